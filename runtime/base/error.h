@@ -1,0 +1,35 @@
+/* The one way to report errors, for the runtime and the readers alike.
+ *
+ * A function that can fail returns false (or NULL) and has called lb_fail(); its
+ * caller returns false in turn, adding nothing. The message belongs to the thread;
+ * the first one stays until lb_clear_error(), since what fails afterwards usually
+ * fails because of it. A message says what was wrong, with which input, and what to
+ * do about it: "matmul: last axis of a (2,3) does not match first of b (4,5)".
+ * Whoever recovers from an error clears it. */
+#ifndef LB_BASE_ERROR_H
+#define LB_BASE_ERROR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { LB_ERROR_MAX = 1024 };
+
+/* Keeps the message unless an earlier one is kept; always returns false. */
+bool lb_fail(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+/* For a replay: adds "WHAT: " in front of the kept message. */
+void lb_fail_within(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+/* Notes the address of the public call that is running, for lb_error_site(). Cheap. */
+void lb_fail_site(const void *site);
+
+/* Sizes come from outside: products and sums that do not fit are errors, not wraps. */
+static inline bool lb_mul(int64_t a, int64_t b, int64_t *ret)
+{
+	return !__builtin_mul_overflow(a, b, ret);
+}
+
+static inline bool lb_sum_of(int64_t a, int64_t b, int64_t *ret)
+{
+	return !__builtin_add_overflow(a, b, ret);
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* The kernels: arithmetic over plain memory. They know dtypes, shapes and strides,
+ * and nothing of tensors, graphs or buffers; the evaluator and the replay call them.
+ *
+ * Common rules:
+ *   - strides are in elements and may be 0 or negative; `data` points at element
+ *     (0, 0, …); rank 0 is one element; a size of 0 anywhere means no work;
+ *   - outputs marked `dense` are row-contiguous;
+ *   - output memory overlaps no input, except where a comment allows it;
+ *   - float16 and bfloat16 are converted to float, computed, and rounded to nearest
+ *     even, after each operation: a fused chain gives the bits that single ops give;
+ *   - sums of floats are kept in float (double for f64) by pairwise or many-lane
+ *     summation, those of f16 and bf16 in float; integers wrap as in C unsigned;
+ *   - NaN and Inf are kept as IEEE 754 and NumPy have them;
+ *   - a kernel that can fail follows base/error.h. */
+#ifndef LB_KERNELS_H
+#define LB_KERNELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symtab.h"
+
+struct lb_view {
+	void *data;
+	enum lb_dtype dtype;
+	int rank;
+	int64_t shape[LB_MAX_RANK];
+	int64_t strides[LB_MAX_RANK];
+};
+
+/* Where and how a kernel may run. A debugger's evaluation forbids threads, BLAS and
+ * malloc: then scratch memory comes from the caller's arena alone. */
+struct lb_exec {
+	bool threads; /* may use the worker pool */
+	bool blas;    /* may call BLAS */
+	/* Scratch memory, 64-byte aligned, that the caller takes back after the kernel;
+	 * NULL (with lb_fail called) when there is none. Called by the calling thread only. */
+	void *(*scratch)(struct lb_exec *exec, int64_t nbytes);
+};
+
+/* ---- threads (pool.c) ---- */
+
+/* Calls work(arg, begin, end) for pieces of [0, n), each at least `grain` long, on several
+ * cores if exec allows and n is worth it; returns when all are done. Nested calls and calls
+ * from several threads at once are fine (who finds the pool busy works alone). */
+void lb_parallel(const struct lb_exec *exec, int64_t n, int64_t grain,
+		 void (*work)(void *arg, int64_t begin, int64_t end), void *arg);
+int lb_parallel_width(void); /* cores used at most; LAZYBONES_THREADS overrides */
+
+/* ---- fused elementwise chains (fuse.c, simd/elementwise.c) ---- */
+
+enum { LB_FUSE_INPUTS = 24, LB_FUSE_OUTPUTS = 16, LB_FUSE_INSNS = 64, LB_FUSE_REGS = 96 };
+
+/* One operation of a chain over registers; each register has one dtype and is written
+ * once. Registers 0 … n_inputs-1 are the inputs. `op` is an enum lb_op_code of class
+ * UNARY, BINARY or TERNARY. Operands are given as they are: for ASTYPE the destination's
+ * dtype differs; for comparisons both operands have one dtype and the destination is bool;
+ * for WHERE a is bool, b and c have the destination's dtype; otherwise all have the
+ * destination's dtype (isnan, isinf: bool from any; abs: f32 from c64). */
+struct lb_fuse_insn {
+	uint8_t op, dst, a, b, c;
+};
+
+struct lb_fuse {
+	int rank;                       /* of the iteration space */
+	int64_t shape[LB_MAX_RANK];
+	int n_inputs, n_insns, n_outputs;
+	/* data, dtype and strides of each input over the iteration space (stride 0:
+	 * broadcast); their rank and shape are not read */
+	struct lb_view inputs[LB_FUSE_INPUTS];
+	struct lb_fuse_insn insns[LB_FUSE_INSNS];
+	uint8_t dtypes[LB_FUSE_REGS];   /* of each register */
+	/* registers to store, and where: dense memory in the iteration space's row-major
+	 * order. An output may be the memory of a dense input of the same width (donation). */
+	struct { uint8_t reg; void *data; } outputs[LB_FUSE_OUTPUTS];
+};
+
+/* Runs the chain tile by tile. n_insns may be 0 (copies inputs out). */
+bool lb_kernel_fused(struct lb_exec *exec, const struct lb_fuse *fuse);
+
+/* ---- copies and creation (copy.c, create.c, random.c) ---- */
+
+/* to = from, same shape and dtype, any strides on both sides (to's elements distinct). */
+bool lb_kernel_copy(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *from);
+/* n dense elements from start by step: computed as start + i * step in double (floats),
+ * int64 wrap-around (integers: start and step are then exact int64). */
+bool lb_kernel_arange(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n,
+		      double start, double step);
+bool lb_kernel_eye(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t rows,
+		   int64_t cols, int64_t k);
+/* n elements of value at `value`, which has the dtype. */
+bool lb_kernel_fill(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n,
+		    const void *value);
+/* Stores a double (or, for integers, exactly an int64) as one element of dtype at `to`. */
+void lb_store_double(void *to, enum lb_dtype dtype, double value);
+void lb_store_int(void *to, enum lb_dtype dtype, int64_t value);
+double lb_load_double(const void *from, enum lb_dtype dtype);  /* real part of c64 */
+int64_t lb_load_int(const void *from, enum lb_dtype dtype);    /* floats truncate, saturating */
+/* Philox4x32-10 counter mode (Salmon et al., SC'11): element i depends on key and i alone. */
+bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n,
+		       uint64_t key, double low, double high);
+bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n, uint64_t key);
+uint64_t lb_philox_split(uint64_t key, uint64_t index);
+
+/* ---- reductions (reduce.c, softmax.c) ---- */
+
+/* Reduces x over the axes in `mask` (bit i: axis i). `to` is dense, in the order of the
+ * remaining axes, of dtype `to_dtype`: that of x, except sum/prod (the wider integer the
+ * caller chose), mean/var/logsumexp (floating; integers are read as f32), all/any (bool).
+ * max and min of nothing fail, naming the op; NaN wins in max and min. `ddof` is for var. */
+bool lb_kernel_reduce(struct lb_exec *exec, int op, const struct lb_view *x, uint32_t mask,
+		      int64_t ddof, void *to, enum lb_dtype to_dtype);
+/* u32 indices along `axis`, or over the row-major elements when axis is -1; the first
+ * of equals; NaN wins as NumPy has it. */
+bool lb_kernel_argreduce(struct lb_exec *exec, int op, const struct lb_view *x, int axis,
+			 uint32_t *to);
+/* exp(x - max) / sum over the axes in mask, computed in float (double for f64); `to` is
+ * dense in x's shape. */
+bool lb_kernel_softmax(struct lb_exec *exec, const struct lb_view *x, uint32_t mask, void *to);
+
+/* ---- matrix products (matmul.c, blas.c) ---- */
+
+/* to (dense) = alpha * a @ b + beta * c. a (…, m, k), b (…, k, n), c (…, m, n) or NULL; all
+ * of one dtype (f16, bf16, f32, f64, c64), batch axes already broadcast to the same shape
+ * (stride 0). When k is 0 the product is 0. Uses BLAS when there is one (linked, or
+ * libopenblas.so.0 opened at the first call), else a kernel of its own. */
+bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b,
+		      const struct lb_view *c, double alpha, double beta, void *to);
+/* For status displays: which BLAS is in use, or "none". */
+const char *lb_blas_name(void);
+
+/* ---- gathers (gather.c) ---- */
+
+/* to (dense) = x with `axis` replaced by the indices' axes. Indices of any integer dtype;
+ * negative ones count from the end; one out of range fails, naming it and the axis' size. */
+bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct lb_view *indices,
+		    int axis, void *to);
+/* x and indices already broadcast against each other outside `axis`. */
+bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x,
+			  const struct lb_view *indices, int axis, void *to);
+
+/* ---- checks (check.c) ---- */
+
+/* Counts NaN and ±Inf in n dense elements; 0 for integers. Stops at the first when
+ * `first` is not NULL, and stores its index there. Vectorised. */
+int64_t lb_count_nonfinite(const void *data, enum lb_dtype dtype, int64_t n, int64_t *first);
+
+#endif

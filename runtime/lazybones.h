@@ -1,0 +1,316 @@
+/* Lazybones: lazily evaluated tensors whose values a debugger can see.
+ *
+ * An operation returns at once with a tensor whose shape and dtype are known and
+ * whose value is not; lb_eval(), or reading a value, computes what is needed.
+ *
+ *	LB_SCOPE {
+ *		lb_tensor *x = lb_random_normal(LB_SHAPE(64, 3), LB_F32, lb_key(1));
+ *		lb_tensor *y = lb_named("y", lb_tanh(lb_multiply(x, lb_scalar(2))));
+ *		printf("%g\n", lb_item(lb_mean(y, LB_ALL_AXES, false)));
+ *	}
+ *	if (!lb_ok())
+ *		fprintf(stderr, "%s\n", lb_error_message());
+ *
+ * Ownership. Every tensor that a call returns belongs to the innermost open scope
+ * of the calling thread and lives until that scope ends; so expressions nest
+ * without a free each. lb_keep(x) makes one outlive its scope until lb_release(x);
+ * lb_escape(x) hands one to the enclosing scope. Without an open scope it belongs
+ * to the thread and lives until the thread ends.
+ *
+ * Errors. A call that fails returns NULL (or false, NaN, 0), and keeps its message
+ * in a place of the thread: the first message stays until lb_clear_error(). A call
+ * that is given NULL fails quietly, so one check at the end of an expression is
+ * enough. Nothing in this library exits or aborts the program.
+ *
+ * Threads. Any thread may build and evaluate; tensors may be shared between
+ * threads. A scope belongs to the thread that opened it.
+ *
+ * Shapes, axes, indices and sizes are int64. Strides are counted in elements.
+ * Negative axes count from the last. */
+#ifndef LAZYBONES_H
+#define LAZYBONES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LB_VERSION "0.1.0"
+#define LB_API __attribute__((visibility("default")))
+#define LB_MAX_RANK 8
+
+/* What an element is. The numbers are part of the symbol table's meaning. */
+typedef enum lb_dtype {
+	LB_BOOL, LB_U8, LB_U16, LB_U32, LB_U64, LB_I8, LB_I16, LB_I32, LB_I64,
+	LB_F16, LB_BF16, LB_F32, LB_F64,
+	LB_C64, /* complex: two floats */
+	LB_DTYPES
+} lb_dtype;
+
+typedef struct lb_tensor lb_tensor;
+
+/* A list of sizes, axes or strides; the array need only live through the call. */
+typedef struct lb_list {
+	int n;
+	const int64_t *v;
+} lb_list;
+
+#define LB_LIST_(...) ((lb_list){ \
+	(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__}})
+#define LB_SHAPE(...)   LB_LIST_(__VA_ARGS__) /* LB_SHAPE() is a scalar */
+#define LB_STRIDES(...) LB_LIST_(__VA_ARGS__)
+#define LB_AXES(...)    LB_LIST_(__VA_ARGS__)
+#define LB_ALL_AXES     ((lb_list){-1, NULL})
+
+/* ---- errors ---- */
+
+/* True while no call of this thread has failed since the last lb_clear_error(). */
+LB_API bool lb_ok(void);
+/* The first failure's message, "" if none; valid until lb_clear_error(). */
+LB_API const char *lb_error_message(void);
+/* The address that called the failing function (look it up with addr2line), or NULL. */
+LB_API const void *lb_error_site(void);
+LB_API void lb_clear_error(void);
+
+/* ---- lifetime ---- */
+
+typedef struct lb_scope { void *mark; int open; } lb_scope;
+LB_API lb_scope lb_scope_begin(void);
+/* Ends the scope and every scope opened inside it that is still open. */
+LB_API void lb_scope_end(lb_scope *scope);
+/* LB_SCOPE { … }: a scope that ends however the block is left. */
+#define LB_SCOPE \
+	for (lb_scope lb_scope_ __attribute__((cleanup(lb_scope_end))) = lb_scope_begin(); \
+	     lb_scope_.open == 1; lb_scope_.open = 2)
+
+/* Makes x live until lb_release(); returns x. Each keep needs its release. */
+LB_API lb_tensor *lb_keep(lb_tensor *x);
+/* Gives one kept reference back. NULL is fine. */
+LB_API void lb_release(lb_tensor *x);
+/* Makes x live as long as the scope around the innermost one; returns x. */
+LB_API lb_tensor *lb_escape(lb_tensor *x);
+/* Names x for the debugger (at most 255 bytes, copied); returns x. */
+LB_API lb_tensor *lb_named(const char *name, lb_tensor *x);
+
+/* ---- what is known without evaluation ---- */
+
+LB_API int lb_rank(const lb_tensor *x);
+LB_API int64_t lb_dim(const lb_tensor *x, int axis);
+LB_API const int64_t *lb_shape(const lb_tensor *x);   /* lb_rank(x) values, valid while x lives */
+LB_API const int64_t *lb_strides(const lb_tensor *x); /* in elements, likewise */
+LB_API int64_t lb_size(const lb_tensor *x);           /* elements */
+LB_API int64_t lb_nbytes(const lb_tensor *x);         /* of the elements, were they contiguous */
+LB_API lb_dtype lb_dtype_of(const lb_tensor *x);
+LB_API bool lb_is_ready(const lb_tensor *x);
+LB_API bool lb_is_row_contiguous(const lb_tensor *x);
+LB_API const char *lb_name(const lb_tensor *x);       /* NULL without one */
+LB_API uint64_t lb_id(const lb_tensor *x);
+LB_API const char *lb_dtype_name(lb_dtype dtype);
+LB_API int64_t lb_dtype_bytes(lb_dtype dtype);
+/* The dtype that an operation on both gives (MLX's table). */
+LB_API lb_dtype lb_promote(lb_dtype a, lb_dtype b);
+
+/* ---- creation ---- */
+
+/* Copies nbytes of row-major elements; nbytes must be what shape and dtype need. */
+LB_API lb_tensor *lb_from_data(const void *data, size_t nbytes, lb_list shape, lb_dtype dtype);
+/* Uses the memory in place, read only; release(data, context) is called, on whatever
+ * thread drops the last reference, when it is no longer needed. release may be NULL.
+ * On failure release is not called. */
+LB_API lb_tensor *lb_from_memory(void *data, size_t nbytes, lb_list shape, lb_dtype dtype,
+				 void (*release)(void *data, void *context), void *context);
+LB_API lb_tensor *lb_zeros(lb_list shape, lb_dtype dtype);
+LB_API lb_tensor *lb_ones(lb_list shape, lb_dtype dtype);
+LB_API lb_tensor *lb_full(lb_list shape, double value, lb_dtype dtype);
+/* Weak scalars: an int or float constant that takes the other operand's dtype, as a
+ * literal does in Python. With bool, an int gives i32, a float f32. */
+LB_API lb_tensor *lb_scalar(double value);
+LB_API lb_tensor *lb_scalar_int(int64_t value);
+/* start, start + step, … up to but not including stop. */
+LB_API lb_tensor *lb_arange(double start, double stop, double step, lb_dtype dtype);
+/* rows x cols with ones on diagonal k (0 is the main one, above it is positive). */
+LB_API lb_tensor *lb_eye(int64_t rows, int64_t cols, int64_t k, lb_dtype dtype);
+
+/* Random numbers are a function of the key and the element's index alone
+ * (Philox4x32-10), so that a replay gives the same ones. */
+typedef struct lb_random_key { uint64_t value; } lb_random_key;
+LB_API lb_random_key lb_key(uint64_t seed);
+LB_API lb_random_key lb_key_split(lb_random_key key, uint64_t index);
+/* Uniform in [low, high), floating dtypes. */
+LB_API lb_tensor *lb_random_uniform(lb_list shape, double low, double high, lb_dtype dtype,
+				    lb_random_key key);
+/* Normal with mean 0 and standard deviation 1, floating dtypes. */
+LB_API lb_tensor *lb_random_normal(lb_list shape, lb_dtype dtype, lb_random_key key);
+
+/* ---- elementwise ---- */
+
+/* Of integers, the functions with a fractional result give f32. */
+LB_API lb_tensor *lb_negative(lb_tensor *x);
+LB_API lb_tensor *lb_abs(lb_tensor *x); /* f32 of c64 */
+LB_API lb_tensor *lb_exp(lb_tensor *x);
+LB_API lb_tensor *lb_log(lb_tensor *x);
+LB_API lb_tensor *lb_sqrt(lb_tensor *x);
+LB_API lb_tensor *lb_rsqrt(lb_tensor *x);
+LB_API lb_tensor *lb_sin(lb_tensor *x);
+LB_API lb_tensor *lb_cos(lb_tensor *x);
+LB_API lb_tensor *lb_tanh(lb_tensor *x);
+LB_API lb_tensor *lb_sigmoid(lb_tensor *x);
+LB_API lb_tensor *lb_erf(lb_tensor *x);
+LB_API lb_tensor *lb_square(lb_tensor *x);
+LB_API lb_tensor *lb_floor(lb_tensor *x);
+LB_API lb_tensor *lb_ceil(lb_tensor *x);
+LB_API lb_tensor *lb_round(lb_tensor *x); /* half to even */
+LB_API lb_tensor *lb_isnan(lb_tensor *x); /* bool */
+LB_API lb_tensor *lb_isinf(lb_tensor *x); /* bool */
+LB_API lb_tensor *lb_logical_not(lb_tensor *x);
+LB_API lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype);
+
+/* Both operands are promoted to one dtype and broadcast against each other. */
+LB_API lb_tensor *lb_add(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_subtract(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_multiply(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_divide(lb_tensor *a, lb_tensor *b); /* true division: integers give f32 */
+LB_API lb_tensor *lb_power(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_maximum(lb_tensor *a, lb_tensor *b); /* NaN wins */
+LB_API lb_tensor *lb_minimum(lb_tensor *a, lb_tensor *b); /* NaN wins */
+LB_API lb_tensor *lb_remainder(lb_tensor *a, lb_tensor *b); /* sign of b; 0 for integers by 0 */
+LB_API lb_tensor *lb_equal(lb_tensor *a, lb_tensor *b); /* these give bool */
+LB_API lb_tensor *lb_not_equal(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_less(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_less_equal(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_greater(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_greater_equal(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_logical_and(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_logical_or(lb_tensor *a, lb_tensor *b);
+LB_API lb_tensor *lb_where(lb_tensor *condition, lb_tensor *a, lb_tensor *b);
+/* low or high may be NULL: no bound there. */
+LB_API lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high);
+
+/* ---- views: they share the input's buffer ---- */
+
+/* One size may be -1. Copies only where no strides can express the result. */
+LB_API lb_tensor *lb_reshape(lb_tensor *x, lb_list shape);
+/* Axis i of the result is axis axes.v[i] of x; LB_ALL_AXES reverses them. */
+LB_API lb_tensor *lb_transpose(lb_tensor *x, lb_list axes);
+LB_API lb_tensor *lb_broadcast_to(lb_tensor *x, lb_list shape);
+LB_API lb_tensor *lb_expand_dims(lb_tensor *x, lb_list axes);
+/* LB_ALL_AXES drops every axis of size 1. */
+LB_API lb_tensor *lb_squeeze(lb_tensor *x, lb_list axes);
+/* Joins the axes from start to end, both included. */
+LB_API lb_tensor *lb_flatten(lb_tensor *x, int start, int end);
+/* Any view of x's elements in row-major order; offset and strides in elements. What
+ * it reaches must lie within x. */
+LB_API lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t offset);
+/* x itself when it is row-contiguous, else a copy that is. */
+LB_API lb_tensor *lb_contiguous(lb_tensor *x);
+
+typedef struct lb_index {
+	int64_t start, stop, step;
+	int kind;
+} lb_index;
+enum { LB_INDEX_RANGE, LB_INDEX_AT, LB_INDEX_ELLIPSIS, LB_INDEX_NEW_AXIS };
+#define LB_END INT64_MAX /* past the last element, in the direction of step */
+/* An argument of lb_slice(): Python's start:stop:step; ranges are clamped as there. */
+#define LB_RANGE_3_(start, stop, step, ...) ((lb_index){(start), (stop), (step), LB_INDEX_RANGE})
+#define LB_RANGE(...) LB_RANGE_3_(__VA_ARGS__, 1, 1) /* start, stop[, step] */
+#define LB_ALL      ((lb_index){0, LB_END, 1, LB_INDEX_RANGE})
+#define LB_FROM(i)  ((lb_index){(i), LB_END, 1, LB_INDEX_RANGE})
+#define LB_TO(i)    ((lb_index){0, (i), 1, LB_INDEX_RANGE})
+#define LB_REVERSED ((lb_index){LB_END, LB_END, -1, LB_INDEX_RANGE})
+#define LB_AT(i)    ((lb_index){(i), 0, 0, LB_INDEX_AT}) /* one element: the axis goes */
+#define LB_REST     ((lb_index){0, 0, 0, LB_INDEX_ELLIPSIS})
+#define LB_NEW_AXIS ((lb_index){0, 0, 0, LB_INDEX_NEW_AXIS})
+/* lb_slice(x, LB_ALL, LB_RANGE(0, 8, 2), LB_AT(-1)): axes not mentioned stay whole. */
+#define lb_slice(x, ...) lb_slice_n((x), \
+	(int)(sizeof((lb_index[]){__VA_ARGS__}) / sizeof(lb_index)), (const lb_index[]){__VA_ARGS__})
+LB_API lb_tensor *lb_slice_n(lb_tensor *x, int n, const lb_index *index);
+
+/* ---- reductions, over the given axes; keepdims leaves them as size 1 ---- */
+
+LB_API lb_tensor *lb_sum(lb_tensor *x, lb_list axes, bool keepdims); /* bool and small ints: i32 or u32 at least */
+LB_API lb_tensor *lb_mean(lb_tensor *x, lb_list axes, bool keepdims);
+LB_API lb_tensor *lb_max(lb_tensor *x, lb_list axes, bool keepdims);
+LB_API lb_tensor *lb_min(lb_tensor *x, lb_list axes, bool keepdims);
+LB_API lb_tensor *lb_prod(lb_tensor *x, lb_list axes, bool keepdims);
+LB_API lb_tensor *lb_var(lb_tensor *x, lb_list axes, bool keepdims, int ddof);
+LB_API lb_tensor *lb_all(lb_tensor *x, lb_list axes, bool keepdims);
+LB_API lb_tensor *lb_any(lb_tensor *x, lb_list axes, bool keepdims);
+LB_API lb_tensor *lb_logsumexp(lb_tensor *x, lb_list axes, bool keepdims);
+/* u32 indices along one axis, or, with LB_ALL_AXES, into the row-major elements. */
+LB_API lb_tensor *lb_argmax(lb_tensor *x, lb_list axis, bool keepdims);
+LB_API lb_tensor *lb_argmin(lb_tensor *x, lb_list axis, bool keepdims);
+LB_API lb_tensor *lb_softmax(lb_tensor *x, lb_list axes);
+
+/* ---- products, joins, gathers ---- */
+
+/* (…, m, k) x (…, k, n): batch axes broadcast; a vector is a row on the left, a
+ * column on the right. Floating and complex dtypes. */
+LB_API lb_tensor *lb_matmul(lb_tensor *a, lb_tensor *b);
+/* alpha * (a @ b) + beta * c */
+LB_API lb_tensor *lb_addmm(lb_tensor *c, lb_tensor *a, lb_tensor *b, double alpha, double beta);
+LB_API lb_tensor *lb_concatenate(int n, lb_tensor *const *xs, int axis);
+LB_API lb_tensor *lb_stack(int n, lb_tensor *const *xs, int axis);
+/* Writes n equal parts along axis to parts; the axis must divide by n. */
+LB_API bool lb_split(lb_tensor *x, int n, int axis, lb_tensor **parts);
+/* Elements of x at the integer indices along axis: x's shape with that axis replaced
+ * by the indices' shape. Negative indices count from the end; one out of range is an
+ * error of the evaluation. */
+LB_API lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis);
+/* As NumPy's: indices has x's rank; other axes broadcast. */
+LB_API lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis);
+
+/* ---- evaluation ---- */
+
+/* lb_eval(x, y, …): computes the values of all. False on error. */
+#define lb_eval(...) lb_eval_n( \
+	(int)(sizeof((lb_tensor *[]){__VA_ARGS__}) / sizeof(lb_tensor *)), (lb_tensor *[]){__VA_ARGS__})
+LB_API bool lb_eval_n(int n, lb_tensor *const *xs);
+
+/* ---- values: these evaluate what is not ready (an implicit evaluation) ---- */
+
+/* The one element of a tensor of size 1; NaN, 0 on error. */
+LB_API double lb_item(lb_tensor *x);
+LB_API int64_t lb_item_int(lb_tensor *x);
+/* Copies all elements in row-major order; nbytes must be lb_nbytes(x). */
+LB_API bool lb_copy_out(lb_tensor *x, void *to, size_t nbytes);
+/* The elements in row-major order, copied first if x is a strided view; valid until
+ * the innermost scope ends. NULL on error. */
+LB_API const void *lb_data(lb_tensor *x);
+
+/* ---- storage: these never evaluate; for a tensor that is not ready they fail ---- */
+
+/* Element 0; the element at (i, j, …) is i * strides[0] + j * strides[1] … elements on.
+ * Valid while x lives. */
+LB_API const void *lb_strided_data(lb_tensor *x, const int64_t **strides);
+/* Element 0 of the storage, as MLX's data<T>() hands it out, without the strides: for a
+ * view that is not row-contiguous, reading on from it gives other elements than x's, or
+ * leaves the buffer. Then the probe `raw_misuse` fires, and LAZYBONES_STRIDED=off|warn|stop
+ * says what else: nothing (default), a line on stderr, SIGTRAP. */
+LB_API const void *lb_raw_data(lb_tensor *x);
+
+/* ---- memory, in bytes ---- */
+
+LB_API uint64_t lb_active_memory(void);
+LB_API uint64_t lb_peak_memory(void);
+LB_API void lb_reset_peak_memory(void);
+LB_API uint64_t lb_cache_memory(void);
+/* The limits return the old value. An allocation that would go beyond the memory limit
+ * fails with an error; the default is 0.8 of the machine's memory. */
+LB_API uint64_t lb_set_memory_limit(uint64_t nbytes);
+LB_API uint64_t lb_set_cache_limit(uint64_t nbytes);
+LB_API void lb_clear_cache(void);
+
+/* ---- for debuggers ---- */
+
+/* Evaluates the tensor with this id on the calling thread alone, taking no lock that
+ * another thread might hold and calling no allocator; made to be called by a debugger
+ * in a stopped program. Returns 0, or a static text that says why it refused. */
+LB_API const char *lb_debug_eval(uint64_t id);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

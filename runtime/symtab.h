@@ -1,0 +1,242 @@
+/* The tensor symbol table: the agreement between a running (or dead) program and
+ * whatever looks at it from outside.
+ *
+ * The runtime allocates every tensor and every buffer as a fixed-size record from a
+ * few large slabs. The records are the table: publishing a tensor costs nothing
+ * beyond creating it. A root describes the slabs, and every field of every record
+ * by name, offset and width, so that a reader of another version takes what it
+ * knows and ignores the rest.
+ *
+ * Finding the root, in a process, through a remote stub, or in a core:
+ *   - an ELF note (owner "Lazybones", type LB_NOTE_ROOT) in a loaded PT_NOTE: its
+ *     descriptor is an int64, the distance from the descriptor itself to the root;
+ *   - the dynamic symbol `lb_symtab_root`;
+ *   - the one entry of `__jit_debug_descriptor`: its symfile is a struct lb_symfile.
+ *
+ * Reading it safely:
+ *   - check magic and major; take `minor`s and fields that you do not know as they come;
+ *   - `seq` of a record is odd while it changes; over stopped memory an odd number
+ *     never resolves, so show such a record as torn, and do not wait;
+ *   - a freed record keeps `id` and `generation` until it is used again.
+ *   - believe nothing: the program may have crashed because it overwrote this.
+ *
+ * All addresses are those of the program, all integers of its byte order (little
+ * endian; the magic reads wrong otherwise). Readers include this header; of the
+ * public one it takes only `enum lb_dtype` and LB_MAX_RANK. */
+#ifndef LB_SYMTAB_H
+#define LB_SYMTAB_H
+
+#include "lazybones.h"
+
+#define LB_SYMTAB_MAGIC 0x0a0d73656e6f427aULL /* "zBones\r\n": text transfers break it */
+#define LB_NOTE_OWNER   "Lazybones"
+#define LB_NOTE_SECTION ".note.lazybones"
+
+enum {
+	LB_ABI_MAJOR = 1, /* another major is refused by name */
+	LB_ABI_MINOR = 0, /* grows with each added field */
+	LB_NOTE_ROOT = 1, /* note type */
+	LB_INLINE_INPUTS = 3,
+	LB_PARAMS = 4,
+	LB_TIERS = 28, /* a slab directory's length */
+	LB_NAME_MAX = 255,
+	LB_STACK_MAX = 64,
+};
+
+enum lb_state {
+	LB_STATE_FREED,      /* the slot's last owner is gone */
+	LB_STATE_LAZY,       /* shape and dtype are known, the value is not */
+	LB_STATE_EVALUATING, /* a thread computes it now */
+	LB_STATE_READY,      /* buffer, strides and offset are valid */
+};
+
+enum lb_tensor_flag {
+	LB_FLAG_WEAK = 1 << 0,     /* a weak scalar: takes the other operand's dtype */
+	LB_FLAG_DETACHED = 1 << 1, /* `inputs` holds ids, not addresses */
+	LB_FLAG_RETAINED = 1 << 2, /* evaluated because somebody asked for this very tensor */
+};
+
+/* Bits that a debugger may set in a tensor's `watch`, or in the root's `watch_all`,
+ * by writing memory; the runtime looks at them after each operation. */
+enum lb_watch {
+	LB_WATCH_NAN = 1 << 0,  /* look for NaN and Inf; fires the probe `nan` */
+	LB_WATCH_EVAL = 1 << 1, /* fires the probe `eval_tensor` */
+};
+
+enum lb_buffer_flag {
+	LB_BUFFER_FOREIGN = 1 << 0, /* the program's own memory, given by lb_from_memory */
+	LB_BUFFER_MAPPED = 1 << 1,  /* from mmap, not from the heap */
+	LB_BUFFER_CACHED = 1 << 2,  /* no tensor uses it; kept for the next that fits */
+};
+
+/* One tensor. X(type, name, count, meaning): `count` 1 is a scalar field. */
+#define LB_TENSOR_FIELDS(X) \
+	X(uint32_t, seq, 1, "odd while the record changes") \
+	X(uint32_t, generation, 1, "how often the slot has been used") \
+	X(uint64_t, id, 1, "number of the tensor, never reused") \
+	X(uint64_t, refs, 1, "low half: references; high half: those of scopes") \
+	X(uint8_t, state, 1, "enum lb_state") \
+	X(uint8_t, dtype, 1, "index into the dtype table") \
+	X(uint8_t, rank, 1, "axes") \
+	X(uint8_t, op, 1, "index into the op table") \
+	X(uint32_t, flags, 1, "enum lb_tensor_flag") \
+	X(int64_t, size, 1, "elements") \
+	X(int64_t, offset, 1, "elements from the start of the buffer to element 0") \
+	X(uint64_t, buffer, 1, "address of the buffer record; 0 while there is none") \
+	X(uint64_t, inputs, LB_INLINE_INPUTS, "addresses (ids once detached) of the inputs") \
+	X(uint64_t, more_inputs, 1, "address of all the inputs, when they are more") \
+	X(uint32_t, n_inputs, 1, "inputs") \
+	X(uint32_t, watch, 1, "enum lb_watch, written by debuggers") \
+	X(int64_t, params, LB_PARAMS, "what the op was given besides tensors") \
+	X(uint64_t, name, 1, "address of a NUL-terminated name; 0 without") \
+	X(uint64_t, site, 1, "return address of the call that made it") \
+	X(uint32_t, stack, 1, "place in the stack depot, in words; 0 without") \
+	X(uint32_t, stream, 1, "stream that evaluates it") \
+	X(uint64_t, eval, 1, "number of the evaluation that has claimed or computed it") \
+	X(uint64_t, order, 1, "place in that evaluation's schedule, from 1") \
+	X(uint64_t, eval_ns, 1, "nanoseconds the op took; 0 when not measured") \
+	X(int64_t, shape, LB_MAX_RANK, "elements along each axis") \
+	X(int64_t, strides, LB_MAX_RANK, "elements between neighbours along each axis")
+
+/* One buffer of elements, shared by the tensors that are views of it. */
+#define LB_BUFFER_FIELDS(X) \
+	X(uint32_t, seq, 1, "odd while the record changes") \
+	X(uint32_t, generation, 1, "how often the slot has been used") \
+	X(uint64_t, id, 1, "number of the buffer, never reused; 0 when freed") \
+	X(uint64_t, data, 1, "address of the first byte") \
+	X(int64_t, nbytes, 1, "bytes in use") \
+	X(int64_t, capacity, 1, "bytes allocated") \
+	X(uint32_t, refs, 1, "tensors that use it") \
+	X(uint32_t, flags, 1, "enum lb_buffer_flag") \
+	X(uint64_t, tensor, 1, "id of the tensor that it was allocated for") \
+	X(uint64_t, release, 1, "address of the function that takes foreign memory back") \
+	X(uint64_t, context, 1, "argument of that function") \
+	X(uint64_t, next, 1, "the allocator's own link")
+
+/* One thread that evaluates or has evaluated. */
+#define LB_THREAD_FIELDS(X) \
+	X(uint32_t, seq, 1, "odd while the record changes") \
+	X(uint32_t, generation, 1, "how often the slot has been used") \
+	X(uint64_t, id, 1, "kernel thread id; 0 when the thread is gone") \
+	X(uint64_t, eval, 1, "number of the evaluation it runs; 0 when idle") \
+	X(uint64_t, tensor, 1, "id of the tensor whose op runs now; 0 between ops") \
+	X(uint64_t, done, 1, "ops finished of this evaluation") \
+	X(uint64_t, total, 1, "ops of this evaluation") \
+	X(uint64_t, started_ns, 1, "CLOCK_MONOTONIC when it began") \
+	X(uint64_t, waits_for, 1, "number of the evaluation it waits for; 0 if it does not")
+
+/* The counters of a process. X(name, meaning); bytes where the meaning says so. */
+#define LB_COUNTERS(X) \
+	X(created, "tensors made") \
+	X(freed, "tensors freed") \
+	X(evals, "evaluations") \
+	X(ops, "operations run") \
+	X(fused, "operations run inside a fused chain") \
+	X(raw_misuse, "raw pointers handed out for a view that is not row-contiguous") \
+	X(implicit_evals, "evaluations that reading a value caused") \
+	X(nan_seen, "operations whose result held NaN or Inf while somebody watched") \
+	X(errors, "calls that failed") \
+	X(active_bytes, "bytes of buffers in use") \
+	X(peak_bytes, "largest active_bytes since the last reset") \
+	X(cache_bytes, "bytes kept for reuse") \
+	X(memory_limit, "bytes; allocation beyond it fails") \
+	X(cache_limit, "bytes; the cache is trimmed to it")
+
+struct lb_counters {
+#define X(name, meaning) uint64_t name;
+	LB_COUNTERS(X)
+#undef X
+};
+
+/* Name, offset and width of one field; `width` is of one element, of `count`. */
+struct lb_field {
+	char name[24];
+	uint32_t offset;
+	uint16_t width;
+	uint16_t count;
+};
+
+/* Where the records of one kind are. Tier i holds first_tier << i records, in one
+ * piece, at tiers[i] (0 when not yet needed); slot numbers run through the tiers.
+ * Slots at and above `used` have never been used. */
+struct lb_slab_directory {
+	char kind[16];
+	uint32_t record_size;
+	uint32_t n_fields;
+	uint64_t fields; /* address of struct lb_field[n_fields] */
+	uint64_t first_tier;
+	uint64_t used;
+	uint64_t tiers[LB_TIERS];
+};
+
+enum lb_kind { LB_KIND_TENSOR, LB_KIND_BUFFER, LB_KIND_THREAD, LB_KINDS };
+
+/* How an element of a dtype is stored. `kind` is 'b' bool, 'u', 'i', 'f', 'c'. */
+struct lb_dtype_info {
+	char name[12];
+	uint16_t bytes;
+	uint8_t kind;
+	uint8_t mantissa_bits; /* stored ones; 0 for integers */
+};
+
+/* Classes of operations: how one is evaluated. */
+enum lb_op_class {
+	LB_CLASS_LEAF, LB_CLASS_CREATE, LB_CLASS_UNARY, LB_CLASS_BINARY, LB_CLASS_TERNARY,
+	LB_CLASS_VIEW, LB_CLASS_COPY, LB_CLASS_REDUCE, LB_CLASS_SOFTMAX, LB_CLASS_MATMUL,
+	LB_CLASS_CONCATENATE, LB_CLASS_GATHER,
+	LB_CLASSES,
+};
+
+struct lb_op_info {
+	char name[20];
+	uint8_t op_class;
+	uint8_t pad[3];
+};
+
+/* Fields of the root, described by name like those of a record. Everything up to
+ * `root_fields` is fixed for ever. */
+struct lb_symtab {
+	uint64_t magic;
+	uint16_t major, minor;
+	uint32_t size;          /* of this struct */
+	uint32_t n_root_fields;
+	uint32_t n_kinds;
+	uint64_t root_fields;   /* address of struct lb_field[n_root_fields] */
+	/* from here by descriptor */
+	char version[16];
+	uint64_t pid;
+	int64_t rank;           /* in an MPI job; -1 without */
+	uint64_t dtypes;        /* address of struct lb_dtype_info[n_dtypes] */
+	uint64_t ops;           /* address of struct lb_op_info[n_ops] */
+	uint32_t n_dtypes, n_ops;
+	uint64_t counters;      /* address of uint64_t[n_counters] */
+	uint64_t counter_names; /* address of char[n_counters][24] */
+	uint32_t n_counters;
+	uint32_t max_rank;
+	uint64_t stacks;        /* the stack depot: uint64_t words; a stack is its length, then its pcs */
+	uint64_t stack_words;   /* used */
+	uint64_t last_id;       /* of a tensor; ids are given out in blocks to threads */
+	uint64_t last_eval;
+	/* switches that a debugger may write, and the environment sets first */
+	uint32_t want_stack;    /* frames to keep of each creation stack; 0: the call site only */
+	uint32_t watch_all;     /* enum lb_watch, for every tensor */
+	uint32_t strided;       /* what raw access to a strided view does: 0 nothing, 1 warn, 2 stop */
+	uint32_t reserved;
+	struct lb_slab_directory kinds[LB_KINDS];
+};
+
+#define LB_ROOT_FIELDS(X) \
+	X(version) X(pid) X(rank) X(dtypes) X(ops) X(n_dtypes) X(n_ops) X(counters) \
+	X(counter_names) X(n_counters) X(max_rank) X(stacks) X(stack_words) X(last_id) \
+	X(last_eval) X(want_stack) X(watch_all) X(strided) X(kinds)
+
+/* The bytes behind the JIT entry: an ELF64 header that any gdb accepts as an
+ * (empty) object, then the address of the root. */
+#define LB_SYMFILE_MAGIC 0x656c6966626d7973ULL /* "symbfile" */
+struct lb_symfile {
+	uint8_t elf[64 + 64 * 3 + 32]; /* header, three section headers, string table */
+	uint64_t magic;
+	uint64_t root;
+};
+
+#endif
