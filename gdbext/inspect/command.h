@@ -1,0 +1,84 @@
+/* The one command table. gdb's `tensor …` commands with their help, the subcommands of
+ * the `lazybones` program with their --help, the man pages and the README's table all
+ * come from its rows. A new inspection is one file with its function, and one row. */
+#ifndef LBX_COMMAND_H
+#define LBX_COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inspect/out.h"
+#include "table/table.h"
+
+enum { LBX_ARGS_MAX = 32, LBX_LINE_MAX = 4096 };
+
+/* What the user can set (`tensor set NAME VALUE`). */
+struct lbx_settings {
+	int64_t edge_items;    /* shown at each end of an axis that is summarised */
+	int64_t threshold;     /* more elements than this are summarised */
+	int64_t precision;     /* digits after the point */
+	int64_t replay_memory; /* bytes a replay may use */
+	int64_t replay_seconds;
+};
+
+struct lbx_context {
+	struct lbx_target *target; /* NULL when there is no program */
+	struct lbx_out *out;
+	struct lbx_settings *settings;
+	struct lbx_table *table;   /* by lbx_context_table() */
+};
+
+/* The table, opened at the first call; fails when there is no program or no runtime. */
+bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret);
+
+struct lbx_option {
+	const char *name;  /* without the dashes */
+	const char *value; /* what its value is called in help; NULL: it has none */
+	const char *help;
+};
+
+struct lbx_command;
+
+/* A command line, taken apart. Strings live as long as it does. */
+struct lbx_args {
+	const struct lbx_command *command;
+	int n;
+	const char *v[LBX_ARGS_MAX];     /* what is not an option */
+	const char *options[LBX_ARGS_MAX]; /* value (or "") of the command's i-th option; NULL: not given */
+	char text[LBX_LINE_MAX];
+};
+
+/* An option's value, "" for one without value; NULL when it was not given. */
+const char *lbx_args_option(const struct lbx_args *args, const char *name);
+/* A whole number within [min, max]; *ret keeps its value when the option was not given. */
+bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, int64_t max,
+		  int64_t *ret);
+
+enum lbx_needs {
+	LBX_NEEDS_NOTHING = 0,
+	LBX_NEEDS_TABLE = 1 << 0, /* a program with the runtime in it */
+	LBX_NEEDS_LIVE = 1 << 1,  /* a running one */
+};
+
+struct lbx_command {
+	const char *name;
+	const char *arguments; /* as in a synopsis: "T[slice]" */
+	const char *summary;   /* one line, no full stop */
+	const char *help;      /* paragraphs, with an example */
+	int min_args, max_args;
+	unsigned needs;
+	struct lbx_option options[12]; /* to the first without a name; --json is common to all */
+	bool (*run)(struct lbx_context *context, const struct lbx_args *args);
+};
+
+/* Ended by a row without a name. */
+extern const struct lbx_command lbx_commands[];
+
+const struct lbx_command *lbx_command_find(const struct lbx_command *table, const char *name);
+/* Splits a line as a shell would (blanks, quotes, and brackets that keep blanks inside them:
+ * `x[0, :]` is one argument) and sorts out the options. */
+bool lbx_args_parse(const struct lbx_command *command, const char *line, struct lbx_args *ret);
+/* The text of `help tensor NAME`. */
+void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix);
+
+#endif

@@ -1,0 +1,41 @@
+/* Where an inspection writes: text or JSON, of a known width, with or without colour.
+ * The front end provides it and does with the bytes what it likes. */
+#ifndef LBX_OUT_H
+#define LBX_OUT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum lbx_style { LBX_PLAIN, LBX_NAME, LBX_ADDRESS, LBX_FILE, LBX_TITLE, LBX_WARNING, LBX_DIM };
+
+struct lbx_out {
+	bool json;
+	bool colour;
+	int width; /* columns */
+	void *context;
+	void (*write)(struct lbx_out *out, const char *text, size_t n);
+	/* A variable for scripts ($tensor_count, …), where the front end has such; or NULL. */
+	void (*set_int)(struct lbx_out *out, const char *name, int64_t value);
+	void (*set_double)(struct lbx_out *out, const char *name, double value);
+	/* Called now and then by long work; false: the user wants it to stop. Or NULL. */
+	bool (*progress)(struct lbx_out *out, const char *what, int64_t done, int64_t total);
+};
+
+void lbx_printf(struct lbx_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Writes one document and a newline, and releases it. NaN and Inf must be given as
+ * lbx_json_double() makes them: JSON has no such numbers. */
+void lbx_json(struct lbx_out *out, json_t *document);
+/* A number; or "NaN", "Infinity", "-Infinity" as a string. */
+json_t *lbx_json_double(double value);
+/* "0x…", or null for 0. */
+json_t *lbx_json_address(uint64_t address);
+/* False, with an error that says "interrupted", when the user wants to stop. */
+bool lbx_progress(struct lbx_out *out, const char *what, int64_t done, int64_t total);
+void lbx_set_int(struct lbx_out *out, const char *name, int64_t value);
+void lbx_set_double(struct lbx_out *out, const char *name, double value);
+
+#endif

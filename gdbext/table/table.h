@@ -1,0 +1,50 @@
+/* Decodes the runtime's symbol table (runtime/symtab.h) through a target. It trusts
+ * nothing: the root is checked once and refused by the name of the field that is wrong;
+ * every record is checked again when it is read. */
+#ifndef LBX_TABLE_H
+#define LBX_TABLE_H
+
+#include "table/tensor.h"
+
+struct lbx_table;
+
+/* Finds, reads and checks the root. The target must outlive the table. */
+bool lbx_table_create(struct lbx_target *target, struct lbx_table **ret);
+void lbx_table_destroy(struct lbx_table *table); /* NULL is fine */
+/* True if the root is still there and the same process' (cheap: one small read). */
+bool lbx_table_valid(struct lbx_table *table);
+
+struct lbx_tensors *lbx_table_tensors(struct lbx_table *table);
+
+struct lbx_root {
+	uint64_t address;
+	unsigned major, minor;
+	char version[16];
+	uint64_t pid;
+	int64_t rank;
+	uint64_t n_tensor_slots, n_buffer_slots;
+	struct lb_counters counters;
+	uint32_t want_stack, watch_all, strided;
+	/* addresses that a debugger writes to */
+	uint64_t want_stack_at, watch_all_at, strided_at;
+};
+/* Reads the root afresh: counters change. */
+bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
+/* Address of the `watch` field of a tensor's record. */
+uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t);
+
+struct lbx_thread {
+	uint64_t tid, eval, tensor, done, total, started_ns, waits_for;
+};
+/* The threads that evaluate or have evaluated; returns how many were stored. */
+int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max);
+
+/* The buffer that holds an address: by walking the buffers. False without error if none. */
+struct lbx_buffer {
+	uint64_t address, id, data, tensor;
+	int64_t nbytes, capacity;
+	uint32_t refs, flags;
+};
+bool lbx_table_buffer_at(struct lbx_table *table, uint64_t address, struct lbx_buffer *ret);
+
+#endif

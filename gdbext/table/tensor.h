@@ -1,0 +1,77 @@
+/* A tensor as the readers see it: decoded, checked, with its strings at hand, whatever it
+ * came from. The symbol table (table.h) is one provider; other runtimes' tensors will be
+ * others, and inspections must not notice. */
+#ifndef LBX_TENSOR_H
+#define LBX_TENSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symtab.h"
+#include "target/target.h"
+
+struct lbx_tensor {
+	uint64_t address; /* of the record: the program's lb_tensor * */
+	uint64_t id;
+	bool torn;        /* its record was being changed: fields may not fit together */
+	enum lb_state state;
+	enum lb_dtype dtype;
+	const char *op;   /* name; "?" for one that this reader's table does not name */
+	enum lb_op_class op_class;
+	int rank;
+	uint32_t flags, watch;
+	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK]; /* elements */
+	int64_t offset;   /* elements */
+	int64_t size;     /* elements, checked against shape */
+	int64_t params[LB_PARAMS];
+	uint32_t n_inputs;
+	uint64_t inputs[LB_INLINE_INPUTS]; /* addresses, or ids when flags has LB_FLAG_DETACHED */
+	uint64_t more_inputs;
+	uint64_t site;    /* pc in the caller */
+	uint32_t stack, stream;
+	uint64_t eval, order, eval_ns;
+	uint32_t refs, scope_refs;
+	char name[LB_NAME_MAX + 1]; /* "" without one */
+	/* the buffer, all 0 while there is none */
+	uint64_t buffer_id, data /* address of the buffer's first byte */;
+	int64_t buffer_bytes;
+	uint32_t buffer_flags, buffer_refs;
+};
+
+enum lbx_contiguity { LBX_ROW_CONTIGUOUS, LBX_COLUMN_CONTIGUOUS, LBX_STRIDED };
+
+int64_t lbx_dtype_bytes(enum lb_dtype dtype);
+const char *lbx_dtype_name(enum lb_dtype dtype);
+const char *lbx_state_name(enum lb_state state);
+enum lbx_contiguity lbx_tensor_contiguity(const struct lbx_tensor *t);
+int64_t lbx_tensor_nbytes(const struct lbx_tensor *t);
+/* Whether every element that shape, strides and offset reach lies inside the buffer. */
+bool lbx_tensor_in_bounds(const struct lbx_tensor *t);
+
+/* A provider of tensors. Iteration is by slot number and goes on after a bad record. */
+struct lbx_tensors {
+	const struct lbx_tensors_ops *ops;
+	struct lbx_target *target;
+};
+
+enum lbx_next { LBX_NEXT_TENSOR, LBX_NEXT_END, LBX_NEXT_ERROR };
+
+struct lbx_tensors_ops {
+	/* The next live tensor at or after *slot, which moves past it. Free slots are skipped;
+	 * unreadable ones are counted in *bad (and the count is the caller's to tell). */
+	enum lbx_next (*next)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
+			      uint64_t *bad);
+	bool (*by_id)(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
+	/* By handle: fails, saying which, for an address outside the slabs, between records, of
+	 * a freed tensor. */
+	bool (*by_address)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
+	/* Input i of t, when it still exists as the same tensor. */
+	bool (*input)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i,
+		      struct lbx_tensor *ret);
+	/* Id of input i, known even when that tensor is gone; 0 if not known. */
+	uint64_t (*input_id)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i);
+	/* Return addresses of the creation stack, outermost last; at least the site if known. */
+	int (*stack)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max);
+};
+
+#endif

@@ -1,0 +1,68 @@
+/* A target: a program seen from outside, alive or dead. It is how bytes are read, and
+ * the few questions that only a debugger can answer. Everything above it (table/,
+ * inspect/) works on any target.
+ *
+ * Rules of a target:
+ *   - read() gives all the bytes or fails (base/error.h) naming the first address that
+ *     could not be read; a byte that a core did not save is a fault, never a zero;
+ *   - optional functions may be NULL; use the lbx_target_*() wrappers, which say so. */
+#ifndef LBX_TARGET_H
+#define LBX_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lbx_target;
+
+/* A code address as a person reads it. Any string may be "" (unknown). */
+struct lbx_source_line {
+	char function[128];
+	char file[256];
+	int line;
+};
+
+/* What an expression of the debugged language came to. */
+struct lbx_value {
+	uint64_t bits;  /* the value, zero-extended; for a pointer the address */
+	char type[128]; /* as the debugger prints it, e.g. "lb_tensor *" */
+};
+
+struct lbx_target_ops {
+	const char *kind; /* "live process", "remote process", "core file" */
+	bool (*read)(struct lbx_target *target, uint64_t address, void *to, size_t n);
+	/* The bytes in place, if the target has them mapped contiguously; else NULL, no error. */
+	const void *(*map)(struct lbx_target *target, uint64_t address, size_t n);
+	/* Where the symbol table's root is. Fails with why: no runtime in the program, … */
+	bool (*find_root)(struct lbx_target *target, uint64_t *ret);
+	/* Both may answer "not yet": they fail quietly (no lb_fail), the front end then asks the
+	 * debugger, and runs the whole command again with the answer at hand. So a command has
+	 * no effect before its last question, and may carry on after an unanswered one. */
+	bool (*source_line)(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret);
+	bool (*evaluate)(struct lbx_target *target, const char *expression, struct lbx_value *ret);
+	/* Writes into the program's memory (flags for the runtime); live targets only. */
+	bool (*write)(struct lbx_target *target, uint64_t address, const void *from, size_t n);
+	void (*destroy)(struct lbx_target *target);
+};
+
+/* Implementations embed this as their first member. */
+struct lbx_target {
+	const struct lbx_target_ops *ops;
+};
+
+bool lbx_target_read(struct lbx_target *target, uint64_t address, void *to, size_t n);
+const void *lbx_target_map(struct lbx_target *target, uint64_t address, size_t n);
+/* A NUL-terminated string of at most `size` - 1 bytes; cut when longer. */
+bool lbx_target_read_string(struct lbx_target *target, uint64_t address, char *to, size_t size);
+bool lbx_target_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret);
+bool lbx_target_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret);
+bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *from, size_t n);
+void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
+
+/* Walks the program's own loader data for the runtime's ELF note: from AT_PHDR to the main
+ * program's PT_NOTEs, and through PT_DYNAMIC's DT_DEBUG to those of every loaded module.
+ * Serves targets that have no other way: stripped and static programs. */
+bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum,
+			   uint64_t *ret);
+
+#endif
