@@ -125,6 +125,14 @@ enum lb_buffer_flag {
 	X(uint64_t, started_ns, 1, "CLOCK_MONOTONIC when it began") \
 	X(uint64_t, waits_for, 1, "number of the evaluation it waits for; 0 if it does not")
 
+/* Declares a field of a record: LB_TENSOR_FIELDS(LB_RECORD_FIELD) inside a struct. A scalar
+ * is an array of one in memory, but not in C. */
+#define LB_RECORD_FIELD(type, name, count, meaning) LB_RECORD_FIELD_##count(type, name)
+#define LB_RECORD_FIELD_1(type, name) type name;
+#define LB_RECORD_FIELD_LB_INLINE_INPUTS(type, name) type name[LB_INLINE_INPUTS];
+#define LB_RECORD_FIELD_LB_PARAMS(type, name) type name[LB_PARAMS];
+#define LB_RECORD_FIELD_LB_MAX_RANK(type, name) type name[LB_MAX_RANK];
+
 /* The counters of a process. X(name, meaning); bytes where the meaning says so. */
 #define LB_COUNTERS(X) \
 	X(created, "tensors made") \

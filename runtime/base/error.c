@@ -6,7 +6,6 @@
 
 #include "lazybones.h"
 
-/* The name is kept by every build: gdb and crash handlers read it in cores. */
 static __thread struct {
 	bool set;
 	const void *site;
@@ -31,15 +30,16 @@ void lb_fail_within(const char *format, ...)
 {
 	if (!last.set)
 		return;
-	char outer[LB_ERROR_MAX], whole[LB_ERROR_MAX];
+	char inner[LB_ERROR_MAX];
+	memcpy(inner, last.text, sizeof inner);
 	va_list args;
 	va_start(args, format);
-	vsnprintf(outer, sizeof outer, format, args);
+	int used = vsnprintf(last.text, sizeof last.text, format, args);
 	va_end(args);
-	int used = snprintf(whole, sizeof whole, "%s: ", outer);
-	if (used > 0 && (size_t)used < sizeof whole)
-		snprintf(whole + used, sizeof whole - (size_t)used, "%s", last.text);
-	memcpy(last.text, whole, sizeof whole);
+	if (used < 0 || (size_t)used + 3 > sizeof last.text)
+		return;
+	memcpy(last.text + used, ": ", 3);
+	strncat(last.text, inner, sizeof last.text - (size_t)used - 3);
 }
 
 void lb_fail_site(const void *site)

@@ -1,0 +1,213 @@
+#include <math.h>
+#include <string.h>
+
+#include "graph/promote.h"
+#include "graph/shape.h"
+#include "kernels/kernels.h"
+
+static bool check_dtype(const char *op, enum lb_dtype dtype)
+{
+	if ((unsigned)dtype >= LB_DTYPES)
+		return lb_fail("%s: %d is no dtype", op, (int)dtype);
+	return true;
+}
+
+/* A leaf is ready as soon as it has its buffer. */
+static struct lb_tensor *leaf_begin(const char *op, size_t nbytes, lb_list shape, enum lb_dtype dtype,
+				    const void *site)
+{
+	if (!check_dtype(op, dtype))
+		return NULL;
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_DATA, dtype, shape.n, shape.v, 0, NULL, site);
+	if (!t)
+		return NULL;
+	int64_t needed = t->size * lb_dtypes[dtype].bytes;
+	if ((uint64_t)needed == nbytes)
+		return t;
+	char text[LB_SHAPE_TEXT];
+	lb_fail("%s: shape %s of %s takes %lld bytes, %zu were given", op,
+		lb_shape_text(shape.n, shape.v, text), lb_dtypes[dtype].name, (long long)needed, nbytes);
+	lb_tensor_publish(t);
+	return NULL;
+}
+
+static struct lb_tensor *leaf_publish(struct lb_tensor *t, struct lb_buffer *buffer)
+{
+	if (buffer) {
+		t->buffer = (uint64_t)(uintptr_t)buffer;
+		t->flags |= LB_FLAG_RETAINED;
+		__atomic_store_n(&t->state, LB_STATE_READY, __ATOMIC_RELEASE);
+	}
+	lb_tensor_publish(t);
+	return buffer ? t : NULL;
+}
+
+lb_tensor *lb_from_data(const void *data, size_t nbytes, lb_list shape, lb_dtype dtype)
+{
+	LB_ENTER();
+	struct lb_tensor *t = leaf_begin("from_data", nbytes, shape, dtype, site);
+	if (!t)
+		return NULL;
+	struct lb_buffer *buffer = lb_buffer_new((int64_t)nbytes, t->id, false);
+	if (buffer && nbytes)
+		memcpy((void *)(uintptr_t)buffer->data, data, nbytes);
+	return leaf_publish(t, buffer);
+}
+
+lb_tensor *lb_from_memory(void *data, size_t nbytes, lb_list shape, lb_dtype dtype,
+			  void (*release)(void *data, void *context), void *context)
+{
+	LB_ENTER();
+	struct lb_tensor *t = leaf_begin("from_memory", nbytes, shape, dtype, site);
+	if (!t)
+		return NULL;
+	if ((uintptr_t)data % lb_dtypes[dtype].bytes % 8) {
+		lb_fail("from_memory: address %p is not aligned for %s", data, lb_dtypes[dtype].name);
+		return leaf_publish(t, NULL);
+	}
+	return leaf_publish(t, lb_buffer_foreign(data, (int64_t)nbytes, t->id, release, context));
+}
+
+static struct lb_tensor *full(const char *op, lb_list shape, double value, enum lb_dtype dtype,
+			      const void *site)
+{
+	if (!check_dtype(op, dtype))
+		return NULL;
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_FULL, dtype, shape.n, shape.v, 0, NULL, site);
+	if (t)
+		lb_param_set_double(t, 0, value);
+	return lb_tensor_publish(t);
+}
+
+lb_tensor *lb_zeros(lb_list shape, lb_dtype dtype)
+{
+	LB_ENTER();
+	return full("zeros", shape, 0, dtype, site);
+}
+
+lb_tensor *lb_ones(lb_list shape, lb_dtype dtype)
+{
+	LB_ENTER();
+	return full("ones", shape, 1, dtype, site);
+}
+
+lb_tensor *lb_full(lb_list shape, double value, lb_dtype dtype)
+{
+	LB_ENTER();
+	return full("full", shape, value, dtype, site);
+}
+
+static struct lb_tensor *scalar(double value, int64_t exact, bool is_int, enum lb_dtype dtype,
+				const void *site)
+{
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_SCALAR, dtype, 0, NULL, 0, NULL, site);
+	if (!t)
+		return NULL;
+	lb_param_set_double(t, 0, value);
+	t->params[1] = exact;
+	t->params[2] = is_int;
+	t->flags |= LB_FLAG_WEAK;
+	return lb_tensor_publish(t);
+}
+
+lb_tensor *lb_scalar(double value)
+{
+	LB_ENTER();
+	return scalar(value, 0, false, LB_F32, site);
+}
+
+lb_tensor *lb_scalar_int(int64_t value)
+{
+	LB_ENTER();
+	return scalar((double)value, value, true, value == (int32_t)value ? LB_I32 : LB_I64, site);
+}
+
+lb_tensor *lb_arange(double start, double stop, double step, lb_dtype dtype)
+{
+	LB_ENTER();
+	if (!check_dtype("arange", dtype))
+		return NULL;
+	if (dtype == LB_BOOL || dtype == LB_C64) {
+		lb_fail("arange: counts in integers or floats, not in %s", lb_dtypes[dtype].name);
+		return NULL;
+	}
+	if (!isfinite(start) || !isfinite(stop) || !isfinite(step) || step == 0) {
+		lb_fail("arange: start %g, stop %g and step %g must be finite, and step not 0", start, stop, step);
+		return NULL;
+	}
+	if (dtype < LB_F16 && (start != nearbyint(start) || step != nearbyint(step))) {
+		lb_fail("arange: start %g and step %g must be whole numbers for %s", start, step,
+			lb_dtypes[dtype].name);
+		return NULL;
+	}
+	double count = ceil((stop - start) / step);
+	if (!(count < 0x1p62)) {
+		lb_fail("arange: %g to %g by %g is too many elements", start, stop, step);
+		return NULL;
+	}
+	int64_t n = count > 0 ? (int64_t)count : 0;
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_ARANGE, dtype, 1, &n, 0, NULL, site);
+	if (t) {
+		lb_param_set_double(t, 0, start);
+		lb_param_set_double(t, 1, step);
+	}
+	return lb_tensor_publish(t);
+}
+
+lb_tensor *lb_eye(int64_t rows, int64_t cols, int64_t k, lb_dtype dtype)
+{
+	LB_ENTER();
+	if (!check_dtype("eye", dtype))
+		return NULL;
+	struct lb_tensor *t =
+		lb_tensor_begin(LB_OP_EYE, dtype, 2, (int64_t[]){ rows, cols }, 0, NULL, site);
+	if (t)
+		t->params[0] = k;
+	return lb_tensor_publish(t);
+}
+
+lb_random_key lb_key(uint64_t seed)
+{
+	return (lb_random_key){ lb_philox_split(0, seed) };
+}
+
+lb_random_key lb_key_split(lb_random_key key, uint64_t index)
+{
+	return (lb_random_key){ lb_philox_split(key.value, index) };
+}
+
+static struct lb_tensor *random_begin(int op, lb_list shape, enum lb_dtype dtype, lb_random_key key,
+				      const void *site)
+{
+	if (!check_dtype(lb_ops[op].name, dtype))
+		return NULL;
+	if (!lb_dtype_is_float(dtype)) {
+		lb_fail("%s: gives floating dtypes, not %s", lb_ops[op].name, lb_dtypes[dtype].name);
+		return NULL;
+	}
+	struct lb_tensor *t = lb_tensor_begin(op, dtype, shape.n, shape.v, 0, NULL, site);
+	if (t)
+		t->params[0] = (int64_t)key.value;
+	return t;
+}
+
+lb_tensor *lb_random_uniform(lb_list shape, double low, double high, lb_dtype dtype, lb_random_key key)
+{
+	LB_ENTER();
+	if (!(low < high) || !isfinite(high - low)) {
+		lb_fail("random_uniform: [%g, %g) is no range", low, high);
+		return NULL;
+	}
+	struct lb_tensor *t = random_begin(LB_OP_UNIFORM, shape, dtype, key, site);
+	if (t) {
+		lb_param_set_double(t, 1, low);
+		lb_param_set_double(t, 2, high);
+	}
+	return lb_tensor_publish(t);
+}
+
+lb_tensor *lb_random_normal(lb_list shape, lb_dtype dtype, lb_random_key key)
+{
+	LB_ENTER();
+	return lb_tensor_publish(random_begin(LB_OP_NORMAL, shape, dtype, key, site));
+}

@@ -1,0 +1,91 @@
+/* What is known of a tensor without evaluating it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/shape.h"
+#include "graph/tensor.h"
+
+int lb_rank(const lb_tensor *x)
+{
+	return x ? x->rank : 0;
+}
+
+int64_t lb_dim(const lb_tensor *x, int axis)
+{
+	int i;
+	return x && lb_axis("dim", axis, x->rank, &i) ? x->shape[i] : 0;
+}
+
+const int64_t *lb_shape(const lb_tensor *x)
+{
+	return x ? x->shape : NULL;
+}
+
+const int64_t *lb_strides(const lb_tensor *x)
+{
+	return x ? x->strides : NULL;
+}
+
+int64_t lb_size(const lb_tensor *x)
+{
+	return x ? x->size : 0;
+}
+
+int64_t lb_nbytes(const lb_tensor *x)
+{
+	return x ? x->size * lb_dtypes[x->dtype].bytes : 0;
+}
+
+lb_dtype lb_dtype_of(const lb_tensor *x)
+{
+	return x ? (lb_dtype)x->dtype : LB_BOOL;
+}
+
+bool lb_is_ready(const lb_tensor *x)
+{
+	return x && lb_tensor_state(x) == LB_STATE_READY;
+}
+
+bool lb_is_row_contiguous(const lb_tensor *x)
+{
+	return x && lb_is_row_major(x->rank, x->shape, x->strides);
+}
+
+const char *lb_name(const lb_tensor *x)
+{
+	return x ? (const char *)(uintptr_t)x->name : NULL;
+}
+
+uint64_t lb_id(const lb_tensor *x)
+{
+	return x ? x->id : 0;
+}
+
+const char *lb_dtype_name(lb_dtype dtype)
+{
+	return (unsigned)dtype < LB_DTYPES ? lb_dtypes[dtype].name : "?";
+}
+
+int64_t lb_dtype_bytes(lb_dtype dtype)
+{
+	return (unsigned)dtype < LB_DTYPES ? lb_dtypes[dtype].bytes : 0;
+}
+
+lb_tensor *lb_named(const char *name, lb_tensor *x)
+{
+	LB_ENTER();
+	(void)site;
+	if (!x || !name)
+		return x;
+	char *copy = strndup(name, LB_NAME_MAX);
+	if (!copy) {
+		lb_fail("named: out of memory for the name %.32s", name);
+		return x;
+	}
+	lb_record_begin(&x->seq);
+	char *old = (char *)(uintptr_t)x->name;
+	x->name = (uint64_t)(uintptr_t)copy;
+	lb_record_end(&x->seq);
+	free(old);
+	return x;
+}

@@ -1,0 +1,187 @@
+#include "graph/promote.h"
+#include "graph/shape.h"
+
+/* What an operation takes and gives, besides promoting its operands to one dtype. */
+enum rule {
+	KEEP,        /* result in the operands' dtype */
+	NO_BOOL,     /* likewise; bool is computed as i32 */
+	INEXACT,     /* integers are computed as f32 */
+	REAL_ONLY,   /* KEEP, and complex has no such thing */
+	REAL_INEXACT,
+	COMPARE,     /* bool of any */
+	LOGICAL,     /* operands as bool */
+};
+
+static struct lb_tensor *fail_complex(int op)
+{
+	lb_fail("%s: not defined for complex64", lb_ops[op].name);
+	return NULL;
+}
+
+static struct lb_tensor *unary(int op, enum rule rule, struct lb_tensor *x, const void *site)
+{
+	if (!x)
+		return NULL;
+	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
+	if ((rule == REAL_ONLY || rule == REAL_INEXACT) && dtype == LB_C64)
+		return fail_complex(op);
+	if (rule == INEXACT || rule == REAL_INEXACT)
+		dtype = lb_inexact(dtype);
+	else if (rule == LOGICAL)
+		dtype = LB_BOOL;
+	else if (rule == NO_BOOL && dtype == LB_BOOL)
+		dtype = LB_I32;
+	x = lb_as(x, dtype, site);
+	if (!x)
+		return NULL;
+	if (rule == COMPARE)
+		dtype = LB_BOOL;
+	else if (op == LB_OP_ABS && dtype == LB_C64)
+		dtype = LB_F32;
+	return lb_node(op, dtype, x->rank, x->shape, 1, &x, site);
+}
+
+#define UNARY(function, op, rule) \
+	lb_tensor *function(lb_tensor *x) \
+	{ \
+		LB_ENTER(); \
+		return unary(LB_OP_##op, rule, x, site); \
+	}
+
+UNARY(lb_negative, NEGATIVE, NO_BOOL)
+UNARY(lb_abs, ABS, KEEP)
+UNARY(lb_exp, EXP, INEXACT)
+UNARY(lb_log, LOG, INEXACT)
+UNARY(lb_sqrt, SQRT, INEXACT)
+UNARY(lb_rsqrt, RSQRT, INEXACT)
+UNARY(lb_sin, SIN, INEXACT)
+UNARY(lb_cos, COS, INEXACT)
+UNARY(lb_tanh, TANH, INEXACT)
+UNARY(lb_sigmoid, SIGMOID, INEXACT)
+UNARY(lb_erf, ERF, REAL_INEXACT)
+UNARY(lb_square, SQUARE, KEEP)
+UNARY(lb_floor, FLOOR, REAL_ONLY)
+UNARY(lb_ceil, CEIL, REAL_ONLY)
+UNARY(lb_round, ROUND, REAL_ONLY)
+UNARY(lb_isnan, ISNAN, COMPARE)
+UNARY(lb_isinf, ISINF, COMPARE)
+UNARY(lb_logical_not, LOGICAL_NOT, LOGICAL)
+
+lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	if ((unsigned)dtype >= LB_DTYPES) {
+		lb_fail("astype: %d is no dtype", (int)dtype);
+		return NULL;
+	}
+	return lb_as(x, dtype, site);
+}
+
+static struct lb_tensor *binary(int op, enum rule rule, struct lb_tensor *a, struct lb_tensor *b,
+				const void *site)
+{
+	if (!a || !b)
+		return NULL;
+	struct lb_tensor *xs[2] = { a, b };
+	enum lb_dtype dtype;
+	int rank;
+	int64_t shape[LB_MAX_RANK];
+	if (!lb_broadcast(lb_ops[op].name, a->rank, a->shape, b->rank, b->shape, &rank, shape) ||
+	    !lb_common_dtype(lb_ops[op].name, 2, xs, &dtype))
+		return NULL;
+	if (rule == REAL_ONLY && dtype == LB_C64)
+		return fail_complex(op);
+	if (rule == INEXACT)
+		dtype = lb_inexact(dtype);
+	else if (rule == LOGICAL)
+		dtype = LB_BOOL;
+	else if (rule == NO_BOOL && dtype == LB_BOOL)
+		dtype = LB_I32;
+	for (int i = 0; i < 2; i++) {
+		xs[i] = lb_as(xs[i], dtype, site);
+		if (!xs[i])
+			return NULL;
+	}
+	return lb_node(op, rule == COMPARE ? LB_BOOL : dtype, rank, shape, 2, xs, site);
+}
+
+#define BINARY(function, op, rule) \
+	lb_tensor *function(lb_tensor *a, lb_tensor *b) \
+	{ \
+		LB_ENTER(); \
+		return binary(LB_OP_##op, rule, a, b, site); \
+	}
+
+BINARY(lb_add, ADD, KEEP)
+BINARY(lb_subtract, SUBTRACT, NO_BOOL)
+BINARY(lb_multiply, MULTIPLY, KEEP)
+BINARY(lb_divide, DIVIDE, INEXACT)
+BINARY(lb_power, POWER, NO_BOOL)
+BINARY(lb_maximum, MAXIMUM, REAL_ONLY)
+BINARY(lb_minimum, MINIMUM, REAL_ONLY)
+BINARY(lb_equal, EQUAL, COMPARE)
+BINARY(lb_not_equal, NOT_EQUAL, COMPARE)
+BINARY(lb_less, LESS, COMPARE)
+BINARY(lb_less_equal, LESS_EQUAL, COMPARE)
+BINARY(lb_greater, GREATER, COMPARE)
+BINARY(lb_greater_equal, GREATER_EQUAL, COMPARE)
+BINARY(lb_logical_and, LOGICAL_AND, LOGICAL)
+BINARY(lb_logical_or, LOGICAL_OR, LOGICAL)
+
+lb_tensor *lb_remainder(lb_tensor *a, lb_tensor *b)
+{
+	LB_ENTER();
+	if (a && b && (a->dtype == LB_C64 || b->dtype == LB_C64))
+		return fail_complex(LB_OP_REMAINDER);
+	return binary(LB_OP_REMAINDER, NO_BOOL, a, b, site);
+}
+
+/* Three operands in one shape, of which those from `first` on share a dtype. */
+static struct lb_tensor *ternary(int op, int first, struct lb_tensor *xs[3], const void *site)
+{
+	enum lb_dtype dtype;
+	int rank = 0;
+	int64_t shape[LB_MAX_RANK];
+	for (int i = 0; i < 3; i++) {
+		if (!lb_broadcast(lb_ops[op].name, rank, shape, xs[i]->rank, xs[i]->shape, &rank, shape))
+			return NULL;
+	}
+	if (!lb_common_dtype(lb_ops[op].name, 3 - first, xs + first, &dtype))
+		return NULL;
+	for (int i = first; i < 3; i++) {
+		xs[i] = lb_as(xs[i], dtype, site);
+		if (!xs[i])
+			return NULL;
+	}
+	return lb_node(op, dtype, rank, shape, 3, xs, site);
+}
+
+lb_tensor *lb_where(lb_tensor *condition, lb_tensor *a, lb_tensor *b)
+{
+	LB_ENTER();
+	if (!condition || !a || !b)
+		return NULL;
+	condition = lb_as(condition, LB_BOOL, site);
+	if (!condition)
+		return NULL;
+	return ternary(LB_OP_WHERE, 1, (struct lb_tensor *[]){ condition, a, b }, site);
+}
+
+lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	if (!low && !high) {
+		if (lb_ok())
+			lb_fail("clip: give a low bound, a high one, or both");
+		return NULL;
+	}
+	if (!low || !high) /* one bound is a maximum or a minimum */
+		return binary(low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, REAL_ONLY, x, low ? low : high, site);
+	if (x->dtype == LB_C64 || low->dtype == LB_C64 || high->dtype == LB_C64)
+		return fail_complex(LB_OP_CLIP);
+	return ternary(LB_OP_CLIP, 0, (struct lb_tensor *[]){ x, low, high }, site);
+}

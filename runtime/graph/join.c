@@ -1,0 +1,111 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/promote.h"
+#include "graph/shape.h"
+
+/* All as one dtype; the caller frees the array. */
+static struct lb_tensor **promote_all(const char *op, int n, struct lb_tensor *const *xs, const void *site)
+{
+	if (n <= 0) {
+		lb_fail("%s: needs at least one tensor", op);
+		return NULL;
+	}
+	for (int i = 0; i < n; i++) {
+		if (!xs[i])
+			return NULL;
+	}
+	enum lb_dtype dtype;
+	if (!lb_common_dtype(op, n, xs, &dtype))
+		return NULL;
+	struct lb_tensor **all = malloc((size_t)n * sizeof *all);
+	if (!all) {
+		lb_fail("%s: out of memory for %d tensors", op, n);
+		return NULL;
+	}
+	for (int i = 0; i < n; i++) {
+		all[i] = lb_as(xs[i], dtype, site);
+		if (!all[i]) {
+			free(all);
+			return NULL;
+		}
+	}
+	return all;
+}
+
+static bool joined_shape(int n, struct lb_tensor *const *xs, int axis, int64_t *shape)
+{
+	const struct lb_tensor *first = xs[0];
+	memcpy(shape, first->shape, sizeof first->shape);
+	for (int i = 1; i < n; i++) {
+		bool fits = xs[i]->rank == first->rank;
+		for (int k = 0; k < first->rank && fits; k++)
+			fits = k == axis || xs[i]->shape[k] == first->shape[k];
+		if (!fits) {
+			char a[LB_SHAPE_TEXT], b[LB_SHAPE_TEXT];
+			return lb_fail("concatenate: tensor %d is %s, tensor 0 is %s: they may differ along axis %d "
+				       "only", i, lb_shape_text(xs[i]->rank, xs[i]->shape, a),
+				       lb_shape_text(first->rank, first->shape, b), axis);
+		}
+		if (!lb_sum_of(shape[axis], xs[i]->shape[axis], &shape[axis]))
+			return lb_fail("concatenate: the sizes along axis %d add up to more than 63 bits", axis);
+	}
+	return true;
+}
+
+static struct lb_tensor *concatenate(int n, struct lb_tensor *const *xs, int axis, const void *site)
+{
+	int64_t shape[LB_MAX_RANK];
+	if (!joined_shape(n, xs, axis, shape))
+		return NULL;
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_CONCATENATE, (enum lb_dtype)xs[0]->dtype, xs[0]->rank,
+					      shape, n, xs, site);
+	if (t)
+		t->params[0] = axis;
+	return lb_tensor_publish(t);
+}
+
+lb_tensor *lb_concatenate(int n, lb_tensor *const *xs, int axis)
+{
+	LB_ENTER();
+	struct lb_tensor **all = promote_all("concatenate", n, xs, site);
+	if (!all)
+		return NULL;
+	struct lb_tensor *result = NULL;
+	int along;
+	if (lb_axis("concatenate", axis, all[0]->rank, &along))
+		result = concatenate(n, all, along, site);
+	free(all);
+	return result;
+}
+
+lb_tensor *lb_stack(int n, lb_tensor *const *xs, int axis)
+{
+	LB_ENTER();
+	struct lb_tensor **all = promote_all("stack", n, xs, site);
+	if (!all)
+		return NULL;
+	struct lb_tensor *result = NULL;
+	int along;
+	bool ok = lb_axis("stack", axis, all[0]->rank + 1, &along);
+	for (int i = 0; i < n && ok; i++) {
+		ok = lb_same_shape(all[i]->rank, all[i]->shape, all[0]->rank, all[0]->shape);
+		if (!ok) {
+			char a[LB_SHAPE_TEXT], b[LB_SHAPE_TEXT];
+			lb_fail("stack: tensor %d is %s, tensor 0 is %s: all must have one shape", i,
+				lb_shape_text(all[i]->rank, all[i]->shape, a),
+				lb_shape_text(all[0]->rank, all[0]->shape, b));
+		}
+	}
+	/* the first is needed unexpanded for the comparison, so they are expanded last */
+	for (int i = 0; i < n && ok; i++) {
+		all[i] = lb_expand_dims(all[i], LB_AXES(along));
+		ok = all[i] != NULL;
+		if (ok)
+			all[i]->site = (uint64_t)(uintptr_t)site;
+	}
+	if (ok)
+		result = concatenate(n, all, along, site);
+	free(all);
+	return result;
+}

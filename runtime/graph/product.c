@@ -1,0 +1,88 @@
+#include "graph/promote.h"
+#include "graph/shape.h"
+
+static struct lb_tensor *fail_shapes(const char *op, const struct lb_tensor *a, const struct lb_tensor *b)
+{
+	char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
+	int64_t k = b->shape[b->rank > 1 ? b->rank - 2 : 0];
+	lb_fail("%s: last axis of a %s does not match the %s axis of b %s: %lld against %lld; transpose b, or "
+		"reshape", op, lb_shape_text(a->rank, a->shape, ta), b->rank > 1 ? "second to last" : "only",
+		lb_shape_text(b->rank, b->shape, tb), (long long)a->shape[a->rank - 1], (long long)k);
+	return NULL;
+}
+
+/* The shape of a @ b: batch axes broadcast, then m and n where they exist. */
+static bool product_shape(const char *op, const struct lb_tensor *a, const struct lb_tensor *b, int *rank,
+			  int64_t *shape)
+{
+	int batch_a = a->rank > 2 ? a->rank - 2 : 0, batch_b = b->rank > 2 ? b->rank - 2 : 0;
+	if (!lb_broadcast(op, batch_a, a->shape, batch_b, b->shape, rank, shape))
+		return false;
+	if (a->rank > 1)
+		shape[(*rank)++] = a->shape[a->rank - 2];
+	if (b->rank > 1)
+		shape[(*rank)++] = b->shape[b->rank - 1];
+	return true;
+}
+
+static struct lb_tensor *product(int op, int n, struct lb_tensor **xs, double alpha, double beta,
+				 const void *site)
+{
+	const char *name = lb_ops[op].name;
+	for (int i = 0; i < n; i++) {
+		if (!xs[i])
+			return NULL;
+	}
+	struct lb_tensor *a = xs[0], *b = xs[1];
+	if (a->rank == 0 || b->rank == 0) {
+		lb_fail("%s: a scalar is no matrix; use lb_multiply()", name);
+		return NULL;
+	}
+	if (a->shape[a->rank - 1] != b->shape[b->rank > 1 ? b->rank - 2 : 0])
+		return fail_shapes(name, a, b);
+	enum lb_dtype dtype;
+	int rank;
+	int64_t shape[LB_MAX_RANK];
+	if (!product_shape(name, a, b, &rank, shape) || !lb_common_dtype(name, n, xs, &dtype))
+		return NULL;
+	if (!lb_dtype_is_inexact(dtype)) {
+		lb_fail("%s: %s has no matrix product here; cast with lb_astype() to a floating dtype", name,
+			lb_dtypes[dtype].name);
+		return NULL;
+	}
+	if (n == 3) {
+		int c_rank;
+		int64_t c_shape[LB_MAX_RANK];
+		if (!lb_broadcast(name, xs[2]->rank, xs[2]->shape, rank, shape, &c_rank, c_shape))
+			return NULL;
+		if (!lb_same_shape(c_rank, c_shape, rank, shape)) {
+			char tc[LB_SHAPE_TEXT], tp[LB_SHAPE_TEXT];
+			lb_fail("%s: c %s does not broadcast to the product's shape %s", name,
+				lb_shape_text(xs[2]->rank, xs[2]->shape, tc), lb_shape_text(rank, shape, tp));
+			return NULL;
+		}
+	}
+	for (int i = 0; i < n; i++) {
+		xs[i] = lb_as(xs[i], dtype, site);
+		if (!xs[i])
+			return NULL;
+	}
+	struct lb_tensor *t = lb_tensor_begin(op, dtype, rank, shape, n, xs, site);
+	if (t) {
+		lb_param_set_double(t, 0, alpha);
+		lb_param_set_double(t, 1, beta);
+	}
+	return lb_tensor_publish(t);
+}
+
+lb_tensor *lb_matmul(lb_tensor *a, lb_tensor *b)
+{
+	LB_ENTER();
+	return product(LB_OP_MATMUL, 2, (struct lb_tensor *[]){ a, b }, 1, 0, site);
+}
+
+lb_tensor *lb_addmm(lb_tensor *c, lb_tensor *a, lb_tensor *b, double alpha, double beta)
+{
+	LB_ENTER();
+	return product(LB_OP_ADDMM, 3, (struct lb_tensor *[]){ a, b, c }, alpha, beta, site);
+}

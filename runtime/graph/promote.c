@@ -1,0 +1,93 @@
+#include "graph/promote.h"
+
+/* MLX's table (mlx/types: promote_types), by rule: it is symmetric; a wider kind wins; the
+ * exceptions are mixed signs, and the two halves, which meet in float32. */
+lb_dtype lb_promote(lb_dtype a, lb_dtype b)
+{
+	if (a > b) {
+		lb_dtype t = a;
+		a = b;
+		b = t;
+	}
+	if (a == b || a == LB_BOOL || b == LB_C64 || b == LB_F64)
+		return b;
+	if (b >= LB_F16)
+		return a < LB_F16 || b == LB_F32 ? b : LB_F32;
+	bool a_signed = lb_dtype_is_signed_int(a), b_signed = lb_dtype_is_signed_int(b);
+	if (a_signed == b_signed)
+		return b;
+	/* a unsigned, b signed: the narrowest signed that holds both */
+	if (a == LB_U64)
+		return LB_F32;
+	lb_dtype holds_a = a == LB_U8 ? LB_I16 : a == LB_U16 ? LB_I32 : LB_I64;
+	return holds_a > b ? holds_a : b;
+}
+
+enum lb_dtype lb_inexact(enum lb_dtype dtype)
+{
+	return lb_dtype_is_inexact(dtype) ? dtype : LB_F32;
+}
+
+static bool is_weak(const struct lb_tensor *x)
+{
+	return x->flags & LB_FLAG_WEAK;
+}
+
+/* What a literal becomes next to a dtype; params: 0 double bits, 1 int64, 2 is an int. */
+static enum lb_dtype with_weak(enum lb_dtype dtype, const struct lb_tensor *weak)
+{
+	if (weak->params[2])
+		return dtype == LB_BOOL ? LB_I32 : dtype;
+	return lb_dtype_is_inexact(dtype) ? dtype : LB_F32;
+}
+
+static bool literal_fits(const char *op, const struct lb_tensor *weak, enum lb_dtype dtype)
+{
+	if (!weak->params[2] || dtype >= LB_F16)
+		return true;
+	int bits = lb_dtypes[dtype].bytes * 8;
+	int64_t value = weak->params[1];
+	bool fits = lb_dtype_is_signed_int(dtype)
+		? bits == 64 || (value >= -((int64_t)1 << (bits - 1)) && value < (int64_t)1 << (bits - 1))
+		: value >= 0 && (bits == 64 || value < (int64_t)1 << bits);
+	if (!fits)
+		return lb_fail("%s: the scalar %lld does not fit %s; cast the tensor with lb_astype()", op,
+			       (long long)value, lb_dtypes[dtype].name);
+	return true;
+}
+
+bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb_dtype *ret)
+{
+	enum lb_dtype dtype = LB_BOOL;
+	bool any = false;
+	for (int i = 0; i < n; i++) {
+		if (is_weak(xs[i]))
+			continue;
+		dtype = any ? lb_promote(dtype, (lb_dtype)xs[i]->dtype) : (lb_dtype)xs[i]->dtype;
+		any = true;
+	}
+	for (int i = 0; i < n; i++) {
+		if (!is_weak(xs[i]))
+			continue;
+		dtype = any ? with_weak(dtype, xs[i])
+			    : lb_promote(dtype, (lb_dtype)xs[i]->dtype);
+	}
+	for (int i = 0; i < n; i++) {
+		if (is_weak(xs[i]) && !literal_fits(op, xs[i], dtype))
+			return false;
+	}
+	*ret = dtype;
+	return true;
+}
+
+struct lb_tensor *lb_as(struct lb_tensor *x, enum lb_dtype dtype, const void *site)
+{
+	if ((enum lb_dtype)x->dtype == dtype)
+		return x;
+	if (!is_weak(x))
+		return lb_node(LB_OP_ASTYPE, dtype, x->rank, x->shape, 1, &x, site);
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_SCALAR, dtype, 0, NULL, 0, NULL, site);
+	if (t)
+		__builtin_memcpy(t->params, x->params, sizeof t->params);
+	return lb_tensor_publish(t);
+}

@@ -1,0 +1,91 @@
+#include "graph/scope.h"
+
+#include <stdlib.h>
+
+#include "graph/tensor.h"
+
+bool lb_scope_reserve(struct lb_self *self)
+{
+	if (self->n_items < self->items_capacity)
+		return true;
+	size_t capacity = self->items_capacity ? self->items_capacity * 2 : 256;
+	struct lb_tensor **items = realloc(self->items, capacity * sizeof *items);
+	if (!items)
+		return lb_fail("out of memory: a scope cannot hold %zu tensors", capacity);
+	self->items = items;
+	self->items_capacity = capacity;
+	return true;
+}
+
+static void drop_down_to(struct lb_self *self, size_t mark)
+{
+	while (self->n_items > mark)
+		lb_tensor_drop(self->items[--self->n_items], LB_SCOPE_REF);
+}
+
+void lb_scopes_end_all(struct lb_self *self)
+{
+	drop_down_to(self, 0);
+	self->n_marks = 0;
+}
+
+lb_scope lb_scope_begin(void)
+{
+	struct lb_self *self = lb_self();
+	if (!self)
+		return (lb_scope){ NULL, 1 };
+	if (self->n_marks == self->marks_capacity) {
+		int capacity = self->marks_capacity ? self->marks_capacity * 2 : 16;
+		size_t *marks = realloc(self->marks, (size_t)capacity * sizeof *marks);
+		if (!marks) {
+			/* its tensors then belong to the scope around it */
+			lb_fail("out of memory: cannot open a scope");
+			return (lb_scope){ NULL, 1 };
+		}
+		self->marks = marks;
+		self->marks_capacity = capacity;
+	}
+	self->marks[self->n_marks++] = self->n_items;
+	return (lb_scope){ (void *)(uintptr_t)self->n_marks, 1 };
+}
+
+void lb_scope_end(lb_scope *scope)
+{
+	struct lb_self *self = lb_self();
+	int depth = (int)(uintptr_t)scope->mark;
+	if (!scope->open || !self || depth == 0 || depth > self->n_marks) {
+		scope->open = 0;
+		return;
+	}
+	drop_down_to(self, self->marks[depth - 1]);
+	self->n_marks = depth - 1;
+	scope->open = 0;
+}
+
+lb_tensor *lb_keep(lb_tensor *x)
+{
+	if (x)
+		lb_tensor_retain(x, LB_ONE_REF);
+	return x;
+}
+
+void lb_release(lb_tensor *x)
+{
+	if (x)
+		lb_tensor_drop(x, LB_ONE_REF);
+}
+
+lb_tensor *lb_escape(lb_tensor *x)
+{
+	struct lb_self *self = lb_self();
+	if (!x || !self || self->n_marks == 0)
+		return x; /* without a scope it already belongs to the thread */
+	if (!lb_scope_reserve(self))
+		return NULL;
+	lb_tensor_retain(x, LB_SCOPE_REF);
+	/* the innermost scope begins one item later; the item that lay there moves to the end */
+	size_t *mark = &self->marks[self->n_marks - 1];
+	self->items[self->n_items++] = self->items[*mark];
+	self->items[(*mark)++] = x;
+	return x;
+}

@@ -1,0 +1,21 @@
+/* Scopes own the references that nobody keeps by name. */
+#ifndef LB_GRAPH_SCOPE_H
+#define LB_GRAPH_SCOPE_H
+
+#include <stdbool.h>
+
+#include "graph/thread.h"
+
+/* Room for one more item, so that lb_scope_add() cannot fail. */
+bool lb_scope_reserve(struct lb_self *self);
+
+/* Gives the innermost scope a reference (LB_SCOPE_REF) that t already counts. */
+static inline void lb_scope_add(struct lb_self *self, struct lb_tensor *t)
+{
+	self->items[self->n_items++] = t;
+}
+
+/* For a thread that ends. */
+void lb_scopes_end_all(struct lb_self *self);
+
+#endif

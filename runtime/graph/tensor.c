@@ -1,0 +1,188 @@
+#include "graph/tensor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/scope.h"
+#include "graph/shape.h"
+#include "probes.h"
+#include "publish/root.h"
+#include "publish/stacks.h"
+
+enum { ID_BLOCK = 256 };
+
+static uint64_t next_id(struct lb_self *self)
+{
+	if (self->next_id == self->end_id) {
+		self->next_id = __atomic_fetch_add(&lb_root->last_id, ID_BLOCK, __ATOMIC_RELAXED) + 1;
+		self->end_id = self->next_id + ID_BLOCK;
+	}
+	return self->next_id++;
+}
+
+static bool hold_inputs(struct lb_tensor *t, int n, struct lb_tensor *const *inputs)
+{
+	uint64_t *list = t->inputs;
+	if (n > LB_INLINE_INPUTS) {
+		list = malloc((size_t)n * sizeof *list);
+		if (!list)
+			return lb_fail("%s: out of memory for %d inputs", lb_ops[t->op].name, n);
+		t->more_inputs = (uint64_t)(uintptr_t)list;
+	}
+	for (int i = 0; i < n; i++) {
+		lb_tensor_retain(inputs[i], LB_ONE_REF);
+		list[i] = (uint64_t)(uintptr_t)inputs[i];
+	}
+	t->n_inputs = (uint32_t)n;
+	return true;
+}
+
+struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const int64_t *shape,
+				  int n_inputs, struct lb_tensor *const *inputs, const void *site)
+{
+	struct lb_self *self = lb_self();
+	if (!self || !lb_scope_reserve(self))
+		return NULL;
+	int64_t size;
+	if (!lb_shape_size(lb_ops[op].name, rank, shape, dtype, &size))
+		return NULL;
+	struct lb_tensor *t = lb_slab_take(LB_KIND_TENSOR, &self->magazines[LB_KIND_TENSOR], true);
+	if (!t)
+		return NULL;
+
+	lb_record_begin(&t->seq);
+	t->generation++;
+	t->id = next_id(self);
+	t->refs = LB_SCOPE_REF;
+	t->dtype = (uint8_t)dtype;
+	t->rank = (uint8_t)rank;
+	t->op = (uint8_t)op;
+	t->flags = 0;
+	t->size = size;
+	t->offset = 0;
+	t->buffer = 0;
+	t->more_inputs = 0;
+	t->n_inputs = 0;
+	t->watch = 0;
+	memset(t->params, 0, sizeof t->params);
+	t->name = 0;
+	t->site = (uint64_t)(uintptr_t)site;
+	t->stream = 0;
+	t->eval = t->order = t->eval_ns = 0;
+	for (int i = 0; i < rank; i++)
+		t->shape[i] = shape[i];
+	lb_row_strides(rank, shape, t->strides);
+	t->stack = lb_stack_here(site);
+	if (!hold_inputs(t, n_inputs, inputs)) {
+		__atomic_store_n(&t->state, LB_STATE_FREED, __ATOMIC_RELAXED);
+		lb_record_end(&t->seq);
+		lb_slab_give(LB_KIND_TENSOR, &self->magazines[LB_KIND_TENSOR], t);
+		return NULL;
+	}
+	__atomic_store_n(&t->state, LB_STATE_LAZY, __ATOMIC_RELAXED);
+	return t;
+}
+
+struct lb_tensor *lb_tensor_publish(struct lb_tensor *t)
+{
+	if (!t)
+		return NULL;
+	lb_record_end(&t->seq);
+	lb_scope_add(lb_self(), t);
+	lb_count(&lb_counters.created, 1);
+	lb_probe_create(t->id, (uint64_t)(uintptr_t)t, t->site, t->op, t->dtype, t->size);
+	return t;
+}
+
+struct lb_tensor *lb_node(int op, enum lb_dtype dtype, int rank, const int64_t *shape,
+			  int n_inputs, struct lb_tensor *const *inputs, const void *site)
+{
+	return lb_tensor_publish(lb_tensor_begin(op, dtype, rank, shape, n_inputs, inputs, site));
+}
+
+void lb_tensor_retain(struct lb_tensor *t, uint64_t refs)
+{
+	__atomic_fetch_add(&t->refs, refs, __ATOMIC_RELAXED);
+}
+
+/* True if those were the last references. */
+static bool subtract_refs(struct lb_tensor *t, uint64_t refs)
+{
+	if (__atomic_load_n(&t->refs, __ATOMIC_ACQUIRE) == refs)
+		return true; /* nobody else can come by one any more */
+	uint64_t left = __atomic_sub_fetch(&t->refs, refs, __ATOMIC_ACQ_REL);
+	return (uint32_t)left == 0;
+}
+
+/* Frees t, and chains the inputs that are freed with it in front of `rest` (through
+ * `eval`, which a dead tensor does not need). Returns the new chain. */
+static struct lb_tensor *free_one(struct lb_self *self, struct lb_tensor *t, struct lb_tensor *rest)
+{
+	lb_probe_free(t->id, (uint64_t)(uintptr_t)t);
+	lb_record_begin(&t->seq);
+	__atomic_store_n(&t->state, LB_STATE_FREED, __ATOMIC_RELAXED);
+	if (!(t->flags & LB_FLAG_DETACHED)) {
+		for (uint32_t i = 0; i < t->n_inputs; i++) {
+			struct lb_tensor *input = lb_tensor_input(t, i);
+			if (subtract_refs(input, LB_ONE_REF)) {
+				input->eval = (uint64_t)(uintptr_t)rest;
+				rest = input;
+			}
+		}
+	}
+	free((void *)(uintptr_t)t->more_inputs);
+	free((void *)(uintptr_t)t->name);
+	t->more_inputs = t->name = 0;
+	t->n_inputs = 0;
+	struct lb_buffer *buffer = lb_tensor_buffer(t);
+	t->buffer = 0;
+	t->refs = 0;
+	lb_record_end(&t->seq);
+	if (buffer)
+		lb_buffer_drop(buffer);
+	lb_slab_give(LB_KIND_TENSOR, &self->magazines[LB_KIND_TENSOR], t);
+	return rest;
+}
+
+static void free_chain(struct lb_tensor *chain)
+{
+	struct lb_self *self = lb_self();
+	uint64_t freed = 0;
+	while (chain && self) {
+		struct lb_tensor *t = chain;
+		chain = (struct lb_tensor *)(uintptr_t)t->eval;
+		chain = free_one(self, t, chain);
+		freed++;
+	}
+	lb_count(&lb_counters.freed, freed);
+}
+
+void lb_tensor_drop(struct lb_tensor *t, uint64_t refs)
+{
+	if (!subtract_refs(t, refs))
+		return;
+	t->eval = 0;
+	free_chain(t);
+}
+
+void lb_tensor_detach(struct lb_tensor *t)
+{
+	if (t->flags & LB_FLAG_DETACHED)
+		return;
+	uint64_t *list = t->n_inputs <= LB_INLINE_INPUTS
+		? t->inputs : (uint64_t *)(uintptr_t)t->more_inputs;
+	struct lb_tensor *chain = NULL;
+	lb_record_begin(&t->seq);
+	t->flags |= LB_FLAG_DETACHED;
+	for (uint32_t i = 0; i < t->n_inputs; i++) {
+		struct lb_tensor *input = (struct lb_tensor *)(uintptr_t)list[i];
+		list[i] = input->id;
+		if (subtract_refs(input, LB_ONE_REF)) {
+			input->eval = (uint64_t)(uintptr_t)chain;
+			chain = input;
+		}
+	}
+	lb_record_end(&t->seq);
+	if (chain)
+		free_chain(chain);
+}

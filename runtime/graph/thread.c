@@ -1,0 +1,71 @@
+#define _GNU_SOURCE
+#include "graph/thread.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "graph/scope.h"
+#include "graph/tensor.h"
+#include "publish/root.h"
+
+__thread struct lb_self *lb_self_pointer
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static pthread_key_t at_exit;
+
+static void end_of_thread(void *arg)
+{
+	struct lb_self *self = arg;
+	/* other destructors may have run tensors in between: the pointer was not cleared by us */
+	lb_self_pointer = self;
+	lb_scopes_end_all(self);
+	struct lb_thread *record = self->record;
+	if (record) {
+		lb_record_begin(&record->seq);
+		record->id = 0;
+		record->eval = record->tensor = 0;
+		lb_record_end(&record->seq);
+		lb_slab_give(LB_KIND_THREAD, &self->magazines[LB_KIND_THREAD], record);
+	}
+	for (int kind = 0; kind < LB_KINDS; kind++)
+		lb_slab_flush((enum lb_kind)kind, &self->magazines[kind]);
+	free(self->items);
+	free(self->marks);
+	free(self);
+	lb_self_pointer = NULL;
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&at_exit, end_of_thread);
+}
+
+struct lb_self *lb_self_slow(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, make_key);
+	lb_start();
+
+	struct lb_self *self = calloc(1, sizeof *self);
+	if (!self) {
+		lb_fail("out of memory: cannot set up this thread");
+		return NULL;
+	}
+	struct lb_thread *record =
+		lb_slab_take(LB_KIND_THREAD, &self->magazines[LB_KIND_THREAD], true);
+	if (!record) {
+		free(self);
+		return NULL;
+	}
+	uint32_t seq = record->seq, generation = record->generation;
+	*record = (struct lb_thread){ .seq = seq | 1, .generation = generation + 1,
+				      .id = (uint64_t)syscall(SYS_gettid) };
+	lb_record_end(&record->seq);
+	self->record = record;
+	pthread_setspecific(at_exit, self);
+	lb_self_pointer = self;
+	return self;
+}

@@ -1,0 +1,37 @@
+/* What the runtime keeps for each thread: magazines of free slots, a block of ids, the
+ * scopes, and the record that tells debuggers what the thread evaluates. */
+#ifndef LB_GRAPH_THREAD_H
+#define LB_GRAPH_THREAD_H
+
+#include "memory/slab.h"
+#include "symtab.h"
+
+struct lb_thread {
+	LB_THREAD_FIELDS(LB_RECORD_FIELD)
+};
+
+struct lb_self {
+	struct lb_magazine magazines[LB_KINDS];
+	uint64_t next_id, end_id;
+	struct lb_thread *record;
+	/* the open scopes: scope d holds items[marks[d]] up to the next mark; what belongs to
+	 * no scope lies below marks[0] */
+	struct lb_tensor **items;
+	size_t n_items, items_capacity;
+	size_t *marks;
+	int n_marks, marks_capacity;
+};
+
+/* The calling thread's; made at its first use. NULL, with an error, when memory is out. */
+struct lb_self *lb_self_slow(void);
+
+extern __thread struct lb_self *lb_self_pointer
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static inline struct lb_self *lb_self(void)
+{
+	struct lb_self *self = lb_self_pointer;
+	return __builtin_expect(self != NULL, 1) ? self : lb_self_slow();
+}
+
+#endif

@@ -1,0 +1,358 @@
+#include <string.h>
+
+#include "graph/shape.h"
+#include "graph/tensor.h"
+#include "probes.h"
+
+/* A tensor over x's elements: strides in elements, offset relative to x's element 0. */
+static struct lb_tensor *view(int op, struct lb_tensor *x, int rank, const int64_t *shape,
+			      const int64_t *strides, int64_t offset, const void *site)
+{
+	struct lb_tensor *t =
+		lb_tensor_begin(op, (enum lb_dtype)x->dtype, rank, shape, 1, &x, site);
+	if (!t)
+		return NULL;
+	for (int i = 0; i < rank; i++)
+		t->strides[i] = strides[i];
+	t->offset = x->offset + offset;
+	lb_tensor_publish(t);
+	lb_probe_view(t->id, (uint64_t)(uintptr_t)t, t->site, x->id);
+	return t;
+}
+
+static struct lb_tensor *contiguous(struct lb_tensor *x, const void *site)
+{
+	if (lb_is_row_major(x->rank, x->shape, x->strides))
+		return x;
+	return lb_node(LB_OP_CONTIGUOUS, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
+}
+
+lb_tensor *lb_contiguous(lb_tensor *x)
+{
+	LB_ENTER();
+	return x ? contiguous(x, site) : NULL;
+}
+
+static struct lb_tensor *reshape(int op, struct lb_tensor *x, int rank, const int64_t *shape,
+				 const void *site)
+{
+	int64_t strides[LB_MAX_RANK];
+	if (!lb_reshape_strides(x->rank, x->shape, x->strides, rank, shape, strides)) {
+		x = contiguous(x, site);
+		if (!x)
+			return NULL;
+		lb_row_strides(rank, shape, strides);
+	}
+	return view(op, x, rank, shape, strides, 0, site);
+}
+
+lb_tensor *lb_reshape(lb_tensor *x, lb_list to)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	char from_text[LB_SHAPE_TEXT], to_text[LB_SHAPE_TEXT];
+	if (to.n < 0 || to.n > LB_MAX_RANK) {
+		lb_fail("reshape: a tensor has at most %d axes, not %d", LB_MAX_RANK, to.n);
+		return NULL;
+	}
+	int64_t shape[LB_MAX_RANK], known = 1, size;
+	int unknown = -1;
+	bool fits = true;
+	for (int i = 0; i < to.n; i++) {
+		shape[i] = to.v[i];
+		if (shape[i] == -1 && unknown < 0)
+			unknown = i;
+		else
+			fits = fits && shape[i] >= 0 && lb_mul(known, shape[i], &known);
+	}
+	if (fits && unknown >= 0) {
+		fits = known > 0 && x->size % known == 0;
+		shape[unknown] = fits ? x->size / known : 0;
+	}
+	if (!fits || !lb_shape_size("reshape", to.n, shape, (enum lb_dtype)x->dtype, &size) ||
+	    size != x->size) {
+		lb_fail("reshape: %s has %lld elements, which do not make %s",
+			lb_shape_text(x->rank, x->shape, from_text), (long long)x->size,
+			lb_shape_text(to.n, to.v, to_text));
+		return NULL;
+	}
+	return reshape(LB_OP_RESHAPE, x, to.n, shape, site);
+}
+
+lb_tensor *lb_flatten(lb_tensor *x, int start, int end)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	if (x->rank == 0)
+		return reshape(LB_OP_FLATTEN, x, 1, (int64_t[]){ 1 }, site);
+	int first, last;
+	if (!lb_axis("flatten", start, x->rank, &first) || !lb_axis("flatten", end, x->rank, &last))
+		return NULL;
+	if (first > last) {
+		lb_fail("flatten: axis %d comes after axis %d", start, end);
+		return NULL;
+	}
+	int64_t shape[LB_MAX_RANK];
+	int rank = 0;
+	for (int i = 0; i < x->rank; i++) {
+		if (i > first && i <= last)
+			shape[rank - 1] *= x->shape[i];
+		else
+			shape[rank++] = x->shape[i];
+	}
+	return reshape(LB_OP_FLATTEN, x, rank, shape, site);
+}
+
+lb_tensor *lb_transpose(lb_tensor *x, lb_list axes)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	uint32_t mask;
+	if (!lb_axis_mask("transpose", axes, x->rank, &mask))
+		return NULL;
+	if (axes.n >= 0 && axes.n != x->rank) {
+		lb_fail("transpose: a tensor of %d axes needs %d of them named, not %d", x->rank, x->rank,
+			axes.n);
+		return NULL;
+	}
+	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
+	for (int i = 0; i < x->rank; i++) {
+		int axis = x->rank - 1 - i;
+		if (axes.n >= 0)
+			axis = (int)(axes.v[i] < 0 ? axes.v[i] + x->rank : axes.v[i]);
+		shape[i] = x->shape[axis];
+		strides[i] = x->strides[axis];
+	}
+	return view(LB_OP_TRANSPOSE, x, x->rank, shape, strides, 0, site);
+}
+
+lb_tensor *lb_broadcast_to(lb_tensor *x, lb_list to)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK], size;
+	int rank;
+	if (!lb_shape_size("broadcast_to", to.n, to.v, (enum lb_dtype)x->dtype, &size) ||
+	    !lb_broadcast("broadcast_to", x->rank, x->shape, to.n, to.v, &rank, shape))
+		return NULL;
+	if (!lb_same_shape(rank, shape, to.n, to.v)) {
+		char from_text[LB_SHAPE_TEXT], to_text[LB_SHAPE_TEXT];
+		lb_fail("broadcast_to: %s does not broadcast to %s", lb_shape_text(x->rank, x->shape, from_text),
+			lb_shape_text(to.n, to.v, to_text));
+		return NULL;
+	}
+	lb_broadcast_strides(x->rank, x->shape, x->strides, rank, shape, strides);
+	return view(LB_OP_BROADCAST_TO, x, rank, shape, strides, 0, site);
+}
+
+lb_tensor *lb_expand_dims(lb_tensor *x, lb_list axes)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	int rank = x->rank + axes.n;
+	if (axes.n < 0 || rank > LB_MAX_RANK) {
+		lb_fail("expand_dims: a tensor has at most %d axes, not %d", LB_MAX_RANK, rank);
+		return NULL;
+	}
+	uint32_t mask;
+	if (!lb_axis_mask("expand_dims", axes, rank, &mask))
+		return NULL;
+	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
+	for (int i = rank, from = x->rank; i-- > 0;) {
+		bool added = mask & 1u << i;
+		int64_t behind = i + 1 < rank ? shape[i + 1] * strides[i + 1] : 1;
+		shape[i] = added ? 1 : x->shape[--from];
+		strides[i] = added ? behind : x->strides[from];
+	}
+	return view(LB_OP_EXPAND_DIMS, x, rank, shape, strides, 0, site);
+}
+
+lb_tensor *lb_squeeze(lb_tensor *x, lb_list axes)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	uint32_t mask;
+	if (!lb_axis_mask("squeeze", axes, x->rank, &mask))
+		return NULL;
+	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
+	int rank = 0;
+	for (int i = 0; i < x->rank; i++) {
+		bool named = mask & 1u << i;
+		if (named && axes.n >= 0 && x->shape[i] != 1) {
+			char text[LB_SHAPE_TEXT];
+			lb_fail("squeeze: axis %d of %s is not of size 1", i, lb_shape_text(x->rank, x->shape, text));
+			return NULL;
+		}
+		if (named && x->shape[i] == 1)
+			continue;
+		shape[rank] = x->shape[i];
+		strides[rank++] = x->strides[i];
+	}
+	return view(LB_OP_SQUEEZE, x, rank, shape, strides, 0, site);
+}
+
+lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t offset)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	if (shape.n != strides.n) {
+		lb_fail("as_strided: %d sizes and %d strides", shape.n, strides.n);
+		return NULL;
+	}
+	int64_t size, low = offset, high = offset;
+	if (!lb_shape_size("as_strided", shape.n, shape.v, (enum lb_dtype)x->dtype, &size))
+		return NULL;
+	bool fits = true;
+	for (int i = 0; i < shape.n && size; i++) {
+		int64_t reach;
+		fits = fits && lb_mul(shape.v[i] - 1, strides.v[i], &reach) &&
+			(reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high));
+	}
+	if (!fits || (size && (low < 0 || high >= x->size))) {
+		lb_fail("as_strided: reaches elements %lld to %lld of a tensor of %lld", (long long)low,
+			(long long)high, (long long)x->size);
+		return NULL;
+	}
+	x = contiguous(x, site);
+	return x ? view(LB_OP_AS_STRIDED, x, shape.n, shape.v, strides.v, size ? offset : 0, site) : NULL;
+}
+
+/* ---- slices ---- */
+
+struct cut {
+	int rank;
+	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK], offset;
+};
+
+static bool cut_range(struct cut *cut, const lb_index *index, int64_t size, int64_t stride)
+{
+	int64_t step = index->step, start = index->start, stop = index->stop;
+	if (step == 0 || step == INT64_MIN)
+		return lb_fail("slice: a step of %lld leads nowhere", (long long)step);
+	/* LB_END, and out of range, clamp to one past the last in the step's direction */
+	int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? size : size - 1;
+	if (start == LB_END)
+		start = highest;
+	else if (start < 0)
+		start = start + size < lowest ? lowest : start + size;
+	else if (start > highest)
+		start = highest;
+	if (stop == LB_END)
+		stop = step > 0 ? highest : lowest;
+	else if (stop < 0)
+		stop = stop + size < lowest ? lowest : stop + size;
+	else if (stop > highest)
+		stop = highest;
+	int64_t n = 0;
+	if (step > 0 && start < stop)
+		n = (stop - start - 1) / step + 1;
+	else if (step < 0 && start > stop)
+		n = (start - stop - 1) / -step + 1;
+	cut->offset += n ? start * stride : 0;
+	cut->shape[cut->rank] = n;
+	/* with at most one element the step is not taken, and its product might not fit */
+	cut->strides[cut->rank++] = n > 1 ? stride * step : stride;
+	return true;
+}
+
+static bool cut_whole(struct cut *cut, const struct lb_tensor *x, int axis)
+{
+	cut->shape[cut->rank] = x->shape[axis];
+	cut->strides[cut->rank++] = x->strides[axis];
+	return true;
+}
+
+static bool cut_one(struct cut *cut, const struct lb_tensor *x, int axis, int64_t i)
+{
+	int64_t size = x->shape[axis];
+	if (i < -size || i >= size) {
+		char text[LB_SHAPE_TEXT];
+		return lb_fail("slice: index %lld is out of range for axis %d of %s", (long long)i, axis,
+			       lb_shape_text(x->rank, x->shape, text));
+	}
+	cut->offset += (i < 0 ? i + size : i) * x->strides[axis];
+	return true;
+}
+
+lb_tensor *lb_slice_n(lb_tensor *x, int n, const lb_index *index)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	int used = 0, added = 0, dropped = 0, rests = 0;
+	for (int i = 0; i < n; i++) {
+		used += index[i].kind == LB_INDEX_RANGE || index[i].kind == LB_INDEX_AT;
+		dropped += index[i].kind == LB_INDEX_AT;
+		added += index[i].kind == LB_INDEX_NEW_AXIS;
+		rests += index[i].kind == LB_INDEX_ELLIPSIS;
+	}
+	if (used > x->rank || rests > 1 || x->rank + added - dropped > LB_MAX_RANK) {
+		char text[LB_SHAPE_TEXT];
+		lb_fail("slice: %d indices and %d LB_REST do not fit %s", used, rests,
+			lb_shape_text(x->rank, x->shape, text));
+		return NULL;
+	}
+	struct cut cut = { 0 };
+	int axis = 0;
+	for (int i = 0; i < n; i++) {
+		bool ok = true;
+		switch (index[i].kind) {
+		case LB_INDEX_RANGE:
+			ok = cut_range(&cut, &index[i], x->shape[axis], x->strides[axis]);
+			axis++;
+			break;
+		case LB_INDEX_AT:
+			ok = cut_one(&cut, x, axis, index[i].start);
+			axis++;
+			break;
+		case LB_INDEX_ELLIPSIS:
+			for (int rest = x->rank - used; rest > 0; rest--)
+				cut_whole(&cut, x, axis++);
+			break;
+		case LB_INDEX_NEW_AXIS:
+			cut.shape[cut.rank] = 1;
+			cut.strides[cut.rank++] = 1;
+			break;
+		default:
+			ok = lb_fail("slice: index %d is none of LB_RANGE, LB_AT, LB_REST, LB_NEW_AXIS", i);
+		}
+		if (!ok)
+			return NULL;
+	}
+	while (axis < x->rank)
+		cut_whole(&cut, x, axis++);
+	return view(LB_OP_SLICE, x, cut.rank, cut.shape, cut.strides, cut.offset, site);
+}
+
+bool lb_split(lb_tensor *x, int n, int axis, lb_tensor **parts)
+{
+	LB_ENTER();
+	if (n > 0)
+		memset(parts, 0, (size_t)n * sizeof *parts);
+	int along;
+	if (!x || !lb_axis("split", axis, x->rank, &along))
+		return false;
+	int64_t size = x->shape[along];
+	if (n <= 0 || size % n) {
+		char text[LB_SHAPE_TEXT];
+		return lb_fail("split: axis %d of %s does not divide into %d equal parts", along,
+			       lb_shape_text(x->rank, x->shape, text), n);
+	}
+	int64_t shape[LB_MAX_RANK], length = size / n;
+	memcpy(shape, x->shape, sizeof shape);
+	shape[along] = length;
+	for (int i = 0; i < n; i++) {
+		int64_t offset = length ? i * length * x->strides[along] : 0;
+		parts[i] = view(LB_OP_SLICE, x, x->rank, shape, x->strides, offset, site);
+		if (!parts[i])
+			return false;
+	}
+	return true;
+}

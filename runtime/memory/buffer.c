@@ -1,0 +1,319 @@
+#include "memory/buffer.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "graph/thread.h"
+#include "graph/tensor.h"
+#include "probes.h"
+#include "publish/root.h"
+
+enum {
+	CLASSES = 8 * 56,
+	MAP_FROM = 1 << 20, /* bytes; larger buffers are mappings of their own */
+};
+
+static pthread_mutex_t cache_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lb_buffer *cache[CLASSES]; /* linked through `next` */
+
+/* Classes are eight steps a power of two, from 64 bytes up. */
+static int64_t round_to_class(int64_t nbytes, int *ret)
+{
+	if (nbytes <= LB_BUFFER_ALIGN * 8) {
+		int64_t steps = (nbytes + LB_BUFFER_ALIGN - 1) / LB_BUFFER_ALIGN;
+		steps = steps ? steps : 1;
+		*ret = (int)steps - 1;
+		return steps * LB_BUFFER_ALIGN;
+	}
+	int power = 63 - __builtin_clzll((uint64_t)nbytes - 1); /* 2^power < nbytes <= 2^(power+1) */
+	int64_t step = (int64_t)1 << (power - 3);
+	int64_t steps = (nbytes + step - 1) / step; /* 9 … 16 */
+	*ret = (power - 8) * 8 + (int)steps - 1;
+	return steps * step;
+}
+
+static void count_in(uint64_t nbytes)
+{
+	uint64_t active = __atomic_add_fetch(&lb_counters.active_bytes, nbytes, __ATOMIC_RELAXED);
+	uint64_t peak = __atomic_load_n(&lb_counters.peak_bytes, __ATOMIC_RELAXED);
+	while (active > peak &&
+	       !__atomic_compare_exchange_n(&lb_counters.peak_bytes, &peak, active, true,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+static void count_out(uint64_t nbytes)
+{
+	__atomic_sub_fetch(&lb_counters.active_bytes, nbytes, __ATOMIC_RELAXED);
+}
+
+static struct lb_buffer *take_record(bool wait)
+{
+	struct lb_self *self = lb_self();
+	struct lb_buffer *buffer = self ? lb_slab_take(LB_KIND_BUFFER,
+		&self->magazines[LB_KIND_BUFFER], wait) : NULL;
+	return buffer;
+}
+
+static void give_record(struct lb_buffer *buffer)
+{
+	lb_record_begin(&buffer->seq);
+	buffer->id = 0;
+	buffer->refs = 0;
+	buffer->data = 0;
+	lb_record_end(&buffer->seq);
+	struct lb_self *self = lb_self();
+	if (self)
+		lb_slab_give(LB_KIND_BUFFER, &self->magazines[LB_KIND_BUFFER], buffer);
+}
+
+static void fill_record(struct lb_buffer *buffer, void *data, int64_t nbytes, int64_t capacity,
+			uint64_t tensor, uint32_t flags)
+{
+	static uint64_t last_id;
+	lb_record_begin(&buffer->seq);
+	buffer->generation++;
+	buffer->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+	buffer->data = (uint64_t)(uintptr_t)data;
+	buffer->nbytes = nbytes;
+	buffer->capacity = capacity;
+	buffer->refs = 1;
+	buffer->flags = flags;
+	buffer->tensor = tensor;
+	buffer->release = buffer->context = buffer->next = 0;
+	lb_record_end(&buffer->seq);
+}
+
+static void *system_take(int64_t capacity, bool mapped)
+{
+	if (!mapped)
+		return aligned_alloc(LB_BUFFER_ALIGN, (size_t)capacity);
+	void *data = mmap(NULL, (size_t)capacity, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return data == MAP_FAILED ? NULL : data;
+}
+
+/* The memory goes back to where it came from; the record becomes free. */
+static void system_give(struct lb_buffer *buffer)
+{
+	void *data = (void *)(uintptr_t)buffer->data;
+	lb_probe_dealloc(buffer->id, buffer->data, buffer->capacity);
+	if (buffer->flags & LB_BUFFER_FOREIGN) {
+		void (*release)(void *, void *) = (void (*)(void *, void *))(uintptr_t)buffer->release;
+		if (release)
+			release(data, (void *)(uintptr_t)buffer->context);
+	} else if (buffer->flags & LB_BUFFER_MAPPED) {
+		munmap(data, (size_t)buffer->capacity);
+	} else {
+		free(data);
+	}
+	give_record(buffer);
+}
+
+static struct lb_buffer *cache_take(int class, int64_t nbytes, uint64_t tensor)
+{
+	pthread_mutex_lock(&cache_lock);
+	struct lb_buffer *buffer = cache[class];
+	if (buffer)
+		cache[class] = (struct lb_buffer *)(uintptr_t)buffer->next;
+	pthread_mutex_unlock(&cache_lock);
+	if (!buffer)
+		return NULL;
+	__atomic_sub_fetch(&lb_counters.cache_bytes, (uint64_t)buffer->capacity, __ATOMIC_RELAXED);
+	lb_record_begin(&buffer->seq);
+	buffer->generation++;
+	buffer->nbytes = nbytes;
+	buffer->tensor = tensor;
+	buffer->flags &= ~(uint32_t)LB_BUFFER_CACHED;
+	buffer->next = 0;
+	buffer->refs = 1;
+	lb_record_end(&buffer->seq);
+	lb_probe_cache_hit(buffer->id, buffer->data, nbytes, tensor);
+	return buffer;
+}
+
+/* False when it does not fit the cache's limit. */
+static bool cache_put(struct lb_buffer *buffer)
+{
+	uint64_t bytes = (uint64_t)buffer->capacity;
+	uint64_t limit = __atomic_load_n(&lb_counters.cache_limit, __ATOMIC_RELAXED);
+	if (__atomic_add_fetch(&lb_counters.cache_bytes, bytes, __ATOMIC_RELAXED) > limit) {
+		__atomic_sub_fetch(&lb_counters.cache_bytes, bytes, __ATOMIC_RELAXED);
+		return false;
+	}
+	int class;
+	round_to_class(buffer->capacity, &class);
+	lb_probe_cache_put(buffer->id, buffer->data, buffer->capacity);
+	lb_record_begin(&buffer->seq);
+	buffer->flags |= LB_BUFFER_CACHED;
+	lb_record_end(&buffer->seq);
+	pthread_mutex_lock(&cache_lock);
+	buffer->next = (uint64_t)(uintptr_t)cache[class];
+	cache[class] = buffer;
+	pthread_mutex_unlock(&cache_lock);
+	return true;
+}
+
+static bool within_limit(int64_t capacity)
+{
+	uint64_t active = __atomic_load_n(&lb_counters.active_bytes, __ATOMIC_RELAXED);
+	uint64_t limit = __atomic_load_n(&lb_counters.memory_limit, __ATOMIC_RELAXED);
+	return active <= limit && (uint64_t)capacity <= limit - active;
+}
+
+static void fail_out_of_memory(int64_t nbytes)
+{
+	lb_fail("out of memory: %lld bytes wanted, %llu in use, the limit is %llu; evaluate in smaller "
+		"steps, release tensors, or raise lb_set_memory_limit()", (long long)nbytes,
+		(unsigned long long)lb_active_memory(), (unsigned long long)lb_counters.memory_limit);
+}
+
+struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
+{
+	if (nbytes > INT64_MAX / 4) {
+		fail_out_of_memory(nbytes);
+		return NULL;
+	}
+	int class;
+	int64_t capacity = round_to_class(nbytes, &class);
+	if (!within_limit(capacity)) {
+		fail_out_of_memory(nbytes);
+		return NULL;
+	}
+	if (!plain) {
+		struct lb_buffer *cached = cache_take(class, nbytes, id);
+		if (cached) {
+			count_in((uint64_t)capacity);
+			return cached;
+		}
+	}
+	bool mapped = plain || capacity >= MAP_FROM;
+	void *data = system_take(capacity, mapped);
+	if (!data && !plain) {
+		lb_clear_cache();
+		data = system_take(capacity, mapped);
+	}
+	struct lb_buffer *buffer = data ? take_record(!plain) : NULL;
+	if (!buffer) {
+		if (data && mapped)
+			munmap(data, (size_t)capacity);
+		else
+			free(data);
+		fail_out_of_memory(nbytes);
+		return NULL;
+	}
+	fill_record(buffer, data, nbytes, capacity, id, mapped ? LB_BUFFER_MAPPED : 0);
+	count_in((uint64_t)capacity);
+	lb_probe_alloc(buffer->id, buffer->data, capacity, id);
+	return buffer;
+}
+
+struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id,
+				    void (*release)(void *, void *), void *context)
+{
+	struct lb_buffer *buffer = take_record(true);
+	if (!buffer)
+		return NULL;
+	fill_record(buffer, data, nbytes, nbytes, id, LB_BUFFER_FOREIGN);
+	lb_record_begin(&buffer->seq);
+	buffer->release = (uint64_t)(uintptr_t)release;
+	buffer->context = (uint64_t)(uintptr_t)context;
+	lb_record_end(&buffer->seq);
+	count_in((uint64_t)nbytes);
+	return buffer;
+}
+
+void lb_buffer_retain(struct lb_buffer *buffer)
+{
+	__atomic_fetch_add(&buffer->refs, 1, __ATOMIC_RELAXED);
+}
+
+void lb_buffer_drop(struct lb_buffer *buffer)
+{
+	if (__atomic_sub_fetch(&buffer->refs, 1, __ATOMIC_ACQ_REL) != 0)
+		return;
+	count_out((uint64_t)buffer->capacity);
+	if ((buffer->flags & LB_BUFFER_FOREIGN) || !cache_put(buffer))
+		system_give(buffer);
+}
+
+void lb_buffer_drop_plain(struct lb_buffer *buffer)
+{
+	if (__atomic_sub_fetch(&buffer->refs, 1, __ATOMIC_ACQ_REL) != 0)
+		return;
+	count_out((uint64_t)buffer->capacity);
+	munmap((void *)(uintptr_t)buffer->data, (size_t)buffer->capacity);
+	give_record(buffer);
+}
+
+/* Gives cached buffers back, largest first, until at most `keep` bytes are left. */
+static void trim_cache(uint64_t keep)
+{
+	for (int class = CLASSES; class-- > 0;) {
+		while (__atomic_load_n(&lb_counters.cache_bytes, __ATOMIC_RELAXED) > keep) {
+			pthread_mutex_lock(&cache_lock);
+			struct lb_buffer *buffer = cache[class];
+			if (buffer)
+				cache[class] = (struct lb_buffer *)(uintptr_t)buffer->next;
+			pthread_mutex_unlock(&cache_lock);
+			if (!buffer)
+				break;
+			__atomic_sub_fetch(&lb_counters.cache_bytes, (uint64_t)buffer->capacity,
+					   __ATOMIC_RELAXED);
+			system_give(buffer);
+		}
+	}
+}
+
+void lb_buffers_start(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	uint64_t limit = INT64_MAX;
+	if (pages > 0 && page > 0)
+		limit = (uint64_t)pages * (uint64_t)page / 5 * 4;
+	lb_counters.memory_limit = limit;
+	lb_counters.cache_limit = limit;
+}
+
+uint64_t lb_active_memory(void)
+{
+	return __atomic_load_n(&lb_counters.active_bytes, __ATOMIC_RELAXED);
+}
+
+uint64_t lb_peak_memory(void)
+{
+	return __atomic_load_n(&lb_counters.peak_bytes, __ATOMIC_RELAXED);
+}
+
+void lb_reset_peak_memory(void)
+{
+	__atomic_store_n(&lb_counters.peak_bytes, lb_active_memory(), __ATOMIC_RELAXED);
+}
+
+uint64_t lb_cache_memory(void)
+{
+	return __atomic_load_n(&lb_counters.cache_bytes, __ATOMIC_RELAXED);
+}
+
+uint64_t lb_set_memory_limit(uint64_t nbytes)
+{
+	lb_start();
+	return __atomic_exchange_n(&lb_counters.memory_limit, nbytes, __ATOMIC_RELAXED);
+}
+
+uint64_t lb_set_cache_limit(uint64_t nbytes)
+{
+	lb_start();
+	uint64_t old = __atomic_exchange_n(&lb_counters.cache_limit, nbytes, __ATOMIC_RELAXED);
+	trim_cache(nbytes);
+	return old;
+}
+
+void lb_clear_cache(void)
+{
+	trim_cache(0);
+}

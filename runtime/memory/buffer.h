@@ -1,0 +1,31 @@
+/* Buffers: counted pieces of memory that tensors are views of, with a cache of those no
+ * longer used. Sizes are rounded up to classes (at most an eighth more); a cached buffer
+ * serves the next request of its class. Bytes are aligned to 64.
+ *
+ * Everything counts in lb_counters: active (capacity of buffers in use), peak, cache. */
+#ifndef LB_MEMORY_BUFFER_H
+#define LB_MEMORY_BUFFER_H
+
+#include "symtab.h"
+
+struct lb_buffer {
+	LB_BUFFER_FIELDS(LB_RECORD_FIELD)
+};
+
+enum { LB_BUFFER_ALIGN = 64 };
+
+/* A buffer of at least nbytes with one reference, for the tensor `id`; NULL with an error that
+ * names the size and the limit. `plain`: takes no lock and calls no allocator but mmap. */
+struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain);
+/* The program's memory as a buffer; see lb_from_memory(). */
+struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id,
+				    void (*release)(void *, void *), void *context);
+void lb_buffer_retain(struct lb_buffer *buffer);
+void lb_buffer_drop(struct lb_buffer *buffer);
+/* As lb_buffer_drop, but never waits: for a debugger's evaluation. */
+void lb_buffer_drop_plain(struct lb_buffer *buffer);
+
+/* Sets the default limits; called once. */
+void lb_buffers_start(void);
+
+#endif

@@ -1,0 +1,90 @@
+#include "publish/jit.h"
+
+#include <elf.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "publish/root.h"
+
+/* ---- gdb's JIT interface (gdb manual, "JIT Compilation Interface") ---- */
+
+struct jit_code_entry {
+	struct jit_code_entry *next, *prev;
+	const char *symfile;
+	uint64_t symfile_size;
+};
+
+struct jit_descriptor {
+	uint32_t version, action;
+	struct jit_code_entry *relevant, *first;
+};
+
+enum { JIT_NOACTION, JIT_REGISTER };
+
+static struct lb_symfile symfile;
+static struct jit_code_entry entry = { NULL, NULL, (const char *)&symfile, sizeof symfile };
+
+/* gdb finds both by name. One that attaches, or opens a core, walks the list; one that is
+ * there already stops in the function. The list is empty until the symfile is filled in: gdb
+ * looks at it before the first instruction of a static program. */
+LB_API struct jit_descriptor __jit_debug_descriptor = { .version = 1, .action = JIT_NOACTION };
+
+LB_API __attribute__((noinline)) void __jit_debug_register_code(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+/* An object with no symbols. gdb without our plugin opens it and has nothing to say; for
+ * anything that is no ELF it would complain. */
+static void fill_symfile(void)
+{
+	static const char names[] = "\0.shstrtab\0.lazybones";
+	Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_REL,
+#if defined(__aarch64__)
+		.e_machine = EM_AARCH64,
+#else
+		.e_machine = EM_X86_64,
+#endif
+		.e_version = EV_CURRENT,
+		.e_shoff = sizeof(Elf64_Ehdr),
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 3,
+		.e_shstrndx = 1,
+	};
+	size_t names_at = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Shdr);
+	Elf64_Shdr sections[3] = {
+		[1] = { .sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = names_at,
+			.sh_size = sizeof names, .sh_addralign = 1 },
+		[2] = { .sh_name = 11, .sh_type = SHT_PROGBITS,
+			.sh_offset = offsetof(struct lb_symfile, magic), .sh_size = 16, .sh_addralign = 8 },
+	};
+	_Static_assert(sizeof header + sizeof sections + sizeof names <= sizeof symfile.elf,
+		       "the symfile's ELF part is too small");
+	memcpy(symfile.elf, &header, sizeof header);
+	memcpy(symfile.elf + sizeof header, sections, sizeof sections);
+	memcpy(symfile.elf + names_at, names, sizeof names);
+	symfile.root = (uint64_t)(uintptr_t)lb_root;
+	symfile.magic = LB_SYMFILE_MAGIC;
+}
+
+void lb_jit_register(void)
+{
+	fill_symfile();
+	__jit_debug_descriptor.first = __jit_debug_descriptor.relevant = &entry;
+	__jit_debug_descriptor.action = JIT_REGISTER;
+	__jit_debug_register_code();
+}
+
+/* ---- the note: owner, descriptor size, type; the descriptor is the distance to the root ---- */
+
+__asm__(".pushsection " LB_NOTE_SECTION ",\"a\",%note\n"
+	"\t.balign 4\n"
+	"\t.long 2f - 1f, 4f - 3f, 1\n"
+	"1:\t.asciz \"" LB_NOTE_OWNER "\"\n"
+	"2:\t.balign 4\n"
+	"3:\t.quad lb_root_object - 3b\n"
+	"4:\t.balign 4\n"
+	"\t.popsection\n");

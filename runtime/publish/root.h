@@ -1,0 +1,28 @@
+/* The root of the symbol table: the one object that debuggers start from, and that the
+ * environment and debuggers set switches in. The runtime reaches it as lb_root. */
+#ifndef LB_PUBLISH_ROOT_H
+#define LB_PUBLISH_ROOT_H
+
+#include "symtab.h"
+
+extern struct lb_symtab lb_root_object __attribute__((visibility("hidden")));
+#define lb_root (&lb_root_object)
+
+extern struct lb_counters lb_counters __attribute__((visibility("hidden")));
+
+static inline void lb_count(uint64_t *counter, uint64_t n)
+{
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+/* True while tensors (with `watch`) or all of them are to be looked at. */
+static inline uint32_t lb_watched(uint32_t watch)
+{
+	return watch | __atomic_load_n(&lb_root->watch_all, __ATOMIC_RELAXED);
+}
+
+/* Reads the environment and fires the probe `start`; runs once, from a constructor or from
+ * the first tensor, whichever is earlier. */
+void lb_start(void);
+
+#endif
