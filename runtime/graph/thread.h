@@ -3,6 +3,7 @@
 #ifndef LB_GRAPH_THREAD_H
 #define LB_GRAPH_THREAD_H
 
+#include "memory/arena.h"
 #include "memory/slab.h"
 #include "symtab.h"
 
@@ -20,6 +21,9 @@ struct lb_self {
 	size_t n_items, items_capacity;
 	size_t *marks;
 	int n_marks, marks_capacity;
+	/* scratch of the evaluation that this thread runs */
+	struct lb_arena arena;
+	bool arena_busy;
 };
 
 /* The calling thread's; made at its first use. NULL, with an error, when memory is out. */

@@ -1,0 +1,162 @@
+/* Builds the program of a fused group for the elementwise kernel: every tensor that comes from
+ * outside the group is an input register, every member an instruction. */
+#include <string.h>
+
+#include "eval/run.h"
+#include "graph/shape.h"
+
+struct chain {
+	struct lb_run *run;
+	struct lb_step *head;
+	struct lb_fuse fuse;
+	const struct lb_tensor *inputs[LB_FUSE_INPUTS];
+	/* room for constants; 16 bytes hold any dtype */
+	double constants[LB_FUSE_INPUTS][2];
+	int n_regs;
+};
+
+static const struct lb_step *member(const struct chain *c, const struct lb_tensor *t)
+{
+	const struct lb_step *step = lb_schedule_step(&c->run->schedule, t);
+	const struct lb_step *steps = c->run->schedule.steps;
+	return step && &steps[step->group] == c->head ? step : NULL;
+}
+
+static void add_input(struct chain *c, const struct lb_tensor *t)
+{
+	struct lb_fuse *fuse = &c->fuse;
+	int i = fuse->n_inputs++;
+	struct lb_view *view = &fuse->inputs[i];
+	c->inputs[i] = t;
+	view->dtype = (enum lb_dtype)t->dtype;
+	fuse->dtypes[i] = t->dtype;
+	if (lb_is_constant(t)) { /* its own memory, if any, may be another thread's work */
+		view->data = c->constants[i];
+		if (t->op == LB_OP_SCALAR && t->params[2])
+			lb_store_int(view->data, view->dtype, t->params[1]);
+		else
+			lb_store_double(view->data, view->dtype, lb_param_double(t, 0));
+		memset(view->strides, 0, sizeof view->strides);
+		return;
+	}
+	view->data = lb_tensor_data(t);
+	lb_broadcast_strides(t->rank, t->shape, t->strides, fuse->rank, fuse->shape, view->strides);
+}
+
+/* The register of an operand from outside, which is one already known or a new one. */
+static uint8_t input_reg(struct chain *c, const struct lb_tensor *t)
+{
+	for (int i = 0; i < c->fuse.n_inputs; i++) {
+		if (c->inputs[i] == t)
+			return (uint8_t)i;
+	}
+	add_input(c, t);
+	return (uint8_t)(c->fuse.n_inputs - 1);
+}
+
+static void add_inputs(struct chain *c, const struct lb_tensor *t)
+{
+	for (uint32_t i = 0; i < t->n_inputs; i++) {
+		const struct lb_tensor *input = lb_tensor_input(t, i);
+		if (!member(c, input))
+			input_reg(c, input);
+	}
+}
+
+static uint8_t operand_reg(struct chain *c, const struct lb_tensor *t, uint32_t i)
+{
+	if (i >= t->n_inputs)
+		return 0;
+	const struct lb_tensor *input = lb_tensor_input(t, i);
+	const struct lb_step *inside = member(c, input);
+	return inside ? inside->reg : input_reg(c, input);
+}
+
+static void add_insn(struct chain *c, struct lb_step *step)
+{
+	const struct lb_tensor *t = step->tensor;
+	step->reg = (uint8_t)c->n_regs++;
+	c->fuse.dtypes[step->reg] = t->dtype;
+	c->fuse.insns[c->fuse.n_insns++] = (struct lb_fuse_insn){
+		.op = t->op, .dst = step->reg, .a = operand_reg(c, t, 0), .b = operand_reg(c, t, 1),
+		.c = operand_reg(c, t, 2),
+	};
+}
+
+/* An intermediate that this group is the last to read, and whose memory the result fits into. */
+static struct lb_tensor *donor(struct chain *c, const struct lb_tensor *t)
+{
+	for (int i = 0; i < c->fuse.n_inputs; i++) {
+		const struct lb_tensor *input = c->inputs[i];
+		const struct lb_step *step = lb_schedule_step(&c->run->schedule, input);
+		struct lb_buffer *buffer = lb_tensor_buffer(input);
+		if (!step || step->stays || lb_is_constant(input) || !buffer || buffer->refs != 1 || input->offset ||
+		    (buffer->flags & LB_BUFFER_FOREIGN) ||
+		    lb_dtypes[input->dtype].bytes != lb_dtypes[t->dtype].bytes ||
+		    !lb_same_shape(input->rank, input->shape, t->rank, t->shape) ||
+		    !lb_is_row_major(input->rank, input->shape, input->strides))
+			continue;
+		uint32_t uses_here = 0;
+		const struct lb_step *steps = c->run->schedule.steps;
+		for (uint32_t m = c->head->next; ; m = steps[m].next) {
+			const struct lb_step *s = m == LB_NO_STEP ? c->head : &steps[m];
+			for (uint32_t k = 0; k < s->tensor->n_inputs; k++)
+				uses_here += lb_tensor_input(s->tensor, k) == input;
+			if (m == LB_NO_STEP)
+				break;
+		}
+		if (uses_here == step->remaining)
+			return (struct lb_tensor *)input;
+	}
+	return NULL;
+}
+
+static bool add_output(struct chain *c, struct lb_step *step, bool may_take)
+{
+	struct lb_tensor *t = step->tensor, *from = may_take ? donor(c, t) : NULL;
+	if (from) {
+		struct lb_buffer *buffer = lb_tensor_buffer(from);
+		lb_record_begin(&t->seq);
+		t->buffer = (uint64_t)(uintptr_t)buffer;
+		buffer->tensor = t->id;
+		lb_record_end(&t->seq);
+		lb_record_begin(&from->seq);
+		from->buffer = 0;
+		lb_record_end(&from->seq);
+	} else if (!lb_run_allocate(c->run, t)) {
+		return false;
+	}
+	int i = c->fuse.n_outputs++;
+	c->fuse.outputs[i].reg = step->reg;
+	c->fuse.outputs[i].data = lb_tensor_data(t);
+	return true;
+}
+
+bool lb_run_chain(struct lb_run *run, struct lb_step *head)
+{
+	struct lb_step *steps = run->schedule.steps;
+	struct chain c;
+	c.run = run;
+	c.head = head;
+	c.fuse.rank = head->tensor->rank;
+	memcpy(c.fuse.shape, head->tensor->shape, sizeof c.fuse.shape);
+	c.fuse.n_inputs = c.fuse.n_insns = c.fuse.n_outputs = 0;
+
+	for (uint32_t m = head->next; m != LB_NO_STEP; m = steps[m].next)
+		add_inputs(&c, steps[m].tensor);
+	add_inputs(&c, head->tensor);
+	c.n_regs = c.fuse.n_inputs;
+	for (uint32_t m = head->next; m != LB_NO_STEP; m = steps[m].next)
+		add_insn(&c, &steps[m]);
+	add_insn(&c, head);
+
+	bool ok = true, only = true;
+	for (uint32_t m = head->next; m != LB_NO_STEP && ok; m = steps[m].next) {
+		if (steps[m].stored) {
+			only = false;
+			ok = add_output(&c, &steps[m], false);
+		}
+	}
+	/* in place only for a single result, and the last one: nothing reads the input after it */
+	return ok && add_output(&c, head, only) && lb_kernel_fused(&run->exec, &c.fuse);
+}

@@ -1,0 +1,28 @@
+/* Computes one step of a schedule: allocates the result, calls its kernel. */
+#ifndef LB_EVAL_RUN_H
+#define LB_EVAL_RUN_H
+
+#include "eval/schedule.h"
+#include "kernels/kernels.h"
+
+/* One evaluation under way. `exec` is first: kernels get its address. */
+struct lb_run {
+	struct lb_exec exec;
+	struct lb_arena *arena;
+	struct lb_schedule schedule;
+	bool plain; /* a debugger's: no locks, no malloc, one thread */
+	void (*drop)(struct lb_buffer *);
+};
+
+void lb_run_init(struct lb_run *run, struct lb_arena *arena, bool plain);
+
+/* Memory for t, dense; t->buffer is set. */
+bool lb_run_allocate(struct lb_run *run, struct lb_tensor *t);
+/* Computes a tensor that is no elementwise one. */
+bool lb_run_single(struct lb_run *run, struct lb_tensor *t);
+/* Computes the group headed by this step (eval/chain.c). */
+bool lb_run_chain(struct lb_run *run, struct lb_step *head);
+
+struct lb_view lb_view_of(const struct lb_tensor *t);
+
+#endif

@@ -1,0 +1,202 @@
+#include "eval/schedule.h"
+
+#include <string.h>
+
+#include "kernels/kernels.h"
+#include "probes.h"
+#include "publish/root.h"
+
+struct frame {
+	uint32_t step;
+	uint32_t input; /* next one to visit */
+};
+
+struct walk {
+	struct lb_schedule *s;
+	struct frame *stack;
+	uint32_t depth, capacity;
+	uint32_t n_ordered;
+};
+
+static void *grown(struct lb_arena *arena, const void *old, uint32_t n, uint32_t capacity, size_t size)
+{
+	void *list = lb_arena_take(arena, (int64_t)capacity * (int64_t)size);
+	if (list && n)
+		memcpy(list, old, n * size);
+	return list;
+}
+
+static bool reserve_step(struct lb_schedule *s)
+{
+	if (s->n < s->capacity)
+		return true;
+	if (s->capacity > UINT32_MAX / 4)
+		return lb_fail("eval: more than %u tensors in one evaluation", UINT32_MAX / 4);
+	uint32_t capacity = s->capacity ? s->capacity * 2 : 64;
+	s->steps = grown(s->arena, s->steps, s->n, capacity, sizeof *s->steps);
+	s->order = s->steps ? grown(s->arena, s->order, s->n, capacity, sizeof *s->order) : NULL;
+	if (!s->order)
+		return false;
+	s->capacity = capacity;
+	return true;
+}
+
+static bool push(struct walk *w, uint32_t step)
+{
+	if (w->depth == w->capacity) {
+		uint32_t capacity = w->capacity ? w->capacity * 2 : 64;
+		w->stack = grown(w->s->arena, w->stack, w->depth, capacity, sizeof *w->stack);
+		if (!w->stack)
+			return false;
+		w->capacity = capacity;
+	}
+	w->stack[w->depth++] = (struct frame){ step, 0 };
+	return true;
+}
+
+/* Counts an edge to t, and pushes t when it is new. */
+static enum lb_built visit(struct walk *w, struct lb_tensor *t, bool is_edge)
+{
+	struct lb_schedule *s = w->s;
+	uint8_t state = LB_STATE_LAZY;
+	if (!reserve_step(s))
+		return LB_BUILD_FAILED;
+	if (!__atomic_compare_exchange_n(&t->state, &state, LB_STATE_EVALUATING, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_ACQUIRE)) {
+		if (state == LB_STATE_READY)
+			return LB_BUILT;
+		if (__atomic_load_n(&t->eval, __ATOMIC_RELAXED) != s->eval) {
+			s->busy = t;
+			return LB_BUSY;
+		}
+		s->steps[t->order - 1].uses += is_edge;
+		return LB_BUILT;
+	}
+	s->steps[s->n] = (struct lb_step){ .tensor = t, .uses = is_edge, .group = s->n,
+					   .consumers = LB_NO_STEP, .next = LB_NO_STEP };
+	lb_record_begin(&t->seq);
+	__atomic_store_n(&t->eval, s->eval, __ATOMIC_RELAXED);
+	t->order = s->n + 1;
+	lb_record_end(&t->seq);
+	return push(w, s->n++) ? LB_BUILT : LB_BUILD_FAILED;
+}
+
+static enum lb_built walk_down(struct walk *w)
+{
+	struct lb_schedule *s = w->s;
+	while (w->depth) {
+		struct frame *top = &w->stack[w->depth - 1];
+		struct lb_tensor *t = s->steps[top->step].tensor;
+		if (top->input == t->n_inputs) {
+			s->order[w->n_ordered++] = top->step;
+			w->depth--;
+			continue;
+		}
+		struct lb_tensor *input = lb_tensor_input(t, top->input++);
+		if (lb_is_constant(input) && lb_op_is_elementwise(t->op))
+			continue;
+		enum lb_built built = visit(w, input, true);
+		if (built != LB_BUILT)
+			return built;
+	}
+	return LB_BUILT;
+}
+
+static bool decide_stays(const struct lb_step *step)
+{
+	const struct lb_tensor *t = step->tensor;
+	uint64_t refs = __atomic_load_n(&t->refs, __ATOMIC_RELAXED);
+	uint64_t others = (uint32_t)refs - (refs >> 32) - step->uses;
+	return step->stays || others != 0;
+}
+
+/* Whether t may join the group headed by `head`. */
+static bool fits_group(const struct lb_schedule *s, uint32_t head, const struct lb_step *step)
+{
+	const struct lb_tensor *t = step->tensor, *h = s->steps[head].tensor;
+	const struct lb_group *g = &s->groups[head];
+	if (!lb_op_is_elementwise(h->op) || t->rank != h->rank ||
+	    memcmp(t->shape, h->shape, (size_t)t->rank * sizeof *t->shape) != 0)
+		return false;
+	return g->insns + 1 <= LB_FUSE_INSNS && g->inputs + (int)t->n_inputs <= LB_FUSE_INPUTS &&
+		g->outputs + step->stored <= LB_FUSE_OUTPUTS;
+}
+
+static void assign_group(struct lb_schedule *s, uint32_t index)
+{
+	struct lb_step *step = &s->steps[index];
+	struct lb_tensor *t = step->tensor;
+	bool watched = lb_watched(t->watch) != 0;
+	step->stays = decide_stays(step);
+	step->stored = step->stays || watched;
+	step->remaining = step->uses;
+	if (lb_op_is_elementwise(t->op) && !step->mixed && step->consumers != LB_NO_STEP && !watched &&
+	    fits_group(s, step->consumers, step)) {
+		uint32_t head = step->consumers;
+		struct lb_group *g = &s->groups[head];
+		step->group = head;
+		step->next = s->steps[head].next;
+		s->steps[head].next = index;
+		g->insns++;
+		g->inputs += (uint16_t)t->n_inputs;
+		g->outputs += step->stored;
+	} else {
+		step->stored = lb_op_class(t->op) != LB_CLASS_VIEW;
+		s->groups[index] = (struct lb_group){ 1, (uint16_t)t->n_inputs, 1 };
+	}
+	bool fuses = lb_op_is_elementwise(t->op);
+	for (uint32_t i = 0; i < t->n_inputs; i++) {
+		struct lb_step *input = lb_schedule_step(s, lb_tensor_input(t, i));
+		if (!input)
+			continue;
+		if (!fuses || (input->consumers != LB_NO_STEP && input->consumers != step->group))
+			input->mixed = true;
+		input->consumers = step->group;
+	}
+}
+
+enum lb_built lb_schedule_build(struct lb_schedule *s, int n, struct lb_tensor *const *roots)
+{
+	struct walk w = { .s = s };
+	enum lb_built built = LB_BUILT;
+	for (int i = 0; i < n && built == LB_BUILT; i++) {
+		built = visit(&w, roots[i], false);
+		if (built == LB_BUILT)
+			built = walk_down(&w);
+		struct lb_step *step = lb_schedule_step(s, roots[i]);
+		if (step && built == LB_BUILT)
+			step->stays = true;
+	}
+	if (built == LB_BUILT) {
+		s->groups = lb_arena_take(s->arena, (int64_t)s->n * (int64_t)sizeof *s->groups);
+		if (!s->groups)
+			built = LB_BUILD_FAILED;
+	}
+	if (built != LB_BUILT) {
+		lb_schedule_abandon(s, lb_buffer_drop);
+		return built;
+	}
+	for (uint32_t i = s->n; i-- > 0;)
+		assign_group(s, s->order[i]);
+	return LB_BUILT;
+}
+
+void lb_tensor_to_lazy(struct lb_tensor *t, void (*drop)(struct lb_buffer *))
+{
+	struct lb_buffer *buffer = lb_tensor_buffer(t);
+	lb_record_begin(&t->seq);
+	t->buffer = 0;
+	t->eval = t->order = 0;
+	lb_record_end(&t->seq);
+	if (buffer)
+		drop(buffer);
+	__atomic_store_n(&t->state, LB_STATE_LAZY, __ATOMIC_RELEASE);
+}
+
+void lb_schedule_abandon(struct lb_schedule *s, void (*drop)(struct lb_buffer *))
+{
+	for (uint32_t i = 0; i < s->n; i++) {
+		if (!s->steps[i].finished)
+			lb_tensor_to_lazy(s->steps[i].tensor, drop);
+	}
+}
