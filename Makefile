@@ -88,7 +88,8 @@ soname := liblazybones.so.$(SOVERSION)
 shared := $(out)/lib/liblazybones.so
 static := $(out)/lib/liblazybones.a
 reader_lib := $(obj)/libgdbext.a
-plugin := $(if $(plugin_src),$(if $(have_jit_reader),$(out)/lib/lazybones-gdb.so))
+# gdb itself has no sanitizer's runtime in it, so such a build has no plugin.
+plugin := $(if $(SAN),,$(if $(plugin_src),$(if $(have_jit_reader),$(out)/lib/lazybones-gdb.so)))
 loader := $(if $(plugin),$(out)/lazybones.gdb)
 cli := $(if $(cli_src),$(if $(have_dwfl),$(out)/bin/lazybones))
 replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
@@ -209,7 +210,8 @@ check: deps ## install what is missing, build, run all tests
 check-built: all units
 	$(Q)O='$(out)' SAN='$(SAN)' CC='$(CC)' PROBES='$(PROBES)' tests/run
 
-valgrind: deps ## run the unit tests under valgrind
+valgrind: ## run the unit tests under valgrind
+	$(Q)tests/deps build check valgrind
 	$(Q)$(MAKE) --no-print-directory all units
 	$(Q)O='$(out)' VALGRIND=1 tests/run unit
 
@@ -226,9 +228,39 @@ docs: ## write the generated parts of README.md
 
 # ---- install ---------------------------------------------------------------------
 
+# gdb looks for the auto-load script under the library's real path.
+share := $(PREFIX)/share/lazybones
+autoload_dir = $(AUTOLOAD)$(shell realpath -m '$(LIBDIR)')
+stage = install -m $1 $2 '$(DESTDIR)$3'
+instantiate = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
+	-e 's|@VERSION@|$(VERSION)|g' -e 's|@PRIVATE@|$(runtime_libs)|g' \
+	-e 's|@PLUGIN@|$(LIBDIR)/gdb/lazybones-gdb.so|g'
+
 install: all ## install into $(DESTDIR)$(PREFIX)
-	$(Q)O='$(out)' VERSION='$(VERSION)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' \
-		LIBDIR='$(LIBDIR)' AUTOLOAD='$(AUTOLOAD)' tests/install/install
+	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
+	$(Q)install -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(PREFIX)/include/lazybones' \
+		'$(DESTDIR)$(PREFIX)/share/doc/lazybones'
+	$(Q)$(call stage,755,$(out)/lib/$(real_name),$(LIBDIR))
+	$(Q)$(call stage,644,$(static),$(LIBDIR))
+	$(Q)ln -sf $(real_name) '$(DESTDIR)$(LIBDIR)/$(soname)'
+	$(Q)ln -sf $(soname) '$(DESTDIR)$(LIBDIR)/liblazybones.so'
+	$(Q)$(call stage,644,runtime/lazybones.h runtime/symtab.h,$(PREFIX)/include/lazybones)
+	$(Q)$(instantiate) runtime/lazybones.pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/lazybones.pc'
+	$(Q)$(call stage,644,README.md LICENSE,$(PREFIX)/share/doc/lazybones)
+ifneq ($(plugin),)
+	$(Q)install -d '$(DESTDIR)$(LIBDIR)/gdb' '$(DESTDIR)$(share)' '$(DESTDIR)$(autoload_dir)'
+	$(Q)$(call stage,755,$(plugin),$(LIBDIR)/gdb)
+	$(Q)$(instantiate) gdbext/plugin/lazybones.gdb.in >'$(DESTDIR)$(share)/lazybones.gdb'
+	$(Q)echo 'source $(share)/lazybones.gdb' >'$(DESTDIR)$(autoload_dir)/$(real_name)-gdb.gdb'
+endif
+ifneq ($(cli),)
+	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin'
+	$(Q)$(call stage,755,$(cli),$(PREFIX)/bin)
+endif
+ifneq ($(replay),)
+	$(Q)install -d '$(DESTDIR)$(PREFIX)/libexec/lazybones'
+	$(Q)$(call stage,755,$(replay),$(PREFIX)/libexec/lazybones)
+endif
 
 clean: ## remove what was built
 	$(Q)rm -rf $(out)
