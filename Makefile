@@ -95,6 +95,7 @@ cli := $(if $(cli_src),$(if $(have_dwfl),$(out)/bin/lazybones))
 replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
 examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo),$(examples)))
 units := $(if $(have_cmocka),$(unit_src:tests/unit/%.c=$(out)/tests/%))
+tables := $(if $(wildcard gdbext/inspect/*.c),$(out)/tests/tables)
 benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 
 .SUFFIXES:
@@ -200,6 +201,12 @@ $(out)/bench/%: $(obj)/tests/bench/%.o | $(shared)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ -L$(out)/lib -llazybones -Wl,-rpath,'$$ORIGIN/../lib' -lm -ldl -lpthread
 
+# Prints the README's tables from their sources.
+$(tables): $(obj)/tests/docs/tables.o $(reader_lib) $(static)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(runtime_libs)
+
 deps: ## install the Debian packages that building and testing need
 	$(Q)tests/deps
 
@@ -207,13 +214,13 @@ deps: ## install the Debian packages that building and testing need
 check: deps ## install what is missing, build, run all tests
 	$(Q)$(MAKE) --no-print-directory check-built
 
-check-built: all units
-	$(Q)O='$(out)' SAN='$(SAN)' CC='$(CC)' PROBES='$(PROBES)' tests/run
+check-built: all units $(tables)
+	+$(Q)O='$(out)' SAN='$(SAN)' CC='$(CC)' PROBES='$(PROBES)' tests/run
 
 valgrind: ## run the unit tests under valgrind
 	$(Q)tests/deps build check valgrind
 	$(Q)$(MAKE) --no-print-directory all units
-	$(Q)O='$(out)' VALGRIND=1 tests/run unit
+	+$(Q)O='$(out)' VALGRIND=1 tests/run unit
 
 demo: deps ## play a gdb session on a real program
 	$(Q)$(MAKE) --no-print-directory all
@@ -223,8 +230,8 @@ bench: deps ## measure, and print a table
 	$(Q)$(MAKE) --no-print-directory all $(benches)
 	$(Q)O='$(out)' CC='$(CC)' tests/bench/run
 
-docs: ## write the generated parts of README.md
-	$(Q)tests/docs --write
+docs: $(tables) ## write the generated parts of README.md
+	$(Q)O='$(out)' tests/docs/run --write
 
 # ---- install ---------------------------------------------------------------------
 
