@@ -188,7 +188,13 @@ $(foreach name,$(examples),$(eval $(call example_rule,$(name))))
 
 # ---- tests -----------------------------------------------------------------------
 
-units: $(units)
+fixtures := $(if $(wildcard tests/unit/fixtures.py),$(out)/tests/fixtures/manifest)
+units: $(units) $(fixtures)
+
+# What NumPy computes, for test_ops.
+$(out)/tests/fixtures/manifest: tests/unit/fixtures.py $(wildcard tests/unit/cases/*.py)
+	$(call say,NUMPY,$(@D))
+	$(Q)/usr/bin/python3 tests/unit/fixtures.py $(@D) >/dev/null
 
 # Unit tests see internal functions: they link the archives.
 $(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
