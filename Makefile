@@ -32,14 +32,15 @@ endif
 
 # ---- what this machine has -------------------------------------------------------
 
-have = $(shell printf '\#include <$1>\n' | $(CC) -E -x c - >/dev/null 2>&1 && echo 1)
-have_unwind := $(call have,libunwind.h)
+# $(call have,HEADER…,LIBRARIES): 1 if a program with these compiles and links.
+have = $(shell printf '\#include <%s>\n' $1 'stdio.h' | sed '$$a int main(void) { return 0; }' | \
+	$(CC) -x c - -o /dev/null $2 >/dev/null 2>&1 && echo 1)
+have_unwind := $(call have,libunwind.h,-lunwind)
 have_sdt := $(call have,sys/sdt.h)
-have_dwfl := $(call have,elfutils/libdwfl.h)
+have_dwfl := $(call have,elfutils/libdwfl.h,-ldw -lelf)
 have_jit_reader := $(call have,gdb/jit-reader.h)
-have_png := $(call have,png.h)
-have_cmocka := $(shell printf '\#include <stdarg.h>\n\#include <stddef.h>\n\#include <setjmp.h>\n\#include <stdint.h>\n\#include <cmocka.h>\n' | \
-	$(CC) -E -x c - >/dev/null 2>&1 && echo 1)
+have_png := $(call have,png.h,-lpng)
+have_cmocka := $(call have,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 is_x86_64 := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | grep -q __x86_64__ && echo 1)
 is_clang := $(shell $(CC) --version 2>/dev/null | grep -q clang && echo 1)
 PROBES ?= $(if $(have_sdt),1,0)
