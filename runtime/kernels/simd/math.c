@@ -14,16 +14,16 @@
 #ifdef HAVE_MVEC
 #if defined __AVX512F__
 enum { VECTOR_BYTES = 64 };
-#define MVEC_F32(args, f) _ZGVeN16##args##_##f##f
-#define MVEC_F64(args, f) _ZGVeN8##args##_##f
+#define MVEC_F32(args, fn) _ZGVeN16##args##_##fn##f
+#define MVEC_F64(args, fn) _ZGVeN8##args##_##fn
 #elif defined __AVX2__
 enum { VECTOR_BYTES = 32 };
-#define MVEC_F32(args, f) _ZGVdN8##args##_##f##f
-#define MVEC_F64(args, f) _ZGVdN4##args##_##f
+#define MVEC_F32(args, fn) _ZGVdN8##args##_##fn##f
+#define MVEC_F64(args, fn) _ZGVdN4##args##_##fn
 #else
 enum { VECTOR_BYTES = 16 };
-#define MVEC_F32(args, f) _ZGVbN4##args##_##f##f
-#define MVEC_F64(args, f) _ZGVbN2##args##_##f
+#define MVEC_F32(args, fn) _ZGVbN4##args##_##fn##f
+#define MVEC_F64(args, fn) _ZGVbN2##args##_##fn
 #endif
 typedef float f32v __attribute__((vector_size(VECTOR_BYTES)));
 typedef double f64v __attribute__((vector_size(VECTOR_BYTES)));
