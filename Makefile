@@ -1,0 +1,286 @@
+# make help lists the targets. Variables:
+#   O=DIR         where everything is built (build)
+#   V=1           show the commands
+#   CC=clang      the compiler: gcc 12 or clang 14, or newer
+#   SAN=LIST      build with sanitizers: address,undefined or thread; in a directory of its own
+#   PROBES=0      build without the USDT probes
+#   WERROR=1      warnings are errors
+#   DESTDIR= PREFIX=/usr/local LIBDIR= AUTOLOAD=   for make install
+
+VERSION = 0.1.0
+SOVERSION = 0
+
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+# gdb searches the auto-load directory of its own prefix only.
+AUTOLOAD ?= $(PREFIX)/share/gdb/auto-load
+
+empty :=
+comma := ,
+space := $(empty) $(empty)
+O ?= build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+out := $(O)
+obj := $(out)/obj
+
+ifneq ($(V),1)
+Q := @
+say = @printf '  %-7s %s\n' '$1' '$2'
+endif
+
+# ---- what this machine has -------------------------------------------------------
+
+# $(call have,HEADER…,LIBRARIES): 1 if a program with these compiles and links.
+have = $(shell printf '\#include <%s>\n' $1 'stdio.h' | sed '$$a int main(void) { return 0; }' | \
+	$(CC) -x c - -o /dev/null $2 >/dev/null 2>&1 && echo 1)
+have_unwind := $(call have,libunwind.h,-lunwind)
+have_sdt := $(call have,sys/sdt.h)
+have_dwfl := $(call have,elfutils/libdwfl.h,-ldw -lelf)
+have_jit_reader := $(call have,gdb/jit-reader.h)
+have_png := $(call have,png.h,-lpng)
+have_cmocka := $(call have,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
+is_x86_64 := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | grep -q __x86_64__ && echo 1)
+is_clang := $(shell $(CC) --version 2>/dev/null | grep -q clang && echo 1)
+PROBES ?= $(if $(have_sdt),1,0)
+
+# ---- flags -----------------------------------------------------------------------
+
+CFLAGS ?= -O2 -g
+base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC \
+	-fvisibility=hidden -fno-omit-frame-pointer -MMD -MP -Iruntime -Iprobes -Igdbext \
+	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
+	$(if $(is_clang),,-Wno-format-truncation) \
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
+kernel_flags := -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd \
+	$(if $(is_clang),$(if $(is_x86_64),-fveclib=libmvec))
+link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
+shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
+
+runtime_libs := $(if $(have_unwind),-lunwind) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
+gdbext_libs := $(if $(have_dwfl),-ldw -lelf)
+
+compile = $(CC) $(base_flags) $(CFLAGS) $(more_flags) -c -o $@ $<
+link = $(CC) $(CFLAGS) $(LDFLAGS) $(link_flags)
+
+# ---- sources ---------------------------------------------------------------------
+
+isa_levels := base $(if $(is_x86_64),v3 v4)
+simd_src := $(wildcard runtime/kernels/simd/*.c)
+runtime_src := $(filter-out $(simd_src),$(wildcard runtime/*/*.c runtime/*/*/*.c))
+reader_src := $(wildcard gdbext/target/*.c gdbext/table/*.c gdbext/inspect/*.c)
+plugin_src := $(wildcard gdbext/plugin/*.c)
+cli_src := $(wildcard gdbext/cli/*.c)
+replay_src := $(wildcard gdbext/replay/*.c)
+unit_src := $(wildcard tests/unit/test_*.c)
+unit_helper_src := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
+bench_src := $(wildcard tests/bench/*.c)
+examples := $(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c))))
+
+objects = $(patsubst %.c,$(obj)/%.o,$1)
+runtime_obj := $(call objects,$(runtime_src)) \
+	$(foreach isa,$(isa_levels),$(simd_src:%.c=$(obj)/%.$(isa).o))
+
+# ---- products --------------------------------------------------------------------
+
+real_name := liblazybones.so.$(VERSION)
+soname := liblazybones.so.$(SOVERSION)
+shared := $(out)/lib/liblazybones.so
+static := $(out)/lib/liblazybones.a
+reader_lib := $(obj)/libgdbext.a
+# gdb itself has no sanitizer's runtime in it, so such a build has no plugin.
+plugin := $(if $(SAN),,$(if $(plugin_src),$(if $(have_jit_reader),$(out)/lib/lazybones-gdb.so)))
+loader := $(if $(plugin),$(out)/lazybones.gdb)
+cli := $(if $(cli_src),$(if $(have_dwfl),$(out)/bin/lazybones))
+replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
+examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo),$(examples)))
+units := $(if $(have_cmocka),$(unit_src:tests/unit/%.c=$(out)/tests/%))
+tables := $(if $(wildcard gdbext/inspect/*.c),$(out)/tests/tables)
+benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
+
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.SECONDARY:
+.PHONY: all check check-built demo bench docs install clean deps help missing units valgrind FORCE
+
+all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(replay) $(examples_out) ## build everything (default)
+
+missing:
+	$(if $(runtime_src),,$(error the sources are incomplete: no runtime/*/*.c))
+	$(if $(have_unwind),,@echo 'note: no libunwind.h (libunwind-dev): without creation stacks')
+	$(if $(have_sdt),,@echo 'note: no sys/sdt.h (systemtap-sdt-dev): without probes')
+	$(if $(have_jit_reader),,@echo 'note: no gdb/jit-reader.h (gdb): the gdb plugin is not built')
+	$(if $(have_dwfl),,@echo 'note: no elfutils/libdwfl.h (libdw-dev): the lazybones command is not built')
+	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): examples/photo is not built')
+
+# A changed flag or compiler rebuilds what it concerns.
+flags_now := $(CC) $(base_flags) $(CFLAGS) $(LDFLAGS) $(kernel_flags) $(runtime_libs)
+$(obj)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' >$@
+
+$(obj)/runtime/kernels/%: more_flags = $(kernel_flags)
+$(obj)/examples/%: more_flags = -O0
+
+$(obj)/%.o: %.c $(obj)/flags
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(compile)
+
+# One source, several instruction sets (runtime/base/isa.h). -march appears nowhere else.
+define isa_rule
+$(obj)/runtime/kernels/simd/%.$1.o: runtime/kernels/simd/%.c $(obj)/flags
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$< [$1])
+	$$(Q)$$(compile) -DLB_ISA=$1 $(if $(filter v%,$1),-march=x86-64-$1)
+endef
+$(foreach isa,$(isa_levels),$(eval $(call isa_rule,$(isa))))
+
+$(out)/lib/$(real_name): $(runtime_obj) runtime/lazybones.map
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) $(shared_flags) -Wl,-soname,$(soname) \
+		-Wl,--version-script=runtime/lazybones.map -o $@ $(runtime_obj) $(runtime_libs)
+
+$(shared): $(out)/lib/$(real_name)
+	$(Q)ln -sf $(real_name) $(@D)/$(soname)
+	$(Q)ln -sf $(soname) $@
+
+$(static): $(runtime_obj)
+	@mkdir -p $(@D)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(runtime_obj)
+
+$(reader_lib): $(call objects,$(reader_src))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $(call objects,$(reader_src))
+
+# The plugin shares gdb's address space: it exports the reader's two symbols, nothing else.
+$(out)/lib/lazybones-gdb.so: $(call objects,$(plugin_src)) $(reader_lib) $(static)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) $(shared_flags) -Wl,--exclude-libs,ALL -o $@ $^ $(gdbext_libs) $(runtime_libs)
+
+$(out)/lazybones.gdb: gdbext/plugin/lazybones.gdb.in $(plugin)
+	$(call say,GEN,$@)
+	$(Q)sed 's|@PLUGIN@|$(abspath $(plugin))|g' $< >$@
+
+$(out)/bin/lazybones: $(call objects,$(cli_src)) $(reader_lib) $(static)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(runtime_libs)
+
+$(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(static)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ $(runtime_libs)
+
+# examples/NAME/*.c make build/examples/NAME, built as a user would: against the shared
+# library, without optimisation, so that the debugger shows every variable.
+libs_photo := -lpng
+define example_rule
+$(out)/examples/$1: $(call objects,$(wildcard examples/$1/*.c)) | $(shared)
+	@mkdir -p $$(@D)
+	$$(call say,LINK,$$@)
+	$$(Q)$$(link) -o $$@ $$^ -L$(out)/lib -llazybones -Wl,-rpath,'$$$$ORIGIN/../lib' $(libs_$1) -lm
+endef
+$(foreach name,$(examples),$(eval $(call example_rule,$(name))))
+
+# ---- tests -----------------------------------------------------------------------
+
+fixtures := $(if $(wildcard tests/unit/fixtures.py),$(out)/tests/fixtures/manifest)
+units: $(units) $(fixtures)
+
+# What NumPy computes, for test_ops.
+$(out)/tests/fixtures/manifest: tests/unit/fixtures.py $(wildcard tests/unit/cases/*.py)
+	$(call say,NUMPY,$(@D))
+	$(Q)/usr/bin/python3 tests/unit/fixtures.py $(@D) >/dev/null
+
+# Unit tests see internal functions: they link the archives.
+$(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
+
+$(out)/bench/%: $(obj)/tests/bench/%.o | $(shared)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ -L$(out)/lib -llazybones -Wl,-rpath,'$$ORIGIN/../lib' -lm -ldl -lpthread
+
+# Prints the README's tables from their sources.
+$(tables): $(obj)/tests/docs/tables.o $(reader_lib) $(static)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(runtime_libs)
+
+deps: ## install the Debian packages that building and testing need
+	$(Q)tests/deps
+
+# Two steps, so that what `deps` installed is seen.
+check: deps ## install what is missing, build, run all tests
+	$(Q)$(MAKE) --no-print-directory check-built
+
+check-built: all units $(tables)
+	+$(Q)O='$(out)' SAN='$(SAN)' CC='$(CC)' PROBES='$(PROBES)' tests/run
+
+valgrind: ## run the unit tests under valgrind
+	$(Q)tests/deps build check valgrind
+	$(Q)$(MAKE) --no-print-directory all units
+	+$(Q)O='$(out)' VALGRIND=1 tests/run unit
+
+demo: deps ## play a gdb session on a real program
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)O='$(out)' examples/demo
+
+bench: deps ## measure, and print a table
+	$(Q)$(MAKE) --no-print-directory all $(benches)
+	$(Q)O='$(out)' CC='$(CC)' tests/bench/run
+
+docs: $(tables) ## write the generated parts of README.md
+	$(Q)O='$(out)' tests/docs/run --write
+
+# ---- install ---------------------------------------------------------------------
+
+# gdb looks for the auto-load script under the library's real path.
+share := $(PREFIX)/share/lazybones
+autoload_dir = $(AUTOLOAD)$(shell realpath -m '$(LIBDIR)')
+stage = install -m $1 $2 '$(DESTDIR)$3'
+instantiate = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
+	-e 's|@VERSION@|$(VERSION)|g' -e 's|@PRIVATE@|$(runtime_libs)|g' \
+	-e 's|@PLUGIN@|$(LIBDIR)/gdb/lazybones-gdb.so|g'
+
+install: all ## install into $(DESTDIR)$(PREFIX)
+	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
+	$(Q)install -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(PREFIX)/include/lazybones' \
+		'$(DESTDIR)$(PREFIX)/share/doc/lazybones'
+	$(Q)$(call stage,755,$(out)/lib/$(real_name),$(LIBDIR))
+	$(Q)$(call stage,644,$(static),$(LIBDIR))
+	$(Q)ln -sf $(real_name) '$(DESTDIR)$(LIBDIR)/$(soname)'
+	$(Q)ln -sf $(soname) '$(DESTDIR)$(LIBDIR)/liblazybones.so'
+	$(Q)$(call stage,644,runtime/lazybones.h runtime/symtab.h,$(PREFIX)/include/lazybones)
+	$(Q)$(instantiate) runtime/lazybones.pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/lazybones.pc'
+	$(Q)$(call stage,644,README.md LICENSE,$(PREFIX)/share/doc/lazybones)
+ifneq ($(plugin),)
+	$(Q)install -d '$(DESTDIR)$(LIBDIR)/gdb' '$(DESTDIR)$(share)' '$(DESTDIR)$(autoload_dir)'
+	$(Q)$(call stage,755,$(plugin),$(LIBDIR)/gdb)
+	$(Q)$(instantiate) gdbext/plugin/lazybones.gdb.in >'$(DESTDIR)$(share)/lazybones.gdb'
+	$(Q)echo 'source $(share)/lazybones.gdb' >'$(DESTDIR)$(autoload_dir)/$(real_name)-gdb.gdb'
+endif
+ifneq ($(cli),)
+	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin'
+	$(Q)$(call stage,755,$(cli),$(PREFIX)/bin)
+endif
+ifneq ($(replay),)
+	$(Q)install -d '$(DESTDIR)$(PREFIX)/libexec/lazybones'
+	$(Q)$(call stage,755,$(replay),$(PREFIX)/libexec/lazybones)
+endif
+
+clean: ## remove what was built
+	$(Q)rm -rf $(out)
+
+help: ## this list
+	@sed -n '1,/^$$/s/^# \?//p' Makefile
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+-include $(shell find $(obj) -name '*.d' 2>/dev/null)

@@ -1,0 +1,44 @@
+#include "base/isa.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+static enum lb_isa detect(void)
+{
+	enum lb_isa level = LB_ISA_BASE;
+#ifdef __x86_64__
+	unsigned a, b, c = 0, d; /* clang 14 does not know the name "f16c" */
+	__get_cpuid(1, &a, &b, &c, &d);
+	__builtin_cpu_init();
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+	    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+	    (c & bit_F16C)) {
+		level = LB_ISA_V3;
+		if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+		    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+		    __builtin_cpu_supports("avx512vl"))
+			level = LB_ISA_V4;
+	}
+#endif
+	const char *wanted = getenv("LAZYBONES_ISA");
+	if (wanted && strcmp(wanted, "base") == 0)
+		return LB_ISA_BASE;
+	if (wanted && strcmp(wanted, "v3") == 0 && level > LB_ISA_V3)
+		return LB_ISA_V3;
+	return level;
+}
+
+enum lb_isa lb_isa_level(void)
+{
+	static _Atomic int known; /* level + 1 */
+	int level = atomic_load_explicit(&known, memory_order_relaxed);
+	if (level == 0) {
+		level = (int)detect() + 1;
+		atomic_store_explicit(&known, level, memory_order_relaxed);
+	}
+	return (enum lb_isa)(level - 1);
+}

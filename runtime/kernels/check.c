@@ -1,0 +1,28 @@
+#include "kernels/layout.h"
+#include "kernels/tile.h"
+
+/* Steps that are small enough to find the first one quickly, once there is one. */
+enum { STEP = 4096 };
+
+static bool bad_at(const char *data, int dtype, int64_t i)
+{
+	return lb_tiles()->nonfinite(data + i * lb_width_of(dtype), dtype, 1) != 0;
+}
+
+int64_t lb_count_nonfinite(const void *data, enum lb_dtype dtype, int64_t n, int64_t *first)
+{
+	if (!lb_dtype_is_inexact(dtype) || n <= 0)
+		return 0;
+	if (!first)
+		return lb_tiles()->nonfinite(data, dtype, n);
+	const char *at = data;
+	for (int64_t begin = 0; begin < n; begin += STEP) {
+		int64_t m = n - begin < STEP ? n - begin : STEP;
+		if (lb_tiles()->nonfinite(at + begin * lb_width_of(dtype), dtype, m) == 0)
+			continue;
+		for (*first = begin; !bad_at(data, dtype, *first);)
+			++*first;
+		return 1;
+	}
+	return 0;
+}

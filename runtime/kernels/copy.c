@@ -1,0 +1,192 @@
+/* Strided copies. Axes are put in the order of the destination's strides, joined where
+ * both sides allow, and then there are three cases: rows contiguous on both sides; rows
+ * contiguous on one or none, walked directly; and transposes (the source is contiguous
+ * along another axis than the destination), copied in square blocks that fit the cache. */
+#include <stdlib.h>
+
+#include "kernels/layout.h"
+#include "kernels/tile.h"
+
+enum { BLOCK = 32, GRAIN_BYTES = 1 << 18, STREAM_BYTES = 8 << 20 };
+enum { TO, FROM };
+
+struct copy {
+	const struct lb_tiles *tiles;
+	int rank;
+	int64_t shape[LB_MAX_RANK];
+	int64_t strides[2][LB_MAX_RANK];
+	char *to;
+	const char *from;
+	int64_t bytes;
+	int cross; /* axis along which the source is contiguous, in a transpose; else -1 */
+	bool stream;
+};
+
+/* Positive strides of the destination, falling: element order is free in a copy. */
+static void sort_axes(struct copy *copy)
+{
+	for (int i = 0; i < copy->rank; i++) {
+		if (copy->strides[TO][i] >= 0)
+			continue;
+		copy->to += copy->strides[TO][i] * (copy->shape[i] - 1) * copy->bytes;
+		copy->from += copy->strides[FROM][i] * (copy->shape[i] - 1) * copy->bytes;
+		copy->strides[TO][i] = -copy->strides[TO][i];
+		copy->strides[FROM][i] = -copy->strides[FROM][i];
+	}
+	for (int i = 1; i < copy->rank; i++)
+		for (int k = i; k > 0 && copy->strides[TO][k - 1] < copy->strides[TO][k]; k--) {
+			int64_t *rows[] = { copy->shape, copy->strides[TO], copy->strides[FROM] };
+			for (int r = 0; r < 3; r++) {
+				int64_t kept = rows[r][k];
+				rows[r][k] = rows[r][k - 1];
+				rows[r][k - 1] = kept;
+			}
+		}
+}
+
+static void copy_row(const struct copy *copy, char *to, const char *from, int64_t n)
+{
+	int last = copy->rank - 1;
+	int64_t to_stride = copy->strides[TO][last], from_stride = copy->strides[FROM][last];
+	if (to_stride == 1 && from_stride == 1 && copy->stream)
+		copy->tiles->stream(to, from, n * copy->bytes);
+	else if (to_stride == 1)
+		lb_gather_row(to, from, n, from_stride, copy->bytes);
+	else if (from_stride == 1)
+		lb_scatter_row(to, from, n, to_stride, copy->bytes);
+	else
+		for (int64_t i = 0; i < n; i++)
+			memcpy(to + i * to_stride * copy->bytes,
+			       from + i * from_stride * copy->bytes, (size_t)copy->bytes);
+}
+
+static void copy_range(void *arg, int64_t begin, int64_t end)
+{
+	const struct copy *copy = arg;
+	int last = copy->rank - 1;
+	int64_t index[LB_MAX_RANK];
+	lb_index_of(copy->rank, copy->shape, begin, index);
+	int64_t to = lb_offset_of(last, index, copy->strides[TO]);
+	int64_t from = lb_offset_of(last, index, copy->strides[FROM]);
+	while (begin < end) {
+		int64_t n = copy->shape[last] - index[last];
+		if (n > end - begin)
+			n = end - begin;
+		copy_row(copy, copy->to + (to + index[last] * copy->strides[TO][last]) * copy->bytes,
+			 copy->from + (from + index[last] * copy->strides[FROM][last]) * copy->bytes,
+			 n);
+		begin += n;
+		index[last] = 0;
+		lb_next_row(copy->rank, copy->shape, copy->strides[TO], index, 0);
+		to = lb_offset_of(last, index, copy->strides[TO]);
+		from = lb_offset_of(last, index, copy->strides[FROM]);
+	}
+}
+
+#define TRANSPOSE(T)                                                              \
+	do {                                                                      \
+		T *d = (T *)(void *)to;                                           \
+		const T *s = (const T *)(const void *)from;                       \
+		for (int64_t r = 0; r < rows; r++)                                \
+			for (int64_t c = 0; c < columns; c++)                     \
+				d[r * to_row + c * to_column] =                   \
+					s[r * from_row + c * from_column];        \
+	} while (0)
+
+static void copy_block(char *to, const char *from, int64_t rows, int64_t columns, int64_t to_row,
+		       int64_t to_column, int64_t from_row, int64_t from_column, int64_t bytes)
+{
+	switch (bytes) {
+	case 1: TRANSPOSE(uint8_t); break;
+	case 2: TRANSPOSE(uint16_t); break;
+	case 4: TRANSPOSE(uint32_t); break;
+	case 8: TRANSPOSE(uint64_t); break;
+	}
+}
+
+/* Units are blocks of rows along `cross`, for each index of the axes that are neither
+ * `cross` nor the last. */
+static void transpose_range(void *arg, int64_t begin, int64_t end)
+{
+	const struct copy *copy = arg;
+	int last = copy->rank - 1, cross = copy->cross;
+	int64_t rows = copy->shape[cross], columns = copy->shape[last];
+	int64_t outer_shape[LB_MAX_RANK], outer[2][LB_MAX_RANK], index[LB_MAX_RANK];
+	int n_outer = 0;
+	for (int i = 0; i < last; i++) {
+		if (i == cross)
+			continue;
+		outer_shape[n_outer] = copy->shape[i];
+		outer[TO][n_outer] = copy->strides[TO][i];
+		outer[FROM][n_outer++] = copy->strides[FROM][i];
+	}
+	int64_t blocks = (rows + BLOCK - 1) / BLOCK;
+	int64_t to_row = copy->strides[TO][cross], from_row = copy->strides[FROM][cross];
+	int64_t to_column = copy->strides[TO][last], from_column = copy->strides[FROM][last];
+	for (int64_t unit = begin; unit < end; unit++) {
+		lb_index_of(n_outer, outer_shape, unit / blocks, index);
+		int64_t r = unit % blocks * BLOCK, m = rows - r < BLOCK ? rows - r : BLOCK;
+		int64_t to = lb_offset_of(n_outer, index, outer[TO]) + r * to_row;
+		int64_t from = lb_offset_of(n_outer, index, outer[FROM]) + r * from_row;
+		for (int64_t c = 0; c < columns; c += BLOCK) {
+			int64_t n = columns - c < BLOCK ? columns - c : BLOCK;
+			copy_block(copy->to + (to + c * to_column) * copy->bytes,
+				   copy->from + (from + c * from_column) * copy->bytes, m, n,
+				   to_row, to_column, from_row, from_column, copy->bytes);
+		}
+	}
+}
+
+static int find_cross(const struct copy *copy)
+{
+	int last = copy->rank - 1;
+	int64_t along = llabs(copy->strides[FROM][last]);
+	int best = -1;
+	if (along <= 1 || copy->shape[last] < 4)
+		return -1;
+	for (int i = 0; i < last; i++) {
+		int64_t stride = llabs(copy->strides[FROM][i]);
+		if (stride != 0 && stride < along && copy->shape[i] >= 4) {
+			best = i;
+			along = stride;
+		}
+	}
+	return best;
+}
+
+bool lb_kernel_copy(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *from)
+{
+	struct copy copy = { .tiles = lb_tiles(), .rank = to->rank, .to = to->data,
+			     .from = from->data, .bytes = lb_width_of(to->dtype) };
+	if (to->rank != from->rank || to->dtype != from->dtype || to->rank < 0 ||
+	    to->rank > LB_MAX_RANK)
+		return lb_fail("copy: ranks or dtypes differ (%d axes of %s, %d of %s)", to->rank,
+			       lb_dtypes[to->dtype].name, from->rank, lb_dtypes[from->dtype].name);
+	int64_t n = lb_shape_size(to->rank, to->shape);
+	if (n == 0)
+		return true;
+	for (int i = 0; i < to->rank; i++) {
+		copy.shape[i] = to->shape[i];
+		copy.strides[TO][i] = to->strides[i];
+		copy.strides[FROM][i] = from->strides[i];
+	}
+	copy.rank = lb_join_axes(copy.rank, copy.shape, 2, copy.strides);
+	sort_axes(&copy);
+	copy.rank = lb_join_axes(copy.rank, copy.shape, 2, copy.strides);
+	if (copy.rank == 0) {
+		memcpy(copy.to, copy.from, (size_t)copy.bytes);
+		return true;
+	}
+	copy.stream = n >= STREAM_BYTES / copy.bytes && copy.shape[copy.rank - 1] >= 1024;
+	copy.cross = find_cross(&copy);
+	if (copy.cross < 0) {
+		lb_parallel(exec, n, GRAIN_BYTES / copy.bytes, copy_range, &copy);
+		return true;
+	}
+	int64_t rows = copy.shape[copy.cross], columns = copy.shape[copy.rank - 1];
+	int64_t blocks = (rows + BLOCK - 1) / BLOCK;
+	int64_t unit_bytes = (rows < BLOCK ? rows : BLOCK) * columns * copy.bytes;
+	lb_parallel(exec, n / rows / columns * blocks, GRAIN_BYTES / unit_bytes + 1,
+		    transpose_range, &copy);
+	return true;
+}

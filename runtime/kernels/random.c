@@ -1,0 +1,172 @@
+/* Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, "Parallel
+ * random numbers: as easy as 1, 2, 3", SC'11). A block of four words is a function of
+ * the key and the block's number, so element i depends on (key, i) alone: a replay,
+ * another number of threads or another machine gives the same values. Scalar libm,
+ * and no contraction of products and sums, keep the normal's bits the same too. */
+#include <math.h>
+
+#include "kernels/half.h"
+#include "kernels/layout.h"
+
+enum { GRAIN = 1 << 14 };
+
+struct block { uint32_t w[4]; };
+
+static inline struct block philox(uint64_t key, uint64_t counter, uint32_t domain)
+{
+	uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+	uint32_t c0 = (uint32_t)counter, c1 = (uint32_t)(counter >> 32), c2 = domain, c3 = 0;
+	for (int round = 0; round < 10; round++) {
+		uint64_t p0 = (uint64_t)c0 * 0xd2511f53, p1 = (uint64_t)c2 * 0xcd9e8d57;
+		uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+		c1 = (uint32_t)p1;
+		c3 = (uint32_t)p0;
+		c0 = n0;
+		c2 = n2;
+		k0 += 0x9e3779b9;
+		k1 += 0xbb67ae85;
+	}
+	return (struct block){ { c0, c1, c2, c3 } };
+}
+
+uint64_t lb_philox_split(uint64_t key, uint64_t index)
+{
+	struct block block = philox(key, index, 1); /* 1: apart from the elements' blocks */
+	return (uint64_t)block.w[1] << 32 | block.w[0];
+}
+
+struct draw {
+	void *to;
+	enum lb_dtype dtype;
+	int64_t n;
+	uint64_t key;
+	double low, high;
+};
+
+static uint64_t word64(const struct block *block, int i)
+{
+	return (uint64_t)block->w[2 * i + 1] << 32 | block->w[2 * i];
+}
+
+/* The largest half below `high`; a half's order is that of its magnitude bits. */
+static uint16_t half_below(uint16_t h)
+{
+	if ((h & 0x7fff) == 0)
+		return 0x8001;
+	return h & 0x8000 ? h + 1 : h - 1;
+}
+
+static void store_uniform(const struct draw *draw, int64_t i, double u)
+{
+	double low = draw->low, high = draw->high, wide = low + u * (high - low);
+	float x = (float)low + (float)u * (float)(high - low);
+	if (x >= (float)high && high > low)
+		x = nextafterf((float)high, -INFINITY);
+	switch (draw->dtype) {
+	case LB_F64:
+		if (wide >= high && high > low)
+			wide = nextafter(high, -(double)INFINITY);
+		((double *)draw->to)[i] = wide;
+		break;
+	case LB_F32:
+		((float *)draw->to)[i] = x;
+		break;
+	case LB_F16: {
+		uint16_t h = lb_float_to_f16(x), top = lb_float_to_f16((float)high);
+		if (lb_f16_to_float(h) >= (float)high && high > low)
+			h = lb_f16_to_float(top) >= (float)high ? half_below(top) : top;
+		((uint16_t *)draw->to)[i] = h;
+		break;
+	}
+	default: {
+		uint16_t h = lb_float_to_bf16(x), top = lb_float_to_bf16((float)high);
+		if (lb_bf16_to_float(h) >= (float)high && high > low)
+			h = lb_bf16_to_float(top) >= (float)high ? half_below(top) : top;
+		((uint16_t *)draw->to)[i] = h;
+		break;
+	}
+	}
+}
+
+static void uniform_range(void *arg, int64_t begin, int64_t end)
+{
+	const struct draw *draw = arg;
+	int per_block = draw->dtype == LB_F64 ? 2 : 4;
+	struct block block = { { 0 } };
+	for (int64_t i = begin; i < end; i++) {
+		int at = (int)(i % per_block);
+		if (at == 0 || i == begin)
+			block = philox(draw->key, (uint64_t)(i / per_block), 0);
+		double u = draw->dtype == LB_F64 ? (double)(word64(&block, at) >> 11) * 0x1p-53 :
+						   (double)(block.w[at] >> 8) * 0x1p-24;
+		store_uniform(draw, i, u);
+	}
+}
+
+static bool check_dtype(const char *op, enum lb_dtype dtype)
+{
+	return lb_dtype_is_float(dtype) ||
+	       lb_fail("%s: %s is not a floating dtype; use float16, bfloat16, float32 or float64",
+		       op, lb_dtypes[dtype].name);
+}
+
+bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n,
+		       uint64_t key, double low, double high)
+{
+	struct draw draw = { .to = to, .dtype = dtype, .key = key, .low = low, .high = high };
+	if (!check_dtype("random_uniform", dtype))
+		return false;
+	lb_parallel(exec, n, GRAIN, uniform_range, &draw);
+	return true;
+}
+
+/* Box and Muller: two uniforms give two normals; the first uniform is in (0, 1]. */
+static void normal_pair(const struct draw *draw, const struct block *block, int pair, double *pairs)
+{
+	const double tau = 6.283185307179586476925;
+	if (draw->dtype == LB_F64) {
+		double u = (double)((word64(block, 0) >> 11) + 1) * 0x1p-53;
+		double angle = tau * ((double)(word64(block, 1) >> 11) * 0x1p-53);
+		double radius = sqrt(-2 * log(u));
+		pairs[0] = radius * cos(angle);
+		pairs[1] = radius * sin(angle);
+		return;
+	}
+	float u = (float)((block->w[2 * pair] >> 8) + 1) * 0x1p-24f;
+	float angle = (float)tau * ((float)(block->w[2 * pair + 1] >> 8) * 0x1p-24f);
+	float radius = sqrtf(-2 * logf(u));
+	pairs[0] = (double)(radius * cosf(angle));
+	pairs[1] = (double)(radius * sinf(angle));
+}
+
+/* Ranges are of pairs. */
+static void normal_range(void *arg, int64_t begin, int64_t end)
+{
+	const struct draw *draw = arg;
+	int per_block = draw->dtype == LB_F64 ? 1 : 2;
+	for (int64_t pair = begin; pair < end; pair++) {
+		struct block block = philox(draw->key, (uint64_t)(pair / per_block), 0);
+		double values[2];
+		normal_pair(draw, &block, (int)(pair % per_block), values);
+		for (int k = 0; k < 2 && 2 * pair + k < draw->n; k++) {
+			int64_t i = 2 * pair + k;
+			if (draw->dtype == LB_F64)
+				((double *)draw->to)[i] = values[k];
+			else if (draw->dtype == LB_F32)
+				((float *)draw->to)[i] = (float)values[k];
+			else if (draw->dtype == LB_F16)
+				((uint16_t *)draw->to)[i] = lb_float_to_f16((float)values[k]);
+			else
+				((uint16_t *)draw->to)[i] = lb_float_to_bf16((float)values[k]);
+		}
+	}
+}
+
+bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n, uint64_t key)
+{
+	struct draw draw = { .to = to, .dtype = dtype, .n = n, .key = key };
+	if (!check_dtype("random_normal", dtype))
+		return false;
+	lb_parallel(exec, n / 2 + n % 2, GRAIN / 4, normal_range, &draw);
+	return true;
+}

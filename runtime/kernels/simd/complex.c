@@ -1,0 +1,143 @@
+/* Elementwise complex64. Products are the plain formula, quotients Smith's (as in
+ * NumPy); the order is lexicographic, and a NaN part makes every ordering false. */
+#include <complex.h>
+#include <math.h>
+
+#include "kernels/simd/tiles.h"
+
+typedef struct lb_c64 c64;
+
+static inline float complex to_c(c64 x)
+{
+	float complex z;
+	memcpy(&z, &x, sizeof z);
+	return z;
+}
+
+static inline c64 from_c(float complex z)
+{
+	c64 x;
+	memcpy(&x, &z, sizeof x);
+	return x;
+}
+
+static inline c64 make(float re, float im)
+{
+	return (c64){ re, im };
+}
+
+static inline c64 product(c64 a, c64 b)
+{
+	return make(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+}
+
+static inline c64 quotient(c64 a, c64 b)
+{
+	if (fabsf(b.re) >= fabsf(b.im)) {
+		if (b.re == 0 && b.im == 0)
+			return make(a.re / fabsf(b.re), a.im / fabsf(b.re));
+		float ratio = b.im / b.re, scale = 1 / (b.re + b.im * ratio);
+		return make((a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale);
+	}
+	float ratio = b.re / b.im, scale = 1 / (b.im + b.re * ratio);
+	return make((a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale);
+}
+
+static inline bool is_nan(c64 x)
+{
+	return x.re != x.re || x.im != x.im;
+}
+
+static inline bool less(c64 a, c64 b)
+{
+	return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im < b.im);
+}
+
+static inline bool less_equal(c64 a, c64 b)
+{
+	return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im <= b.im);
+}
+
+static inline c64 maximum(c64 a, c64 b)
+{
+	return is_nan(a) || less_equal(b, a) ? a : b;
+}
+
+static inline c64 minimum(c64 a, c64 b)
+{
+	return is_nan(a) || less_equal(a, b) ? a : b;
+}
+
+static inline c64 power(c64 a, c64 b)
+{
+	if (b.re == 0 && b.im == 0)
+		return make(1, 0);
+	if (a.re == 0 && a.im == 0)
+		return b.re > 0 && b.im == 0 ? make(0, 0) : make(NAN, NAN);
+	return from_c(cpowf(to_c(a), to_c(b)));
+}
+
+static inline c64 sigmoid(c64 x)
+{
+	c64 e = from_c(cexpf(-to_c(x)));
+	return quotient(make(1, 0), make(1 + e.re, e.im));
+}
+
+#define TRUE(x) ((x).re != 0 || (x).im != 0)
+#define C(name, expr) LB_TILE(name##_t, c64, c64, expr)
+#define B(name, expr) LB_TILE(name##_t, uint8_t, c64, expr)
+C(add, make(a[i].re + b[i].re, a[i].im + b[i].im))
+C(subtract, make(a[i].re - b[i].re, a[i].im - b[i].im))
+C(multiply, product(a[i], b[i]))
+C(divide, quotient(a[i], b[i]))
+C(power, power(a[i], b[i]))
+C(maximum, maximum(a[i], b[i]))
+C(minimum, minimum(a[i], b[i]))
+C(clip, minimum(maximum(a[i], b[i]), c[i]))
+C(negative, make(-a[i].re, -a[i].im))
+C(square, product(a[i], a[i]))
+C(floor, make(floorf(a[i].re), floorf(a[i].im)))
+C(ceil, make(ceilf(a[i].re), ceilf(a[i].im)))
+C(round, make(rintf(a[i].re), rintf(a[i].im)))
+C(exp, from_c(cexpf(to_c(a[i]))))
+C(log, from_c(clogf(to_c(a[i]))))
+C(sqrt, from_c(csqrtf(to_c(a[i]))))
+C(rsqrt, quotient(make(1, 0), from_c(csqrtf(to_c(a[i])))))
+C(sin, from_c(csinf(to_c(a[i]))))
+C(cos, from_c(ccosf(to_c(a[i]))))
+C(tanh, from_c(ctanhf(to_c(a[i]))))
+C(sigmoid, sigmoid(a[i]))
+LB_TILE(abs_t, float, c64, hypotf(a[i].re, a[i].im))
+B(isnan, is_nan(a[i]))
+B(isinf, isinf(a[i].re) || isinf(a[i].im))
+B(logical_not, !TRUE(a[i]))
+B(logical_and, TRUE(a[i]) && TRUE(b[i]))
+B(logical_or, TRUE(a[i]) || TRUE(b[i]))
+B(equal, a[i].re == b[i].re && a[i].im == b[i].im)
+B(not_equal, a[i].re != b[i].re || a[i].im != b[i].im)
+B(less, less(a[i], b[i]))
+B(less_equal, less_equal(a[i], b[i]))
+B(greater, less(b[i], a[i]))
+B(greater_equal, less_equal(b[i], a[i]))
+
+lb_tile_fn *LB_ISA_NAME(lb_tile_complex)(int op)
+{
+	static lb_tile_fn *const table[LB_OPS] = {
+		[LB_OP_ADD] = add_t, [LB_OP_SUBTRACT] = subtract_t,
+		[LB_OP_MULTIPLY] = multiply_t, [LB_OP_DIVIDE] = divide_t,
+		[LB_OP_POWER] = power_t, [LB_OP_MAXIMUM] = maximum_t,
+		[LB_OP_MINIMUM] = minimum_t, [LB_OP_CLIP] = clip_t,
+		[LB_OP_NEGATIVE] = negative_t, [LB_OP_SQUARE] = square_t,
+		[LB_OP_FLOOR] = floor_t, [LB_OP_CEIL] = ceil_t, [LB_OP_ROUND] = round_t,
+		[LB_OP_EXP] = exp_t, [LB_OP_LOG] = log_t, [LB_OP_SQRT] = sqrt_t,
+		[LB_OP_RSQRT] = rsqrt_t, [LB_OP_SIN] = sin_t, [LB_OP_COS] = cos_t,
+		[LB_OP_TANH] = tanh_t, [LB_OP_SIGMOID] = sigmoid_t, [LB_OP_ABS] = abs_t,
+		[LB_OP_ISNAN] = isnan_t, [LB_OP_ISINF] = isinf_t,
+		[LB_OP_LOGICAL_NOT] = logical_not_t, [LB_OP_LOGICAL_AND] = logical_and_t,
+		[LB_OP_LOGICAL_OR] = logical_or_t, [LB_OP_EQUAL] = equal_t,
+		[LB_OP_NOT_EQUAL] = not_equal_t, [LB_OP_LESS] = less_t,
+		[LB_OP_LESS_EQUAL] = less_equal_t, [LB_OP_GREATER] = greater_t,
+		[LB_OP_GREATER_EQUAL] = greater_equal_t,
+	};
+	return table[op];
+}

@@ -1,0 +1,63 @@
+/* The tile function of each elementwise op, and the table of this instruction set. */
+#include "kernels/simd/tiles.h"
+
+#define WHERE(name, T)                                                                         \
+	static void name(int64_t n, void *dst, const void *a_, const void *b_, const void *c_) \
+	{                                                                                      \
+		T *d = dst;                                                                    \
+		const uint8_t *a = a_;                                                         \
+		const T *b = b_, *c = c_;                                                      \
+		LB_EACH(i, n)                                                                  \
+		{                                                                              \
+			T x = b[i], y = c[i];                                                  \
+			d[i] = a[i] ? x : y;                                                   \
+		}                                                                              \
+	}
+WHERE(where_8, uint8_t)
+WHERE(where_16, uint16_t)
+WHERE(where_32, uint32_t)
+WHERE(where_64, uint64_t)
+
+static lb_tile_fn *where_of(int dtype)
+{
+	switch (lb_dtypes[dtype].bytes) {
+	case 1: return where_8;
+	case 2: return where_16;
+	case 4: return where_32;
+	default: return where_64;
+	}
+}
+
+static lb_tile_fn *elementwise(int op, int to, int from)
+{
+	bool to_bool = false;
+	switch (op) {
+	case LB_OP_ASTYPE:
+		return LB_ISA_NAME(lb_tile_convert)(to, from);
+	case LB_OP_WHERE:
+		return to == from ? where_of(to) : NULL;
+	case LB_OP_EQUAL: case LB_OP_NOT_EQUAL: case LB_OP_LESS: case LB_OP_LESS_EQUAL:
+	case LB_OP_GREATER: case LB_OP_GREATER_EQUAL: case LB_OP_LOGICAL_AND:
+	case LB_OP_LOGICAL_OR: case LB_OP_LOGICAL_NOT: case LB_OP_ISNAN: case LB_OP_ISINF:
+		to_bool = true;
+	}
+	int wanted = to_bool ? LB_BOOL : op == LB_OP_ABS && from == LB_C64 ? LB_F32 : from;
+	if (to != wanted)
+		return NULL;
+	if (from == LB_C64)
+		return LB_ISA_NAME(lb_tile_complex)(op);
+	if (to_bool)
+		return LB_ISA_NAME(lb_tile_compare)(op, from);
+	lb_tile_fn *f = LB_ISA_NAME(lb_tile_arith)(op, from);
+	return f ? f : LB_ISA_NAME(lb_tile_math)(op, from);
+}
+
+const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
+	.elementwise = elementwise,
+	.convert = LB_ISA_NAME(lb_tile_convert),
+	.fold = LB_ISA_NAME(lb_tile_fold),
+	.deviations = LB_ISA_NAME(lb_tile_deviations),
+	.shift = LB_ISA_NAME(lb_tile_shift),
+	.stream = LB_ISA_NAME(lb_tile_stream),
+	.nonfinite = LB_ISA_NAME(lb_tile_nonfinite),
+};

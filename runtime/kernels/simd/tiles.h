@@ -1,0 +1,96 @@
+/* What the files of this folder share: the loop of a tile function, the widths of
+ * the dtypes in C, and the way of f16 and bf16 through float. */
+#ifndef LB_KERNELS_SIMD_TILES_H
+#define LB_KERNELS_SIMD_TILES_H
+
+#include "graph/op.h"
+#include "kernels/half.h"
+#include "kernels/tile.h"
+
+#ifndef LB_ISA
+#define LB_ISA base
+#endif
+
+#ifdef __clang__ /* it says so when it does not vectorise what it was asked to */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+/* Elements are independent; dst may be an operand itself. */
+#define LB_EACH(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
+
+/* A tile function: `expr` of a[i], b[i], c[i]. */
+#define LB_TILE(name, D, T, expr)                                                          \
+	static void name(int64_t n, void *dst, const void *a_, const void *b_, const void *c_) \
+	{                                                                                      \
+		D *d = dst;                                                                    \
+		const T *a = a_, *b = b_, *c = c_;                                             \
+		(void)a, (void)b, (void)c;                                                     \
+		LB_EACH(i, n) d[i] = (D)(expr);                                                \
+	}
+
+struct lb_c64 { float re, im; };
+
+/* X(id, suffix, type, unsigned type in which its arithmetic wraps) */
+#define LB_UINTS(X) \
+	X(U8, u8, uint8_t, uint32_t) X(U16, u16, uint16_t, uint32_t) \
+	X(U32, u32, uint32_t, uint32_t) X(U64, u64, uint64_t, uint64_t)
+#define LB_SINTS(X) \
+	X(I8, i8, int8_t, uint32_t) X(I16, i16, int16_t, uint32_t) \
+	X(I32, i32, int32_t, uint32_t) X(I64, i64, int64_t, uint64_t)
+
+lb_tile_fn *LB_ISA_NAME(lb_tile_arith)(int op, int dtype);
+lb_tile_fn *LB_ISA_NAME(lb_tile_math)(int op, int dtype);
+lb_tile_fn *LB_ISA_NAME(lb_tile_complex)(int op);
+lb_tile_fn *LB_ISA_NAME(lb_tile_compare)(int op, int dtype);
+lb_tile_fn *LB_ISA_NAME(lb_tile_convert)(int to, int from);
+const struct lb_fold *LB_ISA_NAME(lb_tile_fold)(int op, int dtype);
+void LB_ISA_NAME(lb_tile_deviations)(int64_t n, int64_t period, double *acc,
+				     const double *center, const void *x, int dtype);
+void LB_ISA_NAME(lb_tile_shift)(int64_t n, int64_t period, void *dst, const void *x,
+				const void *center, int dtype);
+void LB_ISA_NAME(lb_tile_stream)(void *dst, const void *src, int64_t nbytes);
+int64_t LB_ISA_NAME(lb_tile_nonfinite)(const void *data, int dtype, int64_t n);
+
+void LB_ISA_NAME(lb_widen_f16)(int64_t n, float *dst, const uint16_t *src);
+void LB_ISA_NAME(lb_widen_bf16)(int64_t n, float *dst, const uint16_t *src);
+void LB_ISA_NAME(lb_narrow_f16)(int64_t n, uint16_t *dst, const float *src);
+void LB_ISA_NAME(lb_narrow_bf16)(int64_t n, uint16_t *dst, const float *src);
+
+/* Runs a tile function of f32 on halves. `to_bool`: its results are bool, not f32. */
+static inline void lb_through_float(lb_tile_fn *f, int dtype, int arity, bool to_bool, int64_t n,
+				    void *dst, const void *a, const void *b, const void *c)
+{
+	enum { CHUNK = 512 };
+	float operands[3][CHUNK], result[CHUNK];
+	const uint16_t *sources[3] = { a, b, c };
+	for (int64_t at = 0; at < n; at += CHUNK) {
+		int64_t m = n - at < CHUNK ? n - at : CHUNK;
+		for (int k = 0; k < arity; k++) {
+			if (dtype == LB_F16)
+				LB_ISA_NAME(lb_widen_f16)(m, operands[k], sources[k] + at);
+			else
+				LB_ISA_NAME(lb_widen_bf16)(m, operands[k], sources[k] + at);
+		}
+		void *to = to_bool ? (void *)((uint8_t *)dst + at) : (void *)result;
+		f(m, to, operands[0], operands[1], operands[2]);
+		if (to_bool)
+			continue;
+		if (dtype == LB_F16)
+			LB_ISA_NAME(lb_narrow_f16)(m, (uint16_t *)dst + at, result);
+		else
+			LB_ISA_NAME(lb_narrow_bf16)(m, (uint16_t *)dst + at, result);
+	}
+}
+
+/* The two half versions, NAME_f16 and NAME_bf16, of NAME_f32. */
+#define LB_HALVES(name, arity, to_bool)                                                      \
+	static void name##_f16(int64_t n, void *d, const void *a, const void *b, const void *c)  \
+	{                                                                                        \
+		lb_through_float(name##_f32, LB_F16, arity, to_bool, n, d, a, b, c);             \
+	}                                                                                        \
+	static void name##_bf16(int64_t n, void *d, const void *a, const void *b, const void *c) \
+	{                                                                                        \
+		lb_through_float(name##_f32, LB_BF16, arity, to_bool, n, d, a, b, c);            \
+	}
+
+#endif

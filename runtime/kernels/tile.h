@@ -1,0 +1,68 @@
+/* Tile functions: one operation over n dense elements, compiled per instruction set.
+ *
+ * They know nothing of shapes. `dst` may be exactly the memory of an operand of the
+ * same width, and overlaps nothing otherwise. What one element gives depends on its
+ * operands and the instruction set alone, never on its place in the tile: so fused
+ * and single operations, and any split among threads, give the same bits. */
+#ifndef LB_KERNELS_TILE_H
+#define LB_KERNELS_TILE_H
+
+#include "base/isa.h"
+#include "kernels/kernels.h"
+
+typedef void lb_tile_fn(int64_t n, void *dst, const void *a, const void *b, const void *c);
+
+enum { LB_LANES = 64 }; /* of a reduction's accumulator */
+
+/* Folds for reductions. `rows` folds n elements into LB_LANES lanes, element i into lane
+ * i % LB_LANES; `cols` folds element i into lane i; `merge` folds lanes into lanes. */
+struct lb_fold {
+	uint8_t stage;  /* dtype that elements are converted to first */
+	uint8_t acc;    /* dtype of the lanes */
+	uint8_t unit;   /* lanes that belong together: 2 for sums of complex, else 1 */
+	void (*rows)(int64_t n, void *acc, const void *x);
+	void (*cols)(int64_t n, void *acc, const void *x);
+	void (*merge)(int64_t n, void *acc, const void *other);
+};
+
+struct lb_tiles {
+	/* The function of an elementwise op; NULL if there is none for the dtypes. `to` is
+	 * the destination's dtype, `from` that of operand a (of b for WHERE). */
+	lb_tile_fn *(*elementwise)(int op, int to, int from);
+	lb_tile_fn *(*convert)(int to, int from);
+	/* The fold of LB_OP_SUM, PROD, MAX, MIN, ALL, ANY over a dtype. */
+	const struct lb_fold *(*fold)(int op, int dtype);
+	/* acc[i % period] += (x[i] - center[i % period])^2, in double; x of f32 or f64 */
+	void (*deviations)(int64_t n, int64_t period, double *acc, const double *center,
+			   const void *x, int dtype);
+	/* dst[i] = x[i] - center[i % period]; f32 or f64 */
+	void (*shift)(int64_t n, int64_t period, void *dst, const void *x, const void *center,
+		      int dtype);
+	/* dst = src past the caches; dst is an own, large memory */
+	void (*stream)(void *dst, const void *src, int64_t nbytes);
+	int64_t (*nonfinite)(const void *data, int dtype, int64_t n);
+};
+
+extern const struct lb_tiles lb_tiles_base;
+#ifdef __x86_64__
+extern const struct lb_tiles lb_tiles_v3, lb_tiles_v4;
+#endif
+
+static inline const struct lb_tiles *lb_tiles_of(enum lb_isa level)
+{
+#ifdef __x86_64__
+	if (level == LB_ISA_V4)
+		return &lb_tiles_v4;
+	if (level == LB_ISA_V3)
+		return &lb_tiles_v3;
+#endif
+	(void)level;
+	return &lb_tiles_base;
+}
+
+static inline const struct lb_tiles *lb_tiles(void)
+{
+	return lb_tiles_of(lb_isa_level());
+}
+
+#endif
