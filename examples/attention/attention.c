@@ -54,9 +54,10 @@ static void model_init(struct model *model)
 	LB_SCOPE {
 		lb_random_key key = lb_key(2024);
 		model->embedding = lb_named("embedding", weight(key, 0, VOCABULARY));
+		model->readout = lb_named("readout", weight(key, 1, VOCABULARY));
 		for (int i = 0; i < LAYERS; i++) {
 			struct layer *layer = &model->layers[i];
-			lb_random_key own = lb_key_split(key, 1 + (uint64_t)i);
+			lb_random_key own = lb_key_split(key, 2 + (uint64_t)i);
 			layer->wq = named("layer%d.wq", i, weight(own, 0, WIDTH));
 			layer->wk = named("layer%d.wk", i, weight(own, 1, WIDTH));
 			layer->wv = named("layer%d.wv", i, weight(own, 2, WIDTH));
@@ -68,6 +69,7 @@ static void model_init(struct model *model)
 static void model_release(struct model *model)
 {
 	lb_release(model->embedding);
+	lb_release(model->readout);
 	for (int i = 0; i < LAYERS; i++) {
 		struct layer *layer = &model->layers[i];
 		lb_release(layer->wq);
@@ -166,7 +168,7 @@ static lb_tensor *forward(const struct model *model, struct kv_cache cache[LAYER
 static lb_tensor *choose(const struct model *model, lb_tensor *activations)
 {
 	lb_tensor *last = lb_slice(activations, LB_ALL, LB_FROM(-1));
-	lb_tensor *logits = lb_matmul(last, lb_transpose(model->embedding, LB_ALL_AXES));
+	lb_tensor *logits = lb_matmul(last, lb_transpose(model->readout, LB_ALL_AXES));
 
 	return lb_named("next", lb_argmax(lb_named("logits", logits), LB_AXES(-1), false));
 }

@@ -22,7 +22,7 @@ struct layer {
 };
 
 struct model {
-	lb_tensor *embedding; /* (VOCABULARY, WIDTH) */
+	lb_tensor *embedding, *readout; /* (VOCABULARY, WIDTH) */
 	struct layer layers[LAYERS];
 };
 
