@@ -36,6 +36,10 @@ uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t)
 struct lbx_thread {
 	uint64_t tid, eval, tensor, done, total, started_ns, waits_for;
 };
+/* The tensor whose record holds an address. False without error when no
+ * record does; with one when that tensor is freed or damaged. */
+bool lbx_table_record_at(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret);
+
 /* The threads that evaluate or have evaluated; returns how many were stored. */
 int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max);
 

@@ -1,0 +1,125 @@
+#include "table/cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lazybones.h"
+
+enum { LINE_BITS = 14, LINE = 1 << LINE_BITS, LINES_BITS = 8, LINES = 1 << LINES_BITS };
+
+struct line {
+	uint64_t tag; /* the line's number, plus 1; 0: empty */
+	const char *bytes;
+	char *own;
+};
+
+struct lbx_cache {
+	struct lbx_target *target;
+	struct line lines[LINES];
+};
+
+struct lbx_cache *lbx_cache_create(struct lbx_target *target)
+{
+	struct lbx_cache *cache = calloc(1, sizeof *cache);
+	if (!cache) {
+		lb_fail("out of memory");
+		return NULL;
+	}
+	cache->target = target;
+	return cache;
+}
+
+void lbx_cache_destroy(struct lbx_cache *cache)
+{
+	if (!cache)
+		return;
+	for (int i = 0; i < LINES; i++)
+		free(cache->lines[i].own);
+	free(cache);
+}
+
+void lbx_cache_clear(struct lbx_cache *cache)
+{
+	for (int i = 0; i < LINES; i++)
+		cache->lines[i].tag = 0;
+}
+
+/* The line that holds an address, filled; NULL, without error, if it cannot be read. */
+static const char *line_at(struct lbx_cache *cache, uint64_t address)
+{
+	uint64_t number = address >> LINE_BITS;
+	struct line *line = &cache->lines[number * 0x9e3779b97f4a7c15ULL >> (64 - LINES_BITS)];
+
+	if (line->tag == number + 1)
+		return line->bytes;
+	uint64_t base = number << LINE_BITS;
+	const char *mapped = lbx_target_map(cache->target, base, LINE);
+	if (!mapped) {
+		bool clean = lb_ok();
+		if (!line->own)
+			line->own = malloc(LINE);
+		line->tag = 0;
+		if (!line->own)
+			return NULL;
+		if (!lbx_target_read(cache->target, base, line->own, LINE)) {
+			if (clean)
+				lb_clear_error();
+			return NULL;
+		}
+	}
+	line->bytes = mapped ? mapped : line->own;
+	line->tag = number + 1;
+	return line->bytes;
+}
+
+const void *lbx_cache_at(struct lbx_cache *cache, uint64_t address, size_t n, void *scratch)
+{
+	size_t within = address & (LINE - 1);
+
+	if (n <= LINE - within) {
+		const char *line = line_at(cache, address);
+		if (line)
+			return line + within;
+	}
+	return lbx_cache_read(cache, address, scratch, n) ? scratch : NULL;
+}
+
+bool lbx_cache_read(struct lbx_cache *cache, uint64_t address, void *to, size_t n)
+{
+	size_t within = address & (LINE - 1);
+
+	/* more than two lines are not worth keeping */
+	if (n > LINE || address + n < address)
+		return lbx_target_read(cache->target, address, to, n);
+	size_t first = n < LINE - within ? n : LINE - within;
+	const char *line = line_at(cache, address);
+	if (!line)
+		return lbx_target_read(cache->target, address, to, n);
+	memcpy(to, line + within, first);
+	if (first == n)
+		return true;
+	line = line_at(cache, address + first);
+	if (!line)
+		return lbx_target_read(cache->target, address + first, (char *)to + first, n - first);
+	memcpy((char *)to + first, line, n - first);
+	return true;
+}
+
+bool lbx_cache_read_string(struct lbx_cache *cache, uint64_t address, char *to, size_t size)
+{
+	size_t within = address & (LINE - 1);
+	const char *line = size ? line_at(cache, address) : NULL;
+
+	if (line) {
+		const char *from = line + within;
+		size_t room = LINE - within < size - 1 ? LINE - within : size - 1;
+		size_t length = strnlen(from, room);
+		if (length < room || room == size - 1) {
+			memcpy(to, from, length);
+			to[length] = '\0';
+			return true;
+		}
+	}
+	return lbx_target_read_string(cache->target, address, to, size);
+}

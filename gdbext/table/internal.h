@@ -1,0 +1,52 @@
+/* What table/'s files share. */
+#ifndef LBX_TABLE_INTERNAL_H
+#define LBX_TABLE_INTERNAL_H
+
+#include "table/cache.h"
+#include "table/slab.h"
+#include "table/table.h"
+
+/* The reader's own form of a record: every field an array, in the X-macro's order. */
+#define X(type, name, count, meaning) type name[count];
+struct lbx_tensor_record { LB_TENSOR_FIELDS(X) };
+struct lbx_buffer_record { LB_BUFFER_FIELDS(X) };
+struct lbx_thread_record { LB_THREAD_FIELDS(X) };
+#undef X
+
+enum { LBX_OPS_MAX = 256, LBX_DTYPES_MAX = 64, LBX_COUNTERS_MAX = 256, LBX_ROOT_BYTES = 1 << 14 };
+
+/* Offset of a root field, and bytes; 0 bytes: the program has no such field. */
+struct lbx_root_field {
+	uint32_t offset, bytes;
+};
+
+struct lbx_table {
+	struct lbx_tensors tensors; /* first: a provider is its table */
+	struct lbx_target *target;
+	struct lbx_cache *cache;
+	uint64_t address;
+	struct lb_symtab head; /* up to root_fields only */
+	struct lbx_root_fields {
+#define X(name) struct lbx_root_field name;
+		LB_ROOT_FIELDS(X)
+#undef X
+	} fields;
+	unsigned char root[LBX_ROOT_BYTES]; /* as last read; head.size bytes */
+	struct lbx_slab slabs[LB_KINDS];
+	uint64_t slab_fields[LB_KINDS];
+	int n_ops;
+	struct lb_op_info ops[LBX_OPS_MAX];
+	int n_dtypes;
+	int dtypes[LBX_DTYPES_MAX]; /* the reader's number of each of the program's; -1 unknown */
+};
+
+/* An integer of the root as last read; 0 when there is no such field. */
+uint64_t lbx_root_integer(const struct lbx_table *table, struct lbx_root_field field);
+/* Reads the root and the slab directories again, and forgets what is cached. */
+bool lbx_table_refresh(struct lbx_table *table);
+/* Checks and decodes the buffer record at an address. */
+bool lbx_table_buffer(struct lbx_table *table, uint64_t address, struct lbx_buffer_record *ret);
+
+extern const struct lbx_tensors_ops lbx_table_tensors_ops;
+
+#endif

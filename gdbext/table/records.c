@@ -1,0 +1,364 @@
+/* The symbol table's tensors, decoded one at a time.
+ *
+ * A record that breaks the rules of the ABI (a rank that cannot be, sizes that overflow, a
+ * dtype or an operation out of range, a buffer that is none) is reported and never half
+ * believed. A torn one (odd sequence number) is shown if it keeps the rules, marked. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "table/internal.h"
+
+/* Runs of unreadable records after which the rest of a tier is given up. */
+enum { MAX_UNREADABLE = 4096, MAX_INPUTS = 1 << 24 };
+
+static struct lbx_table *table_of(struct lbx_tensors *tensors)
+{
+	return (struct lbx_table *)tensors;
+}
+
+static const struct lbx_slab *slab_of(const struct lbx_table *table)
+{
+	return &table->slabs[LB_KIND_TENSOR];
+}
+
+static bool read_record(struct lbx_table *table, uint64_t address, struct lbx_tensor_record *ret)
+{
+	unsigned char scratch[LBX_RECORD_MAX];
+	const struct lbx_slab *slab = slab_of(table);
+	const void *record = lbx_cache_at(table->cache, address, slab->record_size, scratch);
+
+	if (!record)
+		return false;
+	lbx_layout_decode(&slab->layout, record, ret);
+	return true;
+}
+
+static bool is_live(const struct lbx_tensor_record *r)
+{
+	return r->state[0] != LB_STATE_FREED && r->id[0] != 0;
+}
+
+#define BAD(format, ...) \
+	lb_fail("the record of tensor #%llu at 0x%llx is damaged: " format, \
+		(unsigned long long)r->id[0], (unsigned long long)ret->address, __VA_ARGS__)
+
+static bool decode_shape(const struct lbx_tensor_record *r, struct lbx_tensor *ret)
+{
+	int64_t size = 1;
+	bool empty = false;
+
+	if (r->rank[0] > LB_MAX_RANK)
+		return BAD("its rank is %u", r->rank[0]);
+	ret->rank = r->rank[0];
+	for (int i = 0; i < ret->rank; i++) {
+		ret->shape[i] = r->shape[i];
+		ret->strides[i] = r->strides[i];
+		if (ret->shape[i] < 0)
+			return BAD("axis %d has %lld elements", i, (long long)ret->shape[i]);
+		if (ret->shape[i] == 0)
+			empty = true;
+	}
+	for (int i = 0; i < ret->rank && !empty; i++)
+		if (!lb_mul(size, ret->shape[i], &size))
+			return BAD("the product of its %d axes does not fit 64 bits", ret->rank);
+	ret->size = empty ? 0 : size;
+	if (ret->size != r->size[0])
+		return BAD("it has %lld elements but its shape makes %lld", (long long)r->size[0],
+			   (long long)ret->size);
+	ret->offset = r->offset[0];
+	return true;
+}
+
+static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_record *r,
+			  struct lbx_tensor *ret)
+{
+	struct lbx_buffer_record b;
+
+	if (r->buffer[0] == 0) {
+		if (ret->state == LB_STATE_READY && ret->size > 0)
+			return BAD("%s", "it is ready but has no buffer");
+		return true;
+	}
+	if (!lbx_table_buffer(table, r->buffer[0], &b)) {
+		lb_fail_within("tensor #%llu", (unsigned long long)r->id[0]);
+		return false;
+	}
+	if (b.id[0] == 0)
+		return BAD("its buffer at 0x%llx is freed", (unsigned long long)r->buffer[0]);
+	ret->torn |= b.seq[0] & 1;
+	ret->buffer_id = b.id[0];
+	ret->data = b.data[0];
+	ret->buffer_bytes = b.nbytes[0];
+	ret->buffer_flags = b.flags[0];
+	ret->buffer_refs = b.refs[0];
+	return true;
+}
+
+/* An unreadable or unprintable name is shown as far as it goes: it is only a name. */
+static void decode_name(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret)
+{
+	ret->name[0] = '\0';
+	if (address == 0)
+		return;
+	bool clean = lb_ok();
+	if (!lbx_cache_read_string(table->cache, address, ret->name, sizeof ret->name) && clean)
+		lb_clear_error();
+	for (unsigned char *c = (unsigned char *)ret->name; *c; c++)
+		if (*c < ' ' || *c == 0x7f)
+			*c = '?';
+}
+
+static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_tensor_record *r,
+		   struct lbx_tensor *ret)
+{
+	memset(ret, 0, offsetof(struct lbx_tensor, name));
+	ret->address = address;
+	ret->id = r->id[0];
+	ret->torn = r->seq[0] & 1;
+	if (r->state[0] > LB_STATE_READY)
+		return BAD("its state is %u", r->state[0]);
+	ret->state = (enum lb_state)r->state[0];
+	if (r->dtype[0] >= table->n_dtypes || table->dtypes[r->dtype[0]] < 0)
+		return BAD("its dtype is %u", r->dtype[0]);
+	ret->dtype = (enum lb_dtype)table->dtypes[r->dtype[0]];
+	if (r->op[0] >= table->n_ops)
+		return BAD("its operation is %u", r->op[0]);
+	ret->op = table->ops[r->op[0]].name;
+	ret->op_class = (enum lb_op_class)table->ops[r->op[0]].op_class;
+	if (!decode_shape(r, ret))
+		return false;
+	if (r->n_inputs[0] > MAX_INPUTS)
+		return BAD("it has %u inputs", r->n_inputs[0]);
+	ret->n_inputs = r->n_inputs[0];
+	memcpy(ret->inputs, r->inputs, sizeof ret->inputs);
+	ret->more_inputs = r->more_inputs[0];
+	ret->flags = r->flags[0];
+	ret->watch = r->watch[0];
+	memcpy(ret->params, r->params, sizeof ret->params);
+	ret->site = r->site[0];
+	ret->stack = r->stack[0];
+	ret->stream = r->stream[0];
+	ret->eval = r->eval[0];
+	ret->order = r->order[0];
+	ret->eval_ns = r->eval_ns[0];
+	ret->refs = (uint32_t)r->refs[0];
+	ret->scope_refs = (uint32_t)(r->refs[0] >> 32);
+	ret->buffer_id = ret->data = 0;
+	ret->buffer_bytes = 0;
+	ret->buffer_flags = ret->buffer_refs = 0;
+	decode_name(table, r->name[0], ret);
+	return decode_buffer(table, r, ret);
+}
+#undef BAD
+
+static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
+			  uint64_t *bad)
+{
+	struct lbx_table *table = table_of(tensors);
+	const struct lbx_slab *slab = slab_of(table);
+	struct lbx_tensor_record r;
+	uint64_t unreadable = 0, left;
+
+	if (*slot == 0 && !lbx_table_refresh(table))
+		return LBX_NEXT_ERROR;
+	while (*slot < slab->used) {
+		uint64_t address = lbx_slab_address(slab, *slot, &left);
+		if (left > slab->used - *slot)
+			left = slab->used - *slot;
+		if (address == 0 || unreadable >= MAX_UNREADABLE) {
+			*bad += left;
+			*slot += left;
+			unreadable = 0;
+			continue;
+		}
+		++*slot;
+		if (!read_record(table, address, &r)) {
+			lb_clear_error();
+			++*bad;
+			unreadable++;
+			continue;
+		}
+		unreadable = 0;
+		if (!is_live(&r))
+			continue;
+		if (decode(table, address, &r, ret))
+			return LBX_NEXT_TENSOR;
+		lb_clear_error();
+		++*bad;
+	}
+	return LBX_NEXT_END;
+}
+
+/* The slot of a live tensor with this id. */
+static bool find_id(struct lbx_table *table, uint64_t id, uint64_t *ret_address)
+{
+	const struct lbx_slab *slab = slab_of(table);
+	struct lbx_tensor_record r;
+	uint64_t left;
+	int unreadable = 0;
+
+	for (uint64_t slot = 0; id && slot < slab->used; slot++) {
+		uint64_t address = lbx_slab_address(slab, slot, &left);
+		if (left > slab->used - slot)
+			left = slab->used - slot;
+		if (address == 0 || unreadable >= MAX_UNREADABLE) {
+			slot += left - 1;
+			unreadable = 0;
+			continue;
+		}
+		if (!read_record(table, address, &r)) {
+			lb_clear_error();
+			unreadable++;
+			continue;
+		}
+		unreadable = 0;
+		if (is_live(&r) && r.id[0] == id) {
+			*ret_address = address;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool at_address(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret)
+{
+	unsigned long long a = address;
+	struct lbx_tensor_record r;
+	uint64_t slot, within;
+
+	if (!lbx_slab_find(slab_of(table), address, &slot, &within))
+		return lb_fail("0x%llx is no tensor: it lies outside the tensor records", a);
+	if (within != 0)
+		return lb_fail("0x%llx is no tensor: it lies %llu bytes inside a record", a,
+			       (unsigned long long)within);
+	if (!read_record(table, address, &r))
+		return false;
+	if (!is_live(&r))
+		return lb_fail("the tensor at 0x%llx (#%llu) has been freed", a,
+			       (unsigned long long)r.id[0]);
+	return decode(table, address, &r, ret);
+}
+
+static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
+{
+	struct lbx_table *table = table_of(tensors);
+	uint64_t address;
+
+	if (!lbx_table_refresh(table))
+		return false;
+	if (!find_id(table, id, &address))
+		return lb_fail("there is no tensor #%llu%s", (unsigned long long)id,
+			       id && id <= lbx_root_integer(table, table->fields.last_id) ?
+			       " any more" : "");
+	return at_address(table, address, ret);
+}
+
+static bool by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+{
+	struct lbx_table *table = table_of(tensors);
+	return lbx_table_refresh(table) && at_address(table, address, ret);
+}
+
+static bool input_word(struct lbx_table *table, const struct lbx_tensor *t, uint32_t i,
+		       uint64_t *ret)
+{
+	if (i >= t->n_inputs)
+		return lb_fail("tensor #%llu has no input %u", (unsigned long long)t->id, i);
+	if (t->n_inputs <= LB_INLINE_INPUTS) {
+		*ret = t->inputs[i];
+		return true;
+	}
+	return lbx_cache_read(table->cache, t->more_inputs + 8ULL * i, ret, sizeof *ret);
+}
+
+static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i,
+		  struct lbx_tensor *ret)
+{
+	struct lbx_table *table = table_of(tensors);
+	uint64_t word;
+
+	if (!input_word(table, t, i, &word))
+		return false;
+	if (!(t->flags & LB_FLAG_DETACHED))
+		return at_address(table, word, ret);
+	uint64_t address;
+	if (!find_id(table, word, &address))
+		return lb_fail("input %u of tensor #%llu, #%llu, is gone", i,
+			       (unsigned long long)t->id, (unsigned long long)word);
+	return at_address(table, address, ret);
+}
+
+static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i)
+{
+	struct lbx_table *table = table_of(tensors);
+	struct lbx_tensor_record r;
+	uint64_t word, slot, within;
+	bool clean = lb_ok();
+
+	if (!input_word(table, t, i, &word))
+		word = 0;
+	else if (!(t->flags & LB_FLAG_DETACHED)) {
+		bool found = lbx_slab_find(slab_of(table), word, &slot, &within) && within == 0 &&
+			     read_record(table, word, &r);
+		word = found ? r.id[0] : 0;
+	}
+	if (clean)
+		lb_clear_error();
+	return word;
+}
+
+static int stack(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max)
+{
+	struct lbx_table *table = table_of(tensors);
+	uint64_t depot = lbx_root_integer(table, table->fields.stacks), n;
+	uint64_t words = lbx_root_integer(table, table->fields.stack_words);
+	bool clean = lb_ok();
+
+	if (max <= 0)
+		return 0;
+	if (t->stack && depot && t->stack < words &&
+	    lbx_cache_read(table->cache, depot + 8ULL * t->stack, &n, sizeof n) && n > 0 &&
+	    n <= LB_STACK_MAX && n < words - t->stack) {
+		if (n > (uint64_t)max)
+			n = (uint64_t)max;
+		if (lbx_cache_read(table->cache, depot + 8ULL * (t->stack + 1ULL), pcs, 8 * n))
+			return (int)n;
+	}
+	if (clean)
+		lb_clear_error();
+	if (t->site == 0)
+		return 0;
+	pcs[0] = t->site;
+	return 1;
+}
+
+uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t)
+{
+	const struct lbx_layout *layout = &slab_of(table)->layout;
+
+	for (int i = 0; i < layout->n; i++) {
+		const struct lbx_column *c = &layout->columns[i];
+		if (c->to == offsetof(struct lbx_tensor_record, watch) && c->from_width == 4)
+			return t->address + c->from;
+	}
+	return 0;
+}
+
+bool lbx_table_record_at(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret)
+{
+	uint64_t slot, within;
+
+	if (!lbx_table_refresh(table) || !lbx_slab_find(slab_of(table), address, &slot, &within))
+		return false;
+	return at_address(table, address - within, ret);
+}
+
+const struct lbx_tensors_ops lbx_table_tensors_ops = {
+	.next = next,
+	.by_id = by_id,
+	.by_address = by_address,
+	.input = input,
+	.input_id = input_id,
+	.stack = stack,
+};

@@ -1,0 +1,157 @@
+/* The root's figures, and the records that are no tensors. */
+#include <string.h>
+
+#include "base/error.h"
+#include "table/internal.h"
+
+enum { COUNTER_NAME = 24 };
+
+static bool read_counters(struct lbx_table *table, struct lb_counters *ret)
+{
+	static const char *const names[] = {
+#define X(name, meaning) #name,
+		LB_COUNTERS(X)
+#undef X
+	};
+	static char program_names[LBX_COUNTERS_MAX][COUNTER_NAME];
+	uint64_t values[LBX_COUNTERS_MAX];
+	uint64_t n = lbx_root_integer(table, table->fields.n_counters);
+	uint64_t values_at = lbx_root_integer(table, table->fields.counters);
+	uint64_t names_at = lbx_root_integer(table, table->fields.counter_names);
+
+	memset(ret, 0, sizeof *ret);
+	if (n > LBX_COUNTERS_MAX)
+		return lb_fail("the symbol table's root field 'n_counters' is %llu",
+			       (unsigned long long)n);
+	if (!lbx_target_read(table->target, values_at, values, n * sizeof *values) ||
+	    !lbx_target_read(table->target, names_at, program_names, n * COUNTER_NAME)) {
+		lb_fail_within("the symbol table's counters");
+		return false;
+	}
+	for (size_t own = 0; own < sizeof names / sizeof *names; own++)
+		for (uint64_t i = 0; i < n; i++)
+			if (strncmp(program_names[i], names[own], COUNTER_NAME) == 0)
+				memcpy((char *)ret + own * sizeof(uint64_t), &values[i],
+				       sizeof values[i]);
+	return true;
+}
+
+static uint64_t address_of(const struct lbx_table *table, struct lbx_root_field field)
+{
+	return field.bytes == sizeof(uint32_t) ? table->address + field.offset : 0;
+}
+
+bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
+{
+	const struct lbx_root_fields *f = &table->fields;
+
+	memset(ret, 0, sizeof *ret);
+	if (!lbx_table_refresh(table))
+		return false;
+	ret->address = table->address;
+	ret->major = table->head.major;
+	ret->minor = table->head.minor;
+	size_t n = f->version.bytes < sizeof ret->version ? f->version.bytes
+							  : sizeof ret->version - 1;
+	memcpy(ret->version, table->root + f->version.offset, n);
+	for (char *c = ret->version; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	ret->pid = lbx_root_integer(table, f->pid);
+	ret->rank = f->rank.bytes == 8 ? (int64_t)lbx_root_integer(table, f->rank) : -1;
+	ret->n_tensor_slots = table->slabs[LB_KIND_TENSOR].used;
+	ret->n_buffer_slots = table->slabs[LB_KIND_BUFFER].used;
+	ret->want_stack = (uint32_t)lbx_root_integer(table, f->want_stack);
+	ret->watch_all = (uint32_t)lbx_root_integer(table, f->watch_all);
+	ret->strided = (uint32_t)lbx_root_integer(table, f->strided);
+	ret->want_stack_at = address_of(table, f->want_stack);
+	ret->watch_all_at = address_of(table, f->watch_all);
+	ret->strided_at = address_of(table, f->strided);
+	return read_counters(table, &ret->counters);
+}
+
+bool lbx_table_buffer(struct lbx_table *table, uint64_t address, struct lbx_buffer_record *ret)
+{
+	const struct lbx_slab *slab = &table->slabs[LB_KIND_BUFFER];
+	unsigned char scratch[LBX_RECORD_MAX];
+	uint64_t slot, within;
+
+	if (!lbx_slab_find(slab, address, &slot, &within) || within != 0)
+		return lb_fail("0x%llx is no buffer record", (unsigned long long)address);
+	const void *record = lbx_cache_at(table->cache, address, slab->record_size, scratch);
+	if (!record)
+		return false;
+	lbx_layout_decode(&slab->layout, record, ret);
+	uint64_t bytes = (uint64_t)ret->nbytes[0];
+	if (ret->nbytes[0] < 0 || ret->data[0] + bytes < ret->data[0])
+		return lb_fail("the buffer record at 0x%llx is damaged: %lld bytes at 0x%llx",
+			       (unsigned long long)address, (long long)ret->nbytes[0],
+			       (unsigned long long)ret->data[0]);
+	return true;
+}
+
+bool lbx_table_buffer_at(struct lbx_table *table, uint64_t address, struct lbx_buffer *ret)
+{
+	const struct lbx_slab *slab = &table->slabs[LB_KIND_BUFFER];
+	struct lbx_buffer_record r;
+	uint64_t left;
+
+	if (!lbx_table_refresh(table))
+		return false;
+	for (uint64_t slot = 0; slot < slab->used; slot++) {
+		uint64_t at = lbx_slab_address(slab, slot, &left);
+		if (at == 0) {
+			if (left > slab->used - slot)
+				break;
+			slot += left - 1;
+			continue;
+		}
+		if (!lbx_table_buffer(table, at, &r)) {
+			lb_clear_error();
+			continue;
+		}
+		int64_t room = r.capacity[0] > r.nbytes[0] ? r.capacity[0] : r.nbytes[0];
+		if (r.id[0] == 0 || r.data[0] == 0 || address < r.data[0] ||
+		    address - r.data[0] >= (uint64_t)room)
+			continue;
+		*ret = (struct lbx_buffer){
+			.address = at, .id = r.id[0], .data = r.data[0], .tensor = r.tensor[0],
+			.nbytes = r.nbytes[0], .capacity = room, .refs = r.refs[0],
+			.flags = r.flags[0],
+		};
+		return true;
+	}
+	return false;
+}
+
+int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max)
+{
+	const struct lbx_slab *slab = &table->slabs[LB_KIND_THREAD];
+	unsigned char scratch[LBX_RECORD_MAX];
+	struct lbx_thread_record r;
+	int n = 0;
+
+	for (uint64_t slot = 0; slab->record_size && slot < slab->used && n < max; slot++) {
+		uint64_t left, at = lbx_slab_address(slab, slot, &left);
+		if (at == 0) {
+			if (left > slab->used - slot)
+				break;
+			slot += left - 1;
+			continue;
+		}
+		const void *record = lbx_cache_at(table->cache, at, slab->record_size, scratch);
+		if (!record) {
+			lb_clear_error();
+			continue;
+		}
+		lbx_layout_decode(&slab->layout, record, &r);
+		if (r.id[0] == 0)
+			continue;
+		ret[n++] = (struct lbx_thread){
+			.tid = r.id[0], .eval = r.eval[0], .tensor = r.tensor[0],
+			.done = r.done[0], .total = r.total[0], .started_ns = r.started_ns[0],
+			.waits_for = r.waits_for[0],
+		};
+	}
+	return n;
+}

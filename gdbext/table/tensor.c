@@ -1,0 +1,81 @@
+#include "table/tensor.h"
+
+#include "base/error.h"
+
+static const struct {
+	const char *name;
+	int bytes;
+} dtypes[LB_DTYPES] = {
+	[LB_BOOL] = { "bool", 1 },
+	[LB_U8] = { "uint8", 1 }, [LB_U16] = { "uint16", 2 },
+	[LB_U32] = { "uint32", 4 }, [LB_U64] = { "uint64", 8 },
+	[LB_I8] = { "int8", 1 }, [LB_I16] = { "int16", 2 },
+	[LB_I32] = { "int32", 4 }, [LB_I64] = { "int64", 8 },
+	[LB_F16] = { "float16", 2 }, [LB_BF16] = { "bfloat16", 2 },
+	[LB_F32] = { "float32", 4 }, [LB_F64] = { "float64", 8 },
+	[LB_C64] = { "complex64", 8 },
+};
+
+int64_t lbx_dtype_bytes(enum lb_dtype dtype)
+{
+	return (unsigned)dtype < LB_DTYPES ? dtypes[dtype].bytes : 0;
+}
+
+const char *lbx_dtype_name(enum lb_dtype dtype)
+{
+	return (unsigned)dtype < LB_DTYPES ? dtypes[dtype].name : "?";
+}
+
+const char *lbx_state_name(enum lb_state state)
+{
+	static const char *const names[] = { "freed", "lazy", "evaluating", "ready" };
+	return (unsigned)state < 4 ? names[state] : "?";
+}
+
+static bool dense(const struct lbx_tensor *t, bool rows)
+{
+	int64_t expected = 1;
+
+	if (t->size == 0)
+		return true;
+	for (int i = 0; i < t->rank; i++) {
+		int axis = rows ? t->rank - 1 - i : i;
+		if (t->shape[axis] == 1)
+			continue;
+		if (t->strides[axis] != expected)
+			return false;
+		expected *= t->shape[axis]; /* at most size */
+	}
+	return true;
+}
+
+enum lbx_contiguity lbx_tensor_contiguity(const struct lbx_tensor *t)
+{
+	if (dense(t, true))
+		return LBX_ROW_CONTIGUOUS;
+	return dense(t, false) ? LBX_COLUMN_CONTIGUOUS : LBX_STRIDED;
+}
+
+int64_t lbx_tensor_nbytes(const struct lbx_tensor *t)
+{
+	int64_t n;
+	return lb_mul(t->size, lbx_dtype_bytes(t->dtype), &n) ? n : INT64_MAX;
+}
+
+bool lbx_tensor_in_bounds(const struct lbx_tensor *t)
+{
+	int64_t low = t->offset, high = t->offset, bytes, reach;
+
+	if (t->size == 0)
+		return true;
+	if (t->data == 0)
+		return false;
+	for (int i = 0; i < t->rank; i++) {
+		if (!lb_mul(t->shape[i] - 1, t->strides[i], &reach))
+			return false;
+		if (!(reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high)))
+			return false;
+	}
+	return low >= 0 && high < INT64_MAX &&
+	       lb_mul(high + 1, lbx_dtype_bytes(t->dtype), &bytes) && bytes <= t->buffer_bytes;
+}

@@ -1,0 +1,172 @@
+/* Finding the runtime in a program of which nothing is known but two numbers of its
+ * auxiliary vector: where its program headers are, and how many.
+ *
+ * The note lies in a loaded segment of whichever module holds the runtime: the program
+ * itself when linked statically, else a shared library. The main program's headers give
+ * its load bias and dynamic section; DT_DEBUG there leads to the loader's list of modules
+ * (struct r_debug, struct link_map), each with its dynamic section. A module's ELF header
+ * is not in that list: it is searched for backwards, page by page, from the dynamic
+ * section, starting at the module's load address, where it nearly always is.
+ *
+ * Everything that is read may be damaged: counts are capped, the list may be a ring, and a
+ * module that cannot be read is passed over. */
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "symtab.h"
+#include "target/target.h"
+
+enum {
+	MAX_PHDRS = 256, MAX_MODULES = 4096, MAX_DYNAMIC = 4096, MAX_NOTE_BYTES = 1 << 16,
+	PAGE = 4096, MAX_PAGES_BACK = 1 << 14,
+};
+
+/* Reads, and forgets why it could not. */
+static bool try_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	bool clean = lb_ok();
+	bool done = lbx_target_read(target, address, to, n);
+	if (!done && clean)
+		lb_clear_error();
+	return done;
+}
+
+static uint64_t align4(uint64_t n)
+{
+	return (n + 3) & ~(uint64_t)3;
+}
+
+static bool root_at(struct lbx_target *target, uint64_t root)
+{
+	uint64_t magic;
+	return try_read(target, root, &magic, sizeof magic) && magic == LB_SYMTAB_MAGIC;
+}
+
+static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t size, uint64_t *ret)
+{
+	uint64_t at = 0;
+
+	if (size > MAX_NOTE_BYTES)
+		size = MAX_NOTE_BYTES;
+	while (size - at >= sizeof(Elf64_Nhdr)) {
+		Elf64_Nhdr note;
+		char owner[sizeof LB_NOTE_OWNER];
+		int64_t distance;
+
+		if (!try_read(target, address + at, &note, sizeof note))
+			return false;
+		uint64_t name = at + sizeof note, desc = name + align4(note.n_namesz);
+		uint64_t end = desc + align4(note.n_descsz);
+		if (end > size)
+			return false;
+		if (note.n_type == LB_NOTE_ROOT && note.n_namesz == sizeof owner &&
+		    note.n_descsz == sizeof distance &&
+		    try_read(target, address + name, owner, sizeof owner) &&
+		    memcmp(owner, LB_NOTE_OWNER, sizeof owner) == 0 &&
+		    try_read(target, address + desc, &distance, sizeof distance)) {
+			uint64_t root = address + desc + (uint64_t)distance;
+			if (root_at(target, root)) {
+				*ret = root;
+				return true;
+			}
+		}
+		at = end;
+	}
+	return false;
+}
+
+/* Searches the PT_NOTEs of one module, and stores where its dynamic section is (or 0). */
+static bool search_module(struct lbx_target *target, uint64_t phdrs, uint64_t n, uint64_t bias,
+			  uint64_t *dynamic, uint64_t *ret)
+{
+	*dynamic = 0;
+	for (uint64_t i = 0; i < n && i < MAX_PHDRS; i++) {
+		Elf64_Phdr p;
+		if (!try_read(target, phdrs + i * sizeof p, &p, sizeof p))
+			return false;
+		if (p.p_type == PT_DYNAMIC)
+			*dynamic = bias + p.p_vaddr;
+		if (p.p_type == PT_NOTE && search_notes(target, bias + p.p_vaddr, p.p_memsz, ret))
+			return true;
+	}
+	return false;
+}
+
+/* The address that the main program was moved by. */
+static uint64_t main_bias(struct lbx_target *target, uint64_t phdrs, uint64_t n)
+{
+	for (uint64_t i = 0; i < n && i < MAX_PHDRS; i++) {
+		Elf64_Phdr p;
+		if (try_read(target, phdrs + i * sizeof p, &p, sizeof p) && p.p_type == PT_PHDR)
+			return phdrs - p.p_vaddr;
+	}
+	return 0;
+}
+
+static bool is_elf(struct lbx_target *target, uint64_t base, Elf64_Ehdr *header)
+{
+	return try_read(target, base, header, sizeof *header) &&
+	       memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
+	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+static bool search_mapped(struct lbx_target *target, uint64_t load, uint64_t dynamic, uint64_t *ret)
+{
+	Elf64_Ehdr header;
+	uint64_t base = load, unused;
+
+	if (load == 0 || !is_elf(target, base, &header)) {
+		base = dynamic & ~(uint64_t)(PAGE - 1);
+		int pages = 0;
+		while (!is_elf(target, base, &header)) {
+			if (base < PAGE || pages++ == MAX_PAGES_BACK)
+				return false;
+			base -= PAGE;
+		}
+	}
+	return search_module(target, base + header.e_phoff, header.e_phnum, load, &unused, ret);
+}
+
+static uint64_t debug_address(struct lbx_target *target, uint64_t dynamic)
+{
+	for (int i = 0; i < MAX_DYNAMIC; i++) {
+		Elf64_Dyn d;
+		if (!try_read(target, dynamic + (uint64_t)i * sizeof d, &d, sizeof d) ||
+		    d.d_tag == DT_NULL)
+			return 0;
+		if (d.d_tag == DT_DEBUG)
+			return d.d_un.d_ptr;
+	}
+	return 0;
+}
+
+bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum,
+			   uint64_t *ret)
+{
+	struct { uint64_t version, map; } debug; /* struct r_debug's beginning */
+	struct { uint64_t addr, name, ld, next, prev; } link;
+	uint64_t dynamic = 0;
+
+	if (at_phdr == 0)
+		return lb_fail("the program's auxiliary vector does not say where its headers are");
+	uint64_t bias = main_bias(target, at_phdr, at_phnum);
+	if (search_module(target, at_phdr, at_phnum, bias, &dynamic, ret))
+		return true;
+	uint64_t at = dynamic ? debug_address(target, dynamic) : 0;
+	if (dynamic && at == 0)
+		return lb_fail("the program has not loaded its libraries yet: let it run to main");
+	if (at && try_read(target, at, &debug, sizeof debug)) {
+		uint64_t next = debug.map;
+		for (int i = 0; next && i < MAX_MODULES; i++) {
+			if (!try_read(target, next, &link, sizeof link))
+				break;
+			if (link.ld && search_mapped(target, link.addr, link.ld, ret))
+				return true;
+			next = link.next;
+		}
+	}
+	return lb_fail("no Lazybones runtime in this program (no note of it in any loaded module)");
+}

@@ -1,0 +1,74 @@
+#include "target/target.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+enum { STRING_PIECE = 64 };
+
+bool lbx_target_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	if (n == 0)
+		return true;
+	if (address + (n - 1) < address)
+		return lb_fail("cannot read %zu bytes at 0x%llx: past the end of memory", n,
+			       (unsigned long long)address);
+	return target->ops->read(target, address, to, n);
+}
+
+const void *lbx_target_map(struct lbx_target *target, uint64_t address, size_t n)
+{
+	if (!target->ops->map || n == 0 || address + (n - 1) < address)
+		return NULL;
+	return target->ops->map(target, address, n);
+}
+
+/* In pieces that end at multiples of the piece's size, so that a string at the end of a
+ * page does not need the next one. */
+bool lbx_target_read_string(struct lbx_target *target, uint64_t address, char *to, size_t size)
+{
+	size_t used = 0;
+
+	if (size == 0)
+		return true;
+	to[0] = '\0';
+	while (used < size - 1) {
+		size_t n = STRING_PIECE - (size_t)((address + used) % STRING_PIECE);
+		if (n > size - 1 - used)
+			n = size - 1 - used;
+		if (!lbx_target_read(target, address + used, to + used, n)) {
+			to[used] = '\0';
+			return false;
+		}
+		if (memchr(to + used, '\0', n))
+			return true;
+		used += n;
+	}
+	to[size - 1] = '\0';
+	return true;
+}
+
+bool lbx_target_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	return target->ops->source_line && target->ops->source_line(target, pc, ret);
+}
+
+bool lbx_target_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	return target->ops->evaluate && target->ops->evaluate(target, expression, ret);
+}
+
+bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *from, size_t n)
+{
+	if (!target->ops->write)
+		return lb_fail("a %s cannot be written to", target->ops->kind);
+	return target->ops->write(target, address, from, n);
+}
+
+void lbx_target_destroy(struct lbx_target *target)
+{
+	if (target)
+		target->ops->destroy(target);
+}

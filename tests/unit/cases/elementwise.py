@@ -1,0 +1,317 @@
+"""Unary, binary and ternary operations, astype, promotion, weak scalars."""
+
+import math
+
+import numpy as np
+
+from .reference import (BOOL, COMPLEX, DTYPES, FLOATS, HALVES, INTEGERS, REAL, Tensor, Weak, cast,
+                        inexact, kind, precise, promote, random_values, specials, weak_promote,
+                        working)
+
+erf = np.vectorize(math.erf, otypes=[np.float64])
+
+FRACTIONAL = {
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "sin": np.sin,
+    "cos": np.cos,
+    "tanh": np.tanh,
+    "sigmoid": lambda x: 1.0 / (1.0 + np.exp(-x)),
+    "erf": lambda x: erf(x) if x.size else x,
+}
+PLAIN = {
+    "negative": np.negative,
+    "abs": np.abs,
+    "square": np.square,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "round": np.round,
+}
+# ranges over which the fractional functions are interesting, besides the specials
+RANGES = {
+    "exp": (-110, 92), "log": (0, 1e4), "sqrt": (0, 1e6), "rsqrt": (0, 1e6), "sin": (-1e4, 1e4),
+    "cos": (-1e4, 1e4), "tanh": (-12, 12), "sigmoid": (-95, 95), "erf": (-6, 6),
+}
+SHAPES = [(), (0,), (1,), (257,), (3, 0, 2), (4, 1, 33), (2, 1, 2, 3, 1, 2, 2, 2)]
+FLOOR = {"float16": 0.0, "bfloat16": 1.2e-38, "float32": 1.2e-38, "float64": 2.3e-308}
+
+
+def shape_name(shape):
+    return "x".join(str(n) for n in shape) if shape else "scalar"
+
+
+def rounded(dtype):
+    """The tolerance of a function that is not exact."""
+    if dtype == COMPLEX:
+        return "close:2e-6:1e-6"
+    return "ulp:%d:%g" % (1 if dtype in HALVES else 4, FLOOR[dtype])
+
+
+def unary(suite):
+    for op, f in FRACTIONAL.items():
+        for dtype in FLOATS:
+            low, high = RANGES[op]
+            if dtype == "float16":
+                low, high = max(low, -20), min(high, 1000)
+            inputs = [("specials", specials(dtype)),
+                      ("range", Tensor(suite.rng.uniform(low, high, 1500), dtype)),
+                      ("near0", Tensor(suite.rng.standard_normal(300) * 1e-3, dtype)),
+                      ("near1", Tensor(1 + suite.rng.standard_normal(300) * 1e-2, dtype))]
+            inputs += [(shape_name(s), random_values(suite.rng, dtype, s)) for s in SHAPES]
+            tol = "exact" if op == "sqrt" else rounded(dtype)
+            for name, x in inputs:
+                suite.case("%s/%s/%s" % (op, dtype, name), op, [x],
+                           Tensor(f(precise(x)), dtype), tol)
+        for dtype in [BOOL] + INTEGERS:
+            x = Tensor([0, 1] if dtype == BOOL else [0, 1, 2, 3, 5, 17, 100], dtype)
+            suite.case("%s/%s" % (op, dtype), op, [x],
+                       Tensor(f(x.a.astype(np.float64)), "float32"),
+                       "exact" if op == "sqrt" else rounded("float32"))
+    for op, f in PLAIN.items():
+        for dtype in INTEGERS + FLOATS:
+            inputs = [("specials", specials(dtype)),
+                      ("halves", Tensor(np.arange(-9, 10) / 2, dtype))]
+            inputs += [(shape_name(s), random_values(suite.rng, dtype, s)) for s in SHAPES]
+            if kind(dtype) in "ui":
+                inputs.pop(1)
+            for name, x in inputs:
+                same = op in ("floor", "ceil", "round") and kind(dtype) in "ui"
+                expected = x if same else Tensor(f(working(x)), dtype)
+                suite.case("%s/%s/%s" % (op, dtype, name), op, [x], expected)
+    for op, f in (("isnan", np.isnan), ("isinf", np.isinf)):
+        for dtype in DTYPES:
+            x = specials(dtype)
+            suite.case("%s/%s" % (op, dtype), op, [x], Tensor(f(x.a), BOOL))
+        x = Tensor([complex(np.nan, 1), complex(1, np.nan), complex(np.inf, 0), complex(1, -np.inf),
+                    1 + 1j], COMPLEX)
+        suite.case("%s/complex64/parts" % op, op, [x], Tensor(f(x.a), BOOL))
+    for dtype in DTYPES:
+        x = specials(dtype)
+        suite.case("logical_not/%s" % dtype, "logical_not", [x], Tensor(x.a == 0, BOOL))
+    complex_unary(suite)
+
+
+def complex_unary(suite):
+    x = random_values(suite.rng, COMPLEX, (5, 9)).map(lambda a: (a / 8).astype(np.complex64))
+    for op in ("exp", "log", "sqrt", "sin", "cos", "tanh", "square"):
+        f = FRACTIONAL.get(op) or PLAIN[op]
+        suite.case("%s/complex64" % op, op, [x], Tensor(f(precise(x)), COMPLEX), rounded(COMPLEX))
+    suite.case("negative/complex64", "negative", [x], Tensor(-x.a, COMPLEX))
+    suite.case("abs/complex64", "abs", [x], Tensor(np.abs(precise(x)), "float32"),
+               rounded("float32"))
+
+
+ARITHMETIC = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply}
+EXTREMES = {"maximum": np.maximum, "minimum": np.minimum}
+COMPARISONS = {"equal": np.equal, "not_equal": np.not_equal, "less": np.less,
+               "less_equal": np.less_equal, "greater": np.greater,
+               "greater_equal": np.greater_equal}
+LOGICAL = {"logical_and": np.logical_and, "logical_or": np.logical_or}
+
+
+def remainder(a, b):
+    """NumPy's; also for integers by 0, which give 0."""
+    if a.dtype.kind in "ui":
+        return np.where(b == 0, 0, np.remainder(a, np.where(b == 0, 1, b)))
+    return np.remainder(a, b)
+
+
+def binary_reference(op, dtype, a, b):
+    """Expected result and tolerance; a and b already have the promoted dtype."""
+    if op in COMPARISONS:
+        return Tensor(COMPARISONS[op](a.a, b.a), BOOL), "exact"
+    if op in LOGICAL:
+        return Tensor(LOGICAL[op](a.a != 0, b.a != 0), BOOL), "exact"
+    if op == "divide":
+        result = inexact(dtype)
+        a, b = cast(a, result), cast(b, result)
+        if result == COMPLEX:
+            return Tensor(precise(a) / precise(b), result), rounded(result)
+        return Tensor(working(a) / working(b), result), "exact"
+    if op == "power":
+        if kind(dtype) in "ui":
+            return Tensor(np.power(a.a, b.a), dtype), "exact"
+        return Tensor(np.power(precise(a), precise(b)), dtype), rounded(dtype)
+    if op == "remainder":
+        return Tensor(remainder(working(a), working(b)), dtype), "value"
+    if op in EXTREMES:
+        return Tensor(EXTREMES[op](working(a), working(b)), dtype), "value"
+    if dtype == COMPLEX and op == "multiply":
+        return Tensor(precise(a) * precise(b), dtype), rounded(COMPLEX)
+    return Tensor(ARITHMETIC[op](working(a), working(b)), dtype), "exact"
+
+
+def binary_case(suite, name, op, a, b):
+    dtypes = [x.dtype for x in (a, b) if isinstance(x, Tensor)]
+    weak = [x.value for x in (a, b) if isinstance(x, Weak)]
+    dtype = weak_promote(dtypes[0], weak[0]) if weak else promote(*dtypes)
+    operands = [Tensor(x.value, dtype) if isinstance(x, Weak) else cast(x, dtype) for x in (a, b)]
+    expected, tol = binary_reference(op, dtype, *operands)
+    suite.case(name, op, [a, b], expected, tol)
+
+
+BROADCASTS = [((), ()), ((), (3,)), ((0,), (1,)), ((5,), (5,)), ((4, 1), (1, 7)),
+              ((3, 1, 5), (4, 1)), ((2, 3, 4), (4,)), ((2, 0, 3), (1, 3)), ((1,), (2, 3)),
+              ((33, 65), (33, 65)), ((2, 1, 2, 1, 2, 1, 2, 1), (1, 3, 1, 2, 1, 2, 1, 2)),
+              ((2, 2, 2, 2, 2, 2, 2, 2), ())]
+
+
+def small(rng, dtype, shape):
+    """Values whose powers stay small."""
+    if kind(dtype) in "bui":
+        return Tensor(rng.integers(0, 2 if dtype == BOOL else 5, shape), dtype)
+    return Tensor(rng.uniform(0.1, 3, shape), dtype)
+
+
+def binary(suite):
+    rng = suite.rng
+    ordinary = list(ARITHMETIC) + list(EXTREMES) + list(COMPARISONS) + list(LOGICAL)
+    ordinary += ["divide", "remainder"]
+    for op in ordinary:
+        for dtype in REAL:
+            if dtype == BOOL and op not in list(COMPARISONS) + list(LOGICAL) + ["divide"]:
+                continue
+            values = specials(dtype).a
+            left, right = np.meshgrid(values, values)
+            binary_case(suite, "%s/%s/specials" % (op, dtype), op, Tensor(left, dtype),
+                        Tensor(right, dtype))
+            for a, b in BROADCASTS:
+                if dtype not in ("float32", "bfloat16", "int32", "uint8") and len(a) > 2:
+                    continue
+                binary_case(suite, "%s/%s/%s,%s" % (op, dtype, shape_name(a), shape_name(b)), op,
+                            random_values(rng, dtype, a), random_values(rng, dtype, b))
+    for dtype in REAL[1:]:
+        for a, b in BROADCASTS:
+            binary_case(suite, "power/%s/%s,%s" % (dtype, shape_name(a), shape_name(b)), "power",
+                        small(rng, dtype, a), small(rng, dtype, b))
+    for dtype in FLOATS:
+        left, right = np.meshgrid(specials(dtype).a, [0, 1, -1, 2, 3, -3, 0.5, np.inf, -np.inf,
+                                                      np.nan])
+        binary_case(suite, "power/%s/specials" % dtype, "power", Tensor(left, dtype),
+                    Tensor(right, dtype))
+    for op in ("add", "subtract", "multiply", "divide", "equal", "not_equal"):
+        for a, b in (((3, 4), (3, 4)), ((2, 1), (5,))):
+            binary_case(suite, "%s/complex64/%s,%s" % (op, shape_name(a), shape_name(b)), op,
+                        random_values(rng, COMPLEX, a), random_values(rng, COMPLEX, b))
+    for op in ("add", "multiply"):
+        left, right = np.meshgrid([0, 1], [0, 1])
+        f = np.logical_or if op == "add" else np.logical_and
+        suite.case(op + "/bool", op, [Tensor(left, BOOL), Tensor(right, BOOL)],
+                   Tensor(f(left, right), BOOL))
+    for op, f in (("maximum", np.logical_or), ("minimum", np.logical_and)):
+        left, right = np.meshgrid([0, 1], [0, 1])
+        suite.case(op + "/bool", op, [Tensor(left, BOOL), Tensor(right, BOOL)],
+                   Tensor(f(left, right), BOOL))
+
+
+def promotion(suite):
+    for op in ("add", "multiply", "less", "divide"):
+        for a in DTYPES:
+            for b in DTYPES:
+                if op == "less" and COMPLEX in (a, b):
+                    continue
+                if op in ("add", "multiply") and a == b == BOOL:
+                    continue
+                binary_case(suite, "%s/%s+%s" % (op, a, b), op,
+                            small(suite.rng, a, (3, 1)), small(suite.rng, b, (4,)))
+    for op in ("add", "multiply", "subtract", "divide", "less", "maximum"):
+        for dtype in DTYPES:
+            for value in (2.5, 2):
+                if op in ("less", "maximum") and dtype == COMPLEX:
+                    continue
+                x = small(suite.rng, dtype, (2, 3))
+                for name, a, b in (("right", x, Weak(value)), ("left", Weak(value), x)):
+                    binary_case(suite, "%s/%s/weak-%s-%s" % (op, dtype, value, name), op, a, b)
+
+
+def astype(suite):
+    for source in DTYPES:
+        for target in DTYPES:
+            whole = kind(source) in "bui" or kind(target) in "ui"
+            values = {"b": [0, 1], "u": [0, 1, 2, 100, 127]}.get(
+                kind(target), [-100, -7, -1, 0, 1, 2, 100, 127])
+            if kind(source) == "u":
+                values = [abs(v) for v in values]
+            if not whole:
+                values = [0, -0.0, 0.5, -1.5, 3.25, 1e-3, np.inf, -np.inf, np.nan, 1e5, 3e38]
+            elif kind(source) in "fc" and target != BOOL:
+                values = [v + 0.75 if v > 0 else v for v in values]
+            x = Tensor(np.array(values, np.float64), source)
+            suite.case("astype/%s/%s" % (source, target), "astype", [x], cast(x, target),
+                       dtype=target)
+            if kind(source) in "ui" and kind(target) in "ui":
+                x = specials(source)
+                suite.case("astype/%s/%s/wraps" % (source, target), "astype", [x],
+                           cast(x, target), dtype=target)
+            if kind(source) in "ui" and kind(target) == "f":
+                x = random_values(suite.rng, source, (70,))
+                suite.case("astype/%s/%s/wide" % (source, target), "astype", [x],
+                           cast(cast(x, "float32") if target == "bfloat16" else x, target),
+                           "ulp:1:0" if target in HALVES else "exact", dtype=target)
+    for source in ("float32", "float64"):
+        for target in HALVES:
+            steps = np.float32(2.0) ** np.arange(-30, 17).reshape(-1, 1)
+            ties = steps * (1 + np.arange(0, 16) / 4096.0 + np.array([[0]]))
+            x = Tensor(np.concatenate([ties.ravel(), -ties.ravel()]), "float32")
+            x = cast(x, source)
+            suite.case("astype/%s/%s/ties" % (source, target), "astype", [x], cast(x, target),
+                       dtype=target)
+    every = Tensor(np.arange(65536, dtype=np.uint16).view(np.float16), "float16")
+    suite.case("astype/float16/float32/every", "astype", [every], cast(every, "float32"),
+               dtype="float32")
+    every = Tensor((np.arange(65536, dtype=np.uint32) << 16).view(np.float32), "bfloat16")
+    suite.case("astype/bfloat16/float32/every", "astype", [every], cast(every, "float32"),
+               dtype="float32")
+
+
+def ternary(suite):
+    rng = suite.rng
+    shapes = [((), (), ()), ((3,), (3,), (3,)), ((4, 1), (1, 5), ()), ((2, 3, 4), (4,), (3, 1)),
+              ((0,), (1,), (1,)), ((1,), (6, 7), (7,)), ((2, 1, 2, 1, 2, 1, 2, 1), (2,), (2, 1))]
+    for a_dtype, b_dtype in [(d, d) for d in DTYPES] + [
+            ("float16", "float32"), ("int32", "float16"), ("uint8", "int8"), (BOOL, "int64"),
+            ("bfloat16", "float16"), ("uint64", "int64"), ("float64", COMPLEX)]:
+        dtype = promote(a_dtype, b_dtype)
+        for c, a, b in shapes:
+            condition = random_values(rng, BOOL, c)
+            left, right = random_values(rng, a_dtype, a), random_values(rng, b_dtype, b)
+            expected = Tensor(np.where(condition.a, cast(left, dtype).a, cast(right, dtype).a),
+                              dtype)
+            suite.case("where/%s,%s/%s,%s,%s" % (a_dtype, b_dtype, *map(shape_name, (c, a, b))),
+                       "where", [condition, left, right], expected)
+    x = specials("float32")
+    suite.case("where/float32/specials", "where", [Tensor(x.a > 0, BOOL), x, Weak(2.0)],
+               Tensor(np.where(x.a > 0, x.a, 2), "float32"))
+    condition = Tensor([0, 1, 2, -3], "int32")
+    suite.case("where/int32-condition", "where", [condition, Weak(1.0), Tensor([5, 6, 7, 8],
+               "float16")], Tensor([5, 1, 1, 1], "float16"))
+    for dtype in INTEGERS + FLOATS:
+        x = specials(dtype)
+        low, high = Tensor(1, dtype), Tensor([100], dtype)
+        bounds = {"both": (low, high), "low": (low, None), "high": (None, high)}
+        for name, (a, b) in bounds.items():
+            values = working(x)
+            if a is not None:
+                values = np.maximum(values, working(a))
+            if b is not None:
+                values = np.minimum(values, working(b))
+            suite.case("clip/%s/%s" % (dtype, name), "clip", [x, a, b], Tensor(values, dtype),
+                       "value")
+    for dtype in FLOATS:
+        x = random_values(rng, dtype, (5, 4))
+        a, b = random_values(rng, dtype, (4,)), random_values(rng, dtype, (5, 1))
+        values = np.minimum(np.maximum(working(x), working(a)), working(b))
+        suite.case("clip/%s/broadcast" % dtype, "clip", [x, a, b], Tensor(values, dtype), "value")
+        suite.case("clip/%s/weak" % dtype, "clip", [x, Weak(-1.0), Weak(1.0)],
+                   Tensor(np.clip(working(x), -1, 1), dtype), "value")
+        suite.case("clip/%s/none" % dtype, "clip", [x, None, None], x)
+
+
+def write(suite):
+    unary(suite)
+    binary(suite)
+    promotion(suite)
+    astype(suite)
+    ternary(suite)
