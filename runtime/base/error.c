@@ -13,17 +13,16 @@ static __thread struct {
 } last;
 static __thread const void *current_site;
 
-bool lb_fail(const char *format, ...)
+void lb_fail_with(const char *format, ...)
 {
 	if (last.set)
-		return false;
+		return;
 	va_list args;
 	va_start(args, format);
 	vsnprintf(last.text, sizeof last.text, format, args);
 	va_end(args);
 	last.site = current_site;
 	last.set = true;
-	return false;
 }
 
 void lb_fail_within(const char *format, ...)

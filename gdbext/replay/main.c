@@ -1,0 +1,146 @@
+/* lazybones-replay: computes the graph in descriptor 3 (see wire.h), under limits of memory
+ * and time, so that whatever a damaged graph makes the kernels do happens here. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "graph/op.h"
+#include "replay/rebuild.h"
+#include "replay/wire.h"
+
+struct image {
+	char *base;
+	struct lbx_wire_header *header;
+	const struct lbx_wire_node *nodes;
+	const uint32_t *indices;
+};
+
+static bool fits(uint64_t at, uint64_t n, uint64_t size, uint64_t total)
+{
+	uint64_t nbytes;
+	return !__builtin_mul_overflow(n, size, &nbytes) && at <= total && nbytes <= total - at;
+}
+
+static bool image_open(struct image *ret)
+{
+	struct stat st;
+	if (fstat(LBX_WIRE_FD, &st) != 0 || st.st_size < (off_t)sizeof(struct lbx_wire_header))
+		return lb_fail("there is no graph on descriptor %d", LBX_WIRE_FD);
+	char *base = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, LBX_WIRE_FD, 0);
+	if (base == MAP_FAILED)
+		return lb_fail("cannot map the graph");
+	struct lbx_wire_header *header = (struct lbx_wire_header *)base;
+	uint64_t nodes_at = sizeof *header, total = (uint64_t)st.st_size;
+	uint64_t indices_at = nodes_at + (uint64_t)header->n_nodes * sizeof(struct lbx_wire_node);
+	if (header->magic != LBX_WIRE_MAGIC || header->version != LBX_WIRE_VERSION ||
+	    header->nbytes != total || header->n_nodes == 0 || header->n_nodes > LBX_WIRE_NODES ||
+	    !fits(nodes_at, header->n_nodes, sizeof(struct lbx_wire_node), total) ||
+	    !fits(indices_at, header->n_inputs, sizeof(uint32_t), total))
+		return lb_fail("descriptor %d holds no graph of this version", LBX_WIRE_FD);
+	*ret = (struct image){ base, header, (const struct lbx_wire_node *)(base + nodes_at),
+			       (const uint32_t *)(base + indices_at) };
+	return true;
+}
+
+/* Sanitizers reserve address space that no limit allows for. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { LIMIT_MEMORY = 0 };
+#else
+enum { LIMIT_MEMORY = 1 };
+#endif
+
+static void limit(int resource, uint64_t value)
+{
+	struct rlimit limit = { value, value };
+	if (value)
+		setrlimit(resource, &limit);
+}
+
+static bool rebuild_node(const struct image *image, struct lbx_rebuilt *all, uint32_t i)
+{
+	const struct lbx_wire_node *node = &image->nodes[i];
+	if (node->dtype >= LB_DTYPES || node->rank > LB_MAX_RANK ||
+	    !fits(node->data_at, node->data_bytes, 1, image->header->nbytes) ||
+	    !fits(node->inputs, node->n_inputs, 1, image->header->n_inputs))
+		return lb_fail("its record is damaged");
+	struct lbx_rebuilt **inputs = malloc((node->n_inputs + 1) * sizeof *inputs);
+	if (!inputs)
+		return lb_fail("out of memory for %u inputs", node->n_inputs);
+	bool ok = true;
+	for (uint32_t k = 0; k < node->n_inputs && ok; k++) {
+		uint32_t index = image->indices[node->inputs + k];
+		ok = index < i || lb_fail("its input comes after it");
+		if (ok)
+			inputs[k] = &all[index];
+	}
+	ok = ok && lbx_rebuild(node, image->base + node->data_at, (int)node->n_inputs, inputs, &all[i]);
+	free(inputs);
+	return ok;
+}
+
+/* Appends the value to the file, row-major. */
+static bool append(struct image *image, lb_tensor *x)
+{
+	struct lbx_wire_header *header = image->header;
+	uint64_t at = (header->nbytes + LBX_WIRE_ALIGN - 1) & ~(uint64_t)(LBX_WIRE_ALIGN - 1);
+	uint64_t n = (uint64_t)lb_nbytes(x), page = 4096, from = at & ~(page - 1);
+	if (n == 0) {
+		header->result_at = at;
+		return true;
+	}
+	if (ftruncate(LBX_WIRE_FD, (off_t)(at + n)) != 0)
+		return lb_fail("no room for the result's %llu bytes", (unsigned long long)n);
+	char *map = mmap(NULL, at + n - from, PROT_READ | PROT_WRITE, MAP_SHARED, LBX_WIRE_FD, (off_t)from);
+	if (map == MAP_FAILED)
+		return lb_fail("no room for the result's %llu bytes", (unsigned long long)n);
+	if (!lb_copy_out(x, map + (at - from), n))
+		return false;
+	header->result_at = at;
+	header->result_bytes = n;
+	return true;
+}
+
+static bool replay(struct image *image)
+{
+	struct lbx_wire_header *header = image->header;
+	struct lbx_rebuilt *all = calloc(header->n_nodes, sizeof *all);
+	if (!all)
+		return lb_fail("out of memory for %u operations", header->n_nodes);
+	for (uint32_t i = 0; i < header->n_nodes; i++) {
+		header->failed_node = i;
+		if (!rebuild_node(image, all, i))
+			return false;
+	}
+	header->failed_node = header->n_nodes;
+	lb_tensor *result = all[header->n_nodes - 1].value;
+	return lb_eval(result) && append(image, result);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		printf("usage: lazybones-replay, with a graph on descriptor %d\n"
+		       "Computes lazy tensors for lazybones and its gdb commands; not meant to be run by hand.\n",
+		       LBX_WIRE_FD);
+		return strcmp(argv[1], "--help") != 0;
+	}
+	struct image image;
+	if (!image_open(&image)) {
+		fprintf(stderr, "lazybones-replay: %s\n", lb_error_message());
+		return 1;
+	}
+	struct rlimit no_core = { 0, 0 };
+	setrlimit(RLIMIT_CORE, &no_core);
+	limit(RLIMIT_AS, LIMIT_MEMORY ? image.header->max_memory : 0);
+	limit(RLIMIT_CPU, image.header->max_seconds);
+	bool ok = replay(&image);
+	if (!ok)
+		snprintf(image.header->error, sizeof image.header->error, "%s", lb_error_message());
+	image.header->status = ok ? LBX_WIRE_DONE : LBX_WIRE_FAILED;
+	return !ok;
+}

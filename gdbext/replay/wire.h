@@ -1,0 +1,53 @@
+/* A graph on its way to the replay: what a reader found in a program, written to a shared
+ * memory file that the program `lazybones-replay` gets as descriptor LBX_WIRE_FD. The replay
+ * computes the last node and appends its elements, in row-major order, to the file.
+ *
+ *	header | nodes | indices of inputs (uint32) | elements of the leaves | result
+ *
+ * Both sides come from one build; the version guards against a mixture. The replay checks every
+ * offset: the nodes are copies of what may be a crashed program's memory. */
+#ifndef LBX_WIRE_H
+#define LBX_WIRE_H
+
+#include "symtab.h"
+
+#define LBX_WIRE_MAGIC 0x79616c706572624cULL
+
+enum {
+	LBX_WIRE_VERSION = 1,
+	LBX_WIRE_FD = 3,
+	LBX_WIRE_ALIGN = 64,
+	LBX_WIRE_NODES = 1 << 24, /* at most */
+};
+
+enum lbx_wire_status { LBX_WIRE_UNFINISHED, LBX_WIRE_DONE, LBX_WIRE_FAILED };
+
+struct lbx_wire_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t n_nodes;
+	uint64_t n_inputs;   /* indices, of all nodes */
+	uint64_t nbytes;     /* of the file, without the result */
+	uint64_t max_memory; /* bytes the replay may map */
+	uint64_t max_seconds; /* of processor time */
+	/* written by the replay */
+	uint32_t status;
+	uint32_t failed_node; /* the node that failed, or n_nodes */
+	uint64_t result_at, result_bytes;
+	char error[512];
+};
+
+struct lbx_wire_node {
+	char op[20];         /* by name; "data" for a leaf whose elements are in the file */
+	uint8_t dtype, rank, pad[2];
+	uint64_t id;
+	uint32_t n_inputs;
+	uint32_t pad2;
+	uint64_t inputs;     /* index of its first input's index; inputs come before the node */
+	int64_t params[LB_PARAMS];
+	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
+	int64_t offset;      /* elements from the buffer's start; of a leaf: from data_at */
+	uint64_t data_at, data_bytes;
+};
+
+#endif
