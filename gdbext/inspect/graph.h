@@ -1,0 +1,27 @@
+/* The graph behind a tensor, down to the ready ones. */
+#ifndef LBX_GRAPH_H
+#define LBX_GRAPH_H
+
+#include "inspect/command.h"
+
+struct lbx_graph_node {
+	struct lbx_tensor tensor;
+	uint64_t first_input; /* into `inputs`: as many as the tensor has, none for a leaf */
+	bool is_leaf;         /* ready: its inputs are not part of the graph */
+};
+
+struct lbx_graph {
+	uint32_t n, capacity;
+	struct lbx_graph_node *nodes; /* the first is the tensor that was asked for */
+	uint32_t n_ordered;
+	uint32_t *order;              /* indices of nodes, inputs first */
+	uint64_t n_inputs, inputs_capacity;
+	uint32_t *inputs;             /* indices of nodes */
+};
+
+/* Walks at most max_nodes; cycles and inputs that are gone are errors. */
+bool lbx_graph_collect(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes,
+		       struct lbx_graph *ret);
+void lbx_graph_deinit(struct lbx_graph *graph);
+
+#endif

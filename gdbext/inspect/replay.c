@@ -1,0 +1,237 @@
+#define _GNU_SOURCE
+#include "inspect/replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "inspect/graph.h"
+#include "inspect/worker.h"
+#include "replay/wire.h"
+
+enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20 };
+
+/* Where each part of the file begins. */
+struct layout {
+	uint64_t nodes_at, indices_at, leaves_at, total;
+};
+
+struct writer {
+	struct lbx_context *context;
+	const struct lbx_graph *graph;
+	uint32_t *positions; /* node in the graph -> node in the file */
+	struct layout layout;
+	char *map;
+	uint64_t leaf_bytes;
+};
+
+/* The elements that a leaf reaches, [low, high] from its buffer's start; an empty one none. */
+static bool leaf_reach(const struct lbx_tensor *t, int64_t *low, int64_t *high)
+{
+	if (!lbx_tensor_in_bounds(t))
+		return lb_fail("tensor #%llu reaches out of its buffer: its record is damaged",
+			       (unsigned long long)t->id);
+	*low = *high = t->offset;
+	for (int i = 0; i < t->rank; i++) {
+		int64_t reach = (t->shape[i] - 1) * t->strides[i];
+		*(reach < 0 ? low : high) += reach;
+	}
+	return true;
+}
+
+static bool leaf_bytes(const struct lbx_tensor *t, uint64_t *ret, int64_t *low)
+{
+	int64_t high;
+	*ret = 0;
+	*low = 0;
+	if (t->size == 0)
+		return true;
+	if (!leaf_reach(t, low, &high))
+		return false;
+	*ret = (uint64_t)(high - *low + 1) * (uint64_t)lbx_dtype_bytes(t->dtype);
+	return true;
+}
+
+static uint64_t aligned(uint64_t at)
+{
+	return (at + LBX_WIRE_ALIGN - 1) & ~(uint64_t)(LBX_WIRE_ALIGN - 1);
+}
+
+static bool lay_out(struct writer *w)
+{
+	const struct lbx_graph *g = w->graph;
+	struct layout *l = &w->layout;
+	uint64_t limit = (uint64_t)w->context->settings->replay_memory;
+	l->nodes_at = sizeof(struct lbx_wire_header);
+	l->indices_at = l->nodes_at + (uint64_t)g->n * sizeof(struct lbx_wire_node);
+	l->leaves_at = aligned(l->indices_at + g->n_inputs * sizeof(uint32_t));
+	l->total = l->leaves_at;
+	for (uint32_t i = 0; i < g->n; i++) {
+		uint64_t nbytes;
+		int64_t low;
+		const struct lbx_tensor *t = &g->nodes[g->order[i]].tensor;
+		if (!g->nodes[g->order[i]].is_leaf)
+			continue;
+		if (!leaf_bytes(t, &nbytes, &low))
+			return false;
+		w->leaf_bytes += nbytes;
+		if (nbytes > limit || w->leaf_bytes > limit)
+			return lb_fail("the ready tensors that it needs have more than %llu bytes, the limit for a "
+				       "replay; raise it with `tensor set replay-memory`",
+				       (unsigned long long)limit);
+		l->total = aligned(l->total) + nbytes;
+	}
+	return true;
+}
+
+static bool read_leaf(struct writer *w, const struct lbx_tensor *t, uint64_t at, uint64_t nbytes, int64_t low)
+{
+	uint64_t from = t->data + (uint64_t)(low * lbx_dtype_bytes(t->dtype));
+	for (uint64_t done = 0; done < nbytes;) {
+		uint64_t n = nbytes - done < READ_PIECE ? nbytes - done : READ_PIECE;
+		if (!lbx_target_read(w->context->target, from + done, w->map + at + done, n))
+			return false;
+		done += n;
+		if (nbytes > READ_PIECE && !lbx_progress(w->context->out, "reading tensors", (int64_t)done,
+							 (int64_t)nbytes))
+			return false;
+	}
+	return true;
+}
+
+static bool write_graph(struct writer *w)
+{
+	const struct lbx_graph *g = w->graph;
+	struct lbx_wire_node *nodes = (struct lbx_wire_node *)(w->map + w->layout.nodes_at);
+	uint32_t *indices = (uint32_t *)(w->map + w->layout.indices_at);
+	uint64_t n_indices = 0, leaves_end = w->layout.leaves_at;
+	for (uint32_t i = 0; i < g->n; i++) {
+		const struct lbx_graph_node *from = &g->nodes[g->order[i]];
+		const struct lbx_tensor *t = &from->tensor;
+		struct lbx_wire_node *to = &nodes[i];
+		int64_t low = 0;
+		w->positions[g->order[i]] = i;
+		to->id = t->id;
+		to->dtype = (uint8_t)t->dtype;
+		to->rank = (uint8_t)t->rank;
+		to->offset = t->offset;
+		memcpy(to->shape, t->shape, sizeof to->shape);
+		memcpy(to->strides, t->strides, sizeof to->strides);
+		memcpy(to->params, t->params, sizeof to->params);
+		strncpy(to->op, from->is_leaf ? "data" : t->op, sizeof to->op - 1);
+		if (from->is_leaf) {
+			to->data_at = leaves_end = aligned(leaves_end);
+			if (!leaf_bytes(t, &to->data_bytes, &low) ||
+			    !read_leaf(w, t, to->data_at, to->data_bytes, low))
+				return false;
+			to->offset = t->size ? t->offset - low : 0;
+			leaves_end += to->data_bytes;
+			continue;
+		}
+		to->inputs = n_indices;
+		to->n_inputs = t->n_inputs;
+		for (uint32_t k = 0; k < t->n_inputs; k++)
+			indices[n_indices++] = w->positions[g->inputs[from->first_input + k]];
+	}
+	struct lbx_wire_header *header = (struct lbx_wire_header *)w->map;
+	header->n_nodes = g->n;
+	header->n_inputs = n_indices;
+	header->nbytes = w->layout.total;
+	header->max_memory = (uint64_t)w->context->settings->replay_memory + (4ULL << 30);
+	header->max_seconds = (uint64_t)w->context->settings->replay_seconds;
+	header->version = LBX_WIRE_VERSION;
+	header->magic = LBX_WIRE_MAGIC;
+	return true;
+}
+
+/* Names the operation that failed: its error tells the rest. */
+static bool fail_in_replay(const struct writer *w, const struct lbx_wire_header *header)
+{
+	char text[sizeof header->error];
+	memcpy(text, header->error, sizeof text);
+	text[sizeof text - 1] = '\0';
+	lb_fail("%s", *text ? text : "it ended without a result");
+	if (header->failed_node < w->graph->n) {
+		const struct lbx_tensor *t = &w->graph->nodes[w->graph->order[header->failed_node]].tensor;
+		lb_fail_within("replay of #%llu%s%s", (unsigned long long)t->id, *t->name ? " " : "", t->name);
+	} else {
+		lb_fail_within("replay");
+	}
+	return false;
+}
+
+static bool take_result(struct writer *w, int fd, const struct lbx_tensor *t, struct lbx_replayed *ret)
+{
+	struct lbx_wire_header *header = (struct lbx_wire_header *)w->map;
+	if (header->status != LBX_WIRE_DONE)
+		return fail_in_replay(w, header);
+	uint64_t nbytes = (uint64_t)lbx_tensor_nbytes(t), end = header->result_at + nbytes;
+	off_t size = lseek(fd, 0, SEEK_END);
+	if (header->result_bytes != nbytes || end < nbytes || (nbytes && (uint64_t)size < end))
+		return lb_fail("the replay gave %llu bytes, not %llu", (unsigned long long)header->result_bytes,
+			       (unsigned long long)nbytes);
+	int64_t strides[LB_MAX_RANK], stride = 1;
+	for (int i = t->rank; i-- > 0;) {
+		strides[i] = stride;
+		stride *= t->shape[i] ? t->shape[i] : 1;
+	}
+	if (nbytes) {
+		ret->map_bytes = (size_t)end;
+		ret->map = mmap(NULL, ret->map_bytes, PROT_READ, MAP_SHARED, fd, 0);
+		if (ret->map == MAP_FAILED) {
+			ret->map = NULL;
+			return lb_fail("no room to map the result's %llu bytes", (unsigned long long)nbytes);
+		}
+	}
+	ret->n_nodes = w->graph->n;
+	ret->leaf_bytes = w->leaf_bytes;
+	return lbx_array_local(ret->map ? (char *)ret->map + header->result_at : "", (int64_t)nbytes, t->dtype,
+			       t->rank, t->shape, strides, 0, &ret->array);
+}
+
+static bool run(struct writer *w, int fd, const struct lbx_tensor *t, struct lbx_replayed *ret)
+{
+	if (!lay_out(w))
+		return false;
+	w->positions = malloc((size_t)w->graph->n * sizeof *w->positions);
+	if (!w->positions || ftruncate(fd, (off_t)w->layout.total) != 0)
+		return lb_fail("out of memory for a graph of %u nodes and %llu bytes", w->graph->n,
+			       (unsigned long long)w->layout.total);
+	w->map = mmap(NULL, w->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (w->map == MAP_FAILED) {
+		w->map = NULL;
+		return lb_fail("no room to map %llu bytes", (unsigned long long)w->layout.total);
+	}
+	return write_graph(w) &&
+		lbx_worker_run(w->context->out, fd, w->context->settings->replay_seconds) &&
+		take_result(w, fd, t, ret);
+}
+
+bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, struct lbx_replayed *ret)
+{
+	*ret = (struct lbx_replayed){ 0 };
+	struct lbx_graph graph;
+	if (!lbx_graph_collect(context, t, MAX_NODES, &graph))
+		return false;
+	struct writer w = { .context = context, .graph = &graph };
+	int fd = memfd_create("lazybones-replay", MFD_CLOEXEC);
+	bool ok = fd >= 0 ? run(&w, fd, t, ret) : lb_fail("cannot create a shared memory file");
+	if (w.map)
+		munmap(w.map, w.layout.total);
+	if (fd >= 0)
+		close(fd);
+	free(w.positions);
+	lbx_graph_deinit(&graph);
+	if (!ok)
+		lbx_replay_release(ret);
+	return ok;
+}
+
+void lbx_replay_release(struct lbx_replayed *replayed)
+{
+	if (replayed->map)
+		munmap(replayed->map, replayed->map_bytes);
+	replayed->map = NULL;
+}

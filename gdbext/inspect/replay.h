@@ -1,0 +1,24 @@
+/* Replay: the value of a lazy tensor, computed outside the program from what its memory holds.
+ * The graph down to the ready tensors is copied to a shared memory file; the program
+ * `lazybones-replay` computes it under limits of memory and time. The inspected program, alive
+ * or dead, is only read. */
+#ifndef LBX_REPLAY_H
+#define LBX_REPLAY_H
+
+#include "inspect/array.h"
+#include "inspect/command.h"
+
+struct lbx_replayed {
+	struct lbx_array array; /* row-contiguous; valid until lbx_replay_release() */
+	uint32_t n_nodes;       /* operations and leaves */
+	uint64_t leaf_bytes;    /* read from the program */
+	void *map;
+	size_t map_bytes;
+};
+
+/* Fails with the reason: a record that is damaged, torn or gone, a graph or leaves beyond the
+ * limits of context->settings, an error of the operations (which node), a replay that died. */
+bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, struct lbx_replayed *ret);
+void lbx_replay_release(struct lbx_replayed *replayed);
+
+#endif
