@@ -32,8 +32,9 @@ endif
 
 # ---- what this machine has -------------------------------------------------------
 
+hash := \#
 # $(call have,HEADER…,LIBRARIES): 1 if a program with these compiles and links.
-have = $(shell printf '\#include <%s>\n' $1 'stdio.h' | sed '$$a int main(void) { return 0; }' | \
+have = $(shell printf '$(hash)include <%s>\n' $1 'stdio.h' | sed '$$a int main(void) { return 0; }' | \
 	$(CC) -x c - -o /dev/null $2 >/dev/null 2>&1 && echo 1)
 have_unwind := $(call have,libunwind.h,-lunwind)
 have_sdt := $(call have,sys/sdt.h)
