@@ -108,6 +108,7 @@ benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(replay) $(examples_out) ## build everything (default)
 
 missing:
+	$(if $(shell command -v $(firstword $(CC))),,$(error no compiler $(CC): run make deps, or set CC))
 	$(if $(runtime_src),,$(error the sources are incomplete: no runtime/*/*.c))
 	$(if $(have_unwind),,@echo 'note: no libunwind.h (libunwind-dev): without creation stacks')
 	$(if $(have_sdt),,@echo 'note: no sys/sdt.h (systemtap-sdt-dev): without probes')
