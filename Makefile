@@ -32,8 +32,9 @@ endif
 
 # ---- what this machine has -------------------------------------------------------
 
+hash := \#
 # $(call have,HEADER…,LIBRARIES): 1 if a program with these compiles and links.
-have = $(shell printf '\#include <%s>\n' $1 'stdio.h' | sed '$$a int main(void) { return 0; }' | \
+have = $(shell printf '$(hash)include <%s>\n' $1 'stdio.h' | sed '$$a int main(void) { return 0; }' | \
 	$(CC) -x c - -o /dev/null $2 >/dev/null 2>&1 && echo 1)
 have_unwind := $(call have,libunwind.h,-lunwind)
 have_sdt := $(call have,sys/sdt.h)
@@ -107,6 +108,7 @@ benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(replay) $(examples_out) ## build everything (default)
 
 missing:
+	$(if $(shell command -v $(firstword $(CC))),,$(error no compiler $(CC): run make deps, or set CC))
 	$(if $(runtime_src),,$(error the sources are incomplete: no runtime/*/*.c))
 	$(if $(have_unwind),,@echo 'note: no libunwind.h (libunwind-dev): without creation stacks')
 	$(if $(have_sdt),,@echo 'note: no sys/sdt.h (systemtap-sdt-dev): without probes')

@@ -25,6 +25,17 @@ struct lb_fold {
 	void (*merge)(int64_t n, void *acc, const void *other);
 };
 
+/* to += a @ b, of f32, f64 or c64; `to` has contiguous rows, a and b any strides. */
+struct lb_gemm {
+	int dtype;
+	bool small; /* not worth packing; the bits depend on it */
+	int64_t m, n, k;
+	const char *a, *b;
+	int64_t a_row, a_column, b_row, b_column;
+	char *to;
+	int64_t to_row;
+};
+
 struct lb_tiles {
 	/* The function of an elementwise op; NULL if there is none for the dtypes. `to` is
 	 * the destination's dtype, `from` that of operand a (of b for WHERE). */
@@ -41,6 +52,7 @@ struct lb_tiles {
 	/* dst = src past the caches; dst is an own, large memory */
 	void (*stream)(void *dst, const void *src, int64_t nbytes);
 	int64_t (*nonfinite)(const void *data, int dtype, int64_t n);
+	void (*gemm)(const struct lb_gemm *gemm);
 };
 
 extern const struct lb_tiles lb_tiles_base;

@@ -60,4 +60,5 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.shift = LB_ISA_NAME(lb_tile_shift),
 	.stream = LB_ISA_NAME(lb_tile_stream),
 	.nonfinite = LB_ISA_NAME(lb_tile_nonfinite),
+	.gemm = LB_ISA_NAME(lb_tile_gemm),
 };

@@ -1,0 +1,422 @@
+/* The bridge: commands in C for a gdb that offers plugins none.
+ *
+ * gdb lets a JIT reader supply symbols and unwind frames, nothing else. But it calls the
+ * reader's unwind() on its main thread for each frame it looks at, and script commands can
+ * make it look at a frame, hand over text, and run a script. That is enough:
+ *
+ *   1. The user's command is a `define`d one. It needs the user's words as they stand, with
+ *      quotes, brackets and globs. `$arg0` is substituted as text, so there must be a place
+ *      that takes text as it is: a string setting that gdb does not parse. The script puts
+ *      the line into `remote exec-file` (global, unused but for extended-remote targets),
+ *      writes its value to the request file with `dump binary value`, and restores it. The
+ *      string lives in gdb, so this works on cores, and in any language.
+ *   2. `frame apply level 0 -q -s maintenance flush register-cache` drops gdb's frames and
+ *      looks at frame 0 anew: unwind() is called and finds the request. The `frame apply`
+ *      around it keeps the user's selected frame, which a bare flush would lose.
+ *      With no thread there is no frame; then the script unloads and loads the reader, and
+ *      its initialisation serves the request. The library is linked with -z nodelete, so
+ *      its state survives.
+ *   3. The response is a gdb script, sourced at the end. Output is `echo` lines: it takes
+ *      gdb's own way, whether to a terminal, a log, a pipe, the TUI or MI.
+ *
+ * All three files are memory (memfd) on descriptors that a script can spell, far above those
+ * in use, closed on exec. Before asking, the script writes a response that says "no answer",
+ * so that a request that gdb could not deliver never repeats an old response.
+ *
+ * Questions. A command may need something that only gdb knows: the line of an address, the
+ * value of an expression. It cannot wait, since gdb is busy running it. So lbx_bridge_ask()
+ * notes the gdb command whose output is wanted and fails; the command's own output is thrown
+ * away, and the response makes gdb run the noted commands with their output redirected to the
+ * request file, and then asks again (the `while` in the script). The line runs again, now with
+ * answers. Each round asks everything that it can, rounds are bounded, and answers are
+ * dropped with the next line, since the program may have moved.
+ *
+ * Redirection is made of `with` commands only: they put the user's logging back also when
+ * the user presses Ctrl-C halfway. An asked command runs inside `frame apply level N -c`
+ * (gdb's only try/catch), at the level that the user has selected; so that the first
+ * question of a line is which one that is.
+ *
+ * Ctrl-C. gdb's handler makes its next target access throw a C++ exception through our frames.
+ * So while a request is served SIGINT is ours: it sets a flag that long work polls. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "plugin/bridge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "plugin/text.h"
+
+enum {
+	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD,
+	LINE_SIZE = 4096,
+	ANSWERS_SIZE = 4 << 20, /* bytes of gdb's output that are read */
+	MAX_QUESTIONS = 1024,
+	MAX_ROUNDS = 8,
+};
+
+#define MARK "@lazybones "
+
+struct question {
+	char *command;
+	char *answer;  /* NULL: not known */
+	bool in_frame; /* to be asked in the selected frame */
+	bool asked;    /* gdb was asked in an earlier round */
+};
+
+static struct {
+	bool open, serving;
+	void (*run)(const char *line);
+	lbx_bridge_read *read;
+	char line[LINE_SIZE], next[LINE_SIZE];
+	int round;
+	struct text response;
+	struct question questions[MAX_QUESTIONS];
+	int n_questions;
+	bool waits;
+	char level[16]; /* of the selected frame; "" before it is known */
+} bridge;
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+static bool open_memory_at(const char *name, int fd)
+{
+	int made;
+
+	if (fcntl(fd, F_GETFD) != -1 || errno != EBADF)
+		return lb_fail("descriptor %d of gdb is in use by something else", fd);
+	made = memfd_create(name, MFD_CLOEXEC);
+	if (made < 0 || dup3(made, fd, O_CLOEXEC) < 0) {
+		lb_fail("no descriptor %d: %s", fd, strerror(errno));
+		close(made);
+		return false;
+	}
+	close(made);
+	return true;
+}
+
+bool lbx_bridge_open(void (*run)(const char *line))
+{
+	struct rlimit limit, wide;
+	bool ok;
+
+	if (bridge.open)
+		return true;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	wide = limit;
+	if (wide.rlim_cur <= QUESTION_FD)
+		wide.rlim_cur = wide.rlim_max < 1024 ? wide.rlim_max : 1024;
+	setrlimit(RLIMIT_NOFILE, &wide);
+	ok = open_memory_at("lazybones-request", REQUEST_FD) &&
+	     open_memory_at("lazybones-response", RESPONSE_FD) &&
+	     open_memory_at("lazybones-question", QUESTION_FD);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	bridge.run = run;
+	bridge.open = ok;
+	return ok;
+}
+
+static bool write_file(int fd, const char *text, size_t n)
+{
+	size_t done = 0;
+
+	if (ftruncate(fd, 0) != 0)
+		return false;
+	while (done < n) {
+		ssize_t written = pwrite(fd, text + done, n - done, (off_t)done);
+
+		if (written <= 0)
+			return false;
+		done += (size_t)written;
+	}
+	return true;
+}
+
+bool lbx_bridge_offer(const char *script, size_t n)
+{
+	return write_file(RESPONSE_FD, script, n) ||
+	       lb_fail("cannot write the command script: %s", strerror(errno));
+}
+
+/* ---- what a running command calls ---- */
+
+lbx_bridge_read *lbx_bridge_reader(void)
+{
+	return bridge.read;
+}
+
+void lbx_bridge_echo(const char *text, size_t n)
+{
+	text_echo(&bridge.response, text, n);
+}
+
+void lbx_bridge_script(const char *format, ...)
+{
+	va_list args;
+
+	text_end_echo(&bridge.response);
+	va_start(args, format);
+	text_vprintf(&bridge.response, format, args);
+	va_end(args);
+	text_append(&bridge.response, "\n", 1);
+}
+
+void lbx_bridge_then(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(bridge.next, sizeof(bridge.next), format, args);
+	va_end(args);
+}
+
+bool lbx_bridge_waits(void)
+{
+	return bridge.waits;
+}
+
+bool lbx_bridge_interrupted(void)
+{
+	return interrupted;
+}
+
+bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
+{
+	char command[LINE_SIZE];
+	struct question *q;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	if (!bridge.read || n < 0 || n >= (int)sizeof(command) || strchr(command, '\n'))
+		return false;
+	for (q = bridge.questions; q < bridge.questions + bridge.n_questions; q++)
+		if (strcmp(q->command, command) == 0)
+			break;
+	if (q == bridge.questions + bridge.n_questions) {
+		if (bridge.n_questions == MAX_QUESTIONS || bridge.round >= MAX_ROUNDS)
+			return false;
+		*q = (struct question){strdup(command), NULL, where == LBX_IN_FRAME, false};
+		if (!q->command)
+			return false;
+		bridge.n_questions++;
+	}
+	if (q->answer) {
+		*ret = q->answer;
+		return true;
+	}
+	if (!q->asked)
+		bridge.waits = true;
+	return false;
+}
+
+/* ---- rounds ---- */
+
+static void forget_questions(void)
+{
+	for (int i = 0; i < bridge.n_questions; i++) {
+		free(bridge.questions[i].command);
+		free(bridge.questions[i].answer);
+	}
+	bridge.n_questions = 0;
+	bridge.level[0] = '\0';
+}
+
+static bool questions_are_open(void)
+{
+	for (int i = 0; i < bridge.n_questions; i++)
+		if (!bridge.questions[i].asked)
+			return true;
+	return false;
+}
+
+/* Writes the open questions into their file. Those for the selected frame wait for the
+ * next round as long as its level is not known. */
+static bool write_questions(void)
+{
+	struct text file = {0};
+	bool want_level = false, ok;
+
+	text_printf(&file, "echo " MARK "answers\\n\n");
+	for (int i = 0; i < bridge.n_questions; i++) {
+		struct question *q = &bridge.questions[i];
+
+		if (q->asked)
+			continue;
+		if (q->in_frame && !bridge.level[0]) {
+			want_level = true;
+			continue;
+		}
+		q->asked = true;
+		text_printf(&file, "echo \\n" MARK "%d\\n\nframe apply level %s -q -c %s\n",
+			    i, q->in_frame ? bridge.level : "0", q->command);
+	}
+	if (want_level)
+		text_printf(&file, "echo \\n" MARK "level\\n\ninfo frame\n");
+	text_printf(&file, "echo \\n" MARK "end\\n\n");
+	ok = !file.failed && write_file(QUESTION_FD, file.bytes, file.n);
+	text_free(&file);
+	return ok;
+}
+
+static void respond_with_questions(void)
+{
+	const char *redirect = "with logging redirect on -- with logging file " LBX_REQUEST_FILE
+			       " -- with logging enabled on -- source " LBX_QUESTION_FILE;
+
+	text_clear(&bridge.response);
+	text_printf(&bridge.response,
+		    "set $_lb_more = 1\n"
+		    "if $_gdb_setting($_lb_logging)\n"
+		    "with logging enabled off -- %s\n"
+		    "else\n%s\nend\n", redirect, redirect);
+}
+
+static void take_answer(const char *mark, const char *answer, size_t n)
+{
+	char *end;
+	long i = strtol(mark, &end, 10);
+
+	if (strncmp(mark, "level\n", 6) == 0) {
+		const char *level = memmem(answer, n, "Stack level ", 12);
+
+		snprintf(bridge.level, sizeof(bridge.level), "%ld",
+			 level ? strtol(level + 12, NULL, 10) : 0);
+		return;
+	}
+	if (end == mark || *end != '\n' || i < 0 || i >= bridge.n_questions)
+		return;
+	while (n && (answer[n - 1] == '\n'))
+		n--;
+	if (!bridge.questions[i].answer)
+		bridge.questions[i].answer = strndup(answer, n);
+}
+
+static void take_answers(char *text)
+{
+	char *mark = text;
+
+	text_strip_mi(text);
+	while (mark && (mark = strstr(mark, MARK))) {
+		char *answer, *next;
+
+		mark += strlen(MARK);
+		answer = strchr(mark, '\n');
+		if (!answer)
+			return;
+		answer++;
+		next = strstr(answer, MARK);
+		take_answer(mark, answer, next ? (size_t)(next - answer) : strlen(answer));
+		mark = next;
+	}
+}
+
+/* Answers arrive bit by bit, and gdb may look at frames meanwhile. */
+static bool answers_are_complete(off_t size)
+{
+	char tail[64];
+	off_t from = size > (off_t)sizeof(tail) - 1 ? size - (off_t)sizeof(tail) + 1 : 0;
+	ssize_t n = pread(REQUEST_FD, tail, sizeof(tail) - 1, from);
+
+	tail[n > 0 ? n : 0] = '\0';
+	return strstr(tail, MARK "end") != NULL;
+}
+
+static bool read_answers(void)
+{
+	off_t size = lseek(REQUEST_FD, 0, SEEK_END);
+	char *all;
+	ssize_t n;
+
+	if (!answers_are_complete(size))
+		return false;
+	size = size < ANSWERS_SIZE ? size : ANSWERS_SIZE;
+	all = malloc((size_t)size + 1);
+	if (all && (n = pread(REQUEST_FD, all, (size_t)size, 0)) >= 0) {
+		all[n] = '\0';
+		take_answers(all);
+	}
+	free(all);
+	bridge.round++;
+	return true;
+}
+
+/* Takes what the request file holds: a user's line, or answers; or the line that a command
+ * has left to run. False when there is nothing. */
+static bool take_request(void)
+{
+	char head[LINE_SIZE];
+	ssize_t n = pread(REQUEST_FD, head, sizeof(head) - 1, 0);
+
+	if (n <= 0 && !bridge.next[0])
+		return false;
+	if (n <= 0)
+		strcpy(head, bridge.next);
+	else
+		head[n] = '\0';
+	if (strstr(head, MARK "answers"))
+		return read_answers();
+	bridge.next[0] = '\0';
+	forget_questions();
+	bridge.round = 0;
+	strcpy(bridge.line, head);
+	return true;
+}
+
+static void end_service(struct sigaction *before)
+{
+	sigaction(SIGINT, before, NULL);
+	interrupted = 0;
+	bridge.serving = false;
+	bridge.read = NULL;
+}
+
+static void serve_request(lbx_bridge_read *read)
+{
+	struct sigaction ours = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART};
+	/* cleanup: gdb may throw through us when a target access fails badly */
+	struct sigaction before __attribute__((cleanup(end_service)));
+
+	interrupted = 0;
+	sigaction(SIGINT, &ours, &before);
+	bridge.serving = true;
+	bridge.read = read;
+	bridge.waits = false;
+	text_clear(&bridge.response);
+	if (bridge.round == 0 || !questions_are_open())
+		bridge.run(bridge.line);
+	text_end_echo(&bridge.response);
+	if (!interrupted && questions_are_open() && write_questions())
+		respond_with_questions();
+	else if (bridge.next[0])
+		text_printf(&bridge.response, "set $_lb_more = 1\n");
+	if (bridge.response.failed) {
+		text_clear(&bridge.response);
+		text_printf(&bridge.response, "echo out of memory for the answer\\n\n");
+	}
+	write_file(RESPONSE_FD, bridge.response.bytes, bridge.response.n);
+}
+
+void lbx_bridge_serve(lbx_bridge_read *read)
+{
+	if (bridge.open && !bridge.serving && take_request() && ftruncate(REQUEST_FD, 0) == 0)
+		serve_request(read);
+}

@@ -1,0 +1,51 @@
+/* The way from a gdb command to C and back. bridge.c tells how. */
+#ifndef LBX_PLUGIN_BRIDGE_H
+#define LBX_PLUGIN_BRIDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Files of gdb's own process: descriptors that the command scripts name. */
+#define LBX_REQUEST_FILE  "/proc/self/fd/900"
+#define LBX_RESPONSE_FILE "/proc/self/fd/901"
+#define LBX_QUESTION_FILE "/proc/self/fd/902"
+
+/* Reads the program's memory, as gdb's target_read does: 0 is failure. */
+typedef int lbx_bridge_read(unsigned long address, void *to, int n);
+
+/* Opens the three files, once in gdb's life; fails when a descriptor is taken. `run` does
+ * one command line: it calls the functions below, and may be called again for the same
+ * line when it asked something. */
+bool lbx_bridge_open(void (*run)(const char *line));
+
+/* Puts the text where the loader script sources it. */
+bool lbx_bridge_offer(const char *script, size_t n);
+
+/* Serves the request, if there is one. Call it on gdb's main thread only; `read` is NULL
+ * without a program. Cheap when nothing is asked. */
+void lbx_bridge_serve(lbx_bridge_read *read);
+
+/* ---- for the command that runs ---- */
+
+/* Null when there is no program. */
+lbx_bridge_read *lbx_bridge_reader(void);
+/* Text for the user, through gdb's own streams. */
+void lbx_bridge_echo(const char *text, size_t n);
+/* A line of gdb script, run in its place among the texts. */
+void lbx_bridge_script(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A line to run after the script so far has run; once. */
+void lbx_bridge_then(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Frame 0, or the one that the user has selected. */
+enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME };
+/* What gdb prints for a command. False: not known yet (the line runs again when it is), or
+ * not to be had; a command that fails gives gdb's error message. The answer is valid until
+ * the line ends. */
+bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Whether something was asked that gdb has still to answer. */
+bool lbx_bridge_waits(void);
+/* Whether the user has pressed Ctrl-C since the line began. */
+bool lbx_bridge_interrupted(void);
+
+#endif

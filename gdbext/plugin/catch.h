@@ -1,0 +1,14 @@
+/* Catches: gdb breakpoints on the runtime's probes, and the flags that make it look. */
+#ifndef LBX_PLUGIN_CATCH_H
+#define LBX_PLUGIN_CATCH_H
+
+#include "inspect/command.h"
+
+bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args);
+bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args);
+/* A breakpoint of a catch was hit: `CATCH ID SITE`. Says what happened to whom. */
+bool lbx_catch_hit(struct lbx_context *context, const char *words);
+/* The catches that are set, one a line; nothing when there is none. */
+void lbx_catch_list(struct lbx_out *out);
+
+#endif

@@ -1,0 +1,180 @@
+#include "plugin/commands.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "inspect/select.h"
+#include "lazybones.h"
+#include "plugin/bridge.h"
+#include "plugin/catch.h"
+#include "plugin/gdb_commands.h"
+#include "plugin/target_gdb.h"
+
+static struct lbx_settings settings;
+static bool have_settings;
+
+/* ---- output ---- */
+
+static void write_echo(struct lbx_out *out, const char *text, size_t n)
+{
+	(void)out;
+	lbx_bridge_echo(text, n);
+}
+
+static void set_int(struct lbx_out *out, const char *name, int64_t value)
+{
+	(void)out;
+	lbx_bridge_script("set $%s = %" PRId64, name, value);
+}
+
+static void set_double(struct lbx_out *out, const char *name, double value)
+{
+	(void)out;
+	if (isnan(value))
+		lbx_bridge_script("set $%s = 0.0 / 0.0", name);
+	else if (isinf(value))
+		lbx_bridge_script("set $%s = %s1.0 / 0.0", name, value < 0 ? "-" : "");
+	else
+		lbx_bridge_script("set $%s = (double)%.17g", name, value);
+}
+
+static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_t total)
+{
+	(void)out;
+	(void)what;
+	(void)done;
+	(void)total;
+	return !lbx_bridge_interrupted();
+}
+
+static int columns(void)
+{
+	struct winsize size;
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+static void write_failure(struct lbx_out *out, const char *name)
+{
+	const char *message = lb_error_message();
+	size_t n = strlen(name);
+
+	if (!*message)
+		message = "failed, without saying why";
+	if (out->json)
+		lbx_json(out, json_pack("{s:s}", "error", message));
+	else if (strncmp(message, name, n) == 0 && message[n] == ':')
+		lbx_printf(out, "tensor %s\n", message);
+	else
+		lbx_printf(out, "tensor %s: %s\n", name, message);
+}
+
+/* ---- running a line ---- */
+
+bool lbx_commands_tensor(struct lbx_context *context, const char *text, struct lbx_tensor *ret)
+{
+	struct lbx_selection selection;
+
+	if (!lbx_select(context, text, &selection))
+		return false;
+	if (selection.slice_text[0])
+		return lb_fail("'%s' is a slice: a tensor is wanted", text);
+	*ret = selection.tensor;
+	return true;
+}
+
+static bool meet_needs(struct lbx_context *context, const struct lbx_command *command)
+{
+	if (!command->needs)
+		return true;
+	if (!context->target)
+		return lb_fail("no program is being debugged, or no thread of it is selected: "
+			       "`run`, `attach` or `core-file` first");
+	if (command->needs & LBX_NEEDS_LIVE) {
+		enum lbx_liveness liveness = lbx_target_gdb_liveness();
+
+		if (lbx_bridge_waits())
+			return false;
+		if (liveness == LBX_CORE)
+			return lb_fail("a core file cannot run anything: `tensor peek` computes "
+				       "values outside the program");
+	}
+	return true;
+}
+
+static bool run_row(struct lbx_context *context, const struct lbx_command *command,
+		    const char *words)
+{
+	struct lbx_args args;
+
+	if (!lbx_args_parse(command, words, &args))
+		return false;
+	context->out->json = lbx_args_option(&args, "json") != NULL;
+	return meet_needs(context, command) && command->run(context, &args);
+}
+
+static bool run_words(struct lbx_context *context, const char *name, const char *words)
+{
+	const struct lbx_command *command;
+
+	if (strcmp(name, LBX_HIT) == 0)
+		return lbx_catch_hit(context, words);
+	if (strcmp(name, LBX_EVALUATED) == 0)
+		return lbx_evaluated(context, words);
+	command = lbx_command_find(lbx_commands, name);
+	if (!command)
+		command = lbx_command_find(lbx_gdb_commands, name);
+	if (!command)
+		return lb_fail("there is no such command: `help tensor` lists them");
+	if (strcmp(name, "status") == 0) {
+		if (context->target)
+			lbx_target_gdb_liveness();
+		if (lbx_bridge_waits())
+			return false;
+		if (!run_row(context, command, words))
+			return false;
+		if (!context->out->json)
+			lbx_catch_list(context->out);
+		return true;
+	}
+	return run_row(context, command, words);
+}
+
+void lbx_commands_run(const char *line)
+{
+	lbx_bridge_read *read = lbx_bridge_reader();
+	struct lbx_out out = {
+		.width = columns(), .write = write_echo, .set_int = set_int,
+		.set_double = set_double, .progress = progress,
+	};
+	struct lbx_context context = {
+		.target = read ? lbx_target_gdb(read) : NULL,
+		.out = &out,
+		.settings = &settings,
+	};
+	size_t n = strcspn(line, " ");
+	char name[32];
+	bool ok;
+
+	snprintf(name, sizeof(name), "%.*s", (int)n, line);
+	if (!have_settings)
+		settings = lbx_default_settings;
+	have_settings = true;
+	lb_clear_error();
+	ok = run_words(&context, name, line[n] ? line + n + 1 : "");
+	lbx_table_destroy(context.table);
+	if (lbx_bridge_waits()) {
+		lb_clear_error();
+		return;
+	}
+	if (!ok)
+		write_failure(&out, name);
+	lb_clear_error();
+	lbx_bridge_script("set $tensor_failed = %d", !ok);
+}

@@ -1,0 +1,18 @@
+/* Runs a line of the bridge: a row of the common command table, or one that only gdb has. */
+#ifndef LBX_PLUGIN_COMMANDS_H
+#define LBX_PLUGIN_COMMANDS_H
+
+#include "inspect/command.h"
+
+/* Ended by a row without a name. */
+extern const struct lbx_command lbx_gdb_commands[];
+
+/* The line that a catch's breakpoint runs: `LBX_HIT CATCH ID SITE`. */
+#define LBX_HIT "_hit"
+
+void lbx_commands_run(const char *line);
+
+/* Where T leads: decided in inspect/, with expressions evaluated by gdb. */
+bool lbx_commands_tensor(struct lbx_context *context, const char *text, struct lbx_tensor *ret);
+
+#endif

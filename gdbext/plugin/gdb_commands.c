@@ -1,0 +1,125 @@
+#include "plugin/gdb_commands.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plugin/bridge.h"
+#include "plugin/catch.h"
+#include "plugin/commands.h"
+
+/* ---- eval ---- */
+
+static bool eval_run(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_tensor t;
+
+	if (!lbx_commands_tensor(context, args->v[0], &t))
+		return false;
+	if (t.state == LB_STATE_READY) {
+		lbx_printf(context->out, "Tensor #%" PRIu64 "%s%s has its value already.\n", t.id,
+			   t.name[0] ? " " : "", t.name);
+		return true;
+	}
+	lbx_bridge_script("set $_lb_refusal = (const char *)0");
+	lbx_bridge_script("with scheduler-locking on -- with unwindonsignal on -- "
+			  "set $_lb_refusal = ((const char *(*)(unsigned long))lb_debug_eval)(%"
+			  PRIu64 ")", t.id);
+	lbx_bridge_then(LBX_EVALUATED " %" PRIu64, t.id);
+	return true;
+}
+
+bool lbx_evaluated(struct lbx_context *context, const char *words)
+{
+	uint64_t id = strtoull(words, NULL, 10);
+	struct lbx_table *table;
+	struct lbx_tensors *tensors;
+	struct lbx_tensor t;
+	const char *refusal, *text;
+
+	if (!lbx_bridge_ask(&refusal, LBX_ANYWHERE, "output $_lb_refusal"))
+		return false;
+	text = strchr(refusal, '"');
+	if (text)
+		return lb_fail("eval: the runtime refused: %.*s", (int)strcspn(text + 1, "\""),
+			       text + 1);
+	if (!lbx_context_table(context, &table))
+		return false;
+	tensors = lbx_table_tensors(table);
+	if (!tensors->ops->by_id(tensors, id, &t))
+		return false;
+	lbx_printf(context->out, "Tensor #%" PRIu64 "%s%s is %s: %s", id, t.name[0] ? " " : "",
+		   t.name, lbx_state_name(t.state), lbx_dtype_name(t.dtype));
+	lbx_printf(context->out, " (");
+	for (int i = 0; i < t.rank; i++)
+		lbx_printf(context->out, "%s%" PRId64, i ? ", " : "", t.shape[i]);
+	lbx_printf(context->out, "), %" PRId64 " bytes at 0x%" PRIx64 "\n", lbx_tensor_nbytes(&t),
+		   t.data + (uint64_t)(t.offset * lbx_dtype_bytes(t.dtype)));
+	return true;
+}
+
+/* ---- help, symbols ---- */
+
+static void list_rows(struct lbx_out *out, const struct lbx_command *row)
+{
+	for (; row->name; row++)
+		lbx_printf(out, "tensor %s%s%s -- %s\n", row->name, *row->arguments ? " " : "",
+			   row->arguments, row->summary);
+}
+
+static bool help_run(struct lbx_context *context, const struct lbx_args *args)
+{
+	const struct lbx_command *command;
+
+	if (args->n == 0) {
+		list_rows(context->out, lbx_commands);
+		list_rows(context->out, lbx_gdb_commands);
+		return true;
+	}
+	command = lbx_command_find(lbx_commands, args->v[0]);
+	if (!command)
+		command = lbx_command_find(lbx_gdb_commands, args->v[0]);
+	if (!command)
+		return lb_fail("help: there is no command 'tensor %s'", args->v[0]);
+	lbx_command_help(context->out, command, "tensor ");
+	return true;
+}
+
+static bool symbols_run(struct lbx_context *context, const struct lbx_args *args)
+{
+	(void)args;
+	(void)context;
+	lbx_bridge_script("_tensor_reload");
+	return true;
+}
+
+const struct lbx_command lbx_gdb_commands[] = {
+	{.name = "eval", .arguments = "T", .min_args = 1, .max_args = 1,
+	 .needs = LBX_NEEDS_TABLE | LBX_NEEDS_LIVE, .run = eval_run,
+	 .summary = "compute a lazy tensor inside the program",
+	 .help = "Calls the runtime on the selected thread, with the other threads stopped. The "
+		 "runtime\nrefuses where a lock is taken or memory would have to be allocated. "
+		 "This changes the\nprogram; `tensor peek T` computes the same outside it."},
+	{.name = "catch", .arguments = "misuse|nan|implicit|eval [T]", .min_args = 1, .max_args = 2,
+	 .run = lbx_catch_run,
+	 .summary = "stop when something happens to a tensor",
+	 .help = "misuse    a raw pointer is taken of a view that is not row-contiguous\n"
+		 "nan       an operation gives NaN or Inf for the first time\n"
+		 "implicit  reading a value causes an evaluation\n"
+		 "eval      the tensor has been computed\n"
+		 "T limits it to a name (also one to come), #ID, or an expression's tensor.\n"
+		 "It can be set before `run`, and stays over runs."},
+	{.name = "uncatch", .arguments = "[N|all]", .max_args = 1, .run = lbx_uncatch_run,
+	 .summary = "end catch number N, or all of them",
+	 .help = "`tensor status` lists the catches with their numbers."},
+	{.name = "symbols", .arguments = "", .needs = LBX_NEEDS_TABLE, .run = symbols_run,
+	 .summary = "let gdb name the addresses of tensors that were made since",
+	 .help = "gdb prints `<q_proj+64>` beside a pointer into a named tensor. It learns the "
+		 "names when it\nattaches or opens a core file; in a running program this "
+		 "command refreshes them."},
+	{.name = "help", .arguments = "[COMMAND]", .max_args = 1, .run = help_run,
+	 .summary = "list the commands, or explain one",
+	 .help = "The same texts as `help tensor COMMAND`."},
+	{.name = NULL},
+};

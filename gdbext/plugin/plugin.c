@@ -1,0 +1,79 @@
+/* The JIT reader: what gdb loads. It learns from the runtime's one JIT entry where the
+ * symbol table is, and gives the bridge its moments on gdb's main thread. */
+#include <gdb/jit-reader.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lazybones.h"
+#include "plugin/bridge.h"
+#include "plugin/commands.h"
+#include "plugin/script.h"
+#include "plugin/symbols.h"
+#include "plugin/target_gdb.h"
+#include "symtab.h"
+
+#pragma GCC visibility push(default)
+GDB_DECLARE_GPL_COMPATIBLE_READER;
+#pragma GCC visibility pop
+
+static enum gdb_status read_entry(struct gdb_reader_funcs *self, struct gdb_symbol_callbacks *cb,
+				  void *memory, long memory_size)
+{
+	const struct lb_symfile *file = memory;
+
+	(void)self;
+	if (memory_size < (long)sizeof(*file) || file->magic != LB_SYMFILE_MAGIC)
+		return GDB_FAIL; /* somebody else's code: gdb reads it as ELF */
+	lbx_target_gdb_remember_root(file->root);
+	lbx_symbols_publish(cb);
+	return GDB_SUCCESS;
+}
+
+static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_callbacks *cb)
+{
+	(void)self;
+	lbx_bridge_serve((lbx_bridge_read *)cb->target_read);
+	return GDB_FAIL; /* never our frame */
+}
+
+static struct gdb_frame_id get_frame_id(struct gdb_reader_funcs *self,
+					struct gdb_unwind_callbacks *cb)
+{
+	(void)self;
+	(void)cb;
+	return (struct gdb_frame_id){0, 0}; /* gdb asks only after a GDB_SUCCESS of unwind() */
+}
+
+static void destroy(struct gdb_reader_funcs *self)
+{
+	(void)self; /* everything stays: the commands are still defined */
+}
+
+static struct gdb_reader_funcs functions = {
+	.reader_version = GDB_READER_INTERFACE_VERSION,
+	.read = read_entry,
+	.unwind = unwind,
+	.get_frame_id = get_frame_id,
+	.destroy = destroy,
+};
+
+/* Called at each jit-reader-load: first by the loader script, which then sources the
+ * commands that it finds in the response; later by commands that have no frame. */
+LB_API struct gdb_reader_funcs *gdb_init_reader(void)
+{
+	static bool loaded;
+
+	if (!loaded) {
+		loaded = lbx_bridge_open(lbx_commands_run) && lbx_script_offer();
+		if (!loaded) {
+			fprintf(stderr, "lazybones: %s\n", lb_error_message());
+			lb_clear_error();
+			return NULL;
+		}
+	} else {
+		lbx_bridge_serve(NULL);
+	}
+	return &functions;
+}

@@ -1,0 +1,116 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "plugin/script.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/command.h"
+#include "plugin/bridge.h"
+#include "plugin/commands.h"
+#include "plugin/text.h"
+
+enum { MAX_WORDS = 16 };
+
+/* Convenience variables hold the strings: a string literal is not the same in all of gdb's
+ * languages, and in Rust one is written to the program's memory. */
+static const char common[] =
+	"set $_lb_setting = \"remote exec-file\"\n"
+	"set $_lb_logging = \"logging enabled\"\n"
+	"set $_lb_silence = \"echo gdb did not look at a frame: is the thread running?\\\\n\\n\"\n"
+	"define _tensor_call\n"
+	"dump binary value " LBX_REQUEST_FILE " $_gdb_setting_str($_lb_setting)\n"
+	"eval \"set remote exec-file %s\", $_lb_saved\n"
+	"set $_lb_more = 1\n"
+	"while $_lb_more\n"
+	"set $_lb_more = 0\n"
+	"dump binary value " LBX_RESPONSE_FILE " $_lb_silence\n"
+	"if $_thread\n"
+	"frame apply level 0 -q -s maintenance flush register-cache\n"
+	"else\n"
+	"_tensor_reload\n"
+	"end\n"
+	"source " LBX_RESPONSE_FILE "\n"
+	"end\n"
+	"end\n"
+	"define-prefix tensor\n"
+	"document tensor\n"
+	"See inside the lazy tensors of a program, running or dead.\n"
+	"T is a tensor's name, #ID, or an expression that yields a tensor handle.\n"
+	"end\n";
+
+const char *lbx_script_plugin_path(void)
+{
+	static Dl_info info;
+
+	if (!info.dli_fname && !dladdr((void *)lbx_script_plugin_path, &info))
+		return "lazybones-gdb.so";
+	return info.dli_fname;
+}
+
+static void define_with_words(struct text *script, const char *name, int words)
+{
+	text_printf(script, "if $argc == %d\nset remote exec-file %s", words, name);
+	for (int i = 0; i < words; i++)
+		text_printf(script, " $arg%d", i);
+	text_printf(script, "\nend\n");
+}
+
+/* gdb substitutes each word of the user's line only by its number, so there is one variant
+ * for each count of words. */
+static void define(struct text *script, const char *command, const char *name)
+{
+	text_printf(script, "define %s\nset $_lb_saved = $_gdb_setting_str($_lb_setting)\n"
+		    "if $argc > %d\n"
+		    "set remote exec-file %s --too-many-words\n"
+		    "else\nif $argc < 4\n", command, MAX_WORDS, name);
+	for (int words = 0; words < 4; words++)
+		define_with_words(script, name, words);
+	text_printf(script, "else\n");
+	for (int words = 4; words <= MAX_WORDS; words++)
+		define_with_words(script, name, words);
+	text_printf(script, "end\nend\n_tensor_call\nend\n");
+}
+
+static void append_help(struct lbx_out *out, const char *bytes, size_t n)
+{
+	text_append(out->context, bytes, n);
+}
+
+static void define_rows(struct text *script, const struct lbx_command *row)
+{
+	for (; row->name; row++) {
+		struct lbx_out out = {.width = 80, .context = script, .write = append_help};
+		char command[80];
+
+		snprintf(command, sizeof(command), "tensor %s", row->name);
+		define(script, command, row->name);
+		text_printf(script, "document %s\n", command);
+		lbx_command_help(&out, row, "tensor ");
+		if (script->n && script->bytes[script->n - 1] != '\n')
+			text_append(script, "\n", 1);
+		text_printf(script, "end\n");
+	}
+}
+
+bool lbx_script_offer(void)
+{
+	struct text script = {0};
+	bool ok;
+
+	/* The functions of a reader that gdb unloads must stay: commands load it again. */
+	if (!dlopen(lbx_script_plugin_path(), RTLD_NOW | RTLD_NODELETE | RTLD_NOLOAD))
+		return lb_fail("%s", dlerror());
+	text_printf(&script, "define _tensor_reload\njit-reader-unload\njit-reader-load %s\nend\n",
+		    lbx_script_plugin_path());
+	text_append(&script, common, sizeof(common) - 1);
+	define_rows(&script, lbx_commands);
+	define_rows(&script, lbx_gdb_commands);
+	define(&script, "_tensor_hit", LBX_HIT);
+	ok = script.failed ? lb_fail("out of memory") : lbx_bridge_offer(script.bytes, script.n);
+	text_free(&script);
+	return ok;
+}

@@ -1,0 +1,110 @@
+/* gdb names an address after the innermost block that holds it. A JIT reader may open blocks
+ * anywhere, also over data: that makes gdb annotate every pointer into a tensor. Blocks are
+ * read once, when the entry is; so later tensors have names only after a re-read (unloading
+ * and loading the reader). gdb aborts on a symtab without any block: none is opened then. */
+#include "plugin/symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lazybones.h"
+#include "plugin/target_gdb.h"
+#include "table/table.h"
+
+enum { MAX_BLOCKS = 100000 };
+
+struct range {
+	uint64_t begin, end, id;
+	char *name;
+};
+
+/* The bytes that shape, strides and offset reach; false if none, or not within the buffer. */
+static bool range_of(const struct lbx_tensor *t, struct range *ret)
+{
+	int64_t low = t->offset, high = t->offset, bytes = lbx_dtype_bytes(t->dtype);
+
+	if (t->state != LB_STATE_READY || t->torn || !t->name[0] || !t->data || t->size <= 0 ||
+	    !lbx_tensor_in_bounds(t))
+		return false;
+	for (int i = 0; i < t->rank; i++) {
+		int64_t reach = (t->shape[i] - 1) * t->strides[i];
+
+		*(reach < 0 ? &low : &high) += reach;
+	}
+	ret->begin = t->data + (uint64_t)(low * bytes);
+	ret->end = t->data + (uint64_t)((high + 1) * bytes);
+	ret->id = t->id;
+	return ret->begin < ret->end;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1; /* outer first */
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static size_t collect(struct lbx_table *table, struct range **ret)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	struct range *ranges = NULL, range;
+	struct lbx_tensor t;
+	uint64_t slot = 0, bad = 0;
+	size_t n = 0, room = 0;
+
+	while (n < MAX_BLOCKS && tensors->ops->next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
+		if (!range_of(&t, &range))
+			continue;
+		if (n == room) {
+			size_t more = room ? 2 * room : 256;
+			struct range *grown = realloc(ranges, more * sizeof(*grown));
+
+			if (!grown)
+				break;
+			ranges = grown;
+			room = more;
+		}
+		range.name = strdup(t.name);
+		if (!range.name)
+			break;
+		ranges[n++] = range;
+	}
+	*ret = ranges;
+	return n;
+}
+
+void lbx_symbols_publish(struct gdb_symbol_callbacks *cb)
+{
+	struct lbx_table *table = NULL;
+	struct range *ranges = NULL;
+	struct gdb_object *object;
+	struct gdb_symtab *symtab;
+	size_t n = 0;
+
+	if (lbx_table_create(lbx_target_gdb((lbx_bridge_read *)cb->target_read), &table))
+		n = collect(table, &ranges);
+	lbx_table_destroy(table);
+	lb_clear_error();
+	if (n) {
+		qsort(ranges, n, sizeof(*ranges), compare_ranges);
+		object = cb->object_open(cb);
+		symtab = cb->symtab_open(cb, object, "tensors");
+		for (size_t i = 0; i < n; i++) {
+			if (i && ranges[i].begin == ranges[i - 1].begin &&
+			    ranges[i].end == ranges[i - 1].end)
+				continue;
+			cb->block_open(cb, symtab, NULL, ranges[i].begin, ranges[i].end,
+				       ranges[i].name);
+		}
+		cb->symtab_close(cb, symtab);
+		cb->object_close(cb, object);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(ranges[i].name);
+	free(ranges);
+}

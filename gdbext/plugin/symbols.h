@@ -1,0 +1,11 @@
+/* Names for data addresses, so that stock gdb prints `<q_proj+64>` beside a pointer. */
+#ifndef LBX_PLUGIN_SYMBOLS_H
+#define LBX_PLUGIN_SYMBOLS_H
+
+#include <gdb/jit-reader.h>
+
+/* Opens a gdb object with one block over the elements of each named tensor that has a value
+ * now. For use by the reader's read() only. Silent about failures: gdb is reading symbols. */
+void lbx_symbols_publish(struct gdb_symbol_callbacks *cb);
+
+#endif

@@ -1,0 +1,226 @@
+#include "plugin/target_gdb.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "symtab.h"
+
+enum {
+	CHUNK = 4 << 20, /* bytes gdb reads at once: between two, Ctrl-C is noticed */
+	PAGE = 4096,
+	MAX_ROOTS = 32,
+};
+
+static struct {
+	struct lbx_target target;
+	lbx_bridge_read *read;
+	uint64_t roots[MAX_ROOTS]; /* newest first */
+	int n_roots;
+} gdb;
+
+void lbx_target_gdb_remember_root(uint64_t address)
+{
+	int i = 0;
+
+	while (i < gdb.n_roots && gdb.roots[i] != address)
+		i++;
+	if (i == gdb.n_roots && gdb.n_roots < MAX_ROOTS)
+		gdb.n_roots++;
+	if (i == MAX_ROOTS)
+		i--;
+	memmove(gdb.roots + 1, gdb.roots, (size_t)i * sizeof(*gdb.roots));
+	gdb.roots[0] = address;
+}
+
+static bool fault(uint64_t address, size_t n)
+{
+	char byte;
+
+	/* the first page of [address, address + n) that cannot be read */
+	for (size_t at = 0; at < n; at += PAGE - ((address + at) % PAGE)) {
+		if (!gdb.read(address + at, &byte, 1))
+			return lb_fail("memory at 0x%" PRIx64 " cannot be read", address + at);
+	}
+	return lb_fail("memory at 0x%" PRIx64 " (%zu bytes) cannot be read", address, n);
+}
+
+static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	(void)target;
+	if (n && address + n - 1 < address)
+		return lb_fail("%zu bytes at 0x%" PRIx64 " go beyond the address space", n, address);
+	for (size_t done = 0; done < n;) {
+		size_t part = n - done < CHUNK ? n - done : CHUNK;
+
+		if (lbx_bridge_interrupted())
+			return lb_fail("interrupted");
+		if (!gdb.read(address + done, (char *)to + done, (int)part))
+			return fault(address + done, part);
+		done += part;
+	}
+	return true;
+}
+
+/* One value of `info auxv`: "3    AT_PHDR    Program headers for program    0x5555…" */
+static bool auxv_value(const char *auxv, const char *name, uint64_t *ret)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = auxv; (at = strstr(at, name)); at += n) {
+		size_t length = strcspn(at, "\n"), from = length;
+
+		if (at[n] != ' ')
+			continue;
+		while (from && at[from - 1] != ' ')
+			from--;
+		*ret = strtoull(at + from, NULL, 0);
+		return true;
+	}
+	return false;
+}
+
+static bool root_is_at(uint64_t address)
+{
+	uint64_t magic;
+
+	return gdb.read(address, &magic, sizeof(magic)) && magic == LB_SYMTAB_MAGIC;
+}
+
+static bool gdb_find_root(struct lbx_target *target, uint64_t *ret)
+{
+	const char *auxv;
+	uint64_t phdr, phnum;
+
+	for (int i = 0; i < gdb.n_roots; i++) {
+		if (root_is_at(gdb.roots[i])) {
+			*ret = gdb.roots[i];
+			return true;
+		}
+	}
+	if (!lbx_bridge_ask(&auxv, LBX_ANYWHERE, "info auxv"))
+		return lb_fail("no Lazybones runtime was found in this program");
+	if (!auxv_value(auxv, "AT_PHDR", &phdr) || !auxv_value(auxv, "AT_PHNUM", &phnum))
+		return lb_fail("no Lazybones runtime was found in this program: gdb knows neither a "
+			       "JIT entry of it nor where the program headers are (info auxv)");
+	return lbx_find_root_by_note(target, phdr, phnum, ret);
+}
+
+/* "leaf + 7 in section .text of …" */
+static void take_function(const char *answer, struct lbx_source_line *ret)
+{
+	const char *end = strstr(answer, " in section ");
+	const char *plus = strstr(answer, " + ");
+
+	if (!end)
+		return;
+	if (plus && plus < end)
+		end = plus;
+	snprintf(ret->function, sizeof(ret->function), "%.*s", (int)(end - answer), answer);
+}
+
+/* "Line 4 of "p.c" starts at address …" */
+static void take_line(const char *answer, struct lbx_source_line *ret)
+{
+	const char *file, *end;
+
+	if (strncmp(answer, "Line ", 5) != 0)
+		return;
+	file = strchr(answer, '"');
+	end = file ? strchr(file + 1, '"') : NULL;
+	if (!end)
+		return;
+	ret->line = (int)strtol(answer + 5, NULL, 10);
+	snprintf(ret->file, sizeof(ret->file), "%.*s", (int)(end - file - 1), file + 1);
+}
+
+static bool gdb_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
+{
+	const char *symbol, *line;
+	bool known;
+
+	(void)target;
+	memset(ret, 0, sizeof(*ret));
+	known = lbx_bridge_ask(&symbol, LBX_ANYWHERE, "info symbol 0x%" PRIx64, pc);
+	known &= lbx_bridge_ask(&line, LBX_ANYWHERE, "info line *0x%" PRIx64, pc);
+	if (!known)
+		return false;
+	take_function(symbol, ret);
+	take_line(line, ret);
+	return true;
+}
+
+static bool gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret)
+{
+	const char *type, *value;
+	bool known;
+	char *end;
+
+	(void)target;
+	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "whatis %s", expression);
+	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, "output/x %s", expression);
+	if (!known)
+		return false;
+	if (strncmp(type, "type = ", 7) != 0)
+		return lb_fail("%s", type);
+	snprintf(ret->type, sizeof(ret->type), "%s", type + 7);
+	if (*value == '@' && strstr(value, ": ")) /* a C++ reference */
+		value = strstr(value, ": ") + 2;
+	ret->bits = strtoull(value, &end, 16);
+	if (end == value || strncmp(value, "0x", 2) != 0)
+		return lb_fail("%s is of type %s, and has no single value: %.80s", expression,
+			       ret->type, value);
+	return true;
+}
+
+/* Takes effect when the response runs. */
+static bool gdb_write(struct lbx_target *target, uint64_t address, const void *from, size_t n)
+{
+	uint64_t value = 0;
+	const char *type = n == 8 ? "unsigned long" : n == 4 ? "unsigned int" :
+			   n == 1 ? "unsigned char" : NULL;
+
+	(void)target;
+	if (!type)
+		return lb_fail("cannot write %zu bytes at once", n);
+	memcpy(&value, from, n);
+	lbx_bridge_script("set var {%s}0x%" PRIx64 " = 0x%" PRIx64, type, address, value);
+	return true;
+}
+
+static const struct lbx_target_ops ops[] = {
+#define OPS(kind_name) { \
+	.kind = kind_name, .read = gdb_read, .find_root = gdb_find_root, \
+	.source_line = gdb_source_line, .evaluate = gdb_evaluate, .write = gdb_write }
+	[LBX_UNKNOWN] = OPS("program in gdb"),
+	[LBX_LIVE] = OPS("live process"),
+	[LBX_REMOTE] = OPS("remote process"),
+	[LBX_CORE] = OPS("core file"),
+#undef OPS
+};
+
+struct lbx_target *lbx_target_gdb(lbx_bridge_read *read)
+{
+	gdb.read = read;
+	gdb.target.ops = &ops[LBX_UNKNOWN];
+	return &gdb.target;
+}
+
+enum lbx_liveness lbx_target_gdb_liveness(void)
+{
+	enum lbx_liveness liveness = LBX_UNKNOWN;
+	const char *stack;
+
+	if (!lbx_bridge_ask(&stack, LBX_ANYWHERE, "maintenance print target-stack"))
+		return LBX_UNKNOWN;
+	if (strstr(stack, "- core ("))
+		liveness = LBX_CORE;
+	else if (strstr(stack, "remote ("))
+		liveness = LBX_REMOTE;
+	else if (strstr(stack, "- native ("))
+		liveness = LBX_LIVE;
+	gdb.target.ops = &ops[liveness];
+	return liveness;
+}

@@ -1,0 +1,32 @@
+/* A growing text, and what it takes to pass text through gdb's scripts and streams.
+ * After a failed allocation `failed` is set and further text is dropped. */
+#ifndef LBX_PLUGIN_TEXT_H
+#define LBX_PLUGIN_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct text {
+	char *bytes;
+	size_t n, room;
+	bool failed;
+	bool echoing; /* inside an unfinished `echo` line */
+};
+
+void text_append(struct text *text, const char *bytes, size_t n);
+void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vprintf(struct text *text, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+/* Appends gdb `echo` commands that print the bytes: one a line. */
+void text_echo(struct text *text, const char *bytes, size_t n);
+/* Ends an `echo` that has had no newline yet, so that another command can follow. */
+void text_end_echo(struct text *text);
+void text_clear(struct text *text); /* keeps the memory */
+void text_free(struct text *text);
+
+/* What gdb logs under an MI front end are stream records: ~"text\n". Turns them, in place,
+ * into the text; other text stays as it is. */
+void text_strip_mi(char *text);
+
+#endif

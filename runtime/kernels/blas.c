@@ -1,0 +1,112 @@
+/* Finding a BLAS. A program that links one (a static program must) is served by weak
+ * symbols; otherwise libopenblas.so.0 is opened at the first product worth it, with its
+ * names kept to ourselves.
+ *
+ * OpenBLAS chooses its kernels while it is loaded, by CPU model. Version 0.3.21 does not
+ * know AMD's cores with AVX-512 and takes its Haswell kernels there, which are slower by a
+ * factor of up to 1.7. So OPENBLAS_CORETYPE, unless the user has set it, says SkylakeX
+ * during the load on any CPU with that core's instructions. The price: setenv() is not
+ * safe against a getenv() in another thread at that very moment. It is paid once a
+ * process, under a lock, and only where it gains speed; a user who sets the variable,
+ * or links OpenBLAS, never pays it. */
+#include "kernels/blas.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernels/kernels.h"
+
+#define WEAK(result, name, ...) extern result name(__VA_ARGS__) __attribute__((weak))
+WEAK(void, cblas_sgemm, int, int, int, int, int, int, float, const float *, int, const float *, int,
+     float, float *, int);
+WEAK(void, cblas_dgemm, int, int, int, int, int, int, double, const double *, int, const double *,
+     int, double, double *, int);
+WEAK(void, cblas_cgemm, int, int, int, int, int, int, const void *, const void *, int,
+     const void *, int, const void *, void *, int);
+WEAK(char *, openblas_get_corename, void);
+
+enum { UNKNOWN, FOUND, ABSENT };
+
+static struct lb_blas found;
+static char description[128] = "none";
+static _Atomic int state;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool wants_skylakex(void)
+{
+#ifdef __x86_64__
+	__builtin_cpu_init();
+	return !getenv("OPENBLAS_CORETYPE") && __builtin_cpu_supports("avx512f") &&
+	       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+	       __builtin_cpu_supports("avx512vl");
+#else
+	return false;
+#endif
+}
+
+static void describe(const char *how, char *(*corename)(void))
+{
+	snprintf(description, sizeof description, "%s%s%s", how, corename ? ", core " : "",
+		 corename ? corename() : "");
+}
+
+static bool find_linked(void)
+{
+	if (!cblas_sgemm || !cblas_dgemm || !cblas_cgemm)
+		return false;
+	found = (struct lb_blas){ .sgemm = cblas_sgemm, .dgemm = cblas_dgemm, .cgemm = cblas_cgemm };
+	describe("linked", openblas_get_corename);
+	return true;
+}
+
+static bool open_library(void)
+{
+	static const char name[] = "libopenblas.so.0";
+	bool steer = wants_skylakex();
+	if (steer)
+		setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
+	void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	if (steer)
+		unsetenv("OPENBLAS_CORETYPE");
+	if (!library)
+		return false;
+	*(void **)&found.sgemm = dlsym(library, "cblas_sgemm");
+	*(void **)&found.dgemm = dlsym(library, "cblas_dgemm");
+	*(void **)&found.cgemm = dlsym(library, "cblas_cgemm");
+	if (!found.sgemm || !found.dgemm || !found.cgemm) {
+		dlclose(library);
+		return false;
+	}
+	char *(*corename)(void);
+	void (*set_threads)(int);
+	*(void **)&corename = dlsym(library, "openblas_get_corename");
+	*(void **)&set_threads = dlsym(library, "openblas_set_num_threads");
+	if (set_threads && getenv("LAZYBONES_THREADS") && !getenv("OPENBLAS_NUM_THREADS"))
+		set_threads(lb_parallel_width());
+	describe(name, corename);
+	return true;
+}
+
+const struct lb_blas *lb_blas(void)
+{
+	int known = atomic_load_explicit(&state, memory_order_acquire);
+	if (known == UNKNOWN) {
+		pthread_mutex_lock(&lock);
+		known = atomic_load_explicit(&state, memory_order_relaxed);
+		if (known == UNKNOWN) {
+			known = find_linked() || open_library() ? FOUND : ABSENT;
+			atomic_store_explicit(&state, known, memory_order_release);
+		}
+		pthread_mutex_unlock(&lock);
+	}
+	return known == FOUND ? &found : NULL;
+}
+
+const char *lb_blas_name(void)
+{
+	return atomic_load_explicit(&state, memory_order_acquire) == UNKNOWN && cblas_sgemm ?
+		       "linked" : atomic_load(&state) == UNKNOWN ? "none" : description;
+}

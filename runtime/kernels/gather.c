@@ -1,0 +1,203 @@
+/* take and take_along_axis. Indices are first read into int64 scratch, checked and made
+ * non-negative by the calling thread, whose error message it would be; then elements are
+ * moved without any check. */
+#include <stdio.h>
+
+#include "kernels/layout.h"
+#include "kernels/tile.h"
+
+enum { CHUNK = 512, GRAIN_BYTES = 1 << 17 };
+
+static bool out_of_range(const char *op, const char *index, int axis, int64_t size)
+{
+	return lb_fail("%s: index %s is out of range for axis %d of size %lld", op, index, axis,
+		       (long long)size);
+}
+
+/* Dense, non-negative indices below `size`. */
+static const int64_t *read_indices(struct lb_exec *exec, const char *op,
+				   const struct lb_view *indices, int axis, int64_t size)
+{
+	if (indices->dtype < LB_U8 || indices->dtype > LB_I64) {
+		lb_fail("%s: indices are %s; use an integer dtype", op,
+			lb_dtypes[indices->dtype].name);
+		return NULL;
+	}
+	int64_t n = lb_shape_size(indices->rank, indices->shape), bytes;
+	if (!lb_mul(n, 8, &bytes)) {
+		lb_fail("%s: %lld indices are too many", op, (long long)n);
+		return NULL;
+	}
+	int64_t *list = exec->scratch(exec, bytes > 0 ? bytes : 8);
+	if (!list)
+		return NULL;
+	lb_tile_fn *convert = lb_tiles()->convert(LB_I64, indices->dtype);
+	int64_t width = lb_width_of(indices->dtype), index[LB_MAX_RANK] = { 0 };
+	char raw[CHUNK * 8] __attribute__((aligned(64)));
+	for (int64_t at = 0; at < n; at += CHUNK) {
+		int64_t m = n - at < CHUNK ? n - at : CHUNK;
+		lb_gather(raw, indices->data, m, indices->rank, indices->shape, indices->strides,
+			  index, width);
+		convert(m, list + at, raw, NULL, NULL);
+		for (int64_t i = at; i < at + m; i++) {
+			int64_t value = list[i];
+			bool huge = indices->dtype == LB_U64 && value < 0;
+			if (value < 0 && value >= -size && !huge)
+				list[i] = value += size;
+			if (value >= 0 && value < size)
+				continue;
+			char text[32];
+			if (huge)
+				snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+			else
+				snprintf(text, sizeof text, "%lld", (long long)value);
+			out_of_range(op, text, axis, size);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+#define PICK(T)                                                                     \
+	do {                                                                        \
+		T *d = (T *)(void *)to;                                             \
+		const T *s = (const T *)(const void *)from;                         \
+		for (int64_t i = 0; i < n; i++)                                     \
+			d[i] = s[i * walk + indices[i] * stride];                   \
+	} while (0)
+
+/* to[i] = from[i * walk + indices[i] * stride] */
+static void pick(char *to, const char *from, const int64_t *indices, int64_t n, int64_t walk,
+		 int64_t stride, int64_t bytes)
+{
+	switch (bytes) {
+	case 1: PICK(uint8_t); break;
+	case 2: PICK(uint16_t); break;
+	case 4: PICK(uint32_t); break;
+	case 8: PICK(uint64_t); break;
+	}
+}
+
+struct take {
+	const char *x;
+	char *to;
+	const int64_t *indices;
+	int64_t n_indices, bytes, stride;
+	int n_outer, n_inner;
+	int64_t outer[LB_MAX_RANK], outer_strides[LB_MAX_RANK];
+	int64_t inner[LB_MAX_RANK], inner_strides[1][LB_MAX_RANK];
+	int64_t n_each; /* elements of an inner block */
+};
+
+/* Units are (outer index, index) pairs. */
+static void take_range(void *arg, int64_t begin, int64_t end)
+{
+	const struct take *take = arg;
+	int64_t bytes = take->bytes, block = take->n_each * bytes;
+	bool dense = take->n_inner == 1 && take->inner_strides[0][0] == 1;
+	while (begin < end) {
+		int64_t index[LB_MAX_RANK], first = begin % take->n_indices;
+		int64_t n = take->n_indices - first;
+		n = n > end - begin ? end - begin : n;
+		lb_index_of(take->n_outer, take->outer, begin / take->n_indices, index);
+		const char *from = take->x +
+				   lb_offset_of(take->n_outer, index, take->outer_strides) * bytes;
+		char *to = take->to + begin * block;
+		if (take->n_inner == 0)
+			pick(to, from, take->indices + first, n, 0, take->stride, bytes);
+		for (int64_t i = 0; take->n_inner > 0 && i < n; i++, to += block) {
+			const char *at = from + take->indices[first + i] * take->stride * bytes;
+			if (dense) {
+				memcpy(to, at, (size_t)block);
+				continue;
+			}
+			int64_t start[LB_MAX_RANK] = { 0 };
+			lb_gather(to, at, take->n_each, take->n_inner, take->inner,
+				  take->inner_strides[0], start, bytes);
+		}
+		begin += n;
+	}
+}
+
+bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct lb_view *indices,
+		    int axis, void *to)
+{
+	if (axis < 0 || axis >= x->rank)
+		return lb_fail("take: axis %d of an array of %d axes", axis, x->rank);
+	struct take take = { .x = x->data, .to = to, .bytes = lb_width_of(x->dtype),
+			     .stride = x->strides[axis], .n_each = 1,
+			     .n_indices = lb_shape_size(indices->rank, indices->shape) };
+	int64_t n_outer = 1;
+	for (int i = 0; i < x->rank; i++) {
+		if (i < axis) {
+			take.outer[take.n_outer] = x->shape[i];
+			take.outer_strides[take.n_outer++] = x->strides[i];
+			n_outer *= x->shape[i];
+		} else if (i > axis) {
+			take.inner[take.n_inner] = x->shape[i];
+			take.inner_strides[0][take.n_inner++] = x->strides[i];
+			take.n_each *= x->shape[i];
+		}
+	}
+	take.indices = read_indices(exec, "take", indices, axis, x->shape[axis]);
+	if (!take.indices)
+		return false;
+	if (n_outer == 0 || take.n_indices == 0 || take.n_each == 0)
+		return true;
+	take.n_inner = lb_join_axes(take.n_inner, take.inner, 1, take.inner_strides);
+	lb_parallel(exec, n_outer * take.n_indices, GRAIN_BYTES / (take.n_each * take.bytes) + 1,
+		    take_range, &take);
+	return true;
+}
+
+struct along {
+	const char *x;
+	char *to;
+	const int64_t *indices;
+	int rank;
+	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK]; /* of x, 0 along the axis */
+	int64_t stride, bytes;
+};
+
+static void along_range(void *arg, int64_t begin, int64_t end)
+{
+	const struct along *along = arg;
+	int last = along->rank - 1;
+	int64_t index[LB_MAX_RANK], bytes = along->bytes;
+	lb_index_of(along->rank, along->shape, begin, index);
+	while (begin < end) {
+		int64_t n = along->shape[last] - index[last];
+		n = n > end - begin ? end - begin : n;
+		int64_t from = lb_offset_of(along->rank, index, along->strides);
+		pick(along->to + begin * bytes, along->x + from * bytes, along->indices + begin, n,
+		     along->strides[last], along->stride, bytes);
+		begin += n;
+		index[last] = 0;
+		lb_next_row(along->rank, along->shape, along->strides, index, 0);
+	}
+}
+
+bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x,
+			  const struct lb_view *indices, int axis, void *to)
+{
+	if (axis < 0 || axis >= x->rank || indices->rank != x->rank)
+		return lb_fail("take_along_axis: axis %d, array of %d axes, indices of %d", axis,
+			       x->rank, indices->rank);
+	struct along along = { .x = x->data, .to = to, .rank = x->rank,
+			       .stride = x->strides[axis], .bytes = lb_width_of(x->dtype) };
+	for (int i = 0; i < x->rank; i++) {
+		if (i != axis && indices->shape[i] != x->shape[i])
+			return lb_fail("take_along_axis: axis %d has size %lld, its indices %lld", i,
+				       (long long)x->shape[i], (long long)indices->shape[i]);
+		along.shape[i] = indices->shape[i];
+		along.strides[i] = i == axis ? 0 : x->strides[i];
+	}
+	int64_t n = lb_shape_size(along.rank, along.shape);
+	if (n == 0)
+		return true;
+	along.indices = read_indices(exec, "take_along_axis", indices, axis, x->shape[axis]);
+	if (!along.indices)
+		return false;
+	lb_parallel(exec, n, GRAIN_BYTES / along.bytes, along_range, &along);
+	return true;
+}

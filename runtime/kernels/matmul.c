@@ -1,0 +1,405 @@
+/* to = alpha * a @ b + beta * c, over broadcast batch axes.
+ *
+ * f32, f64 and c64 go to BLAS (or the own kernel) where they lie: a matrix that is
+ * contiguous along either axis needs no copy. When b is one matrix for the whole batch
+ * and the rows of a are evenly apart, the batch is one product. f16 and bf16 are
+ * converted block by block into float panels, summed in float over all of k, and
+ * rounded once at the end; so scratch memory is bounded, whatever the sizes. */
+#include <limits.h>
+
+#include "kernels/blas.h"
+#include "kernels/layout.h"
+#include "kernels/tile.h"
+
+enum { BLOCK = 1024, BLAS_LEAST = 8192, SMALL = 8192, GRAIN = 1 << 16 };
+
+/* One matrix: strides in elements. */
+struct matrix {
+	const char *data;
+	int64_t row, column;
+};
+
+struct product {
+	struct lb_exec *exec;
+	const struct lb_tiles *tiles;
+	const struct lb_blas *blas; /* NULL: the own kernel */
+	int dtype;
+	int64_t bytes, m, n, k;
+	double alpha, beta;
+	char *panels[3];            /* scratch: of a, b and the result */
+};
+
+static bool fits_int(int64_t x)
+{
+	return x <= INT_MAX;
+}
+
+/* How BLAS would read a matrix of rows by columns; false if it cannot. */
+static bool blas_layout(const struct matrix *x, int64_t rows, int64_t columns, int *trans, int *ld)
+{
+	int64_t step;
+	if ((x->column == 1 || columns == 1) && (rows == 1 || x->row >= columns)) {
+		*trans = LB_BLAS_PLAIN;
+		step = rows == 1 ? columns : x->row;
+	} else if ((x->row == 1 || rows == 1) && (columns == 1 || x->column >= rows)) {
+		*trans = LB_BLAS_TRANSPOSED;
+		step = columns == 1 ? rows : x->column;
+	} else {
+		return false;
+	}
+	*ld = (int)step;
+	return fits_int(step);
+}
+
+struct own {
+	struct lb_gemm gemm;
+	const struct lb_tiles *tiles;
+	int64_t bytes;
+	bool by_columns;
+};
+
+static void run_own(void *arg, int64_t begin, int64_t end)
+{
+	const struct own *own = arg;
+	struct lb_gemm part = own->gemm;
+	if (own->by_columns) {
+		part.n = end - begin;
+		part.b += begin * part.b_column * own->bytes;
+		part.to += begin * own->bytes;
+	} else {
+		part.m = end - begin;
+		part.a += begin * part.a_row * own->bytes;
+		part.to += begin * part.to_row * own->bytes;
+	}
+	for (int64_t i = 0; i < part.m; i++)
+		memset(part.to + i * part.to_row * own->bytes, 0, (size_t)(part.n * own->bytes));
+	own->tiles->gemm(&part);
+}
+
+/* to = a @ b by the own kernel. */
+static void multiply_own(const struct product *p, int dtype, int64_t m, int64_t n, int64_t k,
+			 const struct matrix *a, const struct matrix *b, void *to, int64_t to_row)
+{
+	struct own own = { .gemm = { .dtype = dtype, .m = m, .n = n, .k = k, .a = a->data,
+				     .b = b->data, .a_row = a->row, .a_column = a->column,
+				     .b_row = b->row, .b_column = b->column, .to = to,
+				     .to_row = to_row,
+				     .small = n < 8 || m < 4 || (double)m * (double)n * (double)k < SMALL },
+			   .tiles = p->tiles, .bytes = lb_width_of(dtype), .by_columns = n > m };
+	int64_t lines = own.by_columns ? n : m, work = (own.by_columns ? m : n) * (k + 1);
+	lb_parallel(p->exec, lines, 32 + GRAIN / (work + 1), run_own, &own);
+}
+
+/* to = alpha * a @ b + beta * to by BLAS; false if it cannot take these. */
+static bool multiply_blas(const struct product *p, int dtype, int64_t m, int64_t n, int64_t k,
+			  double alpha, const struct matrix *a, const struct matrix *b, double beta,
+			  void *to, int64_t to_row)
+{
+	int trans_a, trans_b, lda, ldb;
+	if (!p->blas || !fits_int(m) || !fits_int(n) || !fits_int(k) || !fits_int(to_row) ||
+	    !blas_layout(a, m, k, &trans_a, &lda) || !blas_layout(b, k, n, &trans_b, &ldb))
+		return false;
+	const void *x = a->data, *y = b->data;
+	float alphas[2] = { (float)alpha, 0 }, betas[2] = { (float)beta, 0 };
+	if (dtype == LB_F32)
+		p->blas->sgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas[0],
+			       x, lda, y, ldb, betas[0], to, (int)to_row);
+	else if (dtype == LB_F64)
+		p->blas->dgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alpha, x,
+			       lda, y, ldb, beta, to, (int)to_row);
+	else
+		p->blas->cgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas, x,
+			       lda, y, ldb, betas, to, (int)to_row);
+	return true;
+}
+
+/* to (rows apart by to_row) = alpha * from + beta * c, from and `to` perhaps the same. */
+struct finish {
+	const struct product *p;
+	int from_dtype, dtype;
+	const char *from;
+	int64_t from_row, n;
+	struct matrix c;
+	char *to;
+	int64_t to_row;
+};
+
+static void finish_rows(void *arg, int64_t begin, int64_t end)
+{
+	enum { CHUNK = 512 };
+	const struct finish *f = arg;
+	const struct lb_tiles *tiles = f->p->tiles;
+	int stage = f->dtype == LB_F64 || f->dtype == LB_C64 ? f->dtype : LB_F32;
+	int64_t parts = stage == LB_C64 ? 2 : 1, bytes = lb_width_of(f->dtype);
+	float alpha = (float)f->p->alpha, beta = (float)f->p->beta;
+	char raw[CHUNK * 8], c[CHUNK * 8], x[CHUNK * 8];
+	float *x32 = (float *)(void *)x, *c32 = (float *)(void *)c;
+	double *x64 = (double *)(void *)x, *c64 = (double *)(void *)c;
+	for (int64_t i = begin; i < end; i++)
+		for (int64_t j = 0; j < f->n; j += CHUNK) {
+			int64_t n = f->n - j < CHUNK ? f->n - j : CHUNK;
+			memcpy(x, f->from + (i * f->from_row + j) * lb_width_of(f->from_dtype),
+			       (size_t)(n * lb_width_of(f->from_dtype)));
+			if (f->c.data) {
+				lb_gather_row(raw, f->c.data + (i * f->c.row + j * f->c.column) * bytes,
+					      n, f->c.column, bytes);
+				tiles->convert(stage, f->dtype)(n, c, raw, NULL, NULL);
+			}
+			if (stage == LB_F64)
+				for (int64_t e = 0; e < n; e++)
+					x64[e] = f->p->alpha * x64[e] +
+						 (f->c.data ? f->p->beta * c64[e] : 0);
+			else
+				for (int64_t e = 0; e < n * parts; e++)
+					x32[e] = alpha * x32[e] + (f->c.data ? beta * c32[e] : 0);
+			tiles->convert(f->dtype, stage)(n, f->to + (i * f->to_row + j) * bytes, x,
+							NULL, NULL);
+		}
+}
+
+static void finish(const struct finish *f, int64_t m)
+{
+	struct finish copy = *f;
+	lb_parallel(f->p->exec, m, GRAIN / (f->n + 1) + 1, finish_rows, &copy);
+}
+
+/* A block of a half matrix as a float panel, contiguous along the axis the matrix is. */
+struct panel {
+	const struct product *p;
+	const char *from;
+	int64_t outer, inner, n; /* strides, and elements along inner */
+	float *to;
+};
+
+static void widen_lines(void *arg, int64_t begin, int64_t end)
+{
+	const struct panel *panel = arg;
+	lb_tile_fn *convert = panel->p->tiles->convert(LB_F32, panel->p->dtype);
+	uint16_t line[BLOCK];
+	for (int64_t i = begin; i < end; i++) {
+		const char *from = panel->from + i * panel->outer * 2;
+		if (panel->inner != 1) {
+			lb_gather_row(line, from, panel->n, panel->inner, 2);
+			from = (const char *)line;
+		}
+		convert(panel->n, panel->to + i * panel->n, from, NULL, NULL);
+	}
+}
+
+static struct matrix widen(const struct product *p, const struct matrix *x, int64_t row,
+			   int64_t column, int64_t rows, int64_t columns, char *to)
+{
+	const char *from = x->data + (row * x->row + column * x->column) * 2;
+	bool flip = x->column != 1 && x->row == 1;
+	struct panel panel = { .p = p, .from = from, .to = (float *)(void *)to,
+			       .outer = flip ? x->column : x->row, .inner = flip ? x->row : x->column,
+			       .n = flip ? rows : columns };
+	lb_parallel(p->exec, flip ? columns : rows, GRAIN / panel.n + 1, widen_lines, &panel);
+	return flip ? (struct matrix){ to, 1, rows } : (struct matrix){ to, columns, 1 };
+}
+
+static void add_into(float *to, const float *from, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		to[i] += from[i];
+}
+
+static void multiply_halves(const struct product *p, const struct matrix *a, const struct matrix *b,
+			    const struct matrix *c, char *to)
+{
+	float *sums = (float *)(void *)p->panels[2], *more = sums + BLOCK * BLOCK;
+	for (int64_t j = 0; j < p->n; j += BLOCK)
+		for (int64_t i = 0; i < p->m; i += BLOCK) {
+			int64_t n = p->n - j < BLOCK ? p->n - j : BLOCK;
+			int64_t m = p->m - i < BLOCK ? p->m - i : BLOCK;
+			if (p->k == 0)
+				memset(sums, 0, (size_t)(m * n) * sizeof *sums);
+			for (int64_t q = 0; q < p->k; q += BLOCK) {
+				int64_t k = p->k - q < BLOCK ? p->k - q : BLOCK;
+				struct matrix x = widen(p, a, i, q, m, k, p->panels[0]);
+				struct matrix y = widen(p, b, q, j, k, n, p->panels[1]);
+				if (multiply_blas(p, LB_F32, m, n, k, 1, &x, &y, q > 0, sums, n))
+					continue;
+				multiply_own(p, LB_F32, m, n, k, &x, &y, q > 0 ? more : sums, n);
+				if (q > 0)
+					add_into(sums, more, m * n);
+			}
+			struct finish f = { .p = p, .from_dtype = LB_F32, .dtype = p->dtype,
+					    .from = (char *)sums, .from_row = n, .n = n,
+					    .to = to + (i * p->n + j) * 2, .to_row = p->n };
+			if (c->data)
+				f.c = (struct matrix){ c->data + (i * c->row + j * c->column) * 2,
+						       c->row, c->column };
+			finish(&f, m);
+		}
+}
+
+static void copy_matrix(const struct product *p, struct matrix *x, int64_t rows, int64_t columns,
+			char *to)
+{
+	struct lb_view from = { .data = (void *)x->data, .dtype = (enum lb_dtype)p->dtype, .rank = 2,
+				.shape = { rows, columns }, .strides = { x->row, x->column } };
+	struct lb_view dense = from;
+	dense.data = to;
+	dense.strides[0] = columns;
+	dense.strides[1] = 1;
+	lb_kernel_copy(p->exec, &dense, &from);
+	*x = (struct matrix){ to, columns, 1 };
+}
+
+static void multiply(const struct product *p, struct matrix a, struct matrix b,
+		     const struct matrix *c, char *to)
+{
+	if (p->bytes == 2) {
+		multiply_halves(p, &a, &b, c, to);
+		return;
+	}
+	if (p->blas && p->panels[0])
+		copy_matrix(p, &a, p->m, p->k, p->panels[0]);
+	if (p->blas && p->panels[1])
+		copy_matrix(p, &b, p->k, p->n, p->panels[1]);
+	if (c->data && p->blas) {
+		struct matrix copied = *c;
+		copy_matrix(p, &copied, p->m, p->n, to);
+	}
+	if (multiply_blas(p, p->dtype, p->m, p->n, p->k, p->alpha, &a, &b, c->data ? p->beta : 0, to,
+			  p->n))
+		return;
+	multiply_own(p, p->dtype, p->m, p->n, p->k, &a, &b, to, p->n);
+	if (p->alpha == 1 && !c->data)
+		return;
+	finish(&(struct finish){ .p = p, .from_dtype = p->dtype, .dtype = p->dtype, .from = to,
+				 .from_row = p->n, .n = p->n, .c = *c, .to = to, .to_row = p->n },
+	       p->m);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Scratch, once for all the batch. */
+static bool take_panels(struct product *p, const struct matrix *a, const struct matrix *b)
+{
+	int trans, ld;
+	if (p->bytes == 2) {
+		int64_t m = least(p->m, BLOCK), n = least(p->n, BLOCK), k = least(p->k, BLOCK);
+		int64_t sums = p->k > BLOCK && !p->blas ? 2 * BLOCK * BLOCK : m * n;
+		p->panels[0] = p->exec->scratch(p->exec, (m * k + 1) * 4);
+		p->panels[1] = p->exec->scratch(p->exec, (k * n + 1) * 4);
+		p->panels[2] = p->exec->scratch(p->exec, sums * 4);
+		return p->panels[0] && p->panels[1] && p->panels[2];
+	}
+	int64_t bytes;
+	if (p->blas && !blas_layout(a, p->m, p->k, &trans, &ld)) {
+		if (!lb_mul(p->m * p->k, p->bytes, &bytes))
+			return lb_fail("matmul: the first matrix is too large to copy");
+		p->panels[0] = p->exec->scratch(p->exec, bytes);
+		if (!p->panels[0])
+			return false;
+	}
+	if (p->blas && !blas_layout(b, p->k, p->n, &trans, &ld)) {
+		if (!lb_mul(p->k * p->n, p->bytes, &bytes))
+			return lb_fail("matmul: the second matrix is too large to copy");
+		p->panels[1] = p->exec->scratch(p->exec, bytes);
+		if (!p->panels[1])
+			return false;
+	}
+	return true;
+}
+
+static struct matrix matrix_of(const struct lb_view *x)
+{
+	if (!x)
+		return (struct matrix){ NULL, 0, 0 };
+	return (struct matrix){ x->data, x->strides[x->rank - 2], x->strides[x->rank - 1] };
+}
+
+/* Joins the batch to the rows when b is the same for all and the rows of a (and c) run on
+ * evenly; returns the batch axes that are left. */
+static int join_batch(struct product *p, int batch, struct matrix *a, struct matrix *c,
+		      const struct lb_view *views[3])
+{
+	int64_t shape[LB_MAX_RANK], strides[2][LB_MAX_RANK] = { { 0 } };
+	for (int i = 0; i < batch; i++)
+		if (views[0]->shape[i] != 1 && views[1]->strides[i] != 0)
+			return batch;
+	memcpy(shape, views[0]->shape, sizeof shape);
+	memcpy(strides[0], views[0]->strides, sizeof strides[0]);
+	if (c->data)
+		memcpy(strides[1], views[2]->strides, sizeof strides[1]);
+	int rank = lb_join_axes(batch + 1, shape, c->data ? 2 : 1, strides);
+	if (rank > 1)
+		return batch;
+	p->m = rank ? shape[0] : 1;
+	a->row = rank ? strides[0][0] : a->row;
+	c->row = rank ? strides[1][0] : c->row;
+	return 0;
+}
+
+struct batch {
+	const struct product *p;
+	int rank;
+	const int64_t *shape;
+	struct matrix matrices[3];
+	int64_t strides[3][LB_MAX_RANK];
+	char *to;
+};
+
+static void run_batch(void *arg, int64_t begin, int64_t end)
+{
+	const struct batch *batch = arg;
+	const struct product *p = batch->p;
+	for (int64_t i = begin; i < end; i++) {
+		int64_t index[LB_MAX_RANK];
+		struct matrix x[3];
+		lb_index_of(batch->rank, batch->shape, i, index);
+		for (int k = 0; k < 3; k++) {
+			x[k] = batch->matrices[k];
+			if (x[k].data)
+				x[k].data += lb_offset_of(batch->rank, index, batch->strides[k]) *
+					     p->bytes;
+		}
+		multiply(p, x[0], x[1], &x[2], batch->to + i * p->m * p->n * p->bytes);
+	}
+}
+
+bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b,
+		      const struct lb_view *c, double alpha, double beta, void *to)
+{
+	const struct lb_view *views[3] = { a, b, c };
+	int rank = a->rank, axes = rank - 2;
+	if (rank < 2 || rank > LB_MAX_RANK || b->rank != rank || (c && c->rank != rank) ||
+	    a->shape[rank - 1] != b->shape[rank - 2])
+		return lb_fail("matmul: shapes of the matrices do not match");
+	if (!lb_dtype_is_inexact(a->dtype) || a->dtype != b->dtype || (c && c->dtype != a->dtype))
+		return lb_fail("matmul: not defined for %s and %s", lb_dtypes[a->dtype].name,
+			       lb_dtypes[b->dtype].name);
+	struct product p = { .exec = exec, .tiles = lb_tiles(), .dtype = a->dtype,
+			     .bytes = lb_width_of(a->dtype), .m = a->shape[rank - 2],
+			     .n = b->shape[rank - 1], .k = a->shape[rank - 1], .alpha = alpha,
+			     .beta = beta };
+	struct batch batch = { .p = &p, .shape = a->shape, .to = to };
+	int64_t count = lb_shape_size(axes, a->shape);
+	if (count == 0 || p.m == 0 || p.n == 0)
+		return true;
+	for (int k = 0; k < 3; k++) {
+		batch.matrices[k] = matrix_of(views[k]);
+		for (int i = 0; views[k] && i < axes; i++)
+			batch.strides[k][i] = views[k]->strides[i];
+	}
+	batch.rank = join_batch(&p, axes, &batch.matrices[0], &batch.matrices[2], views);
+	if (batch.rank == 0)
+		count = 1;
+	bool large = (double)p.m * (double)p.n * (double)p.k >= BLAS_LEAST;
+	if (large && exec->blas && exec->threads && p.k > 0)
+		p.blas = lb_blas();
+	if (!take_panels(&p, &batch.matrices[0], &batch.matrices[1]))
+		return false;
+	/* small products side by side; large ones, and those with panels, one by one */
+	if (!large && !p.panels[0] && !p.panels[1] && !p.panels[2])
+		lb_parallel(exec, count, GRAIN / (p.m * p.n * (p.k + 1)) + 1, run_batch, &batch);
+	else
+		run_batch(&batch, 0, count);
+	return true;
+}

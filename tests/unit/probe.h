@@ -1,0 +1,20 @@
+/* What several tests ask of the runtime and of the machine. */
+#ifndef TEST_PROBE_H
+#define TEST_PROBE_H
+
+#include "symtab.h"
+
+/* The runtime's counters, as a debugger finds them. */
+const struct lb_counters *counters(void);
+/* Tensors that are alive. */
+int64_t live_tensors(void);
+/* True under valgrind or a sanitizer: then large work is skipped. */
+bool is_instrumented(void);
+/* Bytes that the machine could still give. */
+uint64_t available_memory(void);
+/* 0, 1, 2, … as float32. */
+lb_tensor *counting(lb_list shape);
+/* True if each of the words, which spaces separate, is in the kept error; clears it. */
+bool error_has(const char *words);
+
+#endif

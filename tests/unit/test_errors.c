@@ -1,0 +1,455 @@
+/* Every operation given what it cannot take: it says so by name, and nothing crashes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe.h"
+
+static lb_tensor *x23(void)
+{
+	return counting(LB_SHAPE(2, 3));
+}
+
+static lb_tensor *x45(void)
+{
+	return counting(LB_SHAPE(4, 5));
+}
+
+static lb_tensor *of(lb_dtype dtype, lb_list shape)
+{
+	return lb_ones(shape, dtype);
+}
+
+/* The call gives nothing, and an error that holds the words; or it gives a tensor
+ * whose evaluation fails so. */
+#define FAILS(call, words) do { \
+	LB_SCOPE { \
+		lb_tensor *result_ = (call); \
+		if (result_ && lb_ok()) \
+			lb_eval(result_); \
+		if (lb_ok()) \
+			fprintf(stderr, "no error: %s\n", #call); \
+		assert_true(error_has(words)); \
+	} \
+} while (0)
+
+/* At once: the shapes alone show that it cannot work. */
+#define FAILS_AT_ONCE(call, words) do { \
+	LB_SCOPE { \
+		lb_tensor *result_ = (call); \
+		if (result_) \
+			fprintf(stderr, "a result: %s\n", #call); \
+		assert_null(result_); \
+		assert_true(error_has(words)); \
+	} \
+} while (0)
+
+typedef lb_tensor *(*unary_op)(lb_tensor *);
+typedef lb_tensor *(*binary_op)(lb_tensor *, lb_tensor *);
+typedef lb_tensor *(*reduction_op)(lb_tensor *, lb_list, bool);
+
+#define OP(name) { #name, lb_##name }
+static const struct { const char *name; unary_op run; } unaries[] = {
+	OP(negative), OP(abs), OP(exp), OP(log), OP(sqrt), OP(rsqrt), OP(sin), OP(cos), OP(tanh),
+	OP(sigmoid), OP(erf), OP(square), OP(floor), OP(ceil), OP(round), OP(isnan), OP(isinf),
+	OP(logical_not), OP(contiguous),
+};
+static const struct { const char *name; binary_op run; } binaries[] = {
+	OP(add), OP(subtract), OP(multiply), OP(divide), OP(power), OP(maximum), OP(minimum),
+	OP(remainder), OP(equal), OP(not_equal), OP(less), OP(less_equal), OP(greater),
+	OP(greater_equal), OP(logical_and), OP(logical_or),
+};
+static const struct { const char *name; reduction_op run; } reductions[] = {
+	OP(sum), OP(mean), OP(max), OP(min), OP(prod), OP(all), OP(any), OP(logsumexp), OP(argmax),
+	OP(argmin),
+};
+#undef OP
+
+#define COUNT(array) (int)(sizeof(array) / sizeof *(array))
+
+static void elementwise_shapes(void **state)
+{
+	(void)state;
+	for (int i = 0; i < COUNT(binaries); i++) {
+		char words[64];
+		snprintf(words, sizeof words, "%s (2,3) (4,5)", binaries[i].name);
+		FAILS_AT_ONCE(binaries[i].run(x23(), x45()), words);
+		FAILS_AT_ONCE(binaries[i].run(lb_zeros(LB_SHAPE(0, 3), LB_F32), x23()),
+			      binaries[i].name);
+	}
+	FAILS_AT_ONCE(lb_where(of(LB_BOOL, LB_SHAPE(2, 3)), x23(), x45()), "where (2,3) (4,5)");
+	FAILS_AT_ONCE(lb_where(of(LB_BOOL, LB_SHAPE(7)), x23(), x23()), "where (2,3)");
+	FAILS_AT_ONCE(lb_clip(x23(), x45(), NULL), "clip (2,3) (4,5)");
+	FAILS_AT_ONCE(lb_clip(x23(), NULL, x45()), "clip (2,3) (4,5)");
+	FAILS_AT_ONCE(lb_astype(x23(), (lb_dtype)99), "astype");
+	FAILS_AT_ONCE(lb_astype(x23(), (lb_dtype)-1), "astype");
+}
+
+static void weak_scalars_out_of_range(void **state)
+{
+	(void)state;
+	FAILS_AT_ONCE(lb_add(of(LB_U8, LB_SHAPE(2)), lb_scalar_int(300)), "300 uint8");
+	FAILS_AT_ONCE(lb_multiply(lb_scalar_int(-1), of(LB_U16, LB_SHAPE(2))), "-1 uint16");
+	FAILS_AT_ONCE(lb_add(of(LB_I32, LB_SHAPE(2)), lb_scalar_int(INT64_MAX)), "int32");
+}
+
+static void products(void **state)
+{
+	(void)state;
+	FAILS_AT_ONCE(lb_matmul(x23(), x45()), "matmul (2,3) (4,5)");
+	FAILS_AT_ONCE(lb_matmul(x23(), lb_ones(LB_SHAPE(2), LB_F32)), "matmul (2,3)");
+	FAILS_AT_ONCE(lb_matmul(lb_ones(LB_SHAPE(), LB_F32), x23()), "matmul (2,3)");
+	FAILS_AT_ONCE(lb_matmul(lb_ones(LB_SHAPE(3, 2, 4), LB_F32), lb_ones(LB_SHAPE(5, 4, 2), LB_F32)),
+		      "matmul (3,2,4) (5,4,2)");
+	FAILS_AT_ONCE(lb_matmul(of(LB_I32, LB_SHAPE(2, 2)), of(LB_I32, LB_SHAPE(2, 2))),
+		      "matmul int32");
+	FAILS_AT_ONCE(lb_addmm(x45(), x23(), lb_ones(LB_SHAPE(3, 2), LB_F32), 1, 1), "addmm (4,5)");
+	FAILS_AT_ONCE(lb_addmm(x23(), x23(), x45(), 1, 1), "addmm (2,3) (4,5)");
+}
+
+static void views(void **state)
+{
+	(void)state;
+	FAILS_AT_ONCE(lb_reshape(x23(), LB_SHAPE(4, 2)), "reshape (2,3) (4,2)");
+	FAILS_AT_ONCE(lb_reshape(x23(), LB_SHAPE(-1, 4)), "reshape (2,3)");
+	FAILS_AT_ONCE(lb_reshape(x23(), LB_SHAPE(-1, -1)), "reshape -1");
+	FAILS_AT_ONCE(lb_reshape(x23(), LB_SHAPE(-2, 3)), "reshape -2");
+	FAILS_AT_ONCE(lb_reshape(lb_zeros(LB_SHAPE(0, 3), LB_F32), LB_SHAPE(-1, 0)), "reshape");
+	FAILS_AT_ONCE(lb_reshape(x23(), LB_SHAPE(1, 1, 1, 1, 1, 1, 1, 2, 3)), "reshape 9");
+	FAILS_AT_ONCE(lb_reshape(x23(), LB_SHAPE(INT64_MAX, INT64_MAX)), "reshape");
+	FAILS_AT_ONCE(lb_transpose(x23(), LB_AXES(0)), "transpose (2,3)");
+	FAILS_AT_ONCE(lb_transpose(x23(), LB_AXES(0, 0)), "transpose (2,3)");
+	FAILS_AT_ONCE(lb_transpose(x23(), LB_AXES(0, 2)), "transpose (2,3)");
+	FAILS_AT_ONCE(lb_transpose(x23(), LB_AXES(0, -3)), "transpose (2,3)");
+	FAILS_AT_ONCE(lb_transpose(x23(), LB_AXES(1, 0, 2)), "transpose (2,3)");
+	FAILS_AT_ONCE(lb_broadcast_to(x23(), LB_SHAPE(4, 3)), "broadcast_to (2,3) (4,3)");
+	FAILS_AT_ONCE(lb_broadcast_to(x23(), LB_SHAPE(3)), "broadcast_to (2,3)");
+	FAILS_AT_ONCE(lb_broadcast_to(x23(), LB_SHAPE(-1, 2, 3)), "broadcast_to -1");
+	FAILS_AT_ONCE(lb_broadcast_to(x23(), LB_SHAPE(INT64_MAX, 2, 3)), "broadcast_to");
+	FAILS_AT_ONCE(lb_expand_dims(x23(), LB_AXES(4)), "expand_dims (2,3)");
+	FAILS_AT_ONCE(lb_expand_dims(x23(), LB_AXES(0, 0)), "expand_dims (2,3)");
+	FAILS_AT_ONCE(lb_expand_dims(x23(), LB_AXES(0, 1, 2, 3, 4, 5, 6)), "expand_dims");
+	FAILS_AT_ONCE(lb_squeeze(x23(), LB_AXES(0)), "squeeze (2,3)");
+	FAILS_AT_ONCE(lb_squeeze(x23(), LB_AXES(2)), "squeeze (2,3)");
+	FAILS_AT_ONCE(lb_flatten(x23(), 1, 0), "flatten (2,3)");
+	FAILS_AT_ONCE(lb_flatten(x23(), 0, 2), "flatten (2,3)");
+	FAILS_AT_ONCE(lb_flatten(x23(), -3, 1), "flatten (2,3)");
+	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(7), LB_STRIDES(1), 0), "as_strided (2,3)");
+	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2), LB_STRIDES(-1), 0), "as_strided");
+	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2), LB_STRIDES(1), 5), "as_strided");
+	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2), LB_STRIDES(1), -1), "as_strided");
+	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2), LB_STRIDES(1, 1), 0), "as_strided");
+	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2, 2), LB_STRIDES(INT64_MAX, INT64_MAX), 0),
+		      "as_strided");
+	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(3), LB_STRIDES(INT64_MIN), 3), "as_strided");
+	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(-1), LB_STRIDES(1), 0), "as_strided");
+}
+
+static void slices(void **state)
+{
+	(void)state;
+	FAILS_AT_ONCE(lb_slice(x23(), LB_AT(2)), "slice (2,3)");
+	FAILS_AT_ONCE(lb_slice(x23(), LB_AT(-3)), "slice (2,3)");
+	FAILS_AT_ONCE(lb_slice(x23(), LB_ALL, LB_AT(INT64_MIN)), "slice (2,3)");
+	FAILS_AT_ONCE(lb_slice(x23(), LB_ALL, LB_ALL, LB_ALL), "slice (2,3)");
+	FAILS_AT_ONCE(lb_slice(x23(), LB_RANGE(0, 2, 0)), "slice step");
+	FAILS_AT_ONCE(lb_slice(x23(), LB_REST, LB_REST), "slice");
+	FAILS_AT_ONCE(lb_slice(x23(), LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS,
+			       LB_NEW_AXIS, LB_NEW_AXIS), "slice");
+	lb_index unknown = { 0, 1, 1, 77 };
+	FAILS_AT_ONCE(lb_slice_n(x23(), 1, &unknown), "slice");
+	FAILS_AT_ONCE(lb_slice_n(x23(), -1, NULL), "slice");
+	FAILS_AT_ONCE(lb_slice_n(x23(), 1, NULL), "slice");
+	LB_SCOPE {
+		lb_index ends = { INT64_MIN, INT64_MAX, INT64_MAX, LB_INDEX_RANGE };
+		assert_int_equal(lb_size(lb_slice_n(counting(LB_SHAPE(5)), 1, &ends)), 1);
+		lb_index back = { INT64_MAX, INT64_MIN, INT64_MIN, LB_INDEX_RANGE };
+		lb_tensor *last = lb_slice_n(counting(LB_SHAPE(5)), 1, &back);
+		assert_true(lb_size(last) == 1 && lb_item(last) == 4);
+	}
+}
+
+static void reduced_axes(void **state)
+{
+	(void)state;
+	for (int i = 0; i < COUNT(reductions); i++) {
+		char words[64];
+		snprintf(words, sizeof words, "%s (2,3)", reductions[i].name);
+		FAILS_AT_ONCE(reductions[i].run(x23(), LB_AXES(2), false), words);
+		FAILS_AT_ONCE(reductions[i].run(x23(), LB_AXES(-3), false), words);
+		FAILS_AT_ONCE(reductions[i].run(x23(), LB_AXES(0, -2), false), words);
+	}
+	FAILS_AT_ONCE(lb_var(x23(), LB_AXES(2), false, 0), "var (2,3)");
+	FAILS_AT_ONCE(lb_softmax(x23(), LB_AXES(2)), "softmax (2,3)");
+	FAILS_AT_ONCE(lb_softmax(x23(), LB_AXES(1, 1)), "softmax (2,3)");
+	FAILS_AT_ONCE(lb_argmax(x23(), LB_AXES(0, 1), false), "argmax (2,3)");
+	FAILS(lb_max(lb_zeros(LB_SHAPE(0, 3), LB_F32), LB_AXES(0), false), "max");
+	FAILS(lb_min(lb_zeros(LB_SHAPE(0), LB_I32), LB_ALL_AXES, false), "min");
+	FAILS(lb_argmax(lb_zeros(LB_SHAPE(3, 0), LB_F32), LB_AXES(1), false), "argmax");
+	FAILS(lb_argmin(lb_zeros(LB_SHAPE(0), LB_F32), LB_ALL_AXES, false), "argmin");
+}
+
+static void joins(void **state)
+{
+	(void)state;
+	lb_tensor *parts[4];
+	LB_SCOPE {
+		lb_tensor *xs[] = { x23(), x45(), NULL };
+		FAILS_AT_ONCE(lb_concatenate(2, xs, 0), "concatenate (2,3) (4,5)");
+		FAILS_AT_ONCE(lb_concatenate(0, xs, 0), "concatenate");
+		FAILS_AT_ONCE(lb_concatenate(-1, xs, 0), "concatenate");
+		FAILS_AT_ONCE(lb_concatenate(1, xs, 2), "concatenate (2,3)");
+		FAILS_AT_ONCE(lb_stack(2, xs, 0), "stack (2,3) (4,5)");
+		FAILS_AT_ONCE(lb_stack(0, xs, 0), "stack");
+		FAILS_AT_ONCE(lb_stack(1, xs, 3), "stack (2,3)");
+		assert_null(lb_concatenate(3, xs, 0));
+		lb_clear_error();
+		assert_false(lb_split(x23(), 2, 1, parts));
+		assert_true(error_has("split (2,3)"));
+		assert_false(lb_split(x23(), 0, 1, parts));
+		assert_true(error_has("split"));
+		assert_false(lb_split(x23(), 3, 2, parts));
+		assert_true(error_has("split (2,3)"));
+	}
+}
+
+static void gathers(void **state)
+{
+	(void)state;
+	FAILS_AT_ONCE(lb_take(x23(), x23(), 0), "take float32");
+	FAILS_AT_ONCE(lb_take(x23(), of(LB_I32, LB_SHAPE(2)), 2), "take (2,3)");
+	FAILS_AT_ONCE(lb_take(lb_ones(LB_SHAPE(1, 1, 1, 1, 1), LB_F32),
+			      of(LB_I32, LB_SHAPE(1, 1, 1, 1, 1)), 0), "take");
+	FAILS_AT_ONCE(lb_take_along_axis(x23(), of(LB_I32, LB_SHAPE(2)), 0), "take_along_axis (2,3)");
+	FAILS_AT_ONCE(lb_take_along_axis(x23(), of(LB_I32, LB_SHAPE(5, 2)), 1),
+		      "take_along_axis (2,3) (5,2)");
+	FAILS_AT_ONCE(lb_take_along_axis(x23(), x23(), 1), "take_along_axis float32");
+	FAILS(lb_take(x23(), lb_full(LB_SHAPE(1), 3, LB_I32), 1), "take 3");
+	FAILS(lb_take(x23(), lb_full(LB_SHAPE(1), -4, LB_I64), 1), "take -4 3");
+	FAILS(lb_take(x23(), lb_full(LB_SHAPE(1), 1e18, LB_U64), 0), "take");
+	FAILS(lb_take(lb_zeros(LB_SHAPE(0, 2), LB_F32), of(LB_I32, LB_SHAPE(1)), 0), "take");
+	FAILS(lb_take_along_axis(x23(), lb_full(LB_SHAPE(2, 1), 7, LB_I32), 1),
+	      "take_along_axis 7 3");
+}
+
+static void creation(void **state)
+{
+	(void)state;
+	float data[6] = { 0 };
+	int64_t nine[9] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	lb_list rank9 = { 9, nine };
+	FAILS_AT_ONCE(lb_from_data(data, 20, LB_SHAPE(2, 3), LB_F32), "20 24 (2,3)");
+	FAILS_AT_ONCE(lb_from_data(NULL, 24, LB_SHAPE(2, 3), LB_F32), "");
+	FAILS_AT_ONCE(lb_from_data(data, 24, LB_SHAPE(-2, 3), LB_F32), "");
+	FAILS_AT_ONCE(lb_from_data(data, 24, LB_SHAPE(2, 3), (lb_dtype)14), "");
+	FAILS_AT_ONCE(lb_from_data(data, 4, rank9, LB_F32), "9");
+	FAILS_AT_ONCE(lb_from_data(data, 24, (lb_list){ 2, NULL }, LB_F32), "");
+	FAILS_AT_ONCE(lb_from_memory(data, 25, LB_SHAPE(2, 3), LB_F32, NULL, NULL), "");
+	FAILS_AT_ONCE(lb_from_memory(NULL, 24, LB_SHAPE(2, 3), LB_F32, NULL, NULL), "");
+	FAILS_AT_ONCE(lb_zeros(LB_SHAPE(INT64_MAX, 3), LB_F32), "");
+	FAILS_AT_ONCE(lb_zeros(LB_SHAPE(INT64_MAX), LB_F64), "");
+	FAILS_AT_ONCE(lb_zeros(LB_SHAPE(-1), LB_F32), "-1");
+	FAILS_AT_ONCE(lb_ones(rank9, LB_F32), "9");
+	FAILS_AT_ONCE(lb_zeros(LB_SHAPE(2), (lb_dtype)77), "");
+	FAILS_AT_ONCE(lb_full(LB_SHAPE(2), 1, (lb_dtype)-3), "");
+	FAILS_AT_ONCE(lb_zeros(LB_ALL_AXES, LB_F32), "");
+	FAILS_AT_ONCE(lb_eye(-1, 3, 0, LB_F32), "eye -1");
+	FAILS_AT_ONCE(lb_eye(INT64_MAX, INT64_MAX, 0, LB_F32), "eye");
+	FAILS_AT_ONCE(lb_arange(0, 5, 0, LB_F32), "arange step");
+	FAILS_AT_ONCE(lb_arange(0, (double)NAN, 1, LB_F32), "arange");
+	FAILS_AT_ONCE(lb_arange(0, (double)INFINITY, 1, LB_F32), "arange");
+	FAILS_AT_ONCE(lb_arange(0, 1e300, 1e-300, LB_F64), "arange");
+	FAILS_AT_ONCE(lb_arange(0, 5, 1, LB_DTYPES), "arange");
+	FAILS_AT_ONCE(lb_random_uniform(LB_SHAPE(2), 0, 1, LB_I32, lb_key(1)), "random_uniform int32");
+	FAILS_AT_ONCE(lb_random_normal(LB_SHAPE(2), LB_BOOL, lb_key(1)), "random_normal bool");
+	FAILS_AT_ONCE(lb_random_normal(LB_SHAPE(-2), LB_F32, lb_key(1)), "random_normal");
+}
+
+static void values(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		char bytes[8];
+		assert_true(isnan(lb_item(x23())));
+		assert_true(error_has("item (2,3)"));
+		assert_int_equal(lb_item_int(x23()), 0);
+		assert_true(error_has("item (2,3)"));
+		assert_false(lb_copy_out(x23(), bytes, sizeof bytes));
+		assert_true(error_has("copy_out 8 24"));
+		assert_false(lb_copy_out(x23(), NULL, 24));
+		lb_clear_error();
+		assert_int_equal(lb_dim(x23(), 2), 0);
+		lb_clear_error();
+		assert_int_equal(lb_dim(x23(), -1), 3);
+		assert_int_equal(lb_dim(x23(), -2), 2);
+		assert_true(lb_ok());
+	}
+}
+
+/* NULL in, NULL out, and the error that made it NULL stays. */
+static void failed_inputs(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *none = lb_add(x23(), x45()), *x = x23(), *parts[2] = { x, x };
+		lb_tensor *list[2] = { x, none };
+		char first[1024], bytes[24];
+		snprintf(first, sizeof first, "%s", lb_error_message());
+		for (int i = 0; i < COUNT(unaries); i++)
+			assert_null(unaries[i].run(none));
+		for (int i = 0; i < COUNT(binaries); i++) {
+			assert_null(binaries[i].run(none, x));
+			assert_null(binaries[i].run(x, none));
+			assert_null(binaries[i].run(none, none));
+		}
+		for (int i = 0; i < COUNT(reductions); i++)
+			assert_null(reductions[i].run(none, LB_ALL_AXES, false));
+		assert_null(lb_where(none, x, x));
+		assert_null(lb_where(x, none, x));
+		assert_null(lb_where(x, x, none));
+		assert_null(lb_clip(none, x, x));
+		assert_null(lb_astype(none, LB_F32));
+		assert_null(lb_reshape(none, LB_SHAPE(6)));
+		assert_null(lb_transpose(none, LB_ALL_AXES));
+		assert_null(lb_broadcast_to(none, LB_SHAPE(6)));
+		assert_null(lb_expand_dims(none, LB_AXES(0)));
+		assert_null(lb_squeeze(none, LB_ALL_AXES));
+		assert_null(lb_flatten(none, 0, -1));
+		assert_null(lb_as_strided(none, LB_SHAPE(1), LB_STRIDES(1), 0));
+		assert_null(lb_slice(none, LB_ALL));
+		assert_null(lb_var(none, LB_ALL_AXES, false, 0));
+		assert_null(lb_softmax(none, LB_ALL_AXES));
+		assert_null(lb_matmul(none, x));
+		assert_null(lb_matmul(x, none));
+		assert_null(lb_addmm(none, x, x, 1, 1));
+		assert_null(lb_addmm(x, none, x, 1, 1));
+		assert_null(lb_addmm(x, x, none, 1, 1));
+		assert_null(lb_concatenate(2, list, 0));
+		assert_null(lb_stack(2, list, 0));
+		assert_false(lb_split(none, 2, 0, parts));
+		assert_null(lb_take(none, x, 0));
+		assert_null(lb_take(x, none, 0));
+		assert_null(lb_take_along_axis(none, x, 0));
+		assert_null(lb_take_along_axis(x, none, 0));
+		assert_null(lb_keep(none));
+		assert_null(lb_escape(none));
+		assert_null(lb_named("none", none));
+		lb_release(none);
+		assert_false(lb_eval(none));
+		assert_false(lb_eval(x, none));
+		assert_true(isnan(lb_item(none)));
+		assert_int_equal(lb_item_int(none), 0);
+		assert_false(lb_copy_out(none, bytes, sizeof bytes));
+		assert_null(lb_data(none));
+		assert_null(lb_raw_data(none));
+		assert_null(lb_strided_data(none, NULL));
+		assert_int_equal(lb_rank(none), 0);
+		assert_int_equal(lb_size(none), 0);
+		assert_int_equal(lb_nbytes(none), 0);
+		assert_int_equal(lb_dim(none, 0), 0);
+		assert_false(lb_is_ready(none));
+		assert_null(lb_name(none));
+		assert_int_equal(lb_id(none), 0);
+		assert_string_equal(lb_error_message(), first);
+		lb_clear_error();
+		assert_true(lb_ok());
+		assert_string_equal(lb_error_message(), "");
+		assert_null(lb_error_site());
+	}
+}
+
+static void first_error_and_its_site(void **state)
+{
+	(void)state;
+	extern char __executable_start[], etext[];
+	uint64_t errors = counters()->errors;
+	LB_SCOPE {
+		assert_null(lb_add(x23(), x45()));
+		assert_null(lb_reshape(x23(), LB_SHAPE(4)));
+		const char *site = lb_error_site();
+		assert_true(site >= __executable_start && site < etext);
+		assert_true(counters()->errors > errors);
+		assert_true(error_has("add (2,3) (4,5)"));
+		assert_null(lb_reshape(x23(), LB_SHAPE(4)));
+		assert_true(error_has("reshape (2,3)"));
+	}
+}
+
+/* Any dtype anywhere: a result that evaluates, or an error that names the operation. */
+static void evaluate_or_explain(lb_tensor *y, const char *op)
+{
+	if (y && lb_ok())
+		lb_eval(y);
+	if (!lb_ok())
+		assert_true(error_has(op));
+}
+
+static void every_dtype(void **state)
+{
+	(void)state;
+	lb_list shapes[] = { LB_SHAPE(), LB_SHAPE(0), LB_SHAPE(3, 2) };
+	for (int d = 0; d < LB_DTYPES; d++) {
+		for (int s = 0; s < COUNT(shapes); s++)
+			LB_SCOPE {
+				lb_tensor *x = lb_full(shapes[s], 1, (lb_dtype)d);
+				for (int i = 0; i < COUNT(unaries); i++)
+					evaluate_or_explain(unaries[i].run(x), unaries[i].name);
+				for (int i = 0; i < COUNT(reductions); i++)
+					evaluate_or_explain(reductions[i].run(x, LB_ALL_AXES, true),
+							    reductions[i].name);
+				evaluate_or_explain(lb_var(x, LB_ALL_AXES, true, 0), "var");
+				evaluate_or_explain(lb_softmax(x, LB_ALL_AXES), "softmax");
+				evaluate_or_explain(lb_clip(x, NULL, x), "clip");
+			}
+		for (int e = 0; e < LB_DTYPES; e++)
+			LB_SCOPE {
+				lb_tensor *a = lb_ones(LB_SHAPE(2, 2), (lb_dtype)d);
+				lb_tensor *b = lb_ones(LB_SHAPE(2, 2), (lb_dtype)e);
+				for (int i = 0; i < COUNT(binaries); i++)
+					evaluate_or_explain(binaries[i].run(a, b), binaries[i].name);
+				evaluate_or_explain(lb_matmul(a, b), "matmul");
+				evaluate_or_explain(lb_where(a, b, a), "where");
+				evaluate_or_explain(lb_take(a, lb_subtract(b, b), 0), "");
+			}
+	}
+}
+
+/* Integer powers end, whatever the exponent. */
+static void negative_integer_power(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *y = lb_power(lb_full(LB_SHAPE(3), 2, LB_I32), lb_full(LB_SHAPE(3), -1, LB_I32));
+		evaluate_or_explain(y, "power");
+		lb_tensor *z = lb_remainder(lb_full(LB_SHAPE(1), INT32_MIN, LB_I32),
+					    lb_full(LB_SHAPE(1), -1, LB_I32));
+		assert_int_equal(lb_item_int(z), 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(elementwise_shapes),
+		cmocka_unit_test(weak_scalars_out_of_range),
+		cmocka_unit_test(products),
+		cmocka_unit_test(views),
+		cmocka_unit_test(slices),
+		cmocka_unit_test(reduced_axes),
+		cmocka_unit_test(joins),
+		cmocka_unit_test(gathers),
+		cmocka_unit_test(creation),
+		cmocka_unit_test(values),
+		cmocka_unit_test(failed_inputs),
+		cmocka_unit_test(first_error_and_its_site),
+		cmocka_unit_test(every_dtype),
+		cmocka_unit_test(negative_integer_power),
+	};
+	return cmocka_run_group_tests_name("errors", tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* Random numbers: their range, moments, and that they depend on key and index alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "probe.h"
+
+enum { MANY = 200000 };
+
+static const lb_dtype floats[] = { LB_F16, LB_BF16, LB_F32, LB_F64 };
+
+static void uniform(void **state)
+{
+	(void)state;
+	for (int d = 0; d < 4; d++)
+		LB_SCOPE {
+			lb_tensor *x = lb_random_uniform(LB_SHAPE(MANY), -2, 6, floats[d], lb_key(7));
+			lb_tensor *y = lb_astype(x, LB_F64);
+			assert_int_equal(lb_dtype_of(x), floats[d]);
+			assert_true(lb_item(lb_min(y, LB_ALL_AXES, false)) >= -2);
+			assert_true(lb_item(lb_max(y, LB_ALL_AXES, false)) < 6);
+			assert_true(lb_item(lb_min(y, LB_ALL_AXES, false)) < -1.99);
+			assert_true(lb_item(lb_max(y, LB_ALL_AXES, false)) > 5.95);
+			/* six standard errors of the mean and of the variance, 64 / 12 */
+			assert_true(fabs(lb_item(lb_mean(y, LB_ALL_AXES, false)) - 2) < 0.035);
+			assert_true(fabs(lb_item(lb_var(y, LB_ALL_AXES, false, 0)) - 64 / 12.0) < 0.07);
+		}
+}
+
+static void normal(void **state)
+{
+	(void)state;
+	for (int d = 0; d < 4; d++)
+		LB_SCOPE {
+			lb_tensor *x = lb_random_normal(LB_SHAPE(MANY), floats[d], lb_key(11));
+			lb_tensor *y = lb_astype(x, LB_F64), *square = lb_square(y);
+			assert_int_equal(lb_dtype_of(x), floats[d]);
+			assert_true(fabs(lb_item(lb_mean(y, LB_ALL_AXES, false))) < 0.014);
+			assert_true(fabs(lb_item(lb_mean(square, LB_ALL_AXES, false)) - 1) < 0.02);
+			lb_tensor *cube = lb_multiply(square, y), *fourth = lb_square(square);
+			assert_true(fabs(lb_item(lb_mean(cube, LB_ALL_AXES, false))) < 0.06);
+			assert_true(fabs(lb_item(lb_mean(fourth, LB_ALL_AXES, false)) - 3) < 0.14);
+			assert_true(lb_item(lb_max(y, LB_ALL_AXES, false)) > 3.5);
+			assert_int_equal(lb_item_int(lb_any(lb_isinf(x), LB_ALL_AXES, false)), 0);
+			assert_int_equal(lb_item_int(lb_any(lb_isnan(x), LB_ALL_AXES, false)), 0);
+		}
+}
+
+static bool same(lb_tensor *a, lb_tensor *b)
+{
+	return lb_item_int(lb_all(lb_equal(a, b), LB_ALL_AXES, false)) == 1;
+}
+
+static void a_key_is_the_numbers(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_random_normal(LB_SHAPE(3000), LB_F32, lb_key(5));
+		lb_tensor *again = lb_random_normal(LB_SHAPE(3000), LB_F32, lb_key(5));
+		lb_tensor *grid = lb_random_normal(LB_SHAPE(30, 100), LB_F32, lb_key(5));
+		lb_tensor *shorter = lb_random_normal(LB_SHAPE(1001), LB_F32, lb_key(5));
+		lb_tensor *other = lb_random_normal(LB_SHAPE(3000), LB_F32, lb_key(6));
+		assert_true(same(x, again));
+		assert_true(same(x, lb_reshape(grid, LB_SHAPE(-1))));
+		assert_true(same(lb_slice(x, LB_TO(1001)), shorter));
+		assert_false(same(x, other));
+		lb_tensor *u = lb_random_uniform(LB_SHAPE(3000), 0, 1, LB_F32, lb_key(5));
+		lb_tensor *v = lb_random_uniform(LB_SHAPE(1001), 0, 1, LB_F32, lb_key(5));
+		assert_true(same(lb_slice(u, LB_TO(1001)), v));
+		assert_int_equal(lb_size(lb_random_normal(LB_SHAPE(0), LB_F32, lb_key(1))), 0);
+		assert_true(lb_eval(lb_random_normal(LB_SHAPE(0, 4), LB_F32, lb_key(1))));
+		assert_true(lb_eval(lb_random_uniform(LB_SHAPE(), 0, 1, LB_F16, lb_key(1))));
+	}
+}
+
+/* Streams of split keys are uncorrelated with each other and with the key's own. */
+static void split_keys(void **state)
+{
+	(void)state;
+	enum { KEYS = 6 };
+	lb_tensor *xs[KEYS];
+	LB_SCOPE {
+		lb_random_key key = lb_key(99);
+		xs[0] = lb_random_normal(LB_SHAPE(MANY), LB_F64, key);
+		for (int i = 1; i < KEYS; i++) {
+			lb_random_key split = lb_key_split(key, (uint64_t)(i - 1));
+			assert_true(split.value == lb_key_split(key, (uint64_t)(i - 1)).value);
+			assert_true(split.value != key.value);
+			xs[i] = lb_random_normal(LB_SHAPE(MANY), LB_F64, split);
+		}
+		for (int i = 0; i < KEYS; i++)
+			for (int j = 0; j < i; j++) {
+				lb_tensor *product = lb_multiply(xs[i], xs[j]);
+				assert_true(fabs(lb_item(lb_mean(product, LB_ALL_AXES, false))) < 0.014);
+			}
+		/* nor is an element with its neighbours */
+		for (int lag = 1; lag < 9; lag++) {
+			lb_tensor *product = lb_multiply(lb_slice(xs[0], LB_FROM(lag)),
+							 lb_slice(xs[0], LB_TO(-lag)));
+			assert_true(fabs(lb_item(lb_mean(product, LB_ALL_AXES, false))) < 0.014);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(uniform),
+		cmocka_unit_test(normal),
+		cmocka_unit_test(a_key_is_the_numbers),
+		cmocka_unit_test(split_keys),
+	};
+	return cmocka_run_group_tests_name("random", tests, NULL, NULL);
+}
