@@ -13,7 +13,7 @@ int lb_rank(const lb_tensor *x)
 int64_t lb_dim(const lb_tensor *x, int axis)
 {
 	int i;
-	return x && lb_axis("dim", axis, x->rank, &i) ? x->shape[i] : 0;
+	return x && lb_axis("dim", axis, lb_shape_of(x), 0, &i) ? x->shape[i] : 0;
 }
 
 const int64_t *lb_shape(const lb_tensor *x)

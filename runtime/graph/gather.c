@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "graph/shape.h"
 #include "graph/tensor.h"
 
@@ -26,7 +24,7 @@ lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis)
 	if (!x || !indices)
 		return NULL;
 	int along;
-	if (!check_indices("take", indices) || !lb_axis("take", axis, x->rank, &along))
+	if (!check_indices("take", indices) || !lb_axis("take", axis, lb_shape_of(x), 0, &along))
 		return NULL;
 	int rank = x->rank - 1 + indices->rank;
 	if (rank > LB_MAX_RANK) {
@@ -51,20 +49,22 @@ lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis)
 		return NULL;
 	int along;
 	if (!check_indices("take_along_axis", indices) ||
-	    !lb_axis("take_along_axis", axis, x->rank, &along))
+	    !lb_axis("take_along_axis", axis, lb_shape_of(x), 0, &along))
 		return NULL;
-	if (indices->rank != x->rank) {
-		lb_fail("take_along_axis: indices have %d axes, x has %d: they must agree", indices->rank,
-			x->rank);
+	/* the axes besides `along` broadcast */
+	int64_t shape[LB_MAX_RANK];
+	bool fits = indices->rank == x->rank;
+	for (int i = 0; i < x->rank && fits; i++) {
+		int64_t a = x->shape[i], b = indices->shape[i];
+		fits = i == along || a == b || a == 1 || b == 1;
+		shape[i] = i == along || a == 1 ? b : a;
+	}
+	if (!fits) {
+		char tx[LB_SHAPE_TEXT], ti[LB_SHAPE_TEXT];
+		lb_fail("take_along_axis: x %s and indices %s must have as many axes, and broadcast on "
+			"those besides %d", lb_shape_text(x->rank, x->shape, tx),
+			lb_shape_text(indices->rank, indices->shape, ti), along);
 		return NULL;
 	}
-	/* the axes besides `along` broadcast */
-	int64_t a[LB_MAX_RANK], b[LB_MAX_RANK], shape[LB_MAX_RANK];
-	int rank;
-	memcpy(a, x->shape, sizeof a);
-	memcpy(b, indices->shape, sizeof b);
-	a[along] = 1;
-	if (!lb_broadcast("take_along_axis", x->rank, a, x->rank, b, &rank, shape))
-		return NULL;
-	return gather(LB_OP_TAKE_ALONG, x, indices, along, rank, shape, site);
+	return gather(LB_OP_TAKE_ALONG, x, indices, along, x->rank, shape, site);
 }

@@ -7,7 +7,7 @@
 /* All as one dtype; the caller frees the array. */
 static struct lb_tensor **promote_all(const char *op, int n, struct lb_tensor *const *xs, const void *site)
 {
-	if (n <= 0) {
+	if (n <= 0 || !xs) {
 		lb_fail("%s: needs at least one tensor", op);
 		return NULL;
 	}
@@ -73,7 +73,7 @@ lb_tensor *lb_concatenate(int n, lb_tensor *const *xs, int axis)
 		return NULL;
 	struct lb_tensor *result = NULL;
 	int along;
-	if (lb_axis("concatenate", axis, all[0]->rank, &along))
+	if (lb_axis("concatenate", axis, lb_shape_of(all[0]), 0, &along))
 		result = concatenate(n, all, along, site);
 	free(all);
 	return result;
@@ -87,7 +87,7 @@ lb_tensor *lb_stack(int n, lb_tensor *const *xs, int axis)
 		return NULL;
 	struct lb_tensor *result = NULL;
 	int along;
-	bool ok = lb_axis("stack", axis, all[0]->rank + 1, &along);
+	bool ok = lb_axis("stack", axis, lb_shape_of(all[0]), 1, &along);
 	for (int i = 0; i < n && ok; i++) {
 		ok = lb_same_shape(all[i]->rank, all[i]->shape, all[0]->rank, all[0]->shape);
 		if (!ok) {

@@ -35,7 +35,9 @@ static struct lb_tensor *product(int op, int n, struct lb_tensor **xs, double al
 	}
 	struct lb_tensor *a = xs[0], *b = xs[1];
 	if (a->rank == 0 || b->rank == 0) {
-		lb_fail("%s: a scalar is no matrix; use lb_multiply()", name);
+		char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
+		lb_fail("%s: a scalar is no matrix: a is %s, b is %s; use lb_multiply()", name,
+			lb_shape_text(a->rank, a->shape, ta), lb_shape_text(b->rank, b->shape, tb));
 		return NULL;
 	}
 	if (a->shape[a->rank - 1] != b->shape[b->rank > 1 ? b->rank - 2 : 0])

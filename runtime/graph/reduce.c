@@ -8,7 +8,7 @@ static struct lb_tensor *reduce(int op, struct lb_tensor *x, lb_list axes, bool 
 		return NULL;
 	const char *name = lb_ops[op].name;
 	uint32_t mask;
-	if (!lb_axis_mask(name, axes, x->rank, &mask))
+	if (!lb_axis_mask(name, axes, lb_shape_of(x), 0, &mask))
 		return NULL;
 
 	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
@@ -85,11 +85,13 @@ static struct lb_tensor *argreduce(int op, struct lb_tensor *x, lb_list axes, bo
 		return NULL;
 	const char *name = lb_ops[op].name;
 	if (axes.n >= 0 && axes.n != 1) {
-		lb_fail("%s: works along one axis or all, not %d", name, axes.n);
+		char text[LB_SHAPE_TEXT];
+		lb_fail("%s: works along one axis of %s or all, not %d", name,
+			lb_shape_text(x->rank, x->shape, text), axes.n);
 		return NULL;
 	}
 	uint32_t mask;
-	if (!lb_axis_mask(name, axes, x->rank, &mask))
+	if (!lb_axis_mask(name, axes, lb_shape_of(x), 0, &mask))
 		return NULL;
 	if (x->dtype == LB_C64) {
 		lb_fail("%s: not defined for complex64", name);
@@ -133,7 +135,7 @@ lb_tensor *lb_softmax(lb_tensor *x, lb_list axes)
 	if (!x)
 		return NULL;
 	uint32_t mask;
-	if (!lb_axis_mask("softmax", axes, x->rank, &mask))
+	if (!lb_axis_mask("softmax", axes, lb_shape_of(x), 0, &mask))
 		return NULL;
 	if (x->dtype == LB_C64) {
 		lb_fail("softmax: not defined for complex64");

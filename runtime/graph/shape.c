@@ -20,6 +20,8 @@ bool lb_shape_size(const char *op, int rank, const int64_t *shape, enum lb_dtype
 {
 	if (rank < 0 || rank > LB_MAX_RANK)
 		return lb_fail("%s: a tensor has at most %d axes, not %d", op, LB_MAX_RANK, rank);
+	if (rank && !shape)
+		return lb_fail("%s: a list of %d sizes at no address", op, rank);
 	int64_t size = 1, nbytes;
 	bool fits = true, empty = false;
 	for (int i = 0; i < rank; i++) {
@@ -101,16 +103,25 @@ void lb_broadcast_strides(int from_rank, const int64_t *from_shape, const int64_
 	}
 }
 
-bool lb_axis(const char *op, int64_t axis, int rank, int *ret)
+bool lb_axis(const char *op, int64_t axis, lb_list shape, int added, int *ret)
 {
-	if (axis < -rank || axis >= rank)
-		return lb_fail("%s: axis %lld is out of range for %d axes", op, (long long)axis, rank);
+	int rank = shape.n + added;
+	if (axis < -rank || axis >= rank) {
+		char text[LB_SHAPE_TEXT];
+		lb_shape_text(shape.n, shape.v, text);
+		return added ? lb_fail("%s: axis %lld is out of range for %s with %d more", op,
+				       (long long)axis, text, added)
+			     : lb_fail("%s: axis %lld is out of range for %s", op, (long long)axis, text);
+	}
 	*ret = (int)(axis < 0 ? axis + rank : axis);
 	return true;
 }
 
-bool lb_axis_mask(const char *op, lb_list axes, int rank, uint32_t *ret)
+bool lb_axis_mask(const char *op, lb_list axes, lb_list shape, int added, uint32_t *ret)
 {
+	int rank = shape.n + added;
+	if (axes.n > 0 && !axes.v)
+		return lb_fail("%s: a list of %d axes at no address", op, axes.n);
 	if (axes.n < 0) {
 		*ret = (1u << rank) - 1;
 		return true;
@@ -118,10 +129,13 @@ bool lb_axis_mask(const char *op, lb_list axes, int rank, uint32_t *ret)
 	uint32_t mask = 0;
 	for (int i = 0; i < axes.n; i++) {
 		int axis = 0;
-		if (!lb_axis(op, axes.v[i], rank, &axis))
+		if (!lb_axis(op, axes.v[i], shape, added, &axis))
 			return false;
-		if (mask & 1u << axis)
-			return lb_fail("%s: axis %d is named twice", op, axis);
+		if (mask & 1u << axis) {
+			char text[LB_SHAPE_TEXT];
+			return lb_fail("%s: axis %d of %s is named twice", op, axis,
+				       lb_shape_text(shape.n, shape.v, text));
+		}
 		mask |= 1u << axis;
 	}
 	*ret = mask;

@@ -29,10 +29,11 @@ bool lb_broadcast(const char *op, int rank_a, const int64_t *a, int rank_b, cons
 void lb_broadcast_strides(int from_rank, const int64_t *from_shape, const int64_t *from_strides,
 			  int rank, const int64_t *shape, int64_t *strides);
 
-/* An axis, counted from the end when negative. */
-bool lb_axis(const char *op, int64_t axis, int rank, int *ret);
+/* An axis of a shape to which `added` axes are about to come, counted from the end when
+ * negative. */
+bool lb_axis(const char *op, int64_t axis, lb_list shape, int added, int *ret);
 /* A bit a listed axis; fails on repeated ones. n < 0: all. */
-bool lb_axis_mask(const char *op, lb_list axes, int rank, uint32_t *ret);
+bool lb_axis_mask(const char *op, lb_list axes, lb_list shape, int added, uint32_t *ret);
 /* The shape left by a reduction. */
 void lb_reduced_shape(int rank, const int64_t *shape, uint32_t mask, bool keepdims, int *ret_rank,
 		      int64_t *ret_shape);

@@ -72,6 +72,11 @@ static inline struct lb_tensor *lb_tensor_input(const struct lb_tensor *t, uint3
 	return (struct lb_tensor *)(uintptr_t)list[i];
 }
 
+static inline lb_list lb_shape_of(const struct lb_tensor *t)
+{
+	return (lb_list){ t->rank, t->shape };
+}
+
 static inline struct lb_buffer *lb_tensor_buffer(const struct lb_tensor *t)
 {
 	return (struct lb_buffer *)(uintptr_t)t->buffer;

@@ -52,8 +52,9 @@ lb_tensor *lb_reshape(lb_tensor *x, lb_list to)
 	if (!x)
 		return NULL;
 	char from_text[LB_SHAPE_TEXT], to_text[LB_SHAPE_TEXT];
-	if (to.n < 0 || to.n > LB_MAX_RANK) {
-		lb_fail("reshape: a tensor has at most %d axes, not %d", LB_MAX_RANK, to.n);
+	if (to.n < 0 || to.n > LB_MAX_RANK || (to.n && !to.v)) {
+		lb_fail("reshape: a list of %d sizes at %p; a tensor has at most %d axes", to.n,
+			(const void *)to.v, LB_MAX_RANK);
 		return NULL;
 	}
 	int64_t shape[LB_MAX_RANK], known = 1, size;
@@ -88,10 +89,13 @@ lb_tensor *lb_flatten(lb_tensor *x, int start, int end)
 	if (x->rank == 0)
 		return reshape(LB_OP_FLATTEN, x, 1, (int64_t[]){ 1 }, site);
 	int first, last;
-	if (!lb_axis("flatten", start, x->rank, &first) || !lb_axis("flatten", end, x->rank, &last))
+	if (!lb_axis("flatten", start, lb_shape_of(x), 0, &first) ||
+	    !lb_axis("flatten", end, lb_shape_of(x), 0, &last))
 		return NULL;
 	if (first > last) {
-		lb_fail("flatten: axis %d comes after axis %d", start, end);
+		char text[LB_SHAPE_TEXT];
+		lb_fail("flatten: axis %d of %s comes after axis %d", start,
+			lb_shape_text(x->rank, x->shape, text), end);
 		return NULL;
 	}
 	int64_t shape[LB_MAX_RANK];
@@ -111,11 +115,12 @@ lb_tensor *lb_transpose(lb_tensor *x, lb_list axes)
 	if (!x)
 		return NULL;
 	uint32_t mask;
-	if (!lb_axis_mask("transpose", axes, x->rank, &mask))
+	if (!lb_axis_mask("transpose", axes, lb_shape_of(x), 0, &mask))
 		return NULL;
 	if (axes.n >= 0 && axes.n != x->rank) {
-		lb_fail("transpose: a tensor of %d axes needs %d of them named, not %d", x->rank, x->rank,
-			axes.n);
+		char text[LB_SHAPE_TEXT];
+		lb_fail("transpose: %s has %d axes, and %d are named", lb_shape_text(x->rank, x->shape, text),
+			x->rank, axes.n);
 		return NULL;
 	}
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
@@ -154,13 +159,15 @@ lb_tensor *lb_expand_dims(lb_tensor *x, lb_list axes)
 	LB_ENTER();
 	if (!x)
 		return NULL;
-	int rank = x->rank + axes.n;
-	if (axes.n < 0 || rank > LB_MAX_RANK) {
-		lb_fail("expand_dims: a tensor has at most %d axes, not %d", LB_MAX_RANK, rank);
+	if (axes.n < 0 || axes.n > LB_MAX_RANK - x->rank) {
+		char text[LB_SHAPE_TEXT];
+		lb_fail("expand_dims: %d more axes than %s has; a tensor has at most %d", axes.n,
+			lb_shape_text(x->rank, x->shape, text), LB_MAX_RANK);
 		return NULL;
 	}
+	int rank = x->rank + axes.n;
 	uint32_t mask;
-	if (!lb_axis_mask("expand_dims", axes, rank, &mask))
+	if (!lb_axis_mask("expand_dims", axes, lb_shape_of(x), axes.n, &mask))
 		return NULL;
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
 	for (int i = rank, from = x->rank; i-- > 0;) {
@@ -178,7 +185,7 @@ lb_tensor *lb_squeeze(lb_tensor *x, lb_list axes)
 	if (!x)
 		return NULL;
 	uint32_t mask;
-	if (!lb_axis_mask("squeeze", axes, x->rank, &mask))
+	if (!lb_axis_mask("squeeze", axes, lb_shape_of(x), 0, &mask))
 		return NULL;
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
 	int rank = 0;
@@ -202,7 +209,7 @@ lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t o
 	LB_ENTER();
 	if (!x)
 		return NULL;
-	if (shape.n != strides.n) {
+	if (shape.n != strides.n || (strides.n > 0 && !strides.v)) {
 		lb_fail("as_strided: %d sizes and %d strides", shape.n, strides.n);
 		return NULL;
 	}
@@ -216,8 +223,9 @@ lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t o
 			(reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high));
 	}
 	if (!fits || (size && (low < 0 || high >= x->size))) {
-		lb_fail("as_strided: reaches elements %lld to %lld of a tensor of %lld", (long long)low,
-			(long long)high, (long long)x->size);
+		char text[LB_SHAPE_TEXT];
+		lb_fail("as_strided: reaches elements %lld to %lld of %s, which has %lld", (long long)low,
+			(long long)high, lb_shape_text(x->rank, x->shape, text), (long long)x->size);
 		return NULL;
 	}
 	x = contiguous(x, site);
@@ -286,6 +294,10 @@ lb_tensor *lb_slice_n(lb_tensor *x, int n, const lb_index *index)
 	LB_ENTER();
 	if (!x)
 		return NULL;
+	if (n < 0 || (n && !index)) {
+		lb_fail("slice: a list of %d indices at %p", n, (const void *)index);
+		return NULL;
+	}
 	int used = 0, added = 0, dropped = 0, rests = 0;
 	for (int i = 0; i < n; i++) {
 		used += index[i].kind == LB_INDEX_RANGE || index[i].kind == LB_INDEX_AT;
@@ -334,10 +346,12 @@ lb_tensor *lb_slice_n(lb_tensor *x, int n, const lb_index *index)
 bool lb_split(lb_tensor *x, int n, int axis, lb_tensor **parts)
 {
 	LB_ENTER();
+	if (!parts)
+		return lb_fail("split: nowhere to put %d parts", n);
 	if (n > 0)
 		memset(parts, 0, (size_t)n * sizeof *parts);
 	int along;
-	if (!x || !lb_axis("split", axis, x->rank, &along))
+	if (!x || !lb_axis("split", axis, lb_shape_of(x), 0, &along))
 		return false;
 	int64_t size = x->shape[along];
 	if (n <= 0 || size % n) {

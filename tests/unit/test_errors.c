@@ -87,6 +87,7 @@ static void elementwise_shapes(void **state)
 	FAILS_AT_ONCE(lb_where(of(LB_BOOL, LB_SHAPE(7)), x23(), x23()), "where (2,3)");
 	FAILS_AT_ONCE(lb_clip(x23(), x45(), NULL), "clip (2,3) (4,5)");
 	FAILS_AT_ONCE(lb_clip(x23(), NULL, x45()), "clip (2,3) (4,5)");
+	FAILS_AT_ONCE(lb_clip(x23(), NULL, NULL), "clip");
 	FAILS_AT_ONCE(lb_astype(x23(), (lb_dtype)99), "astype");
 	FAILS_AT_ONCE(lb_astype(x23(), (lb_dtype)-1), "astype");
 }

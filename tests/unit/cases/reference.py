@@ -32,8 +32,7 @@ def round_bf16(values):
 
 
 def bits_bf16(values):
-    values = np.ascontiguousarray(values)
-    bits = np.atleast_1d(values).view(np.uint32) >> np.uint32(16)
+    bits = np.ascontiguousarray(np.atleast_1d(values)).view(np.uint32) >> np.uint32(16)
     return bits.astype(np.uint16).reshape(values.shape)
 
 
