@@ -12,6 +12,7 @@ static __thread struct {
 	char text[LB_ERROR_MAX];
 } last;
 static __thread const void *current_site;
+void (*lb_fail_hook)(const void *site, const char *message);
 
 void lb_fail_with(const char *format, ...)
 {
@@ -23,6 +24,8 @@ void lb_fail_with(const char *format, ...)
 	va_end(args);
 	last.site = current_site;
 	last.set = true;
+	if (lb_fail_hook)
+		lb_fail_hook(last.site, last.text);
 }
 
 void lb_fail_within(const char *format, ...)

@@ -13,11 +13,15 @@ static bool check_dtype(const char *op, enum lb_dtype dtype)
 }
 
 /* A leaf is ready as soon as it has its buffer. */
-static struct lb_tensor *leaf_begin(const char *op, size_t nbytes, lb_list shape, enum lb_dtype dtype,
+static struct lb_tensor *leaf_begin(const char *op, const void *data, size_t nbytes, lb_list shape, enum lb_dtype dtype,
 				    const void *site)
 {
 	if (!check_dtype(op, dtype))
 		return NULL;
+	if (!data && nbytes) {
+		lb_fail("%s: %zu bytes at NULL", op, nbytes);
+		return NULL;
+	}
 	struct lb_tensor *t = lb_tensor_begin(LB_OP_DATA, dtype, shape.n, shape.v, 0, NULL, site);
 	if (!t)
 		return NULL;
@@ -45,7 +49,7 @@ static struct lb_tensor *leaf_publish(struct lb_tensor *t, struct lb_buffer *buf
 lb_tensor *lb_from_data(const void *data, size_t nbytes, lb_list shape, lb_dtype dtype)
 {
 	LB_ENTER();
-	struct lb_tensor *t = leaf_begin("from_data", nbytes, shape, dtype, site);
+	struct lb_tensor *t = leaf_begin("from_data", data, nbytes, shape, dtype, site);
 	if (!t)
 		return NULL;
 	struct lb_buffer *buffer = lb_buffer_new((int64_t)nbytes, t->id, false);
@@ -58,7 +62,7 @@ lb_tensor *lb_from_memory(void *data, size_t nbytes, lb_list shape, lb_dtype dty
 			  void (*release)(void *data, void *context), void *context)
 {
 	LB_ENTER();
-	struct lb_tensor *t = leaf_begin("from_memory", nbytes, shape, dtype, site);
+	struct lb_tensor *t = leaf_begin("from_memory", data, nbytes, shape, dtype, site);
 	if (!t)
 		return NULL;
 	if ((uintptr_t)data % lb_dtypes[dtype].bytes % 8) {

@@ -242,8 +242,8 @@ struct cut {
 static bool cut_range(struct cut *cut, const lb_index *index, int64_t size, int64_t stride)
 {
 	int64_t step = index->step, start = index->start, stop = index->stop;
-	if (step == 0 || step == INT64_MIN)
-		return lb_fail("slice: a step of %lld leads nowhere", (long long)step);
+	if (step == 0)
+		return lb_fail("slice: a step of 0 leads nowhere");
 	/* LB_END, and out of range, clamp to one past the last in the step's direction */
 	int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? size : size - 1;
 	if (start == LB_END)
@@ -262,7 +262,7 @@ static bool cut_range(struct cut *cut, const lb_index *index, int64_t size, int6
 	if (step > 0 && start < stop)
 		n = (stop - start - 1) / step + 1;
 	else if (step < 0 && start > stop)
-		n = (start - stop - 1) / -step + 1;
+		n = (int64_t)((uint64_t)(start - stop - 1) / -(uint64_t)step) + 1;
 	cut->offset += n ? start * stride : 0;
 	cut->shape[cut->rank] = n;
 	/* with at most one element the step is not taken, and its product might not fit */

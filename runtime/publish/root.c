@@ -128,8 +128,15 @@ static void after_fork_in_child(void)
 	lb_root->pid = (uint64_t)getpid();
 }
 
+static void note_error(const void *site, const char *message)
+{
+	lb_count(&lb_counters.errors, 1);
+	lb_probe_error(address_of(site), address_of(message));
+}
+
 static void start_once(void)
 {
+	lb_fail_hook = note_error;
 	read_environment();
 	lb_buffers_start();
 	pthread_atfork(lb_slab_lock_all, lb_slab_unlock_all, after_fork_in_child);
