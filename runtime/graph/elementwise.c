@@ -12,9 +12,9 @@ enum rule {
 	LOGICAL,     /* operands as bool */
 };
 
-static struct lb_tensor *fail_complex(int op)
+static struct lb_tensor *fail_complex(const char *name)
 {
-	lb_fail("%s: not defined for complex64", lb_ops[op].name);
+	lb_fail("%s: not defined for complex64", name);
 	return NULL;
 }
 
@@ -24,7 +24,7 @@ static struct lb_tensor *unary(int op, enum rule rule, struct lb_tensor *x, cons
 		return NULL;
 	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
 	if ((rule == REAL_ONLY || rule == REAL_INEXACT) && dtype == LB_C64)
-		return fail_complex(op);
+		return fail_complex(lb_ops[op].name);
 	if (rule == INEXACT || rule == REAL_INEXACT)
 		dtype = lb_inexact(dtype);
 	else if (rule == LOGICAL)
@@ -76,11 +76,15 @@ lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
 		lb_fail("astype: %d is no dtype", (int)dtype);
 		return NULL;
 	}
-	return lb_as(x, dtype, site);
+	/* who asks for a dtype means it: the result is weak no more */
+	if ((enum lb_dtype)x->dtype == dtype && !(x->flags & LB_FLAG_WEAK))
+		return x;
+	return lb_as_new(x, dtype, site);
 }
 
-static struct lb_tensor *binary(int op, enum rule rule, struct lb_tensor *a, struct lb_tensor *b,
-				const void *site)
+/* `name` is the public function's, for errors. */
+static struct lb_tensor *binary(const char *name, int op, enum rule rule, struct lb_tensor *a,
+				struct lb_tensor *b, const void *site)
 {
 	if (!a || !b)
 		return NULL;
@@ -88,11 +92,11 @@ static struct lb_tensor *binary(int op, enum rule rule, struct lb_tensor *a, str
 	enum lb_dtype dtype;
 	int rank;
 	int64_t shape[LB_MAX_RANK];
-	if (!lb_broadcast(lb_ops[op].name, a->rank, a->shape, b->rank, b->shape, &rank, shape) ||
-	    !lb_common_dtype(lb_ops[op].name, 2, xs, &dtype))
+	if (!lb_broadcast(name, a->rank, a->shape, b->rank, b->shape, &rank, shape) ||
+	    !lb_common_dtype(name, 2, xs, &dtype))
 		return NULL;
 	if (rule == REAL_ONLY && dtype == LB_C64)
-		return fail_complex(op);
+		return fail_complex(name);
 	if (rule == INEXACT)
 		dtype = lb_inexact(dtype);
 	else if (rule == LOGICAL)
@@ -111,7 +115,7 @@ static struct lb_tensor *binary(int op, enum rule rule, struct lb_tensor *a, str
 	lb_tensor *function(lb_tensor *a, lb_tensor *b) \
 	{ \
 		LB_ENTER(); \
-		return binary(LB_OP_##op, rule, a, b, site); \
+		return binary(lb_ops[LB_OP_##op].name, LB_OP_##op, rule, a, b, site); \
 	}
 
 BINARY(lb_add, ADD, KEEP)
@@ -134,8 +138,8 @@ lb_tensor *lb_remainder(lb_tensor *a, lb_tensor *b)
 {
 	LB_ENTER();
 	if (a && b && (a->dtype == LB_C64 || b->dtype == LB_C64))
-		return fail_complex(LB_OP_REMAINDER);
-	return binary(LB_OP_REMAINDER, NO_BOOL, a, b, site);
+		return fail_complex("remainder");
+	return binary("remainder", LB_OP_REMAINDER, NO_BOOL, a, b, site);
 }
 
 /* Three operands in one shape, of which those from `first` on share a dtype. */
@@ -180,8 +184,9 @@ lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high)
 		return NULL;
 	}
 	if (!low || !high) /* one bound is a maximum or a minimum */
-		return binary(low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, REAL_ONLY, x, low ? low : high, site);
+		return binary("clip", low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, REAL_ONLY, x, low ? low : high,
+			      site);
 	if (x->dtype == LB_C64 || low->dtype == LB_C64 || high->dtype == LB_C64)
-		return fail_complex(LB_OP_CLIP);
+		return fail_complex("clip");
 	return ternary(LB_OP_CLIP, 0, (struct lb_tensor *[]){ x, low, high }, site);
 }
