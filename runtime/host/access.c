@@ -54,6 +54,8 @@ bool lb_copy_out(lb_tensor *x, void *to, size_t nbytes)
 	if ((uint64_t)lb_nbytes(x) != nbytes)
 		return lb_fail("copy_out: the tensor has %lld bytes, there is room for %zu",
 			       (long long)lb_nbytes(x), nbytes);
+	if (nbytes && !to)
+		return lb_fail("copy_out: no address to copy %zu bytes to", nbytes);
 	if (!lb_ensure_ready(x, site))
 		return false;
 	struct lb_exec exec = { .threads = true, .scratch = no_scratch };
@@ -98,7 +100,8 @@ const void *lb_strided_data(lb_tensor *x, const int64_t **strides)
 	(void)site;
 	if (!x || !storage_is_there("strided_data", x))
 		return NULL;
-	*strides = x->strides;
+	if (strides)
+		*strides = x->strides;
 	return lb_tensor_data(x);
 }
 
