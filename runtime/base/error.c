@@ -13,8 +13,12 @@ static __thread struct {
 } last;
 static __thread const void *current_site;
 
+uint64_t *lb_fail_counter;
+
 void lb_fail_with(const char *format, ...)
 {
+	if (lb_fail_counter)
+		__atomic_add_fetch(lb_fail_counter, 1, __ATOMIC_RELAXED);
 	if (last.set)
 		return;
 	va_list args;

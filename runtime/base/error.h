@@ -17,6 +17,8 @@ enum { LB_ERROR_MAX = 1024 };
 /* Keeps the message unless an earlier one is kept. Always false, which compilers can see. */
 #define lb_fail(...) ({ lb_fail_with(__VA_ARGS__); false; })
 void lb_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+/* Where failed calls are counted, once the runtime has set it. */
+extern uint64_t *lb_fail_counter;
 /* For a replay: adds "WHAT: " in front of the kept message. */
 void lb_fail_within(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 /* Notes the address of the public call that is running, for lb_error_site(). Cheap. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "graph/op.h"
 #include "graph/thread.h"
 #include "graph/tensor.h"
@@ -130,6 +131,7 @@ static void after_fork_in_child(void)
 
 static void start_once(void)
 {
+	lb_fail_counter = &lb_counters.errors;
 	read_environment();
 	lb_buffers_start();
 	pthread_atfork(lb_slab_lock_all, lb_slab_unlock_all, after_fork_in_child);
