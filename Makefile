@@ -39,6 +39,7 @@ have = $(shell printf '$(hash)include <%s>\n' $1 'stdio.h' | sed '$$a int main(v
 have_unwind := $(call have,libunwind.h,-lunwind)
 have_sdt := $(call have,sys/sdt.h)
 have_dwfl := $(call have,elfutils/libdwfl.h,-ldw -lelf)
+have_jansson := $(call have,jansson.h,-ljansson)
 have_jit_reader := $(call have,gdb/jit-reader.h)
 have_png := $(call have,png.h,-lpng)
 have_cmocka := $(call have,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
@@ -60,7 +61,7 @@ link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
 shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
 runtime_libs := $(if $(have_unwind),-lunwind) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
-gdbext_libs := $(if $(have_dwfl),-ldw -lelf)
+gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf)
 
 compile = $(CC) $(base_flags) $(CFLAGS) $(more_flags) -c -o $@ $<
 link = $(CC) $(CFLAGS) $(LDFLAGS) $(link_flags)

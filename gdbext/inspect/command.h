@@ -28,6 +28,8 @@ struct lbx_context {
 	struct lbx_table *table;   /* by lbx_context_table() */
 };
 
+extern const struct lbx_settings lbx_default_settings;
+
 /* The table, opened at the first call; fails when there is no program or no runtime. */
 bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret);
 
@@ -78,6 +80,9 @@ const struct lbx_command *lbx_command_find(const struct lbx_command *table, cons
 /* Splits a line as a shell would (blanks, quotes, and brackets that keep blanks inside them:
  * `x[0, :]` is one argument) and sorts out the options. */
 bool lbx_args_parse(const struct lbx_command *command, const char *line, struct lbx_args *ret);
+/* Takes the line apart, checks what the command needs, runs it. --json sets out->json. */
+bool lbx_command_run(struct lbx_context *context, const struct lbx_command *command,
+		     const char *line);
 /* The text of `help tensor NAME`. */
 void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix);
 

@@ -29,6 +29,10 @@ void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, .
 /* Writes one document and a newline, and releases it. NaN and Inf must be given as
  * lbx_json_double() makes them: JSON has no such numbers. */
 void lbx_json(struct lbx_out *out, json_t *document);
+/* Writes a value inside a document that is written piece by piece, and releases it. */
+void lbx_json_part(struct lbx_out *out, json_t *value);
+/* A text from the program, made valid UTF-8. */
+json_t *lbx_json_string(const char *text);
 /* A number; or "NaN", "Infinity", "-Infinity" as a string. */
 json_t *lbx_json_double(double value);
 /* "0x…", or null for 0. */

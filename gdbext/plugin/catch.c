@@ -1,8 +1,11 @@
-/* A catch is `break -probe-stap lazybones:PROBE if CONDITION`, made pending so that it can be
+/* A catch is `break -probe-stap lazybones:PROBE` with a condition, made pending so that it can be
  * set before the library is loaded; gdb sets it again in each new process. T is in the
  * condition: as an id, or as a name that gdb compares in the program's memory, eight bytes
- * at a time, through the record's address. So a catch by name holds across runs, and gdb
- * goes on by itself where it does not match.
+ * at a time, through the record's address. So a catch by name holds across runs.
+ *
+ * gdb 13 loses an `if` after a probe, and disables a pending breakpoint that was given a
+ * condition before it was found. So the breakpoint's commands check first; where T does not
+ * match they make the check the breakpoint's condition, by then it is found, and continue.
  *
  * The runtime looks for NaN, and tells of each evaluated tensor, only while a flag in its
  * root says so. In a live process the flag is written at once. For processes to come
@@ -133,12 +136,28 @@ static bool condition_for(struct lbx_context *context, const char *t, struct tex
 	return true;
 }
 
+/* Makes the breakpoint, and $_lb_NAME its number. */
+static void break_on_probe(const char *name, const char *probe, const char *condition,
+			   const char *action)
+{
+	lbx_bridge_script("with breakpoint pending on -- break -probe-stap lazybones:%s", probe);
+	lbx_bridge_script("set $_lb_%s = $bpnum", name);
+	lbx_bridge_script("commands\nsilent");
+	if (condition)
+		lbx_bridge_script("if %s\n%selse\ncondition $_lb_%s %s\ncontinue\nend",
+				  condition, action, name, condition);
+	else
+		lbx_bridge_script("%s", action);
+	lbx_bridge_script("end");
+}
+
 /* Writes the flags into the process that is there, if any; and sees to those to come. */
 static bool update_watch(struct lbx_context *context, unsigned bits)
 {
 	struct lbx_table *table;
 	struct lbx_root root;
 	uint32_t value = bits;
+	char condition[128];
 
 	if (context->target && lbx_context_table(context, &table) && lbx_table_root(table, &root) &&
 	    root.watch_all != bits &&
@@ -152,10 +171,9 @@ static bool update_watch(struct lbx_context *context, unsigned bits)
 	if (catches.start_bits)
 		lbx_bridge_script("delete $_lb_start");
 	if (bits) {
-		lbx_bridge_script("with breakpoint pending on -- break -probe-stap lazybones:start "
-				  "if ({unsigned int}($_probe_arg0 + %zu) = %u) == 0",
-				  offsetof(struct lb_symtab, watch_all), bits);
-		lbx_bridge_script("set $_lb_start = $bpnum");
+		snprintf(condition, sizeof(condition), "({unsigned int}($_probe_arg0 + %zu) = %u) == 0",
+			 offsetof(struct lb_symtab, watch_all), bits);
+		break_on_probe("start", "start", condition, "");
 	}
 	catches.start_bits = bits;
 	return true;
@@ -176,6 +194,7 @@ bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args)
 	struct text condition = {0};
 	char shown[LB_NAME_MAX + 1] = "";
 	struct catch *c = catches.v;
+	char name[32], action[128];
 
 	if (!kind)
 		return false;
@@ -191,12 +210,10 @@ bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args)
 	c->kind = kind;
 	c->number = ++catches.last;
 	snprintf(c->text, sizeof(c->text), "%s", shown);
-	lbx_bridge_script("with breakpoint pending on -- break -probe-stap lazybones:%s%s%s",
-			  kind->probe, condition.n ? " if " : "",
-			  condition.n ? condition.bytes : "");
-	lbx_bridge_script("set $_lb_catch_%d = $bpnum", c->number);
-	lbx_bridge_script("commands\nsilent\neval \"_tensor_hit %d %%lu 0x%%lx\", $_probe_arg0, "
-			  "$_probe_arg2\nend", c->number);
+	snprintf(name, sizeof(name), "catch_%d", c->number);
+	snprintf(action, sizeof(action), "eval \"_tensor_hit %d %%lu 0x%%lx\", $_probe_arg0, "
+		 "$_probe_arg2\n", c->number);
+	break_on_probe(name, kind->probe, condition.n ? condition.bytes : NULL, action);
 	lbx_printf(context->out, "Catch %d: %s of %s.\n", c->number, kind->name,
 		   shown[0] ? shown : "any tensor");
 	lbx_set_int(context->out, "tensor_catch", c->number);
@@ -288,8 +305,6 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 	lbx_set_int(context->out, "tensor", (int64_t)id);
 	if (c->kind->has_caller)
 		go_to_caller(site);
-	else
-		lbx_bridge_script("frame");
 	return true;
 }
 

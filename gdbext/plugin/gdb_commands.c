@@ -90,7 +90,8 @@ static bool symbols_run(struct lbx_context *context, const struct lbx_args *args
 {
 	(void)args;
 	(void)context;
-	lbx_bridge_script("_tensor_reload");
+	/* within `frame apply`, which keeps the selected frame */
+	lbx_bridge_script("frame apply level 0 -q -s _tensor_reload");
 	return true;
 }
 

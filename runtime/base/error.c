@@ -12,18 +12,19 @@ static __thread struct {
 	char text[LB_ERROR_MAX];
 } last;
 static __thread const void *current_site;
+
 void (*lb_fail_hook)(const void *site, const char *message);
 
 void lb_fail_with(const char *format, ...)
 {
-	if (last.set)
-		return;
-	va_list args;
-	va_start(args, format);
-	vsnprintf(last.text, sizeof last.text, format, args);
-	va_end(args);
-	last.site = current_site;
-	last.set = true;
+	if (!last.set) {
+		va_list args;
+		va_start(args, format);
+		vsnprintf(last.text, sizeof last.text, format, args);
+		va_end(args);
+		last.site = current_site;
+		last.set = true;
+	}
 	if (lb_fail_hook)
 		lb_fail_hook(last.site, last.text);
 }

@@ -76,12 +76,15 @@ lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
 		lb_fail("astype: %d is no dtype", (int)dtype);
 		return NULL;
 	}
-	return lb_as(x, dtype, site);
+	/* who asks for a dtype means it: the result is weak no more */
+	if ((enum lb_dtype)x->dtype == dtype && !(x->flags & LB_FLAG_WEAK))
+		return x;
+	return lb_as_new(x, dtype, site);
 }
 
-/* `name` is what the caller called; it is in the messages. */
-static struct lb_tensor *binary_named(const char *name, int op, enum rule rule, struct lb_tensor *a,
-				      struct lb_tensor *b, const void *site)
+/* `name` is the public function's, for errors. */
+static struct lb_tensor *binary(const char *name, int op, enum rule rule, struct lb_tensor *a,
+				struct lb_tensor *b, const void *site)
 {
 	if (!a || !b)
 		return NULL;
@@ -108,17 +111,11 @@ static struct lb_tensor *binary_named(const char *name, int op, enum rule rule, 
 	return lb_node(op, rule == COMPARE ? LB_BOOL : dtype, rank, shape, 2, xs, site);
 }
 
-static struct lb_tensor *binary(int op, enum rule rule, struct lb_tensor *a, struct lb_tensor *b,
-				const void *site)
-{
-	return binary_named(lb_ops[op].name, op, rule, a, b, site);
-}
-
 #define BINARY(function, op, rule) \
 	lb_tensor *function(lb_tensor *a, lb_tensor *b) \
 	{ \
 		LB_ENTER(); \
-		return binary(LB_OP_##op, rule, a, b, site); \
+		return binary(lb_ops[LB_OP_##op].name, LB_OP_##op, rule, a, b, site); \
 	}
 
 BINARY(lb_add, ADD, KEEP)
@@ -142,7 +139,7 @@ lb_tensor *lb_remainder(lb_tensor *a, lb_tensor *b)
 	LB_ENTER();
 	if (a && b && (a->dtype == LB_C64 || b->dtype == LB_C64))
 		return fail_complex("remainder");
-	return binary(LB_OP_REMAINDER, NO_BOOL, a, b, site);
+	return binary("remainder", LB_OP_REMAINDER, NO_BOOL, a, b, site);
 }
 
 /* Three operands in one shape, of which those from `first` on share a dtype. */
@@ -187,8 +184,8 @@ lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high)
 		return NULL;
 	}
 	if (!low || !high) /* one bound is a maximum or a minimum */
-		return binary_named("clip", low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, REAL_ONLY, x,
-				    low ? low : high, site);
+		return binary("clip", low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, REAL_ONLY, x, low ? low : high,
+			      site);
 	if (x->dtype == LB_C64 || low->dtype == LB_C64 || high->dtype == LB_C64)
 		return fail_complex("clip");
 	return ternary(LB_OP_CLIP, 0, (struct lb_tensor *[]){ x, low, high }, site);

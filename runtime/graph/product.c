@@ -16,12 +16,17 @@ static bool product_shape(const char *op, const struct lb_tensor *a, const struc
 			  int64_t *shape)
 {
 	int batch_a = a->rank > 2 ? a->rank - 2 : 0, batch_b = b->rank > 2 ? b->rank - 2 : 0;
-	if (!lb_broadcasts(batch_a, a->shape, batch_b, b->shape, rank, shape)) {
-		char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
-		return lb_fail("%s: the batch axes of a %s and b %s do not broadcast: all but the last two must be "
-			       "equal or 1", op, lb_shape_text(a->rank, a->shape, ta),
-			       lb_shape_text(b->rank, b->shape, tb));
+	for (int i = 1; i <= batch_a && i <= batch_b; i++) {
+		int64_t x = a->shape[batch_a - i], y = b->shape[batch_b - i];
+		if (x != y && x != 1 && y != 1) {
+			char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
+			return lb_fail("%s: the batch axes of a %s and b %s do not broadcast: %lld against %lld",
+				       op, lb_shape_text(a->rank, a->shape, ta),
+				       lb_shape_text(b->rank, b->shape, tb), (long long)x, (long long)y);
+		}
 	}
+	if (!lb_broadcast(op, batch_a, a->shape, batch_b, b->shape, rank, shape))
+		return false;
 	if (a->rank > 1)
 		shape[(*rank)++] = a->shape[a->rank - 2];
 	if (b->rank > 1)

@@ -76,27 +76,22 @@ bool lb_same_shape(int rank_a, const int64_t *a, int rank_b, const int64_t *b)
 	return true;
 }
 
-bool lb_broadcasts(int rank_a, const int64_t *a, int rank_b, const int64_t *b, int *rank,
-		   int64_t *shape)
+bool lb_broadcast(const char *op, int rank_a, const int64_t *a, int rank_b, const int64_t *b,
+		  int *rank, int64_t *shape)
 {
 	int n = rank_a > rank_b ? rank_a : rank_b;
 	for (int i = 1; i <= n; i++) {
 		int64_t x = i <= rank_a ? a[rank_a - i] : 1, y = i <= rank_b ? b[rank_b - i] : 1;
-		if (x != y && x != 1 && y != 1)
-			return false;
+		if (x != y && x != 1 && y != 1) {
+			char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
+			return lb_fail("%s: shapes %s and %s do not broadcast: %lld against %lld, axis %d "
+				       "from the end", op, lb_shape_text(rank_a, a, ta),
+				       lb_shape_text(rank_b, b, tb), (long long)x, (long long)y, i);
+		}
 		shape[n - i] = x == 1 ? y : x;
 	}
 	*rank = n;
 	return true;
-}
-
-bool lb_broadcast(const char *op, int rank_a, const int64_t *a, int rank_b, const int64_t *b,
-		  int *rank, int64_t *shape)
-{
-	char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
-	return lb_broadcasts(rank_a, a, rank_b, b, rank, shape) ||
-		lb_fail("%s: shapes %s and %s do not broadcast: from the last axis on, sizes must be equal "
-			"or 1", op, lb_shape_text(rank_a, a, ta), lb_shape_text(rank_b, b, tb));
 }
 
 void lb_broadcast_strides(int from_rank, const int64_t *from_shape, const int64_t *from_strides,

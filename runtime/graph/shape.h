@@ -22,9 +22,7 @@ void lb_row_strides(int rank, const int64_t *shape, int64_t *strides);
 bool lb_is_row_major(int rank, const int64_t *shape, const int64_t *strides);
 bool lb_same_shape(int rank_a, const int64_t *a, int rank_b, const int64_t *b);
 
-/* NumPy's broadcasting, aligned at the last axis; the first one fails quietly. */
-bool lb_broadcasts(int rank_a, const int64_t *a, int rank_b, const int64_t *b, int *rank,
-		   int64_t *shape);
+/* NumPy's broadcasting, aligned at the last axis. */
 bool lb_broadcast(const char *op, int rank_a, const int64_t *a, int rank_b, const int64_t *b,
 		  int *rank, int64_t *shape);
 /* The strides by which a tensor is read over a larger shape that it broadcasts to. */

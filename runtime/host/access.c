@@ -54,8 +54,8 @@ bool lb_copy_out(lb_tensor *x, void *to, size_t nbytes)
 	if ((uint64_t)lb_nbytes(x) != nbytes)
 		return lb_fail("copy_out: the tensor has %lld bytes, there is room for %zu",
 			       (long long)lb_nbytes(x), nbytes);
-	if (!to && nbytes)
-		return lb_fail("copy_out: there is no room at NULL for %zu bytes", nbytes);
+	if (nbytes && !to)
+		return lb_fail("copy_out: no address to copy %zu bytes to", nbytes);
 	if (!lb_ensure_ready(x, site))
 		return false;
 	struct lb_exec exec = { .threads = true, .scratch = no_scratch };
@@ -89,10 +89,9 @@ static bool storage_is_there(const char *what, const struct lb_tensor *x)
 	if (lb_tensor_state(x) == LB_STATE_READY)
 		return true;
 	const char *name = lb_name(x);
-	char text[LB_SHAPE_TEXT];
-	return lb_fail("%s: tensor #%llu%s%s, %s of %s, has not been evaluated, so it has no storage; call lb_eval() "
+	return lb_fail("%s: tensor #%llu%s%s (%s) has not been evaluated, so it has no storage; call lb_eval() "
 		       "first", what, (unsigned long long)x->id, name ? " " : "", name ? name : "",
-		       lb_ops[x->op].name, lb_shape_text(x->rank, x->shape, text));
+		       lb_ops[x->op].name);
 }
 
 const void *lb_strided_data(lb_tensor *x, const int64_t **strides)

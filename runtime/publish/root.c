@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "graph/op.h"
 #include "graph/thread.h"
 #include "graph/tensor.h"

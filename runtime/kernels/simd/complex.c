@@ -26,21 +26,16 @@ static inline c64 make(float re, float im)
 	return (c64){ re, im };
 }
 
-static inline c64 product(c64 a, c64 b)
-{
-	return make(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
-}
-
 static inline c64 quotient(c64 a, c64 b)
 {
 	if (fabsf(b.re) >= fabsf(b.im)) {
 		if (b.re == 0 && b.im == 0)
 			return make(a.re / fabsf(b.re), a.im / fabsf(b.re));
-		float ratio = b.im / b.re, scale = 1 / (b.re + b.im * ratio);
-		return make((a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale);
+		float ratio = b.im / b.re, scale = 1 / (b.re + lb_times(b.im, ratio));
+		return make((a.re + lb_times(a.im, ratio)) * scale, (a.im - lb_times(a.re, ratio)) * scale);
 	}
-	float ratio = b.re / b.im, scale = 1 / (b.im + b.re * ratio);
-	return make((a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale);
+	float ratio = b.re / b.im, scale = 1 / (b.im + lb_times(b.re, ratio));
+	return make((lb_times(a.re, ratio) + a.im) * scale, (lb_times(a.im, ratio) - a.re) * scale);
 }
 
 static inline bool is_nan(c64 x)
@@ -88,14 +83,14 @@ static inline c64 sigmoid(c64 x)
 #define B(name, expr) LB_TILE(name##_t, uint8_t, c64, expr)
 C(add, make(a[i].re + b[i].re, a[i].im + b[i].im))
 C(subtract, make(a[i].re - b[i].re, a[i].im - b[i].im))
-C(multiply, product(a[i], b[i]))
+C(multiply, lb_times_c64(a[i], b[i]))
 C(divide, quotient(a[i], b[i]))
 C(power, power(a[i], b[i]))
 C(maximum, maximum(a[i], b[i]))
 C(minimum, minimum(a[i], b[i]))
 C(clip, minimum(maximum(a[i], b[i]), c[i]))
 C(negative, make(-a[i].re, -a[i].im))
-C(square, product(a[i], a[i]))
+C(square, lb_times_c64(a[i], a[i]))
 C(floor, make(floorf(a[i].re), floorf(a[i].im)))
 C(ceil, make(ceilf(a[i].re), ceilf(a[i].im)))
 C(round, make(rintf(a[i].re), rintf(a[i].im)))

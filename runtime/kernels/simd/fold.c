@@ -68,10 +68,6 @@ SAME(max_f64, double, FMAX(s, v))
 SAME(min_f64, double, FMIN(s, v))
 
 typedef struct lb_c64 c64;
-static inline c64 product(c64 a, c64 b)
-{
-	return (c64){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re };
-}
 static inline bool is_nan(c64 x)
 {
 	return x.re != x.re || x.im != x.im;
@@ -80,7 +76,7 @@ static inline bool less(c64 a, c64 b)
 {
 	return a.re < b.re || (a.re == b.re && a.im < b.im);
 }
-SAME(prod_c64, c64, product(s, v))
+SAME(prod_c64, c64, lb_times_c64(s, v))
 SAME(max_c64, c64, !is_nan(s) && (is_nan(v) || less(s, v)) ? v : s)
 SAME(min_c64, c64, !is_nan(s) && (is_nan(v) || less(v, s)) ? v : s)
 

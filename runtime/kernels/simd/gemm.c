@@ -77,8 +77,9 @@ static void gemm_c64(const struct lb_gemm *g)
 			for (int64_t j = 0; j < g->n; j++) {
 				struct lb_c64 y = b[p * g->b_row + j * g->b_column];
 				struct lb_c64 *sum = &to[i * g->to_row + j];
-				sum->re += x.re * y.re - x.im * y.im;
-				sum->im += x.re * y.im + x.im * y.re;
+				struct lb_c64 xy = lb_times_c64(x, y);
+				sum->re += xy.re;
+				sum->im += xy.im;
 			}
 		}
 }

@@ -1,0 +1,53 @@
+/* Elements in place: a view (dtype, shape, strides) of bytes of a target, or of this
+ * process when they were computed here. Reading never leaves [low, high), the buffer. */
+#ifndef LBX_ARRAY_H
+#define LBX_ARRAY_H
+
+#include "inspect/out.h"
+#include "table/tensor.h"
+
+enum { LBX_ARRAY_RANK = 16 }; /* new axes may add to a tensor's */
+
+struct lbx_array {
+	struct lbx_target *target; /* NULL: `local` holds the buffer */
+	const char *local;         /* what `low` is the address of; or NULL */
+	uint64_t low, high;        /* the buffer: addresses of its first byte and past its last */
+	enum lb_dtype dtype;
+	int rank;
+	int64_t shape[LBX_ARRAY_RANK], strides[LBX_ARRAY_RANK]; /* elements */
+	int64_t offset; /* elements, from `low` to element 0 */
+	int64_t size;
+};
+
+/* The array of a ready tensor. Fails, saying why, when it is not ready or reaches out of its
+ * buffer. `map`ped memory of the target is used in place. */
+bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t,
+			 struct lbx_array *ret);
+/* An array over this process's memory of nbytes, e.g. a replayed value: checked likewise. */
+bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int rank,
+		     const int64_t *shape, const int64_t *strides, int64_t offset,
+		     struct lbx_array *ret);
+
+/* Elements from `low` to the element with these coordinates. */
+int64_t lbx_array_at(const struct lbx_array *a, const int64_t *coordinates);
+/* The coordinates of the i-th element in row-major order. */
+void lbx_array_coordinates(const struct lbx_array *a, int64_t i, int64_t *ret);
+/* One element's bytes (at most 8). */
+bool lbx_array_get(const struct lbx_array *a, const int64_t *coordinates, void *ret);
+/* n elements along the last axis, from these coordinates on, dense, to `to`. */
+bool lbx_array_run(const struct lbx_array *a, const int64_t *coordinates, int64_t n, void *to);
+/* Elements begin … begin+n-1 in row-major order, dense, to `to`. */
+bool lbx_array_copy(const struct lbx_array *a, int64_t begin, int64_t n, void *to);
+bool lbx_array_is_dense(const struct lbx_array *a);
+
+/* Calls fn for all elements in row-major order, as dense pieces of at most `piece` elements;
+ * fn returns false to stop (then the walk fails too). Only the calling thread reads. */
+typedef bool lbx_piece_fn(void *context, const void *elements, int64_t n, int64_t first);
+bool lbx_array_walk(const struct lbx_array *a, struct lbx_out *out, const char *what,
+		    int64_t piece, lbx_piece_fn *fn, void *context);
+
+/* An element as a number: the real part of c64; integers beyond 2^53 round. */
+double lbx_element_double(const void *element, enum lb_dtype dtype);
+int64_t lbx_element_int(const void *element, enum lb_dtype dtype); /* of integers, exact */
+
+#endif

@@ -1,0 +1,217 @@
+#include "inspect/command.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* --json is no row of any command; its value lives in the last place. */
+enum { JSON_OPTION = LBX_ARGS_MAX - 1 };
+
+const struct lbx_settings lbx_default_settings = {
+	.edge_items = 3,
+	.threshold = 1000,
+	.precision = 8,
+	.replay_memory = 1LL << 30,
+	.replay_seconds = 10,
+};
+
+bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret)
+{
+	if (!context->target)
+		return lb_fail("no program: start one, attach to one, or open a core file");
+	if (!context->table && !lbx_table_create(context->target, &context->table))
+		return false;
+	*ret = context->table;
+	return true;
+}
+
+const struct lbx_command *lbx_command_find(const struct lbx_command *table, const char *name)
+{
+	for (; table->name; table++)
+		if (strcmp(table->name, name) == 0)
+			return table;
+	return NULL;
+}
+
+static int option_index(const struct lbx_command *command, const char *name, size_t n)
+{
+	const int max = sizeof command->options / sizeof *command->options;
+
+	if (n == 4 && memcmp(name, "json", 4) == 0)
+		return JSON_OPTION;
+	for (int i = 0; i < max && command->options[i].name; i++)
+		if (strlen(command->options[i].name) == n &&
+		    memcmp(command->options[i].name, name, n) == 0)
+			return i;
+	return -1;
+}
+
+const char *lbx_args_option(const struct lbx_args *args, const char *name)
+{
+	int i = option_index(args->command, name, strlen(name));
+	return i < 0 ? NULL : args->options[i];
+}
+
+bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, int64_t max,
+		  int64_t *ret)
+{
+	const char *text = lbx_args_option(args, name);
+	char *end;
+
+	if (!text)
+		return true;
+	errno = 0;
+	long long value = strtoll(text, &end, 0);
+	if (end == text || *end)
+		return lb_fail("%s: --%s takes a whole number, not '%s'", args->command->name, name,
+			       text);
+	if (errno == ERANGE || value < min || value > max)
+		return lb_fail("%s: --%s must be from %lld to %lld, not %s", args->command->name,
+			       name, (long long)min, (long long)max, text);
+	*ret = value;
+	return true;
+}
+
+/* Takes the next word of *from off, to *to on, NUL-terminated. False at the end of the line,
+ * or with an error. A quote is removed at a word's beginning or in an option's value. */
+static bool next_word(const char **from, char **to, bool *quoted, char **ret)
+{
+	const char *s = *from;
+	char *t = *to;
+	int depth = 0;
+	char quote = '\0';
+
+	while (isspace((unsigned char)*s))
+		s++;
+	if (!*s)
+		return false;
+	*ret = t;
+	*quoted = false;
+	for (; *s && (quote || depth > 0 || !isspace((unsigned char)*s)); s++) {
+		if (quote) {
+			if (*s == quote) {
+				quote = '\0';
+				continue;
+			}
+			if (*s == '\\' && quote == '"' && (s[1] == '"' || s[1] == '\\'))
+				s++;
+		} else if (*s == '"' || *s == '\'') {
+			quote = *s;
+			*quoted = true;
+			continue;
+		} else if (*s == '[' || *s == '(') {
+			depth++;
+		} else if ((*s == ']' || *s == ')') && depth > 0) {
+			depth--;
+		}
+		*t++ = *s;
+	}
+	*t++ = '\0';
+	if (quote)
+		return lb_fail("a quote (%c) is not closed", quote);
+	*from = s;
+	*to = t;
+	return true;
+}
+
+static bool take_option(struct lbx_args *ret, char *word, const char **line, char **to)
+{
+	const struct lbx_command *command = ret->command;
+	char *value = strchr(word + 2, '=');
+	size_t n = value ? (size_t)(value - word - 2) : strlen(word + 2);
+	int i = option_index(command, word + 2, n);
+	bool quoted;
+
+	if (i < 0)
+		return lb_fail("%s has no option '%.*s'", command->name, (int)n + 2, word);
+	bool takes = i != JSON_OPTION && command->options[i].value;
+	if (value && !takes)
+		return lb_fail("%s: %.*s takes no value", command->name, (int)n + 2, word);
+	if (value)
+		value++;
+	else if (takes && !next_word(line, to, &quoted, &value))
+		return lb_fail("%s: %s needs a value: %s", command->name, word,
+			       command->options[i].value);
+	ret->options[i] = takes ? value : "";
+	return true;
+}
+
+bool lbx_args_parse(const struct lbx_command *command, const char *line, struct lbx_args *ret)
+{
+	char *to = ret->text, *word;
+	bool quoted, options = true;
+
+	ret->command = command;
+	ret->n = 0;
+	memset(ret->v, 0, sizeof ret->v);
+	memset(ret->options, 0, sizeof ret->options);
+	/* a word takes at most its length and a NUL, for which there is a blank or the end */
+	if (strlen(line) >= sizeof ret->text - 1)
+		return lb_fail("%s: the line is longer than %d bytes", command->name,
+			       LBX_LINE_MAX - 2);
+	while (next_word(&line, &to, &quoted, &word)) {
+		if (options && !quoted && strcmp(word, "--") == 0) {
+			options = false;
+			continue;
+		}
+		if (options && word[0] == '-' && word[1] == '-') {
+			if (!take_option(ret, word, &line, &to))
+				return false;
+			continue;
+		}
+		if (ret->n == command->max_args)
+			return lb_fail("%s takes no more than %d argument%s; '%s' is too much",
+				       command->name, command->max_args,
+				       command->max_args == 1 ? "" : "s", word);
+		ret->v[ret->n++] = word;
+	}
+	if (!lb_ok())
+		return false;
+	if (ret->n < command->min_args)
+		return lb_fail("%s needs %s: %s", command->name,
+			       command->min_args == 1 ? "an argument" : "more arguments",
+			       command->arguments);
+	return true;
+}
+
+bool lbx_command_run(struct lbx_context *context, const struct lbx_command *command,
+		     const char *line)
+{
+	struct lbx_args args;
+	struct lbx_table *table;
+
+	if (!lbx_args_parse(command, line, &args))
+		return false;
+	if (lbx_args_option(&args, "json"))
+		context->out->json = true;
+	if ((command->needs & LBX_NEEDS_TABLE) && !lbx_context_table(context, &table))
+		return false;
+	if ((command->needs & LBX_NEEDS_LIVE) && (!context->target || !context->target->ops->write))
+		return lb_fail("%s needs a running program", command->name);
+	return command->run(context, &args);
+}
+
+void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix)
+{
+	const int max = sizeof command->options / sizeof *command->options;
+
+	lbx_printf(out, "%c%s.\n", toupper((unsigned char)command->summary[0]),
+		   command->summary + 1);
+	lbx_printf(out, "Usage: %s%s%s%s [OPTION]...\n", prefix, command->name,
+		   *command->arguments ? " " : "", command->arguments);
+	if (command->help && *command->help)
+		lbx_printf(out, "\n%s\n", command->help);
+	lbx_printf(out, "\nOptions:\n");
+	for (int i = 0; i < max && command->options[i].name; i++) {
+		const struct lbx_option *o = &command->options[i];
+		char left[64];
+		snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
+			 o->value ? o->value : "");
+		lbx_printf(out, "  %-18s %s\n", left, o->help);
+	}
+	lbx_printf(out, "  %-18s %s\n", "--json", "write JSON instead of text");
+}

@@ -1,0 +1,133 @@
+#include "inspect/at.h"
+#include "inspect/command.h"
+#include "inspect/info.h"
+#include "inspect/list.h"
+#include "inspect/peek.h"
+#include "inspect/print.h"
+#include "inspect/set.h"
+#include "inspect/stats.h"
+#include "inspect/status.h"
+
+#define T_HELP \
+	"T is a name, #id, or an expression of the program that yields an lb_tensor *."
+#define SLICE_HELP \
+	T_HELP " A slice is\nwritten as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1]."
+
+#define PRINT_OPTIONS \
+	{ "full", NULL, "all elements, however many" }, \
+	{ "edge", "N", "elements at each end of an axis that is cut short" }, \
+	{ "precision", "N", "digits after the point, at most" }
+
+const struct lbx_command lbx_commands[] = {
+	{
+		.name = "list",
+		.arguments = "[GLOB]",
+		.summary = "list the tensors that are alive",
+		.help = "GLOB selects by name: * ? [a-z], as a shell has them. Totals follow.\n"
+			"Example: list 'layers.*' --state lazy --sort bytes",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "state", "STATE", "only those that are lazy, evaluating or ready" },
+			{ "dtype", "DTYPE", "only those of a dtype: float32, f32, int8, …" },
+			{ "sort", "KEY", "by id (default), name, size, bytes, state or dtype" },
+			{ "limit", "N", "show N at most (default 50, JSON all); 0: all" },
+		},
+		.run = lbx_run_list,
+	},
+	{
+		.name = "info",
+		.arguments = "T",
+		.summary = "show all that is known of a tensor, without evaluating it",
+		.help = "Shape, dtype, strides, offset, contiguity, state, operation, inputs, buffer,\n"
+			"references and the place that made it.\n" T_HELP "\n"
+			"Example: info q",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.run = lbx_run_info,
+	},
+	{
+		.name = "print",
+		.arguments = "T[slice]",
+		.summary = "print the values of a tensor, as NumPy would",
+		.help = "Honours strides and offset: what is printed is what the program means. A lazy\n"
+			"tensor has no values; then it tells what a replay would take.\n"
+			SLICE_HELP "\n"
+			"Example: print q[0, :, :4] --precision 3",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = { PRINT_OPTIONS },
+		.run = lbx_run_print,
+	},
+	{
+		.name = "stats",
+		.arguments = "T[slice]",
+		.summary = "show statistics of a tensor's values",
+		.help = "Count, min and max with their coordinates, mean, std, sum, L2, the numbers of\n"
+			"NaN, Inf, zeros and denormals with the coordinates of the first of each,\n"
+			"quantiles, a histogram and the first values. Complex values count by magnitude.\n"
+			SLICE_HELP "\n"
+			"Example: stats q[..., 0]",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "first", "N", "show the first N values (default 8)" },
+		},
+		.run = lbx_run_stats,
+	},
+	{
+		.name = "peek",
+		.arguments = "T[slice]",
+		.summary = "compute a lazy tensor's values outside the program, and print them",
+		.help = "The graph behind it is read from the program, alive or dead, and computed by a\n"
+			"process of its own, with limits (`set replay-memory`, `set replay-seconds`). The\n"
+			"program is neither changed nor called.\n"
+			SLICE_HELP "\n"
+			"Example: peek q[0, :, :4], peek loss --stats",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			PRINT_OPTIONS,
+			{ "stats", NULL, "show statistics instead of values" },
+			{ "first", "N", "with --stats: show the first N values (default 8)" },
+		},
+		.run = lbx_run_peek,
+	},
+	{
+		.name = "at",
+		.arguments = "ADDRESS",
+		.summary = "tell which tensors an address belongs to",
+		.help = "ADDRESS is a number or an expression of the program. It names the buffer, and\n"
+			"for each tensor over it the element at that address.\n"
+			"Example: at 0x7ffff7a31040",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
+		},
+		.run = lbx_run_at,
+	},
+	{
+		.name = "status",
+		.arguments = "",
+		.summary = "show what was found: runtime, version, counts, memory",
+		.help = "Works at any time; without a program it says so.",
+		.run = lbx_run_status,
+	},
+	{
+		.name = "set",
+		.arguments = "[NAME [VALUE]]",
+		.summary = "show or change how values are printed and replayed",
+		.help = "Without a value it shows the setting, without a name all of them: edge-items,\n"
+			"threshold, precision, replay-memory (bytes), replay-seconds.\n"
+			"Example: set precision 3",
+		.max_args = 2,
+		.run = lbx_run_set,
+	},
+	{ .name = NULL },
+};

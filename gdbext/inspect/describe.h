@@ -1,0 +1,29 @@
+/* What several inspections say of a tensor. */
+#ifndef LBX_DESCRIBE_H
+#define LBX_DESCRIBE_H
+
+#include "inspect/command.h"
+
+/* The object of `info --json` and of each row of `list --json`. Strides, offset and
+ * contiguity are null before evaluation: they are not known yet. */
+json_t *lbx_json_tensor(struct lbx_tensors *tensors, const struct lbx_tensor *t);
+/* Address of element 0; 0 while there is no value, or it lies outside the buffer. */
+uint64_t lbx_tensor_data(const struct lbx_tensor *t);
+/* "x (float32 (2, 3), #12, ready)" */
+void lbx_describe(const struct lbx_tensor *t, char *ret, size_t size);
+const char *lbx_contiguity_name(enum lbx_contiguity contiguity);
+/* One line: "main at photo.c:42", or the address. `pc` is a return address. */
+void lbx_describe_pc(struct lbx_target *target, uint64_t pc, char *ret, size_t size);
+
+/* What stands between a lazy tensor and its value. */
+struct lbx_pending {
+	int64_t ops, views; /* not yet computed, the tensor itself included */
+	int64_t leaves;     /* distinct ready tensors that they start from */
+	int64_t lost;       /* values that no replay can bring back */
+	bool capped;        /* there are more */
+};
+void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_pending *ret);
+/* "peek would replay 3 operations from 2 ready tensors" */
+void lbx_describe_pending(const struct lbx_pending *pending, char *ret, size_t size);
+
+#endif

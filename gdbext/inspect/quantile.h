@@ -1,0 +1,27 @@
+/* Quantiles and a histogram, from all values or from a sample spread over them evenly. */
+#ifndef LBX_QUANTILE_H
+#define LBX_QUANTILE_H
+
+#include "table/tensor.h"
+
+enum { LBX_SAMPLE_MAX = 1 << 20 };
+
+struct lbx_sample {
+	enum lb_dtype dtype;
+	int64_t size, step; /* one value of each `step`; 1: all of them */
+	int64_t n, next;    /* values kept; which step comes next */
+	double *values;     /* without NaN; ascending once sorted */
+};
+
+bool lbx_sample_init(struct lbx_sample *s, enum lb_dtype dtype, int64_t size);
+void lbx_sample_deinit(struct lbx_sample *s);
+/* Pieces must come in order. */
+void lbx_sample_add(struct lbx_sample *s, const void *elements, int64_t n, int64_t first);
+bool lbx_sample_sort(struct lbx_sample *s);
+/* As numpy.quantile(method="linear"); NaN of nothing. The sample must be sorted. */
+double lbx_sample_quantile(const struct lbx_sample *s, double q);
+/* Counts the finite values in n equal parts of [*low, *high]. False if there are none. */
+bool lbx_sample_histogram(const struct lbx_sample *s, int n, int64_t *counts, double *low,
+			  double *high);
+
+#endif

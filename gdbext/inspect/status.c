@@ -1,0 +1,166 @@
+#include "inspect/status.h"
+
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "inspect/format.h"
+
+enum { MAX_THREADS = 64 };
+
+struct counts {
+	uint64_t by_state[LB_STATE_READY + 1], named, watched, bad;
+};
+
+static bool count(struct lbx_context *context, struct counts *ret)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	struct lbx_tensor t;
+	uint64_t slot = 0, n = 0;
+	enum lbx_next next;
+
+	*ret = (struct counts){ .bad = 0 };
+	while ((next = tensors->ops->next(tensors, &slot, &t, &ret->bad)) == LBX_NEXT_TENSOR) {
+		ret->by_state[t.state]++;
+		ret->named += t.name[0] != '\0';
+		ret->watched += t.watch != 0;
+		if (++n % 8192 == 0 && !lbx_progress(context->out, "counting", (int64_t)n, 0))
+			return false;
+	}
+	return next == LBX_NEXT_END;
+}
+
+static json_t *json_status(const struct lbx_context *context, const struct lbx_root *root,
+			   const struct counts *c, const struct lbx_thread *threads, int n_threads)
+{
+	json_t *counters = json_object(), *list = json_array();
+	const struct lb_counters *k = &root->counters;
+
+#define X(name, meaning) json_object_set_new(counters, #name, json_integer((json_int_t)k->name));
+	LB_COUNTERS(X)
+#undef X
+	for (int i = 0; i < n_threads; i++)
+		json_array_append_new(list, json_pack("{s:I,s:I,s:I,s:I,s:I}", "tid",
+			(json_int_t)threads[i].tid, "evaluation", (json_int_t)threads[i].eval,
+			"tensor", (json_int_t)threads[i].tensor, "done",
+			(json_int_t)threads[i].done, "total", (json_int_t)threads[i].total));
+	return json_pack("{s:s,s:o,s:[i,i],s:s,s:I,s:o,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o,s:i,s:i,s:I}",
+		"version", root->version, "root", lbx_json_address(root->address), "abi",
+		(int)root->major, (int)root->minor, "target", context->target->ops->kind, "pid",
+		(json_int_t)root->pid, "rank", root->rank < 0 ? json_null() : json_integer(root->rank),
+		"tensors", "lazy", (json_int_t)c->by_state[LB_STATE_LAZY], "evaluating",
+		(json_int_t)c->by_state[LB_STATE_EVALUATING], "ready",
+		(json_int_t)c->by_state[LB_STATE_READY], "named", (json_int_t)c->named,
+		"unreadable", (json_int_t)c->bad, "counters", counters, "threads", list, "watch_all",
+		(int)root->watch_all, "want_stack", (int)root->want_stack, "watched",
+		(json_int_t)c->watched);
+}
+
+static void print_threads(struct lbx_out *out, const struct lbx_thread *threads, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (threads[i].eval == 0)
+			continue;
+		lbx_printf(out, "thread     %" PRIu64 " runs evaluation %" PRIu64 ", %" PRIu64
+			   " of %" PRIu64 " operations done", threads[i].tid, threads[i].eval,
+			   threads[i].done, threads[i].total);
+		if (threads[i].tensor)
+			lbx_printf(out, ", now #%" PRIu64, threads[i].tensor);
+		if (threads[i].waits_for)
+			lbx_printf(out, ", waiting for evaluation %" PRIu64, threads[i].waits_for);
+		lbx_printf(out, "\n");
+	}
+}
+
+static void print_watches(struct lbx_out *out, const struct lbx_root *root, const struct counts *c)
+{
+	static const char *const strided[] = { "off", "warn", "stop" };
+
+	lbx_printf(out, "watches    %s%s%s; %" PRIu64 " tensor%s watched; raw access to views: %s\n",
+		   root->watch_all & LB_WATCH_NAN ? "NaN in all tensors" : "",
+		   root->watch_all & LB_WATCH_EVAL ? " every evaluation" : "",
+		   root->watch_all ? "" : "none over all tensors", c->watched,
+		   c->watched == 1 ? "" : "s", root->strided < 3 ? strided[root->strided] : "?");
+	lbx_printf(out, "stacks     ");
+	if (root->want_stack)
+		lbx_printf(out, "%u frames of each tensor's creation\n", root->want_stack);
+	else
+		lbx_printf(out, "the call site of each tensor's creation\n");
+}
+
+static void print_status(struct lbx_context *context, const struct lbx_root *root,
+			 const struct counts *c)
+{
+	struct lbx_out *out = context->out;
+	const struct lb_counters *k = &root->counters;
+	char active[32], peak[32], cache[32], limit[32];
+
+	lbx_format_bytes((int64_t)k->active_bytes, active, sizeof active);
+	lbx_format_bytes((int64_t)k->peak_bytes, peak, sizeof peak);
+	lbx_format_bytes((int64_t)k->cache_bytes, cache, sizeof cache);
+	lbx_format_bytes((int64_t)k->memory_limit, limit, sizeof limit);
+	lbx_printf(out, "runtime    Lazybones %s, symbol table %u.%u at ", root->version, root->major,
+		   root->minor);
+	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, root->address);
+	lbx_printf(out, "\ntarget     %s, pid %" PRIu64, context->target->ops->kind, root->pid);
+	if (root->rank >= 0)
+		lbx_printf(out, ", rank %lld", (long long)root->rank);
+	lbx_printf(out, "\ntensors    %" PRIu64 " ready, %" PRIu64 " lazy, %" PRIu64 " evaluating; %"
+		   PRIu64 " named\n", c->by_state[LB_STATE_READY], c->by_state[LB_STATE_LAZY],
+		   c->by_state[LB_STATE_EVALUATING], c->named);
+	if (c->bad)
+		lbx_styled(out, LBX_WARNING, "           %" PRIu64 " unreadable or damaged\n", c->bad);
+	lbx_printf(out, "made       %" PRIu64 ", freed %" PRIu64 "\n", k->created, k->freed);
+	lbx_printf(out, "memory     %s in use, peak %s, cache %s, limit %s\n", active, peak, cache,
+		   limit);
+	lbx_printf(out, "work       %" PRIu64 " evaluations, %" PRIu64 " implicit; %" PRIu64
+		   " operations, %" PRIu64 " of them fused\n", k->evals, k->implicit_evals, k->ops,
+		   k->fused);
+	lbx_printf(out, "trouble    %" PRIu64 " raw accesses to strided views, %" PRIu64
+		   " operations with NaN or Inf seen, %" PRIu64 " failed calls\n", k->raw_misuse,
+		   k->nan_seen, k->errors);
+	print_watches(out, root, c);
+}
+
+/* Without a program, or without a runtime in it, that is the answer. */
+static bool nothing(struct lbx_context *context)
+{
+	struct lbx_out *out = context->out;
+	const char *kind = context->target ? context->target->ops->kind : NULL;
+
+	if (out->json) {
+		lbx_json(out, json_pack("{s:s,s:s?,s:o,s:s}", "reader", LB_VERSION, "target", kind,
+					"version", json_null(), "why", lb_error_message()));
+	} else {
+		lbx_printf(out, "reader     Lazybones %s, symbol tables %d.x\n", LB_VERSION,
+			   LB_ABI_MAJOR);
+		lbx_printf(out, "target     %s\n", kind ? kind : "none");
+		lbx_printf(out, "runtime    not found: %s\n", lb_error_message());
+	}
+	lb_clear_error();
+	return true;
+}
+
+bool lbx_run_status(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_thread threads[MAX_THREADS];
+	struct lbx_table *table;
+	struct lbx_root root;
+	struct counts counts;
+
+	(void)args;
+	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
+		return nothing(context);
+	if (!count(context, &counts))
+		return false;
+	int n = lbx_table_threads(table, threads, MAX_THREADS);
+	if (context->out->json) {
+		lbx_json(context->out, json_status(context, &root, &counts, threads, n));
+	} else {
+		print_status(context, &root, &counts);
+		print_threads(context->out, threads, n);
+	}
+	lbx_set_int(context->out, "tensor_count",
+		    (int64_t)(counts.by_state[LB_STATE_READY] + counts.by_state[LB_STATE_LAZY] +
+			      counts.by_state[LB_STATE_EVALUATING]));
+	return lb_ok();
+}

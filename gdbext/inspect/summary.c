@@ -1,0 +1,462 @@
+/* How it stays at memory speed: elements are taken in blocks that fit the first-level cache,
+ * each read a few times by simple loops that compilers vectorise.
+ *
+ *   - A first loop over a block's bits finds the smallest and largest magnitude and value.
+ *     IEEE 754 orders numbers as sign-magnitude integers, so integer minima do it, which
+ *     unlike those of floats need no care for NaN.
+ *   - Only when these extremes say that a block holds NaN, Inf, zeros, denormals or huge
+ *     values, further loops count them; their first index is searched for once.
+ *   - Sums are of distances from the block's first value, in double, and blocks are merged
+ *     by Chan's formula: a large mean does not swallow a small deviation.
+ *
+ * Each kernel is compiled for several instruction sets and chosen when it runs. */
+#include "inspect/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "inspect/array.h"
+#include "kernels/half.h"
+
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC optimize("O3")
+#endif
+
+enum { BLOCK = 4096, VECTOR = 8 };
+#define INLINE static inline __attribute__((always_inline))
+
+struct extremes {
+	int64_t key_min, key_max; /* ordered bits, of what is not NaN */
+	int64_t abs_min, abs_max; /* bits without the sign */
+};
+
+struct moments {
+	double s, q; /* sums of x - k and of its square */
+};
+
+typedef double doubles __attribute__((vector_size(VECTOR * sizeof(double))));
+typedef float floats __attribute__((vector_size(VECTOR * sizeof(float))));
+
+/* a macro: vectors as arguments have no stable calling convention */
+#define ADD_UP(v) \
+	(((v)[0] + (v)[1]) + ((v)[2] + (v)[3]) + (((v)[4] + (v)[5]) + ((v)[6] + (v)[7])))
+
+/* What differs between float and double: the bits' type, and how a vector is loaded. */
+#define KERNELS(T, value_t, bits_t, loaded_t, INF_BITS) \
+INLINE void extremes_##T(const value_t *x, int n, struct extremes *ret) \
+{ \
+	const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
+	bits_t low = magnitude, high = -magnitude - 1, least = magnitude, most = 0; \
+	for (int i = 0; i < n; i++) { \
+		bits_t b; \
+		memcpy(&b, &x[i], sizeof b); \
+		bits_t a = b & magnitude; \
+		bits_t key = b ^ ((b >> (sizeof b * 8 - 1)) & magnitude); \
+		least = a < least ? a : least; \
+		most = a > most ? a : most; \
+		low = key < low ? key : low; \
+		high = key > high ? key : high; \
+	} \
+	*ret = (struct extremes){ low, high, least, most }; \
+} \
+/* Replaces what is not finite by k, so that the sums need not look; NaN leaves the keys. */ \
+INLINE void mask_##T(const value_t *x, int n, value_t k, value_t *to, struct extremes *e, \
+		     int64_t counts[3]) \
+{ \
+	const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
+	const bits_t inf = (bits_t)INF_BITS; \
+	bits_t low = magnitude, high = -magnitude - 1, nan = 0, above = 0, below = 0; \
+	for (int i = 0; i < n; i++) { \
+		bits_t b; \
+		memcpy(&b, &x[i], sizeof b); \
+		bits_t a = b & magnitude; \
+		bits_t key = b ^ ((b >> (sizeof b * 8 - 1)) & magnitude); \
+		bits_t is_nan = a > inf; \
+		nan += is_nan; \
+		above += b == inf; \
+		below += a == inf && b < 0; \
+		bits_t key_low = is_nan ? magnitude : key; \
+		bits_t key_high = is_nan ? -magnitude - 1 : key; \
+		low = key_low < low ? key_low : low; \
+		high = key_high > high ? key_high : high; \
+		to[i] = a >= inf ? k : x[i]; \
+	} \
+	e->key_min = low; \
+	e->key_max = high; \
+	counts[0] = nan; \
+	counts[1] = above; \
+	counts[2] = below; \
+} \
+/* How many magnitudes lie in [from, to). */ \
+INLINE int64_t between_##T(const value_t *x, int n, int64_t from, int64_t to) \
+{ \
+	const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
+	bits_t first = (bits_t)from, end = (bits_t)to, count = 0; \
+	for (int i = 0; i < n; i++) { \
+		bits_t a; \
+		memcpy(&a, &x[i], sizeof a); \
+		a &= magnitude; \
+		count += (bits_t)(a >= first) & (bits_t)(a < end); \
+	} \
+	return count; \
+} \
+INLINE struct moments moments_##T(const value_t *x, int n, double k) \
+{ \
+	doubles s0 = { 0 }, s1 = { 0 }, q0 = { 0 }, q1 = { 0 }, ks = k - s0; \
+	int i = 0; \
+	for (; i + 2 * VECTOR <= n; i += 2 * VECTOR) { \
+		loaded_t a, b; \
+		memcpy(&a, x + i, sizeof a); \
+		memcpy(&b, x + i + VECTOR, sizeof b); \
+		doubles d0 = __builtin_convertvector(a, doubles) - ks; \
+		doubles d1 = __builtin_convertvector(b, doubles) - ks; \
+		s0 += d0; \
+		s1 += d1; \
+		q0 += d0 * d0; \
+		q1 += d1 * d1; \
+	} \
+	s0 += s1; \
+	q0 += q1; \
+	struct moments m = { ADD_UP(s0), ADD_UP(q0) }; \
+	for (; i < n; i++) { \
+		double d = (double)x[i] - k; \
+		m.s += d; \
+		m.q += d * d; \
+	} \
+	return m; \
+}
+KERNELS(f32, float, int32_t, floats, 0x7f800000)
+KERNELS(f64, double, int64_t, doubles, 0x7ff0000000000000)
+
+/* Conversions that vectorise; formulas as in kernels/half.h without its branches. */
+INLINE void widen_f16(const uint16_t *from, int n, float *to)
+{
+	for (int i = 0; i < n; i++) {
+		uint32_t h = from[i], magnitude = h & 0x7fff;
+		uint32_t bits = magnitude << 13;
+		float f;
+		memcpy(&f, &bits, sizeof f);
+		f *= 0x1p112f; /* rebias; exact for denormals too */
+		memcpy(&bits, &f, sizeof bits);
+		bits |= magnitude >= 0x7c00 ? 0x7f800000 : 0;
+		bits |= (h & 0x8000) << 16;
+		memcpy(&to[i], &bits, sizeof bits);
+	}
+}
+
+INLINE void widen_bf16(const uint16_t *from, int n, float *to)
+{
+	for (int i = 0; i < n; i++) {
+		uint32_t bits = (uint32_t)from[i] << 16;
+		memcpy(&to[i], &bits, sizeof bits);
+	}
+}
+
+struct kernels {
+	void (*extremes_f32)(const float *, int, struct extremes *);
+	void (*extremes_f64)(const double *, int, struct extremes *);
+	void (*mask_f32)(const float *, int, float, float *, struct extremes *, int64_t[3]);
+	void (*mask_f64)(const double *, int, double, double *, struct extremes *, int64_t[3]);
+	int64_t (*between_f32)(const float *, int, int64_t, int64_t);
+	int64_t (*between_f64)(const double *, int, int64_t, int64_t);
+	struct moments (*moments_f32)(const float *, int, double);
+	struct moments (*moments_f64)(const double *, int, double);
+	void (*widen_f16)(const uint16_t *, int, float *);
+	void (*widen_bf16)(const uint16_t *, int, float *);
+};
+
+#define LEVEL(isa, attribute) \
+attribute static void extremes_f32_##isa(const float *x, int n, struct extremes *r) { extremes_f32(x, n, r); } \
+attribute static void extremes_f64_##isa(const double *x, int n, struct extremes *r) { extremes_f64(x, n, r); } \
+attribute static void mask_f32_##isa(const float *x, int n, float k, float *to, struct extremes *e, \
+				     int64_t c[3]) { mask_f32(x, n, k, to, e, c); } \
+attribute static void mask_f64_##isa(const double *x, int n, double k, double *to, \
+				     struct extremes *e, int64_t c[3]) { mask_f64(x, n, k, to, e, c); } \
+attribute static int64_t between_f32_##isa(const float *x, int n, int64_t a, int64_t b) \
+	{ return between_f32(x, n, a, b); } \
+attribute static int64_t between_f64_##isa(const double *x, int n, int64_t a, int64_t b) \
+	{ return between_f64(x, n, a, b); } \
+attribute static struct moments moments_f32_##isa(const float *x, int n, double k) \
+	{ return moments_f32(x, n, k); } \
+attribute static struct moments moments_f64_##isa(const double *x, int n, double k) \
+	{ return moments_f64(x, n, k); } \
+attribute static void widen_f16_##isa(const uint16_t *x, int n, float *to) { widen_f16(x, n, to); } \
+attribute static void widen_bf16_##isa(const uint16_t *x, int n, float *to) { widen_bf16(x, n, to); } \
+static const struct kernels kernels_##isa = { \
+	extremes_f32_##isa, extremes_f64_##isa, mask_f32_##isa, mask_f64_##isa, between_f32_##isa, \
+	between_f64_##isa, moments_f32_##isa, moments_f64_##isa, widen_f16_##isa, widen_bf16_##isa, \
+};
+LEVEL(base, )
+#ifdef __x86_64__
+LEVEL(v3, __attribute__((target("avx2,fma"))))
+LEVEL(v4, __attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"))))
+#endif
+
+static const struct kernels *choose(void)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+		return &kernels_v4;
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+		return &kernels_v3;
+#endif
+	return &kernels_base;
+}
+
+void lbx_summary_init(struct lbx_summary *s, enum lb_dtype dtype)
+{
+	*s = (struct lbx_summary){ .dtype = dtype, .argmin = -1, .argmax = -1 };
+	for (int i = 0; i < LBX_SPECIALS; i++)
+		s->first[i] = -1;
+}
+
+/* Adds n finite values by their sums around k: Chan, Golub, LeVeque (1979). */
+static void merge(struct lbx_summary *s, int64_t n, double k, struct moments m)
+{
+	if (n == 0)
+		return;
+	double mean = k + m.s / (double)n, m2 = m.q - m.s * (m.s / (double)n);
+	double delta = mean - s->mean, all = (double)(s->finite + n);
+
+	if (m2 < 0)
+		m2 = 0;
+	if (s->finite == 0) {
+		s->mean = mean;
+		s->m2 = m2;
+	} else {
+		s->mean += delta * ((double)n / all);
+		s->m2 += m2 + delta * delta * ((double)s->finite * (double)n / all);
+	}
+	s->finite += n;
+	s->sum += (long double)k * (long double)n + m.s;
+}
+
+static void count(struct lbx_summary *s, enum lbx_special kind, int64_t n, int64_t first)
+{
+	if (n && s->first[kind] < 0)
+		s->first[kind] = first;
+	s->special[kind] += n;
+}
+
+/* Limits of the kinds, as bits of a magnitude. */
+struct limits {
+	int64_t normal, over, inf;
+};
+
+#define BLOCKS(T, value_t, bits_t) \
+static int64_t find_##T(const value_t *x, int n, int64_t from, int64_t to) \
+{ \
+	for (int i = 0; i < n; i++) { \
+		bits_t b; \
+		memcpy(&b, &x[i], sizeof b); \
+		b &= sizeof b == 4 ? (bits_t)INT32_MAX : (bits_t)INT64_MAX; \
+		if (b >= (bits_t)from && b < (bits_t)to) \
+			return i; \
+	} \
+	return 0; \
+} \
+static int64_t find_value_##T(const value_t *x, int n, value_t value) \
+{ \
+	for (int i = 0; i < n; i++) \
+		if (x[i] == value) \
+			return i; \
+	return 0; \
+} \
+static value_t from_key_##T(int64_t key) \
+{ \
+	bits_t b = (bits_t)key; \
+	b ^= (b >> (sizeof b * 8 - 1)) & (sizeof b == 4 ? (bits_t)INT32_MAX : (bits_t)INT64_MAX); \
+	value_t x; \
+	memcpy(&x, &b, sizeof x); \
+	return x; \
+} \
+static void special_##T(struct lbx_summary *s, const struct kernels *k, const value_t *x, int n, \
+			int64_t first, enum lbx_special kind, int64_t from, int64_t to) \
+{ \
+	int64_t found = k->between_##T(x, n, from, to); \
+	if (found) \
+		count(s, kind, found, s->first[kind] < 0 ? first + find_##T(x, n, from, to) : 0); \
+} \
+static void block_##T(struct lbx_summary *s, const struct kernels *kernels, \
+		      const struct limits *limits, const value_t *x, int n, int64_t first) \
+{ \
+	struct extremes e; \
+	value_t masked[BLOCK], k = x[0]; \
+	const value_t *finite = x; \
+	int64_t counts[3] = { 0 }; \
+	kernels->extremes_##T(x, n, &e); \
+	if (e.abs_max >= limits->inf) { \
+		int i = (int)find_##T(x, n, 0, limits->inf); \
+		k = isfinite(x[i]) ? x[i] : 0; \
+		kernels->mask_##T(x, n, k, masked, &e, counts); \
+		finite = masked; \
+		if (counts[0]) \
+			count(s, LBX_NAN, counts[0], \
+			      first + find_##T(x, n, limits->inf + 1, INT64_MAX >> (64 - 8 * sizeof *x))); \
+		if (counts[1]) \
+			count(s, LBX_POSITIVE_INF, counts[1], \
+			      first + find_value_##T(x, n, (value_t)INFINITY)); \
+		if (counts[2]) \
+			count(s, LBX_NEGATIVE_INF, counts[2], \
+			      first + find_value_##T(x, n, (value_t)-INFINITY)); \
+	} \
+	if (e.abs_min == 0) \
+		special_##T(s, kernels, x, n, first, LBX_ZERO, 0, 1); \
+	if (e.abs_min < limits->normal) \
+		special_##T(s, kernels, x, n, first, LBX_DENORMAL, 1, limits->normal); \
+	if (e.abs_max >= limits->over) \
+		special_##T(s, kernels, x, n, first, LBX_OVER_F16, limits->over, limits->inf); \
+	if (counts[0] < n) { \
+		value_t low = from_key_##T(e.key_min), high = from_key_##T(e.key_max); \
+		if (s->argmin < 0 || low < s->min) { \
+			s->min = low; \
+			s->argmin = first + find_value_##T(x, n, low); \
+		} \
+		if (s->argmax < 0 || high > s->max) { \
+			s->max = high; \
+			s->argmax = first + find_value_##T(x, n, high); \
+		} \
+	} \
+	/* what is masked adds nothing to either sum */ \
+	merge(s, n - counts[0] - counts[1] - counts[2], k, kernels->moments_##T(finite, n, k)); \
+}
+BLOCKS(f32, float, int32_t)
+BLOCKS(f64, double, int64_t)
+
+static void add_floats(struct lbx_summary *s, const char *elements, int64_t n, int64_t first)
+{
+	const struct kernels *kernels = choose();
+	/* 65504 is the largest f16; the next float and double over it */
+	struct limits l32 = { 0x00800000, 0x477fe001, 0x7f800000 };
+	struct limits l64 = { 0x0010000000000000, 0x40effc0000000001, 0x7ff0000000000000 };
+	int64_t width = lbx_dtype_bytes(s->dtype);
+	float wide[BLOCK];
+
+	if (s->dtype == LB_F16)
+		l32.normal = 0x38800000; /* 2^-14 */
+	for (int64_t done = 0; done < n; done += BLOCK) {
+		int m = n - done < BLOCK ? (int)(n - done) : BLOCK;
+		const char *from = elements + done * width;
+		bool aligned = (uintptr_t)from % (size_t)width == 0;
+		if (s->dtype == LB_F64) {
+			double copy[BLOCK];
+			if (!aligned)
+				memcpy(copy, from, (size_t)(m * width));
+			block_f64(s, kernels, &l64, aligned ? (const double *)from : copy, m,
+				  first + done);
+			continue;
+		}
+		const float *x = wide;
+		if (s->dtype == LB_F32 && aligned) {
+			x = (const float *)from;
+		} else if (s->dtype == LB_F32) {
+			memcpy(wide, from, (size_t)(m * width));
+		} else if (s->dtype == LB_C64) {
+			for (int i = 0; i < m; i++)
+				wide[i] = (float)hypot(lbx_element_double(from + i * 8, LB_F32),
+						       lbx_element_double(from + i * 8 + 4, LB_F32));
+		} else {
+			uint16_t halves[BLOCK];
+			const uint16_t *h = (const uint16_t *)from;
+			if (!aligned)
+				h = memcpy(halves, from, (size_t)(m * width));
+			(s->dtype == LB_F16 ? kernels->widen_f16 : kernels->widen_bf16)(h, m, wide);
+		}
+		block_f32(s, kernels, &l32, x, m, first + done);
+	}
+}
+
+/* Order of uint64 as of int64. */
+static int64_t ordered(const struct lbx_summary *s, int64_t bits)
+{
+	return s->dtype == LB_U64 ? bits ^ INT64_MIN : bits;
+}
+
+static double as_double(const struct lbx_summary *s, int64_t bits)
+{
+	return s->dtype == LB_U64 ? (double)(uint64_t)bits : (double)bits;
+}
+
+static void add_integers(struct lbx_summary *s, const char *elements, int64_t n, int64_t first)
+{
+	int64_t width = lbx_dtype_bytes(s->dtype), x[BLOCK];
+
+	for (int64_t done = 0; done < n; done += BLOCK) {
+		int m = n - done < BLOCK ? (int)(n - done) : BLOCK;
+		int64_t zeros = 0, over = 0, low = INT64_MAX, high = INT64_MIN, at = first + done;
+		struct moments moments = { 0, 0 };
+
+		for (int i = 0; i < m; i++)
+			x[i] = lbx_element_int(elements + (done + i) * width, s->dtype);
+		double k = as_double(s, x[0]);
+		for (int i = 0; i < m; i++) {
+			int64_t key = ordered(s, x[i]);
+			double value = as_double(s, x[i]), d = value - k;
+			low = key < low ? key : low;
+			high = key > high ? key : high;
+			moments.s += d;
+			moments.q += d * d;
+			zeros += x[i] == 0;
+			if (fabs(value) > 65504)
+				over++;
+		}
+		for (int i = 0; (zeros && s->first[LBX_ZERO] < 0) || (over && s->first[LBX_OVER_F16] < 0);
+		     i++) {
+			if (x[i] == 0 && s->first[LBX_ZERO] < 0)
+				s->first[LBX_ZERO] = at + i;
+			if (fabs(as_double(s, x[i])) > 65504 && s->first[LBX_OVER_F16] < 0)
+				s->first[LBX_OVER_F16] = at + i;
+		}
+		s->special[LBX_ZERO] += zeros;
+		s->special[LBX_OVER_F16] += over;
+		low = ordered(s, low);
+		high = ordered(s, high);
+		bool lower = s->argmin < 0 || ordered(s, low) < ordered(s, s->int_min);
+		bool higher = s->argmax < 0 || ordered(s, high) > ordered(s, s->int_max);
+		for (int i = 0; lower || higher; i++) {
+			if (lower && x[i] == low) {
+				s->argmin = at + i;
+				s->int_min = low;
+				s->min = as_double(s, low);
+				lower = false;
+			}
+			if (higher && x[i] == high) {
+				s->argmax = at + i;
+				s->int_max = high;
+				s->max = as_double(s, high);
+				higher = false;
+			}
+		}
+		merge(s, m, k, moments);
+	}
+}
+
+void lbx_summary_add(struct lbx_summary *s, const void *elements, int64_t n, int64_t first)
+{
+	if (s->dtype >= LB_F16)
+		add_floats(s, elements, n, first);
+	else
+		add_integers(s, elements, n, first);
+	s->count += n;
+}
+
+double lbx_summary_std(const struct lbx_summary *s)
+{
+	return s->finite ? sqrt(s->m2 / (double)s->finite) : NAN;
+}
+
+void lbx_summary_repeat(struct lbx_summary *s, int64_t times)
+{
+	s->count *= times;
+	s->finite *= times;
+	for (int i = 0; i < LBX_SPECIALS; i++)
+		s->special[i] *= times;
+	s->sum *= (long double)times;
+	s->m2 *= (double)times;
+}
+
+double lbx_summary_l2(const struct lbx_summary *s)
+{
+	return s->finite ? sqrt(s->m2 + s->mean * s->mean * (double)s->finite) : 0;
+}

@@ -1,0 +1,23 @@
+/* From a selection to its elements, and from elements to the screen: shared by print,
+ * stats and peek, which brings an array of its own. */
+#ifndef LBX_VALUE_H
+#define LBX_VALUE_H
+
+#include "inspect/format.h"
+#include "inspect/select.h"
+
+/* The selected elements. Fails for a tensor without a value, telling what peek would do. */
+bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *selection,
+		  struct lbx_array *ret);
+/* The options --full, --edge and --precision over the settings. */
+bool lbx_print_options(const struct lbx_context *context, const struct lbx_args *args,
+		       struct lbx_format_options *ret);
+/* Prints an array under the selection's name; `note` (or NULL) is added to its title. */
+bool lbx_print_value(struct lbx_context *context, const struct lbx_selection *selection,
+		     const struct lbx_array *array, const struct lbx_format_options *options,
+		     const char *note);
+/* Likewise its statistics; `first` is how many of the first elements are shown. */
+bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *selection,
+		     const struct lbx_array *array, int64_t first, const char *note);
+
+#endif

@@ -1,0 +1,123 @@
+#define _GNU_SOURCE
+#include "target/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "target/auxv.h"
+#include "target/lines.h"
+
+enum { PAGE = 4096, MAX_AUXV = 4096 };
+
+struct process {
+	struct lbx_target target;
+	pid_t pid;
+	int memory; /* /proc/PID/mem, for where process_vm_readv is forbidden; or -1 */
+	struct lbx_lines *lines;
+};
+
+static struct process *process_of(struct lbx_target *target)
+{
+	return (struct process *)target;
+}
+
+/* Bytes read; stops at the first that cannot be. */
+static size_t read_some(struct process *p, uint64_t address, void *to, size_t n)
+{
+	struct iovec local = { to, n };
+	struct iovec remote = { (void *)(uintptr_t)address, n };
+	ssize_t got = process_vm_readv(p->pid, &local, 1, &remote, 1, 0);
+
+	if (got < 0 && p->memory >= 0 && address <= INT64_MAX)
+		got = pread(p->memory, to, n, (off_t)address);
+	return got < 0 ? 0 : (size_t)got;
+}
+
+static bool process_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	struct process *p = process_of(target);
+	size_t done = 0;
+
+	while (done < n) {
+		size_t got = read_some(p, address + done, (char *)to + done, n - done);
+		if (got == 0) {
+			/* up to the end of a page there may still be some */
+			size_t rest = PAGE - (size_t)((address + done) % PAGE);
+			if (rest < n - done)
+				got = read_some(p, address + done, (char *)to + done, rest);
+		}
+		if (got == 0)
+			return lb_fail("cannot read the memory of process %d at 0x%llx: %s",
+				       (int)p->pid, (unsigned long long)(address + done),
+				       errno == ESRCH ? "it is gone" : "not mapped or not permitted");
+		done += got;
+	}
+	return true;
+}
+
+static bool process_find_root(struct lbx_target *target, uint64_t *ret)
+{
+	struct process *p = process_of(target);
+	char path[64], vector[MAX_AUXV];
+
+	snprintf(path, sizeof path, "/proc/%d/auxv", (int)p->pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, vector, sizeof vector);
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		return lb_fail("cannot read %s: %s", path, strerror(errno));
+	return lbx_find_root_by_note(target, lbx_auxv(vector, (size_t)n, AT_PHDR),
+				     lbx_auxv(vector, (size_t)n, AT_PHNUM), ret);
+}
+
+static bool process_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
+{
+	struct process *p = process_of(target);
+
+	if (!p->lines)
+		p->lines = lbx_lines_of_process(p->pid);
+	return lbx_lines_find(p->lines, pc, ret);
+}
+
+static void process_destroy(struct lbx_target *target)
+{
+	struct process *p = process_of(target);
+
+	lbx_lines_destroy(p->lines);
+	if (p->memory >= 0)
+		close(p->memory);
+	free(p);
+}
+
+static const struct lbx_target_ops process_ops = {
+	.kind = "live process",
+	.read = process_read,
+	.find_root = process_find_root,
+	.source_line = process_source_line,
+	.destroy = process_destroy,
+};
+
+bool lbx_process_open(pid_t pid, struct lbx_target **ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d", (int)pid);
+	if (pid <= 0 || access(path, F_OK) != 0)
+		return lb_fail("there is no process %d", (int)pid);
+	struct process *p = calloc(1, sizeof *p);
+	if (!p)
+		return lb_fail("out of memory");
+	p->target.ops = &process_ops;
+	p->pid = pid;
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
+	p->memory = open(path, O_RDONLY | O_CLOEXEC);
+	*ret = &p->target;
+	return true;
+}

@@ -1,0 +1,537 @@
+/* The kernels over whole arrays: copies, creation, random numbers, reductions, softmax,
+ * products, gathers, checks, and the worker pool. */
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernel_support.h"
+
+static const int64_t shapes[][4] = { { 3, 5, 7, 2 }, { 1, 1, 1, 1 }, { 64, 3, 50, 1 },
+				     { 2, 0, 3, 4 }, { 33, 70, 1, 40 }, { 4, 2, 3, 900 } };
+enum { N_SHAPES = sizeof shapes / sizeof *shapes };
+
+static bool repeats(const struct lb_view *view)
+{
+	for (int i = 0; i < view->rank; i++)
+		if (view->strides[i] == 0 && view->shape[i] > 1)
+			return true;
+	return false;
+}
+
+static void copies(void **state)
+{
+	(void)state;
+	for (int s = 0; s < N_SHAPES; s++)
+		for (int round = 0; round < 40; round++) {
+			int dtype = (int)(draw() % LB_DTYPES), rank = round % 5;
+			struct lb_view from = make_strided(dtype, rank, shapes[s]), to;
+			do
+				to = make_strided(dtype, rank, shapes[s]);
+			while (repeats(&to));
+			check_ok(lb_kernel_copy(&exec_all, &to, &from));
+			for (int64_t i = 0; i < size_of(&from); i++)
+				assert_memory_equal(element(&to, i), element(&from, i),
+						    (size_t)width(dtype));
+			free_kept();
+		}
+}
+
+static void creation(void **state)
+{
+	(void)state;
+	for (int dtype = 0; dtype < LB_DTYPES; dtype++) {
+		char *out = keep(1000 * 8);
+		if (dtype != LB_BOOL) {
+			check_ok(lb_kernel_arange(&exec_all, out, (enum lb_dtype)dtype, 100, 3, 1));
+			for (int i = 0; i < 100; i++)
+				assert_true(real_of(out + i * width(dtype), dtype, 0) == 3 + i);
+		}
+		uint64_t value = 0;
+		lb_store_int(&value, (enum lb_dtype)dtype, 1);
+		check_ok(lb_kernel_fill(&exec_all, out, (enum lb_dtype)dtype, 1000, &value));
+		for (int i = 0; i < 1000; i++)
+			assert_memory_equal(out + i * width(dtype), &value, (size_t)width(dtype));
+		for (int k = -9; k <= 9; k++) {
+			check_ok(lb_kernel_eye(&exec_all, out, (enum lb_dtype)dtype, 5, 7, k));
+			for (int i = 0; i < 35; i++)
+				assert_true(real_of(out + i * width(dtype), dtype, 0) ==
+					    (i % 7 == i / 7 + k));
+		}
+	}
+	int64_t huge[2];
+	check_ok(lb_kernel_arange(&exec_all, huge, LB_I64, 2, 0x1p62, 0x1p62));
+	assert_true(huge[0] == (int64_t)1 << 62 && huge[1] == INT64_MIN);
+	assert_false(lb_kernel_eye(&exec_all, huge, LB_I64, INT64_MAX, 7, 0));
+}
+
+static void random_numbers(void **state)
+{
+	(void)state;
+	enum { N = 200001 };
+	for (int dtype = LB_F16; dtype <= LB_F64; dtype++) {
+		char *x = keep(N * 8), *y = keep(N * 8);
+		check_ok(lb_kernel_uniform(&exec_all, x, (enum lb_dtype)dtype, N, 42, -1, 0.3));
+		check_ok(lb_kernel_uniform(&exec_alone, y, (enum lb_dtype)dtype, 777, 42, -1, 0.3));
+		assert_memory_equal(x, y, (size_t)(777 * width(dtype)));
+		double sum = 0, squares = 0;
+		for (int i = 0; i < N; i++) {
+			double value = real_of(x + i * width(dtype), dtype, 0);
+			assert_true(value >= -1 && value < 0.3);
+			sum += value;
+		}
+		assert_true(fabs(sum / N + 0.35) < 0.01);
+		check_ok(lb_kernel_normal(&exec_all, x, (enum lb_dtype)dtype, N, 7));
+		check_ok(lb_kernel_normal(&exec_alone, y, (enum lb_dtype)dtype, 777, 7));
+		assert_memory_equal(x, y, (size_t)(777 * width(dtype)));
+		sum = 0;
+		for (int i = 0; i < N; i++) {
+			double value = real_of(x + i * width(dtype), dtype, 0);
+			assert_true(isfinite(value));
+			sum += value;
+			squares += value * value;
+		}
+		assert_true(fabs(sum / N) < 0.02 && fabs(squares / N - 1) < 0.02);
+	}
+	assert_true(lb_philox_split(1, 0) != lb_philox_split(1, 1));
+	assert_false(lb_kernel_normal(&exec_all, NULL, LB_I32, 1, 0));
+}
+
+static void philox_known_answer(void **state)
+{
+	(void)state;
+	/* Random123's kat_vectors: key 0, counter 0 gives 6627e8d5 e169c58d bc57ac4c 9b00dbd8 */
+	static const uint32_t words[] = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 };
+	float x[4];
+	check_ok(lb_kernel_uniform(&exec_all, x, LB_F32, 4, 0, 0, 1));
+	for (int i = 0; i < 4; i++)
+		assert_true(x[i] == (float)(words[i] >> 8) * 0x1p-24f);
+}
+
+/* The row-major place of x's element i in the output of a reduction over mask. */
+static int64_t output_of(const struct lb_view *x, uint32_t mask, int64_t i)
+{
+	int64_t at = 0, step = 1;
+	for (int axis = x->rank - 1; axis >= 0; axis--) {
+		if (!(mask >> axis & 1)) {
+			at += i % x->shape[axis] * step;
+			step *= x->shape[axis];
+		}
+		i /= x->shape[axis];
+	}
+	return at;
+}
+
+static double reduce_reference(int op, const struct lb_view *x, uint32_t mask, int64_t output,
+			       int part, double center)
+{
+	double sum = op == LB_OP_PROD || op == LB_OP_ALL, count = 0;
+	if (op == LB_OP_MAX || op == LB_OP_MIN)
+		sum = op == LB_OP_MAX ? -INFINITY : INFINITY;
+	for (int64_t i = 0; i < size_of(x); i++) {
+		if (output_of(x, mask, i) != output)
+			continue;
+		double v = real_of(element(x, i), x->dtype, part);
+		double imaginary = x->dtype == LB_C64 ? real_of(element(x, i), LB_C64, 1) : 0;
+		count++;
+		switch (op) {
+		case LB_OP_SUM: case LB_OP_MEAN: sum += v; break;
+		case LB_OP_PROD: sum *= v; break;
+		case LB_OP_MAX: sum = isnan(v) || isnan(sum) ? NAN : v > sum ? v : sum; break;
+		case LB_OP_MIN: sum = isnan(v) || isnan(sum) ? NAN : v < sum ? v : sum; break;
+		case LB_OP_ALL: sum = sum != 0 && (v != 0 || imaginary != 0); break;
+		case LB_OP_ANY: sum = sum != 0 || v != 0 || imaginary != 0; break;
+		case LB_OP_VAR: sum += (v - center) * (v - center); break;
+		case LB_OP_LOGSUMEXP: sum += exp(v - center); break;
+		}
+	}
+	return op == LB_OP_MEAN || op == LB_OP_VAR ? sum / count : sum;
+}
+
+static void check_reduce(int op, const struct lb_view *x, uint32_t mask)
+{
+	int dtype = x->dtype, to = dtype;
+	bool floating = op == LB_OP_MEAN || op == LB_OP_VAR || op == LB_OP_LOGSUMEXP;
+	if (op == LB_OP_ALL || op == LB_OP_ANY)
+		to = LB_BOOL;
+	else if (floating && !lb_dtype_is_inexact(dtype))
+		to = LB_F32;
+	else if ((op == LB_OP_SUM || op == LB_OP_PROD) && !lb_dtype_is_inexact(dtype))
+		to = dtype >= LB_I8 ? LB_I64 : LB_U64;
+	int64_t outputs = 1;
+	for (int i = 0; i < x->rank; i++)
+		outputs *= mask >> i & 1 ? 1 : x->shape[i];
+	char *out = keep(outputs * width(to)), *alone = keep(outputs * width(to));
+	int64_t each = outputs ? size_of(x) / outputs : 0;
+	bool ok = lb_kernel_reduce(&exec_all, op, x, mask, 0, out, (enum lb_dtype)to);
+	if (each == 0 && outputs > 0 && (op == LB_OP_MAX || op == LB_OP_MIN)) {
+		assert_false(ok);
+		assert_non_null(strstr(lb_error_message(), lb_ops[op].name));
+		lb_clear_error();
+		return;
+	}
+	check_ok(ok);
+	check_ok(lb_kernel_reduce(&exec_alone, op, x, mask, 0, alone, (enum lb_dtype)to));
+	assert_memory_equal(out, alone, (size_t)(outputs * width(to)));
+	for (int64_t i = 0; i < outputs && i < 60; i++) {
+		double center = 0;
+		if (op == LB_OP_VAR)
+			center = reduce_reference(LB_OP_MEAN, x, mask, i, 0, 0);
+		if (op == LB_OP_LOGSUMEXP && each > 0)
+			center = reduce_reference(LB_OP_MAX, x, mask, i, 0, 0);
+		if (op == LB_OP_LOGSUMEXP && isinf(center))
+			center = 0;
+		double wanted = reduce_reference(op, x, mask, i, 0, center);
+		if (op == LB_OP_LOGSUMEXP)
+			wanted = log(wanted) + center;
+		double got = real_of(out + i * width(to), to, 0);
+		if (!lb_dtype_is_inexact(to) && op != LB_OP_MAX && op != LB_OP_MIN && to != LB_BOOL) {
+			if (fabs(wanted) < 0x1p52)
+				assert_true(got == wanted);
+			continue;
+		}
+		if ((op == LB_OP_PROD || fabs(wanted) > 1e29) && to == LB_C64)
+			continue;
+		double slack = op == LB_OP_MAX || op == LB_OP_MIN ? 0 : to == LB_F64 ? 1e4 : 100;
+		check_near(got, wanted, to, slack, lb_ops[op].name, i);
+	}
+}
+
+static void reductions(void **state)
+{
+	(void)state;
+	for (int op = LB_OP_SUM; op <= LB_OP_LOGSUMEXP; op++)
+		for (int dtype = 0; dtype < LB_DTYPES; dtype++)
+			for (int s = 0; s < N_SHAPES; s++) {
+				if (dtype == LB_C64 && (op == LB_OP_VAR || op == LB_OP_LOGSUMEXP ||
+							op == LB_OP_MAX || op == LB_OP_MIN))
+					continue;
+				int rank = (int)(draw() % 5);
+				uint32_t mask = (uint32_t)draw() & ((1u << rank) - 1);
+				struct lb_view x = draw() % 3 ? make_strided(dtype, rank, shapes[s]) :
+								make_view(dtype, rank, shapes[s]);
+				for (int64_t i = 0; lb_dtype_is_inexact(dtype) && i < size_of(&x); i++) {
+					double v = real_of(element(&x, i), dtype, 0);
+					if (op == LB_OP_PROD)
+						put_real(element(&x, i), dtype, i % 37 ? 1 : 0.75);
+					else if (isfinite(v) && fabs(v) > 1e20) /* it would cancel */
+						put_real(element(&x, i), dtype, 2.5);
+				}
+				check_reduce(op, &x, mask);
+				free_kept();
+			}
+}
+
+static void long_reductions(void **state)
+{
+	(void)state;
+	static const int64_t long_shapes[][2] = { { 1, 3000001 }, { 3000001, 1 }, { 300001, 9 },
+						  { 7, 300001 } };
+	for (int s = 0; s < 4; s++) {
+		const int64_t *shape = long_shapes[s];
+		struct lb_view x = make_view(LB_F32, 2, shape);
+		int64_t n = size_of(&x);
+		double sums[16] = { 0 };
+		for (int64_t i = 0; i < n; i++) {
+			((float *)x.data)[i] = 0.1f + (float)(draw() % 100) * 0.01f;
+			sums[shape[1] < 16 ? i % shape[1] : i / shape[1]] += (double)((float *)x.data)[i];
+		}
+		float out[16], alone[16];
+		uint32_t mask = shape[1] < 16 ? 1 : 2;
+		check_ok(lb_kernel_reduce(&exec_all, LB_OP_SUM, &x, mask, 0, out, LB_F32));
+		check_ok(lb_kernel_reduce(&exec_alone, LB_OP_SUM, &x, mask, 0, alone, LB_F32));
+		for (int64_t i = 0; i < (mask == 1 ? shape[1] : shape[0]); i++) {
+			check_near((double)out[i], sums[i], LB_F32, 1, "sum", i);
+			assert_true(out[i] == alone[i]);
+		}
+		((float *)x.data)[n - 3] = NAN;
+		uint32_t at = 0;
+		check_ok(lb_kernel_argreduce(&exec_all, LB_OP_ARGMIN, &x, -1, &at));
+		assert_int_equal(at, n - 3);
+		free_kept();
+	}
+}
+
+static void infinite_logsumexp(void **state)
+{
+	(void)state;
+	float values[] = { -INFINITY, -INFINITY, INFINITY, 1, NAN, INFINITY, 1000, 1000 }, out[4];
+	struct lb_view x = { .data = values, .dtype = LB_F32, .rank = 2, .shape = { 4, 2 },
+			     .strides = { 2, 1 } };
+	check_ok(lb_kernel_reduce(&exec_all, LB_OP_LOGSUMEXP, &x, 2, 0, out, LB_F32));
+	assert_true(out[0] == -INFINITY && out[1] == INFINITY && isnan(out[2]));
+	check_near((double)out[3], 1000 + log(2), LB_F32, 1, "logsumexp", 3);
+}
+
+static void arguments(void **state)
+{
+	(void)state;
+	for (int dtype = 0; dtype < LB_C64; dtype++)
+		for (int s = 0; s < N_SHAPES; s++)
+			for (int axis = -1; axis < 4; axis++) {
+				struct lb_view x = make_strided(dtype, 4, shapes[s]);
+				int op = draw() % 2 ? LB_OP_ARGMAX : LB_OP_ARGMIN;
+				uint32_t mask = axis < 0 ? 15 : 1u << axis;
+				int64_t outputs = axis < 0 ? 1 : x.shape[axis] ? size_of(&x) / x.shape[axis] : 0;
+				uint32_t *out = keep((outputs + 200) * 4);
+				bool ok = lb_kernel_argreduce(&exec_all, op, &x, axis, out);
+				if (size_of(&x) == 0) {
+					assert_int_equal(ok, axis >= 0 && axis != 1);
+					lb_clear_error();
+					continue;
+				}
+				check_ok(ok);
+				for (int64_t o = 0; o < outputs && o < 40; o++) {
+					int64_t at = 0, best = -1;
+					const char *top = NULL;
+					for (int64_t i = 0; i < size_of(&x); i++) {
+						if (output_of(&x, mask, i) != o)
+							continue;
+						const char *v = element(&x, i);
+						double a = top ? real_of(top, dtype, 0) : 0;
+						double b = real_of(v, dtype, 0);
+						int64_t p = top ? int_of(top, dtype) : 0, q = int_of(v, dtype);
+						bool more = dtype == LB_U64 ? (uint64_t)q > (uint64_t)p :
+							    dtype == LB_I64 ? q > p : b > a;
+						bool less = dtype == LB_U64 ? (uint64_t)q < (uint64_t)p :
+							    dtype == LB_I64 ? q < p : b < a;
+						if (!top || (!isnan(a) && (isnan(b) ||
+							     (op == LB_OP_ARGMAX ? more : less)))) {
+							top = v;
+							best = at;
+						}
+						at++;
+					}
+					assert_int_equal(out[o], best);
+				}
+				free_kept();
+			}
+}
+
+static void softmaxes(void **state)
+{
+	(void)state;
+	for (int dtype = LB_F16; dtype <= LB_F64; dtype++)
+		for (int s = 0; s < N_SHAPES; s++)
+			for (uint32_t mask = 0; mask < 16; mask++) {
+				struct lb_view x = mask % 3 ? make_strided(dtype, 4, shapes[s]) :
+							      make_view(dtype, 4, shapes[s]);
+				int64_t n = size_of(&x);
+				for (int64_t i = 0; i < n; i++)
+					put_real(element(&x, i), dtype, (double)(draw() % 1000) * 0.02 - 10);
+				char *out = keep(n * width(dtype));
+				check_ok(lb_kernel_softmax(&exec_all, &x, mask, out));
+				for (int64_t i = 0; i < n && i < 500; i += 97) {
+					int64_t o = output_of(&x, mask, i);
+					double top = reduce_reference(LB_OP_MAX, &x, mask, o, 0, 0);
+					double sum = reduce_reference(LB_OP_LOGSUMEXP, &x, mask, o, 0, top);
+					check_near(real_of(out + i * width(dtype), dtype, 0),
+						   exp(real_of(element(&x, i), dtype, 0) - top) / sum,
+						   dtype, dtype == LB_F64 ? 1000 : 30, "softmax", i);
+				}
+				free_kept();
+			}
+}
+
+static void check_product(struct lb_exec *exec, int dtype, int64_t batch, int64_t m, int64_t n,
+			  int64_t k, int round)
+{
+	struct lb_view v[3] = { make_strided(dtype, 3, (int64_t[]){ batch, m, k }),
+				make_strided(dtype, 3, (int64_t[]){ batch, k, n }),
+				make_strided(dtype, 3, (int64_t[]){ batch, m, n }) };
+	if (round % 2) {
+		v[0] = make_view(dtype, 3, (int64_t[]){ batch, m, k });
+		v[1].strides[0] = 0;
+	}
+	for (int j = 0; j < 3; j++)
+		for (int64_t i = 0; i < size_of(&v[j]); i++)
+			put_real(element(&v[j], i), dtype, (double)(draw() % 64) / 32 - 1);
+	double alpha = round % 3 ? 1 : 0.5, beta = round % 3 ? 0 : -2;
+	char *out = keep(batch * m * n * width(dtype));
+	memset(out, 0xff, (size_t)(batch * m * n * width(dtype))); /* NaN: must not be read */
+	check_ok(lb_kernel_matmul(exec, &v[0], &v[1], beta != 0 ? &v[2] : NULL, alpha, beta, out));
+	for (int64_t o = 0; o < batch * m * n; o += 1 + batch * m * n / 300) {
+		double sum[2] = { 0, 0 }, size = 1;
+		int64_t b = o / (m * n), i = o / n % m, j = o % n;
+		for (int64_t p = 0; p < k; p++) {
+			const char *x = element(&v[0], (b * m + i) * k + p);
+			const char *y = element(&v[1], (b * k + p) * n + j);
+			double xr = real_of(x, dtype, 0), yr = real_of(y, dtype, 0);
+			double xi = dtype == LB_C64 ? real_of(x, dtype, 1) : 0;
+			double yi = dtype == LB_C64 ? real_of(y, dtype, 1) : 0;
+			sum[0] += xr * yr - xi * yi;
+			sum[1] += xr * yi + xi * yr;
+			size += fabs(xr * yr) + fabs(xi * yi) + fabs(xr * yi);
+		}
+		for (int part = 0; part < (dtype == LB_C64 ? 2 : 1); part++) {
+			double c = beta != 0 ? real_of(element(&v[2], o), dtype, part) : 0;
+			double got = real_of(out + o * width(dtype), dtype, part);
+			int digits = dtype == LB_F16 ? 11 : dtype == LB_BF16 ? 8 : 20;
+			double wanted = alpha * sum[part] + beta * c;
+			double slack = fabs(wanted) * ldexp(1, -digits) + (size + fabs(c)) * 1e-6;
+			if (!(fabs(got - wanted) <= slack))
+				fail_msg("matmul %s %lldx%lldx%lld at %lld: %g, should be %g",
+					 lb_dtypes[dtype].name, (long long)m, (long long)n,
+					 (long long)k, (long long)o, got, wanted);
+		}
+	}
+	free_kept();
+}
+
+static void products(void **state)
+{
+	(void)state;
+	static const int64_t sizes[][4] = { { 2, 3, 4, 5 }, { 1, 1, 1, 1 }, { 3, 40, 50, 30 },
+		{ 2, 33, 1, 700 }, { 1, 1, 300, 70 }, { 2, 5, 6, 0 }, { 0, 2, 2, 2 }, { 1, 130, 67, 129 },
+		{ 1, 20, 1100, 3 }, { 1, 3, 20, 2100 } };
+	for (int dtype = LB_F16; dtype <= LB_C64; dtype++)
+		for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+			for (int round = 0; round < 6; round++)
+				check_product((round + (int)s) % 2 ? &exec_all : &exec_alone, dtype,
+					      sizes[s][0], sizes[s][1], sizes[s][2], sizes[s][3], round);
+	assert_non_null(lb_blas_name());
+}
+
+static void gathers(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		int dtype = (int)(draw() % LB_DTYPES), axis = (int)(draw() % 3);
+		int index_dtype = LB_U8 + (int)(draw() % 8);
+		struct lb_view x = make_strided(dtype, 3, shapes[round % 2 * 2]);
+		struct lb_view indices = make_strided(index_dtype, 2, (int64_t[]){ 3, 11 });
+		int64_t size = x.shape[axis], m = 33, inner = 1;
+		for (int64_t i = 0; i < m; i++) {
+			int64_t value = (int64_t)(draw() % (uint64_t)size);
+			if (index_dtype >= LB_I8 && draw() % 2)
+				value -= size;
+			memcpy(element(&indices, i), &value, (size_t)width(index_dtype));
+		}
+		for (int i = axis + 1; i < 3; i++)
+			inner *= x.shape[i];
+		int64_t n = size_of(&x) / size * m;
+		char *out = keep(n * width(dtype));
+		check_ok(lb_kernel_take(&exec_all, &x, &indices, axis, out));
+		for (int64_t i = 0; i < n; i++) {
+			int64_t at = int_of(element(&indices, i / inner % m), index_dtype);
+			at += at < 0 ? size : 0;
+			int64_t from = (i / inner / m * size + at) * inner + i % inner;
+			assert_memory_equal(out + i * width(dtype), element(&x, from),
+					    (size_t)width(dtype));
+		}
+		int64_t shape[3] = { x.shape[0], x.shape[1], x.shape[2] };
+		shape[axis] = 9;
+		struct lb_view along = make_strided(index_dtype, 3, shape);
+		for (int64_t i = 0; i < size_of(&along); i++) {
+			int64_t value = (int64_t)(draw() % (uint64_t)size);
+			memcpy(element(&along, i), &value, (size_t)width(index_dtype));
+		}
+		out = keep(size_of(&along) * width(dtype));
+		check_ok(lb_kernel_take_along(&exec_all, &x, &along, axis, out));
+		for (int64_t i = 0; i < size_of(&along); i++) {
+			int64_t at = int_of(element(&along, i), index_dtype);
+			int64_t from = (i / inner / 9 * size + at) * inner + i % inner;
+			assert_memory_equal(out + i * width(dtype), element(&x, from),
+					    (size_t)width(dtype));
+		}
+		free_kept();
+	}
+}
+
+static void wrong_indices_fail(void **state)
+{
+	(void)state;
+	struct lb_view x = make_view(LB_F32, 2, (int64_t[]){ 4, 5 });
+	float out[40];
+	struct { int64_t value; int dtype; const char *said; } wrong[] = {
+		{ 4, LB_I32, "index 4 " }, { -5, LB_I64, "index -5 " }, { 200, LB_U8, "index 200 " },
+		{ -1, LB_U64, "index 18446744073709551615 " } };
+	for (int i = 0; i < 4; i++) {
+		struct lb_view one = { .data = &wrong[i].value, .dtype = (enum lb_dtype)wrong[i].dtype,
+				       .rank = 2, .shape = { 1, 5 }, .strides = { 0, 0 } };
+		assert_false(lb_kernel_take(&exec_all, &x, &one, 0, out));
+		assert_non_null(strstr(lb_error_message(), wrong[i].said));
+		assert_non_null(strstr(lb_error_message(), "size 4"));
+		lb_clear_error();
+		assert_false(lb_kernel_take_along(&exec_all, &x, &one, 0, out));
+		assert_non_null(strstr(lb_error_message(), wrong[i].said));
+		lb_clear_error();
+	}
+	struct lb_view real = { .data = out, .dtype = LB_F32, .rank = 1, .shape = { 1 } };
+	assert_false(lb_kernel_take(&exec_all, &x, &real, 0, out));
+}
+
+static void nonfinite_counts(void **state)
+{
+	(void)state;
+	enum { N = 20000 };
+	for (int dtype = 0; dtype < LB_DTYPES; dtype++) {
+		struct lb_view x = make_view(dtype, 1, (int64_t[]){ N });
+		int64_t wanted = 0, first = -1, got_first = -1;
+		for (int64_t i = 0; lb_dtype_is_inexact(dtype) && i < N; i++) {
+			put_real(element(&x, i), dtype, i % 9001 == 9000 ? (i % 2 ? NAN : -INFINITY) : 60000);
+			if (i % 9001 == 9000) {
+				wanted++;
+				first = first < 0 ? i : first;
+			}
+		}
+		assert_int_equal(lb_count_nonfinite(x.data, x.dtype, N, NULL), wanted);
+		assert_int_equal(lb_count_nonfinite(x.data, x.dtype, N, &got_first), wanted > 0);
+		assert_int_equal(got_first, first);
+	}
+}
+
+static void count_pieces(void *arg, int64_t begin, int64_t end)
+{
+	_Atomic int64_t *sum = arg;
+	for (int64_t i = begin; i < end; i++)
+		atomic_fetch_add(sum, i);
+}
+
+static void nest(void *arg, int64_t begin, int64_t end)
+{
+	for (int64_t i = begin; i < end; i++)
+		lb_parallel(&exec_all, 100, 1, count_pieces, arg);
+}
+
+static void parallel_work(void **state)
+{
+	(void)state;
+	for (int64_t n = 0; n < 3000; n += 7) {
+		_Atomic int64_t sum = 0;
+		lb_parallel(&exec_all, n, 1 + n % 5, count_pieces, &sum);
+		assert_true(sum == n * (n - 1) / 2);
+	}
+	_Atomic int64_t sum = 0;
+	lb_parallel(&exec_all, 50, 1, nest, &sum);
+	assert_true(sum == 50 * 4950);
+	pid_t child = fork();
+	if (child == 0) { /* without the workers */
+		sum = 0;
+		lb_parallel(&exec_all, 1000, 1, count_pieces, &sum);
+		_exit(sum == 499500 ? 0 : 1);
+	}
+	int status = -1;
+	assert_true(child > 0 && waitpid(child, &status, 0) == child);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(parallel_work, reset),
+		cmocka_unit_test_teardown(copies, reset),
+		cmocka_unit_test_teardown(creation, reset),
+		cmocka_unit_test_teardown(random_numbers, reset),
+		cmocka_unit_test_teardown(philox_known_answer, reset),
+		cmocka_unit_test_teardown(reductions, reset),
+		cmocka_unit_test_teardown(long_reductions, reset),
+		cmocka_unit_test_teardown(infinite_logsumexp, reset),
+		cmocka_unit_test_teardown(arguments, reset),
+		cmocka_unit_test_teardown(softmaxes, reset),
+		cmocka_unit_test_teardown(products, reset),
+		cmocka_unit_test_teardown(gathers, reset),
+		cmocka_unit_test_teardown(wrong_indices_fail, reset),
+		cmocka_unit_test_teardown(nonfinite_counts, reset),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
