@@ -53,7 +53,8 @@ CFLAGS ?= -O2 -g
 base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC \
 	-fvisibility=hidden -fno-omit-frame-pointer -MMD -MP -Iruntime -Iprobes -Igdbext \
 	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
-	$(if $(is_clang),,-Wno-format-truncation) \
+	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
+		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
 kernel_flags := -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd \
 	$(if $(is_clang),$(if $(is_x86_64),-fveclib=libmvec))

@@ -7,6 +7,15 @@
 #include "base/error.h"
 #include "publish/root.h"
 
+#ifndef __has_feature
+#define __has_feature(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#include <sanitizer/lsan_interface.h> /* cached buffers are known to their records alone */
+#else
+#define __lsan_register_root_region(at, nbytes) ((void)0)
+#endif
+
 enum { BATCH = LB_MAGAZINE / 2 };
 
 static struct pool {
@@ -59,6 +68,7 @@ static void *fresh_slot(struct lb_slab_directory *dir)
 		void *base = map((dir->first_tier << tier) * dir->record_size);
 		if (!base)
 			return NULL;
+		__lsan_register_root_region(base, (dir->first_tier << tier) * dir->record_size);
 		__atomic_store_n(&dir->tiers[tier], (uint64_t)(uintptr_t)base, __ATOMIC_RELEASE);
 	}
 	void *slot = slot_address(dir, dir->used);

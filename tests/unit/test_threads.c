@@ -113,6 +113,7 @@ static void shared_lazy(struct work *work, int thread, int round)
 		lb_release(work->shared[0]);
 		lb_release(work->shared[1]);
 	}
+	pthread_barrier_wait(&work->barrier);
 }
 
 static void test_shared_lazy(void **state)
