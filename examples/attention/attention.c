@@ -15,13 +15,13 @@
  * See it from gdb, once with --buggy and once without:
  *
  *	$ gdb -q -x build/lazybones.gdb --args build/examples/attention --buggy
- *	(gdb) break report
+ *	(gdb) break print_step
  *	(gdb) run
- *	(gdb) tensor list layer0.* --limit 8
- *	(gdb) tensor info layer0.q           strides (192, 48, 8, 1), row-major: nothing was
+ *	(gdb) tensor list cache.*
+ *	(gdb) tensor info cache.0.k          strides (192, 48, 8, 1), row-contiguous: nothing was
  *	                                     turned; without --buggy they are (192, 8, 32, 1)
- *	(gdb) tensor print cache.0.k[0, 1, 0]      head 1 of token 0 …
- *	(gdb) tensor print layer0.keys[0, 0, 8:16] … was to be these numbers of its projection
+ *	(gdb) tensor print cache.0.k[0, 1, 0]        what is kept as head 1 of token 0 …
+ *	(gdb) tensor peek layer0.keys[0, 0, 8:16]    … and the projection's numbers for it
  */
 #include <getopt.h>
 #include <math.h>
@@ -175,7 +175,7 @@ static lb_tensor *choose(const struct model *model, lb_tensor *activations)
 
 /* ---- the program ---- */
 
-static bool report(int done, lb_tensor *activations, lb_tensor *next)
+static bool print_step(int done, lb_tensor *activations, lb_tensor *next)
 {
 	const float *values = lb_data(lb_slice(activations, LB_AT(0), LB_AT(-1)));
 	const uint32_t *tokens = lb_data(next);
@@ -202,7 +202,9 @@ static bool step(const struct model *model, struct kv_cache cache[LAYERS], struc
 		lb_tensor *activations = forward(model, cache, tokens, buggy);
 		lb_tensor *next = choose(model, activations);
 
-		if (!lb_eval(activations, next) || !report(done + length, activations, next))
+		if (!lb_eval(activations, next))
+			break;
+		if (!print_step(done + length, activations, next))
 			break;
 		for (int b = 0; b < BATCH; b++) {
 			lb_tensor *mine = lb_slice(activations, LB_AT(b));

@@ -14,11 +14,11 @@
  *	(gdb) break write_image
  *	(gdb) run
  *	(gdb) tensor list photo.*                      what exists, and what is still lazy
- *	(gdb) tensor peek image->hwc[200:203, 300]     a value that was never computed
+ *	(gdb) tensor peek image->hwc[200:203, 300]     values that nobody has computed yet
  *	(gdb) tensor catch misuse
- *	(gdb) continue                                 stops in the reading of the storage
- *	(gdb) bt                                       and here is the line that asked for it
- *	(gdb) tensor info photo.hwc                    strides (600, 1, 270000): not row-major
+ *	(gdb) continue                                 stops where the storage is asked for
+ *	(gdb) bt
+ *	(gdb) tensor info photo.hwc                    strides (600, 1, 270000)
  */
 #include <getopt.h>
 #include <math.h>

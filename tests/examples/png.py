@@ -107,8 +107,16 @@ def pixel(path, y, x):
     return rgb[at:at + 3]
 
 
-if __name__ == "__main__":  # png.py pixel FILE Y X · png.py tiled RIGHT BUGGY
-    if sys.argv[1] == "pixel":
-        print(*pixel(*sys.argv[2:]))
-    else:
-        sys.exit(not tiled(*sys.argv[2:]))
+def main(command, *args):
+    """png.py pixel FILE Y X · png.py tiled RIGHT BUGGY"""
+    if command == "pixel":
+        print(*pixel(*args))
+    elif not tiled(*args):
+        sys.exit(f"{args[1]} is not {args[0]} in nine tiles")
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except OSError as error:
+        sys.exit(f"png.py: {error}")
