@@ -114,10 +114,11 @@ static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t
 	if (list->sort == BY_NAME && !(row->name = strdup(t->name)))
 		return lb_fail("out of memory for a list of %zu tensors", list->n);
 	list->by_state[t->state]++;
-	if (t->state == LB_STATE_READY)
-		list->ready_bytes = capped_sum(list->ready_bytes, bytes);
-	else
-		list->lazy_bytes = capped_sum(list->lazy_bytes, bytes);
+	/* a view has no bytes of its own */
+	if (t->op_class != LB_CLASS_VIEW) {
+		int64_t *sum = t->state == LB_STATE_READY ? &list->ready_bytes : &list->lazy_bytes;
+		*sum = capped_sum(*sum, bytes);
+	}
 	return true;
 }
 
