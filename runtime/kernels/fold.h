@@ -39,7 +39,7 @@ struct lb_folding {
 	lb_tile_fn *exp;
 	const char *center;
 	bool deviate;
-	char identity[8];         /* of the fold, as one lane */
+	_Alignas(8) char identity[8]; /* of the fold, as one lane */
 	bool divide;              /* results by divisor; the lanes are then of f64 */
 	double divisor;
 	lb_tile_fn *finish;       /* converts lanes to the output's dtype; NULL if they have it */
