@@ -132,7 +132,7 @@ static void finish_rows(void *arg, int64_t begin, int64_t end)
 	int stage = f->dtype == LB_F64 || f->dtype == LB_C64 ? f->dtype : LB_F32;
 	int64_t parts = stage == LB_C64 ? 2 : 1, bytes = lb_width_of(f->dtype);
 	float alpha = (float)f->p->alpha, beta = (float)f->p->beta;
-	char raw[CHUNK * 8], c[CHUNK * 8], x[CHUNK * 8];
+	_Alignas(64) char raw[CHUNK * 8], c[CHUNK * 8], x[CHUNK * 8];
 	float *x32 = (float *)(void *)x, *c32 = (float *)(void *)c;
 	double *x64 = (double *)(void *)x, *c64 = (double *)(void *)c;
 	for (int64_t i = begin; i < end; i++)

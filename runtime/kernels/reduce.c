@@ -126,7 +126,7 @@ static bool logsumexp(struct lb_exec *exec, const struct lb_walk *walk, int dtyp
 /* Reductions of no elements. */
 static bool of_nothing(struct lb_exec *exec, int op, int64_t n, void *to, enum lb_dtype to_dtype)
 {
-	char value[8] = { 0 };
+	_Alignas(8) char value[8] = { 0 };
 	switch (op) {
 	case LB_OP_MAX: case LB_OP_MIN:
 		return lb_fail("%s: no elements along the reduced axes", name_of(op));

@@ -294,7 +294,7 @@ static void special_values_of_vector_math(void **state)
 	for (int level = 0; level <= (int)lb_isa_level(); level++)
 		for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
 			for (int dtype = LB_F32; dtype <= LB_F64; dtype++) {
-				char a[N * N * 8], b[N * N * 8], out[N * N * 8];
+				_Alignas(8) char a[N * N * 8], b[N * N * 8], out[N * N * 8];
 				for (int i = 0; i < N * N; i++) {
 					put_real(a + i * width(dtype), dtype, values[i / N]);
 					put_real(b + i * width(dtype), dtype, values[i % N]);
