@@ -76,7 +76,10 @@ lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
 		lb_fail("astype: %d is no dtype", (int)dtype);
 		return NULL;
 	}
-	return lb_as(x, dtype, site);
+	/* who asks for a dtype means it: the result is weak no more */
+	if ((enum lb_dtype)x->dtype == dtype && !(x->flags & LB_FLAG_WEAK))
+		return x;
+	return lb_as_new(x, dtype, site);
 }
 
 /* `name` is what the caller called; it is in the messages. */

@@ -82,8 +82,11 @@ bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb
 
 struct lb_tensor *lb_as(struct lb_tensor *x, enum lb_dtype dtype, const void *site)
 {
-	if ((enum lb_dtype)x->dtype == dtype)
-		return x;
+	return (enum lb_dtype)x->dtype == dtype ? x : lb_as_new(x, dtype, site);
+}
+
+struct lb_tensor *lb_as_new(struct lb_tensor *x, enum lb_dtype dtype, const void *site)
+{
 	if (!is_weak(x))
 		return lb_node(LB_OP_ASTYPE, dtype, x->rank, x->shape, 1, &x, site);
 	struct lb_tensor *t = lb_tensor_begin(LB_OP_SCALAR, dtype, 0, NULL, 0, NULL, site);
