@@ -33,10 +33,13 @@ static bool reserve_step(struct lb_schedule *s)
 	if (s->capacity > UINT32_MAX / 4)
 		return lb_fail("eval: more than %u tensors in one evaluation", UINT32_MAX / 4);
 	uint32_t capacity = s->capacity ? s->capacity * 2 : 64;
-	s->steps = grown(s->arena, s->steps, s->n, capacity, sizeof *s->steps);
-	s->order = s->steps ? grown(s->arena, s->order, s->n, capacity, sizeof *s->order) : NULL;
-	if (!s->order)
+	/* until both have grown the old ones stay: the claims in them must be given back */
+	struct lb_step *steps = grown(s->arena, s->steps, s->n, capacity, sizeof *steps);
+	uint32_t *order = steps ? grown(s->arena, s->order, s->n, capacity, sizeof *order) : NULL;
+	if (!order)
 		return false;
+	s->steps = steps;
+	s->order = order;
 	s->capacity = capacity;
 	return true;
 }
@@ -45,9 +48,10 @@ static bool push(struct walk *w, uint32_t step)
 {
 	if (w->depth == w->capacity) {
 		uint32_t capacity = w->capacity ? w->capacity * 2 : 64;
-		w->stack = grown(w->s->arena, w->stack, w->depth, capacity, sizeof *w->stack);
-		if (!w->stack)
+		struct frame *stack = grown(w->s->arena, w->stack, w->depth, capacity, sizeof *stack);
+		if (!stack)
 			return false;
+		w->stack = stack;
 		w->capacity = capacity;
 	}
 	w->stack[w->depth++] = (struct frame){ step, 0 };

@@ -13,26 +13,26 @@ static bool check_dtype(const char *op, enum lb_dtype dtype)
 }
 
 /* A leaf is ready as soon as it has its buffer. */
-static struct lb_tensor *leaf_begin(const char *op, const void *data, size_t nbytes, lb_list shape, enum lb_dtype dtype,
-				    const void *site)
+static struct lb_tensor *leaf_begin(const char *op, const void *data, size_t nbytes, lb_list shape,
+				    enum lb_dtype dtype, const void *site)
 {
-	if (!check_dtype(op, dtype))
+	int64_t size;
+	if (!check_dtype(op, dtype) || !lb_shape_size(op, shape.n, shape.v, dtype, &size))
 		return NULL;
-	if (!data && nbytes) {
-		lb_fail("%s: %zu bytes at NULL", op, nbytes);
+	int64_t needed = size * lb_dtypes[dtype].bytes;
+	char text[LB_SHAPE_TEXT];
+	if ((uint64_t)needed != nbytes) {
+		lb_fail("%s: shape %s of %s takes %lld bytes, %zu were given", op,
+			lb_shape_text(shape.n, shape.v, text), lb_dtypes[dtype].name, (long long)needed,
+			nbytes);
 		return NULL;
 	}
-	struct lb_tensor *t = lb_tensor_begin(LB_OP_DATA, dtype, shape.n, shape.v, 0, NULL, site);
-	if (!t)
+	if (nbytes && !data) {
+		lb_fail("%s: the %zu bytes of shape %s are at no address", op, nbytes,
+			lb_shape_text(shape.n, shape.v, text));
 		return NULL;
-	int64_t needed = t->size * lb_dtypes[dtype].bytes;
-	if ((uint64_t)needed == nbytes)
-		return t;
-	char text[LB_SHAPE_TEXT];
-	lb_fail("%s: shape %s of %s takes %lld bytes, %zu were given", op,
-		lb_shape_text(shape.n, shape.v, text), lb_dtypes[dtype].name, (long long)needed, nbytes);
-	lb_tensor_publish(t);
-	return NULL;
+	}
+	return lb_tensor_begin(LB_OP_DATA, dtype, shape.n, shape.v, 0, NULL, site);
 }
 
 static struct lb_tensor *leaf_publish(struct lb_tensor *t, struct lb_buffer *buffer)
@@ -62,20 +62,22 @@ lb_tensor *lb_from_memory(void *data, size_t nbytes, lb_list shape, lb_dtype dty
 			  void (*release)(void *data, void *context), void *context)
 {
 	LB_ENTER();
+	int64_t part = dtype == LB_C64 ? 4 : lb_dtype_bytes(dtype);
+	if (part && (uintptr_t)data % (uintptr_t)part) {
+		lb_fail("from_memory: address %p is not aligned for %s", data, lb_dtypes[dtype].name);
+		return NULL;
+	}
 	struct lb_tensor *t = leaf_begin("from_memory", data, nbytes, shape, dtype, site);
 	if (!t)
 		return NULL;
-	if ((uintptr_t)data % lb_dtypes[dtype].bytes % 8) {
-		lb_fail("from_memory: address %p is not aligned for %s", data, lb_dtypes[dtype].name);
-		return leaf_publish(t, NULL);
-	}
 	return leaf_publish(t, lb_buffer_foreign(data, (int64_t)nbytes, t->id, release, context));
 }
 
 static struct lb_tensor *full(const char *op, lb_list shape, double value, enum lb_dtype dtype,
 			      const void *site)
 {
-	if (!check_dtype(op, dtype))
+	int64_t size;
+	if (!check_dtype(op, dtype) || !lb_shape_size(op, shape.n, shape.v, dtype, &size))
 		return NULL;
 	struct lb_tensor *t = lb_tensor_begin(LB_OP_FULL, dtype, shape.n, shape.v, 0, NULL, site);
 	if (t)
