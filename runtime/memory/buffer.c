@@ -158,11 +158,39 @@ static bool cache_put(struct lb_buffer *buffer)
 	return true;
 }
 
+/* Gives cached buffers back, largest first, until at most `keep` bytes are left. */
+static void trim_cache(uint64_t keep)
+{
+	for (int class = CLASSES; class-- > 0;) {
+		while (__atomic_load_n(&lb_counters.cache_bytes, __ATOMIC_RELAXED) > keep) {
+			pthread_mutex_lock(&cache_lock);
+			struct lb_buffer *buffer = cache[class];
+			if (buffer)
+				cache[class] = (struct lb_buffer *)(uintptr_t)buffer->next;
+			pthread_mutex_unlock(&cache_lock);
+			if (!buffer)
+				break;
+			__atomic_sub_fetch(&lb_counters.cache_bytes, (uint64_t)buffer->capacity,
+					   __ATOMIC_RELAXED);
+			system_give(buffer);
+		}
+	}
+}
+
 static bool within_limit(int64_t capacity)
 {
 	uint64_t active = __atomic_load_n(&lb_counters.active_bytes, __ATOMIC_RELAXED);
 	uint64_t limit = __atomic_load_n(&lb_counters.memory_limit, __ATOMIC_RELAXED);
 	return active <= limit && (uint64_t)capacity <= limit - active;
+}
+
+/* Memory that is kept for reuse makes room for what is wanted now. */
+static void make_room(int64_t capacity)
+{
+	uint64_t active = __atomic_load_n(&lb_counters.active_bytes, __ATOMIC_RELAXED);
+	uint64_t limit = __atomic_load_n(&lb_counters.memory_limit, __ATOMIC_RELAXED);
+	uint64_t used = active + (uint64_t)capacity;
+	trim_cache(used < limit ? limit - used : 0);
 }
 
 static void fail_out_of_memory(int64_t nbytes)
@@ -191,6 +219,8 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 			return cached;
 		}
 	}
+	if (!plain)
+		make_room(capacity);
 	bool mapped = plain || capacity >= MAP_FROM;
 	void *data = system_take(capacity, mapped);
 	if (!data && !plain) {
@@ -250,27 +280,19 @@ void lb_buffer_drop_plain(struct lb_buffer *buffer)
 	give_record(buffer);
 }
 
-/* Gives cached buffers back, largest first, until at most `keep` bytes are left. */
-static void trim_cache(uint64_t keep)
+static void lock_cache(void)
 {
-	for (int class = CLASSES; class-- > 0;) {
-		while (__atomic_load_n(&lb_counters.cache_bytes, __ATOMIC_RELAXED) > keep) {
-			pthread_mutex_lock(&cache_lock);
-			struct lb_buffer *buffer = cache[class];
-			if (buffer)
-				cache[class] = (struct lb_buffer *)(uintptr_t)buffer->next;
-			pthread_mutex_unlock(&cache_lock);
-			if (!buffer)
-				break;
-			__atomic_sub_fetch(&lb_counters.cache_bytes, (uint64_t)buffer->capacity,
-					   __ATOMIC_RELAXED);
-			system_give(buffer);
-		}
-	}
+	pthread_mutex_lock(&cache_lock);
+}
+
+static void unlock_cache(void)
+{
+	pthread_mutex_unlock(&cache_lock);
 }
 
 void lb_buffers_start(void)
 {
+	pthread_atfork(lock_cache, unlock_cache, unlock_cache);
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 	uint64_t limit = INT64_MAX;
 	if (pages > 0 && page > 0)
