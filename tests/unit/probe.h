@@ -4,6 +4,10 @@
 
 #include "symtab.h"
 
+/* For cmocka_unit_test_setup: no error is kept from the test before. */
+int without_error(void **state);
+#define TEST(function) cmocka_unit_test_setup(function, without_error)
+
 /* The runtime's counters, as a debugger finds them. */
 const struct lb_counters *counters(void);
 /* Tensors that are alive. */

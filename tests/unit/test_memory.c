@@ -291,17 +291,17 @@ static void huge_tensor(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(foreign_memory),
-		cmocka_unit_test(foreign_memory_is_read_only),
-		cmocka_unit_test(released_by_another_thread),
-		cmocka_unit_test(counts),
-		cmocka_unit_test(cache),
-		cmocka_unit_test(limit),
-		cmocka_unit_test(failing_allocations),
-		cmocka_unit_test(peak_of_a_chain),
-		cmocka_unit_test(huge_views),
-		cmocka_unit_test(huge_sum),
-		cmocka_unit_test(huge_tensor),
+		TEST(foreign_memory),
+		TEST(foreign_memory_is_read_only),
+		TEST(released_by_another_thread),
+		TEST(counts),
+		TEST(cache),
+		TEST(limit),
+		TEST(failing_allocations),
+		TEST(peak_of_a_chain),
+		TEST(huge_views),
+		TEST(huge_sum),
+		TEST(huge_tensor),
 	};
 	return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

@@ -110,10 +110,10 @@ static void split_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(uniform),
-		cmocka_unit_test(normal),
-		cmocka_unit_test(a_key_is_the_numbers),
-		cmocka_unit_test(split_keys),
+		TEST(uniform),
+		TEST(normal),
+		TEST(a_key_is_the_numbers),
+		TEST(split_keys),
 	};
 	return cmocka_run_group_tests_name("random", tests, NULL, NULL);
 }

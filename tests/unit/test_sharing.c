@@ -233,13 +233,13 @@ static void threads_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(private_work),
-		cmocka_unit_test(shared_work),
-		cmocka_unit_test(last_references),
-		cmocka_unit_test(errors_of_threads),
-		cmocka_unit_test(shared_failure),
-		cmocka_unit_test(shared_pool),
-		cmocka_unit_test(threads_end),
+		TEST(private_work),
+		TEST(shared_work),
+		TEST(last_references),
+		TEST(errors_of_threads),
+		TEST(shared_failure),
+		TEST(shared_pool),
+		TEST(threads_end),
 	};
 	return cmocka_run_group_tests_name("sharing", tests, NULL, NULL);
 }
