@@ -104,7 +104,6 @@ benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: all check check-built demo bench docs install clean deps help missing units valgrind FORCE
 
