@@ -1,0 +1,290 @@
+/* Replays of lazy tensors of this very process, read as any other process would be, against what
+ * the process itself computes; then records that lie. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "graph/tensor.h"
+#include "inspect/replay.h"
+#include "lazybones.h"
+#include "target/process.h"
+
+static struct lbx_out quiet;
+static struct lbx_settings settings;
+static struct lbx_context context = { .out = &quiet, .settings = &settings };
+
+static int open_self(void **state)
+{
+	(void)state;
+	settings = lbx_default_settings;
+	lb_clear_error();
+	return !lbx_process_open(getpid(), &context.target);
+}
+
+static int close_self(void **state)
+{
+	(void)state;
+	lbx_table_destroy(context.table);
+	lbx_target_destroy(context.target);
+	context.table = NULL;
+	context.target = NULL;
+	return 0;
+}
+
+static bool look(const lb_tensor *x, struct lbx_tensor *ret)
+{
+	struct lbx_table *table;
+	if (!lbx_context_table(&context, &table))
+		return false;
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	return tensors->ops->by_address(tensors, (uint64_t)(uintptr_t)x, ret);
+}
+
+static bool replay(const lb_tensor *x, struct lbx_replayed *ret)
+{
+	struct lbx_tensor t;
+	/* a fresh table: the process has moved on since the last look */
+	lbx_table_destroy(context.table);
+	context.table = NULL;
+	return look(x, &t) && lbx_replay(&context, &t, ret);
+}
+
+/* The replayed bytes are those that evaluating gives, and the tensor stays lazy meanwhile. */
+static void same(lb_tensor *x)
+{
+	struct lbx_replayed replayed;
+	assert_non_null(x);
+	assert_false(lb_is_ready(x));
+	if (!replay(x, &replayed))
+		fail_msg("%s", lb_error_message());
+	assert_false(lb_is_ready(x));
+	assert_int_equal(replayed.array.size, lb_size(x));
+	size_t n = (size_t)lb_nbytes(x);
+	void *computed = malloc(n + 1);
+	assert_true(lb_copy_out(x, computed, n));
+	assert_memory_equal(computed, replayed.array.local, n);
+	free(computed);
+	lbx_replay_release(&replayed);
+}
+
+static lb_tensor *numbers(lb_list shape, lb_dtype dtype)
+{
+	return lb_astype(lb_random_uniform(shape, 0.5, 9.5, LB_F32, lb_key(7)), dtype);
+}
+
+static void elementwise(void **state)
+{
+	(void)state;
+	typedef lb_tensor *unary(lb_tensor *);
+	unary *const unaries[] = {
+		lb_negative, lb_abs, lb_exp, lb_log, lb_sqrt, lb_rsqrt, lb_sin, lb_cos, lb_tanh, lb_sigmoid,
+		lb_erf, lb_square, lb_floor, lb_ceil, lb_round, lb_isnan, lb_isinf, lb_logical_not,
+	};
+	typedef lb_tensor *binary(lb_tensor *, lb_tensor *);
+	binary *const binaries[] = {
+		lb_add, lb_subtract, lb_multiply, lb_divide, lb_power, lb_maximum, lb_minimum, lb_remainder,
+		lb_equal, lb_not_equal, lb_less, lb_less_equal, lb_greater, lb_greater_equal, lb_logical_and,
+		lb_logical_or,
+	};
+	const lb_dtype dtypes[] = { LB_F32, LB_F16, LB_BF16, LB_F64, LB_I32 };
+	for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+		LB_SCOPE {
+			lb_tensor *x = numbers(LB_SHAPE(3, 5), dtypes[d]), *row = numbers(LB_SHAPE(5), dtypes[d]);
+			for (size_t i = 0; i < sizeof unaries / sizeof *unaries; i++)
+				same(unaries[i](x));
+			for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
+				same(binaries[i](x, row));
+			same(lb_where(lb_greater(x, row), x, lb_scalar_int(2)));
+			same(lb_clip(x, lb_scalar_int(2), lb_scalar_int(5)));
+		}
+}
+
+static void creation(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		same(lb_full(LB_SHAPE(2, 3), 1.5, LB_BF16));
+		same(lb_arange(0, 1, 0.1, LB_F32));
+		same(lb_eye(4, 5, -1, LB_I8));
+		same(lb_random_uniform(LB_SHAPE(100), -1, 1, LB_F16, lb_key(3)));
+		same(lb_random_normal(LB_SHAPE(101), LB_F64, lb_key(4)));
+		same(lb_zeros(LB_SHAPE(0, 3), LB_F32));
+		same(lb_scalar(0.25));
+		same(lb_add(lb_ones(LB_SHAPE(2), LB_I64), lb_scalar_int(INT64_MAX - 1)));
+	}
+}
+
+static void the_rest(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = numbers(LB_SHAPE(4, 6), LB_F32), *ready = numbers(LB_SHAPE(6, 4), LB_F32);
+		lb_tensor *flipped = lb_slice(lb_transpose(ready, LB_ALL_AXES), LB_REVERSED, LB_RANGE(0, 6, 2));
+		assert_true(lb_eval(ready, flipped));
+		same(lb_matmul(x, ready));
+		same(lb_addmm(lb_ones(LB_SHAPE(4), LB_F32), x, ready, 0.5, 2));
+		same(lb_softmax(x, LB_AXES(-1)));
+		lb_tensor *(*const reductions[])(lb_tensor *, lb_list, bool) = {
+			lb_sum, lb_mean, lb_max, lb_min, lb_prod, lb_all, lb_any, lb_logsumexp,
+		};
+		for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
+			same(reductions[i](x, LB_AXES(1), i % 2));
+			same(reductions[i](x, LB_ALL_AXES, false));
+		}
+		same(lb_var(x, LB_AXES(0), true, 1));
+		same(lb_argmax(x, LB_AXES(1), false));
+		same(lb_argmin(x, LB_ALL_AXES, false));
+		same(lb_add(flipped, lb_scalar(1)));
+		same(lb_slice(flipped, LB_ALL, LB_AT(1)));
+		same(lb_contiguous(flipped));
+		same(lb_reshape(lb_transpose(x, LB_ALL_AXES), LB_SHAPE(2, 12)));
+		same(lb_as_strided(x, LB_SHAPE(3, 3), LB_STRIDES(1, 2), 4));
+		same(lb_broadcast_to(lb_slice(x, LB_ALL, LB_RANGE(1, 2)), LB_SHAPE(4, 3)));
+		lb_tensor *parts[] = { x, x, lb_transpose(ready, LB_ALL_AXES), x, x };
+		same(lb_concatenate(5, parts, 0));
+		same(lb_stack(5, parts, 1));
+		lb_tensor *indices = lb_from_data((int64_t[]){ 3, 0, -1 }, 24, LB_SHAPE(3), LB_I64);
+		same(lb_take(x, indices, 0));
+		same(lb_take_along_axis(x, lb_argmax(x, LB_AXES(1), true), 1));
+	}
+}
+
+static void long_chain(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_zeros(LB_SHAPE(3), LB_F32);
+		for (int i = 0; i < 20000; i++)
+			x = lb_add(x, lb_scalar(1));
+		same(x);
+	}
+}
+
+static void failing_operation(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		struct lbx_replayed replayed;
+		lb_tensor *bad = lb_full(LB_SHAPE(1), 9, LB_I32);
+		lb_tensor *x = lb_take(lb_ones(LB_SHAPE(4), LB_F32), bad, 0);
+		assert_false(replay(x, &replayed));
+		assert_non_null(strstr(lb_error_message(), "take"));
+		lb_clear_error();
+	}
+}
+
+static void limits(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		struct lbx_replayed replayed;
+		lb_tensor *x = lb_ones(LB_SHAPE(1 << 20), LB_F32);
+		assert_true(lb_eval(x));
+		settings.replay_memory = 1 << 20;
+		assert_false(replay(lb_negative(x), &replayed));
+		assert_non_null(strstr(lb_error_message(), "replay-memory"));
+		lb_clear_error();
+		settings.replay_memory = lbx_default_settings.replay_memory;
+		/* the result alone does not fit */
+		assert_false(replay(lb_contiguous(lb_broadcast_to(x, LB_SHAPE(1 << 20, 1 << 20))), &replayed));
+		lb_clear_error();
+	}
+}
+
+/* ---- records that lie: each is put right again, since this process lives on ---- */
+
+static void lies(lb_tensor *x, size_t field, size_t width, uint64_t value)
+{
+	struct lbx_replayed replayed;
+	char *at = (char *)x + field;
+	uint64_t before = 0;
+	memcpy(&before, at, width);
+	memcpy(at, &value, width);
+	if (replay(x, &replayed))
+		lbx_replay_release(&replayed);
+	else
+		assert_true(*lb_error_message());
+	lb_clear_error();
+	memcpy(at, &before, width);
+}
+
+#define LIES(x, field, value) \
+	lies(x, offsetof(struct lb_tensor, field), sizeof(x)->field, (uint64_t)(value))
+
+static void damaged_records(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *leaf = numbers(LB_SHAPE(4, 6), LB_F32);
+		assert_true(lb_eval(leaf));
+		lb_tensor *xs[] = {
+			lb_exp(leaf), lb_sum(leaf, LB_AXES(0), false), lb_matmul(leaf, lb_transpose(leaf, LB_ALL_AXES)),
+			lb_transpose(leaf, LB_ALL_AXES), lb_softmax(leaf, LB_AXES(0)),
+			lb_concatenate(2, (lb_tensor *[]){ leaf, leaf }, 1),
+			lb_take(leaf, lb_full(LB_SHAPE(2), 1, LB_I32), 0), lb_arange(0, 9, 1, LB_I32),
+			lb_random_normal(LB_SHAPE(3), LB_F32, lb_key(1)), lb_eye(3, 3, 0, LB_F32),
+		};
+		const uint64_t values[] = { 0, 1, 2, 7, 31, 255, 4096, UINT32_MAX, INT64_MAX, UINT64_MAX,
+					    (uint64_t)INT64_MIN, (uint64_t)(uintptr_t)leaf };
+		for (size_t i = 0; i < sizeof xs / sizeof *xs; i++) {
+			for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+				LIES(xs[i], op, values[v]);
+				LIES(xs[i], dtype, values[v]);
+				LIES(xs[i], rank, values[v]);
+				LIES(xs[i], state, values[v]);
+				LIES(xs[i], n_inputs, values[v]);
+				LIES(xs[i], flags, values[v]);
+				LIES(xs[i], more_inputs, values[v]);
+				LIES(xs[i], offset, values[v]);
+				LIES(xs[i], size, values[v]);
+				lies(xs[i], offsetof(struct lb_tensor, params), 8, values[v]);
+				lies(xs[i], offsetof(struct lb_tensor, params) + 16, 8, values[v]);
+				lies(xs[i], offsetof(struct lb_tensor, shape), 8, values[v]);
+				lies(xs[i], offsetof(struct lb_tensor, strides) + 8, 8, values[v]);
+				lies(xs[i], offsetof(struct lb_tensor, inputs), 8, values[v]);
+			}
+			/* its own input */
+			lies(xs[i], offsetof(struct lb_tensor, inputs), 8, (uint64_t)(uintptr_t)xs[i]);
+			same(xs[i]);
+		}
+	}
+}
+
+static void cycle(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		struct lbx_replayed replayed;
+		lb_tensor *a = lb_exp(lb_ones(LB_SHAPE(2), LB_F32)), *b = lb_exp(a);
+		uint64_t input = a->inputs[0];
+		a->inputs[0] = (uint64_t)(uintptr_t)b;
+		assert_false(replay(b, &replayed));
+		assert_non_null(strstr(lb_error_message(), "back to itself"));
+		lb_clear_error();
+		a->inputs[0] = input;
+		same(b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(elementwise, open_self, close_self),
+		cmocka_unit_test_setup_teardown(creation, open_self, close_self),
+		cmocka_unit_test_setup_teardown(the_rest, open_self, close_self),
+		cmocka_unit_test_setup_teardown(long_chain, open_self, close_self),
+		cmocka_unit_test_setup_teardown(failing_operation, open_self, close_self),
+		cmocka_unit_test_setup_teardown(limits, open_self, close_self),
+		cmocka_unit_test_setup_teardown(damaged_records, open_self, close_self),
+		cmocka_unit_test_setup_teardown(cycle, open_self, close_self),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
