@@ -90,7 +90,8 @@ static struct lb_tensor *donor(struct chain *c, const struct lb_tensor *t)
 		const struct lb_tensor *input = c->inputs[i];
 		const struct lb_step *step = lb_schedule_step(&c->run->schedule, input);
 		struct lb_buffer *buffer = lb_tensor_buffer(input);
-		if (!step || step->stays || lb_is_constant(input) || !buffer || buffer->refs != 1 || input->offset ||
+		if (!step || step->stays || lb_is_constant(input) || !buffer ||
+		    __atomic_load_n(&buffer->refs, __ATOMIC_ACQUIRE) != 1 || input->offset ||
 		    (buffer->flags & LB_BUFFER_FOREIGN) ||
 		    lb_dtypes[input->dtype].bytes != lb_dtypes[t->dtype].bytes ||
 		    !lb_same_shape(input->rank, input->shape, t->rank, t->shape) ||

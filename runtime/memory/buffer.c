@@ -301,6 +301,16 @@ void lb_buffers_start(void)
 	lb_counters.cache_limit = limit;
 }
 
+void lb_buffers_lock(void)
+{
+	pthread_mutex_lock(&cache_lock);
+}
+
+void lb_buffers_unlock(void)
+{
+	pthread_mutex_unlock(&cache_lock);
+}
+
 uint64_t lb_active_memory(void)
 {
 	return __atomic_load_n(&lb_counters.active_bytes, __ATOMIC_RELAXED);

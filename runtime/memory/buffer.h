@@ -27,5 +27,8 @@ void lb_buffer_drop_plain(struct lb_buffer *buffer);
 
 /* Sets the default limits; called once. */
 void lb_buffers_start(void);
+/* fork() must find the cache whole: called around it. */
+void lb_buffers_lock(void);
+void lb_buffers_unlock(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include "memory/buffer.h"
 #include "probes.h"
 #include "publish/jit.h"
+#include "publish/stacks.h"
 
 #define DESCRIBE(record, type, name_) \
 	{ .name = #name_, .offset = offsetof(struct record, name_), .width = sizeof(type), \
@@ -122,10 +123,24 @@ static void read_environment(void)
 	fprintf(stderr, "lazybones: LAZYBONES_STRIDED=%s is ignored: it must be off, warn or stop\n", strided);
 }
 
+static void before_fork(void)
+{
+	lb_stacks_lock();
+	lb_buffers_lock();
+	lb_slab_lock_all();
+}
+
+static void after_fork(void)
+{
+	lb_slab_unlock_all();
+	lb_buffers_unlock();
+	lb_stacks_unlock();
+}
+
 /* A child of fork() has the parent's tensors, one thread, and its own pid. */
 static void after_fork_in_child(void)
 {
-	lb_slab_unlock_all();
+	after_fork();
 	lb_root->pid = (uint64_t)getpid();
 }
 
@@ -140,7 +155,7 @@ static void start_once(void)
 	lb_fail_hook = note_error;
 	read_environment();
 	lb_buffers_start();
-	pthread_atfork(lb_slab_lock_all, lb_slab_unlock_all, after_fork_in_child);
+	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 	publish_addresses();
 	lb_probe_start(address_of(lb_root));
 }

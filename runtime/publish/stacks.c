@@ -93,3 +93,13 @@ uint32_t lb_stack_capture(const void *site, uint32_t depth)
 	pthread_mutex_unlock(&lock);
 	return place;
 }
+
+void lb_stacks_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void lb_stacks_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}

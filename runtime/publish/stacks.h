@@ -10,6 +10,10 @@
  * it could not be had or the depot is full. */
 uint32_t lb_stack_capture(const void *site, uint32_t depth);
 
+/* fork() must find the depot whole: called around it. */
+void lb_stacks_lock(void);
+void lb_stacks_unlock(void);
+
 static inline uint32_t lb_stack_here(const void *site)
 {
 	uint32_t depth = __atomic_load_n(&lb_root->want_stack, __ATOMIC_RELAXED);
