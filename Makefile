@@ -99,7 +99,7 @@ cli := $(if $(cli_src),$(if $(have_dwfl),$(out)/bin/lazybones))
 replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
 examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo),$(examples)))
 units := $(if $(have_cmocka),$(unit_src:tests/unit/%.c=$(out)/tests/%))
-tables := $(if $(wildcard gdbext/inspect/*.c),$(out)/tests/tables)
+tables := $(if $(plugin),$(out)/tests/tables)
 benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 
 .SUFFIXES:
@@ -119,7 +119,7 @@ missing:
 	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): examples/photo is not built')
 
 # A changed flag or compiler rebuilds what it concerns.
-flags_now := $(CC) $(base_flags) $(CFLAGS) $(LDFLAGS) $(kernel_flags) $(runtime_libs)
+flags_now := $(CC) $(filter-out -Werror,$(base_flags)) $(CFLAGS) $(LDFLAGS) $(kernel_flags) $(runtime_libs)
 $(obj)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' >$@
@@ -213,7 +213,7 @@ $(out)/bench/%: $(obj)/tests/bench/%.o | $(shared)
 	$(Q)$(link) -o $@ $^ -L$(out)/lib -llazybones -Wl,-rpath,'$$ORIGIN/../lib' -lm -ldl -lpthread
 
 # Prints the README's tables from their sources.
-$(tables): $(obj)/tests/docs/tables.o $(reader_lib) $(static)
+$(tables): $(obj)/tests/docs/tables.o $(call objects,$(plugin_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(runtime_libs)

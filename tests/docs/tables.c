@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "inspect/command.h"
+#include "plugin/commands.h"
 
 static void print_cell(const char *text)
 {
@@ -13,10 +14,9 @@ static void print_cell(const char *text)
 	}
 }
 
-static void print_commands(void)
+static void print_rows(const struct lbx_command *c)
 {
-	puts("| command | does |\n|---|---|");
-	for (const struct lbx_command *c = lbx_commands; c->name; c++) {
+	for (; c->name; c++) {
 		printf("| `tensor %s", c->name);
 		if (c->arguments && *c->arguments) {
 			putchar(' ');
@@ -28,6 +28,13 @@ static void print_commands(void)
 		print_cell(c->summary);
 		puts(" |");
 	}
+}
+
+static void print_commands(void)
+{
+	puts("| command | does |\n|---|---|");
+	print_rows(lbx_commands);
+	print_rows(lbx_gdb_commands);
 }
 
 static const struct {
