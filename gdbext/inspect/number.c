@@ -194,12 +194,13 @@ static int float_print(const struct lbx_float_format *f, double x, enum lb_dtype
 		return sprintf(ret, "%*s", f->left + f->right + 1, text);
 	}
 	if (f->exponent) {
-		int right = scientific(x, dtype, f->precision, text, sizeof text - 40, &exponent);
-		for (; right < f->precision; right++)
-			strcat(text, "0");
-		return sprintf(ret, "%*s%s%se%c%0*d", max_int(0, f->left - 1 - (int)strlen(sign)), "",
-			       sign, text, exponent < 0 ? '-' : '+', f->exponent_digits,
-			       abs(exponent));
+		/* here NumPy fills up with the number's own further digits, not with zeros */
+		snprintf(text, sizeof text, "%.*e", f->precision, fabs(x));
+		exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
+		*strchr(text, 'e') = '\0';
+		return sprintf(ret, "%*s%s%s%se%c%0*d", max_int(0, f->left - 1 - (int)strlen(sign)), "",
+			       sign, text, f->precision ? "" : ".", exponent < 0 ? '-' : '+',
+			       f->exponent_digits, abs(exponent));
 	}
 	int left = positional(x, dtype, f->precision, text, sizeof text);
 	int before = max_int(0, f->left - left - (int)strlen(sign));
