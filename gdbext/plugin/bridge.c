@@ -16,7 +16,7 @@
  *      With no thread there is no frame; then the script unloads and loads the reader, and
  *      its initialisation serves the request. The library is linked with -z nodelete, so
  *      its state survives.
- *   3. The response is a gdb script, sourced at the end. Output is `echo` lines: it takes
+ *   3. The response is a gdb script, sourced at the end. Output is `printf` lines: it takes
  *      gdb's own way, whether to a terminal, a log, a pipe, the TUI or MI.
  *
  * All three files are memory (memfd) on descriptors that a script can spell, far above those
@@ -33,8 +33,7 @@
  *
  * Redirection is made of `with` commands only: they put the user's logging back also when
  * the user presses Ctrl-C halfway. An asked command runs inside `frame apply level N -c`
- * (gdb's only try/catch), at the level that the user has selected; so that the first
- * question of a line is which one that is.
+ * (gdb's only try/catch), at the level that the user has selected, which is asked too.
  *
  * Ctrl-C. gdb's handler makes its next target access throw a C++ exception through our frames.
  * So while a request is served SIGINT is ours: it sets a flag that long work polls. */
@@ -65,7 +64,21 @@ enum {
 	MAX_ROUNDS = 8,
 };
 
-#define MARK "@lazybones "
+#define MARK "@lb "
+
+/* What the loader defines for the responses: `source` reads a script byte by byte, with two
+ * system calls each, so that every byte counts. */
+const char lbx_bridge_script_head[] =
+	"define _lbm\necho \\n" MARK "$arg0\\n\nend\n"
+	"alias _lbf = frame apply level 0 -q -c\n"
+	"define _lb_redirect\n"
+	"with logging redirect on -- with logging file " LBX_REQUEST_FILE
+	" -- with logging enabled on -- source " LBX_QUESTION_FILE "\nend\n"
+	"define _lba\n"
+	"set $_lb_more = 1\n"
+	"if $_gdb_setting($_lb_logging)\n"
+	"with logging enabled off -- _lb_redirect\n"
+	"else\n_lb_redirect\nend\nend\n";
 
 struct question {
 	char *command;
@@ -248,8 +261,15 @@ static bool questions_are_open(void)
 	return false;
 }
 
-/* Writes the open questions into their file. Those for the selected frame wait for the
- * next round as long as its level is not known. */
+/* Whether a command may run in the wrong frame first: it changes nothing. */
+static bool is_harmless(const char *command)
+{
+	return !strpbrk(command, "(=") && !strstr(command, "++") && !strstr(command, "--");
+}
+
+/* Writes the open questions into their file. As long as the level of the selected frame is
+ * not known it is asked, and the questions for that frame are asked of frame 0 on the
+ * chance that it is that one. */
 static bool write_questions(void)
 {
 	struct text file = {0};
@@ -261,33 +281,44 @@ static bool write_questions(void)
 
 		if (q->asked)
 			continue;
-		if (q->in_frame && !bridge.level[0]) {
+		if (q->in_frame && !bridge.level[0])
 			want_level = true;
+		if (q->in_frame && !bridge.level[0] && !is_harmless(q->command))
 			continue;
-		}
 		q->asked = true;
-		text_printf(&file, "echo \\n" MARK "%d\\n\nframe apply level %s -q -c %s\n",
-			    i, q->in_frame ? bridge.level : "0", q->command);
+		text_printf(&file, "_lbm %d\n", i);
+		if (q->in_frame && bridge.level[0] && strcmp(bridge.level, "0") != 0)
+			text_printf(&file, "frame apply level %s -q -c %s\n", bridge.level,
+				    q->command);
+		else
+			text_printf(&file, "_lbf %s\n", q->command);
 	}
 	if (want_level)
-		text_printf(&file, "echo \\n" MARK "level\\n\ninfo frame\n");
-	text_printf(&file, "echo \\n" MARK "end\\n\n");
+		text_printf(&file, "_lbm level\ninfo frame\n");
+	text_printf(&file, "_lbm end\n");
 	ok = !file.failed && write_file(QUESTION_FD, file.bytes, file.n);
 	text_free(&file);
 	return ok;
 }
 
-static void respond_with_questions(void)
+/* Notes the level; unless it is 0, what was asked of frame 0 is to be asked again. */
+static void take_level(const char *answer, size_t n)
 {
-	const char *redirect = "with logging redirect on -- with logging file " LBX_REQUEST_FILE
-			       " -- with logging enabled on -- source " LBX_QUESTION_FILE;
+	const char *level = memmem(answer, n, "Stack level ", 12);
 
-	text_clear(&bridge.response);
-	text_printf(&bridge.response,
-		    "set $_lb_more = 1\n"
-		    "if $_gdb_setting($_lb_logging)\n"
-		    "with logging enabled off -- %s\n"
-		    "else\n%s\nend\n", redirect, redirect);
+	snprintf(bridge.level, sizeof(bridge.level), "%ld",
+		 level ? strtol(level + 12, NULL, 10) : 0);
+	if (strcmp(bridge.level, "0") == 0)
+		return;
+	for (int i = 0; i < bridge.n_questions; i++) {
+		struct question *q = &bridge.questions[i];
+
+		if (!q->in_frame)
+			continue;
+		free(q->answer);
+		q->answer = NULL;
+		q->asked = false;
+	}
 }
 
 static void take_answer(const char *mark, const char *answer, size_t n)
@@ -296,10 +327,7 @@ static void take_answer(const char *mark, const char *answer, size_t n)
 	long i = strtol(mark, &end, 10);
 
 	if (strncmp(mark, "level\n", 6) == 0) {
-		const char *level = memmem(answer, n, "Stack level ", 12);
-
-		snprintf(bridge.level, sizeof(bridge.level), "%ld",
-			 level ? strtol(level + 12, NULL, 10) : 0);
+		take_level(answer, n);
 		return;
 	}
 	if (end == mark || *end != '\n' || i < 0 || i >= bridge.n_questions)
@@ -359,22 +387,17 @@ static bool read_answers(void)
 	return true;
 }
 
-/* Takes what the request file holds: a user's line, or answers; or the line that a command
- * has left to run. False when there is nothing. */
+/* Takes what the request file holds: a line, or answers. False when there is nothing. */
 static bool take_request(void)
 {
 	char head[LINE_SIZE];
 	ssize_t n = pread(REQUEST_FD, head, sizeof(head) - 1, 0);
 
-	if (n <= 0 && !bridge.next[0])
-		return false;
 	if (n <= 0)
-		strcpy(head, bridge.next);
-	else
-		head[n] = '\0';
+		return false;
+	head[n] = '\0';
 	if (strstr(head, MARK "answers"))
 		return read_answers();
-	bridge.next[0] = '\0';
 	forget_questions();
 	bridge.round = 0;
 	strcpy(bridge.line, head);
@@ -400,14 +423,20 @@ static void serve_request(lbx_bridge_read *read)
 	bridge.serving = true;
 	bridge.read = read;
 	bridge.waits = false;
+	bridge.next[0] = '\0';
 	text_clear(&bridge.response);
 	if (bridge.round == 0 || !questions_are_open())
 		bridge.run(bridge.line);
 	text_end_echo(&bridge.response);
-	if (!interrupted && questions_are_open() && write_questions())
-		respond_with_questions();
-	else if (bridge.next[0])
-		text_printf(&bridge.response, "set $_lb_more = 1\n");
+	if (!interrupted && questions_are_open() && write_questions()) {
+		text_clear(&bridge.response);
+		text_printf(&bridge.response, "_lba\n");
+	} else if (bridge.next[0]) {
+		text_printf(&bridge.response, "set remote exec-file %s\n"
+			    "dump binary value " LBX_REQUEST_FILE " $_gdb_setting_str($_lb_setting)\n"
+			    "eval \"set remote exec-file %%s\", $_lb_saved\n"
+			    "set $_lb_more = 1\n", bridge.next);
+	}
 	if (bridge.response.failed) {
 		text_clear(&bridge.response);
 		text_printf(&bridge.response, "echo out of memory for the answer\\n\n");

@@ -19,6 +19,9 @@ typedef int lbx_bridge_read(unsigned long address, void *to, int n);
  * line when it asked something. */
 bool lbx_bridge_open(void (*run)(const char *line));
 
+/* Definitions that the responses rely on; for the loader's script. */
+extern const char lbx_bridge_script_head[];
+
 /* Puts the text where the loader script sources it. */
 bool lbx_bridge_offer(const char *script, size_t n);
 

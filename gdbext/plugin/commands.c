@@ -159,6 +159,7 @@ void lbx_commands_run(const char *line)
 		.settings = &settings,
 	};
 	size_t n = strcspn(line, " ");
+	static int failed = -1;
 	char name[32];
 	bool ok;
 
@@ -176,5 +177,7 @@ void lbx_commands_run(const char *line)
 	if (!ok)
 		write_failure(&out, name);
 	lb_clear_error();
-	lbx_bridge_script("set $tensor_failed = %d", !ok);
+	if (failed != !ok) /* the variable's value so far: a line less for gdb to read */
+		lbx_bridge_script("set $tensor_failed = %d", !ok);
+	failed = !ok;
 }

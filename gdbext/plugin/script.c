@@ -107,6 +107,7 @@ bool lbx_script_offer(void)
 	text_printf(&script, "define _tensor_reload\njit-reader-unload\njit-reader-load %s\nend\n",
 		    lbx_script_plugin_path());
 	text_append(&script, common, sizeof(common) - 1);
+	text_printf(&script, "%s", lbx_bridge_script_head);
 	define_rows(&script, lbx_commands);
 	define_rows(&script, lbx_gdb_commands);
 	define(&script, "_tensor_hit", LBX_HIT);

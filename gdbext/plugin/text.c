@@ -60,39 +60,33 @@ void text_printf(struct text *text, const char *format, ...)
 	va_end(args);
 }
 
-static void echo_byte(struct text *text, unsigned char c)
-{
-	char octal[8];
-
-	if (c == '\n') {
-		text_append(text, "\\n", 2);
-		text_end_echo(text);
-	} else if (c == '\\') {
-		text_append(text, "\\\\", 2);
-	} else if (c < ' ' || c == 0x7f) {
-		text_append(text, octal, (size_t)snprintf(octal, sizeof(octal), "\\%03o", c));
-	} else {
-		text_append(text, (char *)&c, 1);
-	}
-}
-
 void text_echo(struct text *text, const char *bytes, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		if (!text->echoing) {
-			text_append(text, "echo ", 5);
-			text->echoing = true;
-			if (bytes[i] == ' ')
-				text_append(text, "\\", 1); /* gdb drops leading blanks */
-		}
-		echo_byte(text, (unsigned char)bytes[i]);
+		unsigned char c = (unsigned char)bytes[i];
+
+		if (!text->echoing)
+			text_append(text, "printf \"", 8);
+		text->echoing = true;
+		if (c == '\n')
+			text_append(text, "\\n", 2);
+		else if (c == '%')
+			text_append(text, "%%", 2);
+		else if (c == '"' || c == '\\')
+			text_append(text, (char[]){'\\', (char)c}, 2);
+		else if (c == 033)
+			text_append(text, "\\e", 2);
+		else if ((c < ' ' && c != '\t') || c == 0x7f)
+			text_append(text, "?", 1); /* gdb knows no octal escapes here */
+		else
+			text_append(text, &bytes[i], 1);
 	}
 }
 
 void text_end_echo(struct text *text)
 {
 	if (text->echoing)
-		text_append(text, "\n", 1);
+		text_append(text, "\"\n", 2);
 	text->echoing = false;
 }
 

@@ -11,16 +11,17 @@ struct text {
 	char *bytes;
 	size_t n, room;
 	bool failed;
-	bool echoing; /* inside an unfinished `echo` line */
+	bool echoing; /* inside an unfinished command that prints */
 };
 
 void text_append(struct text *text, const char *bytes, size_t n);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vprintf(struct text *text, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
-/* Appends gdb `echo` commands that print the bytes: one a line. */
+/* Appends to a gdb command that prints the bytes, begun if need be. It is `printf`: `echo`
+ * writes character by character. */
 void text_echo(struct text *text, const char *bytes, size_t n);
-/* Ends an `echo` that has had no newline yet, so that another command can follow. */
+/* Ends it, so that another command can follow. */
 void text_end_echo(struct text *text);
 void text_clear(struct text *text); /* keeps the memory */
 void text_free(struct text *text);
