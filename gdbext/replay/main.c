@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "graph/op.h"
+#include "base/op.h"
 #include "replay/rebuild.h"
 #include "replay/wire.h"
 

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "eval/run.h"
-#include "graph/thread.h"
+#include "memory/thread.h"
 #include "probes.h"
 #include "publish/root.h"
 

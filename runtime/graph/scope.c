@@ -2,20 +2,8 @@
 
 #include <stdlib.h>
 
+#include "graph/start.h"
 #include "graph/tensor.h"
-
-bool lb_scope_reserve(struct lb_self *self)
-{
-	if (self->n_items < self->items_capacity)
-		return true;
-	size_t capacity = self->items_capacity ? self->items_capacity * 2 : 256;
-	struct lb_tensor **items = realloc(self->items, capacity * sizeof *items);
-	if (!items)
-		return lb_fail("out of memory: a scope cannot hold %zu tensors", capacity);
-	self->items = items;
-	self->items_capacity = capacity;
-	return true;
-}
 
 static void drop_down_to(struct lb_self *self, size_t mark)
 {
@@ -23,10 +11,26 @@ static void drop_down_to(struct lb_self *self, size_t mark)
 		lb_tensor_drop(self->items[--self->n_items], LB_SCOPE_REF);
 }
 
-void lb_scopes_end_all(struct lb_self *self)
+static void end_all(struct lb_self *self)
 {
 	drop_down_to(self, 0);
 	self->n_marks = 0;
+}
+
+bool lb_scope_reserve(struct lb_self *self)
+{
+	if (self->n_items < self->items_capacity)
+		return true;
+	if (self->items_capacity == 0)
+		lb_start();
+	size_t capacity = self->items_capacity ? self->items_capacity * 2 : 256;
+	struct lb_tensor **items = realloc(self->items, capacity * sizeof *items);
+	if (!items)
+		return lb_fail("out of memory: a scope cannot hold %zu tensors", capacity);
+	self->items = items;
+	self->items_capacity = capacity;
+	self->end_scopes = end_all;
+	return true;
 }
 
 lb_scope lb_scope_begin(void)

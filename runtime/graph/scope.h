@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "graph/thread.h"
+#include "memory/thread.h"
 
 /* Room for one more item, so that lb_scope_add() cannot fail. */
 bool lb_scope_reserve(struct lb_self *self);
@@ -14,8 +14,5 @@ static inline void lb_scope_add(struct lb_self *self, struct lb_tensor *t)
 {
 	self->items[self->n_items++] = t;
 }
-
-/* For a thread that ends. */
-void lb_scopes_end_all(struct lb_self *self);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "graph/op.h"
+#include "base/op.h"
 
 const char *lb_shape_text(int rank, const int64_t *shape, char text[LB_SHAPE_TEXT])
 {

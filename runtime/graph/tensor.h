@@ -15,13 +15,9 @@
 #define LB_GRAPH_TENSOR_H
 
 #include "base/error.h"
-#include "graph/op.h"
+#include "base/op.h"
 #include "lazybones.h"
 #include "memory/buffer.h"
-
-struct lb_tensor {
-	LB_TENSOR_FIELDS(LB_RECORD_FIELD)
-};
 
 enum { LB_ONE_REF = 1 };
 #define LB_SCOPE_REF ((uint64_t)1 << 32 | 1)
@@ -48,17 +44,6 @@ void lb_tensor_retain(struct lb_tensor *t, uint64_t refs);
 
 /* Frees the references to inputs and leaves their ids; READY tensors only. */
 void lb_tensor_detach(struct lb_tensor *t);
-
-static inline void lb_record_begin(uint32_t *seq)
-{
-	__atomic_store_n(seq, *seq + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-}
-
-static inline void lb_record_end(uint32_t *seq)
-{
-	__atomic_store_n(seq, *seq + 1, __ATOMIC_RELEASE);
-}
 
 static inline enum lb_state lb_tensor_state(const struct lb_tensor *t)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "graph/op.h"
+#include "base/op.h"
 #include "kernels/kernels.h"
 
 static inline int64_t lb_width_of(int dtype)

@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "graph/thread.h"
-#include "graph/tensor.h"
+#include "memory/thread.h"
 #include "probes.h"
 #include "publish/root.h"
 
@@ -333,13 +332,11 @@ uint64_t lb_cache_memory(void)
 
 uint64_t lb_set_memory_limit(uint64_t nbytes)
 {
-	lb_start();
 	return __atomic_exchange_n(&lb_counters.memory_limit, nbytes, __ATOMIC_RELAXED);
 }
 
 uint64_t lb_set_cache_limit(uint64_t nbytes)
 {
-	lb_start();
 	uint64_t old = __atomic_exchange_n(&lb_counters.cache_limit, nbytes, __ATOMIC_RELAXED);
 	trim_cache(nbytes);
 	return old;

@@ -6,11 +6,7 @@
 #ifndef LB_MEMORY_BUFFER_H
 #define LB_MEMORY_BUFFER_H
 
-#include "symtab.h"
-
-struct lb_buffer {
-	LB_BUFFER_FIELDS(LB_RECORD_FIELD)
-};
+#include "publish/records.h"
 
 enum { LB_BUFFER_ALIGN = 64 };
 
@@ -25,7 +21,7 @@ void lb_buffer_drop(struct lb_buffer *buffer);
 /* As lb_buffer_drop, but never waits: for a debugger's evaluation. */
 void lb_buffer_drop_plain(struct lb_buffer *buffer);
 
-/* Sets the default limits; called once. */
+/* Sets the default limits. */
 void lb_buffers_start(void);
 /* fork() must find the cache whole: called around it. */
 void lb_buffers_lock(void);

@@ -21,8 +21,8 @@ static inline uint32_t lb_watched(uint32_t watch)
 	return watch | __atomic_load_n(&lb_root->watch_all, __ATOMIC_RELAXED);
 }
 
-/* Reads the environment and fires the probe `start`; runs once, from a constructor or from
- * the first tensor, whichever is earlier. */
-void lb_start(void);
+/* Fills in the addresses, and last the magic: until then a reader says that the program has not
+ * reached the runtime yet. */
+void lb_root_publish(uint64_t pid);
 
 #endif

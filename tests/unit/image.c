@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "graph/op.h"
+#include "base/op.h"
 
 enum { MAX_DESCRIPTORS = 48, DESCRIPTORS = 0x1000, SHUFFLED_PAD = 24, TIERS = 2 };
 

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "graph/op.h"
+#include "base/op.h"
 #include "kernels/half.h"
 #include "kernels/kernels.h"
 #include "kernels/tile.h"

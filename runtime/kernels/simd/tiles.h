@@ -3,7 +3,7 @@
 #ifndef LB_KERNELS_SIMD_TILES_H
 #define LB_KERNELS_SIMD_TILES_H
 
-#include "graph/op.h"
+#include "base/op.h"
 #include "kernels/half.h"
 #include "kernels/tile.h"
 

@@ -1,15 +1,11 @@
 /* What the runtime keeps for each thread: magazines of free slots, a block of ids, the
  * scopes, and the record that tells debuggers what the thread evaluates. */
-#ifndef LB_GRAPH_THREAD_H
-#define LB_GRAPH_THREAD_H
+#ifndef LB_MEMORY_THREAD_H
+#define LB_MEMORY_THREAD_H
 
 #include "memory/arena.h"
 #include "memory/slab.h"
-#include "symtab.h"
-
-struct lb_thread {
-	LB_THREAD_FIELDS(LB_RECORD_FIELD)
-};
+#include "publish/records.h"
 
 struct lb_self {
 	struct lb_magazine magazines[LB_KINDS];
@@ -21,6 +17,8 @@ struct lb_self {
 	size_t n_items, items_capacity;
 	size_t *marks;
 	int n_marks, marks_capacity;
+	/* gives the items back when the thread ends; set by who adds the first */
+	void (*end_scopes)(struct lb_self *self);
 	/* scratch of the evaluation that this thread runs */
 	struct lb_arena arena;
 	bool arena_busy;

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "graph/thread.h"
+#include "memory/thread.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -7,9 +7,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "graph/scope.h"
-#include "graph/tensor.h"
-#include "publish/root.h"
 
 __thread struct lb_self *lb_self_pointer
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -21,7 +18,8 @@ static void end_of_thread(void *arg)
 	struct lb_self *self = arg;
 	/* other destructors may have run tensors in between: the pointer was not cleared by us */
 	lb_self_pointer = self;
-	lb_scopes_end_all(self);
+	if (self->end_scopes)
+		self->end_scopes(self);
 	struct lb_thread *record = self->record;
 	if (record) {
 		lb_record_begin(&record->seq);
@@ -48,7 +46,6 @@ struct lb_self *lb_self_slow(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, make_key);
-	lb_start();
 
 	struct lb_self *self = calloc(1, sizeof *self);
 	if (!self) {

@@ -1,6 +1,6 @@
 /* The operations by number; names and classes come from ops.def. */
-#ifndef LB_GRAPH_OP_H
-#define LB_GRAPH_OP_H
+#ifndef LB_BASE_OP_H
+#define LB_BASE_OP_H
 
 #include "symtab.h"
 

@@ -1,4 +1,4 @@
-#include "graph/op.h"
+#include "base/op.h"
 
 const struct lb_op_info lb_ops[LB_OPS] = {
 #define LB_OP(id, op_name, op_class_) [LB_OP_##id] = { .name = op_name, .op_class = LB_CLASS_##op_class_ },

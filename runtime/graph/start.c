@@ -1,0 +1,103 @@
+#include "graph/start.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "memory/buffer.h"
+#include "memory/slab.h"
+#include "probes.h"
+#include "publish/jit.h"
+#include "publish/root.h"
+#include "publish/stacks.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof(array)[0])
+
+static int64_t number_from_environment(const char *name, int64_t min, int64_t max, int64_t otherwise)
+{
+	const char *text = getenv(name);
+	if (!text || !*text)
+		return otherwise;
+	char *end;
+	long long value = strtoll(text, &end, 10);
+	if (*end || value < min || value > max) {
+		fprintf(stderr, "lazybones: %s=%s is ignored: it must be a whole number from %lld to %lld\n",
+			name, text, (long long)min, (long long)max);
+		return otherwise;
+	}
+	return value;
+}
+
+static void read_environment(void)
+{
+	lb_root->want_stack =
+		(uint32_t)number_from_environment("LAZYBONES_STACKS", 0, LB_STACK_MAX, 0);
+
+	static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
+	for (size_t i = 0; i < LENGTH(ranks) && lb_root->rank < 0; i++)
+		lb_root->rank = number_from_environment(ranks[i], 0, INT32_MAX, -1);
+
+	static const char *const modes[] = { "off", "warn", "stop" };
+	const char *strided = getenv("LAZYBONES_STRIDED");
+	if (!strided || !*strided)
+		return;
+	for (uint32_t mode = 0; mode < LENGTH(modes); mode++) {
+		if (strcmp(strided, modes[mode]) == 0) {
+			lb_root->strided = mode;
+			return;
+		}
+	}
+	fprintf(stderr, "lazybones: LAZYBONES_STRIDED=%s is ignored: it must be off, warn or stop\n", strided);
+}
+
+static void before_fork(void)
+{
+	lb_stacks_lock();
+	lb_buffers_lock();
+	lb_slab_lock_all();
+}
+
+static void after_fork(void)
+{
+	lb_slab_unlock_all();
+	lb_buffers_unlock();
+	lb_stacks_unlock();
+}
+
+/* A child of fork() has the parent's tensors, one thread, and its own pid. */
+static void after_fork_in_child(void)
+{
+	after_fork();
+	lb_root->pid = (uint64_t)getpid();
+}
+
+static void note_error(const void *site, const char *message)
+{
+	lb_count(&lb_counters.errors, 1);
+	lb_probe_error((uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)message);
+}
+
+static void start_once(void)
+{
+	lb_fail_hook = note_error;
+	read_environment();
+	lb_buffers_start();
+	pthread_atfork(before_fork, after_fork, after_fork_in_child);
+	lb_root_publish((uint64_t)getpid());
+	lb_probe_start((uint64_t)(uintptr_t)lb_root);
+	lb_jit_register();
+}
+
+void lb_start(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, start_once);
+}
+
+__attribute__((constructor)) static void at_load(void)
+{
+	lb_start();
+}
