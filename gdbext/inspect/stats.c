@@ -200,7 +200,7 @@ static bool print_text(struct lbx_out *out, const struct stats *s, const char *l
 	print_extreme(out, s, "min", m->argmin, m->min, m->int_min);
 	print_extreme(out, s, "max", m->argmax, m->max, m->int_max);
 	field(out, "mean");
-	lbx_printf(out, "%.9g", m->finite ? m->mean : NAN);
+	lbx_printf(out, "%.9g", m->finite ? (double)m->mean : NAN);
 	lbx_printf(out, "%s\n", m->finite < m->count ? " (of the finite values, as all sums)" : "");
 	field(out, "std");
 	lbx_printf(out, "%.9g\n", lbx_summary_std(m));
@@ -262,7 +262,7 @@ static bool print_json(struct lbx_out *out, const struct stats *s, json_t *o, in
 	SET("max", json_exact(s, m->argmax, m->max, m->int_max));
 	SET("argmin", json_place(s, m->argmin));
 	SET("argmax", json_place(s, m->argmax));
-	SET("mean", m->finite ? lbx_json_double(m->mean) : json_null());
+	SET("mean", m->finite ? lbx_json_double((double)m->mean) : json_null());
 	SET("std", m->finite ? lbx_json_double(lbx_summary_std(m)) : json_null());
 	SET("sum", lbx_json_double((double)m->sum));
 	SET("l2", lbx_json_double(lbx_summary_l2(m)));
@@ -305,7 +305,7 @@ static void set_variables(struct lbx_out *out, const struct lbx_summary *m)
 		lbx_set_double(out, "tensor_max", m->max);
 	}
 	if (m->finite) {
-		lbx_set_double(out, "tensor_mean", m->mean);
+		lbx_set_double(out, "tensor_mean", (double)m->mean);
 		lbx_set_double(out, "tensor_std", lbx_summary_std(m));
 		lbx_set_double(out, "tensor_sum", (double)m->sum);
 	}

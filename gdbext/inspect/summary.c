@@ -15,6 +15,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/isa.h"
 #include "inspect/array.h"
 #include "kernels/half.h"
 
@@ -166,40 +167,46 @@ struct kernels {
 };
 
 #define LEVEL(isa, attribute) \
-attribute static void extremes_f32_##isa(const float *x, int n, struct extremes *r) { extremes_f32(x, n, r); } \
-attribute static void extremes_f64_##isa(const double *x, int n, struct extremes *r) { extremes_f64(x, n, r); } \
-attribute static void mask_f32_##isa(const float *x, int n, float k, float *to, struct extremes *e, \
-				     int64_t c[3]) { mask_f32(x, n, k, to, e, c); } \
+attribute static void extremes_f32_##isa(const float *x, int n, struct extremes *ret) \
+	{ extremes_f32(x, n, ret); } \
+attribute static void extremes_f64_##isa(const double *x, int n, struct extremes *ret) \
+	{ extremes_f64(x, n, ret); } \
+attribute static void mask_f32_##isa(const float *x, int n, float k, float *to, \
+				     struct extremes *e, int64_t counts[3]) \
+	{ mask_f32(x, n, k, to, e, counts); } \
 attribute static void mask_f64_##isa(const double *x, int n, double k, double *to, \
-				     struct extremes *e, int64_t c[3]) { mask_f64(x, n, k, to, e, c); } \
-attribute static int64_t between_f32_##isa(const float *x, int n, int64_t a, int64_t b) \
-	{ return between_f32(x, n, a, b); } \
-attribute static int64_t between_f64_##isa(const double *x, int n, int64_t a, int64_t b) \
-	{ return between_f64(x, n, a, b); } \
+				     struct extremes *e, int64_t counts[3]) \
+	{ mask_f64(x, n, k, to, e, counts); } \
+attribute static int64_t between_f32_##isa(const float *x, int n, int64_t from, int64_t to) \
+	{ return between_f32(x, n, from, to); } \
+attribute static int64_t between_f64_##isa(const double *x, int n, int64_t from, int64_t to) \
+	{ return between_f64(x, n, from, to); } \
 attribute static struct moments moments_f32_##isa(const float *x, int n, double k) \
 	{ return moments_f32(x, n, k); } \
 attribute static struct moments moments_f64_##isa(const double *x, int n, double k) \
 	{ return moments_f64(x, n, k); } \
-attribute static void widen_f16_##isa(const uint16_t *x, int n, float *to) { widen_f16(x, n, to); } \
-attribute static void widen_bf16_##isa(const uint16_t *x, int n, float *to) { widen_bf16(x, n, to); } \
+attribute static void widen_f16_##isa(const uint16_t *x, int n, float *to) \
+	{ widen_f16(x, n, to); } \
+attribute static void widen_bf16_##isa(const uint16_t *x, int n, float *to) \
+	{ widen_bf16(x, n, to); } \
 static const struct kernels kernels_##isa = { \
-	extremes_f32_##isa, extremes_f64_##isa, mask_f32_##isa, mask_f64_##isa, between_f32_##isa, \
-	between_f64_##isa, moments_f32_##isa, moments_f64_##isa, widen_f16_##isa, widen_bf16_##isa, \
+	extremes_f32_##isa, extremes_f64_##isa, mask_f32_##isa, mask_f64_##isa, \
+	between_f32_##isa, between_f64_##isa, moments_f32_##isa, moments_f64_##isa, \
+	widen_f16_##isa, widen_bf16_##isa, \
 };
 LEVEL(base, )
 #ifdef __x86_64__
 LEVEL(v3, __attribute__((target("avx2,fma"))))
-LEVEL(v4, __attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"))))
+LEVEL(v4, __attribute__((target(
+	"avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"))))
 #endif
 
 static const struct kernels *choose(void)
 {
 #ifdef __x86_64__
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-		return &kernels_v4;
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-		return &kernels_v3;
+	enum lb_isa level = lb_isa_level();
+	if (level != LB_ISA_BASE)
+		return level == LB_ISA_V4 ? &kernels_v4 : &kernels_v3;
 #endif
 	return &kernels_base;
 }
@@ -212,12 +219,13 @@ void lbx_summary_init(struct lbx_summary *s, enum lb_dtype dtype)
 }
 
 /* Adds n finite values by their sums around k: Chan, Golub, LeVeque (1979). */
-static void merge(struct lbx_summary *s, int64_t n, double k, struct moments m)
+static void merge(struct lbx_summary *s, int64_t n, long double k, long double sum,
+		  long double squares)
 {
 	if (n == 0)
 		return;
-	double mean = k + m.s / (double)n, m2 = m.q - m.s * (m.s / (double)n);
-	double delta = mean - s->mean, all = (double)(s->finite + n);
+	long double mean = k + sum / n, m2 = squares - sum * (sum / n);
+	long double delta = mean - s->mean, all = (long double)s->finite + n;
 
 	if (m2 < 0)
 		m2 = 0;
@@ -225,11 +233,11 @@ static void merge(struct lbx_summary *s, int64_t n, double k, struct moments m)
 		s->mean = mean;
 		s->m2 = m2;
 	} else {
-		s->mean += delta * ((double)n / all);
-		s->m2 += m2 + delta * delta * ((double)s->finite * (double)n / all);
+		s->mean += delta * (n / all);
+		s->m2 += m2 + delta * delta * (s->finite * (n / all));
 	}
 	s->finite += n;
-	s->sum += (long double)k * (long double)n + m.s;
+	s->sum += k * n + sum;
 }
 
 static void count(struct lbx_summary *s, enum lbx_special kind, int64_t n, int64_t first)
@@ -319,7 +327,17 @@ static void block_##T(struct lbx_summary *s, const struct kernels *kernels, \
 		} \
 	} \
 	/* what is masked adds nothing to either sum */ \
-	merge(s, n - counts[0] - counts[1] - counts[2], k, kernels->moments_##T(finite, n, k)); \
+	struct moments m = kernels->moments_##T(finite, n, k); \
+	long double sum = m.s, squares = m.q; \
+	if (!isfinite(m.s) || !isfinite(m.q)) { /* of numbers near the limits of double */ \
+		sum = squares = 0; \
+		for (int i = 0; i < n; i++) { \
+			long double d = (long double)finite[i] - k; \
+			sum += d; \
+			squares += d * d; \
+		} \
+	} \
+	merge(s, n - counts[0] - counts[1] - counts[2], k, sum, squares); \
 }
 BLOCKS(f32, float, int32_t)
 BLOCKS(f64, double, int64_t)
@@ -428,7 +446,7 @@ static void add_integers(struct lbx_summary *s, const char *elements, int64_t n,
 				higher = false;
 			}
 		}
-		merge(s, m, k, moments);
+		merge(s, m, k, moments.s, moments.q);
 	}
 }
 
@@ -441,22 +459,22 @@ void lbx_summary_add(struct lbx_summary *s, const void *elements, int64_t n, int
 	s->count += n;
 }
 
-double lbx_summary_std(const struct lbx_summary *s)
-{
-	return s->finite ? sqrt(s->m2 / (double)s->finite) : NAN;
-}
-
 void lbx_summary_repeat(struct lbx_summary *s, int64_t times)
 {
 	s->count *= times;
 	s->finite *= times;
 	for (int i = 0; i < LBX_SPECIALS; i++)
 		s->special[i] *= times;
-	s->sum *= (long double)times;
-	s->m2 *= (double)times;
+	s->sum *= times;
+	s->m2 *= times;
+}
+
+double lbx_summary_std(const struct lbx_summary *s)
+{
+	return s->finite ? (double)sqrtl(s->m2 / s->finite) : NAN;
 }
 
 double lbx_summary_l2(const struct lbx_summary *s)
 {
-	return s->finite ? sqrt(s->m2 + s->mean * s->mean * (double)s->finite) : 0;
+	return s->finite ? (double)sqrtl(s->m2 + s->mean * s->mean * s->finite) : 0;
 }

@@ -19,7 +19,7 @@ struct lbx_summary {
 	int64_t int_min, int_max; /* of integers, exactly (those of uint64 as its bits) */
 	int64_t argmin, argmax;
 	/* of the finite values */
-	double mean, m2; /* m2: sum of squared distances from the mean */
+	long double mean, m2; /* m2: sum of squared distances from the mean */
 	long double sum;
 };
 

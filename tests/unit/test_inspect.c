@@ -1,0 +1,480 @@
+/* The commands, from their line to their text or JSON, over memory made by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "graph/op.h"
+#include "image.h"
+#include "inspect/command.h"
+
+struct session {
+	struct image image;
+	struct lbx_context context;
+	struct lbx_out out;
+	struct lbx_settings settings;
+	char *text;
+	size_t n;
+	char variable[32];  /* the last one that was set, */
+	double value;       /* and its value */
+};
+
+static void write_text(struct lbx_out *out, const char *bytes, size_t n)
+{
+	struct session *s = out->context;
+	s->text = realloc(s->text, s->n + n + 1);
+	memcpy(s->text + s->n, bytes, n);
+	s->n += n;
+	s->text[s->n] = '\0';
+}
+
+static void set_int(struct lbx_out *out, const char *name, int64_t value)
+{
+	struct session *s = out->context;
+	snprintf(s->variable, sizeof s->variable, "%s", name);
+	s->value = (double)value;
+}
+
+static void start(struct session *s)
+{
+	lb_clear_error();
+	memset(s, 0, sizeof *s);
+	image_create(&s->image, true);
+	image_populate(&s->image);
+	s->settings = lbx_default_settings;
+	s->out = (struct lbx_out){ .width = 80, .context = s, .write = write_text,
+				   .set_int = set_int };
+	s->context = (struct lbx_context){ .target = &s->image.target, .out = &s->out,
+					   .settings = &s->settings };
+}
+
+static void stop(struct session *s)
+{
+	lbx_table_destroy(s->context.table);
+	image_destroy(&s->image);
+	free(s->text);
+	lb_clear_error();
+}
+
+/* Runs "NAME REST". */
+static bool run(struct session *s, const char *line)
+{
+	char name[32];
+	size_t n = strcspn(line, " ");
+
+	snprintf(name, sizeof name, "%.*s", (int)n, line);
+	s->n = 0;
+	write_text(&s->out, "", 0);
+	s->out.json = false;
+	const struct lbx_command *command = lbx_command_find(lbx_commands, name);
+	assert_non_null(command);
+	return lbx_command_run(&s->context, command, line + n);
+}
+
+static void prints(struct session *s, const char *line, const char *expected)
+{
+	if (!run(s, line))
+		fail_msg("%s: %s", line, lb_error_message());
+	assert_string_equal(s->text, expected);
+}
+
+static void says(struct session *s, const char *line, const char *expected)
+{
+	if (!run(s, line))
+		fail_msg("%s: %s", line, lb_error_message());
+	if (!strstr(s->text, expected))
+		fail_msg("%s: '%s' is not in\n%s", line, expected, s->text);
+}
+
+static void fails(struct session *s, const char *line, const char *expected)
+{
+	if (run(s, line))
+		fail_msg("%s: did not fail", line);
+	if (!strstr(lb_error_message(), expected))
+		fail_msg("%s: '%s' does not say '%s'", line, lb_error_message(), expected);
+	lb_clear_error();
+}
+
+static json_t *parsed(struct session *s, const char *line)
+{
+	json_error_t error;
+
+	if (!run(s, line))
+		fail_msg("%s: %s", line, lb_error_message());
+	json_t *o = json_loads(s->text, 0, &error);
+	if (!o)
+		fail_msg("%s: %s in %s", line, error.text, s->text);
+	return o;
+}
+
+static int64_t integer(const json_t *o, const char *key)
+{
+	return json_integer_value(json_object_get(o, key));
+}
+
+static const char *string(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+	return text ? text : "(null)";
+}
+
+static void values_are_printed(void **state)
+{
+	struct session s;
+
+	(void)state;
+	start(&s);
+	prints(&s, "print x[0,0]",
+	       "x[0,0]: float32 (10,)\n"
+	       "[0.   0.25 0.5  0.75 1.   1.25 1.5  1.75 2.   2.25]\n");
+	prints(&s, "print #2[0:2,::3,1]",
+	       "layer.0/view[0:2,::3,1]: float32 (2, 2)\n[[44.75 37.25]\n [44.5  37.  ]]\n");
+	prints(&s, "print x[1, 2, 3]", "x[1, 2, 3]: float32 ()\n20.75\n");
+	prints(&s, "print x[0:0]", "x[0:0]: float32 (0, 6, 10)\n[]\n");
+	prints(&s, "print layer.0/view[0] --precision 1",
+	       "layer.0/view[0]: float32 (6, 4)\n[[59.8 44.8 29.8 14.8]\n [57.2 42.2 27.2 12.2]\n"
+	       " [54.8 39.8 24.8  9.8]\n [52.2 37.2 22.2  7.2]\n [49.8 34.8 19.8  4.8]\n"
+	       " [47.2 32.2 17.2  2.2]]\n");
+	says(&s, "print lazy", "lazy: float32 (4, 6, 10), lazy: it has no value yet\n"
+	     "peek would replay 1 operation from 1 ready tensor");
+	prints(&s, "set threshold 20", "");
+	prints(&s, "print x --edge 1",
+	       "x: float32 (4, 6, 10)\n[[[ 0.   ...  2.25]\n  ...\n  [12.5  ... 14.75]]\n\n ...\n\n"
+	       " [[45.   ... 47.25]\n  ...\n  [57.5  ... 59.75]]]\n");
+	says(&s, "print x --full", "[ 2.5   2.75  3.    3.25  3.5   3.75  4.    4.25  4.5   4.75]");
+	json_t *o = parsed(&s, "print --json x[3,5]");
+	json_t *values = json_object_get(o, "values");
+	assert_int_equal(json_array_size(values), 10);
+	assert_true(json_real_value(json_array_get(values, 9)) == 59.75);
+	assert_string_equal(string(o, "slice"), "[3,5]");
+	json_decref(o);
+	stop(&s);
+}
+
+static void what_cannot_be_printed(void **state)
+{
+	struct session s;
+
+	(void)state;
+	start(&s);
+	fails(&s, "print y", "no tensor 'y'");
+	fails(&s, "print lasy", "did you mean lazy?");
+	fails(&s, "print x[9]", "index 9 is out of range for axis 0 with size 4");
+	fails(&s, "print x[", "no tensor 'x['");
+	fails(&s, "print #99", "no tensor #99");
+	fails(&s, "print #", "# is followed by its number");
+	fails(&s, "print #1x", "# is followed by its number");
+	fails(&s, "print", "print needs an argument: T[slice]");
+	fails(&s, "print x y", "'y' is too much");
+	fails(&s, "print x --colour", "print has no option '--colour'");
+	fails(&s, "print x --edge", "needs a value: N");
+	fails(&s, "print x --edge 0", "--edge must be from 1");
+	fails(&s, "print x --edge=two", "takes a whole number, not 'two'");
+	fails(&s, "print 'x", "a quote (') is not closed");
+	fails(&s, "stats lazy", "lazy is lazy: it has no value yet; peek would replay 1 operation");
+	fails(&s, "info x[0]", "'x[0]' is a slice");
+	fails(&s, "list --state asleep", "there are lazy, evaluating and ready");
+	fails(&s, "list --dtype f8", "no dtype 'f8'");
+	fails(&s, "list --sort colour", "cannot sort by 'colour'");
+	fails(&s, "at 0x10", "0x10 belongs to no tensor");
+	fails(&s, "at nowhere", "'nowhere' is no address");
+	fails(&s, "set colour 1", "no setting 'colour'");
+	fails(&s, "set precision -1", "from 0 to 20, not '-1'");
+	s.context.target = NULL;
+	lbx_table_destroy(s.context.table);
+	s.context.table = NULL;
+	fails(&s, "print x", "no program");
+	says(&s, "status", "runtime    not found: no program");
+	stop(&s);
+}
+
+static void expression(struct session *s, int i, const char *text, const char *type, uint64_t bits)
+{
+	s->image.expressions[i] = text;
+	snprintf(s->image.values[i].type, sizeof s->image.values[i].type, "%s", type);
+	s->image.values[i].bits = bits;
+}
+
+static void tensors_are_selected(void **state)
+{
+	struct session s;
+	const uint64_t x = IMAGE_TENSORS;
+
+	(void)state;
+	start(&s);
+	const uint64_t view = x + image_root(&s.image)->kinds[0].record_size;
+	expression(&s, 0, "q", "struct lb_tensor *", x);
+	expression(&s, 1, "q[1]", "lb_tensor", view); /* what C makes of a handle's slice */
+	expression(&s, 2, "cache[3]", "lb_tensor * const", view);
+	expression(&s, 3, "*q", "const lb_tensor", x);
+	expression(&s, 4, "lazy", "int", 5);           /* a variable named like a tensor */
+	expression(&s, 5, "gone", "lb_tensor *", 0);
+	expression(&s, 6, "stray", "lb_tensor *", x + 4);
+	prints(&s, "print q[1][0,0]", "x[1][0,0]: float32 ()\n15.0\n");
+	prints(&s, "print q[1,0,0]", "x[1,0,0]: float32 ()\n15.0\n");
+	prints(&s, "print cache[3][0,0,0]", "layer.0/view[0,0,0]: float32 ()\n59.75\n");
+	prints(&s, "print *q[0]", "x[0]: float32 (6, 10)\n[[ 0.    0.25  0.5   0.75  1.    1.25  1.5"
+	       "   1.75  2.    2.25]\n [ 2.5   2.75  3.    3.25  3.5   3.75  4.    4.25  4.5   4.75]\n"
+	       " [ 5.    5.25  5.5   5.75  6.    6.25  6.5   6.75  7.    7.25]\n"
+	       " [ 7.5   7.75  8.    8.25  8.5   8.75  9.    9.25  9.5   9.75]\n"
+	       " [10.   10.25 10.5  10.75 11.   11.25 11.5  11.75 12.   12.25]\n"
+	       " [12.5  12.75 13.   13.25 13.5  13.75 14.   14.25 14.5  14.75]]\n");
+	says(&s, "info lazy", "lazy: float32");
+	fails(&s, "info gone", "'gone' is a NULL tensor");
+	fails(&s, "info stray", "bytes inside a record");
+	stop(&s);
+}
+
+static void names_may_be_shared(void **state)
+{
+	static const int64_t shape[] = { 2, 3 };
+	struct session s;
+
+	(void)state;
+	start(&s);
+	struct lbx_tensor_record r = image_record(&s.image, 18, "x", LB_F32, 2, shape, 0);
+	image_tensor(&s.image, 18, &r);
+	r = image_record(&s.image, 19, "cache[3]", LB_F32, 2, shape, 0);
+	image_tensor(&s.image, 19, &r);
+	fails(&s, "info x", "2 tensors are named 'x': #1 (4, 6, 10) ready, #19 (2, 3) lazy; "
+	      "say which by #id");
+	says(&s, "info #19", "#19");
+	says(&s, "info cache[3]", "cache[3]: float32 (2, 3)");
+	stop(&s);
+}
+
+static void tensors_are_listed(void **state)
+{
+	struct session s;
+
+	(void)state;
+	start(&s);
+	says(&s, "list", "18 tensors: 16 ready");
+	assert_string_equal(s.variable, "tensor_count");
+	assert_true(s.value == 18);
+	says(&s, "list --limit 2", "… 16 more");
+	prints(&s, "list l* --sort name",
+	       "id  name          dtype    shape       state  op         bytes\n"
+	       "#2  layer.0/view  float32  (10, 6, 4)  ready  transpose  960 B\n"
+	       "#3  lazy          float32  (4, 6, 10)  lazy   exp        960 B\n"
+	       "2 tensors of 18: 1 ready (0 B), 1 lazy (960 B once evaluated)\n");
+	says(&s, "list --state lazy", "2 tensors of 18: 0 ready (0 B), 2 lazy");
+	says(&s, "list --dtype bf16", "1 tensor of 18");
+	says(&s, "list nothing*", "0 tensors of 18");
+	((struct lbx_tensor_record *)image_at(&s.image, IMAGE_TENSORS, 8))->seq[0] = 0;
+	json_t *o = parsed(&s, "list --json --sort bytes");
+	json_t *rows = json_object_get(o, "tensors"), *row = json_array_get(rows, 0);
+	assert_int_equal(json_array_size(rows), 18);
+	assert_int_equal(integer(o, "total"), 18);
+	static const char *const keys[] = {
+		"id", "name", "dtype", "shape", "strides", "offset", "contiguous", "state", "op",
+		"inputs", "nbytes", "data",
+	};
+	for (size_t i = 0; i < json_array_size(rows); i++)
+		for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+			assert_non_null(json_object_get(json_array_get(rows, i), keys[k]));
+	assert_int_equal(integer(row, "nbytes"), 960);
+	json_decref(o);
+	/* a line never gets wider than it may, unless the columns' least widths do */
+	s.out.width = 60;
+	assert_true(run(&s, "list layer*"));
+	assert_true(strcspn(s.text, "\n") <= 60);
+	stop(&s);
+}
+
+static void damage_is_told(void **state)
+{
+	struct session s;
+
+	(void)state;
+	start(&s);
+	uint32_t at = image_field(&s.image, LB_KIND_TENSOR, "rank")->offset;
+	*(uint8_t *)image_at(&s.image, IMAGE_TENSORS + at, 1) = 99;
+	says(&s, "list", "1 record could not be read or is damaged");
+	at = image_field(&s.image, LB_KIND_BUFFER, "nbytes")->offset;
+	*(uint8_t *)image_at(&s.image, IMAGE_BUFFERS + at, 1) = 0;
+	says(&s, "info layer.0/view", "corrupt: its shape, strides and offset reach out");
+	fails(&s, "print layer.0/view", "reach out of its buffer");
+	fails(&s, "stats layer.0/view", "reach out of its buffer");
+	says(&s, "status", "1 unreadable or damaged");
+	/* a torn record is shown, its values are not */
+	at = image_field(&s.image, LB_KIND_TENSOR, "seq")->offset;
+	uint32_t size = image_root(&s.image)->kinds[0].record_size;
+	*(uint8_t *)image_at(&s.image, IMAGE_TENSORS + 4 * size + at, 1) = 3;
+	says(&s, "info bool", "warning:    torn");
+	fails(&s, "print bool", "is torn");
+	stop(&s);
+}
+
+static void tensors_are_described(void **state)
+{
+	struct session s;
+
+	(void)state;
+	start(&s);
+	says(&s, "info layer.0/view", "  strides     (-1, -10, -60) elements, strided");
+	says(&s, "info layer.0/view", "  offset      239 elements");
+	says(&s, "info layer.0/view", "  data        0x2003bc");
+	says(&s, "info layer.0/view", "  inputs      x (#1, float32 (4, 6, 10), ready)");
+	says(&s, "info layer.0/view", "raw access (lb_raw_data) does not see");
+	says(&s, "info lazy", "  made by     0x401234\n              0x405678\n");
+	json_t *o = parsed(&s, "info layer.0/view --json");
+	assert_int_equal(integer(o, "id"), 2);
+	assert_string_equal(string(o, "data"), "0x2003bc");
+	assert_string_equal(string(o, "layout"), "strided");
+	assert_true(json_is_false(json_object_get(o, "contiguous")));
+	json_decref(o);
+	o = parsed(&s, "info lazy --json");
+	assert_true(json_is_null(json_object_get(o, "data")));
+	assert_true(json_is_null(json_object_get(o, "strides")));
+	assert_int_equal(integer(json_object_get(o, "pending"), "operations"), 1);
+	assert_int_equal(json_array_size(json_object_get(o, "stack")), 2);
+	json_decref(o);
+	o = parsed(&s, "status --json");
+	assert_string_equal(string(o, "version"), "9.8.7");
+	assert_string_equal(string(o, "target"), "memory image");
+	json_decref(o);
+	stop(&s);
+}
+
+static void statistics(void **state)
+{
+	struct session s;
+
+	(void)state;
+	start(&s);
+	json_t *o = parsed(&s, "stats layer.0/view[:,:,0] --json --first 2");
+	assert_int_equal(integer(o, "count"), 60);
+	assert_true(json_real_value(json_object_get(o, "min")) == 45);
+	assert_true(json_real_value(json_object_get(o, "max")) == 59.75);
+	json_t *at = json_object_get(o, "argmin");
+	assert_int_equal(json_integer_value(json_array_get(at, 0)), 9);
+	assert_int_equal(json_integer_value(json_array_get(at, 1)), 5);
+	assert_true(json_real_value(json_object_get(o, "mean")) == 52.375);
+	assert_int_equal(json_array_size(json_object_get(o, "first")), 2);
+	json_decref(o);
+	says(&s, "stats x", "  max         59.75 at [3, 5, 9]\n");
+	says(&s, "stats x", "  zero        1 (0.417%), first at [0, 0, 0]\n");
+	says(&s, "stats x[0:0]", "  count       0\n");
+	stop(&s);
+}
+
+/* 10^18 elements over 240: counted without being visited. */
+static void repeated_elements(void **state)
+{
+	static const int64_t shape[] = { 1000000000, 1000000, 10 };
+	struct session s;
+
+	(void)state;
+	start(&s);
+	struct lbx_tensor_record r = image_record(&s.image, 18, "wide", LB_F32, 3, shape,
+						  IMAGE_BUFFERS);
+	r.strides[0] = r.strides[1] = 0;
+	image_tensor(&s.image, 18, &r);
+	says(&s, "stats wide", "  count       10000000000000000\n");
+	says(&s, "stats wide", "  max         2.25 at [0, 0, 9]\n");
+	says(&s, "print wide", "[0.   0.25 0.5  ... 1.75 2.   2.25]");
+	fails(&s, "print wide --full", "more than 67108864 elements");
+	stop(&s);
+}
+
+static void addresses_are_found(void **state)
+{
+	struct session s;
+
+	(void)state;
+	start(&s);
+	says(&s, "at 0x200011", "0x200011 is byte 17 of buffer #1 (960 B at 0x200000)\n"
+	     "  x (#1, float32 (4, 6, 10), ready): element [0, 0, 4], byte 1 of it\n"
+	     "  layer.0/view (#2, float32 (10, 6, 4), ready): element [5, 5, 3], byte 1 of it\n");
+	fails(&s, "at 0x2003c0", "0x2003c0 belongs to no tensor");
+	says(&s, "at 0x100000", "the record (lb_tensor) of x (#1");
+	says(&s, "at 0x100009", "byte 9 of the record");
+	json_t *o = parsed(&s, "at 0x2003bc --json");
+	json_t *place = json_array_get(json_object_get(o, "tensors"), 1);
+	assert_string_equal(string(place, "name"), "layer.0/view");
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(json_integer_value(json_array_get(json_object_get(place, "element"),
+								   (size_t)i)), 0);
+	json_decref(o);
+	stop(&s);
+}
+
+static void lines_are_taken_apart(void **state)
+{
+	struct lbx_args args;
+	const struct lbx_command *print = lbx_command_find(lbx_commands, "print");
+	const struct lbx_command *list = lbx_command_find(lbx_commands, "list");
+	int64_t edge = 7;
+
+	(void)state;
+	lb_clear_error();
+	assert_true(lbx_args_parse(print, "  x[0, :, f(1, 2)]  --edge=4 --full", &args));
+	assert_int_equal(args.n, 1);
+	assert_string_equal(args.v[0], "x[0, :, f(1, 2)]");
+	assert_string_equal(lbx_args_option(&args, "edge"), "4");
+	assert_string_equal(lbx_args_option(&args, "full"), "");
+	assert_null(lbx_args_option(&args, "precision"));
+	assert_null(lbx_args_option(&args, "json"));
+	assert_true(lbx_args_int(&args, "edge", 1, 9, &edge));
+	assert_int_equal(edge, 4);
+	assert_true(lbx_args_int(&args, "precision", 1, 9, &edge));
+	assert_int_equal(edge, 4);
+	assert_true(lbx_args_parse(list, "\"a b*\" --sort 'name' --json", &args));
+	assert_string_equal(args.v[0], "a b*");
+	assert_string_equal(lbx_args_option(&args, "sort"), "name");
+	assert_string_equal(lbx_args_option(&args, "json"), "");
+	assert_true(lbx_args_parse(list, "-- --json", &args));
+	assert_string_equal(args.v[0], "--json");
+	assert_null(lbx_args_option(&args, "json"));
+	char *longest = malloc(LBX_LINE_MAX + 10);
+	memset(longest, 'x', LBX_LINE_MAX + 9);
+	longest[LBX_LINE_MAX + 9] = '\0';
+	assert_false(lbx_args_parse(list, longest, &args));
+	lb_clear_error();
+	longest[LBX_LINE_MAX - 2] = '\0';
+	assert_true(lbx_args_parse(list, longest, &args));
+	free(longest);
+}
+
+static void every_command_has_help(void **state)
+{
+	struct session s;
+
+	(void)state;
+	start(&s);
+	for (const struct lbx_command *c = lbx_commands; c->name; c++) {
+		s.n = 0;
+		lbx_command_help(&s.out, c, "tensor ");
+		assert_non_null(strstr(s.text, c->summary + 1));
+		assert_non_null(strstr(s.text, "--json"));
+		assert_true(c->summary[strlen(c->summary) - 1] != '.');
+		assert_non_null(c->run);
+		assert_true(c->max_args >= c->min_args);
+	}
+	stop(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_printed),
+		cmocka_unit_test(what_cannot_be_printed),
+		cmocka_unit_test(tensors_are_selected),
+		cmocka_unit_test(names_may_be_shared),
+		cmocka_unit_test(tensors_are_listed),
+		cmocka_unit_test(damage_is_told),
+		cmocka_unit_test(tensors_are_described),
+		cmocka_unit_test(statistics),
+		cmocka_unit_test(repeated_elements),
+		cmocka_unit_test(addresses_are_found),
+		cmocka_unit_test(lines_are_taken_apart),
+		cmocka_unit_test(every_command_has_help),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,456 @@
+/* The symbol table's decoder, over memory made by hand: right, of another layout, damaged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "graph/op.h"
+#include "image.h"
+
+struct fixture {
+	struct image image;
+	struct lbx_table *table;
+	struct lbx_tensors *tensors;
+};
+
+static void start(struct fixture *f, bool shuffled)
+{
+	lb_clear_error();
+	f->table = NULL;
+	image_create(&f->image, shuffled);
+	image_populate(&f->image);
+}
+
+static void open_table(struct fixture *f)
+{
+	if (!lbx_table_create(&f->image.target, &f->table))
+		fail_msg("%s", lb_error_message());
+	f->tensors = lbx_table_tensors(f->table);
+}
+
+static void stop(struct fixture *f)
+{
+	lbx_table_destroy(f->table);
+	image_destroy(&f->image);
+	lb_clear_error();
+}
+
+static void refused(struct fixture *f, const char *message)
+{
+	assert_false(lbx_table_create(&f->image.target, &f->table));
+	if (!strstr(lb_error_message(), message))
+		fail_msg("'%s' does not say '%s'", lb_error_message(), message);
+	f->table = NULL;
+	stop(f);
+}
+
+static uint64_t count(struct fixture *f, uint64_t *bad)
+{
+	struct lbx_tensor t;
+	uint64_t slot = 0, n = 0;
+	enum lbx_next next;
+
+	*bad = 0;
+	while ((next = f->tensors->ops->next(f->tensors, &slot, &t, bad)) == LBX_NEXT_TENSOR) {
+		n++;
+		assert_true(t.rank <= LB_MAX_RANK && t.size >= 0);
+	}
+	assert_int_equal(next, LBX_NEXT_END);
+	assert_true(lb_ok());
+	return n;
+}
+
+static void check_decoded(bool shuffled, bool maps)
+{
+	struct fixture f;
+	struct lbx_tensor t, input;
+	struct lbx_root root;
+	uint64_t bad, pcs[8];
+
+	start(&f, shuffled);
+	f.image.maps = maps;
+	open_table(&f);
+	assert_true(lbx_table_valid(f.table));
+	assert_true(lbx_table_root(f.table, &root));
+	assert_string_equal(root.version, "9.8.7");
+	assert_int_equal(root.pid, 4711);
+	assert_int_equal(root.minor, shuffled ? LB_ABI_MINOR + 7 : LB_ABI_MINOR);
+	assert_int_equal(root.rank, -1);
+	assert_int_equal(root.counters.created, 100);
+	assert_int_equal(root.counters.cache_limit, 113);
+	assert_int_equal(root.watch_all_at, IMAGE_ROOT + offsetof(struct lb_symtab, watch_all));
+	assert_int_equal(count(&f, &bad), 4 + LB_DTYPES);
+	assert_int_equal(bad, 0);
+
+	assert_true(f.tensors->ops->by_id(f.tensors, 2, &t));
+	assert_string_equal(t.name, "layer.0/view");
+	assert_string_equal(t.op, "transpose");
+	assert_int_equal(t.op_class, LB_CLASS_VIEW);
+	assert_int_equal(t.state, LB_STATE_READY);
+	assert_int_equal(t.rank, 3);
+	assert_int_equal(t.shape[0], 10);
+	assert_int_equal(t.strides[2], -60);
+	assert_int_equal(t.offset, 239);
+	assert_int_equal(t.data, IMAGE_DATA);
+	assert_int_equal(t.buffer_bytes, 960);
+	assert_true(lbx_tensor_in_bounds(&t));
+	assert_int_equal(lbx_tensor_contiguity(&t), LBX_STRIDED);
+	assert_true(f.tensors->ops->input(f.tensors, &t, 0, &input));
+	assert_string_equal(input.name, "x");
+	assert_int_equal(lbx_tensor_contiguity(&input), LBX_ROW_CONTIGUOUS);
+	assert_int_equal(lbx_table_watch_at(f.table, &t),
+			 t.address + image_field(&f.image, LB_KIND_TENSOR, "watch")->offset);
+
+	assert_true(f.tensors->ops->by_id(f.tensors, 3, &t));
+	assert_int_equal(t.state, LB_STATE_LAZY);
+	assert_int_equal(f.tensors->ops->stack(f.tensors, &t, pcs, 8), 2);
+	assert_int_equal(pcs[1], 0x405678);
+	assert_true(f.tensors->ops->by_id(f.tensors, 4, &t));
+	assert_int_equal(t.n_inputs, 5);
+	assert_int_equal(f.tensors->ops->input_id(f.tensors, &t, 4), 3);
+	for (int dtype = 0; dtype < LB_DTYPES; dtype++) {
+		assert_true(f.tensors->ops->by_id(f.tensors, 5 + (uint64_t)dtype, &t));
+		assert_int_equal(t.dtype, dtype);
+		assert_string_equal(t.name, lbx_dtype_name(dtype));
+	}
+	stop(&f);
+}
+
+static void decodes_its_own_layout(void **state)
+{
+	(void)state;
+	check_decoded(false, false);
+	check_decoded(false, true);
+}
+
+static void decodes_another_layout(void **state)
+{
+	(void)state;
+	check_decoded(true, false);
+	check_decoded(true, true);
+}
+
+/* Many tensors take few reads. */
+static void reads_are_large(void **state)
+{
+	struct fixture f;
+	uint64_t bad;
+
+	(void)state;
+	start(&f, false);
+	open_table(&f);
+	f.image.reads = 0;
+	assert_int_equal(count(&f, &bad), 4 + LB_DTYPES);
+	assert_true(f.image.reads < 40);
+	stop(&f);
+}
+
+#define ROOT(statement) do { \
+	struct lb_symtab *root; \
+	start(&f, false); \
+	root = image_root(&f.image); \
+	statement; \
+} while (0)
+
+static void impossible_roots_are_refused(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	ROOT(root->magic ^= 1);
+	refused(&f, "magic");
+	ROOT(root->magic = __builtin_bswap64(root->magic));
+	refused(&f, "byte order");
+	ROOT(root->major = 2);
+	refused(&f, "version 2.0, this reader knows 1.x");
+	ROOT(root->size = 8);
+	refused(&f, "'size'");
+	ROOT(root->size = 1 << 30);
+	refused(&f, "'size'");
+	ROOT(root->n_root_fields = UINT32_MAX);
+	refused(&f, "'n_root_fields'");
+	ROOT(root->n_kinds = 0);
+	refused(&f, "'n_kinds'");
+	ROOT(root->n_kinds = 64);
+	refused(&f, "'kinds'");
+	ROOT(root->root_fields = 0xdead0000);
+	refused(&f, "root field descriptors: no memory at 0xdead0000");
+	ROOT(root->n_ops = 100000);
+	refused(&f, "'n_ops'");
+	ROOT(root->n_dtypes = 100000);
+	refused(&f, "'n_dtypes'");
+	ROOT(root->ops = 8);
+	refused(&f, "names of operations");
+	ROOT(root->kinds[0].record_size = 3);
+	refused(&f, "tensor field 'record_size'");
+	ROOT(root->kinds[1].record_size = 1 << 20);
+	refused(&f, "buffer field 'record_size'");
+	ROOT(root->kinds[0].first_tier = 0);
+	refused(&f, "'first_tier'");
+	ROOT(root->kinds[0].first_tier = UINT64_MAX);
+	refused(&f, "'first_tier'");
+	ROOT(root->kinds[0].used = 1ULL << 60);
+	refused(&f, "'used'");
+	ROOT(root->kinds[0].n_fields = 0);
+	refused(&f, "'n_fields'");
+	ROOT(root->kinds[0].fields = UINT64_MAX - 8);
+	refused(&f, "tensor field descriptors");
+	ROOT(strcpy(root->kinds[0].kind, "sensor"));
+	refused(&f, "no tensor records");
+	start(&f, false);
+	free(f.image.regions[0].bytes);
+	f.image.regions[0] = (struct image_region){ 1, 0, NULL };
+	refused(&f, "no memory at 0x10000");
+}
+
+static void impossible_fields_are_refused(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	start(&f, false);
+	strcpy(image_field(&f.image, LB_KIND_TENSOR, "strides")->name, "other");
+	refused(&f, "tensor records have no field 'strides'");
+	start(&f, true);
+	strcpy(image_field(&f.image, LB_KIND_BUFFER, "data")->name, "other");
+	refused(&f, "buffer records have no field 'data'");
+	start(&f, false);
+	image_field(&f.image, LB_KIND_TENSOR, "id")->width = 3;
+	refused(&f, "tensor field 'id' is 3 bytes wide");
+	start(&f, false);
+	image_field(&f.image, LB_KIND_TENSOR, "rank")->width = 8;
+	refused(&f, "tensor field 'rank' is 8 bytes wide");
+	start(&f, false);
+	image_field(&f.image, LB_KIND_TENSOR, "shape")->offset = 340;
+	refused(&f, "tensor field 'shape' lies outside the record");
+	start(&f, false);
+	image_field(&f.image, LB_KIND_TENSOR, "shape")->count = 0;
+	refused(&f, "tensor field 'shape' has no elements");
+	start(&f, false);
+	image_field(&f.image, LB_KINDS, "kinds")->offset = 1 << 20;
+	refused(&f, "root field 'kinds' lies outside");
+	start(&f, false);
+	image_field(&f.image, LB_KINDS, "n_ops")->width = 16;
+	refused(&f, "root field 'n_ops'");
+	/* one that can be done without */
+	start(&f, false);
+	strcpy(image_field(&f.image, LB_KIND_TENSOR, "eval_ns")->name, "other");
+	open_table(&f);
+	stop(&f);
+}
+
+static void damaged_records_are_counted(void **state)
+{
+	static const struct {
+		size_t offset;
+		uint64_t value;
+		uint8_t width;
+		const char *message;
+	} damages[] = {
+#define DAMAGE(field, type, value, message) \
+		{ offsetof(struct lbx_tensor_record, field), (uint64_t)(value), sizeof(type), message }
+		DAMAGE(rank, uint8_t, 9, "its rank is 9"),
+		DAMAGE(dtype, uint8_t, 200, "its dtype is 200"),
+		DAMAGE(op, uint8_t, 255, "its operation is 255"),
+		DAMAGE(state, uint8_t, 77, "its state is 77"),
+		DAMAGE(size, int64_t, 5, "it has 5 elements but its shape makes 240"),
+		DAMAGE(size, int64_t, -1, "it has -1 elements"),
+		DAMAGE(shape, int64_t, -4, "axis 0 has -4 elements"),
+		DAMAGE(shape, int64_t, INT64_MAX, "does not fit 64 bits"),
+		DAMAGE(buffer, uint64_t, 0, "it is ready but has no buffer"),
+		DAMAGE(buffer, uint64_t, 12345, "0x3039 is no buffer record"),
+		DAMAGE(buffer, uint64_t, IMAGE_BUFFERS + 8, "is no buffer record"),
+		DAMAGE(n_inputs, uint32_t, UINT32_MAX, "it has 4294967295 inputs"),
+#undef DAMAGE
+	};
+	struct fixture f;
+	struct lbx_tensor t;
+	uint64_t bad;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+		start(&f, false);
+		memcpy((char *)image_at(&f.image, IMAGE_TENSORS, 400) + damages[i].offset,
+		       &damages[i].value, damages[i].width);
+		open_table(&f);
+		assert_int_equal(count(&f, &bad), 3 + LB_DTYPES);
+		assert_int_equal(bad, 1);
+		assert_false(f.tensors->ops->by_id(f.tensors, 1, &t));
+		if (!strstr(lb_error_message(), damages[i].message))
+			fail_msg("'%s' does not say '%s'", lb_error_message(), damages[i].message);
+		stop(&f);
+	}
+}
+
+static void damaged_buffers(void **state)
+{
+	struct fixture f;
+	struct lbx_tensor t;
+	struct lbx_buffer b;
+
+	(void)state;
+	start(&f, false);
+	struct lbx_buffer_record *r = image_at(&f.image, IMAGE_BUFFERS, sizeof *r);
+	r->nbytes[0] = -5;
+	open_table(&f);
+	assert_false(f.tensors->ops->by_id(f.tensors, 1, &t));
+	assert_non_null(strstr(lb_error_message(), "is damaged: -5 bytes"));
+	lb_clear_error();
+	assert_false(lbx_table_buffer_at(f.table, IMAGE_DATA, &b));
+	assert_true(lb_ok());
+	r->nbytes[0] = INT64_MAX;
+	r->data[0] = UINT64_MAX - 100;
+	assert_false(f.tensors->ops->by_id(f.tensors, 1, &t));
+	lb_clear_error();
+	r->id[0] = 0;
+	r->data[0] = IMAGE_DATA;
+	r->nbytes[0] = 960;
+	assert_false(f.tensors->ops->by_id(f.tensors, 1, &t));
+	assert_non_null(strstr(lb_error_message(), "is freed"));
+	lb_clear_error();
+	/* too short for its tensors: they are shown, and known to leave it */
+	r->id[0] = 1;
+	r->nbytes[0] = 956;
+	assert_true(f.tensors->ops->by_id(f.tensors, 1, &t));
+	assert_false(lbx_tensor_in_bounds(&t));
+	stop(&f);
+}
+
+static void torn_and_freed(void **state)
+{
+	struct fixture f;
+	struct lbx_tensor t;
+	uint64_t bad;
+
+	(void)state;
+	start(&f, false);
+	struct lbx_tensor_record *r = image_at(&f.image, IMAGE_TENSORS, 2 * sizeof *r);
+	r[0].seq[0] = 3;
+	r[1].state[0] = LB_STATE_FREED;
+	open_table(&f);
+	assert_int_equal(count(&f, &bad), 3 + LB_DTYPES);
+	assert_int_equal(bad, 0);
+	assert_true(f.tensors->ops->by_address(f.tensors, IMAGE_TENSORS, &t));
+	assert_true(t.torn);
+	assert_false(f.tensors->ops->by_address(f.tensors, IMAGE_TENSORS + sizeof *r, &t));
+	assert_non_null(strstr(lb_error_message(), "(#2) has been freed"));
+	lb_clear_error();
+	assert_false(f.tensors->ops->by_id(f.tensors, 2, &t));
+	assert_non_null(strstr(lb_error_message(), "no tensor #2 any more"));
+	lb_clear_error();
+	assert_false(f.tensors->ops->by_id(f.tensors, 5000, &t));
+	assert_string_equal(lb_error_message(), "there is no tensor #5000");
+	lb_clear_error();
+	assert_false(f.tensors->ops->by_address(f.tensors, IMAGE_TENSORS + 8, &t));
+	assert_non_null(strstr(lb_error_message(), "8 bytes inside a record"));
+	lb_clear_error();
+	assert_false(f.tensors->ops->by_address(f.tensors, 0x1234, &t));
+	assert_non_null(strstr(lb_error_message(), "outside the tensor records"));
+	stop(&f);
+}
+
+/* Slabs that are gone: what can be read is shown, the rest is counted, in bounded time. */
+static void unreadable_slabs(void **state)
+{
+	struct fixture f;
+	uint64_t bad;
+
+	(void)state;
+	start(&f, false);
+	image_root(&f.image)->kinds[0].tiers[1] = 0xdead0000;
+	open_table(&f);
+	assert_int_equal(count(&f, &bad), IMAGE_FIRST_TIER);
+	assert_int_equal(bad, 4 + LB_DTYPES - IMAGE_FIRST_TIER);
+	stop(&f);
+	start(&f, false);
+	for (int i = 0; i < LB_TIERS; i++)
+		image_root(&f.image)->kinds[0].tiers[i] = i ? UINT64_MAX - 4096 : IMAGE_TENSORS;
+	image_root(&f.image)->kinds[0].used = (uint64_t)IMAGE_FIRST_TIER << 20;
+	open_table(&f);
+	assert_int_equal(count(&f, &bad), IMAGE_FIRST_TIER);
+	assert_int_equal(bad, ((uint64_t)IMAGE_FIRST_TIER << 20) - IMAGE_FIRST_TIER);
+	stop(&f);
+	start(&f, false);
+	image_root(&f.image)->kinds[0].used = 1ULL << 32;
+	image_root(&f.image)->kinds[0].first_tier = 1ULL << 31;
+	image_root(&f.image)->kinds[0].tiers[1] = 0x7f0000000000;
+	open_table(&f);
+	count(&f, &bad);
+	assert_true(f.image.reads < 100000);
+	stop(&f);
+}
+
+static void wild_names_inputs_and_stacks(void **state)
+{
+	struct fixture f;
+	struct lbx_tensor t, input;
+	uint64_t pcs[4];
+
+	(void)state;
+	start(&f, false);
+	struct lbx_tensor_record *r = image_at(&f.image, IMAGE_TENSORS, 4 * sizeof *r);
+	char *last = image_at(&f.image, f.image.names_end - 4, 4);
+	memcpy(last, "ab\033d", 4); /* without an end */
+	r[0].name[0] = f.image.names_end - 4;
+	r[1].name[0] = 0xdead0000;
+	r[1].inputs[0] = IMAGE_TENSORS + sizeof *r; /* itself */
+	r[2].stack[0] = UINT32_MAX;
+	r[3].more_inputs[0] = 0xdead0000;
+	open_table(&f);
+	assert_true(f.tensors->ops->by_id(f.tensors, 1, &t));
+	assert_true(strcmp(t.name, "") == 0 || strncmp(t.name, "ab?d", 4) == 0);
+	assert_true(f.tensors->ops->by_id(f.tensors, 2, &t));
+	assert_string_equal(t.name, "");
+	assert_true(f.tensors->ops->input(f.tensors, &t, 0, &input));
+	assert_int_equal(input.id, 2);
+	assert_false(f.tensors->ops->input(f.tensors, &t, 1, &input));
+	lb_clear_error();
+	assert_true(f.tensors->ops->by_id(f.tensors, 3, &t));
+	assert_int_equal(f.tensors->ops->stack(f.tensors, &t, pcs, 4), 1);
+	assert_int_equal(pcs[0], 0x401234);
+	assert_true(f.tensors->ops->by_id(f.tensors, 4, &t));
+	assert_false(f.tensors->ops->input(f.tensors, &t, 0, &input));
+	lb_clear_error();
+	assert_int_equal(f.tensors->ops->input_id(f.tensors, &t, 0), 0);
+	assert_true(lb_ok());
+	stop(&f);
+}
+
+static void notices_another_process(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	start(&f, false);
+	open_table(&f);
+	assert_true(lbx_table_valid(f.table));
+	image_root(&f.image)->pid++;
+	assert_false(lbx_table_valid(f.table));
+	image_root(&f.image)->pid--;
+	image_root(&f.image)->magic = 0;
+	assert_false(lbx_table_valid(f.table));
+	assert_true(lb_ok());
+	stop(&f);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(decodes_its_own_layout),
+		cmocka_unit_test(decodes_another_layout),
+		cmocka_unit_test(reads_are_large),
+		cmocka_unit_test(impossible_roots_are_refused),
+		cmocka_unit_test(impossible_fields_are_refused),
+		cmocka_unit_test(damaged_records_are_counted),
+		cmocka_unit_test(damaged_buffers),
+		cmocka_unit_test(torn_and_freed),
+		cmocka_unit_test(unreadable_slabs),
+		cmocka_unit_test(wild_names_inputs_and_stacks),
+		cmocka_unit_test(notices_another_process),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
