@@ -83,14 +83,18 @@ static void copy_range(void *arg, int64_t begin, int64_t end)
 	}
 }
 
+/* Through a local block: both sides are then read and written line by line, also when
+ * a stride is a power of two and a column's lines would share one cache set. */
 #define TRANSPOSE(T)                                                              \
 	do {                                                                      \
-		T *d = (T *)(void *)to;                                           \
+		T *d = (T *)(void *)to, block[BLOCK][BLOCK + 1];                  \
 		const T *s = (const T *)(const void *)from;                       \
+		for (int64_t c = 0; c < columns; c++)                             \
+			for (int64_t r = 0; r < rows; r++)                        \
+				block[c][r] = s[r * from_row + c * from_column];  \
 		for (int64_t r = 0; r < rows; r++)                                \
 			for (int64_t c = 0; c < columns; c++)                     \
-				d[r * to_row + c * to_column] =                   \
-					s[r * from_row + c * from_column];        \
+				d[r * to_row + c * to_column] = block[c][r];      \
 	} while (0)
 
 static void copy_block(char *to, const char *from, int64_t rows, int64_t columns, int64_t to_row,

@@ -19,9 +19,10 @@
 
 enum {
 	LOCAL_BYTES = 48 << 10, /* for slots; a thread's stack holds it */
-	TILE_MOST = 4096,
+	TILE_MOST = 1024,
 	TILE_STEP = 64,         /* tiles are multiples: slots stay aligned */
 	ROW_LEAST = 512,        /* shorter rows are gathered across */
+	LARGE = 1 << 18,        /* elements */
 	STREAM_BYTES = 8 << 20, /* an output as large as this goes past the caches */
 	GRAIN_COST = 1 << 18,   /* weighted elements worth a thread */
 };
@@ -38,6 +39,7 @@ struct plan {
 	int64_t strides[LB_FUSE_INPUTS][LB_MAX_RANK];
 	int64_t tile;
 	bool rows;                        /* tiles do not cross rows */
+	bool large;                       /* inputs come from memory, not from a cache */
 	bool stream;                      /* outputs copied at the end go past the caches */
 	uint8_t place[LB_FUSE_REGS];
 	uint8_t bytes[LB_FUSE_REGS];      /* width of an element */
@@ -257,6 +259,21 @@ static void fit_tile_to_rows(struct plan *plan)
 		plan->tile = even;
 }
 
+/* Part `k` of all operations' share of what the next tile reads: memory is then busy
+ * while an operation works in the cache. */
+static void prefetch(const struct plan *plan, void **at, int64_t n, int k)
+{
+	const struct lb_fuse *fuse = plan->fuse;
+	for (int i = 0; i < fuse->n_inputs; i++) {
+		if (plan->place[i] != DIRECT)
+			continue;
+		int64_t bytes = n * plan->bytes[i], share = bytes / fuse->n_insns;
+		const char *next = (const char *)at[i] + bytes + k * share;
+		for (int64_t line = 0; line < share; line += 64)
+			__builtin_prefetch(next + line, 0, 2);
+	}
+}
+
 static void run_tile(const struct plan *plan, void **at, int64_t begin, int64_t n)
 {
 	const struct lb_fuse *fuse = plan->fuse;
@@ -268,6 +285,8 @@ static void run_tile(const struct plan *plan, void **at, int64_t begin, int64_t 
 					begin * plan->bytes[insn->dst];
 		plan->functions[k](n, at[insn->dst], at[insn->a], arity > 1 ? at[insn->b] : NULL,
 				   arity > 2 ? at[insn->c] : NULL);
+		if (plan->large && begin + 2 * n <= plan->n)
+			prefetch(plan, at, n, k);
 	}
 	for (int j = 0; j < fuse->n_outputs; j++) {
 		if (!plan->copied[j])
@@ -393,6 +412,7 @@ bool lb_kernel_fused(struct lb_exec *exec, const struct lb_fuse *fuse)
 	if (plan.n == 0)
 		return true;
 	plan.stream = wants_stream(fuse, plan.n);
+	plan.large = plan.n >= LARGE && fuse->n_insns > 1;
 	flatten(&plan);
 	if (!find_functions(&plan, &cost) || !place_registers(&plan))
 		return false;
