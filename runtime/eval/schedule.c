@@ -190,7 +190,8 @@ void lb_tensor_to_lazy(struct lb_tensor *t, void (*drop)(struct lb_buffer *))
 	struct lb_buffer *buffer = lb_tensor_buffer(t);
 	lb_record_begin(&t->seq);
 	t->buffer = 0;
-	t->eval = t->order = 0;
+	__atomic_store_n(&t->eval, 0, __ATOMIC_RELAXED);
+	t->order = 0;
 	lb_record_end(&t->seq);
 	if (buffer)
 		drop(buffer);

@@ -77,7 +77,7 @@ lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
 		return NULL;
 	}
 	/* who asks for a dtype means it: the result is weak no more */
-	if ((enum lb_dtype)x->dtype == dtype && !(x->flags & LB_FLAG_WEAK))
+	if ((enum lb_dtype)x->dtype == dtype && !(lb_tensor_flags(x) & LB_FLAG_WEAK))
 		return x;
 	return lb_as_new(x, dtype, site);
 }

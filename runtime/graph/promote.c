@@ -30,7 +30,7 @@ enum lb_dtype lb_inexact(enum lb_dtype dtype)
 
 static bool is_weak(const struct lb_tensor *x)
 {
-	return x->flags & LB_FLAG_WEAK;
+	return lb_tensor_flags(x) & LB_FLAG_WEAK;
 }
 
 /* What a literal becomes next to a dtype; params: 0 double bits, 1 int64, 2 is an int. */

@@ -173,7 +173,7 @@ void lb_tensor_detach(struct lb_tensor *t)
 		? t->inputs : (uint64_t *)(uintptr_t)t->more_inputs;
 	struct lb_tensor *chain = NULL;
 	lb_record_begin(&t->seq);
-	t->flags |= LB_FLAG_DETACHED;
+	__atomic_fetch_or(&t->flags, LB_FLAG_DETACHED, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		struct lb_tensor *input = (struct lb_tensor *)(uintptr_t)list[i];
 		list[i] = input->id;

@@ -50,6 +50,12 @@ static inline enum lb_state lb_tensor_state(const struct lb_tensor *t)
 	return (enum lb_state)__atomic_load_n(&t->state, __ATOMIC_ACQUIRE);
 }
 
+/* An evaluation may detach the tensor at the same time. */
+static inline uint32_t lb_tensor_flags(const struct lb_tensor *t)
+{
+	return __atomic_load_n(&t->flags, __ATOMIC_RELAXED);
+}
+
 static inline struct lb_tensor *lb_tensor_input(const struct lb_tensor *t, uint32_t i)
 {
 	const uint64_t *list = t->n_inputs <= LB_INLINE_INPUTS
