@@ -37,7 +37,7 @@ static json_t *inputs(struct lbx_tensors *tensors, const struct lbx_tensor *t)
 
 json_t *lbx_json_tensor(struct lbx_tensors *tensors, const struct lbx_tensor *t)
 {
-	bool ready = t->state == LB_STATE_READY;
+	bool known = t->layout_known;
 	json_t *o = json_object();
 	enum lbx_contiguity contiguity = lbx_tensor_contiguity(t);
 
@@ -45,11 +45,11 @@ json_t *lbx_json_tensor(struct lbx_tensors *tensors, const struct lbx_tensor *t)
 	json_object_set_new(o, "name", t->name[0] ? lbx_json_string(t->name) : json_null());
 	json_object_set_new(o, "dtype", json_string(lbx_dtype_name(t->dtype)));
 	json_object_set_new(o, "shape", lbx_json_list(t->shape, t->rank));
-	json_object_set_new(o, "strides", ready ? lbx_json_list(t->strides, t->rank) : json_null());
-	json_object_set_new(o, "offset", ready ? json_integer(t->offset) : json_null());
-	json_object_set_new(o, "contiguous", ready ? json_boolean(contiguity == LBX_ROW_CONTIGUOUS)
+	json_object_set_new(o, "strides", known ? lbx_json_list(t->strides, t->rank) : json_null());
+	json_object_set_new(o, "offset", known ? json_integer(t->offset) : json_null());
+	json_object_set_new(o, "contiguous", known ? json_boolean(contiguity == LBX_ROW_CONTIGUOUS)
 						   : json_null());
-	json_object_set_new(o, "layout", ready ? json_string(lbx_contiguity_name(contiguity))
+	json_object_set_new(o, "layout", known ? json_string(lbx_contiguity_name(contiguity))
 					       : json_null());
 	json_object_set_new(o, "state", json_string(lbx_state_name(t->state)));
 	json_object_set_new(o, "op", lbx_json_string(t->op));

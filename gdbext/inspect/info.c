@@ -42,7 +42,7 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 	char list[192], bytes[32], flags[64];
 
 	field(out, "strides");
-	if (t->state != LB_STATE_READY) {
+	if (!t->layout_known) {
 		lbx_printf(out, "not known before evaluation\n");
 		return;
 	}
@@ -50,6 +50,8 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_printf(out, "%s elements, %s\n", list, layouts[contiguity]);
 	field(out, "offset");
 	lbx_printf(out, "%lld elements\n", (long long)t->offset);
+	if (t->state != LB_STATE_READY)
+		return;
 	field(out, "data");
 	uint64_t data = lbx_tensor_data(t);
 	if (data)
@@ -116,13 +118,13 @@ static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
 	if (t->torn)
 		warn(out, "torn: the program stopped while it was changing this record; "
 			  "its fields may not fit together");
-	if (t->state != LB_STATE_READY || t->size == 0)
+	if (t->size == 0 || !t->layout_known)
 		return;
-	if (!lbx_tensor_in_bounds(t))
+	if (t->state == LB_STATE_READY && !lbx_tensor_in_bounds(t))
 		warn(out, "corrupt: its shape, strides and offset reach out of its buffer");
 	else if (lbx_tensor_contiguity(t) != LBX_ROW_CONTIGUOUS)
-		warn(out, "raw access (lb_raw_data) does not see these elements in this order: "
-			  "use the strides, lb_data, or lb_contiguous");
+		warn(out, "lb_raw_data does not see these elements in this order:\n"
+			  "              use the strides, lb_data, or lb_contiguous");
 }
 
 static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const struct lbx_tensor *t)

@@ -67,6 +67,7 @@ static bool decode_shape(const struct lbx_tensor_record *r, struct lbx_tensor *r
 		return BAD("it has %lld elements but its shape makes %lld", (long long)r->size[0],
 			   (long long)ret->size);
 	ret->offset = r->offset[0];
+	ret->layout_known = true;
 	return true;
 }
 

@@ -20,6 +20,9 @@ struct lbx_tensor {
 	enum lb_op_class op_class;
 	int rank;
 	uint32_t flags, watch;
+	/* strides and offset are valid; here always, but there are runtimes that leave placeholders
+	 * until the tensor is evaluated */
+	bool layout_known;
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK]; /* elements */
 	int64_t offset;   /* elements */
 	int64_t size;     /* elements, checked against shape */
