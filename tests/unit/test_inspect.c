@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "graph/op.h"
+#include "base/op.h"
 #include "image.h"
 #include "inspect/command.h"
 

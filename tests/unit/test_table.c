@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "graph/op.h"
+#include "base/op.h"
 #include "image.h"
 
 struct fixture {
