@@ -2,7 +2,7 @@
  * (tests/unit/image.c), then every inspection runs. From the top of the tree:
  *
  *	clang -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined -DLBX_LIBFUZZER -Iruntime \
- *		-Iprobes -Igdbext gdbext/{target/{target,note},table/*,inspect/*}.c runtime/base/*.c \
+ *		-Iprobes -Igdbext gdbext/{target/{target,note},{table,inspect}/[a-z]*}.c runtime/base/[a-z]*.c \
  *		tests/unit/{image,damage}.c tests/fuzz/fuzz_table.c -ljansson -lm -o fuzz_table
  *
  * Without -fsanitize=fuzzer and -DLBX_LIBFUZZER it has a main of its own:
