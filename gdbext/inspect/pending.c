@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "inspect/describe.h"
 
-enum { MAX_NODES = 1 << 16, SET_SIZE = MAX_NODES * 4 };
+enum { MAX_NODES = 1 << 16, MAX_EDGES = 1 << 20, SET_SIZE = MAX_NODES * 4 };
 
 /* Addresses that have been met: open addressing, never more than half full. */
 static bool insert(uint64_t *set, uint64_t key)
@@ -40,7 +40,7 @@ void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct
 	uint64_t *set = calloc(SET_SIZE, sizeof *set);
 	uint64_t *stack = malloc(MAX_NODES * sizeof *stack);
 	struct lbx_tensor node, input;
-	int64_t n = 0, met = 1;
+	int64_t n = 0, met = 1, edges = 0;
 
 	memset(ret, 0, sizeof *ret);
 	ret->capped = true;
@@ -58,7 +58,7 @@ void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct
 			continue;
 		}
 		for (uint32_t i = 0; i < node.n_inputs; i++) {
-			if (met == MAX_NODES) {
+			if (met == MAX_NODES || edges++ == MAX_EDGES) {
 				ret->capped = true;
 				goto out;
 			}

@@ -254,7 +254,12 @@ static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors
 		if (looks_like_expression(prefix) &&
 		    by_expression(context, tensors, prefix, bracket, ret, &null))
 			return true;
-		if (!lb_ok() || !by_name(tensors, prefix, &found))
+		if (!lb_ok())
+			return false;
+		/* ask all that may be asked, but search the table only once it is answered */
+		if (lbx_target_waits(context->target))
+			continue;
+		if (!by_name(tensors, prefix, &found))
 			return false;
 		if (found.count == 1) {
 			*ret = found.first;
@@ -265,6 +270,8 @@ static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors
 				       (unsigned long long)found.count, prefix, found.others,
 				       found.count > SHOWN ? ", …" : "");
 	}
+	if (lbx_target_waits(context->target))
+		return lb_fail("'%s' is not known yet: the debugger has still to answer", text);
 	return unknown(prefix, &found, null);
 }
 

@@ -197,8 +197,12 @@ static const struct kernels kernels_##isa = { \
 LEVEL(base, )
 #ifdef __x86_64__
 LEVEL(v3, __attribute__((target("avx2,fma"))))
-LEVEL(v4, __attribute__((target(
-	"avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"))))
+#ifdef __clang__
+#define V4_WIDTH ""
+#else
+#define V4_WIDTH ",prefer-vector-width=512"
+#endif
+LEVEL(v4, __attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl" V4_WIDTH))))
 #endif
 
 static const struct kernels *choose(void)

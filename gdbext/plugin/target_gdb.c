@@ -175,6 +175,12 @@ static bool gdb_evaluate(struct lbx_target *target, const char *expression, stru
 	return true;
 }
 
+static bool gdb_waits(struct lbx_target *target)
+{
+	(void)target;
+	return lbx_bridge_waits();
+}
+
 /* Takes effect when the response runs. */
 static bool gdb_write(struct lbx_target *target, uint64_t address, const void *from, size_t n)
 {
@@ -193,7 +199,8 @@ static bool gdb_write(struct lbx_target *target, uint64_t address, const void *f
 static const struct lbx_target_ops ops[] = {
 #define OPS(kind_name) { \
 	.kind = kind_name, .read = gdb_read, .find_root = gdb_find_root, \
-	.source_line = gdb_source_line, .evaluate = gdb_evaluate, .write = gdb_write }
+	.source_line = gdb_source_line, .evaluate = gdb_evaluate, .waits = gdb_waits, \
+	.write = gdb_write }
 	[LBX_UNKNOWN] = OPS("program in gdb"),
 	[LBX_LIVE] = OPS("live process"),
 	[LBX_REMOTE] = OPS("remote process"),

@@ -48,6 +48,7 @@ struct core {
 	Elf *elf;
 	const char *bytes;
 	uint64_t size;
+	uint64_t missing;         /* bytes that the file should have but ends before */
 	struct segment *segments; /* by address */
 	size_t n_segments;
 	struct mapping *mappings;
@@ -182,8 +183,13 @@ static bool core_find_root(struct lbx_target *target, uint64_t *ret)
 
 	if (!core->auxv)
 		return lb_fail("%s has no auxiliary vector (NT_AUXV)", core->path);
-	return lbx_find_root_by_note(target, lbx_auxv(core->auxv, core->auxv_size, AT_PHDR),
-				     lbx_auxv(core->auxv, core->auxv_size, AT_PHNUM), ret);
+	if (lbx_find_root_by_note(target, lbx_auxv(core->auxv, core->auxv_size, AT_PHDR),
+				  lbx_auxv(core->auxv, core->auxv_size, AT_PHNUM), ret))
+		return true;
+	if (core->missing)
+		lb_fail_within("%s is truncated, %llu bytes are missing", core->path,
+			       (unsigned long long)core->missing);
+	return false;
 }
 
 static bool core_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
@@ -309,8 +315,10 @@ static bool read_headers(struct core *core)
 			return lb_fail("%s: program header %zu is damaged: %s", core->path, i,
 				       elf_errmsg(-1));
 		uint64_t saved = p.p_filesz, left = p.p_offset < core->size ? core->size - p.p_offset : 0;
-		if (saved > left)
+		if (saved > left) {
+			core->missing += saved - left;
 			saved = left;
+		}
 		if (p.p_type == PT_NOTE && !read_notes(core, p.p_offset, saved))
 			return false;
 		if (p.p_type != PT_LOAD || p.p_memsz == 0 || p.p_vaddr + p.p_memsz < p.p_vaddr)

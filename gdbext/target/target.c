@@ -60,6 +60,11 @@ bool lbx_target_evaluate(struct lbx_target *target, const char *expression, stru
 	return target->ops->evaluate && target->ops->evaluate(target, expression, ret);
 }
 
+bool lbx_target_waits(struct lbx_target *target)
+{
+	return target->ops->waits && target->ops->waits(target);
+}
+
 bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *from, size_t n)
 {
 	if (!target->ops->write)

@@ -40,6 +40,9 @@ struct lbx_target_ops {
 	 * no effect before its last question, and may carry on after an unanswered one. */
 	bool (*source_line)(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret);
 	bool (*evaluate)(struct lbx_target *target, const char *expression, struct lbx_value *ret);
+	/* Whether one of this run's questions has no answer yet: what is found out without it is
+	 * for nothing. NULL: never. */
+	bool (*waits)(struct lbx_target *target);
 	/* Writes into the program's memory (flags for the runtime); live targets only. */
 	bool (*write)(struct lbx_target *target, uint64_t address, const void *from, size_t n);
 	void (*destroy)(struct lbx_target *target);
@@ -56,6 +59,7 @@ const void *lbx_target_map(struct lbx_target *target, uint64_t address, size_t n
 bool lbx_target_read_string(struct lbx_target *target, uint64_t address, char *to, size_t size);
 bool lbx_target_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret);
 bool lbx_target_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret);
+bool lbx_target_waits(struct lbx_target *target);
 bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *from, size_t n);
 void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
 
