@@ -50,9 +50,44 @@ static bool better_complex(const float *a, const float *b, bool least)
 		return best_at;                                            \
 	} while (0)
 
-/* The index of the first element that is better than *value, which it then is, or -1. */
+/* The best of n elements, found by the vectorised fold of max or min. */
+static void best_of(int stage, bool least, const void *x, int64_t n, char *lanes)
+{
+	const struct lb_fold *fold = lb_tiles()->fold(least ? LB_OP_MIN : LB_OP_MAX, stage);
+	int64_t width = lb_width_of(stage);
+	lb_gather_row(lanes, x, LB_LANES, 0, width);
+	fold->rows(n, lanes, x);
+	for (int64_t half = LB_LANES / 2; half >= 1; half /= 2)
+		fold->merge(half, lanes, lanes + half * width);
+}
+
+#define IS_BETTER(T)                                               \
+	do {                                                       \
+		T a, b;                                            \
+		memcpy(&a, value, sizeof a);                       \
+		memcpy(&b, lanes, sizeof b);                       \
+		return BETTER_REAL(a, b);                          \
+	} while (0)
+
+/* Is there anything better than *value among many? Mostly there is not. */
+static bool has_better(int stage, bool least, const void *x, int64_t n, const void *value)
+{
+	_Alignas(64) char lanes[LB_LANES * 8];
+	best_of(stage, least, x, n, lanes);
+	switch (stage) {
+	case LB_U64: IS_BETTER(uint64_t);
+	case LB_I64: IS_BETTER(int64_t);
+	case LB_F32: IS_BETTER(float);
+	default: IS_BETTER(double);
+	}
+}
+
+/* The index of the first of the best elements, if better than *value, or -1; *value is
+ * then that element. */
 static int64_t search(int stage, bool least, const void *x, int64_t n, void *value)
 {
+	if (n >= 2 * LB_LANES && stage != LB_C64 && !has_better(stage, least, x, n, value))
+		return -1;
 	switch (stage) {
 	case LB_U64: SEARCH(uint64_t);
 	case LB_I64: SEARCH(int64_t);
@@ -196,7 +231,8 @@ static void search_pieces(void *context, int64_t begin, int64_t end)
 		int64_t each = arg->n_each / arg->pieces, rest = arg->n_each % arg->pieces;
 		int64_t first = i * each + (i < rest ? i : rest);
 		double value;
-		arg->found[i] = search_range(arg, arg->data, first, first + each + (i < rest), &value);
+		arg->found[i] = search_range(arg, arg->data, first, first + each + (i < rest),
+					     &value);
 	}
 }
 

@@ -57,7 +57,8 @@ static bool find_linked(void)
 {
 	if (!cblas_sgemm || !cblas_dgemm || !cblas_cgemm)
 		return false;
-	found = (struct lb_blas){ .sgemm = cblas_sgemm, .dgemm = cblas_dgemm, .cgemm = cblas_cgemm };
+	found = (struct lb_blas){ .sgemm = cblas_sgemm, .dgemm = cblas_dgemm,
+				  .cgemm = cblas_cgemm };
 	describe("linked", openblas_get_corename);
 	return true;
 }

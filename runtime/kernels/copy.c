@@ -72,9 +72,9 @@ static void copy_range(void *arg, int64_t begin, int64_t end)
 		int64_t n = copy->shape[last] - index[last];
 		if (n > end - begin)
 			n = end - begin;
-		copy_row(copy, copy->to + (to + index[last] * copy->strides[TO][last]) * copy->bytes,
-			 copy->from + (from + index[last] * copy->strides[FROM][last]) * copy->bytes,
-			 n);
+		to += index[last] * copy->strides[TO][last];
+		from += index[last] * copy->strides[FROM][last];
+		copy_row(copy, copy->to + to * copy->bytes, copy->from + from * copy->bytes, n);
 		begin += n;
 		index[last] = 0;
 		lb_next_row(copy->rank, copy->shape, copy->strides[TO], index, 0);

@@ -4,10 +4,12 @@
 
 enum {
 	CHUNK = 512,          /* elements staged at once */
+	LANES_MOST = 2048,    /* outputs folded side by side */
 	PIECE = 1 << 16,      /* least elements of a piece of one output's fold */
 	PIECES_MOST = 64,
 	GRAIN = 1 << 16,      /* elements worth a thread */
-	SHORT_ROW = 16,
+	SHORT_ROW = 64,
+	LANES_LEAST = 16,
 	LANE_BYTES = 8,
 };
 
@@ -71,15 +73,15 @@ bool lb_walk_plan(struct lb_walk *walk, const struct lb_view *x, uint32_t mask)
 	int best = walk->n_kept - 1;
 	for (int i = 0; i < walk->n_kept; i++)
 		if (llabs(walk->kept_strides[i]) < llabs(walk->kept_strides[best]) &&
-		    walk->kept[i] >= SHORT_ROW)
+		    walk->kept[i] >= LANES_LEAST)
 			best = i;
 	int64_t row = walk->n_reduced ? walk->reduced[walk->n_reduced - 1] : 1;
 	int64_t step = walk->n_reduced ? walk->reduced_strides[walk->n_reduced - 1] : 0;
 	bool lanes_closer = llabs(walk->kept_strides[best]) < step;
 	walk->lane_axis = best;
 	walk->cols = walk->n_each == 1 || (walk->kept[best] >= 4 && lanes_closer) ||
-		     (row < SHORT_ROW && walk->kept[best] >= SHORT_ROW);
-	walk->chunk = walk->kept[best] < CHUNK ? walk->kept[best] : CHUNK;
+		     (row < SHORT_ROW && walk->kept[best] >= LANES_LEAST);
+	walk->chunk = walk->kept[best] < LANES_MOST ? walk->kept[best] : LANES_MOST;
 	return true;
 }
 
@@ -116,14 +118,15 @@ static void fold_staged(const struct lb_folding *folding, char *acc, const char 
 		fold->rows(n * fold->unit, acc, x);
 }
 
-/* n elements from `from` by stride; any number for rows, at most CHUNK for cols. */
+/* n elements from `from` by stride: into the lanes, or side by side (`cols`). */
 static void fold_strided(const struct lb_folding *folding, char *acc, const char *from, int64_t n,
 			 int64_t stride, bool cols, const char *center)
 {
 	const struct lb_walk *walk = folding->walk;
 	char gathered[CHUNK * 8] __attribute__((aligned(64)));
 	char staged[CHUNK * 8] __attribute__((aligned(64)));
-	if (stride == 1 && !folding->convert && (cols || !center || folding->deviate)) {
+	int64_t center_bytes = folding->deviate ? 8 : lb_width_of(folding->fold->stage);
+	if (stride == 1 && !folding->convert && (!center || folding->deviate)) {
 		fold_staged(folding, acc, from, n, cols, center);
 		return;
 	}
@@ -141,6 +144,10 @@ static void fold_strided(const struct lb_folding *folding, char *acc, const char
 		fold_staged(folding, acc, x, m, cols, center);
 		from += m * stride * walk->bytes;
 		n -= m;
+		if (cols) {
+			acc += m * folding->fold->unit * lane_bytes(folding->fold);
+			center = center ? center + m * center_bytes : NULL;
+		}
 	}
 }
 
@@ -272,24 +279,27 @@ static int64_t acc_bytes(const struct lb_folding *folding)
 static void store_unit(const struct lb_folding *folding, const struct unit *unit, char *acc)
 {
 	int64_t lanes = unit->n * folding->fold->unit;
-	char converted[CHUNK * LANE_BYTES * 2] __attribute__((aligned(64)));
+	char converted[LANES_MOST * LANE_BYTES * 2] __attribute__((aligned(64)));
 	if (!folding->walk->cols)
 		merge_lanes(folding->fold, acc);
 	double *values = (double *)(void *)acc;
 	for (int64_t i = 0; folding->divide && i < lanes; i++)
 		values[i] /= folding->divisor;
+	int64_t bytes = folding->to_bytes * folding->fold->unit;
+	char *to = folding->to + unit->to * bytes;
+	if (unit->out_stride == 1) {
+		if (folding->finish)
+			folding->finish(lanes, to, acc, NULL, NULL);
+		else
+			memcpy(to, acc, (size_t)(unit->n * bytes));
+		return;
+	}
 	if (folding->finish) {
 		folding->finish(lanes, converted, acc, NULL, NULL);
 		acc = converted;
 	}
-	int64_t bytes = folding->to_bytes * folding->fold->unit;
-	if (unit->out_stride == 1) {
-		memcpy(folding->to + unit->to * bytes, acc, (size_t)(unit->n * bytes));
-		return;
-	}
 	for (int64_t i = 0; i < unit->n; i++)
-		memcpy(folding->to + (unit->to + i * unit->out_stride) * bytes, acc + i * bytes,
-		       (size_t)bytes);
+		memcpy(to + i * unit->out_stride * bytes, acc + i * bytes, (size_t)bytes);
 }
 
 static void fold_piece(const struct lb_folding *folding, const struct unit *unit, int64_t piece,
@@ -301,7 +311,7 @@ static void fold_piece(const struct lb_folding *folding, const struct unit *unit
 	int64_t end = begin + each + (piece < rest);
 	const char *from = walk->data + unit->from * walk->bytes;
 	const char *center = center_of(folding, unit->to);
-	char centers[CHUNK * 8] __attribute__((aligned(64)));
+	char centers[LANES_MOST * 8] __attribute__((aligned(64)));
 	set_lanes(folding, acc, walk->cols ? unit->n : LB_LANES / folding->fold->unit);
 	if (!walk->cols) {
 		fold_rows(folding, acc, from, begin, end, center);
@@ -318,7 +328,7 @@ static void fold_piece(const struct lb_folding *folding, const struct unit *unit
 static void run_units(void *arg, int64_t begin, int64_t end)
 {
 	const struct lb_folding *folding = arg;
-	char acc[CHUNK * LANE_BYTES * 2] __attribute__((aligned(64)));
+	char acc[LANES_MOST * LANE_BYTES * 2] __attribute__((aligned(64)));
 	for (int64_t i = begin; i < end; i++) {
 		struct unit unit = unit_at(folding->walk, i);
 		fold_piece(folding, &unit, 0, acc);

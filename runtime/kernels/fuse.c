@@ -13,7 +13,10 @@
  * Large outputs are written at the tile's end too, past the caches.
  *
  * Tiles depend on the plan alone and no element's value depends on its tile, so any
- * number of threads gives the same bits. Nothing here allocates. */
+ * number of threads gives the same bits. Nothing is allocated but, for large transposed
+ * inputs, scratch memory. */
+#include <stdlib.h>
+
 #include "kernels/layout.h"
 #include "kernels/tile.h"
 
@@ -23,6 +26,7 @@ enum {
 	TILE_STEP = 64,         /* tiles are multiples: slots stay aligned */
 	ROW_LEAST = 512,        /* shorter rows are gathered across */
 	LARGE = 1 << 18,        /* elements */
+	COPIED_MOST = 1 << 26,  /* elements of a transposed input */
 	STREAM_BYTES = 8 << 20, /* an output as large as this goes past the caches */
 	GRAIN_COST = 1 << 18,   /* weighted elements worth a thread */
 };
@@ -37,13 +41,14 @@ struct plan {
 	int rank;
 	int64_t shape[LB_MAX_RANK];
 	int64_t strides[LB_FUSE_INPUTS][LB_MAX_RANK];
+	char *data[LB_FUSE_INPUTS];
 	int64_t tile;
 	bool rows;                        /* tiles do not cross rows */
 	bool large;                       /* inputs come from memory, not from a cache */
 	bool stream;                      /* outputs copied at the end go past the caches */
 	uint8_t place[LB_FUSE_REGS];
 	uint8_t bytes[LB_FUSE_REGS];      /* width of an element */
-	int16_t slot[LB_FUSE_REGS];       /* bytes from the start of the local memory, per element */
+	int16_t slot[LB_FUSE_REGS];       /* offset in local memory, in bytes per element */
 	uint8_t output[LB_FUSE_REGS];     /* index of, for OUTPUT */
 	bool copied[LB_FUSE_OUTPUTS];     /* written at the tile's end */
 	bool constant[LB_FUSE_INPUTS];    /* one value, gathered once */
@@ -69,8 +74,10 @@ static bool check(const struct lb_fuse *fuse)
 			return lb_fail("fused: operation %d is not elementwise", insn->op);
 		int arity = arity_of(insn->op);
 		if (insn->dst >= LB_FUSE_REGS || insn->a >= LB_FUSE_REGS ||
-		    (arity > 1 && insn->b >= LB_FUSE_REGS) || (arity > 2 && insn->c >= LB_FUSE_REGS))
-			return lb_fail("fused: %s has a register out of range", lb_ops[insn->op].name);
+		    (arity > 1 && insn->b >= LB_FUSE_REGS) ||
+		    (arity > 2 && insn->c >= LB_FUSE_REGS))
+			return lb_fail("fused: %s has a register out of range",
+				       lb_ops[insn->op].name);
 	}
 	return true;
 }
@@ -112,6 +119,7 @@ static void flatten(struct plan *plan)
 			}
 			expected *= fuse->shape[axis];
 		}
+		plan->data[i] = fuse->inputs[i].data;
 		plan->constant[i] = single;
 		plan->strides[i][0] = single ? 0 : 1;
 		flat &= dense | single;
@@ -128,6 +136,47 @@ static void flatten(struct plan *plan)
 			plan->strides[i][axis] = fuse->inputs[i].strides[axis];
 	plan->rank = lb_join_axes(fuse->rank, plan->shape, fuse->n_inputs, plan->strides);
 	plan->rows = plan->shape[plan->rank - 1] >= ROW_LEAST;
+}
+
+/* Gathering a large transposed input row by row would read each of its lines many times:
+ * it is copied, block by block, into scratch memory first. */
+static bool is_transposed(const struct plan *plan, int input)
+{
+	const int64_t *strides = plan->strides[input];
+	int last = plan->rank - 1;
+	int64_t along = llabs(strides[last]);
+	bool transposed = false;
+	for (int axis = 0; axis < last; axis++) {
+		if (strides[axis] == 0)
+			return false;
+		transposed |= llabs(strides[axis]) < along;
+	}
+	return transposed && !plan->constant[input];
+}
+
+static bool straighten(struct lb_exec *exec, struct plan *plan)
+{
+	if (plan->rank < 2 || plan->n < LARGE || plan->n > COPIED_MOST || !exec->threads)
+		return true;
+	for (int i = 0; i < plan->fuse->n_inputs; i++) {
+		if (!is_transposed(plan, i))
+			continue;
+		struct lb_view from = { .data = plan->data[i], .rank = plan->rank,
+					.dtype = (enum lb_dtype)plan->fuse->dtypes[i] };
+		memcpy(from.shape, plan->shape, sizeof from.shape);
+		memcpy(from.strides, plan->strides[i], sizeof from.strides);
+		struct lb_view to = from;
+		to.data = exec->scratch(exec, plan->n * lb_width_of(from.dtype));
+		int64_t stride = 1;
+		for (int axis = plan->rank - 1; axis >= 0; axis--) {
+			to.strides[axis] = plan->strides[i][axis] = stride;
+			stride *= plan->shape[axis];
+		}
+		if (!to.data || !lb_kernel_copy(exec, &to, &from))
+			return false;
+		plan->data[i] = to.data;
+	}
+	return true;
 }
 
 /* Where reading an input in place is possible: it then advances with the output. */
@@ -218,10 +267,10 @@ static bool place_registers(struct plan *plan)
 			if (!known[reg])
 				return lb_fail("fused: %s reads a register before it is written",
 					       lb_ops[insn->op].name);
-			/* an input's slot may be needed by the next tile too: only results are freed */
+			/* a constant's slot serves the next tile too: only results are freed */
 			if (last_use[reg] != k || reg < fuse->n_inputs || plan->place[reg] != SLOT)
 				continue;
-			last_use[reg] = NEVER; /* a register that is several operands is freed once */
+			last_use[reg] = NEVER; /* freed once, though it be several operands */
 			int bytes = plan->bytes[reg];
 			slots.free[bytes][slots.n_free[bytes]++] = plan->slot[reg];
 		}
@@ -314,7 +363,7 @@ static void run_range(void *arg, int64_t begin, int64_t end)
 			continue;
 		at[i] = local + plan->slot[i] * plan->tile;
 		if (plan->constant[i])
-			lb_gather_row(at[i], fuse->inputs[i].data, most, 0, plan->bytes[i]);
+			lb_gather_row(at[i], plan->data[i], most, 0, plan->bytes[i]);
 	}
 	for (int k = 0; k < fuse->n_insns; k++) {
 		int dst = fuse->insns[k].dst;
@@ -331,7 +380,7 @@ static void run_range(void *arg, int64_t begin, int64_t end)
 				continue;
 			int64_t bytes = plan->bytes[i];
 			const int64_t *strides = plan->strides[i];
-			char *data = fuse->inputs[i].data;
+			char *data = plan->data[i];
 			if (plan->place[i] == DIRECT && plan->rows) {
 				at[i] = data + lb_offset_of(plan->rank, index, strides) * bytes;
 			} else if (plan->place[i] == DIRECT) {
@@ -414,7 +463,7 @@ bool lb_kernel_fused(struct lb_exec *exec, const struct lb_fuse *fuse)
 	plan.stream = wants_stream(fuse, plan.n);
 	plan.large = plan.n >= LARGE && fuse->n_insns > 1;
 	flatten(&plan);
-	if (!find_functions(&plan, &cost) || !place_registers(&plan))
+	if (!find_functions(&plan, &cost) || !straighten(exec, &plan) || !place_registers(&plan))
 		return false;
 	if (plan.rows)
 		fit_tile_to_rows(&plan);

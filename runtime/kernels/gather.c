@@ -187,8 +187,8 @@ bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x,
 			       .stride = x->strides[axis], .bytes = lb_width_of(x->dtype) };
 	for (int i = 0; i < x->rank; i++) {
 		if (i != axis && indices->shape[i] != x->shape[i])
-			return lb_fail("take_along_axis: axis %d has size %lld, its indices %lld", i,
-				       (long long)x->shape[i], (long long)indices->shape[i]);
+			return lb_fail("take_along_axis: axis %d has size %lld, its indices %lld",
+				       i, (long long)x->shape[i], (long long)indices->shape[i]);
 		along.shape[i] = indices->shape[i];
 		along.strides[i] = i == axis ? 0 : x->strides[i];
 	}

@@ -84,7 +84,8 @@ static void multiply_own(const struct product *p, int dtype, int64_t m, int64_t 
 				     .b = b->data, .a_row = a->row, .a_column = a->column,
 				     .b_row = b->row, .b_column = b->column, .to = to,
 				     .to_row = to_row,
-				     .small = n < 8 || m < 4 || (double)m * (double)n * (double)k < SMALL },
+				     .small = n < 8 || m < 4 ||
+					      (double)m * (double)n * (double)k < SMALL },
 			   .tiles = p->tiles, .bytes = lb_width_of(dtype), .by_columns = n > m };
 	int64_t lines = own.by_columns ? n : m, work = (own.by_columns ? m : n) * (k + 1);
 	lb_parallel(p->exec, lines, 32 + GRAIN / (work + 1), run_own, &own);
@@ -102,14 +103,14 @@ static bool multiply_blas(const struct product *p, int dtype, int64_t m, int64_t
 	const void *x = a->data, *y = b->data;
 	float alphas[2] = { (float)alpha, 0 }, betas[2] = { (float)beta, 0 };
 	if (dtype == LB_F32)
-		p->blas->sgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas[0],
-			       x, lda, y, ldb, betas[0], to, (int)to_row);
+		p->blas->sgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k,
+			       alphas[0], x, lda, y, ldb, betas[0], to, (int)to_row);
 	else if (dtype == LB_F64)
-		p->blas->dgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alpha, x,
-			       lda, y, ldb, beta, to, (int)to_row);
+		p->blas->dgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alpha,
+			       x, lda, y, ldb, beta, to, (int)to_row);
 	else
-		p->blas->cgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas, x,
-			       lda, y, ldb, betas, to, (int)to_row);
+		p->blas->cgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas,
+			       x, lda, y, ldb, betas, to, (int)to_row);
 	return true;
 }
 
@@ -141,8 +142,8 @@ static void finish_rows(void *arg, int64_t begin, int64_t end)
 			memcpy(x, f->from + (i * f->from_row + j) * lb_width_of(f->from_dtype),
 			       (size_t)(n * lb_width_of(f->from_dtype)));
 			if (f->c.data) {
-				lb_gather_row(raw, f->c.data + (i * f->c.row + j * f->c.column) * bytes,
-					      n, f->c.column, bytes);
+				int64_t at = i * f->c.row + j * f->c.column;
+				lb_gather_row(raw, f->c.data + at * bytes, n, f->c.column, bytes);
 				tiles->convert(stage, f->dtype)(n, c, raw, NULL, NULL);
 			}
 			if (stage == LB_F64)
@@ -192,7 +193,8 @@ static struct matrix widen(const struct product *p, const struct matrix *x, int6
 	const char *from = x->data + (row * x->row + column * x->column) * 2;
 	bool flip = x->column != 1 && x->row == 1;
 	struct panel panel = { .p = p, .from = from, .to = (float *)(void *)to,
-			       .outer = flip ? x->column : x->row, .inner = flip ? x->row : x->column,
+			       .outer = flip ? x->column : x->row,
+			       .inner = flip ? x->row : x->column,
 			       .n = flip ? rows : columns };
 	lb_parallel(p->exec, flip ? columns : rows, GRAIN / panel.n + 1, widen_lines, &panel);
 	return flip ? (struct matrix){ to, 1, rows } : (struct matrix){ to, columns, 1 };
@@ -237,8 +239,9 @@ static void multiply_halves(const struct product *p, const struct matrix *a, con
 static void copy_matrix(const struct product *p, struct matrix *x, int64_t rows, int64_t columns,
 			char *to)
 {
-	struct lb_view from = { .data = (void *)x->data, .dtype = (enum lb_dtype)p->dtype, .rank = 2,
-				.shape = { rows, columns }, .strides = { x->row, x->column } };
+	struct lb_view from = { .data = (void *)x->data, .dtype = (enum lb_dtype)p->dtype,
+				.rank = 2, .shape = { rows, columns },
+				.strides = { x->row, x->column } };
 	struct lb_view dense = from;
 	dense.data = to;
 	dense.strides[0] = columns;
@@ -262,8 +265,8 @@ static void multiply(const struct product *p, struct matrix a, struct matrix b,
 		struct matrix copied = *c;
 		copy_matrix(p, &copied, p->m, p->n, to);
 	}
-	if (multiply_blas(p, p->dtype, p->m, p->n, p->k, p->alpha, &a, &b, c->data ? p->beta : 0, to,
-			  p->n))
+	if (multiply_blas(p, p->dtype, p->m, p->n, p->k, p->alpha, &a, &b,
+			  c->data ? p->beta : 0, to, p->n))
 		return;
 	multiply_own(p, p->dtype, p->m, p->n, p->k, &a, &b, to, p->n);
 	if (p->alpha == 1 && !c->data)

@@ -68,9 +68,6 @@ static void store_uniform(const struct draw *draw, int64_t i, double u)
 			wide = nextafter(high, -(double)INFINITY);
 		((double *)draw->to)[i] = wide;
 		break;
-	case LB_F32:
-		((float *)draw->to)[i] = x;
-		break;
 	case LB_F16: {
 		uint16_t h = lb_float_to_f16(x), top = lb_float_to_f16((float)high);
 		if (lb_f16_to_float(h) >= (float)high && high > low)
@@ -88,18 +85,70 @@ static void store_uniform(const struct draw *draw, int64_t i, double u)
 	}
 }
 
+enum { BLOCKS = 16 };
+
+/* The words of BLOCKS blocks from `first` on; side by side, so that it is vectorised. */
+static void philox_blocks(uint64_t key, uint64_t first, struct block *blocks)
+{
+	uint32_t c0[BLOCKS], c1[BLOCKS], c2[BLOCKS] = { 0 }, c3[BLOCKS] = { 0 };
+	for (int i = 0; i < BLOCKS; i++) {
+		c0[i] = (uint32_t)(first + (uint64_t)i);
+		c1[i] = (uint32_t)((first + (uint64_t)i) >> 32);
+	}
+	uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+	for (int round = 0; round < 10; round++, k0 += 0x9e3779b9, k1 += 0xbb67ae85)
+		for (int i = 0; i < BLOCKS; i++) {
+			uint64_t p0 = (uint64_t)c0[i] * 0xd2511f53;
+			uint64_t p1 = (uint64_t)c2[i] * 0xcd9e8d57;
+			c0[i] = (uint32_t)(p1 >> 32) ^ c1[i] ^ k0;
+			c2[i] = (uint32_t)(p0 >> 32) ^ c3[i] ^ k1;
+			c1[i] = (uint32_t)p1;
+			c3[i] = (uint32_t)p0;
+		}
+	for (int i = 0; i < BLOCKS; i++)
+		blocks[i] = (struct block){ { c0[i], c1[i], c2[i], c3[i] } };
+}
+
+/* Uniforms in [0, 1) of BLOCKS blocks: as many as their elements. */
+static int uniforms_of(const struct block *blocks, bool wide, double *u)
+{
+	for (int i = 0; wide && i < BLOCKS; i++)
+		for (int k = 0; k < 2; k++)
+			u[2 * i + k] = (double)(word64(&blocks[i], k) >> 11) * 0x1p-53;
+	for (int i = 0; !wide && i < BLOCKS; i++)
+		for (int k = 0; k < 4; k++)
+			u[4 * i + k] = (double)(int32_t)(blocks[i].w[k] >> 8) * 0x1p-24;
+	return wide ? 2 * BLOCKS : 4 * BLOCKS;
+}
+
+/* Element begin + i is u[i] taken to [low, high), for f32; rounding must not reach high. */
+static void store_floats(const struct draw *draw, int64_t begin, int64_t n, const double *u)
+{
+	float low = (float)draw->low, width = (float)draw->high - low, high = (float)draw->high;
+	float most = high > low ? nextafterf(high, -INFINITY) : INFINITY;
+	float *to = (float *)draw->to + begin;
+	for (int64_t i = 0; i < n; i++) {
+		float x = low + (float)u[i] * width;
+		to[i] = x > most ? most : x;
+	}
+}
+
 static void uniform_range(void *arg, int64_t begin, int64_t end)
 {
 	const struct draw *draw = arg;
+	struct block blocks[BLOCKS];
+	double u[4 * BLOCKS];
 	int per_block = draw->dtype == LB_F64 ? 2 : 4;
-	struct block block = { { 0 } };
-	for (int64_t i = begin; i < end; i++) {
-		int at = (int)(i % per_block);
-		if (at == 0 || i == begin)
-			block = philox(draw->key, (uint64_t)(i / per_block), 0);
-		double u = draw->dtype == LB_F64 ? (double)(word64(&block, at) >> 11) * 0x1p-53 :
-						   (double)(block.w[at] >> 8) * 0x1p-24;
-		store_uniform(draw, i, u);
+	while (begin < end) {
+		int64_t skip = begin % per_block;
+		philox_blocks(draw->key, (uint64_t)(begin / per_block), blocks);
+		int64_t n = uniforms_of(blocks, draw->dtype == LB_F64, u) - skip;
+		n = n < end - begin ? n : end - begin;
+		if (draw->dtype == LB_F32)
+			store_floats(draw, begin, n, u + skip);
+		for (int64_t i = 0; draw->dtype != LB_F32 && i < n; i++)
+			store_uniform(draw, begin + i, u[skip + i]);
+		begin += n;
 	}
 }
 

@@ -32,7 +32,8 @@ static void set_identity(struct lb_folding *folding, int op)
 	case LB_OP_MAX: case LB_OP_MIN: {
 		double sign = op == LB_OP_MAX ? -1 : 1;
 		if (acc == LB_F32 || acc == LB_F64) {
-			lb_store_double(folding->identity, (enum lb_dtype)acc, sign * (double)INFINITY);
+			lb_store_double(folding->identity, (enum lb_dtype)acc,
+					sign * (double)INFINITY);
 		} else if (acc == LB_C64) {
 			float both[2] = { (float)sign * INFINITY, (float)sign * INFINITY };
 			memcpy(folding->identity, both, sizeof both);
@@ -68,7 +69,8 @@ static bool reduce(struct lb_exec *exec, const struct lb_walk *walk, const struc
 	const struct lb_fold *fold = tiles->fold(how->op, how->dtype);
 	struct lb_folding folding = { .walk = walk, .tiles = tiles, .fold = fold,
 				      .center = how->center, .deviate = how->deviate,
-				      .divide = how->divide, .divisor = how->divisor, .to = how->to };
+				      .divide = how->divide, .divisor = how->divisor,
+				      .to = how->to };
 	int to = fold->unit == 2 && how->to_dtype == LB_C64 ? LB_F32 : how->to_dtype;
 	folding.to_bytes = lb_width_of(to);
 	set_identity(&folding, how->op);

@@ -19,7 +19,8 @@ static void softmax_row(const struct rows *rows, const void *x, void *to)
 	const struct lb_tiles *tiles = rows->tiles;
 	int stage = rows->stage;
 	int64_t n = rows->n, width = lb_width_of(stage);
-	const struct lb_fold *max = tiles->fold(LB_OP_MAX, stage), *sum = tiles->fold(LB_OP_SUM, stage);
+	const struct lb_fold *max = tiles->fold(LB_OP_MAX, stage);
+	const struct lb_fold *sum = tiles->fold(LB_OP_SUM, stage);
 	char top[LB_LANES * 8] __attribute__((aligned(64)));
 	double total[LB_LANES] __attribute__((aligned(64))) = { 0 };
 	lb_gather_row(top, x, LB_LANES, 0, width); /* the first element is a lower bound */

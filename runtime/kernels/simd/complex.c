@@ -32,7 +32,8 @@ static inline c64 quotient(c64 a, c64 b)
 		if (b.re == 0 && b.im == 0)
 			return make(a.re / fabsf(b.re), a.im / fabsf(b.re));
 		float ratio = b.im / b.re, scale = 1 / (b.re + lb_times(b.im, ratio));
-		return make((a.re + lb_times(a.im, ratio)) * scale, (a.im - lb_times(a.re, ratio)) * scale);
+		return make((a.re + lb_times(a.im, ratio)) * scale,
+			    (a.im - lb_times(a.re, ratio)) * scale);
 	}
 	float ratio = b.re / b.im, scale = 1 / (b.im + lb_times(b.re, ratio));
 	return make((lb_times(a.re, ratio) + a.im) * scale, (lb_times(a.im, ratio) - a.re) * scale);

@@ -37,7 +37,8 @@ enum { ROWS = 4, DEPTH = 128 };
 			for (int64_t p = 0; p < g->k; p++) {                                     \
 				T x = a[i * g->a_row + p * g->a_column];                         \
 				const T *row = b + p * g->b_row;                                 \
-				LB_EACH(j, g->n) to[i * g->to_row + j] += x * row[j * g->b_column]; \
+				LB_EACH(j, g->n)                                                 \
+					to[i * g->to_row + j] += x * row[j * g->b_column];       \
 			}                                                                        \
 	}                                                                                        \
 	static void name(const struct lb_gemm *g)                                                \

@@ -29,7 +29,8 @@ typedef float f32v __attribute__((vector_size(VECTOR_BYTES)));
 typedef double f64v __attribute__((vector_size(VECTOR_BYTES)));
 
 #define VMATH(name, s, T, V, call)                                                             \
-	static void name##_##s(int64_t n, void *dst, const void *a_, const void *b_, const void *c_) \
+	static void name##_##s(int64_t n, void *dst, const void *a_, const void *b_,            \
+			      const void *c_)                              \
 	{                                                                                      \
 		enum { W = sizeof(V) / sizeof(T) };                                            \
 		T *d = dst;                                                                    \
@@ -59,7 +60,8 @@ f64v MVEC_F64(v, exp)(f64v);
 f32v MVEC_F32(vv, pow)(f32v, f32v);
 f64v MVEC_F64(vv, pow)(f64v, f64v);
 #define VPOWER(s, T, V, f)                                                                     \
-	static void power_##s(int64_t n, void *dst, const void *a_, const void *b_, const void *c_) \
+	static void power_##s(int64_t n, void *dst, const void *a_, const void *b_,            \
+			      const void *c_)                              \
 	{                                                                                      \
 		enum { W = sizeof(V) / sizeof(T) };                                            \
 		T *d = dst;                                                                    \
