@@ -279,19 +279,8 @@ void lb_buffer_drop_plain(struct lb_buffer *buffer)
 	give_record(buffer);
 }
 
-static void lock_cache(void)
-{
-	pthread_mutex_lock(&cache_lock);
-}
-
-static void unlock_cache(void)
-{
-	pthread_mutex_unlock(&cache_lock);
-}
-
 void lb_buffers_start(void)
 {
-	pthread_atfork(lock_cache, unlock_cache, unlock_cache);
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 	uint64_t limit = INT64_MAX;
 	if (pages > 0 && page > 0)
