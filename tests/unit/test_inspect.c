@@ -321,7 +321,7 @@ static void tensors_are_described(void **state)
 	says(&s, "info layer.0/view", "  offset      239 elements");
 	says(&s, "info layer.0/view", "  data        0x2003bc");
 	says(&s, "info layer.0/view", "  inputs      x (#1, float32 (4, 6, 10), ready)");
-	says(&s, "info layer.0/view", "raw access (lb_raw_data) does not see");
+	says(&s, "info layer.0/view", "lb_raw_data does not see these elements");
 	says(&s, "info lazy", "  made by     0x401234\n              0x405678\n");
 	json_t *o = parsed(&s, "info layer.0/view --json");
 	assert_int_equal(integer(o, "id"), 2);
