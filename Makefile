@@ -56,8 +56,8 @@ base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC
 	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
-kernel_flags := -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd \
-	$(if $(is_clang),$(if $(is_x86_64),-fveclib=libmvec))
+# Without contraction every instruction set gives the same bits.
+kernel_flags := -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd -ffp-contract=off
 link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
 shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 

@@ -8,8 +8,8 @@
  *   - output memory overlaps no input, except where a comment allows it;
  *   - float16 and bfloat16 are converted to float, computed, and rounded to nearest
  *     even, after each operation: a fused chain gives the bits that single ops give;
- *   - sums of floats are kept in float (double for f64) by pairwise or many-lane
- *     summation, those of f16 and bf16 in float; integers wrap as in C unsigned;
+ *   - sums of floats are kept in double and do not depend on the number of threads;
+ *     integers wrap as in C unsigned;
  *   - NaN and Inf are kept as IEEE 754 and NumPy have them;
  *   - a kernel that can fail follows base/error.h. */
 #ifndef LB_KERNELS_H
