@@ -1,0 +1,249 @@
+/* What a program does around its tensors: forks, calls back, exits, is debugged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "probe.h"
+
+/* ---- fork ---- */
+
+/* Of a size that several cores share, and a product. */
+static bool large_work(void)
+{
+	bool ok = false;
+	LB_SCOPE {
+		lb_tensor *x = lb_full(LB_SHAPE(700, 800), 2, LB_F32);
+		lb_tensor *y = lb_sqrt(lb_multiply(x, lb_transpose(lb_full(LB_SHAPE(800, 700), 2, LB_F32),
+								   LB_ALL_AXES)));
+		lb_tensor *m = lb_matmul(lb_slice(y, LB_TO(200)), lb_ones(LB_SHAPE(800, 100), LB_F32));
+		ok = lb_item(lb_max(lb_contiguous(lb_transpose(y, LB_ALL_AXES)), LB_ALL_AXES, false)) == 2 &&
+		     lb_item(lb_sum(m, LB_ALL_AXES, false)) == 2.0 * 800 * 200 * 100;
+	}
+	return ok && lb_ok();
+}
+
+static bool child_works(bool (*work)(void))
+{
+	int status;
+	pid_t child = fork();
+	if (child == 0) {
+		alarm(120); /* a hang ends as a failure */
+		_exit(work() ? 0 : 1);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+	       WEXITSTATUS(status) == 0;
+}
+
+static void fork_after_work(void **state)
+{
+	(void)state;
+	assert_true(large_work());
+	assert_true(child_works(large_work));
+	assert_true(large_work());
+}
+
+static atomic_bool stop;
+
+static void *keep_busy(void *failures)
+{
+	for (int i = 0; !atomic_load(&stop); i++)
+		LB_SCOPE {
+			lb_tensor *x = counting(LB_SHAPE(50 + i % 7, 40));
+			lb_tensor *y = lb_named("busy", lb_softmax(lb_exp(lb_negative(x)), LB_AXES(1)));
+			*(int *)failures += !lb_eval(y);
+			if (i % 16 == 0)
+				lb_clear_cache();
+		}
+	return NULL;
+}
+
+/* The child may be made while other threads hold any of the runtime's locks. */
+static void fork_among_threads(void **state)
+{
+	(void)state;
+	enum { BUSY = 3 };
+	pthread_t threads[BUSY];
+	int failures[BUSY] = { 0 };
+	atomic_store(&stop, false);
+	for (int i = 0; i < BUSY; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, keep_busy, &failures[i]), 0);
+	bool ok = true;
+	for (int i = 0; i < (is_instrumented() ? 3 : 20); i++)
+		ok = ok && child_works(large_work);
+	atomic_store(&stop, true);
+	for (int i = 0; i < BUSY; i++) {
+		pthread_join(threads[i], NULL);
+		ok = ok && failures[i] == 0;
+	}
+	assert_true(ok);
+}
+
+static lb_tensor *inherited;
+
+static bool use_inherited(void)
+{
+	return lb_item(lb_sum(inherited, LB_ALL_AXES, false)) == 4950 && !lb_is_ready(NULL);
+}
+
+static void child_has_the_tensors(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		inherited = counting(LB_SHAPE(100));
+		assert_true(child_works(use_inherited));
+		assert_true(lb_eval(inherited));
+		assert_true(child_works(use_inherited));
+	}
+}
+
+/* ---- callbacks ---- */
+
+static void release_that_works(void *data, void *context)
+{
+	int *calls = context;
+	LB_SCOPE {
+		lb_tensor *x = lb_from_data(data, 16, LB_SHAPE(4), LB_F32);
+		*calls += lb_item(lb_sum(lb_exp(lb_multiply(x, lb_scalar(0))), LB_ALL_AXES, false)) == 4;
+	}
+}
+
+static void release_evaluates(void **state)
+{
+	(void)state;
+	int64_t live = live_tensors();
+	float data[4] = { 1, 2, 3, 4 };
+	int calls = 0;
+	LB_SCOPE
+		lb_from_memory(data, sizeof data, LB_SHAPE(4), LB_F32, release_that_works, &calls);
+	assert_int_equal(calls, 1);
+	/* dropped in the middle of an evaluation, whose result holds the last use of it */
+	lb_tensor *y = NULL;
+	LB_SCOPE {
+		lb_tensor *x = lb_from_memory(data, sizeof data, LB_SHAPE(4), LB_F32,
+					      release_that_works, &calls);
+		y = lb_keep(lb_add(lb_softmax(x, LB_ALL_AXES), lb_scalar(1)));
+	}
+	assert_int_equal(calls, 1);
+	LB_SCOPE {
+		assert_true(lb_eval(lb_square(y), y));
+		double total = lb_item(lb_sum(y, LB_ALL_AXES, false));
+		assert_true(total > 4.99 && total < 5.01);
+	}
+	lb_release(y);
+	assert_int_equal(calls, 2);
+	assert_true(lb_ok());
+	assert_int_equal(live_tensors(), live);
+}
+
+/* ---- for a debugger ---- */
+
+static void debug_eval(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = counting(LB_SHAPE(30, 40));
+		lb_tensor *y = lb_add(lb_matmul(lb_transpose(x, LB_ALL_AXES), x), lb_scalar(1));
+		lb_tensor *total = lb_max(y, LB_ALL_AXES, false), *view = lb_slice(y, LB_AT(-1));
+		lb_tensor *bad = lb_take(x, lb_full(LB_SHAPE(1), 99, LB_I32), 0);
+		assert_null(lb_debug_eval(lb_id(total)));
+		assert_true(lb_is_ready(total));
+		assert_null(lb_debug_eval(lb_id(total)));
+		assert_null(lb_debug_eval(lb_id(view)));
+		assert_true(lb_is_ready(view));
+		assert_non_null(lb_debug_eval(UINT64_MAX));
+		const char *why = lb_debug_eval(lb_id(bad));
+		assert_non_null(why);
+		assert_non_null(strstr(why, "99"));
+		assert_true(lb_ok());
+		/* the value is the one that the program computes */
+		double seen = lb_item(total), again = lb_item(lb_max(y, LB_ALL_AXES, false));
+		assert_true(seen == again && lb_ok());
+	}
+}
+
+/* An evaluation by a debugger leaves the program's own error alone. */
+static void debug_eval_after_an_error(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = counting(LB_SHAPE(3));
+		assert_null(lb_reshape(x, LB_SHAPE(5)));
+		lb_tensor *y = lb_exp(x), *bad = lb_take(x, lb_full(LB_SHAPE(1), 99, LB_I32), 0);
+		assert_null(lb_debug_eval(lb_id(y)));
+		assert_non_null(lb_debug_eval(lb_id(bad)));
+		assert_true(error_has("reshape (3) (5)"));
+	}
+}
+
+/* ---- exit ---- */
+
+/* No products: OpenBLAS 0.3.21 waits for ever when a program exits while one runs. */
+static void *evaluate_for_ever(void *unused)
+{
+	for (;;)
+		LB_SCOPE {
+			lb_tensor *x = lb_full(LB_SHAPE(700, 800), 2, LB_F32);
+			lb_eval(lb_softmax(lb_exp(lb_add(x, x)), LB_AXES(0)));
+		}
+	return unused;
+}
+
+static int exit_main(void)
+{
+	pthread_t thread;
+	lb_tensor *kept = lb_keep(lb_named("kept", counting(LB_SHAPE(1000, 1000))));
+	counting(LB_SHAPE(7));
+	if (pthread_create(&thread, NULL, evaluate_for_ever, NULL) != 0)
+		return 1;
+	pthread_detach(thread);
+	return lb_eval(kept) && large_work() ? 0 : 1;
+}
+
+static const char *program;
+
+/* A program may end while tensors live and another thread evaluates. */
+static void exit_in_the_middle(void **state)
+{
+	(void)state;
+	if (is_instrumented()) {
+		print_message("skip: leak and race checks end before the threads do\n");
+		skip();
+	}
+	for (int i = 0; i < 10; i++) {
+		int status;
+		pid_t child = fork();
+		if (child == 0) {
+			alarm(120);
+			execl(program, program, "--exit", NULL);
+			_exit(127);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	program = argv[0];
+	if (argc > 1 && strcmp(argv[1], "--exit") == 0)
+		return exit_main();
+	const struct CMUnitTest tests[] = {
+		TEST(fork_after_work),
+		TEST(fork_among_threads),
+		TEST(child_has_the_tensors),
+		TEST(release_evaluates),
+		TEST(debug_eval),
+		TEST(debug_eval_after_an_error),
+		TEST(exit_in_the_middle),
+	};
+	return cmocka_run_group_tests_name("host", tests, NULL, NULL);
+}
