@@ -140,7 +140,7 @@ static bool condition_for(struct lbx_context *context, const char *t, struct tex
 static void break_on_probe(const char *name, const char *probe, const char *condition,
 			   const char *action)
 {
-	lbx_bridge_script("with breakpoint pending on -- break -probe-stap lazybones:%s", probe);
+	lbx_bridge_script("_lb_break %s", probe);
 	lbx_bridge_script("set $_lb_%s = $bpnum", name);
 	lbx_bridge_script("commands\nsilent");
 	if (condition)

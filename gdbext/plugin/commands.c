@@ -50,7 +50,8 @@ static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_
 	(void)what;
 	(void)done;
 	(void)total;
-	return !lbx_bridge_interrupted();
+	/* an unanswered question: the command runs again, with its long work then */
+	return !lbx_bridge_interrupted() && !lbx_bridge_waits();
 }
 
 static int columns(void)
@@ -67,6 +68,10 @@ static void write_failure(struct lbx_out *out, const char *name)
 
 	if (!*message)
 		message = "failed, without saying why";
+	if (*name == '_') { /* not what the user has typed */
+		lbx_printf(out, "tensor: %s\n", message);
+		return;
+	}
 	if (out->json)
 		lbx_json(out, json_pack("{s:s}", "error", message));
 	else if (strncmp(message, name, n) == 0 && message[n] == ':')
@@ -127,6 +132,9 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 		return lbx_catch_hit(context, words);
 	if (strcmp(name, LBX_EVALUATED) == 0)
 		return lbx_evaluated(context, words);
+	if (strcmp(name, LBX_TOO_MANY_WORDS) == 0)
+		return lb_fail("more words than gdb can pass on (16): leave out blanks in slices "
+			       "and expressions");
 	command = lbx_command_find(lbx_commands, name);
 	if (!command)
 		command = lbx_command_find(lbx_gdb_commands, name);
@@ -170,12 +178,14 @@ void lbx_commands_run(const char *line)
 	lb_clear_error();
 	ok = run_words(&context, name, line[n] ? line + n + 1 : "");
 	lbx_table_destroy(context.table);
-	if (lbx_bridge_waits()) {
+	if (lbx_bridge_waits() && !lbx_bridge_interrupted()) {
 		lb_clear_error();
 		return;
 	}
-	if (!ok)
+	if (!ok || lbx_bridge_waits()) {
+		ok = lb_fail("interrupted");
 		write_failure(&out, name);
+	}
 	lb_clear_error();
 	if (failed != !ok) /* the variable's value so far: a line less for gdb to read */
 		lbx_bridge_script("set $tensor_failed = %d", !ok);

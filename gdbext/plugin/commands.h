@@ -10,6 +10,9 @@ extern const struct lbx_command lbx_gdb_commands[];
 /* The line that a catch's breakpoint runs: `LBX_HIT CATCH ID SITE`. */
 #define LBX_HIT "_hit"
 
+/* The line that comes in place of one with more words than the script can hand over. */
+#define LBX_TOO_MANY_WORDS "_too-many-words"
+
 void lbx_commands_run(const char *line);
 
 /* Where T leads: decided in inspect/, with expressions evaluated by gdb. */

@@ -17,7 +17,18 @@ enum { MAX_WORDS = 16 };
 
 /* Convenience variables hold the strings: a string literal is not the same in all of gdb's
  * languages, and in Rust one is written to the program's memory. */
+#define QUIETLY \
+	"with logging redirect on -- with logging file /dev/null -- with logging enabled on -- "
+
 static const char common[] =
+	/* and without a process it says that it cannot read the JIT descriptor */
+	"define _tensor_reload\n"
+	"if $_gdb_setting($_lb_logging)\n"
+	"_lb_reload\n"
+	"else\n"
+	QUIETLY "_lb_reload\n"
+	"end\n"
+	"end\n"
 	"set $_lb_setting = \"remote exec-file\"\n"
 	"set $_lb_logging = \"logging enabled\"\n"
 	"set $_lb_silence = \"echo gdb did not look at a frame: is the thread running?\\\\n\\n\"\n"
@@ -34,6 +45,14 @@ static const char common[] =
 	"_tensor_reload\n"
 	"end\n"
 	"source " LBX_RESPONSE_FILE "\n"
+	"end\n"
+	"end\n"
+	/* gdb says that a pending probe is not there yet, which is no news */
+	"define _lb_break\n"
+	"if $_gdb_setting($_lb_logging)\n"
+	"with breakpoint pending on -- break -probe-stap lazybones:$arg0\n"
+	"else\n"
+	QUIETLY "with breakpoint pending on -- break -probe-stap lazybones:$arg0\n"
 	"end\n"
 	"end\n"
 	"define-prefix tensor\n"
@@ -65,8 +84,8 @@ static void define(struct text *script, const char *command, const char *name)
 {
 	text_printf(script, "define %s\nset $_lb_saved = $_gdb_setting_str($_lb_setting)\n"
 		    "if $argc > %d\n"
-		    "set remote exec-file %s --too-many-words\n"
-		    "else\nif $argc < 4\n", command, MAX_WORDS, name);
+		    "set remote exec-file " LBX_TOO_MANY_WORDS "\n"
+		    "else\nif $argc < 4\n", command, MAX_WORDS);
 	for (int words = 0; words < 4; words++)
 		define_with_words(script, name, words);
 	text_printf(script, "else\n");
@@ -104,7 +123,7 @@ bool lbx_script_offer(void)
 	/* The functions of a reader that gdb unloads must stay: commands load it again. */
 	if (!dlopen(lbx_script_plugin_path(), RTLD_NOW | RTLD_NODELETE | RTLD_NOLOAD))
 		return lb_fail("%s", dlerror());
-	text_printf(&script, "define _tensor_reload\njit-reader-unload\njit-reader-load %s\nend\n",
+	text_printf(&script, "define _lb_reload\njit-reader-unload\njit-reader-load %s\nend\n",
 		    lbx_script_plugin_path());
 	text_append(&script, common, sizeof(common) - 1);
 	text_printf(&script, "%s", lbx_bridge_script_head);

@@ -1,7 +1,10 @@
 /* gdb names an address after the innermost block that holds it. A JIT reader may open blocks
  * anywhere, also over data: that makes gdb annotate every pointer into a tensor. Blocks are
  * read once, when the entry is; so later tensors have names only after a re-read (unloading
- * and loading the reader). gdb aborts on a symtab without any block: none is opened then. */
+ * and loading the reader). gdb aborts on a symtab without any block: none is opened then.
+ *
+ * Views overlap what they are views of; there the larger, then the older tensor gives its
+ * name. `tensor at` tells all of them. */
 #include "plugin/symbols.h"
 
 #include <stdlib.h>
@@ -84,6 +87,7 @@ void lbx_symbols_publish(struct gdb_symbol_callbacks *cb)
 	struct range *ranges = NULL;
 	struct gdb_object *object;
 	struct gdb_symtab *symtab;
+	uint64_t end = 0;
 	size_t n = 0;
 
 	if (lbx_table_create(lbx_target_gdb((lbx_bridge_read *)cb->target_read), &table))
@@ -95,9 +99,9 @@ void lbx_symbols_publish(struct gdb_symbol_callbacks *cb)
 		object = cb->object_open(cb);
 		symtab = cb->symtab_open(cb, object, "tensors");
 		for (size_t i = 0; i < n; i++) {
-			if (i && ranges[i].begin == ranges[i - 1].begin &&
-			    ranges[i].end == ranges[i - 1].end)
+			if (ranges[i].begin < end)
 				continue;
+			end = ranges[i].end;
 			cb->block_open(cb, symtab, NULL, ranges[i].begin, ranges[i].end,
 				       ranges[i].name);
 		}

@@ -10,6 +10,7 @@
 
 enum {
 	CHUNK = 4 << 20, /* bytes gdb reads at once: between two, Ctrl-C is noticed */
+	MUCH = 1 << 20,  /* not worth reading for a command that will run again */
 	PAGE = 4096,
 	MAX_ROOTS = 32,
 };
@@ -52,6 +53,8 @@ static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size
 	(void)target;
 	if (n && address + n - 1 < address)
 		return lb_fail("%zu bytes at 0x%" PRIx64 " go beyond the address space", n, address);
+	if (n > MUCH && lbx_bridge_waits())
+		return lb_fail("an answer of gdb is awaited first");
 	for (size_t done = 0; done < n;) {
 		size_t part = n - done < CHUNK ? n - done : CHUNK;
 

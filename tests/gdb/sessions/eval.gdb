@@ -1,0 +1,13 @@
+file subject
+break checkpoint
+run
+frame function main
+tensor eval q
+tensor eval lazy
+tensor print lazy --precision 3
+tensor eval #15
+tensor eval nothing
+show scheduler-locking
+show unwindonsignal
+frame function main
+continue

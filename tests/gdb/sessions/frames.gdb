@@ -1,0 +1,15 @@
+file subject
+break checkpoint
+run
+up
+tensor print layer.b
+frame
+thread 2
+tensor print row
+thread
+thread 1
+tensor list q
+frame function main
+tensor print q[0]
+tensor symbols
+frame

@@ -1,0 +1,11 @@
+file subject
+break checkpoint
+run
+frame function main
+set $p = (float *)lb_raw_data(cache[2])
+print $p
+tensor symbols
+print $p
+print $p + 5
+x/2fw $p + 1
+tensor at $p+5

@@ -1,0 +1,6 @@
+file subject
+source ../../lazybones.gdb
+break checkpoint
+run
+source ../../lazybones.gdb
+tensor print row

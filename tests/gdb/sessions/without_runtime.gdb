@@ -1,0 +1,8 @@
+file plain
+break main
+run
+tensor print q
+tensor status
+tensor list --json
+tensor catch nan
+continue

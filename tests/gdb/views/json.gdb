@@ -1,0 +1,4 @@
+tensor info row --json
+tensor list q --json
+tensor print row --json
+tensor print nothing --json

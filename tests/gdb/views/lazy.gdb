@@ -1,0 +1,4 @@
+tensor print lazy
+tensor peek lazy --precision 3
+tensor peek layer.w[1]
+tensor print lazy[0]

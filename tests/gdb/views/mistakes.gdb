@@ -1,0 +1,12 @@
+tensor print
+tensor print nothing
+tensor print q[9]
+tensor print q[0, 0, 0]
+tensor print q[
+tensor print #999
+tensor print q --nonsense
+tensor list --limit some
+tensor info q q
+printf "failed: %d\n", $tensor_failed
+tensor print q[0]
+printf "failed: %d\n", $tensor_failed

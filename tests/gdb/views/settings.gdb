@@ -1,0 +1,7 @@
+tensor set edge-items 1
+tensor set threshold 4
+tensor print q
+tensor set edge-items 3
+tensor set threshold 1000
+tensor set nonsense 1
+tensor set precision many

@@ -1,0 +1,2 @@
+tensor stats q
+printf "%d elements\n", $tensor_count
