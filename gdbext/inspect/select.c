@@ -186,26 +186,35 @@ static void add_near(struct found *found, const char *name, int score)
 	found->scores[i] = score;
 }
 
-static bool by_name(struct lbx_tensors *tensors, const char *name, struct found *found)
+/* A bracket with : , or … in it is a slice, never the end of a name. */
+static bool may_be_name(const char *prefix)
+{
+	const char *bracket = strrchr(prefix, '[');
+	return !bracket || !strpbrk(bracket, ":,.");
+}
+
+/* Walks the table once for all prefixes; the shortest also collects names like it. */
+static bool by_names(struct lbx_tensors *tensors, char (*prefixes)[TEXT_MAX], int n,
+		     struct found *found)
 {
 	struct lbx_tensor t;
 	uint64_t slot = 0, bad = 0;
 	enum lbx_next next;
-	size_t n = strlen(name);
+	const char *shortest = prefixes[n - 1];
+	size_t length = strlen(shortest);
 
-	memset(found, 0, sizeof *found);
+	memset(found, 0, (size_t)n * sizeof *found);
 	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (!t.name[0])
 			continue;
-		if (strcmp(t.name, name) == 0) {
-			add_same(found, &t);
-			continue;
-		}
-		int score = distance(name, t.name, 2);
-		if (score <= 2 && (size_t)score < n)
-			add_near(found, t.name, score);
-		else if (n >= 2 && strstr(t.name, name))
-			add_near(found, t.name, 3);
+		for (int i = 0; i < n; i++)
+			if (strcmp(t.name, prefixes[i]) == 0)
+				add_same(&found[i], &t);
+		int score = distance(shortest, t.name, 2);
+		if (score > 0 && score <= 2 && (size_t)score < length)
+			add_near(&found[n - 1], t.name, score);
+		else if (score > 2 && length >= 2 && strstr(t.name, shortest))
+			add_near(&found[n - 1], t.name, 3);
 	}
 	return next == LBX_NEXT_END;
 }
@@ -238,41 +247,57 @@ static bool select_id(struct lbx_tensors *tensors, const char *text, size_t *use
 	return tensors->ops->by_id(tensors, id, ret);
 }
 
-static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
-			size_t *used, struct lbx_tensor *ret)
+struct names {
+	char prefixes[MAX_BRACKETS + 1][TEXT_MAX];
+	struct found found[MAX_BRACKETS + 1];
+};
+
+static bool search(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
+		   struct names *names, size_t *used, struct lbx_tensor *ret)
 {
 	size_t lengths[MAX_BRACKETS + 1];
-	char prefix[TEXT_MAX];
-	struct found found;
-	bool null = false;
+	bool null = false, walked = false;
 	int n = prefixes(text, lengths);
 
+	for (int i = 0; i < n; i++)
+		snprintf(names->prefixes[i], TEXT_MAX, "%.*s", (int)lengths[i], text);
 	for (int i = 0; i < n; i++) {
+		const char *prefix = names->prefixes[i];
+		const struct found *found = &names->found[i];
 		*used = lengths[i];
-		snprintf(prefix, sizeof prefix, "%.*s", (int)lengths[i], text);
-		bool bracket = prefix[lengths[i] - 1] == ']';
 		if (looks_like_expression(prefix) &&
-		    by_expression(context, tensors, prefix, bracket, ret, &null))
+		    by_expression(context, tensors, prefix, prefix[lengths[i] - 1] == ']', ret, &null))
 			return true;
 		if (!lb_ok())
 			return false;
-		/* ask all that may be asked, but search the table only once it is answered */
-		if (lbx_target_waits(context->target))
+		/* ask all that may be asked, but walk the table only once it is answered */
+		if (lbx_target_waits(context->target) || !may_be_name(prefix))
 			continue;
-		if (!by_name(tensors, prefix, &found))
+		if (!walked && !by_names(tensors, names->prefixes, n, names->found))
 			return false;
-		if (found.count == 1) {
-			*ret = found.first;
+		walked = true;
+		if (found->count == 1) {
+			*ret = found->first;
 			return true;
 		}
-		if (found.count > 1)
+		if (found->count > 1)
 			return lb_fail("%llu tensors are named '%s': %s%s; say which by #id",
-				       (unsigned long long)found.count, prefix, found.others,
-				       found.count > SHOWN ? ", …" : "");
+				       (unsigned long long)found->count, prefix, found->others,
+				       found->count > SHOWN ? ", …" : "");
 	}
 	if (lbx_target_waits(context->target))
 		return lb_fail("'%s' is not known yet: the debugger has still to answer", text);
-	return unknown(prefix, &found, null);
+	return unknown(names->prefixes[n - 1], &names->found[n - 1], null);
+}
+
+static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
+			size_t *used, struct lbx_tensor *ret)
+{
+	struct names *names = calloc(1, sizeof *names);
+	bool found = names ? search(context, tensors, text, names, used, ret)
+			   : lb_fail("out of memory");
+	free(names);
+	return found;
 }
 
 bool lbx_select(struct lbx_context *context, const char *text, struct lbx_selection *ret)
