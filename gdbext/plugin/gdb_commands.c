@@ -8,6 +8,7 @@
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
 #include "plugin/commands.h"
+#include "plugin/target_gdb.h"
 
 /* ---- eval ---- */
 
@@ -56,6 +57,56 @@ bool lbx_evaluated(struct lbx_context *context, const char *words)
 		lbx_printf(context->out, "%s%" PRId64, i ? ", " : "", t.shape[i]);
 	lbx_printf(context->out, "), %" PRId64 " bytes at 0x%" PRIx64 "\n", lbx_tensor_nbytes(&t),
 		   t.data + (uint64_t)(t.offset * lbx_dtype_bytes(t.dtype)));
+	return true;
+}
+
+/* ---- stacks ---- */
+
+static void print_stacks(struct lbx_out *out, uint32_t depth)
+{
+	if (depth)
+		lbx_printf(out, "Of each tensor made from now on, %u frames are kept.\n", depth);
+	else
+		lbx_printf(out, "Of each tensor made from now on, the call site is kept.\n");
+}
+
+/* The switch is a word in the program's memory; a program that is still to run gets it by its
+ * environment. */
+static bool stacks_run(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_table *table = NULL;
+	struct lbx_root root;
+	char *end;
+	enum lbx_liveness liveness = context->target ? lbx_target_gdb_liveness() : LBX_UNKNOWN;
+
+	if (lbx_bridge_waits())
+		return false;
+	bool running = context->target && liveness != LBX_CORE &&
+		       lbx_context_table(context, &table) && lbx_table_root(table, &root);
+	if (lbx_bridge_waits())
+		return false;
+	if (!running)
+		lb_clear_error();
+	if (args->n == 0) {
+		if (!running)
+			return lb_fail("stacks: no program with the runtime runs; `tensor stacks N` sets what the "
+				       "next one keeps");
+		print_stacks(context->out, root.want_stack);
+		return true;
+	}
+	unsigned long depth = strtoul(args->v[0], &end, 10);
+	if (*end || end == args->v[0] || depth > LB_STACK_MAX)
+		return lb_fail("stacks: takes a number of frames from 0 to %d, not '%s'", LB_STACK_MAX,
+			       args->v[0]);
+	lbx_bridge_script("set environment LAZYBONES_STACKS %lu", depth);
+	uint32_t word = (uint32_t)depth;
+	if (!running || !lbx_target_write(context->target, root.want_stack_at, &word, sizeof word)) {
+		lb_clear_error();
+		lbx_printf(context->out, "The next `run` keeps %lu frames of each tensor's creation.\n",
+			   depth);
+		return true;
+	}
+	print_stacks(context->out, word);
 	return true;
 }
 
@@ -114,6 +165,11 @@ const struct lbx_command lbx_gdb_commands[] = {
 	{.name = "uncatch", .arguments = "[N|all]", .max_args = 1, .run = lbx_uncatch_run,
 	 .summary = "end catch number N, or all of them",
 	 .help = "`tensor status` lists the catches with their numbers."},
+	{.name = "stacks", .arguments = "[DEPTH]", .max_args = 1, .run = stacks_run,
+	 .summary = "keep the creation stacks of the tensors to come",
+	 .help = "DEPTH frames of each, 0 for the call site alone; `tensor info T` shows them. Works "
+		 "before\n`run` and in a running program. It costs a stack walk for each tensor that "
+		 "is made."},
 	{.name = "symbols", .arguments = "", .needs = LBX_NEEDS_TABLE, .run = symbols_run,
 	 .summary = "let gdb name the addresses of tensors that were made since",
 	 .help = "gdb prints `<q_proj+64>` beside a pointer into a named tensor. It learns the "
