@@ -6,6 +6,8 @@
 /^Program terminated with|^Detaching from|^Debuginfod|^Downloading|^Enable debuginfod/ { next }
 /^\[Inferior [0-9]+ \(.*\) (detached|killed)\]|^Child exited|^Killing|^GDBserver exiting/ { next }
 /futex|^raw |^sum / { next }
+# frames below main: their names depend on libc's debug information
+/__libc_start|__libc_init_first|^ +_start \(/ { next }
 {
 	gsub(/0x[0-9a-f]+/, "ADDRESS")
 	gsub(/(process|pid|LWP) [0-9]+/, "pid N")
