@@ -382,6 +382,39 @@ static void first_error_and_its_site(void **state)
 	}
 }
 
+/* Views may be larger than any memory; what would need the memory says so. */
+static void too_large(void **state)
+{
+	(void)state;
+	const int64_t n = INT64_C(1) << 42;
+	LB_SCOPE {
+		lb_tensor *x = lb_broadcast_to(lb_full(LB_SHAPE(1), 1, LB_F32), LB_SHAPE(n));
+		lb_tensor *pair[2] = { x, x }, *eighth = lb_ones(LB_SHAPE(1, 1, 1, 1, 1, 1, 1, 1), LB_F32);
+		lb_tensor *vast = lb_broadcast_to(lb_full(LB_SHAPE(1), 1, LB_U8), LB_SHAPE(n, 1 << 20));
+		FAILS(lb_contiguous(x), "memory");
+		FAILS(lb_add(x, lb_scalar(1)), "memory");
+		FAILS(lb_sum(lb_exp(x), LB_ALL_AXES, false), "memory");
+		FAILS(lb_concatenate(2, pair, 0), "memory");
+		FAILS(lb_zeros(LB_SHAPE(n), LB_F64), "memory");
+		FAILS(lb_arange(0, 0x1p45, 1, LB_F64), "memory");
+		FAILS(lb_random_normal(LB_SHAPE(n), LB_F32, lb_key(1)), "memory");
+		FAILS(lb_matmul(lb_broadcast_to(x23(), LB_SHAPE(n, 2, 3)), lb_ones(LB_SHAPE(3, 2), LB_F32)),
+		      "memory");
+		lb_tensor *ten = lb_take(x, lb_arange(0, 10, 1, LB_I32), 0);
+		assert_int_equal(lb_item_int(lb_sum(ten, LB_ALL_AXES, false)), 10);
+		assert_null(lb_data(lb_slice(x, LB_RANGE(0, LB_END, 2))));
+		assert_true(error_has("memory"));
+		FAILS_AT_ONCE(lb_argmax(x, LB_ALL_AXES, false), "argmax");
+		FAILS_AT_ONCE(lb_astype(vast, LB_C64), "astype");
+		FAILS_AT_ONCE(lb_add(vast, lb_full(LB_SHAPE(), 1, LB_F64)), "");
+		FAILS_AT_ONCE(lb_stack(1, &eighth, 0), "stack 8");
+		FAILS_AT_ONCE(lb_concatenate(2, (lb_tensor *[]){ lb_transpose(vast, LB_ALL_AXES),
+								lb_transpose(vast, LB_ALL_AXES) }, 1), "");
+		assert_int_equal(lb_item_int(lb_slice(vast, LB_AT(-1), LB_AT(-1))), 1);
+		assert_int_equal(lb_item_int(lb_sum(lb_slice(x, LB_RANGE(n - 9, n)), LB_ALL_AXES, false)), 9);
+	}
+}
+
 /* Any dtype anywhere: a result that evaluates, or an error that names the operation. */
 static void evaluate_or_explain(lb_tensor *y, const char *op)
 {
@@ -449,6 +482,7 @@ int main(void)
 		TEST(values),
 		TEST(failed_inputs),
 		TEST(first_error_and_its_site),
+		TEST(too_large),
 		TEST(every_dtype),
 		TEST(negative_integer_power),
 	};
