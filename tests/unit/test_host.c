@@ -146,6 +146,36 @@ static void release_evaluates(void **state)
 	assert_int_equal(live_tensors(), live);
 }
 
+struct question {
+	lb_tensor *y;
+	bool refused;
+};
+
+static void release_that_asks(void *data, void *context)
+{
+	struct question *question = context;
+	(void)data;
+	question->refused = !lb_eval(question->y) && error_has("eval computed");
+}
+
+/* A callback that asks for what is being computed around it is refused, and does not hang. */
+static void release_asks_for_the_result(void **state)
+{
+	(void)state;
+	float data[4] = { 1, 2, 3, 4 };
+	struct question question = { NULL, false };
+	LB_SCOPE {
+		lb_tensor *x = lb_from_memory(data, sizeof data, LB_SHAPE(4), LB_F32,
+					      release_that_asks, &question);
+		question.y = lb_keep(lb_add(lb_softmax(x, LB_ALL_AXES), lb_scalar(1)));
+	}
+	assert_true(lb_eval(question.y));
+	assert_true(question.refused && lb_ok());
+	LB_SCOPE
+		assert_true(lb_item(lb_max(question.y, LB_ALL_AXES, false)) > 1);
+	lb_release(question.y);
+}
+
 /* ---- for a debugger ---- */
 
 static void debug_eval(void **state)
@@ -243,6 +273,7 @@ int main(int argc, char **argv)
 		TEST(fork_among_threads),
 		TEST(child_has_the_tensors),
 		TEST(release_evaluates),
+		TEST(release_asks_for_the_result),
 		TEST(debug_eval),
 		TEST(debug_eval_after_an_error),
 		TEST(exit_in_the_middle),
