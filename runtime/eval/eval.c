@@ -192,6 +192,12 @@ bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site)
 		built = lb_schedule_build(&run.schedule, n, roots);
 		if (built != LB_BUSY)
 			break;
+		if (nested) { /* it would wait for this thread's own claims, or while it holds them */
+			lb_fail("eval: tensor #%llu is being computed, and what runs inside an evaluation "
+				"cannot wait for it; evaluate it afterwards",
+				(unsigned long long)run.schedule.busy->id);
+			break;
+		}
 		wake_waiting();
 		wait_for(run.schedule.busy, self->record);
 		lb_arena_reset(arena, (struct lb_arena_mark){ NULL, 0 });

@@ -76,7 +76,8 @@ static lb_tensor *padded(const struct npy *npy)
 	scatter(npy, strides, offset, data);
 	lb_tensor *x = lb_from_data(data, nbytes, LB_SHAPE(total), npy->dtype);
 	free(data);
-	return lb_as_strided(x, list_of(npy->rank, npy->shape), list_of(npy->rank, strides), offset);
+	return lb_as_strided(x, list_of(npy->rank, npy->shape), list_of(npy->rank, strides),
+			     offset);
 }
 
 static bool repeats_along(const struct npy *npy, int axis)
@@ -89,7 +90,8 @@ static bool repeats_along(const struct npy *npy, int axis)
 	const char *data = npy->data;
 	for (int64_t i = 0; i < outer; i++)
 		for (int64_t j = 1; j < n; j++)
-			if (memcmp(data + i * n * inner, data + (i * n + j) * inner, (size_t)inner) != 0)
+			if (memcmp(data + i * n * inner, data + (i * n + j) * inner,
+				   (size_t)inner) != 0)
 				return false;
 	return true;
 }

@@ -106,7 +106,7 @@ static void products(void **state)
 	FAILS_AT_ONCE(lb_matmul(x23(), x45()), "matmul (2,3) (4,5)");
 	FAILS_AT_ONCE(lb_matmul(x23(), lb_ones(LB_SHAPE(2), LB_F32)), "matmul (2,3)");
 	FAILS_AT_ONCE(lb_matmul(lb_ones(LB_SHAPE(), LB_F32), x23()), "matmul (2,3)");
-	FAILS_AT_ONCE(lb_matmul(lb_ones(LB_SHAPE(3, 2, 4), LB_F32), lb_ones(LB_SHAPE(5, 4, 2), LB_F32)),
+	FAILS_AT_ONCE(lb_matmul(of(LB_F32, LB_SHAPE(3, 2, 4)), of(LB_F32, LB_SHAPE(5, 4, 2))),
 		      "matmul (3,2,4) (5,4,2)");
 	FAILS_AT_ONCE(lb_matmul(of(LB_I32, LB_SHAPE(2, 2)), of(LB_I32, LB_SHAPE(2, 2))),
 		      "matmul int32");
@@ -161,8 +161,8 @@ static void slices(void **state)
 	FAILS_AT_ONCE(lb_slice(x23(), LB_ALL, LB_ALL, LB_ALL), "slice (2,3)");
 	FAILS_AT_ONCE(lb_slice(x23(), LB_RANGE(0, 2, 0)), "slice step");
 	FAILS_AT_ONCE(lb_slice(x23(), LB_REST, LB_REST), "slice");
-	FAILS_AT_ONCE(lb_slice(x23(), LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS,
-			       LB_NEW_AXIS, LB_NEW_AXIS), "slice");
+	FAILS_AT_ONCE(lb_slice(x23(), LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS,
+			       LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS), "slice");
 	lb_index unknown = { 0, 1, 1, 77 };
 	FAILS_AT_ONCE(lb_slice_n(x23(), 1, &unknown), "slice");
 	FAILS_AT_ONCE(lb_slice_n(x23(), -1, NULL), "slice");
@@ -227,7 +227,8 @@ static void gathers(void **state)
 	FAILS_AT_ONCE(lb_take(x23(), of(LB_I32, LB_SHAPE(2)), 2), "take (2,3)");
 	FAILS_AT_ONCE(lb_take(lb_ones(LB_SHAPE(1, 1, 1, 1, 1), LB_F32),
 			      of(LB_I32, LB_SHAPE(1, 1, 1, 1, 1)), 0), "take");
-	FAILS_AT_ONCE(lb_take_along_axis(x23(), of(LB_I32, LB_SHAPE(2)), 0), "take_along_axis (2,3)");
+	FAILS_AT_ONCE(lb_take_along_axis(x23(), of(LB_I32, LB_SHAPE(2)), 0),
+		      "take_along_axis (2,3)");
 	FAILS_AT_ONCE(lb_take_along_axis(x23(), of(LB_I32, LB_SHAPE(5, 2)), 1),
 		      "take_along_axis (2,3) (5,2)");
 	FAILS_AT_ONCE(lb_take_along_axis(x23(), x23(), 1), "take_along_axis float32");
@@ -267,7 +268,8 @@ static void creation(void **state)
 	FAILS_AT_ONCE(lb_arange(0, (double)INFINITY, 1, LB_F32), "arange");
 	FAILS_AT_ONCE(lb_arange(0, 1e300, 1e-300, LB_F64), "arange");
 	FAILS_AT_ONCE(lb_arange(0, 5, 1, LB_DTYPES), "arange");
-	FAILS_AT_ONCE(lb_random_uniform(LB_SHAPE(2), 0, 1, LB_I32, lb_key(1)), "random_uniform int32");
+	FAILS_AT_ONCE(lb_random_uniform(LB_SHAPE(2), 0, 1, LB_I32, lb_key(1)),
+		      "random_uniform int32");
 	FAILS_AT_ONCE(lb_random_normal(LB_SHAPE(2), LB_BOOL, lb_key(1)), "random_normal bool");
 	FAILS_AT_ONCE(lb_random_normal(LB_SHAPE(-2), LB_F32, lb_key(1)), "random_normal");
 }
@@ -382,6 +384,40 @@ static void first_error_and_its_site(void **state)
 	}
 }
 
+/* Views may be larger than any memory; what would need the memory says so. */
+static void too_large(void **state)
+{
+	(void)state;
+	const int64_t n = INT64_C(1) << 42;
+	LB_SCOPE {
+		lb_tensor *x = lb_broadcast_to(lb_full(LB_SHAPE(1), 1, LB_F32), LB_SHAPE(n));
+		lb_tensor *eighth = of(LB_F32, LB_SHAPE(1, 1, 1, 1, 1, 1, 1, 1)), *pair[2] = { x, x };
+		lb_tensor *vast = lb_broadcast_to(of(LB_U8, LB_SHAPE(1)), LB_SHAPE(n, 1 << 20));
+		lb_tensor *columns = lb_transpose(vast, LB_ALL_AXES), *two[2] = { columns, columns };
+		FAILS(lb_contiguous(x), "memory");
+		FAILS(lb_add(x, lb_scalar(1)), "memory");
+		FAILS(lb_sum(lb_exp(x), LB_ALL_AXES, false), "memory");
+		FAILS(lb_concatenate(2, pair, 0), "memory");
+		FAILS(lb_zeros(LB_SHAPE(n), LB_F64), "memory");
+		FAILS(lb_arange(0, 0x1p45, 1, LB_F64), "memory");
+		FAILS(lb_random_normal(LB_SHAPE(n), LB_F32, lb_key(1)), "memory");
+		FAILS(lb_matmul(lb_broadcast_to(x23(), LB_SHAPE(n, 2, 3)), of(LB_F32, LB_SHAPE(3, 2))),
+		      "memory");
+		lb_tensor *ten = lb_take(x, lb_arange(0, 10, 1, LB_I32), 0);
+		assert_int_equal(lb_item_int(lb_sum(ten, LB_ALL_AXES, false)), 10);
+		assert_null(lb_data(lb_slice(x, LB_RANGE(0, LB_END, 2))));
+		assert_true(error_has("memory"));
+		FAILS_AT_ONCE(lb_argmax(x, LB_ALL_AXES, false), "argmax");
+		FAILS_AT_ONCE(lb_astype(vast, LB_C64), "astype");
+		FAILS_AT_ONCE(lb_add(vast, lb_full(LB_SHAPE(), 1, LB_F64)), "");
+		FAILS_AT_ONCE(lb_stack(1, &eighth, 0), "stack 8");
+		FAILS_AT_ONCE(lb_concatenate(2, two, 1), "concatenate");
+		assert_int_equal(lb_item_int(lb_slice(vast, LB_AT(-1), LB_AT(-1))), 1);
+		lb_tensor *end = lb_slice(x, LB_RANGE(n - 9, n));
+		assert_int_equal(lb_item_int(lb_sum(end, LB_ALL_AXES, false)), 9);
+	}
+}
+
 /* Any dtype anywhere: a result that evaluates, or an error that names the operation. */
 static void evaluate_or_explain(lb_tensor *y, const char *op)
 {
@@ -413,7 +449,8 @@ static void every_dtype(void **state)
 				lb_tensor *a = lb_ones(LB_SHAPE(2, 2), (lb_dtype)d);
 				lb_tensor *b = lb_ones(LB_SHAPE(2, 2), (lb_dtype)e);
 				for (int i = 0; i < COUNT(binaries); i++)
-					evaluate_or_explain(binaries[i].run(a, b), binaries[i].name);
+					evaluate_or_explain(binaries[i].run(a, b),
+							    binaries[i].name);
 				evaluate_or_explain(lb_matmul(a, b), "matmul");
 				evaluate_or_explain(lb_where(a, b, a), "where");
 				evaluate_or_explain(lb_take(a, lb_subtract(b, b), 0), "");
@@ -426,8 +463,8 @@ static void negative_integer_power(void **state)
 {
 	(void)state;
 	LB_SCOPE {
-		lb_tensor *y = lb_power(lb_full(LB_SHAPE(3), 2, LB_I32), lb_full(LB_SHAPE(3), -1, LB_I32));
-		evaluate_or_explain(y, "power");
+		lb_tensor *two = lb_full(LB_SHAPE(3), 2, LB_I32);
+		evaluate_or_explain(lb_power(two, lb_full(LB_SHAPE(3), -1, LB_I32)), "power");
 		lb_tensor *z = lb_remainder(lb_full(LB_SHAPE(1), INT32_MIN, LB_I32),
 					    lb_full(LB_SHAPE(1), -1, LB_I32));
 		assert_int_equal(lb_item_int(z), 0);
@@ -449,6 +486,7 @@ int main(void)
 		TEST(values),
 		TEST(failed_inputs),
 		TEST(first_error_and_its_site),
+		TEST(too_large),
 		TEST(every_dtype),
 		TEST(negative_integer_power),
 	};

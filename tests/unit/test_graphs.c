@@ -321,7 +321,8 @@ static void threads_on_one_graph(void **state)
 				add_node(&b);
 			pthread_barrier_init(&start, NULL, THREADS);
 			for (int i = 0; i < THREADS; i++) {
-				jobs[i] = (struct job){ &b, &start, (uint64_t)(seed * 7 + i), false };
+				jobs[i] = (struct job){ &b, &start, (uint64_t)(seed * 7 + i),
+						       false };
 				pthread_create(&threads[i], NULL, evaluate_some, &jobs[i]);
 			}
 			for (int i = 0; i < THREADS; i++)

@@ -70,7 +70,8 @@ static void coordinates(const struct npy *npy, int64_t index, char *to, size_t s
 	}
 	used += (size_t)snprintf(to, size, "(");
 	for (int k = 0; k < npy->rank && used < size; k++)
-		used += (size_t)snprintf(to + used, size - used, k ? ", %" PRId64 : "%" PRId64, at[k]);
+		used += (size_t)snprintf(to + used, size - used, k ? ", %" PRId64 : "%" PRId64,
+					 at[k]);
 	if (used < size)
 		snprintf(to + used, size - used, ")");
 }

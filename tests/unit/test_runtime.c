@@ -307,7 +307,8 @@ static void diamonds(void **state)
 		assert_true(lb_item(lb_slice(y, LB_AT(0))) == 0x1p60);
 		for (int i = 0; i < 60; i++)
 			z = lb_matmul(lb_expand_dims(z, LB_AXES(0)),
-				      lb_multiply(lb_eye(3, 3, 0, LB_F64), lb_max(z, LB_ALL_AXES, false))),
+				      lb_multiply(lb_eye(3, 3, 0, LB_F64), lb_max(z, LB_ALL_AXES,
+										  false))),
 			z = lb_squeeze(z, LB_AXES(0));
 		assert_true(lb_item(lb_slice(z, LB_AT(0))) == 1);
 	}
@@ -368,9 +369,11 @@ static void raw_of_views(void **state)
 		assert_int_equal(misuse_of(lb_slice(x, LB_ALL, LB_AT(2))), 1);
 		assert_int_equal(misuse_of(lb_transpose(x, LB_ALL_AXES)), 1);
 		assert_int_equal(misuse_of(lb_slice(x, LB_REVERSED)), 1);
-		assert_int_equal(misuse_of(lb_broadcast_to(lb_slice(x, LB_AT(0)), LB_SHAPE(4, 6))), 1);
+		assert_int_equal(misuse_of(lb_broadcast_to(lb_slice(x, LB_AT(0)), LB_SHAPE(4, 6))),
+				 1);
 		assert_int_equal(misuse_of(lb_slice(x, LB_RANGE(0, 1, 7), LB_RANGE(0, 6))), 0);
-		assert_int_equal(misuse_of(lb_transpose(lb_slice(x, LB_RANGE(0, 1)), LB_ALL_AXES)), 0);
+		assert_int_equal(misuse_of(lb_transpose(lb_slice(x, LB_RANGE(0, 1)), LB_ALL_AXES)),
+				 0);
 		assert_int_equal(misuse_of(lb_contiguous(lb_transpose(x, LB_ALL_AXES))), 0);
 	}
 }

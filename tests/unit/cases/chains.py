@@ -9,8 +9,8 @@ import numpy as np
 from .elementwise import binary_reference, shape_name
 from .movement import distinct, index_word, view_words
 from .reductions import axes_word
-from .reference import (BOOL, DTYPES, FLOATS, HALVES, Tensor, cast, kind, promote, random_values,
-                        specials, working)
+from .reference import (BOOL, DTYPES, FLOATS, HALVES, Tensor, Weak, cast, kind, promote,
+                        random_values, specials, working)
 
 BINARY = ["add", "subtract", "multiply", "maximum", "minimum"]
 UNARY = {"negative": np.negative, "abs": np.abs, "square": np.square, "floor": np.floor}
@@ -180,6 +180,21 @@ def view_chains(suite):
         chain.add_to(suite, "views-then-math/%s/%d/%s" % (dtype, n, shape_name(x.shape)), "value")
 
 
+def strong_scalars(suite):
+    """What astype gives is no weak scalar, even if the dtype was right already."""
+    x = random_values(suite.rng, "float16", (5,))
+    chain = Chain([x, Weak(2.5)])
+    chain.step("astype", [1], Tensor(2.5, "float32"), dtype="float32")
+    chain.step("add", [0, 2], Tensor(x.a.astype(np.float32) + np.float32(2.5), "float32"))
+    chain.add_to(suite, "chain/astype-of-weak-float")
+    x = random_values(suite.rng, "int8", (5,))
+    chain = Chain([x, Weak(2)])
+    chain.step("astype", [1], Tensor(2, "int32"), dtype="int32")
+    chain.step("add", [0, 2], Tensor(x.a.astype(np.int32) + 2, "int32"))
+    chain.add_to(suite, "chain/astype-of-weak-int")
+
+
 def write(suite):
+    strong_scalars(suite)
     elementwise_chains(suite)
     view_chains(suite)
