@@ -4,7 +4,7 @@
 /^Reading |^Remote debugging using|^Listening on|^Core was generated|^Process .* created/ { next }
 /^Program terminated with|^Detaching from|^Debuginfod|^Downloading|^Enable debuginfod/ { next }
 /^\[Inferior [0-9]+ \(.*\) (detached|killed)\]|^Child exited|^Killing|^GDBserver exiting/ { next }
-/futex/ { next }
+/^ +0x[0-9a-f]+$|futex|__libc_start|[ (]_start|from \/lib/ { next }
 {
 	gsub(/0x[0-9a-f]+/, "ADDRESS")
 	gsub(/(process|pid|LWP) [0-9]+/, "pid N")
