@@ -71,6 +71,24 @@ enum {
 const char lbx_bridge_script_head[] =
 	"define _lbm\necho \\n" MARK "$arg0\\n\nend\n"
 	"alias _lbf = frame apply level 0 -q -c\n"
+	/* gdb has no variable for the selected frame's level: look for its stack pointer among
+	 * the first frames. Inlined ones share it; then `info frame` must tell. */
+	"define _lbk\n"
+	"if $sp == $_lb_sp\nset $_lb_level = $_lb_k\nset $_lb_n = $_lb_n + 1\nend\n"
+	"set $_lb_k = $_lb_k + 1\n"
+	"end\n"
+	"define _lbz\n"
+	"_lbm answers\n"
+	"set $_lb_sp = $sp\nset $_lb_k = 0\nset $_lb_n = 0\n"
+	"frame apply 4 -q -s _lbk\n"
+	"end\n"
+	"define _lbl\n"
+	"_lbm level\n"
+	"if $_lb_n == 1\nprintf \"Stack level %d,\", $_lb_level\nelse\ninfo frame\nend\n"
+	"_lbm end\n"
+	"end\n"
+	"alias _lbg = frame apply level $_lb_level -q -c\n"
+	"define _lbi\nif $_lb_n == 1\n_lbm $arg0\n_lbg $arg1 $arg2\nend\nend\n"
 	"define _lb_redirect\n"
 	"with logging redirect on -- with logging file " LBX_REQUEST_FILE
 	" -- with logging enabled on -- source " LBX_QUESTION_FILE "\nend\n"
@@ -261,64 +279,50 @@ static bool questions_are_open(void)
 	return false;
 }
 
-/* Whether a command may run in the wrong frame first: it changes nothing. */
-static bool is_harmless(const char *command)
-{
-	return !strpbrk(command, "(=") && !strstr(command, "++") && !strstr(command, "--");
-}
-
-/* Writes the open questions into their file. As long as the level of the selected frame is
- * not known it is asked, and the questions for that frame are asked of frame 0 on the
- * chance that it is that one. */
+/* Writes the open questions into their file. Those for the selected frame are put at once
+ * if gdb's script finds its level; otherwise that is asked first. */
 static bool write_questions(void)
 {
 	struct text file = {0};
 	bool want_level = false, ok;
 
-	text_printf(&file, "echo " MARK "answers\\n\n");
+	for (int i = 0; i < bridge.n_questions && !bridge.level[0]; i++)
+		want_level |= bridge.questions[i].in_frame;
+	text_printf(&file, want_level ? "_lbz\n" : "_lbm answers\n");
 	for (int i = 0; i < bridge.n_questions; i++) {
 		struct question *q = &bridge.questions[i];
+		const char *blank = strchr(q->command, ' ');
 
 		if (q->asked)
 			continue;
-		if (q->in_frame && !bridge.level[0])
-			want_level = true;
-		if (q->in_frame && !bridge.level[0] && !is_harmless(q->command))
-			continue;
 		q->asked = true;
-		text_printf(&file, "_lbm %d\n", i);
-		if (q->in_frame && bridge.level[0] && strcmp(bridge.level, "0") != 0)
-			text_printf(&file, "frame apply level %s -q -c %s\n", bridge.level,
-				    q->command);
+		if (!q->in_frame)
+			text_printf(&file, "_lbm %d\n_lbf %s\n", i, q->command);
+		else if (!want_level)
+			text_printf(&file, "_lbm %d\nframe apply level %s -q -c %s\n", i,
+				    bridge.level, q->command);
+		else if (blank && !strpbrk(blank + 1, " \t\"'"))
+			text_printf(&file, "_lbi %d %s\n", i, q->command); /* two words */
 		else
-			text_printf(&file, "_lbf %s\n", q->command);
+			text_printf(&file, "if $_lb_n == 1\n_lbm %d\n_lbg %s\nend\n", i,
+				    q->command);
 	}
-	if (want_level)
-		text_printf(&file, "_lbm level\ninfo frame\n");
-	text_printf(&file, "_lbm end\n");
+	text_printf(&file, want_level ? "_lbl\n" : "_lbm end\n");
 	ok = !file.failed && write_file(QUESTION_FD, file.bytes, file.n);
 	text_free(&file);
 	return ok;
 }
 
-/* Notes the level; unless it is 0, what was asked of frame 0 is to be asked again. */
+/* Notes the level; questions for the selected frame that have no answer are still open. */
 static void take_level(const char *answer, size_t n)
 {
 	const char *level = memmem(answer, n, "Stack level ", 12);
 
 	snprintf(bridge.level, sizeof(bridge.level), "%ld",
 		 level ? strtol(level + 12, NULL, 10) : 0);
-	if (strcmp(bridge.level, "0") == 0)
-		return;
-	for (int i = 0; i < bridge.n_questions; i++) {
-		struct question *q = &bridge.questions[i];
-
-		if (!q->in_frame)
-			continue;
-		free(q->answer);
-		q->answer = NULL;
-		q->asked = false;
-	}
+	for (int i = 0; i < bridge.n_questions; i++)
+		if (bridge.questions[i].in_frame && !bridge.questions[i].answer)
+			bridge.questions[i].asked = false;
 }
 
 static void take_answer(const char *mark, const char *answer, size_t n)

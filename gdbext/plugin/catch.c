@@ -214,11 +214,31 @@ bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args)
 	snprintf(action, sizeof(action), "eval \"_tensor_hit %d %%lu 0x%%lx\", $_probe_arg0, "
 		 "$_probe_arg2\n", c->number);
 	break_on_probe(name, kind->probe, condition.n ? condition.bytes : NULL, action);
-	lbx_printf(context->out, "Catch %d: %s of %s.\n", c->number, kind->name,
-		   shown[0] ? shown : "any tensor");
+	if (context->out->json)
+		lbx_json(context->out, json_pack("{s:i,s:s,s:s?}", "catch", c->number, "event",
+						 kind->name, "tensor", shown[0] ? shown : NULL));
+	else
+		lbx_printf(context->out, "Catch %d: %s of %s.\n", c->number, kind->name,
+			   shown[0] ? shown : "any tensor");
 	lbx_set_int(context->out, "tensor_catch", c->number);
 	text_free(&condition);
 	return true;
+}
+
+static void tell_removed(struct lbx_out *out, const struct catch *removed, int n)
+{
+	json_t *numbers = out->json ? json_array() : NULL;
+
+	if (n == 0 && !out->json)
+		lbx_printf(out, "Nothing is being caught.\n");
+	for (int i = 0; i < n; i++) {
+		if (out->json)
+			json_array_append_new(numbers, json_integer(removed[i].number));
+		else
+			lbx_printf(out, "Catch %d is off.\n", removed[i].number);
+	}
+	if (out->json)
+		lbx_json(out, json_pack("{s:o}", "uncaught", numbers));
 }
 
 bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
@@ -245,10 +265,7 @@ bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
 	for (int i = 0; i < MAX_CATCHES; i++)
 		if (all || catches.v[i].number == number)
 			catches.v[i].number = 0;
-	if (n == 0)
-		lbx_printf(context->out, "Nothing is being caught.\n");
-	for (int i = 0; i < n; i++)
-		lbx_printf(context->out, "Catch %d is off.\n", removed[i].number);
+	tell_removed(context->out, removed, n);
 	/* last: gdb fails if the user has deleted a breakpoint already */
 	for (int i = 0; i < n; i++)
 		lbx_bridge_script("delete $_lb_catch_%d", removed[i].number);

@@ -68,12 +68,10 @@ static void write_failure(struct lbx_out *out, const char *name)
 
 	if (!*message)
 		message = "failed, without saying why";
-	if (*name == '_') { /* not what the user has typed */
-		lbx_printf(out, "tensor: %s\n", message);
-		return;
-	}
 	if (out->json)
 		lbx_json(out, json_pack("{s:s}", "error", message));
+	else if (*name == '_') /* not what the user has typed */
+		lbx_printf(out, "tensor: %s\n", message);
 	else if (strncmp(message, name, n) == 0 && message[n] == ':')
 		lbx_printf(out, "tensor %s\n", message);
 	else
@@ -182,6 +180,8 @@ void lbx_commands_run(const char *line)
 		lb_clear_error();
 		return;
 	}
+	if (strcmp(name, LBX_EVALUATED) == 0)
+		strcpy(name, "eval"); /* its second half */
 	if (!ok || lbx_bridge_waits()) {
 		ok = lb_fail("interrupted");
 		write_failure(&out, name);

@@ -12,6 +12,26 @@
 
 /* ---- eval ---- */
 
+static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	uint64_t data = t->data + (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype));
+
+	if (out->json) {
+		lbx_json(out, json_pack("{s:I,s:s?,s:s,s:s,s:I,s:o}", "id", (json_int_t)t->id,
+					"name", t->name[0] ? t->name : NULL, "state",
+					lbx_state_name(t->state), "dtype", lbx_dtype_name(t->dtype),
+					"nbytes", (json_int_t)lbx_tensor_nbytes(t), "data",
+					lbx_json_address(t->state == LB_STATE_READY ? data : 0)));
+		return;
+	}
+	lbx_printf(out, "Tensor #%" PRIu64 "%s%s is %s: %s (", t->id, t->name[0] ? " " : "", t->name,
+		   lbx_state_name(t->state), lbx_dtype_name(t->dtype));
+	for (int i = 0; i < t->rank; i++)
+		lbx_printf(out, "%s%" PRId64, i ? ", " : "", t->shape[i]);
+	lbx_printf(out, t->rank == 1 ? ",), " : "), ");
+	lbx_printf(out, "%" PRId64 " bytes at 0x%" PRIx64 "\n", lbx_tensor_nbytes(t), data);
+}
+
 static bool eval_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_tensor t;
@@ -19,15 +39,14 @@ static bool eval_run(struct lbx_context *context, const struct lbx_args *args)
 	if (!lbx_commands_tensor(context, args->v[0], &t))
 		return false;
 	if (t.state == LB_STATE_READY) {
-		lbx_printf(context->out, "Tensor #%" PRIu64 "%s%s has its value already.\n", t.id,
-			   t.name[0] ? " " : "", t.name);
+		tell_value(context->out, &t);
 		return true;
 	}
 	lbx_bridge_script("set $_lb_refusal = (const char *)0");
 	lbx_bridge_script("with scheduler-locking on -- with unwindonsignal on -- "
 			  "set $_lb_refusal = ((const char *(*)(unsigned long))lb_debug_eval)(%"
 			  PRIu64 ")", t.id);
-	lbx_bridge_then(LBX_EVALUATED " %" PRIu64, t.id);
+	lbx_bridge_then(LBX_EVALUATED " %" PRIu64 "%s", t.id, context->out->json ? " json" : "");
 	return true;
 }
 
@@ -39,6 +58,7 @@ bool lbx_evaluated(struct lbx_context *context, const char *words)
 	struct lbx_tensor t;
 	const char *refusal, *text;
 
+	context->out->json = strstr(words, "json") != NULL;
 	if (!lbx_bridge_ask(&refusal, LBX_ANYWHERE, "output $_lb_refusal"))
 		return false;
 	text = strchr(refusal, '"');
@@ -50,13 +70,7 @@ bool lbx_evaluated(struct lbx_context *context, const char *words)
 	tensors = lbx_table_tensors(table);
 	if (!tensors->ops->by_id(tensors, id, &t))
 		return false;
-	lbx_printf(context->out, "Tensor #%" PRIu64 "%s%s is %s: %s", id, t.name[0] ? " " : "",
-		   t.name, lbx_state_name(t.state), lbx_dtype_name(t.dtype));
-	lbx_printf(context->out, " (");
-	for (int i = 0; i < t.rank; i++)
-		lbx_printf(context->out, "%s%" PRId64, i ? ", " : "", t.shape[i]);
-	lbx_printf(context->out, "), %" PRId64 " bytes at 0x%" PRIx64 "\n", lbx_tensor_nbytes(&t),
-		   t.data + (uint64_t)(t.offset * lbx_dtype_bytes(t.dtype)));
+	tell_value(context->out, &t);
 	return true;
 }
 

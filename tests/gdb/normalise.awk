@@ -1,13 +1,10 @@
 # What differs between two runs of the same session: addresses, process and thread numbers,
-# gdb's own chatter, directories, the machine's memory, where a waiting thread waits. (The
-# program itself prints nothing: its order among gdb's lines would not be fixed.)
+# gdb's own chatter, directories, the machine's memory, where a waiting thread waits.
 /^\[Thread debugging|^Using host libthread_db|^BFD: |^warning: |^\[New |^\[Thread |^\[Switching / { next }
 /^Reading |^Remote debugging using|^Listening on|^Core was generated|^Process .* created/ { next }
 /^Program terminated with|^Detaching from|^Debuginfod|^Downloading|^Enable debuginfod/ { next }
 /^\[Inferior [0-9]+ \(.*\) (detached|killed)\]|^Child exited|^Killing|^GDBserver exiting/ { next }
-/futex/ { next }
-# frames below main: their names depend on libc's debug information
-/__libc_start|__libc_init_first|^ +_start \(/ { next }
+/^ +0x[0-9a-f]+$|futex|__libc_start|[ (]_start|from \/lib/ { next }
 {
 	gsub(/0x[0-9a-f]+/, "ADDRESS")
 	gsub(/(process|pid|LWP) [0-9]+/, "pid N")
