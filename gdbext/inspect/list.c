@@ -303,8 +303,9 @@ static bool list_text(struct lbx_context *context, struct lbx_tensors *tensors,
 		lbx_printf(out, " (%s once evaluated)", lazy);
 	lbx_printf(out, "\n");
 	if (list->bad) {
-		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s could not be read or %s damaged\n",
-			   list->bad, list->bad == 1 ? "" : "s", list->bad == 1 ? "is" : "are");
+		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s of this %s could not be read or "
+			   "%s damaged\n", list->bad, list->bad == 1 ? "" : "s",
+			   context->target->ops->kind, list->bad == 1 ? "is" : "are");
 	}
 	return true;
 }

@@ -59,31 +59,28 @@ void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, .
 		out->write(out, "\033[m", 3);
 }
 
-static int dump(const char *text, size_t n, void *out)
+/* In one piece: a front end's write may cost more than the text. */
+static void dump(struct lbx_out *out, json_t *value)
 {
-	((struct lbx_out *)out)->write(out, text, n);
-	return 0;
+	char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+
+	if (text)
+		out->write(out, text, strlen(text));
+	else
+		lb_fail("out of memory for JSON");
+	free(text);
+	json_decref(value);
 }
 
 void lbx_json(struct lbx_out *out, json_t *document)
 {
-	if (!document) {
-		lb_fail("out of memory");
-		return;
-	}
-	json_dump_callback(document, dump, out, JSON_COMPACT | JSON_ENCODE_ANY);
+	dump(out, document);
 	out->write(out, "\n", 1);
-	json_decref(document);
 }
 
 void lbx_json_part(struct lbx_out *out, json_t *value)
 {
-	if (!value) {
-		out->write(out, "null", 4);
-		return;
-	}
-	json_dump_callback(value, dump, out, JSON_COMPACT | JSON_ENCODE_ANY);
-	json_decref(value);
+	dump(out, value);
 }
 
 json_t *lbx_json_double(double value)

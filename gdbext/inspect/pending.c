@@ -57,6 +57,11 @@ void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct
 			ret->lost++;
 			continue;
 		}
+		/* a lazy tensor that has let go of its inputs: damaged, and ids are slow to find */
+		if (node.flags & LB_FLAG_DETACHED) {
+			ret->lost += node.n_inputs;
+			continue;
+		}
 		for (uint32_t i = 0; i < node.n_inputs; i++) {
 			if (met == MAX_NODES || edges++ == MAX_EDGES) {
 				ret->capped = true;

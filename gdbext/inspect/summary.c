@@ -17,7 +17,6 @@
 
 #include "base/isa.h"
 #include "inspect/array.h"
-#include "kernels/half.h"
 
 #if defined __GNUC__ && !defined __clang__
 #pragma GCC optimize("O3")
@@ -153,6 +152,39 @@ INLINE void widen_bf16(const uint16_t *from, int n, float *to)
 	}
 }
 
+INLINE void magnitudes(const float *from, int n, float *to)
+{
+	for (int i = 0; i < n; i++) {
+		float re = from[2 * i], im = from[2 * i + 1];
+		double m = sqrt((double)re * re + (double)im * im); /* no overflow in double */
+		to[i] = isinf(re) | isinf(im) ? INFINITY : (float)m;
+	}
+}
+
+/* Integers of at most 32 bits are exact in double. */
+INLINE void widen_integers(enum lb_dtype dtype, const void *from, int n, double *to)
+{
+#define WIDEN(type) \
+	for (int i = 0; i < n; i++) { \
+		type v; \
+		memcpy(&v, (const char *)from + i * sizeof v, sizeof v); \
+		to[i] = v; \
+	}
+	switch (dtype) {
+	case LB_BOOL:
+		for (int i = 0; i < n; i++)
+			to[i] = ((const uint8_t *)from)[i] != 0;
+		break;
+	case LB_U8: WIDEN(uint8_t) break;
+	case LB_U16: WIDEN(uint16_t) break;
+	case LB_U32: WIDEN(uint32_t) break;
+	case LB_I8: WIDEN(int8_t) break;
+	case LB_I16: WIDEN(int16_t) break;
+	default: WIDEN(int32_t) break;
+	}
+#undef WIDEN
+}
+
 struct kernels {
 	void (*extremes_f32)(const float *, int, struct extremes *);
 	void (*extremes_f64)(const double *, int, struct extremes *);
@@ -164,6 +196,8 @@ struct kernels {
 	struct moments (*moments_f64)(const double *, int, double);
 	void (*widen_f16)(const uint16_t *, int, float *);
 	void (*widen_bf16)(const uint16_t *, int, float *);
+	void (*magnitudes)(const float *, int, float *);
+	void (*widen_integers)(enum lb_dtype, const void *, int, double *);
 };
 
 #define LEVEL(isa, attribute) \
@@ -189,10 +223,14 @@ attribute static void widen_f16_##isa(const uint16_t *x, int n, float *to) \
 	{ widen_f16(x, n, to); } \
 attribute static void widen_bf16_##isa(const uint16_t *x, int n, float *to) \
 	{ widen_bf16(x, n, to); } \
+attribute static void magnitudes_##isa(const float *x, int n, float *to) \
+	{ magnitudes(x, n, to); } \
+attribute static void widen_integers_##isa(enum lb_dtype t, const void *x, int n, double *to) \
+	{ widen_integers(t, x, n, to); } \
 static const struct kernels kernels_##isa = { \
 	extremes_f32_##isa, extremes_f64_##isa, mask_f32_##isa, mask_f64_##isa, \
 	between_f32_##isa, between_f64_##isa, moments_f32_##isa, moments_f64_##isa, \
-	widen_f16_##isa, widen_bf16_##isa, \
+	widen_f16_##isa, widen_bf16_##isa, magnitudes_##isa, widen_integers_##isa, \
 };
 LEVEL(base, )
 #ifdef __x86_64__
@@ -346,120 +384,120 @@ static void block_##T(struct lbx_summary *s, const struct kernels *kernels, \
 BLOCKS(f32, float, int32_t)
 BLOCKS(f64, double, int64_t)
 
-static void add_floats(struct lbx_summary *s, const char *elements, int64_t n, int64_t first)
+/* 65504 is the largest f16: the next float and double over it. */
+static const struct limits limits_f32 = { 0x00800000, 0x477fe001, 0x7f800000 };
+static const struct limits limits_f64 = {
+	0x0010000000000000, 0x40effc0000000001, 0x7ff0000000000000
+};
+
+static void add_halves(struct lbx_summary *s, const struct kernels *k, const uint16_t *h, int n,
+		       int64_t first)
 {
-	const struct kernels *kernels = choose();
-	/* 65504 is the largest f16; the next float and double over it */
-	struct limits l32 = { 0x00800000, 0x477fe001, 0x7f800000 };
-	struct limits l64 = { 0x0010000000000000, 0x40effc0000000001, 0x7ff0000000000000 };
-	int64_t width = lbx_dtype_bytes(s->dtype);
+	struct limits limits = limits_f32;
 	float wide[BLOCK];
 
 	if (s->dtype == LB_F16)
-		l32.normal = 0x38800000; /* 2^-14 */
-	for (int64_t done = 0; done < n; done += BLOCK) {
-		int m = n - done < BLOCK ? (int)(n - done) : BLOCK;
-		const char *from = elements + done * width;
-		bool aligned = (uintptr_t)from % (size_t)width == 0;
-		if (s->dtype == LB_F64) {
-			double copy[BLOCK];
-			if (!aligned)
-				memcpy(copy, from, (size_t)(m * width));
-			block_f64(s, kernels, &l64, aligned ? (const double *)from : copy, m,
-				  first + done);
-			continue;
-		}
-		const float *x = wide;
-		if (s->dtype == LB_F32 && aligned) {
-			x = (const float *)from;
-		} else if (s->dtype == LB_F32) {
-			memcpy(wide, from, (size_t)(m * width));
-		} else if (s->dtype == LB_C64) {
-			for (int i = 0; i < m; i++)
-				wide[i] = (float)hypot(lbx_element_double(from + i * 8, LB_F32),
-						       lbx_element_double(from + i * 8 + 4, LB_F32));
-		} else {
-			uint16_t halves[BLOCK];
-			const uint16_t *h = (const uint16_t *)from;
-			if (!aligned)
-				h = memcpy(halves, from, (size_t)(m * width));
-			(s->dtype == LB_F16 ? kernels->widen_f16 : kernels->widen_bf16)(h, m, wide);
-		}
-		block_f32(s, kernels, &l32, x, m, first + done);
+		limits.normal = 0x38800000; /* 2^-14 */
+	(s->dtype == LB_F16 ? k->widen_f16 : k->widen_bf16)(h, n, wide);
+	block_f32(s, k, &limits, wide, n, first);
+}
+
+static void add_small_integers(struct lbx_summary *s, const struct kernels *k, const void *from,
+			       int n, int64_t first)
+{
+	double wide[BLOCK];
+
+	k->widen_integers(s->dtype, from, n, wide);
+	block_f64(s, k, &limits_f64, wide, n, first);
+	s->int_min = (int64_t)s->min;
+	s->int_max = (int64_t)s->max;
+}
+
+/* 64-bit integers keep their exact extremes; their sums are of doubles. */
+static void add_large_integers(struct lbx_summary *s, const int64_t *x, int n, int64_t first)
+{
+	/* flipping the sign bit orders uint64 as int64 */
+	const int64_t flip = s->dtype == LB_U64 ? INT64_MIN : 0;
+	int64_t low = INT64_MAX, high = INT64_MIN, zeros = 0, over = 0;
+	double values[BLOCK], sum = 0, squares = 0;
+
+	for (int i = 0; i < n; i++)
+		values[i] = flip ? (double)(uint64_t)x[i] : (double)x[i];
+	for (int i = 0; i < n; i++) {
+		int64_t key = x[i] ^ flip;
+		low = key < low ? key : low;
+		high = key > high ? key : high;
+		zeros += x[i] == 0;
 	}
-}
-
-/* Order of uint64 as of int64. */
-static int64_t ordered(const struct lbx_summary *s, int64_t bits)
-{
-	return s->dtype == LB_U64 ? bits ^ INT64_MIN : bits;
-}
-
-static double as_double(const struct lbx_summary *s, int64_t bits)
-{
-	return s->dtype == LB_U64 ? (double)(uint64_t)bits : (double)bits;
-}
-
-static void add_integers(struct lbx_summary *s, const char *elements, int64_t n, int64_t first)
-{
-	int64_t width = lbx_dtype_bytes(s->dtype), x[BLOCK];
-
-	for (int64_t done = 0; done < n; done += BLOCK) {
-		int m = n - done < BLOCK ? (int)(n - done) : BLOCK;
-		int64_t zeros = 0, over = 0, low = INT64_MAX, high = INT64_MIN, at = first + done;
-		struct moments moments = { 0, 0 };
-
-		for (int i = 0; i < m; i++)
-			x[i] = lbx_element_int(elements + (done + i) * width, s->dtype);
-		double k = as_double(s, x[0]);
-		for (int i = 0; i < m; i++) {
-			int64_t key = ordered(s, x[i]);
-			double value = as_double(s, x[i]), d = value - k;
-			low = key < low ? key : low;
-			high = key > high ? key : high;
-			moments.s += d;
-			moments.q += d * d;
-			zeros += x[i] == 0;
-			if (fabs(value) > 65504)
-				over++;
-		}
-		for (int i = 0; (zeros && s->first[LBX_ZERO] < 0) || (over && s->first[LBX_OVER_F16] < 0);
-		     i++) {
-			if (x[i] == 0 && s->first[LBX_ZERO] < 0)
-				s->first[LBX_ZERO] = at + i;
-			if (fabs(as_double(s, x[i])) > 65504 && s->first[LBX_OVER_F16] < 0)
-				s->first[LBX_OVER_F16] = at + i;
-		}
-		s->special[LBX_ZERO] += zeros;
-		s->special[LBX_OVER_F16] += over;
-		low = ordered(s, low);
-		high = ordered(s, high);
-		bool lower = s->argmin < 0 || ordered(s, low) < ordered(s, s->int_min);
-		bool higher = s->argmax < 0 || ordered(s, high) > ordered(s, s->int_max);
-		for (int i = 0; lower || higher; i++) {
-			if (lower && x[i] == low) {
-				s->argmin = at + i;
-				s->int_min = low;
-				s->min = as_double(s, low);
-				lower = false;
-			}
-			if (higher && x[i] == high) {
-				s->argmax = at + i;
-				s->int_max = high;
-				s->max = as_double(s, high);
-				higher = false;
-			}
-		}
-		merge(s, m, k, moments.s, moments.q);
+	for (int i = 0; i < n; i++) {
+		double d = values[i] - values[0];
+		sum += d;
+		squares += d * d;
+		over += fabs(values[i]) > 65504;
 	}
+	bool lower = s->argmin < 0 || low < (s->int_min ^ flip);
+	bool higher = s->argmax < 0 || high > (s->int_max ^ flip);
+	for (int i = n - 1; i >= 0; i--) {
+		if (lower && (x[i] ^ flip) == low)
+			s->argmin = first + i;
+		if (higher && (x[i] ^ flip) == high)
+			s->argmax = first + i;
+	}
+	if (lower) {
+		s->int_min = low ^ flip;
+		s->min = flip ? (double)(uint64_t)s->int_min : (double)s->int_min;
+	}
+	if (higher) {
+		s->int_max = high ^ flip;
+		s->max = flip ? (double)(uint64_t)s->int_max : (double)s->int_max;
+	}
+	int64_t zero_at = -1, over_at = -1;
+	if ((zeros && s->first[LBX_ZERO] < 0) || (over && s->first[LBX_OVER_F16] < 0)) {
+		for (int i = n - 1; i >= 0; i--) {
+			zero_at = x[i] == 0 ? first + i : zero_at;
+			over_at = fabs(values[i]) > 65504 ? first + i : over_at;
+		}
+	}
+	count(s, LBX_ZERO, zeros, zero_at);
+	count(s, LBX_OVER_F16, over, over_at);
+	merge(s, n, values[0], sum, squares);
 }
 
 void lbx_summary_add(struct lbx_summary *s, const void *elements, int64_t n, int64_t first)
 {
-	if (s->dtype >= LB_F16)
-		add_floats(s, elements, n, first);
-	else
-		add_integers(s, elements, n, first);
+	const struct kernels *kernels = choose();
+	int64_t width = lbx_dtype_bytes(s->dtype), aligned[BLOCK];
+	float wide[BLOCK];
+
+	for (int64_t done = 0; done < n; done += BLOCK) {
+		int m = n - done < BLOCK ? (int)(n - done) : BLOCK;
+		const void *from = (const char *)elements + done * width;
+		if ((uintptr_t)from % (size_t)width)
+			from = memcpy(aligned, from, (size_t)(m * width));
+		switch (s->dtype) {
+		case LB_F16:
+		case LB_BF16:
+			add_halves(s, kernels, from, m, first + done);
+			break;
+		case LB_F32:
+			block_f32(s, kernels, &limits_f32, from, m, first + done);
+			break;
+		case LB_C64:
+			kernels->magnitudes(from, m, wide);
+			block_f32(s, kernels, &limits_f32, wide, m, first + done);
+			break;
+		case LB_F64:
+			block_f64(s, kernels, &limits_f64, from, m, first + done);
+			break;
+		case LB_U64:
+		case LB_I64:
+			add_large_integers(s, from, m, first + done);
+			break;
+		default:
+			add_small_integers(s, kernels, from, m, first + done);
+			break;
+		}
+	}
 	s->count += n;
 }
 

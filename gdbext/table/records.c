@@ -246,8 +246,6 @@ static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *r
 	struct lbx_table *table = table_of(tensors);
 	uint64_t address;
 
-	if (!lbx_table_refresh(table))
-		return false;
 	if (!find_id(table, id, &address))
 		return lb_fail("there is no tensor #%llu%s", (unsigned long long)id,
 			       id && id <= lbx_root_integer(table, table->fields.last_id) ?
@@ -257,8 +255,7 @@ static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *r
 
 static bool by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
 {
-	struct lbx_table *table = table_of(tensors);
-	return lbx_table_refresh(table) && at_address(table, address, ret);
+	return at_address(table_of(tensors), address, ret);
 }
 
 static bool input_word(struct lbx_table *table, const struct lbx_tensor *t, uint32_t i,

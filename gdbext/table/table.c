@@ -50,7 +50,8 @@ static const struct {
 	const struct lbx_known_field *fields;
 	int n;
 } kinds[LB_KINDS] = {
-#define KIND(name, record, fields) { name, sizeof(struct record), fields, sizeof fields / sizeof *fields }
+#define KIND(name, record, fields) \
+	{ name, sizeof(struct record), fields, sizeof fields / sizeof *fields }
 	[LB_KIND_TENSOR] = KIND("tensor", lbx_tensor_record, tensor_fields),
 	[LB_KIND_BUFFER] = KIND("buffer", lbx_buffer_record, buffer_fields),
 	[LB_KIND_THREAD] = KIND("thread", lbx_thread_record, thread_fields),

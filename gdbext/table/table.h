@@ -11,7 +11,8 @@ struct lbx_table;
 /* Finds, reads and checks the root. The target must outlive the table. */
 bool lbx_table_create(struct lbx_target *target, struct lbx_table **ret);
 void lbx_table_destroy(struct lbx_table *table); /* NULL is fine */
-/* True if the root is still there and the same process' (cheap: one small read). */
+/* True if the root is still there and the same process' (cheap: two small reads). To be called
+ * before a table is used that was opened before the program ran: it forgets what was read. */
 bool lbx_table_valid(struct lbx_table *table);
 
 struct lbx_tensors *lbx_table_tensors(struct lbx_table *table);

@@ -220,14 +220,12 @@ static void core_destroy(struct lbx_target *target)
 	free(core);
 }
 
-static const struct lbx_target_ops core_ops = {
-	.kind = "core file",
-	.read = core_read,
-	.map = core_map,
-	.find_root = core_find_root,
-	.source_line = core_source_line,
-	.destroy = core_destroy,
-};
+#define OPS(kind_name) { \
+	.kind = kind_name, .read = core_read, .map = core_map, .find_root = core_find_root, \
+	.source_line = core_source_line, .destroy = core_destroy }
+static const struct lbx_target_ops core_ops = OPS("core file");
+static const struct lbx_target_ops truncated_ops = OPS("truncated core file");
+#undef OPS
 
 /* NT_FILE: count, page size, then start, end and offset in pages of each; then the names. */
 static bool read_mappings(struct core *core, const char *note, uint64_t size)
@@ -362,6 +360,8 @@ bool lbx_core_open(const char *path, struct lbx_target **ret)
 	core->elf = elf_memory(bytes, (size_t)st.st_size);
 	if (!read_headers(core))
 		goto failed;
+	if (core->missing)
+		core->target.ops = &truncated_ops;
 	*ret = &core->target;
 	return true;
 failed:

@@ -117,7 +117,8 @@ static const struct {
 	uint32_t n, size;
 	uint64_t at;
 } kinds[LB_KINDS] = {
-#define KIND(name, own, record, at) { name, own, sizeof own / sizeof *own, sizeof(struct record), at }
+#define KIND(name, own, record, at) \
+	{ name, own, sizeof own / sizeof *own, sizeof(struct record), at }
 	KIND("tensor", own_tensor, lbx_tensor_record, IMAGE_TENSORS),
 	KIND("buffer", own_buffer, lbx_buffer_record, IMAGE_BUFFERS),
 	KIND("thread", own_thread, lbx_thread_record, IMAGE_THREADS),

@@ -7,7 +7,7 @@
 
 #include "damage.h"
 
-enum { ROUNDS = 400 };
+enum { ROUNDS = 100 };
 
 static void survives(bool shuffled, bool maps, uint64_t random)
 {

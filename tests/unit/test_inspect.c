@@ -295,7 +295,7 @@ static void damage_is_told(void **state)
 	start(&s);
 	uint32_t at = image_field(&s.image, LB_KIND_TENSOR, "rank")->offset;
 	*(uint8_t *)image_at(&s.image, IMAGE_TENSORS + at, 1) = 99;
-	says(&s, "list", "1 record could not be read or is damaged");
+	says(&s, "list", "1 record of this memory image could not be read or is damaged");
 	at = image_field(&s.image, LB_KIND_BUFFER, "nbytes")->offset;
 	*(uint8_t *)image_at(&s.image, IMAGE_BUFFERS + at, 1) = 0;
 	says(&s, "info layer.0/view", "corrupt: its shape, strides and offset reach out");

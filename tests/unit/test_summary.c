@@ -14,6 +14,7 @@
 #include "inspect/array.h"
 #include "inspect/quantile.h"
 #include "inspect/summary.h"
+#include "kernels/half.h"
 
 static uint64_t random_bits(uint64_t *state)
 {
@@ -140,6 +141,7 @@ static void ordinary(void **state)
 {
 	enum { N = 30000 };
 	float *f = malloc(N * sizeof *f);
+	uint16_t *h = malloc(N * sizeof *h);
 	double *d = malloc(N * sizeof *d);
 	uint64_t seed = 7;
 
@@ -161,9 +163,16 @@ static void ordinary(void **state)
 		}
 		compare((char *)f, N, LB_F32, 4096);
 		compare((char *)d, N, LB_F64, N);
+		for (int i = 0; i < N; i++)
+			h[i] = lb_float_to_f16(f[i] / (round & 1 ? 100 : 1));
+		compare((char *)h, N, LB_F16, N);
+		for (int i = 0; i < N; i++)
+			h[i] = lb_float_to_bf16(f[i]);
+		compare((char *)h, N, LB_BF16, 7000);
 		compare((char *)f, N / 2, LB_C64, 1000);
 	}
 	free(f);
+	free(h);
 	free(d);
 }
 

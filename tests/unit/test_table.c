@@ -304,17 +304,20 @@ static void damaged_buffers(void **state)
 	assert_true(lb_ok());
 	r->nbytes[0] = INT64_MAX;
 	r->data[0] = UINT64_MAX - 100;
+	assert_true(lbx_table_valid(f.table));
 	assert_false(f.tensors->ops->by_id(f.tensors, 1, &t));
 	lb_clear_error();
 	r->id[0] = 0;
 	r->data[0] = IMAGE_DATA;
 	r->nbytes[0] = 960;
+	assert_true(lbx_table_valid(f.table));
 	assert_false(f.tensors->ops->by_id(f.tensors, 1, &t));
 	assert_non_null(strstr(lb_error_message(), "is freed"));
 	lb_clear_error();
 	/* too short for its tensors: they are shown, and known to leave it */
 	r->id[0] = 1;
 	r->nbytes[0] = 956;
+	assert_true(lbx_table_valid(f.table));
 	assert_true(f.tensors->ops->by_id(f.tensors, 1, &t));
 	assert_false(lbx_tensor_in_bounds(&t));
 	stop(&f);
