@@ -239,7 +239,7 @@ demo: deps ## play a gdb session on a real program
 
 bench: deps ## measure, and print a table
 	$(Q)$(MAKE) --no-print-directory all $(benches)
-	$(Q)O='$(out)' CC='$(CC)' tests/bench/run
+	$(Q)O='$(out)' CC='$(CC)' tests/bench/run | tee $(out)/bench/table.md
 
 docs: $(tables) ## write the generated parts of README.md
 	$(Q)O='$(out)' tests/docs/run --write

@@ -16,7 +16,7 @@ int main(void)
 	LB_SCOPE {
 		lb_tensor *big = lb_named("big",
 			lb_random_normal(LB_SHAPE(16, 1024, 8192), LB_F32, lb_key(1)));
-		lb_tensor *small = lb_named("small", lb_arange(0, 64, 1, LB_F32));
+		lb_tensor *small = lb_named("numbers", lb_arange(0, 64, 1, LB_F32));
 		lb_eval(big, small);
 		big_data = lb_data(big);
 		stop_here();
