@@ -219,6 +219,14 @@ static void lies(lb_tensor *x, size_t field, size_t width, uint64_t value)
 #define LIES(x, field, value) \
 	lies(x, offsetof(struct lb_tensor, field), sizeof(x)->field, (uint64_t)(value))
 
+/* A replay is a process, which takes long to start under a sanitizer: there every field gets a
+ * sixth of the values. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SKIP = 6 };
+#else
+enum { SKIP = 1 };
+#endif
+
 static void damaged_records(void **state)
 {
 	(void)state;
@@ -235,7 +243,7 @@ static void damaged_records(void **state)
 		const uint64_t values[] = { 0, 1, 2, 7, 31, 255, 4096, UINT32_MAX, INT64_MAX, UINT64_MAX,
 					    (uint64_t)INT64_MIN, (uint64_t)(uintptr_t)leaf };
 		for (size_t i = 0; i < sizeof xs / sizeof *xs; i++) {
-			for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+			for (size_t v = i % SKIP; v < sizeof values / sizeof *values; v += SKIP) {
 				LIES(xs[i], op, values[v]);
 				LIES(xs[i], dtype, values[v]);
 				LIES(xs[i], rank, values[v]);
