@@ -126,6 +126,8 @@ $(obj)/flags: FORCE
 
 $(obj)/runtime/kernels/%: more_flags = $(kernel_flags)
 $(obj)/examples/%: more_flags = -O0
+# gdb may throw through the plugin: its clean-ups must run then
+$(obj)/gdbext/plugin/%: more_flags = -fexceptions
 
 $(obj)/%.o: %.c $(obj)/flags
 	@mkdir -p $(@D)

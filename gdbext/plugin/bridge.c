@@ -10,12 +10,15 @@
  *      the line into `remote exec-file` (global, unused but for extended-remote targets),
  *      writes its value to the request file with `dump binary value`, and restores it. The
  *      string lives in gdb, so this works on cores, and in any language.
- *   2. `frame apply level 0 -q -s maintenance flush register-cache` drops gdb's frames and
- *      looks at frame 0 anew: unwind() is called and finds the request. The `frame apply`
- *      around it keeps the user's selected frame, which a bare flush would lose.
+ *   2. `frame apply level 0 -q -s select-frame view NUMBER` makes gdb build a frame at an
+ *      address where it has none, and so ask the unwinders: unwind() is called and finds the
+ *      request. The number is new each time, since gdb keeps the frames it knows. The `frame
+ *      apply` around it puts the user's selected frame back, and nothing else has changed.
+ *      (`maintenance flush register-cache` leads here too, but reads all registers again, of
+ *      some cores with a warning each time.)
  *      With no thread there is no frame; then the script unloads and loads the reader, and
- *      its initialisation serves the request. The library is linked with -z nodelete, so
- *      its state survives.
+ *      its initialisation serves the request. The library has marked itself as never to be
+ *      removed, so that its state survives.
  *   3. The response is a gdb script, sourced at the end. Output is `printf` lines: it takes
  *      gdb's own way, whether to a terminal, a log, a pipe, the TUI or MI.
  *

@@ -14,6 +14,7 @@
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
 #include "plugin/gdb_commands.h"
+#include "plugin/symbols.h"
 #include "plugin/target_gdb.h"
 
 static struct lbx_settings settings;
@@ -175,6 +176,10 @@ void lbx_commands_run(const char *line)
 	have_settings = true;
 	lb_clear_error();
 	ok = run_words(&context, name, line[n] ? line + n + 1 : "");
+	/* who looks for tensors may look at their addresses next */
+	if (ok && context.table && (strcmp(name, "list") == 0 || strcmp(name, "at") == 0) &&
+	    lbx_symbols_are_stale(context.table))
+		lbx_gdb_reload_symbols();
 	lbx_table_destroy(context.table);
 	if (lbx_bridge_waits() && !lbx_bridge_interrupted()) {
 		lb_clear_error();

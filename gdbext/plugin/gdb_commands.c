@@ -151,12 +151,17 @@ static bool help_run(struct lbx_context *context, const struct lbx_args *args)
 	return true;
 }
 
+void lbx_gdb_reload_symbols(void)
+{
+	/* within `frame apply`, which keeps the selected frame */
+	lbx_bridge_script("frame apply level 0 -q -s _tensor_reload");
+}
+
 static bool symbols_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	(void)args;
 	(void)context;
-	/* within `frame apply`, which keeps the selected frame */
-	lbx_bridge_script("frame apply level 0 -q -s _tensor_reload");
+	lbx_gdb_reload_symbols();
 	return true;
 }
 
@@ -187,8 +192,8 @@ const struct lbx_command lbx_gdb_commands[] = {
 	{.name = "symbols", .arguments = "", .needs = LBX_NEEDS_TABLE, .run = symbols_run,
 	 .summary = "let gdb name the addresses of tensors that were made since",
 	 .help = "gdb prints `<q_proj+64>` beside a pointer into a named tensor. It learns the "
-		 "names when it\nattaches or opens a core file; in a running program this "
-		 "command refreshes them."},
+		 "names when it\nattaches or opens a core file. In a running program `tensor list`, "
+		 "`tensor at` and\nthis command refresh them."},
 	{.name = "help", .arguments = "[COMMAND]", .max_args = 1, .run = help_run,
 	 .summary = "list the commands, or explain one",
 	 .help = "The same texts as `help tensor COMMAND`."},

@@ -8,4 +8,7 @@
 #define LBX_EVALUATED "_evaluated"
 bool lbx_evaluated(struct lbx_context *context, const char *words);
 
+/* Makes gdb read the names of addresses again, after the command. */
+void lbx_gdb_reload_symbols(void);
+
 #endif

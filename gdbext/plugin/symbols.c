@@ -81,6 +81,35 @@ static size_t collect(struct lbx_table *table, struct range **ret)
 	return n;
 }
 
+static struct {
+	uint64_t root, pid, created, freed, ops;
+} published;
+
+static void note_published(struct lbx_table *table)
+{
+	struct lbx_root root;
+
+	memset(&published, 0, sizeof(published));
+	if (!lbx_table_root(table, &root))
+		return;
+	published.root = root.address;
+	published.pid = root.pid;
+	published.created = root.counters.created;
+	published.freed = root.counters.freed;
+	published.ops = root.counters.ops;
+}
+
+bool lbx_symbols_are_stale(struct lbx_table *table)
+{
+	struct lbx_root root;
+
+	if (!lbx_table_root(table, &root))
+		return false;
+	return root.address != published.root || root.pid != published.pid ||
+	       root.counters.created != published.created ||
+	       root.counters.freed != published.freed || root.counters.ops != published.ops;
+}
+
 void lbx_symbols_publish(struct gdb_symbol_callbacks *cb)
 {
 	struct lbx_table *table = NULL;
@@ -90,8 +119,10 @@ void lbx_symbols_publish(struct gdb_symbol_callbacks *cb)
 	uint64_t end = 0;
 	size_t n = 0;
 
-	if (lbx_table_create(lbx_target_gdb((lbx_bridge_read *)cb->target_read), &table))
+	if (lbx_table_create(lbx_target_gdb((lbx_bridge_read *)cb->target_read), &table)) {
+		note_published(table);
 		n = collect(table, &ranges);
+	}
 	lbx_table_destroy(table);
 	lb_clear_error();
 	if (n) {

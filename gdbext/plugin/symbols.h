@@ -3,9 +3,14 @@
 #define LBX_PLUGIN_SYMBOLS_H
 
 #include <gdb/jit-reader.h>
+#include <stdbool.h>
+
+#include "table/table.h"
 
 /* Opens a gdb object with one block over the elements of each named tensor that has a value
  * now. For use by the reader's read() only. Silent about failures: gdb is reading symbols. */
 void lbx_symbols_publish(struct gdb_symbol_callbacks *cb);
+/* Whether tensors have come, gone or been computed since. */
+bool lbx_symbols_are_stale(struct lbx_table *table);
 
 #endif

@@ -9,3 +9,11 @@ print $p
 print $p + 5
 x/2fw $p + 1
 tensor at $p+5
+continue
+run
+frame function main
+set $p = (float *)lb_raw_data(cache[2])
+print $p
+tensor list q
+print $p
+frame
