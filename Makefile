@@ -162,11 +162,12 @@ $(reader_lib): $(call objects,$(reader_src))
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(call objects,$(reader_src))
 
-# The plugin shares gdb's address space: it exports the reader's two symbols, nothing else.
+# The plugin shares gdb's address space: it exports the reader's two symbols, nothing else. No
+# libunwind: it has unwinding functions of its own, and gdb's exceptions need libgcc's.
 $(out)/lib/lazybones-gdb.so: $(call objects,$(plugin_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) $(shared_flags) -Wl,--exclude-libs,ALL -o $@ $^ $(gdbext_libs) $(runtime_libs)
+	$(Q)$(link) $(shared_flags) -Wl,--exclude-libs,ALL -o $@ $^ $(gdbext_libs) -lm
 
 $(out)/lazybones.gdb: gdbext/plugin/lazybones.gdb.in $(plugin)
 	$(call say,GEN,$@)

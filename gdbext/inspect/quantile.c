@@ -101,7 +101,11 @@ double lbx_sample_quantile(const struct lbx_sample *s, double q)
 	double at = q * (double)(s->n - 1);
 	int64_t i = (int64_t)at;
 	double a = s->values[i], b = s->values[i + 1 < s->n ? i + 1 : i];
-	return a == b ? a : a + (b - a) * (at - (double)i);
+	double part = at - (double)i;
+	if (a == b || part == 0)
+		return a;
+	/* between an infinity and anything there is only the infinity */
+	return isinf(a) ? a : isinf(b) ? b : a + (b - a) * part;
 }
 
 bool lbx_sample_histogram(const struct lbx_sample *s, int n, int64_t *counts, double *low,

@@ -45,8 +45,12 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void look_for_nan(struct lb_tensor *t)
+/* When a debugger or a tracer asked for it. */
+static void look_for_nan(const struct lb_step *step)
 {
+	struct lb_tensor *t = step->tensor;
+	if (!step->stored || !((lb_watched(t->watch) & LB_WATCH_NAN) || lb_probe_nan_on()))
+		return;
 	if (!lb_dtype_is_inexact(t->dtype) || lb_op_class(t->op) == LB_CLASS_VIEW || !t->buffer)
 		return;
 	int64_t first = 0;
@@ -58,16 +62,6 @@ static void look_for_nan(struct lb_tensor *t)
 	lb_probe_nan(t->id, (uint64_t)(uintptr_t)t, t->site, count, first);
 }
 
-/* What debuggers asked to hear of a tensor that has just been computed. */
-static void report(const struct lb_step *step)
-{
-	struct lb_tensor *t = step->tensor;
-	uint32_t watched = lb_watched(t->watch);
-	if (step->stored && ((watched & LB_WATCH_NAN) || lb_probe_nan_on()))
-		look_for_nan(t);
-	if (watched & LB_WATCH_EVAL)
-		lb_probe_eval_tensor(t->id, (uint64_t)(uintptr_t)t, t->site);
-}
 
 static void release_inputs(struct lb_run *run, struct lb_tensor *t)
 {
@@ -87,6 +81,9 @@ static void release_inputs(struct lb_run *run, struct lb_tensor *t)
 static void settle(struct lb_run *run, struct lb_step *step)
 {
 	struct lb_tensor *t = step->tensor;
+	/* once it is ready, another thread may release it */
+	uint64_t id = t->id, site = t->site;
+	uint32_t watched = lb_watched(t->watch);
 	release_inputs(run, t);
 	if (step->stays) {
 		step->finished = true;
@@ -97,6 +94,8 @@ static void settle(struct lb_run *run, struct lb_step *step)
 		step->finished = true;
 		lb_tensor_to_lazy(t, run->drop);
 	}
+	if (watched & LB_WATCH_EVAL)
+		lb_probe_eval_tensor(id, (uint64_t)(uintptr_t)t, site);
 }
 
 /* Members from the first to the head; a member may be freed as soon as the head is settled. */
@@ -104,8 +103,8 @@ static void finish_group(struct lb_run *run, struct lb_step *head)
 {
 	struct lb_step *steps = run->schedule.steps;
 	for (uint32_t m = head->next; m != LB_NO_STEP; m = steps[m].next)
-		report(&steps[m]);
-	report(head);
+		look_for_nan(&steps[m]);
+	look_for_nan(head);
 	for (uint32_t m = head->next; m != LB_NO_STEP; m = steps[m].next)
 		settle(run, &steps[m]);
 	settle(run, head);
