@@ -125,7 +125,7 @@ $(obj)/flags: FORCE
 	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' >$@
 
 $(obj)/runtime/kernels/%: more_flags = $(kernel_flags)
-$(obj)/examples/%: more_flags = -O0
+$(obj)/examples/% $(obj)/tests/bench/big.o: more_flags = -O0
 # gdb may throw through the plugin: its clean-ups must run then
 $(obj)/gdbext/plugin/%: more_flags = -fexceptions
 
@@ -242,7 +242,7 @@ demo: deps ## play a gdb session on a real program
 
 bench: deps ## measure, and print a table
 	$(Q)$(MAKE) --no-print-directory all $(benches)
-	$(Q)O='$(out)' CC='$(CC)' tests/bench/run | tee $(out)/bench/table.md
+	$(Q)O='$(out)' CC='$(CC)' tests/bench/run
 
 docs: $(tables) ## write the generated parts of README.md
 	$(Q)O='$(out)' tests/docs/run --write
