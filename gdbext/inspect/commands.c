@@ -9,7 +9,8 @@
 #include "inspect/status.h"
 
 #define T_HELP \
-	"T is a name, #id, or an expression of the program that yields an lb_tensor *."
+	"T is a name, #id, or an expression of the program that yields an lb_tensor *; a name\n" \
+	"goes first, so write (x) for the variable where a tensor is named x."
 #define SLICE_HELP \
 	T_HELP " A slice is\nwritten as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1]."
 

@@ -252,15 +252,26 @@ struct names {
 	struct found found[MAX_BRACKETS + 1];
 };
 
+/* A name that one tensor has comes first: it costs the debugger no question, and a debugger
+ * takes long to find out that there is no variable of a name. `(x)` is never a name. */
 static bool search(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
 		   struct names *names, size_t *used, struct lbx_tensor *ret)
 {
 	size_t lengths[MAX_BRACKETS + 1];
-	bool null = false, walked = false;
+	bool null = false;
 	int n = prefixes(text, lengths);
 
 	for (int i = 0; i < n; i++)
 		snprintf(names->prefixes[i], TEXT_MAX, "%.*s", (int)lengths[i], text);
+	if (!by_names(tensors, names->prefixes, n, names->found))
+		return false;
+	for (int i = 0; i < n; i++) {
+		*used = lengths[i];
+		if (may_be_name(names->prefixes[i]) && names->found[i].count == 1) {
+			*ret = names->found[i].first;
+			return true;
+		}
+	}
 	for (int i = 0; i < n; i++) {
 		const char *prefix = names->prefixes[i];
 		const struct found *found = &names->found[i];
@@ -270,16 +281,9 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 			return true;
 		if (!lb_ok())
 			return false;
-		/* ask all that may be asked, but walk the table only once it is answered */
+		/* ask all that may be asked before giving up */
 		if (lbx_target_waits(context->target) || !may_be_name(prefix))
 			continue;
-		if (!walked && !by_names(tensors, names->prefixes, n, names->found))
-			return false;
-		walked = true;
-		if (found->count == 1) {
-			*ret = found->first;
-			return true;
-		}
 		if (found->count > 1)
 			return lb_fail("%llu tensors are named '%s': %s%s; say which by #id",
 				       (unsigned long long)found->count, prefix, found->others,

@@ -4,10 +4,12 @@ run
 thread 2
 tensor eval lazy
 thread 1
-tensor catch eval #18
+break -probe-stap lazybones:op_start
+condition 2 $_probe_arg0 == 18 || $_probe_arg0 == 19
 continue
+select-frame function main
 tensor eval #18
 tensor eval lazy
 tensor eval #19
-tensor uncatch
+delete
 continue
