@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "symtab.h"
+#include "target/core.h"
 
 enum {
 	CHUNK = 4 << 20, /* bytes gdb reads at once: between two, Ctrl-C is noticed */
@@ -65,6 +67,53 @@ static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size
 		done += part;
 	}
 	return true;
+}
+
+/* gdb reads a core with read(); for a large tensor its pages are used in place. */
+static struct lbx_target *core_on_disk(void)
+{
+	static const char title[] = "Local core dump file:\n\t`";
+	static struct {
+		char path[4096];
+		struct timespec changed;
+		struct lbx_target *target;
+	} open;
+	const char *files, *begin, *end;
+	struct stat st;
+	char path[sizeof(open.path)];
+
+	if (!lbx_bridge_ask(&files, LBX_ANYWHERE, "info files"))
+		return NULL;
+	begin = strstr(files, title);
+	end = begin ? strchr(begin += sizeof(title) - 1, '\'') : NULL;
+	if (!end || (size_t)(end - begin) >= sizeof(path))
+		return NULL;
+	snprintf(path, sizeof(path), "%.*s", (int)(end - begin), begin);
+	if (stat(path, &st) != 0)
+		return NULL;
+	if (open.target && strcmp(open.path, path) == 0 &&
+	    memcmp(&open.changed, &st.st_mtim, sizeof(open.changed)) == 0)
+		return open.target;
+	lbx_target_destroy(open.target);
+	open.target = NULL;
+	if (!lbx_core_open(path, &open.target)) {
+		lb_clear_error(); /* gdb itself can read it, if slower */
+		return NULL;
+	}
+	strcpy(open.path, path);
+	open.changed = st.st_mtim;
+	return open.target;
+}
+
+static const void *gdb_map(struct lbx_target *target, uint64_t address, size_t n)
+{
+	struct lbx_target *core;
+
+	(void)target;
+	if (n < MUCH || !lb_ok() || lbx_target_gdb_liveness() != LBX_CORE)
+		return NULL;
+	core = core_on_disk();
+	return core ? lbx_target_map(core, address, n) : NULL;
 }
 
 /* One value of `info auxv`: "3    AT_PHDR    Program headers for program    0x5555…" */
@@ -201,7 +250,7 @@ static bool gdb_write(struct lbx_target *target, uint64_t address, const void *f
 
 static const struct lbx_target_ops ops[] = {
 #define OPS(kind_name) { \
-	.kind = kind_name, .read = gdb_read, .find_root = gdb_find_root, \
+	.kind = kind_name, .read = gdb_read, .map = gdb_map, .find_root = gdb_find_root, \
 	.source_line = gdb_source_line, .evaluate = gdb_evaluate, .waits = gdb_waits, \
 	.write = gdb_write }
 	[LBX_UNKNOWN] = OPS("program in gdb"),
