@@ -291,6 +291,21 @@ LB_API const void *lb_strided_data(lb_tensor *x, const int64_t **strides);
  * says what else: nothing (default), a line on stderr, SIGTRAP. */
 LB_API const void *lb_raw_data(lb_tensor *x);
 
+/* ---- files ---- */
+
+/* How elements lie in bytes that are no array of a dtype: in either byte order, unaligned, or
+ * in ggml's blocks. The numbers are part of the symbol table's meaning. */
+typedef enum lb_encoding {
+	LB_LITTLE_ENDIAN, LB_BIG_ENDIAN,
+	LB_Q4_0, LB_Q4_1, LB_Q8_0, /* blocks of 32 elements */
+	LB_Q4_K, LB_Q6_K,          /* of 256 */
+	LB_MXFP4,                  /* of 32 */
+	LB_ENCODINGS
+} lb_encoding;
+/* The elements that the u8 tensor `bytes` holds, in row-major order. Blocks give f32, f16 or
+ * bf16. */
+LB_API lb_tensor *lb_decode(lb_tensor *bytes, lb_encoding encoding, lb_list shape, lb_dtype dtype);
+
 /* ---- memory, in bytes ---- */
 
 LB_API uint64_t lb_active_memory(void);
