@@ -41,6 +41,7 @@ have_sdt := $(call have,sys/sdt.h)
 have_dwfl := $(call have,elfutils/libdwfl.h,-ldw -lelf)
 have_jansson := $(call have,jansson.h,-ljansson)
 have_jit_reader := $(call have,gdb/jit-reader.h)
+have_zlib := $(call have,zlib.h,-lz)
 have_png := $(call have,png.h,-lpng)
 have_cmocka := $(call have,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 is_x86_64 := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | grep -q __x86_64__ && echo 1)
@@ -53,6 +54,7 @@ CFLAGS ?= -O2 -g
 base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC \
 	-fvisibility=hidden -fno-omit-frame-pointer -MMD -MP -Iruntime -Iprobes -Igdbext \
 	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
+	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) \
 	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
@@ -61,7 +63,7 @@ kernel_flags := -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd -ffp-contra
 link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
 shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
-runtime_libs := $(if $(have_unwind),-lunwind) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
+runtime_libs := $(if $(have_unwind),-lunwind) $(if $(have_zlib),-lz) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
 gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf)
 
 compile = $(CC) $(base_flags) $(CFLAGS) $(more_flags) -c -o $@ $<
@@ -113,6 +115,7 @@ missing:
 	$(if $(shell command -v $(firstword $(CC))),,$(error no compiler $(CC): run make deps, or set CC))
 	$(if $(runtime_src),,$(error the sources are incomplete: no runtime/*/*.c))
 	$(if $(have_unwind),,@echo 'note: no libunwind.h (libunwind-dev): without creation stacks')
+	$(if $(have_zlib),,@echo 'note: no zlib.h (zlib1g-dev): compressed .npz members cannot be read')
 	$(if $(have_sdt),,@echo 'note: no sys/sdt.h (systemtap-sdt-dev): without probes')
 	$(if $(have_jit_reader),,@echo 'note: no gdb/jit-reader.h (gdb): the gdb plugin is not built')
 	$(if $(have_dwfl),,@echo 'note: no elfutils/libdwfl.h (libdw-dev): the lazybones command is not built')
