@@ -200,12 +200,18 @@ $(foreach name,$(examples),$(eval $(call example_rule,$(name))))
 # ---- tests -----------------------------------------------------------------------
 
 fixtures := $(if $(wildcard tests/unit/fixtures.py),$(out)/tests/fixtures/manifest)
-units: $(units) $(fixtures)
+files := $(if $(wildcard tests/unit/files.py),$(out)/tests/files/good)
+units: $(units) $(fixtures) $(files)
 
 # What NumPy computes, for test_ops.
 $(out)/tests/fixtures/manifest: tests/unit/fixtures.py $(wildcard tests/unit/cases/*.py)
 	$(call say,NUMPY,$(@D))
 	$(Q)/usr/bin/python3 tests/unit/fixtures.py $(@D) >/dev/null
+
+# Files of every format, good and bad, for test_files.
+$(out)/tests/files/good: tests/unit/files.py
+	$(call say,NUMPY,$(@D))
+	$(Q)/usr/bin/python3 $< $(@D)
 
 # Unit tests see internal functions: they link the archives.
 $(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)

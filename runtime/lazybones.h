@@ -302,6 +302,8 @@ typedef struct lb_file lb_file;
 /* The format is told by the content. NULL on error; everything that the file says of its
  * own layout has been checked otherwise. */
 LB_API lb_file *lb_open(const char *path);
+/* The same for the content of a file in memory, which is copied; `name` is for messages. */
+LB_API lb_file *lb_open_bytes(const void *bytes, size_t nbytes, const char *name);
 LB_API void lb_file_close(lb_file *file); /* NULL is fine */
 LB_API const char *lb_file_format(const lb_file *file); /* "npy", "npz", "safetensors", "gguf" */
 LB_API int64_t lb_file_count(const lb_file *file);

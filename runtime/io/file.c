@@ -150,15 +150,17 @@ static bool open_format(struct lb_file *file)
 		       mapping->size < 9 ? "too short" : "unknown format");
 }
 
-static struct lb_file *open_file(const char *path)
+/* Takes over the reference to the mapping. */
+static struct lb_file *open_mapping(struct lb_mapping *mapping)
 {
-	struct lb_file *file = calloc(1, sizeof *file);
+	struct lb_file *file = mapping ? calloc(1, sizeof *file) : NULL;
 	if (!file) {
-		lb_fail("%s: out of memory", path);
+		lb_fail("open: out of memory");
+		lb_mapping_drop(mapping);
 		return NULL;
 	}
-	file->mapping = lb_mapping_open(path);
-	if (!file->mapping || !open_format(file) || !index_names(file)) {
+	file->mapping = mapping;
+	if (!open_format(file) || !index_names(file)) {
 		lb_file_close(file);
 		return NULL;
 	}
@@ -173,7 +175,18 @@ lb_file *lb_open(const char *path)
 		lb_fail("open: no path");
 		return NULL;
 	}
-	return open_file(path);
+	return open_mapping(lb_mapping_open(path));
+}
+
+lb_file *lb_open_bytes(const void *bytes, size_t nbytes, const char *name)
+{
+	LB_ENTER();
+	(void)site;
+	if ((nbytes && !bytes) || !name) {
+		lb_fail("open_bytes: %zu bytes at no address, or without a name", nbytes);
+		return NULL;
+	}
+	return open_mapping(lb_mapping_copy(name, bytes, nbytes));
 }
 
 void lb_file_close(lb_file *file)
@@ -261,7 +274,7 @@ lb_tensor *lb_load_npy(const char *path)
 		lb_fail("load_npy: no path");
 		return NULL;
 	}
-	struct lb_file *file = open_file(path);
+	struct lb_file *file = open_mapping(lb_mapping_open(path));
 	struct lb_tensor *t = NULL;
 	if (file && strcmp(file->format, "npy") != 0)
 		lb_fail("%s: not .npy but %s: lb_open() reads it", path, file->format);

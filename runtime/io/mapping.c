@@ -27,7 +27,7 @@ static bool map(struct lb_mapping *mapping, int fd)
 	return true;
 }
 
-struct lb_mapping *lb_mapping_open(const char *path)
+static struct lb_mapping *create(const char *path)
 {
 	struct lb_mapping *mapping = calloc(1, sizeof *mapping + strlen(path) + 1);
 	if (!mapping) {
@@ -36,6 +36,14 @@ struct lb_mapping *lb_mapping_open(const char *path)
 	}
 	strcpy(mapping->path, path);
 	mapping->refs = 1;
+	return mapping;
+}
+
+struct lb_mapping *lb_mapping_open(const char *path)
+{
+	struct lb_mapping *mapping = create(path);
+	if (!mapping)
+		return NULL;
 	/* O_NONBLOCK: a FIFO must not wait for its writer */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool ok = fd >= 0 ? map(mapping, fd) : lb_fail("%s: %s", path, strerror(errno));
@@ -48,6 +56,25 @@ struct lb_mapping *lb_mapping_open(const char *path)
 	return mapping;
 }
 
+struct lb_mapping *lb_mapping_copy(const char *name, const void *bytes, size_t n)
+{
+	struct lb_mapping *mapping = create(name);
+	if (!mapping)
+		return NULL;
+	void *data = NULL;
+	mapping->is_copy = true;
+	mapping->size = n;
+	if (n && posix_memalign(&data, 64, n) != 0) {
+		lb_fail("%s: out of memory for %zu bytes", name, n);
+		lb_mapping_drop(mapping);
+		return NULL;
+	}
+	if (n)
+		memcpy(data, bytes, n);
+	mapping->data = data;
+	return mapping;
+}
+
 void lb_mapping_retain(struct lb_mapping *mapping)
 {
 	__atomic_fetch_add(&mapping->refs, 1, __ATOMIC_RELAXED);
@@ -57,7 +84,9 @@ void lb_mapping_drop(struct lb_mapping *mapping)
 {
 	if (!mapping || __atomic_sub_fetch(&mapping->refs, 1, __ATOMIC_ACQ_REL) != 0)
 		return;
-	if (mapping->data)
+	if (mapping->is_copy)
+		free((void *)mapping->data);
+	else if (mapping->data)
 		munmap((void *)mapping->data, mapping->size);
 	free(mapping);
 }

@@ -1,5 +1,6 @@
 /* Writes a file beside the one it is to replace, and renames it when it is whole: who has
- * the old one mapped keeps it, and a full disk leaves it alone. */
+ * the old one mapped keeps it, and a full disk leaves it alone. Devices, pipes and folders are
+ * never replaced. */
 #ifndef LB_IO_WRITER_H
 #define LB_IO_WRITER_H
 
@@ -11,6 +12,7 @@
 struct lb_writer {
 	FILE *stream;
 	const char *path;
+	char *target;    /* the path, behind symbolic links */
 	char *temporary;
 	uint64_t at; /* bytes written */
 };
