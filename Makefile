@@ -57,7 +57,8 @@ base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC
 	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) \
 	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
-	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) \
+	$(if $(LIBFUZZER),-fsanitize=fuzzer-no-link)
 # Without contraction every instruction set gives the same bits.
 kernel_flags := -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd -ffp-contract=off
 link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
@@ -80,6 +81,7 @@ cli_src := $(wildcard gdbext/cli/*.c)
 replay_src := $(wildcard gdbext/replay/*.c)
 unit_src := $(wildcard tests/unit/test_*.c)
 unit_helper_src := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
+fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 bench_src := $(wildcard tests/bench/*.c)
 examples := $(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c))))
 
@@ -102,12 +104,14 @@ replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
 examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo),$(examples)))
 units := $(if $(have_cmocka),$(unit_src:tests/unit/%.c=$(out)/tests/%))
 tables := $(if $(plugin),$(out)/tests/tables)
+fuzzers := $(fuzz_src:tests/fuzz/%.c=$(out)/fuzz/%)
 benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-built demo bench docs install clean deps help missing units valgrind FORCE
+.PHONY: all check check-built demo bench docs install clean deps help missing units valgrind \
+	fuzz fuzzers FORCE
 
 all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(replay) $(examples_out) ## build everything (default)
 
@@ -219,6 +223,15 @@ $(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
 
+$(obj)/tests/fuzz/%: more_flags = -Itests/unit -DLB_LIBFUZZER=$(or $(LIBFUZZER),0)
+
+$(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(obj)/tests/unit/file_walk.o $(static)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(runtime_libs)
+
+fuzzers: $(fuzzers)
+
 $(out)/bench/%: $(obj)/tests/bench/%.o | $(shared)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -244,6 +257,24 @@ valgrind: ## run the unit tests under valgrind
 	$(Q)tests/deps build check valgrind
 	$(Q)$(MAKE) --no-print-directory all units
 	+$(Q)O='$(out)' VALGRIND=1 tests/run unit
+
+# libFuzzer where clang has it, else random changes; either way under sanitizers.
+FUZZ_SECONDS ?= 60
+FUZZ_RUNS ?= 50000
+have_fuzzer = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	clang -x c - -fsanitize=fuzzer -o /dev/null 2>/dev/null && echo 1)
+fuzz: $(files) ## feed damaged files to every reader for FUZZ_SECONDS (60)
+ifeq ($(LIBFUZZER)$(SAN),)
+	$(Q)$(MAKE) --no-print-directory fuzz files='$(abspath $(files))' O='$(out)/fuzz' SAN=address,undefined \
+		$(if $(have_fuzzer),CC=clang LIBFUZZER=1)
+else
+	$(Q)$(MAKE) --no-print-directory fuzzers
+	$(Q)mkdir -p $(out)/corpus
+	$(Q)set -e; for fuzzer in $(fuzzers); do $(if $(LIBFUZZER),\
+		$$fuzzer -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 \
+			-artifact_prefix=$(out)/ $(out)/corpus $(dir $(files)),\
+		$$fuzzer -runs=$(FUZZ_RUNS) $(dir $(files))*.*); done
+endif
 
 demo: deps ## play a gdb session on a real program
 	$(Q)$(MAKE) --no-print-directory all

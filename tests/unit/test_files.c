@@ -70,23 +70,18 @@ static lb_tensor *first_of(const char *path, lb_file **ret)
 	return lb_file_get_at(*ret, 0);
 }
 
-/* ---- what is read ---- */
-
-/* Blocks may be rounded otherwise where the compiler fuses a product and a sum. */
-static bool equal(const void *a, const void *b, size_t n, lb_dtype dtype, bool exactly)
+/* Whether it takes zlib to read the file. */
+static bool is_packed(const char *name)
 {
-	if (exactly || dtype != LB_F32)
-		return memcmp(a, b, n) == 0;
-	const float *x = a, *y = b;
-	float largest = 0;
-	for (size_t i = 0; i < n / 4; i++)
-		largest = fmaxf(largest, fabsf(y[i]));
-	for (size_t i = 0; i < n / 4; i++) {
-		if (!(fabsf(x[i] - y[i]) <= 1e-6f * largest) && !(isinf(y[i]) && x[i] == y[i]))
-			return false;
+	static const char *const packed[] = { "packed.npz", "bad-data.npz", "bad-crc.npz" };
+	for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+		if (strcmp(name, packed[i]) == 0)
+			return true;
 	}
-	return true;
+	return false;
 }
+
+/* ---- what is read ---- */
 
 static void check_good(const char *file_name, const char *name, const char *dtype, char *shape,
 		       const char *expected)
@@ -98,6 +93,10 @@ static void check_good(const char *file_name, const char *name, const char *dtyp
 	must_be_ok(what);
 	LB_SCOPE {
 		lb_tensor *x = lb_file_get(file, name);
+		if (!LB_HAVE_ZLIB && is_packed(file_name)) {
+			assert_true(error_has("packed.npz zlib1g-dev savez"));
+			continue;
+		}
 		must_be_ok(what);
 		assert_string_equal(lb_name(x), name);
 		assert_string_equal(lb_dtype_name(lb_dtype_of(x)), dtype);
@@ -110,10 +109,9 @@ static void check_good(const char *file_name, const char *name, const char *dtyp
 		}
 		assert_int_equal(rank, lb_rank(x));
 		assert_int_equal(lb_nbytes(x), want.n);
-		bool exactly = strncmp(name, "blk.", 4) != 0;
 		const void *data = lb_data(x);
 		must_be_ok(what);
-		if (!equal(data, want.bytes, want.n, lb_dtype_of(x), exactly))
+		if (memcmp(data, want.bytes, want.n) != 0)
 			fail_msg("%s: other elements", what);
 	}
 	lb_file_close(file);
@@ -149,7 +147,7 @@ static void bad_files(void **state)
 				fail_msg("%s has been read", name);
 			char message[1200];
 			snprintf(message, sizeof message, "%s", lb_error_message());
-			if (!error_has(words))
+			if (!error_has(!LB_HAVE_ZLIB && is_packed(name) ? "zlib" : words))
 				fail_msg("%s: '%s' is not in: %s", name, words, message);
 			lb_file_close(file);
 		}
