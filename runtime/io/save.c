@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eval/eval.h"
+#include "graph/shape.h"
 #include "io/cursor.h"
 #include "io/npy.h"
 
@@ -49,11 +50,21 @@ bool lb_save_prepare(const char *op, const char *path, int n, const char *const 
 	return n == 0 || lb_evaluate(n, xs, site);
 }
 
-bool lb_save_elements(struct lb_writer *w, lb_tensor *x)
+const void *lb_save_data(lb_tensor *x, const void *site)
+{
+	if (!lb_is_row_major(x->rank, x->shape, x->strides)) {
+		x = lb_node(LB_OP_CONTIGUOUS, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
+		if (!x || !lb_evaluate(1, &x, site))
+			return NULL;
+	}
+	return lb_tensor_data(x);
+}
+
+bool lb_save_elements(struct lb_writer *w, lb_tensor *x, const void *site)
 {
 	bool ok = false;
 	LB_SCOPE { /* a strided view is copied, and that copy goes at once */
-		const void *data = lb_data(x);
+		const void *data = lb_save_data(x, site);
 		ok = data && lb_writer_put(w, data, (size_t)lb_nbytes(x));
 	}
 	return ok;
@@ -68,5 +79,5 @@ bool lb_save_npy(const char *path, lb_tensor *x)
 	if (!x || !lb_save_prepare("save_npy", path, 1, NULL, &x, site) ||
 	    !lb_npy_write_header(x, header, &n) || !lb_writer_begin(&w, path))
 		return false;
-	return lb_writer_end(&w, lb_writer_put(&w, header, n) && lb_save_elements(&w, x));
+	return lb_writer_end(&w, lb_writer_put(&w, header, n) && lb_save_elements(&w, x, site));
 }

@@ -9,7 +9,9 @@
  * a missing path, name or tensor, and for a name that is given twice. */
 bool lb_save_prepare(const char *op, const char *path, int n, const char *const *names,
 		     lb_tensor *const *xs, const void *site);
-/* Writes the elements in row-major order. */
-bool lb_save_elements(struct lb_writer *w, lb_tensor *x);
+/* The elements of an evaluated tensor in row-major order; a copy of them belongs to the
+ * innermost scope. */
+const void *lb_save_data(lb_tensor *x, const void *site);
+bool lb_save_elements(struct lb_writer *w, lb_tensor *x, const void *site);
 
 #endif

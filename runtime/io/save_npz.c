@@ -47,7 +47,7 @@ static bool write_name(struct lb_writer *w, const char *name)
 	return lb_writer_put(w, name, strlen(name)) && lb_writer_put(w, ".npy", 4);
 }
 
-static bool write_member(struct lb_writer *w, struct written *m, lb_tensor *x)
+static bool write_member(struct lb_writer *w, struct written *m, lb_tensor *x, const void *site)
 {
 	static const uint8_t zeros[ALIGNMENT];
 	enum { EXTRA64 = 4 + 16, PADDING = 4 };
@@ -57,7 +57,7 @@ static bool write_member(struct lb_writer *w, struct written *m, lb_tensor *x)
 	if (!lb_npy_write_header(x, header, &n))
 		return false;
 	LB_SCOPE {
-		const void *data = lb_data(x);
+		const void *data = lb_save_data(x, site);
 		if (!data)
 			continue;
 		m->at = w->at;
@@ -129,10 +129,11 @@ static bool write_end(struct lb_writer *w, uint64_t n, uint64_t directory_at)
 	return lb_writer_put(w, r.bytes, r.n);
 }
 
-static bool write_archive(struct lb_writer *w, int n, struct written *members, lb_tensor *const *xs)
+static bool write_archive(struct lb_writer *w, int n, struct written *members, lb_tensor *const *xs,
+			  const void *site)
 {
 	for (int i = 0; i < n; i++) {
-		if (!write_member(w, &members[i], xs[i]))
+		if (!write_member(w, &members[i], xs[i], site))
 			return false;
 	}
 	uint64_t directory_at = w->at;
@@ -159,7 +160,7 @@ bool lb_save_npz(const char *path, int n, const char *const *names, lb_tensor *c
 		if (strlen(names[i]) > NAME_MAX_BYTES)
 			ok = lb_fail("save_npz: name %d is longer than %d bytes", i, NAME_MAX_BYTES);
 	}
-	ok = ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_archive(&w, n, members, xs));
+	ok = ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_archive(&w, n, members, xs, site));
 	free(members);
 	return ok;
 }

@@ -74,7 +74,7 @@ static char *make_header(int n, const struct place *places, size_t *ret)
 	return NULL;
 }
 
-static bool write_file(struct lb_writer *w, int n, const struct place *places)
+static bool write_file(struct lb_writer *w, int n, const struct place *places, const void *site)
 {
 	size_t length;
 	char *header = make_header(n, places, &length);
@@ -85,7 +85,7 @@ static bool write_file(struct lb_writer *w, int n, const struct place *places)
 		lb_fail("%s: a header of %zu bytes is more than safetensors allows", w->path, length);
 	ok = ok && lb_writer_put(w, &prefix, sizeof prefix) && lb_writer_put(w, header, length);
 	for (int i = 0; i < n && ok; i++)
-		ok = lb_save_elements(w, places[i].x);
+		ok = lb_save_elements(w, places[i].x, site);
 	free(header);
 	return ok;
 }
@@ -113,7 +113,7 @@ bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_t
 		at += (uint64_t)lb_nbytes(places[i].x);
 		places[i].end = at;
 	}
-	ok = ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_file(&w, n, places));
+	ok = ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_file(&w, n, places, site));
 	free(places);
 	return ok;
 }

@@ -16,11 +16,12 @@ static bool find_target(struct lb_writer *w)
 	bool exists = stat(w->path, &st) == 0;
 	if (exists && !S_ISREG(st.st_mode))
 		return lb_fail("%s: cannot be replaced: not a regular file", w->path);
+	w->mode = exists ? (int)(st.st_mode & 07777) : 0;
 	w->target = exists ? realpath(w->path, NULL) : strdup(w->path);
 	return w->target || lb_fail("%s: cannot be written: %s", w->path, strerror(errno));
 }
 
-/* A new file of a name that nobody has, with the modes that umask leaves. */
+/* A new file of a name that nobody has, with the mode of the old one, or what umask leaves. */
 static bool create_beside(struct lb_writer *w)
 {
 	size_t room = strlen(w->target) + 32;
@@ -34,7 +35,8 @@ static bool create_beside(struct lb_writer *w)
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
-	w->stream = fd >= 0 ? fdopen(fd, "wb") : NULL;
+	bool ready = fd >= 0 && (!w->mode || fchmod(fd, (mode_t)w->mode) == 0);
+	w->stream = ready ? fdopen(fd, "wb") : NULL;
 	if (w->stream)
 		return true;
 	lb_fail("%s: cannot be written: %s", w->path, strerror(errno));

@@ -13,6 +13,7 @@ struct lb_writer {
 	FILE *stream;
 	const char *path;
 	char *target;    /* the path, behind symbolic links */
+	int mode;        /* of the file to be replaced; 0 if there is none */
 	char *temporary;
 	uint64_t at; /* bytes written */
 };

@@ -104,11 +104,12 @@ static void q6_k(const uint8_t *block, float *to)
 
 static void mxfp4(const uint8_t *block, float *to)
 {
-	static const float e2m1[16] = { 0, .5f, 1, 1.5f, 2, 3, 4, 6, -0.f, -.5f, -1, -1.5f, -2, -3, -4, -6 };
-	float scale = ldexpf(1, block[0] - 127);
+	/* doubled, so that half the scale is finite for every e */
+	static const float e2m1[16] = { 0, 1, 2, 3, 4, 6, 8, 12, -0.f, -1, -2, -3, -4, -6, -8, -12 };
+	float half = ldexpf(1, block[0] - 128);
 	for (int i = 0; i < 16; i++) {
-		to[i] = e2m1[block[1 + i] & 15] * scale;
-		to[i + 16] = e2m1[block[1 + i] >> 4] * scale;
+		to[i] = e2m1[block[1 + i] & 15] * half;
+		to[i + 16] = e2m1[block[1 + i] >> 4] * half;
 	}
 }
 
