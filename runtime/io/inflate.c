@@ -1,5 +1,7 @@
 #include "io/inflate.h"
 
+#include <stddef.h>
+
 #include "base/error.h"
 
 #if LB_HAVE_ZLIB
