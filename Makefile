@@ -223,12 +223,12 @@ $(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
 
-$(obj)/tests/fuzz/%: more_flags = -Itests/unit -DLB_LIBFUZZER=$(or $(LIBFUZZER),0)
+$(obj)/tests/fuzz/%: more_flags = -Itests/unit $(if $(LIBFUZZER),-DLBX_LIBFUZZER)
 
-$(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(obj)/tests/unit/file_walk.o $(static)
+$(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ $(runtime_libs)
+	$(Q)$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
 
 fuzzers: $(fuzzers)
 
@@ -258,22 +258,24 @@ valgrind: ## run the unit tests under valgrind
 	$(Q)$(MAKE) --no-print-directory all units
 	+$(Q)O='$(out)' VALGRIND=1 tests/run unit
 
-# libFuzzer where clang has it, else random changes; either way under sanitizers.
+# libFuzzer where clang has it, else FUZZ_RUNS random changes; either way under sanitizers.
+# Inputs that were worth keeping are found again in $(out)/fuzz/corpus.
 FUZZ_SECONDS ?= 60
-FUZZ_RUNS ?= 50000
+FUZZ_RUNS ?= 20000
+seeds_fuzz_files = $(dir $(files))
 have_fuzzer = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
 	clang -x c - -fsanitize=fuzzer -o /dev/null 2>/dev/null && echo 1)
-fuzz: $(files) ## feed damaged files to every reader for FUZZ_SECONDS (60)
+fuzz: $(files) ## feed damaged input to every reader, for FUZZ_SECONDS (60) each
 ifeq ($(LIBFUZZER)$(SAN),)
 	$(Q)$(MAKE) --no-print-directory fuzz files='$(abspath $(files))' O='$(out)/fuzz' SAN=address,undefined \
 		$(if $(have_fuzzer),CC=clang LIBFUZZER=1)
 else
 	$(Q)$(MAKE) --no-print-directory fuzzers
-	$(Q)mkdir -p $(out)/corpus
-	$(Q)set -e; for fuzzer in $(fuzzers); do $(if $(LIBFUZZER),\
-		$$fuzzer -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 \
-			-artifact_prefix=$(out)/ $(out)/corpus $(dir $(files)),\
-		$$fuzzer -runs=$(FUZZ_RUNS) $(dir $(files))*.*); done
+	$(Q)mkdir -p $(addprefix $(out)/corpus/,$(notdir $(fuzzers)))
+	$(Q)set -e; $(foreach name,$(notdir $(fuzzers)),echo '== $(name)'; $(if $(LIBFUZZER),\
+		$(out)/fuzz/$(name) -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 \
+			-artifact_prefix=$(out)/$(name)- $(out)/corpus/$(name) $(seeds_$(name));,\
+		$(out)/fuzz/$(name) -n $(FUZZ_RUNS) $(addsuffix *.*,$(seeds_$(name)));))
 endif
 
 demo: deps ## play a gdb session on a real program

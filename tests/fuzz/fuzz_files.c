@@ -1,13 +1,14 @@
-/* Files of any format, from bytes that a fuzzer makes up: `make fuzz`.
+/* Fuzzes the readers of files: every format, from bytes that a fuzzer makes up, used to the end
+ * under sanitizers. `make fuzz` builds and runs it with libFuzzer; without that it has a main of
+ * its own:
  *
- * With libFuzzer (LIBFUZZER=1, clang): fuzz_files CORPUS…, and its own options. Without it:
- *	fuzz_files FILE…                          replays inputs, such as those of a crash
- *	fuzz_files -runs=N [-seed=S] FILE…        makes N random changes to them first
- * Either way one input is used to its end, and a sanitizer watches. */
+ *	fuzz_files FILE…                      repeats inputs, such as those of a crash
+ *	fuzz_files -n N [-s SEED] FILE…       then makes N of them with random damages */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "file_walk.h"
 #include "lazybones.h"
@@ -27,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	return 0;
 }
 
-#if !LB_LIBFUZZER
+#ifndef LBX_LIBFUZZER
 
 static uint64_t random_state = 1;
 
@@ -108,20 +109,22 @@ int main(int argc, char **argv)
 	uint64_t runs = 0;
 	int n = 0;
 	bool ok = inputs != NULL;
-	for (int i = 1; i < argc && ok; i++) {
-		if (strncmp(argv[i], "-runs=", 6) == 0)
-			runs = strtoull(argv[i] + 6, NULL, 10);
-		else if (strncmp(argv[i], "-seed=", 6) == 0)
-			random_state = strtoull(argv[i] + 6, NULL, 10) | 1;
+	for (int option; (option = getopt(argc, argv, "n:s:")) != -1 && ok;) {
+		if (option == 'n')
+			runs = strtoull(optarg, NULL, 10);
+		else if (option == 's')
+			random_state = strtoull(optarg, NULL, 0) | 1;
 		else
-			ok = read_input(argv[i], &inputs[n++]);
+			ok = false;
 	}
+	for (int i = optind; i < argc && ok; i++)
+		ok = read_input(argv[i], &inputs[n++]);
 	for (int i = 0; i < n && ok; i++)
 		ok = run(&inputs[i], false);
 	for (uint64_t i = 0; i < runs && n && ok; i++)
 		ok = run(&inputs[next_random() % (uint64_t)n], true);
 	if (ok)
-		printf("%d inputs, %llu changed ones\n", n, (unsigned long long)runs);
+		printf("%d inputs, %llu with damages\n", n, (unsigned long long)runs);
 	for (int i = 0; i < n; i++)
 		free(inputs[i].bytes);
 	free(inputs);
