@@ -41,6 +41,7 @@ have_sdt := $(call have,sys/sdt.h)
 have_dwfl := $(call have,elfutils/libdwfl.h,-ldw -lelf)
 have_jansson := $(call have,jansson.h,-ljansson)
 have_jit_reader := $(call have,gdb/jit-reader.h)
+have_zlib := $(call have,zlib.h,-lz)
 have_png := $(call have,png.h,-lpng)
 have_cmocka := $(call have,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 is_x86_64 := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | grep -q __x86_64__ && echo 1)
@@ -53,15 +54,17 @@ CFLAGS ?= -O2 -g
 base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC \
 	-fvisibility=hidden -fno-omit-frame-pointer -MMD -MP -Iruntime -Iprobes -Igdbext \
 	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
+	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) \
 	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
-	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) \
+	$(if $(LIBFUZZER),-fsanitize=fuzzer-no-link)
 # Without contraction every instruction set gives the same bits.
 kernel_flags := -O3 -fno-math-errno -fno-trapping-math -fopenmp-simd -ffp-contract=off
 link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
 shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
-runtime_libs := $(if $(have_unwind),-lunwind) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
+runtime_libs := $(if $(have_unwind),-lunwind) $(if $(have_zlib),-lz) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
 gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf)
 
 compile = $(CC) $(base_flags) $(CFLAGS) $(more_flags) -c -o $@ $<
@@ -78,6 +81,7 @@ cli_src := $(wildcard gdbext/cli/*.c)
 replay_src := $(wildcard gdbext/replay/*.c)
 unit_src := $(wildcard tests/unit/test_*.c)
 unit_helper_src := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
+fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 bench_src := $(wildcard tests/bench/*.c)
 examples := $(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c))))
 
@@ -100,12 +104,14 @@ replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
 examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo),$(examples)))
 units := $(if $(have_cmocka),$(unit_src:tests/unit/%.c=$(out)/tests/%))
 tables := $(if $(plugin),$(out)/tests/tables)
+fuzzers := $(fuzz_src:tests/fuzz/%.c=$(out)/fuzz/%)
 benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-built demo bench docs install clean deps help missing units valgrind FORCE
+.PHONY: all check check-built demo bench docs install clean deps help missing units valgrind \
+	fuzz fuzzers FORCE
 
 all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(replay) $(examples_out) ## build everything (default)
 
@@ -113,6 +119,7 @@ missing:
 	$(if $(shell command -v $(firstword $(CC))),,$(error no compiler $(CC): run make deps, or set CC))
 	$(if $(runtime_src),,$(error the sources are incomplete: no runtime/*/*.c))
 	$(if $(have_unwind),,@echo 'note: no libunwind.h (libunwind-dev): without creation stacks')
+	$(if $(have_zlib),,@echo 'note: no zlib.h (zlib1g-dev): compressed .npz members cannot be read')
 	$(if $(have_sdt),,@echo 'note: no sys/sdt.h (systemtap-sdt-dev): without probes')
 	$(if $(have_jit_reader),,@echo 'note: no gdb/jit-reader.h (gdb): the gdb plugin is not built')
 	$(if $(have_dwfl),,@echo 'note: no elfutils/libdwfl.h (libdw-dev): the lazybones command is not built')
@@ -197,18 +204,33 @@ $(foreach name,$(examples),$(eval $(call example_rule,$(name))))
 # ---- tests -----------------------------------------------------------------------
 
 fixtures := $(if $(wildcard tests/unit/fixtures.py),$(out)/tests/fixtures/manifest)
-units: $(units) $(fixtures)
+files := $(if $(wildcard tests/unit/files.py),$(out)/tests/files/good)
+units: $(units) $(fixtures) $(files)
 
 # What NumPy computes, for test_ops.
 $(out)/tests/fixtures/manifest: tests/unit/fixtures.py $(wildcard tests/unit/cases/*.py)
 	$(call say,NUMPY,$(@D))
 	$(Q)/usr/bin/python3 tests/unit/fixtures.py $(@D) >/dev/null
 
+# Files of every format, good and bad, for test_files.
+$(out)/tests/files/good: tests/unit/files.py
+	$(call say,NUMPY,$(@D))
+	$(Q)/usr/bin/python3 $< $(@D)
+
 # Unit tests see internal functions: they link the archives.
 $(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
+
+$(obj)/tests/fuzz/%: more_flags = -Itests/unit $(if $(LIBFUZZER),-DLBX_LIBFUZZER)
+
+$(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
+
+fuzzers: $(fuzzers)
 
 $(out)/bench/%: $(obj)/tests/bench/%.o | $(shared)
 	@mkdir -p $(@D)
@@ -235,6 +257,26 @@ valgrind: ## run the unit tests under valgrind
 	$(Q)tests/deps build check valgrind
 	$(Q)$(MAKE) --no-print-directory all units
 	+$(Q)O='$(out)' VALGRIND=1 tests/run unit
+
+# libFuzzer where clang has it, else FUZZ_RUNS random changes; either way under sanitizers.
+# Inputs that were worth keeping are found again in $(out)/fuzz/corpus.
+FUZZ_SECONDS ?= 60
+FUZZ_RUNS ?= 20000
+seeds_fuzz_files = $(dir $(files))
+have_fuzzer = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+	clang -x c - -fsanitize=fuzzer -o /dev/null 2>/dev/null && echo 1)
+fuzz: $(files) ## feed damaged input to every reader, for FUZZ_SECONDS (60) each
+ifeq ($(LIBFUZZER)$(SAN),)
+	$(Q)$(MAKE) --no-print-directory fuzz files='$(abspath $(files))' O='$(out)/fuzz' SAN=address,undefined \
+		$(if $(have_fuzzer),CC=clang LIBFUZZER=1)
+else
+	$(Q)$(MAKE) --no-print-directory fuzzers
+	$(Q)mkdir -p $(addprefix $(out)/corpus/,$(notdir $(fuzzers)))
+	$(Q)set -e; $(foreach name,$(notdir $(fuzzers)),echo '== $(name)'; $(if $(LIBFUZZER),\
+		$(out)/fuzz/$(name) -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 \
+			-artifact_prefix=$(out)/$(name)- $(out)/corpus/$(name) $(seeds_$(name));,\
+		$(out)/fuzz/$(name) -n $(FUZZ_RUNS) $(addsuffix *.*,$(seeds_$(name)));))
+endif
 
 demo: deps ## play a gdb session on a real program
 	$(Q)$(MAKE) --no-print-directory all

@@ -291,6 +291,64 @@ LB_API const void *lb_strided_data(lb_tensor *x, const int64_t **strides);
  * says what else: nothing (default), a line on stderr, SIGTRAP. */
 LB_API const void *lb_raw_data(lb_tensor *x);
 
+/* ---- files: .npy, .npz, safetensors, GGUF ---- */
+
+/* Opening maps the file and reads its directory; a tensor taken from it lies in the
+ * mapping, and costs memory only where something computes with it. It stays valid after
+ * lb_file_close(), and is named for the debugger as in the file. Do not shorten or
+ * overwrite a file while tensors of it live (reading then raises SIGBUS): replace it, as
+ * lb_save_*() does, by renaming a new one. */
+typedef struct lb_file lb_file;
+/* The format is told by the content. NULL on error; everything that the file says of its
+ * own layout has been checked otherwise. */
+LB_API lb_file *lb_open(const char *path);
+/* The same for the content of a file in memory, which is copied; `name` is for messages. */
+LB_API lb_file *lb_open_bytes(const void *bytes, size_t nbytes, const char *name);
+LB_API void lb_file_close(lb_file *file); /* NULL is fine */
+LB_API const char *lb_file_format(const lb_file *file); /* "npy", "npz", "safetensors", "gguf" */
+LB_API int64_t lb_file_count(const lb_file *file);
+LB_API const char *lb_file_name(const lb_file *file, int64_t i); /* valid until lb_file_close() */
+/* The tensor of that name. GGUF's blocks are decoded to f32, lazily; compressed members of
+ * an .npz are unpacked at once; what lies in Fortran order is a strided view. */
+LB_API lb_tensor *lb_file_get(lb_file *file, const char *name);
+LB_API lb_tensor *lb_file_get_at(lb_file *file, int64_t i);
+/* The same as bytes (u8), as they lie in the file; the last axis counts bytes. Works for types
+ * that lb_file_get() does not know, too. */
+LB_API lb_tensor *lb_file_get_raw(lb_file *file, const char *name);
+
+/* What safetensors and GGUF files say of themselves. */
+LB_API int64_t lb_file_metadata_count(const lb_file *file);
+LB_API const char *lb_file_metadata_key(const lb_file *file, int64_t i);
+/* A string as it is, a number or a bool as text; NULL, without an error, for an array or an
+ * unknown key. Valid until lb_file_close(). */
+LB_API const char *lb_file_metadata(const lb_file *file, const char *key);
+/* Elements of an array; 1 for a single value, -1 for an unknown key. */
+LB_API int64_t lb_file_metadata_length(const lb_file *file, const char *key);
+/* String i of an array (or of one), nbytes long and not terminated. In order is fast. */
+LB_API const char *lb_file_metadata_string(lb_file *file, const char *key, int64_t i, size_t *nbytes);
+/* Numbers or bools, as a tensor of one axis. */
+LB_API lb_tensor *lb_file_metadata_tensor(lb_file *file, const char *key);
+
+/* A .npy file in one call. */
+LB_API lb_tensor *lb_load_npy(const char *path);
+/* These evaluate, and replace the file as a whole once it has been written. */
+LB_API bool lb_save_npy(const char *path, lb_tensor *x);
+LB_API bool lb_save_npz(const char *path, int n, const char *const *names, lb_tensor *const *xs);
+LB_API bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_tensor *const *xs);
+
+/* How elements lie in bytes that are no array of a dtype: in either byte order, unaligned, or
+ * in ggml's blocks. The numbers are part of the symbol table's meaning. */
+typedef enum lb_encoding {
+	LB_LITTLE_ENDIAN, LB_BIG_ENDIAN,
+	LB_Q4_0, LB_Q4_1, LB_Q8_0, /* blocks of 32 elements */
+	LB_Q4_K, LB_Q6_K,          /* of 256 */
+	LB_MXFP4,                  /* of 32 */
+	LB_ENCODINGS
+} lb_encoding;
+/* The elements that the u8 tensor `bytes` holds, in row-major order. Blocks give f32, f16 or
+ * bf16. */
+LB_API lb_tensor *lb_decode(lb_tensor *bytes, lb_encoding encoding, lb_list shape, lb_dtype dtype);
+
 /* ---- memory, in bytes ---- */
 
 LB_API uint64_t lb_active_memory(void);

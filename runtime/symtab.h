@@ -64,7 +64,7 @@ enum lb_watch {
 };
 
 enum lb_buffer_flag {
-	LB_BUFFER_FOREIGN = 1 << 0, /* the program's own memory, given by lb_from_memory */
+	LB_BUFFER_FOREIGN = 1 << 0, /* the program's own memory, or a mapped file: then capacity is 0 */
 	LB_BUFFER_MAPPED = 1 << 1,  /* from mmap, not from the heap */
 	LB_BUFFER_CACHED = 1 << 2,  /* no tensor uses it; kept for the next that fits */
 };

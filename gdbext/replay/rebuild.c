@@ -180,6 +180,8 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, struc
 	switch (op) {
 	case LB_OP_ASTYPE:
 		return lb_astype(x[0], (lb_dtype)node->dtype);
+	case LB_OP_DECODE:
+		return lb_decode(x[0], (lb_encoding)node->params[0], shape_of(node), (lb_dtype)node->dtype);
 	case LB_OP_WHERE:
 		return lb_where(x[0], x[1], x[2]);
 	case LB_OP_CLIP:

@@ -185,6 +185,9 @@ bool lb_run_single(struct lb_run *run, struct lb_tensor *t)
 	case LB_CLASS_CREATE:
 		return create(run, t);
 	case LB_CLASS_COPY: {
+		if (t->op == LB_OP_DECODE)
+			return lb_kernel_decode(&run->exec, (enum lb_encoding)t->params[0], x.data, t->size,
+						lb_tensor_data(t), (enum lb_dtype)t->dtype);
 		struct lb_view to = lb_view_of(t);
 		return lb_kernel_copy(&run->exec, &to, &x);
 	}

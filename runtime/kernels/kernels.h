@@ -139,6 +139,16 @@ bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct 
 bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x,
 			  const struct lb_view *indices, int axis, void *to);
 
+/* ---- bytes of files (decode.c) ---- */
+
+/* A block of an encoding: `elements` elements in `bytes` bytes; 0 elements: plain ones. */
+struct lb_block { const char *name; int elements, bytes; };
+extern const struct lb_block lb_blocks[LB_ENCODINGS];
+/* n elements from dense bytes of any alignment; `to` is dense. Blocks are computed in float
+ * and rounded to dtype (f32, f16, bf16); a bool is what is not 0. */
+bool lb_kernel_decode(struct lb_exec *exec, enum lb_encoding encoding, const void *bytes, int64_t n,
+		      void *to, enum lb_dtype dtype);
+
 /* ---- checks (check.c) ---- */
 
 /* Counts NaN and ±Inf in n dense elements; 0 for integers. Stops at the first when

@@ -241,19 +241,31 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 	return buffer;
 }
 
-struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id,
-				    void (*release)(void *, void *), void *context)
+static struct lb_buffer *foreign(void *data, int64_t nbytes, int64_t capacity, uint64_t id,
+				 void (*release)(void *, void *), void *context)
 {
 	struct lb_buffer *buffer = take_record(true);
 	if (!buffer)
 		return NULL;
-	fill_record(buffer, data, nbytes, nbytes, id, LB_BUFFER_FOREIGN);
+	fill_record(buffer, data, nbytes, capacity, id, LB_BUFFER_FOREIGN);
 	lb_record_begin(&buffer->seq);
 	buffer->release = (uint64_t)(uintptr_t)release;
 	buffer->context = (uint64_t)(uintptr_t)context;
 	lb_record_end(&buffer->seq);
-	count_in((uint64_t)nbytes);
+	count_in((uint64_t)capacity);
 	return buffer;
+}
+
+struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id,
+				    void (*release)(void *, void *), void *context)
+{
+	return foreign(data, nbytes, nbytes, id, release, context);
+}
+
+struct lb_buffer *lb_buffer_of_file(const void *data, int64_t nbytes, uint64_t id,
+				    void (*release)(void *, void *), void *context)
+{
+	return foreign((void *)data, nbytes, 0, id, release, context);
 }
 
 void lb_buffer_retain(struct lb_buffer *buffer)

@@ -119,6 +119,9 @@ static void creation(void **state)
 		same(lb_zeros(LB_SHAPE(0, 3), LB_F32));
 		same(lb_scalar(0.25));
 		same(lb_add(lb_ones(LB_SHAPE(2), LB_I64), lb_scalar_int(INT64_MAX - 1)));
+		lb_tensor *bytes = lb_full(LB_SHAPE(2, 2 * 144), 7, LB_U8);
+		same(lb_decode(bytes, LB_Q4_K, LB_SHAPE(2, 512), LB_F32));
+		same(lb_decode(bytes, LB_BIG_ENDIAN, LB_SHAPE(2, 144), LB_I16));
 	}
 }
 

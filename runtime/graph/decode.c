@@ -1,0 +1,62 @@
+#include "graph/decode.h"
+
+#include "graph/shape.h"
+#include "kernels/kernels.h"
+
+bool lb_encoded_bytes(const char *op, enum lb_encoding encoding, lb_list shape, enum lb_dtype dtype,
+		      int64_t *ret)
+{
+	int64_t size;
+	char text[LB_SHAPE_TEXT];
+	if ((unsigned)encoding >= LB_ENCODINGS || (unsigned)dtype >= LB_DTYPES)
+		return lb_fail("%s: encoding %d of dtype %d: there is no such", op, (int)encoding, (int)dtype);
+	if (!lb_shape_size(op, shape.n, shape.v, dtype, &size))
+		return false;
+	const struct lb_block *block = &lb_blocks[encoding];
+	if (block->elements == 0) {
+		*ret = size * lb_dtypes[dtype].bytes;
+		return true;
+	}
+	if (dtype != LB_F32 && dtype != LB_F16 && dtype != LB_BF16)
+		return lb_fail("%s: %s gives float32, float16 or bfloat16, not %s", op, block->name,
+			       lb_dtypes[dtype].name);
+	if (shape.n == 0 || shape.v[shape.n - 1] % block->elements)
+		return lb_fail("%s: the last axis of %s must be a multiple of %d, the block of %s", op,
+			       lb_shape_text(shape.n, shape.v, text), block->elements, block->name);
+	*ret = size / block->elements * block->bytes;
+	return true;
+}
+
+struct lb_tensor *lb_decode_at(struct lb_tensor *bytes, enum lb_encoding encoding, lb_list shape,
+			       enum lb_dtype dtype, const void *site)
+{
+	int64_t nbytes;
+	char text[LB_SHAPE_TEXT];
+	if (bytes->dtype != LB_U8) {
+		lb_fail("decode: bytes are uint8, not %s", lb_dtypes[bytes->dtype].name);
+		return NULL;
+	}
+	if (!lb_encoded_bytes("decode", encoding, shape, dtype, &nbytes))
+		return NULL;
+	if (nbytes != bytes->size) {
+		lb_fail("decode: %s of %s takes %lld bytes, there are %lld",
+			lb_shape_text(shape.n, shape.v, text), lb_blocks[encoding].name, (long long)nbytes,
+			(long long)bytes->size);
+		return NULL;
+	}
+	if (!lb_is_row_major(bytes->rank, bytes->shape, bytes->strides)) {
+		bytes = lb_node(LB_OP_CONTIGUOUS, LB_U8, bytes->rank, bytes->shape, 1, &bytes, site);
+		if (!bytes)
+			return NULL;
+	}
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_DECODE, dtype, shape.n, shape.v, 1, &bytes, site);
+	if (t)
+		t->params[0] = encoding;
+	return lb_tensor_publish(t);
+}
+
+lb_tensor *lb_decode(lb_tensor *bytes, lb_encoding encoding, lb_list shape, lb_dtype dtype)
+{
+	LB_ENTER();
+	return bytes ? lb_decode_at(bytes, encoding, shape, dtype, site) : NULL;
+}

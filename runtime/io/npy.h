@@ -1,0 +1,24 @@
+/* NumPy's .npy: "\x93NUMPY", version, length, a Python dict, then the elements
+ * (numpy/lib/format.py; versions 1.0, 2.0, 3.0). */
+#ifndef LB_IO_NPY_H
+#define LB_IO_NPY_H
+
+#include "io/array.h"
+
+enum {
+	LB_NPY_PREFIX = 12,          /* bytes before the dict at most */
+	LB_NPY_HEADER_MAX = 1 << 20, /* of the dict */
+	LB_NPY_WRITTEN = 384,        /* what lb_npy_write_header() needs at most */
+};
+
+/* Bytes up to the elements, from at least the LB_NPY_PREFIX first ones. */
+bool lb_npy_header_size(struct lb_cursor c, const char *what, uint64_t *ret);
+/* Reads the header; the cursor then stands at the elements, and `ret->at` is its place. The
+ * elements may lie beyond the end: the caller compares `ret->nbytes` with what is there.
+ * `what` names the array in messages. */
+bool lb_npy_header(struct lb_cursor *c, const char *what, struct lb_array *ret);
+
+/* Writes the header of x to `to`, a multiple of 64 bytes; fails for bfloat16. */
+bool lb_npy_write_header(const struct lb_tensor *x, char to[LB_NPY_WRITTEN], size_t *ret);
+
+#endif

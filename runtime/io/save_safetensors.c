@@ -1,0 +1,119 @@
+/* Writes safetensors. As the reference does, wider elements come first, so that all are
+ * aligned; the header is padded with spaces, so that the data are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/safetensors.h"
+#include "io/save.h"
+
+enum { ALIGNMENT = 64 };
+
+struct place {
+	const char *name;
+	lb_tensor *x;
+	int number;
+	uint64_t begin, end;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct place *p = a, *q = b;
+	int64_t width = lb_dtypes[p->x->dtype].bytes, other = lb_dtypes[q->x->dtype].bytes;
+	return width != other ? (width < other) - (width > other) : p->number - q->number;
+}
+
+/* JSON's way to write a name. */
+static void print_string(FILE *to, const char *text)
+{
+	fputc('"', to);
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c == '"' || c == '\\')
+			fprintf(to, "\\%c", c);
+		else if (c < ' ')
+			fprintf(to, "\\u%04x", c);
+		else
+			fputc(c, to);
+	}
+	fputc('"', to);
+}
+
+static void print_tensor(FILE *to, const struct place *p)
+{
+	print_string(to, p->name);
+	fprintf(to, ":{\"dtype\":\"%s\",\"shape\":[", lb_safetensors_type((lb_dtype)p->x->dtype));
+	for (int i = 0; i < p->x->rank; i++)
+		fprintf(to, i ? ",%lld" : "%lld", (long long)p->x->shape[i]);
+	fprintf(to, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)p->begin,
+		(unsigned long long)p->end);
+}
+
+/* The header as text, padded; the caller frees it. */
+static char *make_header(int n, const struct place *places, size_t *ret)
+{
+	char *text = NULL;
+	FILE *to = open_memstream(&text, ret);
+	if (!to)
+		return NULL;
+	fputc('{', to);
+	for (int i = 0; i < n; i++) {
+		if (i)
+			fputc(',', to);
+		print_tensor(to, &places[i]);
+	}
+	fputc('}', to);
+	fflush(to);
+	while ((8 + *ret) % ALIGNMENT) {
+		fputc(' ', to);
+		if (fflush(to) != 0)
+			break;
+	}
+	if (fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static bool write_file(struct lb_writer *w, int n, const struct place *places, const void *site)
+{
+	size_t length;
+	char *header = make_header(n, places, &length);
+	if (!header)
+		return lb_fail("%s: out of memory for the header", w->path);
+	uint64_t prefix = length;
+	bool ok = length <= LB_SAFETENSORS_HEADER_MAX ||
+		lb_fail("%s: a header of %zu bytes is more than safetensors allows", w->path, length);
+	ok = ok && lb_writer_put(w, &prefix, sizeof prefix) && lb_writer_put(w, header, length);
+	for (int i = 0; i < n && ok; i++)
+		ok = lb_save_elements(w, places[i].x, site);
+	free(header);
+	return ok;
+}
+
+bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_tensor *const *xs)
+{
+	LB_ENTER();
+	struct lb_writer w;
+	if (!lb_save_prepare("save_safetensors", path, n, names, xs, site))
+		return false;
+	struct place *places = calloc((size_t)n + 1, sizeof *places);
+	if (!places)
+		return lb_fail("%s: out of memory for %d tensors", path, n);
+	bool ok = true;
+	for (int i = 0; i < n && ok; i++) {
+		places[i] = (struct place){ .name = names[i], .x = xs[i], .number = i };
+		if (strcmp(names[i], "__metadata__") == 0)
+			ok = lb_fail("save_safetensors: no tensor can be named __metadata__");
+	}
+	uint64_t at = 0;
+	if (ok)
+		qsort(places, (size_t)n, sizeof *places, compare);
+	for (int i = 0; i < n && ok; i++) {
+		places[i].begin = at;
+		at += (uint64_t)lb_nbytes(places[i].x);
+		places[i].end = at;
+	}
+	ok = ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_file(&w, n, places, site));
+	free(places);
+	return ok;
+}

@@ -1,0 +1,26 @@
+/* Writes a file beside the one it is to replace, and renames it when it is whole: who has
+ * the old one mapped keeps it, and a full disk leaves it alone. Devices, pipes and folders are
+ * never replaced. */
+#ifndef LB_IO_WRITER_H
+#define LB_IO_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct lb_writer {
+	FILE *stream;
+	const char *path;
+	char *target;    /* the path, behind symbolic links */
+	int mode;        /* of the file to be replaced; 0 if there is none */
+	char *temporary;
+	uint64_t at; /* bytes written */
+};
+
+bool lb_writer_begin(struct lb_writer *w, const char *path);
+bool lb_writer_put(struct lb_writer *w, const void *bytes, size_t n);
+/* Ends it: with `ok` the file is put in its place, else thrown away. False if anything failed. */
+bool lb_writer_end(struct lb_writer *w, bool ok);
+
+#endif

@@ -1,0 +1,693 @@
+/* Files of every format: what tests/unit/files.py has written, whole, damaged and cut short;
+ * what is saved, as NumPy reads it; and that opening costs nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file_walk.h"
+#include "probe.h"
+
+static const char *folder; /* "build/tests/files" */
+
+/* ---- helpers ---- */
+
+static const char *at(const char *name)
+{
+	static char paths[4][4200];
+	static int next;
+	char *path = paths[next++ % 4];
+	snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+	return path;
+}
+
+struct content {
+	uint8_t *bytes;
+	size_t n;
+};
+
+static struct content content_of(const char *path)
+{
+	struct stat st;
+	FILE *f = fopen(path, "rb");
+	if (!f || fstat(fileno(f), &st) != 0)
+		fail_msg("no %s: run tests/unit/files.py %s", path, folder);
+	struct content c = { malloc((size_t)st.st_size + 1), (size_t)st.st_size };
+	assert_int_equal(fread(c.bytes, 1, c.n, f), c.n);
+	c.bytes[c.n] = '\0';
+	fclose(f);
+	return c;
+}
+
+/* The next field of a list's line, whose end becomes its terminator. */
+static char *field(char **line)
+{
+	char *start = *line, *end = strpbrk(start, "|\n");
+	if (end)
+		*end = '\0';
+	*line = end ? end + 1 : start + strlen(start);
+	return start;
+}
+
+static void must_be_ok(const char *what)
+{
+	if (!lb_ok())
+		fail_msg("%s: %s", what, lb_error_message());
+}
+
+static lb_tensor *first_of(const char *path, lb_file **ret)
+{
+	*ret = lb_open(path);
+	return lb_file_get_at(*ret, 0);
+}
+
+/* Whether it takes zlib to read the file. */
+static bool is_packed(const char *name)
+{
+	static const char *const packed[] = { "packed.npz", "bad-data.npz", "bad-crc.npz" };
+	for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+		if (strcmp(name, packed[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* ---- what is read ---- */
+
+static void check_good(const char *file_name, const char *name, const char *dtype, char *shape,
+		       const char *expected)
+{
+	char what[300];
+	snprintf(what, sizeof what, "%s: %s", file_name, name);
+	struct content want = content_of(at(expected));
+	lb_file *file = lb_open(at(file_name));
+	must_be_ok(what);
+	LB_SCOPE {
+		lb_tensor *x = lb_file_get(file, name);
+		if (!LB_HAVE_ZLIB && is_packed(file_name)) {
+			assert_true(error_has("packed.npz zlib1g-dev savez"));
+			continue;
+		}
+		must_be_ok(what);
+		assert_string_equal(lb_name(x), name);
+		assert_string_equal(lb_dtype_name(lb_dtype_of(x)), dtype);
+		int rank = 0;
+		for (char *size; *shape && (size = strsep(&shape, ",")); rank++) {
+			assert_true(rank < lb_rank(x));
+			assert_int_equal(lb_dim(x, rank), strtoll(size, NULL, 10));
+			if (!shape)
+				shape = "";
+		}
+		assert_int_equal(rank, lb_rank(x));
+		assert_int_equal(lb_nbytes(x), want.n);
+		const void *data = lb_data(x);
+		must_be_ok(what);
+		if (memcmp(data, want.bytes, want.n) != 0)
+			fail_msg("%s: other elements", what);
+	}
+	lb_file_close(file);
+	free(want.bytes);
+}
+
+static void good_files(void **state)
+{
+	(void)state;
+	struct content list = content_of(at("good"));
+	int n = 0;
+	for (char *line = (char *)list.bytes; *line; n++) {
+		char *file = field(&line), *name = field(&line), *dtype = field(&line);
+		char *shape = field(&line), *expected = field(&line);
+		check_good(file, name, dtype, shape, expected);
+	}
+	assert_true(n > 150);
+	free(list.bytes);
+}
+
+static void bad_files(void **state)
+{
+	(void)state;
+	struct content list = content_of(at("bad"));
+	int n = 0;
+	for (char *line = (char *)list.bytes; *line; n++) {
+		char *name = field(&line), *words = field(&line);
+		LB_SCOPE {
+			lb_file *file = lb_open(at(name));
+			for (int64_t i = 0; i < lb_file_count(file) && lb_ok(); i++)
+				lb_eval(lb_file_get_at(file, i));
+			if (lb_ok())
+				fail_msg("%s has been read", name);
+			char message[1200];
+			snprintf(message, sizeof message, "%s", lb_error_message());
+			if (!error_has(!LB_HAVE_ZLIB && is_packed(name) ? "zlib" : words))
+				fail_msg("%s: '%s' is not in: %s", name, words, message);
+			lb_file_close(file);
+		}
+	}
+	assert_true(n > 90);
+	free(list.bytes);
+}
+
+static void missing_files(void **state)
+{
+	(void)state;
+	assert_null(lb_open("/nonexistent/x.npy"));
+	assert_true(error_has("/nonexistent/x.npy No such file"));
+	assert_null(lb_open("/"));
+	assert_true(error_has("regular"));
+	assert_null(lb_open("/dev/zero"));
+	assert_true(error_has("/dev/zero regular"));
+	assert_null(lb_open(NULL));
+	assert_true(error_has("no path"));
+	assert_null(lb_load_npy(at("all.gguf")));
+	assert_true(error_has("all.gguf gguf lb_open"));
+	lb_file *file = lb_open(at("all.gguf"));
+	assert_null(lb_file_get(file, "nobody"));
+	assert_true(error_has("all.gguf 'nobody'"));
+	assert_null(lb_file_get_at(file, -1));
+	assert_true(error_has("all.gguf -1"));
+	assert_null(lb_file_name(file, lb_file_count(file)));
+	assert_true(error_has("all.gguf"));
+	lb_file_close(file);
+	/* NULL is quiet */
+	assert_null(lb_file_get(NULL, "x"));
+	assert_null(lb_file_get_at(NULL, 0));
+	assert_null(lb_file_get_raw(NULL, "x"));
+	assert_int_equal(lb_file_count(NULL), 0);
+	assert_null(lb_decode(NULL, LB_Q4_0, LB_SHAPE(32), LB_F32));
+	lb_file_close(NULL);
+	assert_true(lb_ok());
+}
+
+static void formats_and_order(void **state)
+{
+	(void)state;
+	static const struct { const char *file, *format; int64_t n; } files[] = {
+		{ "float32-3.npy", "npy", 1 }, { "stored.npz", "npz", 7 }, { "none.npz", "npz", 0 },
+		{ "mixed.npz", "npz", 1 }, { "all.safetensors", "safetensors", 18 },
+		{ "empty.safetensors", "safetensors", 0 }, { "all.gguf", "gguf", 14 },
+		{ "empty.gguf", "gguf", 0 },
+	};
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		lb_file *file = lb_open(at(files[i].file));
+		must_be_ok(files[i].file);
+		assert_string_equal(lb_file_format(file), files[i].format);
+		assert_int_equal(lb_file_count(file), files[i].n);
+		lb_file_close(file);
+	}
+	lb_file *file = lb_open(at("small.gguf"));
+	assert_string_equal(lb_file_name(file, 0), "x");
+	assert_string_equal(lb_file_name(file, 1), "y");
+	lb_file_close(file);
+}
+
+/* What can be used in place is ready at once; Fortran order is a view of it. */
+static void in_place(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_load_npy(at("float32-5.npy"));
+		assert_true(lb_is_ready(x) && lb_is_row_contiguous(x));
+		lb_tensor *f = lb_load_npy(at("fortran-int64.npy"));
+		assert_false(lb_is_row_contiguous(f));
+		assert_int_equal(lb_strides(f)[0], 1);
+		assert_int_equal(lb_strides(f)[2], 12);
+		lb_tensor *big = lb_load_npy(at("big-float64.npy"));
+		assert_false(lb_is_ready(big));
+	}
+	must_be_ok("in place");
+}
+
+static void raw_bytes(void **state)
+{
+	(void)state;
+	lb_file *file = lb_open(at("all.gguf"));
+	LB_SCOPE {
+		lb_tensor *raw = lb_file_get_raw(file, "blk.0.Q6_K"), *x = lb_file_get(file, "blk.0.Q6_K");
+		assert_int_equal(lb_dtype_of(raw), LB_U8);
+		assert_int_equal(lb_rank(raw), 3);
+		assert_int_equal(lb_dim(raw, 1), 3);
+		assert_int_equal(lb_dim(raw, 2), 512 / 256 * 210);
+		assert_true(lb_is_ready(raw));
+		assert_false(lb_is_ready(x));
+		lb_tensor *again = lb_decode(raw, LB_Q6_K, LB_SHAPE(2, 3, 512), LB_F32);
+		assert_true(lb_item_int(lb_all(lb_equal(x, again), LB_ALL_AXES, false)));
+		/* a strided view of the bytes is decoded as what it shows */
+		lb_tensor *row = lb_decode(lb_slice(raw, LB_ALL, LB_RANGE(1, 3, 2)), LB_Q6_K,
+					   LB_SHAPE(2, 1, 512), LB_F32);
+		lb_tensor *same = lb_equal(row, lb_slice(x, LB_ALL, LB_RANGE(1, 3, 2)));
+		assert_true(lb_item_int(lb_all(same, LB_ALL_AXES, false)));
+		/* rounded to half precision as a cast of it is */
+		for (lb_dtype dtype = LB_F16; dtype <= LB_BF16; dtype++) {
+			lb_tensor *half = lb_decode(raw, LB_Q6_K, LB_SHAPE(2, 3, 512), dtype);
+			same = lb_equal(half, lb_astype(x, dtype));
+			assert_true(lb_item_int(lb_all(same, LB_ALL_AXES, false)));
+		}
+		lb_tensor *ints = lb_file_get_raw(file, "int16");
+		assert_int_equal(lb_dim(ints, 1), 10);
+	}
+	lb_file_close(file);
+	file = lb_open(at("bad-quant.gguf"));
+	LB_SCOPE
+		assert_int_equal(lb_nbytes(lb_file_get_raw(file, "x")), 22);
+	lb_file_close(file);
+	must_be_ok("raw");
+}
+
+static void decode_refuses(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *bytes = lb_zeros(LB_SHAPE(36), LB_U8);
+		assert_null(lb_decode(bytes, LB_Q4_0, LB_SHAPE(32), LB_F32));
+		assert_true(error_has("decode 18 36"));
+		assert_null(lb_decode(bytes, LB_Q4_0, LB_SHAPE(2, 33), LB_F32));
+		assert_true(error_has("multiple of 32 Q4_0"));
+		assert_null(lb_decode(bytes, LB_Q4_0, LB_SHAPE(64), LB_F64));
+		assert_true(error_has("Q4_0 float64"));
+		assert_null(lb_decode(bytes, LB_ENCODINGS, LB_SHAPE(64), LB_F32));
+		assert_true(error_has("encoding 8"));
+		assert_null(lb_decode(lb_zeros(LB_SHAPE(9), LB_F32), LB_LITTLE_ENDIAN, LB_SHAPE(9), LB_F32));
+		assert_true(error_has("uint8 float32"));
+	}
+}
+
+/* ---- metadata ---- */
+
+static void metadata(void **state)
+{
+	(void)state;
+	static const char *const texts[][2] = {
+		{ "general.architecture", "llama" }, { "u8", "200" }, { "i8", "-100" }, { "u16", "60000" },
+		{ "i16", "-30000" }, { "u32", "4000000000" }, { "i32", "-2000000000" }, { "f32", "1.5" },
+		{ "yes", "true" }, { "u64", "18446744073709551615" }, { "i64", "-9223372036854775808" },
+		{ "f64", "0.10000000000000001" },
+	};
+	lb_file *file = lb_open(at("all.gguf"));
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		assert_string_equal(lb_file_metadata(file, texts[i][0]), texts[i][1]);
+		assert_string_equal(lb_file_metadata_key(file, (int64_t)i), texts[i][0]);
+		assert_int_equal(lb_file_metadata_length(file, texts[i][0]), 1);
+	}
+	assert_int_equal(lb_file_metadata_count(file), 16);
+	assert_int_equal(lb_file_metadata_length(file, "tokens"), 4);
+	assert_int_equal(lb_file_metadata_length(file, "nothing"), 0);
+	assert_int_equal(lb_file_metadata_length(file, "nobody"), -1);
+	assert_null(lb_file_metadata(file, "tokens"));
+	assert_null(lb_file_metadata(file, "nobody"));
+	must_be_ok("metadata");
+	static const int order[] = { 0, 1, 2, 3, 3, 1, 0, 2 };
+	static const struct { const char *text; size_t n; } tokens[] = {
+		{ "a", 1 }, { "", 0 }, { "\xc3\xa9", 2 }, { "\xff\0z", 3 },
+	};
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+		size_t n;
+		const char *text = lb_file_metadata_string(file, "tokens", order[i], &n);
+		assert_non_null(text);
+		assert_int_equal(n, tokens[order[i]].n);
+		assert_memory_equal(text, tokens[order[i]].text, n);
+	}
+	size_t n;
+	assert_null(lb_file_metadata_string(file, "tokens", 4, &n));
+	assert_true(error_has("'tokens' 4"));
+	assert_null(lb_file_metadata_string(file, "scores", 0, &n));
+	assert_true(error_has("'scores'"));
+	assert_null(lb_file_metadata_string(file, "nobody", 0, &n));
+	assert_true(error_has("'nobody'"));
+	LB_SCOPE {
+		lb_tensor *scores = lb_file_metadata_tensor(file, "scores");
+		assert_int_equal(lb_dtype_of(scores), LB_F32);
+		assert_true(lb_item(lb_sum(scores, LB_ALL_AXES, false)) == 1.5);
+		assert_int_equal(lb_item_int(lb_sum(lb_file_metadata_tensor(file, "types"), LB_ALL_AXES, false)), 2);
+		assert_true(lb_item(lb_file_metadata_tensor(file, "f64")) == 0.1);
+		assert_null(lb_file_metadata_tensor(file, "tokens"));
+		assert_true(error_has("'tokens' text"));
+	}
+	lb_file_close(file);
+	file = lb_open(at("all.safetensors"));
+	assert_int_equal(lb_file_metadata_count(file), 2);
+	assert_string_equal(lb_file_metadata(file, "format"), "pt");
+	assert_string_equal(lb_file_metadata(file, "quote\"d"), "\xc3\xa9\xe4\xb8\xad \xf0\x9f\xa6\x80");
+	lb_file_close(file);
+}
+
+/* ---- lifetime and memory ---- */
+
+static bool is_mapped(const char *path)
+{
+	char line[4400];
+	bool found = false;
+	FILE *maps = fopen("/proc/self/maps", "r");
+	while (maps && fgets(line, sizeof line, maps))
+		found |= strstr(line, path) != NULL;
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+static void tensors_hold_the_mapping(void **state)
+{
+	(void)state;
+	lb_file *file;
+	LB_SCOPE {
+		lb_tensor *x = lb_keep(first_of(at("small.gguf"), &file));
+		lb_file_close(file);
+		assert_true(is_mapped("small.gguf"));
+		assert_true(isfinite(lb_item(lb_sum(x, LB_ALL_AXES, false))));
+		lb_release(x);
+	}
+	assert_false(is_mapped("small.gguf"));
+	file = lb_open(at("small.gguf"));
+	assert_true(is_mapped("small.gguf"));
+	lb_file_close(file);
+	assert_false(is_mapped("small.gguf"));
+	must_be_ok("lifetime");
+}
+
+static int64_t resident_bytes(void)
+{
+	long pages = 0, resident = 0;
+	FILE *statm = fopen("/proc/self/statm", "r");
+	assert_non_null(statm);
+	assert_int_equal(fscanf(statm, "%ld %ld", &pages, &resident), 2);
+	fclose(statm);
+	return resident * sysconf(_SC_PAGESIZE);
+}
+
+/* A safetensors file of n float32 tensors of `size` elements each that takes no disk; element
+ * `size - 1` of each is 1.5. */
+static void sparse_file(const char *path, int n, int64_t size)
+{
+	char header[4096] = "{";
+	for (int i = 0; i < n; i++)
+		snprintf(header + strlen(header), sizeof header - strlen(header),
+			 "%s\"t%d\":{\"dtype\":\"F32\",\"shape\":[%lld],\"data_offsets\":[%lld,%lld]}", i ? "," : "", i,
+			 (long long)size, (long long)(i * size * 4), (long long)((i + 1) * size * 4));
+	strcat(header, "}");
+	while ((strlen(header) + 8) % 64)
+		strcat(header, " ");
+	uint64_t length = strlen(header);
+	float last = 1.5f;
+	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, &length, 8, 0), 8);
+	assert_int_equal(pwrite(fd, header, length, 8), length);
+	for (int i = 1; i <= n; i++)
+		assert_int_equal(pwrite(fd, &last, 4, (off_t)(8 + length) + i * size * 4 - 4), 4);
+	close(fd);
+}
+
+static void four_gibibytes(void **state)
+{
+	(void)state;
+	const char *path = at("four.safetensors");
+	sparse_file(path, 1, 1 << 30);
+	uint64_t active = lb_active_memory();
+	int64_t before = resident_bytes();
+	LB_SCOPE {
+		lb_file *file;
+		lb_tensor *x = first_of(path, &file);
+		must_be_ok("4 GiB");
+		assert_int_equal(lb_nbytes(x), (int64_t)4 << 30);
+		assert_true(lb_is_ready(x));
+		assert_int_equal(lb_active_memory(), active);
+		lb_tensor *last = lb_slice(x, LB_AT(-1));
+		assert_true(lb_item(last) == 1.5);
+		assert_true(resident_bytes() - before < 16 << 20);
+		lb_file_close(file);
+	}
+	unlink(path);
+	must_be_ok("4 GiB");
+}
+
+/* Casting every tensor of a model, evaluated together: at no time is there more than the
+ * results and one tensor's worth besides. */
+static void a_cast_holds_one_tensor(void **state)
+{
+	(void)state;
+	enum { N = 8, SIZE = 1 << 20 };
+	const char *path = at("model.safetensors");
+	sparse_file(path, N, SIZE);
+	lb_file *file = lb_open(path);
+	lb_tensor *halves[N];
+	uint64_t active = lb_active_memory();
+	lb_reset_peak_memory();
+	LB_SCOPE {
+		for (int i = 0; i < N; i++)
+			halves[i] = lb_astype(lb_file_get_at(file, i), LB_F16);
+		assert_true(lb_eval_n(N, halves));
+		assert_true(lb_peak_memory() - active <= N * SIZE * 2);
+		assert_true(lb_item(lb_slice(halves[N - 1], LB_AT(-1))) == 1.5);
+	}
+	lb_file_close(file);
+	unlink(path);
+	/* quantised: float32 in between, of one tensor at a time */
+	int64_t nbytes = SIZE / 32 * 34;
+	active = lb_active_memory();
+	LB_SCOPE {
+		lb_tensor *bytes[N];
+		for (int i = 0; i < N; i++)
+			bytes[i] = lb_full(LB_SHAPE(nbytes), i, LB_U8);
+		assert_true(lb_eval_n(N, bytes));
+		active = lb_active_memory();
+		lb_reset_peak_memory();
+		for (int i = 0; i < N; i++)
+			halves[i] = lb_astype(lb_decode(bytes[i], LB_Q8_0, LB_SHAPE(SIZE), LB_F32), LB_F16);
+		assert_true(lb_eval_n(N, halves));
+		assert_true(lb_peak_memory() - active <= N * SIZE * 2 + SIZE * 4);
+	}
+	must_be_ok("casts");
+}
+
+/* ---- saving ---- */
+
+static char saved[4200];
+
+static const char *in_saved(const char *name)
+{
+	static char path[4400];
+	snprintf(path, sizeof path, "%s/%s", saved, name);
+	return path;
+}
+
+/* Leaves what NumPy should find: dtype, shape, elements. */
+static void expect_saved(const char *file, const char *key, lb_tensor *x)
+{
+	char name[300];
+	snprintf(name, sizeof name, "%s@%s.expected", file, key);
+	FILE *f = fopen(in_saved(name), "wb");
+	assert_non_null(f);
+	fprintf(f, "%s\n", lb_dtype_name(lb_dtype_of(x)));
+	for (int i = 0; i < lb_rank(x); i++)
+		fprintf(f, "%lld,", (long long)lb_dim(x, i));
+	fputc('\n', f);
+	fwrite(lb_data(x), 1, (size_t)lb_nbytes(x), f);
+	fclose(f);
+}
+
+static lb_tensor *sample(lb_dtype dtype, int i)
+{
+	lb_tensor *x = lb_multiply(lb_random_normal(LB_SHAPE(3, 4, 5), LB_F32, lb_key((uint64_t)i)),
+				   lb_scalar(20));
+	if (i % 3 == 1)
+		x = lb_transpose(x, LB_ALL_AXES);
+	if (i % 3 == 2)
+		x = lb_slice(x, LB_AT(0), LB_ALL, LB_REVERSED);
+	if (dtype >= LB_U8 && dtype <= LB_U64)
+		x = lb_abs(x);
+	return lb_astype(x, dtype);
+}
+
+static void saved_files(void **state)
+{
+	(void)state;
+	snprintf(saved, sizeof saved, "%s/saved", folder);
+	char command[9000];
+	snprintf(command, sizeof command, "rm -rf '%s' && mkdir -p '%s'", saved, saved);
+	assert_int_equal(system(command), 0);
+	LB_SCOPE {
+		enum { MORE = 3, N = LB_DTYPES + MORE };
+		const char *names[N];
+		lb_tensor *xs[N];
+		for (int i = 0; i < LB_DTYPES; i++) {
+			names[i] = lb_dtype_name((lb_dtype)i);
+			xs[i] = sample((lb_dtype)i, i);
+		}
+		names[LB_DTYPES] = "scalar";
+		xs[LB_DTYPES] = lb_full(LB_SHAPE(), 2.5, LB_F64);
+		names[LB_DTYPES + 1] = "none";
+		xs[LB_DTYPES + 1] = lb_zeros(LB_SHAPE(2, 0, 3), LB_I32);
+		names[LB_DTYPES + 2] = "odd \"name\" \xc3\xa9\\\n";
+		xs[LB_DTYPES + 2] = lb_arange(0, 7, 1, LB_U8);
+		assert_true(lb_save_safetensors(in_saved("all.safetensors"), N, names, xs));
+		for (int i = 0; i < N; i++)
+			expect_saved("all.safetensors", names[i], xs[i]);
+		/* .npy has no bfloat16 */
+		assert_false(lb_save_npy(in_saved("b.npy"), xs[LB_BF16]));
+		assert_true(error_has("bfloat16 float32 safetensors"));
+		assert_false(lb_save_npz(in_saved("b.npz"), N, names, xs));
+		assert_true(error_has("bfloat16"));
+		assert_int_not_equal(access(in_saved("b.npz"), F_OK), 0);
+		xs[LB_BF16] = lb_astype(xs[LB_BF16], LB_F32);
+		assert_true(lb_save_npz(in_saved("all.npz"), N, names, xs));
+		for (int i = 0; i < N; i++) {
+			char file[300];
+			expect_saved("all.npz", names[i], xs[i]);
+			snprintf(file, sizeof file, "%d.npy", i);
+			assert_true(lb_save_npy(in_saved(file), xs[i]));
+			expect_saved(file, "x", xs[i]);
+		}
+		assert_true(lb_save_npz(in_saved("empty.npz"), 0, NULL, NULL));
+		assert_true(lb_save_safetensors(in_saved("empty.safetensors"), 0, NULL, NULL));
+		/* and back: aligned, so in place */
+		static const char *const containers[] = { "all.safetensors", "all.npz" };
+		for (int c = 0; c < 2; c++) {
+			lb_file *file = lb_open(in_saved(containers[c]));
+			assert_int_equal(lb_file_count(file), N);
+			for (int i = 0; i < N; i++) {
+				lb_tensor *x = lb_file_get(file, names[i]);
+				must_be_ok(names[i]);
+				assert_true(lb_is_ready(x) || lb_dtype_of(x) == LB_BOOL);
+				assert_int_equal(lb_rank(x), lb_rank(xs[i]));
+				if (c == 0 && i == LB_BF16) /* the .npz has it as float32 */
+					continue;
+				assert_int_equal(lb_nbytes(x), lb_nbytes(xs[i]));
+				assert_memory_equal(lb_data(x), lb_data(xs[i]), (size_t)lb_nbytes(x));
+			}
+			lb_file_close(file);
+		}
+	}
+	must_be_ok("saved");
+	snprintf(command, sizeof command, "/usr/bin/python3 tests/unit/files.py --check '%s'", saved);
+	assert_int_equal(system(command), 0);
+}
+
+static void saving_replaces(void **state)
+{
+	(void)state;
+	char path[4400];
+	snprintf(path, sizeof path, "%s/replaced.npy", folder);
+	LB_SCOPE {
+		assert_true(lb_save_npy(path, lb_ones(LB_SHAPE(100), LB_F32)));
+		lb_tensor *old = lb_load_npy(path);
+		/* its own file, while it is mapped */
+		assert_true(lb_save_npy(path, lb_slice(lb_multiply(old, lb_scalar(3)), LB_TO(10))));
+		assert_true(lb_item(lb_sum(old, LB_ALL_AXES, false)) == 100);
+		assert_true(lb_item(lb_sum(lb_load_npy(path), LB_ALL_AXES, false)) == 30);
+		lb_tensor *x = lb_ones(LB_SHAPE(2), LB_F32);
+		assert_false(lb_save_npy("/nonexistent/x.npy", x));
+		assert_true(error_has("/nonexistent/x.npy written"));
+		assert_false(lb_save_npy(folder, x));
+		assert_true(error_has("not a regular file"));
+		/* through a link, which stays one */
+		char link[4400];
+		snprintf(link, sizeof link, "%s/link.npy", folder);
+		unlink(link);
+		assert_int_equal(symlink("replaced.npy", link), 0);
+		assert_true(lb_save_npy(link, lb_full(LB_SHAPE(10), 3, LB_F32)));
+		struct stat st;
+		assert_int_equal(lstat(link, &st), 0);
+		assert_true(S_ISLNK(st.st_mode));
+		unlink(link);
+		static const char *const twice[] = { "a", "a" };
+		lb_tensor *xs[] = { x, x };
+		assert_false(lb_save_npz(path, 2, twice, xs));
+		assert_true(error_has("two 'a'"));
+		static const char *const reserved[] = { "__metadata__" };
+		assert_false(lb_save_safetensors(path, 1, reserved, xs));
+		assert_true(error_has("__metadata__"));
+		assert_false(lb_save_safetensors(path, 2, (const char *[]){ "a", "\xff" }, xs));
+		assert_true(error_has("name 1 UTF-8"));
+		assert_false(lb_save_npz(path, 2, (const char *[]){ "a", "b" }, (lb_tensor *[]){ x, NULL }));
+		assert_true(error_has("tensor 1"));
+		assert_true(lb_item(lb_sum(lb_load_npy(path), LB_ALL_AXES, false)) == 30);
+	}
+	must_be_ok("replaced");
+	unlink(path);
+}
+
+/* ---- damage ---- */
+
+static const char *const small[] = {
+	"float32-3.npy", "version3.npy", "odd.npy", "mixed.npz", "whole-stored.npz", "whole-packed.npz",
+	"f8.safetensors", "pretty.safetensors", "small.gguf",
+};
+enum { SMALL = sizeof small / sizeof *small, MAX_BYTES = 1 << 16 };
+
+/* Every file is used to its last byte, so none can be read when one is missing. */
+static void truncation(void **state)
+{
+	(void)state;
+	for (int f = 0; f < SMALL; f++) {
+		struct content c = content_of(at(small[f]));
+		for (size_t n = 0; n < c.n; n++) {
+			if (file_walk(c.bytes, n, MAX_BYTES))
+				fail_msg("%s: %zu bytes of %zu have been read", small[f], n, c.n);
+			assert_true(strncmp(lb_error_message(), "file: ", 6) == 0);
+			lb_clear_error();
+		}
+		free(c.bytes);
+	}
+	/* on disk, too */
+	struct content c = content_of(at("small.gguf"));
+	char path[4400];
+	snprintf(path, sizeof path, "%s/cut.gguf", folder);
+	for (size_t n = 0; n < c.n; n += 7) {
+		FILE *f = fopen(path, "wb");
+		assert_non_null(f);
+		fwrite(c.bytes, 1, n, f);
+		fclose(f);
+		assert_null(lb_open(path));
+		assert_true(error_has("cut.gguf"));
+	}
+	unlink(path);
+	free(c.bytes);
+}
+
+/* A changed bit gives other values or an error, and nothing worse. */
+static void bit_flips(void **state)
+{
+	(void)state;
+	int64_t live = live_tensors();
+	uint64_t active = lb_active_memory();
+	int errors = 0, total = 0, step = is_instrumented() ? 5 : 1;
+	for (int f = 0; f < SMALL; f++) {
+		struct content c = content_of(at(small[f]));
+		for (size_t bit = 0; bit < c.n * 8; bit += (size_t)step, total++) {
+			c.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			bool ok = file_walk(c.bytes, c.n, MAX_BYTES);
+			if (ok != lb_ok())
+				fail_msg("%s, bit %zu: %s", small[f], bit, ok ? lb_error_message() : "no message");
+			errors += !ok;
+			lb_clear_error();
+			c.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		}
+		free(c.bytes);
+	}
+	assert_true(errors > total / 10);
+	assert_int_equal(live_tensors(), live);
+	assert_int_equal(lb_active_memory(), active);
+}
+
+int main(int argc, char **argv)
+{
+	static char path[4096];
+	const char *slash = strrchr(argv[0], '/');
+	snprintf(path, sizeof path, "%.*s/files", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+	folder = argc > 1 ? argv[1] : path;
+	const struct CMUnitTest tests[] = {
+		TEST(good_files), TEST(bad_files), TEST(missing_files), TEST(formats_and_order), TEST(in_place),
+		TEST(raw_bytes), TEST(decode_refuses), TEST(metadata), TEST(tensors_hold_the_mapping),
+		TEST(four_gibibytes), TEST(a_cast_holds_one_tensor), TEST(saved_files), TEST(saving_replaces),
+		TEST(truncation), TEST(bit_flips),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
