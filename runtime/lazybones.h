@@ -262,6 +262,22 @@ LB_API lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis);
 /* As NumPy's: indices has x's rank; other axes broadcast. */
 LB_API lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis);
 
+/* ---- what models are made of ---- */
+
+/* Operands are promoted to one dtype, which must be floating. Halves are computed in float and
+ * rounded once. */
+
+/* Over the last axis, in float (f64: double): (x - mean) / sqrt(variance + eps) * weight + bias;
+ * weight and bias are vectors, either may be NULL. */
+LB_API lb_tensor *lb_layer_norm(lb_tensor *x, lb_tensor *weight, lb_tensor *bias, double eps);
+/* x / sqrt(mean of x^2 + eps) * weight; weight may be NULL. */
+LB_API lb_tensor *lb_rms_norm(lb_tensor *x, lb_tensor *weight, double eps);
+/* Rotary position embedding of x (…, positions, features): pair i of the first `dims` features
+ * (an even number; the rest stay) turns by (offset + position) * scale * base^(-2i/dims).
+ * Pairs are features 2i and 2i+1 if traditional, else i and dims/2 + i. */
+LB_API lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double base, double scale,
+			  int64_t offset);
+
 /* ---- evaluation ---- */
 
 /* lb_eval(x, y, …): computes the values of all. False on error. */

@@ -157,6 +157,24 @@ static void the_rest(void **state)
 	}
 }
 
+static void models(void **state)
+{
+	(void)state;
+	const lb_dtype dtypes[] = { LB_F32, LB_BF16, LB_F64 };
+	for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+		LB_SCOPE {
+			lb_tensor *x = numbers(LB_SHAPE(2, 3, 8), dtypes[d]), *w = numbers(LB_SHAPE(8), dtypes[d]);
+			same(lb_layer_norm(x, NULL, NULL, 1e-5));
+			same(lb_layer_norm(x, w, NULL, 1e-5));
+			same(lb_layer_norm(x, NULL, w, 1e-5));
+			same(lb_layer_norm(x, w, w, 1e-5));
+			same(lb_rms_norm(x, NULL, 1e-5));
+			same(lb_rms_norm(x, w, 1e-5));
+			same(lb_rope(x, 6, true, 10000, 1, 5));
+			same(lb_rope(x, 8, false, 500000, 0.5, -1));
+		}
+}
+
 static void long_chain(void **state)
 {
 	(void)state;
@@ -288,6 +306,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(elementwise, open_self, close_self),
 		cmocka_unit_test_setup_teardown(creation, open_self, close_self),
 		cmocka_unit_test_setup_teardown(the_rest, open_self, close_self),
+		cmocka_unit_test_setup_teardown(models, open_self, close_self),
 		cmocka_unit_test_setup_teardown(long_chain, open_self, close_self),
 		cmocka_unit_test_setup_teardown(failing_operation, open_self, close_self),
 		cmocka_unit_test_setup_teardown(limits, open_self, close_self),

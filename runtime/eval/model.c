@@ -1,0 +1,41 @@
+/* Operations of class KERNEL: parameters and inputs as their kernels take them. */
+#include "eval/run.h"
+#include "kernels/model.h"
+
+static bool norm(struct lb_run *run, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of(lb_tensor_input(t, 0)), vectors[2];
+	const struct lb_view *given[2] = { NULL, NULL };
+	uint32_t next = 1;
+	for (int i = 0; i < 2; i++) {
+		if (!(t->params[1] >> i & 1))
+			continue;
+		vectors[i] = lb_view_of(lb_tensor_input(t, next++));
+		given[i] = &vectors[i];
+	}
+	return lb_kernel_norm(&run->exec, lb_ops[t->op].name, &x, given[0], given[1], lb_param_double(t, 0),
+			      t->op == LB_OP_LAYER_NORM, lb_tensor_data(t));
+}
+
+static bool rope(struct lb_run *run, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of(lb_tensor_input(t, 0));
+	struct lb_rope rope = {
+		.dims = t->params[0] < 0 ? -t->params[0] : t->params[0], .traditional = t->params[0] < 0,
+		.base = lb_param_double(t, 1), .scale = lb_param_double(t, 2), .offset = t->params[3],
+	};
+	return lb_kernel_rope(&run->exec, &x, &rope, lb_tensor_data(t));
+}
+
+bool lb_run_kernel(struct lb_run *run, struct lb_tensor *t)
+{
+	switch (t->op) {
+	case LB_OP_LAYER_NORM:
+	case LB_OP_RMS_NORM:
+		return norm(run, t);
+	case LB_OP_ROPE:
+		return rope(run, t);
+	default:
+		return lb_fail("%s: cannot be computed", lb_ops[t->op].name);
+	}
+}

@@ -1,0 +1,26 @@
+/* The kernels of model operations. The rules of kernels.h hold. */
+#ifndef LB_KERNELS_MODEL_H
+#define LB_KERNELS_MODEL_H
+
+#include "kernels/kernels.h"
+
+/* ---- norm.c, rope.c ---- */
+
+/* to (dense) = x over its last axis with mean 0 (layer_norm: `center`) and mean square 1, times
+ * weight plus bias, which are vectors of x's dtype or NULL. Computed in float (sums in double),
+ * in double for f64. `op` is for messages. */
+bool lb_kernel_norm(struct lb_exec *exec, const char *op, const struct lb_view *x,
+		    const struct lb_view *weight, const struct lb_view *bias, double eps, bool center,
+		    void *to);
+
+struct lb_rope {
+	int64_t dims;      /* the first of the last axis; even */
+	bool traditional;  /* pairs are neighbours, else a half apart */
+	double base, scale;
+	int64_t offset;
+};
+/* to (dense) = x (…, positions, features) turned: Su et al., "RoFormer", 2021. Angles are
+ * computed in double, products in float (double for f64). */
+bool lb_kernel_rope(struct lb_exec *exec, const struct lb_view *x, const struct lb_rope *rope, void *to);
+
+#endif

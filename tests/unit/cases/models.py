@@ -1,0 +1,106 @@
+"""What models are made of, computed in float64."""
+
+import numpy as np
+
+from .elementwise import shape_name
+from .reductions import EPSILON
+from .reference import FLOATS, HALVES, Tensor, cast, promote
+
+
+def normal(rng, dtype, shape, scale=1.0, shift=0.0):
+    return Tensor(rng.standard_normal(shape) * scale + shift, dtype)
+
+
+def wide(x):
+    return x.a.astype(np.float64)
+
+
+def near(dtype, magnitude=1.0, factor=16):
+    """One rounding to dtype, and some in the dtype that it is computed in."""
+    return "ulp:%d:%g" % (1 if dtype in HALVES else 4, factor * EPSILON[dtype] * magnitude)
+
+
+def norms(suite):
+    rng = suite.rng
+    shapes = [(8,), (1,), (3, 5), (2, 3, 64), (4, 129), (0, 4), (3, 0), (2, 1, 1000), (1, 5000),
+              (2,) * 8]
+    for dtype in FLOATS:
+        for shape in shapes:
+            for given in (0, 1, 2, 3):
+                if shape not in shapes[2:5] and given in (1, 2):
+                    continue
+                x = normal(rng, dtype, shape, 2.0, 0.5)
+                w = normal(rng, dtype, shape[-1:]) if given & 1 else None
+                b = normal(rng, dtype, shape[-1:]) if given & 2 else None
+                for op in ("layer_norm", "rms_norm"):
+                    if op == "rms_norm" and b is not None and w is None:
+                        continue
+                    norm_case(suite, "%s/%s/%s/%d" % (op, dtype, shape_name(shape), given), op, x, w,
+                              b, 1e-5)
+        norm_case(suite, "layer_norm/%s/shifted" % dtype, "layer_norm",
+                  normal(rng, dtype, (4, 300), 1.0, 100.0), None, None, 1e-6)
+        x = normal(rng, dtype, (3, 6))
+        x.a[0, 1], x.a[1, 2] = np.nan, np.inf
+        for op in ("layer_norm", "rms_norm"):
+            norm_case(suite, "%s/%s/nan-inf" % (op, dtype), op, x, None, None, 1e-5)
+            norm_case(suite, "%s/%s/zeros" % (op, dtype), op, Tensor(np.zeros((2, 9)), dtype), None,
+                      None, 1e-5)
+    x, w = normal(rng, "float16", (3, 8)), normal(rng, "float32", (8,))
+    norm_case(suite, "rms_norm/promoted", "rms_norm", x, w, None, 1e-5)
+    norm_case(suite, "layer_norm/promoted", "layer_norm", x, w, normal(rng, "bfloat16", (8,)), 1e-5)
+
+
+def norm_case(suite, name, op, x, w, b, eps):
+    dtype = x.dtype
+    for v in (w, b):
+        dtype = promote(dtype, v.dtype) if v is not None else dtype
+    y = wide(x)
+    with np.errstate(all="ignore"):
+        if op == "layer_norm":
+            y = y - y.mean(-1, keepdims=True) if y.size else y
+        y = y / np.sqrt((y * y).mean(-1, keepdims=True) + eps) if y.size else y
+    top = float(np.max(np.abs(y), initial=1.0, where=np.isfinite(y)))
+    if w is not None:
+        y = y * wide(w)
+        top *= float(np.max(np.abs(wide(w)), initial=1.0))
+    inputs = [x, w]
+    if op == "layer_norm":
+        inputs.append(b)
+        y = y + wide(b) if b is not None else y
+    suite.case(name, op, inputs, Tensor(y, dtype), near(dtype, top + 4), eps=eps)
+
+
+def rope(x, dims, traditional, base, scale, offset):
+    half = dims // 2
+    angle = ((np.arange(x.shape[-2]) + offset) * scale)[:, None] * base ** (-np.arange(half) / half)
+    c, s = np.cos(angle), np.sin(angle)
+    y = x.copy()
+    if traditional:
+        a, b = x[..., 0:dims:2], x[..., 1:dims:2]
+        y[..., 0:dims:2], y[..., 1:dims:2] = a * c - b * s, a * s + b * c
+    else:
+        a, b = x[..., :half], x[..., half:dims]
+        y[..., :half], y[..., half:dims] = a * c - b * s, a * s + b * c
+    return y
+
+
+def ropes(suite):
+    rng = suite.rng
+    for dtype in FLOATS:
+        for shape, dims in (((3, 4), 4), ((1, 2), 2), ((2, 3, 5, 8), 8), ((2, 3, 5, 8), 6),
+                            ((1, 7, 66), 64), ((2, 1, 9, 33), 32), ((0, 3, 4), 4), ((2, 0, 4), 4),
+                            ((1, 1, 2, 1, 1, 2, 3, 10), 4)):
+            x = normal(rng, dtype, shape)
+            for traditional in (0, 1):
+                for base, scale, offset in ((10000.0, 1.0, 0), (500000.0, 0.25, 1000),
+                                            (100.0, 2.0, -3)):
+                    suite.case("rope/%s/%s/%d,%d,%g" % (dtype, shape_name(shape), dims, traditional,
+                                                        base), "rope", [x],
+                               Tensor(rope(wide(x), dims, traditional, base, scale, offset), dtype),
+                               near(dtype, 1100 if dtype == "float64" else 4), dims=dims, traditional=traditional, base=base,
+                               scale=scale, offset=offset)
+
+
+def write(suite):
+    norms(suite)
+    ropes(suite)
