@@ -267,6 +267,17 @@ LB_API lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis)
 /* Operands are promoted to one dtype, which must be floating. Halves are computed in float and
  * rounded once. */
 
+/* x @ weight.T + bias: x (…, inputs), weight (outputs, inputs), bias (outputs) or NULL. */
+LB_API lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias);
+/* Rows of weight (entries, features) at integer indices, as lb_take() along axis 0. */
+LB_API lb_tensor *lb_embedding(lb_tensor *weight, lb_tensor *indices);
+/* These fuse like any elementwise operation; of integers they give f32. */
+LB_API lb_tensor *lb_silu(lb_tensor *x);      /* x * sigmoid(x) */
+LB_API lb_tensor *lb_gelu(lb_tensor *x);      /* x * (1 + erf(x / sqrt(2))) / 2 */
+LB_API lb_tensor *lb_gelu_tanh(lb_tensor *x); /* its approximation by tanh */
+/* A new last axis of n classes: 1 at the index, else 0. An index out of range, negative ones
+ * too, has no 1. */
+LB_API lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype);
 /* Over the last axis, in float (f64: double): (x - mean) / sqrt(variance + eps) * weight + bias;
  * weight and bias are vectors, either may be NULL. */
 LB_API lb_tensor *lb_layer_norm(lb_tensor *x, lb_tensor *weight, lb_tensor *bias, double eps);

@@ -20,7 +20,31 @@ static lb_tensor *run_rope(const struct call *c)
 		       args_int(c->args, "offset", 0));
 }
 
-#define OPS(X) X(layer_norm) X(rms_norm) X(rope)
+#define UNARY_OPS(X) X(silu) X(gelu) X(gelu_tanh)
+#define X(name) \
+static lb_tensor *run_##name(const struct call *c) \
+{ \
+	return lb_##name(c->in[0]); \
+}
+UNARY_OPS(X)
+#undef X
+
+static lb_tensor *run_linear(const struct call *c)
+{
+	return lb_linear(c->in[0], c->in[1], c->in[2]);
+}
+
+static lb_tensor *run_embedding(const struct call *c)
+{
+	return lb_embedding(c->in[0], c->in[1]);
+}
+
+static lb_tensor *run_one_hot(const struct call *c)
+{
+	return lb_one_hot(c->in[0], args_int(c->args, "n", 0), args_dtype(c->args));
+}
+
+#define OPS(X) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
 
 op_function op_find_model(const char *name)
 {

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .elementwise import shape_name
+from .elementwise import erf, shape_name
 from .reductions import EPSILON
 from .reference import FLOATS, HALVES, Tensor, cast, promote
 
@@ -101,6 +101,71 @@ def ropes(suite):
                                scale=scale, offset=offset)
 
 
+ACTIVATIONS = {
+    "silu": lambda x: x / (1 + np.exp(-x)),
+    "gelu": lambda x: x * (1 + erf(x / np.sqrt(2))) / 2 if x.size else x,
+    "gelu_tanh": lambda x: x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3))) / 2,
+}
+
+
+def activations(suite):
+    rng = suite.rng
+    for op, f in ACTIVATIONS.items():
+        for dtype in FLOATS:
+            for shape in ((), (0,), (1,), (257,), (3, 0, 2), (4, 1, 33), (2000,)):
+                x = normal(rng, dtype, shape, 3.0)
+                suite.case("%s/%s/%s" % (op, dtype, shape_name(shape)), op, [x],
+                           Tensor(f(wide(x)), dtype), near(dtype, 2))
+            x = Tensor([0.0, -0.0, np.nan, np.inf, -20.0, 20.0, 1e-6], dtype)
+            suite.case("%s/%s/specials" % (op, dtype), op, [x], Tensor(f(wide(x)), dtype),
+                       near(dtype, 2))
+        for dtype in ("bool", "uint8", "int32"):
+            x = Tensor([0, 1], dtype) if dtype == "bool" else Tensor([0, 1, 2, 7], dtype)
+            suite.case("%s/%s" % (op, dtype), op, [x], Tensor(f(wide(x)), "float32"),
+                       near("float32", 4))
+
+
+def linears(suite):
+    rng = suite.rng
+    for dtype in FLOATS:
+        for shape, outputs in (((3,), 5), ((2, 3), 5), ((4, 2, 33), 7), ((1, 1), 1), ((0, 3), 2),
+                               ((2, 0), 3), ((3, 4), 0), ((2, 1, 3, 64), 65)):
+            x, w = normal(rng, dtype, shape), normal(rng, dtype, (outputs, shape[-1]))
+            b = normal(rng, dtype, (outputs,))
+            size = float(np.max(np.abs(wide(x)) @ np.abs(wide(w)).T, initial=0.0)) + 4
+            for given in (None, b):
+                y = wide(x) @ wide(w).T + (wide(b) if given else 0)
+                suite.case("linear/%s/%s,%d%s" % (dtype, shape_name(shape), outputs,
+                                                  "+bias" if given else ""), "linear",
+                           [x, w, given], Tensor(y, dtype), near(dtype, size))
+    x, w = normal(rng, "float16", (2, 3)), normal(rng, "bfloat16", (4, 3))
+    suite.case("linear/promoted", "linear", [x, w, None], Tensor(wide(x) @ wide(w).T, "float32"),
+               near("float32", 20))
+
+
+def lookups(suite):
+    rng = suite.rng
+    for dtype in FLOATS + ["int8"]:
+        w = Tensor(np.arange(11 * 6).reshape(11, 6), dtype)
+        for index_dtype in ("int32", "uint8", "int64", "uint64"):
+            for shape in ((), (5,), (2, 3), (0,), (1,) * 7):
+                i = Tensor(rng.integers(0, 11, shape), index_dtype)
+                suite.case("embedding/%s/%s/%s" % (dtype, index_dtype, shape_name(shape)),
+                           "embedding", [w, i], w.map(lambda a: a[i.a]))
+    for index_dtype in ("int8", "uint8", "int32", "uint32", "int64", "uint64"):
+        for shape in ((), (4,), (2, 3), (0, 2)):
+            for n in (0, 1, 5, 200):
+                low = -2 if index_dtype[0] == "i" else 0
+                i = Tensor(rng.integers(low, min(n, 120) + 3, shape), index_dtype)
+                dtype = FLOATS[n % 4] if n else "bool"
+                suite.case("one_hot/%s/%s/%d" % (index_dtype, shape_name(shape), n), "one_hot", [i],
+                           Tensor(i.a.astype(np.int64)[..., None] == np.arange(n), dtype), n=n,
+                           dtype=dtype)
+
+
 def write(suite):
+    activations(suite)
+    linears(suite)
+    lookups(suite)
     norms(suite)
     ropes(suite)
