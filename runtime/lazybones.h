@@ -288,6 +288,13 @@ LB_API lb_tensor *lb_rms_norm(lb_tensor *x, lb_tensor *weight, double eps);
  * Pairs are features 2i and 2i+1 if traditional, else i and dims/2 + i. */
 LB_API lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double base, double scale,
 			  int64_t offset);
+/* softmax(scale * q k^T) v, without ever holding all scores: q (batch, heads, queries, features),
+ * k and v (batch, fewer heads, keys, features), where each head of k and v serves as many heads of
+ * q. If causal, query i sees the keys up to i + keys - queries. mask, which broadcasts to (batch,
+ * heads, queries, keys), or NULL: bool, true where a key may be seen, or floating, added to the
+ * scores. A query that sees no key gives zeros. Computed in float (f64: double). */
+LB_API lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal,
+			       lb_tensor *mask);
 
 /* ---- evaluation ---- */
 

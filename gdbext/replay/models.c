@@ -34,6 +34,8 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, lb_te
 	case LB_OP_ROPE:
 		return lb_rope(x[0], params[0] < 0 ? -(params[0] + 1) + 1 : params[0], params[0] < 0,
 			       param_double(node, 1), param_double(node, 2), params[3]);
+	case LB_OP_ATTENTION:
+		return lb_attention(x[0], x[1], x[2], param_double(node, 0), params[1] != 0, x[3]);
 	default:
 		lb_fail("%.20s: a replay cannot compute it", node->op);
 		return NULL;

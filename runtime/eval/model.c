@@ -1,5 +1,6 @@
 /* Operations of class KERNEL: parameters and inputs as their kernels take them. */
 #include "eval/run.h"
+#include "graph/shape.h"
 #include "kernels/model.h"
 
 static bool norm(struct lb_run *run, struct lb_tensor *t)
@@ -27,6 +28,22 @@ static bool rope(struct lb_run *run, struct lb_tensor *t)
 	return lb_kernel_rope(&run->exec, &x, &rope, lb_tensor_data(t));
 }
 
+static bool attention(struct lb_run *run, struct lb_tensor *t)
+{
+	struct lb_attention a = {
+		.q = lb_view_of(lb_tensor_input(t, 0)), .k = lb_view_of(lb_tensor_input(t, 1)),
+		.v = lb_view_of(lb_tensor_input(t, 2)), .masked = t->n_inputs > 3, .causal = t->params[1] != 0,
+		.scale = lb_param_double(t, 0),
+	};
+	if (a.masked) {
+		const struct lb_tensor *mask = lb_tensor_input(t, 3);
+		int64_t scores[4] = { a.q.shape[0], a.q.shape[1], a.q.shape[2], a.k.shape[2] };
+		a.mask = lb_view_of(mask);
+		lb_broadcast_strides(mask->rank, mask->shape, mask->strides, 4, scores, a.mask.strides);
+	}
+	return lb_kernel_attention(&run->exec, &a, lb_tensor_data(t));
+}
+
 bool lb_run_kernel(struct lb_run *run, struct lb_tensor *t)
 {
 	switch (t->op) {
@@ -35,6 +52,8 @@ bool lb_run_kernel(struct lb_run *run, struct lb_tensor *t)
 		return norm(run, t);
 	case LB_OP_ROPE:
 		return rope(run, t);
+	case LB_OP_ATTENTION:
+		return attention(run, t);
 	default:
 		return lb_fail("%s: cannot be computed", lb_ops[t->op].name);
 	}

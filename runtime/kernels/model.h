@@ -23,4 +23,17 @@ struct lb_rope {
  * computed in double, products in float (double for f64). */
 bool lb_kernel_rope(struct lb_exec *exec, const struct lb_view *x, const struct lb_rope *rope, void *to);
 
+/* ---- attention.c ---- */
+
+struct lb_attention {
+	struct lb_view q, k, v; /* (B, H, L, D), (B, Hkv, S, D), (B, Hkv, S, Dv), of one dtype */
+	struct lb_view mask;    /* over (B, H, L, S): bool, or of q's dtype; if masked */
+	bool masked, causal;
+	double scale;
+};
+/* to (dense, (B, H, L, Dv)) = softmax(scale * q k^T, masked) v. H is a multiple of Hkv. Computed
+ * in float (double for f64). Causal: query i sees keys up to i + S - L. A query that sees none
+ * gives zeros. */
+bool lb_kernel_attention(struct lb_exec *exec, const struct lb_attention *attention, void *to);
+
 #endif

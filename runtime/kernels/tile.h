@@ -61,6 +61,13 @@ struct lb_tiles {
 	 * angles whose cosines and sines are given; f32 or f64. */
 	void (*rotate)(int64_t half, bool interleaved, void *to, const void *x, const void *cosines,
 		       const void *sines, int dtype);
+	/* A row's n further scores, plus bias, of which only `open` ones count (both may be NULL),
+	 * become exp(score - *top); *top, *sum and the values follow. f32 or f64. */
+	void (*attend)(int64_t n, void *scores, const void *bias, const uint8_t *open, void *top,
+		       void *sum, int64_t n_values, void *values, int dtype);
+	/* to[j] = x . row j, of n rows of k contiguous elements; f32 or f64 */
+	void (*dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride,
+		     int dtype);
 };
 
 extern const struct lb_tiles lb_tiles_base;

@@ -44,7 +44,13 @@ static lb_tensor *run_one_hot(const struct call *c)
 	return lb_one_hot(c->in[0], args_int(c->args, "n", 0), args_dtype(c->args));
 }
 
-#define OPS(X) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
+static lb_tensor *run_attention(const struct call *c)
+{
+	return lb_attention(c->in[0], c->in[1], c->in[2], args_double(c->args, "scale", 1),
+			    args_int(c->args, "causal", 0), c->in[3]);
+}
+
+#define OPS(X) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
 
 op_function op_find_model(const char *name)
 {

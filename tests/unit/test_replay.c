@@ -170,6 +170,11 @@ static void models(void **state)
 			same(lb_layer_norm(x, w, w, 1e-5));
 			same(lb_rms_norm(x, NULL, 1e-5));
 			same(lb_rms_norm(x, w, 1e-5));
+			lb_tensor *q = numbers(LB_SHAPE(1, 4, 3, 8), dtypes[d]);
+			lb_tensor *k = numbers(LB_SHAPE(1, 2, 5, 8), dtypes[d]);
+			same(lb_attention(q, k, k, 0.3, false, NULL));
+			same(lb_attention(q, k, k, 0.3, true, lb_less(numbers(LB_SHAPE(3, 5), LB_F32), lb_scalar(4))));
+			same(lb_attention(q, k, k, 0.3, false, numbers(LB_SHAPE(5), dtypes[d])));
 			same(lb_rope(x, 6, true, 10000, 1, 5));
 			same(lb_rope(x, 8, false, 500000, 0.5, -1));
 		}

@@ -63,4 +63,6 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.gemm = LB_ISA_NAME(lb_tile_gemm),
 	.norm = LB_ISA_NAME(lb_tile_norm),
 	.rotate = LB_ISA_NAME(lb_tile_rotate),
+	.attend = LB_ISA_NAME(lb_tile_attend),
+	.dots = LB_ISA_NAME(lb_tile_dots),
 };

@@ -75,6 +75,10 @@ void LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *w
 			       const void *bias, double eps, bool center, int dtype);
 void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const void *x,
 				 const void *cosines, const void *sines, int dtype);
+void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, const uint8_t *open,
+				 void *top, void *sum, int64_t n_values, void *values, int dtype);
+void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows,
+			       int64_t stride, int dtype);
 
 void LB_ISA_NAME(lb_widen_f16)(int64_t n, float *dst, const uint16_t *src);
 void LB_ISA_NAME(lb_widen_bf16)(int64_t n, float *dst, const uint16_t *src);

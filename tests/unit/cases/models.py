@@ -163,7 +163,82 @@ def lookups(suite):
                            dtype=dtype)
 
 
+def attend(q, k, v, scale, causal, mask):
+    group = q.shape[1] // max(k.shape[1], 1)
+    k, v = np.repeat(k, group, 1), np.repeat(v, group, 1)
+    scores = scale * (q @ k.swapaxes(-1, -2))
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    if causal:
+        rows, columns = scores.shape[-2:]
+        scores = np.where(np.tri(rows, columns, columns - rows, dtype=bool), scores, -np.inf)
+    with np.errstate(all="ignore"):
+        top = np.max(scores, -1, keepdims=True, initial=-np.inf)
+        power = np.exp(scores - np.where(top == -np.inf, 0, top))
+        total = power.sum(-1, keepdims=True)
+        return np.where(total == 0, 0, power @ v / np.where(total == 0, 1, total))
+
+
+ATTENTION = [  # q's shape, heads and positions of k, features of v
+    ((1, 1, 1, 4), 1, 1, 4), ((2, 3, 5, 8), 3, 5, 8), ((1, 4, 7, 16), 2, 9, 16),
+    ((2, 6, 3, 5), 2, 4, 7), ((1, 8, 1, 32), 2, 33, 32), ((1, 2, 5, 4), 1, 3, 4),
+    ((1, 2, 70, 6), 1, 300, 5), ((1, 1, 2, 64), 1, 600, 64), ((2, 2, 65, 3), 2, 257, 3),
+    ((1, 3, 1, 1), 1, 5, 1), ((0, 2, 3, 4), 2, 3, 4), ((1, 2, 0, 4), 2, 3, 4),
+    ((1, 2, 3, 4), 2, 0, 4), ((1, 2, 3, 0), 2, 3, 2), ((1, 2, 3, 4), 2, 3, 0)]
+
+
+def masks(rng, dtype, b, h, rows, columns):
+    yield "none", None
+    yield "bool", Tensor(rng.integers(0, 3, (rows, columns)) > 0, "bool")
+    yield "bool-keys", Tensor(rng.integers(0, 2, (b, 1, 1, columns)), "bool")
+    yield "added", normal(rng, dtype, (b, h, rows, columns), 2.0)
+    m = normal(rng, "float32", (h, 1, columns), 2.0)
+    m.a[rng.integers(0, 3, m.shape) == 0] = -np.inf
+    yield "added-inf", m
+    yield "closed", Tensor(np.zeros((1, 1)), "bool")
+
+
+def attentions(suite):
+    rng = suite.rng
+    for dtype in FLOATS:
+        for shape, heads, keys, features in ATTENTION:
+            q = normal(rng, dtype, shape)
+            k = normal(rng, dtype, (shape[0], heads, keys, shape[3]))
+            v = normal(rng, dtype, (shape[0], heads, keys, features))
+            for kind, mask in masks(rng, dtype, shape[0], shape[1], shape[2], keys):
+                for causal in (0, 1):
+                    if keys > 200 and kind not in ("none", "added-inf") and causal:
+                        continue
+                    attention_case(suite, "attention/%s/%s,%d,%d,%d/%s%s" % (
+                        dtype, shape_name(shape), heads, keys, features, kind, "-causal" * causal),
+                        q, k, v, 1 / np.sqrt(max(shape[3], 1)), causal, mask)
+        q, k, v = (normal(rng, dtype, (1, 1, 3, 4)) for _ in range(3))
+        k.a[0, 0, 1, 2] = np.nan
+        attention_case(suite, "attention/%s/nan" % dtype, q, k, v, 0.5, 0, None)
+        attention_case(suite, "attention/%s/nan-masked" % dtype, q, k, v, 0.5, 0,
+                       Tensor([1, 0, 1], "bool"))
+        x = normal(rng, dtype, (1, 1, 9, 8), 30.0)
+        attention_case(suite, "attention/%s/large" % dtype, x, x, x, 1.0, 1, None)
+    attention_case(suite, "attention/promoted", normal(rng, "float16", (1, 2, 3, 4)),
+                   normal(rng, "bfloat16", (1, 1, 5, 4)), normal(rng, "float16", (1, 1, 5, 4)), 0.5,
+                   0, None)
+
+
+def attention_case(suite, name, q, k, v, scale, causal, mask):
+    dtype = promote(promote(q.dtype, k.dtype), v.dtype)
+    given = mask
+    if mask is not None:
+        given = mask.a if mask.dtype == "bool" else wide(cast(mask, dtype))
+    y = attend(wide(q), wide(k), wide(v), scale, causal, given)
+    score = scale * float(np.max(np.abs(wide(q)), initial=0)) * float(
+        np.max(np.abs(wide(k)), initial=0, where=~np.isnan(k.a))) * q.shape[3]
+    suite.case(name, "attention", [q, k, v, mask], Tensor(y, dtype),
+               near(dtype, float(np.max(np.abs(wide(v)), initial=1.0)) * (2 + score / 4)),
+               scale=scale, causal=causal)
+
+
 def write(suite):
+    attentions(suite)
     activations(suite)
     linears(suite)
     lookups(suite)
