@@ -295,6 +295,13 @@ LB_API lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double b
  * scores. A query that sees no key gives zeros. Computed in float (f64: double). */
 LB_API lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal,
 			       lb_tensor *mask);
+/* ---- order, scans, sampling ---- */
+
+/* Along the axis, ascending, NaN last, equal elements as they came; any dtype but c64. */
+LB_API lb_tensor *lb_sort(lb_tensor *x, int axis);
+LB_API lb_tensor *lb_argsort(lb_tensor *x, int axis); /* u32 indices */
+/* The k largest along the axis, from the largest on; NaN counts as the largest. */
+LB_API lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis);
 
 /* ---- evaluation ---- */
 

@@ -36,6 +36,12 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, lb_te
 			       param_double(node, 1), param_double(node, 2), params[3]);
 	case LB_OP_ATTENTION:
 		return lb_attention(x[0], x[1], x[2], param_double(node, 0), params[1] != 0, x[3]);
+	case LB_OP_SORT:
+		return lb_sort(x[0], (int)params[0]);
+	case LB_OP_ARGSORT:
+		return lb_argsort(x[0], (int)params[0]);
+	case LB_OP_TOPK:
+		return lb_topk(x[0], params[1], (int)params[0]);
 	default:
 		lb_fail("%.20s: a replay cannot compute it", node->op);
 		return NULL;

@@ -44,6 +44,14 @@ static bool attention(struct lb_run *run, struct lb_tensor *t)
 	return lb_kernel_attention(&run->exec, &a, lb_tensor_data(t));
 }
 
+static bool sort(struct lb_run *run, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of(lb_tensor_input(t, 0));
+	enum lb_sort_kind kind = t->op == LB_OP_SORT ? LB_SORT_VALUES
+		: t->op == LB_OP_ARGSORT ? LB_SORT_INDICES : LB_SORT_TOP;
+	return lb_kernel_sort(&run->exec, kind, &x, (int)t->params[0], t->params[1], lb_tensor_data(t));
+}
+
 bool lb_run_kernel(struct lb_run *run, struct lb_tensor *t)
 {
 	switch (t->op) {
@@ -54,6 +62,10 @@ bool lb_run_kernel(struct lb_run *run, struct lb_tensor *t)
 		return rope(run, t);
 	case LB_OP_ATTENTION:
 		return attention(run, t);
+	case LB_OP_SORT:
+	case LB_OP_ARGSORT:
+	case LB_OP_TOPK:
+		return sort(run, t);
 	default:
 		return lb_fail("%s: cannot be computed", lb_ops[t->op].name);
 	}

@@ -50,7 +50,22 @@ static lb_tensor *run_attention(const struct call *c)
 			    args_int(c->args, "causal", 0), c->in[3]);
 }
 
-#define OPS(X) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
+static lb_tensor *run_sort(const struct call *c)
+{
+	return lb_sort(c->in[0], (int)args_int(c->args, "axis", -1));
+}
+
+static lb_tensor *run_argsort(const struct call *c)
+{
+	return lb_argsort(c->in[0], (int)args_int(c->args, "axis", -1));
+}
+
+static lb_tensor *run_topk(const struct call *c)
+{
+	return lb_topk(c->in[0], args_int(c->args, "k", 0), (int)args_int(c->args, "axis", -1));
+}
+
+#define OPS(X) X(sort) X(argsort) X(topk) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
 
 op_function op_find_model(const char *name)
 {

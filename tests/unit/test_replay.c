@@ -175,6 +175,9 @@ static void models(void **state)
 			same(lb_attention(q, k, k, 0.3, false, NULL));
 			same(lb_attention(q, k, k, 0.3, true, lb_less(numbers(LB_SHAPE(3, 5), LB_F32), lb_scalar(4))));
 			same(lb_attention(q, k, k, 0.3, false, numbers(LB_SHAPE(5), dtypes[d])));
+			same(lb_sort(x, 1));
+			same(lb_argsort(x, -1));
+			same(lb_topk(x, 2, 2));
 			same(lb_rope(x, 6, true, 10000, 1, 5));
 			same(lb_rope(x, 8, false, 500000, 0.5, -1));
 		}

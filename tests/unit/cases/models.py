@@ -4,7 +4,8 @@ import numpy as np
 
 from .elementwise import erf, shape_name
 from .reductions import EPSILON
-from .reference import FLOATS, HALVES, Tensor, cast, promote
+from .reference import (FLOATS, HALVES, REAL, Tensor, cast, promote, random_values,
+                        specials)
 
 
 def normal(rng, dtype, shape, scale=1.0, shift=0.0):
@@ -237,7 +238,37 @@ def attention_case(suite, name, q, k, v, scale, causal, mask):
                scale=scale, causal=causal)
 
 
+def order_of(a, axis):
+    """Stable, NaN last, -0 equal to 0, as NumPy has it."""
+    return np.argsort(a, axis=axis, kind="stable")
+
+
+def sorts(suite):
+    rng = suite.rng
+    for dtype in REAL:
+        inputs = [("specials", specials(dtype), 0), ("ties", Tensor(rng.integers(0, 2, 500), dtype), 0),
+                  ("long", random_values(rng, dtype, (3000,)), -1)]
+        inputs += [("%s,%d" % (shape_name(shape), axis), random_values(rng, dtype, shape), axis)
+                   for shape, axis in (((1,), 0), ((0,), 0), ((33,), 0), ((5, 7), 0), ((5, 7), 1),
+                                       ((2, 65, 3), 1), ((2, 0, 3), 1), ((0, 4), 1),
+                                       ((3, 2, 40), -1), ((2,) * 8, 4))]
+        for name, x, axis in inputs:
+            order = order_of(x.a, axis)
+            suite.case("argsort/%s/%s" % (dtype, name), "argsort", [x], Tensor(order, "uint32"),
+                       axis=axis)
+            y = np.take_along_axis(x.a, order, axis)
+            suite.case("sort/%s/%s" % (dtype, name), "sort", [x], x.map(lambda _: y), axis=axis)
+            n = x.shape[axis]
+            for k in sorted({0, 1, n // 10, n // 2, n}):
+                if k > n:
+                    continue
+                top = np.flip(np.take(y, range(n - k, n), axis), axis)
+                suite.case("topk/%s/%s/%d" % (dtype, name, k), "topk", [x],
+                           x.map(lambda _: top), "value", axis=axis, k=k)
+
+
 def write(suite):
+    sorts(suite)
     attentions(suite)
     activations(suite)
     linears(suite)
