@@ -302,6 +302,12 @@ LB_API lb_tensor *lb_sort(lb_tensor *x, int axis);
 LB_API lb_tensor *lb_argsort(lb_tensor *x, int axis); /* u32 indices */
 /* The k largest along the axis, from the largest on; NaN counts as the largest. */
 LB_API lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis);
+/* Sums of the elements up to each along the axis; before it, if not inclusive; from the end, if
+ * reverse. x's dtype, i32 of bool; integers wrap, f16, bf16 and f32 are summed in double. */
+LB_API lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive);
+/* Draws an index along the axis, with probabilities softmax(logits): u32, without that axis. A
+ * function of the logits and the key alone. To draw several, broadcast the logits first. */
+LB_API lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key);
 
 /* ---- evaluation ---- */
 

@@ -42,6 +42,10 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, lb_te
 		return lb_argsort(x[0], (int)params[0]);
 	case LB_OP_TOPK:
 		return lb_topk(x[0], params[1], (int)params[0]);
+	case LB_OP_CUMSUM:
+		return lb_cumsum(x[0], (int)params[0], params[1] != 0, params[2] != 0);
+	case LB_OP_CATEGORICAL:
+		return lb_categorical(x[0], (int)params[0], (lb_random_key){ (uint64_t)params[1] });
 	default:
 		lb_fail("%.20s: a replay cannot compute it", node->op);
 		return NULL;

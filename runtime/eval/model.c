@@ -52,6 +52,15 @@ static bool sort(struct lb_run *run, struct lb_tensor *t)
 	return lb_kernel_sort(&run->exec, kind, &x, (int)t->params[0], t->params[1], lb_tensor_data(t));
 }
 
+static bool scan(struct lb_run *run, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of(lb_tensor_input(t, 0));
+	int axis = (int)t->params[0];
+	if (t->op == LB_OP_CATEGORICAL)
+		return lb_kernel_categorical(&run->exec, &x, axis, (uint64_t)t->params[1], lb_tensor_data(t));
+	return lb_kernel_cumsum(&run->exec, &x, axis, t->params[1] != 0, t->params[2] != 0, lb_tensor_data(t));
+}
+
 bool lb_run_kernel(struct lb_run *run, struct lb_tensor *t)
 {
 	switch (t->op) {
@@ -66,6 +75,9 @@ bool lb_run_kernel(struct lb_run *run, struct lb_tensor *t)
 	case LB_OP_ARGSORT:
 	case LB_OP_TOPK:
 		return sort(run, t);
+	case LB_OP_CUMSUM:
+	case LB_OP_CATEGORICAL:
+		return scan(run, t);
 	default:
 		return lb_fail("%s: cannot be computed", lb_ops[t->op].name);
 	}

@@ -45,4 +45,15 @@ enum lb_sort_kind { LB_SORT_VALUES, LB_SORT_INDICES, LB_SORT_TOP };
 bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct lb_view *x, int axis, int64_t k,
 		    void *to);
 
+/* ---- scan.c, categorical.c ---- */
+
+/* to (dense, of x's dtype, not bool) = sums along `axis` of all elements up to each, or before it
+ * if not inclusive; from the end if reverse. f16, bf16 and f32 are summed in double. */
+bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, bool reverse, bool inclusive,
+		      void *to);
+/* For each line along `axis` the index of the largest x + g, where g is drawn from Gumbel's
+ * distribution for the key and the element's row-major index alone. NaN wins. The axis is not
+ * empty. */
+bool lb_kernel_categorical(struct lb_exec *exec, const struct lb_view *x, int axis, uint64_t key, uint32_t *to);
+
 #endif

@@ -1,4 +1,5 @@
 /* The operations that models are made of, by name. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "op_table.h"
@@ -65,7 +66,19 @@ static lb_tensor *run_topk(const struct call *c)
 	return lb_topk(c->in[0], args_int(c->args, "k", 0), (int)args_int(c->args, "axis", -1));
 }
 
-#define OPS(X) X(sort) X(argsort) X(topk) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
+static lb_tensor *run_cumsum(const struct call *c)
+{
+	return lb_cumsum(c->in[0], (int)args_int(c->args, "axis", -1), args_int(c->args, "reverse", 0),
+			 args_int(c->args, "inclusive", 1));
+}
+
+static lb_tensor *run_categorical(const struct call *c)
+{
+	lb_random_key key = { strtoull(args_find(c->args, "key"), NULL, 10) };
+	return lb_categorical(c->in[0], (int)args_int(c->args, "axis", -1), key);
+}
+
+#define OPS(X) X(cumsum) X(categorical) X(sort) X(argsort) X(topk) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
 
 op_function op_find_model(const char *name)
 {

@@ -178,6 +178,8 @@ static void models(void **state)
 			same(lb_sort(x, 1));
 			same(lb_argsort(x, -1));
 			same(lb_topk(x, 2, 2));
+			same(lb_cumsum(x, 1, true, false));
+			same(lb_categorical(x, -1, lb_key(9)));
 			same(lb_rope(x, 6, true, 10000, 1, 5));
 			same(lb_rope(x, 8, false, 500000, 0.5, -1));
 		}

@@ -3,9 +3,9 @@
 import numpy as np
 
 from .elementwise import erf, shape_name
-from .reductions import EPSILON
-from .reference import (FLOATS, HALVES, REAL, Tensor, cast, promote, random_values,
-                        specials)
+from .reductions import EPSILON, moderate
+from .reference import (DTYPES, FLOATS, HALVES, REAL, Tensor, cast, kind, precise, promote,
+                        random_values, specials)
 
 
 def normal(rng, dtype, shape, scale=1.0, shift=0.0):
@@ -267,7 +267,68 @@ def sorts(suite):
                            x.map(lambda _: top), "value", axis=axis, k=k)
 
 
+def cumsums(suite):
+    rng = suite.rng
+    for dtype in DTYPES:
+        for shape, axis in (((1,), 0), ((0,), 0), ((300,), 0), ((5, 7), 0), ((5, 7), 1), ((4, 9, 70), 1),
+                            ((2, 0, 3), 1), ((0, 4), 1), ((3, 2, 130), -1), ((2,) * 8, 4)):
+            x = moderate(rng, dtype, shape)
+            result = "int32" if dtype == "bool" else dtype
+            values = x.a.astype(result) if kind(dtype) in "bui" else precise(x)
+            size = float(np.max(np.cumsum(np.abs(values), axis), initial=1.0))
+            tol = "exact" if kind(dtype) in "bui" else near(dtype, size, 2)
+            if dtype == "complex64":
+                tol = "close:1e-6:%g" % (4e-7 * size)
+            for reverse in (0, 1):
+                for inclusive in (0, 1):
+                    a = np.flip(values, axis) if reverse else values
+                    y = np.cumsum(a, axis, dtype=a.dtype)
+                    y = y if inclusive else y - a
+                    y = np.flip(y, axis) if reverse else y
+                    suite.case("cumsum/%s/%s,%d/%d%d" % (dtype, shape_name(shape), axis, reverse,
+                                                         inclusive), "cumsum", [x],
+                               Tensor(y, result), tol, axis=axis, reverse=reverse,
+                               inclusive=inclusive)
+
+
+def philox(key, counter, domain):
+    """Philox4x32-10 of each counter: four words."""
+    mask = np.uint64(0xFFFFFFFF)
+    k0, k1 = key & 0xFFFFFFFF, key >> 32
+    counter = counter.astype(np.uint64)
+    c0, c1 = counter & mask, counter >> np.uint64(32)
+    c2, c3 = np.full_like(c0, domain), np.zeros_like(c0)
+    for _ in range(10):
+        p0, p1 = c0 * np.uint64(0xD2511F53), c2 * np.uint64(0xCD9E8D57)
+        c0, c1, c2, c3 = ((p1 >> np.uint64(32)) ^ c1 ^ np.uint64(k0), p1 & mask,
+                          (p0 >> np.uint64(32)) ^ c3 ^ np.uint64(k1), p0 & mask)
+        k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+    return np.stack([c0, c1, c2, c3], -1)
+
+
+def gumbel(key, shape):
+    n = int(np.prod(shape, dtype=np.int64))
+    words = philox(key, np.arange((n + 3) // 4), 2).reshape(-1)[:n]
+    return -np.log(-np.log((words.astype(np.float64) + 0.5) * 2.0 ** -32)).reshape(shape)
+
+
+def categoricals(suite):
+    rng = suite.rng
+    for dtype in FLOATS + ["int32"]:
+        for shape, axis in (((1,), 0), ((7,), -1), ((50, 4), 1), ((50, 4), 0), ((2, 3, 1001), -1),
+                            ((3, 0, 5), 2), ((0, 5), -1), ((2,) * 8, 3)):
+            x = normal(rng, dtype, shape, 3.0)
+            key = int(rng.integers(0, 2 ** 63))
+            y = wide(x) + gumbel(key, shape)
+            suite.case("categorical/%s/%s,%d" % (dtype, shape_name(shape), axis), "categorical", [x],
+                       Tensor(np.argmax(y, axis), "uint32"), axis=axis, key=key)
+    x = Tensor([[-np.inf, 0, -np.inf], [-np.inf] * 3, [0, np.nan, 1]], "float32")
+    suite.case("categorical/infinite", "categorical", [x], Tensor([1, 0, 1], "uint32"), axis=1, key=5)
+
+
 def write(suite):
+    cumsums(suite)
+    categoricals(suite)
     sorts(suite)
     attentions(suite)
     activations(suite)
