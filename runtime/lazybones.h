@@ -261,6 +261,11 @@ LB_API bool lb_split(lb_tensor *x, int n, int axis, lb_tensor **parts);
 LB_API lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis);
 /* As NumPy's: indices has x's rank; other axes broadcast. */
 LB_API lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis);
+#define LB_EINSUM_MOST 16
+/* Einstein's summation over n operands, as NumPy's with an explicit result: "bij,bjk->bik". A
+ * label that is not in the result is summed over, one that an operand has twice is its diagonal.
+ * From left to right, by matrix products where it can; the operands' common dtype. */
+LB_API lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs);
 
 /* ---- what models are made of ---- */
 
@@ -294,7 +299,20 @@ LB_API lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double b
  * heads, queries, keys), or NULL: bool, true where a key may be seen, or floating, added to the
  * scores. A query that sees no key gives zeros. Computed in float (f64: double). */
 LB_API lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal,
-			       lb_tensor *mask);
+			       lb_tensor *mask);/* Convolutions (correlations, as the field has it): the middle axes of x slide under weight's. Zero
+ * means 1 for stride, dilation and groups. */
+typedef struct lb_conv_options {
+	int64_t stride[2], padding[2], dilation[2]; /* rows, columns; conv1d takes the first */
+	int64_t groups; /* parts of the channels that do not mix */
+} lb_conv_options;
+/* x (batch, length, channels), weight (outputs, length, channels / groups). */
+LB_API lb_tensor *lb_conv1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options);
+/* x (batch, rows, columns, channels), weight (outputs, rows, columns, channels / groups). */
+LB_API lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options);
+/* x with low.v[i] elements of value before axis i and high.v[i] after it; each list has x's rank,
+ * or is LB_SHAPE() for none. x's dtype. */
+LB_API lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value);
+
 /* ---- order, scans, sampling ---- */
 
 /* Along the axis, ascending, NaN last, equal elements as they came; any dtype but c64. */

@@ -1,5 +1,6 @@
 /* Operations of class KERNEL: parameters and inputs as their kernels take them. */
 #include "eval/run.h"
+#include "graph/conv.h"
 #include "graph/shape.h"
 #include "kernels/model.h"
 
@@ -61,6 +62,34 @@ static bool scan(struct lb_run *run, struct lb_tensor *t)
 	return lb_kernel_cumsum(&run->exec, &x, axis, t->params[1] != 0, t->params[2] != 0, lb_tensor_data(t));
 }
 
+static bool conv2d(struct lb_run *run, struct lb_tensor *t)
+{
+	struct lb_conv conv = { .x = lb_view_of(lb_tensor_input(t, 0)), .w = lb_view_of(lb_tensor_input(t, 1)),
+				.groups = t->params[3] };
+	for (int i = 0; i < 2; i++) {
+		conv.out[i] = t->shape[1 + i];
+		conv.stride[i] = lb_conv_param(t->params[0], i);
+		conv.padding[i] = lb_conv_param(t->params[1], i);
+		conv.dilation[i] = lb_conv_param(t->params[2], i);
+	}
+	return lb_kernel_conv2d(&run->exec, &conv, lb_tensor_data(t));
+}
+
+/* The value everywhere, then x where it belongs. */
+static bool pad(struct lb_run *run, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of(lb_tensor_input(t, 0)), value = lb_view_of(lb_tensor_input(t, 1));
+	struct lb_view to = lb_view_of(t);
+	if (!lb_kernel_fill(&run->exec, to.data, to.dtype, t->size, value.data))
+		return false;
+	for (int i = 0; i < t->rank; i++) {
+		to.shape[i] = x.shape[i];
+		to.data = (char *)to.data +
+			lb_conv_param(t->params[i / 2], i % 2) * to.strides[i] * lb_dtypes[to.dtype].bytes;
+	}
+	return lb_kernel_copy(&run->exec, &to, &x);
+}
+
 bool lb_run_kernel(struct lb_run *run, struct lb_tensor *t)
 {
 	switch (t->op) {
@@ -78,6 +107,10 @@ bool lb_run_kernel(struct lb_run *run, struct lb_tensor *t)
 	case LB_OP_CUMSUM:
 	case LB_OP_CATEGORICAL:
 		return scan(run, t);
+	case LB_OP_CONV2D:
+		return conv2d(run, t);
+	case LB_OP_PAD:
+		return pad(run, t);
 	default:
 		return lb_fail("%s: cannot be computed", lb_ops[t->op].name);
 	}

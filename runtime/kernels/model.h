@@ -56,4 +56,15 @@ bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, b
  * empty. */
 bool lb_kernel_categorical(struct lb_exec *exec, const struct lb_view *x, int axis, uint64_t key, uint32_t *to);
 
+/* ---- conv.c ---- */
+
+struct lb_conv {
+	struct lb_view x, w; /* (N, H, W, C), (O, kH, kW, C / groups), of one floating dtype */
+	int64_t out[2];      /* rows and columns of the result */
+	int64_t stride[2], padding[2], dilation[2], groups;
+};
+/* to (dense, (N, out, out, O)) = the correlation of x, with zeros around it, and w. In float
+ * (double for f64). */
+bool lb_kernel_conv2d(struct lb_exec *exec, const struct lb_conv *conv, void *to);
+
 #endif

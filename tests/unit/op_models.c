@@ -78,7 +78,43 @@ static lb_tensor *run_categorical(const struct call *c)
 	return lb_categorical(c->in[0], (int)args_int(c->args, "axis", -1), key);
 }
 
-#define OPS(X) X(cumsum) X(categorical) X(sort) X(argsort) X(topk) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
+static lb_conv_options conv_options(const struct call *c)
+{
+	lb_conv_options o = { .groups = args_int(c->args, "groups", 0) };
+	const char *stride = args_find(c->args, "stride"), *padding = args_find(c->args, "padding");
+	const char *dilation = args_find(c->args, "dilation");
+	if (stride)
+		list_parse(stride, 2, o.stride);
+	if (padding)
+		list_parse(padding, 2, o.padding);
+	if (dilation)
+		list_parse(dilation, 2, o.dilation);
+	return o;
+}
+
+static lb_tensor *run_conv1d(const struct call *c)
+{
+	return lb_conv1d(c->in[0], c->in[1], conv_options(c));
+}
+
+static lb_tensor *run_conv2d(const struct call *c)
+{
+	return lb_conv2d(c->in[0], c->in[1], conv_options(c));
+}
+
+static lb_tensor *run_pad(const struct call *c)
+{
+	int64_t low[LB_MAX_RANK], high[LB_MAX_RANK];
+	return lb_pad(c->in[0], args_list(c->args, "low", low), args_list(c->args, "high", high),
+		      args_double(c->args, "value", 0));
+}
+
+static lb_tensor *run_einsum(const struct call *c)
+{
+	return lb_einsum(args_find(c->args, "spec"), c->n, c->in);
+}
+
+#define OPS(X) X(einsum) X(conv1d) X(conv2d) X(pad) X(cumsum) X(categorical) X(sort) X(argsort) X(topk) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
 
 op_function op_find_model(const char *name)
 {

@@ -180,6 +180,11 @@ static void models(void **state)
 			same(lb_topk(x, 2, 2));
 			same(lb_cumsum(x, 1, true, false));
 			same(lb_categorical(x, -1, lb_key(9)));
+			lb_tensor *image = numbers(LB_SHAPE(2, 6, 7, 4), dtypes[d]);
+			lb_tensor *kernel = numbers(LB_SHAPE(6, 3, 2, 2), dtypes[d]);
+			lb_conv_options options = { { 2, 1 }, { 1, 2 }, { 1, 2 }, 2 };
+			same(lb_conv2d(image, kernel, options));
+			same(lb_pad(x, LB_SHAPE(0, 1, 2), LB_SHAPE(3, 0, 1), 2.5));
 			same(lb_rope(x, 6, true, 10000, 1, 5));
 			same(lb_rope(x, 8, false, 500000, 0.5, -1));
 		}

@@ -326,7 +326,110 @@ def categoricals(suite):
     suite.case("categorical/infinite", "categorical", [x], Tensor([1, 0, 1], "uint32"), axis=1, key=5)
 
 
+def convolve(x, w, stride, padding, dilation, groups):
+    x = np.pad(x, [(0, 0)] + [(p, p) for p in padding] + [(0, 0)])
+    taps = w.shape[1:3]
+    rows, columns = ((x.shape[1 + i] - dilation[i] * (taps[i] - 1) - 1) // stride[i] + 1
+                     for i in range(2))
+    y = np.zeros((x.shape[0], rows, columns, w.shape[0]))
+    inputs, outputs = w.shape[3], w.shape[0] // groups
+    for r in range(taps[0]):
+        for c in range(taps[1]):
+            top, left = r * dilation[0], c * dilation[1]
+            part = x[:, top:top + stride[0] * (rows - 1) + 1:stride[0],
+                     left:left + stride[1] * (columns - 1) + 1:stride[1]]
+            for g in range(groups):
+                y[..., g * outputs:(g + 1) * outputs] += (
+                    part[..., g * inputs:(g + 1) * inputs]
+                    @ w[g * outputs:(g + 1) * outputs, r, c].T)
+    return y
+
+
+CONVOLUTIONS = [  # x, outputs, taps, stride, padding, dilation, groups
+    ((1, 5, 5, 1), 1, (3, 3), (1, 1), (0, 0), (1, 1), 1),
+    ((2, 6, 7, 3), 4, (3, 2), (1, 1), (1, 1), (1, 1), 1),
+    ((1, 9, 8, 4), 6, (3, 3), (2, 1), (1, 2), (1, 2), 2),
+    ((2, 4, 5, 8), 16, (1, 1), (1, 1), (0, 0), (1, 1), 1),
+    ((1, 4, 5, 8), 3, (1, 1), (2, 2), (0, 0), (1, 1), 1),
+    ((1, 7, 7, 6), 6, (3, 3), (1, 1), (1, 1), (1, 1), 6),
+    ((2, 8, 3, 4), 8, (2, 3), (3, 2), (2, 1), (2, 1), 4),
+    ((1, 3, 3, 2), 2, (5, 5), (1, 1), (2, 2), (1, 1), 1),
+    ((1, 2, 2, 2), 3, (2, 2), (1, 1), (4, 4), (3, 3), 1),
+    ((0, 4, 4, 2), 3, (2, 2), (1, 1), (0, 0), (1, 1), 1),
+    ((2, 4, 4, 2), 0, (2, 2), (1, 1), (0, 0), (1, 1), 1),
+    ((2, 4, 4, 0), 3, (2, 2), (1, 1), (0, 0), (1, 1), 1),
+    ((1, 40, 50, 17), 33, (3, 3), (1, 1), (1, 1), (1, 1), 1)]
+
+
+def convolutions(suite):
+    rng = suite.rng
+    for dtype in FLOATS:
+        for shape, outputs, taps, stride, padding, dilation, groups in CONVOLUTIONS:
+            x = normal(rng, dtype, shape)
+            w = normal(rng, dtype, (outputs,) + taps + (shape[3] // groups,))
+            y = convolve(wide(x), wide(w), stride, padding, dilation, groups)
+            size = float(np.max(convolve(np.abs(wide(x)), np.abs(wide(w)), stride, padding, dilation,
+                                         groups), initial=1.0))
+            name = "%s/%s,%d,%dx%d/%d%d%d%d%d%d,%d" % ((dtype, shape_name(shape), outputs) + taps +
+                                                       stride + padding + dilation + (groups,))
+            suite.case("conv2d/" + name, "conv2d", [x, w], Tensor(y, dtype), near(dtype, size, 4),
+                       stride=stride, padding=padding, dilation=dilation, groups=groups)
+            x1, w1 = x.map(lambda a: a[:, :, 0]), w.map(lambda a: a[:, :, 0])
+            y = convolve(wide(x1)[:, :, None], wide(w1)[:, :, None], stride[:1] + (1,),
+                         padding[:1] + (0,), dilation[:1] + (1,), groups)[:, :, 0]
+            suite.case("conv1d/" + name, "conv1d", [x1, w1], Tensor(y, dtype), near(dtype, size, 4),
+                       stride=stride[:1], padding=padding[:1], dilation=dilation[:1], groups=groups)
+
+
+def pads(suite):
+    for dtype in DTYPES:
+        for shape, low, high in (((3,), (1,), (2,)), ((2, 3), (0, 1), (2, 0)), ((2, 0), (1, 1), (0, 2)),
+                                 ((), (), ()), ((2, 3, 4), (0, 0, 0), (0, 0, 0)),
+                                 ((1, 2) * 4, (1, 0) * 4, (0, 1) * 4), ((40, 50), (3, 4), (5, 6))):
+            x = random_values(suite.rng, dtype, shape)
+            for value in (0, 1):
+                y = np.pad(x.a, list(zip(low, high)), constant_values=value) if shape else x.a
+                suite.case("pad/%s/%s/%d" % (dtype, "%s,%s,%s" % tuple(map(shape_name, (
+                    shape, low, high))), value), "pad", [x], x.map(lambda _: y),
+                    low=low or ["none"], high=high or ["none"], value=value)
+
+
+EINSUMS = ["ij,jk->ik", "ij,kj->ik", "ij,jk->ki", "bij,bjk->bik", "bij,bkj->bik", "bhqd,bhkd->bhqk",
+           "bhqk,bkhd->bqhd", "i,i->", "i,j->ij", "ij->ji", "ij->", "ij->j", "ii->i", "ii->", "iij->j",
+           "ij,ij->ij", "ij,ij->i", "ij,j->i", "i,ij,j->", "ij,jk,kl->il", "ijk,jil->kl",
+           "ab,cd->abcd", "abc,cde->abde", "ijk->kij", "ij,k->ij", "ij,jk,ik->i", "->", "i,->i",
+           "aij,ajk,akl,alm->aim", "Ab,bC->AC", "iij,jkk->ik", "abcdefgh->hgfedcba"]
+
+
+def einsums(suite):
+    rng = suite.rng
+    for spec in EINSUMS:
+        for dtype in DTYPES:
+            if dtype not in ("float32", "int32", "complex64") and spec not in EINSUMS[:20:3]:
+                continue
+            for sizes in ([2, 3, 4, 5], [1, 7, 1, 33], [3, 0, 2, 4]):
+                if len(spec) > 16 and 33 in sizes:
+                    continue
+                size = {c: sizes[(ord(c) * 7) % 4] for c in spec if c.isalpha()}
+                names = spec.split("->")[0].split(",")
+                xs = [moderate(rng, dtype, tuple(size[c] for c in name)) for name in names]
+                exact = [x.a.astype("int32" if dtype == "bool" else dtype) if kind(dtype) in "bui"
+                         else precise(x) for x in xs]
+                y = np.einsum(spec, *exact)
+                top = float(np.max(np.einsum(spec, *[np.abs(x) for x in exact]), initial=1.0))
+                tol = "exact" if kind(dtype) in "bui" else near(dtype, top)
+                if dtype == "complex64":
+                    tol = "close:1e-6:%g" % (4e-6 * top)
+                if dtype in HALVES and len(names) > 1:
+                    tol = "close:%g:%g" % ((2.0 ** -7 if dtype == "bfloat16" else 2.0 ** -10,) * 2)
+                suite.case("einsum/%s/%s/%s" % (dtype, spec, "%d%d%d%d" % tuple(sizes)), "einsum", xs,
+                           Tensor(y != 0 if dtype == "bool" else y, dtype), tol, spec=spec)
+
+
 def write(suite):
+    einsums(suite)
+    convolutions(suite)
+    pads(suite)
     cumsums(suite)
     categoricals(suite)
     sorts(suite)
