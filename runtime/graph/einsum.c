@@ -5,7 +5,6 @@
  *
  * All mistakes of the specification are found before the first node is made; the operations used
  * are the public ones, on behalf of einsum's caller. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "graph/promote.h"
@@ -195,11 +194,14 @@ static struct lb_tensor *shaped(const struct einsum *e, struct lb_tensor *x, int
 	return of(e, lb_reshape(x, (lb_list){ n, shape }));
 }
 
+/* A product that does not fit is more than any shape may have: reshape says so. */
 static int64_t size_of(const struct einsum *e, const uint8_t *list, int n)
 {
 	int64_t size = 1;
-	for (int i = 0; i < n; i++)
-		size *= e->sizes[list[i]];
+	for (int i = 0; i < n; i++) {
+		if (!lb_mul(size, e->sizes[list[i]], &size))
+			return INT64_MAX;
+	}
 	return size;
 }
 
