@@ -261,7 +261,7 @@ LB_API bool lb_split(lb_tensor *x, int n, int axis, lb_tensor **parts);
 LB_API lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis);
 /* As NumPy's: indices has x's rank; other axes broadcast. */
 LB_API lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis);
-#define LB_EINSUM_MOST 16
+#define LB_EINSUM_MOST 16 /* operands */
 /* Einstein's summation over n operands, as NumPy's with an explicit result: "bij,bjk->bik". A
  * label that is not in the result is summed over, one that an operand has twice is its diagonal.
  * From left to right, by matrix products where it can; the operands' common dtype. */
@@ -299,8 +299,9 @@ LB_API lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double b
  * heads, queries, keys), or NULL: bool, true where a key may be seen, or floating, added to the
  * scores. A query that sees no key gives zeros. Computed in float (f64: double). */
 LB_API lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal,
-			       lb_tensor *mask);/* Convolutions (correlations, as the field has it): the middle axes of x slide under weight's. Zero
- * means 1 for stride, dilation and groups. */
+			       lb_tensor *mask);
+/* Convolutions (correlations, as the field has it): weight slides over the middle axes of x.
+ * Zero means 1 for stride, dilation and groups. */
 typedef struct lb_conv_options {
 	int64_t stride[2], padding[2], dilation[2]; /* rows, columns; conv1d takes the first */
 	int64_t groups; /* parts of the channels that do not mix */

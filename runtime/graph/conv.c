@@ -120,7 +120,7 @@ lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value)
 	char text[LB_SHAPE_TEXT];
 	lb_shape_text(x->rank, x->shape, text);
 	int64_t shape[LB_MAX_RANK], before[LB_MAX_RANK] = { 0 };
-	if ((low.n && low.n != x->rank) || (high.n && high.n != x->rank)) {
+	if ((low.n && (low.n != x->rank || !low.v)) || (high.n && (high.n != x->rank || !high.v))) {
 		lb_fail("pad: %d sizes before and %d after for x %s: one an axis, or none, is needed", low.n,
 			high.n, text);
 		return NULL;

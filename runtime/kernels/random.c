@@ -152,7 +152,8 @@ bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int6
 }
 
 /* Box and Muller: two uniforms give two normals; the first uniform is in (0, 1]. */
-static void normal_pair(const struct draw *draw, const struct lb_philox_block *block, int pair, double *pairs)
+static void normal_pair(const struct draw *draw, const struct lb_philox_block *block, int pair,
+			double *pairs)
 {
 	const double tau = 6.283185307179586476925;
 	if (draw->dtype == LB_F64) {
@@ -176,7 +177,8 @@ static void normal_range(void *arg, int64_t begin, int64_t end)
 	const struct draw *draw = arg;
 	int per_block = draw->dtype == LB_F64 ? 1 : 2;
 	for (int64_t pair = begin; pair < end; pair++) {
-		struct lb_philox_block block = lb_philox(draw->key, (uint64_t)(pair / per_block), LB_PHILOX_ELEMENTS);
+		struct lb_philox_block block =
+			lb_philox(draw->key, (uint64_t)(pair / per_block), LB_PHILOX_ELEMENTS);
 		double values[2];
 		normal_pair(draw, &block, (int)(pair % per_block), values);
 		for (int k = 0; k < 2 && 2 * pair + k < draw->n; k++) {
