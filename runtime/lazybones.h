@@ -261,6 +261,72 @@ LB_API bool lb_split(lb_tensor *x, int n, int axis, lb_tensor **parts);
 LB_API lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis);
 /* As NumPy's: indices has x's rank; other axes broadcast. */
 LB_API lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis);
+#define LB_EINSUM_MOST 16 /* operands */
+/* Einstein's summation over n operands, as NumPy's with an explicit result: "bij,bjk->bik". A
+ * label that is not in the result is summed over, one that an operand has twice is its diagonal.
+ * From left to right, by matrix products where it can; the operands' common dtype. */
+LB_API lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs);
+
+/* ---- what models are made of ---- */
+
+/* Operands are promoted to one dtype, which must be floating. Halves are computed in float and
+ * rounded once. */
+
+/* x @ weight.T + bias: x (…, inputs), weight (outputs, inputs), bias (outputs) or NULL. */
+LB_API lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias);
+/* Rows of weight (entries, features) at integer indices, as lb_take() along axis 0. */
+LB_API lb_tensor *lb_embedding(lb_tensor *weight, lb_tensor *indices);
+/* These fuse like any elementwise operation; of integers they give f32. */
+LB_API lb_tensor *lb_silu(lb_tensor *x);      /* x * sigmoid(x) */
+LB_API lb_tensor *lb_gelu(lb_tensor *x);      /* x * (1 + erf(x / sqrt(2))) / 2 */
+LB_API lb_tensor *lb_gelu_tanh(lb_tensor *x); /* its approximation by tanh */
+/* A new last axis of n classes: 1 at the index, else 0. An index out of range, negative ones
+ * too, has no 1. */
+LB_API lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype);
+/* Over the last axis, in float (f64: double): (x - mean) / sqrt(variance + eps) * weight + bias;
+ * weight and bias are vectors, either may be NULL. */
+LB_API lb_tensor *lb_layer_norm(lb_tensor *x, lb_tensor *weight, lb_tensor *bias, double eps);
+/* x / sqrt(mean of x^2 + eps) * weight; weight may be NULL. */
+LB_API lb_tensor *lb_rms_norm(lb_tensor *x, lb_tensor *weight, double eps);
+/* Rotary position embedding of x (…, positions, features): pair i of the first `dims` features
+ * (an even number; the rest stay) turns by (offset + position) * scale * base^(-2i/dims).
+ * Pairs are features 2i and 2i+1 if traditional, else i and dims/2 + i. */
+LB_API lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double base, double scale,
+			  int64_t offset);
+/* softmax(scale * q k^T) v, without ever holding all scores: q (batch, heads, queries, features),
+ * k and v (batch, fewer heads, keys, features), where each head of k and v serves as many heads of
+ * q. If causal, query i sees the keys up to i + keys - queries. mask, which broadcasts to (batch,
+ * heads, queries, keys), or NULL: bool, true where a key may be seen, or floating, added to the
+ * scores. A query that sees no key gives zeros. Computed in float (f64: double). */
+LB_API lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal,
+			       lb_tensor *mask);
+/* Convolutions (correlations, as the field has it): weight slides over the middle axes of x.
+ * Zero means 1 for stride, dilation and groups. */
+typedef struct lb_conv_options {
+	int64_t stride[2], padding[2], dilation[2]; /* rows, columns; conv1d takes the first */
+	int64_t groups; /* parts of the channels that do not mix */
+} lb_conv_options;
+/* x (batch, length, channels), weight (outputs, length, channels / groups). */
+LB_API lb_tensor *lb_conv1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options);
+/* x (batch, rows, columns, channels), weight (outputs, rows, columns, channels / groups). */
+LB_API lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options);
+/* x with low.v[i] elements of value before axis i and high.v[i] after it; each list has x's rank,
+ * or is LB_SHAPE() for none. x's dtype. */
+LB_API lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value);
+
+/* ---- order, scans, sampling ---- */
+
+/* Along the axis, ascending, NaN last, equal elements as they came; any dtype but c64. */
+LB_API lb_tensor *lb_sort(lb_tensor *x, int axis);
+LB_API lb_tensor *lb_argsort(lb_tensor *x, int axis); /* u32 indices */
+/* The k largest along the axis, from the largest on; NaN counts as the largest. */
+LB_API lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis);
+/* Sums of the elements up to each along the axis; before it, if not inclusive; from the end, if
+ * reverse. x's dtype, i32 of bool; integers wrap, f16, bf16 and f32 are summed in double. */
+LB_API lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive);
+/* Draws an index along the axis, with probabilities softmax(logits): u32, without that axis. A
+ * function of the logits and the key alone. To draw several, broadcast the logits first. */
+LB_API lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key);
 
 /* ---- evaluation ---- */
 

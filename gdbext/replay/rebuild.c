@@ -6,6 +6,7 @@
 #include "graph/shape.h"
 #include "graph/tensor.h"
 #include "kernels/kernels.h"
+#include "replay/models.h"
 
 typedef lb_tensor *unary_fn(lb_tensor *);
 typedef lb_tensor *binary_fn(lb_tensor *, lb_tensor *);
@@ -161,6 +162,7 @@ static int inputs_needed(int op, int given)
 	case LB_CLASS_MATMUL:
 		return op == LB_OP_ADDMM ? 3 : 2;
 	case LB_CLASS_CONCATENATE:
+	case LB_CLASS_KERNEL:
 		return given;
 	default:
 		return 1;
@@ -170,8 +172,8 @@ static int inputs_needed(int op, int given)
 static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, struct lbx_rebuilt *const *inputs,
 			  struct lbx_rebuilt *ret)
 {
-	lb_tensor *x[3] = { 0 };
-	for (int i = 0; i < n && i < 3; i++)
+	lb_tensor *x[LBX_MODEL_INPUTS] = { 0 };
+	for (int i = 0; i < n && i < LBX_MODEL_INPUTS; i++)
 		x[i] = inputs[i]->value;
 	if (unary[op])
 		return unary[op](x[0]);
@@ -203,6 +205,8 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, struc
 		return reduction(op, node, x[0]);
 	case LB_CLASS_CONCATENATE:
 		return concatenate(node, n, inputs);
+	case LB_CLASS_KERNEL:
+		return lbx_rebuild_model(op, node, n, x);
 	default:
 		lb_fail("%.20s: a replay cannot compute it", node->op);
 		return NULL;

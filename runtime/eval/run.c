@@ -201,6 +201,8 @@ bool lb_run_single(struct lb_run *run, struct lb_tensor *t)
 		return concatenate(run, t);
 	case LB_CLASS_GATHER:
 		return gather(run, t);
+	case LB_CLASS_KERNEL:
+		return lb_run_kernel(run, t);
 	default:
 		return lb_fail("%s: cannot be computed", lb_ops[t->op].name);
 	}

@@ -68,3 +68,23 @@ lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis)
 	}
 	return gather(LB_OP_TAKE_ALONG, x, indices, along, x->rank, shape, site);
 }
+
+lb_tensor *lb_embedding(lb_tensor *weight, lb_tensor *indices)
+{
+	LB_ENTER();
+	if (!weight || !indices)
+		return NULL;
+	char text[LB_SHAPE_TEXT];
+	if (weight->rank != 2 || indices->rank == LB_MAX_RANK) {
+		lb_fail("embedding: weight %s must be (entries, features), and indices have %d axes at most",
+			lb_shape_text(weight->rank, weight->shape, text), LB_MAX_RANK - 1);
+		return NULL;
+	}
+	if (!check_indices("embedding", indices))
+		return NULL;
+	int64_t shape[LB_MAX_RANK];
+	for (int i = 0; i < indices->rank; i++)
+		shape[i] = indices->shape[i];
+	shape[indices->rank] = weight->shape[1];
+	return gather(LB_OP_TAKE, weight, indices, 0, indices->rank + 1, shape, site);
+}

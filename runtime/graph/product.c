@@ -97,3 +97,30 @@ lb_tensor *lb_addmm(lb_tensor *c, lb_tensor *a, lb_tensor *b, double alpha, doub
 	LB_ENTER();
 	return product(LB_OP_ADDMM, 3, (struct lb_tensor *[]){ a, b, c }, alpha, beta, site);
 }
+
+lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias)
+{
+	LB_ENTER();
+	if (!x || !weight)
+		return NULL;
+	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
+	if (weight->rank != 2 || x->rank < 1 || x->shape[x->rank - 1] != weight->shape[1]) {
+		lb_fail("linear: weight %s must be (outputs, inputs), with as many inputs as the last axis of x "
+			"%s is long", lb_shape_text(weight->rank, weight->shape, tw),
+			lb_shape_text(x->rank, x->shape, tx));
+		return NULL;
+	}
+	if (bias && (bias->rank != 1 || bias->shape[0] != weight->shape[0])) {
+		lb_fail("linear: bias %s must be a vector as long as weight %s has outputs",
+			lb_shape_text(bias->rank, bias->shape, tb),
+			lb_shape_text(weight->rank, weight->shape, tw));
+		return NULL;
+	}
+	struct lb_tensor *across = lb_transpose(weight, LB_ALL_AXES);
+	lb_fail_site(site);
+	if (!across)
+		return NULL;
+	across->site = (uint64_t)(uintptr_t)site;
+	return product(bias ? LB_OP_ADDMM : LB_OP_MATMUL, bias ? 3 : 2,
+		       (struct lb_tensor *[]){ x, across, bias }, 1, bias != NULL, site);
+}

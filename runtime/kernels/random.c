@@ -7,31 +7,13 @@
 
 #include "kernels/half.h"
 #include "kernels/layout.h"
+#include "kernels/philox.h"
 
 enum { GRAIN = 1 << 14 };
 
-struct block { uint32_t w[4]; };
-
-static inline struct block philox(uint64_t key, uint64_t counter, uint32_t domain)
-{
-	uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-	uint32_t c0 = (uint32_t)counter, c1 = (uint32_t)(counter >> 32), c2 = domain, c3 = 0;
-	for (int round = 0; round < 10; round++) {
-		uint64_t p0 = (uint64_t)c0 * 0xd2511f53, p1 = (uint64_t)c2 * 0xcd9e8d57;
-		uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
-		c1 = (uint32_t)p1;
-		c3 = (uint32_t)p0;
-		c0 = n0;
-		c2 = n2;
-		k0 += 0x9e3779b9;
-		k1 += 0xbb67ae85;
-	}
-	return (struct block){ { c0, c1, c2, c3 } };
-}
-
 uint64_t lb_philox_split(uint64_t key, uint64_t index)
 {
-	struct block block = philox(key, index, 1); /* 1: apart from the elements' blocks */
+	struct lb_philox_block block = lb_philox(key, index, LB_PHILOX_KEYS);
 	return (uint64_t)block.w[1] << 32 | block.w[0];
 }
 
@@ -43,7 +25,7 @@ struct draw {
 	double low, high;
 };
 
-static uint64_t word64(const struct block *block, int i)
+static uint64_t word64(const struct lb_philox_block *block, int i)
 {
 	return (uint64_t)block->w[2 * i + 1] << 32 | block->w[2 * i];
 }
@@ -88,7 +70,7 @@ static void store_uniform(const struct draw *draw, int64_t i, double u)
 enum { BLOCKS = 16 };
 
 /* The words of BLOCKS blocks from `first` on; side by side, so that it is vectorised. */
-static void philox_blocks(uint64_t key, uint64_t first, struct block *blocks)
+static void philox_blocks(uint64_t key, uint64_t first, struct lb_philox_block *blocks)
 {
 	uint32_t c0[BLOCKS], c1[BLOCKS], c2[BLOCKS] = { 0 }, c3[BLOCKS] = { 0 };
 	for (int i = 0; i < BLOCKS; i++) {
@@ -106,11 +88,11 @@ static void philox_blocks(uint64_t key, uint64_t first, struct block *blocks)
 			c3[i] = (uint32_t)p0;
 		}
 	for (int i = 0; i < BLOCKS; i++)
-		blocks[i] = (struct block){ { c0[i], c1[i], c2[i], c3[i] } };
+		blocks[i] = (struct lb_philox_block){ { c0[i], c1[i], c2[i], c3[i] } };
 }
 
 /* Uniforms in [0, 1) of BLOCKS blocks: as many as their elements. */
-static int uniforms_of(const struct block *blocks, bool wide, double *u)
+static int uniforms_of(const struct lb_philox_block *blocks, bool wide, double *u)
 {
 	for (int i = 0; wide && i < BLOCKS; i++)
 		for (int k = 0; k < 2; k++)
@@ -136,7 +118,7 @@ static void store_floats(const struct draw *draw, int64_t begin, int64_t n, cons
 static void uniform_range(void *arg, int64_t begin, int64_t end)
 {
 	const struct draw *draw = arg;
-	struct block blocks[BLOCKS];
+	struct lb_philox_block blocks[BLOCKS];
 	double u[4 * BLOCKS];
 	int per_block = draw->dtype == LB_F64 ? 2 : 4;
 	while (begin < end) {
@@ -170,7 +152,8 @@ bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int6
 }
 
 /* Box and Muller: two uniforms give two normals; the first uniform is in (0, 1]. */
-static void normal_pair(const struct draw *draw, const struct block *block, int pair, double *pairs)
+static void normal_pair(const struct draw *draw, const struct lb_philox_block *block, int pair,
+			double *pairs)
 {
 	const double tau = 6.283185307179586476925;
 	if (draw->dtype == LB_F64) {
@@ -194,7 +177,8 @@ static void normal_range(void *arg, int64_t begin, int64_t end)
 	const struct draw *draw = arg;
 	int per_block = draw->dtype == LB_F64 ? 1 : 2;
 	for (int64_t pair = begin; pair < end; pair++) {
-		struct block block = philox(draw->key, (uint64_t)(pair / per_block), 0);
+		struct lb_philox_block block =
+			lb_philox(draw->key, (uint64_t)(pair / per_block), LB_PHILOX_ELEMENTS);
 		double values[2];
 		normal_pair(draw, &block, (int)(pair % per_block), values);
 		for (int k = 0; k < 2 && 2 * pair + k < draw->n; k++) {

@@ -53,6 +53,21 @@ struct lb_tiles {
 	void (*stream)(void *dst, const void *src, int64_t nbytes);
 	int64_t (*nonfinite)(const void *data, int dtype, int64_t n);
 	void (*gemm)(const struct lb_gemm *gemm);
+	/* One row of f32 or f64: to = (x - mean) / sqrt(variance + eps) * weight + bias, where
+	 * not `center` means a mean of 0; weight and bias may be NULL. */
+	void (*norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias,
+		     double eps, bool center, int dtype);
+	/* Turns the pairs (x[2i], x[2i+1]), or (x[i], x[half+i]) when not interleaved, by the
+	 * angles whose cosines and sines are given; f32 or f64. */
+	void (*rotate)(int64_t half, bool interleaved, void *to, const void *x, const void *cosines,
+		       const void *sines, int dtype);
+	/* A row's n further scores, plus bias, of which only `open` ones count (both may be NULL),
+	 * become exp(score - *top); *top, *sum and the values follow. f32 or f64. */
+	void (*attend)(int64_t n, void *scores, const void *bias, const uint8_t *open, void *top,
+		       void *sum, int64_t n_values, void *values, int dtype);
+	/* to[j] = x . row j, of n rows of k contiguous elements; f32 or f64 */
+	void (*dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride,
+		     int dtype);
 };
 
 extern const struct lb_tiles lb_tiles_base;

@@ -231,5 +231,5 @@ op_function op_find(const char *name)
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (strcmp(table[i].name, name) == 0)
 			return table[i].run;
-	return NULL;
+	return op_find_model(name);
 }

@@ -14,5 +14,7 @@ typedef lb_tensor *(*op_function)(const struct call *call);
 
 /* NULL if there is no operation of that name. */
 op_function op_find(const char *name);
+/* Those of op_models.c, of which op_find knows. */
+op_function op_find_model(const char *name);
 
 #endif

@@ -160,6 +160,39 @@ static void the_rest(void **state)
 	}
 }
 
+static void models(void **state)
+{
+	(void)state;
+	const lb_dtype dtypes[] = { LB_F32, LB_BF16, LB_F64 };
+	for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+		LB_SCOPE {
+			lb_tensor *x = numbers(LB_SHAPE(2, 3, 8), dtypes[d]), *w = numbers(LB_SHAPE(8), dtypes[d]);
+			same(lb_layer_norm(x, NULL, NULL, 1e-5));
+			same(lb_layer_norm(x, w, NULL, 1e-5));
+			same(lb_layer_norm(x, NULL, w, 1e-5));
+			same(lb_layer_norm(x, w, w, 1e-5));
+			same(lb_rms_norm(x, NULL, 1e-5));
+			same(lb_rms_norm(x, w, 1e-5));
+			lb_tensor *q = numbers(LB_SHAPE(1, 4, 3, 8), dtypes[d]);
+			lb_tensor *k = numbers(LB_SHAPE(1, 2, 5, 8), dtypes[d]);
+			same(lb_attention(q, k, k, 0.3, false, NULL));
+			same(lb_attention(q, k, k, 0.3, true, lb_less(numbers(LB_SHAPE(3, 5), LB_F32), lb_scalar(4))));
+			same(lb_attention(q, k, k, 0.3, false, numbers(LB_SHAPE(5), dtypes[d])));
+			same(lb_sort(x, 1));
+			same(lb_argsort(x, -1));
+			same(lb_topk(x, 2, 2));
+			same(lb_cumsum(x, 1, true, false));
+			same(lb_categorical(x, -1, lb_key(9)));
+			lb_tensor *image = numbers(LB_SHAPE(2, 6, 7, 4), dtypes[d]);
+			lb_tensor *kernel = numbers(LB_SHAPE(6, 3, 2, 2), dtypes[d]);
+			lb_conv_options options = { { 2, 1 }, { 1, 2 }, { 1, 2 }, 2 };
+			same(lb_conv2d(image, kernel, options));
+			same(lb_pad(x, LB_SHAPE(0, 1, 2), LB_SHAPE(3, 0, 1), 2.5));
+			same(lb_rope(x, 6, true, 10000, 1, 5));
+			same(lb_rope(x, 8, false, 500000, 0.5, -1));
+		}
+}
+
 static void long_chain(void **state)
 {
 	(void)state;
@@ -291,6 +324,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(elementwise, open_self, close_self),
 		cmocka_unit_test_setup_teardown(creation, open_self, close_self),
 		cmocka_unit_test_setup_teardown(the_rest, open_self, close_self),
+		cmocka_unit_test_setup_teardown(models, open_self, close_self),
 		cmocka_unit_test_setup_teardown(long_chain, open_self, close_self),
 		cmocka_unit_test_setup_teardown(failing_operation, open_self, close_self),
 		cmocka_unit_test_setup_teardown(limits, open_self, close_self),

@@ -61,4 +61,8 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.stream = LB_ISA_NAME(lb_tile_stream),
 	.nonfinite = LB_ISA_NAME(lb_tile_nonfinite),
 	.gemm = LB_ISA_NAME(lb_tile_gemm),
+	.norm = LB_ISA_NAME(lb_tile_norm),
+	.rotate = LB_ISA_NAME(lb_tile_rotate),
+	.attend = LB_ISA_NAME(lb_tile_attend),
+	.dots = LB_ISA_NAME(lb_tile_dots),
 };

@@ -1,0 +1,151 @@
+#include "graph/conv.h"
+
+#include "graph/promote.h"
+#include "graph/shape.h"
+
+static struct lb_tensor *fail(const char *op, const struct lb_tensor *x, const struct lb_tensor *w,
+			      const char *wrong)
+{
+	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT];
+	lb_fail("%s: x %s, weight %s: %s", op, lb_shape_text(x->rank, x->shape, tx),
+		lb_shape_text(w->rank, w->shape, tw), wrong);
+	return NULL;
+}
+
+static bool is_small(int64_t x, int64_t least)
+{
+	return x >= least && x <= INT32_MAX;
+}
+
+/* Where the taps fit along an axis of n elements, padding and all. False if they never do. */
+static bool slide(int64_t n, int64_t taps, int64_t stride, int64_t padding, int64_t dilation, int64_t *ret)
+{
+	int64_t span, room;
+	if (taps < 1 || !lb_mul(taps - 1, dilation, &span) || !lb_sum_of(n, 2 * padding, &room) ||
+	    span >= room)
+		return false;
+	*ret = (room - span - 1) / stride + 1;
+	return true;
+}
+
+/* params: 0 stride, 1 padding, 2 dilation, each a pair; 3 groups. x and w with four axes. */
+static struct lb_tensor *conv(const char *op, struct lb_tensor *x, struct lb_tensor *w, lb_conv_options o,
+			      const void *site)
+{
+	int64_t shape[4] = { x->shape[0], 0, 0, w->shape[0] };
+	o.groups = o.groups ? o.groups : 1;
+	for (int i = 0; i < 2; i++) {
+		o.stride[i] = o.stride[i] ? o.stride[i] : 1;
+		o.dilation[i] = o.dilation[i] ? o.dilation[i] : 1;
+		if (!is_small(o.stride[i], 1) || !is_small(o.padding[i], 0) || !is_small(o.dilation[i], 1))
+			return fail(op, x, w, "stride and dilation must be positive, padding not negative");
+	}
+	if (o.groups < 1 || x->shape[3] % o.groups || w->shape[0] % o.groups)
+		return fail(op, x, w, "groups must divide the channels of x and the outputs of weight");
+	if (w->shape[3] != x->shape[3] / o.groups)
+		return fail(op, x, w, "the last axis of weight must be the channels of x, divided by groups");
+	for (int i = 0; i < 2; i++) {
+		if (!slide(x->shape[1 + i], w->shape[1 + i], o.stride[i], o.padding[i], o.dilation[i],
+			   &shape[1 + i]))
+			return fail(op, x, w, "weight, with its dilation, is larger than x with its padding");
+	}
+	struct lb_tensor *xs[2] = { x, w };
+	enum lb_dtype dtype;
+	if (!lb_common_dtype(op, 2, xs, &dtype))
+		return NULL;
+	if (!lb_dtype_is_float(dtype)) {
+		lb_fail("%s: not defined for %s; cast with lb_astype() to a floating dtype", op,
+			lb_dtypes[dtype].name);
+		return NULL;
+	}
+	for (int i = 0; i < 2; i++) {
+		xs[i] = lb_as(xs[i], dtype, site);
+		if (!xs[i])
+			return NULL;
+	}
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_CONV2D, dtype, 4, shape, 2, xs, site);
+	if (t) {
+		t->params[0] = lb_conv_pair(o.stride[0], o.stride[1]);
+		t->params[1] = lb_conv_pair(o.padding[0], o.padding[1]);
+		t->params[2] = lb_conv_pair(o.dilation[0], o.dilation[1]);
+		t->params[3] = o.groups;
+	}
+	return lb_tensor_publish(t);
+}
+
+lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
+{
+	LB_ENTER();
+	if (!x || !weight)
+		return NULL;
+	if (x->rank != 4 || weight->rank != 4)
+		return fail("conv2d", x, weight, "both must have four axes: (batch, rows, columns, channels) and "
+			    "(outputs, rows, columns, channels)");
+	return conv("conv2d", x, weight, options, site);
+}
+
+/* t, made by a public function on behalf of the caller at site. */
+static struct lb_tensor *of_site(struct lb_tensor *t, const void *site)
+{
+	lb_fail_site(site);
+	if (t)
+		t->site = (uint64_t)(uintptr_t)site;
+	return t;
+}
+
+lb_tensor *lb_conv1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
+{
+	LB_ENTER();
+	if (!x || !weight)
+		return NULL;
+	if (x->rank != 3 || weight->rank != 3)
+		return fail("conv1d", x, weight, "both must have three axes: (batch, length, channels) and "
+			    "(outputs, length, channels)");
+	options.stride[1] = options.dilation[1] = 1;
+	options.padding[1] = 0;
+	x = of_site(lb_expand_dims(x, LB_AXES(2)), site);
+	weight = of_site(lb_expand_dims(weight, LB_AXES(2)), site);
+	if (!x || !weight)
+		return NULL;
+	struct lb_tensor *t = conv("conv1d", x, weight, options, site);
+	return t ? of_site(lb_squeeze(t, LB_AXES(2)), site) : NULL;
+}
+
+/* params: what comes before each axis, in pairs */
+lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	char text[LB_SHAPE_TEXT];
+	lb_shape_text(x->rank, x->shape, text);
+	int64_t shape[LB_MAX_RANK], before[LB_MAX_RANK] = { 0 };
+	if ((low.n && (low.n != x->rank || !low.v)) || (high.n && (high.n != x->rank || !high.v))) {
+		lb_fail("pad: %d sizes before and %d after for x %s: one an axis, or none, is needed", low.n,
+			high.n, text);
+		return NULL;
+	}
+	for (int i = 0; i < x->rank; i++) {
+		int64_t after = high.n ? high.v[i] : 0;
+		before[i] = low.n ? low.v[i] : 0;
+		if (!is_small(before[i], 0) || after < 0 || !lb_sum_of(x->shape[i], before[i], &shape[i]) ||
+		    !lb_sum_of(shape[i], after, &shape[i])) {
+			lb_fail("pad: %lld elements before and %lld after axis %d of %s: neither may be negative or "
+				"too large", (long long)before[i], (long long)after, i, text);
+			return NULL;
+		}
+	}
+	struct lb_tensor *fill =
+		lb_tensor_begin(LB_OP_FULL, (enum lb_dtype)x->dtype, 0, NULL, 0, NULL, site);
+	if (!fill)
+		return NULL;
+	lb_param_set_double(fill, 0, value);
+	lb_tensor_publish(fill);
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_PAD, (enum lb_dtype)x->dtype, x->rank, shape, 2,
+					      (struct lb_tensor *[]){ x, fill }, site);
+	if (t) {
+		for (int i = 0; i < LB_PARAMS; i++)
+			t->params[i] = lb_conv_pair(before[2 * i], before[2 * i + 1]);
+	}
+	return lb_tensor_publish(t);
+}

@@ -1,0 +1,312 @@
+/* Einstein's summation, from left to right: each step joins the product so far with the next
+ * operand, and sums over the labels that nothing later needs. Where there are such labels and the
+ * dtype has a matrix product, the step is one: labels of both that stay are its batch, the left's
+ * own its rows, the right's own its columns. Otherwise it is a broadcast product and a sum.
+ *
+ * All mistakes of the specification are found before the first node is made; the operations used
+ * are the public ones, on behalf of einsum's caller. */
+#include <string.h>
+
+#include "graph/promote.h"
+#include "graph/shape.h"
+
+enum { LABELS = 52 };
+
+struct term {
+	struct lb_tensor *x;
+	int n;
+	uint8_t labels[LB_MAX_RANK];
+};
+
+struct einsum {
+	const char *spec;
+	const void *site;
+	int64_t sizes[LABELS];
+	uint64_t known; /* labels that an operand has */
+};
+
+static struct lb_tensor *of(const struct einsum *e, struct lb_tensor *t)
+{
+	lb_fail_site(e->site);
+	if (t && t->op != LB_OP_DATA)
+		t->site = (uint64_t)(uintptr_t)e->site;
+	return t;
+}
+
+/* ---- the specification ---- */
+
+static int label_of(char c)
+{
+	return c >= 'a' && c <= 'z' ? c - 'a' : c >= 'A' && c <= 'Z' ? c - 'A' + 26 : -1;
+}
+
+static char letter(int label)
+{
+	return (char)(label < 26 ? 'a' + label : 'A' + label - 26);
+}
+
+static uint64_t mask_of(const struct term *t)
+{
+	uint64_t mask = 0;
+	for (int i = 0; i < t->n; i++)
+		mask |= 1ull << t->labels[i];
+	return mask;
+}
+
+/* The labels from *at up to a comma, an arrow or the end. */
+static bool parse_labels(const char *spec, const char **at, struct term *ret)
+{
+	ret->n = 0;
+	for (; **at && **at != ',' && **at != '-'; ++*at) {
+		int label = label_of(**at);
+		if (**at == ' ')
+			continue;
+		if (label < 0)
+			return lb_fail("einsum: \"%.100s\": axes are letters, '%c' is none%s", spec, **at,
+				       **at == '.' ? "; write the axes of an ellipsis out" : "");
+		if (ret->n == LB_MAX_RANK)
+			return lb_fail("einsum: \"%.100s\": a tensor has at most %d axes", spec, LB_MAX_RANK);
+		ret->labels[ret->n++] = (uint8_t)label;
+	}
+	return true;
+}
+
+static bool note_sizes(struct einsum *e, const struct term *t, int operand)
+{
+	char text[LB_SHAPE_TEXT];
+	lb_shape_text(t->x->rank, t->x->shape, text);
+	if (t->n != t->x->rank)
+		return lb_fail("einsum: \"%.100s\" names %d axes of operand %d, which is %s", e->spec, t->n,
+			       operand, text);
+	for (int i = 0; i < t->n; i++) {
+		int label = t->labels[i];
+		if (e->known >> label & 1 && e->sizes[label] != t->x->shape[i])
+			return lb_fail("einsum: \"%.100s\": axis %c is %lld long before, %lld in operand %d, %s",
+				       e->spec, letter(label), (long long)e->sizes[label],
+				       (long long)t->x->shape[i], operand, text);
+		e->known |= 1ull << label;
+		e->sizes[label] = t->x->shape[i];
+	}
+	return true;
+}
+
+static bool parse(struct einsum *e, int n, struct lb_tensor *const *xs, struct term *terms, struct term *out)
+{
+	const char *at = e->spec;
+	for (int i = 0; i < n; i++) {
+		terms[i].x = xs[i];
+		if (!parse_labels(e->spec, &at, &terms[i]))
+			return false;
+		bool last = i + 1 == n;
+		if (last ? strncmp(at, "->", 2) != 0 : *at != ',')
+			return lb_fail("einsum: \"%.100s\" must name the axes of each of %d operands, then those "
+				       "of the result, as \"ij,jk->ik\" does", e->spec, n);
+		at += last ? 2 : 1;
+		if (!note_sizes(e, &terms[i], i))
+			return false;
+	}
+	if (!parse_labels(e->spec, &at, out))
+		return false;
+	if (*at)
+		return lb_fail("einsum: \"%.100s\": nothing may follow the axes of the result", e->spec);
+	uint64_t seen = 0;
+	for (int i = 0; i < out->n; i++) {
+		uint64_t bit = 1ull << out->labels[i];
+		if (!(e->known & bit) || seen & bit)
+			return lb_fail("einsum: \"%.100s\": axis %c of the result %s", e->spec,
+				       letter(out->labels[i]), seen & bit ? "is named twice" : "is of no operand");
+		seen |= bit;
+	}
+	return true;
+}
+
+/* ---- steps ---- */
+
+/* A label that an operand has twice stands for a diagonal. */
+static bool take_diagonals(const struct einsum *e, struct term *t)
+{
+	int64_t row[LB_MAX_RANK], shape[LB_MAX_RANK], strides[LB_MAX_RANK] = { 0 };
+	struct term once = { .x = t->x };
+	lb_row_strides(t->n, t->x->shape, row);
+	for (int i = 0; i < t->n; i++) {
+		int k = 0;
+		while (k < once.n && once.labels[k] != t->labels[i])
+			k++;
+		if (k == once.n)
+			once.labels[once.n++] = t->labels[i];
+		shape[k] = t->x->shape[i];
+		strides[k] += row[i];
+	}
+	if (once.n != t->n)
+		once.x = of(e, lb_as_strided(t->x, (lb_list){ once.n, shape }, (lb_list){ once.n, strides }, 0));
+	*t = once;
+	return t->x != NULL;
+}
+
+/* Sums over the labels that are not in `needed`. */
+static bool drop_labels(const struct einsum *e, struct term *t, uint64_t needed)
+{
+	int64_t axes[LB_MAX_RANK];
+	struct term left = { 0 };
+	int n = 0;
+	for (int i = 0; i < t->n; i++) {
+		if (needed >> t->labels[i] & 1)
+			left.labels[left.n++] = t->labels[i];
+		else
+			axes[n++] = i;
+	}
+	left.x = n ? of(e, lb_sum(t->x, (lb_list){ n, axes }, false)) : t->x;
+	*t = left;
+	return t->x != NULL;
+}
+
+/* Labels of t in mask, in t's order, appended to list. */
+static int append(const struct term *t, uint64_t mask, uint8_t *list, int n)
+{
+	for (int i = 0; i < t->n; i++) {
+		if (mask >> t->labels[i] & 1)
+			list[n++] = t->labels[i];
+	}
+	return n;
+}
+
+/* t with its axes in the order of the list, which holds them all. */
+static struct lb_tensor *ordered(const struct einsum *e, const struct term *t, int n, const uint8_t *list)
+{
+	int64_t axes[LB_MAX_RANK];
+	bool same = true;
+	int found = 0;
+	for (int k = 0; k < n; k++) {
+		for (int i = 0; i < t->n; i++) {
+			if (t->labels[i] == list[k]) {
+				same = same && i == found;
+				axes[found++] = i;
+			}
+		}
+	}
+	return same ? t->x : of(e, lb_transpose(t->x, (lb_list){ found, axes }));
+}
+
+static struct lb_tensor *shaped(const struct einsum *e, struct lb_tensor *x, int n, const int64_t *shape)
+{
+	if (!x || lb_same_shape(x->rank, x->shape, n, shape))
+		return x;
+	return of(e, lb_reshape(x, (lb_list){ n, shape }));
+}
+
+/* A product that does not fit is more than any shape may have: reshape says so. */
+static int64_t size_of(const struct einsum *e, const uint8_t *list, int n)
+{
+	int64_t size = 1;
+	for (int i = 0; i < n; i++) {
+		if (!lb_mul(size, e->sizes[list[i]], &size))
+			return INT64_MAX;
+	}
+	return size;
+}
+
+/* Axes of both over the list, 1 long where an operand does not have the label. */
+static struct lb_tensor *spread(const struct einsum *e, const struct term *t, int n, const uint8_t *list)
+{
+	int64_t shape[LB_MAX_RANK];
+	uint64_t mask = mask_of(t);
+	for (int k = 0; k < n; k++)
+		shape[k] = mask >> list[k] & 1 ? e->sizes[list[k]] : 1;
+	struct lb_tensor *x = ordered(e, t, n, list);
+	return shaped(e, x, n, shape);
+}
+
+static bool multiply_and_sum(const struct einsum *e, struct term *a, const struct term *b, uint64_t needed)
+{
+	struct term all = { 0 };
+	uint8_t list[2 * LB_MAX_RANK];
+	int n = append(a, ~0ull, list, 0);
+	n = append(b, ~mask_of(a), list, n);
+	if (n > LB_MAX_RANK)
+		return lb_fail("einsum: \"%.100s\": a step has %d axes, at most %d fit; split it", e->spec, n,
+			       LB_MAX_RANK);
+	struct lb_tensor *x = spread(e, a, n, list), *y = spread(e, b, n, list);
+	all.x = of(e, lb_multiply(x, y));
+	all.n = n;
+	memcpy(all.labels, list, (size_t)n);
+	*a = all;
+	return a->x && drop_labels(e, a, needed);
+}
+
+static bool matrix_product(const struct einsum *e, struct term *a, const struct term *b, uint64_t needed)
+{
+	uint64_t in_a = mask_of(a), in_b = mask_of(b), both = in_a & in_b;
+	uint8_t result[3 * LB_MAX_RANK], left[2 * LB_MAX_RANK], right[3 * LB_MAX_RANK];
+	int batch = append(a, both & needed, result, 0), rows = append(a, in_a & ~both, result, batch);
+	int n = append(b, in_b & ~both, result, rows);
+	if (n > LB_MAX_RANK)
+		return lb_fail("einsum: \"%.100s\": a step has %d axes, at most %d fit; split it", e->spec, n,
+			       LB_MAX_RANK);
+	memcpy(left, result, (size_t)rows);
+	int n_left = append(a, both & ~needed, left, rows);
+	memcpy(right, result, (size_t)batch);
+	int inner = append(a, both & ~needed, right, batch);
+	memcpy(right + inner, result + rows, (size_t)(n - rows));
+	int n_right = inner + n - rows;
+	int64_t m = size_of(e, result + batch, rows - batch), k = size_of(e, left + rows, n_left - rows);
+	int64_t columns = size_of(e, result + rows, n - rows), b_size = size_of(e, result, batch), shape[LB_MAX_RANK];
+	struct lb_tensor *x = ordered(e, a, n_left, left), *y = ordered(e, b, n_right, right);
+	x = shaped(e, x, batch ? 3 : 2, batch ? (int64_t[]){ b_size, m, k } : (int64_t[]){ m, k });
+	y = shaped(e, y, batch ? 3 : 2, batch ? (int64_t[]){ b_size, k, columns } : (int64_t[]){ k, columns });
+	for (int i = 0; i < n; i++)
+		shape[i] = e->sizes[result[i]];
+	a->x = shaped(e, of(e, lb_matmul(x, y)), n, shape);
+	a->n = n;
+	memcpy(a->labels, result, (size_t)n);
+	return a->x != NULL;
+}
+
+static struct lb_tensor *compute(const struct einsum *e, int n, struct term *terms, const struct term *out)
+{
+	enum lb_dtype dtype;
+	struct lb_tensor *xs[LB_EINSUM_MOST];
+	for (int i = 0; i < n; i++)
+		xs[i] = terms[i].x;
+	if (!lb_common_dtype("einsum", n, xs, &dtype))
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		uint64_t needed = mask_of(out);
+		for (int k = 0; k < n; k++)
+			needed |= k == i ? 0 : mask_of(&terms[k]);
+		terms[i].x = lb_as(terms[i].x, dtype, e->site);
+		if (!terms[i].x || !take_diagonals(e, &terms[i]) || !drop_labels(e, &terms[i], needed))
+			return NULL;
+	}
+	struct term *a = &terms[0];
+	for (int i = 1; i < n; i++) {
+		uint64_t needed = mask_of(out);
+		for (int k = i + 1; k < n; k++)
+			needed |= mask_of(&terms[k]);
+		bool sums = mask_of(a) & mask_of(&terms[i]) & ~needed;
+		bool ok = sums && lb_dtype_is_inexact(dtype) ? matrix_product(e, a, &terms[i], needed)
+			: multiply_and_sum(e, a, &terms[i], needed);
+		if (!ok)
+			return NULL;
+	}
+	struct lb_tensor *result = ordered(e, a, out->n, out->labels);
+	/* sums of small integers are wider */
+	return result ? lb_as(result, dtype, e->site) : NULL;
+}
+
+lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs)
+{
+	LB_ENTER();
+	if (!spec || n < 1 || n > LB_EINSUM_MOST || !xs) {
+		lb_fail("einsum: needs a specification and from 1 to %d operands, not %d", LB_EINSUM_MOST, n);
+		return NULL;
+	}
+	for (int i = 0; i < n; i++) {
+		if (!xs[i])
+			return NULL;
+	}
+	struct einsum e = { .spec = spec, .site = site };
+	struct term terms[LB_EINSUM_MOST], out;
+	if (!parse(&e, n, xs, terms, &out))
+		return NULL;
+	return compute(&e, n, terms, &out);
+}

@@ -1,0 +1,117 @@
+/* Layers' small functions, written with elementwise nodes, so that they fuse with their
+ * neighbours. Halves are cast to float, and back at the end: one rounding. */
+#include "graph/promote.h"
+#include "graph/shape.h"
+
+/* A node in a's shape; b is NULL, a scalar constant, or of that shape too. */
+static struct lb_tensor *node(int op, struct lb_tensor *a, struct lb_tensor *b, const void *site)
+{
+	if (!a)
+		return NULL;
+	return lb_node(op, (enum lb_dtype)a->dtype, a->rank, a->shape, b ? 2 : 1,
+		       (struct lb_tensor *[]){ a, b }, site);
+}
+
+/* op(a, value) */
+static struct lb_tensor *with(int op, struct lb_tensor *a, double value, const void *site)
+{
+	if (!a)
+		return NULL;
+	struct lb_tensor *t =
+		lb_tensor_begin(LB_OP_FULL, (enum lb_dtype)a->dtype, 0, NULL, 0, NULL, site);
+	if (!t)
+		return NULL;
+	lb_param_set_double(t, 0, value);
+	return node(op, a, lb_tensor_publish(t), site);
+}
+
+static struct lb_tensor *product(struct lb_tensor *a, struct lb_tensor *b, const void *site)
+{
+	return a && b ? node(LB_OP_MULTIPLY, a, b, site) : NULL;
+}
+
+/* x in the dtype that it is computed in; *ret is the result's. */
+static struct lb_tensor *widened(const char *op, struct lb_tensor *x, enum lb_dtype *ret, const void *site)
+{
+	if (!x)
+		return NULL;
+	if (x->dtype == LB_C64) {
+		lb_fail("%s: not defined for complex64", op);
+		return NULL;
+	}
+	*ret = lb_inexact((enum lb_dtype)x->dtype);
+	return lb_as(x, *ret == LB_F64 ? LB_F64 : LB_F32, site);
+}
+
+static struct lb_tensor *narrowed(struct lb_tensor *x, enum lb_dtype dtype, const void *site)
+{
+	return x ? lb_as(x, dtype, site) : NULL;
+}
+
+lb_tensor *lb_silu(lb_tensor *x)
+{
+	LB_ENTER();
+	enum lb_dtype dtype = LB_F32;
+	x = widened("silu", x, &dtype, site);
+	return narrowed(product(x, node(LB_OP_SIGMOID, x, NULL, site), site), dtype, site);
+}
+
+lb_tensor *lb_gelu(lb_tensor *x)
+{
+	LB_ENTER();
+	enum lb_dtype dtype = LB_F32;
+	x = widened("gelu", x, &dtype, site);
+	struct lb_tensor *t = with(LB_OP_MULTIPLY, x, 0.70710678118654752440, site); /* 1 / sqrt(2) */
+	t = with(LB_OP_ADD, node(LB_OP_ERF, t, NULL, site), 1, site);
+	t = product(with(LB_OP_MULTIPLY, x, 0.5, site), t, site);
+	return narrowed(t, dtype, site);
+}
+
+lb_tensor *lb_gelu_tanh(lb_tensor *x)
+{
+	LB_ENTER();
+	enum lb_dtype dtype = LB_F32;
+	x = widened("gelu_tanh", x, &dtype, site);
+	/* sqrt(2 / pi) * (x + 0.044715 x^3): Hendrycks and Gimpel, "Gaussian error linear units" */
+	struct lb_tensor *t = with(LB_OP_MULTIPLY, node(LB_OP_SQUARE, x, NULL, site), 0.044715, site);
+	t = product(with(LB_OP_ADD, t, 1, site), x, site);
+	t = node(LB_OP_TANH, with(LB_OP_MULTIPLY, t, 0.79788456080286535588, site), NULL, site);
+	t = product(with(LB_OP_MULTIPLY, x, 0.5, site), with(LB_OP_ADD, t, 1, site), site);
+	return narrowed(t, dtype, site);
+}
+
+lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype)
+{
+	LB_ENTER();
+	if (!indices)
+		return NULL;
+	char text[LB_SHAPE_TEXT];
+	if (indices->dtype < LB_U8 || indices->dtype > LB_I64) {
+		lb_fail("one_hot: indices must be integers, not %s", lb_dtypes[indices->dtype].name);
+		return NULL;
+	}
+	if (n < 0 || (unsigned)dtype >= LB_DTYPES || indices->rank == LB_MAX_RANK) {
+		lb_fail("one_hot: indices %s, %lld classes and dtype %d do not go together: at most %d axes "
+			"come out, and neither number is negative", lb_shape_text(indices->rank, indices->shape, text),
+			(long long)n, (int)dtype, LB_MAX_RANK);
+		return NULL;
+	}
+	enum lb_dtype count = lb_dtype_is_signed_int(indices->dtype) ? LB_I64 : LB_U64;
+	struct lb_tensor *classes = lb_tensor_begin(LB_OP_ARANGE, count, 1, &n, 0, NULL, site);
+	if (!classes)
+		return NULL;
+	lb_param_set_double(classes, 1, 1);
+	classes = lb_tensor_publish(classes);
+	struct lb_tensor *column = lb_expand_dims(lb_as(indices, count, site), LB_AXES(-1));
+	lb_fail_site(site);
+	if (!column)
+		return NULL;
+	column->site = (uint64_t)(uintptr_t)site;
+	int64_t shape[LB_MAX_RANK];
+	for (int i = 0; i < indices->rank; i++)
+		shape[i] = indices->shape[i];
+	shape[indices->rank] = n;
+	struct lb_tensor *hits = lb_node(LB_OP_EQUAL, LB_BOOL, column->rank, shape, 2,
+					 (struct lb_tensor *[]){ column, classes }, site);
+	return narrowed(hits, dtype, site);
+}

@@ -1,0 +1,52 @@
+#include "graph/promote.h"
+#include "graph/shape.h"
+
+/* params: 0 axis, 1 reverse, 2 inclusive */
+lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive)
+{
+	LB_ENTER();
+	int along;
+	if (!x || !lb_axis("cumsum", axis, lb_shape_of(x), 0, &along))
+		return NULL;
+	x = lb_as(x, x->dtype == LB_BOOL ? LB_I32 : (enum lb_dtype)x->dtype, site);
+	if (!x)
+		return NULL;
+	struct lb_tensor *t =
+		lb_tensor_begin(LB_OP_CUMSUM, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
+	if (t) {
+		t->params[0] = along;
+		t->params[1] = reverse;
+		t->params[2] = inclusive;
+	}
+	return lb_tensor_publish(t);
+}
+
+/* params: 0 axis, 1 key */
+lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key)
+{
+	LB_ENTER();
+	int along, rank;
+	if (!logits || !lb_axis("categorical", axis, lb_shape_of(logits), 0, &along))
+		return NULL;
+	char text[LB_SHAPE_TEXT];
+	int64_t n = logits->shape[along], shape[LB_MAX_RANK];
+	if (logits->dtype == LB_C64) {
+		lb_fail("categorical: complex numbers are no logits");
+		return NULL;
+	}
+	if (n < 1 || n > UINT32_MAX) {
+		lb_fail("categorical: logits %s have %lld elements along axis %d, from 1 to 2^32 - 1 can be drawn",
+			lb_shape_text(logits->rank, logits->shape, text), (long long)n, along);
+		return NULL;
+	}
+	logits = lb_as(logits, lb_inexact((enum lb_dtype)logits->dtype), site);
+	if (!logits)
+		return NULL;
+	lb_reduced_shape(logits->rank, logits->shape, 1u << along, false, &rank, shape);
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_CATEGORICAL, LB_U32, rank, shape, 1, &logits, site);
+	if (t) {
+		t->params[0] = along;
+		t->params[1] = (int64_t)key.value;
+	}
+	return lb_tensor_publish(t);
+}

@@ -1,0 +1,56 @@
+#include "graph/shape.h"
+#include "graph/tensor.h"
+
+/* params: 0 axis, 1 how many (topk) */
+static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, const void *site)
+{
+	if (!x)
+		return NULL;
+	const char *name = lb_ops[op].name;
+	char text[LB_SHAPE_TEXT];
+	int along;
+	if (!lb_axis(name, axis, lb_shape_of(x), 0, &along))
+		return NULL;
+	if (x->dtype == LB_C64) {
+		lb_fail("%s: complex numbers have no order", name);
+		return NULL;
+	}
+	int64_t n = x->shape[along], shape[LB_MAX_RANK];
+	if (n > UINT32_MAX) {
+		lb_fail("%s: %s has more elements along axis %d than a uint32 index can tell", name,
+			lb_shape_text(x->rank, x->shape, text), along);
+		return NULL;
+	}
+	if (op == LB_OP_TOPK && (k < 0 || k > n)) {
+		lb_fail("topk: the %lld largest of %s along axis %d: give a number from 0 to %lld", (long long)k,
+			lb_shape_text(x->rank, x->shape, text), along, (long long)n);
+		return NULL;
+	}
+	for (int i = 0; i < x->rank; i++)
+		shape[i] = i == along && op == LB_OP_TOPK ? k : x->shape[i];
+	struct lb_tensor *t = lb_tensor_begin(op, op == LB_OP_ARGSORT ? LB_U32 : (enum lb_dtype)x->dtype,
+					      x->rank, shape, 1, &x, site);
+	if (t) {
+		t->params[0] = along;
+		t->params[1] = k;
+	}
+	return lb_tensor_publish(t);
+}
+
+lb_tensor *lb_sort(lb_tensor *x, int axis)
+{
+	LB_ENTER();
+	return sort(LB_OP_SORT, x, axis, 0, site);
+}
+
+lb_tensor *lb_argsort(lb_tensor *x, int axis)
+{
+	LB_ENTER();
+	return sort(LB_OP_ARGSORT, x, axis, 0, site);
+}
+
+lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis)
+{
+	LB_ENTER();
+	return sort(LB_OP_TOPK, x, axis, k, site);
+}

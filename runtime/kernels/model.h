@@ -1,0 +1,70 @@
+/* The kernels of model operations. The rules of kernels.h hold. */
+#ifndef LB_KERNELS_MODEL_H
+#define LB_KERNELS_MODEL_H
+
+#include "kernels/kernels.h"
+
+/* ---- norm.c, rope.c ---- */
+
+/* to (dense) = x over its last axis with mean 0 (layer_norm: `center`) and mean square 1, times
+ * weight plus bias, which are vectors of x's dtype or NULL. Computed in float (sums in double),
+ * in double for f64. `op` is for messages. */
+bool lb_kernel_norm(struct lb_exec *exec, const char *op, const struct lb_view *x,
+		    const struct lb_view *weight, const struct lb_view *bias, double eps, bool center,
+		    void *to);
+
+struct lb_rope {
+	int64_t dims;      /* the first of the last axis; even */
+	bool traditional;  /* pairs are neighbours, else a half apart */
+	double base, scale;
+	int64_t offset;
+};
+/* to (dense) = x (…, positions, features) turned: Su et al., "RoFormer", 2021. Angles are
+ * computed in double, products in float (double for f64). */
+bool lb_kernel_rope(struct lb_exec *exec, const struct lb_view *x, const struct lb_rope *rope, void *to);
+
+/* ---- attention.c ---- */
+
+struct lb_attention {
+	struct lb_view q, k, v; /* (B, H, L, D), (B, Hkv, S, D), (B, Hkv, S, Dv), of one dtype */
+	struct lb_view mask;    /* over (B, H, L, S): bool, or of q's dtype; if masked */
+	bool masked, causal;
+	double scale;
+};
+/* to (dense, (B, H, L, Dv)) = softmax(scale * q k^T, masked) v. H is a multiple of Hkv. Computed
+ * in float (double for f64). Causal: query i sees keys up to i + S - L. A query that sees none
+ * gives zeros. */
+bool lb_kernel_attention(struct lb_exec *exec, const struct lb_attention *attention, void *to);
+
+/* ---- sort.c ---- */
+
+enum lb_sort_kind { LB_SORT_VALUES, LB_SORT_INDICES, LB_SORT_TOP };
+
+/* Along `axis`, stably, NaN last: the elements, their u32 indices, or the k largest from the
+ * largest on. `to` is dense. Any dtype but c64. */
+bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct lb_view *x, int axis, int64_t k,
+		    void *to);
+
+/* ---- scan.c, categorical.c ---- */
+
+/* to (dense, of x's dtype, not bool) = sums along `axis` of all elements up to each, or before it
+ * if not inclusive; from the end if reverse. f16, bf16 and f32 are summed in double. */
+bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, bool reverse, bool inclusive,
+		      void *to);
+/* For each line along `axis` the index of the largest x + g, where g is drawn from Gumbel's
+ * distribution for the key and the element's row-major index alone. NaN wins. The axis is not
+ * empty. */
+bool lb_kernel_categorical(struct lb_exec *exec, const struct lb_view *x, int axis, uint64_t key, uint32_t *to);
+
+/* ---- conv.c ---- */
+
+struct lb_conv {
+	struct lb_view x, w; /* (N, H, W, C), (O, kH, kW, C / groups), of one floating dtype */
+	int64_t out[2];      /* rows and columns of the result */
+	int64_t stride[2], padding[2], dilation[2], groups;
+};
+/* to (dense, (N, out, out, O)) = the correlation of x, with zeros around it, and w. In float
+ * (double for f64). */
+bool lb_kernel_conv2d(struct lb_exec *exec, const struct lb_conv *conv, void *to);
+
+#endif

@@ -1,0 +1,29 @@
+/* Philox4x32-10: four random words, a function of the key and of a block's number alone. Blocks of
+ * one key and different domains have nothing in common. */
+#ifndef LB_KERNELS_PHILOX_H
+#define LB_KERNELS_PHILOX_H
+
+#include <stdint.h>
+
+enum { LB_PHILOX_ELEMENTS, LB_PHILOX_KEYS, LB_PHILOX_CHOICES };
+
+struct lb_philox_block { uint32_t w[4]; };
+
+static inline struct lb_philox_block lb_philox(uint64_t key, uint64_t counter, uint32_t domain)
+{
+	uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
+	uint32_t c0 = (uint32_t)counter, c1 = (uint32_t)(counter >> 32), c2 = domain, c3 = 0;
+	for (int round = 0; round < 10; round++) {
+		uint64_t p0 = (uint64_t)c0 * 0xd2511f53, p1 = (uint64_t)c2 * 0xcd9e8d57;
+		uint32_t n0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0, n2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
+		c1 = (uint32_t)p1;
+		c3 = (uint32_t)p0;
+		c0 = n0;
+		c2 = n2;
+		k0 += 0x9e3779b9;
+		k1 += 0xbb67ae85;
+	}
+	return (struct lb_philox_block){ { c0, c1, c2, c3 } };
+}
+
+#endif

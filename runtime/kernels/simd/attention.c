@@ -1,0 +1,85 @@
+/* What attention does with a row of scores, and with a single query. */
+#include <math.h>
+
+#include "kernels/simd/tiles.h"
+
+enum { MOST_LANES = 16 };
+
+#define ATTEND(name, T, DTYPE, exponential) \
+	static void name(int64_t n, T *s, const T *bias, const uint8_t *open, T *top, T *sum, \
+			 int64_t n_values, T *values) \
+	{ \
+		T most[MOST_LANES], highest = *top, sums[MOST_LANES] = { 0 }; \
+		if (open) \
+			LB_EACH(i, n) s[i] = open[i] ? s[i] : -(T)INFINITY; \
+		if (bias) \
+			LB_EACH(i, n) s[i] += bias[i]; \
+		for (int i = 0; i < MOST_LANES; i++) \
+			most[i] = highest; \
+		for (int64_t at = 0; at < n; at += MOST_LANES) { \
+			int64_t m = n - at < MOST_LANES ? n - at : MOST_LANES; \
+			LB_EACH(i, m) \
+			{ \
+				T x = s[at + i], y = most[i]; \
+				most[i] = x > y || x != x ? x : y; \
+			} \
+		} \
+		for (int i = 0; i < MOST_LANES; i++) \
+			highest = most[i] > highest || most[i] != most[i] ? most[i] : highest; \
+		if (highest == -(T)INFINITY) { /* nothing is open yet */ \
+			memset(s, 0, (size_t)n * sizeof *s); \
+			return; \
+		} \
+		LB_EACH(i, n) s[i] -= highest; \
+		LB_ISA_NAME(lb_tile_math)(LB_OP_EXP, DTYPE)(n, s, s, NULL, NULL); \
+		for (int64_t at = 0; at < n; at += MOST_LANES) { \
+			int64_t m = n - at < MOST_LANES ? n - at : MOST_LANES; \
+			LB_EACH(i, m) sums[i] += s[at + i]; \
+		} \
+		T before = exponential(*top - highest), total = 0; \
+		for (int i = 0; i < MOST_LANES; i++) \
+			total += sums[i]; \
+		*sum = *sum * before + total; \
+		*top = highest; \
+		if (before != 1) \
+			LB_EACH(i, n_values) values[i] *= before; \
+	}
+ATTEND(attend_f32, float, LB_F32, expf)
+ATTEND(attend_f64, double, LB_F64, exp)
+
+void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, const uint8_t *open,
+				 void *top, void *sum, int64_t n_values, void *values, int dtype)
+{
+	if (dtype == LB_F64)
+		attend_f64(n, scores, bias, open, top, sum, n_values, values);
+	else
+		attend_f32(n, scores, bias, open, top, sum, n_values, values);
+}
+
+#define DOTS(name, T) \
+	static void name(int64_t n, int64_t k, T *to, const T *x, const T *rows, int64_t stride) \
+	{ \
+		for (int64_t j = 0; j < n; j++, rows += stride) { \
+			T sums[MOST_LANES] = { 0 }; \
+			int64_t i = 0; \
+			for (; i + MOST_LANES <= k; i += MOST_LANES) \
+				LB_EACH(l, MOST_LANES) sums[l] += x[i + l] * rows[i + l]; \
+			for (int64_t l = 0; i + l < k; l++) \
+				sums[l] += x[i + l] * rows[i + l]; \
+			T total = 0; \
+			for (int l = 0; l < MOST_LANES; l++) \
+				total += sums[l]; \
+			to[j] = total; \
+		} \
+	}
+DOTS(dots_f32, float)
+DOTS(dots_f64, double)
+
+void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows,
+			       int64_t stride, int dtype)
+{
+	if (dtype == LB_F64)
+		dots_f64(n, k, to, x, rows, stride);
+	else
+		dots_f32(n, k, to, x, rows, stride);
+}

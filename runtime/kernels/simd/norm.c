@@ -1,0 +1,84 @@
+/* Rows of norms and rotations. Sums are kept in LB_LANES lanes of double, so that their bits do
+ * not depend on the instruction set. */
+#include <math.h>
+
+#include "kernels/simd/tiles.h"
+
+static double total(double *lanes)
+{
+	for (int half = LB_LANES / 2; half >= 1; half /= 2)
+		LB_EACH(i, half) lanes[i] += lanes[i + half];
+	return lanes[0];
+}
+
+#define NORM(name, T) \
+	static void name(int64_t n, T *to, const T *x, const T *weight, const T *bias, double eps, \
+			 bool center) \
+	{ \
+		double lanes[LB_LANES] = { 0 }, mean = 0; \
+		for (int64_t at = 0; center && at < n; at += LB_LANES) { \
+			int64_t m = n - at < LB_LANES ? n - at : LB_LANES; \
+			LB_EACH(i, m) lanes[i] += (double)x[at + i]; \
+		} \
+		if (center) \
+			mean = total(lanes) / (double)n; \
+		memset(lanes, 0, sizeof lanes); \
+		for (int64_t at = 0; at < n; at += LB_LANES) { \
+			int64_t m = n - at < LB_LANES ? n - at : LB_LANES; \
+			LB_EACH(i, m) \
+			{ \
+				double far = (double)x[at + i] - mean; \
+				lanes[i] += far * far; \
+			} \
+		} \
+		double scale = 1 / sqrt(total(lanes) / (double)n + eps); \
+		if (weight) \
+			LB_EACH(i, n) to[i] = (T)(((double)x[i] - mean) * scale) * weight[i]; \
+		else \
+			LB_EACH(i, n) to[i] = (T)(((double)x[i] - mean) * scale); \
+		if (bias) \
+			LB_EACH(i, n) to[i] += bias[i]; \
+	}
+NORM(norm_f32, float)
+NORM(norm_f64, double)
+
+void LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight,
+			       const void *bias, double eps, bool center, int dtype)
+{
+	if (dtype == LB_F64)
+		norm_f64(n, to, x, weight, bias, eps, center);
+	else
+		norm_f32(n, to, x, weight, bias, eps, center);
+}
+
+#define ROTATE(name, T) \
+	static void name(int64_t half, bool interleaved, T *to, const T *x, const T *c, \
+			 const T *s) \
+	{ \
+		if (interleaved) { \
+			LB_EACH(i, half) \
+			{ \
+				T a = x[2 * i], b = x[2 * i + 1]; \
+				to[2 * i] = a * c[i] - b * s[i]; \
+				to[2 * i + 1] = a * s[i] + b * c[i]; \
+			} \
+		} else { \
+			LB_EACH(i, half) \
+			{ \
+				T a = x[i], b = x[half + i]; \
+				to[i] = a * c[i] - b * s[i]; \
+				to[half + i] = a * s[i] + b * c[i]; \
+			} \
+		} \
+	}
+ROTATE(rotate_f32, float)
+ROTATE(rotate_f64, double)
+
+void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const void *x,
+				 const void *cosines, const void *sines, int dtype)
+{
+	if (dtype == LB_F64)
+		rotate_f64(half, interleaved, to, x, cosines, sines);
+	else
+		rotate_f32(half, interleaved, to, x, cosines, sines);
+}

@@ -1,0 +1,187 @@
+/* Sorting along an axis. Every element becomes an unsigned key that orders as it does (NaN last,
+ * -0 equal to 0), paired with its index: pairs differ, so the order is stable whatever the
+ * algorithm. Lines of a few elements are sorted by insertion, longer ones by counting their keys'
+ * bytes from the lowest on, skipping bytes in which all agree. */
+#include <math.h>
+
+#include "kernels/model.h"
+#include "kernels/row.h"
+#include "kernels/share.h"
+
+enum { FEW = 32, GRAIN = 1 << 12 };
+
+struct pair {
+	uint64_t key;
+	uint64_t index;
+};
+
+/* ---- keys ---- */
+
+/* Flips an IEEE number's bits so that they order as unsigned integers. */
+static uint64_t flipped(uint64_t bits, int width, bool is_nan)
+{
+	uint64_t sign = 1ull << (width - 1), all = sign | (sign - 1);
+	if (is_nan)
+		return all;
+	if (bits == sign) /* -0 */
+		bits = 0;
+	return bits & sign ? ~bits & all : bits | sign;
+}
+
+#define KEYS(T, expr)                                                             \
+	for (int64_t i = 0; i < n; i++) {                                         \
+		T x = ((const T *)from)[i * stride];                              \
+		pairs[i] = (struct pair){ (uint64_t)(expr), (uint64_t)i };        \
+	}                                                                         \
+	break
+
+static void make_keys(struct pair *pairs, int dtype, const void *from, int64_t n, int64_t stride)
+{
+	uint64_t bits;
+	switch (dtype) {
+	case LB_BOOL: KEYS(uint8_t, x != 0);
+	case LB_U8: KEYS(uint8_t, x);
+	case LB_U16: KEYS(uint16_t, x);
+	case LB_U32: KEYS(uint32_t, x);
+	case LB_U64: KEYS(uint64_t, x);
+	case LB_I8: KEYS(uint8_t, x ^ 1u << 7);
+	case LB_I16: KEYS(uint16_t, x ^ 1u << 15);
+	case LB_I32: KEYS(uint32_t, x ^ 1u << 31);
+	case LB_I64: KEYS(uint64_t, x ^ 1ull << 63);
+	case LB_F16: KEYS(uint16_t, flipped(x, 16, (x & 0x7fff) > 0x7c00));
+	case LB_BF16: KEYS(uint16_t, flipped(x, 16, (x & 0x7fff) > 0x7f80));
+	case LB_F32: KEYS(uint32_t, flipped(x, 32, (x & 0x7fffffff) > 0x7f800000));
+	case LB_F64: KEYS(double, (memcpy(&bits, &x, 8), flipped(bits, 64, isnan(x))));
+	}
+}
+
+/* ---- orders ---- */
+
+static void insert(struct pair *pairs, int64_t n)
+{
+	for (int64_t i = 1; i < n; i++) {
+		struct pair x = pairs[i];
+		int64_t at = i;
+		for (; at > 0 && pairs[at - 1].key > x.key; at--)
+			pairs[at] = pairs[at - 1];
+		pairs[at] = x;
+	}
+}
+
+/* Returns where the sorted pairs are. */
+static struct pair *sort_pairs(struct pair *pairs, struct pair *other, int64_t n, int bytes)
+{
+	if (n <= FEW) {
+		insert(pairs, n);
+		return pairs;
+	}
+	uint64_t counts[8][256] = { { 0 } };
+	for (int64_t i = 0; i < n; i++)
+		for (int b = 0; b < bytes; b++)
+			counts[b][pairs[i].key >> 8 * b & 255]++;
+	for (int b = 0; b < bytes; b++) {
+		uint64_t *count = counts[b], at = 0;
+		if (count[pairs[0].key >> 8 * b & 255] == (uint64_t)n)
+			continue;
+		for (int v = 0; v < 256; v++) {
+			uint64_t here = count[v];
+			count[v] = at;
+			at += here;
+		}
+		for (int64_t i = 0; i < n; i++)
+			other[count[pairs[i].key >> 8 * b & 255]++] = pairs[i];
+		struct pair *sorted = other;
+		other = pairs;
+		pairs = sorted;
+	}
+	return pairs;
+}
+
+/* The k largest of n, sorted: candidates are kept while they beat the worst of the best k so far.
+ * `found` and `other` hold 2k pairs each. */
+static struct pair *largest(const struct pair *pairs, int64_t n, int64_t k, struct pair *found,
+			    struct pair *other, int bytes)
+{
+	int64_t kept = 0;
+	uint64_t bar = 0;
+	for (int64_t i = 0; i < n; i++) {
+		if (kept >= k && pairs[i].key <= bar)
+			continue;
+		found[kept++] = pairs[i];
+		if (kept < 2 * k)
+			continue;
+		struct pair *best = sort_pairs(found, other, kept, bytes) + k;
+		memmove(found, best, (size_t)k * sizeof *found);
+		bar = found[0].key;
+		kept = k;
+	}
+	return sort_pairs(found, other, kept, bytes) + (kept - k);
+}
+
+/* ---- lines ---- */
+
+struct job {
+	const struct lb_view *x;
+	enum lb_sort_kind kind;
+	int axis;
+	int64_t n, k, bytes, inner; /* `inner`: from one element of a line to the next, in `to` */
+	char *to;
+};
+
+static void store(const struct job *job, const char *from, int64_t stride, const struct pair *sorted,
+		  int64_t n, bool backwards, char *to)
+{
+	for (int64_t i = 0; i < n; i++) {
+		uint64_t index = sorted[backwards ? n - 1 - i : i].index;
+		if (job->kind == LB_SORT_INDICES)
+			((uint32_t *)(void *)to)[i * job->inner] = (uint32_t)index;
+		else
+			memcpy(to + i * job->inner * job->bytes, from + (int64_t)index * stride * job->bytes,
+			       (size_t)job->bytes);
+	}
+}
+
+static void sort_line(void *arg, void *scratch, int64_t line)
+{
+	const struct job *job = arg;
+	const struct lb_view *x = job->x;
+	int64_t n = job->n, index[LB_MAX_RANK], shape[LB_MAX_RANK], out = 0, step = 1;
+	memcpy(shape, x->shape, sizeof shape);
+	shape[job->axis] = 1;
+	lb_index_of(x->rank, shape, line, index);
+	for (int i = x->rank - 1; i >= 0; i--) {
+		out += index[i] * step;
+		step *= i == job->axis ? job->k : shape[i];
+	}
+	const char *from = (const char *)x->data + lb_offset_of(x->rank, index, x->strides) * job->bytes;
+	char *to = job->to + out * (job->kind == LB_SORT_INDICES ? 4 : job->bytes);
+	int64_t stride = x->strides[job->axis];
+	struct pair *pairs = scratch, *other = pairs + n;
+	make_keys(pairs, x->dtype, from, n, stride);
+	if (job->kind != LB_SORT_TOP) {
+		store(job, from, stride, sort_pairs(pairs, other, n, (int)job->bytes), n, false, to);
+	} else if (job->k < n / 8) {
+		struct pair *best = largest(pairs, n, job->k, other, other + 2 * job->k, (int)job->bytes);
+		store(job, from, stride, best, job->k, true, to);
+	} else {
+		struct pair *sorted = sort_pairs(pairs, other, n, (int)job->bytes);
+		store(job, from, stride, sorted + n - job->k, job->k, true, to);
+	}
+}
+
+bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct lb_view *x, int axis, int64_t k,
+		    void *to)
+{
+	if (x->dtype == LB_C64 || axis < 0 || axis >= x->rank || k < 0 || k > x->shape[axis] ||
+	    x->shape[axis] > UINT32_MAX)
+		return lb_fail("sort: not defined for %s, axis %d of %d axes", lb_dtypes[x->dtype].name, axis,
+			       x->rank);
+	struct job job = { .x = x, .kind = kind, .axis = axis, .n = x->shape[axis],
+			   .k = kind == LB_SORT_TOP ? k : x->shape[axis], .bytes = lb_width_of(x->dtype),
+			   .inner = lb_shape_size(x->rank - axis - 1, x->shape + axis + 1), .to = to };
+	int64_t size = lb_shape_size(x->rank, x->shape);
+	if (size == 0 || job.k == 0)
+		return true;
+	return lb_share(exec, size / job.n, GRAIN / job.n + 1, lb_bytes_of(2, job.n, sizeof(struct pair)),
+			sort_line, &job);
+}

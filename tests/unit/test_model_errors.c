@@ -1,0 +1,218 @@
+/* What models are made of, given what it cannot take: it says so by name, and nothing crashes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/tensor.h"
+#include "probe.h"
+
+static lb_tensor *of(lb_dtype dtype, lb_list shape)
+{
+	return lb_ones(shape, dtype);
+}
+
+static lb_tensor *x23(void)
+{
+	return counting(LB_SHAPE(2, 3));
+}
+
+/* The shapes alone show that it cannot work: no result, and an error that holds the words. */
+#define FAILS(call, words) do { \
+	LB_SCOPE { \
+		lb_tensor *result_ = (call); \
+		if (result_) \
+			fprintf(stderr, "a result: %s\n", #call); \
+		assert_null(result_); \
+		assert_true(error_has(words)); \
+	} \
+} while (0)
+
+#define VECTOR(n) of(LB_F32, LB_SHAPE(n))
+
+static void layers(void **state)
+{
+	(void)state;
+	FAILS(lb_layer_norm(x23(), VECTOR(2), NULL, 1e-5), "layer_norm weight (2) (2,3)");
+	FAILS(lb_layer_norm(x23(), VECTOR(3), x23(), 1e-5), "layer_norm bias (2,3)");
+	FAILS(lb_layer_norm(lb_scalar(1), NULL, NULL, 1e-5), "layer_norm scalar");
+	FAILS(lb_rms_norm(x23(), NULL, -1), "rms_norm eps -1");
+	FAILS(lb_rms_norm(x23(), NULL, NAN), "rms_norm eps");
+	FAILS(lb_rms_norm(of(LB_I32, LB_SHAPE(2)), NULL, 0), "rms_norm int32 lb_astype");
+	FAILS(lb_rms_norm(of(LB_C64, LB_SHAPE(2)), NULL, 0), "rms_norm complex64");
+	FAILS(lb_rope(x23(), 4, false, 1e4, 1, 0), "rope (2,3) 4");
+	FAILS(lb_rope(x23(), 3, false, 1e4, 1, 0), "rope even 3");
+	FAILS(lb_rope(x23(), 0, false, 1e4, 1, 0), "rope dims 0");
+	FAILS(lb_rope(x23(), 2, false, 0, 1, 0), "rope base 0");
+	FAILS(lb_rope(x23(), 2, false, 1e4, INFINITY, 0), "rope scale");
+	FAILS(lb_rope(VECTOR(4), 2, false, 1e4, 1, 0), "rope (4) two axes");
+	FAILS(lb_rope(of(LB_I8, LB_SHAPE(2, 2)), 2, false, 1e4, 1, 0), "rope int8");
+	FAILS(lb_linear(x23(), x23(), VECTOR(3)), "linear bias (3) (2,3)");
+	FAILS(lb_linear(x23(), of(LB_F32, LB_SHAPE(3, 2)), NULL), "linear weight (3,2) (2,3)");
+	FAILS(lb_linear(x23(), VECTOR(3), NULL), "linear weight (3)");
+	FAILS(lb_embedding(x23(), x23()), "embedding float32");
+	FAILS(lb_embedding(VECTOR(3), of(LB_I32, LB_SHAPE(2))), "embedding (3)");
+	FAILS(lb_silu(of(LB_C64, LB_SHAPE(2))), "silu complex64");
+	FAILS(lb_gelu(of(LB_C64, LB_SHAPE(2))), "gelu complex64");
+	FAILS(lb_gelu_tanh(of(LB_C64, LB_SHAPE(2))), "gelu_tanh complex64");
+	FAILS(lb_one_hot(x23(), 3, LB_F32), "one_hot float32");
+	FAILS(lb_one_hot(of(LB_I32, LB_SHAPE(2)), -1, LB_F32), "one_hot (2) -1");
+	FAILS(lb_one_hot(of(LB_I32, LB_SHAPE(2)), 3, (lb_dtype)99), "one_hot 99");
+	FAILS(lb_one_hot(of(LB_I32, LB_SHAPE(2)), INT64_MAX, LB_F32), "");
+}
+
+static lb_tensor *heads(int64_t b, int64_t h, int64_t l, int64_t d)
+{
+	return of(LB_F32, LB_SHAPE(b, h, l, d));
+}
+
+static void attention(void **state)
+{
+	(void)state;
+	FAILS(lb_attention(x23(), x23(), x23(), 1, false, NULL), "attention (2,3) four axes");
+	FAILS(lb_attention(heads(1, 2, 3, 4), heads(2, 2, 3, 4), heads(2, 2, 3, 4), 1, false, NULL),
+	      "attention batches (1,2,3,4) (2,2,3,4)");
+	FAILS(lb_attention(heads(1, 3, 3, 4), heads(1, 2, 3, 4), heads(1, 2, 3, 4), 1, false, NULL),
+	      "attention heads multiple (1,3,3,4)");
+	FAILS(lb_attention(heads(1, 2, 3, 4), heads(1, 0, 3, 4), heads(1, 0, 3, 4), 1, false, NULL),
+	      "attention heads (1,0,3,4)");
+	FAILS(lb_attention(heads(1, 2, 3, 4), heads(1, 2, 3, 5), heads(1, 2, 3, 4), 1, false, NULL),
+	      "attention features (1,2,3,5)");
+	FAILS(lb_attention(heads(1, 2, 3, 4), heads(1, 2, 3, 4), heads(1, 2, 4, 4), 1, false, NULL),
+	      "attention positions (1,2,4,4)");
+	FAILS(lb_attention(heads(1, 2, 3, 4), heads(1, 2, 5, 4), heads(1, 2, 5, 4), 1, false, x23()),
+	      "attention mask (2,3) (1,2,3,5)");
+	FAILS(lb_attention(heads(1, 2, 3, 4), heads(1, 2, 3, 4), heads(1, 2, 3, 4), 1, false,
+			   of(LB_I32, LB_SHAPE(3))), "attention mask int32");
+	lb_tensor *ints = of(LB_I32, LB_SHAPE(1, 1, 2, 2));
+	FAILS(lb_attention(ints, ints, ints, 1, true, NULL), "attention int32 lb_astype");
+}
+
+static void convolutions(void **state)
+{
+	(void)state;
+	lb_conv_options plain = { .groups = 1 };
+	lb_tensor *x = heads(1, 5, 5, 4), *w = heads(6, 3, 3, 4);
+	FAILS(lb_conv2d(x23(), w, plain), "conv2d (2,3) (6,3,3,4) four axes");
+	FAILS(lb_conv1d(x, w, plain), "conv1d (1,5,5,4) three axes");
+	FAILS(lb_conv2d(x, heads(6, 3, 3, 3), plain), "conv2d (6,3,3,3) channels");
+	FAILS(lb_conv2d(x, heads(6, 6, 3, 4), plain), "conv2d larger (6,6,3,4)");
+	FAILS(lb_conv2d(x, heads(6, 0, 3, 4), plain), "conv2d (6,0,3,4)");
+	FAILS(lb_conv2d(x, w, (lb_conv_options){ .groups = 3 }), "conv2d groups");
+	FAILS(lb_conv2d(x, w, (lb_conv_options){ .groups = -1 }), "conv2d groups");
+	FAILS(lb_conv2d(x, w, (lb_conv_options){ .stride = { -1, 1 } }), "conv2d stride");
+	FAILS(lb_conv2d(x, w, (lb_conv_options){ .padding = { 0, INT64_MAX } }), "conv2d padding");
+	FAILS(lb_conv2d(x, w, (lb_conv_options){ .dilation = { 1, INT32_MAX } }), "conv2d dilation");
+	FAILS(lb_conv2d(of(LB_I32, LB_SHAPE(1, 5, 5, 4)), of(LB_I8, LB_SHAPE(6, 3, 3, 4)), plain),
+	      "conv2d int32 lb_astype");
+	FAILS(lb_pad(x23(), LB_SHAPE(1), LB_SHAPE(1, 1), 0), "pad (2,3) 1 2");
+	FAILS(lb_pad(x23(), LB_SHAPE(1, -1), LB_SHAPE(1, 1), 0), "pad -1 axis 1");
+	FAILS(lb_pad(x23(), LB_SHAPE(1, 1), LB_SHAPE(INT64_MAX, 1), 0), "pad");
+	FAILS(lb_pad(x23(), LB_SHAPE(INT64_MAX, 1), LB_SHAPE(), 0), "pad");
+}
+
+static void order_and_choice(void **state)
+{
+	(void)state;
+	FAILS(lb_sort(x23(), 2), "sort axis 2 (2,3)");
+	FAILS(lb_sort(lb_scalar(1), -1), "sort axis");
+	FAILS(lb_argsort(of(LB_C64, LB_SHAPE(2)), 0), "argsort complex");
+	FAILS(lb_topk(x23(), 4, 1), "topk 4 (2,3) 3");
+	FAILS(lb_topk(x23(), -1, 1), "topk -1");
+	FAILS(lb_argsort(lb_broadcast_to(lb_scalar(1), LB_SHAPE((int64_t)1 << 33)), 0), "argsort uint32");
+	FAILS(lb_cumsum(x23(), -3, false, true), "cumsum axis -3 (2,3)");
+	FAILS(lb_categorical(x23(), 5, lb_key(1)), "categorical axis 5");
+	FAILS(lb_categorical(of(LB_F32, LB_SHAPE(2, 0)), 1, lb_key(1)), "categorical (2,0)");
+	FAILS(lb_categorical(of(LB_C64, LB_SHAPE(2)), 0, lb_key(1)), "categorical complex");
+}
+
+static void summations(void **state)
+{
+	(void)state;
+	lb_tensor *xs[2] = { x23(), x23() };
+	FAILS(lb_einsum("ij,jk->ik", 2, xs), "einsum ij,jk->ik j 3 2 (2,3)");
+	FAILS(lb_einsum("ij,ij", 2, xs), "einsum result");
+	FAILS(lb_einsum("ij->i", 2, xs), "einsum each of 2 operands");
+	FAILS(lb_einsum("ij,ij->k", 2, xs), "einsum k no operand");
+	FAILS(lb_einsum("ij,ij->ii", 2, xs), "einsum i twice");
+	FAILS(lb_einsum("...j,ij->i", 2, xs), "einsum ellipsis");
+	FAILS(lb_einsum("ij,ijk->i", 2, xs), "einsum 3 axes operand 1 (2,3)");
+	FAILS(lb_einsum("i2,ij->i", 2, xs), "einsum '2'");
+	FAILS(lb_einsum("ij,ij->i,", 2, xs), "einsum follow");
+	FAILS(lb_einsum("abcdefghi,ij->i", 2, xs), "einsum at most 8");
+	FAILS(lb_einsum(NULL, 2, xs), "einsum");
+	FAILS(lb_einsum("", 0, xs), "einsum 0");
+	FAILS(lb_einsum("->", 99, xs), "einsum 99");
+	lb_tensor *one = of(LB_F32, LB_SHAPE(1, 1, 1, 1, 1)), *many[3] = { one, one, one };
+	FAILS(lb_einsum("abcde,fghij,abcdf->eghij", 3, many), "einsum step 10 axes");
+}
+
+/* NULL in, NULL out, and no new error. */
+static void nothing_in(void **state)
+{
+	(void)state;
+	lb_tensor *x = x23(), *none = NULL;
+	assert_null(lb_layer_norm(none, x, x, 1));
+	assert_null(lb_rms_norm(none, x, 1));
+	assert_null(lb_rope(none, 2, true, 1, 1, 1));
+	assert_null(lb_linear(none, x, x));
+	assert_null(lb_linear(x, none, x));
+	assert_null(lb_embedding(none, x));
+	assert_null(lb_embedding(x, none));
+	assert_null(lb_silu(none));
+	assert_null(lb_gelu(none));
+	assert_null(lb_gelu_tanh(none));
+	assert_null(lb_one_hot(none, 2, LB_F32));
+	assert_null(lb_attention(x, x, none, 1, true, x));
+	assert_null(lb_conv1d(none, x, (lb_conv_options){ .groups = 1 }));
+	assert_null(lb_conv2d(x, none, (lb_conv_options){ .groups = 1 }));
+	assert_null(lb_pad(none, LB_SHAPE(), LB_SHAPE(), 0));
+	assert_null(lb_sort(none, 0));
+	assert_null(lb_argsort(none, 0));
+	assert_null(lb_topk(none, 1, 0));
+	assert_null(lb_cumsum(none, 0, true, true));
+	assert_null(lb_categorical(none, 0, lb_key(1)));
+	assert_null(lb_einsum("ij,ij->i", 2, (lb_tensor *[]){ x, none }));
+	assert_true(lb_ok());
+}
+
+/* The site is that of the caller, for errors and for every tensor made on its behalf. */
+static void site_of_the_caller(void **state)
+{
+	(void)state;
+	uintptr_t here = (uintptr_t)site_of_the_caller, near = 8192;
+	LB_SCOPE {
+		lb_tensor *x = x23(), *weight = x23();
+		assert_null(lb_einsum("ij->k", 1, &x));
+		assert_true((uintptr_t)lb_error_site() - here < near);
+		lb_clear_error();
+		lb_tensor *made[] = {
+			lb_einsum("ij,kj->ik", 2, (lb_tensor *[]){ x, weight }), lb_linear(x, weight, NULL),
+			lb_gelu(x), lb_one_hot(of(LB_I32, LB_SHAPE(2)), 3, LB_F32),
+			lb_conv1d(of(LB_F32, LB_SHAPE(1, 4, 2)), of(LB_F32, LB_SHAPE(3, 2, 2)),
+				  (lb_conv_options){ .groups = 1 }),
+		};
+		for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+			for (lb_tensor *t = made[i]; t->n_inputs && t != x; t = lb_tensor_input(t, 0))
+				assert_true((uintptr_t)t->site - here < near);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(layers),
+		cmocka_unit_test(attention),
+		cmocka_unit_test(convolutions),
+		cmocka_unit_test(order_and_choice),
+		cmocka_unit_test(summations),
+		cmocka_unit_test(nothing_in),
+		cmocka_unit_test(site_of_the_caller),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
