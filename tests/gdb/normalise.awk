@@ -7,6 +7,7 @@
 /^ +0x[0-9a-f]+$|futex|__libc_start|[ (]_start|from \/lib/ { next }
 {
 	gsub(/0x[0-9a-f]+/, "ADDRESS")
+	gsub(/\<op=[0-9]+/, "op=N")
 	gsub(/(process|pid|LWP) [0-9]+/, "pid N")
 	gsub(/[^ "]*subject\.c/, "subject.c")
 	sub(/^thread +[0-9]+/, "thread N")
