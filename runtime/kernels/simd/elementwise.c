@@ -61,4 +61,8 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.stream = LB_ISA_NAME(lb_tile_stream),
 	.nonfinite = LB_ISA_NAME(lb_tile_nonfinite),
 	.gemm = LB_ISA_NAME(lb_tile_gemm),
+	.dequantize = LB_ISA_NAME(lb_tile_dequantize),
+	.dot = LB_ISA_NAME(lb_tile_dot),
+	.arrange = LB_ISA_NAME(lb_tile_arrange),
+	.axpy = LB_ISA_NAME(lb_tile_axpy),
 };

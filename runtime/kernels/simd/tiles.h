@@ -71,6 +71,11 @@ void LB_ISA_NAME(lb_tile_shift)(int64_t n, int64_t period, void *dst, const void
 void LB_ISA_NAME(lb_tile_stream)(void *dst, const void *src, int64_t nbytes);
 int64_t LB_ISA_NAME(lb_tile_nonfinite)(const void *data, int dtype, int64_t n);
 void LB_ISA_NAME(lb_tile_gemm)(const struct lb_gemm *gemm);
+void LB_ISA_NAME(lb_tile_dequantize)(const struct lb_codes *codes, int64_t groups, float *to);
+void LB_ISA_NAME(lb_tile_dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
+			      int64_t x_row, float *sums);
+void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x);
+void LB_ISA_NAME(lb_tile_axpy)(int64_t n, float *to, float a, const float *x);
 
 void LB_ISA_NAME(lb_widen_f16)(int64_t n, float *dst, const uint16_t *src);
 void LB_ISA_NAME(lb_widen_bf16)(int64_t n, float *dst, const uint16_t *src);
