@@ -43,7 +43,7 @@ struct lb_codes lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int
 	struct lb_codes codes = {
 		.kind = q->kind, .group = q->group,
 		.words = (const uint8_t *)q->words + row * q->words_row + begin * q->group_bytes,
-		.scales = store->scales, .biases = store->biases,
+		.scales = store->scales,
 	};
 	int64_t bytes = lb_width_of(q->scale_dtype);
 	const char *scales = q->scales + row * q->scales_row + begin * bytes;
@@ -53,10 +53,8 @@ struct lb_codes lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int
 				      store->biases);
 		return codes;
 	}
-	for (int64_t i = 0; i < n; i++) {
+	for (int64_t i = 0; i < n; i++)
 		store->scales[i] = q->table[(uint8_t)scales[i]];
-		store->biases[i] = -0.f; /* the zero that adds nothing to a zero of either sign */
-	}
 	return codes;
 }
 

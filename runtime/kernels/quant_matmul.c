@@ -1,15 +1,16 @@
 /* x @ w, w quantised, in one of three ways; none ever holds w's floats as a whole:
  *   - few rows of x, w transposed: a row of w at a time is decoded in registers and
  *     multiplied with all of x (simd/quant.c), so w is read once, as codes;
- *   - few rows of x, w as it is: rows of w are decoded a strip of columns at a time into
- *     the nearest cache and added to the sums;
+ *   - few rows of x, w as it is: two rows of w at a time are decoded likewise, and added to
+ *     the sums of a strip of columns, that stay in the nearest cache;
  *   - many rows: a panel of w is decoded once and multiplied as an ordinary f32 matrix.
  * Sums are kept in float over all of k and rounded once. */
 #include "kernels/layout.h"
 #include "kernels/quant_rows.h"
 
 enum {
-	FEW = 32,         /* rows of x for which decoding w again for each 8 is still faster */
+	FEW = 24,         /* rows of x for which decoding w again for each 8 is still faster */
+	FEW_PLAIN = 16,   /* the same, w not transposed */
 	AT_ONCE = 8,      /* rows of x that share one decoding */
 	STRIP = 512,      /* columns, a multiple of every group */
 	PANEL = 1 << 20,  /* floats */
@@ -23,7 +24,7 @@ struct product {
 	const struct lb_tiles *tiles;
 	bool transpose;
 	int dtype;
-	int64_t m, n, k;
+	int64_t m, n, k, x_row; /* x_row: from one row of `rows` to the next */
 	/* rows of x: axes other than the last, joined */
 	int row_axes;
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK], column;
@@ -59,7 +60,9 @@ static void load_rows(void *arg, int64_t begin, int64_t end)
 		int64_t index[LB_MAX_RANK];
 		lb_index_of(p->row_axes, p->shape, copy->first + i, index);
 		const char *from = p->x + lb_offset_of(p->row_axes, index, p->strides) * bytes;
-		float *to = p->rows + i * p->k;
+		float *to = p->rows + i * p->x_row;
+		if (p->x_row > p->k)
+			to[p->k] = 0;
 		if (p->column == 1) {
 			convert(p->k, to, from, NULL, NULL);
 			continue;
@@ -120,7 +123,8 @@ static void dot_rows(void *arg, int64_t begin, int64_t end)
 			if (rows == 2)
 				codes[1] = odd ? codes[0]
 					       : lb_quant_codes(&p->w, j + 1, g, n, &stores[1]);
-			p->tiles->dot(codes, n, few->padded, p->rows + g * p->w.group, p->k, sums);
+			p->tiles->dot(codes, n, few->padded, p->rows + g * p->w.group,
+				      p->x_row, sums);
 		}
 		if (rows == 2) {
 			p->sums[j] = sums[0];
@@ -137,18 +141,28 @@ static void sum_strips(void *arg, int64_t begin, int64_t end)
 {
 	const struct few *few = arg;
 	const struct product *p = few->p;
+	static const float zeros[STRIP / 16];
 	float sums[AT_ONCE][STRIP] __attribute__((aligned(64)));
-	float line[STRIP] __attribute__((aligned(64)));
 	for (int64_t s = begin; s < end; s++) {
-		int64_t j = s * STRIP, n = least(p->n - j, STRIP);
+		int64_t j = s * STRIP, n = least(p->n - j, STRIP), groups = n / p->w.group;
 		memset(sums, 0, sizeof sums);
-		for (int64_t i = 0; i < p->k; i++) {
-			lb_quant_row(&p->w, i, j / p->w.group, n / p->w.group, line);
-			for (int r = 0; r < few->m; r++)
-				p->tiles->axpy(n, sums[r], p->rows[r * p->k + i], line);
+		for (int64_t i = 0; i < p->k; i += 2) {
+			struct lb_quant_scales stores[2];
+			struct lb_codes codes[2];
+			codes[0] = lb_quant_codes(&p->w, i, j / p->w.group, groups, &stores[0]);
+			codes[1] = codes[0];
+			if (i + 1 < p->k)
+				codes[1] = lb_quant_codes(&p->w, i + 1, j / p->w.group, groups,
+							  &stores[1]);
+			else /* an odd last row has a row of zeros beside it */
+				codes[1].scales = codes[1].biases = zeros;
+			p->tiles->spread(codes, groups, few->padded, p->rows + i, p->x_row, sums[0],
+					 STRIP);
 		}
-		for (int r = 0; r < few->m; r++)
-			memcpy(p->sums + r * p->n + j, sums[r], (size_t)n * sizeof *line);
+		for (int r = 0; r < few->m; r++) {
+			p->tiles->restore(p->w.kind, n, sums[r]);
+			memcpy(p->sums + r * p->n + j, sums[r], (size_t)n * sizeof(float));
+		}
 	}
 }
 
@@ -158,9 +172,9 @@ static void multiply_few(const struct product *p)
 		struct few few = { .p = p, .m = (int)least(p->m - first, AT_ONCE) };
 		few.padded = few.m <= 2 ? few.m : few.m <= 4 ? 4 : 8;
 		load(p, first, few.m);
+		memset(p->rows + few.m * p->x_row, 0,
+		       (size_t)((few.padded - few.m) * p->x_row) * sizeof *p->rows);
 		if (p->transpose) {
-			memset(p->rows + few.m * p->k, 0,
-			       (size_t)((few.padded - few.m) * p->k) * sizeof *p->rows);
 			p->tiles->arrange(p->w.kind, few.padded * p->k, p->rows);
 			int64_t lines = few.padded == 1 ? (p->n + 1) / 2 : p->n;
 			lb_parallel(p->exec, lines, GRAIN / (p->k + 1) + 1, dot_rows, &few);
@@ -208,7 +222,7 @@ static bool multiply_many(const struct product *p)
 		int64_t m = least(p->m - first, BLOCK);
 		load(p, first, m);
 		struct lb_view x = { .data = p->rows, .dtype = LB_F32, .rank = 2,
-				     .shape = { m, p->k }, .strides = { p->k, 1 } };
+				     .shape = { m, p->k }, .strides = { p->x_row, 1 } };
 		for (int64_t j = 0; j < p->n; j += step) {
 			struct panel panel = { p, j, least(p->n - j, step) };
 			int64_t rows = p->transpose ? panel.lines : p->k;
@@ -276,9 +290,10 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
 		count = 1;
 	}
 	lb_quant_matrix_of(q, &p.w);
-	bool many = p.m > FEW && p.k > 0;
+	bool many = p.m > (transpose ? FEW : FEW_PLAIN) && p.k > 0;
+	p.x_row = p.k + (!transpose && p.k % 2);
 	int64_t rows = many ? least(p.m, BLOCK) : AT_ONCE, lines = many ? panel_lines(&p) : p.n;
-	if (!take(&p, rows * p.k, &p.rows) || !take(&p, rows * lines, &p.sums) ||
+	if (!take(&p, rows * p.x_row, &p.rows) || !take(&p, rows * lines, &p.sums) ||
 	    (many && !take(&p, lines * p.k, &p.panel)))
 		return false;
 	struct product part = p;

@@ -36,7 +36,7 @@ struct lb_gemm {
 	int64_t to_row;
 };
 
-/* Groups of a quantised row, scales and biases already float (biases of -0.f add nothing). */
+/* Groups of a quantised row, scales and biases already float; biases are NULL for e2m1 and e4m3. */
 enum lb_codes_kind {
 	LB_CODES_2, LB_CODES_3, LB_CODES_4, LB_CODES_5, LB_CODES_6, LB_CODES_8, LB_CODES_E2M1,
 	LB_CODES_E4M3, LB_CODES_KINDS,
@@ -71,8 +71,12 @@ struct lb_tiles {
 		    int64_t x_row, float *sums);
 	/* Puts n floats, whole groups, into the order in which `dot` meets codes. */
 	void (*arrange)(int kind, int64_t n, float *x);
-	/* to += a * x */
-	void (*axpy)(int64_t n, float *to, float a, const float *x);
+	/* sums[i] += x[i][0] * codes[0] + x[i][1] * codes[1], i < m, the sums in the order of
+	 * `arrange`; sums[i] is at sums + i * sums_row. */
+	void (*spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
+		       int64_t x_row, float *sums, int64_t sums_row);
+	/* The inverse of `arrange`. */
+	void (*restore)(int kind, int64_t n, float *x);
 };
 
 extern const struct lb_tiles lb_tiles_base;

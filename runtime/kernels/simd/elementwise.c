@@ -64,5 +64,6 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.dequantize = LB_ISA_NAME(lb_tile_dequantize),
 	.dot = LB_ISA_NAME(lb_tile_dot),
 	.arrange = LB_ISA_NAME(lb_tile_arrange),
-	.axpy = LB_ISA_NAME(lb_tile_axpy),
+	.spread = LB_ISA_NAME(lb_tile_spread),
+	.restore = LB_ISA_NAME(lb_tile_restore),
 };

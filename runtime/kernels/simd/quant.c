@@ -38,6 +38,7 @@ struct prepared { vector a, b; };
 #define store_vector _mm512_storeu_ps
 #define multiply_add _mm512_fmadd_ps
 #define sum_vector _mm512_reduce_add_ps
+#define broadcast _mm512_set1_ps
 
 INLINE bool by_table(int kind)
 {
@@ -63,7 +64,9 @@ INLINE vector table_of(int kind)
 INLINE struct prepared prepare(int kind, float scale, float bias)
 {
 	struct prepared p = { _mm512_set1_ps(scale), _mm512_set1_ps(bias) };
-	if (by_table(kind))
+	if (kind == LB_CODES_E2M1)
+		p.a = _mm512_mul_ps(table_of(kind), p.a);
+	else if (by_table(kind))
 		p.a = _mm512_fmadd_ps(table_of(kind), p.a, p.b);
 	return p;
 }
@@ -92,8 +95,9 @@ INLINE __m512i indices(int kind, const uint8_t *words)
 					 _mm512_setr_epi32(0, 0, 4, 4, 8, 8, 12, 12, 16, 16, 20, 20,
 							   24, 24, 28, 28));
 	case LB_CODES_8:
-	case LB_CODES_E4M3:
 		return _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)words));
+	case LB_CODES_E4M3: /* the sign up to bit 31 */
+		return _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)words));
 	}
 	int bits = lb_codes_bits(kind);
 	__m512i bytes = _mm512_broadcast_i32x4(
@@ -111,14 +115,12 @@ INLINE vector value(int kind, const uint8_t *words, const struct prepared *p)
 	if (by_table(kind))
 		return _mm512_permutexvar_ps(codes, p->a);
 	if (kind == LB_CODES_E4M3) {
-		__m512i rest = _mm512_and_si512(codes, _mm512_set1_epi32(0x7f));
-		__m512i bits = _mm512_or_si512(
-			_mm512_slli_epi32(rest, 20),
-			_mm512_slli_epi32(_mm512_srli_epi32(codes, 7), 31));
+		__m512i bits = _mm512_and_si512(_mm512_slli_epi32(codes, 20),
+						_mm512_set1_epi32((int)0x87f00000));
 		vector x = _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p120f));
-		__mmask16 nan = _mm512_cmpeq_epi32_mask(rest, _mm512_set1_epi32(LB_E4M3_NAN));
-		x = _mm512_mask_blend_ps(nan, x, _mm512_set1_ps(NAN));
-		return _mm512_fmadd_ps(x, p->a, p->b);
+		__m512i all = _mm512_set1_epi32(LB_E4M3_NAN);
+		__mmask16 nan = _mm512_cmpeq_epi32_mask(_mm512_and_si512(codes, all), all);
+		return _mm512_mul_ps(_mm512_mask_blend_ps(nan, x, _mm512_set1_ps(NAN)), p->a);
 	}
 	__m512i mask = _mm512_set1_epi32((1 << lb_codes_bits(kind)) - 1);
 	if (kind != LB_CODES_8)
@@ -152,6 +154,7 @@ struct prepared { vector a, b; };
 #define load_vector _mm256_loadu_ps
 #define store_vector _mm256_storeu_ps
 #define multiply_add _mm256_fmadd_ps
+#define broadcast _mm256_set1_ps
 
 INLINE float sum_vector(vector x)
 {
@@ -191,6 +194,7 @@ INLINE vector value(int kind, const uint8_t *words, const struct prepared *p)
 		vector table = _mm256_setr_ps(0, 0.5f, 1, 1.5f, 2, 3, 4, 6);
 		__m256i sign = _mm256_slli_epi32(_mm256_srli_epi32(codes, 3), 31);
 		x = _mm256_or_ps(_mm256_permutevar8x32_ps(table, codes), _mm256_castsi256_ps(sign));
+		return _mm256_mul_ps(x, p->a);
 	} else if (kind == LB_CODES_E4M3) {
 		__m256i rest = _mm256_and_si256(codes, _mm256_set1_epi32(0x7f));
 		__m256i bits = _mm256_or_si256(
@@ -198,7 +202,7 @@ INLINE vector value(int kind, const uint8_t *words, const struct prepared *p)
 			_mm256_slli_epi32(_mm256_srli_epi32(codes, 7), 31));
 		__m256i nan = _mm256_cmpeq_epi32(rest, _mm256_set1_epi32(LB_E4M3_NAN));
 		x = _mm256_mul_ps(_mm256_castsi256_ps(bits), _mm256_set1_ps(0x1p120f));
-		x = _mm256_or_ps(x, _mm256_castsi256_ps(nan));
+		return _mm256_mul_ps(_mm256_or_ps(x, _mm256_castsi256_ps(nan)), p->a);
 	} else {
 		__m256i mask = _mm256_set1_epi32((1 << lb_codes_bits(kind)) - 1);
 		x = _mm256_cvtepi32_ps(kind == LB_CODES_8 ? codes : _mm256_and_si256(codes, mask));
@@ -221,12 +225,18 @@ void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x)
 
 #ifdef VECTORS
 
+INLINE struct prepared prepare_group(int kind, const struct lb_codes *codes, int64_t g)
+{
+	bool affine = kind != LB_CODES_E2M1 && kind != LB_CODES_E4M3;
+	return prepare(kind, codes->scales[g], affine ? codes->biases[g] : 0);
+}
+
 INLINE void dequantize(int kind, const struct lb_codes *codes, int64_t groups, float *to)
 {
 	const uint8_t *words = codes->words;
 	int chunks = codes->group / LANES;
 	for (int64_t g = 0; g < groups; g++) {
-		struct prepared p = prepare(kind, codes->scales[g], codes->biases[g]);
+		struct prepared p = prepare_group(kind, codes, g);
 		for (int i = 0; i < chunks; i++) {
 			store_vector(to, ordered(kind, value(kind, words, &p)));
 			words += LANES * lb_codes_bits(kind) / 8;
@@ -247,7 +257,7 @@ INLINE void dot(int kind, int rows, int m, const struct lb_codes *codes, int64_t
 	for (int64_t g = 0; g < groups; g++) {
 		struct prepared p[2];
 		for (int r = 0; r < rows; r++)
-			p[r] = prepare(kind, codes[r].scales[g], codes[r].biases[g]);
+			p[r] = prepare_group(kind, &codes[r], g);
 		for (int i = 0; i < chunks; i++, x += LANES)
 			UNROLL
 			for (int r = 0; r < rows; r++) {
@@ -264,6 +274,38 @@ INLINE void dot(int kind, int rows, int m, const struct lb_codes *codes, int64_t
 		sums[i] += sum_vector(acc[i]);
 }
 
+INLINE void spread(int kind, int m, const struct lb_codes *codes, int64_t groups, const float *x,
+		   int64_t x_row, float *sums, int64_t sums_row)
+{
+	const uint8_t *words[2] = { codes[0].words, codes[1].words };
+	int chunks = codes->group / LANES;
+	for (int64_t g = 0; g < groups; g++) {
+		struct prepared p[2] = { prepare_group(kind, &codes[0], g),
+					 prepare_group(kind, &codes[1], g) };
+		for (int i = 0; i < chunks; i++, sums += LANES) {
+			vector w[2];
+			UNROLL
+			for (int r = 0; r < 2; r++) {
+				w[r] = value(kind, words[r], &p[r]);
+				words[r] += LANES * lb_codes_bits(kind) / 8;
+			}
+			UNROLL
+			for (int k = 0; k < m; k++) {
+				vector sum = load_vector(sums + k * sums_row);
+				sum = multiply_add(w[0], broadcast(x[k * x_row]), sum);
+				sum = multiply_add(w[1], broadcast(x[k * x_row + 1]), sum);
+				store_vector(sums + k * sums_row, sum);
+			}
+		}
+	}
+}
+
+void LB_ISA_NAME(lb_tile_restore)(int kind, int64_t n, float *x)
+{
+	for (int64_t i = 0; i < n && lb_codes_bits(kind) == 4; i += LANES)
+		store_vector(x + i, ordered(kind, load_vector(x + i)));
+}
+
 #else
 
 /* Any number of bits: codes cut from a word of eight. */
@@ -274,7 +316,8 @@ static void dequantize(int kind, const struct lb_codes *codes, int64_t groups, f
 	const uint8_t *words = codes->words;
 	uint64_t mask = (1u << bits) - 1;
 	for (int64_t g = 0; g < groups; g++) {
-		float scale = codes->scales[g], bias = codes->biases[g];
+		float scale = codes->scales[g];
+		float bias = codes->biases ? codes->biases[g] : -0.f; /* adds nothing to any zero */
 		for (int i = 0; i < codes->group; i += 8, words += bits, to += 8) {
 			uint64_t word = load_bytes(words, bits);
 			for (int k = 0; k < 8; k++, word >>= bits) {
@@ -294,9 +337,11 @@ static void dot(int kind, int rows, int m, const struct lb_codes *codes, int64_t
 	float line[128];
 	for (int r = 0; r < rows; r++) {
 		struct lb_codes at = codes[r];
-		for (int64_t g = 0; g < groups; g++, at.scales++, at.biases++) {
+		for (int64_t g = 0; g < groups; g++) {
 			dequantize(kind, &at, 1, line);
 			at.words += at.group * lb_codes_bits(kind) / 8;
+			at.scales++;
+			at.biases += at.biases != NULL;
 			for (int k = 0; k < m; k++) {
 				const float *y = x + k * x_row + g * at.group;
 				float sum = 0;
@@ -309,7 +354,31 @@ static void dot(int kind, int rows, int m, const struct lb_codes *codes, int64_t
 	}
 }
 
+static void spread(int kind, int m, const struct lb_codes *codes, int64_t groups, const float *x,
+		   int64_t x_row, float *sums, int64_t sums_row)
+{
+	float line[128];
+	for (int r = 0; r < 2; r++) {
+		struct lb_codes at = codes[r];
+		for (int64_t g = 0; g < groups; g++) {
+			dequantize(kind, &at, 1, line);
+			at.words += at.group * lb_codes_bits(kind) / 8;
+			at.scales++;
+			at.biases += at.biases != NULL;
+			for (int k = 0; k < m; k++) {
+				float *to = sums + k * sums_row + g * at.group, a = x[k * x_row + r];
+				LB_EACH(i, at.group) to[i] += a * line[i];
+			}
+		}
+	}
+}
+
 void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x)
+{
+	(void)kind, (void)n, (void)x;
+}
+
+void LB_ISA_NAME(lb_tile_restore)(int kind, int64_t n, float *x)
 {
 	(void)kind, (void)n, (void)x;
 }
@@ -323,12 +392,20 @@ void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x)
 	{                                                                                    \
 		dot(LB_CODES_##kind, rows, m, codes, groups, x, x_row, sums);                \
 	}
+#define SPREAD(kind, m)                                                                      \
+	static void spread_##kind##_##m(const struct lb_codes *codes, int64_t groups,        \
+					const float *x, int64_t x_row, float *sums,          \
+					int64_t sums_row)                                    \
+	{                                                                                    \
+		spread(LB_CODES_##kind, m, codes, groups, x, x_row, sums, sums_row);         \
+	}
 #define KIND(kind)                                                                           \
 	static void dequantize_##kind(const struct lb_codes *codes, int64_t groups, float *to) \
 	{                                                                                    \
 		dequantize(LB_CODES_##kind, codes, groups, to);                              \
 	}                                                                                    \
-	DOT(kind, 2, 1) DOT(kind, 1, 2) DOT(kind, 1, 4) DOT(kind, 1, 8)
+	DOT(kind, 2, 1) DOT(kind, 1, 2) DOT(kind, 1, 4) DOT(kind, 1, 8)                      \
+	SPREAD(kind, 1) SPREAD(kind, 2) SPREAD(kind, 4) SPREAD(kind, 8)
 #define KINDS(X) X(2) X(3) X(4) X(5) X(6) X(8) X(E2M1) X(E4M3)
 KINDS(KIND)
 
@@ -355,7 +432,16 @@ void LB_ISA_NAME(lb_tile_dot)(const struct lb_codes *codes, int64_t groups, int 
 	functions[codes->kind][m == 1 ? 0 : m == 2 ? 1 : m == 4 ? 2 : 3](codes, groups, x, x_row, sums);
 }
 
-void LB_ISA_NAME(lb_tile_axpy)(int64_t n, float *to, float a, const float *x)
+void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
+				 int64_t x_row, float *sums, int64_t sums_row)
 {
-	LB_EACH(i, n) to[i] += a * x[i];
+	typedef void function(const struct lb_codes *, int64_t, const float *, int64_t, float *, int64_t);
+	static function *const functions[][4] = {
+#define ENTRY(kind) [LB_CODES_##kind] = { spread_##kind##_1, spread_##kind##_2, spread_##kind##_4, \
+					  spread_##kind##_8 },
+		KINDS(ENTRY)
+#undef ENTRY
+	};
+	functions[codes->kind][m == 1 ? 0 : m == 2 ? 1 : m == 4 ? 2 : 3](codes, groups, x, x_row, sums,
+									 sums_row);
 }

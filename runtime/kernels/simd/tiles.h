@@ -75,7 +75,9 @@ void LB_ISA_NAME(lb_tile_dequantize)(const struct lb_codes *codes, int64_t group
 void LB_ISA_NAME(lb_tile_dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
 			      int64_t x_row, float *sums);
 void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x);
-void LB_ISA_NAME(lb_tile_axpy)(int64_t n, float *to, float a, const float *x);
+void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
+				 int64_t x_row, float *sums, int64_t sums_row);
+void LB_ISA_NAME(lb_tile_restore)(int kind, int64_t n, float *x);
 
 void LB_ISA_NAME(lb_widen_f16)(int64_t n, float *dst, const uint16_t *src);
 void LB_ISA_NAME(lb_widen_bf16)(int64_t n, float *dst, const uint16_t *src);
