@@ -13,9 +13,9 @@ enum {
 	FEW_PLAIN = 16,   /* the same, w not transposed */
 	AT_ONCE = 8,      /* rows of x that share one decoding */
 	STRIP = 512,      /* columns, a multiple of every group */
-	PANEL = 1 << 20,  /* floats */
+	PANEL = 1 << 19,  /* floats */
 	PANEL_LINES = 64, /* at least */
-	BLOCK = 1024,     /* rows of x beside a panel */
+	BLOCK = 512,      /* rows of x beside a panel */
 	GRAIN = 1 << 16,
 };
 
@@ -31,7 +31,7 @@ struct product {
 	const char *x;
 	struct lb_quant_matrix w;
 	char *to;
-	float *rows, *sums, *panel; /* scratch */
+	float *rows, *sums, *panel; /* scratch; rows NULL: x can be read where it is */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -220,9 +220,14 @@ static bool multiply_many(const struct product *p)
 	int64_t step = panel_lines(p);
 	for (int64_t first = 0; first < p->m; first += BLOCK) {
 		int64_t m = least(p->m - first, BLOCK);
-		load(p, first, m);
-		struct lb_view x = { .data = p->rows, .dtype = LB_F32, .rank = 2,
-				     .shape = { m, p->k }, .strides = { p->x_row, 1 } };
+		struct lb_view x = { .data = (char *)p->x + first * p->strides[0] * 4, .dtype = LB_F32,
+				     .rank = 2, .shape = { m, p->k },
+				     .strides = { p->strides[0], 1 } };
+		if (p->rows) {
+			load(p, first, m);
+			x.data = p->rows;
+			x.strides[0] = p->x_row;
+		}
 		for (int64_t j = 0; j < p->n; j += step) {
 			struct panel panel = { p, j, least(p->n - j, step) };
 			int64_t rows = p->transpose ? panel.lines : p->k;
@@ -289,11 +294,14 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
 		memcpy(p.strides, x->strides, sizeof p.strides);
 		count = 1;
 	}
+	p.row_axes = lb_join_axes(p.row_axes, p.shape, 1, &p.strides);
 	lb_quant_matrix_of(q, &p.w);
 	bool many = p.m > (transpose ? FEW : FEW_PLAIN) && p.k > 0;
 	p.x_row = p.k + (!transpose && p.k % 2);
 	int64_t rows = many ? least(p.m, BLOCK) : AT_ONCE, lines = many ? panel_lines(&p) : p.n;
-	if (!take(&p, rows * p.x_row, &p.rows) || !take(&p, rows * lines, &p.sums) ||
+	bool in_place = many && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 &&
+			p.strides[0] >= p.k;
+	if ((!in_place && !take(&p, rows * p.x_row, &p.rows)) || !take(&p, rows * lines, &p.sums) ||
 	    (many && !take(&p, lines * p.k, &p.panel)))
 		return false;
 	struct product part = p;
