@@ -247,13 +247,20 @@ static bool multiply_many(const struct product *p)
 
 /* ---- the whole ---- */
 
-static bool take(struct product *p, int64_t floats, float **ret)
+/* Scratch in one piece, which the arena keeps for the next product. */
+static bool take(struct product *p, int64_t rows, int64_t sums, int64_t panel)
 {
-	int64_t bytes;
-	if (!lb_mul(floats, (int64_t)sizeof **ret, &bytes))
+	int64_t floats, bytes;
+	rows = (rows + 15) & ~(int64_t)15; /* so that each begins a cache line */
+	sums = (sums + 15) & ~(int64_t)15;
+	if (!lb_sum_of(rows, sums, &floats) || !lb_sum_of(floats, panel, &floats) ||
+	    !lb_mul(floats, (int64_t)sizeof(float), &bytes))
 		return lb_fail("quantized_matmul: rows of %lld elements are too long", (long long)p->k);
-	*ret = p->exec->scratch(p->exec, bytes + 64);
-	return *ret != NULL;
+	float *at = p->exec->scratch(p->exec, bytes);
+	p->rows = rows ? at : NULL;
+	p->sums = at + rows;
+	p->panel = panel ? at + rows + sums : NULL;
+	return at != NULL;
 }
 
 static bool multiply(const struct product *p)
@@ -301,8 +308,7 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
 	int64_t rows = many ? least(p.m, BLOCK) : AT_ONCE, lines = many ? panel_lines(&p) : p.n;
 	bool in_place = many && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 &&
 			p.strides[0] >= p.k;
-	if ((!in_place && !take(&p, rows * p.x_row, &p.rows)) || !take(&p, rows * lines, &p.sums) ||
-	    (many && !take(&p, lines * p.k, &p.panel)))
+	if (!take(&p, in_place ? 0 : rows * p.x_row, rows * lines, many ? lines * p.k : 0))
 		return false;
 	struct product part = p;
 	for (int64_t i = 0; i < count; i++) {
