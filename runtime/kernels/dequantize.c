@@ -29,7 +29,8 @@ void lb_quant_matrix_of(const struct lb_quant_view *q, struct lb_quant_matrix *r
 			? lb_e4m3_to_float((uint8_t)i) * decode : lb_e8m0_to_float((uint8_t)i);
 }
 
-static const float *floats(const struct lb_quant_matrix *q, const char *from, int64_t n, float *store)
+static const float *floats(const struct lb_quant_matrix *q, const char *from, int64_t n,
+			   float *store)
 {
 	if (q->scale_dtype == LB_F32)
 		return (const float *)(const void *)from;
@@ -58,7 +59,8 @@ struct lb_codes lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int
 	return codes;
 }
 
-void lb_quant_row(const struct lb_quant_matrix *q, int64_t row, int64_t begin, int64_t n, float *to)
+void lb_quant_row(const struct lb_quant_matrix *q, int64_t row, int64_t begin, int64_t n,
+		  float *to)
 {
 	for (int64_t end = begin + n; begin < end; begin += LB_QUANT_CHUNK) {
 		struct lb_quant_scales store;

@@ -435,7 +435,8 @@ void LB_ISA_NAME(lb_tile_dot)(const struct lb_codes *codes, int64_t groups, int 
 void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
 				 int64_t x_row, float *sums, int64_t sums_row)
 {
-	typedef void function(const struct lb_codes *, int64_t, const float *, int64_t, float *, int64_t);
+	typedef void function(const struct lb_codes *, int64_t, const float *, int64_t, float *,
+			      int64_t);
 	static function *const functions[][4] = {
 #define ENTRY(kind) [LB_CODES_##kind] = { spread_##kind##_1, spread_##kind##_2, spread_##kind##_4, \
 					  spread_##kind##_8 },

@@ -231,7 +231,8 @@ def write(suite):
                 parts = all_parts(suite, "quantize/" + name, numbers(rng, dtype, shape), how)
                 for to in FLOATS:
                     dequantize_case(suite, "dequantize/%s/%s" % (name, to), parts, how, to)
-            for kind, x in (("edges", edges(rng, dtype, group)), ("broken", broken(rng, dtype, group))):
+            for make in (edges, broken):
+                x, kind = make(rng, dtype, group), make.__name__
                 parts = all_parts(suite, "quantize/%s/%s" % (tag, kind), x, how)
                 dequantize_case(suite, "dequantize/%s/%s" % (tag, kind), parts, how, dtype)
             few = how in AFFINE and (group != 64 or dtype == "float16")
