@@ -13,7 +13,7 @@ enum {
 	FEW_PLAIN = 16,   /* the same, w not transposed */
 	AT_ONCE = 8,      /* rows of x that share one decoding */
 	STRIP = 512,      /* columns, a multiple of every group */
-	PANEL = 1 << 19,  /* floats */
+	PANEL = 1 << 20,  /* floats */
 	PANEL_LINES = 64, /* at least */
 	BLOCK = 512,      /* rows of x beside a panel */
 	GRAIN = 1 << 16,
