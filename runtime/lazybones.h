@@ -328,6 +328,55 @@ LB_API lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive
  * function of the logits and the key alone. To draw several, broadcast the logits first. */
 LB_API lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key);
 
+/* ---- quantisation ----
+ *
+ * Groups of elements along the last axis become small codes and a scale. Layouts are MLX's
+ * (mlx.core.quantize), so files go both ways: codes are packed into u32 words, the first
+ * in the lowest bits, without gaps (8 codes of 3 or 5 bits in 3 or 5 bytes), so that k
+ * elements take k * bits / 32 words.
+ *
+ *	mode    group        bits              code             scales (…, k / group)
+ *	affine  32, 64*, 128 2, 3, 4*, 5, 6, 8 unsigned integer x's dtype; biases too
+ *	mxfp4   32           4                 e2m1             u8, e8m0: 2^(s - 127)
+ *	mxfp8   32           8                 e4m3             u8, e8m0
+ *	nvfp4   16           4                 e2m1             u8, e4m3
+ *
+ * affine: x = code * scale + bias (the rounding of MLX's affine_quantize: the end of the
+ * range with the larger magnitude is exact, the scale's sign follows it). e2m1 (0, 0.5, 1,
+ * 1.5, 2, 3, 4, 6), e4m3 (without Inf, largest 448), e8m0 (255 is NaN): OCP Microscaling
+ * Formats (MX) specification 1.0, section 5; scales are the power of two nearest to the
+ * group's largest magnitude over the format's, in the logarithm, as MLX has it. nvfp4: e2m1
+ * under e4m3 scales; with a global scale (f32, one element, the tensor's largest magnitude)
+ * each scale is further multiplied by global_scale / (448 * 6). Codes round half to even
+ * and saturate; the arithmetic is that of f32, rounded once at the end.
+ *
+ * A group with a NaN or Inf gets a NaN scale: all of it is NaN after dequantisation. */
+typedef enum lb_quant_mode {
+	LB_QUANT_AFFINE, LB_QUANT_MXFP4, LB_QUANT_MXFP8, LB_QUANT_NVFP4
+} lb_quant_mode;
+
+/* bits and group of 0 are the mode's default (* above, or the only one). */
+typedef struct lb_quant {
+	lb_quant_mode mode;
+	int bits, group;
+} lb_quant;
+
+/* A quantised tensor: biases are for affine alone, global_scale (NULL is fine) for nvfp4. */
+typedef struct lb_quantized {
+	lb_tensor *w, *scales, *biases, *global_scale;
+} lb_quantized;
+
+/* x (…, k) of f16, bf16 or f32, k divisible by the group. Each member is a lazy tensor of its
+ * own; all are NULL on error. global_scale: NULL, or for nvfp4. */
+LB_API lb_quantized lb_quantize(lb_tensor *x, lb_quant how, lb_tensor *global_scale);
+/* The values as f16, bf16 or f32. */
+LB_API lb_tensor *lb_dequantize(lb_quantized q, lb_quant how, lb_dtype dtype);
+/* x (…, m, k) @ w, w being quantised from (…, n, k) and multiplied as its transpose
+ * (transpose = true, MLX's default), or from (…, k, n). The result has x's dtype (f16, bf16
+ * or f32), promoted with that of affine scales. x may be a vector; batch axes broadcast.
+ * The dequantised w is never in memory as a whole. */
+LB_API lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how, bool transpose);
+
 /* ---- evaluation ---- */
 
 /* lb_eval(x, y, …): computes the values of all. False on error. */

@@ -148,6 +148,38 @@ static lb_tensor *concatenate(const struct lbx_wire_node *node, int n, struct lb
 	return result;
 }
 
+/* Quantised operations have a further input or not: biases (affine), a global scale (nvfp4). */
+static int quant_inputs_needed(int op, int given)
+{
+	int least = op == LB_OP_QUANTIZE ? 1 : op == LB_OP_DEQUANTIZE ? 2 : 3;
+	return given == least + 1 ? given : least;
+}
+
+static lb_tensor *quant(int op, const struct lbx_wire_node *node, int n, lb_tensor *const *x)
+{
+	const int64_t *p = node->params;
+	if (p[0] < LB_QUANT_AFFINE || p[0] > LB_QUANT_NVFP4 || p[1] < 0 || p[1] > 8 || p[2] < 0 || p[2] > 128 ||
+	    p[3] < 0 || p[3] > 2) {
+		lb_fail("%.20s: its parameters make no sense", node->op);
+		return NULL;
+	}
+	lb_quant how = { (lb_quant_mode)p[0], (int)p[1], (int)p[2] };
+	if (op == LB_OP_QUANTIZE) {
+		lb_quantized q = lb_quantize(x[0], how, n == 2 ? x[1] : NULL);
+		lb_tensor *const parts[] = { q.w, q.scales, q.biases };
+		if (q.w && !parts[p[3]])
+			lb_fail("%.20s: its parameters make no sense", node->op);
+		return parts[p[3]];
+	}
+	int first = op == LB_OP_QUANTIZED_MATMUL, extra = first + 2;
+	lb_quantized q = { .w = x[first], .scales = x[first + 1] };
+	if (n > extra)
+		*(how.mode == LB_QUANT_AFFINE ? &q.biases : &q.global_scale) = x[extra];
+	if (op == LB_OP_DEQUANTIZE)
+		return lb_dequantize(q, how, (lb_dtype)node->dtype);
+	return lb_quantized_matmul(x[0], q, how, p[3] != 0);
+}
+
 static int inputs_needed(int op, int given)
 {
 	switch (lb_op_class(op)) {
@@ -164,6 +196,8 @@ static int inputs_needed(int op, int given)
 	case LB_CLASS_CONCATENATE:
 	case LB_CLASS_KERNEL:
 		return given;
+	case LB_CLASS_QUANT:
+		return quant_inputs_needed(op, given);
 	default:
 		return 1;
 	}
@@ -207,6 +241,8 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, struc
 		return concatenate(node, n, inputs);
 	case LB_CLASS_KERNEL:
 		return lbx_rebuild_model(op, node, n, x);
+	case LB_CLASS_QUANT:
+		return quant(op, node, n, x);
 	default:
 		lb_fail("%.20s: a replay cannot compute it", node->op);
 		return NULL;

@@ -172,6 +172,46 @@ static bool gather(struct lb_run *run, struct lb_tensor *t)
 	return lb_kernel_take_along(&run->exec, &x, &indices, axis, lb_tensor_data(t));
 }
 
+/* Words, scales, and biases or a global scale, from input `first` on. */
+static struct lb_quant_view quantized(const struct lb_tensor *t, uint32_t first)
+{
+	struct lb_quant_view q = {
+		.format = { (int)t->params[0], (int)t->params[1], (int)t->params[2] },
+		.words = lb_view_of(lb_tensor_input(t, first)),
+		.scales = lb_view_of(lb_tensor_input(t, first + 1)),
+	};
+	if (t->n_inputs > first + 2)
+		q.extra = lb_view_of(lb_tensor_input(t, first + 2));
+	return q;
+}
+
+static bool quantized_product(struct lb_run *run, struct lb_tensor *t)
+{
+	struct lb_quant_view q = quantized(t, 1);
+	const struct lb_tensor *x = lb_tensor_input(t, 0);
+	int batch_rank = t->rank - 1 - (x->rank > 1);
+	struct lb_view *parts[] = { &q.words, &q.scales, &q.extra };
+	int n = q.format.mode == LB_QUANT_AFFINE ? 3 : 2;
+	struct lb_view vx = operand(x, false, batch_rank, t->shape);
+	for (int i = 0; i < n; i++)
+		*parts[i] = operand(lb_tensor_input(t, (uint32_t)i + 1), true, batch_rank, t->shape);
+	return lb_kernel_quantized_matmul(&run->exec, &vx, &q, t->params[3] != 0, lb_tensor_data(t));
+}
+
+static bool quant(struct lb_run *run, struct lb_tensor *t, const struct lb_view *x)
+{
+	if (t->op == LB_OP_QUANTIZED_MATMUL)
+		return quantized_product(run, t);
+	struct lb_quant_view q;
+	if (t->op == LB_OP_DEQUANTIZE) {
+		q = quantized(t, 0);
+		return lb_kernel_dequantize(&run->exec, &q, lb_tensor_data(t), (enum lb_dtype)t->dtype);
+	}
+	q.format = (struct lb_quant_format){ (int)t->params[0], (int)t->params[1], (int)t->params[2] };
+	const float *global = t->n_inputs > 1 ? lb_tensor_data(lb_tensor_input(t, 1)) : NULL;
+	return lb_kernel_quantize(&run->exec, &q.format, (int)t->params[3], x, global, lb_tensor_data(t));
+}
+
 bool lb_run_single(struct lb_run *run, struct lb_tensor *t)
 {
 	if (lb_op_class(t->op) == LB_CLASS_VIEW)
@@ -203,6 +243,8 @@ bool lb_run_single(struct lb_run *run, struct lb_tensor *t)
 		return gather(run, t);
 	case LB_CLASS_KERNEL:
 		return lb_run_kernel(run, t);
+	case LB_CLASS_QUANT:
+		return quant(run, t, &x);
 	default:
 		return lb_fail("%s: cannot be computed", lb_ops[t->op].name);
 	}

@@ -129,6 +129,34 @@ bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struc
 /* For status displays: which BLAS is in use, or "none". */
 const char *lb_blas_name(void);
 
+/* ---- quantisation (quantize.c, dequantize.c, quant_matmul.c) ---- */
+
+/* What lazybones.h says of the formats; `mode` is an enum lb_quant_mode. The caller has checked
+ * that mode, bits and group go together. */
+struct lb_quant_format {
+	int mode, bits, group;
+};
+enum { LB_QUANT_WORDS, LB_QUANT_SCALES, LB_QUANT_BIASES };
+
+/* A quantised tensor in memory: all of one rank, rows along the last axis contiguous.
+ * `extra`: biases (affine), or one f32 (nvfp4's global scale), or without data. */
+struct lb_quant_view {
+	struct lb_quant_format format;
+	struct lb_view words, scales, extra;
+};
+
+/* One part of x, quantised; `to` is dense. `global` may be NULL. */
+bool lb_kernel_quantize(struct lb_exec *exec, const struct lb_quant_format *format, int part,
+			const struct lb_view *x, const float *global, void *to);
+/* `to` is dense, of f16, bf16 or f32. */
+bool lb_kernel_dequantize(struct lb_exec *exec, const struct lb_quant_view *q, void *to,
+			  enum lb_dtype dtype);
+/* to (dense) of x's dtype = x (…, m, k) @ w; w (…, n, k) when transpose, else (…, k, n), with x's
+ * rank and its batch axes (stride 0 where broadcast). Memory beyond `to` is bounded by a panel
+ * of w and a block of x's rows. */
+bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
+				const struct lb_quant_view *q, bool transpose, void *to);
+
 /* ---- gathers (gather.c) ---- */
 
 /* to (dense) = x with `axis` replaced by the indices' axes. Indices of any integer dtype;

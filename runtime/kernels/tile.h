@@ -36,6 +36,17 @@ struct lb_gemm {
 	int64_t to_row;
 };
 
+/* Groups of a quantised row, scales and biases already float; biases are NULL for e2m1 and e4m3. */
+enum lb_codes_kind {
+	LB_CODES_2, LB_CODES_3, LB_CODES_4, LB_CODES_5, LB_CODES_6, LB_CODES_8, LB_CODES_E2M1,
+	LB_CODES_E4M3, LB_CODES_KINDS,
+};
+struct lb_codes {
+	int kind, group;
+	const uint8_t *words;
+	const float *scales, *biases;
+};
+
 struct lb_tiles {
 	/* The function of an elementwise op; NULL if there is none for the dtypes. `to` is
 	 * the destination's dtype, `from` that of operand a (of b for WHERE). */
@@ -68,6 +79,19 @@ struct lb_tiles {
 	/* to[j] = x . row j, of n rows of k contiguous elements; f32 or f64 */
 	void (*dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride,
 		     int dtype);
+	void (*dequantize)(const struct lb_codes *codes, int64_t groups, float *to);
+	/* sums[r * m + i] += codes[r] . x[i], x in the order that `arrange` makes; x[i] is at
+	 * x + i * x_row. m is 1, 2, 4 or 8; rows of codes is 2 when m is 1, else 1. */
+	void (*dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
+		    int64_t x_row, float *sums);
+	/* Puts n floats, whole groups, into the order in which `dot` meets codes. */
+	void (*arrange)(int kind, int64_t n, float *x);
+	/* sums[i] += x[i][0] * codes[0] + x[i][1] * codes[1], i < m, the sums in the order of
+	 * `arrange`; sums[i] is at sums + i * sums_row. */
+	void (*spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
+		       int64_t x_row, float *sums, int64_t sums_row);
+	/* The inverse of `arrange`. */
+	void (*restore)(int kind, int64_t n, float *x);
 };
 
 extern const struct lb_tiles lb_tiles_base;

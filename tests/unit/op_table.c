@@ -20,7 +20,7 @@
 #define GATHERS(X) X(take) X(take_along_axis)
 #define FILLS(X) X(zeros) X(ones)
 #define OTHERS(X) X(var) X(astype) X(slice) X(flatten) X(as_strided) X(split) X(addmm) X(full) \
-	X(arange) X(eye) X(chain)
+	X(arange) X(eye) X(chain) X(quantize) X(dequantize) X(quantized_matmul)
 
 #define X(name) \
 static lb_tensor *run_##name(const struct call *c) \
@@ -185,6 +185,40 @@ static lb_tensor *run_eye(const struct call *c)
 {
 	return lb_eye(args_int(c->args, "rows", 0), args_int(c->args, "cols", 0),
 		      args_int(c->args, "k", 0), args_dtype(c->args));
+}
+
+static lb_quant quant_of(const struct args *args)
+{
+	static const char *const modes[] = { "affine", "mxfp4", "mxfp8", "nvfp4" };
+	lb_quant how = { LB_QUANT_AFFINE, (int)args_int(args, "bits", 0), (int)args_int(args, "group", 0) };
+	const char *mode = args_find(args, "mode");
+	for (int i = 0; i < 4; i++)
+		if (strcmp(modes[i], mode) == 0)
+			how.mode = (lb_quant_mode)i;
+	return how;
+}
+
+static lb_quantized quantized_of(lb_tensor *const *in)
+{
+	return (lb_quantized){ .w = in[0], .scales = in[1], .biases = in[2], .global_scale = in[3] };
+}
+
+static lb_tensor *run_quantize(const struct call *c)
+{
+	lb_quantized q = lb_quantize(c->in[0], quant_of(c->args), c->n > 1 ? c->in[1] : NULL);
+	lb_tensor *const parts[] = { q.w, q.scales, q.biases };
+	return parts[args_int(c->args, "part", 0)];
+}
+
+static lb_tensor *run_dequantize(const struct call *c)
+{
+	return lb_dequantize(quantized_of(c->in), quant_of(c->args), args_dtype(c->args));
+}
+
+static lb_tensor *run_quantized_matmul(const struct call *c)
+{
+	return lb_quantized_matmul(c->in[0], quantized_of(c->in + 1), quant_of(c->args),
+				   args_int(c->args, "transpose", 1));
 }
 
 /* One step of a chain: OP:REGISTERS:KEY=VALUE;… */

@@ -193,6 +193,32 @@ static void models(void **state)
 		}
 }
 
+static void quantised(void **state)
+{
+	(void)state;
+	const lb_quant formats[] = {
+		{ LB_QUANT_AFFINE, 3, 32 }, { LB_QUANT_AFFINE, 4, 64 }, { LB_QUANT_MXFP4, 0, 0 },
+		{ LB_QUANT_MXFP8, 0, 0 }, { LB_QUANT_NVFP4, 0, 0 },
+	};
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		LB_SCOPE {
+			lb_tensor *x = numbers(LB_SHAPE(2, 3, 128), LB_F32);
+			bool scaled = formats[i].mode == LB_QUANT_NVFP4;
+			lb_tensor *scale = scaled ? lb_max(x, LB_ALL_AXES, false) : NULL;
+			lb_quantized q = lb_quantize(numbers(LB_SHAPE(128, 128), LB_BF16), formats[i], scale);
+			same(q.w);
+			same(q.scales);
+			if (q.biases)
+				same(q.biases);
+			q = lb_quantize(numbers(LB_SHAPE(128, 128), LB_BF16), formats[i], scale);
+			same(lb_dequantize(q, formats[i], LB_F16));
+			q = lb_quantize(numbers(LB_SHAPE(128, 128), LB_BF16), formats[i], scale);
+			same(lb_quantized_matmul(x, q, formats[i], true));
+			q = lb_quantize(numbers(LB_SHAPE(128, 128), LB_BF16), formats[i], scale);
+			same(lb_quantized_matmul(x, q, formats[i], false));
+		}
+}
+
 static void long_chain(void **state)
 {
 	(void)state;
@@ -267,14 +293,17 @@ static void damaged_records(void **state)
 {
 	(void)state;
 	LB_SCOPE {
-		lb_tensor *leaf = numbers(LB_SHAPE(4, 6), LB_F32);
-		assert_true(lb_eval(leaf));
+		lb_tensor *leaf = numbers(LB_SHAPE(4, 6), LB_F32), *wide = numbers(LB_SHAPE(4, 64), LB_F32);
+		lb_quantized q = lb_quantize(wide, (lb_quant){ 0 }, NULL), r = lb_quantize(wide, (lb_quant){ 0 }, NULL);
+		assert_true(lb_eval(leaf, wide, q.w, q.scales, q.biases));
 		lb_tensor *xs[] = {
 			lb_exp(leaf), lb_sum(leaf, LB_AXES(0), false), lb_matmul(leaf, lb_transpose(leaf, LB_ALL_AXES)),
 			lb_transpose(leaf, LB_ALL_AXES), lb_softmax(leaf, LB_AXES(0)),
 			lb_concatenate(2, (lb_tensor *[]){ leaf, leaf }, 1),
 			lb_take(leaf, lb_full(LB_SHAPE(2), 1, LB_I32), 0), lb_arange(0, 9, 1, LB_I32),
 			lb_random_normal(LB_SHAPE(3), LB_F32, lb_key(1)), lb_eye(3, 3, 0, LB_F32),
+			r.biases, lb_dequantize(q, (lb_quant){ 0 }, LB_F32),
+			lb_quantized_matmul(wide, q, (lb_quant){ 0 }, true),
 		};
 		const uint64_t values[] = { 0, 1, 2, 7, 31, 255, 4096, UINT32_MAX, INT64_MAX, UINT64_MAX,
 					    (uint64_t)INT64_MIN, (uint64_t)(uintptr_t)leaf };
@@ -290,7 +319,9 @@ static void damaged_records(void **state)
 				LIES(xs[i], offset, values[v]);
 				LIES(xs[i], size, values[v]);
 				lies(xs[i], offsetof(struct lb_tensor, params), 8, values[v]);
+				lies(xs[i], offsetof(struct lb_tensor, params) + 8, 8, values[v]);
 				lies(xs[i], offsetof(struct lb_tensor, params) + 16, 8, values[v]);
+				lies(xs[i], offsetof(struct lb_tensor, params) + 24, 8, values[v]);
 				lies(xs[i], offsetof(struct lb_tensor, shape), 8, values[v]);
 				lies(xs[i], offsetof(struct lb_tensor, strides) + 8, 8, values[v]);
 				lies(xs[i], offsetof(struct lb_tensor, inputs), 8, values[v]);
@@ -325,6 +356,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(creation, open_self, close_self),
 		cmocka_unit_test_setup_teardown(the_rest, open_self, close_self),
 		cmocka_unit_test_setup_teardown(models, open_self, close_self),
+		cmocka_unit_test_setup_teardown(quantised, open_self, close_self),
 		cmocka_unit_test_setup_teardown(long_chain, open_self, close_self),
 		cmocka_unit_test_setup_teardown(failing_operation, open_self, close_self),
 		cmocka_unit_test_setup_teardown(limits, open_self, close_self),

@@ -65,4 +65,9 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.rotate = LB_ISA_NAME(lb_tile_rotate),
 	.attend = LB_ISA_NAME(lb_tile_attend),
 	.dots = LB_ISA_NAME(lb_tile_dots),
+	.dequantize = LB_ISA_NAME(lb_tile_dequantize),
+	.dot = LB_ISA_NAME(lb_tile_dot),
+	.arrange = LB_ISA_NAME(lb_tile_arrange),
+	.spread = LB_ISA_NAME(lb_tile_spread),
+	.restore = LB_ISA_NAME(lb_tile_restore),
 };

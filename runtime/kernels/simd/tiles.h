@@ -79,6 +79,13 @@ void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, cons
 				 void *top, void *sum, int64_t n_values, void *values, int dtype);
 void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows,
 			       int64_t stride, int dtype);
+void LB_ISA_NAME(lb_tile_dequantize)(const struct lb_codes *codes, int64_t groups, float *to);
+void LB_ISA_NAME(lb_tile_dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
+			      int64_t x_row, float *sums);
+void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x);
+void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
+				 int64_t x_row, float *sums, int64_t sums_row);
+void LB_ISA_NAME(lb_tile_restore)(int kind, int64_t n, float *x);
 
 void LB_ISA_NAME(lb_widen_f16)(int64_t n, float *dst, const uint16_t *src);
 void LB_ISA_NAME(lb_widen_bf16)(int64_t n, float *dst, const uint16_t *src);

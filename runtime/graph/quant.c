@@ -1,0 +1,250 @@
+#include "graph/promote.h"
+#include "graph/shape.h"
+
+static const struct {
+	const char *name;
+	int bits, group; /* defaults */
+} modes[] = {
+	[LB_QUANT_AFFINE] = { "affine", 4, 64 },
+	[LB_QUANT_MXFP4] = { "mxfp4", 4, 32 },
+	[LB_QUANT_MXFP8] = { "mxfp8", 8, 32 },
+	[LB_QUANT_NVFP4] = { "nvfp4", 4, 16 },
+};
+
+/* Fills in defaults, and checks what goes together. */
+static bool complete(const char *op, lb_quant *how)
+{
+	if ((unsigned)how->mode >= sizeof modes / sizeof *modes)
+		return lb_fail("%s: %d is no quantisation mode", op, (int)how->mode);
+	const char *name = modes[how->mode].name;
+	int bits = modes[how->mode].bits, group = modes[how->mode].group;
+	how->bits = how->bits ? how->bits : bits;
+	how->group = how->group ? how->group : group;
+	if (how->mode != LB_QUANT_AFFINE && how->bits != bits)
+		return lb_fail("%s: %s has codes of %d bits, not %d", op, name, bits, how->bits);
+	if (how->mode != LB_QUANT_AFFINE && how->group != group)
+		return lb_fail("%s: %s has groups of %d, not %d", op, name, group, how->group);
+	if (how->bits < 2 || how->bits > 8 || how->bits == 7)
+		return lb_fail("%s: codes of %d bits: affine has 2, 3, 4, 5, 6 or 8", op, how->bits);
+	if (how->mode == LB_QUANT_AFFINE && how->group != 32 && how->group != 64 && how->group != 128)
+		return lb_fail("%s: groups of %d: affine has 32, 64 or 128", op, how->group);
+	return true;
+}
+
+static bool is_float(int dtype)
+{
+	return dtype >= LB_F16 && dtype <= LB_F32;
+}
+
+static struct lb_tensor *node(int op, enum lb_dtype dtype, int rank, const int64_t *shape, int n,
+			      struct lb_tensor *const *inputs, lb_quant how, int64_t last,
+			      const void *site)
+{
+	struct lb_tensor *t = lb_tensor_begin(op, dtype, rank, shape, n, inputs, site);
+	if (t) {
+		t->params[0] = how.mode;
+		t->params[1] = how.bits;
+		t->params[2] = how.group;
+		t->params[3] = last;
+	}
+	return lb_tensor_publish(t);
+}
+
+static bool check_global(const char *op, const struct lb_tensor *global, lb_quant how)
+{
+	char text[LB_SHAPE_TEXT];
+	if (!global)
+		return true;
+	if (how.mode != LB_QUANT_NVFP4)
+		return lb_fail("%s: a global scale goes with nvfp4, not with %s", op, modes[how.mode].name);
+	if (global->dtype != LB_F32 || global->size != 1)
+		return lb_fail("%s: the global scale must be one float32, not %s %s", op,
+			       lb_dtypes[global->dtype].name,
+			       lb_shape_text(global->rank, global->shape, text));
+	return true;
+}
+
+lb_quantized lb_quantize(lb_tensor *x, lb_quant how, lb_tensor *global_scale)
+{
+	LB_ENTER();
+	lb_quantized q = { .global_scale = global_scale };
+	if (!x || !complete("quantize", &how) || !check_global("quantize", global_scale, how))
+		return (lb_quantized){ 0 };
+	char text[LB_SHAPE_TEXT];
+	lb_shape_text(x->rank, x->shape, text);
+	if (!is_float(x->dtype)) {
+		lb_fail("quantize: x %s is %s: cast it with lb_astype() to float32, float16 or bfloat16",
+			text, lb_dtypes[x->dtype].name);
+		return (lb_quantized){ 0 };
+	}
+	if (x->rank == 0 || x->shape[x->rank - 1] % how.group) {
+		lb_fail("quantize: the last axis of x %s does not divide into groups of %d: pad it, or take "
+			"another group", text, how.group);
+		return (lb_quantized){ 0 };
+	}
+	int64_t shape[LB_MAX_RANK];
+	__builtin_memcpy(shape, x->shape, sizeof shape);
+	bool affine = how.mode == LB_QUANT_AFFINE;
+	enum lb_dtype dtype = affine ? (enum lb_dtype)x->dtype : LB_U8;
+	struct lb_tensor *inputs[] = { x, global_scale };
+	int n = global_scale ? 2 : 1, last = x->rank - 1;
+	shape[last] = x->shape[last] / 32 * how.bits + x->shape[last] % 32 * how.bits / 32;
+	q.w = node(LB_OP_QUANTIZE, LB_U32, x->rank, shape, n, inputs, how, 0, site);
+	shape[last] = x->shape[last] / how.group;
+	q.scales = node(LB_OP_QUANTIZE, dtype, x->rank, shape, n, inputs, how, 1, site);
+	if (affine)
+		q.biases = node(LB_OP_QUANTIZE, dtype, x->rank, shape, n, inputs, how, 2, site);
+	if (!q.w || !q.scales || (affine && !q.biases))
+		return (lb_quantized){ 0 };
+	return q;
+}
+
+/* ---- tensors that claim to be quantised ---- */
+
+static bool same_but_last(const struct lb_tensor *a, const struct lb_tensor *b)
+{
+	return a->rank == b->rank && lb_same_shape(a->rank - 1, a->shape, b->rank - 1, b->shape);
+}
+
+static bool check_scales(const char *op, const lb_quantized *q, lb_quant how)
+{
+	const struct lb_tensor *w = q->w, *scales = q->scales, *biases = q->biases;
+	const char *name = modes[how.mode].name;
+	char tw[LB_SHAPE_TEXT], ts[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
+	bool affine = how.mode == LB_QUANT_AFFINE;
+	if (!scales)
+		return lb_fail("%s: no scales: %s needs those that lb_quantize() made with w", op, name);
+	if (affine && !biases)
+		return lb_fail("%s: no biases: affine needs those that lb_quantize() made with w; mxfp4, mxfp8 "
+			       "and nvfp4 have none", op);
+	if (!affine && biases)
+		return lb_fail("%s: %s has no biases: leave them NULL, or say affine", op, name);
+	if (w->dtype != LB_U32)
+		return lb_fail("%s: w is %s: packed codes are uint32", op, lb_dtypes[w->dtype].name);
+	if (affine && (!is_float(scales->dtype) || !is_float(biases->dtype)))
+		return lb_fail("%s: scales are %s and biases %s: affine has float32, float16 or bfloat16", op,
+			       lb_dtypes[scales->dtype].name, lb_dtypes[biases->dtype].name);
+	if (!affine && scales->dtype != LB_U8)
+		return lb_fail("%s: scales are %s: %s has uint8", op, lb_dtypes[scales->dtype].name, name);
+	lb_shape_text(w->rank, w->shape, tw);
+	lb_shape_text(scales->rank, scales->shape, ts);
+	if (biases && !lb_same_shape(scales->rank, scales->shape, biases->rank, biases->shape))
+		return lb_fail("%s: scales %s and biases %s must have one shape", op, ts,
+			       lb_shape_text(biases->rank, biases->shape, tb));
+	int64_t codes, from_scales;
+	if (w->rank == 0 || !same_but_last(w, scales) ||
+	    !lb_mul(w->shape[w->rank - 1], 32, &codes) ||
+	    !lb_mul(scales->shape[w->rank - 1], how.group, &from_scales) || codes % how.bits ||
+	    codes / how.bits != from_scales)
+		return lb_fail("%s: w %s and scales %s do not fit %s of %d bits in groups of %d: a word holds "
+			       "32 / %d codes, a scale is for %d", op, tw, ts, name, how.bits, how.group,
+			       how.bits, how.group);
+	return true;
+}
+
+/* Rows that lie contiguously: x itself, or a copy. */
+static struct lb_tensor *with_rows(struct lb_tensor *x, const void *site)
+{
+	int last = x->rank - 1;
+	if (x->shape[last] <= 1 || x->strides[last] == 1)
+		return x;
+	return lb_node(LB_OP_CONTIGUOUS, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
+}
+
+/* The inputs of an operation on q after x: words, scales, and biases or the global scale.
+ * Their number, or 0. */
+static int gather_inputs(const char *op, const lb_quantized *q, lb_quant how,
+			 struct lb_tensor *inputs[3], const void *site)
+{
+	if (!q->w || !check_scales(op, q, how) || !check_global(op, q->global_scale, how))
+		return 0;
+	inputs[0] = with_rows(q->w, site);
+	inputs[1] = q->scales;
+	inputs[2] = q->biases;
+	if (q->biases) {
+		enum lb_dtype dtype;
+		if (!lb_common_dtype(op, 2, inputs + 1, &dtype))
+			return 0;
+		inputs[1] = lb_as(inputs[1], dtype, site);
+		inputs[2] = lb_as(inputs[2], dtype, site);
+		inputs[2] = inputs[2] ? with_rows(inputs[2], site) : NULL;
+		if (!inputs[2])
+			return 0;
+	} else {
+		inputs[2] = q->global_scale;
+	}
+	inputs[1] = inputs[1] ? with_rows(inputs[1], site) : NULL;
+	return !inputs[0] || !inputs[1] ? 0 : inputs[2] ? 3 : 2;
+}
+
+lb_tensor *lb_dequantize(lb_quantized q, lb_quant how, lb_dtype dtype)
+{
+	LB_ENTER();
+	struct lb_tensor *inputs[3];
+	if (!q.w || !complete("dequantize", &how))
+		return NULL;
+	if (!is_float((int)dtype)) {
+		lb_fail("dequantize: %s cannot hold the values: ask for float32, float16 or bfloat16",
+			lb_dtype_name(dtype));
+		return NULL;
+	}
+	int n = gather_inputs("dequantize", &q, how, inputs, site);
+	if (!n)
+		return NULL;
+	int64_t shape[LB_MAX_RANK];
+	__builtin_memcpy(shape, q.w->shape, sizeof shape);
+	shape[q.w->rank - 1] = q.scales->shape[q.w->rank - 1] * how.group;
+	return node(LB_OP_DEQUANTIZE, dtype, q.w->rank, shape, n, inputs, how, 0, site);
+}
+
+lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how, bool transpose)
+{
+	static const char op[] = "quantized_matmul";
+	LB_ENTER();
+	struct lb_tensor *inputs[4];
+	if (!x || !q.w || !complete(op, &how))
+		return NULL;
+	int n = gather_inputs(op, &q, how, inputs + 1, site), w_rank = q.w->rank;
+	if (!n)
+		return NULL;
+	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT];
+	lb_shape_text(x->rank, x->shape, tx);
+	lb_shape_text(w_rank, q.w->shape, tw);
+	if (x->rank < 1 || w_rank < 2) {
+		lb_fail("%s: x %s must have an axis at least, w %s two", op, tx, tw);
+		return NULL;
+	}
+	inputs[0] = x;
+	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
+	if (how.mode == LB_QUANT_AFFINE &&
+	    !lb_common_dtype(op, 2, (struct lb_tensor *[]){ x, inputs[2] }, &dtype))
+		return NULL;
+	if (!is_float(x->dtype) || !is_float(dtype)) {
+		lb_fail("%s: x %s is %s: cast it with lb_astype() to float32, float16 or bfloat16", op, tx,
+			lb_dtypes[x->dtype].name);
+		return NULL;
+	}
+	int64_t inner = q.scales->shape[w_rank - 1] * how.group, outer = q.w->shape[w_rank - 2];
+	int64_t k = transpose ? inner : outer, columns = transpose ? outer : inner;
+	if (x->shape[x->rank - 1] != k) {
+		lb_fail("%s: the last axis of x %s does not match w %s: %lld against %lld%s", op, tx, tw,
+			(long long)x->shape[x->rank - 1], (long long)k,
+			x->shape[x->rank - 1] == columns ? "; try the other value of transpose" : "");
+		return NULL;
+	}
+	int rank, batch = x->rank > 2 ? x->rank - 2 : 0;
+	int64_t shape[LB_MAX_RANK];
+	if (!lb_broadcast(op, batch, x->shape, w_rank - 2, q.w->shape, &rank, shape))
+		return NULL;
+	if (rank + 2 > LB_MAX_RANK) {
+		lb_fail("%s: %d batch axes are more than fit", op, rank);
+		return NULL;
+	}
+	if (x->rank > 1)
+		shape[rank++] = x->shape[x->rank - 2];
+	shape[rank++] = columns;
+	inputs[0] = lb_as(x, dtype, site);
+	if (!inputs[0])
+		return NULL;
+	return node(LB_OP_QUANTIZED_MATMUL, dtype, rank, shape, n + 1, inputs, how, transpose, site);
+}
