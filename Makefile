@@ -153,7 +153,7 @@ $(foreach isa,$(isa_levels),$(eval $(call isa_rule,$(isa))))
 $(out)/lib/$(real_name): $(runtime_obj) runtime/lazybones.map
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) $(shared_flags) -Wl,-soname,$(soname) \
+	$(Q)$(link) $(shared_flags) -Wl,-soname,$(soname) -Wl,-z,nodelete \
 		-Wl,--version-script=runtime/lazybones.map -o $@ $(runtime_obj) $(runtime_libs)
 
 $(shared): $(out)/lib/$(real_name)
@@ -296,7 +296,7 @@ share := $(PREFIX)/share/lazybones
 autoload_dir = $(AUTOLOAD)$(shell realpath -m '$(LIBDIR)')
 stage = install -m $1 $2 '$(DESTDIR)$3'
 instantiate = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
-	-e 's|@VERSION@|$(VERSION)|g' -e 's|@PRIVATE@|$(runtime_libs)|g' \
+	-e 's|@VERSION@|$(VERSION)|g' -e 's|@PRIVATE@|$(runtime_libs) $(if $(have_unwind),-llzma -lz)|g' \
 	-e 's|@PLUGIN@|$(LIBDIR)/gdb/lazybones-gdb.so|g'
 
 install: all ## install into $(DESTDIR)$(PREFIX)

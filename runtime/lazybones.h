@@ -186,7 +186,8 @@ LB_API lb_tensor *lb_greater_equal(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_logical_and(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_logical_or(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_where(lb_tensor *condition, lb_tensor *a, lb_tensor *b);
-/* low or high may be NULL: no bound there. */
+/* low or high, not both, may be NULL: no bound there. After a failed call a NULL bound is taken
+ * for one that failed. */
 LB_API lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high);
 
 /* ---- views: they share the input's buffer ---- */
@@ -480,7 +481,8 @@ LB_API void lb_clear_cache(void);
 
 /* Evaluates the tensor with this id on the calling thread alone, taking no lock that
  * another thread might hold and calling no allocator; made to be called by a debugger
- * in a stopped program. Returns 0, or a static text that says why it refused. */
+ * in a stopped program, whose other threads stay stopped meanwhile. Returns 0, or a static
+ * text that says why it refused. */
 LB_API const char *lb_debug_eval(uint64_t id);
 
 #ifdef __cplusplus

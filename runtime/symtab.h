@@ -53,7 +53,6 @@ enum lb_state {
 enum lb_tensor_flag {
 	LB_FLAG_WEAK = 1 << 0,     /* a weak scalar: takes the other operand's dtype */
 	LB_FLAG_DETACHED = 1 << 1, /* `inputs` holds ids, not addresses */
-	LB_FLAG_RETAINED = 1 << 2, /* evaluated because somebody asked for this very tensor */
 };
 
 /* Bits that a debugger may set in a tensor's `watch`, or in the root's `watch_all`,

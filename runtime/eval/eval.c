@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "eval/debug.h"
 #include "eval/run.h"
 #include "memory/thread.h"
 #include "probes.h"
@@ -34,6 +36,39 @@ static void wake_waiting(void)
 	pthread_mutex_lock(&done_lock);
 	pthread_cond_broadcast(&done);
 	pthread_mutex_unlock(&done_lock);
+}
+
+/* The other threads' evaluations do not go on in the child: what they had claimed is lazy
+ * again. Their buffers are lost; giving them back would take locks. */
+static void after_fork_in_child(void)
+{
+	static const pthread_mutex_t fresh_lock = PTHREAD_MUTEX_INITIALIZER;
+	static const pthread_cond_t fresh_done = PTHREAD_COND_INITIALIZER;
+	struct lb_thread *own = lb_self_pointer ? lb_self_pointer->record : NULL, *thread;
+	struct lb_tensor *t;
+
+	done_lock = fresh_lock;
+	done = fresh_done;
+	waiting = 0;
+	for (uint64_t slot = 0; (t = lb_slab_at(LB_KIND_TENSOR, slot)); slot++) {
+		if (lb_tensor_state(t) != LB_STATE_EVALUATING || (own && t->eval == own->eval))
+			continue;
+		if (t->seq & 1)
+			lb_record_end(&t->seq);
+		t->buffer = 0;
+		lb_tensor_to_lazy(t, lb_buffer_drop);
+	}
+	for (uint64_t slot = 0; (thread = lb_slab_at(LB_KIND_THREAD, slot)); slot++) {
+		if (thread == own)
+			thread->id = (uint64_t)getpid(); /* the one thread's number */
+		else
+			thread->id = thread->eval = thread->tensor = thread->waits_for = 0;
+	}
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, after_fork_in_child);
 }
 
 /* ---- one step ---- */
@@ -94,7 +129,7 @@ static void settle(struct lb_run *run, struct lb_step *step)
 		step->finished = true;
 		lb_tensor_to_lazy(t, run->drop);
 	}
-	if (watched & LB_WATCH_EVAL)
+	if ((watched & LB_WATCH_EVAL) && !run->plain)
 		lb_probe_eval_tensor(id, (uint64_t)(uintptr_t)t, site);
 }
 
@@ -102,9 +137,10 @@ static void settle(struct lb_run *run, struct lb_step *step)
 static void finish_group(struct lb_run *run, struct lb_step *head)
 {
 	struct lb_step *steps = run->schedule.steps;
-	for (uint32_t m = head->next; m != LB_NO_STEP; m = steps[m].next)
+	for (uint32_t m = head->next; m != LB_NO_STEP && !run->plain; m = steps[m].next)
 		look_for_nan(&steps[m]);
-	look_for_nan(head);
+	if (!run->plain)
+		look_for_nan(head);
 	for (uint32_t m = head->next; m != LB_NO_STEP; m = steps[m].next)
 		settle(run, &steps[m]);
 	settle(run, head);
@@ -121,9 +157,11 @@ static bool run_step(struct lb_run *run, struct lb_step *step, struct lb_thread 
 	struct lb_arena_mark mark = lb_arena_mark(run->arena);
 
 	record->tensor = t->id;
-	lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, t->op, members);
+	if (!run->plain)
+		lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, t->op, members);
 	bool ok = chain ? lb_run_chain(run, step) : lb_run_single(run, t);
-	lb_probe_op_done(t->id, (uint64_t)(uintptr_t)t, t->op, ok);
+	if (!run->plain)
+		lb_probe_op_done(t->id, (uint64_t)(uintptr_t)t, t->op, ok);
 	record->tensor = 0;
 	record->done += (uint64_t)members;
 	lb_arena_reset(run->arena, mark);
@@ -140,9 +178,11 @@ static bool run_step(struct lb_run *run, struct lb_step *step, struct lb_thread 
 
 /* ---- an evaluation ---- */
 
-static bool run_schedule(struct lb_run *run, struct lb_thread *record)
+bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 {
 	struct lb_schedule *s = &run->schedule;
+	/* what runs inside another evaluation gives the record back as it was */
+	struct lb_thread outer = *record;
 	lb_record_begin(&record->seq);
 	record->eval = s->eval;
 	record->done = 0;
@@ -159,7 +199,11 @@ static bool run_schedule(struct lb_run *run, struct lb_thread *record)
 	if (!ok)
 		lb_schedule_abandon(s, run->drop);
 	lb_record_begin(&record->seq);
-	record->eval = 0;
+	record->eval = outer.eval;
+	record->tensor = outer.tensor;
+	record->done = outer.eval ? outer.done : record->done;
+	record->total = outer.eval ? outer.total : record->total;
+	record->started_ns = outer.eval ? outer.started_ns : record->started_ns;
 	lb_record_end(&record->seq);
 	return ok;
 }
@@ -191,6 +235,8 @@ bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site)
 		built = lb_schedule_build(&run.schedule, n, roots);
 		if (built != LB_BUSY)
 			break;
+		if (lb_debug_abandon(__atomic_load_n(&run.schedule.busy->eval, __ATOMIC_RELAXED)))
+			continue;
 		if (nested) { /* it would wait for this thread's own claims, or while it holds them */
 			lb_fail("eval: tensor #%llu is being computed, and what runs inside an evaluation "
 				"cannot wait for it; evaluate it afterwards",
@@ -201,7 +247,7 @@ bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site)
 		wait_for(run.schedule.busy, self->record);
 		lb_arena_reset(arena, (struct lb_arena_mark){ NULL, 0 });
 	}
-	bool ok = built == LB_BUILT && run_schedule(&run, self->record);
+	bool ok = built == LB_BUILT && lb_run_schedule(&run, self->record);
 	lb_probe_eval_done(eval, (uint64_t)(uintptr_t)site, run.schedule.n, ok);
 	lb_count(&lb_counters.evals, 1);
 	wake_waiting();
@@ -218,6 +264,8 @@ bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site)
 bool lb_eval_n(int n, lb_tensor *const *xs)
 {
 	LB_ENTER();
+	if (n < 0 || (n > 0 && !xs))
+		return lb_fail("eval: a list of %d tensors%s", n, xs ? "" : " is NULL");
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
 			return false;
@@ -232,58 +280,4 @@ bool lb_ensure_ready(struct lb_tensor *x, const void *site)
 	lb_count(&lb_counters.implicit_evals, 1);
 	lb_probe_implicit_eval(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site);
 	return lb_evaluate(1, &x, site);
-}
-
-/* ---- for a debugger, in a stopped program ---- */
-
-static struct lb_tensor *find_by_id(uint64_t id)
-{
-	struct lb_tensor *t;
-	for (uint64_t slot = 0; (t = lb_slab_at(LB_KIND_TENSOR, slot)); slot++) {
-		if (t->id == id && lb_tensor_state(t) != LB_STATE_FREED)
-			return t;
-	}
-	return NULL;
-}
-
-const char *lb_debug_eval(uint64_t id)
-{
-	static char why[LB_ERROR_MAX]; /* the program is stopped: one caller at a time */
-	struct lb_self *self = lb_self_pointer;
-	if (!self)
-		return "this thread has not used tensors yet; select one that has";
-	struct lb_tensor *t = find_by_id(id);
-	if (!t)
-		return "there is no tensor with this id";
-	if (t->seq & 1)
-		return "the tensor's record is being changed; let the program go on a little";
-	if (lb_tensor_state(t) == LB_STATE_READY)
-		return NULL;
-	bool had_error = !lb_ok();
-	struct lb_arena arena = { 0 };
-	struct lb_run run;
-	lb_run_init(&run, &arena, true);
-	run.schedule.eval = __atomic_add_fetch(&lb_root->last_eval, 1, __ATOMIC_RELAXED);
-	const char *refusal = NULL;
-	switch (lb_schedule_build(&run.schedule, 1, &t)) {
-	case LB_BUSY:
-		refusal = "an evaluation that is under way computes it, or something it needs; let the "
-			  "program finish that first, or use peek";
-		break;
-	case LB_BUILT:
-		if (run_schedule(&run, self->record))
-			break;
-		__attribute__((fallthrough));
-	case LB_BUILD_FAILED:
-		refusal = why;
-		if (had_error)
-			refusal = "the evaluation failed; the program's error state was set before";
-		else
-			__builtin_strncpy(why, lb_error_message(), sizeof why - 1);
-		if (!had_error)
-			lb_clear_error();
-		break;
-	}
-	lb_arena_destroy(&arena);
-	return refusal;
 }

@@ -7,10 +7,11 @@
  * and an evaluation with all its claims always runs to its end.
  *
  * Who stays. A tensor's value stays if somebody could still ask for it: a root of the
- * evaluation, one with a reference besides those of scopes and of this schedule's consumers,
- * or one that a debugger watches. Every other is an intermediate: its buffer is dropped after
- * its last consumer (or reused in place, or never made, in a fused chain), and it becomes
- * lazy again. Its inputs are held, so its value can always be computed anew.
+ * evaluation, or one with a reference besides those of scopes and of this schedule's consumers.
+ * Every other is an intermediate: its buffer is dropped after its last consumer (or reused in
+ * place, or never made, in a fused chain), and it becomes lazy again. Its inputs are held, so its
+ * value can always be computed anew. An intermediate that a debugger watches is computed apart,
+ * to be looked at, but stays no longer for it.
  *
  * Fusion. Going backwards, an elementwise tensor joins its consumers' group if all its
  * consumers are in one group of the same shape. No path leaves such a group and comes back, so

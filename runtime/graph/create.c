@@ -37,13 +37,13 @@ static struct lb_tensor *leaf_begin(const char *op, const void *data, size_t nby
 
 static struct lb_tensor *leaf_publish(struct lb_tensor *t, struct lb_buffer *buffer)
 {
-	if (buffer) {
-		t->buffer = (uint64_t)(uintptr_t)buffer;
-		t->flags |= LB_FLAG_RETAINED;
-		__atomic_store_n(&t->state, LB_STATE_READY, __ATOMIC_RELEASE);
+	if (!buffer) {
+		lb_tensor_discard(t);
+		return NULL;
 	}
-	lb_tensor_publish(t);
-	return buffer ? t : NULL;
+	t->buffer = (uint64_t)(uintptr_t)buffer;
+	__atomic_store_n(&t->state, LB_STATE_READY, __ATOMIC_RELEASE);
+	return lb_tensor_publish(t);
 }
 
 lb_tensor *lb_from_data(const void *data, size_t nbytes, lb_list shape, lb_dtype dtype)

@@ -1,9 +1,26 @@
 /* What is known of a tensor without evaluating it. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/shape.h"
 #include "graph/tensor.h"
+
+/* A name as it lies in memory; an earlier one may still be read by another thread, so it goes
+ * with the tensor. */
+struct named {
+	char *before;
+	char text[];
+};
+
+void lb_name_free(char *name)
+{
+	while (name) {
+		struct named *named = (struct named *)(void *)(name - offsetof(struct named, text));
+		name = named->before;
+		free(named);
+	}
+}
 
 int lb_rank(const lb_tensor *x)
 {
@@ -53,7 +70,7 @@ bool lb_is_row_contiguous(const lb_tensor *x)
 
 const char *lb_name(const lb_tensor *x)
 {
-	return x ? (const char *)(uintptr_t)x->name : NULL;
+	return x ? (const char *)(uintptr_t)__atomic_load_n(&x->name, __ATOMIC_ACQUIRE) : NULL;
 }
 
 uint64_t lb_id(const lb_tensor *x)
@@ -77,15 +94,20 @@ lb_tensor *lb_named(const char *name, lb_tensor *x)
 	(void)site;
 	if (!x || !name)
 		return x;
-	char *copy = strndup(name, LB_NAME_MAX);
-	if (!copy) {
+	size_t length = strnlen(name, LB_NAME_MAX);
+	struct named *named = malloc(sizeof *named + length + 1);
+	if (!named) {
 		lb_fail("named: out of memory for the name %.32s", name);
 		return x;
 	}
-	lb_record_begin(&x->seq);
-	char *old = (char *)(uintptr_t)x->name;
-	x->name = (uint64_t)(uintptr_t)copy;
-	lb_record_end(&x->seq);
-	free(old);
+	memcpy(named->text, name, length);
+	named->text[length] = '\0';
+	/* one store, so that whoever reads or claims the record meanwhile is not disturbed */
+	uint64_t text = (uint64_t)(uintptr_t)named->text;
+	named->before = (char *)(uintptr_t)__atomic_load_n(&x->name, __ATOMIC_ACQUIRE);
+	uint64_t before = (uint64_t)(uintptr_t)named->before;
+	while (!__atomic_compare_exchange_n(&x->name, &before, text, true, __ATOMIC_ACQ_REL,
+					    __ATOMIC_ACQUIRE))
+		named->before = (char *)(uintptr_t)before;
 	return x;
 }

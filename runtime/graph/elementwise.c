@@ -176,8 +176,8 @@ lb_tensor *lb_where(lb_tensor *condition, lb_tensor *a, lb_tensor *b)
 lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high)
 {
 	LB_ENTER();
-	if (!x)
-		return NULL;
+	if (!x || ((!low || !high) && !lb_ok()))
+		return NULL; /* a bound that failed is not one left out */
 	if (!low && !high) {
 		if (lb_ok())
 			lb_fail("clip: give a low bound, a high one, or both");

@@ -55,6 +55,8 @@ lb_scope lb_scope_begin(void)
 
 void lb_scope_end(lb_scope *scope)
 {
+	if (!scope)
+		return;
 	struct lb_self *self = lb_self();
 	int depth = (int)(uintptr_t)scope->mark;
 	if (!scope->open || !self || depth == 0 || depth > self->n_marks) {

@@ -74,13 +74,19 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 	lb_row_strides(rank, shape, t->strides);
 	t->stack = lb_stack_here(site);
 	if (!hold_inputs(t, n_inputs, inputs)) {
-		__atomic_store_n(&t->state, LB_STATE_FREED, __ATOMIC_RELAXED);
-		lb_record_end(&t->seq);
-		lb_slab_give(LB_KIND_TENSOR, &self->magazines[LB_KIND_TENSOR], t);
+		lb_tensor_discard(t);
 		return NULL;
 	}
 	__atomic_store_n(&t->state, LB_STATE_LAZY, __ATOMIC_RELAXED);
 	return t;
+}
+
+void lb_tensor_discard(struct lb_tensor *t)
+{
+	__atomic_store_n(&t->state, LB_STATE_FREED, __ATOMIC_RELAXED);
+	t->refs = 0;
+	lb_record_end(&t->seq);
+	lb_slab_give(LB_KIND_TENSOR, &lb_self()->magazines[LB_KIND_TENSOR], t);
 }
 
 struct lb_tensor *lb_tensor_publish(struct lb_tensor *t)
@@ -105,13 +111,16 @@ void lb_tensor_retain(struct lb_tensor *t, uint64_t refs)
 	__atomic_fetch_add(&t->refs, refs, __ATOMIC_RELAXED);
 }
 
-/* True if those were the last references. */
+/* True if those were the last references. From then on the tensor is dead to everybody, also
+ * to a debugger that stops the program before its turn to be freed comes. */
 static bool subtract_refs(struct lb_tensor *t, uint64_t refs)
 {
-	if (__atomic_load_n(&t->refs, __ATOMIC_ACQUIRE) == refs)
-		return true; /* nobody else can come by one any more */
-	uint64_t left = __atomic_sub_fetch(&t->refs, refs, __ATOMIC_ACQ_REL);
-	return (uint32_t)left == 0;
+	/* with no other reference nobody else can come by one any more */
+	bool last = __atomic_load_n(&t->refs, __ATOMIC_ACQUIRE) == refs ||
+		(uint32_t)__atomic_sub_fetch(&t->refs, refs, __ATOMIC_ACQ_REL) == 0;
+	if (last)
+		__atomic_store_n(&t->state, LB_STATE_FREED, __ATOMIC_RELAXED);
+	return last;
 }
 
 /* Frees t, and chains the inputs that are freed with it in front of `rest` (through
@@ -120,7 +129,6 @@ static struct lb_tensor *free_one(struct lb_self *self, struct lb_tensor *t, str
 {
 	lb_probe_free(t->id, (uint64_t)(uintptr_t)t);
 	lb_record_begin(&t->seq);
-	__atomic_store_n(&t->state, LB_STATE_FREED, __ATOMIC_RELAXED);
 	if (!(t->flags & LB_FLAG_DETACHED)) {
 		for (uint32_t i = 0; i < t->n_inputs; i++) {
 			struct lb_tensor *input = lb_tensor_input(t, i);
@@ -131,7 +139,7 @@ static struct lb_tensor *free_one(struct lb_self *self, struct lb_tensor *t, str
 		}
 	}
 	free((void *)(uintptr_t)t->more_inputs);
-	free((void *)(uintptr_t)t->name);
+	lb_name_free((char *)(uintptr_t)t->name);
 	t->more_inputs = t->name = 0;
 	t->n_inputs = 0;
 	struct lb_buffer *buffer = lb_tensor_buffer(t);

@@ -32,6 +32,8 @@ enum { LB_ONE_REF = 1 };
  * change strides, offset, params and flags, then must publish it. NULL on failure. */
 struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const int64_t *shape,
 				  int n_inputs, struct lb_tensor *const *inputs, const void *site);
+/* Ends the odd phase of a tensor that came to nothing; it must hold no inputs. */
+void lb_tensor_discard(struct lb_tensor *t);
 /* Ends the odd phase and hands the tensor to the innermost scope. NULL stays NULL. */
 struct lb_tensor *lb_tensor_publish(struct lb_tensor *t);
 /* begin and publish at once. */
@@ -41,6 +43,9 @@ struct lb_tensor *lb_node(int op, enum lb_dtype dtype, int rank, const int64_t *
 /* Give back n references (of scopes too, with LB_SCOPE_REF); frees without recursion. */
 void lb_tensor_drop(struct lb_tensor *t, uint64_t refs);
 void lb_tensor_retain(struct lb_tensor *t, uint64_t refs);
+
+/* Frees a tensor's name and those it had before. NULL is fine. */
+void lb_name_free(char *name);
 
 /* Frees the references to inputs and leaves their ids; READY tensors only. */
 void lb_tensor_detach(struct lb_tensor *t);

@@ -27,7 +27,6 @@ static struct lb_tensor *leaf(struct lb_buffer *buffer, enum lb_dtype dtype, int
 	buffer->tensor = t->id;
 	lb_record_end(&buffer->seq);
 	t->buffer = (uint64_t)(uintptr_t)buffer;
-	t->flags |= LB_FLAG_RETAINED;
 	__atomic_store_n(&t->state, LB_STATE_READY, __ATOMIC_RELEASE);
 	return lb_tensor_publish(t);
 }

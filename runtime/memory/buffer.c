@@ -50,21 +50,29 @@ static void count_out(uint64_t nbytes)
 	__atomic_sub_fetch(&lb_counters.active_bytes, nbytes, __ATOMIC_RELAXED);
 }
 
-static struct lb_buffer *take_record(bool wait)
+/* For a debugger: the thread's own magazine may be half changed where the program stopped. */
+static struct lb_magazine plain_magazine;
+
+static struct lb_buffer *take_record(bool plain)
 {
+	if (plain)
+		return lb_slab_take(LB_KIND_BUFFER, &plain_magazine, false);
 	struct lb_self *self = lb_self();
-	struct lb_buffer *buffer = self ? lb_slab_take(LB_KIND_BUFFER,
-		&self->magazines[LB_KIND_BUFFER], wait) : NULL;
-	return buffer;
+	return self ? lb_slab_take(LB_KIND_BUFFER, &self->magazines[LB_KIND_BUFFER], true) : NULL;
 }
 
-static void give_record(struct lb_buffer *buffer)
+static void give_record(struct lb_buffer *buffer, bool plain)
 {
 	lb_record_begin(&buffer->seq);
 	buffer->id = 0;
 	buffer->refs = 0;
 	buffer->data = 0;
 	lb_record_end(&buffer->seq);
+	if (plain) {
+		if (plain_magazine.n < LB_MAGAZINE) /* else the slot is lost: making room would wait */
+			lb_slab_give(LB_KIND_BUFFER, &plain_magazine, buffer);
+		return;
+	}
 	struct lb_self *self = lb_self();
 	if (self)
 		lb_slab_give(LB_KIND_BUFFER, &self->magazines[LB_KIND_BUFFER], buffer);
@@ -110,7 +118,7 @@ static void system_give(struct lb_buffer *buffer)
 	} else {
 		free(data);
 	}
-	give_record(buffer);
+	give_record(buffer, false);
 }
 
 static struct lb_buffer *cache_take(int class, int64_t nbytes, uint64_t tensor)
@@ -226,7 +234,7 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 		lb_clear_cache();
 		data = system_take(capacity, mapped);
 	}
-	struct lb_buffer *buffer = data ? take_record(!plain) : NULL;
+	struct lb_buffer *buffer = data ? take_record(plain) : NULL;
 	if (!buffer) {
 		if (data && mapped)
 			munmap(data, (size_t)capacity);
@@ -244,7 +252,7 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 static struct lb_buffer *foreign(void *data, int64_t nbytes, int64_t capacity, uint64_t id,
 				 void (*release)(void *, void *), void *context)
 {
-	struct lb_buffer *buffer = take_record(true);
+	struct lb_buffer *buffer = take_record(false);
 	if (!buffer)
 		return NULL;
 	fill_record(buffer, data, nbytes, capacity, id, LB_BUFFER_FOREIGN);
@@ -288,7 +296,7 @@ void lb_buffer_drop_plain(struct lb_buffer *buffer)
 		return;
 	count_out((uint64_t)buffer->capacity);
 	munmap((void *)(uintptr_t)buffer->data, (size_t)buffer->capacity);
-	give_record(buffer);
+	give_record(buffer, true);
 }
 
 void lb_buffers_start(void)
