@@ -59,6 +59,12 @@ static struct gdb_reader_funcs functions = {
 	.destroy = destroy,
 };
 
+/* gdb crashes on NULL; for another version it says so and unloads the reader. */
+static struct gdb_reader_funcs refusal = {
+	.reader_version = GDB_READER_INTERFACE_VERSION + 1,
+	.destroy = destroy,
+};
+
 /* Called at each jit-reader-load: first by the loader script, which then sources the
  * commands that it finds in the response; later by commands that have no frame. */
 LB_API struct gdb_reader_funcs *gdb_init_reader(void)
@@ -70,7 +76,7 @@ LB_API struct gdb_reader_funcs *gdb_init_reader(void)
 		if (!loaded) {
 			fprintf(stderr, "lazybones: %s\n", lb_error_message());
 			lb_clear_error();
-			return NULL;
+			return &refusal;
 		}
 	} else {
 		lbx_bridge_serve(NULL);
