@@ -15,7 +15,7 @@ const struct lbx_settings lbx_default_settings = {
 	.edge_items = 3,
 	.threshold = 1000,
 	.precision = 8,
-	.replay_memory = 1LL << 30,
+	.replay_memory = 4LL << 30,
 	.replay_seconds = 10,
 };
 

@@ -22,6 +22,9 @@ struct writer {
 	struct lbx_context *context;
 	const struct lbx_graph *graph;
 	uint32_t *positions; /* node in the graph -> node in the file */
+	/* of each node in the file: the element of its buffer that the file's copy begins with. A
+	 * leaf's copy begins with the first element that the leaf reaches, and its views' too. */
+	int64_t *lows;
 	struct layout layout;
 	char *map;
 	uint64_t leaf_bytes;
@@ -79,7 +82,7 @@ static bool lay_out(struct writer *w)
 		w->leaf_bytes += nbytes;
 		if (nbytes > limit || w->leaf_bytes > limit)
 			return lb_fail("the ready tensors that it needs have more than %llu bytes, the limit for a "
-				       "replay; raise it with `tensor set replay-memory`",
+				       "replay; raise the setting replay-memory",
 				       (unsigned long long)limit);
 		l->total = aligned(l->total) + nbytes;
 	}
@@ -101,6 +104,30 @@ static bool read_leaf(struct writer *w, const struct lbx_tensor *t, uint64_t at,
 	return true;
 }
 
+/* Where a node's offset counts from in the file; a leaf's elements are read on the way. */
+static bool place(struct writer *w, uint32_t i, struct lbx_wire_node *to, uint64_t *leaves_end)
+{
+	const struct lbx_graph *g = w->graph;
+	const struct lbx_graph_node *from = &g->nodes[g->order[i]];
+	const struct lbx_tensor *t = &from->tensor;
+	w->lows[i] = 0;
+	if (from->is_leaf) {
+		to->data_at = *leaves_end = aligned(*leaves_end);
+		if (!leaf_bytes(t, &to->data_bytes, &w->lows[i]) ||
+		    !read_leaf(w, t, to->data_at, to->data_bytes, w->lows[i]))
+			return false;
+		*leaves_end += to->data_bytes;
+	} else if (t->op_class == LB_CLASS_VIEW && t->n_inputs == 1) {
+		w->lows[i] = w->lows[w->positions[g->inputs[from->first_input]]];
+	}
+	if (t->size == 0)
+		to->offset = 0;
+	else if (__builtin_sub_overflow(t->offset, w->lows[i], &to->offset))
+		return lb_fail("tensor #%llu begins at element %lld: its record is damaged",
+			       (unsigned long long)t->id, (long long)t->offset);
+	return true;
+}
+
 static bool write_graph(struct writer *w)
 {
 	const struct lbx_graph *g = w->graph;
@@ -111,25 +138,18 @@ static bool write_graph(struct writer *w)
 		const struct lbx_graph_node *from = &g->nodes[g->order[i]];
 		const struct lbx_tensor *t = &from->tensor;
 		struct lbx_wire_node *to = &nodes[i];
-		int64_t low = 0;
 		w->positions[g->order[i]] = i;
 		to->id = t->id;
 		to->dtype = (uint8_t)t->dtype;
 		to->rank = (uint8_t)t->rank;
-		to->offset = t->offset;
 		memcpy(to->shape, t->shape, sizeof to->shape);
 		memcpy(to->strides, t->strides, sizeof to->strides);
 		memcpy(to->params, t->params, sizeof to->params);
 		strncpy(to->op, from->is_leaf ? "data" : t->op, sizeof to->op - 1);
-		if (from->is_leaf) {
-			to->data_at = leaves_end = aligned(leaves_end);
-			if (!leaf_bytes(t, &to->data_bytes, &low) ||
-			    !read_leaf(w, t, to->data_at, to->data_bytes, low))
-				return false;
-			to->offset = t->size ? t->offset - low : 0;
-			leaves_end += to->data_bytes;
+		if (!place(w, i, to, &leaves_end))
+			return false;
+		if (from->is_leaf)
 			continue;
-		}
 		to->inputs = n_indices;
 		to->n_inputs = t->n_inputs;
 		for (uint32_t k = 0; k < t->n_inputs; k++)
@@ -139,7 +159,7 @@ static bool write_graph(struct writer *w)
 	header->n_nodes = g->n;
 	header->n_inputs = n_indices;
 	header->nbytes = w->layout.total;
-	header->max_memory = (uint64_t)w->context->settings->replay_memory + (4ULL << 30);
+	header->max_memory = (uint64_t)w->context->settings->replay_memory;
 	header->max_seconds = (uint64_t)w->context->settings->replay_seconds;
 	header->version = LBX_WIRE_VERSION;
 	header->magic = LBX_WIRE_MAGIC;
@@ -152,7 +172,11 @@ static bool fail_in_replay(const struct writer *w, const struct lbx_wire_header 
 	char text[sizeof header->error];
 	memcpy(text, header->error, sizeof text);
 	text[sizeof text - 1] = '\0';
-	lb_fail("%s", *text ? text : "it ended without a result");
+	if (strstr(text, "out of memory"))
+		lb_fail("it takes more than %lld bytes; raise the setting replay-memory",
+			(long long)w->context->settings->replay_memory);
+	else
+		lb_fail("%s", *text ? text : "it ended without a result");
 	if (header->failed_node < w->graph->n) {
 		const struct lbx_tensor *t = &w->graph->nodes[w->graph->order[header->failed_node]].tensor;
 		lb_fail_within("replay of #%llu%s%s", (unsigned long long)t->id, *t->name ? " " : "", t->name);
@@ -196,7 +220,8 @@ static bool run(struct writer *w, int fd, const struct lbx_tensor *t, struct lbx
 	if (!lay_out(w))
 		return false;
 	w->positions = malloc((size_t)w->graph->n * sizeof *w->positions);
-	if (!w->positions || ftruncate(fd, (off_t)w->layout.total) != 0)
+	w->lows = malloc((size_t)w->graph->n * sizeof *w->lows);
+	if (!w->positions || !w->lows || ftruncate(fd, (off_t)w->layout.total) != 0)
 		return lb_fail("out of memory for a graph of %u nodes and %llu bytes", w->graph->n,
 			       (unsigned long long)w->layout.total);
 	w->map = mmap(NULL, w->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -223,6 +248,7 @@ bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, struct 
 	if (fd >= 0)
 		close(fd);
 	free(w.positions);
+	free(w.lows);
 	lbx_graph_deinit(&graph);
 	if (!ok)
 		lbx_replay_release(ret);

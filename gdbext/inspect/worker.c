@@ -103,8 +103,8 @@ static bool watch(struct lbx_out *out, pid_t pid, int closed, int64_t seconds)
 			continue;
 		ok = lbx_progress(out, "replaying", elapsed / 1000, seconds);
 		if (ok && elapsed > seconds * 1000)
-			ok = lb_fail("the replay took more than %lld seconds; raise the limit with `tensor set "
-				     "replay-seconds`", (long long)seconds);
+			ok = lb_fail("the replay took more than %lld seconds; raise the setting "
+				     "replay-seconds", (long long)seconds);
 		if (!ok)
 			kill(pid, SIGKILL);
 	}
@@ -131,6 +131,6 @@ bool lbx_worker_run(struct lbx_out *out, int fd, int64_t seconds)
 	if (ok && WIFSIGNALED(status))
 		return lb_fail("the replay died of signal %d (%s)%s", WTERMSIG(status),
 			       strsignal(WTERMSIG(status)),
-			       WTERMSIG(status) == SIGXCPU ? "; raise the limit with `tensor set replay-seconds`" : "");
+			       WTERMSIG(status) == SIGXCPU ? "; raise the setting replay-seconds" : "");
 	return ok;
 }

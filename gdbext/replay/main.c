@@ -54,6 +54,12 @@ enum { LIMIT_MEMORY = 0 };
 enum { LIMIT_MEMORY = 1 };
 #endif
 
+/* Besides the tensors: the file, scratch, BLAS with its threads. */
+static uint64_t address_space(uint64_t tensors)
+{
+	return tensors > UINT64_MAX / 4 ? UINT64_MAX : tensors * 3 + (4ULL << 30);
+}
+
 static void limit(int resource, uint64_t value)
 {
 	struct rlimit limit = { value, value };
@@ -136,7 +142,8 @@ int main(int argc, char **argv)
 	}
 	struct rlimit no_core = { 0, 0 };
 	setrlimit(RLIMIT_CORE, &no_core);
-	limit(RLIMIT_AS, LIMIT_MEMORY ? image.header->max_memory : 0);
+	lb_set_memory_limit(image.header->max_memory);
+	limit(RLIMIT_AS, LIMIT_MEMORY ? address_space(image.header->max_memory) : 0);
 	limit(RLIMIT_CPU, image.header->max_seconds);
 	bool ok = replay(&image);
 	if (!ok)

@@ -28,7 +28,7 @@ struct lbx_wire_header {
 	uint32_t n_nodes;
 	uint64_t n_inputs;   /* indices, of all nodes */
 	uint64_t nbytes;     /* of the file, without the result */
-	uint64_t max_memory; /* bytes the replay may map */
+	uint64_t max_memory; /* bytes its tensors may have, the leaves too */
 	uint64_t max_seconds; /* of processor time */
 	/* written by the replay */
 	uint32_t status;

@@ -219,6 +219,27 @@ static void quantised(void **state)
 		}
 }
 
+/* Views of a ready view that begins inside its buffer, and views of those. */
+static void views_of_ready_views(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *base = lb_reshape(lb_arange(0, 200, 1, LB_F32), LB_SHAPE(20, 10));
+		lb_tensor *s = lb_slice(base, LB_RANGE(2, 10)), *back = lb_slice(base, LB_REVERSED, LB_AT(3));
+		assert_true(lb_eval(base, s, back));
+		lb_tensor *v = lb_slice(s, LB_RANGE(0, 2));
+		lb_tensor *w = lb_slice(lb_transpose(v, LB_ALL_AXES), LB_RANGE(9, 2, -3));
+		same(lb_add(lb_slice(w, LB_AT(1)), lb_slice(back, LB_RANGE(4, 6))));
+		same(w);
+		same(v);
+		same(lb_transpose(s, LB_ALL_AXES));
+		same(lb_slice(back, LB_RANGE(3, 9, 2)));
+		same(lb_sum(lb_broadcast_to(lb_slice(s, LB_AT(1)), LB_SHAPE(3, 10)), LB_AXES(0), false));
+		lb_tensor *computed = lb_slice(lb_exp(s), LB_RANGE(3, 5));
+		same(lb_transpose(computed, LB_ALL_AXES));
+	}
+}
+
 static void long_chain(void **state)
 {
 	(void)state;
@@ -357,6 +378,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_rest, open_self, close_self),
 		cmocka_unit_test_setup_teardown(models, open_self, close_self),
 		cmocka_unit_test_setup_teardown(quantised, open_self, close_self),
+		cmocka_unit_test_setup_teardown(views_of_ready_views, open_self, close_self),
 		cmocka_unit_test_setup_teardown(long_chain, open_self, close_self),
 		cmocka_unit_test_setup_teardown(failing_operation, open_self, close_self),
 		cmocka_unit_test_setup_teardown(limits, open_self, close_self),
