@@ -31,6 +31,7 @@ struct segment {
 	uint64_t address, size; /* in memory */
 	uint64_t saved;         /* bytes of it in the core */
 	const char *bytes;
+	bool writable;          /* what was not saved may differ from any file */
 };
 
 struct mapping {
@@ -129,6 +130,10 @@ static bool unchanged(const struct core *core, const struct mapping *m)
 
 static const char *file_at(struct core *core, uint64_t address, uint64_t *n)
 {
+	const struct segment *s = segment_at(core, address);
+
+	if (s && s->writable)
+		return NULL;
 	for (size_t i = 0; i < core->n_mappings; i++) {
 		struct mapping *m = &core->mappings[i];
 		if (address < m->start || address >= m->end)
@@ -325,6 +330,7 @@ static bool read_headers(struct core *core)
 			.address = p.p_vaddr, .size = p.p_memsz,
 			.saved = saved < p.p_memsz ? saved : p.p_memsz,
 			.bytes = core->bytes + (left ? p.p_offset : 0),
+			.writable = p.p_flags & PF_W,
 		};
 	}
 	qsort(core->segments, core->n_segments, sizeof *core->segments, by_address);
