@@ -17,8 +17,8 @@
  *      (`maintenance flush register-cache` leads here too, but reads all registers again, of
  *      some cores with a warning each time.)
  *      With no thread there is no frame; then the script unloads and loads the reader, and
- *      its initialisation serves the request. The library has marked itself as never to be
- *      removed, so that its state survives.
+ *      its initialisation serves the request. The library has opened itself with
+ *      RTLD_NODELETE, so that its state survives.
  *   3. The response is a gdb script, sourced at the end. Output is `printf` lines: it takes
  *      gdb's own way, whether to a terminal, a log, a pipe, the TUI or MI.
  *
@@ -110,6 +110,7 @@ struct question {
 
 static struct {
 	bool open, serving;
+	struct sigaction before; /* what SIGINT did before the service */
 	void (*run)(const char *line);
 	lbx_bridge_read *read;
 	char line[LINE_SIZE], next[LINE_SIZE];
@@ -411,11 +412,13 @@ static bool take_request(void)
 	return true;
 }
 
-static void end_service(struct sigaction *before)
+static void end_service(bool **serving)
 {
-	sigaction(SIGINT, before, NULL);
+	if (!**serving)
+		return;
+	sigaction(SIGINT, &bridge.before, NULL);
 	interrupted = 0;
-	bridge.serving = false;
+	**serving = false;
 	bridge.read = NULL;
 }
 
@@ -423,11 +426,11 @@ static void serve_request(lbx_bridge_read *read)
 {
 	struct sigaction ours = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART};
 	/* cleanup: gdb may throw through us when a target access fails badly */
-	struct sigaction before __attribute__((cleanup(end_service)));
+	bool *serving __attribute__((cleanup(end_service))) = &bridge.serving;
 
 	interrupted = 0;
-	sigaction(SIGINT, &ours, &before);
-	bridge.serving = true;
+	sigaction(SIGINT, &ours, &bridge.before);
+	*serving = true;
 	bridge.read = read;
 	bridge.waits = false;
 	bridge.next[0] = '\0';
@@ -453,6 +456,12 @@ static void serve_request(lbx_bridge_read *read)
 
 void lbx_bridge_serve(lbx_bridge_read *read)
 {
-	if (bridge.open && !bridge.serving && take_request() && ftruncate(REQUEST_FD, 0) == 0)
-		serve_request(read);
+	bool *serving = &bridge.serving;
+
+	if (!bridge.open || !take_request() || ftruncate(REQUEST_FD, 0) != 0)
+		return;
+	/* A request is emptied before it is served: if there is another, the last one was left
+	 * by an exception that has skipped its cleanup. */
+	end_service(&serving);
+	serve_request(read);
 }
