@@ -170,8 +170,9 @@ const struct lbx_command lbx_gdb_commands[] = {
 	 .needs = LBX_NEEDS_TABLE | LBX_NEEDS_LIVE, .run = eval_run,
 	 .summary = "compute a lazy tensor inside the program",
 	 .help = "Calls the runtime on the selected thread, with the other threads stopped. The "
-		 "runtime\nrefuses where a lock is taken or memory would have to be allocated. "
-		 "This changes the\nprogram; `tensor peek T` computes the same outside it."},
+		 "runtime\nrefuses where a tensor that is needed is just being computed, its record "
+		 "is being changed,\nor the thread has no runtime state yet. This changes the program; "
+		 "`tensor peek T`\ncomputes the same outside it."},
 	{.name = "catch", .arguments = "misuse|nan|implicit|eval [T]", .min_args = 1, .max_args = 2,
 	 .run = lbx_catch_run,
 	 .summary = "stop when something happens to a tensor",
