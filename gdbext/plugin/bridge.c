@@ -104,8 +104,8 @@ const char lbx_bridge_script_head[] =
 struct question {
 	char *command;
 	char *answer;  /* NULL: not known */
-	bool in_frame; /* to be asked in the selected frame */
-	bool asked;    /* gdb was asked in an earlier round */
+	enum lbx_bridge_where where;
+	bool asked; /* gdb was asked in an earlier round */
 };
 
 static struct {
@@ -241,7 +241,7 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
 	va_start(args, format);
 	n = vsnprintf(command, sizeof(command), format, args);
 	va_end(args);
-	if (!bridge.read || n < 0 || n >= (int)sizeof(command) || strchr(command, '\n'))
+	if ((!bridge.read && where != LBX_WITHOUT_FRAME) || n < 0 || n >= (int)sizeof(command) || strchr(command, '\n'))
 		return false;
 	for (q = bridge.questions; q < bridge.questions + bridge.n_questions; q++)
 		if (strcmp(q->command, command) == 0)
@@ -249,7 +249,7 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
 	if (q == bridge.questions + bridge.n_questions) {
 		if (bridge.n_questions == MAX_QUESTIONS || bridge.round >= MAX_ROUNDS)
 			return false;
-		*q = (struct question){strdup(command), NULL, where == LBX_IN_FRAME, false};
+		*q = (struct question){strdup(command), NULL, where, false};
 		if (!q->command)
 			return false;
 		bridge.n_questions++;
@@ -291,7 +291,7 @@ static bool write_questions(void)
 	bool want_level = false, ok;
 
 	for (int i = 0; i < bridge.n_questions && !bridge.level[0]; i++)
-		want_level |= bridge.questions[i].in_frame;
+		want_level |= bridge.questions[i].where == LBX_IN_FRAME;
 	text_printf(&file, want_level ? "_lbz\n" : "_lbm answers\n");
 	for (int i = 0; i < bridge.n_questions; i++) {
 		struct question *q = &bridge.questions[i];
@@ -300,7 +300,9 @@ static bool write_questions(void)
 		if (q->asked)
 			continue;
 		q->asked = true;
-		if (!q->in_frame)
+		if (q->where == LBX_WITHOUT_FRAME)
+			text_printf(&file, "_lbm %d\n%s\n", i, q->command);
+		else if (q->where == LBX_ANYWHERE)
 			text_printf(&file, "_lbm %d\n_lbf %s\n", i, q->command);
 		else if (!want_level)
 			text_printf(&file, "_lbm %d\nframe apply level %s -q -c %s\n", i,
@@ -325,7 +327,7 @@ static void take_level(const char *answer, size_t n)
 	snprintf(bridge.level, sizeof(bridge.level), "%ld",
 		 level ? strtol(level + 12, NULL, 10) : 0);
 	for (int i = 0; i < bridge.n_questions; i++)
-		if (bridge.questions[i].in_frame && !bridge.questions[i].answer)
+		if (bridge.questions[i].where == LBX_IN_FRAME && !bridge.questions[i].answer)
 			bridge.questions[i].asked = false;
 }
 

@@ -39,8 +39,9 @@ void lbx_bridge_echo(const char *text, size_t n);
 void lbx_bridge_script(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line to run after the script so far has run; once. */
 void lbx_bridge_then(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Frame 0, or the one that the user has selected. */
-enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME };
+/* Frame 0; the one that the user has selected; or none, also without a program (for commands
+ * that never fail). */
+enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME, LBX_WITHOUT_FRAME };
 /* What gdb prints for a command. False: not known yet (the line runs again when it is), or
  * not to be had; a command that fails gives gdb's error message. The answer is valid until
  * the line ends. */
