@@ -22,7 +22,7 @@
  *   3. The response is a gdb script, sourced at the end. Output is `printf` lines: it takes
  *      gdb's own way, whether to a terminal, a log, a pipe, the TUI or MI.
  *
- * All three files are memory (memfd) on descriptors that a script can spell, far above those
+ * All these files are memory (memfd) on descriptors that a script can spell, far above those
  * in use, closed on exec. Before asking, the script writes a response that says "no answer",
  * so that a request that gdb could not deliver never repeats an old response.
  *
@@ -37,6 +37,11 @@
  * Redirection is made of `with` commands only: they put the user's logging back also when
  * the user presses Ctrl-C halfway. An asked command runs inside `frame apply level N -c`
  * (gdb's only try/catch), at the level that the user has selected, which is asked too.
+ *
+ * Languages. gdb reads the expressions of scripts, too, in the language of the program, where
+ * `=` may compare and C's casts mean nothing. So all runs `with language c`, and the user's
+ * expressions with what the setting was: a command writes it to a file first. gdb warns, once,
+ * when a language is not the frame's; that goes to /dev/null.
  *
  * Ctrl-C. gdb's handler makes its next target access throw a C++ exception through our frames.
  * So while a request is served SIGINT is ours: it sets a flag that long work polls. */
@@ -60,7 +65,7 @@
 #include "plugin/text.h"
 
 enum {
-	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD,
+	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD, LANGUAGE_FD,
 	LINE_SIZE = 4096,
 	ANSWERS_SIZE = 4 << 20, /* bytes of gdb's output that are read */
 	MAX_QUESTIONS = 1024,
@@ -90,7 +95,7 @@ const char lbx_bridge_script_head[] =
 	"if $_lb_n == 1\nprintf \"Stack level %d,\", $_lb_level\nelse\ninfo frame\nend\n"
 	"_lbm end\n"
 	"end\n"
-	"alias _lbg = frame apply level $_lb_level -q -c\n"
+	"alias _lbg = frame apply level $_lb_level -q -c --\n"
 	"define _lbi\nif $_lb_n == 1\n_lbm $arg0\n_lbg $arg1 $arg2\nend\nend\n"
 	"define _lb_redirect\n"
 	"with logging redirect on -- with logging file " LBX_REQUEST_FILE
@@ -119,6 +124,7 @@ static struct {
 	struct question questions[MAX_QUESTIONS];
 	int n_questions;
 	bool waits;
+	char language[32];
 	char level[16]; /* of the selected frame; "" before it is known */
 } bridge;
 
@@ -155,12 +161,13 @@ bool lbx_bridge_open(void (*run)(const char *line))
 		return true;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	wide = limit;
-	if (wide.rlim_cur <= QUESTION_FD)
+	if (wide.rlim_cur <= LANGUAGE_FD)
 		wide.rlim_cur = wide.rlim_max < 1024 ? wide.rlim_max : 1024;
 	setrlimit(RLIMIT_NOFILE, &wide);
 	ok = open_memory_at("lazybones-request", REQUEST_FD) &&
 	     open_memory_at("lazybones-response", RESPONSE_FD) &&
-	     open_memory_at("lazybones-question", QUESTION_FD);
+	     open_memory_at("lazybones-question", QUESTION_FD) &&
+	     open_memory_at("lazybones-language", LANGUAGE_FD);
 	setrlimit(RLIMIT_NOFILE, &limit);
 	bridge.run = run;
 	bridge.open = ok;
@@ -190,6 +197,11 @@ bool lbx_bridge_offer(const char *script, size_t n)
 }
 
 /* ---- what a running command calls ---- */
+
+const char *lbx_bridge_language(void)
+{
+	return bridge.language;
+}
 
 lbx_bridge_read *lbx_bridge_reader(void)
 {
@@ -305,7 +317,7 @@ static bool write_questions(void)
 		else if (q->where == LBX_ANYWHERE)
 			text_printf(&file, "_lbm %d\n_lbf %s\n", i, q->command);
 		else if (!want_level)
-			text_printf(&file, "_lbm %d\nframe apply level %s -q -c %s\n", i,
+			text_printf(&file, "_lbm %d\nframe apply level %s -q -c -- %s\n", i,
 				    bridge.level, q->command);
 		else if (blank && !strpbrk(blank + 1, " \t\"'"))
 			text_printf(&file, "_lbi %d %s\n", i, q->command); /* two words */
@@ -411,6 +423,10 @@ static bool take_request(void)
 	forget_questions();
 	bridge.round = 0;
 	strcpy(bridge.line, head);
+	n = pread(LANGUAGE_FD, bridge.language, sizeof(bridge.language) - 1, 0);
+	bridge.language[n > 0 ? n : 0] = '\0';
+	if (n <= 0)
+		strcpy(bridge.language, "auto");
 	return true;
 }
 

@@ -10,11 +10,12 @@
 #define LBX_REQUEST_FILE  "/proc/self/fd/900"
 #define LBX_RESPONSE_FILE "/proc/self/fd/901"
 #define LBX_QUESTION_FILE "/proc/self/fd/902"
+#define LBX_LANGUAGE_FILE "/proc/self/fd/903"
 
 /* Reads the program's memory, as gdb's target_read does: 0 is failure. */
 typedef int lbx_bridge_read(unsigned long address, void *to, int n);
 
-/* Opens the three files, once in gdb's life; fails when a descriptor is taken. `run` does
+/* Opens the files, once in gdb's life; fails when a descriptor is taken. `run` does
  * one command line: it calls the functions below, and may be called again for the same
  * line when it asked something. */
 bool lbx_bridge_open(void (*run)(const char *line));
@@ -31,6 +32,8 @@ void lbx_bridge_serve(lbx_bridge_read *read);
 
 /* ---- for the command that runs ---- */
 
+/* gdb's `language` setting as the user has it; while the command runs it is C. */
+const char *lbx_bridge_language(void);
 /* Null when there is no program. */
 lbx_bridge_read *lbx_bridge_reader(void);
 /* Text for the user, through gdb's own streams. */

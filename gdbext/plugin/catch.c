@@ -220,7 +220,8 @@ static void break_on_probe(const char *name, const char *probe, const char *cond
 	lbx_bridge_script("set $_lb_%s = $bpnum", name);
 	lbx_bridge_script("commands\nsilent");
 	if (condition)
-		lbx_bridge_script("if %s\n%selse\ncondition $_lb_%s %s\ncontinue\nend",
+		lbx_bridge_script("with language c -- set $_lb_met = (%s)\nif $_lb_met\n%selse\n"
+				  "with language c -- condition $_lb_%s %s\ncontinue\nend",
 				  condition, action, name, condition);
 	else
 		lbx_bridge_script("%s", action);
@@ -233,12 +234,15 @@ static bool update_watch(struct lbx_context *context, unsigned bits)
 	struct lbx_table *table;
 	struct lbx_root root;
 	uint32_t value = bits;
+	uint64_t at = offsetof(struct lb_symtab, watch_all); /* unless a program says otherwise */
 	char condition[128];
 
-	if (context->target && lbx_context_table(context, &table) && lbx_table_root(table, &root) &&
-	    root.watch_all != bits &&
-	    !lbx_target_write(context->target, root.watch_all_at, &value, sizeof(value)))
-		return false;
+	if (context->target && lbx_context_table(context, &table) && lbx_table_root(table, &root)) {
+		at = root.watch_all_at - root.address;
+		if (root.watch_all != bits &&
+		    !lbx_target_write(context->target, root.watch_all_at, &value, sizeof(value)))
+			return false;
+	}
 	if (lbx_bridge_waits())
 		return false;
 	lb_clear_error(); /* not there yet: the breakpoint will write */
@@ -247,8 +251,8 @@ static bool update_watch(struct lbx_context *context, unsigned bits)
 	if (catches.start_bits)
 		lbx_bridge_script("delete %d", catches.start);
 	if (bits) {
-		snprintf(condition, sizeof(condition), "({unsigned int}($_probe_arg0 + %zu) = %u) == 0",
-			 offsetof(struct lb_symtab, watch_all), bits);
+		snprintf(condition, sizeof(condition), "({unsigned int}($_probe_arg0 + %" PRIu64
+			 ") = %u) == 0", at, bits);
 		break_on_probe("start", "start", condition, "");
 	}
 	catches.start_bits = bits;
@@ -356,7 +360,7 @@ static void go_to_caller(uint64_t site)
 	lbx_bridge_script("set $_lb_up = 0\n"
 			  "while $_lb_up < 8 && $pc != 0x%" PRIx64 "\n"
 			  "up-silently\nset $_lb_up = $_lb_up + 1\nend", site);
-	lbx_bridge_script("frame");
+	lbx_bridge_script("with language %s -- frame", lbx_bridge_language());
 }
 
 bool lbx_catch_hit(struct lbx_context *context, const char *words)

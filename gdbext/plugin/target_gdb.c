@@ -211,8 +211,10 @@ static bool gdb_evaluate(struct lbx_target *target, const char *expression, stru
 	char *end;
 
 	(void)target;
-	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "whatis %s", expression);
-	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, "output/x %s", expression);
+	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "with language %s -- whatis %s",
+			       lbx_bridge_language(), expression);
+	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- output/x %s",
+				lbx_bridge_language(), expression);
 	if (!known)
 		return false;
 	if (strncmp(type, "type = ", 7) != 0)
