@@ -357,9 +357,7 @@ bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
 /* Selects the frame of the call whose return address this is. */
 static void go_to_caller(uint64_t site)
 {
-	lbx_bridge_script("set $_lb_up = 0\n"
-			  "while $_lb_up < 8 && $pc != 0x%" PRIx64 "\n"
-			  "up-silently\nset $_lb_up = $_lb_up + 1\nend", site);
+	lbx_bridge_script("_lb_caller 0x%" PRIx64, site);
 	lbx_bridge_script("with language %s -- frame", lbx_bridge_language());
 }
 
