@@ -206,7 +206,7 @@ static bool gdb_source_line(struct lbx_target *target, uint64_t pc, struct lbx_s
 
 static bool gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret)
 {
-	const char *type, *value;
+	const char *type, *value, *reference;
 	bool known;
 	char *end;
 
@@ -220,8 +220,9 @@ static bool gdb_evaluate(struct lbx_target *target, const char *expression, stru
 	if (strncmp(type, "type = ", 7) != 0)
 		return lb_fail("%s", type);
 	snprintf(ret->type, sizeof(ret->type), "%s", type + 7);
-	if (*value == '@' && strstr(value, ": ")) /* a C++ reference */
-		value = strstr(value, ": ") + 2;
+	reference = strstr(value, "@0x"); /* C++: `(lb_tensor *&) @0x7ffe…: 0x5555…` */
+	if (reference && (*value == '@' || *value == '(') && strstr(reference, ": "))
+		value = strstr(reference, ": ") + 2;
 	ret->bits = strtoull(value, &end, 16);
 	if (end == value || strncmp(value, "0x", 2) != 0)
 		return lb_fail("%s is of type %s, and has no single value: %.80s", expression,
