@@ -17,12 +17,12 @@
  *      (`maintenance flush register-cache` leads here too, but reads all registers again, of
  *      some cores with a warning each time.)
  *      With no thread there is no frame; then the script unloads and loads the reader, and
- *      its initialisation serves the request. The library has marked itself as never to be
- *      removed, so that its state survives.
+ *      its initialisation serves the request. The library has opened itself with
+ *      RTLD_NODELETE, so that its state survives.
  *   3. The response is a gdb script, sourced at the end. Output is `printf` lines: it takes
  *      gdb's own way, whether to a terminal, a log, a pipe, the TUI or MI.
  *
- * All three files are memory (memfd) on descriptors that a script can spell, far above those
+ * All these files are memory (memfd) on descriptors that a script can spell, far above those
  * in use, closed on exec. Before asking, the script writes a response that says "no answer",
  * so that a request that gdb could not deliver never repeats an old response.
  *
@@ -37,6 +37,11 @@
  * Redirection is made of `with` commands only: they put the user's logging back also when
  * the user presses Ctrl-C halfway. An asked command runs inside `frame apply level N -c`
  * (gdb's only try/catch), at the level that the user has selected, which is asked too.
+ *
+ * Languages. gdb reads the expressions of scripts, too, in the language of the program, where
+ * `=` may compare and C's casts mean nothing. So all runs `with language c`, and the user's
+ * expressions with what the setting was: a command writes it to a file first. gdb warns, once,
+ * when a language is not the frame's; that goes to /dev/null.
  *
  * Ctrl-C. gdb's handler makes its next target access throw a C++ exception through our frames.
  * So while a request is served SIGINT is ours: it sets a flag that long work polls. */
@@ -60,7 +65,7 @@
 #include "plugin/text.h"
 
 enum {
-	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD,
+	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD, LANGUAGE_FD,
 	LINE_SIZE = 4096,
 	ANSWERS_SIZE = 4 << 20, /* bytes of gdb's output that are read */
 	MAX_QUESTIONS = 1024,
@@ -90,7 +95,7 @@ const char lbx_bridge_script_head[] =
 	"if $_lb_n == 1\nprintf \"Stack level %d,\", $_lb_level\nelse\ninfo frame\nend\n"
 	"_lbm end\n"
 	"end\n"
-	"alias _lbg = frame apply level $_lb_level -q -c\n"
+	"alias _lbg = frame apply level $_lb_level -q -c --\n"
 	"define _lbi\nif $_lb_n == 1\n_lbm $arg0\n_lbg $arg1 $arg2\nend\nend\n"
 	"define _lb_redirect\n"
 	"with logging redirect on -- with logging file " LBX_REQUEST_FILE
@@ -104,12 +109,13 @@ const char lbx_bridge_script_head[] =
 struct question {
 	char *command;
 	char *answer;  /* NULL: not known */
-	bool in_frame; /* to be asked in the selected frame */
-	bool asked;    /* gdb was asked in an earlier round */
+	enum lbx_bridge_where where;
+	bool asked; /* gdb was asked in an earlier round */
 };
 
 static struct {
 	bool open, serving;
+	struct sigaction before; /* what SIGINT did before the service */
 	void (*run)(const char *line);
 	lbx_bridge_read *read;
 	char line[LINE_SIZE], next[LINE_SIZE];
@@ -118,6 +124,7 @@ static struct {
 	struct question questions[MAX_QUESTIONS];
 	int n_questions;
 	bool waits;
+	char language[32];
 	char level[16]; /* of the selected frame; "" before it is known */
 } bridge;
 
@@ -154,12 +161,13 @@ bool lbx_bridge_open(void (*run)(const char *line))
 		return true;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	wide = limit;
-	if (wide.rlim_cur <= QUESTION_FD)
+	if (wide.rlim_cur <= LANGUAGE_FD)
 		wide.rlim_cur = wide.rlim_max < 1024 ? wide.rlim_max : 1024;
 	setrlimit(RLIMIT_NOFILE, &wide);
 	ok = open_memory_at("lazybones-request", REQUEST_FD) &&
 	     open_memory_at("lazybones-response", RESPONSE_FD) &&
-	     open_memory_at("lazybones-question", QUESTION_FD);
+	     open_memory_at("lazybones-question", QUESTION_FD) &&
+	     open_memory_at("lazybones-language", LANGUAGE_FD);
 	setrlimit(RLIMIT_NOFILE, &limit);
 	bridge.run = run;
 	bridge.open = ok;
@@ -189,6 +197,11 @@ bool lbx_bridge_offer(const char *script, size_t n)
 }
 
 /* ---- what a running command calls ---- */
+
+const char *lbx_bridge_language(void)
+{
+	return bridge.language;
+}
 
 lbx_bridge_read *lbx_bridge_reader(void)
 {
@@ -240,7 +253,7 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
 	va_start(args, format);
 	n = vsnprintf(command, sizeof(command), format, args);
 	va_end(args);
-	if (!bridge.read || n < 0 || n >= (int)sizeof(command) || strchr(command, '\n'))
+	if ((!bridge.read && where != LBX_WITHOUT_FRAME) || n < 0 || n >= (int)sizeof(command) || strchr(command, '\n'))
 		return false;
 	for (q = bridge.questions; q < bridge.questions + bridge.n_questions; q++)
 		if (strcmp(q->command, command) == 0)
@@ -248,7 +261,7 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
 	if (q == bridge.questions + bridge.n_questions) {
 		if (bridge.n_questions == MAX_QUESTIONS || bridge.round >= MAX_ROUNDS)
 			return false;
-		*q = (struct question){strdup(command), NULL, where == LBX_IN_FRAME, false};
+		*q = (struct question){strdup(command), NULL, where, false};
 		if (!q->command)
 			return false;
 		bridge.n_questions++;
@@ -290,7 +303,7 @@ static bool write_questions(void)
 	bool want_level = false, ok;
 
 	for (int i = 0; i < bridge.n_questions && !bridge.level[0]; i++)
-		want_level |= bridge.questions[i].in_frame;
+		want_level |= bridge.questions[i].where == LBX_IN_FRAME;
 	text_printf(&file, want_level ? "_lbz\n" : "_lbm answers\n");
 	for (int i = 0; i < bridge.n_questions; i++) {
 		struct question *q = &bridge.questions[i];
@@ -299,10 +312,12 @@ static bool write_questions(void)
 		if (q->asked)
 			continue;
 		q->asked = true;
-		if (!q->in_frame)
+		if (q->where == LBX_WITHOUT_FRAME)
+			text_printf(&file, "_lbm %d\n%s\n", i, q->command);
+		else if (q->where == LBX_ANYWHERE)
 			text_printf(&file, "_lbm %d\n_lbf %s\n", i, q->command);
 		else if (!want_level)
-			text_printf(&file, "_lbm %d\nframe apply level %s -q -c %s\n", i,
+			text_printf(&file, "_lbm %d\nframe apply level %s -q -c -- %s\n", i,
 				    bridge.level, q->command);
 		else if (blank && !strpbrk(blank + 1, " \t\"'"))
 			text_printf(&file, "_lbi %d %s\n", i, q->command); /* two words */
@@ -324,7 +339,7 @@ static void take_level(const char *answer, size_t n)
 	snprintf(bridge.level, sizeof(bridge.level), "%ld",
 		 level ? strtol(level + 12, NULL, 10) : 0);
 	for (int i = 0; i < bridge.n_questions; i++)
-		if (bridge.questions[i].in_frame && !bridge.questions[i].answer)
+		if (bridge.questions[i].where == LBX_IN_FRAME && !bridge.questions[i].answer)
 			bridge.questions[i].asked = false;
 }
 
@@ -408,14 +423,20 @@ static bool take_request(void)
 	forget_questions();
 	bridge.round = 0;
 	strcpy(bridge.line, head);
+	n = pread(LANGUAGE_FD, bridge.language, sizeof(bridge.language) - 1, 0);
+	bridge.language[n > 0 ? n : 0] = '\0';
+	if (n <= 0)
+		strcpy(bridge.language, "auto");
 	return true;
 }
 
-static void end_service(struct sigaction *before)
+static void end_service(bool **serving)
 {
-	sigaction(SIGINT, before, NULL);
+	if (!**serving)
+		return;
+	sigaction(SIGINT, &bridge.before, NULL);
 	interrupted = 0;
-	bridge.serving = false;
+	**serving = false;
 	bridge.read = NULL;
 }
 
@@ -423,11 +444,11 @@ static void serve_request(lbx_bridge_read *read)
 {
 	struct sigaction ours = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART};
 	/* cleanup: gdb may throw through us when a target access fails badly */
-	struct sigaction before __attribute__((cleanup(end_service)));
+	bool *serving __attribute__((cleanup(end_service))) = &bridge.serving;
 
 	interrupted = 0;
-	sigaction(SIGINT, &ours, &before);
-	bridge.serving = true;
+	sigaction(SIGINT, &ours, &bridge.before);
+	*serving = true;
 	bridge.read = read;
 	bridge.waits = false;
 	bridge.next[0] = '\0';
@@ -453,6 +474,12 @@ static void serve_request(lbx_bridge_read *read)
 
 void lbx_bridge_serve(lbx_bridge_read *read)
 {
-	if (bridge.open && !bridge.serving && take_request() && ftruncate(REQUEST_FD, 0) == 0)
-		serve_request(read);
+	bool *serving = &bridge.serving;
+
+	if (!bridge.open || !take_request() || ftruncate(REQUEST_FD, 0) != 0)
+		return;
+	/* A request is emptied before it is served: if there is another, the last one was left
+	 * by an exception that has skipped its cleanup. */
+	end_service(&serving);
+	serve_request(read);
 }

@@ -10,11 +10,12 @@
 #define LBX_REQUEST_FILE  "/proc/self/fd/900"
 #define LBX_RESPONSE_FILE "/proc/self/fd/901"
 #define LBX_QUESTION_FILE "/proc/self/fd/902"
+#define LBX_LANGUAGE_FILE "/proc/self/fd/903"
 
 /* Reads the program's memory, as gdb's target_read does: 0 is failure. */
 typedef int lbx_bridge_read(unsigned long address, void *to, int n);
 
-/* Opens the three files, once in gdb's life; fails when a descriptor is taken. `run` does
+/* Opens the files, once in gdb's life; fails when a descriptor is taken. `run` does
  * one command line: it calls the functions below, and may be called again for the same
  * line when it asked something. */
 bool lbx_bridge_open(void (*run)(const char *line));
@@ -31,6 +32,8 @@ void lbx_bridge_serve(lbx_bridge_read *read);
 
 /* ---- for the command that runs ---- */
 
+/* gdb's `language` setting as the user has it; while the command runs it is C. */
+const char *lbx_bridge_language(void);
 /* Null when there is no program. */
 lbx_bridge_read *lbx_bridge_reader(void);
 /* Text for the user, through gdb's own streams. */
@@ -39,8 +42,9 @@ void lbx_bridge_echo(const char *text, size_t n);
 void lbx_bridge_script(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line to run after the script so far has run; once. */
 void lbx_bridge_then(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Frame 0, or the one that the user has selected. */
-enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME };
+/* Frame 0; the one that the user has selected; or none, also without a program (for commands
+ * that never fail). */
+enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME, LBX_WITHOUT_FRAME };
 /* What gdb prints for a command. False: not known yet (the line runs again when it is), or
  * not to be had; a command that fails gives gdb's error message. The answer is valid until
  * the line ends. */

@@ -11,6 +11,9 @@
  * root says so. In a live process the flag is written at once. For processes to come
  * there is a breakpoint on the runtime's first probe whose condition writes the flag and is
  * false: it never stops. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "plugin/catch.h"
 
 #include <ctype.h>
@@ -49,6 +52,8 @@ static const struct kind {
 
 struct catch {
 	int number; /* 0: free place */
+	int breakpoint; /* gdb's number, 0 until it has told it */
+	bool enabled;
 	const struct kind *kind;
 	char text[LB_NAME_MAX + 1]; /* of T; "" for any tensor */
 };
@@ -57,6 +62,7 @@ static struct {
 	struct catch v[MAX_CATCHES];
 	int last;
 	unsigned start_bits; /* what the breakpoint on `start` writes; 0: there is none */
+	int start;	     /* gdb's number of it */
 } catches;
 
 static unsigned watched(void)
@@ -67,6 +73,76 @@ static unsigned watched(void)
 		if (catches.v[i].number)
 			bits |= catches.v[i].kind->watch;
 	return bits;
+}
+
+static bool any_is_set(void)
+{
+	for (int i = 0; i < MAX_CATCHES; i++)
+		if (catches.v[i].number)
+			return true;
+	return false;
+}
+
+/* One breakpoint of `info breakpoints`, known by its commands. */
+static void note_breakpoint(const char *text, size_t n)
+{
+	static const char hit[] = "\"_tensor_hit ", start[] = "$_lb_start ";
+	const char *at = memmem(text, n, hit, sizeof(hit) - 1);
+	int breakpoint = atoi(text);
+	int number = at ? atoi(at + sizeof(hit) - 1) : 0;
+	char enabled[2]; /* the column after Num, Type, Disp */
+
+	if (memmem(text, n, start, sizeof(start) - 1))
+		catches.start = breakpoint;
+	for (int i = 0; i < MAX_CATCHES && number; i++) {
+		if (catches.v[i].number != number)
+			continue;
+		catches.v[i].breakpoint = breakpoint;
+		catches.v[i].enabled = sscanf(text, "%*s %*s %*s %1s", enabled) == 1 &&
+				       *enabled == 'y';
+	}
+}
+
+/* The user may have deleted breakpoints, and gdb may have failed to make some. */
+bool lbx_catch_refresh(void)
+{
+	const char *at, *end;
+
+	if (!catches.start_bits && !any_is_set())
+		return true;
+	if (!lbx_bridge_ask(&at, LBX_WITHOUT_FRAME, "info breakpoints"))
+		return !lbx_bridge_waits();
+	catches.start = 0;
+	for (int i = 0; i < MAX_CATCHES; i++)
+		catches.v[i].breakpoint = 0;
+	for (; *at; at = end) {
+		end = at;
+		do { /* to the next line that begins with a number; 1.2 is a place of 1 */
+			end += strcspn(end, "\n");
+			end += *end == '\n';
+		} while (*end && (!isdigit((unsigned char)*end) ||
+				  end[strspn(end, "0123456789")] == '.'));
+		note_breakpoint(at, (size_t)(end - at));
+	}
+	if (!catches.start)
+		catches.start_bits = 0;
+	for (int i = 0; i < MAX_CATCHES; i++)
+		if (!catches.v[i].breakpoint)
+			catches.v[i].number = 0;
+	return true;
+}
+
+bool lbx_catch_suspend(bool off)
+{
+	bool any = false;
+
+	for (int i = 0; i < MAX_CATCHES; i++) {
+		if (!catches.v[i].number || !catches.v[i].enabled)
+			continue;
+		lbx_bridge_script("%s %d", off ? "disable" : "enable", catches.v[i].breakpoint);
+		any = true;
+	}
+	return any;
 }
 
 /* A condition that is true when the record's name is this; it reads no byte beyond it. */
@@ -144,7 +220,8 @@ static void break_on_probe(const char *name, const char *probe, const char *cond
 	lbx_bridge_script("set $_lb_%s = $bpnum", name);
 	lbx_bridge_script("commands\nsilent");
 	if (condition)
-		lbx_bridge_script("if %s\n%selse\ncondition $_lb_%s %s\ncontinue\nend",
+		lbx_bridge_script("with language c -- set $_lb_met = (%s)\nif $_lb_met\n%selse\n"
+				  "with language c -- condition $_lb_%s %s\ncontinue\nend",
 				  condition, action, name, condition);
 	else
 		lbx_bridge_script("%s", action);
@@ -157,22 +234,25 @@ static bool update_watch(struct lbx_context *context, unsigned bits)
 	struct lbx_table *table;
 	struct lbx_root root;
 	uint32_t value = bits;
+	uint64_t at = offsetof(struct lb_symtab, watch_all); /* unless a program says otherwise */
 	char condition[128];
 
-	if (context->target && lbx_context_table(context, &table) && lbx_table_root(table, &root) &&
-	    root.watch_all != bits &&
-	    !lbx_target_write(context->target, root.watch_all_at, &value, sizeof(value)))
-		return false;
+	if (context->target && lbx_context_table(context, &table) && lbx_table_root(table, &root)) {
+		at = root.watch_all_at - root.address;
+		if (root.watch_all != bits &&
+		    !lbx_target_write(context->target, root.watch_all_at, &value, sizeof(value)))
+			return false;
+	}
 	if (lbx_bridge_waits())
 		return false;
 	lb_clear_error(); /* not there yet: the breakpoint will write */
 	if (bits == catches.start_bits)
 		return true;
 	if (catches.start_bits)
-		lbx_bridge_script("delete $_lb_start");
+		lbx_bridge_script("delete %d", catches.start);
 	if (bits) {
-		snprintf(condition, sizeof(condition), "({unsigned int}($_probe_arg0 + %zu) = %u) == 0",
-			 offsetof(struct lb_symtab, watch_all), bits);
+		snprintf(condition, sizeof(condition), "({unsigned int}($_probe_arg0 + %" PRIu64
+			 ") = %u) == 0", at, bits);
 		break_on_probe("start", "start", condition, "");
 	}
 	catches.start_bits = bits;
@@ -196,7 +276,7 @@ bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args)
 	struct catch *c = catches.v;
 	char name[32], action[128];
 
-	if (!kind)
+	if (!kind || !lbx_catch_refresh())
 		return false;
 	while (c < catches.v + MAX_CATCHES && c->number)
 		c++;
@@ -209,6 +289,7 @@ bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args)
 	}
 	c->kind = kind;
 	c->number = ++catches.last;
+	c->breakpoint = 0;
 	snprintf(c->text, sizeof(c->text), "%s", shown);
 	snprintf(name, sizeof(name), "catch_%d", c->number);
 	snprintf(action, sizeof(action), "eval \"_tensor_hit %d %%lu 0x%%lx\", $_probe_arg0, "
@@ -249,6 +330,8 @@ bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
 	unsigned left = 0;
 	int n = 0;
 
+	if (!lbx_catch_refresh())
+		return false;
 	for (int i = 0; i < MAX_CATCHES; i++) {
 		if (!catches.v[i].number)
 			continue;
@@ -266,19 +349,16 @@ bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
 		if (all || catches.v[i].number == number)
 			catches.v[i].number = 0;
 	tell_removed(context->out, removed, n);
-	/* last: gdb fails if the user has deleted a breakpoint already */
 	for (int i = 0; i < n; i++)
-		lbx_bridge_script("delete $_lb_catch_%d", removed[i].number);
+		lbx_bridge_script("delete %d", removed[i].breakpoint);
 	return true;
 }
 
 /* Selects the frame of the call whose return address this is. */
 static void go_to_caller(uint64_t site)
 {
-	lbx_bridge_script("set $_lb_up = 0\n"
-			  "while $_lb_up < 8 && $pc != 0x%" PRIx64 "\n"
-			  "up-silently\nset $_lb_up = $_lb_up + 1\nend", site);
-	lbx_bridge_script("frame");
+	lbx_bridge_script("_lb_caller 0x%" PRIx64, site);
+	lbx_bridge_script("with language %s -- frame", lbx_bridge_language());
 }
 
 bool lbx_catch_hit(struct lbx_context *context, const char *words)

@@ -8,6 +8,11 @@ bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args);
 bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args);
 /* A breakpoint of a catch was hit: `CATCH ID SITE`. Says what happened to whom. */
 bool lbx_catch_hit(struct lbx_context *context, const char *words);
+/* Asks gdb which of the catches' breakpoints there are. False while the answer is awaited. */
+bool lbx_catch_refresh(void);
+/* After that: adds the script that disables the enabled breakpoints (or enables them again);
+ * false when there is none. */
+bool lbx_catch_suspend(bool off);
 /* The catches that are set, one a line; nothing when there is none. */
 void lbx_catch_list(struct lbx_out *out);
 

@@ -142,6 +142,7 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 	if (strcmp(name, "status") == 0) {
 		if (context->target)
 			lbx_target_gdb_liveness();
+		lbx_catch_refresh();
 		if (lbx_bridge_waits())
 			return false;
 		if (!run_row(context, command, words))

@@ -35,6 +35,7 @@ static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)
 static bool eval_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_tensor t;
+	bool caught;
 
 	if (!lbx_commands_tensor(context, args->v[0], &t))
 		return false;
@@ -42,10 +43,16 @@ static bool eval_run(struct lbx_context *context, const struct lbx_args *args)
 		tell_value(context->out, &t);
 		return true;
 	}
+	if (!lbx_catch_refresh())
+		return false;
 	lbx_bridge_script("set $_lb_refusal = (const char *)0");
-	lbx_bridge_script("with scheduler-locking on -- with unwindonsignal on -- "
+	/* catches would stop inside the call; and they must be back also if it fails */
+	caught = lbx_catch_suspend(true);
+	lbx_bridge_script("%swith scheduler-locking on -- with unwindonsignal on -- "
 			  "set $_lb_refusal = ((const char *(*)(unsigned long))lb_debug_eval)(%"
-			  PRIu64 ")", t.id);
+			  PRIu64 ")", caught ? "frame apply level 0 -q -c -- " : "", t.id);
+	if (caught)
+		lbx_catch_suspend(false);
 	lbx_bridge_then(LBX_EVALUATED " %" PRIu64 "%s", t.id, context->out->json ? " json" : "");
 	return true;
 }
@@ -70,6 +77,8 @@ bool lbx_evaluated(struct lbx_context *context, const char *words)
 	tensors = lbx_table_tensors(table);
 	if (!tensors->ops->by_id(tensors, id, &t))
 		return false;
+	if (t.state == LB_STATE_LAZY)
+		return lb_fail("eval: the call did not end: tensor #%" PRIu64 " is still lazy", id);
 	tell_value(context->out, &t);
 	return true;
 }
@@ -170,8 +179,9 @@ const struct lbx_command lbx_gdb_commands[] = {
 	 .needs = LBX_NEEDS_TABLE | LBX_NEEDS_LIVE, .run = eval_run,
 	 .summary = "compute a lazy tensor inside the program",
 	 .help = "Calls the runtime on the selected thread, with the other threads stopped. The "
-		 "runtime\nrefuses where a lock is taken or memory would have to be allocated. "
-		 "This changes the\nprogram; `tensor peek T` computes the same outside it."},
+		 "runtime\nrefuses where a tensor that is needed is just being computed, its record "
+		 "is being changed,\nor the thread has no runtime state yet. This changes the program; "
+		 "`tensor peek T`\ncomputes the same outside it."},
 	{.name = "catch", .arguments = "misuse|nan|implicit|eval [T]", .min_args = 1, .max_args = 2,
 	 .run = lbx_catch_run,
 	 .summary = "stop when something happens to a tensor",

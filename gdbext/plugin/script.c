@@ -30,9 +30,22 @@ static const char common[] =
 	"end\n"
 	"end\n"
 	"set $_lb_setting = \"remote exec-file\"\n"
+	"set $_lb_language = \"language\"\n"
 	"set $_lb_logging = \"logging enabled\"\n"
 	"set $_lb_view = 0\n"
 	"set $_lb_silence = \"echo gdb did not look at a frame: is the thread running?\\\\n\\n\"\n"
+	"define _lb_save\n"
+	"set $_lb_saved = $_gdb_setting_str($_lb_setting)\n"
+	"end\n"
+	/* in the user's language: no assignment, no comparison for equality */
+	"define _lb_begin\n"
+	"dump binary value " LBX_LANGUAGE_FILE " $_gdb_setting_str($_lb_language)\n"
+	"if $_gdb_setting($_lb_logging)\n"
+	"with language c -- _lb_save\n"
+	"else\n"
+	QUIETLY "with language c -- _lb_save\n"
+	"end\n"
+	"end\n"
 	"define _tensor_call\n"
 	"dump binary value " LBX_REQUEST_FILE " $_gdb_setting_str($_lb_setting)\n"
 	"eval \"set remote exec-file %s\", $_lb_saved\n"
@@ -57,6 +70,21 @@ static const char common[] =
 	QUIETLY "with breakpoint pending on -- break -probe-stap lazybones:$arg0\n"
 	"end\n"
 	"end\n"
+	/* on its way up gdb may warn of a frame in another language than ours */
+	"define _lb_seek\n"
+	"set $_lb_up = 0\n"
+	"while $_lb_up < 8 && $pc != $arg0\n"
+	"up-silently\n"
+	"set $_lb_up = $_lb_up + 1\n"
+	"end\n"
+	"end\n"
+	"define _lb_caller\n"
+	"if $_gdb_setting($_lb_logging)\n"
+	"_lb_seek $arg0\n"
+	"else\n"
+	QUIETLY "_lb_seek $arg0\n"
+	"end\n"
+	"end\n"
 	"define-prefix tensor\n"
 	"document tensor\n"
 	"See inside the lazy tensors of a program, running or dead.\n"
@@ -74,26 +102,26 @@ const char *lbx_script_plugin_path(void)
 
 static void define_with_words(struct text *script, const char *name, int words)
 {
-	text_printf(script, "if $argc == %d\nset remote exec-file %s", words, name);
+	text_printf(script, "if $argc > %d\nset remote exec-file %s", words - 1, name);
 	for (int i = 0; i < words; i++)
 		text_printf(script, " $arg%d", i);
 	text_printf(script, "\nend\n");
 }
 
 /* gdb substitutes each word of the user's line only by its number, so there is one variant
- * for each count of words. */
+ * for each count of words; the last that fits wins. */
 static void define(struct text *script, const char *command, const char *name)
 {
-	text_printf(script, "define %s\nset $_lb_saved = $_gdb_setting_str($_lb_setting)\n"
+	text_printf(script, "define %s\n_lb_begin\n"
 		    "if $argc > %d\n"
 		    "set remote exec-file " LBX_TOO_MANY_WORDS "\n"
-		    "else\nif $argc < 4\n", command, MAX_WORDS);
-	for (int words = 0; words < 4; words++)
+		    "else\nif $argc < 4\nset remote exec-file %s\n", command, MAX_WORDS, name);
+	for (int words = 1; words < 4; words++)
 		define_with_words(script, name, words);
 	text_printf(script, "else\n");
 	for (int words = 4; words <= MAX_WORDS; words++)
 		define_with_words(script, name, words);
-	text_printf(script, "end\nend\n_tensor_call\nend\n");
+	text_printf(script, "end\nend\nwith language c -- _tensor_call\nend\n");
 }
 
 static void append_help(struct lbx_out *out, const char *bytes, size_t n)

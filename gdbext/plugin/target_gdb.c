@@ -206,20 +206,23 @@ static bool gdb_source_line(struct lbx_target *target, uint64_t pc, struct lbx_s
 
 static bool gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret)
 {
-	const char *type, *value;
+	const char *type, *value, *reference;
 	bool known;
 	char *end;
 
 	(void)target;
-	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "whatis %s", expression);
-	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, "output/x %s", expression);
+	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "with language %s -- whatis %s",
+			       lbx_bridge_language(), expression);
+	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- output/x %s",
+				lbx_bridge_language(), expression);
 	if (!known)
 		return false;
 	if (strncmp(type, "type = ", 7) != 0)
 		return lb_fail("%s", type);
 	snprintf(ret->type, sizeof(ret->type), "%s", type + 7);
-	if (*value == '@' && strstr(value, ": ")) /* a C++ reference */
-		value = strstr(value, ": ") + 2;
+	reference = strstr(value, "@0x"); /* C++: `(lb_tensor *&) @0x7ffe…: 0x5555…` */
+	if (reference && (*value == '@' || *value == '(') && strstr(reference, ": "))
+		value = strstr(reference, ": ") + 2;
 	ret->bits = strtoull(value, &end, 16);
 	if (end == value || strncmp(value, "0x", 2) != 0)
 		return lb_fail("%s is of type %s, and has no single value: %.80s", expression,

@@ -128,6 +128,7 @@ static char mi_character(const char **from)
 
 void text_strip_mi(char *text)
 {
+	static const char changed[] = "=cmd-param-changed,";
 	const char *from = text;
 	char *to = text;
 	bool line_start = true;
@@ -141,6 +142,11 @@ void text_strip_mi(char *text)
 				from++;
 			if (*from == '\n')
 				from++;
+			continue;
+		}
+		if (line_start && strncmp(from, changed, sizeof(changed) - 1) == 0) {
+			from += strcspn(from, "\n");
+			from += *from == '\n';
 			continue;
 		}
 		line_start = *from == '\n';
