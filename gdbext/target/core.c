@@ -4,7 +4,8 @@
  * read from the files that the core's NT_FILE note names, but only where the core itself
  * saved a page of the same file's mapping that starts it (the kernel saves the page with
  * the ELF header, and with it the build id) and that page equals the file's: otherwise the
- * file may have changed since. What is in neither is a fault with its address.
+ * file may have changed since. Data segments are never taken from a file: the program has
+ * written to them. What is in neither is a fault with its address.
  *
  * A truncated core's segments end where the file ends. */
 #define _GNU_SOURCE
@@ -128,6 +129,30 @@ static bool unchanged(const struct core *core, const struct mapping *m)
 	return false;
 }
 
+/* Whether a mapping of an ELF file is of a segment that the program could write, at least until
+ * its relocations were done: such pages may be read-only by now and still differ from the file. */
+static bool of_data_segment(const struct mapping *m)
+{
+	enum { PAGE = 4096 };
+	Elf64_Ehdr header;
+	Elf64_Phdr p;
+
+	if (m->size < sizeof header || memcmp(m->bytes, ELFMAG, SELFMAG) != 0)
+		return false;
+	memcpy(&header, m->bytes, sizeof header);
+	for (unsigned i = 0; i < header.e_phnum; i++) {
+		uint64_t at = header.e_phoff + (uint64_t)i * sizeof p;
+		if (header.e_phoff > m->size || at > m->size - sizeof p)
+			return true; /* a damaged file proves nothing */
+		memcpy(&p, m->bytes + at, sizeof p);
+		uint64_t begin = p.p_offset - p.p_offset % PAGE;
+		if (p.p_type == PT_LOAD && p.p_flags & PF_W && m->offset >= begin &&
+		    m->offset - begin < p.p_filesz + PAGE)
+			return true;
+	}
+	return false;
+}
+
 static const char *file_at(struct core *core, uint64_t address, uint64_t *n)
 {
 	const struct segment *s = segment_at(core, address);
@@ -139,7 +164,8 @@ static const char *file_at(struct core *core, uint64_t address, uint64_t *n)
 		if (address < m->start || address >= m->end)
 			continue;
 		if (m->state == UNTRIED)
-			m->state = map_file(m) && unchanged(core, m) ? USABLE : UNUSABLE;
+			m->state = map_file(m) && unchanged(core, m) && !of_data_segment(m)
+				? USABLE : UNUSABLE;
 		uint64_t at = m->offset + (address - m->start);
 		if (m->state == UNUSABLE || at < m->offset || at >= m->size)
 			return NULL;

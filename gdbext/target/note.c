@@ -130,17 +130,21 @@ static bool search_mapped(struct lbx_target *target, uint64_t load, uint64_t dyn
 	return search_module(target, base + header.e_phoff, header.e_phnum, load, &unused, ret);
 }
 
-static uint64_t debug_address(struct lbx_target *target, uint64_t dynamic)
+static bool debug_address(struct lbx_target *target, uint64_t dynamic, uint64_t *ret)
 {
+	*ret = 0;
 	for (int i = 0; i < MAX_DYNAMIC; i++) {
 		Elf64_Dyn d;
-		if (!try_read(target, dynamic + (uint64_t)i * sizeof d, &d, sizeof d) ||
-		    d.d_tag == DT_NULL)
-			return 0;
-		if (d.d_tag == DT_DEBUG)
-			return d.d_un.d_ptr;
+		if (!lbx_target_read(target, dynamic + (uint64_t)i * sizeof d, &d, sizeof d))
+			return false;
+		if (d.d_tag == DT_NULL)
+			break;
+		if (d.d_tag == DT_DEBUG) {
+			*ret = d.d_un.d_ptr;
+			break;
+		}
 	}
-	return 0;
+	return true;
 }
 
 bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum,
@@ -155,7 +159,11 @@ bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t
 	uint64_t bias = main_bias(target, at_phdr, at_phnum);
 	if (search_module(target, at_phdr, at_phnum, bias, &dynamic, ret))
 		return true;
-	uint64_t at = dynamic ? debug_address(target, dynamic) : 0;
+	uint64_t at = 0;
+	if (dynamic && !debug_address(target, dynamic, &at)) {
+		lb_fail_within("the list of loaded libraries cannot be read");
+		return false;
+	}
 	if (dynamic && at == 0)
 		return lb_fail("the program has not loaded its libraries yet: let it run to main");
 	if (at && try_read(target, at, &debug, sizeof debug)) {
