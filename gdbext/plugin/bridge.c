@@ -253,7 +253,8 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
 	va_start(args, format);
 	n = vsnprintf(command, sizeof(command), format, args);
 	va_end(args);
-	if ((!bridge.read && where != LBX_WITHOUT_FRAME) || n < 0 || n >= (int)sizeof(command) || strchr(command, '\n'))
+	if ((!bridge.read && where != LBX_WITHOUT_FRAME) || n < 0 || n >= (int)sizeof(command) ||
+	    strchr(command, '\n'))
 		return false;
 	for (q = bridge.questions; q < bridge.questions + bridge.n_questions; q++)
 		if (strcmp(q->command, command) == 0)
@@ -364,7 +365,7 @@ static void take_answers(char *text)
 {
 	char *mark = text;
 
-	text_strip_mi(text);
+	text_strip_chatter(text);
 	while (mark && (mark = strstr(mark, MARK))) {
 		char *answer, *next;
 
@@ -379,10 +380,11 @@ static void take_answers(char *text)
 	}
 }
 
-/* Answers arrive bit by bit, and gdb may look at frames meanwhile. */
+/* Answers arrive bit by bit, and gdb may look at frames meanwhile. With `maint time` some
+ * lines follow the end. */
 static bool answers_are_complete(off_t size)
 {
-	char tail[64];
+	char tail[1024];
 	off_t from = size > (off_t)sizeof(tail) - 1 ? size - (off_t)sizeof(tail) + 1 : 0;
 	ssize_t n = pread(REQUEST_FD, tail, sizeof(tail) - 1, from);
 

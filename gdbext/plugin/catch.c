@@ -62,7 +62,7 @@ static struct {
 	struct catch v[MAX_CATCHES];
 	int last;
 	unsigned start_bits; /* what the breakpoint on `start` writes; 0: there is none */
-	int start;	     /* gdb's number of it */
+	int start;           /* gdb's number of it */
 } catches;
 
 static unsigned watched(void)

@@ -126,12 +126,31 @@ static char mi_character(const char **from)
 	return c;
 }
 
-void text_strip_mi(char *text)
+/* How much of what begins here is about a setting (MI), or from `maint time` and `maint space`:
+ * these begin a line, or follow the output of a command that ends none. */
+static size_t chatter(const char *text, bool line_start)
 {
-	static const char changed[] = "=cmd-param-changed,";
+	static const char *const lines[] = {"=cmd-param-changed,", "Command execution time: ",
+					    "Space used: "};
+	enum { TIME = sizeof("2026-11-21 12:34:56.789") - 1 };
+	size_t n = strcspn(text, "\n");
+
+	for (size_t i = 0; line_start && i < sizeof(lines) / sizeof(*lines); i++)
+		if (strncmp(text, lines[i], strlen(lines[i])) == 0)
+			return n + (text[n] == '\n');
+	if (n > TIME && text[4] == '-' && text[TIME - 4] == '.' &&
+	    (strncmp(text + TIME, " - command started\n", 19) == 0 ||
+	     strncmp(text + TIME, " - command finished\n", 20) == 0))
+		return n + 1;
+	return 0;
+}
+
+void text_strip_chatter(char *text)
+{
 	const char *from = text;
 	char *to = text;
 	bool line_start = true;
+	size_t dropped;
 
 	while (*from) {
 		if (line_start && from[0] == '~' && from[1] == '"') {
@@ -144,9 +163,10 @@ void text_strip_mi(char *text)
 				from++;
 			continue;
 		}
-		if (line_start && strncmp(from, changed, sizeof(changed) - 1) == 0) {
-			from += strcspn(from, "\n");
-			from += *from == '\n';
+		dropped = chatter(from, line_start);
+		if (dropped) {
+			from += dropped;
+			line_start = true;
 			continue;
 		}
 		line_start = *from == '\n';

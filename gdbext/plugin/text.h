@@ -27,7 +27,7 @@ void text_clear(struct text *text); /* keeps the memory */
 void text_free(struct text *text);
 
 /* What gdb logs under an MI front end are stream records: ~"text\n". Turns them, in place,
- * into the text, and drops those of settings; other text stays as it is. */
-void text_strip_mi(char *text);
+ * into the text; drops what gdb tells about settings and times; other text stays as it is. */
+void text_strip_chatter(char *text);
 
 #endif

@@ -1,6 +1,7 @@
 # What differs between two runs of the same session: addresses, process and thread numbers,
 # gdb's own chatter, directories, the machine's memory, where a waiting thread waits.
 /^\[Thread debugging|^Using host libthread_db|^BFD: |^warning: |^\[New |^\[Thread |^\[Switching / { next }
+/ - command (started|finished)$|^Command execution time/ { next }
 /^Reading |^Remote debugging using|^Listening on|^Core was generated|^Process .* created/ { next }
 /^Program terminated with|^Detaching from|^Debuginfod|^Downloading|^Enable debuginfod/ { next }
 /^\[Inferior [0-9]+ \(.*\) (detached|killed)\]|^Child exited|^Killing|^GDBserver exiting/ { next }
