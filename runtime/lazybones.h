@@ -378,6 +378,12 @@ LB_API lb_tensor *lb_dequantize(lb_quantized q, lb_quant how, lb_dtype dtype);
  * The dequantised w is never in memory as a whole. */
 LB_API lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how, bool transpose);
 
+/* ---- functions of tensors, as transformations take them ---- */
+
+/* Reads n_in inputs, makes n_out results. Gets the context that was given beside it. What it
+ * opens it closes; the results belong to the innermost scope. False, with an error, on failure. */
+typedef bool lb_function(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out);
+
 /* ---- evaluation ---- */
 
 /* lb_eval(x, y, …): computes the values of all. False on error. */
