@@ -20,6 +20,13 @@ struct wanted {
 	int64_t thread, tensor, last; /* 0: any */
 };
 
+struct events {
+	struct lbx_flight flight;
+	int64_t first_message; /* from here on messages are the events' own */
+	int64_t first, matching; /* the first to show, and how many match in all */
+	uint64_t end_ns;
+};
+
 static bool parse_tensor(const char *text, int64_t *ret)
 {
 	char *end;
@@ -56,17 +63,30 @@ static bool matches(const struct lbx_flight *flight, const struct lb_flight_even
 				   id == (uint64_t)wanted->tensor);
 }
 
-/* The message that an error's event points to; "" when later ones lie there by now. */
-static void message_of(struct lbx_context *context, const struct lbx_flight *flight,
-		       const struct lb_flight_event *event, char *ret, size_t size)
+/* The oldest event whose message no later one has overwritten. */
+static int64_t first_with_message(const struct lbx_flight *flight)
 {
-	uint64_t address, unused;
-	int later = 0;
+	uint64_t unused;
+	int64_t i = flight->n;
+
+	for (int n = 0; i > 0; i--) {
+		n += lbx_event_arg(flight, &flight->events[i - 1], "message", &unused);
+		if (n > LB_FLIGHT_TEXTS)
+			break;
+	}
+	return i;
+}
+
+/* The message that event i points to, or "". */
+static void message_of(struct lbx_context *context, const struct events *events, int64_t i, char *ret,
+		       size_t size)
+{
+	const struct lbx_flight *flight = &events->flight;
+	uint64_t address;
 
 	*ret = '\0';
-	for (const struct lb_flight_event *e = event + 1; e < flight->events + flight->n; e++)
-		later += lbx_event_arg(flight, e, "message", &unused);
-	if (later >= LB_FLIGHT_TEXTS || !lbx_event_arg(flight, event, "message", &address))
+	if (i < events->first_message ||
+	    !lbx_event_arg(flight, &flight->events[i], "message", &address))
 		return;
 	bool clean = lb_ok();
 	if (!lbx_target_read_string(context->target, address, ret, size) && clean) {
@@ -104,128 +124,150 @@ static void print_arg(struct lbx_context *context, const char *name, uint64_t va
 	}
 }
 
-static void print_event(struct lbx_context *context, const struct lbx_flight *flight,
-			const struct lb_flight_event *event, uint64_t end_ns)
+static void print_event(struct lbx_context *context, const struct events *events, int64_t i)
 {
-	const struct lbx_event_kind *kind = &flight->kinds[event->kind];
+	const struct lb_flight_event *event = &events->flight.events[i];
+	const struct lbx_event_kind *kind = &events->flight.kinds[event->kind];
 	struct lbx_out *out = context->out;
 	char message[LB_FLIGHT_TEXT_BYTES];
 
 	if (event->time_ns)
-		lbx_printf(out, "%12.6f s", -(double)(int64_t)(end_ns - event->time_ns) / 1e9);
+		lbx_printf(out, "%12.6f s", -(double)(events->end_ns - event->time_ns) / 1e9);
 	else
 		lbx_printf(out, "%14s", "");
 	lbx_printf(out, "  %7" PRIu32 "  %-13s", event->thread, kind->name);
-	for (int i = 0; i < kind->n_args; i++)
-		if (strcmp(kind->args[i], "message") != 0)
-			print_arg(context, kind->args[i], event->args[i]);
-	message_of(context, flight, event, message, sizeof message);
+	for (int k = 0; k < kind->n_args; k++)
+		if (strcmp(kind->args[k], "message") != 0)
+			print_arg(context, kind->args[k], event->args[k]);
+	message_of(context, events, i, message, sizeof message);
 	if (message[0])
 		lbx_printf(out, ": %s", message);
 	lbx_printf(out, "\n");
 }
 
-static json_t *json_event(struct lbx_context *context, const struct lbx_flight *flight,
-			  const struct lb_flight_event *event)
+static json_t *json_event(struct lbx_context *context, const struct events *events, int64_t i)
 {
-	const struct lbx_event_kind *kind = &flight->kinds[event->kind];
+	const struct lb_flight_event *event = &events->flight.events[i];
+	const struct lbx_event_kind *kind = &events->flight.kinds[event->kind];
 	json_t *o = json_pack("{s:I,s:I,s:I,s:s}", "number", (json_int_t)event->number, "time_ns",
 			      (json_int_t)event->time_ns, "thread", (json_int_t)event->thread,
 			      "event", kind->name);
 	char text[512];
 
-	for (int i = 0; i < kind->n_args; i++) {
-		const char *name = kind->args[i];
+	for (int k = 0; k < kind->n_args; k++) {
+		const char *name = kind->args[k];
 		json_t *value;
 		if (strcmp(name, "op") == 0) {
-			value = json_string(lbx_table_op_name(context->table, event->args[i]));
+			value = json_string(lbx_table_op_name(context->table, event->args[k]));
 		} else if (strcmp(name, "site") == 0) {
-			lbx_describe_pc(context->target, event->args[i], text, sizeof text);
+			lbx_describe_pc(context->target, event->args[k], text, sizeof text);
 			value = lbx_json_string(text);
 		} else if (strcmp(name, "message") == 0) {
-			message_of(context, flight, event, text, sizeof text);
+			message_of(context, events, i, text, sizeof text);
 			value = text[0] ? lbx_json_string(text) : json_null();
 		} else if (strcmp(name, "address") == 0 || strcmp(name, "root") == 0 ||
 			   strcmp(name, "tensor") == 0) {
-			value = lbx_json_address(event->args[i]);
+			value = lbx_json_address(event->args[k]);
 		} else {
-			value = json_integer((json_int_t)event->args[i]);
+			value = json_integer((json_int_t)event->args[k]);
 		}
 		json_object_set_new(o, name, value);
 	}
 	return o;
 }
 
-/* Index of the first event to show; *ret_n of those that match, the shown included. */
-static int64_t find_first(const struct lbx_flight *flight, const struct wanted *wanted,
-			  int64_t *ret_n)
+/* Finds out what print_events() and json_events() need to know beforehand. */
+static void survey(const struct wanted *wanted, struct events *ret)
 {
-	int64_t first = flight->n;
+	const struct lbx_flight *flight = &ret->flight;
 
-	*ret_n = 0;
+	ret->first_message = first_with_message(flight);
+	ret->first = flight->n;
+	ret->matching = 0;
+	ret->end_ns = 0;
 	for (int64_t i = flight->n; i-- > 0;) {
+		if (flight->events[i].time_ns > ret->end_ns)
+			ret->end_ns = flight->events[i].time_ns;
 		if (!matches(flight, &flight->events[i], wanted))
 			continue;
-		if (++*ret_n <= wanted->last || wanted->last == 0)
-			first = i;
+		if (++ret->matching <= wanted->last || wanted->last == 0)
+			ret->first = i;
 	}
-	return first;
 }
 
-static void print_events(struct lbx_context *context, const struct lbx_flight *flight,
+/* Text goes out at once; with `list`, objects go there. */
+static bool show_each(struct lbx_context *context, const struct events *events,
+		      const struct wanted *wanted, json_t *list)
+{
+	const struct lbx_flight *flight = &events->flight;
+
+	for (int64_t i = events->first; i < flight->n; i++) {
+		if (i % 8192 == 8191 && !lbx_progress(context->out, "showing", i, flight->n))
+			return false;
+		if (!matches(flight, &flight->events[i], wanted))
+			continue;
+		if (list)
+			json_array_append_new(list, json_event(context, events, i));
+		else
+			print_event(context, events, i);
+	}
+	return true;
+}
+
+static bool print_events(struct lbx_context *context, const struct events *events,
 			 const struct wanted *wanted)
 {
+	const struct lbx_flight *flight = &events->flight;
 	struct lbx_out *out = context->out;
-	uint64_t end_ns = 0;
-	int64_t n, first = find_first(flight, wanted, &n);
 
-	for (int64_t i = 0; i < flight->n; i++)
-		if (flight->events[i].time_ns > end_ns)
-			end_ns = flight->events[i].time_ns;
-	if (wanted->last && n > wanted->last)
-		lbx_printf(out, "… %" PRId64 " earlier (--last 0 shows all)\n", n - wanted->last);
-	for (int64_t i = first; i < flight->n; i++)
-		if (matches(flight, &flight->events[i], wanted))
-			print_event(context, flight, &flight->events[i], end_ns);
+	if (flight->capacity == 0) {
+		lbx_printf(out, "the program records no events: it was started with "
+			   "LAZYBONES_EVENTS=0, or by an older runtime\n");
+		return true;
+	}
+	if (wanted->last && events->matching > wanted->last)
+		lbx_printf(out, "… %" PRId64 " earlier (--last 0 shows all)\n",
+			   events->matching - wanted->last);
+	if (!show_each(context, events, wanted, NULL))
+		return false;
 	lbx_printf(out, "%" PRId64 " of %" PRIu64 " events, the ring holds the last %" PRIu64
-		   "; times count back from the newest\n", n, flight->newest, flight->capacity);
+		   "; times count back from the newest\n", events->matching, flight->newest,
+		   flight->capacity);
 	if (flight->torn)
 		lbx_styled(out, LBX_WARNING, "%" PRIu64 " were being written and are skipped\n",
 			   flight->torn);
-	lbx_set_int(out, "tensor_count", n);
+	return true;
 }
 
-static void json_events(struct lbx_context *context, const struct lbx_flight *flight,
+static bool json_events(struct lbx_context *context, const struct events *events,
 			const struct wanted *wanted)
 {
+	const struct lbx_flight *flight = &events->flight;
 	json_t *list = json_array();
-	int64_t n;
 
-	for (int64_t i = find_first(flight, wanted, &n); i < flight->n; i++)
-		if (matches(flight, &flight->events[i], wanted))
-			json_array_append_new(list, json_event(context, flight,
-							       &flight->events[i]));
+	if (!show_each(context, events, wanted, list)) {
+		json_decref(list);
+		return false;
+	}
 	lbx_json(context->out, json_pack("{s:I,s:I,s:I,s:I,s:o}", "recorded",
 		(json_int_t)flight->newest, "capacity", (json_int_t)flight->capacity, "matching",
-		(json_int_t)n, "torn", (json_int_t)flight->torn, "events", list));
+		(json_int_t)events->matching, "torn", (json_int_t)flight->torn, "events", list));
+	return lb_ok();
 }
 
 bool lbx_run_events(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_table *table;
-	struct lbx_flight flight;
+	struct events events;
 	struct wanted wanted;
 
 	if (!parse(args, context->out->json, &wanted) || !lbx_context_table(context, &table) ||
-	    !lbx_flight_read(table, &flight))
+	    !lbx_flight_read(table, &events.flight))
 		return false;
-	if (context->out->json)
-		json_events(context, &flight, &wanted);
-	else if (flight.capacity == 0)
-		lbx_printf(context->out, "the program records no events: it was started with "
-			   "LAZYBONES_EVENTS=0, or by an older runtime\n");
-	else
-		print_events(context, &flight, &wanted);
-	lbx_flight_free(&flight);
-	return lb_ok();
+	survey(&wanted, &events);
+	lbx_set_int(context->out, "tensor_count", events.matching);
+	bool ok = context->out->json ? json_events(context, &events, &wanted)
+				     : print_events(context, &events, &wanted);
+	lbx_flight_free(&events.flight);
+	return ok;
 }

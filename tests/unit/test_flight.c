@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -153,7 +154,7 @@ struct session {
 	struct lbx_out out;
 	struct lbx_context context;
 	struct lbx_settings settings;
-	char text[8192];
+	char text[1 << 15];
 	size_t n;
 };
 
@@ -240,6 +241,30 @@ static void old_and_torn_events_are_left_out(void **state)
 	stop(&s);
 }
 
+static void only_the_last_messages_are_believed(void **state)
+{
+	struct self s;
+	char line[32];
+
+	(void)state;
+	for (int i = 0; i < LB_FLIGHT_TEXTS + 1; i++) {
+		assert_null(lb_zeros(LB_SHAPE(-100 - i), LB_F32));
+		lb_clear_error();
+	}
+	look(&s);
+	static struct session session;
+	memset(&session, 0, sizeof session);
+	session.out = (struct lbx_out){ .width = 80, .context = &session, .write = write_text };
+	session.context = (struct lbx_context){ .target = s.target, .table = s.table,
+						.out = &session.out, .settings = &session.settings };
+	snprintf(line, sizeof line, "error --last %d", LB_FLIGHT_TEXTS + 1);
+	const char *text = says(&session, line);
+	assert_null(strstr(text, "-100")); /* where the last one lies now */
+	assert_non_null(strstr(text, "-101"));
+	assert_non_null(strstr(text, "-164"));
+	look_away(&s);
+}
+
 static void damage_is_named(void **state)
 {
 	struct session s;
@@ -278,6 +303,7 @@ int main(void)
 		cmocka_unit_test(threads_share_the_ring),
 		cmocka_unit_test(events_are_shown),
 		cmocka_unit_test(old_and_torn_events_are_left_out),
+		cmocka_unit_test(only_the_last_messages_are_believed),
 		cmocka_unit_test(damage_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
