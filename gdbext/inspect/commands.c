@@ -1,5 +1,6 @@
 #include "inspect/at.h"
 #include "inspect/command.h"
+#include "inspect/events.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
 #include "inspect/peek.h"
@@ -112,6 +113,25 @@ const struct lbx_command lbx_commands[] = {
 			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
 		},
 		.run = lbx_run_at,
+	},
+	{
+		.name = "events",
+		.arguments = "[GLOB]",
+		.summary = "show what happened last: the flight recorder",
+		.help = "The runtime keeps its last events in a ring: evaluations, operations,\n"
+			"allocations, misuse, NaN, errors. GLOB selects by name, as in 'eval_*'; the\n"
+			"README lists the names. A time is when the event's thread last read a clock:\n"
+			"at the start of its evaluation, and after each long operation.\n"
+			"LAZYBONES_EVENTS=N in the program's environment sizes the ring; 0: none.\n"
+			"Example: events op_done --tensor '#12'",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "last", "N", "show the last N (default 30, JSON all); 0: all" },
+			{ "thread", "TID", "only those of one thread" },
+			{ "tensor", "#ID", "only those about one tensor" },
+		},
+		.run = lbx_run_events,
 	},
 	{
 		.name = "status",
