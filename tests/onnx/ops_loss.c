@@ -52,5 +52,5 @@ const struct onnx_op onnx_loss[] = {
 	{ "Dropout", .run = dropout },
 	{ "NegativeLogLikelihoodLoss", .run = nll_loss },
 	{ "SoftmaxCrossEntropyLoss", .run = softmax_cross_entropy },
-	{ NULL },
+	{ .name = NULL },
 };

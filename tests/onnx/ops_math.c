@@ -328,5 +328,5 @@ const struct onnx_op onnx_math[] = {
 	{ "ThresholdedRelu", .run = thresholded_relu },
 	{ "Where", .run = where },
 	{ "Xor", .binary = lb_not_equal },
-	{ NULL },
+	{ .name = NULL },
 };

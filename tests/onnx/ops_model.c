@@ -332,5 +332,5 @@ const struct onnx_op onnx_model[] = {
 	{ "MatMulInteger", .run = matmul_integer },
 	{ "MaxPool", .run = max_pool },
 	{ "MeanVarianceNormalization", .run = mean_variance_norm },
-	{ NULL },
+	{ .name = NULL },
 };

@@ -136,5 +136,5 @@ const struct onnx_op onnx_reduce[] = {
 	{ "ReduceSumSquare", .run = reduce_sum_square },
 	{ "Softmax", .run = softmax },
 	{ "TopK", .run = top_k },
-	{ NULL },
+	{ .name = NULL },
 };

@@ -362,5 +362,5 @@ const struct onnx_op onnx_shape[] = {
 	{ "Transpose", .run = transpose },
 	{ "Trilu", .run = trilu },
 	{ "Unsqueeze", .run = unsqueeze },
-	{ NULL },
+	{ .name = NULL },
 };
