@@ -54,7 +54,7 @@ CFLAGS ?= -O2 -g
 base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC \
 	-fvisibility=hidden -fno-omit-frame-pointer -MMD -MP -Iruntime -Iprobes -Igdbext \
 	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
-	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) \
+	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) -DLB_HAVE_PNG=$(or $(have_png),0) \
 	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) \
@@ -65,7 +65,7 @@ link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
 shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
 runtime_libs := $(if $(have_unwind),-lunwind) $(if $(have_zlib),-lz) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
-gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf)
+gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf) $(if $(have_png),-lpng) -lm
 
 compile = $(CC) $(base_flags) $(CFLAGS) $(more_flags) -c -o $@ $<
 link = $(CC) $(CFLAGS) $(LDFLAGS) $(link_flags)
@@ -126,7 +126,7 @@ missing:
 	$(if $(have_sdt),,@echo 'note: no sys/sdt.h (systemtap-sdt-dev): without probes')
 	$(if $(have_jit_reader),,@echo 'note: no gdb/jit-reader.h (gdb): the gdb plugin is not built')
 	$(if $(have_dwfl),,@echo 'note: no elfutils/libdwfl.h (libdw-dev): the lazybones command is not built')
-	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): examples/photo is not built')
+	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): no PNG files, examples/photo is not built')
 	$(if $(have_jansson),,@echo 'note: no jansson.h (libjansson-dev): examples/llama is not built')
 
 # A changed flag or compiler rebuilds what it concerns.
