@@ -323,7 +323,16 @@ static void tensors_are_described(void **state)
 	says(&s, "info layer.0/view", "  inputs      x (#1, float32 (4, 6, 10), ready)");
 	says(&s, "info layer.0/view", "lb_raw_data does not see these elements");
 	says(&s, "info lazy", "  made by     0x401234\n              0x405678\n");
-	json_t *o = parsed(&s, "info layer.0/view --json");
+	uint32_t flags = image_field(&s.image, LB_KIND_BUFFER, "flags")->offset;
+	uint32_t capacity = image_field(&s.image, LB_KIND_BUFFER, "capacity")->offset;
+	*(uint32_t *)image_at(&s.image, IMAGE_BUFFERS + flags, 4) = LB_BUFFER_FOREIGN;
+	says(&s, "info x", "tensor, the program's own memory\n");
+	*(int64_t *)image_at(&s.image, IMAGE_BUFFERS + capacity, 8) = 0;
+	says(&s, "info x", "tensor, a mapped file\n");
+	json_t *o = parsed(&s, "info x --json");
+	assert_true(json_is_true(json_object_get(json_object_get(o, "buffer"), "file")));
+	json_decref(o);
+	o = parsed(&s, "info layer.0/view --json");
 	assert_int_equal(integer(o, "id"), 2);
 	assert_string_equal(string(o, "data"), "0x2003bc");
 	assert_string_equal(string(o, "layout"), "strided");
