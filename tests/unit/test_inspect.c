@@ -262,7 +262,12 @@ static void tensors_are_listed(void **state)
 	       "id  name          dtype    shape       state  op         bytes\n"
 	       "#2  layer.0/view  float32  (10, 6, 4)  ready  transpose  960 B\n"
 	       "#3  lazy          float32  (4, 6, 10)  lazy   exp        960 B\n"
-	       "2 tensors of 18: 1 ready (0 B), 1 lazy (960 B once evaluated)\n");
+	       "2 tensors of 18: 1 ready (960 B), 1 lazy (960 B once evaluated)\n");
+	/* a buffer counts once, whoever uses it */
+	uint32_t refs = image_field(&s.image, LB_KIND_BUFFER, "refs")->offset;
+	*(uint32_t *)image_at(&s.image, IMAGE_BUFFERS + refs, 4) = 2;
+	says(&s, "list [xl]*", "3 tensors of 18: 2 ready (960 B), 1 lazy");
+	says(&s, "list layer*", "1 tensor of 18: 1 ready (960 B), 0 lazy");
 	says(&s, "list --state lazy", "2 tensors of 18: 0 ready (0 B), 2 lazy");
 	says(&s, "list --dtype bf16", "1 tensor of 18");
 	says(&s, "list nothing*", "0 tensors of 18");
