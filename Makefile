@@ -84,7 +84,8 @@ unit_helper_src := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
 onnx_src := $(wildcard tests/onnx/*.c)
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 bench_src := $(wildcard tests/bench/*.c)
-examples := $(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c))))
+common_src := $(wildcard examples/common/*.c)
+examples := $(filter-out common,$(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c)))))
 
 objects = $(patsubst %.c,$(obj)/%.o,$1)
 runtime_obj := $(call objects,$(runtime_src)) \
@@ -102,7 +103,8 @@ plugin := $(if $(SAN),,$(if $(plugin_src),$(if $(have_jit_reader),$(out)/lib/laz
 loader := $(if $(plugin),$(out)/lazybones.gdb)
 cli := $(if $(cli_src),$(if $(have_dwfl),$(out)/bin/lazybones))
 replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
-examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo),$(examples)))
+examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo) \
+	$(if $(have_jansson),,llama),$(examples)))
 units := $(if $(have_cmocka),$(unit_src:tests/unit/%.c=$(out)/tests/%) $(out)/tests/test_onnx)
 tables := $(if $(plugin),$(out)/tests/tables)
 fuzzers := $(fuzz_src:tests/fuzz/%.c=$(out)/fuzz/%)
@@ -125,6 +127,7 @@ missing:
 	$(if $(have_jit_reader),,@echo 'note: no gdb/jit-reader.h (gdb): the gdb plugin is not built')
 	$(if $(have_dwfl),,@echo 'note: no elfutils/libdwfl.h (libdw-dev): the lazybones command is not built')
 	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): examples/photo is not built')
+	$(if $(have_jansson),,@echo 'note: no jansson.h (libjansson-dev): examples/llama is not built')
 
 # A changed flag or compiler rebuilds what it concerns.
 flags_now := $(CC) $(filter-out -Werror,$(base_flags)) $(CFLAGS) $(LDFLAGS) $(kernel_flags) $(runtime_libs)
@@ -133,7 +136,7 @@ $(obj)/flags: FORCE
 	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' >$@
 
 $(obj)/runtime/kernels/%: more_flags = $(kernel_flags)
-$(obj)/examples/% $(obj)/tests/bench/big.o: more_flags = -O0
+$(obj)/examples/% $(obj)/tests/bench/big.o: more_flags = -O0 -Iexamples
 # gdb may throw through the plugin: its clean-ups must run then
 $(obj)/gdbext/plugin/%: more_flags = -fexceptions
 
@@ -192,10 +195,17 @@ $(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(static)
 	$(Q)$(link) -o $@ $^ $(runtime_libs)
 
 # examples/NAME/*.c make build/examples/NAME, built as a user would: against the shared
-# library, without optimisation, so that the debugger shows every variable.
+# library, without optimisation, so that the debugger shows every variable. Of what they share
+# (examples/common) the linker takes what each needs.
 libs_photo := -lpng
+libs_llama := -ljansson
+common := $(obj)/examples/common.a
+$(common): $(call objects,$(common_src))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 define example_rule
-$(out)/examples/$1: $(call objects,$(wildcard examples/$1/*.c)) | $(shared)
+$(out)/examples/$1: $(call objects,$(wildcard examples/$1/*.c)) $(common) | $(shared)
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(link) -o $$@ $$^ -L$(out)/lib -llazybones -Wl,-rpath,'$$$$ORIGIN/../lib' $(libs_$1) -lm

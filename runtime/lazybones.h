@@ -90,6 +90,9 @@ LB_API void lb_scope_end(lb_scope *scope);
 LB_API lb_tensor *lb_keep(lb_tensor *x);
 /* Gives one kept reference back. NULL is fine. */
 LB_API void lb_release(lb_tensor *x);
+/* Keeps x in place of *kept, which is released: *kept = x. Does nothing if x is NULL. Returns x.
+ * A cache that grows in place: see lb_slice_update(). */
+LB_API lb_tensor *lb_replace(lb_tensor **kept, lb_tensor *x);
 /* Makes x live as long as the scope around the innermost one; returns x. */
 LB_API lb_tensor *lb_escape(lb_tensor *x);
 /* Names x for the debugger (at most 255 bytes, copied); returns x. */
@@ -267,6 +270,49 @@ LB_API lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis)
  * label that is not in the result is summed over, one that an operand has twice is its diagonal.
  * From left to right, by matrix products where it can; the operands' common dtype. */
 LB_API lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs);
+
+/* ---- updates: x with some of its elements replaced or added to ----
+ *
+ * The result is a tensor of its own, of x's shape and dtype; what is put in is cast to that and
+ * broadcast. Where one element is added to several times, halves are summed in float and f32 in
+ * double, in row-major order, and rounded once. x is copied, except where nobody could tell: if
+ * the update is the last to use x, it writes into x's memory. That holds for an intermediate of
+ * the evaluation, and for a value from an earlier one to which the update has the only reference
+ * left (no scope, no lb_keep(), no view of it), provided that the result stays. So a cache takes
+ * new elements without being copied:
+ *
+ *	lb_tensor *cache = lb_keep(lb_zeros(LB_SHAPE(heads, length, features), LB_F16));
+ *	for (int64_t i = 0; i < n; i++)
+ *		LB_SCOPE {
+ *			lb_replace(&cache, lb_slice_update(cache, row, LB_ALL, LB_AT(i)));
+ *			lb_eval(next(lb_slice(cache, LB_ALL, LB_TO(i + 1))), cache);
+ *		}
+ *	lb_release(cache);
+ *
+ * (Open a scope around what makes the first cache, if it is evaluated before the loop.) */
+
+/* lb_slice_update(x, update, LB_ALL, LB_RANGE(0, 8)): lb_slice() of x is the update afterwards. */
+#define lb_slice_update(x, update, ...) lb_slice_update_n((x), (update), \
+	(int)(sizeof((lb_index[]){__VA_ARGS__}) / sizeof(lb_index)), (const lb_index[]){__VA_ARGS__})
+LB_API lb_tensor *lb_slice_update_n(lb_tensor *x, lb_tensor *update, int n, const lb_index *index);
+/* The update is added there: the adjoint of lb_slice(). */
+#define lb_slice_add(x, update, ...) lb_slice_add_n((x), (update), \
+	(int)(sizeof((lb_index[]){__VA_ARGS__}) / sizeof(lb_index)), (const lb_index[]){__VA_ARGS__})
+LB_API lb_tensor *lb_slice_add_n(lb_tensor *x, lb_tensor *update, int n, const lb_index *index);
+/* The update is added to what lb_as_strided(x, update's shape, strides, offset) reaches, which may
+ * be the same element more than once: the adjoint of lb_as_strided(). */
+LB_API lb_tensor *lb_strided_add(lb_tensor *x, lb_tensor *update, lb_list strides, int64_t offset);
+/* Updates, of the shape that lb_take(x, indices, axis) has, are added where it would read; an
+ * index may come more than once. Indices as for lb_take(). Its adjoint. */
+LB_API lb_tensor *lb_scatter_add(lb_tensor *x, lb_tensor *indices, lb_tensor *updates, int axis);
+typedef enum lb_put {
+	LB_PUT_ASSIGN, /* of several values for one element the last along the axis stays */
+	LB_PUT_ADD
+} lb_put;
+/* As NumPy's: indices has x's rank and broadcasts to x's shape besides `axis`; values broadcast to
+ * that. With LB_PUT_ADD the adjoint of lb_take_along_axis(). */
+LB_API lb_tensor *lb_put_along_axis(lb_tensor *x, lb_tensor *indices, lb_tensor *values, int axis,
+				    lb_put how);
 
 /* ---- what models are made of ---- */
 

@@ -8,6 +8,7 @@
 #include "inspect/set.h"
 #include "inspect/stats.h"
 #include "inspect/status.h"
+#include "inspect/tree.h"
 
 #define T_HELP \
 	"T is a name, #id, or an expression of the program that yields an lb_tensor *; a name\n" \
@@ -98,6 +99,25 @@ const struct lbx_command lbx_commands[] = {
 			{ "first", "N", "with --stats: show the first N values (default 8)" },
 		},
 		.run = lbx_run_peek,
+	},
+	{
+		.name = "graph",
+		.arguments = "T",
+		.summary = "show the graph behind a tensor: what it is computed from",
+		.help = "A tree of the operations that are not yet computed, down to the ready tensors;\n"
+			"each tensor once, with the place that made it.\n" T_HELP "\n"
+			"Example: graph loss --depth 3",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "depth", "N", "follow inputs N deep (default 8, files and JSON all)" },
+			{ "limit", "N", "show N lines (default 200), or write N tensors (10000)" },
+			{ "history", NULL, "go on behind ready tensors, where their inputs are left" },
+			{ "dot", "FILE", "write it for Graphviz" },
+			{ "png", "FILE", "draw it by Graphviz's dot" },
+		},
+		.run = lbx_run_graph,
 	},
 	{
 		.name = "at",

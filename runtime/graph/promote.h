@@ -13,5 +13,7 @@ struct lb_tensor *lb_as(struct lb_tensor *x, enum lb_dtype dtype, const void *si
 struct lb_tensor *lb_as_new(struct lb_tensor *x, enum lb_dtype dtype, const void *site);
 /* Floating and complex dtypes as they are; anything else f32. */
 enum lb_dtype lb_inexact(enum lb_dtype dtype);
+/* Indices must be of an integer dtype. */
+bool lb_check_indices(const char *op, const struct lb_tensor *indices);
 
 #endif

@@ -205,3 +205,22 @@ bool lb_reshape_strides(int rank, const int64_t *shape, const int64_t *strides, 
 	}
 	return true;
 }
+
+bool lb_strided_reach(int rank, const int64_t *shape, const int64_t *strides, int64_t offset,
+		      int64_t *ret_low, int64_t *ret_high)
+{
+	*ret_low = *ret_high = offset;
+	for (int i = 0; i < rank; i++) {
+		if (shape[i] == 0)
+			return true;
+	}
+	for (int i = 0; i < rank; i++) {
+		int64_t reach, *end;
+		if (!lb_mul(shape[i] - 1, strides[i], &reach))
+			return false;
+		end = reach < 0 ? ret_low : ret_high;
+		if (!lb_sum_of(*end, reach, end))
+			return false;
+	}
+	return true;
+}

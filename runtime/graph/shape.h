@@ -43,4 +43,9 @@ void lb_reduced_shape(int rank, const int64_t *shape, uint32_t mask, bool keepdi
 bool lb_reshape_strides(int rank, const int64_t *shape, const int64_t *strides, int to_rank,
 			const int64_t *to_shape, int64_t *to_strides);
 
+/* The lowest and highest element of a strided shape that is not empty; false, without an error,
+ * when that does not fit an int64. */
+bool lb_strided_reach(int rank, const int64_t *shape, const int64_t *strides, int64_t offset,
+		      int64_t *ret_low, int64_t *ret_high);
+
 #endif
