@@ -169,7 +169,10 @@ LB_API lb_tensor *lb_round(lb_tensor *x); /* half to even */
 LB_API lb_tensor *lb_isnan(lb_tensor *x); /* bool */
 LB_API lb_tensor *lb_isinf(lb_tensor *x); /* bool */
 LB_API lb_tensor *lb_logical_not(lb_tensor *x);
-LB_API lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype); /* x itself, or a view, if it has it */
+/* x itself (a view of it if it has a name) when it has the dtype. Floats are cut towards zero:
+ * 32 and 64 bits saturate and NaN is 0; 8 and 16 bits keep the low bits of what 32 can hold, and
+ * are 0 of NaN and of what they cannot, as NumPy has it on x86-64. */
+LB_API lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype);
 
 /* Both operands are promoted to one dtype and broadcast against each other. */
 LB_API lb_tensor *lb_add(lb_tensor *a, lb_tensor *b);
