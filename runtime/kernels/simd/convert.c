@@ -1,6 +1,6 @@
 /* astype between any two dtypes. Floats become integers by truncation: NaN gives 0,
  * what does not fit saturates at 32 and 64 bits, and narrower integers take the low
- * bits of the 32-bit one (as NumPy on x86). Any non-zero, NaN too, is true. Complex
+ * bits of the 32-bit one, 0 if there is none (as NumPy on x86). Any non-zero, NaN too, is true. Complex
  * drops its imaginary part, except for bool. f16, bf16 and complex go through float. */
 #include <math.h>
 
