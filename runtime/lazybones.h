@@ -169,6 +169,9 @@ LB_API lb_tensor *lb_round(lb_tensor *x); /* half to even */
 LB_API lb_tensor *lb_isnan(lb_tensor *x); /* bool */
 LB_API lb_tensor *lb_isinf(lb_tensor *x); /* bool */
 LB_API lb_tensor *lb_logical_not(lb_tensor *x);
+/* x itself (a view of it if it has a name) when it has the dtype. Floats are cut towards zero:
+ * 32 and 64 bits saturate and NaN is 0; 8 and 16 bits keep the low bits of what 32 can hold, and
+ * are 0 of NaN and of what they cannot, as NumPy has it on x86-64. */
 LB_API lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype);
 
 /* Both operands are promoted to one dtype and broadcast against each other. */
@@ -208,7 +211,7 @@ LB_API lb_tensor *lb_flatten(lb_tensor *x, int start, int end);
 /* Any view of x's elements in row-major order; offset and strides in elements. What
  * it reaches must lie within x. */
 LB_API lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t offset);
-/* x itself when it is row-contiguous, else a copy that is. */
+/* x itself when it is row-contiguous (a view of it if it has a name), else a copy that is. */
 LB_API lb_tensor *lb_contiguous(lb_tensor *x);
 
 typedef struct lb_index {
