@@ -430,6 +430,47 @@ LB_API lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how
  * opens it closes; the results belong to the innermost scope. False, with an error, on failure. */
 typedef bool lb_function(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out);
 
+/* ---- gradients ----
+ *
+ * Reverse mode over what a function builds when it is called: its inputs and results are tensors,
+ * and so are the gradients, lazy, of the inputs' shapes and dtypes, and differentiable in turn. The
+ * function runs once, on the calling thread, and what it builds there counts; it may evaluate, say
+ * to decide a branch. Tensors that it has by its context are constants. Gradients belong to the
+ * innermost scope, their `site` is that of the operation whose gradient they are part of.
+ *
+ * Evaluate the value and its gradients in one lb_eval(): what they have in common is then computed
+ * once. An input that the result does not depend on, or only by steps (floor, comparisons,
+ * indices), gets zeros; where operands tie for a maximum they share; operations that have no
+ * gradient worth the name (quantize, complex64) are an error that names them. */
+
+/* out[0], one floating number, and its gradients by the inputs wrt[0 … n_wrt) (NULL: by all n_in,
+ * which must be floating then). out[1 … n_out) are further results that go along. False, with an
+ * error and all out and grads NULL, on failure. */
+LB_API bool lb_value_and_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_wrt,
+			      const int *wrt, int n_out, lb_tensor **out, lb_tensor **grads);
+/* The gradients of a function of one result by all its inputs. */
+LB_API bool lb_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, lb_tensor **grads);
+/* Vector-Jacobian products: grads[i] is the sum over the results of cotangents[j] (of out[j]'s
+ * shape; NULL: none) times the Jacobian of out[j] by in[i]. */
+LB_API bool lb_vjp(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
+		   lb_tensor *const *cotangents, lb_tensor **out, lb_tensor **grads);
+/* x itself, which gradients take for a constant. */
+LB_API lb_tensor *lb_stop_gradient(lb_tensor *x);
+/* x itself, computed after the n others. */
+LB_API lb_tensor *lb_depends(lb_tensor *x, int n, lb_tensor *const *on);
+/* Calls fn. When gradients are taken of the results, its intermediates are not kept for that:
+ * the backward pass calls fn again, with the same context, before the outermost
+ * lb_value_and_grad(), lb_grad() or lb_vjp() around returns. Memory for time. */
+LB_API bool lb_checkpoint(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
+			  lb_tensor **out);
+/* Writes to grads[i] the cotangent of in[i], or leaves NULL for none, given those of the results
+ * (NULL: none). False, with an error, on failure. */
+typedef bool lb_vjp_function(void *context, int n_in, lb_tensor *const *in, int n_out,
+			     lb_tensor *const *out, lb_tensor *const *cotangents, lb_tensor **grads);
+/* Calls fn, whose gradient is what vjp says. */
+LB_API bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_in,
+			  lb_tensor *const *in, int n_out, lb_tensor **out);
+
 /* ---- evaluation ---- */
 
 /* lb_eval(x, y, …): computes the values of all. False on error. */
