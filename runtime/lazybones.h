@@ -361,6 +361,29 @@ LB_API lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options opt
  * or is LB_SHAPE() for none. x's dtype. */
 LB_API lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value);
 
+/* ---- gradients' building blocks ----
+ *
+ * `grad` is the gradient of a scalar by the result of the operation; what is given back is that by
+ * its inputs, in the common dtype of what is given, which must be floating. Halves are computed in
+ * float and rounded once. See also the updates above. */
+
+typedef struct lb_norm_grads { lb_tensor *x, *weight, *bias; } lb_norm_grads;
+/* Of lb_layer_norm(x, weight, …, eps): each a lazy tensor of its own; weight NULL for a NULL weight.
+ * All are NULL on error. */
+LB_API lb_norm_grads lb_layer_norm_grad(lb_tensor *x, lb_tensor *weight, lb_tensor *grad, double eps);
+/* Of lb_rms_norm(); bias is NULL. */
+LB_API lb_norm_grads lb_rms_norm_grad(lb_tensor *x, lb_tensor *weight, lb_tensor *grad, double eps);
+typedef struct lb_attention_grads { lb_tensor *q, *k, *v; } lb_attention_grads;
+/* Of lb_attention(), for a mask that is constant. Views of one tensor, which is computed as a whole;
+ * scores are computed anew, a block at a time. All are NULL on error. */
+LB_API lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale,
+					    bool causal, lb_tensor *mask, lb_tensor *grad);
+/* Of lb_conv2d(x, weight, options), by x and by weight. */
+LB_API lb_tensor *lb_conv2d_input_grad(lb_list x_shape, lb_tensor *weight, lb_tensor *grad,
+				       lb_conv_options options);
+LB_API lb_tensor *lb_conv2d_weight_grad(lb_tensor *x, lb_list weight_shape, lb_tensor *grad,
+					lb_conv_options options);
+
 /* ---- order, scans, sampling ---- */
 
 /* Along the axis, ascending, NaN last, equal elements as they came; any dtype but c64. */
