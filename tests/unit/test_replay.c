@@ -151,7 +151,11 @@ static void the_rest(void **state)
 		same(lb_reshape(lb_transpose(x, LB_ALL_AXES), LB_SHAPE(2, 12)));
 		same(lb_as_strided(x, LB_SHAPE(3, 3), LB_STRIDES(1, 2), 4));
 		same(lb_broadcast_to(lb_slice(x, LB_ALL, LB_RANGE(1, 2)), LB_SHAPE(4, 3)));
+		same(lb_stop_gradient(flipped));
+		same(lb_depends(lb_exp(flipped), 0, NULL));
 		lb_tensor *parts[] = { x, x, lb_transpose(ready, LB_ALL_AXES), x, x };
+		same(lb_depends(lb_transpose(lb_exp(x), LB_ALL_AXES), 5, parts));
+		same(lb_depends(flipped, 1, parts));
 		same(lb_concatenate(5, parts, 0));
 		same(lb_stack(5, parts, 1));
 		lb_tensor *indices = lb_from_data((int64_t[]){ 3, 0, -1 }, 24, LB_SHAPE(3), LB_I64);
