@@ -117,7 +117,7 @@ static bool place(struct writer *w, uint32_t i, struct lbx_wire_node *to, uint64
 		    !read_leaf(w, t, to->data_at, to->data_bytes, w->lows[i]))
 			return false;
 		*leaves_end += to->data_bytes;
-	} else if (t->op_class == LB_CLASS_VIEW && t->n_inputs == 1) {
+	} else if (t->op_class == LB_CLASS_VIEW && t->n_inputs >= 1) {
 		w->lows[i] = w->lows[w->positions[g->inputs[from->first_input]]];
 	}
 	if (t->size == 0)

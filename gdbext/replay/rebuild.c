@@ -197,6 +197,8 @@ static int inputs_needed(int op, int given)
 	case LB_CLASS_CONCATENATE:
 	case LB_CLASS_KERNEL:
 		return given;
+	case LB_CLASS_VIEW: /* the further inputs of `depends` come first, and that is all */
+		return op == LB_OP_DEPENDS && given > 1 ? given : 1;
 	case LB_CLASS_QUANT:
 		return quant_inputs_needed(op, given);
 	case LB_CLASS_UPDATE:

@@ -11,6 +11,7 @@ struct lb_run {
 	struct lb_arena *arena;
 	struct lb_schedule schedule;
 	bool plain; /* a debugger's: no locks, no malloc, one thread */
+	bool traced; /* what becomes ready keeps its inputs, through which gradients will go */
 	void (*drop)(struct lb_buffer *);
 };
 

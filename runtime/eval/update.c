@@ -17,7 +17,7 @@ static bool is_last_user(const struct lb_run *run, const struct lb_tensor *t, co
 		uses += lb_tensor_input(t, i) == x;
 	if (step)
 		return !step->stays && step->remaining == uses;
-	return !run->plain && lb_schedule_step(&run->schedule, t)->stays &&
+	return !run->plain && !run->traced && lb_schedule_step(&run->schedule, t)->stays &&
 		__atomic_load_n(&x->refs, __ATOMIC_ACQUIRE) == LB_ONE_REF;
 }
 

@@ -20,7 +20,8 @@
 #define GATHERS(X) X(take) X(take_along_axis)
 #define FILLS(X) X(zeros) X(ones)
 #define OTHERS(X) X(var) X(astype) X(slice) X(flatten) X(as_strided) X(split) X(addmm) X(full) \
-	X(arange) X(eye) X(chain) X(quantize) X(dequantize) X(quantized_matmul)
+	X(arange) X(eye) X(chain) X(quantize) X(dequantize) X(quantized_matmul) X(stop_gradient) \
+	X(depends)
 
 #define X(name) \
 static lb_tensor *run_##name(const struct call *c) \
@@ -172,6 +173,16 @@ static lb_tensor *run_addmm(const struct call *c)
 {
 	return lb_addmm(c->in[0], c->in[1], c->in[2], args_double(c->args, "alpha", 1),
 			args_double(c->args, "beta", 1));
+}
+
+static lb_tensor *run_stop_gradient(const struct call *c)
+{
+	return lb_stop_gradient(c->in[0]);
+}
+
+static lb_tensor *run_depends(const struct call *c)
+{
+	return lb_depends(c->in[0], c->n - 1, c->in + 1);
 }
 
 static lb_tensor *run_full(const struct call *c)
