@@ -81,6 +81,7 @@ cli_src := $(wildcard gdbext/cli/*.c)
 replay_src := $(wildcard gdbext/replay/*.c)
 unit_src := $(wildcard tests/unit/test_*.c)
 unit_helper_src := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
+onnx_src := $(wildcard tests/onnx/*.c)
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 bench_src := $(wildcard tests/bench/*.c)
 common_src := $(wildcard examples/common/*.c)
@@ -104,7 +105,7 @@ cli := $(if $(cli_src),$(if $(have_dwfl),$(out)/bin/lazybones))
 replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
 examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo) \
 	$(if $(have_jansson),,llama),$(examples)))
-units := $(if $(have_cmocka),$(unit_src:tests/unit/%.c=$(out)/tests/%))
+units := $(if $(have_cmocka),$(unit_src:tests/unit/%.c=$(out)/tests/%) $(out)/tests/test_onnx)
 tables := $(if $(plugin),$(out)/tests/tables)
 fuzzers := $(fuzz_src:tests/fuzz/%.c=$(out)/fuzz/%)
 benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
@@ -229,6 +230,13 @@ $(out)/tests/files/good: tests/unit/files.py
 
 # Unit tests see internal functions: they link the archives.
 $(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
+
+$(obj)/tests/onnx/%: more_flags = -Itests/unit
+
+$(out)/tests/test_onnx: $(call objects,$(onnx_src) $(unit_helper_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)

@@ -1,5 +1,6 @@
 #include "inspect/at.h"
 #include "inspect/command.h"
+#include "inspect/events.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
 #include "inspect/peek.h"
@@ -7,6 +8,7 @@
 #include "inspect/set.h"
 #include "inspect/stats.h"
 #include "inspect/status.h"
+#include "inspect/tree.h"
 
 #define T_HELP \
 	"T is a name, #id, or an expression of the program that yields an lb_tensor *; a name\n" \
@@ -99,6 +101,25 @@ const struct lbx_command lbx_commands[] = {
 		.run = lbx_run_peek,
 	},
 	{
+		.name = "graph",
+		.arguments = "T",
+		.summary = "show the graph behind a tensor: what it is computed from",
+		.help = "A tree of the operations that are not yet computed, down to the ready tensors;\n"
+			"each tensor once, with the place that made it.\n" T_HELP "\n"
+			"Example: graph loss --depth 3",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "depth", "N", "follow inputs N deep (default 8, files and JSON all)" },
+			{ "limit", "N", "show N lines (default 200), or write N tensors (10000)" },
+			{ "history", NULL, "go on behind ready tensors, where their inputs are left" },
+			{ "dot", "FILE", "write it for Graphviz" },
+			{ "png", "FILE", "draw it by Graphviz's dot" },
+		},
+		.run = lbx_run_graph,
+	},
+	{
 		.name = "at",
 		.arguments = "ADDRESS",
 		.summary = "tell which tensors an address belongs to",
@@ -112,6 +133,25 @@ const struct lbx_command lbx_commands[] = {
 			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
 		},
 		.run = lbx_run_at,
+	},
+	{
+		.name = "events",
+		.arguments = "[GLOB]",
+		.summary = "show what happened last: the flight recorder",
+		.help = "The runtime keeps its last events in a ring: evaluations, operations,\n"
+			"allocations, misuse, NaN, errors. GLOB selects by name, as in 'eval_*'; the\n"
+			"README lists the names. A time is when the event's thread last read a clock:\n"
+			"at the start of its evaluation, and after each long operation.\n"
+			"LAZYBONES_EVENTS=N in the program's environment sizes the ring; 0: none.\n"
+			"Example: events op_done --tensor '#12'",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "last", "N", "show the last N (default 30, JSON all); 0: all" },
+			{ "thread", "TID", "only those of one thread" },
+			{ "tensor", "#ID", "only those about one tensor" },
+		},
+		.run = lbx_run_events,
 	},
 	{
 		.name = "status",

@@ -343,6 +343,22 @@ static void tensors_are_described(void **state)
 	stop(&s);
 }
 
+static void a_value_without_inputs_is_lost(void **state)
+{
+	static const int64_t shape[] = { 2 };
+	struct session s;
+
+	(void)state;
+	start(&s);
+	struct lbx_tensor_record r = image_record(&s.image, 18, "orphan", LB_F32, 1, shape, 0);
+	r.n_inputs[0] = 2;
+	r.inputs[0] = r.inputs[1] = 1;
+	r.flags[0] = LB_FLAG_DETACHED;
+	image_tensor(&s.image, 18, &r);
+	says(&s, "info orphan", "from 0 ready tensors, but 2 inputs are no longer there");
+	stop(&s);
+}
+
 static void statistics(void **state)
 {
 	struct session s;
@@ -471,6 +487,7 @@ int main(void)
 		cmocka_unit_test(tensors_are_listed),
 		cmocka_unit_test(damage_is_told),
 		cmocka_unit_test(tensors_are_described),
+		cmocka_unit_test(a_value_without_inputs_is_lost),
 		cmocka_unit_test(statistics),
 		cmocka_unit_test(repeated_elements),
 		cmocka_unit_test(addresses_are_found),
