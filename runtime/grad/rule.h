@@ -33,6 +33,8 @@ lb_rule lb_rule_take, lb_rule_take_along, lb_rule_sort, lb_rule_topk, lb_rule_sl
 	lb_rule_strided_add, lb_rule_scatter_add, lb_rule_put_along;
 /* rules_product.c */
 lb_rule lb_rule_product, lb_rule_rope;
+/* rules_model.c */
+lb_rule lb_rule_norm, lb_rule_norm_grad, lb_rule_attention, lb_rule_attention_grad, lb_rule_conv;
 /* rules_quant.c */
 lb_rule lb_rule_quantize, lb_rule_dequantize, lb_rule_quantized_matmul;
 

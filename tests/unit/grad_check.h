@@ -2,7 +2,7 @@
 #ifndef TEST_GRAD_CHECK_H
 #define TEST_GRAD_CHECK_H
 
-#include "lazybones.h"
+#include "base/op.h"
 
 enum { GRAD_INPUTS = 4 };
 
@@ -21,6 +21,10 @@ struct grad_case {
 /* Prints what differs; counts in grad_cases. */
 bool grad_check(const struct grad_case *test, enum grad_layout layout);
 extern int grad_cases;
+
+/* Operations that a case has been named after. */
+extern bool grad_tested[LB_OPS];
+void grad_mark(const char *name);
 
 /* Runs the cases of a table in every layout. */
 bool grad_check_all(const struct grad_case *cases, int n);

@@ -5,9 +5,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 
+#include "grad/rule.h"
 #include "grad_check.h"
+#include "probe.h"
 
 #define LENGTH(array) ((int)(sizeof(array) / sizeof(array)[0]))
 #define CHECK(cases) assert_true(grad_check_all(cases, LENGTH(cases)))
@@ -284,11 +287,273 @@ static void gathers(void **state)
 	CHECK(cases);
 }
 
+/* ---- what models are made of ---- */
+
+FN(f_layer_norm, lb_layer_norm(a, b, c, 1e-3))
+FN(f_layer_norm_weight, lb_layer_norm(a, b, NULL, 0.1))
+FN(f_layer_norm_bias, lb_layer_norm(a, NULL, b, 0.1))
+FN(f_layer_norm_plain, lb_layer_norm(a, NULL, NULL, 0.1))
+FN(f_rms_norm, lb_rms_norm(a, b, 1e-3))
+FN(f_rms_norm_plain, lb_rms_norm(a, NULL, 0.1))
+FN(f_attention, lb_attention(a, b, c, 0.7, false, NULL))
+FN(f_attention_causal, lb_attention(a, b, c, 0.7, true, NULL))
+FN(f_attention_mask, lb_attention(a, b, c, 1.3, true, in[3]))
+FN(f_attention_bool, lb_attention(a, b, c, 0.7, false, lb_equal(lb_eye(2, 3, 1, LB_F64), lb_scalar(1))))
+FN(f_attention_constant, lb_attention(a, b, c, 0.7, false, lb_eye(2, 3, 1, LB_F64)))
+FN(f_attention_self, lb_attention(a, a, lb_sin(a), 0.7, true, NULL))
+FN(f_conv2d, lb_conv2d(a, b, (lb_conv_options){ .padding = { 1, 0 } }))
+FN(f_conv2d_all, lb_conv2d(a, b, (lb_conv_options){ { 2, 1 }, { 1, 1 }, { 1, 2 }, 2 }))
+FN(f_conv1d, lb_conv1d(a, b, (lb_conv_options){ .stride = { 2 }, .padding = { 1 } }))
+
+FN(f_layer_norm_grad, lb_layer_norm_grad(a, b, c, 0.1).x)
+FN(f_layer_norm_grad_weight, lb_layer_norm_grad(a, b, c, 0.1).weight)
+FN(f_layer_norm_grad_bias, lb_layer_norm_grad(a, b, c, 0.1).bias)
+FN(f_rms_norm_grad, lb_rms_norm_grad(a, b, c, 0.1).x)
+FN(f_attention_grad, lb_attention_grad(a, b, c, 0.7, true, NULL, in[3]).k)
+FN(f_conv2d_input_grad, lb_conv2d_input_grad(LB_SHAPE(1, 3, 4, 2), a, b, (lb_conv_options){ .stride = { 1, 2 } }))
+FN(f_conv2d_weight_grad, lb_conv2d_weight_grad(a, LB_SHAPE(2, 2, 2, 2), b, (lb_conv_options){ .stride = { 1, 2 } }))
+
+static void models(void **state)
+{
+	(void)state;
+	static const struct grad_case cases[] = {
+		{ "layer_norm", f_layer_norm, "2,4;4;4", -1, 1, true }, { "layer_norm", f_layer_norm, "3;3;3", -1, 1, false },
+		{ "layer_norm", f_layer_norm_weight, "2,2,3;3", -1, 1, true },
+		{ "layer_norm", f_layer_norm_bias, "2,3;3", -1, 1, true },
+		{ "layer_norm", f_layer_norm_plain, "2,3", -1, 1, true },
+		{ "rms_norm", f_rms_norm, "2,4;4", -1, 1, true }, { "rms_norm", f_rms_norm, "2,2,3;3", -1, 1, false },
+		{ "rms_norm", f_rms_norm_plain, "2,3", -1, 1, true },
+		{ "attention", f_attention, "1,2,3,2;1,2,4,2;1,2,4,3", -1, 1, true },
+		{ "attention grouped", f_attention, "2,4,2,2;2,2,3,2;2,2,3,2", -1, 1, false },
+		{ "attention causal", f_attention_causal, "1,2,3,2;1,1,3,2;1,1,3,2", -1, 1, true },
+		{ "attention causal", f_attention_causal, "1,1,2,3;1,1,4,3;1,1,4,2", -1, 1, false },
+		{ "attention unseen", f_attention_causal, "1,1,4,2;1,1,2,2;1,1,2,2", -1, 1, true },
+		{ "attention mask", f_attention_mask, "1,2,2,2;1,1,3,2;1,1,3,2;2,1,3", -1, 1, true },
+		{ "attention bool", f_attention_bool, "1,2,2,2;1,2,3,2;1,2,3,2", -1, 1, true },
+		{ "attention constant", f_attention_constant, "1,1,2,2;1,1,3,2;1,1,3,2", -1, 1, true },
+		{ "attention self", f_attention_self, "1,2,3,2", -1, 1, true },
+		{ "conv2d", f_conv2d, "1,3,4,2;2,2,2,2", -1, 1, true }, { "conv2d", f_conv2d, "2,2,2,1;1,1,2,1", -1, 1, false },
+		{ "conv2d", f_conv2d_all, "1,4,4,2;2,2,2,1", -1, 1, true },
+		{ "conv2d conv1d", f_conv1d, "2,4,2;3,2,2", -1, 1, true },
+		{ "layer_norm_grad", f_layer_norm_grad, "2,3;3;2,3", -1, 1, true },
+		{ "layer_norm_grad weight", f_layer_norm_grad_weight, "2,3;3;2,3", -1, 1, true },
+		{ "layer_norm_grad bias", f_layer_norm_grad_bias, "2,3;3;2,3", -1, 1, false },
+		{ "rms_norm_grad", f_rms_norm_grad, "2,3;3;2,3", -1, 1, true },
+		{ "attention_grad", f_attention_grad, "1,2,3,2;1,1,3,2;1,1,3,2;1,2,3,2", -1, 1, false },
+		{ "conv2d_input_grad", f_conv2d_input_grad, "2,2,2,2;1,2,2,2", -1, 1, true },
+		{ "conv2d_weight_grad", f_conv2d_weight_grad, "1,3,4,2;1,2,2,2", -1, 1, true },
+	};
+	CHECK(cases);
+}
+
+/* ---- what has no central differences: f16, bf16 and f32 only, or jumps ---- */
+
+static lb_tensor *values(int64_t n, const double *v, lb_dtype dtype)
+{
+	return lb_astype(lb_from_data(v, (size_t)n * 8, LB_SHAPE(n), LB_F64), dtype);
+}
+#define VALUES(...) values(sizeof((double[]){__VA_ARGS__}) / 8, (double[]){__VA_ARGS__}, LB_F64)
+
+static void same(lb_tensor *got, lb_tensor *expected)
+{
+	assert_non_null(got);
+	assert_int_equal(lb_size(got), lb_size(expected));
+	lb_tensor *a = lb_flatten(lb_astype(got, LB_F64), 0, -1), *b = lb_flatten(lb_astype(expected, LB_F64), 0, -1);
+	lb_tensor *off = lb_max(lb_abs(lb_subtract(a, b)), LB_ALL_AXES, false);
+	if (!(lb_item(off) <= 1e-5 * fmax(1, lb_item(lb_max(lb_abs(b), LB_ALL_AXES, false)))))
+		fail_msg("off by %g: %s", lb_item(off), lb_error_message());
+}
+
+/* fn's context is a function of tensors alone. */
+static bool sum_of(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	lb_tensor *(*const *fn)(lb_tensor *const *) = context;
+	(void)n, (void)n_out;
+	out[0] = lb_sum((*fn)(in), LB_ALL_AXES, false);
+	return out[0] != NULL;
+}
+
+static lb_tensor *grad_of(lb_tensor *(*fn)(lb_tensor *const *), lb_tensor *a, lb_tensor *b)
+{
+	lb_tensor *grads[2] = { 0 };
+	if (!lb_grad(sum_of, &fn, b ? 2 : 1, (lb_tensor *[]){ a, b }, grads))
+		fail_msg("%s", lb_error_message());
+	return grads[0];
+}
+
+#define FN1(name, ...) \
+	static lb_tensor *name(lb_tensor *const *in) \
+	{ \
+		lb_tensor *a = in[0]; \
+		return __VA_ARGS__; \
+	}
+FN1(g_max, lb_max(a, LB_ALL_AXES, false))
+FN1(g_prod, lb_prod(a, LB_ALL_AXES, false))
+FN1(g_power_0, lb_power(a, lb_scalar_int(0)))
+FN1(g_power_1, lb_power(a, lb_scalar_int(1)))
+FN1(g_power_2, lb_power(a, lb_scalar_int(2)))
+FN1(g_abs, lb_abs(a))
+FN1(g_steps, lb_add(lb_floor(a), lb_astype(lb_argmax(a, LB_ALL_AXES, false), LB_F64)))
+FN1(g_compare, lb_multiply(a, lb_astype(lb_greater(a, lb_scalar(0)), LB_F64)))
+FN1(g_int, lb_multiply(a, lb_astype(lb_astype(a, LB_I32), LB_F64)))
+FN1(g_clip, lb_clip(a, lb_scalar(-1), lb_scalar(1)))
+FN1(g_put, lb_put_along_axis(lb_zeros(LB_SHAPE(3), LB_F64), lb_ones(LB_SHAPE(2), LB_I32), a, 0, LB_PUT_ASSIGN))
+
+static lb_tensor *g_maximum(lb_tensor *const *in)
+{
+	return lb_maximum(in[0], in[1]);
+}
+
+static lb_tensor *g_power(lb_tensor *const *in)
+{
+	return lb_power(in[1], in[0]);
+}
+
+static void corners(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		same(grad_of(g_max, VALUES(1, 3, 3, 2), NULL), VALUES(0, 0.5, 0.5, 0));
+		same(grad_of(g_maximum, VALUES(1, 2, 3), VALUES(2, 2, 2)), VALUES(0, 0.5, 1));
+		same(grad_of(g_prod, VALUES(2, 0, 3), NULL), VALUES(0, 6, 0));
+		same(grad_of(g_prod, VALUES(0, 0, 3), NULL), VALUES(0, 0, 0));
+		same(grad_of(g_prod, VALUES(2, 5, 3), NULL), VALUES(15, 6, 10));
+		same(grad_of(g_power_0, VALUES(0, -2), NULL), VALUES(0, 0));
+		same(grad_of(g_power_1, VALUES(0, -2), NULL), VALUES(1, 1));
+		same(grad_of(g_power_2, VALUES(0, -2), NULL), VALUES(0, -4));
+		same(grad_of(g_power, VALUES(2, 0.5), VALUES(0, 0)), VALUES(0, 0));
+		same(grad_of(g_abs, VALUES(-2, 0, 3), NULL), VALUES(-1, 0, 1));
+		same(grad_of(g_steps, VALUES(-2, 0.5), NULL), VALUES(0, 0));
+		same(grad_of(g_compare, VALUES(-2, 0.5), NULL), VALUES(0, 1));
+		same(grad_of(g_int, VALUES(-2.5, 3.5), NULL), VALUES(-2, 3));
+		same(grad_of(g_clip, VALUES(-2, -1, 0, 1, 2), NULL), VALUES(0, 1, 1, 1, 0));
+		same(grad_of(g_put, VALUES(4, 5), NULL), VALUES(0, 1));
+	}
+}
+
+/* ---- quantisation ---- */
+
+enum { ROWS = 4, K = 64 };
+
+struct quantised {
+	lb_quantized q;
+	lb_quant how;
+};
+
+static bool dequantised(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	const struct quantised *c = context;
+	lb_quantized q = c->q;
+	(void)n_out;
+	if (c->how.mode == LB_QUANT_AFFINE) {
+		q.scales = in[0];
+		q.biases = n > 1 ? in[1] : q.biases;
+	} else {
+		q.global_scale = in[0];
+	}
+	out[0] = lb_dequantize(q, c->how, LB_F32);
+	return out[0] != NULL;
+}
+
+static bool multiplied(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	const struct quantised *c = context;
+	(void)n, (void)n_out;
+	out[0] = lb_quantized_matmul(in[0], c->q, c->how, lb_dim(in[0], -1) == K);
+	return out[0] != NULL;
+}
+
+static bool quantised(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	const struct quantised *c = context;
+	(void)n, (void)n_out;
+	out[0] = lb_dequantize(lb_quantize(in[0], c->how, NULL), c->how, LB_F32);
+	return out[0] != NULL;
+}
+
+/* Linear in scales, biases, the global scale and x: the vector-Jacobian product by one of them, with
+ * that itself, is the cotangent's product with the result (less the other's part). */
+static void quantisation(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *w = lb_random_normal(LB_SHAPE(ROWS, K), LB_F32, lb_key(1)), *out, *d[2];
+		lb_tensor *g = lb_random_normal(LB_SHAPE(ROWS, K), LB_F32, lb_key(2));
+		struct quantised c = { .how = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 32 } };
+		c.q = lb_quantize(w, c.how, NULL);
+		assert_true(lb_vjp(dequantised, &c, 2, (lb_tensor *[]){ c.q.scales, c.q.biases }, 1, &g, &out, d));
+		lb_tensor *groups = lb_sum(lb_reshape(g, LB_SHAPE(ROWS, 2, 32)), LB_AXES(-1), false);
+		same(d[1], groups);
+		lb_tensor *both = lb_add(lb_multiply(d[0], c.q.scales), lb_multiply(d[1], c.q.biases));
+		same(both, lb_sum(lb_reshape(lb_multiply(g, out), LB_SHAPE(ROWS, 2, 32)), LB_AXES(-1), false));
+
+		for (int turned = 0; turned < 2; turned++) {
+			lb_tensor *x = lb_random_normal(turned ? LB_SHAPE(3, ROWS) : LB_SHAPE(3, K), LB_F32, lb_key(3));
+			lb_tensor *y = lb_random_normal(turned ? LB_SHAPE(3, K) : LB_SHAPE(3, ROWS), LB_F32, lb_key(4));
+			assert_true(lb_vjp(multiplied, &c, 1, &x, 1, &y, &out, d));
+			lb_tensor *dense = lb_dequantize(c.q, c.how, LB_F32);
+			same(d[0], lb_matmul(y, turned ? lb_transpose(dense, LB_ALL_AXES) : dense));
+		}
+		grad_mark("quantized_matmul");
+
+		c.how = (lb_quant){ .mode = LB_QUANT_NVFP4 };
+		lb_tensor *global = lb_full(LB_SHAPE(), 3, LB_F32);
+		c.q = lb_quantize(w, c.how, global);
+		assert_true(lb_vjp(dequantised, &c, 1, &global, 1, &g, &out, d));
+		same(lb_multiply(d[0], global), lb_sum(lb_multiply(g, out), LB_ALL_AXES, false));
+		grad_mark("dequantize");
+
+		for (int mode = LB_QUANT_AFFINE; mode <= LB_QUANT_NVFP4; mode++) {
+			c.how = (lb_quant){ .mode = (lb_quant_mode)mode };
+			assert_false(lb_vjp(quantised, &c, 1, &w, 1, &g, &out, d));
+			assert_true(error_has("quantize lb_stop_gradient()"));
+		}
+	}
+}
+
+/* ---- every operation ---- */
+
+static const struct {
+	int op;
+	const char *why;
+} without[] = {
+	{ LB_OP_DATA, "a leaf" }, { LB_OP_SCALAR, "a constant" }, { LB_OP_FULL, "a constant" },
+	{ LB_OP_ARANGE, "a constant" }, { LB_OP_EYE, "a constant" }, { LB_OP_UNIFORM, "a constant" },
+	{ LB_OP_NORMAL, "a constant" },
+	{ LB_OP_FLOOR, "flat nearly everywhere" }, { LB_OP_CEIL, "flat nearly everywhere" },
+	{ LB_OP_ROUND, "flat nearly everywhere" },
+	{ LB_OP_ISNAN, "bool" }, { LB_OP_ISINF, "bool" }, { LB_OP_LOGICAL_NOT, "bool" },
+	{ LB_OP_EQUAL, "bool" }, { LB_OP_NOT_EQUAL, "bool" }, { LB_OP_LESS, "bool" },
+	{ LB_OP_LESS_EQUAL, "bool" }, { LB_OP_GREATER, "bool" }, { LB_OP_GREATER_EQUAL, "bool" },
+	{ LB_OP_LOGICAL_AND, "bool" }, { LB_OP_LOGICAL_OR, "bool" }, { LB_OP_ALL, "bool" },
+	{ LB_OP_ANY, "bool" },
+	{ LB_OP_STOP_GRADIENT, "made for that" }, { LB_OP_DECODE, "of bytes" },
+	{ LB_OP_ARGMAX, "indices" }, { LB_OP_ARGMIN, "indices" }, { LB_OP_ARGSORT, "indices" },
+	{ LB_OP_CATEGORICAL, "indices" },
+};
+
+/* Each has a rule that was tested above, or a reason to have none. quantize()'s is to refuse. */
+static void every_operation(void **state)
+{
+	(void)state;
+	for (int op = 0; op < LB_OPS; op++) {
+		const char *why = NULL;
+		for (int i = 0; i < LENGTH(without); i++)
+			why = without[i].op == op ? without[i].why : why;
+		if (!lb_rules[op] != !!why)
+			fail_msg("%s: %s", lb_ops[op].name, why ? "has a rule after all" : "has neither rule nor reason");
+		if (!why && !grad_tested[op] && op != LB_OP_QUANTIZE)
+			fail_msg("%s: its rule is not tested", lb_ops[op].name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unary), cmocka_unit_test(binary), cmocka_unit_test(views),
 		cmocka_unit_test(reductions), cmocka_unit_test(products), cmocka_unit_test(gathers),
+		cmocka_unit_test(models), cmocka_unit_test(corners), cmocka_unit_test(quantisation),
+		cmocka_unit_test(every_operation),
 	};
 	int failed = cmocka_run_group_tests_name("grad", tests, NULL, NULL);
 	printf("# %d cases\n", grad_cases);
