@@ -104,6 +104,11 @@ static const struct lb_field own_thread[] = {
 	LB_THREAD_FIELDS(X)
 #undef X
 };
+static const struct lb_field own_stream[] = {
+#define X(type, name, count, meaning) FIELD(lbx_stream_record, type, name, count)
+	LB_STREAM_FIELDS(X)
+#undef X
+};
 static const struct lb_field own_root[] = {
 #define X(name) { #name, offsetof(struct lb_symtab, name), \
 		  sizeof(((struct lb_symtab *)0)->name), 1 },
@@ -122,6 +127,7 @@ static const struct {
 	KIND("tensor", own_tensor, lbx_tensor_record, IMAGE_TENSORS),
 	KIND("buffer", own_buffer, lbx_buffer_record, IMAGE_BUFFERS),
 	KIND("thread", own_thread, lbx_thread_record, IMAGE_THREADS),
+	KIND("stream", own_stream, lbx_stream_record, IMAGE_STREAMS),
 };
 
 static uint64_t descriptors(int k)
@@ -186,6 +192,7 @@ void image_create(struct image *image, bool shuffled)
 	add_region(image, IMAGE_TENSORS_1, 0x8000);
 	add_region(image, IMAGE_BUFFERS, 0x8000);
 	add_region(image, IMAGE_THREADS, 0x8000);
+	add_region(image, IMAGE_STREAMS, 0x8000);
 	add_region(image, IMAGE_NAMES, 0x1000);
 	add_region(image, IMAGE_DATA, IMAGE_DATA_SIZE);
 	image->names = IMAGE_NAMES;
@@ -265,6 +272,11 @@ uint64_t image_buffer(struct image *image, int slot, uint64_t data, int64_t nbyt
 		.nbytes = { nbytes }, .capacity = { nbytes }, .refs = { 1 },
 	};
 	return write_record(image, LB_KIND_BUFFER, slot, &r);
+}
+
+uint64_t image_stream(struct image *image, int slot, const struct lbx_stream_record *r)
+{
+	return write_record(image, LB_KIND_STREAM, slot, r);
 }
 
 uint64_t image_tensor(struct image *image, int slot, const struct lbx_tensor_record *r)
