@@ -422,13 +422,13 @@ LB_API lb_stream lb_default_stream(void);
 LB_API lb_stream lb_stream_new(const char *name);
 /* The stream of the tensors that this thread makes from now on; returns the one before. */
 LB_API lb_stream lb_set_stream(lb_stream stream);
-typedef struct lb_on_stream { lb_stream before; int open; } lb_on_stream;
+typedef struct lb_on_stream { lb_stream before; } lb_on_stream;
 LB_API lb_on_stream lb_on_stream_begin(lb_stream stream);
 LB_API void lb_on_stream_end(lb_on_stream *on);
 /* LB_ON_STREAM(s) { … }: what is made inside belongs to s, however the block is left. */
 #define LB_ON_STREAM(stream) \
 	for (lb_on_stream lb_on_stream_ __attribute__((cleanup(lb_on_stream_end))) = \
-	     lb_on_stream_begin(stream); lb_on_stream_.open == 1; lb_on_stream_.open = 2)
+	     lb_on_stream_begin(stream), *lb_once_ = &lb_on_stream_; lb_once_; lb_once_ = NULL)
 
 /* lb_async_eval(x, y, …): queues the evaluation of all, each on its own stream, which holds them
  * until then. Waits only while 32 jobs are queued on such a stream. False if that fails. */

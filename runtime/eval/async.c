@@ -40,12 +40,12 @@ lb_stream lb_set_stream(lb_stream stream)
 
 lb_on_stream lb_on_stream_begin(lb_stream stream)
 {
-	return (lb_on_stream){ lb_set_stream(stream), 1 };
+	return (lb_on_stream){ lb_set_stream(stream) };
 }
 
 void lb_on_stream_end(lb_on_stream *on)
 {
-	if (on && on->open)
+	if (on)
 		lb_set_stream(on->before);
 }
 
@@ -80,7 +80,7 @@ lb_event lb_event_record(lb_stream stream)
 {
 	LB_ENTER();
 	(void)site;
-	return newest(is_stream("event_record", stream) ? stream : lb_default_stream());
+	return is_stream("event_record", stream) ? newest(stream) : (lb_event){ lb_default_stream(), 0 };
 }
 
 bool lb_event_is_done(lb_event event)

@@ -26,6 +26,10 @@ static void after_fork_in_child(void)
 			continue;
 		if (t->seq & 1)
 			lb_record_end(&t->seq);
+		if (lb_tensor_flags(t) & LB_FLAG_DETACHED) { /* it was only settled any more */
+			__atomic_store_n(&t->state, LB_STATE_READY, __ATOMIC_RELEASE);
+			continue;
+		}
 		t->buffer = 0;
 		lb_tensor_to_lazy(t, lb_buffer_drop);
 	}
