@@ -12,6 +12,7 @@
 	gsub(/(process|pid|LWP) [0-9]+/, "pid N")
 	gsub(/[^ "]*subject\.c/, "subject.c")
 	sub(/^thread +[0-9]+/, "thread N")
+	sub(/; thread [0-9]+ runs/, "; thread N runs")
 	gsub(/[^ "]*plain\.c/, "plain.c")
 	gsub(/limit [0-9.]+ [KMGT]iB/, "limit N")
 	gsub(/"eval_ns":[0-9]+/, "\"eval_ns\":N")
