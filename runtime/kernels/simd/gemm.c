@@ -2,16 +2,24 @@
  * evaluation, and where there is no BLAS. Panels of b (DEPTH by COLUMNS) are packed on the stack,
  * a is read where it is; the innermost loop keeps ROWS by COLUMNS sums in registers.
  *
- * Each element is summed over k in ascending order, DEPTH products at a time, without fused
- * operations: its bits depend neither on the instruction set nor on the place in a block. */
+ * Each element is summed over k in ascending order, DEPTH products at a time, fused where the
+ * machine can: its bits do not depend on the place in a block. */
 #include "kernels/simd/tiles.h"
 
 #if defined __AVX512F__
+#include <immintrin.h>
 enum { VECTOR = 64, ROWS = 8 };
-#elif defined __AVX2__
+#define gemm_f32_fused(x, y, sum) _mm512_fmadd_ps(_mm512_set1_ps(x), y, sum)
+#define gemm_f64_fused(x, y, sum) _mm512_fmadd_pd(_mm512_set1_pd(x), y, sum)
+#elif defined __AVX2__ && defined __FMA__
+#include <immintrin.h>
 enum { VECTOR = 32, ROWS = 4 };
+#define gemm_f32_fused(x, y, sum) _mm256_fmadd_ps(_mm256_set1_ps(x), y, sum)
+#define gemm_f64_fused(x, y, sum) _mm256_fmadd_pd(_mm256_set1_pd(x), y, sum)
 #else
 enum { VECTOR = 16, ROWS = 4 };
+#define gemm_f32_fused(x, y, sum) ((x) * (y) + (sum))
+#define gemm_f64_fused gemm_f32_fused
 #endif
 enum { DEPTH = 128, QUAD = 4 };
 
@@ -72,23 +80,26 @@ enum { DEPTH = 128, QUAD = 4 };
 		const int rows, const struct lb_gemm *g, const T *a, const T *b, int64_t depth,  \
 		int64_t columns, T *to)                                                          \
 	{                                                                                        \
-		name##_vector sums[ROWS][2] = { { { 0 } } }, y[2];                               \
+		name##_vector sums[ROWS][2] = { { { 0 } } }, y, z;                               \
 		for (int64_t p = 0; p < depth; p++, a += g->a_column, b += name##_COLUMNS) {     \
-			memcpy(y, b, sizeof y);                                                  \
+			memcpy(&y, b, sizeof y);                                                 \
+			memcpy(&z, b + name##_LANES, sizeof z);                                  \
 			UNROLL                                                                   \
 			for (int i = 0; i < rows; i++) {                                         \
 				T x = a[i * g->a_row];                                           \
-				sums[i][0] += x * y[0];                                          \
-				sums[i][1] += x * y[1];                                          \
+				sums[i][0] = name##_fused(x, y, sums[i][0]);                     \
+				sums[i][1] = name##_fused(x, z, sums[i][1]);                     \
 			}                                                                        \
 		}                                                                                \
 		UNROLL                                                                           \
 		for (int i = 0; i < rows; i++, to += g->to_row) {                                \
 			if (columns == name##_COLUMNS) {                                         \
-				memcpy(y, to, sizeof y);                                         \
-				y[0] += sums[i][0];                                              \
-				y[1] += sums[i][1];                                              \
-				memcpy(to, y, sizeof y);                                         \
+				memcpy(&y, to, sizeof y);                                        \
+				memcpy(&z, to + name##_LANES, sizeof z);                         \
+				y += sums[i][0];                                                 \
+				z += sums[i][1];                                                 \
+				memcpy(to, &y, sizeof y);                                        \
+				memcpy(to + name##_LANES, &z, sizeof z);                         \
 			} else {                                                                 \
 				T line[name##_COLUMNS];                                          \
 				memcpy(line, sums[i], sizeof line);                              \
