@@ -13,9 +13,14 @@ static ggml_backend_t backend;
 static ggml_backend_set_n_threads_t set_threads;
 static int all_threads;
 
+static struct ggml_context *new_context(size_t nbytes)
+{
+	return ggml_init((struct ggml_init_params){.mem_size = nbytes, .no_alloc = true});
+}
+
 void store_begin(struct store *store)
 {
-	store->tensors = ggml_init((struct ggml_init_params){.mem_size = 1 << 20, .no_alloc = true});
+	store->tensors = new_context(1 << 20);
 }
 
 void store_allocate(struct store *store)
@@ -46,20 +51,22 @@ void store_fill(struct ggml_tensor *x, float *data)
 /* Buffer types beside the plain one keep a weight rearranged. */
 static bool takes(ggml_backend_buffer_type_t type, struct ggml_tensor *w)
 {
-	struct ggml_context *ctx = ggml_init((struct ggml_init_params){.mem_size = 1 << 16, .no_alloc = true});
+	struct ggml_context *ctx = new_context(1 << 16);
 	struct ggml_tensor *x = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, w->ne[0], 64);
 	w->buffer = ggml_backend_buft_alloc_buffer(type, 0);
-	bool ok = ggml_backend_dev_supports_op(ggml_backend_get_device(backend), ggml_mul_mat(ctx, w, x));
+	struct ggml_tensor *y = ggml_mul_mat(ctx, w, x);
+	bool ok = ggml_backend_dev_supports_op(ggml_backend_get_device(backend), y);
 	ggml_backend_buffer_free(w->buffer);
 	w->buffer = NULL;
 	ggml_free(ctx);
 	return ok;
 }
 
-struct ggml_tensor *ggml_weight(enum peer_dtype format, int64_t n, int64_t k, uint64_t seed, struct store *ret)
+struct ggml_tensor *ggml_weight(enum peer_dtype format, int64_t n, int64_t k, uint64_t seed,
+				struct store *ret)
 {
-	static const enum ggml_type types[] = {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16, GGML_TYPE_Q4_0,
-					       GGML_TYPE_MXFP4};
+	static const enum ggml_type types[] = {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16,
+					       GGML_TYPE_Q4_0, GGML_TYPE_MXFP4};
 	ggml_backend_dev_t device = ggml_backend_get_device(backend);
 	ggml_backend_dev_get_extra_bufts_t extra_types = (ggml_backend_dev_get_extra_bufts_t)
 		ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(device),
@@ -78,7 +85,7 @@ struct ggml_tensor *ggml_weight(enum peer_dtype format, int64_t n, int64_t k, ui
 
 void plan_begin(struct plan *plan)
 {
-	plan->nodes = ggml_init((struct ggml_init_params){.mem_size = 8 << 20, .no_alloc = true});
+	plan->nodes = new_context(8 << 20);
 	plan->memory = ggml_gallocr_new(ggml_backend_get_default_buffer_type(backend));
 }
 
@@ -111,7 +118,8 @@ void plan_free(struct plan *plan)
 void mask_fill(struct ggml_tensor *mask)
 {
 	int64_t n = mask->ne[0], m = mask->ne[1];
-	ggml_fp16_t *bits = malloc(ggml_nbytes(mask)), open = ggml_fp32_to_fp16(0), shut = ggml_fp32_to_fp16(-INFINITY);
+	ggml_fp16_t *bits = malloc(ggml_nbytes(mask));
+	ggml_fp16_t open = ggml_fp32_to_fp16(0), shut = ggml_fp32_to_fp16(-INFINITY);
 	for (int64_t i = 0; i < m; i++)
 		for (int64_t j = 0; j < n; j++)
 			bits[i * n + j] = j <= i + n - m ? open : shut;
@@ -174,7 +182,8 @@ static struct ggml_tensor *rms_norm(struct ggml_context *ctx)
 static struct ggml_tensor *attention(struct ggml_context *ctx)
 {
 	float scale = 1 / sqrtf((float)now.row->k);
-	struct ggml_tensor *y = ggml_flash_attn_ext(ctx, now.in[0], now.in[1], now.in[2], now.in[3], scale, 0, 0);
+	struct ggml_tensor *y = ggml_flash_attn_ext(ctx, now.in[0], now.in[1], now.in[2],
+						    now.in[3], scale, 0, 0);
 	return ggml_cont(ctx, ggml_permute(ctx, y, 0, 2, 1, 3)); /* as the others have it */
 }
 
@@ -216,7 +225,8 @@ static bool declare_inputs(const struct row *row)
 		declare(0, f32, n, m, 1);
 		declare(1, f32, n, 1, 1);
 		declare(2, f32, n, 1, 1);
-		now.build = row->kind == SOFTMAX ? softmax : row->kind == RMS_NORM ? rms_norm : layer_norm;
+		now.build = row->kind == SOFTMAX ? softmax
+			: row->kind == RMS_NORM ? rms_norm : layer_norm;
 		break;
 	case ATTENTION:
 		declare(0, f32, k, m, h);
@@ -323,7 +333,8 @@ void peer_start(int threads)
 	ggml_threadpool_t (*new_pool)(struct ggml_threadpool_params *);
 	void (*set_pool)(ggml_backend_t, ggml_threadpool_t);
 	*(void **)&new_pool = ggml_backend_reg_get_proc_address(cpu, "ggml_threadpool_new");
-	*(void **)&set_pool = ggml_backend_reg_get_proc_address(cpu, "ggml_backend_cpu_set_threadpool");
+	*(void **)&set_pool =
+		ggml_backend_reg_get_proc_address(cpu, "ggml_backend_cpu_set_threadpool");
 	set_threads = (ggml_backend_set_n_threads_t)
 		ggml_backend_reg_get_proc_address(cpu, "ggml_backend_set_n_threads");
 	struct ggml_threadpool_params params = ggml_threadpool_params_default(threads);

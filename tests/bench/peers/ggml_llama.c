@@ -7,12 +7,13 @@ enum { LENGTH = PROMPT + TOKENS };
 static struct {
 	const struct row *row;
 	struct store caches, weights[LAYERS * PARTS + 1];
-	struct ggml_tensor *embedding, *last_norm, *norms[LAYERS][2], *keys[LAYERS], *values[LAYERS];
-	struct ggml_tensor *head, *parts[LAYERS][PARTS];
+	struct ggml_tensor *embedding, *last_norm, *norms[LAYERS][2];
+	struct ggml_tensor *head, *parts[LAYERS][PARTS], *keys[LAYERS], *values[LAYERS];
 	struct plan plan;
 } model;
 
-static struct ggml_tensor *norm(struct ggml_context *ctx, struct ggml_tensor *x, struct ggml_tensor *weight)
+static struct ggml_tensor *norm(struct ggml_context *ctx, struct ggml_tensor *x,
+				struct ggml_tensor *weight)
 {
 	return ggml_mul(ctx, ggml_rms_norm(ctx, x, 1e-5f), weight);
 }
@@ -21,20 +22,24 @@ static struct ggml_tensor *rope(struct ggml_context *ctx, struct ggml_tensor *x,
 				struct ggml_tensor *positions)
 {
 	x = ggml_reshape_3d(ctx, x, HEAD, heads, positions->ne[0]);
-	return ggml_rope_ext(ctx, x, positions, NULL, HEAD, GGML_ROPE_TYPE_NORMAL, 0, 10000, 1, 0, 1, 0, 0);
+	return ggml_rope_ext(ctx, x, positions, NULL, HEAD, GGML_ROPE_TYPE_NORMAL, 0, 10000, 1, 0,
+			     1, 0, 0);
 }
 
 /* Writes x (KV_DIM, n) behind position `at`; returns the n + at rows by heads. */
-static struct ggml_tensor *remember(struct ggml_context *ctx, struct ggml_tensor *cache, struct ggml_tensor *x,
-				    int64_t n, int64_t at)
+static struct ggml_tensor *remember(struct ggml_context *ctx, struct ggml_tensor *cache,
+				    struct ggml_tensor *x, int64_t n, int64_t at)
 {
-	struct ggml_tensor *to = ggml_view_2d(ctx, cache, KV_DIM, n, cache->nb[1], (size_t)at * cache->nb[1]);
-	ggml_build_forward_expand(model.plan.graph, ggml_cpy(ctx, ggml_reshape_2d(ctx, x, KV_DIM, n), to));
-	return ggml_view_3d(ctx, cache, HEAD, at + n, KV_HEADS, cache->nb[1], HEAD * sizeof(float), 0);
+	size_t line = cache->nb[1];
+	struct ggml_tensor *to = ggml_view_2d(ctx, cache, KV_DIM, n, line, (size_t)at * line);
+	struct ggml_tensor *from = ggml_reshape_2d(ctx, x, KV_DIM, n);
+	ggml_build_forward_expand(model.plan.graph, ggml_cpy(ctx, from, to));
+	return ggml_view_3d(ctx, cache, HEAD, at + n, KV_HEADS, line, HEAD * sizeof(float), 0);
 }
 
-static struct ggml_tensor *attend(struct ggml_context *ctx, struct ggml_tensor *x, int layer, int64_t n,
-				  int64_t at, struct ggml_tensor *positions, struct ggml_tensor *mask)
+static struct ggml_tensor *attend(struct ggml_context *ctx, struct ggml_tensor *x, int layer,
+				  int64_t n, int64_t at, struct ggml_tensor *positions,
+				  struct ggml_tensor *mask)
 {
 	struct ggml_tensor **w = model.parts[layer];
 	struct ggml_tensor *q = rope(ctx, ggml_mul_mat(ctx, w[WQ], x), HEADS, positions);
@@ -64,11 +69,13 @@ static struct ggml_tensor *step(int64_t n, int64_t at)
 		struct ggml_tensor **w = model.parts[i], *y = norm(ctx, x, model.norms[i][0]);
 		x = ggml_add(ctx, x, attend(ctx, y, i, n, at, positions, mask));
 		y = norm(ctx, x, model.norms[i][1]);
-		y = ggml_swiglu_split(ctx, ggml_mul_mat(ctx, w[W1], y), ggml_mul_mat(ctx, w[W3], y));
+		y = ggml_swiglu_split(ctx, ggml_mul_mat(ctx, w[W1], y),
+				      ggml_mul_mat(ctx, w[W3], y));
 		x = ggml_add(ctx, x, ggml_mul_mat(ctx, w[W2], y));
 	}
 	x = ggml_view_2d(ctx, x, DIM, 1, x->nb[1], (size_t)(n - 1) * x->nb[1]);
-	struct ggml_tensor *logits = ggml_mul_mat(ctx, model.head, norm(ctx, x, model.last_norm));
+	x = norm(ctx, x, model.last_norm);
+	struct ggml_tensor *logits = ggml_mul_mat(ctx, model.head, x);
 	plan_allocate(&model.plan, logits);
 	int32_t ids[PROMPT], places[PROMPT];
 	for (int64_t i = 0; i < n; i++) {
@@ -122,9 +129,10 @@ bool ggml_llama_open(const struct row *row)
 	model.head = ggml_weight(row->dtype, VOCAB, DIM, HEAD_SEED, weights++);
 	for (int i = 0; i < LAYERS; i++) {
 		for (int k = 0; k < 2; k++)
-			store_fill(model.norms[i][k], peer_norm(NORM_SEED + 2 * (uint64_t)i + (uint64_t)k));
+			store_fill(model.norms[i][k], peer_norm(peer_norm_seed(i, k)));
 		for (int k = 0; k < PARTS; k++)
-			model.parts[i][k] = ggml_weight(row->dtype, peer_part_shape[k][0], peer_part_shape[k][1],
+			model.parts[i][k] = ggml_weight(row->dtype, peer_part_shape[k][0],
+							peer_part_shape[k][1],
 							peer_part_seed(i, k), weights++);
 	}
 	step(PROMPT, 0);

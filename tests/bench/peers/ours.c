@@ -26,9 +26,10 @@ lb_tensor *ours_tensor(float *data, lb_list shape)
 	return lb_from_memory(data, n, shape, LB_F32, free_it, NULL);
 }
 
+/* The weights are exact in f16, which the scales then have: ggml's do. */
 lb_quantized ours_quantize(lb_tensor *w, enum peer_dtype format)
 {
-	lb_quantized q = lb_quantize(w, formats[format], NULL);
+	lb_quantized q = lb_quantize(lb_astype(w, LB_F16), formats[format], NULL);
 	lb_tensor **members[] = {&q.w, &q.scales, &q.biases};
 	for (int i = 0; i < 3; i++)
 		if (*members[i]) {
@@ -114,7 +115,8 @@ static lb_tensor *rms_norm(void)
 
 static lb_tensor *attention(void)
 {
-	return lb_attention(now.in[0], now.in[1], now.in[2], 1 / sqrt((double)now.row->k), true, NULL);
+	double scale = 1 / sqrt((double)now.row->k);
+	return lb_attention(now.in[0], now.in[1], now.in[2], scale, true, NULL);
 }
 
 static bool open_row(const struct row *row)
@@ -146,7 +148,8 @@ static bool open_row(const struct row *row)
 			input(0, peer_data(m * n, 0), LB_SHAPE(m, n));
 			input(1, peer_data(n, 1), LB_SHAPE(n));
 			input(2, peer_data(n, 2), LB_SHAPE(n));
-			now.graph = row->kind == SOFTMAX ? softmax : row->kind == RMS_NORM ? rms_norm : layer_norm;
+			now.graph = row->kind == SOFTMAX ? softmax
+				: row->kind == RMS_NORM ? rms_norm : layer_norm;
 			break;
 		case ATTENTION:
 			input(0, peer_data(h * m * k, 0), LB_SHAPE(1, h, m, k));
@@ -156,8 +159,8 @@ static bool open_row(const struct row *row)
 			break;
 		case QUANT:
 			input(0, peer_data(m * k, 0), LB_SHAPE(m, k));
-			now.q = ours_quantize(ours_tensor(peer_weights(row->dtype, n * k, 1), LB_SHAPE(n, k)),
-					      row->dtype);
+			now.q = ours_quantize(ours_tensor(peer_weights(row->dtype, n * k, 1),
+							  LB_SHAPE(n, k)), row->dtype);
 			now.graph = quantized;
 			break;
 		default:
@@ -230,6 +233,7 @@ const struct kind peer_kinds[KINDS] = {
 	[BUILD] = {open_row, run_build, result, close_row},
 	[SINGLE] = {open_row, run_singles, result, close_row},
 	[GRAPH] = PLAIN, [GRAPH_SUM] = PLAIN, [CHAIN] = PLAIN, [CHEAP] = PLAIN, [MATMUL] = PLAIN,
-	[SOFTMAX] = PLAIN, [LAYER_NORM] = PLAIN, [RMS_NORM] = PLAIN, [ATTENTION] = PLAIN, [QUANT] = PLAIN,
+	[SOFTMAX] = PLAIN, [LAYER_NORM] = PLAIN, [RMS_NORM] = PLAIN, [ATTENTION] = PLAIN,
+	[QUANT] = PLAIN,
 	[LLAMA] = {ours_llama_open, ours_llama_run, ours_llama_result, ours_llama_close},
 };

@@ -53,7 +53,8 @@ static lb_tensor *step(int64_t n, int64_t at, struct cache *cache)
 	int32_t tokens[PROMPT];
 	for (int64_t i = 0; i < n; i++)
 		tokens[i] = peer_token((int)(at + i));
-	lb_tensor *x = lb_embedding(model.embedding, lb_from_data(tokens, (size_t)n * 4, LB_SHAPE(n), LB_I32));
+	lb_tensor *ids = lb_from_data(tokens, (size_t)n * sizeof *tokens, LB_SHAPE(n), LB_I32);
+	lb_tensor *x = lb_embedding(model.embedding, ids);
 	for (int i = 0; i < LAYERS; i++) {
 		const lb_quantized *w = model.parts[i];
 		x = lb_add(x, attend(lb_rms_norm(x, model.norms[i][0], 1e-5), i, n, at, cache));
@@ -113,9 +114,10 @@ bool ours_llama_open(const struct row *row)
 		for (int i = 0; i < LAYERS; i++) {
 			for (int k = 0; k < 2; k++)
 				model.norms[i][k] = lb_keep(ours_tensor(
-					peer_norm(NORM_SEED + 2 * (uint64_t)i + (uint64_t)k), LB_SHAPE(DIM)));
+					peer_norm(peer_norm_seed(i, k)), LB_SHAPE(DIM)));
 			for (int k = 0; k < PARTS; k++)
-				model.parts[i][k] = weights(peer_part_shape[k][0], peer_part_shape[k][1],
+				model.parts[i][k] = weights(peer_part_shape[k][0],
+							    peer_part_shape[k][1],
 							    peer_part_seed(i, k));
 		}
 		struct cache cache = {{NULL}, {NULL}};

@@ -19,8 +19,8 @@ enum { DIM = 512, LAYERS = 8, HEADS = 8, KV_HEADS = 4, HEAD = 64, FFN = 1408, VO
 enum { ATTENTION_HEADS = 8, GROUP = 32 };
 
 enum peer_kind {
-	BUILD, GRAPH, GRAPH_SUM, SINGLE, CHAIN, CHEAP, MATMUL, SOFTMAX, LAYER_NORM, RMS_NORM, ATTENTION,
-	QUANT, LLAMA, KINDS
+	BUILD, GRAPH, GRAPH_SUM, SINGLE, CHAIN, CHEAP, MATMUL, SOFTMAX, LAYER_NORM, RMS_NORM,
+	ATTENTION, QUANT, LLAMA, KINDS
 };
 enum peer_dtype { F32, F16, BF16, Q4, MXFP4 };
 
@@ -77,10 +77,12 @@ static inline float peer_scale(uint64_t seed, int64_t group)
 
 static inline float peer_weight(enum peer_dtype format, uint64_t seed, int64_t i)
 {
-	static const float e2m1[16] = {6, 0, .5, 1, 1.5, 2, 3, 4, 6, -0.5, -1, -1.5, -2, -3, -4, -6};
+	static const float e2m1[16] = {6, 0, .5, 1, 1.5, 2, 3, 4, 6, -.5, -1, -1.5, -2, -3, -4, -6};
 	int code = peer_code(seed, i);
-	if (format == MXFP4)
-		return e2m1[code] * (peer_hash(seed + 1, (uint64_t)(i / GROUP)) >> 63 ? 0x1p-6f : 0x1p-7f);
+	if (format == MXFP4) {
+		uint64_t bits = peer_hash(seed + 1, (uint64_t)(i / GROUP));
+		return e2m1[code] * (bits >> 63 ? 0x1p-6f : 0x1p-7f);
+	}
 	return (float)(code - 8) * peer_scale(seed, i / GROUP);
 }
 
@@ -110,7 +112,12 @@ enum peer_part { WQ, WK, WV, WO, W1, W2, W3, PARTS };
 static const int64_t peer_part_shape[PARTS][2] = {
 	{DIM, DIM}, {KV_DIM, DIM}, {KV_DIM, DIM}, {DIM, DIM}, {FFN, DIM}, {DIM, FFN}, {FFN, DIM},
 };
-enum { EMBEDDING_SEED = 1000, HEAD_SEED = 1002, LAST_NORM_SEED = 1004, NORM_SEED = 1500 };
+enum { EMBEDDING_SEED = 1000, HEAD_SEED = 1002, LAST_NORM_SEED = 1004 };
+static inline uint64_t peer_norm_seed(int layer, int which)
+{
+	return (uint64_t)(1500 + 2 * layer + which);
+}
+
 static inline uint64_t peer_part_seed(int layer, int part)
 {
 	return (uint64_t)(2000 + 2 * (layer * PARTS + part));

@@ -44,16 +44,17 @@ Tensor weight::apply(const Tensor &x) const
 {
 	if (plain.defined())
 		return torch::linear(x, plain);
-	Tensor w = torch::cat({codes.bitwise_and(15), codes.bitwise_right_shift(4)}, -1).to(torch::kFloat);
-	return torch::linear(x, w.sub_(8).mul_(scales).view({codes.size(0), -1}));
+	Tensor w = torch::cat({codes.bitwise_and(15), codes.bitwise_right_shift(4)}, -1);
+	w = w.to(torch::kFloat).sub_(8).mul_(scales);
+	return torch::linear(x, w.view({codes.size(0), -1}));
 }
 
-/* Queries are the last of the keys' positions; by products and a softmax, the only way on a CPU here. */
-Tensor torch_attention(const Tensor &q, const Tensor &k, const Tensor &v)
+/* By products and a softmax: version 1.13 has no other way on a CPU. */
+Tensor torch_attention(const Tensor &q, const Tensor &k, const Tensor &v, bool open)
 {
 	int64_t m = q.size(-2), n = k.size(-2);
 	Tensor scores = q.mul(1 / sqrt((double)q.size(-1))).matmul(k.transpose(-2, -1));
-	if (m > 1)
+	if (!open)
 		scores.masked_fill_(torch::ones({m, n}, torch::kBool).triu_(n - m + 1), -INFINITY);
 	return scores.softmax(-1).matmul(v);
 }
@@ -117,7 +118,7 @@ static Tensor rms_norm()
 
 static Tensor attention()
 {
-	return torch_attention(now.in[0], now.in[1], now.in[2]);
+	return torch_attention(now.in[0], now.in[1], now.in[2], now.row->m == 1);
 }
 
 static void input(int i, at::IntArrayRef shape)
@@ -158,7 +159,8 @@ static bool prepare(const struct row *row)
 		input(0, {m, n});
 		input(1, {n});
 		input(2, {n});
-		now.compute = row->kind == SOFTMAX ? softmax : row->kind == RMS_NORM ? rms_norm : layer_norm;
+		now.compute = row->kind == SOFTMAX ? softmax
+			: row->kind == RMS_NORM ? rms_norm : layer_norm;
 		break;
 	case ATTENTION:
 		input(0, {1, h, m, k});
@@ -231,7 +233,7 @@ void peer_start(int threads)
 
 static const struct kind plain = {open_row, run_row, result, close_row};
 const struct kind peer_kinds[KINDS] = {
-	{}, plain, plain, {open_row, run_singles, result, close_row}, plain, plain, plain, plain, plain,
-	plain, plain, plain,
+	{}, plain, plain, {open_row, run_singles, result, close_row}, plain, plain, plain, plain,
+	plain, plain, plain, plain,
 	{torch_llama_open, torch_llama_run, torch_llama_result, torch_llama_close},
 };

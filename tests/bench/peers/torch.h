@@ -14,7 +14,9 @@ struct weight {
 	torch::Tensor apply(const torch::Tensor &x) const; /* x @ w.T */
 };
 weight torch_weight(enum peer_dtype format, int64_t n, int64_t k, uint64_t seed);
-torch::Tensor torch_attention(const torch::Tensor &q, const torch::Tensor &k, const torch::Tensor &v);
+/* Causal, the queries being the last of the keys' positions; open: each sees every key. */
+torch::Tensor torch_attention(const torch::Tensor &q, const torch::Tensor &k,
+			      const torch::Tensor &v, bool open);
 float *torch_copy(const torch::Tensor &x, int64_t *n);
 
 bool torch_llama_open(const struct row *row);

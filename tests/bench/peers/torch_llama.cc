@@ -2,8 +2,6 @@
 #include "torch.h"
 
 using torch::Tensor;
-using torch::indexing::None;
-using torch::indexing::Slice;
 
 static struct {
 	const struct row *row;
@@ -29,21 +27,23 @@ static Tensor heads(const Tensor &x, int64_t n, int64_t count)
 	return x.view({n, count, HEAD}).transpose(0, 1);
 }
 
-static Tensor attend(const Tensor &x, int layer, int64_t n, int64_t at, const Tensor &c, const Tensor &s)
+static Tensor attend(const Tensor &x, int layer, int64_t n, int64_t at, const Tensor &c,
+		     const Tensor &s)
 {
 	const weight *w = model.parts[layer];
+	Tensor &keys = model.keys[layer], &values = model.values[layer];
 	Tensor q = rope(heads(w[WQ].apply(x), n, HEADS), c, s);
-	Slice here(at, at + n), all(None, at + n);
-	model.keys[layer].index_put_({Slice(), here}, rope(heads(w[WK].apply(x), n, KV_HEADS), c, s));
-	model.values[layer].index_put_({Slice(), here}, heads(w[WV].apply(x), n, KV_HEADS));
-	Tensor k = model.keys[layer].index({Slice(), all}), v = model.values[layer].index({Slice(), all});
+	keys.narrow(1, at, n).copy_(rope(heads(w[WK].apply(x), n, KV_HEADS), c, s));
+	values.narrow(1, at, n).copy_(heads(w[WV].apply(x), n, KV_HEADS));
+	Tensor k = keys.narrow(1, 0, at + n), v = values.narrow(1, 0, at + n);
 	/* the heads that share keys are rows of one product */
 	int64_t group = HEADS / KV_HEADS;
 	Tensor y;
 	if (n == 1)
-		y = torch_attention(q.reshape({KV_HEADS, group, HEAD}).unsqueeze(2), k.unsqueeze(1), v.unsqueeze(1));
+		y = torch_attention(q.view({KV_HEADS, group, HEAD}), k, v, true);
 	else
-		y = torch_attention(q, k.repeat_interleave(group, 0), v.repeat_interleave(group, 0));
+		y = torch_attention(q, k.repeat_interleave(group, 0), v.repeat_interleave(group, 0),
+				    false);
 	return w[WO].apply(y.reshape({HEADS, n, HEAD}).transpose(0, 1).reshape({n, DIM}));
 }
 
@@ -53,7 +53,8 @@ static Tensor step(int64_t n, int64_t at)
 	for (int64_t i = 0; i < n; i++)
 		tokens.data_ptr<int64_t>()[i] = peer_token((int)(at + i));
 	Tensor powers = torch::arange(0, HEAD / 2, torch::kFloat).mul_(-2.0 / HEAD);
-	Tensor angles = torch::outer(torch::arange(at, at + n, torch::kFloat), torch::pow(10000.0, powers));
+	Tensor places = torch::arange(at, at + n, torch::kFloat);
+	Tensor angles = torch::outer(places, torch::pow(10000.0, powers));
 	Tensor c = angles.cos(), s = angles.sin();
 	Tensor x = model.embedding.index_select(0, tokens);
 	for (int i = 0; i < LAYERS; i++) {
@@ -85,11 +86,11 @@ bool torch_llama_open(const struct row *row)
 	model.head = torch_weight(row->dtype, VOCAB, DIM, HEAD_SEED);
 	for (int i = 0; i < LAYERS; i++) {
 		for (int k = 0; k < 2; k++)
-			model.norms[i][k] = torch_tensor(
-				peer_norm(NORM_SEED + 2 * (uint64_t)i + (uint64_t)k), {DIM});
+			model.norms[i][k] = torch_tensor(peer_norm(peer_norm_seed(i, k)), {DIM});
 		for (int k = 0; k < PARTS; k++)
 			model.parts[i][k] = torch_weight(row->dtype, peer_part_shape[k][0],
-							 peer_part_shape[k][1], peer_part_seed(i, k));
+							 peer_part_shape[k][1],
+							 peer_part_seed(i, k));
 		model.keys[i] = torch::zeros({KV_HEADS, PROMPT + TOKENS, HEAD});
 		model.values[i] = torch::zeros({KV_HEADS, PROMPT + TOKENS, HEAD});
 	}
