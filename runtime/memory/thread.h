@@ -19,6 +19,8 @@ struct lb_self {
 	int n_marks, marks_capacity;
 	/* gives the items back when the thread ends; set by who adds the first */
 	void (*end_scopes)(struct lb_self *self);
+	/* set while a gradient is traced on this thread: graph/trace.h */
+	struct lb_trace *trace;
 	/* scratch of the evaluation that this thread runs */
 	struct lb_arena arena;
 	bool arena_busy;
