@@ -7,6 +7,7 @@
 #include "inspect/set.h"
 #include "inspect/stats.h"
 #include "inspect/status.h"
+#include "inspect/threads.h"
 
 #define T_HELP \
 	"T is a name, #id, or an expression of the program that yields an lb_tensor *; a name\n" \
@@ -112,6 +113,36 @@ const struct lbx_command lbx_commands[] = {
 			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
 		},
 		.run = lbx_run_at,
+	},
+	{
+		.name = "threads",
+		.arguments = "[TID]",
+		.summary = "show the stacks of all threads, and the tensors that their variables hold",
+		.help = "The thread that died comes first. Below each frame stand the arguments and\n"
+			"local variables that are tensors, lead to one, or point to the elements of one.\n"
+			"A running process stands still meanwhile.\n"
+			"Example: threads --frames 8",
+		.max_args = 1,
+		.needs = LBX_NEEDS_STACKS,
+		.options = {
+			{ "frames", "N", "N frames of each at most (default 64)" },
+			{ "bare", NULL, "the stacks alone" },
+		},
+		.run = lbx_run_threads,
+	},
+	{
+		.name = "frame",
+		.arguments = "[N]",
+		.summary = "show the tensors that the variables of a frame hold",
+		.help = "Frames count from 0, the innermost; without N all that hold tensors are shown.\n"
+			"Variables need debug information (-g).\n"
+			"Example: frame 2 --thread 4711",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE | LBX_NEEDS_STACKS,
+		.options = {
+			{ "thread", "TID", "of this thread (default: the one that died)" },
+		},
+		.run = lbx_run_frame,
 	},
 	{
 		.name = "status",

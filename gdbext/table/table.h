@@ -51,5 +51,7 @@ struct lbx_buffer {
 	uint32_t refs, flags;
 };
 bool lbx_table_buffer_at(struct lbx_table *table, uint64_t address, struct lbx_buffer *ret);
+/* The next buffer in use or cached at or after *slot, which moves past it; false at the end. */
+bool lbx_table_next_buffer(struct lbx_table *table, uint64_t *slot, struct lbx_buffer *ret);
 
 #endif
