@@ -2,8 +2,10 @@
 #include "inspect/command.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
+#include "inspect/owner.h"
 #include "inspect/peek.h"
 #include "inspect/print.h"
+#include "inspect/report.h"
 #include "inspect/set.h"
 #include "inspect/stats.h"
 #include "inspect/status.h"
@@ -115,6 +117,37 @@ const struct lbx_command lbx_commands[] = {
 		.run = lbx_run_at,
 	},
 	{
+		.name = "owner",
+		.arguments = "ADDRESS",
+		.summary = "tell whose memory a wild pointer leads to",
+		.help = "As `at`, and also near misses: how far an address lies past the end of a buffer or\n"
+			"before its beginning; which frame's stack, or whose code, it is.\n"
+			"Example: owner 0x7ffff7a31040",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
+		},
+		.run = lbx_run_owner,
+	},
+	{
+		.name = "suspect",
+		.arguments = "",
+		.summary = "find memory that holds a view's elements in the order of its storage",
+		.help = "Who copies from the raw pointer of a view that is not row-contiguous gets its\n"
+			"elements in another order than meant: a transposed picture comes out tiled. All\n"
+			"memory that the program could write is searched for such copies; told are the view,\n"
+			"the place and the permutation that would have been right.\n"
+			"Example: suspect --seconds 10",
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "all", NULL, "also copies that another tensor explains" },
+			{ "seconds", "N", "search for N seconds at most (default 60)" },
+		},
+		.run = lbx_run_suspect,
+	},
+	{
 		.name = "threads",
 		.arguments = "[TID]",
 		.summary = "show the stacks of all threads, and the tensors that their variables hold",
@@ -143,6 +176,21 @@ const struct lbx_command lbx_commands[] = {
 			{ "thread", "TID", "of this thread (default: the one that died)" },
 		},
 		.run = lbx_run_frame,
+	},
+	{
+		.name = "report",
+		.arguments = "",
+		.summary = "tell what died, where, with which tensors, and what looks wrong",
+		.help = "The signal and the stack of the thread that died with the tensors of each frame,\n"
+			"evaluations in flight, NaN and Inf, memory by creation site, suspicions. As a page\n"
+			"it also has pictures, histograms and the graph, and needs no network to be read.\n"
+			"Example: report --output report.html",
+		.needs = LBX_NEEDS_STACKS,
+		.options = {
+			{ "output", "FILE", "write one HTML page" },
+			{ "seconds", "N", "search for N seconds at most (default 20)" },
+		},
+		.run = lbx_run_report,
 	},
 	{
 		.name = "status",
