@@ -1,5 +1,6 @@
 #include "inspect/at.h"
 #include "inspect/command.h"
+#include "inspect/diff.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
 #include "inspect/owner.h"
@@ -115,6 +116,22 @@ const struct lbx_command lbx_commands[] = {
 			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
 		},
 		.run = lbx_run_at,
+	},
+	{
+		.name = "diff",
+		.arguments = "T[slice] OTHER",
+		.summary = "compare a tensor with another, of this program, of a core, or of a file",
+		.help = "OTHER is T[slice], CORE:T[slice] or FILE.npy. Largest absolute and relative error,\n"
+			"how many elements differ, the first and the worst. Lazy tensors are replayed.\n"
+			"Example: diff q run2.core:q, diff q q.npy --correct 1e-3",
+		.min_args = 2,
+		.max_args = 2,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "correct", "X", "errors below X are none (default 1e-5)" },
+			{ "broken", "X", "errors beyond X are the verdict `broken` (default 0.1)" },
+		},
+		.run = lbx_run_diff,
 	},
 	{
 		.name = "owner",

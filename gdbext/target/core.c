@@ -98,6 +98,19 @@ static const char *bytes_at(struct core *core, uint64_t address, uint64_t *n)
 	return s && s->writable ? NULL : lbx_core_files_at(core->files, address, n);
 }
 
+static bool fault(const struct core *core, uint64_t address)
+{
+	const char *path = core->files ? lbx_core_files_path(core->files, address) : NULL;
+	const struct segment *s = segment_at(core, address);
+	unsigned long long at = address;
+
+	if (s && path && !s->writable)
+		return lb_fail("the core file does not hold the byte at 0x%llx: its page was not saved, "
+			       "and %s, which it came from, is missing or has changed", at, path);
+	return lb_fail("the core file does not hold the byte at 0x%llx%s", at,
+		       s ? ": its page was not saved" : "");
+}
+
 static bool core_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
 {
 	struct core *core = core_of(target);
@@ -106,10 +119,7 @@ static bool core_read(struct lbx_target *target, uint64_t address, void *to, siz
 		uint64_t got;
 		const char *bytes = bytes_at(core, address + done, &got);
 		if (!bytes)
-			return lb_fail("the core file does not hold the byte at 0x%llx%s",
-				       (unsigned long long)(address + done),
-				       segment_at(core, address + done) ?
-				       ": its page was not saved" : "");
+			return fault(core, address + done);
 		if (got > n - done)
 			got = n - done;
 		memcpy((char *)to + done, bytes, got);

@@ -142,31 +142,43 @@ static bool never_written(const struct lbx_core_files *files, const struct mappi
 	return constant;
 }
 
-const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, uint64_t *n)
+static struct mapping *mapping_at(const struct lbx_core_files *files, uint64_t address)
 {
 	size_t low = 0, high = files->n;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 		struct mapping *m = &files->mappings[middle];
-		if (address < m->start) {
+		if (address < m->start)
 			high = middle;
-			continue;
-		}
-		if (address >= m->end) {
+		else if (address >= m->end)
 			low = middle + 1;
-			continue;
-		}
-		if (m->state == UNTRIED)
-			m->state = map_file(files, m) && unchanged(files, m) && never_written(files, m)
-				? USABLE : UNUSABLE;
-		uint64_t at = m->offset + (address - m->start);
-		if (m->state == UNUSABLE || at < m->offset || at >= m->size)
-			return NULL;
-		*n = m->size - at < m->end - address ? m->size - at : m->end - address;
-		return m->bytes + at;
+		else
+			return m;
 	}
 	return NULL;
+}
+
+const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, uint64_t *n)
+{
+	struct mapping *m = mapping_at(files, address);
+
+	if (!m)
+		return NULL;
+	if (m->state == UNTRIED)
+		m->state = map_file(files, m) && unchanged(files, m) && never_written(files, m)
+			? USABLE : UNUSABLE;
+	uint64_t at = m->offset + (address - m->start);
+	if (m->state == UNUSABLE || at < m->offset || at >= m->size)
+		return NULL;
+	*n = m->size - at < m->end - address ? m->size - at : m->end - address;
+	return m->bytes + at;
+}
+
+const char *lbx_core_files_path(const struct lbx_core_files *files, uint64_t address)
+{
+	const struct mapping *m = mapping_at(files, address);
+	return m ? m->path : NULL;
 }
 
 static int by_address(const void *a, const void *b)

@@ -18,5 +18,7 @@ struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size,
 void lbx_core_files_destroy(struct lbx_core_files *files); /* NULL is fine */
 /* Bytes of a file at an address, and how many; NULL when there are none to be trusted. */
 const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, uint64_t *n);
+/* The path of the file that was mapped at an address, as the core says; or NULL. */
+const char *lbx_core_files_path(const struct lbx_core_files *files, uint64_t address);
 
 #endif
