@@ -92,14 +92,9 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 static void place(const struct diff *d, int64_t i, char *ret, size_t size)
 {
 	int64_t at[LBX_ARRAY_RANK];
-	size_t used = (size_t)snprintf(ret, size, "[");
 
 	lbx_array_coordinates(&d->a.array, i, at);
-	for (int axis = 0; axis < d->a.array.rank && used < size; axis++)
-		used += (size_t)snprintf(ret + used, size - used, "%s%lld", axis ? ", " : "",
-					 (long long)at[axis]);
-	if (used < size)
-		snprintf(ret + used, size - used, "]");
+	lbx_format_place(at, d->a.array.rank, ret, size);
 }
 
 static void values(const struct diff *d, int64_t i, char a[LBX_NUMBER_MAX], char b[LBX_NUMBER_MAX])

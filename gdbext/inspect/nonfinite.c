@@ -118,7 +118,7 @@ static bool tell(struct lbx_context *context, const struct lbx_tensor *t, const 
 		if (m->special[i] && m->first[i] < first)
 			first = m->first[i];
 	lbx_array_coordinates(array, first, at);
-	lbx_format_list(at, array->rank, place, sizeof place);
+	lbx_format_place(at, array->rank, place, sizeof place);
 	lbx_describe(t, label, sizeof label);
 	lbx_describe_pc(context->target, t->site, site, sizeof site);
 	return lbx_findings_add(findings, nan ? "nan" : "inf", t->id, lbx_tensor_data(t),

@@ -22,7 +22,7 @@
 #include "inspect/format.h"
 
 enum {
-	MAX_VIEWS = 4096, MIN_BYTES = 32, KEY = 8, KEY_WITHIN = 4096, BUCKETS = 1 << 16,
+	MAX_VIEWS = 4096, MAX_VIEWS_UP = 64, MIN_BYTES = 32, KEY = 8, KEY_WITHIN = 4096, BUCKETS = 1 << 16,
 	PIECE = 4 << 20, COMPARED = 1 << 16, MAX_HITS = 10000, DEFAULT_SECONDS = 60,
 	LABEL = LB_NAME_MAX + 320,
 };
@@ -195,11 +195,31 @@ static void describe_remedy(const struct lbx_tensor *t, char *ret, size_t size)
 		 "by %s they would be right", shapes, orders, inverses);
 }
 
-/* Whether a tensor in the order of storage is alive, of which the bytes may be a copy. */
+/* The tensor that a view, of a view, is a view of; false when that is gone. */
+static bool find_base(struct hunt *h, const struct lbx_tensor *view, struct lbx_tensor *ret)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(h->context->table);
+	struct lbx_tensor t = *view;
+	bool found = true;
+
+	for (int i = 0; i < MAX_VIEWS_UP && found && t.op_class == LB_CLASS_VIEW; i++, t = *ret)
+		found = tensors->ops->input(tensors, &t, 0, ret);
+	if (!found)
+		lb_clear_error();
+	return found && t.op_class != LB_CLASS_VIEW;
+}
+
+/* Whether a tensor in the order of storage is alive, of which the bytes may be a copy: also one that
+ * has become lazy again, but was computed for a while. */
 static bool has_plain_tensor(struct hunt *h, const struct view *v)
 {
 	struct lbx_buffer buffer = { .data = v->tensor.data };
 	struct lbx_tensor t;
+
+	/* a temporary of an expression is nothing that a program copies */
+	if (find_base(h, &v->tensor, &t) && (t.name[0] || t.state == LB_STATE_READY) &&
+	    t.dtype == v->tensor.dtype && t.size >= v->tensor.size)
+		return true;
 
 	for (size_t i = 0; lbx_places_tensor(h->places, &buffer, &i, &t);)
 		if (lbx_tensor_contiguity(&t) == LBX_ROW_CONTIGUOUS && t.size > 0 &&
