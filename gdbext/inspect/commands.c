@@ -1,6 +1,7 @@
 #include "inspect/at.h"
 #include "inspect/command.h"
 #include "inspect/diff.h"
+#include "inspect/freed.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
 #include "inspect/owner.h"
@@ -132,6 +133,18 @@ const struct lbx_command lbx_commands[] = {
 			{ "broken", "X", "errors beyond X are the verdict `broken` (default 0.1)" },
 		},
 		.run = lbx_run_diff,
+	},
+	{
+		.name = "freed",
+		.arguments = "[#ID]",
+		.summary = "list tensors that lost their values, but whose bytes are still in memory",
+		.help = "The runtime keeps the buffers of freed tensors, and of temporaries that became lazy\n"
+			"again, for reuse: until then what they held can be printed, by #ID.\n"
+			"Example: freed, freed #12 --precision 3",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = { PRINT_OPTIONS },
+		.run = lbx_run_freed,
 	},
 	{
 		.name = "owner",

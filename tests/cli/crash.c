@@ -54,6 +54,10 @@ static void work(const char *how)
 	copy = malloc(NBYTES);
 	memcpy(copy, lb_raw_data(flipped), NBYTES);
 	struct layer layer = { tiled, { bad, lb_named("later", lb_exp(tiled)) }, (float *)lb_raw_data(hwc) };
+	LB_SCOPE {
+		lb_tensor *gone = lb_multiply(lb_arange(0, 1 << 16, 1, LB_F32), lb_scalar(2));
+		lb_eval(gone);
+	}
 	if (strcmp(how, "unreadable") == 0)
 		unreadable();
 	else if (strcmp(how, "call") == 0)
