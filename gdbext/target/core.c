@@ -294,11 +294,11 @@ static bool read_headers(struct core *core)
 	if (!core->elf || elf_kind(core->elf) != ELF_K_ELF || !gelf_getehdr(core->elf, &header))
 		return lb_fail(compression(core) ? "%s is compressed: unpack it first, as by `%s`"
 			       : "%s is no ELF file", core->path, compression(core));
-	if (header.e_type != ET_CORE)
-		return lb_fail("%s is an ELF file but no core", core->path);
 	if (gelf_getclass(core->elf) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return lb_fail("%s is of another kind of machine: 64 bits, little endian are needed",
 			       core->path);
+	if (header.e_type != ET_CORE)
+		return lb_fail("%s is an ELF file but no core", core->path);
 	core->machine = header.e_machine;
 	if (elf_getphdrnum(core->elf, &n) != 0 || n == 0)
 		return lb_fail("%s has no program headers: %s", core->path, elf_errmsg(-1));
