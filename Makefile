@@ -66,6 +66,8 @@ shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
 runtime_libs := $(if $(have_unwind),-lunwind) $(if $(have_zlib),-lz) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
 gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf) $(if $(have_png),-lpng) -lm
+# unwinding of other programs
+stack_libs := $(if $(have_unwind),-lunwind-generic)
 
 compile = $(CC) $(base_flags) $(CFLAGS) $(more_flags) -c -o $@ $<
 link = $(CC) $(CFLAGS) $(LDFLAGS) $(link_flags)
@@ -102,6 +104,7 @@ reader_lib := $(obj)/libgdbext.a
 plugin := $(if $(SAN),,$(if $(plugin_src),$(if $(have_jit_reader),$(out)/lib/lazybones-gdb.so)))
 loader := $(if $(plugin),$(out)/lazybones.gdb)
 cli := $(if $(cli_src),$(if $(have_dwfl),$(out)/bin/lazybones))
+manual := $(if $(cli),$(out)/lazybones.1)
 replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
 examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo) \
 	$(if $(have_jansson),,llama),$(examples)))
@@ -116,7 +119,7 @@ benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 .PHONY: all check check-built demo bench bench-peers peers docs install clean deps help missing units valgrind \
 	fuzz fuzzers FORCE
 
-all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(replay) $(examples_out) ## build everything (default)
+all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(manual) $(replay) $(examples_out) ## build everything (default)
 
 missing:
 	$(if $(shell command -v $(firstword $(CC))),,$(error no compiler $(CC): run make deps, or set CC))
@@ -187,7 +190,11 @@ $(out)/lazybones.gdb: gdbext/plugin/lazybones.gdb.in $(plugin)
 $(out)/bin/lazybones: $(call objects,$(cli_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(runtime_libs)
+	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(stack_libs) $(runtime_libs)
+
+$(out)/lazybones.1: $(cli)
+	$(call say,GEN,$@)
+	$(Q)$(cli) --manual >$@
 
 $(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(static)
 	@mkdir -p $(@D)
@@ -232,21 +239,21 @@ $(out)/tests/files/good: tests/unit/files.py
 $(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
+	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
 
 $(obj)/tests/onnx/%: more_flags = -Itests/unit
 
 $(out)/tests/test_onnx: $(call objects,$(onnx_src) $(unit_helper_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
+	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
 
 $(obj)/tests/fuzz/%: more_flags = -Itests/unit $(if $(LIBFUZZER),-DLBX_LIBFUZZER)
 
 $(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
+	$(Q)$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
 
 fuzzers: $(fuzzers)
 
@@ -368,8 +375,9 @@ ifneq ($(plugin),)
 	$(Q)echo 'source $(share)/lazybones.gdb' >'$(DESTDIR)$(autoload_dir)/$(real_name)-gdb.gdb'
 endif
 ifneq ($(cli),)
-	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin'
+	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1'
 	$(Q)$(call stage,755,$(cli),$(PREFIX)/bin)
+	$(Q)$(call stage,644,$(manual),$(PREFIX)/share/man/man1)
 endif
 ifneq ($(replay),)
 	$(Q)install -d '$(DESTDIR)$(PREFIX)/libexec/lazybones'

@@ -153,10 +153,10 @@ static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_t
 }
 #undef BAD
 
-static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
-			  uint64_t *bad)
+/* The next record, live or freed, that can be read and keeps the rules. */
+static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool live,
+				 struct lbx_tensor *ret, uint64_t *bad)
 {
-	struct lbx_table *table = table_of(tensors);
 	const struct lbx_slab *slab = slab_of(table);
 	struct lbx_tensor_record r;
 	uint64_t unreadable = 0, left;
@@ -181,7 +181,7 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 			continue;
 		}
 		unreadable = 0;
-		if (!is_live(&r))
+		if (is_live(&r) != live || r.id[0] == 0)
 			continue;
 		if (decode(table, address, &r, ret))
 			return LBX_NEXT_TENSOR;
@@ -189,6 +189,18 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 		++*bad;
 	}
 	return LBX_NEXT_END;
+}
+
+static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
+			  uint64_t *bad)
+{
+	return next_record(table_of(tensors), slot, true, ret, bad);
+}
+
+bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_tensor *ret)
+{
+	uint64_t bad = 0;
+	return next_record(table, slot, false, ret, &bad) == LBX_NEXT_TENSOR;
 }
 
 /* The slot of a live tensor with this id. */

@@ -90,34 +90,31 @@ bool lbx_table_buffer(struct lbx_table *table, uint64_t address, struct lbx_buff
 	return true;
 }
 
-bool lbx_table_buffer_at(struct lbx_table *table, uint64_t address, struct lbx_buffer *ret)
+bool lbx_table_next_buffer(struct lbx_table *table, uint64_t *slot, struct lbx_buffer *ret)
 {
 	const struct lbx_slab *slab = &table->slabs[LB_KIND_BUFFER];
 	struct lbx_buffer_record r;
 	uint64_t left;
 
-	if (!lbx_table_refresh(table))
+	if (*slot == 0 && !lbx_table_refresh(table))
 		return false;
-	for (uint64_t slot = 0; slot < slab->used; slot++) {
-		uint64_t at = lbx_slab_address(slab, slot, &left);
+	while (*slot < slab->used) {
+		uint64_t at = lbx_slab_address(slab, *slot, &left);
 		if (at == 0) {
-			if (left > slab->used - slot)
-				break;
-			slot += left - 1;
+			*slot = left > slab->used - *slot ? slab->used : *slot + left;
 			continue;
 		}
+		++*slot;
 		if (!lbx_table_buffer(table, at, &r)) {
 			lb_clear_error();
 			continue;
 		}
-		int64_t room = r.capacity[0] > r.nbytes[0] ? r.capacity[0] : r.nbytes[0];
-		if (r.id[0] == 0 || r.data[0] == 0 || address < r.data[0] ||
-		    address - r.data[0] >= (uint64_t)room)
+		if (r.id[0] == 0 || r.data[0] == 0)
 			continue;
 		*ret = (struct lbx_buffer){
 			.address = at, .id = r.id[0], .data = r.data[0], .tensor = r.tensor[0],
-			.nbytes = r.nbytes[0], .capacity = room, .refs = r.refs[0],
-			.flags = r.flags[0],
+			.nbytes = r.nbytes[0], .refs = r.refs[0], .flags = r.flags[0],
+			.capacity = r.capacity[0] > r.nbytes[0] ? r.capacity[0] : r.nbytes[0],
 		};
 		return true;
 	}
@@ -145,6 +142,16 @@ static const void *next_record(struct lbx_table *table, enum lb_kind kind, uint6
 		lb_clear_error();
 	}
 	return NULL;
+}
+
+bool lbx_table_buffer_at(struct lbx_table *table, uint64_t address, struct lbx_buffer *ret)
+{
+	uint64_t slot = 0;
+
+	while (lbx_table_next_buffer(table, &slot, ret))
+		if (address >= ret->data && address - ret->data < (uint64_t)ret->capacity)
+			return true;
+	return false;
 }
 
 int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max)
