@@ -11,6 +11,7 @@
 struct lbx_tensor_record { LB_TENSOR_FIELDS(X) };
 struct lbx_buffer_record { LB_BUFFER_FIELDS(X) };
 struct lbx_thread_record { LB_THREAD_FIELDS(X) };
+struct lbx_compiled_record { LB_COMPILED_FIELDS(X) };
 #undef X
 
 enum { LBX_OPS_MAX = 256, LBX_DTYPES_MAX = 64, LBX_COUNTERS_MAX = 256, LBX_ROOT_BYTES = 1 << 14 };

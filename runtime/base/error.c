@@ -50,6 +50,11 @@ void lb_fail_site(const void *site)
 	current_site = site;
 }
 
+const void *lb_fail_site_now(void)
+{
+	return current_site;
+}
+
 bool lb_ok(void)
 {
 	return !last.set;
