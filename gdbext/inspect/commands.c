@@ -1,5 +1,6 @@
 #include "inspect/at.h"
 #include "inspect/command.h"
+#include "inspect/compiled.h"
 #include "inspect/events.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
@@ -132,6 +133,18 @@ const struct lbx_command lbx_commands[] = {
 			{ "tensor", "#ID", "only those about one tensor" },
 		},
 		.run = lbx_run_events,
+	},
+	{
+		.name = "compiled",
+		.arguments = "[GLOB]",
+		.summary = "show the compiled functions, and why each was traced last",
+		.help = "Calls, and those of them that a graph captured before served (hits); how often\n"
+			"the function was traced, the graphs held of at most how many, the tensors as\n"
+			"traced and as a call makes them. GLOB selects by name.\n"
+			"Example: compiled 'block*'",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.run = lbx_run_compiled,
 	},
 	{
 		.name = "status",

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "inspect/expression.h"
 #include "inspect/replay.h"
 #include "inspect/select.h"
 #include "inspect/value.h"
@@ -27,7 +28,7 @@ bool lbx_run_peek(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_selection s;
 	struct lbx_array array;
 	struct lbx_replayed replayed;
-	char note[96];
+	char expression[LBX_EXPRESSION_MAX], note[LBX_EXPRESSION_MAX + 96];
 
 	if (!lbx_select(context, args->v[0], &s))
 		return false;
@@ -36,8 +37,9 @@ bool lbx_run_peek(struct lbx_context *context, const struct lbx_args *args)
 		       show(context, args, &s, &array, "evaluated by the program");
 	if (!lbx_replay(context, &s.tensor, &replayed))
 		return false;
-	snprintf(note, sizeof note, "replayed outside the program (%u node%s)", replayed.n_nodes,
-		 replayed.n_nodes == 1 ? "" : "s");
+	lbx_expression(lbx_table_tensors(context->table), &s.tensor, expression);
+	snprintf(note, sizeof note, "replayed outside the program (%u node%s)%s%s", replayed.n_nodes,
+		 replayed.n_nodes == 1 ? "" : "s", *expression ? ": " : "", expression);
 	bool done = show(context, args, &s, &replayed.array, note);
 	lbx_replay_release(&replayed);
 	return done;

@@ -48,6 +48,9 @@ bool lbx_table_refresh(struct lbx_table *table);
 /* Checks and decodes the buffer record at an address. */
 bool lbx_table_buffer(struct lbx_table *table, uint64_t address, struct lbx_buffer_record *ret);
 
+bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t,
+		       struct lbx_program *ret);
+
 extern const struct lbx_tensors_ops lbx_table_tensors_ops;
 
 #endif
