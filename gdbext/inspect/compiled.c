@@ -53,14 +53,17 @@ static void print_one(struct lbx_context *context, const struct lbx_compiled *c)
 bool lbx_run_compiled(struct lbx_context *context, const struct lbx_args *args)
 {
 	const char *glob = args->n ? args->v[0] : NULL;
-	json_t *list = context->out->json ? json_array() : NULL;
+	struct lbx_table *table;
 	struct lbx_root root;
 	struct lbx_compiled c;
 	uint64_t slot = 0;
 	int64_t n = 0;
 
-	bool done = lbx_table_root(context->table, &root); /* as it is now */
-	while (done && n < SHOWN_MOST && lbx_table_compiled(context->table, &slot, &c)) {
+	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
+		return false;
+	bool done = true;
+	json_t *list = context->out->json ? json_array() : NULL;
+	while (done && n < SHOWN_MOST && lbx_table_compiled(table, &slot, &c)) {
 		if (glob && fnmatch(glob, c.name, 0) != 0)
 			continue;
 		n++;

@@ -228,6 +228,9 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, struc
 	if (unary[op] || binary[op] || lb_op_is_elementwise(op))
 		return lbx_rebuild_elementwise(op, (lb_dtype)node->dtype, x);
 	switch (op) {
+	case LB_OP_TRACER:
+		lb_fail("it stands for an input of a function that was traced, and never has a value");
+		return NULL;
 	case LB_OP_DECODE:
 		return lb_decode(x[0], (lb_encoding)node->params[0], shape_of(node), (lb_dtype)node->dtype);
 	case LB_OP_ADDMM:
