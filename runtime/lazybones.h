@@ -399,7 +399,8 @@ typedef bool lb_function(void *context, int n_in, lb_tensor *const *in, int n_ou
  * keeping such a tensor beyond it, too, once that is evaluated. Names (lb_named) in it stay only
  * with results and with what is not fused.
  *
- * Within a function that is being traced, lb_call() calls the function as it is. */
+ * Within a function that is being traced, lb_call() calls the function as it is; and while a
+ * debugger watches all tensors for NaN, so that it learns which operation makes one. */
 typedef struct lb_compiled lb_compiled;
 
 typedef struct lb_compile_options {

@@ -160,10 +160,11 @@ static struct entry *compile(struct lb_compiled *c, const struct lb_request *req
 	return entry;
 }
 
-/* Where a transformation follows what the function makes, it must see that, not fused tensors. */
+/* Whoever follows what the function makes must see that, not fused tensors: another trace, and
+ * who looks for the operation that makes the first NaN. */
 static bool is_inlined(const struct lb_self *self)
 {
-	return self->tracing != NULL;
+	return self->tracing || (lb_watched(0) & LB_WATCH_NAN);
 }
 
 static bool call(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out, const void *site)

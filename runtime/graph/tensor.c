@@ -69,7 +69,7 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 	t->name = 0;
 	t->site = (uint64_t)(uintptr_t)site;
 	t->stream = self->stream;
-	t->eval = self->trace;
+	t->eval = self->trace_number;
 	t->order = t->eval_ns = 0;
 	for (int i = 0; i < rank; i++)
 		t->shape[i] = shape[i];

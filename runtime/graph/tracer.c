@@ -12,13 +12,13 @@ void lb_tracing_begin(struct lb_self *self, struct lb_tracing *tracing, const ch
 	*tracing = (struct lb_tracing){ name, site,
 		__atomic_add_fetch(&lb_root->last_eval, 1, __ATOMIC_RELAXED) };
 	self->tracing = tracing;
-	self->trace = tracing->number;
+	self->trace_number = tracing->number;
 }
 
 void lb_tracing_end(struct lb_self *self)
 {
 	self->tracing = NULL;
-	self->trace = 0;
+	self->trace_number = 0;
 }
 
 struct lb_tensor *lb_tracer_new(const struct lb_tracing *tracing, int i, const struct lb_tensor *x)

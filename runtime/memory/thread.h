@@ -22,7 +22,7 @@ struct lb_self {
 	void (*end_scopes)(struct lb_self *self);
 	/* set while a function is traced to be compiled: graph/tracer.h */
 	struct lb_tracing *tracing;
-	uint64_t trace; /* its number, which the tensors made meanwhile carry; 0 without */
+	uint64_t trace_number; /* which the tensors made meanwhile carry; 0 without */
 	/* scratch of the evaluation that this thread runs */
 	struct lb_arena arena;
 	bool arena_busy;

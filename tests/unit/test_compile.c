@@ -16,6 +16,7 @@
 #include "base/op.h"
 #include "graph/program.h"
 #include "lazybones.h"
+#include "publish/root.h"
 
 static const lb_compile_options by_default;
 
@@ -757,11 +758,32 @@ static void results_are_ordinary_tensors(void **state)
 		assert_false(lb_is_ready(y));
 		assert_string_equal(lb_name(y), "outer");
 		assert_ptr_not_equal(y, z);
+		assert_null(lb_debug_eval(lb_id(z)));
+		assert_true(lb_is_ready(z));
 		const struct lb_tensor *inner = (const struct lb_tensor *)(uintptr_t)((struct lb_tensor *)y)->inputs[0];
 		assert_string_equal(lb_name((lb_tensor *)inner), "inner");
 		same_bits(y, lb_exp(lb_sum(x, LB_AXES(0), true)));
 		lb_compiled_free(f);
 		same_bits(z, y); /* it outlives the function */
+	}
+	assert_true(lb_ok());
+}
+
+static void whoever_looks_for_nan_sees_each_operation(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_compiled *f = lb_compile("f", elementwise, NULL, by_default);
+		lb_tensor *x = numbers(LB_SHAPE(3), LB_F32, 1);
+		lb_root->watch_all = LB_WATCH_NAN;
+		lb_tensor *y = call2(f, x, x);
+		lb_root->watch_all = 0;
+		assert_int_equal(((const struct lb_tensor *)y)->op, LB_OP_REMAINDER);
+		lb_tensor *z = call2(f, x, x);
+		assert_int_equal(((const struct lb_tensor *)z)->op, LB_OP_FUSED);
+		same_bits(y, z);
+		assert_int_equal(lb_compiled_stats(f).calls, 1);
+		lb_compiled_free(f);
 	}
 	assert_true(lb_ok());
 }
@@ -789,6 +811,7 @@ int main(void)
 		TEST(a_compiled_function_inside_another_is_inlined),
 		TEST(threads_share_a_compiled_function),
 		TEST(results_are_ordinary_tensors),
+		TEST(whoever_looks_for_nan_sees_each_operation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
