@@ -160,11 +160,11 @@ static struct entry *compile(struct lb_compiled *c, const struct lb_request *req
 	return entry;
 }
 
-/* Whoever follows what the function makes must see that, not fused tensors: another trace, and
- * who looks for the operation that makes the first NaN. */
+/* Whoever follows what the function makes must see that, not fused tensors: another trace, a
+ * gradient, and who looks for the operation that makes the first NaN. */
 static bool is_inlined(const struct lb_self *self)
 {
-	return self->tracing || (lb_watched(0) & LB_WATCH_NAN);
+	return self->tracing || self->trace || (lb_watched(0) & LB_WATCH_NAN);
 }
 
 static bool call(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out, const void *site)

@@ -115,7 +115,7 @@ static void settle(struct lb_run *run, struct lb_step *step)
 	release_inputs(run, t);
 	if (step->stays) {
 		step->finished = true;
-		if (!run->plain)
+		if (!run->plain && !run->traced)
 			lb_tensor_detach(t);
 		__atomic_store_n(&t->state, LB_STATE_READY, __ATOMIC_RELEASE);
 	} else if (!step->stored && lb_op_class(t->op) != LB_CLASS_VIEW) {
@@ -227,6 +227,7 @@ bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site)
 	lb_probe_eval_start(eval, (uint64_t)(uintptr_t)site, n);
 	for (;;) {
 		lb_run_init(&run, arena, false);
+		run.traced = self->trace != NULL;
 		run.schedule.eval = eval;
 		built = lb_schedule_build(&run.schedule, n, roots);
 		if (built != LB_BUSY)

@@ -219,6 +219,8 @@ bool lb_run_single(struct lb_run *run, struct lb_tensor *t)
 		return share_input(t);
 	if (t->op == LB_OP_TRACER)
 		return lb_tracer_refuse(t, run->plain);
+	if (lb_op_class(t->op) == LB_CLASS_UPDATE)
+		return lb_run_update(run, t);
 	if (!lb_run_allocate(run, t))
 		return false;
 	struct lb_view x;

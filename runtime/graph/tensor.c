@@ -6,17 +6,18 @@
 #include "graph/program.h"
 #include "graph/scope.h"
 #include "graph/shape.h"
+#include "graph/trace.h"
 #include "probes.h"
 #include "publish/root.h"
 #include "publish/stacks.h"
 
-enum { ID_BLOCK = 256 };
-
 static uint64_t next_id(struct lb_self *self)
 {
 	if (self->next_id == self->end_id) {
-		self->next_id = __atomic_fetch_add(&lb_root->last_id, ID_BLOCK, __ATOMIC_RELAXED) + 1;
-		self->end_id = self->next_id + ID_BLOCK;
+		self->next_id = __atomic_fetch_add(&lb_root->last_id, LB_ID_BLOCK, __ATOMIC_RELAXED) + 1;
+		self->end_id = self->next_id + LB_ID_BLOCK;
+		if (self->trace)
+			lb_trace_note_ids(self->trace, self->next_id);
 	}
 	return self->next_id++;
 }
@@ -45,7 +46,7 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 	if (!self || !lb_scope_reserve(self))
 		return NULL;
 	int64_t size;
-	if (!lb_shape_size(lb_ops[op].name, rank, shape, dtype, &size))
+	if (!lb_check_shape(lb_ops[op].name, rank, shape, dtype, &size))
 		return NULL;
 	struct lb_tensor *t = lb_slab_take(LB_KIND_TENSOR, &self->magazines[LB_KIND_TENSOR], true);
 	if (!t)

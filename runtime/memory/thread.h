@@ -23,6 +23,8 @@ struct lb_self {
 	/* set while a function is traced to be compiled: graph/tracer.h */
 	struct lb_tracing *tracing;
 	uint64_t trace_number; /* which the tensors made meanwhile carry; 0 without */
+	/* set while a gradient is traced on this thread: graph/trace.h */
+	struct lb_trace *trace;
 	/* scratch of the evaluation that this thread runs */
 	struct lb_arena arena;
 	bool arena_busy;

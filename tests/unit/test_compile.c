@@ -769,6 +769,61 @@ static void results_are_ordinary_tensors(void **state)
 	assert_true(lb_ok());
 }
 
+static bool loss(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)context;
+	(void)n_in;
+	(void)n_out;
+	lb_tensor *h = lb_gelu(lb_matmul(in[0], in[1]));
+	out[0] = lb_mean(lb_square(lb_subtract(h, lb_tanh(in[0]))), LB_ALL_AXES, false);
+	return out[0] != NULL;
+}
+
+/* A step of gradient descent: the loss, and the weight after it. */
+static bool descend(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	lb_tensor *grads[2] = { 0 };
+	(void)context;
+	(void)n_out;
+	if (!lb_value_and_grad(loss, NULL, n_in, in, n_in, NULL, 1, out, grads))
+		return false;
+	out[1] = lb_subtract(in[1], lb_multiply(grads[1], lb_scalar(0.1)));
+	return out[1] != NULL;
+}
+
+static bool calls_compiled(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	return lb_call(context, n_in, in, n_out, out);
+}
+
+static void gradients_go_in_and_through(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *in[] = { numbers(LB_SHAPE(5, 5), LB_F32, 1), numbers(LB_SHAPE(5, 5), LB_F32, 2) };
+		lb_tensor *plain[2], *compiled[2], *grads[2], *through[2], *value;
+		lb_compiled *f = lb_compile("descend", descend, NULL, by_default);
+		for (int i = 0; i < 2; i++) {
+			assert_true(descend(NULL, 2, in, 2, plain));
+			if (!lb_call(f, 2, in, 2, compiled))
+				fail_msg("%s", lb_error_message());
+			same_bits(compiled[0], plain[0]);
+			same_bits(compiled[1], plain[1]);
+		}
+		assert_int_equal(lb_compiled_stats(f).hits, 1);
+		lb_compiled_free(f);
+
+		f = lb_compile("loss", loss, NULL, by_default);
+		assert_true(lb_value_and_grad(loss, NULL, 2, in, 2, NULL, 1, &value, grads));
+		if (!lb_value_and_grad(calls_compiled, f, 2, in, 2, NULL, 1, &value, through))
+			fail_msg("%s", lb_error_message());
+		same_bits(grads[0], through[0]);
+		same_bits(grads[1], through[1]);
+		lb_compiled_free(f);
+	}
+	assert_true(lb_ok());
+}
+
 static void whoever_looks_for_nan_sees_each_operation(void **state)
 {
 	(void)state;
@@ -811,6 +866,7 @@ int main(void)
 		TEST(a_compiled_function_inside_another_is_inlined),
 		TEST(threads_share_a_compiled_function),
 		TEST(results_are_ordinary_tensors),
+		TEST(gradients_go_in_and_through),
 		TEST(whoever_looks_for_nan_sees_each_operation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
