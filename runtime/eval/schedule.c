@@ -62,7 +62,8 @@ static bool list_blocker(struct lb_schedule *s, struct lb_tensor *t)
 {
 	if (s->n_blockers == s->blockers_capacity) {
 		uint32_t capacity = s->blockers_capacity ? s->blockers_capacity * 2 : 16;
-		struct lb_tensor **list = grown(s->arena, s->blockers, s->n_blockers, capacity, sizeof *list);
+		struct lb_tensor **list = grown(s->arena, s->blockers, s->n_blockers, capacity,
+						sizeof *list);
 		if (!list)
 			return false;
 		s->blockers = list;
