@@ -169,6 +169,9 @@ LB_API lb_tensor *lb_round(lb_tensor *x); /* half to even */
 LB_API lb_tensor *lb_isnan(lb_tensor *x); /* bool */
 LB_API lb_tensor *lb_isinf(lb_tensor *x); /* bool */
 LB_API lb_tensor *lb_logical_not(lb_tensor *x);
+/* x itself (a view of it if it has a name) when it has the dtype. Floats are cut towards zero:
+ * 32 and 64 bits saturate and NaN is 0; 8 and 16 bits keep the low bits of what 32 can hold, and
+ * are 0 of NaN and of what they cannot, as NumPy has it on x86-64. */
 LB_API lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype);
 
 /* Both operands are promoted to one dtype and broadcast against each other. */
@@ -208,7 +211,7 @@ LB_API lb_tensor *lb_flatten(lb_tensor *x, int start, int end);
 /* Any view of x's elements in row-major order; offset and strides in elements. What
  * it reaches must lie within x. */
 LB_API lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t offset);
-/* x itself when it is row-contiguous, else a copy that is. */
+/* x itself when it is row-contiguous (a view of it if it has a name), else a copy that is. */
 LB_API lb_tensor *lb_contiguous(lb_tensor *x);
 
 typedef struct lb_index {
@@ -601,6 +604,12 @@ LB_API lb_tensor *lb_file_get_at(lb_file *file, int64_t i);
  * that lb_file_get() does not know, too. */
 LB_API lb_tensor *lb_file_get_raw(lb_file *file, const char *name);
 
+/* The same for lb_quantized_matmul(), with the values that lb_file_get() has: GGUF's Q4_0, Q4_1,
+ * Q8_0, Q4_K (affine, groups of 32) and MXFP4, rearranged in memory at once. For a tensor that is
+ * stored otherwise ret->w is NULL, and lb_file_get() is the way. False, with an error, if there
+ * is no such tensor, or no memory. */
+LB_API bool lb_file_get_quantized(lb_file *file, const char *name, lb_quantized *ret, lb_quant *how);
+
 /* What safetensors and GGUF files say of themselves. */
 LB_API int64_t lb_file_metadata_count(const lb_file *file);
 LB_API const char *lb_file_metadata_key(const lb_file *file, int64_t i);
@@ -620,6 +629,10 @@ LB_API lb_tensor *lb_load_npy(const char *path);
 LB_API bool lb_save_npy(const char *path, lb_tensor *x);
 LB_API bool lb_save_npz(const char *path, int n, const char *const *names, lb_tensor *const *xs);
 LB_API bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_tensor *const *xs);
+/* The same, and what the file says of itself: n_metadata keys and values, in UTF-8. */
+LB_API bool lb_save_safetensors_with(const char *path, int n, const char *const *names,
+				     lb_tensor *const *xs, int n_metadata, const char *const *keys,
+				     const char *const *values);
 
 /* How elements lie in bytes that are no array of a dtype: in either byte order, unaligned, or
  * in ggml's blocks. The numbers are part of the symbol table's meaning. */

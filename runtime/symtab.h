@@ -34,13 +34,16 @@
 
 enum {
 	LB_ABI_MAJOR = 1, /* another major is refused by name */
-	LB_ABI_MINOR = 0, /* grows with each added field */
+	LB_ABI_MINOR = 1, /* grows with each added field */
 	LB_NOTE_ROOT = 1, /* note type */
 	LB_INLINE_INPUTS = 3,
 	LB_PARAMS = 4,
 	LB_TIERS = 28, /* a slab directory's length */
 	LB_NAME_MAX = 255,
 	LB_STACK_MAX = 64,
+	LB_EVENT_ARGS = 5,
+	LB_FLIGHT_TEXTS = 64, /* the last error messages that events point to */
+	LB_FLIGHT_TEXT_BYTES = 256,
 };
 
 enum lb_state {
@@ -200,6 +203,25 @@ struct lb_op_info {
 	uint8_t pad[3];
 };
 
+/* One event of the flight recorder, a ring of them: the event with number n lies in slot n modulo
+ * the capacity. Another number there: it is being written, or was overwritten; skip it. */
+struct lb_flight_event {
+	uint64_t number;  /* from 1; written last */
+	uint64_t time_ns; /* CLOCK_MONOTONIC when its thread last looked */
+	uint32_t thread;  /* kernel thread id */
+	uint32_t kind;    /* index into the event kinds */
+	uint64_t args[LB_EVENT_ARGS];
+};
+
+/* A kind of event: a probe of the same name. `args` names the arguments: "(id, tensor)". The
+ * message of an `error` is believed while fewer than LB_FLIGHT_TEXTS errors follow. */
+struct lb_event_info {
+	char name[24];
+	char args[64];
+	uint32_t n_args;
+	uint32_t pad;
+};
+
 /* Fields of the root, described by name like those of a record. Everything up to
  * `root_fields` is fixed for ever. */
 struct lb_symtab {
@@ -230,12 +252,19 @@ struct lb_symtab {
 	uint32_t strided;       /* what raw access to a strided view does: 0 nothing, 1 warn, 2 stop */
 	uint32_t reserved;
 	struct lb_slab_directory kinds[LB_KINDS];
+	uint64_t event_kinds;   /* address of struct lb_event_info[n_event_kinds] */
+	uint32_t n_event_kinds;
+	uint32_t event_size;    /* of struct lb_flight_event */
+	uint64_t flight;        /* address of the ring; 0 when nothing is recorded */
+	uint64_t flight_capacity; /* events; a power of two */
+	uint64_t flight_used;   /* number of the newest event */
 };
 
 #define LB_ROOT_FIELDS(X) \
 	X(version) X(pid) X(rank) X(dtypes) X(ops) X(n_dtypes) X(n_ops) X(counters) \
 	X(counter_names) X(n_counters) X(max_rank) X(stacks) X(stack_words) X(last_id) \
-	X(last_eval) X(want_stack) X(watch_all) X(strided) X(kinds)
+	X(last_eval) X(want_stack) X(watch_all) X(strided) X(kinds) \
+	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used)
 
 /* The bytes behind the JIT entry: an ELF64 header that any gdb accepts as an
  * (empty) object, then the address of the root. */

@@ -135,6 +135,8 @@ int main(int argc, char **argv)
 	};
 	bool done = true;
 
+	if (out.colour)
+		out.colours = lbx_terminal_colours();
 	/* no downloads of debug information: an answer must not wait for a network */
 	unsetenv("DEBUGINFOD_URLS");
 	argc = take_json(argc, argv, &out.json);

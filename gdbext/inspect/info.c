@@ -24,11 +24,19 @@ static void warn(struct lbx_out *out, const char *text)
 	lbx_printf(out, " %s\n", text);
 }
 
-static void buffer_flags(uint32_t flags, char *ret, size_t size)
+/* Bytes of a file cost the program no memory of its own: they have no capacity. */
+static bool is_file(const struct lbx_tensor *t)
 {
-	snprintf(ret, size, "%s%s%s", flags & LB_BUFFER_FOREIGN ? ", the program's own memory" : "",
-		 flags & LB_BUFFER_MAPPED ? ", mapped" : "",
-		 flags & LB_BUFFER_CACHED ? ", cached" : "");
+	return (t->buffer_flags & LB_BUFFER_FOREIGN) && t->buffer_capacity == 0 &&
+	       t->buffer_bytes > 0;
+}
+
+static void buffer_flags(const struct lbx_tensor *t, char *ret, size_t size)
+{
+	const char *foreign = is_file(t) ? ", a mapped file" : ", the program's own memory";
+	snprintf(ret, size, "%s%s%s", t->buffer_flags & LB_BUFFER_FOREIGN ? foreign : "",
+		 t->buffer_flags & LB_BUFFER_MAPPED ? ", mapped" : "",
+		 t->buffer_flags & LB_BUFFER_CACHED ? ", cached" : "");
 }
 
 static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
@@ -64,7 +72,7 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 		lbx_printf(out, "none\n");
 	} else {
 		lbx_format_bytes(t->buffer_bytes, bytes, sizeof bytes);
-		buffer_flags(t->buffer_flags, flags, sizeof flags);
+		buffer_flags(t, flags, sizeof flags);
 		lbx_printf(out, "#%" PRIu64 ", %s at ", t->buffer_id, bytes);
 		lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->data);
 		lbx_printf(out, ", used by %u tensor%s%s\n", t->buffer_refs,
@@ -199,11 +207,11 @@ static json_t *json_info(struct lbx_tensors *tensors, const struct lbx_tensor *t
 	struct lbx_pending p;
 
 	if (t->data)
-		json_object_set_new(o, "buffer", json_pack("{s:I,s:o,s:I,s:i,s:b,s:b}", "id",
+		json_object_set_new(o, "buffer", json_pack("{s:I,s:o,s:I,s:i,s:b,s:b,s:b}", "id",
 			(json_int_t)t->buffer_id, "data", lbx_json_address(t->data), "nbytes",
 			(json_int_t)t->buffer_bytes, "tensors", (int)t->buffer_refs, "foreign",
 			!!(t->buffer_flags & LB_BUFFER_FOREIGN), "mapped",
-			!!(t->buffer_flags & LB_BUFFER_MAPPED)));
+			!!(t->buffer_flags & LB_BUFFER_MAPPED), "file", is_file(t)));
 	else
 		json_object_set_new(o, "buffer", json_null());
 	json_object_set_new(o, "in_bounds", t->state == LB_STATE_READY ?

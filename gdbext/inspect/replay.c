@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "inspect/graph.h"
-#include "inspect/worker.h"
+#include "inspect/replayer.h"
 #include "replay/wire.h"
 
 enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20 };
@@ -230,7 +230,7 @@ static bool run(struct writer *w, int fd, const struct lbx_tensor *t, struct lbx
 		return lb_fail("no room to map %llu bytes", (unsigned long long)w->layout.total);
 	}
 	return write_graph(w) &&
-		lbx_worker_run(w->context->out, fd, w->context->settings->replay_seconds) &&
+		lbx_replayer_run(w->context->out, fd, w->context->settings->replay_seconds) &&
 		take_result(w, fd, t, ret);
 }
 

@@ -91,6 +91,7 @@ static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_recor
 	ret->buffer_id = b.id[0];
 	ret->data = b.data[0];
 	ret->buffer_bytes = b.nbytes[0];
+	ret->buffer_capacity = b.capacity[0];
 	ret->buffer_flags = b.flags[0];
 	ret->buffer_refs = b.refs[0];
 	return true;
@@ -146,7 +147,7 @@ static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_t
 	ret->refs = (uint32_t)r->refs[0];
 	ret->scope_refs = (uint32_t)(r->refs[0] >> 32);
 	ret->buffer_id = ret->data = 0;
-	ret->buffer_bytes = 0;
+	ret->buffer_bytes = ret->buffer_capacity = 0;
 	ret->buffer_flags = ret->buffer_refs = 0;
 	decode_name(table, r->name[0], ret);
 	return decode_buffer(table, r, ret);

@@ -10,7 +10,7 @@
 #include "eval/eval.h"
 #include "eval/run.h"
 #include "memory/thread.h"
-#include "publish/root.h"
+#include "publish/flight.h"
 
 static struct {
 	bool active;
@@ -90,6 +90,7 @@ const char *lb_debug_eval(uint64_t id)
 			  "program finish that first, or use peek";
 		break;
 	case LB_BUILT:
+		lb_flight_clock();
 		if (!lb_run_schedule(run, self->record))
 			refusal = failure(had_error);
 		break;

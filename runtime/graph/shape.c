@@ -16,7 +16,7 @@ const char *lb_shape_text(int rank, const int64_t *shape, char text[LB_SHAPE_TEX
 	return text;
 }
 
-bool lb_shape_size(const char *op, int rank, const int64_t *shape, enum lb_dtype dtype, int64_t *ret)
+bool lb_check_shape(const char *op, int rank, const int64_t *shape, enum lb_dtype dtype, int64_t *ret)
 {
 	if (rank < 0 || rank > LB_MAX_RANK)
 		return lb_fail("%s: a tensor has at most %d axes, not %d", op, LB_MAX_RANK, rank);

@@ -15,7 +15,7 @@ const char *lb_shape_text(int rank, const int64_t *shape, char text[LB_SHAPE_TEX
 
 /* Elements of a shape; fails if a size is negative, the rank too large, or the bytes of
  * dtype do not fit an int64. */
-bool lb_shape_size(const char *op, int rank, const int64_t *shape, enum lb_dtype dtype, int64_t *ret);
+bool lb_check_shape(const char *op, int rank, const int64_t *shape, enum lb_dtype dtype, int64_t *ret);
 
 void lb_row_strides(int rank, const int64_t *shape, int64_t *strides);
 /* Row-major order without gaps; axes of size 1 and empty tensors do not matter. */

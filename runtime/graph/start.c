@@ -16,6 +16,8 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
+enum { MOST_EVENTS = 1 << 20 };
+
 static int64_t number_from_environment(const char *name, int64_t min, int64_t max, int64_t otherwise)
 {
 	const char *text = getenv(name);
@@ -77,7 +79,7 @@ static void after_fork_in_child(void)
 static void note_error(const void *site, const char *message)
 {
 	lb_count(&lb_counters.errors, 1);
-	lb_probe_error((uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)message);
+	lb_probe_error((uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)lb_flight_text(message));
 }
 
 static void start_once(void)
@@ -86,6 +88,7 @@ static void start_once(void)
 	read_environment();
 	lb_buffers_start();
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
+	lb_flight_start((uint64_t)number_from_environment("LAZYBONES_EVENTS", 0, MOST_EVENTS, 4096));
 	lb_root_publish((uint64_t)getpid());
 	lb_probe_start((uint64_t)(uintptr_t)lb_root);
 	lb_jit_register();

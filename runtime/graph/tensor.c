@@ -45,7 +45,7 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 	if (!self || !lb_scope_reserve(self))
 		return NULL;
 	int64_t size;
-	if (!lb_shape_size(lb_ops[op].name, rank, shape, dtype, &size))
+	if (!lb_check_shape(lb_ops[op].name, rank, shape, dtype, &size))
 		return NULL;
 	struct lb_tensor *t = lb_slab_take(LB_KIND_TENSOR, &self->magazines[LB_KIND_TENSOR], true);
 	if (!t)

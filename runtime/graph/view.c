@@ -26,10 +26,20 @@ static struct lb_tensor *contiguous(struct lb_tensor *x, const void *site)
 	return lb_node(LB_OP_CONTIGUOUS, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
 }
 
+struct lb_tensor *lb_untouched(struct lb_tensor *x, const void *site)
+{
+	if (!lb_name(x))
+		return x;
+	return lb_view_node(LB_OP_RESHAPE, x, x->rank, x->shape, x->strides, 0, site);
+}
+
 lb_tensor *lb_contiguous(lb_tensor *x)
 {
 	LB_ENTER();
-	return x ? contiguous(x, site) : NULL;
+	if (!x)
+		return NULL;
+	struct lb_tensor *y = contiguous(x, site);
+	return y == x ? lb_untouched(x, site) : y;
 }
 
 static struct lb_tensor *reshape(int op, struct lb_tensor *x, int rank, const int64_t *shape,
@@ -70,7 +80,7 @@ lb_tensor *lb_reshape(lb_tensor *x, lb_list to)
 		fits = known > 0 && x->size % known == 0;
 		shape[unknown] = fits ? x->size / known : 0;
 	}
-	if (!fits || !lb_shape_size("reshape", to.n, shape, (enum lb_dtype)x->dtype, &size) ||
+	if (!fits || !lb_check_shape("reshape", to.n, shape, (enum lb_dtype)x->dtype, &size) ||
 	    size != x->size) {
 		lb_fail("reshape: %s has %lld elements, which do not make %s",
 			lb_shape_text(x->rank, x->shape, from_text), (long long)x->size,
@@ -140,7 +150,7 @@ lb_tensor *lb_broadcast_to(lb_tensor *x, lb_list to)
 		return NULL;
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK], size;
 	int rank;
-	if (!lb_shape_size("broadcast_to", to.n, to.v, (enum lb_dtype)x->dtype, &size) ||
+	if (!lb_check_shape("broadcast_to", to.n, to.v, (enum lb_dtype)x->dtype, &size) ||
 	    !lb_broadcast("broadcast_to", x->rank, x->shape, to.n, to.v, &rank, shape))
 		return NULL;
 	if (!lb_same_shape(rank, shape, to.n, to.v)) {
@@ -213,7 +223,7 @@ lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t o
 		return NULL;
 	}
 	int64_t size, low, high;
-	if (!lb_shape_size("as_strided", shape.n, shape.v, (enum lb_dtype)x->dtype, &size))
+	if (!lb_check_shape("as_strided", shape.n, shape.v, (enum lb_dtype)x->dtype, &size))
 		return NULL;
 	bool fits = lb_strided_reach(shape.n, shape.v, strides.v, offset, &low, &high);
 	if (!fits || (size && (low < 0 || high >= x->size))) {

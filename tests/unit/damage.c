@@ -54,6 +54,9 @@ void image_inspect(struct image *image)
 		{ "print", "x" }, { "print", "x[0,::-1,2:8:2]" }, { "stats", "lazy" },
 		{ "info", "layer.0/view" }, { "stats", "layer.0/view[...,0]" }, { "at", "0x200010" },
 		{ "at", "0x100010" }, { "info", "nobody" },
+		{ "image", "x[0]" }, { "plot", "layer.0/view" }, { "hist", "x" },
+		{ "graph", "lazy --history" }, { "graph", "#4 --depth 3" },
+		{ "events", "" }, { "events", "err* --last 1" },
 	};
 	struct lbx_settings settings = lbx_default_settings;
 	struct sink sink = { 0, 0 };
