@@ -113,7 +113,7 @@ benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-built demo bench docs install clean deps help missing units valgrind \
+.PHONY: all check check-built demo bench bench-peers peers docs install clean deps help missing units valgrind \
 	fuzz fuzzers FORCE
 
 all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(replay) $(examples_out) ## build everything (default)
@@ -304,6 +304,39 @@ bench: deps ## measure, and print a table
 	$(Q)$(MAKE) --no-print-directory all $(benches)
 	$(Q)O='$(out)' CC='$(CC)' tests/bench/run
 
+# Nothing else fetches or builds the peers, and either may be absent.
+bench-peers: deps ## measure beside libtorch and ggml (fetches ggml, 47 MB)
+	$(Q)O='$(out)' tests/bench/peers/get
+	$(Q)$(MAKE) --no-print-directory peers
+	$(Q)O='$(out)' tests/bench/peers/run $(PEERS_ARGS)
+
+peers := $(out)/bench/peers
+peers_src := tests/bench/peers
+peer_objects = $(call objects,$(addprefix $(peers_src)/,main.c $1))
+torch_include := $(firstword $(wildcard /usr/include/torch/csrc/api/include))
+ggml := $(peers)/libggml
+
+peers: $(peers)/ours $(if $(torch_include),$(peers)/torch) $(if $(wildcard $(ggml)/version),$(peers)/ggml)
+
+$(peers)/ours: $(call peer_objects,ours.c ours_llama.c) | $(shared)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ -L$(out)/lib -llazybones -Wl,-rpath,'$$ORIGIN/../../lib' -lm
+
+$(peers)/torch: $(peers_src)/torch.cc $(peers_src)/torch_llama.cc $(call peer_objects) \
+		$(wildcard $(peers_src)/*.h)
+	@mkdir -p $(@D)
+	$(call say,CXX,$@)
+	$(Q)g++ -std=c++17 -O2 -Wall -Wextra -isystem $(torch_include) -o $@ $(filter-out %.h,$^) \
+		-ltorch -ltorch_cpu -lc10
+
+$(obj)/$(peers_src)/ggml.o $(obj)/$(peers_src)/ggml_llama.o: more_flags = \
+	-isystem $(ggml)/include -DGGML_DIR='"$(abspath $(ggml)/lib)"'
+$(peers)/ggml: $(call peer_objects,ggml.c ggml_llama.c)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ $(wildcard $(ggml)/lib/libggml.*.so) $(ggml)/lib/libggml-base.so \
+		-Wl,-rpath,'$$ORIGIN/libggml/lib' -lm
+
 docs: $(tables) ## write the generated parts of README.md
 	$(Q)O='$(out)' tests/docs/run --write
 
@@ -348,6 +381,6 @@ clean: ## remove what was built
 
 help: ## this list
 	@sed -n '1,/^$$/s/^# \?//p' Makefile
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 -include $(shell find $(obj) -name '*.d' 2>/dev/null)

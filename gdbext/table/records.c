@@ -97,16 +97,15 @@ static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_recor
 	return true;
 }
 
-/* An unreadable or unprintable name is shown as far as it goes: it is only a name. */
-static void decode_name(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret)
+void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t size)
 {
-	ret->name[0] = '\0';
+	ret[0] = '\0';
 	if (address == 0)
 		return;
 	bool clean = lb_ok();
-	if (!lbx_cache_read_string(table->cache, address, ret->name, sizeof ret->name) && clean)
+	if (!lbx_cache_read_string(table->cache, address, ret, size) && clean)
 		lb_clear_error();
-	for (unsigned char *c = (unsigned char *)ret->name; *c; c++)
+	for (unsigned char *c = (unsigned char *)ret; *c; c++)
 		if (*c < ' ' || *c == 0x7f)
 			*c = '?';
 }
@@ -149,7 +148,7 @@ static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_t
 	ret->buffer_id = ret->data = 0;
 	ret->buffer_bytes = ret->buffer_capacity = 0;
 	ret->buffer_flags = ret->buffer_refs = 0;
-	decode_name(table, r->name[0], ret);
+	lbx_table_text(table, r->name[0], ret->name, sizeof ret->name);
 	return decode_buffer(table, r, ret);
 }
 #undef BAD
