@@ -81,12 +81,13 @@ static bool write_tokens(struct run *run, lb_tensor *token, int64_t most, genera
 
 	for (*written = 0; more && *written < most;) {
 		bool last = *written + 1 == most;
-		if (run->how->waits)
-			lb_item_int(token);
+		int64_t value = run->how->waits ? lb_item_int(token) : 0;
 		lb_tensor *next = last ? NULL : step(run, token);
-		if (next)
-			lb_eval(next);
-		int64_t value = lb_item_int(token);
+		if (!run->how->waits) {
+			if (next)
+				lb_eval(next);
+			value = lb_item_int(token);
+		}
 		lb_release(token);
 		token = next;
 		more = lb_ok() && sink(context, value) && !last;
