@@ -32,7 +32,8 @@ int32_t *alphabet_encode(const struct alphabet *alphabet, const char *text, size
 		if (tokens[i] >= 0)
 			continue;
 		complain(isprint(byte) ? "'%c' is not in the text that the model knows"
-				       : "the byte %d is not in the text that the model knows", byte);
+				       : "the byte %d is not in the text that the model knows",
+			 byte);
 		free(tokens);
 		return NULL;
 	}
@@ -61,7 +62,8 @@ struct metadata {
 	char texts[KEYS][VALUE_MAX];
 };
 
-static void describe(const struct config *config, const struct alphabet *alphabet, struct metadata *ret)
+static void describe(const struct config *config, const struct alphabet *alphabet,
+		     struct metadata *ret)
 {
 	int i, at = 0;
 
@@ -76,7 +78,8 @@ static void describe(const struct config *config, const struct alphabet *alphabe
 	snprintf(ret->texts[i++], VALUE_MAX, "%.17g", config->rope_base);
 	ret->keys[i] = "alphabet"; /* as numbers */
 	for (int k = 0; k < alphabet->n; k++)
-		at += snprintf(ret->texts[i] + at, (size_t)(VALUE_MAX - at), k ? " %d" : "%d", alphabet->bytes[k]);
+		at += snprintf(ret->texts[i] + at, (size_t)(VALUE_MAX - at), k ? " %d" : "%d",
+			       alphabet->bytes[k]);
 	for (i = 0; i < KEYS; i++)
 		ret->values[i] = ret->texts[i];
 }
@@ -113,7 +116,8 @@ static bool read_config(lb_file *file, struct config *ret, struct alphabet *alph
 			return false;
 		*(int64_t *)((char *)ret + fields[i].at) = strtoll(value, NULL, 10);
 	}
-	const char *epsilon = value_of(file, "rms_norm_eps"), *base = epsilon ? value_of(file, "rope_theta") : NULL;
+	const char *epsilon = value_of(file, "rms_norm_eps"),
+		*base = epsilon ? value_of(file, "rope_theta") : NULL;
 	const char *bytes = base ? value_of(file, "alphabet") : NULL;
 	if (!bytes || !read_alphabet(bytes, alphabet))
 		return false;
@@ -155,11 +159,13 @@ bool checkpoint_save(const char *path, struct model *model, const struct alphabe
 	list.texts = calloc((size_t)list.room, sizeof(*list.texts));
 	list.names = calloc((size_t)list.room, sizeof(*list.names));
 	list.weights = calloc((size_t)list.room, sizeof(*list.weights));
-	if (!metadata || !list.texts || !list.names || !list.weights || !model_visit(model, add, &list)) {
+	if (!metadata || !list.texts || !list.names || !list.weights ||
+	    !model_visit(model, add, &list)) {
 		complain("no memory to save %d weights", list.room);
 	} else {
 		describe(&model->config, alphabet, metadata);
-		saved = lb_save_safetensors_with(path, list.n, list.names, list.weights, KEYS, metadata->keys,
+		saved = lb_save_safetensors_with(path, list.n, list.names, list.weights, KEYS,
+						 metadata->keys,
 						 metadata->values);
 	}
 	free(metadata);
@@ -175,7 +181,8 @@ bool checkpoint_load(const char *path, struct model *model, struct alphabet *alp
 	struct config config;
 
 	*model = (struct model){0};
-	bool ok = weights_open(&weights, path) && read_config(weights.files[0], &config, alphabet) &&
+	bool ok = weights_open(&weights, path) && read_config(weights.files[0], &config,
+							      alphabet) &&
 		  model_init(model, &config) && weights_load(&weights, model);
 	weights_close(&weights);
 	return ok;

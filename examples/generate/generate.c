@@ -2,8 +2,8 @@
  *
  *	generate [--prompt=TEXT] [--buggy] [OPTION]... MODEL.safetensors
  *
- * Keys and values of what has been read are cached; the next token is under way while the one before
- * is shown. Figures are printed in the end: the first call by itself, which finds the weights.
+ * Keys and values of what has been read are cached; the next token is under way while the one
+ * before is shown. Figures come in the end: the first call, which finds the weights, by itself.
  *
  * What it teaches: reading a value waits for it. The pipeline is only one as long as nobody asks
  * for a token before the next is under way; `generate --buggy` does, as does a print for debugging.
@@ -15,7 +15,7 @@
  *	(gdb) break write_tokens
  *	(gdb) run
  *	(gdb) tensor catch implicit
- *	(gdb) continue                 with --buggy: lb_item_int() makes the program evaluate the token
+ *	(gdb) continue                 with --buggy: lb_item_int() has the program evaluate it
  *	(gdb) up 2
  */
 #include <stdio.h>
@@ -58,7 +58,8 @@ static bool run(const struct options *options)
 		return complain("an empty prompt: the model needs a character to begin with");
 	bool ok = checkpoint_load(options->model, &model, &alphabet) &&
 		  (tokens = alphabet_encode(&alphabet, prompt, strlen(prompt))) &&
-		  generate(&model, &options->writing.generation, tokens, (int64_t)strlen(prompt), put_token,
+		  generate(&model, &options->writing.generation, tokens, (int64_t)strlen(prompt),
+			   put_token,
 			   &sink, &timing) &&
 		  output_end(&sink.output, &timing);
 	output_free(&sink.output);
@@ -92,7 +93,8 @@ int main(int argc, char **argv)
 	};
 	static const struct argp_child children[] = {{&writing_argp, 0, "Writing:", 0}, {0}};
 	static const struct argp argp = {
-		.options = table, .parser = parse_option, .args_doc = "MODEL.safetensors", .children = children,
+		.options = table, .parser = parse_option, .args_doc = "MODEL.safetensors",
+			.children = children,
 		.doc = "Writes, character by character, with a model that train has saved.",
 	};
 	struct options options = {.writing = WRITING_DEFAULTS};

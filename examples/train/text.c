@@ -50,7 +50,8 @@ bool text_read(struct text *text, const char *path, int64_t context)
 	if (text->tokens && held_out < context + 2) {
 		free(text->tokens);
 		text->tokens = NULL;
-		return complain("%s: %zu characters are too few for a context of %lld", path, n, (long long)context);
+		return complain("%s: %zu characters are too few for a context of %lld", path, n,
+				(long long)context);
 	}
 	text->train = (struct stretch){text->tokens, (int64_t)n - held_out};
 	text->held_out = (struct stretch){text->tokens + text->train.n, held_out};

@@ -2,9 +2,9 @@
  *
  *	train [--steps=N] [--buggy] [OPTION]... OUT.safetensors
  *
- * The text is the GNU GPL, which every Debian has. The loss, the mean surprise of the next character
- * in nats, begins near the logarithm of the number of different characters. Ctrl-C ends it early,
- * and saves; examples/generate writes with what has been saved.
+ * The text is the GNU GPL, which every Debian has. The loss, the mean surprise of the next
+ * character in nats, begins near the logarithm of the number of different characters. Ctrl-C ends
+ * it early, and saves; examples/generate writes with what has been saved.
  *
  * What it teaches: a graph grows as long as someone builds on it and nobody evaluates. `train
  * --buggy` keeps a running mean of the loss as a tensor, to be read once at the end: each step adds
@@ -12,7 +12,7 @@
  *
  * See it from gdb, once with --buggy and once without:
  *
- *	$ gdb -q -x build/lazybones.gdb --args build/examples/train --buggy --steps=100 out.safetensors
+ *	$ gdb -q -x build/lazybones.gdb --args build/examples/train --buggy -n 100 x.safetensors
  *	(gdb) break finish
  *	(gdb) run
  *	(gdb) tensor list mean --limit 3       100 of them, all lazy, where one would do
@@ -57,15 +57,19 @@ static double step(struct training *training, lb_optimizer *optimizer, int64_t i
 	LB_SCOPE {
 		lb_tensor *loss;
 		training_draw(training, &training->text.train, (uint64_t)i);
-		if (!lb_value_and_grad(training_loss, training, training->n, training->weights, training->n, NULL,
+		if (!lb_value_and_grad(training_loss, training, training->n, training->weights,
+				       training->n, NULL,
 				       1, &loss, training->gradients))
 			break;
 		lb_named("loss", loss);
-		lb_clip_by_global_norm(training->n, training->gradients, 1, training->gradients, NULL);
-		if (!lb_optimizer_step(optimizer, training->n, training->weights, training->gradients, loss))
+		lb_clip_by_global_norm(training->n, training->gradients, 1, training->gradients,
+				       NULL);
+		if (!lb_optimizer_step(optimizer, training->n, training->weights,
+				       training->gradients, loss))
 			break;
 		if (training->options->buggy) {
-			lb_tensor *mean = training->mean ? lb_multiply(training->mean, lb_scalar(0.9)) : lb_scalar(0);
+			lb_tensor *mean = training->mean ? lb_multiply(training->mean,
+				lb_scalar(0.9)) : lb_scalar(0);
 			mean = lb_add(mean, lb_multiply(loss, lb_scalar(0.1)));
 			lb_replace(&training->mean, lb_named("mean", mean));
 		}
@@ -96,7 +100,8 @@ static double optimise(struct training *training, lb_optimizer *optimizer, int64
 	return lb_ok() ? smooth : NAN;
 }
 
-static bool finish(struct training *training, const struct options *options, int64_t done, double loss)
+static bool finish(struct training *training, const struct options *options, int64_t done,
+		   double loss)
 {
 	double held_out = training_evaluate(training);
 
@@ -122,7 +127,8 @@ static int run(const struct options *options)
 
 	bool ok = training_init(&training, options) &&
 		  (optimizer = lb_adamw((lb_adam_options){.rate = options->rate, .beta2 = 0.99,
-							  .weight_decay = 0.1, .bias_correction = true}));
+							  .weight_decay = 0.1,
+								.bias_correction = true}));
 	if (ok) {
 		printf("%lld weights, %lld characters of %d kinds: loss %.3f by chance\n",
 		       (long long)training_size(&training), (long long)training.text.train.n,
@@ -179,10 +185,12 @@ int main(int argc, char **argv)
 	};
 	static const struct argp argp = {
 		.options = table, .parser = parse_option, .args_doc = "OUT.safetensors",
-		.doc = "Teaches a small transformer to write a text, character by character, and saves it.",
+		.doc = "Teaches a small transformer to write a text, character by character, and "
+		       "saves it.",
 	};
 	struct options options = {
-		.text = DEFAULT_TEXT, .steps = 400, .width = 4, .layers = 3, .context = 128, .batch = 8,
+		.text = DEFAULT_TEXT, .steps = 400, .width = 4, .layers = 3, .context = 128,
+			.batch = 8,
 		.rate = 0.003,
 	};
 

@@ -50,8 +50,10 @@ static bool add(void *context, const struct place *place)
 bool training_init(struct training *training, const struct options *options)
 {
 	struct config config = {
-		.width = options->width * HEAD_SIZE, .layers = options->layers, .heads = options->width,
-		.kv_heads = options->width, .head_size = HEAD_SIZE, .hidden = options->width * HEAD_SIZE * 3,
+		.width = options->width * HEAD_SIZE, .layers = options->layers,
+			.heads = options->width,
+		.kv_heads = options->width, .head_size = HEAD_SIZE,
+			.hidden = options->width * HEAD_SIZE * 3,
 		.context = options->context, .epsilon = 1e-5, .rope_base = 10000, .rope_scale = 1,
 	};
 	int places = 0;
@@ -70,7 +72,8 @@ bool training_init(struct training *training, const struct options *options)
 	if (!training->weights || !training->gradients || !training->places)
 		return complain("no memory for %d weights", places);
 	LB_SCOPE
-		ok = model_visit(&training->model, add, training) && lb_eval_n(training->n, training->weights);
+		ok = model_visit(&training->model, add, training) &&
+			lb_eval_n(training->n, training->weights);
 	return ok;
 }
 
@@ -118,11 +121,12 @@ void training_draw(struct training *training, const struct stretch *from, uint64
 	lb_tensor *rows[2][batch];
 
 	for (int64_t b = 0; b < batch; b++) {
-		uint64_t number = mix(training->options->seed * 0x9e3779b97f4a7c15ULL + step * (uint64_t)batch +
-				      (uint64_t)b + 1);
+		uint64_t draw = step * (uint64_t)batch + (uint64_t)b + 1;
+		uint64_t number = mix(training->options->seed * 0x9e3779b97f4a7c15ULL + draw);
 		int64_t at = (int64_t)(number % (uint64_t)(from->n - context - 1));
 		for (int k = 0; k < 2; k++)
-			rows[k][b] = lb_from_data(from->tokens + at + k, (size_t)context * sizeof(int32_t),
+			rows[k][b] = lb_from_data(from->tokens + at + k,
+						  (size_t)context * sizeof(int32_t),
 						  LB_SHAPE(context), LB_I32);
 	}
 	training->inputs = lb_named("inputs", lb_stack((int)batch, rows[0], 0));
@@ -137,7 +141,9 @@ bool training_loss(void *context, int n_in, lb_tensor *const *in, int n_out, lb_
 	for (int i = 0; i < n_in; i++)
 		*training->places[i] = in[i];
 	lb_tensor *logits = model_forward(&training->model, training->inputs, NULL, false);
-	lb_tensor *of_target = lb_take_along_axis(logits, lb_expand_dims(training->targets, LB_AXES(-1)), -1);
+	lb_tensor *of_target = lb_take_along_axis(logits,
+						  lb_expand_dims(training->targets, LB_AXES(-1)),
+							-1);
 	lb_tensor *surprise = lb_subtract(lb_logsumexp(logits, LB_AXES(-1), true), of_target);
 	out[0] = lb_mean(surprise, LB_ALL_AXES, false);
 	return out[0] != NULL;
