@@ -1,13 +1,20 @@
 #include "inspect/at.h"
 #include "inspect/command.h"
+#include "inspect/diff.h"
 #include "inspect/events.h"
+#include "inspect/freed.h"
+#include "inspect/image.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
+#include "inspect/owner.h"
 #include "inspect/peek.h"
+#include "inspect/plot.h"
 #include "inspect/print.h"
+#include "inspect/report.h"
 #include "inspect/set.h"
 #include "inspect/stats.h"
 #include "inspect/status.h"
+#include "inspect/threads.h"
 #include "inspect/tree.h"
 
 #define T_HELP \
@@ -101,6 +108,59 @@ const struct lbx_command lbx_commands[] = {
 		.run = lbx_run_peek,
 	},
 	{
+		.name = "image",
+		.arguments = "T[slice]",
+		.summary = "draw a tensor as a picture or a heat map, here or as PNG",
+		.help = "Two axes are a heat map, in the colours of viridis from the smallest to the\n"
+			"largest value; a third of 1, 3 or 4 channels, first or last, is grey, RGB or RGBA.\n"
+			"NaN and Inf are magenta. Large ones are averaged to fit. A lazy tensor is replayed.\n"
+			SLICE_HELP "\n"
+			"Example: image latents[0, 2] --range=-3,3 --out latents.png",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "out", "FILE", "write a PNG file" },
+			{ "range", "LOW,HIGH", "values of the darkest and the brightest colour" },
+			{ "channels", "WHERE", "first, last or none" },
+			{ "width", "N", "columns to use (default: the terminal's)" },
+			{ "rows", "N", "lines to use (default 48)" },
+		},
+		.run = lbx_run_image,
+	},
+	{
+		.name = "plot",
+		.arguments = "T[slice]",
+		.summary = "plot a tensor's elements as a line",
+		.help = "In row-major order. Where there are more than dots, a dot's column reaches from\n"
+			"the smallest to the largest of its elements. A lazy tensor is replayed.\n"
+			SLICE_HELP "\n"
+			"Example: plot losses",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "width", "N", "columns to use (default: the terminal's)" },
+			{ "rows", "N", "lines to use (default 12)" },
+		},
+		.run = lbx_run_plot,
+	},
+	{
+		.name = "hist",
+		.arguments = "T[slice]",
+		.summary = "draw a histogram of a tensor's values",
+		.help = "Of the finite values, between the smallest and the largest. A lazy tensor is\n"
+			"replayed.\n" SLICE_HELP "\n"
+			"Example: hist layers.0.weight --bins 40",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "bins", "N", "equal parts of the range (default 20)" },
+		},
+		.run = lbx_run_hist,
+	},
+	{
 		.name = "graph",
 		.arguments = "T",
 		.summary = "show the graph behind a tensor: what it is computed from",
@@ -152,6 +212,110 @@ const struct lbx_command lbx_commands[] = {
 			{ "tensor", "#ID", "only those about one tensor" },
 		},
 		.run = lbx_run_events,
+	},
+	{
+		.name = "diff",
+		.arguments = "T[slice] OTHER",
+		.summary = "compare a tensor with another, of this program, of a core, or of a file",
+		.help = "OTHER is T[slice], CORE:T[slice] or FILE.npy. Largest absolute and relative error,\n"
+			"how many elements differ, the first and the worst. Lazy tensors are replayed.\n"
+			"Example: diff q run2.core:q, diff q q.npy --correct 1e-3",
+		.min_args = 2,
+		.max_args = 2,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "correct", "X", "errors below X are none (default 1e-5)" },
+			{ "broken", "X", "errors beyond X are the verdict `broken` (default 0.1)" },
+		},
+		.run = lbx_run_diff,
+	},
+	{
+		.name = "freed",
+		.arguments = "[#ID]",
+		.summary = "list tensors that lost their values, but whose bytes are still in memory",
+		.help = "The runtime keeps the buffers of freed tensors, and of temporaries that became lazy\n"
+			"again, for reuse: until then what they held can be printed, by #ID.\n"
+			"Example: freed, freed #12 --precision 3",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = { PRINT_OPTIONS },
+		.run = lbx_run_freed,
+	},
+	{
+		.name = "owner",
+		.arguments = "ADDRESS",
+		.summary = "tell whose memory a wild pointer leads to",
+		.help = "As `at`, and also near misses: how far an address lies past the end of a buffer or\n"
+			"before its beginning; which frame's stack, or whose code, it is.\n"
+			"Example: owner 0x7ffff7a31040",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
+		},
+		.run = lbx_run_owner,
+	},
+	{
+		.name = "suspect",
+		.arguments = "",
+		.summary = "find memory that holds a view's elements in the order of its storage",
+		.help = "Who copies from the raw pointer of a view that is not row-contiguous gets its\n"
+			"elements in another order than meant: a transposed picture comes out tiled. All\n"
+			"memory that the program could write is searched for such copies; told are the view,\n"
+			"the place and the permutation that would have been right.\n"
+			"Example: suspect --seconds 10",
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "all", NULL, "also copies that another tensor explains" },
+			{ "seconds", "N", "search for N seconds at most (default 60)" },
+		},
+		.run = lbx_run_suspect,
+	},
+	{
+		.name = "threads",
+		.arguments = "[TID]",
+		.summary = "show the stacks of all threads, and the tensors that their variables hold",
+		.help = "The thread that died comes first. Below each frame stand the arguments and\n"
+			"local variables that are tensors, lead to one, or point to the elements of one.\n"
+			"A running process stands still meanwhile.\n"
+			"Example: threads --frames 8",
+		.max_args = 1,
+		.needs = LBX_NEEDS_STACKS,
+		.options = {
+			{ "frames", "N", "N frames of each at most (default 64)" },
+			{ "bare", NULL, "the stacks alone" },
+		},
+		.run = lbx_run_threads,
+	},
+	{
+		.name = "frame",
+		.arguments = "[N]",
+		.summary = "show the tensors that the variables of a frame hold",
+		.help = "Frames count from 0, the innermost; without N all that hold tensors are shown.\n"
+			"Variables need debug information (-g).\n"
+			"Example: frame 2 --thread 4711",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE | LBX_NEEDS_STACKS,
+		.options = {
+			{ "thread", "TID", "of this thread (default: the one that died)" },
+		},
+		.run = lbx_run_frame,
+	},
+	{
+		.name = "report",
+		.arguments = "",
+		.summary = "tell what died, where, with which tensors, and what looks wrong",
+		.help = "The signal and the stack of the thread that died with the tensors of each frame,\n"
+			"evaluations in flight, NaN and Inf, memory by creation site, suspicions. As a page\n"
+			"it also has pictures, histograms and the graph, and needs no network to be read.\n"
+			"Example: report --output report.html",
+		.needs = LBX_NEEDS_STACKS,
+		.options = {
+			{ "output", "FILE", "write one HTML page" },
+			{ "seconds", "N", "search for N seconds at most (default 20)" },
+		},
+		.run = lbx_run_report,
 	},
 	{
 		.name = "status",

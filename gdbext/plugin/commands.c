@@ -137,7 +137,7 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 	command = lbx_command_find(lbx_commands, name);
 	if (!command)
 		command = lbx_command_find(lbx_gdb_commands, name);
-	if (!command)
+	if (!command || (command->needs & LBX_NEEDS_STACKS))
 		return lb_fail("there is no such command: `help tensor` lists them");
 	if (strcmp(name, "status") == 0) {
 		if (context->target)
@@ -157,7 +157,9 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 void lbx_commands_run(const char *line)
 {
 	lbx_bridge_read *read = lbx_bridge_reader();
+	bool styled = lbx_bridge_styled() && isatty(STDOUT_FILENO);
 	struct lbx_out out = {
+		.colour = styled, .colours = styled ? lbx_terminal_colours() : 0,
 		.width = columns(), .write = write_echo, .set_int = set_int,
 		.set_double = set_double, .progress = progress,
 	};

@@ -2,7 +2,8 @@
 #include "graph/shape.h"
 #include "graph/view.h"
 
-static bool check_shapes(const char *op, const struct lb_tensor *q, const struct lb_tensor *k, const struct lb_tensor *v)
+static bool check_shapes(const char *op, const struct lb_tensor *q, const struct lb_tensor *k,
+			 const struct lb_tensor *v)
 {
 	char tq[LB_SHAPE_TEXT], tk[LB_SHAPE_TEXT], tv[LB_SHAPE_TEXT];
 	const char *wrong = NULL;

@@ -68,7 +68,7 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 	memset(t->params, 0, sizeof t->params);
 	t->name = 0;
 	t->site = (uint64_t)(uintptr_t)site;
-	t->stream = 0;
+	t->stream = self->stream;
 	t->eval = t->order = t->eval_ns = 0;
 	for (int i = 0; i < rank; i++)
 		t->shape[i] = shape[i];
@@ -176,7 +176,7 @@ void lb_tensor_drop(struct lb_tensor *t, uint64_t refs)
 
 void lb_tensor_detach(struct lb_tensor *t)
 {
-	if (t->flags & LB_FLAG_DETACHED)
+	if (lb_tensor_flags(t) & LB_FLAG_DETACHED)
 		return;
 	uint64_t *list = t->n_inputs <= LB_INLINE_INPUTS
 		? t->inputs : (uint64_t *)(uintptr_t)t->more_inputs;

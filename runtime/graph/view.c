@@ -26,10 +26,20 @@ static struct lb_tensor *contiguous(struct lb_tensor *x, const void *site)
 	return lb_node(LB_OP_CONTIGUOUS, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
 }
 
+struct lb_tensor *lb_untouched(struct lb_tensor *x, const void *site)
+{
+	if (!lb_name(x))
+		return x;
+	return lb_view_node(LB_OP_RESHAPE, x, x->rank, x->shape, x->strides, 0, site);
+}
+
 lb_tensor *lb_contiguous(lb_tensor *x)
 {
 	LB_ENTER();
-	return x ? contiguous(x, site) : NULL;
+	if (!x)
+		return NULL;
+	struct lb_tensor *y = contiguous(x, site);
+	return y == x ? lb_untouched(x, site) : y;
 }
 
 static struct lb_tensor *reshape(int op, struct lb_tensor *x, int rank, const int64_t *shape,

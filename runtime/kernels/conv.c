@@ -46,8 +46,9 @@ void lb_conv_fill_rows(void *arg, int64_t begin, int64_t end)
 				if (!from)
 					memset(to, 0, (size_t)part);
 				else
-					load_at(j, c->x.dtype, from + j->group * j->channels * c->x.strides[3] * j->bytes,
-					     j->channels, c->x.strides[3], to);
+					load_at(j, c->x.dtype,
+						from + j->group * j->channels * c->x.strides[3] * j->bytes,
+						j->channels, c->x.strides[3], to);
 			}
 	}
 }
@@ -145,8 +146,9 @@ char *lb_conv_depthwise_weights(const struct lb_conv_job *j)
 	char *weights = j->exec->scratch(j->exec, lb_bytes_of(j->taps, n, j->width));
 	for (int64_t r = 0; weights && r < w->shape[1]; r++)
 		for (int64_t s = 0; s < w->shape[2]; s++)
-			load_at(j, w->dtype, (const char *)w->data + (r * w->strides[1] + s * w->strides[2]) * j->bytes,
-				n, w->strides[0], weights + (r * w->shape[2] + s) * n * j->width);
+			load_at(j, w->dtype,
+				(const char *)w->data + (r * w->strides[1] + s * w->strides[2]) * j->bytes, n,
+				w->strides[0], weights + (r * w->shape[2] + s) * n * j->width);
 	return weights;
 }
 

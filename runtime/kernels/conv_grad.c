@@ -125,8 +125,8 @@ static void add_back(void *arg, int64_t begin, int64_t end)
 					int64_t w = i * c->stride[1] + s * c->dilation[1] - c->padding[1];
 					if (w < 0 || w >= width)
 						continue;
-					add_row(j->stage, j->channels, g->sums + ((row * width + w) * c->x.shape[3] +
-						j->group * j->channels) * j->width, from);
+					int64_t at = (row * width + w) * c->x.shape[3] + j->group * j->channels;
+					add_row(j->stage, j->channels, g->sums + at * j->width, from);
 				}
 			}
 		}
@@ -156,12 +156,15 @@ static void depthwise_row(void *arg, void *scratch, int64_t row)
 	for (int64_t r = 0; r < c->w.shape[1]; r++) {
 		int64_t o = output_row(c, row % height, r);
 		for (int64_t i = 0; o >= 0 && i < c->out[1]; i++) {
-			const void *grad = grad_of(g, (row / height * c->out[0] + o) * c->out[1] + i, 0, n, scratch);
+			int64_t pixel = (row / height * c->out[0] + o) * c->out[1] + i;
+			const void *grad = grad_of(g, pixel, 0, n, scratch);
 			for (int64_t s = 0; s < c->w.shape[2]; s++) {
 				int64_t w = i * c->stride[1] + s * c->dilation[1] - c->padding[1];
-				if (w >= 0 && w < width)
-					lb_conv_add_products(j->stage, n, g->sums + (row * width + w) * n * j->width,
-							     grad, j->weights + (r * c->w.shape[2] + s) * n * j->width);
+				if (w < 0 || w >= width)
+					continue;
+				const char *weights = j->weights + (r * c->w.shape[2] + s) * n * j->width;
+				char *sums = g->sums + (row * width + w) * n * j->width;
+				lb_conv_add_products(j->stage, n, sums, grad, weights);
 			}
 		}
 	}
@@ -231,10 +234,11 @@ static void depthwise_piece(void *arg, void *scratch, int64_t piece)
 		for (int64_t r = 0; r < c->w.shape[1]; r++)
 			for (int64_t s = 0; s < c->w.shape[2]; s++) {
 				const char *from = lb_conv_tap(j, pixel, r, s);
-				if (from)
-					lb_conv_add_products(j->stage, n, sums + (r * c->w.shape[2] + s) * n * j->width,
-							     lb_row_in(j->tiles, c->x.dtype, from, n, c->x.strides[3], room),
-							     grad);
+				if (!from)
+					continue;
+				const void *x = lb_row_in(j->tiles, c->x.dtype, from, n, c->x.strides[3], room);
+				char *to = sums + (r * c->w.shape[2] + s) * n * j->width;
+				lb_conv_add_products(j->stage, n, to, x, grad);
 			}
 	}
 }

@@ -88,9 +88,13 @@ struct lb_tiles {
 	/* Scores become probabilities by a row's stats, and dp becomes dscore. */
 	void (*attend_again)(int64_t n, void *scores, void *dp, const void *bias, const uint8_t *open,
 			     const void *stats, int dtype);
-	/* to[j] = x . row j, of n rows of k contiguous elements; f32 or f64 */
+	/* to[j] = x . row j, of n rows of k contiguous elements of dtype; x and `to` are f32 where
+	 * that is a half */
 	void (*dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride,
 		     int dtype);
+	/* sums[i] += x[0] * row 0 [i] + x[1] * row 1 [i] …, of m rows of n elements, likewise */
+	void (*combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride,
+			int dtype);
 	void (*dequantize)(const struct lb_codes *codes, int64_t groups, float *to);
 	/* sums[r * m + i] += codes[r] . x[i], x in the order that `arrange` makes; x[i] is at
 	 * x + i * x_row. m is 1, 2, 4 or 8; rows of codes is 2 when m is 1, else 1. */

@@ -11,6 +11,7 @@ struct lb_self {
 	struct lb_magazine magazines[LB_KINDS];
 	uint64_t next_id, end_id;
 	struct lb_thread *record;
+	uint32_t stream; /* of the tensors that it makes */
 	/* the open scopes: scope d holds items[marks[d]] up to the next mark; what belongs to
 	 * no scope lies below marks[0] */
 	struct lb_tensor **items;

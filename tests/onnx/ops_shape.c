@@ -334,6 +334,57 @@ static lb_tensor *trilu(struct onnx_call *c)
 	return lb_where(kept, x, lb_scalar_int(0));
 }
 
+/* The updates at places of the flat x: set, or added. */
+static lb_tensor *scatter(struct onnx_call *c, lb_tensor *x, lb_tensor *at, lb_tensor *updates)
+{
+	const char *reduction = onnx_text(c, "reduction", "none");
+	lb_list shape = { lb_rank(x), lb_shape(x) };
+	lb_tensor *flat = lb_reshape(x, LB_SHAPE(-1)), *y;
+	at = lb_reshape(at, LB_SHAPE(-1));
+	if (strcmp(reduction, "add") == 0)
+		return lb_reshape(lb_scatter_add(flat, at, updates, 0), shape);
+	if (strcmp(reduction, "none") != 0)
+		return onnx_refuse(c, "reduction %s of a scatter", reduction);
+	lb_tensor *zeros = lb_zeros(LB_SHAPE(lb_size(x)), lb_dtype_of(x));
+	lb_tensor *ones = lb_ones((lb_list){ lb_rank(updates), lb_shape(updates) }, lb_dtype_of(x));
+	lb_tensor *set = lb_greater(lb_scatter_add(zeros, at, ones, 0), lb_scalar(0));
+	y = lb_where(set, lb_scatter_add(zeros, at, updates, 0), flat);
+	return lb_reshape(y, shape);
+}
+
+static lb_tensor *scatter_elements(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0], *indices = c->in[1], *at = lb_scalar_int(0);
+	int rank = lb_rank(x), axis = onnx_axis(onnx_int(c, "axis", 0), rank);
+	int64_t shape[LB_MAX_RANK] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+	for (int k = 0; k < rank; k++) {
+		lb_tensor *size = lb_scalar_int(lb_dim(x, k)), *place;
+		shape[k] = lb_dim(indices, k);
+		place = k == axis ? lb_remainder(indices, size)
+			: lb_reshape(onnx_iota(shape[k]), (lb_list){ rank, shape });
+		shape[k] = 1;
+		at = lb_add(lb_multiply(at, size), place);
+	}
+	return scatter(c, x, at, lb_reshape(c->in[2], LB_SHAPE(-1)));
+}
+
+/* Each index is that of a part of x, whose elements follow each other. */
+static lb_tensor *scatter_nd(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0], *indices = c->in[1], *at = lb_scalar_int(0);
+	int rank = lb_rank(indices), depth = (int)lb_dim(indices, rank - 1);
+	int64_t part = 1;
+	for (int k = depth; k < lb_rank(x); k++)
+		part *= lb_dim(x, k);
+	for (int k = 0; k < depth; k++) {
+		lb_tensor *size = lb_scalar_int(lb_dim(x, k));
+		lb_tensor *place = lb_reshape(onnx_part(indices, rank - 1, k, k + 1), LB_SHAPE(-1, 1));
+		at = lb_add(lb_multiply(at, size), lb_remainder(place, size));
+	}
+	at = lb_add(lb_multiply(at, lb_scalar_int(part)), onnx_iota(part));
+	return scatter(c, x, at, lb_reshape(c->in[2], LB_SHAPE(-1)));
+}
+
 const struct onnx_op onnx_shape[] = {
 	{ "BlackmanWindow", .run = blackman },
 	{ "Concat", .run = concat },
@@ -352,6 +403,9 @@ const struct onnx_op onnx_shape[] = {
 	{ "Pad", .run = pad },
 	{ "Range", .run = range },
 	{ "Reshape", .run = reshape },
+	{ "Scatter", .run = scatter_elements },
+	{ "ScatterElements", .run = scatter_elements },
+	{ "ScatterND", .run = scatter_nd },
 	{ "Shape", .run = shape },
 	{ "Size", .unary = size },
 	{ "Slice", .run = slice },

@@ -1,4 +1,4 @@
-/* What attention does with a row of scores, and with a single query. */
+/* What attention and its gradient do with a row of scores. */
 #include <math.h>
 
 #include "kernels/simd/tiles.h"
@@ -54,34 +54,6 @@ void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, cons
 		attend_f64(n, scores, bias, open, top, sum, n_values, values);
 	else
 		attend_f32(n, scores, bias, open, top, sum, n_values, values);
-}
-
-#define DOTS(name, T) \
-	static void name(int64_t n, int64_t k, T *to, const T *x, const T *rows, int64_t stride) \
-	{ \
-		for (int64_t j = 0; j < n; j++, rows += stride) { \
-			T sums[MOST_LANES] = { 0 }; \
-			int64_t i = 0; \
-			for (; i + MOST_LANES <= k; i += MOST_LANES) \
-				LB_EACH(l, MOST_LANES) sums[l] += x[i + l] * rows[i + l]; \
-			for (int64_t l = 0; i + l < k; l++) \
-				sums[l] += x[i + l] * rows[i + l]; \
-			T total = 0; \
-			for (int l = 0; l < MOST_LANES; l++) \
-				total += sums[l]; \
-			to[j] = total; \
-		} \
-	}
-DOTS(dots_f32, float)
-DOTS(dots_f64, double)
-
-void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows,
-			       int64_t stride, int dtype)
-{
-	if (dtype == LB_F64)
-		dots_f64(n, k, to, x, rows, stride);
-	else
-		dots_f32(n, k, to, x, rows, stride);
 }
 
 /* stats: the largest score, one over the sum of powers, the sum of p * dp. */

@@ -69,6 +69,7 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.attend_grad = LB_ISA_NAME(lb_tile_attend_grad),
 	.attend_again = LB_ISA_NAME(lb_tile_attend_again),
 	.dots = LB_ISA_NAME(lb_tile_dots),
+	.combine = LB_ISA_NAME(lb_tile_combine),
 	.dequantize = LB_ISA_NAME(lb_tile_dequantize),
 	.dot = LB_ISA_NAME(lb_tile_dot),
 	.arrange = LB_ISA_NAME(lb_tile_arrange),
