@@ -65,20 +65,3 @@ void cache_advance(struct cache *cache, int64_t more)
 {
 	cache->length += more;
 }
-
-bool cache_eval(const struct cache *cache, lb_tensor *x)
-{
-	int n = 0;
-	lb_tensor **all = malloc((size_t)(2 * cache->layers + 1) * sizeof(*all));
-
-	if (!all)
-		return complain("no memory to evaluate %lld layers", (long long)cache->layers);
-	all[n++] = x;
-	for (int64_t i = 0; i < cache->layers; i++) {
-		all[n++] = cache->of[i].keys;
-		all[n++] = cache->of[i].values;
-	}
-	bool ok = lb_eval_n(n, all);
-	free(all);
-	return ok;
-}

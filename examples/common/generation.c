@@ -85,7 +85,7 @@ static bool write_tokens(struct run *run, lb_tensor *token, int64_t most, genera
 		lb_tensor *next = last ? NULL : step(run, token);
 		if (!run->how->waits) {
 			if (next)
-				lb_eval(next);
+				lb_async_eval(next);
 			value = lb_item_int(token);
 		}
 		lb_release(token);
