@@ -105,9 +105,7 @@ static void decode_name(struct lbx_table *table, uint64_t address, struct lbx_te
 	bool clean = lb_ok();
 	if (!lbx_cache_read_string(table->cache, address, ret->name, sizeof ret->name) && clean)
 		lb_clear_error();
-	for (unsigned char *c = (unsigned char *)ret->name; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			*c = '?';
+	lbx_make_printable(ret->name);
 }
 
 static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_tensor_record *r,
