@@ -54,7 +54,7 @@ CFLAGS ?= -O2 -g
 base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC \
 	-fvisibility=hidden -fno-omit-frame-pointer -MMD -MP -Iruntime -Iprobes -Igdbext \
 	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
-	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) \
+	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) -DLB_HAVE_PNG=$(or $(have_png),0) \
 	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) \
@@ -65,7 +65,7 @@ link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
 shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
 runtime_libs := $(if $(have_unwind),-lunwind) $(if $(have_zlib),-lz) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
-gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf)
+gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf) $(if $(have_png),-lpng) -lm
 # unwinding of other programs
 stack_libs := $(if $(have_unwind),-lunwind-generic)
 
@@ -83,9 +83,11 @@ cli_src := $(wildcard gdbext/cli/*.c)
 replay_src := $(wildcard gdbext/replay/*.c)
 unit_src := $(wildcard tests/unit/test_*.c)
 unit_helper_src := $(filter-out $(unit_src),$(wildcard tests/unit/*.c))
+onnx_src := $(wildcard tests/onnx/*.c)
 fuzz_src := $(wildcard tests/fuzz/fuzz_*.c)
 bench_src := $(wildcard tests/bench/*.c)
-examples := $(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c))))
+common_src := $(wildcard examples/common/*.c)
+examples := $(filter-out common,$(sort $(patsubst examples/%/,%,$(dir $(wildcard examples/*/*.c)))))
 
 objects = $(patsubst %.c,$(obj)/%.o,$1)
 runtime_obj := $(call objects,$(runtime_src)) \
@@ -104,8 +106,9 @@ loader := $(if $(plugin),$(out)/lazybones.gdb)
 cli := $(if $(cli_src),$(if $(have_dwfl),$(out)/bin/lazybones))
 manual := $(if $(cli),$(out)/lazybones.1)
 replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
-examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo),$(examples)))
-units := $(if $(have_cmocka),$(unit_src:tests/unit/%.c=$(out)/tests/%))
+examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo) \
+	$(if $(have_jansson),,llama),$(examples)))
+units := $(if $(have_cmocka),$(unit_src:tests/unit/%.c=$(out)/tests/%) $(out)/tests/test_onnx)
 tables := $(if $(plugin),$(out)/tests/tables)
 fuzzers := $(fuzz_src:tests/fuzz/%.c=$(out)/fuzz/%)
 benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
@@ -113,7 +116,7 @@ benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-built demo bench docs install clean deps help missing units valgrind \
+.PHONY: all check check-built demo bench bench-peers peers docs install clean deps help missing units valgrind \
 	fuzz fuzzers FORCE
 
 all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(manual) $(replay) $(examples_out) ## build everything (default)
@@ -126,7 +129,8 @@ missing:
 	$(if $(have_sdt),,@echo 'note: no sys/sdt.h (systemtap-sdt-dev): without probes')
 	$(if $(have_jit_reader),,@echo 'note: no gdb/jit-reader.h (gdb): the gdb plugin is not built')
 	$(if $(have_dwfl),,@echo 'note: no elfutils/libdwfl.h (libdw-dev): the lazybones command is not built')
-	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): examples/photo is not built')
+	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): no PNG files, examples/photo is not built')
+	$(if $(have_jansson),,@echo 'note: no jansson.h (libjansson-dev): examples/llama is not built')
 
 # A changed flag or compiler rebuilds what it concerns.
 flags_now := $(CC) $(filter-out -Werror,$(base_flags)) $(CFLAGS) $(LDFLAGS) $(kernel_flags) $(runtime_libs)
@@ -135,7 +139,7 @@ $(obj)/flags: FORCE
 	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' >$@
 
 $(obj)/runtime/kernels/%: more_flags = $(kernel_flags)
-$(obj)/examples/% $(obj)/tests/bench/big.o: more_flags = -O0
+$(obj)/examples/% $(obj)/tests/bench/big.o: more_flags = -O0 -Iexamples
 # gdb may throw through the plugin: its clean-ups must run then
 $(obj)/gdbext/plugin/%: more_flags = -fexceptions
 
@@ -198,10 +202,17 @@ $(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(static)
 	$(Q)$(link) -o $@ $^ $(runtime_libs)
 
 # examples/NAME/*.c make build/examples/NAME, built as a user would: against the shared
-# library, without optimisation, so that the debugger shows every variable.
+# library, without optimisation, so that the debugger shows every variable. Of what they share
+# (examples/common) the linker takes what each needs.
 libs_photo := -lpng
+libs_llama := -ljansson
+common := $(obj)/examples/common.a
+$(common): $(call objects,$(common_src))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
 define example_rule
-$(out)/examples/$1: $(call objects,$(wildcard examples/$1/*.c)) | $(shared)
+$(out)/examples/$1: $(call objects,$(wildcard examples/$1/*.c)) $(common) | $(shared)
 	@mkdir -p $$(@D)
 	$$(call say,LINK,$$@)
 	$$(Q)$$(link) -o $$@ $$^ -L$(out)/lib -llazybones -Wl,-rpath,'$$$$ORIGIN/../lib' $(libs_$1) -lm
@@ -226,6 +237,13 @@ $(out)/tests/files/good: tests/unit/files.py
 
 # Unit tests see internal functions: they link the archives.
 $(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
+
+$(obj)/tests/onnx/%: more_flags = -Itests/unit
+
+$(out)/tests/test_onnx: $(call objects,$(onnx_src) $(unit_helper_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
@@ -293,6 +311,39 @@ bench: deps ## measure, and print a table
 	$(Q)$(MAKE) --no-print-directory all $(benches)
 	$(Q)O='$(out)' CC='$(CC)' tests/bench/run
 
+# Nothing else fetches or builds the peers, and either may be absent.
+bench-peers: deps ## measure beside libtorch and ggml (fetches ggml, 47 MB)
+	$(Q)O='$(out)' tests/bench/peers/get
+	$(Q)$(MAKE) --no-print-directory peers
+	$(Q)O='$(out)' tests/bench/peers/run $(PEERS_ARGS)
+
+peers := $(out)/bench/peers
+peers_src := tests/bench/peers
+peer_objects = $(call objects,$(addprefix $(peers_src)/,main.c $1))
+torch_include := $(firstword $(wildcard /usr/include/torch/csrc/api/include))
+ggml := $(peers)/libggml
+
+peers: $(peers)/ours $(if $(torch_include),$(peers)/torch) $(if $(wildcard $(ggml)/version),$(peers)/ggml)
+
+$(peers)/ours: $(call peer_objects,ours.c ours_llama.c) | $(shared)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ -L$(out)/lib -llazybones -Wl,-rpath,'$$ORIGIN/../../lib' -lm
+
+$(peers)/torch: $(peers_src)/torch.cc $(peers_src)/torch_llama.cc $(call peer_objects) \
+		$(wildcard $(peers_src)/*.h)
+	@mkdir -p $(@D)
+	$(call say,CXX,$@)
+	$(Q)g++ -std=c++17 -O2 -Wall -Wextra -isystem $(torch_include) -o $@ $(filter-out %.h,$^) \
+		-ltorch -ltorch_cpu -lc10
+
+$(obj)/$(peers_src)/ggml.o $(obj)/$(peers_src)/ggml_llama.o: more_flags = \
+	-isystem $(ggml)/include -DGGML_DIR='"$(abspath $(ggml)/lib)"'
+$(peers)/ggml: $(call peer_objects,ggml.c ggml_llama.c)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ $(wildcard $(ggml)/lib/libggml.*.so) $(ggml)/lib/libggml-base.so \
+		-Wl,-rpath,'$$ORIGIN/libggml/lib' -lm
+
 docs: $(tables) ## write the generated parts of README.md
 	$(Q)O='$(out)' tests/docs/run --write
 
@@ -338,6 +389,6 @@ clean: ## remove what was built
 
 help: ## this list
 	@sed -n '1,/^$$/s/^# \?//p' Makefile
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 -include $(shell find $(obj) -name '*.d' 2>/dev/null)

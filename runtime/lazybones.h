@@ -90,6 +90,9 @@ LB_API void lb_scope_end(lb_scope *scope);
 LB_API lb_tensor *lb_keep(lb_tensor *x);
 /* Gives one kept reference back. NULL is fine. */
 LB_API void lb_release(lb_tensor *x);
+/* Keeps x in place of *kept, which is released: *kept = x. Does nothing if x is NULL. Returns x.
+ * A cache that grows in place: see lb_slice_update(). */
+LB_API lb_tensor *lb_replace(lb_tensor **kept, lb_tensor *x);
 /* Makes x live as long as the scope around the innermost one; returns x. */
 LB_API lb_tensor *lb_escape(lb_tensor *x);
 /* Names x for the debugger (at most 255 bytes, copied); returns x. */
@@ -166,6 +169,9 @@ LB_API lb_tensor *lb_round(lb_tensor *x); /* half to even */
 LB_API lb_tensor *lb_isnan(lb_tensor *x); /* bool */
 LB_API lb_tensor *lb_isinf(lb_tensor *x); /* bool */
 LB_API lb_tensor *lb_logical_not(lb_tensor *x);
+/* x itself (a view of it if it has a name) when it has the dtype. Floats are cut towards zero:
+ * 32 and 64 bits saturate and NaN is 0; 8 and 16 bits keep the low bits of what 32 can hold, and
+ * are 0 of NaN and of what they cannot, as NumPy has it on x86-64. */
 LB_API lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype);
 
 /* Both operands are promoted to one dtype and broadcast against each other. */
@@ -205,7 +211,7 @@ LB_API lb_tensor *lb_flatten(lb_tensor *x, int start, int end);
 /* Any view of x's elements in row-major order; offset and strides in elements. What
  * it reaches must lie within x. */
 LB_API lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t offset);
-/* x itself when it is row-contiguous, else a copy that is. */
+/* x itself when it is row-contiguous (a view of it if it has a name), else a copy that is. */
 LB_API lb_tensor *lb_contiguous(lb_tensor *x);
 
 typedef struct lb_index {
@@ -268,6 +274,49 @@ LB_API lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis)
  * From left to right, by matrix products where it can; the operands' common dtype. */
 LB_API lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs);
 
+/* ---- updates: x with some of its elements replaced or added to ----
+ *
+ * The result is a tensor of its own, of x's shape and dtype; what is put in is cast to that and
+ * broadcast. Where one element is added to several times, halves are summed in float and f32 in
+ * double, in row-major order, and rounded once. x is copied, except where nobody could tell: if
+ * the update is the last to use x, it writes into x's memory. That holds for an intermediate of
+ * the evaluation, and for a value from an earlier one to which the update has the only reference
+ * left (no scope, no lb_keep(), no view of it), provided that the result stays. So a cache takes
+ * new elements without being copied:
+ *
+ *	lb_tensor *cache = lb_keep(lb_zeros(LB_SHAPE(heads, length, features), LB_F16));
+ *	for (int64_t i = 0; i < n; i++)
+ *		LB_SCOPE {
+ *			lb_replace(&cache, lb_slice_update(cache, row, LB_ALL, LB_AT(i)));
+ *			lb_eval(next(lb_slice(cache, LB_ALL, LB_TO(i + 1))), cache);
+ *		}
+ *	lb_release(cache);
+ *
+ * (Open a scope around what makes the first cache, if it is evaluated before the loop.) */
+
+/* lb_slice_update(x, update, LB_ALL, LB_RANGE(0, 8)): lb_slice() of x is the update afterwards. */
+#define lb_slice_update(x, update, ...) lb_slice_update_n((x), (update), \
+	(int)(sizeof((lb_index[]){__VA_ARGS__}) / sizeof(lb_index)), (const lb_index[]){__VA_ARGS__})
+LB_API lb_tensor *lb_slice_update_n(lb_tensor *x, lb_tensor *update, int n, const lb_index *index);
+/* The update is added there: the adjoint of lb_slice(). */
+#define lb_slice_add(x, update, ...) lb_slice_add_n((x), (update), \
+	(int)(sizeof((lb_index[]){__VA_ARGS__}) / sizeof(lb_index)), (const lb_index[]){__VA_ARGS__})
+LB_API lb_tensor *lb_slice_add_n(lb_tensor *x, lb_tensor *update, int n, const lb_index *index);
+/* The update is added to what lb_as_strided(x, update's shape, strides, offset) reaches, which may
+ * be the same element more than once: the adjoint of lb_as_strided(). */
+LB_API lb_tensor *lb_strided_add(lb_tensor *x, lb_tensor *update, lb_list strides, int64_t offset);
+/* Updates, of the shape that lb_take(x, indices, axis) has, are added where it would read; an
+ * index may come more than once. Indices as for lb_take(). Its adjoint. */
+LB_API lb_tensor *lb_scatter_add(lb_tensor *x, lb_tensor *indices, lb_tensor *updates, int axis);
+typedef enum lb_put {
+	LB_PUT_ASSIGN, /* of several values for one element the last along the axis stays */
+	LB_PUT_ADD
+} lb_put;
+/* As NumPy's: indices has x's rank and broadcasts to x's shape besides `axis`; values broadcast to
+ * that. With LB_PUT_ADD the adjoint of lb_take_along_axis(). */
+LB_API lb_tensor *lb_put_along_axis(lb_tensor *x, lb_tensor *indices, lb_tensor *values, int axis,
+				    lb_put how);
+
 /* ---- what models are made of ---- */
 
 /* Operands are promoted to one dtype, which must be floating. Halves are computed in float and
@@ -314,6 +363,29 @@ LB_API lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options opt
 /* x with low.v[i] elements of value before axis i and high.v[i] after it; each list has x's rank,
  * or is LB_SHAPE() for none. x's dtype. */
 LB_API lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value);
+
+/* ---- gradients' building blocks ----
+ *
+ * `grad` is the gradient of a scalar by the result of the operation; what is given back is that by
+ * its inputs, in the common dtype of what is given, which must be floating. Halves are computed in
+ * float and rounded once. See also the updates above. */
+
+typedef struct lb_norm_grads { lb_tensor *x, *weight, *bias; } lb_norm_grads;
+/* Of lb_layer_norm(x, weight, …, eps): each a lazy tensor of its own; weight NULL for a NULL weight.
+ * All are NULL on error. */
+LB_API lb_norm_grads lb_layer_norm_grad(lb_tensor *x, lb_tensor *weight, lb_tensor *grad, double eps);
+/* Of lb_rms_norm(); bias is NULL. */
+LB_API lb_norm_grads lb_rms_norm_grad(lb_tensor *x, lb_tensor *weight, lb_tensor *grad, double eps);
+typedef struct lb_attention_grads { lb_tensor *q, *k, *v; } lb_attention_grads;
+/* Of lb_attention(), for a mask that is constant. Views of one tensor, which is computed as a whole;
+ * scores are computed anew, a block at a time. All are NULL on error. */
+LB_API lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale,
+					    bool causal, lb_tensor *mask, lb_tensor *grad);
+/* Of lb_conv2d(x, weight, options), by x and by weight. */
+LB_API lb_tensor *lb_conv2d_input_grad(lb_list x_shape, lb_tensor *weight, lb_tensor *grad,
+				       lb_conv_options options);
+LB_API lb_tensor *lb_conv2d_weight_grad(lb_tensor *x, lb_list weight_shape, lb_tensor *grad,
+					lb_conv_options options);
 
 /* ---- order, scans, sampling ---- */
 
@@ -384,12 +456,161 @@ LB_API lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how
  * opens it closes; the results belong to the innermost scope. False, with an error, on failure. */
 typedef bool lb_function(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out);
 
+/* ---- gradients ----
+ *
+ * Reverse mode over what a function builds when it is called: its inputs and results are tensors,
+ * and so are the gradients, lazy, of the inputs' shapes and dtypes, and differentiable in turn. The
+ * function runs once, on the calling thread, and what it builds there counts; it may evaluate, say
+ * to decide a branch. Tensors that it has by its context are constants. Gradients belong to the
+ * innermost scope, their `site` is that of the operation whose gradient they are part of.
+ *
+ * Evaluate the value and its gradients in one lb_eval(): what they have in common is then computed
+ * once. An input that the result does not depend on, or only by steps (floor, comparisons,
+ * indices), gets zeros; where operands tie for a maximum they share; operations that have no
+ * gradient worth the name (quantize, complex64) are an error that names them. */
+
+/* out[0], one floating number, and its gradients by the inputs wrt[0 … n_wrt) (NULL: by all n_in,
+ * which must be floating then). out[1 … n_out) are further results that go along. False, with an
+ * error and all out and grads NULL, on failure. */
+LB_API bool lb_value_and_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_wrt,
+			      const int *wrt, int n_out, lb_tensor **out, lb_tensor **grads);
+/* The gradients of a function of one result by all its inputs. */
+LB_API bool lb_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, lb_tensor **grads);
+/* Vector-Jacobian products: grads[i] is the sum over the results of cotangents[j] (of out[j]'s
+ * shape; NULL: none) times the Jacobian of out[j] by in[i]. */
+LB_API bool lb_vjp(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
+		   lb_tensor *const *cotangents, lb_tensor **out, lb_tensor **grads);
+/* x itself, which gradients take for a constant. */
+LB_API lb_tensor *lb_stop_gradient(lb_tensor *x);
+/* x itself, computed after the n others. */
+LB_API lb_tensor *lb_depends(lb_tensor *x, int n, lb_tensor *const *on);
+/* Calls fn. When gradients are taken of the results, its intermediates are not kept for that:
+ * the backward pass calls fn again, with the same context, before the outermost
+ * lb_value_and_grad(), lb_grad() or lb_vjp() around returns. Memory for time. */
+LB_API bool lb_checkpoint(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
+			  lb_tensor **out);
+/* Writes to grads[i] the cotangent of in[i], or leaves NULL for none, given those of the results
+ * (NULL: none). False, with an error, on failure. */
+typedef bool lb_vjp_function(void *context, int n_in, lb_tensor *const *in, int n_out,
+			     lb_tensor *const *out, lb_tensor *const *cotangents, lb_tensor **grads);
+/* Calls fn, whose gradient is what vjp says. */
+LB_API bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_in,
+			  lb_tensor *const *in, int n_out, lb_tensor **out);
+
+/* ---- optimisers ----
+ *
+ *	lb_optimizer *o = lb_adamw((lb_adam_options){ .rate = 1e-3, .weight_decay = 0.01 });
+ *	for (…)
+ *		LB_SCOPE {
+ *			lb_value_and_grad(model, &data, n, params, n, NULL, 1, &loss, grads);
+ *			lb_optimizer_step(o, n, params, grads, loss);
+ *		}
+ *
+ * The parameters are tensors that the caller keeps (lb_keep()): a step releases each and keeps the
+ * one that takes its place. They come in the same order each time. For f16 and bf16 the arithmetic
+ * and the state are f32. */
+typedef struct lb_optimizer lb_optimizer;
+typedef struct lb_sgd_options {
+	double rate, momentum, dampening, weight_decay;
+	bool nesterov;
+} lb_sgd_options;
+/* g = gradient + weight_decay * p; v = momentum * v + (1 - dampening) * g, from 0 on;
+ * p -= rate * v, of Nesterov's: rate * (g + momentum * v), without momentum: rate * g. */
+LB_API lb_optimizer *lb_sgd(lb_sgd_options options);
+typedef struct lb_adam_options {
+	double rate, beta1, beta2, eps; /* but for the rate 0 means the default: 0.9, 0.999, 1e-8 */
+	double weight_decay;
+	bool bias_correction;
+} lb_adam_options;
+/* m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g^2, from 0 on;
+ * p -= rate * m / (sqrt(v) + eps), where bias_correction divides m by 1 - beta1^step, and v by
+ * 1 - beta2^step. weight_decay * p is added to the gradient. */
+LB_API lb_optimizer *lb_adam(lb_adam_options options);
+/* Likewise; weight_decay * rate * p is taken off p instead. */
+LB_API lb_optimizer *lb_adamw(lb_adam_options options);
+LB_API void lb_optimizer_free(lb_optimizer *o); /* NULL is fine */
+/* Replaces the n parameters by what they are after a step, lazy tensors. Evaluate them, with the
+ * loss, before the next (their state comes along). On failure they stay as they were. */
+LB_API bool lb_optimizer_update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads);
+/* The same, and evaluates them and the loss (NULL: none) in one evaluation. If that fails they
+ * are lazy still. */
+LB_API bool lb_optimizer_step(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads,
+			      lb_tensor *loss);
+LB_API double lb_optimizer_rate(const lb_optimizer *o);
+LB_API bool lb_optimizer_set_rate(lb_optimizer *o, double rate);
+LB_API int64_t lb_optimizer_steps(const lb_optimizer *o); /* that it has made */
+/* What it keeps from step to step: v of each parameter, or m and v of each; none before the first
+ * step. *ret is valid until the next. Returns how many. */
+LB_API int lb_optimizer_state(const lb_optimizer *o, lb_tensor *const **ret);
+/* Goes on from a state that was saved after so many steps. */
+LB_API bool lb_optimizer_restore(lb_optimizer *o, int64_t steps, int n, lb_tensor *const *state);
+/* Scales all gradients down by one factor, so that the norm of all their elements together is at
+ * most `most`. Writes lazy tensors to clipped (which may be grads) and, unless NULL, to norm the
+ * norm that they had. */
+LB_API bool lb_clip_by_global_norm(int n, lb_tensor *const *grads, double most, lb_tensor **clipped,
+				   lb_tensor **norm);
+
 /* ---- evaluation ---- */
 
 /* lb_eval(x, y, …): computes the values of all. False on error. */
 #define lb_eval(...) lb_eval_n( \
 	(int)(sizeof((lb_tensor *[]){__VA_ARGS__}) / sizeof(lb_tensor *)), (lb_tensor *[]){__VA_ARGS__})
 LB_API bool lb_eval_n(int n, lb_tensor *const *xs);
+
+/* ---- streams: evaluation by other threads ----
+ *
+ * Every tensor belongs to the stream that was the calling thread's when it was made. A stream has
+ * a thread of its own, made when something is queued on it; the streams run side by side.
+ * lb_async_eval() queues and returns at once. Reading a queued tensor waits for it; building on
+ * it, and queueing that, does not:
+ *
+ *	lb_tensor *y = lb_keep(step(x));
+ *	lb_async_eval(y);
+ *	for (…) {
+ *		lb_tensor *next = lb_keep(step(y)); // built while y is computed
+ *		lb_async_eval(next);
+ *		use(lb_item(y));                    // waits for y alone
+ *		lb_release(y);
+ *		y = next;
+ *	}
+ *
+ * What is needed of another stream is computed there, and waited for. lb_eval() and the calls that
+ * read values compute the tensors of the thread's own and of the default stream themselves.
+ *
+ * Errors. When queued work fails, the first call that needs the tensor fails with the message, and
+ * lb_error_site() is where the operation that failed was made. That call, or the next
+ * lb_event_wait() or lb_synchronize() of the stream, reports it, once; evaluating again then tries
+ * again. Tensors that do not depend on the failed operation get their values. */
+typedef struct lb_stream { uint32_t id; } lb_stream; /* 0: the default stream */
+LB_API lb_stream lb_default_stream(void);
+/* Another stream; there are at most 64, and they are not freed. The name (copied; NULL is fine)
+ * is for debuggers. The default stream, with an error, on failure. */
+LB_API lb_stream lb_stream_new(const char *name);
+/* The stream of the tensors that this thread makes from now on; returns the one before. */
+LB_API lb_stream lb_set_stream(lb_stream stream);
+typedef struct lb_on_stream { lb_stream before; } lb_on_stream;
+LB_API lb_on_stream lb_on_stream_begin(lb_stream stream);
+LB_API void lb_on_stream_end(lb_on_stream *on);
+/* LB_ON_STREAM(s) { … }: what is made inside belongs to s, however the block is left. */
+#define LB_ON_STREAM(stream) \
+	for (lb_on_stream lb_on_stream_ __attribute__((cleanup(lb_on_stream_end))) = \
+	     lb_on_stream_begin(stream), *lb_once_ = &lb_on_stream_; lb_once_; lb_once_ = NULL)
+
+/* lb_async_eval(x, y, …): queues the evaluation of all, each on its own stream, which holds them
+ * until then. Waits only while 32 jobs are queued on such a stream. False if that fails. */
+#define lb_async_eval(...) lb_async_eval_n( \
+	(int)(sizeof((lb_tensor *[]){__VA_ARGS__}) / sizeof(lb_tensor *)), (lb_tensor *[]){__VA_ARGS__})
+LB_API bool lb_async_eval_n(int n, lb_tensor *const *xs);
+
+/* A point in a stream: done when all that was queued on it before has ended. */
+typedef struct lb_event { lb_stream stream; uint64_t job; } lb_event;
+LB_API lb_event lb_event_record(lb_stream stream);
+LB_API bool lb_event_is_done(lb_event event);
+/* Waits. False, with the error, if something queued before has failed and no call has said so. */
+LB_API bool lb_event_wait(lb_event event);
+/* The same for all that is queued on the stream now, and on every stream. */
+LB_API bool lb_synchronize(lb_stream stream);
+LB_API bool lb_synchronize_all(void);
 
 /* ---- values: these evaluate what is not ready (an implicit evaluation) ---- */
 
@@ -438,6 +659,12 @@ LB_API lb_tensor *lb_file_get_at(lb_file *file, int64_t i);
  * that lb_file_get() does not know, too. */
 LB_API lb_tensor *lb_file_get_raw(lb_file *file, const char *name);
 
+/* The same for lb_quantized_matmul(), with the values that lb_file_get() has: GGUF's Q4_0, Q4_1,
+ * Q8_0, Q4_K (affine, groups of 32) and MXFP4, rearranged in memory at once. For a tensor that is
+ * stored otherwise ret->w is NULL, and lb_file_get() is the way. False, with an error, if there
+ * is no such tensor, or no memory. */
+LB_API bool lb_file_get_quantized(lb_file *file, const char *name, lb_quantized *ret, lb_quant *how);
+
 /* What safetensors and GGUF files say of themselves. */
 LB_API int64_t lb_file_metadata_count(const lb_file *file);
 LB_API const char *lb_file_metadata_key(const lb_file *file, int64_t i);
@@ -457,6 +684,10 @@ LB_API lb_tensor *lb_load_npy(const char *path);
 LB_API bool lb_save_npy(const char *path, lb_tensor *x);
 LB_API bool lb_save_npz(const char *path, int n, const char *const *names, lb_tensor *const *xs);
 LB_API bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_tensor *const *xs);
+/* The same, and what the file says of itself: n_metadata keys and values, in UTF-8. */
+LB_API bool lb_save_safetensors_with(const char *path, int n, const char *const *names,
+				     lb_tensor *const *xs, int n_metadata, const char *const *keys,
+				     const char *const *values);
 
 /* How elements lie in bytes that are no array of a dtype: in either byte order, unaligned, or
  * in ggml's blocks. The numbers are part of the symbol table's meaning. */

@@ -34,13 +34,16 @@
 
 enum {
 	LB_ABI_MAJOR = 1, /* another major is refused by name */
-	LB_ABI_MINOR = 0, /* grows with each added field */
+	LB_ABI_MINOR = 1, /* grows with each added field */
 	LB_NOTE_ROOT = 1, /* note type */
 	LB_INLINE_INPUTS = 3,
 	LB_PARAMS = 4,
 	LB_TIERS = 28, /* a slab directory's length */
 	LB_NAME_MAX = 255,
 	LB_STACK_MAX = 64,
+	LB_EVENT_ARGS = 5,
+	LB_FLIGHT_TEXTS = 64, /* the last error messages that events point to */
+	LB_FLIGHT_TEXT_BYTES = 256,
 };
 
 enum lb_state {
@@ -53,6 +56,8 @@ enum lb_state {
 enum lb_tensor_flag {
 	LB_FLAG_WEAK = 1 << 0,     /* a weak scalar: takes the other operand's dtype */
 	LB_FLAG_DETACHED = 1 << 1, /* `inputs` holds ids, not addresses */
+	LB_FLAG_QUEUED = 1 << 2,   /* a job of its stream is to compute it */
+	LB_FLAG_FAILED = 1 << 3,   /* one has failed to, and nobody may have heard yet */
 };
 
 /* Bits that a debugger may set in a tensor's `watch`, or in the root's `watch_all`,
@@ -124,6 +129,19 @@ enum lb_buffer_flag {
 	X(uint64_t, started_ns, 1, "CLOCK_MONOTONIC when it began") \
 	X(uint64_t, waits_for, 1, "number of the evaluation it waits for; 0 if it does not")
 
+/* One stream that has been used: a queue of jobs, and the thread that works on it. */
+#define LB_STREAM_FIELDS(X) \
+	X(uint32_t, seq, 1, "odd while the record changes") \
+	X(uint32_t, generation, 1, "how often the slot has been used") \
+	X(uint64_t, id, 1, "number of the stream; 0 is the default one") \
+	X(uint64_t, name, 1, "address of a NUL-terminated name; 0 without") \
+	X(uint64_t, thread, 1, "kernel thread id of its worker; 0 without") \
+	X(uint64_t, queued, 1, "jobs that wait, for their turn or for another stream") \
+	X(uint64_t, done, 1, "jobs that have ended") \
+	X(uint64_t, failed, 1, "of those, the ones with a tensor that could not be computed") \
+	X(uint64_t, eval, 1, "number of the job, and of its evaluation, that runs; 0 when idle") \
+	X(uint64_t, error, 1, "address of the last failure's message; 0 without")
+
 /* Declares a field of a record: LB_TENSOR_FIELDS(LB_RECORD_FIELD) inside a struct. A scalar
  * is an array of one in memory, but not in C. */
 #define LB_RECORD_FIELD(type, name, count, meaning) LB_RECORD_FIELD_##count(type, name)
@@ -176,7 +194,7 @@ struct lb_slab_directory {
 	uint64_t tiers[LB_TIERS];
 };
 
-enum lb_kind { LB_KIND_TENSOR, LB_KIND_BUFFER, LB_KIND_THREAD, LB_KINDS };
+enum lb_kind { LB_KIND_TENSOR, LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_STREAM, LB_KINDS };
 
 /* How an element of a dtype is stored. `kind` is 'b' bool, 'u', 'i', 'f', 'c'. */
 struct lb_dtype_info {
@@ -190,7 +208,7 @@ struct lb_dtype_info {
 enum lb_op_class {
 	LB_CLASS_LEAF, LB_CLASS_CREATE, LB_CLASS_UNARY, LB_CLASS_BINARY, LB_CLASS_TERNARY,
 	LB_CLASS_VIEW, LB_CLASS_COPY, LB_CLASS_REDUCE, LB_CLASS_SOFTMAX, LB_CLASS_MATMUL,
-	LB_CLASS_CONCATENATE, LB_CLASS_GATHER, LB_CLASS_KERNEL, LB_CLASS_QUANT,
+	LB_CLASS_CONCATENATE, LB_CLASS_GATHER, LB_CLASS_KERNEL, LB_CLASS_QUANT, LB_CLASS_UPDATE,
 	LB_CLASSES,
 };
 
@@ -198,6 +216,25 @@ struct lb_op_info {
 	char name[20];
 	uint8_t op_class;
 	uint8_t pad[3];
+};
+
+/* One event of the flight recorder, a ring of them: the event with number n lies in slot n modulo
+ * the capacity. Another number there: it is being written, or was overwritten; skip it. */
+struct lb_flight_event {
+	uint64_t number;  /* from 1; written last */
+	uint64_t time_ns; /* CLOCK_MONOTONIC when its thread last looked */
+	uint32_t thread;  /* kernel thread id */
+	uint32_t kind;    /* index into the event kinds */
+	uint64_t args[LB_EVENT_ARGS];
+};
+
+/* A kind of event: a probe of the same name. `args` names the arguments: "(id, tensor)". The
+ * message of an `error` is believed while fewer than LB_FLIGHT_TEXTS errors follow. */
+struct lb_event_info {
+	char name[24];
+	char args[64];
+	uint32_t n_args;
+	uint32_t pad;
 };
 
 /* Fields of the root, described by name like those of a record. Everything up to
@@ -230,12 +267,19 @@ struct lb_symtab {
 	uint32_t strided;       /* what raw access to a strided view does: 0 nothing, 1 warn, 2 stop */
 	uint32_t reserved;
 	struct lb_slab_directory kinds[LB_KINDS];
+	uint64_t event_kinds;   /* address of struct lb_event_info[n_event_kinds] */
+	uint32_t n_event_kinds;
+	uint32_t event_size;    /* of struct lb_flight_event */
+	uint64_t flight;        /* address of the ring; 0 when nothing is recorded */
+	uint64_t flight_capacity; /* events; a power of two */
+	uint64_t flight_used;   /* number of the newest event */
 };
 
 #define LB_ROOT_FIELDS(X) \
 	X(version) X(pid) X(rank) X(dtypes) X(ops) X(n_dtypes) X(n_ops) X(counters) \
 	X(counter_names) X(n_counters) X(max_rank) X(stacks) X(stack_words) X(last_id) \
-	X(last_eval) X(want_stack) X(watch_all) X(strided) X(kinds)
+	X(last_eval) X(want_stack) X(watch_all) X(strided) X(kinds) \
+	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used)
 
 /* The bytes behind the JIT entry: an ELF64 header that any gdb accepts as an
  * (empty) object, then the address of the root. */

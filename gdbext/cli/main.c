@@ -228,6 +228,8 @@ int main(int argc, char **argv)
 	static struct request request = { .limits = { 4LL << 30, 600 } };
 	int status = LBX_EXIT_FAILED;
 
+	if (out.colour)
+		out.colours = lbx_terminal_colours();
 	/* no downloads of debug information: an answer must not wait for a network */
 	unsetenv("DEBUGINFOD_URLS");
 	request.out = &out;

@@ -1,17 +1,21 @@
 #include "inspect/at.h"
 #include "inspect/command.h"
 #include "inspect/diff.h"
+#include "inspect/events.h"
 #include "inspect/freed.h"
+#include "inspect/image.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
 #include "inspect/owner.h"
 #include "inspect/peek.h"
+#include "inspect/plot.h"
 #include "inspect/print.h"
 #include "inspect/report.h"
 #include "inspect/set.h"
 #include "inspect/stats.h"
 #include "inspect/status.h"
 #include "inspect/threads.h"
+#include "inspect/tree.h"
 
 #define T_HELP \
 	"T is a name, #id, or an expression of the program that yields an lb_tensor *; a name\n" \
@@ -104,6 +108,78 @@ const struct lbx_command lbx_commands[] = {
 		.run = lbx_run_peek,
 	},
 	{
+		.name = "image",
+		.arguments = "T[slice]",
+		.summary = "draw a tensor as a picture or a heat map, here or as PNG",
+		.help = "Two axes are a heat map, in the colours of viridis from the smallest to the\n"
+			"largest value; a third of 1, 3 or 4 channels, first or last, is grey, RGB or RGBA.\n"
+			"NaN and Inf are magenta. Large ones are averaged to fit. A lazy tensor is replayed.\n"
+			SLICE_HELP "\n"
+			"Example: image latents[0, 2] --range=-3,3 --out latents.png",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "out", "FILE", "write a PNG file" },
+			{ "range", "LOW,HIGH", "values of the darkest and the brightest colour" },
+			{ "channels", "WHERE", "first, last or none" },
+			{ "width", "N", "columns to use (default: the terminal's)" },
+			{ "rows", "N", "lines to use (default 48)" },
+		},
+		.run = lbx_run_image,
+	},
+	{
+		.name = "plot",
+		.arguments = "T[slice]",
+		.summary = "plot a tensor's elements as a line",
+		.help = "In row-major order. Where there are more than dots, a dot's column reaches from\n"
+			"the smallest to the largest of its elements. A lazy tensor is replayed.\n"
+			SLICE_HELP "\n"
+			"Example: plot losses",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "width", "N", "columns to use (default: the terminal's)" },
+			{ "rows", "N", "lines to use (default 12)" },
+		},
+		.run = lbx_run_plot,
+	},
+	{
+		.name = "hist",
+		.arguments = "T[slice]",
+		.summary = "draw a histogram of a tensor's values",
+		.help = "Of the finite values, between the smallest and the largest. A lazy tensor is\n"
+			"replayed.\n" SLICE_HELP "\n"
+			"Example: hist layers.0.weight --bins 40",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "bins", "N", "equal parts of the range (default 20)" },
+		},
+		.run = lbx_run_hist,
+	},
+	{
+		.name = "graph",
+		.arguments = "T",
+		.summary = "show the graph behind a tensor: what it is computed from",
+		.help = "A tree of the operations that are not yet computed, down to the ready tensors;\n"
+			"each tensor once, with the place that made it.\n" T_HELP "\n"
+			"Example: graph loss --depth 3",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "depth", "N", "follow inputs N deep (default 8, files and JSON all)" },
+			{ "limit", "N", "show N lines (default 200), or write N tensors (10000)" },
+			{ "history", NULL, "go on behind ready tensors, where their inputs are left" },
+			{ "dot", "FILE", "write it for Graphviz" },
+			{ "png", "FILE", "draw it by Graphviz's dot" },
+		},
+		.run = lbx_run_graph,
+	},
+	{
 		.name = "at",
 		.arguments = "ADDRESS",
 		.summary = "tell which tensors an address belongs to",
@@ -117,6 +193,25 @@ const struct lbx_command lbx_commands[] = {
 			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
 		},
 		.run = lbx_run_at,
+	},
+	{
+		.name = "events",
+		.arguments = "[GLOB]",
+		.summary = "show what happened last: the flight recorder",
+		.help = "The runtime keeps its last events in a ring: evaluations, operations,\n"
+			"allocations, misuse, NaN, errors. GLOB selects by name, as in 'eval_*'; the\n"
+			"README lists the names. A time is when the event's thread last read a clock:\n"
+			"at the start of its evaluation, and after each long operation.\n"
+			"LAZYBONES_EVENTS=N in the program's environment sizes the ring; 0: none.\n"
+			"Example: events op_done --tensor '#12'",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "last", "N", "show the last N (default 30, JSON all); 0: all" },
+			{ "thread", "TID", "only those of one thread" },
+			{ "tensor", "#ID", "only those about one tensor" },
+		},
+		.run = lbx_run_events,
 	},
 	{
 		.name = "diff",

@@ -3,14 +3,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "inspect/address_map.h"
 
-/* From a record's address to its node; open addressing. */
-struct entry {
-	uint64_t address;
-	uint32_t index;
-};
-
-enum { FIRST_SLOTS = 1024, NOT_YET = UINT32_MAX };
+enum { NOT_YET = UINT32_MAX };
 
 struct frame {
 	uint32_t node;
@@ -22,8 +17,7 @@ struct walk {
 	struct lbx_tensors *tensors;
 	struct lbx_graph *graph;
 	uint32_t max_nodes;
-	struct entry *slots;
-	uint32_t n_slots;
+	struct lbx_address_map known; /* to indices of nodes */
 	bool *done; /* by node: all its inputs are in the order */
 	uint64_t done_capacity;
 	struct frame *stack;
@@ -41,32 +35,6 @@ static bool grow(void **list, uint64_t n, uint64_t *capacity, size_t size)
 		return lb_fail("out of memory for a graph of %llu nodes", (unsigned long long)n);
 	*list = bigger;
 	*capacity = wanted;
-	return true;
-}
-
-static struct entry *slot_of(struct entry *slots, uint32_t n_slots, uint64_t address)
-{
-	uint32_t i = (uint32_t)((address >> 4) * 0x9e3779b97f4a7c15ULL >> 40) & (n_slots - 1);
-	while (slots[i].address && slots[i].address != address)
-		i = (i + 1) & (n_slots - 1);
-	return &slots[i];
-}
-
-static bool make_room(struct walk *w)
-{
-	if (w->graph->n * 2 < w->n_slots)
-		return true;
-	uint32_t n = w->n_slots ? w->n_slots * 2 : FIRST_SLOTS;
-	struct entry *slots = calloc(n, sizeof *slots);
-	if (!slots)
-		return lb_fail("out of memory for a graph of %u nodes", w->graph->n);
-	for (uint32_t i = 0; i < w->n_slots; i++) {
-		if (w->slots[i].address)
-			*slot_of(slots, n, w->slots[i].address) = w->slots[i];
-	}
-	free(w->slots);
-	w->slots = slots;
-	w->n_slots = n;
 	return true;
 }
 
@@ -104,7 +72,7 @@ static bool push(struct walk *w, const struct lbx_tensor *t)
 	if (g->n == w->max_nodes)
 		return lb_fail("the graph has more than %u nodes", w->max_nodes);
 	uint64_t capacity = g->capacity, order_capacity = g->capacity;
-	if (!check_tensor(t) || !make_room(w) ||
+	if (!check_tensor(t) ||
 	    !grow((void **)&g->nodes, g->n, &capacity, sizeof *g->nodes) ||
 	    !grow((void **)&g->order, g->n, &order_capacity, sizeof *g->order) ||
 	    !grow((void **)&w->done, g->n, &w->done_capacity, sizeof *w->done) ||
@@ -117,7 +85,6 @@ static bool push(struct walk *w, const struct lbx_tensor *t)
 	node->first_input = g->n_inputs;
 	if (!node->is_leaf && !reserve_inputs(g, t->n_inputs))
 		return false;
-	*slot_of(w->slots, w->n_slots, t->address) = (struct entry){ t->address, g->n };
 	w->done[g->n] = false;
 	w->stack[w->depth++] = (struct frame){ g->n++, 0 };
 	return g->n % 4096 != 0 || lbx_progress(w->context->out, "reading the graph", g->n, 0);
@@ -137,18 +104,23 @@ static bool descend(struct walk *w)
 			       node->tensor.op);
 		return false;
 	}
-	struct entry *known = slot_of(w->slots, w->n_slots, input.address);
-	uint64_t place = node->first_input + i;
-	if (known->address && !w->done[known->index])
+	bool is_new;
+	struct lbx_address_entry *known = lbx_address_map_at(&w->known, input.address, &is_new);
+	if (!known)
+		return false;
+	if (!is_new && !w->done[known->value])
 		return lb_fail("the graph leads from #%llu back to itself: its records are damaged",
 			       (unsigned long long)input.id);
-	w->graph->inputs[place] = known->address ? known->index : w->graph->n;
-	return known->address || push(w, &input);
+	if (is_new)
+		known->value = w->graph->n;
+	w->graph->inputs[node->first_input + i] = known->value;
+	return !is_new || push(w, &input);
 }
 
 static bool walk(struct walk *w, const struct lbx_tensor *t)
 {
-	if (!push(w, t))
+	bool is_new;
+	if (!lbx_address_map_at(&w->known, t->address, &is_new) || !push(w, t))
 		return false;
 	while (w->depth) {
 		const struct frame *frame = &w->stack[w->depth - 1];
@@ -175,7 +147,7 @@ bool lbx_graph_collect(struct lbx_context *context, const struct lbx_tensor *t, 
 	struct walk w = { .context = context, .tensors = lbx_table_tensors(table), .graph = ret,
 			  .max_nodes = max_nodes };
 	bool ok = walk(&w, t);
-	free(w.slots);
+	lbx_address_map_deinit(&w.known);
 	free(w.done);
 	free(w.stack);
 	if (!ok)

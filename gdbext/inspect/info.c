@@ -24,11 +24,19 @@ static void warn(struct lbx_out *out, const char *text)
 	lbx_printf(out, " %s\n", text);
 }
 
-static void buffer_flags(uint32_t flags, char *ret, size_t size)
+/* Bytes of a file cost the program no memory of its own: they have no capacity. */
+static bool is_file(const struct lbx_tensor *t)
 {
-	snprintf(ret, size, "%s%s%s", flags & LB_BUFFER_FOREIGN ? ", the program's own memory" : "",
-		 flags & LB_BUFFER_MAPPED ? ", mapped" : "",
-		 flags & LB_BUFFER_CACHED ? ", cached" : "");
+	return (t->buffer_flags & LB_BUFFER_FOREIGN) && t->buffer_capacity == 0 &&
+	       t->buffer_bytes > 0;
+}
+
+static void buffer_flags(const struct lbx_tensor *t, char *ret, size_t size)
+{
+	const char *foreign = is_file(t) ? ", a mapped file" : ", the program's own memory";
+	snprintf(ret, size, "%s%s%s", t->buffer_flags & LB_BUFFER_FOREIGN ? foreign : "",
+		 t->buffer_flags & LB_BUFFER_MAPPED ? ", mapped" : "",
+		 t->buffer_flags & LB_BUFFER_CACHED ? ", cached" : "");
 }
 
 static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
@@ -64,7 +72,7 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 		lbx_printf(out, "none\n");
 	} else {
 		lbx_format_bytes(t->buffer_bytes, bytes, sizeof bytes);
-		buffer_flags(t->buffer_flags, flags, sizeof flags);
+		buffer_flags(t, flags, sizeof flags);
 		lbx_printf(out, "#%" PRIu64 ", %s at ", t->buffer_id, bytes);
 		lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->data);
 		lbx_printf(out, ", used by %u tensor%s%s\n", t->buffer_refs,
@@ -127,6 +135,19 @@ static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
 			  "              use the strides, lb_data, or lb_contiguous");
 }
 
+static void print_stream(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	bool lazy = t->state == LB_STATE_LAZY;
+	const char *what = lazy && t->flags & LB_FLAG_QUEUED ? "queued on stream"
+			 : lazy && t->flags & LB_FLAG_FAILED ? "a job failed to compute it, on stream"
+			 : NULL;
+
+	if (!what && t->stream == 0)
+		return;
+	field(out, "stream");
+	lbx_printf(out, "%s%s%u\n", what ? what : "", what ? " " : "", t->stream);
+}
+
 static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const struct lbx_tensor *t)
 {
 	char shape[192], bytes[32], pending_text[256];
@@ -158,6 +179,7 @@ static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const s
 		lbx_printf(out, " in %.3g us", (double)t->eval_ns / 1e3);
 	lbx_printf(out, "%s\n", t->flags & LB_FLAG_WEAK ? ", a weak scalar" : "");
 	print_inputs(out, tensors, t);
+	print_stream(out, t);
 	if (t->state != LB_STATE_READY) {
 		lbx_pending(tensors, t, &pending);
 		lbx_describe_pending(&pending, pending_text, sizeof pending_text);
@@ -199,11 +221,11 @@ static json_t *json_info(struct lbx_tensors *tensors, const struct lbx_tensor *t
 	struct lbx_pending p;
 
 	if (t->data)
-		json_object_set_new(o, "buffer", json_pack("{s:I,s:o,s:I,s:i,s:b,s:b}", "id",
+		json_object_set_new(o, "buffer", json_pack("{s:I,s:o,s:I,s:i,s:b,s:b,s:b}", "id",
 			(json_int_t)t->buffer_id, "data", lbx_json_address(t->data), "nbytes",
 			(json_int_t)t->buffer_bytes, "tensors", (int)t->buffer_refs, "foreign",
 			!!(t->buffer_flags & LB_BUFFER_FOREIGN), "mapped",
-			!!(t->buffer_flags & LB_BUFFER_MAPPED)));
+			!!(t->buffer_flags & LB_BUFFER_MAPPED), "file", is_file(t)));
 	else
 		json_object_set_new(o, "buffer", json_null());
 	json_object_set_new(o, "in_bounds", t->state == LB_STATE_READY ?
@@ -212,6 +234,9 @@ static json_t *json_info(struct lbx_tensors *tensors, const struct lbx_tensor *t
 	json_object_set_new(o, "scope_references", json_integer(t->scope_refs));
 	json_object_set_new(o, "evaluation", json_integer((json_int_t)t->eval));
 	json_object_set_new(o, "eval_ns", json_integer((json_int_t)t->eval_ns));
+	json_object_set_new(o, "stream", json_integer(t->stream));
+	json_object_set_new(o, "queued", json_boolean(t->state == LB_STATE_LAZY &&
+						      t->flags & LB_FLAG_QUEUED));
 	json_object_set_new(o, "weak", json_boolean(t->flags & LB_FLAG_WEAK));
 	if (t->state != LB_STATE_READY) {
 		lbx_pending(tensors, t, &p);

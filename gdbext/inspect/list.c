@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "inspect/describe.h"
 #include "inspect/format.h"
+#include "inspect/idset.h"
 
 enum { DEFAULT_LIMIT = 50, MEASURED = 1000, COLUMNS = 7, CELL = LB_NAME_MAX + 1 };
 
@@ -30,7 +31,8 @@ struct list {
 	struct row *rows;
 	size_t n, room;
 	uint64_t bad, seen, by_state[LB_STATE_READY + 1];
-	int64_t ready_bytes, lazy_bytes;
+	int64_t ready_bytes, lazy_bytes; /* of the buffers, each once; of what is no view */
+	struct lbx_idset buffers;        /* those of several tensors */
 };
 
 static int find_word(const char *const *words, int n, const char *word)
@@ -114,11 +116,14 @@ static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t
 	if (list->sort == BY_NAME && !(row->name = strdup(t->name)))
 		return lb_fail("out of memory for a list of %zu tensors", list->n);
 	list->by_state[t->state]++;
-	/* a view has no bytes of its own */
-	if (t->op_class != LB_CLASS_VIEW) {
-		int64_t *sum = t->state == LB_STATE_READY ? &list->ready_bytes : &list->lazy_bytes;
-		*sum = capped_sum(*sum, bytes);
-	}
+	bool counts = t->state == LB_STATE_READY ? t->buffer_id != 0 : t->op_class != LB_CLASS_VIEW;
+	if (t->buffer_id && t->buffer_refs != 1 &&
+	    !lbx_idset_add(&list->buffers, t->buffer_id, &counts))
+		return false;
+	if (counts && t->state == LB_STATE_READY)
+		list->ready_bytes = capped_sum(list->ready_bytes, t->buffer_bytes);
+	else if (counts)
+		list->lazy_bytes = capped_sum(list->lazy_bytes, bytes);
 	return true;
 }
 
@@ -330,5 +335,6 @@ bool lbx_run_list(struct lbx_context *context, const struct lbx_args *args)
 	for (size_t i = 0; i < list.n && list.sort == BY_NAME; i++)
 		free(list.rows[i].name);
 	free(list.rows);
+	lbx_idset_deinit(&list.buffers);
 	return done;
 }

@@ -72,6 +72,15 @@ static void dump(struct lbx_out *out, json_t *value)
 	json_decref(value);
 }
 
+int lbx_terminal_colours(void)
+{
+	const char *colorterm = getenv("COLORTERM"), *term = getenv("TERM");
+
+	if (colorterm && (strcmp(colorterm, "truecolor") == 0 || strcmp(colorterm, "24bit") == 0))
+		return 1 << 24;
+	return term && strstr(term, "256color") ? 256 : 0;
+}
+
 void lbx_json(struct lbx_out *out, json_t *document)
 {
 	dump(out, document);

@@ -13,6 +13,7 @@ enum lbx_style { LBX_PLAIN, LBX_NAME, LBX_ADDRESS, LBX_FILE, LBX_TITLE, LBX_WARN
 struct lbx_out {
 	bool json;
 	bool colour;
+	int colours; /* for pictures: 0, 256, or 1 << 24 */
 	int width; /* columns */
 	void *context;
 	void (*write)(struct lbx_out *out, const char *text, size_t n);
@@ -26,6 +27,8 @@ struct lbx_out {
 void lbx_printf(struct lbx_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* How many colours the terminal says it has, by COLORTERM and TERM. */
+int lbx_terminal_colours(void);
 /* Writes one document and a newline, and releases it. NaN and Inf must be given as
  * lbx_json_double() makes them: JSON has no such numbers. */
 void lbx_json(struct lbx_out *out, json_t *document);

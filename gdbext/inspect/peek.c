@@ -7,38 +7,50 @@
 #include "inspect/select.h"
 #include "inspect/value.h"
 
-static bool show(struct lbx_context *context, const struct lbx_args *args,
-		 const struct lbx_selection *s, struct lbx_array *array, const char *note)
+bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *s, struct lbx_sight *ret)
 {
+	*ret = (struct lbx_sight){ .replayed = { .map = NULL } };
+	bool ready = s->tensor.state == LB_STATE_READY;
+	bool ok = ready ? lbx_array_of_tensor(context->target, &s->tensor, &ret->array)
+			: lbx_replay(context, &s->tensor, &ret->replayed);
+	if (ok && !ready) {
+		ret->array = ret->replayed.array;
+		snprintf(ret->note, sizeof ret->note, "replayed outside the program (%u node%s)",
+			 ret->replayed.n_nodes, ret->replayed.n_nodes == 1 ? "" : "s");
+	}
+	if (ok && lbx_slice_apply(&s->slice, &ret->array))
+		return true;
+	lbx_sight_end(ret);
+	return false;
+}
+
+void lbx_sight_end(struct lbx_sight *sight)
+{
+	lbx_replay_release(&sight->replayed);
+}
+
+static bool show(struct lbx_context *context, const struct lbx_args *args,
+		 const struct lbx_selection *s, const struct lbx_sight *sight)
+{
+	const char *note = sight->note[0] ? sight->note : "evaluated by the program";
 	struct lbx_format_options options;
 	int64_t first = 8;
 
-	if (!lbx_slice_apply(&s->slice, array))
-		return false;
 	if (lbx_args_option(args, "stats"))
 		return lbx_args_int(args, "first", 0, 1 << 20, &first) &&
-		       lbx_print_stats(context, s, array, first, note);
+		       lbx_print_stats(context, s, &sight->array, first, note);
 	return lbx_print_options(context, args, &options) &&
-	       lbx_print_value(context, s, array, &options, note);
+	       lbx_print_value(context, s, &sight->array, &options, note);
 }
 
 bool lbx_run_peek(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_selection s;
-	struct lbx_array array;
-	struct lbx_replayed replayed;
-	char note[96];
+	struct lbx_sight sight;
 
-	if (!lbx_select(context, args->v[0], &s))
+	if (!lbx_select(context, args->v[0], &s) || !lbx_sight_begin(context, &s, &sight))
 		return false;
-	if (s.tensor.state == LB_STATE_READY)
-		return lbx_array_of_tensor(context->target, &s.tensor, &array) &&
-		       show(context, args, &s, &array, "evaluated by the program");
-	if (!lbx_replay(context, &s.tensor, &replayed))
-		return false;
-	snprintf(note, sizeof note, "replayed outside the program (%u node%s)", replayed.n_nodes,
-		 replayed.n_nodes == 1 ? "" : "s");
-	bool done = show(context, args, &s, &replayed.array, note);
-	lbx_replay_release(&replayed);
+	bool done = show(context, args, &s, &sight);
+	lbx_sight_end(&sight);
 	return done;
 }

@@ -3,25 +3,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/address_map.h"
 #include "inspect/describe.h"
 
-enum { MAX_NODES = 1 << 16, MAX_EDGES = 1 << 20, SET_SIZE = MAX_NODES * 4 };
-
-/* Addresses that have been met: open addressing, never more than half full. */
-static bool insert(uint64_t *set, uint64_t key)
-{
-	uint64_t i = (key * 0x9e3779b97f4a7c15ULL) >> 32;
-
-	for (;; i++) {
-		uint64_t *place = &set[i & (SET_SIZE - 1)];
-		if (*place == key)
-			return false;
-		if (*place == 0) {
-			*place = key;
-			return true;
-		}
-	}
-}
+enum { MAX_NODES = 1 << 16, MAX_EDGES = 1 << 20 };
 
 static void meet(const struct lbx_tensor *t, struct lbx_pending *ret)
 {
@@ -37,18 +22,16 @@ static void meet(const struct lbx_tensor *t, struct lbx_pending *ret)
 
 void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_pending *ret)
 {
-	uint64_t *set = calloc(SET_SIZE, sizeof *set);
+	struct lbx_address_map known = { 0 };
 	uint64_t *stack = malloc(MAX_NODES * sizeof *stack);
+	bool is_new;
 	struct lbx_tensor node, input;
 	int64_t n = 0, met = 1, edges = 0;
 
 	memset(ret, 0, sizeof *ret);
-	ret->capped = true;
-	if (!set || !stack || t->address == 0)
-		goto out;
-	ret->capped = false;
+	if (!stack || t->address == 0 || !lbx_address_map_at(&known, t->address, &is_new))
+		goto out_of_memory;
 	meet(t, ret);
-	insert(set, t->address);
 	if (t->state != LB_STATE_READY)
 		stack[n++] = t->address;
 	while (n > 0) {
@@ -73,7 +56,9 @@ void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct
 				met++;
 				continue;
 			}
-			if (!insert(set, input.address))
+			if (!lbx_address_map_at(&known, input.address, &is_new))
+				goto out_of_memory;
+			if (!is_new)
 				continue;
 			met++;
 			meet(&input, ret);
@@ -81,8 +66,12 @@ void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct
 				stack[n++] = input.address;
 		}
 	}
+	goto out;
+out_of_memory:
+	ret->capped = true;
+	lb_clear_error();
 out:
-	free(set);
+	lbx_address_map_deinit(&known);
 	free(stack);
 }
 

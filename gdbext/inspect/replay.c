@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "inspect/graph.h"
-#include "inspect/worker.h"
+#include "inspect/replayer.h"
 #include "replay/wire.h"
 
 enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20 };
@@ -117,7 +117,7 @@ static bool place(struct writer *w, uint32_t i, struct lbx_wire_node *to, uint64
 		    !read_leaf(w, t, to->data_at, to->data_bytes, w->lows[i]))
 			return false;
 		*leaves_end += to->data_bytes;
-	} else if (t->op_class == LB_CLASS_VIEW && t->n_inputs == 1) {
+	} else if (t->op_class == LB_CLASS_VIEW && t->n_inputs >= 1) {
 		w->lows[i] = w->lows[w->positions[g->inputs[from->first_input]]];
 	}
 	if (t->size == 0)
@@ -230,7 +230,7 @@ static bool run(struct writer *w, int fd, const struct lbx_tensor *t, struct lbx
 		return lb_fail("no room to map %llu bytes", (unsigned long long)w->layout.total);
 	}
 	return write_graph(w) &&
-		lbx_worker_run(w->context->out, fd, w->context->settings->replay_seconds) &&
+		lbx_replayer_run(w->context->out, fd, w->context->settings->replay_seconds) &&
 		take_result(w, fd, t, ret);
 }
 

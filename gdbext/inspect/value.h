@@ -4,11 +4,21 @@
 #define LBX_VALUE_H
 
 #include "inspect/format.h"
+#include "inspect/replay.h"
 #include "inspect/select.h"
 
 /* The selected elements. Fails for a tensor without a value, telling what peek would do. */
 bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *selection,
 		  struct lbx_array *ret);
+/* The selected elements, of a lazy tensor replayed outside the program. `note` tells so. */
+struct lbx_sight {
+	struct lbx_array array; /* valid until lbx_sight_end() */
+	struct lbx_replayed replayed;
+	char note[96];
+};
+bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *selection,
+		     struct lbx_sight *ret);
+void lbx_sight_end(struct lbx_sight *sight);
 /* The options --full, --edge and --precision over the settings. */
 bool lbx_print_options(const struct lbx_context *context, const struct lbx_args *args,
 		       struct lbx_format_options *ret);

@@ -65,7 +65,7 @@
 #include "plugin/text.h"
 
 enum {
-	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD, LANGUAGE_FD,
+	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD, LANGUAGE_FD, STYLE_FD,
 	LINE_SIZE = 4096,
 	ANSWERS_SIZE = 4 << 20, /* bytes of gdb's output that are read */
 	MAX_QUESTIONS = 1024,
@@ -125,6 +125,7 @@ static struct {
 	int n_questions;
 	bool waits;
 	char language[32];
+	bool styled;
 	char level[16]; /* of the selected frame; "" before it is known */
 } bridge;
 
@@ -161,13 +162,14 @@ bool lbx_bridge_open(void (*run)(const char *line))
 		return true;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	wide = limit;
-	if (wide.rlim_cur <= LANGUAGE_FD)
+	if (wide.rlim_cur <= STYLE_FD)
 		wide.rlim_cur = wide.rlim_max < 1024 ? wide.rlim_max : 1024;
 	setrlimit(RLIMIT_NOFILE, &wide);
 	ok = open_memory_at("lazybones-request", REQUEST_FD) &&
 	     open_memory_at("lazybones-response", RESPONSE_FD) &&
 	     open_memory_at("lazybones-question", QUESTION_FD) &&
-	     open_memory_at("lazybones-language", LANGUAGE_FD);
+	     open_memory_at("lazybones-language", LANGUAGE_FD) &&
+	     open_memory_at("lazybones-style", STYLE_FD);
 	setrlimit(RLIMIT_NOFILE, &limit);
 	bridge.run = run;
 	bridge.open = ok;
@@ -201,6 +203,11 @@ bool lbx_bridge_offer(const char *script, size_t n)
 const char *lbx_bridge_language(void)
 {
 	return bridge.language;
+}
+
+bool lbx_bridge_styled(void)
+{
+	return bridge.styled;
 }
 
 lbx_bridge_read *lbx_bridge_reader(void)
@@ -429,6 +436,9 @@ static bool take_request(void)
 	bridge.language[n > 0 ? n : 0] = '\0';
 	if (n <= 0)
 		strcpy(bridge.language, "auto");
+	char style[4] = "";
+	n = pread(STYLE_FD, style, sizeof(style) - 1, 0);
+	bridge.styled = n > 0 && strncmp(style, "on", 2) == 0;
 	return true;
 }
 

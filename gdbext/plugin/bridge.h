@@ -11,6 +11,7 @@
 #define LBX_RESPONSE_FILE "/proc/self/fd/901"
 #define LBX_QUESTION_FILE "/proc/self/fd/902"
 #define LBX_LANGUAGE_FILE "/proc/self/fd/903"
+#define LBX_STYLE_FILE    "/proc/self/fd/904"
 
 /* Reads the program's memory, as gdb's target_read does: 0 is failure. */
 typedef int lbx_bridge_read(unsigned long address, void *to, int n);
@@ -34,6 +35,8 @@ void lbx_bridge_serve(lbx_bridge_read *read);
 
 /* gdb's `language` setting as the user has it; while the command runs it is C. */
 const char *lbx_bridge_language(void);
+/* gdb's `style enabled` setting. */
+bool lbx_bridge_styled(void);
 /* Null when there is no program. */
 lbx_bridge_read *lbx_bridge_reader(void);
 /* Text for the user, through gdb's own streams. */

@@ -157,7 +157,9 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 void lbx_commands_run(const char *line)
 {
 	lbx_bridge_read *read = lbx_bridge_reader();
+	bool styled = lbx_bridge_styled() && isatty(STDOUT_FILENO);
 	struct lbx_out out = {
+		.colour = styled, .colours = styled ? lbx_terminal_colours() : 0,
 		.width = columns(), .write = write_echo, .set_int = set_int,
 		.set_double = set_double, .progress = progress,
 	};

@@ -31,6 +31,7 @@ static const char common[] =
 	"end\n"
 	"set $_lb_setting = \"remote exec-file\"\n"
 	"set $_lb_language = \"language\"\n"
+	"set $_lb_style = \"style enabled\"\n"
 	"set $_lb_logging = \"logging enabled\"\n"
 	"set $_lb_view = 0\n"
 	"set $_lb_silence = \"echo gdb did not look at a frame: is the thread running?\\\\n\\n\"\n"
@@ -40,6 +41,7 @@ static const char common[] =
 	/* in the user's language: no assignment, no comparison for equality */
 	"define _lb_begin\n"
 	"dump binary value " LBX_LANGUAGE_FILE " $_gdb_setting_str($_lb_language)\n"
+	"dump binary value " LBX_STYLE_FILE " $_gdb_setting_str($_lb_style)\n"
 	"if $_gdb_setting($_lb_logging)\n"
 	"with language c -- _lb_save\n"
 	"else\n"

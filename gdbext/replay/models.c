@@ -25,6 +25,41 @@ static lb_tensor *norm(int op, const struct lbx_wire_node *node, int n, lb_tenso
 	return lb_layer_norm(x[0], weight, bias, param_double(node, 0));
 }
 
+static lb_tensor *norm_grad(int op, const struct lbx_wire_node *node, int n, lb_tensor *const *x)
+{
+	lb_norm_grads grads = { 0 };
+	double eps = param_double(node, 0);
+	if (n == 2 || n == 3)
+		grads = op == LB_OP_RMS_NORM_GRAD ? lb_rms_norm_grad(x[0], x[2], x[1], eps)
+						  : lb_layer_norm_grad(x[0], x[2], x[1], eps);
+	lb_tensor *const parts[] = { grads.x, grads.weight, grads.bias };
+	if (node->params[1] >= 0 && node->params[1] < 3 && parts[node->params[1]])
+		return parts[node->params[1]];
+	lb_fail("%.20s: its inputs and parameters make no sense", node->op);
+	return NULL;
+}
+
+/* The parts are views of the node itself. */
+static lb_tensor *attention_grad(const struct lbx_wire_node *node, int n, lb_tensor *const *x)
+{
+	lb_attention_grads grads = { 0 };
+	if (n < 4)
+		lb_fail("%.20s: %d inputs make no sense", node->op, n);
+	else
+		grads = lb_attention_grad(x[0], x[1], x[2], param_double(node, 0), node->params[1] != 0, x[4], x[3]);
+	return grads.q ? lb_tensor_input(grads.q, 0) : NULL;
+}
+
+static lb_conv_options conv_options(const int64_t *params)
+{
+	return (lb_conv_options){
+		.stride = { lb_conv_param(params[0], 0), lb_conv_param(params[0], 1) },
+		.padding = { lb_conv_param(params[1], 0), lb_conv_param(params[1], 1) },
+		.dilation = { lb_conv_param(params[2], 0), lb_conv_param(params[2], 1) },
+		.groups = params[3],
+	};
+}
+
 static lb_tensor *pad(const struct lbx_wire_node *node, int n, lb_tensor *const *x)
 {
 	struct lb_tensor *t = NULL;
@@ -50,6 +85,11 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, lb_te
 	case LB_OP_LAYER_NORM:
 	case LB_OP_RMS_NORM:
 		return norm(op, node, n, x);
+	case LB_OP_LAYER_NORM_GRAD:
+	case LB_OP_RMS_NORM_GRAD:
+		return norm_grad(op, node, n, x);
+	case LB_OP_ATTENTION_GRAD:
+		return attention_grad(node, n, x);
 	case LB_OP_ROPE:
 		return lb_rope(x[0], dims, params[0] < 0,
 			       param_double(node, 1), param_double(node, 2), params[3]);
@@ -66,11 +106,11 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, lb_te
 	case LB_OP_CATEGORICAL:
 		return lb_categorical(x[0], (int)params[0], (lb_random_key){ (uint64_t)params[1] });
 	case LB_OP_CONV2D:
-		return lb_conv2d(x[0], x[1], (lb_conv_options){
-			.stride = { lb_conv_param(params[0], 0), lb_conv_param(params[0], 1) },
-			.padding = { lb_conv_param(params[1], 0), lb_conv_param(params[1], 1) },
-			.dilation = { lb_conv_param(params[2], 0), lb_conv_param(params[2], 1) },
-			.groups = params[3] });
+		return lb_conv2d(x[0], x[1], conv_options(params));
+	case LB_OP_CONV2D_INPUT_GRAD:
+		return lb_conv2d_input_grad((lb_list){ node->rank, node->shape }, x[0], x[1], conv_options(params));
+	case LB_OP_CONV2D_WEIGHT_GRAD:
+		return lb_conv2d_weight_grad(x[0], (lb_list){ node->rank, node->shape }, x[1], conv_options(params));
 	case LB_OP_PAD:
 		return pad(node, n, x);
 	default:

@@ -4,7 +4,7 @@
 
 #include "replay/rebuild.h"
 
-enum { LBX_MODEL_INPUTS = 4 };
+enum { LBX_MODEL_INPUTS = 5 };
 
 /* x has n inputs, and NULL after them. */
 lb_tensor *lbx_rebuild_model(int op, const struct lbx_wire_node *node, int n, lb_tensor *const *x);

@@ -7,6 +7,7 @@
 #include "graph/tensor.h"
 #include "kernels/kernels.h"
 #include "replay/models.h"
+#include "replay/updates.h"
 
 typedef lb_tensor *unary_fn(lb_tensor *);
 typedef lb_tensor *binary_fn(lb_tensor *, lb_tensor *);
@@ -196,8 +197,12 @@ static int inputs_needed(int op, int given)
 	case LB_CLASS_CONCATENATE:
 	case LB_CLASS_KERNEL:
 		return given;
+	case LB_CLASS_VIEW: /* the further inputs of `depends` come first, and that is all */
+		return op == LB_OP_DEPENDS && given > 1 ? given : 1;
 	case LB_CLASS_QUANT:
 		return quant_inputs_needed(op, given);
+	case LB_CLASS_UPDATE:
+		return op == LB_OP_SLICE_UPDATE || op == LB_OP_SLICE_ADD ? 2 : 3;
 	default:
 		return 1;
 	}
@@ -243,6 +248,8 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, struc
 		return lbx_rebuild_model(op, node, n, x);
 	case LB_CLASS_QUANT:
 		return quant(op, node, n, x);
+	case LB_CLASS_UPDATE:
+		return lbx_rebuild_update(op, node, x);
 	default:
 		lb_fail("%.20s: a replay cannot compute it", node->op);
 		return NULL;

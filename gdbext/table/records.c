@@ -91,21 +91,21 @@ static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_recor
 	ret->buffer_id = b.id[0];
 	ret->data = b.data[0];
 	ret->buffer_bytes = b.nbytes[0];
+	ret->buffer_capacity = b.capacity[0];
 	ret->buffer_flags = b.flags[0];
 	ret->buffer_refs = b.refs[0];
 	return true;
 }
 
-/* An unreadable or unprintable name is shown as far as it goes: it is only a name. */
-static void decode_name(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret)
+void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t size)
 {
-	ret->name[0] = '\0';
+	ret[0] = '\0';
 	if (address == 0)
 		return;
 	bool clean = lb_ok();
-	if (!lbx_cache_read_string(table->cache, address, ret->name, sizeof ret->name) && clean)
+	if (!lbx_cache_read_string(table->cache, address, ret, size) && clean)
 		lb_clear_error();
-	lbx_make_printable(ret->name);
+	lbx_make_printable(ret);
 }
 
 static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_tensor_record *r,
@@ -144,9 +144,9 @@ static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_t
 	ret->refs = (uint32_t)r->refs[0];
 	ret->scope_refs = (uint32_t)(r->refs[0] >> 32);
 	ret->buffer_id = ret->data = 0;
-	ret->buffer_bytes = 0;
+	ret->buffer_bytes = ret->buffer_capacity = 0;
 	ret->buffer_flags = ret->buffer_refs = 0;
-	decode_name(table, r->name[0], ret);
+	lbx_table_text(table, r->name[0], ret->name, sizeof ret->name);
 	return decode_buffer(table, r, ret);
 }
 #undef BAD

@@ -48,6 +48,14 @@ bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_te
 /* The threads that evaluate or have evaluated; returns how many were stored. */
 int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max);
 
+/* The streams that have been used, or were given a name; returns how many were stored. */
+struct lbx_stream {
+	uint64_t id, thread, queued, done, failed, eval;
+	char name[LB_NAME_MAX + 1]; /* "" without one */
+	char error[512];            /* the last failure's message; "" without one */
+};
+int lbx_table_streams(struct lbx_table *table, struct lbx_stream *ret, int max);
+
 /* The buffer that holds an address: by walking the buffers. False without error if none. */
 struct lbx_buffer {
 	uint64_t address, id, data, tensor;

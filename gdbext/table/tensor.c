@@ -1,29 +1,16 @@
 #include "table/tensor.h"
 
 #include "base/error.h"
-
-static const struct {
-	const char *name;
-	int bytes;
-} dtypes[LB_DTYPES] = {
-	[LB_BOOL] = { "bool", 1 },
-	[LB_U8] = { "uint8", 1 }, [LB_U16] = { "uint16", 2 },
-	[LB_U32] = { "uint32", 4 }, [LB_U64] = { "uint64", 8 },
-	[LB_I8] = { "int8", 1 }, [LB_I16] = { "int16", 2 },
-	[LB_I32] = { "int32", 4 }, [LB_I64] = { "int64", 8 },
-	[LB_F16] = { "float16", 2 }, [LB_BF16] = { "bfloat16", 2 },
-	[LB_F32] = { "float32", 4 }, [LB_F64] = { "float64", 8 },
-	[LB_C64] = { "complex64", 8 },
-};
+#include "base/op.h"
 
 int64_t lbx_dtype_bytes(enum lb_dtype dtype)
 {
-	return (unsigned)dtype < LB_DTYPES ? dtypes[dtype].bytes : 0;
+	return (unsigned)dtype < LB_DTYPES ? lb_dtypes[dtype].bytes : 0;
 }
 
 const char *lbx_dtype_name(enum lb_dtype dtype)
 {
-	return (unsigned)dtype < LB_DTYPES ? dtypes[dtype].name : "?";
+	return (unsigned)dtype < LB_DTYPES ? lb_dtypes[dtype].name : "?";
 }
 
 const char *lbx_state_name(enum lb_state state)

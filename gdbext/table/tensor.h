@@ -37,7 +37,7 @@ struct lbx_tensor {
 	char name[LB_NAME_MAX + 1]; /* "" without one */
 	/* the buffer, all 0 while there is none */
 	uint64_t buffer_id, data /* address of the buffer's first byte */;
-	int64_t buffer_bytes;
+	int64_t buffer_bytes, buffer_capacity /* 0 of a mapped file */;
 	uint32_t buffer_flags, buffer_refs;
 };
 

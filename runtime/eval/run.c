@@ -216,6 +216,8 @@ bool lb_run_single(struct lb_run *run, struct lb_tensor *t)
 {
 	if (lb_op_class(t->op) == LB_CLASS_VIEW)
 		return share_input(t);
+	if (lb_op_class(t->op) == LB_CLASS_UPDATE)
+		return lb_run_update(run, t);
 	if (!lb_run_allocate(run, t))
 		return false;
 	struct lb_view x;

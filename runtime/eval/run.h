@@ -11,7 +11,10 @@ struct lb_run {
 	struct lb_arena *arena;
 	struct lb_schedule schedule;
 	bool plain; /* a debugger's: no locks, no malloc, one thread */
+	bool traced; /* what becomes ready keeps its inputs, through which gradients will go */
 	void (*drop)(struct lb_buffer *);
+	bool stops; /* between two steps, when the program exits */
+	struct lb_tensor *failed; /* whose step failed, held unless plain */
 };
 
 void lb_run_init(struct lb_run *run, struct lb_arena *arena, bool plain);
@@ -23,6 +26,8 @@ bool lb_run_single(struct lb_run *run, struct lb_tensor *t);
 /* Computes the group headed by this step (eval/chain.c). */
 bool lb_run_chain(struct lb_run *run, struct lb_step *head);
 
+/* Computes one of class UPDATE, which gets its memory there (eval/update.c). */
+bool lb_run_update(struct lb_run *run, struct lb_tensor *t);
 /* Computes one of class KERNEL, which has its memory (eval/model.c). */
 bool lb_run_kernel(struct lb_run *run, struct lb_tensor *t);
 

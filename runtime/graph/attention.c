@@ -1,7 +1,9 @@
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "graph/view.h"
 
-static bool check_shapes(const struct lb_tensor *q, const struct lb_tensor *k, const struct lb_tensor *v)
+static bool check_shapes(const char *op, const struct lb_tensor *q, const struct lb_tensor *k,
+			 const struct lb_tensor *v)
 {
 	char tq[LB_SHAPE_TEXT], tk[LB_SHAPE_TEXT], tv[LB_SHAPE_TEXT];
 	const char *wrong = NULL;
@@ -17,11 +19,11 @@ static bool check_shapes(const struct lb_tensor *q, const struct lb_tensor *k, c
 		wrong = "the heads of q must be a multiple of those of k and v (axis 1)";
 	if (!wrong)
 		return true;
-	return lb_fail("attention: q %s, k %s, v %s: %s", lb_shape_text(q->rank, q->shape, tq),
+	return lb_fail("%s: q %s, k %s, v %s: %s", op, lb_shape_text(q->rank, q->shape, tq),
 		       lb_shape_text(k->rank, k->shape, tk), lb_shape_text(v->rank, v->shape, tv), wrong);
 }
 
-static bool check_mask(const struct lb_tensor *mask, const int64_t *scores)
+static bool check_mask(const char *op, const struct lb_tensor *mask, const int64_t *scores)
 {
 	bool fits = mask->rank <= 4;
 	for (int i = 1; i <= mask->rank && fits; i++) {
@@ -30,44 +32,94 @@ static bool check_mask(const struct lb_tensor *mask, const int64_t *scores)
 	}
 	char tm[LB_SHAPE_TEXT], ts[LB_SHAPE_TEXT];
 	if (!fits)
-		return lb_fail("attention: mask %s does not broadcast to the scores' shape %s (batch, heads, "
-			       "queries, keys)", lb_shape_text(mask->rank, mask->shape, tm),
+		return lb_fail("%s: mask %s does not broadcast to the scores' shape %s (batch, heads, "
+			       "queries, keys)", op, lb_shape_text(mask->rank, mask->shape, tm),
 			       lb_shape_text(4, scores, ts));
 	return true;
+}
+
+/* q, k and v, and what comes after them up to n, in one floating dtype, a floating mask too. */
+static bool unite(const char *op, int n, struct lb_tensor **xs, struct lb_tensor **mask, enum lb_dtype *dtype,
+		  const void *site)
+{
+	struct lb_tensor *q = xs[0], *k = xs[1];
+	if (*mask && !check_mask(op, *mask, (int64_t[]){ q->shape[0], q->shape[1], q->shape[2], k->shape[2] }))
+		return false;
+	if (!lb_common_float(op, n, xs, dtype, site))
+		return false;
+	if (!*mask || (*mask)->dtype == LB_BOOL)
+		return true;
+	if (!lb_dtype_is_float((*mask)->dtype))
+		return lb_fail("%s: a mask is bool (true: may be seen) or floating (added to the scores), not %s",
+			       op, lb_dtypes[(*mask)->dtype].name);
+	*mask = lb_as(*mask, *dtype, site);
+	return *mask != NULL;
+}
+
+static struct lb_tensor *node(int op, enum lb_dtype dtype, int rank, const int64_t *shape, int n,
+			      struct lb_tensor *const *xs, double scale, bool causal, const void *site)
+{
+	struct lb_tensor *t = lb_tensor_begin(op, dtype, rank, shape, n, xs, site);
+	if (t) {
+		lb_param_set_double(t, 0, scale);
+		t->params[1] = causal;
+	}
+	return lb_tensor_publish(t);
 }
 
 /* params: 0 scale, 1 causal */
 lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal, lb_tensor *mask)
 {
 	LB_ENTER();
-	if (!q || !k || !v || !check_shapes(q, k, v))
-		return NULL;
 	struct lb_tensor *xs[4] = { q, k, v, mask };
 	enum lb_dtype dtype;
-	if (mask && !check_mask(mask, (int64_t[]){ q->shape[0], q->shape[1], q->shape[2], k->shape[2] }))
+	if (!q || !k || !v || !check_shapes("attention", q, k, v) ||
+	    !unite("attention", 3, xs, &xs[3], &dtype, site))
 		return NULL;
-	if (!lb_common_dtype("attention", 3, xs, &dtype))
-		return NULL;
-	if (!lb_dtype_is_float(dtype)) {
-		lb_fail("attention: not defined for %s; cast with lb_astype() to a floating dtype",
-			lb_dtypes[dtype].name);
-		return NULL;
-	}
-	if (mask && mask->dtype != LB_BOOL && !lb_dtype_is_float(mask->dtype)) {
-		lb_fail("attention: a mask is bool (true: may be seen) or floating (added to the scores), not %s",
-			lb_dtypes[mask->dtype].name);
-		return NULL;
-	}
-	for (int i = 0; i < 3 + (mask && mask->dtype != LB_BOOL); i++) {
-		xs[i] = lb_as(xs[i], dtype, site);
-		if (!xs[i])
-			return NULL;
-	}
 	int64_t shape[4] = { q->shape[0], q->shape[1], q->shape[2], v->shape[3] };
-	struct lb_tensor *t = lb_tensor_begin(LB_OP_ATTENTION, dtype, 4, shape, mask ? 4 : 3, xs, site);
-	if (t) {
-		lb_param_set_double(t, 0, scale);
-		t->params[1] = causal;
+	return node(LB_OP_ATTENTION, dtype, 4, shape, mask ? 4 : 3, xs, scale, causal, site);
+}
+
+/* The part of the gradients that has like's shape, beginning at *offset, which moves on. */
+static struct lb_tensor *part(struct lb_tensor *all, const struct lb_tensor *like, int64_t *offset,
+			      const void *site)
+{
+	int64_t strides[LB_MAX_RANK], from = like->size ? *offset : 0;
+	lb_row_strides(like->rank, like->shape, strides);
+	*offset += like->size;
+	return lb_view_node(LB_OP_AS_STRIDED, all, like->rank, like->shape, strides, from, site);
+}
+
+/* One node computes all three, as they share most of the work; they are views of it. params: 0 scale,
+ * 1 causal */
+lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal,
+				     lb_tensor *mask, lb_tensor *grad)
+{
+	LB_ENTER();
+	lb_attention_grads grads = { 0 };
+	struct lb_tensor *xs[5] = { q, k, v, grad, mask };
+	enum lb_dtype dtype;
+	if (!q || !k || !v || !grad || !check_shapes("attention_grad", q, k, v))
+		return grads;
+	int64_t shape[4] = { q->shape[0], q->shape[1], q->shape[2], v->shape[3] }, size, offset = 0;
+	if (!lb_same_shape(4, shape, grad->rank, grad->shape)) {
+		char tg[LB_SHAPE_TEXT], ts[LB_SHAPE_TEXT];
+		lb_fail("attention_grad: grad %s must have the shape of the result, %s",
+			lb_shape_text(grad->rank, grad->shape, tg), lb_shape_text(4, shape, ts));
+		return grads;
 	}
-	return lb_tensor_publish(t);
+	if (!unite("attention_grad", 4, xs, &xs[4], &dtype, site))
+		return grads;
+	if (!lb_sum_of(q->size, k->size, &size) || !lb_sum_of(size, v->size, &size)) {
+		lb_fail("attention_grad: the gradients have more elements than 63 bits can count");
+		return grads;
+	}
+	struct lb_tensor *all = node(LB_OP_ATTENTION_GRAD, dtype, 1, &size, mask ? 5 : 4, xs, scale, causal, site);
+	if (!all)
+		return grads;
+	lb_tensor *dq = part(all, q, &offset, site), *dk = part(all, k, &offset, site);
+	lb_tensor *dv = part(all, v, &offset, site);
+	if (dq && dk && dv)
+		grads = (lb_attention_grads){ dq, dk, dv };
+	return grads;
 }

@@ -3,13 +3,11 @@
 #include "graph/promote.h"
 #include "graph/shape.h"
 
-static struct lb_tensor *fail(const char *op, const struct lb_tensor *x, const struct lb_tensor *w,
-			      const char *wrong)
+static bool fail(const char *op, lb_list x, lb_list w, const char *wrong)
 {
 	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT];
-	lb_fail("%s: x %s, weight %s: %s", op, lb_shape_text(x->rank, x->shape, tx),
-		lb_shape_text(w->rank, w->shape, tw), wrong);
-	return NULL;
+	return lb_fail("%s: x %s, weight %s: %s", op, lb_shape_text(x.n, x.v, tx), lb_shape_text(w.n, w.v, tw),
+		       wrong);
 }
 
 static bool is_small(int64_t x, int64_t least)
@@ -28,49 +26,54 @@ static bool slide(int64_t n, int64_t taps, int64_t stride, int64_t padding, int6
 	return true;
 }
 
-/* params: 0 stride, 1 padding, 2 dilation, each a pair; 3 groups. x and w with four axes. */
+/* Puts defaults into the options, and finds the result's shape. x and w have four axes. */
+static bool plan(const char *op, lb_list x, lb_list w, lb_conv_options *o, int64_t *shape)
+{
+	shape[0] = x.v[0];
+	shape[3] = w.v[0];
+	o->groups = o->groups ? o->groups : 1;
+	for (int i = 0; i < 2; i++) {
+		o->stride[i] = o->stride[i] ? o->stride[i] : 1;
+		o->dilation[i] = o->dilation[i] ? o->dilation[i] : 1;
+		if (!is_small(o->stride[i], 1) || !is_small(o->padding[i], 0) || !is_small(o->dilation[i], 1))
+			return fail(op, x, w, "stride and dilation must be positive, padding not negative");
+	}
+	if (o->groups < 1 || x.v[3] % o->groups || w.v[0] % o->groups)
+		return fail(op, x, w, "groups must divide the channels of x and the outputs of weight");
+	if (w.v[3] != x.v[3] / o->groups)
+		return fail(op, x, w, "the last axis of weight must be the channels of x, divided by groups");
+	for (int i = 0; i < 2; i++) {
+		if (!slide(x.v[1 + i], w.v[1 + i], o->stride[i], o->padding[i], o->dilation[i], &shape[1 + i]))
+			return fail(op, x, w, "weight, with its dilation, is larger than x with its padding");
+	}
+	return true;
+}
+
+/* params: 0 stride, 1 padding, 2 dilation, each a pair; 3 groups */
+static struct lb_tensor *node(int op, const char *name, const int64_t *shape, struct lb_tensor *a,
+			      struct lb_tensor *b, const lb_conv_options *o, const void *site)
+{
+	struct lb_tensor *xs[2] = { a, b };
+	enum lb_dtype dtype;
+	if (!lb_common_float(name, 2, xs, &dtype, site))
+		return NULL;
+	struct lb_tensor *t = lb_tensor_begin(op, dtype, 4, shape, 2, xs, site);
+	if (t) {
+		t->params[0] = lb_conv_pair(o->stride[0], o->stride[1]);
+		t->params[1] = lb_conv_pair(o->padding[0], o->padding[1]);
+		t->params[2] = lb_conv_pair(o->dilation[0], o->dilation[1]);
+		t->params[3] = o->groups;
+	}
+	return lb_tensor_publish(t);
+}
+
 static struct lb_tensor *conv(const char *op, struct lb_tensor *x, struct lb_tensor *w, lb_conv_options o,
 			      const void *site)
 {
-	int64_t shape[4] = { x->shape[0], 0, 0, w->shape[0] };
-	o.groups = o.groups ? o.groups : 1;
-	for (int i = 0; i < 2; i++) {
-		o.stride[i] = o.stride[i] ? o.stride[i] : 1;
-		o.dilation[i] = o.dilation[i] ? o.dilation[i] : 1;
-		if (!is_small(o.stride[i], 1) || !is_small(o.padding[i], 0) || !is_small(o.dilation[i], 1))
-			return fail(op, x, w, "stride and dilation must be positive, padding not negative");
-	}
-	if (o.groups < 1 || x->shape[3] % o.groups || w->shape[0] % o.groups)
-		return fail(op, x, w, "groups must divide the channels of x and the outputs of weight");
-	if (w->shape[3] != x->shape[3] / o.groups)
-		return fail(op, x, w, "the last axis of weight must be the channels of x, divided by groups");
-	for (int i = 0; i < 2; i++) {
-		if (!slide(x->shape[1 + i], w->shape[1 + i], o.stride[i], o.padding[i], o.dilation[i],
-			   &shape[1 + i]))
-			return fail(op, x, w, "weight, with its dilation, is larger than x with its padding");
-	}
-	struct lb_tensor *xs[2] = { x, w };
-	enum lb_dtype dtype;
-	if (!lb_common_dtype(op, 2, xs, &dtype))
+	int64_t shape[4];
+	if (!plan(op, lb_shape_of(x), lb_shape_of(w), &o, shape))
 		return NULL;
-	if (!lb_dtype_is_float(dtype)) {
-		lb_fail("%s: not defined for %s; cast with lb_astype() to a floating dtype", op,
-			lb_dtypes[dtype].name);
-		return NULL;
-	}
-	for (int i = 0; i < 2; i++) {
-		xs[i] = lb_as(xs[i], dtype, site);
-		if (!xs[i])
-			return NULL;
-	}
-	struct lb_tensor *t = lb_tensor_begin(LB_OP_CONV2D, dtype, 4, shape, 2, xs, site);
-	if (t) {
-		t->params[0] = lb_conv_pair(o.stride[0], o.stride[1]);
-		t->params[1] = lb_conv_pair(o.padding[0], o.padding[1]);
-		t->params[2] = lb_conv_pair(o.dilation[0], o.dilation[1]);
-		t->params[3] = o.groups;
-	}
-	return lb_tensor_publish(t);
+	return node(LB_OP_CONV2D, op, shape, x, w, &o, site);
 }
 
 lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
@@ -78,10 +81,49 @@ lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 	LB_ENTER();
 	if (!x || !weight)
 		return NULL;
-	if (x->rank != 4 || weight->rank != 4)
-		return fail("conv2d", x, weight, "both must have four axes: (batch, rows, columns, channels) and "
-			    "(outputs, rows, columns, channels)");
+	if (x->rank != 4 || weight->rank != 4) {
+		fail("conv2d", lb_shape_of(x), lb_shape_of(weight), "both must have four axes: (batch, rows, columns, "
+		     "channels) and (outputs, rows, columns, channels)");
+		return NULL;
+	}
 	return conv("conv2d", x, weight, options, site);
+}
+
+/* The node of a gradient, of `shape`, when grad has the shape of the result of x and w. */
+static struct lb_tensor *gradient(int op, lb_list x, lb_list w, lb_list shape, struct lb_tensor *a,
+				  struct lb_tensor *grad, lb_conv_options o, const void *site)
+{
+	const char *name = lb_ops[op].name;
+	int64_t result[4], size;
+	if (x.n != 4 || w.n != 4 || !x.v || !w.v || !lb_check_shape(name, 4, shape.v, LB_F64, &size)) {
+		lb_fail("%s: x and weight must have four axes, not %d and %d", name, x.n, w.n);
+		return NULL;
+	}
+	if (!plan(name, x, w, &o, result))
+		return NULL;
+	if (!lb_same_shape(4, result, grad->rank, grad->shape)) {
+		char tg[LB_SHAPE_TEXT], tr[LB_SHAPE_TEXT];
+		lb_fail("%s: grad %s must have the shape of the result, %s", name,
+			lb_shape_text(grad->rank, grad->shape, tg), lb_shape_text(4, result, tr));
+		return NULL;
+	}
+	return node(op, name, shape.v, a, grad, &o, site);
+}
+
+lb_tensor *lb_conv2d_input_grad(lb_list x_shape, lb_tensor *weight, lb_tensor *grad, lb_conv_options options)
+{
+	LB_ENTER();
+	if (!weight || !grad)
+		return NULL;
+	return gradient(LB_OP_CONV2D_INPUT_GRAD, x_shape, lb_shape_of(weight), x_shape, weight, grad, options, site);
+}
+
+lb_tensor *lb_conv2d_weight_grad(lb_tensor *x, lb_list weight_shape, lb_tensor *grad, lb_conv_options options)
+{
+	LB_ENTER();
+	if (!x || !grad)
+		return NULL;
+	return gradient(LB_OP_CONV2D_WEIGHT_GRAD, lb_shape_of(x), weight_shape, weight_shape, x, grad, options, site);
 }
 
 /* t, made by a public function on behalf of the caller at site. */
@@ -98,9 +140,11 @@ lb_tensor *lb_conv1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 	LB_ENTER();
 	if (!x || !weight)
 		return NULL;
-	if (x->rank != 3 || weight->rank != 3)
-		return fail("conv1d", x, weight, "both must have three axes: (batch, length, channels) and "
-			    "(outputs, length, channels)");
+	if (x->rank != 3 || weight->rank != 3) {
+		fail("conv1d", lb_shape_of(x), lb_shape_of(weight), "both must have three axes: (batch, length, "
+		     "channels) and (outputs, length, channels)");
+		return NULL;
+	}
 	options.stride[1] = options.dilation[1] = 1;
 	options.padding[1] = 0;
 	x = of_site(lb_expand_dims(x, LB_AXES(2)), site);

@@ -17,7 +17,7 @@ static struct lb_tensor *leaf_begin(const char *op, const void *data, size_t nby
 				    enum lb_dtype dtype, const void *site)
 {
 	int64_t size;
-	if (!check_dtype(op, dtype) || !lb_shape_size(op, shape.n, shape.v, dtype, &size))
+	if (!check_dtype(op, dtype) || !lb_check_shape(op, shape.n, shape.v, dtype, &size))
 		return NULL;
 	int64_t needed = size * lb_dtypes[dtype].bytes;
 	char text[LB_SHAPE_TEXT];
@@ -77,7 +77,7 @@ static struct lb_tensor *full(const char *op, lb_list shape, double value, enum 
 			      const void *site)
 {
 	int64_t size;
-	if (!check_dtype(op, dtype) || !lb_shape_size(op, shape.n, shape.v, dtype, &size))
+	if (!check_dtype(op, dtype) || !lb_check_shape(op, shape.n, shape.v, dtype, &size))
 		return NULL;
 	struct lb_tensor *t = lb_tensor_begin(LB_OP_FULL, dtype, shape.n, shape.v, 0, NULL, site);
 	if (t)

@@ -10,7 +10,7 @@ bool lb_encoded_bytes(const char *op, enum lb_encoding encoding, lb_list shape, 
 	char text[LB_SHAPE_TEXT];
 	if ((unsigned)encoding >= LB_ENCODINGS || (unsigned)dtype >= LB_DTYPES)
 		return lb_fail("%s: encoding %d of dtype %d: there is no such", op, (int)encoding, (int)dtype);
-	if (!lb_shape_size(op, shape.n, shape.v, dtype, &size))
+	if (!lb_check_shape(op, shape.n, shape.v, dtype, &size))
 		return false;
 	const struct lb_block *block = &lb_blocks[encoding];
 	if (block->elements == 0) {

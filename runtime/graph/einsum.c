@@ -308,5 +308,6 @@ lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs)
 	struct term terms[LB_EINSUM_MOST], out;
 	if (!parse(&e, n, xs, terms, &out))
 		return NULL;
-	return compute(&e, n, terms, &out);
+	struct lb_tensor *y = compute(&e, n, terms, &out);
+	return y == xs[0] ? lb_untouched(y, site) : y;
 }

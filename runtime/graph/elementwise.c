@@ -78,7 +78,7 @@ lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
 	}
 	/* who asks for a dtype means it: the result is weak no more */
 	if ((enum lb_dtype)x->dtype == dtype && !(lb_tensor_flags(x) & LB_FLAG_WEAK))
-		return x;
+		return lb_untouched(x, site);
 	return lb_as_new(x, dtype, site);
 }
 

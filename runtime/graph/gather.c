@@ -1,7 +1,7 @@
+#include "graph/promote.h"
 #include "graph/shape.h"
-#include "graph/tensor.h"
 
-static bool check_indices(const char *op, const struct lb_tensor *indices)
+bool lb_check_indices(const char *op, const struct lb_tensor *indices)
 {
 	if (indices->dtype < LB_U8 || indices->dtype > LB_I64)
 		return lb_fail("%s: indices must be integers, not %s", op, lb_dtypes[indices->dtype].name);
@@ -24,7 +24,7 @@ lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis)
 	if (!x || !indices)
 		return NULL;
 	int along;
-	if (!check_indices("take", indices) || !lb_axis("take", axis, lb_shape_of(x), 0, &along))
+	if (!lb_check_indices("take", indices) || !lb_axis("take", axis, lb_shape_of(x), 0, &along))
 		return NULL;
 	int rank = x->rank - 1 + indices->rank;
 	if (rank > LB_MAX_RANK) {
@@ -48,7 +48,7 @@ lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis)
 	if (!x || !indices)
 		return NULL;
 	int along;
-	if (!check_indices("take_along_axis", indices) ||
+	if (!lb_check_indices("take_along_axis", indices) ||
 	    !lb_axis("take_along_axis", axis, lb_shape_of(x), 0, &along))
 		return NULL;
 	/* the axes besides `along` broadcast */
@@ -80,7 +80,7 @@ lb_tensor *lb_embedding(lb_tensor *weight, lb_tensor *indices)
 			lb_shape_text(weight->rank, weight->shape, text), LB_MAX_RANK - 1);
 		return NULL;
 	}
-	if (!check_indices("embedding", indices))
+	if (!lb_check_indices("embedding", indices))
 		return NULL;
 	int64_t shape[LB_MAX_RANK];
 	for (int i = 0; i < indices->rank; i++)

@@ -1,5 +1,6 @@
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "kernels/model.h"
 
 /* params: 0 eps, 1 which of weight (1) and bias (2) are given */
 static struct lb_tensor *norm(int op, struct lb_tensor *x, struct lb_tensor *weight, struct lb_tensor *bias,
@@ -32,18 +33,8 @@ static struct lb_tensor *norm(int op, struct lb_tensor *x, struct lb_tensor *wei
 		return NULL;
 	}
 	enum lb_dtype dtype;
-	if (!lb_common_dtype(name, n, xs, &dtype))
+	if (!lb_common_float(name, n, xs, &dtype, site))
 		return NULL;
-	if (!lb_dtype_is_float(dtype)) {
-		lb_fail("%s: not defined for %s; cast with lb_astype() to a floating dtype", name,
-			lb_dtypes[dtype].name);
-		return NULL;
-	}
-	for (int i = 0; i < n; i++) {
-		xs[i] = lb_as(xs[i], dtype, site);
-		if (!xs[i])
-			return NULL;
-	}
 	struct lb_tensor *t = lb_tensor_begin(op, dtype, x->rank, x->shape, n, xs, site);
 	if (t) {
 		lb_param_set_double(t, 0, eps);
@@ -62,4 +53,59 @@ lb_tensor *lb_rms_norm(lb_tensor *x, lb_tensor *weight, double eps)
 {
 	LB_ENTER();
 	return norm(LB_OP_RMS_NORM, x, weight, NULL, eps, site);
+}
+
+/* Inputs: x, grad, and weight if there is one. params: 0 eps, 1 the part */
+static struct lb_tensor *norm_grad(int op, int n, struct lb_tensor *const *xs, double eps, enum lb_norm_part part,
+				   enum lb_dtype dtype, const void *site)
+{
+	const struct lb_tensor *x = xs[0];
+	bool whole = part == LB_NORM_X;
+	struct lb_tensor *t = lb_tensor_begin(op, dtype, whole ? x->rank : 1,
+					      whole ? x->shape : &x->shape[x->rank - 1], n, xs, site);
+	if (t) {
+		lb_param_set_double(t, 0, eps);
+		t->params[1] = part;
+	}
+	return lb_tensor_publish(t);
+}
+
+static lb_norm_grads norm_grads(int op, struct lb_tensor *x, struct lb_tensor *weight, struct lb_tensor *grad,
+				double eps, const void *site)
+{
+	lb_norm_grads grads = { 0 };
+	const char *name = lb_ops[op].name;
+	struct lb_tensor *xs[3] = { x, grad, weight };
+	enum lb_dtype dtype;
+	int n = weight ? 3 : 2;
+	if (!x || !grad)
+		return grads;
+	if (x->rank < 1 || !lb_same_shape(x->rank, x->shape, grad->rank, grad->shape) ||
+	    (weight && (weight->rank != 1 || weight->shape[0] != x->shape[x->rank - 1])) || !(eps >= 0)) {
+		char tx[LB_SHAPE_TEXT], tg[LB_SHAPE_TEXT];
+		lb_fail("%s: x %s, grad %s, eps %g: grad must have x's shape, weight be a vector as long as its "
+			"last axis, eps not negative", name, lb_shape_text(x->rank, x->shape, tx),
+			lb_shape_text(grad->rank, grad->shape, tg), eps);
+		return grads;
+	}
+	if (!lb_common_float(name, n, xs, &dtype, site))
+		return grads;
+	lb_tensor *dx = norm_grad(op, n, xs, eps, LB_NORM_X, dtype, site);
+	lb_tensor *dw = weight ? norm_grad(op, n, xs, eps, LB_NORM_WEIGHT, dtype, site) : NULL;
+	lb_tensor *db = op == LB_OP_LAYER_NORM_GRAD ? norm_grad(op, n, xs, eps, LB_NORM_BIAS, dtype, site) : NULL;
+	if (dx && (dw || !weight) && (db || op != LB_OP_LAYER_NORM_GRAD))
+		grads = (lb_norm_grads){ dx, dw, db };
+	return grads;
+}
+
+lb_norm_grads lb_layer_norm_grad(lb_tensor *x, lb_tensor *weight, lb_tensor *grad, double eps)
+{
+	LB_ENTER();
+	return norm_grads(LB_OP_LAYER_NORM_GRAD, x, weight, grad, eps, site);
+}
+
+lb_norm_grads lb_rms_norm_grad(lb_tensor *x, lb_tensor *weight, lb_tensor *grad, double eps)
+{
+	LB_ENTER();
+	return norm_grads(LB_OP_RMS_NORM_GRAD, x, weight, grad, eps, site);
 }

@@ -94,3 +94,18 @@ struct lb_tensor *lb_as_new(struct lb_tensor *x, enum lb_dtype dtype, const void
 		__builtin_memcpy(t->params, x->params, sizeof t->params);
 	return lb_tensor_publish(t);
 }
+
+bool lb_common_float(const char *op, int n, struct lb_tensor **xs, enum lb_dtype *ret, const void *site)
+{
+	if (!lb_common_dtype(op, n, xs, ret))
+		return false;
+	if (!lb_dtype_is_float(*ret))
+		return lb_fail("%s: not defined for %s; cast with lb_astype() to a floating dtype", op,
+			       lb_dtypes[*ret].name);
+	for (int i = 0; i < n; i++) {
+		xs[i] = lb_as(xs[i], *ret, site);
+		if (!xs[i])
+			return false;
+	}
+	return true;
+}

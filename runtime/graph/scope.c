@@ -81,6 +81,16 @@ void lb_release(lb_tensor *x)
 		lb_tensor_drop(x, LB_ONE_REF);
 }
 
+lb_tensor *lb_replace(lb_tensor **kept, lb_tensor *x)
+{
+	if (!x || !kept)
+		return x;
+	lb_tensor *old = *kept;
+	*kept = lb_keep(x);
+	lb_release(old);
+	return x;
+}
+
 lb_tensor *lb_escape(lb_tensor *x)
 {
 	struct lb_self *self = lb_self();

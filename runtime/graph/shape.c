@@ -16,7 +16,7 @@ const char *lb_shape_text(int rank, const int64_t *shape, char text[LB_SHAPE_TEX
 	return text;
 }
 
-bool lb_shape_size(const char *op, int rank, const int64_t *shape, enum lb_dtype dtype, int64_t *ret)
+bool lb_check_shape(const char *op, int rank, const int64_t *shape, enum lb_dtype dtype, int64_t *ret)
 {
 	if (rank < 0 || rank > LB_MAX_RANK)
 		return lb_fail("%s: a tensor has at most %d axes, not %d", op, LB_MAX_RANK, rank);
@@ -202,6 +202,25 @@ bool lb_reshape_strides(int rank, const int64_t *shape, const int64_t *strides, 
 		if (to_shape[i] == 1)
 			to_strides[i] = stride;
 		stride = to_strides[i] * to_shape[i];
+	}
+	return true;
+}
+
+bool lb_strided_reach(int rank, const int64_t *shape, const int64_t *strides, int64_t offset,
+		      int64_t *ret_low, int64_t *ret_high)
+{
+	*ret_low = *ret_high = offset;
+	for (int i = 0; i < rank; i++) {
+		if (shape[i] == 0)
+			return true;
+	}
+	for (int i = 0; i < rank; i++) {
+		int64_t reach, *end;
+		if (!lb_mul(shape[i] - 1, strides[i], &reach))
+			return false;
+		end = reach < 0 ? ret_low : ret_high;
+		if (!lb_sum_of(*end, reach, end))
+			return false;
 	}
 	return true;
 }

@@ -15,7 +15,7 @@ const char *lb_shape_text(int rank, const int64_t *shape, char text[LB_SHAPE_TEX
 
 /* Elements of a shape; fails if a size is negative, the rank too large, or the bytes of
  * dtype do not fit an int64. */
-bool lb_shape_size(const char *op, int rank, const int64_t *shape, enum lb_dtype dtype, int64_t *ret);
+bool lb_check_shape(const char *op, int rank, const int64_t *shape, enum lb_dtype dtype, int64_t *ret);
 
 void lb_row_strides(int rank, const int64_t *shape, int64_t *strides);
 /* Row-major order without gaps; axes of size 1 and empty tensors do not matter. */
@@ -42,5 +42,10 @@ void lb_reduced_shape(int rank, const int64_t *shape, uint32_t mask, bool keepdi
  * error, when only a copy can. */
 bool lb_reshape_strides(int rank, const int64_t *shape, const int64_t *strides, int to_rank,
 			const int64_t *to_shape, int64_t *to_strides);
+
+/* The lowest and highest element of a strided shape that is not empty; false, without an error,
+ * when that does not fit an int64. */
+bool lb_strided_reach(int rank, const int64_t *shape, const int64_t *strides, int64_t offset,
+		      int64_t *ret_low, int64_t *ret_high);
 
 #endif

@@ -5,17 +5,18 @@
 
 #include "graph/scope.h"
 #include "graph/shape.h"
+#include "graph/trace.h"
 #include "probes.h"
 #include "publish/root.h"
 #include "publish/stacks.h"
 
-enum { ID_BLOCK = 256 };
-
 static uint64_t next_id(struct lb_self *self)
 {
 	if (self->next_id == self->end_id) {
-		self->next_id = __atomic_fetch_add(&lb_root->last_id, ID_BLOCK, __ATOMIC_RELAXED) + 1;
-		self->end_id = self->next_id + ID_BLOCK;
+		self->next_id = __atomic_fetch_add(&lb_root->last_id, LB_ID_BLOCK, __ATOMIC_RELAXED) + 1;
+		self->end_id = self->next_id + LB_ID_BLOCK;
+		if (self->trace)
+			lb_trace_note_ids(self->trace, self->next_id);
 	}
 	return self->next_id++;
 }
@@ -44,7 +45,7 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 	if (!self || !lb_scope_reserve(self))
 		return NULL;
 	int64_t size;
-	if (!lb_shape_size(lb_ops[op].name, rank, shape, dtype, &size))
+	if (!lb_check_shape(lb_ops[op].name, rank, shape, dtype, &size))
 		return NULL;
 	struct lb_tensor *t = lb_slab_take(LB_KIND_TENSOR, &self->magazines[LB_KIND_TENSOR], true);
 	if (!t)
@@ -67,7 +68,7 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 	memset(t->params, 0, sizeof t->params);
 	t->name = 0;
 	t->site = (uint64_t)(uintptr_t)site;
-	t->stream = 0;
+	t->stream = self->stream;
 	t->eval = t->order = t->eval_ns = 0;
 	for (int i = 0; i < rank; i++)
 		t->shape[i] = shape[i];
@@ -175,7 +176,7 @@ void lb_tensor_drop(struct lb_tensor *t, uint64_t refs)
 
 void lb_tensor_detach(struct lb_tensor *t)
 {
-	if (t->flags & LB_FLAG_DETACHED)
+	if (lb_tensor_flags(t) & LB_FLAG_DETACHED)
 		return;
 	uint64_t *list = t->n_inputs <= LB_INLINE_INPUTS
 		? t->inputs : (uint64_t *)(uintptr_t)t->more_inputs;

@@ -1,12 +1,11 @@
 #include <string.h>
 
 #include "graph/shape.h"
-#include "graph/tensor.h"
+#include "graph/view.h"
 #include "probes.h"
 
-/* A tensor over x's elements: strides in elements, offset relative to x's element 0. */
-static struct lb_tensor *view(int op, struct lb_tensor *x, int rank, const int64_t *shape,
-			      const int64_t *strides, int64_t offset, const void *site)
+struct lb_tensor *lb_view_node(int op, struct lb_tensor *x, int rank, const int64_t *shape,
+			       const int64_t *strides, int64_t offset, const void *site)
 {
 	struct lb_tensor *t =
 		lb_tensor_begin(op, (enum lb_dtype)x->dtype, rank, shape, 1, &x, site);
@@ -27,10 +26,20 @@ static struct lb_tensor *contiguous(struct lb_tensor *x, const void *site)
 	return lb_node(LB_OP_CONTIGUOUS, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
 }
 
+struct lb_tensor *lb_untouched(struct lb_tensor *x, const void *site)
+{
+	if (!lb_name(x))
+		return x;
+	return lb_view_node(LB_OP_RESHAPE, x, x->rank, x->shape, x->strides, 0, site);
+}
+
 lb_tensor *lb_contiguous(lb_tensor *x)
 {
 	LB_ENTER();
-	return x ? contiguous(x, site) : NULL;
+	if (!x)
+		return NULL;
+	struct lb_tensor *y = contiguous(x, site);
+	return y == x ? lb_untouched(x, site) : y;
 }
 
 static struct lb_tensor *reshape(int op, struct lb_tensor *x, int rank, const int64_t *shape,
@@ -43,7 +52,7 @@ static struct lb_tensor *reshape(int op, struct lb_tensor *x, int rank, const in
 			return NULL;
 		lb_row_strides(rank, shape, strides);
 	}
-	return view(op, x, rank, shape, strides, 0, site);
+	return lb_view_node(op, x, rank, shape, strides, 0, site);
 }
 
 lb_tensor *lb_reshape(lb_tensor *x, lb_list to)
@@ -71,7 +80,7 @@ lb_tensor *lb_reshape(lb_tensor *x, lb_list to)
 		fits = known > 0 && x->size % known == 0;
 		shape[unknown] = fits ? x->size / known : 0;
 	}
-	if (!fits || !lb_shape_size("reshape", to.n, shape, (enum lb_dtype)x->dtype, &size) ||
+	if (!fits || !lb_check_shape("reshape", to.n, shape, (enum lb_dtype)x->dtype, &size) ||
 	    size != x->size) {
 		lb_fail("reshape: %s has %lld elements, which do not make %s",
 			lb_shape_text(x->rank, x->shape, from_text), (long long)x->size,
@@ -131,7 +140,7 @@ lb_tensor *lb_transpose(lb_tensor *x, lb_list axes)
 		shape[i] = x->shape[axis];
 		strides[i] = x->strides[axis];
 	}
-	return view(LB_OP_TRANSPOSE, x, x->rank, shape, strides, 0, site);
+	return lb_view_node(LB_OP_TRANSPOSE, x, x->rank, shape, strides, 0, site);
 }
 
 lb_tensor *lb_broadcast_to(lb_tensor *x, lb_list to)
@@ -141,7 +150,7 @@ lb_tensor *lb_broadcast_to(lb_tensor *x, lb_list to)
 		return NULL;
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK], size;
 	int rank;
-	if (!lb_shape_size("broadcast_to", to.n, to.v, (enum lb_dtype)x->dtype, &size) ||
+	if (!lb_check_shape("broadcast_to", to.n, to.v, (enum lb_dtype)x->dtype, &size) ||
 	    !lb_broadcast("broadcast_to", x->rank, x->shape, to.n, to.v, &rank, shape))
 		return NULL;
 	if (!lb_same_shape(rank, shape, to.n, to.v)) {
@@ -151,7 +160,7 @@ lb_tensor *lb_broadcast_to(lb_tensor *x, lb_list to)
 		return NULL;
 	}
 	lb_broadcast_strides(x->rank, x->shape, x->strides, rank, shape, strides);
-	return view(LB_OP_BROADCAST_TO, x, rank, shape, strides, 0, site);
+	return lb_view_node(LB_OP_BROADCAST_TO, x, rank, shape, strides, 0, site);
 }
 
 lb_tensor *lb_expand_dims(lb_tensor *x, lb_list axes)
@@ -176,7 +185,7 @@ lb_tensor *lb_expand_dims(lb_tensor *x, lb_list axes)
 		shape[i] = added ? 1 : x->shape[--from];
 		strides[i] = added ? behind : x->strides[from];
 	}
-	return view(LB_OP_EXPAND_DIMS, x, rank, shape, strides, 0, site);
+	return lb_view_node(LB_OP_EXPAND_DIMS, x, rank, shape, strides, 0, site);
 }
 
 lb_tensor *lb_squeeze(lb_tensor *x, lb_list axes)
@@ -201,7 +210,7 @@ lb_tensor *lb_squeeze(lb_tensor *x, lb_list axes)
 		shape[rank] = x->shape[i];
 		strides[rank++] = x->strides[i];
 	}
-	return view(LB_OP_SQUEEZE, x, rank, shape, strides, 0, site);
+	return lb_view_node(LB_OP_SQUEEZE, x, rank, shape, strides, 0, site);
 }
 
 lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t offset)
@@ -213,15 +222,10 @@ lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t o
 		lb_fail("as_strided: %d sizes and %d strides", shape.n, strides.n);
 		return NULL;
 	}
-	int64_t size, low = offset, high = offset;
-	if (!lb_shape_size("as_strided", shape.n, shape.v, (enum lb_dtype)x->dtype, &size))
+	int64_t size, low, high;
+	if (!lb_check_shape("as_strided", shape.n, shape.v, (enum lb_dtype)x->dtype, &size))
 		return NULL;
-	bool fits = true;
-	for (int i = 0; i < shape.n && size; i++) {
-		int64_t reach;
-		fits = fits && lb_mul(shape.v[i] - 1, strides.v[i], &reach) &&
-			(reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high));
-	}
+	bool fits = lb_strided_reach(shape.n, shape.v, strides.v, offset, &low, &high);
 	if (!fits || (size && (low < 0 || high >= x->size))) {
 		char text[LB_SHAPE_TEXT];
 		lb_fail("as_strided: reaches elements %lld to %lld of %s, which has %lld", (long long)low,
@@ -229,118 +233,7 @@ lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t o
 		return NULL;
 	}
 	x = contiguous(x, site);
-	return x ? view(LB_OP_AS_STRIDED, x, shape.n, shape.v, strides.v, size ? offset : 0, site) : NULL;
-}
-
-/* ---- slices ---- */
-
-struct cut {
-	int rank;
-	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK], offset;
-};
-
-static bool cut_range(struct cut *cut, const lb_index *index, int64_t size, int64_t stride)
-{
-	int64_t step = index->step, start = index->start, stop = index->stop;
-	if (step == 0)
-		return lb_fail("slice: a step of 0 leads nowhere");
-	/* LB_END, and out of range, clamp to one past the last in the step's direction */
-	int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? size : size - 1;
-	if (start == LB_END)
-		start = highest;
-	else if (start < 0)
-		start = start + size < lowest ? lowest : start + size;
-	else if (start > highest)
-		start = highest;
-	if (stop == LB_END)
-		stop = step > 0 ? highest : lowest;
-	else if (stop < 0)
-		stop = stop + size < lowest ? lowest : stop + size;
-	else if (stop > highest)
-		stop = highest;
-	int64_t n = 0;
-	if (step > 0 && start < stop)
-		n = (stop - start - 1) / step + 1;
-	else if (step < 0 && start > stop)
-		n = (int64_t)((uint64_t)(start - stop - 1) / -(uint64_t)step) + 1;
-	cut->offset += n ? start * stride : 0;
-	cut->shape[cut->rank] = n;
-	/* with at most one element the step is not taken, and its product might not fit */
-	cut->strides[cut->rank++] = n > 1 ? stride * step : stride;
-	return true;
-}
-
-static bool cut_whole(struct cut *cut, const struct lb_tensor *x, int axis)
-{
-	cut->shape[cut->rank] = x->shape[axis];
-	cut->strides[cut->rank++] = x->strides[axis];
-	return true;
-}
-
-static bool cut_one(struct cut *cut, const struct lb_tensor *x, int axis, int64_t i)
-{
-	int64_t size = x->shape[axis];
-	if (i < -size || i >= size) {
-		char text[LB_SHAPE_TEXT];
-		return lb_fail("slice: index %lld is out of range for axis %d of %s", (long long)i, axis,
-			       lb_shape_text(x->rank, x->shape, text));
-	}
-	cut->offset += (i < 0 ? i + size : i) * x->strides[axis];
-	return true;
-}
-
-lb_tensor *lb_slice_n(lb_tensor *x, int n, const lb_index *index)
-{
-	LB_ENTER();
-	if (!x)
-		return NULL;
-	if (n < 0 || (n && !index)) {
-		lb_fail("slice: a list of %d indices at %p", n, (const void *)index);
-		return NULL;
-	}
-	int used = 0, added = 0, dropped = 0, rests = 0;
-	for (int i = 0; i < n; i++) {
-		used += index[i].kind == LB_INDEX_RANGE || index[i].kind == LB_INDEX_AT;
-		dropped += index[i].kind == LB_INDEX_AT;
-		added += index[i].kind == LB_INDEX_NEW_AXIS;
-		rests += index[i].kind == LB_INDEX_ELLIPSIS;
-	}
-	if (used > x->rank || rests > 1 || x->rank + added - dropped > LB_MAX_RANK) {
-		char text[LB_SHAPE_TEXT];
-		lb_fail("slice: %d indices and %d LB_REST do not fit %s", used, rests,
-			lb_shape_text(x->rank, x->shape, text));
-		return NULL;
-	}
-	struct cut cut = { 0 };
-	int axis = 0;
-	for (int i = 0; i < n; i++) {
-		bool ok = true;
-		switch (index[i].kind) {
-		case LB_INDEX_RANGE:
-			ok = cut_range(&cut, &index[i], x->shape[axis], x->strides[axis]);
-			axis++;
-			break;
-		case LB_INDEX_AT:
-			ok = cut_one(&cut, x, axis, index[i].start);
-			axis++;
-			break;
-		case LB_INDEX_ELLIPSIS:
-			for (int rest = x->rank - used; rest > 0; rest--)
-				cut_whole(&cut, x, axis++);
-			break;
-		case LB_INDEX_NEW_AXIS:
-			cut.shape[cut.rank] = 1;
-			cut.strides[cut.rank++] = 1;
-			break;
-		default:
-			ok = lb_fail("slice: index %d is none of LB_RANGE, LB_AT, LB_REST, LB_NEW_AXIS", i);
-		}
-		if (!ok)
-			return NULL;
-	}
-	while (axis < x->rank)
-		cut_whole(&cut, x, axis++);
-	return view(LB_OP_SLICE, x, cut.rank, cut.shape, cut.strides, cut.offset, site);
+	return x ? lb_view_node(LB_OP_AS_STRIDED, x, shape.n, shape.v, strides.v, size ? offset : 0, site) : NULL;
 }
 
 bool lb_split(lb_tensor *x, int n, int axis, lb_tensor **parts)
@@ -364,7 +257,7 @@ bool lb_split(lb_tensor *x, int n, int axis, lb_tensor **parts)
 	shape[along] = length;
 	for (int i = 0; i < n; i++) {
 		int64_t offset = length ? i * length * x->strides[along] : 0;
-		parts[i] = view(LB_OP_SLICE, x, x->rank, shape, x->strides, offset, site);
+		parts[i] = lb_view_node(LB_OP_SLICE, x, x->rank, shape, x->strides, offset, site);
 		if (!parts[i])
 			return false;
 	}

@@ -100,7 +100,7 @@ bool lb_file_check_overlap(const struct lb_file *file)
 	return ok;
 }
 
-static const struct lb_entry *find(const struct lb_file *file, const char *name)
+const struct lb_entry *lb_file_find(const struct lb_file *file, const char *name)
 {
 	int64_t from = 0, to = file->n;
 	while (from < to) {
@@ -252,7 +252,7 @@ static struct lb_tensor *get(struct lb_file *file, const struct lb_entry *entry,
 lb_tensor *lb_file_get(lb_file *file, const char *name)
 {
 	LB_ENTER();
-	return file && name ? get(file, find(file, name), false, site) : NULL;
+	return file && name ? get(file, lb_file_find(file, name), false, site) : NULL;
 }
 
 lb_tensor *lb_file_get_at(lb_file *file, int64_t i)
@@ -264,7 +264,7 @@ lb_tensor *lb_file_get_at(lb_file *file, int64_t i)
 lb_tensor *lb_file_get_raw(lb_file *file, const char *name)
 {
 	LB_ENTER();
-	return file && name ? get(file, find(file, name), true, site) : NULL;
+	return file && name ? get(file, lb_file_find(file, name), true, site) : NULL;
 }
 
 lb_tensor *lb_load_npy(const char *path)

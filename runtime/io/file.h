@@ -47,6 +47,8 @@ struct lb_file {
 /* A new entry, or NULL; takes over the name (and frees it when it fails). */
 struct lb_entry *lb_file_add(struct lb_file *file, char *name);
 struct lb_metadata *lb_file_add_metadata(struct lb_file *file, char *key);
+/* The entry of that name, or NULL and an error. */
+const struct lb_entry *lb_file_find(const struct lb_file *file, const char *name);
 /* Fails if two arrays share bytes. */
 bool lb_file_check_overlap(const struct lb_file *file);
 const struct lb_metadata *lb_file_find_metadata(const struct lb_file *file, const char *key);

@@ -3,10 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/cursor.h"
 #include "io/safetensors.h"
 #include "io/save.h"
 
 enum { ALIGNMENT = 64 };
+
+/* __metadata__ */
+struct metadata {
+	int n;
+	const char *const *keys, *const *values;
+};
 
 struct place {
 	const char *name;
@@ -48,16 +55,31 @@ static void print_tensor(FILE *to, const struct place *p)
 		(unsigned long long)p->end);
 }
 
+static void print_metadata(FILE *to, const struct metadata *m)
+{
+	fputs("\"__metadata__\":{", to);
+	for (int i = 0; i < m->n; i++) {
+		if (i)
+			fputc(',', to);
+		print_string(to, m->keys[i]);
+		fputc(':', to);
+		print_string(to, m->values[i]);
+	}
+	fputc('}', to);
+}
+
 /* The header as text, padded; the caller frees it. */
-static char *make_header(int n, const struct place *places, size_t *ret)
+static char *make_header(int n, const struct place *places, const struct metadata *m, size_t *ret)
 {
 	char *text = NULL;
 	FILE *to = open_memstream(&text, ret);
 	if (!to)
 		return NULL;
 	fputc('{', to);
+	if (m->n)
+		print_metadata(to, m);
 	for (int i = 0; i < n; i++) {
-		if (i)
+		if (i || m->n)
 			fputc(',', to);
 		print_tensor(to, &places[i]);
 	}
@@ -74,10 +96,11 @@ static char *make_header(int n, const struct place *places, size_t *ret)
 	return NULL;
 }
 
-static bool write_file(struct lb_writer *w, int n, const struct place *places, const void *site)
+static bool write_file(struct lb_writer *w, int n, const struct place *places,
+		       const struct metadata *m, const void *site)
 {
 	size_t length;
-	char *header = make_header(n, places, &length);
+	char *header = make_header(n, places, m, &length);
 	if (!header)
 		return lb_fail("%s: out of memory for the header", w->path);
 	uint64_t prefix = length;
@@ -90,11 +113,31 @@ static bool write_file(struct lb_writer *w, int n, const struct place *places, c
 	return ok;
 }
 
-bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_tensor *const *xs)
+/* Every key and value is text, and no key comes twice. */
+static bool check_metadata(const struct metadata *m)
 {
-	LB_ENTER();
+	char quoted[LB_QUOTED];
+	for (int i = 0; i < m->n; i++) {
+		const char *both[] = { m->keys[i], m->values[i] };
+		for (int k = 0; k < 2; k++) {
+			if (!both[k] || !lb_is_text((const uint8_t *)both[k], strlen(both[k])))
+				return lb_fail("save_safetensors: metadata %d: %s '%s' is no UTF-8", i,
+					       k ? "value" : "key",
+					       lb_quoted((const uint8_t *)both[k], both[k] ? strlen(both[k]) : 0, quoted));
+		}
+		for (int k = 0; k < i; k++) {
+			if (strcmp(m->keys[i], m->keys[k]) == 0)
+				return lb_fail("save_safetensors: metadata '%.64s' is given twice", m->keys[i]);
+		}
+	}
+	return true;
+}
+
+static bool save(const char *path, int n, const char *const *names, lb_tensor *const *xs,
+		 const struct metadata *m, const void *site)
+{
 	struct lb_writer w;
-	if (!lb_save_prepare("save_safetensors", path, n, names, xs, site))
+	if (!lb_save_prepare("save_safetensors", path, n, names, xs, site) || !check_metadata(m))
 		return false;
 	struct place *places = calloc((size_t)n + 1, sizeof *places);
 	if (!places)
@@ -113,7 +156,22 @@ bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_t
 		at += (uint64_t)lb_nbytes(places[i].x);
 		places[i].end = at;
 	}
-	ok = ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_file(&w, n, places, site));
+	ok = ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_file(&w, n, places, m, site));
 	free(places);
 	return ok;
+}
+
+bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_tensor *const *xs)
+{
+	LB_ENTER();
+	return save(path, n, names, xs, &(struct metadata){ 0 }, site);
+}
+
+bool lb_save_safetensors_with(const char *path, int n, const char *const *names, lb_tensor *const *xs,
+			      int n_metadata, const char *const *keys, const char *const *values)
+{
+	LB_ENTER();
+	if (n_metadata < 0 || (n_metadata && (!keys || !values)))
+		return lb_fail("save_safetensors: %d metadata without keys or values", n_metadata);
+	return save(path, n, names, xs, &(struct metadata){ n_metadata, keys, values }, site);
 }

@@ -1,7 +1,7 @@
 /* Scaled dot-product attention that never holds the scores of more than a block.
  *
- * Queries are taken in blocks of QUERIES rows, keys in blocks of KEYS. Each row keeps the largest
- * score so far, the sum of exp(score - largest) and the sum of the values weighted by it; when a
+ * Queries are taken in blocks of LB_QUERIES rows, keys in blocks of LB_KEYS. Each row keeps the
+ * largest score so far, the sum of exp(score - largest) and the sum of the values weighted by it; when a
  * block of keys brings a larger score, both sums are scaled down (Milakov and Gimelshein, "Online
  * normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022). In the end the
  * values are divided by the sum. So memory is bounded, whatever the lengths.
@@ -11,33 +11,21 @@
  * reads keys and values once. */
 #include <math.h>
 
-#include "kernels/model.h"
+#include "kernels/attention.h"
 #include "kernels/row.h"
 #include "kernels/share.h"
 
-enum { QUERIES = 64, KEYS = 256, FEW = 4 };
-
-struct job {
-	const struct lb_tiles *tiles;
-	const struct lb_attention *a;
-	int stage;
-	int64_t bytes, width;                /* of an element as given, and in the stage's dtype */
-	int64_t group, length, keys, d, dv;  /* heads a key's head, queries, keys, features of both */
-	int64_t rows, blocks;                /* rows of a group; blocks of them */
-	int64_t block_rows;
-	char *to;
-};
+enum { FEW = 4 };
 
 /* A core's scratch memory. */
 struct room {
-	char *queries, *scores, *values, *tops, *sums, *key_panel, *value_panel, *bias;
-	uint8_t *open;
+	char *queries, *scores, *values, *tops, *sums, *key_panel, *value_panel, *mask;
 };
 
-static int64_t room_bytes(const struct job *j)
+static int64_t room_bytes(const struct lb_attending *j)
 {
 	int64_t d, n;
-	if (!lb_sum_of(j->d, j->dv, &d) || !lb_sum_of(d, KEYS + 32, &d) || !lb_mul(d, 2 * KEYS, &n))
+	if (!lb_sum_of(j->d, j->dv, &d) || !lb_sum_of(d, LB_KEYS + 32, &d) || !lb_mul(d, 2 * LB_KEYS, &n))
 		return -1;
 	return lb_bytes_of(n, 1, j->width);
 }
@@ -49,23 +37,22 @@ static char *cut(char **from, int64_t elements, int64_t width)
 	return at;
 }
 
-static struct room room_in(const struct job *j, char *scratch)
+static struct room room_in(const struct lb_attending *j, char *scratch)
 {
 	struct room room;
 	room.queries = cut(&scratch, j->block_rows * j->d, j->width);
-	room.scores = cut(&scratch, j->block_rows * KEYS, j->width);
+	room.scores = cut(&scratch, j->block_rows * LB_KEYS, j->width);
 	room.values = cut(&scratch, j->block_rows * j->dv, j->width);
 	room.tops = cut(&scratch, j->block_rows, j->width);
 	room.sums = cut(&scratch, j->block_rows, j->width);
-	room.bias = cut(&scratch, KEYS, j->width);
-	room.open = (uint8_t *)cut(&scratch, KEYS, 1);
-	room.key_panel = cut(&scratch, KEYS * j->d, j->width);
-	room.value_panel = cut(&scratch, KEYS * j->dv, j->width);
+	room.mask = cut(&scratch, LB_KEYS, j->width);
+	room.key_panel = cut(&scratch, LB_KEYS * j->d, j->width);
+	room.value_panel = cut(&scratch, LB_KEYS * j->dv, j->width);
 	return room;
 }
 
 /* Where row `row` of a group begins in a tensor (B, H, L, …). */
-static const char *row_of(const struct job *j, const struct lb_view *x, int64_t batch, int64_t head,
+static const char *row_of(const struct lb_attending *j, const struct lb_view *x, int64_t batch, int64_t head,
 			  int64_t row)
 {
 	int64_t h = head * j->group + row / j->length, l = row % j->length;
@@ -73,27 +60,26 @@ static const char *row_of(const struct job *j, const struct lb_view *x, int64_t 
 		(batch * x->strides[0] + h * x->strides[1] + l * x->strides[2]) * lb_width_of(x->dtype);
 }
 
-static void load_queries(const struct job *j, const struct room *room, int64_t batch, int64_t head,
-			 int64_t first, int64_t m)
+void lb_attention_load(const struct lb_attending *j, const struct lb_view *x, int64_t batch, int64_t head,
+		       int64_t first, int64_t m, double scale, char *to)
 {
-	for (int64_t i = 0; i < m; i++) {
-		char *to = room->queries + i * j->d * j->width;
-		const char *from = row_of(j, &j->a->q, batch, head, first + i);
-		const void *row = lb_row_in(j->tiles, j->a->q.dtype, from, j->d, j->a->q.strides[3], to);
+	int64_t n = x->shape[3];
+	for (int64_t i = 0; i < m; i++, to += n * j->width) {
+		const char *from = row_of(j, x, batch, head, first + i);
+		const void *row = lb_row_in(j->tiles, x->dtype, from, n, x->strides[3], to);
 		if (j->stage == LB_F64)
-			for (int64_t k = 0; k < j->d; k++)
-				((double *)(void *)to)[k] = ((const double *)row)[k] * j->a->scale;
+			for (int64_t k = 0; k < n; k++)
+				((double *)(void *)to)[k] = ((const double *)row)[k] * scale;
 		else
-			for (int64_t k = 0; k < j->d; k++)
-				((float *)(void *)to)[k] = ((const float *)row)[k] * (float)j->a->scale;
+			for (int64_t k = 0; k < n; k++)
+				((float *)(void *)to)[k] = ((const float *)row)[k] * (float)scale;
 	}
 }
 
-/* n rows of keys or values of a head: in place if they can be read there, else in the panel.
- * *stride is from one to the next. */
-static const char *load_rows(const struct job *j, const struct lb_view *x, int64_t batch, int64_t head,
-			     int64_t first, int64_t n, int64_t width, char *panel, int64_t *stride)
+const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view *x, int64_t batch,
+			      int64_t head, int64_t first, int64_t n, char *panel, int64_t *stride)
 {
+	int64_t width = x->shape[3];
 	const char *from = (const char *)x->data +
 		(batch * x->strides[0] + head * x->strides[1] + first * x->strides[2]) * j->bytes;
 	if ((int)x->dtype == j->stage && (x->strides[3] == 1 || width <= 1)) {
@@ -111,22 +97,24 @@ static const char *load_rows(const struct job *j, const struct lb_view *x, int64
 	return panel;
 }
 
-/* The mask of row `row` over n keys. */
-static void load_mask(const struct job *j, const struct room *room, int64_t batch, int64_t head, int64_t row,
-		      int64_t key, int64_t n, const void **bias, const uint8_t **open)
+void lb_attention_mask(const struct lb_attending *j, char *room, int64_t batch, int64_t head, int64_t row,
+		       int64_t key, int64_t n, const void **bias, const uint8_t **open)
 {
+	*bias = *open = NULL;
+	if (!j->a->masked)
+		return;
 	const struct lb_view *mask = &j->a->mask;
 	const char *from = row_of(j, mask, batch, head, row) + key * mask->strides[3] * lb_width_of(mask->dtype);
 	if (mask->dtype == LB_BOOL) {
-		lb_gather_row(room->open, from, n, mask->strides[3], 1);
-		*open = room->open;
+		lb_gather_row(room, from, n, mask->strides[3], 1);
+		*open = (const uint8_t *)room;
 	} else {
-		*bias = lb_row_in(j->tiles, mask->dtype, from, n, mask->strides[3], room->bias);
+		*bias = lb_row_in(j->tiles, mask->dtype, from, n, mask->strides[3], room);
 	}
 }
 
-static void multiply(const struct job *j, int64_t m, int64_t n, int64_t k, const char *a, int64_t a_row,
-		     const char *b, int64_t b_row, int64_t b_column, char *to, int64_t to_row)
+static void multiply(const struct lb_attending *j, int64_t m, int64_t n, int64_t k, const char *a,
+		     int64_t a_row, const char *b, int64_t b_row, int64_t b_column, char *to, int64_t to_row)
 {
 	struct lb_gemm gemm = { .dtype = j->stage, .small = m < FEW, .m = m, .n = n, .k = k, .a = a, .b = b,
 				.a_row = a_row, .a_column = 1, .b_row = b_row, .b_column = b_column,
@@ -134,41 +122,39 @@ static void multiply(const struct job *j, int64_t m, int64_t n, int64_t k, const
 	j->tiles->gemm(&gemm);
 }
 
-/* Keys that a row may see: those up to its own position, counted from the end. */
-static int64_t visible(const struct job *j, int64_t row)
+int64_t lb_attention_visible(const struct lb_attending *j, int64_t row)
 {
 	int64_t n = j->a->causal ? row % j->length + j->keys - j->length + 1 : j->keys;
 	return n < 0 ? 0 : n;
 }
 
-static void take_keys(const struct job *j, const struct room *room, int64_t batch, int64_t head,
+static void take_keys(const struct lb_attending *j, const struct room *room, int64_t batch, int64_t head,
 		      int64_t first, int64_t m, int64_t key, int64_t n)
 {
 	int64_t stride;
-	const char *keys = load_rows(j, &j->a->k, batch, head, key, n, j->d, room->key_panel, &stride);
+	const char *keys = lb_attention_rows(j, &j->a->k, batch, head, key, n, room->key_panel, &stride);
 	if (m < FEW) {
 		for (int64_t i = 0; i < m; i++)
-			j->tiles->dots(n, j->d, room->scores + i * KEYS * j->width,
+			j->tiles->dots(n, j->d, room->scores + i * LB_KEYS * j->width,
 				       room->queries + i * j->d * j->width, keys, stride, j->stage);
 	} else {
-		memset(room->scores, 0, (size_t)(m * KEYS * j->width));
-		multiply(j, m, n, j->d, room->queries, j->d, keys, 1, stride, room->scores, KEYS);
+		memset(room->scores, 0, (size_t)(m * LB_KEYS * j->width));
+		multiply(j, m, n, j->d, room->queries, j->d, keys, 1, stride, room->scores, LB_KEYS);
 	}
 	for (int64_t i = 0; i < m; i++) {
-		char *scores = room->scores + i * KEYS * j->width;
-		int64_t seen = visible(j, first + i) - key;
+		char *scores = room->scores + i * LB_KEYS * j->width;
+		int64_t seen = lb_attention_visible(j, first + i) - key;
 		seen = seen < 0 ? 0 : seen > n ? n : seen;
-		const void *bias = NULL;
-		const uint8_t *open = NULL;
-		if (j->a->masked)
-			load_mask(j, room, batch, head, first + i, key, seen, &bias, &open);
+		const void *bias;
+		const uint8_t *open;
+		lb_attention_mask(j, room->mask, batch, head, first + i, key, seen, &bias, &open);
 		j->tiles->attend(seen, scores, bias, open, room->tops + i * j->width,
 				 room->sums + i * j->width, j->dv, room->values + i * j->dv * j->width,
 				 j->stage);
 		memset(scores + seen * j->width, 0, (size_t)((n - seen) * j->width));
 	}
-	const char *values = load_rows(j, &j->a->v, batch, head, key, n, j->dv, room->value_panel, &stride);
-	multiply(j, m, j->dv, n, room->scores, KEYS, values, stride, 1, room->values, j->dv);
+	const char *values = lb_attention_rows(j, &j->a->v, batch, head, key, n, room->value_panel, &stride);
+	multiply(j, m, j->dv, n, room->scores, LB_KEYS, values, stride, 1, room->values, j->dv);
 }
 
 #define FINISH(T)                                                            \
@@ -188,24 +174,24 @@ static void finish_row(int stage, void *values, const void *total, int64_t n)
 
 static void attend_block(void *arg, void *scratch, int64_t task)
 {
-	const struct job *j = arg;
+	const struct lb_attending *j = arg;
 	struct room room = room_in(j, scratch);
 	int64_t heads = j->a->k.shape[1], pair = task / j->blocks;
 	int64_t batch = pair / heads, head = pair % heads, first = task % j->blocks * j->block_rows;
 	int64_t m = j->rows - first < j->block_rows ? j->rows - first : j->block_rows, last = 0;
-	load_queries(j, &room, batch, head, first, m);
+	lb_attention_load(j, &j->a->q, batch, head, first, m, j->a->scale, room.queries);
 	memset(room.values, 0, (size_t)(m * j->dv * j->width));
 	memset(room.sums, 0, (size_t)(m * j->width));
 	for (int64_t i = 0; i < m; i++) {
-		int64_t n = visible(j, first + i);
+		int64_t n = lb_attention_visible(j, first + i);
 		last = n > last ? n : last;
 		if (j->stage == LB_F64)
 			((double *)(void *)room.tops)[i] = -(double)INFINITY;
 		else
 			((float *)(void *)room.tops)[i] = -INFINITY;
 	}
-	for (int64_t key = 0; key < last; key += KEYS)
-		take_keys(j, &room, batch, head, first, m, key, last - key < KEYS ? last - key : KEYS);
+	for (int64_t key = 0; key < last; key += LB_KEYS)
+		take_keys(j, &room, batch, head, first, m, key, last - key < LB_KEYS ? last - key : LB_KEYS);
 	for (int64_t i = 0; i < m; i++) {
 		char *values = room.values + i * j->dv * j->width;
 		int64_t row = (batch * heads + head) * j->rows + first + i;
@@ -214,21 +200,29 @@ static void attend_block(void *arg, void *scratch, int64_t task)
 	}
 }
 
-bool lb_kernel_attention(struct lb_exec *exec, const struct lb_attention *a, void *to)
+bool lb_attention_begin(const struct lb_attention *a, struct lb_attending *ret)
 {
 	if (!lb_dtype_is_float(a->q.dtype) || a->k.shape[1] < 1 || a->q.shape[1] % a->k.shape[1])
 		return lb_fail("attention: not defined for these heads of %s", lb_dtypes[a->q.dtype].name);
 	int64_t group = a->q.shape[1] / a->k.shape[1];
-	struct job job = {
+	*ret = (struct lb_attending){
 		.tiles = lb_tiles(), .a = a, .stage = lb_stage_of(a->q.dtype), .bytes = lb_width_of(a->q.dtype),
 		.width = lb_width_of(lb_stage_of(a->q.dtype)), .group = group, .length = a->q.shape[2],
-		.keys = a->k.shape[2], .d = a->q.shape[3], .dv = a->v.shape[3],
-		.rows = group * a->q.shape[2], .to = to,
+		.keys = a->k.shape[2], .d = a->q.shape[3], .dv = a->v.shape[3], .rows = group * a->q.shape[2],
+		.pairs = a->q.shape[0] * a->k.shape[1],
 	};
-	job.block_rows = job.rows < QUERIES ? job.rows : QUERIES;
-	int64_t pairs = a->q.shape[0] * a->k.shape[1];
-	if (pairs == 0 || job.rows == 0 || job.dv == 0)
+	ret->block_rows = ret->rows < LB_QUERIES ? ret->rows : LB_QUERIES;
+	return true;
+}
+
+bool lb_kernel_attention(struct lb_exec *exec, const struct lb_attention *a, void *to)
+{
+	struct lb_attending job;
+	if (!lb_attention_begin(a, &job))
+		return false;
+	if (job.pairs == 0 || job.rows == 0 || job.dv == 0)
 		return true;
+	job.to = to;
 	job.blocks = (job.rows + job.block_rows - 1) / job.block_rows;
-	return lb_share(exec, pairs * job.blocks, 1, room_bytes(&job), attend_block, &job);
+	return lb_share(exec, job.pairs * job.blocks, 1, room_bytes(&job), attend_block, &job);
 }

@@ -80,4 +80,17 @@ static inline uint8_t lb_float_to_e8m0(float x)
 	return (uint8_t)(exponent < -127 ? 0 : exponent > 127 ? 254 : exponent + 127);
 }
 
+/* Of ggml's Q4_K, the k-th of 8 six-bit scales and mins: the first four in bytes 0 … 7, the low
+ * four bits of the others in bytes 8 … 11, their high two on top of the first. */
+static inline void lb_q4_k_scale_and_min(const uint8_t *packed, int k, uint8_t *scale, uint8_t *min)
+{
+	if (k < 4) {
+		*scale = packed[k] & 63;
+		*min = packed[k + 4] & 63;
+	} else {
+		*scale = (uint8_t)((packed[k + 4] & 15) | (packed[k - 4] >> 6) << 4);
+		*min = (uint8_t)((packed[k + 4] >> 4) | (packed[k] >> 6) << 4);
+	}
+}
+
 #endif

@@ -4,26 +4,13 @@
  *
  * A group of one channel and one output (a depthwise convolution) would be products of one column;
  * there all groups go side by side instead, as vectors of channels. */
-#include "kernels/model.h"
+#include "kernels/conv.h"
 #include "kernels/row.h"
 #include "kernels/share.h"
 
-enum { BLOCK = 4 << 20, GRAIN = 1 << 13 };
+enum { BLOCK = 4 << 20 };
 
-struct job {
-	struct lb_exec *exec;
-	const struct lb_tiles *tiles;
-	const struct lb_conv *c;
-	int stage;
-	int64_t bytes, width;             /* of an element as given, and in the stage's dtype */
-	int64_t channels, outputs, taps;  /* of a group; taps: elements under an output */
-	int64_t group, first;             /* what is worked on: first output pixel of the block */
-	char *weights;                    /* (outputs, taps) of a group; (taps, channels) if depthwise */
-	char *rows, *products, *to;
-};
-
-/* Where the tap (r, s) of output pixel `pixel` is in x, or NULL in the padding. */
-static const char *tap(const struct job *j, int64_t pixel, int64_t r, int64_t s)
+const char *lb_conv_tap(const struct lb_conv_job *j, int64_t pixel, int64_t r, int64_t s)
 {
 	const struct lb_conv *c = j->c;
 	int64_t column = pixel % c->out[1], row = pixel / c->out[1] % c->out[0];
@@ -37,7 +24,7 @@ static const char *tap(const struct job *j, int64_t pixel, int64_t r, int64_t s)
 }
 
 /* n elements as the stage's dtype, at `to` in any case. */
-static void load(const struct job *j, int dtype, const char *from, int64_t n, int64_t stride, char *to)
+static void load_at(const struct lb_conv_job *j, int dtype, const char *from, int64_t n, int64_t stride, char *to)
 {
 	const void *row = lb_row_in(j->tiles, dtype, from, n, stride, to);
 	if (row != to)
@@ -46,21 +33,22 @@ static void load(const struct job *j, int dtype, const char *from, int64_t n, in
 
 /* ---- products ---- */
 
-static void fill_rows(void *arg, int64_t begin, int64_t end)
+void lb_conv_fill_rows(void *arg, int64_t begin, int64_t end)
 {
-	const struct job *j = arg;
+	const struct lb_conv_job *j = arg;
 	const struct lb_conv *c = j->c;
 	int64_t part = j->channels * j->width;
 	for (int64_t i = begin; i < end; i++) {
 		char *to = j->rows + i * j->taps * j->width;
 		for (int64_t r = 0; r < c->w.shape[1]; r++)
 			for (int64_t s = 0; s < c->w.shape[2]; s++, to += part) {
-				const char *from = tap(j, j->first + i, r, s);
+				const char *from = lb_conv_tap(j, j->first + i, r, s);
 				if (!from)
 					memset(to, 0, (size_t)part);
 				else
-					load(j, c->x.dtype, from + j->group * j->channels * c->x.strides[3] * j->bytes,
-					     j->channels, c->x.strides[3], to);
+					load_at(j, c->x.dtype,
+						from + j->group * j->channels * c->x.strides[3] * j->bytes,
+						j->channels, c->x.strides[3], to);
 			}
 	}
 }
@@ -68,7 +56,7 @@ static void fill_rows(void *arg, int64_t begin, int64_t end)
 /* Rows of products, to their place among the outputs of all groups. */
 static void place_rows(void *arg, int64_t begin, int64_t end)
 {
-	const struct job *j = arg;
+	const struct lb_conv_job *j = arg;
 	for (int64_t i = begin; i < end; i++) {
 		char *to = j->to + ((j->first + i) * j->c->w.shape[0] + j->group * j->outputs) * j->bytes;
 		const char *from = j->products + i * j->outputs * j->width;
@@ -76,18 +64,18 @@ static void place_rows(void *arg, int64_t begin, int64_t end)
 	}
 }
 
-static void load_weights(const struct job *j)
+void lb_conv_load_weights(const struct lb_conv_job *j)
 {
 	const struct lb_view *w = &j->c->w;
 	char *to = j->weights;
 	for (int64_t o = j->group * j->outputs; o < (j->group + 1) * j->outputs; o++)
 		for (int64_t r = 0; r < w->shape[1]; r++)
 			for (int64_t s = 0; s < w->shape[2]; s++, to += j->channels * j->width)
-				load(j, w->dtype, (const char *)w->data + (o * w->strides[0] + r * w->strides[1] +
+				load_at(j, w->dtype, (const char *)w->data + (o * w->strides[0] + r * w->strides[1] +
 				     s * w->strides[2]) * j->bytes, j->channels, w->strides[3], to);
 }
 
-static bool multiply_blocks(struct job *j, int64_t pixels)
+static bool multiply_blocks(struct lb_conv_job *j, int64_t pixels)
 {
 	int64_t block = BLOCK / ((j->taps + j->outputs) * j->width + 1) + 1;
 	block = block < pixels ? block : pixels;
@@ -99,10 +87,10 @@ static bool multiply_blocks(struct job *j, int64_t pixels)
 	if (!j->rows || (!j->products && !dense_to))
 		return false;
 	for (j->group = 0; j->group < j->c->groups; j->group++) {
-		load_weights(j);
+		lb_conv_load_weights(j);
 		for (j->first = 0; j->first < pixels; j->first += block) {
 			int64_t n = pixels - j->first < block ? pixels - j->first : block;
-			lb_parallel(j->exec, n, GRAIN / (j->taps + 1) + 1, fill_rows, j);
+			lb_parallel(j->exec, n, LB_CONV_GRAIN / (j->taps + 1) + 1, lb_conv_fill_rows, j);
 			enum lb_dtype stage = (enum lb_dtype)j->stage;
 			struct lb_view a = { .data = j->rows, .dtype = stage, .rank = 2,
 					     .shape = { n, j->taps }, .strides = { j->taps, 1 } };
@@ -112,7 +100,7 @@ static bool multiply_blocks(struct job *j, int64_t pixels)
 			if (!lb_kernel_matmul(j->exec, &a, &b, NULL, 1, 0, to))
 				return false;
 			if (!dense_to)
-				lb_parallel(j->exec, n, GRAIN / (j->outputs + 1) + 1, place_rows, j);
+				lb_parallel(j->exec, n, LB_CONV_GRAIN / (j->outputs + 1) + 1, place_rows, j);
 		}
 	}
 	return true;
@@ -124,7 +112,7 @@ static bool multiply_blocks(struct job *j, int64_t pixels)
 	for (int64_t i = 0; i < n; i++)                              \
 		((T *)sums)[i] += ((const T *)x)[i] * ((const T *)w)[i]
 
-static void add_products(int stage, int64_t n, void *sums, const void *x, const void *w)
+void lb_conv_add_products(int stage, int64_t n, void *sums, const void *x, const void *w)
 {
 	if (stage == LB_F64)
 		ADD_PRODUCTS(double);
@@ -134,51 +122,68 @@ static void add_products(int stage, int64_t n, void *sums, const void *x, const 
 
 static void depthwise_pixel(void *arg, void *scratch, int64_t pixel)
 {
-	const struct job *j = arg;
+	const struct lb_conv_job *j = arg;
 	const struct lb_conv *c = j->c;
 	int64_t n = c->groups;
 	char *sums = scratch, *row = sums + n * j->width;
 	memset(sums, 0, (size_t)(n * j->width));
 	for (int64_t r = 0; r < c->w.shape[1]; r++)
 		for (int64_t s = 0; s < c->w.shape[2]; s++) {
-			const char *from = tap(j, pixel, r, s);
+			const char *from = lb_conv_tap(j, pixel, r, s);
 			if (!from)
 				continue;
 			const void *x = lb_row_in(j->tiles, c->x.dtype, from, n, c->x.strides[3], row);
-			add_products(j->stage, n, sums, x,
-				     j->weights + (r * c->w.shape[2] + s) * n * j->width);
+			lb_conv_add_products(j->stage, n, sums, x,
+					     j->weights + (r * c->w.shape[2] + s) * n * j->width);
 		}
 	j->tiles->convert(c->x.dtype, j->stage)(n, j->to + pixel * n * j->bytes, sums, NULL, NULL);
 }
 
-static bool depthwise(struct job *j, int64_t pixels)
+char *lb_conv_depthwise_weights(const struct lb_conv_job *j)
 {
 	const struct lb_view *w = &j->c->w;
 	int64_t n = j->c->groups;
-	j->weights = j->exec->scratch(j->exec, lb_bytes_of(j->taps, n, j->width));
+	char *weights = j->exec->scratch(j->exec, lb_bytes_of(j->taps, n, j->width));
+	for (int64_t r = 0; weights && r < w->shape[1]; r++)
+		for (int64_t s = 0; s < w->shape[2]; s++)
+			load_at(j, w->dtype,
+				(const char *)w->data + (r * w->strides[1] + s * w->strides[2]) * j->bytes, n,
+				w->strides[0], weights + (r * w->shape[2] + s) * n * j->width);
+	return weights;
+}
+
+static bool depthwise(struct lb_conv_job *j, int64_t pixels)
+{
+	int64_t n = j->c->groups;
+	j->weights = lb_conv_depthwise_weights(j);
 	if (!j->weights)
 		return false;
-	for (int64_t r = 0; r < w->shape[1]; r++)
-		for (int64_t s = 0; s < w->shape[2]; s++)
-			load(j, w->dtype, (const char *)w->data + (r * w->strides[1] + s * w->strides[2]) * j->bytes,
-			     n, w->strides[0], j->weights + (r * w->shape[2] + s) * n * j->width);
-	return lb_share(j->exec, pixels, GRAIN / (n * j->taps) + 1, lb_bytes_of(2, n, j->width),
+	return lb_share(j->exec, pixels, LB_CONV_GRAIN / (n * j->taps) + 1, lb_bytes_of(2, n, j->width),
 			depthwise_pixel, j);
 }
 
-bool lb_kernel_conv2d(struct lb_exec *exec, const struct lb_conv *c, void *to)
+bool lb_conv_begin(struct lb_exec *exec, const struct lb_conv *c, void *to, struct lb_conv_job *ret)
 {
 	if (!lb_dtype_is_float(c->x.dtype) || c->x.dtype != c->w.dtype || c->groups < 1)
 		return lb_fail("conv2d: not defined for %s and %s", lb_dtypes[c->x.dtype].name,
 			       lb_dtypes[c->w.dtype].name);
-	struct job job = { .exec = exec, .tiles = lb_tiles(), .c = c, .stage = lb_stage_of(c->x.dtype),
-			   .bytes = lb_width_of(c->x.dtype), .width = lb_width_of(lb_stage_of(c->x.dtype)),
-			   .channels = c->w.shape[3], .outputs = c->w.shape[0] / c->groups, .to = to };
+	*ret = (struct lb_conv_job){
+		.exec = exec, .tiles = lb_tiles(), .c = c, .stage = lb_stage_of(c->x.dtype),
+		.bytes = lb_width_of(c->x.dtype), .width = lb_width_of(lb_stage_of(c->x.dtype)),
+		.channels = c->w.shape[3], .outputs = c->w.shape[0] / c->groups, .to = to,
+		.taps = c->w.shape[1] * c->w.shape[2] * c->w.shape[3],
+		.pixels = c->x.shape[0] * c->out[0] * c->out[1],
+	};
+	ret->is_depthwise = ret->channels == 1 && ret->outputs == 1 && c->groups > 1;
+	return true;
+}
+
+bool lb_kernel_conv2d(struct lb_exec *exec, const struct lb_conv *c, void *to)
+{
+	struct lb_conv_job job;
+	if (!lb_conv_begin(exec, c, to, &job))
+		return false;
 	if (c->x.shape[0] == 0 || c->w.shape[0] == 0)
 		return true;
-	int64_t pixels = c->x.shape[0] * c->out[0] * c->out[1];
-	job.taps = c->w.shape[1] * c->w.shape[2] * c->w.shape[3];
-	if (job.channels == 1 && job.outputs == 1 && c->groups > 1)
-		return depthwise(&job, pixels);
-	return multiply_blocks(&job, pixels);
+	return job.is_depthwise ? depthwise(&job, job.pixels) : multiply_blocks(&job, job.pixels);
 }

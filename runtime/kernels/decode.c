@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/op.h"
-#include "kernels/half.h"
+#include "kernels/codes.h"
 #include "kernels/kernels.h"
 
 enum { LARGEST_BLOCK = 256, GRAIN_BYTES = 1 << 16 };
@@ -27,16 +27,9 @@ const struct lb_block lb_blocks[LB_ENCODINGS] = {
 	[LB_Q6_K] = { "Q6_K", 256, 210 }, [LB_MXFP4] = { "MXFP4", 32, 17 },
 };
 
-static float half_at(const uint8_t *bytes)
-{
-	uint16_t bits;
-	memcpy(&bits, bytes, sizeof bits);
-	return lb_f16_to_float(bits);
-}
-
 static void q4_0(const uint8_t *block, float *to)
 {
-	float d = half_at(block);
+	float d = lb_f16_at(block);
 	for (int i = 0; i < 16; i++) {
 		to[i] = (float)((block[2 + i] & 15) - 8) * d;
 		to[i + 16] = (float)((block[2 + i] >> 4) - 8) * d;
@@ -45,7 +38,7 @@ static void q4_0(const uint8_t *block, float *to)
 
 static void q4_1(const uint8_t *block, float *to)
 {
-	float d = half_at(block), m = half_at(block + 2);
+	float d = lb_f16_at(block), m = lb_f16_at(block + 2);
 	for (int i = 0; i < 16; i++) {
 		to[i] = (float)(block[4 + i] & 15) * d + m;
 		to[i + 16] = (float)(block[4 + i] >> 4) * d + m;
@@ -54,31 +47,18 @@ static void q4_1(const uint8_t *block, float *to)
 
 static void q8_0(const uint8_t *block, float *to)
 {
-	float d = half_at(block);
+	float d = lb_f16_at(block);
 	for (int i = 0; i < 32; i++)
 		to[i] = (float)(int8_t)block[2 + i] * d;
 }
 
-/* The k-th of 8 six-bit scales and mins: the first four in bytes 0 … 7, the low four bits of
- * the others in bytes 8 … 11, their high two on top of the first. */
-static void scale_and_min(const uint8_t *packed, int k, uint8_t *scale, uint8_t *min)
-{
-	if (k < 4) {
-		*scale = packed[k] & 63;
-		*min = packed[k + 4] & 63;
-	} else {
-		*scale = (uint8_t)((packed[k + 4] & 15) | (packed[k - 4] >> 6) << 4);
-		*min = (uint8_t)((packed[k + 4] >> 4) | (packed[k] >> 6) << 4);
-	}
-}
-
 static void q4_k(const uint8_t *block, float *to)
 {
-	float d = half_at(block), dmin = half_at(block + 2);
+	float d = lb_f16_at(block), dmin = lb_f16_at(block + 2);
 	const uint8_t *q = block + 16;
 	for (int k = 0; k < 8; k++, to += 32) {
 		uint8_t scale, min;
-		scale_and_min(block + 4, k, &scale, &min);
+		lb_q4_k_scale_and_min(block + 4, k, &scale, &min);
 		float step = d * scale, from = dmin * min;
 		for (int i = 0; i < 32; i++)
 			to[i] = step * (float)(q[i] >> (k & 1 ? 4 : 0) & 15) - from;
@@ -90,7 +70,7 @@ static void q6_k(const uint8_t *block, float *to)
 {
 	const uint8_t *low = block, *high = block + 128;
 	const int8_t *scales = (const int8_t *)block + 192;
-	float d = half_at(block + 208);
+	float d = lb_f16_at(block + 208);
 	for (int k = 0; k < 8; k++, to += 32) {
 		/* half of the block, and within it a quarter: two low nibbles, then two high ones */
 		int half = k / 4, quarter = k % 4;

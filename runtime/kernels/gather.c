@@ -1,62 +1,9 @@
-/* take and take_along_axis. Indices are first read into int64 scratch, checked and made
- * non-negative by the calling thread, whose error message it would be; then elements are
- * moved without any check. */
-#include <stdio.h>
-
+/* take and take_along_axis: indices are read and checked first, then elements are moved without
+ * any check. */
+#include "kernels/indices.h"
 #include "kernels/layout.h"
-#include "kernels/tile.h"
 
-enum { CHUNK = 512, GRAIN_BYTES = 1 << 17 };
-
-static bool out_of_range(const char *op, const char *index, int axis, int64_t size)
-{
-	return lb_fail("%s: index %s is out of range for axis %d of size %lld", op, index, axis,
-		       (long long)size);
-}
-
-/* Dense, non-negative indices below `size`. */
-static const int64_t *read_indices(struct lb_exec *exec, const char *op,
-				   const struct lb_view *indices, int axis, int64_t size)
-{
-	if (indices->dtype < LB_U8 || indices->dtype > LB_I64) {
-		lb_fail("%s: indices are %s; use an integer dtype", op,
-			lb_dtypes[indices->dtype].name);
-		return NULL;
-	}
-	int64_t n = lb_shape_size(indices->rank, indices->shape), bytes;
-	if (!lb_mul(n, 8, &bytes)) {
-		lb_fail("%s: %lld indices are too many", op, (long long)n);
-		return NULL;
-	}
-	int64_t *list = exec->scratch(exec, bytes > 0 ? bytes : 8);
-	if (!list)
-		return NULL;
-	lb_tile_fn *convert = lb_tiles()->convert(LB_I64, indices->dtype);
-	int64_t width = lb_width_of(indices->dtype), index[LB_MAX_RANK] = { 0 };
-	char raw[CHUNK * 8] __attribute__((aligned(64)));
-	for (int64_t at = 0; at < n; at += CHUNK) {
-		int64_t m = n - at < CHUNK ? n - at : CHUNK;
-		lb_gather(raw, indices->data, m, indices->rank, indices->shape, indices->strides,
-			  index, width);
-		convert(m, list + at, raw, NULL, NULL);
-		for (int64_t i = at; i < at + m; i++) {
-			int64_t value = list[i];
-			bool huge = indices->dtype == LB_U64 && value < 0;
-			if (value < 0 && value >= -size && !huge)
-				list[i] = value += size;
-			if (value >= 0 && value < size)
-				continue;
-			char text[32];
-			if (huge)
-				snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-			else
-				snprintf(text, sizeof text, "%lld", (long long)value);
-			out_of_range(op, text, axis, size);
-			return NULL;
-		}
-	}
-	return list;
-}
+enum { GRAIN_BYTES = 1 << 17 };
 
 #define PICK(T)                                                                     \
 	do {                                                                        \
@@ -139,7 +86,7 @@ bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct 
 			take.n_each *= x->shape[i];
 		}
 	}
-	take.indices = read_indices(exec, "take", indices, axis, x->shape[axis]);
+	take.indices = lb_read_indices(exec, "take", indices, axis, x->shape[axis]);
 	if (!take.indices)
 		return false;
 	if (n_outer == 0 || take.n_indices == 0 || take.n_each == 0)
@@ -195,7 +142,7 @@ bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x,
 	int64_t n = lb_shape_size(along.rank, along.shape);
 	if (n == 0)
 		return true;
-	along.indices = read_indices(exec, "take_along_axis", indices, axis, x->shape[axis]);
+	along.indices = lb_read_indices(exec, "take_along_axis", indices, axis, x->shape[axis]);
 	if (!along.indices)
 		return false;
 	lb_parallel(exec, n, GRAIN_BYTES / along.bytes, along_range, &along);

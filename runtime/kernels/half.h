@@ -45,6 +45,14 @@ static inline float lb_f16_to_float(uint16_t h)
 	return lb_bits_to_float(sign | lb_float_to_bits((float)rest * 0x1p-24f));
 }
 
+/* Little-endian, unaligned. */
+static inline float lb_f16_at(const uint8_t *bytes)
+{
+	uint16_t h;
+	memcpy(&h, bytes, sizeof h);
+	return lb_f16_to_float(h);
+}
+
 static inline uint16_t lb_float_to_f16(float f)
 {
 	uint32_t bits = lb_float_to_bits(f), sign = bits >> 16 & 0x8000;

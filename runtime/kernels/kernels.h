@@ -167,6 +167,19 @@ bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct 
 bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x,
 			  const struct lb_view *indices, int axis, void *to);
 
+/* ---- updates (accumulate.c, scatter.c): they fail before the first write ---- */
+
+/* to += from, same shape and dtype, any strides; elements of `to` may coincide. Sums as the next
+ * one has them. */
+bool lb_kernel_accumulate(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *from);
+/* to (dense) += updates where lb_kernel_take() would read; updates have its shape. An element's
+ * sum is kept in lb_sum_stage() of the dtype, in row-major order of the updates. */
+bool lb_kernel_scatter_add(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices,
+			   int axis, const struct lb_view *updates);
+/* to (dense) = or += values; indices and values have one shape, and to's besides `axis`. */
+bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices,
+			 int axis, const struct lb_view *values, bool add);
+
 /* ---- bytes of files (decode.c) ---- */
 
 /* A block of an encoding: `elements` elements in `bytes` bytes; 0 elements: plain ones. */

@@ -4,14 +4,15 @@
  * contiguous along either axis needs no copy. When b is one matrix for the whole batch
  * and the rows of a are evenly apart, the batch is one product. f16 and bf16 are
  * converted block by block into float panels, summed in float over all of k, and
- * rounded once at the end; so scratch memory is bounded, whatever the sizes. */
+ * rounded once at the end; so scratch memory is bounded, whatever the sizes. A vector
+ * times a large matrix goes its own way (gemv.c). */
 #include <limits.h>
 
 #include "kernels/blas.h"
-#include "kernels/layout.h"
-#include "kernels/tile.h"
+#include "kernels/gemv.h"
+#include "kernels/row.h"
 
-enum { BLOCK = 1024, BLAS_LEAST = 8192, SMALL = 8192, GRAIN = 1 << 16 };
+enum { BLOCK = 1024, BLAS_LEAST = 8192, SMALL = 8192, GRAIN = 1 << 16, GEMV_LEAST = 1 << 14 };
 
 /* One matrix: strides in elements. */
 struct matrix {
@@ -26,7 +27,8 @@ struct product {
 	int dtype;
 	int64_t bytes, m, n, k;
 	double alpha, beta;
-	char *panels[3];            /* scratch: of a, b and the result */
+	bool gemv;
+	char *panels[3];            /* scratch: of a, b and the result; for gemv.c x, sums, result */
 };
 
 static bool fits_int(int64_t x)
@@ -250,9 +252,45 @@ static void copy_matrix(const struct product *p, struct matrix *x, int64_t rows,
 	*x = (struct matrix){ to, columns, 1 };
 }
 
+static struct matrix turned(struct matrix x)
+{
+	return (struct matrix){ x.data, x.column, x.row };
+}
+
+static struct lb_gemv gemv_of(const struct product *p, const struct matrix *b)
+{
+	bool rows = b->column == 1; /* of b are contiguous */
+	return (struct lb_gemv){ .dtype = p->dtype, .n = p->m * p->n, .k = p->k, .w = b->data, .turned = !rows,
+				 .stride = rows ? b->row : b->column, .x = p->panels[0], .sums = p->panels[1] };
+}
+
+/* One of m and n is 1. */
+static void multiply_vector(const struct product *p, struct matrix a, struct matrix b, struct matrix c,
+			    char *to)
+{
+	if (p->n == 1 && p->m > 1) {
+		struct matrix vector = turned(b);
+		b = turned(a);
+		a = vector;
+		c = turned(c);
+	}
+	struct lb_gemv g = gemv_of(p, &b);
+	int stage = lb_stage_of(p->dtype);
+	g.x = lb_row_in(p->tiles, p->dtype, a.data, p->k, a.column, p->panels[0]);
+	g.to = stage == p->dtype ? to : p->panels[2];
+	lb_gemv(p->exec, &g);
+	if (stage != p->dtype || p->alpha != 1 || c.data)
+		finish(&(struct finish){ .p = p, .from_dtype = stage, .dtype = p->dtype, .from = g.to,
+					 .from_row = g.n, .n = g.n, .c = c, .to = to, .to_row = g.n }, 1);
+}
+
 static void multiply(const struct product *p, struct matrix a, struct matrix b,
 		     const struct matrix *c, char *to)
 {
+	if (p->gemv) {
+		multiply_vector(p, a, b, *c, to);
+		return;
+	}
 	if (p->bytes == 2) {
 		multiply_halves(p, &a, &b, c, to);
 		return;
@@ -285,6 +323,15 @@ static int64_t least(int64_t a, int64_t b)
 static bool take_panels(struct product *p, const struct matrix *a, const struct matrix *b)
 {
 	int trans, ld;
+	if (p->gemv) {
+		int stage = lb_stage_of(p->dtype);
+		struct matrix w = p->n == 1 && p->m > 1 ? turned(*a) : *b;
+		struct lb_gemv g = gemv_of(p, &w);
+		p->panels[0] = p->exec->scratch(p->exec, p->k * lb_width_of(stage));
+		p->panels[1] = p->exec->scratch(p->exec, lb_gemv_scratch(&g) + 1);
+		p->panels[2] = p->exec->scratch(p->exec, g.n * lb_width_of(stage));
+		return p->panels[0] && p->panels[1] && p->panels[2];
+	}
 	if (p->bytes == 2) {
 		int64_t m = least(p->m, BLOCK), n = least(p->n, BLOCK), k = least(p->k, BLOCK);
 		int64_t sums = p->k > BLOCK && !p->blas ? 2 * BLOCK * BLOCK : m * n;
@@ -338,6 +385,14 @@ static int join_batch(struct product *p, int batch, struct matrix *a, struct mat
 	a->row = rank ? strides[0][0] : a->row;
 	c->row = rank ? strides[1][0] : c->row;
 	return 0;
+}
+
+/* The matrix beside the vector can be read along its rows. */
+static bool is_gemv(const struct product *p, const struct matrix *a, const struct matrix *b)
+{
+	const struct matrix *w = p->m == 1 ? b : a;
+	return p->dtype != LB_C64 && (p->m == 1 || p->n == 1) && p->m * p->n >= 32 && p->k >= 32 &&
+		(double)p->m * (double)p->n * (double)p->k >= GEMV_LEAST && (w->column == 1 || w->row == 1);
 }
 
 struct batch {
@@ -397,6 +452,7 @@ bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struc
 	bool large = (double)p.m * (double)p.n * (double)p.k >= BLAS_LEAST;
 	if (large && exec->blas && exec->threads && p.k > 0)
 		p.blas = lb_blas();
+	p.gemv = is_gemv(&p, &batch.matrices[0], &batch.matrices[1]);
 	if (!take_panels(&p, &batch.matrices[0], &batch.matrices[1]))
 		return false;
 	/* small products side by side; large ones, and those with panels, one by one */

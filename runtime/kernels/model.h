@@ -13,6 +13,13 @@ bool lb_kernel_norm(struct lb_exec *exec, const char *op, const struct lb_view *
 		    const struct lb_view *weight, const struct lb_view *bias, double eps, bool center,
 		    void *to);
 
+enum lb_norm_part { LB_NORM_X, LB_NORM_WEIGHT, LB_NORM_BIAS, LB_NORM_PARTS };
+/* Given the gradient of that result: to (dense) = that of x, or of weight or bias (vectors, sums over
+ * all rows, in double). weight may be NULL. */
+bool lb_kernel_norm_grad(struct lb_exec *exec, const char *op, enum lb_norm_part part,
+			 const struct lb_view *x, const struct lb_view *weight, const struct lb_view *grad,
+			 double eps, bool center, void *to);
+
 struct lb_rope {
 	int64_t dims;      /* the first of the last axis; even */
 	bool traditional;  /* pairs are neighbours, else a half apart */
@@ -36,6 +43,10 @@ struct lb_attention {
  * gives zeros. */
 bool lb_kernel_attention(struct lb_exec *exec, const struct lb_attention *attention, void *to);
 
+/* to (dense) = the gradients of q, k and v, one after another, given that of the result. */
+bool lb_kernel_attention_grad(struct lb_exec *exec, const struct lb_attention *attention,
+			      const struct lb_view *grad, void *to);
+
 /* ---- sort.c ---- */
 
 enum lb_sort_kind { LB_SORT_VALUES, LB_SORT_INDICES, LB_SORT_TOP };
@@ -56,7 +67,7 @@ bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, b
  * empty. */
 bool lb_kernel_categorical(struct lb_exec *exec, const struct lb_view *x, int axis, uint64_t key, uint32_t *to);
 
-/* ---- conv.c ---- */
+/* ---- conv.c, conv_grad.c ---- */
 
 struct lb_conv {
 	struct lb_view x, w; /* (N, H, W, C), (O, kH, kW, C / groups), of one floating dtype */
@@ -66,5 +77,10 @@ struct lb_conv {
 /* to (dense, (N, out, out, O)) = the correlation of x, with zeros around it, and w. In float
  * (double for f64). */
 bool lb_kernel_conv2d(struct lb_exec *exec, const struct lb_conv *conv, void *to);
+/* Given the gradient of that result: to (dense) = that of x, whose data is not read, or of w. */
+bool lb_kernel_conv2d_input_grad(struct lb_exec *exec, const struct lb_conv *conv,
+				 const struct lb_view *grad, void *to);
+bool lb_kernel_conv2d_weight_grad(struct lb_exec *exec, const struct lb_conv *conv,
+				  const struct lb_view *grad, void *to);
 
 #endif

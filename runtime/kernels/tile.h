@@ -65,9 +65,15 @@ struct lb_tiles {
 	int64_t (*nonfinite)(const void *data, int dtype, int64_t n);
 	void (*gemm)(const struct lb_gemm *gemm);
 	/* One row of f32 or f64: to = (x - mean) / sqrt(variance + eps) * weight + bias, where
-	 * not `center` means a mean of 0; weight and bias may be NULL. */
-	void (*norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias,
+	 * not `center` means a mean of 0; weight and bias may be NULL. Returns the scale, one over
+	 * the root. */
+	double (*norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias,
 		     double eps, bool center, int dtype);
+	/* The gradient of x: h is the normed row, without weight and bias. */
+	void (*norm_grad)(int64_t n, void *to, const void *h, const void *grad, const void *weight,
+			  double scale, bool center, int dtype);
+	/* sums[i] += a[i] * b[i], or a[i] where b is NULL; of f32 or f64 */
+	void (*add_products)(int64_t n, double *sums, const void *a, const void *b, int dtype);
 	/* Turns the pairs (x[2i], x[2i+1]), or (x[i], x[half+i]) when not interleaved, by the
 	 * angles whose cosines and sines are given; f32 or f64. */
 	void (*rotate)(int64_t half, bool interleaved, void *to, const void *x, const void *cosines,
@@ -76,9 +82,19 @@ struct lb_tiles {
 	 * become exp(score - *top); *top, *sum and the values follow. f32 or f64. */
 	void (*attend)(int64_t n, void *scores, const void *bias, const uint8_t *open, void *top,
 		       void *sum, int64_t n_values, void *values, int dtype);
-	/* to[j] = x . row j, of n rows of k contiguous elements; f32 or f64 */
+	/* A row's n powers p become probabilities, then dscore = p * (dp - sum of p * dp). stats: the
+	 * largest score, one over the sum of powers, and, written here, the sum of p * dp. */
+	void (*attend_grad)(int64_t n, void *p, const void *dp, void *stats, int dtype);
+	/* Scores become probabilities by a row's stats, and dp becomes dscore. */
+	void (*attend_again)(int64_t n, void *scores, void *dp, const void *bias, const uint8_t *open,
+			     const void *stats, int dtype);
+	/* to[j] = x . row j, of n rows of k contiguous elements of dtype; x and `to` are f32 where
+	 * that is a half */
 	void (*dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride,
 		     int dtype);
+	/* sums[i] += x[0] * row 0 [i] + x[1] * row 1 [i] …, of m rows of n elements, likewise */
+	void (*combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride,
+			int dtype);
 	void (*dequantize)(const struct lb_codes *codes, int64_t groups, float *to);
 	/* sums[r * m + i] += codes[r] . x[i], x in the order that `arrange` makes; x[i] is at
 	 * x + i * x_row. m is 1, 2, 4 or 8; rows of codes is 2 when m is 1, else 1. */

@@ -25,9 +25,7 @@ static struct pool {
 	void **free_list;
 	uint64_t n_free, capacity;
 } pools[LB_KINDS] = {
-	{ .lock = PTHREAD_MUTEX_INITIALIZER },
-	{ .lock = PTHREAD_MUTEX_INITIALIZER },
-	{ .lock = PTHREAD_MUTEX_INITIALIZER },
+	[0 ... LB_KINDS - 1] = { .lock = PTHREAD_MUTEX_INITIALIZER },
 };
 
 static void *map(uint64_t nbytes)

@@ -11,6 +11,7 @@ struct lb_self {
 	struct lb_magazine magazines[LB_KINDS];
 	uint64_t next_id, end_id;
 	struct lb_thread *record;
+	uint32_t stream; /* of the tensors that it makes */
 	/* the open scopes: scope d holds items[marks[d]] up to the next mark; what belongs to
 	 * no scope lies below marks[0] */
 	struct lb_tensor **items;
@@ -19,6 +20,8 @@ struct lb_self {
 	int n_marks, marks_capacity;
 	/* gives the items back when the thread ends; set by who adds the first */
 	void (*end_scopes)(struct lb_self *self);
+	/* set while a gradient is traced on this thread: graph/trace.h */
+	struct lb_trace *trace;
 	/* scratch of the evaluation that this thread runs */
 	struct lb_arena arena;
 	bool arena_busy;

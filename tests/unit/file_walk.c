@@ -24,6 +24,11 @@ static bool walk_tensors(lb_file *file, int64_t max_bytes)
 			const char *name = lb_file_name(file, i);
 			ok &= read_all(lb_file_get_at(file, i), max_bytes);
 			ok &= read_all(lb_file_get_raw(file, name), max_bytes);
+			lb_quantized q;
+			lb_quant how;
+			ok &= lb_file_get_quantized(file, name, &q, &how);
+			if (q.w)
+				ok &= read_all(q.w, max_bytes) && read_all(q.scales, max_bytes);
 			lb_tensor *x = lb_file_get(file, name);
 			ok &= x && strncmp(lb_name(x), name, 255) == 0;
 		}

@@ -517,4 +517,5 @@ def main():
     folder.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -104,6 +104,11 @@ static const struct lb_field own_thread[] = {
 	LB_THREAD_FIELDS(X)
 #undef X
 };
+static const struct lb_field own_stream[] = {
+#define X(type, name, count, meaning) FIELD(lbx_stream_record, type, name, count)
+	LB_STREAM_FIELDS(X)
+#undef X
+};
 static const struct lb_field own_root[] = {
 #define X(name) { #name, offsetof(struct lb_symtab, name), \
 		  sizeof(((struct lb_symtab *)0)->name), 1 },
@@ -122,6 +127,7 @@ static const struct {
 	KIND("tensor", own_tensor, lbx_tensor_record, IMAGE_TENSORS),
 	KIND("buffer", own_buffer, lbx_buffer_record, IMAGE_BUFFERS),
 	KIND("thread", own_thread, lbx_thread_record, IMAGE_THREADS),
+	KIND("stream", own_stream, lbx_stream_record, IMAGE_STREAMS),
 };
 
 static uint64_t descriptors(int k)
@@ -175,6 +181,12 @@ static void create_kind(struct image *image, int k)
 		d->tiers[1] = IMAGE_TENSORS_1;
 }
 
+static const struct lb_event_info event_kinds[] = {
+	[IMAGE_OP_DONE] = { "op_done", "(id, tensor, op, ok)", 4, 0 },
+	[IMAGE_ALLOC] = { "alloc", "(buffer, address, nbytes, id)", 4, 0 },
+	[IMAGE_ERROR] = { "error", "(site, message)", 2, 0 },
+};
+
 void image_create(struct image *image, bool shuffled)
 {
 	memset(image, 0, sizeof *image);
@@ -186,7 +198,9 @@ void image_create(struct image *image, bool shuffled)
 	add_region(image, IMAGE_TENSORS_1, 0x8000);
 	add_region(image, IMAGE_BUFFERS, 0x8000);
 	add_region(image, IMAGE_THREADS, 0x8000);
+	add_region(image, IMAGE_STREAMS, 0x8000);
 	add_region(image, IMAGE_NAMES, 0x1000);
+	add_region(image, IMAGE_FLIGHT, IMAGE_EVENTS * sizeof(struct lb_flight_event));
 	add_region(image, IMAGE_DATA, IMAGE_DATA_SIZE);
 	image->names = IMAGE_NAMES;
 	image->names_end = IMAGE_NAMES + 0x1000;
@@ -200,7 +214,12 @@ void image_create(struct image *image, bool shuffled)
 		.dtypes = IMAGE_DTYPES, .ops = IMAGE_OPS, .n_dtypes = LB_DTYPES, .n_ops = LB_OPS,
 		.counters = IMAGE_COUNTERS, .counter_names = IMAGE_COUNTER_NAMES,
 		.max_rank = LB_MAX_RANK, .stacks = IMAGE_STACKS, .stack_words = 16, .last_id = 1000,
+		.event_kinds = IMAGE_EVENT_KINDS, .n_event_kinds = IMAGE_KINDS_OF_EVENTS,
+		.event_size = sizeof(struct lb_flight_event), .flight = IMAGE_FLIGHT,
+		.flight_capacity = IMAGE_EVENTS,
 	};
+	memcpy(image_at(image, IMAGE_EVENT_KINDS, sizeof event_kinds), event_kinds,
+	       sizeof event_kinds);
 	memcpy(image_at(image, IMAGE_ROOT_FIELDS, sizeof own_root), own_root, sizeof own_root);
 	memcpy(image_at(image, IMAGE_DTYPES, sizeof lb_dtypes), lb_dtypes, sizeof lb_dtypes);
 	memcpy(image_at(image, IMAGE_OPS, sizeof lb_ops), lb_ops, sizeof lb_ops);
@@ -265,6 +284,21 @@ uint64_t image_buffer(struct image *image, int slot, uint64_t data, int64_t nbyt
 		.nbytes = { nbytes }, .capacity = { nbytes }, .refs = { 1 },
 	};
 	return write_record(image, LB_KIND_BUFFER, slot, &r);
+}
+
+void image_event(struct image *image, uint64_t time_ns, uint32_t kind, uint64_t a, uint64_t b,
+		 uint64_t c, uint64_t d)
+{
+	uint64_t number = ++image_root(image)->flight_used;
+	struct lb_flight_event *ring = image_at(image, IMAGE_FLIGHT, IMAGE_EVENTS * sizeof *ring);
+
+	ring[number % IMAGE_EVENTS] = (struct lb_flight_event){ number, time_ns, 4711, kind,
+								{ a, b, c, d } };
+}
+
+uint64_t image_stream(struct image *image, int slot, const struct lbx_stream_record *r)
+{
+	return write_record(image, LB_KIND_STREAM, slot, r);
 }
 
 uint64_t image_tensor(struct image *image, int slot, const struct lbx_tensor_record *r)
@@ -338,4 +372,6 @@ void image_populate(struct image *image)
 		r = image_record(image, slot, lb_dtypes[dtype].name, dtype, 1, &n, b1);
 		image_tensor(image, slot, &r);
 	}
+	image_event(image, 1000000, IMAGE_OP_DONE, 2, 0, LB_OP_TRANSPOSE, 1);
+	image_event(image, 2000000, IMAGE_ERROR, 0x401234, image_name(image, "no luck"), 0, 0);
 }

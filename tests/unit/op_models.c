@@ -114,7 +114,46 @@ static lb_tensor *run_einsum(const struct call *c)
 	return lb_einsum(args_find(c->args, "spec"), c->n, c->in);
 }
 
-#define OPS(X) X(einsum) X(conv1d) X(conv2d) X(pad) X(cumsum) X(categorical) X(sort) X(argsort) X(topk) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
+static lb_tensor *run_layer_norm_grad(const struct call *c)
+{
+	lb_norm_grads g = lb_layer_norm_grad(c->in[0], c->in[1], c->in[2], args_double(c->args, "eps", 0));
+	lb_tensor *const parts[] = { g.x, g.weight, g.bias };
+	return parts[args_int(c->args, "part", 0)];
+}
+
+static lb_tensor *run_rms_norm_grad(const struct call *c)
+{
+	lb_norm_grads g = lb_rms_norm_grad(c->in[0], c->in[1], c->in[2], args_double(c->args, "eps", 0));
+	lb_tensor *const parts[] = { g.x, g.weight, g.bias };
+	return parts[args_int(c->args, "part", 0)];
+}
+
+static lb_tensor *run_attention_grad(const struct call *c)
+{
+	lb_attention_grads g = lb_attention_grad(c->in[0], c->in[1], c->in[2], args_double(c->args, "scale", 1),
+						 args_int(c->args, "causal", 0), c->in[3], c->in[4]);
+	lb_tensor *const parts[] = { g.q, g.k, g.v };
+	return parts[args_int(c->args, "part", 0)];
+}
+
+static lb_tensor *run_conv2d_input_grad(const struct call *c)
+{
+	int64_t shape[LB_MAX_RANK];
+	return lb_conv2d_input_grad(args_list(c->args, "shape", shape), c->in[0], c->in[1], conv_options(c));
+}
+
+static lb_tensor *run_conv2d_weight_grad(const struct call *c)
+{
+	int64_t shape[LB_MAX_RANK];
+	return lb_conv2d_weight_grad(c->in[0], args_list(c->args, "shape", shape), c->in[1], conv_options(c));
+}
+
+#define GRADS(X) \
+	X(layer_norm_grad) X(rms_norm_grad) X(attention_grad) X(conv2d_input_grad) \
+	X(conv2d_weight_grad)
+#define OPS(X) GRADS(X) \
+	X(einsum) X(conv1d) X(conv2d) X(pad) X(cumsum) X(categorical) X(sort) X(argsort) \
+	X(topk) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
 
 op_function op_find_model(const char *name)
 {

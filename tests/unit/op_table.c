@@ -20,7 +20,8 @@
 #define GATHERS(X) X(take) X(take_along_axis)
 #define FILLS(X) X(zeros) X(ones)
 #define OTHERS(X) X(var) X(astype) X(slice) X(flatten) X(as_strided) X(split) X(addmm) X(full) \
-	X(arange) X(eye) X(chain) X(quantize) X(dequantize) X(quantized_matmul)
+	X(arange) X(eye) X(chain) X(quantize) X(dequantize) X(quantized_matmul) X(stop_gradient) \
+	X(depends)
 
 #define X(name) \
 static lb_tensor *run_##name(const struct call *c) \
@@ -128,14 +129,20 @@ static lb_index parse_index(const char *word)
 	return LB_RANGE(bound(word), bound(stop), strtoll(step, NULL, 10));
 }
 
-static lb_tensor *run_slice(const struct call *c)
+int args_index(const struct args *args, lb_index *to)
 {
-	lb_index index[2 * LB_MAX_RANK];
 	char words[512], *rest;
 	int n = 0;
-	snprintf(words, sizeof words, "%s", args_find(c->args, "index"));
-	for (char *word = strtok_r(words, ",", &rest); word; word = strtok_r(NULL, ",", &rest))
-		index[n++] = parse_index(word);
+	snprintf(words, sizeof words, "%s", args_find(args, "index"));
+	for (char *word = strtok_r(words, ",", &rest); word && n < CASE_INDICES; word = strtok_r(NULL, ",", &rest))
+		to[n++] = parse_index(word);
+	return n;
+}
+
+static lb_tensor *run_slice(const struct call *c)
+{
+	lb_index index[CASE_INDICES];
+	int n = args_index(c->args, index);
 	return lb_slice_n(c->in[0], n, index);
 }
 
@@ -166,6 +173,16 @@ static lb_tensor *run_addmm(const struct call *c)
 {
 	return lb_addmm(c->in[0], c->in[1], c->in[2], args_double(c->args, "alpha", 1),
 			args_double(c->args, "beta", 1));
+}
+
+static lb_tensor *run_stop_gradient(const struct call *c)
+{
+	return lb_stop_gradient(c->in[0]);
+}
+
+static lb_tensor *run_depends(const struct call *c)
+{
+	return lb_depends(c->in[0], c->n - 1, c->in + 1);
 }
 
 static lb_tensor *run_full(const struct call *c)
@@ -265,5 +282,6 @@ op_function op_find(const char *name)
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		if (strcmp(table[i].name, name) == 0)
 			return table[i].run;
-	return op_find_model(name);
+	op_function update = op_find_update(name);
+	return update ? update : op_find_model(name);
 }

@@ -14,7 +14,12 @@ typedef lb_tensor *(*op_function)(const struct call *call);
 
 /* NULL if there is no operation of that name. */
 op_function op_find(const char *name);
-/* Those of op_models.c, of which op_find knows. */
+/* Those of op_models.c and op_updates.c, of which op_find knows. */
 op_function op_find_model(const char *name);
+op_function op_find_update(const char *name);
+
+enum { CASE_INDICES = 2 * LB_MAX_RANK };
+/* The indices of a slice, at most CASE_INDICES. */
+int args_index(const struct args *args, lb_index *to);
 
 #endif

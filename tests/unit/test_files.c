@@ -132,6 +132,85 @@ static void good_files(void **state)
 	free(list.bytes);
 }
 
+/* What is kept quantised has the very values that the blocks are decoded to. */
+static void quantised_blocks(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		lb_quant_mode mode; /* if it stays quantised */
+		int bits;           /* 0: it does not */
+	} expected[] = {
+		{ "blk.0.Q4_0", LB_QUANT_AFFINE, 4 }, { "blk.0.Q4_1", LB_QUANT_AFFINE, 4 },
+		{ "blk.0.Q8_0", LB_QUANT_AFFINE, 8 }, { "blk.0.Q4_K", LB_QUANT_AFFINE, 4 },
+		{ "blk.0.MXFP4", 0, 0 }, /* a scale of 2^128 is among them, which e8m0 has not */
+		{ "blk.0.Q6_K", 0, 0 }, { "float32", 0, 0 },
+	};
+	lb_file *file = lb_open(at("all.gguf"));
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+		LB_SCOPE {
+			const char *name = expected[i].name;
+			lb_quantized q;
+			lb_quant how;
+			assert_true(lb_file_get_quantized(file, name, &q, &how));
+			must_be_ok(name);
+			assert_int_equal(q.w != NULL, expected[i].bits != 0);
+			if (!q.w)
+				continue;
+			assert_int_equal(how.mode, expected[i].mode);
+			assert_int_equal(how.bits, expected[i].bits);
+			assert_int_equal(how.group, 32);
+			assert_string_equal(lb_name(q.w), name);
+			lb_tensor *x = lb_dequantize(q, how, LB_F32), *want = lb_file_get(file, name);
+			assert_true(lb_item_int(lb_all(lb_equal(x, want), LB_ALL_AXES, false)));
+			must_be_ok(name);
+			lb_tensor *one = lb_ones(LB_SHAPE(2, 1, lb_dim(x, 2)), LB_F32);
+			lb_tensor *by_codes = lb_quantized_matmul(one, q, how, true);
+			lb_tensor *sums = lb_reshape(lb_sum(want, LB_AXES(-1), false), LB_SHAPE(2, 1, 3));
+			lb_tensor *far = lb_max(lb_abs(lb_subtract(by_codes, sums)), LB_ALL_AXES, false);
+			assert_true(lb_item(far) <= 1e-4 * lb_item(lb_sum(lb_abs(want), LB_ALL_AXES, false)));
+		}
+	}
+	lb_quantized q;
+	lb_quant how;
+	assert_false(lb_file_get_quantized(file, "nonsense", &q, &how));
+	assert_true(error_has("no tensor 'nonsense'"));
+	lb_file_close(file);
+}
+
+static void safetensors_metadata(void **state)
+{
+	(void)state;
+	static const char *const keys[] = { "format", "odd \"key\"" }, *const values[] = { "lb", "a\n\xc3\xa9" };
+	const char *path = at("metadata.safetensors");
+	LB_SCOPE {
+		lb_tensor *x = lb_arange(0, 5, 1, LB_F32);
+		static const char *const names[] = { "x" };
+		assert_true(lb_save_safetensors_with(path, 1, names, &x, 2, keys, values));
+		lb_file *file = lb_open(path);
+		assert_int_equal(lb_file_metadata_count(file), 2);
+		for (int i = 0; i < 2; i++)
+			assert_string_equal(lb_file_metadata(file, keys[i]), values[i]);
+		assert_true(lb_item(lb_sum(lb_file_get(file, "x"), LB_ALL_AXES, false)) == 10);
+		lb_file_close(file);
+		assert_true(lb_save_safetensors_with(path, 0, NULL, NULL, 2, keys, values));
+		file = lb_open(path);
+		assert_int_equal(lb_file_metadata_count(file), 2);
+		lb_file_close(file);
+		must_be_ok("metadata");
+		unlink(path);
+		assert_false(lb_save_safetensors_with(path, 1, names, &x, 1, keys, NULL));
+		assert_true(error_has("metadata without values"));
+		assert_false(lb_save_safetensors_with(path, 1, names, &x, 1, keys, (const char *[]){ "\xff" }));
+		assert_true(error_has("value UTF-8"));
+		assert_false(lb_save_safetensors_with(path, 1, names, &x, 1, (const char *[]){ NULL }, values));
+		assert_true(error_has("key UTF-8"));
+		assert_false(lb_save_safetensors_with(path, 1, names, &x, 2, (const char *[]){ "a", "a" }, values));
+		assert_true(error_has("'a' twice"));
+	}
+	assert_int_not_equal(access(path, F_OK), 0);
+}
+
 static void bad_files(void **state)
 {
 	(void)state;
@@ -685,9 +764,10 @@ int main(int argc, char **argv)
 	folder = argc > 1 ? argv[1] : path;
 	const struct CMUnitTest tests[] = {
 		TEST(good_files), TEST(bad_files), TEST(missing_files), TEST(formats_and_order), TEST(in_place),
-		TEST(raw_bytes), TEST(decode_refuses), TEST(metadata), TEST(tensors_hold_the_mapping),
-		TEST(four_gibibytes), TEST(a_cast_holds_one_tensor), TEST(saved_files), TEST(saving_replaces),
-		TEST(truncation), TEST(bit_flips),
+		TEST(raw_bytes), TEST(quantised_blocks), TEST(decode_refuses), TEST(metadata),
+		TEST(tensors_hold_the_mapping), TEST(four_gibibytes), TEST(a_cast_holds_one_tensor),
+		TEST(saved_files), TEST(safetensors_metadata), TEST(saving_replaces), TEST(truncation),
+		TEST(bit_flips),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -262,7 +262,12 @@ static void tensors_are_listed(void **state)
 	       "id  name          dtype    shape       state  op         bytes\n"
 	       "#2  layer.0/view  float32  (10, 6, 4)  ready  transpose  960 B\n"
 	       "#3  lazy          float32  (4, 6, 10)  lazy   exp        960 B\n"
-	       "2 tensors of 18: 1 ready (0 B), 1 lazy (960 B once evaluated)\n");
+	       "2 tensors of 18: 1 ready (960 B), 1 lazy (960 B once evaluated)\n");
+	/* a buffer counts once, whoever uses it */
+	uint32_t refs = image_field(&s.image, LB_KIND_BUFFER, "refs")->offset;
+	*(uint32_t *)image_at(&s.image, IMAGE_BUFFERS + refs, 4) = 2;
+	says(&s, "list [xl]*", "3 tensors of 18: 2 ready (960 B), 1 lazy");
+	says(&s, "list layer*", "1 tensor of 18: 1 ready (960 B), 0 lazy");
 	says(&s, "list --state lazy", "2 tensors of 18: 0 ready (0 B), 2 lazy");
 	says(&s, "list --dtype bf16", "1 tensor of 18");
 	says(&s, "list nothing*", "0 tensors of 18");
@@ -323,7 +328,16 @@ static void tensors_are_described(void **state)
 	says(&s, "info layer.0/view", "  inputs      x (#1, float32 (4, 6, 10), ready)");
 	says(&s, "info layer.0/view", "lb_raw_data does not see these elements");
 	says(&s, "info lazy", "  made by     0x401234\n              0x405678\n");
-	json_t *o = parsed(&s, "info layer.0/view --json");
+	uint32_t flags = image_field(&s.image, LB_KIND_BUFFER, "flags")->offset;
+	uint32_t capacity = image_field(&s.image, LB_KIND_BUFFER, "capacity")->offset;
+	*(uint32_t *)image_at(&s.image, IMAGE_BUFFERS + flags, 4) = LB_BUFFER_FOREIGN;
+	says(&s, "info x", "tensor, the program's own memory\n");
+	*(int64_t *)image_at(&s.image, IMAGE_BUFFERS + capacity, 8) = 0;
+	says(&s, "info x", "tensor, a mapped file\n");
+	json_t *o = parsed(&s, "info x --json");
+	assert_true(json_is_true(json_object_get(json_object_get(o, "buffer"), "file")));
+	json_decref(o);
+	o = parsed(&s, "info layer.0/view --json");
 	assert_int_equal(integer(o, "id"), 2);
 	assert_string_equal(string(o, "data"), "0x2003bc");
 	assert_string_equal(string(o, "layout"), "strided");
@@ -340,6 +354,22 @@ static void tensors_are_described(void **state)
 	assert_string_equal(string(o, "version"), "9.8.7");
 	assert_string_equal(string(o, "target"), "memory image");
 	json_decref(o);
+	stop(&s);
+}
+
+static void a_value_without_inputs_is_lost(void **state)
+{
+	static const int64_t shape[] = { 2 };
+	struct session s;
+
+	(void)state;
+	start(&s);
+	struct lbx_tensor_record r = image_record(&s.image, 18, "orphan", LB_F32, 1, shape, 0);
+	r.n_inputs[0] = 2;
+	r.inputs[0] = r.inputs[1] = 1;
+	r.flags[0] = LB_FLAG_DETACHED;
+	image_tensor(&s.image, 18, &r);
+	says(&s, "info orphan", "from 0 ready tensors, but 2 inputs are no longer there");
 	stop(&s);
 }
 
@@ -471,6 +501,7 @@ int main(void)
 		cmocka_unit_test(tensors_are_listed),
 		cmocka_unit_test(damage_is_told),
 		cmocka_unit_test(tensors_are_described),
+		cmocka_unit_test(a_value_without_inputs_is_lost),
 		cmocka_unit_test(statistics),
 		cmocka_unit_test(repeated_elements),
 		cmocka_unit_test(addresses_are_found),

@@ -116,6 +116,32 @@ static void convolutions(void **state)
 	FAILS(lb_pad(x23(), LB_SHAPE(INT64_MAX, 1), LB_SHAPE(), 0), "pad");
 }
 
+static void gradients(void **state)
+{
+	(void)state;
+	lb_conv_options o = { .groups = 1 };
+	FAILS(lb_layer_norm_grad(x23(), NULL, VECTOR(3), 1e-5).x, "layer_norm_grad (2,3) (3)");
+	FAILS(lb_layer_norm_grad(x23(), VECTOR(2), x23(), 1e-5).bias, "layer_norm_grad (2,3)");
+	FAILS(lb_rms_norm_grad(x23(), VECTOR(3), x23(), -1).weight, "rms_norm_grad eps -1");
+	FAILS(lb_rms_norm_grad(of(LB_I8, LB_SHAPE(2)), NULL, of(LB_I8, LB_SHAPE(2)), 0).x, "rms_norm_grad int8");
+	lb_tensor *q = of(LB_F32, LB_SHAPE(1, 2, 3, 4)), *k = of(LB_F32, LB_SHAPE(1, 1, 5, 4));
+	FAILS(lb_attention_grad(q, k, q, 1, false, NULL, q).q, "attention_grad (1,2,3,4) (1,1,5,4)");
+	FAILS(lb_attention_grad(q, k, k, 1, false, NULL, k).k, "attention_grad grad (1,1,5,4) (1,2,3,4)");
+	FAILS(lb_attention_grad(q, k, k, 1, false, x23(), q).v, "attention_grad mask (2,3) (1,2,3,5)");
+	lb_tensor *w = of(LB_F32, LB_SHAPE(6, 3, 3, 4)), *g = of(LB_F32, LB_SHAPE(1, 5, 5, 6));
+	FAILS(lb_conv2d_input_grad(LB_SHAPE(1, 8, 7, 4), w, g, o), "conv2d_input_grad (1,5,5,6) (1,6,5,6)");
+	FAILS(lb_conv2d_input_grad(LB_SHAPE(1, 7, 7, 3), w, g, o), "conv2d_input_grad (1,7,7,3) (6,3,3,4)");
+	FAILS(lb_conv2d_input_grad(LB_SHAPE(1, -7, 7, 4), w, g, o), "conv2d_input_grad -7 negative");
+	FAILS(lb_conv2d_input_grad(LB_SHAPE(7, 7, 4), w, g, o), "conv2d_input_grad four 3");
+	FAILS(lb_conv2d_weight_grad(g, LB_SHAPE(6, 3, 3, 6), g, o), "conv2d_weight_grad (1,5,5,6) (1,3,3,6)");
+	FAILS(lb_conv2d_weight_grad(x23(), LB_SHAPE(6, 3, 3, 6), g, o), "conv2d_weight_grad four 2");
+	FAILS(lb_conv2d_weight_grad(g, LB_ALL_AXES, g, o), "conv2d_weight_grad four -1");
+	assert_null(lb_layer_norm_grad(NULL, NULL, g, 0).x);
+	assert_null(lb_attention_grad(q, NULL, k, 1, true, NULL, q).q);
+	assert_null(lb_conv2d_weight_grad(NULL, LB_SHAPE(), g, o));
+	assert_true(lb_ok());
+}
+
 static void order_and_choice(void **state)
 {
 	(void)state;
@@ -209,6 +235,7 @@ int main(void)
 		cmocka_unit_test(layers),
 		cmocka_unit_test(attention),
 		cmocka_unit_test(convolutions),
+		cmocka_unit_test(gradients),
 		cmocka_unit_test(order_and_choice),
 		cmocka_unit_test(summations),
 		cmocka_unit_test(nothing_in),

@@ -151,7 +151,11 @@ static void the_rest(void **state)
 		same(lb_reshape(lb_transpose(x, LB_ALL_AXES), LB_SHAPE(2, 12)));
 		same(lb_as_strided(x, LB_SHAPE(3, 3), LB_STRIDES(1, 2), 4));
 		same(lb_broadcast_to(lb_slice(x, LB_ALL, LB_RANGE(1, 2)), LB_SHAPE(4, 3)));
+		same(lb_stop_gradient(flipped));
+		same(lb_depends(lb_exp(flipped), 0, NULL));
 		lb_tensor *parts[] = { x, x, lb_transpose(ready, LB_ALL_AXES), x, x };
+		same(lb_depends(lb_transpose(lb_exp(x), LB_ALL_AXES), 5, parts));
+		same(lb_depends(flipped, 1, parts));
 		same(lb_concatenate(5, parts, 0));
 		same(lb_stack(5, parts, 1));
 		lb_tensor *indices = lb_from_data((int64_t[]){ 3, 0, -1 }, 24, LB_SHAPE(3), LB_I64);
@@ -187,9 +191,44 @@ static void models(void **state)
 			lb_tensor *kernel = numbers(LB_SHAPE(6, 3, 2, 2), dtypes[d]);
 			lb_conv_options options = { { 2, 1 }, { 1, 2 }, { 1, 2 }, 2 };
 			same(lb_conv2d(image, kernel, options));
+			lb_norm_grads n = lb_layer_norm_grad(x, w, x, 1e-5), r = lb_rms_norm_grad(x, NULL, x, 1e-5);
+			same(n.x);
+			same(n.weight);
+			same(n.bias);
+			same(r.x);
+			lb_attention_grads a = lb_attention_grad(q, k, k, 0.3, true, NULL, q);
+			same(a.q);
+			same(a.v);
+			a = lb_attention_grad(q, k, k, 0.3, false, numbers(LB_SHAPE(5), dtypes[d]), q);
+			same(a.k);
+			lb_tensor *grad = numbers(LB_SHAPE(2, 3, 9, 6), dtypes[d]);
+			same(lb_conv2d_input_grad(LB_SHAPE(2, 6, 7, 4), kernel, grad, options));
+			same(lb_conv2d_weight_grad(image, LB_SHAPE(6, 3, 2, 2), grad, options));
 			same(lb_pad(x, LB_SHAPE(0, 1, 2), LB_SHAPE(3, 0, 1), 2.5));
 			same(lb_rope(x, 6, true, 10000, 1, 5));
 			same(lb_rope(x, 8, false, 500000, 0.5, -1));
+		}
+}
+
+static void updates(void **state)
+{
+	(void)state;
+	const lb_dtype dtypes[] = { LB_F32, LB_BF16, LB_I16 };
+	for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+		LB_SCOPE {
+			lb_tensor *x = numbers(LB_SHAPE(5, 3, 8), dtypes[d]), *row = numbers(LB_SHAPE(8), dtypes[d]);
+			same(lb_slice_update(x, row, LB_RANGE(1, 4, 2), LB_AT(-1)));
+			same(lb_slice_update(x, lb_scalar_int(2), LB_REST, LB_REVERSED));
+			same(lb_slice_update(x, row, LB_RANGE(4, 2)));
+			same(lb_slice_add(x, row, LB_NEW_AXIS, LB_RANGE(LB_END, 0, -3)));
+			same(lb_strided_add(x, numbers(LB_SHAPE(4, 6), dtypes[d]), LB_STRIDES(2, 1), 5));
+			same(lb_strided_add(x, lb_slice(row, LB_AT(1)), LB_STRIDES(), 7));
+			lb_tensor *indices = lb_from_data((int64_t[]){ 2, 0, -1, 2 }, 32, LB_SHAPE(4), LB_I64);
+			same(lb_scatter_add(x, indices, row, 0));
+			same(lb_scatter_add(x, indices, numbers(LB_SHAPE(5, 3, 4), dtypes[d]), -1));
+			indices = lb_reshape(indices, LB_SHAPE(1, 4, 1));
+			same(lb_put_along_axis(x, indices, row, 1, LB_PUT_ADD));
+			same(lb_put_along_axis(x, indices, numbers(LB_SHAPE(5, 4, 8), dtypes[d]), 1, LB_PUT_ASSIGN));
 		}
 }
 
@@ -316,7 +355,8 @@ static void damaged_records(void **state)
 	LB_SCOPE {
 		lb_tensor *leaf = numbers(LB_SHAPE(4, 6), LB_F32), *wide = numbers(LB_SHAPE(4, 64), LB_F32);
 		lb_quantized q = lb_quantize(wide, (lb_quant){ 0 }, NULL), r = lb_quantize(wide, (lb_quant){ 0 }, NULL);
-		assert_true(lb_eval(leaf, wide, q.w, q.scales, q.biases));
+		lb_tensor *wide_row = lb_slice(wide, LB_RANGE(0, 2), LB_TO(5));
+		assert_true(lb_eval(leaf, wide, wide_row, q.w, q.scales, q.biases));
 		lb_tensor *xs[] = {
 			lb_exp(leaf), lb_sum(leaf, LB_AXES(0), false), lb_matmul(leaf, lb_transpose(leaf, LB_ALL_AXES)),
 			lb_transpose(leaf, LB_ALL_AXES), lb_softmax(leaf, LB_AXES(0)),
@@ -325,6 +365,8 @@ static void damaged_records(void **state)
 			lb_random_normal(LB_SHAPE(3), LB_F32, lb_key(1)), lb_eye(3, 3, 0, LB_F32),
 			r.biases, lb_dequantize(q, (lb_quant){ 0 }, LB_F32),
 			lb_quantized_matmul(wide, q, (lb_quant){ 0 }, true),
+			lb_slice_add(leaf, lb_scalar(1), LB_RANGE(0, 4, 2)),
+			lb_strided_add(leaf, wide_row, LB_STRIDES(1, 0), 2),
 		};
 		const uint64_t values[] = { 0, 1, 2, 7, 31, 255, 4096, UINT32_MAX, INT64_MAX, UINT64_MAX,
 					    (uint64_t)INT64_MIN, (uint64_t)(uintptr_t)leaf };
@@ -377,6 +419,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(creation, open_self, close_self),
 		cmocka_unit_test_setup_teardown(the_rest, open_self, close_self),
 		cmocka_unit_test_setup_teardown(models, open_self, close_self),
+		cmocka_unit_test_setup_teardown(updates, open_self, close_self),
 		cmocka_unit_test_setup_teardown(quantised, open_self, close_self),
 		cmocka_unit_test_setup_teardown(views_of_ready_views, open_self, close_self),
 		cmocka_unit_test_setup_teardown(long_chain, open_self, close_self),

@@ -192,6 +192,30 @@ static void names(void **state)
 	}
 }
 
+/* What an operation gives back unchanged has the name of the input only until it is named. */
+static void names_of_inputs_stay(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = counting(LB_SHAPE(3, 4)), *bare = counting(LB_SHAPE(3, 4));
+		assert_ptr_equal(lb_astype(bare, LB_F32), bare);
+		lb_named("x", x);
+		lb_tensor *ys[] = { lb_contiguous(x), lb_astype(x, LB_F32),
+				    lb_einsum("ij->ij", 1, &x),
+				    lb_astype(lb_named("t", lb_transpose(x, LB_ALL_AXES)), LB_F32) };
+		for (int i = 0; i < 4; i++) {
+			assert_null(lb_name(ys[i]));
+			lb_named("y", ys[i]);
+			assert_string_equal(lb_name(x), "x");
+		}
+		assert_true(lb_eval(x) && lb_eval_n(4, ys));
+		const int64_t *strides, *transposed;
+		assert_ptr_equal(lb_strided_data(ys[0], &strides), lb_strided_data(x, &strides));
+		lb_strided_data(ys[3], &transposed);
+		assert_true(transposed[0] == 1 && transposed[1] == 4 && lb_ok());
+	}
+}
+
 /* ---- views ---- */
 
 static void views_share(void **state)
@@ -525,6 +549,7 @@ int main(int argc, char **argv)
 		TEST(many_scopes),
 		TEST(temporaries_keep_their_values),
 		TEST(names),
+		TEST(names_of_inputs_stay),
 		TEST(views_share),
 		TEST(view_outlives_its_base),
 		TEST(chain_of_a_million),

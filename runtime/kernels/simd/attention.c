@@ -1,4 +1,4 @@
-/* What attention does with a row of scores, and with a single query. */
+/* What attention and its gradient do with a row of scores. */
 #include <math.h>
 
 #include "kernels/simd/tiles.h"
@@ -56,30 +56,58 @@ void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, cons
 		attend_f32(n, scores, bias, open, top, sum, n_values, values);
 }
 
-#define DOTS(name, T) \
-	static void name(int64_t n, int64_t k, T *to, const T *x, const T *rows, int64_t stride) \
+/* stats: the largest score, one over the sum of powers, the sum of p * dp. */
+#define ATTEND_GRAD(name, T) \
+	static void name(int64_t n, T *p, const T *dp, T *stats) \
 	{ \
-		for (int64_t j = 0; j < n; j++, rows += stride) { \
-			T sums[MOST_LANES] = { 0 }; \
-			int64_t i = 0; \
-			for (; i + MOST_LANES <= k; i += MOST_LANES) \
-				LB_EACH(l, MOST_LANES) sums[l] += x[i + l] * rows[i + l]; \
-			for (int64_t l = 0; i + l < k; l++) \
-				sums[l] += x[i + l] * rows[i + l]; \
-			T total = 0; \
-			for (int l = 0; l < MOST_LANES; l++) \
-				total += sums[l]; \
-			to[j] = total; \
+		T sums[MOST_LANES] = { 0 }, total = 0, inverse = stats[1]; \
+		LB_EACH(i, n) p[i] *= inverse; \
+		for (int64_t at = 0; at < n; at += MOST_LANES) { \
+			int64_t m = n - at < MOST_LANES ? n - at : MOST_LANES; \
+			LB_EACH(i, m) sums[i] += p[at + i] * dp[at + i]; \
 		} \
+		for (int i = 0; i < MOST_LANES; i++) \
+			total += sums[i]; \
+		stats[2] = total; \
+		LB_EACH(i, n) p[i] *= dp[i] - total; \
 	}
-DOTS(dots_f32, float)
-DOTS(dots_f64, double)
+ATTEND_GRAD(attend_grad_f32, float)
+ATTEND_GRAD(attend_grad_f64, double)
 
-void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows,
-			       int64_t stride, int dtype)
+void LB_ISA_NAME(lb_tile_attend_grad)(int64_t n, void *p, const void *dp, void *stats, int dtype)
 {
 	if (dtype == LB_F64)
-		dots_f64(n, k, to, x, rows, stride);
+		attend_grad_f64(n, p, dp, stats);
 	else
-		dots_f32(n, k, to, x, rows, stride);
+		attend_grad_f32(n, p, dp, stats);
+}
+
+#define ATTEND_AGAIN(name, T, DTYPE) \
+	static void name(int64_t n, T *s, T *dp, const T *bias, const uint8_t *open, const T *stats) \
+	{ \
+		T top = stats[0], inverse = stats[1], total = stats[2]; \
+		if (inverse == 0) { \
+			memset(s, 0, (size_t)n * sizeof *s); \
+			memset(dp, 0, (size_t)n * sizeof *dp); \
+			return; \
+		} \
+		if (open) \
+			LB_EACH(i, n) s[i] = open[i] ? s[i] : -(T)INFINITY; \
+		if (bias) \
+			LB_EACH(i, n) s[i] += bias[i]; \
+		LB_EACH(i, n) s[i] -= top; \
+		LB_ISA_NAME(lb_tile_math)(LB_OP_EXP, DTYPE)(n, s, s, NULL, NULL); \
+		LB_EACH(i, n) s[i] *= inverse; \
+		LB_EACH(i, n) dp[i] = s[i] * (dp[i] - total); \
+	}
+ATTEND_AGAIN(attend_again_f32, float, LB_F32)
+ATTEND_AGAIN(attend_again_f64, double, LB_F64)
+
+void LB_ISA_NAME(lb_tile_attend_again)(int64_t n, void *scores, void *dp, const void *bias,
+				       const uint8_t *open, const void *stats, int dtype)
+{
+	if (dtype == LB_F64)
+		attend_again_f64(n, scores, dp, bias, open, stats);
+	else
+		attend_again_f32(n, scores, dp, bias, open, stats);
 }

@@ -1,6 +1,6 @@
 /* astype between any two dtypes. Floats become integers by truncation: NaN gives 0,
  * what does not fit saturates at 32 and 64 bits, and narrower integers take the low
- * bits of the 32-bit one (as NumPy on x86). Any non-zero, NaN too, is true. Complex
+ * bits of the 32-bit one, 0 if there is none (as NumPy on x86). Any non-zero, NaN too, is true. Complex
  * drops its imaginary part, except for bool. f16, bf16 and complex go through float. */
 #include <math.h>
 
@@ -48,11 +48,14 @@ void LB_ISA_NAME(lb_narrow_bf16)(int64_t n, uint16_t *dst, const float *src)
 
 /* X(suffix, float type, 2^31, 2^32, 2^63, 2^64) */
 #define SATURATE(s, F, P31, P32, P63, P64)                        \
-	static inline int32_t i32_of_##s(F x)                     \
+	static inline int32_t bits_of_##s(F x)                    \
 	{                                                         \
 		F low = x >= -P31 ? x : -P31;                     \
-		int32_t r = (int32_t)(low < P31 ? low : 0);       \
-		r = x >= P31 ? INT32_MAX : r;                     \
+		return (int32_t)(low < P31 ? low : 0);            \
+	}                                                         \
+	static inline int32_t i32_of_##s(F x)                     \
+	{                                                         \
+		int32_t r = x >= P31 ? INT32_MAX : bits_of_##s(x); \
 		return x == x ? r : 0;                            \
 	}                                                         \
 	static inline int64_t i64_of_##s(F x)                     \
@@ -74,10 +77,10 @@ void LB_ISA_NAME(lb_narrow_bf16)(int64_t n, uint16_t *dst, const float *src)
 		uint64_t r = (uint64_t)(low < P64 ? low : 0);     \
 		return x >= P64 ? UINT64_MAX : r;                 \
 	}                                                         \
-	static inline uint8_t u8_of_##s(F x) { return (uint8_t)i32_of_##s(x); }    \
-	static inline uint16_t u16_of_##s(F x) { return (uint16_t)i32_of_##s(x); } \
-	static inline int8_t i8_of_##s(F x) { return (int8_t)i32_of_##s(x); }      \
-	static inline int16_t i16_of_##s(F x) { return (int16_t)i32_of_##s(x); }
+	static inline uint8_t u8_of_##s(F x) { return (uint8_t)bits_of_##s(x); }    \
+	static inline uint16_t u16_of_##s(F x) { return (uint16_t)bits_of_##s(x); } \
+	static inline int8_t i8_of_##s(F x) { return (int8_t)bits_of_##s(x); }      \
+	static inline int16_t i16_of_##s(F x) { return (int16_t)bits_of_##s(x); }
 SATURATE(f32, float, 0x1p31f, 0x1p32f, 0x1p63f, 0x1p64f)
 SATURATE(f64, double, 0x1p31, 0x1p32, 0x1p63, 0x1p64)
 

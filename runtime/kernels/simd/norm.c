@@ -12,8 +12,8 @@ static double total(double *lanes)
 }
 
 #define NORM(name, T) \
-	static void name(int64_t n, T *to, const T *x, const T *weight, const T *bias, double eps, \
-			 bool center) \
+	static double name(int64_t n, T *to, const T *x, const T *weight, const T *bias, double eps, \
+			   bool center) \
 	{ \
 		double lanes[LB_LANES] = { 0 }, mean = 0; \
 		for (int64_t at = 0; center && at < n; at += LB_LANES) { \
@@ -38,17 +38,17 @@ static double total(double *lanes)
 			LB_EACH(i, n) to[i] = (T)(((double)x[i] - mean) * scale); \
 		if (bias) \
 			LB_EACH(i, n) to[i] += bias[i]; \
+		return scale; \
 	}
 NORM(norm_f32, float)
 NORM(norm_f64, double)
 
-void LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight,
-			       const void *bias, double eps, bool center, int dtype)
+double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight,
+				 const void *bias, double eps, bool center, int dtype)
 {
 	if (dtype == LB_F64)
-		norm_f64(n, to, x, weight, bias, eps, center);
-	else
-		norm_f32(n, to, x, weight, bias, eps, center);
+		return norm_f64(n, to, x, weight, bias, eps, center);
+	return norm_f32(n, to, x, weight, bias, eps, center);
 }
 
 #define ROTATE(name, T) \
@@ -81,4 +81,54 @@ void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const
 		rotate_f64(half, interleaved, to, x, cosines, sines);
 	else
 		rotate_f32(half, interleaved, to, x, cosines, sines);
+}
+
+/* With h = (x - mean) * scale and g = grad * weight: scale * (g - mean of g - h * mean of g * h),
+ * where the mean of g counts only if the norm centers. */
+#define NORM_GRAD(name, T) \
+	static void name(int64_t n, T *to, const T *h, const T *grad, const T *weight, double scale, \
+			 bool center) \
+	{ \
+		double sums[LB_LANES] = { 0 }, products[LB_LANES] = { 0 }; \
+		for (int64_t at = 0; at < n; at += LB_LANES) { \
+			int64_t m = n - at < LB_LANES ? n - at : LB_LANES; \
+			LB_EACH(i, m) \
+			{ \
+				double g = (double)grad[at + i] * (weight ? (double)weight[at + i] : 1); \
+				sums[i] += g; \
+				products[i] += g * (double)h[at + i]; \
+			} \
+		} \
+		double mean = center ? total(sums) / (double)n : 0, along = total(products) / (double)n; \
+		LB_EACH(i, n) \
+		{ \
+			double g = (double)grad[i] * (weight ? (double)weight[i] : 1); \
+			to[i] = (T)((g - mean - (double)h[i] * along) * scale); \
+		} \
+	}
+NORM_GRAD(norm_grad_f32, float)
+NORM_GRAD(norm_grad_f64, double)
+
+void LB_ISA_NAME(lb_tile_norm_grad)(int64_t n, void *to, const void *h, const void *grad,
+				    const void *weight, double scale, bool center, int dtype)
+{
+	if (dtype == LB_F64)
+		norm_grad_f64(n, to, h, grad, weight, scale, center);
+	else
+		norm_grad_f32(n, to, h, grad, weight, scale, center);
+}
+
+#define ADD_PRODUCTS(T) LB_EACH(i, n) sums[i] += (double)((const T *)a)[i] * (double)((const T *)b)[i]
+#define ADD_TERMS(T) LB_EACH(i, n) sums[i] += (double)((const T *)a)[i]
+
+void LB_ISA_NAME(lb_tile_add_products)(int64_t n, double *sums, const void *a, const void *b, int dtype)
+{
+	if (dtype == LB_F64 && b)
+		ADD_PRODUCTS(double);
+	else if (dtype == LB_F64)
+		ADD_TERMS(double);
+	else if (b)
+		ADD_PRODUCTS(float);
+	else
+		ADD_TERMS(float);
 }

@@ -71,14 +71,22 @@ void LB_ISA_NAME(lb_tile_shift)(int64_t n, int64_t period, void *dst, const void
 void LB_ISA_NAME(lb_tile_stream)(void *dst, const void *src, int64_t nbytes);
 int64_t LB_ISA_NAME(lb_tile_nonfinite)(const void *data, int dtype, int64_t n);
 void LB_ISA_NAME(lb_tile_gemm)(const struct lb_gemm *gemm);
-void LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight,
-			       const void *bias, double eps, bool center, int dtype);
+double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight,
+				 const void *bias, double eps, bool center, int dtype);
+void LB_ISA_NAME(lb_tile_norm_grad)(int64_t n, void *to, const void *h, const void *grad,
+				    const void *weight, double scale, bool center, int dtype);
+void LB_ISA_NAME(lb_tile_add_products)(int64_t n, double *sums, const void *a, const void *b, int dtype);
 void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const void *x,
 				 const void *cosines, const void *sines, int dtype);
 void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, const uint8_t *open,
 				 void *top, void *sum, int64_t n_values, void *values, int dtype);
+void LB_ISA_NAME(lb_tile_attend_grad)(int64_t n, void *p, const void *dp, void *stats, int dtype);
+void LB_ISA_NAME(lb_tile_attend_again)(int64_t n, void *scores, void *dp, const void *bias,
+				       const uint8_t *open, const void *stats, int dtype);
 void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows,
 			       int64_t stride, int dtype);
+void LB_ISA_NAME(lb_tile_combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows,
+				  int64_t stride, int dtype);
 void LB_ISA_NAME(lb_tile_dequantize)(const struct lb_codes *codes, int64_t groups, float *to);
 void LB_ISA_NAME(lb_tile_dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
 			      int64_t x_row, float *sums);

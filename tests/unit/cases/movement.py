@@ -144,6 +144,10 @@ def shapes(suite):
         suite.case("as_strided/" + name, "as_strided", [x], x.map(lambda _: result),
                    shape=list(shape) or "none", strides=list(strides) or "none", offset=offset,
                    **(view_words(x.a, result)))
+    for shape in [(), (0,), (5,), (3, 4)]:
+        view(suite, shape_name(shape), "stop_gradient", whole("int32", shape), lambda a: a[...])
+        x, others = distinct("float32", shape), [distinct("int8", (n,)) for n in range(1, 5)]
+        suite.case("depends/" + shape_name(shape), "depends", [x] + others, x.map(lambda a: a))
     for dtype in DTYPES:
         for shape in ((), (0,), (5,), (3, 1, 4), (2,) * 8):
             x = distinct(dtype, shape)

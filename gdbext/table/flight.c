@@ -1,0 +1,149 @@
+#include "table/flight.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "table/internal.h"
+
+enum { MAX_EVENTS = 1 << 20, MAX_EVENT_BYTES = 512, MAX_KINDS = 256, CHUNK = 1 << 16 };
+
+static void make_printable(char *text, size_t size)
+{
+	text[size - 1] = '\0';
+	for (char *c = text; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+}
+
+/* "(id, tensor)" */
+static void split_names(const char *list, struct lbx_event_kind *ret)
+{
+	for (int i = 0; i < ret->n_args; i++) {
+		list += strspn(list, "(, ");
+		size_t n = strcspn(list, ",)"), most = sizeof ret->args[i] - 1;
+		memcpy(ret->args[i], list, n < most ? n : most);
+		list += n;
+	}
+}
+
+static bool read_kinds(struct lbx_table *table, struct lbx_flight *ret)
+{
+	uint64_t n = lbx_root_integer(table, table->fields.n_event_kinds);
+	uint64_t at = lbx_root_integer(table, table->fields.event_kinds);
+
+	if (n == 0 || n > MAX_KINDS)
+		return lb_fail("the symbol table's root field 'n_event_kinds' is %llu",
+			       (unsigned long long)n);
+	struct lb_event_info *infos = malloc(n * sizeof *infos);
+	ret->kinds = calloc(n, sizeof *ret->kinds);
+	bool ok = infos && ret->kinds;
+	if (!ok)
+		lb_fail("out of memory");
+	if (ok && !lbx_target_read(table->target, at, infos, n * sizeof *infos)) {
+		lb_fail_within("the kinds of events");
+		ok = false;
+	}
+	for (uint64_t i = 0; ok && i < n; i++) {
+		struct lbx_event_kind *kind = &ret->kinds[i];
+		make_printable(infos[i].name, sizeof infos[i].name);
+		make_printable(infos[i].args, sizeof infos[i].args);
+		memcpy(kind->name, infos[i].name, sizeof kind->name);
+		kind->n_args = (int)(infos[i].n_args < LB_EVENT_ARGS ? infos[i].n_args
+								     : LB_EVENT_ARGS);
+		split_names(infos[i].args, kind);
+	}
+	ret->n_kinds = (int)n;
+	free(infos);
+	return ok;
+}
+
+/* Takes the slots from `first` on that hold the numbers from `number` on. */
+static bool read_run(struct lbx_table *table, uint64_t at, uint64_t size, uint64_t number, uint64_t n,
+		     struct lbx_flight *ret)
+{
+	unsigned char *bytes = malloc(CHUNK);
+	uint64_t most = CHUNK / size;
+
+	if (!bytes)
+		return lb_fail("out of memory");
+	while (n) {
+		uint64_t some = n < most ? n : most;
+		if (!lbx_target_read(table->target, at, bytes, some * size)) {
+			lb_fail_within("the flight recorder's ring");
+			break;
+		}
+		for (uint64_t i = 0; i < some; i++) {
+			struct lb_flight_event *event = &ret->events[ret->n];
+			memcpy(event, bytes + i * size, sizeof *event);
+			if (event->number == number + i && event->kind < (uint32_t)ret->n_kinds)
+				ret->n++;
+			else
+				ret->torn++;
+		}
+		at += some * size;
+		number += some;
+		n -= some;
+	}
+	free(bytes);
+	return n == 0;
+}
+
+bool lbx_flight_read(struct lbx_table *table, struct lbx_flight *ret)
+{
+	*ret = (struct lbx_flight){ 0 };
+	if (!lbx_table_refresh(table))
+		return false;
+	uint64_t ring = lbx_root_integer(table, table->fields.flight);
+	uint64_t capacity = lbx_root_integer(table, table->fields.flight_capacity);
+	uint64_t size = lbx_root_integer(table, table->fields.event_size);
+	uint64_t newest = lbx_root_integer(table, table->fields.flight_used);
+
+	if (ring == 0 || capacity == 0)
+		return true;
+	if (capacity > MAX_EVENTS || capacity & (capacity - 1))
+		return lb_fail("the symbol table's root field 'flight_capacity' is %llu",
+			       (unsigned long long)capacity);
+	if (size < sizeof(struct lb_flight_event) || size > MAX_EVENT_BYTES)
+		return lb_fail("the symbol table's root field 'event_size' is %llu",
+			       (unsigned long long)size);
+	uint64_t n = newest < capacity ? newest : capacity, first = newest - n + 1;
+	ret->capacity = capacity;
+	ret->newest = newest;
+	ret->events = malloc((n ? n : 1) * sizeof *ret->events);
+	if (!ret->events)
+		return lb_fail("out of memory for %llu events", (unsigned long long)n);
+	uint64_t slot = first & (capacity - 1), run = capacity - slot < n ? capacity - slot : n;
+	if (read_kinds(table, ret) && read_run(table, ring + slot * size, size, first, run, ret) &&
+	    read_run(table, ring, size, first + run, n - run, ret))
+		return true;
+	lbx_flight_free(ret);
+	return false;
+}
+
+void lbx_flight_free(struct lbx_flight *flight)
+{
+	free(flight->events);
+	free(flight->kinds);
+	*flight = (struct lbx_flight){ 0 };
+}
+
+bool lbx_event_arg(const struct lbx_flight *flight, const struct lb_flight_event *event,
+		   const char *name, uint64_t *ret)
+{
+	const struct lbx_event_kind *kind = &flight->kinds[event->kind];
+
+	*ret = 0;
+	for (int i = 0; i < kind->n_args; i++) {
+		if (strcmp(kind->args[i], name) == 0) {
+			*ret = event->args[i];
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *lbx_table_op_name(const struct lbx_table *table, uint64_t index)
+{
+	return index < (uint64_t)table->n_ops ? table->ops[index].name : "?";
+}

@@ -1,0 +1,32 @@
+/* The flight recorder's ring, read and put in order. */
+#ifndef LBX_TABLE_FLIGHT_H
+#define LBX_TABLE_FLIGHT_H
+
+#include "table/table.h"
+
+struct lbx_event_kind {
+	char name[24];
+	int n_args;
+	char args[LB_EVENT_ARGS][24]; /* their names */
+};
+
+struct lbx_flight {
+	int64_t n;
+	struct lb_flight_event *events; /* by number, each of a known kind */
+	int n_kinds;
+	struct lbx_event_kind *kinds;
+	uint64_t newest;   /* number of the last event; those before n have been overwritten */
+	uint64_t capacity; /* 0: the program records nothing */
+	uint64_t torn;     /* slots that hold no whole event */
+};
+
+/* All that the ring holds. Fails where its memory cannot be read. */
+bool lbx_flight_read(struct lbx_table *table, struct lbx_flight *ret);
+void lbx_flight_free(struct lbx_flight *flight);
+/* Value of the argument called `name`; 0 and false if the event has none such. */
+bool lbx_event_arg(const struct lbx_flight *flight, const struct lb_flight_event *event,
+		   const char *name, uint64_t *ret);
+/* Name of the program's operation with this index, or "?". */
+const char *lbx_table_op_name(const struct lbx_table *table, uint64_t index);
+
+#endif

@@ -1,0 +1,211 @@
+#include "grad/custom.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "grad/overlap.h"
+#include "grad/reverse.h"
+#include "grad/transform.h"
+
+/* ---- records ---- */
+
+static void custom_free(struct lb_custom *call)
+{
+	for (int i = 0; i < call->n_in; i++)
+		lb_tensor_drop(call->in[i], LB_SCOPE_REF);
+	for (int i = 0; i < call->n_out; i++)
+		lb_tensor_drop(call->results[i], LB_SCOPE_REF);
+	free(call->in);
+	free(call);
+}
+
+void lb_customs_free(struct lb_custom *calls)
+{
+	while (calls) {
+		struct lb_custom *call = calls;
+		calls = call->next;
+		custom_free(call);
+	}
+}
+
+/* Held as a scope would, so that evaluation need not store them. */
+static void hold(struct lb_tensor **to, struct lb_tensor *const *from, int n)
+{
+	for (int i = 0; i < n; i++) {
+		lb_tensor_retain(from[i], LB_SCOPE_REF);
+		to[i] = from[i];
+	}
+}
+
+static struct lb_custom *custom_new(const struct lb_custom *like, struct lb_tensor *const *in,
+				    struct lb_tensor *const *results)
+{
+	struct lb_custom *call = malloc(sizeof *call);
+	/* in, grads, results, cotangents, then wants */
+	size_t n = 2 * ((size_t)like->n_in + (size_t)like->n_out);
+	struct lb_tensor **lists = calloc(1, n * sizeof *lists + (size_t)like->n_in * sizeof *like->wants);
+	if (!call || !lists) {
+		free(call);
+		free(lists);
+		lb_fail("out of memory for a call with %d inputs", like->n_in);
+		return NULL;
+	}
+	*call = *like;
+	call->in = lists;
+	call->grads = call->in + call->n_in;
+	call->results = call->grads + call->n_in;
+	call->cotangents = call->results + call->n_out;
+	call->wants = (bool *)(call->cotangents + call->n_out);
+	hold(call->in, in, call->n_in);
+	hold(call->results, results, call->n_out);
+	return call;
+}
+
+/* ---- backward ---- */
+
+/* Calls the function again, on inputs that are computed after the cotangents: so evaluation does
+ * not make all intermediates long before they are used. */
+static bool run_again(struct lb_custom *call)
+{
+	int n = 0;
+	struct lb_tensor **lists = calloc(2 * ((size_t)call->n_in + (size_t)call->n_out) + 1, sizeof *lists);
+	int *wrt = calloc((size_t)call->n_in + 1, sizeof *wrt);
+	if (!lists || !wrt) {
+		free(lists);
+		free(wrt);
+		return lb_fail("checkpoint: out of memory for %d inputs", call->n_in);
+	}
+	struct lb_tensor **in = lists, **grads = in + call->n_in, **out = grads + call->n_in, **after = out + call->n_out;
+	for (int i = 0; i < call->n_out; i++) {
+		if (call->cotangents[i])
+			after[n++] = call->cotangents[i];
+	}
+	bool ok = true;
+	int n_wrt = 0;
+	for (int i = 0; i < call->n_in && ok; i++) {
+		in[i] = lb_depends_node(call->in[i], n, after, call->site);
+		ok = in[i] != NULL;
+		if (call->wants[i])
+			wrt[n_wrt++] = i;
+	}
+	ok = ok && lb_pull_back(&(struct lb_pullback){
+		.name = "checkpoint", .site = call->site, .fn = call->fn, .context = call->context,
+		.n_in = call->n_in, .n_wrt = n_wrt, .n_out = call->n_out, .in = in, .wrt = wrt,
+		.cotangents = call->cotangents, .out = out, .grads = grads });
+	memset(call->grads, 0, (size_t)call->n_in * sizeof *call->grads);
+	for (int i = 0; i < n_wrt && ok; i++)
+		call->grads[wrt[i]] = grads[i];
+	free(lists);
+	free(wrt);
+	return ok;
+}
+
+bool lb_custom_run(struct lb_custom *call)
+{
+	if (!call->vjp)
+		return run_again(call);
+	if (call->n_in)
+		memset(call->grads, 0, (size_t)call->n_in * sizeof *call->grads);
+	if (call->vjp(call->context, call->n_in, call->in, call->n_out, call->results, call->cotangents,
+		      call->grads))
+		return true;
+	lb_fail_site(call->site);
+	return lb_ok() ? lb_fail("custom_vjp: the rule failed without an error") : false;
+}
+
+/* ---- forward ---- */
+
+/* Each result again, as one that the call's rule answers for. */
+static bool mark_results(struct lb_custom *call, struct lb_tensor **out)
+{
+	for (int i = 0; i < call->n_out; i++) {
+		struct lb_tensor *t = lb_own_elements(out[i], call->site);
+		t = t ? lb_depends_node(t, call->n_in, call->in, call->site) : NULL;
+		if (!t)
+			return false;
+		t->params[0] = (int64_t)(uintptr_t)call;
+		t->params[1] = i;
+		out[i] = t;
+	}
+	return true;
+}
+
+static bool run_custom(const char *name, const struct lb_custom *like, struct lb_tensor *const *in,
+		       struct lb_tensor **out)
+{
+	if (!like->fn || like->n_in < 0 || like->n_out < 1 || (like->n_in && !in) || !out)
+		return lb_fail("%s: a function, its inputs, and places for its results are needed: %d inputs, %d "
+			       "results", name, like->n_in, like->n_out);
+	memset(out, 0, (size_t)like->n_out * sizeof *out);
+	for (int i = 0; i < like->n_in; i++) {
+		if (!in[i])
+			return false;
+	}
+	struct lb_self *self = lb_self();
+	if (!self)
+		return false;
+	bool ok = like->fn(like->context, like->n_in, in, like->n_out, out);
+	lb_fail_site(like->site);
+	if (!ok && lb_ok())
+		lb_fail("%s: the function failed without an error", name);
+	for (int i = 0; i < like->n_out && ok; i++)
+		ok = out[i] || lb_fail("%s: the function gave no result %d", name, i);
+	if (ok && self->trace) {
+		struct lb_custom *call = custom_new(like, in, out);
+		if (call) {
+			call->next = self->trace->customs;
+			self->trace->customs = call;
+		}
+		ok = call && mark_results(call, out);
+	}
+	if (!ok)
+		memset(out, 0, (size_t)like->n_out * sizeof *out);
+	return ok;
+}
+
+bool lb_checkpoint(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	LB_ENTER();
+	return run_custom("checkpoint", &(struct lb_custom){ .fn = fn, .context = context, .site = site,
+			  .n_in = n_in, .n_out = n_out }, in, out);
+}
+
+bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_in, lb_tensor *const *in,
+		   int n_out, lb_tensor **out)
+{
+	LB_ENTER();
+	if (!vjp)
+		return lb_fail("custom_vjp: the function's rule is needed");
+	return run_custom("custom_vjp", &(struct lb_custom){ .fn = fn, .vjp = vjp, .context = context,
+			  .site = site, .n_in = n_in, .n_out = n_out }, in, out);
+}
+
+lb_tensor *lb_stop_gradient(lb_tensor *x)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	struct lb_tensor *t =
+		lb_tensor_begin(LB_OP_STOP_GRADIENT, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
+	if (t) {
+		memcpy(t->strides, x->strides, sizeof t->strides);
+		t->offset = x->offset;
+	}
+	return lb_tensor_publish(t);
+}
+
+lb_tensor *lb_depends(lb_tensor *x, int n, lb_tensor *const *on)
+{
+	LB_ENTER();
+	if (!x)
+		return NULL;
+	if (n < 0 || (n && !on)) {
+		lb_fail("depends: a list of %d tensors at %p", n, (const void *)on);
+		return NULL;
+	}
+	for (int i = 0; i < n; i++) {
+		if (!on[i])
+			return NULL;
+	}
+	return lb_depends_node(x, n, on, site);
+}

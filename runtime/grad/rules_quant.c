@@ -1,0 +1,87 @@
+#include "grad/rule.h"
+
+static lb_quant how_of(const struct lb_tensor *t)
+{
+	return (lb_quant){ (lb_quant_mode)t->params[0], (int)t->params[1], (int)t->params[2] };
+}
+
+static lb_quantized quantized(const struct lb_vjp *v, int first)
+{
+	lb_quantized q = { .w = lb_vjp_input(v, first), .scales = lb_vjp_input(v, first + 1) };
+	if ((int)v->t->n_inputs > first + 2)
+		*(v->t->params[0] == LB_QUANT_AFFINE ? &q.biases : &q.global_scale) = lb_vjp_input(v, first + 2);
+	return q;
+}
+
+bool lb_rule_quantize(const struct lb_vjp *v)
+{
+	return lb_vjp_fail(v, "rounding to codes has no gradient; put lb_stop_gradient() around what is "
+			   "quantised, or lb_custom_vjp() around both ways");
+}
+
+/* What was quantised inside the function: the gradient would go on through the codes. */
+static bool comes_from_quantize(const struct lb_vjp *v, int first)
+{
+	for (int i = first; i < (int)v->t->n_inputs; i++) {
+		const struct lb_tensor *x = lb_vjp_input(v, i);
+		if (x->op == LB_OP_QUANTIZE && lb_vjp_wants(v, i))
+			return true;
+	}
+	return false;
+}
+
+/* Sums over the groups of the last axis. */
+static struct lb_tensor *by_groups(struct lb_tensor *x, int64_t group)
+{
+	int64_t shape[LB_MAX_RANK + 1];
+	if (!x)
+		return NULL;
+	if (x->rank == LB_MAX_RANK) { /* one axis more does not fit: the first two go together */
+		struct lb_tensor *flat = by_groups(lb_flatten(x, 0, 1), group);
+		for (int i = 0; i < x->rank; i++)
+			shape[i] = i == x->rank - 1 ? x->shape[i] / group : x->shape[i];
+		return lb_reshape(flat, (lb_list){ x->rank, shape });
+	}
+	for (int i = 0; i < x->rank; i++)
+		shape[i] = x->shape[i];
+	shape[x->rank - 1] = x->shape[x->rank - 1] / group;
+	shape[x->rank] = group;
+	return lb_sum(lb_reshape(x, (lb_list){ x->rank + 1, shape }), LB_AXES(-1), false);
+}
+
+/* affine: code * scale + bias; nvfp4 is proportional to its global scale. */
+bool lb_rule_dequantize(const struct lb_vjp *v)
+{
+	lb_quantized q = quantized(v, 0);
+	lb_quant how = how_of(v->t);
+	if (comes_from_quantize(v, 0))
+		return lb_rule_quantize(&(struct lb_vjp){ v->walk, lb_vjp_input(v, 0), NULL });
+	if (how.mode != LB_QUANT_AFFINE) {
+		if (!q.global_scale || !lb_vjp_wants(v, 2))
+			return true;
+		struct lb_tensor *all = lb_sum(lb_multiply(v->g, v->t), LB_ALL_AXES, false);
+		return lb_vjp_give(v, 2, lb_divide(lb_reshape(all, lb_shape_of(q.global_scale)), q.global_scale));
+	}
+	int64_t group = how.group;
+	if (lb_vjp_wants(v, 1)) {
+		lb_quantized codes = { .w = q.w, .scales = lb_full(lb_shape_of(q.scales), 1, (lb_dtype)q.scales->dtype),
+				       .biases = lb_zeros_of(q.biases) };
+		struct lb_tensor *d = lb_multiply(v->g, lb_dequantize(codes, how, (lb_dtype)v->t->dtype));
+		if (!lb_vjp_give(v, 1, by_groups(d, group)))
+			return false;
+	}
+	return !lb_vjp_wants(v, 2) || lb_vjp_give(v, 2, by_groups(v->g, group));
+}
+
+/* By x alone: g times w the other way round. */
+bool lb_rule_quantized_matmul(const struct lb_vjp *v)
+{
+	if (comes_from_quantize(v, 1))
+		return lb_rule_quantize(&(struct lb_vjp){ v->walk, lb_vjp_input(v, 1), NULL });
+	for (int i = 2; i < (int)v->t->n_inputs; i++) {
+		if (lb_vjp_wants(v, i))
+			return lb_vjp_fail(v, "has a gradient by x alone; by scales and biases, multiply what "
+					   "lb_dequantize() gives");
+	}
+	return lb_vjp_give(v, 0, lb_quantized_matmul(v->g, quantized(v, 1), how_of(v->t), !v->t->params[3]));
+}

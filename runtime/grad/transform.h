@@ -1,0 +1,25 @@
+/* What lb_value_and_grad(), lb_vjp() and a checkpoint's backward pass have in common. */
+#ifndef LB_GRAD_TRANSFORM_H
+#define LB_GRAD_TRANSFORM_H
+
+#include "graph/tensor.h"
+
+struct lb_pullback {
+	const char *name; /* of the public function, for errors */
+	const void *site;
+	lb_function *fn;
+	void *context;
+	int n_in, n_wrt, n_out;
+	struct lb_tensor *const *in;
+	const int *wrt;                         /* NULL: 0, 1, … */
+	struct lb_tensor *const *cotangents;    /* n_out, each may be NULL; NULL: 1 for a scalar result 0 */
+	struct lb_tensor **out, **grads;        /* n_out, n_wrt; all NULL on failure */
+};
+
+/* Calls the function inside a trace, and goes back from its results to the inputs asked for. */
+bool lb_pull_back(const struct lb_pullback *p);
+
+/* x as a tensor of its own, that is computed after the n others: a `depends` node. */
+struct lb_tensor *lb_depends_node(struct lb_tensor *x, int n, struct lb_tensor *const *on, const void *site);
+
+#endif

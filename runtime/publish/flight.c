@@ -1,0 +1,78 @@
+#define _GNU_SOURCE
+#include "publish/flight.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+__thread struct lb_flight_self lb_flight_self;
+struct lb_flight_event *lb_flight_ring;
+
+static const struct lb_event_info events[] = {
+#define LB_PROBE(name, n, params, args, meaning, when)
+#define LB_EVENT(name_, n_, params, args_, meaning, when) \
+	{ .name = #name_, .args = #args_, .n_args = n_ },
+#include "probes.def"
+#undef LB_EVENT
+#undef LB_PROBE
+};
+
+#define LB_PROBE(name, n, params, args, meaning, when)
+#define LB_EVENT(name, n, params, args, meaning, when) \
+	_Static_assert(n <= LB_EVENT_ARGS, "more arguments than an event of the ring has");
+#include "probes.def"
+#undef LB_EVENT
+#undef LB_PROBE
+
+uint64_t lb_flight_clock(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return lb_flight_self.now_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint32_t lb_flight_thread(void)
+{
+	return lb_flight_self.thread = (uint32_t)syscall(SYS_gettid);
+}
+
+static void after_fork_in_child(void)
+{
+	lb_flight_self.thread = 0;
+}
+
+void lb_flight_start(uint64_t capacity)
+{
+	uint64_t n = 1;
+	while (n < capacity)
+		n *= 2;
+	lb_root->event_kinds = (uint64_t)(uintptr_t)events;
+	lb_root->n_event_kinds = LB_EVENTS;
+	lb_root->event_size = sizeof(struct lb_flight_event);
+	if (capacity == 0)
+		return;
+	void *ring = mmap(NULL, n * sizeof(struct lb_flight_event), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (ring == MAP_FAILED) /* the program runs on, unrecorded */
+		return;
+	lb_root->flight_capacity = n;
+	lb_root->flight = (uint64_t)(uintptr_t)ring;
+	pthread_atfork(NULL, NULL, after_fork_in_child);
+	__atomic_store_n(&lb_flight_ring, ring, __ATOMIC_RELEASE);
+}
+
+const char *lb_flight_text(const char *text)
+{
+	static char texts[LB_FLIGHT_TEXTS][LB_FLIGHT_TEXT_BYTES];
+	static uint64_t used;
+	uint64_t turn = __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED) % LB_FLIGHT_TEXTS;
+	size_t i = 0;
+	/* another thread may be a round behind in the same place */
+	for (; text[i] && i < LB_FLIGHT_TEXT_BYTES - 1; i++)
+		__atomic_store_n(&texts[turn][i], text[i], __ATOMIC_RELAXED);
+	__atomic_store_n(&texts[turn][i], '\0', __ATOMIC_RELAXED);
+	return texts[turn];
+}

@@ -1,0 +1,265 @@
+# The examples that are models; a part of tests/examples/run, whose functions it uses.
+
+# prints STATUS PATTERN COMMAND…: that status, and a line that matches
+prints()
+{
+	local status=0 expected=$1 pattern=$2
+	shift 2
+	timeout 120 "$@" >"$tmp/out" 2>&1 || status=$?
+	cat "$tmp/out"
+	echo "(exit status $status)"
+	[ $status -eq "$expected" ] && grep -qE -- "$pattern" "$tmp/out"
+}
+
+# ---- dit ----
+
+dit=$O/examples/dit
+
+dit_tests()
+{
+	ok "dit" prints 0 '^dit: ok' "$dit"
+	ok "dit --swapped" prints 1 'block0.attention.shift is the first' "$dit" --swapped
+	ok "dit --swapped=gate" prints 1 'block0.attention.scale is the first' "$dit" --swapped=gate
+	ok "dit --swapped=nonsense" prints 2 'scale or gate' "$dit" --swapped=nonsense
+	ok "dit --help" exits 0 "$dit" --help
+}
+
+# same|differ [--swapped]: whether the lazy shift is the part of the modulation where it should be
+dit_shift_in_gdb()
+{
+	local shown shift reference
+	shown=$(values_in_gdb "$dit $2" compare 'tensor peek block0.attention.shift[0, 0, 0:4]' \
+		'tensor peek block0.modulation[0, 0:4]')
+	cat "$tmp/log"
+	shift=$(sed -n 1p <<<"$shown" | xargs) reference=$(sed -n 2p <<<"$shown" | xargs)
+	[ "$(wc -w <<<"$shift $reference")" -eq 8 ] || return 1
+	if [ "$1" = same ]; then
+		[ "$shift" = "$reference" ]
+	else
+		[ "$shift" != "$reference" ]
+	fi
+}
+
+# OFFSET [--swapped]: where gdb says that the shift lies
+dit_offset_in_gdb()
+{
+	in_gdb "$dit $2" compare 'tensor info block0.attention.shift'
+	grep -qE "^  offset +$1 elements" "$tmp/log"
+}
+
+# ---- fp4 ----
+
+fp4=$O/examples/fp4
+
+# PATTERN COMMAND…: the first lines that fp4 prints are as they should be, then none is
+fp4_goes_wrong()
+{
+	local pattern=$1
+	shift
+	exits 1 "$@" >"$tmp/out"
+	cat "$tmp/out"
+	grep '^[0-9]' "$tmp/out" | head -1 | grep -qv WRONG &&
+		! grep '^[0-9]' "$tmp/out" | tail -n +2 | grep -qv WRONG &&
+		sed -n 2p "$tmp/out" | grep -qE "$pattern"
+}
+
+fp4_tests()
+{
+	local mode n
+	for mode in mxfp4 nvfp4 mxfp8 affine4; do
+		for n in 1 3 8; do
+			ok "fp4 $mode, a prompt of $n" prints 0 '^fp4: ok' "$fp4" --mode=$mode --prompt=$n
+		done
+	done
+	ok "fp4 --bug=nan" fp4_goes_wrong '4 tokens .* nan +nan +nan' "$fp4" --bug=nan
+	ok "fp4 --bug=stride" fp4_goes_wrong '2 tokens .*[0-9]' "$fp4" --bug=stride --prompt=1
+	ok "fp4 --bug=nonsense" prints 2 'nan or stride' "$fp4" --bug=nonsense
+	ok "fp4 --mode=nonsense" prints 2 'mxfp4, nvfp4' "$fp4" --mode=nonsense
+	ok "fp4 --prompt=9" prints 2 'from 1 to 8' "$fp4" --prompt=9
+}
+
+fp4_nan_in_gdb()
+{
+	in_gdb "$fp4 --bug=nan" run 'tensor catch nan' continue 'tensor peek fp4.values --stats' \
+		'break print_step if tokens == 4' continue 'tensor print cache.v.scales[3, 1]'
+	grep -qF 'fp4.values float16, made by quantized_matmul in project' "$tmp/log" &&
+		grep -qE '1 (Inf|inf)|(Inf|inf) +1\b' "$tmp/log" && tail -1 "$tmp/log" | grep -qF '[255]'
+}
+
+fp4_stride_in_gdb()
+{
+	in_gdb "$fp4 --bug=stride" run 'tensor catch misuse' continue
+	grep -qF 'made by transpose in open_cache' "$tmp/log" && grep -q 'in locate .*raw=true' "$tmp/log"
+}
+
+# ---- llama ----
+
+llama=$O/examples/llama llamas=$tmp/llamas
+numpy=("$python" "$here/make_llama.py")
+ids=1,77,300,12,5,350,351,200,40 # PROMPT in make_llama.py
+
+# NAME: its file or folder
+llama_of()
+{
+	[ -d "$llamas/$1" ] && echo "$llamas/$1" || echo "$llamas/$1.gguf"
+}
+
+# NAME TOLERANCE [OPTION…]: the logits are those of NumPy
+llama_logits()
+{
+	exits 0 "$llama" "$(llama_of "$1")" --ids=$ids -n 0 --logits="$tmp/logits.npy" "${@:3}" &&
+		"${numpy[@]}" --logits "$tmp/logits.npy" "$llamas/$1.npy" "$2"
+}
+
+# NAME [OPTION…]: the likeliest tokens that follow are those of NumPy
+llama_greedy()
+{
+	"$llama" "$(llama_of "$1")" --ids=$ids -n 12 -t 0 --ignore-end --json "${@:2}" >"$tmp/out" ||
+		return 1
+	cat "$tmp/out" "$llamas/$1.greedy"
+	grep -qF "\"ids\": [$(cat "$llamas/$1.greedy")]" "$tmp/out"
+}
+
+# NAME TEXT: the tokens are those of a tokenizer in Python
+llama_tokens()
+{
+	local ours theirs
+	ours=$("$llama" "$(llama_of "$1")" --prompt="$2" --tokenize) || return 1
+	theirs=$("${numpy[@]}" --tokens "$1" "$2") || return 1
+	echo "$ours / $theirs"
+	[ "$ours" = "$theirs" ]
+}
+
+# --buggy changes all positions but the first
+llama_buggy()
+{
+	exits 0 "$llama" "$llamas/F32.gguf" --ids=$ids -n 0 --buggy --logits="$tmp/buggy.npy" &&
+		"$python" -c "import sys, numpy as np
+got, right = (np.load(f) for f in sys.argv[1:])
+off = np.abs(got - right).max(-1) / np.abs(right).max()
+print(off)
+sys.exit(int(off[0] > 1e-5 or off[1:].min() < 1e-3))" "$tmp/buggy.npy" "$llamas/F32.npy"
+}
+
+# text on stdout and figures on stderr; with --json all of it at once, and what was drawn again
+llama_output()
+{
+	local n
+	"$llama" "$llamas/F32.gguf" -p 'hello world' -n 20 --seed 7 --ignore-end >"$tmp/text" 2>"$tmp/err" ||
+		return 1
+	"$llama" "$llamas/F32.gguf" -p 'hello world' -n 20 --seed 7 --ignore-end --json >"$tmp/json" || return 1
+	cat "$tmp/err" "$tmp/json"
+	for n in 'First call: [0-9.]+ ms' 'Prompt: 3 tokens, [0-9.]+ tokens/s' \
+			'Generation: 20 tokens, [0-9.]+ tokens/s' 'Peak memory: [0-9.]+ MiB'; do
+		grep -qE "^$n\$" "$tmp/err" || return 1
+	done
+	"$python" -c "import json, sys
+x = json.load(open(sys.argv[2]))
+text = open(sys.argv[1], 'rb').read()[:-1].decode(errors='surrogateescape')
+plain = lambda s: ''.join(c for c in s if ord(c) < 128)
+assert len(x['ids']) == x['generation_tokens'] == 20 and x['prompt_tokens'] == 3
+assert plain(text) == plain(x['text'])
+assert x['generation_tps'] > 0 and x['prompt_tps'] > 0 and x['peak_memory'] > 0" "$tmp/text" "$tmp/json"
+}
+
+# draws from the likeliest alone are the likeliest
+llama_sampling()
+{
+	local option
+	for option in --top-k=1 --top-p=0 --temperature=0.0001; do
+		llama_greedy F32 -t 1 "$option" --seed=3 || return 1
+	done
+	! llama_greedy F32 -t 2 --top-k=0 --top-p=1 --seed=3
+}
+
+llama_rejects()
+{
+	local bad=$tmp/bad n
+	for n in 3 100 5000 100000; do
+		head -c $n "$llamas/F32.gguf" >"$bad.gguf"
+		ok "llama, $n bytes" complains 1 'bad.gguf' "$llama" "$bad.gguf" -p x
+	done
+	sed 's/blk.1.ffn_up/blk.1.ffn_UP/' "$llamas/F32.gguf" >"$bad.gguf"
+	ok "llama, a missing tensor" complains 1 "no 'model.layers.1.mlp.up_proj'" "$llama" "$bad.gguf" -p x
+	sed 's/llama.block_count/llama.block_CONUT/' "$llamas/F32.gguf" >"$bad.gguf"
+	ok "llama, no layers" complains 1 'number of layers of 0' "$llama" "$bad.gguf" -p x
+	sed 's/tokenizer.ggml.scores/tokenizer.ggml.SCORES/' "$llamas/F32.gguf" >"$bad.gguf"
+	ok "llama, no scores" complains 1 'no tokenizer.ggml.scores' "$llama" "$bad.gguf" -p x
+	mkdir "$bad"
+	ok "llama, an empty folder" complains 1 'config.json' "$llama" "$bad" -p x
+	cp "$llamas/hf/config.json" "$bad"
+	ok "llama, no weights" complains 1 'no \*.safetensors' "$llama" "$bad" -p x
+	cp "$llamas/hf/"*.safetensors "$bad"
+	ok "llama, no tokenizer" complains 1 'tokenizer.json' "$llama" "$bad" -p x
+	sed -i 's/"intermediate_size": [0-9]*/"intermediate_size": 64/' "$bad/config.json"
+	ok "llama, other sizes" complains 1 'is not a matrix of' "$llama" "$bad" -p x
+	ok "llama, no such file" complains 1 'No such file' "$llama" "$tmp/nothing.gguf" -p x
+	ok "llama, a token too many" complains 1 'outside the model' "$llama" "$llamas/F32.gguf" --ids=384
+	ok "llama, no prompt" complains 1 'empty prompt' "$llama" "$llamas/F16.gguf"
+	ok "llama, a long prompt" complains 1 "context holds 64" "$llama" "$llamas/F32.gguf" \
+		-p "$(seq -s, 40)"
+	ok "llama, no model" prints 2 'which model' "$llama"
+	ok "llama --top-p=2" prints 2 'from 0 to 1' "$llama" model --top-p=2
+}
+
+llama_tests()
+{
+	local name text
+	if [ ! -x "$llama" ]; then
+		skip 1 "examples/llama is not built (libjansson-dev)"
+		return
+	fi
+	ok "models by NumPy" "${numpy[@]}" "$llamas"
+	for name in F32 Q4_0 Q4_1 Q8_0 Q4_K MXFP4 hf mlx; do
+		ok "llama $name" llama_logits $name 1e-5
+	done
+	ok "llama F16" llama_logits F16 5e-3
+	ok "llama BF16" llama_logits BF16 4e-2
+	ok "llama Q6_K" llama_logits Q6_K 5e-3 # its weights become f16
+	ok "llama, mixed" llama_logits mixed 5e-3
+	for name in F32 Q4_0 Q8_0 Q4_K MXFP4 hf mlx; do
+		ok "llama $name writes" llama_greedy $name
+	done
+	ok "llama without a cache" llama_greedy F32 --no-cache
+	for name in F32 F16 hf mlx; do
+		for text in 'hello world' '' "Hello, the WORLD's 123 12345  é 日本!  " $' a  b\n\n world\n'; do
+			ok "llama $name tokens '$text'" llama_tokens $name "$text"
+		done
+	done
+	ok "llama --buggy" llama_buggy
+	ok "llama's output" llama_output
+	ok "llama's sampling" llama_sampling
+	llama_rejects
+}
+
+# --buggy leaves position 0 of the lazy keys as it is, and turns position 1 otherwise
+llama_keys_in_gdb()
+{
+	local option i shown=()
+	for option in '' --buggy; do
+		for i in 0 1; do
+			shown+=("$(values_in_gdb "$llama $llamas/F32.gguf --ids=$ids $option" sample \
+				"tensor peek layer0.keys[0, 0, $i, 0:4]" | xargs)")
+		done
+	done
+	printf '%s\n' "${shown[@]}"
+	[ "$(wc -w <<<"${shown[*]}")" -eq 16 ] && [ "${shown[0]}" = "${shown[2]}" ] &&
+		[ "${shown[1]}" != "${shown[3]}" ]
+}
+
+# ---- all of them ----
+
+models_in_gdb()
+{
+	ok "fp4's NaN in gdb" fp4_nan_in_gdb
+	ok "fp4's strides in gdb" fp4_stride_in_gdb
+	ok "dit's shift in gdb" dit_shift_in_gdb same
+	ok "dit's shift in gdb, --swapped" dit_shift_in_gdb differ --swapped
+	ok "dit's layout in gdb" dit_offset_in_gdb 0
+	ok "dit's layout in gdb, --swapped" dit_offset_in_gdb 32 --swapped
+	[ ! -x "$llama" ] || ok "llama's positions in gdb" llama_keys_in_gdb
+}
+
+dit_tests
+fp4_tests
+llama_tests

@@ -1,0 +1,4 @@
+tensor events --last 6
+tensor events eval_*
+tensor events --tensor #10
+tensor events --last many

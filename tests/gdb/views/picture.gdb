@@ -1,0 +1,9 @@
+tensor image q
+tensor image q --range=0,20 --width 8
+tensor image lazy
+tensor image q[0]
+tensor image q --out /nonexistent/q.png
+tensor plot q --rows 3
+tensor plot bad --rows 3
+tensor hist lazy --bins 4
+tensor hist nobody

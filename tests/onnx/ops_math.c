@@ -1,0 +1,332 @@
+/* Elementwise operators. */
+#include <math.h>
+#include <string.h>
+
+#include "ops.h"
+
+static lb_tensor *number(double value)
+{
+	return lb_scalar(value);
+}
+
+static lb_tensor *identity(lb_tensor *x)
+{
+	return x;
+}
+
+static bool is_integer(lb_tensor *x)
+{
+	return lb_dtype_of(x) >= LB_U8 && lb_dtype_of(x) <= LB_I64;
+}
+
+/* Integers: the quotient towards zero. */
+static lb_tensor *divide(lb_tensor *a, lb_tensor *b)
+{
+	if (!is_integer(a))
+		return lb_divide(a, b);
+	return lb_astype(lb_divide(lb_astype(a, LB_F64), lb_astype(b, LB_F64)), lb_dtype_of(a));
+}
+
+/* The result has the type of the base. */
+static lb_tensor *power(lb_tensor *a, lb_tensor *b)
+{
+	return lb_astype(lb_power(a, b), lb_dtype_of(a));
+}
+
+static lb_tensor *mod(struct onnx_call *c)
+{
+	lb_tensor *a = c->in[0], *b = c->in[1];
+	if (!onnx_int(c, "fmod", 0))
+		return lb_remainder(a, b);
+	lb_tensor *size = lb_remainder(lb_abs(a), lb_abs(b));
+	return lb_where(lb_less(a, lb_scalar_int(0)), lb_negative(size), size);
+}
+
+static lb_tensor *fold(struct onnx_call *c, lb_tensor *(*join)(lb_tensor *, lb_tensor *))
+{
+	lb_tensor *y = c->in[0];
+	for (int i = 1; i < c->node->n_in; i++)
+		y = join(y, c->in[i]);
+	return y;
+}
+
+static lb_tensor *n_max(struct onnx_call *c) { return fold(c, lb_maximum); }
+static lb_tensor *n_min(struct onnx_call *c) { return fold(c, lb_minimum); }
+static lb_tensor *n_sum(struct onnx_call *c) { return fold(c, lb_add); }
+
+static lb_tensor *n_mean(struct onnx_call *c)
+{
+	return lb_divide(fold(c, lb_add), number(c->node->n_in));
+}
+
+static lb_tensor *clip(struct onnx_call *c)
+{
+	return c->in[1] || c->in[2] ? lb_clip(c->in[0], c->in[1], c->in[2]) : c->in[0];
+}
+
+static lb_tensor *where(struct onnx_call *c)
+{
+	return lb_where(c->in[0], c->in[1], c->in[2]);
+}
+
+static lb_tensor *is_inf(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0], *y = lb_isinf(x);
+	if (!onnx_int(c, "detect_positive", 1))
+		y = lb_logical_and(y, lb_less(x, number(0)));
+	if (!onnx_int(c, "detect_negative", 1))
+		y = lb_logical_and(y, lb_greater(x, number(0)));
+	return y;
+}
+
+static lb_tensor *cast(struct onnx_call *c)
+{
+	lb_dtype dtype;
+	const char *name;
+	if (!onnx_dtype(onnx_int(c, "to", 0), &dtype, &name))
+		return onnx_refuse(c, "dtype %s", name);
+	return lb_astype(c->in[0], dtype);
+}
+
+static lb_tensor *cast_like(lb_tensor *x, lb_tensor *like)
+{
+	return lb_astype(x, lb_dtype_of(like));
+}
+
+/* ---- functions that the runtime has not: by their definitions ---- */
+
+static lb_tensor *tan_of(lb_tensor *x)
+{
+	return lb_divide(lb_sin(x), lb_cos(x));
+}
+
+static lb_tensor *sinh_of(lb_tensor *x)
+{
+	return lb_divide(lb_subtract(lb_exp(x), lb_exp(lb_negative(x))), number(2));
+}
+
+static lb_tensor *cosh_of(lb_tensor *x)
+{
+	return lb_divide(lb_add(lb_exp(x), lb_exp(lb_negative(x))), number(2));
+}
+
+static lb_tensor *asinh_of(lb_tensor *x)
+{
+	return lb_log(lb_add(x, lb_sqrt(lb_add(lb_square(x), number(1)))));
+}
+
+static lb_tensor *acosh_of(lb_tensor *x)
+{
+	return lb_log(lb_add(x, lb_sqrt(lb_subtract(lb_square(x), number(1)))));
+}
+
+static lb_tensor *atanh_of(lb_tensor *x)
+{
+	lb_tensor *ratio = lb_divide(lb_add(number(1), x), lb_subtract(number(1), x));
+	return lb_divide(lb_log(ratio), number(2));
+}
+
+static lb_tensor *sign(lb_tensor *x)
+{
+	lb_tensor *zero = lb_scalar_int(0);
+	return lb_subtract(lb_astype(lb_greater(x, zero), lb_dtype_of(x)),
+			   lb_astype(lb_less(x, zero), lb_dtype_of(x)));
+}
+
+/* ---- activations ---- */
+
+static lb_tensor *relu(lb_tensor *x)
+{
+	return lb_maximum(x, lb_scalar_int(0));
+}
+
+static lb_tensor *prelu(lb_tensor *x, lb_tensor *slope)
+{
+	return lb_where(lb_less(x, number(0)), lb_multiply(x, slope), x);
+}
+
+static lb_tensor *leaky_relu(struct onnx_call *c)
+{
+	return prelu(c->in[0], number(onnx_float(c, "alpha", 0.01)));
+}
+
+static lb_tensor *thresholded_relu(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0];
+	return lb_where(lb_greater(x, number(onnx_float(c, "alpha", 1))), x, number(0));
+}
+
+/* scale * x, or scale * alpha * (exp(x / width) - 1) below 0 */
+static lb_tensor *exponential(lb_tensor *x, double alpha, double width, double scale)
+{
+	lb_tensor *low = lb_subtract(lb_exp(lb_divide(x, number(width))), number(1));
+	return lb_multiply(number(scale), lb_where(lb_less(x, number(0)),
+						   lb_multiply(number(alpha), low), x));
+}
+
+static lb_tensor *elu(struct onnx_call *c)
+{
+	return exponential(c->in[0], onnx_float(c, "alpha", 1), 1, 1);
+}
+
+static lb_tensor *celu(struct onnx_call *c)
+{
+	double alpha = onnx_float(c, "alpha", 1);
+	return exponential(c->in[0], alpha, alpha, 1);
+}
+
+static lb_tensor *selu(struct onnx_call *c)
+{
+	return exponential(c->in[0], onnx_float(c, "alpha", 1.67326319217681884765625), 1,
+			   onnx_float(c, "gamma", 1.05070102214813232421875));
+}
+
+static lb_tensor *line(lb_tensor *x, double alpha, double beta)
+{
+	lb_tensor *y = lb_add(lb_multiply(x, number(alpha)), number(beta));
+	return lb_clip(y, number(0), number(1));
+}
+
+static lb_tensor *hard_sigmoid(struct onnx_call *c)
+{
+	return line(c->in[0], onnx_float(c, "alpha", 0.2), onnx_float(c, "beta", 0.5));
+}
+
+static lb_tensor *hard_swish(lb_tensor *x)
+{
+	return lb_multiply(x, line(x, 1 / 6.0, 0.5));
+}
+
+static lb_tensor *softplus(lb_tensor *x)
+{
+	return lb_log(lb_add(lb_exp(x), number(1)));
+}
+
+static lb_tensor *softsign(lb_tensor *x)
+{
+	return lb_divide(x, lb_add(number(1), lb_abs(x)));
+}
+
+static lb_tensor *shrink(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0];
+	double bias = onnx_float(c, "bias", 0), limit = onnx_float(c, "lambd", 0.5);
+	lb_tensor *high = lb_where(lb_greater(x, number(limit)), lb_subtract(x, number(bias)),
+				   number(0));
+	return lb_where(lb_less(x, number(-limit)), lb_add(x, number(bias)), high);
+}
+
+/* ---- numbers in 8 bits ---- */
+
+/* The scale and zero point of one axis, laid along it. */
+static lb_tensor *along(struct onnx_call *c, lb_tensor *x)
+{
+	int64_t shape[LB_MAX_RANK];
+	int rank = lb_rank(c->in[0]), axis = onnx_axis(onnx_int(c, "axis", 1), rank);
+	if (lb_rank(x) == 0)
+		return x;
+	for (int k = 0; k < rank; k++)
+		shape[k] = k == axis ? lb_size(x) : 1;
+	return lb_reshape(x, (lb_list){ rank, shape });
+}
+
+static lb_tensor *quantize(lb_tensor *x, lb_tensor *scale, lb_tensor *zero)
+{
+	lb_tensor *y = lb_add(lb_round(lb_divide(x, scale)), lb_astype(zero, LB_F32));
+	bool is_signed = lb_dtype_of(zero) == LB_I8;
+	return lb_astype(lb_clip(y, number(is_signed ? -128 : 0), number(is_signed ? 127 : 255)),
+			 lb_dtype_of(zero));
+}
+
+static lb_tensor *quantize_linear(struct onnx_call *c)
+{
+	lb_tensor *zero = c->in[2] ? along(c, c->in[2]) : lb_zeros(LB_SHAPE(), LB_U8);
+	return quantize(c->in[0], along(c, c->in[1]), zero);
+}
+
+static lb_tensor *dequantize_linear(struct onnx_call *c)
+{
+	lb_tensor *x = lb_astype(c->in[0], LB_I32);
+	if (c->in[2])
+		x = lb_subtract(x, lb_astype(along(c, c->in[2]), LB_I32));
+	return lb_multiply(lb_astype(x, LB_F32), along(c, c->in[1]));
+}
+
+static lb_tensor *dynamic_quantize_linear(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0];
+	lb_tensor *low = lb_minimum(lb_min(x, LB_ALL_AXES, false), number(0));
+	lb_tensor *high = lb_maximum(lb_max(x, LB_ALL_AXES, false), number(0));
+	lb_tensor *scale = lb_divide(lb_subtract(high, low), number(255));
+	lb_tensor *zero = lb_clip(lb_round(lb_divide(lb_negative(low), scale)), number(0),
+				  number(255));
+	c->out[1] = scale;
+	c->out[2] = lb_astype(zero, LB_U8);
+	return quantize(x, scale, c->out[2]);
+}
+
+const struct onnx_op onnx_math[] = {
+	{ "Abs", .unary = lb_abs },
+	{ "Acosh", .unary = acosh_of },
+	{ "Add", .binary = lb_add },
+	{ "And", .binary = lb_logical_and },
+	{ "Asinh", .unary = asinh_of },
+	{ "Atanh", .unary = atanh_of },
+	{ "Cast", .run = cast },
+	{ "CastLike", .binary = cast_like },
+	{ "Ceil", .unary = lb_ceil },
+	{ "Celu", .run = celu },
+	{ "Clip", .run = clip },
+	{ "Cos", .unary = lb_cos },
+	{ "Cosh", .unary = cosh_of },
+	{ "DequantizeLinear", .run = dequantize_linear },
+	{ "Div", .binary = divide },
+	{ "DynamicQuantizeLinear", .run = dynamic_quantize_linear },
+	{ "Elu", .run = elu },
+	{ "Equal", .binary = lb_equal },
+	{ "Erf", .unary = lb_erf },
+	{ "Exp", .unary = lb_exp },
+	{ "Floor", .unary = lb_floor },
+	{ "Greater", .binary = lb_greater },
+	{ "GreaterOrEqual", .binary = lb_greater_equal },
+	{ "HardSigmoid", .run = hard_sigmoid },
+	{ "HardSwish", .unary = hard_swish },
+	{ "Identity", .unary = identity },
+	{ "IsInf", .run = is_inf },
+	{ "IsNaN", .unary = lb_isnan },
+	{ "LeakyRelu", .run = leaky_relu },
+	{ "Less", .binary = lb_less },
+	{ "LessOrEqual", .binary = lb_less_equal },
+	{ "Log", .unary = lb_log },
+	{ "Max", .run = n_max },
+	{ "Mean", .run = n_mean },
+	{ "Min", .run = n_min },
+	{ "Mod", .run = mod },
+	{ "Mul", .binary = lb_multiply },
+	{ "Neg", .unary = lb_negative },
+	{ "Not", .unary = lb_logical_not },
+	{ "Or", .binary = lb_logical_or },
+	{ "PRelu", .binary = prelu },
+	{ "Pow", .binary = power },
+	{ "QuantizeLinear", .run = quantize_linear },
+	{ "Reciprocal", .unary = onnx_reciprocal },
+	{ "Relu", .unary = relu },
+	{ "Round", .unary = lb_round },
+	{ "Selu", .run = selu },
+	{ "Shrink", .run = shrink },
+	{ "Sigmoid", .unary = lb_sigmoid },
+	{ "Sign", .unary = sign },
+	{ "Sin", .unary = lb_sin },
+	{ "Sinh", .unary = sinh_of },
+	{ "Softplus", .unary = softplus },
+	{ "Softsign", .unary = softsign },
+	{ "Sqrt", .unary = lb_sqrt },
+	{ "Sub", .binary = lb_subtract },
+	{ "Sum", .run = n_sum },
+	{ "Tan", .unary = tan_of },
+	{ "Tanh", .unary = lb_tanh },
+	{ "ThresholdedRelu", .run = thresholded_relu },
+	{ "Where", .run = where },
+	{ "Xor", .binary = lb_not_equal },
+	{ .name = NULL },
+};

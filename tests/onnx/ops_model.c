@@ -1,0 +1,336 @@
+/* Products, convolutions, pools and norms. */
+#include <math.h>
+#include <string.h>
+
+#include "ops.h"
+
+/* ---- products ---- */
+
+static lb_tensor *gemm(struct onnx_call *c)
+{
+	lb_tensor *a = c->in[0], *b = c->in[1];
+	double alpha = onnx_float(c, "alpha", 1), beta = onnx_float(c, "beta", 1);
+	if (onnx_int(c, "transA", 0))
+		a = lb_transpose(a, LB_ALL_AXES);
+	if (onnx_int(c, "transB", 0))
+		b = lb_transpose(b, LB_ALL_AXES);
+	if (c->in[2])
+		return lb_addmm(c->in[2], a, b, alpha, beta);
+	return lb_multiply(lb_matmul(a, b), lb_scalar(alpha));
+}
+
+/* The products of integers: in i32, as a broadcast product and a sum. */
+static lb_tensor *matmul_integer(struct onnx_call *c)
+{
+	lb_tensor *a = lb_astype(c->in[0], LB_I32), *b = lb_astype(c->in[1], LB_I32);
+	if (c->in[2])
+		a = lb_subtract(a, lb_astype(c->in[2], LB_I32));
+	if (c->in[3])
+		b = lb_subtract(b, lb_astype(c->in[3], LB_I32));
+	return lb_sum(lb_multiply(lb_expand_dims(a, LB_AXES(-1)), lb_expand_dims(b, LB_AXES(-3))),
+		      LB_AXES(-2), false);
+}
+
+/* Einstein's summation with the two things that NumPy leaves to the reader written out: the
+ * axes of "...", by capitals, and the result's labels when there is no "->". */
+static lb_tensor *einsum(struct onnx_call *c)
+{
+	const char *equation = onnx_text(c, "equation", "");
+	char spec[256];
+	size_t n = 0;
+	int counts[128] = { 0 }, ellipsis = 0, operand = 0;
+	bool arrow = false;
+	for (const char *at = equation; *at && n + 80 < sizeof spec; at++) {
+		if (strncmp(at, "...", 3) == 0) {
+			if (!arrow && operand < c->node->n_in) {
+				const char *end = at + 3 + strcspn(at + 3, ",-"), *p;
+				int named = 0;
+				for (p = at; p > equation && p[-1] != ','; p--)
+					named += p[-1] != ' ';
+				for (p = at + 3; p < end; p++)
+					named += *p != ' ';
+				ellipsis = lb_rank(c->in[operand]) - named;
+			}
+			for (int k = 0; k < ellipsis; k++)
+				spec[n++] = (char)('A' + k);
+			at += 2;
+		} else if (*at != ' ') {
+			operand += *at == ',';
+			arrow |= *at == '>';
+			if (!arrow && *at != ',' && *at != '-')
+				counts[*at & 127]++;
+			spec[n++] = *at;
+		}
+	}
+	if (!arrow) {
+		spec[n++] = '-';
+		spec[n++] = '>';
+		for (int k = 0; k < ellipsis; k++)
+			spec[n++] = (char)('A' + k);
+		for (int label = 'A'; label <= 'z'; label++)
+			if (counts[label] == 1)
+				spec[n++] = (char)label;
+	}
+	spec[n] = 0;
+	return lb_einsum(spec, c->node->n_in, c->in);
+}
+
+/* ---- windows over the axes after the first two ---- */
+
+enum { MOST_SPATIAL = (LB_MAX_RANK - 2) / 2 };
+
+struct windows {
+	int n; /* axes */
+	int64_t kernel[MOST_SPATIAL], stride[MOST_SPATIAL], dilation[MOST_SPATIAL];
+	int64_t low[MOST_SPATIAL], high[MOST_SPATIAL]; /* padding */
+	int64_t excess[MOST_SPATIAL];                  /* more of it, which ceil_mode needs */
+	int64_t count[MOST_SPATIAL];                   /* how many windows */
+};
+
+static int64_t at_or(lb_list list, int k, int64_t otherwise)
+{
+	return k < list.n ? list.v[k] : otherwise;
+}
+
+/* `kernel` is the default of kernel_shape. */
+static bool windows_of(struct onnx_call *c, const int64_t *kernel, struct windows *w)
+{
+	lb_tensor *x = c->in[0];
+	lb_list shape = onnx_ints(c, "kernel_shape"), strides = onnx_ints(c, "strides"),
+		pads = onnx_ints(c, "pads"), dilations = onnx_ints(c, "dilations");
+	const char *automatic = onnx_text(c, "auto_pad", "NOTSET");
+	bool ceil_mode = onnx_int(c, "ceil_mode", 0);
+	w->n = lb_rank(x) - 2;
+	if (w->n < 1 || w->n > MOST_SPATIAL)
+		return onnx_refuse(c, "windows over %d axes", w->n);
+	for (int k = 0; k < w->n; k++) {
+		w->kernel[k] = shape.n >= 0 ? at_or(shape, k, 1) : kernel[k];
+		w->stride[k] = at_or(strides, k, 1);
+		w->dilation[k] = at_or(dilations, k, 1);
+		w->low[k] = at_or(pads, k, 0);
+		w->high[k] = at_or(pads, w->n + k, 0);
+		w->excess[k] = 0;
+		int64_t size = lb_dim(x, k + 2), reach = w->dilation[k] * (w->kernel[k] - 1) + 1;
+		if (strncmp(automatic, "SAME", 4) == 0) {
+			int64_t n = (size + w->stride[k] - 1) / w->stride[k];
+			int64_t all = (n - 1) * w->stride[k] + reach - size;
+			all = all < 0 ? 0 : all;
+			bool lower = strcmp(automatic, "SAME_LOWER") == 0;
+			w->low[k] = lower ? all - all / 2 : all / 2;
+			w->high[k] = all - w->low[k];
+		}
+		int64_t room = size + w->low[k] + w->high[k] - reach;
+		if (room < 0 || w->stride[k] < 1)
+			return onnx_refuse(c, "windows larger than the input");
+		w->count[k] = room / w->stride[k] + 1;
+		if (ceil_mode && room % w->stride[k]) {
+			w->count[k]++;
+			w->excess[k] = w->stride[k] - room % w->stride[k];
+		}
+	}
+	return true;
+}
+
+/* A strided view (batch, channels, windows…, kernel…) of x, padded. */
+static lb_tensor *view(lb_tensor *x, const struct windows *w, double value, double excess)
+{
+	int64_t low[LB_MAX_RANK] = { 0 }, high[LB_MAX_RANK] = { 0 }, more[LB_MAX_RANK] = { 0 };
+	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK], step = 1;
+	int n = w->n, rank = n + 2;
+	for (int k = 0; k < n; k++) {
+		low[k + 2] = w->low[k];
+		high[k + 2] = w->high[k];
+		more[k + 2] = w->excess[k];
+	}
+	x = lb_pad(x, (lb_list){ rank, low }, (lb_list){ rank, high }, value);
+	x = lb_pad(x, LB_SHAPE(), (lb_list){ rank, more }, excess);
+	if (!x)
+		return NULL;
+	for (int k = rank - 1; k >= 0; k--) {
+		if (k >= 2) {
+			shape[k + n] = w->kernel[k - 2];
+			strides[k + n] = step * w->dilation[k - 2];
+		}
+		shape[k] = k >= 2 ? w->count[k - 2] : lb_dim(x, k);
+		strides[k] = step * (k >= 2 ? w->stride[k - 2] : 1);
+		step *= lb_dim(x, k);
+	}
+	return lb_as_strided(x, (lb_list){ rank + n, shape }, (lb_list){ rank + n, strides }, 0);
+}
+
+static lb_list last_axes(int n)
+{
+	static const int64_t axes[MOST_SPATIAL] = { -1, -2, -3 };
+	return (lb_list){ n, axes };
+}
+
+static lb_tensor *max_pool(struct onnx_call *c)
+{
+	struct windows w;
+	if (!windows_of(c, NULL, &w))
+		return NULL;
+	onnx_int(c, "storage_order", 0); /* of the indices, which are refused */
+	double least = lb_dtype_of(c->in[0]) == LB_U8 ? 0 : -INFINITY;
+	return lb_max(view(c->in[0], &w, least, least), last_axes(w.n), false);
+}
+
+static lb_tensor *average_pool(struct onnx_call *c)
+{
+	struct windows w;
+	lb_tensor *x = c->in[0];
+	if (!windows_of(c, NULL, &w))
+		return NULL;
+	lb_tensor *ones = lb_ones((lb_list){ lb_rank(x), lb_shape(x) }, lb_dtype_of(x));
+	lb_tensor *counted = view(ones, &w, onnx_int(c, "count_include_pad", 0), 0);
+	return lb_divide(lb_sum(view(x, &w, 0, 0), last_axes(w.n), false),
+			 lb_sum(counted, last_axes(w.n), false));
+}
+
+static lb_tensor *global_average_pool(lb_tensor *x)
+{
+	return lb_mean(x, last_axes(lb_rank(x) - 2), true);
+}
+
+static lb_tensor *global_max_pool(lb_tensor *x)
+{
+	return lb_max(x, last_axes(lb_rank(x) - 2), true);
+}
+
+/* Channels lie second here and last in the runtime. */
+static lb_tensor *conv(struct onnx_call *c)
+{
+	struct windows w;
+	lb_tensor *x = c->in[0], *weight = c->in[1], *y;
+	int rank = lb_rank(x);
+	int64_t last[LB_MAX_RANK], second[LB_MAX_RANK], low[LB_MAX_RANK] = { 0 },
+		high[LB_MAX_RANK] = { 0 };
+	if (!windows_of(c, lb_shape(weight) + 2, &w))
+		return NULL;
+	if (w.n > 2)
+		return onnx_refuse(c, "convolutions over %d axes", w.n);
+	lb_conv_options options = { .groups = onnx_int(c, "group", 1) };
+	for (int k = 0; k < rank; k++) {
+		last[k] = k == 0 ? 0 : k == rank - 1 ? 1 : k + 1;
+		second[k] = k == 0 ? 0 : k == 1 ? rank - 1 : k - 1;
+	}
+	x = lb_transpose(x, (lb_list){ rank, last });
+	weight = lb_transpose(weight, (lb_list){ rank, last });
+	for (int k = 0; k < w.n; k++) {
+		options.stride[k] = w.stride[k];
+		options.dilation[k] = w.dilation[k];
+		bool even = w.low[k] == w.high[k];
+		options.padding[k] = even ? w.low[k] : 0;
+		low[k + 1] = even ? 0 : w.low[k];
+		high[k + 1] = even ? 0 : w.high[k];
+	}
+	x = lb_pad(x, (lb_list){ rank, low }, (lb_list){ rank, high }, 0);
+	y = w.n == 1 ? lb_conv1d(x, weight, options) : lb_conv2d(x, weight, options);
+	if (c->in[2])
+		y = lb_add(y, c->in[2]);
+	return lb_transpose(y, (lb_list){ rank, second });
+}
+
+/* ---- norms ---- */
+
+static lb_tensor *layer_norm(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0], *weight = c->in[1], *bias = c->in[2];
+	int rank = lb_rank(x), axis = onnx_axis(onnx_int(c, "axis", -1), rank);
+	double eps = onnx_float(c, "epsilon", 1e-5);
+	int64_t axes[LB_MAX_RANK];
+	onnx_int(c, "stash_type", 1);
+	for (int k = axis; k < rank; k++)
+		axes[k - axis] = k;
+	lb_list over = { rank - axis, axes };
+	c->out[1] = lb_mean(x, over, true);
+	c->out[2] = lb_rsqrt(lb_add(lb_var(x, over, true, 0), lb_scalar(eps)));
+	lb_tensor *y = lb_layer_norm(lb_flatten(x, axis, -1), lb_reshape(weight, LB_SHAPE(-1)),
+				     bias ? lb_reshape(bias, LB_SHAPE(-1)) : NULL, eps);
+	return lb_reshape(y, (lb_list){ rank, lb_shape(x) });
+}
+
+static lb_tensor *normalized(lb_tensor *x, lb_tensor *mean, lb_tensor *var, double eps,
+			     lb_tensor *weight, lb_tensor *bias)
+{
+	lb_tensor *y = lb_multiply(lb_subtract(x, mean), lb_rsqrt(lb_add(var, lb_scalar(eps))));
+	return lb_add(lb_multiply(y, onnx_channels(weight, lb_rank(x))),
+		      onnx_channels(bias, lb_rank(x)));
+}
+
+/* old * momentum + now * (1 - momentum), of the C values that `now` holds */
+static lb_tensor *running(lb_tensor *old, lb_tensor *now, double momentum)
+{
+	return lb_add(lb_multiply(old, lb_scalar(momentum)),
+		      lb_multiply(lb_reshape(now, LB_SHAPE(-1)), lb_scalar(1 - momentum)));
+}
+
+static lb_tensor *batch_norm(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0], *mean = c->in[3], *var = c->in[4];
+	double eps = onnx_float(c, "epsilon", 1e-5), momentum = onnx_float(c, "momentum", 0.9);
+	int rank = lb_rank(x);
+	if (!onnx_int(c, "training_mode", 0))
+		return normalized(x, onnx_channels(mean, rank), onnx_channels(var, rank), eps,
+				  c->in[1], c->in[2]);
+	int64_t axes[LB_MAX_RANK] = { 0 };
+	for (int k = 1; k < rank - 1; k++)
+		axes[k] = k + 1;
+	lb_list over = { rank - 1, axes };
+	lb_tensor *new_mean = lb_mean(x, over, true), *new_var = lb_var(x, over, true, 0);
+	c->out[1] = running(mean, new_mean, momentum);
+	c->out[2] = running(var, new_var, momentum);
+	return normalized(x, new_mean, new_var, eps, c->in[1], c->in[2]);
+}
+
+static lb_tensor *instance_norm(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0];
+	lb_list over = last_axes(lb_rank(x) - 2);
+	return normalized(x, lb_mean(x, over, true), lb_var(x, over, true, 0),
+			  onnx_float(c, "epsilon", 1e-5), c->in[1], c->in[2]);
+}
+
+static lb_tensor *mean_variance_norm(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0];
+	lb_list axes = onnx_ints(c, "axes"), over = axes.n < 0 ? LB_AXES(0, 2, 3) : axes;
+	lb_tensor *deviation = lb_sqrt(lb_var(x, over, true, 0));
+	return lb_divide(lb_subtract(x, lb_mean(x, over, true)),
+			 lb_add(deviation, lb_scalar(1e-9)));
+}
+
+/* x / (bias + alpha / size * sum of the squares of the channels around)^beta */
+static lb_tensor *local_response_norm(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0], *sum = lb_scalar(0);
+	int64_t size = onnx_int(c, "size", 1), n = lb_dim(x, 1), low[LB_MAX_RANK] = { 0 },
+		high[LB_MAX_RANK] = { 0 };
+	double alpha = onnx_float(c, "alpha", 1e-4), beta = onnx_float(c, "beta", 0.75);
+	low[1] = (size - 1) / 2;
+	high[1] = size - 1 - low[1];
+	lb_tensor *squares = lb_pad(lb_square(x), (lb_list){ lb_rank(x), low },
+				    (lb_list){ lb_rank(x), high }, 0);
+	for (int64_t i = 0; i < size; i++)
+		sum = lb_add(sum, onnx_part(squares, 1, i, i + n));
+	lb_tensor *base = lb_add(lb_multiply(sum, lb_scalar(alpha / (double)size)),
+				 lb_scalar(onnx_float(c, "bias", 1)));
+	return lb_divide(x, lb_power(base, lb_scalar(beta)));
+}
+
+const struct onnx_op onnx_model[] = {
+	{ "AveragePool", .run = average_pool },
+	{ "BatchNormalization", .run = batch_norm },
+	{ "Conv", .run = conv },
+	{ "Einsum", .run = einsum },
+	{ "Gemm", .run = gemm },
+	{ "GlobalAveragePool", .unary = global_average_pool },
+	{ "GlobalMaxPool", .unary = global_max_pool },
+	{ "InstanceNormalization", .run = instance_norm },
+	{ "LRN", .run = local_response_norm },
+	{ "LayerNormalization", .run = layer_norm },
+	{ "MatMul", .binary = lb_matmul },
+	{ "MatMulInteger", .run = matmul_integer },
+	{ "MaxPool", .run = max_pool },
+	{ "MeanVarianceNormalization", .run = mean_variance_norm },
+	{ .name = NULL },
+};

@@ -1,0 +1,310 @@
+/* The flight recorder: what the runtime writes, and what the reader makes of the ring. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/op.h"
+#include "image.h"
+#include "inspect/command.h"
+#include "publish/flight.h"
+#include "table/flight.h"
+#include "target/process.h"
+
+/* ---- this very program, seen through its own memory ---- */
+
+struct self {
+	struct lbx_target *target;
+	struct lbx_table *table;
+	struct lbx_flight flight;
+};
+
+static void look(struct self *s)
+{
+	memset(s, 0, sizeof *s);
+	if (!lbx_process_open(getpid(), &s->target) || !lbx_table_create(s->target, &s->table) ||
+	    !lbx_flight_read(s->table, &s->flight))
+		fail_msg("%s", lb_error_message());
+}
+
+static void look_away(struct self *s)
+{
+	lbx_flight_free(&s->flight);
+	lbx_table_destroy(s->table);
+	lbx_target_destroy(s->target);
+}
+
+static const char *name_of(const struct lbx_flight *f, int64_t i)
+{
+	return f->kinds[f->events[i].kind].name;
+}
+
+static void an_evaluation_is_recorded(void **state)
+{
+	struct self s;
+	uint64_t value, y;
+
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_sum(lb_ones(LB_SHAPE(3), LB_F32), LB_ALL_AXES, false);
+		assert_true(lb_eval(x));
+		y = lb_id(x);
+	}
+	look(&s);
+	const struct lbx_flight *f = &s.flight;
+	int64_t last = f->n - 1;
+	while (last > 0 && strcmp(name_of(f, last), "eval_done") != 0)
+		last--;
+	assert_string_equal(name_of(f, last - 1), "op_done");
+	assert_true(lbx_event_arg(f, &f->events[last - 1], "id", &value));
+	assert_int_equal(value, y);
+	assert_true(lbx_event_arg(f, &f->events[last - 1], "op", &value));
+	assert_string_equal(lbx_table_op_name(s.table, value), "sum");
+	assert_true(lbx_event_arg(f, &f->events[last], "ops", &value));
+	assert_int_equal(value, 2);
+	assert_false(lbx_event_arg(f, &f->events[last], "colour", &value));
+	assert_int_equal(f->events[last].thread, getpid());
+	assert_true(f->events[last].time_ns > 0);
+	look_away(&s);
+}
+
+static void a_message_is_recorded(void **state)
+{
+	struct self s;
+	uint64_t address;
+	char text[LB_FLIGHT_TEXT_BYTES];
+
+	(void)state;
+	assert_null(lb_zeros(LB_SHAPE(-7), LB_F32));
+	lb_clear_error();
+	look(&s);
+	const struct lbx_flight *f = &s.flight;
+	assert_string_equal(name_of(f, f->n - 1), "error");
+	assert_true(lbx_event_arg(f, &f->events[f->n - 1], "message", &address));
+	assert_true(lbx_target_read_string(s.target, address, text, sizeof text));
+	assert_non_null(strstr(text, "-7"));
+	look_away(&s);
+}
+
+static void *record_many(void *context)
+{
+	for (uint64_t i = 0; i < 20000; i++)
+		lb_flight_record(LB_EVENT_dealloc, *(uint64_t *)context, i, 0, 0, 0);
+	return NULL;
+}
+
+static void threads_share_the_ring(void **state)
+{
+	enum { THREADS = 4 };
+	pthread_t threads[THREADS];
+	uint64_t who[THREADS], next[THREADS] = { 0 }, from = lb_root->flight_used;
+	struct self s;
+
+	(void)state;
+	for (uint64_t i = 0; i < THREADS; i++) {
+		who[i] = i;
+		pthread_create(&threads[i], NULL, record_many, &who[i]);
+	}
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	look(&s);
+	const struct lbx_flight *f = &s.flight;
+	assert_int_equal(f->newest, from + THREADS * 20000);
+	assert_int_equal(f->n, f->capacity);
+	assert_int_equal(f->torn, 0);
+	for (int64_t i = 0; i < f->n; i++) {
+		const struct lb_flight_event *e = &f->events[i];
+		assert_int_equal(e->number, f->newest - f->capacity + 1 + (uint64_t)i);
+		assert_true(e->args[0] < THREADS);
+		/* a thread's own events are in its order */
+		assert_true(e->args[1] >= next[e->args[0]]);
+		next[e->args[0]] = e->args[1] + 1;
+	}
+	look_away(&s);
+}
+
+static void a_child_says_its_own_number(void **state)
+{
+	int status;
+
+	(void)state;
+	lb_flight_record(LB_EVENT_start, 1, 0, 0, 0, 0);
+	pid_t child = fork();
+	if (child == 0) {
+		lb_flight_record(LB_EVENT_start, 2, 0, 0, 0, 0);
+		uint64_t n = lb_root->flight_used;
+		_exit(lb_flight_ring[n & (lb_root->flight_capacity - 1)].thread != (uint32_t)getpid());
+	}
+	waitpid(child, &status, 0);
+	assert_int_equal(status, 0);
+}
+
+/* ---- memory made by hand ---- */
+
+struct session {
+	struct image image;
+	struct lbx_out out;
+	struct lbx_context context;
+	struct lbx_settings settings;
+	char text[1 << 15];
+	size_t n;
+};
+
+static void write_text(struct lbx_out *out, const char *bytes, size_t n)
+{
+	struct session *s = out->context;
+	assert_true(s->n + n < sizeof s->text);
+	memcpy(s->text + s->n, bytes, n);
+	s->text[s->n += n] = '\0';
+}
+
+static void start(struct session *s, bool shuffled)
+{
+	memset(s, 0, sizeof *s);
+	lb_clear_error();
+	image_create(&s->image, shuffled);
+	image_populate(&s->image);
+	s->settings = lbx_default_settings;
+	s->out = (struct lbx_out){ .width = 80, .context = s, .write = write_text };
+	s->context = (struct lbx_context){ .target = &s->image.target, .out = &s->out,
+					   .settings = &s->settings };
+}
+
+static void stop(struct session *s)
+{
+	lbx_table_destroy(s->context.table);
+	image_destroy(&s->image);
+	lb_clear_error();
+}
+
+static const char *says(struct session *s, const char *line)
+{
+	s->n = 0;
+	s->text[0] = '\0';
+	s->out.json = false;
+	if (!lbx_command_run(&s->context, lbx_command_find(lbx_commands, "events"), line)) {
+		strcpy(s->text, lb_error_message());
+		lb_clear_error();
+	}
+	return s->text;
+}
+
+static void events_are_shown(void **state)
+{
+	struct session s;
+
+	for (int shuffled = 0; shuffled < 2; shuffled++) {
+		(void)state;
+		start(&s, shuffled);
+		assert_string_equal(says(&s, ""),
+			"   -0.001000 s     4711  op_done       #2 transpose\n"
+			"   -0.000000 s     4711  error         by 0x401234: no luck\n"
+			"2 of 2 events, the ring holds the last 8; times count back from the newest\n");
+		assert_non_null(strstr(says(&s, "--tensor #2"), "1 of 2"));
+		assert_non_null(strstr(says(&s, "--tensor #3"), "0 of 2"));
+		assert_non_null(strstr(says(&s, "err*"), "no luck\n1 of 2"));
+		assert_non_null(strstr(says(&s, "--thread 4712"), "0 of 2"));
+		assert_non_null(strstr(says(&s, "--last 1"), "… 1 earlier"));
+		assert_non_null(strstr(says(&s, "--json"), "\"message\":\"no luck\""));
+		assert_non_null(strstr(says(&s, "--tensor two"), "not 'two'"));
+		stop(&s);
+	}
+}
+
+static void old_and_torn_events_are_left_out(void **state)
+{
+	struct session s;
+	struct lb_flight_event *ring;
+
+	(void)state;
+	start(&s, false);
+	for (uint64_t i = 1; i <= 9; i++) /* 11 in all, 8 slots */
+		image_event(&s.image, 0, IMAGE_ALLOC, i, 0x1000, 2048, 7);
+	ring = image_at(&s.image, IMAGE_FLIGHT, IMAGE_EVENTS * sizeof *ring);
+	ring[10 % IMAGE_EVENTS].number = 0;          /* while it is written */
+	ring[9 % IMAGE_EVENTS].number = 9 - 8;       /* not written yet */
+	ring[8 % IMAGE_EVENTS].kind = UINT32_MAX;    /* damaged */
+	const char *text = says(&s, "");
+	assert_non_null(strstr(text, "alloc         buffer 2 0x1000 2.0 KiB #7\n"));
+	assert_null(strstr(text, "buffer 1 "));
+	assert_null(strstr(text, "buffer 8 "));
+	assert_non_null(strstr(text, "5 of 11 events"));
+	assert_non_null(strstr(text, "3 were being written and are skipped"));
+	stop(&s);
+}
+
+static void only_the_last_messages_are_believed(void **state)
+{
+	struct self s;
+	char line[32];
+
+	(void)state;
+	for (int i = 0; i < LB_FLIGHT_TEXTS + 1; i++) {
+		assert_null(lb_zeros(LB_SHAPE(-100 - i), LB_F32));
+		lb_clear_error();
+	}
+	look(&s);
+	static struct session session;
+	memset(&session, 0, sizeof session);
+	session.out = (struct lbx_out){ .width = 80, .context = &session, .write = write_text };
+	session.context = (struct lbx_context){ .target = s.target, .table = s.table,
+						.out = &session.out, .settings = &session.settings };
+	snprintf(line, sizeof line, "error --last %d", LB_FLIGHT_TEXTS + 1);
+	const char *text = says(&session, line);
+	assert_null(strstr(text, "-100")); /* where the last one lies now */
+	assert_non_null(strstr(text, "-101"));
+	assert_non_null(strstr(text, "-164"));
+	look_away(&s);
+}
+
+static void damage_is_named(void **state)
+{
+	struct session s;
+
+	(void)state;
+	start(&s, false);
+	assert_non_null(strstr(says(&s, ""), "2 of 2"));
+	struct lb_symtab *root = image_root(&s.image);
+	root->flight_capacity = 3;
+	assert_non_null(strstr(says(&s, ""), "'flight_capacity' is 3"));
+	root->flight_capacity = UINT64_MAX;
+	assert_non_null(strstr(says(&s, ""), "'flight_capacity'"));
+	root->flight_capacity = 16; /* longer than its memory */
+	root->flight_used = 16;
+	assert_non_null(strstr(says(&s, ""), "flight recorder's ring"));
+	root->flight_capacity = IMAGE_EVENTS;
+	root->event_size = 8;
+	assert_non_null(strstr(says(&s, ""), "'event_size' is 8"));
+	root->event_size = sizeof(struct lb_flight_event);
+	root->n_event_kinds = 1 << 20;
+	assert_non_null(strstr(says(&s, ""), "'n_event_kinds'"));
+	root->n_event_kinds = IMAGE_KINDS_OF_EVENTS;
+	root->event_kinds = 0x10;
+	assert_non_null(strstr(says(&s, ""), "kinds of events"));
+	root->flight = 0;
+	assert_non_null(strstr(says(&s, ""), "records no events"));
+	stop(&s);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_evaluation_is_recorded),
+		cmocka_unit_test(a_message_is_recorded),
+		cmocka_unit_test(a_child_says_its_own_number),
+		cmocka_unit_test(threads_share_the_ring),
+		cmocka_unit_test(events_are_shown),
+		cmocka_unit_test(old_and_torn_events_are_left_out),
+		cmocka_unit_test(only_the_last_messages_are_believed),
+		cmocka_unit_test(damage_is_named),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
