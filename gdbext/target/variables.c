@@ -73,6 +73,7 @@ static void emit(struct search *s, const char *name, uint64_t value)
 	if (value == 0 || s->stopped)
 		return;
 	snprintf(pointer.expression, sizeof pointer.expression, "%s", name);
+	lbx_make_printable(pointer.expression);
 	if (s->found++ == MAX_POINTERS || !s->fn(s->context, &pointer))
 		s->stopped = true;
 }
