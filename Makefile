@@ -66,6 +66,8 @@ shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
 runtime_libs := $(if $(have_unwind),-lunwind) $(if $(have_zlib),-lz) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
 gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf) $(if $(have_png),-lpng) -lm
+# unwinding of other programs
+stack_libs := $(if $(have_unwind),-lunwind-generic)
 
 compile = $(CC) $(base_flags) $(CFLAGS) $(more_flags) -c -o $@ $<
 link = $(CC) $(CFLAGS) $(LDFLAGS) $(link_flags)
@@ -102,6 +104,7 @@ reader_lib := $(obj)/libgdbext.a
 plugin := $(if $(SAN),,$(if $(plugin_src),$(if $(have_jit_reader),$(out)/lib/lazybones-gdb.so)))
 loader := $(if $(plugin),$(out)/lazybones.gdb)
 cli := $(if $(cli_src),$(if $(have_dwfl),$(out)/bin/lazybones))
+manual := $(if $(cli),$(out)/lazybones.1)
 replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
 examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo) \
 	$(if $(have_jansson),,llama),$(examples)))
@@ -113,10 +116,10 @@ benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-built demo bench docs install clean deps help missing units valgrind \
+.PHONY: all check check-built demo bench bench-peers peers docs install clean deps help missing units valgrind \
 	fuzz fuzzers FORCE
 
-all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(replay) $(examples_out) ## build everything (default)
+all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(manual) $(replay) $(examples_out) ## build everything (default)
 
 missing:
 	$(if $(shell command -v $(firstword $(CC))),,$(error no compiler $(CC): run make deps, or set CC))
@@ -187,7 +190,11 @@ $(out)/lazybones.gdb: gdbext/plugin/lazybones.gdb.in $(plugin)
 $(out)/bin/lazybones: $(call objects,$(cli_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(runtime_libs)
+	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(stack_libs) $(runtime_libs)
+
+$(out)/lazybones.1: $(cli)
+	$(call say,GEN,$@)
+	$(Q)$(cli) --manual >$@
 
 $(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(static)
 	@mkdir -p $(@D)
@@ -232,21 +239,21 @@ $(out)/tests/files/good: tests/unit/files.py
 $(out)/tests/test_%: $(obj)/tests/unit/test_%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
+	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
 
 $(obj)/tests/onnx/%: more_flags = -Itests/unit
 
 $(out)/tests/test_onnx: $(call objects,$(onnx_src) $(unit_helper_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
+	$(Q)$(link) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
 
 $(obj)/tests/fuzz/%: more_flags = -Itests/unit $(if $(LIBFUZZER),-DLBX_LIBFUZZER)
 
 $(out)/fuzz/%: $(obj)/tests/fuzz/%.o $(call objects,$(unit_helper_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ -lcmocka $(gdbext_libs) $(runtime_libs)
+	$(Q)$(link) $(if $(LIBFUZZER),-fsanitize=fuzzer) -o $@ $^ -lcmocka $(gdbext_libs) $(stack_libs) $(runtime_libs)
 
 fuzzers: $(fuzzers)
 
@@ -304,6 +311,39 @@ bench: deps ## measure, and print a table
 	$(Q)$(MAKE) --no-print-directory all $(benches)
 	$(Q)O='$(out)' CC='$(CC)' tests/bench/run
 
+# Nothing else fetches or builds the peers, and either may be absent.
+bench-peers: deps ## measure beside libtorch and ggml (fetches ggml, 47 MB)
+	$(Q)O='$(out)' tests/bench/peers/get
+	$(Q)$(MAKE) --no-print-directory peers
+	$(Q)O='$(out)' tests/bench/peers/run $(PEERS_ARGS)
+
+peers := $(out)/bench/peers
+peers_src := tests/bench/peers
+peer_objects = $(call objects,$(addprefix $(peers_src)/,main.c $1))
+torch_include := $(firstword $(wildcard /usr/include/torch/csrc/api/include))
+ggml := $(peers)/libggml
+
+peers: $(peers)/ours $(if $(torch_include),$(peers)/torch) $(if $(wildcard $(ggml)/version),$(peers)/ggml)
+
+$(peers)/ours: $(call peer_objects,ours.c ours_llama.c) | $(shared)
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ -L$(out)/lib -llazybones -Wl,-rpath,'$$ORIGIN/../../lib' -lm
+
+$(peers)/torch: $(peers_src)/torch.cc $(peers_src)/torch_llama.cc $(call peer_objects) \
+		$(wildcard $(peers_src)/*.h)
+	@mkdir -p $(@D)
+	$(call say,CXX,$@)
+	$(Q)g++ -std=c++17 -O2 -Wall -Wextra -isystem $(torch_include) -o $@ $(filter-out %.h,$^) \
+		-ltorch -ltorch_cpu -lc10
+
+$(obj)/$(peers_src)/ggml.o $(obj)/$(peers_src)/ggml_llama.o: more_flags = \
+	-isystem $(ggml)/include -DGGML_DIR='"$(abspath $(ggml)/lib)"'
+$(peers)/ggml: $(call peer_objects,ggml.c ggml_llama.c)
+	$(call say,LINK,$@)
+	$(Q)$(link) -o $@ $^ $(wildcard $(ggml)/lib/libggml.*.so) $(ggml)/lib/libggml-base.so \
+		-Wl,-rpath,'$$ORIGIN/libggml/lib' -lm
+
 docs: $(tables) ## write the generated parts of README.md
 	$(Q)O='$(out)' tests/docs/run --write
 
@@ -335,8 +375,9 @@ ifneq ($(plugin),)
 	$(Q)echo 'source $(share)/lazybones.gdb' >'$(DESTDIR)$(autoload_dir)/$(real_name)-gdb.gdb'
 endif
 ifneq ($(cli),)
-	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin'
+	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1'
 	$(Q)$(call stage,755,$(cli),$(PREFIX)/bin)
+	$(Q)$(call stage,644,$(manual),$(PREFIX)/share/man/man1)
 endif
 ifneq ($(replay),)
 	$(Q)install -d '$(DESTDIR)$(PREFIX)/libexec/lazybones'
@@ -348,6 +389,6 @@ clean: ## remove what was built
 
 help: ## this list
 	@sed -n '1,/^$$/s/^# \?//p' Makefile
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 -include $(shell find $(obj) -name '*.d' 2>/dev/null)

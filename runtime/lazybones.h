@@ -604,6 +604,61 @@ LB_API bool lb_clip_by_global_norm(int n, lb_tensor *const *grads, double most, 
 	(int)(sizeof((lb_tensor *[]){__VA_ARGS__}) / sizeof(lb_tensor *)), (lb_tensor *[]){__VA_ARGS__})
 LB_API bool lb_eval_n(int n, lb_tensor *const *xs);
 
+/* ---- streams: evaluation by other threads ----
+ *
+ * Every tensor belongs to the stream that was the calling thread's when it was made. A stream has
+ * a thread of its own, made when something is queued on it; the streams run side by side.
+ * lb_async_eval() queues and returns at once. Reading a queued tensor waits for it; building on
+ * it, and queueing that, does not:
+ *
+ *	lb_tensor *y = lb_keep(step(x));
+ *	lb_async_eval(y);
+ *	for (…) {
+ *		lb_tensor *next = lb_keep(step(y)); // built while y is computed
+ *		lb_async_eval(next);
+ *		use(lb_item(y));                    // waits for y alone
+ *		lb_release(y);
+ *		y = next;
+ *	}
+ *
+ * What is needed of another stream is computed there, and waited for. lb_eval() and the calls that
+ * read values compute the tensors of the thread's own and of the default stream themselves.
+ *
+ * Errors. When queued work fails, the first call that needs the tensor fails with the message, and
+ * lb_error_site() is where the operation that failed was made. That call, or the next
+ * lb_event_wait() or lb_synchronize() of the stream, reports it, once; evaluating again then tries
+ * again. Tensors that do not depend on the failed operation get their values. */
+typedef struct lb_stream { uint32_t id; } lb_stream; /* 0: the default stream */
+LB_API lb_stream lb_default_stream(void);
+/* Another stream; there are at most 64, and they are not freed. The name (copied; NULL is fine)
+ * is for debuggers. The default stream, with an error, on failure. */
+LB_API lb_stream lb_stream_new(const char *name);
+/* The stream of the tensors that this thread makes from now on; returns the one before. */
+LB_API lb_stream lb_set_stream(lb_stream stream);
+typedef struct lb_on_stream { lb_stream before; } lb_on_stream;
+LB_API lb_on_stream lb_on_stream_begin(lb_stream stream);
+LB_API void lb_on_stream_end(lb_on_stream *on);
+/* LB_ON_STREAM(s) { … }: what is made inside belongs to s, however the block is left. */
+#define LB_ON_STREAM(stream) \
+	for (lb_on_stream lb_on_stream_ __attribute__((cleanup(lb_on_stream_end))) = \
+	     lb_on_stream_begin(stream), *lb_once_ = &lb_on_stream_; lb_once_; lb_once_ = NULL)
+
+/* lb_async_eval(x, y, …): queues the evaluation of all, each on its own stream, which holds them
+ * until then. Waits only while 32 jobs are queued on such a stream. False if that fails. */
+#define lb_async_eval(...) lb_async_eval_n( \
+	(int)(sizeof((lb_tensor *[]){__VA_ARGS__}) / sizeof(lb_tensor *)), (lb_tensor *[]){__VA_ARGS__})
+LB_API bool lb_async_eval_n(int n, lb_tensor *const *xs);
+
+/* A point in a stream: done when all that was queued on it before has ended. */
+typedef struct lb_event { lb_stream stream; uint64_t job; } lb_event;
+LB_API lb_event lb_event_record(lb_stream stream);
+LB_API bool lb_event_is_done(lb_event event);
+/* Waits. False, with the error, if something queued before has failed and no call has said so. */
+LB_API bool lb_event_wait(lb_event event);
+/* The same for all that is queued on the stream now, and on every stream. */
+LB_API bool lb_synchronize(lb_stream stream);
+LB_API bool lb_synchronize_all(void);
+
 /* ---- values: these evaluate what is not ready (an implicit evaluation) ---- */
 
 /* The one element of a tensor of size 1; NaN, 0 on error. */

@@ -58,6 +58,8 @@ enum lb_state {
 enum lb_tensor_flag {
 	LB_FLAG_WEAK = 1 << 0,     /* a weak scalar: takes the other operand's dtype */
 	LB_FLAG_DETACHED = 1 << 1, /* `inputs` holds ids, not addresses */
+	LB_FLAG_QUEUED = 1 << 2,   /* a job of its stream is to compute it */
+	LB_FLAG_FAILED = 1 << 3,   /* one has failed to, and nobody may have heard yet */
 };
 
 /* Bits that a debugger may set in a tensor's `watch`, or in the root's `watch_all`,
@@ -128,6 +130,19 @@ enum lb_buffer_flag {
 	X(uint64_t, total, 1, "ops of this evaluation") \
 	X(uint64_t, started_ns, 1, "CLOCK_MONOTONIC when it began") \
 	X(uint64_t, waits_for, 1, "number of the evaluation it waits for; 0 if it does not")
+
+/* One stream that has been used: a queue of jobs, and the thread that works on it. */
+#define LB_STREAM_FIELDS(X) \
+	X(uint32_t, seq, 1, "odd while the record changes") \
+	X(uint32_t, generation, 1, "how often the slot has been used") \
+	X(uint64_t, id, 1, "number of the stream; 0 is the default one") \
+	X(uint64_t, name, 1, "address of a NUL-terminated name; 0 without") \
+	X(uint64_t, thread, 1, "kernel thread id of its worker; 0 without") \
+	X(uint64_t, queued, 1, "jobs that wait, for their turn or for another stream") \
+	X(uint64_t, done, 1, "jobs that have ended") \
+	X(uint64_t, failed, 1, "of those, the ones with a tensor that could not be computed") \
+	X(uint64_t, eval, 1, "number of the job, and of its evaluation, that runs; 0 when idle") \
+	X(uint64_t, error, 1, "address of the last failure's message; 0 without")
 
 /* One function that is compiled (lb_compile). */
 #define LB_COMPILED_FIELDS(X) \
@@ -201,7 +216,9 @@ struct lb_slab_directory {
 	uint64_t tiers[LB_TIERS];
 };
 
-enum lb_kind { LB_KIND_TENSOR, LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_COMPILED, LB_KINDS };
+enum lb_kind {
+	LB_KIND_TENSOR, LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_STREAM, LB_KIND_COMPILED, LB_KINDS
+};
 
 /* How an element of a dtype is stored. `kind` is 'b' bool, 'u', 'i', 'f', 'c'. */
 struct lb_dtype_info {

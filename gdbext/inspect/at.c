@@ -81,7 +81,7 @@ static bool coordinates(const struct lbx_tensor *t, int64_t distance, int64_t *r
 	return true;
 }
 
-static bool parse_address(struct lbx_context *context, const char *text, uint64_t *ret)
+bool lbx_parse_address(struct lbx_context *context, const char *text, uint64_t *ret)
 {
 	struct lbx_value value;
 	char *end;
@@ -223,7 +223,7 @@ bool lbx_run_at(struct lbx_context *context, const struct lbx_args *args)
 	uint64_t address;
 
 	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
-	    !lbx_context_table(context, &table) || !parse_address(context, args->v[0], &address))
+	    !lbx_context_table(context, &table) || !lbx_parse_address(context, args->v[0], &address))
 		return false;
 	if (lbx_table_record_at(table, address, &t))
 		return at_record(context, &t, address);

@@ -9,6 +9,7 @@
 
 #include "inspect/out.h"
 #include "table/table.h"
+#include "target/stacks.h"
 
 enum { LBX_ARGS_MAX = 32, LBX_LINE_MAX = 4096 };
 
@@ -26,6 +27,7 @@ struct lbx_context {
 	struct lbx_out *out;
 	struct lbx_settings *settings;
 	struct lbx_table *table;   /* by lbx_context_table() */
+	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
 };
 
 extern const struct lbx_settings lbx_default_settings;
@@ -60,6 +62,7 @@ enum lbx_needs {
 	LBX_NEEDS_NOTHING = 0,
 	LBX_NEEDS_TABLE = 1 << 0, /* a program with the runtime in it */
 	LBX_NEEDS_LIVE = 1 << 1,  /* a running one */
+	LBX_NEEDS_STACKS = 1 << 2, /* context->stacks: a front end without them leaves the row out */
 };
 
 struct lbx_command {

@@ -1,16 +1,21 @@
 #include "inspect/at.h"
 #include "inspect/command.h"
 #include "inspect/compiled.h"
+#include "inspect/diff.h"
 #include "inspect/events.h"
+#include "inspect/freed.h"
 #include "inspect/image.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
+#include "inspect/owner.h"
 #include "inspect/peek.h"
 #include "inspect/plot.h"
 #include "inspect/print.h"
+#include "inspect/report.h"
 #include "inspect/set.h"
 #include "inspect/stats.h"
 #include "inspect/status.h"
+#include "inspect/threads.h"
 #include "inspect/tree.h"
 
 #define T_HELP \
@@ -208,6 +213,110 @@ const struct lbx_command lbx_commands[] = {
 			{ "tensor", "#ID", "only those about one tensor" },
 		},
 		.run = lbx_run_events,
+	},
+	{
+		.name = "diff",
+		.arguments = "T[slice] OTHER",
+		.summary = "compare a tensor with another, of this program, of a core, or of a file",
+		.help = "OTHER is T[slice], CORE:T[slice] or FILE.npy. Largest absolute and relative error,\n"
+			"how many elements differ, the first and the worst. Lazy tensors are replayed.\n"
+			"Example: diff q run2.core:q, diff q q.npy --correct 1e-3",
+		.min_args = 2,
+		.max_args = 2,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "correct", "X", "errors below X are none (default 1e-5)" },
+			{ "broken", "X", "errors beyond X are the verdict `broken` (default 0.1)" },
+		},
+		.run = lbx_run_diff,
+	},
+	{
+		.name = "freed",
+		.arguments = "[#ID]",
+		.summary = "list tensors that lost their values, but whose bytes are still in memory",
+		.help = "The runtime keeps the buffers of freed tensors, and of temporaries that became lazy\n"
+			"again, for reuse: until then what they held can be printed, by #ID.\n"
+			"Example: freed, freed #12 --precision 3",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = { PRINT_OPTIONS },
+		.run = lbx_run_freed,
+	},
+	{
+		.name = "owner",
+		.arguments = "ADDRESS",
+		.summary = "tell whose memory a wild pointer leads to",
+		.help = "As `at`, and also near misses: how far an address lies past the end of a buffer or\n"
+			"before its beginning; which frame's stack, or whose code, it is.\n"
+			"Example: owner 0x7ffff7a31040",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
+		},
+		.run = lbx_run_owner,
+	},
+	{
+		.name = "suspect",
+		.arguments = "",
+		.summary = "find memory that holds a view's elements in the order of its storage",
+		.help = "Who copies from the raw pointer of a view that is not row-contiguous gets its\n"
+			"elements in another order than meant: a transposed picture comes out tiled. All\n"
+			"memory that the program could write is searched for such copies; told are the view,\n"
+			"the place and the permutation that would have been right.\n"
+			"Example: suspect --seconds 10",
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "all", NULL, "also copies that another tensor explains" },
+			{ "seconds", "N", "search for N seconds at most (default 60)" },
+		},
+		.run = lbx_run_suspect,
+	},
+	{
+		.name = "threads",
+		.arguments = "[TID]",
+		.summary = "show the stacks of all threads, and the tensors that their variables hold",
+		.help = "The thread that died comes first. Below each frame stand the arguments and\n"
+			"local variables that are tensors, lead to one, or point to the elements of one.\n"
+			"A running process stands still meanwhile.\n"
+			"Example: threads --frames 8",
+		.max_args = 1,
+		.needs = LBX_NEEDS_STACKS,
+		.options = {
+			{ "frames", "N", "N frames of each at most (default 64)" },
+			{ "bare", NULL, "the stacks alone" },
+		},
+		.run = lbx_run_threads,
+	},
+	{
+		.name = "frame",
+		.arguments = "[N]",
+		.summary = "show the tensors that the variables of a frame hold",
+		.help = "Frames count from 0, the innermost; without N all that hold tensors are shown.\n"
+			"Variables need debug information (-g).\n"
+			"Example: frame 2 --thread 4711",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE | LBX_NEEDS_STACKS,
+		.options = {
+			{ "thread", "TID", "of this thread (default: the one that died)" },
+		},
+		.run = lbx_run_frame,
+	},
+	{
+		.name = "report",
+		.arguments = "",
+		.summary = "tell what died, where, with which tensors, and what looks wrong",
+		.help = "The signal and the stack of the thread that died with the tensors of each frame,\n"
+			"evaluations in flight, NaN and Inf, memory by creation site, suspicions. As a page\n"
+			"it also has pictures, histograms and the graph, and needs no network to be read.\n"
+			"Example: report --output report.html",
+		.needs = LBX_NEEDS_STACKS,
+		.options = {
+			{ "output", "FILE", "write one HTML page" },
+			{ "seconds", "N", "search for N seconds at most (default 20)" },
+		},
+		.run = lbx_run_report,
 	},
 	{
 		.name = "compiled",

@@ -272,6 +272,17 @@ void lbx_format_list(const int64_t *values, int n, char *ret, size_t size)
 		snprintf(ret + used, size - used, n == 1 ? ",)" : ")");
 }
 
+void lbx_format_place(const int64_t *coordinates, int n, char *ret, size_t size)
+{
+	size_t used = (size_t)snprintf(ret, size, "[");
+
+	for (int i = 0; i < n && used < size; i++)
+		used += (size_t)snprintf(ret + used, size - used, "%s%lld", i ? ", " : "",
+					 (long long)coordinates[i]);
+	if (used < size)
+		snprintf(ret + used, size - used, "]");
+}
+
 void lbx_format_bytes(int64_t bytes, char *ret, size_t size)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };

@@ -22,6 +22,8 @@ bool lbx_format_json(struct lbx_out *out, const struct lbx_array *array,
 		     const struct lbx_format_options *options);
 /* "(2, 3)", "(2,)", "()" */
 void lbx_format_list(const int64_t *values, int n, char *ret, size_t size);
+/* "[2, 3]": the coordinates of an element */
+void lbx_format_place(const int64_t *coordinates, int n, char *ret, size_t size);
 /* "1.5 MiB" */
 void lbx_format_bytes(int64_t bytes, char *ret, size_t size);
 json_t *lbx_json_element(const void *element, enum lb_dtype dtype);

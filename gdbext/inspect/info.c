@@ -136,6 +136,19 @@ static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
 			  "              use the strides, lb_data, or lb_contiguous");
 }
 
+static void print_stream(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	bool lazy = t->state == LB_STATE_LAZY;
+	const char *what = lazy && t->flags & LB_FLAG_QUEUED ? "queued on stream"
+			 : lazy && t->flags & LB_FLAG_FAILED ? "a job failed to compute it, on stream"
+			 : NULL;
+
+	if (!what && t->stream == 0)
+		return;
+	field(out, "stream");
+	lbx_printf(out, "%s%s%u\n", what ? what : "", what ? " " : "", t->stream);
+}
+
 static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const struct lbx_tensor *t)
 {
 	char shape[192], bytes[32], pending_text[256], expression[LBX_EXPRESSION_MAX];
@@ -173,6 +186,7 @@ static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const s
 		lbx_printf(out, "%s\n", lbx_expression(tensors, t, expression));
 	}
 	print_inputs(out, tensors, t);
+	print_stream(out, t);
 	if (t->state != LB_STATE_READY) {
 		lbx_pending(tensors, t, &pending);
 		lbx_describe_pending(&pending, pending_text, sizeof pending_text);
@@ -227,6 +241,9 @@ static json_t *json_info(struct lbx_tensors *tensors, const struct lbx_tensor *t
 	json_object_set_new(o, "scope_references", json_integer(t->scope_refs));
 	json_object_set_new(o, "evaluation", json_integer((json_int_t)t->eval));
 	json_object_set_new(o, "eval_ns", json_integer((json_int_t)t->eval_ns));
+	json_object_set_new(o, "stream", json_integer(t->stream));
+	json_object_set_new(o, "queued", json_boolean(t->state == LB_STATE_LAZY &&
+						      t->flags & LB_FLAG_QUEUED));
 	json_object_set_new(o, "weak", json_boolean(t->flags & LB_FLAG_WEAK));
 	if (t->state != LB_STATE_READY) {
 		lbx_pending(tensors, t, &p);

@@ -79,14 +79,9 @@ static bool gather(struct stats *s, struct lbx_out *out, const struct lbx_array 
 static void place(const struct stats *s, int64_t i, char *ret, size_t size)
 {
 	int64_t at[LBX_ARRAY_RANK];
-	size_t used = (size_t)snprintf(ret, size, "[");
 
 	lbx_array_coordinates(&s->unique, i, at);
-	for (int axis = 0; axis < s->array.rank && used < size; axis++)
-		used += (size_t)snprintf(ret + used, size - used, "%s%lld", axis ? ", " : "",
-					 (long long)at[axis]);
-	if (used < size)
-		snprintf(ret + used, size - used, "]");
+	lbx_format_place(at, s->array.rank, ret, size);
 }
 
 static void number(const struct stats *s, double value, int64_t exact, char *ret, size_t size)

@@ -5,10 +5,17 @@
 #include "base/error.h"
 #include "inspect/format.h"
 
-enum { MAX_THREADS = 64 };
+enum { MAX_THREADS = 64, MAX_STREAMS = 64 };
 
 struct counts {
 	uint64_t by_state[LB_STATE_READY + 1], named, watched, bad;
+};
+
+/* What runs, or could. */
+struct activity {
+	int n_threads, n_streams;
+	struct lbx_thread threads[MAX_THREADS];
+	struct lbx_stream streams[MAX_STREAMS];
 };
 
 static bool count(struct lbx_context *context, struct counts *ret)
@@ -29,35 +36,72 @@ static bool count(struct lbx_context *context, struct counts *ret)
 	return next == LBX_NEXT_END;
 }
 
+static json_t *json_streams(const struct activity *a)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < a->n_streams; i++) {
+		const struct lbx_stream *s = &a->streams[i];
+		json_array_append_new(list, json_pack("{s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:o}", "id",
+			(json_int_t)s->id, "name", s->name[0] ? lbx_json_string(s->name) : json_null(),
+			"tid", (json_int_t)s->thread, "queued", (json_int_t)s->queued, "done",
+			(json_int_t)s->done, "failed", (json_int_t)s->failed, "evaluation",
+			(json_int_t)s->eval, "error",
+			s->error[0] ? lbx_json_string(s->error) : json_null()));
+	}
+	return list;
+}
+
 static json_t *json_status(const struct lbx_context *context, const struct lbx_root *root,
-			   const struct counts *c, const struct lbx_thread *threads, int n_threads)
+			   const struct counts *c, const struct activity *a)
 {
 	json_t *counters = json_object(), *list = json_array();
+	const struct lbx_thread *threads = a->threads;
 	const struct lb_counters *k = &root->counters;
 
 #define X(name, meaning) json_object_set_new(counters, #name, json_integer((json_int_t)k->name));
 	LB_COUNTERS(X)
 #undef X
-	for (int i = 0; i < n_threads; i++)
+	for (int i = 0; i < a->n_threads; i++)
 		json_array_append_new(list, json_pack("{s:I,s:I,s:I,s:I,s:I}", "tid",
 			(json_int_t)threads[i].tid, "evaluation", (json_int_t)threads[i].eval,
 			"tensor", (json_int_t)threads[i].tensor, "done",
 			(json_int_t)threads[i].done, "total", (json_int_t)threads[i].total));
-	return json_pack("{s:s,s:o,s:[i,i],s:s,s:I,s:o,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o,s:i,s:i,s:I}",
+	return json_pack("{s:s,s:o,s:[i,i],s:s,s:I,s:o,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o,s:o,s:i,s:i,s:I}",
 		"version", root->version, "root", lbx_json_address(root->address), "abi",
 		(int)root->major, (int)root->minor, "target", context->target->ops->kind, "pid",
 		(json_int_t)root->pid, "rank", root->rank < 0 ? json_null() : json_integer(root->rank),
 		"tensors", "lazy", (json_int_t)c->by_state[LB_STATE_LAZY], "evaluating",
 		(json_int_t)c->by_state[LB_STATE_EVALUATING], "ready",
 		(json_int_t)c->by_state[LB_STATE_READY], "named", (json_int_t)c->named,
-		"unreadable", (json_int_t)c->bad, "counters", counters, "threads", list, "watch_all",
+		"unreadable", (json_int_t)c->bad, "counters", counters, "threads", list,
+		"streams", json_streams(a), "watch_all",
 		(int)root->watch_all, "want_stack", (int)root->want_stack, "watched",
 		(json_int_t)c->watched);
 }
 
-static void print_threads(struct lbx_out *out, const struct lbx_thread *threads, int n)
+static void print_streams(struct lbx_out *out, const struct activity *a)
 {
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < a->n_streams; i++) {
+		const struct lbx_stream *s = &a->streams[i];
+		lbx_printf(out, "stream     %" PRIu64, s->id);
+		if (s->name[0])
+			lbx_styled(out, LBX_NAME, " %s", s->name);
+		lbx_printf(out, ": %" PRIu64 " job%s queued, %" PRIu64 " done, %" PRIu64 " of them failed",
+			   s->queued, s->queued == 1 ? "" : "s", s->done, s->failed);
+		if (s->eval)
+			lbx_printf(out, "; thread %" PRIu64 " runs evaluation %" PRIu64, s->thread,
+				   s->eval);
+		lbx_printf(out, "\n");
+		if (s->error[0])
+			lbx_styled(out, LBX_WARNING, "           the last failure: %s\n", s->error);
+	}
+}
+
+static void print_threads(struct lbx_out *out, const struct activity *a)
+{
+	const struct lbx_thread *threads = a->threads;
+	for (int i = 0; i < a->n_threads; i++) {
 		if (threads[i].eval == 0)
 			continue;
 		lbx_printf(out, "thread     %" PRIu64 " runs evaluation %" PRIu64 ", %" PRIu64
@@ -142,7 +186,7 @@ static bool nothing(struct lbx_context *context)
 
 bool lbx_run_status(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct lbx_thread threads[MAX_THREADS];
+	struct activity activity;
 	struct lbx_table *table;
 	struct lbx_root root;
 	struct counts counts;
@@ -152,12 +196,14 @@ bool lbx_run_status(struct lbx_context *context, const struct lbx_args *args)
 		return nothing(context);
 	if (!count(context, &counts))
 		return false;
-	int n = lbx_table_threads(table, threads, MAX_THREADS);
+	activity.n_threads = lbx_table_threads(table, activity.threads, MAX_THREADS);
+	activity.n_streams = lbx_table_streams(table, activity.streams, MAX_STREAMS);
 	if (context->out->json) {
-		lbx_json(context->out, json_status(context, &root, &counts, threads, n));
+		lbx_json(context->out, json_status(context, &root, &counts, &activity));
 	} else {
 		print_status(context, &root, &counts);
-		print_threads(context->out, threads, n);
+		print_streams(context->out, &activity);
+		print_threads(context->out, &activity);
 	}
 	lbx_set_int(context->out, "tensor_count",
 		    (int64_t)(counts.by_state[LB_STATE_READY] + counts.by_state[LB_STATE_LAZY] +

@@ -96,7 +96,7 @@ static struct lbx_target *core_on_disk(void)
 		return open.target;
 	lbx_target_destroy(open.target);
 	open.target = NULL;
-	if (!lbx_core_open(path, &open.target)) {
+	if (!lbx_core_open(path, NULL, &open.target)) {
 		lb_clear_error(); /* gdb itself can read it, if slower */
 		return NULL;
 	}

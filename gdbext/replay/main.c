@@ -143,6 +143,9 @@ int main(int argc, char **argv)
 	struct rlimit no_core = { 0, 0 };
 	setrlimit(RLIMIT_CORE, &no_core);
 	lb_set_memory_limit(image.header->max_memory);
+	struct rlimit data; /* who started this may be limited more */
+	if (getrlimit(RLIMIT_DATA, &data) == 0)
+		limit(RLIMIT_DATA, data.rlim_max);
 	limit(RLIMIT_AS, LIMIT_MEMORY ? address_space(image.header->max_memory) : 0);
 	limit(RLIMIT_CPU, image.header->max_seconds);
 	bool ok = replay(&image);

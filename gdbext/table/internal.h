@@ -11,6 +11,7 @@
 struct lbx_tensor_record { LB_TENSOR_FIELDS(X) };
 struct lbx_buffer_record { LB_BUFFER_FIELDS(X) };
 struct lbx_thread_record { LB_THREAD_FIELDS(X) };
+struct lbx_stream_record { LB_STREAM_FIELDS(X) };
 struct lbx_compiled_record { LB_COMPILED_FIELDS(X) };
 #undef X
 
@@ -45,6 +46,9 @@ struct lbx_table {
 uint64_t lbx_root_integer(const struct lbx_table *table, struct lbx_root_field field);
 /* Reads the root and the slab directories again, and forgets what is cached. */
 bool lbx_table_refresh(struct lbx_table *table);
+/* The text at an address, as far as it can be read; "" for address 0. What cannot be printed is
+ * shown as '?': it is only text. */
+void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t size);
 /* Checks and decodes the buffer record at an address. */
 bool lbx_table_buffer(struct lbx_table *table, uint64_t address, struct lbx_buffer_record *ret);
 

@@ -97,18 +97,15 @@ static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_recor
 	return true;
 }
 
-/* An unreadable or unprintable name is shown as far as it goes: it is only a name. */
-static void decode_name(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret)
+void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t size)
 {
-	ret->name[0] = '\0';
+	ret[0] = '\0';
 	if (address == 0)
 		return;
 	bool clean = lb_ok();
-	if (!lbx_cache_read_string(table->cache, address, ret->name, sizeof ret->name) && clean)
+	if (!lbx_cache_read_string(table->cache, address, ret, size) && clean)
 		lb_clear_error();
-	for (unsigned char *c = (unsigned char *)ret->name; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			*c = '?';
+	lbx_make_printable(ret);
 }
 
 static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_tensor_record *r,
@@ -149,15 +146,15 @@ static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_t
 	ret->buffer_id = ret->data = 0;
 	ret->buffer_bytes = ret->buffer_capacity = 0;
 	ret->buffer_flags = ret->buffer_refs = 0;
-	decode_name(table, r->name[0], ret);
+	lbx_table_text(table, r->name[0], ret->name, sizeof ret->name);
 	return decode_buffer(table, r, ret);
 }
 #undef BAD
 
-static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
-			  uint64_t *bad)
+/* The next record, live or freed, that can be read and keeps the rules. */
+static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool live,
+				 struct lbx_tensor *ret, uint64_t *bad)
 {
-	struct lbx_table *table = table_of(tensors);
 	const struct lbx_slab *slab = slab_of(table);
 	struct lbx_tensor_record r;
 	uint64_t unreadable = 0, left;
@@ -182,7 +179,7 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 			continue;
 		}
 		unreadable = 0;
-		if (!is_live(&r))
+		if (is_live(&r) != live || r.id[0] == 0)
 			continue;
 		if (decode(table, address, &r, ret))
 			return LBX_NEXT_TENSOR;
@@ -190,6 +187,18 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 		++*bad;
 	}
 	return LBX_NEXT_END;
+}
+
+static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
+			  uint64_t *bad)
+{
+	return next_record(table_of(tensors), slot, true, ret, bad);
+}
+
+bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_tensor *ret)
+{
+	uint64_t bad = 0;
+	return next_record(table, slot, false, ret, &bad) == LBX_NEXT_TENSOR;
 }
 
 /* The slot of a live tensor with this id. */

@@ -90,61 +90,80 @@ bool lbx_table_buffer(struct lbx_table *table, uint64_t address, struct lbx_buff
 	return true;
 }
 
-bool lbx_table_buffer_at(struct lbx_table *table, uint64_t address, struct lbx_buffer *ret)
+bool lbx_table_next_buffer(struct lbx_table *table, uint64_t *slot, struct lbx_buffer *ret)
 {
 	const struct lbx_slab *slab = &table->slabs[LB_KIND_BUFFER];
 	struct lbx_buffer_record r;
 	uint64_t left;
 
-	if (!lbx_table_refresh(table))
+	if (*slot == 0 && !lbx_table_refresh(table))
 		return false;
-	for (uint64_t slot = 0; slot < slab->used; slot++) {
-		uint64_t at = lbx_slab_address(slab, slot, &left);
+	while (*slot < slab->used) {
+		uint64_t at = lbx_slab_address(slab, *slot, &left);
 		if (at == 0) {
-			if (left > slab->used - slot)
-				break;
-			slot += left - 1;
+			*slot = left > slab->used - *slot ? slab->used : *slot + left;
 			continue;
 		}
+		++*slot;
 		if (!lbx_table_buffer(table, at, &r)) {
 			lb_clear_error();
 			continue;
 		}
-		int64_t room = r.capacity[0] > r.nbytes[0] ? r.capacity[0] : r.nbytes[0];
-		if (r.id[0] == 0 || r.data[0] == 0 || address < r.data[0] ||
-		    address - r.data[0] >= (uint64_t)room)
+		if (r.id[0] == 0 || r.data[0] == 0)
 			continue;
 		*ret = (struct lbx_buffer){
 			.address = at, .id = r.id[0], .data = r.data[0], .tensor = r.tensor[0],
-			.nbytes = r.nbytes[0], .capacity = room, .refs = r.refs[0],
-			.flags = r.flags[0],
+			.nbytes = r.nbytes[0], .refs = r.refs[0], .flags = r.flags[0],
+			.capacity = r.capacity[0] > r.nbytes[0] ? r.capacity[0] : r.nbytes[0],
 		};
 		return true;
 	}
 	return false;
 }
 
+/* The next record of a kind at or after *slot, which moves past it, or NULL. */
+static const void *next_record(struct lbx_table *table, enum lb_kind kind, uint64_t *slot,
+			       unsigned char scratch[LBX_RECORD_MAX])
+{
+	const struct lbx_slab *slab = &table->slabs[kind];
+
+	while (slab->record_size && *slot < slab->used) {
+		uint64_t left, at = lbx_slab_address(slab, *slot, &left);
+		if (at == 0) {
+			if (left > slab->used - *slot)
+				break;
+			*slot += left;
+			continue;
+		}
+		++*slot;
+		const void *record = lbx_cache_at(table->cache, at, slab->record_size, scratch);
+		if (record)
+			return record;
+		lb_clear_error();
+	}
+	return NULL;
+}
+
+bool lbx_table_buffer_at(struct lbx_table *table, uint64_t address, struct lbx_buffer *ret)
+{
+	uint64_t slot = 0;
+
+	while (lbx_table_next_buffer(table, &slot, ret))
+		if (address >= ret->data && address - ret->data < (uint64_t)ret->capacity)
+			return true;
+	return false;
+}
+
 int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max)
 {
-	const struct lbx_slab *slab = &table->slabs[LB_KIND_THREAD];
 	unsigned char scratch[LBX_RECORD_MAX];
 	struct lbx_thread_record r;
+	const void *record;
+	uint64_t slot = 0;
 	int n = 0;
 
-	for (uint64_t slot = 0; slab->record_size && slot < slab->used && n < max; slot++) {
-		uint64_t left, at = lbx_slab_address(slab, slot, &left);
-		if (at == 0) {
-			if (left > slab->used - slot)
-				break;
-			slot += left - 1;
-			continue;
-		}
-		const void *record = lbx_cache_at(table->cache, at, slab->record_size, scratch);
-		if (!record) {
-			lb_clear_error();
-			continue;
-		}
-		lbx_layout_decode(&slab->layout, record, &r);
+	while (n < max && (record = next_record(table, LB_KIND_THREAD, &slot, scratch))) {
+		lbx_layout_decode(&table->slabs[LB_KIND_THREAD].layout, record, &r);
 		if (r.id[0] == 0)
 			continue;
 		ret[n++] = (struct lbx_thread){
@@ -152,6 +171,29 @@ int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max)
 			.done = r.done[0], .total = r.total[0], .started_ns = r.started_ns[0],
 			.waits_for = r.waits_for[0],
 		};
+	}
+	return n;
+}
+
+int lbx_table_streams(struct lbx_table *table, struct lbx_stream *ret, int max)
+{
+	unsigned char scratch[LBX_RECORD_MAX];
+	struct lbx_stream_record r;
+	const void *record;
+	uint64_t slot = 0;
+	int n = 0;
+
+	while (n < max && (record = next_record(table, LB_KIND_STREAM, &slot, scratch))) {
+		lbx_layout_decode(&table->slabs[LB_KIND_STREAM].layout, record, &r);
+		if (r.generation[0] == 0)
+			continue;
+		struct lbx_stream *s = &ret[n++];
+		*s = (struct lbx_stream){
+			.id = r.id[0], .thread = r.thread[0], .queued = r.queued[0],
+			.done = r.done[0], .failed = r.failed[0], .eval = r.eval[0],
+		};
+		lbx_table_text(table, r.name[0], s->name, sizeof s->name);
+		lbx_table_text(table, r.error[0], s->error, sizeof s->error);
 	}
 	return n;
 }

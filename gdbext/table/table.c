@@ -43,6 +43,11 @@ static const struct lbx_known_field thread_fields[] = {
 	LB_THREAD_FIELDS(X)
 #undef X
 };
+static const struct lbx_known_field stream_fields[] = {
+#define X(type, name, count, meaning) KNOWN(lbx_stream_record, type, name, count)
+	LB_STREAM_FIELDS(X)
+#undef X
+};
 static const struct lbx_known_field compiled_fields[] = {
 #define X(type, name, count, meaning) KNOWN(lbx_compiled_record, type, name, count)
 	LB_COMPILED_FIELDS(X)
@@ -60,6 +65,7 @@ static const struct {
 	[LB_KIND_TENSOR] = KIND("tensor", lbx_tensor_record, tensor_fields),
 	[LB_KIND_BUFFER] = KIND("buffer", lbx_buffer_record, buffer_fields),
 	[LB_KIND_THREAD] = KIND("thread", lbx_thread_record, thread_fields),
+	[LB_KIND_STREAM] = KIND("stream", lbx_stream_record, stream_fields),
 	[LB_KIND_COMPILED] = KIND("compiled", lbx_compiled_record, compiled_fields),
 };
 

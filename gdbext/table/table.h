@@ -41,8 +41,20 @@ struct lbx_thread {
  * record does; with one when that tensor is freed or damaged. */
 bool lbx_table_record_at(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret);
 
+/* The next freed tensor whose slot has not been used again, at or after *slot, which moves past it;
+ * false at the end. It has neither name nor buffer any more. */
+bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_tensor *ret);
+
 /* The threads that evaluate or have evaluated; returns how many were stored. */
 int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max);
+
+/* The streams that have been used, or were given a name; returns how many were stored. */
+struct lbx_stream {
+	uint64_t id, thread, queued, done, failed, eval;
+	char name[LB_NAME_MAX + 1]; /* "" without one */
+	char error[512];            /* the last failure's message; "" without one */
+};
+int lbx_table_streams(struct lbx_table *table, struct lbx_stream *ret, int max);
 
 /* The functions that are compiled; texts that cannot be read are "". */
 struct lbx_compiled {
@@ -61,5 +73,7 @@ struct lbx_buffer {
 	uint32_t refs, flags;
 };
 bool lbx_table_buffer_at(struct lbx_table *table, uint64_t address, struct lbx_buffer *ret);
+/* The next buffer in use or cached at or after *slot, which moves past it; false at the end. */
+bool lbx_table_next_buffer(struct lbx_table *table, uint64_t *slot, struct lbx_buffer *ret);
 
 #endif

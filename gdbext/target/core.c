@@ -1,11 +1,8 @@
 /* A core file as memory: its PT_LOAD segments, mapped from the file.
  *
- * The kernel leaves pages out that came unchanged from files (code, constants). Those are
- * read from the files that the core's NT_FILE note names, but only where the core itself
- * saved a page of the same file's mapping that starts it (the kernel saves the page with
- * the ELF header, and with it the build id) and that page equals the file's: otherwise the
- * file may have changed since. Data segments are never taken from a file: the program has
- * written to them. What is in neither is a fault with its address.
+ * The kernel leaves pages out that came unchanged from files (code, constants): those are read
+ * from the files that the core's NT_FILE note names (core_files.c). What is in neither is a
+ * fault with its address.
  *
  * A truncated core's segments end where the file ends. */
 #define _GNU_SOURCE
@@ -23,24 +20,18 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "lazybones.h"
 #include "target/auxv.h"
+#include "target/core_files.h"
 #include "target/lines.h"
 
-enum { MAX_FILES = 65536, CHECKED = 512 };
+enum { MAX_THREADS = 65536 };
 
 struct segment {
 	uint64_t address, size; /* in memory */
 	uint64_t saved;         /* bytes of it in the core */
 	const char *bytes;
 	bool writable;          /* what was not saved may differ from any file */
-};
-
-struct mapping {
-	uint64_t start, end, offset;
-	const char *path;
-	const char *bytes; /* the whole file, mapped at the first use */
-	uint64_t size;
-	enum { UNTRIED, USABLE, UNUSABLE } state;
 };
 
 struct core {
@@ -53,10 +44,13 @@ struct core {
 	uint64_t missing;         /* bytes that the file should have but ends before */
 	struct segment *segments; /* by address */
 	size_t n_segments;
-	struct mapping *mappings;
-	size_t n_mappings;
+	struct lbx_core_files *files;
 	const void *auxv;
 	size_t auxv_size;
+	unsigned machine;
+	struct lbx_threads threads; /* as the notes have them: the one that died comes first */
+	struct lbx_death death;
+	struct lbx_core_options options;
 	struct lbx_lines *lines;
 };
 
@@ -83,8 +77,9 @@ static const struct segment *segment_at(const struct core *core, uint64_t addres
 }
 
 /* Bytes that the core saved, from an address on; NULL: none. */
-static const char *saved_at(const struct core *core, uint64_t address, uint64_t *n)
+static const char *saved_at(const void *context, uint64_t address, uint64_t *n)
 {
+	const struct core *core = context;
 	const struct segment *s = segment_at(core, address);
 
 	if (!s || address - s->address >= s->saved)
@@ -93,92 +88,27 @@ static const char *saved_at(const struct core *core, uint64_t address, uint64_t 
 	return s->bytes + (address - s->address);
 }
 
-static bool map_file(struct mapping *m)
-{
-	struct stat st;
-	int fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-	if (fd < 0)
-		return false;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-		void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (bytes != MAP_FAILED) {
-			m->bytes = bytes;
-			m->size = (uint64_t)st.st_size;
-		}
-	}
-	close(fd);
-	return m->bytes != NULL;
-}
-
-/* Whether the file is still the one that was mapped: its beginning, as the core saved it. */
-static bool unchanged(const struct core *core, const struct mapping *m)
-{
-	for (size_t i = 0; i < core->n_mappings; i++) {
-		const struct mapping *first = &core->mappings[i];
-		uint64_t n;
-		if (first->offset != 0 || strcmp(first->path, m->path) != 0)
-			continue;
-		const char *saved = saved_at(core, first->start, &n);
-		if (saved && n >= CHECKED && m->size >= CHECKED) {
-			n = n < 4096 ? n : 4096;
-			n = n < m->size ? n : m->size;
-			return memcmp(saved, m->bytes, n) == 0;
-		}
-	}
-	return false;
-}
-
-/* Whether a mapping of an ELF file is of a segment that the program could write, at least until
- * its relocations were done: such pages may be read-only by now and still differ from the file. */
-static bool of_data_segment(const struct mapping *m)
-{
-	enum { PAGE = 4096 };
-	Elf64_Ehdr header;
-	Elf64_Phdr p;
-
-	if (m->size < sizeof header || memcmp(m->bytes, ELFMAG, SELFMAG) != 0)
-		return false;
-	memcpy(&header, m->bytes, sizeof header);
-	for (unsigned i = 0; i < header.e_phnum; i++) {
-		uint64_t at = header.e_phoff + (uint64_t)i * sizeof p;
-		if (header.e_phoff > m->size || at > m->size - sizeof p)
-			return true; /* a damaged file proves nothing */
-		memcpy(&p, m->bytes + at, sizeof p);
-		uint64_t begin = p.p_offset - p.p_offset % PAGE;
-		if (p.p_type == PT_LOAD && p.p_flags & PF_W && m->offset >= begin &&
-		    m->offset - begin < p.p_filesz + PAGE)
-			return true;
-	}
-	return false;
-}
-
-static const char *file_at(struct core *core, uint64_t address, uint64_t *n)
-{
-	const struct segment *s = segment_at(core, address);
-
-	if (s && s->writable)
-		return NULL;
-	for (size_t i = 0; i < core->n_mappings; i++) {
-		struct mapping *m = &core->mappings[i];
-		if (address < m->start || address >= m->end)
-			continue;
-		if (m->state == UNTRIED)
-			m->state = map_file(m) && unchanged(core, m) && !of_data_segment(m)
-				? USABLE : UNUSABLE;
-		uint64_t at = m->offset + (address - m->start);
-		if (m->state == UNUSABLE || at < m->offset || at >= m->size)
-			return NULL;
-		*n = m->size - at < m->end - address ? m->size - at : m->end - address;
-		return m->bytes + at;
-	}
-	return NULL;
-}
-
 static const char *bytes_at(struct core *core, uint64_t address, uint64_t *n)
 {
 	const char *bytes = saved_at(core, address, n);
-	return bytes ? bytes : file_at(core, address, n);
+
+	if (bytes || !core->files)
+		return bytes;
+	const struct segment *s = segment_at(core, address);
+	return s && s->writable ? NULL : lbx_core_files_at(core->files, address, n);
+}
+
+static bool fault(const struct core *core, uint64_t address)
+{
+	const char *path = core->files ? lbx_core_files_path(core->files, address) : NULL;
+	const struct segment *s = segment_at(core, address);
+	unsigned long long at = address;
+
+	if (s && path && !s->writable)
+		return lb_fail("the core file does not hold the byte at 0x%llx: its page was not saved, "
+			       "and %s, which it came from, is missing or has changed", at, path);
+	return lb_fail("the core file does not hold the byte at 0x%llx%s", at,
+		       s ? ": its page was not saved" : "");
 }
 
 static bool core_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
@@ -189,10 +119,7 @@ static bool core_read(struct lbx_target *target, uint64_t address, void *to, siz
 		uint64_t got;
 		const char *bytes = bytes_at(core, address + done, &got);
 		if (!bytes)
-			return lb_fail("the core file does not hold the byte at 0x%llx%s",
-				       (unsigned long long)(address + done),
-				       segment_at(core, address + done) ?
-				       ": its page was not saved" : "");
+			return fault(core, address + done);
 		if (got > n - done)
 			got = n - done;
 		memcpy((char *)to + done, bytes, got);
@@ -228,8 +155,25 @@ static bool core_source_line(struct lbx_target *target, uint64_t pc, struct lbx_
 	struct core *core = core_of(target);
 
 	if (!core->lines)
-		core->lines = lbx_lines_of_core(core->path);
+		core->lines = lbx_lines_of_core(core->path, core->options.exe,
+						core->options.sysroot);
 	return lbx_lines_find(core->lines, pc, ret);
+}
+
+/* Only what was saved: the rest cannot be searched. */
+static bool core_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
+{
+	const struct core *core = core_of(target);
+
+	for (size_t i = 0; i < core->n_segments; i++) {
+		const struct segment *s = &core->segments[i];
+		if (!s->writable || s->saved == 0 || s->address + (s->saved - 1) < from)
+			continue;
+		ret->start = s->address > from ? s->address : from;
+		ret->size = s->address + s->saved - ret->start;
+		return true;
+	}
+	return false;
 }
 
 static void core_destroy(struct lbx_target *target)
@@ -237,54 +181,61 @@ static void core_destroy(struct lbx_target *target)
 	struct core *core = core_of(target);
 
 	lbx_lines_destroy(core->lines);
-	for (size_t i = 0; i < core->n_mappings; i++)
-		if (core->mappings[i].bytes)
-			munmap((void *)(uintptr_t)core->mappings[i].bytes, core->mappings[i].size);
+	lbx_core_files_destroy(core->files);
 	elf_end(core->elf);
 	if (core->bytes)
 		munmap((void *)(uintptr_t)core->bytes, core->size);
 	if (core->fd >= 0)
 		close(core->fd);
 	free(core->segments);
-	free(core->mappings);
+	free(core->threads.list);
 	free(core->path);
 	free(core);
 }
 
 #define OPS(kind_name) { \
 	.kind = kind_name, .read = core_read, .map = core_map, .find_root = core_find_root, \
-	.source_line = core_source_line, .destroy = core_destroy }
+	.source_line = core_source_line, .range = core_range, .destroy = core_destroy }
 static const struct lbx_target_ops core_ops = OPS("core file");
 static const struct lbx_target_ops truncated_ops = OPS("truncated core file");
 #undef OPS
 
-/* NT_FILE: count, page size, then start, end and offset in pages of each; then the names. */
-static bool read_mappings(struct core *core, const char *note, uint64_t size)
+static bool read_note(struct core *core, uint32_t type, const char *bytes, uint64_t n)
 {
-	uint64_t head[2], entry[3];
+	struct lbx_threads *threads = &core->threads;
 
-	if (size < sizeof head)
+	switch (type) {
+	case NT_AUXV:
+		if (!core->auxv) {
+			core->auxv = bytes;
+			core->auxv_size = n;
+		}
 		return true;
-	memcpy(head, note, sizeof head);
-	uint64_t n = head[0], at = sizeof head;
-	if (n > MAX_FILES || n > (size - at) / sizeof entry)
-		return true; /* damaged: the core is read without its files */
-	const char *name = note + at + n * sizeof entry;
-	core->mappings = calloc(n + 1, sizeof *core->mappings);
-	if (!core->mappings)
-		return lb_fail("out of memory");
-	for (uint64_t i = 0; i < n; i++, at += sizeof entry) {
-		size_t rest = (size_t)(note + size - name), length = strnlen(name, rest);
-		if (length == rest)
-			break;
-		memcpy(entry, note + at, sizeof entry);
-		struct mapping *m = &core->mappings[core->n_mappings];
-		*m = (struct mapping){ .start = entry[0], .end = entry[1], .path = name };
-		if (!__builtin_mul_overflow(entry[2], head[1], &m->offset))
-			core->n_mappings++;
-		name += length + 1;
+	case NT_FILE:
+		if (!core->files)
+			core->files = lbx_core_files_create(bytes, n, &core->options, saved_at, core);
+		return lb_ok();
+	case NT_PRSTATUS:
+		if (threads->n == MAX_THREADS || core->machine != LBX_MACHINE)
+			return true;
+		if ((threads->n & (threads->n - 1)) == 0) {
+			size_t room = (size_t)(threads->n ? 2 * threads->n : 1);
+			void *list = realloc(threads->list, room * sizeof *threads->list);
+			if (!list)
+				return lb_fail("out of memory");
+			threads->list = list;
+		}
+		threads->n += lbx_registers_of_note(bytes, n, &threads->list[threads->n], &core->death);
+		return true;
+	case NT_SIGINFO:
+		lbx_death_of_siginfo(bytes, n, &core->death);
+		return true;
+	case NT_PRPSINFO:
+		lbx_death_of_psinfo(bytes, n, &core->death);
+		return true;
+	default:
+		return true;
 	}
-	return true;
 }
 
 static bool read_notes(struct core *core, uint64_t offset, uint64_t size)
@@ -301,12 +252,7 @@ static bool read_notes(struct core *core, uint64_t offset, uint64_t size)
 		const char *bytes = core->bytes + offset + desc;
 		bool is_core = note.n_namesz == 5 &&
 			       memcmp(core->bytes + offset + name, "CORE", 5) == 0;
-		if (is_core && note.n_type == NT_AUXV && !core->auxv) {
-			core->auxv = bytes;
-			core->auxv_size = note.n_descsz;
-		}
-		if (is_core && note.n_type == NT_FILE && !core->mappings &&
-		    !read_mappings(core, bytes, note.n_descsz))
+		if (is_core && !read_note(core, note.n_type, bytes, note.n_descsz))
 			return false;
 		if (end > size)
 			break;
@@ -321,18 +267,39 @@ static int by_address(const void *a, const void *b)
 	return x->address < y->address ? -1 : x->address > y->address;
 }
 
+/* The command that unpacks the file, as crash handlers store them; NULL when it is not packed. */
+static const char *compression(const struct core *core)
+{
+	static const struct {
+		const char magic[7], *command;
+	} kinds[] = {
+		{ "\x28\xb5\x2f\xfd", "zstd -d CORE.zst -o CORE" },
+		{ "\xfd" "7zXZ", "xz -dk CORE.xz" },
+		{ "\x04\x22\x4d\x18", "lz4 -d CORE.lz4 CORE" },
+		{ "\x1f\x8b", "gunzip -k CORE.gz" },
+	};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (core->size > sizeof kinds[i].magic &&
+		    memcmp(core->bytes, kinds[i].magic, strlen(kinds[i].magic)) == 0)
+			return kinds[i].command;
+	return NULL;
+}
+
 static bool read_headers(struct core *core)
 {
 	GElf_Ehdr header;
 	size_t n;
 
 	if (!core->elf || elf_kind(core->elf) != ELF_K_ELF || !gelf_getehdr(core->elf, &header))
-		return lb_fail("%s is no ELF file", core->path);
-	if (header.e_type != ET_CORE)
-		return lb_fail("%s is an ELF file but no core", core->path);
+		return lb_fail(compression(core) ? "%s is compressed: unpack it first, as by `%s`"
+			       : "%s is no ELF file", core->path, compression(core));
 	if (gelf_getclass(core->elf) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return lb_fail("%s is of another kind of machine: 64 bits, little endian are needed",
 			       core->path);
+	if (header.e_type != ET_CORE)
+		return lb_fail("%s is an ELF file but no core", core->path);
+	core->machine = header.e_machine;
 	if (elf_getphdrnum(core->elf, &n) != 0 || n == 0)
 		return lb_fail("%s has no program headers: %s", core->path, elf_errmsg(-1));
 	core->segments = calloc(n, sizeof *core->segments);
@@ -363,7 +330,8 @@ static bool read_headers(struct core *core)
 	return true;
 }
 
-bool lbx_core_open(const char *path, struct lbx_target **ret)
+bool lbx_core_open(const char *path, const struct lbx_core_options *options,
+		   struct lbx_target **ret)
 {
 	struct stat st;
 	struct core *core = calloc(1, sizeof *core);
@@ -371,6 +339,8 @@ bool lbx_core_open(const char *path, struct lbx_target **ret)
 	if (!core)
 		return lb_fail("out of memory");
 	core->target.ops = &core_ops;
+	if (options)
+		core->options = *options;
 	core->path = strdup(path);
 	core->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (!core->path || core->fd < 0 || fstat(core->fd, &st) != 0) {
@@ -399,4 +369,22 @@ bool lbx_core_open(const char *path, struct lbx_target **ret)
 failed:
 	core_destroy(&core->target);
 	return false;
+}
+
+struct lbx_lines *lbx_core_lines(struct lbx_target *target)
+{
+	struct lbx_source_line unused;
+
+	core_source_line(target, 0, &unused);
+	return core_of(target)->lines;
+}
+
+const struct lbx_threads *lbx_core_threads(struct lbx_target *target)
+{
+	return &core_of(target)->threads;
+}
+
+const struct lbx_death *lbx_core_death(struct lbx_target *target)
+{
+	return &core_of(target)->death;
 }

@@ -1,7 +1,9 @@
 #include "target/lines.h"
 
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@ struct lbx_lines {
 	Dwfl *dwfl; /* NULL: nothing is known */
 	Elf *core;
 	int fd;
+	const char *sysroot; /* or NULL */
 };
 
 static char *debuginfo_path;
@@ -19,8 +22,35 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = dwfl_standard_find_debuginfo,
 	.debuginfo_path = &debuginfo_path,
 };
+
+/* A module of a core: below the sysroot, if that file has the right build id. */
+static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+		    char **file_name, Elf **elf)
+{
+	const struct lbx_lines *lines = *data;
+	char path[PATH_MAX];
+	const unsigned char *wanted;
+	const void *got;
+	GElf_Addr unused;
+
+	if (!lines || !lines->sysroot || *name != '/' ||
+	    snprintf(path, sizeof path, "%s%s", lines->sysroot, name) >= PATH_MAX)
+		return dwfl_build_id_find_elf(module, data, name, base, file_name, elf);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int n = dwfl_module_build_id(module, &wanted, &unused);
+	Elf *file = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	bool same = file && n > 0 && dwelf_elf_gnu_build_id(file, &got) == n &&
+		    memcmp(got, wanted, (size_t)n) == 0;
+	elf_end(file);
+	if (same && (*file_name = strdup(path)))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return dwfl_build_id_find_elf(module, data, name, base, file_name, elf);
+}
+
 static const Dwfl_Callbacks core_callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
+	.find_elf = find_elf,
 	.find_debuginfo = dwfl_standard_find_debuginfo,
 	.debuginfo_path = &debuginfo_path,
 };
@@ -52,7 +82,16 @@ struct lbx_lines *lbx_lines_of_process(pid_t pid)
 	return lines;
 }
 
-struct lbx_lines *lbx_lines_of_core(const char *path)
+static int remember(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, void *lines)
+{
+	(void)module;
+	(void)name;
+	(void)base;
+	*data = lines;
+	return DWARF_CB_OK;
+}
+
+struct lbx_lines *lbx_lines_of_core(const char *path, const char *exe, const char *sysroot)
 {
 	struct lbx_lines *lines = create(&core_callbacks);
 
@@ -61,9 +100,12 @@ struct lbx_lines *lbx_lines_of_core(const char *path)
 	elf_version(EV_CURRENT);
 	lines->fd = open(path, O_RDONLY | O_CLOEXEC);
 	lines->core = lines->fd < 0 ? NULL : elf_begin(lines->fd, ELF_C_READ_MMAP, NULL);
-	if (!lines->core || dwfl_core_file_report(lines->dwfl, lines->core, NULL) < 0 ||
+	if (!lines->core || dwfl_core_file_report(lines->dwfl, lines->core, exe) < 0 ||
 	    dwfl_report_end(lines->dwfl, NULL, NULL) != 0)
 		forget(lines);
+	lines->sysroot = sysroot;
+	if (lines->dwfl)
+		dwfl_getmodules(lines->dwfl, remember, lines, 0);
 	return lines;
 }
 
@@ -76,6 +118,16 @@ void lbx_lines_destroy(struct lbx_lines *lines)
 	if (lines->fd >= 0)
 		close(lines->fd);
 	free(lines);
+}
+
+struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines)
+{
+	return lines ? lines->dwfl : NULL;
+}
+
+bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc)
+{
+	return lines && lines->dwfl && dwfl_addrmodule(lines->dwfl, pc);
 }
 
 bool lbx_lines_find(struct lbx_lines *lines, uint64_t pc, struct lbx_source_line *ret)

@@ -11,8 +11,13 @@ struct lbx_lines;
 
 /* Never NULL unless memory is out; what cannot be found is not known, without error. */
 struct lbx_lines *lbx_lines_of_process(pid_t pid);
-struct lbx_lines *lbx_lines_of_core(const char *path);
+/* exe and sysroot: as in core.h's options. */
+struct lbx_lines *lbx_lines_of_core(const char *path, const char *exe, const char *sysroot);
 void lbx_lines_destroy(struct lbx_lines *lines); /* NULL is fine */
+/* Whether an address lies in a loaded module. */
+bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc);
+/* For what more there is to ask; NULL when nothing is known. */
+struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines);
 bool lbx_lines_find(struct lbx_lines *lines, uint64_t pc, struct lbx_source_line *ret);
 
 #endif

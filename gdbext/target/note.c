@@ -23,16 +23,6 @@ enum {
 	PAGE = 4096, MAX_PAGES_BACK = 1 << 14,
 };
 
-/* Reads, and forgets why it could not. */
-static bool try_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
-{
-	bool clean = lb_ok();
-	bool done = lbx_target_read(target, address, to, n);
-	if (!done && clean)
-		lb_clear_error();
-	return done;
-}
-
 static uint64_t align4(uint64_t n)
 {
 	return (n + 3) & ~(uint64_t)3;
@@ -41,7 +31,7 @@ static uint64_t align4(uint64_t n)
 static bool root_at(struct lbx_target *target, uint64_t root)
 {
 	uint64_t magic;
-	return try_read(target, root, &magic, sizeof magic) && magic == LB_SYMTAB_MAGIC;
+	return lbx_target_try_read(target, root, &magic, sizeof magic) && magic == LB_SYMTAB_MAGIC;
 }
 
 static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t size, uint64_t *ret)
@@ -55,7 +45,7 @@ static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t s
 		char owner[sizeof LB_NOTE_OWNER];
 		int64_t distance;
 
-		if (!try_read(target, address + at, &note, sizeof note))
+		if (!lbx_target_try_read(target, address + at, &note, sizeof note))
 			return false;
 		uint64_t name = at + sizeof note, desc = name + align4(note.n_namesz);
 		uint64_t end = desc + align4(note.n_descsz);
@@ -63,9 +53,9 @@ static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t s
 			return false;
 		if (note.n_type == LB_NOTE_ROOT && note.n_namesz == sizeof owner &&
 		    note.n_descsz == sizeof distance &&
-		    try_read(target, address + name, owner, sizeof owner) &&
+		    lbx_target_try_read(target, address + name, owner, sizeof owner) &&
 		    memcmp(owner, LB_NOTE_OWNER, sizeof owner) == 0 &&
-		    try_read(target, address + desc, &distance, sizeof distance)) {
+		    lbx_target_try_read(target, address + desc, &distance, sizeof distance)) {
 			uint64_t root = address + desc + (uint64_t)distance;
 			if (root_at(target, root)) {
 				*ret = root;
@@ -84,7 +74,7 @@ static bool search_module(struct lbx_target *target, uint64_t phdrs, uint64_t n,
 	*dynamic = 0;
 	for (uint64_t i = 0; i < n && i < MAX_PHDRS; i++) {
 		Elf64_Phdr p;
-		if (!try_read(target, phdrs + i * sizeof p, &p, sizeof p))
+		if (!lbx_target_try_read(target, phdrs + i * sizeof p, &p, sizeof p))
 			return false;
 		if (p.p_type == PT_DYNAMIC)
 			*dynamic = bias + p.p_vaddr;
@@ -99,7 +89,7 @@ static uint64_t main_bias(struct lbx_target *target, uint64_t phdrs, uint64_t n)
 {
 	for (uint64_t i = 0; i < n && i < MAX_PHDRS; i++) {
 		Elf64_Phdr p;
-		if (try_read(target, phdrs + i * sizeof p, &p, sizeof p) && p.p_type == PT_PHDR)
+		if (lbx_target_try_read(target, phdrs + i * sizeof p, &p, sizeof p) && p.p_type == PT_PHDR)
 			return phdrs - p.p_vaddr;
 	}
 	return 0;
@@ -107,7 +97,7 @@ static uint64_t main_bias(struct lbx_target *target, uint64_t phdrs, uint64_t n)
 
 static bool is_elf(struct lbx_target *target, uint64_t base, Elf64_Ehdr *header)
 {
-	return try_read(target, base, header, sizeof *header) &&
+	return lbx_target_try_read(target, base, header, sizeof *header) &&
 	       memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
 	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       header->e_phentsize == sizeof(Elf64_Phdr);
@@ -166,10 +156,10 @@ bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t
 	}
 	if (dynamic && at == 0)
 		return lb_fail("the program has not loaded its libraries yet: let it run to main");
-	if (at && try_read(target, at, &debug, sizeof debug)) {
+	if (at && lbx_target_try_read(target, at, &debug, sizeof debug)) {
 		uint64_t next = debug.map;
 		for (int i = 0; next && i < MAX_MODULES; i++) {
-			if (!try_read(target, next, &link, sizeof link))
+			if (!lbx_target_try_read(target, next, &link, sizeof link))
 				break;
 			if (link.ld && search_mapped(target, link.addr, link.ld, ret))
 				return true;

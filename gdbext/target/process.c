@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "target/auxv.h"
+#include "target/hold.h"
 #include "target/lines.h"
 
 enum { PAGE = 4096, MAX_AUXV = 4096 };
@@ -20,6 +21,7 @@ struct process {
 	pid_t pid;
 	int memory; /* /proc/PID/mem, for where process_vm_readv is forbidden; or -1 */
 	struct lbx_lines *lines;
+	struct lbx_hold *hold; /* or NULL: it runs */
 };
 
 static struct process *process_of(struct lbx_target *target)
@@ -86,10 +88,35 @@ static bool process_source_line(struct lbx_target *target, uint64_t pc, struct l
 	return lbx_lines_find(p->lines, pc, ret);
 }
 
+/* "55d0-55e0 rw-p …" */
+static bool process_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
+{
+	struct process *p = process_of(target);
+	char path[64], line[512];
+	unsigned long long start, end;
+	char mode[8];
+	bool found = false;
+
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)p->pid);
+	FILE *maps = fopen(path, "re");
+	while (maps && !found && fgets(line, sizeof line, maps)) {
+		if (sscanf(line, "%llx-%llx %7s", &start, &end, mode) != 3 || mode[0] != 'r' ||
+		    mode[1] != 'w' || end <= from)
+			continue;
+		ret->start = start > from ? start : from;
+		ret->size = end - ret->start;
+		found = true;
+	}
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
 static void process_destroy(struct lbx_target *target)
 {
 	struct process *p = process_of(target);
 
+	lbx_hold_end(p->hold);
 	lbx_lines_destroy(p->lines);
 	if (p->memory >= 0)
 		close(p->memory);
@@ -101,6 +128,7 @@ static const struct lbx_target_ops process_ops = {
 	.read = process_read,
 	.find_root = process_find_root,
 	.source_line = process_source_line,
+	.range = process_range,
 	.destroy = process_destroy,
 };
 
@@ -120,4 +148,21 @@ bool lbx_process_open(pid_t pid, struct lbx_target **ret)
 	p->memory = open(path, O_RDONLY | O_CLOEXEC);
 	*ret = &p->target;
 	return true;
+}
+
+struct lbx_hold *lbx_process_hold(struct lbx_target *target)
+{
+	struct process *p = process_of(target);
+
+	if (!p->hold)
+		p->hold = lbx_hold_start(p->pid);
+	return p->hold;
+}
+
+struct lbx_lines *lbx_process_lines(struct lbx_target *target)
+{
+	struct lbx_source_line unused;
+
+	process_source_line(target, 0, &unused);
+	return process_of(target)->lines;
 }

@@ -1,4 +1,4 @@
-/* A running process, read through the kernel; it is neither stopped nor changed. */
+/* A running process, read through the kernel; it is not changed, and not stopped unless asked. */
 #ifndef LBX_PROCESS_H
 #define LBX_PROCESS_H
 
@@ -6,6 +6,14 @@
 
 #include "target/target.h"
 
+struct lbx_hold;
+struct lbx_lines;
+
 bool lbx_process_open(pid_t pid, struct lbx_target **ret);
+/* Of such a target. Holds it still (target/hold.h) until the target is destroyed; the hold is the
+ * target's. NULL with an error. */
+struct lbx_hold *lbx_process_hold(struct lbx_target *target);
+/* Lives as long as the target. */
+struct lbx_lines *lbx_process_lines(struct lbx_target *target);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lazybones.h"
 
 enum { STRING_PIECE = 64 };
 
@@ -14,6 +15,15 @@ bool lbx_target_read(struct lbx_target *target, uint64_t address, void *to, size
 		return lb_fail("cannot read %zu bytes at 0x%llx: past the end of memory", n,
 			       (unsigned long long)address);
 	return target->ops->read(target, address, to, n);
+}
+
+bool lbx_target_try_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	bool clean = lb_ok(), done = lbx_target_read(target, address, to, n);
+
+	if (!done && clean)
+		lb_clear_error();
+	return done;
 }
 
 const void *lbx_target_map(struct lbx_target *target, uint64_t address, size_t n)
@@ -48,10 +58,21 @@ bool lbx_target_read_string(struct lbx_target *target, uint64_t address, char *t
 	return true;
 }
 
+void lbx_make_printable(char *text)
+{
+	for (unsigned char *c = (unsigned char *)text; *c; c++)
+		if (*c < ' ' || *c == 0x7f)
+			*c = '?';
+}
+
 bool lbx_target_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
 {
 	memset(ret, 0, sizeof *ret);
-	return target->ops->source_line && target->ops->source_line(target, pc, ret);
+	if (!target->ops->source_line || !target->ops->source_line(target, pc, ret))
+		return false;
+	lbx_make_printable(ret->function);
+	lbx_make_printable(ret->file);
+	return true;
 }
 
 bool lbx_target_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret)
@@ -63,6 +84,11 @@ bool lbx_target_evaluate(struct lbx_target *target, const char *expression, stru
 bool lbx_target_waits(struct lbx_target *target)
 {
 	return target->ops->waits && target->ops->waits(target);
+}
+
+bool lbx_target_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
+{
+	return target->ops->range && target->ops->range(target, from, ret);
 }
 
 bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *from, size_t n)

@@ -28,6 +28,10 @@ struct lbx_value {
 	char type[128]; /* as the debugger prints it, e.g. "lb_tensor *" */
 };
 
+struct lbx_range {
+	uint64_t start, size;
+};
+
 struct lbx_target_ops {
 	const char *kind; /* "live process", "remote process", "core file" */
 	bool (*read)(struct lbx_target *target, uint64_t address, void *to, size_t n);
@@ -43,6 +47,9 @@ struct lbx_target_ops {
 	/* Whether one of this run's questions has no answer yet: what is found out without it is
 	 * for nothing. NULL: never. */
 	bool (*waits)(struct lbx_target *target);
+	/* The first memory at or above `from` that the program may write and that can be read; false,
+	 * without error, when there is none. NULL: not known. */
+	bool (*range)(struct lbx_target *target, uint64_t from, struct lbx_range *ret);
 	/* Writes into the program's memory (flags for the runtime); live targets only. */
 	bool (*write)(struct lbx_target *target, uint64_t address, const void *from, size_t n);
 	void (*destroy)(struct lbx_target *target);
@@ -54,12 +61,17 @@ struct lbx_target {
 };
 
 bool lbx_target_read(struct lbx_target *target, uint64_t address, void *to, size_t n);
+/* As read, but quietly: no error is left. */
+bool lbx_target_try_read(struct lbx_target *target, uint64_t address, void *to, size_t n);
 const void *lbx_target_map(struct lbx_target *target, uint64_t address, size_t n);
 /* A NUL-terminated string of at most `size` - 1 bytes; cut when longer. */
 bool lbx_target_read_string(struct lbx_target *target, uint64_t address, char *to, size_t size);
+/* Text out of a program's files or memory, made fit for a terminal: control characters become '?'. */
+void lbx_make_printable(char *text);
 bool lbx_target_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret);
 bool lbx_target_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret);
 bool lbx_target_waits(struct lbx_target *target);
+bool lbx_target_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret);
 bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *from, size_t n);
 void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
 

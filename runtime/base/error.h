@@ -20,6 +20,10 @@ void lb_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2), 
 /* Called for every failed call with the message that is kept; NULL at first. The runtime counts
  * and probes. */
 extern void (*lb_fail_hook)(const void *site, const char *message);
+/* Fails with a message of another time or thread, and where that failed. */
+void lb_fail_again(const void *site, const char *message);
+/* Gives the thread the room for its messages, while memory may be had. */
+void lb_fail_prepare(void);
 /* For a replay: adds "WHAT: " in front of the kept message. */
 void lb_fail_within(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 /* Notes the address of the public call that is running, for lb_error_site(). Cheap. */

@@ -1,11 +1,11 @@
 #include "base/isa.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
+
+#include "base/environment.h"
 
 static enum lb_isa detect(void)
 {
@@ -24,12 +24,11 @@ static enum lb_isa detect(void)
 			level = LB_ISA_V4;
 	}
 #endif
-	const char *wanted = getenv("LAZYBONES_ISA");
-	if (wanted && strcmp(wanted, "base") == 0)
-		return LB_ISA_BASE;
-	if (wanted && strcmp(wanted, "v3") == 0 && level > LB_ISA_V3)
-		return LB_ISA_V3;
-	return level;
+	static const char *const names[] = {
+		[LB_ISA_BASE] = "base", [LB_ISA_V3] = "v3", [LB_ISA_V4] = "v4",
+	};
+	enum lb_isa wanted = (enum lb_isa)lb_environment_choice("LAZYBONES_ISA", 3, names, (int)level);
+	return wanted < level ? wanted : level;
 }
 
 enum lb_isa lb_isa_level(void)

@@ -81,11 +81,13 @@ const char *lb_debug_eval(uint64_t id)
 	struct lb_run *run = &current.run;
 	lb_run_init(run, &current.arena, true);
 	run->schedule.eval = __atomic_add_fetch(&lb_root->last_eval, 1, __ATOMIC_RELAXED);
+	run->schedule.takes_all = run->schedule.plain = true;
 	current.record = self->record;
 	current.active = true;
 	const char *refusal = NULL;
 	switch (lb_schedule_build(&run->schedule, 1, &t)) {
 	case LB_BUSY:
+	case LB_MET_FAILURE:
 		refusal = "an evaluation that is under way computes it, or something it needs; let the "
 			  "program finish that first, or use peek";
 		break;

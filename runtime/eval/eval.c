@@ -1,60 +1,35 @@
 #include "eval/eval.h"
 
-#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "eval/debug.h"
 #include "eval/run.h"
+#include "eval/stream.h"
+#include "eval/wait.h"
+#include "graph/start.h"
 #include "graph/program.h"
 #include "memory/thread.h"
 #include "probes.h"
 #include "publish/root.h"
 
-/* ---- waiting for evaluations of other threads ---- */
-
-static pthread_mutex_t done_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t done = PTHREAD_COND_INITIALIZER;
-static int waiting;
-
-static void wait_for(struct lb_tensor *busy, struct lb_thread *record)
-{
-	pthread_mutex_lock(&done_lock);
-	__atomic_add_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
-	record->waits_for = __atomic_load_n(&busy->eval, __ATOMIC_RELAXED);
-	while (__atomic_load_n(&busy->state, __ATOMIC_SEQ_CST) == LB_STATE_EVALUATING)
-		pthread_cond_wait(&done, &done_lock);
-	record->waits_for = 0;
-	__atomic_sub_fetch(&waiting, 1, __ATOMIC_SEQ_CST);
-	pthread_mutex_unlock(&done_lock);
-}
-
-static void wake_waiting(void)
-{
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&waiting, __ATOMIC_SEQ_CST) == 0)
-		return;
-	pthread_mutex_lock(&done_lock);
-	pthread_cond_broadcast(&done);
-	pthread_mutex_unlock(&done_lock);
-}
-
 /* The other threads' evaluations do not go on in the child: what they had claimed is lazy
  * again. Their buffers are lost; giving them back would take locks. */
 static void after_fork_in_child(void)
 {
-	static const pthread_mutex_t fresh_lock = PTHREAD_MUTEX_INITIALIZER;
-	static const pthread_cond_t fresh_done = PTHREAD_COND_INITIALIZER;
 	struct lb_thread *own = lb_self_pointer ? lb_self_pointer->record : NULL, *thread;
 	struct lb_tensor *t;
 
-	done_lock = fresh_lock;
-	done = fresh_done;
-	waiting = 0;
 	for (uint64_t slot = 0; (t = lb_slab_at(LB_KIND_TENSOR, slot)); slot++) {
 		if (lb_tensor_state(t) != LB_STATE_EVALUATING || (own && t->eval == own->eval))
 			continue;
 		if (t->seq & 1)
 			lb_record_end(&t->seq);
+		if (lb_tensor_flags(t) & LB_FLAG_DETACHED) { /* it was only settled any more */
+			__atomic_store_n(&t->state, LB_STATE_READY, __ATOMIC_RELEASE);
+			continue;
+		}
 		t->buffer = 0;
 		lb_tensor_to_lazy(t, lb_buffer_drop);
 	}
@@ -64,11 +39,25 @@ static void after_fork_in_child(void)
 		else
 			thread->id = thread->eval = thread->tensor = thread->waits_for = 0;
 	}
+	lb_streams_after_fork();
 }
 
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lb_wait.lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lb_wait.lock);
+}
+
+/* After lb_start() has registered its own, so that the locks of memory are free again when the
+ * child drops references. */
 __attribute__((constructor)) static void watch_forks(void)
 {
-	pthread_atfork(NULL, NULL, after_fork_in_child);
+	lb_start();
+	pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 /* ---- one step ---- */
@@ -187,11 +176,17 @@ bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 	bool ok = true;
 	for (uint32_t i = 0; i < s->n && ok; i++) {
 		uint32_t index = s->order[i];
-		if (s->steps[index].group == index)
-			ok = run_step(run, &s->steps[index], record);
+		if (s->steps[index].group != index)
+			continue;
+		ok = !(run->stops && lb_stopping()) && run_step(run, &s->steps[index], record);
+		if (!ok && !lb_stopping())
+			run->failed = s->steps[index].tensor;
 	}
-	if (!ok)
+	if (!ok) {
+		if (run->failed && !run->plain)
+			lb_tensor_retain(run->failed, LB_ONE_REF);
 		lb_schedule_abandon(s, run->drop);
+	}
 	lb_record_begin(&record->seq);
 	record->eval = outer.eval;
 	record->tensor = outer.tensor;
@@ -202,9 +197,196 @@ bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 	return ok;
 }
 
-static struct lb_arena *thread_arena(struct lb_self *self)
+/* ---- an attempt ---- */
+
+uint64_t lb_evaluation_number(void)
 {
-	return self->arena_busy ? NULL : &self->arena;
+	return __atomic_add_fetch(&lb_root->last_eval, 1, __ATOMIC_RELAXED);
+}
+
+void lb_evaluation_init(struct lb_evaluation *e, uint64_t number, struct lb_arena *arena,
+			struct lb_thread *record)
+{
+	e->number = number;
+	e->streams[0] = e->streams[1] = 0;
+	e->takes_queued = e->takes_all = e->traced = false;
+	e->bad = NULL;
+	e->arena = arena;
+	e->record = record;
+	e->ops = 0;
+	e->blockers = NULL;
+	e->n_blockers = 0;
+	e->failure = NULL;
+}
+
+void lb_evaluation_end(struct lb_evaluation *e)
+{
+	struct lb_bad *next;
+	for (struct lb_bad *bad = e->bad; bad; bad = next) {
+		next = bad->next;
+		lb_tensor_drop(bad->tensor, LB_ONE_REF);
+		free(bad);
+	}
+	e->bad = NULL;
+}
+
+void lb_evaluation_drop_blockers(struct lb_evaluation *e)
+{
+	for (uint32_t i = 0; i < e->n_blockers; i++)
+		lb_tensor_drop(e->blockers[i], LB_ONE_REF);
+	e->n_blockers = 0;
+}
+
+/* t is held by the caller, who gives its reference here. */
+static void note_bad(struct lb_evaluation *e, struct lb_tensor *t)
+{
+	struct lb_bad *bad = malloc(sizeof *bad);
+	if (!bad) { /* then it may be tried once more */
+		lb_tensor_drop(t, LB_ONE_REF);
+		return;
+	}
+	bad->next = e->bad;
+	bad->tensor = t;
+	bad->failure = (struct lb_failure){
+		.origin = lb_failure_origin(), .job = e->number,
+		.site = (const void *)(uintptr_t)t->site,
+	};
+	snprintf(bad->failure.text, sizeof bad->failure.text, "%s", lb_error_message());
+	e->bad = bad;
+	e->failure = &bad->failure;
+}
+
+/* The schedule has met t, held by it, which has failed: true if it is known why. */
+static bool find_failure(struct lb_evaluation *e, struct lb_tensor *t)
+{
+	for (struct lb_bad *bad = e->bad; bad && !e->failure; bad = bad->next) {
+		if (bad->tensor == t)
+			e->failure = &bad->failure;
+	}
+	if (!e->failure) {
+		pthread_mutex_lock(&lb_wait.lock);
+		const struct lb_failure *kept = lb_failure_of(t);
+		if (kept) {
+			e->kept = *kept;
+			e->failure = &e->kept;
+		}
+		pthread_mutex_unlock(&lb_wait.lock);
+	}
+	lb_tensor_drop(t, LB_ONE_REF);
+	return e->failure != NULL;
+}
+
+enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *const *roots)
+{
+	struct lb_run run;
+	enum lb_built built;
+	e->failure = NULL;
+	do {
+		lb_evaluation_drop_blockers(e);
+		lb_arena_reset(e->arena, (struct lb_arena_mark){ NULL, 0 });
+		lb_run_init(&run, e->arena, false);
+		run.stops = e->takes_queued;
+		run.traced = e->traced;
+		struct lb_schedule *s = &run.schedule;
+		s->eval = e->number;
+		s->streams[0] = e->streams[0];
+		s->streams[1] = e->streams[1];
+		s->takes_queued = e->takes_queued;
+		s->takes_all = e->takes_all;
+		s->bad = e->bad;
+		built = lb_schedule_build(s, n, roots);
+		e->blockers = s->blockers;
+		e->n_blockers = s->n_blockers;
+	} while (built == LB_MET_FAILURE && !find_failure(e, run.schedule.failed));
+	if (built == LB_BUSY)
+		return LB_BLOCKED;
+	lb_evaluation_drop_blockers(e);
+	if (built != LB_BUILT)
+		return LB_FAILED;
+	e->ops += run.schedule.n;
+	if (lb_run_schedule(&run, e->record))
+		return LB_DONE;
+	if (!run.failed)
+		return LB_STOPPED;
+	note_bad(e, run.failed);
+	return LB_FAILED;
+}
+
+/* ---- a synchronous evaluation ---- */
+
+static bool refuse_to_wait(struct lb_evaluation *e)
+{
+	uint64_t id = e->blockers[0]->id;
+	lb_evaluation_drop_blockers(e);
+	/* it would wait for this thread's own claims, or while it holds them */
+	return lb_fail("eval: tensor #%llu is being computed, and what runs inside an evaluation "
+		       "cannot wait for it; evaluate it afterwards", (unsigned long long)id);
+}
+
+static void wait_for_blockers(struct lb_evaluation *e)
+{
+	const struct lb_tensor *first = e->blockers[0];
+	pthread_mutex_lock(&lb_wait.lock);
+	lb_wait_begin();
+	uint64_t other = lb_stream_job_of(first);
+	if (!other)
+		other = __atomic_load_n(&first->eval, __ATOMIC_RELAXED);
+	e->record->waits_for = other;
+	lb_probe_wait_start(e->number, other, first->id);
+	while (lb_any_blocking(e->n_blockers, e->blockers))
+		pthread_cond_wait(&lb_wait.done, &lb_wait.lock);
+	e->record->waits_for = 0;
+	lb_wait_end();
+	pthread_mutex_unlock(&lb_wait.lock);
+	lb_probe_wait_done(e->number, other, first->id);
+}
+
+/* Until what was in the way is ready or free. */
+static bool clear_the_way(struct lb_evaluation *e, const void *site)
+{
+	bool ok = lb_submit((int)e->n_blockers, e->blockers, site, true, e->traced);
+	bool abandoned = false;
+	for (uint32_t i = 0; i < e->n_blockers; i++)
+		abandoned |= lb_debug_abandon(__atomic_load_n(&e->blockers[i]->eval, __ATOMIC_RELAXED));
+	lb_wake_waiting();
+	if (ok && !abandoned)
+		wait_for_blockers(e);
+	lb_evaluation_drop_blockers(e);
+	return ok;
+}
+
+/* A failure that was kept is now known to the caller. */
+static void deliver(struct lb_evaluation *e)
+{
+	if (e->failure != &e->kept)
+		return;
+	lb_fail_again(e->kept.site, e->kept.text);
+	pthread_mutex_lock(&lb_wait.lock);
+	lb_failure_forget(e->kept.origin);
+	pthread_mutex_unlock(&lb_wait.lock);
+}
+
+static bool evaluate(struct lb_evaluation *e, int n, struct lb_tensor *const *roots, bool nested,
+		     const void *site)
+{
+	for (;;) {
+		e->takes_all = nested || lb_stopping();
+		switch (lb_attempt(e, n, roots)) {
+		case LB_DONE:
+			return true;
+		case LB_STOPPED:
+			return false;
+		case LB_BLOCKED:
+			if (nested ? !refuse_to_wait(e) : !clear_the_way(e, site))
+				return false;
+			break;
+		case LB_FAILED:
+			deliver(e);
+			for (int i = 0; n > 1 && i < n; i++)
+				evaluate(e, 1, &roots[i], nested, site);
+			return false;
+		}
+	}
 }
 
 bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site)
@@ -214,47 +396,27 @@ bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site)
 	if (!self)
 		return false;
 	/* a release callback or a signal handler may evaluate while this thread does */
-	struct lb_arena own = { 0 }, *arena = thread_arena(self);
-	bool nested = !arena;
-	if (nested)
-		arena = &own;
+	struct lb_arena own = { 0 };
+	bool nested = self->arena_busy;
+	struct lb_evaluation e;
+	lb_evaluation_init(&e, lb_evaluation_number(), nested ? &own : &self->arena, self->record);
+	e.streams[0] = self->stream;
 	self->arena_busy = true;
-
-	uint64_t eval = __atomic_add_fetch(&lb_root->last_eval, 1, __ATOMIC_RELAXED);
-	struct lb_run run;
-	enum lb_built built;
+	e.traced = self->trace != NULL;
 	lb_flight_clock();
-	lb_probe_eval_start(eval, (uint64_t)(uintptr_t)site, n);
-	for (;;) {
-		lb_run_init(&run, arena, false);
-		run.traced = self->trace != NULL;
-		run.schedule.eval = eval;
-		built = lb_schedule_build(&run.schedule, n, roots);
-		if (built != LB_BUSY)
-			break;
-		if (lb_debug_abandon(__atomic_load_n(&run.schedule.busy->eval, __ATOMIC_RELAXED)))
-			continue;
-		if (nested) { /* it would wait for this thread's own claims, or while it holds them */
-			lb_fail("eval: tensor #%llu is being computed, and what runs inside an evaluation "
-				"cannot wait for it; evaluate it afterwards",
-				(unsigned long long)run.schedule.busy->id);
-			break;
-		}
-		wake_waiting();
-		wait_for(run.schedule.busy, self->record);
-		lb_arena_reset(arena, (struct lb_arena_mark){ NULL, 0 });
-	}
-	bool ok = built == LB_BUILT && lb_run_schedule(&run, self->record);
-	if (run.schedule.n >= CLOCK_FROM)
+	lb_probe_eval_start(e.number, (uint64_t)(uintptr_t)site, n);
+	bool ok = evaluate(&e, n, roots, nested, site);
+	if (e.ops >= CLOCK_FROM)
 		lb_flight_clock();
-	lb_probe_eval_done(eval, (uint64_t)(uintptr_t)site, run.schedule.n, ok);
+	lb_probe_eval_done(e.number, (uint64_t)(uintptr_t)site, (int64_t)e.ops, ok);
+	lb_evaluation_end(&e);
 	lb_count(&lb_counters.evals, 1);
-	wake_waiting();
+	lb_wake_waiting();
 
 	if (nested) {
 		lb_arena_destroy(&own);
 	} else {
-		lb_arena_trim(arena);
+		lb_arena_trim(&self->arena);
 		self->arena_busy = false;
 	}
 	return ok;

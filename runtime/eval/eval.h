@@ -2,13 +2,51 @@
 #ifndef LB_EVAL_EVAL_H
 #define LB_EVAL_EVAL_H
 
+#include "eval/failure.h"
 #include "graph/tensor.h"
 
-/* Computes the roots on behalf of the call that returns to `site`. */
+struct lb_run;
+struct lb_arena;
+struct lb_thread;
+
+/* An evaluation, on the calling thread, which may need several attempts. */
+struct lb_evaluation {
+	uint64_t number;
+	uint32_t streams[2];       /* as in struct lb_schedule, like the next three */
+	bool takes_queued, takes_all;
+	bool traced;               /* a gradient will go through what it computes */
+	struct lb_bad *bad;
+	struct lb_arena *arena;
+	struct lb_thread *record;
+	uint64_t ops;              /* that its schedules had */
+	/* in the arena, after LB_BLOCKED: what is in the way, each held */
+	struct lb_tensor **blockers;
+	uint32_t n_blockers;
+	/* after LB_FAILED: of this evaluation, or the one kept for what it needs; else NULL */
+	const struct lb_failure *failure;
+	struct lb_failure kept;
+};
+
+enum lb_outcome {
+	LB_DONE,
+	LB_BLOCKED,
+	LB_FAILED,  /* the thread has the error, unless it is a failure that was kept */
+	LB_STOPPED, /* the program exits */
+};
+
+uint64_t lb_evaluation_number(void); /* the next */
+void lb_evaluation_init(struct lb_evaluation *e, uint64_t number, struct lb_arena *arena,
+			struct lb_thread *record);
+/* Computes the roots, or says why not; no claim is left. */
+enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *const *roots);
+/* Gives back what the last attempt holds. */
+void lb_evaluation_drop_blockers(struct lb_evaluation *e);
+void lb_evaluation_end(struct lb_evaluation *e);
+
+/* Computes the roots on behalf of the call that returns to `site`, and waits for those that
+ * others compute. If some cannot be computed, the others are nevertheless. */
 bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site);
 
-struct lb_run;
-struct lb_thread;
 /* Runs a schedule that has been built, on the thread with this record. */
 bool lb_run_schedule(struct lb_run *run, struct lb_thread *record);
 

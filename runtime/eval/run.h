@@ -13,6 +13,8 @@ struct lb_run {
 	bool plain; /* a debugger's: no locks, no malloc, one thread */
 	bool traced; /* what becomes ready keeps its inputs, through which gradients will go */
 	void (*drop)(struct lb_buffer *);
+	bool stops; /* between two steps, when the program exits */
+	struct lb_tensor *failed; /* whose step failed, held unless plain */
 };
 
 void lb_run_init(struct lb_run *run, struct lb_arena *arena, bool plain);

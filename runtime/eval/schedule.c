@@ -1,5 +1,6 @@
 #include "eval/schedule.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -58,21 +59,76 @@ static bool push(struct walk *w, uint32_t step)
 	return true;
 }
 
+static bool list_blocker(struct lb_schedule *s, struct lb_tensor *t)
+{
+	if (s->n_blockers == s->blockers_capacity) {
+		uint32_t capacity = s->blockers_capacity ? s->blockers_capacity * 2 : 16;
+		struct lb_tensor **list = grown(s->arena, s->blockers, s->n_blockers, capacity,
+						sizeof *list);
+		if (!list)
+			return false;
+		s->blockers = list;
+		s->blockers_capacity = capacity;
+	}
+	if (!s->plain)
+		lb_tensor_retain(t, LB_ONE_REF);
+	s->blockers[s->n_blockers++] = t;
+	return true;
+}
+
+static bool is_of_streams(const struct lb_schedule *s, const struct lb_tensor *t)
+{
+	return (t->stream == s->streams[0]) | (t->stream == s->streams[1]);
+}
+
+/* False for almost every tensor: only then `consider` has to look closer. */
+static inline bool is_special(const struct lb_schedule *s, const struct lb_tensor *t)
+{
+	return (lb_tensor_flags(t) & (LB_FLAG_QUEUED | LB_FLAG_FAILED)) | (s->bad != NULL) |
+		!is_of_streams(s, t);
+}
+
+/* Whether t may be claimed; if not, *ret says how to go on. */
+static bool consider(struct lb_schedule *s, struct lb_tensor *t, enum lb_built *ret)
+{
+	uint32_t flags = lb_tensor_flags(t);
+	bool failed = (flags & LB_FLAG_FAILED) && !s->takes_all;
+	for (const struct lb_bad *bad = s->bad; bad && !failed; bad = bad->next)
+		failed = bad->tensor == t;
+	if (failed) {
+		lb_tensor_retain(t, LB_ONE_REF);
+		s->failed = t;
+		*ret = LB_MET_FAILURE;
+		return false;
+	}
+	if (s->takes_all)
+		return true;
+	if ((flags & LB_FLAG_QUEUED) ? s->takes_queued && is_of_streams(s, t)
+				     : is_of_streams(s, t) || lb_op_class(t->op) == LB_CLASS_VIEW)
+		return true;
+	*ret = list_blocker(s, t) ? LB_BUILT : LB_BUILD_FAILED;
+	return false;
+}
+
 /* Counts an edge to t, and pushes t when it is new. */
 static enum lb_built visit(struct walk *w, struct lb_tensor *t, bool is_edge)
 {
 	struct lb_schedule *s = w->s;
-	uint8_t state = LB_STATE_LAZY;
+	uint8_t state = lb_tensor_state(t);
+	enum lb_built built;
+	if (state == LB_STATE_READY)
+		return LB_BUILT;
+	if (state == LB_STATE_LAZY && __builtin_expect(is_special(s, t), 0) && !consider(s, t, &built))
+		return built;
+	state = LB_STATE_LAZY;
 	if (!reserve_step(s))
 		return LB_BUILD_FAILED;
 	if (!__atomic_compare_exchange_n(&t->state, &state, LB_STATE_EVALUATING, false, __ATOMIC_ACQUIRE,
 					 __ATOMIC_ACQUIRE)) {
 		if (state == LB_STATE_READY)
 			return LB_BUILT;
-		if (__atomic_load_n(&t->eval, __ATOMIC_RELAXED) != s->eval) {
-			s->busy = t;
-			return LB_BUSY;
-		}
+		if (__atomic_load_n(&t->eval, __ATOMIC_RELAXED) != s->eval)
+			return list_blocker(s, t) ? LB_BUSY : LB_BUILD_FAILED;
 		s->steps[t->order - 1].uses += is_edge;
 		return LB_BUILT;
 	}
@@ -159,10 +215,34 @@ static void assign_group(struct lb_schedule *s, uint32_t index)
 	}
 }
 
+static int by_age(const void *left, const void *right)
+{
+	const struct lb_tensor *a = *(struct lb_tensor *const *)left, *b = *(struct lb_tensor *const *)right;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* The oldest first. Gradients are made from the last layer of a model back to the first; computed
+ * in that order, the cotangents of each layer need not be kept until the gradients of all others
+ * are done. */
+static struct lb_tensor *const *ordered(struct lb_arena *arena, int n, struct lb_tensor *const *roots)
+{
+	if (n < 2)
+		return roots;
+	struct lb_tensor **list = lb_arena_take(arena, (int64_t)n * (int64_t)sizeof *list);
+	if (list) {
+		memcpy(list, roots, (size_t)n * sizeof *list);
+		qsort(list, (size_t)n, sizeof *list, by_age);
+	}
+	return list;
+}
+
 enum lb_built lb_schedule_build(struct lb_schedule *s, int n, struct lb_tensor *const *roots)
 {
 	struct walk w = { .s = s };
 	enum lb_built built = LB_BUILT;
+	roots = ordered(s->arena, n, roots);
+	if (n && !roots)
+		return LB_BUILD_FAILED;
 	for (int i = 0; i < n && built == LB_BUILT; i++) {
 		built = visit(&w, roots[i], false);
 		if (built == LB_BUILT)
@@ -171,6 +251,8 @@ enum lb_built lb_schedule_build(struct lb_schedule *s, int n, struct lb_tensor *
 		if (step && built == LB_BUILT)
 			step->stays = true;
 	}
+	if (built == LB_BUILT && s->n_blockers)
+		built = LB_BUSY;
 	if (built == LB_BUILT) {
 		s->groups = lb_arena_take(s->arena, (int64_t)s->n * (int64_t)sizeof *s->groups);
 		if (!s->groups)

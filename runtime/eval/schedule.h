@@ -1,6 +1,10 @@
 /* The schedule of one evaluation: which tensors it computes, in which order, which of them
  * run fused, and whose values stay.
  *
+ * Streams. An evaluation computes the tensors of its own streams, and views, which cost nothing.
+ * What it needs of another stream, or has been queued, is not walked into but listed: these
+ * tensors must be ready first, whoever computes them.
+ *
  * Claims. An evaluation claims every lazy tensor that it needs, by a compare-and-swap of the
  * state, before it computes any. One that meets a foreign claim gives its own back and waits
  * until that evaluation ends; it never waits while it holds claims, so there is no deadlock,
@@ -19,6 +23,7 @@
 #ifndef LB_EVAL_SCHEDULE_H
 #define LB_EVAL_SCHEDULE_H
 
+#include "eval/failure.h"
 #include "graph/tensor.h"
 #include "memory/arena.h"
 
@@ -50,12 +55,26 @@ struct lb_schedule {
 	struct lb_step *steps;
 	struct lb_group *groups;  /* parallel to steps */
 	uint32_t *order;          /* steps, inputs first */
-	struct lb_tensor *busy;   /* claimed by another evaluation, when build says so */
+	/* who asks */
+	uint32_t streams[2];      /* whose tensors it computes */
+	bool takes_queued;        /* those of its streams, although they are queued */
+	bool takes_all;           /* of whatever stream, queued or not */
+	bool plain;               /* holds nothing that is listed below */
+	const struct lb_bad *bad; /* what has failed in this evaluation already */
+	/* what was in the way, each held */
+	struct lb_tensor **blockers;
+	uint32_t n_blockers, blockers_capacity;
+	struct lb_tensor *failed; /* bad, or with LB_FLAG_FAILED */
 };
 
-enum lb_built { LB_BUILT, LB_BUSY, LB_BUILD_FAILED };
+enum lb_built {
+	LB_BUILT,
+	LB_BUSY,         /* blockers must be ready first, or at least not claimed */
+	LB_MET_FAILURE,  /* needs `failed` */
+	LB_BUILD_FAILED,
+};
 
-/* Claims and orders what the roots need. On LB_BUSY and LB_BUILD_FAILED no claim is left. */
+/* Claims and orders what the roots need. Unless LB_BUILT, no claim is left. */
 enum lb_built lb_schedule_build(struct lb_schedule *s, int n, struct lb_tensor *const *roots);
 /* Gives back the claims of every unfinished step, and their buffers. */
 void lb_schedule_abandon(struct lb_schedule *s, void (*drop)(struct lb_buffer *));

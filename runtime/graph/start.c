@@ -1,12 +1,11 @@
 #include "graph/start.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "base/error.h"
+#include "base/isa.h"
 #include "memory/buffer.h"
 #include "memory/slab.h"
 #include "probes.h"
@@ -18,41 +17,19 @@
 
 enum { MOST_EVENTS = 1 << 20 };
 
-static int64_t number_from_environment(const char *name, int64_t min, int64_t max, int64_t otherwise)
-{
-	const char *text = getenv(name);
-	if (!text || !*text)
-		return otherwise;
-	char *end;
-	long long value = strtoll(text, &end, 10);
-	if (*end || value < min || value > max) {
-		fprintf(stderr, "lazybones: %s=%s is ignored: it must be a whole number from %lld to %lld\n",
-			name, text, (long long)min, (long long)max);
-		return otherwise;
-	}
-	return value;
-}
-
 static void read_environment(void)
 {
 	lb_root->want_stack =
-		(uint32_t)number_from_environment("LAZYBONES_STACKS", 0, LB_STACK_MAX, 0);
+		(uint32_t)lb_environment_number("LAZYBONES_STACKS", 0, LB_STACK_MAX, 0);
 
 	static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
 	for (size_t i = 0; i < LENGTH(ranks) && lb_root->rank < 0; i++)
-		lb_root->rank = number_from_environment(ranks[i], 0, INT32_MAX, -1);
+		lb_root->rank = lb_environment_number(ranks[i], 0, INT32_MAX, -1);
 
 	static const char *const modes[] = { "off", "warn", "stop" };
-	const char *strided = getenv("LAZYBONES_STRIDED");
-	if (!strided || !*strided)
-		return;
-	for (uint32_t mode = 0; mode < LENGTH(modes); mode++) {
-		if (strcmp(strided, modes[mode]) == 0) {
-			lb_root->strided = mode;
-			return;
-		}
-	}
-	fprintf(stderr, "lazybones: LAZYBONES_STRIDED=%s is ignored: it must be off, warn or stop\n", strided);
+	lb_root->strided =
+		(uint32_t)lb_environment_choice("LAZYBONES_STRIDED", LENGTH(modes), modes, 0);
+	lb_isa_level();
 }
 
 static void before_fork(void)
@@ -88,7 +65,7 @@ static void start_once(void)
 	read_environment();
 	lb_buffers_start();
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
-	lb_flight_start((uint64_t)number_from_environment("LAZYBONES_EVENTS", 0, MOST_EVENTS, 4096));
+	lb_flight_start((uint64_t)lb_environment_number("LAZYBONES_EVENTS", 0, MOST_EVENTS, 4096));
 	lb_root_publish((uint64_t)getpid());
 	lb_probe_start((uint64_t)(uintptr_t)lb_root);
 	lb_jit_register();

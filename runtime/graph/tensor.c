@@ -180,7 +180,7 @@ void lb_tensor_drop(struct lb_tensor *t, uint64_t refs)
 
 void lb_tensor_detach(struct lb_tensor *t)
 {
-	if (t->flags & LB_FLAG_DETACHED)
+	if (lb_tensor_flags(t) & LB_FLAG_DETACHED)
 		return;
 	uint64_t *list = t->n_inputs <= LB_INLINE_INPUTS
 		? t->inputs : (uint64_t *)(uintptr_t)t->more_inputs;

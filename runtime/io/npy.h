@@ -18,6 +18,11 @@ bool lb_npy_header_size(struct lb_cursor c, const char *what, uint64_t *ret);
  * `what` names the array in messages. */
 bool lb_npy_header(struct lb_cursor *c, const char *what, struct lb_array *ret);
 
+/* The same without `ret->nbytes`, which the caller works out. */
+bool lb_npy_parse(struct lb_cursor *c, const char *what, struct lb_array *ret);
+/* How a dtype is written there: '<f4' is kind 'f', width 4. False for bfloat16. */
+bool lb_npy_type(enum lb_dtype dtype, char *kind, int *width);
+
 /* Writes the header of x to `to`, a multiple of 64 bytes; fails for bfloat16. */
 bool lb_npy_write_header(const struct lb_tensor *x, char to[LB_NPY_WRITTEN], size_t *ret);
 

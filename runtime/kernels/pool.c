@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/environment.h"
 #include "kernels/kernels.h"
 
 enum { MAX_WIDTH = 256, PIECES_PER_THREAD = 4, SPINS = 2000, STACK_BYTES = 512 << 10 };
@@ -39,30 +40,22 @@ static struct {
 };
 static _Atomic bool forked; /* this process is a child of one that had workers */
 
-static int measure_width(void)
+static _Atomic int width;
+
+static void measure_width(void)
 {
-	const char *wanted = getenv("LAZYBONES_THREADS");
-	if (wanted) {
-		long n = strtol(wanted, NULL, 10);
-		if (n >= 1)
-			return n > MAX_WIDTH ? MAX_WIDTH : (int)n;
-	}
 	cpu_set_t set;
-	if (sched_getaffinity(0, sizeof set, &set) != 0)
-		return 1;
-	int n = CPU_COUNT(&set);
-	return n < 1 ? 1 : n > MAX_WIDTH ? MAX_WIDTH : n;
+	int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+	int64_t n = lb_environment_number("LAZYBONES_THREADS", 1, INT32_MAX, cores);
+	width = n > MAX_WIDTH ? MAX_WIDTH : n < 1 ? 1 : (int)n;
 }
 
 int lb_parallel_width(void)
 {
-	static _Atomic int width;
-	int n = atomic_load_explicit(&width, memory_order_relaxed);
-	if (n == 0) {
-		n = measure_width();
-		atomic_store_explicit(&width, n, memory_order_relaxed);
-	}
-	return n;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	if (atomic_load_explicit(&width, memory_order_relaxed) == 0)
+		pthread_once(&once, measure_width);
+	return atomic_load_explicit(&width, memory_order_relaxed);
 }
 
 static inline void relax(void)

@@ -3,19 +3,20 @@
  *     multiplied with all of x (simd/quant.c), so w is read once, as codes;
  *   - few rows of x, w as it is: two rows of w at a time are decoded likewise, and added to
  *     the sums of a strip of columns, that stay in the nearest cache;
- *   - many rows: a panel of w is decoded once and multiplied as an ordinary f32 matrix.
+ *   - many rows: a tile of w at a time is decoded into the nearest cache and multiplied as an
+ *     ordinary f32 matrix.
  * Sums are kept in float over all of k and rounded once. */
 #include "kernels/layout.h"
 #include "kernels/quant_rows.h"
+#include "kernels/share.h"
 
 enum {
 	FEW = 24,         /* rows of x for which decoding w again for each 8 is still faster */
 	FEW_PLAIN = 16,   /* the same, w not transposed */
 	AT_ONCE = 8,      /* rows of x that share one decoding */
 	STRIP = 512,      /* columns, a multiple of every group */
-	PANEL = 1 << 20,  /* floats */
-	PANEL_LINES = 64, /* at least */
-	BLOCK = 512,      /* rows of x beside a panel */
+	TILE_LINES = 128, TILE_DEPTH = 256, /* multiples of every group */
+	BLOCK = 512,      /* rows of x beside a tile */
 	GRAIN = 1 << 16,
 };
 
@@ -31,7 +32,7 @@ struct product {
 	const char *x;
 	struct lb_quant_matrix w;
 	char *to;
-	float *rows, *sums, *panel; /* scratch; rows NULL: x can be read where it is */
+	float *rows, *sums; /* scratch; rows NULL: x can be read where it is */
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -188,59 +189,66 @@ static void multiply_few(const struct product *p)
 
 /* ---- many rows ---- */
 
-struct panel {
+struct many {
 	const struct product *p;
-	int64_t first, lines; /* rows of w, or columns when not transposed */
+	int64_t first, m; /* rows of x */
+	const float *x;
+	int64_t x_row;
 };
 
-static void decode_rows(void *arg, int64_t begin, int64_t end)
+/* The floats of w from (line, place along k) on; a line of the tile is one of w. */
+static void decode_tile(const struct product *p, int64_t line, int64_t lines, int64_t at, int64_t depth,
+			float *tile)
 {
-	const struct panel *panel = arg;
-	const struct product *p = panel->p;
 	int group = p->w.group;
-	for (int64_t i = begin; i < end; i++)
-		if (p->transpose)
-			lb_quant_row(&p->w, panel->first + i, 0, p->k / group, p->panel + i * p->k);
-		else
-			lb_quant_row(&p->w, i, panel->first / group, panel->lines / group,
-				     p->panel + i * panel->lines);
+	if (p->transpose)
+		for (int64_t i = 0; i < lines; i++)
+			lb_quant_row(&p->w, line + i, at / group, depth / group, tile + i * TILE_DEPTH);
+	else
+		for (int64_t i = 0; i < depth; i++)
+			lb_quant_row(&p->w, at + i, line / group, lines / group, tile + i * TILE_LINES);
 }
 
-static int64_t panel_lines(const struct product *p)
+/* TILE_LINES columns of the result. */
+static void multiply_lines(void *arg, void *scratch, int64_t task)
 {
-	int64_t lines = PANEL / p->k;
-	lines = lines < PANEL_LINES ? PANEL_LINES : lines > STRIP ? STRIP : lines;
-	if (!p->transpose)
-		lines = (lines + p->w.group - 1) / p->w.group * p->w.group;
-	return least(lines, p->n);
+	const struct many *many = arg;
+	const struct product *p = many->p;
+	float *tile = scratch, *sums = tile + TILE_LINES * TILE_DEPTH;
+	int64_t line = task * TILE_LINES, lines = least(p->n - line, TILE_LINES);
+	int64_t bytes = lb_width_of(p->dtype);
+	memset(sums, 0, (size_t)(many->m * TILE_LINES) * sizeof *sums);
+	for (int64_t at = 0; at < p->k; at += TILE_DEPTH) {
+		int64_t depth = least(p->k - at, TILE_DEPTH);
+		decode_tile(p, line, lines, at, depth, tile);
+		p->tiles->gemm(&(struct lb_gemm){
+			.dtype = LB_F32, .m = many->m, .n = lines, .k = depth,
+			.a = (const char *)(many->x + at), .a_row = many->x_row, .a_column = 1,
+			.b = (const char *)tile, .b_row = p->transpose ? 1 : TILE_LINES,
+			.b_column = p->transpose ? TILE_DEPTH : 1,
+			.to = (char *)sums, .to_row = TILE_LINES });
+	}
+	for (int64_t i = 0; i < many->m; i++)
+		p->tiles->convert(p->dtype, LB_F32)(
+			lines, p->to + ((many->first + i) * p->n + line) * bytes, sums + i * TILE_LINES,
+			NULL, NULL);
 }
 
 static bool multiply_many(const struct product *p)
 {
-	int64_t step = panel_lines(p);
 	for (int64_t first = 0; first < p->m; first += BLOCK) {
 		int64_t m = least(p->m - first, BLOCK);
-		struct lb_view x = { .data = (char *)p->x + first * p->strides[0] * 4, .dtype = LB_F32,
-				     .rank = 2, .shape = { m, p->k },
-				     .strides = { p->strides[0], 1 } };
+		struct many many = { p, first, m, (const float *)(const void *)p->x + first * p->strides[0],
+				     p->strides[0] };
 		if (p->rows) {
 			load(p, first, m);
-			x.data = p->rows;
-			x.strides[0] = p->x_row;
+			many.x = p->rows;
+			many.x_row = p->x_row;
 		}
-		for (int64_t j = 0; j < p->n; j += step) {
-			struct panel panel = { p, j, least(p->n - j, step) };
-			int64_t rows = p->transpose ? panel.lines : p->k;
-			lb_parallel(p->exec, rows, 1 + GRAIN / (p->transpose ? p->k : panel.lines),
-				    decode_rows, &panel);
-			struct lb_view w = { .data = p->panel, .dtype = LB_F32, .rank = 2,
-					     .shape = { p->k, panel.lines },
-					     .strides = { p->transpose ? 1 : panel.lines,
-							  p->transpose ? p->k : 1 } };
-			if (!lb_kernel_matmul(p->exec, &x, &w, NULL, 1, 0, p->sums))
-				return false;
-			store(p, first, m, j, panel.lines);
-		}
+		int64_t nbytes = (TILE_DEPTH + m) * TILE_LINES * (int64_t)sizeof(float);
+		if (!lb_share(p->exec, (p->n + TILE_LINES - 1) / TILE_LINES, 1, nbytes, multiply_lines,
+			      &many))
+			return false;
 	}
 	return true;
 }
@@ -248,27 +256,16 @@ static bool multiply_many(const struct product *p)
 /* ---- the whole ---- */
 
 /* Scratch in one piece, which the arena keeps for the next product. */
-static bool take(struct product *p, int64_t rows, int64_t sums, int64_t panel)
+static bool take(struct product *p, int64_t rows, int64_t sums)
 {
 	int64_t floats, bytes;
 	rows = (rows + 15) & ~(int64_t)15; /* so that each begins a cache line */
-	sums = (sums + 15) & ~(int64_t)15;
-	if (!lb_sum_of(rows, sums, &floats) || !lb_sum_of(floats, panel, &floats) ||
-	    !lb_mul(floats, (int64_t)sizeof(float), &bytes))
+	if (!lb_sum_of(rows, sums, &floats) || !lb_mul(floats, (int64_t)sizeof(float), &bytes))
 		return lb_fail("quantized_matmul: rows of %lld elements are too long", (long long)p->k);
 	float *at = p->exec->scratch(p->exec, bytes);
 	p->rows = rows ? at : NULL;
 	p->sums = at + rows;
-	p->panel = panel ? at + rows + sums : NULL;
 	return at != NULL;
-}
-
-static bool multiply(const struct product *p)
-{
-	if (p->panel)
-		return multiply_many(p);
-	multiply_few(p);
-	return true;
 }
 
 bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
@@ -305,10 +302,10 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
 	lb_quant_matrix_of(q, &p.w);
 	bool many = p.m > (transpose ? FEW : FEW_PLAIN) && p.k > 0;
 	p.x_row = p.k + (!transpose && p.k % 2);
-	int64_t rows = many ? least(p.m, BLOCK) : AT_ONCE, lines = many ? panel_lines(&p) : p.n;
+	int64_t rows = many ? least(p.m, BLOCK) : AT_ONCE;
 	bool in_place = many && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 &&
 			p.strides[0] >= p.k;
-	if (!take(&p, in_place ? 0 : rows * p.x_row, rows * lines, many ? lines * p.k : 0))
+	if (!in_place && !take(&p, rows * p.x_row, many ? 0 : rows * p.n))
 		return false;
 	struct product part = p;
 	for (int64_t i = 0; i < count; i++) {
@@ -325,7 +322,9 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
 							lb_width_of(q->extra.dtype);
 			part.to = p.to + i * p.m * p.n * lb_width_of(p.dtype);
 		}
-		if (!multiply(&part))
+		if (!many)
+			multiply_few(&part);
+		else if (!multiply_many(&part))
 			return false;
 	}
 	return true;

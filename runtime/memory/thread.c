@@ -62,6 +62,7 @@ struct lb_self *lb_self_slow(void)
 	*record = (struct lb_thread){ .seq = seq | 1, .generation = generation + 1,
 				      .id = (uint64_t)syscall(SYS_gettid) };
 	lb_record_end(&record->seq);
+	lb_fail_prepare();
 	self->record = record;
 	pthread_setspecific(at_exit, self);
 	lb_self_pointer = self;

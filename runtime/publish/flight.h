@@ -16,7 +16,7 @@
 
 #include "publish/root.h"
 
-enum lb_event {
+enum lb_flight_kind {
 #define LB_PROBE(name, n, params, args, meaning, when)
 #define LB_EVENT(name, n, params, args, meaning, when) LB_EVENT_##name,
 #include "probes.def"
@@ -45,7 +45,7 @@ uint32_t lb_flight_thread(void);
 /* Copies a text to where it outlives the next LB_FLIGHT_TEXTS - 1 others; returns the copy. */
 const char *lb_flight_text(const char *text);
 
-static inline void lb_flight_record(enum lb_event kind, uint64_t a, uint64_t b, uint64_t c,
+static inline void lb_flight_record(enum lb_flight_kind kind, uint64_t a, uint64_t b, uint64_t c,
 				    uint64_t d, uint64_t e)
 {
 	struct lb_flight_event *ring = __atomic_load_n(&lb_flight_ring, __ATOMIC_RELAXED);

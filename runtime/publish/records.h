@@ -17,6 +17,10 @@ struct lb_thread {
 	LB_THREAD_FIELDS(LB_RECORD_FIELD)
 };
 
+struct lb_stream_record {
+	LB_STREAM_FIELDS(LB_RECORD_FIELD)
+};
+
 struct lb_compiled_record {
 	LB_COMPILED_FIELDS(LB_RECORD_FIELD)
 };

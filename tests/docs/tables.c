@@ -1,4 +1,4 @@
-/* Prints a table of the README from its source: `tables commands`, `tables probes`. */
+/* Prints a table of the README from its source: `tables commands`, `tables cli`, `tables probes`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,10 +14,14 @@ static void print_cell(const char *text)
 	}
 }
 
-static void print_rows(const struct lbx_command *c)
+/* Those that need something of `without` are left out, and those that need nothing of `only`. */
+static void print_rows(const struct lbx_command *c, const char *prefix, unsigned without,
+		       unsigned only)
 {
 	for (; c->name; c++) {
-		printf("| `tensor %s", c->name);
+		if ((c->needs & without) || (only && !(c->needs & only)))
+			continue;
+		printf("| `%s%s", prefix, c->name);
 		if (c->arguments && *c->arguments) {
 			putchar(' ');
 			print_cell(c->arguments);
@@ -33,8 +37,15 @@ static void print_rows(const struct lbx_command *c)
 static void print_commands(void)
 {
 	puts("| command | does |\n|---|---|");
-	print_rows(lbx_commands);
-	print_rows(lbx_gdb_commands);
+	print_rows(lbx_commands, "tensor ", LBX_NEEDS_STACKS, 0);
+	print_rows(lbx_gdb_commands, "tensor ", 0, 0);
+}
+
+/* What the `lazybones` command has beyond gdb's. */
+static void print_cli(void)
+{
+	puts("| command | does |\n|---|---|");
+	print_rows(lbx_commands, "lazybones core CORE ", LBX_NEEDS_LIVE, LBX_NEEDS_STACKS);
 }
 
 static const struct {
@@ -57,10 +68,12 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "commands") == 0) {
 		print_commands();
+	} else if (argc == 2 && strcmp(argv[1], "cli") == 0) {
+		print_cli();
 	} else if (argc == 2 && strcmp(argv[1], "probes") == 0) {
 		print_probes();
 	} else {
-		fprintf(stderr, "usage: tables commands|probes\n");
+		fprintf(stderr, "usage: tables commands|cli|probes\n");
 		return 1;
 	}
 	return 0;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "inspect/command.h"
+#include "inspect/report.h"
 
 enum { MAX_TICKS = 64 };
 
@@ -47,6 +48,94 @@ static void run(struct lbx_context *context, const char *name, const char *rest,
 	}
 }
 
+/* Stacks that lead into the image: frames whose variables hold its tensors, wild pointers, and what
+ * stands at some places of its (damaged) memory. */
+struct fake_stacks {
+	struct lbx_stacks base;
+	struct image *image;
+};
+
+static int fake_threads(struct lbx_stacks *stacks, uint64_t *tids, int max)
+{
+	(void)stacks;
+	for (int i = 0; i < 2 && i < max; i++)
+		tids[i] = 100 + (uint64_t)i;
+	return 2;
+}
+
+static bool fake_death(struct lbx_stacks *stacks, struct lbx_death *ret)
+{
+	(void)stacks;
+	*ret = (struct lbx_death){ .pid = 100, .tid = 100, .signal = 11, .code = 1,
+				   .has_address = true, .address = IMAGE_DATA - 8,
+				   .command = "program <&>\xff" };
+	return true;
+}
+
+static bool fake_walk(struct lbx_stacks *stacks, uint64_t tid, int max, struct lbx_stack *ret)
+{
+	(void)stacks;
+	ret->n = max < 3 ? max : 3;
+	ret->frames = calloc((size_t)ret->n, sizeof *ret->frames);
+	snprintf(ret->end, sizeof ret->end, "damaged");
+	for (int i = 0; i < ret->n; i++)
+		ret->frames[i] = (struct lbx_frame){ .pc = 0x1000 * tid + (uint64_t)i, .after_call = i > 0 };
+	return true;
+}
+
+static bool fake_line(struct lbx_stacks *stacks, const struct lbx_frame *frame,
+		      struct lbx_source_line *ret)
+{
+	(void)stacks;
+	snprintf(ret->function, sizeof ret->function, "f%d", (int)(frame->pc & 15));
+	return frame->pc & 1;
+}
+
+static bool fake_pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame,
+			  lbx_pointer_fn *fn, void *context)
+{
+	const struct image *image = ((struct fake_stacks *)stacks)->image;
+	struct lbx_pointer p = { .expression = "x->y[0]" };
+	bool more = true;
+
+	(void)frame;
+	for (int i = 0; i < image->n_regions && more; i++) {
+		const struct image_region *r = &image->regions[i];
+		p.value = r->address;
+		more = fn(context, &p);
+		for (uint64_t at = 0; at + 8 <= r->size && at < 512 && more; at += 8) {
+			memcpy(&p.value, r->bytes + at, 8);
+			more = fn(context, &p);
+		}
+	}
+	return true;
+}
+
+static void fake_destroy(struct lbx_stacks *stacks)
+{
+	(void)stacks;
+}
+
+static const struct lbx_stacks_ops fake_ops = {
+	.threads = fake_threads, .death = fake_death, .walk = fake_walk, .line = fake_line,
+	.pointers = fake_pointers, .destroy = fake_destroy,
+};
+
+static void run_page(struct lbx_context *context)
+{
+	struct sink sink = { 0, 0 };
+	struct lbx_out page = { .width = 100, .context = &sink, .write = swallow };
+	struct lbx_report report;
+
+	lb_clear_error();
+	((struct sink *)context->out->context)->ticks = 0;
+	if (lbx_report_collect(context, 1, &report) && !lbx_report_page(context, &report, &page) && lb_ok()) {
+		fprintf(stderr, "the page failed without saying why\n");
+		abort();
+	}
+	lbx_report_deinit(&report);
+}
+
 void image_inspect(struct image *image)
 {
 	static const struct { const char *name, *rest; } lines[] = {
@@ -57,24 +146,32 @@ void image_inspect(struct image *image)
 		{ "image", "x[0]" }, { "plot", "layer.0/view" }, { "hist", "x" },
 		{ "graph", "lazy --history" }, { "graph", "#4 --depth 3" },
 		{ "events", "" }, { "events", "err* --last 1" },
+		{ "owner", "0x1ffff0" }, { "owner", "0x200010" },
+		{ "suspect", "--seconds 1 --all" }, { "freed", "" }, { "freed", "#3" }, { "diff", "x x" },
+		{ "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
+		{ "report", "--seconds 1" },
 	};
 	struct lbx_settings settings = lbx_default_settings;
 	struct sink sink = { 0, 0 };
 	struct lbx_out out = { .width = 80, .context = &sink, .write = swallow, .progress = tick };
+	struct fake_stacks stacks = { { &fake_ops }, image };
 	struct lbx_context context = { .target = &image->target, .out = &out,
-				       .settings = &settings };
+				       .settings = &settings, .stacks = &stacks.base };
 	char text[32];
 
 	settings.edge_items = 1;
 	settings.threshold = 64;
+	settings.replay_memory = 0; /* a replay is a process of its own: hardly any here */
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 		run(&context, lines[i].name, lines[i].rest, false);
 		run(&context, lines[i].name, lines[i].rest, true);
 	}
+	run_page(&context);
 	for (int id = 1; id <= 18 && context.table; id++) {
 		snprintf(text, sizeof text, "#%d", id);
 		run(&context, "info", text, id & 1);
 		run(&context, "print", text, !(id & 1));
+		run(&context, "freed", text, id & 1);
 		run(&context, "stats", text, id & 1);
 	}
 	lbx_table_destroy(context.table);

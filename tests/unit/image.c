@@ -104,6 +104,11 @@ static const struct lb_field own_thread[] = {
 	LB_THREAD_FIELDS(X)
 #undef X
 };
+static const struct lb_field own_stream[] = {
+#define X(type, name, count, meaning) FIELD(lbx_stream_record, type, name, count)
+	LB_STREAM_FIELDS(X)
+#undef X
+};
 static const struct lb_field own_compiled[] = {
 #define X(type, name, count, meaning) FIELD(lbx_compiled_record, type, name, count)
 	LB_COMPILED_FIELDS(X)
@@ -127,6 +132,7 @@ static const struct {
 	KIND("tensor", own_tensor, lbx_tensor_record, IMAGE_TENSORS),
 	KIND("buffer", own_buffer, lbx_buffer_record, IMAGE_BUFFERS),
 	KIND("thread", own_thread, lbx_thread_record, IMAGE_THREADS),
+	KIND("stream", own_stream, lbx_stream_record, IMAGE_STREAMS),
 	KIND("compiled", own_compiled, lbx_compiled_record, IMAGE_COMPILED),
 };
 
@@ -198,6 +204,7 @@ void image_create(struct image *image, bool shuffled)
 	add_region(image, IMAGE_TENSORS_1, 0x8000);
 	add_region(image, IMAGE_BUFFERS, 0x8000);
 	add_region(image, IMAGE_THREADS, 0x8000);
+	add_region(image, IMAGE_STREAMS, 0x8000);
 	add_region(image, IMAGE_COMPILED, 0x8000);
 	add_region(image, IMAGE_NAMES, 0x1000);
 	add_region(image, IMAGE_FLIGHT, IMAGE_EVENTS * sizeof(struct lb_flight_event));
@@ -294,6 +301,11 @@ void image_event(struct image *image, uint64_t time_ns, uint32_t kind, uint64_t 
 
 	ring[number % IMAGE_EVENTS] = (struct lb_flight_event){ number, time_ns, 4711, kind,
 								{ a, b, c, d } };
+}
+
+uint64_t image_stream(struct image *image, int slot, const struct lbx_stream_record *r)
+{
+	return write_record(image, LB_KIND_STREAM, slot, r);
 }
 
 uint64_t image_tensor(struct image *image, int slot, const struct lbx_tensor_record *r)

@@ -1,0 +1,137 @@
+#include "cli/manual.h"
+
+#include <string.h>
+
+#include "lazybones.h"
+
+static const struct {
+	const char *synopsis, *what;
+} forms[] = {
+	{ "core CORE [COMMAND [ARGUMENT]...]", "look into a core file; without COMMAND: a report" },
+	{ "pid PID COMMAND [ARGUMENT]...", "look into a running process, which runs on" },
+	{ "report CORE [-o FILE.html]", "the report of a core, as a page of its own" },
+	{ "diff CORE:T CORE:T|FILE.npy", "compare tensors of two cores, or one with a file" },
+	{ "help COMMAND", "explain a command" },
+};
+
+static const struct lbx_option options[] = {
+	{ "json", NULL, "write JSON instead of text" },
+	{ "exe", "FILE", "core: the program, when it is not where the core says" },
+	{ "sysroot", "DIR", "core: a directory with the program's files under their paths" },
+	{ "stop", NULL, "pid: hold the process still meanwhile, for a consistent picture" },
+	{ "memory", "BYTES", "of the reader's own at most (default 4 GiB)" },
+	{ "seconds", "N", "of processor time at most (default 600)" },
+	{ "help", NULL, "show this, or a command's help" },
+	{ "version", NULL, "show the version" },
+};
+enum { FORMS = sizeof forms / sizeof *forms, OPTIONS = sizeof options / sizeof *options };
+
+bool lbx_cli_has(const struct lbx_command *command)
+{
+	return !(command->needs & LBX_NEEDS_LIVE);
+}
+
+static void print_option(struct lbx_out *out, const struct lbx_option *o)
+{
+	int n = (int)strlen(o->name) + (o->value ? (int)strlen(o->value) + 1 : 0);
+
+	lbx_printf(out, "  --%s%s%s%*s %s\n", o->name, o->value ? " " : "", o->value ? o->value : "",
+		   n < 14 ? 14 - n : 0, "", o->help);
+}
+
+void lbx_usage(struct lbx_out *out)
+{
+	for (int i = 0; i < FORMS; i++)
+		lbx_printf(out, "%s lazybones %-34s %s\n", i ? "      " : "Usage:", forms[i].synopsis,
+			   forms[i].what);
+	lbx_printf(out, "See the lazy tensors of a running program, or of a dead one's core file.\n"
+		   "\nCommands:\n");
+	for (const struct lbx_command *c = lbx_commands; c->name; c++)
+		if (lbx_cli_has(c))
+			lbx_printf(out, "  %-8s %-14s %s\n", c->name, c->arguments, c->summary);
+	lbx_printf(out, "\nOptions:\n");
+	for (int i = 0; i < OPTIONS; i++)
+		print_option(out, &options[i]);
+}
+
+/* Text of man: a backslash, and a dot or a quote that begins a line, mean something there. */
+static void roff(struct lbx_out *out, const char *text)
+{
+	bool start = true;
+
+	for (; *text; text++) {
+		if (start && (*text == '.' || *text == '\''))
+			lbx_printf(out, "\\&");
+		if (*text == '\\')
+			lbx_printf(out, "\\e");
+		else if (*text == '-')
+			lbx_printf(out, "\\-");
+		else
+			out->write(out, text, 1);
+		start = *text == '\n';
+	}
+}
+
+static void roff_option(struct lbx_out *out, const struct lbx_option *o)
+{
+	lbx_printf(out, ".TP\n\\fB\\-\\-%s\\fR", o->name);
+	if (o->value)
+		lbx_printf(out, " \\fI%s\\fR", o->value);
+	lbx_printf(out, "\n");
+	roff(out, o->help);
+	lbx_printf(out, "\n");
+}
+
+static void roff_command(struct lbx_out *out, const struct lbx_command *c)
+{
+	const int max = sizeof c->options / sizeof *c->options;
+
+	lbx_printf(out, ".SS \"");
+	roff(out, c->name);
+	lbx_printf(out, "%s", *c->arguments ? " " : "");
+	roff(out, c->arguments);
+	lbx_printf(out, "\"\n");
+	roff(out, c->summary);
+	lbx_printf(out, ".\n");
+	if (c->help && *c->help) {
+		lbx_printf(out, ".PP\n.nf\n");
+		roff(out, c->help);
+		lbx_printf(out, "\n.fi\n");
+	}
+	for (int i = 0; i < max && c->options[i].name; i++)
+		roff_option(out, &c->options[i]);
+}
+
+void lbx_manual(struct lbx_out *out)
+{
+	lbx_printf(out, ".TH LAZYBONES 1 \"\" \"Lazybones %s\" \"User Commands\"\n"
+		   ".SH NAME\nlazybones \\- see the lazy tensors of a process or a core file\n"
+		   ".SH SYNOPSIS\n", LB_VERSION);
+	for (int i = 0; i < FORMS; i++) {
+		lbx_printf(out, "%s.B lazybones\n", i ? ".br\n" : "");
+		roff(out, forms[i].synopsis);
+		lbx_printf(out, "\n");
+	}
+	lbx_printf(out, ".SH DESCRIPTION\n");
+	roff(out, "Reads the tensors of a program that uses the Lazybones runtime from outside: from a "
+		  "running process, which it neither changes nor calls, or from the core file of a dead "
+		  "one. No debugger is needed. A core is read by a process of its own with limits of "
+		  "memory and time, for it may be damaged.\n");
+	lbx_printf(out, ".SH OPTIONS\nThey stand before the command.\n");
+	for (int i = 0; i < OPTIONS; i++)
+		roff_option(out, &options[i]);
+	lbx_printf(out, ".SH COMMANDS\nEach of them takes \\fB\\-\\-json\\fR and \\fB\\-\\-help\\fR.\n");
+	for (const struct lbx_command *c = lbx_commands; c->name; c++)
+		if (lbx_cli_has(c))
+			roff_command(out, c);
+	lbx_printf(out, ".SH EXIT STATUS\n"
+		   ".TP\n%d\nthe command is done\n"
+		   ".TP\n%d\nit failed; a message on standard error says why\n"
+		   ".TP\n%d\nthe command line is no command\n", LBX_EXIT_DONE, LBX_EXIT_FAILED,
+		   LBX_EXIT_MISUSED);
+	lbx_printf(out, ".SH ENVIRONMENT\n.TP\n\\fBLAZYBONES_REPLAY\\fR\n"
+		   "where the program lazybones\\-replay is, which \\fBpeek\\fR runs\n"
+		   ".TP\n\\fBCOLUMNS\\fR\nwidth of the output\n"
+		   ".TP\n\\fBNO_COLOR\\fR\nno colours, also on a terminal\n"
+		   ".SH SEE ALSO\n.BR gdb (1),\n.BR core (5)\n");
+}

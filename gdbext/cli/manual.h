@@ -1,0 +1,16 @@
+/* The usage text and the manual page, from the command table. */
+#ifndef LBX_MANUAL_H
+#define LBX_MANUAL_H
+
+#include "inspect/command.h"
+
+/* What the exit statuses mean. */
+enum { LBX_EXIT_DONE, LBX_EXIT_FAILED, LBX_EXIT_MISUSED };
+
+/* Whether the `lazybones` command has a row. */
+bool lbx_cli_has(const struct lbx_command *command);
+void lbx_usage(struct lbx_out *out);
+/* lazybones(1), in man's roff. */
+void lbx_manual(struct lbx_out *out);
+
+#endif

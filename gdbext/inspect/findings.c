@@ -1,0 +1,85 @@
+#include "inspect/findings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+bool lbx_findings_add(struct lbx_findings *findings, const char *kind, uint64_t tensor,
+		      uint64_t address, const char *format, ...)
+{
+	va_list args;
+
+	if (findings->n == LBX_FINDINGS_MAX) {
+		findings->capped = true;
+		return false;
+	}
+	if (findings->n == findings->capacity) {
+		int capacity = findings->capacity ? 2 * findings->capacity : 8;
+		void *list = realloc(findings->list, (size_t)capacity * sizeof *findings->list);
+		if (!list)
+			return lb_fail("out of memory");
+		findings->list = list;
+		findings->capacity = capacity;
+	}
+	struct lbx_finding *f = &findings->list[findings->n++];
+	f->kind = kind;
+	f->tensor = tensor;
+	f->address = address;
+	va_start(args, format);
+	vsnprintf(f->text, sizeof f->text, format, args);
+	va_end(args);
+	return true;
+}
+
+void lbx_findings_deinit(struct lbx_findings *findings)
+{
+	free(findings->list);
+	*findings = (struct lbx_findings){ 0 };
+}
+
+/* Between words, at the width. */
+static void print_folded(struct lbx_out *out, const char *text)
+{
+	enum { INDENT = 4 };
+	int column = INDENT;
+
+	lbx_printf(out, "  - ");
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+		if (column > INDENT && column + 1 + n > out->width) {
+			lbx_printf(out, "\n%*s", INDENT, "");
+			column = INDENT;
+		} else if (column > INDENT) {
+			lbx_printf(out, " ");
+			column++;
+		}
+		out->write(out, text, (size_t)n);
+		column += n;
+		text += n + strspn(text + n, " ");
+	}
+	lbx_printf(out, "\n");
+}
+
+void lbx_findings_print(struct lbx_out *out, const struct lbx_findings *findings)
+{
+	for (int i = 0; i < findings->n; i++)
+		print_folded(out, findings->list[i].text);
+	if (findings->capped)
+		lbx_printf(out, "  … and more\n");
+}
+
+json_t *lbx_findings_json(const struct lbx_findings *findings)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < findings->n; i++) {
+		const struct lbx_finding *f = &findings->list[i];
+		json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o}", "kind", f->kind, "tensor",
+			f->tensor ? json_integer((json_int_t)f->tensor) : json_null(), "address",
+			lbx_json_address(f->address), "text", lbx_json_string(f->text)));
+	}
+	return list;
+}

@@ -1,0 +1,31 @@
+/* What a search has found worth saying, one sentence each. */
+#ifndef LBX_FINDINGS_H
+#define LBX_FINDINGS_H
+
+#include "inspect/command.h"
+
+enum { LBX_FINDINGS_MAX = 200, LBX_FINDING_TEXT = 1024 };
+
+struct lbx_finding {
+	const char *kind;   /* a constant: "nan", "storage order", … */
+	uint64_t tensor;    /* id; 0 without */
+	uint64_t address;   /* 0 without */
+	char text[LBX_FINDING_TEXT];
+};
+
+struct lbx_findings {
+	int n, capacity;
+	bool capped; /* there are more than LBX_FINDINGS_MAX */
+	struct lbx_finding *list;
+};
+
+/* False when there is no room for more (then `capped` is set), or with an error. */
+bool lbx_findings_add(struct lbx_findings *findings, const char *kind, uint64_t tensor,
+		      uint64_t address, const char *format, ...)
+	__attribute__((format(printf, 5, 6)));
+void lbx_findings_deinit(struct lbx_findings *findings);
+/* One a paragraph, folded to the width. */
+void lbx_findings_print(struct lbx_out *out, const struct lbx_findings *findings);
+json_t *lbx_findings_json(const struct lbx_findings *findings);
+
+#endif

@@ -1,0 +1,18 @@
+/* Which ready tensors hold NaN or Inf. */
+#ifndef LBX_NONFINITE_H
+#define LBX_NONFINITE_H
+
+#include "inspect/findings.h"
+
+struct lbx_nonfinite {
+	uint64_t searched, skipped; /* tensors; skipped: no time for them, or unreadable */
+	uint64_t bytes;
+	uint64_t first;             /* id of the bad one that was computed first; 0: none */
+};
+
+/* Looks at floating tensors in the order in which they were computed, for `seconds` at most. A
+ * view is left out when the tensor that it is a view of is looked at. */
+bool lbx_find_nonfinite(struct lbx_context *context, double seconds, struct lbx_findings *findings,
+			struct lbx_nonfinite *ret);
+
+#endif

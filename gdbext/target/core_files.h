@@ -1,0 +1,24 @@
+/* The files that a core's NT_FILE note names: where the pages are that the kernel did not save
+ * because they came from a file unchanged. */
+#ifndef LBX_CORE_FILES_H
+#define LBX_CORE_FILES_H
+
+#include "target/core.h"
+
+struct lbx_core_files;
+
+/* Bytes that the core saved from an address on; NULL: none. */
+typedef const char *lbx_saved_fn(const void *context, uint64_t address, uint64_t *n);
+
+/* NULL for a damaged note (the core is then read without its files), or with an error when
+ * memory is out. The note must outlive what is made of it. */
+struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size,
+					     const struct lbx_core_options *options,
+					     lbx_saved_fn *saved, const void *context);
+void lbx_core_files_destroy(struct lbx_core_files *files); /* NULL is fine */
+/* Bytes of a file at an address, and how many; NULL when there are none to be trusted. */
+const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, uint64_t *n);
+/* The path of the file that was mapped at an address, as the core says; or NULL. */
+const char *lbx_core_files_path(const struct lbx_core_files *files, uint64_t address);
+
+#endif

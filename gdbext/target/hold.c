@@ -1,0 +1,190 @@
+/* New threads may appear while others are being stopped: the list is read again until a whole
+ * pass has found no new one, and then nobody is left who could start another. */
+#define _GNU_SOURCE
+#include "target/hold.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "lazybones.h"
+
+enum { MAX_THREADS = 65536, STOP_SECONDS = 5 };
+
+struct lbx_hold {
+	pid_t pid;
+	struct lbx_threads threads;
+	int room;
+	int *signals; /* that a thread was about to get when it was stopped; 0: none */
+};
+
+static bool is_held(const struct lbx_hold *hold, pid_t tid)
+{
+	for (int i = 0; i < hold->threads.n; i++)
+		if (hold->threads.list[i].tid == (uint64_t)tid)
+			return true;
+	return false;
+}
+
+static bool make_room(struct lbx_hold *hold)
+{
+	if (hold->threads.n < hold->room)
+		return true;
+	int room = hold->room ? 2 * hold->room : 16;
+	void *list = realloc(hold->threads.list, (size_t)room * sizeof *hold->threads.list);
+	if (list)
+		hold->threads.list = list;
+	int *signals = realloc(hold->signals, (size_t)room * sizeof *signals);
+	if (signals)
+		hold->signals = signals;
+	if (!list || !signals || room > MAX_THREADS)
+		return lb_fail("too many threads to hold: %d", hold->threads.n);
+	hold->room = room;
+	return true;
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Waits until a thread that was told to stop has stopped; false when it ended instead. A thread in
+ * the kernel's deepest sleep may not stop for long. */
+static bool wait_for(pid_t tid, int *signal)
+{
+	double end = now() + STOP_SECONDS;
+	struct timespec pause = { .tv_nsec = 100000 };
+	int status;
+
+	for (;;) {
+		pid_t got = waitpid(tid, &status, __WALL | WNOHANG);
+		if (got == tid && WIFSTOPPED(status)) {
+			/* an event is our stop; anything else is a signal on its way */
+			*signal = status >> 16 ? 0 : WSTOPSIG(status);
+			return true;
+		}
+		if (got == tid || (got < 0 && errno != EINTR))
+			return false;
+		if (now() > end)
+			return lb_fail("thread %d does not stop within %d seconds", (int)tid,
+				       STOP_SECONDS);
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* Whether a thread has ended, and only its number is left. */
+static bool has_ended(pid_t tid)
+{
+	char path[64], line[512], *at = NULL;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
+	FILE *f = fopen(path, "re");
+	if (!f)
+		return true;
+	/* "12 (name) Z …": a name may hold anything */
+	if (fgets(line, sizeof line, f))
+		at = strrchr(line, ')');
+	fclose(f);
+	return at && (at[2] == 'Z' || at[2] == 'X');
+}
+
+/* A thread that has ended meanwhile is no error. */
+static bool stop(struct lbx_hold *hold, pid_t tid, bool *is_new)
+{
+	struct user_regs_struct registers;
+	struct iovec piece = { &registers, sizeof registers };
+	int signal;
+
+	*is_new = false;
+	if (!make_room(hold))
+		return false;
+	if (ptrace(PTRACE_SEIZE, tid, NULL, NULL) != 0) {
+		int why = errno;
+		if (why == ESRCH || has_ended(tid))
+			return true;
+		return lb_fail("cannot stop thread %d of process %d: %s%s", (int)tid, (int)hold->pid,
+			       strerror(why), why == EPERM ?
+			       " (another debugger has it, or /proc/sys/kernel/yama/ptrace_scope "
+			       "forbids it)" : "");
+	}
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 || !wait_for(tid, &signal))
+		return lb_ok();
+	struct lbx_registers *r = &hold->threads.list[hold->threads.n];
+	hold->signals[hold->threads.n++] = signal;
+	memset(r, 0, sizeof *r);
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &piece) == 0 &&
+	    piece.iov_len == sizeof registers)
+		lbx_registers_decode(&registers, r);
+	r->tid = (uint64_t)tid;
+	*is_new = true;
+	return true;
+}
+
+/* One pass over the threads; *found: there were new ones. */
+static bool stop_all(struct lbx_hold *hold, bool *found)
+{
+	char path[64];
+	struct dirent *entry;
+	bool is_new, done = true;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)hold->pid);
+	DIR *folder = opendir(path);
+	if (!folder)
+		return lb_fail("cannot read %s: %s", path, strerror(errno));
+	*found = false;
+	while (done && (entry = readdir(folder))) {
+		pid_t tid = (pid_t)atoi(entry->d_name);
+		if (tid <= 0 || is_held(hold, tid))
+			continue;
+		done = stop(hold, tid, &is_new);
+		*found |= is_new;
+	}
+	closedir(folder);
+	return done;
+}
+
+struct lbx_hold *lbx_hold_start(pid_t pid)
+{
+	struct lbx_hold *hold = calloc(1, sizeof *hold);
+	bool found = true, done = hold || lb_fail("out of memory");
+
+	if (hold)
+		hold->pid = pid;
+	while (done && found)
+		done = stop_all(hold, &found);
+	if (done && hold->threads.n == 0)
+		done = lb_fail("process %d has ended", (int)pid);
+	if (!done) {
+		lbx_hold_end(hold);
+		return NULL;
+	}
+	return hold;
+}
+
+const struct lbx_threads *lbx_hold_threads(const struct lbx_hold *hold)
+{
+	return &hold->threads;
+}
+
+void lbx_hold_end(struct lbx_hold *hold)
+{
+	if (!hold)
+		return;
+	for (int i = hold->threads.n - 1; i >= 0; i--)
+		ptrace(PTRACE_DETACH, (pid_t)hold->threads.list[i].tid, NULL,
+		       (void *)(intptr_t)hold->signals[i]);
+	free(hold->signals);
+	free(hold->threads.list);
+	free(hold);
+}

@@ -1,0 +1,16 @@
+#include "target/stacks.h"
+
+#include <stdlib.h>
+
+void lbx_stack_release(struct lbx_stack *stack)
+{
+	free(stack->frames);
+	stack->frames = NULL;
+	stack->n = 0;
+}
+
+void lbx_stacks_destroy(struct lbx_stacks *stacks)
+{
+	if (stacks)
+		stacks->ops->destroy(stacks);
+}

@@ -1,0 +1,65 @@
+/* A program's threads, the frames of their stacks, and the pointers that the frames'
+ * variables hold. A front end provides it beside its target: the `lazybones` command by
+ * unwinding and DWARF, a debugger by asking what it knows.
+ *
+ * All functions fail with base/error.h; what cannot be found out ends a list early. */
+#ifndef LBX_STACKS_H
+#define LBX_STACKS_H
+
+#include "target/registers.h"
+#include "target/target.h"
+
+enum { LBX_FRAMES_MAX = 4096, LBX_VARIABLE_MAX = 160 };
+
+struct lbx_frame {
+	uint64_t pc;
+	bool after_call; /* pc is a return address: the call lies before it */
+	struct lbx_registers registers; /* of this frame, as far as known; a provider's own matter */
+	uint64_t cfa;    /* the stack pointer before the call that made the frame; 0: not known */
+};
+
+struct lbx_stack {
+	int n;
+	struct lbx_frame *frames; /* the innermost first */
+	char end[128];            /* why there are no more, or "" */
+};
+
+/* A pointer that a frame's variable holds: `layer->w`, `inputs[3]`. */
+struct lbx_pointer {
+	char expression[LBX_VARIABLE_MAX];
+	bool is_argument;
+	uint64_t value;
+};
+/* False stops the search. */
+typedef bool lbx_pointer_fn(void *context, const struct lbx_pointer *pointer);
+
+struct lbx_stacks {
+	const struct lbx_stacks_ops *ops;
+};
+
+struct lbx_stacks_ops {
+	/* Stores the numbers of at most max threads, the selected (or dead) one first; returns
+	 * how many there are, or -1. */
+	int (*threads)(struct lbx_stacks *stacks, uint64_t *tids, int max);
+	/* How the program died; false, without error, when it did not. */
+	bool (*death)(struct lbx_stacks *stacks, struct lbx_death *ret);
+	/* At most max frames. To be released with lbx_stack_release(). */
+	bool (*walk)(struct lbx_stacks *stacks, uint64_t tid, int max, struct lbx_stack *ret);
+	bool (*line)(struct lbx_stacks *stacks, const struct lbx_frame *frame,
+		     struct lbx_source_line *ret);
+	/* Pointers of the frame's arguments and local variables, also those in arrays and structs
+	 * and one step behind them; a bounded number. */
+	bool (*pointers)(struct lbx_stacks *stacks, const struct lbx_frame *frame,
+			 lbx_pointer_fn *fn, void *context);
+	void (*destroy)(struct lbx_stacks *stacks);
+};
+
+void lbx_stack_release(struct lbx_stack *stack);
+void lbx_stacks_destroy(struct lbx_stacks *stacks); /* NULL is fine */
+
+/* Of a core; the target must outlive it. */
+bool lbx_stacks_of_core(struct lbx_target *core, struct lbx_stacks **ret);
+/* Of a process: from the first question until the end it stands still (lbx_hold_start()). */
+bool lbx_stacks_of_process(struct lbx_target *process, struct lbx_stacks **ret);
+
+#endif

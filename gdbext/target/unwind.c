@@ -1,0 +1,248 @@
+/* libunwind asks four things: memory, registers, and for a pc the unwind table of its module,
+ * which it searches itself. The table is found from the module's ELF header in memory
+ * (PT_GNU_EH_FRAME), so that stripped programs, and those whose files are gone, work.
+ *
+ * A damaged stack can lead anywhere. The number of frames is bounded, a frame's stack pointer
+ * must lie above its callee's (or leave a signal handler's own stack), and what libunwind
+ * itself makes of damaged tables is bounded by the limits of the process. */
+#include "target/unwind.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#if LB_HAVE_LIBUNWIND
+#include <elfutils/libdwfl.h>
+#include <libunwind.h>
+
+enum { MAX_PHDRS = 256, HDR_UDATA4 = 0x03, HDR_TABLE = 0x3b, POINTER_FORM = 0x0f };
+
+/* Exported by libunwind for debuggers, but declared nowhere. */
+#define search_table UNW_OBJ(dwarf_search_unwind_table)
+extern int search_table(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *table,
+			unw_proc_info_t *ret, int need_info, void *arg);
+
+struct walk {
+	struct lbx_target *target;
+	Dwfl *dwfl;
+	struct lbx_registers registers;
+	bool guesses; /* a function without a table: libunwind then follows frame pointers */
+};
+
+/* Where the search table of the module that begins at `start` is. */
+static bool find_header(struct walk *w, uint64_t start, uint64_t *ret)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr p;
+	uint64_t at = 0, first = UINT64_MAX;
+
+	if (!lbx_target_try_read(w->target, start, &header, sizeof header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof p)
+		return false;
+	for (int i = 0; i < header.e_phnum && i < MAX_PHDRS; i++) {
+		if (!lbx_target_try_read(w->target, start + header.e_phoff + (uint64_t)i * sizeof p, &p, sizeof p))
+			return false;
+		if (p.p_type == PT_LOAD && p.p_vaddr < first)
+			first = p.p_vaddr;
+		if (p.p_type == PT_GNU_EH_FRAME)
+			at = p.p_vaddr;
+	}
+	*ret = start - (first & ~4095ULL) + at;
+	return at != 0 && first != UINT64_MAX;
+}
+
+static int find_table(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *ret, int need,
+		      void *arg)
+{
+	struct walk *w = arg;
+	Dwfl_Module *module = dwfl_addrmodule(w->dwfl, ip);
+	Dwarf_Addr start, end;
+	uint64_t header;
+	struct { uint8_t version, frame_form, count_form, table_form; } head;
+	uint32_t count;
+
+	if (!module || !dwfl_module_info(module, NULL, &start, &end, NULL, NULL, NULL, NULL) ||
+	    !find_header(w, start, &header) || !lbx_target_try_read(w->target, header, &head, sizeof head))
+		return -UNW_ENOINFO;
+	bool wide = (head.frame_form & POINTER_FORM) == 4 || (head.frame_form & POINTER_FORM) == 0x0c;
+	uint64_t at = header + sizeof head + (wide ? 8 : 4);
+	if (head.version != 1 || head.count_form != HDR_UDATA4 || head.table_form != HDR_TABLE ||
+	    !lbx_target_try_read(w->target, at, &count, sizeof count))
+		return -UNW_ENOINFO;
+	unw_dyn_info_t table = {
+		.start_ip = start, .end_ip = end, .format = UNW_INFO_FORMAT_REMOTE_TABLE,
+		.u.rti = { .segbase = header, .table_data = at + sizeof count,
+			   .table_len = (unw_word_t)count * 8 / sizeof(unw_word_t) },
+	};
+	return search_table(space, ip, &table, ret, need, arg);
+}
+
+static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *ret, int need,
+			  void *arg)
+{
+	int done = find_table(space, ip, ret, need, arg);
+
+	if (done < 0)
+		((struct walk *)arg)->guesses = true;
+	return done;
+}
+
+static void put_unwind_info(unw_addr_space_t space, unw_proc_info_t *info, void *arg)
+{
+	(void)space;
+	(void)info;
+	(void)arg;
+}
+
+static int no_dynamic_info(unw_addr_space_t space, unw_word_t *ret, void *arg)
+{
+	(void)space;
+	(void)ret;
+	(void)arg;
+	return -UNW_ENOINFO;
+}
+
+static int access_memory(unw_addr_space_t space, unw_word_t at, unw_word_t *value, int write,
+			 void *arg)
+{
+	(void)space;
+	return !write && lbx_target_try_read(((struct walk *)arg)->target, at, value, sizeof *value) ? 0 : -UNW_EINVAL;
+}
+
+static int access_register(unw_addr_space_t space, unw_regnum_t n, unw_word_t *value, int write,
+			   void *arg)
+{
+	struct walk *w = arg;
+
+	(void)space;
+	if (write || n < 0)
+		return -UNW_EREADONLYREG;
+	if (n == UNW_REG_IP)
+		*value = w->registers.pc;
+	else if (n < LBX_REGISTERS && (w->registers.known >> n & 1))
+		*value = w->registers.r[n];
+	else
+		return -UNW_EBADREG;
+	return 0;
+}
+
+static int no_float(unw_addr_space_t space, unw_regnum_t n, unw_fpreg_t *value, int write, void *arg)
+{
+	(void)space;
+	(void)n;
+	(void)value;
+	(void)write;
+	(void)arg;
+	return -UNW_EBADREG;
+}
+
+static int no_resume(unw_addr_space_t space, unw_cursor_t *cursor, void *arg)
+{
+	(void)space;
+	(void)cursor;
+	(void)arg;
+	return -UNW_EINVAL;
+}
+
+static void take_frame(unw_cursor_t *cursor, uint32_t known, struct lbx_frame *ret)
+{
+	unw_word_t value;
+
+	memset(ret, 0, sizeof *ret);
+	if (unw_get_reg(cursor, UNW_REG_IP, &value) == 0)
+		ret->pc = value;
+	for (int i = 0; i < LBX_REGISTERS; i++) {
+		if (!(known >> i & 1) || unw_get_reg(cursor, i, &value) != 0)
+			continue;
+		ret->registers.r[i] = value;
+		ret->registers.known |= 1u << i;
+	}
+	ret->registers.pc = ret->pc;
+}
+
+static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, int max,
+		     struct lbx_stack *ret)
+{
+	uint32_t known = w->registers.known;
+
+	for (;;) {
+		struct lbx_frame *frame = &ret->frames[ret->n];
+		take_frame(cursor, known, frame);
+		frame->after_call = after_call;
+		if (frame->pc == 0)
+			return ret->n > 0;
+		if (ret->n > 0) {
+			/* on this machine a frame's CFA is its caller's stack pointer */
+			uint64_t sp = frame->registers.r[LBX_STACK_POINTER];
+			struct lbx_frame *callee = &ret->frames[ret->n - 1];
+			callee->cfa = sp;
+			if (sp <= callee->registers.r[LBX_STACK_POINTER] && after_call) {
+				snprintf(ret->end, sizeof ret->end, "the stack is damaged: it leads back to "
+					 "0x%llx", (unsigned long long)sp);
+				return false;
+			}
+		}
+		ret->n++;
+		if (ret->n == max)
+			return true;
+		bool signal = unw_is_signal_frame(cursor) > 0;
+		int stepped = unw_step(cursor);
+		if (stepped == 0)
+			return true;
+		if (stepped < 0) {
+			snprintf(ret->end, sizeof ret->end, "no way to the caller: %s",
+				 unw_strerror(stepped));
+			return false;
+		}
+		/* a signal handler's caller was interrupted anywhere, with all its registers saved */
+		after_call = !signal;
+		known = signal ? w->registers.known : known & LBX_PRESERVED;
+	}
+}
+
+bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
+		const struct lbx_registers *registers, bool after_call, int max,
+		struct lbx_stack *ret)
+{
+	static unw_accessors_t accessors = {
+		.find_proc_info = find_proc_info, .put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = no_dynamic_info, .access_mem = access_memory,
+		.access_reg = access_register, .access_fpreg = no_float, .resume = no_resume,
+	};
+	struct walk w = { .target = target, .dwfl = lbx_lines_dwfl(lines), .registers = *registers };
+	unw_cursor_t cursor;
+	bool whole = false;
+
+	ret->n = 0;
+	ret->end[0] = '\0';
+	unw_addr_space_t space = w.dwfl ? unw_create_addr_space(&accessors, 0) : NULL;
+	if (space && unw_init_remote(&cursor, space, &w) == 0)
+		whole = step_all(&w, &cursor, after_call, max, ret) && !w.guesses;
+	if (space)
+		unw_destroy_addr_space(space);
+	if (ret->n == 0) {
+		ret->frames[ret->n++] = (struct lbx_frame){
+			.pc = registers->pc, .after_call = after_call, .registers = *registers };
+		snprintf(ret->end, sizeof ret->end, "the loaded modules are not known");
+	}
+	return whole;
+}
+
+#else
+
+bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
+		const struct lbx_registers *registers, bool after_call, int max,
+		struct lbx_stack *ret)
+{
+	(void)target;
+	(void)lines;
+	(void)max;
+	ret->n = 1;
+	ret->frames[0] = (struct lbx_frame){ .pc = registers->pc, .after_call = after_call,
+					     .registers = *registers };
+	snprintf(ret->end, sizeof ret->end, "this reader was built without libunwind");
+	return false;
+}
+
+#endif

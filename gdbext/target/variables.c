@@ -1,0 +1,227 @@
+/* A variable's type decides what of it is a pointer: the variable itself, the elements of an
+ * array, the members of a struct; and one step behind it, what a pointer to a pointer or to a
+ * struct leads to. Optimised-out variables, and memory that cannot be read, are passed over. */
+#include "target/variables.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lazybones.h"
+#include "target/location.h"
+
+enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256, MAX_PEELED = 32,
+       MAX_DIES = 10000, STEPS = 2, NAME = LBX_VARIABLE_MAX };
+
+struct search {
+	struct lbx_scope scope;
+	lbx_pointer_fn *fn;
+	void *context;
+	bool is_argument, stopped;
+	int found, dies;
+};
+
+/* The type behind typedefs and qualifiers; its tag, 0 when there is none. */
+static int peel(Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Attribute attribute;
+
+	*ret = *die;
+	for (int i = 0; i < MAX_PEELED; i++) {
+		int tag = dwarf_tag(ret);
+		if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
+		    tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type)
+			return tag > 0 ? tag : 0;
+		Dwarf_Die inner;
+		if (!dwarf_attr_integrate(ret, DW_AT_type, &attribute) ||
+		    !dwarf_formref_die(&attribute, &inner))
+			return 0;
+		*ret = inner;
+	}
+	return 0;
+}
+
+static int type_of(Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die type;
+
+	return dwarf_attr_integrate(die, DW_AT_type, &attribute) &&
+	       dwarf_formref_die(&attribute, &type) ? peel(&type, ret) : 0;
+}
+
+static bool is_pointer(int tag)
+{
+	return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+	       tag == DW_TAG_rvalue_reference_type;
+}
+
+static bool is_struct(int tag)
+{
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}
+
+static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address,
+		  int steps);
+
+static void emit(struct search *s, const char *name, uint64_t value)
+{
+	struct lbx_pointer pointer = { .is_argument = s->is_argument, .value = value };
+
+	if (value == 0 || s->stopped)
+		return;
+	snprintf(pointer.expression, sizeof pointer.expression, "%s", name);
+	lbx_make_printable(pointer.expression);
+	if (s->found++ == MAX_POINTERS || !s->fn(s->context, &pointer))
+		s->stopped = true;
+}
+
+static void visit_members(struct search *s, const char *name, const char *separator,
+			  Dwarf_Die *type, uint64_t address, int steps)
+{
+	Dwarf_Die member, member_type;
+	Dwarf_Attribute attribute;
+	char path[NAME];
+	int left = MAX_MEMBERS;
+
+	if (dwarf_child(type, &member) != 0)
+		return;
+	do {
+		Dwarf_Word offset = 0;
+		const char *member_name = dwarf_diename(&member);
+		if (dwarf_tag(&member) != DW_TAG_member || s->stopped)
+			continue;
+		if (dwarf_attr(&member, DW_AT_data_member_location, &attribute) &&
+		    dwarf_formudata(&attribute, &offset) != 0)
+			continue;
+		if (dwarf_hasattr(&member, DW_AT_bit_size) || dwarf_hasattr(&member, DW_AT_external))
+			continue;
+		int tag = type_of(&member, &member_type);
+		snprintf(path, sizeof path, "%s%s%s", name, separator, member_name ? member_name : "?");
+		visit(s, path, &member_type, tag, address + offset, steps);
+	} while (--left > 0 && !s->stopped && dwarf_siblingof(&member, &member) == 0);
+}
+
+static void visit_array(struct search *s, const char *name, Dwarf_Die *type, uint64_t address,
+			int steps)
+{
+	Dwarf_Die element;
+	Dwarf_Word bytes, width = 8;
+	char path[NAME];
+	int tag = type_of(type, &element);
+
+	if ((!is_pointer(tag) && !is_struct(tag)) || dwarf_aggregate_size(type, &bytes) != 0 ||
+	    (is_struct(tag) && dwarf_aggregate_size(&element, &width) != 0) || width == 0)
+		return;
+	for (uint64_t i = 0; i < bytes / width && i < MAX_ELEMENTS && !s->stopped; i++) {
+		snprintf(path, sizeof path, "%s[%llu]", name, (unsigned long long)i);
+		visit(s, path, &element, tag, address + i * width, steps);
+	}
+}
+
+static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, uint64_t value,
+			  int steps)
+{
+	Dwarf_Die target;
+	char path[NAME];
+	int tag = type_of(type, &target);
+
+	emit(s, name, value);
+	if (value == 0 || steps == 0)
+		return;
+	if (is_pointer(tag)) {
+		snprintf(path, sizeof path, "*%s", name);
+		visit(s, path, &target, tag, value, 0);
+	} else if (is_struct(tag)) {
+		visit_members(s, name, "->", &target, value, 0);
+	}
+}
+
+/* An object in memory. `steps`: how much further structs and pointers are followed. */
+static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address,
+		  int steps)
+{
+	uint64_t value;
+
+	if (s->stopped)
+		return;
+	if (is_pointer(tag)) {
+		if (lbx_target_try_read(s->scope.target, address, &value, sizeof value))
+			visit_pointer(s, name, type, value, steps > 0 ? steps - 1 : 0);
+	} else if (tag == DW_TAG_array_type && steps >= 0) {
+		visit_array(s, name, type, address, steps - 1);
+	} else if (is_struct(tag) && steps > 0) {
+		visit_members(s, name, ".", type, address, steps - 1);
+	}
+}
+
+static void visit_variable(struct search *s, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die type;
+	struct lbx_location place;
+	const char *name = dwarf_diename(die);
+	int tag = type_of(die, &type);
+
+	s->is_argument = dwarf_tag(die) == DW_TAG_formal_parameter;
+	if (!name || !tag || !dwarf_attr_integrate(die, DW_AT_location, &attribute) ||
+	    !lbx_locate(&s->scope, &attribute, &place))
+		return;
+	if (place.in_memory)
+		visit(s, name, &type, tag, place.value, STEPS);
+	else if (is_pointer(tag))
+		visit_pointer(s, name, &type, place.value, STEPS - 1);
+}
+
+static void visit_scope(struct search *s, Dwarf_Die *scope)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(scope, &child) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&child);
+		if (tag == DW_TAG_variable || tag == DW_TAG_formal_parameter)
+			visit_variable(s, &child);
+	} while (s->dies++ < MAX_DIES && !s->stopped && dwarf_siblingof(&child, &child) == 0);
+}
+
+bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines,
+		   const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
+{
+	struct search s = { .scope = { .target = target, .frame = frame }, .fn = fn,
+			    .context = context };
+	Dwfl *dwfl = lbx_lines_dwfl(lines);
+	uint64_t pc = frame->pc - frame->after_call;
+	Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, pc) : NULL;
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = module ? dwfl_module_addrdie(module, pc, &bias) : NULL;
+	Dwarf_Die *inner, *scopes;
+
+	if (!unit)
+		return true;
+	s.scope.bias = bias;
+	s.scope.pc = pc - bias;
+	if (dwarf_getscopes(unit, s.scope.pc, &inner) <= 0)
+		return true;
+	/* the DIEs around the innermost one: for an inlined function, those that it was inlined into */
+	int n = dwarf_getscopes_die(&inner[0], &scopes);
+	free(inner);
+	if (n <= 0)
+		return true;
+	for (int i = n - 1; i >= 0; i--)
+		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
+			s.scope.function = &scopes[i];
+	for (int i = 0; i < n && !s.stopped; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+		if (tag == DW_TAG_compile_unit)
+			break;
+		visit_scope(&s, &scopes[i]);
+		if (tag == DW_TAG_subprogram)
+			break;
+	}
+	free(scopes);
+	return lb_ok();
+}

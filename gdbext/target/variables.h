@@ -1,0 +1,12 @@
+/* The pointers that a frame's variables hold, by the debug information of its module. */
+#ifndef LBX_VARIABLES_H
+#define LBX_VARIABLES_H
+
+#include "target/lines.h"
+#include "target/stacks.h"
+
+/* As lbx_stacks_ops.pointers. A frame without debug information has none. */
+bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines,
+		   const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context);
+
+#endif

@@ -1,0 +1,13 @@
+/* Settings from the environment. One that is not understood is ignored, and said so on stderr with
+ * what it may be. */
+#ifndef LB_BASE_ENVIRONMENT_H
+#define LB_BASE_ENVIRONMENT_H
+
+#include <stdint.h>
+
+/* A whole number from min to max; `otherwise` when unset or empty. */
+int64_t lb_environment_number(const char *name, int64_t min, int64_t max, int64_t otherwise);
+/* The index of one of n words; `otherwise` when unset or empty. */
+int lb_environment_choice(const char *name, int n, const char *const *words, int otherwise);
+
+#endif

@@ -1,0 +1,321 @@
+/* Core files made by hand: what is read of them, and what is said of those that are none. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/procfs.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "lazybones.h"
+#include "target/core.h"
+#include "target/stacks.h"
+
+enum { BASE = 0x10000, STEP = 0x1000, MANY = 70000, TID = 4711 };
+
+/* A file that grows by what is put at its end. */
+struct file {
+	char *bytes;
+	size_t n, room;
+};
+
+static size_t put(struct file *f, const void *from, size_t n)
+{
+	size_t at = f->n;
+
+	while (f->n + n > f->room) {
+		f->room = f->room ? 2 * f->room : 4096;
+		f->bytes = realloc(f->bytes, f->room);
+		assert_non_null(f->bytes);
+	}
+	memcpy(f->bytes + f->n, from, n);
+	f->n += n;
+	return at;
+}
+
+static void put_note(struct file *f, uint32_t type, const void *desc, uint32_t n)
+{
+	Elf64_Nhdr note = { .n_namesz = 5, .n_descsz = n, .n_type = type };
+	static const char zeros[8];
+
+	put(f, &note, sizeof note);
+	put(f, "CORE\0\0\0", 8);
+	put(f, desc, n);
+	put(f, zeros, -n & 3);
+}
+
+static void put_notes(struct file *f)
+{
+	struct elf_prstatus status = { .pr_pid = TID, .pr_cursig = SIGSEGV };
+	siginfo_t info = { .si_signo = SIGSEGV, .si_code = SEGV_MAPERR };
+	struct elf_prpsinfo process = { .pr_pid = TID, .pr_psargs = "program --option" };
+	uint64_t auxv[2] = { AT_NULL, 0 };
+
+	info.si_addr = (void *)0x1234;
+	put_note(f, NT_PRSTATUS, &status, sizeof status);
+	put_note(f, NT_PRPSINFO, &process, sizeof process);
+	put_note(f, NT_SIGINFO, &info, sizeof info);
+	put_note(f, NT_AUXV, auxv, sizeof auxv);
+}
+
+/* n segments of 8 bytes (each its number, from 0) at BASE + i * STEP, in STEP bytes of memory; every
+ * second one is read-only. */
+static struct file make_core(int n)
+{
+	struct file f = { 0 };
+	size_t at_headers = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr);
+	Elf64_Ehdr header = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_CORE, .e_machine = LBX_MACHINE, .e_version = EV_CURRENT,
+		.e_phoff = at_headers, .e_ehsize = sizeof header, .e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = n + 1 < PN_XNUM ? (Elf64_Half)(n + 1) : PN_XNUM,
+		.e_shoff = sizeof header, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 1,
+	};
+	Elf64_Shdr section = { .sh_info = (Elf64_Word)n + 1 };
+	size_t data = at_headers + ((size_t)n + 1) * sizeof(Elf64_Phdr);
+	Elf64_Phdr notes = { .p_type = PT_NOTE, .p_offset = data + (size_t)n * 8 };
+	struct file after = { 0 };
+
+	put_notes(&after);
+	notes.p_filesz = after.n;
+	put(&f, &header, sizeof header);
+	put(&f, &section, sizeof section);
+	put(&f, &notes, sizeof notes);
+	for (int i = 0; i < n; i++) {
+		Elf64_Phdr p = {
+			.p_type = PT_LOAD, .p_flags = i & 1 ? PF_R : PF_R | PF_W,
+			.p_offset = data + (size_t)i * 8, .p_vaddr = BASE + (uint64_t)i * STEP,
+			.p_filesz = 8, .p_memsz = STEP,
+		};
+		put(&f, &p, sizeof p);
+	}
+	for (uint64_t i = 0; i < (uint64_t)n; i++)
+		put(&f, &i, sizeof i);
+	put(&f, after.bytes, after.n);
+	free(after.bytes);
+	return f;
+}
+
+static bool open_bytes(const struct file *f, struct lbx_target **ret)
+{
+	char path[64];
+	int fd = memfd_create("core", 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, f->bytes, f->n), f->n);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	bool done = lbx_core_open(path, NULL, ret);
+	close(fd);
+	return done;
+}
+
+static void refused(struct file f, const char *why)
+{
+	struct lbx_target *target;
+
+	assert_false(open_bytes(&f, &target));
+	if (!strstr(lb_error_message(), why))
+		fail_msg("\"%s\" is not in: %s", why, lb_error_message());
+	lb_clear_error();
+	free(f.bytes);
+}
+
+static void reads_what_was_saved(void **state)
+{
+	struct lbx_target *target;
+	struct file f = make_core(3);
+	uint64_t value, two[2];
+
+	(void)state;
+	assert_true(open_bytes(&f, &target));
+	for (uint64_t i = 0; i < 3; i++) {
+		assert_true(lbx_target_read(target, BASE + i * STEP, &value, sizeof value));
+		assert_int_equal(value, i);
+	}
+	assert_false(lbx_target_read(target, BASE, two, sizeof two));
+	assert_non_null(strstr(lb_error_message(), "0x10008: its page was not saved"));
+	lb_clear_error();
+	assert_false(lbx_target_read(target, BASE - 1, &value, 1));
+	assert_non_null(strstr(lb_error_message(), "0xffff"));
+	lb_clear_error();
+	assert_true(lbx_target_map(target, BASE + STEP, 8) != NULL);
+	assert_null(lbx_target_map(target, BASE + STEP, 9));
+	lbx_target_destroy(target);
+	free(f.bytes);
+}
+
+static void tells_what_can_be_written(void **state)
+{
+	struct lbx_target *target;
+	struct file f = make_core(4);
+	struct lbx_range range;
+
+	(void)state;
+	assert_true(open_bytes(&f, &target));
+	assert_true(lbx_target_range(target, 0, &range));
+	assert_int_equal(range.start, BASE);
+	assert_int_equal(range.size, 8);
+	assert_true(lbx_target_range(target, BASE + 3, &range));
+	assert_int_equal(range.start, BASE + 3);
+	assert_int_equal(range.size, 5);
+	assert_true(lbx_target_range(target, BASE + 8, &range));
+	assert_int_equal(range.start, BASE + 2 * STEP);
+	assert_false(lbx_target_range(target, BASE + 2 * STEP + 8, &range));
+	assert_true(lb_ok());
+	lbx_target_destroy(target);
+	free(f.bytes);
+}
+
+static void many_segments(void **state)
+{
+	struct lbx_target *target;
+	struct file f = make_core(MANY);
+	uint64_t value;
+
+	(void)state;
+	assert_true(open_bytes(&f, &target));
+	assert_true(lbx_target_read(target, BASE + (uint64_t)(MANY - 1) * STEP, &value, sizeof value));
+	assert_int_equal(value, MANY - 1);
+	lbx_target_destroy(target);
+	free(f.bytes);
+}
+
+static void tells_the_death(void **state)
+{
+	struct lbx_target *target;
+	struct lbx_stacks *stacks;
+	struct lbx_death death;
+	struct lbx_stack stack;
+	struct file f = make_core(1);
+	uint64_t tids[2];
+
+	(void)state;
+	assert_true(open_bytes(&f, &target));
+	assert_true(lbx_stacks_of_core(target, &stacks));
+	assert_true(stacks->ops->death(stacks, &death));
+	assert_int_equal(death.signal, SIGSEGV);
+	assert_int_equal(death.pid, TID);
+	assert_int_equal(death.tid, TID);
+	assert_true(death.has_address);
+	assert_int_equal(death.address, 0x1234);
+	assert_string_equal(death.command, "program --option");
+	assert_int_equal(stacks->ops->threads(stacks, tids, 2), 1);
+	assert_int_equal(tids[0], TID);
+	/* nothing is known of its stack: a frame, and why there are no more */
+	assert_true(stacks->ops->walk(stacks, TID, 10, &stack));
+	assert_int_equal(stack.n, 1);
+	assert_true(stack.end[0] != '\0');
+	lbx_stack_release(&stack);
+	assert_false(stacks->ops->walk(stacks, TID + 1, 10, &stack));
+	lb_clear_error();
+	lbx_stacks_destroy(stacks);
+	lbx_target_destroy(target);
+	free(f.bytes);
+}
+
+static void other_machines(void **state)
+{
+	struct file f = make_core(1);
+	struct lbx_target *target;
+
+	(void)state;
+	f.bytes[EI_DATA] = ELFDATA2MSB;
+	refused(f, "of another kind of machine");
+	f = make_core(1);
+	f.bytes[EI_CLASS] = ELFCLASS32;
+	refused(f, "of another kind of machine");
+	/* its memory can be read, its registers mean nothing here */
+	f = make_core(1);
+	((Elf64_Ehdr *)f.bytes)->e_machine = EM_S390;
+	assert_true(open_bytes(&f, &target));
+	assert_int_equal(lbx_core_threads(target)->n, 0);
+	lbx_target_destroy(target);
+	free(f.bytes);
+}
+
+static void no_cores(void **state)
+{
+	static const struct {
+		const char *bytes, *why;
+		size_t n;
+	} files[] = {
+		{ "\x28\xb5\x2f\xfd------", "zstd -d", 10 },
+		{ "\xfd" "7zXZ-----", "xz -dk", 10 },
+		{ "\x1f\x8b--------", "gunzip", 10 },
+		{ "\x04\x22\x4d\x18------", "lz4 -d", 10 },
+		{ "some text", "is no ELF file", 9 },
+		{ "\x7f" "ELF", "is no ELF file", 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+		struct file f = { 0 };
+		put(&f, files[i].bytes, files[i].n);
+		refused(f, files[i].why);
+	}
+	struct file f = make_core(1);
+	((Elf64_Ehdr *)f.bytes)->e_type = ET_EXEC;
+	refused(f, "is an ELF file but no core");
+}
+
+/* Cut anywhere, or with any 64 bits of its headers and notes overwritten: opened or refused, and what
+ * is then read are its own bytes. */
+static void cut_and_changed(void **state)
+{
+	static const uint64_t values[] = { 0, 1, UINT64_MAX, UINT64_MAX - 4095, INT64_MAX, 1 << 20 };
+	struct file whole = make_core(4);
+	struct lbx_target *target;
+	uint64_t value, tids[4];
+	int opened = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 2 * whole.n; i++) {
+		struct file f = { .n = i < whole.n ? i : whole.n };
+		f.bytes = malloc(whole.n + 1);
+		memcpy(f.bytes, whole.bytes, whole.n);
+		if (i >= whole.n && i - whole.n + 8 <= whole.n)
+			memcpy(f.bytes + (i - whole.n), &values[i % 6], 8);
+		bool done = f.n > 0 && open_bytes(&f, &target);
+		opened += done;
+		struct lbx_stacks *stacks;
+		struct lbx_stack stack;
+		if (done && lbx_stacks_of_core(target, &stacks)) {
+			for (uint64_t k = 0; k < 5; k++)
+				if (lbx_target_try_read(target, BASE + k * STEP, &value, 8) && i < whole.n)
+					assert_int_equal(value, k);
+			if (stacks->ops->threads(stacks, tids, 4) > 0 &&
+			    stacks->ops->walk(stacks, tids[0], 10, &stack))
+				lbx_stack_release(&stack);
+			lbx_stacks_destroy(stacks);
+		}
+		if (done)
+			lbx_target_destroy(target);
+		lb_clear_error();
+		free(f.bytes);
+	}
+	assert_true(opened > 100);
+	free(whole.bytes);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_what_was_saved),
+		cmocka_unit_test(tells_what_can_be_written),
+		cmocka_unit_test(many_segments),
+		cmocka_unit_test(tells_the_death),
+		cmocka_unit_test(other_machines),
+		cmocka_unit_test(no_cores),
+		cmocka_unit_test(cut_and_changed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
