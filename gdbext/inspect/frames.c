@@ -92,6 +92,41 @@ void lbx_thread_view_release(struct lbx_thread_view *view)
 	view->n = 0;
 }
 
+struct wanted {
+	const char *expression;
+	uint64_t value;
+};
+
+static bool compare_pointer(void *context, const struct lbx_pointer *pointer)
+{
+	struct wanted *wanted = context;
+
+	if (strcmp(pointer->expression, wanted->expression) != 0)
+		return true;
+	wanted->value = pointer->value;
+	return false;
+}
+
+bool lbx_find_variable(struct lbx_context *context, const char *expression, uint64_t *ret)
+{
+	struct wanted wanted = { .expression = expression };
+	struct lbx_stack stack;
+	bool clean = lb_ok();
+	uint64_t tid;
+
+	if (context->stacks && context->stacks->ops->threads(context->stacks, &tid, 1) > 0 &&
+	    context->stacks->ops->walk(context->stacks, tid, LBX_FRAMES_MAX, &stack)) {
+		for (int i = 0; i < stack.n && wanted.value == 0; i++)
+			context->stacks->ops->pointers(context->stacks, &stack.frames[i],
+						       compare_pointer, &wanted);
+		lbx_stack_release(&stack);
+	}
+	if (clean)
+		lb_clear_error();
+	*ret = wanted.value;
+	return wanted.value != 0;
+}
+
 void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t size)
 {
 	const struct lbx_source_line *line = &frame->line;

@@ -35,6 +35,10 @@ bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uin
 		     struct lbx_thread_view *ret);
 void lbx_thread_view_release(struct lbx_thread_view *view);
 
+/* The value of a pointer variable, as `frame` names it: of the innermost frame of the first thread that
+ * has one. False, without error, when none has. */
+bool lbx_find_variable(struct lbx_context *context, const char *expression, uint64_t *ret);
+
 /* "in convolve at conv.c:42", or the address. */
 void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t size);
 /* "q = q (#12, float32 (4, 6), ready)" */

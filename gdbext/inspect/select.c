@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "inspect/format.h"
+#include "inspect/frames.h"
 
 enum { MAX_BRACKETS = 16, SHOWN = 5, NEAR = 3, TEXT_MAX = 1024 };
 
@@ -104,7 +105,8 @@ static bool by_expression(struct lbx_context *context, struct lbx_tensors *tenso
 	if (!lbx_target_evaluate(context->target, text, &value)) {
 		if (clean)
 			lb_clear_error();
-		return false;
+		return lbx_find_variable(context, text, &value.bits) &&
+		       (tensors->ops->by_address(tensors, value.bits, ret) || (lb_clear_error(), false));
 	}
 	enum handle handle = handle_type(value.type);
 	if (handle == POINTER && value.bits == 0)

@@ -105,9 +105,7 @@ void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t
 	bool clean = lb_ok();
 	if (!lbx_cache_read_string(table->cache, address, ret, size) && clean)
 		lb_clear_error();
-	for (unsigned char *c = (unsigned char *)ret; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			*c = '?';
+	lbx_make_printable(ret);
 }
 
 static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_tensor_record *r,
@@ -371,4 +369,5 @@ const struct lbx_tensors_ops lbx_table_tensors_ops = {
 	.input = input,
 	.input_id = input_id,
 	.stack = stack,
+	.program = lbx_table_program,
 };

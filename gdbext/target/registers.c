@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/procfs.h>
 
+#include "target/target.h"
+
 void lbx_registers_decode(const struct user_regs_struct *from, struct lbx_registers *ret)
 {
 #if defined __x86_64__
@@ -72,9 +74,7 @@ void lbx_death_of_psinfo(const void *note, uint64_t n, struct lbx_death *ret)
 	ret->pid = (uint64_t)(uint32_t)info.pr_pid;
 	memcpy(ret->command, info.pr_psargs, sizeof info.pr_psargs);
 	ret->command[sizeof ret->command - 1] = '\0';
-	for (unsigned char *c = (unsigned char *)ret->command; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			*c = '?';
+	lbx_make_printable(ret->command);
 	for (size_t i = strlen(ret->command); i > 0 && ret->command[i - 1] == ' '; i--)
 		ret->command[i - 1] = '\0';
 }

@@ -58,10 +58,21 @@ bool lbx_target_read_string(struct lbx_target *target, uint64_t address, char *t
 	return true;
 }
 
+void lbx_make_printable(char *text)
+{
+	for (unsigned char *c = (unsigned char *)text; *c; c++)
+		if (*c < ' ' || *c == 0x7f)
+			*c = '?';
+}
+
 bool lbx_target_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
 {
 	memset(ret, 0, sizeof *ret);
-	return target->ops->source_line && target->ops->source_line(target, pc, ret);
+	if (!target->ops->source_line || !target->ops->source_line(target, pc, ret))
+		return false;
+	lbx_make_printable(ret->function);
+	lbx_make_printable(ret->file);
+	return true;
 }
 
 bool lbx_target_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret)

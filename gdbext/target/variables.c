@@ -13,7 +13,7 @@
 #include "target/location.h"
 
 enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256, MAX_PEELED = 32,
-       MAX_DIES = 10000, STEPS = 2, NAME = LBX_EXPRESSION_MAX };
+       MAX_DIES = 10000, STEPS = 2, NAME = LBX_VARIABLE_MAX };
 
 struct search {
 	struct lbx_scope scope;
@@ -73,6 +73,7 @@ static void emit(struct search *s, const char *name, uint64_t value)
 	if (value == 0 || s->stopped)
 		return;
 	snprintf(pointer.expression, sizeof pointer.expression, "%s", name);
+	lbx_make_printable(pointer.expression);
 	if (s->found++ == MAX_POINTERS || !s->fn(s->context, &pointer))
 		s->stopped = true;
 }

@@ -34,6 +34,15 @@ static void unreadable(void)
 	lb_eval(sum);
 }
 
+/* Overwrites the frames of its callers. */
+static void smash(void)
+{
+	volatile unsigned long here[1];
+	for (int i = 0; i < 64; i++)
+		here[i] = 0x5a5a000000000000 + (unsigned long)i;
+	__builtin_trap();
+}
+
 static void wild_call(const struct layer *layer)
 {
 	void (*volatile function)(const struct layer *) = NULL;
@@ -60,6 +69,8 @@ static void work(const char *how)
 	}
 	if (strcmp(how, "unreadable") == 0)
 		unreadable();
+	else if (strcmp(how, "smash") == 0)
+		smash();
 	else if (strcmp(how, "call") == 0)
 		wild_call(&layer);
 	else
