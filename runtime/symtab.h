@@ -98,7 +98,7 @@ enum lb_buffer_flag {
 	X(uint64_t, site, 1, "return address of the call that made it") \
 	X(uint32_t, stack, 1, "place in the stack depot, in words; 0 without") \
 	X(uint32_t, stream, 1, "stream that evaluates it") \
-	X(uint64_t, eval, 1, "number of the evaluation that has claimed or computed it; of a lazy one, of the trace that it is part of") \
+	X(uint64_t, eval, 1, "number of the evaluation that claimed or computed it; while lazy, of its trace") \
 	X(uint64_t, order, 1, "place in that evaluation's schedule, from 1") \
 	X(uint64_t, eval_ns, 1, "nanoseconds the op took; 0 when not measured") \
 	X(int64_t, shape, LB_MAX_RANK, "elements along each axis") \

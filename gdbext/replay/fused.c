@@ -28,8 +28,8 @@ static bool put(const struct lbx_wire_node *node, const struct lbx_wire_program 
 	return true;
 }
 
-static bool run_insn(const struct lbx_wire_node *node, const struct lbx_wire_program *program, int i,
-		     struct registers *regs)
+static bool run_insn(const struct lbx_wire_node *node, const struct lbx_wire_program *program,
+		     int i, struct registers *regs)
 {
 	int op = lbx_op_by_name(program->insns[i].op), n_operands;
 	lb_tensor *x[3];
@@ -53,8 +53,8 @@ lb_tensor *lbx_rebuild_fused(const struct lbx_wire_node *node, const void *data,
 	bool ok = node->data_bytes == sizeof program;
 	if (ok)
 		memcpy(&program, data, sizeof program);
-	if (!ok || program.n_inputs != n_inputs || program.n_inputs + program.n_constants > LB_PROGRAM_INPUTS ||
-	    program.n_insns == 0 || program.n_insns > LB_PROGRAM_INSNS) {
+	if (!ok || program.n_inputs != n_inputs ||
+	    program.n_inputs + program.n_constants > LB_PROGRAM_INPUTS || program.n_insns == 0 || program.n_insns > LB_PROGRAM_INSNS) {
 		damaged(node);
 		return NULL;
 	}

@@ -40,7 +40,8 @@ static bool decode_insn(const struct lbx_table *table, const struct lbx_tensor *
 	return true;
 }
 
-bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_program *ret)
+bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t,
+		       struct lbx_program *ret)
 {
 	struct lbx_table *table = (struct lbx_table *)tensors;
 	struct lb_program p;

@@ -139,7 +139,8 @@ static void insert(struct lb_compiled *c, struct entry *entry, const struct lb_r
 /* ---- calls ---- */
 
 /* Traces the function, and keeps the graph; returns it, counted. */
-static struct entry *compile(struct lb_compiled *c, const struct lb_request *request, const void *site)
+static struct entry *compile(struct lb_compiled *c, const struct lb_request *request,
+			     const void *site)
 {
 	uint64_t start = lb_flight_clock();
 	struct entry *entry = entry_new(c, request, site);
@@ -167,7 +168,8 @@ static bool is_inlined(const struct lb_self *self)
 	return self->tracing || self->trace || (lb_watched(0) & LB_WATCH_NAN);
 }
 
-static bool call(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out, const void *site)
+static bool call(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out,
+		 const void *site)
 {
 	pthread_mutex_lock(&c->lock);
 	struct entry *entry = find(c, request);
@@ -248,7 +250,8 @@ static bool publish(struct lb_compiled *c, const void *site)
 	return true;
 }
 
-lb_compiled *lb_compile(const char *name, lb_function *fn, void *context, lb_compile_options options)
+lb_compiled *lb_compile(const char *name, lb_function *fn, void *context,
+			lb_compile_options options)
 {
 	LB_ENTER();
 	name = name ? name : "?";

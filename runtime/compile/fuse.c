@@ -3,8 +3,8 @@
  * but a group has one result here, and its inputs are counted exactly, so that groups grow larger.
  * No path leaves such a group and comes back: it can stand where its last member stood.
  *
- * A group of several members becomes a node of op `fused`, whose program is shared by the tensors of
- * all calls. A single operation stays as it is: an evaluation may fuse it with its neighbours. */
+ * A group of several members becomes a node of op `fused`, whose program the tensors of all calls
+ * share. A single operation stays as it is: an evaluation may fuse it with its neighbours. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +50,8 @@ static int find_read(const struct reads *reads, struct lb_value v)
 }
 
 /* Adds what the node reads; false if that is too much. */
-static bool add_reads(const struct lb_image *image, const struct lb_node_image *node, struct reads *reads)
+static bool add_reads(const struct lb_image *image, const struct lb_node_image *node,
+		      struct reads *reads)
 {
 	for (uint32_t i = 0; i < node->n_operands; i++) {
 		struct lb_value v = image->operands[node->first_operand + i];
@@ -70,7 +71,8 @@ static bool join(struct fusion *f, uint32_t index, uint32_t head)
 	struct reads *reads = &f->reads[head], with = *reads;
 	int own = find_read(&with, (struct lb_value){ LB_VALUE_NODE, index });
 	if (!lb_op_is_elementwise(h->op) || t->stream != h->stream ||
-	    !lb_same_shape(t->rank, t->shape, h->rank, h->shape) || with.n_insns == LB_PROGRAM_INSNS || own < 0)
+	    !lb_same_shape(t->rank, t->shape, h->rank, h->shape) ||
+	    with.n_insns == LB_PROGRAM_INSNS || own < 0)
 		return false;
 	with.inputs[own] = with.inputs[--with.n_inputs];
 	if (!add_reads(image, &image->nodes[index], &with))

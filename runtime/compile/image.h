@@ -57,7 +57,8 @@ bool lb_infer_allows(const char *name, const struct lb_tensor *t, bool depends);
 /* What of the traced tensor its record does not tell, for lb_infer(). */
 void lb_infer_prepare(struct lb_node_image *node, const struct lb_tensor *t);
 /* The node over these operands; NULL, with an error, if they do not go together. */
-struct lb_tensor *lb_infer(const struct lb_node_image *node, struct lb_tensor *const *x, const void *site);
+struct lb_tensor *lb_infer(const struct lb_node_image *node, struct lb_tensor *const *x,
+			   const void *site);
 
 static inline bool lb_value_equal(struct lb_value a, struct lb_value b)
 {

@@ -59,8 +59,8 @@ bool lb_infer_allows(const char *name, const struct lb_tensor *t, bool depends)
 	char where[256], shape[LB_SHAPE_TEXT];
 	if (is_allowed(t) || (!depends && lb_op_class(t->op) != LB_CLASS_CREATE))
 		return true;
-	return lb_fail("compile(%s): a shapeless function cannot have the operation %s at %s, which gives %s: "
-		       "it may depend on the sizes in the trace; compile it without the option", name,
+	return lb_fail("compile(%s): a shapeless function cannot have the operation %s at %s, which "
+		       "gives %s: it may depend on the sizes in the trace; compile it without the option", name,
 		       lb_ops[t->op].name,
 		       lb_describe_caller((const void *)(uintptr_t)t->site, where, sizeof where),
 		       lb_shape_text(t->rank, t->shape, shape));
@@ -158,7 +158,8 @@ static lb_tensor *infer(const struct lb_node_image *node, struct lb_tensor *cons
 	}
 }
 
-struct lb_tensor *lb_infer(const struct lb_node_image *node, struct lb_tensor *const *x, const void *site)
+struct lb_tensor *lb_infer(const struct lb_node_image *node, struct lb_tensor *const *x,
+			   const void *site)
 {
 	if (lb_op_is_elementwise(node->like.op) || node->like.op == LB_OP_FUSED)
 		return elementwise(node, x, site);

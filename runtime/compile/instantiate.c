@@ -31,8 +31,9 @@ static struct lb_tensor *copy(const struct lb_node_image *node, struct lb_tensor
 {
 	const struct lb_tensor *like = &node->like;
 	bool is_view = lb_op_class(like->op) == LB_CLASS_VIEW;
-	struct lb_tensor *t = lb_tensor_begin(like->op, (enum lb_dtype)like->dtype, like->rank, like->shape,
-					      (int)node->n_operands, x, (const void *)(uintptr_t)like->site);
+	struct lb_tensor *t = lb_tensor_begin(like->op, (enum lb_dtype)like->dtype, like->rank,
+					      like->shape, (int)node->n_operands, x,
+					      (const void *)(uintptr_t)like->site);
 	if (!t)
 		return NULL;
 	memcpy(t->params, like->params, sizeof t->params);
@@ -54,8 +55,8 @@ static bool make(struct instance *c, uint32_t index)
 	const struct lb_node_image *node = &c->image->nodes[index];
 	for (uint32_t i = 0; i < node->n_operands; i++)
 		c->operands[i] = tensor_of(c, c->image->operands[node->first_operand + i]);
-	struct lb_tensor *t = c->as_traced ? copy(node, c->operands)
-					   : lb_infer(node, c->operands, (const void *)(uintptr_t)node->like.site);
+	const void *site = (const void *)(uintptr_t)node->like.site;
+	struct lb_tensor *t = c->as_traced ? copy(node, c->operands) : lb_infer(node, c->operands, site);
 	c->made[index] = t;
 	if (t && node->name)
 		lb_named(node->name, t);
@@ -100,7 +101,8 @@ bool lb_image_instantiate(const struct lb_image *image, lb_tensor *const *in, lb
 	size_t n = (size_t)image->n_nodes + image->most_operands;
 	if (n > ON_STACK && !(room = malloc(n * sizeof *room)))
 		return lb_fail("compile: out of memory for a graph of %u tensors", image->n_nodes);
-	struct instance c = { image, in, room, room + image->n_nodes, sizes_are_the_same(image, in), site };
+	struct instance c = { image, in, room, room + image->n_nodes,
+			      sizes_are_the_same(image, in), site };
 	lb_scope scope = lb_scope_begin();
 	bool ok = make_all(&c, out);
 	lb_scope_end(&scope);

@@ -87,7 +87,8 @@ static const char *value_text(const int64_t *params, char text[32])
 	return text;
 }
 
-static bool scalar_matches(int i, const struct input *from, const struct lb_tensor *x, char *why, size_t size)
+static bool scalar_matches(int i, const struct input *from, const struct lb_tensor *x, char *why,
+			   size_t size)
 {
 	char now[32], then[32];
 	if (from->weak != is_weak(x))
@@ -99,8 +100,8 @@ static bool scalar_matches(int i, const struct input *from, const struct lb_tens
 	return true;
 }
 
-static bool input_matches(int i, const struct input *from, const struct lb_tensor *x, bool shapeless, char *why,
-			  size_t size)
+static bool input_matches(int i, const struct input *from, const struct lb_tensor *x, bool shapeless,
+			  char *why, size_t size)
 {
 	char now[LB_SHAPE_TEXT], then[LB_SHAPE_TEXT];
 	if (from->rank != x->rank)
@@ -121,7 +122,8 @@ static bool input_matches(int i, const struct input *from, const struct lb_tenso
 	return scalar_matches(i, from, x, why, size);
 }
 
-bool lb_key_matches(const struct lb_key *key, const struct lb_request *request, char *why, size_t size)
+bool lb_key_matches(const struct lb_key *key, const struct lb_request *request, char *why,
+		    size_t size)
 {
 	if (key->n_in != request->n_in)
 		return DIFFERS("%d inputs, compiled for %d", request->n_in, key->n_in);

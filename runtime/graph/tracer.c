@@ -51,8 +51,8 @@ bool lb_tracer_refuse(const struct lb_tensor *t, bool plain)
 			       "traced, and something evaluates inside a compiled function at %s: return the "
 			       "tensor, and evaluate it outside", tracing->name, input,
 			       lb_describe_caller(lb_fail_site_now(), where, sizeof where));
-	return lb_fail("'%s' (#%llu) has no value: it stood for an input while a function that is compiled "
-		       "was traced, for the call at %s, and escaped; return what depends on it as an "
+	return lb_fail("'%s' (#%llu) has no value: it stood for an input while a function that is "
+		       "compiled was traced, for the call at %s, and escaped; return what depends on it as an "
 		       "output instead of keeping it", name ? name : "?", (unsigned long long)t->id,
 		       lb_describe_caller((const void *)(uintptr_t)t->site, where, sizeof where));
 }
