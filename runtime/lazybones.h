@@ -456,6 +456,53 @@ LB_API lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how
  * opens it closes; the results belong to the innermost scope. False, with an error, on failure. */
 typedef bool lb_function(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out);
 
+/* ---- compile ---- */
+
+/* A compiled function is traced once for each key: it is called with tracers, tensors of the
+ * inputs' shapes and dtypes without a value; what it made of them is captured, simplified (what
+ * no result needs goes, equal operations become one, what depends on no input is computed once and
+ * held) and fused: a group of elementwise operations becomes one tensor of op `fused`. Later calls
+ * with the same key do not run the function, but make that graph anew over their inputs; results
+ * have the same bits as without. The key: how many inputs and results, the inputs' shapes,
+ * strides, dtypes, and values of weak scalars, the stream, the constants.
+ *
+ * So the function must be a function: what it reads besides its inputs (its context, weights)
+ * must not change, or be part of `constants`. Evaluating in it what depends on an input is an error;
+ * keeping such a tensor beyond it, too, once that is evaluated. Names (lb_named) in it stay only
+ * with results and with what is not fused.
+ *
+ * Within a function that is being traced, here or for a gradient, lb_call() calls the function as
+ * it is; and while a debugger watches all tensors for NaN, so that it learns which operation makes
+ * one. Gradients inside a function are compiled with it. */
+typedef struct lb_compiled lb_compiled;
+
+typedef struct lb_compile_options {
+	bool shapeless; /* the key has the number of axes of each input, not their sizes */
+	int limit;      /* graphs held at most, the least recently used is dropped; 0: 16 */
+} lb_compile_options;
+
+/* name (copied, at most 255 bytes) is for messages and debuggers. The context must live as long.
+ * Shapeless: a function with an operation that was given sizes (reshape, broadcast_to, slice,
+ * zeros, …) is refused at its first call; so that nothing wrong comes out, it must not read the
+ * sizes of its inputs either. NULL on error. */
+LB_API lb_compiled *lb_compile(const char *name, lb_function *fn, void *context,
+			       lb_compile_options options);
+/* NULL is fine. No other thread may be in a call of it. */
+LB_API void lb_compiled_free(lb_compiled *compiled);
+/* Several threads may call at once. The results are lazy tensors of the innermost scope; on error
+ * all are NULL. */
+LB_API bool lb_call(lb_compiled *compiled, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out);
+/* nbytes at `constants` (copied) become part of the key. */
+LB_API bool lb_call_with(lb_compiled *compiled, const void *constants, size_t nbytes, int n_in,
+			 lb_tensor *const *in, int n_out, lb_tensor **out);
+
+typedef struct lb_compile_stats {
+	uint64_t calls, hits, compiles, evictions;
+	int64_t entries;       /* graphs held */
+	int64_t traced, built; /* tensors of the graph captured last: as traced, and as a call makes them */
+	char reason[256];      /* why that was captured: "input 1: shape (3,4), compiled for (2,4)" */
+} lb_compile_stats;
+LB_API lb_compile_stats lb_compiled_stats(lb_compiled *compiled);
 /* ---- gradients ----
  *
  * Reverse mode over what a function builds when it is called: its inputs and results are tensors,

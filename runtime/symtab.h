@@ -34,7 +34,7 @@
 
 enum {
 	LB_ABI_MAJOR = 1, /* another major is refused by name */
-	LB_ABI_MINOR = 1, /* grows with each added field */
+	LB_ABI_MINOR = 2, /* grows with each added field */
 	LB_NOTE_ROOT = 1, /* note type */
 	LB_INLINE_INPUTS = 3,
 	LB_PARAMS = 4,
@@ -44,6 +44,8 @@ enum {
 	LB_EVENT_ARGS = 5,
 	LB_FLIGHT_TEXTS = 64, /* the last error messages that events point to */
 	LB_FLIGHT_TEXT_BYTES = 256,
+	LB_PROGRAM_INPUTS = 24, /* of a fused tensor, constants included */
+	LB_PROGRAM_INSNS = 64,
 };
 
 enum lb_state {
@@ -96,7 +98,7 @@ enum lb_buffer_flag {
 	X(uint64_t, site, 1, "return address of the call that made it") \
 	X(uint32_t, stack, 1, "place in the stack depot, in words; 0 without") \
 	X(uint32_t, stream, 1, "stream that evaluates it") \
-	X(uint64_t, eval, 1, "number of the evaluation that has claimed or computed it") \
+	X(uint64_t, eval, 1, "number of the evaluation that claimed or computed it; while lazy, of its trace") \
 	X(uint64_t, order, 1, "place in that evaluation's schedule, from 1") \
 	X(uint64_t, eval_ns, 1, "nanoseconds the op took; 0 when not measured") \
 	X(int64_t, shape, LB_MAX_RANK, "elements along each axis") \
@@ -141,6 +143,26 @@ enum lb_buffer_flag {
 	X(uint64_t, failed, 1, "of those, the ones with a tensor that could not be computed") \
 	X(uint64_t, eval, 1, "number of the job, and of its evaluation, that runs; 0 when idle") \
 	X(uint64_t, error, 1, "address of the last failure's message; 0 without")
+
+/* One function that is compiled (lb_compile). */
+#define LB_COMPILED_FIELDS(X) \
+	X(uint32_t, seq, 1, "odd while the record changes") \
+	X(uint32_t, generation, 1, "how often the slot has been used") \
+	X(uint64_t, id, 1, "number, from 1; 0 when freed") \
+	X(uint64_t, name, 1, "address of a NUL-terminated name") \
+	X(uint64_t, function, 1, "address of the program's function") \
+	X(uint64_t, context, 1, "what it is called with") \
+	X(uint64_t, site, 1, "return address of the call that made it") \
+	X(uint64_t, calls, 1, "calls so far") \
+	X(uint64_t, hits, 1, "of those, served by a graph captured before") \
+	X(uint64_t, compiles, 1, "graphs captured") \
+	X(uint64_t, evictions, 1, "graphs dropped for others") \
+	X(uint64_t, entries, 1, "graphs held") \
+	X(uint64_t, limit, 1, "graphs held at most") \
+	X(uint64_t, shapeless, 1, "1 if a graph serves any sizes of the axes") \
+	X(uint64_t, reason, 1, "address of a text: why the last one was captured") \
+	X(uint64_t, traced, 1, "tensors that the function made then") \
+	X(uint64_t, built, 1, "tensors that a call makes of it")
 
 /* Declares a field of a record: LB_TENSOR_FIELDS(LB_RECORD_FIELD) inside a struct. A scalar
  * is an array of one in memory, but not in C. */
@@ -194,7 +216,9 @@ struct lb_slab_directory {
 	uint64_t tiers[LB_TIERS];
 };
 
-enum lb_kind { LB_KIND_TENSOR, LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_STREAM, LB_KINDS };
+enum lb_kind {
+	LB_KIND_TENSOR, LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_STREAM, LB_KIND_COMPILED, LB_KINDS
+};
 
 /* How an element of a dtype is stored. `kind` is 'b' bool, 'u', 'i', 'f', 'c'. */
 struct lb_dtype_info {
@@ -209,6 +233,7 @@ enum lb_op_class {
 	LB_CLASS_LEAF, LB_CLASS_CREATE, LB_CLASS_UNARY, LB_CLASS_BINARY, LB_CLASS_TERNARY,
 	LB_CLASS_VIEW, LB_CLASS_COPY, LB_CLASS_REDUCE, LB_CLASS_SOFTMAX, LB_CLASS_MATMUL,
 	LB_CLASS_CONCATENATE, LB_CLASS_GATHER, LB_CLASS_KERNEL, LB_CLASS_QUANT, LB_CLASS_UPDATE,
+	LB_CLASS_FUSED,
 	LB_CLASSES,
 };
 
@@ -216,6 +241,24 @@ struct lb_op_info {
 	char name[20];
 	uint8_t op_class;
 	uint8_t pad[3];
+};
+
+/* How a tensor of op `fused` is computed: elementwise operations over registers, each the tensor's
+ * shape. Its parameter 0 is the address of this, which other such tensors may share. First come
+ * the registers of the tensor's inputs, which broadcast, then the constants', then one an
+ * instruction: what that gives. The last one is the tensor's value. Operands come before their
+ * instruction; those that an operation does not have are 0. */
+#define LB_PROGRAM_MAGIC 0x6d6172676f727066ULL /* "fprogram" */
+struct lb_program {
+	uint64_t magic;
+	uint32_t size; /* of this struct */
+	uint32_t refs; /* tensors and captured graphs that use it */
+	uint8_t n_inputs, n_constants, n_insns, pad[5];
+	uint8_t dtypes[LB_PROGRAM_INPUTS + LB_PROGRAM_INSNS]; /* of each register */
+	struct lb_program_insn {
+		uint8_t op, a, b, c; /* index into the op table; registers */
+	} insns[LB_PROGRAM_INSNS];
+	uint64_t constants[LB_PROGRAM_INPUTS]; /* an element each, in its first bytes */
 };
 
 /* One event of the flight recorder, a ring of them: the event with number n lies in slot n modulo

@@ -32,7 +32,8 @@ static int64_t room_for(int64_t tokens)
 }
 
 /* *room, kept, with `more` at `length`; *more becomes a view of all so far. */
-static bool append(lb_tensor **room, int64_t length, lb_tensor **more, const char *what, int64_t layer)
+static bool append(lb_tensor **room, int64_t length, lb_tensor **more, const char *what,
+		   int64_t layer)
 {
 	int64_t total = length + lb_dim(*more, 2), has = *room ? lb_dim(*room, 2) : 0;
 	lb_tensor *whole = *room;
@@ -40,7 +41,8 @@ static bool append(lb_tensor **room, int64_t length, lb_tensor **more, const cha
 	if (!*more)
 		return false;
 	if (total > has) {
-		lb_tensor *spare = lb_zeros(LB_SHAPE(lb_dim(*more, 0), lb_dim(*more, 1), room_for(total) - has,
+		lb_tensor *spare = lb_zeros(LB_SHAPE(lb_dim(*more, 0), lb_dim(*more, 1),
+						     room_for(total) - has,
 						     lb_dim(*more, 3)), lb_dtype_of(*more));
 		whole = has ? lb_concatenate(2, (lb_tensor *[]){*room, spare}, 2) : spare;
 	}
@@ -62,21 +64,4 @@ bool cache_append(struct cache *cache, int64_t layer, lb_tensor **keys, lb_tenso
 void cache_advance(struct cache *cache, int64_t more)
 {
 	cache->length += more;
-}
-
-bool cache_eval(const struct cache *cache, lb_tensor *x)
-{
-	int n = 0;
-	lb_tensor **all = malloc((size_t)(2 * cache->layers + 1) * sizeof(*all));
-
-	if (!all)
-		return complain("no memory to evaluate %lld layers", (long long)cache->layers);
-	all[n++] = x;
-	for (int64_t i = 0; i < cache->layers; i++) {
-		all[n++] = cache->of[i].keys;
-		all[n++] = cache->of[i].values;
-	}
-	bool ok = lb_eval_n(n, all);
-	free(all);
-	return ok;
 }

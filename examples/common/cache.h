@@ -19,7 +19,5 @@ void cache_release(struct cache *cache);
  * far in their place. When every layer has them, cache_advance(). False on error. */
 bool cache_append(struct cache *cache, int64_t layer, lb_tensor **keys, lb_tensor **values);
 void cache_advance(struct cache *cache, int64_t more);
-/* Evaluates what is kept, beside x: for who evaluates x only now and then. */
-bool cache_eval(const struct cache *cache, lb_tensor *x);
 
 #endif

@@ -81,12 +81,13 @@ static bool write_tokens(struct run *run, lb_tensor *token, int64_t most, genera
 
 	for (*written = 0; more && *written < most;) {
 		bool last = *written + 1 == most;
-		if (run->how->waits)
-			lb_item_int(token);
+		int64_t value = run->how->waits ? lb_item_int(token) : 0;
 		lb_tensor *next = last ? NULL : step(run, token);
-		if (next)
-			lb_eval(next);
-		int64_t value = lb_item_int(token);
+		if (!run->how->waits) {
+			if (next)
+				lb_async_eval(next);
+			value = lb_item_int(token);
+		}
 		lb_release(token);
 		token = next;
 		more = lb_ok() && sink(context, value) && !last;
@@ -104,7 +105,8 @@ bool generate(const struct model *model, const struct generation *how, const int
 	*ret = (struct timing){.prompt_tokens = n};
 	int64_t most = most_tokens(&run, n);
 	if (most < 0)
-		return complain("the prompt has %lld tokens, the model's context holds %lld", (long long)n,
+		return complain("the prompt has %lld tokens, the model's context holds %lld",
+				(long long)n,
 				(long long)model->config.context);
 	if (!cache_init(&run.cache, model->config.layers))
 		return false;
@@ -113,7 +115,8 @@ bool generate(const struct model *model, const struct generation *how, const int
 	double began = now();
 	lb_tensor *token = NULL;
 	LB_SCOPE
-		token = step(&run, lb_from_data(prompt, (size_t)n * sizeof(*prompt), LB_SHAPE(1, n), LB_I32));
+		token = step(&run, lb_from_data(prompt, (size_t)n * sizeof(*prompt), LB_SHAPE(1, n),
+						LB_I32));
 	bool ok = token && lb_eval(token);
 	ret->prompt = now() - began;
 

@@ -14,7 +14,7 @@ struct generation {
 
 /* What a run took. */
 struct timing {
-	double first_call;      /* seconds of a first forward pass, which finds the weights and warms up */
+	double first_call;      /* seconds of a forward pass that finds the weights, and warms up */
 	int64_t prompt_tokens, tokens;
 	double prompt, writing; /* seconds: until the first token is there; for all that follow */
 	uint64_t peak_memory;   /* bytes of tensors at once */

@@ -44,15 +44,18 @@ bool config_check(const struct config *c)
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		if (sizes[i].value < 1 || sizes[i].value > sizes[i].most)
-			return complain("a %s of %lld makes no model", sizes[i].name, (long long)sizes[i].value);
+			return complain("a %s of %lld makes no model", sizes[i].name,
+					(long long)sizes[i].value);
 	}
 	if (c->heads % c->kv_heads)
 		return complain("%lld heads cannot share %lld key heads", (long long)c->heads,
 				(long long)c->kv_heads);
 	if (c->head_size % 2)
-		return complain("a head size of %lld is odd: positions turn pairs", (long long)c->head_size);
+		return complain("a head size of %lld is odd: positions turn pairs",
+				(long long)c->head_size);
 	if (!(c->epsilon >= 0 && c->epsilon < 1) || !(c->rope_base > 1) || !(c->rope_scale > 0))
-		return complain("epsilon %g, rope base %g or scale %g makes no model", c->epsilon, c->rope_base,
+		return complain("epsilon %g, rope base %g or scale %g makes no model", c->epsilon,
+				c->rope_base,
 				c->rope_scale);
 	return true;
 }
@@ -112,7 +115,8 @@ int place_tensors(const struct place *place, lb_tensor **ret[LINEAR_TENSORS])
 		ret[0] = place->norm;
 		return 1;
 	}
-	lb_tensor **all[LINEAR_TENSORS] = {&l->weight, &l->bias, &l->q.w, &l->q.scales, &l->q.biases};
+	lb_tensor **all[LINEAR_TENSORS] = {&l->weight, &l->bias, &l->q.w, &l->q.scales,
+					   &l->q.biases};
 	for (int i = 0; i < LINEAR_TENSORS; i++)
 		ret[i] = all[i];
 	return LINEAR_TENSORS;
@@ -179,7 +183,8 @@ static lb_tensor *embed(const struct linear *embedding, lb_tensor *tokens)
 	if (!q->w)
 		return lb_astype(lb_embedding(embedding->weight, tokens), LB_F32);
 	lb_quantized rows = {
-		take_rows(q->w, tokens), take_rows(q->scales, tokens), take_rows(q->biases, tokens), NULL,
+		take_rows(q->w, tokens), take_rows(q->scales, tokens),
+		take_rows(q->biases, tokens), NULL,
 	};
 	return lb_dequantize(rows, embedding->how, LB_F32);
 }
@@ -233,13 +238,15 @@ lb_tensor *model_forward(const struct model *model, lb_tensor *tokens, struct ca
 
 	for (int64_t i = 0; i < c->layers; i++) {
 		const struct layer *layer = &model->layers[i];
-		x = lb_add(x, attend(c, layer, i, lb_rms_norm(x, layer->attention_norm, c->epsilon), cache));
+		x = lb_add(x, attend(c, layer, i, lb_rms_norm(x, layer->attention_norm, c->epsilon),
+				     cache));
 		x = lb_add(x, mlp(layer, i, lb_rms_norm(x, layer->mlp_norm, c->epsilon)));
 	}
 	if (cache)
 		cache_advance(cache, lb_dim(tokens, 1));
 	if (last_only)
 		x = lb_slice(x, LB_ALL, LB_FROM(-1));
-	const struct linear *output = model->output.weight || model->output.q.w ? &model->output : &model->embedding;
+	const struct linear *output = model->output.weight ||
+		model->output.q.w ? &model->output : &model->embedding;
 	return lb_named("logits", apply(output, lb_rms_norm(x, model->norm, c->epsilon)));
 }

@@ -10,7 +10,7 @@ struct config {
 	int64_t vocabulary, width, layers, heads, kv_heads, head_size, hidden, context;
 	double epsilon;        /* of the norms */
 	double rope_base, rope_scale;
-	bool rope_traditional; /* pairs are neighbours: how GGUF files have their weights permuted */
+	bool rope_traditional; /* pairs are neighbours: GGUF files are permuted for it */
 };
 
 /* y = weight x + bias, the weight dense or quantised (one of weight and q.w is NULL). */
@@ -43,7 +43,7 @@ void model_release(struct model *model);
 /* In bytes, as they are kept. */
 int64_t model_nbytes(const struct model *model);
 
-/* Where one weight has its place: `name` (without ".weight") is that of Hugging Face's checkpoints. */
+/* Where a weight has its place: `name` (without ".weight") is Hugging Face's. */
 struct place {
 	const char *name;
 	struct linear *linear; /* (outputs, inputs); NULL for a norm … */

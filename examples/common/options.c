@@ -3,25 +3,29 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int64_t parse_int(struct argp_state *state, const char *option, const char *text, int64_t least, int64_t most)
+int64_t parse_int(struct argp_state *state, const char *option, const char *text, int64_t least,
+		  int64_t most)
 {
 	char *end;
 
 	errno = 0;
 	long long n = strtoll(text, &end, 10);
 	if (errno || end == text || *end || n < least || n > most)
-		argp_error(state, "--%s is a number from %lld to %lld, not '%s'", option, (long long)least,
+		argp_error(state, "--%s is a number from %lld to %lld, not '%s'", option,
+			   (long long)least,
 			   (long long)most, text);
 	return n;
 }
 
-double parse_double(struct argp_state *state, const char *option, const char *text, double least, double most)
+double parse_double(struct argp_state *state, const char *option, const char *text, double least,
+		    double most)
 {
 	char *end;
 	double x = strtod(text, &end);
 
 	if (end == text || *end || !(x >= least && x <= most))
-		argp_error(state, "--%s is a number from %g to %g, not '%s'", option, least, most, text);
+		argp_error(state, "--%s is a number from %g to %g, not '%s'", option, least, most,
+			   text);
 	return x;
 }
 

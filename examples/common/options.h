@@ -22,7 +22,9 @@ struct writing_options {
 extern const struct argp writing_argp;
 
 /* Numbers of arguments, within bounds; argp_error() otherwise. */
-int64_t parse_int(struct argp_state *state, const char *option, const char *text, int64_t least, int64_t most);
-double parse_double(struct argp_state *state, const char *option, const char *text, double least, double most);
+int64_t parse_int(struct argp_state *state, const char *option, const char *text, int64_t least,
+		  int64_t most);
+double parse_double(struct argp_state *state, const char *option, const char *text, double least,
+		    double most);
 
 #endif

@@ -25,14 +25,16 @@ static void print_timing(FILE *to, const struct timing *t)
 	fprintf(to, "First call: %.1f ms\n", t->first_call * 1e3);
 	fprintf(to, "Prompt: %lld tokens, %.1f tokens/s\n", (long long)t->prompt_tokens,
 		rate(t->prompt_tokens, t->prompt));
-	fprintf(to, "Generation: %lld tokens, %.1f tokens/s\n", (long long)t->tokens, writing_rate(t));
+	fprintf(to, "Generation: %lld tokens, %.1f tokens/s\n", (long long)t->tokens,
+		writing_rate(t));
 	fprintf(to, "Peak memory: %.1f MiB\n", (double)t->peak_memory / (1 << 20));
 }
 
 /* The length of the UTF-8 sequence that the text begins with; 0 if it begins with none. */
 static size_t sequence(const unsigned char *text, size_t n)
 {
-	size_t length = *text < 0x80 ? 1 : *text >= 0xc2 && *text < 0xe0 ? 2 : *text >= 0xe0 && *text < 0xf0 ? 3
+	size_t length = *text < 0x80 ? 1 : *text >= 0xc2 && *text < 0xe0 ? 2 : *text >= 0xe0 &&
+		*text < 0xf0 ? 3
 		: *text >= 0xf0 && *text < 0xf5 ? 4 : 0;
 
 	if (length > n)
@@ -74,8 +76,10 @@ static void print_json(FILE *to, const struct output *output, const struct timin
 	for (int64_t i = 0; i < output->n; i++)
 		fprintf(to, i ? ", %lld" : "%lld", (long long)output->ids[i]);
 	fprintf(to, "], \"first_call_ms\": %.3f, \"prompt_tokens\": %lld, \"prompt_tps\": %.3f",
-		t->first_call * 1e3, (long long)t->prompt_tokens, rate(t->prompt_tokens, t->prompt));
-	fprintf(to, ", \"generation_tokens\": %lld, \"generation_tps\": %.3f, \"peak_memory\": %llu}\n",
+		t->first_call * 1e3, (long long)t->prompt_tokens,
+			rate(t->prompt_tokens, t->prompt));
+	fprintf(to,
+		", \"generation_tokens\": %lld, \"generation_tps\": %.3f, \"peak_memory\": %llu}\n",
 		(long long)t->tokens, writing_rate(t), (unsigned long long)t->peak_memory);
 }
 
@@ -95,8 +99,10 @@ static bool reserve(void **list, int64_t *room, int64_t wanted, size_t width)
 
 bool output_put(struct output *output, int64_t id, const char *text, size_t nbytes)
 {
-	if (!reserve((void **)&output->ids, &output->ids_room, output->n + 1, sizeof(*output->ids)) ||
-	    !reserve((void **)&output->text, &output->text_room, (int64_t)(output->nbytes + nbytes + 1), 1))
+	if (!reserve((void **)&output->ids, &output->ids_room, output->n + 1,
+		     sizeof(*output->ids)) ||
+	    !reserve((void **)&output->text, &output->text_room,
+		     (int64_t)(output->nbytes + nbytes + 1), 1))
 		return false;
 	output->ids[output->n++] = id;
 	memcpy(output->text + output->nbytes, text, nbytes);

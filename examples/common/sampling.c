@@ -22,7 +22,8 @@ static lb_tensor *keep_p(lb_tensor *logits, double p)
 		return logits;
 	lb_tensor *sorted = lb_topk(logits, lb_dim(logits, -1), -1);
 	lb_tensor *before = lb_cumsum(lb_softmax(sorted, LB_AXES(-1)), -1, false, false);
-	lb_tensor *kept = lb_where(lb_less(before, lb_scalar(fmax(p, 1e-30))), sorted, lb_scalar(INFINITY));
+	lb_tensor *kept = lb_where(lb_less(before, lb_scalar(fmax(p, 1e-30))), sorted,
+				   lb_scalar(INFINITY));
 	return at_least(logits, lb_min(kept, LB_AXES(-1), true));
 }
 

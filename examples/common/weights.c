@@ -62,7 +62,8 @@ static bool is_gguf(const struct weights *weights)
 }
 
 /* The file that has NAME.SUFFIX, and what it is called there; NULL if none has. */
-static lb_file *find(const struct weights *weights, const char *name, const char *suffix, char there[192])
+static lb_file *find(const struct weights *weights, const char *name, const char *suffix,
+		     char there[192])
 {
 	char base[160];
 
@@ -92,7 +93,8 @@ static lb_tensor *keep(lb_tensor *x)
 }
 
 /* *ret stays NULL, without an error, if there is no such tensor. */
-static bool take(const struct weights *weights, const char *name, const char *suffix, lb_tensor **ret)
+static bool take(const struct weights *weights, const char *name, const char *suffix,
+		 lb_tensor **ret)
 {
 	char there[192];
 	lb_file *file = find(weights, name, suffix, there);
@@ -104,7 +106,8 @@ static bool take(const struct weights *weights, const char *name, const char *su
 /* Blocks that cannot be multiplied with are decoded, once, to halves. */
 static lb_tensor *as_halves(lb_tensor *decoded)
 {
-	lb_tensor *x = lb_is_ready(decoded) ? decoded : keep(lb_named(lb_name(decoded), lb_astype(decoded, LB_F16)));
+	lb_tensor *x = lb_is_ready(decoded) ? decoded : keep(lb_named(lb_name(decoded),
+		lb_astype(decoded, LB_F16)));
 
 	if (x != decoded)
 		lb_release(decoded);
@@ -134,7 +137,8 @@ static bool load_gguf(const struct weights *weights, const char *name, struct li
 
 static bool load_safetensors(const struct weights *weights, const char *name, struct linear *ret)
 {
-	if (!take(weights, name, "weight", &ret->weight) || !take(weights, name, "scales", &ret->q.scales) ||
+	if (!take(weights, name, "weight", &ret->weight) ||
+	    !take(weights, name, "scales", &ret->q.scales) ||
 	    !take(weights, name, "biases", &ret->q.biases))
 		return false;
 	if (!ret->q.scales)

@@ -1,4 +1,4 @@
-/* Weights out of safetensors (Hugging Face's names, dense or quantised as MLX does) or GGUF files. */
+/* Weights out of safetensors (Hugging Face's names, dense or quantised by MLX) or GGUF files. */
 #ifndef COMMON_WEIGHTS_H
 #define COMMON_WEIGHTS_H
 

@@ -17,7 +17,7 @@
  *	(gdb) run
  *	(gdb) tensor list block0.*             all lazy
  *	(gdb) tensor info block0.attention.shift       a view of block0.modulation at offset 32:
- *	                                               the second of the six, where it should be at 0
+ *	                                               the second of the six; it should be at 0
  *	(gdb) tensor peek block0.attention.shift[0, 0, 0:4]
  *	(gdb) tensor peek block0.modulation[0, 0:4]    where shift is by convention: not the same
  *	(gdb) print reference->stages[0][0][0]@4       what plain C says it is
@@ -33,7 +33,8 @@
 enum swap { SWAP_NOTHING, SWAP_SCALE, SWAP_GATE };
 
 static const char *const stage_names[STAGES] = {
-	"attention.shift", "attention.scale", "attention.gate", "mlp.shift", "mlp.scale", "mlp.gate",
+	"attention.shift", "attention.scale", "attention.gate",
+	"mlp.shift", "mlp.scale", "mlp.gate",
 	"attention.input", "attention.output", "mlp.input", "mlp.output", "output",
 };
 
@@ -84,10 +85,12 @@ static void model_init(struct model *model)
 
 	LB_SCOPE {
 		lb_random_key key = lb_key(2212); /* arXiv 2212.09748 */
-		lb_tensor *class = lb_random_normal(LB_SHAPE(BATCH, WIDTH), LB_F32, lb_key_split(key, 0));
+		lb_tensor *class = lb_random_normal(LB_SHAPE(BATCH, WIDTH), LB_F32,
+						    lb_key_split(key, 0));
 		lb_tensor *latents = lb_random_normal(LB_SHAPE(BATCH, TOKENS, WIDTH), LB_F32,
 						      lb_key_split(key, 1));
-		model->conditioning = lb_keep(lb_named("conditioning", lb_add(embed_time(steps), class)));
+		model->conditioning = lb_keep(lb_named("conditioning",
+						       lb_add(embed_time(steps), class)));
 		model->latents = lb_keep(lb_named("latents", latents));
 		for (int i = 0; i < BLOCKS; i++)
 			block_init(&model->blocks[i], lb_key_split(key, 2 + (uint64_t)i));
@@ -121,7 +124,7 @@ static int place_of(int part, enum swap swap)
 	return part / 3 * 3 + places[swap][part % 3];
 }
 
-/* The conditioning (BATCH, WIDTH) to six views of (BATCH, 1, WIDTH), which broadcast over tokens. */
+/* The conditioning (BATCH, WIDTH) to six views (BATCH, 1, WIDTH), which broadcast over tokens. */
 static void modulation(const struct block_weights *w, lb_tensor *conditioning, int block,
 		       enum swap swap, lb_tensor *parts[PARTS])
 {
@@ -144,7 +147,8 @@ static lb_tensor *modulate(lb_tensor *x, lb_tensor *shift, lb_tensor *scale)
 /* (BATCH, TOKENS, WIDTH) to (BATCH, HEADS, TOKENS, HEAD_SIZE) */
 static lb_tensor *split_heads(lb_tensor *x)
 {
-	return lb_transpose(lb_reshape(x, LB_SHAPE(BATCH, TOKENS, HEADS, HEAD_SIZE)), LB_AXES(0, 2, 1, 3));
+	return lb_transpose(lb_reshape(x, LB_SHAPE(BATCH, TOKENS, HEADS, HEAD_SIZE)),
+			    LB_AXES(0, 2, 1, 3));
 }
 
 static lb_tensor *attention(const struct block_weights *w, lb_tensor *x)
@@ -153,9 +157,11 @@ static lb_tensor *attention(const struct block_weights *w, lb_tensor *x)
 
 	if (!lb_split(lb_linear(x, w->qkv, NULL), 3, -1, qkv))
 		return NULL;
-	lb_tensor *heads = lb_attention(split_heads(qkv[0]), split_heads(qkv[1]), split_heads(qkv[2]),
+	lb_tensor *heads = lb_attention(split_heads(qkv[0]), split_heads(qkv[1]),
+					split_heads(qkv[2]),
 					1 / sqrt(HEAD_SIZE), false, NULL);
-	lb_tensor *joined = lb_reshape(lb_transpose(heads, LB_AXES(0, 2, 1, 3)), LB_SHAPE(BATCH, TOKENS, WIDTH));
+	lb_tensor *joined = lb_reshape(lb_transpose(heads, LB_AXES(0, 2, 1, 3)),
+				       LB_SHAPE(BATCH, TOKENS, WIDTH));
 	return lb_linear(joined, w->proj, NULL);
 }
 
@@ -222,7 +228,8 @@ static bool compare(const struct run *run, const struct reference *reference)
 			lb_tensor *x = run->stages[i][stage];
 			double by = difference(x, reference->stages[i][stage], stage_size(stage));
 			bool wrong = !(by <= TOLERANCE);
-			printf("%-24s [%8.3f, %8.3f] %.3g%s\n", lb_name(x), lb_item(lb_min(x, LB_ALL_AXES, false)),
+			printf("%-24s [%8.3f, %8.3f] %.3g%s\n", lb_name(x),
+			       lb_item(lb_min(x, LB_ALL_AXES, false)),
 			       lb_item(lb_max(x, LB_ALL_AXES, false)), by, wrong ? "  WRONG" : "");
 			if (wrong && !first) {
 				first = stage_names[stage];
@@ -231,7 +238,8 @@ static bool compare(const struct run *run, const struct reference *reference)
 		}
 	}
 	if (first)
-		printf("dit: block%d.%s is the first that is not what the reference has\n", block, first);
+		printf("dit: block%d.%s is the first that is not what the reference has\n", block,
+		       first);
 	else
 		printf("dit: ok\n");
 	return !first && lb_ok();
@@ -257,13 +265,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 int main(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{"swapped", 's', "WHAT", OPTION_ARG_OPTIONAL, "take shift for scale, or scale for gate (WHAT: "
+		{"swapped", 's', "WHAT", OPTION_ARG_OPTIONAL,
+		 "take shift for scale, or scale for gate (WHAT: "
 		 "scale, the default, or gate)", 0},
 		{0},
 	};
 	static const struct argp argp = {
 		.options = options, .parser = parse_option,
-		.doc = "Runs two blocks of a diffusion transformer, and compares each stage with plain C."
+		.doc = "Runs two blocks of a diffusion transformer, and compares each stage with "
+		       "plain C."
 		       "\vThe exit status is 1 when one is off.",
 	};
 	static struct reference reference;

@@ -24,7 +24,8 @@ enum part {
 };
 
 /* What a block leaves to be compared: the parts of its modulation, then these. */
-enum stage { ATTENTION_INPUT = PARTS, ATTENTION_OUTPUT, MLP_INPUT, MLP_OUTPUT, BLOCK_OUTPUT, STAGES };
+enum stage { ATTENTION_INPUT = PARTS, ATTENTION_OUTPUT, MLP_INPUT, MLP_OUTPUT, BLOCK_OUTPUT,
+	    STAGES };
 
 struct block_weights {
 	lb_tensor *modulation;      /* (PARTS * WIDTH, WIDTH) */

@@ -15,7 +15,8 @@ struct weights {
 static bool read_weights(const struct block_weights *w, struct weights *ret)
 {
 	return lb_copy_out(w->modulation, ret->modulation, sizeof(ret->modulation)) &&
-	       lb_copy_out(w->modulation_bias, ret->modulation_bias, sizeof(ret->modulation_bias)) &&
+	       lb_copy_out(w->modulation_bias, ret->modulation_bias,
+			   sizeof(ret->modulation_bias)) &&
 	       lb_copy_out(w->qkv, ret->qkv, sizeof(ret->qkv)) &&
 	       lb_copy_out(w->proj, ret->proj, sizeof(ret->proj)) &&
 	       lb_copy_out(w->up, ret->up, sizeof(ret->up)) &&
@@ -41,7 +42,8 @@ static void modulation(const struct weights *w, const float conditioning[BATCH][
 			x[i] = (double)conditioning[b][i] / (1 + exp(-(double)conditioning[b][i]));
 		project(PARTS * WIDTH, WIDTH, w->modulation[0], x, all);
 		for (int i = 0; i < PARTS * WIDTH; i++)
-			parts[i / WIDTH][b * WIDTH + i % WIDTH] = all[i] + (double)w->modulation_bias[i];
+			parts[i / WIDTH][b * WIDTH + i % WIDTH] =
+				all[i] + (double)w->modulation_bias[i];
 	}
 }
 

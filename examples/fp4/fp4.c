@@ -124,12 +124,16 @@ static void model_init(struct model *model, lb_quant how)
 		lb_random_key key = lb_key(4);
 		lb_tensor *shrink = lb_scalar(1 / sqrt(WIDTH));
 		/* queries and keys do not look at the channel, values do */
-		lb_tensor *seen = lb_subtract(lb_scalar(1), lb_one_hot(lb_scalar_int(SINK_CHANNEL), WIDTH, LB_F32));
+		lb_tensor *seen = lb_subtract(lb_scalar(1),
+					      lb_one_hot(lb_scalar_int(SINK_CHANNEL), WIDTH,
+							 LB_F32));
 		lb_tensor *masked = lb_multiply(shrink, seen);
-		model->x = lb_keep(lb_named("x", with_outlier(normal(key, 0, TOKENS), SINK, SINK_CHANNEL, 3e4)));
+		model->x = lb_keep(lb_named("x", with_outlier(normal(key, 0, TOKENS), SINK,
+							      SINK_CHANNEL, 3e4)));
 		model->q = linear_from("wq", lb_multiply(normal(key, 1, WIDTH), masked), how);
 		model->k = linear_from("wk", lb_multiply(normal(key, 2, WIDTH), masked), how);
-		model->v = linear_from("wv", with_outlier(lb_multiply(normal(key, 3, WIDTH), shrink), 40,
+		model->v = linear_from("wv", with_outlier(lb_multiply(normal(key, 3, WIDTH),
+			shrink), 40,
 							   SINK_CHANNEL, 4), how);
 		model->o = linear_from("wo", lb_multiply(normal(key, 4, WIDTH), shrink), how);
 	}
@@ -208,7 +212,8 @@ static lb_tensor *project_floats(const struct linear *linear, lb_tensor *x)
 /* (TOKENS, WIDTH) to (1, HEADS, TOKENS, HEAD_SIZE) */
 static lb_tensor *split_heads(lb_tensor *x)
 {
-	return lb_transpose(lb_reshape(x, LB_SHAPE(1, TOKENS, HEADS, HEAD_SIZE)), LB_AXES(0, 2, 1, 3));
+	return lb_transpose(lb_reshape(x, LB_SHAPE(1, TOKENS, HEADS, HEAD_SIZE)),
+			    LB_AXES(0, 2, 1, 3));
 }
 
 /* What the cache's 8 bits leave of x. */
@@ -223,7 +228,8 @@ static lb_tensor *reference(const struct model *model)
 	lb_tensor *k = split_heads(rounded(project_floats(&model->k, model->x)));
 	lb_tensor *v = split_heads(rounded(project_floats(&model->v, model->x)));
 	lb_tensor *heads = lb_attention(q, k, v, 1 / sqrt(HEAD_SIZE), true, NULL);
-	lb_tensor *joined = lb_reshape(lb_transpose(heads, LB_AXES(0, 2, 1, 3)), LB_SHAPE(TOKENS, WIDTH));
+	lb_tensor *joined = lb_reshape(lb_transpose(heads, LB_AXES(0, 2, 1, 3)),
+				       LB_SHAPE(TOKENS, WIDTH));
 
 	return lb_named("reference", project_floats(&model->o, joined));
 }
@@ -246,7 +252,8 @@ static bool print_step(int tokens, lb_tensor *output, lb_tensor *expected)
 
 	if (!values)
 		return false;
-	printf("%d tokens  output %10.4f %10.4f %10.4f …  off by %.2g%s\n", tokens, (double)values[0],
+	printf("%d tokens  output %10.4f %10.4f %10.4f …  off by %.2g%s\n", tokens,
+	       (double)values[0],
 	       (double)values[1], (double)values[2], off, wrong ? "  WRONG" : "");
 	return !wrong;
 }
@@ -258,7 +265,8 @@ static bool run(const struct model *model, const struct options *options)
 
 	LB_SCOPE {
 		lb_tensor *expected = reference(model);
-		for (int done = 0, n = options->prompt; done < TOKENS && lb_ok(); done += n, n = 1) {
+		for (int done = 0, n = options->prompt; done < TOKENS && lb_ok(); done += n,
+		     n = 1) {
 			LB_SCOPE {
 				int last = done + n - 1;
 				lb_tensor *x = lb_slice(model->x, LB_RANGE(done, done + n));
@@ -296,7 +304,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'p': {
 		long n = strtol(arg, &end, 10);
 		if (end == arg || *end || n < 1 || n > TOKENS)
-			argp_error(state, "--prompt is a number from 1 to %d, not '%s'", TOKENS, arg);
+			argp_error(state, "--prompt is a number from 1 to %d, not '%s'", TOKENS,
+				   arg);
 		options->prompt = (int)n;
 		return 0;
 	}
@@ -308,14 +317,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 int main(int argc, char **argv)
 {
 	static const struct argp_option table[] = {
-		{"bug", 'b', "BUG", 0, "nan: compute in f16; stride: read the cache by its storage", 0},
-		{"mode", 'm', "MODE", 0, "of the weights: mxfp4 (default), nvfp4, mxfp8, affine4", 0},
+		{"bug", 'b', "BUG", 0, "nan: compute in f16; stride: read the cache by its storage",
+		 0},
+		{"mode", 'm', "MODE", 0, "of the weights: mxfp4 (default), nvfp4, mxfp8, affine4",
+		 0},
 		{"prompt", 'p', "N", 0, "tokens that are read at once, 1 to 8 (default 3)", 0},
 		{0},
 	};
 	static const struct argp argp = {
 		.options = table, .parser = parse_option,
-		.doc = "Attention with 4-bit weights and an 8-bit cache, token by token, beside the same in floats."
+		.doc = "Attention with 4-bit weights and an 8-bit cache, token by token, beside "
+		       "the same in floats."
 		       "\vThe exit status is 1 when a step is off.",
 	};
 	struct options options = {.how = modes[0].how, .prompt = 3};

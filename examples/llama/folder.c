@@ -44,9 +44,11 @@ static bool read_config(json_t *root, struct config *ret)
 	if (json_is_object(scaling)) {
 		const char *how = json_string_value(json_object_get(scaling, "type"));
 		if (!how || strcmp(how, "linear") != 0)
-			return complain("config.json: rope_scaling '%s': only linear scaling is known", how ? how : "");
+			return complain("config.json: rope_scaling '%s' is not known, only linear",
+					how ? how : "");
 	}
-	int64_t heads = whole(root, "num_attention_heads", 0), width = whole(root, "hidden_size", 0);
+	int64_t heads = whole(root, "num_attention_heads", 0),
+		width = whole(root, "hidden_size", 0);
 	*ret = (struct config){
 		.vocabulary = whole(root, "vocab_size", 0),
 		.width = width,
@@ -73,7 +75,8 @@ static bool read_quantisation(json_t *root, lb_quant *ret)
 	json_t *part = json_object_get(root, "quantization");
 	const char *mode = json_string_value(json_object_get(part, "mode"));
 
-	*ret = (lb_quant){.bits = (int)whole(part, "bits", 4), .group = (int)whole(part, "group_size", 64)};
+	*ret = (lb_quant){.bits = (int)whole(part, "bits", 4),
+			  .group = (int)whole(part, "group_size", 64)};
 	if (!mode)
 		return true;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
@@ -125,7 +128,8 @@ bool llama_open_folder(struct llama *llama, const char *path)
 
 	bool ok = root && read_config(root, &config) && model_init(&llama->model, &config) &&
 		  read_quantisation(root, &weights.how) && open_weights(&weights, path) &&
-		  weights_load(&weights, &llama->model) && (llama->tokenizer = open_tokenizer(path, root));
+		  weights_load(&weights, &llama->model) &&
+			(llama->tokenizer = open_tokenizer(path, root));
 	weights_close(&weights);
 	json_decref(root);
 	return ok;

@@ -45,14 +45,18 @@ static bool read_config(lb_file *file, struct config *ret)
 	const char *scaling = text_of(file, "rope.scaling.type");
 
 	if (!architecture || strcmp(architecture, "llama") != 0)
-		return complain("the architecture is '%s', not llama", architecture ? architecture : "");
+		return complain("the architecture is '%s', not llama",
+				architecture ? architecture : "");
 	if ((scaling && strcmp(scaling, "none") != 0 && strcmp(scaling, "linear") != 0) ||
 	    has(file, "rope_freqs.weight"))
-		return complain("rope.scaling.type '%s': only linear scaling is known", scaling ? scaling : "llama3");
+		return complain("rope.scaling.type '%s': only linear scaling is known",
+				scaling ? scaling : "llama3");
 	if (has(file, "blk.0.ffn_gate_exps.weight"))
 		return complain("a mixture of experts is not known");
-	int64_t heads = whole(file, "attention.head_count", 0), width = whole(file, "embedding_length", 0);
-	lb_tensor *embedding = has(file, "token_embd.weight") ? lb_file_get(file, "token_embd.weight") : NULL;
+	int64_t heads = whole(file, "attention.head_count", 0),
+		width = whole(file, "embedding_length", 0);
+	lb_tensor *embedding = has(file, "token_embd.weight") ? lb_file_get(file,
+		"token_embd.weight") : NULL;
 	*ret = (struct config){
 		.vocabulary = embedding ? lb_dim(embedding, 0) : 0,
 		.width = width,

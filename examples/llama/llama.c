@@ -13,7 +13,7 @@
  *
  * See it from gdb, once with --buggy and once without:
  *
- *	$ gdb -q -x build/lazybones.gdb --args build/examples/llama model.gguf --prompt=Hello --buggy
+ *	$ gdb -q -x build/lazybones.gdb --args build/examples/llama model.gguf -p Hello --buggy
  *	(gdb) break sample
  *	(gdb) run
  *	(gdb) tensor list layer0.*                     lazy
@@ -86,7 +86,8 @@ static bool check_prompt(const struct llama *llama, const int32_t *ids, int64_t 
 		return complain("an empty prompt: this model has nothing to begin with");
 	for (int64_t i = 0; i < n; i++) {
 		if (ids[i] >= llama->model.config.vocabulary)
-			return complain("token %d is outside the model's vocabulary of %lld", ids[i],
+			return complain("token %d is outside the model's vocabulary of %lld",
+					ids[i],
 					(long long)llama->model.config.vocabulary);
 	}
 	return true;
@@ -126,18 +127,22 @@ static bool save_logits(const struct llama *llama, const char *path, const int32
 	bool saved = false;
 
 	LB_SCOPE {
-		lb_tensor *tokens = lb_from_data(ids, (size_t)n * sizeof(*ids), LB_SHAPE(1, n), LB_I32);
-		saved = lb_save_npy(path, lb_squeeze(model_forward(&llama->model, tokens, NULL, false), LB_AXES(0)));
+		lb_tensor *tokens = lb_from_data(ids, (size_t)n * sizeof(*ids), LB_SHAPE(1, n),
+						 LB_I32);
+		saved = lb_save_npy(path, lb_squeeze(model_forward(&llama->model, tokens, NULL,
+			false), LB_AXES(0)));
 	}
 	return saved;
 }
 
-static bool write_text(const struct llama *llama, const struct options *options, const int32_t *ids, int64_t n)
+static bool write_text(const struct llama *llama, const struct options *options, const int32_t *ids,
+		       int64_t n)
 {
 	struct sink sink = {llama, options, {.json = options->writing.json}};
 	struct timing timing;
 
-	bool ok = generate(&llama->model, &options->writing.generation, ids, n, put_token, &sink, &timing) &&
+	bool ok = generate(&llama->model, &options->writing.generation, ids, n, put_token, &sink,
+			   &timing) &&
 		  output_end(&sink.output, &timing);
 	output_free(&sink.output);
 	return ok;
@@ -200,7 +205,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 int main(int argc, char **argv)
 {
 	static const struct argp_option table[] = {
-		{"logits", LOGITS, "FILE", 0, "save the logits of the prompt, (tokens, vocabulary), as .npy", 0},
+		{"logits", LOGITS, "FILE", 0,
+		 "save the logits of the prompt, (tokens, vocabulary), as .npy", 0},
 		{"ids", IDS, "N,N,...", 0, "the prompt as tokens", 0},
 		{"tokenize", TOKENIZE, NULL, 0, "print the prompt's tokens, and stop", 0},
 		{"ignore-end", IGNORE_END, NULL, 0, "go on behind the token that ends a text", 0},
@@ -210,8 +216,8 @@ int main(int argc, char **argv)
 	static const struct argp_child children[] = {{&writing_argp, 0, "Writing:", 0}, {0}};
 	static const struct argp argp = {
 		.options = table, .parser = parse_option, .args_doc = "MODEL", .children = children,
-		.doc = "Writes with a model of the llama architecture: a GGUF file, or a folder with config.json, "
-		       "tokenizer.json and safetensors.",
+		.doc = "Writes with a model of the llama architecture: a GGUF file, or a folder "
+		       "with config.json, tokenizer.json and safetensors.",
 	};
 	struct options options = {.writing = WRITING_DEFAULTS};
 

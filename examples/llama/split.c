@@ -86,7 +86,8 @@ static size_t split_spaces(const char *text, size_t nbytes, bool llama3)
 {
 	size_t at = 0, last = 0, next, lines = 0;
 
-	for (enum class c; c = classify(text, nbytes, at, &next), c == SPACE || c == NEWLINE; at = next) {
+	for (enum class c; c = classify(text, nbytes, at, &next), c == SPACE ||
+	     c == NEWLINE; at = next) {
 		last = at;
 		if (c == NEWLINE)
 			lines = next;
@@ -100,7 +101,8 @@ static size_t split_spaces(const char *text, size_t nbytes, bool llama3)
 size_t split_word(const char *text, size_t nbytes, bool llama3)
 {
 	size_t after, next, n = contraction(text, nbytes, llama3);
-	enum class first = classify(text, nbytes, 0, &after), second = classify(text, nbytes, after, &next);
+	enum class first = classify(text, nbytes, 0, &after),
+		second = classify(text, nbytes, after, &next);
 	bool space = *text == ' ';
 
 	if (n)

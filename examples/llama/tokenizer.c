@@ -77,7 +77,8 @@ static bool put_symbol(struct encoder *e, const struct symbol *s)
 	for (size_t i = 0; ok && i < s->nbytes; i++) {
 		unsigned char byte = (unsigned char)e->text[s->at + i];
 		int32_t token = e->t->byte_tokens[byte];
-		ok = token == UNKNOWN ? complain("the vocabulary has no token for the byte 0x%02x", byte)
+		ok = token == UNKNOWN ? complain("the vocabulary has no token for the byte 0x%02x",
+						 byte)
 				      : put(e, token);
 	}
 	return ok;
@@ -89,7 +90,8 @@ static bool encode_word(struct encoder *e, size_t from, size_t to)
 	e->n = 0;
 	for (size_t at = from, n; at < to; at += n) {
 		n = e->t->byte_level ? 1 : utf8_length(e->text + at, to - at);
-		e->symbols[e->n++] = (struct symbol){at, n, vocabulary_find(e->t, e->text + at, n), 0};
+		e->symbols[e->n++] = (struct symbol){at, n, vocabulary_find(e->t, e->text + at, n),
+						     0};
 	}
 	for (int64_t i = 0; i < e->n; i++)
 		e->symbols[i].with_next = goodness(e, i);
@@ -115,7 +117,8 @@ static bool encode(struct encoder *e, size_t nbytes)
 	bool ok = t->bos == UNKNOWN || put(e, (int32_t)t->bos);
 
 	for (size_t at = 0, n; ok && at < nbytes; at += n) {
-		n = t->byte_level ? split_word(e->text + at, nbytes - at, t->digits_by_three) : nbytes - at;
+		n = t->byte_level ? split_word(e->text + at, nbytes - at,
+					       t->digits_by_three) : nbytes - at;
 		ok = encode_word(e, at, at + n);
 	}
 	return ok;

@@ -17,7 +17,8 @@ void tokenizer_add_end(struct tokenizer *tokenizer, int64_t id);
 
 /* The tokens of a text, which the caller frees; *n of them, with what begins every text in front.
  * NULL, having complained, without memory or when a part of the text has no token. */
-int32_t *tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t nbytes, int64_t *n);
+int32_t *tokenizer_encode(const struct tokenizer *tokenizer, const char *text, size_t nbytes,
+			  int64_t *n);
 /* A token's bytes, valid as long as the tokenizer; none for control tokens and foreign numbers. */
 const char *tokenizer_decode(const struct tokenizer *tokenizer, int64_t id, size_t *nbytes);
 /* Whether the text ends with this token. */

@@ -6,7 +6,8 @@
 #include "common/named.h"
 #include "vocabulary.h"
 
-enum { TYPE_UNKNOWN = 2, TYPE_CONTROL = 3, TYPE_UNUSED = 5, TYPE_BYTE = 6 }; /* of llama.h's llama_token_type */
+enum { TYPE_UNKNOWN = 2, TYPE_CONTROL = 3, TYPE_UNUSED = 5,
+      TYPE_BYTE = 6 }; /* of llama.h's llama_token_type */
 
 static const char *text_of(lb_file *file, const char *key, const char *otherwise)
 {
@@ -54,14 +55,13 @@ static bool set_token(struct tokenizer *t, int64_t i, const char *text, size_t n
 		      double score)
 {
 	char *copy = strndup(text, nbytes);
-	int as = (int)type;
 	bool ok = copy || complain("no memory for a token of %zu bytes", nbytes);
 
 	if (copy && nbytes)
 		memcpy(copy, text, nbytes);
-	if (ok && as == TYPE_BYTE) {
+	if (ok && type == TYPE_BYTE) {
 		ok = set_byte(t, i, copy);
-	} else if (ok && (as == TYPE_CONTROL || as == TYPE_UNKNOWN || as == TYPE_UNUSED)) {
+	} else if (ok && (type == TYPE_CONTROL || type == TYPE_UNKNOWN || type == TYPE_UNUSED)) {
 		ok = vocabulary_set(t, i, copy, strlen(copy), 0, TOKEN_CONTROL);
 	} else if (ok) {
 		nbytes = strlen(copy);
@@ -85,8 +85,10 @@ static bool read_tokens(lb_file *file, struct tokenizer *t)
 		ok = complain("no tokenizer.ggml.scores, one a token");
 	for (int64_t i = 0; ok && i < t->n; i++) {
 		size_t nbytes;
-		const char *text = lb_file_metadata_string(file, "tokenizer.ggml.tokens", i, &nbytes);
-		ok = text && set_token(t, i, text, nbytes, types ? types[i] : 1, scores ? scores[i] : 0);
+		const char *text = lb_file_metadata_string(file, "tokenizer.ggml.tokens", i,
+							   &nbytes);
+		ok = text && set_token(t, i, text, nbytes, types ? types[i] : 1,
+				       scores ? scores[i] : 0);
 	}
 	free(types);
 	free(scores);
@@ -104,7 +106,8 @@ static bool read_merges(lb_file *file, struct tokenizer *t)
 		return false;
 	for (int64_t i = 0; i < n; i++) {
 		size_t nbytes;
-		const char *text = lb_file_metadata_string(file, "tokenizer.ggml.merges", i, &nbytes);
+		const char *text = lb_file_metadata_string(file, "tokenizer.ggml.merges", i,
+							   &nbytes);
 		if (!text)
 			return false;
 		vocabulary_add_merge(t, text, nbytes);
@@ -143,7 +146,8 @@ struct tokenizer *tokenizer_from_gguf(lb_file *file)
 		complain("the tokenizer is '%s', not llama or gpt2", model);
 		return NULL;
 	}
-	struct tokenizer *t = vocabulary_new(lb_file_metadata_length(file, "tokenizer.ggml.tokens"));
+	struct tokenizer *t = vocabulary_new(lb_file_metadata_length(file,
+		"tokenizer.ggml.tokens"));
 	if (!t)
 		return NULL;
 	t->byte_level = *model == 'g';

@@ -28,7 +28,8 @@ static bool set_token(struct tokenizer *t, const char *text, size_t nbytes, int6
 	memcpy(copy, text, nbytes);
 	copy[nbytes] = '\0';
 	bool ok;
-	if (!t->byte_level && nbytes == 6 && sscanf(copy, "<0x%2x%c", &byte, &end) == 2 && end == '>') {
+	if (!t->byte_level && nbytes == 6 && sscanf(copy, "<0x%2x%c", &byte, &end) == 2 &&
+	    end == '>') {
 		*copy = (char)byte;
 		t->byte_tokens[byte] = (int32_t)id;
 		ok = vocabulary_set(t, id, copy, 1, 0, TOKEN_BYTE);
@@ -73,8 +74,10 @@ static bool read_tokens(struct tokenizer *t, json_t *vocabulary, json_t *added)
 		json_t *content = json_object_get(value, "content");
 		bool control = json_is_true(json_object_get(value, "special"));
 		ok = ok && json_is_string(content) &&
-		     vocabulary_set(t, json_integer_value(json_object_get(value, "id")), json_string_value(content),
-				    json_string_length(content), 0, control ? TOKEN_CONTROL : TOKEN_NORMAL);
+		     vocabulary_set(t, json_integer_value(json_object_get(value, "id")),
+				    json_string_value(content),
+				    json_string_length(content), 0,
+					control ? TOKEN_CONTROL : TOKEN_NORMAL);
 	}
 	return ok && vocabulary_index(t);
 }
@@ -91,7 +94,8 @@ static bool read_merges(struct tokenizer *t, json_t *merges)
 		char both[512];
 		const char *left = json_string_value(json_array_get(value, 0));
 		const char *right = json_string_value(json_array_get(value, 1));
-		int n = json_is_string(value) ? snprintf(both, sizeof(both), "%s", json_string_value(value))
+		int n = json_is_string(value) ? snprintf(both, sizeof(both), "%s",
+							 json_string_value(value))
 			: left && right ? snprintf(both, sizeof(both), "%s %s", left, right) : 0;
 		if (n > 0 && n < (int)sizeof(both))
 			vocabulary_add_merge(t, both, (size_t)n);
@@ -101,12 +105,14 @@ static bool read_merges(struct tokenizer *t, json_t *merges)
 
 static struct tokenizer *build(json_t *root, int64_t bos)
 {
-	json_t *model = json_object_get(root, "model"), *vocabulary = json_object_get(model, "vocab");
+	json_t *model = json_object_get(root, "model"),
+		*vocabulary = json_object_get(model, "vocab");
 	json_t *added = json_object_get(root, "added_tokens");
 	const char *type = json_string_value(json_object_get(model, "type"));
 
 	if ((type && strcmp(type, "BPE") != 0) || !json_is_object(vocabulary)) {
-		complain("tokenizer.json: the model is %s, not BPE with a vocabulary", type ? type : "unknown");
+		complain("tokenizer.json: the model is %s, not BPE with a vocabulary",
+			 type ? type : "unknown");
 		return NULL;
 	}
 	struct tokenizer *t = vocabulary_new(count_tokens(vocabulary, added));
@@ -115,9 +121,11 @@ static struct tokenizer *build(json_t *root, int64_t bos)
 	t->byte_level = mentions(json_object_get(root, "pre_tokenizer"), "ByteLevel") ||
 			mentions(json_object_get(root, "decoder"), "ByteLevel");
 	t->digits_by_three = mentions(json_object_get(root, "pre_tokenizer"), "{1,3}");
-	t->space_prefix = !t->byte_level && (mentions(json_object_get(root, "normalizer"), "Prepend") ||
-					     mentions(json_object_get(root, "pre_tokenizer"), "Metaspace"));
-	if (!read_tokens(t, vocabulary, added) || !read_merges(t, json_object_get(model, "merges"))) {
+	bool prefix = mentions(json_object_get(root, "normalizer"), "Prepend") ||
+		      mentions(json_object_get(root, "pre_tokenizer"), "Metaspace");
+	t->space_prefix = prefix && !t->byte_level;
+	if (!read_tokens(t, vocabulary, added) ||
+	    !read_merges(t, json_object_get(model, "merges"))) {
 		tokenizer_free(t);
 		return NULL;
 	}

@@ -42,10 +42,12 @@ bool vocabulary_set(struct tokenizer *t, int64_t id, const char *text, size_t nb
 		    enum token_kind kind)
 {
 	if (id < 0 || id >= t->n)
-		return complain("token %lld is outside a vocabulary of %lld", (long long)id, (long long)t->n);
+		return complain("token %lld is outside a vocabulary of %lld", (long long)id,
+				(long long)t->n);
 	struct token *token = &t->tokens[id];
 	free(token->text);
-	*token = (struct token){.text = malloc(nbytes + 1), .nbytes = nbytes, .score = score, .kind = kind};
+	*token = (struct token){.text = malloc(nbytes + 1), .nbytes = nbytes, .score = score,
+				.kind = kind};
 	if (!token->text)
 		return complain("no memory for a token of %zu bytes", nbytes);
 	memcpy(token->text, text, nbytes);
@@ -176,7 +178,8 @@ void marks_to_spaces(char *text, size_t *nbytes)
 	size_t to = 0;
 
 	for (size_t i = 0; i < *nbytes;) {
-		bool mark = *nbytes - i >= 3 && memcmp(text + i, "\xe2\x96\x81", 3) == 0; /* U+2581 */
+		bool mark = *nbytes - i >= 3 && memcmp(text + i, "\xe2\x96\x81",
+						       3) == 0; /* U+2581 */
 		text[to++] = mark ? ' ' : text[i];
 		i += mark ? 3 : 1;
 	}

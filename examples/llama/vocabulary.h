@@ -60,7 +60,7 @@ bool letters_to_bytes(char *text, size_t *nbytes);
 /* SentencePiece's mark for a space as a space, in place. */
 void marks_to_spaces(char *text, size_t *nbytes);
 
-/* split.c: bytes of the first word of a text that is not empty, as byte-level tokenizers split it. */
+/* split.c: bytes of the first word of a text, not empty, as byte-level tokenizers split it. */
 size_t split_word(const char *text, size_t nbytes, bool digits_by_three);
 /* Bytes of the UTF-8 character at the start, 1 if it is none. */
 size_t utf8_length(const char *text, size_t nbytes);

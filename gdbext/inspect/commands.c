@@ -1,5 +1,6 @@
 #include "inspect/at.h"
 #include "inspect/command.h"
+#include "inspect/compiled.h"
 #include "inspect/diff.h"
 #include "inspect/events.h"
 #include "inspect/freed.h"
@@ -316,6 +317,18 @@ const struct lbx_command lbx_commands[] = {
 			{ "seconds", "N", "search for N seconds at most (default 20)" },
 		},
 		.run = lbx_run_report,
+	},
+	{
+		.name = "compiled",
+		.arguments = "[GLOB]",
+		.summary = "show the compiled functions, and why each was traced last",
+		.help = "Calls, and those of them that a graph captured before served (hits); how often\n"
+			"the function was traced, the graphs held of at most how many, the tensors as\n"
+			"traced and as a call makes them. GLOB selects by name.\n"
+			"Example: compiled 'block*'",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.run = lbx_run_compiled,
 	},
 	{
 		.name = "status",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/expression.h"
 #include "inspect/format.h"
 
 enum { JSON_INPUTS = 4096 };
@@ -39,6 +40,7 @@ json_t *lbx_json_tensor(struct lbx_tensors *tensors, const struct lbx_tensor *t)
 {
 	bool known = t->layout_known;
 	json_t *o = json_object();
+	char expression[LBX_EXPRESSION_MAX];
 	enum lbx_contiguity contiguity = lbx_tensor_contiguity(t);
 
 	json_object_set_new(o, "id", json_integer((json_int_t)t->id));
@@ -53,6 +55,8 @@ json_t *lbx_json_tensor(struct lbx_tensors *tensors, const struct lbx_tensor *t)
 					       : json_null());
 	json_object_set_new(o, "state", json_string(lbx_state_name(t->state)));
 	json_object_set_new(o, "op", lbx_json_string(t->op));
+	if (t->op_class == LB_CLASS_FUSED)
+		json_object_set_new(o, "computes", lbx_json_string(lbx_expression(tensors, t, expression)));
 	json_object_set_new(o, "inputs", inputs(tensors, t));
 	json_object_set_new(o, "size", json_integer(t->size));
 	json_object_set_new(o, "nbytes", json_integer(lbx_tensor_nbytes(t)));

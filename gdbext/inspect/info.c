@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "inspect/describe.h"
+#include "inspect/expression.h"
 #include "inspect/format.h"
 #include "inspect/select.h"
 
@@ -150,7 +151,7 @@ static void print_stream(struct lbx_out *out, const struct lbx_tensor *t)
 
 static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const struct lbx_tensor *t)
 {
-	char shape[192], bytes[32], pending_text[256];
+	char shape[192], bytes[32], pending_text[256], expression[LBX_EXPRESSION_MAX];
 	struct lbx_pending pending;
 
 	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
@@ -172,12 +173,18 @@ static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const s
 	print_layout(out, t);
 	field(out, "op");
 	lbx_printf(out, "%s", t->op);
-	if (t->eval)
+	if (t->eval && t->state == LB_STATE_LAZY)
+		lbx_printf(out, ", made in trace %" PRIu64, t->eval);
+	else if (t->eval)
 		lbx_printf(out, ", %s evaluation %" PRIu64,
 			   t->state == LB_STATE_READY ? "computed by" : "claimed by", t->eval);
 	if (t->eval_ns)
 		lbx_printf(out, " in %.3g us", (double)t->eval_ns / 1e3);
 	lbx_printf(out, "%s\n", t->flags & LB_FLAG_WEAK ? ", a weak scalar" : "");
+	if (t->op_class == LB_CLASS_FUSED) {
+		field(out, "computes");
+		lbx_printf(out, "%s\n", lbx_expression(tensors, t, expression));
+	}
 	print_inputs(out, tensors, t);
 	print_stream(out, t);
 	if (t->state != LB_STATE_READY) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "inspect/expression.h"
 #include "inspect/replay.h"
 #include "inspect/select.h"
 #include "inspect/value.h"
@@ -32,10 +33,13 @@ void lbx_sight_end(struct lbx_sight *sight)
 static bool show(struct lbx_context *context, const struct lbx_args *args,
 		 const struct lbx_selection *s, const struct lbx_sight *sight)
 {
-	const char *note = sight->note[0] ? sight->note : "evaluated by the program";
+	char expression[LBX_EXPRESSION_MAX], note[LBX_EXPRESSION_MAX + sizeof sight->note];
 	struct lbx_format_options options;
 	int64_t first = 8;
 
+	lbx_expression(lbx_table_tensors(context->table), &s->tensor, expression);
+	snprintf(note, sizeof note, "%s%s%s", sight->note[0] ? sight->note : "evaluated by the program",
+		 *expression ? ": " : "", expression);
 	if (lbx_args_option(args, "stats"))
 		return lbx_args_int(args, "first", 0, 1 << 20, &first) &&
 		       lbx_print_stats(context, s, &sight->array, first, note);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "inspect/array.h"
 #include "inspect/describe.h"
+#include "inspect/expression.h"
 #include "inspect/format.h"
 #include "inspect/number.h"
 #include "inspect/select.h"
@@ -96,6 +97,7 @@ static bool print_pending(struct lbx_context *context, const struct lbx_selectio
 	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	const struct lbx_tensor *t = &s->tensor;
 	char label[LB_NAME_MAX + 320], shape[512], pending_text[256];
+	char expression[LBX_EXPRESSION_MAX];
 	struct lbx_pending pending;
 	json_t *o;
 
@@ -113,6 +115,8 @@ static bool print_pending(struct lbx_context *context, const struct lbx_selectio
 	lbx_pending(tensors, t, &pending);
 	lbx_describe_pending(&pending, pending_text, sizeof pending_text);
 	lbx_printf(context->out, "%s, outside the program\n", pending_text);
+	if (t->op_class == LB_CLASS_FUSED)
+		lbx_printf(context->out, "it computes %s\n", lbx_expression(tensors, t, expression));
 	return true;
 }
 

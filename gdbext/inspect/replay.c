@@ -10,6 +10,7 @@
 #include "inspect/graph.h"
 #include "inspect/replayer.h"
 #include "replay/wire.h"
+#include "table/program.h"
 
 enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20 };
 
@@ -62,6 +63,11 @@ static uint64_t aligned(uint64_t at)
 	return (at + LBX_WIRE_ALIGN - 1) & ~(uint64_t)(LBX_WIRE_ALIGN - 1);
 }
 
+static bool is_fused(const struct lbx_graph_node *node)
+{
+	return !node->is_leaf && node->tensor.op_class == LB_CLASS_FUSED;
+}
+
 static bool lay_out(struct writer *w)
 {
 	const struct lbx_graph *g = w->graph;
@@ -75,6 +81,8 @@ static bool lay_out(struct writer *w)
 		uint64_t nbytes;
 		int64_t low;
 		const struct lbx_tensor *t = &g->nodes[g->order[i]].tensor;
+		if (is_fused(&g->nodes[g->order[i]]))
+			l->total = aligned(l->total) + sizeof(struct lbx_wire_program);
 		if (!g->nodes[g->order[i]].is_leaf)
 			continue;
 		if (!leaf_bytes(t, &nbytes, &low))
@@ -104,7 +112,28 @@ static bool read_leaf(struct writer *w, const struct lbx_tensor *t, uint64_t at,
 	return true;
 }
 
-/* Where a node's offset counts from in the file; a leaf's elements are read on the way. */
+static bool write_program(struct writer *w, const struct lbx_tensor *t, struct lbx_wire_node *to)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(w->context->table);
+	struct lbx_wire_program *wire = (struct lbx_wire_program *)(w->map + to->data_at);
+	struct lbx_program program;
+	if (!tensors->ops->program || !tensors->ops->program(tensors, t, &program))
+		return lb_ok() ? lb_fail("tensor #%llu has no program", (unsigned long long)t->id) : false;
+	wire->n_inputs = (uint8_t)program.n_inputs;
+	wire->n_constants = (uint8_t)program.n_constants;
+	wire->n_insns = (uint8_t)program.n_insns;
+	memcpy(wire->constants, program.constants, sizeof wire->constants);
+	for (int i = 0; i < program.n_inputs + program.n_constants + program.n_insns; i++)
+		wire->dtypes[i] = (uint8_t)program.dtypes[i];
+	for (int i = 0; i < program.n_insns; i++) {
+		strncpy(wire->insns[i].op, program.insns[i].op, sizeof wire->insns[i].op - 1);
+		memcpy(wire->insns[i].operands, program.insns[i].operands, sizeof wire->insns[i].operands);
+	}
+	return true;
+}
+
+/* Where a node's offset counts from in the file; a leaf's elements are read on the way, and a
+ * fused node's program. */
 static bool place(struct writer *w, uint32_t i, struct lbx_wire_node *to, uint64_t *leaves_end)
 {
 	const struct lbx_graph *g = w->graph;
@@ -115,6 +144,12 @@ static bool place(struct writer *w, uint32_t i, struct lbx_wire_node *to, uint64
 		to->data_at = *leaves_end = aligned(*leaves_end);
 		if (!leaf_bytes(t, &to->data_bytes, &w->lows[i]) ||
 		    !read_leaf(w, t, to->data_at, to->data_bytes, w->lows[i]))
+			return false;
+		*leaves_end += to->data_bytes;
+	} else if (is_fused(from)) {
+		to->data_at = *leaves_end = aligned(*leaves_end);
+		to->data_bytes = sizeof(struct lbx_wire_program);
+		if (!write_program(w, t, to))
 			return false;
 		*leaves_end += to->data_bytes;
 	} else if (t->op_class == LB_CLASS_VIEW && t->n_inputs >= 1) {

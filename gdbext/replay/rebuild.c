@@ -6,6 +6,7 @@
 #include "graph/shape.h"
 #include "graph/tensor.h"
 #include "kernels/kernels.h"
+#include "replay/fused.h"
 #include "replay/models.h"
 #include "replay/updates.h"
 
@@ -196,6 +197,7 @@ static int inputs_needed(int op, int given)
 		return op == LB_OP_ADDMM ? 3 : 2;
 	case LB_CLASS_CONCATENATE:
 	case LB_CLASS_KERNEL:
+	case LB_CLASS_FUSED:
 		return given;
 	case LB_CLASS_VIEW: /* the further inputs of `depends` come first, and that is all */
 		return op == LB_OP_DEPENDS && given > 1 ? given : 1;
@@ -208,25 +210,34 @@ static int inputs_needed(int op, int given)
 	}
 }
 
+lb_tensor *lbx_rebuild_elementwise(int op, lb_dtype dtype, lb_tensor *const *x)
+{
+	switch (op) {
+	case LB_OP_ASTYPE:
+		return lb_astype(x[0], dtype);
+	case LB_OP_WHERE:
+		return lb_where(x[0], x[1], x[2]);
+	case LB_OP_CLIP:
+		return lb_clip(x[0], x[1], x[2]);
+	default:
+		return unary[op] ? unary[op](x[0]) : binary[op](x[0], x[1]);
+	}
+}
+
 static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, struct lbx_rebuilt *const *inputs,
 			  struct lbx_rebuilt *ret)
 {
 	lb_tensor *x[LBX_MODEL_INPUTS] = { 0 };
 	for (int i = 0; i < n && i < LBX_MODEL_INPUTS; i++)
 		x[i] = inputs[i]->value;
-	if (unary[op])
-		return unary[op](x[0]);
-	if (binary[op])
-		return binary[op](x[0], x[1]);
+	if (unary[op] || binary[op] || lb_op_is_elementwise(op))
+		return lbx_rebuild_elementwise(op, (lb_dtype)node->dtype, x);
 	switch (op) {
-	case LB_OP_ASTYPE:
-		return lb_astype(x[0], (lb_dtype)node->dtype);
+	case LB_OP_TRACER:
+		lb_fail("it stands for an input of a function that was traced, and never has a value");
+		return NULL;
 	case LB_OP_DECODE:
 		return lb_decode(x[0], (lb_encoding)node->params[0], shape_of(node), (lb_dtype)node->dtype);
-	case LB_OP_WHERE:
-		return lb_where(x[0], x[1], x[2]);
-	case LB_OP_CLIP:
-		return lb_clip(x[0], x[1], x[2]);
 	case LB_OP_ADDMM:
 		return lb_addmm(x[2], x[0], x[1], param_double(node, 0), param_double(node, 1));
 	case LB_OP_TAKE:
@@ -256,7 +267,7 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, struc
 	}
 }
 
-static int op_by_name(const char *name)
+int lbx_op_by_name(const char *name)
 {
 	for (int op = 0; op < LB_OPS; op++) {
 		if (strncmp(lb_ops[op].name, name, sizeof lb_ops[op].name) == 0)
@@ -268,7 +279,7 @@ static int op_by_name(const char *name)
 bool lbx_rebuild(const struct lbx_wire_node *node, void *data, int n_inputs,
 		 struct lbx_rebuilt *const *inputs, struct lbx_rebuilt *ret)
 {
-	int op = op_by_name(node->op);
+	int op = lbx_op_by_name(node->op);
 	if (op < 0)
 		return lb_fail("%.20s: this version of the replay does not know the operation", node->op);
 	*ret = (struct lbx_rebuilt){ 0 };
@@ -276,7 +287,8 @@ bool lbx_rebuild(const struct lbx_wire_node *node, void *data, int n_inputs,
 		return leaf(node, data, ret);
 	if (n_inputs != inputs_needed(op, n_inputs))
 		return lb_fail("%.20s: %d inputs make no sense", node->op, n_inputs);
-	ret->value = compute(op, node, n_inputs, inputs, ret);
+	ret->value = op == LB_OP_FUSED ? lbx_rebuild_fused(node, data, n_inputs, inputs)
+				       : compute(op, node, n_inputs, inputs, ret);
 	if (!ret->value)
 		return false;
 	const struct lb_tensor *t = ret->value;

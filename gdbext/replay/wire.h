@@ -2,7 +2,7 @@
  * memory file that the program `lazybones-replay` gets as descriptor LBX_WIRE_FD. The replay
  * computes the last node and appends its elements, in row-major order, to the file.
  *
- *	header | nodes | indices of inputs (uint32) | elements of the leaves | result
+ *	header | nodes | indices of inputs (uint32) | elements of the leaves, programs | result
  *
  * Both sides come from one build; the version guards against a mixture. The replay checks every
  * offset: the nodes are copies of what may be a crashed program's memory. */
@@ -14,7 +14,7 @@
 #define LBX_WIRE_MAGIC 0x79616c706572624cULL
 
 enum {
-	LBX_WIRE_VERSION = 1,
+	LBX_WIRE_VERSION = 2,
 	LBX_WIRE_FD = 3,
 	LBX_WIRE_ALIGN = 64,
 	LBX_WIRE_NODES = 1 << 24, /* at most */
@@ -47,7 +47,19 @@ struct lbx_wire_node {
 	int64_t params[LB_PARAMS];
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
 	int64_t offset;      /* elements from the buffer's start; of a leaf: from data_at */
-	uint64_t data_at, data_bytes;
+	uint64_t data_at, data_bytes; /* of a leaf: its elements; of op "fused": its program */
+};
+
+/* How a fused node is computed: registers are its inputs, then constants, then one an operation;
+ * the last one is the node's value. */
+struct lbx_wire_program {
+	uint8_t n_inputs, n_constants, n_insns, pad[5];
+	uint64_t constants[LB_PROGRAM_INPUTS]; /* an element each, in its first bytes */
+	uint8_t dtypes[LB_PROGRAM_INPUTS + LB_PROGRAM_INSNS];
+	struct {
+		char op[20]; /* by name */
+		uint8_t operands[3], pad;
+	} insns[LB_PROGRAM_INSNS];
 };
 
 #endif

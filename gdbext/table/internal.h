@@ -12,6 +12,7 @@ struct lbx_tensor_record { LB_TENSOR_FIELDS(X) };
 struct lbx_buffer_record { LB_BUFFER_FIELDS(X) };
 struct lbx_thread_record { LB_THREAD_FIELDS(X) };
 struct lbx_stream_record { LB_STREAM_FIELDS(X) };
+struct lbx_compiled_record { LB_COMPILED_FIELDS(X) };
 #undef X
 
 enum { LBX_OPS_MAX = 256, LBX_DTYPES_MAX = 64, LBX_COUNTERS_MAX = 256, LBX_ROOT_BYTES = 1 << 14 };
@@ -50,6 +51,9 @@ bool lbx_table_refresh(struct lbx_table *table);
 void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t size);
 /* Checks and decodes the buffer record at an address. */
 bool lbx_table_buffer(struct lbx_table *table, uint64_t address, struct lbx_buffer_record *ret);
+
+bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t,
+		       struct lbx_program *ret);
 
 extern const struct lbx_tensors_ops lbx_table_tensors_ops;
 

@@ -369,4 +369,5 @@ const struct lbx_tensors_ops lbx_table_tensors_ops = {
 	.input = input,
 	.input_id = input_id,
 	.stack = stack,
+	.program = lbx_table_program,
 };

@@ -48,6 +48,11 @@ static const struct lbx_known_field stream_fields[] = {
 	LB_STREAM_FIELDS(X)
 #undef X
 };
+static const struct lbx_known_field compiled_fields[] = {
+#define X(type, name, count, meaning) KNOWN(lbx_compiled_record, type, name, count)
+	LB_COMPILED_FIELDS(X)
+#undef X
+};
 
 static const struct {
 	const char *name;
@@ -61,6 +66,7 @@ static const struct {
 	[LB_KIND_BUFFER] = KIND("buffer", lbx_buffer_record, buffer_fields),
 	[LB_KIND_THREAD] = KIND("thread", lbx_thread_record, thread_fields),
 	[LB_KIND_STREAM] = KIND("stream", lbx_stream_record, stream_fields),
+	[LB_KIND_COMPILED] = KIND("compiled", lbx_compiled_record, compiled_fields),
 };
 
 static bool read_head(struct lbx_table *table)

@@ -56,6 +56,16 @@ struct lbx_stream {
 };
 int lbx_table_streams(struct lbx_table *table, struct lbx_stream *ret, int max);
 
+/* The functions that are compiled; texts that cannot be read are "". */
+struct lbx_compiled {
+	uint64_t id, function, context, site;
+	uint64_t calls, hits, compiles, evictions, entries, limit, traced, built;
+	bool shapeless, torn;
+	char name[LB_NAME_MAX + 1], reason[256];
+};
+/* The next one at or after *slot, which moves past it; false without error when there is none. */
+bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_compiled *ret);
+
 /* The buffer that holds an address: by walking the buffers. False without error if none. */
 struct lbx_buffer {
 	uint64_t address, id, data, tensor;

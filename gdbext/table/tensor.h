@@ -51,6 +51,8 @@ int64_t lbx_tensor_nbytes(const struct lbx_tensor *t);
 /* Whether every element that shape, strides and offset reach lies inside the buffer. */
 bool lbx_tensor_in_bounds(const struct lbx_tensor *t);
 
+struct lbx_program; /* table/program.h */
+
 /* A provider of tensors. Iteration is by slot number and goes on after a bad record. */
 struct lbx_tensors {
 	const struct lbx_tensors_ops *ops;
@@ -75,6 +77,9 @@ struct lbx_tensors_ops {
 	uint64_t (*input_id)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i);
 	/* Return addresses of the creation stack, outermost last; at least the site if known. */
 	int (*stack)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max);
+	/* How a tensor of class FUSED is computed; NULL where there are none. */
+	bool (*program)(struct lbx_tensors *tensors, const struct lbx_tensor *t,
+			struct lbx_program *ret);
 };
 
 #endif

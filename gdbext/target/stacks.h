@@ -9,7 +9,7 @@
 #include "target/registers.h"
 #include "target/target.h"
 
-enum { LBX_FRAMES_MAX = 4096, LBX_EXPRESSION_MAX = 160 };
+enum { LBX_FRAMES_MAX = 4096, LBX_VARIABLE_MAX = 160 };
 
 struct lbx_frame {
 	uint64_t pc;
@@ -26,7 +26,7 @@ struct lbx_stack {
 
 /* A pointer that a frame's variable holds: `layer->w`, `inputs[3]`. */
 struct lbx_pointer {
-	char expression[LBX_EXPRESSION_MAX];
+	char expression[LBX_VARIABLE_MAX];
 	bool is_argument;
 	uint64_t value;
 };

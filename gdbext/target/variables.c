@@ -13,7 +13,7 @@
 #include "target/location.h"
 
 enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256, MAX_PEELED = 32,
-       MAX_DIES = 10000, STEPS = 2, NAME = LBX_EXPRESSION_MAX };
+       MAX_DIES = 10000, STEPS = 2, NAME = LBX_VARIABLE_MAX };
 
 struct search {
 	struct lbx_scope scope;

@@ -68,6 +68,11 @@ void lb_fail_site(const void *site)
 	last.current_site = site;
 }
 
+const void *lb_fail_site_now(void)
+{
+	return last.current_site;
+}
+
 bool lb_ok(void)
 {
 	return !last.set;

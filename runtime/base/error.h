@@ -28,6 +28,8 @@ void lb_fail_prepare(void);
 void lb_fail_within(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 /* Notes the address of the public call that is running, for lb_error_site(). Cheap. */
 void lb_fail_site(const void *site);
+/* What was noted last. */
+const void *lb_fail_site_now(void);
 
 /* Sizes come from outside: products and sums that do not fit are errors, not wraps. */
 static inline bool lb_mul(int64_t a, int64_t b, int64_t *ret)

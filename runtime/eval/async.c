@@ -80,7 +80,8 @@ lb_event lb_event_record(lb_stream stream)
 {
 	LB_ENTER();
 	(void)site;
-	return is_stream("event_record", stream) ? newest(stream) : (lb_event){ lb_default_stream(), 0 };
+	return is_stream("event_record", stream) ? newest(stream)
+						 : (lb_event){ lb_default_stream(), 0 };
 }
 
 bool lb_event_is_done(lb_event event)
@@ -102,7 +103,8 @@ static bool wait_until_done(lb_event event)
 	if (lb_stream_has_done(event.stream.id, event.job))
 		return true;
 	if (!self || self->arena_busy)
-		return lb_fail("event_wait: what runs inside an evaluation cannot wait for a stream");
+		return lb_fail("event_wait: what runs inside an evaluation cannot wait "
+			       "for a stream");
 	lb_wait_begin();
 	self->record->waits_for = event.job;
 	lb_probe_wait_start(0, event.job, 0);
@@ -111,7 +113,8 @@ static bool wait_until_done(lb_event event)
 	lb_probe_wait_done(0, event.job, 0);
 	self->record->waits_for = 0;
 	lb_wait_end();
-	return !lb_stopping() || lb_fail("event_wait: the program exits, and its streams have stopped");
+	return !lb_stopping() ||
+		lb_fail("event_wait: the program exits, and its streams have stopped");
 }
 
 static bool wait_for_event(lb_event event)

@@ -1,15 +1,17 @@
 /* Builds the program of a fused group for the elementwise kernel: every tensor that comes from
- * outside the group is an input register, every member an instruction. */
+ * outside the group is an input register, every member an instruction. A tensor of op `fused`
+ * brings its program along. */
 #include <string.h>
 
 #include "eval/run.h"
+#include "graph/program.h"
 #include "graph/shape.h"
 
 struct chain {
 	struct lb_run *run;
 	struct lb_step *head;
 	struct lb_fuse fuse;
-	const struct lb_tensor *inputs[LB_FUSE_INPUTS];
+	const struct lb_tensor *inputs[LB_FUSE_INPUTS]; /* NULL: a program's constant */
 	/* room for constants; 16 bytes hold any dtype */
 	double constants[LB_FUSE_INPUTS][2];
 	int n_regs;
@@ -88,6 +90,8 @@ static struct lb_tensor *donor(struct chain *c, const struct lb_tensor *t)
 {
 	for (int i = 0; i < c->fuse.n_inputs; i++) {
 		const struct lb_tensor *input = c->inputs[i];
+		if (!input)
+			continue;
 		const struct lb_step *step = lb_schedule_step(&c->run->schedule, input);
 		struct lb_buffer *buffer = lb_tensor_buffer(input);
 		if (!step || step->stays || lb_is_constant(input) || !buffer ||
@@ -133,6 +137,43 @@ static bool add_output(struct chain *c, struct lb_step *step, bool may_take)
 	return true;
 }
 
+static void load_program(struct chain *c, struct lb_tensor *t)
+{
+	struct lb_program *program = lb_tensor_program(t);
+	struct lb_fuse *fuse = &c->fuse;
+	for (int i = 0; i < program->n_inputs; i++)
+		add_input(c, lb_tensor_input(t, (uint32_t)i));
+	for (int i = 0; i < program->n_constants; i++) {
+		struct lb_view *view = &fuse->inputs[fuse->n_inputs];
+		c->inputs[fuse->n_inputs++] = NULL;
+		view->data = &program->constants[i];
+		memset(view->strides, 0, sizeof view->strides);
+	}
+	c->n_regs = fuse->n_inputs;
+	memcpy(fuse->dtypes, program->dtypes, (size_t)(fuse->n_inputs + program->n_insns));
+	for (int i = 0; i < fuse->n_inputs; i++)
+		fuse->inputs[i].dtype = (enum lb_dtype)fuse->dtypes[i];
+	for (int k = 0; k < program->n_insns; k++) {
+		const struct lb_program_insn *insn = &program->insns[k];
+		c->head->reg = (uint8_t)c->n_regs++;
+		fuse->insns[fuse->n_insns++] =
+			(struct lb_fuse_insn){ insn->op, c->head->reg, insn->a, insn->b, insn->c };
+	}
+}
+
+static void load_members(struct chain *c)
+{
+	const struct lb_tensor *last = c->head->tensor;
+	struct lb_step *steps = c->run->schedule.steps;
+	for (uint32_t m = c->head->next; m != LB_NO_STEP; m = steps[m].next)
+		add_inputs(c, steps[m].tensor);
+	add_inputs(c, last);
+	c->n_regs = c->fuse.n_inputs;
+	for (uint32_t m = c->head->next; m != LB_NO_STEP; m = steps[m].next)
+		add_insn(c, &steps[m]);
+	add_insn(c, c->head);
+}
+
 bool lb_run_chain(struct lb_run *run, struct lb_step *head)
 {
 	struct lb_step *steps = run->schedule.steps;
@@ -143,13 +184,10 @@ bool lb_run_chain(struct lb_run *run, struct lb_step *head)
 	memcpy(c.fuse.shape, head->tensor->shape, sizeof c.fuse.shape);
 	c.fuse.n_inputs = c.fuse.n_insns = c.fuse.n_outputs = 0;
 
-	for (uint32_t m = head->next; m != LB_NO_STEP; m = steps[m].next)
-		add_inputs(&c, steps[m].tensor);
-	add_inputs(&c, head->tensor);
-	c.n_regs = c.fuse.n_inputs;
-	for (uint32_t m = head->next; m != LB_NO_STEP; m = steps[m].next)
-		add_insn(&c, &steps[m]);
-	add_insn(&c, head);
+	if (head->tensor->op == LB_OP_FUSED)
+		load_program(&c, head->tensor);
+	else
+		load_members(&c);
 
 	bool ok = true, only = true;
 	for (uint32_t m = head->next; m != LB_NO_STEP && ok; m = steps[m].next) {

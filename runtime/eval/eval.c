@@ -9,6 +9,7 @@
 #include "eval/stream.h"
 #include "eval/wait.h"
 #include "graph/start.h"
+#include "graph/program.h"
 #include "memory/thread.h"
 #include "probes.h"
 #include "publish/root.h"
@@ -131,8 +132,9 @@ static bool run_step(struct lb_run *run, struct lb_step *step, struct lb_thread 
 {
 	enum { TIME_FROM = 1 << 16 };
 	struct lb_tensor *t = step->tensor;
-	bool chain = lb_op_is_elementwise(t->op);
-	int members = run->schedule.groups[step - run->schedule.steps].insns;
+	bool chain = lb_op_is_elementwise(t->op) || t->op == LB_OP_FUSED;
+	int steps = run->schedule.groups[step - run->schedule.steps].insns;
+	int members = t->op == LB_OP_FUSED ? lb_tensor_program(t)->n_insns : steps;
 	bool timed = t->size >= TIME_FROM;
 	uint64_t start = timed ? lb_flight_clock() : 0;
 	struct lb_arena_mark mark = lb_arena_mark(run->arena);
@@ -146,7 +148,7 @@ static bool run_step(struct lb_run *run, struct lb_step *step, struct lb_thread 
 	if (!run->plain)
 		lb_probe_op_done(t->id, (uint64_t)(uintptr_t)t, t->op, ok);
 	record->tensor = 0;
-	record->done += (uint64_t)members;
+	record->done += (uint64_t)steps;
 	lb_arena_reset(run->arena, mark);
 	if (!ok)
 		return false;

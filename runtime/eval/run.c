@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/shape.h"
+#include "graph/tracer.h"
 
 static void *scratch(struct lb_exec *exec, int64_t nbytes)
 {
@@ -216,6 +217,8 @@ bool lb_run_single(struct lb_run *run, struct lb_tensor *t)
 {
 	if (lb_op_class(t->op) == LB_CLASS_VIEW)
 		return share_input(t);
+	if (t->op == LB_OP_TRACER)
+		return lb_tracer_refuse(t, run->plain);
 	if (lb_op_class(t->op) == LB_CLASS_UPDATE)
 		return lb_run_update(run, t);
 	if (!lb_run_allocate(run, t))

@@ -1,5 +1,6 @@
 #include "eval/schedule.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -62,7 +63,8 @@ static bool list_blocker(struct lb_schedule *s, struct lb_tensor *t)
 {
 	if (s->n_blockers == s->blockers_capacity) {
 		uint32_t capacity = s->blockers_capacity ? s->blockers_capacity * 2 : 16;
-		struct lb_tensor **list = grown(s->arena, s->blockers, s->n_blockers, capacity, sizeof *list);
+		struct lb_tensor **list = grown(s->arena, s->blockers, s->n_blockers, capacity,
+						sizeof *list);
 		if (!list)
 			return false;
 		s->blockers = list;
@@ -213,10 +215,34 @@ static void assign_group(struct lb_schedule *s, uint32_t index)
 	}
 }
 
+static int by_age(const void *left, const void *right)
+{
+	const struct lb_tensor *a = *(struct lb_tensor *const *)left, *b = *(struct lb_tensor *const *)right;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* The oldest first. Gradients are made from the last layer of a model back to the first; computed
+ * in that order, the cotangents of each layer need not be kept until the gradients of all others
+ * are done. */
+static struct lb_tensor *const *ordered(struct lb_arena *arena, int n, struct lb_tensor *const *roots)
+{
+	if (n < 2)
+		return roots;
+	struct lb_tensor **list = lb_arena_take(arena, (int64_t)n * (int64_t)sizeof *list);
+	if (list) {
+		memcpy(list, roots, (size_t)n * sizeof *list);
+		qsort(list, (size_t)n, sizeof *list, by_age);
+	}
+	return list;
+}
+
 enum lb_built lb_schedule_build(struct lb_schedule *s, int n, struct lb_tensor *const *roots)
 {
 	struct walk w = { .s = s };
 	enum lb_built built = LB_BUILT;
+	roots = ordered(s->arena, n, roots);
+	if (n && !roots)
+		return LB_BUILD_FAILED;
 	for (int i = 0; i < n && built == LB_BUILT; i++) {
 		built = visit(&w, roots[i], false);
 		if (built == LB_BUILT)

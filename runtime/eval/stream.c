@@ -131,8 +131,8 @@ static bool wants_job(const struct lb_tensor *t, bool only_lazy)
 static bool start_worker(struct stream *s);
 
 /* One job for those of the tensors that are of this stream. */
-static bool push(struct stream *s, int n, struct lb_tensor *const *xs, const void *site, bool only_lazy,
-		 bool traced)
+static bool push(struct stream *s, int n, struct lb_tensor *const *xs, const void *site,
+		 bool only_lazy, bool traced)
 {
 	struct job *job = calloc(1, sizeof *job + (size_t)n * sizeof *job->roots);
 	if (!job)
@@ -216,7 +216,8 @@ static void forget_blockers(struct root *root)
 }
 
 /* The root has its value, or a failure. */
-static void settle(struct stream *s, struct job *job, struct root *root, const struct lb_failure *failure)
+static void settle(struct stream *s, struct job *job, struct root *root,
+		   const struct lb_failure *failure)
 {
 	struct lb_tensor *t = root->tensor;
 	pthread_mutex_lock(&lb_wait.lock);
@@ -536,7 +537,8 @@ static void give_up(struct job *job, bool was_running)
 			give_away(root->blockers[k]);
 		if (!root->tensor)
 			continue;
-		__atomic_fetch_and(&root->tensor->flags, ~(uint32_t)LB_FLAG_QUEUED, __ATOMIC_RELAXED);
+		__atomic_fetch_and(&root->tensor->flags, ~(uint32_t)LB_FLAG_QUEUED,
+				   __ATOMIC_RELAXED);
 		give_away(root->tensor);
 		if (!was_running)
 			free(root->blockers);

@@ -75,7 +75,8 @@ static bool run_again(struct lb_custom *call)
 		free(wrt);
 		return lb_fail("checkpoint: out of memory for %d inputs", call->n_in);
 	}
-	struct lb_tensor **in = lists, **grads = in + call->n_in, **out = grads + call->n_in, **after = out + call->n_out;
+	struct lb_tensor **in = lists, **grads = in + call->n_in;
+	struct lb_tensor **out = grads + call->n_in, **after = out + call->n_out;
 	for (int i = 0; i < call->n_out; i++) {
 		if (call->cotangents[i])
 			after[n++] = call->cotangents[i];

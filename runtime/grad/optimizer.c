@@ -248,6 +248,28 @@ static bool check(const lb_optimizer *o, int n, lb_tensor *const *params, lb_ten
 	return true;
 }
 
+static int by_age(const void *left, const void *right)
+{
+	const struct lb_tensor *a = **(struct lb_tensor *const *const *)left;
+	const struct lb_tensor *b = **(struct lb_tensor *const *const *)right;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Where each gradient stands in the list, the oldest first: what is made of them in that order is
+ * evaluated in that order (eval/schedule.c). The caller frees it. */
+static struct lb_tensor *const **in_order(int n, lb_tensor *const *grads)
+{
+	struct lb_tensor *const **list = malloc((size_t)n * sizeof *list);
+	if (!list) {
+		lb_fail("optimizer: out of memory for %d gradients", n);
+		return NULL;
+	}
+	for (int i = 0; i < n; i++)
+		list[i] = &grads[i];
+	qsort(list, (size_t)n, sizeof *list, by_age);
+	return list;
+}
+
 /* Parameter i after the step, and its state. */
 static struct lb_tensor *step(const lb_optimizer *o, int i, struct lb_tensor *p, struct lb_tensor *g,
 			      struct lb_tensor **state)
@@ -267,13 +289,18 @@ bool lb_optimizer_update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *
 	if (!o || !check(o, n, params, grads) || (!o->state && !state_init(o, n, params)))
 		return false;
 	int each = 1 + o->n_each;
+	struct lb_tensor *const **order = in_order(n, grads);
 	struct lb_tensor **made = calloc((size_t)n * (size_t)each, sizeof *made);
-	if (!made)
+	if (!order || !made) {
+		free(order);
+		free(made);
 		return lb_fail("optimizer: out of memory for %d parameters", n);
+	}
 	bool ok = true;
 	LB_SCOPE {
 		size_t mark = lb_self()->n_items;
-		for (int i = 0; i < n && ok; i++) {
+		for (int k = 0; k < n && ok; k++) {
+			int i = (int)(order[k] - grads);
 			struct lb_tensor **own = made + i * each;
 			own[0] = step(o, i, params[i], grads[i], own + 1);
 			ok = own[0] != NULL;
@@ -285,6 +312,7 @@ bool lb_optimizer_update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *
 				lb_replace(&o->state[i * o->n_each + k], made[i * each + 1 + k]);
 		}
 	}
+	free(order);
 	free(made);
 	o->steps += ok;
 	return ok;
@@ -321,12 +349,17 @@ bool lb_clip_by_global_norm(int n, lb_tensor *const *grads, double most, lb_tens
 		if (!grads[i])
 			return false;
 	}
+	struct lb_tensor *const **order = in_order(n, grads);
+	if (!order)
+		return false;
 	size_t mark = lb_self()->n_items;
 	struct lb_tensor *sum = NULL;
 	for (int i = 0; i < n; i++) {
-		struct lb_tensor *part = lb_sum(lb_square(lb_astype(grads[i], wide(grads[i]))), LB_ALL_AXES, false);
+		struct lb_tensor *d = lb_astype(*order[i], wide(*order[i]));
+		struct lb_tensor *part = lb_sum(lb_square(d), LB_ALL_AXES, false);
 		sum = sum ? lb_add(sum, part) : part;
 	}
+	free(order);
 	struct lb_tensor *all = lb_sqrt(sum);
 	struct lb_tensor *factor = lb_divide(lb_scalar(most), lb_add(all, lb_scalar(1e-6)));
 	factor = lb_minimum(factor, lb_scalar(1));

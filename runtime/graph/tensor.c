@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/program.h"
 #include "graph/scope.h"
 #include "graph/shape.h"
 #include "graph/trace.h"
@@ -69,7 +70,8 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 	t->name = 0;
 	t->site = (uint64_t)(uintptr_t)site;
 	t->stream = self->stream;
-	t->eval = t->order = t->eval_ns = 0;
+	t->eval = self->trace_number;
+	t->order = t->eval_ns = 0;
 	for (int i = 0; i < rank; i++)
 		t->shape[i] = shape[i];
 	lb_row_strides(rank, shape, t->strides);
@@ -141,6 +143,8 @@ static struct lb_tensor *free_one(struct lb_self *self, struct lb_tensor *t, str
 	}
 	free((void *)(uintptr_t)t->more_inputs);
 	lb_name_free((char *)(uintptr_t)t->name);
+	if (t->op == LB_OP_FUSED)
+		lb_program_release(lb_tensor_program(t));
 	t->more_inputs = t->name = 0;
 	t->n_inputs = 0;
 	struct lb_buffer *buffer = lb_tensor_buffer(t);

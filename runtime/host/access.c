@@ -6,7 +6,7 @@
 
 #include "eval/eval.h"
 #include "graph/shape.h"
-#include "host/caller.h"
+#include "base/caller.h"
 #include "kernels/kernels.h"
 #include "probes.h"
 #include "publish/root.h"

@@ -152,10 +152,12 @@ bool lb_file_get_quantized(lb_file *file, const char *name, lb_quantized *ret, l
 		return true;
 	*how = layout->how;
 	/* a block makes no more bytes than twice its own; the file has nbytes of them */
-	size_t blocks = array->nbytes / (size_t)block->bytes, groups = blocks * (size_t)layout->groups;
+	size_t blocks = array->nbytes / (size_t)block->bytes,
+		groups = blocks * (size_t)layout->groups;
 	size_t width = (size_t)lb_dtypes[layout->scales].bytes;
 	bool affine = how->mode == LB_QUANT_AFFINE;
-	uint8_t *codes = malloc(groups * GROUP / 8 * (size_t)how->bits), *scales = malloc(groups * width);
+	uint8_t *codes = malloc(groups * GROUP / 8 * (size_t)how->bits),
+		*scales = malloc(groups * width);
 	uint8_t *biases = affine ? malloc(groups * width) : NULL;
 	struct parts parts = { codes, scales, biases, true };
 	bool room = codes && scales && (biases || !affine);
@@ -166,7 +168,8 @@ bool lb_file_get_quantized(lb_file *file, const char *name, lb_quantized *ret, l
 		free(codes);
 		free(scales);
 		free(biases);
-		return room || lb_fail("%s: tensor '%.64s': out of memory for %zu groups", file->mapping->path,
+		return room || lb_fail("%s: tensor '%.64s': out of memory for %zu groups",
+				       file->mapping->path,
 				       entry->name, groups);
 	}
 	int64_t row = array->shape[array->rank - 1];

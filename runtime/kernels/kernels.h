@@ -49,7 +49,10 @@ int lb_parallel_width(void); /* cores used at most; LAZYBONES_THREADS overrides 
 
 /* ---- fused elementwise chains (fuse.c, simd/elementwise.c) ---- */
 
-enum { LB_FUSE_INPUTS = 24, LB_FUSE_OUTPUTS = 16, LB_FUSE_INSNS = 64, LB_FUSE_REGS = 96 };
+enum {
+	LB_FUSE_INPUTS = LB_PROGRAM_INPUTS, LB_FUSE_OUTPUTS = 16, LB_FUSE_INSNS = LB_PROGRAM_INSNS,
+	LB_FUSE_REGS = 96,
+};
 
 /* One operation of a chain over registers; each register has one dtype and is written
  * once. Registers 0 … n_inputs-1 are the inputs. `op` is an enum lb_op_code of class

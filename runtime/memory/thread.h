@@ -20,6 +20,9 @@ struct lb_self {
 	int n_marks, marks_capacity;
 	/* gives the items back when the thread ends; set by who adds the first */
 	void (*end_scopes)(struct lb_self *self);
+	/* set while a function is traced to be compiled: graph/tracer.h */
+	struct lb_tracing *tracing;
+	uint64_t trace_number; /* which the tensors made meanwhile carry; 0 without */
 	/* set while a gradient is traced on this thread: graph/trace.h */
 	struct lb_trace *trace;
 	/* scratch of the evaluation that this thread runs */

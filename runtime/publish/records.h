@@ -21,6 +21,10 @@ struct lb_stream_record {
 	LB_STREAM_FIELDS(LB_RECORD_FIELD)
 };
 
+struct lb_compiled_record {
+	LB_COMPILED_FIELDS(LB_RECORD_FIELD)
+};
+
 /* Between the two, `seq` is odd. One thread at a time changes a record. */
 static inline void lb_record_begin(uint32_t *seq)
 {

@@ -12,6 +12,7 @@
 #define BUFFER_FIELD(type, name, count, meaning) DESCRIBE(lb_buffer, type, name)
 #define THREAD_FIELD(type, name, count, meaning) DESCRIBE(lb_thread, type, name)
 #define STREAM_FIELD(type, name, count, meaning) DESCRIBE(lb_stream_record, type, name)
+#define COMPILED_FIELD(type, name, count, meaning) DESCRIBE(lb_compiled_record, type, name)
 #define ROOT_FIELD(name_) \
 	{ .name = #name_, .offset = offsetof(struct lb_symtab, name_), \
 	  .width = sizeof((struct lb_symtab *)0)->name_, .count = 1 },
@@ -20,6 +21,7 @@ static const struct lb_field tensor_fields[] = { LB_TENSOR_FIELDS(TENSOR_FIELD) 
 static const struct lb_field buffer_fields[] = { LB_BUFFER_FIELDS(BUFFER_FIELD) };
 static const struct lb_field thread_fields[] = { LB_THREAD_FIELDS(THREAD_FIELD) };
 static const struct lb_field stream_fields[] = { LB_STREAM_FIELDS(STREAM_FIELD) };
+static const struct lb_field compiled_fields[] = { LB_COMPILED_FIELDS(COMPILED_FIELD) };
 static const struct lb_field root_fields[] = { LB_ROOT_FIELDS(ROOT_FIELD) };
 
 #define X(name, meaning) #name,
@@ -52,6 +54,8 @@ struct lb_symtab lb_root_object = {
 				     .n_fields = LENGTH(thread_fields), .first_tier = 64 },
 		[LB_KIND_STREAM] = { .kind = "stream", .record_size = sizeof(struct lb_stream_record),
 				     .n_fields = LENGTH(stream_fields), .first_tier = 64 },
+		[LB_KIND_COMPILED] = { .kind = "compiled", .record_size = sizeof(struct lb_compiled_record),
+				       .n_fields = LENGTH(compiled_fields), .first_tier = 64 },
 	},
 };
 
@@ -75,6 +79,7 @@ void lb_root_publish(uint64_t pid)
 	root->kinds[LB_KIND_BUFFER].fields = address_of(buffer_fields);
 	root->kinds[LB_KIND_THREAD].fields = address_of(thread_fields);
 	root->kinds[LB_KIND_STREAM].fields = address_of(stream_fields);
+	root->kinds[LB_KIND_COMPILED].fields = address_of(compiled_fields);
 	root->pid = pid;
 	__atomic_store_n(&root->magic, LB_SYMTAB_MAGIC, __ATOMIC_RELEASE);
 }

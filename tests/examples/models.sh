@@ -247,6 +247,146 @@ llama_keys_in_gdb()
 		[ "${shown[1]}" != "${shown[3]}" ]
 }
 
+# ---- train and generate ----
+
+train=$O/examples/train generate=$O/examples/generate trained=$tmp/trained.safetensors
+small=(--steps=60 --width=2 --layers=2 --context=64 --rate=0.005)
+
+# The loss of so few steps, from 4.3 by chance, where knowing how often each letter comes gives 3.1.
+train_learns()
+{
+	exits 0 "$train" "${small[@]}" "$trained" >"$tmp/out" 2>"$tmp/err"
+	cat "$tmp/out" "$tmp/err"
+	grep -qE '[0-9]+ weights, [0-9]+ characters of [0-9]+ kinds: loss 4\.[0-9]+ by chance' "$tmp/out" &&
+		awk '/^60 steps, loss/ { ok = $4 + 0 < 2.9 && $8 + 0 < 3.0 } END { exit !ok }' "$tmp/out" &&
+		[ "$(grep -cE '^ *[0-9]+%  ETA [0-9]+:[0-9]+  step [0-9]+  loss [0-9.]+$' "$tmp/err")" -eq 10 ] &&
+		grep -qF 'saved' "$tmp/out"
+}
+
+train_metadata()
+{
+	"$python" -c "import json, struct, sys
+data = open(sys.argv[1], 'rb').read()
+header = json.loads(data[8:8 + struct.unpack('<Q', data[:8])[0]])
+config = header.pop('__metadata__')
+width, kinds = int(config['hidden_size']), len(config['alphabet'].split())
+assert header['model.embed_tokens.weight']['shape'] == [kinds, width] == [kinds, 64]
+assert header['model.layers.1.mlp.down_proj.weight']['shape'] == [width, int(config['intermediate_size'])]
+assert len(header) == 2 + 2 * 9 and int(config['num_hidden_layers']) == 2" "$trained"
+}
+
+# The same seed gives the same file, byte by byte.
+train_repeats()
+{
+	local n
+	for n in 1 2; do
+		exits 0 "$train" --steps=3 --width=1 --layers=1 --context=16 "$tmp/again$n.safetensors" || return 1
+	done
+	cmp "$tmp/again1.safetensors" "$tmp/again2.safetensors"
+}
+
+# Ctrl-C, once the first tenth is told: saves what has been learnt
+train_interrupted()
+{
+	local pid status=0
+	rm -f "$tmp/fifo" "$tmp/early.safetensors"
+	mkfifo "$tmp/fifo"
+	(trap - INT; exec "$train" --steps=1000 --width=1 --layers=1 --context=16 "$tmp/early.safetensors") \
+		>"$tmp/out" 2>"$tmp/fifo" &
+	pid=$!
+	head -1 "$tmp/fifo" | grep -q '10%' && kill -INT $pid
+	wait $pid || status=$?
+	cat "$tmp/out"
+	echo "(exit status $status)"
+	[ $status -eq 130 ] && grep -q '^saved .*, interrupted$' "$tmp/out" &&
+		exits 0 "$generate" "$tmp/early.safetensors" -p x -n 2
+}
+
+# On a terminal: one line, no wider than that, drawn again and again
+train_bar()
+{
+	command -v script >/dev/null || return 0
+	script -qec "stty cols $1; $train --steps=20 --width=1 --layers=1 --context=16 $tmp/bar.safetensors" \
+		/dev/null </dev/null >"$tmp/out" || return 1
+	tr '\r' '\n' <"$tmp/out" | sed 's/\x1b\[K//' | grep '^\[[#.]*' >"$tmp/bars"
+	cat "$tmp/bars"
+	[ -s "$tmp/bars" ] && awk -v most=$(($1 - 1)) 'length > most { wide = 1 } END { exit wide }' "$tmp/bars" &&
+		tail -1 "$tmp/bars" | grep -q "$2"
+}
+
+# the likeliest characters, with a cache, without one, and one by one
+generate_greedy()
+{
+	local option text=() all=("$generate" "$trained" -p 'the ' -n 40 -t 0)
+	for option in --tokens=40 --no-cache --buggy; do
+		text+=("$("${all[@]}" "$option" 2>/dev/null)") || return 1
+	done
+	printf '%s\n' "${text[@]}"
+	[ ${#text[0]} -ge 30 ] && [ "${text[0]}" = "${text[1]}" ] && [ "${text[0]}" = "${text[2]}" ]
+}
+
+# one seed, one text; another, another
+generate_seeds()
+{
+	local seed text=()
+	for seed in 1 1 2; do
+		text+=("$("$generate" "$trained" -n 40 --seed=$seed --json |
+			sed 's/.*"ids": \[\([^]]*\)\].*/\1/')") || return 1
+	done
+	printf '%s\n' "${text[@]}"
+	[ "$(wc -w <<<"${text[0]}")" -eq 40 ] && [ "${text[0]}" = "${text[1]}" ] && [ "${text[0]}" != "${text[2]}" ]
+}
+
+# the figures, and no further than the context of 64
+generate_output()
+{
+	"$generate" "$trained" -p 'the GNU ' >"$tmp/out" 2>"$tmp/err" || return 1
+	cat "$tmp/out" "$tmp/err"
+	grep -qE '^First call: [0-9.]+ ms$' "$tmp/err" && grep -qE '^Prompt: 8 tokens, [0-9.]+ tokens/s$' "$tmp/err" &&
+		grep -qE '^Generation: 56 tokens, [0-9.]+ tokens/s$' "$tmp/err" &&
+		grep -qE '^Peak memory: [0-9.]+ MiB$' "$tmp/err"
+}
+
+train_tests()
+{
+	ok "train learns" train_learns
+	ok "train's metadata" train_metadata
+	ok "train repeats itself" train_repeats
+	ok "train, interrupted" train_interrupted
+	ok "train's bar" train_bar 60 'ETA 0:00  step 20'
+	ok "train's bar, narrow" train_bar 30 '100%'
+	ok "train --buggy" prints 0 '^running mean [0-9.]+' "$train" --steps=3 --width=1 --layers=1 --context=16 \
+		--buggy "$tmp/buggy.safetensors"
+	ok "train, no such text" complains 1 'No such file' "$train" --text="$tmp/nothing" "$tmp/x.safetensors"
+	echo "too short" >"$tmp/short"
+	ok "train, a short text" complains 1 'too few' "$train" --text="$tmp/short" "$tmp/x.safetensors"
+	ok "train, no file" prints 2 'which file' "$train"
+	ok "train --steps=0" prints 2 'from 1 to' "$train" --steps=0 "$tmp/x.safetensors"
+	ok "generate, with and without a cache" generate_greedy
+	ok "generate's seeds" generate_seeds
+	ok "generate's output" generate_output
+	ok "generate, a foreign character" complains 1 "'~' is not in the text" "$generate" "$trained" -p 'a~'
+	ok "generate, another file" complains 1 'not a file that train has saved' "$generate" \
+		"$llamas/hf/model-0.safetensors"
+	ok "generate, no such file" complains 1 'No such file' "$generate" "$tmp/nothing.safetensors"
+	head -c 5000 "$trained" >"$tmp/cut.safetensors"
+	ok "generate, a damaged file" complains 1 'cut.safetensors' "$generate" "$tmp/cut.safetensors"
+}
+
+# PATTERN: what gdb says of the running mean that nobody has evaluated
+train_mean_in_gdb()
+{
+	in_gdb "$train --steps=10 --width=1 --layers=1 --context=16 $1 $tmp/gdb.safetensors" finish \
+		'tensor list mean'
+	grep -qE "$2" "$tmp/log"
+}
+
+generate_waits_in_gdb()
+{
+	in_gdb "$generate $1 $trained -n 5" write_tokens 'tensor catch implicit' continue
+	grep -qE "$2" "$tmp/log"
+}
+
 # ---- all of them ----
 
 models_in_gdb()
@@ -258,8 +398,14 @@ models_in_gdb()
 	ok "dit's layout in gdb" dit_offset_in_gdb 0
 	ok "dit's layout in gdb, --swapped" dit_offset_in_gdb 32 --swapped
 	[ ! -x "$llama" ] || ok "llama's positions in gdb" llama_keys_in_gdb
+	ok "train's mean in gdb" train_mean_in_gdb '' '^0 tensors of'
+	ok "train's mean in gdb, --buggy" train_mean_in_gdb --buggy '^10 tensors of .* 10 lazy'
+	ok "generate's pipeline in gdb" generate_waits_in_gdb '' 'exited normally'
+	ok "generate's pipeline in gdb, --buggy" generate_waits_in_gdb --buggy \
+		'Catch 1 \(implicit\)'
 }
 
 dit_tests
 fp4_tests
 llama_tests
+train_tests

@@ -109,6 +109,11 @@ static const struct lb_field own_stream[] = {
 	LB_STREAM_FIELDS(X)
 #undef X
 };
+static const struct lb_field own_compiled[] = {
+#define X(type, name, count, meaning) FIELD(lbx_compiled_record, type, name, count)
+	LB_COMPILED_FIELDS(X)
+#undef X
+};
 static const struct lb_field own_root[] = {
 #define X(name) { #name, offsetof(struct lb_symtab, name), \
 		  sizeof(((struct lb_symtab *)0)->name), 1 },
@@ -128,6 +133,7 @@ static const struct {
 	KIND("buffer", own_buffer, lbx_buffer_record, IMAGE_BUFFERS),
 	KIND("thread", own_thread, lbx_thread_record, IMAGE_THREADS),
 	KIND("stream", own_stream, lbx_stream_record, IMAGE_STREAMS),
+	KIND("compiled", own_compiled, lbx_compiled_record, IMAGE_COMPILED),
 };
 
 static uint64_t descriptors(int k)
@@ -199,6 +205,7 @@ void image_create(struct image *image, bool shuffled)
 	add_region(image, IMAGE_BUFFERS, 0x8000);
 	add_region(image, IMAGE_THREADS, 0x8000);
 	add_region(image, IMAGE_STREAMS, 0x8000);
+	add_region(image, IMAGE_COMPILED, 0x8000);
 	add_region(image, IMAGE_NAMES, 0x1000);
 	add_region(image, IMAGE_FLIGHT, IMAGE_EVENTS * sizeof(struct lb_flight_event));
 	add_region(image, IMAGE_DATA, IMAGE_DATA_SIZE);

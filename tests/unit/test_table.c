@@ -166,7 +166,7 @@ static void impossible_roots_are_refused(void **state)
 	ROOT(root->magic = __builtin_bswap64(root->magic));
 	refused(&f, "byte order");
 	ROOT(root->major = 2);
-	refused(&f, "version 2.1, this reader knows 1.x");
+	refused(&f, "version 2.2, this reader knows 1.x");
 	ROOT(root->size = 8);
 	refused(&f, "'size'");
 	ROOT(root->size = 1 << 30);
@@ -423,6 +423,38 @@ static void wild_names_inputs_and_stacks(void **state)
 	stop(&f);
 }
 
+static void compiled_functions(void **state)
+{
+	struct lbx_compiled_record r = { .id = { 3 }, .calls = { 7 }, .reason = { 0x10 } };
+	struct lbx_compiled c;
+	struct fixture f;
+	uint64_t slot = 0;
+
+	(void)state;
+	start(&f, false);
+	r.name[0] = image_name(&f.image, "f\033[31m");
+	memcpy(image_at(&f.image, IMAGE_COMPILED + sizeof r, sizeof r), &r, sizeof r);
+	image_root(&f.image)->kinds[LB_KIND_COMPILED].used = 2; /* the first one is freed */
+	open_table(&f);
+	assert_true(lbx_table_compiled(f.table, &slot, &c));
+	assert_int_equal(c.id, 3);
+	assert_int_equal(c.calls, 7);
+	assert_string_equal(c.name, "f?[31m");
+	assert_string_equal(c.reason, "");
+	assert_false(lbx_table_compiled(f.table, &slot, &c));
+	assert_true(lb_ok());
+	stop(&f);
+
+	/* an older program has none */
+	start(&f, false);
+	strcpy(image_root(&f.image)->kinds[LB_KIND_COMPILED].kind, "other");
+	open_table(&f);
+	slot = 0;
+	assert_false(lbx_table_compiled(f.table, &slot, &c));
+	assert_true(lb_ok());
+	stop(&f);
+}
+
 static void notices_another_process(void **state)
 {
 	struct fixture f;
@@ -453,6 +485,7 @@ int main(void)
 		cmocka_unit_test(torn_and_freed),
 		cmocka_unit_test(unreadable_slabs),
 		cmocka_unit_test(wild_names_inputs_and_stacks),
+		cmocka_unit_test(compiled_functions),
 		cmocka_unit_test(notices_another_process),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "host/caller.h"
+#include "base/caller.h"
 
 #include <dlfcn.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* A code address as text, for messages on stderr. */
-#ifndef LB_HOST_CALLER_H
-#define LB_HOST_CALLER_H
+#ifndef LB_BASE_CALLER_H
+#define LB_BASE_CALLER_H
 
 #include <stddef.h>
 

@@ -1,0 +1,77 @@
+#include "replay/fused.h"
+
+#include <string.h>
+
+#include "base/op.h"
+#include "graph/shape.h"
+#include "graph/tensor.h"
+
+struct registers {
+	int n;
+	lb_tensor *x[LB_PROGRAM_INPUTS + LB_PROGRAM_INSNS];
+};
+
+static bool damaged(const struct lbx_wire_node *node)
+{
+	return lb_fail("%.20s: its program is damaged", node->op);
+}
+
+/* One more register: its tensor is as the program says. */
+static bool put(const struct lbx_wire_node *node, const struct lbx_wire_program *program,
+		struct registers *regs, lb_tensor *x)
+{
+	if (!x)
+		return false;
+	if (lb_dtype_of(x) != (lb_dtype)program->dtypes[regs->n])
+		return damaged(node);
+	regs->x[regs->n++] = x;
+	return true;
+}
+
+static bool run_insn(const struct lbx_wire_node *node, const struct lbx_wire_program *program,
+		     int i, struct registers *regs)
+{
+	int op = lbx_op_by_name(program->insns[i].op), n_operands;
+	lb_tensor *x[3];
+	if (op < 0 || !lb_op_is_elementwise(op))
+		return damaged(node);
+	n_operands = 1 + (int)(lb_op_class(op) - LB_CLASS_UNARY);
+	for (int k = 0; k < n_operands; k++) {
+		if (program->insns[i].operands[k] >= regs->n)
+			return damaged(node);
+		x[k] = regs->x[program->insns[i].operands[k]];
+	}
+	return put(node, program, regs,
+		   lbx_rebuild_elementwise(op, (lb_dtype)program->dtypes[regs->n], x));
+}
+
+lb_tensor *lbx_rebuild_fused(const struct lbx_wire_node *node, const void *data, int n_inputs,
+			     struct lbx_rebuilt *const *inputs)
+{
+	struct lbx_wire_program program;
+	struct registers regs = { 0 };
+	bool ok = node->data_bytes == sizeof program;
+	if (ok)
+		memcpy(&program, data, sizeof program);
+	if (!ok || program.n_inputs != n_inputs ||
+	    program.n_inputs + program.n_constants > LB_PROGRAM_INPUTS || program.n_insns == 0 || program.n_insns > LB_PROGRAM_INSNS) {
+		damaged(node);
+		return NULL;
+	}
+	for (int i = 0; i < program.n_inputs && ok; i++)
+		ok = put(node, &program, &regs, inputs[i]->value);
+	for (int i = 0; i < program.n_constants && ok; i++) {
+		uint8_t dtype = program.dtypes[regs.n];
+		ok = (dtype < LB_DTYPES || damaged(node)) &&
+			put(node, &program, &regs, lb_from_data(&program.constants[i], lb_dtypes[dtype].bytes,
+								LB_SHAPE(), (lb_dtype)dtype));
+	}
+	for (int i = 0; i < program.n_insns && ok; i++)
+		ok = run_insn(node, &program, i, &regs);
+	if (!ok)
+		return NULL;
+	/* constants may once have had larger shapes than the inputs */
+	lb_tensor *value = regs.x[regs.n - 1];
+	return lb_same_shape(lb_rank(value), lb_shape(value), node->rank, node->shape) ? value :
+		lb_contiguous(lb_broadcast_to(value, (lb_list){ node->rank, node->shape }));
+}

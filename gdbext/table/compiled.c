@@ -1,0 +1,52 @@
+#include <string.h>
+
+#include "base/error.h"
+#include "table/internal.h"
+
+/* A text of the program, as far as it can be read and shown. */
+static void read_text(struct lbx_table *table, uint64_t address, char *ret, size_t size)
+{
+	bool clean = lb_ok();
+
+	ret[0] = '\0';
+	if (address && !lbx_cache_read_string(table->cache, address, ret, size) && clean)
+		lb_clear_error();
+	for (unsigned char *c = (unsigned char *)ret; *c; c++)
+		if (*c < ' ' || *c == 0x7f)
+			*c = '?';
+}
+
+bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_compiled *ret)
+{
+	const struct lbx_slab *slab = &table->slabs[LB_KIND_COMPILED];
+	unsigned char scratch[LBX_RECORD_MAX];
+	struct lbx_compiled_record r;
+
+	while (slab->record_size && *slot < slab->used) {
+		uint64_t left, at = lbx_slab_address(slab, *slot, &left);
+		if (at == 0) {
+			*slot = left > slab->used - *slot ? slab->used : *slot + left;
+			continue;
+		}
+		++*slot;
+		const void *record = lbx_cache_at(table->cache, at, slab->record_size, scratch);
+		if (!record) {
+			lb_clear_error();
+			continue;
+		}
+		lbx_layout_decode(&slab->layout, record, &r);
+		if (r.id[0] == 0)
+			continue;
+		*ret = (struct lbx_compiled){
+			.id = r.id[0], .function = r.function[0], .context = r.context[0],
+			.site = r.site[0], .calls = r.calls[0], .hits = r.hits[0],
+			.compiles = r.compiles[0], .evictions = r.evictions[0],
+			.entries = r.entries[0], .limit = r.limit[0], .traced = r.traced[0],
+			.built = r.built[0], .shapeless = r.shapeless[0], .torn = r.seq[0] & 1,
+		};
+		read_text(table, r.name[0], ret->name, sizeof ret->name);
+		read_text(table, r.reason[0], ret->reason, sizeof ret->reason);
+		return true;
+	}
+	return false;
+}

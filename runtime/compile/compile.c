@@ -1,0 +1,328 @@
+/* Compiled functions: the graphs held for their keys, the most recently used first.
+ *
+ * The lock guards the list and the published record, never a call of the program's function: a
+ * graph is traced without it. Of threads that miss the same key at once, each traces, and the
+ * first to be done has its graph taken; the others use that. A graph is counted, so that one may be
+ * dropped for another while a thread instantiates it. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/image.h"
+#include "compile/key.h"
+#include "probes.h"
+
+enum {
+	DEFAULT_LIMIT = 16,
+	MOST = 1 << 16,  /* graphs; inputs or outputs of a call */
+	REMEMBERED = 16, /* keys of graphs that were dropped */
+	REASON = sizeof((lb_compile_stats *)0)->reason,
+};
+
+struct entry {
+	uint32_t refs;
+	struct lb_key *key;
+	struct lb_image image;
+};
+
+struct lb_compiled {
+	pthread_mutex_t lock;
+	lb_function *fn;
+	void *context;
+	bool shapeless;
+	int limit, n;
+	struct entry **entries;
+	struct lb_key *dropped[REMEMBERED]; /* the newest first */
+	struct lb_compiled_record *record;
+	char reasons[2][REASON]; /* in turn: a reader may look at the one before */
+	char name[];
+};
+
+/* ---- graphs ---- */
+
+static void entry_release(struct entry *entry)
+{
+	if (!entry || __atomic_sub_fetch(&entry->refs, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	lb_image_deinit(&entry->image);
+	lb_key_free(entry->key);
+	free(entry);
+}
+
+static struct entry *entry_new(const struct lb_compiled *c, const struct lb_request *request,
+			       const void *site)
+{
+	struct entry *entry = calloc(1, sizeof *entry);
+	if (!entry) {
+		lb_fail("compile(%s): out of memory", c->name);
+		return NULL;
+	}
+	entry->refs = 1;
+	entry->key = lb_key_new(request);
+	if (!entry->key ||
+	    !lb_image_trace(&entry->image, c->name, c->fn, c->context, c->shapeless, request->n_in,
+			    request->in, request->n_out, site) ||
+	    !lb_image_simplify(&entry->image) || !lb_image_fuse(&entry->image)) {
+		entry_release(entry);
+		return NULL;
+	}
+	return entry;
+}
+
+/* ---- the list; the lock is held ---- */
+
+static void move_to_front(void *list, int i)
+{
+	void **at = list, *moved = at[i];
+	memmove(at + 1, at, (size_t)i * sizeof *at);
+	*at = moved;
+}
+
+static struct entry *find(struct lb_compiled *c, const struct lb_request *request)
+{
+	for (int i = 0; i < c->n; i++) {
+		if (!lb_key_matches(c->entries[i]->key, request, NULL, 0))
+			continue;
+		move_to_front(c->entries, i);
+		__atomic_fetch_add(&c->entries[0]->refs, 1, __ATOMIC_RELAXED);
+		return c->entries[0];
+	}
+	return NULL;
+}
+
+/* Why no graph serves the request: what differs from the one used last. */
+static void explain(struct lb_compiled *c, const struct lb_request *request, char *why)
+{
+	for (int i = 0; i < REMEMBERED && c->dropped[i]; i++) {
+		if (lb_key_matches(c->dropped[i], request, NULL, 0)) {
+			snprintf(why, REASON, "evicted: more than %d graphs were wanted", c->limit);
+			return;
+		}
+	}
+	if (c->n == 0)
+		snprintf(why, REASON, "first call");
+	else
+		lb_key_matches(c->entries[0]->key, request, why, REASON);
+}
+
+static void drop_oldest(struct lb_compiled *c)
+{
+	struct entry *entry = c->entries[--c->n];
+	lb_key_free(c->dropped[REMEMBERED - 1]);
+	c->dropped[REMEMBERED - 1] = entry->key;
+	entry->key = NULL; /* nobody compares it any more */
+	move_to_front(c->dropped, REMEMBERED - 1);
+	c->record->evictions++;
+	entry_release(entry);
+}
+
+/* Takes the graph in, and over. */
+static void insert(struct lb_compiled *c, struct entry *entry, const struct lb_request *request)
+{
+	struct lb_compiled_record *record = c->record;
+	char *why = c->reasons[record->compiles % 2];
+	lb_record_begin(&record->seq);
+	explain(c, request, why);
+	if (c->n == c->limit)
+		drop_oldest(c);
+	c->entries[c->n++] = entry;
+	move_to_front(c->entries, c->n - 1);
+	record->compiles++;
+	record->entries = (uint64_t)c->n;
+	record->reason = (uint64_t)(uintptr_t)why;
+	record->traced = entry->image.n_traced;
+	record->built = entry->image.n_nodes;
+	lb_record_end(&record->seq);
+}
+
+/* ---- calls ---- */
+
+/* Traces the function, and keeps the graph; returns it, counted. */
+static struct entry *compile(struct lb_compiled *c, const struct lb_request *request,
+			     const void *site)
+{
+	uint64_t start = lb_flight_clock();
+	struct entry *entry = entry_new(c, request, site);
+	if (!entry)
+		return NULL;
+	uint64_t ns = lb_flight_clock() - start;
+	pthread_mutex_lock(&c->lock);
+	struct entry *other = find(c, request);
+	if (other) { /* of a thread that was faster */
+		pthread_mutex_unlock(&c->lock);
+		entry_release(entry);
+		return other;
+	}
+	entry->refs++;
+	insert(c, entry, request);
+	lb_probe_compile((uint64_t)(uintptr_t)c->record, c->record->name, c->record->reason, ns);
+	pthread_mutex_unlock(&c->lock);
+	return entry;
+}
+
+/* Whoever follows what the function makes must see that, not fused tensors: another trace, a
+ * gradient, and who looks for the operation that makes the first NaN. */
+static bool is_inlined(const struct lb_self *self)
+{
+	return self->tracing || self->trace || (lb_watched(0) & LB_WATCH_NAN);
+}
+
+static bool call(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out,
+		 const void *site)
+{
+	pthread_mutex_lock(&c->lock);
+	struct entry *entry = find(c, request);
+	lb_record_begin(&c->record->seq);
+	c->record->calls++;
+	c->record->hits += entry != NULL;
+	lb_record_end(&c->record->seq);
+	pthread_mutex_unlock(&c->lock);
+	if (entry)
+		lb_probe_compile_hit((uint64_t)(uintptr_t)c->record, c->record->name,
+				     (uint64_t)(uintptr_t)site);
+	else
+		entry = compile(c, request, site);
+	bool ok = entry && lb_image_instantiate(&entry->image, request->in, out, site);
+	lb_fail_site(site);
+	entry_release(entry);
+	return ok;
+}
+
+static bool checked_call(struct lb_compiled *c, const void *constants, size_t nbytes, int n_in,
+			 lb_tensor *const *in, int n_out, lb_tensor **out, const void *site)
+{
+	if (!c)
+		return false;
+	if (n_in < 0 || n_in > MOST || n_out < 1 || n_out > MOST || (n_in && !in) || !out)
+		return lb_fail("compile(%s): a call with %d inputs at %p and %d outputs at %p", c->name, n_in,
+			       (const void *)in, n_out, (void *)out);
+	memset(out, 0, (size_t)n_out * sizeof *out);
+	if (nbytes && !constants)
+		return lb_fail("compile(%s): %zu bytes of constants are at no address", c->name, nbytes);
+	for (int i = 0; i < n_in; i++) {
+		if (!in[i])
+			return false;
+	}
+	struct lb_self *self = lb_self();
+	if (!self)
+		return false;
+	if (is_inlined(self))
+		return c->fn(c->context, n_in, in, n_out, out);
+	struct lb_request request = { c->shapeless, self->stream, n_in, n_out, in, constants, nbytes };
+	return call(c, &request, out, site);
+}
+
+bool lb_call(lb_compiled *compiled, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	LB_ENTER();
+	return checked_call(compiled, NULL, 0, n_in, in, n_out, out, site);
+}
+
+bool lb_call_with(lb_compiled *compiled, const void *constants, size_t nbytes, int n_in,
+		  lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	LB_ENTER();
+	return checked_call(compiled, constants, nbytes, n_in, in, n_out, out, site);
+}
+
+/* ---- the object ---- */
+
+static bool publish(struct lb_compiled *c, const void *site)
+{
+	static uint64_t last_id;
+	struct lb_self *self = lb_self();
+	struct lb_compiled_record *record =
+		self ? lb_slab_take(LB_KIND_COMPILED, &self->magazines[LB_KIND_COMPILED], true) : NULL;
+	if (!record)
+		return false;
+	uint32_t seq = record->seq, generation = record->generation;
+	lb_record_begin(&record->seq);
+	*record = (struct lb_compiled_record){
+		.seq = seq + 1, .generation = generation + 1,
+		.id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED),
+		.name = (uint64_t)(uintptr_t)c->name, .function = (uint64_t)(uintptr_t)c->fn,
+		.context = (uint64_t)(uintptr_t)c->context, .site = (uint64_t)(uintptr_t)site,
+		.limit = (uint64_t)c->limit, .shapeless = c->shapeless,
+	};
+	lb_record_end(&record->seq);
+	c->record = record;
+	return true;
+}
+
+lb_compiled *lb_compile(const char *name, lb_function *fn, void *context,
+			lb_compile_options options)
+{
+	LB_ENTER();
+	name = name ? name : "?";
+	if (!fn) {
+		lb_fail("compile(%.255s): there is no function", name);
+		return NULL;
+	}
+	if (options.limit < 0 || options.limit > MOST) {
+		lb_fail("compile(%.255s): a limit of %d graphs; it must be 1 to %d, or 0 for %d", name,
+			options.limit, MOST, DEFAULT_LIMIT);
+		return NULL;
+	}
+	size_t length = strnlen(name, LB_NAME_MAX);
+	struct lb_compiled *c = calloc(1, sizeof *c + length + 1);
+	if (c)
+		c->entries = calloc((size_t)(options.limit ? options.limit : DEFAULT_LIMIT), sizeof *c->entries);
+	if (!c || !c->entries) {
+		lb_fail("compile(%.255s): out of memory", name);
+		free(c);
+		return NULL;
+	}
+	memcpy(c->name, name, length);
+	c->fn = fn;
+	c->context = context;
+	c->shapeless = options.shapeless;
+	c->limit = options.limit ? options.limit : DEFAULT_LIMIT;
+	pthread_mutex_init(&c->lock, NULL);
+	if (!publish(c, site)) {
+		lb_compiled_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+void lb_compiled_free(lb_compiled *c)
+{
+	if (!c)
+		return;
+	struct lb_self *self = lb_self();
+	if (c->record) {
+		lb_record_begin(&c->record->seq);
+		c->record->id = 0;
+		lb_record_end(&c->record->seq);
+		if (self)
+			lb_slab_give(LB_KIND_COMPILED, &self->magazines[LB_KIND_COMPILED], c->record);
+	}
+	while (c->n)
+		entry_release(c->entries[--c->n]);
+	for (int i = 0; i < REMEMBERED; i++)
+		lb_key_free(c->dropped[i]);
+	pthread_mutex_destroy(&c->lock);
+	free(c->entries);
+	free(c);
+}
+
+lb_compile_stats lb_compiled_stats(lb_compiled *c)
+{
+	lb_compile_stats stats = { 0 };
+	if (!c)
+		return stats;
+	pthread_mutex_lock(&c->lock);
+	const struct lb_compiled_record *record = c->record;
+	stats.calls = record->calls;
+	stats.hits = record->hits;
+	stats.compiles = record->compiles;
+	stats.evictions = record->evictions;
+	stats.entries = c->n;
+	stats.traced = (int64_t)record->traced;
+	stats.built = (int64_t)record->built;
+	if (record->reason)
+		memcpy(stats.reason, (const char *)(uintptr_t)record->reason, sizeof stats.reason);
+	pthread_mutex_unlock(&c->lock);
+	return stats;
+}

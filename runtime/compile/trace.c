@@ -1,0 +1,290 @@
+/* Tracing. The function runs once on tracers, under a scope of its own; then the graph from its
+ * results down to the tracers is copied out of the tensors' records, and the tensors go.
+ *
+ * Only tensors of this trace are walked into: they alone can depend on a tracer, and nobody else
+ * changes them (graph/tracer.h). Of these, the ones that depend on no tracer are captured as they
+ * are, together with what they need, like any older tensor: their value is computed at most once,
+ * and stays, since the image holds them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compile/image.h"
+
+struct seen {
+	struct lb_tensor *tensor; /* NULL: an empty place */
+	bool depends;
+	bool placed;
+	struct lb_value value;
+};
+
+struct frame {
+	struct lb_tensor *tensor;
+	uint32_t next; /* input to visit */
+};
+
+struct capture {
+	struct lb_image *image;
+	const struct lb_tracing *tracing;
+	bool shapeless;
+	struct seen *seen; /* open addressing, at most half full */
+	uint32_t n_seen, n_places;
+	struct frame *stack;
+	uint32_t depth, stack_capacity;
+	struct lb_tensor **order; /* inputs first */
+	uint32_t n_order, order_capacity;
+	uint32_t captured_capacity, nodes_capacity, operands_capacity;
+};
+
+static bool grow(void *list, uint32_t n, uint32_t *capacity, size_t size)
+{
+	if (n < *capacity)
+		return true;
+	void **at = list;
+	uint32_t wanted = *capacity ? *capacity * 2 : 64;
+	void *bigger = wanted < 1u << 30 ? realloc(*at, wanted * size) : NULL;
+	if (!bigger)
+		return lb_fail("compile: out of memory for a graph of %u tensors", n);
+	*at = bigger;
+	*capacity = wanted;
+	return true;
+}
+
+static struct seen *place_of(const struct capture *c, const struct lb_tensor *t)
+{
+	uint64_t i = ((uint64_t)(uintptr_t)t >> 4) * 0x9e3779b97f4a7c15ULL >> 32;
+	while (c->seen[i & (c->n_places - 1)].tensor && c->seen[i & (c->n_places - 1)].tensor != t)
+		i++;
+	return &c->seen[i & (c->n_places - 1)];
+}
+
+static struct seen *look_up(struct capture *c, struct lb_tensor *t)
+{
+	if (c->n_seen * 2 >= c->n_places) {
+		struct capture bigger = *c;
+		bigger.n_places = c->n_places ? c->n_places * 2 : 256;
+		bigger.seen = calloc(bigger.n_places, sizeof *bigger.seen);
+		if (!bigger.seen) {
+			lb_fail("compile: out of memory for a graph of %u tensors", c->n_seen);
+			return NULL;
+		}
+		for (uint32_t i = 0; i < c->n_places; i++) {
+			if (c->seen[i].tensor)
+				*place_of(&bigger, c->seen[i].tensor) = c->seen[i];
+		}
+		free(c->seen);
+		*c = bigger;
+	}
+	return place_of(c, t);
+}
+
+/* Notes t; what belongs to the trace is to be walked. */
+static bool visit(struct capture *c, struct lb_tensor *t)
+{
+	struct seen *seen = look_up(c, t);
+	if (!seen || seen->tensor)
+		return seen != NULL;
+	*seen = (struct seen){ .tensor = t };
+	c->n_seen++;
+	if (!lb_is_traced(c->tracing, t))
+		return true;
+	if (t->op == LB_OP_TRACER) {
+		*seen = (struct seen){ t, true, true, { LB_VALUE_INPUT, (uint32_t)t->params[0] } };
+		return true;
+	}
+	if (!grow(&c->stack, c->depth, &c->stack_capacity, sizeof *c->stack))
+		return false;
+	c->stack[c->depth++] = (struct frame){ t, 0 };
+	return true;
+}
+
+static bool leave(struct capture *c, struct lb_tensor *t)
+{
+	bool depends = false;
+	for (uint32_t i = 0; i < t->n_inputs; i++)
+		depends |= place_of(c, lb_tensor_input(t, i))->depends;
+	place_of(c, t)->depends = depends;
+	if (c->shapeless && !lb_infer_allows(c->tracing->name, t, depends))
+		return false;
+	if (!grow(&c->order, c->n_order, &c->order_capacity, sizeof *c->order))
+		return false;
+	c->order[c->n_order++] = t;
+	return true;
+}
+
+static bool walk(struct capture *c, struct lb_tensor *from)
+{
+	if (!visit(c, from))
+		return false;
+	while (c->depth) {
+		struct frame *top = &c->stack[c->depth - 1];
+		struct lb_tensor *t = top->tensor;
+		bool ok = top->next < t->n_inputs ? visit(c, lb_tensor_input(t, top->next++))
+						  : (c->depth--, leave(c, t));
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+/* The value of a tensor that has been walked to; an independent one is captured now. */
+static bool value_of(struct capture *c, struct lb_tensor *t, struct lb_value *ret)
+{
+	struct lb_image *image = c->image;
+	struct seen *seen = place_of(c, t);
+	if (!seen->placed) {
+		if (!grow(&image->captured, image->n_captured, &c->captured_capacity, sizeof t))
+			return false;
+		lb_tensor_retain(t, LB_ONE_REF);
+		seen->value = (struct lb_value){ LB_VALUE_CAPTURED, image->n_captured };
+		seen->placed = true;
+		image->captured[image->n_captured++] = t;
+	}
+	*ret = seen->value;
+	return true;
+}
+
+static bool add_node(struct capture *c, struct lb_tensor *t)
+{
+	struct lb_image *image = c->image;
+	if (!grow(&image->nodes, image->n_nodes, &c->nodes_capacity, sizeof *image->nodes))
+		return false;
+	struct lb_node_image *node = &image->nodes[image->n_nodes];
+	*node = (struct lb_node_image){ .like = *t, .first_operand = image->n_operands,
+					.n_operands = t->n_inputs };
+	if (lb_op_class(t->op) == LB_CLASS_VIEW)
+		node->like.offset -= lb_tensor_input(t, 0)->offset;
+	if (c->shapeless)
+		lb_infer_prepare(node, t);
+	if (lb_name(t) && !(node->name = strdup(lb_name(t))))
+		return lb_fail("compile: out of memory for a name");
+	struct seen *seen = place_of(c, t);
+	seen->value = (struct lb_value){ LB_VALUE_NODE, image->n_nodes++ };
+	seen->placed = true;
+	for (uint32_t i = 0; i < t->n_inputs; i++) {
+		if (!grow(&image->operands, image->n_operands, &c->operands_capacity,
+			  sizeof *image->operands) ||
+		    !value_of(c, lb_tensor_input(t, i), &image->operands[image->n_operands]))
+			return false;
+		image->n_operands++;
+	}
+	return true;
+}
+
+static bool check_output(const struct capture *c, int i, struct lb_tensor *t)
+{
+	const char *name = c->tracing->name;
+	if (!t)
+		return lb_ok() ? lb_fail("compile(%s): output %d is NULL", name, i) : false;
+	if (lb_is_traced(c->tracing, t))
+		return true;
+	const char *own = lb_name(t);
+	return lb_fail("compile(%s): output %d, tensor #%llu%s%s (%s), is not a lazy tensor that "
+		       "this call of the function made", name, i, (unsigned long long)t->id, own ? " " : "",
+		       own ? own : "", lb_ops[t->op].name);
+}
+
+static bool capture(struct capture *c, int n_out, lb_tensor *const *out)
+{
+	struct lb_image *image = c->image;
+	for (int i = 0; i < n_out; i++) {
+		if (!check_output(c, i, out[i]) || !walk(c, out[i]))
+			return false;
+	}
+	image->n_traced = c->n_order;
+	for (uint32_t i = 0; i < c->n_order; i++) {
+		if (place_of(c, c->order[i])->depends && !add_node(c, c->order[i]))
+			return false;
+	}
+	for (int i = 0; i < n_out; i++) {
+		if (!value_of(c, out[i], &image->outputs[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Runs the function; its tensors belong to the scope that the caller has opened. */
+static bool run(struct capture *c, lb_function *fn, void *context, int n_in, lb_tensor *const *in,
+		int n_out, lb_tensor **out)
+{
+	lb_tensor **tracers = malloc(((size_t)n_in + 1) * sizeof *tracers);
+	if (!tracers)
+		return lb_fail("compile: out of memory for %d inputs", n_in);
+	bool ok = true;
+	for (int i = 0; i < n_in && ok; i++) {
+		/* a weak scalar is part of the key with its value: the function may have the thing itself */
+		tracers[i] = lb_tensor_flags(in[i]) & LB_FLAG_WEAK ? in[i] : lb_tracer_new(c->tracing, i, in[i]);
+		ok = tracers[i] != NULL;
+	}
+	if (ok) {
+		bool was_ok = lb_ok();
+		ok = fn(context, n_in, tracers, n_out, out);
+		lb_fail_site(c->tracing->site);
+		if (!ok && lb_ok())
+			lb_fail("compile(%s): the function failed, and did not say why", c->tracing->name);
+		/* a failed call in it, whose result was not looked at, may have gone wrong unseen */
+		ok = ok && (lb_ok() || !was_ok);
+		ok = ok && capture(c, n_out, out);
+	}
+	free(tracers);
+	return ok;
+}
+
+/* Of an input that another thread may be evaluating. */
+static void copy_layout(struct lb_tensor *to, const struct lb_tensor *x)
+{
+	to->dtype = x->dtype;
+	to->rank = x->rank;
+	memcpy(to->shape, x->shape, sizeof to->shape);
+	memcpy(to->strides, x->strides, sizeof to->strides);
+}
+
+bool lb_image_trace(struct lb_image *ret, const char *name, lb_function *fn, void *context,
+		    bool shapeless, int n_in, lb_tensor *const *in, int n_out, const void *site)
+{
+	struct lb_self *self = lb_self();
+	*ret = (struct lb_image){ .n_in = (uint32_t)n_in, .n_out = (uint32_t)n_out,
+				 .shapeless = shapeless };
+	if (!self)
+		return false;
+	struct lb_tracing tracing;
+	struct capture c = { .image = ret, .tracing = &tracing, .shapeless = shapeless };
+	lb_tensor **out = calloc((size_t)n_out + 1, sizeof *out);
+	ret->outputs = calloc((size_t)n_out + 1, sizeof *ret->outputs);
+	ret->inputs = calloc((size_t)n_in + 1, sizeof *ret->inputs);
+	bool ok = out && ret->outputs && ret->inputs;
+	if (!ok)
+		lb_fail("compile: out of memory for %d inputs and %d outputs", n_in, n_out);
+	for (int i = 0; ok && i < n_in; i++)
+		copy_layout(&ret->inputs[i], in[i]);
+	if (ok) {
+		lb_scope scope = lb_scope_begin();
+		lb_tracing_begin(self, &tracing, name, site);
+		ok = run(&c, fn, context, n_in, in, n_out, out);
+		lb_tracing_end(self);
+		lb_scope_end(&scope);
+	}
+	free(out);
+	free(c.seen);
+	free(c.stack);
+	free(c.order);
+	if (!ok)
+		lb_image_deinit(ret);
+	return ok;
+}
+
+void lb_image_deinit(struct lb_image *image)
+{
+	for (uint32_t i = 0; i < image->n_captured; i++)
+		lb_tensor_drop(image->captured[i], LB_ONE_REF);
+	for (uint32_t i = 0; i < image->n_nodes; i++) {
+		free(image->nodes[i].name);
+		if (image->nodes[i].program)
+			lb_program_release(image->nodes[i].program);
+	}
+	free(image->captured);
+	free(image->nodes);
+	free(image->operands);
+	free(image->outputs);
+	free(image->inputs);
+	*image = (struct lb_image){ 0 };
+}

@@ -1,0 +1,302 @@
+/* Tensors of op `fused`, and compiled functions, seen from outside: this very process, read as any
+ * other would be. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "graph/program.h"
+#include "inspect/command.h"
+#include "inspect/expression.h"
+#include "inspect/replay.h"
+#include "lazybones.h"
+#include "table/program.h"
+#include "target/process.h"
+
+static char *text;
+static size_t text_bytes;
+
+static void write_text(struct lbx_out *out, const char *bytes, size_t n)
+{
+	(void)out;
+	text = realloc(text, text_bytes + n + 1);
+	memcpy(text + text_bytes, bytes, n);
+	text_bytes += n;
+	text[text_bytes] = '\0';
+}
+
+static struct lbx_out out = { .write = write_text, .width = 80 };
+static struct lbx_settings settings;
+static struct lbx_context context = { .out = &out, .settings = &settings };
+
+static int open_self(void **state)
+{
+	(void)state;
+	settings = lbx_default_settings;
+	lb_clear_error();
+	return !lbx_process_open(getpid(), &context.target);
+}
+
+static int close_self(void **state)
+{
+	(void)state;
+	lbx_table_destroy(context.table);
+	lbx_target_destroy(context.target);
+	context.table = NULL;
+	context.target = NULL;
+	free(text);
+	text = NULL;
+	text_bytes = 0;
+	return 0;
+}
+
+/* A fresh look: the process has moved on since the last. */
+static struct lbx_tensors *look(const lb_tensor *x, struct lbx_tensor *ret)
+{
+	struct lbx_table *table;
+	lbx_table_destroy(context.table);
+	context.table = NULL;
+	if (!lbx_context_table(&context, &table))
+		fail_msg("%s", lb_error_message());
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	if (!tensors->ops->by_address(tensors, (uint64_t)(uintptr_t)x, ret))
+		fail_msg("%s", lb_error_message());
+	return tensors;
+}
+
+/* What a command prints. */
+static const char *shown(const char *command, const char *line, bool json)
+{
+	lbx_table_destroy(context.table);
+	context.table = NULL;
+	text_bytes = 0;
+	out.json = json;
+	if (!lbx_command_run(&context, lbx_command_find(lbx_commands, command), line))
+		fail_msg("%s %s: %s", command, line, lb_error_message());
+	return text;
+}
+
+static void contains(const char *where, const char *what)
+{
+	if (!strstr(where, what))
+		fail_msg("no '%s' in:\n%s", what, where);
+}
+
+static bool attention_like(void *unused, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)unused;
+	(void)n_in;
+	(void)n_out;
+	out[0] = lb_tanh(lb_add(lb_multiply(in[0], in[1]), lb_scalar(0.5)));
+	return out[0] != NULL;
+}
+
+static bool shared(void *unused, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)unused;
+	(void)n_in;
+	(void)n_out;
+	lb_tensor *e = lb_exp(lb_negative(in[0]));
+	lb_tensor *low = lb_subtract(in[0], lb_subtract(in[1], e));
+	out[0] = lb_where(lb_greater(in[0], in[1]), lb_divide(e, lb_multiply(in[1], low)),
+			  lb_astype(lb_astype(in[0], LB_I32), lb_dtype_of(in[0])));
+	return out[0] != NULL;
+}
+
+static bool many(void *unused, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)unused;
+	(void)n_in;
+	(void)n_out;
+	lb_tensor *y = in[0];
+	for (int i = 0; i < 30; i++)
+		y = lb_maximum(lb_exp(y), in[1]);
+	out[0] = y;
+	return y != NULL;
+}
+
+static lb_tensor *call(lb_compiled *f, lb_tensor *a, lb_tensor *b)
+{
+	lb_tensor *y = NULL;
+	if (!lb_call(f, 2, (lb_tensor *[]){ a, b }, 1, &y))
+		fail_msg("%s", lb_error_message());
+	return y;
+}
+
+static lb_tensor *numbers(const char *name, lb_list shape, lb_dtype dtype)
+{
+	lb_tensor *x = lb_astype(lb_random_uniform(shape, 0.5, 9.5, LB_F32, lb_key(7)), dtype);
+	lb_eval(x);
+	return lb_named(name, x);
+}
+
+static const lb_compile_options by_default;
+
+static void its_expression_is_shown(void **state)
+{
+	char expression[LBX_EXPRESSION_MAX];
+	struct lbx_tensor t;
+	(void)state;
+	LB_SCOPE {
+		lb_compiled *f = lb_compile("f", attention_like, NULL, by_default);
+		lb_compiled *g = lb_compile("g", shared, NULL, by_default);
+		lb_compiled *h = lb_compile("h", many, NULL, by_default);
+		lb_tensor *a = numbers("a", LB_SHAPE(2, 3), LB_F32), *b = numbers("b", LB_SHAPE(3), LB_F32);
+		lb_tensor *y = lb_named("y", call(f, a, b));
+		struct lbx_tensors *tensors = look(y, &t);
+		assert_string_equal(lbx_expression(tensors, &t, expression), "tanh(a * b + 0.5)");
+		contains(shown("info", "y", false), "  computes    tanh(a * b + 0.5)\n");
+		contains(shown("info", "y", true), "\"computes\":\"tanh(a * b + 0.5)\"");
+		contains(shown("print", "y", false), "it computes tanh(a * b + 0.5)\n");
+		contains(shown("peek", "y", false), "replayed outside the program (3 nodes): tanh(a * b + 0.5)\n");
+		tensors = look(a, &t);
+		assert_string_equal(lbx_expression(tensors, &t, expression), "");
+
+		lb_tensor *c = numbers("c", LB_SHAPE(3), LB_F32);
+		tensors = look(call(g, b, c), &t);
+		assert_string_equal(lbx_expression(tensors, &t, expression),
+				    "t1 = exp(-b); where(b > c, t1 / (c * (b - (c - t1))), float32(int32(b)))");
+		tensors = look(call(h, c, numbers("a name long enough to be too much for all these times",
+						  LB_SHAPE(3), LB_F32)), &t);
+		lbx_expression(tensors, &t, expression);
+		assert_true(strlen(expression) < LBX_EXPRESSION_MAX);
+		assert_string_equal(expression + strlen(expression) - strlen("…"), "…");
+		lb_compiled_free(f);
+		lb_compiled_free(g);
+		lb_compiled_free(h);
+	}
+	assert_true(lb_ok());
+}
+
+static bool replay(const lb_tensor *x, struct lbx_replayed *ret)
+{
+	struct lbx_tensor t;
+	look(x, &t);
+	return lbx_replay(&context, &t, ret);
+}
+
+static void its_replay_gives_the_same_bits(void **state)
+{
+	(void)state;
+	lb_function *const functions[] = { attention_like, shared, many };
+	for (int dtype = LB_BOOL; dtype < LB_C64; dtype++) {
+		for (int k = 0; k < 3; k++)
+			LB_SCOPE {
+				lb_compiled *f = lb_compile("f", functions[k], NULL, by_default);
+				lb_tensor *a = numbers("a", LB_SHAPE(4, 5), (lb_dtype)dtype);
+				lb_tensor *b = numbers("b", LB_SHAPE(4, 1), (lb_dtype)dtype);
+				lb_tensor *y = lb_transpose(call(f, a, b), LB_ALL_AXES);
+				struct lbx_replayed replayed;
+				if (!replay(y, &replayed))
+					fail_msg("%s", lb_error_message());
+				assert_false(lb_is_ready(y));
+				size_t n = (size_t)lb_nbytes(y);
+				void *computed = malloc(n);
+				assert_true(lb_copy_out(y, computed, n));
+				assert_memory_equal(computed, replayed.array.local, n);
+				free(computed);
+				lbx_replay_release(&replayed);
+				lb_compiled_free(f);
+			}
+	}
+	assert_true(lb_ok());
+}
+
+/* A replay of a program in which the byte at `offset` is another fails or works, and says which. */
+static void damaged_programs_are_refused(void **state)
+{
+	(void)state;
+	char expression[LBX_EXPRESSION_MAX];
+	int refused = 0;
+	LB_SCOPE {
+		lb_compiled *f = lb_compile("f", attention_like, NULL, by_default);
+		lb_tensor *a = numbers("a", LB_SHAPE(2, 3), LB_F32), *b = numbers("b", LB_SHAPE(3), LB_F32);
+		struct lb_tensor *y = call(f, a, b);
+		struct lb_program *program = lb_tensor_program(y), saved = *program;
+		const size_t offsets[] = {
+			offsetof(struct lb_program, magic), offsetof(struct lb_program, size),
+			offsetof(struct lb_program, n_inputs), offsetof(struct lb_program, n_constants),
+			offsetof(struct lb_program, n_insns), offsetof(struct lb_program, dtypes),
+			offsetof(struct lb_program, dtypes) + 2, offsetof(struct lb_program, dtypes) + 4,
+			offsetof(struct lb_program, insns), offsetof(struct lb_program, insns) + 1,
+			offsetof(struct lb_program, insns) + 2, offsetof(struct lb_program, insns) + 9,
+		};
+		const unsigned char values[] = { 0, 1, 7, 63, 200, 255 };
+		for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+			for (size_t v = 0; v < sizeof values; v++) {
+				struct lbx_replayed replayed;
+				struct lbx_tensor t;
+				((unsigned char *)program)[offsets[i]] = values[v];
+				if (replay(y, &replayed)) {
+					lbx_replay_release(&replayed);
+				} else {
+					assert_non_null(strstr(lb_error_message(), "damaged"));
+					lb_clear_error();
+					struct lbx_tensors *tensors = look(y, &t);
+					assert_true(strlen(lbx_expression(tensors, &t, expression)) > 0);
+					assert_true(lb_ok());
+					refused++;
+				}
+				*program = saved;
+			}
+		}
+		assert_true(refused > 30);
+		y->params[0] = 8;
+		struct lbx_replayed replayed;
+		assert_false(replay(y, &replayed));
+		lb_clear_error();
+		y->params[0] = (int64_t)(uintptr_t)program;
+		lb_compiled_free(f);
+	}
+	assert_true(lb_ok());
+}
+
+static void compiled_functions_are_listed(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		assert_string_equal(shown("compiled", "", false), "no compiled functions\n");
+		lb_compiled *f = lb_compile("first", attention_like, NULL, by_default);
+		lb_compiled *g = lb_compile("second", shared, NULL,
+					    (lb_compile_options){ .limit = 1, .shapeless = true });
+		lb_tensor *a = numbers("a", LB_SHAPE(2, 3), LB_F32), *b = numbers("b", LB_SHAPE(3), LB_F32);
+		call(f, a, b);
+		call(f, a, b);
+		call(f, b, b);
+		call(g, a, a);
+		call(g, b, b);
+		const char *all = shown("compiled", "", false);
+		contains(all, "first: 3 calls, 1 hit, 2 traced; 2 of 16 graphs\n");
+		contains(all, "  last     4 tensors traced, a call makes 1: input 0: shape (3), compiled for (2,3)\n");
+		contains(all, "second: 2 calls, 0 hits, 2 traced; 1 of 1 graphs, shapeless, 1 evicted\n");
+		contains(all, "attention_like");
+		assert_null(strstr(shown("compiled", "'f*'", false), "second"));
+		const char *json = shown("compiled", "'f*'", true);
+		contains(json, "\"name\":\"first\"");
+		contains(json, "\"reason\":\"input 0: shape (3), compiled for (2,3)\"");
+		lb_compiled_free(f);
+		assert_null(strstr(shown("compiled", "", false), "first"));
+		lb_compiled_free(g);
+		assert_string_equal(shown("compiled", "'f*'", false), "no compiled functions match f*\n");
+	}
+	assert_true(lb_ok());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_self, close_self)
+		TEST(its_expression_is_shown),
+		TEST(its_replay_gives_the_same_bits),
+		TEST(damaged_programs_are_refused),
+		TEST(compiled_functions_are_listed),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
