@@ -3,10 +3,10 @@
  *
  *	next = step(token)       describe
  *	lb_async_eval(next)      set to work, behind what `token` still needs
- *	lb_item_int(token)       wait for the token before
+ *	lb_eval(token)           wait for the token before
  *
- * and while its text is shown, the machine computes. Asking for the token first (`waits`) leaves
- * the machine idle meanwhile. */
+ * and while its text is shown, the machine computes. Reading the token first (`waits`) leaves the
+ * machine idle meanwhile. */
 #include "common/generation.h"
 
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static bool write_tokens(struct run *run, lb_tensor *token, int64_t most, genera
 		if (!run->how->waits) {
 			if (next)
 				lb_async_eval(next);
-			value = lb_item_int(token);
+			value = lb_eval(token) ? lb_item_int(token) : 0;
 		}
 		lb_release(token);
 		token = next;

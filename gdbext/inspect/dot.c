@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "inspect/address_map.h"
 #include "inspect/describe.h"
+#include "inspect/expression.h"
 #include "inspect/format.h"
 #include "inspect/worker.h"
 
@@ -67,7 +68,7 @@ static void put_quoted(FILE *file, const char *text)
 static void put_node(struct walk *w, const struct lbx_tensor *t)
 {
 	bool ready = t->state == LB_STATE_READY;
-	char shape[192], pc[512];
+	char shape[192], pc[512], expression[LBX_EXPRESSION_MAX];
 
 	if (!w->file) {
 		json_array_append_new(w->nodes, lbx_json_tensor(w->tensors, t));
@@ -78,7 +79,7 @@ static void put_node(struct walk *w, const struct lbx_tensor *t)
 	fprintf(w->file, "\tt%" PRIu64 " [label=\"", t->id);
 	put_quoted(w->file, t->name);
 	fprintf(w->file, "%s#%" PRIu64 " ", t->name[0] ? " " : "", t->id);
-	put_quoted(w->file, t->op);
+	put_quoted(w->file, *lbx_expression(w->tensors, t, expression) ? expression : t->op);
 	fprintf(w->file, "\\n%s %s", lbx_dtype_name(t->dtype), shape);
 	if (t->site) {
 		fputs("\\n", w->file);

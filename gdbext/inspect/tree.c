@@ -12,6 +12,7 @@
 #include "inspect/address_map.h"
 #include "inspect/describe.h"
 #include "inspect/dot.h"
+#include "inspect/expression.h"
 #include "inspect/format.h"
 #include "inspect/select.h"
 
@@ -32,7 +33,7 @@ struct tree {
 static void print_tensor(struct tree *tree, const struct lbx_tensor *t)
 {
 	struct lbx_out *out = tree->context->out;
-	char shape[192], pc[512];
+	char shape[192], pc[512], expression[LBX_EXPRESSION_MAX];
 
 	if (t->name[0])
 		lbx_styled(out, LBX_NAME, "%s ", t->name);
@@ -45,6 +46,8 @@ static void print_tensor(struct tree *tree, const struct lbx_tensor *t)
 		lbx_printf(out, "  ");
 		lbx_styled(out, LBX_FILE, "%s", pc);
 	}
+	if (t->op_class == LB_CLASS_FUSED)
+		lbx_printf(out, "  computes %s", lbx_expression(tree->tensors, t, expression));
 }
 
 static bool begin_line(struct tree *tree, int depth, bool last)

@@ -2,6 +2,7 @@
 #include "eval/eval.h"
 #include "eval/stream.h"
 #include "eval/wait.h"
+#include "graph/tracer.h"
 #include "memory/thread.h"
 #include "probes.h"
 
@@ -59,7 +60,7 @@ bool lb_async_eval_n(int n, lb_tensor *const *xs)
 			return false;
 	}
 	struct lb_self *self = lb_self();
-	if (!self)
+	if (!self || !lb_tracing_may_queue(self, n, xs))
 		return false;
 	if (!self->arena_busy) /* inside an evaluation nothing may wait */
 		lb_await_room(n, xs);

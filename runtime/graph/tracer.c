@@ -36,6 +36,20 @@ struct lb_tensor *lb_tracer_new(const struct lb_tracing *tracing, int i, const s
 	return lb_named(name, t);
 }
 
+bool lb_tracing_may_queue(const struct lb_self *self, int n, struct lb_tensor *const *xs)
+{
+	const struct lb_tracing *tracing = self->tracing;
+	char where[256];
+	for (int i = 0; tracing && i < n; i++) {
+		if (lb_is_traced(tracing, xs[i]))
+			return lb_fail("compile(%s): async_eval of a tensor that the function makes evaluates "
+				       "inside a compiled function at %s: return the tensor, and evaluate it "
+				       "outside", tracing->name,
+				       lb_describe_caller(lb_fail_site_now(), where, sizeof where));
+	}
+	return true;
+}
+
 bool lb_tracer_refuse(const struct lb_tensor *t, bool plain)
 {
 	const struct lb_self *self = lb_self_pointer;

@@ -31,6 +31,9 @@ static inline bool lb_is_traced(const struct lb_tracing *tracing, const struct l
 		__atomic_load_n(&t->eval, __ATOMIC_RELAXED) == tracing->number;
 }
 
+/* Whether the thread may hand these to another to be computed: not what it makes in a trace. */
+bool lb_tracing_may_queue(const struct lb_self *self, int n, struct lb_tensor *const *xs);
+
 /* Fails for the evaluation that came to this tracer. `plain`: a debugger's, no locks. */
 bool lb_tracer_refuse(const struct lb_tensor *t, bool plain);
 

@@ -288,24 +288,26 @@ train_repeats()
 # Ctrl-C, once the first tenth is told: saves what has been learnt
 train_interrupted()
 {
-	local pid status=0
+	local pid line status=0
 	rm -f "$tmp/fifo" "$tmp/early.safetensors"
 	mkfifo "$tmp/fifo"
+	exec 9<>"$tmp/fifo" # open to the end, whoever reads
 	(trap - INT; exec "$train" --steps=1000 --width=1 --layers=1 --context=16 "$tmp/early.safetensors") \
 		>"$tmp/out" 2>"$tmp/fifo" &
 	pid=$!
-	head -1 "$tmp/fifo" | grep -q '10%' && kill -INT $pid
+	read -r -t 100 line <&9
+	kill -INT $pid
 	wait $pid || status=$?
+	exec 9>&-
 	cat "$tmp/out"
-	echo "(exit status $status)"
-	[ $status -eq 130 ] && grep -q '^saved .*, interrupted$' "$tmp/out" &&
+	echo "$line (exit status $status)"
+	[[ $line == *10%* ]] && [ $status -eq 130 ] && grep -q '^saved .*, interrupted$' "$tmp/out" &&
 		exits 0 "$generate" "$tmp/early.safetensors" -p x -n 2
 }
 
 # On a terminal: one line, no wider than that, drawn again and again
 train_bar()
 {
-	command -v script >/dev/null || return 0
 	script -qec "stty cols $1; $train --steps=20 --width=1 --layers=1 --context=16 $tmp/bar.safetensors" \
 		/dev/null </dev/null >"$tmp/out" || return 1
 	tr '\r' '\n' <"$tmp/out" | sed 's/\x1b\[K//' | grep '^\[[#.]*' >"$tmp/bars"

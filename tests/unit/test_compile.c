@@ -373,6 +373,30 @@ static bool sum_of_all(void *context, int n_in, lb_tensor *const *in, int n_out,
 	return true;
 }
 
+static void a_graph_belongs_to_its_stream(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = numbers(LB_SHAPE(3), LB_F32, 1), *y = NULL, *z;
+		lb_compiled *f = lb_compile("f", elementwise, NULL, by_default);
+		lb_stream side = lb_stream_new("side");
+		z = call2(f, x, x);
+		lb_stream before = lb_set_stream(side);
+		for (int i = 0; i < 2; i++)
+			y = call2(f, x, x);
+		lb_set_stream(before);
+		char wanted[64];
+		snprintf(wanted, sizeof wanted, "stream %u, compiled for %u", side.id, before.id);
+		reason_is(f, wanted);
+		assert_int_equal(lb_compiled_stats(f).hits, 1);
+		assert_int_equal(((const struct lb_tensor *)y)->stream, side.id);
+		assert_true(lb_async_eval(y));
+		same_bits(y, z);
+		lb_compiled_free(f);
+	}
+	assert_true(lb_ok());
+}
+
 static void the_numbers_of_inputs_and_outputs_count(void **state)
 {
 	(void)state;
@@ -527,7 +551,7 @@ static void shapeless_refuses_what_has_sizes(void **state)
 
 /* ---- what a traced function may not do ---- */
 
-enum sin { EVAL, ITEM, DATA, COPY_OUT, SAVE, FAIL, NOTHING, FOREIGN, READY, N_SINS };
+enum sin { EVAL, ITEM, DATA, COPY_OUT, SAVE, ASYNC, FAIL, NOTHING, FOREIGN, READY, N_SINS };
 
 static char scratch_file[] = "/tmp/test_compile.npy";
 
@@ -544,6 +568,7 @@ static bool sinful(void *context, int n_in, lb_tensor *const *in, int n_out, lb_
 	case DATA: lb_data(y); break;
 	case COPY_OUT: lb_copy_out(y, &element, sizeof element); break;
 	case SAVE: lb_save_npy(scratch_file, y); break;
+	case ASYNC: lb_async_eval(y); break;
 	case FAIL: return false;
 	case NOTHING: out[0] = NULL; break;
 	case FOREIGN: out[0] = in[1]; break;
@@ -559,11 +584,11 @@ static bool sinful(void *context, int n_in, lb_tensor *const *in, int n_out, lb_
 static void evaluating_inside_is_an_error(void **state)
 {
 	(void)state;
-	for (enum sin k = EVAL; k <= SAVE; k++)
+	for (enum sin k = EVAL; k <= ASYNC; k++)
 		LB_SCOPE {
 			lb_compiled *f = lb_compile("sinner", sinful, &k, by_default);
 			assert_null(call1(f, lb_ones(LB_SHAPE(1), LB_F32)));
-			FAILED("compile(sinner)", "input 0", "evaluates inside a compiled function at",
+			FAILED("compile(sinner)", "evaluates inside a compiled function at",
 			       "test_compile(");
 			assert_int_equal(lb_compiled_stats(f).entries, 0);
 			lb_compiled_free(f);
@@ -849,6 +874,7 @@ int main(void)
 		TEST(results_may_be_inputs_constants_or_the_same),
 		TEST(what_it_closes_over_is_held),
 		TEST(each_recompilation_says_why),
+		TEST(a_graph_belongs_to_its_stream),
 		TEST(the_numbers_of_inputs_and_outputs_count),
 		TEST(the_oldest_graph_goes_when_there_are_too_many),
 		TEST(a_shapeless_graph_serves_all_sizes),

@@ -154,6 +154,16 @@ static void its_expression_is_shown(void **state)
 		assert_string_equal(lbx_expression(tensors, &t, expression), "tanh(a * b + 0.5)");
 		contains(shown("info", "y", false), "  computes    tanh(a * b + 0.5)\n");
 		contains(shown("info", "y", true), "\"computes\":\"tanh(a * b + 0.5)\"");
+		contains(shown("graph", "y", false), "  computes tanh(a * b + 0.5)\n");
+		char file[] = "/tmp/test_fused-XXXXXX", line[64], dot[4096] = "";
+		int fd = mkstemp(file);
+		assert_true(fd >= 0);
+		snprintf(line, sizeof line, "y --dot %s", file);
+		shown("graph", line, false);
+		unlink(file);
+		assert_true(read(fd, dot, sizeof dot - 1) > 0);
+		close(fd);
+		contains(dot, "tanh(a * b + 0.5)\\nfloat32");
 		contains(shown("print", "y", false), "it computes tanh(a * b + 0.5)\n");
 		contains(shown("peek", "y", false), "replayed outside the program (3 nodes): tanh(a * b + 0.5)\n");
 		tensors = look(a, &t);

@@ -546,6 +546,7 @@ static const struct {
 	{ LB_OP_STOP_GRADIENT, "made for that" }, { LB_OP_DECODE, "of bytes" },
 	{ LB_OP_ARGMAX, "indices" }, { LB_OP_ARGMIN, "indices" }, { LB_OP_ARGSORT, "indices" },
 	{ LB_OP_CATEGORICAL, "indices" },
+	{ LB_OP_TRACER, "a leaf" }, { LB_OP_FUSED, "never made while a gradient is traced" },
 };
 
 /* Each has a rule that was tested above, or a reason to have none. quantize()'s is to refuse. */

@@ -12,6 +12,7 @@ continue
 frame function main
 tensor compiled
 tensor info y
+tensor graph y
 tensor print y
 tensor peek y
 tensor peek y[1, 1:] --json
