@@ -357,7 +357,7 @@ bool lbx_table_record_at(struct lbx_table *table, uint64_t address, struct lbx_t
 {
 	uint64_t slot, within;
 
-	if (!lbx_table_refresh(table) || !lbx_slab_find(slab_of(table), address, &slot, &within))
+	if (!lbx_slab_find(slab_of(table), address, &slot, &within))
 		return false;
 	return at_address(table, address - within, ret);
 }

@@ -251,12 +251,26 @@ void image_destroy(struct image *image)
 
 /* ---- records ---- */
 
-static uint64_t write_record(struct image *image, int k, int slot, const void *record)
+static uint64_t record_at(struct image *image, int k, int slot)
 {
 	struct lb_slab_directory *d = &image_root(image)->kinds[k];
 	bool second = slot >= IMAGE_FIRST_TIER;
-	uint64_t at = d->tiers[second] +
-		      (uint64_t)(slot - (second ? IMAGE_FIRST_TIER : 0)) * d->record_size;
+
+	return d->tiers[second] +
+	       (uint64_t)(slot - (second ? IMAGE_FIRST_TIER : 0)) * d->record_size;
+}
+
+void image_set(struct image *image, int k, int slot, const char *name, uint64_t value)
+{
+	const struct lb_field *f = image_field(image, k, name);
+
+	memcpy(image_at(image, record_at(image, k, slot) + f->offset, f->width), &value, f->width);
+}
+
+static uint64_t write_record(struct image *image, int k, int slot, const void *record)
+{
+	struct lb_slab_directory *d = &image_root(image)->kinds[k];
+	uint64_t at = record_at(image, k, slot);
 	unsigned char *to = image_at(image, at, d->record_size);
 
 	for (uint32_t i = 0; to && i < kinds[k].n; i++) {

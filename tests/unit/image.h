@@ -47,6 +47,8 @@ void *image_at(struct image *image, uint64_t address, uint64_t n);
 struct lb_symtab *image_root(struct image *image);
 /* The descriptor of a field of kind k (LB_KINDS: the root), or NULL. */
 struct lb_field *image_field(struct image *image, int k, const char *name);
+/* Changes one field of a record, wherever the layout has it. */
+void image_set(struct image *image, int k, int slot, const char *name, uint64_t value);
 uint64_t image_name(struct image *image, const char *name);
 /* Writes records; returns their addresses. Slots must be in order from 0. */
 uint64_t image_buffer(struct image *image, int slot, uint64_t data, int64_t nbytes);

@@ -264,14 +264,12 @@ static void tensors_are_listed(void **state)
 	       "#3  lazy          float32  (4, 6, 10)  lazy   exp        960 B\n"
 	       "2 tensors of 18: 1 ready (960 B), 1 lazy (960 B once evaluated)\n");
 	/* a buffer counts once, whoever uses it */
-	uint32_t refs = image_field(&s.image, LB_KIND_BUFFER, "refs")->offset;
-	*(uint32_t *)image_at(&s.image, IMAGE_BUFFERS + refs, 4) = 2;
+	image_set(&s.image, LB_KIND_BUFFER, 0, "refs", 2);
 	says(&s, "list [xl]*", "3 tensors of 18: 2 ready (960 B), 1 lazy");
 	says(&s, "list layer*", "1 tensor of 18: 1 ready (960 B), 0 lazy");
 	says(&s, "list --state lazy", "2 tensors of 18: 0 ready (0 B), 2 lazy");
 	says(&s, "list --dtype bf16", "1 tensor of 18");
 	says(&s, "list nothing*", "0 tensors of 18");
-	((struct lbx_tensor_record *)image_at(&s.image, IMAGE_TENSORS, 8))->seq[0] = 0;
 	json_t *o = parsed(&s, "list --json --sort bytes");
 	json_t *rows = json_object_get(o, "tensors"), *row = json_array_get(rows, 0);
 	assert_int_equal(json_array_size(rows), 18);
@@ -298,19 +296,15 @@ static void damage_is_told(void **state)
 
 	(void)state;
 	start(&s);
-	uint32_t at = image_field(&s.image, LB_KIND_TENSOR, "rank")->offset;
-	*(uint8_t *)image_at(&s.image, IMAGE_TENSORS + at, 1) = 99;
+	image_set(&s.image, LB_KIND_TENSOR, 0, "rank", 99);
 	says(&s, "list", "1 record of this memory image could not be read or is damaged");
-	at = image_field(&s.image, LB_KIND_BUFFER, "nbytes")->offset;
-	*(uint8_t *)image_at(&s.image, IMAGE_BUFFERS + at, 1) = 0;
+	image_set(&s.image, LB_KIND_BUFFER, 0, "nbytes", 0x300);
 	says(&s, "info layer.0/view", "corrupt: its shape, strides and offset reach out");
 	fails(&s, "print layer.0/view", "reach out of its buffer");
 	fails(&s, "stats layer.0/view", "reach out of its buffer");
 	says(&s, "status", "1 unreadable or damaged");
 	/* a torn record is shown, its values are not */
-	at = image_field(&s.image, LB_KIND_TENSOR, "seq")->offset;
-	uint32_t size = image_root(&s.image)->kinds[0].record_size;
-	*(uint8_t *)image_at(&s.image, IMAGE_TENSORS + 4 * size + at, 1) = 3;
+	image_set(&s.image, LB_KIND_TENSOR, 4, "seq", 3);
 	says(&s, "info bool", "warning:    torn");
 	fails(&s, "print bool", "is torn");
 	stop(&s);
@@ -328,11 +322,9 @@ static void tensors_are_described(void **state)
 	says(&s, "info layer.0/view", "  inputs      x (#1, float32 (4, 6, 10), ready)");
 	says(&s, "info layer.0/view", "lb_raw_data does not see these elements");
 	says(&s, "info lazy", "  made by     0x401234\n              0x405678\n");
-	uint32_t flags = image_field(&s.image, LB_KIND_BUFFER, "flags")->offset;
-	uint32_t capacity = image_field(&s.image, LB_KIND_BUFFER, "capacity")->offset;
-	*(uint32_t *)image_at(&s.image, IMAGE_BUFFERS + flags, 4) = LB_BUFFER_FOREIGN;
+	image_set(&s.image, LB_KIND_BUFFER, 0, "flags", LB_BUFFER_FOREIGN);
 	says(&s, "info x", "tensor, the program's own memory\n");
-	*(int64_t *)image_at(&s.image, IMAGE_BUFFERS + capacity, 8) = 0;
+	image_set(&s.image, LB_KIND_BUFFER, 0, "capacity", 0);
 	says(&s, "info x", "tensor, a mapped file\n");
 	json_t *o = parsed(&s, "info x --json");
 	assert_true(json_is_true(json_object_get(json_object_get(o, "buffer"), "file")));

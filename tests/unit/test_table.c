@@ -455,6 +455,72 @@ static void compiled_functions(void **state)
 	stop(&f);
 }
 
+/* Streams in use, one with a text that cannot be read, one never used. */
+static void streams(void **state)
+{
+	(void)state;
+	for (int shuffled = 0; shuffled < 2; shuffled++) {
+		struct fixture f;
+		struct lbx_stream s[4];
+		char long_error[600];
+
+		start(&f, shuffled);
+		memset(long_error, 'e', sizeof long_error);
+		long_error[sizeof long_error - 1] = '\0';
+		struct lbx_stream_record r = {
+			.seq = { 2 }, .generation = { 1 }, .id = { 0 }, .thread = { 4712 },
+			.queued = { 2 }, .done = { 11 }, .failed = { 1 }, .eval = { 14 },
+			.error = { image_name(&f.image, long_error) },
+		};
+		image_stream(&f.image, 0, &r);
+		image_stream(&f.image, 1, &(struct lbx_stream_record){ .id = { 1 } });
+		r = (struct lbx_stream_record){
+			.seq = { 2 }, .generation = { 1 }, .id = { 2 },
+			.name = { image_name(&f.image, "io\033[31m") }, .error = { 0xdead0000 },
+		};
+		image_stream(&f.image, 2, &r);
+		open_table(&f);
+		assert_int_equal(lbx_table_streams(f.table, s, 4), 2);
+		assert_true(lb_ok());
+		assert_int_equal(s[0].id, 0);
+		assert_int_equal(s[0].thread, 4712);
+		assert_int_equal(s[0].queued, 2);
+		assert_int_equal(s[0].done, 11);
+		assert_int_equal(s[0].failed, 1);
+		assert_int_equal(s[0].eval, 14);
+		assert_string_equal(s[0].name, "");
+		assert_int_equal(strspn(s[0].error, "e"), strlen(s[0].error));
+		assert_int_equal(strlen(s[0].error), sizeof s[0].error - 1);
+		assert_int_equal(s[1].id, 2);
+		assert_int_equal(s[1].thread, 0);
+		assert_string_equal(s[1].name, "io?[31m");
+		assert_string_equal(s[1].error, "");
+		assert_int_equal(lbx_table_streams(f.table, s, 1), 1);
+		assert_int_equal(lbx_table_streams(f.table, s, 0), 0);
+		stop(&f);
+	}
+
+	/* an older program has none */
+	struct fixture f;
+	struct lbx_stream s[4];
+	start(&f, false);
+	image_stream(&f.image, 0, &(struct lbx_stream_record){ .generation = { 1 } });
+	strcpy(image_root(&f.image)->kinds[LB_KIND_STREAM].kind, "other");
+	open_table(&f);
+	assert_int_equal(lbx_table_streams(f.table, s, 4), 0);
+	assert_true(lb_ok());
+	stop(&f);
+
+	/* records that are gone */
+	start(&f, false);
+	image_stream(&f.image, 0, &(struct lbx_stream_record){ .generation = { 1 } });
+	image_root(&f.image)->kinds[LB_KIND_STREAM].tiers[0] = 0xdead0000;
+	open_table(&f);
+	assert_int_equal(lbx_table_streams(f.table, s, 4), 0);
+	assert_true(lb_ok());
+	stop(&f);
+}
+
 static void notices_another_process(void **state)
 {
 	struct fixture f;
@@ -486,6 +552,7 @@ int main(void)
 		cmocka_unit_test(unreadable_slabs),
 		cmocka_unit_test(wild_names_inputs_and_stacks),
 		cmocka_unit_test(compiled_functions),
+		cmocka_unit_test(streams),
 		cmocka_unit_test(notices_another_process),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
