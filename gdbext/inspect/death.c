@@ -55,7 +55,7 @@ void lbx_describe_death(const struct lbx_death *d, char *ret, size_t size)
 	else if (d->code == SI_TKILL)
 		snprintf(ret + n, size - n, ": abort() or raise()");
 	else if (d->code == SI_USER)
-		snprintf(ret + n, size - n, ": another process has sent it");
+		snprintf(ret + n, size - n, ": kill() has sent it");
 }
 
 static bool near_buffer(struct lbx_places *places, const struct lbx_buffer *b, uint64_t distance,

@@ -1,6 +1,7 @@
 #include "inspect/drawing.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,11 @@
 #include "base/error.h"
 #include "inspect/format.h"
 #include "inspect/graph.h"
+#include "inspect/png_file.h"
+#include "inspect/raster.h"
 
 enum {
-	MAX_NODES = 1 << 16, DRAWN = 120, BOX_WIDTH = 150, BOX_HEIGHT = 34, GAP_X = 16, GAP_Y = 30,
+	SIDE = 192, ZOOM = 8, MAX_NODES = 1 << 16, DRAWN = 120, BOX_WIDTH = 150, BOX_HEIGHT = 34, GAP_X = 16, GAP_Y = 30,
 };
 
 /* Bytes of the UTF-8 character at s; 0 when it is none. */
@@ -44,6 +47,66 @@ void lbx_escape(struct lbx_out *page, const char *text)
 		}
 		text += n;
 	}
+}
+
+static void write_base64(struct lbx_out *out, const unsigned char *from, size_t n)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < n; i += 3) {
+		uint32_t word = (uint32_t)from[i] << 16 | (i + 1 < n ? (uint32_t)from[i + 1] << 8 : 0) |
+				(i + 2 < n ? from[i + 2] : 0);
+		char four[4] = { digits[word >> 18], digits[word >> 12 & 63],
+				 i + 1 < n ? digits[word >> 6 & 63] : '=',
+				 i + 2 < n ? digits[word & 63] : '=' };
+		out->write(out, four, sizeof four);
+	}
+}
+
+/* What `image` can draw: two axes, or three of which one may be channels. */
+static struct lbx_array flatten(const struct lbx_array *array)
+{
+	struct lbx_array a = *array;
+
+	while (a.rank < 2) {
+		memmove(a.shape + 1, a.shape, (size_t)a.rank * sizeof *a.shape);
+		memmove(a.strides + 1, a.strides, (size_t)a.rank * sizeof *a.strides);
+		a.shape[0] = 1;
+		a.strides[0] = 0;
+		a.rank++;
+	}
+	bool first = a.rank > 2 && (a.shape[a.rank - 3] == 3 || a.shape[a.rank - 3] == 4);
+	bool last = a.rank > 2 && (a.shape[a.rank - 1] == 3 || a.shape[a.rank - 1] == 4);
+	int drop = a.rank - (first || last ? 3 : 2);
+	for (int i = 0; i < drop; i++)
+		a.size /= a.shape[i];
+	a.rank -= drop;
+	memmove(a.shape, a.shape + drop, (size_t)a.rank * sizeof *a.shape);
+	memmove(a.strides, a.strides + drop, (size_t)a.rank * sizeof *a.strides);
+	return a;
+}
+
+bool lbx_draw_picture(struct lbx_out *page, const struct lbx_array *array, double *low, double *high)
+{
+	struct lbx_array flat = flatten(array);
+	struct lbx_raster raster;
+	size_t n;
+
+	if (!lbx_raster_create(&flat, LBX_CHANNELS_GUESS, SIDE, SIDE, ZOOM, page, &raster))
+		return false;
+	unsigned char *png = lbx_png_encode(&raster, raster.low, raster.high, &n);
+	if (png) {
+		lbx_printf(page, "<img alt=\"%s\" width=\"%d\" height=\"%d\" src=\"data:image/png;base64,",
+			   raster.channels == 1 ? "heat map" : "picture", raster.width, raster.height);
+		write_base64(page, png, n);
+		lbx_printf(page, "\"/>");
+	}
+	*low = raster.channels == 1 ? raster.low : NAN;
+	*high = raster.channels == 1 ? raster.high : NAN;
+	free(png);
+	lbx_raster_deinit(&raster);
+	return png != NULL;
 }
 
 void lbx_draw_histogram(struct lbx_out *page, const int64_t *counts, int n, double low, double high)

@@ -239,20 +239,45 @@ static bool print_events(struct lbx_context *context, const struct events *event
 	return true;
 }
 
-static bool json_events(struct lbx_context *context, const struct events *events,
-			const struct wanted *wanted)
+static json_t *json_events(struct lbx_context *context, const struct events *events,
+			   const struct wanted *wanted)
 {
 	const struct lbx_flight *flight = &events->flight;
 	json_t *list = json_array();
 
 	if (!show_each(context, events, wanted, list)) {
 		json_decref(list);
-		return false;
+		return NULL;
 	}
-	lbx_json(context->out, json_pack("{s:I,s:I,s:I,s:I,s:o}", "recorded",
-		(json_int_t)flight->newest, "capacity", (json_int_t)flight->capacity, "matching",
-		(json_int_t)events->matching, "torn", (json_int_t)flight->torn, "events", list));
-	return lb_ok();
+	return json_pack("{s:I,s:I,s:I,s:I,s:o}", "recorded", (json_int_t)flight->newest, "capacity",
+			 (json_int_t)flight->capacity, "matching", (json_int_t)events->matching, "torn",
+			 (json_int_t)flight->torn, "events", list);
+}
+
+bool lbx_events_show(struct lbx_context *context, int64_t last)
+{
+	struct wanted wanted = { .last = last };
+	struct events events;
+
+	if (!lbx_flight_read(context->table, &events.flight))
+		return false;
+	survey(&wanted, &events);
+	bool done = print_events(context, &events, &wanted);
+	lbx_flight_free(&events.flight);
+	return done;
+}
+
+json_t *lbx_events_json(struct lbx_context *context, int64_t last)
+{
+	struct wanted wanted = { .last = last };
+	struct events events;
+
+	if (!lbx_flight_read(context->table, &events.flight))
+		return NULL;
+	survey(&wanted, &events);
+	json_t *o = json_events(context, &events, &wanted);
+	lbx_flight_free(&events.flight);
+	return o;
 }
 
 bool lbx_run_events(struct lbx_context *context, const struct lbx_args *args)
@@ -266,8 +291,10 @@ bool lbx_run_events(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	survey(&wanted, &events);
 	lbx_set_int(context->out, "tensor_count", events.matching);
-	bool ok = context->out->json ? json_events(context, &events, &wanted)
-				     : print_events(context, &events, &wanted);
+	json_t *json = context->out->json ? json_events(context, &events, &wanted) : NULL;
+	bool ok = context->out->json ? json != NULL : print_events(context, &events, &wanted);
+	if (json)
+		lbx_json(context->out, json);
 	lbx_flight_free(&events.flight);
 	return ok;
 }

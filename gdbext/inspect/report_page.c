@@ -9,13 +9,13 @@
 #include "inspect/death.h"
 #include "inspect/describe.h"
 #include "inspect/drawing.h"
+#include "inspect/events.h"
 #include "inspect/format.h"
-#include "inspect/picture.h"
 #include "inspect/quantile.h"
 #include "inspect/report.h"
 #include "inspect/summary.h"
 
-enum { CARDS = 24, BINS = 32, PIECE = 1 << 16, SITES = 16, LABEL = LB_NAME_MAX + 320,
+enum { CARDS = 24, BINS = 32, PIECE = 1 << 16, SITES = 16, EVENTS = 100, LABEL = LB_NAME_MAX + 320,
        SAMPLED = 1 << 20 };
 
 static const char head[] =
@@ -145,22 +145,33 @@ static void print_values(struct lbx_context *context, struct lbx_out *page,
 	lbx_sample_deinit(&v.sample);
 }
 
+static void print_picture(struct lbx_out *page, const struct lbx_array *array)
+{
+	double low, high;
+
+	if (lbx_draw_picture(page, array, &low, &high)) {
+		if (!isnan(low))
+			lbx_printf(page, "<div class=\"dim\">from %.5g to %.5g</div>", low, high);
+		return;
+	}
+	lbx_printf(page, "<span class=\"dim\">");
+	lbx_escape(page, lb_error_message());
+	lbx_printf(page, "</span>");
+	lb_clear_error();
+}
+
 static void print_card(struct lbx_context *context, struct lbx_out *page, struct cards *cards,
 		       const struct lbx_tensor *t)
 {
-	struct lbx_picture *picture = malloc(sizeof *picture);
 	struct lbx_array array;
 	char label[LABEL], where[512];
 
 	for (int i = 0; i < cards->n; i++)
-		if (cards->ids[i] == t->id) {
-			free(picture);
+		if (cards->ids[i] == t->id)
 			return;
-		}
-	if (!picture || cards->n == CARDS || t->state != LB_STATE_READY || t->size < 2 ||
-	    !lbx_array_of_tensor(context->target, t, &array) || !lbx_picture_of_array(&array, picture)) {
+	if (cards->n == CARDS || t->state != LB_STATE_READY || t->size < 2 ||
+	    !lbx_array_of_tensor(context->target, t, &array)) {
 		lb_clear_error();
-		free(picture);
 		return;
 	}
 	cards->ids[cards->n++] = t->id;
@@ -171,12 +182,9 @@ static void print_card(struct lbx_context *context, struct lbx_out *page, struct
 	lbx_printf(page, "</b><br/><span class=\"dim\">%s in ", t->op);
 	lbx_escape(page, where);
 	lbx_printf(page, "</span><br/>\n");
-	lbx_picture_write(page, picture, picture->is_colour ? "picture" : "heat map");
-	if (!picture->is_colour)
-		lbx_printf(page, "<div class=\"dim\">from %.5g to %.5g</div>", picture->low, picture->high);
+	print_picture(page, &array);
 	print_values(context, page, &array);
 	lbx_printf(page, "</div>\n");
-	free(picture);
 	lb_clear_error();
 }
 
@@ -243,6 +251,33 @@ static void print_memory(struct lbx_context *context, struct lbx_out *page, cons
 	lbx_printf(page, "</table>\n");
 }
 
+static void write_escaped(struct lbx_out *out, const char *text, size_t n)
+{
+	char piece[256];
+
+	for (size_t done = 0; done < n; done += strlen(piece)) {
+		snprintf(piece, sizeof piece, "%.*s", (int)(n - done < 200 ? n - done : 200), text + done);
+		if (!*piece)
+			return;
+		lbx_escape(out->context, piece);
+	}
+}
+
+/* As text: the page's writer makes it safe. */
+static void print_events(struct lbx_context *context, struct lbx_out *page)
+{
+	struct lbx_out out = { .width = page->width, .context = page, .write = write_escaped };
+	struct lbx_context inner = *context;
+
+	inner.out = &out;
+	lbx_printf(page, "<h2>Last events</h2>\n<pre>");
+	if (!lbx_events_show(&inner, EVENTS)) {
+		lbx_escape(page, lb_error_message());
+		lb_clear_error();
+	}
+	lbx_printf(page, "</pre>\n");
+}
+
 bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, struct lbx_out *page)
 {
 	char text[1024];
@@ -279,6 +314,7 @@ bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, st
 	print_cards(context, page, r);
 	print_graph(context, page, r);
 	print_memory(context, page, r);
+	print_events(context, page);
 	lbx_printf(page, "</body>\n</html>\n");
 	return lb_ok();
 }

@@ -2,10 +2,11 @@
 
 #include "inspect/death.h"
 #include "inspect/describe.h"
+#include "inspect/events.h"
 #include "inspect/format.h"
 #include "inspect/report.h"
 
-enum { SITES_SHOWN = 8, THREADS_SHOWN = 8, LABEL = LB_NAME_MAX + 320 };
+enum { SITES_SHOWN = 8, EVENTS_SHOWN = 12, THREADS_SHOWN = 8, LABEL = LB_NAME_MAX + 320 };
 
 static void title(struct lbx_out *out, const char *text)
 {
@@ -113,6 +114,15 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 	}
 }
 
+static void print_events(struct lbx_context *context)
+{
+	title(context->out, "Last events");
+	if (lbx_events_show(context, EVENTS_SHOWN))
+		return;
+	lbx_printf(context->out, "  none: %s\n", lb_error_message());
+	lb_clear_error();
+}
+
 static void print_suspicions(struct lbx_out *out, const struct lbx_report *r)
 {
 	char bytes[32];
@@ -137,6 +147,7 @@ void lbx_report_print(struct lbx_context *context, const struct lbx_report *r)
 	print_flights(context, r);
 	print_values(context->out, r);
 	print_memory(context, r);
+	print_events(context);
 	print_suspicions(context->out, r);
 }
 
@@ -185,6 +196,10 @@ void lbx_report_json(struct lbx_context *context, const struct lbx_report *r)
 			lbx_findings_json(&r->bad), "searched", (json_int_t)r->nonfinite.searched,
 			"skipped", (json_int_t)r->nonfinite.skipped));
 		json_object_set_new(o, "memory", json_memory(context, r));
+		json_t *events = lbx_events_json(context, EVENTS_SHOWN);
+		json_object_set_new(o, "events", events ? events : json_null());
+		if (!events)
+			lb_clear_error();
 		json_object_set_new(o, "suspicions", lbx_findings_json(&r->suspicions));
 	} else {
 		json_decref(flights);

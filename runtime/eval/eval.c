@@ -436,9 +436,13 @@ bool lb_eval_n(int n, lb_tensor *const *xs)
 
 bool lb_ensure_ready(struct lb_tensor *x, const void *site)
 {
-	if (lb_tensor_state(x) == LB_STATE_READY)
+	enum lb_state state = lb_tensor_state(x);
+	if (state == LB_STATE_READY)
 		return true;
-	lb_count(&lb_counters.implicit_evals, 1);
-	lb_probe_implicit_eval(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site);
+	/* one that is under way is waited for, as who queued it meant to */
+	if (state == LB_STATE_LAZY && !(lb_tensor_flags(x) & LB_FLAG_QUEUED)) {
+		lb_count(&lb_counters.implicit_evals, 1);
+		lb_probe_implicit_eval(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site);
+	}
 	return lb_evaluate(1, &x, site);
 }

@@ -9,7 +9,7 @@ XHTML, SVG = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/2000/svg}"
 
 
 def decode(png):
-    """Width and height of an 8-bit RGB PNG whose checksums and pixels are right."""
+    """Width and height of an 8-bit RGBA PNG whose checksums and pixels are right."""
     assert png[:8] == b"\x89PNG\r\n\x1a\n"
     at, pixels, size = 8, b"", None
     while at < len(png):
@@ -18,11 +18,11 @@ def decode(png):
         assert crc == zlib.crc32(kind + data), kind
         if kind == b"IHDR":
             size = struct.unpack(">II5B", data)
-            assert size[2:] == (8, 2, 0, 0, 0)
+            assert size[2:] == (8, 6, 0, 0, 0)
         if kind == b"IDAT":
             pixels += data
         at += 12 + n
-    assert len(zlib.decompress(pixels)) == size[1] * (3 * size[0] + 1)
+    assert len(zlib.decompress(pixels)) == size[1] * (4 * size[0] + 1)
     return size[:2]
 
 

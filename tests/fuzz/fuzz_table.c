@@ -1,11 +1,6 @@
 /* Fuzzes the readers: the input's bytes are laid over the memory of a hand-made program
- * (tests/unit/image.c), then every inspection runs. From the top of the tree:
- *
- *	clang -std=gnu17 -g -O1 -fsanitize=fuzzer,address,undefined -DLBX_LIBFUZZER -Iruntime \
- *		-Iprobes -Igdbext gdbext/{target/{target,note},{table,inspect}/[a-z]*}.c runtime/base/[a-z]*.c \
- *		tests/unit/{image,damage}.c tests/fuzz/fuzz_table.c -ljansson -lm -o fuzz_table
- *
- * Without -fsanitize=fuzzer and -DLBX_LIBFUZZER it has a main of its own:
+ * (tests/unit/image.c), then every inspection runs. `make fuzz` builds and runs it with libFuzzer;
+ * without that it has a main of its own:
  *
  *	fuzz_table FILE…                        repeats inputs
  *	fuzz_table [-n N] [-s SEED] [-w FILE]   N random damages; -w keeps the last image */

@@ -12,6 +12,7 @@
 	gsub(/(process|pid|LWP) [0-9]+/, "pid N")
 	gsub(/[^ "]*subject\.c/, "subject.c")
 	gsub(/[^ "]*compiled\.c/, "compiled.c")
+	sub(/Connection reset by peer/, "Broken pipe")
 	gsub(/symbol table 1\.[0-9]+/, "symbol table 1.N")
 	sub(/^thread +[0-9]+/, "thread N")
 	sub(/^ *-[0-9.]+ s +[0-9]+/, "  -T s  N")

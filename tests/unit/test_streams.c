@@ -22,6 +22,7 @@
 #include "lazybones.h"
 #include "memory/thread.h"
 #include "publish/records.h"
+#include "publish/root.h"
 
 /* ---- gates ---- */
 
@@ -179,6 +180,47 @@ static void returns_before_the_value_is_there(void **state)
 		assert_true(lb_is_ready(x));
 		assert_false(is_queued(x));
 		assert_float_equal(sum(x), 3, 0);
+	}
+}
+
+static void *read_first(void *x)
+{
+	static float first;
+	const float *data = lb_data(x);
+	first = data ? *data : -1;
+	return &first;
+}
+
+static bool somebody_waits(void)
+{
+	const struct lb_thread *thread;
+	for (uint64_t slot = 0; (thread = lb_slab_at(LB_KIND_THREAD, slot)); slot++) {
+		if (__atomic_load_n(&thread->waits_for, __ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+static void reading_what_is_queued_is_no_implicit_evaluation(void **state)
+{
+	(void)state;
+	struct gate gate;
+	pthread_t reader;
+	void *first;
+	LB_SCOPE {
+		lb_tensor *x;
+		close_stream(&gate, stream_a);
+		LB_ON_STREAM(stream_a)
+			x = lb_full(LB_SHAPE(6), 2.5, LB_F32);
+		assert_true(lb_async_eval(x));
+		uint64_t before = lb_counters.implicit_evals;
+		pthread_create(&reader, NULL, read_first, x);
+		while (!somebody_waits())
+			sched_yield();
+		end_gate(&gate);
+		pthread_join(reader, &first);
+		assert_float_equal(*(float *)first, 2.5, 0);
+		assert_int_equal(lb_counters.implicit_evals, before);
 	}
 }
 
@@ -920,6 +962,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
 		TEST(returns_before_the_value_is_there),
+		TEST(reading_what_is_queued_is_no_implicit_evaluation),
 		TEST(default_stream_works_alike),
 		TEST(events_come_in_order),
 		TEST(next_step_is_built_and_queued_meanwhile),
