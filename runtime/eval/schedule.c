@@ -127,6 +127,10 @@ static enum lb_built visit(struct walk *w, struct lb_tensor *t, bool is_edge)
 					 __ATOMIC_ACQUIRE)) {
 		if (state == LB_STATE_READY)
 			return LB_BUILT;
+		if (state == LB_STATE_FREED) { /* waiting for it would never end */
+			lb_fail_dead("eval", t);
+			return LB_BUILD_FAILED;
+		}
 		if (__atomic_load_n(&t->eval, __ATOMIC_RELAXED) != s->eval)
 			return list_blocker(s, t) ? LB_BUSY : LB_BUILD_FAILED;
 		s->steps[t->order - 1].uses += is_edge;
