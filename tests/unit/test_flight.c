@@ -13,9 +13,8 @@
 
 #include "base/error.h"
 #include "base/op.h"
-#include "image.h"
-#include "inspect/command.h"
 #include "publish/flight.h"
+#include "session.h"
 #include "table/flight.h"
 #include "target/process.h"
 
@@ -149,96 +148,48 @@ static void a_child_says_its_own_number(void **state)
 
 /* ---- memory made by hand ---- */
 
-struct session {
-	struct image image;
-	struct lbx_out out;
-	struct lbx_context context;
-	struct lbx_settings settings;
-	char text[1 << 15];
-	size_t n;
-};
-
-static void write_text(struct lbx_out *out, const char *bytes, size_t n)
-{
-	struct session *s = out->context;
-	assert_true(s->n + n < sizeof s->text);
-	memcpy(s->text + s->n, bytes, n);
-	s->text[s->n += n] = '\0';
-}
-
-static void start(struct session *s, bool shuffled)
-{
-	memset(s, 0, sizeof *s);
-	lb_clear_error();
-	image_create(&s->image, shuffled);
-	image_populate(&s->image);
-	s->settings = lbx_default_settings;
-	s->out = (struct lbx_out){ .width = 80, .context = s, .write = write_text };
-	s->context = (struct lbx_context){ .target = &s->image.target, .out = &s->out,
-					   .settings = &s->settings };
-}
-
-static void stop(struct session *s)
-{
-	lbx_table_destroy(s->context.table);
-	image_destroy(&s->image);
-	lb_clear_error();
-}
-
 static const char *says(struct session *s, const char *line)
 {
-	s->n = 0;
-	s->text[0] = '\0';
-	s->out.json = false;
-	if (!lbx_command_run(&s->context, lbx_command_find(lbx_commands, "events"), line)) {
-		strcpy(s->text, lb_error_message());
-		lb_clear_error();
-	}
-	return s->text;
+	return session_says(s, "events", line);
 }
 
 static void events_are_shown(void **state)
 {
-	struct session s;
-
+	(void)state;
 	for (int shuffled = 0; shuffled < 2; shuffled++) {
-		(void)state;
-		start(&s, shuffled);
-		assert_string_equal(says(&s, ""),
+		struct session *s = session_create(shuffled);
+		assert_string_equal(says(s, ""),
 			"   -0.001000 s     4711  op_done       #2 transpose\n"
 			"   -0.000000 s     4711  error         by 0x401234: no luck\n"
 			"2 of 2 events, the ring holds the last 8; times count back from the newest\n");
-		assert_non_null(strstr(says(&s, "--tensor #2"), "1 of 2"));
-		assert_non_null(strstr(says(&s, "--tensor #3"), "0 of 2"));
-		assert_non_null(strstr(says(&s, "err*"), "no luck\n1 of 2"));
-		assert_non_null(strstr(says(&s, "--thread 4712"), "0 of 2"));
-		assert_non_null(strstr(says(&s, "--last 1"), "… 1 earlier"));
-		assert_non_null(strstr(says(&s, "--json"), "\"message\":\"no luck\""));
-		assert_non_null(strstr(says(&s, "--tensor two"), "not 'two'"));
-		stop(&s);
+		assert_non_null(strstr(says(s, "--tensor #2"), "1 of 2"));
+		assert_non_null(strstr(says(s, "--tensor #3"), "0 of 2"));
+		assert_non_null(strstr(says(s, "err*"), "no luck\n1 of 2"));
+		assert_non_null(strstr(says(s, "--thread 4712"), "0 of 2"));
+		assert_non_null(strstr(says(s, "--last 1"), "… 1 earlier"));
+		assert_non_null(strstr(says(s, "--json"), "\"message\":\"no luck\""));
+		assert_non_null(strstr(says(s, "--tensor two"), "not 'two'"));
+		session_destroy(s);
 	}
 }
 
 static void old_and_torn_events_are_left_out(void **state)
 {
-	struct session s;
+	struct session *s = *state;
 	struct lb_flight_event *ring;
 
-	(void)state;
-	start(&s, false);
 	for (uint64_t i = 1; i <= 9; i++) /* 11 in all, 8 slots */
-		image_event(&s.image, 0, IMAGE_ALLOC, i, 0x1000, 2048, 7);
-	ring = image_at(&s.image, IMAGE_FLIGHT, IMAGE_EVENTS * sizeof *ring);
+		image_event(&s->image, 0, IMAGE_ALLOC, i, 0x1000, 2048, 7);
+	ring = image_at(&s->image, IMAGE_FLIGHT, IMAGE_EVENTS * sizeof *ring);
 	ring[10 % IMAGE_EVENTS].number = 0;          /* while it is written */
 	ring[9 % IMAGE_EVENTS].number = 9 - 8;       /* not written yet */
 	ring[8 % IMAGE_EVENTS].kind = UINT32_MAX;    /* damaged */
-	const char *text = says(&s, "");
+	const char *text = says(s, "");
 	assert_non_null(strstr(text, "alloc         buffer 2 0x1000 2.0 KiB #7\n"));
 	assert_null(strstr(text, "buffer 1 "));
 	assert_null(strstr(text, "buffer 8 "));
 	assert_non_null(strstr(text, "5 of 11 events"));
 	assert_non_null(strstr(text, "3 were being written and are skipped"));
-	stop(&s);
 }
 
 static void only_the_last_messages_are_believed(void **state)
@@ -252,46 +203,40 @@ static void only_the_last_messages_are_believed(void **state)
 		lb_clear_error();
 	}
 	look(&s);
-	static struct session session;
-	memset(&session, 0, sizeof session);
-	session.out = (struct lbx_out){ .width = 80, .context = &session, .write = write_text };
-	session.context = (struct lbx_context){ .target = s.target, .table = s.table,
-						.out = &session.out, .settings = &session.settings };
+	struct session *session = session_of(s.target, s.table);
 	snprintf(line, sizeof line, "error --last %d", LB_FLIGHT_TEXTS + 1);
-	const char *text = says(&session, line);
+	const char *text = says(session, line);
 	assert_null(strstr(text, "-100")); /* where the last one lies now */
 	assert_non_null(strstr(text, "-101"));
 	assert_non_null(strstr(text, "-164"));
+	session_destroy(session);
 	look_away(&s);
 }
 
 static void damage_is_named(void **state)
 {
-	struct session s;
+	struct session *s = *state;
 
-	(void)state;
-	start(&s, false);
-	assert_non_null(strstr(says(&s, ""), "2 of 2"));
-	struct lb_symtab *root = image_root(&s.image);
+	assert_non_null(strstr(says(s, ""), "2 of 2"));
+	struct lb_symtab *root = image_root(&s->image);
 	root->flight_capacity = 3;
-	assert_non_null(strstr(says(&s, ""), "'flight_capacity' is 3"));
+	assert_non_null(strstr(says(s, ""), "'flight_capacity' is 3"));
 	root->flight_capacity = UINT64_MAX;
-	assert_non_null(strstr(says(&s, ""), "'flight_capacity'"));
+	assert_non_null(strstr(says(s, ""), "'flight_capacity'"));
 	root->flight_capacity = 16; /* longer than its memory */
 	root->flight_used = 16;
-	assert_non_null(strstr(says(&s, ""), "flight recorder's ring"));
+	assert_non_null(strstr(says(s, ""), "flight recorder's ring"));
 	root->flight_capacity = IMAGE_EVENTS;
 	root->event_size = 8;
-	assert_non_null(strstr(says(&s, ""), "'event_size' is 8"));
+	assert_non_null(strstr(says(s, ""), "'event_size' is 8"));
 	root->event_size = sizeof(struct lb_flight_event);
 	root->n_event_kinds = 1 << 20;
-	assert_non_null(strstr(says(&s, ""), "'n_event_kinds'"));
+	assert_non_null(strstr(says(s, ""), "'n_event_kinds'"));
 	root->n_event_kinds = IMAGE_KINDS_OF_EVENTS;
 	root->event_kinds = 0x10;
-	assert_non_null(strstr(says(&s, ""), "kinds of events"));
+	assert_non_null(strstr(says(s, ""), "kinds of events"));
 	root->flight = 0;
-	assert_non_null(strstr(says(&s, ""), "records no events"));
-	stop(&s);
+	assert_non_null(strstr(says(s, ""), "records no events"));
 }
 
 int main(void)
@@ -302,9 +247,10 @@ int main(void)
 		cmocka_unit_test(a_child_says_its_own_number),
 		cmocka_unit_test(threads_share_the_ring),
 		cmocka_unit_test(events_are_shown),
-		cmocka_unit_test(old_and_torn_events_are_left_out),
+		cmocka_unit_test_setup_teardown(old_and_torn_events_are_left_out, session_start,
+						session_stop),
 		cmocka_unit_test(only_the_last_messages_are_believed),
-		cmocka_unit_test(damage_is_named),
+		cmocka_unit_test_setup_teardown(damage_is_named, session_start, session_stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,64 +11,11 @@
 
 #include "base/error.h"
 #include "base/op.h"
-#include "image.h"
-#include "inspect/command.h"
+#include "session.h"
 
-struct session {
-	struct image image;
-	struct lbx_context context;
-	struct lbx_out out;
-	struct lbx_settings settings;
-	char text[1 << 16];
-	size_t n;
-	char file[64];
-};
-
-static void write_text(struct lbx_out *out, const char *bytes, size_t n)
-{
-	struct session *s = out->context;
-	assert_true(s->n + n < sizeof s->text);
-	memcpy(s->text + s->n, bytes, n);
-	s->text[s->n += n] = '\0';
-}
-
-static int start(void **state)
-{
-	struct session *s = calloc(1, sizeof *s);
-	lb_clear_error();
-	image_create(&s->image, false);
-	image_populate(&s->image);
-	s->settings = lbx_default_settings;
-	s->out = (struct lbx_out){ .width = 80, .context = s, .write = write_text };
-	s->context = (struct lbx_context){ .target = &s->image.target, .out = &s->out,
-					   .settings = &s->settings };
-	snprintf(s->file, sizeof s->file, "/tmp/lazybones-test-%d.dot", (int)getpid());
-	*state = s;
-	return 0;
-}
-
-static int stop(void **state)
-{
-	struct session *s = *state;
-	lbx_table_destroy(s->context.table);
-	image_destroy(&s->image);
-	unlink(s->file);
-	free(s);
-	lb_clear_error();
-	return 0;
-}
-
-/* What the command prints, or the error's message. */
 static const char *graph(struct session *s, const char *line)
 {
-	s->n = 0;
-	s->text[0] = '\0';
-	s->out.json = false;
-	if (!lbx_command_run(&s->context, lbx_command_find(lbx_commands, "graph"), line)) {
-		snprintf(s->text, sizeof s->text, "%s", lb_error_message());
-		lb_clear_error();
-	}
-	return s->text;
+	return session_says(s, "graph", line);
 }
 
 static void add(struct session *s, int slot, const char *name, int op, int n, const uint64_t *inputs,
@@ -151,12 +98,13 @@ static void files_are_written(void **state)
 {
 	struct session *s = *state;
 	uint64_t x = slot_address(0);
-	char line[128], text[4096];
+	char file[64], line[128], text[4096];
 
+	snprintf(file, sizeof file, "/tmp/lazybones-test-%d.dot", (int)getpid());
 	add(s, 18, "a \"quoted\\name", LB_OP_EXP, 1, (uint64_t[]){ x }, 0);
-	snprintf(line, sizeof line, "#19 --dot %s", s->file);
+	snprintf(line, sizeof line, "#19 --dot %s", file);
 	assert_non_null(strstr(graph(s, line), "2 tensors written to "));
-	FILE *f = fopen(s->file, "r");
+	FILE *f = fopen(file, "r");
 	assert_non_null(f);
 	text[fread(text, 1, sizeof text - 1, f)] = '\0';
 	fclose(f);
@@ -165,23 +113,24 @@ static void files_are_written(void **state)
 	assert_string_equal(text + strlen(text) - 2, "}\n");
 	assert_non_null(strstr(graph(s, "x --dot /nonexistent/x"), "cannot write /nonexistent/x"));
 	if (access("/usr/bin/dot", X_OK) == 0) {
-		snprintf(line, sizeof line, "#19 --png %s", s->file);
+		snprintf(line, sizeof line, "#19 --png %s", file);
 		assert_non_null(strstr(graph(s, line), "2 tensors written to "));
-		f = fopen(s->file, "rb");
+		f = fopen(file, "rb");
 		assert_int_equal(fread(text, 1, 8, f), 8);
 		fclose(f);
 		assert_memory_equal(text, "\x89PNG\r\n\x1a\n", 8);
 		assert_non_null(strstr(graph(s, "x --png /nonexistent/x.png"), "exit status"));
 	}
+	unlink(file);
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_tree_is_drawn, start, stop),
-		cmocka_unit_test_setup_teardown(damage_is_walked_around, start, stop),
-		cmocka_unit_test_setup_teardown(claimed_inputs_are_capped, start, stop),
-		cmocka_unit_test_setup_teardown(files_are_written, start, stop),
+		cmocka_unit_test_setup_teardown(a_tree_is_drawn, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(damage_is_walked_around, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(claimed_inputs_are_capped, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(files_are_written, session_start, session_stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,63 +14,8 @@
 #endif
 
 #include "base/error.h"
-#include "image.h"
-#include "inspect/command.h"
 #include "inspect/raster.h"
-
-struct session {
-	struct image image;
-	struct lbx_context context;
-	struct lbx_out out;
-	struct lbx_settings settings;
-	char text[1 << 16];
-	size_t n;
-};
-
-static void write_text(struct lbx_out *out, const char *bytes, size_t n)
-{
-	struct session *s = out->context;
-	assert_true(s->n + n < sizeof s->text);
-	memcpy(s->text + s->n, bytes, n);
-	s->text[s->n += n] = '\0';
-}
-
-static int start(void **state)
-{
-	struct session *s = calloc(1, sizeof *s);
-	lb_clear_error();
-	image_create(&s->image, false);
-	image_populate(&s->image);
-	s->settings = lbx_default_settings;
-	s->out = (struct lbx_out){ .width = 80, .context = s, .write = write_text };
-	s->context = (struct lbx_context){ .target = &s->image.target, .out = &s->out,
-					   .settings = &s->settings };
-	*state = s;
-	return 0;
-}
-
-static int stop(void **state)
-{
-	struct session *s = *state;
-	lbx_table_destroy(s->context.table);
-	image_destroy(&s->image);
-	free(s);
-	lb_clear_error();
-	return 0;
-}
-
-/* What the command prints, or the error's message. */
-static const char *says(struct session *s, const char *name, const char *line)
-{
-	s->n = 0;
-	s->text[0] = '\0';
-	s->out.json = false;
-	if (!lbx_command_run(&s->context, lbx_command_find(lbx_commands, name), line)) {
-		snprintf(s->text, sizeof s->text, "%s", lb_error_message());
-		lb_clear_error();
-	}
-	return s->text;
-}
+#include "session.h"
 
 static struct lbx_array array_of(const void *data, enum lb_dtype dtype, int rank, const int64_t *shape)
 {
@@ -158,21 +103,21 @@ static void pictures_are_drawn(void **state)
 {
 	struct session *s = *state;
 
-	assert_string_equal(says(s, "image", "x[0,:2] --width 20"),
+	assert_string_equal(session_says(s, "image", "x[0,:2] --width 20"),
 		"x[0,:2]: float32 (2, 10), 0 to 4.75\n"
 		"    ....::::----====\n"
 		"++++****####%%%%@@@@\n");
 	s->out.colours = 1 << 24;
-	assert_non_null(strstr(says(s, "image", "x[0,:1,:1]"), "\033[38;2;"));
+	assert_non_null(strstr(session_says(s, "image", "x[0,:1,:1]"), "\033[38;2;"));
 	s->out.colours = 256;
-	assert_non_null(strstr(says(s, "image", "x[0,:1,:1]"), "\033[38;5;"));
+	assert_non_null(strstr(session_says(s, "image", "x[0,:1,:1]"), "\033[38;5;"));
 	s->out.colours = 0;
-	assert_non_null(strstr(says(s, "image", "x[0] --range=1,0"), "not '1,0'"));
-	assert_non_null(strstr(says(s, "image", "x[0] --range=-1,1"), ", drawn from -1 to 1"));
-	assert_non_null(strstr(says(s, "image", "x[0] --channels up"), "not 'up'"));
-	assert_non_null(strstr(says(s, "image", "x[0,0]"), "has two axes"));
-	assert_non_null(strstr(says(s, "image", "x[0,:0]"), "no elements"));
-	assert_non_null(strstr(says(s, "image", "x[0] --json"), "\"width\":"));
+	assert_non_null(strstr(session_says(s, "image", "x[0] --range=1,0"), "not '1,0'"));
+	assert_non_null(strstr(session_says(s, "image", "x[0] --range=-1,1"), ", drawn from -1 to 1"));
+	assert_non_null(strstr(session_says(s, "image", "x[0] --channels up"), "not 'up'"));
+	assert_non_null(strstr(session_says(s, "image", "x[0,0]"), "has two axes"));
+	assert_non_null(strstr(session_says(s, "image", "x[0,:0]"), "no elements"));
+	assert_non_null(strstr(session_says(s, "image", "x[0] --json"), "\"width\":"));
 }
 
 static void files_hold_the_picture(void **state)
@@ -184,7 +129,7 @@ static void files_hold_the_picture(void **state)
 
 	snprintf(path, sizeof path, "/tmp/lazybones-test-%d.png", (int)getpid());
 	snprintf(line, sizeof line, "x[0] --out %s", path);
-	assert_non_null(strstr(says(s, "image", line), ", 80 x 48\n"));
+	assert_non_null(strstr(session_says(s, "image", line), ", 80 x 48\n"));
 	assert_true(png_image_begin_read_from_file(&image, path));
 	image.format = PNG_FORMAT_RGBA;
 	unsigned char *bytes = malloc(PNG_IMAGE_SIZE(image));
@@ -196,7 +141,7 @@ static void files_hold_the_picture(void **state)
 	assert_in_range(bytes[PNG_IMAGE_SIZE(image) - 3], 225, 235);
 	free(bytes);
 	unlink(path);
-	assert_non_null(strstr(says(s, "image", "x[0] --out /nonexistent/x.png"), "cannot write"));
+	assert_non_null(strstr(session_says(s, "image", "x[0] --out /nonexistent/x.png"), "cannot write"));
 #else
 	(void)state;
 	skip();
@@ -207,40 +152,40 @@ static void lines_are_plotted(void **state)
 {
 	struct session *s = *state;
 
-	assert_string_equal(says(s, "plot", "x[0,0,:4] --rows 2"),
+	assert_string_equal(session_says(s, "plot", "x[0,0,:4] --rows 2"),
 		"x[0,0,:4]: float32 (4,)\n"
 		"      0.75 │⠀⡜\n"
 		"         0 │⡰⠁\n"
 		"            03\n");
-	assert_non_null(strstr(says(s, "plot", "x --width 30"), "59.75"));
-	assert_non_null(strstr(says(s, "plot", "x[:0]"), "no elements"));
-	assert_non_null(strstr(says(s, "plot", "x[0,0,:3] --json"), "\"low\":[0.0,0.25,0.5]"));
-	assert_non_null(strstr(says(s, "plot", "x --rows 1"), "--rows must be from 2"));
+	assert_non_null(strstr(session_says(s, "plot", "x --width 30"), "59.75"));
+	assert_non_null(strstr(session_says(s, "plot", "x[:0]"), "no elements"));
+	assert_non_null(strstr(session_says(s, "plot", "x[0,0,:3] --json"), "\"low\":[0.0,0.25,0.5]"));
+	assert_non_null(strstr(session_says(s, "plot", "x --rows 1"), "--rows must be from 2"));
 }
 
 static void values_are_counted(void **state)
 {
 	struct session *s = *state;
 
-	assert_string_equal(says(s, "hist", "x[0,0,:4] --bins 3"),
+	assert_string_equal(session_says(s, "hist", "x[0,0,:4] --bins 3"),
 		"x[0,0,:4]: float32 (4,)\n"
 		"           0 ████████████████████████████ 1\n"
 		"        0.25 ████████████████████████████ 1\n"
 		"         0.5 ████████████████████████████████████████████████████████ 2\n"
 		"        0.75\n");
-	assert_non_null(strstr(says(s, "hist", "x --bins 4 --json"), "\"counts\":[60,60,60,60]"));
-	assert_non_null(strstr(says(s, "hist", "x --bins 0"), "--bins must be from 1"));
+	assert_non_null(strstr(session_says(s, "hist", "x --bins 4 --json"), "\"counts\":[60,60,60,60]"));
+	assert_non_null(strstr(session_says(s, "hist", "x --bins 0"), "--bins must be from 1"));
 }
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(boxes_are_averaged, start, stop),
-		cmocka_unit_test_setup_teardown(channels_are_found, start, stop),
-		cmocka_unit_test_setup_teardown(pictures_are_drawn, start, stop),
-		cmocka_unit_test_setup_teardown(files_hold_the_picture, start, stop),
-		cmocka_unit_test_setup_teardown(lines_are_plotted, start, stop),
-		cmocka_unit_test_setup_teardown(values_are_counted, start, stop),
+		cmocka_unit_test_setup_teardown(boxes_are_averaged, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(channels_are_found, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(pictures_are_drawn, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(files_hold_the_picture, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(lines_are_plotted, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(values_are_counted, session_start, session_stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

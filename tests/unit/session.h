@@ -1,0 +1,28 @@
+/* A front end over a program's memory made by hand: commands go in, text comes out. */
+#ifndef TESTS_SESSION_H
+#define TESTS_SESSION_H
+
+#include "image.h"
+#include "inspect/command.h"
+
+struct session {
+	struct image image; /* populated */
+	struct lbx_context context;
+	struct lbx_out out; /* 80 columns, without colours */
+	struct lbx_settings settings;
+	char text[1 << 16];
+	size_t n;
+};
+
+struct session *session_create(bool shuffled);
+/* A session over another target, e.g. this very process, and its table; both are the caller's. */
+struct session *session_of(struct lbx_target *target, struct lbx_table *table);
+void session_destroy(struct session *session);
+/* The same as set-up and tear-down of a test: *state is the session. */
+int session_start(void **state);
+int session_stop(void **state);
+
+/* What the command prints, or the error's message. Valid until the next call. */
+const char *session_says(struct session *session, const char *command, const char *line);
+
+#endif
