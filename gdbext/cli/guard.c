@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/sanitizer.h"
 
 /* The soft limits alone: a replay, which has limits of its own, may raise them again. */
 static void lower(int resource, int64_t value)
@@ -34,7 +35,8 @@ static void be_child(const struct lbx_limits *limits, pid_t parent)
 	if (getppid() != parent)
 		_exit(1);
 	setrlimit(RLIMIT_CORE, &none);
-	lower(RLIMIT_DATA, limits->memory);
+	if (!LB_SANITIZED)
+		lower(RLIMIT_DATA, limits->memory);
 	lower(RLIMIT_CPU, limits->seconds);
 }
 

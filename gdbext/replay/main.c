@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/sanitizer.h"
 #include "base/op.h"
 #include "replay/rebuild.h"
 #include "replay/wire.h"
@@ -46,13 +47,6 @@ static bool image_open(struct image *ret)
 			       (const uint32_t *)(base + indices_at) };
 	return true;
 }
-
-/* Sanitizers reserve address space that no limit allows for. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { LIMIT_MEMORY = 0 };
-#else
-enum { LIMIT_MEMORY = 1 };
-#endif
 
 /* Besides the tensors: the file, scratch, BLAS with its threads. */
 static uint64_t address_space(uint64_t tensors)
@@ -146,7 +140,7 @@ int main(int argc, char **argv)
 	struct rlimit data; /* who started this may be limited more */
 	if (getrlimit(RLIMIT_DATA, &data) == 0)
 		limit(RLIMIT_DATA, data.rlim_max);
-	limit(RLIMIT_AS, LIMIT_MEMORY ? address_space(image.header->max_memory) : 0);
+	limit(RLIMIT_AS, LB_SANITIZED ? 0 : address_space(image.header->max_memory));
 	limit(RLIMIT_CPU, image.header->max_seconds);
 	bool ok = replay(&image);
 	if (!ok)

@@ -5,12 +5,10 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "base/sanitizer.h"
 #include "publish/root.h"
 
-#ifndef __has_feature
-#define __has_feature(feature) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#if LB_SANITIZES_ADDRESSES
 #include <sanitizer/lsan_interface.h> /* cached buffers are known to their records alone */
 #else
 #define __lsan_register_root_region(at, nbytes) ((void)0)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sanitizer.h"
+
 extern struct lb_symtab lb_symtab_root;
 
 int without_error(void **state)
@@ -26,16 +28,8 @@ int64_t live_tensors(void)
 
 bool is_instrumented(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-	return true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
-	__has_feature(memory_sanitizer)
-	return true;
-#endif
-#endif
 	const char *preload = getenv("LD_PRELOAD");
-	return preload && strstr(preload, "vgpreload");
+	return LB_SANITIZED || (preload && strstr(preload, "vgpreload"));
 }
 
 uint64_t available_memory(void)

@@ -10,7 +10,7 @@
 
 #include "lazybones.h"
 
-enum { BLOCKS = 16, LAYERS = 4, WIDTH = 128, ROWS = 512 };
+enum { BLOCKS = 16, LAYERS = 4, WIDTH = 64, ROWS = 256 };
 
 struct model {
 	lb_tensor *captured; /* a parameter that blocks have by their context */

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
+#include "base/sanitizer.h"
 #include "graph/tensor.h"
 #include "inspect/replay.h"
 #include "lazybones.h"
@@ -343,11 +344,7 @@ static void lies(lb_tensor *x, size_t field, size_t width, uint64_t value)
 
 /* A replay is a process, which takes long to start under a sanitizer: there every field of a
  * tensor gets one of the values. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SKIP = 12 };
-#else
-enum { SKIP = 1 };
-#endif
+enum { SKIP = LB_SANITIZED ? 12 : 1 };
 
 static void damaged_records(void **state)
 {
