@@ -148,6 +148,10 @@ static bool push(struct stream *s, int n, struct lb_tensor *const *xs, const voi
 		__atomic_fetch_or(&xs[i]->flags, LB_FLAG_QUEUED, __ATOMIC_RELAXED);
 		job->roots[job->n++].tensor = xs[i];
 	}
+	if (job->n == 0) { /* another thread has just computed them: nothing would ever end the job */
+		free(job);
+		return true;
+	}
 	job->n_left = job->n;
 	job->number = s->newest = lb_evaluation_number();
 	job->site = site;

@@ -12,11 +12,8 @@
 static bool is_last_user(const struct lb_run *run, const struct lb_tensor *t, const struct lb_tensor *x)
 {
 	const struct lb_step *step = lb_schedule_step(&run->schedule, x);
-	uint32_t uses = 0;
-	for (uint32_t i = 0; i < t->n_inputs; i++)
-		uses += lb_tensor_input(t, i) == x;
-	if (step)
-		return !step->stays && step->remaining == uses;
+	if (step) /* remaining: 2 if x is the update, too */
+		return !step->stays && step->remaining == 1;
 	return !run->plain && !run->traced && lb_schedule_step(&run->schedule, t)->stays &&
 		__atomic_load_n(&x->refs, __ATOMIC_ACQUIRE) == LB_ONE_REF;
 }

@@ -103,6 +103,21 @@ static void intermediates(void **state)
 	}
 }
 
+/* A tensor that is updated with itself cannot lend its memory. */
+static void with_itself(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_add(counting(LB_SHAPE(4)), lb_scalar(1));
+		assert_int_equal((int)lb_item(lb_sum(lb_slice_add(x, x, LB_ALL), LB_ALL_AXES, false)), 20);
+		lb_tensor *i = lb_remainder(lb_arange(0, 4, 1, LB_I32), lb_scalar_int(3));
+		lb_tensor *sums = lb_scatter_add(i, i, i, 0);
+		assert_int_equal(lb_item_int(lb_slice(sums, LB_AT(1))), 2);
+		assert_int_equal(lb_item_int(lb_slice(sums, LB_AT(2))), 4);
+		assert_int_equal(lb_item_int(lb_slice(lb_put_along_axis(i, i, i, 0, LB_PUT_ADD), LB_AT(2))), 4);
+	}
+}
+
 /* Whoever can still ask for the old value gets it. */
 static void old_values_stay(void **state)
 {
@@ -221,7 +236,7 @@ static void refused(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(cache_grows_in_place), TEST(every_update_in_place), TEST(intermediates),
+		TEST(cache_grows_in_place), TEST(every_update_in_place), TEST(intermediates), TEST(with_itself),
 		TEST(old_values_stay), TEST(program_memory_is_not_written),
 		TEST(failure_gives_the_memory_back), TEST(refused),
 	};
