@@ -554,7 +554,7 @@ LB_API bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, 
  *		}
  *
  * The parameters are tensors that the caller keeps (lb_keep()): a step releases each and keeps the
- * one that takes its place. They come in the same order each time. For f16 and bf16 the arithmetic
+ * one that takes its place, and its name. They come in the same order each time. For f16 and bf16 the arithmetic
  * and the state are f32. */
 typedef struct lb_optimizer lb_optimizer;
 typedef struct lb_sgd_options {

@@ -141,7 +141,10 @@ struct tokenizer *tokenizer_from_json(const char *path, int64_t bos)
 	json_t *root = json_load_file(path, 0, &error);
 
 	if (!root) {
-		complain("%s: %s (line %d)", path, error.text, error.line);
+		if (error.line > 0)
+			complain("%s: line %d: %s", path, error.line, error.text);
+		else
+			complain("%s: %s", path, error.text);
 		return NULL;
 	}
 	struct tokenizer *t = build(root, bos);

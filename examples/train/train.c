@@ -18,10 +18,15 @@
  *	(gdb) tensor list mean --limit 3       100 of them, all lazy, where one would do
  */
 #include <argp.h>
+#include <errno.h>
+#include <libgen.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/named.h"
 #include "common/options.h"
@@ -117,6 +122,22 @@ static bool finish(struct training *training, const struct options *options, int
 	return true;
 }
 
+/* Asked before the work is done, not after it. */
+static bool may_save(const char *path)
+{
+	struct stat st;
+	char *copy = strdup(path);
+
+	if (!copy)
+		return complain("no memory for a path");
+	bool ok = stat(path, &st) == 0 && !S_ISREG(st.st_mode)
+		? complain("%s: cannot be replaced: not a regular file", path)
+		: access(dirname(copy), W_OK | X_OK) == 0 ||
+			complain("%s: cannot be written: %s", path, strerror(errno));
+	free(copy);
+	return ok;
+}
+
 /* The exit status. */
 static int run(const struct options *options)
 {
@@ -125,7 +146,7 @@ static int run(const struct options *options)
 	lb_optimizer *optimizer = NULL;
 	int64_t done = 0;
 
-	bool ok = training_init(&training, options) &&
+	bool ok = training_init(&training, options) && may_save(options->out) &&
 		  (optimizer = lb_adamw((lb_adam_options){.rate = options->rate, .beta2 = 0.99,
 							  .weight_decay = 0.1,
 								.bias_correction = true}));

@@ -167,14 +167,15 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, int 
 	uint32_t known = w->registers.known;
 
 	for (;;) {
-		struct lbx_frame *frame = &ret->frames[ret->n];
-		take_frame(cursor, known, frame);
-		frame->after_call = after_call;
-		if (frame->pc == 0)
+		struct lbx_frame frame;
+		take_frame(cursor, known, &frame);
+		frame.after_call = after_call;
+		if (frame.pc == 0)
 			return ret->n > 0;
 		if (ret->n > 0) {
-			/* on this machine a frame's CFA is its caller's stack pointer */
-			uint64_t sp = frame->registers.r[LBX_STACK_POINTER];
+			/* on this machine a frame's CFA is its caller's stack pointer, so that the
+			 * last frame wanted needs one more step */
+			uint64_t sp = frame.registers.r[LBX_STACK_POINTER];
 			struct lbx_frame *callee = &ret->frames[ret->n - 1];
 			callee->cfa = sp;
 			if (sp <= callee->registers.r[LBX_STACK_POINTER] && after_call) {
@@ -183,9 +184,9 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, int 
 				return false;
 			}
 		}
-		ret->n++;
 		if (ret->n == max)
 			return true;
+		ret->frames[ret->n++] = frame;
 		bool signal = unw_is_signal_frame(cursor) > 0;
 		int stepped = unw_step(cursor);
 		if (stepped == 0)

@@ -271,6 +271,7 @@ static bool set_aside(struct job *job, struct root *root, struct lb_evaluation *
 
 static void run_root(struct stream *s, struct job *job, struct root *root, struct lb_evaluation *e)
 {
+	lb_fail_site(job->site);
 	switch (lb_attempt(e, 1, &root->tensor)) {
 	case LB_DONE:
 		settle(s, job, root, NULL);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "eval/eval.h"
 #include "grad/reverse.h"
 #include "graph/shape.h"
 
@@ -283,9 +284,8 @@ static struct lb_tensor *step(const lb_optimizer *o, int i, struct lb_tensor *p,
 	return x ? lb_astype(x, (lb_dtype)p->dtype) : NULL;
 }
 
-bool lb_optimizer_update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads)
+static bool update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads, const void *site)
 {
-	LB_ENTER();
 	if (!o || !check(o, n, params, grads) || (!o->state && !state_init(o, n, params)))
 		return false;
 	int each = 1 + o->n_each;
@@ -307,7 +307,8 @@ bool lb_optimizer_update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *
 		}
 		lb_made_for(mark, site, 0);
 		for (int i = 0; i < n && ok; i++) {
-			lb_replace(&params[i], made[i * each]);
+			const char *name = lb_name(params[i]);
+			lb_replace(&params[i], name ? lb_named(name, made[i * each]) : made[i * each]);
 			for (int k = 0; k < o->n_each; k++)
 				lb_replace(&o->state[i * o->n_each + k], made[i * each + 1 + k]);
 		}
@@ -318,10 +319,16 @@ bool lb_optimizer_update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *
 	return ok;
 }
 
+bool lb_optimizer_update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads)
+{
+	LB_ENTER();
+	return update(o, n, params, grads, site);
+}
+
 bool lb_optimizer_step(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads, lb_tensor *loss)
 {
 	LB_ENTER();
-	if (!lb_optimizer_update(o, n, params, grads))
+	if (!update(o, n, params, grads, site))
 		return false;
 	struct lb_tensor **roots = calloc((size_t)n + 1, sizeof *roots);
 	if (!roots)
@@ -332,7 +339,7 @@ bool lb_optimizer_step(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *co
 	for (int i = 0; i < n; i++)
 		roots[n_roots++] = params[i];
 	lb_fail_site(site);
-	bool ok = lb_eval_n(n_roots, roots);
+	bool ok = lb_evaluate(n_roots, roots, site);
 	free(roots);
 	return ok;
 }

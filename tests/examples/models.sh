@@ -362,6 +362,8 @@ train_tests()
 	ok "train, no such text" complains 1 'No such file' "$train" --text="$tmp/nothing" "$tmp/x.safetensors"
 	echo "too short" >"$tmp/short"
 	ok "train, a short text" complains 1 'too few' "$train" --text="$tmp/short" "$tmp/x.safetensors"
+	ok "train, no such folder" complains 1 'No such file' "$train" "$tmp/nowhere/x.safetensors"
+	ok "train, a device" complains 1 'not a regular file' "$train" /dev/full
 	ok "train, no file" prints 2 'which file' "$train"
 	ok "train --steps=0" prints 2 'from 1 to' "$train" --steps=0 "$tmp/x.safetensors"
 	ok "generate, with and without a cache" generate_greedy

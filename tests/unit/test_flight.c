@@ -93,6 +93,33 @@ static void a_message_is_recorded(void **state)
 	look_away(&s);
 }
 
+/* What fails on a stream's thread was asked for by a call of the program. */
+static void error_of_a_stream(void **state)
+{
+	struct self s;
+	uint64_t site;
+	int errors = 0;
+
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_take(lb_ones(LB_SHAPE(3), LB_F32), lb_full(LB_SHAPE(1), 7, LB_I32), 0);
+		assert_true(lb_async_eval(x));
+		assert_false(lb_synchronize_all());
+	}
+	lb_clear_error();
+	look(&s);
+	const struct lbx_flight *f = &s.flight;
+	for (int64_t i = 0; i < (int64_t)f->n; i++) {
+		if (strcmp(name_of(f, i), "error") != 0)
+			continue;
+		assert_true(lbx_event_arg(f, &f->events[i], "site", &site));
+		assert_true(site != 0);
+		errors++;
+	}
+	assert_true(errors >= 2);
+	look_away(&s);
+}
+
 static void *record_many(void *context)
 {
 	for (uint64_t i = 0; i < 20000; i++)
@@ -244,6 +271,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_evaluation_is_recorded),
 		cmocka_unit_test(a_message_is_recorded),
+		cmocka_unit_test(error_of_a_stream),
 		cmocka_unit_test(a_child_says_its_own_number),
 		cmocka_unit_test(threads_share_the_ring),
 		cmocka_unit_test(events_are_shown),

@@ -234,7 +234,7 @@ static void formulas(void **state)
 	lb_tensor *a, *b, *const *kept;
 	LB_SCOPE {
 		a = lb_keep(lb_full(LB_SHAPE(), 1, LB_F64));
-		b = lb_keep(lb_full(LB_SHAPE(), 1, LB_F64));
+		b = lb_keep(lb_named("b", lb_full(LB_SHAPE(), 1, LB_F64)));
 	}
 	double second = 0;
 	for (int i = 0; i < 4; i++) {
@@ -256,6 +256,8 @@ static void formulas(void **state)
 		assert_true(lb_is_ready(kept[0]) && lb_is_ready(kept[1]));
 		assert_true(fabs(lb_item(kept[1]) - second) < 1e-12);
 	}
+	assert_null(lb_name(a));
+	assert_string_equal(lb_name(b), "b");
 	assert_true(lb_optimizer_rate(sgd) == 0.1 && lb_optimizer_rate(adam) == 0.1);
 	assert_true(lb_optimizer_set_rate(sgd, 0));
 	LB_SCOPE {
