@@ -589,7 +589,8 @@ LB_API int64_t lb_optimizer_steps(const lb_optimizer *o); /* that it has made */
 /* What it keeps from step to step: v of each parameter, or m and v of each; none before the first
  * step. *ret is valid until the next. Returns how many. */
 LB_API int lb_optimizer_state(const lb_optimizer *o, lb_tensor *const **ret);
-/* Goes on from a state that was saved after so many steps. */
+/* Goes on from a state that was saved after so many steps: n floating tensors, none if it was saved
+ * before the first. On failure o keeps its own. */
 LB_API bool lb_optimizer_restore(lb_optimizer *o, int64_t steps, int n, lb_tensor *const *state);
 /* Scales all gradients down by one factor, so that the norm of all their elements together is at
  * most `most`. Writes lazy tensors to clipped (which may be grads) and, unless NULL, to norm the
