@@ -115,6 +115,8 @@ bool output_put(struct output *output, int64_t id, const char *text, size_t nbyt
 
 bool output_end(struct output *output, const struct timing *timing)
 {
+	if (ferror(stdout))
+		return false; /* output_put() has said why */
 	if (output->json) {
 		print_json(stdout, output, timing);
 	} else {
@@ -122,7 +124,7 @@ bool output_end(struct output *output, const struct timing *timing)
 		fflush(stdout);
 		print_timing(stderr, timing);
 	}
-	return fflush(stdout) == 0 || complain("stdout: %s", strerror(errno));
+	return (fflush(stdout) == 0 && !ferror(stdout)) || complain("stdout: %s", strerror(errno));
 }
 
 void output_free(struct output *output)

@@ -192,7 +192,7 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_command *comm
 		return false;
 	if ((command->needs & LBX_NEEDS_LIVE) && (!context->target || !context->target->ops->write))
 		return lb_fail("%s needs a running program", command->name);
-	if ((command->needs & LBX_NEEDS_STACKS) && !context->stacks)
+	if ((command->needs & (LBX_NEEDS_STACKS | LBX_NEEDS_FRAMES)) && !context->stacks)
 		return lb_fail("%s needs the stacks of a program", command->name);
 	return command->run(context, &args);
 }

@@ -62,6 +62,7 @@ enum lbx_needs {
 	LBX_NEEDS_NOTHING = 0,
 	LBX_NEEDS_TABLE = 1 << 0, /* a program with the runtime in it */
 	LBX_NEEDS_LIVE = 1 << 1,  /* a running one */
+	LBX_NEEDS_FRAMES = 1 << 3, /* context->stacks, of the selected thread at least */
 	LBX_NEEDS_STACKS = 1 << 2, /* context->stacks: a front end without them leaves the row out */
 };
 

@@ -297,7 +297,7 @@ const struct lbx_command lbx_commands[] = {
 			"Variables need debug information (-g).\n"
 			"Example: frame 2 --thread 4711",
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE | LBX_NEEDS_STACKS,
+		.needs = LBX_NEEDS_TABLE | LBX_NEEDS_FRAMES,
 		.options = {
 			{ "thread", "TID", "of this thread (default: the one that died)" },
 		},

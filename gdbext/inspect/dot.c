@@ -16,7 +16,8 @@
 #include "inspect/format.h"
 #include "inspect/worker.h"
 
-enum { DOT_SECONDS = 60 };
+/* A damaged tensor may claim millions of inputs: so many that are gone or unreadable are enough. */
+enum { DOT_SECONDS = 60, MAX_LOST = 4096 };
 
 struct met {
 	struct lbx_tensor tensor;
@@ -31,6 +32,7 @@ struct walk {
 	struct lbx_address_map known;
 	struct met *queue;
 	int64_t n, capacity;
+	int lost;
 	bool cut;
 	FILE *file;   /* DOT goes here; or else */
 	json_t *nodes, *edges;
@@ -104,10 +106,16 @@ static bool put_inputs(struct walk *w, const struct lbx_tensor *t, int64_t depth
 	struct lbx_tensor input;
 
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
+		if (w->lost == MAX_LOST) {
+			w->cut = true;
+			break;
+		}
 		bool found = w->tensors->ops->input(w->tensors, t, i, &input);
 		uint64_t id = found ? input.id : w->tensors->ops->input_id(w->tensors, t, i);
-		if (!found)
+		if (!found) {
 			lb_clear_error();
+			w->lost++;
+		}
 		if (id)
 			put_edge(w, id, t, i, !found);
 		if (found && !meet(w, &input, depth + 1))

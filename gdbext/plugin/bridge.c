@@ -323,7 +323,7 @@ static bool write_questions(void)
 		if (q->where == LBX_WITHOUT_FRAME)
 			text_printf(&file, "_lbm %d\n%s\n", i, q->command);
 		else if (q->where == LBX_ANYWHERE)
-			text_printf(&file, "_lbm %d\n_lbf %s\n", i, q->command);
+			text_printf(&file, "_lbm %d\n_lbf -- %s\n", i, q->command);
 		else if (!want_level)
 			text_printf(&file, "_lbm %d\nframe apply level %s -q -c -- %s\n", i,
 				    bridge.level, q->command);

@@ -15,6 +15,7 @@
 #include "plugin/catch.h"
 #include "plugin/gdb_commands.h"
 #include "plugin/symbols.h"
+#include "plugin/stacks_gdb.h"
 #include "plugin/target_gdb.h"
 
 static struct lbx_settings settings;
@@ -165,6 +166,7 @@ void lbx_commands_run(const char *line)
 	};
 	struct lbx_context context = {
 		.target = read ? lbx_target_gdb(read) : NULL,
+		.stacks = read ? lbx_stacks_gdb() : NULL,
 		.out = &out,
 		.settings = &settings,
 	};

@@ -1,13 +1,16 @@
 #include "plugin/gdb_commands.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/threads.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
 #include "plugin/commands.h"
+#include "plugin/stacks_gdb.h"
 #include "plugin/target_gdb.h"
 
 /* ---- eval ---- */
@@ -133,6 +136,23 @@ static bool stacks_run(struct lbx_context *context, const struct lbx_args *args)
 	return true;
 }
 
+/* ---- locals ---- */
+
+static bool locals_run(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_args level = *args;
+	char number[16];
+	int selected;
+
+	if (!lbx_stacks_gdb_selected(&selected))
+		return false;
+	snprintf(number, sizeof number, "%d", selected);
+	level.command = lbx_command_find(lbx_commands, "frame");
+	level.n = 1;
+	level.v[0] = number;
+	return lbx_run_frame(context, &level);
+}
+
 /* ---- help, symbols ---- */
 
 static void list_rows(struct lbx_out *out, const struct lbx_command *row)
@@ -183,6 +203,12 @@ const struct lbx_command lbx_gdb_commands[] = {
 		 "runtime\nrefuses where a tensor that is needed is just being computed, its record "
 		 "is being changed,\nor the thread has no runtime state yet. This changes the program; "
 		 "`tensor peek T`\ncomputes the same outside it."},
+	{.name = "locals", .arguments = "", .needs = LBX_NEEDS_TABLE | LBX_NEEDS_FRAMES,
+	 .run = locals_run,
+	 .summary = "show the tensors that the selected frame's variables hold",
+	 .help = "Arguments and local variables that are tensors, lead to one, or point to the "
+		 "elements of\none; also in arrays and structs. `tensor frame` shows those of every "
+		 "frame."},
 	{.name = "catch", .arguments = "misuse|nan|implicit|eval [T]", .min_args = 1, .max_args = 2,
 	 .run = lbx_catch_run,
 	 .summary = "stop when something happens to a tensor",

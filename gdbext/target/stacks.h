@@ -12,6 +12,7 @@
 enum { LBX_FRAMES_MAX = 4096, LBX_VARIABLE_MAX = 160 };
 
 struct lbx_frame {
+	int level;       /* 0 for the innermost */
 	uint64_t pc;
 	bool after_call; /* pc is a return address: the call lies before it */
 	struct lbx_registers registers; /* of this frame, as far as known; a provider's own matter */

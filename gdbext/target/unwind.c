@@ -222,8 +222,10 @@ bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
 	if (space)
 		unw_destroy_addr_space(space);
 	if (ret->n == 0) {
-		ret->frames[ret->n++] = (struct lbx_frame){
+		ret->frames[ret->n] = (struct lbx_frame){
+			.level = ret->n,
 			.pc = registers->pc, .after_call = after_call, .registers = *registers };
+		ret->n++;
 		snprintf(ret->end, sizeof ret->end, "the loaded modules are not known");
 	}
 	return whole;

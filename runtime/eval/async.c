@@ -58,6 +58,8 @@ bool lb_async_eval_n(int n, lb_tensor *const *xs)
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
 			return false;
+		if (lb_tensor_state(xs[i]) == LB_STATE_FREED)
+			return lb_fail_dead("async_eval", xs[i]);
 	}
 	struct lb_self *self = lb_self();
 	if (!self || !lb_tracing_may_queue(self, n, xs))

@@ -127,9 +127,8 @@ static enum lb_built visit(struct walk *w, struct lb_tensor *t, bool is_edge)
 					 __ATOMIC_ACQUIRE)) {
 		if (state == LB_STATE_READY)
 			return LB_BUILT;
-		if (state == LB_STATE_FREED) { /* by an update in another thread, which a fork cut off */
-			lb_fail("eval: tensor #%llu was being updated in place when the program forked, and has "
-				"no value in this process", (unsigned long long)t->id);
+		if (state == LB_STATE_FREED) { /* waiting for it would never end */
+			lb_fail_dead("eval", t);
 			return LB_BUILD_FAILED;
 		}
 		if (__atomic_load_n(&t->eval, __ATOMIC_RELAXED) != s->eval)

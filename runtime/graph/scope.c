@@ -59,7 +59,7 @@ void lb_scope_end(lb_scope *scope)
 		return;
 	struct lb_self *self = lb_self();
 	int depth = (int)(uintptr_t)scope->mark;
-	if (!scope->open || !self || depth == 0 || depth > self->n_marks) {
+	if (!scope->open || !self || depth <= 0 || depth > self->n_marks) {
 		scope->open = 0;
 		return;
 	}
@@ -68,16 +68,25 @@ void lb_scope_end(lb_scope *scope)
 	scope->open = 0;
 }
 
+static bool is_alive(const char *what, const struct lb_tensor *x, const void *site)
+{
+	if (__builtin_expect(lb_tensor_state(x) != LB_STATE_FREED, 1))
+		return true;
+	lb_fail_site(site);
+	return lb_fail_dead(what, x);
+}
+
 lb_tensor *lb_keep(lb_tensor *x)
 {
-	if (x)
-		lb_tensor_retain(x, LB_ONE_REF);
+	if (!x || !is_alive("keep", x, LB_SITE()))
+		return NULL;
+	lb_tensor_retain(x, LB_ONE_REF);
 	return x;
 }
 
 void lb_release(lb_tensor *x)
 {
-	if (x)
+	if (x && is_alive("release", x, LB_SITE()))
 		lb_tensor_drop(x, LB_ONE_REF);
 }
 

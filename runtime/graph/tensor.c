@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/caller.h"
 #include "graph/program.h"
 #include "graph/scope.h"
 #include "graph/shape.h"
@@ -124,6 +125,15 @@ static bool subtract_refs(struct lb_tensor *t, uint64_t refs)
 	if (last)
 		__atomic_store_n(&t->state, LB_STATE_FREED, __ATOMIC_RELAXED);
 	return last;
+}
+
+bool lb_fail_dead(const char *what, const struct lb_tensor *t)
+{
+	char where[256];
+	return lb_fail("%s: tensor #%llu (%s), made at %s, no longer exists: its scope has ended, or it was "
+		       "released; lb_keep() it while it lives, and lb_release() it after its last use",
+		       what, (unsigned long long)t->id, lb_ops[t->op].name,
+		       lb_describe_caller((const void *)(uintptr_t)t->site, where, sizeof where));
 }
 
 /* Frees t, and chains the inputs that are freed with it in front of `rest` (through

@@ -48,6 +48,10 @@ struct lb_tensor *lb_untouched(struct lb_tensor *x, const void *site);
 void lb_tensor_drop(struct lb_tensor *t, uint64_t refs);
 void lb_tensor_retain(struct lb_tensor *t, uint64_t refs);
 
+/* Fails: the caller holds a handle of a tensor that no longer exists. What it is told is what the
+ * freed slot still says, as long as no other tensor has taken it. Always false. */
+bool lb_fail_dead(const char *what, const struct lb_tensor *t);
+
 /* Frees a tensor's name and those it had before. NULL is fine. */
 void lb_name_free(char *name);
 

@@ -141,6 +141,8 @@ bool lb_file_get_quantized(lb_file *file, const char *name, lb_quantized *ret, l
 {
 	LB_ENTER();
 	(void)site;
+	if (!ret || !how)
+		return lb_fail("file_get_quantized: no place for the tensor, or for how it is quantised");
 	*ret = (lb_quantized){ 0 };
 	const struct lb_entry *entry = file && name ? lb_file_find(file, name) : NULL;
 	if (!entry)

@@ -370,6 +370,8 @@ train_tests()
 	ok "generate, a foreign character" complains 1 "'~' is not in the text" "$generate" "$trained" -p 'a~'
 	ok "generate, another file" complains 1 'not a file that train has saved' "$generate" \
 		"$llamas/hf/model-0.safetensors"
+	ok "generate, a full disk" generate_full
+	ok "generate, a full disk, --json" generate_full --json
 	ok "generate, no such file" complains 1 'No such file' "$generate" "$tmp/nothing.safetensors"
 	head -c 5000 "$trained" >"$tmp/cut.safetensors"
 	ok "generate, a damaged file" complains 1 'cut.safetensors' "$generate" "$tmp/cut.safetensors"
@@ -381,6 +383,15 @@ train_mean_in_gdb()
 	in_gdb "$train --steps=10 --width=1 --layers=1 --context=16 $1 $tmp/gdb.safetensors" finish \
 		'tensor list mean'
 	grep -qE "$2" "$tmp/log"
+}
+
+# generate_full [--json]: what cannot be written is an error, said once
+generate_full()
+{
+	local status=0
+	timeout 120 "$generate" "$trained" -p 'the ' -n 2000 $1 >/dev/full 2>"$tmp/err" || status=$?
+	cat "$tmp/err"
+	[ $status -eq 1 ] && [ "$(grep -c 'No space left' "$tmp/err")" -eq 1 ]
 }
 
 generate_waits_in_gdb()

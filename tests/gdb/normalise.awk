@@ -10,6 +10,8 @@
 	gsub(/0x[0-9a-f]+/, "ADDRESS")
 	gsub(/\<op=[0-9]+/, "op=N")
 	gsub(/(process|pid|LWP) [0-9]+/, "pid N")
+	gsub(/looks at thread [0-9]+/, "looks at thread N")
+	gsub(/tensor frame: thread [0-9]+/, "tensor frame: thread N")
 	gsub(/[^ "]*subject\.c/, "subject.c")
 	gsub(/[^ "]*compiled\.c/, "compiled.c")
 	sub(/Connection reset by peer/, "Broken pipe")

@@ -15,6 +15,29 @@ struct sink {
 	int ticks;
 };
 
+void image_create_whole(struct image *image, bool shuffled)
+{
+	image_create(image, shuffled);
+	image_populate(image);
+	uint64_t name = image_name(image, "block"), reason = image_name(image, "shape of argument 0");
+	struct lbx_thread_record thread = {
+		.seq = { 2 }, .generation = { 1 }, .id = { 101 }, .eval = { 7 }, .tensor = { 3 },
+		.done = { 1 }, .total = { 2 }, .started_ns = { 1000 }, .waits_for = { 6 },
+	};
+	struct lbx_stream_record stream = {
+		.seq = { 2 }, .generation = { 1 }, .id = { 1 }, .name = { name }, .thread = { 102 },
+		.queued = { 2 }, .done = { 5 }, .failed = { 1 }, .eval = { 6 }, .error = { reason },
+	};
+	struct lbx_compiled_record compiled = {
+		.seq = { 2 }, .generation = { 1 }, .id = { 1 }, .name = { name }, .function = { 0x401000 },
+		.site = { 0x401234 }, .calls = { 9 }, .hits = { 7 }, .compiles = { 2 }, .entries = { 2 },
+		.limit = { 8 }, .reason = { reason }, .traced = { 4 }, .built = { 2 },
+	};
+	image_thread(image, 0, &thread);
+	image_stream(image, 0, &stream);
+	image_compiled(image, 0, &compiled);
+}
+
 static void swallow(struct lbx_out *out, const char *text, size_t n)
 {
 	struct sink *sink = out->context;
@@ -136,46 +159,85 @@ static void run_page(struct lbx_context *context)
 	lbx_report_deinit(&report);
 }
 
-void image_inspect(struct image *image)
+static const struct { const char *name, *rest; } lines[] = {
+	{ "status", "" }, { "list", "" }, { "list", "--sort name" }, { "list", "* --sort bytes" },
+	{ "print", "x" }, { "print", "x[0,::-1,2:8:2]" }, { "stats", "lazy" },
+	{ "info", "layer.0/view" }, { "stats", "layer.0/view[...,0]" }, { "at", "0x200010" },
+	{ "at", "0x100010" }, { "info", "nobody" },
+	{ "image", "x[0]" }, { "plot", "layer.0/view" }, { "hist", "x" },
+	{ "graph", "lazy --history" }, { "graph", "#4 --depth 3" },
+	{ "events", "" }, { "events", "err* --last 1" },
+	{ "owner", "0x1ffff0" }, { "owner", "0x200010" },
+	{ "suspect", "--seconds 1 --all" }, { "freed", "" }, { "freed", "#3" }, { "diff", "x x" },
+	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
+	{ "report", "--seconds 1" },
+};
+static const char *const of_ids[] = { "info", "print", "freed", "stats" };
+
+enum {
+	LINES = sizeof lines / sizeof *lines, OF_IDS = sizeof of_ids / sizeof *of_ids, IDS = 18,
+	PAGE = LINES, FIRST_OF_IDS, INSPECTIONS = FIRST_OF_IDS + OF_IDS * IDS,
+};
+
+struct inspection {
+	struct lbx_settings settings;
+	struct sink sink;
+	struct lbx_out out;
+	struct fake_stacks stacks;
+	struct lbx_context context;
+};
+
+static void inspection_init(struct inspection *i, struct image *image)
 {
-	static const struct { const char *name, *rest; } lines[] = {
-		{ "status", "" }, { "list", "" }, { "list", "--sort name" }, { "list", "* --sort bytes" },
-		{ "print", "x" }, { "print", "x[0,::-1,2:8:2]" }, { "stats", "lazy" },
-		{ "info", "layer.0/view" }, { "stats", "layer.0/view[...,0]" }, { "at", "0x200010" },
-		{ "at", "0x100010" }, { "info", "nobody" },
-		{ "image", "x[0]" }, { "plot", "layer.0/view" }, { "hist", "x" },
-		{ "graph", "lazy --history" }, { "graph", "#4 --depth 3" },
-		{ "events", "" }, { "events", "err* --last 1" },
-		{ "owner", "0x1ffff0" }, { "owner", "0x200010" },
-		{ "suspect", "--seconds 1 --all" }, { "freed", "" }, { "freed", "#3" }, { "diff", "x x" },
-		{ "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
-		{ "report", "--seconds 1" },
-	};
-	struct lbx_settings settings = lbx_default_settings;
-	struct sink sink = { 0, 0 };
-	struct lbx_out out = { .width = 80, .context = &sink, .write = swallow, .progress = tick };
-	struct fake_stacks stacks = { { &fake_ops }, image };
-	struct lbx_context context = { .target = &image->target, .out = &out,
-				       .settings = &settings, .stacks = &stacks.base };
+	*i = (struct inspection){ .settings = lbx_default_settings, .stacks = { { &fake_ops }, image } };
+	i->settings.edge_items = 1;
+	i->settings.threshold = 64;
+	i->settings.replay_memory = 0; /* a replay is a process of its own: hardly any here */
+	i->out = (struct lbx_out){ .width = 80, .context = &i->sink, .write = swallow, .progress = tick };
+	i->context = (struct lbx_context){ .target = &image->target, .out = &i->out,
+					   .settings = &i->settings, .stacks = &i->stacks.base };
+}
+
+static void inspection_deinit(struct inspection *i)
+{
+	lbx_table_destroy(i->context.table);
+	lb_clear_error();
+}
+
+static void inspect(struct lbx_context *context, int which, bool json)
+{
 	char text[32];
 
-	settings.edge_items = 1;
-	settings.threshold = 64;
-	settings.replay_memory = 0; /* a replay is a process of its own: hardly any here */
-	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-		run(&context, lines[i].name, lines[i].rest, false);
-		run(&context, lines[i].name, lines[i].rest, true);
+	if (which == PAGE) {
+		run_page(context);
+	} else if (which >= FIRST_OF_IDS) {
+		which -= FIRST_OF_IDS;
+		snprintf(text, sizeof text, "#%d", which / OF_IDS + 1);
+		run(context, of_ids[which % OF_IDS], text, json);
+	} else {
+		run(context, lines[which].name, lines[which].rest, json);
 	}
-	run_page(&context);
-	for (int id = 1; id <= 18 && context.table; id++) {
-		snprintf(text, sizeof text, "#%d", id);
-		run(&context, "info", text, id & 1);
-		run(&context, "print", text, !(id & 1));
-		run(&context, "freed", text, id & 1);
-		run(&context, "stats", text, id & 1);
-	}
-	lbx_table_destroy(context.table);
-	lb_clear_error();
+}
+
+void image_inspect(struct image *image)
+{
+	struct inspection inspection;
+
+	inspection_init(&inspection, image);
+	for (int i = 0; i < 2 * FIRST_OF_IDS; i++)
+		inspect(&inspection.context, i / 2, i & 1);
+	for (int i = FIRST_OF_IDS; i < INSPECTIONS && inspection.context.table; i++)
+		inspect(&inspection.context, i, i / OF_IDS & 1);
+	inspection_deinit(&inspection);
+}
+
+void image_inspect_one(struct image *image, unsigned which, bool json)
+{
+	struct inspection inspection;
+
+	inspection_init(&inspection, image);
+	inspect(&inspection.context, (int)(which % INSPECTIONS), json);
+	inspection_deinit(&inspection);
 }
 
 static uint64_t random_bits(uint64_t *state)
@@ -186,25 +248,43 @@ static uint64_t random_bits(uint64_t *state)
 	return *state;
 }
 
-void image_damage(struct image *image, uint64_t *random)
+struct image_change image_random_change(uint64_t *random)
 {
 	static const uint64_t values[] = {
 		0, 1, 2, 8, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, INT64_MAX, UINT64_MAX,
 		1ULL << 62, 1ULL << 32, IMAGE_TENSORS, IMAGE_BUFFERS, IMAGE_DATA, IMAGE_NAMES,
 		UINT64_MAX - 4096,
 	};
-	int places = 1 << (random_bits(random) % 5);
+	struct image_change change = { .where = (uint32_t)(random_bits(random) >> 8) };
+	uint64_t value = random_bits(random);
 
-	for (int i = 0; i < places; i++) {
-		struct image_region *r = &image->regions[random_bits(random) % (uint64_t)image->n_regions];
-		/* near the beginning there is more to break */
-		uint64_t room = random_bits(random) % 3 ? (r->size < 0x900 ? r->size : 0x900) : r->size;
-		uint64_t at = random_bits(random) % room, width = 1ULL << random_bits(random) % 4;
-		uint64_t value = random_bits(random);
-		if (random_bits(random) % 4)
-			value = values[random_bits(random) % (sizeof values / sizeof *values)];
-		at -= at % width;
-		if (width <= r->size - at)
-			memcpy(r->bytes + at, &value, width);
+	if (random_bits(random) % 4)
+		value = values[random_bits(random) % (sizeof values / sizeof *values)];
+	memcpy(change.bytes, &value, sizeof value);
+	return change;
+}
+
+/* Of `where`, 8 bits are the region, 2 the width, 2 whether it is near the region's beginning,
+ * where there is more to break, and the others the place. */
+void image_swap(struct image *image, struct image_change *change)
+{
+	uint32_t where = change->where;
+	struct image_region *r = &image->regions[(where & 255) % (uint32_t)image->n_regions];
+	uint64_t room = r->size > 0x900 && (where >> 10 & 3) ? 0x900 : r->size;
+	uint64_t width = 1ULL << (where >> 8 & 3), at = (where >> 12) % room / width * width;
+	unsigned char before[sizeof change->bytes];
+
+	if (width > r->size - at)
+		return;
+	memcpy(before, r->bytes + at, width);
+	memcpy(r->bytes + at, change->bytes, width);
+	memcpy(change->bytes, before, width);
+}
+
+void image_damage(struct image *image, uint64_t *random)
+{
+	for (int n = 1 << (random_bits(random) % 5); n > 0; n--) {
+		struct image_change change = image_random_change(random);
+		image_swap(image, &change);
 	}
 }

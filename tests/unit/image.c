@@ -322,6 +322,16 @@ uint64_t image_stream(struct image *image, int slot, const struct lbx_stream_rec
 	return write_record(image, LB_KIND_STREAM, slot, r);
 }
 
+uint64_t image_thread(struct image *image, int slot, const struct lbx_thread_record *r)
+{
+	return write_record(image, LB_KIND_THREAD, slot, r);
+}
+
+uint64_t image_compiled(struct image *image, int slot, const struct lbx_compiled_record *r)
+{
+	return write_record(image, LB_KIND_COMPILED, slot, r);
+}
+
 uint64_t image_tensor(struct image *image, int slot, const struct lbx_tensor_record *r)
 {
 	return write_record(image, LB_KIND_TENSOR, slot, r);

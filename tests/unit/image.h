@@ -54,6 +54,8 @@ uint64_t image_name(struct image *image, const char *name);
 uint64_t image_buffer(struct image *image, int slot, uint64_t data, int64_t nbytes);
 uint64_t image_tensor(struct image *image, int slot, const struct lbx_tensor_record *r);
 uint64_t image_stream(struct image *image, int slot, const struct lbx_stream_record *r);
+uint64_t image_thread(struct image *image, int slot, const struct lbx_thread_record *r);
+uint64_t image_compiled(struct image *image, int slot, const struct lbx_compiled_record *r);
 /* A ready, row-contiguous tensor's record over a buffer; seq, id, … filled in. */
 struct lbx_tensor_record image_record(struct image *image, int slot, const char *name,
 				      enum lb_dtype dtype, int rank, const int64_t *shape,

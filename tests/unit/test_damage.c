@@ -13,9 +13,8 @@ static void survives(bool shuffled, bool maps, uint64_t random)
 {
 	for (int i = 0; i < ROUNDS; i++) {
 		struct image image;
-		image_create(&image, shuffled);
+		image_create_whole(&image, shuffled);
 		image.maps = maps;
-		image_populate(&image);
 		image_damage(&image, &random);
 		image_inspect(&image);
 		image_destroy(&image);

@@ -458,6 +458,31 @@ static void every_dtype(void **state)
 	}
 }
 
+/* A handle whose tensor is gone is told so, by id and operation, and nothing waits for it. */
+static void dead_handles(void **state)
+{
+	(void)state;
+	lb_tensor *dead = NULL, *kept = NULL;
+	LB_SCOPE dead = lb_exp(x23());
+	char words[64];
+	snprintf(words, sizeof words, "#%llu exp lb_keep", (unsigned long long)lb_id(dead));
+	assert_false(lb_eval(dead));
+	assert_true(error_has(words));
+	assert_false(lb_async_eval(dead));
+	assert_true(error_has(words));
+	assert_null(lb_keep(dead));
+	assert_true(error_has(words));
+	lb_release(dead);
+	assert_true(error_has(words));
+	assert_true(isnan(lb_item(dead)) || lb_size(dead) == 0);
+	lb_clear_error();
+
+	LB_SCOPE kept = lb_keep(x23());
+	lb_release(kept);
+	lb_release(kept);
+	assert_true(error_has("release"));
+}
+
 /* Integer powers end, whatever the exponent. */
 static void negative_integer_power(void **state)
 {
@@ -488,6 +513,7 @@ int main(void)
 		TEST(first_error_and_its_site),
 		TEST(too_large),
 		TEST(every_dtype),
+		TEST(dead_handles),
 		TEST(negative_integer_power),
 	};
 	return cmocka_run_group_tests_name("errors", tests, NULL, NULL);

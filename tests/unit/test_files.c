@@ -175,6 +175,10 @@ static void quantised_blocks(void **state)
 	lb_quant how;
 	assert_false(lb_file_get_quantized(file, "nonsense", &q, &how));
 	assert_true(error_has("no tensor 'nonsense'"));
+	assert_false(lb_file_get_quantized(file, "nonsense", NULL, &how));
+	assert_true(error_has("file_get_quantized"));
+	assert_false(lb_file_get_quantized(file, "nonsense", &q, NULL));
+	assert_true(error_has("file_get_quantized"));
 	lb_file_close(file);
 }
 

@@ -134,6 +134,19 @@ static void damage_is_walked_around(void **state)
 	assert_non_null(strstr(graph(s, "ring --json"), "\"edges\":[{\"from\":21,\"to\":21,"));
 }
 
+/* Inputs that a damaged record claims, in memory that is gone: the walk ends soon and says so. */
+static void claimed_inputs_are_capped(void **state)
+{
+	struct session *s = *state;
+
+	add(s, 18, "vast", LB_OP_CONCATENATE, 0, NULL, 0);
+	image_set(&s->image, LB_KIND_TENSOR, 18, "n_inputs", 1 << 24);
+	image_set(&s->image, LB_KIND_TENSOR, 18, "more_inputs", 0xdead0000);
+	s->image.reads = 0;
+	assert_non_null(strstr(graph(s, "vast --json"), "\"cut\":true"));
+	assert_in_range(s->image.reads, 1, 1 << 16);
+}
+
 static void files_are_written(void **state)
 {
 	struct session *s = *state;
@@ -167,6 +180,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_tree_is_drawn, start, stop),
 		cmocka_unit_test_setup_teardown(damage_is_walked_around, start, stop),
+		cmocka_unit_test_setup_teardown(claimed_inputs_are_capped, start, stop),
 		cmocka_unit_test_setup_teardown(files_are_written, start, stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
