@@ -503,6 +503,7 @@ typedef struct lb_compile_stats {
 	char reason[256];      /* why that was captured: "input 1: shape (3,4), compiled for (2,4)" */
 } lb_compile_stats;
 LB_API lb_compile_stats lb_compiled_stats(lb_compiled *compiled);
+
 /* ---- gradients ----
  *
  * Reverse mode over what a function builds when it is called: its inputs and results are tensors,
@@ -533,7 +534,8 @@ LB_API lb_tensor *lb_stop_gradient(lb_tensor *x);
 LB_API lb_tensor *lb_depends(lb_tensor *x, int n, lb_tensor *const *on);
 /* Calls fn. When gradients are taken of the results, its intermediates are not kept for that:
  * the backward pass calls fn again, with the same context, before the outermost
- * lb_value_and_grad(), lb_grad() or lb_vjp() around returns. Memory for time. */
+ * lb_value_and_grad(), lb_grad() or lb_vjp() around returns. Memory for time. Gradients go to the
+ * inputs alone: what fn has by its context is a constant, here and for lb_custom_vjp(). */
 LB_API bool lb_checkpoint(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
 			  lb_tensor **out);
 /* Writes to grads[i] the cotangent of in[i], or leaves NULL for none, given those of the results
@@ -589,7 +591,8 @@ LB_API int64_t lb_optimizer_steps(const lb_optimizer *o); /* that it has made */
 /* What it keeps from step to step: v of each parameter, or m and v of each; none before the first
  * step. *ret is valid until the next. Returns how many. */
 LB_API int lb_optimizer_state(const lb_optimizer *o, lb_tensor *const **ret);
-/* Goes on from a state that was saved after so many steps. */
+/* Goes on from a state that was saved after so many steps: n floating tensors, none if it was saved
+ * before the first. On failure o keeps its own. */
 LB_API bool lb_optimizer_restore(lb_optimizer *o, int64_t steps, int n, lb_tensor *const *state);
 /* Scales all gradients down by one factor, so that the norm of all their elements together is at
  * most `most`. Writes lazy tensors to clipped (which may be grads) and, unless NULL, to norm the
@@ -666,8 +669,8 @@ LB_API double lb_item(lb_tensor *x);
 LB_API int64_t lb_item_int(lb_tensor *x);
 /* Copies all elements in row-major order; nbytes must be lb_nbytes(x). */
 LB_API bool lb_copy_out(lb_tensor *x, void *to, size_t nbytes);
-/* The elements in row-major order, copied first if x is a strided view; valid until
- * the innermost scope ends. NULL on error. */
+/* The elements in row-major order: x's own, valid while x lives, or, of a strided view, those of a
+ * copy, valid until the innermost scope ends. NULL on error. */
 LB_API const void *lb_data(lb_tensor *x);
 
 /* ---- storage: these never evaluate; for a tensor that is not ready they fail ---- */

@@ -161,9 +161,12 @@ static lb_tensor *infer(const struct lb_node_image *node, struct lb_tensor *cons
 struct lb_tensor *lb_infer(const struct lb_node_image *node, struct lb_tensor *const *x,
 			   const void *site)
 {
-	if (lb_op_is_elementwise(node->like.op) || node->like.op == LB_OP_FUSED)
-		return elementwise(node, x, site);
-	struct lb_tensor *t = infer(node, x);
+	struct lb_self *self = lb_self();
+	uint32_t stream = self->stream;
+	self->stream = node->like.stream;
+	bool broadcasts = lb_op_is_elementwise(node->like.op) || node->like.op == LB_OP_FUSED;
+	struct lb_tensor *t = broadcasts ? elementwise(node, x, site) : infer(node, x);
+	self->stream = stream;
 	lb_fail_site(site);
 	return t;
 }

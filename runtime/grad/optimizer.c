@@ -158,20 +158,21 @@ bool lb_optimizer_restore(lb_optimizer *o, int64_t steps, int n, lb_tensor *cons
 	if (steps < 0 || n < 0 || (n && !state) || (o->n_each ? n % o->n_each : n) != 0)
 		return lb_fail("optimizer: %d tensors of state after %lld steps are not what it saved: there are %d "
 			       "for each parameter", n, (long long)steps, o->n_each);
-	struct lb_tensor **kept = calloc((size_t)n + 1, sizeof *kept);
-	if (!kept)
-		return lb_fail("optimizer: out of memory for %d tensors", n);
 	for (int i = 0; i < n; i++) {
-		if (!state[i]) {
-			free(kept);
+		if (!state[i])
 			return false;
-		}
+		if (!lb_dtype_is_float(state[i]->dtype))
+			return lb_fail("optimizer: state %d is %s; it must be floating", i,
+				       lb_dtypes[state[i]->dtype].name);
 	}
-	drop_state(o);
+	struct lb_tensor **kept = NULL; /* without any, as before the first step */
+	if (n && !(kept = calloc((size_t)n, sizeof *kept)))
+		return lb_fail("optimizer: out of memory for %d tensors", n);
 	for (int i = 0; i < n; i++)
 		kept[i] = lb_keep(state[i]);
+	drop_state(o); /* which `state` may be */
 	o->state = kept;
-	o->n = o->n_each ? n / o->n_each : 0;
+	o->n = n ? n / o->n_each : 0;
 	o->steps = steps;
 	return true;
 }

@@ -299,6 +299,30 @@ static void going_on(void **state)
 	lb_optimizer_free(o);
 }
 
+/* Nothing is a state too: that before the first step; and an optimiser's own may be given back. */
+static void going_on_from_any_state(void **state)
+{
+	(void)state;
+	lb_optimizer *o = lb_adam((lb_adam_options){ .rate = 0.1 });
+	lb_tensor *p[2], *const *kept;
+	start(p, LB_F32);
+	assert_int_equal(lb_optimizer_state(o, &kept), 0);
+	assert_true(lb_optimizer_restore(o, 0, 0, kept));
+	step(o, p);
+	assert_int_equal(lb_optimizer_state(o, &kept), 4);
+	assert_true(lb_optimizer_restore(o, 7, 4, kept));
+	step(o, p);
+	assert_int_equal(lb_optimizer_steps(o), 8);
+	LB_SCOPE {
+		lb_tensor *counts[2] = { lb_zeros(LB_SHAPE(3), LB_F32), lb_zeros(LB_SHAPE(3), LB_I32) };
+		assert_false(lb_optimizer_restore(o, 1, 2, counts));
+		assert_true(error_has("optimizer state 1 int32"));
+	}
+	assert_int_equal(lb_optimizer_state(o, &kept), 4);
+	end(p);
+	lb_optimizer_free(o);
+}
+
 /* A step in the long run takes as much memory as the one before. */
 static void steady(void **state)
 {
@@ -391,6 +415,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(model_gradients), cmocka_unit_test(convolution_gradients),
 		cmocka_unit_test(against_torch), cmocka_unit_test(formulas), cmocka_unit_test(going_on),
+		cmocka_unit_test(going_on_from_any_state),
 		cmocka_unit_test(steady), cmocka_unit_test(clipping), cmocka_unit_test(mistakes),
 	};
 	return cmocka_run_group_tests_name("training", tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "graph/tensor.h"
 #include "probe.h"
 
 enum { ROWS = 64, COLUMNS = 512 };
@@ -199,6 +200,22 @@ static void failure_gives_the_memory_back(void **state)
 	assert_int_equal(lb_active_memory(), active);
 }
 
+/* As a child of fork() has it, if another thread was writing in place just then. */
+static void cut_off_by_a_fork(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = counting(LB_SHAPE(8));
+		assert_true(lb_eval(x));
+		lb_tensor *t = lb_slice_update(x, lb_scalar(1), LB_AT(0));
+		((struct lb_tensor *)x)->state = LB_STATE_FREED;
+		assert_false(lb_eval(t));
+		assert_true(error_has("eval no longer exists"));
+		((struct lb_tensor *)x)->state = LB_STATE_READY;
+		assert_true(lb_eval(t));
+	}
+}
+
 static void refused(void **state)
 {
 	(void)state;
@@ -238,7 +255,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(cache_grows_in_place), TEST(every_update_in_place), TEST(intermediates), TEST(with_itself),
 		TEST(old_values_stay), TEST(program_memory_is_not_written),
-		TEST(failure_gives_the_memory_back), TEST(refused),
+		TEST(failure_gives_the_memory_back), TEST(cut_off_by_a_fork), TEST(refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
