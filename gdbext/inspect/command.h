@@ -28,6 +28,7 @@ struct lbx_context {
 	struct lbx_settings *settings;
 	struct lbx_table *table;   /* by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
+	const char *const *cores;  /* paths, NULL at the end; likewise */
 };
 
 extern const struct lbx_settings lbx_default_settings;
@@ -63,6 +64,7 @@ enum lbx_needs {
 	LBX_NEEDS_TABLE = 1 << 0, /* a program with the runtime in it */
 	LBX_NEEDS_LIVE = 1 << 1,  /* a running one */
 	LBX_NEEDS_STACKS = 1 << 2, /* context->stacks: a front end without them leaves the row out */
+	LBX_NEEDS_CORES = 1 << 3, /* context->cores: likewise */
 };
 
 struct lbx_command {
