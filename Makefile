@@ -42,6 +42,7 @@ have_dwfl := $(call have,elfutils/libdwfl.h,-ldw -lelf)
 have_jansson := $(call have,jansson.h,-ljansson)
 have_jit_reader := $(call have,gdb/jit-reader.h)
 have_zlib := $(call have,zlib.h,-lz)
+have_zstd := $(call have,zstd.h,-lzstd)
 have_png := $(call have,png.h,-lpng)
 have_cmocka := $(call have,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 is_x86_64 := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | grep -q __x86_64__ && echo 1)
@@ -55,6 +56,7 @@ base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC
 	-fvisibility=hidden -fno-omit-frame-pointer -MMD -MP -Iruntime -Iprobes -Igdbext \
 	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
 	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) -DLB_HAVE_PNG=$(or $(have_png),0) \
+	-DLB_HAVE_ZSTD=$(or $(have_zstd),0) \
 	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) \
@@ -65,7 +67,8 @@ link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
 shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
 runtime_libs := $(if $(have_unwind),-lunwind) $(if $(have_zlib),-lz) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
-gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf) $(if $(have_png),-lpng) -lm
+gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf) $(if $(have_png),-lpng) \
+	$(if $(have_zstd),-lzstd) -lm
 # unwinding of other programs
 stack_libs := $(if $(have_unwind),-lunwind-generic)
 
@@ -129,6 +132,7 @@ missing:
 	$(if $(have_sdt),,@echo 'note: no sys/sdt.h (systemtap-sdt-dev): without probes')
 	$(if $(have_jit_reader),,@echo 'note: no gdb/jit-reader.h (gdb): the gdb plugin is not built')
 	$(if $(have_dwfl),,@echo 'note: no elfutils/libdwfl.h (libdw-dev): the lazybones command is not built')
+	$(if $(have_zstd),,@echo 'note: no zstd.h (libzstd-dev): compressed cores must be unpacked first')
 	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): no PNG files, examples/photo is not built')
 	$(if $(have_jansson),,@echo 'note: no jansson.h (libjansson-dev): examples/llama is not built')
 

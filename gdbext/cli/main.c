@@ -17,6 +17,7 @@
 struct request {
 	bool json, is_core, stop;
 	const char *what; /* the core's path, or the process' number */
+	const char **cores; /* of `ranks`, NULL at the end; or NULL */
 	struct lbx_core_options core;
 	struct lbx_limits limits;
 	const struct lbx_command *command;
@@ -111,10 +112,10 @@ static int answer(void *request)
 {
 	struct request *r = request;
 	struct lbx_settings settings = lbx_default_settings;
-	struct lbx_context context = { .out = r->out, .settings = &settings };
+	struct lbx_context context = { .out = r->out, .settings = &settings, .cores = r->cores };
 
 	r->out->json = r->json;
-	bool done = open_target(r, &context) && lbx_command_run(&context, r->command, r->line);
+	bool done = (r->cores || open_target(r, &context)) && lbx_command_run(&context, r->command, r->line);
 	lbx_stacks_destroy(context.stacks);
 	lbx_table_destroy(context.table);
 	lbx_target_destroy(context.target);
@@ -159,6 +160,8 @@ static bool take_option(struct request *r, const char *word, char ***argv)
 		return take_number(word, argv, &r->limits.memory);
 	if (is_option(word, "--seconds"))
 		return take_number(word, argv, &r->limits.seconds);
+	if (is_option(word, "--unpack"))
+		return take_number(word, argv, &r->core.unpack);
 	if (is_option(word, "--exe") || is_option(word, "--sysroot")) {
 		if (!r->is_core)
 			return lb_fail("%s is of core: a process says itself what it runs", word);
@@ -187,15 +190,45 @@ static bool take_pair(struct request *r, char *word)
 	return add_word(r->line, sizeof r->line, colon + 1);
 }
 
+/* `ranks CORE... [OPTION]...`: what is no option, nor an option's value, is a core. */
+static bool parse_ranks(struct request *r, char **argv)
+{
+	size_t n = 0, words = 0;
+
+	while (argv[words])
+		words++;
+	r->what = "the cores";
+	r->command = find_command("ranks");
+	r->cores = calloc(words + 1, sizeof *r->cores);
+	if (!r->cores)
+		return lb_fail("out of memory");
+	while (*argv) {
+		char *word = *argv++;
+		if (strncmp(word, "--", 2) != 0) {
+			r->cores[n++] = word;
+			continue;
+		}
+		bool has_value = false;
+		for (const struct lbx_option *o = r->command->options; o->name; o++)
+			has_value |= o->value && strcmp(o->name, word + 2) == 0;
+		if (!add_word(r->line, sizeof r->line, word) ||
+		    (has_value && *argv && !add_word(r->line, sizeof r->line, *argv++)))
+			return false;
+	}
+	return true;
+}
+
 /* A row's name as the first word makes the core the second: `report CORE`, `diff CORE:T …`. */
 static bool parse(struct request *r, char **argv)
 {
 	const char *kind = *argv++;
 	bool is_report = strcmp(kind, "report") == 0, is_diff = strcmp(kind, "diff") == 0;
 
+	if (strcmp(kind, "ranks") == 0)
+		return parse_ranks(r, argv);
 	r->is_core = strcmp(kind, "core") == 0 || is_report || is_diff;
 	if (!r->is_core && strcmp(kind, "pid") != 0)
-		return lb_fail("'%s' is none of pid, core, report, diff and help (see lazybones --help)",
+		return lb_fail("'%s' is none of pid, core, report, diff, ranks and help (see lazybones --help)",
 			       kind);
 	if (!is_diff)
 		r->what = *argv++;

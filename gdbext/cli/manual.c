@@ -11,6 +11,7 @@ static const struct {
 	{ "pid PID COMMAND [ARGUMENT]...", "look into a running process, which runs on" },
 	{ "report CORE [-o FILE.html]", "the report of a core, as a page of its own" },
 	{ "diff CORE:T CORE:T|FILE.npy", "compare tensors of two cores, or one with a file" },
+	{ "ranks CORE CORE... [OPTION]...", "compare the processes of one MPI job" },
 	{ "help COMMAND", "explain a command" },
 };
 
@@ -18,6 +19,7 @@ static const struct lbx_option options[] = {
 	{ "json", NULL, "write JSON instead of text" },
 	{ "exe", "FILE", "core: the program, when it is not where the core says" },
 	{ "sysroot", "DIR", "core: a directory with the program's files under their paths" },
+	{ "unpack", "BYTES", "core: a compressed core may become (default 64 GiB; in TMPDIR or /var/tmp)" },
 	{ "stop", NULL, "pid: hold the process still meanwhile, for a consistent picture" },
 	{ "memory", "BYTES", "of the reader's own at most (default 4 GiB)" },
 	{ "seconds", "N", "of processor time at most (default 600)" },

@@ -250,6 +250,16 @@ static bool fetch_span(struct lbx_array *a, struct lbx_out *out, const char *wha
 	return true;
 }
 
+const void *lbx_array_in_place(const struct lbx_array *array)
+{
+	struct lbx_array a = *array;
+
+	join_axes(&a);
+	if (!a.local || a.size == 0 || !lbx_array_is_dense(&a))
+		return NULL;
+	return a.local + a.offset * lbx_dtype_bytes(a.dtype);
+}
+
 bool lbx_array_walk(const struct lbx_array *array, struct lbx_out *out, const char *what,
 		    int64_t piece, lbx_piece_fn *fn, void *context)
 {

@@ -38,6 +38,8 @@ bool lbx_array_get(const struct lbx_array *a, const int64_t *coordinates, void *
 bool lbx_array_run(const struct lbx_array *a, const int64_t *coordinates, int64_t n, void *to);
 /* Elements begin … begin+n-1 in row-major order, dense, to `to`. */
 bool lbx_array_copy(const struct lbx_array *a, int64_t begin, int64_t n, void *to);
+/* All elements in row-major order, where this process can address them so; or NULL. */
+const void *lbx_array_in_place(const struct lbx_array *a);
 bool lbx_array_is_dense(const struct lbx_array *a);
 
 /* Calls fn for all elements in row-major order, as dense pieces of at most `piece` elements;

@@ -194,6 +194,9 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_command *comm
 		return lb_fail("%s needs a running program", command->name);
 	if ((command->needs & (LBX_NEEDS_STACKS | LBX_NEEDS_FRAMES)) && !context->stacks)
 		return lb_fail("%s needs the stacks of a program", command->name);
+	if ((command->needs & LBX_NEEDS_CORES) && !context->cores)
+		return lb_fail("%s needs core files: lazybones %s %s", command->name, command->name,
+			       command->arguments);
 	return command->run(context, &args);
 }
 

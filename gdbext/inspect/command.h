@@ -28,6 +28,7 @@ struct lbx_context {
 	struct lbx_settings *settings;
 	struct lbx_table *table;   /* by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
+	const char *const *cores;  /* paths, NULL at the end; likewise */
 };
 
 extern const struct lbx_settings lbx_default_settings;
@@ -64,6 +65,7 @@ enum lbx_needs {
 	LBX_NEEDS_LIVE = 1 << 1,  /* a running one */
 	LBX_NEEDS_FRAMES = 1 << 3, /* context->stacks, of the selected thread at least */
 	LBX_NEEDS_STACKS = 1 << 2, /* context->stacks: a front end without them leaves the row out */
+	LBX_NEEDS_CORES = 1 << 3, /* context->cores: likewise */
 };
 
 struct lbx_command {

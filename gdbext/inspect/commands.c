@@ -11,6 +11,7 @@
 #include "inspect/peek.h"
 #include "inspect/plot.h"
 #include "inspect/print.h"
+#include "inspect/ranks.h"
 #include "inspect/report.h"
 #include "inspect/set.h"
 #include "inspect/stats.h"
@@ -317,6 +318,24 @@ const struct lbx_command lbx_commands[] = {
 			{ "seconds", "N", "search for N seconds at most (default 20)" },
 		},
 		.run = lbx_run_report,
+	},
+	{
+		.name = "ranks",
+		.arguments = "CORE...",
+		.summary = "line up the tensors of one job's processes, and name the first that diverges",
+		.help = "Each core is of one rank (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK or SLURM_PROCID\n"
+			"of the process' environment; without one, as they are given). Tensors of one name\n"
+			"are compared bit for bit; those that differ are shown in the order of creation, each\n"
+			"value with its ranks, checksum and statistics. Lazy tensors are left out. One core\n"
+			"is open at a time: memory grows with the names, not with the values.\n"
+			"Example: lazybones ranks rank*.core --names 'layers.*'",
+		.needs = LBX_NEEDS_CORES,
+		.options = {
+			{ "names", "GLOB", "only tensors of these names" },
+			{ "replay", NULL, "compute lazy tensors outside the program" },
+			{ "limit", "N", "show N that differ at most (default 10, JSON all)" },
+		},
+		.run = lbx_run_ranks,
 	},
 	{
 		.name = "compiled",

@@ -48,6 +48,24 @@ void lbx_sample_add(struct lbx_sample *s, const void *elements, int64_t n, int64
 	}
 }
 
+/* Every part has room of its own among the values: a step takes one at most. */
+struct lbx_sample lbx_sample_part(const struct lbx_sample *s, int64_t first)
+{
+	struct lbx_sample part = *s;
+
+	part.next = first / s->step;
+	part.values = s->values + part.next;
+	part.n = 0;
+	return part;
+}
+
+void lbx_sample_join(struct lbx_sample *s, const struct lbx_sample *part)
+{
+	memmove(s->values + s->n, part->values, (size_t)part->n * sizeof *s->values);
+	s->n += part->n;
+	s->next = part->next;
+}
+
 /* Radix sort of bits that are ordered as the numbers are. Digits that are the same
  * everywhere, as the low ones of what was a float, cost nothing. */
 bool lbx_sample_sort(struct lbx_sample *s)

@@ -17,6 +17,10 @@ bool lbx_sample_init(struct lbx_sample *s, enum lb_dtype dtype, int64_t size);
 void lbx_sample_deinit(struct lbx_sample *s);
 /* Pieces must come in order. */
 void lbx_sample_add(struct lbx_sample *s, const void *elements, int64_t n, int64_t first);
+/* A part that takes the elements [first, first + n) alone, both multiples of `step` (but for the
+ * last part's n); any thread may. Then the parts are joined in order. */
+struct lbx_sample lbx_sample_part(const struct lbx_sample *s, int64_t first);
+void lbx_sample_join(struct lbx_sample *s, const struct lbx_sample *part);
 bool lbx_sample_sort(struct lbx_sample *s);
 /* As numpy.quantile(method="linear"); NaN of nothing. The sample must be sorted. */
 double lbx_sample_quantile(const struct lbx_sample *s, double q);

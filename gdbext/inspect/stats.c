@@ -9,9 +9,10 @@
 #include "inspect/number.h"
 #include "inspect/quantile.h"
 #include "inspect/summary.h"
+#include "inspect/survey.h"
 #include "inspect/value.h"
 
-enum { PIECE = 1 << 16, BINS = 16, DEFAULT_FIRST = 8, MAX_FIRST = 4096, LABEL = LB_NAME_MAX + 320 };
+enum { BINS = 16, DEFAULT_FIRST = 8, MAX_FIRST = 4096, LABEL = LB_NAME_MAX + 320 };
 
 static const double quantiles[] = { 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 };
 enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
@@ -37,14 +38,6 @@ struct stats {
 	double low, high;
 };
 
-static bool add_piece(void *context, const void *elements, int64_t n, int64_t first)
-{
-	struct stats *s = context;
-	lbx_summary_add(&s->summary, elements, n, first);
-	lbx_sample_add(&s->sample, elements, n, first);
-	return true;
-}
-
 /* An axis with stride 0 repeats what it holds: it is read once, and counted so often. The
  * first of equals has index 0 there. */
 static int64_t drop_repeats(struct lbx_array *a)
@@ -67,7 +60,7 @@ static bool gather(struct stats *s, struct lbx_out *out, const struct lbx_array 
 	int64_t times = drop_repeats(&s->unique);
 	lbx_summary_init(&s->summary, array->dtype);
 	if (!lbx_sample_init(&s->sample, array->dtype, s->unique.size) ||
-	    !lbx_array_walk(&s->unique, out, "computing statistics", PIECE, add_piece, s) ||
+	    !lbx_survey(&s->unique, out, &s->summary, &s->sample) ||
 	    !lbx_sample_sort(&s->sample))
 		return false;
 	lbx_summary_repeat(&s->summary, times);

@@ -501,6 +501,31 @@ void lbx_summary_add(struct lbx_summary *s, const void *elements, int64_t n, int
 	s->count += n;
 }
 
+void lbx_summary_merge(struct lbx_summary *s, const struct lbx_summary *after)
+{
+	bool integers = s->dtype < LB_F16, flip = s->dtype == LB_U64;
+	int64_t sign = flip ? INT64_MIN : 0;
+	bool lower = integers ? (after->int_min ^ sign) < (s->int_min ^ sign) : after->min < s->min;
+	bool higher = integers ? (after->int_max ^ sign) > (s->int_max ^ sign) : after->max > s->max;
+	long double sum = s->sum + after->sum;
+
+	if (after->argmin >= 0 && (s->argmin < 0 || lower)) {
+		s->min = after->min;
+		s->int_min = after->int_min;
+		s->argmin = after->argmin;
+	}
+	if (after->argmax >= 0 && (s->argmax < 0 || higher)) {
+		s->max = after->max;
+		s->int_max = after->int_max;
+		s->argmax = after->argmax;
+	}
+	for (int i = 0; i < LBX_SPECIALS; i++)
+		count(s, i, after->special[i], after->first[i]);
+	merge(s, after->finite, after->mean, 0, after->m2);
+	s->sum = sum;
+	s->count += after->count;
+}
+
 void lbx_summary_repeat(struct lbx_summary *s, int64_t times)
 {
 	s->count *= times;

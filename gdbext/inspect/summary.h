@@ -26,6 +26,8 @@ struct lbx_summary {
 void lbx_summary_init(struct lbx_summary *s, enum lb_dtype dtype);
 /* Adds n dense elements, the first of which has the row-major index `first`. */
 void lbx_summary_add(struct lbx_summary *s, const void *elements, int64_t n, int64_t first);
+/* Adds what was gathered of elements that come later. */
+void lbx_summary_merge(struct lbx_summary *s, const struct lbx_summary *after);
 /* As if every element had come `times` times; the product of counts must fit. */
 void lbx_summary_repeat(struct lbx_summary *s, int64_t times);
 double lbx_summary_std(const struct lbx_summary *s); /* of the population */

@@ -24,6 +24,7 @@
 #include "target/auxv.h"
 #include "target/core_files.h"
 #include "target/lines.h"
+#include "target/unpack.h"
 
 enum { MAX_THREADS = 65536 };
 
@@ -37,6 +38,7 @@ struct segment {
 struct core {
 	struct lbx_target target;
 	char *path;
+	char *unpacked; /* a path to what it was unpacked to; NULL: it was not compressed */
 	int fd;
 	Elf *elf;
 	const char *bytes;
@@ -155,7 +157,8 @@ static bool core_source_line(struct lbx_target *target, uint64_t pc, struct lbx_
 	struct core *core = core_of(target);
 
 	if (!core->lines)
-		core->lines = lbx_lines_of_core(core->path, core->options.exe,
+		core->lines = lbx_lines_of_core(core->unpacked ? core->unpacked : core->path,
+						core->options.exe,
 						core->options.sysroot);
 	return lbx_lines_find(core->lines, pc, ret);
 }
@@ -190,6 +193,7 @@ static void core_destroy(struct lbx_target *target)
 	free(core->segments);
 	free(core->threads.list);
 	free(core->path);
+	free(core->unpacked);
 	free(core);
 }
 
@@ -273,7 +277,6 @@ static const char *compression(const struct core *core)
 	static const struct {
 		const char magic[7], *command;
 	} kinds[] = {
-		{ "\x28\xb5\x2f\xfd", "zstd -d CORE.zst -o CORE" },
 		{ "\xfd" "7zXZ", "xz -dk CORE.xz" },
 		{ "\x04\x22\x4d\x18", "lz4 -d CORE.lz4 CORE" },
 		{ "\x1f\x8b", "gunzip -k CORE.gz" },
@@ -330,6 +333,23 @@ static bool read_headers(struct core *core)
 	return true;
 }
 
+/* Puts the unpacked file in the compressed one's place. */
+static bool unpack(struct core *core, struct stat *st)
+{
+	int64_t max = core->options.unpack ? core->options.unpack : (int64_t)LBX_UNPACK_GIB << 30;
+	int fd;
+
+	if (!lbx_unpack_zstd(core->fd, core->path, max, &fd))
+		return false;
+	close(core->fd);
+	core->fd = fd;
+	if (asprintf(&core->unpacked, "/proc/self/fd/%d", fd) < 0) {
+		core->unpacked = NULL;
+		return lb_fail("out of memory");
+	}
+	return fstat(fd, st) == 0 || lb_fail("cannot read what was unpacked: %s", strerror(errno));
+}
+
 bool lbx_core_open(const char *path, const struct lbx_core_options *options,
 		   struct lbx_target **ret)
 {
@@ -349,6 +369,12 @@ bool lbx_core_open(const char *path, const struct lbx_core_options *options,
 	}
 	if (!S_ISREG(st.st_mode) || st.st_size == 0) {
 		lb_fail("%s is %s", path, st.st_size == 0 ? "empty" : "no file");
+		goto failed;
+	}
+	if (lbx_is_zstd(core->fd) && !unpack(core, &st))
+		goto failed;
+	if (st.st_size == 0) {
+		lb_fail("%s holds nothing", path);
 		goto failed;
 	}
 	void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, core->fd, 0);

@@ -7,9 +7,12 @@
 
 struct lbx_lines;
 
+enum { LBX_UNPACK_GIB = 64 };
+
 /* Where the program's files are, when not where the core says. The strings must outlive the
  * target; each may be NULL. */
 struct lbx_core_options {
+	int64_t unpack;      /* bytes that a core compressed by zstd may become; 0: LBX_UNPACK_GIB */
 	const char *exe;     /* the program itself */
 	const char *sysroot; /* a directory that holds the others under their paths */
 };

@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 
+#include "base/environment.h"
 #include "base/op.h"
 #include "publish/records.h"
 
@@ -67,6 +68,19 @@ static uint64_t address_of(const void *p)
 	return (uint64_t)(uintptr_t)p;
 }
 
+/* As launchers of MPI jobs number their processes; -1 without one. */
+static int64_t rank_of_job(void)
+{
+	static const char *const names[] = {
+		"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID",
+	};
+	int64_t rank = -1;
+
+	for (size_t i = 0; i < LENGTH(names) && rank < 0; i++)
+		rank = lb_environment_number(names[i], 0, INT32_MAX, -1);
+	return rank;
+}
+
 void lb_root_publish(uint64_t pid)
 {
 	struct lb_symtab *root = lb_root;
@@ -81,5 +95,6 @@ void lb_root_publish(uint64_t pid)
 	root->kinds[LB_KIND_STREAM].fields = address_of(stream_fields);
 	root->kinds[LB_KIND_COMPILED].fields = address_of(compiled_fields);
 	root->pid = pid;
+	root->rank = rank_of_job();
 	__atomic_store_n(&root->magic, LB_SYMTAB_MAGIC, __ATOMIC_RELEASE);
 }

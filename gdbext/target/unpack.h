@@ -1,0 +1,14 @@
+/* Cores as systemd-coredump stores them: compressed by zstd. */
+#ifndef LBX_UNPACK_H
+#define LBX_UNPACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+bool lbx_is_zstd(int fd);
+/* Unpacks the file `from` into a new one without a name (in TMPDIR, else /var/tmp), which is gone when
+ * *ret is closed. Fails beyond `max` bytes. What stands before a cut-off end is kept. `path` is for
+ * messages. */
+bool lbx_unpack_zstd(int from, const char *path, int64_t max, int *ret);
+
+#endif

@@ -1,0 +1,172 @@
+/* Statistics gathered in parts by several threads are those of one pass. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/survey.h"
+
+enum { LARGE = (5 << 20) + 12345, PIECE = 1000 };
+
+struct pass {
+	struct lbx_summary summary;
+	struct lbx_sample sample;
+};
+
+static bool add_piece(void *context, const void *elements, int64_t n, int64_t first)
+{
+	struct pass *p = context;
+
+	lbx_summary_add(&p->summary, elements, n, first);
+	lbx_sample_add(&p->sample, elements, n, first);
+	return true;
+}
+
+static void pass_init(struct pass *p, const struct lbx_array *a)
+{
+	lbx_summary_init(&p->summary, a->dtype);
+	assert_true(lbx_sample_init(&p->sample, a->dtype, a->size));
+}
+
+static void near(long double a, long double b)
+{
+	assert_true(fabsl(a - b) <= 1e-11L * (fabsl(a) + fabsl(b)));
+}
+
+static void same(const struct pass *a, const struct pass *b)
+{
+	const struct lbx_summary *x = &a->summary, *y = &b->summary;
+
+	assert_int_equal(x->count, y->count);
+	assert_int_equal(x->finite, y->finite);
+	assert_memory_equal(x->special, y->special, sizeof x->special);
+	assert_memory_equal(x->first, y->first, sizeof x->first);
+	assert_int_equal(x->argmin, y->argmin);
+	assert_int_equal(x->argmax, y->argmax);
+	assert_true(x->min == y->min && x->max == y->max);
+	assert_int_equal(x->int_min, y->int_min);
+	assert_int_equal(x->int_max, y->int_max);
+	near(x->mean, y->mean);
+	near(x->m2, y->m2);
+	near(x->sum, y->sum);
+	assert_int_equal(a->sample.n, b->sample.n);
+	assert_memory_equal(a->sample.values, b->sample.values,
+			    (size_t)a->sample.n * sizeof *a->sample.values);
+}
+
+static void check(enum lb_dtype dtype, const void *elements, int64_t n)
+{
+	int64_t shape[] = { n }, strides[] = { 1 };
+	struct lbx_out out = { .width = 80 };
+	struct lbx_array array;
+	struct pass whole, parts;
+
+	assert_true(lbx_array_local(elements, n * lbx_dtype_bytes(dtype), dtype, 1, shape, strides, 0,
+				    &array));
+	assert_ptr_equal(lbx_array_in_place(&array), elements);
+	pass_init(&whole, &array);
+	pass_init(&parts, &array);
+	assert_true(lbx_array_walk(&array, &out, "", PIECE, add_piece, &whole));
+	assert_true(lbx_survey(&array, &out, &parts.summary, &parts.sample));
+	same(&whole, &parts);
+	lbx_sample_deinit(&whole.sample);
+	lbx_sample_deinit(&parts.sample);
+}
+
+static void in_parts(void **state)
+{
+	static const int64_t sizes[] = { LARGE, 1 << 21, (1 << 20) + 1, 1 << 20, 7 };
+	static const enum lb_dtype dtypes[] = { LB_F32, LB_F16, LB_F64, LB_I64, LB_U64, LB_I8, LB_C64 };
+	uint64_t *elements = malloc(LARGE * sizeof *elements), random = 1;
+
+	(void)state;
+	assert_non_null(elements);
+	/* any bits: of floats some are NaN or Inf, and few are equal */
+	for (int i = 0; i < LARGE; i++) {
+		random = random * 6364136223846793005 + 1442695040888963407;
+		elements[i] = random ^ random >> 29;
+	}
+	for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+		for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+			if (dtypes[d] != LB_F64 && dtypes[d] != LB_F32 && dtypes[d] != LB_C64)
+				check(dtypes[d], elements, sizes[i]);
+	/* whose sums have a meaning */
+	double *numbers = (double *)elements;
+	for (int i = 0; i < LARGE; i++) {
+		memcpy(&random, &elements[i], sizeof random);
+		numbers[i] = random % 99991 == 0 ? NAN : random % 99989 == 0 ? -INFINITY :
+			     random % 7 == 0 ? 0 : (double)(int64_t)random / (1LL << 40);
+	}
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		check(LB_F64, numbers, sizes[i]);
+	float *floats = (float *)elements;
+	for (int i = 0; i < LARGE; i++)
+		floats[i] = (float)numbers[i];
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		check(LB_F32, floats, sizes[i]);
+		check(LB_C64, floats, sizes[i] / 2);
+	}
+	free(elements);
+}
+
+static void of_extremes(void **state)
+{
+	const int64_t n = 3 << 20;
+	uint64_t *elements = calloc((size_t)n, sizeof *elements);
+
+	(void)state;
+	assert_non_null(elements);
+	check(LB_U64, elements, n); /* all equal: the first counts */
+	elements[n - 1] = UINT64_MAX;
+	elements[n / 2] = INT64_MAX;
+	check(LB_U64, elements, n);
+	check(LB_I64, elements, n);
+	for (int64_t i = 0; i < n; i++)
+		((float *)elements)[i] = NAN;
+	check(LB_F32, elements, n); /* nothing finite */
+	free(elements);
+}
+
+static bool stop(struct lbx_out *out, const char *what, int64_t done, int64_t total)
+{
+	(void)what;
+	(void)total;
+	*(int64_t *)out->context = done;
+	return false;
+}
+
+static void interrupted(void **state)
+{
+	int64_t shape[] = { LARGE }, strides[] = { 1 }, seen = 0;
+	char *elements = calloc(LARGE, 1);
+	struct lbx_out out = { .width = 80, .context = &seen, .progress = stop };
+	struct lbx_array array;
+	struct pass p;
+
+	(void)state;
+	assert_non_null(elements);
+	assert_true(lbx_array_local(elements, LARGE, LB_I8, 1, shape, strides, 0, &array));
+	pass_init(&p, &array);
+	assert_false(lbx_survey(&array, &out, &p.summary, &p.sample));
+	assert_non_null(strstr(lb_error_message(), "interrupted"));
+	assert_true(seen > 0);
+	lb_clear_error();
+	lbx_sample_deinit(&p.sample);
+	free(elements);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_parts),
+		cmocka_unit_test(of_extremes),
+		cmocka_unit_test(interrupted),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
