@@ -9,8 +9,8 @@ enum { LANES = 16, WIDE = 32, COLUMNS = 1024, TOGETHER = 4, LONG = 2048 };
 /* sums[r] = x . row r, in lanes. Sums of its own let the compiler keep them in registers. */
 #define PLAIN(x) (x)
 #define LONG_DOTS(name, T) \
-	static void add_##name(int64_t n, T sums[TOGETHER][LANES], const T *x, \
-			       const T *const rows[TOGETHER]) \
+	static __attribute__((noinline)) void add_##name(int64_t n, T sums[TOGETHER][LANES], \
+							 const T *x, const T *const rows[TOGETHER]) \
 	{ \
 		T a[LANES] = { 0 }, b[LANES] = { 0 }, c[LANES] = { 0 }, d[LANES] = { 0 }; \
 		const T *p = rows[0], *q = rows[1], *r = rows[2], *s = rows[3]; \
