@@ -1,52 +1,46 @@
 /* A vector times a matrix, whose rows are f32, f64, or halves that are widened on the way. */
 #include "kernels/simd/tiles.h"
+#if defined __F16C__
+#include <immintrin.h>
+#endif
 
-enum { LANES = 16, CHUNK = 512, COLUMNS = 1024, TOGETHER = 4 };
+enum { LANES = 16, WIDE = 32, COLUMNS = 1024, TOGETHER = 4, LONG = 2048 };
 
-/* sums[r] += x . row r, in lanes. Sums of its own let the compiler keep them in registers. */
+/* sums[r] = x . row r, in lanes. Sums of its own let the compiler keep them in registers. */
 #define PLAIN(x) (x)
-#define ADD_DOTS(name, T, STORED, LOAD) \
-	static void name(int64_t n, T sums[TOGETHER][LANES], const T *x, \
-			 const STORED *const rows[TOGETHER]) \
+#define LONG_DOTS(name, T) \
+	static __attribute__((noinline)) void add_##name(int64_t n, T sums[TOGETHER][LANES], \
+							 const T *x, const T *const rows[TOGETHER]) \
 	{ \
-		T a[LANES], b[LANES], c[LANES], d[LANES]; \
-		const STORED *p = rows[0], *q = rows[1], *r = rows[2], *s = rows[3]; \
-		memcpy(a, sums[0], sizeof a); \
-		memcpy(b, sums[1], sizeof b); \
-		memcpy(c, sums[2], sizeof c); \
-		memcpy(d, sums[3], sizeof d); \
+		T a[LANES] = { 0 }, b[LANES] = { 0 }, c[LANES] = { 0 }, d[LANES] = { 0 }; \
+		const T *p = rows[0], *q = rows[1], *r = rows[2], *s = rows[3]; \
 		int64_t i = 0; \
 		for (; i + LANES <= n; i += LANES) { \
-			LB_EACH(l, LANES) a[l] += x[i + l] * LOAD(p[i + l]); \
-			LB_EACH(l, LANES) b[l] += x[i + l] * LOAD(q[i + l]); \
-			LB_EACH(l, LANES) c[l] += x[i + l] * LOAD(r[i + l]); \
-			LB_EACH(l, LANES) d[l] += x[i + l] * LOAD(s[i + l]); \
+			LB_EACH(l, LANES) a[l] += x[i + l] * p[i + l]; \
+			LB_EACH(l, LANES) b[l] += x[i + l] * q[i + l]; \
+			LB_EACH(l, LANES) c[l] += x[i + l] * r[i + l]; \
+			LB_EACH(l, LANES) d[l] += x[i + l] * s[i + l]; \
 		} \
 		for (int64_t l = 0; i + l < n; l++) { \
-			a[l] += x[i + l] * LOAD(p[i + l]); \
-			b[l] += x[i + l] * LOAD(q[i + l]); \
-			c[l] += x[i + l] * LOAD(r[i + l]); \
-			d[l] += x[i + l] * LOAD(s[i + l]); \
+			a[l] += x[i + l] * p[i + l]; \
+			b[l] += x[i + l] * q[i + l]; \
+			c[l] += x[i + l] * r[i + l]; \
+			d[l] += x[i + l] * s[i + l]; \
 		} \
 		memcpy(sums[0], a, sizeof a); \
 		memcpy(sums[1], b, sizeof b); \
 		memcpy(sums[2], c, sizeof c); \
 		memcpy(sums[3], d, sizeof d); \
-	}
-ADD_DOTS(add_dots_f32, float, float, PLAIN)
-ADD_DOTS(add_dots_f64, double, double, PLAIN)
-ADD_DOTS(add_dots_bf16, float, uint16_t, lb_bf16_to_float)
-
-/* Rows j … j + TOGETHER, the last one again where there are fewer. */
-#define DOTS(name, T, STORED, add) \
-	static void name(int64_t n, int64_t k, T *to, const T *x, const STORED *rows, int64_t stride) \
+	} \
+	/* Rows j … j + TOGETHER, the last one again where there are fewer. */ \
+	static void name(int64_t n, int64_t k, T *to, const T *x, const T *rows, int64_t stride) \
 	{ \
 		for (int64_t j = 0; j < n; j += TOGETHER) { \
-			T sums[TOGETHER][LANES] = { { 0 } }; \
-			const STORED *at[TOGETHER]; \
+			T sums[TOGETHER][LANES]; \
+			const T *at[TOGETHER]; \
 			for (int64_t r = 0; r < TOGETHER; r++) \
 				at[r] = rows + (j + r < n ? j + r : n - 1) * stride; \
-			add(k, sums, x, at); \
+			add_##name(k, sums, x, at); \
 			for (int64_t r = 0; r < TOGETHER && j + r < n; r++) { \
 				T total = 0; \
 				for (int l = 0; l < LANES; l++) \
@@ -55,32 +49,75 @@ ADD_DOTS(add_dots_bf16, float, uint16_t, lb_bf16_to_float)
 			} \
 		} \
 	}
+LONG_DOTS(long_dots_f32, float)
+LONG_DOTS(long_dots_f64, double)
 
-static void add_dots_f16(int64_t k, float sums[TOGETHER][LANES], const float *x,
-			 const uint16_t *const rows[TOGETHER])
+/* The next WIDE elements of a row: where they are, or widened into `room`. */
+static inline const float *next_f32(float *room, const float *from)
 {
-	float wide[TOGETHER][CHUNK];
-	const float *const at[TOGETHER] = { wide[0], wide[1], wide[2], wide[3] };
-	for (int64_t first = 0; first < k; first += CHUNK) {
-		int64_t n = k - first < CHUNK ? k - first : CHUNK;
-		for (int r = 0; r < TOGETHER; r++)
-			LB_ISA_NAME(lb_widen_f16)(n, wide[r], rows[r] + first);
-		add_dots_f32(n, sums, x + first, at);
-	}
+	(void)room;
+	return from;
 }
 
-DOTS(dots_f32, float, float, add_dots_f32)
-DOTS(dots_f64, double, double, add_dots_f64)
-DOTS(dots_bf16, float, uint16_t, add_dots_bf16)
-DOTS(dots_f16, float, uint16_t, add_dots_f16)
+static inline const double *next_f64(double *room, const double *from)
+{
+	(void)room;
+	return from;
+}
+
+static inline const float *next_bf16(float *room, const uint16_t *from)
+{
+	LB_EACH(l, WIDE) room[l] = lb_bf16_to_float(from[l]);
+	return room;
+}
+
+static inline const float *next_f16(float *room, const uint16_t *from)
+{
+#if defined __AVX512F__
+	for (int l = 0; l < WIDE; l += 16)
+		_mm512_storeu_ps(room + l, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(from + l))));
+#elif defined __F16C__
+	for (int l = 0; l < WIDE; l += 8)
+		_mm256_storeu_ps(room + l, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(from + l))));
+#else
+	LB_EACH(l, WIDE) room[l] = lb_f16_to_float(from[l]);
+#endif
+	return room;
+}
+
+/* One row after the other: rows that are short, or leave time to be widened, are read fastest in
+ * the order of memory; long ones that need no widening are four streams. */
+#define DOTS(type, T, STORED, LOAD) \
+	static void dots_##type(int64_t n, int64_t k, T *to, const T *x, const STORED *rows, \
+				int64_t stride) \
+	{ \
+		for (int64_t j = 0; j < n; j++, rows += stride) { \
+			T sums[WIDE] = { 0 }, room[WIDE]; \
+			int64_t i = 0; \
+			for (; i + WIDE <= k; i += WIDE) { \
+				const T *row = next_##type(room, rows + i); \
+				LB_EACH(l, WIDE) sums[l] += x[i + l] * row[l]; \
+			} \
+			for (int64_t l = 0; i + l < k; l++) \
+				sums[l] += x[i + l] * LOAD(rows[i + l]); \
+			LB_EACH(l, 16) sums[l] += sums[l + 16]; \
+			LB_EACH(l, 8) sums[l] += sums[l + 8]; \
+			LB_EACH(l, 4) sums[l] += sums[l + 4]; \
+			to[j] = (sums[0] + sums[2]) + (sums[1] + sums[3]); \
+		} \
+	}
+DOTS(f32, float, float, PLAIN)
+DOTS(f64, double, double, PLAIN)
+DOTS(bf16, float, uint16_t, lb_bf16_to_float)
+DOTS(f16, float, uint16_t, lb_f16_to_float)
 
 void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows,
 			       int64_t stride, int dtype)
 {
 	if (dtype == LB_F32)
-		dots_f32(n, k, to, x, rows, stride);
+		(k < LONG ? dots_f32 : long_dots_f32)(n, k, to, x, rows, stride);
 	else if (dtype == LB_F64)
-		dots_f64(n, k, to, x, rows, stride);
+		(k < LONG ? dots_f64 : long_dots_f64)(n, k, to, x, rows, stride);
 	else if (dtype == LB_BF16)
 		dots_bf16(n, k, to, x, rows, stride);
 	else
