@@ -18,23 +18,13 @@ static void read_text(struct lbx_table *table, uint64_t address, char *ret, size
 
 bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_compiled *ret)
 {
-	const struct lbx_slab *slab = &table->slabs[LB_KIND_COMPILED];
+	const struct lbx_layout *layout = &table->slabs[LB_KIND_COMPILED].layout;
 	unsigned char scratch[LBX_RECORD_MAX];
 	struct lbx_compiled_record r;
+	const void *record;
 
-	while (slab->record_size && *slot < slab->used) {
-		uint64_t left, at = lbx_slab_address(slab, *slot, &left);
-		if (at == 0) {
-			*slot = left > slab->used - *slot ? slab->used : *slot + left;
-			continue;
-		}
-		++*slot;
-		const void *record = lbx_cache_at(table->cache, at, slab->record_size, scratch);
-		if (!record) {
-			lb_clear_error();
-			continue;
-		}
-		lbx_layout_decode(&slab->layout, record, &r);
+	while ((record = lbx_table_next_record(table, LB_KIND_COMPILED, slot, scratch))) {
+		lbx_layout_decode(layout, record, &r);
 		if (r.id[0] == 0)
 			continue;
 		*ret = (struct lbx_compiled){

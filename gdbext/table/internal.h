@@ -42,6 +42,14 @@ struct lbx_table {
 	int dtypes[LBX_DTYPES_MAX]; /* the reader's number of each of the program's; -1 unknown */
 };
 
+/* Records of a tier that cannot be read, in a row, before the rest of it is given up. */
+enum { LBX_UNREADABLE_MAX = 4096 };
+
+/* The next readable record of a kind at or after *slot, which moves past it, or NULL. It may be a
+ * free one. */
+const void *lbx_table_next_record(struct lbx_table *table, enum lb_kind kind, uint64_t *slot,
+				  unsigned char scratch[LBX_RECORD_MAX]);
+
 /* An integer of the root as last read; 0 when there is no such field. */
 uint64_t lbx_root_integer(const struct lbx_table *table, struct lbx_root_field field);
 /* Reads the root and the slab directories again, and forgets what is cached. */

@@ -10,7 +10,7 @@
 #include "table/internal.h"
 
 /* Runs of unreadable records after which the rest of a tier is given up. */
-enum { MAX_UNREADABLE = 4096, MAX_INPUTS = 1 << 24 };
+enum { MAX_INPUTS = 1 << 24 };
 
 static struct lbx_table *table_of(struct lbx_tensors *tensors)
 {
@@ -165,7 +165,7 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 		uint64_t address = lbx_slab_address(slab, *slot, &left);
 		if (left > slab->used - *slot)
 			left = slab->used - *slot;
-		if (address == 0 || unreadable >= MAX_UNREADABLE) {
+		if (address == 0 || unreadable >= LBX_UNREADABLE_MAX) {
 			*bad += left;
 			*slot += left;
 			unreadable = 0;
@@ -213,7 +213,7 @@ static bool find_id(struct lbx_table *table, uint64_t id, uint64_t *ret_address)
 		uint64_t address = lbx_slab_address(slab, slot, &left);
 		if (left > slab->used - slot)
 			left = slab->used - slot;
-		if (address == 0 || unreadable >= MAX_UNREADABLE) {
+		if (address == 0 || unreadable >= LBX_UNREADABLE_MAX) {
 			slot += left - 1;
 			unreadable = 0;
 			continue;

@@ -90,11 +90,23 @@ bool lbx_table_buffer(struct lbx_table *table, uint64_t address, struct lbx_buff
 	return true;
 }
 
+/* After a record that cannot be read, the first of `left` in its tier, with *slot past it: when
+ * there were many in a row, the tier is not there. */
+static void skip_lost_tier(const struct lbx_slab *slab, uint64_t *slot, uint64_t left,
+			   int *unreadable)
+{
+	if (++*unreadable < LBX_UNREADABLE_MAX)
+		return;
+	*slot += left - 1 < slab->used - *slot ? left - 1 : slab->used - *slot;
+	*unreadable = 0;
+}
+
 bool lbx_table_next_buffer(struct lbx_table *table, uint64_t *slot, struct lbx_buffer *ret)
 {
 	const struct lbx_slab *slab = &table->slabs[LB_KIND_BUFFER];
 	struct lbx_buffer_record r;
 	uint64_t left;
+	int unreadable = 0;
 
 	if (*slot == 0 && !lbx_table_refresh(table))
 		return false;
@@ -107,8 +119,10 @@ bool lbx_table_next_buffer(struct lbx_table *table, uint64_t *slot, struct lbx_b
 		++*slot;
 		if (!lbx_table_buffer(table, at, &r)) {
 			lb_clear_error();
+			skip_lost_tier(slab, slot, left, &unreadable);
 			continue;
 		}
+		unreadable = 0;
 		if (r.id[0] == 0 || r.data[0] == 0)
 			continue;
 		*ret = (struct lbx_buffer){
@@ -121,11 +135,11 @@ bool lbx_table_next_buffer(struct lbx_table *table, uint64_t *slot, struct lbx_b
 	return false;
 }
 
-/* The next record of a kind at or after *slot, which moves past it, or NULL. */
-static const void *next_record(struct lbx_table *table, enum lb_kind kind, uint64_t *slot,
-			       unsigned char scratch[LBX_RECORD_MAX])
+const void *lbx_table_next_record(struct lbx_table *table, enum lb_kind kind, uint64_t *slot,
+				  unsigned char scratch[LBX_RECORD_MAX])
 {
 	const struct lbx_slab *slab = &table->slabs[kind];
+	int unreadable = 0;
 
 	while (slab->record_size && *slot < slab->used) {
 		uint64_t left, at = lbx_slab_address(slab, *slot, &left);
@@ -140,6 +154,7 @@ static const void *next_record(struct lbx_table *table, enum lb_kind kind, uint6
 		if (record)
 			return record;
 		lb_clear_error();
+		skip_lost_tier(slab, slot, left, &unreadable);
 	}
 	return NULL;
 }
@@ -162,7 +177,7 @@ int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max)
 	uint64_t slot = 0;
 	int n = 0;
 
-	while (n < max && (record = next_record(table, LB_KIND_THREAD, &slot, scratch))) {
+	while (n < max && (record = lbx_table_next_record(table, LB_KIND_THREAD, &slot, scratch))) {
 		lbx_layout_decode(&table->slabs[LB_KIND_THREAD].layout, record, &r);
 		if (r.id[0] == 0)
 			continue;
@@ -183,7 +198,7 @@ int lbx_table_streams(struct lbx_table *table, struct lbx_stream *ret, int max)
 	uint64_t slot = 0;
 	int n = 0;
 
-	while (n < max && (record = next_record(table, LB_KIND_STREAM, &slot, scratch))) {
+	while (n < max && (record = lbx_table_next_record(table, LB_KIND_STREAM, &slot, scratch))) {
 		lbx_layout_decode(&table->slabs[LB_KIND_STREAM].layout, record, &r);
 		if (r.generation[0] == 0)
 			continue;

@@ -538,6 +538,37 @@ static void notices_another_process(void **state)
 	stop(&f);
 }
 
+/* Directories that claim very many records where there is no memory: an end, soon. */
+static void lost_tiers_are_skipped(void **state)
+{
+	static const enum lb_kind kinds[] = { LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_STREAM,
+					      LB_KIND_COMPILED };
+	struct fixture f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct lbx_thread threads[4];
+		struct lbx_stream streams[4];
+		struct lbx_compiled compiled;
+		struct lbx_buffer buffer;
+		uint64_t slot = 0;
+		start(&f, false);
+		struct lb_slab_directory *d = &image_root(&f.image)->kinds[kinds[i]];
+		d->used = (uint64_t)IMAGE_FIRST_TIER << 26;
+		for (int tier = 1; tier < LB_TIERS; tier++)
+			d->tiers[tier] = 0x7000000000 + ((uint64_t)tier << 45);
+		open_table(&f);
+		f.image.reads = 0;
+		lbx_table_threads(f.table, threads, 4);
+		lbx_table_streams(f.table, streams, 4);
+		while (lbx_table_compiled(f.table, &slot, &compiled))
+			;
+		assert_false(lbx_table_buffer_at(f.table, 0x10, &buffer));
+		assert_true(f.image.reads < 4096 * LB_TIERS * 3);
+		stop(&f);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -554,6 +585,7 @@ int main(void)
 		cmocka_unit_test(compiled_functions),
 		cmocka_unit_test(streams),
 		cmocka_unit_test(notices_another_process),
+		cmocka_unit_test(lost_tiers_are_skipped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
