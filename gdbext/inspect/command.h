@@ -63,9 +63,11 @@ enum lbx_needs {
 	LBX_NEEDS_NOTHING = 0,
 	LBX_NEEDS_TABLE = 1 << 0, /* a program with the runtime in it */
 	LBX_NEEDS_LIVE = 1 << 1,  /* a running one */
-	LBX_NEEDS_FRAMES = 1 << 3, /* context->stacks, of the selected thread at least */
 	LBX_NEEDS_STACKS = 1 << 2, /* context->stacks: a front end without them leaves the row out */
 	LBX_NEEDS_CORES = 1 << 3, /* context->cores: likewise */
+	LBX_NEEDS_FRAMES = 1 << 4, /* context->stacks, of the selected thread at least */
+	/* what gdb cannot give: rows that it leaves out */
+	LBX_NEEDS_MORE_THAN_GDB = LBX_NEEDS_STACKS | LBX_NEEDS_CORES,
 };
 
 struct lbx_command {
