@@ -192,14 +192,9 @@ static void *read_first(void *x)
 	return &first;
 }
 
-static bool somebody_waits(void)
+static int waiting(void)
 {
-	const struct lb_thread *thread;
-	for (uint64_t slot = 0; (thread = lb_slab_at(LB_KIND_THREAD, slot)); slot++) {
-		if (__atomic_load_n(&thread->waits_for, __ATOMIC_RELAXED))
-			return true;
-	}
-	return false;
+	return __atomic_load_n(&lb_wait.waiting, __ATOMIC_SEQ_CST);
 }
 
 static void reading_what_is_queued_is_no_implicit_evaluation(void **state)
@@ -215,8 +210,9 @@ static void reading_what_is_queued_is_no_implicit_evaluation(void **state)
 			x = lb_full(LB_SHAPE(6), 2.5, LB_F32);
 		assert_true(lb_async_eval(x));
 		uint64_t before = lb_counters.implicit_evals;
+		int waited = waiting();
 		pthread_create(&reader, NULL, read_first, x);
-		while (!somebody_waits())
+		while (waiting() <= waited)
 			sched_yield();
 		end_gate(&gate);
 		pthread_join(reader, &first);
