@@ -66,8 +66,6 @@ enum lbx_needs {
 	LBX_NEEDS_STACKS = 1 << 2, /* context->stacks: a front end without them leaves the row out */
 	LBX_NEEDS_CORES = 1 << 3, /* context->cores: likewise */
 	LBX_NEEDS_FRAMES = 1 << 4, /* context->stacks, of the selected thread at least */
-	/* what gdb cannot give: rows that it leaves out */
-	LBX_NEEDS_MORE_THAN_GDB = LBX_NEEDS_STACKS | LBX_NEEDS_CORES,
 };
 
 struct lbx_command {

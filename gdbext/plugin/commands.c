@@ -138,7 +138,7 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 	command = lbx_command_find(lbx_commands, name);
 	if (!command)
 		command = lbx_command_find(lbx_gdb_commands, name);
-	if (!command || (command->needs & LBX_NEEDS_MORE_THAN_GDB))
+	if (!command || (command->needs & LBX_GDB_LACKS))
 		return lb_fail("there is no such command: `help tensor` lists them");
 	if (strcmp(name, "status") == 0) {
 		if (context->target)

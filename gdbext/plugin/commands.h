@@ -4,6 +4,9 @@
 
 #include "inspect/command.h"
 
+/* Rows of the common table that gdb leaves out: it has no such thing to offer. */
+enum { LBX_GDB_LACKS = LBX_NEEDS_STACKS | LBX_NEEDS_CORES };
+
 /* Ended by a row without a name. */
 extern const struct lbx_command lbx_gdb_commands[];
 

@@ -158,7 +158,7 @@ static bool locals_run(struct lbx_context *context, const struct lbx_args *args)
 static void list_rows(struct lbx_out *out, const struct lbx_command *row)
 {
 	for (; row->name; row++)
-		if (!(row->needs & LBX_NEEDS_MORE_THAN_GDB))
+		if (!(row->needs & LBX_GDB_LACKS))
 			lbx_printf(out, "tensor %s%s%s -- %s\n", row->name, *row->arguments ? " " : "",
 			   row->arguments, row->summary);
 }
@@ -175,7 +175,7 @@ static bool help_run(struct lbx_context *context, const struct lbx_args *args)
 	command = lbx_command_find(lbx_commands, args->v[0]);
 	if (!command)
 		command = lbx_command_find(lbx_gdb_commands, args->v[0]);
-	if (!command || (command->needs & LBX_NEEDS_MORE_THAN_GDB))
+	if (!command || (command->needs & LBX_GDB_LACKS))
 		return lb_fail("help: there is no command 'tensor %s'", args->v[0]);
 	lbx_command_help(context->out, command, "tensor ");
 	return true;

@@ -137,7 +137,7 @@ static void define_rows(struct text *script, const struct lbx_command *row)
 		struct lbx_out out = {.width = 80, .context = script, .write = append_help};
 		char command[80];
 
-		if (row->needs & LBX_NEEDS_MORE_THAN_GDB)
+		if (row->needs & LBX_GDB_LACKS)
 			continue;
 		snprintf(command, sizeof(command), "tensor %s", row->name);
 		define(script, command, row->name);

@@ -37,7 +37,7 @@ static void print_rows(const struct lbx_command *c, const char *prefix, unsigned
 static void print_commands(void)
 {
 	puts("| command | does |\n|---|---|");
-	print_rows(lbx_commands, "tensor ", LBX_NEEDS_MORE_THAN_GDB, 0);
+	print_rows(lbx_commands, "tensor ", LBX_GDB_LACKS, 0);
 	print_rows(lbx_gdb_commands, "tensor ", 0, 0);
 }
 
