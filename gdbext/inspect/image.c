@@ -134,12 +134,8 @@ static void draw_text(struct lbx_out *out, const struct lbx_raster *r, struct ra
 static void print_title(struct lbx_out *out, const struct lbx_selection *s, const struct lbx_sight *sight,
 			const struct lbx_raster *r, struct range range)
 {
-	char label[LB_NAME_MAX + 320], shape[512];
-
-	lbx_selection_label(s, label, sizeof label);
-	lbx_format_list(sight->array.shape, sight->array.rank, shape, sizeof shape);
-	lbx_styled(out, LBX_NAME, "%s", label);
-	lbx_printf(out, ": %s %s, %g to %g", lbx_dtype_name(sight->array.dtype), shape, r->low, r->high);
+	lbx_print_heading(out, s, &sight->array);
+	lbx_printf(out, ", %g to %g", r->low, r->high);
 	if (range.low != r->low || range.high != r->high)
 		lbx_printf(out, ", drawn from %g to %g", range.low, range.high);
 	if (r->not_finite)

@@ -35,13 +35,13 @@ static bool show(struct lbx_context *context, const struct lbx_args *args,
 {
 	char expression[LBX_EXPRESSION_MAX], note[LBX_EXPRESSION_MAX + sizeof sight->note];
 	struct lbx_format_options options;
-	int64_t first = 8;
+	int64_t first;
 
 	lbx_expression(lbx_table_tensors(context->table), &s->tensor, expression);
 	snprintf(note, sizeof note, "%s%s%s", sight->note[0] ? sight->note : "evaluated by the program",
 		 *expression ? ": " : "", expression);
 	if (lbx_args_option(args, "stats"))
-		return lbx_args_int(args, "first", 0, 1 << 20, &first) &&
+		return lbx_stats_first(args, &first) &&
 		       lbx_print_stats(context, s, &sight->array, first, note);
 	return lbx_print_options(context, args, &options) &&
 	       lbx_print_value(context, s, &sight->array, &options, note);

@@ -46,13 +46,8 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 static void print_title(struct lbx_out *out, const struct lbx_selection *s,
 			const struct lbx_sight *sight)
 {
-	char label[LB_NAME_MAX + 320], shape[512];
-
-	lbx_selection_label(s, label, sizeof label);
-	lbx_format_list(sight->array.shape, sight->array.rank, shape, sizeof shape);
-	lbx_styled(out, LBX_NAME, "%s", label);
-	lbx_printf(out, ": %s %s%s%s\n", lbx_dtype_name(sight->array.dtype), shape,
-		   sight->note[0] ? ", " : "", sight->note);
+	lbx_print_heading(out, s, &sight->array);
+	lbx_printf(out, "%s%s\n", sight->note[0] ? ", " : "", sight->note);
 }
 
 /* Bits of the braille patterns: U+2800 plus one for each dot, by column and row. */

@@ -73,21 +73,28 @@ static bool print_json(struct lbx_context *context, const struct lbx_selection *
 	return done;
 }
 
+void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *s,
+		       const struct lbx_array *array)
+{
+	char label[LB_NAME_MAX + 320], shape[512];
+
+	lbx_selection_label(s, label, sizeof label);
+	lbx_format_list(array->shape, array->rank, shape, sizeof shape);
+	lbx_styled(out, LBX_NAME, "%s", label);
+	lbx_printf(out, ": %s %s", lbx_dtype_name(array->dtype), shape);
+}
+
 bool lbx_print_value(struct lbx_context *context, const struct lbx_selection *s,
 		     const struct lbx_array *array, const struct lbx_format_options *options,
 		     const char *note)
 {
 	struct lbx_out *out = context->out;
-	char label[LB_NAME_MAX + 320], shape[512];
 
 	lbx_set_int(out, "tensor_count", array->size);
 	if (out->json)
 		return print_json(context, s, array, options, note);
-	lbx_selection_label(s, label, sizeof label);
-	lbx_format_list(array->shape, array->rank, shape, sizeof shape);
-	lbx_styled(out, LBX_NAME, "%s", label);
-	lbx_printf(out, ": %s %s%s%s\n", lbx_dtype_name(array->dtype), shape, note ? ", " : "",
-		   note ? note : "");
+	lbx_print_heading(out, s, array);
+	lbx_printf(out, "%s%s\n", note ? ", " : "", note ? note : "");
 	return lbx_format_array(out, array, options);
 }
 

@@ -12,7 +12,7 @@
 #include "inspect/survey.h"
 #include "inspect/value.h"
 
-enum { BINS = 16, DEFAULT_FIRST = 8, MAX_FIRST = 4096, LABEL = LB_NAME_MAX + 320 };
+enum { BINS = 16, DEFAULT_FIRST = 8, MAX_FIRST = 4096 };
 
 static const double quantiles[] = { 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 };
 enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
@@ -171,16 +171,14 @@ static bool print_first(struct lbx_out *out, const struct stats *s, int64_t firs
 	return true;
 }
 
-static bool print_text(struct lbx_out *out, const struct stats *s, const char *label,
-		       int64_t first, const char *note)
+static bool print_text(struct lbx_out *out, const struct stats *s,
+		       const struct lbx_selection *selection, int64_t first, const char *note)
 {
 	const struct lbx_summary *m = &s->summary;
-	char shape[512];
 
-	lbx_format_list(s->array.shape, s->array.rank, shape, sizeof shape);
-	lbx_styled(out, LBX_NAME, "%s", label);
-	lbx_printf(out, ": %s %s%s%s%s\n", lbx_dtype_name(s->array.dtype), shape, note ? ", " : "",
-		   note ? note : "", s->array.dtype == LB_C64 ? ", by magnitude" : "");
+	lbx_print_heading(out, selection, &s->array);
+	lbx_printf(out, "%s%s%s\n", note ? ", " : "", note ? note : "",
+		   s->array.dtype == LB_C64 ? ", by magnitude" : "");
 	field(out, "count");
 	lbx_printf(out, "%lld\n", (long long)m->count);
 	if (m->count == 0)
@@ -303,7 +301,6 @@ bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *se
 		     const struct lbx_array *array, int64_t first, const char *note)
 {
 	struct stats s = { .has_histogram = false };
-	char label[LABEL];
 	bool done = gather(&s, context->out, array);
 
 	if (done && context->out->json) {
@@ -317,8 +314,7 @@ bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *se
 			json_object_set_new(o, "note", lbx_json_string(note));
 		done = print_json(context->out, &s, o, first);
 	} else if (done) {
-		lbx_selection_label(selection, label, sizeof label);
-		done = print_text(context->out, &s, label, first, note);
+		done = print_text(context->out, &s, selection, first, note);
 	}
 	if (done)
 		set_variables(context->out, &s.summary);
@@ -326,13 +322,19 @@ bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *se
 	return done;
 }
 
+bool lbx_stats_first(const struct lbx_args *args, int64_t *ret)
+{
+	*ret = DEFAULT_FIRST;
+	return lbx_args_int(args, "first", 0, MAX_FIRST, ret);
+}
+
 bool lbx_run_stats(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_selection s;
 	struct lbx_array array;
-	int64_t first = DEFAULT_FIRST;
+	int64_t first;
 
-	return lbx_args_int(args, "first", 0, MAX_FIRST, &first) &&
+	return lbx_stats_first(args, &first) &&
 	       lbx_select(context, args->v[0], &s) && lbx_value_of(context, &s, &array) &&
 	       lbx_print_stats(context, &s, &array, first, NULL);
 }

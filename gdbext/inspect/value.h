@@ -26,7 +26,12 @@ bool lbx_print_options(const struct lbx_context *context, const struct lbx_args 
 bool lbx_print_value(struct lbx_context *context, const struct lbx_selection *selection,
 		     const struct lbx_array *array, const struct lbx_format_options *options,
 		     const char *note);
-/* Likewise its statistics; `first` is how many of the first elements are shown. */
+/* "q[0]: float32 (4, 6)", without a newline. */
+void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *selection,
+		       const struct lbx_array *array);
+/* The option --first: how many of the first elements the statistics show. */
+bool lbx_stats_first(const struct lbx_args *args, int64_t *ret);
+/* Likewise its statistics; `first` as lbx_stats_first() gives it. */
 bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *selection,
 		     const struct lbx_array *array, int64_t first, const char *note);
 

@@ -388,6 +388,19 @@ static void statistics(void **state)
 }
 
 /* 10^18 elements over 240: counted without being visited. */
+/* As many as an option can ask for fit where they are put. */
+static void first_elements_are_limited(void **state)
+{
+	struct session s;
+
+	(void)state;
+	start(&s);
+	fails(&s, "stats x --first 4097", "--first must be from 0 to 4096");
+	fails(&s, "peek x --stats --first 4097", "--first must be from 0 to 4096");
+	says(&s, "peek x --stats --first 4096", "59.75");
+	stop(&s);
+}
+
 static void repeated_elements(void **state)
 {
 	static const int64_t shape[] = { 1000000000, 1000000, 10 };
@@ -495,6 +508,7 @@ int main(void)
 		cmocka_unit_test(tensors_are_described),
 		cmocka_unit_test(a_value_without_inputs_is_lost),
 		cmocka_unit_test(statistics),
+		cmocka_unit_test(first_elements_are_limited),
 		cmocka_unit_test(repeated_elements),
 		cmocka_unit_test(addresses_are_found),
 		cmocka_unit_test(lines_are_taken_apart),
