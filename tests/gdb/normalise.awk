@@ -14,6 +14,7 @@
 	gsub(/tensor frame: thread [0-9]+/, "tensor frame: thread N")
 	gsub(/[^ "]*subject\.c/, "subject.c")
 	gsub(/[^ "]*compiled\.c/, "compiled.c")
+	gsub(/[^ "]*caught\.c/, "caught.c")
 	sub(/Connection reset by peer/, "Broken pipe")
 	gsub(/symbol table 1\.[0-9]+/, "symbol table 1.N")
 	sub(/^thread +[0-9]+/, "thread N")
