@@ -148,7 +148,9 @@ bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 {
 	struct lb_schedule *s = &run->schedule;
 	/* what runs inside another evaluation gives the record back as it was */
-	struct lb_thread outer = *record;
+	struct lb_thread outer = { .eval = record->eval, .tensor = record->tensor,
+				   .done = record->done, .total = record->total,
+				   .started_ns = record->started_ns };
 	lb_record_begin(&record->seq);
 	record->eval = s->eval;
 	record->done = 0;
@@ -259,6 +261,13 @@ static bool find_failure(struct lb_evaluation *e, struct lb_tensor *t)
 	return e->failure != NULL;
 }
 
+/* A debugger wants to know of large graphs. */
+__attribute__((cold, noinline)) static void tell_graph(const struct lb_evaluation *e,
+						       const struct lb_tensor *root, uint32_t nodes)
+{
+	lb_probe_graph(root->id, (uint64_t)(uintptr_t)root, e->record->site, nodes, e->number);
+}
+
 enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *const *roots)
 {
 	struct lb_run run;
@@ -287,9 +296,8 @@ enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *con
 	if (built != LB_BUILT)
 		return LB_FAILED;
 	e->ops += run.schedule.n;
-	if (run.schedule.n > __atomic_load_n(&lb_root->watch_graph, __ATOMIC_RELAXED))
-		lb_probe_graph(roots[0]->id, (uint64_t)(uintptr_t)roots[0], e->record->site,
-			       run.schedule.n, e->number);
+	if (__builtin_expect(run.schedule.n > __atomic_load_n(&lb_root->watch_graph, __ATOMIC_RELAXED), 0))
+		tell_graph(e, roots[0], run.schedule.n);
 	if (lb_run_schedule(&run, e->record))
 		return LB_DONE;
 	if (!run.failed)
