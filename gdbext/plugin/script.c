@@ -62,6 +62,9 @@ static const char common[] =
 	"dump binary value " LBX_RESPONSE_FILE " $_lb_silence\n"
 	"if $_thread\n"
 	"set $_lb_view = $_lb_view + 1\n"
+	/* the caller must be known before: the frame that is made up has the same one, and gdb
+	 * then takes whichever comes second for a corrupt stack */
+	"frame apply level 1 -q -s set $_lb_more = 0\n"
 	"frame apply level 0 -q -s _lb_look\n"
 	"else\n"
 	"_tensor_reload\n"
