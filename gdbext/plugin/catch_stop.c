@@ -10,29 +10,11 @@
 
 enum { MAX_FRAMES = 48 };
 
-/* Words in lines of the output's width, which begin with two blanks and four; or with none. */
-static void print_wrapped(struct lbx_out *out, bool indented, const char *text)
+static void print_wrapped(struct lbx_out *out, int indent, const struct text *text)
 {
-	int column = indented ? 2 : 0, indent = indented ? 4 : 0;
-	bool first = true;
-
-	lbx_printf(out, "%*s", column, "");
-	for (; *text; first = false) {
-		int n = (int)strcspn(text, " ");
-
-		if (!first && column + 1 + n > out->width) {
-			lbx_printf(out, "\n%*s", indent, "");
-			column = indent;
-		} else if (!first) {
-			lbx_printf(out, " ");
-			column++;
-		}
-		lbx_printf(out, "%.*s", n, text);
-		column += n;
-		text += n;
-		text += *text == ' ';
-	}
-	lbx_printf(out, "\n");
+	lbx_printf(out, "%*s", indent, "");
+	lbx_wrap(out, indent, indent + 2);
+	lbx_printf(out, "%s\n", text->bytes);
 }
 
 /* "tensor #3 qt: float32 (4, 3), strides (1, 4), made by transpose in main at subject.c:68" */
@@ -144,10 +126,10 @@ void lbx_catch_tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 		level = 0;
 	if (!lbx_bridge_waits() && !head.failed && !tensor.failed && !advice.failed) {
 		lb_clear_error();
-		print_wrapped(context->out, false, head.bytes);
+		print_wrapped(context->out, 0, &head);
 		if (stop->tensor)
-			print_wrapped(context->out, true, tensor.bytes);
-		print_wrapped(context->out, true, advice.bytes);
+			print_wrapped(context->out, 2, &tensor);
+		print_wrapped(context->out, 2, &advice);
 		if (stop->tensor)
 			lbx_set_int(context->out, "tensor", (int64_t)t.id);
 		if (level >= 0)
