@@ -73,8 +73,9 @@ static bool is_near(struct lbx_context *context, const struct lbx_frame *frame, 
 {
 	struct lbx_source_line line;
 	const char *own, *other;
-	bool known = find_module(frame->pc, &own) & find_module(site, &other);
+	bool known = find_module(frame->pc, &own);
 
+	known &= find_module(site, &other); /* both are asked at once */
 	return known && strcmp(own, other) == 0 &&
 	       context->stacks->ops->line(context->stacks, frame, &line) && line.line;
 }
