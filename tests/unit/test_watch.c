@@ -5,10 +5,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <cmocka.h>
 
+#include "base/sanitizer.h"
 #include "graph/tensor.h"
 #include "kernels/kernels.h"
 #include "publish/root.h"
@@ -81,16 +81,6 @@ static const struct lb_guard *guard_of(const void *p)
 	return &table[((uintptr_t)p - LB_GUARD_BASE) >> LB_GUARD_SHIFT];
 }
 
-/* Thread sanitizer, for one, has no room at such addresses. */
-static bool guards_are_to_be_had(void)
-{
-	void *at = (void *)(uintptr_t)(LB_GUARD_BASE + LB_GUARD_STRIDE / 2);
-	void *got = mmap(at, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	if (got != MAP_FAILED)
-		munmap(got, 1);
-	return got == at;
-}
-
 static lb_tensor *rows(int64_t n)
 {
 	lb_tensor *x = lb_transpose(lb_reshape(lb_arange(0, (double)n * 3, 1, LB_F32), LB_SHAPE(3, n)),
@@ -102,7 +92,7 @@ static lb_tensor *rows(int64_t n)
 static void a_guard_opens_at_the_first_touch(void **state)
 {
 	(void)state;
-	if (!guards_are_to_be_had())
+	if (LB_SANITIZES_THREADS) /* there are none */
 		skip();
 	LB_SCOPE {
 		lb_tensor *x = rows(2000), *base = lb_contiguous(x);
@@ -134,7 +124,7 @@ static void a_guard_opens_at_the_first_touch(void **state)
 static void reading_beyond_the_storage_meets_zeros(void **state)
 {
 	(void)state;
-	if (!guards_are_to_be_had())
+	if (LB_SANITIZES_THREADS) /* there are none */
 		skip();
 	LB_SCOPE {
 		lb_tensor *x = lb_slice(rows(3), LB_REVERSED, LB_REVERSED);
@@ -152,7 +142,7 @@ static void reading_beyond_the_storage_meets_zeros(void **state)
 static void guards_are_used_again(void **state)
 {
 	(void)state;
-	if (!guards_are_to_be_had())
+	if (LB_SANITIZES_THREADS) /* there are none */
 		skip();
 	lb_root->watch_all = LB_WATCH_ACCESS;
 	for (int i = 0; i < 3 * LB_GUARDS; i++)
@@ -184,7 +174,7 @@ static void many_threads_may_meet_a_closed_guard(void **state)
 	pthread_t threads[THREADS];
 	void *ok;
 	(void)state;
-	if (!guards_are_to_be_had())
+	if (LB_SANITIZES_THREADS) /* there are none */
 		skip();
 	LB_SCOPE {
 		lb_tensor *x = rows(100);
@@ -201,6 +191,17 @@ static void many_threads_may_meet_a_closed_guard(void **state)
 	}
 }
 
+/* Where no guard can be had the pointer is the storage. */
+static void the_same_bytes_with_or_without_a_guard(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = rows(50);
+		lb_root->watch_all = LB_WATCH_ACCESS;
+		assert_memory_equal(lb_raw_data(x), lb_strided_data(x, NULL), 150 * sizeof(float));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +212,7 @@ int main(void)
 		TEST(reading_beyond_the_storage_meets_zeros),
 		TEST(guards_are_used_again),
 		TEST(many_threads_may_meet_a_closed_guard),
+		TEST(the_same_bytes_with_or_without_a_guard),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
