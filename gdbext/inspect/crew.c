@@ -13,7 +13,7 @@ enum { THREADS = 64, STACK = 1 << 20 };
 struct crew {
 	void (*work)(void *context, int64_t part);
 	void *context;
-	int64_t n_parts;
+	int64_t end;
 	_Atomic int64_t next;
 };
 
@@ -22,7 +22,7 @@ static bool work(struct crew *crew)
 {
 	int64_t i = atomic_fetch_add(&crew->next, 1);
 
-	if (i >= crew->n_parts)
+	if (i >= crew->end)
 		return false;
 	crew->work(crew->context, i);
 	return true;
@@ -39,8 +39,11 @@ static int start_threads(struct crew *crew, pthread_t *threads)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
-	int n = 0, most = lb_parallel_width() - 1;
+	int64_t most = crew->end - crew->next - 1;
+	int n = 0;
 
+	if (most > lb_parallel_width() - 1)
+		most = lb_parallel_width() - 1;
 	if (most > THREADS)
 		most = THREADS;
 	if (pthread_attr_init(&attributes) != 0)
@@ -48,7 +51,7 @@ static int start_threads(struct crew *crew, pthread_t *threads)
 	pthread_attr_setstacksize(&attributes, STACK);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (n < most && n + 1 < crew->n_parts &&
+	while (n < most &&
 	       pthread_create(&threads[n], &attributes, thread_main, crew) == 0)
 		n++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -56,10 +59,12 @@ static int start_threads(struct crew *crew, pthread_t *threads)
 	return n;
 }
 
-bool lbx_crew_run(struct lbx_out *out, const char *doing, int64_t n_parts, int64_t per_part,
-		  int64_t total, void (*fn)(void *context, int64_t part), void *context)
+bool lbx_crew_run(struct lbx_out *out, const char *doing, int64_t begin, int64_t end,
+		  int64_t per_part, int64_t total, void (*fn)(void *context, int64_t part),
+		  void *context)
 {
-	struct crew crew = { .work = fn, .context = context, .n_parts = n_parts };
+	struct crew crew = { .work = fn, .context = context, .end = end,
+			     .next = begin };
 	pthread_t threads[THREADS];
 	bool done = true;
 	int n = start_threads(&crew, threads);
@@ -68,7 +73,7 @@ bool lbx_crew_run(struct lbx_out *out, const char *doing, int64_t n_parts, int64
 		int64_t at = atomic_load(&crew.next) * per_part;
 		done = lbx_progress(out, doing, at < total ? at : total, total);
 	}
-	atomic_store(&crew.next, n_parts);
+	atomic_store(&crew.next, end);
 	while (n > 0)
 		pthread_join(threads[--n], NULL);
 	return done;

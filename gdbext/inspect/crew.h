@@ -4,11 +4,12 @@
 
 #include "inspect/out.h"
 
-/* Calls work(context, i) for each i in [0, n_parts), from several threads at once, the calling one
+/* Calls work(context, i) for each i in [begin, end), from several threads at once, the calling one
  * among them, which alone tells progress (as `per_part` of `total`). The work touches neither
  * target, output nor errors. False when the user interrupts: parts that were begun are done then,
  * others are not. */
-bool lbx_crew_run(struct lbx_out *out, const char *doing, int64_t n_parts, int64_t per_part,
-		  int64_t total, void (*work)(void *context, int64_t part), void *context);
+bool lbx_crew_run(struct lbx_out *out, const char *doing, int64_t begin, int64_t end,
+		  int64_t per_part, int64_t total, void (*work)(void *context, int64_t part),
+		  void *context);
 
 #endif

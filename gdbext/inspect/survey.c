@@ -54,7 +54,7 @@ static bool in_parts(struct survey *s, struct lbx_out *out)
 	s->parts = calloc((size_t)s->n_parts, sizeof *s->parts);
 	if (!s->parts)
 		return lb_fail("out of memory");
-	bool done = lbx_crew_run(out, doing, s->n_parts, s->per_part, s->size, work, s);
+	bool done = lbx_crew_run(out, doing, 0, s->n_parts, s->per_part, s->size, work, s);
 	for (int64_t i = 0; i < s->n_parts && done; i++) {
 		lbx_summary_merge(s->summary, &s->parts[i].summary);
 		lbx_sample_join(s->sample, &s->parts[i].sample);

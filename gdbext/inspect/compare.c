@@ -1,0 +1,245 @@
+/* A block of both sides is widened to double, which stays in the first-level cache; then simple
+ * loops, which compilers vectorise, count what is wrong. Where it happens is searched for only in a
+ * block that holds a new extreme, and blocks of the same bytes are not looked at further. */
+#include "inspect/isa.h"
+
+#include "inspect/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "inspect/pairs.h"
+#include "inspect/widen.h"
+
+/* What a block adds. */
+struct block {
+	int64_t different, beyond, far, nan;
+	double max, sum;
+	int64_t more_relative; /* relative errors over the limit */
+};
+
+/* *y becomes the error. All by selects: a branch would keep the loop from being vectorised. */
+INLINE void errors(const double *x, double *y, int n, double *size)
+{
+	for (int i = 0; i < n; i++) {
+		double a = x[i], b = y[i], d = fabs(a - b);
+		bool equal = (a == b) | ((a != a) & (b != b));
+		size[i] = fabs(b);
+		y[i] = equal ? 0 : d; /* NaN where one is NaN */
+	}
+}
+
+INLINE void count(const double *error, const double *size, int n, const struct lbx_tolerance *t,
+		  double max_relative, struct block *ret)
+{
+	int64_t different = 0, beyond = 0, far = 0, nan = 0, more = 0;
+	double level = t->level, rtol = t->rtol, atol = t->atol;
+
+	for (int i = 0; i < n; i++) {
+		double e = error[i], s = size[i];
+		different += e != 0;
+		nan += e != e;
+		beyond += e >= level;
+		far += !((e < INFINITY) & (e <= atol + rtol * s)) & (e != 0);
+		more += (e > max_relative * s) & (s > 0);
+	}
+	double max[8] = { 0 }, sum[8] = { 0 };
+	int i = 0;
+	for (; i + 8 <= n; i += 8) {
+		for (int k = 0; k < 8; k++) {
+			double e = error[i + k] == error[i + k] ? error[i + k] : 0;
+			max[k] = e > max[k] ? e : max[k];
+			sum[k] += e;
+		}
+	}
+	for (; i < n; i++) {
+		double e = error[i] == error[i] ? error[i] : 0;
+		max[0] = e > max[0] ? e : max[0];
+		sum[0] += e;
+	}
+	for (int k = 1; k < 8; k++) {
+		max[0] = max[k] > max[0] ? max[k] : max[0];
+		sum[0] += sum[k];
+	}
+	*ret = (struct block){ different, beyond, far, nan, max[0], sum[0], more };
+}
+
+struct kernels {
+	void (*errors)(const double *, double *, int, double *);
+	void (*count)(const double *, const double *, int, const struct lbx_tolerance *, double,
+		      struct block *);
+};
+
+#define LEVEL(isa, attribute) \
+attribute static void errors_##isa(const double *x, double *y, int n, double *size) \
+	{ errors(x, y, n, size); } \
+attribute static void count_##isa(const double *e, const double *s, int n, \
+				  const struct lbx_tolerance *t, double max, struct block *ret) \
+	{ count(e, s, n, t, max, ret); } \
+static const struct kernels kernels_##isa = { errors_##isa, count_##isa };
+LEVEL(base, )
+#ifdef __x86_64__
+LEVEL(v3, LBX_ISA_V3)
+LEVEL(v4, LBX_ISA_V4)
+#endif
+
+static void complex_errors(enum lb_dtype p, const char *x, enum lb_dtype q, const char *y, int n,
+			   double *error, double *size)
+{
+	int64_t v = lbx_dtype_bytes(p), w = lbx_dtype_bytes(q);
+
+	for (int i = 0; i < n; i++, x += v, y += w) {
+		double a = lbx_element_double(x, p), b = lbx_element_double(y, q);
+		float c = 0, d = 0;
+		if (p == LB_C64)
+			memcpy(&c, x + 4, sizeof c);
+		if (q == LB_C64)
+			memcpy(&d, y + 4, sizeof d);
+		bool nan_a = isnan(a) || isnan(c), nan_b = isnan(b) || isnan(d);
+		error[i] = nan_a != nan_b ? NAN : nan_a || (a == b && c == d) ? 0 :
+			   hypot(a == b ? 0 : a - b, c == d ? 0 : (double)c - (double)d);
+		size[i] = nan_b ? 0 : hypot(b, d);
+	}
+}
+
+static bool is_wide(enum lb_dtype dtype)
+{
+	return dtype == LB_I64 || dtype == LB_U64;
+}
+
+/* Where double holds both for equal: the difference of 128-bit integers. */
+static void integer_errors(enum lb_dtype p, const char *x, enum lb_dtype q, const char *y, int n,
+			   double *error)
+{
+	int64_t v = lbx_dtype_bytes(p), w = lbx_dtype_bytes(q);
+
+	for (int i = 0; i < n; i++) {
+		int64_t a = lbx_element_int(x + i * v, p), b = lbx_element_int(y + i * w, q);
+		__int128 d = (p == LB_U64 ? (__int128)(uint64_t)a : a) -
+			     (q == LB_U64 ? (__int128)(uint64_t)b : b);
+		error[i] = (double)(d < 0 ? -d : d);
+	}
+}
+
+void lbx_errors(enum lb_dtype a, const void *x, enum lb_dtype b, const void *y, int n, double *error,
+		double *size)
+{
+	double wide[LBX_PAIRS];
+
+	if (a == LB_C64 || b == LB_C64) {
+		complex_errors(a, x, b, y, n, error, size);
+		return;
+	}
+	lbx_widen(a, x, n, wide);
+	lbx_widen(b, y, n, error);
+	LBX_ISA_CHOOSE(kernels)->errors(wide, error, n, size);
+	if (a < LB_F16 && b < LB_F16 && (is_wide(a) || is_wide(b)))
+		integer_errors(a, x, b, y, n, error);
+}
+
+static int find_over(const double *values, int n, double limit)
+{
+	int i = 0;
+
+	while (i < n && !(values[i] >= limit))
+		i++;
+	return i;
+}
+
+static int find_first(const double *error, const double *size, int n,
+		      const struct lbx_tolerance *t, bool far, bool nan)
+{
+	int i = 0;
+
+	for (; i < n; i++) {
+		bool close = error[i] < INFINITY && error[i] <= t->atol + t->rtol * size[i];
+		if (error[i] != 0 && !(far && close) && (!nan || isnan(error[i])))
+			break;
+	}
+	return i;
+}
+
+static void worst_relative(struct lbx_comparison *c, const double *error, const double *size, int n,
+			   int64_t first)
+{
+	for (int i = 0; i < n; i++) {
+		if (size[i] > 0 && error[i] / size[i] > c->max_relative) {
+			c->max_relative = error[i] / size[i];
+			c->worst_relative = first + i;
+		}
+	}
+}
+
+static void add(void *part, const void *x, const void *y, int n, int64_t first)
+{
+	struct lbx_comparison *c = part;
+	const struct lbx_tolerance *t = &c->tolerance;
+	double error[LBX_PAIRS], size[LBX_PAIRS];
+	struct block b;
+
+	c->count += n;
+	if (c->a == c->b && memcmp(x, y, (size_t)(n * lbx_dtype_bytes(c->a))) == 0)
+		return;
+	lbx_errors(c->a, x, c->b, y, n, error, size);
+	LBX_ISA_CHOOSE(kernels)->count(error, size, n, t, c->max_relative, &b);
+	if (b.different == 0)
+		return;
+	if (c->first < 0)
+		c->first = first + find_first(error, size, n, t, false, false);
+	if (b.far && c->first_far < 0)
+		c->first_far = first + find_first(error, size, n, t, true, false);
+	if (b.nan && c->first_nan < 0)
+		c->first_nan = first + find_first(error, size, n, t, false, true);
+	if (b.max > c->max) {
+		c->max = b.max;
+		c->worst = first + find_over(error, n, b.max);
+	}
+	if (b.more_relative)
+		worst_relative(c, error, size, n, first);
+	c->different += b.different;
+	c->beyond += b.beyond;
+	c->far += b.far;
+	c->nan_in_one += b.nan;
+	c->sum += b.sum;
+}
+
+static void take_first(int64_t *first, int64_t later)
+{
+	if (*first < 0)
+		*first = later;
+}
+
+static void join(void *total, const void *part)
+{
+	struct lbx_comparison *c = total;
+	const struct lbx_comparison *p = part;
+
+	c->count += p->count;
+	c->different += p->different;
+	c->beyond += p->beyond;
+	c->far += p->far;
+	c->nan_in_one += p->nan_in_one;
+	c->sum += p->sum;
+	take_first(&c->first, p->first);
+	take_first(&c->first_far, p->first_far);
+	take_first(&c->first_nan, p->first_nan);
+	if (p->max > c->max) {
+		c->max = p->max;
+		c->worst = p->worst;
+	}
+	if (p->max_relative > c->max_relative) {
+		c->max_relative = p->max_relative;
+		c->worst_relative = p->worst_relative;
+	}
+}
+
+bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b,
+		 const struct lbx_tolerance *tolerance, struct lbx_out *out,
+		 struct lbx_comparison *ret)
+{
+	*ret = (struct lbx_comparison){ .tolerance = *tolerance, .a = a->dtype, .b = b->dtype, .first = -1,
+					.first_far = -1, .first_nan = -1, .worst = -1,
+					.worst_relative = -1 };
+	return lbx_pairs_walk(&(struct lbx_pairs){ .a = a, .b = b, .doing = "comparing", .total = ret,
+						   .nbytes = sizeof *ret, .add = add, .join = join }, out);
+}
