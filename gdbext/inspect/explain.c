@@ -233,14 +233,16 @@ static bool measure(struct lbx_explainer *e, const struct lbx_candidate *c, stru
 
 	*ret = (struct tally){ .candidate = c };
 	for (int s = 0; s < c->layout.n_segments || s == 0; s++) {
+		struct tally part = { .candidate = c };
 		if (!views(c, s, &a, &b))
 			return true;
 		if (!lbx_pairs_walk(&(struct lbx_pairs){ .a = &a, .b = &b, .doing = "explaining",
-							 .total = ret, .nbytes = sizeof *ret, .add = add,
+							 .total = &part, .nbytes = sizeof part, .add = add,
 							 .join = join }, &e->out)) {
 			e->failed = !e->interrupted && !e->out_of_time;
 			return false;
 		}
+		join(ret, &part);
 	}
 	return true;
 }
@@ -287,16 +289,22 @@ static double bits_of_one(const struct lbx_explainer *e, const struct lbx_candid
 	return -log2((hits + 1.0) / (trials + 1.0));
 }
 
+/* More elements agree; or as many, and fewer do not. */
+static bool is_better(const struct tally *t, const struct lbx_explanation *than)
+{
+	return t->agree > than->agree || (t->agree == than->agree && t->covered < than->covered);
+}
+
 static void keep(struct lbx_explainer *e, const struct lbx_candidate *c, const struct tally *t,
 		 int64_t before)
 {
 	struct lbx_explanations *f = e->found;
 	int at = f->n;
 
-	while (at > 0 && f->list[at - 1].agree < t->agree)
+	while (at > 0 && is_better(t, &f->list[at - 1]))
 		at--;
 	for (int i = 0; i < f->n; i++)
-		if (strcmp(f->list[i].kind, e->row->name) == 0 && at >= i)
+		if (strcmp(f->list[i].kind, e->row->name) == 0 && at > i)
 			return; /* one of a kind, the best */
 	if (at == LBX_EXPLANATIONS)
 		return;

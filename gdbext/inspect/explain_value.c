@@ -313,19 +313,21 @@ void lbx_phrase_absolute(const struct lbx_explainer *e, const struct lbx_candida
 
 /* ---- one value, in the place of all ---- */
 
+enum { FEW = 16 /* elements that may well be equal */ };
+
 void lbx_generate_constant(struct lbx_explainer *e)
 {
 	struct lbx_candidate c = lbx_candidate_plain(e);
 	double ignored;
 
-	for (int i = 0; i < 2 && e->same_shape; i++) {
+	for (int i = 0; i < 2 && e->same_shape && e->a.size >= FEW; i++) {
 		if (i)
 			turn(e, &c);
 		c.change = LBX_LINEAR;
 		c.rtol = c.atol = 0;
 		c.tells_of_one = true;
 		c.factor = 0;
-		if (lbx_candidate_at(&c, e->samples[0], &c.offset, &ignored) && e->a.size > 1 &&
+		if (lbx_candidate_at(&c, e->samples[0], &c.offset, &ignored) &&
 		    !lbx_candidate_try(e, &c))
 			return;
 	}
