@@ -1,6 +1,6 @@
-/* A block of both sides is widened to double, which stays in the first-level cache; then simple
- * loops, which compilers vectorise, count what is wrong. Where it happens is searched for only in a
- * block that holds a new extreme, and blocks of the same bytes are not looked at further. */
+/* A block of both sides fits the first-level cache. One loop over it counts all that is wrong, by
+ * masks instead of branches. Where it happens is searched for only in a block that holds a first or a
+ * new extreme, and blocks of the same bytes are not looked at further. */
 #include "inspect/isa.h"
 
 #include "inspect/compare.h"
@@ -11,6 +11,8 @@
 #include "inspect/pairs.h"
 #include "inspect/widen.h"
 
+enum { VECTOR = 8 };
+
 /* What a block adds. */
 struct block {
 	int64_t different, beyond, far, nan;
@@ -18,61 +20,71 @@ struct block {
 	int64_t more_relative; /* relative errors over the limit */
 };
 
-/* *y becomes the error. All by selects: a branch would keep the loop from being vectorised. */
-INLINE void errors(const double *x, double *y, int n, double *size)
+typedef double doubles __attribute__((vector_size(VECTOR * sizeof(double))));
+
+/* |x - y| and |y|; the error is 0 where they are equal, NaN where one alone is NaN. */
+INLINE void errors(const double *restrict x, const double *restrict y, int n,
+		   double *restrict error, double *restrict size)
 {
 	for (int i = 0; i < n; i++) {
 		double a = x[i], b = y[i], d = fabs(a - b);
 		bool equal = (a == b) | ((a != a) & (b != b));
 		size[i] = fabs(b);
-		y[i] = equal ? 0 : d; /* NaN where one is NaN */
+		error[i] = equal ? 0 : d;
 	}
 }
 
+/* NaN is put aside, then the largest error is that of the largest bits: IEEE 754 orders numbers from
+ * 0 on as integers, whose maxima compilers vectorise. */
 INLINE void count(const double *error, const double *size, int n, const struct lbx_tolerance *t,
 		  double max_relative, struct block *ret)
 {
-	int64_t different = 0, beyond = 0, far = 0, nan = 0, more = 0;
-	double level = t->level, rtol = t->rtol, atol = t->atol;
+	int64_t different = 0, beyond = 0, far = 0, nan = 0, more = 0, most = 0;
+	double level = t->level, rtol = t->rtol, atol = t->atol, numbers[LBX_PAIRS], sum = 0;
+	/* of errors that are all in one proportion, rounding makes none a new extreme */
+	double over = max_relative * (1 + 0x1p-40);
 
 	for (int i = 0; i < n; i++) {
 		double e = error[i], s = size[i];
-		different += e != 0;
-		nan += e != e;
+		int64_t wrong = e != 0, number = e == e;
+		int64_t close = (e < INFINITY) & (e <= atol + rtol * s);
+		different += wrong;
+		nan += 1 - number;
 		beyond += e >= level;
-		far += !((e < INFINITY) & (e <= atol + rtol * s)) & (e != 0);
-		more += (e > max_relative * s) & (s > 0);
+		far += wrong & (1 - close);
+		more += (e > over * s) & (s > 0);
+		numbers[i] = number ? e : 0;
 	}
-	double max[8] = { 0 }, sum[8] = { 0 };
-	int i = 0;
-	for (; i + 8 <= n; i += 8) {
-		for (int k = 0; k < 8; k++) {
-			double e = error[i + k] == error[i + k] ? error[i + k] : 0;
-			max[k] = e > max[k] ? e : max[k];
-			sum[k] += e;
-		}
+	for (int i = 0; i < n; i++) {
+		int64_t bits;
+		memcpy(&bits, &numbers[i], sizeof bits);
+		most = bits > most ? bits : most;
 	}
-	for (; i < n; i++) {
-		double e = error[i] == error[i] ? error[i] : 0;
-		max[0] = e > max[0] ? e : max[0];
-		sum[0] += e;
+	doubles sums = { 0 };
+	int whole = n - n % VECTOR;
+	for (int i = 0; i < whole; i += VECTOR) {
+		doubles e;
+		memcpy(&e, numbers + i, sizeof e);
+		sums += e;
 	}
-	for (int k = 1; k < 8; k++) {
-		max[0] = max[k] > max[0] ? max[k] : max[0];
-		sum[0] += sum[k];
-	}
-	*ret = (struct block){ different, beyond, far, nan, max[0], sum[0], more };
+	for (int i = whole; i < n; i++)
+		sum += numbers[i];
+	for (int k = 0; k < VECTOR; k++)
+		sum += sums[k];
+	*ret = (struct block){ different, beyond, far, nan, 0, sum, more };
+	memcpy(&ret->max, &most, sizeof most);
 }
 
 struct kernels {
-	void (*errors)(const double *, double *, int, double *);
+	void (*errors)(const double *, const double *, int, double *, double *);
 	void (*count)(const double *, const double *, int, const struct lbx_tolerance *, double,
 		      struct block *);
 };
 
 #define LEVEL(isa, attribute) \
-attribute static void errors_##isa(const double *x, double *y, int n, double *size) \
-	{ errors(x, y, n, size); } \
+attribute static void errors_##isa(const double *x, const double *y, int n, double *error, \
+				   double *size) \
+	{ errors(x, y, n, error, size); } \
 attribute static void count_##isa(const double *e, const double *s, int n, \
 				  const struct lbx_tolerance *t, double max, struct block *ret) \
 	{ count(e, s, n, t, max, ret); } \
@@ -124,15 +136,15 @@ static void integer_errors(enum lb_dtype p, const char *x, enum lb_dtype q, cons
 void lbx_errors(enum lb_dtype a, const void *x, enum lb_dtype b, const void *y, int n, double *error,
 		double *size)
 {
-	double wide[LBX_PAIRS];
+	double p[LBX_PAIRS], q[LBX_PAIRS];
 
 	if (a == LB_C64 || b == LB_C64) {
 		complex_errors(a, x, b, y, n, error, size);
 		return;
 	}
-	lbx_widen(a, x, n, wide);
-	lbx_widen(b, y, n, error);
-	LBX_ISA_CHOOSE(kernels)->errors(wide, error, n, size);
+	lbx_widen(a, x, n, p);
+	lbx_widen(b, y, n, q);
+	LBX_ISA_CHOOSE(kernels)->errors(p, q, n, error, size);
 	if (a < LB_F16 && b < LB_F16 && (is_wide(a) || is_wide(b)))
 		integer_errors(a, x, b, y, n, error);
 }
@@ -170,10 +182,29 @@ static void worst_relative(struct lbx_comparison *c, const double *error, const 
 	}
 }
 
+/* Where in a block that holds a first, or a new extreme. */
+static void locate(struct lbx_comparison *c, const struct block *b, const double *error,
+		   const double *size, int n, int64_t first)
+{
+	const struct lbx_tolerance *t = &c->tolerance;
+
+	if (c->first < 0)
+		c->first = first + find_first(error, size, n, t, false, false);
+	if (b->far && c->first_far < 0)
+		c->first_far = first + find_first(error, size, n, t, true, false);
+	if (b->nan && c->first_nan < 0)
+		c->first_nan = first + find_first(error, size, n, t, false, true);
+	if (b->max > c->max) {
+		c->max = b->max;
+		c->worst = first + find_over(error, n, b->max);
+	}
+	if (b->more_relative)
+		worst_relative(c, error, size, n, first);
+}
+
 static void add(void *part, const void *x, const void *y, int n, int64_t first)
 {
 	struct lbx_comparison *c = part;
-	const struct lbx_tolerance *t = &c->tolerance;
 	double error[LBX_PAIRS], size[LBX_PAIRS];
 	struct block b;
 
@@ -181,21 +212,10 @@ static void add(void *part, const void *x, const void *y, int n, int64_t first)
 	if (c->a == c->b && memcmp(x, y, (size_t)(n * lbx_dtype_bytes(c->a))) == 0)
 		return;
 	lbx_errors(c->a, x, c->b, y, n, error, size);
-	LBX_ISA_CHOOSE(kernels)->count(error, size, n, t, c->max_relative, &b);
+	LBX_ISA_CHOOSE(kernels)->count(error, size, n, &c->tolerance, c->max_relative, &b);
 	if (b.different == 0)
 		return;
-	if (c->first < 0)
-		c->first = first + find_first(error, size, n, t, false, false);
-	if (b.far && c->first_far < 0)
-		c->first_far = first + find_first(error, size, n, t, true, false);
-	if (b.nan && c->first_nan < 0)
-		c->first_nan = first + find_first(error, size, n, t, false, true);
-	if (b.max > c->max) {
-		c->max = b.max;
-		c->worst = first + find_over(error, n, b.max);
-	}
-	if (b.more_relative)
-		worst_relative(c, error, size, n, first);
+	locate(c, &b, error, size, n, first);
 	c->different += b.different;
 	c->beyond += b.beyond;
 	c->far += b.far;

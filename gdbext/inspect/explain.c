@@ -17,8 +17,6 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "inspect/pairs.h"
-#include "inspect/widen.h"
 
 #define ROW(name, text) { text, lbx_generate_##name, lbx_phrase_##name, false }
 #define ROW_OF_ROUNDING(name, text) { text, lbx_generate_##name, lbx_phrase_##name, true }
@@ -45,209 +43,11 @@ static const struct lbx_hypothesis hypotheses[] = {
 enum { HYPOTHESES = sizeof hypotheses / sizeof *hypotheses };
 
 enum {
-	UNIFORM = LBX_SAMPLES / 2,
 	MARGIN_BITS = 20,
 	EARLY = 24,          /* samples after which a bad candidate is given up */
 	SHIFTS = 8,          /* places that each sample is compared with, for chance */
 };
 static const int64_t most_copied = 1LL << 31; /* bytes of an array that is copied to be searched */
-
-/* ---- a candidate's elements ---- */
-
-struct lbx_candidate lbx_candidate_plain(const struct lbx_explainer *e)
-{
-	struct lbx_candidate c = { .a = &e->a, .b = &e->b, .rtol = e->rtol, .atol = e->atol, .axis = -1,
-				   .factor = 1 };
-
-	c.layout.rank = e->b.rank;
-	memcpy(c.layout.shape, e->b.shape, sizeof e->b.shape);
-	memcpy(c.layout.strides, e->b.strides, sizeof e->b.strides);
-	c.layout.offset = e->b.offset;
-	return c;
-}
-
-/* Where B has the element for A's i-th; -1: nowhere. */
-static int64_t layout_at(const struct lbx_layout *l, int64_t i)
-{
-	int64_t at = l->offset;
-
-	for (int axis = l->rank - 1; axis >= 0; axis--) {
-		int64_t n = l->shape[axis], k = i % n;
-		i /= n;
-		if (l->n_segments && axis == l->axis) {
-			int s = 0;
-			while (s < l->n_segments && (k < l->segments[s].to ||
-						     k - l->segments[s].to >= l->segments[s].n))
-				s++;
-			if (s == l->n_segments)
-				return -1;
-			k = l->segments[s].from + (k - l->segments[s].to) * l->segments[s].step;
-		}
-		at += k * l->strides[axis];
-	}
-	return at;
-}
-
-/* In place; the bytes of complex numbers' parts, too, which come as floats. */
-static void swap_bytes(char *bytes, int64_t n, int64_t width)
-{
-	for (int64_t i = 0; i < n; i++, bytes += width) {
-		for (int64_t k = 0; k < width / 2; k++) {
-			char byte = bytes[k];
-			bytes[k] = bytes[width - 1 - k];
-			bytes[width - 1 - k] = byte;
-		}
-	}
-}
-
-/* B's elements as numbers, changed. */
-static void change(const struct lbx_candidate *c, const void *elements, int n, double *to)
-{
-	char bytes[LBX_PAIRS * 8];
-	int64_t width = lbx_dtype_bytes(c->b->dtype);
-
-	if (c->change == LBX_SWAP_BYTES) {
-		swap_bytes(memcpy(bytes, elements, (size_t)(n * width)), n, width);
-		elements = bytes;
-	}
-	lbx_widen(c->change == LBX_REINTERPRET ? c->as : c->b->dtype, elements, n, to);
-	switch (c->change) {
-	case LBX_LINEAR:
-		for (int i = 0; i < n; i++)
-			to[i] = (c->factor == 0 ? 0 : to[i] * c->factor) + c->offset;
-		break;
-	case LBX_ABSOLUTE:
-		for (int i = 0; i < n; i++)
-			to[i] = fabs(to[i]);
-		break;
-	case LBX_ROUND:
-		for (int i = 0; i < n; i++)
-			to[i] = lbx_round(c->rounding, to[i]);
-		break;
-	default:
-		break;
-	}
-}
-
-static const char *element_of(const struct lbx_array *a, int64_t at)
-{
-	return a->local + at * lbx_dtype_bytes(a->dtype);
-}
-
-bool lbx_candidate_at(const struct lbx_candidate *c, int64_t i, double *a, double *b)
-{
-	int64_t at = layout_at(&c->layout, i);
-
-	if (at < 0)
-		return false;
-	lbx_widen(c->a->dtype, element_of(c->a, c->a->offset + i), 1, a);
-	change(c, element_of(c->b, at), 1, b);
-	return true;
-}
-
-static bool agrees(const struct lbx_candidate *c, double a, double b)
-{
-	return a == b || (isnan(a) && isnan(b)) ||
-	       (fabs(a - b) < INFINITY && fabs(a - b) <= c->atol + c->rtol * fabs(b));
-}
-
-/* ---- all elements ---- */
-
-struct tally {
-	const struct lbx_candidate *candidate;
-	int64_t covered, agree, exact;
-};
-
-static void add(void *part, const void *x, const void *y, int n, int64_t first)
-{
-	struct tally *t = part;
-	double a[LBX_PAIRS], b[LBX_PAIRS], rtol = t->candidate->rtol, atol = t->candidate->atol;
-	int64_t exact = 0, close = 0;
-
-	(void)first;
-	lbx_widen(t->candidate->a->dtype, x, n, a);
-	change(t->candidate, y, n, b);
-	for (int i = 0; i < n; i++) {
-		double d = fabs(a[i] - b[i]);
-		bool equal = (a[i] == b[i]) | ((a[i] != a[i]) & (b[i] != b[i]));
-		exact += equal;
-		close += equal | ((d < INFINITY) & (d <= atol + rtol * fabs(b[i])));
-	}
-	t->covered += n;
-	t->agree += close;
-	t->exact += exact;
-}
-
-static void join(void *total, const void *part)
-{
-	struct tally *t = total;
-	const struct tally *p = part;
-
-	t->covered += p->covered;
-	t->agree += p->agree;
-	t->exact += p->exact;
-}
-
-/* One segment of a layout, or all of one without, as two views; false if they have too many axes. */
-static bool views(const struct lbx_candidate *c, int segment, struct lbx_array *a, struct lbx_array *b)
-{
-	const struct lbx_layout *l = &c->layout;
-	int64_t stride = 1;
-	int n = 0;
-
-	*a = *c->a;
-	*b = *c->b;
-	a->size = 1;
-	b->offset = l->offset;
-	int64_t shape[LBX_LAYOUT_RANK], of_a[LBX_LAYOUT_RANK], of_b[LBX_LAYOUT_RANK];
-	for (int axis = l->rank - 1; axis >= 0; axis--) {
-		shape[axis] = l->shape[axis];
-		of_a[axis] = stride;
-		of_b[axis] = l->strides[axis];
-		stride *= l->shape[axis];
-		if (!l->n_segments || axis != l->axis)
-			continue;
-		shape[axis] = l->segments[segment].n;
-		a->offset += l->segments[segment].to * of_a[axis];
-		b->offset += l->segments[segment].from * of_b[axis];
-		of_b[axis] *= l->segments[segment].step;
-	}
-	for (int axis = 0; axis < l->rank; axis++) {
-		a->size *= shape[axis];
-		if (shape[axis] == 1)
-			continue;
-		if (n == LBX_ARRAY_RANK)
-			return false;
-		a->shape[n] = b->shape[n] = shape[axis];
-		a->strides[n] = of_a[axis];
-		b->strides[n++] = of_b[axis];
-	}
-	a->rank = b->rank = n;
-	b->size = a->size;
-	return true;
-}
-
-static bool measure(struct lbx_explainer *e, const struct lbx_candidate *c, struct tally *ret)
-{
-	struct lbx_array a, b;
-
-	*ret = (struct tally){ .candidate = c };
-	for (int s = 0; s < c->layout.n_segments || s == 0; s++) {
-		struct tally part = { .candidate = c };
-		if (!views(c, s, &a, &b))
-			return true;
-		if (!lbx_pairs_walk(&(struct lbx_pairs){ .a = &a, .b = &b, .doing = "explaining",
-							 .total = &part, .nbytes = sizeof part, .add = add,
-							 .join = join }, &e->out)) {
-			e->failed = !e->interrupted && !e->out_of_time;
-			return false;
-		}
-		join(ret, &part);
-	}
-	return true;
-}
-
-/* ---- the gates ---- */
 
 static bool sample_agrees(const struct lbx_explainer *e, const struct lbx_candidate *c)
 {
@@ -260,7 +60,7 @@ static bool sample_agrees(const struct lbx_explainer *e, const struct lbx_candid
 			if (!lbx_candidate_at(c, e->samples[i], &a, &b))
 				continue;
 			covered++;
-			agree += agrees(c, a, b);
+			agree += lbx_candidate_agrees(c, a, b);
 			if (covered == EARLY && agree * 10 < covered * 7)
 				return false;
 		}
@@ -283,19 +83,19 @@ static double bits_of_one(const struct lbx_explainer *e, const struct lbx_candid
 		for (int i = 0; i < n; i++) {
 			int other = (i + shift * shift) % n;
 			trials += other != i;
-			hits += other != i && agrees(c, a[i], b[other]);
+			hits += other != i && lbx_candidate_agrees(c, a[i], b[other]);
 		}
 	}
 	return -log2((hits + 1.0) / (trials + 1.0));
 }
 
 /* More elements agree; or as many, and fewer do not. */
-static bool is_better(const struct tally *t, const struct lbx_explanation *than)
+static bool is_better(const struct lbx_tally *t, const struct lbx_explanation *than)
 {
 	return t->agree > than->agree || (t->agree == than->agree && t->covered < than->covered);
 }
 
-static void keep(struct lbx_explainer *e, const struct lbx_candidate *c, const struct tally *t,
+static void keep(struct lbx_explainer *e, const struct lbx_candidate *c, const struct lbx_tally *t,
 		 int64_t before)
 {
 	struct lbx_explanations *f = e->found;
@@ -339,7 +139,7 @@ static bool has_time(struct lbx_explainer *e)
 bool lbx_candidate_try(struct lbx_explainer *e, const struct lbx_candidate *c)
 {
 	struct lbx_candidate plain = lbx_candidate_plain(e);
-	struct tally with, without = { .agree = -1 };
+	struct lbx_tally with, without = { .agree = -1 };
 
 	if (e->found->tried++ % 64 == 63 && !has_time(e))
 		return false;
@@ -347,7 +147,11 @@ bool lbx_candidate_try(struct lbx_explainer *e, const struct lbx_candidate *c)
 		return true;
 	plain.rtol = c->against_equal ? 0 : c->rtol;
 	plain.atol = c->against_equal ? 0 : c->atol;
-	if (!measure(e, c, &with) || (e->same_shape && !measure(e, &plain, &without)))
+	if (!lbx_candidate_measure(e, c, &with))
+		return false;
+	if (e->same_shape && plain.rtol == e->rtol && plain.atol == e->atol)
+		without.agree = e->plain_agree;
+	else if (e->same_shape && !lbx_candidate_measure(e, &plain, &without))
 		return false;
 	int64_t size = e->a.size, part = c->speaks_of_a_part ? with.covered : size;
 	int64_t gained = with.agree - (without.agree < 0 ? 0 : without.agree);
@@ -436,157 +240,11 @@ static void take_apart(struct lbx_array *a)
 	a->size *= 2;
 }
 
-static double rounding_of(enum lb_dtype dtype)
-{
-	return dtype == LB_BF16 ? 0x1p-6 : dtype == LB_F16 ? 0x1p-9 : dtype == LB_F64 ? 1e-9 : 1e-5;
-}
-
-/* The coarser dtype's rounding, a few times; of numbers near 0, that of the others' size. */
-static void choose_tolerance(struct lbx_explainer *e, const struct lbx_explain_options *options)
-{
-	double squares = 0, b;
-	enum lb_dtype p = e->a.dtype, q = e->b.dtype;
-	int n = 0;
-
-	e->rtol = options->rtol;
-	e->atol = options->atol;
-	if (e->rtol < 0)
-		e->rtol = p < LB_F16 && q < LB_F16 ? 0 : fmax(p < LB_F16 ? 0 : rounding_of(p),
-							      q < LB_F16 ? 0 : rounding_of(q));
-	for (int i = 0; i < e->n_uniform; i++) {
-		lbx_widen(e->b.dtype, element_of(&e->b, e->samples[i]), 1, &b);
-		if (isfinite(b)) {
-			squares += b * b;
-			n++;
-		}
-	}
-	if (e->atol < 0)
-		e->atol = n ? e->rtol * sqrt(squares / n) : 0;
-}
-
-/* SplitMix64 (Steele, Lea, Flood, 2014). */
-static uint64_t mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return x ^ x >> 31;
-}
-
-/* Of the elements that disagree those whose indices mix to the smallest numbers: a sample that does
- * not depend on how the walk is cut into parts. */
-struct bottom {
-	const struct lbx_candidate *candidate;
-	int n, last; /* which of them has the largest number */
-	struct {
-		uint64_t key;
-		int64_t index;
-	} kept[LBX_SAMPLES - UNIFORM];
-};
-
-static void bottom_add(struct bottom *b, int64_t index)
-{
-	uint64_t key = mix((uint64_t)index);
-	int most = (int)(sizeof b->kept / sizeof *b->kept), at = b->n;
-
-	if (b->n == most && key >= b->kept[b->last].key)
-		return;
-	if (b->n == most)
-		at = b->last;
-	else
-		b->n++;
-	b->kept[at].key = key;
-	b->kept[at].index = index;
-	for (int i = b->last = 0; i < b->n; i++)
-		if (b->kept[i].key > b->kept[b->last].key)
-			b->last = i;
-}
-
-static void bottom_piece(void *part, const void *x, const void *y, int n, int64_t first)
-{
-	struct bottom *b = part;
-	double error[LBX_PAIRS], size[LBX_PAIRS];
-	const struct lbx_candidate *c = b->candidate;
-
-	lbx_errors(c->a->dtype, x, c->b->dtype, y, n, error, size);
-	for (int i = 0; i < n; i++)
-		if (!(error[i] == 0 || (error[i] < INFINITY && error[i] <= c->atol + c->rtol * size[i])))
-			bottom_add(b, first + i);
-}
-
-static void bottom_join(void *total, const void *part)
-{
-	const struct bottom *p = part;
-
-	for (int i = 0; i < p->n; i++)
-		bottom_add(total, p->kept[i].index);
-}
-
-static bool sample_differing(struct lbx_explainer *e, double rtol, double atol)
-{
-	struct lbx_candidate plain = lbx_candidate_plain(e);
-	struct bottom b = { .candidate = &plain };
-
-	plain.rtol = rtol;
-	plain.atol = atol;
-	if (!lbx_pairs_walk(&(struct lbx_pairs){ .a = &e->a, .b = &e->b, .doing = "explaining", .total = &b,
-						 .nbytes = sizeof b, .add = bottom_piece,
-						 .join = bottom_join }, &e->out)) {
-		e->failed = !e->interrupted && !e->out_of_time;
-		return false;
-	}
-	for (int i = 0; i < b.n; i++)
-		e->samples[e->n_samples++] = b.kept[i].index;
-	return true;
-}
-
-static int compare_indices(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* All of a small array; of a large one each at a place of its own. */
-static void sample_uniform(struct lbx_explainer *e)
-{
-	int64_t size = e->a.size;
-
-	e->n_uniform = size < UNIFORM ? (int)size : UNIFORM;
-	for (int i = 0; i < e->n_uniform; i++) {
-		int64_t from = (int64_t)((__int128)size * i / e->n_uniform);
-		int64_t room = (int64_t)((__int128)size * (i + 1) / e->n_uniform) - from;
-		e->samples[i] = from + (int64_t)(mix((uint64_t)i) % (uint64_t)room);
-	}
-	e->n_samples = e->n_uniform;
-}
-
-static bool prepare(struct lbx_explainer *e, const struct lbx_explain_options *options, bool *all_close)
-{
-	struct lbx_candidate plain;
-	struct tally t;
-
-	*all_close = false;
-	sample_uniform(e);
-	choose_tolerance(e, options);
-	if (!e->same_shape)
-		return true;
-	plain = lbx_candidate_plain(e);
-	if (!measure(e, &plain, &t))
-		return false;
-	*all_close = t.agree == t.covered;
-	if (!sample_differing(e, *all_close ? 0 : e->rtol, *all_close ? 0 : e->atol))
-		return false;
-	qsort(e->samples + e->n_uniform, (size_t)(e->n_samples - e->n_uniform), sizeof *e->samples,
-	      compare_indices);
-	return true;
-}
-
 static void search(struct lbx_explainer *e, const struct lbx_explain_options *options)
 {
 	bool all_close;
 
-	if (!prepare(e, options, &all_close))
+	if (!lbx_explain_sample(e, options, &all_close))
 		return;
 	for (int i = 0; i < HYPOTHESES && has_time(e); i++) {
 		if (all_close && !hypotheses[i].is_of_rounding)

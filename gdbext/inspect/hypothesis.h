@@ -49,6 +49,7 @@ struct lbx_explainer {
 	bool same_shape;
 	int a_rank, b_rank;           /* without the axis of complex parts */
 	double rtol, atol;
+	int64_t plain_agree;          /* elements that agree within these as they are */
 	/* indices of A; those from n_uniform on are of elements that differ */
 	int n_uniform, n_samples;
 	int64_t samples[LBX_SAMPLES];
@@ -76,11 +77,27 @@ struct lbx_candidate lbx_candidate_plain(const struct lbx_explainer *e);
 bool lbx_explain_dense(struct lbx_explainer *e, struct lbx_array *a, char **own);
 /* Tries it on the samples, then on all elements, and keeps it if it explains. False: stop. */
 bool lbx_candidate_try(struct lbx_explainer *e, const struct lbx_candidate *c);
+/* Of all elements, at memory speed. */
+struct lbx_tally {
+	const struct lbx_candidate *candidate;
+	int64_t covered, agree, exact;
+};
+bool lbx_candidate_measure(struct lbx_explainer *e, const struct lbx_candidate *c,
+			   struct lbx_tally *ret);
+bool lbx_candidate_agrees(const struct lbx_candidate *c, double a, double b);
+/* Chooses the samples and the tolerance; *all_close tells that all elements agree within it. False
+ * when the time is up, or reading failed. */
+bool lbx_explain_sample(struct lbx_explainer *e, const struct lbx_explain_options *options,
+			bool *all_close);
 /* The number of B that c has for A's i-th element; false where it speaks of none. */
 bool lbx_candidate_at(const struct lbx_candidate *c, int64_t i, double *a, double *b);
 
 /* Whether this kind is among what was found. */
 bool lbx_explained_by(const struct lbx_explainer *e, const char *kind);
+void lbx_layout_axis(struct lbx_layout *l, int64_t n, int64_t stride);
+void lbx_layout_segment(struct lbx_layout *l, int64_t to, int64_t n, int64_t from, int64_t step);
+/* The parts of complex numbers, where there are such, stay the innermost axis. */
+void lbx_layout_parts(const struct lbx_explainer *e, struct lbx_layout *l);
 double lbx_round(enum lbx_rounding rounding, double x);
 extern const char *const lbx_rounding_names[LBX_ROUNDINGS];
 

@@ -1,6 +1,6 @@
-/* Counts, for each index of each axis, the elements that differ there. That an axis' indices are a
- * subset is told when it is worth more bits than it takes to say: each of D differing elements would
- * by chance fall into m of n indices with probability m / n. */
+/* Marks, for each axis, the indices at which elements differ. That they are a subset is told when it
+ * is worth more bits than it takes to say: each of D differing elements would by chance fall into m of
+ * n indices with probability m / n. */
 #include "inspect/where.h"
 
 #include <math.h>
@@ -14,31 +14,40 @@
 enum { MARGIN_BITS = 16 };
 static const int64_t longest = 1LL << 22; /* axes beyond that are not looked at */
 
-struct count {
+struct marks {
 	const struct lbx_array *a, *b;
-	int64_t *counts[LBX_ARRAY_RANK]; /* NULL: not looked at */
+	char *marks[LBX_ARRAY_RANK]; /* NULL: not looked at */
 };
 
+/* Several threads do this: a mark is only ever set. */
+static void mark(char *at)
+{
+	if (!__atomic_load_n(at, __ATOMIC_RELAXED))
+		__atomic_store_n(at, 1, __ATOMIC_RELAXED);
+}
+
 /* Part of one row: the coordinates are those of its first element. */
-static void add_run(const struct count *c, const double *error, int64_t n, const int64_t *at)
+static void add_run(const struct marks *c, const double *error, int64_t n, const int64_t *at)
 {
 	int last = c->a->rank - 1;
-	int64_t total = 0;
+	bool any = false;
 
 	for (int64_t i = 0; i < n; i++) {
-		bool differs = error[i] != 0;
-		total += differs;
-		if (differs && c->counts[last])
-			__atomic_fetch_add(&c->counts[last][at[last] + i], 1, __ATOMIC_RELAXED);
+		if (error[i] == 0)
+			continue;
+		any = true;
+		if (!c->marks[last])
+			break;
+		mark(&c->marks[last][at[last] + i]);
 	}
-	for (int axis = 0; axis < last && total; axis++)
-		if (c->counts[axis])
-			__atomic_fetch_add(&c->counts[axis][at[axis]], total, __ATOMIC_RELAXED);
+	for (int axis = 0; axis < last && any; axis++)
+		if (c->marks[axis])
+			mark(&c->marks[axis][at[axis]]);
 }
 
 static void add(void *part, const void *x, const void *y, int n, int64_t first)
 {
-	const struct count *c = part;
+	const struct marks *c = part;
 	double error[LBX_PAIRS], size[LBX_PAIRS];
 	int64_t at[LBX_ARRAY_RANK];
 	int last = c->a->rank - 1;
@@ -62,7 +71,7 @@ static void add(void *part, const void *x, const void *y, int n, int64_t first)
 	}
 }
 
-/* The counts are common to all parts. */
+/* The marks are common to all parts. */
 static void join(void *total, const void *part)
 {
 	(void)total;
@@ -93,14 +102,14 @@ static void phrase(struct lbx_where_axis *w, int64_t n)
 			 count, (long long)n, w->axis, first, last);
 }
 
-static bool look(const int64_t *counts, int64_t n, int64_t different, struct lbx_where_axis *ret)
+static bool look(const char *marks, int64_t n, int64_t different, struct lbx_where_axis *ret)
 {
 	int64_t last = -1;
 
 	ret->n = 0;
 	ret->step = 1;
 	for (int64_t i = 0; i < n; i++) {
-		if (!counts[i])
+		if (!marks[i])
 			continue;
 		if (ret->n++ == 0)
 			ret->first = i;
@@ -117,14 +126,14 @@ static bool look(const int64_t *counts, int64_t n, int64_t different, struct lbx
 	return (double)different * log2((double)n / (double)ret->n) - cost > MARGIN_BITS;
 }
 
-static void judge(const struct count *c, const struct lbx_comparison *comparison, struct lbx_where *ret)
+static void judge(const struct marks *c, const struct lbx_comparison *comparison, struct lbx_where *ret)
 {
 	double room = (double)c->a->size;
 
 	for (int axis = 0; axis < c->a->rank; axis++) {
 		struct lbx_where_axis *w = &ret->axes[ret->n];
 		int64_t n = c->a->shape[axis];
-		if (!c->counts[axis] || !look(c->counts[axis], n, comparison->different, w))
+		if (!c->marks[axis] || !look(c->marks[axis], n, comparison->different, w))
 			continue;
 		w->axis = axis;
 		phrase(w, n);
@@ -137,7 +146,7 @@ static void judge(const struct count *c, const struct lbx_comparison *comparison
 bool lbx_where(const struct lbx_array *a, const struct lbx_array *b,
 	       const struct lbx_comparison *comparison, struct lbx_out *out, struct lbx_where *ret)
 {
-	struct count c = { .a = a, .b = b };
+	struct marks c = { .a = a, .b = b };
 	bool done = true;
 
 	*ret = (struct lbx_where){ .n = 0 };
@@ -147,8 +156,8 @@ bool lbx_where(const struct lbx_array *a, const struct lbx_array *b,
 	for (int axis = 0; axis < a->rank && done; axis++) {
 		if (a->shape[axis] < 2 || a->shape[axis] > longest)
 			continue;
-		c.counts[axis] = calloc((size_t)a->shape[axis], sizeof *c.counts[axis]);
-		done = c.counts[axis] || lb_fail("out of memory");
+		c.marks[axis] = calloc((size_t)a->shape[axis], sizeof *c.marks[axis]);
+		done = c.marks[axis] || lb_fail("out of memory");
 	}
 	done = done && lbx_pairs_walk(&(struct lbx_pairs){ .a = a, .b = b, .doing = "locating",
 							   .total = &c, .nbytes = sizeof c, .add = add,
@@ -156,6 +165,6 @@ bool lbx_where(const struct lbx_array *a, const struct lbx_array *b,
 	if (done)
 		judge(&c, comparison, ret);
 	for (int axis = 0; axis < a->rank; axis++)
-		free(c.counts[axis]);
+		free(c.marks[axis]);
 	return done;
 }
