@@ -13,6 +13,7 @@
 #include "inspect/print.h"
 #include "inspect/ranks.h"
 #include "inspect/report.h"
+#include "inspect/save.h"
 #include "inspect/set.h"
 #include "inspect/stats.h"
 #include "inspect/status.h"
@@ -239,6 +240,24 @@ const struct lbx_command lbx_commands[] = {
 			{ "group", "N", "relative error by groups of N along the last axis" },
 		},
 		.run = lbx_run_diff,
+	},
+	{
+		.name = "save",
+		.arguments = "T[slice] FILE[:NAME]",
+		.summary = "save a tensor's values as .npy, .npz or .safetensors",
+		.help = "Row-major, in the tensor's own dtype; bfloat16, which NumPy does not have, becomes\n"
+			"float32 in .npy and .npz. A lazy tensor is replayed. The file gets its name when it is\n"
+			"whole, and an old one is kept unless --force is given. NAME is the tensor's own, if\n"
+			"none is given.\n"
+			SLICE_HELP "\n"
+			"Example: save q[0] q.npy, save latents run.safetensors:latents --force",
+		.min_args = 2,
+		.max_args = 2,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "force", NULL, "replace a file that exists" },
+		},
+		.run = lbx_run_save,
 	},
 	{
 		.name = "freed",

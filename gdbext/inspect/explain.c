@@ -33,6 +33,7 @@ static const struct lbx_hypothesis hypotheses[] = {
 	ROW(repeat, "repeat"),
 	ROW(shift, "shift"),
 	ROW(regroup, "regroup"),
+	ROW(buffer, "buffer"),
 	ROW(linear, "linear"),
 	ROW(absolute, "absolute"),
 	ROW(bytes, "bytes"),

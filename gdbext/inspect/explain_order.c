@@ -53,30 +53,45 @@ static void try_raw(struct lbx_explainer *e, const struct lbx_array *given, int 
 	lbx_layout_axis(&c.layout, other.size, 1);
 	*(which == OF_FIRST ? &c.a : &c.b) = &other;
 	c.n[0] = which;
-	c.n[1] = offset != given->offset;
 	lbx_candidate_try(e, &c);
 	free(own);
 }
 
-void lbx_generate_storage(struct lbx_explainer *e)
+static void try_both(struct lbx_explainer *e, bool from_the_start)
 {
 	const struct lbx_array *given[] = { [OF_SECOND] = &e->given_b, [OF_FIRST] = &e->given_a };
 
 	for (int i = 0; i < 2; i++) {
-		if (lbx_array_is_dense(given[i]))
-			continue;
-		try_raw(e, given[i], i, given[i]->offset);
-		if (given[i]->offset)
-			try_raw(e, given[i], i, 0);
+		int64_t offset = from_the_start ? 0 : given[i]->offset;
+		if (!lbx_array_is_dense(given[i]) && (!from_the_start || given[i]->offset))
+			try_raw(e, given[i], i, offset);
 	}
+}
+
+void lbx_generate_storage(struct lbx_explainer *e)
+{
+	try_both(e, false);
+}
+
+void lbx_generate_buffer(struct lbx_explainer *e)
+{
+	try_both(e, true);
 }
 
 void lbx_phrase_storage(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
 			size_t size)
 {
 	(void)e;
-	snprintf(ret, size, "equal to the %s in the order of its storage%s: a strided view read raw",
-		 c->n[0] == OF_FIRST ? "first" : "second", c->n[1] ? ", without its offset" : "");
+	snprintf(ret, size, "equal to the %s in the order of its storage: a strided view read raw",
+		 c->n[0] == OF_FIRST ? "first" : "second");
+}
+
+void lbx_phrase_buffer(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
+		       size_t size)
+{
+	(void)e;
+	snprintf(ret, size, "equal to the %s's buffer from its start on: offset and strides left out",
+		 c->n[0] == OF_FIRST ? "first" : "second");
 }
 
 /* ---- other shapes ---- */
@@ -309,7 +324,7 @@ void lbx_phrase_flip(const struct lbx_explainer *e, const struct lbx_candidate *
 		snprintf(ret, size, "equal when real and imaginary parts change places");
 	else if (c->n[1])
 		snprintf(ret, size, "equal after a flip of axes %d and %d", c->axis, c->axis + 1);
-	else if (c->n[0] || n == 3)
+	else if (c->n[0] || (n == 3 && e->b_rank > 2))
 		snprintf(ret, size, "equal after a reversal of the %schannels along axis %d (RGB and BGR)",
 			 c->n[0] ? "first three " : "", c->axis);
 	else
@@ -328,12 +343,14 @@ void lbx_generate_parts(struct lbx_explainer *e)
 				continue;
 			while (next_order(order, m)) {
 				struct lbx_candidate c = along(e, axis);
+				bool is_flip = n == m;
 				for (int i = 0; i < m; i++) {
+					is_flip = is_flip && order[i] == m - 1 - i;
 					lbx_layout_segment(&c.layout, i * (n / m), n / m, order[i] * (n / m), 1);
 					c.order[i] = order[i];
 				}
 				c.n_order = m;
-				if (!lbx_candidate_try(e, &c))
+				if (!is_flip && !lbx_candidate_try(e, &c))
 					return;
 			}
 		}

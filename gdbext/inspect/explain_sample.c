@@ -94,12 +94,14 @@ static void bottom_join(void *total, const void *part)
 		bottom_add(total, p->kept[i].index);
 }
 
-/* At random, where many disagree: false if they are few. */
+/* At random, where many disagree: false if they are few, or would come twice. */
 static bool probe(struct lbx_explainer *e, const struct lbx_candidate *plain)
 {
 	enum { PROBES = 4096 };
 	double a, b;
 
+	if (e->a.size < 16 * PROBES)
+		return false;
 	for (uint64_t i = 0; i < PROBES && e->n_samples < e->n_uniform + UNIFORM; i++) {
 		int64_t at = (int64_t)(mix(i + UNIFORM) % (uint64_t)e->a.size);
 		lbx_candidate_at(plain, at, &a, &b);

@@ -107,6 +107,7 @@ extern const char *const lbx_rounding_names[LBX_ROUNDINGS];
 			       size_t size)
 LBX_HYPOTHESIS(constant);
 LBX_HYPOTHESIS(storage);
+LBX_HYPOTHESIS(buffer);
 LBX_HYPOTHESIS(reshape);
 LBX_HYPOTHESIS(transpose);
 LBX_HYPOTHESIS(flip);

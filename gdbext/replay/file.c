@@ -9,34 +9,38 @@
 #include "replay/result.h"
 
 /* The names that there are, as far as the message holds them. */
-static bool fail_for_name(const lb_file *file)
+static void fail_for_name(const lb_file *file, const char *name)
 {
 	enum { SHOWN = 8 };
 	char text[400];
 	size_t at = 0;
 	int64_t n = lb_file_count(file);
 
-	if (n == 0)
-		return lb_fail("%s holds no arrays", file->mapping->path);
 	text[0] = '\0';
 	for (int64_t i = 0; i < n && i < SHOWN && at + 80 < sizeof text; i++)
 		at += (size_t)snprintf(text + at, sizeof text - at, "%s%.60s", i ? ", " : "",
 				       lb_file_name(file, i));
-	return lb_fail("%s holds %lld arrays: %s%s; say which, as FILE:NAME", file->mapping->path,
-		       (long long)n, text, n > SHOWN ? ", …" : "");
+	if (n == 0)
+		lb_fail("%s holds no arrays", file->mapping->path);
+	else if (*name)
+		lb_fail("%s holds no '%.100s', but %s%s", file->mapping->path, name, text,
+			n > SHOWN ? ", …" : "");
+	else
+		lb_fail("%s holds %lld arrays: %s%s; say which, as FILE:NAME", file->mapping->path,
+			(long long)n, text, n > SHOWN ? ", …" : "");
 }
 
 /* By name, or the only one, or the one of the same name as what it is compared with. */
 static const struct lb_entry *choose(const lb_file *file, const struct lbx_wire_file *request)
 {
-	if (request->name[0])
-		return lb_file_find(file, request->name);
-	if (file->n == 1)
+	const char *name = request->name[0] ? request->name : request->like;
+
+	if (file->n == 1 && !request->name[0])
 		return &file->entries[0];
 	for (int64_t i = 0; i < file->n; i++)
-		if (request->like[0] && strcmp(file->entries[i].name, request->like) == 0)
+		if (name[0] && strcmp(file->entries[i].name, name) == 0)
 			return &file->entries[i];
-	fail_for_name(file);
+	fail_for_name(file, request->name);
 	return NULL;
 }
 
