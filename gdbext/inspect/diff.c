@@ -398,7 +398,7 @@ static bool run(struct lbx_context *context, struct diff *d)
 	bool equal = d->same_shape && d->c.different == 0;
 	if (d->same_shape && !equal && (!lbx_where(a, b, &d->c, out, &d->where) || !compare_groups(d, out)))
 		return false;
-	d->explains = d->explains && !equal;
+	d->explains = d->explains && !equal && !d->where.nan_alone;
 	if (d->explains && !lbx_explain(a, b, d->same_shape ? &d->c : NULL, &d->options, out,
 					&d->explanations))
 		return false;
