@@ -100,26 +100,39 @@ static bool is_elf(const char *path)
 	return is;
 }
 
-/* Names hold colons too, and so may paths: the longest file that there is counts. */
+/* Where FILE ends in FILE:NAME; 0: nowhere. Names hold colons too, and so may paths: the longest
+ * file that there is counts, or else the longest path that looks like one. */
+static size_t end_of_path(const char *text)
+{
+	char path[PATH];
+	size_t n = strlen(text), first = 0;
+
+	for (size_t at = n < sizeof path ? n : 0; at-- > 1;) {
+		if (text[at] != ':')
+			continue;
+		snprintf(path, sizeof path, "%.*s", (int)at, text);
+		if (access(path, F_OK) == 0)
+			return at;
+		if (is_array_file(path) || (!first && strchr(path, '/')))
+			first = at;
+	}
+	return first;
+}
+
 bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like,
 		     struct lbx_operand *ret)
 {
 	char path[PATH];
-	size_t n = strlen(text);
+	size_t n = end_of_path(text);
 
 	if (is_array_file(text) || (strchr(text, '/') && access(text, F_OK) == 0 && !is_elf(text)))
 		return of_file(context, text, "", like, ret);
-	for (size_t at = n; at-- > 1;) {
-		if (text[at] != ':' || at >= sizeof path)
-			continue;
-		snprintf(path, sizeof path, "%.*s", (int)at, text);
-		bool exists = access(path, F_OK) == 0;
-		if (is_array_file(path) || (exists && !is_elf(path)))
-			return of_file(context, path, text + at + 1, like, ret);
-		if (exists || strchr(path, '/'))
-			return of_core(context, path, text + at + 1, ret);
-	}
-	return lbx_operand_tensor(context, text, ret);
+	if (n == 0)
+		return lbx_operand_tensor(context, text, ret);
+	snprintf(path, sizeof path, "%.*s", (int)n, text);
+	if (is_array_file(path) || (access(path, F_OK) == 0 && !is_elf(path)))
+		return of_file(context, path, text + n + 1, like, ret);
+	return of_core(context, path, text + n + 1, ret);
 }
 
 void lbx_operand_release(struct lbx_operand *operand)
