@@ -216,6 +216,8 @@ static void add(void *part, const void *x, const void *y, int n, int64_t first)
 	if (b.different == 0)
 		return;
 	locate(c, &b, error, size, n, first);
+	if (c->observer)
+		c->observer->see(c->observer->context, error, n, first);
 	c->different += b.different;
 	c->beyond += b.beyond;
 	c->far += b.far;
@@ -254,10 +256,10 @@ static void join(void *total, const void *part)
 }
 
 bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b,
-		 const struct lbx_tolerance *tolerance, struct lbx_out *out,
-		 struct lbx_comparison *ret)
+		 const struct lbx_tolerance *tolerance, const struct lbx_observer *observer,
+		 struct lbx_out *out, struct lbx_comparison *ret)
 {
-	*ret = (struct lbx_comparison){ .tolerance = *tolerance, .a = a->dtype, .b = b->dtype, .first = -1,
+	*ret = (struct lbx_comparison){ .tolerance = *tolerance, .observer = observer, .a = a->dtype, .b = b->dtype, .first = -1,
 					.first_far = -1, .first_nan = -1, .worst = -1,
 					.worst_relative = -1 };
 	return lbx_pairs_walk(&(struct lbx_pairs){ .a = a, .b = b, .doing = "comparing", .total = ret,

@@ -11,8 +11,16 @@ struct lbx_tolerance {
 	double rtol, atol; /* as numpy.allclose(a, b, rtol, atol, equal_nan=True) */
 };
 
+/* Called, from several threads, for blocks that differ somewhere: the errors of n elements from the
+ * first-th on. */
+struct lbx_observer {
+	void (*see)(void *context, const double *errors, int n, int64_t first);
+	void *context;
+};
+
 struct lbx_comparison {
 	struct lbx_tolerance tolerance;
+	const struct lbx_observer *observer; /* or NULL */
 	enum lb_dtype a, b;
 	int64_t count, different, beyond /* the level */, far /* not close */, nan_in_one;
 	/* row-major indices, -1 while there is none */
@@ -21,10 +29,10 @@ struct lbx_comparison {
 	long double sum;          /* of |a - b|, where both are numbers */
 };
 
-/* Of two arrays of as many elements. */
+/* Of two arrays of as many elements; `observer` may be NULL. */
 bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b,
-		 const struct lbx_tolerance *tolerance, struct lbx_out *out,
-		 struct lbx_comparison *ret);
+		 const struct lbx_tolerance *tolerance, const struct lbx_observer *observer,
+		 struct lbx_out *out, struct lbx_comparison *ret);
 
 /* |a - b| of n elements (at most LBX_PAIRS), and |b|: 0 where they are equal, NaN where one alone
  * is NaN. */

@@ -66,13 +66,14 @@ bool lbx_crew_run(struct lbx_out *out, const char *doing, int64_t begin, int64_t
 	struct crew crew = { .work = fn, .context = context, .end = end,
 			     .next = begin };
 	pthread_t threads[THREADS];
-	bool done = true;
+	bool done, more;
 	int n = start_threads(&crew, threads);
 
-	while (done && work(&crew)) {
+	do {
+		more = work(&crew);
 		int64_t at = atomic_load(&crew.next) * per_part;
 		done = lbx_progress(out, doing, at < total ? at : total, total);
-	}
+	} while (done && more);
 	atomic_store(&crew.next, end);
 	while (n > 0)
 		pthread_join(threads[--n], NULL);

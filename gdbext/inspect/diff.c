@@ -375,6 +375,21 @@ static bool compare_groups(struct diff *d, struct lbx_out *out)
 					    turned ? &d->a.array : &d->b.array, group, out, &d->groups);
 }
 
+static bool compare(struct diff *d, struct lbx_out *out)
+{
+	struct lbx_marks marks;
+	struct lbx_observer observer = { lbx_marks_see, &marks };
+
+	if (!lbx_marks_init(&marks, &d->a.array))
+		return false;
+	bool done = lbx_compare(&d->a.array, &d->b.array, &d->tolerance, &observer, out, &d->c);
+	if (done)
+		lbx_where(&marks, &d->c, &d->where);
+	d->c.observer = NULL;
+	lbx_marks_deinit(&marks);
+	return done;
+}
+
 static bool fail_for_shapes(const struct diff *d)
 {
 	char left[512], right[512];
@@ -393,10 +408,10 @@ static bool run(struct lbx_context *context, struct diff *d)
 			memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 	if (!d->same_shape && (!d->explains || a->size != b->size))
 		return fail_for_shapes(d);
-	if (d->same_shape && !lbx_compare(a, b, &d->tolerance, out, &d->c))
+	if (d->same_shape && !compare(d, out))
 		return false;
 	bool equal = d->same_shape && d->c.different == 0;
-	if (d->same_shape && !equal && (!lbx_where(a, b, &d->c, out, &d->where) || !compare_groups(d, out)))
+	if (d->same_shape && !equal && !compare_groups(d, out))
 		return false;
 	d->explains = d->explains && !equal && !d->where.nan_alone;
 	if (d->explains && !lbx_explain(a, b, d->same_shape ? &d->c : NULL, &d->options, out,

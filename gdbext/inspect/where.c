@@ -9,73 +9,98 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/pairs.h"
 
 enum { MARGIN_BITS = 16 };
 static const int64_t longest = 1LL << 22; /* axes beyond that are not looked at */
 
-struct marks {
-	const struct lbx_array *a, *b;
-	char *marks[LBX_ARRAY_RANK]; /* NULL: not looked at */
-};
+void lbx_marks_deinit(struct lbx_marks *m)
+{
+	for (int axis = 0; axis < m->rank; axis++)
+		free(m->marks[axis]);
+	m->rank = 0;
+}
+
+bool lbx_marks_init(struct lbx_marks *m, const struct lbx_array *array)
+{
+	*m = (struct lbx_marks){ .rank = array->rank };
+	memcpy(m->shape, array->shape, sizeof m->shape);
+	for (int axis = 0; axis < m->rank; axis++) {
+		if (m->shape[axis] < 2 || m->shape[axis] > longest)
+			continue;
+		m->left[axis] = m->shape[axis];
+		m->marks[axis] = calloc((size_t)m->shape[axis], 1);
+		if (!m->marks[axis]) {
+			lbx_marks_deinit(m);
+			return lb_fail("out of memory");
+		}
+	}
+	return true;
+}
+
+static bool is_wanted(struct lbx_marks *m, int axis)
+{
+	return __atomic_load_n(&m->left[axis], __ATOMIC_RELAXED) > 0;
+}
 
 /* Several threads do this: a mark is only ever set. */
-static void mark(char *at)
+static void mark(struct lbx_marks *m, int axis, int64_t at)
 {
-	if (!__atomic_load_n(at, __ATOMIC_RELAXED))
-		__atomic_store_n(at, 1, __ATOMIC_RELAXED);
+	char *to = &m->marks[axis][at];
+
+	if (!__atomic_load_n(to, __ATOMIC_RELAXED) && !__atomic_exchange_n(to, 1, __ATOMIC_RELAXED))
+		__atomic_fetch_sub(&m->left[axis], 1, __ATOMIC_RELAXED);
 }
 
 /* Part of one row: the coordinates are those of its first element. */
-static void add_run(const struct marks *c, const double *error, int64_t n, const int64_t *at)
+static void see_run(struct lbx_marks *m, const double *error, int64_t n, const int64_t *at)
 {
-	int last = c->a->rank - 1;
-	bool any = false;
+	int last = m->rank - 1;
+	bool any = false, wanted = is_wanted(m, last);
 
-	for (int64_t i = 0; i < n; i++) {
+	for (int64_t i = 0; i < n && (wanted || !any); i++) {
 		if (error[i] == 0)
 			continue;
 		any = true;
-		if (!c->marks[last])
-			break;
-		mark(&c->marks[last][at[last] + i]);
+		if (wanted)
+			mark(m, last, at[last] + i);
 	}
 	for (int axis = 0; axis < last && any; axis++)
-		if (c->marks[axis])
-			mark(&c->marks[axis][at[axis]]);
+		if (is_wanted(m, axis))
+			mark(m, axis, at[axis]);
 }
 
-static void add(void *part, const void *x, const void *y, int n, int64_t first)
+static void coordinates(const struct lbx_marks *m, int64_t i, int64_t *ret)
 {
-	const struct marks *c = part;
-	double error[LBX_PAIRS], size[LBX_PAIRS];
-	int64_t at[LBX_ARRAY_RANK];
-	int last = c->a->rank - 1;
+	for (int axis = m->rank - 1; axis >= 0; axis--) {
+		ret[axis] = i % m->shape[axis];
+		i /= m->shape[axis];
+	}
+}
 
-	if (c->a->dtype == c->b->dtype &&
-	    memcmp(x, y, (size_t)(n * lbx_dtype_bytes(c->a->dtype))) == 0)
+void lbx_marks_see(void *context, const double *errors, int n, int64_t first)
+{
+	struct lbx_marks *m = context;
+	int64_t at[LBX_ARRAY_RANK];
+	int last = m->rank - 1;
+	bool wanted = false;
+
+	for (int axis = 0; axis <= last && !wanted; axis++)
+		wanted = is_wanted(m, axis);
+	if (!wanted)
 		return;
-	lbx_errors(c->a->dtype, x, c->b->dtype, y, n, error, size);
-	lbx_array_coordinates(c->a, first, at);
+	coordinates(m, first, at);
 	for (int done = 0; done < n;) {
-		int64_t run = c->a->shape[last] - at[last];
+		int64_t run = m->shape[last] - at[last];
 		if (run > n - done)
 			run = n - done;
-		add_run(c, error + done, run, at);
+		see_run(m, errors + done, run, at);
 		done += (int)run;
 		at[last] += run;
-		for (int axis = last; axis > 0 && at[axis] == c->a->shape[axis]; axis--) {
+		for (int axis = last; axis > 0 && at[axis] == m->shape[axis]; axis--) {
 			at[axis] = 0;
 			at[axis - 1]++;
 		}
 	}
-}
-
-/* The marks are common to all parts. */
-static void join(void *total, const void *part)
-{
-	(void)total;
-	(void)part;
 }
 
 static void phrase(struct lbx_where_axis *w, int64_t n)
@@ -126,14 +151,17 @@ static bool look(const char *marks, int64_t n, int64_t different, struct lbx_whe
 	return (double)different * log2((double)n / (double)ret->n) - cost > MARGIN_BITS;
 }
 
-static void judge(const struct marks *c, const struct lbx_comparison *comparison, struct lbx_where *ret)
+void lbx_where(const struct lbx_marks *m, const struct lbx_comparison *comparison,
+	       struct lbx_where *ret)
 {
-	double room = (double)c->a->size;
+	double room = (double)comparison->count;
 
-	for (int axis = 0; axis < c->a->rank; axis++) {
+	*ret = (struct lbx_where){ .n = 0 };
+	ret->nan_alone = comparison->nan_in_one > 0 && comparison->nan_in_one == comparison->different;
+	for (int axis = 0; axis < m->rank; axis++) {
 		struct lbx_where_axis *w = &ret->axes[ret->n];
-		int64_t n = c->a->shape[axis];
-		if (!c->marks[axis] || !look(c->marks[axis], n, comparison->different, w))
+		int64_t n = m->shape[axis];
+		if (!m->marks[axis] || !look(m->marks[axis], n, comparison->different, w))
 			continue;
 		w->axis = axis;
 		phrase(w, n);
@@ -141,30 +169,4 @@ static void judge(const struct marks *c, const struct lbx_comparison *comparison
 		ret->n++;
 	}
 	ret->share = (double)comparison->different / room;
-}
-
-bool lbx_where(const struct lbx_array *a, const struct lbx_array *b,
-	       const struct lbx_comparison *comparison, struct lbx_out *out, struct lbx_where *ret)
-{
-	struct marks c = { .a = a, .b = b };
-	bool done = true;
-
-	*ret = (struct lbx_where){ .n = 0 };
-	ret->nan_alone = comparison->nan_in_one > 0 && comparison->nan_in_one == comparison->different;
-	if (a->rank == 0 || comparison->different == comparison->count)
-		return true;
-	for (int axis = 0; axis < a->rank && done; axis++) {
-		if (a->shape[axis] < 2 || a->shape[axis] > longest)
-			continue;
-		c.marks[axis] = calloc((size_t)a->shape[axis], sizeof *c.marks[axis]);
-		done = c.marks[axis] || lb_fail("out of memory");
-	}
-	done = done && lbx_pairs_walk(&(struct lbx_pairs){ .a = a, .b = b, .doing = "locating",
-							   .total = &c, .nbytes = sizeof c, .add = add,
-							   .join = join }, out);
-	if (done)
-		judge(&c, comparison, ret);
-	for (int axis = 0; axis < a->rank; axis++)
-		free(c.marks[axis]);
-	return done;
 }

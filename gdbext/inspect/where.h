@@ -19,8 +19,19 @@ struct lbx_where {
 	double share;   /* of the elements at these indices that differ */
 };
 
-/* Of two arrays of one shape that differ; n is 0 when they do so all over. */
-bool lbx_where(const struct lbx_array *a, const struct lbx_array *b,
-	       const struct lbx_comparison *comparison, struct lbx_out *out, struct lbx_where *ret);
+/* The indices at which elements differ, of each axis of a shape. */
+struct lbx_marks {
+	int rank;
+	int64_t shape[LBX_ARRAY_RANK], left[LBX_ARRAY_RANK]; /* left: that have no mark yet */
+	char *marks[LBX_ARRAY_RANK];                         /* NULL: not looked at */
+};
+bool lbx_marks_init(struct lbx_marks *marks, const struct lbx_array *array);
+void lbx_marks_deinit(struct lbx_marks *marks);
+/* What a comparison calls as its observer: `context` is the marks. */
+void lbx_marks_see(void *context, const double *errors, int n, int64_t first);
+
+/* ret->n is 0 when they differ all over, or too few do. */
+void lbx_where(const struct lbx_marks *marks, const struct lbx_comparison *comparison,
+	       struct lbx_where *ret);
 
 #endif

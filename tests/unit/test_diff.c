@@ -112,7 +112,7 @@ static void same(const struct lbx_array *a, const struct lbx_array *b)
 {
 	struct lbx_comparison wanted = one_by_one(a, b), c;
 
-	assert_true(lbx_compare(a, b, &tolerance, &out, &c));
+	assert_true(lbx_compare(a, b, &tolerance, NULL, &out, &c));
 	assert_int_equal(c.count, wanted.count);
 	assert_int_equal(c.different, wanted.different);
 	assert_int_equal(c.beyond, wanted.beyond);
@@ -199,7 +199,7 @@ static void in_parts_and_strided(void **state)
 	same(&a, &b);
 	b = line(y, LB_F32, 17);
 	struct lbx_comparison c;
-	assert_false(lbx_compare(&a, &b, &tolerance, &out, &c));
+	assert_false(lbx_compare(&a, &b, &tolerance, NULL, &out, &c));
 	lb_clear_error();
 	free(x);
 	free(y);
@@ -221,21 +221,18 @@ static void interrupted(void **state)
 	struct lbx_array a = line(x, LB_F32, LARGE), b = line(y, LB_F32, LARGE);
 	struct lbx_comparison c;
 	struct lbx_explanations e;
-	struct lbx_where w;
 
 	(void)state;
 	for (int i = 0; i < LARGE; i++)
 		y[i] = (float)i;
-	assert_false(lbx_compare(&a, &b, &tolerance, &stopping, &c));
+	assert_false(lbx_compare(&a, &b, &tolerance, NULL, &stopping, &c));
 	assert_non_null(strstr(lb_error_message(), "interrupted"));
 	lb_clear_error();
-	assert_true(lbx_compare(&a, &b, &tolerance, &out, &c));
-	assert_false(lbx_where(&a, &b, &c, &stopping, &w));
-	lb_clear_error();
+	assert_true(lbx_compare(&a, &b, &tolerance, NULL, &out, &c));
 	assert_false(lbx_explain(&a, &b, &c, &(struct lbx_explain_options){ -1, -1, 0 }, &stopping, &e));
 	assert_non_null(strstr(lb_error_message(), "interrupted"));
 	lb_clear_error();
-	assert_int_equal(calls, 3);
+	assert_int_equal(calls, 2);
 	/* out of time is no failure */
 	assert_true(lbx_explain(&a, &b, &c, &(struct lbx_explain_options){ -1, -1, 1e-9 }, &out, &e));
 	assert_true(e.out_of_time && lb_ok() && e.n == 0);
@@ -256,7 +253,7 @@ static void endless(void **state)
 	(void)state;
 	assert_true(lbx_array_local(&x, 4, LB_F32, 1, shape, strides, 0, &a));
 	assert_true(lbx_array_local(&y, 4, LB_F32, 1, shape, strides, 0, &b));
-	assert_false(lbx_compare(&a, &b, &tolerance, &stopping, &c));
+	assert_false(lbx_compare(&a, &b, &tolerance, NULL, &stopping, &c));
 	lb_clear_error();
 	/* they are too large to be searched */
 	struct lbx_explanations e;
@@ -278,9 +275,13 @@ static struct lbx_where where(void)
 	struct lbx_array b = array_of(y, sizeof y, LB_F32, 3, shape);
 	struct lbx_comparison c;
 	struct lbx_where w;
+	struct lbx_marks marks;
 
-	assert_true(lbx_compare(&a, &b, &tolerance, &out, &c));
-	assert_true(lbx_where(&a, &b, &c, &out, &w));
+	assert_true(lbx_marks_init(&marks, &a));
+	assert_true(lbx_compare(&a, &b, &tolerance, &(struct lbx_observer){ lbx_marks_see, &marks }, &out,
+				&c));
+	lbx_where(&marks, &c, &w);
+	lbx_marks_deinit(&marks);
 	memset(x, 0, sizeof x);
 	return w;
 }

@@ -43,7 +43,7 @@ static void explain(struct pair *p, const struct lbx_explain_options *options)
 	p->same_shape = a->rank == b->rank &&
 			memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 	if (p->same_shape)
-		assert_true(lbx_compare(a, b, &tolerance, &out, &p->comparison));
+		assert_true(lbx_compare(a, b, &tolerance, NULL, &out, &p->comparison));
 	assert_true(lbx_explain(a, b, p->same_shape ? &p->comparison : NULL, options, &out, &p->found));
 }
 
