@@ -57,31 +57,11 @@ static const char *verdict(const struct diff *d)
 
 /* ---- text ---- */
 
+enum { FIELD = 17 };
+
 static void field(struct lbx_out *out, const char *name)
 {
-	lbx_styled(out, LBX_DIM, "  %-14s", name);
-	lbx_printf(out, " ");
-}
-
-enum { INDENT = 17 };
-
-/* Wrapped at blanks, below the field's value. */
-static void wrapped(struct lbx_out *out, enum lbx_style style, const char *text)
-{
-	int room = out->width > INDENT + 40 ? out->width - INDENT : 40;
-
-	while ((int)strlen(text) > room) {
-		int n = room;
-		while (n > 0 && text[n] != ' ')
-			n--;
-		if (n == 0)
-			break;
-		lbx_styled(out, style, "%.*s", n, text);
-		lbx_printf(out, "\n%*s", INDENT, "");
-		text += n + 1;
-	}
-	lbx_styled(out, style, "%s", text);
-	lbx_printf(out, "\n");
+	lbx_field(out, name, FIELD);
 }
 
 static void row(struct lbx_out *out, const struct diff *d, const char *name, const char *value,
@@ -149,7 +129,6 @@ static void print_counts(struct lbx_out *out, const struct diff *d)
 static void print_where(struct lbx_out *out, const struct diff *d)
 {
 	const struct lbx_where *w = &d->where;
-	char text[LBX_WHERE_TEXT + 16];
 
 	if (w->nan_alone) {
 		field(out, "where");
@@ -157,8 +136,7 @@ static void print_where(struct lbx_out *out, const struct diff *d)
 	}
 	for (int i = 0; i < w->n; i++) {
 		field(out, i || w->nan_alone ? "" : "where");
-		snprintf(text, sizeof text, "%s %s", i ? "and in" : "only in", w->axes[i].text);
-		wrapped(out, LBX_PLAIN, text);
+		lbx_printf(out, "%s %s\n", i ? "and in" : "only in", w->axes[i].text);
 	}
 	if (w->n) {
 		field(out, "");
@@ -174,7 +152,7 @@ static double percent(int64_t part, int64_t whole)
 static void print_explanation(struct lbx_out *out, const struct lbx_explanation *x, bool first)
 {
 	field(out, first ? "explanation" : "or");
-	wrapped(out, first ? LBX_WARNING : LBX_PLAIN, x->text);
+	lbx_styled(out, first ? LBX_WARNING : LBX_PLAIN, "%s\n", x->text);
 	field(out, "");
 	lbx_printf(out, "%.4g%% agree", percent(x->agree, x->covered));
 	if (x->agree < x->covered)
