@@ -162,7 +162,7 @@ static void print_explanation(struct lbx_out *out, const struct lbx_explanation 
 	else
 		lbx_printf(out, " within rtol %.3g, atol %.3g", x->rtol, x->atol);
 	if (x->before >= 0)
-		lbx_printf(out, "; %.3g%% did as they are", percent(x->before, x->covered));
+		lbx_printf(out, ", %.3g%% without it", percent(x->before, x->covered));
 	lbx_printf(out, "\n");
 }
 
