@@ -33,7 +33,8 @@ static bool lay_over(const struct lbx_wire_file *answer, const char *data, uint6
 static bool take(const struct lbx_wire_file *answer, int fd, struct lbx_array_file *ret)
 {
 	if (answer->status != LBX_WIRE_DONE)
-		return lb_fail("%.500s", answer->error[0] ? answer->error : "the file's reader gave no answer");
+		return lb_fail("%.500s", answer->error[0] ? answer->error :
+			       "the file's reader gave no answer");
 	snprintf(ret->name, sizeof ret->name, "%.511s", answer->name);
 	ret->is_only = answer->is_only;
 	ret->group = answer->group;
@@ -80,7 +81,8 @@ bool lbx_array_file_open(struct lbx_context *context, const char *path, const ch
 	strcpy(request.name, name);
 	snprintf(request.like, sizeof request.like, "%.511s", like);
 	int fd = memfd_create("lazybones-file", MFD_CLOEXEC);
-	bool done = fd >= 0 ? ask(context, fd, &request, ret) : lb_fail("cannot create a shared memory file");
+	bool done = fd >= 0 ? ask(context, fd, &request, ret) :
+		    lb_fail("cannot create a shared memory file");
 	if (fd >= 0)
 		close(fd);
 	if (!done)

@@ -259,7 +259,8 @@ bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b,
 		 const struct lbx_tolerance *tolerance, const struct lbx_observer *observer,
 		 struct lbx_out *out, struct lbx_comparison *ret)
 {
-	*ret = (struct lbx_comparison){ .tolerance = *tolerance, .observer = observer, .a = a->dtype, .b = b->dtype, .first = -1,
+	*ret = (struct lbx_comparison){ .tolerance = *tolerance, .observer = observer, .a = a->dtype,
+					.b = b->dtype, .first = -1,
 					.first_far = -1, .first_nan = -1, .worst = -1,
 					.worst_relative = -1 };
 	return lbx_pairs_walk(&(struct lbx_pairs){ .a = a, .b = b, .doing = "comparing", .total = ret,
