@@ -16,6 +16,7 @@
 #include "inspect/set.h"
 #include "inspect/stats.h"
 #include "inspect/status.h"
+#include "inspect/symbols.h"
 #include "inspect/threads.h"
 #include "inspect/tree.h"
 
@@ -348,6 +349,29 @@ const struct lbx_command lbx_commands[] = {
 		.max_args = 1,
 		.needs = LBX_NEEDS_TABLE,
 		.run = lbx_run_compiled,
+	},
+	{
+		.name = "symbols",
+		.arguments = "[GLOB]",
+		.summary = "make named tensors ordinary variables of gdb, with array types",
+		.help = "print latents[0][3]@4, ptype, display, watch, completion and an IDE's variables know\n"
+			"them then; and gdb names pointers into them: <latents+64>. A lazy tensor reads\n"
+			"<optimized out> until the program computes it. Views whose elements lie apart are\n"
+			"copies, as of now. blk.0.w is 'blk.0.w' or blk_0_w; of several tensors with one name\n"
+			"the newest has it, others NAME_ID. A variable of the program goes before a tensor of\n"
+			"its name: tensor::NAME is always the tensor. Repeat it when tensors came and went.\n"
+			"Example: symbols 'layers.*'; symbols --auto on\n"
+			"Without this plugin: lazybones core CORE symbols --out FILE, and in gdb\n"
+			"add-symbol-file FILE.",
+		.max_args = 1,
+		.options = {
+			{ "peek", NULL, "give lazy tensors their values, computed outside the program" },
+			{ "limit", "BYTES", "copy no value larger than this (default 65536: gdb's max-value-size)" },
+			{ "auto", "on|off", "do it again at each stop, or no longer (in gdb)" },
+			{ "remove", NULL, "take the variables away (in gdb)" },
+			{ "out", "FILE", "write them to a file, an object for add-symbol-file" },
+		},
+		.run = lbx_run_symbols,
 	},
 	{
 		.name = "status",

@@ -11,6 +11,7 @@
 #include "inspect/command.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
+#include "plugin/symbol_file.h"
 #include "plugin/text.h"
 
 enum { MAX_WORDS = 16 };
@@ -63,6 +64,20 @@ static const char common[] =
 	"end\n"
 	"source " LBX_RESPONSE_FILE "\n"
 	"end\n"
+	"end\n"
+	/* gdb names the file that it adds, and asks before it removes one */
+	"define _lb_add\n"
+	"with confirm off -- with print symbol-loading off -- add-symbol-file $arg0\n"
+	"end\n"
+	"define _lb_symbols_add\n"
+	"if $_gdb_setting($_lb_logging)\n"
+	"_lb_add $arg0\n"
+	"else\n"
+	QUIETLY "_lb_add $arg0\n"
+	"end\n"
+	"end\n"
+	"define _lb_symbols_remove\n"
+	"with confirm off -- remove-symbol-file $arg0\n"
 	"end\n"
 	/* gdb says that a pending probe is not there yet, which is no news */
 	"define _lb_break\n"
@@ -164,6 +179,7 @@ bool lbx_script_offer(void)
 	define_rows(&script, lbx_commands);
 	define_rows(&script, lbx_gdb_commands);
 	define(&script, "_tensor_hit", LBX_HIT);
+	define(&script, "_tensor_stopped", LBX_STOPPED);
 	ok = script.failed ? lb_fail("out of memory") : lbx_bridge_offer(script.bytes, script.n);
 	text_free(&script);
 	return ok;

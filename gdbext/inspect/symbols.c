@@ -1,0 +1,169 @@
+#define _GNU_SOURCE
+#include "inspect/symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "inspect/typed_variables.h"
+
+enum { LIMIT = 1 << 16, LIMIT_MAX = 128 << 20 };
+
+enum automatic { AS_IT_WAS, ON, OFF };
+
+bool lbx_write_private(const char *path, const void *bytes, size_t n)
+{
+	char *new;
+	bool ok = false;
+
+	if (asprintf(&new, "%s.XXXXXX", path) < 0)
+		return lb_fail("out of memory");
+	int fd = mkostemp(new, O_CLOEXEC);
+	FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+	if (file) {
+		ok = fwrite(bytes, 1, n, file) == n;
+		ok = fclose(file) == 0 && ok && rename(new, path) == 0;
+	}
+	if (!ok) {
+		int error = errno;
+		if (fd >= 0)
+			unlink(new);
+		lb_fail("cannot write %s: %s", path, strerror(error));
+	}
+	free(new);
+	return ok;
+}
+
+static bool parse_auto(const char *text, enum automatic *ret)
+{
+	*ret = !text ? AS_IT_WAS : strcmp(text, "on") == 0 ? ON : OFF;
+	return *ret != OFF || strcmp(text, "off") == 0 ||
+	       lb_fail("symbols: --auto is on or off, not '%s'", text);
+}
+
+static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
+{
+	if (t->in_place)
+		lbx_printf(out, "  %" PRId64 " in the program's memory\n", t->in_place);
+	if (t->lazy)
+		lbx_printf(out, "  %" PRId64 " lazy: <optimized out> until the program computes %s\n", t->lazy,
+			   t->lazy == 1 ? "it" : "them");
+	if (t->replayed)
+		lbx_printf(out, "  %" PRId64 " lazy, computed outside the program\n", t->replayed);
+	if (t->copied)
+		lbx_printf(out, "  %" PRId64 " cop%s as of now: elements of a view lie apart (%s%s)\n",
+			   t->copied, t->copied == 1 ? "y" : "ies", t->a_copied, t->copied > 1 ? ", …" : "");
+	if (t->too_large)
+		lbx_printf(out, "  %" PRId64 " <optimized out>: too large to be copied (--limit BYTES)\n",
+			   t->too_large);
+	if (t->damaged) {
+		lbx_styled(out, LBX_WARNING, "  %" PRId64 " <optimized out>: damaged, or not to be computed",
+			   t->damaged);
+		lbx_printf(out, "%s%s\n", t->failure[0] ? ": " : "", t->failure);
+	}
+	if (t->respelt)
+		lbx_printf(out, "Where C cannot spell a name: '%s' is also %s.\n", t->a_respelt[0],
+			   t->a_respelt[1]);
+	if (t->repeated)
+		lbx_printf(out, "Of several tensors with one name the newest has it; an older %s is %s.\n",
+			   t->a_repeated[0], t->a_repeated[1]);
+}
+
+static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *path, size_t n)
+{
+	if (out->json) {
+		lbx_json(out, json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I}", "variables",
+			(json_int_t)t->n, "in_place", (json_int_t)t->in_place, "lazy", (json_int_t)t->lazy,
+			"replayed", (json_int_t)t->replayed, "copied", (json_int_t)t->copied, "too_large",
+			(json_int_t)t->too_large, "damaged", (json_int_t)t->damaged, "respelt",
+			(json_int_t)t->respelt, "repeated", (json_int_t)t->repeated, "file",
+			path ? lbx_json_string(path) : json_null(), "bytes", (json_int_t)n));
+		return;
+	}
+	if (path)
+		lbx_printf(out, "%" PRId64 " tensor%s as variables in %s, for `add-symbol-file`\n", t->n,
+			   t->n == 1 ? "" : "s", path);
+	else
+		lbx_printf(out, "%" PRId64 " tensor%s now %s of gdb\n", t->n,
+			   t->n == 1 ? " is" : "s are", t->n == 1 ? "a variable" : "variables");
+	tell_lines(out, t);
+	if (t->n)
+		lbx_printf(out, "A variable of the program goes before a tensor of its name; "
+			   LBX_TYPED_UNIT "::NAME is\nalways the tensor.\n");
+}
+
+static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned machine,
+		 const char *path)
+{
+	const void *object;
+	size_t n;
+
+	if (!lbx_typed_variables(context, typed) ||
+	    !lbx_dwarf_finish(typed->dwarf, machine, &object, &n))
+		return false;
+	if (!(path ? lbx_write_private(path, object, n) : context->debugger->load(context, object, n)))
+		return false;
+	tell(context->out, typed, path, n);
+	lbx_set_int(context->out, "tensor_count", typed->n);
+	return true;
+}
+
+static bool take_away(struct lbx_context *context)
+{
+	bool was_there;
+
+	context->debugger->unload(context, &was_there);
+	if (context->out->json)
+		lbx_json(context->out, json_pack("{s:b}", "removed", was_there));
+	else
+		lbx_printf(context->out, was_there ? "Tensors are no longer variables of gdb.\n"
+						   : "No tensors are variables of gdb.\n");
+	return true;
+}
+
+static bool say_when(struct lbx_out *out, bool on)
+{
+	if (out->json)
+		lbx_json(out, json_pack("{s:b}", "auto", on));
+	else
+		lbx_printf(out, on ? "From its first stop on, the program's tensors are variables.\n"
+				   : "Variables stay as they are when the program stops.\n");
+	return true;
+}
+
+bool lbx_run_symbols(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_typed typed = { .glob = args->n ? args->v[0] : NULL, .limit = LIMIT,
+				   .peek = lbx_args_option(args, "peek") };
+	const char *path = lbx_args_option(args, "out");
+	bool remove = lbx_args_option(args, "remove"), known = true;
+	enum automatic automatic;
+	struct lbx_table *table;
+	unsigned machine = 0;
+
+	if (!lbx_args_int(args, "limit", 0, LIMIT_MAX, &typed.limit) ||
+	    !parse_auto(lbx_args_option(args, "auto"), &automatic))
+		return false;
+	if (!context->debugger && (remove || automatic || !path))
+		return lb_fail("symbols: --out FILE says where to write them; then, in gdb: add-symbol-file FILE");
+	if (remove && (path || automatic == ON || args->n))
+		return lb_fail("symbols: --remove takes all away: it goes with --auto off alone");
+	/* what is to be asked of a debugger comes before what changes anything */
+	bool makes = !remove && automatic != OFF && !(automatic == ON && !context->target);
+	if (makes && (!lbx_context_table(context, &table) || !lbx_target_machine(context->target, &machine)))
+		known = false;
+	if (!path && (makes || remove) && !context->debugger->ready(context))
+		known = false;
+	if (((automatic || remove) && !context->debugger->at_stops(context, automatic == ON)) || !known)
+		return false;
+	if (!makes)
+		return remove ? take_away(context) : say_when(context->out, automatic == ON);
+	bool ok = make(context, &typed, machine, path);
+	lbx_dwarf_destroy(typed.dwarf);
+	return ok;
+}
