@@ -24,14 +24,16 @@ struct lbx_settings {
 
 struct lbx_context;
 
+struct lbx_symbol_space; /* inspect/symbol_names.h */
+
 /* What only a debugger can do with an object of symbols. */
 struct lbx_debugger {
-	/* Asks what load() and unload() need to know; false: not known yet. */
-	bool (*ready)(struct lbx_context *context);
-	/* Takes the object in, in place of the one before. */
+	/* Asks what load() and unload() need to know; false: not known yet. The next object comes in
+	 * place of the one before, or, if *ret is set, beside those that hold what it tells. */
+	bool (*ready)(struct lbx_context *context, struct lbx_symbol_space **ret);
 	bool (*load)(struct lbx_context *context, const void *object, size_t n);
 	/* *ret: whether there was one. */
-	void (*unload)(struct lbx_context *context, bool *ret);
+	bool (*unload)(struct lbx_context *context, bool *ret);
 	/* Begins or ends to repeat the command that loaded it whenever the program has stopped. May
 	 * answer "not yet", like a target. */
 	bool (*at_stops)(struct lbx_context *context, bool on);

@@ -354,19 +354,20 @@ const struct lbx_command lbx_commands[] = {
 		.name = "symbols",
 		.arguments = "[GLOB]",
 		.summary = "make named tensors ordinary variables of gdb, with array types",
-		.help = "print latents[0][3]@4, ptype, display, watch, completion and an IDE's variables know\n"
-			"them then; and gdb names pointers into them: <latents+64>. A lazy tensor reads\n"
-			"<optimized out> until the program computes it. Views whose elements lie apart are\n"
-			"copies, as of now. blk.0.w is 'blk.0.w' or blk_0_w; of several tensors with one name\n"
-			"the newest has it, others NAME_ID. A variable of the program goes before a tensor of\n"
-			"its name: tensor::NAME is always the tensor. Repeat it when tensors came and went.\n"
-			"Example: symbols 'layers.*'; symbols --auto on\n"
-			"Without this plugin: lazybones core CORE symbols --out FILE, and in gdb\n"
-			"add-symbol-file FILE.",
+		.help = "gdb's own commands know them then: print latents[0][3]@4, ptype, display, watch,\n"
+			"completion, an IDE's variables; and pointers into them are named: <latents+64>.\n"
+			"A lazy tensor is <optimized out> until the program has computed it. Views whose\n"
+			"elements lie apart are copies, as of now. blk.0.w is 'blk.0.w' and blk_0_w; of\n"
+			"several tensors with one name the newest has it, the others are NAME_ID. A variable\n"
+			"of the program goes before a tensor of its name: tensor::NAME is the tensor.\n"
+			"Repeat this when tensors came and went; displays have new numbers then.\n"
+			"Example: symbols 'layers.*' --auto on\n"
+			"A gdb without this plugin takes the file of `lazybones core CORE symbols --out FILE`\n"
+			"with add-symbol-file FILE.",
 		.max_args = 1,
 		.options = {
 			{ "peek", NULL, "give lazy tensors their values, computed outside the program" },
-			{ "limit", "BYTES", "copy no value larger than this (default 65536: gdb's max-value-size)" },
+			{ "limit", "BYTES", "copy values of up to this many bytes (default 65536)" },
 			{ "auto", "on|off", "do it again at each stop, or no longer (in gdb)" },
 			{ "remove", NULL, "take the variables away (in gdb)" },
 			{ "out", "FILE", "write them to a file, an object for add-symbol-file" },

@@ -11,28 +11,13 @@
 #define _GNU_SOURCE
 #include "inspect/dwarf_object.h"
 
+#include <dwarf.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-
-/* Of the standard, what is used. */
-enum {
-	DW_TAG_array_type = 0x01, DW_TAG_compile_unit = 0x11, DW_TAG_subrange_type = 0x21,
-	DW_TAG_base_type = 0x24, DW_TAG_variable = 0x34,
-	DW_AT_location = 0x02, DW_AT_name = 0x03, DW_AT_byte_size = 0x0b, DW_AT_low_pc = 0x11,
-	DW_AT_high_pc = 0x12, DW_AT_language = 0x13, DW_AT_producer = 0x25,
-	DW_AT_count = 0x37, DW_AT_encoding = 0x3e, DW_AT_type = 0x49,
-	DW_FORM_addr = 0x01, DW_FORM_data1 = 0x0b, DW_FORM_strp = 0x0e,
-	DW_FORM_udata = 0x0f, DW_FORM_ref4 = 0x13, DW_FORM_exprloc = 0x18,
-	DW_ATE_boolean = 0x02, DW_ATE_complex_float = 0x03, DW_ATE_float = 0x04, DW_ATE_signed = 0x05,
-	DW_ATE_unsigned = 0x07, DW_LANG_C99 = 0x0c,
-	DW_OP_addr = 0x03, DW_OP_const8u = 0x0e, DW_OP_or = 0x21,
-	DW_OP_plus_uconst = 0x23, DW_OP_bra = 0x28, DW_OP_ne = 0x2e, DW_OP_skip = 0x2f,
-	DW_OP_piece = 0x93, DW_OP_deref_size = 0x94, DW_OP_implicit_value = 0x9e,
-};
 
 enum { UNIT = 1, NUMBER, ARRAY, AXIS, VARIABLE }; /* abbreviations */
 enum { HEADER = 11 /* bytes of a unit's */, PLACE_MAX = 128, SECTIONS = 5 };
@@ -197,15 +182,15 @@ static void add_uleb(struct expression *e, unsigned op, uint64_t operand)
 }
 
 /* Pushes whether the integer has another value. */
-static void add_differs(struct expression *e, const struct lbx_integer *integer, uint64_t value)
+static void add_differs(struct expression *e, const struct lbx_condition *c)
 {
-	add(e, DW_OP_addr, integer->at, 8);
-	add(e, DW_OP_deref_size, integer->bytes, 1);
-	add(e, DW_OP_const8u, value, 8);
+	add(e, DW_OP_addr, c->integer.at, 8);
+	add(e, DW_OP_deref_size, c->integer.bytes, 1);
+	add(e, DW_OP_const8u, c->value, 8);
 	add(e, DW_OP_ne, 0, 0);
 }
 
-/* if (id differs | state differs) nothing; else record->data + offset */
+/* if (one differs | another differs …) nothing; else record->data + offset */
 static void by_record(const struct lbx_place *place, struct expression *e)
 {
 	const struct lbx_by_record *r = &place->by_record;
@@ -218,9 +203,11 @@ static void by_record(const struct lbx_place *place, struct expression *e)
 	add_uleb(&value, DW_OP_plus_uconst, r->offset);
 	add_uleb(&nothing, DW_OP_piece, place->nbytes);
 	add(&value, DW_OP_skip, nothing.n, 2);
-	add_differs(e, &r->id, r->id_is);
-	add_differs(e, &r->state, r->state_is);
-	add(e, DW_OP_or, 0, 0);
+	for (int i = 0; i < LBX_CONDITIONS; i++) {
+		add_differs(e, &r->conditions[i]);
+		if (i > 0)
+			add(e, DW_OP_or, 0, 0);
+	}
 	add(e, DW_OP_bra, value.n, 2);
 	memcpy(e->bytes + e->n, value.bytes, value.n);
 	memcpy(e->bytes + e->n + value.n, nothing.bytes, nothing.n);

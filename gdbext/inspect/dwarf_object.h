@@ -17,6 +17,8 @@ struct lbx_integer {
 	unsigned bytes; /* 1, 2, 4 or 8 */
 };
 
+enum { LBX_CONDITIONS = 3 };
+
 /* Where a variable's bytes are. */
 struct lbx_place {
 	enum lbx_place_kind {
@@ -25,11 +27,15 @@ struct lbx_place {
 		LBX_COPIED,  /* in the object itself */
 	} kind;
 	uint64_t nbytes;
-	/* As long as id and state are these, the value begins `offset` bytes after the address that
+	/* As long as all `conditions` hold, the value begins `offset` bytes after the address that
 	 * `data` holds, which is within the record that `record` points to; else there is none. */
 	struct lbx_by_record {
-		struct lbx_integer id, state, record, data;
-		uint64_t id_is, state_is, offset;
+		struct lbx_condition {
+			struct lbx_integer integer;
+			uint64_t value;
+		} conditions[LBX_CONDITIONS];
+		struct lbx_integer record, data;
+		uint64_t offset;
 	} by_record;
 	const void *bytes; /* nbytes, until the variable has been added */
 };

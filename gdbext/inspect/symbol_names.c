@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/address_map.h"
+
+enum { EARLIER = UINT32_MAX }; /* instead of an index */
 
 /* FNV-1a. Two texts of one hash are taken for the same: then one has a longer name than it needs. */
 static uint64_t hash_of(const char *text)
@@ -88,25 +89,43 @@ static bool add_c_name(struct lbx_address_map *taken, struct lbx_symbol *s)
 	return true; /* somebody has named a tensor so, too */
 }
 
-bool lbx_symbol_names(struct lbx_symbol *symbols, size_t n)
+/* Gives each name to the newest that has it. */
+static bool find_newest(struct lbx_address_map *taken, struct lbx_symbol *symbols, size_t n)
 {
-	struct lbx_address_map taken = { 0 };
-	bool ok = n < UINT32_MAX || lb_fail("%zu tensors are too many for variables", n), is_new;
+	bool is_new;
 
-	for (size_t i = 0; i < n && ok; i++) {
-		struct lbx_address_entry *newest = lbx_address_map_at(&taken, hash_of(symbols[i].name),
-								      &is_new);
-		ok = newest != NULL;
-		if (!ok || (!is_new && symbols[newest->value].id > symbols[i].id))
+	for (size_t i = 0; i < n; i++) {
+		struct lbx_address_entry *newest = lbx_address_map_at(taken, hash_of(symbols[i].name), &is_new);
+		if (!newest)
+			return false;
+		if (!is_new && (newest->value == EARLIER || symbols[newest->value].id > symbols[i].id))
 			continue;
 		if (!is_new)
 			symbols[newest->value].plain = false;
 		symbols[i].plain = true;
 		newest->value = (uint32_t)i;
 	}
+	return true;
+}
+
+bool lbx_symbol_names(struct lbx_symbol_space *space, struct lbx_symbol *symbols, size_t n)
+{
+	struct lbx_address_map *taken = &space->names;
+	bool ok = n < EARLIER || lb_fail("%zu tensors are too many for variables", n);
+
+	ok = ok && find_newest(taken, symbols, n);
 	for (size_t i = 0; i < n && ok; i++)
 		if (!symbols[i].plain || !c_can_spell(symbols[i].name))
-			ok = add_c_name(&taken, &symbols[i]);
-	lbx_address_map_deinit(&taken);
+			ok = add_c_name(taken, &symbols[i]);
+	for (uint32_t i = 0; i < taken->n_slots; i++)
+		if (taken->slots[i].address)
+			taken->slots[i].value = EARLIER;
 	return ok;
+}
+
+void lbx_symbol_space_deinit(struct lbx_symbol_space *space)
+{
+	lbx_address_map_deinit(&space->names);
+	lbx_idset_deinit(&space->tensors);
+	*space = (struct lbx_symbol_space){ .names = { 0 } };
 }

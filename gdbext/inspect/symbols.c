@@ -48,53 +48,63 @@ static bool parse_auto(const char *text, enum automatic *ret)
 
 static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 {
-	if (t->in_place)
-		lbx_printf(out, "  %" PRId64 " in the program's memory\n", t->in_place);
-	if (t->lazy)
-		lbx_printf(out, "  %" PRId64 " lazy: <optimized out> until the program computes %s\n", t->lazy,
-			   t->lazy == 1 ? "it" : "them");
-	if (t->replayed)
-		lbx_printf(out, "  %" PRId64 " lazy, computed outside the program\n", t->replayed);
-	if (t->copied)
+	const int64_t *counts = t->counts;
+
+	if (counts[LBX_IN_PLACE])
+		lbx_printf(out, "  %" PRId64 " in the program's memory\n", counts[LBX_IN_PLACE]);
+	if (counts[LBX_LAZY])
+		lbx_printf(out, "  %" PRId64 " lazy: <optimized out> until the program computes %s\n",
+			   counts[LBX_LAZY], counts[LBX_LAZY] == 1 ? "it" : "them");
+	if (counts[LBX_REPLAYED])
+		lbx_printf(out, "  %" PRId64 " lazy, computed outside the program\n", counts[LBX_REPLAYED]);
+	if (counts[LBX_COPY])
 		lbx_printf(out, "  %" PRId64 " cop%s as of now: elements of a view lie apart (%s%s)\n",
-			   t->copied, t->copied == 1 ? "y" : "ies", t->a_copied, t->copied > 1 ? ", …" : "");
-	if (t->too_large)
+			   counts[LBX_COPY], counts[LBX_COPY] == 1 ? "y" : "ies", t->a_copy,
+			   counts[LBX_COPY] > 1 ? ", …" : "");
+	if (counts[LBX_TOO_LARGE])
 		lbx_printf(out, "  %" PRId64 " <optimized out>: too large to be copied (--limit BYTES)\n",
-			   t->too_large);
-	if (t->damaged) {
+			   counts[LBX_TOO_LARGE]);
+	if (counts[LBX_DAMAGED]) {
 		lbx_styled(out, LBX_WARNING, "  %" PRId64 " <optimized out>: damaged, or not to be computed",
-			   t->damaged);
+			   counts[LBX_DAMAGED]);
 		lbx_printf(out, "%s%s\n", t->failure[0] ? ": " : "", t->failure);
 	}
 	if (t->respelt)
 		lbx_printf(out, "Where C cannot spell a name: '%s' is also %s.\n", t->a_respelt[0],
 			   t->a_respelt[1]);
 	if (t->repeated)
-		lbx_printf(out, "Of several tensors with one name the newest has it; an older %s is %s.\n",
-			   t->a_repeated[0], t->a_repeated[1]);
+		lbx_printf(out, "Where several tensors have one name: another '%s' is %s.\n", t->a_repeated[0],
+			   t->a_repeated[1]);
 }
 
-static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *path, size_t n)
+static void tell_json(struct lbx_out *out, const struct lbx_typed *t, const char *path, size_t n)
 {
-	if (out->json) {
-		lbx_json(out, json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o,s:I}", "variables",
-			(json_int_t)t->n, "in_place", (json_int_t)t->in_place, "lazy", (json_int_t)t->lazy,
-			"replayed", (json_int_t)t->replayed, "copied", (json_int_t)t->copied, "too_large",
-			(json_int_t)t->too_large, "damaged", (json_int_t)t->damaged, "respelt",
-			(json_int_t)t->respelt, "repeated", (json_int_t)t->repeated, "file",
-			path ? lbx_json_string(path) : json_null(), "bytes", (json_int_t)n));
-		return;
-	}
+	static const char *const names[] = { "in_place", "lazy", "replayed", "copied", "too_large", "damaged" };
+	json_t *o = json_pack("{s:I}", "variables", (json_int_t)t->n);
+
+	for (int i = 0; i < LBX_OUTCOMES; i++)
+		json_object_set_new(o, names[i], json_integer(t->counts[i]));
+	json_object_set_new(o, "respelt", json_integer(t->respelt));
+	json_object_set_new(o, "repeated", json_integer(t->repeated));
+	json_object_set_new(o, "file", path ? lbx_json_string(path) : json_null());
+	json_object_set_new(o, "bytes", json_integer((json_int_t)n));
+	lbx_json(out, o);
+}
+
+static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *path)
+{
+	bool one = t->n == 1;
+
 	if (path)
 		lbx_printf(out, "%" PRId64 " tensor%s as variables in %s, for `add-symbol-file`\n", t->n,
-			   t->n == 1 ? "" : "s", path);
+			   one ? "" : "s", path);
 	else
-		lbx_printf(out, "%" PRId64 " tensor%s now %s of gdb\n", t->n,
-			   t->n == 1 ? " is" : "s are", t->n == 1 ? "a variable" : "variables");
+		lbx_printf(out, "%" PRId64 " tensor%s now %s of gdb\n", t->n, one ? " is" : "s are",
+			   one ? "a variable" : "variables");
 	tell_lines(out, t);
 	if (t->n)
-		lbx_printf(out, "A variable of the program goes before a tensor of its name; "
-			   LBX_TYPED_UNIT "::NAME is\nalways the tensor.\n");
+		lbx_printf(out, "Where the program has a variable of that name, write " LBX_TYPED_UNIT
+			   "::NAME.\n");
 }
 
 static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned machine,
@@ -108,7 +118,10 @@ static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned 
 		return false;
 	if (!(path ? lbx_write_private(path, object, n) : context->debugger->load(context, object, n)))
 		return false;
-	tell(context->out, typed, path, n);
+	if (context->out->json)
+		tell_json(context->out, typed, path, n);
+	else
+		tell(context->out, typed, path);
 	lbx_set_int(context->out, "tensor_count", typed->n);
 	return true;
 }
@@ -117,7 +130,8 @@ static bool take_away(struct lbx_context *context)
 {
 	bool was_there;
 
-	context->debugger->unload(context, &was_there);
+	if (!context->debugger->unload(context, &was_there))
+		return false;
 	if (context->out->json)
 		lbx_json(context->out, json_pack("{s:b}", "removed", was_there));
 	else
@@ -143,6 +157,7 @@ bool lbx_run_symbols(struct lbx_context *context, const struct lbx_args *args)
 	const char *path = lbx_args_option(args, "out");
 	bool remove = lbx_args_option(args, "remove"), known = true;
 	enum automatic automatic;
+	struct lbx_symbol_space none = { .names = { 0 } };
 	struct lbx_table *table;
 	unsigned machine = 0;
 
@@ -157,13 +172,18 @@ bool lbx_run_symbols(struct lbx_context *context, const struct lbx_args *args)
 	bool makes = !remove && automatic != OFF && !(automatic == ON && !context->target);
 	if (makes && (!lbx_context_table(context, &table) || !lbx_target_machine(context->target, &machine)))
 		known = false;
-	if (!path && (makes || remove) && !context->debugger->ready(context))
+	if (!path && (makes || remove) && !context->debugger->ready(context, &typed.space))
 		known = false;
 	if (((automatic || remove) && !context->debugger->at_stops(context, automatic == ON)) || !known)
 		return false;
 	if (!makes)
 		return remove ? take_away(context) : say_when(context->out, automatic == ON);
+	if (!typed.space)
+		typed.space = &none;
 	bool ok = make(context, &typed, machine, path);
 	lbx_dwarf_destroy(typed.dwarf);
+	if (!ok)
+		lbx_symbol_space_deinit(typed.space); /* nothing is loaded of what it has */
+	lbx_symbol_space_deinit(&none);
 	return ok;
 }

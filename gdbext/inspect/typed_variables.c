@@ -1,7 +1,7 @@
 /* A variable's type is static, so the shape is the tensor's own; its place is not. What is laid out
  * row by row, as C lays out arrays, is found through the tensor's record each time that the debugger
  * looks: a lazy tensor gets its value when the program has computed it, and one that has been freed
- * loses it, without a new object. C arrays have no strides, so the elements of other views are copied
+ * loses it, and all when the program runs anew; without a new object. C arrays have no strides, so the elements of other views are copied
  * here, in row-major order. */
 #include "inspect/typed_variables.h"
 
@@ -11,9 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/address_map.h"
 #include "inspect/replay.h"
-#include "inspect/symbol_names.h"
 
 enum { COPIES_MAX = 256 << 20, PIECE = 1 << 16 };
 
@@ -28,6 +26,7 @@ struct maker {
 	struct lbx_context *context;
 	struct lbx_tensors *tensors;
 	struct lbx_typed *typed;
+	uint64_t pid;
 	struct lbx_symbol *symbols;
 	size_t n, room;
 	uint32_t numbers[LB_DTYPES]; /* types of elements; 0: not made yet */
@@ -38,6 +37,21 @@ struct maker {
 };
 
 /* ---- which ---- */
+
+enum way { BY_RECORD, BY_COPY, BY_NEITHER };
+
+static enum way way_of(const struct lbx_typed *typed, const struct lbx_tensor *t)
+{
+	bool ready = t->state == LB_STATE_READY;
+
+	if (t->size == 0)
+		return BY_NEITHER;
+	if (!ready && typed->peek)
+		return BY_COPY;
+	if (t->layout_known && lbx_tensor_contiguity(t) == LBX_ROW_CONTIGUOUS)
+		return BY_RECORD;
+	return ready ? BY_COPY : BY_NEITHER;
+}
 
 static bool add_symbol(struct maker *m, uint64_t slot, const struct lbx_tensor *t)
 {
@@ -61,15 +75,20 @@ static bool collect(struct maker *m)
 	uint64_t slot = 0, bad = 0, seen = 0;
 	struct lbx_tensor t;
 	enum lbx_next next;
+	bool is_new;
 
 	while ((next = m->tensors->ops->next(m->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (++seen % 8192 == 0 &&
 		    !lbx_progress(m->context->out, "reading tensors", (int64_t)seen, 0))
 			return false;
-		if (t.name[0] && (!glob || fnmatch(glob, t.name, 0) == 0) && !add_symbol(m, slot - 1, &t))
+		if (!t.name[0] || (glob && fnmatch(glob, t.name, 0) != 0))
+			continue;
+		uint64_t key = t.id << 1 | (way_of(m->typed, &t) == BY_COPY);
+		if (!lbx_idset_add(&m->typed->space->tensors, key, &is_new) ||
+		    (is_new && !add_symbol(m, slot - 1, &t)))
 			return false;
 	}
-	return next == LBX_NEXT_END && lbx_symbol_names(m->symbols, m->n);
+	return next == LBX_NEXT_END && lbx_symbol_names(m->typed->space, m->symbols, m->n);
 }
 
 /* ---- types ---- */
@@ -150,8 +169,11 @@ static bool by_record(struct maker *m, const struct lbx_tensor *t, struct lbx_pl
 		return false;
 	ret->kind = LBX_BY_RECORD;
 	ret->by_record = (struct lbx_by_record){
-		.id = { words.id.at, words.id.bytes }, .id_is = t->id,
-		.state = { words.state.at, words.state.bytes }, .state_is = LB_STATE_READY,
+		.conditions = {
+			{ { words.pid.at, words.pid.bytes }, m->pid },
+			{ { words.id.at, words.id.bytes }, t->id },
+			{ { words.state.at, words.state.bytes }, LB_STATE_READY },
+		},
 		.record = { words.buffer.at, words.buffer.bytes },
 		.data = { words.data.at, words.data.bytes },
 		.offset = (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype)),
@@ -198,7 +220,8 @@ static bool recover(struct maker *m)
 	return true;
 }
 
-static bool copy_value(struct maker *m, const struct lbx_tensor *t, void **own, struct lbx_place *ret)
+static bool copy_value(struct maker *m, const struct lbx_tensor *t, void **own, struct lbx_place *ret,
+		       enum lbx_outcome *outcome)
 {
 	struct lbx_typed *typed = m->typed;
 	struct lbx_replayed replayed = { .map = NULL };
@@ -206,45 +229,31 @@ static bool copy_value(struct maker *m, const struct lbx_tensor *t, void **own, 
 	bool ready = t->state == LB_STATE_READY;
 
 	if ((int64_t)ret->nbytes > typed->limit || m->copied_bytes + (int64_t)ret->nbytes > COPIES_MAX) {
-		typed->too_large++;
+		*outcome = LBX_TOO_LARGE;
 		return true;
 	}
 	bool ok = ready ? lbx_array_of_tensor(m->context->target, t, &array)
 			: lbx_replay(m->context, t, &replayed);
 	ok = ok && copy(m, ready ? &array : &replayed.array, own, ret);
 	lbx_replay_release(&replayed);
-	if (!ok) {
-		typed->damaged++;
-		return recover(m);
-	}
-	if (ready && !typed->copied++)
-		snprintf(typed->a_copied, sizeof typed->a_copied, "%s", t->name);
-	typed->replayed += !ready;
-	return true;
+	*outcome = !ok ? LBX_DAMAGED : ready ? LBX_COPY : LBX_REPLAYED;
+	return ok || recover(m);
 }
 
-static bool place_of(struct maker *m, const struct lbx_tensor *t, void **own, struct lbx_place *ret)
+static bool place_of(struct maker *m, const struct lbx_tensor *t, void **own, struct lbx_place *ret,
+		     enum lbx_outcome *outcome)
 {
-	struct lbx_typed *typed = m->typed;
 	bool ready = t->state == LB_STATE_READY;
-	bool rows = t->layout_known && lbx_tensor_contiguity(t) == LBX_ROW_CONTIGUOUS;
+	enum way way = way_of(m->typed, t);
 
 	*ret = (struct lbx_place){ .kind = LBX_NOWHERE, .nbytes = (uint64_t)lbx_tensor_nbytes(t) };
-	if (t->torn || (ready && !lbx_tensor_in_bounds(t)) || t->offset < 0) {
-		typed->damaged++;
-		return true;
-	}
-	if (!ready && !typed->peek)
-		typed->lazy++;
-	if (t->size == 0) {
-		typed->in_place += ready;
-		return true;
-	}
-	if ((!ready && typed->peek) || (ready && !rows))
-		return copy_value(m, t, own, ret);
-	if (!rows || !by_record(m, t, ret))
-		return true;
-	typed->in_place += ready;
+	*outcome = ready ? LBX_IN_PLACE : LBX_LAZY;
+	if (t->torn || (ready && !lbx_tensor_in_bounds(t)) || t->offset < 0)
+		*outcome = LBX_DAMAGED;
+	else if (way == BY_COPY)
+		return copy_value(m, t, own, ret, outcome);
+	else if (way == BY_RECORD && !by_record(m, t, ret))
+		*outcome = LBX_DAMAGED;
 	return true;
 }
 
@@ -265,6 +274,8 @@ static void note_names(struct lbx_typed *typed, const struct lbx_symbol *s)
 
 static bool add_variable(struct maker *m, const struct lbx_symbol *s)
 {
+	struct lbx_typed *typed = m->typed;
+	enum lbx_outcome outcome;
 	struct lbx_place place;
 	struct lbx_tensor t;
 	uint64_t slot = s->slot, bad = 0;
@@ -274,20 +285,23 @@ static bool add_variable(struct maker *m, const struct lbx_symbol *s)
 	if (m->tensors->ops->next(m->tensors, &slot, &t, &bad) != LBX_NEXT_TENSOR || t.id != s->id)
 		return lb_ok(); /* it is gone */
 	if (lbx_tensor_nbytes(&t) == INT64_MAX) {
-		m->typed->too_large++;
+		typed->counts[LBX_TOO_LARGE]++;
 		return true;
 	}
-	bool ok = type_of(m, &t, &type) && place_of(m, &t, &own, &place);
+	bool ok = type_of(m, &t, &type) && place_of(m, &t, &own, &place, &outcome);
 	if (ok && s->plain)
-		lbx_dwarf_variable(m->typed->dwarf, s->name, type, &place);
+		lbx_dwarf_variable(typed->dwarf, s->name, type, &place);
 	if (ok && s->c_name)
-		lbx_dwarf_variable(m->typed->dwarf, s->c_name, type, &place);
+		lbx_dwarf_variable(typed->dwarf, s->c_name, type, &place);
 	free(own);
-	if (ok) {
-		note_names(m->typed, s);
-		m->typed->n++;
-	}
-	return ok;
+	if (!ok)
+		return false;
+	note_names(typed, s);
+	if (outcome == LBX_COPY && !typed->counts[LBX_COPY])
+		snprintf(typed->a_copy, sizeof typed->a_copy, "%s", t.name);
+	typed->counts[outcome]++;
+	typed->n++;
+	return true;
 }
 
 static bool make(struct maker *m)
@@ -307,11 +321,14 @@ static bool make(struct maker *m)
 bool lbx_typed_variables(struct lbx_context *context, struct lbx_typed *ret)
 {
 	struct lbx_table *table;
+	struct lbx_root root;
 
-	*ret = (struct lbx_typed){ .glob = ret->glob, .peek = ret->peek, .limit = ret->limit };
-	if (!lbx_context_table(context, &table) || !(ret->dwarf = lbx_dwarf_create(LBX_TYPED_UNIT)))
+	*ret = (struct lbx_typed){ .glob = ret->glob, .peek = ret->peek, .limit = ret->limit,
+				   .space = ret->space };
+	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root) || !(ret->dwarf = lbx_dwarf_create(LBX_TYPED_UNIT)))
 		return false;
-	struct maker m = { .context = context, .tensors = lbx_table_tensors(table), .typed = ret };
+	struct maker m = { .context = context, .tensors = lbx_table_tensors(table), .typed = ret,
+			   .pid = root.pid };
 	bool ok = make(&m);
 	for (size_t i = 0; i < m.n; i++) {
 		free(m.symbols[i].name);

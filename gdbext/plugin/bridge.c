@@ -125,7 +125,7 @@ static struct {
 	int n_questions;
 	bool waits;
 	char language[32];
-	bool styled;
+	bool styled, mi;
 	char level[16]; /* of the selected frame; "" before it is known */
 } bridge;
 
@@ -238,6 +238,11 @@ void lbx_bridge_then(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(bridge.next, sizeof(bridge.next), format, args);
 	va_end(args);
+}
+
+bool lbx_bridge_speaks_mi(void)
+{
+	return bridge.mi;
 }
 
 bool lbx_bridge_waits(void)
@@ -372,6 +377,7 @@ static void take_answers(char *text)
 {
 	char *mark = text;
 
+	bridge.mi = strncmp(text, "~\"", 2) == 0 || strstr(text, "\n~\"");
 	text_strip_chatter(text);
 	while (mark && (mark = strstr(mark, MARK))) {
 		char *answer, *next;

@@ -53,6 +53,8 @@ enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME, LBX_WITHOUT_FRAME };
  * the line ends. */
 bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Whether gdb's front end is a program that speaks MI; known once an answer has come. */
+bool lbx_bridge_speaks_mi(void);
 /* Whether something was asked that gdb has still to answer. */
 bool lbx_bridge_waits(void);
 /* Whether the user has pressed Ctrl-C since the line began. */

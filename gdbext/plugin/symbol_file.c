@@ -3,6 +3,10 @@
  * the like, which gdb reads again each time, find their variables at any moment. With the removed file
  * gdb drops its displays, so they are made again (displays.c).
  *
+ * Under MI nothing is removed while the process lives: gdb 13 leaves floating variable objects (of
+ * `-var-create NAME @ …`) with types that are gone, and crashes. There a new file holds only what the
+ * loaded ones lack; gdb finds what it loaded first, so a name that is taken comes with the id.
+ *
  * Both gdb commands forget the selected frame; `frame apply` puts it back. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -19,30 +23,50 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/symbol_names.h"
 #include "inspect/symbols.h"
 #include "plugin/address_names.h"
 #include "plugin/bridge.h"
 #include "plugin/census.h"
 #include "plugin/displays.h"
 
-enum { DIRECTORY = 256, PATH = DIRECTORY + 32 };
+enum { DIRECTORY = 256, PATH = DIRECTORY + 32, FILES = 100 };
 
 static struct {
 	char directory[DIRECTORY]; /* "" before it is needed */
 	pid_t owner;
-	unsigned serial;
-	char path[PATH], old[PATH]; /* loaded; loaded before that; or "" */
+	/* files by number, from 1: loaded are first … last, the older ones wait to be deleted */
+	unsigned oldest, first, last;
+	struct lbx_symbol_space space; /* of the loaded ones, under MI */
 	char words[LBX_LINE_MAX], loaded_words[LBX_LINE_MAX];
 	struct lbx_census census;
 	bool automatic, hooked;
-} file;
+} file = {.oldest = 1, .first = 1};
+
+static const char *path_of(unsigned number)
+{
+	static char path[PATH];
+
+	snprintf(path, sizeof(path), "%s/%u.tensors", file.directory, number);
+	return path;
+}
+
+static bool any_loaded(void)
+{
+	return file.first <= file.last;
+}
+
+static void delete_until(unsigned end)
+{
+	while (file.oldest < end)
+		unlink(path_of(file.oldest++));
+}
 
 static void clean_up(void)
 {
 	if (getpid() != file.owner)
 		return; /* a child that ends */
-	unlink(file.path);
-	unlink(file.old);
+	delete_until(file.last + 1);
 	rmdir(file.directory);
 }
 
@@ -77,26 +101,46 @@ static void script(struct lbx_context *context, const char *command, const char 
 	lbx_bridge_script("%s%s %s", context->target ? "frame apply level 0 -q -c -- " : "", command, path);
 }
 
-static void take_away(struct lbx_context *context)
+/* All but the last `but`. */
+static void take_away(struct lbx_context *context, unsigned but)
 {
-	if (!file.path[0])
+	unsigned end = file.last + 1 - but;
+
+	if (file.first == end)
 		return;
-	script(context, "_lb_symbols_remove", file.path);
+	delete_until(file.first);
+	while (file.first < end)
+		script(context, "_lb_symbols_remove", path_of(file.first++));
 	lbx_displays_restore();
-	unlink(file.old);
-	strcpy(file.old, file.path);
-	file.path[0] = '\0';
 }
 
-static bool ready(struct lbx_context *context)
+/* Whether those that are loaded may stay: of this process, under MI. */
+static bool may_stay(struct lbx_context *context)
 {
-	(void)context;
-	return !file.path[0] || lbx_displays_note();
+	struct lbx_census now;
+
+	if (!lbx_bridge_speaks_mi() || !any_loaded() || !context->table)
+		return lbx_bridge_speaks_mi();
+	lbx_census_take(&now, context->table);
+	return now.root == file.census.root && now.pid == file.census.pid;
+}
+
+static bool ready(struct lbx_context *context, struct lbx_symbol_space **ret)
+{
+	*ret = lbx_bridge_speaks_mi() ? &file.space : NULL;
+	if (!may_stay(context)) {
+		lbx_symbol_space_deinit(&file.space);
+		return !any_loaded() || lbx_displays_note();
+	}
+	if (file.last - file.first + 1 >= FILES)
+		return lb_fail("symbols: %d files of symbols are loaded, which under MI cannot be removed "
+			       "safely; start gdb again", FILES);
+	return true;
 }
 
 static bool is_loaded(const void *object, size_t n)
 {
-	int fd = file.path[0] ? open(file.path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = any_loaded() ? open(path_of(file.last), O_RDONLY | O_CLOEXEC) : -1;
 	struct stat st;
 	bool same = false;
 	void *map;
@@ -114,17 +158,15 @@ static bool is_loaded(const void *object, size_t n)
 
 static bool load(struct lbx_context *context, const void *object, size_t n)
 {
-	char path[PATH];
+	bool stay = may_stay(context);
 
-	if (!is_loaded(object, n)) {
-		if (!make_directory())
+	if (stay || !is_loaded(object, n)) {
+		if (!make_directory() || !lbx_write_private(path_of(file.last + 1), object, n))
 			return false;
-		snprintf(path, sizeof(path), "%s/%u.tensors", file.directory, ++file.serial);
-		if (!lbx_write_private(path, object, n))
-			return false;
-		script(context, "_lb_symbols_add", path);
-		take_away(context);
-		strcpy(file.path, path);
+		file.last++;
+		script(context, "_lb_symbols_add", path_of(file.last));
+		if (!stay)
+			take_away(context, 1);
 	}
 	strcpy(file.loaded_words, file.words);
 	lbx_census_take(&file.census, context->table);
@@ -133,29 +175,40 @@ static bool load(struct lbx_context *context, const void *object, size_t n)
 	return true;
 }
 
-static void unload(struct lbx_context *context, bool *ret)
+static bool unload(struct lbx_context *context, bool *ret)
 {
-	*ret = file.path[0];
-	take_away(context);
+	*ret = any_loaded();
+	if (*ret && lbx_bridge_speaks_mi())
+		return lb_fail("symbols: gdb may crash over floating variable objects of what is removed: delete "
+			       "them, then `remove-symbol-file %s`", path_of(file.first));
+	take_away(context, 0);
+	return true;
 }
 
 /* gdb runs one command before each stop, of a fixed name; a user may have it already. Ours stays once
  * it is there: gdb asks before it lets go of a command. */
 static bool at_stops(struct lbx_context *context, bool on)
 {
-	const char *hook;
+	const char *names, *hook = "";
+	bool there = false;
 
 	(void)context;
 	if (on && !file.hooked) {
-		if (!lbx_bridge_ask(&hook, LBX_WITHOUT_FRAME, "complete hook-stop"))
+		if (!lbx_bridge_ask(&names, LBX_WITHOUT_FRAME, "complete hook-stop"))
 			return false;
-		if (strncmp(hook, "hook-stop", 9) == 0)
+		there = strncmp(names, "hook-stop", 9) == 0;
+		if (there && !lbx_bridge_ask(&hook, LBX_WITHOUT_FRAME, "show user hook-stop"))
+			return false;
+		if (there && !strstr(hook, "_tensor_stopped"))
 			return lb_fail("symbols: gdb has one hook-stop, and yours is there already: add the "
 				       "line `_tensor_stopped` to it, and repeat this");
-		lbx_bridge_script("define hook-stop\n_tensor_stopped\nend");
-		file.hooked = true;
 	}
-	if (on && !file.path[0])
+	if (lbx_bridge_waits())
+		return false; /* all is done again */
+	if (on && !file.hooked && !there)
+		lbx_bridge_script("define hook-stop\n_tensor_stopped\nend");
+	file.hooked |= on;
+	if (on && !any_loaded())
 		strcpy(file.loaded_words, file.words);
 	file.automatic = on;
 	return true;

@@ -367,9 +367,10 @@ bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct
 	const struct lbx_column *data = column_of(&table->slabs[LB_KIND_BUFFER].layout,
 						  offsetof(struct lbx_buffer_record, data));
 
-	if (!id || !state || !buffer || !data)
+	if (!id || !state || !buffer || !data || !table->fields.pid.bytes)
 		return false;
 	*ret = (struct lbx_words){
+		.pid = { table->address + table->fields.pid.offset, table->fields.pid.bytes },
 		.id = { t->address + id->from, id->from_width },
 		.state = { t->address + state->from, state->from_width },
 		.buffer = { t->address + buffer->from, buffer->from_width },

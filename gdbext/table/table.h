@@ -34,12 +34,13 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
 /* Address of the `watch` field of a tensor's record. */
 uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t);
 /* Where the program keeps what leads to a tensor's elements, for who reads it later; `data` is
- * within the record that `buffer` points to. False, without error, when it lacks one of them. */
+ * within the record that `buffer` points to; `pid` is
+ * the root's. False, without error, when it lacks one of them. */
 struct lbx_words {
 	struct lbx_word {
 		uint64_t at;
 		unsigned bytes; /* 1, 2, 4 or 8 */
-	} id, state, buffer, data;
+	} pid, id, state, buffer, data;
 };
 bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct lbx_words *ret);
 
