@@ -424,6 +424,25 @@ static bool read_answers(void)
 	return true;
 }
 
+/* A stop, with the answers to what is always asked then. */
+static bool take_stop(void)
+{
+	static const char *const questions[] = {"info program", "info breakpoints"};
+
+	forget_questions();
+	for (int i = 0; i < 2; i++) {
+		bridge.questions[i] = (struct question){strdup(questions[i]), NULL, LBX_WITHOUT_FRAME, true};
+		if (!bridge.questions[i].command)
+			return false;
+		bridge.n_questions++;
+	}
+	if (!read_answers())
+		return false;
+	strcpy(bridge.line, LBX_STOPPED);
+	bridge.round = 0;
+	return true;
+}
+
 /* Takes what the request file holds: a line, or answers. False when there is nothing. */
 static bool take_request(void)
 {
@@ -435,9 +454,14 @@ static bool take_request(void)
 	head[n] = '\0';
 	if (strstr(head, MARK "answers"))
 		return read_answers();
-	forget_questions();
-	bridge.round = 0;
-	strcpy(bridge.line, head);
+	if (strstr(head, MARK "stopped")) {
+		if (!take_stop())
+			return false;
+	} else {
+		forget_questions();
+		bridge.round = 0;
+		strcpy(bridge.line, head);
+	}
 	n = pread(LANGUAGE_FD, bridge.language, sizeof(bridge.language) - 1, 0);
 	bridge.language[n > 0 ? n : 0] = '\0';
 	if (n <= 0)

@@ -129,12 +129,16 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 {
 	const struct lbx_command *command;
 
-	if (strcmp(name, LBX_HIT) == 0)
+	if (strcmp(name, LBX_HIT) == 0) {
+		lbx_symbol_file_refresh_then();
 		return lbx_catch_hit(context, words);
+	}
 	if (strcmp(name, LBX_EVALUATED) == 0)
 		return lbx_evaluated(context, words);
 	if (strcmp(name, LBX_STOPPED) == 0)
 		return lbx_symbol_file_stopped(context);
+	if (strcmp(name, LBX_REFRESH) == 0)
+		return lbx_symbol_file_refresh(context);
 	if (strcmp(name, LBX_TOO_MANY_WORDS) == 0)
 		return lb_fail("more words than gdb can pass on (16): leave out blanks in slices "
 			       "and expressions");
@@ -198,8 +202,13 @@ void lbx_commands_run(const char *line)
 	}
 	if (strcmp(name, LBX_EVALUATED) == 0)
 		strcpy(name, "eval"); /* its second half */
-	if (strcmp(name, LBX_STOPPED) == 0)
+	if (strcmp(name, LBX_STOPPED) == 0 || strcmp(name, LBX_REFRESH) == 0) {
+		if (ok) {
+			lb_clear_error();
+			return; /* nobody has asked for it: no news */
+		}
 		strcpy(name, "symbols");
+	}
 	if (!ok || lbx_bridge_waits()) {
 		ok = lb_fail("interrupted");
 		write_failure(&out, name);

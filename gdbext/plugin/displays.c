@@ -93,8 +93,13 @@ void lbx_displays_restore(void)
 	for (int i = 0; i < displays.n; i++) {
 		const struct display *d = &displays.v[i];
 
-		lbx_bridge_script("frame apply level %d -q -s -- with logging redirect on -- with logging file "
-				  "/dev/null -- with logging enabled on -- with language %s -- display%s %s",
-				  d->level, lbx_bridge_language(), d->format, d->expression);
+		char line[EXPRESSION + 128];
+
+		snprintf(line, sizeof(line), "with language %s -- display%s %s", lbx_bridge_language(), d->format,
+			 d->expression);
+		/* it shows them at once; what a user's own log has with it, too */
+		lbx_bridge_script("if $_gdb_setting($_lb_logging)\nframe apply level %d -q -s -- %s\nelse\n"
+				  "frame apply level %d -q -s -- " LBX_QUIETLY "%s\nend", d->level, line,
+				  d->level, line);
 	}
 }

@@ -11,23 +11,19 @@
 #include "inspect/command.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
-#include "plugin/symbol_file.h"
 #include "plugin/text.h"
 
 enum { MAX_WORDS = 16 };
 
 /* Convenience variables hold the strings: a string literal is not the same in all of gdb's
  * languages, and in Rust one is written to the program's memory. */
-#define QUIETLY \
-	"with logging redirect on -- with logging file /dev/null -- with logging enabled on -- "
-
 static const char common[] =
 	/* and without a process it says that it cannot read the JIT descriptor */
 	"define _tensor_reload\n"
 	"if $_gdb_setting($_lb_logging)\n"
 	"_lb_reload\n"
 	"else\n"
-	QUIETLY "_lb_reload\n"
+	LBX_QUIETLY "_lb_reload\n"
 	"end\n"
 	"end\n"
 	"set $_lb_setting = \"remote exec-file\"\n"
@@ -46,12 +42,15 @@ static const char common[] =
 	"if $_gdb_setting($_lb_logging)\n"
 	"with language c -- _lb_save\n"
 	"else\n"
-	QUIETLY "with language c -- _lb_save\n"
+	LBX_QUIETLY "with language c -- _lb_save\n"
 	"end\n"
 	"end\n"
 	"define _tensor_call\n"
 	"dump binary value " LBX_REQUEST_FILE " $_gdb_setting_str($_lb_setting)\n"
 	"eval \"set remote exec-file %s\", $_lb_saved\n"
+	"_lb_serve\n"
+	"end\n"
+	"define _lb_serve\n"
 	"set $_lb_more = 1\n"
 	"while $_lb_more\n"
 	"set $_lb_more = 0\n"
@@ -65,6 +64,33 @@ static const char common[] =
 	"source " LBX_RESPONSE_FILE "\n"
 	"end\n"
 	"end\n"
+	/* what the plugin has to know first; to ask would run a script (symbol_file.c) */
+	"define _lb_stop_asked\n"
+	"_lbm stopped\n"
+	"_lbm 0\n"
+	"_lbf -- info program\n"
+	"_lbm 1\n"
+	"info breakpoints\n"
+	"_lbm end\n"
+	"end\n"
+	"define _lb_stop_redirect\n"
+	"with logging redirect on -- with logging file " LBX_REQUEST_FILE
+	" -- with logging enabled on -- _lb_stop_asked\n"
+	"end\n"
+	"define _lb_stop\n"
+	"if $_thread\n"
+	"if $_gdb_setting($_lb_logging)\n"
+	"with logging enabled off -- _lb_stop_redirect\n"
+	"else\n"
+	"_lb_stop_redirect\n"
+	"end\n"
+	"_lb_serve\n"
+	"end\n"
+	"end\n"
+	"define _tensor_stopped\n"
+	"_lb_begin\n"
+	"with language c -- _lb_stop\n"
+	"end\n"
 	/* gdb names the file that it adds, and asks before it removes one */
 	"define _lb_add\n"
 	"with confirm off -- with print symbol-loading off -- add-symbol-file $arg0\n"
@@ -73,7 +99,7 @@ static const char common[] =
 	"if $_gdb_setting($_lb_logging)\n"
 	"_lb_add $arg0\n"
 	"else\n"
-	QUIETLY "_lb_add $arg0\n"
+	LBX_QUIETLY "_lb_add $arg0\n"
 	"end\n"
 	"end\n"
 	"define _lb_symbols_remove\n"
@@ -84,7 +110,7 @@ static const char common[] =
 	"if $_gdb_setting($_lb_logging)\n"
 	"with breakpoint pending on -- break -probe-stap lazybones:$arg0\n"
 	"else\n"
-	QUIETLY "with breakpoint pending on -- break -probe-stap lazybones:$arg0\n"
+	LBX_QUIETLY "with breakpoint pending on -- break -probe-stap lazybones:$arg0\n"
 	"end\n"
 	"end\n"
 	/* on its way up gdb may warn of a frame in another language than ours */
@@ -99,7 +125,7 @@ static const char common[] =
 	"if $_gdb_setting($_lb_logging)\n"
 	"_lb_seek $arg0\n"
 	"else\n"
-	QUIETLY "_lb_seek $arg0\n"
+	LBX_QUIETLY "_lb_seek $arg0\n"
 	"end\n"
 	"end\n"
 	"define-prefix tensor\n"
@@ -179,7 +205,6 @@ bool lbx_script_offer(void)
 	define_rows(&script, lbx_commands);
 	define_rows(&script, lbx_gdb_commands);
 	define(&script, "_tensor_hit", LBX_HIT);
-	define(&script, "_tensor_stopped", LBX_STOPPED);
 	ok = script.failed ? lb_fail("out of memory") : lbx_bridge_offer(script.bytes, script.n);
 	text_free(&script);
 	return ok;

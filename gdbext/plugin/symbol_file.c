@@ -96,9 +96,13 @@ static bool make_directory(void)
 	return true;
 }
 
-static void script(struct lbx_context *context, const char *command, const char *path)
+/* `errors`: c to tell them and go on, s to go on silently. */
+static void script(struct lbx_context *context, char errors, const char *command, const char *path)
 {
-	lbx_bridge_script("%s%s %s", context->target ? "frame apply level 0 -q -c -- " : "", command, path);
+	if (context->target)
+		lbx_bridge_script("frame apply level 0 -q -%c -- %s %s", errors, command, path);
+	else
+		lbx_bridge_script("%s %s", command, path);
 }
 
 /* All but the last `but`. */
@@ -110,7 +114,7 @@ static void take_away(struct lbx_context *context, unsigned but)
 		return;
 	delete_until(file.first);
 	while (file.first < end)
-		script(context, "_lb_symbols_remove", path_of(file.first++));
+		script(context, 's', "_lb_symbols_remove", path_of(file.first++));
 	lbx_displays_restore();
 }
 
@@ -164,7 +168,7 @@ static bool load(struct lbx_context *context, const void *object, size_t n)
 		if (!make_directory() || !lbx_write_private(path_of(file.last + 1), object, n))
 			return false;
 		file.last++;
-		script(context, "_lb_symbols_add", path_of(file.last));
+		script(context, 'c', "_lb_symbols_add", path_of(file.last));
 		if (!stay)
 			take_away(context, 1);
 	}
@@ -234,7 +238,45 @@ static void say_nothing(struct lbx_out *out, const char *text, size_t n)
 	(void)n;
 }
 
+/* Whether one of the breakpoints that the program has stopped at has commands. */
+static bool has_commands(const char *program, const char *breakpoints)
+{
+	static const char stopped[] = "stopped at breakpoint ";
+
+	for (const char *at = program; (at = strstr(at, stopped)); at++) {
+		long number = strtol(at + sizeof(stopped) - 1, NULL, 10), current = 0;
+
+		for (const char *line = breakpoints; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+			if (*line >= '0' && *line <= '9')
+				current = strtol(line, NULL, 10);
+			else if (current == number && strncmp(line, "        ", 8) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A script that gdb sources inside its hook-stop would run the commands of the breakpoints that were
+ * hit, before gdb has told of the stop, and once more inside this when they continue. So then there is
+ * none: an empty response. A catch's own command refreshes later. */
 bool lbx_symbol_file_stopped(struct lbx_context *context)
+{
+	const char *program, *breakpoints;
+
+	if (!lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program") ||
+	    !lbx_bridge_ask(&breakpoints, LBX_WITHOUT_FRAME, "info breakpoints") ||
+	    has_commands(program, breakpoints))
+		return true;
+	return lbx_symbol_file_refresh(context);
+}
+
+void lbx_symbol_file_refresh_then(void)
+{
+	if (file.automatic)
+		lbx_bridge_then(LBX_REFRESH);
+}
+
+bool lbx_symbol_file_refresh(struct lbx_context *context)
 {
 	struct lbx_out quiet = {.width = 80, .write = say_nothing, .progress = context->out->progress};
 	struct lbx_context again = *context;

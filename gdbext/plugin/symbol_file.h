@@ -6,9 +6,12 @@
 
 extern const struct lbx_debugger lbx_debugger_gdb;
 
-/* The line that gdb's hook-stop runs. */
-#define LBX_STOPPED "_stopped"
+/* LBX_STOPPED, and the line that does the same after a breakpoint's commands. */
+#define LBX_REFRESH "_refresh"
 bool lbx_symbol_file_stopped(struct lbx_context *context);
+bool lbx_symbol_file_refresh(struct lbx_context *context);
+/* Lets LBX_REFRESH follow, if that is wanted. */
+void lbx_symbol_file_refresh_then(void);
 
 /* What follows `tensor symbols`; remembered with what it loads. */
 void lbx_symbol_file_words(const char *words);
