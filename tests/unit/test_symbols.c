@@ -343,6 +343,34 @@ static void views_are_copied(void **state)
 	close_object(&o);
 }
 
+static bool never(struct lbx_out *out, const char *what, int64_t done, int64_t total)
+{
+	(void)out;
+	(void)what;
+	(void)done;
+	(void)total;
+	return false;
+}
+
+/* A replay that cannot be is told; one that the user ends, ends all. */
+static void replays_fail_and_end(void **state)
+{
+	struct session *s = *state;
+	struct object o;
+	char line[128];
+
+	s->settings.replay_memory = 0;
+	make(s, "l* --peek", &o);
+	assert_non_null(strstr(s->text, "1 <optimized out>: damaged, or not to be computed: "));
+	assert_non_null(strstr(s->text, "raise the setting replay-memory"));
+	assert_int_equal(address_of(&o, "lazy", &s->image.target), 0);
+	close_object(&o);
+	s->out.progress = never;
+	snprintf(line, sizeof line, "l* --peek --out %s", path);
+	assert_null(strstr(session_says(s, "symbols", line), "variables"));
+	assert_int_equal(access(path, F_OK), -1);
+}
+
 static void mistakes_are_named(void **state)
 {
 	struct session *s = *state;
@@ -363,6 +391,7 @@ int main(void)
 		cmocka_unit_test(names_are_spelt),
 		cmocka_unit_test(variables_follow_their_tensors),
 		cmocka_unit_test_setup_teardown(views_are_copied, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(replays_fail_and_end, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(mistakes_are_named, session_start, session_stop),
 	};
 
