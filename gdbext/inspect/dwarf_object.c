@@ -50,6 +50,8 @@ struct lbx_dwarf {
 
 static void put(struct section *s, const void *bytes, size_t n)
 {
+	if (n == 0)
+		return;
 	s->n += n;
 	fwrite_unlocked(bytes, 1, n, s->file);
 }
