@@ -91,7 +91,7 @@ static void tell_json(struct lbx_out *out, const struct lbx_typed *t, const char
 	lbx_json(out, o);
 }
 
-static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *path)
+static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *path, bool beside)
 {
 	bool one = t->n == 1;
 
@@ -99,8 +99,8 @@ static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *pat
 		lbx_printf(out, "%" PRId64 " tensor%s as variables in %s, for `add-symbol-file`\n", t->n,
 			   one ? "" : "s", path);
 	else
-		lbx_printf(out, "%" PRId64 " tensor%s now %s of gdb\n", t->n, one ? " is" : "s are",
-			   one ? "a variable" : "variables");
+		lbx_printf(out, "%" PRId64 "%s tensor%s now %s of gdb\n", t->n, beside ? " more" : "",
+			   one ? " is" : "s are", one ? "a variable" : "variables");
 	tell_lines(out, t);
 	if (t->n)
 		lbx_printf(out, "Where the program has a variable of that name, write " LBX_TYPED_UNIT
@@ -110,18 +110,20 @@ static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *pat
 static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned machine,
 		 const char *path)
 {
+	bool beside = typed->space->tensors.n > 0;
 	const void *object;
 	size_t n;
 
 	if (!lbx_typed_variables(context, typed) ||
 	    !lbx_dwarf_finish(typed->dwarf, machine, &object, &n))
 		return false;
-	if (!(path ? lbx_write_private(path, object, n) : context->debugger->load(context, object, n)))
+	if (path ? !lbx_write_private(path, object, n)
+		 : (typed->n || !beside) && !context->debugger->load(context, object, n))
 		return false;
 	if (context->out->json)
 		tell_json(context->out, typed, path, n);
 	else
-		tell(context->out, typed, path);
+		tell(context->out, typed, path, beside);
 	lbx_set_int(context->out, "tensor_count", typed->n);
 	return true;
 }

@@ -96,15 +96,6 @@ static bool make_directory(void)
 	return true;
 }
 
-/* `errors`: c to tell them and go on, s to go on silently. */
-static void script(struct lbx_context *context, char errors, const char *command, const char *path)
-{
-	if (context->target)
-		lbx_bridge_script("frame apply level 0 -q -%c -- %s %s", errors, command, path);
-	else
-		lbx_bridge_script("%s %s", command, path);
-}
-
 /* All but the last `but`. */
 static void take_away(struct lbx_context *context, unsigned but)
 {
@@ -114,7 +105,9 @@ static void take_away(struct lbx_context *context, unsigned but)
 		return;
 	delete_until(file.first);
 	while (file.first < end)
-		script(context, 's', "_lb_symbols_remove", path_of(file.first++));
+		lbx_bridge_script("%s_lb_symbols_remove %s",
+				  context->target ? "frame apply level 0 -q -s -- " : "",
+				  path_of(file.first++));
 	lbx_displays_restore();
 }
 
@@ -168,7 +161,8 @@ static bool load(struct lbx_context *context, const void *object, size_t n)
 		if (!make_directory() || !lbx_write_private(path_of(file.last + 1), object, n))
 			return false;
 		file.last++;
-		script(context, 'c', "_lb_symbols_add", path_of(file.last));
+		lbx_bridge_script("%s_lb_symbols_add %s",
+				  context->target ? "frame apply level 0 -q -c -- " : "", path_of(file.last));
 		if (!stay)
 			take_away(context, 1);
 	}

@@ -1,3 +1,4 @@
+# not: mi
 tensor symbols
 ptype tensor::q
 print tensor::q
