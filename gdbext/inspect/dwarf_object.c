@@ -225,7 +225,8 @@ void lbx_dwarf_variable(struct lbx_dwarf *d, const char *name, uint32_t type,
 	if (place->kind == LBX_BY_RECORD)
 		by_record(place, &e);
 	else
-		add_uleb(&e, place->kind == LBX_COPIED ? DW_OP_implicit_value : DW_OP_piece, place->nbytes);
+		add_uleb(&e, place->kind == LBX_COPIED ? DW_OP_implicit_value : DW_OP_piece,
+			 place->nbytes);
 	put_int(&d->info, VARIABLE, 1);
 	put_string(d, name);
 	put_int(&d->info, type, 4);
@@ -282,12 +283,14 @@ bool lbx_dwarf_finish(struct lbx_dwarf *d, unsigned machine, const void **ret, s
 	if (d->info.n > INT32_MAX || d->strings.n > INT32_MAX)
 		return lb_fail("the symbols would take more than %d bytes", INT32_MAX);
 	if (!flush(&d->info) || !flush(&d->strings))
-		return lb_fail("out of memory for %llu bytes of symbols", (unsigned long long)d->info.n);
+		return lb_fail("out of memory for %llu bytes of symbols",
+			       (unsigned long long)d->info.n);
 	uint32_t length = (uint32_t)d->info.n - 4;
 	memcpy(d->info.bytes, &length, sizeof length);
 	put_object(d, machine);
 	if (!flush(&d->object))
-		return lb_fail("out of memory for %llu bytes of symbols", (unsigned long long)d->object.n);
+		return lb_fail("out of memory for %llu bytes of symbols",
+			       (unsigned long long)d->object.n);
 	*ret = d->object.bytes;
 	*n = d->object.size;
 	return true;

@@ -52,7 +52,7 @@ uint32_t lbx_dwarf_array(struct lbx_dwarf *dwarf, uint32_t element, int rank, co
  * goes before it. */
 void lbx_dwarf_variable(struct lbx_dwarf *dwarf, const char *name, uint32_t type,
 			const struct lbx_place *place);
-/* The object for a machine (EM_X86_64, …), at *ret until the dwarf is destroyed. To be called once. */
+/* The object for a machine (EM_X86_64, …), at *ret until the dwarf is destroyed. Call it once. */
 bool lbx_dwarf_finish(struct lbx_dwarf *dwarf, unsigned machine, const void **ret, size_t *n);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { EARLIER = UINT32_MAX }; /* instead of an index */
 
-/* FNV-1a. Two texts of one hash are taken for the same: then one has a longer name than it needs. */
+/* FNV-1a. Two texts of one hash are taken for the same; then one has a longer name than it needs. */
 static uint64_t hash_of(const char *text)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL;
@@ -33,10 +33,10 @@ static bool is_digit(char c)
 static bool is_keyword(const char *name)
 {
 	static const char *const words[] = {
-		"unsigned", "signed", "long", "short", "int", "char", "double", "float", "struct", "union",
-		"enum", "const", "volatile", "restrict", "sizeof", "alignof", "_Alignof", "class", "template",
-		"typename", "operator", "new", "delete", "true", "false", "and", "or", "xor", "not", "bitand",
-		"bitor", "compl", "_Complex", "_Atomic",
+		"unsigned", "signed", "long", "short", "int", "char", "double", "float", "struct",
+		"union", "enum", "const", "volatile", "restrict", "sizeof", "alignof", "_Alignof",
+		"class", "template", "typename", "operator", "new", "delete", "true", "false", "and",
+		"or", "xor", "not", "bitand", "bitor", "compl", "_Complex", "_Atomic",
 	};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -95,7 +95,9 @@ static bool find_newest(struct lbx_address_map *taken, struct lbx_symbol *symbol
 	bool is_new;
 
 	for (size_t i = 0; i < n; i++) {
-		struct lbx_address_entry *newest = lbx_address_map_at(taken, hash_of(symbols[i].name), &is_new);
+		struct lbx_address_entry *newest;
+
+		newest = lbx_address_map_at(taken, hash_of(symbols[i].name), &is_new);
 		if (!newest)
 			return false;
 		if (!is_new && (newest->value == EARLIER || symbols[newest->value].id > symbols[i].id))

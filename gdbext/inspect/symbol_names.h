@@ -19,9 +19,9 @@ struct lbx_symbol_space {
 };
 void lbx_symbol_space_deinit(struct lbx_symbol_space *space);
 
-/* Of several tensors with one name the newest has it, if no earlier object has; the others are NAME_ID.
- * What C cannot spell, as blk.0.w, is also there with _ for each such character; where that is taken,
- * with _ID after it. `c_name`s are the caller's to free. */
+/* Of several tensors with one name the newest has it, if no earlier object has; the others are
+ * NAME_ID. What C cannot spell, as blk.0.w, is also there with _ for each such character; where that
+ * is taken, with _ID after it. `c_name`s are the caller's to free. */
 bool lbx_symbol_names(struct lbx_symbol_space *space, struct lbx_symbol *symbols, size_t n);
 
 #endif

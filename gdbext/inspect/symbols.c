@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,40 +47,54 @@ static bool parse_auto(const char *text, enum automatic *ret)
 	       lb_fail("symbols: --auto is on or off, not '%s'", text);
 }
 
+/* Ends with a newline; what does not fit goes on in another line. */
+static void line(struct lbx_out *out, int hang, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void line(struct lbx_out *out, int hang, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	lbx_wrap(out, 0, hang);
+	lbx_printf(out, "%s\n", text);
+}
+
 static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 {
 	const int64_t *counts = t->counts;
 
 	if (counts[LBX_IN_PLACE])
-		lbx_printf(out, "  %" PRId64 " in the program's memory\n", counts[LBX_IN_PLACE]);
+		line(out, 4, "  %" PRId64 " in the program's memory", counts[LBX_IN_PLACE]);
 	if (counts[LBX_LAZY])
-		lbx_printf(out, "  %" PRId64 " lazy: <optimized out> until the program computes %s\n",
-			   counts[LBX_LAZY], counts[LBX_LAZY] == 1 ? "it" : "them");
+		line(out, 4, "  %" PRId64 " lazy: <optimized out> until the program computes %s",
+		     counts[LBX_LAZY], counts[LBX_LAZY] == 1 ? "it" : "them");
 	if (counts[LBX_REPLAYED])
-		lbx_printf(out, "  %" PRId64 " lazy, computed outside the program\n", counts[LBX_REPLAYED]);
+		line(out, 4, "  %" PRId64 " lazy, computed outside the program", counts[LBX_REPLAYED]);
 	if (counts[LBX_COPY])
-		lbx_printf(out, "  %" PRId64 " cop%s as of now: elements of a view lie apart (%s%s)\n",
-			   counts[LBX_COPY], counts[LBX_COPY] == 1 ? "y" : "ies", t->a_copy,
-			   counts[LBX_COPY] > 1 ? ", …" : "");
+		line(out, 4, "  %" PRId64 " cop%s as of now: elements of a view lie apart (%s%s)",
+		     counts[LBX_COPY], counts[LBX_COPY] == 1 ? "y" : "ies", t->a_copy,
+		     counts[LBX_COPY] > 1 ? ", …" : "");
 	if (counts[LBX_TOO_LARGE])
-		lbx_printf(out, "  %" PRId64 " <optimized out>: too large to be copied (--limit BYTES)\n",
-			   counts[LBX_TOO_LARGE]);
-	if (counts[LBX_DAMAGED]) {
-		lbx_styled(out, LBX_WARNING, "  %" PRId64 " <optimized out>: damaged, or not to be computed",
-			   counts[LBX_DAMAGED]);
-		lbx_printf(out, "%s%s\n", t->failure[0] ? ": " : "", t->failure);
-	}
+		line(out, 4, "  %" PRId64 " <optimized out>: too large to be copied (--limit BYTES)",
+		     counts[LBX_TOO_LARGE]);
+	if (counts[LBX_DAMAGED])
+		line(out, 4, "  %" PRId64 " <optimized out>: damaged, or not to be computed%s%s",
+		     counts[LBX_DAMAGED], t->failure[0] ? ": " : "", t->failure);
 	if (t->respelt)
-		lbx_printf(out, "Where C cannot spell a name: '%s' is also %s.\n", t->a_respelt[0],
-			   t->a_respelt[1]);
+		line(out, 2, "Where C cannot spell a name: '%s' is also %s.", t->a_respelt[0],
+		     t->a_respelt[1]);
 	if (t->repeated)
-		lbx_printf(out, "Where several tensors have one name: another '%s' is %s.\n", t->a_repeated[0],
-			   t->a_repeated[1]);
+		line(out, 2, "Where several tensors have one name: another '%s' is %s.",
+		     t->a_repeated[0], t->a_repeated[1]);
 }
 
 static void tell_json(struct lbx_out *out, const struct lbx_typed *t, const char *path, size_t n)
 {
-	static const char *const names[] = { "in_place", "lazy", "replayed", "copied", "too_large", "damaged" };
+	static const char *const names[] = { "in_place", "lazy", "replayed", "copied", "too_large",
+					     "damaged" };
 	json_t *o = json_pack("{s:I}", "variables", (json_int_t)t->n);
 
 	for (int i = 0; i < LBX_OUTCOMES; i++)
@@ -96,15 +111,15 @@ static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *pat
 	bool one = t->n == 1;
 
 	if (path)
-		lbx_printf(out, "%" PRId64 " tensor%s as variables in %s, for `add-symbol-file`\n", t->n,
-			   one ? "" : "s", path);
+		line(out, 2, "%" PRId64 " tensor%s as variables in %s, for `add-symbol-file`", t->n,
+		     one ? "" : "s", path);
 	else
-		lbx_printf(out, "%" PRId64 "%s tensor%s now %s of gdb\n", t->n, beside ? " more" : "",
-			   one ? " is" : "s are", one ? "a variable" : "variables");
+		line(out, 2, "%" PRId64 "%s tensor%s now %s of gdb", t->n, beside ? " more" : "",
+		     one ? " is" : "s are", one ? "a variable" : "variables");
 	tell_lines(out, t);
 	if (t->n)
-		lbx_printf(out, "Where the program has a variable of that name, write " LBX_TYPED_UNIT
-			   "::NAME.\n");
+		line(out, 2, "Where the program has a variable of that name, write %s::NAME.",
+		     LBX_TYPED_UNIT);
 }
 
 static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned machine,
@@ -167,12 +182,14 @@ bool lbx_run_symbols(struct lbx_context *context, const struct lbx_args *args)
 	    !parse_auto(lbx_args_option(args, "auto"), &automatic))
 		return false;
 	if (!context->debugger && (remove || automatic || !path))
-		return lb_fail("symbols: --out FILE says where to write them; then, in gdb: add-symbol-file FILE");
+		return lb_fail("symbols: --out FILE says where to write them; then, in gdb: "
+			       "add-symbol-file FILE");
 	if (remove && (path || automatic == ON || args->n))
 		return lb_fail("symbols: --remove takes all away: it goes with --auto off alone");
 	/* what is to be asked of a debugger comes before what changes anything */
 	bool makes = !remove && automatic != OFF && !(automatic == ON && !context->target);
-	if (makes && (!lbx_context_table(context, &table) || !lbx_target_machine(context->target, &machine)))
+	if (makes && (!lbx_context_table(context, &table) ||
+		      !lbx_target_machine(context->target, &machine)))
 		known = false;
 	if (!path && (makes || remove) && !context->debugger->ready(context, &typed.space))
 		known = false;

@@ -1,8 +1,8 @@
 /* A variable's type is static, so the shape is the tensor's own; its place is not. What is laid out
  * row by row, as C lays out arrays, is found through the tensor's record each time that the debugger
- * looks: a lazy tensor gets its value when the program has computed it, and one that has been freed
- * loses it, and all when the program runs anew; without a new object. C arrays have no strides, so the elements of other views are copied
- * here, in row-major order. */
+ * looks: a lazy tensor gets its value when the program has computed it, one that has been freed loses
+ * it, and all lose it when the program runs anew; without a new object. C arrays have no strides, so
+ * the elements of other views are copied here, in row-major order. */
 #include "inspect/typed_variables.h"
 
 #include <fnmatch.h>
@@ -199,7 +199,8 @@ static bool copy(struct maker *m, const struct lbx_array *array, void **own, str
 {
 	*own = malloc((size_t)ret->nbytes);
 	if (!*own)
-		return lb_fail("out of memory for %llu bytes of values", (unsigned long long)ret->nbytes);
+		return lb_fail("out of memory for %llu bytes of values",
+			       (unsigned long long)ret->nbytes);
 	if (!lbx_array_walk(array, m->context->out, "copying", PIECE, take,
 			    &(struct destination){ *own, lbx_dtype_bytes(array->dtype) }))
 		return false;
@@ -228,7 +229,8 @@ static bool copy_value(struct maker *m, const struct lbx_tensor *t, void **own, 
 	struct lbx_array array;
 	bool ready = t->state == LB_STATE_READY;
 
-	if ((int64_t)ret->nbytes > typed->limit || m->copied_bytes + (int64_t)ret->nbytes > COPIES_MAX) {
+	int64_t nbytes = (int64_t)ret->nbytes;
+	if (nbytes > typed->limit || m->copied_bytes + nbytes > COPIES_MAX) {
 		*outcome = LBX_TOO_LARGE;
 		return true;
 	}
@@ -325,7 +327,10 @@ bool lbx_typed_variables(struct lbx_context *context, struct lbx_typed *ret)
 
 	*ret = (struct lbx_typed){ .glob = ret->glob, .peek = ret->peek, .limit = ret->limit,
 				   .space = ret->space };
-	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root) || !(ret->dwarf = lbx_dwarf_create(LBX_TYPED_UNIT)))
+	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
+		return false;
+	ret->dwarf = lbx_dwarf_create(LBX_TYPED_UNIT);
+	if (!ret->dwarf)
 		return false;
 	struct maker m = { .context = context, .tensors = lbx_table_tensors(table), .typed = ret,
 			   .pid = root.pid };

@@ -1,4 +1,5 @@
-/* gdb deletes all displays when it removes a file of symbols. They are made again, with new numbers. */
+/* gdb deletes all displays when it removes a file of symbols. They are made again, with new
+ * numbers. */
 #ifndef LBX_PLUGIN_DISPLAYS_H
 #define LBX_PLUGIN_DISPLAYS_H
 

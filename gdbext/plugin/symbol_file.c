@@ -1,11 +1,11 @@
 /* gdb reads an object of symbols bit by bit while it needs it, so a file is never changed: a new one
  * is loaded, then the old one removed, and deleted when the next comes. In this order watchpoints and
- * the like, which gdb reads again each time, find their variables at any moment. With the removed file
- * gdb drops its displays, so they are made again (displays.c).
+ * the like, which gdb reads again each time, find their variables at any moment. With the removed
+ * file gdb drops its displays, so they are made again (displays.c).
  *
  * Under MI nothing is removed while the process lives: gdb 13 leaves floating variable objects (of
- * `-var-create NAME @ …`) with types that are gone, and crashes. There a new file holds only what the
- * loaded ones lack; gdb finds what it loaded first, so a name that is taken comes with the id.
+ * `-var-create NAME @ …`) with types that are gone, and crashes. There a new file holds only what
+ * the loaded ones lack; gdb finds what it loaded first, so a name that is taken comes with the id.
  *
  * Both gdb commands forget the selected frame; `frame apply` puts it back. */
 #ifndef _GNU_SOURCE
@@ -73,8 +73,8 @@ static void clean_up(void)
 /* gdb takes file names apart at blanks and quotes. */
 static bool is_plain(const char *path)
 {
-	return path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+")] ==
-	       '\0';
+	return !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				  "/._-+")];
 }
 
 static bool make_directory(void)
@@ -88,7 +88,8 @@ static bool make_directory(void)
 	snprintf(file.directory, sizeof(file.directory), "%s/lazybones-XXXXXX", where);
 	if (!mkdtemp(file.directory)) {
 		file.directory[0] = '\0';
-		return lb_fail("symbols: cannot make a directory in %s: %s", where, strerror(errno));
+		return lb_fail("symbols: cannot make a directory in %s: %s", where,
+			       strerror(errno));
 	}
 	if (!file.owner)
 		atexit(clean_up);
@@ -130,8 +131,8 @@ static bool ready(struct lbx_context *context, struct lbx_symbol_space **ret)
 		return !any_loaded() || lbx_displays_note();
 	}
 	if (file.last - file.first + 1 >= FILES)
-		return lb_fail("symbols: %d files of symbols are loaded, which under MI cannot be removed "
-			       "safely; start gdb again", FILES);
+		return lb_fail("symbols: %d files of symbols are loaded, which under MI cannot be "
+			       "removed safely; start gdb again", FILES);
 	return true;
 }
 
@@ -162,7 +163,8 @@ static bool load(struct lbx_context *context, const void *object, size_t n)
 			return false;
 		file.last++;
 		lbx_bridge_script("%s_lb_symbols_add %s",
-				  context->target ? "frame apply level 0 -q -c -- " : "", path_of(file.last));
+				  context->target ? "frame apply level 0 -q -c -- " : "",
+				  path_of(file.last));
 		if (!stay)
 			take_away(context, 1);
 	}
@@ -177,8 +179,9 @@ static bool unload(struct lbx_context *context, bool *ret)
 {
 	*ret = any_loaded();
 	if (*ret && lbx_bridge_speaks_mi())
-		return lb_fail("symbols: gdb may crash over floating variable objects of what is removed: delete "
-			       "them, then `remove-symbol-file %s`", path_of(file.first));
+		return lb_fail("symbols: gdb may crash over floating variable objects of what is "
+			       "removed: delete them, then `remove-symbol-file %s`",
+			       path_of(file.first));
 	take_away(context, 0);
 	return true;
 }
@@ -212,7 +215,9 @@ static bool at_stops(struct lbx_context *context, bool on)
 	return true;
 }
 
-const struct lbx_debugger lbx_debugger_gdb = {.ready = ready, .load = load, .unload = unload, .at_stops = at_stops};
+const struct lbx_debugger lbx_debugger_gdb = {
+	.ready = ready, .load = load, .unload = unload, .at_stops = at_stops,
+};
 
 void lbx_symbol_file_words(const char *words)
 {
@@ -240,11 +245,13 @@ static bool has_commands(const char *program, const char *breakpoints)
 	for (const char *at = program; (at = strstr(at, stopped)); at++) {
 		long number = strtol(at + sizeof(stopped) - 1, NULL, 10), current = 0;
 
-		for (const char *line = breakpoints; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		for (const char *line = breakpoints; *line;) {
 			if (*line >= '0' && *line <= '9')
 				current = strtol(line, NULL, 10);
 			else if (current == number && strncmp(line, "        ", 8) == 0)
 				return true;
+			line += strcspn(line, "\n");
+			line += *line == '\n';
 		}
 	}
 	return false;

@@ -186,7 +186,8 @@ static void an_object_is_read_back(void **state)
 	lbx_dwarf_variable(d, "scalar", number, &(struct lbx_place){ .nbytes = 8 });
 	lbx_dwarf_variable(d, "a 'quoted' name", lbx_dwarf_array(d, number, 8, deep),
 			   &(struct lbx_place){ .nbytes = UINT64_MAX });
-	lbx_dwarf_variable(d, "none", lbx_dwarf_array(d, byte, 2, none), &(struct lbx_place){ .nbytes = 0 });
+	lbx_dwarf_variable(d, "none", lbx_dwarf_array(d, byte, 2, none),
+			   &(struct lbx_place){ .nbytes = 0 });
 	lbx_dwarf_variable(d, "large", lbx_dwarf_array(d, byte, 1, (int64_t[]){ sizeof large }),
 			   &(struct lbx_place){ .kind = LBX_COPIED, .nbytes = sizeof large, .bytes = large });
 	assert_true(lbx_dwarf_finish(d, EM_AARCH64, &bytes, &n));
@@ -195,7 +196,8 @@ static void an_object_is_read_back(void **state)
 	lbx_dwarf_destroy(d);
 	assert_string_equal(dwarf_diename(&o.unit), "unit");
 	assert_string_equal(type_of(&o, "scalar"), "complex float");
-	assert_string_equal(type_of(&o, "a 'quoted' name"), "complex float[1][2][3][4][5][6][7][1099511627776]");
+	assert_string_equal(type_of(&o, "a 'quoted' name"),
+			    "complex float[1][2][3][4][5][6][7][1099511627776]");
 	assert_string_equal(type_of(&o, "none"), "uint8_t[2][0]");
 	assert_int_equal(address_of(&o, "scalar", NULL), 0);
 	assert_int_equal(address_of(&o, "a 'quoted' name", NULL), 0);
@@ -362,6 +364,7 @@ static void replays_fail_and_end(void **state)
 	char line[128];
 
 	s->settings.replay_memory = 0;
+	s->out.width = 1000; /* lines are not broken */
 	make(s, "l* --peek", &o);
 	assert_non_null(strstr(s->text, "1 <optimized out>: damaged, or not to be computed: "));
 	assert_non_null(strstr(s->text, "raise the setting replay-memory"));
