@@ -44,6 +44,11 @@
  * expressions with what the setting was: a command writes it to a file first. gdb warns, once,
  * when a language is not the frame's; that goes to /dev/null.
  *
+ * Stops. gdb's hook-stop may call too (_tensor_stopped). A script that is sourced there would run the
+ * commands of the breakpoints that were hit, and an error would make gdb forget them. So the hook asks
+ * all that the plugin must know before it calls, and nothing is sourced but an empty response when the
+ * breakpoints have commands.
+ *
  * Ctrl-C. gdb's handler makes its next target access throw a C++ exception through our frames.
  * So while a request is served SIGINT is ours: it sets a flag that long work polls. */
 #ifndef _GNU_SOURCE
