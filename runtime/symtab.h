@@ -354,13 +354,16 @@ struct lb_symtab {
 	uint64_t flight;        /* address of the ring; 0 when nothing is recorded */
 	uint64_t flight_capacity; /* events; a power of two */
 	uint64_t flight_used;   /* number of the newest event */
+	uint64_t program;       /* address of the path of the program's file; "" when not known */
+	uint64_t loader;        /* address of the dynamic loader's struct r_debug; 0 without one */
 };
 
 #define LB_ROOT_FIELDS(X) \
 	X(version) X(pid) X(rank) X(dtypes) X(ops) X(n_dtypes) X(n_ops) X(counters) \
 	X(counter_names) X(n_counters) X(max_rank) X(stacks) X(stack_words) X(last_id) \
 	X(last_eval) X(want_stack) X(watch_all) X(strided) X(step) X(kinds) \
-	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used)
+	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used) \
+	X(program) X(loader)
 
 /* The bytes behind the JIT entry: an ELF64 header that any gdb accepts as an
  * (empty) object, then the address of the root. */

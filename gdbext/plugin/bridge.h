@@ -13,6 +13,9 @@
 #define LBX_LANGUAGE_FILE "/proc/self/fd/903"
 #define LBX_STYLE_FILE    "/proc/self/fd/904"
 
+/* Puts a descriptor, which is closed, in the place of one that scripts can spell. */
+bool lbx_bridge_place(int fd, int at);
+
 /* Reads the program's memory, as gdb's target_read does: 0 is failure. */
 typedef int lbx_bridge_read(unsigned long address, void *to, int n);
 

@@ -11,6 +11,7 @@
 #include "inspect/command.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
+#include "plugin/graphs.h"
 #include "plugin/text.h"
 
 enum { MAX_WORDS = 16 };
@@ -21,6 +22,7 @@ enum { MAX_WORDS = 16 };
 	"with logging redirect on -- with logging file /dev/null -- with logging enabled on -- "
 
 static const char common[] =
+	"directory " LBX_GRAPHS_FOLDER "\n"
 	/* and without a process it says that it cannot read the JIT descriptor */
 	"define _tensor_reload\n"
 	"if $_gdb_setting($_lb_logging)\n"

@@ -64,6 +64,10 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 	ret->want_stack = (uint32_t)lbx_root_integer(table, f->want_stack);
 	ret->watch_all = (uint32_t)lbx_root_integer(table, f->watch_all);
 	ret->strided = (uint32_t)lbx_root_integer(table, f->strided);
+	ret->step = (uint32_t)lbx_root_integer(table, f->step);
+	ret->step_at = address_of(table, f->step);
+	ret->program = lbx_root_integer(table, f->program);
+	ret->loader = lbx_root_integer(table, f->loader);
 	ret->want_stack_at = address_of(table, f->want_stack);
 	ret->watch_all_at = address_of(table, f->watch_all);
 	ret->strided_at = address_of(table, f->strided);
@@ -184,7 +188,7 @@ int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max)
 		ret[n++] = (struct lbx_thread){
 			.tid = r.id[0], .eval = r.eval[0], .tensor = r.tensor[0],
 			.done = r.done[0], .total = r.total[0], .started_ns = r.started_ns[0],
-			.waits_for = r.waits_for[0],
+			.waits_for = r.waits_for[0], .graph = r.graph[0],
 		};
 	}
 	return n;

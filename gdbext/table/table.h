@@ -25,9 +25,10 @@ struct lbx_root {
 	int64_t rank;
 	uint64_t n_tensor_slots, n_buffer_slots;
 	struct lb_counters counters;
-	uint32_t want_stack, watch_all, strided;
-	/* addresses that a debugger writes to */
-	uint64_t want_stack_at, watch_all_at, strided_at;
+	uint32_t want_stack, watch_all, strided, step;
+	/* addresses that a debugger writes to; 0: the program knows no such switch */
+	uint64_t want_stack_at, watch_all_at, strided_at, step_at;
+	uint64_t program, loader; /* as in symtab.h */
 };
 /* Reads the root afresh: counters change. */
 bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
@@ -35,7 +36,7 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
 uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t);
 
 struct lbx_thread {
-	uint64_t tid, eval, tensor, done, total, started_ns, waits_for;
+	uint64_t tid, eval, tensor, done, total, started_ns, waits_for, graph;
 };
 /* The tensor whose record holds an address. False without error when no
  * record does; with one when that tensor is freed or damaged. */
@@ -65,6 +66,17 @@ struct lbx_compiled {
 };
 /* The next one at or after *slot, which moves past it; false without error when there is none. */
 bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_compiled *ret);
+
+/* The graphs that were evaluated in step mode. */
+struct lbx_eval_graph {
+	uint64_t address; /* of its record */
+	uint64_t id, listing, code, code_bytes, tensors, runs, running;
+};
+/* The next one at or after *slot, which moves past it; false without error when there is none. */
+bool lbx_table_graph(struct lbx_table *table, uint64_t *slot, struct lbx_eval_graph *ret);
+bool lbx_table_graph_by_id(struct lbx_table *table, uint64_t id, struct lbx_eval_graph *ret);
+/* The one whose record is at an address. */
+bool lbx_table_graph_at(struct lbx_table *table, uint64_t address, struct lbx_eval_graph *ret);
 
 /* The buffer that holds an address: by walking the buffers. False without error if none. */
 struct lbx_buffer {

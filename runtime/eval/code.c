@@ -90,6 +90,11 @@ size_t lb_code_offset(uint32_t i)
 	return sizeof prologue + (size_t)i * sizeof call;
 }
 
+size_t lb_code_bytes(uint32_t n)
+{
+	return lb_code_offset(n) + sizeof epilogue;
+}
+
 static void write_all(uint8_t *to, uint32_t n)
 {
 	size_t end = lb_code_offset(n);
@@ -113,7 +118,7 @@ static lb_code *seal(void *pages, size_t capacity)
 lb_code *lb_code_make(uint32_t n, size_t *capacity)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t bytes = lb_code_offset(n) + sizeof epilogue;
+	size_t bytes = lb_code_bytes(n);
 
 	if (!lb_code_known())
 		return NULL;
@@ -127,7 +132,7 @@ lb_code *lb_code_make(uint32_t n, size_t *capacity)
 
 lb_code *lb_code_remake(lb_code *code, size_t capacity, uint32_t n)
 {
-	if (lb_code_offset(n) + sizeof epilogue > capacity ||
+	if (lb_code_bytes(n) > capacity ||
 	    mprotect((void *)code, capacity, PROT_READ | PROT_WRITE) != 0) {
 		lb_code_free(code, capacity);
 		return NULL;

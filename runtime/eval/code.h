@@ -16,8 +16,10 @@ typedef int lb_code(struct lb_code_frame *frame);
 
 /* False on machines that there is no code for. */
 bool lb_code_known(void);
-/* Where call number i begins; with i the number of calls, where the code ends that they are in. */
+/* Where call number i begins. */
 size_t lb_code_offset(uint32_t i);
+/* Bytes of the code of n calls. */
+size_t lb_code_bytes(uint32_t n);
 /* Code of n calls, 1 at least, in pages of its own: *capacity bytes. NULL, without an error, when
  * there is no memory for it. */
 lb_code *lb_code_make(uint32_t n, size_t *capacity);

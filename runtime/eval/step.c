@@ -151,7 +151,7 @@ static bool publish(struct graph *g)
 	r->id = ++graphs.last;
 	r->listing = (uint64_t)(uintptr_t)g->listing;
 	r->code = (uint64_t)(uintptr_t)g->code;
-	r->code_bytes = lb_code_offset(g->listing->n_calls);
+	r->code_bytes = lb_code_bytes(g->listing->n_calls);
 	r->tensors = (uint64_t)(uintptr_t)g->tensors;
 	r->runs = r->running = 0;
 	lb_record_end(&r->seq);

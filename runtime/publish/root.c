@@ -1,6 +1,9 @@
 #include "publish/root.h"
 
+#include <limits.h>
+#include <link.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "base/environment.h"
 #include "base/op.h"
@@ -85,6 +88,17 @@ static int64_t rank_of_job(void)
 	return rank;
 }
 
+/* Static programs may be without it. */
+extern struct r_debug _r_debug __attribute__((weak));
+
+static const char *program_path(void)
+{
+	static char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return path;
+}
+
 void lb_root_publish(uint64_t pid)
 {
 	struct lb_symtab *root = lb_root;
@@ -99,6 +113,8 @@ void lb_root_publish(uint64_t pid)
 	root->kinds[LB_KIND_STREAM].fields = address_of(stream_fields);
 	root->kinds[LB_KIND_COMPILED].fields = address_of(compiled_fields);
 	root->kinds[LB_KIND_GRAPH].fields = address_of(graph_fields);
+	root->program = address_of(program_path());
+	root->loader = address_of(&_r_debug);
 	root->pid = pid;
 	root->rank = rank_of_job();
 	__atomic_store_n(&root->magic, LB_SYMTAB_MAGIC, __ATOMIC_RELEASE);
