@@ -130,7 +130,9 @@ enum lb_buffer_flag {
 	X(uint64_t, total, 1, "ops of this evaluation") \
 	X(uint64_t, started_ns, 1, "CLOCK_MONOTONIC when it began") \
 	X(uint64_t, waits_for, 1, "number of the evaluation it waits for; 0 if it does not") \
-	X(uint64_t, graph, 1, "number of the graph that it steps through; 0 outside step mode")
+	X(uint64_t, graph, 1, "number of the graph that it steps through; 0 outside step mode") \
+	X(uint64_t, line, 1, "line of its listing that runs, or ran last; 0 before the first") \
+	X(uint64_t, tensors, 1, "address of the ids of the tensors that its lines compute")
 
 /* One stream that has been used: a queue of jobs, and the thread that works on it. */
 #define LB_STREAM_FIELDS(X) \

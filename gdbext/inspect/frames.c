@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "inspect/describe.h"
 #include "inspect/format.h"
+#include "inspect/listings.h"
 
 enum { LABEL = LB_NAME_MAX + 320, MAX_TABLE_THREADS = 4096, SHOWN = 16 };
 
@@ -71,7 +72,8 @@ bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uin
 	for (int i = 0; i < stack.n && done; i++) {
 		struct lbx_frame_view *view = &ret->frames[ret->n++];
 		view->frame = stack.frames[i];
-		ops->line(context->stacks, &view->frame, &view->line);
+		if (!ops->line(context->stacks, &view->frame, &view->line) && context->table)
+			lbx_graph_line(context->table, view->frame.pc - view->frame.after_call, &view->line);
 		if (places)
 			ops->pointers(context->stacks, &view->frame, take_pointer,
 				      &(struct search){ places, view });

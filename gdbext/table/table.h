@@ -36,7 +36,8 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
 uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t);
 
 struct lbx_thread {
-	uint64_t tid, eval, tensor, done, total, started_ns, waits_for, graph;
+	uint64_t tid, eval, tensor, done, total, started_ns, waits_for;
+	uint64_t graph, line, tensors; /* in step mode; else 0 */
 };
 /* The tensor whose record holds an address. False without error when no
  * record does; with one when that tensor is freed or damaged. */
@@ -48,6 +49,10 @@ bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_te
 
 /* The threads that evaluate or have evaluated; returns how many were stored. */
 int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max);
+
+/* Whether an evaluation in step mode that is under way has computed t's value already, and still
+ * holds it for its consumers. */
+bool lbx_table_is_computed(struct lbx_table *table, const struct lbx_tensor *t);
 
 /* The streams that have been used, or were given a name; returns how many were stored. */
 struct lbx_stream {

@@ -225,6 +225,7 @@ static int run_call(struct lb_code_frame *frame, uint32_t number)
 	struct stepping *s = (struct stepping *)frame;
 	const struct lb_call *call = &s->calls[number];
 
+	s->record->line = call->line;
 	return call->insn < 0 ? lb_run_group(s->run, call->step, s->record)
 		: lb_run_group_insn(s->run, call->step, call->insn, s->record, &s->under_way);
 }
@@ -245,10 +246,16 @@ bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok)
 		return false;
 	}
 	s.calls = listed.calls;
-	uint64_t outer = record->graph;
+	struct lb_thread outer = *record;
+	record->line = 0;
+	record->tensors = (uint64_t)(uintptr_t)listed.tensors;
 	record->graph = g->record->id;
+	lb_probe_graph_start(g->record->id, (uint64_t)(uintptr_t)g->code + lb_code_offset(0),
+			     run->schedule.eval, g->listing->n_lines);
 	*ok = g->code(&s.frame) != 0;
-	record->graph = outer;
+	record->graph = outer.graph;
+	record->line = outer.line;
+	record->tensors = outer.tensors;
 	leave(g);
 	return true;
 }
