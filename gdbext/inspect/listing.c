@@ -11,10 +11,18 @@
 
 enum { WIDEST = 72, LEFT_MAX = 1024, OPERANDS_SHOWN = 12 };
 
+static void write_constant(const struct lbx_listing_line *line, char *ret, size_t size)
+{
+	uint64_t element[2] = { line->value, 0 };
+	char number[LBX_NUMBER_MAX];
+
+	lbx_number_scalar(element, line->dtype, number);
+	snprintf(ret, size, "%s", number);
+}
+
 void lbx_listing_label(const struct lbx_listing *listing, uint32_t i, char *ret, size_t size)
 {
 	const struct lbx_listing_line *line = &listing->lines[i];
-	char number[LBX_NUMBER_MAX];
 
 	if (line->repeated)
 		snprintf(ret, size, "%s%%%u", line->name, i + 1);
@@ -22,11 +30,9 @@ void lbx_listing_label(const struct lbx_listing *listing, uint32_t i, char *ret,
 		snprintf(ret, size, "%s", line->name);
 	else if (i < listing->n_lines)
 		snprintf(ret, size, "%%%u", i + 1);
-	else if (line->is_constant) {
-		uint64_t element[2] = { line->value, 0 };
-		lbx_number_scalar(element, line->dtype, number);
-		snprintf(ret, size, "%s", number);
-	} else
+	else if (line->is_constant)
+		write_constant(line, ret, size);
+	else
 		snprintf(ret, size, "in%u", i + 1 - listing->n_lines);
 	lbx_make_printable(ret);
 }
@@ -53,6 +59,10 @@ static void write_operation(const struct lbx_listing *listing, uint32_t i, char 
 
 	lbx_listing_label(listing, i, label, sizeof label);
 	int n = snprintf(ret, LEFT_MAX, "%s = %s(", label, line->op);
+	if (line->is_constant && n < LEFT_MAX - 1) {
+		write_constant(line, label, sizeof label);
+		n += snprintf(ret + n, LEFT_MAX - (size_t)n, "%s", label);
+	}
 	for (uint32_t k = 0; k < line->n_operands && n < LEFT_MAX - 1; k++) {
 		const char *comma = k ? ", " : "";
 		if (k == OPERANDS_SHOWN) {

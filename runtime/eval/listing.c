@@ -117,11 +117,19 @@ static uint32_t add_name(struct builder *b, const struct lb_tensor *t)
 
 static void describe(struct lb_listing_line *line, const struct lb_tensor *t)
 {
+	double value[2] = { 0 };
 	line->site = t->site;
 	line->op = t->op;
 	line->dtype = t->dtype;
 	line->rank = t->rank;
 	memcpy(line->shape, t->shape, t->rank * sizeof *t->shape);
+	if (!lb_is_constant(t))
+		return;
+	if (t->op == LB_OP_SCALAR && t->params[2])
+		lb_store_int(value, (enum lb_dtype)t->dtype, t->params[1]);
+	else
+		lb_store_double(value, (enum lb_dtype)t->dtype, lb_param_double(t, 0));
+	memcpy(&line->value, value, sizeof line->value);
 }
 
 /* The next operation's place among the operands; the caller fills in n of them. */
@@ -199,7 +207,6 @@ static void add_lines(struct builder *b)
 static void describe_outside(struct builder *b, struct lb_listing_line *line, const struct outside *from)
 {
 	const struct lb_tensor *t = from->tensor;
-	double value[2] = { 0 };
 	if (!t) {
 		line->op = LB_OP_SCALAR;
 		line->dtype = from->program->dtypes[from->program->n_inputs + from->constant];
@@ -208,13 +215,6 @@ static void describe_outside(struct builder *b, struct lb_listing_line *line, co
 	}
 	describe(line, t);
 	line->name = add_name(b, t);
-	if (!lb_is_constant(t))
-		return;
-	if (t->op == LB_OP_SCALAR && t->params[2])
-		lb_store_int(value, (enum lb_dtype)t->dtype, t->params[1]);
-	else
-		lb_store_double(value, (enum lb_dtype)t->dtype, lb_param_double(t, 0));
-	memcpy(&line->value, value, sizeof line->value);
 }
 
 /* ---- all of it ---- */
