@@ -132,7 +132,7 @@ enum lb_buffer_flag {
 	X(uint64_t, waits_for, 1, "number of the evaluation it waits for; 0 if it does not") \
 	X(uint64_t, graph, 1, "number of the graph that it steps through; 0 outside step mode") \
 	X(uint64_t, line, 1, "line of its listing that runs, or ran last; 0 before the first") \
-	X(uint64_t, tensors, 1, "address of the ids of the tensors that its lines compute")
+	X(uint64_t, tensors, 1, "address of the ids of its lines' tensors, then its inputs'")
 
 /* One stream that has been used: a queue of jobs, and the thread that works on it. */
 #define LB_STREAM_FIELDS(X) \
@@ -175,7 +175,7 @@ enum lb_buffer_flag {
 	X(uint64_t, listing, 1, "address of its struct lb_listing") \
 	X(uint64_t, code, 1, "address of the code that calls its ops; 0 without") \
 	X(uint64_t, code_bytes, 1, "of that code") \
-	X(uint64_t, tensors, 1, "address of the ids that its lines had when it was evaluated last") \
+	X(uint64_t, tensors, 1, "address of the ids of its lines' tensors, then its inputs', of the last evaluation") \
 	X(uint64_t, runs, 1, "evaluations that began so far") \
 	X(uint64_t, running, 1, "of those, the ones under way")
 

@@ -36,6 +36,59 @@ bool lbx_listing_line_by_target(void *target, uint64_t pc, struct lbx_source_lin
 	return lbx_target_source_line(target, pc - 1, ret);
 }
 
+static void visit_line(struct lbx_table *table, const struct lbx_listing *listing, uint32_t line,
+		       uint64_t ids_at, lbx_line_tensor_fn *fn, void *context)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	const struct lbx_listing_line *from = &listing->lines[line - 1];
+	uint32_t n = listing->n_lines + listing->n_inputs;
+	uint64_t *ids = calloc(n, sizeof *ids);
+	char label[LBX_LABEL_MAX];
+	struct lbx_tensor t;
+
+	if (!ids || !lbx_table_listed_ids(table, ids_at, n, ids)) {
+		free(ids);
+		return;
+	}
+	for (uint32_t i = 0; i <= from->n_operands; i++) {
+		uint32_t place = i == 0 ? line - 1 : from->operands[i - 1] - 1;
+		bool seen = false;
+		for (uint32_t k = 0; k + 1 < i; k++)
+			seen |= from->operands[k] == place + 1;
+		if (ids[place] == 0 || seen || !tensors->ops->by_id(tensors, ids[place], &t))
+			continue;
+		lbx_listing_label(listing, place, label, sizeof label);
+		if (!fn(context, label, i > 0, &t))
+			break;
+	}
+	free(ids);
+}
+
+bool lbx_graph_tensors(struct lbx_table *table, uint64_t tid, const struct lbx_source_line *line,
+		       lbx_line_tensor_fn *fn, void *context)
+{
+	enum { THREADS_MOST = 256 };
+	struct lbx_thread threads[THREADS_MOST];
+	struct lbx_eval_graph graph;
+	struct lbx_listing listing;
+	bool clean = lb_ok();
+	uint64_t id;
+
+	if (sscanf(line->function, "eval(graph %" SCNu64 ")", &id) != 1)
+		return false;
+	int n = lbx_table_threads(table, threads, THREADS_MOST);
+	if (lbx_table_graph_by_id(table, id, &graph) && lbx_table_listing(table, &graph, &listing)) {
+		for (int i = 0; i < n && line->line > 0 && (uint32_t)line->line <= listing.n_lines; i++)
+			if (threads[i].tid == tid && threads[i].graph == id)
+				visit_line(table, &listing, (uint32_t)line->line, threads[i].tensors, fn,
+					   context);
+		lbx_listing_deinit(&listing);
+	}
+	if (clean)
+		lb_clear_error();
+	return true;
+}
+
 bool lbx_graph_line(struct lbx_table *table, uint64_t pc, struct lbx_source_line *ret)
 {
 	struct lbx_eval_graph graph;
@@ -158,7 +211,7 @@ static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
 		return false;
 	l->listing = &listing;
 	l->tensors = malloc(listing.n_lines * sizeof *l->tensors);
-	ok = l->tensors ? lbx_table_graph_tensors(l->table, graph, listing.n_lines, l->tensors)
+	ok = l->tensors ? lbx_table_listed_ids(l->table, graph->tensors, listing.n_lines, l->tensors)
 			: lb_fail("out of memory");
 	if (ok && out->json) {
 		json_t *lines = json_array();

@@ -42,7 +42,7 @@ static bool find_word(const char *word, uint32_t *ret)
 			return true;
 	*ret = LB_STEP_OPS;
 	return strcmp(word, "in") == 0 ||
-	       lb_fail("step: takes on, fused, off or in, not '%s'", word);
+	       lb_fail("step: takes on, fused, off, in or frame, not '%s'", word);
 }
 
 /* A live program whose runtime knows step mode. */
@@ -60,12 +60,40 @@ static bool find_program(struct lbx_context *context, bool *ret, struct lbx_root
 	       lb_fail("step: the program's runtime (%s) has no step mode", root->version);
 }
 
+/* Selects the innermost frame of a graph's code. */
+static bool select_frame(struct lbx_context *context)
+{
+	enum { FRAMES_MOST = 64 };
+	struct lbx_source_line line;
+	struct lbx_stack stack;
+	uint64_t thread;
+	int found = -1;
+
+	if (!context->stacks)
+		return lb_fail("step: there is no program");
+	if (context->stacks->ops->threads(context->stacks, &thread, 1) < 1 ||
+	    !context->stacks->ops->walk(context->stacks, thread, FRAMES_MOST, &stack))
+		return false;
+	for (int i = 0; i < stack.n && found < 0; i++) {
+		if (context->stacks->ops->line(context->stacks, &stack.frames[i], &line) &&
+		    strncmp(line.function, "eval(graph ", 11) == 0)
+			found = stack.frames[i].level;
+	}
+	lbx_stack_release(&stack);
+	if (found < 0)
+		return lb_fail("step: none of this thread's frames evaluates a graph in step mode");
+	lbx_bridge_script("frame %d", found);
+	return true;
+}
+
 bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_root root = { 0 };
 	bool running, in = args->n && strcmp(args->v[0], "in") == 0;
 	uint32_t mode;
 
+	if (args->n && strcmp(args->v[0], "frame") == 0)
+		return select_frame(context);
 	if (args->n && !find_word(args->v[0], &mode))
 		return false;
 	if (!find_program(context, &running, &root))

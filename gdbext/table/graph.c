@@ -182,12 +182,10 @@ void lbx_listing_deinit(struct lbx_listing *listing)
 	listing->lines = NULL;
 }
 
-bool lbx_table_graph_tensors(struct lbx_table *table, const struct lbx_eval_graph *graph, uint32_t n_lines,
-			     uint64_t *ret)
+bool lbx_table_listed_ids(struct lbx_table *table, uint64_t address, uint32_t n, uint64_t *ret)
 {
-	if (graph->tensors == 0) {
-		memset(ret, 0, n_lines * sizeof *ret);
-		return true;
-	}
-	return lbx_target_read(table->target, graph->tensors, ret, n_lines * sizeof *ret);
+	if (address)
+		return lbx_target_read(table->target, address, ret, n * sizeof *ret);
+	memset(ret, 0, n * sizeof *ret);
+	return true;
 }

@@ -31,9 +31,8 @@ struct lbx_listing {
 bool lbx_table_listing(struct lbx_table *table, const struct lbx_eval_graph *graph,
 		       struct lbx_listing *ret);
 void lbx_listing_deinit(struct lbx_listing *listing);
-/* The id of each line's tensor in the last evaluation, 0 for one inside a fused chain: n_lines
- * numbers into ret. */
-bool lbx_table_graph_tensors(struct lbx_table *table, const struct lbx_eval_graph *graph, uint32_t n_lines,
-			     uint64_t *ret);
+/* n ids into ret, from where a graph or a thread has them: of each line's tensor, 0 inside a fused
+ * chain; then of what comes from outside, 0 for a constant. All 0 for address 0. */
+bool lbx_table_listed_ids(struct lbx_table *table, uint64_t address, uint32_t n, uint64_t *ret);
 
 #endif

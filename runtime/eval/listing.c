@@ -243,8 +243,11 @@ static bool assemble(struct builder *b)
 	struct lb_listing_line *inputs = take(b, b->n_outside, sizeof *inputs);
 	if (!inputs)
 		return false;
-	for (uint32_t i = 0; i < b->n_outside; i++)
+	for (uint32_t i = 0; i < b->n_outside; i++) {
+		const struct lb_tensor *t = b->outside[i].tensor;
 		describe_outside(b, &inputs[i], &b->outside[i]);
+		b->ret->tensors[b->n_lines + i] = t ? t->id : 0;
+	}
 	size_t size = sizeof(struct lb_listing) + lines + outside + operands + b->texts_used;
 	struct lb_listing *listing = lb_arena_take(b->s->arena, (int64_t)size);
 	if (!listing)
@@ -270,14 +273,15 @@ bool lb_listing_build(const struct lb_schedule *s, bool apart, struct lb_listed 
 	while (capacity < 2 * (b.n_operands + b.n_more))
 		capacity *= 2;
 	b.mask = capacity - 1;
+	uint64_t most_outside = (uint64_t)b.n_operands + b.n_more;
 	if (!(b.line_of = take(&b, s->n, sizeof *b.line_of)) ||
 	    !(b.operands = take(&b, b.n_operands, sizeof *b.operands)) ||
-	    !(b.outside = take(&b, (uint64_t)b.n_operands + b.n_more, sizeof *b.outside)) ||
+	    !(b.outside = take(&b, most_outside, sizeof *b.outside)) ||
 	    !(b.slots = take(&b, capacity, sizeof *b.slots)) ||
 	    !(b.lines = take(&b, b.n_lines, sizeof *b.lines)) ||
 	    !(b.texts = take(&b, b.text_bytes, 1)) ||
 	    !(ret->calls = take(&b, b.n_lines, sizeof *ret->calls)) ||
-	    !(ret->tensors = take(&b, b.n_lines, sizeof *ret->tensors)))
+	    !(ret->tensors = take(&b, b.n_lines + most_outside, sizeof *ret->tensors)))
 		return false;
 	add_lines(&b);
 	return assemble(&b);

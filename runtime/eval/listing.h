@@ -14,7 +14,8 @@ struct lb_call {
 struct lb_listed {
 	struct lb_listing *listing; /* in the schedule's arena, like the rest */
 	struct lb_call *calls;      /* listing->n_calls of them */
-	uint64_t *tensors;          /* id of each line's tensor; 0 inside a program */
+	/* id of each line's tensor, 0 inside a program; then of each from outside, 0 for a constant */
+	uint64_t *tensors;
 };
 
 /* `apart`: each instruction of a fused tensor has a call of its own. False, with an error, when

