@@ -185,7 +185,9 @@ static bool write_listing(struct source *source, const struct lbx_eval_graph *gr
 	if (!file)
 		return false;
 	out.context = file;
-	bool ok = lbx_listing_write(&out, &text, 0, listing->n_lines);
+	bool ok = lbx_listing_write(&out, &text, 0, listing->n_lines) && fflush(file) == 0;
+	/* else gdb warns of a source that is newer than the program */
+	futimens(fileno(file), (const struct timespec[2]){ { .tv_sec = 1 }, { .tv_sec = 1 } });
 	if (fclose(file) != 0 || !ok) {
 		unlink(path);
 		return false;
