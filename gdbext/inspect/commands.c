@@ -185,7 +185,7 @@ const struct lbx_command lbx_commands[] = {
 	{
 		.name = "listing",
 		.arguments = "[N]",
-		.summary = "list the graphs evaluated in step mode, or graph N op by op",
+		.summary = "list the graphs of step mode, or the ops of graph N",
 		.help = "Line L of graph N is line L of its source graph-N.lb: the result's name (or its\n"
 			"line, %L), the op with its operands, dtype, shape, the program's line that made\n"
 			"it, and the tensor's id in the last evaluation. Step mode is on by `tensor step`\n"

@@ -115,6 +115,7 @@ static void write_line(struct lbx_out *out, const struct lbx_listing_text *text,
 
 	write_operation(text->listing, i, left);
 	write_type(&text->listing->lines[i], type, sizeof type);
+	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "%s", left);
 	pad(out, left, widths[0]);
 	lbx_printf(out, "  %s", type);

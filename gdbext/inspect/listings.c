@@ -115,11 +115,11 @@ bool lbx_graph_line(struct lbx_table *table, uint64_t pc, struct lbx_source_line
 
 /* ---- values ---- */
 
-/* "[-1.5, 2], 1 NaN" */
+/* "= [-1.5,2] 1 NaN" */
 static void describe_digest(const struct lbx_digest *d, char *ret, size_t size)
 {
 	int n = d->count == d->nan ? snprintf(ret, size, "=")
-				   : snprintf(ret, size, "= [%.6g, %.6g]", d->min, d->max);
+				   : snprintf(ret, size, "= [%.6g,%.6g]", d->min, d->max);
 
 	if (d->nan && n < (int)size)
 		n += snprintf(ret + n, size - (size_t)n, " %" PRId64 " NaN", d->nan);
@@ -245,6 +245,7 @@ static void print_summary(struct lister *l, const struct lbx_eval_graph *graph)
 	struct lbx_listing listing;
 	char label[LBX_LABEL_MAX];
 
+	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_FILE, "graph-%" PRIu64 ".lb", graph->id);
 	lbx_printf(out, ": ");
 	if (lbx_table_listing(l->table, graph, &listing)) {
@@ -257,8 +258,11 @@ static void print_summary(struct lister *l, const struct lbx_eval_graph *graph)
 			lbx_printf(out, ", %" PRIu64 " under way", graph->running);
 		lbx_printf(out, "; the last op gives ");
 		lbx_styled(out, LBX_NAME, "%s", label);
-		if (last->site && line(l, last->site, &at) && at.file[0])
-			lbx_printf(out, ", made at %s:%d", at.file, at.line);
+		const char *slash;
+		if (last->site && line(l, last->site, &at) && at.file[0]) {
+			slash = strrchr(at.file, '/');
+			lbx_printf(out, ", made at %s:%d", slash ? slash + 1 : at.file, at.line);
+		}
 		lbx_listing_deinit(&listing);
 	} else {
 		lbx_styled(out, LBX_WARNING, "%s", lb_error_message());
@@ -291,7 +295,7 @@ static bool show_all(struct lister *l)
 	if (array)
 		lbx_json(out, array);
 	else if (n == 0)
-		lbx_printf(out, "No graph was evaluated in step mode (LAZYBONES_STEP=1, or `tensor step on`).\n");
+		lbx_wrap(out, 0, 4), lbx_printf(out, "No graph was evaluated in step mode (LAZYBONES_STEP=1, or `tensor step on`).\n");
 	lbx_set_int(out, "graph_count", n);
 	free(list);
 	return true;

@@ -231,7 +231,7 @@ const struct lbx_command lbx_gdb_commands[] = {
 		 "before\n`run` and in a running program. It costs a stack walk for each tensor that "
 		 "is made."},
 	{.name = "step", .arguments = "[on|fused|off|in|frame]", .max_args = 1, .run = lbx_step_run,
-	 .summary = "let evaluations be stepped through, op by op",
+	 .summary = "step through evaluations, op by op",
 	 .help = "In step mode an evaluation is a function of gdb's, eval(graph N), with the graph's "
 		 "listing\nfor its source: `bt`, `up`, `list`, `next`, `finish`, `until` and `break "
 		 "graph-N.lb:L` work.\n"

@@ -176,7 +176,7 @@ static bool write_listing(struct source *source, const struct lbx_eval_graph *gr
 		.graph = graph->id, .listing = listing, .line = source_line, .context = source,
 	};
 	char path[sizeof graphs.folder + 64];
-	struct lbx_out out = { .width = 200, .write = write_file };
+	struct lbx_out out = { .width = 0, .write = write_file }; /* a line is a line */
 
 	snprintf(path, sizeof path, "%s/graph-%" PRIu64 ".lb", graphs.folder, graph->id);
 	if (access(path, F_OK) == 0)
