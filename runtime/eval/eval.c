@@ -132,8 +132,8 @@ static void finish_group(struct lb_run *run, struct lb_step *head)
 	settle(run, head);
 }
 
-static void begin_step(struct lb_run *run, const struct lb_step *step, struct lb_thread *record,
-		       struct lb_under_way *u)
+static inline void begin_step(struct lb_run *run, const struct lb_step *step,
+			      struct lb_thread *record, struct lb_under_way *u)
 {
 	enum { TIME_FROM = 1 << 16 };
 	const struct lb_tensor *t = step->tensor;
@@ -147,8 +147,8 @@ static void begin_step(struct lb_run *run, const struct lb_step *step, struct lb
 		lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, t->op, u->members);
 }
 
-static bool end_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record,
-		     const struct lb_under_way *u, bool ok)
+static inline bool end_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record,
+			    const struct lb_under_way *u, bool ok)
 {
 	struct lb_tensor *t = step->tensor;
 
@@ -202,7 +202,7 @@ bool lb_run_group(struct lb_run *run, uint32_t index, struct lb_thread *record)
 }
 
 bool lb_run_group_insn(struct lb_run *run, uint32_t index, int k, struct lb_thread *record,
-		       struct lb_under_way *under_way)
+		       struct lb_under_way *under_way, void **registers)
 {
 	struct lb_step *step = &run->schedule.steps[index];
 	struct lb_tensor *t = step->tensor;
@@ -210,7 +210,7 @@ bool lb_run_group_insn(struct lb_run *run, uint32_t index, int k, struct lb_thre
 
 	if (k == 0)
 		begin_step(run, step, record, under_way);
-	bool ok = may_go_on(run) && lb_run_insn(run, t, k, under_way->registers);
+	bool ok = may_go_on(run) && lb_run_insn(run, t, k, registers);
 	if (last || !ok)
 		ok = end_step(run, step, record, under_way, ok);
 	return note_failure(run, t, ok);
@@ -231,7 +231,10 @@ bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 {
 	struct lb_schedule *s = &run->schedule;
 	/* what runs inside another evaluation gives the record back as it was */
-	struct lb_thread outer = *record;
+	bool nested = record->eval != 0;
+	struct lb_thread outer;
+	if (__builtin_expect(nested, 0))
+		outer = *record;
 	lb_record_begin(&record->seq);
 	record->eval = s->eval;
 	record->done = 0;
@@ -248,11 +251,14 @@ bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 		lb_schedule_abandon(s, run->drop);
 	}
 	lb_record_begin(&record->seq);
-	record->eval = outer.eval;
-	record->tensor = outer.tensor;
-	record->done = outer.eval ? outer.done : record->done;
-	record->total = outer.eval ? outer.total : record->total;
-	record->started_ns = outer.eval ? outer.started_ns : record->started_ns;
+	record->eval = record->tensor = 0;
+	if (__builtin_expect(nested, 0)) {
+		record->eval = outer.eval;
+		record->tensor = outer.tensor;
+		record->done = outer.done;
+		record->total = outer.total;
+		record->started_ns = outer.started_ns;
+	}
 	lb_record_end(&record->seq);
 	return ok;
 }

@@ -60,11 +60,11 @@ struct lb_under_way {
 	int steps, members;
 	uint64_t start; /* 0: not timed */
 	struct lb_arena_mark mark;
-	void *registers[LB_FUSE_REGS]; /* of a fused tensor, whose instructions run one by one */
 };
-/* The same for instruction k of a fused tensor alone; they must follow each other. */
+/* The same for instruction k of a fused tensor alone; they must follow each other, with the same
+ * last two arguments (`registers` as lb_run_insn() has it). */
 bool lb_run_group_insn(struct lb_run *run, uint32_t step, int k, struct lb_thread *record,
-		       struct lb_under_way *under_way);
+		       struct lb_under_way *under_way, void **registers);
 
 /* For reading values: evaluates x if it is not ready, and says that it had to. */
 bool lb_ensure_ready(struct lb_tensor *x, const void *site);

@@ -223,6 +223,7 @@ struct stepping {
 	struct lb_thread *record;
 	const struct lb_call *calls;
 	struct lb_under_way under_way;
+	void *registers[LB_FUSE_REGS];
 };
 
 static int run_call(struct lb_code_frame *frame, uint32_t number)
@@ -232,7 +233,8 @@ static int run_call(struct lb_code_frame *frame, uint32_t number)
 
 	s->record->line = call->line;
 	return call->insn < 0 ? lb_run_group(s->run, call->step, s->record)
-		: lb_run_group_insn(s->run, call->step, call->insn, s->record, &s->under_way);
+		: lb_run_group_insn(s->run, call->step, call->insn, s->record, &s->under_way,
+				    s->registers);
 }
 
 bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok)
