@@ -265,7 +265,8 @@ static bool run(struct writer *w, int fd, const struct lbx_tensor *t, struct lbx
 		return lb_fail("no room to map %llu bytes", (unsigned long long)w->layout.total);
 	}
 	return write_graph(w) &&
-		lbx_replayer_run(w->context->out, fd, w->context->settings->replay_seconds) &&
+		lbx_replayer_run(w->context->out, fd, w->context->settings->replay_seconds, "replaying",
+				 "the replay") &&
 		take_result(w, fd, t, ret);
 }
 

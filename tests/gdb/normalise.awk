@@ -22,6 +22,8 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	gsub(/[^ "]*lazybones-[A-Za-z0-9]+\/[0-9]+\/graph/, "FOLDER/graph")
 	if (/eval\(graph|stepped\.c/)
 		sub(/^#[0-9]+ +/, "#N ")
+	if (gsub(/[^ "]*caught\.c/, "caught.c"))
+		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ") # how much of the runtime lies below, inlined, differs
 	sub(/Connection reset by peer/, "Broken pipe")
 	gsub(/symbol table 1\.[0-9]+/, "symbol table 1.N")
 	sub(/^thread +[0-9]+/, "thread N")

@@ -179,6 +179,8 @@ static const struct { const char *name, *rest; } lines[] = {
 	{ "events", "" }, { "events", "err* --last 1" },
 	{ "owner", "0x1ffff0" }, { "owner", "0x200010" },
 	{ "suspect", "--seconds 1 --all" }, { "freed", "" }, { "freed", "#3" }, { "diff", "x x" },
+	{ "diff", "x[..., ::-1] x" }, { "diff", "layer.0/view x --rtol 1e-3 --group 8" },
+	{ "save", "layer.0/view /nonexistent/x.npz" },
 	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
 	{ "report", "--seconds 1" }, { "listing", "" }, { "listing", "3" }, { "listing", "3 --ranges" },
 };
