@@ -18,6 +18,7 @@
 #include "inspect/set.h"
 #include "inspect/stats.h"
 #include "inspect/status.h"
+#include "inspect/symbols.h"
 #include "inspect/threads.h"
 #include "inspect/tree.h"
 
@@ -393,6 +394,30 @@ const struct lbx_command lbx_commands[] = {
 		.max_args = 1,
 		.needs = LBX_NEEDS_TABLE,
 		.run = lbx_run_compiled,
+	},
+	{
+		.name = "symbols",
+		.arguments = "[GLOB]",
+		.summary = "make named tensors ordinary variables of gdb, with array types",
+		.help = "gdb's own commands know them then: print latents[0][3]@4, ptype, display, watch,\n"
+			"completion, an IDE's variables; and pointers into them are named: <latents+64>.\n"
+			"A lazy tensor is <optimized out> until the program has computed it. Views whose\n"
+			"elements lie apart are copies, as of now. blk.0.w is 'blk.0.w' and blk_0_w; of\n"
+			"several tensors with one name the newest has it, the others are NAME_ID. A variable\n"
+			"of the program goes before a tensor of its name: tensor::NAME is the tensor.\n"
+			"Repeat this when tensors came and went; displays have new numbers then.\n"
+			"Example: symbols 'layers.*' --auto on\n"
+			"A gdb without this plugin takes the file of `lazybones core CORE symbols --out FILE`\n"
+			"with add-symbol-file FILE.",
+		.max_args = 1,
+		.options = {
+			{ "peek", NULL, "give lazy tensors their values, computed outside the program" },
+			{ "limit", "BYTES", "copy values of up to this many bytes (default 65536)" },
+			{ "auto", "on|off", "do it again at each stop, or no longer (in gdb)" },
+			{ "remove", NULL, "take the variables away (in gdb)" },
+			{ "out", "FILE", "write them to a file, an object for add-symbol-file" },
+		},
+		.run = lbx_run_symbols,
 	},
 	{
 		.name = "status",

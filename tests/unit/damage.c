@@ -154,6 +154,21 @@ static const struct lbx_stacks_ops fake_ops = {
 	.pointers = fake_pointers, .destroy = fake_destroy,
 };
 
+static bool fake_ready(struct lbx_context *context, struct lbx_symbol_space **ret)
+{
+	(void)context;
+	*ret = NULL;
+	return true;
+}
+
+static bool fake_load(struct lbx_context *context, const void *object, size_t n)
+{
+	(void)context;
+	return n > 64 && memcmp(object, "\177ELF", 4) == 0;
+}
+
+static const struct lbx_debugger fake_debugger = { .ready = fake_ready, .load = fake_load };
+
 static void run_page(struct lbx_context *context)
 {
 	struct sink sink = { 0, 0 };
@@ -183,6 +198,7 @@ static const struct { const char *name, *rest; } lines[] = {
 	{ "save", "layer.0/view /nonexistent/x.npz" },
 	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
 	{ "report", "--seconds 1" }, { "listing", "" }, { "listing", "3" }, { "listing", "3 --ranges" },
+	{ "symbols", "" }, { "symbols", "l* --peek" },
 };
 static const char *const of_ids[] = { "info", "print", "freed", "stats" };
 
@@ -207,7 +223,8 @@ static void inspection_init(struct inspection *i, struct image *image)
 	i->settings.replay_memory = 0; /* a replay is a process of its own: hardly any here */
 	i->out = (struct lbx_out){ .width = 80, .context = &i->sink, .write = swallow, .progress = tick };
 	i->context = (struct lbx_context){ .target = &image->target, .out = &i->out,
-					   .settings = &i->settings, .stacks = &i->stacks.base };
+					   .settings = &i->settings, .stacks = &i->stacks.base,
+					   .debugger = &fake_debugger };
 }
 
 static void inspection_deinit(struct inspection *i)
