@@ -773,6 +773,15 @@ LB_API void lb_clear_cache(void);
  * text that says why it refused. */
 LB_API const char *lb_debug_eval(uint64_t id);
 
+/* Step mode: each evaluation that begins from now on, on any thread, runs through a piece of code
+ * made for its graph, with one call an op, which gdb shows as a function whose source is the
+ * graph: `next`, `break graph-3.lb:4`. Equal graphs share their code. Chains of elementwise ops
+ * run op by op, each result in memory of its own, or fused as ever. Returns the mode before;
+ * LAZYBONES_STEP=1 or =fused sets the first one. Graphs of more than 2^20 ops, and all on other
+ * machines than x86-64 and aarch64, are evaluated as without it. */
+typedef enum lb_step_mode { LB_STEP_OFF, LB_STEP_OPS, LB_STEP_FUSED } lb_step_mode;
+LB_API lb_step_mode lb_set_step_mode(lb_step_mode mode);
+
 #ifdef __cplusplus
 }
 #endif

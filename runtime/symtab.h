@@ -22,7 +22,7 @@
  *
  * All addresses are those of the program, all integers of its byte order (little
  * endian; the magic reads wrong otherwise). Readers include this header; of the
- * public one it takes only `enum lb_dtype` and LB_MAX_RANK. */
+ * public one it takes only `enum lb_dtype`, `enum lb_step_mode` and LB_MAX_RANK. */
 #ifndef LB_SYMTAB_H
 #define LB_SYMTAB_H
 
@@ -150,6 +150,9 @@ enum lb_buffer_flag {
 	X(uint64_t, total, 1, "ops of this evaluation") \
 	X(uint64_t, started_ns, 1, "CLOCK_MONOTONIC when it began") \
 	X(uint64_t, waits_for, 1, "number of the evaluation it waits for; 0 if it does not") \
+	X(uint64_t, graph, 1, "number of the graph that it steps through; 0 outside step mode") \
+	X(uint64_t, line, 1, "line of its listing that runs, or ran last; 0 before the first") \
+	X(uint64_t, tensors, 1, "address of the ids of its lines' tensors, then its inputs'") \
 	X(uint64_t, site, 1, "return address of the call that evaluates, last")
 
 /* One stream that has been used: a queue of jobs, and the thread that works on it. */
@@ -184,6 +187,18 @@ enum lb_buffer_flag {
 	X(uint64_t, reason, 1, "address of a text: why the last one was captured") \
 	X(uint64_t, traced, 1, "tensors that the function made then") \
 	X(uint64_t, built, 1, "tensors that a call makes of it")
+
+/* One graph that was evaluated in step mode. Evaluations of equal graphs share it. */
+#define LB_GRAPH_FIELDS(X) \
+	X(uint32_t, seq, 1, "odd while the record changes") \
+	X(uint32_t, generation, 1, "how often the slot has been used") \
+	X(uint64_t, id, 1, "number, from 1, never reused; 0 when freed") \
+	X(uint64_t, listing, 1, "address of its struct lb_listing") \
+	X(uint64_t, code, 1, "address of the code that calls its ops; 0 without") \
+	X(uint64_t, code_bytes, 1, "of that code") \
+	X(uint64_t, tensors, 1, "address of the ids of its lines' tensors, then its inputs', of the last evaluation") \
+	X(uint64_t, runs, 1, "evaluations that began so far") \
+	X(uint64_t, running, 1, "of those, the ones under way")
 
 /* Declares a field of a record: LB_TENSOR_FIELDS(LB_RECORD_FIELD) inside a struct. A scalar
  * is an array of one in memory, but not in C. */
@@ -238,7 +253,8 @@ struct lb_slab_directory {
 };
 
 enum lb_kind {
-	LB_KIND_TENSOR, LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_STREAM, LB_KIND_COMPILED, LB_KINDS
+	LB_KIND_TENSOR, LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_STREAM, LB_KIND_COMPILED, LB_KIND_GRAPH,
+	LB_KINDS
 };
 
 /* How an element of a dtype is stored. `kind` is 'b' bool, 'u', 'i', 'f', 'c'. */
@@ -280,6 +296,30 @@ struct lb_program {
 		uint8_t op, a, b, c; /* index into the op table; registers */
 	} insns[LB_PROGRAM_INSNS];
 	uint64_t constants[LB_PROGRAM_INPUTS]; /* an element each, in its first bytes */
+};
+
+/* A graph as a listing: what a debugger shows as the source of an evaluation. In memory follow one
+ * another: this; n_lines lines in the order in which they run; n_inputs more of what comes from
+ * outside; uint32_t operands[n_operands]; texts. It never changes. */
+#define LB_LISTING_MAGIC 0x676e697473696c67ULL /* "glisting" */
+struct lb_listing {
+	uint64_t magic;
+	uint64_t size; /* bytes, texts included */
+	uint32_t n_lines, n_inputs;
+	uint32_t n_operands, n_calls;
+};
+
+struct lb_listing_line {
+	uint64_t site;       /* return address of the call that made it; 0 when not known */
+	uint64_t value;      /* the first bytes of a constant */
+	uint32_t name;       /* of a NUL-terminated text, in bytes from the first text; 0 without */
+	uint32_t operands;   /* first of its operands: each a line, from 1; beyond n_lines, an input */
+	uint32_t n_operands;
+	uint32_t code;       /* where its call begins in the code; 0: a later line's call computes it */
+	uint8_t op, dtype, rank;
+	uint8_t stays;       /* 1: its value is kept when the evaluation has ended */
+	uint32_t pad;
+	int64_t shape[LB_MAX_RANK];
 };
 
 /* One event of the flight recorder, a ring of them: the event with number n lies in slot n modulo
@@ -329,7 +369,7 @@ struct lb_symtab {
 	uint32_t want_stack;    /* frames to keep of each creation stack; 0: the call site only */
 	uint32_t watch_all;     /* enum lb_watch, for every tensor */
 	uint32_t strided;       /* what raw access to a strided view does: 0 nothing, 1 warn, 2 stop */
-	uint32_t reserved;
+	uint32_t step;          /* enum lb_step_mode */
 	uint64_t watch_memory;  /* bytes; when active_bytes passes it, the probe `memory` fires */
 	uint64_t watch_graph;   /* lazy tensors of an evaluation, or of all: `graph` */
 	int64_t watch_low, watch_high; /* doubles as lb_order_double() has them: `range` */
@@ -340,14 +380,17 @@ struct lb_symtab {
 	uint64_t flight;        /* address of the ring; 0 when nothing is recorded */
 	uint64_t flight_capacity; /* events; a power of two */
 	uint64_t flight_used;   /* number of the newest event */
+	uint64_t program;       /* address of the path of the program's file; "" when not known */
+	uint64_t loader;        /* address of the dynamic loader's struct r_debug; 0 without one */
 };
 
 #define LB_ROOT_FIELDS(X) \
 	X(version) X(pid) X(rank) X(dtypes) X(ops) X(n_dtypes) X(n_ops) X(counters) \
 	X(counter_names) X(n_counters) X(max_rank) X(stacks) X(stack_words) X(last_id) \
-	X(last_eval) X(want_stack) X(watch_all) X(strided) X(watch_memory) X(watch_graph) \
+	X(last_eval) X(want_stack) X(watch_all) X(strided) X(step) X(watch_memory) X(watch_graph) \
 	X(watch_low) X(watch_high) X(kinds) \
-	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used)
+	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used) \
+	X(program) X(loader)
 
 /* A double, as an integer of the same order; zeros are equal, a NaN is above all others. */
 static inline int64_t lb_order_double(double value)
@@ -378,5 +421,8 @@ struct lb_symfile {
 	uint64_t magic;
 	uint64_t root;
 };
+/* In step mode each graph has an entry, too: with this magic, and the address of its record in
+ * place of the root's. */
+#define LB_GRAPHFILE_MAGIC 0x656c696668706172ULL /* "raphfile" */
 
 #endif

@@ -7,6 +7,7 @@
 #include "inspect/image.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
+#include "inspect/listings.h"
 #include "inspect/owner.h"
 #include "inspect/peek.h"
 #include "inspect/plot.h"
@@ -182,6 +183,22 @@ const struct lbx_command lbx_commands[] = {
 			{ "png", "FILE", "draw it by Graphviz's dot" },
 		},
 		.run = lbx_run_graph,
+	},
+	{
+		.name = "listing",
+		.arguments = "[N]",
+		.summary = "list the graphs of step mode, or the ops of graph N",
+		.help = "Line L of graph N is line L of its source graph-N.lb: the result's name (or its\n"
+			"line, %L), the op with its operands, dtype, shape, the program's line that made\n"
+			"it, and the tensor's id in the last evaluation. Step mode is on by `tensor step`\n"
+			"in gdb, by LAZYBONES_STEP=1 in the environment, or by lb_set_step_mode().\n"
+			"Example: listing 3 --ranges",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "ranges", NULL, "with the least and the largest value of what is still there" },
+		},
+		.run = lbx_run_listing,
 	},
 	{
 		.name = "at",

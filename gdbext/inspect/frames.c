@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "inspect/describe.h"
 #include "inspect/format.h"
+#include "inspect/listings.h"
 
 enum { LABEL = LB_NAME_MAX + 320, MAX_TABLE_THREADS = 4096, SHOWN = 16 };
 
@@ -15,6 +16,30 @@ struct search {
 	struct lbx_places *places;
 	struct lbx_frame_view *view;
 };
+
+static bool add_held(struct lbx_frame_view *view, const struct lbx_pointer *pointer,
+		     const struct lbx_place *place)
+{
+	if (view->n_held == LBX_HELD_MAX) {
+		view->more_held = true;
+		return false;
+	}
+	if (!view->held && !(view->held = malloc(LBX_HELD_MAX * sizeof *view->held)))
+		return false;
+	view->held[view->n_held++] = (struct lbx_held){ *pointer, *place };
+	return true;
+}
+
+/* A line of a graph has its result and operands for variables. */
+static bool take_line_tensor(void *context, const char *label, bool is_operand,
+			     const struct lbx_tensor *t)
+{
+	struct lbx_pointer pointer = { .is_argument = is_operand, .value = t->address };
+	struct lbx_place place = { .kind = LBX_PLACE_RECORD, .tensor = *t };
+
+	snprintf(pointer.expression, sizeof pointer.expression, "%s", label);
+	return add_held(context, &pointer, &place);
+}
 
 static bool take_pointer(void *context, const struct lbx_pointer *pointer)
 {
@@ -27,14 +52,7 @@ static bool take_pointer(void *context, const struct lbx_pointer *pointer)
 	if (place.kind == LBX_PLACE_NOTHING || place.kind == LBX_PLACE_BUFFER ||
 	    (place.kind == LBX_PLACE_RECORD && place.distance != 0))
 		return true;
-	if (view->n_held == LBX_HELD_MAX) {
-		view->more_held = true;
-		return false;
-	}
-	if (!view->held && !(view->held = malloc(LBX_HELD_MAX * sizeof *view->held)))
-		return false;
-	view->held[view->n_held++] = (struct lbx_held){ *pointer, place };
-	return true;
+	return add_held(view, pointer, &place);
 }
 
 static void find_run(struct lbx_context *context, uint64_t tid, struct lbx_thread *ret)
@@ -71,8 +89,12 @@ bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uin
 	for (int i = 0; i < stack.n && done; i++) {
 		struct lbx_frame_view *view = &ret->frames[ret->n++];
 		view->frame = stack.frames[i];
-		ops->line(context->stacks, &view->frame, &view->line);
-		if (places)
+		if (!ops->line(context->stacks, &view->frame, &view->line) && context->table)
+			lbx_graph_line(context->table, view->frame.pc - view->frame.after_call, &view->line);
+		if (places && context->table &&
+		    lbx_graph_tensors(context->table, tid, &view->line, take_line_tensor, view))
+			;
+		else if (places)
 			ops->pointers(context->stacks, &view->frame, take_pointer,
 				      &(struct search){ places, view });
 		done = lbx_progress(context->out, "reading stacks", i, stack.n);

@@ -177,6 +177,8 @@ static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const s
 	else if (t->eval)
 		lbx_printf(out, ", %s evaluation %" PRIu64,
 			   t->state == LB_STATE_READY ? "computed by" : "claimed by", t->eval);
+	if (t->held)
+		lbx_printf(out, ", which still holds it for its consumers");
 	if (t->eval_ns)
 		lbx_printf(out, " in %.3g us", (double)t->eval_ns / 1e3);
 	lbx_printf(out, "%s\n", t->flags & LB_FLAG_WEAK ? ", a weak scalar" : "");

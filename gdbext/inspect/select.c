@@ -321,6 +321,11 @@ bool lbx_select(struct lbx_context *context, const char *text, struct lbx_select
 	if (!(*text == '#' ? select_id(tensors, text, &used, &ret->tensor)
 			   : select_text(context, tensors, text, &used, &ret->tensor)))
 		return false;
+	/* in step mode what an evaluation has computed can be looked at while it goes on */
+	if (lbx_table_is_computed(table, &ret->tensor)) {
+		ret->tensor.state = LB_STATE_READY;
+		ret->tensor.held = true;
+	}
 	snprintf(ret->slice_text, sizeof ret->slice_text, "%s", skip(text + used));
 	if (!lbx_slice_parse(skip(text + used), &ret->slice))
 		return false;

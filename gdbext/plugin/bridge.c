@@ -68,6 +68,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "plugin/graphs.h"
 #include "plugin/text.h"
 
 enum {
@@ -143,20 +144,26 @@ static void note_interrupt(int signal)
 	interrupted = 1;
 }
 
+bool lbx_bridge_place(int fd, int at)
+{
+	bool ok = fd >= 0 && dup3(fd, at, O_CLOEXEC) >= 0;
+
+	if (!ok)
+		lb_fail("no descriptor %d: %s", at, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static bool is_free(int fd)
+{
+	return (fcntl(fd, F_GETFD) == -1 && errno == EBADF) ||
+	       lb_fail("descriptor %d of gdb is in use by something else", fd);
+}
+
 static bool open_memory_at(const char *name, int fd)
 {
-	int made;
-
-	if (fcntl(fd, F_GETFD) != -1 || errno != EBADF)
-		return lb_fail("descriptor %d of gdb is in use by something else", fd);
-	made = memfd_create(name, MFD_CLOEXEC);
-	if (made < 0 || dup3(made, fd, O_CLOEXEC) < 0) {
-		lb_fail("no descriptor %d: %s", fd, strerror(errno));
-		close(made);
-		return false;
-	}
-	close(made);
-	return true;
+	return is_free(fd) && lbx_bridge_place(memfd_create(name, MFD_CLOEXEC), fd);
 }
 
 bool lbx_bridge_open(void (*run)(const char *line))
@@ -168,14 +175,16 @@ bool lbx_bridge_open(void (*run)(const char *line))
 		return true;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	wide = limit;
-	if (wide.rlim_cur <= STYLE_FD)
+	if (wide.rlim_cur <= LBX_GRAPHS_FD)
 		wide.rlim_cur = wide.rlim_max < 1024 ? wide.rlim_max : 1024;
 	setrlimit(RLIMIT_NOFILE, &wide);
 	ok = open_memory_at("lazybones-request", REQUEST_FD) &&
 	     open_memory_at("lazybones-response", RESPONSE_FD) &&
 	     open_memory_at("lazybones-question", QUESTION_FD) &&
 	     open_memory_at("lazybones-language", LANGUAGE_FD) &&
-	     open_memory_at("lazybones-style", STYLE_FD);
+	     open_memory_at("lazybones-style", STYLE_FD) && is_free(LBX_GRAPHS_FD) &&
+	     lbx_bridge_place(open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC),
+			      LBX_GRAPHS_FD);
 	setrlimit(RLIMIT_NOFILE, &limit);
 	bridge.run = run;
 	bridge.open = ok;

@@ -13,6 +13,9 @@
 #define LBX_LANGUAGE_FILE "/proc/self/fd/903"
 #define LBX_STYLE_FILE    "/proc/self/fd/904"
 
+/* Puts a descriptor, which is closed, in the place of one that scripts can spell. */
+bool lbx_bridge_place(int fd, int at);
+
 /* Before a gdb command, unless the user logs: its output is thrown away. */
 #define LBX_QUIETLY \
 	"with logging redirect on -- with logging file /dev/null -- with logging enabled on -- "

@@ -10,6 +10,7 @@
 #include "plugin/address_names.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
+#include "plugin/graphs.h"
 #include "plugin/script.h"
 #include "plugin/target_gdb.h"
 #include "symtab.h"
@@ -24,6 +25,10 @@ static enum gdb_status read_entry(struct gdb_reader_funcs *self, struct gdb_symb
 	const struct lb_symfile *file = memory;
 
 	(void)self;
+	if (memory_size >= (long)sizeof(*file) && file->magic == LB_GRAPHFILE_MAGIC) {
+		lbx_graphs_publish(cb, file->root);
+		return GDB_SUCCESS;
+	}
 	if (memory_size < (long)sizeof(*file) || file->magic != LB_SYMFILE_MAGIC)
 		return GDB_FAIL; /* somebody else's code: gdb reads it as ELF */
 	lbx_target_gdb_remember_root(file->root);

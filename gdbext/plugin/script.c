@@ -11,6 +11,7 @@
 #include "inspect/command.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
+#include "plugin/graphs.h"
 #include "plugin/text.h"
 #include "symtab.h"
 
@@ -19,6 +20,7 @@ enum { MAX_WORDS = 16 };
 /* Convenience variables hold the strings: a string literal is not the same in all of gdb's
  * languages, and in Rust one is written to the program's memory. */
 static const char common[] =
+	"directory " LBX_GRAPHS_FOLDER "\n"
 	/* and without a process it says that it cannot read the JIT descriptor */
 	"define _tensor_reload\n"
 	"if $_gdb_setting($_lb_logging)\n"
@@ -142,6 +144,21 @@ static const char common[] =
 	"with breakpoint pending on -- break -probe-stap lazybones:$arg0\n"
 	"else\n"
 	LBX_QUIETLY "with breakpoint pending on -- break -probe-stap lazybones:$arg0\n"
+	"end\n"
+	"end\n"
+	"define _lb_tbreak\n"
+	"if $_gdb_setting($_lb_logging)\n"
+	"with breakpoint pending on -- tbreak -probe-stap lazybones:$arg0\n"
+	"else\n"
+	QUIETLY "with breakpoint pending on -- tbreak -probe-stap lazybones:$arg0\n"
+	"end\n"
+	"end\n"
+	/* at the probe graph_start: to the first line of its listing */
+	"define _lb_enter\n"
+	"if $_gdb_setting($_lb_logging)\n"
+	"tbreak *$arg0\n"
+	"else\n"
+	QUIETLY "tbreak *$arg0\n"
 	"end\n"
 	"end\n"
 	"define _lb_catch_fault\n"

@@ -73,7 +73,9 @@ static bool parse_frame(const char *text, struct lbx_frame *frame, struct lbx_so
 	frame->pc = strtoull(end, NULL, 0);
 	frame->after_call = level > 0;
 	in += 4;
-	snprintf(line->function, sizeof line->function, "%.*s", (int)strcspn(in, " (\n"), in);
+	/* a function of ours has brackets in its name: "eval(graph 3) () at graph-3.lb:4" */
+	size_t name = strncmp(in, "eval(graph ", 11) == 0 ? strcspn(in, ")\n") + 1 : strcspn(in, " (\n");
+	snprintf(line->function, sizeof line->function, "%.*s", (int)name, in);
 	for (const char *p = in; (p = strstr(p, " at ")) && p < text + length; p += 4)
 		at = p + 4;
 	if (at) {

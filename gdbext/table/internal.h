@@ -13,6 +13,7 @@ struct lbx_buffer_record { LB_BUFFER_FIELDS(X) };
 struct lbx_thread_record { LB_THREAD_FIELDS(X) };
 struct lbx_stream_record { LB_STREAM_FIELDS(X) };
 struct lbx_compiled_record { LB_COMPILED_FIELDS(X) };
+struct lbx_graph_record { LB_GRAPH_FIELDS(X) };
 #undef X
 
 enum { LBX_OPS_MAX = 256, LBX_DTYPES_MAX = 64, LBX_COUNTERS_MAX = 256, LBX_ROOT_BYTES = 1 << 14 };

@@ -64,6 +64,10 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 	ret->want_stack = (uint32_t)lbx_root_integer(table, f->want_stack);
 	ret->watch_all = (uint32_t)lbx_root_integer(table, f->watch_all);
 	ret->strided = (uint32_t)lbx_root_integer(table, f->strided);
+	ret->step = (uint32_t)lbx_root_integer(table, f->step);
+	ret->step_at = address_of(table, f->step, sizeof(uint32_t));
+	ret->program = lbx_root_integer(table, f->program);
+	ret->loader = lbx_root_integer(table, f->loader);
 	ret->want_stack_at = address_of(table, f->want_stack, sizeof(uint32_t));
 	ret->watch_all_at = address_of(table, f->watch_all, sizeof(uint32_t));
 	ret->strided_at = address_of(table, f->strided, sizeof(uint32_t));
@@ -193,10 +197,43 @@ int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max)
 		ret[n++] = (struct lbx_thread){
 			.tid = r.id[0], .eval = r.eval[0], .tensor = r.tensor[0],
 			.done = r.done[0], .total = r.total[0], .started_ns = r.started_ns[0],
-			.waits_for = r.waits_for[0],
+			.waits_for = r.waits_for[0], .graph = r.graph[0],
+			.line = r.line[0], .tensors = r.tensors[0],
 		};
 	}
 	return n;
+}
+
+static bool is_among(struct lbx_table *table, uint64_t at, uint64_t n, uint64_t id)
+{
+	enum { LINES_MOST = 1 << 20, PIECE = 512 };
+	uint64_t ids[PIECE];
+
+	for (uint64_t done = 0; done < n && done < LINES_MOST; done += PIECE) {
+		uint64_t part = n - done < PIECE ? n - done : PIECE;
+		if (!lbx_target_try_read(table->target, at + done * sizeof *ids, ids, part * sizeof *ids))
+			return false;
+		for (uint64_t i = 0; i < part; i++)
+			if (ids[i] == id)
+				return true;
+	}
+	return false;
+}
+
+bool lbx_table_is_computed(struct lbx_table *table, const struct lbx_tensor *t)
+{
+	enum { THREADS_MOST = 256 };
+	struct lbx_thread threads[THREADS_MOST];
+
+	if (t->state != LB_STATE_EVALUATING || t->torn || t->data == 0)
+		return false;
+	int n = lbx_table_threads(table, threads, THREADS_MOST);
+	for (int i = 0; i < n; i++) {
+		const struct lbx_thread *thread = &threads[i];
+		if (thread->graph && thread->tensors && thread->eval == t->eval && thread->tensor != t->id)
+			return is_among(table, thread->tensors, thread->line, t->id);
+	}
+	return false;
 }
 
 int lbx_table_streams(struct lbx_table *table, struct lbx_stream *ret, int max)

@@ -54,6 +54,12 @@ static const struct lbx_known_field compiled_fields[] = {
 #undef X
 };
 
+static const struct lbx_known_field graph_fields[] = {
+#define X(type, name, count, meaning) KNOWN(lbx_graph_record, type, name, count)
+	LB_GRAPH_FIELDS(X)
+#undef X
+};
+
 static const struct {
 	const char *name;
 	size_t size;
@@ -67,6 +73,7 @@ static const struct {
 	[LB_KIND_THREAD] = KIND("thread", lbx_thread_record, thread_fields),
 	[LB_KIND_STREAM] = KIND("stream", lbx_stream_record, stream_fields),
 	[LB_KIND_COMPILED] = KIND("compiled", lbx_compiled_record, compiled_fields),
+	[LB_KIND_GRAPH] = KIND("graph", lbx_graph_record, graph_fields),
 };
 
 static bool read_head(struct lbx_table *table)

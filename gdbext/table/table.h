@@ -25,12 +25,13 @@ struct lbx_root {
 	int64_t rank;
 	uint64_t n_tensor_slots, n_buffer_slots;
 	struct lb_counters counters;
-	uint32_t want_stack, watch_all, strided;
+	uint32_t want_stack, watch_all, strided, step;
 	uint64_t watch_memory, watch_graph; /* UINT64_MAX: no limit */
 	int64_t watch_low, watch_high;
 	/* addresses that a debugger writes to */
-	uint64_t want_stack_at, watch_all_at, strided_at; /* 0: a field that it does not have */
+	uint64_t want_stack_at, watch_all_at, strided_at, step_at; /* 0: a field that it does not have */
 	uint64_t watch_memory_at, watch_graph_at, watch_low_at, watch_high_at;
+	uint64_t program, loader; /* as in symtab.h */
 };
 /* Reads the root afresh: counters change. */
 bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
@@ -51,6 +52,7 @@ bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct
 
 struct lbx_thread {
 	uint64_t tid, eval, tensor, done, total, started_ns, waits_for;
+	uint64_t graph, line, tensors; /* in step mode; else 0 */
 };
 /* The tensor whose record holds an address. False without error when no
  * record does; with one when that tensor is freed or damaged. */
@@ -62,6 +64,10 @@ bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_te
 
 /* The threads that evaluate or have evaluated; returns how many were stored. */
 int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max);
+
+/* Whether an evaluation in step mode that is under way has computed t's value already, and still
+ * holds it for its consumers. */
+bool lbx_table_is_computed(struct lbx_table *table, const struct lbx_tensor *t);
 
 /* The streams that have been used, or were given a name; returns how many were stored. */
 struct lbx_stream {
@@ -80,6 +86,17 @@ struct lbx_compiled {
 };
 /* The next one at or after *slot, which moves past it; false without error when there is none. */
 bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_compiled *ret);
+
+/* The graphs that were evaluated in step mode. */
+struct lbx_eval_graph {
+	uint64_t address; /* of its record */
+	uint64_t id, listing, code, code_bytes, tensors, runs, running;
+};
+/* The next one at or after *slot, which moves past it; false without error when there is none. */
+bool lbx_table_graph(struct lbx_table *table, uint64_t *slot, struct lbx_eval_graph *ret);
+bool lbx_table_graph_by_id(struct lbx_table *table, uint64_t id, struct lbx_eval_graph *ret);
+/* The one whose record is at an address. */
+bool lbx_table_graph_at(struct lbx_table *table, uint64_t address, struct lbx_eval_graph *ret);
 
 /* The buffer that holds an address: by walking the buffers. False without error if none. */
 struct lbx_buffer {

@@ -15,6 +15,7 @@ struct lbx_tensor {
 	uint64_t id;
 	bool torn;        /* its record was being changed: fields may not fit together */
 	enum lb_state state;
+	bool held;        /* an evaluation that is under way still holds the value for its consumers */
 	enum lb_dtype dtype;
 	const char *op;   /* name; "?" for one that this reader's table does not name */
 	enum lb_op_class op_class;

@@ -109,6 +109,50 @@ struct lbx_lines *lbx_lines_of_core(const char *path, const char *exe, const cha
 	return lines;
 }
 
+static int find_nothing(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+			char **file_name, Elf **elf)
+{
+	(void)module, (void)data, (void)name, (void)base, (void)file_name, (void)elf;
+	return -1; /* all were opened when they were reported */
+}
+
+static const Dwfl_Callbacks module_callbacks = {
+	.find_elf = find_nothing,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.debuginfo_path = &debuginfo_path,
+};
+
+struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *program,
+				       uint64_t loader)
+{
+	enum { MAX_MODULES = 4096 };
+	struct { uint64_t version, map; } debug = { 0, 0 }; /* struct r_debug's beginning */
+	struct { uint64_t bias, name, dynamic, next, before; } link;
+	struct lbx_lines *lines = create(&module_callbacks);
+	char path[PATH_MAX];
+
+	if (!lines || !lines->dwfl)
+		return lines;
+	dwfl_report_begin(lines->dwfl);
+	if (loader == 0 || !lbx_target_try_read(target, loader, &debug, sizeof debug) || !debug.map)
+		dwfl_report_elf(lines->dwfl, "program", program, -1, 0, true);
+	uint64_t next = debug.map;
+	for (int i = 0; next && i < MAX_MODULES; i++, next = link.next) {
+		if (!lbx_target_try_read(target, next, &link, sizeof link))
+			break;
+		/* the first has no name: it is the program */
+		if (i == 0)
+			snprintf(path, sizeof path, "%s", program);
+		else if (!lbx_target_read_string(target, link.name, path, sizeof path))
+			*path = '\0';
+		if (*path == '/')
+			dwfl_report_elf(lines->dwfl, path, path, -1, link.bias, true);
+	}
+	if (dwfl_report_end(lines->dwfl, NULL, NULL) != 0)
+		forget(lines);
+	return lines;
+}
+
 void lbx_lines_destroy(struct lbx_lines *lines)
 {
 	if (!lines)

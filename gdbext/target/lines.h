@@ -13,6 +13,10 @@ struct lbx_lines;
 struct lbx_lines *lbx_lines_of_process(pid_t pid);
 /* exe and sysroot: as in core.h's options. */
 struct lbx_lines *lbx_lines_of_core(const char *path, const char *exe, const char *sysroot);
+/* Of the program with this file, and of what its dynamic loader lists: `loader` is the address of
+ * its struct r_debug in the target, or 0. */
+struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *program,
+				       uint64_t loader);
 void lbx_lines_destroy(struct lbx_lines *lines); /* NULL is fine */
 /* Whether an address lies in a loaded module. */
 bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc);

@@ -161,6 +161,36 @@ static void load_program(struct chain *c, struct lb_tensor *t)
 	}
 }
 
+/* The operands of one instruction alone, in registers 0 and up. */
+static void load_insn(struct chain *c, struct lb_tensor *t, int k, void **registers)
+{
+	struct lb_program *program = lb_tensor_program(t);
+	const struct lb_program_insn *insn = &program->insns[k];
+	const uint8_t from[] = { insn->a, insn->b, insn->c };
+	int constants = program->n_inputs, insns = constants + program->n_constants;
+	struct lb_fuse *fuse = &c->fuse;
+	int n = lb_op_class(insn->op) - LB_CLASS_UNARY + 1;
+	for (int i = 0; i < n; i++) {
+		if (from[i] < constants) {
+			add_input(c, lb_tensor_input(t, from[i]));
+			continue;
+		}
+		struct lb_view *view = &fuse->inputs[fuse->n_inputs];
+		fuse->dtypes[fuse->n_inputs++] = program->dtypes[from[i]];
+		view->dtype = (enum lb_dtype)program->dtypes[from[i]];
+		if (from[i] < insns) {
+			view->data = &program->constants[from[i] - constants];
+			memset(view->strides, 0, sizeof view->strides);
+		} else {
+			view->data = registers[from[i] - insns];
+			lb_row_strides(t->rank, t->shape, view->strides);
+		}
+	}
+	fuse->dtypes[n] = program->dtypes[insns + k];
+	fuse->n_insns = 1;
+	fuse->insns[0] = (struct lb_fuse_insn){ insn->op, (uint8_t)n, 0, n > 1, n > 2 ? 2 : 0 };
+}
+
 static void load_members(struct chain *c)
 {
 	const struct lb_tensor *last = c->head->tensor;
@@ -198,4 +228,24 @@ bool lb_run_chain(struct lb_run *run, struct lb_step *head)
 	}
 	/* in place only for a single result, and the last one: nothing reads the input after it */
 	return ok && add_output(&c, head, only) && lb_kernel_fused(&run->exec, &c.fuse);
+}
+
+bool lb_run_insn(struct lb_run *run, struct lb_tensor *t, int k, void **registers)
+{
+	const struct lb_program *program = lb_tensor_program(t);
+	int dtype = program->dtypes[program->n_inputs + program->n_constants + k];
+	bool last = k + 1 == program->n_insns;
+	struct chain c;
+	c.run = run;
+	c.fuse.rank = t->rank;
+	memcpy(c.fuse.shape, t->shape, sizeof c.fuse.shape);
+	c.fuse.n_inputs = c.fuse.n_insns = 0;
+	load_insn(&c, t, k, registers);
+	if (last ? !lb_run_allocate(run, t)
+		 : !(registers[k] = run->exec.scratch(&run->exec, t->size * lb_dtypes[dtype].bytes)))
+		return false;
+	c.fuse.n_outputs = 1;
+	c.fuse.outputs[0].reg = c.fuse.insns[0].dst;
+	c.fuse.outputs[0].data = last ? lb_tensor_data(t) : registers[k];
+	return lb_kernel_fused(&run->exec, &c.fuse);
 }

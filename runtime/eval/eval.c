@@ -7,6 +7,7 @@
 #include "eval/debug.h"
 #include "eval/look.h"
 #include "eval/run.h"
+#include "eval/step.h"
 #include "eval/stream.h"
 #include "eval/wait.h"
 #include "graph/start.h"
@@ -40,16 +41,19 @@ static void after_fork_in_child(void)
 		else
 			thread->id = thread->eval = thread->tensor = thread->waits_for = 0;
 	}
+	lb_step_unlock();
 	lb_streams_after_fork();
 }
 
 static void before_fork(void)
 {
 	pthread_mutex_lock(&lb_wait.lock);
+	lb_step_lock();
 }
 
 static void after_fork(void)
 {
+	lb_step_unlock();
 	pthread_mutex_unlock(&lb_wait.lock);
 }
 
@@ -111,46 +115,109 @@ static void finish_group(struct lb_run *run, struct lb_step *head)
 	settle(run, head);
 }
 
-static bool run_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record)
+static inline void begin_step(struct lb_run *run, const struct lb_step *step,
+			      struct lb_thread *record, struct lb_under_way *u)
 {
 	enum { TIME_FROM = 1 << 16 };
-	struct lb_tensor *t = step->tensor;
-	bool chain = lb_op_is_elementwise(t->op) || t->op == LB_OP_FUSED;
-	int steps = run->schedule.groups[step - run->schedule.steps].insns;
-	int members = t->op == LB_OP_FUSED ? lb_tensor_program(t)->n_insns : steps;
-	bool timed = t->size >= TIME_FROM;
-	uint64_t start = timed ? lb_flight_clock() : 0;
-	struct lb_arena_mark mark = lb_arena_mark(run->arena);
+	const struct lb_tensor *t = step->tensor;
 
+	u->steps = run->schedule.groups[step - run->schedule.steps].insns;
+	u->members = t->op == LB_OP_FUSED ? lb_tensor_program(t)->n_insns : u->steps;
+	u->start = t->size >= TIME_FROM ? lb_flight_clock() : 0;
+	u->mark = lb_arena_mark(run->arena);
 	record->tensor = t->id;
 	if (!run->plain)
-		lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, t->op, members);
-	bool ok = chain ? lb_run_chain(run, step) : lb_run_single(run, t);
-	if (timed)
-		t->eval_ns = lb_flight_clock() - start;
+		lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, t->op, u->members);
+}
+
+static inline bool end_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record,
+			    const struct lb_under_way *u, bool ok)
+{
+	struct lb_tensor *t = step->tensor;
+
+	if (u->start)
+		t->eval_ns = lb_flight_clock() - u->start;
 	if (!run->plain)
 		lb_probe_op_done(t->id, (uint64_t)(uintptr_t)t, t->op, ok);
 	record->tensor = 0;
-	record->done += (uint64_t)steps;
-	lb_arena_reset(run->arena, mark);
+	record->done += (uint64_t)u->steps;
+	lb_arena_reset(run->arena, u->mark);
 	if (!ok)
 		return false;
-	lb_count(&lb_counters.ops, (uint64_t)members);
-	if (members > 1)
-		lb_count(&lb_counters.fused, (uint64_t)members);
+	lb_count(&lb_counters.ops, (uint64_t)u->members);
+	if (u->members > 1)
+		lb_count(&lb_counters.fused, (uint64_t)u->members);
 	finish_group(run, step);
 	return true;
 }
 
+static bool run_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record)
+{
+	struct lb_tensor *t = step->tensor;
+	struct lb_under_way under_way;
+
+	begin_step(run, step, record, &under_way);
+	bool chain = lb_op_is_elementwise(t->op) || t->op == LB_OP_FUSED;
+	bool ok = chain ? lb_run_chain(run, step) : lb_run_single(run, t);
+	return end_step(run, step, record, &under_way, ok);
+}
+
+static bool note_failure(struct lb_run *run, struct lb_tensor *t, bool ok)
+{
+	if (!ok && !lb_stopping())
+		run->failed = t;
+	return ok;
+}
+
 /* ---- an evaluation ---- */
+
+static bool may_go_on(const struct lb_run *run)
+{
+	return !(run->stops && lb_stopping());
+}
+
+bool lb_run_group(struct lb_run *run, uint32_t index, struct lb_thread *record)
+{
+	struct lb_step *step = &run->schedule.steps[index];
+	struct lb_tensor *t = step->tensor;
+
+	return note_failure(run, t, may_go_on(run) && run_step(run, step, record));
+}
+
+bool lb_run_group_insn(struct lb_run *run, uint32_t index, int k, struct lb_thread *record,
+		       struct lb_under_way *under_way, void **registers)
+{
+	struct lb_step *step = &run->schedule.steps[index];
+	struct lb_tensor *t = step->tensor;
+	bool last = k + 1 == lb_tensor_program(t)->n_insns;
+
+	if (k == 0)
+		begin_step(run, step, record, under_way);
+	bool ok = may_go_on(run) && lb_run_insn(run, t, k, registers);
+	if (last || !ok)
+		ok = end_step(run, step, record, under_way, ok);
+	return note_failure(run, t, ok);
+}
+
+static bool run_all(struct lb_run *run, struct lb_thread *record)
+{
+	const struct lb_schedule *s = &run->schedule;
+	bool ok = true;
+	for (uint32_t i = 0; i < s->n && ok; i++) {
+		uint32_t index = s->order[i];
+		ok = s->steps[index].group != index || lb_run_group(run, index, record);
+	}
+	return ok;
+}
 
 bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 {
 	struct lb_schedule *s = &run->schedule;
 	/* what runs inside another evaluation gives the record back as it was */
-	struct lb_thread outer = { .eval = record->eval, .tensor = record->tensor,
-				   .done = record->done, .total = record->total,
-				   .started_ns = record->started_ns };
+	bool nested = record->eval != 0;
+	struct lb_thread outer;
+	if (__builtin_expect(nested, 0))
+		outer = *record;
 	lb_record_begin(&record->seq);
 	record->eval = s->eval;
 	record->done = 0;
@@ -158,26 +225,23 @@ bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 	record->started_ns = lb_flight_self.now_ns;
 	lb_record_end(&record->seq);
 
-	bool ok = true;
-	for (uint32_t i = 0; i < s->n && ok; i++) {
-		uint32_t index = s->order[i];
-		if (s->steps[index].group != index)
-			continue;
-		ok = !(run->stops && lb_stopping()) && run_step(run, &s->steps[index], record);
-		if (!ok && !lb_stopping())
-			run->failed = s->steps[index].tensor;
-	}
+	bool ok;
+	if (__builtin_expect(run->step == LB_STEP_OFF, 1) || !lb_step_through(run, record, &ok))
+		ok = run_all(run, record);
 	if (!ok) {
 		if (run->failed && !run->plain)
 			lb_tensor_retain(run->failed, LB_ONE_REF);
 		lb_schedule_abandon(s, run->drop);
 	}
 	lb_record_begin(&record->seq);
-	record->eval = outer.eval;
-	record->tensor = outer.tensor;
-	record->done = outer.eval ? outer.done : record->done;
-	record->total = outer.eval ? outer.total : record->total;
-	record->started_ns = outer.eval ? outer.started_ns : record->started_ns;
+	record->eval = record->tensor = 0;
+	if (__builtin_expect(nested, 0)) {
+		record->eval = outer.eval;
+		record->tensor = outer.tensor;
+		record->done = outer.done;
+		record->total = outer.total;
+		record->started_ns = outer.started_ns;
+	}
 	lb_record_end(&record->seq);
 	return ok;
 }
@@ -279,6 +343,7 @@ enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *con
 		lb_run_init(&run, e->arena, false);
 		run.stops = e->takes_queued;
 		run.traced = e->traced;
+		run.step = lb_step_wanted();
 		struct lb_schedule *s = &run.schedule;
 		s->eval = e->number;
 		s->streams[0] = e->streams[0];
@@ -286,6 +351,7 @@ enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *con
 		s->takes_queued = e->takes_queued;
 		s->takes_all = e->takes_all;
 		s->bad = e->bad;
+		s->apart = run.step == LB_STEP_OPS;
 		built = lb_schedule_build(s, n, roots);
 		e->blockers = s->blockers;
 		e->n_blockers = s->n_blockers;

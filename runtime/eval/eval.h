@@ -4,6 +4,8 @@
 
 #include "eval/failure.h"
 #include "graph/tensor.h"
+#include "kernels/kernels.h"
+#include "memory/arena.h"
 
 struct lb_run;
 struct lb_arena;
@@ -49,6 +51,20 @@ bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site);
 
 /* Runs a schedule that has been built, on the thread with this record. */
 bool lb_run_schedule(struct lb_run *run, struct lb_thread *record);
+
+/* Computes the group whose head is this step, and settles it; a failure is noted in the run. */
+bool lb_run_group(struct lb_run *run, uint32_t step, struct lb_thread *record);
+
+/* An op while it runs. */
+struct lb_under_way {
+	int steps, members;
+	uint64_t start; /* 0: not timed */
+	struct lb_arena_mark mark;
+};
+/* The same for instruction k of a fused tensor alone; they must follow each other, with the same
+ * last two arguments (`registers` as lb_run_insn() has it). */
+bool lb_run_group_insn(struct lb_run *run, uint32_t step, int k, struct lb_thread *record,
+		       struct lb_under_way *under_way, void **registers);
 
 /* For reading values: evaluates x if it is not ready, and says that it had to. */
 bool lb_ensure_ready(struct lb_tensor *x, const void *site);

@@ -13,6 +13,7 @@ struct lb_run {
 	bool plain; /* a debugger's: no locks, no malloc, one thread */
 	bool traced; /* what becomes ready keeps its inputs, through which gradients will go */
 	void (*drop)(struct lb_buffer *);
+	uint32_t step; /* enum lb_step_mode */
 	bool stops; /* between two steps, when the program exits */
 	struct lb_tensor *failed; /* whose step failed, held unless plain */
 };
@@ -25,6 +26,10 @@ bool lb_run_allocate(struct lb_run *run, struct lb_tensor *t);
 bool lb_run_single(struct lb_run *run, struct lb_tensor *t);
 /* Computes the group headed by this step (eval/chain.c). */
 bool lb_run_chain(struct lb_run *run, struct lb_step *head);
+
+/* Computes instruction k of a fused tensor's program, its operands being known; `registers`, of
+ * LB_FUSE_REGS, keeps the results for those that follow. The last one is the tensor's value. */
+bool lb_run_insn(struct lb_run *run, struct lb_tensor *t, int k, void **registers);
 
 /* Computes one of class UPDATE, which gets its memory there (eval/update.c). */
 bool lb_run_update(struct lb_run *run, struct lb_tensor *t);

@@ -60,6 +60,7 @@ struct lb_schedule {
 	bool takes_queued;        /* those of its streams, although they are queued */
 	bool takes_all;           /* of whatever stream, queued or not */
 	bool plain;               /* holds nothing that is listed below */
+	bool apart;               /* fuses nothing */
 	const struct lb_bad *bad; /* what has failed in this evaluation already */
 	/* what was in the way, each held */
 	struct lb_tensor **blockers;

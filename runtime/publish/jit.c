@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "publish/root.h"
@@ -19,10 +20,14 @@ struct jit_descriptor {
 	struct jit_code_entry *relevant, *first;
 };
 
-enum { JIT_NOACTION, JIT_REGISTER };
+enum { JIT_NOACTION, JIT_REGISTER, JIT_UNREGISTER };
 
-static struct lb_symfile symfile;
-static struct jit_code_entry entry = { NULL, NULL, (const char *)&symfile, sizeof symfile };
+struct lb_jit_entry {
+	struct jit_code_entry code;
+	struct lb_symfile symfile;
+};
+
+static struct lb_jit_entry table_entry;
 
 /* gdb finds both by name. One that attaches, or opens a core, walks the list; one that is
  * there already stops in the function. The list is empty until the symfile is filled in: gdb
@@ -36,7 +41,7 @@ LB_API __attribute__((noinline)) void __jit_debug_register_code(void)
 
 /* An object with no symbols. gdb without our plugin opens it and has nothing to say; for
  * anything that is no ELF it would complain. */
-static void fill_symfile(void)
+static void fill_symfile(struct lb_symfile *symfile, uint64_t magic, uint64_t address)
 {
 	static const char names[] = "\0.shstrtab\0.lazybones";
 	Elf64_Ehdr header = {
@@ -61,21 +66,66 @@ static void fill_symfile(void)
 		[2] = { .sh_name = 11, .sh_type = SHT_PROGBITS,
 			.sh_offset = offsetof(struct lb_symfile, magic), .sh_size = 16, .sh_addralign = 8 },
 	};
-	_Static_assert(sizeof header + sizeof sections + sizeof names <= sizeof symfile.elf,
+	_Static_assert(sizeof header + sizeof sections + sizeof names <= sizeof symfile->elf,
 		       "the symfile's ELF part is too small");
-	memcpy(symfile.elf, &header, sizeof header);
-	memcpy(symfile.elf + sizeof header, sections, sizeof sections);
-	memcpy(symfile.elf + names_at, names, sizeof names);
-	symfile.root = (uint64_t)(uintptr_t)lb_root;
-	symfile.magic = LB_SYMFILE_MAGIC;
+	memcpy(symfile->elf, &header, sizeof header);
+	memcpy(symfile->elf + sizeof header, sections, sizeof sections);
+	memcpy(symfile->elf + names_at, names, sizeof names);
+	symfile->root = address;
+	symfile->magic = magic;
+}
+
+static void tell(uint32_t action, struct lb_jit_entry *entry)
+{
+	__jit_debug_descriptor.relevant = &entry->code;
+	__jit_debug_descriptor.action = action;
+	__jit_debug_register_code();
+	__jit_debug_descriptor.relevant = NULL;
+	__jit_debug_descriptor.action = JIT_NOACTION;
+}
+
+/* After the table's, which stays the first: a reader must know the table before a graph of it. */
+static void append(struct lb_jit_entry *entry, uint64_t magic, uint64_t address)
+{
+	fill_symfile(&entry->symfile, magic, address);
+	entry->code = (struct jit_code_entry){
+		.symfile = (const char *)&entry->symfile, .symfile_size = sizeof entry->symfile,
+	};
+	if (entry == &table_entry) {
+		__jit_debug_descriptor.first = &entry->code;
+	} else {
+		struct jit_code_entry *first = &table_entry.code;
+		entry->code.prev = first;
+		entry->code.next = first->next;
+		if (first->next)
+			first->next->prev = &entry->code;
+		first->next = &entry->code;
+	}
+	tell(JIT_REGISTER, entry);
 }
 
 void lb_jit_register(void)
 {
-	fill_symfile();
-	__jit_debug_descriptor.first = __jit_debug_descriptor.relevant = &entry;
-	__jit_debug_descriptor.action = JIT_REGISTER;
-	__jit_debug_register_code();
+	append(&table_entry, LB_SYMFILE_MAGIC, (uint64_t)(uintptr_t)lb_root);
+}
+
+struct lb_jit_entry *lb_jit_add(uint64_t record)
+{
+	struct lb_jit_entry *entry = malloc(sizeof *entry);
+	if (entry)
+		append(entry, LB_GRAPHFILE_MAGIC, record);
+	return entry;
+}
+
+void lb_jit_remove(struct lb_jit_entry *entry)
+{
+	if (!entry)
+		return;
+	entry->code.prev->next = entry->code.next;
+	if (entry->code.next)
+		entry->code.next->prev = entry->code.prev;
+	tell(JIT_UNREGISTER, entry);
+	free(entry);
 }
 
 /* ---- the note: owner, descriptor size, type; the descriptor is the distance to the root ---- */

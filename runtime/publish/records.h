@@ -25,6 +25,10 @@ struct lb_compiled_record {
 	LB_COMPILED_FIELDS(LB_RECORD_FIELD)
 };
 
+struct lb_graph_record {
+	LB_GRAPH_FIELDS(LB_RECORD_FIELD)
+};
+
 /* Between the two, `seq` is odd. One thread at a time changes a record. */
 static inline void lb_record_begin(uint32_t *seq)
 {

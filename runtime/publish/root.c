@@ -1,6 +1,9 @@
 #include "publish/root.h"
 
+#include <limits.h>
+#include <link.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include "base/environment.h"
 #include "base/op.h"
@@ -14,6 +17,7 @@
 #define THREAD_FIELD(type, name, count, meaning) DESCRIBE(lb_thread, type, name)
 #define STREAM_FIELD(type, name, count, meaning) DESCRIBE(lb_stream_record, type, name)
 #define COMPILED_FIELD(type, name, count, meaning) DESCRIBE(lb_compiled_record, type, name)
+#define GRAPH_FIELD(type, name, count, meaning) DESCRIBE(lb_graph_record, type, name)
 #define ROOT_FIELD(name_) \
 	{ .name = #name_, .offset = offsetof(struct lb_symtab, name_), \
 	  .width = sizeof((struct lb_symtab *)0)->name_, .count = 1 },
@@ -23,6 +27,7 @@ static const struct lb_field buffer_fields[] = { LB_BUFFER_FIELDS(BUFFER_FIELD) 
 static const struct lb_field thread_fields[] = { LB_THREAD_FIELDS(THREAD_FIELD) };
 static const struct lb_field stream_fields[] = { LB_STREAM_FIELDS(STREAM_FIELD) };
 static const struct lb_field compiled_fields[] = { LB_COMPILED_FIELDS(COMPILED_FIELD) };
+static const struct lb_field graph_fields[] = { LB_GRAPH_FIELDS(GRAPH_FIELD) };
 static const struct lb_field root_fields[] = { LB_ROOT_FIELDS(ROOT_FIELD) };
 
 #define X(name, meaning) #name,
@@ -59,6 +64,8 @@ struct lb_symtab lb_root_object = {
 				     .n_fields = LENGTH(stream_fields), .first_tier = 64 },
 		[LB_KIND_COMPILED] = { .kind = "compiled", .record_size = sizeof(struct lb_compiled_record),
 				       .n_fields = LENGTH(compiled_fields), .first_tier = 64 },
+		[LB_KIND_GRAPH] = { .kind = "graph", .record_size = sizeof(struct lb_graph_record),
+				    .n_fields = LENGTH(graph_fields), .first_tier = 64 },
 	},
 };
 
@@ -83,6 +90,17 @@ static int64_t rank_of_job(void)
 	return rank;
 }
 
+/* Static programs may be without it. */
+extern struct r_debug _r_debug __attribute__((weak));
+
+static const char *program_path(void)
+{
+	static char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return path;
+}
+
 void lb_root_publish(uint64_t pid)
 {
 	struct lb_symtab *root = lb_root;
@@ -96,6 +114,9 @@ void lb_root_publish(uint64_t pid)
 	root->kinds[LB_KIND_THREAD].fields = address_of(thread_fields);
 	root->kinds[LB_KIND_STREAM].fields = address_of(stream_fields);
 	root->kinds[LB_KIND_COMPILED].fields = address_of(compiled_fields);
+	root->kinds[LB_KIND_GRAPH].fields = address_of(graph_fields);
+	root->program = address_of(program_path());
+	root->loader = address_of(&_r_debug);
 	root->pid = pid;
 	root->rank = rank_of_job();
 	__atomic_store_n(&root->magic, LB_SYMTAB_MAGIC, __ATOMIC_RELEASE);

@@ -5,6 +5,10 @@
 /^Reading |^Remote debugging using|^Listening on|^Core was generated|^Process .* created/ { next }
 /^Program terminated with|^Detaching from|^Debuginfod|^Downloading|^Enable debuginfod/ { next }
 /^\[Inferior [0-9]+ \(.*\) (detached|killed)\]|^Child exited|^Killing|^GDBserver exiting/ { next }
+# where the runtime itself stands, and the line there
+/runtime\/[a-z_\/]*\.c(:[0-9]+|, line [0-9]+\.)$/ { runtime = 1; next }
+runtime && /^[0-9]+\t/ { runtime = 0; next }
+{ runtime = 0 }
 /^ +0x[0-9a-f]+$|futex|__libc_start|[ (]_start|from \/lib/ { next }
 {
 	gsub(/0x[0-9a-f]+/, "ADDRESS")
@@ -14,6 +18,10 @@
 	gsub(/tensor frame: thread [0-9]+/, "tensor frame: thread N")
 	gsub(/[^ "]*subject\.c/, "subject.c")
 	gsub(/[^ "]*compiled\.c/, "compiled.c")
+	gsub(/[^ "]*stepped\.c/, "stepped.c")
+	gsub(/[^ "]*lazybones-[A-Za-z0-9]+\/[0-9]+\/graph/, "FOLDER/graph")
+	if (/eval\(graph|stepped\.c/)
+		sub(/^#[0-9]+ +/, "#N ")
 	if (gsub(/[^ "]*caught\.c/, "caught.c"))
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ") # how much of the runtime lies below, inlined, differs
 	sub(/Connection reset by peer/, "Broken pipe")

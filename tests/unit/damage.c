@@ -33,6 +33,16 @@ void image_create_whole(struct image *image, bool shuffled)
 		.site = { 0x401234 }, .calls = { 9 }, .hits = { 7 }, .compiles = { 2 }, .entries = { 2 },
 		.limit = { 8 }, .reason = { reason }, .traced = { 4 }, .built = { 2 },
 	};
+	enum { LISTING = IMAGE_DATA + 0x3000 };
+	struct lbx_graph_record graph = {
+		.seq = { 2 }, .generation = { 1 }, .id = { 3 }, .listing = { LISTING }, .code = { 0x500000 },
+		.code_bytes = { 52 }, .runs = { 2 }, .running = { 1 },
+		.tensors = { image_listing(image, LISTING) },
+	};
+	image_graph(image, 0, &graph);
+	thread.graph[0] = 3;
+	thread.line[0] = 2;
+	thread.tensors[0] = graph.tensors[0];
 	image_thread(image, 0, &thread);
 	image_stream(image, 0, &stream);
 	image_compiled(image, 0, &compiled);
@@ -187,7 +197,8 @@ static const struct { const char *name, *rest; } lines[] = {
 	{ "diff", "x[..., ::-1] x" }, { "diff", "layer.0/view x --rtol 1e-3 --group 8" },
 	{ "save", "layer.0/view /nonexistent/x.npz" },
 	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
-	{ "report", "--seconds 1" }, { "symbols", "" }, { "symbols", "l* --peek" },
+	{ "report", "--seconds 1" }, { "listing", "" }, { "listing", "3" }, { "listing", "3 --ranges" },
+	{ "symbols", "" }, { "symbols", "l* --peek" },
 };
 static const char *const of_ids[] = { "info", "print", "freed", "stats" };
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/op.h"
 
-enum { MAX_DESCRIPTORS = 48, DESCRIPTORS = 0x1000, SHUFFLED_PAD = 24, TIERS = 2 };
+enum { MAX_DESCRIPTORS = 48, DESCRIPTORS = 0xc00, SHUFFLED_PAD = 24, TIERS = 2 };
 
 static struct image *image_of(struct lbx_target *target)
 {
@@ -114,6 +114,11 @@ static const struct lb_field own_compiled[] = {
 	LB_COMPILED_FIELDS(X)
 #undef X
 };
+static const struct lb_field own_graph[] = {
+#define X(type, name, count, meaning) FIELD(lbx_graph_record, type, name, count)
+	LB_GRAPH_FIELDS(X)
+#undef X
+};
 static const struct lb_field own_root[] = {
 #define X(name) { #name, offsetof(struct lb_symtab, name), \
 		  sizeof(((struct lb_symtab *)0)->name), 1 },
@@ -134,6 +139,7 @@ static const struct {
 	KIND("thread", own_thread, lbx_thread_record, IMAGE_THREADS),
 	KIND("stream", own_stream, lbx_stream_record, IMAGE_STREAMS),
 	KIND("compiled", own_compiled, lbx_compiled_record, IMAGE_COMPILED),
+	KIND("graph", own_graph, lbx_graph_record, IMAGE_GRAPHS),
 };
 
 static uint64_t descriptors(int k)
@@ -206,6 +212,7 @@ void image_create(struct image *image, bool shuffled)
 	add_region(image, IMAGE_THREADS, 0x8000);
 	add_region(image, IMAGE_STREAMS, 0x8000);
 	add_region(image, IMAGE_COMPILED, 0x8000);
+	add_region(image, IMAGE_GRAPHS, 0x8000);
 	add_region(image, IMAGE_NAMES, 0x1000);
 	add_region(image, IMAGE_FLIGHT, IMAGE_EVENTS * sizeof(struct lb_flight_event));
 	add_region(image, IMAGE_DATA, IMAGE_DATA_SIZE);
@@ -330,6 +337,43 @@ uint64_t image_thread(struct image *image, int slot, const struct lbx_thread_rec
 uint64_t image_compiled(struct image *image, int slot, const struct lbx_compiled_record *r)
 {
 	return write_record(image, LB_KIND_COMPILED, slot, r);
+}
+
+uint64_t image_graph(struct image *image, int slot, const struct lbx_graph_record *r)
+{
+	return write_record(image, LB_KIND_GRAPH, slot, r);
+}
+
+uint64_t image_listing(struct image *image, uint64_t at)
+{
+	enum { LINES = 3, INPUTS = 2, OPERANDS = 4 };
+	static const char texts[] = "\0y\0x";
+	struct {
+		struct lb_listing head;
+		struct lb_listing_line lines[LINES + INPUTS];
+		uint32_t operands[OPERANDS];
+		char texts[sizeof texts];
+	} l = {
+		.head = { .magic = LB_LISTING_MAGIC, .size = sizeof l, .n_lines = LINES,
+			  .n_inputs = INPUTS, .n_operands = OPERANDS, .n_calls = 2 },
+		.lines = {
+			{ .op = LB_OP_EXP, .dtype = LB_F32, .rank = 1, .shape = { 16 }, .operands = 0,
+			  .n_operands = 1, .site = 0x401234 },
+			{ .op = LB_OP_ADD, .dtype = LB_F32, .rank = 1, .shape = { 16 }, .operands = 1,
+			  .n_operands = 2, .code = 12, .site = 0x401234 },
+			{ .op = LB_OP_SUM, .dtype = LB_F32, .operands = 3, .n_operands = 1, .code = 31,
+			  .name = 1, .stays = 1 },
+			{ .op = LB_OP_DATA, .dtype = LB_F32, .rank = 1, .shape = { 16 }, .name = 3 },
+			{ .op = LB_OP_SCALAR, .dtype = LB_F32, .value = 0x40000000 },
+		},
+		.operands = { 4, 1, 5, 2 },
+	};
+	unsigned char *to = image_at(image, at, sizeof l + 3 * sizeof(uint64_t));
+
+	memcpy(l.texts, texts, sizeof texts);
+	memcpy(to, &l, sizeof l);
+	memcpy(to + sizeof l, (const uint64_t[]){ 2, 4, 10 }, 3 * sizeof(uint64_t));
+	return at + sizeof l;
 }
 
 uint64_t image_tensor(struct image *image, int slot, const struct lbx_tensor_record *r)

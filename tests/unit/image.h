@@ -12,7 +12,7 @@ enum {
 	IMAGE_COUNTER_NAMES = 0x2a000, IMAGE_STACKS = 0x2b000, IMAGE_CONSTANTS_END = 0x2e000,
 	IMAGE_TENSORS = 0x100000, IMAGE_TENSORS_1 = 0x140000, IMAGE_BUFFERS = 0x180000,
 	IMAGE_THREADS = 0x190000, IMAGE_STREAMS = 0x198000, IMAGE_COMPILED = 0x1b0000,
-	IMAGE_NAMES = 0x1a0000, IMAGE_DATA = 0x200000,
+	IMAGE_GRAPHS = 0x1c0000, IMAGE_NAMES = 0x1a0000, IMAGE_DATA = 0x200000,
 	IMAGE_DATA_SIZE = 0x40000, IMAGE_EVENT_KINDS = 0x2c000, IMAGE_FLIGHT = 0x2e000,
 	IMAGE_EVENTS = 8, /* capacity of the flight recorder's ring */
 	IMAGE_FIRST_TIER = 8, IMAGE_REGIONS = 16,
@@ -56,6 +56,10 @@ uint64_t image_tensor(struct image *image, int slot, const struct lbx_tensor_rec
 uint64_t image_stream(struct image *image, int slot, const struct lbx_stream_record *r);
 uint64_t image_thread(struct image *image, int slot, const struct lbx_thread_record *r);
 uint64_t image_compiled(struct image *image, int slot, const struct lbx_compiled_record *r);
+uint64_t image_graph(struct image *image, int slot, const struct lbx_graph_record *r);
+/* Writes a listing of three lines, the first of which has no call of its own; returns where the
+ * ids of its tensors follow. */
+uint64_t image_listing(struct image *image, uint64_t at);
 /* A ready, row-contiguous tensor's record over a buffer; seq, id, … filled in. */
 struct lbx_tensor_record image_record(struct image *image, int slot, const char *name,
 				      enum lb_dtype dtype, int rank, const int64_t *shape,

@@ -542,7 +542,7 @@ static void notices_another_process(void **state)
 static void lost_tiers_are_skipped(void **state)
 {
 	static const enum lb_kind kinds[] = { LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_STREAM,
-					      LB_KIND_COMPILED };
+					      LB_KIND_COMPILED, LB_KIND_GRAPH };
 	struct fixture f;
 
 	(void)state;
@@ -550,6 +550,7 @@ static void lost_tiers_are_skipped(void **state)
 		struct lbx_thread threads[4];
 		struct lbx_stream streams[4];
 		struct lbx_compiled compiled;
+		struct lbx_eval_graph graph;
 		struct lbx_buffer buffer;
 		uint64_t slot = 0;
 		start(&f, false);
@@ -562,6 +563,9 @@ static void lost_tiers_are_skipped(void **state)
 		lbx_table_threads(f.table, threads, 4);
 		lbx_table_streams(f.table, streams, 4);
 		while (lbx_table_compiled(f.table, &slot, &compiled))
+			;
+		slot = 0;
+		while (lbx_table_graph(f.table, &slot, &graph))
 			;
 		assert_false(lbx_table_buffer_at(f.table, 0x10, &buffer));
 		assert_true(f.image.reads < 4096 * LB_TIERS * 3);

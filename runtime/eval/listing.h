@@ -1,0 +1,25 @@
+/* A schedule written down as a listing (symtab.h): the ops in the order in which they run. */
+#ifndef LB_EVAL_LISTING_H
+#define LB_EVAL_LISTING_H
+
+#include "eval/schedule.h"
+
+/* What a call of the code computes. */
+struct lb_call {
+	uint32_t step; /* of the schedule: a single op, or the head of a group */
+	uint32_t line; /* in the listing, from 1; of a chain, its last */
+	int32_t insn;  /* of a fused tensor's program; -1: the whole step */
+};
+
+struct lb_listed {
+	struct lb_listing *listing; /* in the schedule's arena, like the rest */
+	struct lb_call *calls;      /* listing->n_calls of them */
+	/* id of each line's tensor, 0 inside a program; then of each from outside, 0 for a constant */
+	uint64_t *tensors;
+};
+
+/* `apart`: each instruction of a fused tensor has a call of its own. False, with an error, when
+ * memory is out or the listing would be too long. */
+bool lb_listing_build(const struct lb_schedule *s, bool apart, struct lb_listed *ret);
+
+#endif

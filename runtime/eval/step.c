@@ -1,0 +1,294 @@
+/* In step mode a schedule runs through machine code with one call an op (code.c), so that the
+ * calls have addresses: a debugger's reader maps each to a line of the graph's listing, and the
+ * evaluation is a function like any other to it.
+ *
+ * A graph is what its listing says (listing.c): ops, dtypes, shapes, names, and the calls of the
+ * program that made them. Equal listings are one graph, with one number, one piece of code and
+ * one JIT entry; so a loop that builds the same graph again and again tells a debugger of it
+ * once, and a breakpoint on its line 4 stops in each round. Any number of threads may run one
+ * graph's code at once: what differs is on their stacks.
+ *
+ * At most GRAPHS_MOST are kept, and BYTES_MOST of listings and code; then the one that was used
+ * least recently goes, unless it is running, and its pages serve the next. */
+#include "eval/step.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/code.h"
+#include "eval/eval.h"
+#include "eval/listing.h"
+#include "memory/thread.h"
+#include "probes.h"
+#include "publish/jit.h"
+
+enum { GRAPHS_MOST = 256, BYTES_MOST = 64 << 20 };
+
+struct graph {
+	struct lb_graph_record *record;
+	struct lb_listing *listing;
+	uint64_t *tensors; /* one a line, one an input */
+	lb_code *code;
+	size_t capacity;   /* of the code's pages */
+	struct lb_jit_entry *entry;
+	uint64_t hash;
+	uint64_t used;     /* when, by the count of runs */
+};
+
+static struct {
+	pthread_mutex_t lock;
+	int n;
+	struct graph *v[GRAPHS_MOST];
+	uint64_t last, runs;
+	size_t bytes;
+} graphs = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void lb_step_lock(void)
+{
+	pthread_mutex_lock(&graphs.lock);
+}
+
+void lb_step_unlock(void)
+{
+	pthread_mutex_unlock(&graphs.lock);
+}
+
+/* ---- the graphs that are kept; all with the lock held ---- */
+
+static uint64_t hash_of(const void *bytes, size_t n)
+{
+	uint64_t hash = 0xcbf29ce484222325ULL, word = 0;
+	for (size_t i = 0; i < n; i += sizeof word) {
+		word = 0;
+		memcpy(&word, (const char *)bytes + i, n - i < sizeof word ? n - i : sizeof word);
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+static size_t tensors_bytes(const struct lb_listing *listing)
+{
+	return ((size_t)listing->n_lines + listing->n_inputs) * sizeof(uint64_t);
+}
+
+static size_t bytes_of(const struct graph *g)
+{
+	return g->capacity + g->listing->size + tensors_bytes(g->listing);
+}
+
+static struct graph *find(const struct lb_listing *listing, uint64_t hash)
+{
+	for (int i = 0; i < graphs.n; i++) {
+		struct graph *g = graphs.v[i];
+		if (g->hash == hash && g->listing->size == listing->size &&
+		    memcmp(g->listing, listing, listing->size) == 0)
+			return g;
+	}
+	return NULL;
+}
+
+/* Takes graph i away from debuggers and out of the list; its code is the caller's. */
+static lb_code *retire(int i, size_t *capacity)
+{
+	struct graph *g = graphs.v[i];
+	lb_code *code = g->code;
+	*capacity = g->capacity;
+	graphs.bytes -= bytes_of(g);
+	graphs.v[i] = graphs.v[--graphs.n];
+	lb_jit_remove(g->entry);
+	lb_record_begin(&g->record->seq);
+	g->record->id = g->record->listing = g->record->code = g->record->tensors = 0;
+	lb_record_end(&g->record->seq);
+	lb_slab_give(LB_KIND_GRAPH, &lb_self_pointer->magazines[LB_KIND_GRAPH], g->record);
+	free(g->listing);
+	free(g->tensors);
+	free(g);
+	return code;
+}
+
+/* The idle graph that was used least recently; -1 if all run. */
+static int oldest(void)
+{
+	int found = -1;
+	for (int i = 0; i < graphs.n; i++) {
+		const struct graph *g = graphs.v[i];
+		if (!g->record->running && (found < 0 || g->used < graphs.v[found]->used))
+			found = i;
+	}
+	return found;
+}
+
+/* Pages that a graph had which must go; NULL when none must. False: there is no room. */
+static bool make_room(size_t bytes, lb_code **ret, size_t *capacity)
+{
+	*ret = NULL;
+	while (graphs.n == GRAPHS_MOST || (graphs.n && graphs.bytes + bytes > BYTES_MOST)) {
+		int i = oldest();
+		if (i < 0)
+			return graphs.n < GRAPHS_MOST;
+		lb_code_free(*ret, *capacity);
+		*ret = retire(i, capacity);
+	}
+	return true;
+}
+
+static void destroy(struct graph *g)
+{
+	if (!g)
+		return;
+	lb_code_free(g->code, g->capacity);
+	free(g->listing);
+	free(g->tensors);
+	free(g);
+}
+
+static bool publish(struct graph *g)
+{
+	struct lb_self *self = lb_self_pointer;
+	struct lb_graph_record *r = lb_slab_take(LB_KIND_GRAPH, &self->magazines[LB_KIND_GRAPH], true);
+	if (!r)
+		return false;
+	g->record = r;
+	lb_record_begin(&r->seq);
+	r->generation++;
+	r->id = ++graphs.last;
+	r->listing = (uint64_t)(uintptr_t)g->listing;
+	r->code = (uint64_t)(uintptr_t)g->code;
+	r->code_bytes = lb_code_bytes(g->listing->n_calls);
+	r->tensors = (uint64_t)(uintptr_t)g->tensors;
+	r->runs = r->running = 0;
+	lb_record_end(&r->seq);
+	graphs.v[graphs.n++] = g;
+	graphs.bytes += bytes_of(g);
+	g->entry = lb_jit_add((uint64_t)(uintptr_t)r);
+	return true;
+}
+
+static struct graph *make(const struct lb_listing *listing, uint64_t hash)
+{
+	lb_code *pages;
+	size_t capacity = 0;
+	struct graph *g = calloc(1, sizeof *g);
+	if (!g || !make_room(listing->size, &pages, &capacity)) {
+		free(g);
+		return NULL;
+	}
+	g->hash = hash;
+	g->listing = malloc(listing->size);
+	g->tensors = malloc(tensors_bytes(listing));
+	g->capacity = capacity;
+	if (pages)
+		g->code = lb_code_remake(pages, capacity, listing->n_calls);
+	if (!g->code)
+		g->code = lb_code_make(listing->n_calls, &g->capacity);
+	if (g->listing)
+		memcpy(g->listing, listing, listing->size);
+	if (g->listing && g->tensors && g->code && publish(g))
+		return g;
+	destroy(g);
+	return NULL;
+}
+
+/* ---- a run ---- */
+
+static struct graph *enter(const struct lb_listed *listed)
+{
+	uint64_t hash = hash_of(listed->listing, listed->listing->size);
+	lb_step_lock();
+	struct graph *g = find(listed->listing, hash);
+	if (!g)
+		g = make(listed->listing, hash);
+	if (g) {
+		g->used = ++graphs.runs;
+		g->record->runs++;
+		g->record->running++;
+		memcpy(g->tensors, listed->tensors, tensors_bytes(g->listing));
+	}
+	lb_step_unlock();
+	return g;
+}
+
+static void leave(struct graph *g)
+{
+	lb_step_lock();
+	g->record->running--;
+	lb_step_unlock();
+}
+
+struct stepping {
+	struct lb_code_frame frame; /* first: the code gets its address */
+	struct lb_run *run;
+	struct lb_thread *record;
+	const struct lb_call *calls;
+	struct lb_under_way under_way;
+	void *registers[LB_FUSE_REGS];
+};
+
+static int run_call(struct lb_code_frame *frame, uint32_t number)
+{
+	struct stepping *s = (struct stepping *)frame;
+	const struct lb_call *call = &s->calls[number];
+
+	s->record->line = call->line;
+	return call->insn < 0 ? lb_run_group(s->run, call->step, s->record)
+		: lb_run_group_insn(s->run, call->step, call->insn, s->record, &s->under_way,
+				    s->registers);
+}
+
+bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok)
+{
+	struct stepping s = { .frame = { run_call }, .run = run, .record = record };
+	struct lb_listed listed;
+	bool clean = lb_ok();
+
+	if (run->schedule.n == 0 || !lb_code_known())
+		return false;
+	bool apart = run->step == LB_STEP_OPS;
+	struct graph *g = lb_listing_build(&run->schedule, apart, &listed) ? enter(&listed) : NULL;
+	if (!g) {
+		if (clean)
+			lb_clear_error();
+		return false;
+	}
+	s.calls = listed.calls;
+	struct lb_thread outer = *record;
+	record->line = 0;
+	record->tensors = (uint64_t)(uintptr_t)listed.tensors;
+	record->graph = g->record->id;
+	lb_probe_graph_start(g->record->id, (uint64_t)(uintptr_t)g->code + lb_code_offset(0),
+			     run->schedule.eval, g->listing->n_lines);
+	*ok = g->code(&s.frame) != 0;
+	record->graph = outer.graph;
+	record->line = outer.line;
+	record->tensors = outer.tensors;
+	leave(g);
+	return true;
+}
+
+/* ---- the switch ---- */
+
+lb_step_mode lb_set_step_mode(lb_step_mode mode)
+{
+	LB_ENTER();
+	(void)site;
+	lb_step_mode before = (lb_step_mode)lb_step_wanted();
+	if (mode < LB_STEP_OFF || mode > LB_STEP_FUSED) {
+		lb_fail("set_step_mode: there is no mode %d", (int)mode);
+		return before;
+	}
+	if (!lb_self())
+		return before;
+	__atomic_store_n(&lb_root->step, (uint32_t)mode, __ATOMIC_RELAXED);
+	lb_step_lock();
+	for (int i = graphs.n; mode == LB_STEP_OFF && i-- > 0;) {
+		if (graphs.v[i]->record->running)
+			continue;
+		size_t capacity;
+		lb_code *code = retire(i, &capacity);
+		lb_code_free(code, capacity);
+	}
+	lb_step_unlock();
+	return before;
+}

@@ -1,0 +1,22 @@
+/* Step mode: evaluations through code that a debugger can step through. See step.c. */
+#ifndef LB_EVAL_STEP_H
+#define LB_EVAL_STEP_H
+
+#include "eval/run.h"
+#include "publish/root.h"
+
+/* The mode of an evaluation that begins now. */
+static inline uint32_t lb_step_wanted(void)
+{
+	return __atomic_load_n(&lb_root->step, __ATOMIC_RELAXED);
+}
+
+/* Runs a schedule in the run's mode; *ok is false if an op failed. False, without an error, when
+ * there is no code for it: then nothing has run. */
+bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok);
+
+/* fork() must find the graphs whole: called around it. */
+void lb_step_lock(void);
+void lb_step_unlock(void);
+
+#endif

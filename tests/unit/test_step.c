@@ -1,0 +1,503 @@
+/* Step mode: the same values as without it, through code that a debugger knows, which does not
+ * grow with the number of evaluations. The graphs are read as from outside: this very process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "inspect/listings.h"
+#include "lazybones.h"
+#include "publish/root.h"
+#include "target/process.h"
+
+/* gdb's own declarations. */
+struct entry {
+	struct entry *next, *prev;
+	const char *symfile;
+	uint64_t bytes;
+};
+extern struct {
+	uint32_t version, action;
+	struct entry *relevant, *first;
+} __jit_debug_descriptor;
+
+static int count_entries(void)
+{
+	int n = 0;
+
+	for (struct entry *e = __jit_debug_descriptor.first, *before = NULL; e; before = e, e = e->next) {
+		assert_ptr_equal(e->prev, before);
+		n++;
+	}
+	return n;
+}
+
+/* ---- this process, read as any other ---- */
+
+static struct lbx_target *target;
+static struct lbx_table *table;
+
+static int open_self(void **state)
+{
+	(void)state;
+	lb_clear_error();
+	lb_set_step_mode(LB_STEP_OFF);
+	return !lbx_process_open(getpid(), &target);
+}
+
+static int close_self(void **state)
+{
+	(void)state;
+	lb_set_step_mode(LB_STEP_OFF);
+	lbx_table_destroy(table);
+	lbx_target_destroy(target);
+	table = NULL;
+	return 0;
+}
+
+static void look(void)
+{
+	lbx_table_destroy(table);
+	if (!lbx_table_create(target, &table))
+		fail_msg("%s", lb_error_message());
+}
+
+/* All graphs there are; returns how many, the last one in *ret. */
+static int find_graphs(struct lbx_eval_graph *ret)
+{
+	struct lbx_eval_graph graph;
+	uint64_t slot = 0, last = 0;
+	int n = 0;
+
+	look();
+	for (; lbx_table_graph(table, &slot, &graph); n++) {
+		if (graph.id > last)
+			*ret = graph;
+		last = graph.id > last ? graph.id : last;
+	}
+	return n;
+}
+
+struct sink {
+	char *text;
+	size_t n;
+};
+
+static void write_text(struct lbx_out *out, const char *bytes, size_t n)
+{
+	struct sink *sink = out->context;
+
+	sink->text = realloc(sink->text, sink->n + n + 1);
+	memcpy(sink->text + sink->n, bytes, n);
+	sink->n += n;
+	sink->text[sink->n] = '\0';
+}
+
+static bool no_line(void *context, uint64_t pc, struct lbx_source_line *ret)
+{
+	(void)context;
+	assert_int_not_equal(pc, 0);
+	snprintf(ret->file, sizeof ret->file, "dir/file.c");
+	ret->line = 7;
+	return true;
+}
+
+static char *listing_text(const struct lbx_eval_graph *graph)
+{
+	struct sink sink = { calloc(1, 1), 0 };
+	struct lbx_out out = { .context = &sink, .write = write_text, .width = 80 };
+	struct lbx_listing listing;
+	struct lbx_listing_text text = { .graph = graph->id, .listing = &listing, .line = no_line };
+
+	if (!lbx_table_listing(table, graph, &listing) ||
+	    !lbx_listing_write(&out, &text, 0, listing.n_lines))
+		fail_msg("%s", lb_error_message());
+	lbx_listing_deinit(&listing);
+	return sink.text;
+}
+
+/* ---- graphs ---- */
+
+static bool gate(void *unused, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)unused, (void)n_in, (void)n_out;
+	lb_tensor *e = lb_exp(lb_negative(in[0]));
+	out[0] = lb_where(lb_greater(in[0], in[1]), lb_divide(e, lb_add(in[1], lb_scalar(3))), e);
+	return out[0] != NULL;
+}
+
+enum { VALUES = 4 };
+
+/* Views, a product, chains with a member that stays, a reduction, a fused tensor. */
+static void compute(lb_compiled *f, double ret[VALUES])
+{
+	LB_SCOPE {
+		lb_tensor *x = lb_named("x", lb_arange(0, 12, 1, LB_F32));
+		lb_tensor *m = lb_reshape(x, LB_SHAPE(3, 4));
+		lb_tensor *p = lb_named("p", lb_matmul(m, lb_transpose(m, LB_SHAPE(1, 0))));
+		lb_tensor *a = lb_add(p, lb_scalar(1.5));
+		lb_tensor *y = lb_named("y", lb_tanh(lb_multiply(a, lb_scalar(0.01))));
+		lb_tensor *in[] = { y, lb_full(LB_SHAPE(3), 0.25, LB_F32) }, *g;
+		assert_true(lb_call(f, 2, in, 1, &g));
+		lb_tensor *all[] = { lb_sum(g, LB_ALL_AXES, false), lb_max(y, LB_ALL_AXES, false) };
+		assert_true(lb_eval_n(2, all));
+		ret[0] = lb_item(all[0]);
+		ret[1] = lb_item(all[1]);
+		ret[2] = lb_item(lb_sum(a, LB_ALL_AXES, false));
+		ret[3] = lb_item(lb_sum(p, LB_ALL_AXES, false));
+	}
+	if (!lb_ok())
+		fail_msg("%s", lb_error_message());
+}
+
+static void the_values_are_the_same(void **state)
+{
+	static const lb_step_mode modes[] = { LB_STEP_OPS, LB_STEP_FUSED };
+	lb_compiled *f = lb_compile("gate", gate, NULL, (lb_compile_options){ 0 });
+	struct lbx_eval_graph graph;
+	double plain[VALUES], stepped[VALUES];
+
+	(void)state;
+	compute(f, plain);
+	assert_int_equal(find_graphs(&graph), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(lb_set_step_mode(modes[i]), LB_STEP_OFF);
+		for (int round = 0; round < 3; round++) {
+			compute(f, stepped);
+			assert_memory_equal(plain, stepped, sizeof plain);
+		}
+		/* the two of eval_n, and two sums */
+		assert_int_equal(find_graphs(&graph), 3);
+		assert_int_equal(graph.runs, 3);
+		assert_int_equal(graph.running, 0);
+		assert_int_equal(count_entries(), 1 + 3);
+		assert_int_equal(lb_set_step_mode(LB_STEP_OFF), modes[i]);
+		assert_int_equal(count_entries(), 1);
+	}
+	lb_compiled_free(f);
+}
+
+static void evaluate_one(lb_step_mode mode)
+{
+	lb_compiled *f = lb_compile("gate", gate, NULL, (lb_compile_options){ 0 });
+
+	lb_set_step_mode(mode);
+	LB_SCOPE {
+		lb_tensor *x = lb_named("x", lb_arange(0, 4, 1, LB_F32));
+		lb_tensor *y = lb_named("y", lb_multiply(lb_add(x, x), lb_scalar(0.5)));
+		lb_tensor *in[] = { y, lb_full(LB_SHAPE(4), 1, LB_F32) }, *g;
+		assert_true(lb_call(f, 2, in, 1, &g));
+		assert_true(lb_eval(lb_named("g", g)));
+		/* the last graph: from outside come g, which is kept, and y */
+		lb_tensor *h = lb_maximum(g, y);
+		assert_true(lb_eval(h));
+	}
+	lb_compiled_free(f);
+}
+
+static void listings_say_what_runs(void **state)
+{
+	struct lbx_eval_graph graph;
+	char *text;
+
+	(void)state;
+	evaluate_one(LB_STEP_OPS);
+	assert_true(find_graphs(&graph) >= 2);
+	assert_true(lbx_table_graph_by_id(table, graph.id - 1, &graph));
+	text = listing_text(&graph);
+	assert_string_equal(text,
+		"x = arange()           float32 (4,)  # file.c:7\n"
+		"%2 = add(x, x)         float32 (4,)  # file.c:7\n"
+		"y = multiply(%2, 0.5)  float32 (4,)  # file.c:7\n"
+		"%4 = full(1.0)         float32 (4,)  # file.c:7\n"
+		"%5 = greater(y, %4)    bool (4,)     # file.c:7\n"
+		"%6 = negative(y)       float32 (4,)  # file.c:7\n"
+		"%7 = exp(%6)           float32 (4,)  # file.c:7\n"
+		"%8 = add(%4, 3.0)      float32 (4,)  # file.c:7\n"
+		"%9 = divide(%7, %8)    float32 (4,)  # file.c:7\n"
+		"g = where(%5, %9, %7)  float32 (4,)  # file.c:7\n");
+	free(text);
+	/* what stays, a root, comes from outside of the next; the others are computed anew */
+	find_graphs(&graph);
+	text = listing_text(&graph);
+	assert_string_equal(text,
+		"x = arange()           float32 (4,)  # file.c:7\n"
+		"%2 = add(x, x)         float32 (4,)  # file.c:7\n"
+		"y = multiply(%2, 0.5)  float32 (4,)  # file.c:7\n"
+		"%4 = maximum(g, y)     float32 (4,)  # file.c:7\n"
+		"\n"
+		"# from outside:\n"
+		"#   g: float32 (4,)  # file.c:7\n");
+	free(text);
+}
+
+/* The lines that a chain holds, of which the last has the call. */
+static void chains_are_listed_as_their_ops(void **state)
+{
+	struct lbx_eval_graph graph;
+	struct lbx_listing listing;
+
+	(void)state;
+	evaluate_one(LB_STEP_FUSED);
+	find_graphs(&graph);
+	assert_true(lbx_table_graph_by_id(table, graph.id - 1, &graph));
+	assert_true(lbx_table_listing(table, &graph, &listing));
+	assert_int_equal(listing.n_lines, 10);
+	/* x; add and multiply; full; the fused tensor, whose instructions are lines */
+	assert_int_equal(listing.n_calls, 4);
+	assert_true(listing.lines[0].code && listing.lines[2].code && listing.lines[3].code &&
+		    listing.lines[9].code);
+	assert_int_equal(listing.lines[1].code, 0);
+	assert_int_equal(listing.lines[8].code, 0);
+	assert_int_equal(lbx_listing_line_at(&listing, 0), 1);
+	assert_int_equal(lbx_listing_line_at(&listing, listing.lines[2].code), 3);
+	assert_int_equal(lbx_listing_line_at(&listing, listing.lines[3].code - 1), 3);
+	assert_int_equal(lbx_listing_line_at(&listing, graph.code_bytes - 1), 10);
+	lbx_listing_deinit(&listing);
+}
+
+/* ---- what does not grow ---- */
+
+enum { GRAPHS_MOST = 256 };
+
+/* This process's mappings for code of no file; those that can be written and executed. */
+static void count_mappings(int *ret, int *both)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+
+	*ret = *both = 0;
+	while (fgets(line, sizeof line, maps)) {
+		*ret += strstr(line, " r-xp ") && !strpbrk(line, "/[");
+		*both += strstr(line, " rwx") != NULL;
+	}
+	fclose(maps);
+}
+
+static void one_graph(int64_t n)
+{
+	LB_SCOPE {
+		lb_tensor *x = lb_full(LB_SHAPE(n), 1, LB_F32);
+		lb_tensor *y = lb_exp(lb_multiply(x, lb_scalar(0)));
+		assert_true(lb_item(lb_sum(y, LB_ALL_AXES, false)) == (double)n);
+	}
+}
+
+static void ten_thousand_evaluations_leave_nothing(void **state)
+{
+	struct lbx_eval_graph graph;
+	int mappings[2], both;
+
+	(void)state;
+	lb_set_step_mode(LB_STEP_OPS);
+	for (int i = 0; i < 10000; i++)
+		one_graph(3);
+	assert_int_equal(find_graphs(&graph), 1);
+	assert_int_equal(graph.runs, 10000);
+	for (int i = 0; i < 10000; i++) {
+		if (i == 1000)
+			count_mappings(&mappings[0], &both);
+		one_graph(1 + i);
+	}
+	count_mappings(&mappings[1], &both);
+	assert_int_equal(both, 0);
+	assert_int_not_equal(mappings[0], 0);
+	assert_true(mappings[1] <= GRAPHS_MOST);
+	assert_int_equal(find_graphs(&graph), GRAPHS_MOST);
+	assert_int_equal(count_entries(), 1 + GRAPHS_MOST);
+	lb_set_step_mode(LB_STEP_OFF);
+	assert_int_equal(find_graphs(&graph), 0);
+	assert_int_equal(count_entries(), 1);
+}
+
+/* ---- what goes wrong, and what happens inside ---- */
+
+static void failures_are_the_same(void **state)
+{
+	struct lbx_eval_graph graph;
+	uint64_t limit = lb_set_memory_limit(1 << 20);
+
+	(void)state;
+	lb_set_step_mode(LB_STEP_OPS);
+	LB_SCOPE {
+		lb_tensor *x = lb_full(LB_SHAPE(1 << 16), 1, LB_F32);
+		lb_tensor *big = lb_broadcast_to(x, LB_SHAPE(16, 1 << 16));
+		assert_false(lb_eval(lb_exp(big)));
+		assert_false(lb_ok());
+		lb_clear_error();
+		lb_set_memory_limit(limit);
+		assert_true(lb_eval(lb_exp(big)));
+	}
+	assert_true(find_graphs(&graph) >= 1);
+	assert_int_equal(graph.running, 0);
+}
+
+struct inner {
+	int released;
+	double value;
+};
+
+static void release(void *data, void *context)
+{
+	struct inner *inner = context;
+
+	(void)data;
+	inner->released++;
+	LB_SCOPE
+		inner->value = lb_item(lb_add(lb_scalar(20), lb_scalar(22)));
+}
+
+static void an_evaluation_inside_another(void **state)
+{
+	static float data[4] = { 1, 2, 3, 4 };
+	struct inner inner = { 0 };
+	struct lbx_eval_graph graph;
+
+	(void)state;
+	lb_set_step_mode(LB_STEP_OPS);
+	LB_SCOPE {
+		lb_tensor *y = NULL;
+		LB_SCOPE {
+			lb_tensor *x = lb_from_memory(data, sizeof data, LB_SHAPE(4), LB_F32, release, &inner);
+			y = lb_keep(lb_exp(x));
+		}
+		assert_true(lb_eval(y));
+		lb_release(y);
+	}
+	assert_int_equal(inner.released, 1);
+	assert_true(inner.value == 42);
+	assert_int_equal(find_graphs(&graph), 2);
+}
+
+static void *work(void *failures)
+{
+	for (int i = 0; i < 300; i++) {
+		LB_SCOPE {
+			/* one graph for all, then one of this round's own */
+			lb_tensor *x = lb_arange(0, 5 + i % 2 * (i / 2), 1, LB_F32);
+			double n = (double)lb_size(x);
+			lb_tensor *y = lb_sum(lb_multiply(x, lb_scalar(2)), LB_ALL_AXES, false);
+			if (lb_item(y) != n * (n - 1))
+				__atomic_fetch_add((int *)failures, 1, __ATOMIC_RELAXED);
+		}
+	}
+	return NULL;
+}
+
+static void threads_share_graphs(void **state)
+{
+	enum { THREADS = 4 };
+	pthread_t threads[THREADS];
+	struct lbx_eval_graph graph;
+	int failures = 0;
+
+	(void)state;
+	lb_set_step_mode(LB_STEP_OPS);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, work, &failures), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(failures, 0);
+	find_graphs(&graph);
+	assert_int_equal(graph.running, 0);
+	assert_int_equal(count_entries(), 1 + find_graphs(&graph));
+}
+
+static void a_child_goes_on(void **state)
+{
+	int status;
+
+	(void)state;
+	lb_set_step_mode(LB_STEP_OPS);
+	one_graph(5);
+	pid_t child = fork();
+	if (child == 0) {
+		one_graph(5);
+		one_graph(6);
+		_exit(lb_ok() ? 42 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+static void no_such_mode(void **state)
+{
+	(void)state;
+	lb_set_step_mode(LB_STEP_FUSED);
+	assert_int_equal(lb_set_step_mode((lb_step_mode)3), LB_STEP_FUSED);
+	assert_false(lb_ok());
+	lb_clear_error();
+	assert_int_equal(lb_set_step_mode(LB_STEP_OFF), LB_STEP_FUSED);
+}
+
+static void damaged_listings_are_refused(void **state)
+{
+	struct lbx_eval_graph graph;
+	struct lbx_listing listing;
+
+	(void)state;
+	lb_set_step_mode(LB_STEP_OPS);
+	one_graph(5);
+	assert_int_equal(find_graphs(&graph), 1);
+	struct lb_listing *head = (struct lb_listing *)(uintptr_t)graph.listing, whole = *head;
+	struct lb_listing_line *line = (struct lb_listing_line *)(head + 1), first = *line;
+	uint32_t *operands = (uint32_t *)(line + whole.n_lines + whole.n_inputs), operand = operands[0];
+#define REFUSED(...) do { \
+		__VA_ARGS__; \
+		look(); \
+		assert_false(lbx_table_listing(table, &graph, &listing)); \
+		assert_non_null(strstr(lb_error_message(), "listing")); \
+		lb_clear_error(); \
+		*head = whole; \
+		*line = first; \
+		operands[0] = operand; \
+	} while (0)
+	REFUSED(head->magic++);
+	REFUSED(head->size = 8);
+	REFUSED(head->size = UINT64_MAX);
+	REFUSED(head->n_lines = 0);
+	REFUSED(head->n_lines = UINT32_MAX);
+	REFUSED(head->n_operands = UINT32_MAX);
+	REFUSED(line->rank = LB_MAX_RANK + 1);
+	REFUSED(line->dtype = 200);
+	REFUSED(line->name = UINT32_MAX);
+	REFUSED(operands[0] = 0);
+	REFUSED(operands[0] = 1); /* itself */
+	REFUSED(operands[0] = whole.n_lines + whole.n_inputs + 1);
+	REFUSED(line->operands = 1, line->n_operands = UINT32_MAX);
+	REFUSED(line->code = UINT32_MAX);
+#undef REFUSED
+	look();
+	if (!lbx_table_listing(table, &graph, &listing))
+		fail_msg("%s", lb_error_message());
+	lbx_listing_deinit(&listing);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_self, close_self)
+		TEST(the_values_are_the_same),
+		TEST(listings_say_what_runs),
+		TEST(chains_are_listed_as_their_ops),
+		TEST(ten_thousand_evaluations_leave_nothing),
+		TEST(failures_are_the_same),
+		TEST(an_evaluation_inside_another),
+		TEST(threads_share_graphs),
+		TEST(a_child_goes_on),
+		TEST(no_such_mode),
+		TEST(damaged_listings_are_refused),
+#undef TEST
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
