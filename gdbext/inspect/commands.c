@@ -7,6 +7,7 @@
 #include "inspect/image.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
+#include "inspect/origin.h"
 #include "inspect/owner.h"
 #include "inspect/peek.h"
 #include "inspect/plot.h"
@@ -180,6 +181,25 @@ const struct lbx_command lbx_commands[] = {
 			{ "png", "FILE", "draw it by Graphviz's dot" },
 		},
 		.run = lbx_run_graph,
+	},
+	{
+		.name = "origin",
+		.arguments = "T",
+		.summary = "tell which operation first made the NaN or Inf that a tensor holds",
+		.help = "Follows them back through the tensors that it was computed from, ready ones as\n"
+			"they are, lazy ones replayed outside the program; inside a fused one, operation by\n"
+			"operation. Told are the operation, the elements that it made the first of, its\n"
+			"inputs' ranges, the place that made it, and what to try. Where an Inf made the NaN,\n"
+			"the Inf is followed too. It ends at data that held them, and where inputs are gone.\n"
+			T_HELP "\n"
+			"Example: origin loss",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "limit", "N", "look at N tensors at most (default 10000)" },
+		},
+		.run = lbx_run_origin,
 	},
 	{
 		.name = "at",

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/sanitizer.h"
 #include "base/op.h"
+#include "replay/ranges.h"
 #include "replay/rebuild.h"
 #include "replay/wire.h"
 
@@ -83,34 +84,37 @@ static bool rebuild_node(const struct image *image, struct lbx_rebuilt *all, uin
 	return ok;
 }
 
-/* Appends the value to the file, row-major. */
-static bool append(struct image *image, lb_tensor *x)
+/* Room for n bytes of results behind the file; NULL, with an error, when there is none. */
+static char *append(struct image *image, uint64_t n)
 {
 	struct lbx_wire_header *header = image->header;
 	uint64_t at = (header->nbytes + LBX_WIRE_ALIGN - 1) & ~(uint64_t)(LBX_WIRE_ALIGN - 1);
-	uint64_t n = (uint64_t)lb_nbytes(x), page = 4096, from = at & ~(page - 1);
-	if (n == 0) {
-		header->result_at = at;
-		return true;
+	uint64_t page = 4096, from = at & ~(page - 1);
+	char *map = MAP_FAILED;
+
+	if (ftruncate(LBX_WIRE_FD, (off_t)(at + n)) == 0)
+		map = mmap(NULL, at + n - from, PROT_READ | PROT_WRITE, MAP_SHARED, LBX_WIRE_FD, (off_t)from);
+	if (map == MAP_FAILED) {
+		lb_fail("no room for the result's %llu bytes", (unsigned long long)n);
+		return NULL;
 	}
-	if (ftruncate(LBX_WIRE_FD, (off_t)(at + n)) != 0)
-		return lb_fail("no room for the result's %llu bytes", (unsigned long long)n);
-	char *map = mmap(NULL, at + n - from, PROT_READ | PROT_WRITE, MAP_SHARED, LBX_WIRE_FD, (off_t)from);
-	if (map == MAP_FAILED)
-		return lb_fail("no room for the result's %llu bytes", (unsigned long long)n);
-	if (!lb_copy_out(x, map + (at - from), n))
-		return false;
 	header->result_at = at;
 	header->result_bytes = n;
-	return true;
+	return map + (at - from);
 }
 
-static bool replay(struct image *image)
+static bool append_value(struct image *image, lb_tensor *x)
+{
+	uint64_t n = (uint64_t)lb_nbytes(x);
+	char *to = n ? append(image, n) : NULL;
+
+	return n == 0 || (to && lb_copy_out(x, to, n));
+}
+
+static bool replay_value(struct image *image, struct lbx_rebuilt *all)
 {
 	struct lbx_wire_header *header = image->header;
-	struct lbx_rebuilt *all = calloc(header->n_nodes, sizeof *all);
-	if (!all)
-		return lb_fail("out of memory for %u operations", header->n_nodes);
+
 	for (uint32_t i = 0; i < header->n_nodes; i++) {
 		header->failed_node = i;
 		if (!rebuild_node(image, all, i))
@@ -118,7 +122,103 @@ static bool replay(struct image *image)
 	}
 	header->failed_node = header->n_nodes;
 	lb_tensor *result = all[header->n_nodes - 1].value;
-	return lb_eval(result) && append(image, result);
+	return lb_eval(result) && append_value(image, result);
+}
+
+/* A node's value is kept until the last that needs it has been computed. */
+struct life {
+	uint32_t last_use;
+	bool keeps_flat;
+};
+
+static void let_go(struct lbx_rebuilt *node, struct life *life)
+{
+	lb_release(node->value);
+	if (life->keeps_flat)
+		lb_release(node->flat);
+	*node = (struct lbx_rebuilt){ NULL };
+}
+
+static bool range_node(const struct image *image, struct lbx_rebuilt *all, struct life *lives, uint32_t i,
+		       struct lbx_summary *ret)
+{
+	const struct lbx_wire_node *node = &image->nodes[i];
+	const uint32_t *inputs = &image->indices[node->inputs];
+	bool ok = false;
+
+	LB_SCOPE {
+		ok = rebuild_node(image, all, i) && lbx_range_of(all[i].value, ret);
+		if (ok)
+			lb_keep(all[i].value);
+		for (uint32_t k = 0; ok && k <= node->n_inputs; k++) {
+			uint32_t of = k < node->n_inputs ? inputs[k] : i;
+			if (all[of].flat && !lives[of].keeps_flat) {
+				lb_keep(all[of].flat);
+				lives[of].keeps_flat = true;
+			}
+		}
+	}
+	for (uint32_t k = 0; ok && i + 1 < image->header->n_nodes && k < node->n_inputs; k++)
+		if (lives[inputs[k]].last_use == i && all[inputs[k]].value)
+			let_go(&all[inputs[k]], &lives[inputs[k]]);
+	return ok;
+}
+
+/* Those of the last node, which leaves its inputs in place. */
+static bool range_steps(const struct image *image, struct lbx_rebuilt *all, struct lbx_wire_step *ret)
+{
+	const struct lbx_wire_node *node = &image->nodes[image->header->n_nodes - 1];
+	struct lbx_rebuilt *inputs[LB_PROGRAM_INPUTS];
+	int n = 0;
+
+	if (node->n_inputs > LB_PROGRAM_INPUTS)
+		return true;
+	for (uint32_t k = 0; k < node->n_inputs; k++)
+		inputs[k] = &all[image->indices[node->inputs + k]];
+	LB_SCOPE
+		n = lbx_range_steps(node, image->base + node->data_at, (int)node->n_inputs, inputs, ret);
+	image->header->n_steps = n > 0 ? (uint32_t)n : 0;
+	return n >= 0;
+}
+
+static bool replay_ranges(struct image *image, struct lbx_rebuilt *all, struct life *lives)
+{
+	struct lbx_wire_header *header = image->header;
+	uint32_t n = header->n_nodes;
+	char *to = append(image, n * sizeof(struct lbx_summary) +
+				 LB_PROGRAM_INSNS * sizeof(struct lbx_wire_step));
+
+	if (!to)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct lbx_wire_node *node = &image->nodes[i];
+		header->failed_node = i;
+		if (!fits(node->inputs, node->n_inputs, 1, header->n_inputs))
+			return lb_fail("its record is damaged");
+		for (uint32_t k = 0; k < node->n_inputs; k++)
+			if (image->indices[node->inputs + k] < i)
+				lives[image->indices[node->inputs + k]].last_use = i;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		header->failed_node = i;
+		if (!range_node(image, all, lives, i, (struct lbx_summary *)to + i))
+			return false;
+	}
+	if (!range_steps(image, all, (struct lbx_wire_step *)(to + n * sizeof(struct lbx_summary))))
+		return false;
+	header->failed_node = n;
+	return true;
+}
+
+static bool replay(struct image *image)
+{
+	uint32_t n = image->header->n_nodes;
+	struct lbx_rebuilt *all = calloc(n, sizeof *all);
+	struct life *lives = calloc(n, sizeof *lives);
+
+	if (!all || !lives)
+		return lb_fail("out of memory for %u operations", n);
+	return image->header->ranges ? replay_ranges(image, all, lives) : replay_value(image, all);
 }
 
 int main(int argc, char **argv)

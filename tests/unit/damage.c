@@ -170,7 +170,7 @@ static const struct { const char *name, *rest; } lines[] = {
 	{ "owner", "0x1ffff0" }, { "owner", "0x200010" },
 	{ "suspect", "--seconds 1 --all" }, { "freed", "" }, { "freed", "#3" }, { "diff", "x x" },
 	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
-	{ "report", "--seconds 1" },
+	{ "report", "--seconds 1" }, { "origin", "x" }, { "origin", "lazy --limit 20" },
 };
 static const char *const of_ids[] = { "info", "print", "freed", "stats" };
 
