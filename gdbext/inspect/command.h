@@ -22,6 +22,8 @@ struct lbx_settings {
 	int64_t replay_seconds;
 };
 
+struct lbx_marks;
+
 struct lbx_context {
 	struct lbx_target *target; /* NULL when there is no program */
 	struct lbx_out *out;
@@ -29,6 +31,7 @@ struct lbx_context {
 	struct lbx_table *table;   /* by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
 	const char *const *cores;  /* paths, NULL at the end; likewise */
+	struct lbx_marks *marks;   /* inspect/memory.h; NULL: this front end does not live on */
 };
 
 extern const struct lbx_settings lbx_default_settings;

@@ -7,6 +7,7 @@
 #include "inspect/image.h"
 #include "inspect/info.h"
 #include "inspect/list.h"
+#include "inspect/memory.h"
 #include "inspect/origin.h"
 #include "inspect/owner.h"
 #include "inspect/peek.h"
@@ -250,6 +251,25 @@ const struct lbx_command lbx_commands[] = {
 			{ "broken", "X", "errors beyond X are the verdict `broken` (default 0.1)" },
 		},
 		.run = lbx_run_diff,
+	},
+	{
+		.name = "memory",
+		.arguments = "[mark NAME]",
+		.summary = "show what holds memory, or what has changed since a mark, a file or a core",
+		.help = "Each buffer counts once, for the tensor that owns it; views own nothing. Then come\n"
+			"the largest buffers, with the tensors over them and what needs these. `mark NAME`\n"
+			"keeps the moment in the debugger, --save in a file; --since compares with it, or\n"
+			"with an older core, also of another run: by what buffers have in common.\n"
+			"Example: memory --by name, memory mark before, memory --since before",
+		.max_args = 2,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "by", "KEY", "site (default), dtype, name (its first part), stream or state" },
+			{ "since", "POINT", "compare with a mark, a file of --save, or a core" },
+			{ "save", "FILE", "write what --since compares with" },
+			{ "limit", "N", "show N groups at most (default 12); 0: all" },
+		},
+		.run = lbx_run_memory,
 	},
 	{
 		.name = "freed",

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/memory.h"
 #include "inspect/select.h"
 #include "lazybones.h"
 #include "plugin/bridge.h"
@@ -19,6 +20,7 @@
 #include "plugin/target_gdb.h"
 
 static struct lbx_settings settings;
+static struct lbx_marks marks;
 static bool have_settings;
 
 /* ---- output ---- */
@@ -169,6 +171,7 @@ void lbx_commands_run(const char *line)
 		.stacks = read ? lbx_stacks_gdb() : NULL,
 		.out = &out,
 		.settings = &settings,
+		.marks = &marks,
 	};
 	size_t n = strcspn(line, " ");
 	static int failed = -1;

@@ -171,6 +171,7 @@ static const struct { const char *name, *rest; } lines[] = {
 	{ "suspect", "--seconds 1 --all" }, { "freed", "" }, { "freed", "#3" }, { "diff", "x x" },
 	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
 	{ "report", "--seconds 1" }, { "origin", "x" }, { "origin", "lazy --limit 20" },
+	{ "memory", "" }, { "memory", "--by name" },
 };
 static const char *const of_ids[] = { "info", "print", "freed", "stats" };
 
