@@ -20,12 +20,14 @@
 #include "inspect/status.h"
 #include "inspect/threads.h"
 #include "inspect/tree.h"
+#include "inspect/view.h"
 
 #define T_HELP \
 	"T is a name, #id, or an expression of the program that yields an lb_tensor *; a name\n" \
 	"goes first, so write (x) for the variable where a tensor is named x."
 #define SLICE_HELP \
-	T_HELP " A slice is\nwritten as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1]."
+	T_HELP " A slice is\nwritten as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1]. Memory that is no tensor's is\n" \
+	"written as @ADDRESS:DTYPE:SHAPE[:STRIDES], see `view`."
 
 #define PRINT_OPTIONS \
 	{ "full", NULL, "all elements, however many" }, \
@@ -216,6 +218,25 @@ const struct lbx_command lbx_commands[] = {
 			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
 		},
 		.run = lbx_run_at,
+	},
+	{
+		.name = "view",
+		.arguments = "ADDRESS [DTYPE] SHAPE [STRIDES][slice]",
+		.summary = "print memory that is no tensor's as if it were one",
+		.help = "ADDRESS, of element 0, is a number or an expression of the program: a pointer or an\n"
+			"array; when its type tells the dtype, that may be left out. SHAPE and STRIDES are\n"
+			"lists (3,4 or (3, 4)); strides count elements, and may be negative or 0. Wherever a\n"
+			"command wants values, the same is written in one word: @ADDRESS:DTYPE:SHAPE:STRIDES.\n"
+			"Example: view pixels 480,640,3[:2, :2], view 0x7ffff7a31040 f32 3,4 1,3,\n"
+			"stats @pixels:u8:480,640,3, diff q @copy:3,4",
+		.min_args = 2,
+		.max_args = 4,
+		.options = {
+			PRINT_OPTIONS,
+			{ "stats", NULL, "show statistics instead of values" },
+			{ "first", "N", "with --stats: show the first N values (default 8)" },
+		},
+		.run = lbx_run_view,
 	},
 	{
 		.name = "events",

@@ -16,7 +16,7 @@ bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lb
 	struct lbx_selection s;
 
 	memset(ret, 0, sizeof *ret);
-	if (!lbx_select(context, text, &s))
+	if (!lbx_select_values(context, text, &s))
 		return false;
 	lbx_selection_label(&s, ret->label, sizeof ret->label);
 	if (s.tensor.state == LB_STATE_READY)
@@ -94,6 +94,8 @@ bool lbx_operand_any(struct lbx_context *context, const char *text, struct lbx_o
 	size_t n = strlen(text);
 	char path[PATH];
 
+	if (*text == '@')
+		return lbx_operand_tensor(context, text, ret);
 	if (n > 4 && strcmp(text + n - 4, ".npy") == 0)
 		return of_file(text, ret);
 	if (colon && colon > text && (size_t)(colon - text) < sizeof path) {
