@@ -13,6 +13,7 @@
 #include "inspect/peek.h"
 #include "inspect/plot.h"
 #include "inspect/print.h"
+#include "inspect/quant.h"
 #include "inspect/ranks.h"
 #include "inspect/report.h"
 #include "inspect/set.h"
@@ -218,6 +219,32 @@ const struct lbx_command lbx_commands[] = {
 			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
 		},
 		.run = lbx_run_at,
+	},
+	{
+		.name = "quant",
+		.arguments = "T[slice]",
+		.summary = "show how a tensor is quantised, whether its parts fit, and its values",
+		.help = "T holds the packed words. Scales and biases are those of an operation that uses T, of\n"
+			"the lb_quantize() that made it, or by name (layers.0.wq.scales beside\n"
+			"layers.0.wq.weight); or they are told. What is missing or has the wrong shape is\n"
+			"named with the shape that would be right. With a slice, or --values, the values are\n"
+			"computed outside the program.\n"
+			T_HELP "\n"
+			"Example: quant wq, quant wq[0, :8], quant wq --scales s --biases b --bits 4 --group 64",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "values", NULL, "print the values" },
+			{ "scales", "S", "the tensor of its scales" },
+			{ "biases", "B", "the tensor of its biases (affine)" },
+			{ "global", "G", "the tensor of its global scale (nvfp4)" },
+			{ "mode", "MODE", "affine, mxfp4, mxfp8 or nvfp4" },
+			{ "bits", "N", "bits of a code" },
+			{ "group", "N", "values of a scale" },
+			PRINT_OPTIONS,
+		},
+		.run = lbx_run_quant,
 	},
 	{
 		.name = "view",
