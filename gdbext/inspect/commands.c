@@ -8,6 +8,7 @@
 #include "inspect/info.h"
 #include "inspect/list.h"
 #include "inspect/memory.h"
+#include "inspect/model.h"
 #include "inspect/origin.h"
 #include "inspect/owner.h"
 #include "inspect/peek.h"
@@ -318,6 +319,23 @@ const struct lbx_command lbx_commands[] = {
 			{ "limit", "N", "show N groups at most (default 12); 0: all" },
 		},
 		.run = lbx_run_memory,
+	},
+	{
+		.name = "model",
+		.arguments = "[GLOB]",
+		.summary = "show a model's size by name and dtype, and what it would be in other formats",
+		.help = "Counted are the ready tensors that have a name (which GLOB selects), each value\n"
+			"once. Packed words of lb_quantize() count as what they hold, their scales and biases\n"
+			"as bytes. Numbers in names are put together: layers.0…31. The estimates quantise what\n"
+			"has two axes or more, the last a multiple of the group; the rest stays 16 bits.\n"
+			"Example: model, model 'layers.*' --depth 3",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "depth", "N", "show N parts of the names (default 2)" },
+			{ "limit", "N", "show N rows of names (default 60, JSON all); 0: all" },
+		},
+		.run = lbx_run_model,
 	},
 	{
 		.name = "freed",

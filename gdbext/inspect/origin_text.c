@@ -141,15 +141,17 @@ static void print_inputs(struct lbx_out *out, const struct lbx_origin *o)
 static void print_step(struct lbx_context *context, const struct lbx_origin *o)
 {
 	struct lbx_out *out = context->out;
-	char text[TEXT], expression[LBX_EXPRESSION_MAX];
+	char text[LBX_EXPRESSION_MAX + TEXT], expression[LBX_EXPRESSION_MAX];
 	const struct lbx_tensor *t = &last(o)->tensor;
 
 	if (!o->has_step)
 		return;
-	if (t->op_class == LB_CLASS_FUSED)
-		lbx_printf(out, "  it computes %s; step %d of %d is %s\n",
-			   lbx_expression(lbx_table_tensors(context->table), t, expression), o->step + 1,
-			   o->n_steps, o->op);
+	if (t->op_class == LB_CLASS_FUSED) {
+		snprintf(text, sizeof text, "%s; step %d of %d is %s",
+			 lbx_expression(lbx_table_tensors(context->table), t, expression), o->step + 1,
+			 o->n_steps, o->op);
+		lbx_print_folded(out, "  it computes ", text);
+	}
 	if (o->finite_again) {
 		lbx_print_folded(out, "  ", "computed again from its inputs it is without: their values have "
 				 "changed since, or those of the result");

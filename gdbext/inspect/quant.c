@@ -305,33 +305,39 @@ static void place(const struct quant *q, int64_t i, char *ret, size_t size)
 	lbx_format_place(at, t->rank, ret, size);
 }
 
-static void print_count(struct lbx_out *out, const struct quant *q, const char *what, int64_t n, int64_t first)
+static size_t add_count(const struct quant *q, const char *what, int64_t n, int64_t first, char *ret,
+			size_t size)
 {
 	char where[256];
 
 	if (n == 0)
-		return;
+		return 0;
 	place(q, first, where, sizeof where);
-	lbx_printf(out, ", ");
-	lbx_styled(out, LBX_WARNING, "%lld %s (first at %s)", (long long)n, what, where);
+	return (size_t)snprintf(ret, size, ", %lld %s (first at %s)", (long long)n, what, where);
 }
 
 static void print_scales(struct lbx_out *out, const struct quant *q)
 {
 	const struct lbx_summary *s = &q->scales;
+	const struct {
+		const char *what;
+		int64_t n, first;
+	} counts[] = {
+		{ "zero", s->special[LBX_ZERO], s->first[LBX_ZERO] },
+		{ "NaN", s->special[LBX_NAN], s->first[LBX_NAN] },
+		{ "Inf", s->special[LBX_POSITIVE_INF], s->first[LBX_POSITIVE_INF] },
+		{ "beyond 64 times the median", q->outliers, q->first_outlier },
+	};
+	char text[2048] = "no numbers";
 
 	if (!q->has_scales)
 		return;
-	lbx_printf(out, "  scales     ");
 	if (s->argmin >= 0)
-		lbx_printf(out, "from %.5g to %.5g, median %.5g", s->min, s->max, q->median);
-	else
-		lbx_printf(out, "no numbers");
-	print_count(out, q, "zero", s->special[LBX_ZERO], s->first[LBX_ZERO]);
-	print_count(out, q, "NaN", s->special[LBX_NAN], s->first[LBX_NAN]);
-	print_count(out, q, "Inf", s->special[LBX_POSITIVE_INF], s->first[LBX_POSITIVE_INF]);
-	print_count(out, q, "beyond 64 times the median", q->outliers, q->first_outlier);
-	lbx_printf(out, "\n");
+		snprintf(text, sizeof text, "from %.5g to %.5g, median %.5g", s->min, s->max, q->median);
+	size_t used = strlen(text);
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		used += add_count(q, counts[i].what, counts[i].n, counts[i].first, text + used, sizeof text - used);
+	lbx_print_folded(out, "  scales     ", text);
 }
 
 static void print_text(struct lbx_out *out, const struct quant *q)

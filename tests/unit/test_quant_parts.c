@@ -166,15 +166,16 @@ static void scales_are_looked_at(void **state)
 		lb_tensor *b = lb_named("words.biases", lb_zeros(LB_SHAPE(2, 4), LB_F32));
 		assert_true(lb_eval(w, s, b));
 		const char *text = quant("words");
-		holds(text, "  scales     from 0 to inf, median 1, 1 zero (first at [0, 2]), 1 NaN (first at [1, 1]), "
-			    "1 Inf (first at [1, 3]), 2 beyond 64 times the median (first at [1, 0])\n");
+		holds(text, "  scales     from 0 to inf, median 1, 1 zero (first at [0, 2]), 1 NaN (first at\n"
+			    "             [1, 1]), 1 Inf (first at [1, 3]), 2 beyond 64 times the median\n"
+			    "             (first at [1, 0])\n");
 		uint8_t codes[8] = { 127, 128, 255, 127, 127, 137, 126, 127 };
 		lb_tensor *fp4 = lb_named("fp4", lb_zeros(LB_SHAPE(2, 16), LB_U32));
 		lb_tensor *t = lb_named("fp4.scales", lb_from_data(codes, sizeof codes, LB_SHAPE(2, 4), LB_U8));
 		assert_true(lb_eval(fp4, t));
 		text = quant("fp4");
 		holds(text, ": mxfp4, 4 bits, groups of 32; found by name");
-		holds(text, "  scales     from 0.5 to 1024, median 1, 1 NaN (first at [0, 2]), 1 beyond 64 times the median");
+		holds(text, "  scales     from 0.5 to 1024, median 1, 1 NaN (first at [0, 2]), 1 beyond 64\n");
 		holds(quant("fp4 --json"), "\"zero\":0,\"nan\":1,\"inf\":0,\"outliers\":1}");
 	}
 }
