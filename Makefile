@@ -300,11 +300,12 @@ ifeq ($(LIBFUZZER)$(SAN),)
 		$(if $(have_fuzzer),CC=clang LIBFUZZER=1)
 else
 	$(Q)$(MAKE) --no-print-directory fuzzers
-	$(Q)mkdir -p $(addprefix $(out)/corpus/,$(notdir $(fuzzers)))
-	$(Q)set -e; $(foreach name,$(notdir $(fuzzers)),echo '== $(name)'; $(if $(LIBFUZZER),\
-		$(out)/fuzz/$(name) -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 \
-			-artifact_prefix=$(out)/$(name)- $(out)/corpus/$(name) $(seeds_$(name));,\
-		$(out)/fuzz/$(name) -n $(FUZZ_RUNS) $(addsuffix *.*,$(seeds_$(name)));))
+	$(Q)mkdir -p $(out)/scratch $(addprefix $(out)/corpus/,$(notdir $(fuzzers)))
+	$(Q)set -e; cd $(out)/scratch; $(foreach name,$(notdir $(fuzzers)),echo '== $(name)'; \
+		$(if $(LIBFUZZER),$(abspath $(out)/fuzz/$(name)) -max_total_time=$(FUZZ_SECONDS) \
+			-print_final_stats=1 -verbosity=0 -artifact_prefix=$(abspath $(out))/$(name)- \
+			$(abspath $(out)/corpus/$(name) $(seeds_$(name)));,\
+		$(abspath $(out)/fuzz/$(name)) -n $(FUZZ_RUNS) $(addsuffix *.*,$(abspath $(seeds_$(name))));))
 endif
 
 demo: deps ## play a gdb session on a real program

@@ -10,19 +10,18 @@
 #include "inspect/format.h"
 #include "inspect/select.h"
 
-enum { SHOWN_INPUTS = 16, MAX_FRAMES = LB_STACK_MAX };
+enum { SHOWN_INPUTS = 16, MAX_FRAMES = LB_STACK_MAX, FIELD = 14 };
 
-/* "  strides      " */
 static void field(struct lbx_out *out, const char *name)
 {
-	lbx_styled(out, LBX_DIM, "  %-11s", name);
-	lbx_printf(out, " ");
+	lbx_field(out, name, FIELD);
 }
 
 static void warn(struct lbx_out *out, const char *text)
 {
-	lbx_styled(out, LBX_WARNING, "  warning:   ");
-	lbx_printf(out, " %s\n", text);
+	lbx_styled(out, LBX_WARNING, "  warning:    ");
+	lbx_wrap(out, FIELD, FIELD);
+	lbx_printf(out, "%s\n", text);
 }
 
 /* Bytes of a file cost the program no memory of its own: they have no capacity. */
@@ -132,8 +131,8 @@ static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
 	if (t->state == LB_STATE_READY && !lbx_tensor_in_bounds(t))
 		warn(out, "corrupt: its shape, strides and offset reach out of its buffer");
 	else if (lbx_tensor_contiguity(t) != LBX_ROW_CONTIGUOUS)
-		warn(out, "lb_raw_data does not see these elements in this order:\n"
-			  "              use the strides, lb_data, or lb_contiguous");
+		warn(out, "lb_raw_data does not see these elements in this order: "
+			  "use the strides, lb_data, or lb_contiguous");
 }
 
 static void print_stream(struct lbx_out *out, const struct lbx_tensor *t)

@@ -8,6 +8,84 @@
 
 #include "base/error.h"
 
+/* Columns of a word: bytes that continue a character of UTF-8, and colours, take none. */
+static int word_width(const char *word, size_t n)
+{
+	bool escape = false;
+	int width = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool ends = escape && word[i] == 'm';
+		escape |= word[i] == '\033';
+		width += !escape && ((unsigned char)word[i] & 0xc0) != 0x80;
+		escape &= !ends;
+	}
+	return width;
+}
+
+static void write_blanks(struct lbx_out *out, int n)
+{
+	static const char blanks[] = "                                ";
+
+	for (; n > 0; n -= (int)sizeof blanks - 1)
+		out->write(out, blanks, n < (int)sizeof blanks - 1 ? (size_t)n : sizeof blanks - 1);
+}
+
+static void end_word(struct lbx_out *out)
+{
+	struct lbx_wrap *w = &out->wrap;
+	int width = word_width(w->word, w->n);
+
+	if (out->width > 0 && w->column + w->blanks + width > out->width && w->column > w->hang &&
+	    width) {
+		out->write(out, "\n", 1);
+		write_blanks(out, w->hang);
+		w->column = w->hang;
+	} else {
+		write_blanks(out, w->blanks);
+		w->column += w->blanks;
+	}
+	if (w->n)
+		out->write(out, w->word, w->n);
+	w->column += width;
+	w->blanks = 0;
+	w->n = 0;
+}
+
+static void emit(struct lbx_out *out, const char *text, size_t n)
+{
+	struct lbx_wrap *w = &out->wrap;
+
+	for (; n > 0 && w->hang; text++, n--) {
+		if (*text == ' ' || *text == '\n' || w->n == sizeof w->word) {
+			if (w->n)
+				end_word(out);
+			w->blanks += *text == ' ';
+		}
+		if (*text == '\n') /* and blanks before it are nothing */
+			w->hang = w->blanks = 0, out->write(out, "\n", 1);
+		else if (*text != ' ')
+			w->word[w->n++] = *text == *LBX_STAY ? ' ' : *text;
+	}
+	if (n > 0)
+		out->write(out, text, n);
+}
+
+void lbx_wrap(struct lbx_out *out, int column, int hang)
+{
+	int most = out->width > 4 ? out->width / 2 : 2;
+
+	if (!out->wrap.hang)
+		out->wrap = (struct lbx_wrap){ .column = column, .hang = hang < most ? hang : most };
+}
+
+void lbx_field(struct lbx_out *out, const char *name, int width)
+{
+	lbx_styled(out, LBX_DIM, "  %-*s", width - 3, name);
+	lbx_printf(out, " ");
+	lbx_wrap(out, width, width);
+}
+
 static void vprint(struct lbx_out *out, const char *format, va_list args)
 {
 	char text[1024], *whole = text;
@@ -26,7 +104,7 @@ static void vprint(struct lbx_out *out, const char *format, va_list args)
 	}
 	va_end(again);
 	if (n > 0)
-		out->write(out, whole, (size_t)n);
+		emit(out, whole, (size_t)n);
 	if (whole != text)
 		free(whole);
 }
@@ -51,12 +129,12 @@ void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, .
 	va_list args;
 
 	if (coloured)
-		out->write(out, start[style], strlen(start[style]));
+		emit(out, start[style], strlen(start[style]));
 	va_start(args, format);
 	vprint(out, format, args);
 	va_end(args);
 	if (coloured)
-		out->write(out, "\033[m", 3);
+		emit(out, "\033[m", 3);
 }
 
 /* In one piece: a front end's write may cost more than the text. */

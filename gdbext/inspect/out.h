@@ -10,11 +10,20 @@
 
 enum lbx_style { LBX_PLAIN, LBX_NAME, LBX_ADDRESS, LBX_FILE, LBX_TITLE, LBX_WARNING, LBX_DIM };
 
+/* Words of a line that is broken where the terminal ends. */
+struct lbx_wrap {
+	int hang;          /* columns before what goes on in the next line; 0: lines are not broken */
+	int column, blanks; /* where the last word ended, and the blanks since */
+	size_t n;
+	char word[512];
+};
+
 struct lbx_out {
 	bool json;
 	bool colour;
 	int colours; /* for pictures: 0, 256, or 1 << 24 */
 	int width; /* columns */
+	struct lbx_wrap wrap; /* lbx_wrap()'s own */
 	void *context;
 	void (*write)(struct lbx_out *out, const char *text, size_t n);
 	/* A variable for scripts ($tensor_count, …), where the front end has such; or NULL. */
@@ -27,6 +36,12 @@ struct lbx_out {
 void lbx_printf(struct lbx_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* From here, at `column`, to the end of the line: words that do not fit go to another line,
+ * after `hang` blanks. The text must come to that end. */
+void lbx_wrap(struct lbx_out *out, int column, int hang);
+#define LBX_STAY "\037" /* while it is wrapped: a blank at which it is not */
+/* "  name        ", `width` columns in all, and what follows is wrapped behind them. */
+void lbx_field(struct lbx_out *out, const char *name, int width);
 /* How many colours the terminal says it has, by COLORTERM and TERM. */
 int lbx_terminal_colours(void);
 /* Writes one document and a newline, and releases it. NaN and Inf must be given as

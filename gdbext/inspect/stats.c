@@ -12,7 +12,7 @@
 #include "inspect/survey.h"
 #include "inspect/value.h"
 
-enum { BINS = 16, DEFAULT_FIRST = 8, MAX_FIRST = 4096 };
+enum { BINS = 16, DEFAULT_FIRST = 8, MAX_FIRST = 4096, FIELD = 14 };
 
 static const double quantiles[] = { 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 };
 enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
@@ -89,8 +89,7 @@ static void number(const struct stats *s, double value, int64_t exact, char *ret
 
 static void field(struct lbx_out *out, const char *name)
 {
-	lbx_styled(out, LBX_DIM, "  %-11s", name);
-	lbx_printf(out, " ");
+	lbx_field(out, name, FIELD);
 }
 
 static void print_extreme(struct lbx_out *out, const struct stats *s, const char *name, int64_t at,
@@ -131,10 +130,11 @@ static void print_specials(struct lbx_out *out, const struct stats *s)
 
 static void print_histogram(struct lbx_out *out, const struct stats *s)
 {
+	static const char bars[] = "############################################################";
 	int64_t most = 1;
 	int room = out->width - 36;
 
-	room = room < 10 ? 10 : room > 60 ? 60 : room;
+	room = room < 10 ? 10 : room > (int)sizeof bars - 1 ? (int)sizeof bars - 1 : room;
 	for (int i = 0; i < BINS; i++)
 		most = s->bins[i] > most ? s->bins[i] : most;
 	double width = (s->high / 2 - s->low / 2) / BINS * 2;
@@ -145,9 +145,7 @@ static void print_histogram(struct lbx_out *out, const struct stats *s)
 			bar = 1;
 		field(out, i ? "" : "histogram");
 		lbx_printf(out, "%11.4g ", s->low + i * width);
-		for (int k = 0; k < bar; k++)
-			out->write(out, "#", 1);
-		lbx_printf(out, " %.3g%%\n", 100 * (double)s->bins[i] / (double)s->sample.n);
+		lbx_printf(out, "%.*s %.3g%%\n", bar, bars, 100 * (double)s->bins[i] / (double)s->sample.n);
 	}
 	lbx_printf(out, "  %-11s %11.4g\n", "", s->high);
 }
@@ -198,7 +196,7 @@ static bool print_text(struct lbx_out *out, const struct stats *s,
 	if (s->sample.n) {
 		field(out, "quantiles");
 		for (int i = 0; i < QUANTILES; i++)
-			lbx_printf(out, "%s%g%% %.5g", i ? "  " : "", 100 * quantiles[i],
+			lbx_printf(out, "%s%g%%" LBX_STAY "%.5g", i ? "  " : "", 100 * quantiles[i],
 				   lbx_sample_quantile(&s->sample, quantiles[i]));
 		lbx_printf(out, "\n");
 	}

@@ -80,11 +80,18 @@ static json_t *json_status(const struct lbx_context *context, const struct lbx_r
 		(json_int_t)c->watched);
 }
 
+static void row(struct lbx_out *out, const char *name)
+{
+	lbx_printf(out, "%-11s", name);
+	lbx_wrap(out, 11, 11);
+}
+
 static void print_streams(struct lbx_out *out, const struct activity *a)
 {
 	for (int i = 0; i < a->n_streams; i++) {
 		const struct lbx_stream *s = &a->streams[i];
-		lbx_printf(out, "stream     %" PRIu64, s->id);
+		row(out, "stream");
+		lbx_printf(out, "%" PRIu64, s->id);
 		if (s->name[0])
 			lbx_styled(out, LBX_NAME, " %s", s->name);
 		lbx_printf(out, ": %" PRIu64 " job%s queued, %" PRIu64 " done, %" PRIu64 " of them failed",
@@ -93,8 +100,11 @@ static void print_streams(struct lbx_out *out, const struct activity *a)
 			lbx_printf(out, "; thread %" PRIu64 " runs evaluation %" PRIu64, s->thread,
 				   s->eval);
 		lbx_printf(out, "\n");
-		if (s->error[0])
-			lbx_styled(out, LBX_WARNING, "           the last failure: %s\n", s->error);
+		if (s->error[0]) {
+			row(out, "");
+			lbx_styled(out, LBX_WARNING, "the last failure: %s", s->error);
+			lbx_printf(out, "\n");
+		}
 	}
 }
 
@@ -104,7 +114,8 @@ static void print_threads(struct lbx_out *out, const struct activity *a)
 	for (int i = 0; i < a->n_threads; i++) {
 		if (threads[i].eval == 0)
 			continue;
-		lbx_printf(out, "thread     %" PRIu64 " runs evaluation %" PRIu64 ", %" PRIu64
+		row(out, "thread");
+		lbx_printf(out, "%" PRIu64 " runs evaluation %" PRIu64 ", %" PRIu64
 			   " of %" PRIu64 " operations done", threads[i].tid, threads[i].eval,
 			   threads[i].done, threads[i].total);
 		if (threads[i].tensor)
@@ -119,12 +130,13 @@ static void print_watches(struct lbx_out *out, const struct lbx_root *root, cons
 {
 	static const char *const strided[] = { "off", "warn", "stop" };
 
-	lbx_printf(out, "watches    %s%s%s; %" PRIu64 " tensor%s watched; raw access to views: %s\n",
+	row(out, "watches");
+	lbx_printf(out, "%s%s%s; %" PRIu64 " tensor%s watched; raw access to views: %s\n",
 		   root->watch_all & LB_WATCH_NAN ? "NaN in all tensors" : "",
 		   root->watch_all & LB_WATCH_EVAL ? " every evaluation" : "",
 		   root->watch_all ? "" : "none over all tensors", c->watched,
 		   c->watched == 1 ? "" : "s", root->strided < 3 ? strided[root->strided] : "?");
-	lbx_printf(out, "stacks     ");
+	row(out, "stacks");
 	if (root->want_stack)
 		lbx_printf(out, "%u frames of each tensor's creation\n", root->want_stack);
 	else
@@ -142,24 +154,32 @@ static void print_status(struct lbx_context *context, const struct lbx_root *roo
 	lbx_format_bytes((int64_t)k->peak_bytes, peak, sizeof peak);
 	lbx_format_bytes((int64_t)k->cache_bytes, cache, sizeof cache);
 	lbx_format_bytes((int64_t)k->memory_limit, limit, sizeof limit);
-	lbx_printf(out, "runtime    Lazybones %s, symbol table %u.%u at ", root->version, root->major,
+	row(out, "runtime");
+	lbx_printf(out, "Lazybones %s, symbol table %u.%u at ", root->version, root->major,
 		   root->minor);
 	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, root->address);
-	lbx_printf(out, "\ntarget     %s, pid %" PRIu64, context->target->ops->kind, root->pid);
+	lbx_printf(out, "\n");
+	row(out, "target");
+	lbx_printf(out, "%s, pid %" PRIu64, context->target->ops->kind, root->pid);
 	if (root->rank >= 0)
 		lbx_printf(out, ", rank %lld", (long long)root->rank);
-	lbx_printf(out, "\ntensors    %" PRIu64 " ready, %" PRIu64 " lazy, %" PRIu64 " evaluating; %"
+	lbx_printf(out, "\n");
+	row(out, "tensors");
+	lbx_printf(out, "%" PRIu64 " ready, %" PRIu64 " lazy, %" PRIu64 " evaluating; %"
 		   PRIu64 " named\n", c->by_state[LB_STATE_READY], c->by_state[LB_STATE_LAZY],
 		   c->by_state[LB_STATE_EVALUATING], c->named);
 	if (c->bad)
 		lbx_styled(out, LBX_WARNING, "           %" PRIu64 " unreadable or damaged\n", c->bad);
 	lbx_printf(out, "made       %" PRIu64 ", freed %" PRIu64 "\n", k->created, k->freed);
-	lbx_printf(out, "memory     %s in use, peak %s, cache %s, limit %s\n", active, peak, cache,
+	row(out, "memory");
+	lbx_printf(out, "%s in use, peak %s, cache %s, limit %s\n", active, peak, cache,
 		   limit);
-	lbx_printf(out, "work       %" PRIu64 " evaluations, %" PRIu64 " implicit; %" PRIu64
+	row(out, "work");
+	lbx_printf(out, "%" PRIu64 " evaluations, %" PRIu64 " implicit; %" PRIu64
 		   " operations, %" PRIu64 " of them fused\n", k->evals, k->implicit_evals, k->ops,
 		   k->fused);
-	lbx_printf(out, "trouble    %" PRIu64 " raw accesses to strided views, %" PRIu64
+	row(out, "trouble");
+	lbx_printf(out, "%" PRIu64 " raw accesses to strided views, %" PRIu64
 		   " operations with NaN or Inf seen, %" PRIu64 " failed calls\n", k->raw_misuse,
 		   k->nan_seen, k->errors);
 	print_watches(out, root, c);

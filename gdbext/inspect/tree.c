@@ -64,6 +64,7 @@ static bool begin_line(struct tree *tree, int depth, bool last)
 		tree->deepest = depth;
 	if (depth)
 		lbx_styled(out, LBX_DIM, "%s%s", tree->prefix, last ? "└─ " : "├─ ");
+	lbx_wrap(out, 3 * depth, 3 * depth + 4);
 	return true;
 }
 

@@ -10,12 +10,13 @@
  *      the line into `remote exec-file` (global, unused but for extended-remote targets),
  *      writes its value to the request file with `dump binary value`, and restores it. The
  *      string lives in gdb, so this works on cores, and in any language.
- *   2. `frame apply level 0 -q -s select-frame view NUMBER` makes gdb build a frame at an
- *      address where it has none, and so ask the unwinders: unwind() is called and finds the
- *      request. The number is new each time, since gdb keeps the frames it knows. The `frame
- *      apply` around it puts the user's selected frame back, and nothing else has changed.
- *      (`maintenance flush register-cache` leads here too, but reads all registers again, of
- *      some cores with a warning each time.)
+ *   2. `info frame view NUMBER` makes gdb build a frame at an address where it has none, and
+ *      so ask the unwinders: unwind() is called and finds the request. The number is new each
+ *      time, since gdb keeps the frames it knows. What it prints is dropped by the `frame apply
+ *      level 0 -q -s` around it, because the command fails afterwards. (`select-frame view`
+ *      prints nothing, but tells MI front ends that the user went to another frame;
+ *      `maintenance flush register-cache` reads all registers again, of some cores with a
+ *      warning each time.)
  *      With no thread there is no frame; then the script unloads and loads the reader, and
  *      its initialisation serves the request. The library has opened itself with
  *      RTLD_NODELETE, so that its state survives.

@@ -157,10 +157,13 @@ static bool locals_run(struct lbx_context *context, const struct lbx_args *args)
 
 static void list_rows(struct lbx_out *out, const struct lbx_command *row)
 {
-	for (; row->name; row++)
-		if (!(row->needs & LBX_GDB_LACKS))
-			lbx_printf(out, "tensor %s%s%s -- %s\n", row->name, *row->arguments ? " " : "",
+	for (; row->name; row++) {
+		if (row->needs & LBX_GDB_LACKS)
+			continue;
+		lbx_wrap(out, 0, 4);
+		lbx_printf(out, "tensor %s%s%s -- %s\n", row->name, *row->arguments ? " " : "",
 			   row->arguments, row->summary);
+	}
 }
 
 static bool help_run(struct lbx_context *context, const struct lbx_args *args)

@@ -56,9 +56,9 @@ static bool tick(struct lbx_out *out, const char *what, int64_t done, int64_t to
 	return sink->ticks++ < MAX_TICKS;
 }
 
-static void run(struct lbx_context *context, const char *name, const char *rest, bool json)
+static void run(struct lbx_context *context, const struct lbx_command *command, const char *rest,
+		bool json)
 {
-	const struct lbx_command *command = lbx_command_find(lbx_commands, name);
 	struct sink *sink = context->out->context;
 
 	lb_clear_error();
@@ -66,7 +66,7 @@ static void run(struct lbx_context *context, const char *name, const char *rest,
 	context->out->json = json;
 	bool done = lbx_command_run(context, command, rest);
 	if (!done && lb_ok()) {
-		fprintf(stderr, "%s%s failed without saying why\n", name, rest);
+		fprintf(stderr, "%s %s failed without saying why\n", command->name, rest);
 		abort();
 	}
 }
@@ -216,9 +216,10 @@ static void inspect(struct lbx_context *context, int which, bool json)
 	} else if (which >= FIRST_OF_IDS) {
 		which -= FIRST_OF_IDS;
 		snprintf(text, sizeof text, "#%d", which / OF_IDS + 1);
-		run(context, of_ids[which % OF_IDS], text, json);
+		run(context, lbx_command_find(lbx_commands, of_ids[which % OF_IDS]), text, json);
 	} else {
-		run(context, lines[which].name, lines[which].rest, json);
+		run(context, lbx_command_find(lbx_commands, lines[which].name), lines[which].rest,
+		    json);
 	}
 }
 
@@ -240,6 +241,15 @@ void image_inspect_one(struct image *image, unsigned which, bool json)
 
 	inspection_init(&inspection, image);
 	inspect(&inspection.context, (int)(which % INSPECTIONS), json);
+	inspection_deinit(&inspection);
+}
+
+void image_command(struct image *image, const struct lbx_command *command, const char *line, bool json)
+{
+	struct inspection inspection;
+
+	inspection_init(&inspection, image);
+	run(&inspection.context, command, line, json);
 	inspection_deinit(&inspection);
 }
 

@@ -4,6 +4,7 @@
 #define TESTS_DAMAGE_H
 
 #include "image.h"
+#include "inspect/command.h"
 
 /* A program with records of every kind. To be destroyed by image_destroy(). */
 void image_create_whole(struct image *image, bool shuffled);
@@ -11,6 +12,9 @@ void image_create_whole(struct image *image, bool shuffled);
 void image_inspect(struct image *image);
 /* Runs one of them; any number chooses one. */
 void image_inspect_one(struct image *image, unsigned which, bool json);
+
+/* Runs one command with any arguments. */
+void image_command(struct image *image, const struct lbx_command *command, const char *line, bool json);
 
 /* Bytes for some place of the memory. */
 struct image_change {
