@@ -96,10 +96,12 @@ static void print_streams(struct lbx_out *out, const struct activity *a)
 			lbx_styled(out, LBX_NAME, " %s", s->name);
 		lbx_printf(out, ": %" PRIu64 " job%s queued, %" PRIu64 " done, %" PRIu64 " of them failed",
 			   s->queued, s->queued == 1 ? "" : "s", s->done, s->failed);
-		if (s->eval)
-			lbx_printf(out, "; thread %" PRIu64 " runs evaluation %" PRIu64, s->thread,
-				   s->eval);
 		lbx_printf(out, "\n");
+		if (s->eval) {
+			row(out, "");
+			lbx_printf(out, "thread %" PRIu64 " runs evaluation %" PRIu64 "\n", s->thread,
+				   s->eval);
+		}
 		if (s->error[0]) {
 			row(out, "");
 			lbx_styled(out, LBX_WARNING, "the last failure: %s", s->error);

@@ -18,7 +18,7 @@
 	gsub(/symbol table 1\.[0-9]+/, "symbol table 1.N")
 	sub(/^thread +[0-9]+/, "thread N")
 	sub(/^ *-[0-9.]+ s +[0-9]+/, "  -T s  N")
-	sub(/; thread [0-9]+ runs/, "; thread N runs")
+	sub(/^ +thread [0-9]+ runs/, "           thread N runs")
 	gsub(/[^ "]*plain\.c/, "plain.c")
 	gsub(/limit [0-9.]+ [KMGT]iB/, "limit N")
 	gsub(/"eval_ns":[0-9]+/, "\"eval_ns\":N")
