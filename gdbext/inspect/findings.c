@@ -42,24 +42,11 @@ void lbx_findings_deinit(struct lbx_findings *findings)
 
 void lbx_print_folded(struct lbx_out *out, const char *lead, const char *text)
 {
-	const int indent = (int)strlen(lead);
-	int column = indent;
+	int column = (int)strlen(lead);
 
 	lbx_printf(out, "%s", lead);
-	while (*text) {
-		int n = (int)strcspn(text, " ");
-		if (column > indent && column + 1 + n > out->width) {
-			lbx_printf(out, "\n%*s", indent, "");
-			column = indent;
-		} else if (column > indent) {
-			lbx_printf(out, " ");
-			column++;
-		}
-		out->write(out, text, (size_t)n);
-		column += n;
-		text += n + strspn(text + n, " ");
-	}
-	lbx_printf(out, "\n");
+	lbx_wrap(out, column, column);
+	lbx_printf(out, "%s\n", text);
 }
 
 void lbx_findings_print(struct lbx_out *out, const struct lbx_findings *findings)

@@ -151,6 +151,7 @@ static void print_counters(struct lbx_out *out, const struct lbx_snapshot *s)
 	const struct lb_counters *c = &s->counters;
 	char active[32], peak[32], cache[32], limit[32], cache_limit[32];
 
+	lbx_wrap(out, 0, 2);
 	lbx_printf(out, "%s in use, peak %s, limit %s; cache %s, limit %s\n",
 		   bytes_text((int64_t)c->active_bytes, active), bytes_text((int64_t)c->peak_bytes, peak),
 		   bytes_text((int64_t)c->memory_limit, limit), bytes_text((int64_t)c->cache_bytes, cache),
@@ -190,6 +191,7 @@ static void print_groups(struct lbx_context *context, const struct lbx_groups *g
 		}
 		shown++;
 		lbx_describe_group(context, row, r->by, text, sizeof text);
+		lbx_wrap(out, 0, 19);
 		if (r->since) {
 			lbx_printf(out, "  %12s  %s: %s, was %s; %+lld buffers, %+lld lazy\n",
 				   change_text(change, peer), text, bytes_text(row->bytes, bytes),
@@ -238,6 +240,7 @@ static void print_since(struct lbx_out *out, const struct lbx_snapshot *s, const
 	int64_t alive = (int64_t)(s->counters.created - s->counters.freed);
 	int64_t lived = (int64_t)(before->counters.created - before->counters.freed);
 
+	lbx_wrap(out, 0, 2);
 	lbx_printf(out, "since %s: %s in use (%s, was %s), %+lld tensors\n", since, change_text(a - b, change),
 		   bytes_text(a, now), bytes_text(b, was), (long long)(alive - lived));
 }

@@ -227,6 +227,7 @@ static void print_text(struct lbx_out *out, const struct lbx_parameters *p, int6
 	char bytes[32], count[32];
 
 	lbx_format_bytes(p->bytes, bytes, sizeof bytes);
+	lbx_wrap(out, 0, 2);
 	lbx_printf(out, "%s parameters in %zu tensor%s, %s", count_text(p->count, count), p->n,
 		   p->n == 1 ? "" : "s", bytes);
 	if (limit > 0)

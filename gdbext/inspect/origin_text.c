@@ -129,6 +129,7 @@ static void print_inputs(struct lbx_out *out, const struct lbx_origin *o)
 			lbx_describe(&input->tensor, label, sizeof label);
 		else
 			snprintf(label, sizeof label, "#%" PRIu64, input->id);
+		lbx_wrap(out, 0, 6);
 		lbx_printf(out, "    %s  ", label);
 		if (input->known)
 			print_holdings(out, &input->summary);
@@ -158,6 +159,7 @@ static void print_step(struct lbx_context *context, const struct lbx_origin *o)
 		return;
 	}
 	call(o, text, sizeof text);
+	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "  the first is %s, in %s\n", text, lbx_dtype_name(o->dtype));
 }
 
@@ -171,6 +173,7 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 	lbx_describe(t, label, sizeof label);
 	place_text(end, o->nan, place, sizeof place);
 	lbx_describe_pc(context->target, t->site, where, sizeof where);
+	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_TITLE, "%s ", lead);
 	switch (o->end) {
 	case LBX_END_MADE:
@@ -188,6 +191,7 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 	}
 	lbx_printf(out, ", in ");
 	lbx_styled(out, LBX_FILE, "%s\n", where);
+	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "  %s, first at %s\n", label, place);
 	print_way(out, o);
 	print_step(context, o);
@@ -203,6 +207,7 @@ static void print_text(struct lbx_context *context, const struct lbx_origins *o)
 	char label[LABEL], place[256];
 
 	lbx_describe(&o->start.tensor, label, sizeof label);
+	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_NAME, "%s", label);
 	if (!o->has_nan && !o->has_inf) {
 		lbx_printf(out, " holds no NaN and no Inf: ");

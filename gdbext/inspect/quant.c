@@ -347,6 +347,7 @@ static void print_text(struct lbx_out *out, const struct quant *q)
 	int64_t values[LB_MAX_RANK];
 
 	lbx_describe(&p->parts[LBX_QUANT_WORDS], label, sizeof label);
+	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_NAME, "%s", label);
 	lbx_printf(out, ": %s, %d bits, groups of %d", lbx_quant_modes[p->mode].name, p->bits, p->group);
 	lbx_printf(out, "%s%s\n", p->how[0] ? "; " : "", p->how);
@@ -354,6 +355,7 @@ static void print_text(struct lbx_out *out, const struct quant *q)
 		if (!p->has[i])
 			continue;
 		lbx_describe(&p->parts[i], label, sizeof label);
+		lbx_wrap(out, 0, 13);
 		lbx_printf(out, "  %-10s %s\n", lbx_quant_part_names[i], label);
 	}
 	if (q->columns) {

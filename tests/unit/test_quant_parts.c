@@ -26,6 +26,7 @@ static int open_self(void **state)
 	if (!lbx_process_open(getpid(), &target))
 		return 1;
 	self = session_of(target, NULL);
+	self->out.width = 400; /* lines are not broken */
 	return 0;
 }
 
@@ -140,7 +141,7 @@ static void what_does_not_fit_is_named(void **state)
 		holds(text, "no biases: affine needs them, of shape (6, 2)");
 		text = quant("codes --scales small --bits 4 --group 64 --biases fit");
 		holds(text, "the scales small (#");
-		holds(text, "have shape (6, 1); (6, 2)\n    would be right: a scale is for 64 of the 128 values of a row");
+		holds(text, "have shape (6, 1); (6, 2) would be right: a scale is for 64 of the 128 values of a row");
 		holds(quant("codes --scales small --bits 4 --group 64 --values"), "no values: the scales small (#");
 		holds(quant("codes --scales fit --mode mxfp4"), "mxfp4 has uint8");
 		holds(quant("codes --scales fit --biases fit --mode mxfp4"), "mxfp4 has no biases");
@@ -166,16 +167,15 @@ static void scales_are_looked_at(void **state)
 		lb_tensor *b = lb_named("words.biases", lb_zeros(LB_SHAPE(2, 4), LB_F32));
 		assert_true(lb_eval(w, s, b));
 		const char *text = quant("words");
-		holds(text, "  scales     from 0 to inf, median 1, 1 zero (first at [0, 2]), 1 NaN (first at\n"
-			    "             [1, 1]), 1 Inf (first at [1, 3]), 2 beyond 64 times the median\n"
-			    "             (first at [1, 0])\n");
+		holds(text, "  scales     from 0 to inf, median 1, 1 zero (first at [0, 2]), 1 NaN (first at [1, 1]), "
+			    "1 Inf (first at [1, 3]), 2 beyond 64 times the median (first at [1, 0])\n");
 		uint8_t codes[8] = { 127, 128, 255, 127, 127, 137, 126, 127 };
 		lb_tensor *fp4 = lb_named("fp4", lb_zeros(LB_SHAPE(2, 16), LB_U32));
 		lb_tensor *t = lb_named("fp4.scales", lb_from_data(codes, sizeof codes, LB_SHAPE(2, 4), LB_U8));
 		assert_true(lb_eval(fp4, t));
 		text = quant("fp4");
 		holds(text, ": mxfp4, 4 bits, groups of 32; found by name");
-		holds(text, "  scales     from 0.5 to 1024, median 1, 1 NaN (first at [0, 2]), 1 beyond 64\n");
+		holds(text, "  scales     from 0.5 to 1024, median 1, 1 NaN (first at [0, 2]), 1 beyond 64 ");
 		holds(quant("fp4 --json"), "\"zero\":0,\"nan\":1,\"inf\":0,\"outliers\":1}");
 	}
 }
