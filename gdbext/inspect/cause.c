@@ -7,8 +7,8 @@
 /* The largest finite value, and where exp() leaves it behind. */
 static double largest(enum lb_dtype dtype)
 {
-	return dtype == LB_F16 ? 65504 : dtype == LB_BF16 ? 0x1.fep127 : dtype == LB_F64 ? 0x1.fffffffffffffp1023
-		: 0x1.fffffep127;
+	return dtype == LB_F16 ? 65504 : dtype == LB_BF16 ? 0x1.fep127
+		: dtype == LB_F64 ? 0x1.fffffffffffffp1023 : 0x1.fffffep127;
 }
 
 static bool is(const struct lbx_cause *c, const char *op)
@@ -66,11 +66,11 @@ static const char *overflow(const struct lbx_cause *c, char *ret, size_t size)
 						 : "scale down first";
 
 	if (is(c, "exp"))
-		snprintf(ret, size, "an overflow: exp() leaves %s behind above %.4g; subtract the maximum first, "
-			 "as softmax and logsumexp do", name, log(most));
+		snprintf(ret, size, "an overflow: exp() leaves %s behind above %.4g; subtract the maximum "
+			 "first, as softmax and logsumexp do", name, log(most));
 	else if (is(c, "astype"))
-		snprintf(ret, size, "an overflow: the value is beyond the largest %s, %.5g; take a dtype of more "
-			 "range (bfloat16, float32), or scale down first", name, most);
+		snprintf(ret, size, "an overflow: the value is beyond the largest %s, %.5g; take a dtype of "
+			 "more range (bfloat16, float32), or scale down first", name, most);
 	else
 		snprintf(ret, size, "an overflow: the result is beyond the largest %s, %.5g; %s", name, most,
 			 instead);
@@ -105,8 +105,8 @@ const char *lbx_cause_text(const struct lbx_cause *c, char *ret, size_t size)
 	else if (c->inf)
 		text = "";
 	else if (c->nan && among(c, sums))
-		text = "partial sums that overflow both ways, or a division by a variance or count of 0; compute "
-		       "it in float32, or scale down first";
+		text = "partial sums that overflow both ways, or a division by a variance or count of 0; "
+		       "compute it in float32, or scale down first";
 	if (!*text && !c->nan && !operand_inf && !c->inf && (c->n_operands || among(c, sums)))
 		return overflow(c, ret, size);
 	snprintf(ret, size, "%s", text);

@@ -271,7 +271,8 @@ json_t *lbx_snapshot_json(const struct lbx_snapshot *s)
 {
 	json_t *counters = json_object(), *list = json_array();
 
-#define X(name, meaning) json_object_set_new(counters, #name, json_integer((json_int_t)s->counters.name));
+#define X(name, meaning) \
+	json_object_set_new(counters, #name, json_integer((json_int_t)s->counters.name));
 	LB_COUNTERS(X)
 #undef X
 	for (size_t i = 0; i < s->n; i++) {
@@ -332,15 +333,17 @@ bool lbx_snapshot_parse(const char *name, const char *text, size_t n, struct lbx
 {
 	json_error_t error;
 	json_t *o = json_loadb(text, n, 0, &error), *list = json_object_get(o, "holdings"), *item;
+	json_t *counters = json_object_get(o, "counters");
 	const char *format = json_string_value(json_object_get(o, "format"));
 	size_t i;
-	bool ok = o || lb_fail("%s is no snapshot of `memory --save`: line %d: %s", name, error.line, error.text);
+	bool ok = o || lb_fail("%s is no snapshot of `memory --save`: line %d: %s", name, error.line,
+			       error.text);
 
 	*ret = (struct lbx_snapshot){ .described = true };
 	if (ok && (!format || strcmp(format, magic) != 0 || !json_is_array(list)))
 		ok = lb_fail("%s is no snapshot of `memory --save`: it does not say `%s`", name, magic);
 #define X(field, meaning) \
-	ret->counters.field = (uint64_t)json_integer_value(json_object_get(json_object_get(o, "counters"), #field));
+	ret->counters.field = (uint64_t)json_integer_value(json_object_get(counters, #field));
 	LB_COUNTERS(X)
 #undef X
 	json_array_foreach(list, i, item) {

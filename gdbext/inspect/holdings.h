@@ -51,7 +51,8 @@ struct lbx_groups {
 	struct lbx_group *list; /* the largest first; compared: the largest change */
 	int64_t bytes;
 };
-/* What the cache holds is a group by state alone. `before` is NULL, or a snapshot that is described as this one is. Valid while both are. */
+/* What the cache holds is a group by state alone. `before` is NULL, or a snapshot that is described
+ * as this one is. Valid while both are. */
 bool lbx_groups_make(const struct lbx_snapshot *snapshot, const struct lbx_snapshot *before, enum lbx_by by,
 		     struct lbx_groups *ret);
 void lbx_groups_deinit(struct lbx_groups *groups);

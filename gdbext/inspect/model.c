@@ -30,7 +30,8 @@ static const struct {
 } formats[] = {
 	{ "float32", -1, 32, 0 }, { "float16", -1, 16, 0 }, { "bfloat16", -1, 16, 0 },
 	{ "8-bit affine", LB_QUANT_AFFINE, 8, 64 }, { "4-bit affine", LB_QUANT_AFFINE, 4, 64 },
-	{ "mxfp8", LB_QUANT_MXFP8, 8, 32 }, { "mxfp4", LB_QUANT_MXFP4, 4, 32 }, { "nvfp4", LB_QUANT_NVFP4, 4, 16 },
+	{ "mxfp8", LB_QUANT_MXFP8, 8, 32 }, { "mxfp4", LB_QUANT_MXFP4, 4, 32 },
+	{ "nvfp4", LB_QUANT_NVFP4, 4, 16 },
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -41,7 +42,8 @@ static int64_t estimate(const struct lbx_parameters *p, int f)
 
 	for (size_t i = 0; i < p->n; i++) {
 		const struct lbx_parameter *x = &p->list[i];
-		bool quantised = formats[f].mode >= 0 && x->rank >= 2 && x->last && x->last % formats[f].group == 0;
+		bool quantised = formats[f].mode >= 0 && x->rank >= 2 && x->last &&
+				 x->last % formats[f].group == 0;
 		int64_t bits = quantised ? formats[f].bits : formats[f].mode < 0 ? formats[f].bits : 16;
 		int64_t codes = 0;
 		if (!lb_mul(x->count, bits, &codes))
@@ -49,8 +51,8 @@ static int64_t estimate(const struct lbx_parameters *p, int f)
 		bytes = lbx_capped_sum(bytes, codes / 8);
 		if (quantised) {
 			const struct lbx_quant_mode *m = &lbx_quant_modes[formats[f].mode];
-			bytes = lbx_capped_sum(bytes, x->count / formats[f].group * (m->affine ? 2 * m->scale_bytes
-											 : m->scale_bytes));
+			int64_t each = m->affine ? 2 * m->scale_bytes : m->scale_bytes;
+			bytes = lbx_capped_sum(bytes, x->count / formats[f].group * each);
 		}
 	}
 	return bytes;
@@ -128,7 +130,8 @@ static void walk_tree(const struct lbx_parameters *p, size_t begin, size_t end, 
 		size_t used;
 		label(p, i, next, level, text, sizeof text);
 		/* what is the same for all is part of the label */
-		while (component(p->list[i].key, inner) && same(p, i, next - 1, inner) && (used = strlen(text)) < LINE / 2) {
+		while (component(p->list[i].key, inner) && same(p, i, next - 1, inner) &&
+		       (used = strlen(text)) < LINE / 2) {
 			snprintf(text + used, sizeof text - used, ".");
 			label(p, i, next, inner++, text + used + 1, sizeof text - used - 1);
 		}
@@ -170,14 +173,14 @@ static void print_row(void *context, int indent, const char *text, const struct 
 	}
 	r->n++;
 	if (r->list) {
-		json_array_append_new(r->list, json_pack("{s:o,s:i,s:I,s:I,s:I}", "name", lbx_json_string(text), "level",
-			indent, "tensors", (json_int_t)s->tensors, "parameters", (json_int_t)s->count, "bytes",
-			(json_int_t)s->bytes));
+		json_array_append_new(r->list, json_pack("{s:o,s:i,s:I,s:I,s:I}", "name",
+			lbx_json_string(text), "level", indent, "tensors", (json_int_t)s->tensors,
+			"parameters", (json_int_t)s->count, "bytes", (json_int_t)s->bytes));
 		return;
 	}
 	lbx_format_bytes(s->bytes, bytes, sizeof bytes);
-	lbx_printf(r->out, "  %10s %3.0f%%  %10s  %*s%s", bytes, r->bytes ? 100 * (double)s->bytes / (double)r->bytes : 0.0,
-		   count_text(s->count, count), 2 * indent, "", text);
+	lbx_printf(r->out, "  %10s %3.0f%%  %10s  %*s%s", bytes,
+		   r->bytes ? 100 * (double)s->bytes / (double)r->bytes : 0.0, count_text(s->count, count), 2 * indent, "", text);
 	if (s->tensors > 1)
 		lbx_styled(r->out, LBX_DIM, "  %" PRIu64 " tensors", s->tensors);
 	lbx_printf(r->out, "\n");
@@ -246,8 +249,9 @@ static void print_text(struct lbx_out *out, const struct lbx_parameters *p, int6
 	for (int f = 0; f < FORMATS; f++) {
 		int64_t n = estimate(p, f);
 		lbx_format_bytes(n, bytes, sizeof bytes);
-		lbx_printf(out, "  %10s %3.0f%%  %s%s\n", bytes, p->bytes ? 100 * (double)n / (double)p->bytes : 0.0,
-			   formats[f].name, formats[f].mode == LB_QUANT_AFFINE ? ", groups of 64" : "");
+		lbx_printf(out, "  %10s %3.0f%%  %s%s\n", bytes,
+			   p->bytes ? 100 * (double)n / (double)p->bytes : 0.0, formats[f].name,
+			   formats[f].mode == LB_QUANT_AFFINE ? ", groups of 64" : "");
 	}
 }
 

@@ -180,7 +180,8 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 		lbx_printf(out, "%s made it", t->op);
 		break;
 	case LBX_END_GIVEN:
-		lbx_printf(out, t->op_class == LB_CLASS_LEAF ? "it was in the data" : "%s was told to make it", t->op);
+		lbx_printf(out, t->op_class == LB_CLASS_LEAF ? "it was in the data"
+							     : "%s was told to make it", t->op);
 		break;
 	case LBX_END_GONE:
 		lbx_printf(out, "%s made it, or had it from an input that is not known", t->op);
@@ -261,7 +262,8 @@ static json_t *json_origin(struct lbx_context *context, const struct lbx_origin 
 		json_array_append_new(way, json_integer((json_int_t)o->path[i].id));
 	result = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "of", o->nan ? "NaN" : "Inf", "end",
 			   ends[o->end], "op", o->has_step ? o->op : end->tensor.op, "first",
-			   lbx_json_list(at, end->tensor.rank), "where", lbx_json_string(where), "tensor", json_link(tensors, end), "way", way, "inputs",
+			   lbx_json_list(at, end->tensor.rank), "where", lbx_json_string(where),
+			   "tensor", json_link(tensors, end), "way", way, "inputs",
 			   list);
 	if (o->has_step && o->finite_again) {
 		json_object_set_new(result, "finite_again", json_true());
@@ -290,7 +292,8 @@ bool lbx_run_origin(struct lbx_context *context, const struct lbx_args *args)
 		return lb_fail("origin looks at a whole tensor: leave %s out", s.slice_text);
 	if (!lbx_find_origins(context, &s.tensor, limit, &origins))
 		return false;
-	const struct lbx_origin *o = origins.has_nan ? &origins.nan : origins.has_inf ? &origins.inf : NULL;
+	const struct lbx_origin *o = origins.has_nan ? &origins.nan
+				     : origins.has_inf ? &origins.inf : NULL;
 	if (out->json)
 		lbx_json(out, json_pack("{s:o,s:o,s:o,s:I}", "tensor",
 			json_link(lbx_table_tensors(context->table), &origins.start), "nan",

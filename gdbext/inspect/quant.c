@@ -132,8 +132,9 @@ static bool check_shape(struct quant *q, enum lbx_quant_part part)
 		return true;
 	lbx_format_list(t->shape, t->rank, is, sizeof is);
 	lbx_describe(t, label, sizeof label);
-	return problem(q, part, "the %s %s have shape %s; %s would be right: a scale is for %d of the %lld values "
-		       "of a row", lbx_quant_part_names[part], label, is, right, q->p.group, (long long)q->columns);
+	return problem(q, part, "the %s %s have shape %s; %s would be right: a scale is for %d of the %lld "
+		       "values of a row", lbx_quant_part_names[part], label, is, right, q->p.group,
+		       (long long)q->columns);
 }
 
 static bool check(struct quant *q)
@@ -148,14 +149,14 @@ static bool check(struct quant *q)
 		ok = problem(q, LBX_QUANT_WORDS, "packed words are uint32, not %s", lbx_dtype_name(w->dtype));
 	if (w->rank == 0 || !lb_mul(w->shape[w->rank - 1], 32, &bits) || bits % p->bits ||
 	    bits / p->bits % p->group)
-		return ok && problem(q, LBX_QUANT_WORDS, "a row of %lld words is no whole number of groups of %d "
-				     "codes of %d bits", w->rank ? (long long)w->shape[w->rank - 1] : 0LL, p->group,
-				     p->bits);
+		return ok && problem(q, LBX_QUANT_WORDS, "a row of %lld words is no whole number of groups "
+				     "of %d codes of %d bits", w->rank ? (long long)w->shape[w->rank - 1] : 0LL,
+				     p->group, p->bits);
 	q->columns = bits / p->bits;
 	ok = ok && check_shape(q, LBX_QUANT_SCALES);
 	if (p->has[LBX_QUANT_SCALES] && (m->affine ? !is_float(scales->dtype) : scales->dtype != LB_U8))
-		ok = ok && problem(q, LBX_QUANT_SCALES, "the scales are %s: %s has %s", lbx_dtype_name(scales->dtype),
-				   m->name, m->affine ? "float16, bfloat16 or float32" : "uint8");
+		ok = ok && problem(q, LBX_QUANT_SCALES, "the scales are %s: %s has %s",
+				   lbx_dtype_name(scales->dtype), m->name, m->affine ? "float16, bfloat16 or float32" : "uint8");
 	if (m->affine)
 		ok = ok && check_shape(q, LBX_QUANT_BIASES);
 	else if (p->has[LBX_QUANT_BIASES])
@@ -265,8 +266,8 @@ static bool print_values(struct lbx_context *context, const struct quant *q, str
 	t->size = size;
 	if (!lbx_sight_begin(context, &values, &sight))
 		return false;
-	snprintf(note, sizeof note, "dequantised from %s of %d bits in groups of %d", lbx_quant_modes[p->mode].name,
-		 p->bits, p->group);
+	snprintf(note, sizeof note, "dequantised from %s of %d bits in groups of %d",
+		 lbx_quant_modes[p->mode].name, p->bits, p->group);
 	t->address = 0;
 	bool ok = lbx_print_value(context, &values, &sight.array, options, note);
 	lbx_sight_end(&sight);
@@ -336,7 +337,8 @@ static void print_scales(struct lbx_out *out, const struct quant *q)
 		snprintf(text, sizeof text, "from %.5g to %.5g, median %.5g", s->min, s->max, q->median);
 	size_t used = strlen(text);
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-		used += add_count(q, counts[i].what, counts[i].n, counts[i].first, text + used, sizeof text - used);
+		used += add_count(q, counts[i].what, counts[i].n, counts[i].first, text + used,
+				  sizeof text - used);
 	lbx_print_folded(out, "  scales     ", text);
 }
 

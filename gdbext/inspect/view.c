@@ -106,6 +106,11 @@ static bool of_type(const char *type, enum lb_dtype *ret)
 	return false;
 }
 
+static bool fail_dtype(const char *text)
+{
+	return lb_fail("no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64 and c64", text);
+}
+
 static bool find_dtype(const struct lbx_view *view, const char *type, enum lb_dtype *ret)
 {
 	if (!view->dtype)
@@ -113,13 +118,17 @@ static bool find_dtype(const struct lbx_view *view, const char *type, enum lb_dt
 		       lb_fail(*type ? "%s is of type %s, which tells no dtype: say which, as in %s:f32:%s"
 				     : "%s%s tells no dtype: say which, as in %s:f32:%s", view->address, type,
 			       view->address, view->shape);
-	return lbx_dtype_parse(view->dtype, ret) ||
-	       lb_fail("no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64 and c64",
-		       view->dtype);
+	return lbx_dtype_parse(view->dtype, ret) || fail_dtype(view->dtype);
+}
+
+static bool fail_list(const char *what, const char *text)
+{
+	return lb_fail("a view's %s '%s' is no list of numbers, at most %d", what, text, LB_MAX_RANK);
 }
 
 /* "3,4", "(3, 4)", "3x4", or "" and "()" of a scalar. */
-static bool parse_list(const char *what, const char *text, bool negative, int64_t values[LB_MAX_RANK], int *n)
+static bool parse_list(const char *what, const char *text, bool negative, int64_t values[LB_MAX_RANK],
+		       int *n)
 {
 	const char *s = text;
 	bool bracket = *s == '(';
@@ -133,18 +142,18 @@ static bool parse_list(const char *what, const char *text, bool negative, int64_
 			break;
 		errno = 0;
 		long long value = strtoll(s, &end, 10);
-		if (end == s || errno || (value < 0 && !negative) || *n == LB_MAX_RANK)
-			return lb_fail(*n == LB_MAX_RANK ? "a view's %s '%s' has more than %d numbers"
-							 : "a view's %s '%s' is no list of numbers, at most %d", what,
-				       text, LB_MAX_RANK);
+		if (end == s || errno || (value < 0 && !negative))
+			return fail_list(what, text);
+		if (*n == LB_MAX_RANK)
+			return lb_fail("a view's %s '%s' has more than %d numbers", what, text, LB_MAX_RANK);
 		values[(*n)++] = value;
 		end += strspn(end, " ");
 		if (*end && !strchr(",x)", *end))
-			return lb_fail("a view's %s '%s' is no list of numbers, at most %d", what, text, LB_MAX_RANK);
+			return fail_list(what, text);
 		s = end + (*end == ',' || *end == 'x');
 	}
 	s += bracket && *s == ')';
-	return !*s || lb_fail("a view's %s '%s' is no list of numbers, at most %d", what, text, LB_MAX_RANK);
+	return !*s || fail_list(what, text);
 }
 
 static bool lay(struct lbx_tensor *t, const char *strides)
@@ -176,7 +185,8 @@ static bool enclose(struct lbx_tensor *t, uint64_t address)
 		if (t->shape[i] == 0)
 			t->size = 0;
 	for (int i = 0; i < t->rank && t->size && fits; i++)
-		fits = lb_mul(t->size, t->shape[i], &t->size) && lb_mul(t->shape[i] - 1, t->strides[i], &reach) &&
+		fits = lb_mul(t->size, t->shape[i], &t->size) &&
+		       lb_mul(t->shape[i] - 1, t->strides[i], &reach) &&
 		       (reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high));
 	if (t->size)
 		fits = fits && !__builtin_sub_overflow(high, low, &bytes) && lb_sum_of(bytes, 1, &bytes) &&
@@ -185,7 +195,8 @@ static bool enclose(struct lbx_tensor *t, uint64_t address)
 		bytes = below = 0;
 	if (!fits)
 		return lb_fail("a view's shape and strides reach further than 64 bits tell");
-	if ((uint64_t)below > address || (bytes && address - (uint64_t)below > UINT64_MAX - (uint64_t)(bytes - 1)))
+	if ((uint64_t)below > address ||
+	    (bytes && address - (uint64_t)below > UINT64_MAX - (uint64_t)(bytes - 1)))
 		return lb_fail("the view at 0x%llx reaches out of memory: %lld bytes, from %lld before it on",
 			       (unsigned long long)address, (long long)bytes, (long long)below);
 	t->data = address - (uint64_t)below;
@@ -259,7 +270,8 @@ bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used,
 		*used = (size_t)(s + n - copy);
 		return lbx_view_make(context, &view, ret);
 	}
-	return lb_fail("'%s' is no view of memory: it is written as @ADDRESS:DTYPE:SHAPE, as in @0x7f00:f32:3,4", text);
+	return lb_fail("'%s' is no view of memory: it is written as @ADDRESS:DTYPE:SHAPE, as in "
+		       "@0x7f00:f32:3,4", text);
 }
 
 bool lbx_run_view(struct lbx_context *context, const struct lbx_args *args)
@@ -276,8 +288,7 @@ bool lbx_run_view(struct lbx_context *context, const struct lbx_args *args)
 	if (args->n > 2 && lbx_dtype_parse(args->v[1], &dtype))
 		view.dtype = args->v[i++];
 	if (args->n == 4 && !view.dtype)
-		return lb_fail("no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64 and c64",
-			       args->v[1]);
+		return fail_dtype(args->v[1]);
 	/* a slice follows the last word */
 	snprintf(shape, sizeof shape, "%s", args->v[args->n - 1]);
 	char *slice = strchr(shape, '[');

@@ -136,7 +136,7 @@ static void let_go(struct lbx_rebuilt *node, struct life *life)
 	lb_release(node->value);
 	if (life->keeps_flat)
 		lb_release(node->flat);
-	*node = (struct lbx_rebuilt){ NULL };
+	*node = (struct lbx_rebuilt){ 0 };
 }
 
 static bool range_node(const struct image *image, struct lbx_rebuilt *all, struct life *lives, uint32_t i,
