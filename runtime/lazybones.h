@@ -681,7 +681,8 @@ LB_API const void *lb_strided_data(lb_tensor *x, const int64_t **strides);
 /* Element 0 of the storage, as MLX's data<T>() hands it out, without the strides: for a
  * view that is not row-contiguous, reading on from it gives other elements than x's, or
  * leaves the buffer. Then the probe `raw_misuse` fires, and LAZYBONES_STRIDED=off|warn|stop
- * says what else: nothing (default), a line on stderr, SIGTRAP. */
+ * says what else: nothing (default), a line on stderr, SIGTRAP. While a debugger catches access the
+ * pointer of such a view leads to a copy of the storage, valid as long. */
 LB_API const void *lb_raw_data(lb_tensor *x);
 
 /* ---- files: .npy, .npz, safetensors, GGUF ---- */

@@ -34,7 +34,7 @@
 
 enum {
 	LB_ABI_MAJOR = 1, /* another major is refused by name */
-	LB_ABI_MINOR = 2, /* grows with each added field */
+	LB_ABI_MINOR = 3, /* grows with each added field */
 	LB_NOTE_ROOT = 1, /* note type */
 	LB_INLINE_INPUTS = 3,
 	LB_PARAMS = 4,
@@ -63,10 +63,30 @@ enum lb_tensor_flag {
 };
 
 /* Bits that a debugger may set in a tensor's `watch`, or in the root's `watch_all`,
- * by writing memory; the runtime looks at them after each operation. */
+ * by writing memory. */
 enum lb_watch {
-	LB_WATCH_NAN = 1 << 0,  /* look for NaN and Inf; fires the probe `nan` */
-	LB_WATCH_EVAL = 1 << 1, /* fires the probe `eval_tensor` */
+	LB_WATCH_NAN = 1 << 0,    /* look for NaN and Inf; fires the probe `nan` */
+	LB_WATCH_EVAL = 1 << 1,   /* fires the probe `eval_tensor` */
+	LB_WATCH_RANGE = 1 << 2,  /* look for values outside watch_low to watch_high; `range` */
+	LB_WATCH_ACCESS = 1 << 3, /* raw pointers of strided views lead to guarded copies */
+	/* those that are looked at after each operation */
+	LB_WATCH_VALUES = LB_WATCH_NAN | LB_WATCH_EVAL | LB_WATCH_RANGE,
+};
+
+/* A guarded copy of a view's storage, which a raw pointer leads to while LB_WATCH_ACCESS is set: its
+ * pages cannot be touched; the signal that the first touch raises (SIGSEGV) is what a debugger
+ * stops at. Then the runtime opens the copy, and the program goes on. Guard i lies at
+ * LB_GUARD_BASE + i * LB_GUARD_STRIDE; guard 0 is the table of all: struct lb_guard[LB_GUARDS]. */
+#define LB_GUARD_BASE 0x1b0000000000ULL
+enum { LB_GUARDS = 64, LB_GUARD_SHIFT = 34 };
+#define LB_GUARD_STRIDE (1ULL << LB_GUARD_SHIFT)
+struct lb_guard {
+	uint64_t id;     /* of the tensor; 0: never used */
+	uint64_t tensor; /* address of its record */
+	uint64_t site;   /* return address of the call that took the pointer */
+	uint64_t data;   /* the pointer */
+	uint64_t nbytes; /* mapped */
+	uint64_t closed; /* 1 until the first touch */
 };
 
 enum lb_buffer_flag {
@@ -129,7 +149,8 @@ enum lb_buffer_flag {
 	X(uint64_t, done, 1, "ops finished of this evaluation") \
 	X(uint64_t, total, 1, "ops of this evaluation") \
 	X(uint64_t, started_ns, 1, "CLOCK_MONOTONIC when it began") \
-	X(uint64_t, waits_for, 1, "number of the evaluation it waits for; 0 if it does not")
+	X(uint64_t, waits_for, 1, "number of the evaluation it waits for; 0 if it does not") \
+	X(uint64_t, site, 1, "return address of the call that evaluates, last")
 
 /* One stream that has been used: a queue of jobs, and the thread that works on it. */
 #define LB_STREAM_FIELDS(X) \
@@ -309,6 +330,9 @@ struct lb_symtab {
 	uint32_t watch_all;     /* enum lb_watch, for every tensor */
 	uint32_t strided;       /* what raw access to a strided view does: 0 nothing, 1 warn, 2 stop */
 	uint32_t reserved;
+	uint64_t watch_memory;  /* bytes; when active_bytes passes it, the probe `memory` fires */
+	uint64_t watch_graph;   /* lazy tensors of an evaluation, or of all: `graph` */
+	int64_t watch_low, watch_high; /* doubles as lb_order_double() has them: `range` */
 	struct lb_slab_directory kinds[LB_KINDS];
 	uint64_t event_kinds;   /* address of struct lb_event_info[n_event_kinds] */
 	uint32_t n_event_kinds;
@@ -321,8 +345,30 @@ struct lb_symtab {
 #define LB_ROOT_FIELDS(X) \
 	X(version) X(pid) X(rank) X(dtypes) X(ops) X(n_dtypes) X(n_ops) X(counters) \
 	X(counter_names) X(n_counters) X(max_rank) X(stacks) X(stack_words) X(last_id) \
-	X(last_eval) X(want_stack) X(watch_all) X(strided) X(kinds) \
+	X(last_eval) X(want_stack) X(watch_all) X(strided) X(watch_memory) X(watch_graph) \
+	X(watch_low) X(watch_high) X(kinds) \
 	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used)
+
+/* A double, as an integer of the same order; zeros are equal, a NaN is above all others. */
+static inline int64_t lb_order_double(double value)
+{
+	int64_t bits;
+
+	if (value != value)
+		return INT64_MAX;
+	value += 0.0;
+	__builtin_memcpy(&bits, &value, sizeof bits);
+	return bits < 0 ? bits ^ INT64_MAX : bits;
+}
+
+static inline double lb_ordered_double(int64_t order)
+{
+	int64_t bits = order < 0 ? order ^ INT64_MAX : order;
+	double value;
+
+	__builtin_memcpy(&value, &bits, sizeof value);
+	return value;
+}
 
 /* The bytes behind the JIT entry: an ELF64 header that any gdb accepts as an
  * (empty) object, then the address of the root. */

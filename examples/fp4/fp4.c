@@ -26,6 +26,8 @@
  *
  *	(gdb) tensor catch misuse              (stopped in run, as above)
  *	(gdb) continue                         kernel.c, which asked for the storage alone
+ *	(gdb) tensor catch access
+ *	(gdb) run                              … and where it reads on from there: decode
  */
 #include <argp.h>
 #include <math.h>

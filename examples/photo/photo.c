@@ -19,6 +19,8 @@
  *	(gdb) continue                                 stops where the storage is asked for
  *	(gdb) bt
  *	(gdb) tensor info photo.hwc                    strides (600, 1, 270000)
+ *	(gdb) tensor catch access
+ *	(gdb) run                                      stops in picture.c, where the first row is read
  */
 #include <getopt.h>
 #include <math.h>

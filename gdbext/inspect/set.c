@@ -21,39 +21,71 @@ static const struct setting {
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-static int64_t *place(const struct lbx_context *context, const struct setting *s)
+static int64_t *place(const struct lbx_settings *settings, const struct setting *s)
 {
-	return (int64_t *)((char *)context->settings + s->offset);
+	return (int64_t *)((char *)settings + s->offset);
+}
+
+/* A name with or without its dashes: `edgeitems` is NumPy's. */
+static bool is_named(const struct setting *s, const char *name)
+{
+	const char *a = s->name;
+
+	for (; *a || *name; a += *a != '\0', name += *name != '\0') {
+		a += *a == '-';
+		name += *name == '-' || *name == '_';
+		if (*a != *name)
+			return false;
+	}
+	return true;
+}
+
+static bool parse(const struct setting *s, const char *text, int64_t *ret)
+{
+	char *rest;
+
+	errno = 0;
+	long long value = strtoll(text, &rest, 0);
+	if (rest == text || *rest || errno || value < s->min || value > s->max)
+		return lb_fail("set: %s takes a whole number from %lld to %lld, not '%s'", s->name,
+			       (long long)s->min, (long long)s->max, text);
+	*ret = value;
+	return true;
+}
+
+static void show(struct lbx_out *out, const struct setting *s, int64_t value, const char *was,
+		 int64_t before)
+{
+	lbx_wrap(out, 0, 16);
+	lbx_printf(out, "%-15s %lld", s->name, (long long)value);
+	if (before != value)
+		lbx_printf(out, ", %s %lld: `set %s %lld` restores it", was, (long long)before, s->name,
+			   (long long)before);
+	lbx_printf(out, "\n");
 }
 
 bool lbx_run_set(struct lbx_context *context, const struct lbx_args *args)
 {
 	const struct setting *s = settings, *end = settings + SETTINGS;
-	char *rest;
+	struct lbx_settings before = *context->settings;
 
-	while (args->n > 0 && s < end && strcmp(s->name, args->v[0]) != 0)
+	while (args->n > 0 && s < end && !is_named(s, args->v[0]))
 		s++;
 	if (args->n > 0 && s == end)
 		return lb_fail("set: there is no setting '%s'", args->v[0]);
-	if (args->n == 2) {
-		errno = 0;
-		long long value = strtoll(args->v[1], &rest, 0);
-		if (rest == args->v[1] || *rest || errno || value < s->min || value > s->max)
-			return lb_fail("set: %s takes a whole number from %lld to %lld, not '%s'",
-				       s->name, (long long)s->min, (long long)s->max, args->v[1]);
-		*place(context, s) = value;
-		if (!context->out->json)
-			return true;
-	}
 	if (args->n > 0)
 		end = s + 1;
+	if (args->n == 2 && !parse(s, args->v[1], place(context->settings, s)))
+		return false;
 	json_t *o = json_object();
 	for (; s < end; s++) {
+		int64_t value = *place(context->settings, s);
 		if (context->out->json)
-			json_object_set_new(o, s->name, json_integer(*place(context, s)));
+			json_object_set_new(o, s->name, json_integer(value));
+		else if (args->n == 2)
+			show(context->out, s, value, "was", *place(&before, s));
 		else
-			lbx_printf(context->out, "%-15s %lld\n", s->name,
-				   (long long)*place(context, s));
+			show(context->out, s, value, "default", *place(&lbx_default_settings, s));
 	}
 	if (context->out->json)
 		lbx_json(context->out, o);

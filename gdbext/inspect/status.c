@@ -131,13 +131,35 @@ static void print_threads(struct lbx_out *out, const struct activity *a)
 static void print_watches(struct lbx_out *out, const struct lbx_root *root, const struct counts *c)
 {
 	static const char *const strided[] = { "off", "warn", "stop" };
+	static const struct {
+		uint32_t bit;
+		const char *what;
+	} bits[] = {
+		{LB_WATCH_NAN, "NaN"}, {LB_WATCH_EVAL, "evaluations"}, {LB_WATCH_RANGE, "ranges"},
+		{LB_WATCH_ACCESS, "raw pointers of views"},
+	};
+	char bytes[32];
+	bool any = false;
 
 	row(out, "watches");
-	lbx_printf(out, "%s%s%s; %" PRIu64 " tensor%s watched; raw access to views: %s\n",
-		   root->watch_all & LB_WATCH_NAN ? "NaN in all tensors" : "",
-		   root->watch_all & LB_WATCH_EVAL ? " every evaluation" : "",
-		   root->watch_all ? "" : "none over all tensors", c->watched,
+	for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+		if (!(root->watch_all & bits[i].bit))
+			continue;
+		lbx_printf(out, "%s%s", any ? ", " : "", bits[i].what);
+		any = true;
+	}
+	lbx_printf(out, "%s; %" PRIu64 " tensor%s watched; raw access to views: %s\n",
+		   any ? " of all tensors" : "none over all tensors", c->watched,
 		   c->watched == 1 ? "" : "s", root->strided < 3 ? strided[root->strided] : "?");
+	if (root->watch_memory != UINT64_MAX) {
+		lbx_format_bytes((int64_t)root->watch_memory, bytes, sizeof bytes);
+		row(out, "");
+		lbx_printf(out, "more than %s in use\n", bytes);
+	}
+	if (root->watch_graph != UINT64_MAX) {
+		row(out, "");
+		lbx_printf(out, "more than %" PRIu64 " lazy tensors\n", root->watch_graph);
+	}
 	row(out, "stacks");
 	if (root->want_stack)
 		lbx_printf(out, "%u frames of each tensor's creation\n", root->want_stack);

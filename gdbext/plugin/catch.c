@@ -1,16 +1,24 @@
-/* A catch is `break -probe-stap lazybones:PROBE` with a condition, made pending so that it can be
- * set before the library is loaded; gdb sets it again in each new process. T is in the
- * condition: as an id, or as a name that gdb compares in the program's memory, eight bytes
+/* A catch is a breakpoint on a probe of the runtime, `break -probe-stap lazybones:PROBE`, pending so
+ * that it can be set before the library is loaded; gdb sets it again in each new process. T is in
+ * its condition: as an id, or as a name that gdb compares in the program's memory, eight bytes
  * at a time, through the record's address. So a catch by name holds across runs.
  *
  * gdb 13 loses an `if` after a probe, and disables a pending breakpoint that was given a
- * condition before it was found. So the breakpoint's commands check first; where T does not
- * match they make the check the breakpoint's condition, by then it is found, and continue.
+ * condition before it was found. And what the condition says depends on the program: where its records
+ * have the name. So there is a breakpoint on the runtime's first probe, `start`, too, for as long as
+ * anything is caught. No tensor exists there, all probes do, and the symbol table can be read. Its
+ * commands give the other breakpoints their conditions, write the words that make the runtime look
+ * (catch_watch.c), and continue. In a process that is past that point a catch is complete at once.
  *
- * The runtime looks for NaN, and tells of each evaluated tensor, only while a flag in its
- * root says so. In a live process the flag is written at once. For processes to come
- * there is a breakpoint on the runtime's first probe whose condition writes the flag and is
- * false: it never stops. */
+ * An access to a guarded copy is a signal, not a probe: `catch signal SIGSEGV`, one for all such
+ * catches. Its commands tell guards by their address. They show any other SIGSEGV as gdb would; a
+ * condition would keep gdb from stopping at it at all.
+ *
+ * gdb runs the commands of each breakpoint at a place until one continues; so those of a catch never
+ * do, but for a stop that nobody wants.
+ *
+ * Nothing is done before all that can fail has been found out. What fails in gdb's script, since gdb
+ * could not set a breakpoint, is noticed by lbx_catch_refresh(): a catch without breakpoint is none. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -24,82 +32,59 @@
 
 #include "base/error.h"
 #include "plugin/bridge.h"
+#include "plugin/catch_stop.h"
+#include "plugin/catch_watch.h"
 #include "plugin/commands.h"
-#include "plugin/text.h"
-#include "symtab.h"
+#include "plugin/target_gdb.h"
 
 enum { MAX_CATCHES = 64 };
 
-struct record {
-#define X(type, name, count, meaning) type name[count];
-	LB_TENSOR_FIELDS(X)
-#undef X
-};
-
-static const struct kind {
-	const char *name, *probe;
-	unsigned watch;  /* enum lb_watch that the runtime needs */
-	bool has_caller; /* the probe's site is the call that is running */
-	const char *what;
-} kinds[] = {
-	{"misuse", "raw_misuse", 0, true,
-	 "a raw pointer was taken of a view that is not row-contiguous: reading on from it "
-	 "gives other elements than the tensor's"},
-	{"nan", "nan", LB_WATCH_NAN, false, "a result holds NaN or Inf"},
-	{"implicit", "implicit_eval", 0, true, "reading a value is about to cause an evaluation"},
-	{"eval", "eval_tensor", LB_WATCH_EVAL, false, "a tensor has just been computed"},
-};
-
-struct catch {
-	int number; /* 0: free place */
-	int breakpoint; /* gdb's number, 0 until it has told it */
-	bool enabled;
-	const struct kind *kind;
-	char text[LB_NAME_MAX + 1]; /* of T; "" for any tensor */
-};
-
 static struct {
-	struct catch v[MAX_CATCHES];
+	struct lbx_catch v[MAX_CATCHES];
 	int last;
-	unsigned start_bits; /* what the breakpoint on `start` writes; 0: there is none */
-	int start;           /* gdb's number of it */
+	int start, fault; /* gdb's numbers of those breakpoints; 0: there is none */
 } catches;
 
-static unsigned watched(void)
+static struct lbx_catch *find_number(int number)
 {
-	unsigned bits = 0;
-
-	for (int i = 0; i < MAX_CATCHES; i++)
-		if (catches.v[i].number)
-			bits |= catches.v[i].kind->watch;
-	return bits;
+	for (int i = 0; i < MAX_CATCHES && number > 0; i++)
+		if (catches.v[i].number == number)
+			return &catches.v[i];
+	return NULL;
 }
 
-static bool any_is_set(void)
+static bool is_set(bool faults_only)
 {
 	for (int i = 0; i < MAX_CATCHES; i++)
-		if (catches.v[i].number)
+		if (catches.v[i].number && !(faults_only && catches.v[i].kind->probe))
 			return true;
 	return false;
 }
 
+/* ---- which breakpoints there are ---- */
+
 /* One breakpoint of `info breakpoints`, known by its commands. */
 static void note_breakpoint(const char *text, size_t n)
 {
-	static const char hit[] = "\"_tensor_hit ", start[] = "$_lb_start ";
-	const char *at = memmem(text, n, hit, sizeof(hit) - 1);
+	static const char hit[] = "_tensor" LBX_HIT " ", fault[] = "_lb_fault";
+	const char *at = memmem(text, n, hit, sizeof hit - 1);
 	int breakpoint = atoi(text);
-	int number = at ? atoi(at + sizeof(hit) - 1) : 0;
 	char enabled[2]; /* the column after Num, Type, Disp */
+	bool on = sscanf(text, "%*s %*s %*s %1s", enabled) == 1 && *enabled == 'y';
+	bool is_fault = memmem(text, n, fault, sizeof fault - 1) != NULL;
 
-	if (memmem(text, n, start, sizeof(start) - 1))
+	if (is_fault)
+		catches.fault = breakpoint;
+	else if (at && strncmp(at + sizeof hit - 1, "start", 5) == 0)
 		catches.start = breakpoint;
-	for (int i = 0; i < MAX_CATCHES && number; i++) {
-		if (catches.v[i].number != number)
+	for (int i = 0; i < MAX_CATCHES; i++) {
+		struct lbx_catch *c = &catches.v[i];
+
+		if (!c->number || (is_fault ? c->kind->probe != NULL :
+				   !at || atoi(at + sizeof hit - 1) != c->number))
 			continue;
-		catches.v[i].breakpoint = breakpoint;
-		catches.v[i].enabled = sscanf(text, "%*s %*s %*s %1s", enabled) == 1 &&
-				       *enabled == 'y';
+		c->breakpoint = breakpoint;
+		c->enabled = on;
 	}
 }
 
@@ -108,11 +93,11 @@ bool lbx_catch_refresh(void)
 {
 	const char *at, *end;
 
-	if (!catches.start_bits && !any_is_set())
+	if (!catches.start && !catches.fault && !is_set(false))
 		return true;
 	if (!lbx_bridge_ask(&at, LBX_WITHOUT_FRAME, "info breakpoints"))
 		return !lbx_bridge_waits();
-	catches.start = 0;
+	catches.start = catches.fault = 0;
 	for (int i = 0; i < MAX_CATCHES; i++)
 		catches.v[i].breakpoint = 0;
 	for (; *at; at = end) {
@@ -124,8 +109,6 @@ bool lbx_catch_refresh(void)
 				  end[strspn(end, "0123456789")] == '.'));
 		note_breakpoint(at, (size_t)(end - at));
 	}
-	if (!catches.start)
-		catches.start_bits = 0;
 	for (int i = 0; i < MAX_CATCHES; i++)
 		if (!catches.v[i].breakpoint)
 			catches.v[i].number = 0;
@@ -145,168 +128,154 @@ bool lbx_catch_suspend(bool off)
 	return any;
 }
 
-/* A condition that is true when the record's name is this; it reads no byte beyond it. */
-static void name_condition(struct text *text, const char *name)
+/* ---- making them ---- */
+
+/* `breakpoint` is a number, or a variable with it. */
+static void add_condition(struct text *script, const struct lbx_catch *c,
+			  const struct lbx_watch_place *place, const char *breakpoint)
 {
-	size_t n = strlen(name) + 1;
-	const struct {
-		size_t bytes;
-		const char *type;
-	} steps[] = {{8, "unsigned long"}, {4, "unsigned int"}, {2, "unsigned short"},
-		     {1, "unsigned char"}};
-	size_t at = 0;
+	struct text condition = {0};
 
-	text_printf(text, "{unsigned long}($_probe_arg1 + %zu) != 0", offsetof(struct record, name));
-	for (size_t i = 0; i < 4; i++) {
-		for (; n - at >= steps[i].bytes; at += steps[i].bytes) {
-			uint64_t value = 0;
-
-			memcpy(&value, name + at, steps[i].bytes);
-			text_printf(text, " && {%s}({unsigned long}($_probe_arg1 + %zu) + %zu) == 0x%"
-				    PRIx64, steps[i].type, offsetof(struct record, name), at, value);
-		}
-	}
+	if (c->kind->probe && place->found)
+		lbx_catch_condition(c, place->name_offset, &condition);
+	if (condition.n)
+		text_printf(script, "with language c -- condition %s %s\n", breakpoint, condition.bytes);
+	script->failed |= condition.failed;
+	text_free(&condition);
 }
 
-static bool is_name(const char *text)
+static void add_breakpoint(struct text *script, const struct lbx_catch *c,
+			   const struct lbx_watch_place *place)
 {
-	if (!isalpha((unsigned char)*text) && *text != '_')
-		return false;
-	for (; *text; text++)
-		if (!isalnum((unsigned char)*text) && !strchr("_.:/", *text))
-			return false;
-	return true;
+	text_printf(script, "_lb_break %s\nset $_lb_catch = $bpnum\ncommands\nsilent\n"
+		    "eval \"_tensor" LBX_HIT " %d", c->kind->probe, c->number);
+	for (int i = 0; i < c->kind->n_args; i++)
+		text_printf(script, " 0x%%lx");
+	text_printf(script, "\"");
+	for (int i = 0; i < c->kind->n_args; i++)
+		text_printf(script, ", $_probe_arg%d", i);
+	text_printf(script, "\nif $_lb_go\ncontinue\nend\nend\n");
+	add_condition(script, c, place, "$_lb_catch");
 }
 
-/* The condition for T. A name need not exist yet; another expression is resolved now. */
-static bool condition_for(struct lbx_context *context, const char *t, struct text *ret,
-			  char *shown, size_t size)
+static void add_fault(struct text *script)
 {
-	struct lbx_tensor tensor;
-	uint64_t id = 0;
-	char *end;
-
-	if (*t == '#') {
-		id = strtoull(t + 1, &end, 10);
-		if (end == t + 1 || *end || id == 0)
-			return lb_fail("catch: '%s' is no tensor id: write # and a number", t);
-	} else if (context->target && lbx_commands_tensor(context, t, &tensor)) {
-		if (!tensor.name[0])
-			id = tensor.id;
-		else
-			t = tensor.name;
-	} else if (lbx_bridge_waits()) {
-		return false;
-	} else if (is_name(t)) {
-		lb_clear_error(); /* a tensor of this name may come */
-	} else {
-		return lb_fail("catch: '%s' is no tensor now, and no name of one to come", t);
-	}
-	if (id) {
-		text_printf(ret, "$_probe_arg0 == %" PRIu64, id);
-		snprintf(shown, size, "#%" PRIu64, id);
-	} else {
-		name_condition(ret, t);
-		snprintf(shown, size, "%s", t);
-	}
-	return true;
+	text_printf(script, "_lb_break_fault\ncommands\nsilent\n_lb_fault\n"
+		    "if $_lb_guarded\neval \"_tensor" LBX_HIT " fault 0x%%lx\", $_lb_at\nend\n"
+		    "if $_lb_go\ncontinue\nend\n"
+		    "if $_lb_crash\n"
+		    "echo \\nProgram received signal SIGSEGV, Segmentation fault.\\n\n"
+		    "frame\nend\nend\n");
 }
 
-/* Makes the breakpoint, and $_lb_NAME its number. */
-static void break_on_probe(const char *name, const char *probe, const char *condition,
-			   const char *action)
+static void add_start(struct text *script)
 {
-	lbx_bridge_script("_lb_break %s", probe);
-	lbx_bridge_script("set $_lb_%s = $bpnum", name);
-	lbx_bridge_script("commands\nsilent");
-	if (condition)
-		lbx_bridge_script("with language c -- set $_lb_met = (%s)\nif $_lb_met\n%selse\n"
-				  "with language c -- condition $_lb_%s %s\ncontinue\nend",
-				  condition, action, name, condition);
-	else
-		lbx_bridge_script("%s", action);
-	lbx_bridge_script("end");
+	text_printf(script, "_lb_break start\ncommands\nsilent\n_tensor" LBX_HIT
+		    " start\ncontinue\nend\n");
 }
 
-/* Writes the flags into the process that is there, if any; and sees to those to come. */
-static bool update_watch(struct lbx_context *context, unsigned bits)
+/* Runs the script, or nothing of it. */
+static bool run_script(struct text *script)
 {
-	struct lbx_table *table;
-	struct lbx_root root;
-	uint32_t value = bits;
-	uint64_t at = offsetof(struct lb_symtab, watch_all); /* unless a program says otherwise */
-	char condition[128];
+	bool ok = !script->failed || lb_fail("catch: out of memory");
 
-	if (context->target && lbx_context_table(context, &table) && lbx_table_root(table, &root)) {
-		at = root.watch_all_at - root.address;
-		if (root.watch_all != bits &&
-		    !lbx_target_write(context->target, root.watch_all_at, &value, sizeof(value)))
-			return false;
-	}
+	if (ok && script->n)
+		lbx_bridge_script("%s", script->bytes);
+	text_free(script);
+	return ok;
+}
+
+/* A core does not run; and while this is a question, nothing has happened yet. */
+static bool may_run(struct lbx_context *context)
+{
+	enum lbx_liveness liveness = context->target ? lbx_target_gdb_liveness() : LBX_UNKNOWN;
+
 	if (lbx_bridge_waits())
 		return false;
-	lb_clear_error(); /* not there yet: the breakpoint will write */
-	if (bits == catches.start_bits)
-		return true;
-	if (catches.start_bits)
-		lbx_bridge_script("delete %d", catches.start);
-	if (bits) {
-		snprintf(condition, sizeof(condition), "({unsigned int}($_probe_arg0 + %" PRIu64
-			 ") = %u) == 0", at, bits);
-		break_on_probe("start", "start", condition, "");
-	}
-	catches.start_bits = bits;
+	if (liveness == LBX_CORE)
+		return lb_fail("catch: a core file does not run, nothing can happen in it; `tensor "
+			       "events` shows what did, `core-file` without a file closes it");
 	return true;
 }
 
-static const struct kind *find_kind(const char *name)
+/* The runtime has one word for a limit. */
+static bool is_free(const struct lbx_catch_kind *kind)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (strcmp(kinds[i].name, name) == 0)
-			return &kinds[i];
-	lb_fail("catch: there is no '%s' to catch: misuse, nan, implicit, eval", name);
-	return NULL;
+	if (kind->takes != LBX_TAKES_BYTES && kind->takes != LBX_TAKES_COUNT)
+		return true;
+	for (int i = 0; i < MAX_CATCHES; i++)
+		if (catches.v[i].number && catches.v[i].kind == kind)
+			return lb_fail("catch: catch %d has a limit for %s already: `tensor uncatch %d` "
+				       "first", catches.v[i].number, kind->name, catches.v[i].number);
+	return true;
+}
+
+/* `inlined`: another catch makes the runtime run compiled functions operation by operation. */
+static void tell_set(struct lbx_out *out, const struct lbx_catch *c, bool inlined)
+{
+	struct text text = {0};
+	json_t *object;
+
+	if (out->json) {
+		object = json_object();
+		lbx_catch_json(c, object);
+		lbx_json(out, object);
+	} else {
+		lbx_catch_describe(c, &text);
+		lbx_printf(out, "Catch %d: %.*s.\n", c->number, (int)text.n, text.bytes);
+		if (inlined)
+			lbx_printf(out, "While nan or range is caught, functions are not compiled, "
+				   "so none is traced again.\n");
+		text_free(&text);
+	}
+	lbx_set_int(out, "tensor_catch", c->number);
 }
 
 bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args)
 {
-	const struct kind *kind = find_kind(args->v[0]);
-	struct text condition = {0};
-	char shown[LB_NAME_MAX + 1] = "";
-	struct catch *c = catches.v;
-	char name[32], action[128];
+	struct lbx_catch new = {.kind = lbx_catch_kind(args->v[0]), .number = catches.last + 1,
+				.enabled = true};
+	struct lbx_watch_place place;
+	struct lbx_watch want;
+	struct lbx_catch *c = catches.v;
+	struct text script = {0};
+	const uint32_t by_op = LB_WATCH_NAN | LB_WATCH_RANGE;
+	bool compiling = false;
 
-	if (!kind || !lbx_catch_refresh())
+	if (!new.kind || !may_run(context) || !lbx_catch_refresh() || !is_free(new.kind) ||
+	    !lbx_catch_parse(context, args, &new) || !lbx_watch_hook() ||
+	    !lbx_watch_find(context, &place))
 		return false;
 	while (c < catches.v + MAX_CATCHES && c->number)
 		c++;
 	if (c == catches.v + MAX_CATCHES)
 		return lb_fail("catch: no more than %d: `tensor uncatch` some", MAX_CATCHES);
-	if ((args->n > 1 && !condition_for(context, args->v[1], &condition, shown, sizeof(shown))) ||
-	    !update_watch(context, watched() | kind->watch) || condition.failed) {
-		text_free(&condition);
-		return lb_fail("catch: failed");
+	*c = new;
+	for (int i = 0; i < MAX_CATCHES; i++)
+		compiling |= catches.v[i].number && catches.v[i].kind->takes == LBX_TAKES_FUNCTION;
+	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
+	if (new.kind->probe)
+		add_breakpoint(&script, &new, &place);
+	else if (!catches.fault)
+		add_fault(&script);
+	if (!catches.start)
+		add_start(&script);
+	if (!lbx_watch_check(&place, &want) || !run_script(&script) ||
+	    !lbx_watch_write(context, &place, &want)) {
+		text_free(&script);
+		c->number = 0;
+		return false;
 	}
-	c->kind = kind;
-	c->number = ++catches.last;
-	c->breakpoint = 0;
-	snprintf(c->text, sizeof(c->text), "%s", shown);
-	snprintf(name, sizeof(name), "catch_%d", c->number);
-	snprintf(action, sizeof(action), "eval \"_tensor_hit %d %%lu 0x%%lx\", $_probe_arg0, "
-		 "$_probe_arg2\n", c->number);
-	break_on_probe(name, kind->probe, condition.n ? condition.bytes : NULL, action);
-	if (context->out->json)
-		lbx_json(context->out, json_pack("{s:i,s:s,s:s?}", "catch", c->number, "event",
-						 kind->name, "tensor", shown[0] ? shown : NULL));
-	else
-		lbx_printf(context->out, "Catch %d: %s of %s.\n", c->number, kind->name,
-			   shown[0] ? shown : "any tensor");
-	lbx_set_int(context->out, "tensor_catch", c->number);
-	text_free(&condition);
+	catches.last = new.number;
+	lbx_watch_hook_write();
+	tell_set(context->out, &new, (want.all & by_op) && compiling &&
+		 ((new.kind->watch & by_op) || new.kind->takes == LBX_TAKES_FUNCTION));
 	return true;
 }
 
-static void tell_removed(struct lbx_out *out, const struct catch *removed, int n)
+/* ---- unmaking them ---- */
+
+static void tell_removed(struct lbx_out *out, const struct lbx_catch *removed, int n)
 {
 	json_t *numbers = out->json ? json_array() : NULL;
 
@@ -326,92 +295,124 @@ bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	bool all = args->n == 0 || strcmp(args->v[0], "all") == 0;
 	long number = all ? 0 : strtol(args->v[0], NULL, 10);
-	struct catch removed[MAX_CATCHES];
-	unsigned left = 0;
+	struct lbx_catch left[MAX_CATCHES], removed[MAX_CATCHES];
+	struct lbx_watch_place place;
+	struct lbx_watch want;
 	int n = 0;
 
 	if (!lbx_catch_refresh())
 		return false;
+	memcpy(left, catches.v, sizeof left);
 	for (int i = 0; i < MAX_CATCHES; i++) {
-		if (!catches.v[i].number)
-			continue;
-		if (all || catches.v[i].number == number)
-			removed[n++] = catches.v[i];
-		else
-			left |= catches.v[i].kind->watch;
+		if (left[i].number && (all || left[i].number == number)) {
+			removed[n++] = left[i];
+			left[i].number = 0;
+		}
 	}
 	if (n == 0 && !all)
 		return lb_fail("uncatch: there is no catch %s: `tensor status` lists them",
 			       args->v[0]);
-	if (!update_watch(context, left))
+	want = lbx_watch_wanted(left, MAX_CATCHES);
+	if (!lbx_watch_find(context, &place) || !lbx_watch_write(context, &place, &want))
 		return false;
-	for (int i = 0; i < MAX_CATCHES; i++)
-		if (all || catches.v[i].number == number)
-			catches.v[i].number = 0;
+	memcpy(catches.v, left, sizeof left);
 	tell_removed(context->out, removed, n);
 	for (int i = 0; i < n; i++)
-		lbx_bridge_script("delete %d", removed[i].breakpoint);
+		if (removed[i].kind->probe)
+			lbx_bridge_script("delete %d", removed[i].breakpoint);
+	if (catches.fault && !is_set(true) && !lbx_watch_has_closed_guards(context))
+		lbx_bridge_script("delete %d", catches.fault);
+	if (catches.start && !is_set(false))
+		lbx_bridge_script("delete %d", catches.start);
 	return true;
 }
 
-/* Selects the frame of the call whose return address this is. */
-static void go_to_caller(uint64_t site)
+/* ---- stops ---- */
+
+/* The program is at its start, or gdb has attached to it. */
+static bool arm(struct lbx_context *context)
 {
-	lbx_bridge_script("_lb_caller 0x%" PRIx64, site);
-	lbx_bridge_script("with language %s -- frame", lbx_bridge_language());
+	struct lbx_watch want;
+	struct lbx_watch_place place;
+	struct text script = {0};
+	char number[16];
+
+	if (!lbx_catch_refresh() || !lbx_watch_find(context, &place))
+		return false;
+	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
+	for (int i = 0; i < MAX_CATCHES; i++) {
+		snprintf(number, sizeof number, "%d", catches.v[i].breakpoint);
+		if (catches.v[i].number)
+			add_condition(&script, &catches.v[i], &place, number);
+	}
+	return lbx_watch_check(&place, &want) && run_script(&script) &&
+	       lbx_watch_write(context, &place, &want);
+}
+
+/* The guard at an address, as the arguments of a stop; and the catch that wants it. */
+static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t address,
+					  struct lbx_catch_stop *stop)
+{
+	uint64_t i = (address - LB_GUARD_BASE) >> LB_GUARD_SHIFT;
+	struct lb_guard guard;
+	struct lbx_table *table;
+	struct lbx_tensors *tensors;
+	struct lbx_tensor t = {.name = ""};
+
+	if (i == 0 || i >= LB_GUARDS ||
+	    !lbx_target_read(context->target, LB_GUARD_BASE + i * sizeof guard, &guard, sizeof guard) ||
+	    !lbx_context_table(context, &table))
+		return NULL;
+	tensors = lbx_table_tensors(table);
+	if (!tensors->ops->by_id(tensors, guard.id, &t))
+		lb_clear_error();
+	memcpy(stop->args, (uint64_t[]){guard.id, guard.tensor, guard.site, guard.data, address,
+					guard.nbytes}, sizeof stop->args);
+	for (int k = 0; k < MAX_CATCHES; k++) {
+		const struct lbx_catch *c = &catches.v[k];
+		bool wanted = c->id ? c->id == guard.id : !c->name[0] || strcmp(c->name, t.name) == 0;
+
+		if (c->number && !c->kind->probe && wanted)
+			return c;
+	}
+	return NULL;
 }
 
 bool lbx_catch_hit(struct lbx_context *context, const char *words)
 {
-	unsigned long long id = 0, site = 0;
-	const struct catch *c = NULL;
-	struct lbx_table *table;
-	struct lbx_tensor t;
-	int number = 0;
+	struct lbx_catch_stop stop = {0};
+	char *at;
 
-	sscanf(words, "%d %llu %llx", &number, &id, &site);
-	for (int i = 0; i < MAX_CATCHES; i++)
-		if (catches.v[i].number == number && number)
-			c = &catches.v[i];
-	if (!c)
-		return lb_fail("a breakpoint of a catch that is off: delete it");
-	lbx_printf(context->out, "Catch %d (%s): %s.\n", number, c->kind->name, c->kind->what);
-	if (lbx_context_table(context, &table)) {
-		struct lbx_tensors *tensors = lbx_table_tensors(table);
-		struct lbx_source_line made = {.line = 0};
-
-		if (tensors->ops->by_id(tensors, id, &t)) {
-			if (t.site)
-				lbx_target_source_line(context->target, t.site - 1, &made);
-			if (lbx_bridge_waits())
-				return true;
-			lbx_printf(context->out, "  tensor #%llu %s%s%s, made by %s", id,
-				   t.name[0] ? t.name : "", t.name[0] ? " " : "",
-				   lbx_dtype_name(t.dtype), t.op);
-			if (made.line)
-				lbx_printf(context->out, " in %s at %s:%d", made.function,
-					   made.file, made.line);
-			else if (made.function[0])
-				lbx_printf(context->out, " in %s", made.function);
-			lbx_printf(context->out, "\n  `tensor info #%llu` says more.\n", id);
+	if (strncmp(words, "start", 5) == 0)
+		return arm(context);
+	lbx_bridge_script("set $_lb_go = 0");
+	if (strncmp(words, "fault ", 6) == 0) {
+		stop.catch = find_guard(context, strtoull(words + 6, NULL, 16), &stop);
+		if (!stop.catch) {
+			if (!lbx_bridge_waits())
+				lbx_bridge_script("set $_lb_go = 1");
+			return true;
 		}
+	} else {
+		stop.catch = find_number((int)strtol(words, &at, 10));
+		for (int i = 0; i < LBX_CATCH_ARGS; i++)
+			stop.args[i] = strtoull(at, &at, 16);
+		if (!stop.catch)
+			return lb_fail("a breakpoint of a catch that is off: delete it");
 	}
-	if (lbx_bridge_waits())
-		return true;
-	lb_clear_error();
-	lbx_set_int(context->out, "tensor", (int64_t)id);
-	if (c->kind->has_caller)
-		go_to_caller(site);
+	lbx_catch_tell(context, &stop);
 	return true;
 }
 
 void lbx_catch_list(struct lbx_out *out)
 {
 	for (int i = 0; i < MAX_CATCHES; i++) {
-		const struct catch *c = &catches.v[i];
+		struct text text = {0};
 
-		if (c->number)
-			lbx_printf(out, "catch %d: %s of %s\n", c->number, c->kind->name,
-				   c->text[0] ? c->text : "any tensor");
+		if (!catches.v[i].number)
+			continue;
+		lbx_catch_describe(&catches.v[i], &text);
+		lbx_printf(out, "catch %d: %.*s\n", catches.v[i].number, (int)text.n, text.bytes);
+		text_free(&text);
 	}
 }

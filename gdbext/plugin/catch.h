@@ -1,4 +1,4 @@
-/* Catches: gdb breakpoints on the runtime's probes, and the flags that make it look. */
+/* Catches: gdb breakpoints on the runtime's probes, and the words that make it look. */
 #ifndef LBX_PLUGIN_CATCH_H
 #define LBX_PLUGIN_CATCH_H
 
@@ -6,7 +6,8 @@
 
 bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args);
 bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args);
-/* A breakpoint of a catch was hit: `CATCH ID SITE`. Says what happened to whom. */
+/* A breakpoint of a catch was hit: what happened to whom. `CATCH ARGUMENT…` of the probe, `start`, or
+ * `fault ADDRESS`. */
 bool lbx_catch_hit(struct lbx_context *context, const char *words);
 /* Asks gdb which of the catches' breakpoints there are. False while the answer is awaited. */
 bool lbx_catch_refresh(void);

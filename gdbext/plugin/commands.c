@@ -14,6 +14,7 @@
 #include "lazybones.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
+#include "plugin/catch_watch.h"
 #include "plugin/gdb_commands.h"
 #include "plugin/symbols.h"
 #include "plugin/stacks_gdb.h"
@@ -132,6 +133,8 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 
 	if (strcmp(name, LBX_HIT) == 0)
 		return lbx_catch_hit(context, words);
+	if (strcmp(name, LBX_LEAVE) == 0)
+		return lbx_watch_leave(context);
 	if (strcmp(name, LBX_EVALUATED) == 0)
 		return lbx_evaluated(context, words);
 	if (strcmp(name, LBX_TOO_MANY_WORDS) == 0)

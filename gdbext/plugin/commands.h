@@ -10,8 +10,10 @@ enum { LBX_GDB_LACKS = LBX_NEEDS_STACKS | LBX_NEEDS_CORES };
 /* Ended by a row without a name. */
 extern const struct lbx_command lbx_gdb_commands[];
 
-/* The line that a catch's breakpoint runs: `LBX_HIT CATCH ID SITE`. */
+/* The line that a catch's breakpoint runs: lbx_catch_hit() takes its words. */
 #define LBX_HIT "_hit"
+/* The line for when gdb is about to leave the program. */
+#define LBX_LEAVE "_leave"
 
 /* The line that comes in place of one with more words than the script can hand over. */
 #define LBX_TOO_MANY_WORDS "_too-many-words"

@@ -9,6 +9,7 @@
 #include "inspect/threads.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
+#include "plugin/catch_watch.h"
 #include "plugin/commands.h"
 #include "plugin/stacks_gdb.h"
 #include "plugin/target_gdb.h"
@@ -124,8 +125,13 @@ static bool stacks_run(struct lbx_context *context, const struct lbx_args *args)
 	if (*end || end == args->v[0] || depth > LB_STACK_MAX)
 		return lb_fail("stacks: takes a number of frames from 0 to %d, not '%s'", LB_STACK_MAX,
 			       args->v[0]);
+	if (!lbx_watch_hook())
+		return false;
+	lbx_watch_hook_write();
 	lbx_bridge_script("set environment LAZYBONES_STACKS %lu", depth);
 	uint32_t word = (uint32_t)depth;
+	if (running)
+		lbx_watch_note_stacks(root.want_stack, word);
 	if (!running || !lbx_target_write(context->target, root.want_stack_at, &word, sizeof word)) {
 		lb_clear_error();
 		lbx_printf(context->out, "The next `run` keeps %lu frames of each tensor's creation.\n",
@@ -212,15 +218,26 @@ const struct lbx_command lbx_gdb_commands[] = {
 	 .help = "Arguments and local variables that are tensors, lead to one, or point to the "
 		 "elements of\none; also in arrays and structs. `tensor frame` shows those of every "
 		 "frame."},
-	{.name = "catch", .arguments = "misuse|nan|implicit|eval [T]", .min_args = 1, .max_args = 2,
+	{.name = "catch", .arguments = "EVENT [T|NAME|LIMIT]", .min_args = 1, .max_args = 4,
 	 .run = lbx_catch_run,
 	 .summary = "stop when something happens to a tensor",
-	 .help = "misuse    a raw pointer is taken of a view that is not row-contiguous\n"
-		 "nan       an operation gives NaN or Inf for the first time\n"
-		 "implicit  reading a value causes an evaluation\n"
-		 "eval      the tensor has been computed\n"
-		 "T limits it to a name (also one to come), #ID, or an expression's tensor.\n"
-		 "It can be set before `run`, and stays over runs."},
+	 .help = "misuse [T]        a raw pointer is taken of a view that is not row-contiguous\n"
+		 "access [T]        such a pointer is used: stops before the first instruction that does\n"
+		 "nan [T]           an operation gives NaN or Inf for the first time\n"
+		 "range T LO HI     an operation gives a value outside LO to HI; T may be *\n"
+		 "implicit [T]      reading a value causes an evaluation\n"
+		 "eval [T]          the tensor has been computed\n"
+		 "promote [T]       a half becomes float32, or anything float64, without being asked\n"
+		 "recompile [NAME]  a compiled function is traced again; tells why\n"
+		 "memory LIMIT      the bytes in use pass LIMIT: 2G, 512M\n"
+		 "graph LIMIT       an evaluation, or all there is, has more lazy tensors than LIMIT\n"
+		 "T limits it to a name (also one to come), #ID, or an expression's tensor. A catch can\n"
+		 "be set before `run`, and stays over runs. gdb takes all back when it detaches.\n"
+		 "`access` lets the pointers of views lead to copies of their storage that cannot be\n"
+		 "touched (guard pages), up to 1 GiB and 63 tensors at a time. That costs a copy for\n"
+		 "each pointer taken, and a system call that is given the pointer fails (EFAULT).\n"
+		 "`nan`, `range` and `eval` keep the runtime from fusing operations.\n"
+		 "Example: catch range 'blk.0.scores' -1e4 1e4"},
 	{.name = "uncatch", .arguments = "[N|all]", .max_args = 1, .run = lbx_uncatch_run,
 	 .summary = "end catch number N, or all of them",
 	 .help = "`tensor status` lists the catches with their numbers."},

@@ -12,6 +12,7 @@
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
 #include "plugin/text.h"
+#include "symtab.h"
 
 enum { MAX_WORDS = 16 };
 
@@ -61,6 +62,9 @@ static const char common[] =
 	"dump binary value " LBX_RESPONSE_FILE " $_lb_silence\n"
 	"if $_thread\n"
 	"set $_lb_view = $_lb_view + 1\n"
+	/* the caller must be known before: the frame that is made up has the same one, and gdb
+	 * then takes whichever comes second for a corrupt stack */
+	"frame apply level 1 -q -s set $_lb_more = 0\n"
 	"frame apply level 0 -q -s _lb_look\n"
 	"else\n"
 	"_tensor_reload\n"
@@ -76,19 +80,14 @@ static const char common[] =
 	QUIETLY "with breakpoint pending on -- break -probe-stap lazybones:$arg0\n"
 	"end\n"
 	"end\n"
-	/* on its way up gdb may warn of a frame in another language than ours */
-	"define _lb_seek\n"
-	"set $_lb_up = 0\n"
-	"while $_lb_up < 8 && $pc != $arg0\n"
-	"up-silently\n"
-	"set $_lb_up = $_lb_up + 1\n"
+	"define _lb_catch_fault\n"
+	"catch signal SIGSEGV\n"
 	"end\n"
-	"end\n"
-	"define _lb_caller\n"
+	"define _lb_break_fault\n"
 	"if $_gdb_setting($_lb_logging)\n"
-	"_lb_seek $arg0\n"
+	"_lb_catch_fault\n"
 	"else\n"
-	QUIETLY "_lb_seek $arg0\n"
+	QUIETLY "_lb_catch_fault\n"
 	"end\n"
 	"end\n"
 	"define-prefix tensor\n"
@@ -135,6 +134,24 @@ static void append_help(struct lbx_out *out, const char *bytes, size_t n)
 	text_append(out->context, bytes, n);
 }
 
+/* For a catch of SIGSEGV: guards are known by their address (symtab.h). */
+static void define_fault(struct text *script)
+{
+	text_printf(script, "define _lb_fault_c\n"
+		    "set $_lb_at = (unsigned long) $_siginfo._sifields._sigfault.si_addr\n"
+		    "set $_lb_guarded = $_lb_at - %llu < %llu\n"
+		    "set $_lb_crash = !$_lb_guarded\n"
+		    "set $_lb_go = 0\n"
+		    "end\n"
+		    "define _lb_fault\n"
+		    "if $_gdb_setting($_lb_logging)\n"
+		    "with language c -- _lb_fault_c\n"
+		    "else\n"
+		    QUIETLY "with language c -- _lb_fault_c\n"
+		    "end\n"
+		    "end\n", LB_GUARD_BASE, LB_GUARDS * LB_GUARD_STRIDE);
+}
+
 static void define_rows(struct text *script, const struct lbx_command *row)
 {
 	for (; row->name; row++) {
@@ -167,7 +184,9 @@ bool lbx_script_offer(void)
 	text_printf(&script, "%s", lbx_bridge_script_head);
 	define_rows(&script, lbx_commands);
 	define_rows(&script, lbx_gdb_commands);
-	define(&script, "_tensor_hit", LBX_HIT);
+	define_fault(&script);
+	define(&script, "_tensor" LBX_HIT, LBX_HIT);
+	define(&script, "_tensor" LBX_LEAVE, LBX_LEAVE);
 	ok = script.failed ? lb_fail("out of memory") : lbx_bridge_offer(script.bytes, script.n);
 	text_free(&script);
 	return ok;

@@ -341,16 +341,29 @@ static int stack(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64
 	return 1;
 }
 
-uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t)
+/* The program's place of a field, by the reader's; NULL when the program has no such field. */
+static const struct lbx_column *column_of(struct lbx_table *table, size_t to)
 {
 	const struct lbx_layout *layout = &slab_of(table)->layout;
 
-	for (int i = 0; i < layout->n; i++) {
-		const struct lbx_column *c = &layout->columns[i];
-		if (c->to == offsetof(struct lbx_tensor_record, watch) && c->from_width == 4)
-			return t->address + c->from;
-	}
-	return 0;
+	for (int i = 0; i < layout->n; i++)
+		if (layout->columns[i].to == to)
+			return &layout->columns[i];
+	return NULL;
+}
+
+uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t)
+{
+	const struct lbx_column *c = column_of(table, offsetof(struct lbx_tensor_record, watch));
+
+	return c && c->from_width == 4 ? t->address + c->from : 0;
+}
+
+uint64_t lbx_table_name_offset(struct lbx_table *table)
+{
+	const struct lbx_column *c = column_of(table, offsetof(struct lbx_tensor_record, name));
+
+	return c ? c->from : 0;
 }
 
 bool lbx_table_record_at(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret)

@@ -36,9 +36,9 @@ static bool read_counters(struct lbx_table *table, struct lb_counters *ret)
 	return true;
 }
 
-static uint64_t address_of(const struct lbx_table *table, struct lbx_root_field field)
+static uint64_t address_of(const struct lbx_table *table, struct lbx_root_field field, size_t bytes)
 {
-	return field.bytes == sizeof(uint32_t) ? table->address + field.offset : 0;
+	return field.bytes == bytes ? table->address + field.offset : 0;
 }
 
 bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
@@ -64,9 +64,18 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 	ret->want_stack = (uint32_t)lbx_root_integer(table, f->want_stack);
 	ret->watch_all = (uint32_t)lbx_root_integer(table, f->watch_all);
 	ret->strided = (uint32_t)lbx_root_integer(table, f->strided);
-	ret->want_stack_at = address_of(table, f->want_stack);
-	ret->watch_all_at = address_of(table, f->watch_all);
-	ret->strided_at = address_of(table, f->strided);
+	ret->want_stack_at = address_of(table, f->want_stack, sizeof(uint32_t));
+	ret->watch_all_at = address_of(table, f->watch_all, sizeof(uint32_t));
+	ret->strided_at = address_of(table, f->strided, sizeof(uint32_t));
+	ret->watch_memory = ret->watch_graph = UINT64_MAX;
+	if ((ret->watch_memory_at = address_of(table, f->watch_memory, sizeof(uint64_t))))
+		ret->watch_memory = lbx_root_integer(table, f->watch_memory);
+	if ((ret->watch_graph_at = address_of(table, f->watch_graph, sizeof(uint64_t))))
+		ret->watch_graph = lbx_root_integer(table, f->watch_graph);
+	ret->watch_low_at = address_of(table, f->watch_low, sizeof(uint64_t));
+	ret->watch_high_at = address_of(table, f->watch_high, sizeof(uint64_t));
+	ret->watch_low = (int64_t)lbx_root_integer(table, f->watch_low);
+	ret->watch_high = (int64_t)lbx_root_integer(table, f->watch_high);
 	return read_counters(table, &ret->counters);
 }
 

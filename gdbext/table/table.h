@@ -26,13 +26,18 @@ struct lbx_root {
 	uint64_t n_tensor_slots, n_buffer_slots;
 	struct lb_counters counters;
 	uint32_t want_stack, watch_all, strided;
+	uint64_t watch_memory, watch_graph; /* UINT64_MAX: no limit */
+	int64_t watch_low, watch_high;
 	/* addresses that a debugger writes to */
-	uint64_t want_stack_at, watch_all_at, strided_at;
+	uint64_t want_stack_at, watch_all_at, strided_at; /* 0: a field that it does not have */
+	uint64_t watch_memory_at, watch_graph_at, watch_low_at, watch_high_at;
 };
 /* Reads the root afresh: counters change. */
 bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
 /* Address of the `watch` field of a tensor's record. */
 uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t);
+/* Where in a tensor's record the address of its name is. */
+uint64_t lbx_table_name_offset(struct lbx_table *table);
 
 struct lbx_thread {
 	uint64_t tid, eval, tensor, done, total, started_ns, waits_for;

@@ -157,15 +157,18 @@ static struct entry *compile(struct lb_compiled *c, const struct lb_request *req
 	entry->refs++;
 	insert(c, entry, request);
 	lb_probe_compile((uint64_t)(uintptr_t)c->record, c->record->name, c->record->reason, ns);
+	if (c->record->compiles > 1)
+		lb_probe_recompile((uint64_t)(uintptr_t)c->record, c->record->name,
+				   (uint64_t)(uintptr_t)site, c->record->reason, c->record->compiles);
 	pthread_mutex_unlock(&c->lock);
 	return entry;
 }
 
 /* Whoever follows what the function makes must see that, not fused tensors: another trace, a
- * gradient, and who looks for the operation that makes the first NaN. */
+ * gradient, and who looks for the operation that makes the first NaN, or leaves a range. */
 static bool is_inlined(const struct lb_self *self)
 {
-	return self->tracing || self->trace || (lb_watched(0) & LB_WATCH_NAN);
+	return self->tracing || self->trace || (lb_watched(0) & (LB_WATCH_NAN | LB_WATCH_RANGE));
 }
 
 /* The same promises without a graph. */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "eval/debug.h"
+#include "eval/look.h"
 #include "eval/run.h"
 #include "eval/stream.h"
 #include "eval/wait.h"
@@ -62,24 +63,6 @@ __attribute__((constructor)) static void watch_forks(void)
 
 /* ---- one step ---- */
 
-/* When a debugger or a tracer asked for it. */
-static void look_for_nan(const struct lb_step *step)
-{
-	struct lb_tensor *t = step->tensor;
-	if (!step->stored || !((lb_watched(t->watch) & LB_WATCH_NAN) || lb_probe_nan_on()))
-		return;
-	if (!lb_dtype_is_inexact(t->dtype) || lb_op_class(t->op) == LB_CLASS_VIEW || !t->buffer)
-		return;
-	int64_t first = 0;
-	const void *data = lb_tensor_data(t);
-	if (lb_count_nonfinite(data, (enum lb_dtype)t->dtype, t->size, &first) == 0)
-		return;
-	int64_t count = lb_count_nonfinite(data, (enum lb_dtype)t->dtype, t->size, NULL);
-	lb_count(&lb_counters.nan_seen, 1);
-	lb_probe_nan(t->id, (uint64_t)(uintptr_t)t, t->site, count, first);
-}
-
-
 static void release_inputs(struct lb_run *run, struct lb_tensor *t)
 {
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
@@ -120,9 +103,9 @@ static void finish_group(struct lb_run *run, struct lb_step *head)
 {
 	struct lb_step *steps = run->schedule.steps;
 	for (uint32_t m = head->next; m != LB_NO_STEP && !run->plain; m = steps[m].next)
-		look_for_nan(&steps[m]);
+		lb_look_at(&steps[m]);
 	if (!run->plain)
-		look_for_nan(head);
+		lb_look_at(head);
 	for (uint32_t m = head->next; m != LB_NO_STEP; m = steps[m].next)
 		settle(run, &steps[m]);
 	settle(run, head);
@@ -165,7 +148,9 @@ bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 {
 	struct lb_schedule *s = &run->schedule;
 	/* what runs inside another evaluation gives the record back as it was */
-	struct lb_thread outer = *record;
+	struct lb_thread outer = { .eval = record->eval, .tensor = record->tensor,
+				   .done = record->done, .total = record->total,
+				   .started_ns = record->started_ns };
 	lb_record_begin(&record->seq);
 	record->eval = s->eval;
 	record->done = 0;
@@ -276,6 +261,13 @@ static bool find_failure(struct lb_evaluation *e, struct lb_tensor *t)
 	return e->failure != NULL;
 }
 
+/* A debugger wants to know of large graphs. */
+__attribute__((cold, noinline)) static void tell_graph(const struct lb_evaluation *e,
+						       const struct lb_tensor *root, uint32_t nodes)
+{
+	lb_probe_graph(root->id, (uint64_t)(uintptr_t)root, e->record->site, nodes, e->number);
+}
+
 enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *const *roots)
 {
 	struct lb_run run;
@@ -304,6 +296,8 @@ enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *con
 	if (built != LB_BUILT)
 		return LB_FAILED;
 	e->ops += run.schedule.n;
+	if (__builtin_expect(run.schedule.n > __atomic_load_n(&lb_root->watch_graph, __ATOMIC_RELAXED), 0))
+		tell_graph(e, roots[0], run.schedule.n);
 	if (lb_run_schedule(&run, e->record))
 		return LB_DONE;
 	if (!run.failed)
@@ -403,6 +397,7 @@ bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site)
 	e.streams[0] = self->stream;
 	self->arena_busy = true;
 	e.traced = self->trace != NULL;
+	__atomic_store_n(&self->record->site, (uint64_t)(uintptr_t)site, __ATOMIC_RELAXED);
 	lb_flight_clock();
 	lb_probe_eval_start(e.number, (uint64_t)(uintptr_t)site, n);
 	bool ok = evaluate(&e, n, roots, nested, site);

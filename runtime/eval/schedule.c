@@ -190,7 +190,7 @@ static void assign_group(struct lb_schedule *s, uint32_t index)
 {
 	struct lb_step *step = &s->steps[index];
 	struct lb_tensor *t = step->tensor;
-	bool watched = lb_watched(t->watch) != 0;
+	bool watched = (lb_watched(t->watch) & LB_WATCH_VALUES) != 0;
 	step->stays = decide_stays(step);
 	step->stored = step->stays || watched;
 	step->remaining = step->uses;

@@ -267,7 +267,7 @@ static struct lb_tensor *compute(const struct einsum *e, int n, struct term *ter
 	struct lb_tensor *xs[LB_EINSUM_MOST];
 	for (int i = 0; i < n; i++)
 		xs[i] = terms[i].x;
-	if (!lb_common_dtype("einsum", n, xs, &dtype))
+	if (!lb_common_dtype("einsum", n, xs, &dtype, e->site))
 		return NULL;
 	for (int i = 0; i < n; i++) {
 		uint64_t needed = mask_of(out);

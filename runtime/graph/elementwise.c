@@ -93,7 +93,7 @@ static struct lb_tensor *binary(const char *name, int op, enum rule rule, struct
 	int rank;
 	int64_t shape[LB_MAX_RANK];
 	if (!lb_broadcast(name, a->rank, a->shape, b->rank, b->shape, &rank, shape) ||
-	    !lb_common_dtype(name, 2, xs, &dtype))
+	    !lb_common_dtype(name, 2, xs, &dtype, site))
 		return NULL;
 	if (rule == REAL_ONLY && dtype == LB_C64)
 		return fail_complex(name);
@@ -152,7 +152,7 @@ static struct lb_tensor *ternary(int op, int first, struct lb_tensor *xs[3], con
 		if (!lb_broadcast(lb_ops[op].name, rank, shape, xs[i]->rank, xs[i]->shape, &rank, shape))
 			return NULL;
 	}
-	if (!lb_common_dtype(lb_ops[op].name, 3 - first, xs + first, &dtype))
+	if (!lb_common_dtype(lb_ops[op].name, 3 - first, xs + first, &dtype, site))
 		return NULL;
 	for (int i = first; i < 3; i++) {
 		xs[i] = lb_as(xs[i], dtype, site);

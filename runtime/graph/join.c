@@ -16,7 +16,7 @@ static struct lb_tensor **promote_all(const char *op, int n, struct lb_tensor *c
 			return NULL;
 	}
 	enum lb_dtype dtype;
-	if (!lb_common_dtype(op, n, xs, &dtype))
+	if (!lb_common_dtype(op, n, xs, &dtype, site))
 		return NULL;
 	struct lb_tensor **all = malloc((size_t)n * sizeof *all);
 	if (!all) {

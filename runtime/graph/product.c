@@ -54,7 +54,7 @@ static struct lb_tensor *product(int op, int n, struct lb_tensor **xs, double al
 	enum lb_dtype dtype;
 	int rank;
 	int64_t shape[LB_MAX_RANK];
-	if (!product_shape(name, a, b, &rank, shape) || !lb_common_dtype(name, n, xs, &dtype))
+	if (!product_shape(name, a, b, &rank, shape) || !lb_common_dtype(name, n, xs, &dtype, site))
 		return NULL;
 	if (!lb_dtype_is_inexact(dtype)) {
 		lb_fail("%s: %s has no matrix product here; cast with lb_astype() to a floating dtype", name,

@@ -1,5 +1,7 @@
 #include "graph/promote.h"
 
+#include "probes.h"
+
 /* MLX's table (mlx/types: promote_types), by rule: it is symmetric; a wider kind wins; the
  * exceptions are mixed signs, and the two halves, which meet in float32. */
 lb_dtype lb_promote(lb_dtype a, lb_dtype b)
@@ -56,14 +58,44 @@ static bool literal_fits(const char *op, const struct lb_tensor *weak, enum lb_d
 	return true;
 }
 
-bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb_dtype *ret)
+static bool is_half(const struct lb_tensor *x)
+{
+	return x->dtype == LB_F16 || x->dtype == LB_BF16;
+}
+
+/* For who wants to know: halves that become float32, and what becomes float64. */
+static void tell_promotion(const char *op, int n, struct lb_tensor *const *xs, enum lb_dtype dtype,
+			   const void *site)
+{
+	const struct lb_tensor *from = NULL, *other = NULL;
+	for (int i = 0; i < n && !from; i++) {
+		if (!is_weak(xs[i]) && (enum lb_dtype)xs[i]->dtype != dtype &&
+		    (is_half(xs[i]) || dtype == LB_F64))
+			from = xs[i];
+	}
+	for (int i = 0; i < n && from && !other; i++) {
+		if (!is_weak(xs[i]) && xs[i]->dtype != from->dtype)
+			other = xs[i];
+	}
+	if (other)
+		lb_probe_promote(from->id, (uint64_t)(uintptr_t)from, (uint64_t)(uintptr_t)site, other->id,
+				 (uint64_t)(uintptr_t)op, dtype);
+}
+
+bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb_dtype *ret,
+		     const void *site)
 {
 	enum lb_dtype dtype = LB_BOOL;
-	bool any = false;
+	bool any = false, mixed = false;
 	for (int i = 0; i < n; i++) {
 		if (is_weak(xs[i]))
 			continue;
-		dtype = any ? lb_promote(dtype, (lb_dtype)xs[i]->dtype) : (lb_dtype)xs[i]->dtype;
+		enum lb_dtype own = (enum lb_dtype)xs[i]->dtype;
+		if (any && own != dtype) {
+			own = lb_promote(dtype, own);
+			mixed = true;
+		}
+		dtype = own;
 		any = true;
 	}
 	for (int i = 0; i < n; i++) {
@@ -76,6 +108,8 @@ bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb
 		if (is_weak(xs[i]) && !literal_fits(op, xs[i], dtype))
 			return false;
 	}
+	if (__builtin_expect(mixed, 0))
+		tell_promotion(op, n, xs, dtype, site);
 	*ret = dtype;
 	return true;
 }
@@ -97,7 +131,7 @@ struct lb_tensor *lb_as_new(struct lb_tensor *x, enum lb_dtype dtype, const void
 
 bool lb_common_float(const char *op, int n, struct lb_tensor **xs, enum lb_dtype *ret, const void *site)
 {
-	if (!lb_common_dtype(op, n, xs, ret))
+	if (!lb_common_dtype(op, n, xs, ret, site))
 		return false;
 	if (!lb_dtype_is_float(*ret))
 		return lb_fail("%s: not defined for %s; cast with lb_astype() to a floating dtype", op,

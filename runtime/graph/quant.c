@@ -163,7 +163,7 @@ static int gather_inputs(const char *op, const lb_quantized *q, lb_quant how,
 	inputs[2] = q->biases;
 	if (q->biases) {
 		enum lb_dtype dtype;
-		if (!lb_common_dtype(op, 2, inputs + 1, &dtype))
+		if (!lb_common_dtype(op, 2, inputs + 1, &dtype, site))
 			return 0;
 		inputs[1] = lb_as(inputs[1], dtype, site);
 		inputs[2] = lb_as(inputs[2], dtype, site);
@@ -217,7 +217,7 @@ lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how, bool 
 	inputs[0] = x;
 	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
 	if (how.mode == LB_QUANT_AFFINE &&
-	    !lb_common_dtype(op, 2, (struct lb_tensor *[]){ x, inputs[2] }, &dtype))
+	    !lb_common_dtype(op, 2, (struct lb_tensor *[]){ x, inputs[2] }, &dtype, site))
 		return NULL;
 	if (!is_float(x->dtype) || !is_float(dtype)) {
 		lb_fail("%s: x %s is %s: cast it with lb_astype() to float32, float16 or bfloat16", op, tx,

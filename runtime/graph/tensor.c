@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/caller.h"
+#include "graph/lazy.h"
 #include "graph/program.h"
 #include "graph/scope.h"
 #include "graph/shape.h"
@@ -12,13 +13,14 @@
 #include "publish/root.h"
 #include "publish/stacks.h"
 
-static uint64_t next_id(struct lb_self *self)
+static uint64_t next_id(struct lb_self *self, const void *site)
 {
 	if (self->next_id == self->end_id) {
 		self->next_id = __atomic_fetch_add(&lb_root->last_id, LB_ID_BLOCK, __ATOMIC_RELAXED) + 1;
 		self->end_id = self->next_id + LB_ID_BLOCK;
 		if (self->trace)
 			lb_trace_note_ids(self->trace, self->next_id);
+		lb_count_lazy(self, site);
 	}
 	return self->next_id++;
 }
@@ -55,7 +57,7 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 
 	lb_record_begin(&t->seq);
 	t->generation++;
-	t->id = next_id(self);
+	t->id = next_id(self, site);
 	t->refs = LB_SCOPE_REF;
 	t->dtype = (uint8_t)dtype;
 	t->rank = (uint8_t)rank;

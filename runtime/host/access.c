@@ -7,6 +7,7 @@
 #include "eval/eval.h"
 #include "graph/shape.h"
 #include "base/caller.h"
+#include "host/guard.h"
 #include "kernels/kernels.h"
 #include "probes.h"
 #include "publish/root.h"
@@ -135,5 +136,7 @@ const void *lb_raw_data(lb_tensor *x)
 		warn_of_misuse(x, site);
 	if (mode == STOP)
 		raise(SIGTRAP);
+	if (lb_watched(x->watch) & LB_WATCH_ACCESS)
+		return lb_guard(x, site);
 	return data;
 }

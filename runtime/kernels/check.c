@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "kernels/layout.h"
 #include "kernels/tile.h"
 
@@ -25,4 +27,28 @@ int64_t lb_count_nonfinite(const void *data, enum lb_dtype dtype, int64_t n, int
 		return 1;
 	}
 	return 0;
+}
+
+/* One axis at a time, the last one first. */
+static void extremes_along(const char *at, const struct lb_view *x, int axis, double *low, double *high)
+{
+	int64_t step = x->rank ? x->strides[axis] * lb_width_of(x->dtype) : 0;
+	int64_t n = x->rank ? x->shape[axis] : 1;
+	if (axis < x->rank - 1) {
+		for (int64_t i = 0; i < n; i++)
+			extremes_along(at + i * step, x, axis + 1, low, high);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++) {
+		double value = lb_load_double(at + i * step, x->dtype);
+		*low = value < *low ? value : *low;
+		*high = value > *high || value != value ? value : *high;
+	}
+}
+
+void lb_find_extremes(const struct lb_view *x, double *low, double *high)
+{
+	*low = (double)INFINITY;
+	*high = -(double)INFINITY;
+	extremes_along(x->data, x, 0, low, high);
 }

@@ -198,5 +198,8 @@ bool lb_kernel_decode(struct lb_exec *exec, enum lb_encoding encoding, const voi
 /* Counts NaN and ±Inf in n dense elements; 0 for integers. Stops at the first when
  * `first` is not NULL, and stores its index there. Vectorised. */
 int64_t lb_count_nonfinite(const void *data, enum lb_dtype dtype, int64_t n, int64_t *first);
+/* The least and the largest element, as doubles, of real dtypes; a NaN is larger than all others.
+ * Without elements the least is +Inf, the largest -Inf. Element by element: for debuggers. */
+void lb_find_extremes(const struct lb_view *x, double *low, double *high);
 
 #endif

@@ -35,9 +35,22 @@ static int64_t round_to_class(int64_t nbytes, int *ret)
 	return steps * step;
 }
 
-static void count_in(uint64_t nbytes)
+/* A debugger wants to know when the limit is passed. */
+__attribute__((cold, noinline)) static void tell_passed(uint64_t active, uint64_t nbytes, uint64_t id)
+{
+	uint64_t limit = __atomic_load_n(&lb_root->watch_memory, __ATOMIC_RELAXED);
+	const struct lb_thread *thread = lb_self_pointer ? lb_self_pointer->record : NULL;
+	if (active > limit && active - nbytes <= limit)
+		lb_probe_memory(id, thread && thread->eval ? thread->site : 0, active, limit,
+				(int64_t)nbytes);
+}
+
+/* id 0: nobody is to be told. */
+static void count_in(uint64_t nbytes, uint64_t id)
 {
 	uint64_t active = __atomic_add_fetch(&lb_counters.active_bytes, nbytes, __ATOMIC_RELAXED);
+	if (__builtin_expect(active > __atomic_load_n(&lb_root->watch_memory, __ATOMIC_RELAXED), 0) && id)
+		tell_passed(active, nbytes, id);
 	uint64_t peak = __atomic_load_n(&lb_counters.peak_bytes, __ATOMIC_RELAXED);
 	while (active > peak &&
 	       !__atomic_compare_exchange_n(&lb_counters.peak_bytes, &peak, active, true,
@@ -222,7 +235,7 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 	if (!plain) {
 		struct lb_buffer *cached = cache_take(class, nbytes, id);
 		if (cached) {
-			count_in((uint64_t)capacity);
+			count_in((uint64_t)capacity, id);
 			return cached;
 		}
 	}
@@ -244,8 +257,8 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 		return NULL;
 	}
 	fill_record(buffer, data, nbytes, capacity, id, mapped ? LB_BUFFER_MAPPED : 0);
-	count_in((uint64_t)capacity);
 	lb_probe_alloc(buffer->id, buffer->data, capacity, id);
+	count_in((uint64_t)capacity, plain ? 0 : id);
 	return buffer;
 }
 
@@ -260,7 +273,7 @@ static struct lb_buffer *foreign(void *data, int64_t nbytes, int64_t capacity, u
 	buffer->release = (uint64_t)(uintptr_t)release;
 	buffer->context = (uint64_t)(uintptr_t)context;
 	lb_record_end(&buffer->seq);
-	count_in((uint64_t)capacity);
+	count_in((uint64_t)capacity, id);
 	return buffer;
 }
 

@@ -82,14 +82,28 @@ fp4_nan_in_gdb()
 {
 	in_gdb "$fp4 --bug=nan" run 'tensor catch nan' continue 'tensor peek fp4.values --stats' \
 		'break print_step if tokens == 4' continue 'tensor print cache.v.scales[3, 1]'
-	grep -qF 'fp4.values float16, made by quantized_matmul in project' "$tmp/log" &&
+	grep -qF 'fp4.values: float16' "$tmp/log" &&
 		grep -qE '1 (Inf|inf)|(Inf|inf) +1\b' "$tmp/log" && tail -1 "$tmp/log" | grep -qF '[255]'
+}
+
+# where a result is beyond the largest f16
+fp4_range_in_gdb()
+{
+	in_gdb "$fp4 --bug=nan" run 'tensor catch range fp4.values -65504 65504' continue
+	tr '\n' ' ' <"$tmp/log" | grep -qE 'to inf, the range is .* fp4.values: float16'
+}
+
+fp4_access_in_gdb()
+{
+	in_gdb "$fp4 --bug=stride" run 'tensor catch access' continue
+	grep -qE '^#[0-9]+ .* decode .*kernel.c:[0-9]+$' "$tmp/log"
 }
 
 fp4_stride_in_gdb()
 {
 	in_gdb "$fp4 --bug=stride" run 'tensor catch misuse' continue
-	grep -qF 'made by transpose in open_cache' "$tmp/log" && grep -q 'in locate .*raw=true' "$tmp/log"
+	tr -s '\n ' ' ' <"$tmp/log" | grep -qF 'made by transpose in open_cache' &&
+		grep -q 'in locate .*raw=true' "$tmp/log"
 }
 
 # ---- llama ----
@@ -408,6 +422,8 @@ models_in_gdb()
 {
 	ok "fp4's NaN in gdb" fp4_nan_in_gdb
 	ok "fp4's strides in gdb" fp4_stride_in_gdb
+	ok "fp4's first wrong read in gdb" fp4_access_in_gdb
+	ok "fp4's range in gdb" fp4_range_in_gdb
 	ok "dit's shift in gdb" dit_shift_in_gdb same
 	ok "dit's shift in gdb, --swapped" dit_shift_in_gdb differ --swapped
 	ok "dit's layout in gdb" dit_offset_in_gdb 0

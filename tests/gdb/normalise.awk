@@ -14,6 +14,8 @@
 	gsub(/tensor frame: thread [0-9]+/, "tensor frame: thread N")
 	gsub(/[^ "]*subject\.c/, "subject.c")
 	gsub(/[^ "]*compiled\.c/, "compiled.c")
+	if (gsub(/[^ "]*caught\.c/, "caught.c"))
+		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ") # how much of the runtime lies below, inlined, differs
 	sub(/Connection reset by peer/, "Broken pipe")
 	gsub(/symbol table 1\.[0-9]+/, "symbol table 1.N")
 	sub(/^thread +[0-9]+/, "thread N")

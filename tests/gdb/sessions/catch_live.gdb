@@ -10,6 +10,7 @@ tensor catch implicit #1
 tensor catch eval lazy
 continue
 continue
+continue
 tensor print lazy --precision 3
 tensor uncatch
 continue

@@ -5,7 +5,7 @@ frame function main
 tensor catch eval lazy
 tensor catch eval
 tensor catch nan
-disable 6
+disable 5
 tensor eval lazy
 pipe info breakpoints | grep keep
 frame

@@ -6,7 +6,7 @@ tensor view picture f32 2,2,3 0,3,1 --stats --first 2
 tensor print @picture:2,3[1]
 tensor stats @picture:u8:24 --first 4
 tensor print @half_way:f16:4:-1
-tensor view half_way 2
+tensor view half_way 2 -1
 tensor hist @picture:6 --bins 2
 tensor diff @picture:2,3 @picture:f32:2,3:3,1 --json
 tensor diff @picture:2,3 @picture:f32:2,3:1,2

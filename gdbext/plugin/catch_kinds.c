@@ -1,0 +1,390 @@
+#include "plugin/catch_kinds.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/format.h"
+#include "plugin/bridge.h"
+#include "plugin/commands.h"
+
+/* ---- what a stop has to tell ---- */
+
+static void tell_nan(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
+{
+	int64_t place[LB_MAX_RANK], i = (int64_t)stop->args[4];
+	const struct lbx_tensor *t = stop->tensor;
+	char at[256];
+
+	(void)context;
+	if (!t || i < 0 || i >= t->size)
+		return;
+	for (int axis = t->rank; axis-- > 0; i /= t->shape[axis])
+		place[axis] = i % t->shape[axis];
+	lbx_format_place(place, t->rank, at, sizeof at);
+	text_printf(ret, " That is %" PRId64 " of %" PRId64 " elements, the first at %s.",
+		    (int64_t)stop->args[3], t->size, at);
+}
+
+static void tell_range(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
+{
+	(void)context;
+	text_printf(ret, " They are from %g to %g, the range is [%g, %g].",
+		    lb_ordered_double((int64_t)stop->args[3]),
+		    lb_ordered_double((int64_t)stop->args[4]), stop->catch->low, stop->catch->high);
+}
+
+static void tell_recompile(struct lbx_context *context, const struct lbx_catch_stop *stop,
+			   struct text *ret)
+{
+	char name[LB_NAME_MAX + 1], reason[256];
+
+	if (lbx_target_read_string(context->target, stop->args[1], name, sizeof name) &&
+	    lbx_target_read_string(context->target, stop->args[3], reason, sizeof reason)) {
+		lbx_make_printable(name);
+		lbx_make_printable(reason);
+		text_printf(ret, " It is %s, for graph number %" PRIu64 ": %s.", name, stop->args[4],
+			    reason);
+	}
+}
+
+static void tell_promotion(struct lbx_context *context, const struct lbx_catch_stop *stop,
+			   struct text *ret)
+{
+	struct lbx_table *table;
+	struct lbx_tensors *tensors;
+	struct lbx_tensor other;
+	char op[32], described[512];
+
+	if (lbx_context_table(context, &table)) {
+		tensors = lbx_table_tensors(table);
+		if (tensors->ops->by_id(tensors, stop->args[3], &other) &&
+		    lbx_target_read_string(context->target, stop->args[4], op, sizeof op)) {
+			lbx_make_printable(op);
+			text_printf(ret, " In %s it meets #%" PRIu64 "%s%s, %s,", op, other.id,
+				    other.name[0] ? " " : "", other.name,
+				    lbx_dtype_name(other.dtype));
+			lbx_format_list(other.shape, other.rank, described, sizeof described);
+			text_printf(ret, " %s: %s is computed in %s.", described, op,
+				    lbx_dtype_name((enum lb_dtype)stop->args[5]));
+		}
+	}
+}
+
+static void tell_memory(struct lbx_context *context, const struct lbx_catch_stop *stop,
+			struct text *ret)
+{
+	char active[32], limit[32], nbytes[32];
+
+	(void)context;
+	lbx_format_bytes((int64_t)stop->args[2], active, sizeof active);
+	lbx_format_bytes((int64_t)stop->args[3], limit, sizeof limit);
+	lbx_format_bytes((int64_t)stop->args[4], nbytes, sizeof nbytes);
+	text_printf(ret, " They are %s now, more than %s, by a buffer of %s.", active, limit, nbytes);
+}
+
+static void tell_graph(struct lbx_context *context, const struct lbx_catch_stop *stop,
+		       struct text *ret)
+{
+	(void)context;
+	if (stop->args[4])
+		text_printf(ret, " Evaluation %" PRIu64 " is about to compute %" PRIu64 ".",
+			    stop->args[4], stop->args[3]);
+	else
+		text_printf(ret, " %" PRIu64 " are alive; the newest is shown.", stop->args[3]);
+}
+
+/* Arguments: id, record, site, the pointer, the address touched, bytes mapped. */
+static void tell_access(struct lbx_context *context, const struct lbx_catch_stop *stop,
+			struct text *ret)
+{
+	char nbytes[32];
+	struct lbx_source_line taken = {.line = 0};
+	int64_t offset = (int64_t)(stop->args[4] - stop->args[3]);
+
+	lbx_target_source_line(context->target, stop->args[2] - 1, &taken);
+	text_printf(ret, " It is at byte %" PRId64 " of the pointer that lb_raw_data() gave%s%s", offset,
+		    taken.function[0] ? " to " : "", taken.function);
+	if (taken.line)
+		text_printf(ret, " at %s:%d", taken.file, taken.line);
+	lbx_format_bytes((int64_t)stop->args[5], nbytes, sizeof nbytes);
+	text_printf(ret, ". Nothing has been read yet: the pointer leads to a copy of the storage "
+		    "in guard pages (%s), which open now.", nbytes);
+}
+
+/* ---- the table ---- */
+
+const struct lbx_catch_kind lbx_catch_kinds[] = {
+	{"misuse", "[T]", LBX_TAKES_TENSOR, "raw_misuse", 3, 0, 1, 2, 0,
+	 "a raw pointer was taken of a view that is not row-contiguous: reading on from it gives "
+	 "other elements than the tensor's", NULL,
+	 "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
+	 "info %s` shows them, `tensor catch access` stops where the pointer is used"},
+	{"access", "[T]", LBX_TAKES_TENSOR, NULL, 0, 0, 1, 2, LB_WATCH_ACCESS,
+	 "the program uses a raw pointer of a view that is not row-contiguous", tell_access,
+	 "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
+	 "info %s` shows them"},
+	{"nan", "[T]", LBX_TAKES_TENSOR, "nan", 5, 0, 1, LBX_NO_ARG, LB_WATCH_NAN,
+	 "a result holds NaN or Inf", tell_nan,
+	 "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values"},
+	{"range", "T LO HI", LBX_TAKES_RANGE, "range", 6, 0, 1, LBX_NO_ARG, LB_WATCH_RANGE,
+	 "a result has values outside the range", tell_range,
+	 "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values"},
+	{"implicit", "[T]", LBX_TAKES_TENSOR, "implicit_eval", 3, 0, 1, 2, 0,
+	 "reading a value is about to cause an evaluation", NULL,
+	 "lb_eval() it together with others, before its value is needed; `tensor graph %s` shows "
+	 "what is computed now"},
+	{"eval", "[T]", LBX_TAKES_TENSOR, "eval_tensor", 3, 0, 1, LBX_NO_ARG, LB_WATCH_EVAL,
+	 "a tensor has just been computed", NULL, "`tensor print %s`"},
+	{"promote", "[T]", LBX_TAKES_TENSOR, "promote", 6, 0, 1, 2, 0,
+	 "an operand is made wider without being asked", tell_promotion,
+	 "lb_astype() on one of the two says what is meant; a constant as lb_scalar() takes the "
+	 "tensor's dtype"},
+	{"recompile", "[NAME]", LBX_TAKES_FUNCTION, "recompile", 5, LBX_NO_ARG, LBX_NO_ARG, 2, 0,
+	 "a compiled function was traced again", tell_recompile,
+	 "for shapes compile it with .shapeless, or pad to one shape; for dtypes lb_astype() the "
+	 "inputs; pass what changes as a tensor, not as a constant; `tensor compiled` counts"},
+	{"memory", "LIMIT", LBX_TAKES_BYTES, "memory", 5, 0, LBX_NO_ARG, 1, 0,
+	 "the bytes in use have passed the limit", tell_memory,
+	 "`tensor list --sort bytes` shows who holds them"},
+	{"graph", "LIMIT", LBX_TAKES_COUNT, "graph", 5, 0, 1, 2, 0,
+	 "there are more lazy tensors than the limit", tell_graph,
+	 "lb_eval() what a loop carries on in each turn; `tensor graph %s` shows what is behind this one"},
+	{.name = NULL},
+};
+
+const struct lbx_catch_kind *lbx_catch_kind(const char *name)
+{
+	struct text names = {0};
+
+	for (const struct lbx_catch_kind *kind = lbx_catch_kinds; kind->name; kind++) {
+		if (strcmp(kind->name, name) == 0) {
+			text_free(&names);
+			return kind;
+		}
+		text_printf(&names, "%s%s", names.n ? ", " : "", kind->name);
+	}
+	lb_fail("catch: there is no '%s' to catch: %.*s", name, (int)names.n, names.bytes);
+	text_free(&names);
+	return NULL;
+}
+
+/* ---- arguments ---- */
+
+static bool is_name(const char *text)
+{
+	if (!isalpha((unsigned char)*text) && *text != '_')
+		return false;
+	for (; *text; text++)
+		if (!isalnum((unsigned char)*text) && !strchr("_.:/", *text))
+			return false;
+	return true;
+}
+
+/* A name need not exist yet; another expression is resolved now. */
+static bool parse_tensor(struct lbx_context *context, const char *t, struct lbx_catch *ret)
+{
+	struct lbx_tensor tensor;
+	char *end;
+
+	if (*t == '#') {
+		ret->id = strtoull(t + 1, &end, 10);
+		if (end == t + 1 || *end || ret->id == 0)
+			return lb_fail("catch: '%s' is no tensor id: write # and a number", t);
+		return true;
+	}
+	if (context->target && lbx_commands_tensor(context, t, &tensor)) {
+		if (!tensor.name[0])
+			ret->id = tensor.id;
+		else
+			snprintf(ret->name, sizeof ret->name, "%s", tensor.name);
+		return true;
+	}
+	if (lbx_bridge_waits())
+		return false;
+	if (!is_name(t))
+		return lb_fail("catch: '%s' is no tensor now, and no name of one to come", t);
+	lb_clear_error(); /* a tensor of this name may come */
+	snprintf(ret->name, sizeof ret->name, "%s", t);
+	return true;
+}
+
+/* "512M", "2G", "1.5GiB"; without a unit bytes. */
+static bool parse_bytes(const char *text, uint64_t *ret)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	double value = strtod(text, &end);
+	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+
+	if (unit) {
+		value = ldexp(value, 10 * (int)(unit - units + 1));
+		end++;
+		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0;
+	}
+	if (end == text || *end || !(value >= 0) || value >= 0x1p62)
+		return lb_fail("catch: '%s' is no number of bytes: 2G, 512M, 65536", text);
+	*ret = (uint64_t)value;
+	return true;
+}
+
+static bool parse_count(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	*ret = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || *ret >> 62)
+		return lb_fail("catch: '%s' is no number of tensors", text);
+	return true;
+}
+
+static bool parse_value(const char *text, double *ret)
+{
+	char *end;
+
+	*ret = strtod(text, &end);
+	if (end == text || *end || isnan(*ret))
+		return lb_fail("catch: '%s' is no number: `range T LO HI`, as in `range q -1 1`", text);
+	return true;
+}
+
+bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, struct lbx_catch *ret)
+{
+	const struct lbx_catch_kind *kind = ret->kind;
+	int least = kind->arguments[0] == '[' ? 0 : 1, most = 1;
+
+	if (kind->takes == LBX_TAKES_RANGE)
+		least = most = 3;
+	if (args->n - 1 < least || args->n - 1 > most)
+		return lb_fail("catch: write `tensor catch %s %s`", kind->name, kind->arguments);
+	if (args->n == 1)
+		return true;
+	switch (kind->takes) {
+	case LBX_TAKES_TENSOR:
+		return parse_tensor(context, args->v[1], ret);
+	case LBX_TAKES_FUNCTION:
+		snprintf(ret->name, sizeof ret->name, "%s", args->v[1]);
+		return true;
+	case LBX_TAKES_BYTES:
+		return parse_bytes(args->v[1], &ret->limit);
+	case LBX_TAKES_COUNT:
+		return parse_count(args->v[1], &ret->limit);
+	case LBX_TAKES_RANGE:
+		if (!parse_value(args->v[2], &ret->low) || !parse_value(args->v[3], &ret->high))
+			return false;
+		if (ret->low > ret->high)
+			return lb_fail("catch: the range from %s to %s is empty", args->v[2], args->v[3]);
+		return strcmp(args->v[1], "*") == 0 || parse_tensor(context, args->v[1], ret);
+	}
+	return false;
+}
+
+/* ---- as text, as JSON, as a condition ---- */
+
+static void describe_tensor(const struct lbx_catch *c, const char *any, struct text *ret)
+{
+	if (c->id)
+		text_printf(ret, " of #%" PRIu64, c->id);
+	else
+		text_printf(ret, " of %s", c->name[0] ? c->name : any);
+}
+
+void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
+{
+	char limit[32];
+
+	text_printf(ret, "%s", c->kind->name);
+	switch (c->kind->takes) {
+	case LBX_TAKES_TENSOR:
+		describe_tensor(c, "any tensor", ret);
+		break;
+	case LBX_TAKES_FUNCTION:
+		describe_tensor(c, "any function", ret);
+		break;
+	case LBX_TAKES_BYTES:
+		lbx_format_bytes((int64_t)c->limit, limit, sizeof limit);
+		text_printf(ret, " beyond %s", limit);
+		break;
+	case LBX_TAKES_COUNT:
+		text_printf(ret, " beyond %" PRIu64 " lazy tensors", c->limit);
+		break;
+	case LBX_TAKES_RANGE:
+		text_printf(ret, " [%g, %g]", c->low, c->high);
+		describe_tensor(c, "any tensor", ret);
+	}
+}
+
+void lbx_catch_json(const struct lbx_catch *c, json_t *object)
+{
+	char id[32];
+
+	snprintf(id, sizeof id, "#%" PRIu64, c->id);
+	json_object_set_new(object, "catch", json_integer(c->number));
+	json_object_set_new(object, "event", json_string(c->kind->name));
+	switch (c->kind->takes) {
+	case LBX_TAKES_RANGE:
+		json_object_set_new(object, "low", lbx_json_double(c->low));
+		json_object_set_new(object, "high", lbx_json_double(c->high));
+		__attribute__((fallthrough));
+	case LBX_TAKES_TENSOR:
+		json_object_set_new(object, "tensor", c->id ? json_string(id) :
+				    c->name[0] ? lbx_json_string(c->name) : json_null());
+		break;
+	case LBX_TAKES_FUNCTION:
+		json_object_set_new(object, "function",
+				    c->name[0] ? lbx_json_string(c->name) : json_null());
+		break;
+	case LBX_TAKES_BYTES:
+	case LBX_TAKES_COUNT:
+		json_object_set_new(object, "limit", json_integer((json_int_t)c->limit));
+	}
+}
+
+/* True when the text at the address that `pointer` stands for is this; reads no byte beyond it. */
+static void text_condition(struct text *text, const char *pointer, const char *name)
+{
+	size_t n = strlen(name) + 1;
+	const struct {
+		size_t bytes;
+		const char *type;
+	} steps[] = {{8, "unsigned long"}, {4, "unsigned int"}, {2, "unsigned short"},
+		     {1, "unsigned char"}};
+	size_t at = 0;
+
+	text_printf(text, "%s != 0", pointer);
+	for (size_t i = 0; i < 4; i++) {
+		for (; n - at >= steps[i].bytes; at += steps[i].bytes) {
+			uint64_t value = 0;
+
+			memcpy(&value, name + at, steps[i].bytes);
+			text_printf(text, " && {%s}(%s + %zu) == 0x%" PRIx64, steps[i].type, pointer, at,
+				    value);
+		}
+	}
+}
+
+void lbx_catch_condition(const struct lbx_catch *c, uint64_t name_offset, struct text *ret)
+{
+	char pointer[80] = "$_probe_arg1";
+
+	if (c->kind->takes == LBX_TAKES_RANGE) {
+		text_printf(ret, "((long)$_probe_arg3 < %" PRId64 " || (long)$_probe_arg4 > %" PRId64 ")",
+			    lb_order_double(c->low), lb_order_double(c->high));
+		if (!c->id && !c->name[0]) /* of any tensor: of views their bases tell */
+			text_printf(ret, " && $_probe_arg5 == 0");
+	}
+	if ((c->id || c->name[0]) && ret->n)
+		text_printf(ret, " && ");
+	if (c->id) {
+		text_printf(ret, "$_probe_arg0 == %" PRIu64, c->id);
+	} else if (c->name[0]) {
+		if (c->kind->takes != LBX_TAKES_FUNCTION)
+			snprintf(pointer, sizeof pointer, "{unsigned long}($_probe_arg1 + %" PRIu64 ")",
+				 name_offset);
+		text_condition(ret, pointer, c->name);
+	}
+}

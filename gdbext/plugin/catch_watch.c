@@ -1,0 +1,166 @@
+/* The runtime looks for NaN, compares with limits and guards pointers only while words in its root say
+ * so. They are found by the root's own description of itself, in the live process at once, and in
+ * one that is to come when it stops at the runtime's first probe (catch.c).
+ *
+ * What a debugger has switched on must not go on costing when it has gone. gdb tells nobody that it
+ * leaves, but runs hooks: commands of the name `hook-detach`. They are defined with the first
+ * catch, where the user has none. The end of gdb by the end of its input, or by a signal, runs no hook. */
+#include "plugin/catch_watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plugin/bridge.h"
+#include "plugin/commands.h"
+
+static const char *const hooks[][2] = {
+	{"hook-detach", LBX_LEAVE}, {"hook-disconnect", LBX_LEAVE}, {"hook-quit", LBX_LEAVE},
+	{"hookpost-attach", LBX_HIT " start"},
+};
+enum { HOOKS = sizeof hooks / sizeof *hooks };
+
+static struct {
+	bool hooked, taken[HOOKS];
+	bool stacks_written;
+	uint32_t stacks_before, stacks;
+} watch;
+
+struct lbx_watch lbx_watch_wanted(const struct lbx_catch *catches, int n)
+{
+	struct lbx_watch want = {.memory = UINT64_MAX, .graph = UINT64_MAX};
+	bool range = false;
+
+	for (int i = 0; i < n; i++) {
+		const struct lbx_catch *c = &catches[i];
+		int64_t low = lb_order_double(c->low), high = lb_order_double(c->high);
+
+		if (!c->number)
+			continue;
+		want.all |= c->kind->watch;
+		if (c->kind->takes == LBX_TAKES_BYTES)
+			want.memory = c->limit;
+		if (c->kind->takes == LBX_TAKES_COUNT)
+			want.graph = c->limit;
+		if (c->kind->takes != LBX_TAKES_RANGE)
+			continue;
+		/* what is inside of all is no news to any; gdb's conditions tell them apart */
+		want.low = !range || low > want.low ? low : want.low;
+		want.high = !range || high < want.high ? high : want.high;
+		range = true;
+	}
+	return want;
+}
+
+bool lbx_watch_find(struct lbx_context *context, struct lbx_watch_place *ret)
+{
+	struct lbx_table *table;
+
+	memset(ret, 0, sizeof *ret);
+	if (context->target && lbx_context_table(context, &table) &&
+	    lbx_table_root(table, &ret->root)) {
+		ret->found = true;
+		ret->name_offset = lbx_table_name_offset(table);
+	}
+	if (lbx_bridge_waits())
+		return false;
+	if (!ret->found)
+		lb_clear_error(); /* not there yet */
+	return true;
+}
+
+static bool write_word(struct lbx_context *context, uint64_t at, uint64_t now, uint64_t want,
+		       size_t bytes)
+{
+	return now == want || !at || lbx_target_write(context->target, at, &want, bytes);
+}
+
+bool lbx_watch_check(const struct lbx_watch_place *place, const struct lbx_watch *want)
+{
+	const struct lbx_root *root = &place->root;
+
+	if (!place->found)
+		return true;
+	if (!root->watch_all_at || (want->memory != UINT64_MAX && !root->watch_memory_at) ||
+	    (want->graph != UINT64_MAX && !root->watch_graph_at) ||
+	    ((want->all & LB_WATCH_RANGE) && (!root->watch_low_at || !root->watch_high_at)))
+		return lb_fail("catch: this program's runtime (%s, symbol table %u.%u) is older than "
+			       "what is to be caught", root->version, root->major, root->minor);
+	return true;
+}
+
+bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *place,
+		     const struct lbx_watch *want)
+{
+	const struct lbx_root *root = &place->root;
+
+	if (!place->found)
+		return true;
+	return write_word(context, root->watch_memory_at, root->watch_memory, want->memory, 8) &&
+	       write_word(context, root->watch_graph_at, root->watch_graph, want->graph, 8) &&
+	       write_word(context, root->watch_low_at, (uint64_t)root->watch_low,
+			  (uint64_t)want->low, 8) &&
+	       write_word(context, root->watch_high_at, (uint64_t)root->watch_high,
+			  (uint64_t)want->high, 8) &&
+	       write_word(context, root->watch_all_at, root->watch_all, want->all, 4);
+}
+
+bool lbx_watch_has_closed_guards(struct lbx_context *context)
+{
+	struct lb_guard guards[LB_GUARDS];
+
+	if (!context->target ||
+	    !lbx_target_try_read(context->target, LB_GUARD_BASE, guards, sizeof guards))
+		return false;
+	for (int i = 1; i < LB_GUARDS; i++)
+		if (guards[i].closed)
+			return true;
+	return false;
+}
+
+void lbx_watch_note_stacks(uint32_t before, uint32_t depth)
+{
+	if (!watch.stacks_written)
+		watch.stacks_before = before;
+	watch.stacks_written = true;
+	watch.stacks = depth;
+}
+
+bool lbx_watch_leave(struct lbx_context *context)
+{
+	struct lbx_watch nothing = {.memory = UINT64_MAX, .graph = UINT64_MAX};
+	struct lbx_watch_place place;
+
+	if (!lbx_watch_find(context, &place))
+		return false;
+	if (!place.found)
+		return true;
+	if (watch.stacks_written && place.root.want_stack == watch.stacks &&
+	    !write_word(context, place.root.want_stack_at, watch.stacks, watch.stacks_before, 4))
+		return false;
+	watch.stacks_written = false;
+	return lbx_watch_write(context, &place, &nothing);
+}
+
+bool lbx_watch_hook(void)
+{
+	const char *there;
+	bool known = true;
+
+	for (int i = 0; i < HOOKS && !watch.hooked; i++) {
+		/* unlike `show user` it does not fail where there is none */
+		if (!lbx_bridge_ask(&there, LBX_WITHOUT_FRAME, "complete %s", hooks[i][0]))
+			known = false;
+		else
+			watch.taken[i] = strstr(there, hooks[i][0]) != NULL;
+	}
+	return known || !lbx_bridge_waits();
+}
+
+void lbx_watch_hook_write(void)
+{
+	for (int i = 0; i < HOOKS && !watch.hooked; i++)
+		if (!watch.taken[i])
+			lbx_bridge_script("define %s\n_tensor%s\nend", hooks[i][0], hooks[i][1]);
+	watch.hooked = true;
+}

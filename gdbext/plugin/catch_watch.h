@@ -1,0 +1,42 @@
+/* The words in the program's memory that make the runtime look, and how they get there and away. */
+#ifndef LBX_PLUGIN_CATCH_WATCH_H
+#define LBX_PLUGIN_CATCH_WATCH_H
+
+#include "plugin/catch_kinds.h"
+
+/* What n catches want the runtime to watch; those with number 0 want nothing. */
+struct lbx_watch {
+	uint32_t all; /* enum lb_watch */
+	uint64_t memory, graph;
+	int64_t low, high;
+};
+struct lbx_watch lbx_watch_wanted(const struct lbx_catch *catches, int n);
+
+/* Where the words are in the program that is there. */
+struct lbx_watch_place {
+	bool found;
+	struct lbx_root root;
+	uint64_t name_offset; /* see lbx_catch_condition() */
+};
+/* False while gdb has still to answer; without a program, or before it has reached the runtime,
+ * nothing is found, which is no error. */
+bool lbx_watch_find(struct lbx_context *context, struct lbx_watch_place *ret);
+/* Whether the program's runtime has a word for all that is wanted. */
+bool lbx_watch_check(const struct lbx_watch_place *place, const struct lbx_watch *want);
+/* Writes what differs, after that. */
+bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *place,
+		     const struct lbx_watch *want);
+/* Whether a guard in the program is closed: touching it would stop gdb, also without a catch. */
+bool lbx_watch_has_closed_guards(struct lbx_context *context);
+
+/* Notes that gdb writes this depth of stacks in place of another. */
+void lbx_watch_note_stacks(uint32_t before, uint32_t depth);
+/* gdb is about to leave the program: all words as they were. */
+bool lbx_watch_leave(struct lbx_context *context);
+/* Makes gdb do so on `detach`, `disconnect` and `quit`, and write the words again after `attach`;
+ * unless the user has hooks there. False while gdb has still to answer. */
+bool lbx_watch_hook(void);
+/* After that: adds the script. */
+void lbx_watch_hook_write(void);
+
+#endif
