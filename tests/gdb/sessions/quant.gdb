@@ -1,5 +1,9 @@
 file ../../examples/fp4
-break print_step
+pipe break print_step | grep -c ^Breakpoint
+commands
+silent
+printf "%d tokens\n", tokens
+end
 run --bug=nan
 echo ---- weights\n
 tensor quant wq.codes
@@ -11,5 +15,5 @@ ignore 1 1
 continue
 tensor quant cache.v.codes
 tensor quant cache.v.codes --json
-tensor origin fp4.output
+pipe tensor origin fp4.output | sed 's/fp4.c:[0-9]*/fp4.c:N/'
 kill
