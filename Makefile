@@ -227,7 +227,8 @@ $(foreach name,$(examples),$(eval $(call example_rule,$(name))))
 
 fixtures := $(if $(wildcard tests/unit/fixtures.py),$(out)/tests/fixtures/manifest)
 files := $(if $(wildcard tests/unit/files.py),$(out)/tests/files/good)
-units: $(units) $(fixtures) $(files)
+explain_cases := $(out)/tests/explain/cases
+units: $(units) $(fixtures) $(files) $(explain_cases)
 
 # What NumPy computes, for test_ops.
 $(out)/tests/fixtures/manifest: tests/unit/fixtures.py $(wildcard tests/unit/cases/*.py)
@@ -236,6 +237,11 @@ $(out)/tests/fixtures/manifest: tests/unit/fixtures.py $(wildcard tests/unit/cas
 
 # Files of every format, good and bad, for test_files.
 $(out)/tests/files/good: tests/unit/files.py
+	$(call say,NUMPY,$(@D))
+	$(Q)/usr/bin/python3 $< $(@D)
+
+# Arrays that differ in ways that have a name, for test_explain.
+$(explain_cases): tests/unit/explain.py
 	$(call say,NUMPY,$(@D))
 	$(Q)/usr/bin/python3 $< $(@D)
 

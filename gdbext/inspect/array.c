@@ -197,8 +197,7 @@ bool lbx_array_copy(const struct lbx_array *a, int64_t begin, int64_t n, void *t
 	return true;
 }
 
-/* Joins neighbouring axes that one stride can walk; the order of elements stays. */
-static void join_axes(struct lbx_array *a)
+void lbx_array_join_axes(struct lbx_array *a)
 {
 	int n = 0;
 
@@ -217,12 +216,12 @@ static void join_axes(struct lbx_array *a)
 	a->rank = n;
 }
 
-/* Reads all that a strided view reaches, when that is bounded and not much more than its
- * elements: gathering from local memory beats many small reads. */
-static bool fetch_span(struct lbx_array *a, struct lbx_out *out, const char *what, char **own)
+bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what, char **own)
 {
 	int64_t low = a->offset, high = a->offset, width = lbx_dtype_bytes(a->dtype);
 
+	if (a->local || a->size < WORTH_A_COPY || lbx_array_is_dense(a))
+		return true;
 	for (int i = 0; i < a->rank; i++) {
 		int64_t reach = (a->shape[i] - 1) * a->strides[i];
 		*(reach < 0 ? &low : &high) += reach;
@@ -254,7 +253,7 @@ const void *lbx_array_in_place(const struct lbx_array *array)
 {
 	struct lbx_array a = *array;
 
-	join_axes(&a);
+	lbx_array_join_axes(&a);
 	if (!a.local || a.size == 0 || !lbx_array_is_dense(&a))
 		return NULL;
 	return a.local + a.offset * lbx_dtype_bytes(a.dtype);
@@ -272,9 +271,9 @@ bool lbx_array_walk(const struct lbx_array *array, struct lbx_out *out, const ch
 		return true;
 	if (piece > a.size)
 		piece = a.size;
-	join_axes(&a);
+	lbx_array_join_axes(&a);
 	bool dense = lbx_array_is_dense(&a);
-	if (!a.local && !dense && a.size >= WORTH_A_COPY && !fetch_span(&a, out, what, &own))
+	if (!lbx_array_fetch(&a, out, what, &own))
 		return false;
 	if (!(a.local && dense) && !(buffer = malloc((size_t)(piece * width))))
 		done = lb_fail("out of memory for %lld elements", (long long)piece);

@@ -41,6 +41,12 @@ bool lbx_array_copy(const struct lbx_array *a, int64_t begin, int64_t n, void *t
 /* All elements in row-major order, where this process can address them so; or NULL. */
 const void *lbx_array_in_place(const struct lbx_array *a);
 bool lbx_array_is_dense(const struct lbx_array *a);
+/* Joins neighbouring axes that one stride can walk; the order of elements stays. */
+void lbx_array_join_axes(struct lbx_array *a);
+/* Reads all that a strided view of a target reaches at once, when that is bounded and not much more
+ * than its elements: gathering from local memory beats many small reads. *own is then to be freed
+ * after the array's last use. True when there is nothing to gain; fails when reading does. */
+bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what, char **own);
 
 /* Calls fn for all elements in row-major order, as dense pieces of at most `piece` elements;
  * fn returns false to stop (then the walk fails too). Only the calling thread reads. */

@@ -22,7 +22,23 @@ struct lbx_settings {
 	int64_t replay_seconds;
 };
 
-struct lbx_marks;
+struct lbx_memory_marks;
+struct lbx_context;
+
+struct lbx_symbol_space; /* inspect/symbol_names.h */
+
+/* What only a debugger can do with an object of symbols. */
+struct lbx_debugger {
+	/* Asks what load() and unload() need to know; false: not known yet. The next object comes in
+	 * place of the one before, or, if *ret is set, beside those that hold what it tells. */
+	bool (*ready)(struct lbx_context *context, struct lbx_symbol_space **ret);
+	bool (*load)(struct lbx_context *context, const void *object, size_t n);
+	/* *ret: whether there was one. */
+	bool (*unload)(struct lbx_context *context, bool *ret);
+	/* Begins or ends to repeat the command that loaded it whenever the program has stopped. May
+	 * answer "not yet", like a target. */
+	bool (*at_stops)(struct lbx_context *context, bool on);
+};
 
 struct lbx_context {
 	struct lbx_target *target; /* NULL when there is no program */
@@ -31,7 +47,8 @@ struct lbx_context {
 	struct lbx_table *table;   /* by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
 	const char *const *cores;  /* paths, NULL at the end; likewise */
-	struct lbx_marks *marks;   /* inspect/memory.h; NULL: this front end does not live on */
+	struct lbx_memory_marks *marks;   /* inspect/memory.h; NULL: this front end does not live on */
+	const struct lbx_debugger *debugger; /* likewise */
 };
 
 extern const struct lbx_settings lbx_default_settings;

@@ -17,9 +17,11 @@
 #include "inspect/quant.h"
 #include "inspect/ranks.h"
 #include "inspect/report.h"
+#include "inspect/save.h"
 #include "inspect/set.h"
 #include "inspect/stats.h"
 #include "inspect/status.h"
+#include "inspect/symbols.h"
 #include "inspect/threads.h"
 #include "inspect/tree.h"
 #include "inspect/view.h"
@@ -288,16 +290,25 @@ const struct lbx_command lbx_commands[] = {
 	{
 		.name = "diff",
 		.arguments = "T[slice] OTHER",
-		.summary = "compare a tensor with another, of this program, of a core, or of a file",
-		.help = "OTHER is T[slice], CORE:T[slice] or FILE.npy. Largest absolute and relative error,\n"
-			"how many elements differ, the first and the worst. Lazy tensors are replayed.\n"
-			"Example: diff q run2.core:q, diff q q.npy --correct 1e-3",
+		.summary = "compare a tensor with another, or with a file, and explain how they differ",
+		.help = "OTHER is T[slice], CORE:T[slice] or FILE[:NAME], of .npy, .npz, .safetensors or\n"
+			"GGUF. Told are the largest absolute and relative error, how many elements differ, the\n"
+			"first and the worst, and where they lie; with --rtol or --atol as numpy.allclose has\n"
+			"it. Then explanations are searched for: axes, halves or channels in another order, a\n"
+			"strided view read raw, a factor, an offset, a shift, the rounding of a dtype, bytes.\n"
+			"Beside a quantised tensor the error of each group is told. Lazy tensors are replayed.\n"
+			"Example: diff q run2.core:q, diff q q.npy --rtol 1e-3, diff w model.gguf:blk.0.attn_q.weight",
 		.min_args = 2,
 		.max_args = 2,
 		.needs = LBX_NEEDS_TABLE,
 		.options = {
 			{ "correct", "X", "errors below X are none (default 1e-5)" },
 			{ "broken", "X", "errors beyond X are the verdict `broken` (default 0.1)" },
+			{ "rtol", "X", "relative tolerance of numpy.allclose (default 1e-5)" },
+			{ "atol", "X", "absolute tolerance of numpy.allclose (default 1e-8)" },
+			{ "explain", "WHAT", "off: search for no explanation" },
+			{ "seconds", "N", "search for N seconds at most (default 10)" },
+			{ "group", "N", "relative error by groups of N along the last axis" },
 		},
 		.run = lbx_run_diff,
 	},
@@ -336,6 +347,24 @@ const struct lbx_command lbx_commands[] = {
 			{ "limit", "N", "show N rows of names (default 60, JSON all); 0: all" },
 		},
 		.run = lbx_run_model,
+	},
+	{
+		.name = "save",
+		.arguments = "T[slice] FILE[:NAME]",
+		.summary = "save a tensor's values as .npy, .npz or .safetensors",
+		.help = "Row-major, in the tensor's own dtype; bfloat16, which NumPy does not have, becomes\n"
+			"float32 in .npy and .npz. A lazy tensor is replayed. The file gets its name when it is\n"
+			"whole, and an old one is kept unless --force is given. NAME is the tensor's own, if\n"
+			"none is given.\n"
+			SLICE_HELP "\n"
+			"Example: save q[0] q.npy, save latents run.safetensors:latents --force",
+		.min_args = 2,
+		.max_args = 2,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "force", NULL, "replace a file that exists" },
+		},
+		.run = lbx_run_save,
 	},
 	{
 		.name = "freed",
@@ -454,6 +483,30 @@ const struct lbx_command lbx_commands[] = {
 		.max_args = 1,
 		.needs = LBX_NEEDS_TABLE,
 		.run = lbx_run_compiled,
+	},
+	{
+		.name = "symbols",
+		.arguments = "[GLOB]",
+		.summary = "make named tensors ordinary variables of gdb, with array types",
+		.help = "gdb's own commands know them then: print latents[0][3]@4, ptype, display, watch,\n"
+			"completion, an IDE's variables; and pointers into them are named: <latents+64>.\n"
+			"A lazy tensor is <optimized out> until the program has computed it. Views whose\n"
+			"elements lie apart are copies, as of now. blk.0.w is 'blk.0.w' and blk_0_w; of\n"
+			"several tensors with one name the newest has it, the others are NAME_ID. A variable\n"
+			"of the program goes before a tensor of its name: tensor::NAME is the tensor.\n"
+			"Repeat this when tensors came and went; displays have new numbers then.\n"
+			"Example: symbols 'layers.*' --auto on\n"
+			"A gdb without this plugin takes the file of `lazybones core CORE symbols --out FILE`\n"
+			"with add-symbol-file FILE.",
+		.max_args = 1,
+		.options = {
+			{ "peek", NULL, "give lazy tensors their values, computed outside the program" },
+			{ "limit", "BYTES", "copy values of up to this many bytes (default 65536)" },
+			{ "auto", "on|off", "do it again at each stop, or no longer (in gdb)" },
+			{ "remove", NULL, "take the variables away (in gdb)" },
+			{ "out", "FILE", "write them to a file, an object for add-symbol-file" },
+		},
+		.run = lbx_run_symbols,
 	},
 	{
 		.name = "status",

@@ -1,95 +1,86 @@
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "inspect/groups.h"
+
+#include <math.h>
 
 #include "base/error.h"
-#include "inspect/holdings.h"
+#include "inspect/compare.h"
+#include "inspect/pairs.h"
 
-/* One holding under its key; streams have no text of their own. */
-static struct lbx_group row_of(const struct lbx_holding *h, enum lbx_by by)
+#define BAD 0.1
+
+struct work {
+	enum lb_dtype a, b;
+	struct lbx_groups sums;
+	double means; /* sum of the groups' relative errors */
+};
+
+/* Parts and blocks begin at multiples of LBX_PAIRS: no group is cut. */
+static void add(void *part, const void *x, const void *y, int n, int64_t first)
 {
-	struct lbx_group g = { .key = by == LBX_BY_SITE ? h->site : by == LBX_BY_DTYPE ? h->dtype
-				    : by == LBX_BY_NAME ? h->name : by == LBX_BY_STATE ? h->state : NULL };
+	struct work *w = part;
+	struct lbx_groups *g = &w->sums;
+	double error[LBX_PAIRS], size[LBX_PAIRS];
 
-	g.pc = by == LBX_BY_SITE && !h->site ? h->pc : by == LBX_BY_STREAM ? h->stream : 0;
-	return g;
-}
-
-static int by_key(const void *a, const void *b)
-{
-	const struct lbx_group *x = a, *y = b;
-
-	if (x->key && y->key)
-		return strcmp(x->key, y->key);
-	return x->pc < y->pc ? -1 : x->pc > y->pc;
-}
-
-static int64_t weight(const struct lbx_group *g)
-{
-	int64_t change = g->bytes - g->before_bytes;
-	return change < 0 ? -change : change;
-}
-
-/* Bytes decide; then what lazy tensors would take. */
-static int by_weight(const void *a, const void *b)
-{
-	const struct lbx_group *x = a, *y = b;
-
-	if (weight(x) != weight(y))
-		return weight(x) > weight(y) ? -1 : 1;
-	if (x->lazy_bytes != y->lazy_bytes)
-		return x->lazy_bytes > y->lazy_bytes ? -1 : 1;
-	return by_key(a, b);
-}
-
-static void add_to(struct lbx_group *to, const struct lbx_group *from)
-{
-	to->bytes = lbx_capped_sum(to->bytes, from->bytes);
-	to->lazy_bytes = lbx_capped_sum(to->lazy_bytes, from->lazy_bytes);
-	to->before_bytes = lbx_capped_sum(to->before_bytes, from->before_bytes);
-	to->buffers += from->buffers;
-	to->lazy += from->lazy;
-	to->before_buffers += from->before_buffers;
-	to->before_lazy += from->before_lazy;
-}
-
-bool lbx_groups_make(const struct lbx_snapshot *s, const struct lbx_snapshot *before, enum lbx_by by,
-		     struct lbx_groups *ret)
-{
-	size_t all = s->n + (before ? before->n : 0), n = 0, used = 0;
-
-	*ret = (struct lbx_groups){ .list = calloc(all + 1, sizeof *ret->list) };
-	if (!ret->list)
-		return lb_fail("out of memory for %zu places", all);
-	for (size_t i = 0; i < all; i++) {
-		bool old = i >= s->n;
-		const struct lbx_holding *h = old ? &before->list[i - s->n] : &s->list[i];
-		if (by != LBX_BY_STATE && strcmp(h->state, "cached") == 0)
+	lbx_errors(w->a, x, w->b, y, n, error, size);
+	for (int at = 0; at < n; at += (int)g->group) {
+		double errors = 0, squares = 0;
+		for (int i = at; i < at + g->group; i++) {
+			if (!isfinite(error[i]) || !isfinite(size[i]))
+				continue;
+			errors += error[i] * error[i];
+			squares += size[i] * size[i];
+		}
+		g->errors += errors;
+		g->squares += squares;
+		g->n++;
+		if (squares == 0)
 			continue;
-		struct lbx_group *g = &ret->list[n++];
-		*g = row_of(h, by);
-		*(old ? &g->before_bytes : &g->bytes) = h->bytes;
-		*(old ? &g->before_buffers : &g->buffers) = h->buffers;
-		*(old ? &g->before_lazy : &g->lazy) = h->lazy;
-		g->lazy_bytes = old ? 0 : h->lazy_bytes;
-		ret->bytes = old ? ret->bytes : lbx_capped_sum(ret->bytes, h->bytes);
+		double relative = sqrt(errors / squares);
+		w->means += relative;
+		g->counted++;
+		g->over += relative > BAD;
+		if (relative > g->worst || g->worst_at < 0) {
+			g->worst = relative;
+			g->worst_at = first + at;
+		}
 	}
-	if (n == 0)
-		return true;
-	qsort(ret->list, n, sizeof *ret->list, by_key);
-	for (size_t i = 1; i < n; i++) {
-		if (by_key(&ret->list[used], &ret->list[i]) == 0)
-			add_to(&ret->list[used], &ret->list[i]);
-		else
-			ret->list[++used] = ret->list[i];
-	}
-	ret->n = used + 1;
-	qsort(ret->list, ret->n, sizeof *ret->list, by_weight);
-	return true;
 }
 
-void lbx_groups_deinit(struct lbx_groups *groups)
+static void join(void *total, const void *part)
 {
-	free(groups->list);
-	*groups = (struct lbx_groups){ .n = 0 };
+	struct work *w = total;
+	const struct work *p = part;
+	struct lbx_groups *g = &w->sums;
+
+	w->means += p->means;
+	g->errors += p->sums.errors;
+	g->squares += p->sums.squares;
+	g->n += p->sums.n;
+	g->counted += p->sums.counted;
+	g->over += p->sums.over;
+	if (p->sums.worst_at >= 0 && (g->worst_at < 0 || p->sums.worst > g->worst)) {
+		g->worst = p->sums.worst;
+		g->worst_at = p->sums.worst_at;
+	}
+}
+
+bool lbx_groups(const struct lbx_array *a, const struct lbx_array *b, int64_t group,
+		struct lbx_out *out, struct lbx_groups *ret)
+{
+	struct work w = { .a = a->dtype, .b = b->dtype, .sums = { .group = group, .worst_at = -1 } };
+	int64_t row = a->rank ? a->shape[a->rank - 1] : 1;
+
+	if (group < 2 || group > LBX_PAIRS || (group & (group - 1)))
+		return lb_fail("groups of %lld elements: a power of two from 2 to %d is needed",
+			       (long long)group, LBX_PAIRS);
+	if (row % group)
+		return lb_fail("an axis of %lld elements has no whole groups of %lld", (long long)row,
+			       (long long)group);
+	if (!lbx_pairs_walk(&(struct lbx_pairs){ .a = a, .b = b, .doing = "comparing groups", .total = &w,
+						 .nbytes = sizeof w, .add = add, .join = join }, out))
+		return false;
+	*ret = w.sums;
+	ret->mean = ret->counted ? w.means / (double)ret->counted : 0;
+	ret->relative = ret->squares > 0 ? (double)sqrtl(ret->errors / ret->squares) : 0;
+	return true;
 }

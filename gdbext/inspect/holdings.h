@@ -40,22 +40,22 @@ json_t *lbx_snapshot_json(const struct lbx_snapshot *snapshot);
 bool lbx_snapshot_parse(const char *name, const char *text, size_t n, struct lbx_snapshot *ret);
 
 /* Rows of one key. */
-struct lbx_group {
+struct lbx_holding_group {
 	uint64_t pc;      /* by site, of snapshots that are not described */
 	const char *key;  /* the snapshot's; NULL then */
 	int64_t bytes, buffers, lazy, lazy_bytes;
 	int64_t before_bytes, before_buffers, before_lazy; /* of the snapshot compared with */
 };
-struct lbx_groups {
+struct lbx_holding_groups {
 	size_t n;
-	struct lbx_group *list; /* the largest first; compared: the largest change */
+	struct lbx_holding_group *list; /* the largest first; compared: the largest change */
 	int64_t bytes;
 };
 /* What the cache holds is a group by state alone. `before` is NULL, or a snapshot that is described
  * as this one is. Valid while both are. */
-bool lbx_groups_make(const struct lbx_snapshot *snapshot, const struct lbx_snapshot *before, enum lbx_by by,
-		     struct lbx_groups *ret);
-void lbx_groups_deinit(struct lbx_groups *groups);
+bool lbx_holding_groups_make(const struct lbx_snapshot *snapshot, const struct lbx_snapshot *before, enum lbx_by by,
+		     struct lbx_holding_groups *ret);
+void lbx_holding_groups_deinit(struct lbx_holding_groups *groups);
 
 int64_t lbx_capped_sum(int64_t a, int64_t b);
 

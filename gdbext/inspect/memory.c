@@ -28,14 +28,14 @@ struct request {
 
 /* ---- points ---- */
 
-void lbx_marks_deinit(struct lbx_marks *marks)
+void lbx_memory_marks_deinit(struct lbx_memory_marks *marks)
 {
 	for (int i = 0; i < marks->n; i++)
 		lbx_snapshot_deinit(&marks->list[i].snapshot);
 	marks->n = 0;
 }
 
-static const struct lbx_snapshot *find_mark(const struct lbx_marks *marks, const char *name)
+static const struct lbx_snapshot *find_mark(const struct lbx_memory_marks *marks, const char *name)
 {
 	for (int i = 0; marks && i < marks->n; i++)
 		if (strcmp(marks->list[i].name, name) == 0)
@@ -46,7 +46,7 @@ static const struct lbx_snapshot *find_mark(const struct lbx_marks *marks, const
 /* Takes the snapshot over; an earlier mark of this name goes. */
 static bool set_mark(struct lbx_context *context, const char *name, struct lbx_snapshot *snapshot)
 {
-	struct lbx_marks *marks = context->marks;
+	struct lbx_memory_marks *marks = context->marks;
 	int i = 0;
 
 	if (!marks)
@@ -116,7 +116,7 @@ static bool save(struct lbx_context *context, const char *path, struct lbx_snaps
 
 /* ---- text ---- */
 
-void lbx_describe_group(struct lbx_context *context, const struct lbx_group *g, enum lbx_by by, char *ret,
+void lbx_describe_group(struct lbx_context *context, const struct lbx_holding_group *g, enum lbx_by by, char *ret,
 			size_t size)
 {
 	if (by == LBX_BY_STREAM)
@@ -173,7 +173,7 @@ static void print_counts(struct lbx_out *out, int64_t buffers, int64_t lazy, int
 		lbx_printf(out, "%lld lazy that would take %s", (long long)lazy, bytes_text(lazy_bytes, bytes));
 }
 
-static void print_groups(struct lbx_context *context, const struct lbx_groups *g, const struct request *r)
+static void print_groups(struct lbx_context *context, const struct lbx_holding_groups *g, const struct request *r)
 {
 	struct lbx_out *out = context->out;
 	char text[512], bytes[32], peer[33], was[32];
@@ -181,7 +181,7 @@ static void print_groups(struct lbx_context *context, const struct lbx_groups *g
 	lbx_styled(out, LBX_TITLE, "by %s\n", keys[r->by]);
 	size_t shown = 0, left = 0;
 	for (size_t i = 0; i < g->n; i++) {
-		const struct lbx_group *row = &g->list[i];
+		const struct lbx_holding_group *row = &g->list[i];
 		int64_t change = row->bytes - row->before_bytes;
 		bool same = change == 0 && row->buffers == row->before_buffers && row->lazy == row->before_lazy;
 		if (r->since && same)
@@ -248,13 +248,13 @@ static void print_since(struct lbx_out *out, const struct lbx_snapshot *s, const
 
 /* ---- JSON ---- */
 
-static json_t *json_groups(struct lbx_context *context, const struct lbx_groups *g, const struct request *r)
+static json_t *json_groups(struct lbx_context *context, const struct lbx_holding_groups *g, const struct request *r)
 {
 	json_t *list = json_array();
 	char text[512];
 
 	for (size_t i = 0; i < g->n && (r->limit == 0 || (int64_t)i < r->limit); i++) {
-		const struct lbx_group *row = &g->list[i];
+		const struct lbx_holding_group *row = &g->list[i];
 		lbx_describe_group(context, row, r->by, text, sizeof text);
 		json_t *o = json_pack("{s:o,s:I,s:I,s:I,s:I}", "key", lbx_json_string(text), "bytes",
 				      (json_int_t)row->bytes, "buffers", (json_int_t)row->buffers, "lazy",
@@ -278,7 +278,7 @@ static json_t *json_counters(const struct lbx_snapshot *s)
 }
 
 static void write_json(struct lbx_context *context, const struct lbx_snapshot *s,
-		       const struct lbx_snapshot *before, const struct lbx_groups *g, const struct request *r,
+		       const struct lbx_snapshot *before, const struct lbx_holding_groups *g, const struct request *r,
 		       const struct lbx_holder *holders, int n)
 {
 	json_t *o = json_counters(s), *largest = json_array();
@@ -303,12 +303,12 @@ static bool show(struct lbx_context *context, struct lbx_snapshot *s, const stru
 		 const struct request *r)
 {
 	struct lbx_holder *holders = calloc(LBX_HOLDERS_MAX, sizeof *holders);
-	struct lbx_groups groups;
+	struct lbx_holding_groups groups;
 	int n = 0;
 
 	if (!holders)
 		return lb_fail("out of memory");
-	bool ok = lbx_groups_make(s, before, r->by, &groups);
+	bool ok = lbx_holding_groups_make(s, before, r->by, &groups);
 	if (ok && !before)
 		ok = lbx_holders_find(context, LARGEST, holders, &n);
 	if (ok && context->out->json) {
@@ -320,7 +320,7 @@ static bool show(struct lbx_context *context, struct lbx_snapshot *s, const stru
 		print_groups(context, &groups, r);
 		ok = print_largest(context, holders, n);
 	}
-	lbx_groups_deinit(&groups);
+	lbx_holding_groups_deinit(&groups);
 	free(holders);
 	return ok && lb_ok();
 }

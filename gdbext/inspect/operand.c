@@ -6,10 +6,20 @@
 
 #include "base/error.h"
 #include "inspect/select.h"
-#include "io/npy.h"
+#include "kernels/kernels.h"
 #include "target/core.h"
 
 enum { PATH = 4096 };
+
+/* Elements that share a scale, of what was computed from quantised weights. */
+static int64_t group_of(const struct lbx_tensor *t)
+{
+	if (strcmp(t->op, "dequantize") == 0)
+		return t->params[2] > 0 ? t->params[2] : 0;
+	if (strcmp(t->op, "decode") == 0 && t->params[0] >= 0 && t->params[0] < LB_ENCODINGS)
+		return lb_blocks[t->params[0]].elements;
+	return 0;
+}
 
 bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lbx_operand *ret)
 {
@@ -19,6 +29,8 @@ bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lb
 	if (!lbx_select_values(context, text, &s))
 		return false;
 	lbx_selection_label(&s, ret->label, sizeof ret->label);
+	memcpy(ret->name, s.tensor.name, sizeof ret->name);
+	ret->group = group_of(&s.tensor);
 	if (s.tensor.state == LB_STATE_READY)
 		return lbx_array_of_tensor(context->target, &s.tensor, &ret->array) &&
 		       lbx_slice_apply(&s.slice, &ret->array);
@@ -51,66 +63,84 @@ static bool of_core(struct lbx_context *context, const char *path, const char *t
 	return true;
 }
 
-static bool lay_over(const struct lb_array *file, struct lbx_operand *ret)
+static bool of_file(struct lbx_context *context, const char *path, const char *name, const char *like,
+		    struct lbx_operand *ret)
 {
-	int64_t strides[LB_MAX_RANK], stride = 1;
-	uint64_t left = ret->file->size - file->at;
-
-	if (file->encoding != LB_LITTLE_ENDIAN && lbx_dtype_bytes(file->dtype) > 1)
-		return lb_fail("%s is big-endian", ret->label);
-	for (int i = 0; i < file->rank; i++) {
-		int axis = file->fortran ? i : file->rank - 1 - i;
-		strides[axis] = stride;
-		if (file->shape[axis] && !lb_mul(stride, file->shape[axis], &stride))
-			return lb_fail("%s: its shape is too large", ret->label);
-	}
-	if (lbx_array_local(ret->file->data + file->at, left > INT64_MAX ? INT64_MAX : (int64_t)left,
-			    file->dtype, file->rank, file->shape, strides, 0, &ret->array))
-		return true;
-	lb_fail_within("%s is cut short", ret->label);
-	return false;
-}
-
-static bool of_file(const char *path, struct lbx_operand *ret)
-{
-	struct lb_array array;
-
 	memset(ret, 0, sizeof *ret);
-	snprintf(ret->label, sizeof ret->label, "%s", path);
-	ret->file = lb_mapping_open(path);
-	if (!ret->file)
+	if (!lbx_array_file_open(context, path, name, like, &ret->file))
 		return false;
-	struct lb_cursor cursor = lb_mapping_cursor(ret->file);
-	if (lb_npy_parse(&cursor, "array", &array) && lay_over(&array, ret))
-		return true;
-	lbx_operand_release(ret);
-	return false;
+	ret->array = ret->file.array;
+	ret->group = ret->file.group;
+	snprintf(ret->label, sizeof ret->label, ret->file.is_only && !*name ? "%s" : "%s:%s", path,
+		 ret->file.name);
+	return true;
 }
 
-/* A name may hold a colon too: what stands before the last one must be a file. */
-bool lbx_operand_any(struct lbx_context *context, const char *text, struct lbx_operand *ret)
+static bool ends_with(const char *text, const char *end)
 {
-	const char *colon = strrchr(text, ':');
-	size_t n = strlen(text);
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_array_file(const char *path)
+{
+	return ends_with(path, ".npy") || ends_with(path, ".npz") || ends_with(path, ".safetensors") ||
+	       ends_with(path, ".gguf");
+}
+
+static bool is_elf(const char *path)
+{
+	char magic[4] = "";
+	FILE *f = fopen(path, "rbe");
+	bool is = f && fread(magic, 1, sizeof magic, f) == sizeof magic && memcmp(magic, "\x7f" "ELF", 4) == 0;
+
+	if (f)
+		fclose(f);
+	return is;
+}
+
+/* Where FILE ends in FILE:NAME; 0: nowhere. Names hold colons too, and so may paths: the longest
+ * file that there is counts, or else the longest path that looks like one. */
+static size_t end_of_path(const char *text)
+{
 	char path[PATH];
+	size_t n = strlen(text), first = 0;
+
+	for (size_t at = n < sizeof path ? n : 0; at-- > 1;) {
+		if (text[at] != ':')
+			continue;
+		snprintf(path, sizeof path, "%.*s", (int)at, text);
+		if (access(path, F_OK) == 0)
+			return at;
+		if (is_array_file(path) || (!first && strchr(path, '/')))
+			first = at;
+	}
+	return first;
+}
+
+bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like,
+		     struct lbx_operand *ret)
+{
+	char path[PATH];
+	size_t n = end_of_path(text);
 
 	if (*text == '@')
 		return lbx_operand_tensor(context, text, ret);
-	if (n > 4 && strcmp(text + n - 4, ".npy") == 0)
-		return of_file(text, ret);
-	if (colon && colon > text && (size_t)(colon - text) < sizeof path) {
-		snprintf(path, sizeof path, "%.*s", (int)(colon - text), text);
-		if (access(path, F_OK) == 0 || strchr(path, '/'))
-			return of_core(context, path, colon + 1, ret);
-	}
-	return lbx_operand_tensor(context, text, ret);
+	if (is_array_file(text) || (strchr(text, '/') && access(text, F_OK) == 0 && !is_elf(text)))
+		return of_file(context, text, "", like, ret);
+	if (n == 0)
+		return lbx_operand_tensor(context, text, ret);
+	snprintf(path, sizeof path, "%.*s", (int)n, text);
+	if (is_array_file(path) || (access(path, F_OK) == 0 && !is_elf(path)))
+		return of_file(context, path, text + n + 1, like, ret);
+	return of_core(context, path, text + n + 1, ret);
 }
 
 void lbx_operand_release(struct lbx_operand *operand)
 {
 	lbx_replay_release(&operand->replayed);
-	lb_mapping_drop(operand->file);
-	operand->file = NULL;
+	lbx_array_file_close(&operand->file);
 	if (operand->own_target) {
 		lbx_table_destroy(operand->context.table);
 		lbx_target_destroy(operand->own_target);

@@ -312,7 +312,8 @@ static bool run(struct lbx_context *context, const struct lbx_graph *graph, cons
 	struct writer w = { .context = context, .graph = graph, .ranges = ranges != NULL };
 	int fd = memfd_create("lazybones-replay", MFD_CLOEXEC);
 	bool ok = prepare(&w, fd) &&
-		  lbx_replayer_run(context->out, fd, context->settings->replay_seconds) &&
+		  lbx_replayer_run(context->out, fd, context->settings->replay_seconds, "replaying",
+				   "the replay") &&
 		  (ranges ? take_ranges(&w, fd, ranges) : take_value(&w, fd, t, value));
 	if (w.map)
 		munmap(w.map, w.layout.total);

@@ -42,7 +42,8 @@ static bool find_program(char path[PATH_MAX])
 	return lb_fail("there is no lazybones-replay near %s; name it in LAZYBONES_REPLAY", own);
 }
 
-bool lbx_replayer_run(struct lbx_out *out, int fd, int64_t seconds)
+bool lbx_replayer_run(struct lbx_out *out, int fd, int64_t seconds, const char *doing,
+		      const char *what)
 {
 	char path[PATH_MAX];
 	char *argv[] = { (char *)"lazybones-replay", NULL };
@@ -50,7 +51,7 @@ bool lbx_replayer_run(struct lbx_out *out, int fd, int64_t seconds)
 	if (!find_program(path))
 		return false;
 	struct lbx_worker worker = { .path = path, .argv = argv, .fd = fd, .as = LBX_WIRE_FD,
-				     .doing = "replaying", .what = "the replay", .seconds = seconds,
+				     .doing = doing, .what = what, .seconds = seconds,
 				     .more = "; raise the setting replay-seconds" };
 	return lbx_worker_run(out, &worker, &status);
 }

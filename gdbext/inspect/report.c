@@ -111,7 +111,7 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 		lbx_describe_address(places, ret->death.address, ret->fault, sizeof ret->fault);
 	return lbx_table_root(context->table, &ret->root) && count(context, ret) &&
 	       collect_flights(context, ret) && lbx_snapshot_take(context, &ret->memory) &&
-	       lbx_groups_make(&ret->memory, NULL, LBX_BY_SITE, &ret->sites) &&
+	       lbx_holding_groups_make(&ret->memory, NULL, LBX_BY_SITE, &ret->sites) &&
 	       lbx_find_nonfinite(context, seconds / 2, &ret->bad, &ret->nonfinite) &&
 	       suspect_pointers(ret) && suspect_counters(ret) &&
 	       lbx_find_storage_order(context, places, seconds / 2, false, &ret->suspicions,
@@ -143,7 +143,7 @@ void lbx_report_deinit(struct lbx_report *report)
 	free(report->flights);
 	lbx_findings_deinit(&report->bad);
 	lbx_findings_deinit(&report->suspicions);
-	lbx_groups_deinit(&report->sites);
+	lbx_holding_groups_deinit(&report->sites);
 	lbx_snapshot_deinit(&report->memory);
 }
 

@@ -23,7 +23,7 @@ struct lbx_report {
 	struct lbx_nonfinite nonfinite;
 	struct lbx_findings bad;
 	struct lbx_snapshot memory;
-	struct lbx_groups sites;
+	struct lbx_holding_groups sites;
 	struct lbx_suspect suspect;
 	struct lbx_findings suspicions;
 };

@@ -240,7 +240,7 @@ static void print_memory(struct lbx_context *context, struct lbx_out *page, cons
 		   " lazy</p>\n<table>\n", bytes, peak, r->by_state[LB_STATE_READY],
 		   r->by_state[LB_STATE_LAZY]);
 	for (size_t i = 0; i < r->sites.n && i < SITES && r->sites.list[i].bytes; i++) {
-		const struct lbx_group *s = &r->sites.list[i];
+		const struct lbx_holding_group *s = &r->sites.list[i];
 		if (s->pc == 0)
 			continue; /* no tensor's */
 		lbx_format_bytes(s->bytes, bytes, sizeof bytes);

@@ -105,7 +105,7 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 		lbx_styled(out, LBX_WARNING, "  %" PRIu64 " records unreadable or damaged\n",
 			   r->unreadable);
 	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN && r->sites.list[i].bytes; i++) {
-		const struct lbx_group *s = &r->sites.list[i];
+		const struct lbx_holding_group *s = &r->sites.list[i];
 		if (s->pc == 0)
 			continue; /* no tensor's */
 		lbx_format_bytes(s->bytes, bytes, sizeof bytes);
@@ -160,7 +160,7 @@ static json_t *json_memory(struct lbx_context *context, const struct lbx_report 
 	char where[512];
 
 	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN; i++) {
-		const struct lbx_group *s = &r->sites.list[i];
+		const struct lbx_holding_group *s = &r->sites.list[i];
 		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
 		json_array_append_new(sites, json_pack("{s:o,s:o,s:I,s:I,s:I}", "site",
 			lbx_json_address(s->pc), "where", lbx_json_string(where), "bytes",

@@ -15,15 +15,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/isa.h"
-#include "inspect/array.h"
+#include "inspect/isa.h"
+#include "inspect/widen.h"
 
-#if defined __GNUC__ && !defined __clang__
-#pragma GCC optimize("O3")
-#endif
 
 enum { BLOCK = 4096, VECTOR = 8 };
-#define INLINE static inline __attribute__((always_inline))
 
 struct extremes {
 	int64_t key_min, key_max; /* ordered bits, of what is not NaN */
@@ -128,30 +124,6 @@ INLINE struct moments moments_##T(const value_t *x, int n, double k) \
 KERNELS(f32, float, int32_t, floats, 0x7f800000)
 KERNELS(f64, double, int64_t, doubles, 0x7ff0000000000000)
 
-/* Conversions that vectorise; formulas as in kernels/half.h without its branches. */
-INLINE void widen_f16(const uint16_t *from, int n, float *to)
-{
-	for (int i = 0; i < n; i++) {
-		uint32_t h = from[i], magnitude = h & 0x7fff;
-		uint32_t bits = magnitude << 13;
-		float f;
-		memcpy(&f, &bits, sizeof f);
-		f *= 0x1p112f; /* rebias; exact for denormals too */
-		memcpy(&bits, &f, sizeof bits);
-		bits |= magnitude >= 0x7c00 ? 0x7f800000 : 0;
-		bits |= (h & 0x8000) << 16;
-		memcpy(&to[i], &bits, sizeof bits);
-	}
-}
-
-INLINE void widen_bf16(const uint16_t *from, int n, float *to)
-{
-	for (int i = 0; i < n; i++) {
-		uint32_t bits = (uint32_t)from[i] << 16;
-		memcpy(&to[i], &bits, sizeof bits);
-	}
-}
-
 INLINE void magnitudes(const float *from, int n, float *to)
 {
 	for (int i = 0; i < n; i++) {
@@ -159,30 +131,6 @@ INLINE void magnitudes(const float *from, int n, float *to)
 		double m = sqrt((double)re * re + (double)im * im); /* no overflow in double */
 		to[i] = isinf(re) | isinf(im) ? INFINITY : (float)m;
 	}
-}
-
-/* Integers of at most 32 bits are exact in double. */
-INLINE void widen_integers(enum lb_dtype dtype, const void *from, int n, double *to)
-{
-#define WIDEN(type) \
-	for (int i = 0; i < n; i++) { \
-		type v; \
-		memcpy(&v, (const char *)from + i * sizeof v, sizeof v); \
-		to[i] = v; \
-	}
-	switch (dtype) {
-	case LB_BOOL:
-		for (int i = 0; i < n; i++)
-			to[i] = ((const uint8_t *)from)[i] != 0;
-		break;
-	case LB_U8: WIDEN(uint8_t) break;
-	case LB_U16: WIDEN(uint16_t) break;
-	case LB_U32: WIDEN(uint32_t) break;
-	case LB_I8: WIDEN(int8_t) break;
-	case LB_I16: WIDEN(int16_t) break;
-	default: WIDEN(int32_t) break;
-	}
-#undef WIDEN
 }
 
 struct kernels {
@@ -194,10 +142,7 @@ struct kernels {
 	int64_t (*between_f64)(const double *, int, int64_t, int64_t);
 	struct moments (*moments_f32)(const float *, int, double);
 	struct moments (*moments_f64)(const double *, int, double);
-	void (*widen_f16)(const uint16_t *, int, float *);
-	void (*widen_bf16)(const uint16_t *, int, float *);
 	void (*magnitudes)(const float *, int, float *);
-	void (*widen_integers)(enum lb_dtype, const void *, int, double *);
 };
 
 #define LEVEL(isa, attribute) \
@@ -219,39 +164,18 @@ attribute static struct moments moments_f32_##isa(const float *x, int n, double 
 	{ return moments_f32(x, n, k); } \
 attribute static struct moments moments_f64_##isa(const double *x, int n, double k) \
 	{ return moments_f64(x, n, k); } \
-attribute static void widen_f16_##isa(const uint16_t *x, int n, float *to) \
-	{ widen_f16(x, n, to); } \
-attribute static void widen_bf16_##isa(const uint16_t *x, int n, float *to) \
-	{ widen_bf16(x, n, to); } \
 attribute static void magnitudes_##isa(const float *x, int n, float *to) \
 	{ magnitudes(x, n, to); } \
-attribute static void widen_integers_##isa(enum lb_dtype t, const void *x, int n, double *to) \
-	{ widen_integers(t, x, n, to); } \
 static const struct kernels kernels_##isa = { \
 	extremes_f32_##isa, extremes_f64_##isa, mask_f32_##isa, mask_f64_##isa, \
 	between_f32_##isa, between_f64_##isa, moments_f32_##isa, moments_f64_##isa, \
-	widen_f16_##isa, widen_bf16_##isa, magnitudes_##isa, widen_integers_##isa, \
+	magnitudes_##isa, \
 };
 LEVEL(base, )
 #ifdef __x86_64__
-LEVEL(v3, __attribute__((target("avx2,fma"))))
-#ifdef __clang__
-#define V4_WIDTH ""
-#else
-#define V4_WIDTH ",prefer-vector-width=512"
+LEVEL(v3, LBX_ISA_V3)
+LEVEL(v4, LBX_ISA_V4)
 #endif
-LEVEL(v4, __attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl" V4_WIDTH))))
-#endif
-
-static const struct kernels *choose(void)
-{
-#ifdef __x86_64__
-	enum lb_isa level = lb_isa_level();
-	if (level != LB_ISA_BASE)
-		return level == LB_ISA_V4 ? &kernels_v4 : &kernels_v3;
-#endif
-	return &kernels_base;
-}
 
 void lbx_summary_init(struct lbx_summary *s, enum lb_dtype dtype)
 {
@@ -398,7 +322,7 @@ static void add_halves(struct lbx_summary *s, const struct kernels *k, const uin
 
 	if (s->dtype == LB_F16)
 		limits.normal = 0x38800000; /* 2^-14 */
-	(s->dtype == LB_F16 ? k->widen_f16 : k->widen_bf16)(h, n, wide);
+	lbx_widen_halves(s->dtype, h, n, wide);
 	block_f32(s, k, &limits, wide, n, first);
 }
 
@@ -407,7 +331,7 @@ static void add_small_integers(struct lbx_summary *s, const struct kernels *k, c
 {
 	double wide[BLOCK];
 
-	k->widen_integers(s->dtype, from, n, wide);
+	lbx_widen(s->dtype, from, n, wide);
 	block_f64(s, k, &limits_f64, wide, n, first);
 	s->int_min = (int64_t)s->min;
 	s->int_max = (int64_t)s->max;
@@ -465,7 +389,7 @@ static void add_large_integers(struct lbx_summary *s, const int64_t *x, int n, i
 
 void lbx_summary_add(struct lbx_summary *s, const void *elements, int64_t n, int64_t first)
 {
-	const struct kernels *kernels = choose();
+	const struct kernels *kernels = LBX_ISA_CHOOSE(kernels);
 	int64_t width = lbx_dtype_bytes(s->dtype), aligned[BLOCK];
 	float wide[BLOCK];
 

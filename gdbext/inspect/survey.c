@@ -1,19 +1,13 @@
 /* Mapped, dense arrays are cut into parts of a fixed size, which threads take in turn; what they found
- * is joined in the order of the parts. The threads touch nothing but the elements and their own
- * part: no target, no output, no errors. They take no signals, for in a debugger those are its own.
- * The calling thread works too, and alone tells progress. */
-#define _GNU_SOURCE
+ * is joined in the order of the parts. */
 #include "inspect/survey.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "kernels/kernels.h"
+#include "inspect/crew.h"
 
-enum { PIECE = 1 << 16, PART = 1 << 20, THREADS = 64, STACK = 1 << 20 };
+enum { PIECE = 1 << 16, PART = 1 << 20 };
 
 static const char doing[] = "computing statistics";
 
@@ -28,7 +22,6 @@ struct survey {
 	struct lbx_summary *summary;
 	struct lbx_sample *sample;
 	struct part *parts;
-	_Atomic int64_t next;
 };
 
 static bool add_piece(void *context, const void *elements, int64_t n, int64_t first)
@@ -40,15 +33,12 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 	return true;
 }
 
-/* Takes a part and works on it; false when there is none left. */
-static bool work(struct survey *s)
+static void work(void *context, int64_t i)
 {
-	int64_t i = atomic_fetch_add(&s->next, 1);
-
-	if (i >= s->n_parts)
-		return false;
+	struct survey *s = context;
 	struct part part = { .sample = lbx_sample_part(s->sample, i * s->per_part) };
 	int64_t end = (i + 1) * s->per_part < s->size ? (i + 1) * s->per_part : s->size;
+
 	lbx_summary_init(&part.summary, s->summary->dtype);
 	for (int64_t first = i * s->per_part; first < end; first += PIECE) {
 		int64_t n = end - first < PIECE ? end - first : PIECE;
@@ -57,51 +47,14 @@ static bool work(struct survey *s)
 		lbx_sample_add(&part.sample, elements, n, first);
 	}
 	s->parts[i] = part;
-	return true;
-}
-
-static void *thread_main(void *survey)
-{
-	while (work(survey))
-		;
-	return NULL;
-}
-
-static int start_threads(struct survey *s, pthread_t *threads)
-{
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	int n = 0, most = lb_parallel_width() - 1;
-
-	if (most > THREADS)
-		most = THREADS;
-	if (pthread_attr_init(&attributes) != 0)
-		return 0;
-	pthread_attr_setstacksize(&attributes, STACK);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (n < most && n + 1 < s->n_parts &&
-	       pthread_create(&threads[n], &attributes, thread_main, s) == 0)
-		n++;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return n;
 }
 
 static bool in_parts(struct survey *s, struct lbx_out *out)
 {
-	pthread_t threads[THREADS];
-	bool done = true;
-
 	s->parts = calloc((size_t)s->n_parts, sizeof *s->parts);
 	if (!s->parts)
 		return lb_fail("out of memory");
-	int n = start_threads(s, threads);
-	while (done && work(s))
-		done = lbx_progress(out, doing, atomic_load(&s->next) * s->per_part, s->size);
-	atomic_store(&s->next, s->n_parts);
-	while (n > 0)
-		pthread_join(threads[--n], NULL);
+	bool done = lbx_crew_run(out, doing, 0, s->n_parts, s->per_part, s->size, work, s);
 	for (int64_t i = 0; i < s->n_parts && done; i++) {
 		lbx_summary_merge(s->summary, &s->parts[i].summary);
 		lbx_sample_join(s->sample, &s->parts[i].sample);

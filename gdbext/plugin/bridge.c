@@ -44,6 +44,11 @@
  * expressions with what the setting was: a command writes it to a file first. gdb warns, once,
  * when a language is not the frame's; that goes to /dev/null.
  *
+ * Stops. gdb's hook-stop may call too (_tensor_stopped). A script that is sourced there would run the
+ * commands of the breakpoints that were hit, and an error would make gdb forget them. So the hook asks
+ * all that the plugin must know before it calls, and nothing is sourced but an empty response when the
+ * breakpoints have commands.
+ *
  * Ctrl-C. gdb's handler makes its next target access throw a C++ exception through our frames.
  * So while a request is served SIGINT is ours: it sets a flag that long work polls. */
 #ifndef _GNU_SOURCE
@@ -126,7 +131,7 @@ static struct {
 	int n_questions;
 	bool waits;
 	char language[32];
-	bool styled;
+	bool styled, mi;
 	char level[16]; /* of the selected frame; "" before it is known */
 } bridge;
 
@@ -239,6 +244,11 @@ void lbx_bridge_then(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(bridge.next, sizeof(bridge.next), format, args);
 	va_end(args);
+}
+
+bool lbx_bridge_speaks_mi(void)
+{
+	return bridge.mi;
 }
 
 bool lbx_bridge_waits(void)
@@ -373,6 +383,7 @@ static void take_answers(char *text)
 {
 	char *mark = text;
 
+	bridge.mi = strncmp(text, "~\"", 2) == 0 || strstr(text, "\n~\"");
 	text_strip_chatter(text);
 	while (mark && (mark = strstr(mark, MARK))) {
 		char *answer, *next;
@@ -419,6 +430,25 @@ static bool read_answers(void)
 	return true;
 }
 
+/* A stop, with the answers to what is always asked then. */
+static bool take_stop(void)
+{
+	static const char *const questions[] = {"info program", "info breakpoints"};
+
+	forget_questions();
+	for (int i = 0; i < 2; i++) {
+		bridge.questions[i] = (struct question){strdup(questions[i]), NULL, LBX_WITHOUT_FRAME, true};
+		if (!bridge.questions[i].command)
+			return false;
+		bridge.n_questions++;
+	}
+	if (!read_answers())
+		return false;
+	strcpy(bridge.line, LBX_STOPPED);
+	bridge.round = 0;
+	return true;
+}
+
 /* Takes what the request file holds: a line, or answers. False when there is nothing. */
 static bool take_request(void)
 {
@@ -430,9 +460,14 @@ static bool take_request(void)
 	head[n] = '\0';
 	if (strstr(head, MARK "answers"))
 		return read_answers();
-	forget_questions();
-	bridge.round = 0;
-	strcpy(bridge.line, head);
+	if (strstr(head, MARK "stopped")) {
+		if (!take_stop())
+			return false;
+	} else {
+		forget_questions();
+		bridge.round = 0;
+		strcpy(bridge.line, head);
+	}
 	n = pread(LANGUAGE_FD, bridge.language, sizeof(bridge.language) - 1, 0);
 	bridge.language[n > 0 ? n : 0] = '\0';
 	if (n <= 0)

@@ -13,6 +13,14 @@
 #define LBX_LANGUAGE_FILE "/proc/self/fd/903"
 #define LBX_STYLE_FILE    "/proc/self/fd/904"
 
+/* Before a gdb command, unless the user logs: its output is thrown away. */
+#define LBX_QUIETLY \
+	"with logging redirect on -- with logging file /dev/null -- with logging enabled on -- "
+
+/* The line that runs when gdb's hook-stop has called; `info program` and `info breakpoints` are
+ * answered then. */
+#define LBX_STOPPED "_stopped"
+
 /* Reads the program's memory, as gdb's target_read does: 0 is failure. */
 typedef int lbx_bridge_read(unsigned long address, void *to, int n);
 
@@ -53,6 +61,8 @@ enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME, LBX_WITHOUT_FRAME };
  * the line ends. */
 bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Whether gdb's front end is a program that speaks MI; known once an answer has come. */
+bool lbx_bridge_speaks_mi(void);
 /* Whether something was asked that gdb has still to answer. */
 bool lbx_bridge_waits(void);
 /* Whether the user has pressed Ctrl-C since the line began. */

@@ -4,7 +4,8 @@
  *
  * What a debugger has switched on must not go on costing when it has gone. gdb tells nobody that it
  * leaves, but runs hooks: commands of the name `hook-detach`. They are defined with the first
- * catch, where the user has none. The end of gdb by the end of its input, or by a signal, runs no hook. */
+ * catch, where the user has none. The end of gdb by the end of its input, or by a signal, runs no
+ * hook. */
 #include "plugin/catch_watch.h"
 
 #include <stdio.h>

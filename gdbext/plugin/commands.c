@@ -12,16 +12,17 @@
 #include "inspect/memory.h"
 #include "inspect/select.h"
 #include "lazybones.h"
+#include "plugin/address_names.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
 #include "plugin/catch_watch.h"
 #include "plugin/gdb_commands.h"
-#include "plugin/symbols.h"
 #include "plugin/stacks_gdb.h"
+#include "plugin/symbol_file.h"
 #include "plugin/target_gdb.h"
 
 static struct lbx_settings settings;
-static struct lbx_marks marks;
+static struct lbx_memory_marks marks;
 static bool have_settings;
 
 /* ---- output ---- */
@@ -131,12 +132,18 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 {
 	const struct lbx_command *command;
 
-	if (strcmp(name, LBX_HIT) == 0)
+	if (strcmp(name, LBX_HIT) == 0) {
+		lbx_symbol_file_refresh_then();
 		return lbx_catch_hit(context, words);
+	}
 	if (strcmp(name, LBX_LEAVE) == 0)
 		return lbx_watch_leave(context);
 	if (strcmp(name, LBX_EVALUATED) == 0)
 		return lbx_evaluated(context, words);
+	if (strcmp(name, LBX_STOPPED) == 0)
+		return lbx_symbol_file_stopped(context);
+	if (strcmp(name, LBX_REFRESH) == 0)
+		return lbx_symbol_file_refresh(context);
 	if (strcmp(name, LBX_TOO_MANY_WORDS) == 0)
 		return lb_fail("more words than gdb can pass on (16): leave out blanks in slices "
 			       "and expressions");
@@ -157,6 +164,8 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 			lbx_catch_list(context->out);
 		return true;
 	}
+	if (strcmp(name, "symbols") == 0)
+		lbx_symbol_file_words(words);
 	return run_row(context, command, words);
 }
 
@@ -175,6 +184,7 @@ void lbx_commands_run(const char *line)
 		.out = &out,
 		.settings = &settings,
 		.marks = &marks,
+		.debugger = &lbx_debugger_gdb,
 	};
 	size_t n = strcspn(line, " ");
 	static int failed = -1;
@@ -189,8 +199,8 @@ void lbx_commands_run(const char *line)
 	ok = run_words(&context, name, line[n] ? line + n + 1 : "");
 	/* who looks for tensors may look at their addresses next */
 	if (ok && context.table && (strcmp(name, "list") == 0 || strcmp(name, "at") == 0) &&
-	    lbx_symbols_are_stale(context.table))
-		lbx_gdb_reload_symbols();
+	    lbx_address_names_are_stale(context.table))
+		lbx_symbol_file_reload_names();
 	lbx_table_destroy(context.table);
 	if (lbx_bridge_waits() && !lbx_bridge_interrupted()) {
 		lb_clear_error();
@@ -198,6 +208,13 @@ void lbx_commands_run(const char *line)
 	}
 	if (strcmp(name, LBX_EVALUATED) == 0)
 		strcpy(name, "eval"); /* its second half */
+	if (strcmp(name, LBX_STOPPED) == 0 || strcmp(name, LBX_REFRESH) == 0) {
+		if (ok) {
+			lb_clear_error();
+			return; /* nobody has asked for it: no news */
+		}
+		strcpy(name, "symbols");
+	}
 	if (!ok || lbx_bridge_waits()) {
 		ok = lb_fail("interrupted");
 		write_failure(&out, name);

@@ -159,7 +159,7 @@ static bool locals_run(struct lbx_context *context, const struct lbx_args *args)
 	return lbx_run_frame(context, &level);
 }
 
-/* ---- help, symbols ---- */
+/* ---- help ---- */
 
 static void list_rows(struct lbx_out *out, const struct lbx_command *row)
 {
@@ -187,20 +187,6 @@ static bool help_run(struct lbx_context *context, const struct lbx_args *args)
 	if (!command || (command->needs & LBX_GDB_LACKS))
 		return lb_fail("help: there is no command 'tensor %s'", args->v[0]);
 	lbx_command_help(context->out, command, "tensor ");
-	return true;
-}
-
-void lbx_gdb_reload_symbols(void)
-{
-	/* within `frame apply`, which keeps the selected frame */
-	lbx_bridge_script("frame apply level 0 -q -s _tensor_reload");
-}
-
-static bool symbols_run(struct lbx_context *context, const struct lbx_args *args)
-{
-	(void)args;
-	(void)context;
-	lbx_gdb_reload_symbols();
 	return true;
 }
 
@@ -246,11 +232,6 @@ const struct lbx_command lbx_gdb_commands[] = {
 	 .help = "DEPTH frames of each, 0 for the call site alone; `tensor info T` shows them. Works "
 		 "before\n`run` and in a running program. It costs a stack walk for each tensor that "
 		 "is made."},
-	{.name = "symbols", .arguments = "", .needs = LBX_NEEDS_TABLE, .run = symbols_run,
-	 .summary = "let gdb name the addresses of tensors that were made since",
-	 .help = "gdb prints `<q_proj+64>` beside a pointer into a named tensor. It learns the "
-		 "names when it\nattaches or opens a core file. In a running program `tensor list`, "
-		 "`tensor at` and\nthis command refresh them."},
 	{.name = "help", .arguments = "[COMMAND]", .max_args = 1, .run = help_run,
 	 .summary = "list the commands, or explain one",
 	 .help = "The same texts as `help tensor COMMAND`."},

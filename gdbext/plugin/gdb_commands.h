@@ -1,4 +1,4 @@
-/* Commands that only a debugger has: eval, catch, uncatch, symbols, help. */
+/* Commands that only a debugger has: eval, catch, uncatch, help. */
 #ifndef LBX_PLUGIN_GDB_COMMANDS_H
 #define LBX_PLUGIN_GDB_COMMANDS_H
 
@@ -7,8 +7,5 @@
 /* The line that runs after the program has done `tensor eval`: `LBX_EVALUATED ID`. */
 #define LBX_EVALUATED "_evaluated"
 bool lbx_evaluated(struct lbx_context *context, const char *words);
-
-/* Makes gdb read the names of addresses again, after the command. */
-void lbx_gdb_reload_symbols(void);
 
 #endif

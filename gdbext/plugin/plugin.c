@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "lazybones.h"
+#include "plugin/address_names.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
 #include "plugin/script.h"
-#include "plugin/symbols.h"
 #include "plugin/target_gdb.h"
 #include "symtab.h"
 
@@ -27,7 +27,7 @@ static enum gdb_status read_entry(struct gdb_reader_funcs *self, struct gdb_symb
 	if (memory_size < (long)sizeof(*file) || file->magic != LB_SYMFILE_MAGIC)
 		return GDB_FAIL; /* somebody else's code: gdb reads it as ELF */
 	lbx_target_gdb_remember_root(file->root);
-	lbx_symbols_publish(cb);
+	lbx_address_names_publish(cb);
 	return GDB_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 #include "plugin/target_gdb.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,6 +231,22 @@ static bool gdb_evaluate(struct lbx_target *target, const char *expression, stru
 	return true;
 }
 
+static bool gdb_machine(struct lbx_target *target, unsigned *ret)
+{
+	const char *text;
+
+	(void)target;
+	if (!lbx_bridge_ask(&text, LBX_ANYWHERE, "show architecture"))
+		return false;
+	if (strstr(text, "x86-64"))
+		*ret = EM_X86_64;
+	else if (strstr(text, "aarch64"))
+		*ret = EM_AARCH64;
+	else
+		return lb_fail("no symbols for this kind of machine: %s", text);
+	return true;
+}
+
 static bool gdb_waits(struct lbx_target *target)
 {
 	(void)target;
@@ -255,6 +272,7 @@ static const struct lbx_target_ops ops[] = {
 #define OPS(kind_name) { \
 	.kind = kind_name, .read = gdb_read, .map = gdb_map, .find_root = gdb_find_root, \
 	.source_line = gdb_source_line, .evaluate = gdb_evaluate, .waits = gdb_waits, \
+	.machine = gdb_machine, \
 	.write = gdb_write }
 	[LBX_UNKNOWN] = OPS("program in gdb"),
 	[LBX_LIVE] = OPS("live process"),

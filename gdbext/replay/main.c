@@ -1,5 +1,5 @@
-/* lazybones-replay: computes the graph in descriptor 3 (see wire.h), under limits of memory
- * and time, so that whatever a damaged graph makes the kernels do happens here. */
+/* lazybones-replay: computes the graph in descriptor 3, or reads the file named there (see wire.h),
+ * under limits of memory and time, so that whatever a damaged one does happens here. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,10 @@
 #include "base/error.h"
 #include "base/sanitizer.h"
 #include "base/op.h"
+#include "replay/file.h"
 #include "replay/ranges.h"
 #include "replay/rebuild.h"
+#include "replay/result.h"
 #include "replay/wire.h"
 
 struct image {
@@ -84,33 +86,6 @@ static bool rebuild_node(const struct image *image, struct lbx_rebuilt *all, uin
 	return ok;
 }
 
-/* Room for n bytes of results behind the file; NULL, with an error, when there is none. */
-static char *append(struct image *image, uint64_t n)
-{
-	struct lbx_wire_header *header = image->header;
-	uint64_t at = (header->nbytes + LBX_WIRE_ALIGN - 1) & ~(uint64_t)(LBX_WIRE_ALIGN - 1);
-	uint64_t page = 4096, from = at & ~(page - 1);
-	char *map = MAP_FAILED;
-
-	if (ftruncate(LBX_WIRE_FD, (off_t)(at + n)) == 0)
-		map = mmap(NULL, at + n - from, PROT_READ | PROT_WRITE, MAP_SHARED, LBX_WIRE_FD, (off_t)from);
-	if (map == MAP_FAILED) {
-		lb_fail("no room for the result's %llu bytes", (unsigned long long)n);
-		return NULL;
-	}
-	header->result_at = at;
-	header->result_bytes = n;
-	return map + (at - from);
-}
-
-static bool append_value(struct image *image, lb_tensor *x)
-{
-	uint64_t n = (uint64_t)lb_nbytes(x);
-	char *to = n ? append(image, n) : NULL;
-
-	return n == 0 || (to && lb_copy_out(x, to, n));
-}
-
 static bool replay_value(struct image *image, struct lbx_rebuilt *all)
 {
 	struct lbx_wire_header *header = image->header;
@@ -122,7 +97,8 @@ static bool replay_value(struct image *image, struct lbx_rebuilt *all)
 	}
 	header->failed_node = header->n_nodes;
 	lb_tensor *result = all[header->n_nodes - 1].value;
-	return lb_eval(result) && append_value(image, result);
+	return lb_eval(result) && lbx_append_result(result, header->nbytes, &header->result_at,
+						    &header->result_bytes);
 }
 
 /* A node's value is kept until the last that needs it has been computed. */
@@ -185,8 +161,9 @@ static bool replay_ranges(struct image *image, struct lbx_rebuilt *all, struct l
 {
 	struct lbx_wire_header *header = image->header;
 	uint32_t n = header->n_nodes;
-	char *to = append(image, n * sizeof(struct lbx_summary) +
-				 LB_PROGRAM_INSNS * sizeof(struct lbx_wire_step));
+	char *to = lbx_append_room(header->nbytes, n * sizeof(struct lbx_summary) +
+				   LB_PROGRAM_INSNS * sizeof(struct lbx_wire_step),
+				   &header->result_at, &header->result_bytes);
 
 	if (!to)
 		return false;
@@ -221,6 +198,44 @@ static bool replay(struct image *image)
 	return image->header->ranges ? replay_ranges(image, all, lives) : replay_value(image, all);
 }
 
+static void limit_all(uint64_t memory, uint64_t file, uint64_t seconds)
+{
+	struct rlimit no_core = { 0, 0 };
+	uint64_t room = address_space(memory);
+	setrlimit(RLIMIT_CORE, &no_core);
+	lb_set_memory_limit(memory);
+	struct rlimit data; /* who started this may be limited more */
+	if (getrlimit(RLIMIT_DATA, &data) == 0)
+		limit(RLIMIT_DATA, data.rlim_max);
+	limit(RLIMIT_AS, LB_SANITIZED ? 0 : room > UINT64_MAX - file ? UINT64_MAX : room + file);
+	limit(RLIMIT_CPU, seconds);
+}
+
+/* A file instead of a graph; false: it is none. */
+static bool is_file(struct lbx_wire_file **ret)
+{
+	struct stat st;
+	struct lbx_wire_file *request;
+	if (fstat(LBX_WIRE_FD, &st) != 0 || st.st_size != (off_t)sizeof *request)
+		return false;
+	request = mmap(NULL, sizeof *request, PROT_READ | PROT_WRITE, MAP_SHARED, LBX_WIRE_FD, 0);
+	*ret = request;
+	return request != MAP_FAILED && request->magic == LBX_WIRE_FILE_MAGIC &&
+		request->version == LBX_WIRE_VERSION;
+}
+
+static int read_file(struct lbx_wire_file *request)
+{
+	struct stat st;
+	uint64_t size = stat(request->path, &st) == 0 ? (uint64_t)st.st_size : 0;
+	limit_all(request->max_memory, size, request->max_seconds);
+	bool ok = lbx_answer_file(request);
+	if (!ok)
+		snprintf(request->error, sizeof request->error, "%s", lb_error_message());
+	request->status = ok ? LBX_WIRE_DONE : LBX_WIRE_FAILED;
+	return !ok;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
@@ -230,18 +245,14 @@ int main(int argc, char **argv)
 		return strcmp(argv[1], "--help") != 0;
 	}
 	struct image image;
+	struct lbx_wire_file *file;
+	if (is_file(&file))
+		return read_file(file);
 	if (!image_open(&image)) {
 		fprintf(stderr, "lazybones-replay: %s\n", lb_error_message());
 		return 1;
 	}
-	struct rlimit no_core = { 0, 0 };
-	setrlimit(RLIMIT_CORE, &no_core);
-	lb_set_memory_limit(image.header->max_memory);
-	struct rlimit data; /* who started this may be limited more */
-	if (getrlimit(RLIMIT_DATA, &data) == 0)
-		limit(RLIMIT_DATA, data.rlim_max);
-	limit(RLIMIT_AS, LB_SANITIZED ? 0 : address_space(image.header->max_memory));
-	limit(RLIMIT_CPU, image.header->max_seconds);
+	limit_all(image.header->max_memory, 0, image.header->max_seconds);
 	bool ok = replay(&image);
 	if (!ok)
 		snprintf(image.header->error, sizeof image.header->error, "%s", lb_error_message());

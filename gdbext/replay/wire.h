@@ -15,6 +15,7 @@
 #include "symtab.h"
 
 #define LBX_WIRE_MAGIC 0x79616c706572624cULL
+#define LBX_WIRE_FILE_MAGIC 0x656c6966706572bcULL
 
 enum {
 	LBX_WIRE_VERSION = 3,
@@ -71,6 +72,23 @@ struct lbx_wire_program {
 struct lbx_wire_step {
 	struct lbx_summary summary;
 	uint64_t operands[3]; /* an element each, in its first bytes */
+};
+
+/* Instead of a graph: which array of which file is wanted, and the answer. Its elements lie in the
+ * file itself, or decoded and row-major behind this. */
+struct lbx_wire_file {
+	uint64_t magic;
+	uint32_t version, status;
+	uint64_t max_memory, max_seconds;
+	char path[4096];
+	char name[512]; /* "": the only one, or the one named `like`; afterwards which it was */
+	char like[512];
+	/* written by the replay */
+	uint8_t dtype, rank, fortran, in_place, is_only, pad[3];
+	uint32_t group, pad2; /* elements of a quantised block; 0: not quantised */
+	int64_t shape[LB_MAX_RANK];
+	uint64_t at, nbytes;
+	char error[512];
 };
 
 #endif

@@ -341,11 +341,9 @@ static int stack(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64
 	return 1;
 }
 
-/* The program's place of a field, by the reader's; NULL when the program has no such field. */
-static const struct lbx_column *column_of(struct lbx_table *table, size_t to)
+/* The program's column for a field of the reader's struct; NULL: it has none. */
+static const struct lbx_column *column_of(const struct lbx_layout *layout, size_t to)
 {
-	const struct lbx_layout *layout = &slab_of(table)->layout;
-
 	for (int i = 0; i < layout->n; i++)
 		if (layout->columns[i].to == to)
 			return &layout->columns[i];
@@ -354,16 +352,39 @@ static const struct lbx_column *column_of(struct lbx_table *table, size_t to)
 
 uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t)
 {
-	const struct lbx_column *c = column_of(table, offsetof(struct lbx_tensor_record, watch));
+	const struct lbx_column *c = column_of(&slab_of(table)->layout,
+					       offsetof(struct lbx_tensor_record, watch));
 
 	return c && c->from_width == 4 ? t->address + c->from : 0;
 }
 
 uint64_t lbx_table_name_offset(struct lbx_table *table)
 {
-	const struct lbx_column *c = column_of(table, offsetof(struct lbx_tensor_record, name));
+	const struct lbx_column *c = column_of(&slab_of(table)->layout,
+					       offsetof(struct lbx_tensor_record, name));
 
 	return c ? c->from : 0;
+}
+
+bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct lbx_words *ret)
+{
+	const struct lbx_layout *tensors = &slab_of(table)->layout;
+	const struct lbx_column *id = column_of(tensors, offsetof(struct lbx_tensor_record, id));
+	const struct lbx_column *state = column_of(tensors, offsetof(struct lbx_tensor_record, state));
+	const struct lbx_column *buffer = column_of(tensors, offsetof(struct lbx_tensor_record, buffer));
+	const struct lbx_column *data = column_of(&table->slabs[LB_KIND_BUFFER].layout,
+						  offsetof(struct lbx_buffer_record, data));
+
+	if (!id || !state || !buffer || !data || !table->fields.pid.bytes)
+		return false;
+	*ret = (struct lbx_words){
+		.pid = { table->address + table->fields.pid.offset, table->fields.pid.bytes },
+		.id = { t->address + id->from, id->from_width },
+		.state = { t->address + state->from, state->from_width },
+		.buffer = { t->address + buffer->from, buffer->from_width },
+		.data = { data->from, data->from_width },
+	};
+	return true;
 }
 
 bool lbx_table_record_at(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret)

@@ -38,6 +38,16 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
 uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t);
 /* Where in a tensor's record the address of its name is. */
 uint64_t lbx_table_name_offset(struct lbx_table *table);
+/* Where the program keeps what leads to a tensor's elements, for who reads it later; `data` is
+ * within the record that `buffer` points to; `pid` is
+ * the root's. False, without error, when it lacks one of them. */
+struct lbx_words {
+	struct lbx_word {
+		uint64_t at;
+		unsigned bytes; /* 1, 2, 4 or 8 */
+	} pid, id, state, buffer, data;
+};
+bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct lbx_words *ret);
 
 struct lbx_thread {
 	uint64_t tid, eval, tensor, done, total, started_ns, waits_for;

@@ -197,8 +197,14 @@ static void core_destroy(struct lbx_target *target)
 	free(core);
 }
 
+static bool core_machine(struct lbx_target *target, unsigned *ret)
+{
+	*ret = core_of(target)->machine;
+	return true;
+}
+
 #define OPS(kind_name) { \
-	.kind = kind_name, .read = core_read, .map = core_map, .find_root = core_find_root, \
+	.kind = kind_name, .machine = core_machine, .read = core_read, .map = core_map, .find_root = core_find_root, \
 	.source_line = core_source_line, .range = core_range, .destroy = core_destroy }
 static const struct lbx_target_ops core_ops = OPS("core file");
 static const struct lbx_target_ops truncated_ops = OPS("truncated core file");

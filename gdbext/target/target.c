@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "lazybones.h"
+#include "target/registers.h"
 
 enum { STRING_PIECE = 64 };
 
@@ -89,6 +90,12 @@ bool lbx_target_waits(struct lbx_target *target)
 bool lbx_target_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
 {
 	return target->ops->range && target->ops->range(target, from, ret);
+}
+
+bool lbx_target_machine(struct lbx_target *target, unsigned *ret)
+{
+	*ret = LBX_MACHINE;
+	return !target->ops->machine || target->ops->machine(target, ret);
 }
 
 bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *from, size_t n)

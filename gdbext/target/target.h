@@ -50,6 +50,8 @@ struct lbx_target_ops {
 	/* The first memory at or above `from` that the program may write and that can be read; false,
 	 * without error, when there is none. NULL: not known. */
 	bool (*range)(struct lbx_target *target, uint64_t from, struct lbx_range *ret);
+	/* The processor, as ELF files name it (EM_X86_64, …). Quiet like source_line. NULL: this one. */
+	bool (*machine)(struct lbx_target *target, unsigned *ret);
 	/* Writes into the program's memory (flags for the runtime); live targets only. */
 	bool (*write)(struct lbx_target *target, uint64_t address, const void *from, size_t n);
 	void (*destroy)(struct lbx_target *target);
@@ -72,6 +74,7 @@ bool lbx_target_source_line(struct lbx_target *target, uint64_t pc, struct lbx_s
 bool lbx_target_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret);
 bool lbx_target_waits(struct lbx_target *target);
 bool lbx_target_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret);
+bool lbx_target_machine(struct lbx_target *target, unsigned *ret);
 bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *from, size_t n);
 void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
 

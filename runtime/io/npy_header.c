@@ -1,5 +1,6 @@
 #include "io/npy.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- element types ---- */
@@ -230,4 +231,32 @@ bool lb_npy_type(enum lb_dtype dtype, char *kind, int *width)
 		return true;
 	}
 	return false;
+}
+
+bool lb_npy_write_header(enum lb_dtype dtype, int rank, const int64_t *shape, char to[LB_NPY_WRITTEN],
+			 size_t *ret)
+{
+	enum { START = 10 };
+	char kind;
+	int width;
+	if (!lb_npy_type(dtype, &kind, &width))
+		return lb_fail("save: .npy has no %s; lb_astype() it to float32, or save as safetensors",
+			       lb_dtypes[dtype].name);
+	size_t n = START;
+	n += (size_t)snprintf(to + n, LB_NPY_WRITTEN - n,
+			      "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (",
+			      width == 1 ? '|' : '<', kind, width);
+	for (int i = 0; i < rank; i++)
+		n += (size_t)snprintf(to + n, LB_NPY_WRITTEN - n, i ? " %lld," : "%lld,",
+				      (long long)shape[i]);
+	n -= rank > 1; /* (3,) but (3, 4) */
+	n += (size_t)snprintf(to + n, LB_NPY_WRITTEN - n, "), }");
+	while ((n + 1) % 64)
+		to[n++] = ' ';
+	to[n++] = '\n';
+	memcpy(to, "\x93NUMPY\1\0", 8);
+	to[8] = (char)((n - START) & 0xff);
+	to[9] = (char)((n - START) >> 8);
+	*ret = n;
+	return true;
 }

@@ -14,21 +14,6 @@
 #include "io/json.h"
 #include "io/safetensors.h"
 
-static const struct { const char *name; enum lb_dtype dtype; } types[] = {
-	{ "BOOL", LB_BOOL }, { "U8", LB_U8 }, { "U16", LB_U16 }, { "U32", LB_U32 }, { "U64", LB_U64 },
-	{ "I8", LB_I8 }, { "I16", LB_I16 }, { "I32", LB_I32 }, { "I64", LB_I64 }, { "F16", LB_F16 },
-	{ "BF16", LB_BF16 }, { "F32", LB_F32 }, { "F64", LB_F64 }, { "C64", LB_C64 },
-};
-
-const char *lb_safetensors_type(enum lb_dtype dtype)
-{
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-		if (types[i].dtype == dtype)
-			return types[i].name;
-	}
-	return NULL;
-}
-
 /* A tensor's description as it is read, with begin and end still relative to the data. */
 struct description {
 	bool has_dtype, has_shape, has_offsets;
@@ -68,14 +53,8 @@ static bool read_dtype(struct lb_json *j, struct lb_entry *entry)
 	char *name;
 	if (!lb_json_string(j, &name))
 		return false;
-	entry->unknown = true;
 	snprintf(entry->type, sizeof entry->type, "%s", name);
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-		if (strcmp(types[i].name, name) == 0) {
-			entry->array.dtype = types[i].dtype;
-			entry->unknown = false;
-		}
-	}
+	entry->unknown = !lb_safetensors_dtype(name, &entry->array.dtype);
 	free(name);
 	return true;
 }

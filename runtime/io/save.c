@@ -77,7 +77,8 @@ bool lb_save_npy(const char *path, lb_tensor *x)
 	size_t n;
 	struct lb_writer w;
 	if (!x || !lb_save_prepare("save_npy", path, 1, NULL, &x, site) ||
-	    !lb_npy_write_header(x, header, &n) || !lb_writer_begin(&w, path))
+	    !lb_npy_write_header((enum lb_dtype)x->dtype, x->rank, x->shape, header, &n) ||
+	    !lb_writer_begin(&w, path))
 		return false;
 	return lb_writer_end(&w, lb_writer_put(&w, header, n) && lb_save_elements(&w, x, site));
 }

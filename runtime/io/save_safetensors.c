@@ -7,19 +7,10 @@
 #include "io/safetensors.h"
 #include "io/save.h"
 
-enum { ALIGNMENT = 64 };
-
-/* __metadata__ */
-struct metadata {
-	int n;
-	const char *const *keys, *const *values;
-};
-
 struct place {
-	const char *name;
+	struct lb_safetensors_entry entry;
 	lb_tensor *x;
 	int number;
-	uint64_t begin, end;
 };
 
 static int compare(const void *a, const void *b)
@@ -29,78 +20,15 @@ static int compare(const void *a, const void *b)
 	return width != other ? (width < other) - (width > other) : p->number - q->number;
 }
 
-/* JSON's way to write a name. */
-static void print_string(FILE *to, const char *text)
-{
-	fputc('"', to);
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c == '"' || c == '\\')
-			fprintf(to, "\\%c", c);
-		else if (c < ' ')
-			fprintf(to, "\\u%04x", c);
-		else
-			fputc(c, to);
-	}
-	fputc('"', to);
-}
-
-static void print_tensor(FILE *to, const struct place *p)
-{
-	print_string(to, p->name);
-	fprintf(to, ":{\"dtype\":\"%s\",\"shape\":[", lb_safetensors_type((lb_dtype)p->x->dtype));
-	for (int i = 0; i < p->x->rank; i++)
-		fprintf(to, i ? ",%lld" : "%lld", (long long)p->x->shape[i]);
-	fprintf(to, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)p->begin,
-		(unsigned long long)p->end);
-}
-
-static void print_metadata(FILE *to, const struct metadata *m)
-{
-	fputs("\"__metadata__\":{", to);
-	for (int i = 0; i < m->n; i++) {
-		if (i)
-			fputc(',', to);
-		print_string(to, m->keys[i]);
-		fputc(':', to);
-		print_string(to, m->values[i]);
-	}
-	fputc('}', to);
-}
-
-/* The header as text, padded; the caller frees it. */
-static char *make_header(int n, const struct place *places, const struct metadata *m, size_t *ret)
-{
-	char *text = NULL;
-	FILE *to = open_memstream(&text, ret);
-	if (!to)
-		return NULL;
-	fputc('{', to);
-	if (m->n)
-		print_metadata(to, m);
-	for (int i = 0; i < n; i++) {
-		if (i || m->n)
-			fputc(',', to);
-		print_tensor(to, &places[i]);
-	}
-	fputc('}', to);
-	fflush(to);
-	while ((8 + *ret) % ALIGNMENT) {
-		fputc(' ', to);
-		if (fflush(to) != 0)
-			break;
-	}
-	if (fclose(to) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 static bool write_file(struct lb_writer *w, int n, const struct place *places,
-		       const struct metadata *m, const void *site)
+		       const struct lb_safetensors_metadata *m, const void *site)
 {
 	size_t length;
-	char *header = make_header(n, places, m, &length);
+	struct lb_safetensors_entry *entries = malloc(((size_t)n + 1) * sizeof *entries);
+	for (int i = 0; i < n && entries; i++)
+		entries[i] = places[i].entry;
+	char *header = entries ? lb_safetensors_header(n, entries, m, &length) : NULL;
+	free(entries);
 	if (!header)
 		return lb_fail("%s: out of memory for the header", w->path);
 	uint64_t prefix = length;
@@ -114,7 +42,7 @@ static bool write_file(struct lb_writer *w, int n, const struct place *places,
 }
 
 /* Every key and value is text, and no key comes twice. */
-static bool check_metadata(const struct metadata *m)
+static bool check_metadata(const struct lb_safetensors_metadata *m)
 {
 	char quoted[LB_QUOTED];
 	for (int i = 0; i < m->n; i++) {
@@ -134,7 +62,7 @@ static bool check_metadata(const struct metadata *m)
 }
 
 static bool save(const char *path, int n, const char *const *names, lb_tensor *const *xs,
-		 const struct metadata *m, const void *site)
+		 const struct lb_safetensors_metadata *m, const void *site)
 {
 	struct lb_writer w;
 	if (!lb_save_prepare("save_safetensors", path, n, names, xs, site) || !check_metadata(m))
@@ -144,7 +72,8 @@ static bool save(const char *path, int n, const char *const *names, lb_tensor *c
 		return lb_fail("%s: out of memory for %d tensors", path, n);
 	bool ok = true;
 	for (int i = 0; i < n && ok; i++) {
-		places[i] = (struct place){ .name = names[i], .x = xs[i], .number = i };
+		places[i] = (struct place){ { .name = names[i], .dtype = (enum lb_dtype)xs[i]->dtype,
+					      .rank = xs[i]->rank, .shape = xs[i]->shape }, xs[i], i };
 		if (strcmp(names[i], "__metadata__") == 0)
 			ok = lb_fail("save_safetensors: no tensor can be named __metadata__");
 	}
@@ -152,9 +81,9 @@ static bool save(const char *path, int n, const char *const *names, lb_tensor *c
 	if (ok)
 		qsort(places, (size_t)n, sizeof *places, compare);
 	for (int i = 0; i < n && ok; i++) {
-		places[i].begin = at;
+		places[i].entry.begin = at;
 		at += (uint64_t)lb_nbytes(places[i].x);
-		places[i].end = at;
+		places[i].entry.end = at;
 	}
 	ok = ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_file(&w, n, places, m, site));
 	free(places);
@@ -164,7 +93,7 @@ static bool save(const char *path, int n, const char *const *names, lb_tensor *c
 bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_tensor *const *xs)
 {
 	LB_ENTER();
-	return save(path, n, names, xs, &(struct metadata){ 0 }, site);
+	return save(path, n, names, xs, &(struct lb_safetensors_metadata){ 0 }, site);
 }
 
 bool lb_save_safetensors_with(const char *path, int n, const char *const *names, lb_tensor *const *xs,
@@ -173,5 +102,5 @@ bool lb_save_safetensors_with(const char *path, int n, const char *const *names,
 	LB_ENTER();
 	if (n_metadata < 0 || (n_metadata && (!keys || !values)))
 		return lb_fail("save_safetensors: %d metadata without keys or values", n_metadata);
-	return save(path, n, names, xs, &(struct metadata){ n_metadata, keys, values }, site);
+	return save(path, n, names, xs, &(struct lb_safetensors_metadata){ n_metadata, keys, values }, site);
 }

@@ -144,6 +144,21 @@ static const struct lbx_stacks_ops fake_ops = {
 	.pointers = fake_pointers, .destroy = fake_destroy,
 };
 
+static bool fake_ready(struct lbx_context *context, struct lbx_symbol_space **ret)
+{
+	(void)context;
+	*ret = NULL;
+	return true;
+}
+
+static bool fake_load(struct lbx_context *context, const void *object, size_t n)
+{
+	(void)context;
+	return n > 64 && memcmp(object, "\177ELF", 4) == 0;
+}
+
+static const struct lbx_debugger fake_debugger = { .ready = fake_ready, .load = fake_load };
+
 static void run_page(struct lbx_context *context)
 {
 	struct sink sink = { 0, 0 };
@@ -169,11 +184,14 @@ static const struct { const char *name, *rest; } lines[] = {
 	{ "events", "" }, { "events", "err* --last 1" },
 	{ "owner", "0x1ffff0" }, { "owner", "0x200010" },
 	{ "suspect", "--seconds 1 --all" }, { "freed", "" }, { "freed", "#3" }, { "diff", "x x" },
+	{ "diff", "x[..., ::-1] x" }, { "diff", "layer.0/view x --rtol 1e-3 --group 8" },
+	{ "save", "layer.0/view /nonexistent/x.npz" },
 	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
 	{ "report", "--seconds 1" }, { "origin", "x" }, { "origin", "lazy --limit 20" },
 	{ "memory", "" }, { "memory", "--by name" },
 	{ "model", "" }, { "model", "*a* --depth 9" },
 	{ "view", "0x200000 f32 4,6 6,-1" }, { "quant", "uint32" }, { "quant", "x[0] --scales x" }, { "stats", "@0x200000:f16:16,2" },
+	{ "report", "--seconds 1" }, { "symbols", "" }, { "symbols", "l* --peek" },
 };
 static const char *const of_ids[] = { "info", "print", "freed", "stats" };
 
@@ -198,7 +216,8 @@ static void inspection_init(struct inspection *i, struct image *image)
 	i->settings.replay_memory = 0; /* a replay is a process of its own: hardly any here */
 	i->out = (struct lbx_out){ .width = 80, .context = &i->sink, .write = swallow, .progress = tick };
 	i->context = (struct lbx_context){ .target = &image->target, .out = &i->out,
-					   .settings = &i->settings, .stacks = &i->stacks.base };
+					   .settings = &i->settings, .stacks = &i->stacks.base,
+					   .debugger = &fake_debugger };
 }
 
 static void inspection_deinit(struct inspection *i)

@@ -16,7 +16,7 @@
 #include "session.h"
 #include "target/process.h"
 
-static struct lbx_marks marks;
+static struct lbx_memory_marks marks;
 
 static int start(void **state)
 {
@@ -27,7 +27,7 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-	lbx_marks_deinit(&marks);
+	lbx_memory_marks_deinit(&marks);
 	return session_stop(state);
 }
 
@@ -155,7 +155,7 @@ static void a_file_is_compared_with(void **state)
 	holds(memory(s, "--save /nonexistent/x"), "cannot write /nonexistent/x");
 }
 
-static const struct lbx_group *group(const struct lbx_groups *groups, const char *key)
+static const struct lbx_holding_group *group(const struct lbx_holding_groups *groups, const char *key)
 {
 	for (size_t i = 0; i < groups->n; i++)
 		if (strcmp(groups->list[i].key, key) == 0)
@@ -169,7 +169,7 @@ static void the_counters_agree(void **state)
 {
 	struct lbx_target *target;
 	struct lbx_snapshot s;
-	struct lbx_groups groups;
+	struct lbx_holding_groups groups;
 
 	(void)state;
 	lb_clear_error();
@@ -188,18 +188,18 @@ static void the_counters_agree(void **state)
 		assert_true(lb_eval(gone));
 		lb_release(gone);
 		assert_true(lbx_snapshot_take(&self->context, &s));
-		assert_true(lbx_groups_make(&s, NULL, LBX_BY_STATE, &groups));
+		assert_true(lbx_holding_groups_make(&s, NULL, LBX_BY_STATE, &groups));
 		assert_int_equal(group(&groups, "ready")->bytes, lb_active_memory());
 		assert_int_equal(group(&groups, "ready")->buffers, 4000);
 		assert_int_equal(group(&groups, "cached")->bytes, lb_cache_memory());
 		assert_int_equal(s.counters.active_bytes, lb_active_memory());
-		lbx_groups_deinit(&groups);
-		assert_true(lbx_groups_make(&s, NULL, LBX_BY_NAME, &groups));
-		const struct lbx_group *layers = group(&groups, "layers.*");
+		lbx_holding_groups_deinit(&groups);
+		assert_true(lbx_holding_groups_make(&s, NULL, LBX_BY_NAME, &groups));
+		const struct lbx_holding_group *layers = group(&groups, "layers.*");
 		assert_int_equal(layers->buffers, 4000);
 		assert_int_equal(layers->lazy, 1000);
 		assert_int_equal(layers->bytes, lb_active_memory());
-		lbx_groups_deinit(&groups);
+		lbx_holding_groups_deinit(&groups);
 		lbx_snapshot_deinit(&s);
 	}
 	lbx_table_destroy(self->context.table);

@@ -5,13 +5,14 @@
  *
  * Views overlap what they are views of; there the larger, then the older tensor gives its
  * name. `tensor at` tells all of them. */
-#include "plugin/symbols.h"
+#include "plugin/address_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "lazybones.h"
+#include "plugin/census.h"
 #include "plugin/target_gdb.h"
 #include "table/table.h"
 
@@ -81,36 +82,14 @@ static size_t collect(struct lbx_table *table, struct range **ret)
 	return n;
 }
 
-static struct {
-	uint64_t root, pid, created, freed, ops;
-} published;
+static struct lbx_census published;
 
-static void note_published(struct lbx_table *table)
+bool lbx_address_names_are_stale(struct lbx_table *table)
 {
-	struct lbx_root root;
-
-	memset(&published, 0, sizeof(published));
-	if (!lbx_table_root(table, &root))
-		return;
-	published.root = root.address;
-	published.pid = root.pid;
-	published.created = root.counters.created;
-	published.freed = root.counters.freed;
-	published.ops = root.counters.ops;
+	return lbx_census_changed(&published, table);
 }
 
-bool lbx_symbols_are_stale(struct lbx_table *table)
-{
-	struct lbx_root root;
-
-	if (!lbx_table_root(table, &root))
-		return false;
-	return root.address != published.root || root.pid != published.pid ||
-	       root.counters.created != published.created ||
-	       root.counters.freed != published.freed || root.counters.ops != published.ops;
-}
-
-void lbx_symbols_publish(struct gdb_symbol_callbacks *cb)
+void lbx_address_names_publish(struct gdb_symbol_callbacks *cb)
 {
 	struct lbx_table *table = NULL;
 	struct range *ranges = NULL;
@@ -120,7 +99,7 @@ void lbx_symbols_publish(struct gdb_symbol_callbacks *cb)
 	size_t n = 0;
 
 	if (lbx_table_create(lbx_target_gdb((lbx_bridge_read *)cb->target_read), &table)) {
-		note_published(table);
+		lbx_census_take(&published, table);
 		n = collect(table, &ranges);
 	}
 	lbx_table_destroy(table);

@@ -1,6 +1,6 @@
 /* Names for data addresses, so that stock gdb prints `<q_proj+64>` beside a pointer. */
-#ifndef LBX_PLUGIN_SYMBOLS_H
-#define LBX_PLUGIN_SYMBOLS_H
+#ifndef LBX_PLUGIN_ADDRESS_NAMES_H
+#define LBX_PLUGIN_ADDRESS_NAMES_H
 
 #include <gdb/jit-reader.h>
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 
 /* Opens a gdb object with one block over the elements of each named tensor that has a value
  * now. For use by the reader's read() only. Silent about failures: gdb is reading symbols. */
-void lbx_symbols_publish(struct gdb_symbol_callbacks *cb);
+void lbx_address_names_publish(struct gdb_symbol_callbacks *cb);
 /* Whether tensors have come, gone or been computed since. */
-bool lbx_symbols_are_stale(struct lbx_table *table);
+bool lbx_address_names_are_stale(struct lbx_table *table);
 
 #endif

@@ -1,0 +1,100 @@
+#define _GNU_SOURCE
+#include "inspect/array_file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "inspect/replayer.h"
+#include "io/mapping.h"
+#include "replay/wire.h"
+
+/* The bytes that the answer speaks of, checked: the process that gave it may have been misled. */
+static bool lay_over(const struct lbx_wire_file *answer, const char *data, uint64_t size,
+		     struct lbx_array_file *ret)
+{
+	int64_t strides[LB_MAX_RANK], stride = 1;
+
+	if (answer->dtype >= LB_DTYPES || answer->rank > LB_MAX_RANK || answer->at > size ||
+	    size - answer->at < answer->nbytes || answer->nbytes > INT64_MAX)
+		return lb_fail("%s changed while it was read", answer->path);
+	for (int i = 0; i < answer->rank; i++) {
+		int axis = answer->fortran ? i : answer->rank - 1 - i;
+		strides[axis] = stride;
+		if (answer->shape[axis] && !lb_mul(stride, answer->shape[axis], &stride))
+			return lb_fail("%s: its shape is too large", answer->path);
+	}
+	return lbx_array_local(data + answer->at, (int64_t)answer->nbytes, (enum lb_dtype)answer->dtype,
+			       answer->rank, answer->shape, strides, 0, &ret->array);
+}
+
+static bool take(const struct lbx_wire_file *answer, int fd, struct lbx_array_file *ret)
+{
+	if (answer->status != LBX_WIRE_DONE)
+		return lb_fail("%.500s", answer->error[0] ? answer->error :
+			       "the file's reader gave no answer");
+	snprintf(ret->name, sizeof ret->name, "%.511s", answer->name);
+	ret->is_only = answer->is_only;
+	ret->group = answer->group;
+	if (answer->in_place) {
+		ret->mapping = lb_mapping_open(answer->path);
+		return ret->mapping && lay_over(answer, (const char *)ret->mapping->data,
+						ret->mapping->size, ret);
+	}
+	off_t size = lseek(fd, 0, SEEK_END);
+	ret->map_bytes = size > 0 ? (size_t)size : 0;
+	ret->map = mmap(NULL, ret->map_bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (ret->map == MAP_FAILED) {
+		ret->map = NULL;
+		return lb_fail("no room to map %zu bytes", ret->map_bytes);
+	}
+	return lay_over(answer, ret->map, ret->map_bytes, ret);
+}
+
+static bool ask(struct lbx_context *context, int fd, struct lbx_wire_file *request,
+		struct lbx_array_file *ret)
+{
+	return (pwrite(fd, request, sizeof *request, 0) == (ssize_t)sizeof *request ||
+		lb_fail("cannot write to shared memory")) &&
+	       lbx_replayer_run(context->out, fd, context->settings->replay_seconds, "reading the file",
+				"reading the file") &&
+	       (pread(fd, request, sizeof *request, 0) == (ssize_t)sizeof *request ||
+		lb_fail("cannot read from shared memory")) &&
+	       take(request, fd, ret);
+}
+
+bool lbx_array_file_open(struct lbx_context *context, const char *path, const char *name,
+			 const char *like, struct lbx_array_file *ret)
+{
+	struct lbx_wire_file request = {
+		.magic = LBX_WIRE_FILE_MAGIC, .version = LBX_WIRE_VERSION,
+		.max_memory = (uint64_t)context->settings->replay_memory,
+		.max_seconds = (uint64_t)context->settings->replay_seconds,
+	};
+
+	*ret = (struct lbx_array_file){ .mapping = NULL };
+	if (strlen(path) >= sizeof request.path || strlen(name) >= sizeof request.name)
+		return lb_fail("a path or a name that is too long");
+	strcpy(request.path, path);
+	strcpy(request.name, name);
+	snprintf(request.like, sizeof request.like, "%.511s", like);
+	int fd = memfd_create("lazybones-file", MFD_CLOEXEC);
+	bool done = fd >= 0 ? ask(context, fd, &request, ret) :
+		    lb_fail("cannot create a shared memory file");
+	if (fd >= 0)
+		close(fd);
+	if (!done)
+		lbx_array_file_close(ret);
+	return done;
+}
+
+void lbx_array_file_close(struct lbx_array_file *file)
+{
+	if (file->map)
+		munmap(file->map, file->map_bytes);
+	lb_mapping_drop(file->mapping);
+	file->map = NULL;
+	file->mapping = NULL;
+}

@@ -1,0 +1,58 @@
+/* An ELF object that holds nothing but DWARF: global data of a program, each a variable with its
+ * type and its place. Every debugger takes such a file in beside the program's own symbols. */
+#ifndef LBX_DWARF_OBJECT_H
+#define LBX_DWARF_OBJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lbx_dwarf;
+
+enum lbx_encoding { LBX_BOOLEAN, LBX_SIGNED, LBX_UNSIGNED, LBX_FLOAT, LBX_COMPLEX };
+
+/* An integer in the program's memory. */
+struct lbx_integer {
+	uint64_t at;
+	unsigned bytes; /* 1, 2, 4 or 8 */
+};
+
+enum { LBX_CONDITIONS = 3 };
+
+/* Where a variable's bytes are. */
+struct lbx_place {
+	enum lbx_place_kind {
+		LBX_NOWHERE, /* it has no value */
+		LBX_BY_RECORD,
+		LBX_COPIED,  /* in the object itself */
+	} kind;
+	uint64_t nbytes;
+	/* As long as all `conditions` hold, the value begins `offset` bytes after the address that
+	 * `data` holds, which is within the record that `record` points to; else there is none. */
+	struct lbx_by_record {
+		struct lbx_condition {
+			struct lbx_integer integer;
+			uint64_t value;
+		} conditions[LBX_CONDITIONS];
+		struct lbx_integer record, data;
+		uint64_t offset;
+	} by_record;
+	const void *bytes; /* nbytes, until the variable has been added */
+};
+
+/* `unit` is the name of the one source file that the variables seem to be of. NULL when memory is
+ * out; the functions below remember it for lbx_dwarf_finish(). */
+struct lbx_dwarf *lbx_dwarf_create(const char *unit);
+void lbx_dwarf_destroy(struct lbx_dwarf *dwarf); /* NULL is fine */
+/* A type is a number, never 0. */
+uint32_t lbx_dwarf_number(struct lbx_dwarf *dwarf, const char *name, enum lbx_encoding encoding,
+			  unsigned bytes);
+uint32_t lbx_dwarf_array(struct lbx_dwarf *dwarf, uint32_t element, int rank, const int64_t *shape);
+/* A variable that no function owns and that other units do not see: a name of the program's own
+ * goes before it. */
+void lbx_dwarf_variable(struct lbx_dwarf *dwarf, const char *name, uint32_t type,
+			const struct lbx_place *place);
+/* The object for a machine (EM_X86_64, …), at *ret until the dwarf is destroyed. Call it once. */
+bool lbx_dwarf_finish(struct lbx_dwarf *dwarf, unsigned machine, const void **ret, size_t *n);
+
+#endif

@@ -1,0 +1,21 @@
+/* The tensors' variables in gdb: a file of symbols, changed when tensors came or went. */
+#ifndef LBX_PLUGIN_SYMBOL_FILE_H
+#define LBX_PLUGIN_SYMBOL_FILE_H
+
+#include "inspect/command.h"
+
+extern const struct lbx_debugger lbx_debugger_gdb;
+
+/* LBX_STOPPED, and the line that does the same after a breakpoint's commands. */
+#define LBX_REFRESH "_refresh"
+bool lbx_symbol_file_stopped(struct lbx_context *context);
+bool lbx_symbol_file_refresh(struct lbx_context *context);
+/* Lets LBX_REFRESH follow, if that is wanted. */
+void lbx_symbol_file_refresh_then(void);
+
+/* What follows `tensor symbols`; remembered with what it loads. */
+void lbx_symbol_file_words(const char *words);
+/* Makes gdb read the names of addresses again, after the command. */
+void lbx_symbol_file_reload_names(void);
+
+#endif

@@ -1,0 +1,102 @@
+#include "replay/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "io/file.h"
+#include "kernels/kernels.h"
+#include "replay/result.h"
+
+/* The names that there are, as far as the message holds them. */
+static void fail_for_name(const lb_file *file, const char *name)
+{
+	enum { SHOWN = 8 };
+	char text[400];
+	size_t at = 0;
+	int64_t n = lb_file_count(file);
+
+	text[0] = '\0';
+	for (int64_t i = 0; i < n && i < SHOWN && at + 80 < sizeof text; i++)
+		at += (size_t)snprintf(text + at, sizeof text - at, "%s%.60s", i ? ", " : "",
+				       lb_file_name(file, i));
+	if (n == 0)
+		lb_fail("%s holds no arrays", file->mapping->path);
+	else if (*name)
+		lb_fail("%s holds no '%.100s', but %s%s", file->mapping->path, name, text,
+			n > SHOWN ? ", …" : "");
+	else
+		lb_fail("%s holds %lld arrays: %s%s; say which, as FILE:NAME", file->mapping->path,
+			(long long)n, text, n > SHOWN ? ", …" : "");
+}
+
+/* By name, or the only one, or the one of the same name as what it is compared with. */
+static const struct lb_entry *choose(const lb_file *file, const struct lbx_wire_file *request)
+{
+	const char *name = request->name[0] ? request->name : request->like;
+
+	if (file->n == 1 && !request->name[0])
+		return &file->entries[0];
+	for (int64_t i = 0; i < file->n; i++)
+		if (name[0] && strcmp(file->entries[i].name, name) == 0)
+			return &file->entries[i];
+	fail_for_name(file, request->name);
+	return NULL;
+}
+
+static bool lies_as_it_is(const lb_file *file, const struct lb_entry *entry)
+{
+	const struct lb_array *a = &entry->array;
+
+	return strcmp(file->format, "npz") != 0 && !entry->unknown &&
+	       (a->encoding == LB_LITTLE_ENDIAN ||
+		(a->encoding == LB_BIG_ENDIAN && lb_dtypes[a->dtype].bytes == 1));
+}
+
+static void describe(struct lbx_wire_file *to, const lb_file *file, const struct lb_entry *entry)
+{
+	snprintf(to->name, sizeof to->name, "%s", entry->name);
+	to->is_only = file->n == 1;
+	to->group = (uint32_t)lb_blocks[entry->array.encoding].elements;
+}
+
+static bool point_at(struct lbx_wire_file *to, const struct lb_array *a)
+{
+	to->in_place = 1;
+	to->dtype = (uint8_t)a->dtype;
+	to->rank = (uint8_t)a->rank;
+	to->fortran = a->fortran;
+	memcpy(to->shape, a->shape, sizeof to->shape);
+	to->at = a->at;
+	to->nbytes = a->nbytes;
+	return true;
+}
+
+static bool answer(struct lbx_wire_file *to, lb_file *file)
+{
+	const struct lb_entry *entry = choose(file, to);
+
+	if (!entry)
+		return false;
+	describe(to, file, entry);
+	if (lies_as_it_is(file, entry))
+		return point_at(to, &entry->array);
+	lb_tensor *x = lb_file_get(file, entry->name);
+	if (!x || !lb_eval(x) || !lbx_append_result(x, sizeof *to, &to->at, &to->nbytes))
+		return false;
+	to->dtype = (uint8_t)lb_dtype_of(x);
+	to->rank = (uint8_t)lb_rank(x);
+	memcpy(to->shape, lb_shape(x), (size_t)lb_rank(x) * sizeof *to->shape);
+	return true;
+}
+
+bool lbx_answer_file(struct lbx_wire_file *request)
+{
+	request->path[sizeof request->path - 1] = '\0';
+	request->name[sizeof request->name - 1] = '\0';
+	request->like[sizeof request->like - 1] = '\0';
+	lb_file *file = lb_open(request->path);
+	bool done = file && answer(request, file);
+	lb_file_close(file);
+	return done;
+}
