@@ -158,7 +158,7 @@ static const char common[] =
 	"if $_gdb_setting($_lb_logging)\n"
 	"tbreak *$arg0\n"
 	"else\n"
-	QUIETLY "tbreak *$arg0\n"
+	LBX_QUIETLY "tbreak *$arg0\n"
 	"end\n"
 	"end\n"
 	"define _lb_catch_fault\n"

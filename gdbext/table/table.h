@@ -15,7 +15,7 @@ void lbx_table_destroy(struct lbx_table *table); /* NULL is fine */
  * before a table is used that was opened before the program ran: it forgets what was read. */
 bool lbx_table_valid(struct lbx_table *table);
 
-struct lbx_tensors *lbx_table_tensors(struct lbx_table *table);
+struct lbx_tensors *lbx_table_tensors(struct lbx_table *table); /* NULL of NULL */
 
 struct lbx_root {
 	uint64_t address;

@@ -199,6 +199,11 @@ static const struct { const char *name, *rest; } lines[] = {
 	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
 	{ "report", "--seconds 1" }, { "listing", "" }, { "listing", "3" }, { "listing", "3 --ranges" },
 	{ "symbols", "" }, { "symbols", "l* --peek" },
+	{ "origin", "x" }, { "origin", "lazy --limit 20" },
+	{ "memory", "" }, { "memory", "--by name" },
+	{ "model", "" }, { "model", "*a* --depth 9" },
+	{ "view", "0x200000 f32 4,6 6,-1" }, { "quant", "uint32" }, { "quant", "x[0] --scales x" },
+	{ "stats", "@0x200000:f16:16,2" },
 };
 static const char *const of_ids[] = { "info", "print", "freed", "stats" };
 
