@@ -167,7 +167,22 @@ static bool fake_load(struct lbx_context *context, const void *object, size_t n)
 	return n > 64 && memcmp(object, "\177ELF", 4) == 0;
 }
 
-static const struct lbx_debugger fake_debugger = { .ready = fake_ready, .load = fake_load };
+static bool fake_unload(struct lbx_context *context, bool *ret)
+{
+	(void)context;
+	*ret = true;
+	return true;
+}
+
+static bool fake_at_stops(struct lbx_context *context, bool on)
+{
+	(void)context;
+	return on || lb_ok();
+}
+
+static const struct lbx_debugger fake_debugger = {
+	.ready = fake_ready, .load = fake_load, .unload = fake_unload, .at_stops = fake_at_stops,
+};
 
 static void run_page(struct lbx_context *context)
 {
