@@ -32,7 +32,7 @@ static void write_text(struct lbx_out *out, const char *bytes, size_t n)
 	text[text_bytes] = '\0';
 }
 
-static struct lbx_out out = { .write = write_text, .width = 80 };
+static struct lbx_out out = { .write = write_text, .width = 400 };
 static struct lbx_settings settings;
 static struct lbx_context context = { .out = &out, .settings = &settings };
 

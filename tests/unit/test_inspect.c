@@ -142,7 +142,7 @@ static void values_are_printed(void **state)
 	       " [47.2 32.2 17.2  2.2]]\n");
 	says(&s, "print lazy", "lazy: float32 (4, 6, 10), lazy: it has no value yet\n"
 	     "peek would replay 1 operation from 1 ready tensor");
-	prints(&s, "set threshold 20", "");
+	prints(&s, "set threshold 20", "threshold       20, was 1000: `set threshold 1000` restores it\n");
 	prints(&s, "print x --edge 1",
 	       "x: float32 (4, 6, 10)\n[[[ 0.   ...  2.25]\n  ...\n  [12.5  ... 14.75]]\n\n ...\n\n"
 	       " [[45.   ... 47.25]\n  ...\n  [57.5  ... 59.75]]]\n");
