@@ -21,6 +21,7 @@
 #include "inspect/symbols.h"
 #include "inspect/threads.h"
 #include "inspect/tree.h"
+#include "inspect/running.h"
 
 #define T_HELP \
 	"T is a name, #id, or an expression of the program that yields an lb_tensor *; a name\n" \
@@ -199,6 +200,17 @@ const struct lbx_command lbx_commands[] = {
 			{ "ranges", NULL, "with the least and the largest value of what is still there" },
 		},
 		.run = lbx_run_listing,
+	},
+	{
+		.name = "where",
+		.arguments = "",
+		.summary = "tell what each thread and stream evaluates now",
+		.help = "The evaluation and its graph, the op that runs, how many are done of how many, the\n"
+			"time since it began, the call that asked for it, and what it waits for: in step mode\n"
+			"or not, in a running program and in a core.\n"
+			"Example: where --json",
+		.needs = LBX_NEEDS_TABLE,
+		.run = lbx_run_where,
 	},
 	{
 		.name = "at",

@@ -52,6 +52,7 @@ bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct
 
 struct lbx_thread {
 	uint64_t tid, eval, tensor, done, total, started_ns, waits_for;
+	uint64_t site; /* of the call that evaluates, or did last */
 	uint64_t graph, line, tensors; /* in step mode; else 0 */
 };
 /* The tensor whose record holds an address. False without error when no

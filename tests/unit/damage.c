@@ -198,6 +198,7 @@ static const struct { const char *name, *rest; } lines[] = {
 	{ "save", "layer.0/view /nonexistent/x.npz" },
 	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
 	{ "report", "--seconds 1" }, { "listing", "" }, { "listing", "3" }, { "listing", "3 --ranges" },
+	{ "where", "" },
 	{ "symbols", "" }, { "symbols", "l* --peek" },
 };
 static const char *const of_ids[] = { "info", "print", "freed", "stats" };
