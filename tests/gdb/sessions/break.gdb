@@ -27,7 +27,6 @@ delete
 tensor break p after --once
 tensor step on
 run
-continue
 tensor step frame
 next
 tensor print p
