@@ -2,6 +2,7 @@
 #include "inspect/command.h"
 #include "inspect/compiled.h"
 #include "inspect/diff.h"
+#include "inspect/diff_graph.h"
 #include "inspect/events.h"
 #include "inspect/freed.h"
 #include "inspect/image.h"
@@ -206,6 +207,18 @@ const struct lbx_command lbx_commands[] = {
 			{ "ranges", NULL, "with the least and the largest value of what is still there" },
 		},
 		.run = lbx_run_listing,
+	},
+	{
+		.name = "diff-graph",
+		.arguments = "A B",
+		.summary = "compare the listings of two graphs",
+		.help = "Lines correspond that have the same op, name and call in the program. Shown are those\n"
+			"of another dtype or shape, and those that only one graph has: - of A, + of B.\n"
+			"Example: diff-graph 1 3",
+		.min_args = 2,
+		.max_args = 2,
+		.needs = LBX_NEEDS_TABLE,
+		.run = lbx_run_diff_graph,
 	},
 	{
 		.name = "where",
