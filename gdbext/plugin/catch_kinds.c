@@ -245,7 +245,7 @@ static bool parse_tensor(struct lbx_context *context, const char *t, struct lbx_
 
 	if (*t == '#') {
 		ret->id = strtoull(t + 1, &end, 10);
-		if (end == t + 1 || *end || ret->id == 0)
+		if (!isdigit((unsigned char)t[1]) || *end || ret->id == 0)
 			return lb_fail("catch: '%s' is no tensor id: write # and a number", t);
 		return true;
 	}

@@ -75,7 +75,7 @@ static void write_failure(struct lbx_out *out, const char *name)
 	if (!*message)
 		message = "failed, without saying why";
 	if (out->json)
-		lbx_json(out, json_pack("{s:s}", "error", message));
+		lbx_json(out, json_pack("{s:o}", "error", lbx_json_string(message)));
 	else if (*name == '_') /* not what the user has typed */
 		lbx_printf(out, "tensor: %s\n", message);
 	else if (strncmp(message, name, n) == 0 && message[n] == ':')
