@@ -152,6 +152,8 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 		command = lbx_command_find(lbx_gdb_commands, name);
 	if (!command || (command->needs & LBX_GDB_LACKS))
 		return lb_fail("there is no such command: `help tensor` lists them");
+	if (strcmp(name, "where") == 0 && context->target) /* whose clock is it? */
+		lbx_target_gdb_liveness();
 	if (strcmp(name, "status") == 0) {
 		if (context->target)
 			lbx_target_gdb_liveness();
