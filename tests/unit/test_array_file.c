@@ -199,7 +199,7 @@ static void a_file_that_becomes_shorter(void **state)
 static void says(const char *wanted, const char *command, const char *format, ...)
 {
 	struct lbx_target *target;
-	struct lbx_table *table;
+	struct lbx_table *table = NULL;
 	char line[4600];
 	va_list args;
 
