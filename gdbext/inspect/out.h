@@ -22,10 +22,13 @@ struct lbx_out {
 	bool json;
 	bool colour;
 	int colours; /* for pictures: 0, 256, or 1 << 24 */
+	bool pixels; /* the terminal may be asked to draw some (inspect/pixels.h) */
 	int width; /* columns */
 	struct lbx_wrap wrap; /* lbx_wrap()'s own */
 	void *context;
 	void (*write)(struct lbx_out *out, const char *text, size_t n);
+	/* Likewise, what must arrive in one piece: no pager may break it. NULL: write() does it. */
+	void (*write_whole)(struct lbx_out *out, const char *text, size_t n);
 	/* A variable for scripts ($tensor_count, …), where the front end has such; or NULL. */
 	void (*set_int)(struct lbx_out *out, const char *name, int64_t value);
 	void (*set_double)(struct lbx_out *out, const char *name, double value);

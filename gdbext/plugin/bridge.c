@@ -235,6 +235,14 @@ void lbx_bridge_echo(const char *text, size_t n)
 	text_echo(&bridge.response, text, n);
 }
 
+void lbx_bridge_echo_whole(const char *text, size_t n)
+{
+	text_end_echo(&bridge.response);
+	text_printf(&bridge.response, "with pagination off -- ");
+	text_echo(&bridge.response, text, n);
+	text_end_echo(&bridge.response);
+}
+
 void lbx_bridge_script(const char *format, ...)
 {
 	va_list args;

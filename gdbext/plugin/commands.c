@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/pixels.h"
 #include "inspect/select.h"
 #include "lazybones.h"
 #include "plugin/address_names.h"
@@ -29,6 +30,12 @@ static void write_echo(struct lbx_out *out, const char *text, size_t n)
 {
 	(void)out;
 	lbx_bridge_echo(text, n);
+}
+
+static void write_whole(struct lbx_out *out, const char *text, size_t n)
+{
+	(void)out;
+	lbx_bridge_echo_whole(text, n);
 }
 
 static void set_int(struct lbx_out *out, const char *name, int64_t value)
@@ -115,6 +122,16 @@ static bool meet_needs(struct lbx_context *context, const struct lbx_command *co
 	return true;
 }
 
+/* A terminal that is gdb's own: the TUI draws characters only. */
+static bool shows_pixels(const struct lbx_out *out)
+{
+	const char *windows;
+
+	return out->colour && lbx_terminal_pixels() != LBX_PIXELS_NONE &&
+	       lbx_bridge_ask(&windows, LBX_ANYWHERE, "info win") && !lbx_bridge_speaks_mi() &&
+	       (strstr(windows, "not active") || strstr(windows, "Undefined"));
+}
+
 static bool run_row(struct lbx_context *context, const struct lbx_command *command,
 		    const char *words)
 {
@@ -164,6 +181,8 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 	}
 	if (strcmp(name, "symbols") == 0)
 		lbx_symbol_file_words(words);
+	if (strcmp(name, "image") == 0)
+		context->out->pixels = shows_pixels(context->out);
 	return run_row(context, command, words);
 }
 
@@ -173,7 +192,7 @@ void lbx_commands_run(const char *line)
 	bool styled = lbx_bridge_styled() && isatty(STDOUT_FILENO);
 	struct lbx_out out = {
 		.colour = styled, .colours = styled ? lbx_terminal_colours() : 0,
-		.width = columns(), .write = write_echo, .set_int = set_int,
+		.width = columns(), .write = write_echo, .write_whole = write_whole, .set_int = set_int,
 		.set_double = set_double, .progress = progress,
 	};
 	struct lbx_context context = {
