@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/pixels.h"
 #include "inspect/png_file.h"
 #include "inspect/value.h"
@@ -225,7 +226,7 @@ static bool show(struct lbx_context *context, const struct lbx_selection *s,
 		return false;
 	lbx_set_double(out, "tensor_min", r->low);
 	lbx_set_double(out, "tensor_max", r->high);
-	lbx_set_int(out, "nan_count", r->not_finite);
+	lbx_set_int(out, "tensor_nan_count", r->not_finite);
 	if (out->json) {
 		lbx_json(out, json_image(s, r, range, path));
 		return true;

@@ -57,6 +57,16 @@ static void set_double(struct lbx_out *out, const char *name, double value)
 		lbx_bridge_script("set $%s = (double)%.17g", name, value);
 }
 
+/* All in one line, which gdb reads byte by byte. */
+static void set_tensor(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	uint64_t data = t->data + (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype));
+
+	(void)out;
+	lbx_bridge_script("_lbv %" PRIu64 " %d %" PRId64 " %" PRId64 " %#" PRIx64, t->id, t->rank, t->size,
+			  lbx_tensor_nbytes(t), t->state == LB_STATE_READY ? data : 0);
+}
+
 static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_t total)
 {
 	(void)out;
@@ -195,7 +205,8 @@ void lbx_commands_run(const char *line)
 	struct lbx_out out = {
 		.colour = styled, .colours = styled ? lbx_terminal_colours() : 0,
 		.width = columns(), .write = write_echo, .write_whole = write_whole, .set_int = set_int,
-		.set_double = set_double, .progress = progress,
+		.set_double = set_double,
+		.set_tensor = set_tensor, .progress = progress,
 	};
 	struct lbx_context context = {
 		.target = read ? lbx_target_gdb(read) : NULL,

@@ -12,6 +12,7 @@
 #include "base/op.h"
 #include "image.h"
 #include "inspect/command.h"
+#include "inspect/convenience.h"
 
 struct session {
 	struct image image;
@@ -33,8 +34,25 @@ static void write_text(struct lbx_out *out, const char *bytes, size_t n)
 	s->text[s->n] = '\0';
 }
 
+static void is_documented(const char *name)
+{
+	const struct lbx_convenience *v = lbx_conveniences;
+
+	while (v->name && strcmp(v->name, name) != 0)
+		v++;
+	assert_non_null(v->name);
+}
+
+static void set_double(struct lbx_out *out, const char *name, double value)
+{
+	(void)out;
+	(void)value;
+	is_documented(name);
+}
+
 static void set_int(struct lbx_out *out, const char *name, int64_t value)
 {
+	is_documented(name);
 	struct session *s = out->context;
 	snprintf(s->variable, sizeof s->variable, "%s", name);
 	s->value = (double)value;
@@ -48,7 +66,7 @@ static void start(struct session *s)
 	image_populate(&s->image);
 	s->settings = lbx_default_settings;
 	s->out = (struct lbx_out){ .width = 80, .context = s, .write = write_text,
-				   .set_int = set_int };
+				   .set_int = set_int, .set_double = set_double };
 	s->context = (struct lbx_context){ .target = &s->image.target, .out = &s->out,
 					   .settings = &s->settings };
 }
