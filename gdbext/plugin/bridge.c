@@ -85,10 +85,10 @@ enum {
  * system calls each, so that every byte counts. */
 const char lbx_bridge_script_head[] =
 	"define _lbm\necho \\n" MARK "$arg0\\n\nend\n"
-	"define _lbv\n"
-	"set $tensor_id = $arg0\nset $tensor_rank = $arg1\nset $tensor_size = $arg2\n"
-	"set $tensor_nbytes = $arg3\nset $tensor_data = $arg4\n"
-	"end\n"
+	"define _lbv\nset $tensor_id = $arg0, $tensor_rank = $arg1, $tensor_size = $arg2, "
+	"$tensor_nbytes = $arg3, $tensor_data = $arg4\nend\n"
+	"define _lbw\nset $tensor_id = $arg0, $tensor_rank = $arg1, $tensor_size = $arg2, "
+	"$tensor_nbytes = $arg3, $tensor_data = $arg4, $tensor_count = $arg5\nend\n"
 	"alias _lbf = frame apply level 0 -q -c\n"
 	/* gdb has no variable for the selected frame's level: look for its stack pointer among
 	 * the first frames. Inlined ones share it; then `info frame` must tell. */

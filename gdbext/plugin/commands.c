@@ -26,6 +26,13 @@ static struct lbx_settings settings;
 static struct lbx_memory_marks marks;
 static bool have_settings;
 
+/* What the command tells scripts, beside what is set at once. */
+static struct {
+	bool has_tensor;
+	struct lbx_tensor tensor;
+	char count[24]; /* after a blank; "": none */
+} about;
+
 /* ---- output ---- */
 
 static void write_echo(struct lbx_out *out, const char *text, size_t n)
@@ -43,7 +50,10 @@ static void write_whole(struct lbx_out *out, const char *text, size_t n)
 static void set_int(struct lbx_out *out, const char *name, int64_t value)
 {
 	(void)out;
-	lbx_bridge_script("set $%s = %" PRId64, name, value);
+	if (strcmp(name, "tensor_count") == 0)
+		snprintf(about.count, sizeof about.count, " %" PRId64, value);
+	else
+		lbx_bridge_script("set $%s = %" PRId64, name, value);
 }
 
 static void set_double(struct lbx_out *out, const char *name, double value)
@@ -57,14 +67,25 @@ static void set_double(struct lbx_out *out, const char *name, double value)
 		lbx_bridge_script("set $%s = (double)%.17g", name, value);
 }
 
-/* All in one line, which gdb reads byte by byte. */
 static void set_tensor(struct lbx_out *out, const struct lbx_tensor *t)
 {
+	(void)out;
+	about.tensor = *t;
+	about.has_tensor = true;
+}
+
+/* All in one line: gdb reads it byte by byte. */
+static void write_about(void)
+{
+	const struct lbx_tensor *t = &about.tensor;
 	uint64_t data = t->data + (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype));
 
-	(void)out;
-	lbx_bridge_script("_lbv %" PRIu64 " %d %" PRId64 " %" PRId64 " %#" PRIx64, t->id, t->rank, t->size,
-			  lbx_tensor_nbytes(t), t->state == LB_STATE_READY ? data : 0);
+	if (about.has_tensor)
+		lbx_bridge_script("%s %" PRIu64 " %d %" PRId64 " %" PRId64 " %#" PRIx64 "%s",
+				  about.count[0] ? "_lbw" : "_lbv", t->id, t->rank, t->size,
+				  lbx_tensor_nbytes(t), t->state == LB_STATE_READY ? data : 0, about.count);
+	else if (about.count[0])
+		lbx_bridge_script("set $tensor_count =%s", about.count);
 }
 
 static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_t total)
@@ -226,6 +247,8 @@ void lbx_commands_run(const char *line)
 		settings = lbx_default_settings;
 	have_settings = true;
 	lb_clear_error();
+	about.has_tensor = false;
+	about.count[0] = '\0';
 	ok = run_words(&context, name, line[n] ? line + n + 1 : "");
 	/* who looks for tensors may look at their addresses next */
 	if (ok && context.table && (strcmp(name, "list") == 0 || strcmp(name, "at") == 0) &&
@@ -249,6 +272,7 @@ void lbx_commands_run(const char *line)
 		ok = lb_fail("interrupted");
 		write_failure(&out, name);
 	}
+	write_about();
 	lb_clear_error();
 	if (failed != !ok) /* the variable's value so far: a line less for gdb to read */
 		lbx_bridge_script("set $tensor_failed = %d", !ok);
