@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/op.h"
@@ -266,6 +267,38 @@ static void names_may_be_shared(void **state)
 	stop(&s);
 }
 
+/* What a file holds is what is printed, without the limits of a screen. */
+static void lists_are_written(void **state)
+{
+	struct session s;
+	char path[64], line[128], held[16384];
+
+	(void)state;
+	start(&s);
+	snprintf(path, sizeof path, "/tmp/lazybones-list-%d", (int)getpid());
+	for (int json = 0; json < 2; json++) {
+		s.out.width = 400;
+		snprintf(line, sizeof line, "list --limit 0%s", json ? " --json" : "");
+		assert_true(run(&s, line));
+		char *printed = strdup(s.text);
+		s.out.width = 30;
+		snprintf(line, sizeof line, "list --out %s%s", path, json ? " --json" : "");
+		assert_true(run(&s, line));
+		assert_non_null(strstr(s.text, json ? "\"rows\":18}" : ", 18 of 18 tensors\n"));
+		FILE *file = fopen(path, "r");
+		assert_non_null(file);
+		held[fread(held, 1, sizeof held - 1, file)] = '\0';
+		fclose(file);
+		assert_string_equal(held, printed);
+		free(printed);
+	}
+	unlink(path);
+	assert_false(run(&s, "list --out /nonexistent/list"));
+	assert_string_equal(lb_error_message(),
+			    "list: /nonexistent/list: cannot be written: No such file or directory");
+	stop(&s);
+}
+
 static void tensors_are_listed(void **state)
 {
 	struct session s;
@@ -522,6 +555,7 @@ int main(void)
 		cmocka_unit_test(tensors_are_selected),
 		cmocka_unit_test(names_may_be_shared),
 		cmocka_unit_test(tensors_are_listed),
+		cmocka_unit_test(lists_are_written),
 		cmocka_unit_test(damage_is_told),
 		cmocka_unit_test(tensors_are_described),
 		cmocka_unit_test(a_value_without_inputs_is_lost),
