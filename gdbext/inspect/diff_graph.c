@@ -2,6 +2,7 @@
  * tell whether they are equal. Which of the lines correspond is the longest common subsequence of
  * the two listings, after their common beginning and end. Between parts that are too long for that
  * (some 10,000 lines each) nothing corresponds. */
+#include "inspect/convenience.h"
 #include "inspect/diff_graph.h"
 
 #include <inttypes.h>
@@ -193,7 +194,7 @@ bool lbx_run_diff_graph(struct lbx_context *context, const struct lbx_args *args
 	else if (ok)
 		print(&c);
 	if (ok)
-		lbx_set_int(context->out, "graph_equal", c.equal == c.a.listing.n_lines &&
+		lbx_set_int(context->out, "tensor_graph_equal", c.equal == c.a.listing.n_lines &&
 							c.equal == c.b.listing.n_lines);
 	close_side(&c.a);
 	close_side(&c.b);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/threads.h"
 #include "plugin/break.h"
 #include "plugin/bridge.h"
@@ -86,6 +87,7 @@ bool lbx_evaluated(struct lbx_context *context, const char *words)
 	if (t.state == LB_STATE_LAZY)
 		return lb_fail("eval: the call did not end: tensor #%" PRIu64 " is still lazy", id);
 	tell_value(context->out, &t);
+	lbx_set_tensor(context->out, &t);
 	return true;
 }
 

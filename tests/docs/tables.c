@@ -1,8 +1,9 @@
-/* Prints a table of the README from its source: `tables commands`, `tables cli`, `tables probes`. */
+/* Prints a table of the README from its source: `tables commands`, `tables cli`, …. */
 #include <stdio.h>
 #include <string.h>
 
 #include "inspect/command.h"
+#include "inspect/convenience.h"
 #include "plugin/commands.h"
 
 static void print_cell(const char *text)
@@ -68,6 +69,13 @@ static void print_probes(void)
 		       probes[i].arguments);
 }
 
+static void print_variables(void)
+{
+	puts("| variable | set by | is |\n|---|---|---|");
+	for (const struct lbx_convenience *v = lbx_conveniences; v->name; v++)
+		printf("| `$%s` | %s | %s |\n", v->name, v->commands, v->meaning);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "commands") == 0) {
@@ -76,8 +84,10 @@ int main(int argc, char **argv)
 		print_cli();
 	} else if (argc == 2 && strcmp(argv[1], "probes") == 0) {
 		print_probes();
+	} else if (argc == 2 && strcmp(argv[1], "variables") == 0) {
+		print_variables();
 	} else {
-		fprintf(stderr, "usage: tables commands|cli|probes\n");
+		fprintf(stderr, "usage: tables commands|cli|probes|variables\n");
 		return 1;
 	}
 	return 0;
