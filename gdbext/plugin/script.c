@@ -150,7 +150,7 @@ static const char common[] =
 	"if $_gdb_setting($_lb_logging)\n"
 	"with breakpoint pending on -- tbreak -probe-stap lazybones:$arg0\n"
 	"else\n"
-	QUIETLY "with breakpoint pending on -- tbreak -probe-stap lazybones:$arg0\n"
+	LBX_QUIETLY "with breakpoint pending on -- tbreak -probe-stap lazybones:$arg0\n"
 	"end\n"
 	"end\n"
 	/* at the probe graph_start: to the first line of its listing */
@@ -158,7 +158,7 @@ static const char common[] =
 	"if $_gdb_setting($_lb_logging)\n"
 	"tbreak *$arg0\n"
 	"else\n"
-	QUIETLY "tbreak *$arg0\n"
+	LBX_QUIETLY "tbreak *$arg0\n"
 	"end\n"
 	"end\n"
 	"define _lb_catch_fault\n"

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "publish/marker.h"
+
 __thread struct lb_flight_self lb_flight_self;
 struct lb_flight_event *lb_flight_ring;
 
@@ -37,6 +39,14 @@ uint64_t lb_flight_clock(void)
 uint32_t lb_flight_thread(void)
 {
 	return lb_flight_self.thread = (uint32_t)syscall(SYS_gettid);
+}
+
+void lb_flight_special(enum lb_flight_kind kind, const uint64_t args[LB_EVENT_ARGS])
+{
+	if (lb_event_mode(LB_EVENTS_TIMED))
+		lb_flight_clock();
+	if (lb_event_mode(LB_EVENTS_MARKED))
+		lb_marker_write(&events[kind], args);
 }
 
 static void after_fork_in_child(void)
