@@ -355,7 +355,7 @@ $(peers)/ggml: $(call peer_objects,ggml.c ggml_llama.c)
 	$(Q)$(link) -o $@ $^ $(wildcard $(ggml)/lib/libggml.*.so) $(ggml)/lib/libggml-base.so \
 		-Wl,-rpath,'$$ORIGIN/libggml/lib' -lm
 
-docs: $(tables) ## write the generated parts of README.md
+docs: $(tables) ## write the generated parts of the README files
 	$(Q)O='$(out)' tests/docs/run --write
 
 # ---- install ---------------------------------------------------------------------

@@ -14,16 +14,16 @@ __thread struct lb_flight_self lb_flight_self;
 struct lb_flight_event *lb_flight_ring;
 
 static const struct lb_event_info events[] = {
-#define LB_PROBE(name, n, params, args, meaning, when)
-#define LB_EVENT(name_, n_, params, args_, meaning, when) \
+#define LB_PROBE(name, n, params, args, meaning, when, since, rate)
+#define LB_EVENT(name_, n_, params, args_, meaning, when, since, rate) \
 	{ .name = #name_, .args = #args_, .n_args = n_ },
 #include "probes.def"
 #undef LB_EVENT
 #undef LB_PROBE
 };
 
-#define LB_PROBE(name, n, params, args, meaning, when)
-#define LB_EVENT(name, n, params, args, meaning, when) \
+#define LB_PROBE(name, n, params, args, meaning, when, since, rate)
+#define LB_EVENT(name, n, params, args, meaning, when, since, rate) \
 	_Static_assert(n <= LB_EVENT_ARGS, "more arguments than an event of the ring has");
 #include "probes.def"
 #undef LB_EVENT

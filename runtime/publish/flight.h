@@ -18,8 +18,8 @@
 #include "publish/root.h"
 
 enum lb_flight_kind {
-#define LB_PROBE(name, n, params, args, meaning, when)
-#define LB_EVENT(name, n, params, args, meaning, when) LB_EVENT_##name,
+#define LB_PROBE(name, n, params, args, meaning, when, since, rate)
+#define LB_EVENT(name, n, params, args, meaning, when, since, rate) LB_EVENT_##name,
 #include "probes.def"
 #undef LB_EVENT
 #undef LB_PROBE

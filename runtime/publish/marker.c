@@ -51,6 +51,12 @@ static bool is(const char *name, size_t n, const char *word)
 	return strlen(word) == n && memcmp(name, word, n) == 0;
 }
 
+static bool is_address(const char *name, size_t n)
+{
+	return is(name, n, "site") || is(name, n, "address") || is(name, n, "root") ||
+	       is(name, n, "compiled");
+}
+
 static void put_arg(struct text *to, const char *name, size_t n, uint64_t value)
 {
 	put_text(to, name, n);
@@ -61,8 +67,7 @@ static void put_arg(struct text *to, const char *name, size_t n, uint64_t value)
 		put(to, '\'');
 		put_text(to, value ? (const char *)(uintptr_t)value : "", LB_FLIGHT_TEXT_BYTES);
 		put(to, '\'');
-	} else if (is(name, n, "site") || is(name, n, "address") || is(name, n, "root") ||
-		   is(name, n, "compiled")) {
+	} else if (is_address(name, n)) {
 		put_text(to, "0x", 2);
 		put_number(to, value, 16);
 	} else if ((int64_t)value < 0) {
@@ -73,24 +78,34 @@ static void put_arg(struct text *to, const char *name, size_t n, uint64_t value)
 	}
 }
 
+/* Addresses come last: strace shows 32 characters of a text, unless told otherwise (-s). */
+static void put_args(struct text *to, const struct lb_event_info *event,
+		     const uint64_t args[LB_EVENT_ARGS], bool addresses)
+{
+	const char *names = event->args;
+
+	for (uint32_t i = 0; i < event->n_args; i++) {
+		names += strspn(names, "(, ");
+		size_t n = strcspn(names, ",)");
+		/* a record's address: its id says as much */
+		if (!is(names, n, "tensor") && is_address(names, n) == addresses) {
+			put(to, ' ');
+			put_arg(to, names, n, args[i]);
+		}
+		names += n;
+	}
+}
+
 void lb_marker_write(const struct lb_event_info *event, const uint64_t args[LB_EVENT_ARGS])
 {
 	char bytes[MARKER_BYTES];
 	struct text text = { .size = sizeof bytes, .bytes = bytes };
-	const char *names = event->args;
 	int before = errno;
 
 	put_text(&text, "lazybones: ", 11);
 	put_text(&text, event->name, sizeof event->name);
-	for (uint32_t i = 0; i < event->n_args; i++) {
-		names += strspn(names, "(, ");
-		size_t n = strcspn(names, ",)");
-		if (!is(names, n, "tensor")) { /* its id says as much */
-			put(&text, ' ');
-			put_arg(&text, names, n, args[i]);
-		}
-		names += n;
-	}
+	put_args(&text, event, args, false);
+	put_args(&text, event, args, true);
 	if (write(-1, bytes, text.n) < 0)
 		errno = before;
 }

@@ -6,7 +6,7 @@
 
 #include "publish/records.h"
 
-/* "lazybones: eval_start eval=3 site=0x5581c0de roots=1". Calls nothing that a signal handler may
+/* "lazybones: eval_start eval=3 roots=1 site=0x5581c0de". Calls nothing that a signal handler may
  * not; errno stays. */
 void lb_marker_write(const struct lb_event_info *event, const uint64_t args[LB_EVENT_ARGS]);
 /* Names the tensor's mapping, if it has one of its own, in /proc/PID/maps: "lazybones #3 weights".
