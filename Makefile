@@ -200,7 +200,7 @@ $(out)/lazybones.1: $(cli)
 	$(call say,GEN,$@)
 	$(Q)$(cli) --manual >$@
 
-$(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(static)
+$(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ $(runtime_libs)

@@ -22,6 +22,7 @@ struct lbx_settings {
 	int64_t replay_seconds;
 };
 
+struct lbx_memory_marks;
 struct lbx_context;
 
 struct lbx_symbol_space; /* inspect/symbol_names.h */
@@ -46,6 +47,7 @@ struct lbx_context {
 	struct lbx_table *table;   /* by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
 	const char *const *cores;  /* paths, NULL at the end; likewise */
+	struct lbx_memory_marks *marks;   /* inspect/memory.h; NULL: this front end does not live on */
 	const struct lbx_debugger *debugger; /* likewise */
 };
 

@@ -8,10 +8,14 @@
 #include "inspect/info.h"
 #include "inspect/list.h"
 #include "inspect/listings.h"
+#include "inspect/memory.h"
+#include "inspect/model.h"
+#include "inspect/origin.h"
 #include "inspect/owner.h"
 #include "inspect/peek.h"
 #include "inspect/plot.h"
 #include "inspect/print.h"
+#include "inspect/quant.h"
 #include "inspect/ranks.h"
 #include "inspect/report.h"
 #include "inspect/save.h"
@@ -21,12 +25,14 @@
 #include "inspect/symbols.h"
 #include "inspect/threads.h"
 #include "inspect/tree.h"
+#include "inspect/view.h"
 
 #define T_HELP \
 	"T is a name, #id, or an expression of the program that yields an lb_tensor *; a name\n" \
 	"goes first, so write (x) for the variable where a tensor is named x."
 #define SLICE_HELP \
-	T_HELP " A slice is\nwritten as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1]."
+	T_HELP " A slice is\nwritten as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1]. Memory that is no tensor's is\n" \
+	"written as @ADDRESS:DTYPE:SHAPE[:STRIDES], see `view`."
 
 #define PRINT_OPTIONS \
 	{ "full", NULL, "all elements, however many" }, \
@@ -201,6 +207,25 @@ const struct lbx_command lbx_commands[] = {
 		.run = lbx_run_listing,
 	},
 	{
+		.name = "origin",
+		.arguments = "T",
+		.summary = "tell which operation first made the NaN or Inf that a tensor holds",
+		.help = "Follows them back through the tensors that it was computed from, ready ones as\n"
+			"they are, lazy ones replayed outside the program; inside a fused one, operation by\n"
+			"operation. Told are the operation, the elements that it made the first of, its\n"
+			"inputs' ranges, the place that made it, and what to try. Where an Inf made the NaN,\n"
+			"the Inf is followed too. It ends at data that held them, and where inputs are gone.\n"
+			T_HELP "\n"
+			"Example: origin loss",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "limit", "N", "look at N tensors at most (default 10000)" },
+		},
+		.run = lbx_run_origin,
+	},
+	{
 		.name = "at",
 		.arguments = "ADDRESS",
 		.summary = "tell which tensors an address belongs to",
@@ -214,6 +239,51 @@ const struct lbx_command lbx_commands[] = {
 			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
 		},
 		.run = lbx_run_at,
+	},
+	{
+		.name = "quant",
+		.arguments = "T[slice]",
+		.summary = "show how a tensor is quantised, whether its parts fit, and its values",
+		.help = "T holds the packed words. Scales and biases are those of an operation that uses T, of\n"
+			"the lb_quantize() that made it, or by name (layers.0.wq.scales beside\n"
+			"layers.0.wq.weight); or they are told. What is missing or has the wrong shape is\n"
+			"named with the shape that would be right. With a slice, or --values, the values are\n"
+			"computed outside the program.\n"
+			T_HELP "\n"
+			"Example: quant wq, quant wq[0, :8], quant wq --scales s --biases b --bits 4 --group 64",
+		.min_args = 1,
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "values", NULL, "print the values" },
+			{ "scales", "S", "the tensor of its scales" },
+			{ "biases", "B", "the tensor of its biases (affine)" },
+			{ "global", "G", "the tensor of its global scale (nvfp4)" },
+			{ "mode", "MODE", "affine, mxfp4, mxfp8 or nvfp4" },
+			{ "bits", "N", "bits of a code" },
+			{ "group", "N", "values of a scale" },
+			PRINT_OPTIONS,
+		},
+		.run = lbx_run_quant,
+	},
+	{
+		.name = "view",
+		.arguments = "ADDRESS [DTYPE] SHAPE [STRIDES][slice]",
+		.summary = "print memory that is no tensor's as if it were one",
+		.help = "ADDRESS, of element 0, is a number or an expression of the program: a pointer or an\n"
+			"array; when its type tells the dtype, that may be left out. SHAPE and STRIDES are\n"
+			"lists (3,4 or (3, 4)); strides count elements, and may be negative or 0. Wherever a\n"
+			"command wants values, the same is written in one word: @ADDRESS:DTYPE:SHAPE:STRIDES.\n"
+			"Example: view pixels 480,640,3[:2, :2], view 0x7ffff7a31040 f32 3,4 1,3,\n"
+			"stats @pixels:u8:480,640,3, diff q @copy:3,4",
+		.min_args = 2,
+		.max_args = 4,
+		.options = {
+			PRINT_OPTIONS,
+			{ "stats", NULL, "show statistics instead of values" },
+			{ "first", "N", "with --stats: show the first N values (default 8)" },
+		},
+		.run = lbx_run_view,
 	},
 	{
 		.name = "events",
@@ -258,6 +328,42 @@ const struct lbx_command lbx_commands[] = {
 			{ "group", "N", "relative error by groups of N along the last axis" },
 		},
 		.run = lbx_run_diff,
+	},
+	{
+		.name = "memory",
+		.arguments = "[mark NAME]",
+		.summary = "show what holds memory, or what has changed since a mark, a file or a core",
+		.help = "Each buffer counts once, for the tensor that owns it; views own nothing. Then come\n"
+			"the largest buffers, with the tensors over them and what needs these. `mark NAME`\n"
+			"keeps the moment in the debugger, --save in a file; --since compares with it, or\n"
+			"with an older core, also of another run: by what buffers have in common.\n"
+			"Example: memory --by name, memory mark before, memory --since before",
+		.max_args = 2,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "by", "KEY", "site (default), dtype, name (its first part), stream or state" },
+			{ "since", "POINT", "compare with a mark, a file of --save, or a core" },
+			{ "save", "FILE", "write what --since compares with" },
+			{ "limit", "N", "show N groups at most (default 12); 0: all" },
+		},
+		.run = lbx_run_memory,
+	},
+	{
+		.name = "model",
+		.arguments = "[GLOB]",
+		.summary = "show a model's size by name and dtype, and what it would be in other formats",
+		.help = "Counted are the ready tensors that have a name (which GLOB selects), each value\n"
+			"once. Packed words of lb_quantize() count as what they hold, their scales and biases\n"
+			"as bytes. Numbers in names are put together: layers.0…31. The estimates quantise what\n"
+			"has two axes or more, the last a multiple of the group; the rest stays 16 bits.\n"
+			"Example: model, model 'layers.*' --depth 3",
+		.max_args = 1,
+		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "depth", "N", "show N parts of the names (default 2)" },
+			{ "limit", "N", "show N rows of names (default 60, JSON all); 0: all" },
+		},
+		.run = lbx_run_model,
 	},
 	{
 		.name = "save",

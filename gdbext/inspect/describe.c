@@ -43,7 +43,7 @@ json_t *lbx_json_tensor(struct lbx_tensors *tensors, const struct lbx_tensor *t)
 	char expression[LBX_EXPRESSION_MAX];
 	enum lbx_contiguity contiguity = lbx_tensor_contiguity(t);
 
-	json_object_set_new(o, "id", json_integer((json_int_t)t->id));
+	json_object_set_new(o, "id", t->id ? json_integer((json_int_t)t->id) : json_null());
 	json_object_set_new(o, "name", t->name[0] ? lbx_json_string(t->name) : json_null());
 	json_object_set_new(o, "dtype", json_string(lbx_dtype_name(t->dtype)));
 	json_object_set_new(o, "shape", lbx_json_list(t->shape, t->rank));

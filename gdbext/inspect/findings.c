@@ -40,33 +40,19 @@ void lbx_findings_deinit(struct lbx_findings *findings)
 	*findings = (struct lbx_findings){ 0 };
 }
 
-/* Between words, at the width. */
-static void print_folded(struct lbx_out *out, const char *text)
+void lbx_print_folded(struct lbx_out *out, const char *lead, const char *text)
 {
-	enum { INDENT = 4 };
-	int column = INDENT;
+	int column = (int)strlen(lead);
 
-	lbx_printf(out, "  - ");
-	while (*text) {
-		int n = (int)strcspn(text, " ");
-		if (column > INDENT && column + 1 + n > out->width) {
-			lbx_printf(out, "\n%*s", INDENT, "");
-			column = INDENT;
-		} else if (column > INDENT) {
-			lbx_printf(out, " ");
-			column++;
-		}
-		out->write(out, text, (size_t)n);
-		column += n;
-		text += n + strspn(text + n, " ");
-	}
-	lbx_printf(out, "\n");
+	lbx_printf(out, "%s", lead);
+	lbx_wrap(out, column, column);
+	lbx_printf(out, "%s\n", text);
 }
 
 void lbx_findings_print(struct lbx_out *out, const struct lbx_findings *findings)
 {
 	for (int i = 0; i < findings->n; i++)
-		print_folded(out, findings->list[i].text);
+		lbx_print_folded(out, "  - ", findings->list[i].text);
 	if (findings->capped)
 		lbx_printf(out, "  … and more\n");
 }

@@ -67,6 +67,14 @@ static bool next_without_value(struct lbx_table *table, struct cursor *at, struc
 	return false;
 }
 
+static void put_back(const struct lbx_buffer *buffer, struct lbx_tensor *t)
+{
+	t->buffer_id = buffer->id;
+	t->data = buffer->data;
+	t->buffer_bytes = buffer->nbytes;
+	t->buffer_flags = buffer->flags;
+}
+
 /* The next one whose bytes are there, with its buffer put back, so that it is read like any other;
  * its state stays what it is. */
 static bool next(struct lbx_table *table, const struct buffers *b, struct cursor *at,
@@ -77,12 +85,25 @@ static bool next(struct lbx_table *table, const struct buffers *b, struct cursor
 		const struct lbx_buffer *found = bsearch(&key, b->list, b->n, sizeof *b->list, by_tensor);
 		if (!found)
 			continue;
-		ret->buffer_id = found->id;
-		ret->data = found->data;
-		ret->buffer_bytes = found->nbytes;
-		ret->buffer_flags = found->flags;
+		put_back(found, ret);
 		if (ret->size && lbx_tensor_in_bounds(ret))
 			return true;
+	}
+	return false;
+}
+
+bool lbx_freed_find(struct lbx_table *table, uint64_t id, struct lbx_tensor *ret)
+{
+	struct lbx_buffer buffer;
+	uint64_t slot = 0;
+
+	while (lbx_table_next_freed(table, &slot, ret)) {
+		if (ret->id != id)
+			continue;
+		for (slot = 0; lbx_table_next_buffer(table, &slot, &buffer);)
+			if ((buffer.flags & LB_BUFFER_CACHED) && buffer.tensor == id)
+				put_back(&buffer, ret);
+		return lb_ok();
 	}
 	return false;
 }

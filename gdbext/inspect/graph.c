@@ -43,7 +43,7 @@ static bool check_tensor(const struct lbx_tensor *t)
 	unsigned long long id = t->id;
 	if (t->torn)
 		return lb_fail("tensor #%llu was being changed: its record cannot be trusted", id);
-	if (t->state != LB_STATE_READY && (t->flags & LB_FLAG_DETACHED))
+	if (t->state != LB_STATE_READY && t->state != LB_STATE_FREED && (t->flags & LB_FLAG_DETACHED))
 		return lb_fail("tensor #%llu has neither a value nor inputs: its record is damaged", id);
 	return true;
 }

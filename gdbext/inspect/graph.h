@@ -19,7 +19,8 @@ struct lbx_graph {
 	uint32_t *inputs;             /* indices of nodes */
 };
 
-/* Walks at most max_nodes; cycles and inputs that are gone are errors. */
+/* Walks at most max_nodes; cycles and inputs that are gone are errors. A t that says it is freed has
+ * inputs all the same: who wants a ready tensor computed again says so. */
 bool lbx_graph_collect(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes,
 		       struct lbx_graph *ret);
 void lbx_graph_deinit(struct lbx_graph *graph);

@@ -200,7 +200,7 @@ bool lbx_run_image(struct lbx_context *context, const struct lbx_args *args)
 	if (!parse_range(lbx_args_option(args, "range"), &range) ||
 	    !parse_channels(lbx_args_option(args, "channels"), &channels) ||
 	    !lbx_args_int(args, "width", 1, 1000, &width) || !lbx_args_int(args, "rows", 1, 1000, &rows) ||
-	    !lbx_select(context, args->v[0], &s) || !lbx_sight_begin(context, &s, &sight))
+	    !lbx_select_values(context, args->v[0], &s) || !lbx_sight_begin(context, &s, &sight))
 		return false;
 	int max_width = path ? FILE_MAX : (int)width, max_height = path ? FILE_MAX : (int)rows * 2;
 	bool ok = lbx_raster_create(&sight.array, channels, max_width, max_height,

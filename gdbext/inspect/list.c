@@ -45,16 +45,13 @@ static int find_word(const char *const *words, int n, const char *word)
 
 static bool parse_dtype(const char *text, int *ret)
 {
-	static const char *const names[LB_DTYPES] = {
-		"bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64",
-		"f16", "bf16", "f32", "f64", "c64",
-	};
+	enum lb_dtype dtype;
 
-	for (*ret = 0; *ret < LB_DTYPES; ++*ret)
-		if (strcmp(lbx_dtype_name(*ret), text) == 0 || strcmp(names[*ret], text) == 0)
-			return true;
-	return lb_fail("list: no dtype '%s': there are bool, uint8 to uint64, int8 to int64, "
-		       "float16, bfloat16, float32, float64 and complex64", text);
+	if (!lbx_dtype_parse(text, &dtype))
+		return lb_fail("list: no dtype '%s': there are bool, uint8 to uint64, int8 to int64, "
+			       "float16, bfloat16, float32, float64 and complex64", text);
+	*ret = (int)dtype;
+	return true;
 }
 
 static bool parse(const struct lbx_args *args, struct list *list)

@@ -26,7 +26,7 @@ bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lb
 	struct lbx_selection s;
 
 	memset(ret, 0, sizeof *ret);
-	if (!lbx_select(context, text, &s))
+	if (!lbx_select_values(context, text, &s))
 		return false;
 	lbx_selection_label(&s, ret->label, sizeof ret->label);
 	memcpy(ret->name, s.tensor.name, sizeof ret->name);
@@ -125,6 +125,8 @@ bool lbx_operand_any(struct lbx_context *context, const char *text, const char *
 	char path[PATH];
 	size_t n = end_of_path(text);
 
+	if (*text == '@')
+		return lbx_operand_tensor(context, text, ret);
 	if (is_array_file(text) || (strchr(text, '/') && access(text, F_OK) == 0 && !is_elf(text)))
 		return of_file(context, text, "", like, ret);
 	if (n == 0)

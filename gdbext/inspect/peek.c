@@ -52,7 +52,7 @@ bool lbx_run_peek(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_selection s;
 	struct lbx_sight sight;
 
-	if (!lbx_select(context, args->v[0], &s) || !lbx_sight_begin(context, &s, &sight))
+	if (!lbx_select_values(context, args->v[0], &s) || !lbx_sight_begin(context, &s, &sight))
 		return false;
 	bool done = show(context, args, &s, &sight);
 	lbx_sight_end(&sight);

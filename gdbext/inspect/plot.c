@@ -163,7 +163,7 @@ bool lbx_run_plot(struct lbx_context *context, const struct lbx_args *args)
 	struct plot plot;
 
 	if (!lbx_args_int(args, "width", LABEL + 2, MAX_COLUMNS, &width) ||
-	    !lbx_args_int(args, "rows", 2, MAX_ROWS, &rows) || !lbx_select(context, args->v[0], &s) ||
+	    !lbx_args_int(args, "rows", 2, MAX_ROWS, &rows) || !lbx_select_values(context, args->v[0], &s) ||
 	    !lbx_sight_begin(context, &s, &sight))
 		return false;
 	int cells = width > LABEL + 2 ? (int)width - LABEL : 2;
@@ -239,7 +239,7 @@ bool lbx_run_hist(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_sight sight;
 	int64_t bins = 20;
 
-	if (!lbx_args_int(args, "bins", 1, MAX_BINS, &bins) || !lbx_select(context, args->v[0], &s) ||
+	if (!lbx_args_int(args, "bins", 1, MAX_BINS, &bins) || !lbx_select_values(context, args->v[0], &s) ||
 	    !lbx_sight_begin(context, &s, &sight))
 		return false;
 	bool ok = lbx_sample_init(&sample, sight.array.dtype, sight.array.size);

@@ -133,7 +133,7 @@ bool lbx_run_print(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_selection s;
 	struct lbx_array array;
 
-	if (!lbx_print_options(context, args, &options) || !lbx_select(context, args->v[0], &s))
+	if (!lbx_print_options(context, args, &options) || !lbx_select_values(context, args->v[0], &s))
 		return false;
 	if (s.tensor.state != LB_STATE_READY)
 		return print_pending(context, &s);

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "inspect/graph.h"
 #include "inspect/replayer.h"
-#include "replay/wire.h"
 #include "table/program.h"
 
 enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20 };
@@ -29,6 +28,7 @@ struct writer {
 	struct layout layout;
 	char *map;
 	uint64_t leaf_bytes;
+	bool ranges; /* are asked for */
 };
 
 /* The elements that a leaf reaches, [low, high] from its buffer's start; an empty one none. */
@@ -194,6 +194,7 @@ static bool write_graph(struct writer *w)
 	header->n_nodes = g->n;
 	header->n_inputs = n_indices;
 	header->nbytes = w->layout.total;
+	header->ranges = w->ranges;
 	header->max_memory = (uint64_t)w->context->settings->replay_memory;
 	header->max_seconds = (uint64_t)w->context->settings->replay_seconds;
 	header->version = LBX_WIRE_VERSION;
@@ -221,37 +222,74 @@ static bool fail_in_replay(const struct writer *w, const struct lbx_wire_header 
 	return false;
 }
 
-static bool take_result(struct writer *w, int fd, const struct lbx_tensor *t, struct lbx_replayed *ret)
+/* Maps the results, of which there must be nbytes. */
+static bool map_result(struct writer *w, int fd, uint64_t nbytes, struct lbx_replayed *ret)
 {
 	struct lbx_wire_header *header = (struct lbx_wire_header *)w->map;
 	if (header->status != LBX_WIRE_DONE)
 		return fail_in_replay(w, header);
-	uint64_t nbytes = (uint64_t)lbx_tensor_nbytes(t), end = header->result_at + nbytes;
+	uint64_t end = header->result_at + nbytes;
 	off_t size = lseek(fd, 0, SEEK_END);
 	if (header->result_bytes != nbytes || end < nbytes || (nbytes && (uint64_t)size < end))
 		return lb_fail("the replay gave %llu bytes, not %llu", (unsigned long long)header->result_bytes,
 			       (unsigned long long)nbytes);
+	ret->n_nodes = w->graph->n;
+	ret->leaf_bytes = w->leaf_bytes;
+	if (nbytes == 0)
+		return true;
+	ret->map_bytes = (size_t)end;
+	ret->map = mmap(NULL, ret->map_bytes, PROT_READ, MAP_SHARED, fd, 0);
+	if (ret->map != MAP_FAILED)
+		return true;
+	ret->map = NULL;
+	return lb_fail("no room to map the result's %llu bytes", (unsigned long long)nbytes);
+}
+
+static const char *result_of(const struct writer *w, const struct lbx_replayed *replayed)
+{
+	return (const char *)replayed->map + ((struct lbx_wire_header *)w->map)->result_at;
+}
+
+static bool take_value(struct writer *w, int fd, const struct lbx_tensor *t, struct lbx_replayed *ret)
+{
+	uint64_t nbytes = (uint64_t)lbx_tensor_nbytes(t);
+	if (!map_result(w, fd, nbytes, ret))
+		return false;
 	int64_t strides[LB_MAX_RANK], stride = 1;
 	for (int i = t->rank; i-- > 0;) {
 		strides[i] = stride;
 		stride *= t->shape[i] ? t->shape[i] : 1;
 	}
-	if (nbytes) {
-		ret->map_bytes = (size_t)end;
-		ret->map = mmap(NULL, ret->map_bytes, PROT_READ, MAP_SHARED, fd, 0);
-		if (ret->map == MAP_FAILED) {
-			ret->map = NULL;
-			return lb_fail("no room to map the result's %llu bytes", (unsigned long long)nbytes);
-		}
-	}
-	ret->n_nodes = w->graph->n;
-	ret->leaf_bytes = w->leaf_bytes;
-	return lbx_array_local(ret->map ? (char *)ret->map + header->result_at : "", (int64_t)nbytes, t->dtype,
-			       t->rank, t->shape, strides, 0, &ret->array);
+	return lbx_array_local(nbytes ? result_of(w, ret) : "", (int64_t)nbytes, t->dtype, t->rank, t->shape,
+			       strides, 0, &ret->array);
 }
 
-static bool run(struct writer *w, int fd, const struct lbx_tensor *t, struct lbx_replayed *ret)
+static bool take_ranges(struct writer *w, int fd, struct lbx_ranges *ret)
 {
+	uint32_t n = w->graph->n, n_steps;
+	uint64_t nbytes = n * sizeof *ret->nodes + LB_PROGRAM_INSNS * sizeof(struct lbx_wire_step);
+	struct lbx_replayed replayed = { .map = NULL };
+	if (!map_result(w, fd, nbytes, &replayed))
+		return false;
+	const struct lbx_summary *nodes = (const struct lbx_summary *)result_of(w, &replayed);
+	const struct lbx_wire_step *steps = (const struct lbx_wire_step *)(nodes + n);
+	n_steps = ((struct lbx_wire_header *)w->map)->n_steps;
+	ret->n_steps = n_steps > LB_PROGRAM_INSNS ? LB_PROGRAM_INSNS : (int)n_steps;
+	ret->nodes = malloc(n * sizeof *ret->nodes);
+	ret->steps = malloc((size_t)(ret->n_steps + 1) * sizeof *ret->steps);
+	bool ok = (ret->nodes && ret->steps) || lb_fail("out of memory for %u summaries", n);
+	for (uint32_t i = 0; ok && i < n; i++)
+		ret->nodes[w->graph->order[i]] = nodes[i];
+	for (int i = 0; ok && i < ret->n_steps; i++)
+		ret->steps[i] = steps[i];
+	lbx_replay_release(&replayed);
+	return ok;
+}
+
+static bool prepare(struct writer *w, int fd)
+{
+	if (fd < 0)
+		return lb_fail("cannot create a shared memory file");
 	if (!lay_out(w))
 		return false;
 	w->positions = malloc((size_t)w->graph->n * sizeof *w->positions);
@@ -264,10 +302,26 @@ static bool run(struct writer *w, int fd, const struct lbx_tensor *t, struct lbx
 		w->map = NULL;
 		return lb_fail("no room to map %llu bytes", (unsigned long long)w->layout.total);
 	}
-	return write_graph(w) &&
-		lbx_replayer_run(w->context->out, fd, w->context->settings->replay_seconds, "replaying",
-				 "the replay") &&
-		take_result(w, fd, t, ret);
+	return write_graph(w);
+}
+
+/* Elements or ranges: the one that is not NULL. */
+static bool run(struct lbx_context *context, const struct lbx_graph *graph, const struct lbx_tensor *t,
+		struct lbx_replayed *value, struct lbx_ranges *ranges)
+{
+	struct writer w = { .context = context, .graph = graph, .ranges = ranges != NULL };
+	int fd = memfd_create("lazybones-replay", MFD_CLOEXEC);
+	bool ok = prepare(&w, fd) &&
+		  lbx_replayer_run(context->out, fd, context->settings->replay_seconds, "replaying",
+				   "the replay") &&
+		  (ranges ? take_ranges(&w, fd, ranges) : take_value(&w, fd, t, value));
+	if (w.map)
+		munmap(w.map, w.layout.total);
+	if (fd >= 0)
+		close(fd);
+	free(w.positions);
+	free(w.lows);
+	return ok;
 }
 
 bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, struct lbx_replayed *ret)
@@ -276,19 +330,31 @@ bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, struct 
 	struct lbx_graph graph;
 	if (!lbx_graph_collect(context, t, MAX_NODES, &graph))
 		return false;
-	struct writer w = { .context = context, .graph = &graph };
-	int fd = memfd_create("lazybones-replay", MFD_CLOEXEC);
-	bool ok = fd >= 0 ? run(&w, fd, t, ret) : lb_fail("cannot create a shared memory file");
-	if (w.map)
-		munmap(w.map, w.layout.total);
-	if (fd >= 0)
-		close(fd);
-	free(w.positions);
-	free(w.lows);
+	bool ok = run(context, &graph, t, ret, NULL);
 	lbx_graph_deinit(&graph);
 	if (!ok)
 		lbx_replay_release(ret);
 	return ok;
+}
+
+bool lbx_replay_ranges(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes,
+		       struct lbx_ranges *ret)
+{
+	*ret = (struct lbx_ranges){ .nodes = NULL };
+	if (!lbx_graph_collect(context, t, max_nodes, &ret->graph))
+		return false;
+	if (run(context, &ret->graph, t, NULL, ret))
+		return true;
+	lbx_ranges_deinit(ret);
+	return false;
+}
+
+void lbx_ranges_deinit(struct lbx_ranges *ranges)
+{
+	lbx_graph_deinit(&ranges->graph);
+	free(ranges->nodes);
+	free(ranges->steps);
+	*ranges = (struct lbx_ranges){ .nodes = NULL };
 }
 
 void lbx_replay_release(struct lbx_replayed *replayed)

@@ -110,7 +110,8 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 	if (ret->death.has_address)
 		lbx_describe_address(places, ret->death.address, ret->fault, sizeof ret->fault);
 	return lbx_table_root(context->table, &ret->root) && count(context, ret) &&
-	       collect_flights(context, ret) && lbx_sites_collect(context, &ret->sites) &&
+	       collect_flights(context, ret) && lbx_snapshot_take(context, &ret->memory) &&
+	       lbx_holding_groups_make(&ret->memory, NULL, LBX_BY_SITE, &ret->sites) &&
 	       lbx_find_nonfinite(context, seconds / 2, &ret->bad, &ret->nonfinite) &&
 	       suspect_pointers(ret) && suspect_counters(ret) &&
 	       lbx_find_storage_order(context, places, seconds / 2, false, &ret->suspicions,
@@ -142,7 +143,8 @@ void lbx_report_deinit(struct lbx_report *report)
 	free(report->flights);
 	lbx_findings_deinit(&report->bad);
 	lbx_findings_deinit(&report->suspicions);
-	lbx_sites_deinit(&report->sites);
+	lbx_holding_groups_deinit(&report->sites);
+	lbx_snapshot_deinit(&report->memory);
 }
 
 static void write_file(struct lbx_out *out, const char *text, size_t n)

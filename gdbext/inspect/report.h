@@ -4,8 +4,8 @@
 
 #include "inspect/findings.h"
 #include "inspect/frames.h"
+#include "inspect/memory.h"
 #include "inspect/nonfinite.h"
-#include "inspect/sites.h"
 #include "inspect/suspect.h"
 
 struct lbx_report {
@@ -22,7 +22,8 @@ struct lbx_report {
 	struct lbx_thread *flights;
 	struct lbx_nonfinite nonfinite;
 	struct lbx_findings bad;
-	struct lbx_sites sites;
+	struct lbx_snapshot memory;
+	struct lbx_holding_groups sites;
 	struct lbx_suspect suspect;
 	struct lbx_findings suspicions;
 };

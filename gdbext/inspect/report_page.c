@@ -240,11 +240,13 @@ static void print_memory(struct lbx_context *context, struct lbx_out *page, cons
 		   " lazy</p>\n<table>\n", bytes, peak, r->by_state[LB_STATE_READY],
 		   r->by_state[LB_STATE_LAZY]);
 	for (size_t i = 0; i < r->sites.n && i < SITES && r->sites.list[i].bytes; i++) {
-		const struct lbx_site *s = &r->sites.list[i];
+		const struct lbx_holding_group *s = &r->sites.list[i];
+		if (s->pc == 0)
+			continue; /* no tensor's */
 		lbx_format_bytes(s->bytes, bytes, sizeof bytes);
-		lbx_describe_pc(context->target, s->pc, where, sizeof where);
-		lbx_printf(page, "<tr><td class=\"n\">%s</td><td class=\"n\">%" PRIu64 "</td><td>", bytes,
-			   s->ready);
+		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
+		lbx_printf(page, "<tr><td class=\"n\">%s</td><td class=\"n\">%" PRId64 "</td><td>", bytes,
+			   s->buffers);
 		lbx_escape(page, where);
 		lbx_printf(page, "</td></tr>\n");
 	}

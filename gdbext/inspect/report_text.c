@@ -105,12 +105,14 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 		lbx_styled(out, LBX_WARNING, "  %" PRIu64 " records unreadable or damaged\n",
 			   r->unreadable);
 	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN && r->sites.list[i].bytes; i++) {
-		const struct lbx_site *s = &r->sites.list[i];
+		const struct lbx_holding_group *s = &r->sites.list[i];
+		if (s->pc == 0)
+			continue; /* no tensor's */
 		lbx_format_bytes(s->bytes, bytes, sizeof bytes);
-		lbx_describe_pc(context->target, s->pc, where, sizeof where);
-		lbx_printf(out, "  %10s %3.0f%%  %" PRIu64 " tensor%s made in %s\n", bytes,
-			   100 * (double)s->bytes / (double)r->sites.bytes, s->ready,
-			   s->ready == 1 ? "" : "s", where);
+		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
+		lbx_printf(out, "  %10s %3.0f%%  %" PRId64 " buffer%s made in %s\n", bytes,
+			   100 * (double)s->bytes / (double)r->sites.bytes, s->buffers,
+			   s->buffers == 1 ? "" : "s", where);
 	}
 }
 
@@ -158,11 +160,11 @@ static json_t *json_memory(struct lbx_context *context, const struct lbx_report 
 	char where[512];
 
 	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN; i++) {
-		const struct lbx_site *s = &r->sites.list[i];
-		lbx_describe_pc(context->target, s->pc, where, sizeof where);
+		const struct lbx_holding_group *s = &r->sites.list[i];
+		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
 		json_array_append_new(sites, json_pack("{s:o,s:o,s:I,s:I,s:I}", "site",
 			lbx_json_address(s->pc), "where", lbx_json_string(where), "bytes",
-			(json_int_t)s->bytes, "ready", (json_int_t)s->ready, "lazy",
+			(json_int_t)s->bytes, "buffers", (json_int_t)s->buffers, "lazy",
 			(json_int_t)s->lazy));
 	}
 	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "active", (json_int_t)c->active_bytes,

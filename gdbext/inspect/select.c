@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "inspect/format.h"
 #include "inspect/frames.h"
+#include "inspect/view.h"
 
 enum { MAX_BRACKETS = 16, SHOWN = 5, NEAR = 3, TEXT_MAX = 1024 };
 
@@ -306,6 +307,24 @@ static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors
 	return found;
 }
 
+/* Of what follows T. */
+static bool select_slice(const char *text, struct lbx_selection *ret)
+{
+	snprintf(ret->slice_text, sizeof ret->slice_text, "%s", skip(text));
+	return lbx_slice_parse(skip(text), &ret->slice);
+}
+
+bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret)
+{
+	size_t used;
+
+	text = skip(text);
+	if (*text != '@')
+		return lbx_select(context, text, ret);
+	memset(ret, 0, sizeof *ret);
+	return lbx_view_parse(context, text, &used, &ret->tensor) && select_slice(text + used, ret);
+}
+
 bool lbx_select(struct lbx_context *context, const char *text, struct lbx_selection *ret)
 {
 	struct lbx_table *table;
@@ -317,6 +336,8 @@ bool lbx_select(struct lbx_context *context, const char *text, struct lbx_select
 	text = skip(text);
 	if (!*text || strlen(text) >= TEXT_MAX)
 		return lb_fail(*text ? "the tensor's expression is too long%s" : "no tensor given%s", "");
+	if (*text == '@')
+		return lb_fail("'%s' is memory: a tensor is wanted", text);
 	struct lbx_tensors *tensors = lbx_table_tensors(table);
 	if (!(*text == '#' ? select_id(tensors, text, &used, &ret->tensor)
 			   : select_text(context, tensors, text, &used, &ret->tensor)))
@@ -326,8 +347,7 @@ bool lbx_select(struct lbx_context *context, const char *text, struct lbx_select
 		ret->tensor.state = LB_STATE_READY;
 		ret->tensor.held = true;
 	}
-	snprintf(ret->slice_text, sizeof ret->slice_text, "%s", skip(text + used));
-	if (!lbx_slice_parse(skip(text + used), &ret->slice))
+	if (!select_slice(text + used, ret))
 		return false;
 	lbx_set_int(context->out, "tensor_id", (int64_t)ret->tensor.id);
 	return true;

@@ -1,5 +1,6 @@
 /* What the user means by T: a name, #id, or an expression of the debugged language; then
- * perhaps a slice. */
+ * perhaps a slice. Where just values are wanted, it may be memory that is no tensor's
+ * (inspect/view.h). */
 #ifndef LBX_SELECT_H
 #define LBX_SELECT_H
 
@@ -13,6 +14,8 @@ struct lbx_selection {
 };
 
 bool lbx_select(struct lbx_context *context, const char *text, struct lbx_selection *ret);
+/* The same, or a view: then the tensor has neither id nor record. */
+bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret);
 /* Its name, or #id; and the slice. */
 void lbx_selection_label(const struct lbx_selection *selection, char *ret, size_t size);
 

@@ -333,6 +333,6 @@ bool lbx_run_stats(struct lbx_context *context, const struct lbx_args *args)
 	int64_t first;
 
 	return lbx_stats_first(args, &first) &&
-	       lbx_select(context, args->v[0], &s) && lbx_value_of(context, &s, &array) &&
+	       lbx_select_values(context, args->v[0], &s) && lbx_value_of(context, &s, &array) &&
 	       lbx_print_stats(context, &s, &array, first, NULL);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/memory.h"
 #include "inspect/select.h"
 #include "lazybones.h"
 #include "plugin/address_names.h"
@@ -21,6 +22,7 @@
 #include "plugin/target_gdb.h"
 
 static struct lbx_settings settings;
+static struct lbx_memory_marks marks;
 static bool have_settings;
 
 /* ---- output ---- */
@@ -181,6 +183,7 @@ void lbx_commands_run(const char *line)
 		.stacks = read ? lbx_stacks_gdb() : NULL,
 		.out = &out,
 		.settings = &settings,
+		.marks = &marks,
 		.debugger = &lbx_debugger_gdb,
 	};
 	size_t n = strcspn(line, " ");

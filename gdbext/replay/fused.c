@@ -6,11 +6,6 @@
 #include "graph/shape.h"
 #include "graph/tensor.h"
 
-struct registers {
-	int n;
-	lb_tensor *x[LB_PROGRAM_INPUTS + LB_PROGRAM_INSNS];
-};
-
 static bool damaged(const struct lbx_wire_node *node)
 {
 	return lb_fail("%.20s: its program is damaged", node->op);
@@ -18,7 +13,7 @@ static bool damaged(const struct lbx_wire_node *node)
 
 /* One more register: its tensor is as the program says. */
 static bool put(const struct lbx_wire_node *node, const struct lbx_wire_program *program,
-		struct registers *regs, lb_tensor *x)
+		struct lbx_registers *regs, lb_tensor *x)
 {
 	if (!x)
 		return false;
@@ -29,7 +24,7 @@ static bool put(const struct lbx_wire_node *node, const struct lbx_wire_program 
 }
 
 static bool run_insn(const struct lbx_wire_node *node, const struct lbx_wire_program *program,
-		     int i, struct registers *regs)
+		     int i, struct lbx_registers *regs)
 {
 	int op = lbx_op_by_name(program->insns[i].op), n_operands;
 	lb_tensor *x[3];
@@ -40,35 +35,46 @@ static bool run_insn(const struct lbx_wire_node *node, const struct lbx_wire_pro
 		if (program->insns[i].operands[k] >= regs->n)
 			return damaged(node);
 		x[k] = regs->x[program->insns[i].operands[k]];
+		regs->steps[i].operands[k] = program->insns[i].operands[k];
 	}
+	regs->steps[i].n_operands = n_operands;
+	regs->n_steps = i + 1;
 	return put(node, program, regs,
 		   lbx_rebuild_elementwise(op, (lb_dtype)program->dtypes[regs->n], x));
+}
+
+bool lbx_rebuild_registers(const struct lbx_wire_node *node, const void *data, int n_inputs,
+			   struct lbx_rebuilt *const *inputs, struct lbx_registers *ret)
+{
+	struct lbx_wire_program program;
+	bool ok = node->data_bytes == sizeof program;
+
+	*ret = (struct lbx_registers){ 0 };
+	if (ok)
+		memcpy(&program, data, sizeof program);
+	if (!ok || program.n_inputs != n_inputs ||
+	    program.n_inputs + program.n_constants > LB_PROGRAM_INPUTS || program.n_insns == 0 ||
+	    program.n_insns > LB_PROGRAM_INSNS)
+		return damaged(node);
+	for (int i = 0; i < program.n_inputs && ok; i++)
+		ok = put(node, &program, ret, inputs[i]->value);
+	for (int i = 0; i < program.n_constants && ok; i++) {
+		uint8_t dtype = program.dtypes[ret->n];
+		ok = (dtype < LB_DTYPES || damaged(node)) &&
+			put(node, &program, ret, lb_from_data(&program.constants[i], lb_dtypes[dtype].bytes,
+							      LB_SHAPE(), (lb_dtype)dtype));
+	}
+	for (int i = 0; i < program.n_insns && ok; i++)
+		ok = run_insn(node, &program, i, ret);
+	return ok;
 }
 
 lb_tensor *lbx_rebuild_fused(const struct lbx_wire_node *node, const void *data, int n_inputs,
 			     struct lbx_rebuilt *const *inputs)
 {
-	struct lbx_wire_program program;
-	struct registers regs = { 0 };
-	bool ok = node->data_bytes == sizeof program;
-	if (ok)
-		memcpy(&program, data, sizeof program);
-	if (!ok || program.n_inputs != n_inputs ||
-	    program.n_inputs + program.n_constants > LB_PROGRAM_INPUTS || program.n_insns == 0 || program.n_insns > LB_PROGRAM_INSNS) {
-		damaged(node);
-		return NULL;
-	}
-	for (int i = 0; i < program.n_inputs && ok; i++)
-		ok = put(node, &program, &regs, inputs[i]->value);
-	for (int i = 0; i < program.n_constants && ok; i++) {
-		uint8_t dtype = program.dtypes[regs.n];
-		ok = (dtype < LB_DTYPES || damaged(node)) &&
-			put(node, &program, &regs, lb_from_data(&program.constants[i], lb_dtypes[dtype].bytes,
-								LB_SHAPE(), (lb_dtype)dtype));
-	}
-	for (int i = 0; i < program.n_insns && ok; i++)
-		ok = run_insn(node, &program, i, &regs);
-	if (!ok)
+	struct lbx_registers regs;
+
+	if (!lbx_rebuild_registers(node, data, n_inputs, inputs, &regs))
 		return NULL;
 	/* constants may once have had larger shapes than the inputs */
 	lb_tensor *value = regs.x[regs.n - 1];

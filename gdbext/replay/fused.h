@@ -5,6 +5,18 @@
 
 #include "replay/rebuild.h"
 
+/* Inputs, then constants, then one a step. */
+struct lbx_registers {
+	int n, n_steps;
+	lb_tensor *x[LB_PROGRAM_INPUTS + LB_PROGRAM_INSNS];
+	struct {
+		int n_operands;
+		uint8_t operands[3]; /* registers */
+	} steps[LB_PROGRAM_INSNS];
+};
+
+bool lbx_rebuild_registers(const struct lbx_wire_node *node, const void *data, int n_inputs,
+			   struct lbx_rebuilt *const *inputs, struct lbx_registers *ret);
 lb_tensor *lbx_rebuild_fused(const struct lbx_wire_node *node, const void *data, int n_inputs,
 			     struct lbx_rebuilt *const *inputs);
 

@@ -12,6 +12,7 @@
 #include "base/sanitizer.h"
 #include "base/op.h"
 #include "replay/file.h"
+#include "replay/ranges.h"
 #include "replay/rebuild.h"
 #include "replay/result.h"
 #include "replay/wire.h"
@@ -85,12 +86,10 @@ static bool rebuild_node(const struct image *image, struct lbx_rebuilt *all, uin
 	return ok;
 }
 
-static bool replay(struct image *image)
+static bool replay_value(struct image *image, struct lbx_rebuilt *all)
 {
 	struct lbx_wire_header *header = image->header;
-	struct lbx_rebuilt *all = calloc(header->n_nodes, sizeof *all);
-	if (!all)
-		return lb_fail("out of memory for %u operations", header->n_nodes);
+
 	for (uint32_t i = 0; i < header->n_nodes; i++) {
 		header->failed_node = i;
 		if (!rebuild_node(image, all, i))
@@ -100,6 +99,103 @@ static bool replay(struct image *image)
 	lb_tensor *result = all[header->n_nodes - 1].value;
 	return lb_eval(result) && lbx_append_result(result, header->nbytes, &header->result_at,
 						    &header->result_bytes);
+}
+
+/* A node's value is kept until the last that needs it has been computed. */
+struct life {
+	uint32_t last_use;
+	bool keeps_flat;
+};
+
+static void let_go(struct lbx_rebuilt *node, struct life *life)
+{
+	lb_release(node->value);
+	if (life->keeps_flat)
+		lb_release(node->flat);
+	*node = (struct lbx_rebuilt){ 0 };
+}
+
+static bool range_node(const struct image *image, struct lbx_rebuilt *all, struct life *lives, uint32_t i,
+		       struct lbx_summary *ret)
+{
+	const struct lbx_wire_node *node = &image->nodes[i];
+	const uint32_t *inputs = &image->indices[node->inputs];
+	bool ok = false;
+
+	LB_SCOPE {
+		ok = rebuild_node(image, all, i) && lbx_range_of(all[i].value, ret);
+		if (ok)
+			lb_keep(all[i].value);
+		for (uint32_t k = 0; ok && k <= node->n_inputs; k++) {
+			uint32_t of = k < node->n_inputs ? inputs[k] : i;
+			if (all[of].flat && !lives[of].keeps_flat) {
+				lb_keep(all[of].flat);
+				lives[of].keeps_flat = true;
+			}
+		}
+	}
+	for (uint32_t k = 0; ok && i + 1 < image->header->n_nodes && k < node->n_inputs; k++)
+		if (lives[inputs[k]].last_use == i && all[inputs[k]].value)
+			let_go(&all[inputs[k]], &lives[inputs[k]]);
+	return ok;
+}
+
+/* Those of the last node, which leaves its inputs in place. */
+static bool range_steps(const struct image *image, struct lbx_rebuilt *all, struct lbx_wire_step *ret)
+{
+	const struct lbx_wire_node *node = &image->nodes[image->header->n_nodes - 1];
+	struct lbx_rebuilt *inputs[LB_PROGRAM_INPUTS];
+	int n = 0;
+
+	if (node->n_inputs > LB_PROGRAM_INPUTS)
+		return true;
+	for (uint32_t k = 0; k < node->n_inputs; k++)
+		inputs[k] = &all[image->indices[node->inputs + k]];
+	LB_SCOPE
+		n = lbx_range_steps(node, image->base + node->data_at, (int)node->n_inputs, inputs, ret);
+	image->header->n_steps = n > 0 ? (uint32_t)n : 0;
+	return n >= 0;
+}
+
+static bool replay_ranges(struct image *image, struct lbx_rebuilt *all, struct life *lives)
+{
+	struct lbx_wire_header *header = image->header;
+	uint32_t n = header->n_nodes;
+	char *to = lbx_append_room(header->nbytes, n * sizeof(struct lbx_summary) +
+				   LB_PROGRAM_INSNS * sizeof(struct lbx_wire_step),
+				   &header->result_at, &header->result_bytes);
+
+	if (!to)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct lbx_wire_node *node = &image->nodes[i];
+		header->failed_node = i;
+		if (!fits(node->inputs, node->n_inputs, 1, header->n_inputs))
+			return lb_fail("its record is damaged");
+		for (uint32_t k = 0; k < node->n_inputs; k++)
+			if (image->indices[node->inputs + k] < i)
+				lives[image->indices[node->inputs + k]].last_use = i;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		header->failed_node = i;
+		if (!range_node(image, all, lives, i, (struct lbx_summary *)to + i))
+			return false;
+	}
+	if (!range_steps(image, all, (struct lbx_wire_step *)(to + n * sizeof(struct lbx_summary))))
+		return false;
+	header->failed_node = n;
+	return true;
+}
+
+static bool replay(struct image *image)
+{
+	uint32_t n = image->header->n_nodes;
+	struct lbx_rebuilt *all = calloc(n, sizeof *all);
+	struct life *lives = calloc(n, sizeof *lives);
+
+	if (!all || !lives)
+		return lb_fail("out of memory for %u operations", n);
+	return image->header->ranges ? replay_ranges(image, all, lives) : replay_value(image, all);
 }
 
 static void limit_all(uint64_t memory, uint64_t file, uint64_t seconds)

@@ -1,6 +1,8 @@
 /* A graph on its way to the replay: what a reader found in a program, written to a shared
  * memory file that the program `lazybones-replay` gets as descriptor LBX_WIRE_FD. The replay
- * computes the last node and appends its elements, in row-major order, to the file.
+ * computes the last node and appends its elements, in row-major order, to the file. Asked for ranges,
+ * it computes node after node instead, and appends what each value holds: a summary a node, then
+ * the steps of the last node where that is elementwise.
  *
  *	header | nodes | indices of inputs (uint32) | elements of the leaves, programs | result
  *
@@ -9,13 +11,14 @@
 #ifndef LBX_WIRE_H
 #define LBX_WIRE_H
 
+#include "inspect/summary.h"
 #include "symtab.h"
 
 #define LBX_WIRE_MAGIC 0x79616c706572624cULL
 #define LBX_WIRE_FILE_MAGIC 0x656c6966706572bcULL
 
 enum {
-	LBX_WIRE_VERSION = 2,
+	LBX_WIRE_VERSION = 3,
 	LBX_WIRE_FD = 3,
 	LBX_WIRE_ALIGN = 64,
 	LBX_WIRE_NODES = 1 << 24, /* at most */
@@ -31,7 +34,8 @@ struct lbx_wire_header {
 	uint64_t nbytes;     /* of the file, without the result */
 	uint64_t max_memory; /* bytes its tensors may have, the leaves too */
 	uint64_t max_seconds; /* of processor time */
-	/* written by the replay */
+	uint32_t ranges;     /* what is asked for: 0 the last node's elements, 1 ranges */
+	uint32_t n_steps;    /* written by the replay, as what follows */
 	uint32_t status;
 	uint32_t failed_node; /* the node that failed, or n_nodes */
 	uint64_t result_at, result_bytes;
@@ -61,6 +65,13 @@ struct lbx_wire_program {
 		char op[20]; /* by name */
 		uint8_t operands[3], pad;
 	} insns[LB_PROGRAM_INSNS];
+};
+
+/* One elementwise operation of the last node: what it gives, and the elements of its operands where
+ * the first NaN comes from, or else the first Inf; 0 without either. */
+struct lbx_wire_step {
+	struct lbx_summary summary;
+	uint64_t operands[3]; /* an element each, in its first bytes */
 };
 
 /* Instead of a graph: which array of which file is wanted, and the answer. Its elements lie in the

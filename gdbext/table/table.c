@@ -343,5 +343,5 @@ bool lbx_table_valid(struct lbx_table *table)
 
 struct lbx_tensors *lbx_table_tensors(struct lbx_table *table)
 {
-	return &table->tensors;
+	return table ? &table->tensors : NULL;
 }

@@ -15,7 +15,7 @@ void lbx_table_destroy(struct lbx_table *table); /* NULL is fine */
  * before a table is used that was opened before the program ran: it forgets what was read. */
 bool lbx_table_valid(struct lbx_table *table);
 
-struct lbx_tensors *lbx_table_tensors(struct lbx_table *table);
+struct lbx_tensors *lbx_table_tensors(struct lbx_table *table); /* NULL of NULL */
 
 struct lbx_root {
 	uint64_t address;
@@ -40,8 +40,8 @@ uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t)
 /* Where in a tensor's record the address of its name is. */
 uint64_t lbx_table_name_offset(struct lbx_table *table);
 /* Where the program keeps what leads to a tensor's elements, for who reads it later; `data` is
- * within the record that `buffer` points to; `pid` is
- * the root's. False, without error, when it lacks one of them. */
+ * within the record that `buffer` points to; `pid` is the
+ * root's. False, without error, when it lacks one of them. */
 struct lbx_words {
 	struct lbx_word {
 		uint64_t at;

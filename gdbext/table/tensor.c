@@ -1,5 +1,7 @@
 #include "table/tensor.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/op.h"
 
@@ -11,6 +13,21 @@ int64_t lbx_dtype_bytes(enum lb_dtype dtype)
 const char *lbx_dtype_name(enum lb_dtype dtype)
 {
 	return (unsigned)dtype < LB_DTYPES ? lb_dtypes[dtype].name : "?";
+}
+
+bool lbx_dtype_parse(const char *text, enum lb_dtype *ret)
+{
+	static const char *const names[LB_DTYPES] = {
+		"bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64",
+		"f16", "bf16", "f32", "f64", "c64",
+	};
+
+	for (int i = 0; i < LB_DTYPES; i++)
+		if (strcmp(lbx_dtype_name((enum lb_dtype)i), text) == 0 || strcmp(names[i], text) == 0) {
+			*ret = (enum lb_dtype)i;
+			return true;
+		}
+	return false;
 }
 
 const char *lbx_state_name(enum lb_state state)

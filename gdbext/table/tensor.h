@@ -46,6 +46,8 @@ enum lbx_contiguity { LBX_ROW_CONTIGUOUS, LBX_COLUMN_CONTIGUOUS, LBX_STRIDED };
 
 int64_t lbx_dtype_bytes(enum lb_dtype dtype);
 const char *lbx_dtype_name(enum lb_dtype dtype);
+/* "float32" or "f32"; false, without an error, for another text. */
+bool lbx_dtype_parse(const char *text, enum lb_dtype *ret);
 const char *lbx_state_name(enum lb_state state);
 enum lbx_contiguity lbx_tensor_contiguity(const struct lbx_tensor *t);
 int64_t lbx_tensor_nbytes(const struct lbx_tensor *t);

@@ -109,6 +109,11 @@ int main(int argc, char **argv)
 	return lb_ok() ? 0 : 1;
 }
 
+/* Memory that is no tensor's; down here, for the lines above are in what is expected. */
+const float picture[2][3] = { { 1, 2, 3 }, { 4, 5, 6 } };
+const unsigned short halves[4] = { 0x3c00, 0x4000, 0x7c00, 0x7e00 };
+const unsigned short *half_way = halves + 3;
+
 /* Evaluates it, and makes one that takes too long to compute. */
 static void add_slow(lb_tensor *huge)
 {

@@ -167,7 +167,22 @@ static bool fake_load(struct lbx_context *context, const void *object, size_t n)
 	return n > 64 && memcmp(object, "\177ELF", 4) == 0;
 }
 
-static const struct lbx_debugger fake_debugger = { .ready = fake_ready, .load = fake_load };
+static bool fake_unload(struct lbx_context *context, bool *ret)
+{
+	(void)context;
+	*ret = true;
+	return true;
+}
+
+static bool fake_at_stops(struct lbx_context *context, bool on)
+{
+	(void)context;
+	return on || lb_ok();
+}
+
+static const struct lbx_debugger fake_debugger = {
+	.ready = fake_ready, .load = fake_load, .unload = fake_unload, .at_stops = fake_at_stops,
+};
 
 static void run_page(struct lbx_context *context)
 {
@@ -199,6 +214,11 @@ static const struct { const char *name, *rest; } lines[] = {
 	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
 	{ "report", "--seconds 1" }, { "listing", "" }, { "listing", "3" }, { "listing", "3 --ranges" },
 	{ "symbols", "" }, { "symbols", "l* --peek" },
+	{ "origin", "x" }, { "origin", "lazy --limit 20" },
+	{ "memory", "" }, { "memory", "--by name" },
+	{ "model", "" }, { "model", "*a* --depth 9" },
+	{ "view", "0x200000 f32 4,6 6,-1" }, { "quant", "uint32" }, { "quant", "x[0] --scales x" },
+	{ "stats", "@0x200000:f16:16,2" },
 };
 static const char *const of_ids[] = { "info", "print", "freed", "stats" };
 

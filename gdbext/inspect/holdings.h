@@ -1,0 +1,62 @@
+/* What holds memory at one moment: buffers, each once, and what lazy tensors would take; added up by
+ * what they have in common. A snapshot may be kept, written to a file, and compared with another. */
+#ifndef LBX_HOLDINGS_H
+#define LBX_HOLDINGS_H
+
+#include "inspect/command.h"
+
+enum lbx_by { LBX_BY_SITE, LBX_BY_DTYPE, LBX_BY_NAME, LBX_BY_STREAM, LBX_BY_STATE, LBX_BYS };
+
+/* Everything that has all of these in common. A buffer's are those of the tensor that owns it: one
+ * that is no view, or the oldest. */
+struct lbx_holding {
+	uint64_t pc;       /* of the owner's creation; 0 of buffers without owner */
+	char *site;        /* the same as a line of the program; NULL until lbx_snapshot_describe() */
+	char *name;        /* "layers.*": the name up to its first point or slash; "" without */
+	char dtype[12];    /* "" of buffers without owner */
+	uint32_t stream;
+	char state[12];    /* "ready", "lazy", "evaluating"; "foreign" (mapped files, the program's own),
+			      "cached", "unowned" (no tensor's, e.g. of an evaluation) */
+	int64_t bytes;     /* of the buffers */
+	int64_t buffers;
+	int64_t lazy, lazy_bytes; /* tensors without a value; bytes that those take that are no views */
+};
+
+struct lbx_snapshot {
+	struct lb_counters counters;
+	uint64_t unreadable;
+	size_t n, room;
+	struct lbx_holding *list;
+	bool described;
+};
+
+bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret);
+/* Gives all sites their text: needed to compare with another process' snapshot. */
+bool lbx_snapshot_describe(struct lbx_context *context, struct lbx_snapshot *snapshot);
+void lbx_snapshot_deinit(struct lbx_snapshot *snapshot);
+/* As JSON; sites must be described. */
+json_t *lbx_snapshot_json(const struct lbx_snapshot *snapshot);
+/* `name` is for errors. */
+bool lbx_snapshot_parse(const char *name, const char *text, size_t n, struct lbx_snapshot *ret);
+
+/* Rows of one key. */
+struct lbx_holding_group {
+	uint64_t pc;      /* by site, of snapshots that are not described */
+	const char *key;  /* the snapshot's; NULL then */
+	int64_t bytes, buffers, lazy, lazy_bytes;
+	int64_t before_bytes, before_buffers, before_lazy; /* of the snapshot compared with */
+};
+struct lbx_holding_groups {
+	size_t n;
+	struct lbx_holding_group *list; /* the largest first; compared: the largest change */
+	int64_t bytes;
+};
+/* What the cache holds is a group by state alone. `before` is NULL, or a snapshot that is described
+ * as this one is. Valid while both are. */
+bool lbx_holding_groups_make(const struct lbx_snapshot *snapshot, const struct lbx_snapshot *before, enum lbx_by by,
+		     struct lbx_holding_groups *ret);
+void lbx_holding_groups_deinit(struct lbx_holding_groups *groups);
+
+int64_t lbx_capped_sum(int64_t a, int64_t b);
+
+#endif

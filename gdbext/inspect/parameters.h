@@ -1,0 +1,31 @@
+/* A model's parameters, as far as names tell: ready tensors with a name, each value once. */
+#ifndef LBX_PARAMETERS_H
+#define LBX_PARAMETERS_H
+
+#include "inspect/command.h"
+
+struct lbx_parameter {
+	char *name;
+	char *key;         /* the name with * for numbers, '.' and '/' being one separator */
+	uint64_t id, low, end; /* the bytes that it reaches, which tied weights share */
+	enum lb_dtype dtype;
+	int mode, bits;    /* of packed words: an enum lb_quant_mode; bits 0: plain values */
+	bool overhead;     /* scales or biases of packed words: bytes, but no parameters */
+	int rank;
+	int64_t last;      /* values along the last axis */
+	int64_t count;     /* parameters: values, of packed words what they hold */
+	int64_t bytes;
+};
+
+struct lbx_parameters {
+	size_t n, room;
+	struct lbx_parameter *list; /* by key */
+	int64_t count, bytes;
+	uint64_t tied;     /* left out: the same values under another name */
+	uint64_t unnamed;  /* left out: ready tensors without a name, that are no views */
+};
+
+bool lbx_parameters_find(struct lbx_context *context, const char *glob, struct lbx_parameters *ret);
+void lbx_parameters_deinit(struct lbx_parameters *parameters);
+
+#endif

@@ -1,0 +1,112 @@
+#include "replay/ranges.h"
+
+#include <string.h>
+
+#include "graph/shape.h"
+#include "graph/tensor.h"
+#include "replay/fused.h"
+
+enum { PIECE = 4096 };
+
+/* The elements of one row after the other, gathered; a broadcast one costs time but no memory. */
+static void add_rows(const struct lb_tensor *t, struct lbx_summary *s)
+{
+	int64_t width = lb_dtypes[t->dtype].bytes, at[LB_MAX_RANK] = { 0 }, first = 0;
+	int last = t->rank - 1;
+	char piece[PIECE * 8];
+
+	while (first < t->size) {
+		const char *row = lb_tensor_data(t);
+		for (int i = 0; i < last; i++)
+			row += at[i] * t->strides[i] * width;
+		for (int64_t done = 0; done < t->shape[last];) {
+			int64_t n = t->shape[last] - done < PIECE ? t->shape[last] - done : PIECE;
+			for (int64_t i = 0; i < n; i++)
+				memcpy(piece + i * width, row + (done + i) * t->strides[last] * width,
+				       (size_t)width);
+			lbx_summary_add(s, piece, n, first);
+			first += n;
+			done += n;
+		}
+		for (int i = last - 1; i >= 0 && ++at[i] == t->shape[i]; i--)
+			at[i] = 0;
+	}
+}
+
+bool lbx_range_of(lb_tensor *x, struct lbx_summary *ret)
+{
+	const struct lb_tensor *t = x;
+
+	if (!lb_eval(x))
+		return false;
+	lbx_summary_init(ret, (enum lb_dtype)t->dtype);
+	if (t->size && lb_is_row_contiguous(x))
+		lbx_summary_add(ret, lb_tensor_data(t), t->size, 0);
+	else if (t->size)
+		add_rows(t, ret);
+	return true;
+}
+
+/* The operand's element that the i-th element of the result, in row-major order, comes from. */
+static uint64_t operand_at(const struct lb_tensor *x, const struct lb_tensor *result, int64_t i)
+{
+	int64_t strides[LB_MAX_RANK], at = 0, width = lb_dtypes[x->dtype].bytes;
+	uint64_t element = 0;
+
+	lb_broadcast_strides(x->rank, x->shape, x->strides, result->rank, result->shape, strides);
+	for (int axis = result->rank - 1; axis >= 0; axis--) {
+		at += i % result->shape[axis] * strides[axis];
+		i /= result->shape[axis];
+	}
+	memcpy(&element, (const char *)lb_tensor_data(x) + at * width, (size_t)width);
+	return element;
+}
+
+static bool look(lb_tensor *result, int n, lb_tensor *const *operands, struct lbx_wire_step *ret)
+{
+	static const enum lbx_special kinds[] = { LBX_NAN, LBX_POSITIVE_INF, LBX_NEGATIVE_INF };
+	int64_t first = -1;
+
+	*ret = (struct lbx_wire_step){ .operands = { 0 } };
+	if (!lbx_range_of(result, &ret->summary))
+		return false;
+	for (int i = 0; i < 3; i++) {
+		int64_t found = ret->summary.first[kinds[i]];
+		if (ret->summary.special[kinds[i]] && (first < 0 || (i == 2 && found < first)))
+			first = found;
+		if (i == 0 && first >= 0)
+			break;
+	}
+	for (int k = 0; k < n && first >= 0; k++) {
+		if (!lb_eval(operands[k]))
+			return false;
+		ret->operands[k] = operand_at(operands[k], result, first);
+	}
+	return true;
+}
+
+int lbx_range_steps(const struct lbx_wire_node *node, const void *data, int n_inputs,
+		    struct lbx_rebuilt *const *inputs, struct lbx_wire_step *ret)
+{
+	int op = lbx_op_by_name(node->op);
+	lb_tensor *x[3] = { NULL };
+
+	if (op == LB_OP_FUSED) {
+		struct lbx_registers regs;
+		if (!lbx_rebuild_registers(node, data, n_inputs, inputs, &regs))
+			return -1;
+		for (int i = 0; i < regs.n_steps; i++) {
+			for (int k = 0; k < regs.steps[i].n_operands; k++)
+				x[k] = regs.x[regs.steps[i].operands[k]];
+			if (!look(regs.x[regs.n - regs.n_steps + i], regs.steps[i].n_operands, x, &ret[i]))
+				return -1;
+		}
+		return regs.n_steps;
+	}
+	if (op < 0 || !lb_op_is_elementwise(op) || n_inputs > 3)
+		return 0;
+	for (int k = 0; k < n_inputs; k++)
+		x[k] = inputs[k]->value;
+	lb_tensor *result = lbx_rebuild_elementwise(op, (lb_dtype)node->dtype, x);
+	return result && look(result, n_inputs, x, ret) ? 1 : -1;
+}

@@ -1,0 +1,343 @@
+/* Where NaN and Inf come from: tensors of this very process, read as any other process would be;
+ * and records that lie. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/op.h"
+#include "inspect/cause.h"
+#include "inspect/origin.h"
+#include "lazybones.h"
+#include "session.h"
+#include "target/process.h"
+
+static struct session *self;
+
+static int open_self(void **state)
+{
+	struct lbx_target *target;
+
+	(void)state;
+	lb_clear_error();
+	if (!lbx_process_open(getpid(), &target))
+		return 1;
+	self = session_of(target, NULL);
+	self->out.width = 400; /* lines are not broken */
+	return 0;
+}
+
+static int close_self(void **state)
+{
+	struct lbx_target *target = self->context.target;
+
+	(void)state;
+	lbx_table_destroy(self->context.table);
+	session_destroy(self);
+	lbx_target_destroy(target);
+	return 0;
+}
+
+/* What `origin` says; the process has moved on since the last look. */
+static const char *origin(const lb_tensor *x, const char *options)
+{
+	char line[64];
+
+	assert_non_null(x);
+	assert_true(lb_ok());
+	lbx_table_destroy(self->context.table);
+	self->context.table = NULL;
+	snprintf(line, sizeof line, "#%llu %s", (unsigned long long)lb_id(x), options);
+	return session_says(self, "origin", line);
+}
+
+static void holds(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no '%s' in:\n%s", part, text);
+}
+
+static void lacks(const char *text, const char *part)
+{
+	if (strstr(text, part))
+		fail_msg("'%s' in:\n%s", part, text);
+}
+
+static lb_tensor *four(float a, float b, float c, float d)
+{
+	return lb_from_data((float[]){ a, b, c, d }, 4 * sizeof(float), LB_SHAPE(2, 2), LB_F32);
+}
+
+static void the_operation_is_named(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = four(4, 1, -2, 3), *y = lb_sum(lb_multiply(lb_log(x), lb_scalar(2)), LB_AXES(0), false);
+		for (int ready = 0; ready < 2; ready++) {
+			const char *text = origin(y, "");
+			holds(text, "holds 1 NaN and 0 Inf among 2 values, the first NaN at [0]");
+			holds(text, "NaN: log made it, in ");
+			holds(text, "first at [1, 0]\n");
+			holds(text, "multiply\n");
+			holds(text, "the first is log(-2.0), in float32");
+			holds(text, "ready)  from -2 to 4");
+			holds(text, "why: log of a negative number");
+			assert_true(lb_eval(y));
+		}
+		lb_tensor *zero = lb_zeros(LB_SHAPE(3), LB_F32);
+		holds(origin(lb_divide(zero, zero), ""), "why: 0 / 0 has no value");
+		holds(origin(lb_divide(lb_ones(LB_SHAPE(3), LB_F32), zero), ""), "Inf: divide made it");
+		holds(origin(lb_sqrt(x), ""), "the first is sqrt(-2.0)");
+	}
+}
+
+static void overflows_are_told_by_dtype(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *half = lb_full(LB_SHAPE(4, 40), 100, LB_F16);
+		holds(origin(lb_matmul(half, lb_transpose(half, LB_ALL_AXES)), ""),
+		      "an overflow: the result is beyond the largest float16, 65504");
+		holds(origin(lb_exp(half), ""), "exp() leaves float16 behind above 11.09");
+		holds(origin(lb_astype(four(1, 70000, 2, 3), LB_F16), ""), "the first is astype(70000.0), in float16");
+		holds(origin(lb_square(lb_full(LB_SHAPE(2), 1e30, LB_BF16)), ""), "the largest bfloat16, 3.3895e+38");
+	}
+}
+
+static void nan_of_an_inf_leads_to_the_inf(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = four(1, 2, 3, 100), *e = lb_exp(lb_multiply(x, x));
+		const char *text = origin(lb_mean(lb_subtract(e, e), LB_ALL_AXES, false), "");
+		holds(text, "NaN: subtract made it");
+		holds(text, "the first is subtract(inf, inf)");
+		holds(text, "Inf - Inf has no value");
+		holds(text, "Inf before it: exp made it");
+		holds(text, "the first is exp(10000.0)");
+		/* a mask that hides everything, and one that does not */
+		lb_tensor *mask = lb_where(lb_greater(x, lb_scalar(2)), lb_scalar(0), lb_full(LB_SHAPE(), -INFINITY, LB_F32));
+		text = origin(lb_softmax(lb_add(x, mask), LB_AXES(-1)), "");
+		holds(text, "NaN: softmax made it");
+		holds(text, "all of it is masked");
+		holds(text, "Inf before it: full was told to make it");
+		lb_tensor *fine = lb_softmax(lb_add(x, four(0, -INFINITY, 0, -INFINITY)), LB_AXES(-1));
+		text = origin(lb_log(lb_subtract(fine, lb_scalar(2))), "");
+		holds(text, "NaN: log made it");
+		lacks(text, "Inf before it");
+	}
+}
+
+static bool work(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)context;
+	(void)n_in;
+	(void)n_out;
+	lb_tensor *x = lb_divide(in[0], lb_subtract(in[0], in[0]));
+	out[0] = lb_multiply(lb_subtract(x, x), lb_scalar(3));
+	return out[0] != NULL;
+}
+
+static void a_fused_tensor_is_taken_apart(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_compiled *compiled = lb_compile("work", work, NULL, (lb_compile_options){ 0 });
+		lb_tensor *x = four(1, 2, 3, 4), *y;
+		assert_true(lb_call(compiled, 1, &x, 1, &y));
+		for (int ready = 0; ready < 2; ready++) {
+			const char *text = origin(y, "");
+			holds(text, "NaN: fused made it");
+			holds(text, "step 3 of 4 is subtract");
+			holds(text, "the first is subtract(inf, inf)");
+			holds(text, "Inf before it: fused made it");
+			holds(text, "step 2 of 4 is divide");
+			holds(text, "the first is divide(1.0, 0.0)");
+			holds(text, "a division by 0");
+			assert_true(lb_eval(y));
+		}
+		lb_compiled_free(compiled);
+	}
+}
+
+static void it_ends_where_nothing_is_left(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *bad = lb_keep(four(1, NAN, 2, 3)), *y = lb_add(bad, lb_scalar(1));
+		assert_true(lb_eval(bad, y));
+		holds(origin(y, ""), "NaN: it was in the data");
+		holds(origin(bad, ""), "first at [0, 1]");
+		lb_tensor *x = NULL, *z;
+		LB_SCOPE
+			x = lb_keep(lb_log(lb_negative(lb_ones(LB_SHAPE(5, 1000), LB_F32))));
+		z = lb_add(x, x);
+		assert_true(lb_eval(x, z));
+		lb_release(x);
+		const char *text = origin(z, "");
+		holds(text, "NaN: log made it, or had it from an input that is not known");
+		holds(text, "float32 (5, 1000), freed), first at [0, 0]"); /* its bytes are in the cache */
+		lb_clear_cache();
+		text = origin(z, "");
+		holds(text, "NaN: add made it, or had it from an input that is not known");
+		holds(text, "unknown: it was freed, and its memory used again");
+		lb_release(bad);
+		lb_tensor *good = four(1, 2, 3, 4);
+		holds(origin(good, ""), "holds no NaN and no Inf: from 1 to 4");
+	}
+}
+
+static void a_value_that_was_replaced_since(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_keep(four(1, -1, 2, 3)), *y = lb_log(x);
+		assert_true(lb_eval(y));
+		*(float *)lb_raw_data(x) = 5;
+		((float *)lb_raw_data(x))[1] = 6;
+		holds(origin(y, ""), "computed again from its inputs it is without");
+		lb_release(x);
+	}
+}
+
+static void limits_hold(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = four(-1, 1, 1, 1), *y = lb_log(x);
+		for (int i = 0; i < 20; i++) {
+			y = lb_add(y, x);
+			assert_true(lb_eval(y));
+		}
+		holds(origin(y, "--limit 10"), "the search ended at its limit");
+		const char *text = origin(y, "");
+		holds(text, "NaN: log made it");
+		holds(text, "more,");
+		for (int i = 0; i < 20; i++)
+			y = lb_add(y, x);
+		assert_string_equal(origin(y, "--limit 10"), "the graph has more than 10 nodes; --limit N looks at more");
+		holds(origin(y, "--limit 0"), "--limit must be from 1");
+	}
+}
+
+static bool stop(struct lbx_out *out, const char *what, int64_t done, int64_t total)
+{
+	(void)out;
+	(void)what;
+	(void)done;
+	(void)total;
+	return false;
+}
+
+static void the_user_can_stop_it(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *y = lb_log(four(-1, 1, 1, 1));
+		self->out.progress = stop;
+		assert_string_equal(origin(y, ""), "interrupted");
+		self->out.progress = NULL;
+		holds(origin(y, ""), "log made it");
+	}
+}
+
+static void json_tells_the_same(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = four(1, 2, 3, -4), *y = lb_sum(lb_sqrt(x), LB_ALL_AXES, false);
+		json_t *o = json_loads(origin(y, "--json"), 0, NULL), *nan = json_object_get(o, "nan"), *input;
+		assert_string_equal(json_string_value(json_object_get(nan, "end")), "made");
+		assert_string_equal(json_string_value(json_object_get(nan, "op")), "sqrt");
+		assert_int_equal(json_array_size(json_object_get(nan, "way")), 2);
+		assert_int_equal(json_integer_value(json_array_get(json_object_get(nan, "first"), 1)), 1);
+		assert_float_equal(json_number_value(json_array_get(json_object_get(nan, "operands"), 0)), -4, 0);
+		input = json_array_get(json_object_get(nan, "inputs"), 0);
+		assert_float_equal(json_number_value(json_object_get(input, "min")), -4, 0);
+		assert_float_equal(json_number_value(json_object_get(input, "max")), 3, 0);
+		assert_true(json_is_null(json_object_get(o, "inf")));
+		json_decref(o);
+		holds(origin(x, "--json"), "\"nan\":null,\"inf\":null,\"looked_at\":1}");
+	}
+}
+
+/* An image has no replay's worth of memory: what is ready is read, the rest is told. */
+static void records_that_lie(void **state)
+{
+	struct session *s = *state;
+	static const int64_t shape[] = { 2, 2 };
+	float *data = image_at(&s->image, IMAGE_DATA, 16);
+
+	data[2] = NAN;
+	struct lbx_tensor_record r = image_record(&s->image, 18, "y", LB_F32, 2, shape,
+						  IMAGE_BUFFERS);
+	r.op[0] = LB_OP_ADD;
+	r.flags[0] = LB_FLAG_DETACHED;
+	r.n_inputs[0] = 2;
+	r.inputs[0] = 1;
+	r.inputs[1] = 19; /* itself */
+	image_tensor(&s->image, 18, &r);
+	holds(session_says(s, "origin", "y"), "NaN: it was in the data");
+	holds(session_says(s, "origin", "x"), "first at [0, 0, 2]");
+	image_set(&s->image, LB_KIND_TENSOR, 0, "id", 999);
+	holds(session_says(s, "origin", "y --limit 50"), "the search ended at its limit");
+	image_set(&s->image, LB_KIND_TENSOR, 18, "n_inputs", 3);
+	holds(session_says(s, "origin", "y --limit 50"), "the search ended at its limit");
+	image_set(&s->image, LB_KIND_BUFFER, 0, "nbytes", 4);
+	holds(session_says(s, "origin", "y"), "reach out of its buffer");
+	assert_string_equal(session_says(s, "origin", "y[0]"),
+			    "origin looks at a whole tensor: leave [0] out");
+}
+
+static void causes(void **state)
+{
+	static const struct {
+		struct lbx_cause cause;
+		const char *says;
+	} cases[] = {
+		{ { .op = "remainder", .nan = true, .n_operands = 2, .operands = { 3, 0 } }, "a division by 0" },
+		{ { .op = "power", .nan = true, .n_operands = 2, .operands = { -8, 0.5 } }, "a negative number" },
+		{ { .op = "power", .n_operands = 2, .operands = { 0, -1 } }, "a negative power of 0" },
+		{ { .op = "rsqrt", .n_operands = 1 }, "1 / sqrt(0)" },
+		{ { .op = "log", .n_operands = 1 }, "log(0)" },
+		{ { .op = "multiply", .nan = true, .n_operands = 2, .operands = { 0, INFINITY } }, "0 * Inf" },
+		{ { .op = "divide", .nan = true, .n_operands = 2, .operands = { INFINITY, INFINITY } }, "Inf / Inf" },
+		{ { .op = "sin", .nan = true, .n_operands = 1, .operands = { INFINITY } }, "no value at Inf" },
+		{ { .op = "mean", .nan = true, .empty = true }, "over no elements" },
+		{ { .op = "matmul", .nan = true, .inf = true }, "an Inf met a 0" },
+		{ { .op = "rms_norm", .nan = true }, "a division by a variance or count of 0" },
+		{ { .op = "logsumexp", .nan = true, .inf = true }, "exp(Inf - Inf)" },
+		{ { .op = "add", .dtype = LB_F64, .n_operands = 2, .operands = { 1e308, 1e308 } }, "1.7977e+308" },
+	};
+	char text[1024];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		holds(lbx_cause_text(&cases[i].cause, text, sizeof text), cases[i].says);
+	assert_string_equal(lbx_cause_text(&(struct lbx_cause){ .op = "reshape" }, text, sizeof text), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_operation_is_named),
+		cmocka_unit_test(overflows_are_told_by_dtype),
+		cmocka_unit_test(nan_of_an_inf_leads_to_the_inf),
+		cmocka_unit_test(a_fused_tensor_is_taken_apart),
+		cmocka_unit_test(it_ends_where_nothing_is_left),
+		cmocka_unit_test(a_value_that_was_replaced_since),
+		cmocka_unit_test(limits_hold),
+		cmocka_unit_test(the_user_can_stop_it),
+		cmocka_unit_test(json_tells_the_same),
+		cmocka_unit_test_setup_teardown(records_that_lie, session_start, session_stop),
+		cmocka_unit_test(causes),
+	};
+	return cmocka_run_group_tests(tests, open_self, close_self);
+}
