@@ -31,7 +31,7 @@ static void put(struct text *to, char c)
 static void put_text(struct text *to, const char *from, size_t most)
 {
 	for (size_t i = 0; i < most && from[i]; i++)
-		put(to, from[i] < ' ' || from[i] > '~' || strchr("\\`$[]\"", from[i]) ? '?' : from[i]);
+		put(to, from[i] < ' ' || from[i] > '~' || strchr("\\`$[]'\"", from[i]) ? '?' : from[i]);
 }
 
 static void put_number(struct text *to, uint64_t value, unsigned base)
