@@ -10,7 +10,7 @@
 #include "inspect/describe.h"
 #include "table/flight.h"
 
-enum { MAX_OPEN = 256, MAX_ROWS = 256, SITES = 1024, MAX_COMPILED = 256 };
+enum { MAX_OPEN = 256, MAX_ROWS = 256, SITES = 1024 };
 enum { SAMPLE_NS = 5000000 }; /* between two values of the counters */
 
 struct open_eval {
@@ -29,10 +29,9 @@ struct lbx_timeline {
 	struct lbx_timeline_totals totals;
 	uint64_t pid, first_ns, last_ns, sampled_ns;
 	bool begun; /* something has been written */
-	int n_open, n_rows, n_compiled;
+	int n_open, n_rows;
 	struct open_eval open[MAX_OPEN];
 	uint32_t rows[MAX_ROWS]; /* threads whose rows have a name */
-	uint64_t compiled[MAX_COMPILED];
 	struct site sites[SITES]; /* by hash; a collision replaces */
 };
 
@@ -193,21 +192,14 @@ static void op_done(struct lbx_timeline *timeline, const struct lbx_flight *flig
 {
 	uint64_t ns = arg(flight, event, "ns");
 
+	const char *name = lbx_table_op_name(timeline->context->table, arg(flight, event, "op"));
+	/* by hand: there may be millions */
 	timeline->totals.ops++;
-	slice(timeline, lbx_table_op_name(timeline->context->table, arg(flight, event, "op")), "op",
-	      event->thread, event->time_ns > ns ? event->time_ns - ns : 0, ns,
-	      json_pack("{s:I,s:b}", "tensor", (json_int_t)arg(flight, event, "id"), "ok",
-			arg(flight, event, "ok") != 0));
-}
-
-static bool compiled_before(struct lbx_timeline *timeline, uint64_t compiled)
-{
-	for (int i = 0; i < timeline->n_compiled; i++)
-		if (timeline->compiled[i] == compiled)
-			return true;
-	if (timeline->n_compiled < MAX_COMPILED)
-		timeline->compiled[timeline->n_compiled++] = compiled;
-	return false;
+	begin_event(timeline, "X", event->thread, event->time_ns > ns ? event->time_ns - ns : 0);
+	lbx_printf(timeline->context->out,
+		   ",\"dur\":%" PRIu64 ".%03u,\"cat\":\"op\",\"name\":\"%s\",\"args\":{\"tensor\":%" PRIu64
+		   ",\"ok\":%s}}", ns / 1000, (unsigned)(ns % 1000), strpbrk(name, "\"\\") ? "?" : name,
+		   arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
 }
 
 static void read_text(struct lbx_timeline *timeline, uint64_t address, char *ret, size_t size)
@@ -223,13 +215,13 @@ static void read_text(struct lbx_timeline *timeline, uint64_t address, char *ret
 static void compile(struct lbx_timeline *timeline, const struct lbx_flight *flight,
 		    const struct lb_flight_event *event)
 {
-	bool again = compiled_before(timeline, arg(flight, event, "compiled"));
 	char function[LB_NAME_MAX + 1], reason[256], name[LB_NAME_MAX + 16];
 	uint64_t ns = arg(flight, event, "ns");
 
 	read_text(timeline, arg(flight, event, "name"), function, sizeof function);
 	read_text(timeline, arg(flight, event, "reason"), reason, sizeof reason);
-	snprintf(name, sizeof name, "%s %s", again ? "recompile" : "compile", function);
+	snprintf(name, sizeof name, "%s %s",
+		 strcmp(reason, "first call") == 0 ? "compile" : "recompile", function);
 	slice(timeline, name, "compile", event->thread, event->time_ns > ns ? event->time_ns - ns : 0,
 	      ns, json_pack("{s:o}", "reason", lbx_json_string(reason)));
 }

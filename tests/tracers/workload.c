@@ -1,6 +1,12 @@
-/* Does 23 times each thing that tracers look for, each in a function of its own. */
+/* Does 23 times each thing that tracers look for, each in a function of its own.
+ *
+ *	workload          once
+ *	workload again    and again, after each line that it reads
+ *	workload killed   and then kills itself */
 #include <lazybones.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { TIMES = 23, SIDE = 512 };
 
@@ -63,17 +69,10 @@ static __attribute__((noinline)) void queue_job(void)
 	}
 }
 
-int main(void)
+static double do_all(void)
 {
 	double sum = 0;
 
-	stream = lb_stream_new("side");
-	twice = lb_compile("twice", double_it, NULL, (lb_compile_options){ 0 });
-	LB_SCOPE {
-		retrace(TIMES);
-		view = lb_keep(lb_transpose(lb_ones(LB_SHAPE(2, 3), LB_F32), LB_AXES(1, 0)));
-		lb_eval(view);
-	}
 	for (int i = 0; i < TIMES; i++) {
 		LB_SCOPE {
 			evaluate_product(i);
@@ -84,7 +83,26 @@ int main(void)
 			queue_job();
 		}
 	}
-	printf("%g\n", sum);
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	char line[16];
+
+	stream = lb_stream_new("side");
+	twice = lb_compile("twice", double_it, NULL, (lb_compile_options){ 0 });
+	LB_SCOPE {
+		retrace(TIMES);
+		view = lb_keep(lb_transpose(lb_ones(LB_SHAPE(2, 3), LB_F32), LB_AXES(1, 0)));
+		lb_eval(view);
+	}
+	do
+		printf("%g\n", do_all());
+	while (fflush(stdout) == 0 && strcmp(what, "again") == 0 && fgets(line, sizeof line, stdin));
+	if (strcmp(what, "killed") == 0)
+		raise(SIGKILL);
 	lb_release(view);
 	lb_compiled_free(twice);
 	if (!lb_ok())
