@@ -44,6 +44,7 @@ have_jit_reader := $(call have,gdb/jit-reader.h)
 have_zlib := $(call have,zlib.h,-lz)
 have_zstd := $(call have,zstd.h,-lzstd)
 have_png := $(call have,png.h,-lpng)
+have_ncurses := $(call have,curses.h,-lncursesw)
 have_cmocka := $(call have,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 is_x86_64 := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | grep -q __x86_64__ && echo 1)
 is_clang := $(shell $(CC) --version 2>/dev/null | grep -q clang && echo 1)
@@ -56,7 +57,7 @@ base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC
 	-fvisibility=hidden -fno-omit-frame-pointer -MMD -MP -Iruntime -Iprobes -Igdbext \
 	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
 	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) -DLB_HAVE_PNG=$(or $(have_png),0) \
-	-DLB_HAVE_ZSTD=$(or $(have_zstd),0) \
+	-DLB_HAVE_ZSTD=$(or $(have_zstd),0) -DLB_HAVE_NCURSES=$(or $(have_ncurses),0) \
 	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) \
@@ -134,6 +135,7 @@ missing:
 	$(if $(have_dwfl),,@echo 'note: no elfutils/libdwfl.h (libdw-dev): the lazybones command is not built')
 	$(if $(have_zstd),,@echo 'note: no zstd.h (libzstd-dev): compressed cores must be unpacked first')
 	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): no PNG files, examples/photo is not built')
+	$(if $(have_ncurses),,@echo 'note: no curses.h (libncurses-dev): lazybones top has no screen, only --once')
 	$(if $(have_jansson),,@echo 'note: no jansson.h (libjansson-dev): examples/llama is not built')
 
 # A changed flag or compiler rebuilds what it concerns.
@@ -194,7 +196,7 @@ $(out)/lazybones.gdb: gdbext/plugin/lazybones.gdb.in $(plugin)
 $(out)/bin/lazybones: $(call objects,$(cli_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(stack_libs) $(runtime_libs)
+	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(stack_libs) $(runtime_libs) $(if $(have_ncurses),-lncursesw -ltinfo)
 
 $(out)/lazybones.1: $(cli)
 	$(call say,GEN,$@)

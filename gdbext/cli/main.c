@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/guard.h"
 #include "cli/manual.h"
+#include "cli/top.h"
 #include "cli/trace.h"
 #include "inspect/command.h"
 #include "target/core.h"
@@ -297,7 +298,7 @@ int main(int argc, char **argv)
 	if (verb && argc > 1 && strcmp(argv[1], "--help") == 0)
 		return report(help(&out, verb->name));
 	if (verb)
-		return lbx_trace(argv + 1);
+		return strcmp(verb->name, "top") == 0 ? lbx_top(argv + 1, &out) : lbx_trace(argv + 1);
 	if (argc < 2) {
 		out.context = stderr;
 		lbx_usage(&out);

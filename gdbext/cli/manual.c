@@ -13,6 +13,7 @@ static const struct {
 	{ "diff CORE:T CORE:T|FILE.npy", "compare tensors of two cores, or one with a file" },
 	{ "ranks CORE CORE... [OPTION]...", "compare the processes of one MPI job" },
 	{ "trace [-o FILE] -- PROGRAM...", "write a program's timeline; or of --pid PID" },
+	{ "top PID [--once | --json]", "watch a running program" },
 	{ "help COMMAND", "explain a command" },
 };
 
@@ -34,6 +35,18 @@ const struct lbx_command lbx_verbs[] = {
 	  .options = { { "output", "FILE", "where to write (default lazybones-trace.json); also -o" },
 		       { "pid", "PID", "of a process that runs already; also -p" },
 		       { "interval", "MS", "milliseconds between two looks at the program (default 2)" } } },
+	{ .name = "top", .arguments = "PID",
+	  .summary = "watch a running program: memory, rates, operations, call sites",
+	  .help = "A screen that is drawn anew each second: memory in use, evaluations and operations a\n"
+		  "second and the share of time spent in them, growth of the number of tensors, and who is\n"
+		  "behind it: the operations and the call sites that take most time, the places\n"
+		  "that made the tensors with the most memory. q ends it. The program runs on; its events\n"
+		  "carry the time while it is watched.\n"
+		  "\n"
+		  "Example: lazybones top 4711",
+	  .options = { { "once", NULL, "print it once, over one interval, and end" },
+		       { "json", NULL, "the same as JSON" },
+		       { "interval", "MS", "milliseconds between two looks (default 1000)" } } },
 	{ 0 },
 };
 

@@ -44,7 +44,8 @@ uint64_t lb_flight_clock(void);
 /* The calling thread's number. */
 uint32_t lb_flight_thread(void);
 /* What the root's event_mode, which is not 0, asks of an event. */
-void lb_flight_special(enum lb_flight_kind kind, const uint64_t args[LB_EVENT_ARGS]);
+__attribute__((cold)) void lb_flight_special(enum lb_flight_kind kind,
+					      const uint64_t args[LB_EVENT_ARGS]);
 /* True while the root's event_mode asks for one of these. */
 static inline bool lb_event_mode(uint32_t bits)
 {
