@@ -194,7 +194,8 @@ enum lb_buffer_flag {
 	X(uint64_t, traced, 1, "tensors that the function made then") \
 	X(uint64_t, built, 1, "tensors that a call makes of it")
 
-/* One graph that was evaluated in step mode. Evaluations of equal graphs share it. */
+/* One graph that was evaluated in step mode, or that a function was compiled to: its trace, which has
+ * no code. Evaluations of equal graphs share it. */
 #define LB_GRAPH_FIELDS(X) \
 	X(uint32_t, seq, 1, "odd while the record changes") \
 	X(uint32_t, generation, 1, "how often the slot has been used") \
@@ -302,6 +303,7 @@ struct lb_program {
 		uint8_t op, a, b, c; /* index into the op table; registers */
 	} insns[LB_PROGRAM_INSNS];
 	uint64_t constants[LB_PROGRAM_INPUTS]; /* an element each, in its first bytes */
+	uint64_t sites[LB_PROGRAM_INSNS]; /* return addresses of the calls that made the operations */
 };
 
 /* A graph as a listing: what a debugger shows as the source of an evaluation. In memory follow one
@@ -313,6 +315,8 @@ struct lb_listing {
 	uint64_t size; /* bytes, texts included */
 	uint32_t n_lines, n_inputs;
 	uint32_t n_operands, n_calls;
+	uint32_t title; /* like a line's name: of the compiled function that this is the trace of */
+	uint32_t pad;
 };
 
 struct lb_listing_line {

@@ -70,7 +70,7 @@ static bool help(struct lbx_out *out, const char *name)
 /* Adds a word to the line that both front ends take apart in one place. */
 static bool add_word(char *line, size_t size, const char *word)
 {
-	bool quote = !*word || strpbrk(word, " \t\n'\"");
+	bool quote = !*word || strpbrk(word, " \t\n'\"~");
 	size_t used = strlen(line);
 
 	if (used + 2 * strlen(word) + 4 >= size)

@@ -10,37 +10,42 @@
 #include "inspect/replayer.h"
 #include "io/mapping.h"
 #include "replay/wire.h"
+#include "target/target.h"
 
 /* The bytes that the answer speaks of, checked: the process that gave it may have been misled. */
-static bool lay_over(const struct lbx_wire_file *answer, const char *data, uint64_t size,
-		     struct lbx_array_file *ret)
+static bool lay_over(const char *path, const struct lbx_wire_file *answer, const char *data,
+		     uint64_t size, struct lbx_array_file *ret)
 {
 	int64_t strides[LB_MAX_RANK], stride = 1;
 
 	if (answer->dtype >= LB_DTYPES || answer->rank > LB_MAX_RANK || answer->at > size ||
 	    size - answer->at < answer->nbytes || answer->nbytes > INT64_MAX)
-		return lb_fail("%s changed while it was read", answer->path);
+		return lb_fail("%s changed while it was read", path);
 	for (int i = 0; i < answer->rank; i++) {
 		int axis = answer->fortran ? i : answer->rank - 1 - i;
 		strides[axis] = stride;
 		if (answer->shape[axis] && !lb_mul(stride, answer->shape[axis], &stride))
-			return lb_fail("%s: its shape is too large", answer->path);
+			return lb_fail("%s: its shape is too large", path);
 	}
 	return lbx_array_local(data + answer->at, (int64_t)answer->nbytes, (enum lb_dtype)answer->dtype,
 			       answer->rank, answer->shape, strides, 0, &ret->array);
 }
 
-static bool take(const struct lbx_wire_file *answer, int fd, struct lbx_array_file *ret)
+/* `path` is as it was asked for; names and messages hold what is in the file. */
+static bool take(const char *path, struct lbx_wire_file *answer, int fd, struct lbx_array_file *ret)
 {
+	answer->error[sizeof answer->error - 1] = answer->name[sizeof answer->name - 1] = '\0';
+	lbx_make_printable(answer->error);
+	lbx_make_printable(answer->name);
 	if (answer->status != LBX_WIRE_DONE)
-		return lb_fail("%.500s", answer->error[0] ? answer->error :
+		return lb_fail("%s", answer->error[0] ? answer->error :
 			       "the file's reader gave no answer");
 	snprintf(ret->name, sizeof ret->name, "%.511s", answer->name);
 	ret->is_only = answer->is_only;
 	ret->group = answer->group;
 	if (answer->in_place) {
-		ret->mapping = lb_mapping_open(answer->path);
-		return ret->mapping && lay_over(answer, (const char *)ret->mapping->data,
+		ret->mapping = lb_mapping_open(path);
+		return ret->mapping && lay_over(path, answer, (const char *)ret->mapping->data,
 						ret->mapping->size, ret);
 	}
 	off_t size = lseek(fd, 0, SEEK_END);
@@ -50,11 +55,11 @@ static bool take(const struct lbx_wire_file *answer, int fd, struct lbx_array_fi
 		ret->map = NULL;
 		return lb_fail("no room to map %zu bytes", ret->map_bytes);
 	}
-	return lay_over(answer, ret->map, ret->map_bytes, ret);
+	return lay_over(path, answer, ret->map, ret->map_bytes, ret);
 }
 
-static bool ask(struct lbx_context *context, int fd, struct lbx_wire_file *request,
-		struct lbx_array_file *ret)
+static bool ask(struct lbx_context *context, const char *path, int fd,
+		struct lbx_wire_file *request, struct lbx_array_file *ret)
 {
 	return (pwrite(fd, request, sizeof *request, 0) == (ssize_t)sizeof *request ||
 		lb_fail("cannot write to shared memory")) &&
@@ -62,7 +67,7 @@ static bool ask(struct lbx_context *context, int fd, struct lbx_wire_file *reque
 				"reading the file") &&
 	       (pread(fd, request, sizeof *request, 0) == (ssize_t)sizeof *request ||
 		lb_fail("cannot read from shared memory")) &&
-	       take(request, fd, ret);
+	       take(path, request, fd, ret);
 }
 
 bool lbx_array_file_open(struct lbx_context *context, const char *path, const char *name,
@@ -81,7 +86,7 @@ bool lbx_array_file_open(struct lbx_context *context, const char *path, const ch
 	strcpy(request.name, name);
 	snprintf(request.like, sizeof request.like, "%.511s", like);
 	int fd = memfd_create("lazybones-file", MFD_CLOEXEC);
-	bool done = fd >= 0 ? ask(context, fd, &request, ret) :
+	bool done = fd >= 0 ? ask(context, path, fd, &request, ret) :
 		    lb_fail("cannot create a shared memory file");
 	if (fd >= 0)
 		close(fd);

@@ -76,9 +76,27 @@ bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, in
 	return true;
 }
 
+/* Puts the home directory where a word begins with "~/"; false when the line has no room for it. */
+static bool expand_home(struct lbx_args *args, const char **from, char **to)
+{
+	const char *home = strncmp(*from, "~/", 2) == 0 ? getenv("HOME") : NULL;
+	size_t n = home ? strlen(home) : 0;
+
+	/* a word takes at most its length and a NUL, for which there is a blank or the end */
+	if (n + strlen(*from) + 1 >= (size_t)(args->text + sizeof args->text - *to))
+		return lb_fail("%s: the line is longer than %d bytes", args->command->name,
+			       LBX_LINE_MAX - 2);
+	if (n) {
+		memcpy(*to, home, n);
+		*to += n;
+		++*from;
+	}
+	return true;
+}
+
 /* Takes the next word of *from off, to *to on, NUL-terminated. False at the end of the line,
  * or with an error. A quote is removed at a word's beginning or in an option's value. */
-static bool next_word(const char **from, char **to, bool *quoted, char **ret)
+static bool next_word(struct lbx_args *args, const char **from, char **to, bool *quoted, char **ret)
 {
 	const char *s = *from;
 	char *t = *to;
@@ -91,6 +109,8 @@ static bool next_word(const char **from, char **to, bool *quoted, char **ret)
 		return false;
 	*ret = t;
 	*quoted = false;
+	if (!expand_home(args, &s, &t))
+		return false;
 	for (; *s && (quote || depth > 0 || !isspace((unsigned char)*s)); s++) {
 		if (quote) {
 			if (*s == quote) {
@@ -133,7 +153,7 @@ static bool take_option(struct lbx_args *ret, char *word, const char **line, cha
 		return lb_fail("%s: %.*s takes no value", command->name, (int)n + 2, word);
 	if (value)
 		value++;
-	else if (takes && !next_word(line, to, &quoted, &value))
+	else if (takes && !next_word(ret, line, to, &quoted, &value))
 		return lb_fail("%s: %s needs a value: %s", command->name, word,
 			       command->options[i].value);
 	ret->options[i] = takes ? value : "";
@@ -149,11 +169,7 @@ bool lbx_args_parse(const struct lbx_command *command, const char *line, struct 
 	ret->n = 0;
 	memset(ret->v, 0, sizeof ret->v);
 	memset(ret->options, 0, sizeof ret->options);
-	/* a word takes at most its length and a NUL, for which there is a blank or the end */
-	if (strlen(line) >= sizeof ret->text - 1)
-		return lb_fail("%s: the line is longer than %d bytes", command->name,
-			       LBX_LINE_MAX - 2);
-	while (next_word(&line, &to, &quoted, &word)) {
+	while (next_word(ret, &line, &to, &quoted, &word)) {
 		if (options && !quoted && strcmp(word, "--") == 0) {
 			options = false;
 			continue;

@@ -2,6 +2,7 @@
 #include "inspect/command.h"
 #include "inspect/compiled.h"
 #include "inspect/diff.h"
+#include "inspect/diff_graph.h"
 #include "inspect/events.h"
 #include "inspect/freed.h"
 #include "inspect/image.h"
@@ -25,6 +26,7 @@
 #include "inspect/symbols.h"
 #include "inspect/threads.h"
 #include "inspect/tree.h"
+#include "inspect/running.h"
 #include "inspect/view.h"
 
 #define T_HELP \
@@ -205,6 +207,29 @@ const struct lbx_command lbx_commands[] = {
 			{ "ranges", NULL, "with the least and the largest value of what is still there" },
 		},
 		.run = lbx_run_listing,
+	},
+	{
+		.name = "diff-graph",
+		.arguments = "A B",
+		.summary = "compare the listings of two graphs",
+		.help = "Lines correspond that have the same op, name and call in the program. Shown are those\n"
+			"of another dtype or shape, and those that only one graph has: - of A, + of B.\n"
+			"Example: diff-graph 1 3",
+		.min_args = 2,
+		.max_args = 2,
+		.needs = LBX_NEEDS_TABLE,
+		.run = lbx_run_diff_graph,
+	},
+	{
+		.name = "where",
+		.arguments = "",
+		.summary = "tell what each thread and stream evaluates now",
+		.help = "The evaluation and its graph, the op that runs, how many are done of how many, the\n"
+			"time since it began, the call that asked for it, and what it waits for: in step mode\n"
+			"or not, in a running program and in a core.\n"
+			"Example: where --json",
+		.needs = LBX_NEEDS_TABLE,
+		.run = lbx_run_where,
 	},
 	{
 		.name = "origin",

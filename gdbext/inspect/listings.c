@@ -217,8 +217,9 @@ static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
 		json_t *lines = json_array();
 		for (uint32_t i = 0; i < listing.n_lines; i++)
 			json_array_append_new(lines, json_line(l, i));
-		lbx_json(out, json_pack("{s:I,s:I,s:o}", "graph", (json_int_t)graph->id, "runs",
-					(json_int_t)graph->runs, "lines", lines));
+		lbx_json(out, json_pack("{s:I,s:o,s:I,s:o}", "graph", (json_int_t)graph->id, "trace_of",
+					listing.title[0] ? lbx_json_string(listing.title) : json_null(),
+					"runs", (json_int_t)graph->runs, "lines", lines));
 	} else if (ok) {
 		struct lbx_listing_text text = {
 			.graph = graph->id, .listing = &listing, .line = line, .context = l,
@@ -238,6 +239,15 @@ static int by_id(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
+static void print_title(struct lbx_out *out, const char *title)
+{
+	char name[LB_NAME_MAX + 1];
+
+	snprintf(name, sizeof name, "%s", title);
+	lbx_make_printable(name);
+	lbx_printf(out, "the trace of compiled function %s", name);
+}
+
 /* "graph-3.lb: 12 ops, 2 evaluations, 1 under way; y = softmax(%11)" */
 static void print_summary(struct lister *l, const struct lbx_eval_graph *graph)
 {
@@ -252,8 +262,11 @@ static void print_summary(struct lister *l, const struct lbx_eval_graph *graph)
 		const struct lbx_listing_line *last = &listing.lines[listing.n_lines - 1];
 		struct lbx_source_line at = { .line = 0 };
 		lbx_listing_label(&listing, listing.n_lines - 1, label, sizeof label);
-		lbx_printf(out, "%u op%s, %" PRIu64 " evaluation%s", listing.n_lines,
-			   listing.n_lines == 1 ? "" : "s", graph->runs, graph->runs == 1 ? "" : "s");
+		lbx_printf(out, "%u op%s, ", listing.n_lines, listing.n_lines == 1 ? "" : "s");
+		if (listing.title[0])
+			print_title(out, listing.title);
+		else
+			lbx_printf(out, "%" PRIu64 " evaluation%s", graph->runs, graph->runs == 1 ? "" : "s");
 		if (graph->running)
 			lbx_printf(out, ", %" PRIu64 " under way", graph->running);
 		lbx_printf(out, "; the last op gives ");

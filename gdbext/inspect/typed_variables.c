@@ -176,7 +176,7 @@ static bool by_record(struct maker *m, const struct lbx_tensor *t, struct lbx_pl
 		},
 		.record = { words.buffer.at, words.buffer.bytes },
 		.data = { words.data.at, words.data.bytes },
-		.offset = (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype)),
+		.offset = (uint64_t)t->offset * (uint64_t)lbx_dtype_bytes(t->dtype),
 	};
 	return true;
 }

@@ -25,6 +25,7 @@
 #include "plugin/catch.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,6 +139,10 @@ static void add_condition(struct text *script, const struct lbx_catch *c,
 
 	if (c->kind->probe && place->found)
 		lbx_catch_condition(c, place->name_offset, &condition);
+	if (c->op[0] && place->found) /* -1, of a program without such an op, is no byte */
+		text_printf(&condition, "%s{unsigned char}($_probe_arg1 + %" PRIu64 ") == %d",
+			    condition.n ? " && " : "", lbx_table_op_offset(place->table),
+			    lbx_table_op_number(place->table, c->op));
 	if (condition.n)
 		text_printf(script, "with language c -- condition %s %s\n", breakpoint, condition.bytes);
 	script->failed |= condition.failed;
@@ -233,8 +238,15 @@ static void tell_set(struct lbx_out *out, const struct lbx_catch *c, bool inline
 
 bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct lbx_catch new = {.kind = lbx_catch_kind(args->v[0]), .number = catches.last + 1,
-				.enabled = true};
+	struct lbx_catch new = {.kind = lbx_catch_kind(args->v[0])};
+
+	return new.kind && may_run(context) && lbx_catch_refresh() && is_free(new.kind) &&
+	       lbx_catch_parse(context, args, &new) && lbx_catch_set(context, &new);
+}
+
+bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
+{
+	struct lbx_catch new = *wanted;
 	struct lbx_watch_place place;
 	struct lbx_watch want;
 	struct lbx_catch *c = catches.v;
@@ -242,10 +254,11 @@ bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args)
 	const uint32_t by_op = LB_WATCH_NAN | LB_WATCH_RANGE;
 	bool compiling = false;
 
-	if (!new.kind || !may_run(context) || !lbx_catch_refresh() || !is_free(new.kind) ||
-	    !lbx_catch_parse(context, args, &new) || !lbx_watch_hook() ||
+	if (!may_run(context) || !lbx_catch_refresh() || !lbx_watch_hook() ||
 	    !lbx_watch_find(context, &place))
 		return false;
+	new.number = catches.last + 1;
+	new.enabled = true;
 	while (c < catches.v + MAX_CATCHES && c->number)
 		c++;
 	if (c == catches.v + MAX_CATCHES)
@@ -378,6 +391,20 @@ static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t 
 	return NULL;
 }
 
+/* Whether the tensor of a stop has a name that the glob takes. */
+static bool matches(struct lbx_context *context, const struct lbx_catch_stop *stop)
+{
+	struct lbx_table *table;
+	struct lbx_tensor t;
+
+	if (!lbx_context_table(context, &table))
+		return false;
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	bool found = tensors->ops->by_address(tensors, stop->args[stop->catch->kind->record], &t);
+	lb_clear_error();
+	return found && t.name[0] && fnmatch(stop->catch->name, t.name, 0) == 0;
+}
+
 bool lbx_catch_hit(struct lbx_context *context, const char *words)
 {
 	struct lbx_catch_stop stop = {0};
@@ -399,8 +426,15 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 			stop.args[i] = strtoull(at, &at, 16);
 		if (!stop.catch)
 			return lb_fail("a breakpoint of a catch that is off: delete it");
+		if (stop.catch->is_glob && !matches(context, &stop)) {
+			if (!lbx_bridge_waits())
+				lbx_bridge_script("set $_lb_go = 1");
+			return true;
+		}
 	}
 	lbx_catch_tell(context, &stop);
+	if (stop.catch->once && !lbx_bridge_waits())
+		lbx_bridge_then("uncatch %d", stop.catch->number);
 	return true;
 }
 

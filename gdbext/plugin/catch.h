@@ -5,6 +5,9 @@
 #include "inspect/command.h"
 
 bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args);
+struct lbx_catch;
+/* Sets one; its number is given here. May ask (lbx_bridge_waits), and then is called again. */
+bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted);
 bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args);
 /* A breakpoint of a catch was hit: what happened to whom. `CATCH ARGUMENT…` of the probe, `start`, or
  * `fault ADDRESS`. */

@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/op.h"
+#include "inspect/describe.h"
+#include "inspect/digest.h"
 #include "inspect/format.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
@@ -116,6 +119,50 @@ static void tell_access(struct lbx_context *context, const struct lbx_catch_stop
 		    "in guard pages (%s), which open now.", nbytes);
 }
 
+/* What an op is about to read. */
+static void tell_inputs(struct lbx_context *context, const struct lbx_catch_stop *stop,
+			struct text *ret)
+{
+	enum { INPUTS_SHOWN = 8 };
+	struct lbx_tensors *tensors = context->table ? lbx_table_tensors(context->table) : NULL;
+	const struct lbx_tensor *t = stop->tensor;
+	struct lbx_tensor input;
+	char described[LB_NAME_MAX + 320];
+
+	for (uint32_t i = 0; t && tensors && i < t->n_inputs && i < INPUTS_SHOWN; i++) {
+		if (!tensors->ops->input(tensors, t, i, &input))
+			continue;
+		lbx_describe(&input, described, sizeof described);
+		text_printf(ret, "%s%s", i ? ", " : " It reads ", described);
+	}
+	if (t && t->n_inputs > INPUTS_SHOWN)
+		text_printf(ret, ", and %u more", t->n_inputs - INPUTS_SHOWN);
+	text_printf(ret, t && t->n_inputs ? "." : " It reads no tensor.");
+}
+
+/* What it has computed. The evaluation may still hold it for its consumers. */
+static void tell_value(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
+{
+	struct lbx_tensor t;
+	struct lbx_array array;
+	struct lbx_digest d;
+
+	if (!stop->tensor || stop->tensor->size == 0 || lbx_bridge_waits())
+		return;
+	t = *stop->tensor;
+	t.state = LB_STATE_READY;
+	if (!lbx_array_of_tensor(context->target, &t, &array) || !lbx_digest(&array, context->out, &d)) {
+		lb_clear_error();
+		return;
+	}
+	if (d.count > d.nan)
+		text_printf(ret, " Its %" PRId64 " elements are from %.6g to %.6g, %.6g in the mean",
+			    d.count, d.min, d.max, d.mean);
+	else
+		text_printf(ret, " Its %" PRId64 " elements are all NaN", d.count);
+	text_printf(ret, "; %" PRId64 " NaN, %" PRId64 " Inf.", d.nan, d.inf);
+}
+
 /* ---- the table ---- */
 
 const struct lbx_catch_kind lbx_catch_kinds[] = {
@@ -140,6 +187,11 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	 "what is computed now"},
 	{"eval", "[T]", LBX_TAKES_TENSOR, "eval_tensor", 3, 0, 1, LBX_NO_ARG, LB_WATCH_EVAL,
 	 "a tensor has just been computed", NULL, "`tensor print %s`"},
+	{"before", "[T]", LBX_TAKES_TENSOR, "op_start", 4, 0, 1, LBX_NO_ARG, LB_WATCH_EVAL,
+	 "an operation is about to run", tell_inputs,
+	 "`tensor where` tells how far the evaluation is, `tensor step in` steps through the next one"},
+	{"after", "[T]", LBX_TAKES_TENSOR, "eval_tensor", 3, 0, 1, LBX_NO_ARG, LB_WATCH_EVAL,
+	 "an operation has run", tell_value, "`tensor graph %s` shows what it was computed from"},
 	{"promote", "[T]", LBX_TAKES_TENSOR, "promote", 6, 0, 1, 2, 0,
 	 "an operand is made wider without being asked", tell_promotion,
 	 "lb_astype() on one of the two says what is meant; a constant as lb_scalar() takes the "
@@ -193,7 +245,7 @@ static bool parse_tensor(struct lbx_context *context, const char *t, struct lbx_
 
 	if (*t == '#') {
 		ret->id = strtoull(t + 1, &end, 10);
-		if (end == t + 1 || *end || ret->id == 0)
+		if (!isdigit((unsigned char)t[1]) || *end || ret->id == 0)
 			return lb_fail("catch: '%s' is no tensor id: write # and a number", t);
 		return true;
 	}
@@ -250,6 +302,45 @@ static bool parse_value(const char *text, double *ret)
 	if (end == text || *end || isnan(*ret))
 		return lb_fail("catch: '%s' is no number: `range T LO HI`, as in `range q -1 1`", text);
 	return true;
+}
+
+bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret)
+{
+	if (strpbrk(t, "*?[") && !strchr(t, ' ') && *t != '#') {
+		ret->is_glob = strcmp(t, "*") != 0;
+		snprintf(ret->name, sizeof ret->name, "%s", ret->is_glob ? t : "");
+		return true;
+	}
+	bool known = parse_tensor(context, t, ret);
+	if (!known || ret->id || ret->op[0] || lbx_bridge_waits())
+		return known;
+	/* a name to come: unless it is an op's, and no tensor's now */
+	struct lbx_tensor tensor;
+	if (context->target && lbx_commands_tensor(context, t, &tensor))
+		return true;
+	if (lbx_bridge_waits())
+		return false;
+	lb_clear_error();
+	for (int i = 0; i < LB_OPS; i++) {
+		if (strcmp(lb_ops[i].name, t) != 0)
+			continue;
+		snprintf(ret->op, sizeof ret->op, "%s", t);
+		ret->name[0] = '\0';
+	}
+	return true;
+}
+
+bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret)
+{
+	char low[64];
+	size_t n = strcspn(text, ",");
+
+	snprintf(low, sizeof low, "%.*s", (int)n, text);
+	if (!text[n])
+		return lb_fail("break: write the range as LO,HI");
+	if (!parse_value(low, &ret->low) || !parse_value(text + n + 1, &ret->high))
+		return false;
+	return ret->low <= ret->high || lb_fail("break: the range from %s to %s is empty", low, text + n + 1);
 }
 
 bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, struct lbx_catch *ret)
@@ -316,6 +407,10 @@ void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
 		text_printf(ret, " [%g, %g]", c->low, c->high);
 		describe_tensor(c, "any tensor", ret);
 	}
+	if (c->op[0])
+		text_printf(ret, ", made by %s", c->op);
+	if (c->once)
+		text_printf(ret, ", once");
 }
 
 void lbx_catch_json(const struct lbx_catch *c, json_t *object)
@@ -342,6 +437,10 @@ void lbx_catch_json(const struct lbx_catch *c, json_t *object)
 	case LBX_TAKES_COUNT:
 		json_object_set_new(object, "limit", json_integer((json_int_t)c->limit));
 	}
+	if (c->op[0])
+		json_object_set_new(object, "op", json_string(c->op));
+	if (c->once)
+		json_object_set_new(object, "once", json_true());
 }
 
 /* True when the text at the address that `pointer` stands for is this; reads no byte beyond it. */
@@ -377,11 +476,11 @@ void lbx_catch_condition(const struct lbx_catch *c, uint64_t name_offset, struct
 		if (!c->id && !c->name[0]) /* of any tensor: of views their bases tell */
 			text_printf(ret, " && $_probe_arg5 == 0");
 	}
-	if ((c->id || c->name[0]) && ret->n)
+	if ((c->id || (c->name[0] && !c->is_glob)) && ret->n)
 		text_printf(ret, " && ");
 	if (c->id) {
 		text_printf(ret, "$_probe_arg0 == %" PRIu64, c->id);
-	} else if (c->name[0]) {
+	} else if (c->name[0] && !c->is_glob) {
 		if (c->kind->takes != LBX_TAKES_FUNCTION)
 			snprintf(pointer, sizeof pointer, "{unsigned long}($_probe_arg1 + %" PRIu64 ")",
 				 name_offset);

@@ -22,6 +22,9 @@ struct lbx_catch {
 	const struct lbx_catch_kind *kind;
 	uint64_t id;                /* T, or 0 */
 	char name[LB_NAME_MAX + 1]; /* of T, or of a function; "" for any */
+	bool is_glob;               /* the name is a pattern: each stop is compared with it here */
+	char op[24];                /* only tensors that this op makes; "" for any */
+	bool once;                  /* it goes with its first stop */
 	uint64_t limit;
 	double low, high;
 };
@@ -57,6 +60,10 @@ const struct lbx_catch_kind *lbx_catch_kind(const char *name);
 /* What follows the kind in `tensor catch`: fills in the catch. A tensor need not exist yet. */
 bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args,
 		     struct lbx_catch *ret);
+/* T alone, as `tensor break` has it: it may also be a glob, or the name of an op. */
+bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret);
+/* "LO,HI" */
+bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret);
 /* "range [0, 1] of q" */
 void lbx_catch_describe(const struct lbx_catch *c, struct text *ret);
 /* Members of the object that --json writes. */

@@ -62,6 +62,7 @@ bool lbx_watch_find(struct lbx_context *context, struct lbx_watch_place *ret)
 	    lbx_table_root(table, &ret->root)) {
 		ret->found = true;
 		ret->name_offset = lbx_table_name_offset(table);
+		ret->table = table;
 	}
 	if (lbx_bridge_waits())
 		return false;

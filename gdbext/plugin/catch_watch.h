@@ -17,6 +17,7 @@ struct lbx_watch_place {
 	bool found;
 	struct lbx_root root;
 	uint64_t name_offset; /* see lbx_catch_condition() */
+	struct lbx_table *table;
 };
 /* False while gdb has still to answer; without a program, or before it has reached the runtime,
  * nothing is found, which is no error. */

@@ -75,7 +75,7 @@ static void write_failure(struct lbx_out *out, const char *name)
 	if (!*message)
 		message = "failed, without saying why";
 	if (out->json)
-		lbx_json(out, json_pack("{s:s}", "error", message));
+		lbx_json(out, json_pack("{s:o}", "error", lbx_json_string(message)));
 	else if (*name == '_') /* not what the user has typed */
 		lbx_printf(out, "tensor: %s\n", message);
 	else if (strncmp(message, name, n) == 0 && message[n] == ':')
@@ -152,6 +152,8 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 		command = lbx_command_find(lbx_gdb_commands, name);
 	if (!command || (command->needs & LBX_GDB_LACKS))
 		return lb_fail("there is no such command: `help tensor` lists them");
+	if (strcmp(name, "where") == 0 && context->target) /* whose clock is it? */
+		lbx_target_gdb_liveness();
 	if (strcmp(name, "status") == 0) {
 		if (context->target)
 			lbx_target_gdb_liveness();

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "inspect/threads.h"
+#include "plugin/break.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
 #include "plugin/catch_watch.h"
@@ -225,6 +226,20 @@ const struct lbx_command lbx_gdb_commands[] = {
 		 "each pointer taken, and a system call that is given the pointer fails (EFAULT).\n"
 		 "`nan`, `range` and `eval` keep the runtime from fusing operations.\n"
 		 "Example: catch range 'blk.0.scores' -1e4 1e4"},
+	{.name = "break", .arguments = "[T] [before|after]", .max_args = 2, .run = lbx_break_run,
+	 .summary = "stop before or after the op that computes a tensor",
+	 .help = "T is a name, also one to come, a glob, #ID, or an op's name. Before (without a word) it "
+		 "shows\nthe op and its inputs, after it the result's range. In step mode or not; it can be "
+		 "set\nbefore `run`, and stays over runs. `tensor status` lists it, `tensor uncatch` or "
+		 "`delete`\nends it. Until then the runtime fuses nothing, and gdb looks at each op: some "
+		 "0.1 ms,\nwith a glob some ms.\n"
+		 "Example: break 'layers.*' after --op matmul",
+	 .options = {
+		 { "nan", NULL, "after it, if the result holds NaN or Inf" },
+		 { "range", "LO,HI", "after it, if values are outside" },
+		 { "op", "NAME", "only where this op makes it" },
+		 { "once", NULL, "one stop" },
+	 }},
 	{.name = "uncatch", .arguments = "[N|all]", .max_args = 1, .run = lbx_uncatch_run,
 	 .summary = "end catch number N, or all of them",
 	 .help = "`tensor status` lists the catches with their numbers."},

@@ -96,7 +96,7 @@ static bool decode_line(const struct lbx_table *table, const struct lbx_eval_gra
 		    (place >= number && place <= head->n_lines))
 			return BAD("line %u reads line %u", number, place);
 	}
-	return ret->code < graph->code_bytes || BAD("line %u has its call at %u", number, ret->code);
+	return ret->code == 0 || ret->code < graph->code_bytes || BAD("line %u has its call at %u", number, ret->code);
 }
 
 static bool read_listing(struct lbx_table *table, const struct lbx_eval_graph *graph, struct lb_listing *head,
@@ -164,6 +164,12 @@ bool lbx_table_listing(struct lbx_table *table, const struct lbx_eval_graph *gra
 		ret->n_lines = head.n_lines;
 		ret->n_inputs = head.n_inputs;
 		ret->n_calls = head.n_calls;
+		ret->title = "";
+		uint64_t texts_bytes = head.size - (uint64_t)(texts - (const char *)ret->bytes);
+		if (head.title >= texts_bytes || !memchr(texts + head.title, '\0', texts_bytes - head.title))
+			ok = BAD("its title is at %u", head.title);
+		else if (head.title)
+			ret->title = texts + head.title;
 		for (uint32_t i = 0; i < n && ok; i++)
 			ok = decode_line(table, graph, (const void *)ret->bytes, &lines[i], operands, texts,
 					 i + 1, &ret->lines[i]);

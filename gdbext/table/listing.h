@@ -24,6 +24,7 @@ struct lbx_listing_line {
 
 struct lbx_listing {
 	uint32_t n_lines, n_inputs, n_calls;
+	const char *title;              /* of a trace, its compiled function; "" of an evaluation */
 	struct lbx_listing_line *lines; /* the inputs follow */
 	unsigned char *bytes;           /* the program's, which the others point into */
 };

@@ -366,6 +366,22 @@ uint64_t lbx_table_name_offset(struct lbx_table *table)
 	return c ? c->from : 0;
 }
 
+uint64_t lbx_table_op_offset(struct lbx_table *table)
+{
+	const struct lbx_column *c = column_of(&slab_of(table)->layout,
+					       offsetof(struct lbx_tensor_record, op));
+
+	return c ? c->from : 0;
+}
+
+int lbx_table_op_number(const struct lbx_table *table, const char *name)
+{
+	for (int i = 0; i < table->n_ops; i++)
+		if (strncmp(table->ops[i].name, name, sizeof table->ops[i].name) == 0)
+			return i;
+	return -1;
+}
+
 bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct lbx_words *ret)
 {
 	const struct lbx_layout *tensors = &slab_of(table)->layout;

@@ -199,7 +199,7 @@ int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max)
 		ret[n++] = (struct lbx_thread){
 			.tid = r.id[0], .eval = r.eval[0], .tensor = r.tensor[0],
 			.done = r.done[0], .total = r.total[0], .started_ns = r.started_ns[0],
-			.waits_for = r.waits_for[0], .graph = r.graph[0],
+			.waits_for = r.waits_for[0], .site = r.site[0], .graph = r.graph[0],
 			.line = r.line[0], .tensors = r.tensors[0],
 		};
 	}

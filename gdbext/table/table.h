@@ -39,6 +39,9 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
 uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t);
 /* Where in a tensor's record the address of its name is. */
 uint64_t lbx_table_name_offset(struct lbx_table *table);
+/* Likewise its `op`, a byte; and the program's number of an op, -1 if it has none of the name. */
+uint64_t lbx_table_op_offset(struct lbx_table *table);
+int lbx_table_op_number(const struct lbx_table *table, const char *name);
 /* Where the program keeps what leads to a tensor's elements, for who reads it later; `data` is
  * within the record that `buffer` points to; `pid` is the
  * root's. False, without error, when it lacks one of them. */
@@ -52,6 +55,7 @@ bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct
 
 struct lbx_thread {
 	uint64_t tid, eval, tensor, done, total, started_ns, waits_for;
+	uint64_t site; /* of the call that evaluates, or did last */
 	uint64_t graph, line, tensors; /* in step mode; else 0 */
 };
 /* The tensor whose record holds an address. False without error when no

@@ -28,13 +28,19 @@ static uint64_t align4(uint64_t n)
 	return (n + 3) & ~(uint64_t)3;
 }
 
+/* What a search has come to: a root, or at least the place where a note says that one is. */
+struct found {
+	uint64_t root, promised;
+};
+
 static bool root_at(struct lbx_target *target, uint64_t root)
 {
 	uint64_t magic;
 	return lbx_target_try_read(target, root, &magic, sizeof magic) && magic == LB_SYMTAB_MAGIC;
 }
 
-static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t size, uint64_t *ret)
+static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t size,
+			 struct found *ret)
 {
 	uint64_t at = 0;
 
@@ -56,9 +62,9 @@ static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t s
 		    lbx_target_try_read(target, address + name, owner, sizeof owner) &&
 		    memcmp(owner, LB_NOTE_OWNER, sizeof owner) == 0 &&
 		    lbx_target_try_read(target, address + desc, &distance, sizeof distance)) {
-			uint64_t root = address + desc + (uint64_t)distance;
-			if (root_at(target, root)) {
-				*ret = root;
+			ret->promised = address + desc + (uint64_t)distance;
+			if (root_at(target, ret->promised)) {
+				ret->root = ret->promised;
 				return true;
 			}
 		}
@@ -69,7 +75,7 @@ static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t s
 
 /* Searches the PT_NOTEs of one module, and stores where its dynamic section is (or 0). */
 static bool search_module(struct lbx_target *target, uint64_t phdrs, uint64_t n, uint64_t bias,
-			  uint64_t *dynamic, uint64_t *ret)
+			  uint64_t *dynamic, struct found *ret)
 {
 	*dynamic = 0;
 	for (uint64_t i = 0; i < n && i < MAX_PHDRS; i++) {
@@ -103,7 +109,8 @@ static bool is_elf(struct lbx_target *target, uint64_t base, Elf64_Ehdr *header)
 	       header->e_phentsize == sizeof(Elf64_Phdr);
 }
 
-static bool search_mapped(struct lbx_target *target, uint64_t load, uint64_t dynamic, uint64_t *ret)
+static bool search_mapped(struct lbx_target *target, uint64_t load, uint64_t dynamic,
+			  struct found *ret)
 {
 	Elf64_Ehdr header;
 	uint64_t base = load, unused;
@@ -137,34 +144,45 @@ static bool debug_address(struct lbx_target *target, uint64_t dynamic, uint64_t 
 	return true;
 }
 
-bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum,
-			   uint64_t *ret)
+/* `at` is the address of the loader's struct r_debug. */
+static void search_libraries(struct lbx_target *target, uint64_t at, struct found *ret)
 {
 	struct { uint64_t version, map; } debug; /* struct r_debug's beginning */
 	struct { uint64_t addr, name, ld, next, prev; } link;
-	uint64_t dynamic = 0;
+
+	if (at == 0 || !lbx_target_try_read(target, at, &debug, sizeof debug))
+		return;
+	uint64_t next = debug.map;
+	for (int i = 0; next && i < MAX_MODULES; i++) {
+		if (!lbx_target_try_read(target, next, &link, sizeof link) ||
+		    (link.ld && search_mapped(target, link.addr, link.ld, ret)))
+			return;
+		next = link.next;
+	}
+}
+
+bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum,
+			   uint64_t *ret)
+{
+	struct found found = { 0, 0 };
+	uint64_t dynamic = 0, libraries = 0;
 
 	if (at_phdr == 0)
 		return lb_fail("the program's auxiliary vector does not say where its headers are");
 	uint64_t bias = main_bias(target, at_phdr, at_phnum);
-	if (search_module(target, at_phdr, at_phnum, bias, &dynamic, ret))
-		return true;
-	uint64_t at = 0;
-	if (dynamic && !debug_address(target, dynamic, &at)) {
-		lb_fail_within("the list of loaded libraries cannot be read");
-		return false;
-	}
-	if (dynamic && at == 0)
-		return lb_fail("the program has not loaded its libraries yet: let it run to main");
-	if (at && lbx_target_try_read(target, at, &debug, sizeof debug)) {
-		uint64_t next = debug.map;
-		for (int i = 0; next && i < MAX_MODULES; i++) {
-			if (!lbx_target_try_read(target, next, &link, sizeof link))
-				break;
-			if (link.ld && search_mapped(target, link.addr, link.ld, ret))
-				return true;
-			next = link.next;
+	if (!search_module(target, at_phdr, at_phnum, bias, &dynamic, &found)) {
+		if (dynamic && !debug_address(target, dynamic, &libraries)) {
+			lb_fail_within("the list of loaded libraries cannot be read");
+			return false;
 		}
+		if (dynamic && libraries == 0 && !found.promised)
+			return lb_fail("the program has not loaded its libraries yet: let it run to main");
+		search_libraries(target, libraries, &found);
 	}
-	return lb_fail("no Lazybones runtime in this program (no note of it in any loaded module)");
+	*ret = found.root;
+	if (!found.root && found.promised)
+		return lb_fail("the symbol table at 0x%llx is damaged: it does not begin with its magic",
+			       (unsigned long long)found.promised);
+	return found.root ||
+	       lb_fail("no Lazybones runtime in this program (no note of it in any loaded module)");
 }

@@ -60,10 +60,12 @@ static struct entry *entry_new(const struct lb_compiled *c, const struct lb_requ
 	}
 	entry->refs = 1;
 	entry->key = lb_key_new(request);
-	if (!entry->key ||
-	    !lb_image_trace(&entry->image, c->name, c->fn, c->context, c->shapeless, request->n_in,
-			    request->in, request->n_out, site) ||
-	    !lb_image_simplify(&entry->image) || !lb_image_fuse(&entry->image)) {
+	bool ok = entry->key &&
+		  lb_image_trace(&entry->image, c->name, c->fn, c->context, c->shapeless, request->n_in,
+				 request->in, request->n_out, site);
+	if (ok)
+		lb_image_list(&entry->image, c->name);
+	if (!ok || !lb_image_simplify(&entry->image) || !lb_image_fuse(&entry->image)) {
 		entry_release(entry);
 		return NULL;
 	}

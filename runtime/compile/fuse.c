@@ -154,6 +154,7 @@ static void add_insn(struct fusion *f, uint32_t head, uint32_t index, struct lb_
 		regs[i] = reg_of(f, head, f->image->operands[node->first_operand + i]);
 	f->members[index].reg = (uint8_t)(program->n_inputs + program->n_constants + program->n_insns);
 	program->dtypes[f->members[index].reg] = node->like.dtype;
+	program->sites[program->n_insns] = node->like.site;
 	program->insns[program->n_insns++] =
 		(struct lb_program_insn){ node->like.op, regs[0], regs[1], regs[2] };
 }

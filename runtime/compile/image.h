@@ -42,6 +42,8 @@ bool lb_image_trace(struct lb_image *ret, const char *name, lb_function *fn, voi
 		    bool shapeless, int n_in, lb_tensor *const *in, int n_out, const void *site);
 void lb_image_deinit(struct lb_image *image);
 
+/* In step mode: shows debuggers what was captured, as a graph with the function's name. */
+void lb_image_list(const struct lb_image *image, const char *name);
 /* Makes equal nodes one. */
 bool lb_image_simplify(struct lb_image *image);
 /* Drops what no output needs, and makes elementwise groups one node each. */

@@ -115,7 +115,7 @@ static uint32_t add_name(struct builder *b, const struct lb_tensor *t)
 	return at;
 }
 
-static void describe(struct lb_listing_line *line, const struct lb_tensor *t)
+void lb_listing_describe(struct lb_listing_line *line, const struct lb_tensor *t)
 {
 	double value[2] = { 0 };
 	line->site = t->site;
@@ -161,8 +161,9 @@ static struct lb_listing_line *add_program(struct builder *b, uint32_t index,
 		places[n++] = add_outside(b, (struct outside){ NULL, program, i });
 	for (int k = 0; k < program->n_insns; k++, line++) {
 		const struct lb_program_insn *insn = &program->insns[k];
-		describe(line, t);
+		lb_listing_describe(line, t);
 		line->op = insn->op;
+		line->site = program->sites[k] ? program->sites[k] : t->site;
 		line->dtype = program->dtypes[n];
 		places[n++] = (uint32_t)(line - b->lines) + 1;
 		uint32_t registers[] = { insn->a, insn->b, insn->c }, wanted = arity(insn->op);
@@ -178,7 +179,7 @@ static struct lb_listing_line *add_program(struct builder *b, uint32_t index,
 static struct lb_listing_line *add_single(struct builder *b, uint32_t index, struct lb_listing_line *line)
 {
 	const struct lb_tensor *t = b->s->steps[index].tensor;
-	describe(line, t);
+	lb_listing_describe(line, t);
 	uint32_t *list = reserve(b, line, t->n_inputs);
 	for (uint32_t k = 0; k < t->n_inputs; k++)
 		list[k] = place_of(b, lb_tensor_input(t, k));
@@ -213,7 +214,7 @@ static void describe_outside(struct builder *b, struct lb_listing_line *line, co
 		line->value = from->program->constants[from->constant];
 		return;
 	}
-	describe(line, t);
+	lb_listing_describe(line, t);
 	line->name = add_name(b, t);
 }
 

@@ -22,4 +22,7 @@ struct lb_listed {
  * memory is out or the listing would be too long. */
 bool lb_listing_build(const struct lb_schedule *s, bool apart, struct lb_listed *ret);
 
+/* Site, op, dtype, shape, and what a constant's elements are. */
+void lb_listing_describe(struct lb_listing_line *line, const struct lb_tensor *t);
+
 #endif

@@ -28,7 +28,7 @@ enum { GRAPHS_MOST = 256, BYTES_MOST = 64 << 20 };
 struct graph {
 	struct lb_graph_record *record;
 	struct lb_listing *listing;
-	uint64_t *tensors; /* one a line, one an input */
+	uint64_t *tensors; /* one a line, one an input; NULL of a trace, like the code */
 	lb_code *code;
 	size_t capacity;   /* of the code's pages */
 	struct lb_jit_entry *entry;
@@ -75,7 +75,7 @@ static size_t tensors_bytes(const struct lb_listing *listing)
 
 static size_t bytes_of(const struct graph *g)
 {
-	return g->capacity + g->listing->size + tensors_bytes(g->listing);
+	return g->capacity + g->listing->size + (g->tensors ? tensors_bytes(g->listing) : 0);
 }
 
 static struct graph *find(const struct lb_listing *listing, uint64_t hash)
@@ -156,13 +156,14 @@ static bool publish(struct graph *g)
 	r->id = ++graphs.last;
 	r->listing = (uint64_t)(uintptr_t)g->listing;
 	r->code = (uint64_t)(uintptr_t)g->code;
-	r->code_bytes = lb_code_bytes(g->listing->n_calls);
+	r->code_bytes = g->code ? lb_code_bytes(g->listing->n_calls) : 0;
 	r->tensors = (uint64_t)(uintptr_t)g->tensors;
 	r->runs = r->running = 0;
 	lb_record_end(&r->seq);
 	graphs.v[graphs.n++] = g;
 	graphs.bytes += bytes_of(g);
-	g->entry = lb_jit_add((uint64_t)(uintptr_t)r);
+	if (g->code)
+		g->entry = lb_jit_add((uint64_t)(uintptr_t)r);
 	return true;
 }
 
@@ -189,6 +190,29 @@ static struct graph *make(const struct lb_listing *listing, uint64_t hash)
 		return g;
 	destroy(g);
 	return NULL;
+}
+
+void lb_step_keep(struct lb_listing *listing)
+{
+	uint64_t hash = hash_of(listing, listing->size);
+	bool clean = lb_ok();
+	lb_code *pages = NULL;
+	size_t capacity = 0;
+
+	lb_step_lock();
+	struct graph *g = find(listing, hash) ? NULL : calloc(1, sizeof *g);
+	if (g) {
+		*g = (struct graph){ .listing = listing, .hash = hash, .used = ++graphs.runs };
+		listing = NULL;
+		bool room = make_room(g->listing->size, &pages, &capacity);
+		lb_code_free(pages, capacity);
+		if (!room || !publish(g))
+			destroy(g);
+	}
+	lb_step_unlock();
+	free(listing);
+	if (clean)
+		lb_clear_error();
 }
 
 /* ---- a run ---- */

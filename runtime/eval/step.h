@@ -15,6 +15,9 @@ static inline uint32_t lb_step_wanted(void)
  * there is no code for it: then nothing has run. */
 bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok);
 
+/* Takes a listing, from malloc, that is no schedule's: debuggers find it among the graphs. */
+void lb_step_keep(struct lb_listing *listing);
+
 /* fork() must find the graphs whole: called around it. */
 void lb_step_lock(void);
 void lb_step_unlock(void);

@@ -33,7 +33,11 @@ enum {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct lb_guard *guards; /* NULL before the first; guards[0] is not used */
 static uint32_t faults[LB_GUARDS];
-static struct sigaction before;
+/* Of those whose place the guards' handler took, the first and the last. The last may pass on to
+ * the guards' own, which it found: then the first is meant. */
+static struct sigaction first, before;
+static bool installed;
+static __thread bool passing __attribute__((tls_model("initial-exec")));
 
 static uintptr_t guard_address(size_t i)
 {
@@ -52,6 +56,19 @@ static bool open_guard(uintptr_t at)
 	return mprotect((void *)guard_address(i), table[i].nbytes, PROT_READ | PROT_WRITE) == 0;
 }
 
+static void pass_on(const struct sigaction *to, int signal, siginfo_t *info, void *context)
+{
+	if (to->sa_flags & SA_SIGINFO) {
+		to->sa_sigaction(signal, info, context);
+	} else if (to->sa_handler != SIG_DFL && to->sa_handler != SIG_IGN) {
+		to->sa_handler(signal);
+	} else {
+		sigaction(signal, to, NULL); /* the instruction is repeated, and has its way */
+		if (info->si_code <= 0)
+			raise(signal); /* it was sent: no instruction does it again */
+	}
+}
+
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
 	int error = errno;
@@ -59,12 +76,10 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 	errno = error;
 	if (opened)
 		return;
-	if (before.sa_flags & SA_SIGINFO)
-		before.sa_sigaction(signal, info, context);
-	else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-		before.sa_handler(signal);
-	else
-		sigaction(signal, &before, NULL); /* the instruction is repeated, and has its way */
+	bool again = passing;
+	passing = true;
+	pass_on(again ? &first : &before, signal, info, context);
+	passing = again;
 }
 
 /* The program may have set a handler since. */
@@ -76,6 +91,9 @@ static bool handle_faults(void)
 	if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_fault)
 		return true;
 	before = now;
+	if (!installed)
+		first = now;
+	installed = true;
 	return sigaction(SIGSEGV, &ours, NULL) == 0;
 }
 

@@ -1,21 +1,16 @@
 /* Fuzzes the command line: rows of the command table with arguments that are half sense, over
- * the memory of a hand-made program (tests/unit/image.c). `make fuzz` builds and runs it with
- * libFuzzer; without that it has a main of its own:
- *
- *	fuzz_command FILE…              repeats inputs
- *	fuzz_command [-n N] [-s SEED]   N random lines, -v prints them
+ * the memory of a hand-made program (tests/unit/image.c).
  *
  * The first byte of an input chooses the command, the second text or JSON; of the others each is
  * a character, or from 0x80 on a word. Some commands write files: run it in a directory of its own,
  * which no line leads out of. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../unit/damage.h"
+#include "stand_alone.h"
 
-enum { HEAD = 2, INPUT = 64, WORDS = 0x80 };
+enum { HEAD = 2, MOST = 62, WORDS = 0x80 };
 
 static const char *const words[] = {
 	" x", " lazy", " layer.0", " #1", " #2", " #99", " #", " nobody", " 0x200010", " 0x100010",
@@ -62,9 +57,6 @@ static void line_of(const struct lbx_command *command, const uint8_t *data, size
 	}
 }
 
-static bool verbose;
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct image image;
@@ -76,64 +68,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		image_create_whole(&image, false);
 	const struct lbx_command *command = command_of(data[0]);
 	line_of(command, data + HEAD, size - HEAD, line, sizeof line);
-	if (verbose)
-		fprintf(stderr, "%s %s\n", command->name, line);
 	image_command(&image, command, line, data[1] & 1);
 	return 0;
 }
 
 #ifndef LBX_LIBFUZZER
-static bool run_file(const char *path)
+/* Mostly words, and few of them, often a tensor to begin with: other lines have no meaning. */
+static size_t fuzz_make(uint64_t *random, uint8_t input[FUZZ_INPUT])
 {
-	uint8_t bytes[4096];
-	FILE *f = fopen(path, "rb");
+	size_t n = fuzz_random(random) % 8 ? fuzz_random(random) % 6 : fuzz_random(random) % MOST;
 
-	if (!f) {
-		perror(path);
-		return false;
+	for (size_t k = 0; k < HEAD + n; k++) {
+		uint64_t r = fuzz_random(random);
+		input[k] = (uint8_t)(r >> 8 | (k >= HEAD && r % 4 ? WORDS : 0));
 	}
-	size_t n = fread(bytes, 1, sizeof bytes, f);
-	fclose(f);
-	LLVMFuzzerTestOneInput(bytes, n);
-	return true;
-}
-
-int main(int argc, char **argv)
-{
-	uint64_t random = 0x9e3779b97f4a7c15ULL;
-	long n = 10000;
-	int option, status = 0;
-
-	while ((option = getopt(argc, argv, "n:s:v")) != -1) {
-		if (option == 'n')
-			n = atol(optarg);
-		else if (option == 's')
-			random ^= strtoull(optarg, NULL, 0) * 0xbf58476d1ce4e5b9ULL;
-		else if (option == 'v')
-			verbose = true;
-		else
-			return 2;
-	}
-	for (int i = optind; i < argc; i++)
-		status |= !run_file(argv[i]);
-	for (long i = 0; i < n && optind == argc; i++) {
-		uint8_t input[INPUT];
-		size_t size = HEAD;
-
-		for (size_t k = 0; k < sizeof input; k++) {
-			random = random * 6364136223846793005ULL + 1442695040888963407ULL;
-			input[k] = (uint8_t)(random >> 33);
-			/* mostly words */
-			input[k] |= k >= HEAD && random >> 62 ? WORDS : 0;
-		}
-		if (random >> 45 & 1) /* a tensor to begin with */
-			input[HEAD] = (uint8_t)(WORDS + N_WORDS + random % N_TENSORS);
-		/* few words have a meaning; now and then more */
-		size += random >> 40 & 7 ? input[0] % 4 + (random >> 50 & 3) : input[0] % (INPUT - HEAD);
-		LLVMFuzzerTestOneInput(input, size);
-	}
-	if (optind == argc)
-		printf("%ld lines tried\n", n);
-	return status;
+	if (n && fuzz_random(random) % 2)
+		input[HEAD] = (uint8_t)(WORDS + N_WORDS + fuzz_random(random) % N_TENSORS);
+	return HEAD + n;
 }
 #endif

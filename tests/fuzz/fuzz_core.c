@@ -1,10 +1,6 @@
 /* Fuzzes the reader of core files: the memory of a hand-made program (tests/unit/image.c) is written
  * as a core, the input says which of its bytes are others, and what the `lazybones` command does
- * with a core is done with it. `make fuzz` builds and runs it with libFuzzer; without that it has
- * a main of its own:
- *
- *	fuzz_core FILE…                 repeats inputs
- *	fuzz_core [-n N] [-s SEED]      N random inputs */
+ * with a core is done with it. */
 #define _GNU_SOURCE
 #include <elf.h>
 #include <stdio.h>
@@ -18,6 +14,7 @@
 #include "base/error.h"
 #include "inspect/command.h"
 #include "lazybones.h"
+#include "stand_alone.h"
 #include "target/core.h"
 #include "target/stacks.h"
 
@@ -142,7 +139,6 @@ static void look(const char *path, bool whole)
 	lb_clear_error();
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct core core;
@@ -172,53 +168,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifndef LBX_LIBFUZZER
-static bool run_file(const char *path)
-{
-	uint8_t bytes[CHANGES * sizeof(struct change)];
-	FILE *f = fopen(path, "rb");
-
-	if (!f) {
-		perror(path);
-		return false;
-	}
-	size_t n = fread(bytes, 1, sizeof bytes, f);
-	fclose(f);
-	LLVMFuzzerTestOneInput(bytes, n);
-	return true;
-}
-
-int main(int argc, char **argv)
+static size_t fuzz_make(uint64_t *random, uint8_t input[FUZZ_INPUT])
 {
 	static const uint64_t values[] = { 0, 1, 0xff, 0xffff, 0xffffffff, UINT64_MAX, INT64_MAX,
 					   1 << 20, IMAGE_ROOT, HEADERS };
-	uint8_t input[CHANGES * sizeof(struct change) + 1];
-	unsigned short random[3] = { 1, 2, 3 };
-	long n = 1000;
-	int option, status = 0;
+	size_t changes = fuzz_random(random) % 8, n = changes * sizeof(struct change);
 
-	while ((option = getopt(argc, argv, "n:s:")) != -1) {
-		if (option == 'n')
-			n = atol(optarg);
-		else if (option == 's')
-			random[0] = (unsigned short)atol(optarg);
-		else
-			return 2;
+	for (size_t k = 0; k < n + 1; k++)
+		input[k] = (uint8_t)fuzz_random(random);
+	for (size_t k = 0; k < changes; k++) {
+		const void *value = &values[fuzz_random(random) % (sizeof values / sizeof *values)];
+		if (fuzz_random(random) % 2)
+			memcpy(input + k * sizeof(struct change) + 4, value, 8);
 	}
-	for (int i = optind; i < argc; i++)
-		status |= !run_file(argv[i]);
-	for (long i = 0; i < n && optind == argc; i++) {
-		size_t changes = (size_t)nrand48(random) % 8, used = changes * sizeof(struct change);
-		for (size_t k = 0; k < sizeof input; k++)
-			input[k] = (uint8_t)nrand48(random);
-		for (size_t k = 0; k < changes; k++) {
-			const void *value = &values[nrand48(random) % (long)(sizeof values / sizeof *values)];
-			if (nrand48(random) % 2)
-				memcpy(input + k * sizeof(struct change) + 4, value, 8);
-		}
-		LLVMFuzzerTestOneInput(input, used + (nrand48(random) % 8 == 0));
-	}
-	if (optind == argc)
-		printf("%ld damaged cores inspected\n", n);
-	return status;
+	return n + (fuzz_random(random) % 8 == 0);
 }
 #endif

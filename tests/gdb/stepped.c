@@ -1,6 +1,6 @@
 /* What the tests of step mode look at: three rounds of one graph, then
  *
- *	stepped            another graph, from a compiled function
+ *	stepped            another graph, from a compiled function, for two shapes
  *	stepped segv       a kernel that reads memory which is not there
  *	stepped fpe        a callback that divides by zero, while ops of a graph run
  *	stepped abort      one that aborts
@@ -29,6 +29,11 @@ __attribute__((noinline)) static void rounds(int n)
 	}
 }
 
+__attribute__((noinline)) void together(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
 static bool gate(void *unused, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	(void)unused, (void)n_in, (void)n_out;
@@ -40,11 +45,14 @@ static void compiled(void)
 {
 	lb_compiled *f = lb_compile("gate", gate, NULL, (lb_compile_options){ 0 });
 
-	LB_SCOPE {
-		lb_tensor *in = lb_sqrt(lb_arange(0, 4, 1, LB_F32)), *out;
-		lb_call(f, 1, &in, 1, &out);
-		lb_eval(lb_named("gated", out));
+	for (int n = 4; n < 6; n++) {
+		LB_SCOPE {
+			lb_tensor *in = lb_sqrt(lb_arange(0, n, 1, LB_F32)), *out;
+			lb_call(f, 1, &in, 1, &out);
+			lb_eval(lb_named("gated", out));
+		}
 	}
+	together();
 	lb_compiled_free(f);
 }
 
@@ -74,11 +82,6 @@ static void crash(const char *how)
 }
 
 static pthread_barrier_t barrier;
-
-__attribute__((noinline)) void together(void)
-{
-	__asm__ volatile("" : : : "memory");
-}
 
 /* Called inside both evaluations. */
 static void meet(void *data, void *unused)

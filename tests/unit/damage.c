@@ -213,6 +213,7 @@ static const struct { const char *name, *rest; } lines[] = {
 	{ "save", "layer.0/view /nonexistent/x.npz" },
 	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
 	{ "report", "--seconds 1" }, { "listing", "" }, { "listing", "3" }, { "listing", "3 --ranges" },
+	{ "where", "" }, { "diff-graph", "3 3" },
 	{ "symbols", "" }, { "symbols", "l* --peek" },
 	{ "origin", "x" }, { "origin", "lazy --limit 20" },
 	{ "memory", "" }, { "memory", "--by name" },

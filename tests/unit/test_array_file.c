@@ -153,6 +153,17 @@ static void names(void **state)
 	assert_false(lbx_array_file_open(&context, path, "d", "c", &file));
 	assert_non_null(strstr(lb_error_message(), "holds no 'd', but a:b, c"));
 	lb_clear_error();
+	/* names that would do something to a terminal */
+	LB_SCOPE {
+		lb_tensor *two[] = { lb_ones(LB_SHAPE(2), LB_F32), lb_ones(LB_SHAPE(2), LB_F32) };
+		assert_true(lb_save_safetensors(path, 2, (const char *const[]){ "a\033[2J", "c" }, two));
+	}
+	assert_false(lbx_array_file_open(&context, path, "d", "", &file));
+	assert_non_null(strstr(lb_error_message(), "but a?[2J, c"));
+	lb_clear_error();
+	assert_true(lbx_array_file_open(&context, path, "", "a\033[2J", &file));
+	assert_string_equal(file.name, "a?[2J");
+	lbx_array_file_close(&file);
 }
 
 /* ---- this very process, inspected ---- */

@@ -176,6 +176,15 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "print x --edge 0", "--edge must be from 1");
 	fails(&s, "print x --edge=two", "takes a whole number, not 'two'");
 	fails(&s, "print 'x", "a quote (') is not closed");
+	assert_int_equal(setenv("HOME", "/nonexistent/my home", 1), 0);
+	fails(&s, "save x ~/x.npy", "/nonexistent/my home/x.npy: cannot be written");
+	fails(&s, "save x '~/x.npy'", "~/x.npy: cannot be written");
+	fails(&s, "save x a~/x.npy", "a~/x.npy: cannot be written");
+	char home[LBX_LINE_MAX];
+	memset(home, 'h', sizeof home - 1);
+	home[sizeof home - 1] = '\0';
+	assert_int_equal(setenv("HOME", home, 1), 0);
+	fails(&s, "save x ~/x.npy", "save: the line is longer than");
 	fails(&s, "stats lazy", "lazy is lazy: it has no value yet; peek would replay 1 operation");
 	fails(&s, "info x[0]", "'x[0]' is a slice");
 	fails(&s, "list --state asleep", "there are lazy, evaluating and ready");

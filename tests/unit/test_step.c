@@ -265,6 +265,39 @@ static void chains_are_listed_as_their_ops(void **state)
 	lbx_listing_deinit(&listing);
 }
 
+/* A compiled function's trace is listed when it is traced, and no more. */
+static void traces_are_listed(void **state)
+{
+	lb_compiled *f = lb_compile("gate", gate, NULL, (lb_compile_options){ 0 });
+	struct lbx_eval_graph graph;
+	struct lbx_listing listing;
+	char *text;
+
+	(void)state;
+	lb_set_step_mode(LB_STEP_OPS);
+	for (int64_t n = 3; n < 5; n++) {
+		for (int round = 0; round < 2; round++) {
+			LB_SCOPE {
+				lb_tensor *in[] = { lb_ones(LB_SHAPE(n), LB_F32), lb_ones(LB_SHAPE(n), LB_F32) }, *g;
+				assert_true(lb_call(f, 2, in, 1, &g));
+			}
+		}
+		assert_int_equal(find_graphs(&graph), n - 2);
+	}
+	assert_int_equal(graph.code, 0);
+	assert_int_equal(count_entries(), 1);
+	assert_true(lbx_table_listing(table, &graph, &listing));
+	assert_string_equal(listing.title, "gate");
+	lbx_listing_deinit(&listing);
+	text = listing_text(&graph);
+	/* in the order in which the result needs them */
+	assert_non_null(strstr(text, "= greater(in1, in2)"));
+	assert_non_null(strstr(text, "bool (4,)"));
+	assert_non_null(strstr(text, "= where("));
+	free(text);
+	lb_compiled_free(f);
+}
+
 /* ---- what does not grow ---- */
 
 enum { GRAPHS_MOST = 256 };
@@ -465,6 +498,7 @@ static void damaged_listings_are_refused(void **state)
 	REFUSED(head->magic++);
 	REFUSED(head->size = 8);
 	REFUSED(head->size = UINT64_MAX);
+	REFUSED(head->title = UINT32_MAX);
 	REFUSED(head->n_lines = 0);
 	REFUSED(head->n_lines = UINT32_MAX);
 	REFUSED(head->n_operands = UINT32_MAX);
@@ -490,6 +524,7 @@ int main(void)
 		TEST(the_values_are_the_same),
 		TEST(listings_say_what_runs),
 		TEST(chains_are_listed_as_their_ops),
+		TEST(traces_are_listed),
 		TEST(ten_thousand_evaluations_leave_nothing),
 		TEST(failures_are_the_same),
 		TEST(an_evaluation_inside_another),

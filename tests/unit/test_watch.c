@@ -2,9 +2,13 @@
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -202,6 +206,48 @@ static void the_same_bytes_with_or_without_a_guard(void **state)
 	}
 }
 
+static struct sigaction earlier;
+static int *handled; /* shared with a child */
+
+/* As crash reporters do: tells, and passes on. */
+static void report(int signal, siginfo_t *info, void *context)
+{
+	if (++*handled == 100)
+		_exit(3);
+	earlier.sa_sigaction(signal, info, context);
+}
+
+/* One that was set after the first guard stands behind the guards' own, and passes on to it. */
+static void a_crash_reaches_a_chain_of_handlers_once(void **state)
+{
+	struct sigaction ours = { .sa_sigaction = report, .sa_flags = SA_SIGINFO };
+	int status;
+	(void)state;
+	if (LB_SANITIZES_THREADS)
+		skip();
+	handled = mmap(NULL, sizeof *handled, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(handled != MAP_FAILED);
+	LB_SCOPE {
+		lb_root->watch_all = LB_WATCH_ACCESS;
+		assert_true(is_guard(lb_raw_data(rows(10))));
+		pid_t child = fork();
+		if (child == 0) {
+			sigaction(SIGSEGV, NULL, &earlier);
+			sigaction(SIGSEGV, &ours, NULL);
+			const float *raw = lb_raw_data(rows(10));
+			if (raw[1] != 1) /* guards work as before */
+				_exit(1);
+			volatile int *volatile nowhere = NULL;
+			*nowhere = 3;
+			_exit(2);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(LB_SANITIZES_ADDRESSES || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV));
+		assert_int_equal(*handled, 1);
+	}
+	munmap(handled, sizeof *handled);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +259,12 @@ int main(void)
 		TEST(guards_are_used_again),
 		TEST(many_threads_may_meet_a_closed_guard),
 		TEST(the_same_bytes_with_or_without_a_guard),
+		TEST(a_crash_reaches_a_chain_of_handlers_once),
 	};
+	/* the first guard, before cmocka has handlers of its own */
+	LB_SCOPE {
+		lb_root->watch_all = LB_WATCH_ACCESS;
+		lb_raw_data(rows(2));
+	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

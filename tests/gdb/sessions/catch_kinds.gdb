@@ -6,6 +6,7 @@ tensor catch range scores 2
 tensor catch range scores 2 1
 tensor catch range scores low 1
 tensor catch access a b
+tensor catch access #-1
 tensor catch promote
 tensor catch recompile twice
 tensor catch memory 2M

@@ -44,6 +44,16 @@ list 1,7
 next
 next
 next
+break together
+continue
+tensor listing
+tensor listing 2
+tensor diff-graph 2 graph-4.lb
+tensor diff-graph 3 5
+tensor diff-graph 3 5 --json
+tensor diff-graph 1 3
+tensor diff-graph 3 99
+delete
 tensor step off
 tensor step
 tensor step sideways

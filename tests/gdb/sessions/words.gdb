@@ -19,3 +19,4 @@ tensor print back\slash
 tensor print $argc
 tensor print a b c d e f g h i j k l m n o p q r s t
 tensor list "unbalanced
+tensor print noÿtext --json
