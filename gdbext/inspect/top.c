@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "inspect/describe.h"
 #include "inspect/format.h"
-#include "inspect/sites.h"
+#include "inspect/memory.h"
 #include "table/flight.h"
 
 enum { MAX_TALLIES = 256, MAX_OPEN = 256, SITES_UP_TO = 1 << 17 };
@@ -37,7 +37,8 @@ struct lbx_top {
 	uint64_t lost;              /* events, in all, at the last look */
 	struct tallies ops, evals;  /* since the last look */
 	struct tallies ops_seen, evals_seen; /* at the last look */
-	struct lbx_sites sites;     /* memory */
+	struct lbx_snapshot held;   /* memory */
+	struct lbx_holding_groups sites;
 	int n_open;
 	struct {
 		uint64_t eval, start_ns;
@@ -152,10 +153,31 @@ bool lbx_top_create(struct lbx_context *context, struct lbx_top **ret)
 	return false;
 }
 
+static void forget_held(struct lbx_top *top)
+{
+	lbx_holding_groups_deinit(&top->sites);
+	lbx_snapshot_deinit(&top->held);
+	top->sites = (struct lbx_holding_groups){ 0 };
+	top->held = (struct lbx_snapshot){ 0 };
+}
+
+/* Where tensors come and go meanwhile, it may fail: the next look may not. */
+static void take_held(struct lbx_top *top)
+{
+	forget_held(top);
+	if (top->root.n_tensor_slots > SITES_UP_TO)
+		return;
+	if (!lbx_snapshot_take(top->context, &top->held) ||
+	    !lbx_holding_groups_make(&top->held, NULL, LBX_BY_SITE, &top->sites)) {
+		lb_clear_error();
+		forget_held(top);
+	}
+}
+
 void lbx_top_destroy(struct lbx_top *top)
 {
 	if (top)
-		lbx_sites_deinit(&top->sites);
+		forget_held(top);
 	free(top);
 }
 
@@ -169,13 +191,7 @@ bool lbx_top_look(struct lbx_top *top)
 	top->ops.n = top->evals.n = 0;
 	qsort(top->ops_seen.list, (size_t)top->ops_seen.n, sizeof(struct tally), by_time);
 	qsort(top->evals_seen.list, (size_t)top->evals_seen.n, sizeof(struct tally), by_time);
-	lbx_sites_deinit(&top->sites);
-	top->sites = (struct lbx_sites){ 0 };
-	/* where the tensors change meanwhile, a look may fail: the next one may not */
-	if (top->root.n_tensor_slots <= SITES_UP_TO && !lbx_sites_collect(top->context, &top->sites)) {
-		lb_clear_error();
-		top->sites = (struct lbx_sites){ 0 };
-	}
+	take_held(top);
 	return true;
 }
 
@@ -260,10 +276,10 @@ static void show_sites(struct lbx_top *top, int lines)
 	char text[512], bytes[32];
 
 	for (size_t i = 0; i < top->sites.n && (int)i < lines; i++) {
-		const struct lbx_site *s = &top->sites.list[i];
-		lbx_format_bytes(s->bytes, bytes, sizeof bytes);
-		lbx_describe_pc(top->context->target, s->pc, text, sizeof text);
-		lbx_printf(top->context->out, "%10s %8" PRIu64, bytes, s->ready + s->lazy);
+		const struct lbx_holding_group *g = &top->sites.list[i];
+		lbx_format_bytes(g->bytes, bytes, sizeof bytes);
+		lbx_describe_group(top->context, g, LBX_BY_SITE, text, sizeof text);
+		lbx_printf(top->context->out, "%10s %8" PRId64, bytes, g->buffers + g->lazy);
 		show_text(top, text);
 	}
 }
@@ -290,11 +306,11 @@ static json_t *json_sites(struct lbx_top *top)
 	char text[512];
 
 	for (size_t i = 0; i < top->sites.n; i++) {
-		const struct lbx_site *s = &top->sites.list[i];
-		lbx_describe_pc(top->context->target, s->pc, text, sizeof text);
+		const struct lbx_holding_group *g = &top->sites.list[i];
+		lbx_describe_group(top->context, g, LBX_BY_SITE, text, sizeof text);
 		json_array_append_new(list, json_pack("{s:o,s:I,s:I,s:I}", "site", lbx_json_string(text),
-						      "bytes", (json_int_t)s->bytes, "ready",
-						      (json_int_t)s->ready, "lazy", (json_int_t)s->lazy));
+						      "bytes", (json_int_t)g->bytes, "buffers",
+						      (json_int_t)g->buffers, "lazy", (json_int_t)g->lazy));
 	}
 	return list;
 }
@@ -330,6 +346,6 @@ void lbx_top_show(struct lbx_top *top, int lines)
 	show_tallies(top, &top->ops_seen, false, each);
 	show_title(out, "evals/s", "evaluated by");
 	show_tallies(top, &top->evals_seen, true, each);
-	lbx_styled(out, LBX_TITLE, "\n%10s %8s  %s\n", "memory", "tensors", "made by");
+	lbx_styled(out, LBX_TITLE, "\n%10s %8s  %s\n", "memory", "buffers", "made by");
 	show_sites(top, each);
 }

@@ -127,7 +127,8 @@ static inline void begin_step(struct lb_run *run, const struct lb_step *step,
 	u->mark = lb_arena_mark(run->arena);
 	record->tensor = t->id;
 	if (!run->plain)
-		lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, t->op, u->members);
+		lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, t->op, u->members,
+				  (uint64_t)(uintptr_t)lb_ops[t->op].name);
 }
 
 static inline bool end_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record,
