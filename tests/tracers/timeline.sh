@@ -8,22 +8,6 @@ events()
 	"$reader" "$@" "$json" 2>&1 | sort | uniq -c | sed 's/^ *//'
 }
 
-# until_true COMMAND…: gives it ten seconds
-until_true()
-{
-	local end=$((SECONDS + 10))
-	until "$@"; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.01
-	done
-}
-
-# has_lines N FILE
-has_lines()
-{
-	[ "$(wc -l <"$2")" -ge "$1" ]
-}
-
 all='^23 X op matmul$|^23 X op exp$|^23 X compile recompile$|^1 X compile compile$'
 all+='|^23 i mark raw_misuse$|^23 i mark implicit_eval$|^93 X eval eval$'
 
