@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "target/process.h"
 
 static void write_text(struct lbx_out *out, const char *bytes, size_t n)
 {
@@ -42,12 +44,33 @@ struct session *session_create(bool shuffled)
 	return s;
 }
 
+struct session *session_of_self(void)
+{
+	struct lbx_target *target;
+
+	lb_clear_error();
+	if (!lbx_process_open(getpid(), &target))
+		return NULL;
+	struct session *s = session_of(target, NULL);
+	s->self = target;
+	s->out.width = 400;
+	return s;
+}
+
+static void forget_table(struct session *s)
+{
+	lbx_table_destroy(s->context.table);
+	s->context.table = NULL;
+}
+
 void session_destroy(struct session *s)
 {
-	if (s->image.n_regions) {
-		lbx_table_destroy(s->context.table);
+	if (s->image.n_regions || s->self)
+		forget_table(s);
+	if (s->image.n_regions)
 		image_destroy(&s->image);
-	}
+	if (s->self)
+		lbx_target_destroy(s->self);
 	free(s);
 	lb_clear_error();
 }
@@ -66,6 +89,8 @@ int session_stop(void **state)
 
 const char *session_says(struct session *s, const char *command, const char *line)
 {
+	if (s->self)
+		forget_table(s);
 	s->n = 0;
 	s->text[0] = '\0';
 	s->out.json = false;

@@ -7,43 +7,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "lazybones.h"
 #include "session.h"
-#include "target/process.h"
 
 static struct session *self;
 
 static int open_self(void **state)
 {
-	struct lbx_target *target;
-
 	(void)state;
-	lb_clear_error();
-	if (!lbx_process_open(getpid(), &target))
-		return 1;
-	self = session_of(target, NULL);
-	return 0;
+	self = session_of_self();
+	return !self;
 }
 
 static int close_self(void **state)
 {
-	struct lbx_target *target = self->context.target;
-
 	(void)state;
-	lbx_table_destroy(self->context.table);
 	session_destroy(self);
-	lbx_target_destroy(target);
 	return 0;
 }
 
 static const char *model(const char *line)
 {
 	assert_true(lb_ok());
-	lbx_table_destroy(self->context.table);
-	self->context.table = NULL;
 	return session_says(self, "model", line);
 }
 
