@@ -381,6 +381,12 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	$(Q)$(call stage,644,runtime/lazybones.h runtime/symtab.h,$(PREFIX)/include/lazybones)
 	$(Q)$(instantiate) runtime/lazybones.pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/lazybones.pc'
 	$(Q)$(call stage,644,README.md LICENSE,$(PREFIX)/share/doc/lazybones)
+	$(Q)install -d '$(DESTDIR)$(share)/bpftrace' '$(DESTDIR)$(PREFIX)/share/man/man8' '$(DESTDIR)$(PREFIX)/bin'
+	$(Q)$(call stage,755,$(wildcard probes/bpftrace/*.bt),$(share)/bpftrace)
+	$(Q)$(call stage,644,$(wildcard probes/bpftrace/*.txt),$(share)/bpftrace)
+	$(Q)$(call stage,644,$(wildcard probes/man/man8/*.8),$(PREFIX)/share/man/man8)
+	$(Q)$(call stage,644,probes/strace/lazybones-strace.awk,$(share))
+	$(Q)$(call stage,755,probes/perf/lazybones-perf,$(PREFIX)/bin)
 ifneq ($(plugin),)
 	$(Q)install -d '$(DESTDIR)$(LIBDIR)/gdb' '$(DESTDIR)$(share)' '$(DESTDIR)$(autoload_dir)'
 	$(Q)$(call stage,755,$(plugin),$(LIBDIR)/gdb)
