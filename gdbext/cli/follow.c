@@ -1,7 +1,7 @@
-/* The kernel stops a traced program (ptrace) when it is about to end, however that comes about, with its memory in
- * place: so nothing of what it did last is missed. Until then it runs as if nobody were there; its
- * signals are handed on at once. Where it cannot be traced, because a debugger does, its
- * last milliseconds may be missed. */
+/* The kernel stops a traced program (ptrace) when it is about to end, however that comes about, with
+ * its memory in place: so nothing of what it did last is missed. Until then it runs as if nobody
+ * were there; its signals are handed on at once. Where it cannot be traced, because a debugger
+ * does, its last milliseconds may be missed. */
 #define _GNU_SOURCE
 #include "cli/follow.h"
 

@@ -14,7 +14,8 @@ struct lbx_followed {
 	int status;     /* then, of a child: as waitpid() gives it */
 };
 
-/* argv ends with NULL. The environment is ours, with LAZYBONES_TIMES=1 and a large flight recorder. */
+/* argv ends with NULL. The environment is ours, with LAZYBONES_TIMES=1 and a large flight
+ * recorder. */
 bool lbx_follow_start(char **argv, struct lbx_followed *ret);
 bool lbx_follow_attach(pid_t pid, struct lbx_followed *ret);
 /* Waits until the program has come to its end, or for some milliseconds. A signal ends the wait. */

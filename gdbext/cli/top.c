@@ -72,8 +72,10 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Until the next look; false when the user has had enough, or with an error when the program is gone. */
-static bool wait_for_next(struct lbx_top *top, const struct options *options, bool (*wants_end)(void))
+/* Until the next look; false when the user has had enough, or with an error when the program is
+ * gone. */
+static bool wait_for_next(struct lbx_top *top, const struct options *options,
+			  bool (*wants_end)(void))
 {
 	int64_t end = now_ms() + options->interval;
 
@@ -158,7 +160,8 @@ static bool run(const struct options *options, struct lbx_context *context)
 	bool switched = mode != root.event_mode && root.event_mode_at &&
 			lbx_process_write(context->target, root.event_mode_at, &mode, sizeof mode);
 	lb_clear_error();
-	bool ok = options->once ? wait_for_next(top, options, never) : run_screen(top, options, context->out);
+	bool ok = options->once ? wait_for_next(top, options, never)
+				: run_screen(top, options, context->out);
 	if (ok && options->once)
 		lbx_top_show(top, 48);
 	char message[512];

@@ -115,7 +115,8 @@ static bool parse(struct trace *trace, char **argv)
 }
 
 /* The program may not have come to the runtime yet: then there is no timeline, and no error. */
-static bool open_timeline(struct trace *trace, struct lbx_context *context, struct lbx_timeline **ret)
+static bool open_timeline(struct trace *trace, struct lbx_context *context,
+			  struct lbx_timeline **ret)
 {
 	struct lbx_root root;
 

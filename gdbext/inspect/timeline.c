@@ -59,7 +59,8 @@ static json_t *site_text(struct lbx_timeline *timeline, uint64_t pc)
 }
 
 /* One event of the file, but for its arguments. */
-static void begin_event(struct lbx_timeline *timeline, const char *phase, uint32_t thread, uint64_t ns)
+static void begin_event(struct lbx_timeline *timeline, const char *phase, uint32_t thread,
+			uint64_t ns)
 {
 	lbx_printf(timeline->context->out,
 		   "%s{\"ph\":\"%s\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"ts\":%" PRIu64 ".%03u",
@@ -85,8 +86,8 @@ static void end_event(struct lbx_timeline *timeline, json_t *args)
 	lbx_printf(timeline->context->out, "}");
 }
 
-static void slice(struct lbx_timeline *timeline, const char *name, const char *category, uint32_t thread,
-		  uint64_t start, uint64_t ns, json_t *args)
+static void slice(struct lbx_timeline *timeline, const char *name, const char *category,
+		  uint32_t thread, uint64_t start, uint64_t ns, json_t *args)
 {
 	begin_event(timeline, "X", thread, start);
 	lbx_printf(timeline->context->out, ",\"dur\":%" PRIu64 ".%03u", ns / 1000,
@@ -96,8 +97,8 @@ static void slice(struct lbx_timeline *timeline, const char *name, const char *c
 }
 
 /* scope: 't' a mark in the thread's row, 'p' through the process. */
-static void mark(struct lbx_timeline *timeline, const char *name, const char *category, uint32_t thread,
-		 uint64_t ns, char scope, json_t *args)
+static void mark(struct lbx_timeline *timeline, const char *name, const char *category,
+		 uint32_t thread, uint64_t ns, char scope, json_t *args)
 {
 	begin_event(timeline, "i", thread, ns);
 	lbx_printf(timeline->context->out, ",\"s\":\"%c\"", scope);
@@ -105,7 +106,8 @@ static void mark(struct lbx_timeline *timeline, const char *name, const char *ca
 	end_event(timeline, args);
 }
 
-static void name_row(struct lbx_timeline *timeline, const char *what, uint32_t thread, const char *name)
+static void name_row(struct lbx_timeline *timeline, const char *what, uint32_t thread,
+		     const char *name)
 {
 	begin_event(timeline, "M", thread, timeline->first_ns);
 	put_name(timeline, what, "__metadata");

@@ -77,7 +77,8 @@ static int by_time(const void *a, const void *b)
 	return (x->count < y->count) - (x->count > y->count);
 }
 
-static void put(struct lbx_top *top, const struct lbx_flight *flight, const struct lb_flight_event *event)
+static void put(struct lbx_top *top, const struct lbx_flight *flight,
+		const struct lb_flight_event *event)
 {
 	const char *kind = flight->kinds[event->kind].name;
 	uint64_t eval, key, ns;
@@ -205,7 +206,8 @@ static double per_second(const struct lbx_top *top, uint64_t before, uint64_t af
 	return (double)(int64_t)(after - before) / seconds(top);
 }
 
-#define RATE(top, counter) per_second(top, (top)->before.counters.counter, (top)->now.counters.counter)
+#define RATE(top, counter) \
+	per_second(top, (top)->before.counters.counter, (top)->now.counters.counter)
 
 static double growth(const struct lbx_top *top)
 {
@@ -234,7 +236,8 @@ static void show_counters(struct lbx_top *top)
 	lbx_format_bytes((int64_t)c->memory_limit, limit, sizeof limit);
 	lbx_printf(out, "lazybones top   process %" PRIu64 "   runtime %s   over %.1f s\n", top->root.pid,
 		   top->root.version, seconds(top));
-	lbx_printf(out, "memory   %s in use, %s at most, %s cached, limit %s\n", active, peak, cache, limit);
+	lbx_printf(out, "memory   %s in use, %s at most, %s cached, limit %s\n", active, peak, cache,
+		   limit);
 	lbx_printf(out, "evals    %.1f/s, %.0f %% of the time; %" PRIu64 " in all, %" PRIu64
 		   " by reading a value\n", RATE(top, evals), 100 * busy(top), c->evals, c->implicit_evals);
 	lbx_printf(out, "ops      %.1f/s, %.0f %% of them in fused chains\n", RATE(top, ops),

@@ -1,6 +1,6 @@
-/* Events for strace: each is a write() to no file, which fails (EBADF) and changes nothing, but whose
- * text strace shows; and mappings that bear the names of the tensors that they hold. Both only
- * while the root's event_mode says LB_EVENTS_MARKED (LAZYBONES_STRACE=1). */
+/* Events for strace: each is a write() to no file, which fails (EBADF) and changes nothing, but
+ * whose text strace shows; and mappings that bear the names of the tensors that they hold. Both
+ * only while the root's event_mode says LB_EVENTS_MARKED (LAZYBONES_STRACE=1). */
 #ifndef LB_PUBLISH_MARKER_H
 #define LB_PUBLISH_MARKER_H
 

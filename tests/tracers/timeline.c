@@ -1,5 +1,5 @@
-/* Reads a timeline as a viewer does, checks each event against the Trace Event Format, and prints how
- * many there are of each: "23 X op matmul". With --cut the closing bracket may be absent. */
+/* Reads a timeline as a viewer does, checks each event against the Trace Event Format, and prints
+ * phase, category and name: "X op matmul". With --cut the closing bracket may be absent. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,10 @@ static int check(const json_t *event)
 
 	if (!phase || strlen(phase) != 1 || !strchr("XiCM", *phase))
 		return complain("no phase that is used here", event);
-	if (!json_is_string(json_object_get(event, "name")) || !json_is_string(json_object_get(event, "cat")) ||
-	    !json_is_integer(json_object_get(event, "pid")) || !json_is_integer(json_object_get(event, "tid")) ||
+	if (!json_is_string(json_object_get(event, "name")) ||
+	    !json_is_string(json_object_get(event, "cat")) ||
+	    !json_is_integer(json_object_get(event, "pid")) ||
+	    !json_is_integer(json_object_get(event, "tid")) ||
 	    !json_is_number(ts) || json_number_value(ts) <= 0 || (args && !json_is_object(args)))
 		return complain("a required key", event);
 	if (*phase == 'X' && !(json_number_value(json_object_get(event, "dur")) >= 0 &&
@@ -84,7 +86,8 @@ int main(int argc, char **argv)
 		failed |= check(event);
 		if (name)
 			printf("%s %s %.*s\n", json_string_value(json_object_get(event, "ph")),
-			       json_string_value(json_object_get(event, "cat")), (int)strcspn(name, " "), name);
+			       json_string_value(json_object_get(event, "cat")),
+			       (int)strcspn(name, " "), name);
 	}
 	json_decref(events);
 	free(text);
