@@ -1,6 +1,7 @@
 /* An array of a file: .npy, .npz, safetensors or GGUF. Files are read by the replay's process, so
  * that a damaged one, or one that unpacks to more than there is memory, harms nobody here; what lies
- * in the file as it is gets mapped, and is used in place. */
+ * in the file as it is gets mapped, and is used in place; or copied, in a debugger, which must outlive a
+ * file that becomes shorter. */
 #ifndef LBX_ARRAY_FILE_H
 #define LBX_ARRAY_FILE_H
 

@@ -15,8 +15,9 @@
 #include "base/error.h"
 #include "inspect/describe.h"
 #include "inspect/format.h"
+#include "inspect/frames.h"
 
-enum { MAX_STEPS = 100000, DEFAULT_SHOWN = 50 };
+enum { MAX_STEPS = 100000, DEFAULT_SHOWN = 50, TEXT_MAX = 1024 };
 
 struct search {
 	int n, steps;
@@ -81,6 +82,34 @@ static bool coordinates(const struct lbx_tensor *t, int64_t distance, int64_t *r
 	return true;
 }
 
+static bool ask(struct lbx_context *context, const char *expression, struct lbx_value *ret)
+{
+	return lbx_target_evaluate(context->target, expression, ret);
+}
+
+/* An array has no value, but a place. */
+bool lbx_evaluate_address(struct lbx_context *context, const char *text, struct lbx_value *ret)
+{
+	char place[TEXT_MAX + 8], why[LB_ERROR_MAX];
+
+	if (ask(context, text, ret))
+		return true;
+	if (lbx_target_waits(context->target))
+		return lb_fail("'%s' is not known yet: the debugger has still to answer", text);
+	snprintf(why, sizeof why, "%s", lb_error_message());
+	lb_clear_error();
+	snprintf(place, sizeof place, "&*(%s)", text);
+	if (ask(context, place, ret))
+		return true;
+	if (lbx_target_waits(context->target))
+		return lb_fail("'%s' is not known yet: the debugger has still to answer", text);
+	lb_clear_error();
+	ret->type[0] = '\0';
+	if (lbx_find_variable(context, text, &ret->bits))
+		return true;
+	return lb_fail("'%s' is no address%s%s", text, *why ? ": " : "", why);
+}
+
 bool lbx_parse_address(struct lbx_context *context, const char *text, uint64_t *ret)
 {
 	struct lbx_value value;
@@ -90,11 +119,12 @@ bool lbx_parse_address(struct lbx_context *context, const char *text, uint64_t *
 	*ret = strtoull(text, &end, 0);
 	if (end != text && !*end && !errno && *text != '-')
 		return true;
-	if (lbx_target_evaluate(context->target, text, &value)) {
-		*ret = value.bits;
-		return true;
-	}
-	return lb_fail("'%s' is no address: give a number or an expression of the program", text);
+	if (strlen(text) >= TEXT_MAX)
+		return lb_fail("an address is too long");
+	if (!lbx_evaluate_address(context, text, &value))
+		return false;
+	*ret = value.bits;
+	return true;
 }
 
 struct place {

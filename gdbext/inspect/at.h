@@ -3,7 +3,11 @@
 
 #include "inspect/command.h"
 
-/* A number, or an expression of the program. */
+struct lbx_value;
+
+/* The value of an expression of the program; of an array or a function, its place. */
+bool lbx_evaluate_address(struct lbx_context *context, const char *text, struct lbx_value *ret);
+/* A number, or such an expression. */
 bool lbx_parse_address(struct lbx_context *context, const char *text, uint64_t *ret);
 bool lbx_run_at(struct lbx_context *context, const struct lbx_args *args);
 

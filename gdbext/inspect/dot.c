@@ -193,9 +193,10 @@ static bool write_file(struct walk *w, const struct lbx_tensor *t)
 	bool ok = write_dot(w, t, path) &&
 		  (!how->png || lbx_target_waits(w->context->target) || draw(w->context, w->file, how->png));
 	fclose(w->file);
+	int64_t written = w->n < how->limit ? w->n : how->limit;
 	if (ok)
-		lbx_printf(w->context->out, "%" PRId64 " tensors written to %s%s%s%s\n",
-			   w->n < how->limit ? w->n : how->limit, path,
+		lbx_printf(w->context->out, "%" PRId64 " tensor%s written to %s%s%s%s\n",
+			   written, written == 1 ? "" : "s", path,
 			   how->dot && how->png ? " and " : "", how->dot && how->png ? how->png : "",
 			   w->cut ? "; there are more" : "");
 	return ok;

@@ -16,27 +16,10 @@ enum {
 	SIDE = 192, ZOOM = 8, MAX_NODES = 1 << 16, DRAWN = 120, BOX_WIDTH = 150, BOX_HEIGHT = 34, GAP_X = 16, GAP_Y = 30,
 };
 
-/* Bytes of the UTF-8 character at s; 0 when it is none. */
-static int character(const unsigned char *s)
-{
-	int n = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : (*s & 0xf0) == 0xe0 ? 3 :
-		*s >= 0xf0 && *s < 0xf5 ? 4 : 0;
-
-	for (int i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* surrogates, and forms longer than needed */
-	if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)))
-		return 0;
-	if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)))
-		return 0;
-	return n;
-}
-
 void lbx_escape(struct lbx_out *page, const char *text)
 {
 	while (*text) {
-		int n = character((const unsigned char *)text);
+		int n = lbx_character(text);
 		if (n == 0 || (n == 1 && (unsigned char)*text < ' ' && *text != '\n' && *text != '\t')) {
 			lbx_printf(page, "?");
 			n = 1;

@@ -47,10 +47,10 @@ static void add_to(struct lbx_holding_group *to, const struct lbx_holding_group 
 	to->bytes = lbx_capped_sum(to->bytes, from->bytes);
 	to->lazy_bytes = lbx_capped_sum(to->lazy_bytes, from->lazy_bytes);
 	to->before_bytes = lbx_capped_sum(to->before_bytes, from->before_bytes);
-	to->buffers += from->buffers;
-	to->lazy += from->lazy;
-	to->before_buffers += from->before_buffers;
-	to->before_lazy += from->before_lazy;
+	to->buffers = lbx_capped_sum(to->buffers, from->buffers);
+	to->lazy = lbx_capped_sum(to->lazy, from->lazy);
+	to->before_buffers = lbx_capped_sum(to->before_buffers, from->before_buffers);
+	to->before_lazy = lbx_capped_sum(to->before_lazy, from->before_lazy);
 }
 
 bool lbx_holding_groups_make(const struct lbx_snapshot *s, const struct lbx_snapshot *before, enum lbx_by by,

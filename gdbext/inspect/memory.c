@@ -237,13 +237,15 @@ static void print_since(struct lbx_out *out, const struct lbx_snapshot *s, const
 			const char *since)
 {
 	char change[33], now[32], was[32];
-	int64_t a = (int64_t)s->counters.active_bytes, b = (int64_t)before->counters.active_bytes;
-	int64_t alive = (int64_t)(s->counters.created - s->counters.freed);
-	int64_t lived = (int64_t)(before->counters.created - before->counters.freed);
+	const struct lb_counters *a = &s->counters, *b = &before->counters;
+	/* damaged ones too: nothing here overflows */
+	int64_t more_bytes = (int64_t)(a->active_bytes - b->active_bytes);
+	int64_t more = (int64_t)(a->created - a->freed - (b->created - b->freed));
 
 	lbx_wrap(out, 0, 2);
-	lbx_printf(out, "since %s: %s in use (%s, was %s), %+lld tensors\n", since, change_text(a - b, change),
-		   bytes_text(a, now), bytes_text(b, was), (long long)(alive - lived));
+	lbx_printf(out, "since %s: %s in use (%s, was %s), %+lld tensors\n", since,
+		   change_text(more_bytes, change), bytes_text((int64_t)a->active_bytes, now),
+		   bytes_text((int64_t)b->active_bytes, was), (long long)more);
 }
 
 /* ---- JSON ---- */

@@ -29,7 +29,12 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* What gdb reads as a type or an operator. */
+bool lbx_symbol_hides_file(const char *name)
+{
+	return strcmp(name, "tensor") == 0;
+}
+
+/* What gdb reads as a type or an operator, and what is not there as it is. */
 static bool is_keyword(const char *name)
 {
 	static const char *const words[] = {
@@ -42,7 +47,7 @@ static bool is_keyword(const char *name)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(words[i], name) == 0)
 			return true;
-	return false;
+	return lbx_symbol_hides_file(name);
 }
 
 static bool c_can_spell(const char *name)

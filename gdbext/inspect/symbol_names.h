@@ -24,4 +24,8 @@ void lbx_symbol_space_deinit(struct lbx_symbol_space *space);
  * is taken, with _ID after it. `c_name`s are the caller's to free. */
 bool lbx_symbol_names(struct lbx_symbol_space *space, struct lbx_symbol *symbols, size_t n);
 
+/* A variable of this name would be what gdb takes `tensor` of tensor::NAME for: it has its c_name
+ * alone. */
+bool lbx_symbol_hides_file(const char *name);
+
 #endif

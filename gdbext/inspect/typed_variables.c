@@ -291,7 +291,7 @@ static bool add_variable(struct maker *m, const struct lbx_symbol *s)
 		return true;
 	}
 	bool ok = type_of(m, &t, &type) && place_of(m, &t, &own, &place, &outcome);
-	if (ok && s->plain)
+	if (ok && s->plain && !lbx_symbol_hides_file(s->name))
 		lbx_dwarf_variable(typed->dwarf, s->name, type, &place);
 	if (ok && s->c_name)
 		lbx_dwarf_variable(typed->dwarf, s->c_name, type, &place);

@@ -7,42 +7,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/at.h"
 #include "inspect/format.h"
-#include "inspect/frames.h"
 #include "inspect/select.h"
 #include "inspect/value.h"
 
 enum { TEXT_MAX = 1024 };
 
 /* ---- where ---- */
-
-static bool ask(struct lbx_context *context, const char *expression, struct lbx_value *ret)
-{
-	return lbx_target_evaluate(context->target, expression, ret);
-}
-
-/* An array has no value, but a place. */
-static bool by_expression(struct lbx_context *context, const char *text, struct lbx_value *ret)
-{
-	char place[TEXT_MAX + 8], why[LB_ERROR_MAX];
-
-	if (ask(context, text, ret))
-		return true;
-	if (lbx_target_waits(context->target))
-		return lb_fail("'%s' is not known yet: the debugger has still to answer", text);
-	snprintf(why, sizeof why, "%s", lb_error_message());
-	lb_clear_error();
-	snprintf(place, sizeof place, "&*(%s)", text);
-	if (ask(context, place, ret))
-		return true;
-	if (lbx_target_waits(context->target))
-		return lb_fail("'%s' is not known yet: the debugger has still to answer", text);
-	lb_clear_error();
-	ret->type[0] = '\0';
-	if (lbx_find_variable(context, text, &ret->bits))
-		return true;
-	return lb_fail("'%s' is no address%s%s", text, *why ? ": " : "", why);
-}
 
 static bool find_address(struct lbx_context *context, const char *text, struct lbx_value *ret)
 {
@@ -55,7 +27,7 @@ static bool find_address(struct lbx_context *context, const char *text, struct l
 	ret->bits = strtoull(text, &end, 0);
 	if (isdigit((unsigned char)*text) && !*end)
 		return errno == 0 || lb_fail("%s does not fit 64 bits", text);
-	if (!by_expression(context, text, ret))
+	if (!lbx_evaluate_address(context, text, ret))
 		return false;
 	return !strstr(ret->type, "lb_tensor") ||
 	       lb_fail("%s is a tensor (%s), not memory: name it without @", text, ret->type);

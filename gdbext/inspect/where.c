@@ -103,6 +103,13 @@ void lbx_marks_see(void *context, const double *errors, int n, int64_t first)
 	}
 }
 
+static const char *ordinal(int64_t n)
+{
+	static const char *const ends[] = { "th", "st", "nd", "rd" };
+
+	return n / 10 % 10 == 1 || n % 10 > 3 ? "th" : ends[n % 10];
+}
+
 static void phrase(struct lbx_where_axis *w, int64_t n)
 {
 	long long first = w->first, last = w->last, count = w->n;
@@ -120,7 +127,7 @@ static void phrase(struct lbx_where_axis *w, int64_t n)
 		snprintf(w->text, sizeof w->text, "indices %lld to %lld of axis %d", first, last, w->axis);
 	else if (w->step > 1)
 		snprintf(w->text, sizeof w->text, "every %lld%s index of axis %d, from %lld to %lld",
-			 (long long)w->step, w->step == 2 ? "nd" : w->step == 3 ? "rd" : "th", w->axis, first,
+			 (long long)w->step, ordinal(w->step), w->axis, first,
 			 last);
 	else
 		snprintf(w->text, sizeof w->text, "%lld of the %lld indices of axis %d, from %lld to %lld",

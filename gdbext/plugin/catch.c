@@ -149,11 +149,18 @@ static void add_condition(struct text *script, const struct lbx_catch *c,
 	text_free(&condition);
 }
 
+/* The paragraph takes the place of gdb's own words. Under MI these are what a front end goes by:
+ * a silent stop has no reason, no thread and no frame there. */
+static const char *silent(void)
+{
+	return lbx_bridge_speaks_mi() ? "" : "silent\n";
+}
+
 static void add_breakpoint(struct text *script, const struct lbx_catch *c,
 			   const struct lbx_watch_place *place)
 {
-	text_printf(script, "_lb_break %s\nset $_lb_catch = $bpnum\ncommands\nsilent\n"
-		    "eval \"_tensor" LBX_HIT " %d", c->kind->probe, c->number);
+	text_printf(script, "_lb_break %s\nset $_lb_catch = $bpnum\ncommands\n%s"
+		    "eval \"_tensor" LBX_HIT " %d", c->kind->probe, silent(), c->number);
 	for (int i = 0; i < c->kind->n_args; i++)
 		text_printf(script, " 0x%%lx");
 	text_printf(script, "\"");
@@ -165,12 +172,12 @@ static void add_breakpoint(struct text *script, const struct lbx_catch *c,
 
 static void add_fault(struct text *script)
 {
-	text_printf(script, "_lb_break_fault\ncommands\nsilent\n_lb_fault\n"
+	text_printf(script, "_lb_break_fault\ncommands\n%s_lb_fault\n"
 		    "if $_lb_guarded\neval \"_tensor" LBX_HIT " fault 0x%%lx\", $_lb_at\nend\n"
 		    "if $_lb_go\ncontinue\nend\n"
 		    "if $_lb_crash\n"
 		    "echo \\nProgram received signal SIGSEGV, Segmentation fault.\\n\n"
-		    "frame\nend\nend\n");
+		    "frame\nend\nend\n", silent());
 }
 
 static void add_start(struct text *script)

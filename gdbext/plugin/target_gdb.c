@@ -205,6 +205,15 @@ static bool gdb_source_line(struct lbx_target *target, uint64_t pc, struct lbx_s
 	return true;
 }
 
+/* "int (int, char **)", or what gdb says where it knows no type; a pointer has "(*". */
+static bool is_function(const char *type)
+{
+	size_t n = strlen(type);
+
+	return strncmp(type, "<text ", 6) == 0 || (n && type[n - 1] == ')' && !strstr(type, "(*"));
+}
+
+/* The value of a function is its place: gdb would print its first byte. */
 static bool gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret)
 {
 	const char *type, *value, *reference;
@@ -221,6 +230,12 @@ static bool gdb_evaluate(struct lbx_target *target, const char *expression, stru
 	if (strncmp(type, "type = ", 7) != 0)
 		return lb_fail("%s", type);
 	snprintf(ret->type, sizeof(ret->type), "%s", type + 7);
+	if (is_function(ret->type)) {
+		snprintf(ret->type, sizeof(ret->type), "function");
+		if (!lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- output/x &(%s)",
+				    lbx_bridge_language(), expression))
+			return false;
+	}
 	reference = strstr(value, "@0x"); /* C++: `(lb_tensor *&) @0x7ffe…: 0x5555…` */
 	if (reference && (*value == '@' || *value == '(') && strstr(reference, ": "))
 		value = strstr(reference, ": ") + 2;

@@ -68,7 +68,10 @@ bool lbx_target_try_read(struct lbx_target *target, uint64_t address, void *to, 
 const void *lbx_target_map(struct lbx_target *target, uint64_t address, size_t n);
 /* A NUL-terminated string of at most `size` - 1 bytes; cut when longer. */
 bool lbx_target_read_string(struct lbx_target *target, uint64_t address, char *to, size_t size);
-/* Text out of a program's files or memory, made fit for a terminal: control characters become '?'. */
+/* Bytes of the UTF-8 character at text; 0 when it is none. */
+int lbx_character(const char *text);
+/* Text out of a program's files or memory, made fit for a terminal: bytes of control characters, and
+ * what is no UTF-8, become '?'. */
 void lbx_make_printable(char *text);
 bool lbx_target_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret);
 bool lbx_target_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret);

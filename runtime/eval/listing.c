@@ -176,7 +176,8 @@ static struct lb_listing_line *add_program(struct builder *b, uint32_t index,
 	return line - 1;
 }
 
-static struct lb_listing_line *add_single(struct builder *b, uint32_t index, struct lb_listing_line *line)
+static struct lb_listing_line *add_single(struct builder *b, uint32_t index,
+					  struct lb_listing_line *line)
 {
 	const struct lb_tensor *t = b->s->steps[index].tensor;
 	lb_listing_describe(line, t);
@@ -205,7 +206,8 @@ static void add_lines(struct builder *b)
 	}
 }
 
-static void describe_outside(struct builder *b, struct lb_listing_line *line, const struct outside *from)
+static void describe_outside(struct builder *b, struct lb_listing_line *line,
+			     const struct outside *from)
 {
 	const struct lb_tensor *t = from->tensor;
 	if (!t) {

@@ -27,8 +27,11 @@ static void print_rows(const struct lbx_command *c, const char *prefix, unsigned
 			putchar(' ');
 			print_cell(c->arguments);
 		}
-		for (const struct lbx_option *o = c->options; o->name; o++)
-			printf(o->value ? " [--%s %s]" : " [--%s]", o->name, o->value);
+		for (const struct lbx_option *o = c->options; o->name; o++) {
+			printf(o->value ? " [--%s " : " [--%s", o->name);
+			print_cell(o->value ? o->value : "");
+			putchar(']');
+		}
 		printf("` | ");
 		print_cell(c->summary);
 		puts(" |");

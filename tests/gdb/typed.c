@@ -53,6 +53,7 @@ int main(void)
 		lb_named("loss", lb_sum(sum, LB_ALL_AXES, false));
 		lb_eval(lb_named("loss", lb_mean(sum, LB_ALL_AXES, false)));
 		lb_named("int", lb_zeros(LB_SHAPE(1), LB_F32));
+		lb_eval(lb_named("tensor", lb_ones(LB_SHAPE(1), LB_F32)));
 		stop();
 	}
 	stop();

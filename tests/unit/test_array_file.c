@@ -166,12 +166,40 @@ static void names(void **state)
 	lbx_array_file_close(&file);
 }
 
+/* A debugger outlives a file that becomes shorter while it is looked at. */
+static void a_file_that_becomes_shorter(void **state)
+{
+	const char *path = in(scratch, "shorter.npy");
+	struct lbx_array_file file;
+	struct lbx_debugger debugger = { 0 };
+	float first[4] = { 9, 9, 9, 9 };
+
+	(void)state;
+	LB_SCOPE {
+		assert_true(lb_save_npy(path, lb_arange(0, 100000, 1, LB_F32)));
+		lb_tensor *empty = lb_zeros(LB_SHAPE(0, 3), LB_F32);
+		assert_true(lb_save_npy(in(scratch, "none.npy"), empty));
+	}
+	context.debugger = &debugger;
+	assert_true(lbx_array_file_open(&context, path, "", "", &file));
+	assert_int_equal(truncate(path, 10), 0);
+	assert_true(lbx_array_copy(&file.array, 99996, 4, first));
+	for (int i = 0; i < 4; i++)
+		assert_true(first[i] == (float)(99996 + i));
+	lbx_array_file_close(&file);
+	assert_true(lbx_array_file_open(&context, in(scratch, "none.npy"), "", "", &file));
+	assert_int_equal(file.array.size, 0);
+	lbx_array_file_close(&file);
+	good_files(NULL);
+	context.debugger = NULL;
+}
+
 /* ---- this very process, inspected ---- */
 
 static void says(const char *wanted, const char *command, const char *format, ...)
 {
 	struct lbx_target *target;
-	struct lbx_table *table;
+	struct lbx_table *table = NULL;
 	char line[4600];
 	va_list args;
 
@@ -292,6 +320,7 @@ int main(void)
 		cmocka_unit_test(good_files),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(names),
+		cmocka_unit_test(a_file_that_becomes_shorter),
 		cmocka_unit_test(saved_is_read_again),
 		cmocka_unit_test(quantised),
 	};

@@ -307,6 +307,15 @@ static void places(void **state)
 	w = where();
 	assert_int_equal(w.n, 1);
 	assert_string_equal(w.axes[0].text, "every 3rd index of axis 2, from 1 to 46");
+	for (int step = 11; step <= 22; step += 11) {
+		for (int i = 0; i < PLANES; i++)
+			for (int k = 0; k < ROWS; k++)
+				for (int j = 0; j < 3; j++)
+					x[i][k][1 + j * step] = 1;
+		w = where();
+		assert_int_equal(w.n, 1);
+		assert_non_null(strstr(w.axes[0].text, step == 11 ? "every 11th index" : "every 22nd index"));
+	}
 	for (int k = 20; k < 30; k++)
 		for (int j = 0; j < COLUMNS; j++)
 			x[3][k][j] = NAN;

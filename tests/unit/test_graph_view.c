@@ -103,6 +103,7 @@ static void files_are_written(void **state)
 	snprintf(file, sizeof file, "/tmp/lazybones-test-%d.dot", (int)getpid());
 	add(s, 18, "a \"quoted\\name", LB_OP_EXP, 1, (uint64_t[]){ x }, 0);
 	snprintf(line, sizeof line, "#19 --dot %s", file);
+	assert_non_null(strstr(graph(s, "#1 --dot /dev/null"), "1 tensor written to "));
 	assert_non_null(strstr(graph(s, line), "2 tensors written to "));
 	FILE *f = fopen(file, "r");
 	assert_non_null(f);

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -387,6 +388,28 @@ static void unreadable_slabs(void **state)
 	stop(&f);
 }
 
+static void text_is_made_fit_for_a_terminal(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "q.w 1", "q.w 1" },
+		{ "\u00fc \u65e5 \U0001f600", "\u00fc \u65e5 \U0001f600" },
+		{ "\033[31m\x7f\n", "?[31m??" },
+		{ "a\xc2\x9b" "31m", "a??31m" }, /* CSI as one character */
+		{ "\xff\xc3.", "??." },
+		{ "cut \xe6\x97", "cut ??" },
+		{ "\xe0\x80\x8a \xed\xa0\x80", "??? ???" }, /* too long a form; a surrogate */
+		{ "", "" },
+	};
+	char text[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(text, sizeof text, "%s", cases[i][0]);
+		lbx_make_printable(text);
+		assert_string_equal(text, cases[i][1]);
+	}
+}
+
 static void wild_names_inputs_and_stacks(void **state)
 {
 	struct fixture f;
@@ -585,6 +608,7 @@ int main(void)
 		cmocka_unit_test(damaged_buffers),
 		cmocka_unit_test(torn_and_freed),
 		cmocka_unit_test(unreadable_slabs),
+		cmocka_unit_test(text_is_made_fit_for_a_terminal),
 		cmocka_unit_test(wild_names_inputs_and_stacks),
 		cmocka_unit_test(compiled_functions),
 		cmocka_unit_test(streams),

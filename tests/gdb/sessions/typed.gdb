@@ -50,6 +50,8 @@ print loss
 complete print loss_
 print 'tensor'::int_
 print int_
+print tensor::tensor_
+print tensor::weight
 info watchpoints
 delete 2
 info display

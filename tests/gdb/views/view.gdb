@@ -19,3 +19,7 @@ tensor view 0x10 f32 3
 tensor view 0x10 f32 9223372036854775807,3
 tensor print @0x10
 tensor info @picture:3
+tensor diff @checkpoint:u8:4 @&checkpoint:u8:4
+tensor view checkpoint 4
+tensor at picture
+tensor at checkpoint
