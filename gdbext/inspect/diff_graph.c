@@ -2,7 +2,6 @@
  * tell whether they are equal. Which of the lines correspond is the longest common subsequence of
  * the two listings, after their common beginning and end. Between parts that are too long for that
  * (some 10,000 lines each) nothing corresponds. */
-#include "inspect/convenience.h"
 #include "inspect/diff_graph.h"
 
 #include <inttypes.h>
@@ -10,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/listings.h"
 
 enum { CELLS_MOST = 1 << 27 };
