@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "cli/manual.h"
-#include "inspect/top.h"
+#include "inspect/trace/top.h"
 #include "target/process.h"
 
 enum { POLL_MS = 5 };

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "cli/follow.h"
 #include "cli/manual.h"
-#include "inspect/timeline.h"
+#include "inspect/trace/timeline.h"
 #include "target/process.h"
 
 struct trace {

@@ -25,7 +25,7 @@ struct lbx_settings {
 struct lbx_memory_marks;
 struct lbx_context;
 
-struct lbx_symbol_space; /* inspect/symbol_names.h */
+struct lbx_symbol_space; /* inspect/symbols/symbol_names.h */
 
 /* What only a debugger can do with an object of symbols. */
 struct lbx_debugger {
@@ -47,7 +47,7 @@ struct lbx_context {
 	struct lbx_table *table;   /* by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
 	const char *const *cores;  /* paths, NULL at the end; likewise */
-	struct lbx_memory_marks *marks;   /* inspect/memory.h; NULL: this front end does not live on */
+	struct lbx_memory_marks *marks;   /* inspect/memory/memory.h; NULL: this front end does not live on */
 	const struct lbx_debugger *debugger; /* likewise */
 };
 

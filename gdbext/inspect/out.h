@@ -24,7 +24,7 @@ struct lbx_out {
 	bool json;
 	bool colour;
 	int colours; /* for pictures: 0, 256, or 1 << 24 */
-	bool pixels; /* the terminal may be asked to draw some (inspect/pixels.h) */
+	bool pixels; /* the terminal may be asked to draw some (inspect/draw/pixels.h) */
 	int width; /* columns */
 	struct lbx_wrap wrap; /* lbx_wrap()'s own */
 	void *context;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/number.h"
+#include "inspect/tensor/number.h"
 
 static const struct setting {
 	const char *name;

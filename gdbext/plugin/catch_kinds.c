@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/op.h"
-#include "inspect/describe.h"
-#include "inspect/digest.h"
-#include "inspect/format.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/measure/digest.h"
+#include "inspect/tensor/format.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
 

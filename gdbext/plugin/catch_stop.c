@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
-#include "inspect/format.h"
+#include "inspect/tensor/format.h"
 #include "plugin/bridge.h"
 
 enum { MAX_FRAMES = 48 };

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "inspect/memory.h"
-#include "inspect/pixels.h"
-#include "inspect/select.h"
+#include "inspect/memory/memory.h"
+#include "inspect/draw/pixels.h"
+#include "inspect/operand/select.h"
 #include "lazybones.h"
 #include "plugin/address_names.h"
 #include "plugin/bridge.h"

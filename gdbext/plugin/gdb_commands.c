@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
-#include "inspect/threads.h"
+#include "inspect/forensics/threads.h"
 #include "plugin/break.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "inspect/listing.h"
+#include "inspect/graph/listing.h"
 #include "plugin/bridge.h"
 #include "plugin/target_gdb.h"
 #include "target/lines.h"

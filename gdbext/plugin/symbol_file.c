@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "inspect/symbol_names.h"
-#include "inspect/symbols.h"
+#include "inspect/symbols/symbol_names.h"
+#include "inspect/symbols/symbols.h"
 #include "plugin/address_names.h"
 #include "plugin/bridge.h"
 #include "plugin/census.h"

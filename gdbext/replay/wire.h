@@ -11,7 +11,7 @@
 #ifndef LBX_WIRE_H
 #define LBX_WIRE_H
 
-#include "inspect/summary.h"
+#include "inspect/measure/summary.h"
 #include "symtab.h"
 
 #define LBX_WIRE_MAGIC 0x79616c706572624cULL

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "inspect/command.h"
-#include "inspect/report.h"
+#include "inspect/forensics/report.h"
 
 enum { MAX_TICKS = 64 };
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "inspect/array_file.h"
+#include "inspect/operand/array_file.h"
 #include "lazybones.h"
 #include "session.h"
 #include "target/process.h"

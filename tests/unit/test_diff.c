@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/compare.h"
-#include "inspect/explain.h"
-#include "inspect/groups.h"
-#include "inspect/where.h"
+#include "inspect/compare/compare.h"
+#include "inspect/compare/explain.h"
+#include "inspect/compare/groups.h"
+#include "inspect/compare/where.h"
 #include "kernels/half.h"
 #include "session.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/explain.h"
+#include "inspect/compare/explain.h"
 #include "lazybones.h"
 
 static struct lbx_out out = { .width = 80 };

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "base/op.h"
-#include "inspect/memory.h"
+#include "inspect/memory/memory.h"
 #include "lazybones.h"
 #include "session.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/format.h"
-#include "inspect/number.h"
+#include "inspect/tensor/format.h"
+#include "inspect/tensor/number.h"
 #include "kernels/half.h"
 
 struct text {

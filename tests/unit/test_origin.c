@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "base/op.h"
-#include "inspect/cause.h"
-#include "inspect/origin.h"
+#include "inspect/origin/cause.h"
+#include "inspect/origin/origin.h"
 #include "lazybones.h"
 #include "session.h"
 

@@ -14,8 +14,8 @@
 #endif
 
 #include "base/error.h"
-#include "inspect/pixels.h"
-#include "inspect/raster.h"
+#include "inspect/draw/pixels.h"
+#include "inspect/draw/raster.h"
 #include "session.h"
 
 static struct lbx_array array_of(const void *data, enum lb_dtype dtype, int rank, const int64_t *shape)

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/sanitizer.h"
 #include "graph/tensor.h"
-#include "inspect/replay.h"
+#include "inspect/replay/replay.h"
 #include "lazybones.h"
 #include "target/process.h"
 

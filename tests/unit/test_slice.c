@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inspect/slice.h"
+#include "inspect/tensor/slice.h"
 #include "lazybones.h"
 
 /* Over arange(2 * 3 * 10).reshape(2, 3, 10): the result's shape, and its elements (the first

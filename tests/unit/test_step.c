@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "inspect/listings.h"
+#include "inspect/graph/listings.h"
 #include "lazybones.h"
 #include "publish/root.h"
 #include "target/process.h"

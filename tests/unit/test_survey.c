@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/survey.h"
+#include "inspect/measure/survey.h"
 
 enum { LARGE = (5 << 20) + 12345, PIECE = 1000 };
 

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "inspect/dwarf_object.h"
-#include "inspect/symbol_names.h"
+#include "inspect/symbols/dwarf_object.h"
+#include "inspect/symbols/symbol_names.h"
 #include "session.h"
 
 enum { STACK = 8 };

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/op.h"
-#include "inspect/select.h"
-#include "inspect/view.h"
+#include "inspect/operand/select.h"
+#include "inspect/operand/view.h"
 #include "session.h"
 
 static void says(struct session *s, const char *command, const char *line, const char *expected)

@@ -1,0 +1,42 @@
+/* Two arrays, element by element, at memory speed: as float64, complex ones by the distance, and
+ * integers beyond 2^53 are told apart exactly. NaN equals NaN here: what differs is NaN in one
+ * alone. */
+#ifndef LBX_COMPARE_H
+#define LBX_COMPARE_H
+
+#include "inspect/tensor/array.h"
+
+struct lbx_tolerance {
+	double level;      /* errors from here on are counted */
+	double rtol, atol; /* as numpy.allclose(a, b, rtol, atol, equal_nan=True) */
+};
+
+/* Called, from several threads, for blocks that differ somewhere: the errors of n elements from the
+ * first-th on. */
+struct lbx_observer {
+	void (*see)(void *context, const double *errors, int n, int64_t first);
+	void *context;
+};
+
+struct lbx_comparison {
+	struct lbx_tolerance tolerance;
+	const struct lbx_observer *observer; /* or NULL */
+	enum lb_dtype a, b;
+	int64_t count, different, beyond /* the level */, far /* not close */, nan_in_one;
+	/* row-major indices, -1 while there is none */
+	int64_t first, first_far, first_nan, worst, worst_relative;
+	double max, max_relative; /* of |a - b|, and of |a - b| / |b| where b is not 0 */
+	long double sum;          /* of |a - b|, where both are numbers */
+};
+
+/* Of two arrays of as many elements; `observer` may be NULL. */
+bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b,
+		 const struct lbx_tolerance *tolerance, const struct lbx_observer *observer,
+		 struct lbx_out *out, struct lbx_comparison *ret);
+
+/* |a - b| of n elements (at most LBX_PAIRS), and |b|: 0 where they are equal, NaN where one alone
+ * is NaN. */
+void lbx_errors(enum lb_dtype a, const void *x, enum lb_dtype b, const void *y, int n, double *error,
+		double *size);
+
+#endif

@@ -1,0 +1,436 @@
+#include "inspect/compare/diff.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/compare/compare.h"
+#include "inspect/convenience.h"
+#include "inspect/compare/explain.h"
+#include "inspect/tensor/format.h"
+#include "inspect/compare/groups.h"
+#include "inspect/tensor/number.h"
+#include "inspect/operand/operand.h"
+#include "inspect/compare/where.h"
+
+enum { DEFAULT_SECONDS = 10, MAX_SECONDS = 86400 };
+
+struct diff {
+	struct lbx_operand a, b;
+	double broken; /* the verdict's upper level, of the largest absolute error */
+	bool same_shape, explains, has_groups;
+	struct lbx_tolerance tolerance; /* its level is the lower one */
+	struct lbx_explain_options options;
+	struct lbx_comparison c;
+	struct lbx_where where;
+	struct lbx_explanations explanations;
+	struct lbx_groups groups;
+	int64_t group;
+};
+
+static void place(const struct diff *d, int64_t i, char *ret, size_t size)
+{
+	int64_t at[LBX_ARRAY_RANK];
+
+	lbx_array_coordinates(&d->a.array, i, at);
+	lbx_format_place(at, d->a.array.rank, ret, size);
+}
+
+static void values(const struct diff *d, int64_t i, char a[LBX_NUMBER_MAX], char b[LBX_NUMBER_MAX])
+{
+	unsigned char element[8];
+
+	strcpy(a, "?");
+	strcpy(b, "?");
+	if (lbx_array_copy(&d->a.array, i, 1, element))
+		lbx_number_scalar(element, d->a.array.dtype, a);
+	if (lbx_array_copy(&d->b.array, i, 1, element))
+		lbx_number_scalar(element, d->b.array.dtype, b);
+}
+
+static const char *verdict(const struct diff *d)
+{
+	return d->c.nan_in_one || d->c.max > d->broken ? "broken" :
+	       d->c.max < d->tolerance.level ? "correct" : "look at it";
+}
+
+/* ---- text ---- */
+
+enum { FIELD = 17 };
+
+static void field(struct lbx_out *out, const char *name)
+{
+	lbx_field(out, name, FIELD);
+}
+
+static void row(struct lbx_out *out, const struct diff *d, const char *name, const char *value,
+		int64_t at)
+{
+	char where[256], a[LBX_NUMBER_MAX], b[LBX_NUMBER_MAX];
+
+	place(d, at, where, sizeof where);
+	values(d, at, a, b);
+	field(out, name);
+	lbx_printf(out, "%s at %s: %s and %s\n", value, where, a, b);
+}
+
+static void print_heading(struct lbx_out *out, const struct diff *d)
+{
+	char shape[512], other[512];
+
+	lbx_format_list(d->a.array.shape, d->a.array.rank, shape, sizeof shape);
+	lbx_format_list(d->b.array.shape, d->b.array.rank, other, sizeof other);
+	lbx_styled(out, LBX_NAME, "%s", d->a.label);
+	lbx_printf(out, " (%s%s) and ", lbx_dtype_name(d->a.array.dtype),
+		   d->a.was_lazy ? ", replayed" : "");
+	lbx_styled(out, LBX_NAME, "%s", d->b.label);
+	lbx_printf(out, " (%s%s), ", lbx_dtype_name(d->b.array.dtype), d->b.was_lazy ? ", replayed" : "");
+	if (d->same_shape)
+		lbx_printf(out, "shape %s\n", shape);
+	else
+		lbx_printf(out, "of other shapes: %s and %s\n", shape, other);
+}
+
+static void print_counts(struct lbx_out *out, const struct diff *d)
+{
+	const struct lbx_comparison *c = &d->c;
+	char text[128];
+
+	snprintf(text, sizeof text, "%lld of %lld (%.3g%%), the first", (long long)c->different,
+		 (long long)c->count, 100 * (double)c->different / (double)c->count);
+	row(out, d, "different", text, c->first);
+	if (c->nan_in_one) {
+		snprintf(text, sizeof text, "%lld, the first", (long long)c->nan_in_one);
+		row(out, d, "NaN in one", text, c->first_nan);
+	}
+	if (c->max > 0) {
+		snprintf(text, sizeof text, "%.6g", c->max);
+		row(out, d, "largest error", text, c->worst);
+	}
+	if (c->max_relative > 0) {
+		snprintf(text, sizeof text, "%.6g", c->max_relative);
+		row(out, d, "relative", text, c->worst_relative);
+	}
+	field(out, "mean error");
+	lbx_printf(out, "%.6Lg\n", c->sum / c->count);
+	field(out, "beyond");
+	lbx_printf(out, "%lld by %g or more\n", (long long)c->beyond, d->tolerance.level);
+	field(out, "allclose");
+	if (c->far == 0) {
+		lbx_printf(out, "yes, at rtol %g, atol %g\n", d->tolerance.rtol, d->tolerance.atol);
+		return;
+	}
+	place(d, c->first_far, text, sizeof text);
+	lbx_printf(out, "no: %lld beyond rtol %g, atol %g, the first at %s\n", (long long)c->far,
+		   d->tolerance.rtol, d->tolerance.atol, text);
+}
+
+static void print_where(struct lbx_out *out, const struct diff *d)
+{
+	const struct lbx_where *w = &d->where;
+
+	if (w->nan_alone) {
+		field(out, "where");
+		lbx_printf(out, "NaN alone: where both have numbers, they are equal\n");
+	}
+	for (int i = 0; i < w->n; i++) {
+		field(out, i || w->nan_alone ? "" : "where");
+		lbx_printf(out, "%s %s\n", i ? "and in" : "only in", w->axes[i].text);
+	}
+	if (w->n) {
+		field(out, "");
+		lbx_printf(out, "where %.3g%% of the elements differ\n", 100 * w->share);
+	}
+}
+
+static double percent(int64_t part, int64_t whole)
+{
+	return whole ? 100 * (double)part / (double)whole : 0;
+}
+
+static void print_explanation(struct lbx_out *out, const struct lbx_explanation *x, bool first)
+{
+	field(out, first ? "explanation" : "or");
+	lbx_styled(out, first ? LBX_WARNING : LBX_PLAIN, "%s\n", x->text);
+	field(out, "");
+	lbx_printf(out, "%.4g%% agree", percent(x->agree, x->covered));
+	if (x->agree < x->covered)
+		lbx_printf(out, " (%lld do not)", (long long)(x->covered - x->agree));
+	if (x->exact == x->agree)
+		lbx_printf(out, " exactly");
+	else
+		lbx_printf(out, " within rtol %.3g, atol %.3g", x->rtol, x->atol);
+	if (x->before >= 0)
+		lbx_printf(out, ", %.3g%% without it", percent(x->before, x->covered));
+	lbx_printf(out, "\n");
+}
+
+static void print_explanations(struct lbx_out *out, const struct diff *d)
+{
+	const struct lbx_explanations *e = &d->explanations;
+
+	for (int i = 0; i < e->n; i++)
+		print_explanation(out, &e->list[i], i == 0);
+	if (e->n)
+		return;
+	field(out, "explanation");
+	if (e->why_not)
+		lbx_printf(out, "not searched for: %s\n", e->why_not);
+	else
+		lbx_printf(out, "none found%s\n", e->out_of_time ? ": out of time (--seconds)" : "");
+}
+
+static void print_groups(struct lbx_out *out, const struct diff *d)
+{
+	const struct lbx_groups *g = &d->groups;
+	char where[256];
+
+	field(out, "quantised");
+	lbx_printf(out, "relative error %.4g (by L2 norms)\n", g->relative);
+	field(out, "");
+	lbx_printf(out, "in %lld groups of %lld: %.4g on average", (long long)g->n, (long long)g->group,
+		   g->mean);
+	if (g->worst_at >= 0) {
+		place(d, g->worst_at, where, sizeof where);
+		lbx_printf(out, ", %.4g at most, from %s on", g->worst, where);
+	}
+	lbx_printf(out, "\n");
+}
+
+static void print_text(struct lbx_out *out, const struct diff *d)
+{
+	print_heading(out, d);
+	if (d->same_shape && d->c.different == 0) {
+		lbx_printf(out, "  all %lld elements are equal\n", (long long)d->c.count);
+		return;
+	}
+	if (d->same_shape) {
+		print_counts(out, d);
+		print_where(out, d);
+	}
+	if (d->has_groups)
+		print_groups(out, d);
+	if (d->explains)
+		print_explanations(out, d);
+	if (!d->same_shape)
+		return;
+	field(out, "verdict");
+	lbx_styled(out, strcmp(verdict(d), "correct") ? LBX_WARNING : LBX_PLAIN, "%s\n", verdict(d));
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_place(const struct diff *d, int64_t i)
+{
+	int64_t at[LBX_ARRAY_RANK];
+
+	if (i < 0)
+		return json_null();
+	lbx_array_coordinates(&d->a.array, i, at);
+	return lbx_json_list(at, d->a.array.rank);
+}
+
+static json_t *json_where(const struct lbx_where *w)
+{
+	json_t *axes = json_array();
+
+	for (int i = 0; i < w->n; i++)
+		json_array_append_new(axes, json_pack("{s:i,s:I,s:I,s:I,s:I,s:o}", "axis", w->axes[i].axis,
+						      "count", (json_int_t)w->axes[i].n, "first",
+						      (json_int_t)w->axes[i].first, "last",
+						      (json_int_t)w->axes[i].last, "step",
+						      (json_int_t)w->axes[i].step, "text",
+						      lbx_json_string(w->axes[i].text)));
+	return json_pack("{s:b,s:o,s:o}", "nan_alone", w->nan_alone, "axes", axes, "share",
+			 w->n ? lbx_json_double(w->share) : json_null());
+}
+
+static json_t *json_explanations(const struct lbx_explanations *e)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < e->n; i++) {
+		const struct lbx_explanation *x = &e->list[i];
+		json_array_append_new(list, json_pack("{s:s,s:o,s:I,s:I,s:I,s:o,s:f,s:f}", "kind", x->kind,
+						      "text", lbx_json_string(x->text), "covered",
+						      (json_int_t)x->covered, "agree",
+						      (json_int_t)x->agree, "exact",
+						      (json_int_t)x->exact, "before", x->before < 0 ?
+						      json_null() : json_integer(x->before), "rtol",
+						      x->rtol, "atol", x->atol));
+	}
+	return json_pack("{s:o,s:I,s:b,s:o}", "found", list, "tried", (json_int_t)e->tried, "out_of_time",
+			 e->out_of_time, "not_searched", e->why_not ? lbx_json_string(e->why_not) :
+			 json_null());
+}
+
+static json_t *json_groups(const struct diff *d)
+{
+	const struct lbx_groups *g = &d->groups;
+
+	return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:I}", "group", (json_int_t)g->group, "groups",
+			 (json_int_t)g->n, "relative", lbx_json_double(g->relative), "mean",
+			 lbx_json_double(g->mean), "worst", lbx_json_double(g->worst), "worst_at",
+			 json_place(d, g->worst_at), "over_a_tenth", (json_int_t)g->over);
+}
+
+static void add_counts(json_t *o, const struct diff *d)
+{
+	const struct lbx_comparison *c = &d->c;
+
+#define SET(key, value) json_object_set_new(o, key, value)
+	SET("count", json_integer(c->count));
+	SET("different", json_integer(c->different));
+	SET("beyond", json_integer(c->beyond));
+	SET("nan_in_one", json_integer(c->nan_in_one));
+	SET("equal", json_boolean(c->different == 0));
+	SET("verdict", json_string(verdict(d)));
+	SET("allclose", json_pack("{s:b,s:I,s:f,s:f,s:o}", "close", c->far == 0, "beyond",
+				  (json_int_t)c->far, "rtol", c->tolerance.rtol, "atol", c->tolerance.atol,
+				  "first", json_place(d, c->first_far)));
+	SET("first", json_place(d, c->first));
+	SET("max_error", lbx_json_double(c->max));
+	SET("max_error_at", json_place(d, c->worst));
+	SET("max_relative", lbx_json_double(c->max_relative));
+	SET("max_relative_at", json_place(d, c->worst_relative));
+	SET("mean_error", lbx_json_double(c->count ? (double)(c->sum / c->count) : 0));
+	if (c->different)
+		SET("where", json_where(&d->where));
+}
+
+static void print_json(struct lbx_out *out, const struct diff *d)
+{
+	json_t *o = json_pack("{s:o,s:o,s:o,s:o}", "a", lbx_json_string(d->a.label), "b",
+			      lbx_json_string(d->b.label), "shape",
+			      lbx_json_list(d->a.array.shape, d->a.array.rank), "other_shape",
+			      lbx_json_list(d->b.array.shape, d->b.array.rank));
+
+	if (d->same_shape)
+		add_counts(o, d);
+	if (d->has_groups)
+		SET("groups", json_groups(d));
+	if (d->explains)
+		SET("explanations", json_explanations(&d->explanations));
+#undef SET
+	lbx_json(out, o);
+}
+
+/* ---- the command ---- */
+
+static bool level(const struct lbx_args *args, const char *name, double *ret)
+{
+	const char *text = lbx_args_option(args, name);
+	char *end;
+
+	if (!text)
+		return true;
+	errno = 0;
+	*ret = strtod(text, &end);
+	return (end != text && !*end && *ret >= 0) ||
+	       lb_fail("diff: --%s takes a number from 0 on, not '%s'", name, text);
+}
+
+static bool explains(const struct lbx_args *args, bool *ret)
+{
+	const char *text = lbx_args_option(args, "explain");
+
+	*ret = !text || strcmp(text, "off") != 0;
+	return !text || !*ret || strcmp(text, "on") == 0 ||
+	       lb_fail("diff: --explain takes on or off, not '%s'", text);
+}
+
+/* By the groups that one of the two was quantised in, where it holds whole ones. */
+static bool compare_groups(struct diff *d, struct lbx_out *out)
+{
+	int64_t row = d->a.array.rank ? d->a.array.shape[d->a.array.rank - 1] : 1;
+	int64_t own = d->a.group ? d->a.group : d->b.group, group = d->group ? d->group : own;
+	/* the reference is the one that was not quantised, or else the second */
+	bool turned = d->b.group && !d->a.group;
+
+	d->has_groups = group && (d->group || row % group == 0);
+	return !d->has_groups || lbx_groups(turned ? &d->b.array : &d->a.array,
+					    turned ? &d->a.array : &d->b.array, group, out, &d->groups);
+}
+
+static bool compare(struct diff *d, struct lbx_out *out)
+{
+	struct lbx_marks marks;
+	struct lbx_observer observer = { lbx_marks_see, &marks };
+
+	if (!lbx_marks_init(&marks, &d->a.array))
+		return false;
+	bool done = lbx_compare(&d->a.array, &d->b.array, &d->tolerance, &observer, out, &d->c);
+	if (done)
+		lbx_where(&marks, &d->c, &d->where);
+	d->c.observer = NULL;
+	lbx_marks_deinit(&marks);
+	return done;
+}
+
+static bool fail_for_shapes(const struct diff *d)
+{
+	char left[512], right[512];
+
+	lbx_format_list(d->a.array.shape, d->a.array.rank, left, sizeof left);
+	lbx_format_list(d->b.array.shape, d->b.array.rank, right, sizeof right);
+	return lb_fail("%s has shape %s, but %s has %s", d->a.label, left, d->b.label, right);
+}
+
+static bool run(struct lbx_context *context, struct diff *d)
+{
+	const struct lbx_array *a = &d->a.array, *b = &d->b.array;
+	struct lbx_out *out = context->out;
+
+	d->same_shape = a->rank == b->rank &&
+			memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+	if (!d->same_shape && (!d->explains || a->size != b->size))
+		return fail_for_shapes(d);
+	if (d->same_shape && !compare(d, out))
+		return false;
+	bool equal = d->same_shape && d->c.different == 0;
+	if (d->same_shape && !equal && !compare_groups(d, out))
+		return false;
+	d->explains = d->explains && !equal && !d->where.nan_alone;
+	if (d->explains && !lbx_explain(a, b, d->same_shape ? &d->c : NULL, &d->options, out,
+					&d->explanations))
+		return false;
+	if (!d->same_shape && d->explanations.n == 0)
+		return fail_for_shapes(d);
+	if (out->json)
+		print_json(out, d);
+	else
+		print_text(out, d);
+	if (d->same_shape) {
+		lbx_set_int(out, "tensor_diff_count", d->c.different);
+		lbx_set_double(out, "tensor_diff_max", d->c.max);
+	}
+	return lb_ok();
+}
+
+bool lbx_run_diff(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct diff *d = calloc(1, sizeof *d);
+	int64_t seconds = DEFAULT_SECONDS;
+
+	if (!d)
+		return lb_fail("out of memory");
+	d->tolerance = (struct lbx_tolerance){ .level = 1e-5, .rtol = 1e-5, .atol = 1e-8 };
+	d->broken = 0.1;
+	bool done = level(args, "correct", &d->tolerance.level) && level(args, "broken", &d->broken) &&
+		    level(args, "rtol", &d->tolerance.rtol) && level(args, "atol", &d->tolerance.atol) &&
+		    explains(args, &d->explains) && lbx_args_int(args, "group", 2, 1024, &d->group) &&
+		    lbx_args_int(args, "seconds", 1, MAX_SECONDS, &seconds);
+	d->options = (struct lbx_explain_options){
+		.rtol = lbx_args_option(args, "rtol") ? d->tolerance.rtol : -1,
+		.atol = lbx_args_option(args, "atol") ? d->tolerance.atol : -1, .seconds = (double)seconds,
+	};
+	if (done && (done = lbx_operand_tensor(context, args->v[0], &d->a))) {
+		done = lbx_operand_any(context, args->v[1], d->a.name, &d->b) && run(context, d);
+		lbx_operand_release(&d->b);
+		lbx_operand_release(&d->a);
+	}
+	free(d);
+	return done;
+}

@@ -1,0 +1,269 @@
+#include "inspect/draw/image.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/draw/pixels.h"
+#include "inspect/draw/png_file.h"
+#include "inspect/operand/value.h"
+
+enum {
+	FILE_MAX = 8192, FILE_ZOOM = 8, TEXT_ZOOM = 4, ROWS_MAX = 48,
+	/* pixels of a character, which terminals do not tell: rather few */
+	CELL_WIDTH = 8, CELL_HEIGHT = 16, PIXEL_ZOOM = 24,
+};
+
+/* What it is made of. */
+enum medium { BLOCKS, ASCII, SIXEL, KITTY, FILE_PNG };
+
+struct range {
+	bool given;
+	double low, high;
+};
+
+static bool parse_range(const char *text, struct range *ret)
+{
+	char *end;
+
+	*ret = (struct range){ 0 };
+	if (!text)
+		return true;
+	ret->low = strtod(text, &end);
+	if (end != text && *end == ',') {
+		const char *second = end + 1;
+		ret->high = strtod(second, &end);
+		ret->given = end != second && !*end && isfinite(ret->low) && isfinite(ret->high) &&
+			     ret->low < ret->high;
+	}
+	return ret->given || lb_fail("image: --range takes LOW,HIGH as in --range=-1,1, not '%s'", text);
+}
+
+static bool parse_channels(const char *text, enum lbx_channels *ret)
+{
+	*ret = LBX_CHANNELS_GUESS;
+	if (!text)
+		return true;
+	if (strcmp(text, "last") == 0)
+		*ret = LBX_CHANNELS_LAST;
+	else if (strcmp(text, "first") == 0)
+		*ret = LBX_CHANNELS_FIRST;
+	else if (strcmp(text, "none") == 0)
+		*ret = LBX_CHANNELS_NONE;
+	else
+		return lb_fail("image: --channels are last, first or none, not '%s'", text);
+	return true;
+}
+
+static bool parse_medium(const struct lbx_args *args, const struct lbx_out *out, enum medium *ret)
+{
+	static const char *const names[] = { "blocks", "ascii", "sixel", "kitty" };
+	const char *text = lbx_args_option(args, "as");
+	enum lbx_pixels pixels = out->pixels ? lbx_terminal_pixels() : LBX_PIXELS_NONE;
+
+	if (lbx_args_option(args, "out")) {
+		*ret = FILE_PNG;
+		return !text || lb_fail("image: --out writes PNG files, not --as %s", text);
+	}
+	*ret = pixels == LBX_PIXELS_KITTY ? KITTY : pixels == LBX_PIXELS_SIXEL ? SIXEL :
+		out->colours ? BLOCKS : ASCII;
+	if (!text)
+		return true;
+	for (int i = 0; i < 4; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*ret = (enum medium)i;
+			return true;
+		}
+	}
+	return lb_fail("image: --as is blocks, ascii, sixel or kitty, not '%s'", text);
+}
+
+/* Bytes are drawn as they are, colours in [0, 1] too where they fit; the rest from its smallest
+ * to its largest value. */
+static struct range range_of(const struct lbx_raster *r, enum lb_dtype dtype, struct range given)
+{
+	if (given.given)
+		return given;
+	if (r->channels > 1 && dtype == LB_U8)
+		return (struct range){ true, 0, 255 };
+	if (r->channels > 1 && r->low >= 0 && r->high <= 1)
+		return (struct range){ true, 0, 1 };
+	return (struct range){ true, r->low, r->high };
+}
+
+/* The nearest of xterm's 6 x 6 x 6 colours. */
+static int cube(const unsigned char c[4])
+{
+	static const int steps[] = { 0, 95, 135, 175, 215, 255 };
+	int index = 16;
+
+	for (int k = 0; k < 3; k++) {
+		int best = 0;
+		for (int i = 1; i < 6; i++)
+			if (abs(steps[i] - c[k]) < abs(steps[best] - c[k]))
+				best = i;
+		index += best * (k == 0 ? 36 : k == 1 ? 6 : 1);
+	}
+	return index;
+}
+
+static void set_colour(struct lbx_out *out, bool background, const unsigned char c[4])
+{
+	if (out->colours > 256)
+		lbx_printf(out, "\033[%d;2;%d;%d;%dm", background ? 48 : 38, c[0], c[1], c[2]);
+	else
+		lbx_printf(out, "\033[%d;5;%dm", background ? 48 : 38, cube(c));
+}
+
+/* Two rows of pixels a line: the upper in the colour of a half block, the lower behind it. */
+static void draw_blocks(struct lbx_out *out, const struct lbx_raster *r, struct range range)
+{
+	for (int y = 0; y < r->height; y += 2) {
+		for (int x = 0; x < r->width; x++) {
+			unsigned char c[4];
+			lbx_raster_colour(r, x, y, range.low, range.high, c);
+			set_colour(out, false, c);
+			if (y + 1 < r->height) {
+				lbx_raster_colour(r, x, y + 1, range.low, range.high, c);
+				set_colour(out, true, c);
+			}
+			lbx_printf(out, "▀");
+		}
+		lbx_printf(out, "\033[m\n");
+	}
+}
+
+/* Without colours: a character for two rows, by lightness; '?' for NaN and Inf. */
+static void draw_text(struct lbx_out *out, const struct lbx_raster *r, struct range range)
+{
+	static const char ramp[] = " .:-=+*#%@";
+	int last = (int)sizeof ramp - 2;
+
+	for (int y = 0; y < r->height; y += 2) {
+		for (int x = 0; x < r->width; x++) {
+			double sum = 0;
+			int n = 0;
+			bool nan = false;
+			for (int row = y; row < y + 2 && row < r->height; row++) {
+				int64_t pixel = (int64_t)row * r->width + x;
+				nan |= r->nan[pixel];
+				for (int k = 0; k < r->channels && k < 3; k++, n++)
+					sum += r->values[pixel * r->channels + k];
+			}
+			double t = range.high > range.low ? (sum / n - range.low) / (range.high - range.low)
+							  : 0.5;
+			int step = (int)(fmax(0, fmin(1, t)) * last + 0.5);
+			lbx_printf(out, "%c", nan || isnan(t) ? '?' : ramp[step]);
+		}
+		lbx_printf(out, "\n");
+	}
+}
+
+static void print_title(struct lbx_out *out, const struct lbx_selection *s, const struct lbx_sight *sight,
+			const struct lbx_raster *r, struct range range)
+{
+	lbx_print_heading(out, s, &sight->array);
+	lbx_printf(out, ", %g to %g", r->low, r->high);
+	if (range.low != r->low || range.high != r->high)
+		lbx_printf(out, ", drawn from %g to %g", range.low, range.high);
+	if (r->not_finite)
+		lbx_styled(out, LBX_WARNING, ", %lld NaN or Inf", (long long)r->not_finite);
+	if (r->width < r->columns)
+		lbx_printf(out, ", averaged to %d x %d", r->height, r->width);
+	lbx_printf(out, "%s%s\n", sight->note[0] ? ", " : "", sight->note);
+}
+
+static bool draw_pixels(struct lbx_out *out, const struct lbx_raster *r, struct range range,
+			enum lbx_pixels how)
+{
+	size_t n;
+	char *text = lbx_pixels_encode(r, range.low, range.high, how, &n);
+
+	if (text)
+		(out->write_whole ? out->write_whole : out->write)(out, text, n);
+	free(text);
+	return text != NULL;
+}
+
+static bool draw(struct lbx_out *out, const struct lbx_raster *r, struct range range, enum medium medium)
+{
+	switch (medium) {
+	case SIXEL:
+		return draw_pixels(out, r, range, LBX_PIXELS_SIXEL);
+	case KITTY:
+		return draw_pixels(out, r, range, LBX_PIXELS_KITTY);
+	case BLOCKS:
+		draw_blocks(out, r, range);
+		return true;
+	default:
+		draw_text(out, r, range);
+		return true;
+	}
+}
+
+static json_t *json_image(const struct lbx_selection *s, const struct lbx_raster *r, struct range range,
+			  const char *path)
+{
+	return json_pack("{s:I,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:I,s:o}", "id", (json_int_t)s->tensor.id,
+		"width", r->width, "height", r->height, "channels", r->channels, "min",
+		lbx_json_double(r->low), "max", lbx_json_double(r->high), "low",
+		lbx_json_double(range.low), "high", lbx_json_double(range.high), "not_finite",
+		(json_int_t)r->not_finite, "file", path ? lbx_json_string(path) : json_null());
+}
+
+static bool show(struct lbx_context *context, const struct lbx_selection *s,
+		 const struct lbx_sight *sight, const struct lbx_raster *r, struct range range,
+		 enum medium medium, const char *path)
+{
+	struct lbx_out *out = context->out;
+
+	range = range_of(r, sight->array.dtype, range);
+	if (path && !lbx_png_write(r, range.low, range.high, path))
+		return false;
+	lbx_set_double(out, "tensor_min", r->low);
+	lbx_set_double(out, "tensor_max", r->high);
+	lbx_set_int(out, "tensor_nan_count", r->not_finite);
+	if (out->json) {
+		lbx_json(out, json_image(s, r, range, path));
+		return true;
+	}
+	print_title(out, s, sight, r, range);
+	if (!path)
+		return draw(out, r, range, medium);
+	lbx_printf(out, "written to %s, %d x %d\n", path, r->width, r->height);
+	return true;
+}
+
+bool lbx_run_image(struct lbx_context *context, const struct lbx_args *args)
+{
+	const char *path = lbx_args_option(args, "out");
+	int64_t width = context->out->width, rows = ROWS_MAX;
+	enum lbx_channels channels;
+	struct lbx_selection s;
+	struct lbx_sight sight;
+	struct lbx_raster raster;
+	struct range range;
+	enum medium medium;
+
+	if (!parse_medium(args, context->out, &medium) || !parse_range(lbx_args_option(args, "range"), &range) ||
+	    !parse_channels(lbx_args_option(args, "channels"), &channels) ||
+	    !lbx_args_int(args, "width", 1, 1000, &width) || !lbx_args_int(args, "rows", 1, 1000, &rows) ||
+	    !lbx_select_values(context, args->v[0], &s) || !lbx_sight_begin(context, &s, &sight))
+		return false;
+	bool pixels = medium == SIXEL || medium == KITTY;
+	int max_width = path ? FILE_MAX : (int)width * (pixels ? CELL_WIDTH : 1);
+	int max_height = path ? FILE_MAX : (int)rows * (pixels ? CELL_HEIGHT : 2);
+	bool ok = lbx_raster_create(&sight.array, channels, max_width, max_height,
+				    path ? FILE_ZOOM : pixels ? PIXEL_ZOOM : TEXT_ZOOM, context->out,
+				    &raster);
+	if (ok) {
+		ok = show(context, &s, &sight, &raster, range, medium, path);
+		lbx_raster_deinit(&raster);
+	}
+	lbx_sight_end(&sight);
+	return ok;
+}

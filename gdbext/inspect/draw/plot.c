@@ -1,0 +1,253 @@
+/* A plot is a canvas of braille characters, 2 x 4 dots each. A column of dots stands for one
+ * element, or for several: then it reaches from their smallest to their largest. */
+#include "inspect/draw/plot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/measure/quantile.h"
+#include "inspect/operand/value.h"
+
+enum { PIECE = 1 << 15, LABEL = 12, ROWS = 12, MAX_COLUMNS = 1000, MAX_ROWS = 200, MAX_BINS = 200 };
+
+struct column {
+	double low, high; /* of the finite elements; low > high: there is none */
+	int64_t bad;      /* NaN and Inf */
+};
+
+struct plot {
+	int64_t size;
+	int n; /* columns of dots */
+	struct column *columns;
+	enum lb_dtype dtype;
+};
+
+static bool add_piece(void *context, const void *elements, int64_t n, int64_t first)
+{
+	struct plot *p = context;
+	int64_t bytes = lbx_dtype_bytes(p->dtype);
+
+	for (int64_t i = 0; i < n; i++) {
+		struct column *c = &p->columns[(int)((__int128)(first + i) * p->n / p->size)];
+		double value = lbx_element_double((const char *)elements + i * bytes, p->dtype);
+		if (!isfinite(value)) {
+			c->bad++;
+			continue;
+		}
+		c->low = fmin(c->low, value);
+		c->high = fmax(c->high, value);
+	}
+	return true;
+}
+
+static void print_title(struct lbx_out *out, const struct lbx_selection *s,
+			const struct lbx_sight *sight)
+{
+	lbx_print_heading(out, s, &sight->array);
+	lbx_printf(out, "%s%s\n", sight->note[0] ? ", " : "", sight->note);
+}
+
+/* Bits of the braille patterns: U+2800 plus one for each dot, by column and row. */
+static const unsigned char dots[2][4] = { { 0x01, 0x02, 0x04, 0x40 }, { 0x08, 0x10, 0x20, 0x80 } };
+
+/* Lowest dot row is 0. */
+static int dot_row(double value, double low, double high, int rows)
+{
+	double part = high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.5;
+	return (int)(part * (rows - 1) + 0.5);
+}
+
+static void draw(struct lbx_out *out, const struct plot *p, int cells, int rows, double low, double high)
+{
+	unsigned char *canvas = calloc((size_t)cells * (size_t)rows, 1);
+	int before_low = 0, before_high = -1; /* what the last column reached */
+
+	if (!canvas) {
+		lb_fail("out of memory for a plot");
+		return;
+	}
+	for (int x = 0; x < p->n; x++) {
+		const struct column *c = &p->columns[x];
+		if (c->low > c->high) {
+			before_high = -1;
+			continue;
+		}
+		int from = dot_row(c->low, low, high, rows * 4), to = dot_row(c->high, low, high, rows * 4);
+		int own_from = from, own_to = to;
+		/* joined to its neighbour */
+		if (before_high >= 0 && from > before_high)
+			from = before_high + 1;
+		if (before_high >= 0 && to < before_low)
+			to = before_low - 1;
+		for (int y = from; y <= to; y++) {
+			int row = rows - 1 - y / 4;
+			canvas[row * cells + x / 2] |= dots[x % 2][3 - y % 4];
+		}
+		before_low = own_from;
+		before_high = own_to;
+	}
+	for (int row = 0; row < rows; row++) {
+		if (row == 0 || row == rows - 1)
+			lbx_printf(out, "%*.5g ", LABEL - 2, row ? low : high);
+		else
+			lbx_printf(out, "%*s ", LABEL - 2, "");
+		lbx_styled(out, LBX_DIM, "│");
+		for (int x = 0; x < cells; x++) {
+			unsigned code = 0x2800 + canvas[row * cells + x];
+			lbx_printf(out, "%c%c%c", 0xe0 | code >> 12, 0x80 | (code >> 6 & 0x3f),
+				   0x80 | (code & 0x3f));
+		}
+		lbx_printf(out, "\n");
+	}
+	free(canvas);
+}
+
+static bool show_plot(struct lbx_context *context, const struct lbx_selection *s,
+		      const struct lbx_sight *sight, const struct plot *p, int cells, int rows)
+{
+	struct lbx_out *out = context->out;
+	double low = INFINITY, high = -INFINITY;
+	int64_t bad = 0;
+
+	for (int i = 0; i < p->n; i++) {
+		low = fmin(low, p->columns[i].low);
+		high = fmax(high, p->columns[i].high);
+		bad += p->columns[i].bad;
+	}
+	if (out->json) {
+		json_t *lows = json_array(), *highs = json_array();
+		for (int i = 0; i < p->n; i++) {
+			bool none = p->columns[i].low > p->columns[i].high;
+			json_array_append_new(lows, none ? json_null() : json_real(p->columns[i].low));
+			json_array_append_new(highs, none ? json_null() : json_real(p->columns[i].high));
+		}
+		lbx_json(out, json_pack("{s:I,s:I,s:I,s:o,s:o}", "id", (json_int_t)s->tensor.id, "size",
+			(json_int_t)p->size, "not_finite", (json_int_t)bad, "low", lows, "high", highs));
+		return lb_ok();
+	}
+	print_title(out, s, sight);
+	if (low > high) {
+		lbx_printf(out, "no finite element\n");
+		return true;
+	}
+	draw(out, p, cells, rows, low, high);
+	lbx_printf(out, "%*s0%*lld\n", LABEL, "", cells - 1, (long long)p->size - 1);
+	if (bad)
+		lbx_styled(out, LBX_WARNING, "%lld NaN or Inf are left out\n", (long long)bad);
+	return lb_ok();
+}
+
+static bool gather(struct lbx_context *context, const struct lbx_array *array, int n, struct plot *ret)
+{
+	*ret = (struct plot){ .size = array->size, .n = n, .dtype = array->dtype };
+	if (array->size == 0)
+		return lb_fail("it has no elements to plot");
+	if (n > array->size)
+		ret->n = (int)array->size;
+	ret->columns = malloc((size_t)ret->n * sizeof *ret->columns);
+	if (!ret->columns)
+		return lb_fail("out of memory for a plot");
+	for (int i = 0; i < ret->n; i++)
+		ret->columns[i] = (struct column){ INFINITY, -INFINITY, 0 };
+	return lbx_array_walk(array, context->out, "plotting", PIECE, add_piece, ret);
+}
+
+bool lbx_run_plot(struct lbx_context *context, const struct lbx_args *args)
+{
+	int64_t width = context->out->width, rows = ROWS;
+	struct lbx_selection s;
+	struct lbx_sight sight;
+	struct plot plot;
+
+	if (!lbx_args_int(args, "width", LABEL + 2, MAX_COLUMNS, &width) ||
+	    !lbx_args_int(args, "rows", 2, MAX_ROWS, &rows) || !lbx_select_values(context, args->v[0], &s) ||
+	    !lbx_sight_begin(context, &s, &sight))
+		return false;
+	int cells = width > LABEL + 2 ? (int)width - LABEL : 2;
+	bool ok = gather(context, &sight.array, cells * 2, &plot) &&
+		  show_plot(context, &s, &sight, &plot, (plot.n + 1) / 2 < 2 ? 2 : (plot.n + 1) / 2,
+			    (int)rows);
+	free(plot.columns);
+	lbx_sight_end(&sight);
+	return ok;
+}
+
+/* ---- histograms ---- */
+
+static bool add_sample(void *context, const void *elements, int64_t n, int64_t first)
+{
+	lbx_sample_add(context, elements, n, first);
+	return true;
+}
+
+static void print_bins(struct lbx_out *out, const int64_t *bins, int n, double low, double high, int room)
+{
+	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	int64_t most = 1;
+
+	for (int i = 0; i < n; i++)
+		most = bins[i] > most ? bins[i] : most;
+	for (int i = 0; i < n; i++) {
+		double from = low + (high / n - low / n) * i;
+		int bar = (int)((double)bins[i] / (double)most * room * 8 + 0.5);
+		if (bar == 0 && bins[i])
+			bar = 1; /* something, however little */
+		lbx_printf(out, "%*.4g ", LABEL, from);
+		for (int k = 0; k < bar / 8; k++)
+			lbx_printf(out, "█");
+		lbx_printf(out, "%s %lld\n", eighths[bar % 8], (long long)bins[i]);
+	}
+	lbx_printf(out, "%*.4g\n", LABEL, high);
+}
+
+static bool show_hist(struct lbx_context *context, const struct lbx_selection *s,
+		      const struct lbx_sight *sight, const struct lbx_sample *sample, int n)
+{
+	struct lbx_out *out = context->out;
+	int64_t bins[MAX_BINS];
+	double low = 0, high = 0;
+	bool any = lbx_sample_histogram(sample, n, bins, &low, &high);
+
+	if (out->json) {
+		json_t *list = any ? lbx_json_list(bins, n) : json_array();
+		lbx_json(out, json_pack("{s:I,s:o,s:o,s:o,s:I,s:I}", "id", (json_int_t)s->tensor.id,
+			"counts", list, "low", any ? json_real(low) : json_null(), "high",
+			any ? json_real(high) : json_null(), "sampled", (json_int_t)sample->n, "size",
+			(json_int_t)sample->size));
+		return lb_ok();
+	}
+	print_title(out, s, sight);
+	if (!any) {
+		lbx_printf(out, "no finite element\n");
+		return true;
+	}
+	int room = out->width - LABEL - 12;
+	print_bins(out, bins, n, low, high, room > 8 ? room : 8);
+	if (sample->step > 1)
+		lbx_printf(out, "of a sample of %lld of %lld values\n", (long long)sample->n,
+			   (long long)sample->size);
+	return true;
+}
+
+bool lbx_run_hist(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_sample sample;
+	struct lbx_selection s;
+	struct lbx_sight sight;
+	int64_t bins = 20;
+
+	if (!lbx_args_int(args, "bins", 1, MAX_BINS, &bins) || !lbx_select_values(context, args->v[0], &s) ||
+	    !lbx_sight_begin(context, &s, &sight))
+		return false;
+	bool ok = lbx_sample_init(&sample, sight.array.dtype, sight.array.size);
+	if (ok) {
+		ok = lbx_array_walk(&sight.array, context->out, "counting", PIECE, add_sample, &sample) &&
+		     lbx_sample_sort(&sample) && show_hist(context, &s, &sight, &sample, (int)bins);
+		lbx_sample_deinit(&sample);
+	}
+	lbx_sight_end(&sight);
+	return ok;
+}

@@ -1,0 +1,215 @@
+#include "inspect/draw/raster.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { PIECE = 1 << 15 };
+
+/* Where row, column and channel stand in the row-major index. */
+struct layout {
+	int64_t rows, columns, channels;
+	int64_t row_step, column_step, channel_step;
+};
+
+struct walk {
+	const struct layout *layout;
+	struct lbx_raster *raster;
+	int64_t *counts; /* of finite elements, by pixel and channel */
+	enum lb_dtype dtype;
+};
+
+static bool may_be_channels(int64_t n)
+{
+	return n == 1 || n == 3 || n == 4;
+}
+
+static bool find_layout(const struct lbx_array *a, enum lbx_channels channels, struct layout *ret)
+{
+	const int64_t *shape = a->shape;
+	bool two = a->rank == 2 && channels <= LBX_CHANNELS_NONE;
+
+	if (!two && a->rank != 3)
+		return lb_fail("a picture has two axes, or three with channels first or last, not %d: "
+			       "select some, as in x[0, 0]", a->rank);
+	if (two) {
+		*ret = (struct layout){ shape[0], shape[1], 1, shape[1], 1, 0 };
+		return true;
+	}
+	if (channels == LBX_CHANNELS_GUESS)
+		channels = may_be_channels(shape[2]) ? LBX_CHANNELS_LAST : LBX_CHANNELS_FIRST;
+	bool last = channels == LBX_CHANNELS_LAST;
+	int64_t n = shape[last ? 2 : 0];
+	if (channels == LBX_CHANNELS_NONE || !may_be_channels(n))
+		return lb_fail("(%lld, %lld, %lld) is no picture: an axis of 1, 3 or 4 channels comes "
+			       "first or last; or select two axes, as in x[0]", (long long)shape[0],
+			       (long long)shape[1], (long long)shape[2]);
+	*ret = last ? (struct layout){ shape[0], shape[1], n, shape[1] * n, n, 1 }
+		    : (struct layout){ shape[1], shape[2], n, shape[2], 1, shape[1] * shape[2] };
+	return true;
+}
+
+static bool add_piece(void *context, const void *elements, int64_t n, int64_t first)
+{
+	const struct walk *w = context;
+	const struct layout *l = w->layout;
+	struct lbx_raster *r = w->raster;
+	int64_t bytes = lbx_dtype_bytes(w->dtype);
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t at = first + i, channel = l->channel_step ? at / l->channel_step % l->channels : 0;
+		int64_t row = at / l->row_step % l->rows, column = at / l->column_step % l->columns;
+		int y = (int)(row * r->height / l->rows), x = (int)(column * r->width / l->columns);
+		int64_t pixel = (int64_t)y * r->width + x, place = pixel * r->channels + channel;
+		double value = lbx_element_double((const char *)elements + i * bytes, w->dtype);
+		if (!isfinite(value)) {
+			r->nan[pixel] = true;
+			r->not_finite++;
+			continue;
+		}
+		if (r->finite == 0 || value < r->low)
+			r->low = value;
+		if (r->finite == 0 || value > r->high)
+			r->high = value;
+		r->finite++;
+		w->counts[place]++;
+		r->values[place] += (value - r->values[place]) / (double)w->counts[place];
+	}
+	return true;
+}
+
+/* Repeats the elements of a small picture, `zoom` times along each axis. */
+static bool enlarge(struct lbx_raster *r, int zoom)
+{
+	int width = r->width * zoom, height = r->height * zoom, channels = r->channels;
+	double *values = malloc((size_t)width * (size_t)height * (size_t)channels * sizeof *values);
+	bool *nan = malloc((size_t)width * (size_t)height * sizeof *nan);
+
+	if (!values || !nan) {
+		free(values);
+		free(nan);
+		return lb_fail("out of memory for a picture of %d x %d", width, height);
+	}
+	for (int y = 0; y < height; y++) {
+		for (int x = 0; x < width; x++) {
+			size_t from = (size_t)(y / zoom) * (size_t)r->width + (size_t)(x / zoom);
+			size_t to = (size_t)y * (size_t)width + (size_t)x;
+			nan[to] = r->nan[from];
+			memcpy(values + to * (size_t)channels, r->values + from * (size_t)channels,
+			       (size_t)channels * sizeof *values);
+		}
+	}
+	free(r->values);
+	free(r->nan);
+	r->values = values;
+	r->nan = nan;
+	r->width = width;
+	r->height = height;
+	return true;
+}
+
+static bool allocate(struct walk *w)
+{
+	struct lbx_raster *r = w->raster;
+	size_t pixels = (size_t)r->width * (size_t)r->height, places = pixels * (size_t)r->channels;
+
+	r->values = calloc(places, sizeof *r->values);
+	r->nan = calloc(pixels, sizeof *r->nan);
+	w->counts = calloc(places, sizeof *w->counts);
+	return (r->values && r->nan && w->counts) ||
+	       lb_fail("out of memory for a picture of %d x %d", r->width, r->height);
+}
+
+/* The largest scale (at most 1) at which the array fits, the same along both axes. */
+static void fit(const struct layout *l, int max_width, int max_height, struct lbx_raster *ret)
+{
+	double scale = fmin(1, fmin((double)max_width / (double)l->columns,
+				    (double)max_height / (double)l->rows));
+
+	ret->width = (int)fmax(1, fmin(max_width, (double)l->columns * scale));
+	ret->height = (int)fmax(1, fmin(max_height, (double)l->rows * scale));
+}
+
+bool lbx_raster_create(const struct lbx_array *array, enum lbx_channels channels, int max_width,
+		       int max_height, int zoom, struct lbx_out *out, struct lbx_raster *ret)
+{
+	struct layout layout;
+
+	*ret = (struct lbx_raster){ 0 };
+	if (!find_layout(array, channels, &layout))
+		return false;
+	if (array->size == 0)
+		return lb_fail("it has no elements to draw");
+	ret->rows = layout.rows;
+	ret->columns = layout.columns;
+	ret->channels = (int)layout.channels;
+	fit(&layout, max_width, max_height, ret);
+	struct walk w = { .layout = &layout, .raster = ret, .dtype = array->dtype };
+	bool ok = allocate(&w) && lbx_array_walk(array, out, "drawing", PIECE, add_piece, &w);
+	for (int64_t i = 0; ok && i < (int64_t)ret->width * ret->height * ret->channels; i++)
+		if (w.counts[i] == 0)
+			ret->values[i] = NAN;
+	free(w.counts);
+	while (zoom > 1 && (ret->width * zoom > max_width || ret->height * zoom > max_height))
+		zoom--;
+	if (ok && zoom > 1 && ret->width == layout.columns && ret->height == layout.rows)
+		ok = enlarge(ret, zoom);
+	if (!ok)
+		lbx_raster_deinit(ret);
+	return ok;
+}
+
+void lbx_raster_deinit(struct lbx_raster *raster)
+{
+	free(raster->values);
+	free(raster->nan);
+	raster->values = NULL;
+	raster->nan = NULL;
+}
+
+/* Matplotlib's viridis (Nathaniel Smith, Stéfan van der Walt, CC0), as the polynomial of degree 6
+ * that Matt Zucker fitted to it (public domain). */
+static void viridis(double t, unsigned char ret[3])
+{
+	static const double c[7][3] = {
+		{ 0.2777273272234177, 0.005407344544966578, 0.3340998053353061 },
+		{ 0.1050930431085774, 1.404613529898575, 1.384590162594685 },
+		{ -0.3308618287255563, 0.214847559468213, 0.09509516302823659 },
+		{ -4.634230498983486, -5.799100973351585, -19.33244095627987 },
+		{ 6.228269936347081, 14.17993336680509, 56.69055260068105 },
+		{ 4.776384997670288, -13.74514537774601, -65.35303263337234 },
+		{ -5.435455855934631, 4.645852612178535, 26.3124352495832 },
+	};
+
+	for (int k = 0; k < 3; k++) {
+		double v = c[6][k];
+		for (int i = 5; i >= 0; i--)
+			v = v * t + c[i][k];
+		ret[k] = (unsigned char)(fmax(0, fmin(1, v)) * 255 + 0.5);
+	}
+}
+
+void lbx_raster_colour(const struct lbx_raster *r, int x, int y, double low, double high,
+		       unsigned char ret[4])
+{
+	int64_t pixel = (int64_t)y * r->width + x;
+	const double *values = r->values + pixel * r->channels;
+	double t[4] = { 0 };
+
+	ret[0] = ret[2] = ret[3] = 255;
+	ret[1] = 0;
+	if (r->nan[pixel])
+		return;
+	for (int k = 0; k < r->channels; k++) {
+		double part = high > low ? (values[k] / 2 - low / 2) / (high / 2 - low / 2) : 0.5;
+		t[k] = fmax(0, fmin(1, part));
+	}
+	if (r->channels == 1) {
+		viridis(t[0], ret);
+		return;
+	}
+	for (int k = 0; k < r->channels; k++)
+		ret[k] = (unsigned char)(t[k] * 255 + 0.5);
+}

@@ -1,0 +1,119 @@
+#define _GNU_SOURCE
+#include "inspect/forensics/death.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+
+enum { LABEL = LB_NAME_MAX + 320 };
+static const uint64_t near_miss = 1 << 20; /* bytes */
+
+/* What si_code says, "" when nothing. */
+static const char *reason(const struct lbx_death *d)
+{
+	static const struct {
+		int signal, code;
+		const char *text;
+	} reasons[] = {
+		{ SIGSEGV, SEGV_MAPERR, "nothing is mapped at" },
+		{ SIGSEGV, SEGV_ACCERR, "the memory may not be used so at" },
+		{ SIGBUS, BUS_ADRALN, "the address is not aligned:" },
+		{ SIGBUS, BUS_ADRERR, "the mapped file ends before" },
+		{ SIGFPE, FPE_INTDIV, "an integer was divided by zero at" },
+		{ SIGFPE, FPE_INTOVF, "an integer overflowed at" },
+		{ SIGILL, ILL_ILLOPC, "no such instruction, at" },
+		{ SIGILL, ILL_ILLOPN, "no such operand, at" },
+	};
+
+	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+		if (reasons[i].signal == d->signal && reasons[i].code == d->code)
+			return reasons[i].text;
+	return "";
+}
+
+void lbx_describe_death(const struct lbx_death *d, char *ret, size_t size)
+{
+	const char *name = sigabbrev_np(d->signal), *why = reason(d);
+	size_t n;
+
+	if (d->signal == 0) {
+		snprintf(ret, size, "did not die: this is a snapshot of it");
+		return;
+	}
+	n = (size_t)(name ? snprintf(ret, size, "died of SIG%s", name)
+			  : snprintf(ret, size, "died of signal %d", d->signal));
+	if (n >= size)
+		return;
+	if (d->has_address && *why)
+		snprintf(ret + n, size - n, ": %s 0x%" PRIx64, why, d->address);
+	else if (d->signal == SIGSEGV && d->code == SI_KERNEL)
+		snprintf(ret + n, size - n, ": an address that no memory can have");
+	else if (d->code == SI_TKILL)
+		snprintf(ret + n, size - n, ": abort() or raise()");
+	else if (d->code == SI_USER)
+		snprintf(ret + n, size - n, ": kill() has sent it");
+}
+
+static bool near_buffer(struct lbx_places *places, const struct lbx_buffer *b, uint64_t distance,
+			const char *where, uint64_t address, char *ret, size_t size)
+{
+	char label[LABEL] = "a buffer that no tensor uses", bytes[32];
+	struct lbx_tensor t;
+	size_t i = 0;
+
+	if (lbx_places_tensor(places, b, &i, &t))
+		lbx_describe(&t, label, sizeof label);
+	lbx_format_bytes(b->nbytes, bytes, sizeof bytes);
+	snprintf(ret, size, "0x%" PRIx64 " is %" PRIu64 " bytes %s of buffer #%" PRIu64 " (%s at 0x%"
+		 PRIx64 "), which belongs to %s", address, distance, where, b->id, bytes, b->data,
+		 label);
+	return true;
+}
+
+bool lbx_describe_address(struct lbx_places *places, uint64_t address, char *ret, size_t size)
+{
+	struct lbx_buffer before, after;
+	struct lbx_place place;
+	char label[LABEL];
+
+	lbx_places_find(places, address, &place);
+	if (place.kind == LBX_PLACE_RECORD || place.kind == LBX_PLACE_DATA) {
+		lbx_describe(&place.tensor, label, sizeof label);
+		snprintf(ret, size, "0x%" PRIx64 " is byte %" PRIu64 " of the %s of %s", address,
+			 place.distance, place.kind == LBX_PLACE_DATA ? "buffer" : "record", label);
+		return true;
+	}
+	if (place.kind == LBX_PLACE_BUFFER) {
+		snprintf(ret, size, "0x%" PRIx64 " is byte %" PRIu64 " of buffer #%" PRIu64
+			 ", where no tensor has an element%s", address, place.distance, place.buffer.id,
+			 place.buffer.flags & LB_BUFFER_CACHED ? ": it is cached, free for reuse" : "");
+		return true;
+	}
+	bool has_before = lbx_places_before(places, address, &before);
+	bool has_after = lbx_places_after(places, address, &after);
+	uint64_t past = has_before ? address - (before.data + (uint64_t)before.nbytes) : UINT64_MAX;
+	uint64_t ahead = has_after ? after.data - address : UINT64_MAX;
+	if (past <= ahead && past < near_miss)
+		return near_buffer(places, &before, past, "past the end", address, ret, size);
+	if (ahead < near_miss)
+		return near_buffer(places, &after, ahead, "before the beginning", address, ret, size);
+	return false;
+}
+
+json_t *lbx_json_death(const struct lbx_death *d)
+{
+	const char *name = sigabbrev_np(d->signal);
+	char text[256];
+
+	lbx_describe_death(d, text, sizeof text);
+	return json_pack("{s:o,s:I,s:I,s:i,s:o,s:i,s:o,s:s}", "command", lbx_json_string(d->command),
+			 "pid", (json_int_t)d->pid, "thread", (json_int_t)d->tid, "signal", d->signal,
+			 "name", name && d->signal ? json_sprintf("SIG%s", name) : json_null(), "code",
+			 d->code, "address", d->has_address ?
+			 json_sprintf("0x%llx", (unsigned long long)d->address) : json_null(), "text",
+			 text);
+}

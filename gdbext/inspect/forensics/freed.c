@@ -1,0 +1,184 @@
+/* A buffer that waits in the cache still tells for which tensor it was allocated; that tensor's
+ * record, if its slot has not been used again, tells what the bytes mean. It was freed; or it is a
+ * temporary that has become lazy again. */
+#include "inspect/forensics/freed.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+#include "inspect/operand/value.h"
+
+enum { MAX_BUFFERS = 1 << 20 };
+
+struct buffers {
+	size_t n, room;
+	struct lbx_buffer *list; /* by the tensor's id */
+};
+
+static int by_tensor(const void *a, const void *b)
+{
+	const struct lbx_buffer *x = a, *y = b;
+	return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
+}
+
+static bool collect(struct lbx_table *table, struct buffers *b)
+{
+	struct lbx_buffer buffer;
+	uint64_t slot = 0;
+
+	while (lbx_table_next_buffer(table, &slot, &buffer)) {
+		if (!(buffer.flags & LB_BUFFER_CACHED) || buffer.tensor == 0)
+			continue;
+		if (b->n == b->room) {
+			size_t room = b->room ? 2 * b->room : 256;
+			void *list = room > MAX_BUFFERS ? NULL : realloc(b->list, room * sizeof *b->list);
+			if (!list)
+				return lb_fail("out of memory for %zu buffers", b->n);
+			b->list = list;
+			b->room = room;
+		}
+		b->list[b->n++] = buffer;
+	}
+	if (b->n)
+		qsort(b->list, b->n, sizeof *b->list, by_tensor);
+	return lb_ok();
+}
+
+/* Freed tensors first, then lazy ones. */
+struct cursor {
+	uint64_t freed, live;
+	bool is_live;
+};
+
+static bool next_without_value(struct lbx_table *table, struct cursor *at, struct lbx_tensor *ret)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	uint64_t bad = 0;
+
+	if (!at->is_live && lbx_table_next_freed(table, &at->freed, ret))
+		return true;
+	at->is_live = true;
+	while (tensors->ops->next(tensors, &at->live, ret, &bad) == LBX_NEXT_TENSOR)
+		if (ret->state == LB_STATE_LAZY && ret->data == 0)
+			return true;
+	return false;
+}
+
+static void put_back(const struct lbx_buffer *buffer, struct lbx_tensor *t)
+{
+	t->buffer_id = buffer->id;
+	t->data = buffer->data;
+	t->buffer_bytes = buffer->nbytes;
+	t->buffer_flags = buffer->flags;
+}
+
+/* The next one whose bytes are there, with its buffer put back, so that it is read like any other;
+ * its state stays what it is. */
+static bool next(struct lbx_table *table, const struct buffers *b, struct cursor *at,
+		 struct lbx_tensor *ret)
+{
+	while (b->n && next_without_value(table, at, ret)) {
+		struct lbx_buffer key = { .tensor = ret->id };
+		const struct lbx_buffer *found = bsearch(&key, b->list, b->n, sizeof *b->list, by_tensor);
+		if (!found)
+			continue;
+		put_back(found, ret);
+		if (ret->size && lbx_tensor_in_bounds(ret))
+			return true;
+	}
+	return false;
+}
+
+bool lbx_freed_find(struct lbx_table *table, uint64_t id, struct lbx_tensor *ret)
+{
+	struct lbx_buffer buffer;
+	uint64_t slot = 0;
+
+	while (lbx_table_next_freed(table, &slot, ret)) {
+		if (ret->id != id)
+			continue;
+		for (slot = 0; lbx_table_next_buffer(table, &slot, &buffer);)
+			if ((buffer.flags & LB_BUFFER_CACHED) && buffer.tensor == id)
+				put_back(&buffer, ret);
+		return lb_ok();
+	}
+	return false;
+}
+
+static void show(struct lbx_context *context, struct lbx_tensor *t, json_t *list)
+{
+	char shape[256], bytes[32], where[512];
+
+	if (list) {
+		json_t *o = lbx_json_tensor(lbx_table_tensors(context->table), t);
+		json_object_set_new(o, "data", lbx_json_address(t->data));
+		json_array_append_new(list, o);
+		return;
+	}
+	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_format_bytes(lbx_tensor_nbytes(t), bytes, sizeof bytes);
+	lbx_describe_pc(context->target, t->site, where, sizeof where);
+	lbx_printf(context->out, "#%" PRIu64 " %s%s%s %s, %s, %s at ", t->id, t->name, *t->name ? " " : "",
+		   lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state), bytes);
+	lbx_styled(context->out, LBX_ADDRESS, "0x%" PRIx64, t->data);
+	lbx_printf(context->out, ", made by %s in %s\n", t->op, where);
+}
+
+static bool list_all(struct lbx_context *context, struct buffers *b)
+{
+	json_t *list = context->out->json ? json_array() : NULL;
+	struct lbx_tensor t;
+	struct cursor at = { 0 };
+	uint64_t n = 0;
+
+	while (next(context->table, b, &at, &t)) {
+		show(context, &t, list);
+		if (++n % 1024 == 0 && !lbx_progress(context->out, "listing", (int64_t)at.freed, 0))
+			break;
+	}
+	if (list)
+		lbx_json(context->out, json_pack("{s:o,s:I}", "tensors", list, "buffers",
+						 (json_int_t)b->n));
+	else
+		lbx_printf(context->out, "%" PRIu64 " tensor%s without a value still in memory, of %zu cached buffer%s\n",
+			   n, n == 1 ? "" : "s", b->n, b->n == 1 ? "" : "s");
+	lbx_set_int(context->out, "tensor_count", (int64_t)n);
+	return lb_ok();
+}
+
+static bool print_one(struct lbx_context *context, struct buffers *b, const struct lbx_args *args)
+{
+	struct lbx_selection s = { .slice_text = "" };
+	struct lbx_format_options options;
+	struct lbx_array array;
+	struct cursor at = { 0 };
+	char *end;
+	unsigned long long id = strtoull(args->v[0] + (args->v[0][0] == '#'), &end, 10);
+
+	if (*end || end == args->v[0] || !lbx_print_options(context, args, &options))
+		return lb_ok() ? lb_fail("'%s' is no number of a tensor, as in #12", args->v[0]) : false;
+	while (next(context->table, b, &at, &s.tensor)) {
+		const char *note = lbx_state_name(s.tensor.state);
+		if (s.tensor.id != id)
+			continue;
+		s.tensor.state = LB_STATE_READY;
+		return lbx_array_of_tensor(context->target, &s.tensor, &array) &&
+		       lbx_print_value(context, &s, &array, &options, note);
+	}
+	return lb_fail("tensor #%llu has no bytes that are still in memory", id);
+}
+
+bool lbx_run_freed(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct buffers b = { 0 };
+	struct lbx_table *table;
+	bool done = lbx_context_table(context, &table) && collect(table, &b) &&
+		    (args->n ? print_one(context, &b, args) : list_all(context, &b));
+
+	free(b.list);
+	return done;
+}

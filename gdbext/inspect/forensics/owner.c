@@ -1,0 +1,91 @@
+/* Whose memory a wild pointer leads to: what `at` knows exactly, else a near miss of a buffer, the
+ * frame of a thread's stack, code, or nothing. */
+#include "inspect/forensics/owner.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/operand/address.h"
+#include "inspect/show/at.h"
+#include "inspect/forensics/death.h"
+#include "inspect/operand/frames.h"
+
+enum { TEXT = 1024, MAX_FRAMES = 256 };
+
+static bool in_thread(struct lbx_context *context, uint64_t tid, uint64_t address, char *ret, size_t size)
+{
+	struct lbx_thread_view view;
+	char where[512];
+	bool found = false;
+
+	if (!lbx_thread_view(context, NULL, tid, MAX_FRAMES, &view))
+		return false;
+	for (int i = 0; i < view.n && !found; i++) {
+		const struct lbx_frame *f = &view.frames[i].frame;
+		uint64_t sp = f->registers.r[LBX_STACK_POINTER];
+		found = (f->registers.known >> LBX_STACK_POINTER & 1) && address >= sp && address < f->cfa;
+		if (!found)
+			continue;
+		lbx_describe_frame(&view.frames[i], where, sizeof where);
+		snprintf(ret, size, "0x%" PRIx64 " is on the stack of thread %" PRIu64 ", in frame #%d: %s",
+			 address, tid, i, where);
+	}
+	lbx_thread_view_release(&view);
+	return found;
+}
+
+static bool on_stack(struct lbx_context *context, uint64_t address, char *ret, size_t size)
+{
+	uint64_t tids[LBX_THREADS_SHOWN];
+	bool clean = lb_ok(), found = false;
+	int n = context->stacks ? context->stacks->ops->threads(context->stacks, tids, LBX_THREADS_SHOWN) : 0;
+
+	for (int i = 0; i < n && i < LBX_THREADS_SHOWN && !found; i++)
+		found = in_thread(context, tids[i], address, ret, size);
+	if (clean)
+		lb_clear_error();
+	return found;
+}
+
+static void elsewhere(struct lbx_context *context, uint64_t address, char *ret, size_t size)
+{
+	struct lbx_source_line line;
+	char byte;
+
+	if (lbx_target_source_line(context->target, address, &line) && line.function[0])
+		snprintf(ret, size, "0x%" PRIx64 " is code or data of %s%s%s", address, line.function,
+			 line.file[0] ? " in " : "", line.file);
+	else if (lbx_target_try_read(context->target, address, &byte, 1))
+		snprintf(ret, size, "0x%" PRIx64 " is memory of the program, but of no tensor, and near "
+			 "none", address);
+	else
+		snprintf(ret, size, "0x%" PRIx64 " is no memory that can be read, and near no tensor",
+			 address);
+}
+
+bool lbx_run_owner(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_places *places;
+	struct lbx_place place;
+	char text[TEXT];
+	uint64_t address;
+
+	if (!lbx_parse_address(context, args->v[0], &address) || !lbx_places_create(context, &places))
+		return false;
+	lbx_places_find(places, address, &place);
+	bool exact = place.kind != LBX_PLACE_NOTHING;
+	bool near = !exact && lbx_describe_address(places, address, text, sizeof text);
+	lbx_places_destroy(places);
+	if (exact)
+		return lbx_run_at(context, args);
+	if (!near && !on_stack(context, address, text, sizeof text))
+		elsewhere(context, address, text, sizeof text);
+	if (context->out->json)
+		lbx_json(context->out, json_pack("{s:o,s:b,s:o}", "address", lbx_json_address(address),
+						 "near_miss", near, "text", lbx_json_string(text)));
+	else
+		lbx_printf(context->out, "%s\n", text);
+	return lb_ok();
+}

@@ -1,0 +1,436 @@
+/* The cores of one job's processes side by side. Each core is opened, its named tensors are digested
+ * (digest.h), and it is closed again before the next: memory grows with the number of names and
+ * cores, never with the size of the values or of the cores.
+ *
+ * Tensors of one name meet in one row; a name that a process used several times has a row for
+ * each, in the order of creation. Ranks run the same program, so a row's place in the order of
+ * creation is the smallest id that a rank gave it. */
+#include "inspect/forensics/ranks.h"
+
+#include <fnmatch.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/measure/digest.h"
+#include "inspect/tensor/format.h"
+#include "inspect/operand/select.h"
+#include "inspect/operand/value.h"
+#include "target/core.h"
+
+enum { MAX_CORES = 65536, TEXT = 512 };
+
+enum found { ABSENT, LAZY, UNREADABLE, VALUE };
+
+struct cell {
+	enum found found;
+	struct lbx_digest digest;
+};
+
+struct row {
+	char *name;
+	int64_t occurrence; /* from 0 */
+	int64_t met;        /* in row 0 of a name: how often the core in hand has had it */
+	size_t met_in;
+	uint64_t order;
+	struct cell *cells; /* one a core */
+};
+
+struct member {
+	const char *path;
+	int64_t rank;
+	size_t index;      /* of its cells */
+	char error[TEXT];  /* why it could not be read; "" */
+};
+
+struct job {
+	struct lbx_context *context;
+	const char *glob;
+	bool replay;
+	size_t n, n_rows, room;
+	struct member *members;
+	struct row **rows;
+	void *tree; /* of rows, by name and occurrence */
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+	return order ? order : (x->occurrence > y->occurrence) - (x->occurrence < y->occurrence);
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
+	return x->order != y->order ? (x->order < y->order ? -1 : 1) : by_name(x, y);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void row_destroy(struct row *row)
+{
+	if (!row)
+		return;
+	free(row->name);
+	free(row->cells);
+	free(row);
+}
+
+/* The row of a name's occurrence, made if need be. */
+static struct row *row_of(struct job *job, char *name, int64_t occurrence)
+{
+	struct row key = { .name = name, .occurrence = occurrence };
+	struct row **found = tfind(&key, &job->tree, by_name);
+
+	if (found)
+		return *found;
+	if (job->n_rows == job->room) {
+		size_t room = job->room ? 2 * job->room : 64;
+		void *rows = realloc(job->rows, room * sizeof *job->rows);
+		if (!rows)
+			return NULL;
+		job->rows = rows;
+		job->room = room;
+	}
+	struct row *row = calloc(1, sizeof *row);
+	if (!row)
+		return NULL;
+	*row = (struct row){ strdup(name), occurrence, 0, 0, UINT64_MAX, calloc(job->n, sizeof *row->cells) };
+	if (!row->name || !row->cells || !tsearch(row, &job->tree, by_name)) {
+		row_destroy(row);
+		return NULL;
+	}
+	return job->rows[job->n_rows++] = row;
+}
+
+static struct row *next_row_of(struct job *job, char *name, size_t index)
+{
+	struct row *first = row_of(job, name, 0);
+
+	if (!first)
+		return NULL;
+	if (first->met_in != index + 1) {
+		first->met_in = index + 1;
+		first->met = 0;
+	}
+	return first->met++ ? row_of(job, name, first->met - 1) : first;
+}
+
+/* False when the user interrupts; a value that cannot be had is its cell's affair. */
+static bool fill(struct job *job, struct lbx_context *context, const struct lbx_tensor *t,
+		 struct cell *cell)
+{
+	struct lbx_selection selection = { .tensor = *t };
+	struct lbx_sight sight;
+
+	if (t->state != LB_STATE_READY && !job->replay) {
+		cell->found = LAZY;
+		return true;
+	}
+	cell->found = UNREADABLE;
+	if (lbx_sight_begin(context, &selection, &sight)) {
+		if (lbx_digest(&sight.array, context->out, &cell->digest))
+			cell->found = VALUE;
+		lbx_sight_end(&sight);
+	}
+	bool goes_on = lb_ok() || !strstr(lb_error_message(), "interrupted");
+	if (goes_on)
+		lb_clear_error();
+	return goes_on;
+}
+
+static bool read_tensors(struct job *job, struct lbx_context *context, struct member *member)
+{
+	struct lbx_table *table;
+	struct lbx_tensor t;
+	struct lbx_root root;
+	uint64_t slot = 0, bad = 0;
+
+	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
+		return false;
+	member->rank = root.rank;
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	while (tensors->ops->next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
+		if (!t.name[0] || (job->glob && fnmatch(job->glob, t.name, 0) != 0))
+			continue;
+		struct row *row = next_row_of(job, t.name, member->index);
+		if (!row)
+			return lb_fail("out of memory");
+		row->order = t.id < row->order ? t.id : row->order;
+		if (!fill(job, context, &t, &row->cells[member->index]))
+			return false;
+	}
+	return lb_ok();
+}
+
+static void read_core(struct job *job, struct member *member)
+{
+	struct lbx_context context = { .out = job->context->out, .settings = job->context->settings };
+
+	if (!lbx_core_open(member->path, NULL, &context.target) ||
+	    !read_tensors(job, &context, member)) {
+		snprintf(member->error, sizeof member->error, "%s", lb_error_message());
+		lb_clear_error();
+		for (size_t i = 0; i < job->n_rows; i++)
+			job->rows[i]->cells[member->index].found = ABSENT;
+	}
+	lbx_table_destroy(context.table);
+	lbx_target_destroy(context.target);
+}
+
+static bool sort_members(struct job *job)
+{
+	int64_t next = 0;
+
+	for (size_t i = 0; i < job->n; i++)
+		next = job->members[i].rank >= next ? job->members[i].rank + 1 : next;
+	/* without a launcher's number: as the cores are given */
+	for (size_t i = 0; i < job->n; i++)
+		if (job->members[i].rank < 0)
+			job->members[i].rank = next++;
+	qsort(job->members, job->n, sizeof *job->members, by_rank);
+	for (size_t i = 1; i < job->n; i++)
+		if (job->members[i].rank == job->members[i - 1].rank)
+			return lb_fail("%s and %s are both of rank %lld: are they of one job?",
+				       job->members[i - 1].path, job->members[i].path,
+				       (long long)job->members[i].rank);
+	return true;
+}
+
+static size_t count(const struct job *job, const struct row *row, enum found found)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < job->n; i++)
+		n += row->cells[i].found == found;
+	return n;
+}
+
+static bool differs(const struct job *job, const struct row *row)
+{
+	const struct cell *first = NULL;
+
+	for (size_t i = 0; i < job->n; i++) {
+		const struct cell *cell = &row->cells[i];
+		if (cell->found != VALUE)
+			continue;
+		if (first && !lbx_digest_equal(&first->digest, &cell->digest))
+			return true;
+		first = first ? first : cell;
+	}
+	return false;
+}
+
+struct tally {
+	int64_t equal, different, lazy, alone, unreadable; /* rows; alone: a value in one rank at most */
+};
+
+static struct tally tally(const struct job *job)
+{
+	struct tally ret = { 0, 0, 0, 0, 0 };
+
+	for (size_t i = 0; i < job->n_rows; i++) {
+		const struct row *row = job->rows[i];
+		size_t values = count(job, row, VALUE);
+		ret.unreadable += count(job, row, UNREADABLE) > 0;
+		if (differs(job, row))
+			ret.different++;
+		else if (values >= 2)
+			ret.equal++;
+		else if (count(job, row, LAZY))
+			ret.lazy++;
+		else
+			ret.alone++;
+	}
+	return ret;
+}
+
+/* The members whose value equals that of `leader`, who is the first of them. */
+static bool follows(const struct job *job, const struct row *row, size_t leader, size_t i)
+{
+	const struct cell *a = &row->cells[job->members[leader].index];
+	const struct cell *b = &row->cells[job->members[i].index];
+	return a->found == VALUE && b->found == VALUE && lbx_digest_equal(&a->digest, &b->digest);
+}
+
+static bool leads(const struct job *job, const struct row *row, size_t i)
+{
+	for (size_t before = 0; before < i; before++)
+		if (follows(job, row, before, i))
+			return false;
+	return row->cells[job->members[i].index].found == VALUE;
+}
+
+/* "0-2, 7" */
+static void name_ranks(const struct job *job, const struct row *row, size_t leader, char *ret, size_t size)
+{
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (size_t i = leader; i < job->n; i++) {
+		if (!follows(job, row, leader, i))
+			continue;
+		int64_t from = job->members[i].rank;
+		while (i + 1 < job->n && job->members[i + 1].rank == job->members[i].rank + 1 &&
+		       follows(job, row, leader, i + 1))
+			i++;
+		used += (size_t)snprintf(ret + used, size - used, "%s%lld", used ? ", " : "", (long long)from);
+		if (used < size && job->members[i].rank > from)
+			used += (size_t)snprintf(ret + used, size - used, "-%lld",
+						 (long long)job->members[i].rank);
+		if (used + 24 >= size) {
+			snprintf(ret + size - 4, 4, "...");
+			return;
+		}
+	}
+}
+
+static void print_row(const struct job *job, const struct row *row)
+{
+	struct lbx_out *out = job->context->out;
+	char ranks[128], shape[TEXT];
+
+	lbx_styled(out, LBX_NAME, "%s", row->name);
+	if (row->occurrence)
+		lbx_printf(out, " (no. %lld of that name)", (long long)row->occurrence + 1);
+	lbx_printf(out, " differs:\n");
+	for (size_t i = 0; i < job->n; i++) {
+		if (!leads(job, row, i))
+			continue;
+		const struct lbx_digest *d = &row->cells[job->members[i].index].digest;
+		name_ranks(job, row, i, ranks, sizeof ranks);
+		lbx_format_list(d->shape, d->rank, shape, sizeof shape);
+		lbx_printf(out, "  rank %s: %s %s, checksum %016llx, mean %.9g, std %.6g, min %.9g, max %.9g",
+			   ranks, lbx_dtype_name(d->dtype), shape, (unsigned long long)d->checksum, d->mean,
+			   d->std, d->min, d->max);
+		if (d->nan || d->inf)
+			lbx_styled(out, LBX_WARNING, ", %lld NaN, %lld Inf", (long long)d->nan,
+				   (long long)d->inf);
+		lbx_printf(out, "\n");
+	}
+}
+
+static void print_text(const struct job *job, const struct tally *t, int64_t limit)
+{
+	struct lbx_out *out = job->context->out;
+	int64_t shown = 0;
+
+	for (size_t i = 0; i < job->n; i++)
+		if (job->members[i].error[0])
+			lbx_styled(out, LBX_WARNING, "%s\n", job->members[i].error);
+	lbx_printf(out, "%zu ranks, %zu names: %lld equal everywhere, %lld differ, %lld lazy%s, %lld in one "
+		   "rank alone", job->n, job->n_rows, (long long)t->equal, (long long)t->different,
+		   (long long)t->lazy, t->lazy && !job->replay ? " (--replay computes them)" : "",
+		   (long long)t->alone);
+	lbx_printf(out, t->unreadable ? ", %lld not all readable\n" : "\n", (long long)t->unreadable);
+	if (t->different)
+		lbx_printf(out, "In the order of creation, the first first:\n");
+	for (size_t i = 0; i < job->n_rows && shown < limit; i++) {
+		if (!differs(job, job->rows[i]))
+			continue;
+		print_row(job, job->rows[i]);
+		shown++;
+	}
+	if (shown < t->different)
+		lbx_printf(out, "and %lld more (--limit shows more)\n", (long long)(t->different - shown));
+}
+
+static json_t *json_group(const struct job *job, const struct row *row, size_t leader)
+{
+	const struct lbx_digest *d = &row->cells[job->members[leader].index].digest;
+	json_t *ranks = json_array();
+	char checksum[24];
+
+	for (size_t i = leader; i < job->n; i++)
+		if (follows(job, row, leader, i))
+			json_array_append_new(ranks, json_integer(job->members[i].rank));
+	snprintf(checksum, sizeof checksum, "%016llx", (unsigned long long)d->checksum);
+	return json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:I,s:I}", "ranks", ranks, "dtype",
+			 lbx_dtype_name(d->dtype), "shape", lbx_json_list(d->shape, d->rank), "checksum",
+			 checksum, "mean", lbx_json_double(d->mean), "std", lbx_json_double(d->std), "min",
+			 lbx_json_double(d->min), "max", lbx_json_double(d->max), "nan",
+			 (json_int_t)d->nan, "inf", (json_int_t)d->inf);
+}
+
+static void print_json(const struct job *job, const struct tally *t, int64_t limit)
+{
+	json_t *members = json_array(), *rows = json_array();
+
+	for (size_t i = 0; i < job->n; i++) {
+		const struct member *m = &job->members[i];
+		json_array_append_new(members, json_pack("{s:I,s:o,s:o}", "rank", (json_int_t)m->rank, "core",
+							 lbx_json_string(m->path), "error",
+							 m->error[0] ? lbx_json_string(m->error) : json_null()));
+	}
+	for (size_t i = 0; i < job->n_rows && (int64_t)json_array_size(rows) < limit; i++) {
+		const struct row *row = job->rows[i];
+		if (!differs(job, row))
+			continue;
+		json_t *groups = json_array();
+		for (size_t k = 0; k < job->n; k++)
+			if (leads(job, row, k))
+				json_array_append_new(groups, json_group(job, row, k));
+		json_array_append_new(rows, json_pack("{s:o,s:I,s:o}", "name", lbx_json_string(row->name),
+						      "occurrence", (json_int_t)row->occurrence, "values",
+						      groups));
+	}
+	lbx_json(job->context->out, json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "ranks", members, "names",
+					      (json_int_t)job->n_rows, "equal", (json_int_t)t->equal,
+					      "different", (json_int_t)t->different, "lazy", (json_int_t)t->lazy,
+					      "alone", (json_int_t)t->alone, "unreadable",
+					      (json_int_t)t->unreadable, "differing", rows));
+}
+
+static bool compare(struct job *job, int64_t limit)
+{
+	struct lbx_out *out = job->context->out;
+	size_t unread = 0;
+
+	for (size_t i = 0; i < job->n; i++) {
+		if (!lbx_progress(out, "reading cores", (int64_t)i, (int64_t)job->n))
+			return false;
+		job->members[i] = (struct member){ job->context->cores[i], -1, i, "" };
+		read_core(job, &job->members[i]);
+		unread += job->members[i].error[0] != '\0';
+	}
+	if (!sort_members(job))
+		return false;
+	if (job->n_rows)
+		qsort(job->rows, job->n_rows, sizeof *job->rows, by_order);
+	struct tally t = tally(job);
+	if (out->json)
+		print_json(job, &t, limit);
+	else
+		print_text(job, &t, limit);
+	return unread ? lb_fail("%zu of %zu cores could not be read", unread, job->n) : lb_ok();
+}
+
+bool lbx_run_ranks(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct job job = { .context = context, .glob = lbx_args_option(args, "names"),
+			   .replay = lbx_args_option(args, "replay") };
+	int64_t limit = context->out->json ? INT64_MAX : 10;
+
+	if (!lbx_args_int(args, "limit", 1, INT64_MAX, &limit))
+		return false;
+	while (context->cores[job.n])
+		job.n++;
+	if (job.n < 2 || job.n > MAX_CORES)
+		return lb_fail("ranks compares 2 to %d cores, not %zu", MAX_CORES, job.n);
+	job.members = calloc(job.n, sizeof *job.members);
+	bool done = job.members ? compare(&job, limit) : lb_fail("out of memory");
+	for (size_t i = 0; i < job.n_rows; i++) {
+		tdelete(job.rows[i], &job.tree, by_name);
+		row_destroy(job.rows[i]);
+	}
+	free(job.rows);
+	free(job.members);
+	return done;
+}

@@ -1,0 +1,193 @@
+#include "inspect/forensics/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/forensics/death.h"
+#include "inspect/tensor/describe.h"
+
+enum { MAX_THREADS = 64, MAX_FRAMES = 64, MAX_FLIGHTS = 256, DEFAULT_SECONDS = 20 };
+
+/* Stacks are told also of a program without the runtime, and of damaged ones as far as they go. */
+static bool collect_threads(struct lbx_context *context, struct lbx_places *places,
+			    struct lbx_report *ret)
+{
+	uint64_t tids[MAX_THREADS];
+
+	if (!context->stacks)
+		return true;
+	ret->has_death = context->stacks->ops->death(context->stacks, &ret->death);
+	ret->total_threads = context->stacks->ops->threads(context->stacks, tids, MAX_THREADS);
+	if (ret->total_threads < 0)
+		return false;
+	int n = ret->total_threads < MAX_THREADS ? ret->total_threads : MAX_THREADS;
+	ret->threads = calloc((size_t)n + 1, sizeof *ret->threads);
+	if (!ret->threads)
+		return lb_fail("out of memory");
+	for (int i = 0; i < n; i++) {
+		if (!lbx_thread_view(context, places, tids[i], MAX_FRAMES, &ret->threads[i]))
+			return false;
+		ret->n_threads++;
+	}
+	return true;
+}
+
+static bool count(struct lbx_context *context, struct lbx_report *ret)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	struct lbx_tensor t;
+	uint64_t slot = 0, seen = 0;
+	enum lbx_next next;
+
+	while ((next = tensors->ops->next(tensors, &slot, &t, &ret->unreadable)) == LBX_NEXT_TENSOR) {
+		ret->by_state[t.state]++;
+		if (++seen % 8192 == 0 && !lbx_progress(context->out, "counting", (int64_t)seen, 0))
+			return false;
+	}
+	return next == LBX_NEXT_END;
+}
+
+static bool collect_flights(struct lbx_context *context, struct lbx_report *ret)
+{
+	struct lbx_thread threads[MAX_FLIGHTS];
+	int n = lbx_table_threads(context->table, threads, MAX_FLIGHTS);
+
+	ret->flights = calloc((size_t)n + 1, sizeof *ret->flights);
+	if (!ret->flights)
+		return lb_fail("out of memory");
+	for (int i = 0; i < n; i++)
+		if (threads[i].eval)
+			ret->flights[ret->n_flights++] = threads[i];
+	return true;
+}
+
+/* A raw pointer to a view's elements in a variable: once a pointer, however many frames pass it on. */
+static bool suspect_pointers(struct lbx_report *r)
+{
+	char held[1024], where[512];
+	uint64_t last = 0;
+
+	for (int i = 0; i < r->n_threads; i++) {
+		for (int k = 0; k < r->threads[i].n; k++) {
+			const struct lbx_frame_view *f = &r->threads[i].frames[k];
+			for (int h = 0; h < f->n_held; h++) {
+				const struct lbx_held *variable = &f->held[h];
+				if (!lbx_held_is_strided(variable) || variable->pointer.value == last)
+					continue;
+				last = variable->pointer.value;
+				lbx_describe_held(variable, held, sizeof held);
+				lbx_describe_frame(f, where, sizeof where);
+				if (!lbx_findings_add(&r->suspicions, "raw pointer",
+						      variable->place.tensor.id, last,
+						      "in %s, %s: who reads it raw reads it wrong", where, held))
+					return r->suspicions.capped;
+			}
+		}
+	}
+	return true;
+}
+
+static bool suspect_counters(struct lbx_report *r)
+{
+	const struct lb_counters *c = &r->root.counters;
+
+	if (c->raw_misuse && !lbx_findings_add(&r->suspicions, "raw access", 0, 0,
+			"the program took raw pointers of views that are not row-contiguous %llu times "
+			"(LAZYBONES_STRIDED=warn tells where)", (unsigned long long)c->raw_misuse))
+		return r->suspicions.capped;
+	if (c->errors && !lbx_findings_add(&r->suspicions, "errors", 0, 0,
+			"%llu calls of the runtime failed", (unsigned long long)c->errors))
+		return r->suspicions.capped;
+	return true;
+}
+
+static bool collect_tensors(struct lbx_context *context, struct lbx_places *places, double seconds,
+			    struct lbx_report *ret)
+{
+	if (ret->death.has_address)
+		lbx_describe_address(places, ret->death.address, ret->fault, sizeof ret->fault);
+	return lbx_table_root(context->table, &ret->root) && count(context, ret) &&
+	       collect_flights(context, ret) && lbx_snapshot_take(context, &ret->memory) &&
+	       lbx_holding_groups_make(&ret->memory, NULL, LBX_BY_SITE, &ret->sites) &&
+	       lbx_find_nonfinite(context, seconds / 2, &ret->bad, &ret->nonfinite) &&
+	       suspect_pointers(ret) && suspect_counters(ret) &&
+	       lbx_find_storage_order(context, places, seconds / 2, false, &ret->suspicions,
+				      &ret->suspect);
+}
+
+bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret)
+{
+	struct lbx_places *places = NULL;
+	struct lbx_table *table;
+
+	memset(ret, 0, sizeof *ret);
+	ret->has_runtime = lbx_context_table(context, &table) && lbx_places_create(context, &places);
+	if (!ret->has_runtime) {
+		snprintf(ret->why, sizeof ret->why, "%s", lb_error_message());
+		lb_clear_error();
+	}
+	bool done = collect_threads(context, places, ret) &&
+		    (!ret->has_runtime || collect_tensors(context, places, seconds, ret));
+	lbx_places_destroy(places);
+	return done;
+}
+
+void lbx_report_deinit(struct lbx_report *report)
+{
+	for (int i = 0; i < report->n_threads; i++)
+		lbx_thread_view_release(&report->threads[i]);
+	free(report->threads);
+	free(report->flights);
+	lbx_findings_deinit(&report->bad);
+	lbx_findings_deinit(&report->suspicions);
+	lbx_holding_groups_deinit(&report->sites);
+	lbx_snapshot_deinit(&report->memory);
+}
+
+static void write_file(struct lbx_out *out, const char *text, size_t n)
+{
+	fwrite(text, 1, n, out->context);
+}
+
+/* Written beside the file and renamed: a report that failed leaves nothing half done. */
+static bool write_page(struct lbx_context *context, const struct lbx_report *report, const char *path)
+{
+	char part[4096];
+
+	if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
+		return lb_fail("the file's name is too long");
+	FILE *f = fopen(part, "we");
+	if (!f)
+		return lb_fail("cannot write %s: %s", part, strerror(errno));
+	struct lbx_out page = { .width = 100, .context = f, .write = write_file };
+	bool done = lbx_report_page(context, report, &page);
+	if ((ferror(f) | (fclose(f) != 0)) && done)
+		done = lb_fail("cannot write %s: %s", part, strerror(errno));
+	if (done && rename(part, path) != 0)
+		done = lb_fail("cannot write %s: %s", path, strerror(errno));
+	if (!done)
+		remove(part);
+	return done;
+}
+
+bool lbx_run_report(struct lbx_context *context, const struct lbx_args *args)
+{
+	const char *output = lbx_args_option(args, "output");
+	struct lbx_report report;
+	int64_t seconds = DEFAULT_SECONDS;
+
+	if (!lbx_args_int(args, "seconds", 1, 1 << 20, &seconds))
+		return false;
+	bool done = lbx_report_collect(context, (double)seconds, &report);
+	if (done && output)
+		done = write_page(context, &report, output);
+	else if (done && context->out->json)
+		lbx_report_json(context, &report);
+	else if (done)
+		lbx_report_print(context, &report);
+	lbx_report_deinit(&report);
+	return done && lb_ok();
+}

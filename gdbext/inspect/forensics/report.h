@@ -1,0 +1,40 @@
+/* All that a dead program's core tells at once: gathered here, shown as text, JSON or a page. */
+#ifndef LBX_REPORT_H
+#define LBX_REPORT_H
+
+#include "inspect/findings.h"
+#include "inspect/operand/frames.h"
+#include "inspect/memory/memory.h"
+#include "inspect/measure/nonfinite.h"
+#include "inspect/forensics/suspect.h"
+
+struct lbx_report {
+	bool has_death;
+	struct lbx_death death;
+	char fault[1024];       /* what the fault's address has to do with tensors, or "" */
+	int n_threads, total_threads;
+	struct lbx_thread_view *threads; /* the dead one first */
+	bool has_runtime;
+	char why[512];          /* why there is no runtime */
+	struct lbx_root root;
+	uint64_t by_state[LB_STATE_READY + 1], unreadable;
+	int n_flights;          /* threads that evaluate, by the table */
+	struct lbx_thread *flights;
+	struct lbx_nonfinite nonfinite;
+	struct lbx_findings bad;
+	struct lbx_snapshot memory;
+	struct lbx_holding_groups sites;
+	struct lbx_suspect suspect;
+	struct lbx_findings suspicions;
+};
+
+bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret);
+void lbx_report_deinit(struct lbx_report *report);
+void lbx_report_print(struct lbx_context *context, const struct lbx_report *report);
+void lbx_report_json(struct lbx_context *context, const struct lbx_report *report);
+/* One HTML page without references to anything outside. */
+bool lbx_report_page(struct lbx_context *context, const struct lbx_report *report,
+		     struct lbx_out *page);
+bool lbx_run_report(struct lbx_context *context, const struct lbx_args *args);
+
+#endif

@@ -1,0 +1,322 @@
+/* A page that is also well-formed XML: every tag is closed, every text escaped. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/forensics/death.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/draw/drawing.h"
+#include "inspect/trace/events.h"
+#include "inspect/tensor/format.h"
+#include "inspect/measure/quantile.h"
+#include "inspect/forensics/report.h"
+#include "inspect/measure/summary.h"
+
+enum { CARDS = 24, BINS = 32, PIECE = 1 << 16, SITES = 16, EVENTS = 100, LABEL = LB_NAME_MAX + 320,
+       SAMPLED = 1 << 20 };
+
+static const char head[] =
+	"<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
+	"<meta charset=\"utf-8\"/>\n<title>Lazybones report</title>\n<style>\n"
+	"body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em}\n"
+	"pre,code{font:12px/1.5 ui-monospace,monospace}\n"
+	"pre{background:#f5f5f5;padding:.8em;overflow-x:auto}\n"
+	".held{color:#85590a}.bad{color:#b00020}.dim{color:#666}\n"
+	".cards{display:flex;flex-wrap:wrap;gap:1em}\n"
+	".card{border:1px solid #ccc;padding:.7em;max-width:21em;overflow-wrap:anywhere}\n"
+	"img{image-rendering:pixelated}svg text{font:11px ui-monospace,monospace}\n"
+	"td,th{padding:.1em .8em .1em 0;text-align:left}td.n{text-align:right}\n"
+	"</style>\n</head>\n<body>\n";
+
+/* Of which tensors a card was made. */
+struct cards {
+	int n;
+	uint64_t ids[CARDS];
+};
+
+struct values {
+	struct lbx_summary summary;
+	struct lbx_sample sample;
+};
+
+static void print_findings(struct lbx_out *page, const struct lbx_findings *findings)
+{
+	lbx_printf(page, "<ul>\n");
+	for (int i = 0; i < findings->n; i++) {
+		lbx_printf(page, "<li class=\"bad\">");
+		lbx_escape(page, findings->list[i].text);
+		lbx_printf(page, "</li>\n");
+	}
+	lbx_printf(page, findings->n ? "</ul>\n" : "<li>none</li></ul>\n");
+}
+
+static void print_thread(struct lbx_context *context, struct lbx_out *page,
+			 const struct lbx_thread_view *view)
+{
+	char text[2 * LABEL];
+
+	lbx_describe_run(context, &view->runs, text, sizeof text);
+	lbx_printf(page, "<pre>thread %" PRIu64 "%s", view->tid, *text ? ", " : "");
+	lbx_escape(page, text);
+	lbx_printf(page, "\n");
+	for (int i = 0; i < view->n; i++) {
+		const struct lbx_frame_view *f = &view->frames[i];
+		lbx_describe_frame(f, text, sizeof text);
+		lbx_printf(page, "  #%-3d0x%012" PRIx64 " in ", i, f->frame.pc);
+		lbx_escape(page, text);
+		lbx_printf(page, "\n");
+		for (int k = 0; k < f->n_held; k++) {
+			lbx_describe_held(&f->held[k], text, sizeof text);
+			lbx_printf(page, "       <span class=\"%s\">",
+				   lbx_held_is_strided(&f->held[k]) ? "bad" : "held");
+			lbx_escape(page, text);
+			lbx_printf(page, "</span>\n");
+		}
+	}
+	if (view->end[0]) {
+		lbx_printf(page, "  (");
+		lbx_escape(page, view->end);
+		lbx_printf(page, ")\n");
+	}
+	lbx_printf(page, "</pre>\n");
+}
+
+static void print_threads(struct lbx_context *context, struct lbx_out *page,
+			  const struct lbx_report *r)
+{
+	if (r->n_threads == 0)
+		return;
+	lbx_printf(page, "<h2>%s</h2>\n", r->has_death ? "The thread that died" : "The first thread");
+	print_thread(context, page, &r->threads[0]);
+	if (r->n_threads == 1)
+		return;
+	lbx_printf(page, "<h2>Other threads</h2>\n<details><summary>%d</summary>\n",
+		   r->total_threads - 1);
+	for (int i = 1; i < r->n_threads; i++)
+		print_thread(context, page, &r->threads[i]);
+	lbx_printf(page, "</details>\n");
+}
+
+static bool add_piece(void *context, const void *elements, int64_t n, int64_t first)
+{
+	struct values *v = context;
+
+	lbx_summary_add(&v->summary, elements, n, first);
+	lbx_sample_add(&v->sample, elements, n, first);
+	return true;
+}
+
+/* Of a large tensor the first elements alone: a page is not the place for exact figures. */
+static void print_values(struct lbx_context *context, struct lbx_out *page,
+			 const struct lbx_array *array)
+{
+	struct lbx_array part = *array;
+	int64_t counts[BINS];
+	double low, high;
+	struct values v;
+
+	while (part.size > SAMPLED && part.rank > 0) {
+		int axis = 0;
+		while (part.shape[axis] == 1)
+			axis++;
+		part.size /= part.shape[axis];
+		int64_t keep = SAMPLED / part.size;
+		part.shape[axis] = keep < 1 ? 1 : keep < part.shape[axis] ? keep : part.shape[axis];
+		part.size *= part.shape[axis];
+	}
+	lbx_summary_init(&v.summary, part.dtype);
+	if (!lbx_sample_init(&v.sample, part.dtype, part.size))
+		return;
+	if (lbx_array_walk(&part, context->out, "drawing", PIECE, add_piece, &v) &&
+	    lbx_sample_sort(&v.sample)) {
+		if (lbx_sample_histogram(&v.sample, BINS, counts, &low, &high))
+			lbx_draw_histogram(page, counts, BINS, low, high);
+		lbx_printf(page, "<div class=\"dim\">%smean %.5g, std %.5g, NaN %lld, Inf %lld</div>\n",
+			   part.size < array->size ? "of the first part: " : "",
+			   v.summary.finite ? (double)v.summary.mean : NAN,
+			   v.summary.finite ? lbx_summary_std(&v.summary) : NAN,
+			   (long long)v.summary.special[LBX_NAN],
+			   (long long)(v.summary.special[LBX_POSITIVE_INF] +
+				       v.summary.special[LBX_NEGATIVE_INF]));
+	}
+	lbx_sample_deinit(&v.sample);
+}
+
+static void print_picture(struct lbx_out *page, const struct lbx_array *array)
+{
+	double low, high;
+
+	if (lbx_draw_picture(page, array, &low, &high)) {
+		if (!isnan(low))
+			lbx_printf(page, "<div class=\"dim\">from %.5g to %.5g</div>", low, high);
+		return;
+	}
+	lbx_printf(page, "<span class=\"dim\">");
+	lbx_escape(page, lb_error_message());
+	lbx_printf(page, "</span>");
+	lb_clear_error();
+}
+
+static void print_card(struct lbx_context *context, struct lbx_out *page, struct cards *cards,
+		       const struct lbx_tensor *t)
+{
+	struct lbx_array array;
+	char label[LABEL], where[512];
+
+	for (int i = 0; i < cards->n; i++)
+		if (cards->ids[i] == t->id)
+			return;
+	if (cards->n == CARDS || t->state != LB_STATE_READY || t->size < 2 ||
+	    !lbx_array_of_tensor(context->target, t, &array)) {
+		lb_clear_error();
+		return;
+	}
+	cards->ids[cards->n++] = t->id;
+	lbx_describe(t, label, sizeof label);
+	lbx_describe_pc(context->target, t->site, where, sizeof where);
+	lbx_printf(page, "<div class=\"card\"><b>");
+	lbx_escape(page, label);
+	lbx_printf(page, "</b><br/><span class=\"dim\">%s in ", t->op);
+	lbx_escape(page, where);
+	lbx_printf(page, "</span><br/>\n");
+	print_picture(page, &array);
+	print_values(context, page, &array);
+	lbx_printf(page, "</div>\n");
+	lb_clear_error();
+}
+
+/* Those that the dead thread held, then those with NaN or Inf. */
+static void print_cards(struct lbx_context *context, struct lbx_out *page, const struct lbx_report *r)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	struct cards cards = { 0 };
+	struct lbx_tensor t;
+
+	lbx_printf(page, "<h2>Tensors</h2>\n<div class=\"cards\">\n");
+	for (int k = 0; r->n_threads && k < r->threads[0].n; k++)
+		for (int h = 0; h < r->threads[0].frames[k].n_held; h++)
+			print_card(context, page, &cards,
+				   &r->threads[0].frames[k].held[h].place.tensor);
+	for (int i = 0; i < r->bad.n; i++) {
+		if (tensors->ops->by_id(tensors, r->bad.list[i].tensor, &t))
+			print_card(context, page, &cards, &t);
+		lb_clear_error();
+	}
+	lbx_printf(page, "</div>\n");
+}
+
+/* The graph of the last lazy tensor that the dead thread held. */
+static void print_graph(struct lbx_context *context, struct lbx_out *page, const struct lbx_report *r)
+{
+	const struct lbx_tensor *lazy = NULL;
+
+	for (int k = 0; r->n_threads && k < r->threads[0].n; k++)
+		for (int h = 0; h < r->threads[0].frames[k].n_held; h++) {
+			const struct lbx_place *p = &r->threads[0].frames[k].held[h].place;
+			if (p->tensor.state != LB_STATE_READY && (!lazy || p->tensor.id > lazy->id))
+				lazy = &p->tensor;
+		}
+	if (!lazy)
+		return;
+	lbx_printf(page, "<h2>What was still to be computed</h2>\n");
+	if (!lbx_draw_graph(context, page, lazy)) {
+		lbx_printf(page, "<p>");
+		lbx_escape(page, lb_error_message());
+		lbx_printf(page, "</p>\n");
+		lb_clear_error();
+	}
+}
+
+static void print_memory(struct lbx_context *context, struct lbx_out *page, const struct lbx_report *r)
+{
+	char bytes[32], peak[32], where[512];
+
+	lbx_format_bytes((int64_t)r->root.counters.active_bytes, bytes, sizeof bytes);
+	lbx_format_bytes((int64_t)r->root.counters.peak_bytes, peak, sizeof peak);
+	lbx_printf(page, "<h2>Memory</h2>\n<p>%s in use, peak %s; %" PRIu64 " tensors ready, %" PRIu64
+		   " lazy</p>\n<table>\n", bytes, peak, r->by_state[LB_STATE_READY],
+		   r->by_state[LB_STATE_LAZY]);
+	for (size_t i = 0; i < r->sites.n && i < SITES && r->sites.list[i].bytes; i++) {
+		const struct lbx_holding_group *s = &r->sites.list[i];
+		if (s->pc == 0)
+			continue; /* no tensor's */
+		lbx_format_bytes(s->bytes, bytes, sizeof bytes);
+		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
+		lbx_printf(page, "<tr><td class=\"n\">%s</td><td class=\"n\">%" PRId64 "</td><td>", bytes,
+			   s->buffers);
+		lbx_escape(page, where);
+		lbx_printf(page, "</td></tr>\n");
+	}
+	lbx_printf(page, "</table>\n");
+}
+
+static void write_escaped(struct lbx_out *out, const char *text, size_t n)
+{
+	char piece[256];
+
+	for (size_t done = 0; done < n; done += strlen(piece)) {
+		snprintf(piece, sizeof piece, "%.*s", (int)(n - done < 200 ? n - done : 200), text + done);
+		if (!*piece)
+			return;
+		lbx_escape(out->context, piece);
+	}
+}
+
+/* As text: the page's writer makes it safe. */
+static void print_events(struct lbx_context *context, struct lbx_out *page)
+{
+	struct lbx_out out = { .width = page->width, .context = page, .write = write_escaped };
+	struct lbx_context inner = *context;
+
+	inner.out = &out;
+	lbx_printf(page, "<h2>Last events</h2>\n<pre>");
+	if (!lbx_events_show(&inner, EVENTS)) {
+		lbx_escape(page, lb_error_message());
+		lb_clear_error();
+	}
+	lbx_printf(page, "</pre>\n");
+}
+
+bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, struct lbx_out *page)
+{
+	char text[1024];
+
+	lbx_printf(page, "%s<h1>", head);
+	lbx_escape(page, r->death.command[0] ? r->death.command : "A program");
+	lbx_describe_death(&r->death, text, sizeof text);
+	lbx_printf(page, "</h1>\n<p>Process %" PRIu64 " ", r->death.pid ? r->death.pid : r->death.tid);
+	lbx_escape(page, text);
+	lbx_printf(page, ". ");
+	lbx_escape(page, r->fault);
+	lbx_printf(page, "</p>\n");
+	if (r->has_runtime) {
+		lbx_printf(page, "<h2>Suspicions</h2>\n");
+		print_findings(page, &r->suspicions);
+	}
+	print_threads(context, page, r);
+	if (!r->has_runtime) {
+		lbx_printf(page, "<h2>Tensors</h2>\n<p>");
+		lbx_escape(page, r->why);
+		lbx_printf(page, "</p>\n</body>\n</html>\n");
+		return true;
+	}
+	lbx_printf(page, "<h2>In flight</h2>\n<ul>\n");
+	for (int i = 0; i < r->n_flights; i++) {
+		lbx_describe_run(context, &r->flights[i], text, sizeof text);
+		lbx_printf(page, "<li>thread %" PRIu64 ", ", r->flights[i].tid);
+		lbx_escape(page, text);
+		lbx_printf(page, "</li>\n");
+	}
+	lbx_printf(page, r->n_flights ? "</ul>\n" : "<li>no thread was evaluating</li></ul>\n");
+	lbx_printf(page, "<h2>NaN and Inf</h2>\n");
+	print_findings(page, &r->bad);
+	print_cards(context, page, r);
+	print_graph(context, page, r);
+	print_memory(context, page, r);
+	print_events(context, page);
+	lbx_printf(page, "</body>\n</html>\n");
+	return lb_ok();
+}

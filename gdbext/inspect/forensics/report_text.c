@@ -1,0 +1,211 @@
+#include <inttypes.h>
+
+#include "inspect/forensics/death.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/trace/events.h"
+#include "inspect/tensor/format.h"
+#include "inspect/forensics/report.h"
+
+enum { SITES_SHOWN = 8, EVENTS_SHOWN = 12, THREADS_SHOWN = 8, LABEL = LB_NAME_MAX + 320 };
+
+static void title(struct lbx_out *out, const char *text)
+{
+	lbx_printf(out, "\n");
+	lbx_styled(out, LBX_TITLE, "%s\n", text);
+}
+
+static void print_death(struct lbx_context *context, const struct lbx_report *r)
+{
+	struct lbx_out *out = context->out;
+	char text[256];
+
+	lbx_describe_death(&r->death, text, sizeof text);
+	if (context->stacks && r->death.tid)
+		lbx_printf(out, "%s (process %" PRIu64 ") %s\n",
+			   r->death.command[0] ? r->death.command : "the program",
+			   r->death.pid ? r->death.pid : r->death.tid, text);
+	else
+		lbx_printf(out, "a %s\n", context->target->ops->kind);
+	if (r->fault[0])
+		lbx_printf(out, "%s\n", r->fault);
+}
+
+static void print_threads(struct lbx_context *context, const struct lbx_report *r)
+{
+	struct lbx_out *out = context->out;
+	char where[512];
+
+	if (r->n_threads == 0)
+		return;
+	title(out, r->has_death ? "The thread that died" : "The first thread");
+	lbx_print_thread(context, &r->threads[0]);
+	if (r->total_threads == 1)
+		return;
+	title(out, "Other threads");
+	for (int i = 1; i < r->n_threads && i <= THREADS_SHOWN; i++) {
+		const struct lbx_thread_view *v = &r->threads[i];
+		lbx_printf(out, "  %-8" PRIu64, v->tid);
+		for (int k = 0; k < v->n && k < 3; k++) {
+			if (v->frames[k].line.function[0])
+				snprintf(where, sizeof where, "%s", v->frames[k].line.function);
+			else
+				lbx_describe_frame(&v->frames[k], where, sizeof where);
+			lbx_printf(out, "%s%s", k ? " < " : " ", where);
+		}
+		lbx_printf(out, "\n");
+	}
+	if (r->total_threads > THREADS_SHOWN + 1)
+		lbx_printf(out, "  … %d more (`threads` shows them)\n",
+			   r->total_threads - THREADS_SHOWN - 1);
+}
+
+static void print_flights(struct lbx_context *context, const struct lbx_report *r)
+{
+	struct lbx_out *out = context->out;
+	char run[2 * LABEL];
+
+	title(out, "In flight");
+	for (int i = 0; i < r->n_flights; i++) {
+		lbx_describe_run(context, &r->flights[i], run, sizeof run);
+		lbx_printf(out, "  thread %" PRIu64 ", %s\n", r->flights[i].tid, run);
+	}
+	if (r->n_flights == 0)
+		lbx_printf(out, "  no thread was evaluating\n");
+}
+
+static void print_values(struct lbx_out *out, const struct lbx_report *r)
+{
+	char bytes[32];
+
+	title(out, "NaN and Inf");
+	lbx_findings_print(out, &r->bad);
+	lbx_format_bytes((int64_t)r->nonfinite.bytes, bytes, sizeof bytes);
+	lbx_printf(out, "  %s%" PRIu64 " floating tensors looked at (%s)", r->bad.n ? "" : "none: ",
+		   r->nonfinite.searched, bytes);
+	if (r->nonfinite.skipped)
+		lbx_printf(out, ", %" PRIu64 " not: unreadable, or no time left", r->nonfinite.skipped);
+	lbx_printf(out, "\n");
+}
+
+static void print_memory(struct lbx_context *context, const struct lbx_report *r)
+{
+	struct lbx_out *out = context->out;
+	const struct lb_counters *c = &r->root.counters;
+	char active[32], peak[32], cache[32], bytes[32], where[512];
+
+	lbx_format_bytes((int64_t)c->active_bytes, active, sizeof active);
+	lbx_format_bytes((int64_t)c->peak_bytes, peak, sizeof peak);
+	lbx_format_bytes((int64_t)c->cache_bytes, cache, sizeof cache);
+	title(out, "Memory");
+	lbx_printf(out, "  %s in use, peak %s, cache %s; %" PRIu64 " tensors ready, %" PRIu64
+		   " lazy, %" PRIu64 " evaluating\n", active, peak, cache,
+		   r->by_state[LB_STATE_READY], r->by_state[LB_STATE_LAZY],
+		   r->by_state[LB_STATE_EVALUATING]);
+	if (r->unreadable)
+		lbx_styled(out, LBX_WARNING, "  %" PRIu64 " records unreadable or damaged\n",
+			   r->unreadable);
+	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN && r->sites.list[i].bytes; i++) {
+		const struct lbx_holding_group *s = &r->sites.list[i];
+		if (s->pc == 0)
+			continue; /* no tensor's */
+		lbx_format_bytes(s->bytes, bytes, sizeof bytes);
+		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
+		lbx_printf(out, "  %10s %3.0f%%  %" PRId64 " buffer%s made in %s\n", bytes,
+			   100 * (double)s->bytes / (double)r->sites.bytes, s->buffers,
+			   s->buffers == 1 ? "" : "s", where);
+	}
+}
+
+static void print_events(struct lbx_context *context)
+{
+	title(context->out, "Last events");
+	if (lbx_events_show(context, EVENTS_SHOWN))
+		return;
+	lbx_printf(context->out, "  none: %s\n", lb_error_message());
+	lb_clear_error();
+}
+
+static void print_suspicions(struct lbx_out *out, const struct lbx_report *r)
+{
+	char bytes[32];
+
+	title(out, "Suspicions");
+	lbx_findings_print(out, &r->suspicions);
+	lbx_format_bytes((int64_t)r->suspect.bytes, bytes, sizeof bytes);
+	lbx_printf(out, "  %s%" PRIu64 " view%s looked for in %s of memory%s\n",
+		   r->suspicions.n ? "" : "none: ", r->suspect.views, r->suspect.views == 1 ? "" : "s",
+		   bytes, r->suspect.late ? ", then time was up" : "");
+}
+
+void lbx_report_print(struct lbx_context *context, const struct lbx_report *r)
+{
+	print_death(context, r);
+	print_threads(context, r);
+	if (!r->has_runtime) {
+		title(context->out, "Tensors");
+		lbx_printf(context->out, "  none: %s\n", r->why);
+		return;
+	}
+	print_flights(context, r);
+	print_values(context->out, r);
+	print_memory(context, r);
+	print_events(context);
+	print_suspicions(context->out, r);
+}
+
+static json_t *json_memory(struct lbx_context *context, const struct lbx_report *r)
+{
+	const struct lb_counters *c = &r->root.counters;
+	json_t *sites = json_array();
+	char where[512];
+
+	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN; i++) {
+		const struct lbx_holding_group *s = &r->sites.list[i];
+		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
+		json_array_append_new(sites, json_pack("{s:o,s:o,s:I,s:I,s:I}", "site",
+			lbx_json_address(s->pc), "where", lbx_json_string(where), "bytes",
+			(json_int_t)s->bytes, "buffers", (json_int_t)s->buffers, "lazy",
+			(json_int_t)s->lazy));
+	}
+	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "active", (json_int_t)c->active_bytes,
+			 "peak", (json_int_t)c->peak_bytes, "cache", (json_int_t)c->cache_bytes,
+			 "ready", (json_int_t)r->by_state[LB_STATE_READY], "lazy",
+			 (json_int_t)r->by_state[LB_STATE_LAZY], "evaluating",
+			 (json_int_t)r->by_state[LB_STATE_EVALUATING], "unreadable",
+			 (json_int_t)r->unreadable, "sites", sites);
+}
+
+void lbx_report_json(struct lbx_context *context, const struct lbx_report *r)
+{
+	json_t *o = json_object(), *threads = json_array(), *flights = json_array();
+
+	for (int i = 0; i < r->n_threads; i++)
+		json_array_append_new(threads, lbx_json_thread(&r->threads[i]));
+	for (int i = 0; i < r->n_flights; i++)
+		json_array_append_new(flights, json_pack("{s:I,s:I,s:I,s:I,s:I}", "thread",
+			(json_int_t)r->flights[i].tid, "evaluation", (json_int_t)r->flights[i].eval,
+			"tensor", (json_int_t)r->flights[i].tensor, "done",
+			(json_int_t)r->flights[i].done, "total", (json_int_t)r->flights[i].total));
+	json_object_set_new(o, "death", r->has_death ? lbx_json_death(&r->death) : json_null());
+	json_object_set_new(o, "fault", r->fault[0] ? lbx_json_string(r->fault) : json_null());
+	json_object_set_new(o, "threads", threads);
+	json_object_set_new(o, "total_threads", json_integer(r->total_threads));
+	json_object_set_new(o, "runtime", r->has_runtime ? lbx_json_string(r->root.version)
+							 : json_null());
+	if (r->has_runtime) {
+		json_object_set_new(o, "in_flight", flights);
+		json_object_set_new(o, "nonfinite", json_pack("{s:o,s:I,s:I}", "findings",
+			lbx_findings_json(&r->bad), "searched", (json_int_t)r->nonfinite.searched,
+			"skipped", (json_int_t)r->nonfinite.skipped));
+		json_object_set_new(o, "memory", json_memory(context, r));
+		json_t *events = lbx_events_json(context, EVENTS_SHOWN);
+		json_object_set_new(o, "events", events ? events : json_null());
+		if (!events)
+			lb_clear_error();
+		json_object_set_new(o, "suspicions", lbx_findings_json(&r->suspicions));
+	} else {
+		json_decref(flights);
+		json_object_set_new(o, "why", lbx_json_string(r->why));
+	}
+	lbx_json(context->out, o);
+}

@@ -1,0 +1,412 @@
+/* A view that is not row-contiguous shares its buffer with the tensor it is a view of. A program
+ * that takes the view's raw pointer and copies `nbytes` from it gets the elements in the order of
+ * storage: the picture comes out tiled. What it leaves behind is a second place in memory with
+ * the same bytes. So all that the program can write is searched for the bytes that each view's raw
+ * pointer leads to: by eight characteristic bytes of each (one pass over memory for all views),
+ * then by comparing the rest.
+ *
+ * The same bytes are also an honest copy of the tensor below the view. A tensor of the view's own
+ * shape, or plain memory while no tensor in that order is alive, is a suspicion; the rest is told
+ * only when asked. */
+#include "inspect/forensics/suspect.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "inspect/tensor/array.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+
+enum {
+	MAX_VIEWS = 4096, MAX_VIEWS_UP = 64, MIN_BYTES = 32, KEY = 8, KEY_WITHIN = 4096, BUCKETS = 1 << 16,
+	PIECE = 4 << 20, COMPARED = 1 << 16, MAX_HITS = 10000, DEFAULT_SECONDS = 60,
+	LABEL = LB_NAME_MAX + 320,
+};
+
+struct view {
+	struct lbx_tensor tensor;
+	uint64_t from, nbytes; /* what its raw pointer leads to */
+	uint64_t key, key_at;  /* characteristic bytes, and how far into them */
+	int hits, next;        /* the next view with this hash; -1: none */
+};
+
+struct hunt {
+	struct lbx_context *context;
+	struct lbx_places *places;
+	struct lbx_findings *findings;
+	struct lbx_suspect *result;
+	bool all;
+	double end;
+	int n, capacity;
+	struct view *views;
+	int *buckets; /* by hash of the key */
+	unsigned step; /* bytes: the narrowest element */
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static unsigned hash(uint64_t key)
+{
+	return (unsigned)(key * 0x9e3779b97f4a7c15ULL >> 48);
+}
+
+/* Eight bytes are characteristic that have four different ones among them. */
+static bool is_characteristic(const unsigned char *bytes)
+{
+	int different = 0;
+
+	for (int i = 0; i < KEY; i++) {
+		bool first = true;
+		for (int k = 0; k < i; k++)
+			first &= bytes[k] != bytes[i];
+		different += first;
+	}
+	return different >= 4;
+}
+
+/* Whether storage order and the view's own are different bytes. */
+static bool orders_differ(struct hunt *h, const struct view *v)
+{
+	char raw[COMPARED], meant[COMPARED];
+	int64_t width = lbx_dtype_bytes(v->tensor.dtype);
+	int64_t n = (int64_t)(v->nbytes < COMPARED ? v->nbytes : COMPARED) / width;
+	struct lbx_array array;
+	bool done = lbx_array_of_tensor(h->context->target, &v->tensor, &array) &&
+		    lbx_target_read(h->context->target, v->from, raw, (size_t)(n * width)) &&
+		    lbx_array_copy(&array, 0, n, meant);
+
+	if (!done)
+		lb_clear_error();
+	return done && memcmp(raw, meant, (size_t)(n * width)) != 0;
+}
+
+static bool find_key(struct hunt *h, struct view *v)
+{
+	unsigned char bytes[KEY_WITHIN];
+	unsigned width = (unsigned)lbx_dtype_bytes(v->tensor.dtype);
+	uint64_t n = v->nbytes < sizeof bytes ? v->nbytes : sizeof bytes;
+
+	if (!lbx_target_try_read(h->context->target, v->from, bytes, n))
+		return false;
+	for (uint64_t at = 0; at + KEY <= n; at += width) {
+		if (!is_characteristic(bytes + at))
+			continue;
+		memcpy(&v->key, bytes + at, KEY);
+		v->key_at = at;
+		return true;
+	}
+	return false;
+}
+
+static bool repeats(const struct lbx_tensor *t)
+{
+	for (int i = 0; i < t->rank; i++)
+		if (t->strides[i] == 0 && t->shape[i] > 1)
+			return true;
+	return false;
+}
+
+static bool add_view(struct hunt *h, const struct lbx_tensor *t)
+{
+	struct view v = { .tensor = *t, .from = lbx_tensor_data(t), .nbytes = (uint64_t)lbx_tensor_nbytes(t) };
+	uint64_t room = t->data + (uint64_t)t->buffer_bytes - v.from;
+
+	if (v.nbytes > room)
+		v.nbytes = room;
+	if (v.nbytes < MIN_BYTES || h->n == MAX_VIEWS || !find_key(h, &v) || !orders_differ(h, &v)) {
+		h->result->views_skipped++;
+		return true;
+	}
+	if (h->n == h->capacity) {
+		int capacity = h->capacity ? 2 * h->capacity : 64;
+		void *views = realloc(h->views, (size_t)capacity * sizeof *h->views);
+		if (!views)
+			return lb_fail("out of memory for %d views", capacity);
+		h->views = views;
+		h->capacity = capacity;
+	}
+	/* views of one buffer may say the same: the newest is the one that was read */
+	unsigned bucket = hash(v.key), width = (unsigned)lbx_dtype_bytes(t->dtype);
+	v.next = h->buckets[bucket];
+	h->buckets[bucket] = h->n;
+	h->views[h->n++] = v;
+	h->result->views++;
+	if (h->step == 0 || width < h->step)
+		h->step = width;
+	return true;
+}
+
+static bool collect(struct hunt *h)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(h->context->table);
+	struct lbx_tensor t;
+	uint64_t slot = 0, bad = 0, seen = 0;
+	enum lbx_next next;
+
+	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+		if (++seen % 8192 == 0 &&
+		    !lbx_progress(h->context->out, "looking for views", (int64_t)seen, 0))
+			return false;
+		if (t.state != LB_STATE_READY || t.torn || t.size < 2 || repeats(&t) ||
+		    !lbx_tensor_in_bounds(&t) || lbx_tensor_contiguity(&t) == LBX_ROW_CONTIGUOUS)
+			continue;
+		if (!add_view(h, &t))
+			return false;
+	}
+	return next == LBX_NEXT_END;
+}
+
+/* "memory has its axes in the order (2, 0, 1), as shape (3, 450, 600): transpose that by (1, 2, 0)" */
+static void describe_remedy(const struct lbx_tensor *t, char *ret, size_t size)
+{
+	int64_t order[LB_MAX_RANK], shape[LB_MAX_RANK], inverse[LB_MAX_RANK], dense = 1;
+	char orders[64], shapes[192], inverses[64];
+
+	for (int i = 0; i < t->rank; i++) {
+		int k = i;
+		for (; k > 0 && t->strides[order[k - 1]] < t->strides[i]; k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	for (int i = t->rank - 1; i >= 0; i--) {
+		shape[i] = t->shape[order[i]];
+		inverse[order[i]] = i;
+		if (shape[i] > 1 && t->strides[order[i]] != dense) {
+			snprintf(ret, size, "it is no permutation of a contiguous array: take "
+				 "lb_data(), or lb_contiguous() first");
+			return;
+		}
+		dense *= shape[i];
+	}
+	lbx_format_list(order, t->rank, orders, sizeof orders);
+	lbx_format_list(shape, t->rank, shapes, sizeof shapes);
+	lbx_format_list(inverse, t->rank, inverses, sizeof inverses);
+	snprintf(ret, size, "these bytes are of shape %s, the view's axes in the order %s; transposed "
+		 "by %s they would be right", shapes, orders, inverses);
+}
+
+/* The tensor that a view, of a view, is a view of; false when that is gone. */
+static bool find_base(struct hunt *h, const struct lbx_tensor *view, struct lbx_tensor *ret)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(h->context->table);
+	struct lbx_tensor t = *view;
+	bool found = true;
+
+	for (int i = 0; i < MAX_VIEWS_UP && found && t.op_class == LB_CLASS_VIEW; i++, t = *ret)
+		found = tensors->ops->input(tensors, &t, 0, ret);
+	if (!found)
+		lb_clear_error();
+	return found && t.op_class != LB_CLASS_VIEW;
+}
+
+/* Whether a tensor in the order of storage is alive, of which the bytes may be a copy: also one that
+ * has become lazy again, but was computed for a while. */
+static bool has_plain_tensor(struct hunt *h, const struct view *v)
+{
+	struct lbx_buffer buffer = { .data = v->tensor.data };
+	struct lbx_tensor t;
+
+	/* a temporary of an expression is nothing that a program copies */
+	if (find_base(h, &v->tensor, &t) && (t.name[0] || t.state == LB_STATE_READY) &&
+	    t.dtype == v->tensor.dtype && t.size >= v->tensor.size)
+		return true;
+
+	for (size_t i = 0; lbx_places_tensor(h->places, &buffer, &i, &t);)
+		if (lbx_tensor_contiguity(&t) == LBX_ROW_CONTIGUOUS && t.size > 0 &&
+		    lbx_tensor_in_bounds(&t) && lbx_tensor_data(&t) <= v->from &&
+		    lbx_tensor_data(&t) + (uint64_t)lbx_tensor_nbytes(&t) >= v->from + v->nbytes)
+			return true;
+	return false;
+}
+
+static bool same_shape(const struct lbx_tensor *a, const struct lbx_tensor *b)
+{
+	return a->rank == b->rank && a->dtype == b->dtype &&
+	       memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+}
+
+static bool tell(struct hunt *h, const struct view *v, uint64_t address)
+{
+	char view[LABEL], other[LABEL], site[512], remedy[512];
+	struct lbx_place place;
+
+	lbx_places_find(h->places, address, &place);
+	bool is_tensor = place.kind == LBX_PLACE_DATA && place.is_start &&
+			 lbx_tensor_contiguity(&place.tensor) == LBX_ROW_CONTIGUOUS;
+	bool same = is_tensor && same_shape(&place.tensor, &v->tensor);
+	if (!same && !h->all && (is_tensor || has_plain_tensor(h, v)))
+		return true;
+	lbx_describe(&v->tensor, view, sizeof view);
+	describe_remedy(&v->tensor, remedy, sizeof remedy);
+	if (is_tensor) {
+		lbx_describe(&place.tensor, other, sizeof other);
+		lbx_describe_pc(h->context->target, place.tensor.site, site, sizeof site);
+		return lbx_findings_add(h->findings, "storage order", v->tensor.id, address,
+			"%s, made by %s in %s, holds the elements of the view %s in storage order%s: %s",
+			other, place.tensor.op, site, view, same ? "" :
+			", as a copy of what it is a view of would", remedy);
+	}
+	return lbx_findings_add(h->findings, "storage order", v->tensor.id, address,
+		"%" PRIu64 " bytes at 0x%" PRIx64 " hold the elements of the view %s in storage order%s: "
+		"%s", v->nbytes, address, view, has_plain_tensor(h, v) ?
+		", as a copy of what it is a view of would" : "", remedy);
+}
+
+static bool equal(struct hunt *h, uint64_t a, uint64_t b, uint64_t n)
+{
+	char left[COMPARED], right[COMPARED];
+	struct lbx_target *target = h->context->target;
+
+	for (uint64_t done = 0; done < n;) {
+		size_t part = n - done < COMPARED ? (size_t)(n - done) : COMPARED;
+		if (!lbx_target_try_read(target, a + done, left, part) ||
+		    !lbx_target_try_read(target, b + done, right, part) ||
+		    memcmp(left, right, part) != 0)
+			return false;
+		done += part;
+	}
+	return true;
+}
+
+static bool check(struct hunt *h, uint64_t key, uint64_t address)
+{
+	for (int i = h->buckets[hash(key)]; i >= 0; i = h->views[i].next) {
+		struct view *v = &h->views[i];
+		uint64_t start = address - v->key_at;
+		if (v->key != key || v->hits >= MAX_HITS)
+			continue;
+		/* the view's own buffer is no copy */
+		if (start + v->nbytes > v->tensor.data &&
+		    start < v->tensor.data + (uint64_t)v->tensor.buffer_bytes)
+			continue;
+		v->hits++;
+		if (equal(h, start, v->from, v->nbytes))
+			return tell(h, v, start);
+	}
+	return true;
+}
+
+static bool search_bytes(struct hunt *h, const char *bytes, size_t n, uint64_t address)
+{
+	size_t first = (size_t)(-address & (h->step - 1));
+
+	for (size_t at = first; at + KEY <= n; at += h->step) {
+		uint64_t key;
+		memcpy(&key, bytes + at, KEY);
+		if (h->buckets[hash(key)] >= 0 && !check(h, key, address + at))
+			return false;
+	}
+	return true;
+}
+
+static bool search_range(struct hunt *h, const struct lbx_range *range, char *scratch)
+{
+	struct lbx_target *target = h->context->target;
+
+	for (uint64_t done = 0; done < range->size; done += PIECE) {
+		uint64_t left = range->size - done;
+		/* a key may lie across two pieces */
+		size_t n = left < PIECE + KEY - 1 ? (size_t)left : PIECE + KEY - 1;
+		const char *bytes = lbx_target_map(target, range->start + done, n);
+		if (now() > h->end) {
+			h->result->late = true;
+			return false;
+		}
+		if (!lbx_progress(h->context->out, "searching memory", (int64_t)h->result->bytes, 0))
+			return false;
+		if (!bytes && !lbx_target_try_read(target, range->start + done, scratch, n))
+			continue;
+		h->result->bytes += n;
+		if (!search_bytes(h, bytes ? bytes : scratch, n, range->start + done))
+			return false;
+	}
+	return true;
+}
+
+/* All that can be written; where a target cannot tell what that is, the buffers. */
+static bool search(struct hunt *h)
+{
+	char *scratch = malloc(PIECE + KEY);
+	struct lbx_range range;
+	struct lbx_buffer buffer;
+	uint64_t from = 0;
+	bool done = scratch || lb_fail("out of memory"), any = false;
+
+	while (done && lbx_target_range(h->context->target, from, &range)) {
+		any = true;
+		done = search_range(h, &range, scratch);
+		from = range.start + range.size;
+		if (from == 0)
+			break;
+	}
+	for (bool more = !any && lbx_places_after(h->places, 0, &buffer); more && done;
+	     more = lbx_places_after(h->places, buffer.data, &buffer))
+		done = search_range(h, &(struct lbx_range){ buffer.data, (uint64_t)buffer.nbytes },
+				    scratch);
+	free(scratch);
+	return done || h->result->late || h->findings->capped;
+}
+
+bool lbx_find_storage_order(struct lbx_context *context, struct lbx_places *places, double seconds,
+			    bool all, struct lbx_findings *findings, struct lbx_suspect *ret)
+{
+	struct hunt h = { .context = context, .places = places, .findings = findings, .result = ret,
+			  .all = all, .end = now() + seconds };
+	struct lbx_table *table;
+
+	memset(ret, 0, sizeof *ret);
+	if (!lbx_context_table(context, &table))
+		return false;
+	h.buckets = malloc(BUCKETS * sizeof *h.buckets);
+	bool done = h.buckets || lb_fail("out of memory");
+	if (done) {
+		memset(h.buckets, -1, BUCKETS * sizeof *h.buckets);
+		done = collect(&h) && (h.n == 0 || search(&h));
+	}
+	free(h.buckets);
+	free(h.views);
+	return done;
+}
+
+bool lbx_run_suspect(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_findings findings = { 0 };
+	struct lbx_suspect result;
+	struct lbx_places *places;
+	int64_t seconds = DEFAULT_SECONDS;
+	char bytes[32];
+
+	if (!lbx_args_int(args, "seconds", 1, 1 << 20, &seconds) || !lbx_places_create(context, &places))
+		return false;
+	bool done = lbx_find_storage_order(context, places, (double)seconds,
+					   lbx_args_option(args, "all"), &findings, &result);
+	if (done && context->out->json) {
+		lbx_json(context->out, json_pack("{s:o,s:I,s:I,s:I,s:b}", "suspicions",
+			lbx_findings_json(&findings), "views", (json_int_t)result.views, "views_skipped",
+			(json_int_t)result.views_skipped, "bytes", (json_int_t)result.bytes, "late",
+			result.late));
+		done = lb_ok();
+	} else if (done) {
+		lbx_findings_print(context->out, &findings);
+		lbx_format_bytes((int64_t)result.bytes, bytes, sizeof bytes);
+		lbx_printf(context->out, "%d suspicion%s: looked for %" PRIu64 " view%s in %s of memory%s\n",
+			   findings.n, findings.n == 1 ? "" : "s", result.views,
+			   result.views == 1 ? "" : "s", bytes, result.late ? ", then time was up" : "");
+	}
+	if (done)
+		lbx_set_int(context->out, "tensor_count", findings.n);
+	lbx_findings_deinit(&findings);
+	lbx_places_destroy(places);
+	return done;
+}

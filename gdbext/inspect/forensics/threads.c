@@ -1,0 +1,137 @@
+#include "inspect/forensics/threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/operand/frames.h"
+
+enum { DEFAULT_FRAMES = 64 };
+
+static bool parse_number(const char *text, const char *what, uint64_t max, uint64_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 0);
+	return (end != text && !*end && !errno && *text != '-' && *ret <= max) ||
+	       lb_fail("'%s' is no %s", text, what);
+}
+
+bool lbx_first_thread(struct lbx_context *context, uint64_t *ret)
+{
+	int n = context->stacks->ops->threads(context->stacks, ret, 1);
+	return n > 0 || (n < 0 ? false : lb_fail("no thread of this program is known: the core was "
+						 "damaged, or written on another kind of machine"));
+}
+
+static bool show(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max,
+		 json_t *list)
+{
+	struct lbx_thread_view view;
+
+	if (!lbx_thread_view(context, places, tid, max, &view))
+		return false;
+	if (list)
+		json_array_append_new(list, lbx_json_thread(&view));
+	else
+		lbx_print_thread(context, &view);
+	lbx_thread_view_release(&view);
+	return true;
+}
+
+/* Without a runtime in the program there are stacks still, but no tensors in them. */
+static struct lbx_places *try_places(struct lbx_context *context)
+{
+	struct lbx_places *places;
+
+	if (lbx_places_create(context, &places))
+		return places;
+	lb_clear_error();
+	return NULL;
+}
+
+bool lbx_run_threads(struct lbx_context *context, const struct lbx_args *args)
+{
+	uint64_t tids[LBX_THREADS_SHOWN], only = 0;
+	int64_t max = DEFAULT_FRAMES;
+	bool done = true, json = context->out->json;
+
+	if (!lbx_args_int(args, "frames", 1, LBX_FRAMES_MAX, &max) ||
+	    (args->n && !parse_number(args->v[0], "thread's number", INT32_MAX, &only)))
+		return false;
+	int n = context->stacks->ops->threads(context->stacks, tids, LBX_THREADS_SHOWN);
+	if (n < 0 || (n == 0 && !lbx_first_thread(context, tids)))
+		return false;
+	int shown = n < LBX_THREADS_SHOWN ? n : LBX_THREADS_SHOWN;
+	struct lbx_places *places = lbx_args_option(args, "bare") ? NULL : try_places(context);
+	json_t *list = json ? json_array() : NULL;
+	if (only) {
+		done = show(context, places, only, (int)max, list);
+	} else {
+		for (int i = 0; i < shown && done; i++)
+			done = show(context, places, tids[i], (int)max, list);
+		if (done && !json && shown < n)
+			lbx_printf(context->out, "… %d more threads\n", n - shown);
+	}
+	lbx_places_destroy(places);
+	if (json && done)
+		lbx_json(context->out, json_pack("{s:o,s:i}", "threads", list, "total", n));
+	else
+		json_decref(list);
+	lbx_set_int(context->out, "tensor_count", n);
+	return done && lb_ok();
+}
+
+static bool show_frames(struct lbx_context *context, const struct lbx_thread_view *view, int number)
+{
+	json_t *list = context->out->json ? json_array() : NULL;
+	int shown = 0;
+
+	for (int i = 0; i < view->n; i++) {
+		const struct lbx_frame_view *frame = &view->frames[i];
+		if (number >= 0 ? i != number : frame->n_held == 0)
+			continue;
+		shown++;
+		if (list)
+			json_array_append_new(list, lbx_json_frame(i, frame));
+		else
+			lbx_print_frame(context->out, i, frame);
+		if (number >= 0 && !list && frame->n_held == 0)
+			lbx_printf(context->out, "       no variable leads to a tensor, or the code has no "
+				   "debug information\n");
+	}
+	if (list)
+		lbx_json(context->out, json_pack("{s:I,s:o}", "thread", (json_int_t)view->tid, "frames",
+						 list));
+	else if (shown == 0)
+		lbx_printf(context->out, "thread %llu: no variable of its %d frames leads to a tensor\n",
+			   (unsigned long long)view->tid, view->n);
+	return lb_ok();
+}
+
+bool lbx_run_frame(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_thread_view view;
+	struct lbx_places *places;
+	uint64_t number = 0, tid;
+	int64_t wanted = 0;
+
+	if ((args->n && !parse_number(args->v[0], "frame's number", LBX_FRAMES_MAX - 1, &number)) ||
+	    !lbx_args_int(args, "thread", 1, INT32_MAX, &wanted) ||
+	    (wanted == 0 && !lbx_first_thread(context, &tid)) || !lbx_places_create(context, &places))
+		return false;
+	if (wanted)
+		tid = (uint64_t)wanted;
+	int max = args->n ? (int)number + 1 : LBX_FRAMES_MAX;
+	bool done = lbx_thread_view(context, places, tid, max, &view);
+	lbx_places_destroy(places);
+	if (!done)
+		return false;
+	done = args->n && (int)number >= view.n
+		? lb_fail("thread %llu has %d frames, from 0 on", (unsigned long long)tid, view.n)
+		: show_frames(context, &view, args->n ? (int)number : -1);
+	lbx_thread_view_release(&view);
+	return done;
+}

@@ -1,0 +1,164 @@
+#include "inspect/graph/graph.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "inspect/graph/address_map.h"
+
+enum { NOT_YET = UINT32_MAX };
+
+struct frame {
+	uint32_t node;
+	uint32_t next; /* input to visit */
+};
+
+struct walk {
+	struct lbx_context *context;
+	struct lbx_tensors *tensors;
+	struct lbx_graph *graph;
+	uint32_t max_nodes;
+	struct lbx_address_map known; /* to indices of nodes */
+	bool *done; /* by node: all its inputs are in the order */
+	uint64_t done_capacity;
+	struct frame *stack;
+	uint32_t depth;
+	uint64_t stack_capacity;
+};
+
+static bool grow(void **list, uint64_t n, uint64_t *capacity, size_t size)
+{
+	if (n < *capacity)
+		return true;
+	uint64_t wanted = *capacity ? *capacity * 2 : 64;
+	void *bigger = realloc(*list, wanted * size);
+	if (!bigger)
+		return lb_fail("out of memory for a graph of %llu nodes", (unsigned long long)n);
+	*list = bigger;
+	*capacity = wanted;
+	return true;
+}
+
+static bool check_tensor(const struct lbx_tensor *t)
+{
+	unsigned long long id = t->id;
+	if (t->torn)
+		return lb_fail("tensor #%llu was being changed: its record cannot be trusted", id);
+	if (t->state != LB_STATE_READY && t->state != LB_STATE_FREED && (t->flags & LB_FLAG_DETACHED))
+		return lb_fail("tensor #%llu has neither a value nor inputs: its record is damaged", id);
+	return true;
+}
+
+/* Room among `inputs` for those of a node; which ones they are is filled in on the way. */
+static bool reserve_inputs(struct lbx_graph *g, uint32_t n)
+{
+	uint64_t wanted = g->n_inputs + n;
+	if (wanted > g->inputs_capacity) {
+		uint64_t capacity = wanted * 2;
+		uint32_t *inputs = realloc(g->inputs, capacity * sizeof *inputs);
+		if (!inputs)
+			return lb_fail("out of memory for %llu inputs", (unsigned long long)wanted);
+		g->inputs = inputs;
+		g->inputs_capacity = capacity;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		g->inputs[g->n_inputs++] = NOT_YET;
+	return true;
+}
+
+/* A new node, whose inputs are to be walked. */
+static bool push(struct walk *w, const struct lbx_tensor *t)
+{
+	struct lbx_graph *g = w->graph;
+	if (g->n == w->max_nodes)
+		return lb_fail("the graph has more than %u nodes", w->max_nodes);
+	uint64_t capacity = g->capacity, order_capacity = g->capacity;
+	if (!check_tensor(t) ||
+	    !grow((void **)&g->nodes, g->n, &capacity, sizeof *g->nodes) ||
+	    !grow((void **)&g->order, g->n, &order_capacity, sizeof *g->order) ||
+	    !grow((void **)&w->done, g->n, &w->done_capacity, sizeof *w->done) ||
+	    !grow((void **)&w->stack, w->depth, &w->stack_capacity, sizeof *w->stack))
+		return false;
+	g->capacity = (uint32_t)capacity;
+	struct lbx_graph_node *node = &g->nodes[g->n];
+	node->tensor = *t;
+	node->is_leaf = t->state == LB_STATE_READY;
+	node->first_input = g->n_inputs;
+	if (!node->is_leaf && !reserve_inputs(g, t->n_inputs))
+		return false;
+	w->done[g->n] = false;
+	w->stack[w->depth++] = (struct frame){ g->n++, 0 };
+	return g->n % 4096 != 0 || lbx_progress(w->context->out, "reading the graph", g->n, 0);
+}
+
+/* Looks at the next input of the topmost node: known, or a node to walk first. */
+static bool descend(struct walk *w)
+{
+	struct frame *frame = &w->stack[w->depth - 1];
+	const struct lbx_graph_node *node = &w->graph->nodes[frame->node];
+	uint32_t i = frame->next++;
+	struct lbx_tensor input;
+	if (!w->tensors->ops->input(w->tensors, &node->tensor, i, &input)) {
+		if (lb_ok())
+			lb_fail("it is gone");
+		lb_fail_within("input %u of #%llu (%s)", i, (unsigned long long)node->tensor.id,
+			       node->tensor.op);
+		return false;
+	}
+	bool is_new;
+	struct lbx_address_entry *known = lbx_address_map_at(&w->known, input.address, &is_new);
+	if (!known)
+		return false;
+	if (!is_new && !w->done[known->value])
+		return lb_fail("the graph leads from #%llu back to itself: its records are damaged",
+			       (unsigned long long)input.id);
+	if (is_new)
+		known->value = w->graph->n;
+	w->graph->inputs[node->first_input + i] = known->value;
+	return !is_new || push(w, &input);
+}
+
+static bool walk(struct walk *w, const struct lbx_tensor *t)
+{
+	bool is_new;
+	if (!lbx_address_map_at(&w->known, t->address, &is_new) || !push(w, t))
+		return false;
+	while (w->depth) {
+		const struct frame *frame = &w->stack[w->depth - 1];
+		const struct lbx_graph_node *node = &w->graph->nodes[frame->node];
+		if (!node->is_leaf && frame->next < node->tensor.n_inputs) {
+			if (!descend(w))
+				return false;
+			continue;
+		}
+		w->done[frame->node] = true;
+		w->graph->order[w->graph->n_ordered++] = frame->node;
+		w->depth--;
+	}
+	return true;
+}
+
+bool lbx_graph_collect(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes,
+		       struct lbx_graph *ret)
+{
+	struct lbx_table *table;
+	if (!lbx_context_table(context, &table))
+		return false;
+	*ret = (struct lbx_graph){ 0 };
+	struct walk w = { .context = context, .tensors = lbx_table_tensors(table), .graph = ret,
+			  .max_nodes = max_nodes };
+	bool ok = walk(&w, t);
+	lbx_address_map_deinit(&w.known);
+	free(w.done);
+	free(w.stack);
+	if (!ok)
+		lbx_graph_deinit(ret);
+	return ok;
+}
+
+void lbx_graph_deinit(struct lbx_graph *graph)
+{
+	free(graph->nodes);
+	free(graph->order);
+	free(graph->inputs);
+	*graph = (struct lbx_graph){ 0 };
+}

@@ -1,0 +1,329 @@
+#include "inspect/graph/listings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/measure/digest.h"
+#include "inspect/tensor/format.h"
+
+enum { GRAPHS_MOST = 4096 };
+
+struct lister {
+	struct lbx_context *context;
+	struct lbx_table *table;
+	const struct lbx_listing *listing;
+	uint64_t *tensors; /* id of each line */
+	bool ranges;
+};
+
+bool lbx_parse_graph(const char *text, uint64_t *ret)
+{
+	const char *number = strncmp(text, "graph-", 6) == 0 ? text + 6 : text;
+	char *end;
+
+	*ret = strtoull(number, &end, 10);
+	if (strcmp(end, ".lb") == 0)
+		end += 3;
+	return (end != number && !*end && *number != '-' && *ret > 0) ||
+	       lb_fail("'%s' is no graph's number: 3, or graph-3.lb", text);
+}
+
+bool lbx_listing_line_by_target(void *target, uint64_t pc, struct lbx_source_line *ret)
+{
+	return lbx_target_source_line(target, pc - 1, ret);
+}
+
+static void visit_line(struct lbx_table *table, const struct lbx_listing *listing, uint32_t line,
+		       uint64_t ids_at, lbx_line_tensor_fn *fn, void *context)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	const struct lbx_listing_line *from = &listing->lines[line - 1];
+	uint32_t n = listing->n_lines + listing->n_inputs;
+	uint64_t *ids = calloc(n, sizeof *ids);
+	char label[LBX_LABEL_MAX];
+	struct lbx_tensor t;
+
+	if (!ids || !lbx_table_listed_ids(table, ids_at, n, ids)) {
+		free(ids);
+		return;
+	}
+	for (uint32_t i = 0; i <= from->n_operands; i++) {
+		uint32_t place = i == 0 ? line - 1 : from->operands[i - 1] - 1;
+		bool seen = false;
+		for (uint32_t k = 0; k + 1 < i; k++)
+			seen |= from->operands[k] == place + 1;
+		if (ids[place] == 0 || seen || !tensors->ops->by_id(tensors, ids[place], &t))
+			continue;
+		lbx_listing_label(listing, place, label, sizeof label);
+		if (!fn(context, label, i > 0, &t))
+			break;
+	}
+	free(ids);
+}
+
+bool lbx_graph_tensors(struct lbx_table *table, uint64_t tid, const struct lbx_source_line *line,
+		       lbx_line_tensor_fn *fn, void *context)
+{
+	enum { THREADS_MOST = 256 };
+	struct lbx_thread threads[THREADS_MOST];
+	struct lbx_eval_graph graph;
+	struct lbx_listing listing;
+	bool clean = lb_ok();
+	uint64_t id;
+
+	if (sscanf(line->function, "eval(graph %" SCNu64 ")", &id) != 1)
+		return false;
+	int n = lbx_table_threads(table, threads, THREADS_MOST);
+	if (lbx_table_graph_by_id(table, id, &graph) && lbx_table_listing(table, &graph, &listing)) {
+		for (int i = 0; i < n && line->line > 0 && (uint32_t)line->line <= listing.n_lines; i++)
+			if (threads[i].tid == tid && threads[i].graph == id)
+				visit_line(table, &listing, (uint32_t)line->line, threads[i].tensors, fn,
+					   context);
+		lbx_listing_deinit(&listing);
+	}
+	if (clean)
+		lb_clear_error();
+	return true;
+}
+
+bool lbx_graph_line(struct lbx_table *table, uint64_t pc, struct lbx_source_line *ret)
+{
+	struct lbx_eval_graph graph;
+	struct lbx_listing listing;
+	uint64_t slot = 0;
+	bool clean = lb_ok();
+
+	while (lbx_table_graph(table, &slot, &graph)) {
+		if (pc < graph.code || pc - graph.code >= graph.code_bytes)
+			continue;
+		memset(ret, 0, sizeof *ret);
+		snprintf(ret->function, sizeof ret->function, "eval(graph %" PRIu64 ")", graph.id);
+		if (lbx_table_listing(table, &graph, &listing)) {
+			snprintf(ret->file, sizeof ret->file, "graph-%" PRIu64 ".lb", graph.id);
+			ret->line = (int)lbx_listing_line_at(&listing, pc - graph.code);
+			lbx_listing_deinit(&listing);
+		}
+		if (clean)
+			lb_clear_error();
+		return true;
+	}
+	return false;
+}
+
+/* ---- values ---- */
+
+/* "= [-1.5,2] 1 NaN" */
+static void describe_digest(const struct lbx_digest *d, char *ret, size_t size)
+{
+	int n = d->count == d->nan ? snprintf(ret, size, "=")
+				   : snprintf(ret, size, "= [%.6g,%.6g]", d->min, d->max);
+
+	if (d->nan && n < (int)size)
+		n += snprintf(ret + n, size - (size_t)n, " %" PRId64 " NaN", d->nan);
+	if (d->inf && n < (int)size)
+		snprintf(ret + n, size - (size_t)n, " %" PRId64 " Inf", d->inf);
+}
+
+static void write_value(void *context, uint32_t i, char *ret, size_t size)
+{
+	struct lister *l = context;
+	struct lbx_tensors *tensors = lbx_table_tensors(l->table);
+	struct lbx_tensor t;
+	struct lbx_array array;
+	struct lbx_digest digest;
+
+	*ret = '\0';
+	if (l->tensors[i] == 0)
+		return;
+	snprintf(ret, size, "#%" PRIu64, l->tensors[i]);
+	if (!l->ranges || lbx_target_waits(l->context->target))
+		return;
+	size_t n = strlen(ret);
+	bool found = tensors->ops->by_id(tensors, l->tensors[i], &t);
+	if (found && lbx_table_is_computed(l->table, &t))
+		t.state = LB_STATE_READY;
+	if (!found)
+		snprintf(ret + n, size - n, " is gone");
+	else if (t.state != LB_STATE_READY)
+		snprintf(ret + n, size - n, " is %s", lbx_state_name(t.state));
+	else if (t.size > 0 && lbx_array_of_tensor(l->context->target, &t, &array) &&
+		 lbx_digest(&array, l->context->out, &digest))
+		describe_digest(&digest, ret + n + 1, size - n - 1), ret[n] = ' ';
+	lb_clear_error();
+}
+
+static bool line(void *context, uint64_t pc, struct lbx_source_line *ret)
+{
+	const struct lister *l = context;
+
+	return lbx_listing_line_by_target(l->context->target, pc, ret);
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_operands(const struct lbx_listing *listing, const struct lbx_listing_line *from)
+{
+	json_t *list = json_array();
+	char label[LBX_LABEL_MAX];
+
+	for (uint32_t i = 0; i < from->n_operands; i++) {
+		lbx_listing_label(listing, from->operands[i] - 1, label, sizeof label);
+		json_array_append_new(list, lbx_json_string(label));
+	}
+	return list;
+}
+
+static json_t *json_line(struct lister *l, uint32_t i)
+{
+	const struct lbx_listing_line *from = &l->listing->lines[i];
+	struct lbx_source_line at = { .line = 0 };
+	char label[LBX_LABEL_MAX], value[256];
+
+	lbx_listing_label(l->listing, i, label, sizeof label);
+	bool known = from->site && line(l, from->site, &at) && at.file[0];
+	json_t *o = json_pack("{s:i,s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:b}", "line", (int)i + 1, "result",
+			      lbx_json_string(label), "op", from->op, "operands",
+			      json_operands(l->listing, from), "dtype", lbx_dtype_name(from->dtype),
+			      "shape", lbx_json_list(from->shape, from->rank), "file",
+			      known ? lbx_json_string(at.file) : json_null(), "file_line",
+			      known ? json_integer(at.line) : json_null(), "called", from->code != 0);
+	if (l->tensors[i])
+		json_object_set_new(o, "tensor", json_integer((json_int_t)l->tensors[i]));
+	if (l->ranges) {
+		write_value(l, i, value, sizeof value);
+		json_object_set_new(o, "value", lbx_json_string(value));
+	}
+	return o;
+}
+
+/* ---- the command ---- */
+
+static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
+{
+	struct lbx_out *out = l->context->out;
+	struct lbx_listing listing;
+	bool ok;
+
+	if (!lbx_table_listing(l->table, graph, &listing))
+		return false;
+	l->listing = &listing;
+	l->tensors = malloc(listing.n_lines * sizeof *l->tensors);
+	ok = l->tensors ? lbx_table_listed_ids(l->table, graph->tensors, listing.n_lines, l->tensors)
+			: lb_fail("out of memory");
+	if (ok && out->json) {
+		json_t *lines = json_array();
+		for (uint32_t i = 0; i < listing.n_lines; i++)
+			json_array_append_new(lines, json_line(l, i));
+		lbx_json(out, json_pack("{s:I,s:o,s:I,s:o}", "graph", (json_int_t)graph->id, "trace_of",
+					listing.title[0] ? lbx_json_string(listing.title) : json_null(),
+					"runs", (json_int_t)graph->runs, "lines", lines));
+	} else if (ok) {
+		struct lbx_listing_text text = {
+			.graph = graph->id, .listing = &listing, .line = line, .context = l,
+			.value = write_value,
+		};
+		ok = lbx_listing_write(out, &text, 0, listing.n_lines);
+	}
+	lbx_set_int(out, "tensor_count", listing.n_lines);
+	free(l->tensors);
+	lbx_listing_deinit(&listing);
+	return ok;
+}
+
+static int by_id(const void *left, const void *right)
+{
+	const struct lbx_eval_graph *a = left, *b = right;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void print_title(struct lbx_out *out, const char *title)
+{
+	char name[LB_NAME_MAX + 1];
+
+	snprintf(name, sizeof name, "%s", title);
+	lbx_make_printable(name);
+	lbx_printf(out, "the trace of compiled function %s", name);
+}
+
+/* "graph-3.lb: 12 ops, 2 evaluations, 1 under way; y = softmax(%11)" */
+static void print_summary(struct lister *l, const struct lbx_eval_graph *graph)
+{
+	struct lbx_out *out = l->context->out;
+	struct lbx_listing listing;
+	char label[LBX_LABEL_MAX];
+
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_FILE, "graph-%" PRIu64 ".lb", graph->id);
+	lbx_printf(out, ": ");
+	if (lbx_table_listing(l->table, graph, &listing)) {
+		const struct lbx_listing_line *last = &listing.lines[listing.n_lines - 1];
+		struct lbx_source_line at = { .line = 0 };
+		lbx_listing_label(&listing, listing.n_lines - 1, label, sizeof label);
+		lbx_printf(out, "%u op%s, ", listing.n_lines, listing.n_lines == 1 ? "" : "s");
+		if (listing.title[0])
+			print_title(out, listing.title);
+		else
+			lbx_printf(out, "%" PRIu64 " evaluation%s", graph->runs, graph->runs == 1 ? "" : "s");
+		if (graph->running)
+			lbx_printf(out, ", %" PRIu64 " under way", graph->running);
+		lbx_printf(out, "; the last op gives ");
+		lbx_styled(out, LBX_NAME, "%s", label);
+		const char *slash;
+		if (last->site && line(l, last->site, &at) && at.file[0]) {
+			slash = strrchr(at.file, '/');
+			lbx_printf(out, ", made at %s:%d", slash ? slash + 1 : at.file, at.line);
+		}
+		lbx_listing_deinit(&listing);
+	} else {
+		lbx_styled(out, LBX_WARNING, "%s", lb_error_message());
+		lb_clear_error();
+	}
+	lbx_printf(out, "\n");
+}
+
+static bool show_all(struct lister *l)
+{
+	struct lbx_out *out = l->context->out;
+	struct lbx_eval_graph *list = malloc(GRAPHS_MOST * sizeof *list);
+	uint64_t slot = 0;
+	int n = 0;
+
+	if (!list)
+		return lb_fail("out of memory");
+	while (n < GRAPHS_MOST && lbx_table_graph(l->table, &slot, &list[n]))
+		n++;
+	qsort(list, (size_t)n, sizeof *list, by_id);
+	json_t *array = out->json ? json_array() : NULL;
+	for (int i = 0; i < n; i++) {
+		if (array)
+			json_array_append_new(array, json_pack("{s:I,s:I,s:I,s:o}", "graph",
+				(json_int_t)list[i].id, "runs", (json_int_t)list[i].runs, "running",
+				(json_int_t)list[i].running, "code", lbx_json_address(list[i].code)));
+		else
+			print_summary(l, &list[i]);
+	}
+	if (array)
+		lbx_json(out, array);
+	else if (n == 0)
+		lbx_wrap(out, 0, 4), lbx_printf(out, "No graph was evaluated in step mode (LAZYBONES_STEP=1, or `tensor step on`).\n");
+	lbx_set_int(out, "tensor_count", n);
+	free(list);
+	return true;
+}
+
+bool lbx_run_listing(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lister l = { .context = context, .ranges = lbx_args_option(args, "ranges") };
+	struct lbx_eval_graph graph;
+	uint64_t id;
+
+	if ((args->n && !lbx_parse_graph(args->v[0], &id)) || !lbx_context_table(context, &l.table))
+		return false;
+	if (args->n == 0)
+		return show_all(&l);
+	return lbx_table_graph_by_id(l.table, id, &graph) && show_one(&l, &graph);
+}

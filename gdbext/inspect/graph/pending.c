@@ -1,0 +1,91 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/graph/address_map.h"
+#include "inspect/tensor/describe.h"
+
+enum { MAX_NODES = 1 << 16, MAX_EDGES = 1 << 20 };
+
+static void meet(const struct lbx_tensor *t, struct lbx_pending *ret)
+{
+	if (t->state == LB_STATE_READY)
+		ret->leaves++;
+	else if (t->op_class == LB_CLASS_LEAF)
+		ret->lost++;
+	else if (t->op_class == LB_CLASS_VIEW)
+		ret->views++;
+	else
+		ret->ops++;
+}
+
+void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_pending *ret)
+{
+	struct lbx_address_map known = { 0 };
+	uint64_t *stack = malloc(MAX_NODES * sizeof *stack);
+	bool is_new;
+	struct lbx_tensor node, input;
+	int64_t n = 0, met = 1, edges = 0;
+
+	memset(ret, 0, sizeof *ret);
+	if (!stack || t->address == 0 || !lbx_address_map_at(&known, t->address, &is_new))
+		goto out_of_memory;
+	meet(t, ret);
+	if (t->state != LB_STATE_READY)
+		stack[n++] = t->address;
+	while (n > 0) {
+		if (!tensors->ops->by_address(tensors, stack[--n], &node)) {
+			lb_clear_error();
+			ret->lost++;
+			continue;
+		}
+		/* a lazy tensor that has let go of its inputs: damaged, and ids are slow to find */
+		if (node.flags & LB_FLAG_DETACHED) {
+			ret->lost += node.n_inputs;
+			continue;
+		}
+		for (uint32_t i = 0; i < node.n_inputs; i++) {
+			if (met == MAX_NODES || edges++ == MAX_EDGES) {
+				ret->capped = true;
+				goto out;
+			}
+			if (!tensors->ops->input(tensors, &node, i, &input)) {
+				lb_clear_error();
+				ret->lost++;
+				met++;
+				continue;
+			}
+			if (!lbx_address_map_at(&known, input.address, &is_new))
+				goto out_of_memory;
+			if (!is_new)
+				continue;
+			met++;
+			meet(&input, ret);
+			if (input.state != LB_STATE_READY)
+				stack[n++] = input.address;
+		}
+	}
+	goto out;
+out_of_memory:
+	ret->capped = true;
+	lb_clear_error();
+out:
+	lbx_address_map_deinit(&known);
+	free(stack);
+}
+
+void lbx_describe_pending(const struct lbx_pending *p, char *ret, size_t size)
+{
+	char views[48] = "", lost[80] = "";
+
+	if (p->views)
+		snprintf(views, sizeof views, " and %lld view%s", (long long)p->views,
+			 p->views == 1 ? "" : "s");
+	if (p->lost)
+		snprintf(lost, sizeof lost, ", but %lld input%s no longer there", (long long)p->lost,
+			 p->lost == 1 ? " is" : "s are");
+	snprintf(ret, size, "peek would replay %s%lld operation%s%s from %lld ready tensor%s%s",
+		 p->capped ? "more than " : "", (long long)p->ops, p->ops == 1 ? "" : "s", views,
+		 (long long)p->leaves, p->leaves == 1 ? "" : "s", lost);
+}

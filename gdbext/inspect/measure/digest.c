@@ -1,0 +1,72 @@
+#include "inspect/measure/digest.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/measure/summary.h"
+
+enum { PIECE = 1 << 16 };
+
+struct work {
+	uint64_t checksum;
+	struct lbx_summary summary;
+};
+
+/* A sum of each element's bits mixed with its index: the order of elements counts, the pieces they
+ * come in do not. The mixer is SplitMix64's (Steele, Lea, Flood, 2014). */
+static uint64_t mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+	x = (x ^ x >> 27) * 0x94d049bb133111eb;
+	return x ^ x >> 31;
+}
+
+static bool add_piece(void *context, const void *elements, int64_t n, int64_t first)
+{
+	struct work *w = context;
+	size_t width = (size_t)lbx_dtype_bytes(w->summary.dtype);
+	uint64_t sum = 0;
+
+#define ADD(type) \
+	for (int64_t i = 0; i < n; i++) { \
+		type bits; \
+		memcpy(&bits, (const char *)elements + i * (int64_t)sizeof bits, sizeof bits); \
+		sum += mix(bits + (uint64_t)(first + i + 1) * 0x9e3779b97f4a7c15); \
+	}
+	switch (width) {
+	case 1: ADD(uint8_t) break;
+	case 2: ADD(uint16_t) break;
+	case 4: ADD(uint32_t) break;
+	default: ADD(uint64_t) break;
+	}
+#undef ADD
+	w->checksum += sum;
+	lbx_summary_add(&w->summary, elements, n, first);
+	return true;
+}
+
+bool lbx_digest(const struct lbx_array *array, struct lbx_out *out, struct lbx_digest *ret)
+{
+	struct work w = { .checksum = 0 };
+	const struct lbx_summary *s = &w.summary;
+
+	if (array->rank > LB_MAX_RANK)
+		return lb_fail("an array of %d axes", array->rank);
+	lbx_summary_init(&w.summary, array->dtype);
+	if (!lbx_array_walk(array, out, "reading values", PIECE, add_piece, &w))
+		return false;
+	*ret = (struct lbx_digest){
+		.checksum = w.checksum, .dtype = array->dtype, .rank = array->rank, .count = s->count,
+		.nan = s->special[LBX_NAN],
+		.inf = s->special[LBX_POSITIVE_INF] + s->special[LBX_NEGATIVE_INF],
+		.min = s->min, .max = s->max, .mean = (double)s->mean, .std = lbx_summary_std(s),
+	};
+	memcpy(ret->shape, array->shape, (size_t)array->rank * sizeof *ret->shape);
+	return true;
+}
+
+bool lbx_digest_equal(const struct lbx_digest *a, const struct lbx_digest *b)
+{
+	return a->checksum == b->checksum && a->dtype == b->dtype && a->rank == b->rank &&
+	       memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+}

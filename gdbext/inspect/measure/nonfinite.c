@@ -1,0 +1,184 @@
+#include "inspect/measure/nonfinite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "inspect/tensor/array.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+#include "inspect/measure/summary.h"
+
+enum { PIECE = 1 << 16, LABEL = LB_NAME_MAX + 320 };
+
+struct entry {
+	uint64_t address, data, eval, order, id;
+	enum lb_dtype dtype;
+	bool is_view, covered;
+};
+
+struct entries {
+	size_t n, room;
+	struct entry *list;
+};
+
+struct scan {
+	struct lbx_summary summary;
+	double end;
+	bool late;
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int by_buffer(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	if (x->data != y->data)
+		return x->data < y->data ? -1 : 1;
+	return x->is_view - y->is_view;
+}
+
+static int by_order(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+	if (x->eval != y->eval)
+		return x->eval < y->eval ? -1 : 1;
+	if (x->order != y->order)
+		return x->order < y->order ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, struct entries *e)
+{
+	struct lbx_tensor t;
+	uint64_t slot = 0, bad = 0;
+	enum lbx_next next;
+
+	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+		if (t.state != LB_STATE_READY || t.dtype < LB_F16 || t.size == 0 || t.torn)
+			continue;
+		if (e->n == e->room) {
+			size_t room = e->room ? 2 * e->room : 256;
+			void *list = realloc(e->list, room * sizeof *e->list);
+			if (!list)
+				return lb_fail("out of memory for %zu tensors", e->n);
+			e->list = list;
+			e->room = room;
+		}
+		e->list[e->n++] = (struct entry){
+			.address = t.address, .data = t.data, .eval = t.eval, .order = t.order,
+			.id = t.id, .dtype = t.dtype, .is_view = t.op_class == LB_CLASS_VIEW,
+		};
+		if (e->n % 8192 == 0 && !lbx_progress(context->out, "listing", (int64_t)e->n, 0))
+			return false;
+	}
+	if (e->n)
+		qsort(e->list, e->n, sizeof *e->list, by_buffer);
+	const struct entry *base = NULL;
+	for (size_t i = 0; i < e->n; i++) {
+		struct entry *x = &e->list[i];
+		if (!x->is_view)
+			base = x;
+		else
+			x->covered = base && base->data == x->data && base->dtype == x->dtype;
+	}
+	if (e->n)
+		qsort(e->list, e->n, sizeof *e->list, by_order);
+	return next == LBX_NEXT_END;
+}
+
+static bool add_piece(void *context, const void *elements, int64_t n, int64_t first)
+{
+	struct scan *s = context;
+
+	if (now() > s->end) {
+		s->late = true;
+		return false;
+	}
+	lbx_summary_add(&s->summary, elements, n, first);
+	return true;
+}
+
+static bool tell(struct lbx_context *context, const struct lbx_tensor *t, const struct lbx_array *array,
+		 const struct lbx_summary *m, struct lbx_findings *findings)
+{
+	int64_t nan = m->special[LBX_NAN], at[LBX_ARRAY_RANK], first = INT64_MAX;
+	int64_t inf = m->special[LBX_POSITIVE_INF] + m->special[LBX_NEGATIVE_INF];
+	char label[LABEL], site[512], place[256];
+
+	for (int i = LBX_NAN; i <= LBX_NEGATIVE_INF; i++)
+		if (m->special[i] && m->first[i] < first)
+			first = m->first[i];
+	lbx_array_coordinates(array, first, at);
+	lbx_format_place(at, array->rank, place, sizeof place);
+	lbx_describe(t, label, sizeof label);
+	lbx_describe_pc(context->target, t->site, site, sizeof site);
+	return lbx_findings_add(findings, nan ? "nan" : "inf", t->id, lbx_tensor_data(t),
+				"%s holds %lld NaN and %lld Inf among %lld values, the first at %s; made "
+				"by %s in %s", label, (long long)nan, (long long)inf,
+				(long long)m->count, place, t->op, site);
+}
+
+/* False with an error, or when there is no time left. */
+static bool look(struct lbx_context *context, struct scan *scan, const struct lbx_tensor *t,
+		 struct lbx_findings *findings, struct lbx_nonfinite *ret)
+{
+	struct lbx_array array;
+
+	lbx_summary_init(&scan->summary, t->dtype);
+	if (!lbx_array_of_tensor(context->target, t, &array) ||
+	    !lbx_array_walk(&array, context->out, "looking for NaN", PIECE, add_piece, scan)) {
+		if (scan->late || strcmp(lb_error_message(), "interrupted") == 0)
+			return false;
+		lb_clear_error();
+		ret->skipped++;
+		return true;
+	}
+	ret->searched++;
+	ret->bytes += (uint64_t)lbx_tensor_nbytes(t);
+	if (scan->summary.finite == scan->summary.count)
+		return true;
+	if (ret->first == 0)
+		ret->first = t->id;
+	return tell(context, t, &array, &scan->summary, findings);
+}
+
+bool lbx_find_nonfinite(struct lbx_context *context, double seconds, struct lbx_findings *findings,
+			struct lbx_nonfinite *ret)
+{
+	struct entries entries = { 0 };
+	struct scan scan = { .end = now() + seconds };
+	struct lbx_table *table;
+	struct lbx_tensor t;
+
+	memset(ret, 0, sizeof *ret);
+	if (!lbx_context_table(context, &table))
+		return false;
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	bool done = collect(context, tensors, &entries);
+	for (size_t i = 0; i < entries.n && done && !scan.late && !findings->capped; i++) {
+		if (entries.list[i].covered)
+			continue;
+		if (!tensors->ops->by_address(tensors, entries.list[i].address, &t)) {
+			lb_clear_error();
+			ret->skipped++;
+			continue;
+		}
+		if (!look(context, &scan, &t, findings, ret) && !scan.late && !findings->capped)
+			done = false;
+		if (scan.late || findings->capped)
+			ret->skipped += entries.n - i - findings->capped;
+	}
+	free(entries.list);
+	if (scan.late)
+		lb_clear_error();
+	return done;
+}

@@ -1,0 +1,13 @@
+/* One pass over an array for all its statistics, on all cores where its bytes are at hand. */
+#ifndef LBX_SURVEY_H
+#define LBX_SURVEY_H
+
+#include "inspect/tensor/array.h"
+#include "inspect/measure/quantile.h"
+#include "inspect/measure/summary.h"
+
+/* Both must be initialised, and empty. The result does not depend on the number of cores. */
+bool lbx_survey(const struct lbx_array *array, struct lbx_out *out, struct lbx_summary *summary,
+		struct lbx_sample *sample);
+
+#endif

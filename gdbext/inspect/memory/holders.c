@@ -1,0 +1,159 @@
+#include "inspect/memory/holders.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { PLACE = 1 << 13 };
+
+static void note(struct lbx_held_by *list, uint64_t *n, const struct lbx_tensor *t)
+{
+	uint64_t i = (*n)++;
+
+	if (i >= LBX_HOLDERS_NAMED)
+		return;
+	list[i] = (struct lbx_held_by){ .address = t->address, .id = t->id,
+					.is_view = t->op_class == LB_CLASS_VIEW };
+	snprintf(list[i].name, sizeof list[i].name, "%s", t->name);
+}
+
+static bool find_largest(struct lbx_context *context, int max, struct lbx_holder *ret, int *ret_n)
+{
+	struct lbx_buffer b;
+	uint64_t slot = 0, seen = 0;
+	int n = 0;
+
+	while (lbx_table_next_buffer(context->table, &slot, &b)) {
+		int64_t bytes = b.capacity ? b.capacity : b.nbytes;
+		int at = n;
+		if (++seen % PLACE == 0 && !lbx_progress(context->out, "looking at buffers", (int64_t)seen, 0))
+			return false;
+		if (b.flags & LB_BUFFER_CACHED || bytes <= 0)
+			continue;
+		while (at > 0 && ret[at - 1].bytes < bytes)
+			at--;
+		if (at == max)
+			continue;
+		n += n < max;
+		memmove(ret + at + 1, ret + at, (size_t)(n - 1 - at) * sizeof *ret);
+		memset(&ret[at], 0, sizeof ret[at]);
+		ret[at].buffer = b;
+		ret[at].bytes = bytes;
+	}
+	*ret_n = n;
+	return lb_ok();
+}
+
+static void note_tensor(const struct lbx_tensor *t, struct lbx_holder *list, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct lbx_holder *h = &list[i];
+		if (h->buffer.id != t->buffer_id)
+			continue;
+		if (h->site == 0 || t->id == h->buffer.tensor)
+			h->site = t->site;
+		h->scope |= t->scope_refs > 0;
+		note(h->tensors, &h->n_tensors, t);
+	}
+}
+
+static void note_consumer(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_holder *list,
+			  int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct lbx_holder *h = &list[i];
+		bool found = false;
+		for (uint32_t k = 0; k < t->n_inputs && k < LB_INLINE_INPUTS && !found; k++) {
+			uint64_t input = t->n_inputs <= LB_INLINE_INPUTS ? t->inputs[k] : 0;
+			for (int m = 0; m < LBX_HOLDERS_NAMED && h->tensors[m].address && !found; m++)
+				found = input == h->tensors[m].address;
+		}
+		if (!found && t->n_inputs > LB_INLINE_INPUTS)
+			for (uint32_t k = 0; k < t->n_inputs && k < PLACE && !found; k++) {
+				uint64_t id = tensors->ops->input_id(tensors, t, k);
+				for (int m = 0; m < LBX_HOLDERS_NAMED && h->tensors[m].id && !found; m++)
+					found = id == h->tensors[m].id;
+			}
+		if (found)
+			note(h->consumers, &h->n_consumers, t);
+	}
+}
+
+/* Twice over the tensors: first those over the buffers, then the lazy ones that need these. */
+bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *ret, int *ret_n)
+{
+	struct lbx_table *table;
+	struct lbx_tensor t;
+
+	*ret_n = 0;
+	if (!lbx_context_table(context, &table) || !find_largest(context, max, ret, ret_n))
+		return false;
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	for (int consumers = 0; consumers < 2 && *ret_n; consumers++) {
+		uint64_t slot = 0, bad = 0, seen = 0;
+		enum lbx_next next;
+		while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+			if (++seen % PLACE == 0 &&
+			    !lbx_progress(context->out, "looking for holders", (int64_t)seen, 0))
+				return false;
+			if (!consumers && t.buffer_id)
+				note_tensor(&t, ret, *ret_n);
+			else if (consumers && t.state != LB_STATE_READY && !(t.flags & LB_FLAG_DETACHED))
+				note_consumer(tensors, &t, ret, *ret_n);
+		}
+		if (next == LBX_NEXT_ERROR)
+			return false;
+	}
+	return lb_ok();
+}
+
+static int describe_list(const struct lbx_held_by *list, uint64_t n, char *ret, size_t size)
+{
+	int used = 0;
+
+	for (uint64_t i = 0; i < n && i < LBX_HOLDERS_NAMED && (size_t)used < size; i++)
+		used += snprintf(ret + used, size - (size_t)used, "%s%s%s#%" PRIu64 "%s", i ? ", " : "",
+				 list[i].name, list[i].name[0] ? " " : "", list[i].id,
+				 list[i].is_view ? " (view)" : "");
+	if (n > LBX_HOLDERS_NAMED && (size_t)used < size)
+		used += snprintf(ret + used, size - (size_t)used, " and %" PRIu64 " more",
+				 n - LBX_HOLDERS_NAMED);
+	return used;
+}
+
+void lbx_describe_holder(const struct lbx_holder *h, char *ret, size_t size)
+{
+	size_t used = h->n_tensors ? (size_t)describe_list(h->tensors, h->n_tensors, ret, size)
+				   : (size_t)snprintf(ret, size, "no tensor's (allocated for #%" PRIu64 ")",
+						      h->buffer.tensor);
+
+	if (h->n_consumers && used < size) {
+		used += (size_t)snprintf(ret + used, size - used, "; input of lazy ");
+		if (used < size)
+			used += (size_t)describe_list(h->consumers, h->n_consumers, ret + used, size - used);
+	}
+	if (h->scope && used < size)
+		snprintf(ret + used, size - used, "; an open scope");
+}
+
+static json_t *json_list(const struct lbx_held_by *list, uint64_t n)
+{
+	json_t *a = json_array();
+
+	for (uint64_t i = 0; i < n && i < LBX_HOLDERS_NAMED; i++)
+		json_array_append_new(a, json_pack("{s:I,s:o,s:b}", "id", (json_int_t)list[i].id, "name",
+			list[i].name[0] ? lbx_json_string(list[i].name) : json_null(), "view",
+			(int)list[i].is_view));
+	return a;
+}
+
+json_t *lbx_json_holder(const struct lbx_holder *h)
+{
+	return json_pack("{s:I,s:I,s:o,s:I,s:o,s:I,s:o,s:b}", "buffer", (json_int_t)h->buffer.id, "bytes",
+			 (json_int_t)h->bytes, "data", lbx_json_address(h->buffer.data), "tensors_over_it",
+			 (json_int_t)h->n_tensors, "tensors", json_list(h->tensors, h->n_tensors),
+			 "consumers_of_it", (json_int_t)h->n_consumers, "consumers",
+			 json_list(h->consumers, h->n_consumers), "scope", (int)h->scope);
+}

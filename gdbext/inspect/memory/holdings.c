@@ -1,0 +1,357 @@
+/* One walk over the tensors finds the owner of each buffer, one over the buffers those without one.
+ * What was found is sorted and added up whenever it has become much, so that a program's millions of
+ * tensors take the room of its distinct sites, names, dtypes, streams and states. Only owners are
+ * kept one by one until the walk ends: a later tensor may be a better one. */
+#include "inspect/memory/holdings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/graph/address_map.h"
+#include "inspect/tensor/describe.h"
+
+enum { MERGE_FROM = 4096 };
+
+struct owner {
+	uint64_t tensor;
+	bool is_view;
+	struct lbx_holding holding;
+};
+
+struct owners {
+	struct lbx_address_map by_buffer;
+	uint32_t n, room;
+	struct owner *list;
+};
+
+int64_t lbx_capped_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+	return lb_sum_of(a, b, &sum) ? sum : b < 0 ? INT64_MIN : INT64_MAX;
+}
+
+/* ---- keys ---- */
+
+/* "layers.*" of "layers.0.w"; NULL without memory. */
+static char *group_of(const char *name)
+{
+	size_t n = strcspn(name, "./");
+	char *ret = malloc(n + 3);
+
+	if (ret)
+		sprintf(ret, name[n] ? "%.*s%c*" : "%.*s", (int)n, name, name[n]);
+	else
+		lb_fail("out of memory");
+	return ret;
+}
+
+static int compare(const struct lbx_holding *a, const struct lbx_holding *b)
+{
+	if (a->pc != b->pc)
+		return a->pc < b->pc ? -1 : 1;
+	int by = strcmp(a->name, b->name);
+	if (by == 0)
+		by = strcmp(a->dtype, b->dtype);
+	if (by == 0)
+		by = strcmp(a->state, b->state);
+	return by ? by : (a->stream > b->stream) - (a->stream < b->stream);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return compare(a, b);
+}
+
+/* ---- adding up ---- */
+
+static void merge(struct lbx_snapshot *s)
+{
+	size_t n = 0;
+
+	if (s->n == 0)
+		return;
+	qsort(s->list, s->n, sizeof *s->list, by_key);
+	for (size_t i = 1; i < s->n; i++) {
+		struct lbx_holding *to = &s->list[n], *from = &s->list[i];
+		if (compare(to, from)) {
+			s->list[++n] = *from;
+			continue;
+		}
+		to->bytes = lbx_capped_sum(to->bytes, from->bytes);
+		to->lazy_bytes = lbx_capped_sum(to->lazy_bytes, from->lazy_bytes);
+		to->buffers += from->buffers;
+		to->lazy += from->lazy;
+		free(from->name);
+	}
+	s->n = n + 1;
+}
+
+/* Takes over the holding, also when it fails. */
+static bool add(struct lbx_snapshot *s, struct lbx_holding *h)
+{
+	if (s->n == s->room) {
+		if (s->n >= MERGE_FROM)
+			merge(s);
+		if (2 * s->n >= s->room) {
+			size_t room = s->room ? 2 * s->room : MERGE_FROM;
+			void *list = realloc(s->list, room * sizeof *s->list);
+			if (!list) {
+				free(h->name);
+				return lb_fail("out of memory for %zu places", room);
+			}
+			s->list = list;
+			s->room = room;
+		}
+	}
+	s->list[s->n++] = *h;
+	return true;
+}
+
+static bool describe_tensor(const struct lbx_tensor *t, struct lbx_holding *ret)
+{
+	*ret = (struct lbx_holding){ .pc = t->site, .stream = t->stream, .name = group_of(t->name) };
+	snprintf(ret->dtype, sizeof ret->dtype, "%s", lbx_dtype_name(t->dtype));
+	snprintf(ret->state, sizeof ret->state, "%s",
+		 t->state == LB_STATE_READY && t->buffer_flags & LB_BUFFER_FOREIGN ? "foreign"
+									    : lbx_state_name(t->state));
+	return ret->name != NULL;
+}
+
+/* Of a mapped file there is no capacity; of a damaged record, anything. */
+static int64_t bytes_of(int64_t capacity, int64_t nbytes)
+{
+	int64_t bytes = capacity ? capacity : nbytes;
+	return bytes < 0 ? 0 : bytes;
+}
+
+static bool own(struct owners *owners, const struct lbx_tensor *t)
+{
+	bool is_new, is_view = t->op_class == LB_CLASS_VIEW;
+	struct lbx_address_entry *entry = lbx_address_map_at(&owners->by_buffer, t->buffer_id, &is_new);
+	struct owner *o;
+
+	if (!entry)
+		return false;
+	if (is_new && owners->n == owners->room) {
+		uint32_t room = owners->room ? 2 * owners->room : 256;
+		void *list = realloc(owners->list, room * sizeof *owners->list);
+		if (!list)
+			return lb_fail("out of memory for %u buffers", room);
+		owners->list = list;
+		owners->room = room;
+	}
+	if (is_new) {
+		entry->value = owners->n;
+		o = &owners->list[owners->n++];
+		memset(o, 0, sizeof *o);
+	} else {
+		o = &owners->list[entry->value];
+		if (is_view > o->is_view || (is_view == o->is_view && t->id > o->tensor))
+			return true;
+		free(o->holding.name);
+	}
+	o->tensor = t->id;
+	o->is_view = is_view;
+	bool ok = describe_tensor(t, &o->holding);
+	o->holding.buffers = 1;
+	o->holding.bytes = bytes_of(t->buffer_capacity, t->buffer_bytes);
+	return ok;
+}
+
+static bool walk_tensors(struct lbx_context *context, struct lbx_tensors *tensors, struct owners *owners,
+			 struct lbx_snapshot *ret)
+{
+	struct lbx_holding h;
+	struct lbx_tensor t;
+	uint64_t slot = 0, n = 0;
+	enum lbx_next next;
+
+	while ((next = tensors->ops->next(tensors, &slot, &t, &ret->unreadable)) == LBX_NEXT_TENSOR) {
+		if (++n % 8192 == 0 && !lbx_progress(context->out, "adding up", (int64_t)n, 0))
+			return false;
+		if (t.buffer_id) {
+			if (!own(owners, &t))
+				return false;
+		} else if (t.state != LB_STATE_READY) {
+			if (!describe_tensor(&t, &h))
+				return false;
+			h.lazy = 1;
+			h.lazy_bytes = t.op_class == LB_CLASS_VIEW ? 0 : lbx_tensor_nbytes(&t);
+			if (!add(ret, &h))
+				return false;
+		}
+	}
+	return next == LBX_NEXT_END;
+}
+
+static bool walk_buffers(struct lbx_context *context, struct owners *owners, struct lbx_snapshot *ret)
+{
+	struct lbx_buffer buffer;
+	uint64_t slot = 0, n = 0;
+	bool is_new;
+
+	while (lbx_table_next_buffer(context->table, &slot, &buffer)) {
+		struct lbx_address_entry *entry = lbx_address_map_at(&owners->by_buffer, buffer.id, &is_new);
+		if (!entry || (++n % 8192 == 0 && !lbx_progress(context->out, "adding up", (int64_t)n, 0)))
+			return false;
+		if (!is_new)
+			continue;
+		struct lbx_holding h = { .name = group_of(""), .buffers = 1,
+					 .bytes = bytes_of(buffer.capacity, buffer.nbytes) };
+		snprintf(h.state, sizeof h.state, "%s", buffer.flags & LB_BUFFER_CACHED ? "cached" : "unowned");
+		if (!h.name || !add(ret, &h))
+			return false;
+	}
+	return lb_ok();
+}
+
+bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret)
+{
+	struct owners owners = { .n = 0 };
+	struct lbx_table *table;
+	struct lbx_root root;
+
+	*ret = (struct lbx_snapshot){ .n = 0 };
+	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
+		return false;
+	ret->counters = root.counters;
+	bool ok = walk_tensors(context, lbx_table_tensors(table), &owners, ret) &&
+		  walk_buffers(context, &owners, ret);
+	for (uint32_t i = 0; i < owners.n; i++) {
+		if (ok)
+			ok = add(ret, &owners.list[i].holding);
+		else
+			free(owners.list[i].holding.name);
+	}
+	merge(ret);
+	lbx_address_map_deinit(&owners.by_buffer);
+	free(owners.list);
+	if (!ok)
+		lbx_snapshot_deinit(ret);
+	return ok;
+}
+
+bool lbx_snapshot_describe(struct lbx_context *context, struct lbx_snapshot *s)
+{
+	char where[512];
+
+	/* those of one pc lie together */
+	for (size_t i = 0; i < s->n && !s->described; i++) {
+		struct lbx_holding *h = &s->list[i];
+		if (i == 0 || h->pc != h[-1].pc)
+			lbx_describe_pc(context->target, h->pc, where, sizeof where);
+		free(h->site);
+		h->site = strdup(h->pc ? where : "");
+		if (!h->site)
+			return lb_fail("out of memory for %zu places", s->n);
+		if (i % 256 == 255 && !lbx_progress(context->out, "naming places", (int64_t)i, (int64_t)s->n))
+			return false;
+	}
+	s->described = true;
+	return true;
+}
+
+void lbx_snapshot_deinit(struct lbx_snapshot *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		free(s->list[i].name);
+		free(s->list[i].site);
+	}
+	free(s->list);
+	*s = (struct lbx_snapshot){ .n = 0 };
+}
+
+/* ---- files ---- */
+
+static const char magic[] = "lazybones memory 1";
+
+json_t *lbx_snapshot_json(const struct lbx_snapshot *s)
+{
+	json_t *counters = json_object(), *list = json_array();
+
+#define X(name, meaning) \
+	json_object_set_new(counters, #name, json_integer((json_int_t)s->counters.name));
+	LB_COUNTERS(X)
+#undef X
+	for (size_t i = 0; i < s->n; i++) {
+		const struct lbx_holding *h = &s->list[i];
+		json_array_append_new(list, json_pack("{s:o,s:o,s:s,s:I,s:s,s:I,s:I,s:I,s:I}", "site",
+			lbx_json_string(h->site ? h->site : ""), "name", lbx_json_string(h->name), "dtype",
+			h->dtype, "stream", (json_int_t)h->stream, "state", h->state, "bytes",
+			(json_int_t)h->bytes, "buffers", (json_int_t)h->buffers, "lazy", (json_int_t)h->lazy,
+			"lazy_bytes", (json_int_t)h->lazy_bytes));
+	}
+	return json_pack("{s:s,s:o,s:o}", "format", magic, "counters", counters, "holdings", list);
+}
+
+static void take_text(char *to, size_t size, const char *text)
+{
+	snprintf(to, size, "%s", text);
+	lbx_make_printable(to);
+}
+
+static bool parse_holding(json_t *o, struct lbx_snapshot *ret)
+{
+	struct lbx_holding h = { .name = NULL };
+	const char *site, *name, *dtype, *state;
+	json_int_t stream, bytes, buffers, lazy, lazy_bytes;
+
+	if (json_unpack(o, "{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:I}", "site", &site, "name", &name, "dtype",
+			&dtype, "stream", &stream, "state", &state, "bytes", &bytes, "buffers", &buffers,
+			"lazy", &lazy, "lazy_bytes", &lazy_bytes) != 0 ||
+	    bytes < 0 || buffers < 0 || lazy < 0 || lazy_bytes < 0)
+		return lb_fail("holding %zu makes no sense", ret->n);
+	h = (struct lbx_holding){ .site = strdup(site), .name = strdup(name), .stream = (uint32_t)stream,
+				  .bytes = bytes, .buffers = buffers, .lazy = lazy, .lazy_bytes = lazy_bytes };
+	take_text(h.dtype, sizeof h.dtype, dtype);
+	take_text(h.state, sizeof h.state, state);
+	if (!h.site || !h.name) {
+		free(h.site);
+		free(h.name);
+		return lb_fail("out of memory");
+	}
+	lbx_make_printable(h.site);
+	lbx_make_printable(h.name);
+	if (ret->n == ret->room) {
+		size_t room = ret->room ? 2 * ret->room : 256;
+		void *list = realloc(ret->list, room * sizeof *ret->list);
+		if (!list) {
+			free(h.site);
+			free(h.name);
+			return lb_fail("out of memory for %zu places", room);
+		}
+		ret->list = list;
+		ret->room = room;
+	}
+	ret->list[ret->n++] = h;
+	return true;
+}
+
+bool lbx_snapshot_parse(const char *name, const char *text, size_t n, struct lbx_snapshot *ret)
+{
+	json_error_t error;
+	json_t *o = json_loadb(text, n, 0, &error), *list = json_object_get(o, "holdings"), *item;
+	json_t *counters = json_object_get(o, "counters");
+	const char *format = json_string_value(json_object_get(o, "format"));
+	size_t i;
+	bool ok = o || lb_fail("%s is no snapshot of `memory --save`: line %d: %s", name, error.line,
+			       error.text);
+
+	*ret = (struct lbx_snapshot){ .described = true };
+	if (ok && (!format || strcmp(format, magic) != 0 || !json_is_array(list)))
+		ok = lb_fail("%s is no snapshot of `memory --save`: it does not say `%s`", name, magic);
+#define X(field, meaning) \
+	ret->counters.field = (uint64_t)json_integer_value(json_object_get(counters, #field));
+	LB_COUNTERS(X)
+#undef X
+	json_array_foreach(list, i, item) {
+		if (ok && !(ok = parse_holding(item, ret)))
+			lb_fail_within("%s", name);
+	}
+	json_decref(o);
+	if (!ok)
+		lbx_snapshot_deinit(ret);
+	return ok;
+}

@@ -1,0 +1,380 @@
+/* Two points in time are compared by what buffers have in common, never by address or id: the second
+ * may be another run. A point is a mark (in the front end's memory), a file, or a core. */
+#include "inspect/memory/memory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/findings.h"
+#include "inspect/tensor/format.h"
+#include "inspect/memory/holders.h"
+#include "io/mapping.h"
+#include "target/core.h"
+
+enum { DEFAULT_LIMIT = 12, LARGEST = 5, TEXT = 4096 };
+
+static const char *const keys[LBX_BYS] = { "site", "dtype", "name", "stream", "state" };
+
+struct request {
+	enum lbx_by by;
+	int64_t limit;
+	const char *since;
+};
+
+/* ---- points ---- */
+
+void lbx_memory_marks_deinit(struct lbx_memory_marks *marks)
+{
+	for (int i = 0; i < marks->n; i++)
+		lbx_snapshot_deinit(&marks->list[i].snapshot);
+	marks->n = 0;
+}
+
+static const struct lbx_snapshot *find_mark(const struct lbx_memory_marks *marks, const char *name)
+{
+	for (int i = 0; marks && i < marks->n; i++)
+		if (strcmp(marks->list[i].name, name) == 0)
+			return &marks->list[i].snapshot;
+	return NULL;
+}
+
+/* Takes the snapshot over; an earlier mark of this name goes. */
+static bool set_mark(struct lbx_context *context, const char *name, struct lbx_snapshot *snapshot)
+{
+	struct lbx_memory_marks *marks = context->marks;
+	int i = 0;
+
+	if (!marks)
+		return lb_fail("memory: a mark would be lost when this command ends; keep it in a file: "
+			       "--save FILE");
+	if (strlen(name) >= sizeof marks->list[0].name)
+		return lb_fail("memory: a mark's name has at most %zu bytes", sizeof marks->list[0].name - 1);
+	while (i < marks->n && strcmp(marks->list[i].name, name) != 0)
+		i++;
+	if (i == LBX_MARKS_MAX)
+		return lb_fail("memory: there are %d marks already; take one of their names", LBX_MARKS_MAX);
+	if (i == marks->n)
+		marks->n++;
+	else
+		lbx_snapshot_deinit(&marks->list[i].snapshot);
+	snprintf(marks->list[i].name, sizeof marks->list[i].name, "%s", name);
+	marks->list[i].snapshot = *snapshot;
+	*snapshot = (struct lbx_snapshot){ .n = 0 };
+	return true;
+}
+
+static bool of_core(struct lbx_context *context, const char *path, struct lbx_snapshot *ret)
+{
+	struct lbx_context other = { .out = context->out, .settings = context->settings };
+	bool ok = lbx_core_open(path, NULL, &other.target) && lbx_snapshot_take(&other, ret);
+
+	if (ok && !lbx_snapshot_describe(&other, ret)) {
+		lbx_snapshot_deinit(ret);
+		ok = false;
+	}
+	if (!ok)
+		lb_fail_within("%s", path);
+	lbx_table_destroy(other.table);
+	lbx_target_destroy(other.target);
+	return ok;
+}
+
+/* Of a file: what `--save` wrote, or a core. */
+static bool of_file(struct lbx_context *context, const char *path, struct lbx_snapshot *ret)
+{
+	struct lb_mapping *file = lb_mapping_open(path);
+
+	if (!file) {
+		lb_fail_within(context->marks ? "no mark '%s'" : "%s", path);
+		return false;
+	}
+	bool text = file->size && file->data[0] == '{';
+	bool ok = text && lbx_snapshot_parse(path, (const char *)file->data, file->size, ret);
+	lb_mapping_drop(file);
+	return text ? ok : of_core(context, path, ret);
+}
+
+static bool save(struct lbx_context *context, const char *path, struct lbx_snapshot *s)
+{
+	if (!lbx_snapshot_describe(context, s))
+		return false;
+	if (lbx_target_waits(context->target))
+		return true; /* it all comes again, with the places' names */
+	json_t *o = lbx_snapshot_json(s);
+	FILE *f = o ? fopen(path, "we") : NULL;
+	bool ok = o && f && json_dumpf(o, f, JSON_COMPACT) == 0;
+	if (f && fclose(f) != 0)
+		ok = false;
+	json_decref(o);
+	return ok || lb_fail("cannot write %s: %s", path, strerror(errno));
+}
+
+/* ---- text ---- */
+
+void lbx_describe_group(struct lbx_context *context, const struct lbx_holding_group *g, enum lbx_by by, char *ret,
+			size_t size)
+{
+	if (by == LBX_BY_STREAM)
+		snprintf(ret, size, "stream %" PRIu64, g->pc);
+	else if (by == LBX_BY_SITE && !g->key && g->pc)
+		lbx_describe_pc(context->target, g->pc, ret, size);
+	else if (g->key && *g->key)
+		snprintf(ret, size, "%s", g->key);
+	else
+		snprintf(ret, size, by == LBX_BY_NAME ? "(no name)" : "(no tensor's)");
+}
+
+static const char *bytes_text(int64_t bytes, char ret[32])
+{
+	if (bytes < 0) {
+		*ret = '-';
+		lbx_format_bytes(bytes == INT64_MIN ? INT64_MAX : -bytes, ret + 1, 31);
+	} else {
+		lbx_format_bytes(bytes, ret, 32);
+	}
+	return ret;
+}
+
+static const char *change_text(int64_t bytes, char ret[33])
+{
+	*ret = '+';
+	bytes_text(bytes, ret + (bytes >= 0));
+	return ret;
+}
+
+static void print_counters(struct lbx_out *out, const struct lbx_snapshot *s)
+{
+	const struct lb_counters *c = &s->counters;
+	char active[32], peak[32], cache[32], limit[32], cache_limit[32];
+
+	lbx_wrap(out, 0, 2);
+	lbx_printf(out, "%s in use, peak %s, limit %s; cache %s, limit %s\n",
+		   bytes_text((int64_t)c->active_bytes, active), bytes_text((int64_t)c->peak_bytes, peak),
+		   bytes_text((int64_t)c->memory_limit, limit), bytes_text((int64_t)c->cache_bytes, cache),
+		   bytes_text((int64_t)c->cache_limit, cache_limit));
+	if (s->unreadable)
+		lbx_styled(out, LBX_WARNING, "%" PRIu64 " records unreadable or damaged: not counted\n",
+			   s->unreadable);
+}
+
+static void print_counts(struct lbx_out *out, int64_t buffers, int64_t lazy, int64_t lazy_bytes)
+{
+	char bytes[32];
+
+	if (buffers || !lazy)
+		lbx_printf(out, "%lld buffer%s%s", (long long)buffers, buffers == 1 ? "" : "s",
+			   lazy ? ", " : "");
+	if (lazy)
+		lbx_printf(out, "%lld lazy that would take %s", (long long)lazy, bytes_text(lazy_bytes, bytes));
+}
+
+static void print_groups(struct lbx_context *context, const struct lbx_holding_groups *g, const struct request *r)
+{
+	struct lbx_out *out = context->out;
+	char text[512], bytes[32], peer[33], was[32];
+
+	lbx_styled(out, LBX_TITLE, "by %s\n", keys[r->by]);
+	size_t shown = 0, left = 0;
+	for (size_t i = 0; i < g->n; i++) {
+		const struct lbx_holding_group *row = &g->list[i];
+		int64_t change = row->bytes - row->before_bytes;
+		bool same = change == 0 && row->buffers == row->before_buffers && row->lazy == row->before_lazy;
+		if (r->since && same)
+			continue;
+		if (r->limit && (int64_t)shown == r->limit) {
+			left++;
+			continue;
+		}
+		shown++;
+		lbx_describe_group(context, row, r->by, text, sizeof text);
+		lbx_wrap(out, 0, 19);
+		if (r->since) {
+			lbx_printf(out, "  %12s  %s: %s, was %s; %+lld buffers, %+lld lazy\n",
+				   change_text(change, peer), text, bytes_text(row->bytes, bytes),
+				   bytes_text(row->before_bytes, was),
+				   (long long)(row->buffers - row->before_buffers),
+				   (long long)(row->lazy - row->before_lazy));
+			continue;
+		}
+		lbx_printf(out, "  %10s %3.0f%%  %s: ", bytes_text(row->bytes, bytes),
+			   g->bytes ? 100 * (double)row->bytes / (double)g->bytes : 0.0, text);
+		print_counts(out, row->buffers, row->lazy, row->lazy_bytes);
+		lbx_printf(out, "\n");
+	}
+	if (left)
+		lbx_printf(out, "  … and %zu more (--limit 0 shows all)\n", left);
+	if (r->since && shown == 0)
+		lbx_printf(out, "  nothing has changed\n");
+}
+
+static bool print_largest(struct lbx_context *context, const struct lbx_holder *list, int n)
+{
+	struct lbx_out *out = context->out;
+	char text[TEXT], where[512], bytes[32], lead[48];
+
+	if (n)
+		lbx_styled(out, LBX_TITLE, "the largest, and who holds them\n");
+	for (int i = 0; i < n; i++) {
+		size_t used;
+		lbx_describe_holder(&list[i], text, sizeof text);
+		used = strlen(text);
+		if (list[i].site) {
+			lbx_describe_pc(context->target, list[i].site, where, sizeof where);
+			snprintf(text + used, sizeof text - used, "; made in %s", where);
+		}
+		snprintf(lead, sizeof lead, "  %10s  ", bytes_text(list[i].bytes, bytes));
+		lbx_print_folded(out, lead, text);
+	}
+	return lb_ok();
+}
+
+static void print_since(struct lbx_out *out, const struct lbx_snapshot *s, const struct lbx_snapshot *before,
+			const char *since)
+{
+	char change[33], now[32], was[32];
+	const struct lb_counters *a = &s->counters, *b = &before->counters;
+	/* damaged ones too: nothing here overflows */
+	int64_t more_bytes = (int64_t)(a->active_bytes - b->active_bytes);
+	int64_t more = (int64_t)(a->created - a->freed - (b->created - b->freed));
+
+	lbx_wrap(out, 0, 2);
+	lbx_printf(out, "since %s: %s in use (%s, was %s), %+lld tensors\n", since,
+		   change_text(more_bytes, change), bytes_text((int64_t)a->active_bytes, now),
+		   bytes_text((int64_t)b->active_bytes, was), (long long)more);
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_groups(struct lbx_context *context, const struct lbx_holding_groups *g, const struct request *r)
+{
+	json_t *list = json_array();
+	char text[512];
+
+	for (size_t i = 0; i < g->n && (r->limit == 0 || (int64_t)i < r->limit); i++) {
+		const struct lbx_holding_group *row = &g->list[i];
+		lbx_describe_group(context, row, r->by, text, sizeof text);
+		json_t *o = json_pack("{s:o,s:I,s:I,s:I,s:I}", "key", lbx_json_string(text), "bytes",
+				      (json_int_t)row->bytes, "buffers", (json_int_t)row->buffers, "lazy",
+				      (json_int_t)row->lazy, "lazy_bytes", (json_int_t)row->lazy_bytes);
+		if (r->since)
+			json_object_set_new(o, "before", json_pack("{s:I,s:I,s:I}", "bytes",
+				(json_int_t)row->before_bytes, "buffers", (json_int_t)row->before_buffers,
+				"lazy", (json_int_t)row->before_lazy));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *json_counters(const struct lbx_snapshot *s)
+{
+	const struct lb_counters *c = &s->counters;
+
+	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "active", (json_int_t)c->active_bytes, "peak",
+			 (json_int_t)c->peak_bytes, "limit", (json_int_t)c->memory_limit, "cache",
+			 (json_int_t)c->cache_bytes, "cache_limit", (json_int_t)c->cache_limit);
+}
+
+static void write_json(struct lbx_context *context, const struct lbx_snapshot *s,
+		       const struct lbx_snapshot *before, const struct lbx_holding_groups *g, const struct request *r,
+		       const struct lbx_holder *holders, int n)
+{
+	json_t *o = json_counters(s), *largest = json_array();
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(largest, lbx_json_holder(&holders[i]));
+	json_object_set_new(o, "bytes", json_integer(g->bytes));
+	json_object_set_new(o, "unreadable", json_integer((json_int_t)s->unreadable));
+	json_object_set_new(o, "by", json_string(keys[r->by]));
+	json_object_set_new(o, "groups", json_groups(context, g, r));
+	if (before) {
+		json_object_set_new(o, "since", lbx_json_string(r->since));
+		json_object_set_new(o, "before", json_counters(before));
+	}
+	json_object_set_new(o, "largest", largest);
+	lbx_json(context->out, o);
+}
+
+/* ---- the command ---- */
+
+static bool show(struct lbx_context *context, struct lbx_snapshot *s, const struct lbx_snapshot *before,
+		 const struct request *r)
+{
+	struct lbx_holder *holders = calloc(LBX_HOLDERS_MAX, sizeof *holders);
+	struct lbx_holding_groups groups;
+	int n = 0;
+
+	if (!holders)
+		return lb_fail("out of memory");
+	bool ok = lbx_holding_groups_make(s, before, r->by, &groups);
+	if (ok && !before)
+		ok = lbx_holders_find(context, LARGEST, holders, &n);
+	if (ok && context->out->json) {
+		write_json(context, s, before, &groups, r, holders, n);
+	} else if (ok) {
+		if (before)
+			print_since(context->out, s, before, r->since);
+		print_counters(context->out, s);
+		print_groups(context, &groups, r);
+		ok = print_largest(context, holders, n);
+	}
+	lbx_holding_groups_deinit(&groups);
+	free(holders);
+	return ok && lb_ok();
+}
+
+static bool compare(struct lbx_context *context, struct lbx_snapshot *s, const struct request *r)
+{
+	const struct lbx_snapshot *mark = find_mark(context->marks, r->since);
+	struct lbx_snapshot before = { .n = 0 };
+
+	if (mark)
+		return show(context, s, mark, r);
+	bool ok = of_file(context, r->since, &before) && lbx_snapshot_describe(context, s) &&
+		  show(context, s, &before, r);
+	lbx_snapshot_deinit(&before);
+	return ok;
+}
+
+static bool parse(const struct lbx_args *args, struct request *ret)
+{
+	const char *by = lbx_args_option(args, "by");
+
+	*ret = (struct request){ .limit = DEFAULT_LIMIT, .since = lbx_args_option(args, "since") };
+	if (args->n && (strcmp(args->v[0], "mark") != 0 || args->n != 2))
+		return lb_fail("memory: '%s' makes no sense here; `memory mark NAME` keeps this moment",
+			       args->v[0]);
+	for (int i = 0; by && i < LBX_BYS; i++)
+		if (strcmp(keys[i], by) == 0) {
+			ret->by = (enum lbx_by)i;
+			by = NULL;
+		}
+	if (by)
+		return lb_fail("memory: cannot group by '%s': there are site, dtype, name, stream and state",
+			       by);
+	return lbx_args_int(args, "limit", 0, INT64_MAX, &ret->limit);
+}
+
+bool lbx_run_memory(struct lbx_context *context, const struct lbx_args *args)
+{
+	const char *path = lbx_args_option(args, "save");
+	struct lbx_snapshot s;
+	struct request r;
+
+	if (!parse(args, &r) || !lbx_snapshot_take(context, &s))
+		return false;
+	int64_t active = (int64_t)s.counters.active_bytes;
+	bool ok = !path || save(context, path, &s);
+	if (ok && args->n)
+		ok = set_mark(context, args->v[1], &s);
+	else if (ok)
+		ok = r.since ? compare(context, &s, &r) : show(context, &s, NULL, &r);
+	lbx_snapshot_deinit(&s);
+	lbx_set_int(context->out, "tensor_bytes", active);
+	return ok;
+}

@@ -1,0 +1,265 @@
+#include "inspect/memory/parameters.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/memory/holdings.h"
+
+enum { OFTEN = 1 << 13, INPUTS = 3 };
+
+/* An operation over packed words, or one of the tensors that lb_quantize() made. */
+struct use {
+	uint64_t words, others[2];
+	int mode, bits;
+};
+
+struct walk {
+	struct lbx_tensors *tensors;
+	const char *glob;
+	struct lbx_parameters *p;
+	size_t n_uses, room_uses;
+	struct use *uses;
+};
+
+static bool is_separator(char c)
+{
+	return c == '.' || c == '/';
+}
+
+/* "layers.*.w" of "layers/0/w" */
+static char *key_of(const char *name)
+{
+	char *ret = malloc(strlen(name) + 1), *to = ret;
+
+	if (!ret) {
+		lb_fail("out of memory");
+		return NULL;
+	}
+	for (const char *s = name; *s;) {
+		size_t n = strcspn(s, "./"), digits = strspn(s, "0123456789");
+		if (digits == n && n > 0) {
+			*to++ = '*';
+		} else {
+			memcpy(to, s, n);
+			to += n;
+		}
+		s += n;
+		if (is_separator(*s)) {
+			*to++ = '.';
+			s++;
+		}
+	}
+	*to = '\0';
+	return ret;
+}
+
+static bool add_use(struct walk *w, const struct lbx_tensor *t)
+{
+	uint32_t first = strcmp(t->op, "quantized_matmul") == 0;
+	bool made = strcmp(t->op, "quantize") == 0;
+	struct use use = { .mode = (int)t->params[0], .bits = (int)t->params[1] };
+
+	if (use.mode < LB_QUANT_AFFINE || use.mode > LB_QUANT_NVFP4 || use.bits < 2 || use.bits > 8)
+		return true;
+	if (made && t->params[3] == 0)
+		use.words = t->id;
+	else if (made)
+		use.others[0] = t->id;
+	for (uint32_t i = 0; !made && i < INPUTS && first + i < t->n_inputs; i++)
+		*(i ? &use.others[i - 1] : &use.words) = w->tensors->ops->input_id(w->tensors, t, first + i);
+	if (w->n_uses == w->room_uses) {
+		size_t room = w->room_uses ? 2 * w->room_uses : 64;
+		void *uses = realloc(w->uses, room * sizeof *w->uses);
+		if (!uses)
+			return lb_fail("out of memory for %zu operations", room);
+		w->uses = uses;
+		w->room_uses = room;
+	}
+	w->uses[w->n_uses++] = use;
+	return true;
+}
+
+/* The lowest and the highest byte that a ready tensor reaches; 0 and 0 where that makes no sense. */
+static void reach(const struct lbx_tensor *t, uint64_t *ret_low, uint64_t *ret_end)
+{
+	int64_t low = t->offset, high = t->offset, width = lbx_dtype_bytes(t->dtype);
+
+	*ret_low = *ret_end = 0;
+	if (t->size == 0 || !lbx_tensor_in_bounds(t) || t->data == 0)
+		return;
+	for (int i = 0; i < t->rank; i++) {
+		int64_t by = (t->shape[i] - 1) * t->strides[i];
+		*(by < 0 ? &low : &high) += by;
+	}
+	*ret_low = t->data + (uint64_t)(low * width);
+	*ret_end = t->data + (uint64_t)((high + 1) * width);
+}
+
+static bool add(struct lbx_parameters *p, const struct lbx_tensor *t)
+{
+	if (p->n == p->room) {
+		size_t room = p->room ? 2 * p->room : 256;
+		void *list = realloc(p->list, room * sizeof *p->list);
+		if (!list)
+			return lb_fail("out of memory for %zu parameters", room);
+		p->list = list;
+		p->room = room;
+	}
+	struct lbx_parameter x = { .name = strdup(t->name), .key = key_of(t->name), .id = t->id,
+				   .dtype = t->dtype, .rank = t->rank,
+				   .last = t->rank ? t->shape[t->rank - 1] : 1, .count = t->size,
+				   .bytes = lbx_tensor_nbytes(t) };
+	reach(t, &x.low, &x.end);
+	if (!x.name || !x.key) {
+		free(x.name);
+		free(x.key);
+		return lb_fail("out of memory for %zu parameters", p->n);
+	}
+	p->list[p->n++] = x;
+	return true;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct lbx_parameter *x = a, *y = b;
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct lbx_parameter *x = a, *y = b;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Part by part: the separator comes before everything else. */
+static int by_key(const void *a, const void *b)
+{
+	const struct lbx_parameter *x = a, *y = b;
+	const char *s = x->key, *t = y->key;
+
+	for (; *s && *s == *t; t++)
+		s++;
+	int c = *s == '.' ? 1 : (unsigned char)*s, d = *t == '.' ? 1 : (unsigned char)*t;
+	return c != d ? c - d : strcmp(x->name, y->name);
+}
+
+static void drop(struct lbx_parameter *x)
+{
+	free(x->name);
+	free(x->key);
+}
+
+/* The same bytes under two names count once; a part of them too. */
+static void drop_tied(struct lbx_parameters *p)
+{
+	uint64_t end = 0;
+	size_t n = 0;
+
+	if (p->n)
+		qsort(p->list, p->n, sizeof *p->list, by_place);
+	for (size_t i = 0; i < p->n; i++) {
+		struct lbx_parameter *x = &p->list[i];
+		if (x->end && x->end <= end) {
+			p->tied++;
+			drop(x);
+			continue;
+		}
+		end = x->end > end ? x->end : end;
+		p->list[n++] = *x;
+	}
+	p->n = n;
+}
+
+static struct lbx_parameter *find(struct lbx_parameters *p, uint64_t id)
+{
+	struct lbx_parameter key = { .id = id };
+	return p->n ? bsearch(&key, p->list, p->n, sizeof *p->list, by_id) : NULL;
+}
+
+static void set_packed(struct lbx_parameter *x, int mode, int bits)
+{
+	int64_t all;
+
+	if (x->bits || x->dtype != LB_U32 || !lb_mul(x->count, 32, &all))
+		return;
+	x->mode = mode;
+	x->bits = bits;
+	x->count = all / bits;
+	x->last = lb_mul(x->last, 32, &all) ? all / bits : 0;
+}
+
+static void apply_uses(struct walk *w)
+{
+	if (w->p->n)
+		qsort(w->p->list, w->p->n, sizeof *w->p->list, by_id);
+	for (size_t i = 0; i < w->n_uses; i++) {
+		struct lbx_parameter *words = find(w->p, w->uses[i].words);
+		if (words)
+			set_packed(words, w->uses[i].mode, w->uses[i].bits);
+		for (int k = 0; k < 2; k++) {
+			struct lbx_parameter *other = find(w->p, w->uses[i].others[k]);
+			if (other && other->dtype != LB_U32) {
+				other->overhead = true;
+				other->count = 0;
+			}
+		}
+	}
+}
+
+static bool walk(struct lbx_context *context, struct walk *w)
+{
+	struct lbx_tensor t;
+	uint64_t slot = 0, bad = 0, seen = 0;
+	enum lbx_next next;
+
+	while ((next = w->tensors->ops->next(w->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+		if (++seen % OFTEN == 0 && !lbx_progress(context->out, "reading parameters", (int64_t)seen, 0))
+			return false;
+		if (t.op_class == LB_CLASS_QUANT && !add_use(w, &t))
+			return false;
+		if (t.state != LB_STATE_READY || t.torn)
+			continue;
+		if (!t.name[0])
+			w->p->unnamed += t.op_class != LB_CLASS_VIEW;
+		else if ((!w->glob || fnmatch(w->glob, t.name, 0) == 0) && !add(w->p, &t))
+			return false;
+	}
+	return next == LBX_NEXT_END;
+}
+
+bool lbx_parameters_find(struct lbx_context *context, const char *glob, struct lbx_parameters *ret)
+{
+	struct walk w = { .tensors = lbx_table_tensors(context->table), .glob = glob, .p = ret };
+
+	*ret = (struct lbx_parameters){ .n = 0 };
+	bool ok = walk(context, &w);
+	if (ok) {
+		drop_tied(ret);
+		apply_uses(&w);
+		if (ret->n)
+			qsort(ret->list, ret->n, sizeof *ret->list, by_key);
+		for (size_t i = 0; i < ret->n; i++) {
+			ret->count = lbx_capped_sum(ret->count, ret->list[i].count);
+			ret->bytes = lbx_capped_sum(ret->bytes, ret->list[i].bytes);
+		}
+	}
+	free(w.uses);
+	if (!ok)
+		lbx_parameters_deinit(ret);
+	return ok;
+}
+
+void lbx_parameters_deinit(struct lbx_parameters *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		drop(&p->list[i]);
+	free(p->list);
+	*p = (struct lbx_parameters){ .n = 0 };
+}

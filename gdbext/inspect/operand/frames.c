@@ -1,0 +1,295 @@
+#include "inspect/operand/frames.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+#include "inspect/graph/listings.h"
+
+enum { LABEL = LB_NAME_MAX + 320, MAX_TABLE_THREADS = 4096, SHOWN = 16 };
+
+struct search {
+	struct lbx_places *places;
+	struct lbx_frame_view *view;
+};
+
+static bool add_held(struct lbx_frame_view *view, const struct lbx_pointer *pointer,
+		     const struct lbx_place *place)
+{
+	if (view->n_held == LBX_HELD_MAX) {
+		view->more_held = true;
+		return false;
+	}
+	if (!view->held && !(view->held = malloc(LBX_HELD_MAX * sizeof *view->held)))
+		return false;
+	view->held[view->n_held++] = (struct lbx_held){ *pointer, *place };
+	return true;
+}
+
+/* A line of a graph has its result and operands for variables. */
+static bool take_line_tensor(void *context, const char *label, bool is_operand,
+			     const struct lbx_tensor *t)
+{
+	struct lbx_pointer pointer = { .is_argument = is_operand, .value = t->address };
+	struct lbx_place place = { .kind = LBX_PLACE_RECORD, .tensor = *t };
+
+	snprintf(pointer.expression, sizeof pointer.expression, "%s", label);
+	return add_held(context, &pointer, &place);
+}
+
+static bool take_pointer(void *context, const struct lbx_pointer *pointer)
+{
+	struct search *s = context;
+	struct lbx_frame_view *view = s->view;
+	struct lbx_place place;
+
+	lbx_places_find(s->places, pointer->value, &place);
+	/* a pointer into a record is one to something else of the runtime's */
+	if (place.kind == LBX_PLACE_NOTHING || place.kind == LBX_PLACE_BUFFER ||
+	    (place.kind == LBX_PLACE_RECORD && place.distance != 0))
+		return true;
+	return add_held(view, pointer, &place);
+}
+
+static void find_run(struct lbx_context *context, uint64_t tid, struct lbx_thread *ret)
+{
+	struct lbx_thread *threads = malloc(MAX_TABLE_THREADS * sizeof *threads);
+	struct lbx_table *table;
+	bool clean = lb_ok();
+
+	memset(ret, 0, sizeof *ret);
+	int n = threads && lbx_context_table(context, &table)
+		? lbx_table_threads(table, threads, MAX_TABLE_THREADS) : 0;
+	for (int i = 0; i < n; i++)
+		if (threads[i].tid == tid && threads[i].eval)
+			*ret = threads[i];
+	free(threads);
+	if (clean)
+		lb_clear_error();
+}
+
+bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max,
+		     struct lbx_thread_view *ret)
+{
+	const struct lbx_stacks_ops *ops = context->stacks->ops;
+	struct lbx_stack stack;
+
+	memset(ret, 0, sizeof *ret);
+	if (!ops->walk(context->stacks, tid, max, &stack))
+		return false;
+	ret->tid = tid;
+	memcpy(ret->end, stack.end, sizeof ret->end);
+	find_run(context, tid, &ret->runs);
+	ret->frames = calloc((size_t)stack.n + 1, sizeof *ret->frames);
+	bool done = ret->frames || lb_fail("out of memory");
+	for (int i = 0; i < stack.n && done; i++) {
+		struct lbx_frame_view *view = &ret->frames[ret->n++];
+		view->frame = stack.frames[i];
+		if (!ops->line(context->stacks, &view->frame, &view->line) && context->table)
+			lbx_graph_line(context->table, view->frame.pc - view->frame.after_call, &view->line);
+		if (places && context->table &&
+		    lbx_graph_tensors(context->table, tid, &view->line, take_line_tensor, view))
+			;
+		else if (places)
+			ops->pointers(context->stacks, &view->frame, take_pointer,
+				      &(struct search){ places, view });
+		done = lbx_progress(context->out, "reading stacks", i, stack.n);
+	}
+	lbx_stack_release(&stack);
+	if (!done)
+		lbx_thread_view_release(ret);
+	return done;
+}
+
+void lbx_thread_view_release(struct lbx_thread_view *view)
+{
+	for (int i = 0; i < view->n; i++)
+		free(view->frames[i].held);
+	free(view->frames);
+	view->frames = NULL;
+	view->n = 0;
+}
+
+struct wanted {
+	const char *expression;
+	uint64_t value;
+};
+
+static bool compare_pointer(void *context, const struct lbx_pointer *pointer)
+{
+	struct wanted *wanted = context;
+
+	if (strcmp(pointer->expression, wanted->expression) != 0)
+		return true;
+	wanted->value = pointer->value;
+	return false;
+}
+
+bool lbx_find_variable(struct lbx_context *context, const char *expression, uint64_t *ret)
+{
+	struct wanted wanted = { .expression = expression };
+	struct lbx_stack stack;
+	bool clean = lb_ok();
+	uint64_t tid;
+
+	if (context->stacks && context->stacks->ops->threads(context->stacks, &tid, 1) > 0 &&
+	    context->stacks->ops->walk(context->stacks, tid, LBX_FRAMES_MAX, &stack)) {
+		for (int i = 0; i < stack.n && wanted.value == 0; i++)
+			context->stacks->ops->pointers(context->stacks, &stack.frames[i],
+						       compare_pointer, &wanted);
+		lbx_stack_release(&stack);
+	}
+	if (clean)
+		lb_clear_error();
+	*ret = wanted.value;
+	return wanted.value != 0;
+}
+
+void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t size)
+{
+	const struct lbx_source_line *line = &frame->line;
+
+	if (line->file[0])
+		snprintf(ret, size, "%s at %s:%d", line->function[0] ? line->function : "?", line->file,
+			 line->line);
+	else if (line->function[0])
+		snprintf(ret, size, "%s", line->function);
+	else
+		snprintf(ret, size, "?");
+}
+
+bool lbx_held_is_strided(const struct lbx_held *held)
+{
+	const struct lbx_place *p = &held->place;
+	return p->kind == LBX_PLACE_DATA && p->is_start && p->tensor.size > 1 &&
+	       lbx_tensor_contiguity(&p->tensor) != LBX_ROW_CONTIGUOUS;
+}
+
+void lbx_describe_held(const struct lbx_held *held, char *ret, size_t size)
+{
+	const struct lbx_place *p = &held->place;
+	char label[LABEL];
+
+	lbx_describe(&p->tensor, label, sizeof label);
+	if (p->kind == LBX_PLACE_RECORD)
+		snprintf(ret, size, "%s = %s", held->pointer.expression, label);
+	else if (p->is_start)
+		snprintf(ret, size, "%s points to the elements of %s%s", held->pointer.expression, label,
+			 lbx_held_is_strided(held) ? ", which memory holds in another order" : "");
+	else
+		snprintf(ret, size, "%s points %" PRIu64 " bytes into the buffer of %s",
+			 held->pointer.expression, p->distance, label);
+}
+
+void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thread, char *ret,
+		      size_t size)
+{
+	struct lbx_tensors *tensors = context->table ? lbx_table_tensors(context->table) : NULL;
+	char now[LABEL + 32] = "", label[LABEL];
+	struct lbx_tensor t;
+	bool clean = lb_ok();
+
+	*ret = '\0';
+	if (thread->tid == 0)
+		return;
+	if (thread->tensor && tensors && tensors->ops->by_id(tensors, thread->tensor, &t)) {
+		lbx_describe(&t, label, sizeof label);
+		snprintf(now, sizeof now, ", now %s of %s", t.op, label);
+	} else if (thread->tensor) {
+		snprintf(now, sizeof now, ", now #%" PRIu64, thread->tensor);
+	}
+	if (clean)
+		lb_clear_error();
+	size_t n = (size_t)snprintf(ret, size, "evaluation %" PRIu64 ": %" PRIu64 " of %" PRIu64
+				    " operations done%s", thread->eval, thread->done, thread->total, now);
+	if (thread->waits_for && n < size)
+		snprintf(ret + n, size - n, ", waiting for evaluation %" PRIu64, thread->waits_for);
+}
+
+void lbx_print_frame(struct lbx_out *out, int number, const struct lbx_frame_view *frame)
+{
+	char text[512], held[2 * LABEL];
+
+	lbx_describe_frame(frame, text, sizeof text);
+	lbx_printf(out, "  #%-3d", number);
+	lbx_styled(out, LBX_ADDRESS, "0x%012" PRIx64, frame->frame.pc);
+	lbx_printf(out, " in %s\n", text);
+	for (int i = 0; i < frame->n_held && i < SHOWN; i++) {
+		lbx_describe_held(&frame->held[i], held, sizeof held);
+		lbx_printf(out, "       ");
+		lbx_styled(out, lbx_held_is_strided(&frame->held[i]) ? LBX_WARNING : LBX_NAME, "%s\n",
+			   held);
+	}
+	if (frame->n_held > SHOWN)
+		lbx_printf(out, "       … %s%d more\n", frame->more_held ? "at least " : "",
+			   frame->n_held - SHOWN);
+}
+
+void lbx_print_thread(struct lbx_context *context, const struct lbx_thread_view *view)
+{
+	struct lbx_out *out = context->out;
+	char run[2 * LABEL];
+
+	lbx_describe_run(context, &view->runs, run, sizeof run);
+	lbx_styled(out, LBX_TITLE, "thread %" PRIu64, view->tid);
+	lbx_printf(out, "%s%s\n", *run ? ", " : "", run);
+	for (int i = 0; i < view->n; i++)
+		lbx_print_frame(out, i, &view->frames[i]);
+	if (view->end[0])
+		lbx_styled(out, LBX_WARNING, "  (%s)\n", view->end);
+}
+
+static json_t *json_held(const struct lbx_held *held)
+{
+	const struct lbx_place *p = &held->place;
+	const struct lbx_tensor *t = &p->tensor;
+	json_t *o = json_pack("{s:o,s:b,s:o,s:s,s:I,s:o,s:s,s:o,s:s}", "variable",
+			      lbx_json_string(held->pointer.expression), "argument",
+			      held->pointer.is_argument, "value", lbx_json_address(held->pointer.value), "is",
+			      p->kind == LBX_PLACE_RECORD ? "tensor" : "pointer into tensor",
+			      "id", (json_int_t)t->id, "name",
+			      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype",
+			      lbx_dtype_name(t->dtype), "shape", lbx_json_list(t->shape, t->rank),
+			      "state", lbx_state_name(t->state));
+
+	if (p->kind == LBX_PLACE_DATA) {
+		json_object_set_new(o, "byte", json_integer((json_int_t)p->distance));
+		json_object_set_new(o, "strided", json_boolean(lbx_held_is_strided(held)));
+	}
+	return o;
+}
+
+json_t *lbx_json_frame(int number, const struct lbx_frame_view *frame)
+{
+	const struct lbx_source_line *line = &frame->line;
+	json_t *held = json_array();
+
+	for (int i = 0; i < frame->n_held; i++)
+		json_array_append_new(held, json_held(&frame->held[i]));
+	return json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "frame", number, "pc",
+			 lbx_json_address(frame->frame.pc), "function",
+			 line->function[0] ? lbx_json_string(line->function) : json_null(), "file",
+			 line->file[0] ? lbx_json_string(line->file) : json_null(), "line",
+			 line->file[0] ? json_integer(line->line) : json_null(), "tensors", held);
+}
+
+json_t *lbx_json_thread(const struct lbx_thread_view *view)
+{
+	const struct lbx_thread *run = &view->runs;
+	json_t *frames = json_array();
+
+	for (int i = 0; i < view->n; i++)
+		json_array_append_new(frames, lbx_json_frame(i, &view->frames[i]));
+	json_t *o = json_pack("{s:I,s:o,s:o}", "thread", (json_int_t)view->tid, "frames", frames,
+			      "end", view->end[0] ? lbx_json_string(view->end) : json_null());
+	if (run->tid)
+		json_object_set_new(o, "evaluation", json_pack("{s:I,s:I,s:I,s:I,s:I}", "number",
+			(json_int_t)run->eval, "tensor", (json_int_t)run->tensor, "done",
+			(json_int_t)run->done, "total", (json_int_t)run->total, "waits_for",
+			(json_int_t)run->waits_for));
+	return o;
+}

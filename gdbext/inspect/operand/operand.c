@@ -1,0 +1,149 @@
+#include "inspect/operand/operand.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "inspect/operand/select.h"
+#include "kernels/kernels.h"
+#include "target/core.h"
+
+enum { PATH = 4096 };
+
+/* Elements that share a scale, of what was computed from quantised weights. */
+static int64_t group_of(const struct lbx_tensor *t)
+{
+	if (strcmp(t->op, "dequantize") == 0)
+		return t->params[2] > 0 ? t->params[2] : 0;
+	if (strcmp(t->op, "decode") == 0 && t->params[0] >= 0 && t->params[0] < LB_ENCODINGS)
+		return lb_blocks[t->params[0]].elements;
+	return 0;
+}
+
+bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lbx_operand *ret)
+{
+	struct lbx_selection s;
+
+	memset(ret, 0, sizeof *ret);
+	if (!lbx_select_values(context, text, &s))
+		return false;
+	lbx_selection_label(&s, ret->label, sizeof ret->label);
+	memcpy(ret->name, s.tensor.name, sizeof ret->name);
+	ret->group = group_of(&s.tensor);
+	if (s.tensor.state == LB_STATE_READY)
+		return lbx_array_of_tensor(context->target, &s.tensor, &ret->array) &&
+		       lbx_slice_apply(&s.slice, &ret->array);
+	if (!lbx_replay(context, &s.tensor, &ret->replayed))
+		return false;
+	ret->was_lazy = true;
+	ret->array = ret->replayed.array;
+	if (lbx_slice_apply(&s.slice, &ret->array))
+		return true;
+	lbx_operand_release(ret);
+	return false;
+}
+
+static bool of_core(struct lbx_context *context, const char *path, const char *text,
+		    struct lbx_operand *ret)
+{
+	struct lbx_context other = { .out = context->out, .settings = context->settings };
+
+	if (!lbx_core_open(path, NULL, &other.target))
+		return false;
+	if (!lbx_operand_tensor(&other, text, ret)) {
+		lb_fail_within("%s", path);
+		lbx_table_destroy(other.table);
+		lbx_target_destroy(other.target);
+		return false;
+	}
+	snprintf(ret->label, sizeof ret->label, "%s:%s", path, text);
+	ret->context = other;
+	ret->own_target = other.target;
+	return true;
+}
+
+static bool of_file(struct lbx_context *context, const char *path, const char *name, const char *like,
+		    struct lbx_operand *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	if (!lbx_array_file_open(context, path, name, like, &ret->file))
+		return false;
+	ret->array = ret->file.array;
+	ret->group = ret->file.group;
+	snprintf(ret->label, sizeof ret->label, ret->file.is_only && !*name ? "%s" : "%s:%s", path,
+		 ret->file.name);
+	return true;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), m = strlen(end);
+
+	return n > m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_array_file(const char *path)
+{
+	return ends_with(path, ".npy") || ends_with(path, ".npz") || ends_with(path, ".safetensors") ||
+	       ends_with(path, ".gguf");
+}
+
+static bool is_elf(const char *path)
+{
+	char magic[4] = "";
+	FILE *f = fopen(path, "rbe");
+	bool is = f && fread(magic, 1, sizeof magic, f) == sizeof magic && memcmp(magic, "\x7f" "ELF", 4) == 0;
+
+	if (f)
+		fclose(f);
+	return is;
+}
+
+/* Where FILE ends in FILE:NAME; 0: nowhere. Names hold colons too, and so may paths: the longest
+ * file that there is counts, or else the longest path that looks like one. */
+static size_t end_of_path(const char *text)
+{
+	char path[PATH];
+	size_t n = strlen(text), first = 0;
+
+	for (size_t at = n < sizeof path ? n : 0; at-- > 1;) {
+		if (text[at] != ':')
+			continue;
+		snprintf(path, sizeof path, "%.*s", (int)at, text);
+		if (access(path, F_OK) == 0)
+			return at;
+		if (is_array_file(path) || (!first && strchr(path, '/')))
+			first = at;
+	}
+	return first;
+}
+
+bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like,
+		     struct lbx_operand *ret)
+{
+	char path[PATH];
+	size_t n = end_of_path(text);
+
+	if (*text == '@')
+		return lbx_operand_tensor(context, text, ret);
+	if (is_array_file(text) || (strchr(text, '/') && access(text, F_OK) == 0 && !is_elf(text)))
+		return of_file(context, text, "", like, ret);
+	if (n == 0)
+		return lbx_operand_tensor(context, text, ret);
+	snprintf(path, sizeof path, "%.*s", (int)n, text);
+	if (is_array_file(path) || (access(path, F_OK) == 0 && !is_elf(path)))
+		return of_file(context, path, text + n + 1, like, ret);
+	return of_core(context, path, text + n + 1, ret);
+}
+
+void lbx_operand_release(struct lbx_operand *operand)
+{
+	lbx_replay_release(&operand->replayed);
+	lbx_array_file_close(&operand->file);
+	if (operand->own_target) {
+		lbx_table_destroy(operand->context.table);
+		lbx_target_destroy(operand->own_target);
+		operand->own_target = NULL;
+	}
+}

@@ -1,0 +1,27 @@
+/* A side of a comparison: a tensor of the same program, of a core file, or an array in a file. */
+#ifndef LBX_OPERAND_H
+#define LBX_OPERAND_H
+
+#include "inspect/operand/array_file.h"
+#include "inspect/replay/replay.h"
+
+struct lbx_operand {
+	struct lbx_array array;
+	char label[512];
+	char name[LB_NAME_MAX + 1];   /* of a tensor, without its slice */
+	bool was_lazy;                /* the value is a replay's */
+	int64_t group;                /* elements that were quantised together; 0: none were */
+	struct lbx_context context;   /* where a tensor of another program was found */
+	struct lbx_target *own_target; /* to be closed with it; or NULL */
+	struct lbx_replayed replayed;
+	struct lbx_array_file file;
+};
+
+/* T[slice] in the context's program; a lazy tensor is replayed. */
+bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lbx_operand *ret);
+/* FILE[:NAME], CORE:T[slice], or T[slice]; `like` names the array of a file that holds several. */
+bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like,
+		     struct lbx_operand *ret);
+void lbx_operand_release(struct lbx_operand *operand);
+
+#endif

@@ -1,0 +1,194 @@
+#include "inspect/operand/places.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "inspect/tensor/describe.h"
+
+enum { MAX_CANDIDATES = 256 };
+
+/* A tensor, by the buffer it lies in. */
+struct use {
+	uint64_t data, tensor;
+};
+
+struct lbx_places {
+	struct lbx_table *table;
+	struct lbx_buffer *buffers; /* by address; overlapping ones only in damaged programs */
+	size_t n_buffers, buffers_room;
+	struct use *uses;           /* by address of the buffer, then of the record */
+	size_t n_uses, uses_room;
+};
+
+static bool grow(void **list, size_t n, size_t *room, size_t size)
+{
+	if (n < *room)
+		return true;
+	size_t wanted = *room ? 2 * *room : 256;
+	void *more = realloc(*list, wanted * size);
+	if (!more)
+		return lb_fail("out of memory for an index of %zu addresses", n);
+	*list = more;
+	*room = wanted;
+	return true;
+}
+
+static int by_data(const void *a, const void *b)
+{
+	const struct lbx_buffer *x = a, *y = b;
+	return x->data < y->data ? -1 : x->data > y->data;
+}
+
+static int by_use(const void *a, const void *b)
+{
+	const struct use *x = a, *y = b;
+	if (x->data != y->data)
+		return x->data < y->data ? -1 : 1;
+	return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
+}
+
+static bool collect(struct lbx_context *context, struct lbx_places *p)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(p->table);
+	struct lbx_buffer buffer;
+	struct lbx_tensor t;
+	uint64_t slot = 0, bad = 0;
+	enum lbx_next next;
+
+	while (lbx_table_next_buffer(p->table, &slot, &buffer)) {
+		if (!grow((void **)&p->buffers, p->n_buffers, &p->buffers_room, sizeof buffer))
+			return false;
+		p->buffers[p->n_buffers++] = buffer;
+		if (p->n_buffers % 8192 == 0 &&
+		    !lbx_progress(context->out, "indexing buffers", (int64_t)p->n_buffers, 0))
+			return false;
+	}
+	slot = 0;
+	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+		if (t.data == 0 || t.state != LB_STATE_READY)
+			continue;
+		if (!grow((void **)&p->uses, p->n_uses, &p->uses_room, sizeof *p->uses))
+			return false;
+		p->uses[p->n_uses++] = (struct use){ t.data, t.address };
+		if (p->n_uses % 8192 == 0 &&
+		    !lbx_progress(context->out, "indexing tensors", (int64_t)p->n_uses, 0))
+			return false;
+	}
+	if (p->n_buffers)
+		qsort(p->buffers, p->n_buffers, sizeof *p->buffers, by_data);
+	if (p->n_uses)
+		qsort(p->uses, p->n_uses, sizeof *p->uses, by_use);
+	return next == LBX_NEXT_END;
+}
+
+bool lbx_places_create(struct lbx_context *context, struct lbx_places **ret)
+{
+	struct lbx_places *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return lb_fail("out of memory");
+	if (!lbx_context_table(context, &p->table) || !collect(context, p)) {
+		lbx_places_destroy(p);
+		return false;
+	}
+	*ret = p;
+	return true;
+}
+
+void lbx_places_destroy(struct lbx_places *places)
+{
+	if (!places)
+		return;
+	free(places->buffers);
+	free(places->uses);
+	free(places);
+}
+
+/* How many buffers begin at or before an address. */
+static size_t count_up_to(const struct lbx_places *p, uint64_t address)
+{
+	size_t low = 0, high = p->n_buffers;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (p->buffers[middle].data <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool lbx_places_before(const struct lbx_places *places, uint64_t address, struct lbx_buffer *ret)
+{
+	size_t n = count_up_to(places, address);
+
+	if (n == 0)
+		return false;
+	*ret = places->buffers[n - 1];
+	return true;
+}
+
+bool lbx_places_after(const struct lbx_places *places, uint64_t address, struct lbx_buffer *ret)
+{
+	size_t n = count_up_to(places, address);
+
+	if (n == places->n_buffers)
+		return false;
+	*ret = places->buffers[n];
+	return true;
+}
+
+bool lbx_places_tensor(struct lbx_places *places, const struct lbx_buffer *buffer, size_t *i,
+		       struct lbx_tensor *ret)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(places->table);
+	size_t low = 0, high = places->n_uses;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (places->uses[middle].data < buffer->data)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	while (low + *i < places->n_uses && places->uses[low + *i].data == buffer->data) {
+		if (tensors->ops->by_address(tensors, places->uses[low + (*i)++].tensor, ret))
+			return true;
+		lb_clear_error();
+	}
+	return false;
+}
+
+/* The best is one that begins there; of several, one with a name. */
+static int score(const struct lbx_tensor *t, uint64_t address)
+{
+	return 2 * (lbx_tensor_data(t) == address) + (t->name[0] != '\0');
+}
+
+void lbx_places_find(struct lbx_places *places, uint64_t address, struct lbx_place *ret)
+{
+	struct lbx_tensor t;
+	int best = -1;
+
+	*ret = (struct lbx_place){ .kind = LBX_PLACE_NOTHING };
+	if (lbx_table_record_at(places->table, address, &ret->tensor)) {
+		ret->kind = LBX_PLACE_RECORD;
+		ret->distance = address - ret->tensor.address;
+		return;
+	}
+	lb_clear_error();
+	if (!lbx_places_before(places, address, &ret->buffer) ||
+	    address - ret->buffer.data >= (uint64_t)ret->buffer.capacity)
+		return;
+	ret->kind = LBX_PLACE_BUFFER;
+	ret->distance = address - ret->buffer.data;
+	for (size_t i = 0; i < MAX_CANDIDATES && lbx_places_tensor(places, &ret->buffer, &i, &t);) {
+		if (t.size == 0 || !lbx_tensor_in_bounds(&t) || score(&t, address) <= best)
+			continue;
+		best = score(&t, address);
+		ret->kind = LBX_PLACE_DATA;
+		ret->tensor = t;
+		ret->is_start = lbx_tensor_data(&t) == address;
+	}
+}

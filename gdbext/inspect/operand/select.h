@@ -1,0 +1,22 @@
+/* What the user means by T: a name, #id, or an expression of the debugged language; then
+ * perhaps a slice. Where just values are wanted, it may be memory that is no tensor's
+ * (inspect/operand/view.h). */
+#ifndef LBX_SELECT_H
+#define LBX_SELECT_H
+
+#include "inspect/command.h"
+#include "inspect/tensor/slice.h"
+
+struct lbx_selection {
+	struct lbx_tensor tensor;
+	struct lbx_slice slice;
+	char slice_text[256]; /* "[0, :]", or "" */
+};
+
+bool lbx_select(struct lbx_context *context, const char *text, struct lbx_selection *ret);
+/* The same, or a view: then the tensor has neither id nor record. */
+bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret);
+/* Its name, or #id; and the slice. */
+void lbx_selection_label(const struct lbx_selection *selection, char *ret, size_t size);
+
+#endif

@@ -1,0 +1,280 @@
+#include "inspect/operand/view.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/operand/address.h"
+#include "inspect/tensor/format.h"
+#include "inspect/operand/select.h"
+#include "inspect/operand/value.h"
+
+enum { TEXT_MAX = 1024 };
+
+/* ---- where ---- */
+
+static bool find_address(struct lbx_context *context, const char *text, struct lbx_value *ret)
+{
+	char *end;
+
+	*ret = (struct lbx_value){ .type = "" };
+	if (!*text || strlen(text) >= TEXT_MAX)
+		return lb_fail(*text ? "a view's address is too long" : "a view needs an address");
+	errno = 0;
+	ret->bits = strtoull(text, &end, 0);
+	if (isdigit((unsigned char)*text) && !*end)
+		return errno == 0 || lb_fail("%s does not fit 64 bits", text);
+	if (!lbx_evaluate_address(context, text, ret))
+		return false;
+	return !strstr(ret->type, "lb_tensor") ||
+	       lb_fail("%s is a tensor (%s), not memory: name it without @", text, ret->type);
+}
+
+/* ---- what ---- */
+
+/* "float" of "const float (*)[4]", "uint8_t" of "volatile uint8_t *". */
+static void base_type(const char *type, char *ret, size_t size)
+{
+	size_t used = 0;
+
+	while (*type && !strchr("*([&", *type) && used + 1 < size) {
+		size_t n = strcspn(type, " *([&");
+		bool qualifier = (n == 5 && strncmp(type, "const", n) == 0) ||
+				 (n == 8 && strncmp(type, "volatile", n) == 0);
+		if (!qualifier && n && used + n + 2 < size)
+			used += (size_t)snprintf(ret + used, size - used, "%s%.*s", used ? " " : "", (int)n, type);
+		type += n + (type[n] == ' ');
+	}
+	ret[used] = '\0';
+}
+
+static bool of_type(const char *type, enum lb_dtype *ret)
+{
+	static const struct {
+		const char *type;
+		enum lb_dtype dtype;
+	} types[] = {
+		{ "float", LB_F32 }, { "double", LB_F64 }, { "_Float16", LB_F16 }, { "__fp16", LB_F16 },
+		{ "float16_t", LB_F16 }, { "__bf16", LB_BF16 }, { "bool", LB_BOOL }, { "_Bool", LB_BOOL },
+		{ "complex float", LB_C64 }, { "float _Complex", LB_C64 }, { "_Complex float", LB_C64 },
+		{ "int8_t", LB_I8 }, { "signed char", LB_I8 }, { "uint8_t", LB_U8 }, { "unsigned char", LB_U8 },
+		{ "int16_t", LB_I16 }, { "short", LB_I16 }, { "uint16_t", LB_U16 }, { "unsigned short", LB_U16 },
+		{ "int32_t", LB_I32 }, { "int", LB_I32 }, { "uint32_t", LB_U32 }, { "unsigned int", LB_U32 },
+		{ "unsigned", LB_U32 }, { "int64_t", LB_I64 }, { "long", LB_I64 }, { "long long", LB_I64 },
+		{ "uint64_t", LB_U64 }, { "unsigned long", LB_U64 }, { "unsigned long long", LB_U64 },
+		{ "size_t", LB_U64 },
+	};
+	char base[128];
+
+	base_type(type, base, sizeof base);
+	for (size_t i = 0; i < sizeof types / sizeof *types && strpbrk(type, "*["); i++)
+		if (strcmp(types[i].type, base) == 0) {
+			*ret = types[i].dtype;
+			return true;
+		}
+	return false;
+}
+
+static bool fail_dtype(const char *text)
+{
+	return lb_fail("no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64 and c64", text);
+}
+
+static bool find_dtype(const struct lbx_view *view, const char *type, enum lb_dtype *ret)
+{
+	if (!view->dtype)
+		return of_type(type, ret) ||
+		       lb_fail(*type ? "%s is of type %s, which tells no dtype: say which, as in %s:f32:%s"
+				     : "%s%s tells no dtype: say which, as in %s:f32:%s", view->address, type,
+			       view->address, view->shape);
+	return lbx_dtype_parse(view->dtype, ret) || fail_dtype(view->dtype);
+}
+
+static bool fail_list(const char *what, const char *text)
+{
+	return lb_fail("a view's %s '%s' is no list of numbers, at most %d", what, text, LB_MAX_RANK);
+}
+
+/* "3,4", "(3, 4)", "3x4", or "" and "()" of a scalar. */
+static bool parse_list(const char *what, const char *text, bool negative, int64_t values[LB_MAX_RANK],
+		       int *n)
+{
+	const char *s = text;
+	bool bracket = *s == '(';
+
+	*n = 0;
+	s += bracket;
+	for (;;) {
+		char *end;
+		s += strspn(s, " ");
+		if (!*s || *s == ')')
+			break;
+		errno = 0;
+		long long value = strtoll(s, &end, 10);
+		if (end == s || errno || (value < 0 && !negative))
+			return fail_list(what, text);
+		if (*n == LB_MAX_RANK)
+			return lb_fail("a view's %s '%s' has more than %d numbers", what, text, LB_MAX_RANK);
+		values[(*n)++] = value;
+		end += strspn(end, " ");
+		if (*end && !strchr(",x)", *end))
+			return fail_list(what, text);
+		s = end + (*end == ',' || *end == 'x');
+	}
+	s += bracket && *s == ')';
+	return !*s || fail_list(what, text);
+}
+
+static bool lay(struct lbx_tensor *t, const char *strides)
+{
+	int64_t stride = 1;
+	int n;
+
+	if (strides) {
+		if (!parse_list("strides", strides, true, t->strides, &n))
+			return false;
+		return n == t->rank || lb_fail("a view of %d axes has %d strides", t->rank, n);
+	}
+	for (int i = t->rank; i-- > 0;) {
+		t->strides[i] = stride;
+		if (t->shape[i] && !lb_mul(stride, t->shape[i], &stride))
+			return lb_fail("a view's shape is too large");
+	}
+	return true;
+}
+
+/* The bytes that it reaches: the buffer, whose first the offset counts from. */
+static bool enclose(struct lbx_tensor *t, uint64_t address)
+{
+	int64_t low = 0, high = 0, reach, bytes, below, width = lbx_dtype_bytes(t->dtype);
+	bool fits = true;
+
+	t->size = 1;
+	for (int i = 0; i < t->rank; i++)
+		if (t->shape[i] == 0)
+			t->size = 0;
+	for (int i = 0; i < t->rank && t->size && fits; i++)
+		fits = lb_mul(t->size, t->shape[i], &t->size) &&
+		       lb_mul(t->shape[i] - 1, t->strides[i], &reach) &&
+		       (reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high));
+	if (t->size)
+		fits = fits && !__builtin_sub_overflow(high, low, &bytes) && lb_sum_of(bytes, 1, &bytes) &&
+		       lb_mul(bytes, width, &bytes) && low != INT64_MIN && lb_mul(-low, width, &below);
+	else
+		bytes = below = 0;
+	if (!fits)
+		return lb_fail("a view's shape and strides reach further than 64 bits tell");
+	if ((uint64_t)below > address ||
+	    (bytes && address - (uint64_t)below > UINT64_MAX - (uint64_t)(bytes - 1)))
+		return lb_fail("the view at 0x%llx reaches out of memory: %lld bytes, from %lld before it on",
+			       (unsigned long long)address, (long long)bytes, (long long)below);
+	t->data = address - (uint64_t)below;
+	t->buffer_bytes = bytes;
+	t->offset = t->size ? -low : 0;
+	return true;
+}
+
+bool lbx_view_make(struct lbx_context *context, const struct lbx_view *view, struct lbx_tensor *ret)
+{
+	struct lbx_value address;
+
+	*ret = (struct lbx_tensor){ .state = LB_STATE_READY, .op = "memory", .op_class = LB_CLASS_LEAF,
+				    .layout_known = true };
+	if (!context->target)
+		return lb_fail("no program: start one, attach to one, or open a core file");
+	if (!parse_list("shape", view->shape, false, ret->shape, &ret->rank) || !lay(ret, view->strides) ||
+	    !find_address(context, view->address, &address) || !find_dtype(view, address.type, &ret->dtype))
+		return false;
+	snprintf(ret->name, sizeof ret->name, "@%s", view->address);
+	return enclose(ret, address.bits);
+}
+
+/* ---- the syntax ---- */
+
+static bool is_list(const char *s, size_t n)
+{
+	return strspn(s, "0123456789-,x() ") >= n;
+}
+
+/* The address may hold colons too: what follows it is a dtype and a list, or a list alone, then the
+ * strides, then the slice. */
+bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used, struct lbx_tensor *ret)
+{
+	char copy[TEXT_MAX];
+	enum lb_dtype dtype;
+
+	if (strlen(text) >= sizeof copy)
+		return lb_fail("a view is written in at most %d bytes", TEXT_MAX - 1);
+	for (size_t at = 1; text[at]; at++) {
+		if (text[at] != ':' || text[at + 1] == ':' || text[at - 1] == ':')
+			continue;
+		struct lbx_view view = { .address = copy + 1 };
+		strcpy(copy, text);
+		copy[at] = '\0';
+		char *s = copy + at + 1;
+		size_t n = strcspn(s, ":[");
+		if (s[n] == ':' || !is_list(s, n)) {
+			char last = s[n];
+			s[n] = '\0';
+			if (lbx_dtype_parse(s, &dtype))
+				view.dtype = s;
+			else
+				s[n] = last;
+		}
+		if (view.dtype) {
+			s += n;
+			s += s < copy + strlen(text);
+			n = strcspn(s, ":[");
+		}
+		if (!is_list(s, n))
+			continue;
+		view.shape = s;
+		char end = s[n];
+		s[n] = '\0';
+		if (end == ':') {
+			view.strides = s += n + 1;
+			n = strcspn(s, "[");
+			s[n] = '\0';
+		}
+		*used = (size_t)(s + n - copy);
+		return lbx_view_make(context, &view, ret);
+	}
+	return lb_fail("'%s' is no view of memory: it is written as @ADDRESS:DTYPE:SHAPE, as in "
+		       "@0x7f00:f32:3,4", text);
+}
+
+bool lbx_run_view(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_view view = { .address = args->v[0], .shape = args->v[1] };
+	struct lbx_selection s = { .slice_text = "" };
+	struct lbx_format_options options;
+	struct lbx_array array;
+	char shape[TEXT_MAX];
+	enum lb_dtype dtype;
+	int64_t first;
+	int i = 1;
+
+	if (args->n > 2 && lbx_dtype_parse(args->v[1], &dtype))
+		view.dtype = args->v[i++];
+	if (args->n == 4 && !view.dtype)
+		return fail_dtype(args->v[1]);
+	/* a slice follows the last word */
+	snprintf(shape, sizeof shape, "%s", args->v[args->n - 1]);
+	char *slice = strchr(shape, '[');
+	if (slice) {
+		snprintf(s.slice_text, sizeof s.slice_text, "%s", slice);
+		*slice = '\0';
+	}
+	view.shape = i + 1 < args->n ? args->v[i] : shape;
+	view.strides = i + 1 < args->n ? shape : NULL;
+	if (!lbx_slice_parse(s.slice_text, &s.slice) || !lbx_print_options(context, args, &options) ||
+	    !lbx_stats_first(args, &first) || !lbx_view_make(context, &view, &s.tensor) ||
+	    !lbx_value_of(context, &s, &array))
+		return false;
+	if (lbx_args_option(args, "stats"))
+		return lbx_print_stats(context, &s, &array, first, NULL);
+	return lbx_print_value(context, &s, &array, &options, NULL);
+}

@@ -1,0 +1,62 @@
+/* Where a tensor's NaN or Inf comes from. */
+#ifndef LBX_ORIGIN_H
+#define LBX_ORIGIN_H
+
+#include "inspect/command.h"
+#include "inspect/measure/summary.h"
+
+enum { LBX_ORIGIN_INPUTS = 64, LBX_ORIGIN_WHY = 320 };
+
+/* A tensor on the way back, with what its value holds. */
+struct lbx_origin_link {
+	uint64_t id;
+	bool known;   /* `summary` is; otherwise `why` not */
+	bool recorded; /* `tensor` is; a tensor that is gone may have left no record */
+	struct lbx_tensor tensor;
+	struct lbx_summary summary;
+	char why[LBX_ORIGIN_WHY];
+};
+
+enum lbx_origin_end {
+	LBX_END_MADE,    /* the last of the path made it of inputs without any */
+	LBX_END_GIVEN,   /* it was in the data that the last was made of, or in its parameters */
+	LBX_END_GONE,    /* the last's inputs that are known have none, and some are not known */
+	LBX_END_LIMIT,
+};
+
+struct lbx_origin {
+	bool nan;                 /* of NaN; otherwise of any, NaN or Inf */
+	size_t n, room;
+	struct lbx_origin_link *path; /* from the tensor that was asked for to where it ends */
+	enum lbx_origin_end end;
+	int n_inputs;             /* of the last, at most LBX_ORIGIN_INPUTS */
+	struct lbx_origin_link *inputs;
+	/* The operation, where it is elementwise: one of several of a fused tensor's. */
+	bool has_step, finite_again; /* finite_again: what it is computed from gives no such value now */
+	int step, n_steps;        /* from 0 */
+	const char *op;
+	int n_operands;
+	enum lb_dtype dtype, operand_dtypes[3];
+	uint64_t operands[3];     /* an element each, of where the first comes from */
+};
+
+/* Two searches: for the NaN, and, where an Inf made it (or there is no NaN), for the Inf. */
+struct lbx_origins {
+	struct lbx_origin_link start;
+	bool has_nan, has_inf;
+	struct lbx_origin nan, inf;
+	uint64_t looked_at; /* tensors */
+};
+
+/* Looks at no more than `limit` tensors. Fails for a t whose own value cannot be had. */
+bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, int64_t limit,
+		      struct lbx_origins *ret);
+void lbx_origins_deinit(struct lbx_origins *origins);
+/* Whether the values that are summed up hold NaN, or any of NaN and Inf. */
+bool lbx_is_bad(const struct lbx_summary *s, bool nan);
+/* Row-major index of the first such value; -1 without any. */
+int64_t lbx_first_bad(const struct lbx_summary *s, bool nan);
+
+bool lbx_run_origin(struct lbx_context *context, const struct lbx_args *args);
+
+#endif

@@ -1,0 +1,309 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/tensor/array.h"
+#include "inspect/origin/cause.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/expression.h"
+#include "inspect/findings.h"
+#include "inspect/tensor/format.h"
+#include "inspect/tensor/number.h"
+#include "inspect/origin/origin.h"
+#include "inspect/operand/select.h"
+
+enum { LABEL = LB_NAME_MAX + 320, WAY_SHOWN = 12, DEFAULT_LIMIT = 10000, TEXT = 1024 };
+
+static const struct lbx_origin_link *last(const struct lbx_origin *o)
+{
+	return &o->path[o->n - 1];
+}
+
+/* The coordinates of the first bad element. */
+static void first_place(const struct lbx_origin_link *link, bool nan, int64_t at[LBX_ARRAY_RANK])
+{
+	struct lbx_array shape = { .rank = link->tensor.rank };
+
+	memcpy(shape.shape, link->tensor.shape, sizeof link->tensor.shape);
+	lbx_array_coordinates(&shape, lbx_first_bad(&link->summary, nan), at);
+}
+
+static void place_text(const struct lbx_origin_link *link, bool nan, char *ret, size_t size)
+{
+	int64_t at[LBX_ARRAY_RANK];
+
+	first_place(link, nan, at);
+	lbx_format_place(at, link->tensor.rank, ret, size);
+}
+
+static int64_t inf_count(const struct lbx_summary *s)
+{
+	return s->special[LBX_POSITIVE_INF] + s->special[LBX_NEGATIVE_INF];
+}
+
+static void short_name(const struct lbx_tensor *t, char *ret, size_t size)
+{
+	snprintf(ret, size, "#%" PRIu64 "%s%s %s", t->id, *t->name ? " " : "", t->name, t->op);
+}
+
+static const char *cause(const struct lbx_origin *o, char ret[TEXT])
+{
+	const struct lbx_origin_link *end = last(o);
+	struct lbx_cause c = { .op = o->has_step ? o->op : end->tensor.op, .nan = o->nan,
+			       .dtype = o->has_step ? o->dtype : end->tensor.dtype };
+
+	ret[0] = '\0';
+	if (o->end != LBX_END_MADE || o->finite_again)
+		return ret;
+	for (int k = 0; o->has_step && k < o->n_operands; k++)
+		c.operands[c.n_operands++] = lbx_element_double(&o->operands[k], o->operand_dtypes[k]);
+	for (int i = 0; i < o->n_inputs; i++) {
+		c.inf |= inf_count(&o->inputs[i].summary) > 0;
+		c.negative_inf |= o->inputs[i].summary.special[LBX_NEGATIVE_INF] > 0;
+		c.empty |= o->inputs[i].summary.count == 0;
+	}
+	return lbx_cause_text(&c, ret, TEXT);
+}
+
+/* "log(-1)", with the elements that gave the first. */
+static void call(const struct lbx_origin *o, char *ret, size_t size)
+{
+	char number[LBX_NUMBER_MAX];
+	int n = snprintf(ret, size, "%s(", o->op);
+
+	for (int k = 0; k < o->n_operands && n >= 0 && (size_t)n < size; k++) {
+		lbx_number_scalar(&o->operands[k], o->operand_dtypes[k], number);
+		n += snprintf(ret + n, size - (size_t)n, "%s%s", k ? ", " : "", number);
+	}
+	if (n >= 0 && (size_t)n < size)
+		snprintf(ret + n, size - (size_t)n, ")");
+}
+
+/* ---- text ---- */
+
+static void print_holdings(struct lbx_out *out, const struct lbx_summary *s)
+{
+	int64_t nan = s->special[LBX_NAN], inf = inf_count(s);
+
+	if (s->count == 0)
+		lbx_printf(out, "no elements");
+	else if (s->argmin >= 0)
+		lbx_printf(out, "from %.7g to %.7g", s->min, s->max);
+	if (nan)
+		lbx_printf(out, "%s%lld NaN", s->argmin >= 0 ? ", " : "", (long long)nan);
+	if (inf)
+		lbx_printf(out, ", %lld Inf", (long long)inf);
+}
+
+static void print_way(struct lbx_out *out, const struct lbx_origin *o)
+{
+	char text[TEXT * 4], name[LABEL];
+	size_t used = 0;
+
+	if (o->n < 3)
+		return;
+	for (size_t i = 1; i + 1 < o->n && used < sizeof text - LABEL; i++) {
+		if (o->n > WAY_SHOWN && i == WAY_SHOWN / 2) {
+			size_t left_out = o->n - WAY_SHOWN;
+			used += (size_t)snprintf(text + used, sizeof text - used, ", … %zu more", left_out);
+			i += left_out - 1;
+			continue;
+		}
+		short_name(&o->path[i].tensor, name, sizeof name);
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i > 1 ? ", " : "", name);
+	}
+	lbx_print_folded(out, "  by way of ", text);
+}
+
+static void print_inputs(struct lbx_out *out, const struct lbx_origin *o)
+{
+	char label[LABEL];
+
+	if (o->n_inputs)
+		lbx_printf(out, "  its input%s:\n", o->n_inputs == 1 ? "" : "s");
+	for (int i = 0; i < o->n_inputs; i++) {
+		const struct lbx_origin_link *input = &o->inputs[i];
+		if (input->recorded)
+			lbx_describe(&input->tensor, label, sizeof label);
+		else
+			snprintf(label, sizeof label, "#%" PRIu64, input->id);
+		lbx_wrap(out, 0, 6);
+		lbx_printf(out, "    %s  ", label);
+		if (input->known)
+			print_holdings(out, &input->summary);
+		else
+			lbx_styled(out, LBX_WARNING, "unknown: %s", input->why);
+		lbx_printf(out, "\n");
+	}
+}
+
+static void print_step(struct lbx_context *context, const struct lbx_origin *o)
+{
+	struct lbx_out *out = context->out;
+	char text[LBX_EXPRESSION_MAX + TEXT], expression[LBX_EXPRESSION_MAX];
+	const struct lbx_tensor *t = &last(o)->tensor;
+
+	if (!o->has_step)
+		return;
+	if (t->op_class == LB_CLASS_FUSED) {
+		snprintf(text, sizeof text, "%s; step %d of %d is %s",
+			 lbx_expression(lbx_table_tensors(context->table), t, expression), o->step + 1,
+			 o->n_steps, o->op);
+		lbx_print_folded(out, "  it computes ", text);
+	}
+	if (o->finite_again) {
+		lbx_print_folded(out, "  ", "computed again from its inputs it is without: their values have "
+				 "changed since, or those of the result");
+		return;
+	}
+	call(o, text, sizeof text);
+	lbx_wrap(out, 0, 4);
+	lbx_printf(out, "  the first is %s, in %s\n", text, lbx_dtype_name(o->dtype));
+}
+
+static void print_origin(struct lbx_context *context, const struct lbx_origin *o, const char *lead)
+{
+	struct lbx_out *out = context->out;
+	const struct lbx_origin_link *end = last(o);
+	const struct lbx_tensor *t = &end->tensor;
+	char label[LABEL], place[256], where[512], text[TEXT];
+
+	lbx_describe(t, label, sizeof label);
+	place_text(end, o->nan, place, sizeof place);
+	lbx_describe_pc(context->target, t->site, where, sizeof where);
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_TITLE, "%s ", lead);
+	switch (o->end) {
+	case LBX_END_MADE:
+		lbx_printf(out, "%s made it", t->op);
+		break;
+	case LBX_END_GIVEN:
+		lbx_printf(out, t->op_class == LB_CLASS_LEAF ? "it was in the data"
+							     : "%s was told to make it", t->op);
+		break;
+	case LBX_END_GONE:
+		lbx_printf(out, "%s made it, or had it from an input that is not known", t->op);
+		break;
+	case LBX_END_LIMIT:
+		lbx_printf(out, "the search ended at its limit (--limit), at %s", t->op);
+		break;
+	}
+	lbx_printf(out, ", in ");
+	lbx_styled(out, LBX_FILE, "%s\n", where);
+	lbx_wrap(out, 0, 4);
+	lbx_printf(out, "  %s, first at %s\n", label, place);
+	print_way(out, o);
+	print_step(context, o);
+	print_inputs(out, o);
+	if (*cause(o, text))
+		lbx_print_folded(out, "  why: ", text);
+}
+
+static void print_text(struct lbx_context *context, const struct lbx_origins *o)
+{
+	struct lbx_out *out = context->out;
+	const struct lbx_summary *s = &o->start.summary;
+	char label[LABEL], place[256];
+
+	lbx_describe(&o->start.tensor, label, sizeof label);
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_NAME, "%s", label);
+	if (!o->has_nan && !o->has_inf) {
+		lbx_printf(out, " holds no NaN and no Inf: ");
+		print_holdings(out, s);
+		lbx_printf(out, "\n");
+		return;
+	}
+	place_text(&o->start, o->has_nan, place, sizeof place);
+	lbx_printf(out, " holds %lld NaN and %lld Inf among %lld values, the first %s at %s\n",
+		   (long long)s->special[LBX_NAN], (long long)inf_count(s), (long long)s->count,
+		   o->has_nan ? "NaN" : "Inf", place);
+	if (o->has_nan)
+		print_origin(context, &o->nan, "NaN:");
+	if (o->has_inf)
+		print_origin(context, &o->inf, o->has_nan ? "Inf before it:" : "Inf:");
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_link(struct lbx_tensors *tensors, const struct lbx_origin_link *link)
+{
+	const struct lbx_summary *s = &link->summary;
+	json_t *o = link->recorded ? lbx_json_tensor(tensors, &link->tensor)
+				   : json_pack("{s:I}", "id", (json_int_t)link->id);
+
+	if (!link->known) {
+		json_object_set_new(o, "unknown", lbx_json_string(link->why));
+		return o;
+	}
+	json_object_set_new(o, "min", s->argmin < 0 ? json_null() : lbx_json_double(s->min));
+	json_object_set_new(o, "max", s->argmax < 0 ? json_null() : lbx_json_double(s->max));
+	json_object_set_new(o, "nan", json_integer(s->special[LBX_NAN]));
+	json_object_set_new(o, "inf", json_integer(inf_count(s)));
+	return o;
+}
+
+static json_t *json_origin(struct lbx_context *context, const struct lbx_origin *o)
+{
+	static const char *const ends[] = { "made", "given", "gone", "limit" };
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	const struct lbx_origin_link *end = last(o);
+	json_t *list = json_array(), *way = json_array(), *result;
+	int64_t at[LBX_ARRAY_RANK];
+	char where[512], text[TEXT];
+
+	first_place(end, o->nan, at);
+	lbx_describe_pc(context->target, end->tensor.site, where, sizeof where);
+	for (int i = 0; i < o->n_inputs; i++)
+		json_array_append_new(list, json_link(tensors, &o->inputs[i]));
+	for (size_t i = 0; i < o->n; i++)
+		json_array_append_new(way, json_integer((json_int_t)o->path[i].id));
+	result = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "of", o->nan ? "NaN" : "Inf", "end",
+			   ends[o->end], "op", o->has_step ? o->op : end->tensor.op, "first",
+			   lbx_json_list(at, end->tensor.rank), "where", lbx_json_string(where),
+			   "tensor", json_link(tensors, end), "way", way, "inputs",
+			   list);
+	if (o->has_step && o->finite_again) {
+		json_object_set_new(result, "finite_again", json_true());
+	} else if (o->has_step) {
+		json_t *operands = json_array();
+		for (int k = 0; k < o->n_operands; k++)
+			json_array_append_new(operands, lbx_json_element(&o->operands[k], o->operand_dtypes[k]));
+		json_object_set_new(result, "step", json_integer(o->step));
+		json_object_set_new(result, "operands", operands);
+	}
+	if (*cause(o, text))
+		json_object_set_new(result, "why", json_string(text));
+	return result;
+}
+
+bool lbx_run_origin(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_out *out = context->out;
+	struct lbx_selection s;
+	struct lbx_origins origins;
+	int64_t limit = DEFAULT_LIMIT;
+
+	if (!lbx_args_int(args, "limit", 1, 1 << 20, &limit) || !lbx_select(context, args->v[0], &s))
+		return false;
+	if (s.slice.n)
+		return lb_fail("origin looks at a whole tensor: leave %s out", s.slice_text);
+	if (!lbx_find_origins(context, &s.tensor, limit, &origins))
+		return false;
+	const struct lbx_origin *o = origins.has_nan ? &origins.nan
+				     : origins.has_inf ? &origins.inf : NULL;
+	if (out->json)
+		lbx_json(out, json_pack("{s:o,s:o,s:o,s:I}", "tensor",
+			json_link(lbx_table_tensors(context->table), &origins.start), "nan",
+			origins.has_nan ? json_origin(context, &origins.nan) : json_null(), "inf",
+			origins.has_inf ? json_origin(context, &origins.inf) : json_null(), "looked_at",
+			(json_int_t)origins.looked_at));
+	else
+		print_text(context, &origins);
+	lbx_set_int(out, "tensor_origin", o ? (int64_t)last(o)->id : 0);
+	lbx_origins_deinit(&origins);
+	return lb_ok();
+}

@@ -1,0 +1,40 @@
+/* Replay: the value of a lazy tensor, computed outside the program from what its memory holds.
+ * The graph down to the ready tensors is copied to a shared memory file; the program
+ * `lazybones-replay` computes it under limits of memory and time. The inspected program, alive
+ * or dead, is only read. */
+#ifndef LBX_REPLAY_H
+#define LBX_REPLAY_H
+
+#include "inspect/tensor/array.h"
+#include "inspect/command.h"
+#include "inspect/graph/graph.h"
+#include "inspect/measure/summary.h"
+#include "replay/wire.h"
+
+struct lbx_replayed {
+	struct lbx_array array; /* row-contiguous; valid until lbx_replay_release() */
+	uint32_t n_nodes;       /* operations and leaves */
+	uint64_t leaf_bytes;    /* read from the program */
+	void *map;
+	size_t map_bytes;
+};
+
+/* Fails with the reason: a record that is damaged, torn or gone, a graph or leaves beyond the
+ * limits of context->settings, an error of the operations (which node), a replay that died. */
+bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, struct lbx_replayed *ret);
+void lbx_replay_release(struct lbx_replayed *replayed);
+
+/* What all the values hold that a replay of t computes on its way. */
+struct lbx_ranges {
+	struct lbx_graph graph;
+	struct lbx_summary *nodes; /* by index in graph.nodes */
+	int n_steps;               /* of t itself where it is elementwise: one, or its program's */
+	struct lbx_wire_step *steps;
+};
+
+/* As lbx_replay(); a t whose state is LB_STATE_FREED is computed again, ready or not. */
+bool lbx_replay_ranges(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes,
+		       struct lbx_ranges *ret);
+void lbx_ranges_deinit(struct lbx_ranges *ranges);
+
+#endif

@@ -1,0 +1,229 @@
+/* From an address to the tensors over it.
+ *
+ * A view reaches the address if sum(i[k] * stride[k]) = distance has a solution with every
+ * i[k] inside its axis. Axes are tried from the largest stride down; what the smaller ones
+ * can still add bounds each choice, so ordinary views need one try an axis. Overlapping
+ * views may need more: the search is capped. */
+#include "inspect/show/at.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+#include "inspect/operand/address.h"
+
+enum { MAX_STEPS = 100000, DEFAULT_SHOWN = 50 };
+
+struct search {
+	int n, steps;
+	int axis[LB_MAX_RANK];
+	int64_t stride[LB_MAX_RANK], size[LB_MAX_RANK], rest[LB_MAX_RANK + 1];
+	int64_t at[LB_MAX_RANK];
+};
+
+static bool solve(struct search *s, int k, int64_t distance)
+{
+	if (k == s->n)
+		return distance == 0;
+	int64_t high = distance / s->stride[k], low = 0;
+	if (high > s->size[k] - 1)
+		high = s->size[k] - 1;
+	if (distance > s->rest[k + 1])
+		low = (distance - s->rest[k + 1] + s->stride[k] - 1) / s->stride[k];
+	for (int64_t i = high; i >= low; i--) {
+		if (s->steps++ > MAX_STEPS)
+			return false;
+		s->at[k] = i;
+		if (solve(s, k + 1, distance - i * s->stride[k]))
+			return true;
+	}
+	return false;
+}
+
+/* Coordinates of the element that lies `distance` elements from the buffer's start. The
+ * tensor must be within its buffer. */
+static bool coordinates(const struct lbx_tensor *t, int64_t distance, int64_t *ret)
+{
+	struct search s = { 0 };
+	bool flipped[LB_MAX_RANK] = { false };
+
+	distance -= t->offset;
+	memset(ret, 0, LB_MAX_RANK * sizeof *ret);
+	for (int i = 0; i < t->rank; i++) {
+		int64_t stride = t->strides[i];
+		if (t->shape[i] == 1 || stride == 0)
+			continue;
+		if (stride < 0) { /* counted from the axis's other end */
+			flipped[i] = true;
+			distance -= (t->shape[i] - 1) * stride;
+			stride = -stride;
+		}
+		int k = s.n++;
+		for (; k > 0 && s.stride[k - 1] < stride; k--) {
+			s.stride[k] = s.stride[k - 1];
+			s.size[k] = s.size[k - 1];
+			s.axis[k] = s.axis[k - 1];
+		}
+		s.stride[k] = stride;
+		s.size[k] = t->shape[i];
+		s.axis[k] = i;
+	}
+	for (int k = s.n - 1; k >= 0; k--)
+		s.rest[k] = s.rest[k + 1] + (s.size[k] - 1) * s.stride[k];
+	if (distance < 0 || distance > s.rest[0] || !solve(&s, 0, distance))
+		return false;
+	for (int k = 0; k < s.n; k++)
+		ret[s.axis[k]] = flipped[s.axis[k]] ? s.size[k] - 1 - s.at[k] : s.at[k];
+	return true;
+}
+
+struct place {
+	bool element;
+	int64_t at[LB_MAX_RANK], byte; /* of the element */
+};
+
+static struct place find_place(const struct lbx_tensor *t, uint64_t address)
+{
+	int64_t width = lbx_dtype_bytes(t->dtype);
+	struct place p = { .byte = (int64_t)((address - t->data) % (uint64_t)width) };
+
+	p.element = t->state == LB_STATE_READY && t->size > 0 && lbx_tensor_in_bounds(t) &&
+		    coordinates(t, (int64_t)((address - t->data) / (uint64_t)width), p.at);
+	return p;
+}
+
+static void print_place(struct lbx_out *out, const struct lbx_tensor *t, const struct place *p)
+{
+	char label[512];
+
+	lbx_describe(t, label, sizeof label);
+	lbx_printf(out, "  ");
+	lbx_styled(out, LBX_NAME, "%s", label);
+	if (!p->element) {
+		lbx_printf(out, ": no element of this view\n");
+		return;
+	}
+	lbx_printf(out, ": element [");
+	for (int i = 0; i < t->rank; i++)
+		lbx_printf(out, "%s%lld", i ? ", " : "", (long long)p->at[i]);
+	lbx_printf(out, "]");
+	if (p->byte)
+		lbx_printf(out, ", byte %lld of it", (long long)p->byte);
+	lbx_printf(out, "\n");
+}
+
+static json_t *json_place(const struct lbx_tensor *t, const struct place *p)
+{
+	json_t *o = json_pack("{s:I,s:o,s:s,s:o}", "id", (json_int_t)t->id, "name",
+			      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype",
+			      lbx_dtype_name(t->dtype), "shape", lbx_json_list(t->shape, t->rank));
+	json_object_set_new(o, "element", p->element ? lbx_json_list(p->at, t->rank) : json_null());
+	json_object_set_new(o, "byte", json_integer(p->byte));
+	return o;
+}
+
+static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address,
+		 int64_t limit, json_t *list)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	struct lbx_tensor t;
+	uint64_t slot = 0, bad = 0, seen = 0;
+	int64_t shown = 0, more = 0;
+	enum lbx_next next;
+
+	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+		if (++seen % 8192 == 0 &&
+		    !lbx_progress(context->out, "searching", (int64_t)seen, 0))
+			return false;
+		if (t.data != b->data || t.buffer_id != b->id)
+			continue;
+		if (shown == limit && limit) {
+			more++;
+			continue;
+		}
+		struct place p = find_place(&t, address);
+		if (shown++ == 0)
+			lbx_set_tensor(context->out, &t);
+		if (list)
+			json_array_append_new(list, json_place(&t, &p));
+		else
+			print_place(context->out, &t, &p);
+	}
+	if (!list && more)
+		lbx_printf(context->out, "  … %lld more (--limit 0 shows all)\n", (long long)more);
+	if (!list && shown == 0)
+		lbx_printf(context->out, "  no tensor uses it\n");
+	lbx_set_int(context->out, "tensor_count", shown + more);
+	return next == LBX_NEXT_END;
+}
+
+static bool at_record(struct lbx_context *context, const struct lbx_tensor *t, uint64_t address)
+{
+	char label[512];
+
+	lbx_set_tensor(context->out, t);
+	if (context->out->json) {
+		lbx_json(context->out, json_pack("{s:o,s:I,s:I}", "address",
+			lbx_json_address(address), "record_of", (json_int_t)t->id, "byte",
+			(json_int_t)(address - t->address)));
+		return lb_ok();
+	}
+	lbx_describe(t, label, sizeof label);
+	lbx_printf(context->out, "0x%" PRIx64 " is ", address);
+	if (address == t->address)
+		lbx_printf(context->out, "the record (lb_tensor) of ");
+	else
+		lbx_printf(context->out, "byte %" PRIu64 " of the record (lb_tensor) of ",
+			   address - t->address);
+	lbx_styled(context->out, LBX_NAME, "%s\n", label);
+	return true;
+}
+
+static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address)
+{
+	struct lbx_out *out = context->out;
+	uint64_t byte = address - b->data;
+	char bytes[32];
+
+	lbx_format_bytes(b->nbytes, bytes, sizeof bytes);
+	lbx_printf(out, "0x%" PRIx64 " is byte %" PRIu64 " of buffer #%" PRIu64 " (%s at ", address,
+		   byte, b->id, bytes);
+	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, b->data);
+	lbx_printf(out, "%s)%s\n", b->flags & LB_BUFFER_CACHED ? ", cached: free for reuse" : "",
+		   byte >= (uint64_t)b->nbytes ? ", beyond the bytes in use" : "");
+	return true;
+}
+
+bool lbx_run_at(struct lbx_context *context, const struct lbx_args *args)
+{
+	int64_t limit = DEFAULT_SHOWN;
+	struct lbx_table *table;
+	struct lbx_tensor t;
+	struct lbx_buffer b;
+	uint64_t address;
+
+	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
+	    !lbx_context_table(context, &table) || !lbx_parse_address(context, args->v[0], &address))
+		return false;
+	if (lbx_table_record_at(table, address, &t))
+		return at_record(context, &t, address);
+	if (!lb_ok())
+		return false;
+	if (!lbx_table_buffer_at(table, address, &b))
+		return lb_fail("0x%" PRIx64 " belongs to no tensor", address);
+	if (!context->out->json)
+		return at_buffer(context, &b, address) && walk(context, &b, address, limit, NULL);
+	json_t *list = json_array();
+	if (!walk(context, &b, address, limit, list)) {
+		json_decref(list);
+		return false;
+	}
+	lbx_json(context->out, json_pack("{s:o,s:{s:I,s:o,s:I},s:I,s:o}", "address",
+		lbx_json_address(address), "buffer", "id", (json_int_t)b.id, "data",
+		lbx_json_address(b.data), "nbytes", (json_int_t)b.nbytes, "byte",
+		(json_int_t)(address - b.data), "tensors", list));
+	return lb_ok();
+}

@@ -1,0 +1,226 @@
+#define _GNU_SOURCE
+#include "inspect/show/dot.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "inspect/graph/address_map.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/expression.h"
+#include "inspect/tensor/format.h"
+#include "inspect/replay/worker.h"
+
+/* A damaged tensor may claim millions of inputs: so many that are gone or unreadable are enough. */
+enum { DOT_SECONDS = 60, MAX_LOST = 4096 };
+
+struct met {
+	struct lbx_tensor tensor;
+	int64_t depth;
+};
+
+/* Breadth first, so that a limit keeps what is near. */
+struct walk {
+	struct lbx_context *context;
+	struct lbx_tensors *tensors;
+	const struct lbx_dot *how;
+	struct lbx_address_map known;
+	struct met *queue;
+	int64_t n, capacity;
+	int lost;
+	bool cut;
+	FILE *file;   /* DOT goes here; or else */
+	json_t *nodes, *edges;
+};
+
+static bool meet(struct walk *w, const struct lbx_tensor *t, int64_t depth)
+{
+	bool is_new;
+	struct lbx_address_entry *known = lbx_address_map_at(&w->known, t->address, &is_new);
+
+	if (!known || !is_new)
+		return known != NULL;
+	if (w->n == w->capacity) {
+		int64_t capacity = w->capacity ? w->capacity * 2 : 64;
+		struct met *queue = realloc(w->queue, (size_t)capacity * sizeof *queue);
+		if (!queue)
+			return lb_fail("out of memory for a graph of %" PRId64 " tensors", w->n);
+		w->queue = queue;
+		w->capacity = capacity;
+	}
+	w->queue[w->n++] = (struct met){ *t, depth };
+	return true;
+}
+
+/* A string between quotes, of DOT. */
+static void put_quoted(FILE *file, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			putc('\\', file);
+		putc((unsigned char)*text < ' ' ? ' ' : *text, file);
+	}
+}
+
+static void put_node(struct walk *w, const struct lbx_tensor *t)
+{
+	bool ready = t->state == LB_STATE_READY;
+	char shape[192], pc[512], expression[LBX_EXPRESSION_MAX];
+
+	if (!w->file) {
+		json_array_append_new(w->nodes, lbx_json_tensor(w->tensors, t));
+		return;
+	}
+	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_describe_pc(w->tensors->target, t->site, pc, sizeof pc);
+	fprintf(w->file, "\tt%" PRIu64 " [label=\"", t->id);
+	put_quoted(w->file, t->name);
+	fprintf(w->file, "%s#%" PRIu64 " ", t->name[0] ? " " : "", t->id);
+	put_quoted(w->file, *lbx_expression(w->tensors, t, expression) ? expression : t->op);
+	fprintf(w->file, "\\n%s %s", lbx_dtype_name(t->dtype), shape);
+	if (t->site) {
+		fputs("\\n", w->file);
+		put_quoted(w->file, pc);
+	}
+	fprintf(w->file, "\"%s];\n", ready ? ", style=filled, fillcolor=\"#d5e8d4\"" : ", style=dashed");
+}
+
+static void put_edge(struct walk *w, uint64_t from, const struct lbx_tensor *to, uint32_t input,
+		     bool gone)
+{
+	if (w->file)
+		fprintf(w->file, "\tt%" PRIu64 " -> t%" PRIu64 "%s;\n", from, to->id,
+			gone ? " [style=dotted]" : "");
+	else
+		json_array_append_new(w->edges, json_pack("{s:I,s:I,s:i,s:b}", "from", (json_int_t)from,
+			"to", (json_int_t)to->id, "input", (int)input, "gone", gone));
+}
+
+static bool put_inputs(struct walk *w, const struct lbx_tensor *t, int64_t depth)
+{
+	struct lbx_tensor input;
+
+	for (uint32_t i = 0; i < t->n_inputs; i++) {
+		if (w->lost == MAX_LOST) {
+			w->cut = true;
+			break;
+		}
+		bool found = w->tensors->ops->input(w->tensors, t, i, &input);
+		uint64_t id = found ? input.id : w->tensors->ops->input_id(w->tensors, t, i);
+		if (!found) {
+			lb_clear_error();
+			w->lost++;
+		}
+		if (id)
+			put_edge(w, id, t, i, !found);
+		if (found && !meet(w, &input, depth + 1))
+			return false;
+	}
+	return true;
+}
+
+static bool walk(struct walk *w, const struct lbx_tensor *t)
+{
+	if (!meet(w, t, 0))
+		return false;
+	for (int64_t i = 0; i < w->n; i++) {
+		if (i == w->how->limit) {
+			w->cut = true;
+			break;
+		}
+		struct met next = w->queue[i]; /* the queue may move */
+		put_node(w, &next.tensor);
+		if (i % 4096 == 4095 && !lbx_progress(w->context->out, "reading the graph", i, 0))
+			return false;
+		if (next.tensor.state == LB_STATE_READY && !w->how->history)
+			continue;
+		if (next.depth == w->how->depth)
+			w->cut |= next.tensor.n_inputs != 0;
+		else if (!put_inputs(w, &next.tensor, next.depth))
+			return false;
+	}
+	return true;
+}
+
+static bool draw(struct lbx_context *context, FILE *dot, const char *path)
+{
+	static const char *const places[] = { "/usr/bin/dot", "/usr/local/bin/dot", "/bin/dot" };
+	char *argv[] = { (char *)"dot", (char *)"-Tpng", (char *)"-o", (char *)path, NULL };
+	struct lbx_worker worker = { .argv = argv, .fd = fileno(dot), .doing = "drawing", .what = "dot",
+				     .seconds = DOT_SECONDS };
+	int status = 0;
+
+	for (size_t i = 0; i < sizeof places / sizeof *places && !worker.path; i++)
+		if (access(places[i], X_OK) == 0)
+			worker.path = places[i];
+	if (!worker.path)
+		return lb_fail("there is no program dot to draw with: install graphviz, or write the "
+			       "graph with --dot FILE");
+	rewind(dot);
+	return lbx_worker_run(context->out, &worker, &status) &&
+	       (status == 0 || lb_fail("dot could not draw %s (exit status %d)", path, status));
+}
+
+static bool write_dot(struct walk *w, const struct lbx_tensor *t, const char *path)
+{
+	fprintf(w->file, "digraph graph_of_%" PRIu64 " {\n\trankdir=BT;\n"
+		"\tnode [shape=box, fontname=\"monospace\", fontsize=10];\n", t->id);
+	bool ok = walk(w, t);
+	fputs("}\n", w->file);
+	if (fflush(w->file) != 0 || ferror(w->file))
+		return ok && lb_fail("cannot write %s: %s", path, strerror(errno));
+	return ok;
+}
+
+static bool write_file(struct walk *w, const struct lbx_tensor *t)
+{
+	const struct lbx_dot *how = w->how;
+	const char *path = how->dot ? how->dot : how->png;
+	int fd = how->dot ? -1 : memfd_create("graph.dot", MFD_CLOEXEC);
+
+	w->file = how->dot ? fopen(how->dot, "w+e") : fd >= 0 ? fdopen(fd, "w+") : NULL;
+	if (!w->file) {
+		int error = errno;
+		if (fd >= 0)
+			close(fd);
+		return lb_fail("cannot write %s: %s", path, strerror(error));
+	}
+	bool ok = write_dot(w, t, path) &&
+		  (!how->png || lbx_target_waits(w->context->target) || draw(w->context, w->file, how->png));
+	fclose(w->file);
+	int64_t written = w->n < how->limit ? w->n : how->limit;
+	if (ok)
+		lbx_printf(w->context->out, "%" PRId64 " tensor%s written to %s%s%s%s\n",
+			   written, written == 1 ? "" : "s", path,
+			   how->dot && how->png ? " and " : "", how->dot && how->png ? how->png : "",
+			   w->cut ? "; there are more" : "");
+	return ok;
+}
+
+bool lbx_dot(struct lbx_context *context, const struct lbx_tensor *t, const struct lbx_dot *how)
+{
+	struct walk w = { .context = context, .tensors = lbx_table_tensors(context->table), .how = how };
+	bool ok;
+
+	if (how->dot || how->png) {
+		ok = write_file(&w, t);
+	} else {
+		w.nodes = json_array();
+		w.edges = json_array();
+		ok = walk(&w, t);
+		json_t *document = json_pack("{s:I,s:b,s:o,s:o}", "root", (json_int_t)t->id, "cut", w.cut,
+					     "tensors", w.nodes, "edges", w.edges);
+		if (ok)
+			lbx_json(context->out, document);
+		else
+			json_decref(document);
+	}
+	lbx_address_map_deinit(&w.known);
+	free(w.queue);
+	return ok && lb_ok();
+}

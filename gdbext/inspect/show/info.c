@@ -1,0 +1,274 @@
+#include "inspect/show/info.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/expression.h"
+#include "inspect/tensor/format.h"
+#include "inspect/operand/select.h"
+
+enum { SHOWN_INPUTS = 16, MAX_FRAMES = LB_STACK_MAX, FIELD = 14 };
+
+static void field(struct lbx_out *out, const char *name)
+{
+	lbx_field(out, name, FIELD);
+}
+
+static void warn(struct lbx_out *out, const char *text)
+{
+	lbx_styled(out, LBX_WARNING, "  warning:    ");
+	lbx_wrap(out, FIELD, FIELD);
+	lbx_printf(out, "%s\n", text);
+}
+
+/* Bytes of a file cost the program no memory of its own: they have no capacity. */
+static bool is_file(const struct lbx_tensor *t)
+{
+	return (t->buffer_flags & LB_BUFFER_FOREIGN) && t->buffer_capacity == 0 &&
+	       t->buffer_bytes > 0;
+}
+
+static void buffer_flags(const struct lbx_tensor *t, char *ret, size_t size)
+{
+	const char *foreign = is_file(t) ? ", a mapped file" : ", the program's own memory";
+	snprintf(ret, size, "%s%s%s", t->buffer_flags & LB_BUFFER_FOREIGN ? foreign : "",
+		 t->buffer_flags & LB_BUFFER_MAPPED ? ", mapped" : "",
+		 t->buffer_flags & LB_BUFFER_CACHED ? ", cached" : "");
+}
+
+static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	static const char *const layouts[] = {
+		[LBX_ROW_CONTIGUOUS] = "row-contiguous",
+		[LBX_COLUMN_CONTIGUOUS] = "column-contiguous",
+		[LBX_STRIDED] = "strided: not contiguous",
+	};
+	enum lbx_contiguity contiguity = lbx_tensor_contiguity(t);
+	char list[192], bytes[32], flags[64];
+
+	field(out, "strides");
+	if (!t->layout_known) {
+		lbx_printf(out, "not known before evaluation\n");
+		return;
+	}
+	lbx_format_list(t->strides, t->rank, list, sizeof list);
+	lbx_printf(out, "%s elements, %s\n", list, layouts[contiguity]);
+	field(out, "offset");
+	lbx_printf(out, "%lld elements\n", (long long)t->offset);
+	if (t->state != LB_STATE_READY)
+		return;
+	field(out, "data");
+	uint64_t data = lbx_tensor_data(t);
+	if (data)
+		lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, data);
+	else
+		lbx_printf(out, t->size ? "outside its buffer" : "no elements");
+	lbx_printf(out, "\n");
+	field(out, "buffer");
+	if (t->data == 0) {
+		lbx_printf(out, "none\n");
+	} else {
+		lbx_format_bytes(t->buffer_bytes, bytes, sizeof bytes);
+		buffer_flags(t, flags, sizeof flags);
+		lbx_printf(out, "#%" PRIu64 ", %s at ", t->buffer_id, bytes);
+		lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->data);
+		lbx_printf(out, ", used by %u tensor%s%s\n", t->buffer_refs,
+			   t->buffer_refs == 1 ? "" : "s", flags);
+	}
+}
+
+static void print_inputs(struct lbx_out *out, struct lbx_tensors *tensors,
+			 const struct lbx_tensor *t)
+{
+	struct lbx_tensor input;
+	char text[512];
+
+	for (uint32_t i = 0; i < t->n_inputs; i++) {
+		field(out, i ? "" : "inputs");
+		if (i == SHOWN_INPUTS) {
+			lbx_printf(out, "… %u more\n", t->n_inputs - i);
+			break;
+		}
+		if (tensors->ops->input(tensors, t, i, &input)) {
+			lbx_describe(&input, text, sizeof text);
+			lbx_printf(out, "%s\n", text);
+			continue;
+		}
+		uint64_t id = tensors->ops->input_id(tensors, t, i);
+		if (id)
+			lbx_printf(out, "#%" PRIu64 " (gone)\n", id);
+		else
+			lbx_printf(out, "unreadable: %s\n", lb_error_message());
+		lb_clear_error();
+	}
+}
+
+static void print_stack(struct lbx_out *out, struct lbx_tensors *tensors,
+			const struct lbx_tensor *t)
+{
+	uint64_t pcs[MAX_FRAMES];
+	char text[512];
+	int n = tensors->ops->stack(tensors, t, pcs, MAX_FRAMES);
+
+	for (int i = 0; i < n; i++) {
+		field(out, i ? "" : "made by");
+		lbx_describe_pc(tensors->target, pcs[i], text, sizeof text);
+		lbx_styled(out, LBX_FILE, "%s", text);
+		lbx_printf(out, "\n");
+	}
+}
+
+static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	if (t->torn)
+		warn(out, "torn: the program stopped while it was changing this record; "
+			  "its fields may not fit together");
+	if (t->size == 0 || !t->layout_known)
+		return;
+	if (t->state == LB_STATE_READY && !lbx_tensor_in_bounds(t))
+		warn(out, "corrupt: its shape, strides and offset reach out of its buffer");
+	else if (lbx_tensor_contiguity(t) != LBX_ROW_CONTIGUOUS)
+		warn(out, "lb_raw_data does not see these elements in this order: "
+			  "use the strides, lb_data, or lb_contiguous");
+}
+
+static void print_stream(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	bool lazy = t->state == LB_STATE_LAZY;
+	const char *what = lazy && t->flags & LB_FLAG_QUEUED ? "queued on stream"
+			 : lazy && t->flags & LB_FLAG_FAILED ? "a job failed to compute it, on stream"
+			 : NULL;
+
+	if (!what && t->stream == 0)
+		return;
+	field(out, "stream");
+	lbx_printf(out, "%s%s%u\n", what ? what : "", what ? " " : "", t->stream);
+}
+
+static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const struct lbx_tensor *t)
+{
+	char shape[192], bytes[32], pending_text[256], expression[LBX_EXPRESSION_MAX];
+	struct lbx_pending pending;
+
+	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_format_bytes(lbx_tensor_nbytes(t), bytes, sizeof bytes);
+	if (t->name[0])
+		lbx_styled(out, LBX_NAME, "%s", t->name);
+	else
+		lbx_styled(out, LBX_NAME, "#%" PRIu64, t->id);
+	lbx_printf(out, ": %s %s, ", lbx_dtype_name(t->dtype), shape);
+	lbx_styled(out, t->state == LB_STATE_READY ? LBX_PLAIN : LBX_TITLE, "%s",
+		   lbx_state_name(t->state));
+	lbx_printf(out, "\n");
+	field(out, "id");
+	lbx_printf(out, "#%" PRIu64 ", record at ", t->id);
+	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->address);
+	lbx_printf(out, "\n");
+	field(out, "size");
+	lbx_printf(out, "%lld element%s, %s\n", (long long)t->size, t->size == 1 ? "" : "s", bytes);
+	print_layout(out, t);
+	field(out, "op");
+	lbx_printf(out, "%s", t->op);
+	if (t->eval && t->state == LB_STATE_LAZY)
+		lbx_printf(out, ", made in trace %" PRIu64, t->eval);
+	else if (t->eval)
+		lbx_printf(out, ", %s evaluation %" PRIu64,
+			   t->state == LB_STATE_READY ? "computed by" : "claimed by", t->eval);
+	if (t->held)
+		lbx_printf(out, ", which still holds it for its consumers");
+	if (t->eval_ns)
+		lbx_printf(out, " in %.3g us", (double)t->eval_ns / 1e3);
+	lbx_printf(out, "%s\n", t->flags & LB_FLAG_WEAK ? ", a weak scalar" : "");
+	if (t->op_class == LB_CLASS_FUSED) {
+		field(out, "computes");
+		lbx_printf(out, "%s\n", lbx_expression(tensors, t, expression));
+	}
+	print_inputs(out, tensors, t);
+	print_stream(out, t);
+	if (t->state != LB_STATE_READY) {
+		lbx_pending(tensors, t, &pending);
+		lbx_describe_pending(&pending, pending_text, sizeof pending_text);
+		field(out, "value");
+		lbx_printf(out, "none yet: %s\n", pending_text);
+	}
+	field(out, "references");
+	lbx_printf(out, "%u", t->refs);
+	if (t->scope_refs)
+		lbx_printf(out, ", %u more of scopes", t->scope_refs);
+	lbx_printf(out, "\n");
+	print_stack(out, tensors, t);
+	print_warnings(out, t);
+}
+
+static json_t *json_stack(struct lbx_tensors *tensors, const struct lbx_tensor *t)
+{
+	uint64_t pcs[MAX_FRAMES];
+	json_t *list = json_array();
+	int n = tensors->ops->stack(tensors, t, pcs, MAX_FRAMES);
+
+	for (int i = 0; i < n; i++) {
+		struct lbx_source_line line;
+		json_t *frame = json_object();
+		json_object_set_new(frame, "pc", lbx_json_address(pcs[i]));
+		if (pcs[i] && lbx_target_source_line(tensors->target, pcs[i] - 1, &line)) {
+			json_object_set_new(frame, "function", lbx_json_string(line.function));
+			json_object_set_new(frame, "file", lbx_json_string(line.file));
+			json_object_set_new(frame, "line", json_integer(line.line));
+		}
+		json_array_append_new(list, frame);
+	}
+	return list;
+}
+
+static json_t *json_info(struct lbx_tensors *tensors, const struct lbx_tensor *t)
+{
+	json_t *o = lbx_json_tensor(tensors, t);
+	struct lbx_pending p;
+
+	if (t->data)
+		json_object_set_new(o, "buffer", json_pack("{s:I,s:o,s:I,s:i,s:b,s:b,s:b}", "id",
+			(json_int_t)t->buffer_id, "data", lbx_json_address(t->data), "nbytes",
+			(json_int_t)t->buffer_bytes, "tensors", (int)t->buffer_refs, "foreign",
+			!!(t->buffer_flags & LB_BUFFER_FOREIGN), "mapped",
+			!!(t->buffer_flags & LB_BUFFER_MAPPED), "file", is_file(t)));
+	else
+		json_object_set_new(o, "buffer", json_null());
+	json_object_set_new(o, "in_bounds", t->state == LB_STATE_READY ?
+			    json_boolean(lbx_tensor_in_bounds(t)) : json_null());
+	json_object_set_new(o, "references", json_integer(t->refs));
+	json_object_set_new(o, "scope_references", json_integer(t->scope_refs));
+	json_object_set_new(o, "evaluation", json_integer((json_int_t)t->eval));
+	json_object_set_new(o, "eval_ns", json_integer((json_int_t)t->eval_ns));
+	json_object_set_new(o, "stream", json_integer(t->stream));
+	json_object_set_new(o, "queued", json_boolean(t->state == LB_STATE_LAZY &&
+						      t->flags & LB_FLAG_QUEUED));
+	json_object_set_new(o, "weak", json_boolean(t->flags & LB_FLAG_WEAK));
+	if (t->state != LB_STATE_READY) {
+		lbx_pending(tensors, t, &p);
+		json_object_set_new(o, "pending", json_pack("{s:I,s:I,s:I,s:I,s:b}", "operations",
+			(json_int_t)p.ops, "views", (json_int_t)p.views, "ready",
+			(json_int_t)p.leaves, "lost", (json_int_t)p.lost, "capped", p.capped));
+	}
+	json_object_set_new(o, "stack", json_stack(tensors, t));
+	return o;
+}
+
+bool lbx_run_info(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_selection s;
+
+	if (!lbx_select(context, args->v[0], &s))
+		return false;
+	if (s.slice.n)
+		return lb_fail("info describes whole tensors: '%s' is a slice", args->v[0]);
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	if (context->out->json)
+		lbx_json(context->out, json_info(tensors, &s.tensor));
+	else
+		print_info(context->out, tensors, &s.tensor);
+	return lb_ok();
+}

@@ -1,0 +1,375 @@
+/* Filter, sort, show. A table may hold millions: what is kept of each match is its slot and
+ * its sort key; records are read again when their row is written. */
+#include "inspect/show/list.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+#include "inspect/graph/idset.h"
+
+enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, COLUMNS = 7, CELL = LB_NAME_MAX + 1 };
+
+enum sort { BY_ID, BY_NAME, BY_SIZE, BY_BYTES, BY_STATE, BY_DTYPE };
+static const char *const sorts[] = { "id", "name", "size", "bytes", "state", "dtype" };
+
+struct row {
+	uint64_t slot, id;
+	int64_t key;
+	char *name;
+};
+
+struct list {
+	const char *glob;
+	int state, dtype; /* -1: any */
+	enum sort sort;
+	struct row *rows;
+	size_t n, room;
+	uint64_t bad, seen, by_state[LB_STATE_READY + 1];
+	int64_t ready_bytes, lazy_bytes; /* of the buffers, each once; of what is no view */
+	struct lbx_idset buffers;        /* those of several tensors */
+};
+
+static int find_word(const char *const *words, int n, const char *word)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(words[i], word) == 0)
+			return i;
+	return -1;
+}
+
+static bool parse_dtype(const char *text, int *ret)
+{
+	enum lb_dtype dtype;
+
+	if (!lbx_dtype_parse(text, &dtype))
+		return lb_fail("list: no dtype '%s': there are bool, uint8 to uint64, int8 to int64, "
+			       "float16, bfloat16, float32, float64 and complex64", text);
+	*ret = (int)dtype;
+	return true;
+}
+
+static bool parse(const struct lbx_args *args, struct list *list)
+{
+	const char *state = lbx_args_option(args, "state"), *dtype = lbx_args_option(args, "dtype");
+	const char *sort = lbx_args_option(args, "sort");
+
+	list->glob = args->n ? args->v[0] : NULL;
+	list->state = list->dtype = -1;
+	if (state) {
+		for (int i = LB_STATE_LAZY; i <= LB_STATE_READY; i++)
+			if (strcmp(lbx_state_name(i), state) == 0)
+				list->state = i;
+		if (list->state < 0)
+			return lb_fail("list: no state '%s': there are lazy, evaluating and ready",
+				       state);
+	}
+	if (sort) {
+		int key = find_word(sorts, sizeof sorts / sizeof *sorts, sort);
+		if (key < 0)
+			return lb_fail("list: cannot sort by '%s': there are id, name, size, bytes, "
+				       "state and dtype", sort);
+		list->sort = (enum sort)key;
+	}
+	return !dtype || parse_dtype(dtype, &list->dtype);
+}
+
+static bool matches(const struct list *list, const struct lbx_tensor *t)
+{
+	return (list->state < 0 || t->state == (enum lb_state)list->state) &&
+	       (list->dtype < 0 || t->dtype == (enum lb_dtype)list->dtype) &&
+	       (!list->glob || fnmatch(list->glob, t->name, 0) == 0);
+}
+
+static int64_t capped_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+	return lb_sum_of(a, b, &sum) ? sum : INT64_MAX;
+}
+
+static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t)
+{
+	int64_t bytes = lbx_tensor_nbytes(t);
+
+	if (list->n == list->room) {
+		size_t room = list->room ? list->room * 2 : 1024;
+		struct row *rows = realloc(list->rows, room * sizeof *rows);
+		if (!rows)
+			return lb_fail("out of memory for a list of %zu tensors", list->n);
+		list->rows = rows;
+		list->room = room;
+	}
+	struct row *row = &list->rows[list->n++];
+	*row = (struct row){ .slot = slot, .id = t->id };
+	/* large things first */
+	row->key = list->sort == BY_SIZE ? -t->size : list->sort == BY_BYTES ? -bytes :
+		   list->sort == BY_STATE ? (int64_t)t->state :
+		   list->sort == BY_DTYPE ? (int64_t)t->dtype : 0;
+	if (list->sort == BY_NAME && !(row->name = strdup(t->name)))
+		return lb_fail("out of memory for a list of %zu tensors", list->n);
+	list->by_state[t->state]++;
+	bool counts = t->state == LB_STATE_READY ? t->buffer_id != 0 : t->op_class != LB_CLASS_VIEW;
+	if (t->buffer_id && t->buffer_refs != 1 &&
+	    !lbx_idset_add(&list->buffers, t->buffer_id, &counts))
+		return false;
+	if (counts && t->state == LB_STATE_READY)
+		list->ready_bytes = capped_sum(list->ready_bytes, t->buffer_bytes);
+	else if (counts)
+		list->lazy_bytes = capped_sum(list->lazy_bytes, bytes);
+	return true;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	if (a->name && b->name) {
+		/* those without a name come last */
+		int order = (!a->name[0] - !b->name[0]) * 2;
+		order = order ? order : strcmp(a->name, b->name);
+		if (order)
+			return order;
+	}
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, struct list *list)
+{
+	struct lbx_tensor t;
+	uint64_t slot = 0;
+	bool sorted = true;
+	enum lbx_next next;
+
+	while ((next = tensors->ops->next(tensors, &slot, &t, &list->bad)) == LBX_NEXT_TENSOR) {
+		if (++list->seen % 8192 == 0 &&
+		    !lbx_progress(context->out, "listing", (int64_t)list->seen, 0))
+			return false;
+		if (!matches(list, &t))
+			continue;
+		if (!add_row(list, slot - 1, &t))
+			return false;
+		if (list->n > 1 && sorted)
+			sorted = compare(&list->rows[list->n - 2], &list->rows[list->n - 1]) < 0;
+	}
+	if (!sorted)
+		qsort(list->rows, list->n, sizeof *list->rows, compare);
+	return next == LBX_NEXT_END;
+}
+
+/* Reads a row's record again. */
+static bool reread(struct lbx_tensors *tensors, const struct row *row, struct lbx_tensor *ret)
+{
+	uint64_t slot = row->slot, bad = 0;
+	return tensors->ops->next(tensors, &slot, ret, &bad) == LBX_NEXT_TENSOR &&
+	       ret->id == row->id;
+}
+
+static bool list_json(struct lbx_context *context, struct lbx_tensors *tensors,
+		      const struct list *list, size_t shown)
+{
+	struct lbx_out *out = context->out;
+	struct lbx_tensor t;
+	bool first = true;
+
+	lbx_printf(out, "{\"tensors\":[");
+	for (size_t i = 0; i < shown; i++) {
+		if (!reread(tensors, &list->rows[i], &t))
+			continue;
+		if (i % 1024 == 1023 && !lbx_progress(out, "listing", (int64_t)i, (int64_t)shown))
+			break;
+		lbx_printf(out, first ? "\n" : ",\n");
+		lbx_json_part(out, lbx_json_tensor(tensors, &t));
+		first = false;
+	}
+	lbx_printf(out, "],\n\"total\":%zu,\"of\":%" PRIu64 ",\"unreadable\":%" PRIu64 "}\n", list->n,
+		   list->seen, list->bad);
+	return lb_ok();
+}
+
+static const char *const titles[COLUMNS] = {
+	"id", "name", "dtype", "shape", "state", "op", "bytes",
+};
+
+static void cells(const struct lbx_tensor *t, char ret[COLUMNS][CELL])
+{
+	snprintf(ret[0], CELL, "#%" PRIu64, t->id);
+	snprintf(ret[1], CELL, "%s", t->name);
+	snprintf(ret[2], CELL, "%s", lbx_dtype_name(t->dtype));
+	lbx_format_list(t->shape, t->rank, ret[3], CELL);
+	snprintf(ret[4], CELL, "%s%s", lbx_state_name(t->state), t->torn ? ", torn" : "");
+	snprintf(ret[5], CELL, "%s", t->op);
+	lbx_format_bytes(lbx_tensor_nbytes(t), ret[6], CELL);
+}
+
+/* Characters of UTF-8. */
+static int length(const char *s)
+{
+	int n = 0;
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void measure(struct lbx_tensors *tensors, const struct list *list, size_t shown, int width,
+		    int *widths)
+{
+	char cell[COLUMNS][CELL];
+	struct lbx_tensor t;
+	int total = 0;
+
+	for (int c = 0; c < COLUMNS; c++)
+		widths[c] = length(titles[c]);
+	for (size_t i = 0; i < shown; i++) {
+		/* ids grow: the last are long */
+		if (width < ANY_WIDTH && i >= MEASURED && shown - i > MEASURED)
+			i = shown - MEASURED;
+		if (!reread(tensors, &list->rows[i], &t))
+			continue;
+		cells(&t, cell);
+		for (int c = 0; c < COLUMNS; c++)
+			if (length(cell[c]) > widths[c])
+				widths[c] = length(cell[c]);
+	}
+	for (int c = 0; c < COLUMNS; c++)
+		total += widths[c] + (c ? 2 : 0);
+	/* names give way first, then shapes, then operations */
+	static const int yielding[] = { 1, 3, 5 };
+	for (int i = 0; i < 3 && total > width; i++) {
+		int *w = &widths[yielding[i]], least = *w < 10 ? *w : 10;
+		int cut = total - width < *w - least ? total - width : *w - least;
+		*w -= cut;
+		total -= cut;
+	}
+}
+
+static void print_cell(struct lbx_out *out, int column, int width, const char *text)
+{
+	enum lbx_style style = column == 1 ? LBX_NAME : LBX_PLAIN;
+	int n = length(text), room = width, bytes = 0, used = 0;
+
+	if (n > width)
+		room = width - 1;
+	for (; text[bytes]; bytes++) {
+		if (((unsigned char)text[bytes] & 0xc0) != 0x80 && ++used > room)
+			break;
+	}
+	const char *more = n > width ? "…" : "";
+	int pad = width - (n > width ? width : n);
+	if (column == COLUMNS - 1)
+		lbx_printf(out, "%*s%s", pad, "", text);
+	else {
+		lbx_styled(out, style, "%.*s%s", bytes, text, more);
+		lbx_printf(out, "%*s  ", pad, "");
+	}
+}
+
+static bool list_text(struct lbx_context *context, struct lbx_tensors *tensors,
+		      const struct list *list, size_t shown)
+{
+	struct lbx_out *out = context->out;
+	char cell[COLUMNS][CELL], ready[32], lazy[32];
+	struct lbx_tensor t;
+	int widths[COLUMNS];
+
+	measure(tensors, list, shown, out->width, widths);
+	for (int c = 0; shown && c < COLUMNS; c++) {
+		lbx_styled(out, LBX_TITLE, "%*s", c == COLUMNS - 1 ? widths[c] : -widths[c], titles[c]);
+		lbx_printf(out, c == COLUMNS - 1 ? "\n" : "  ");
+	}
+	for (size_t i = 0; i < shown; i++) {
+		if (i % 1024 == 1023 && !lbx_progress(out, "listing", (int64_t)i, (int64_t)shown))
+			return false;
+		if (!reread(tensors, &list->rows[i], &t))
+			continue;
+		cells(&t, cell);
+		for (int c = 0; c < COLUMNS; c++)
+			print_cell(out, c, widths[c], cell[c]);
+		lbx_printf(out, "\n");
+	}
+	if (shown < list->n)
+		lbx_printf(out, "… %zu more (--limit 0 shows all)\n", list->n - shown);
+	lbx_format_bytes(list->ready_bytes, ready, sizeof ready);
+	lbx_format_bytes(list->lazy_bytes, lazy, sizeof lazy);
+	lbx_printf(out, "%zu tensor%s", list->n, list->n == 1 ? "" : "s");
+	if (list->n < list->seen)
+		lbx_printf(out, " of %" PRIu64, list->seen);
+	lbx_printf(out, ": %" PRIu64 " ready (%s), %" PRIu64 " lazy", list->by_state[LB_STATE_READY],
+		   ready, list->by_state[LB_STATE_LAZY]);
+	if (list->by_state[LB_STATE_EVALUATING])
+		lbx_printf(out, ", %" PRIu64 " evaluating", list->by_state[LB_STATE_EVALUATING]);
+	if (list->lazy_bytes)
+		lbx_printf(out, " (%s once evaluated)", lazy);
+	lbx_printf(out, "\n");
+	if (list->bad) {
+		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s of this %s could not be read or "
+			   "%s damaged\n", list->bad, list->bad == 1 ? "" : "s",
+			   context->target->ops->kind, list->bad == 1 ? "is" : "are");
+	}
+	return true;
+}
+
+static void write_file(struct lbx_out *out, const char *text, size_t n)
+{
+	fwrite(text, 1, n, out->context);
+}
+
+static bool list_rows(struct lbx_context *context, struct lbx_tensors *tensors, const struct list *list,
+		      size_t shown, const char *path)
+{
+	if (!path)
+		return context->out->json ? list_json(context, tensors, list, shown)
+					  : list_text(context, tensors, list, shown);
+	FILE *file = fopen(path, "we");
+	if (!file)
+		return lb_fail("list: %s: cannot be written: %s", path, strerror(errno));
+	struct lbx_out to = *context->out;
+	to.context = file;
+	to.write = write_file;
+	to.colour = false;
+	to.width = ANY_WIDTH;
+	struct lbx_context inside = *context;
+	inside.out = &to;
+	errno = 0;
+	bool ok = list_rows(&inside, tensors, list, shown, NULL), failed = ferror(file);
+	if (fclose(file) != 0 || failed)
+		ok = lb_fail("list: %s: cannot be written: %s", path, strerror(errno));
+	if (ok && to.json)
+		lbx_json(context->out, json_pack("{s:o,s:I}", "file", lbx_json_string(path), "rows",
+						 (json_int_t)shown));
+	else if (ok)
+		lbx_printf(context->out, "written to %s, %zu of %zu tensors\n", path, shown, list->n);
+	return ok;
+}
+
+bool lbx_run_list(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct list list = { 0 };
+	struct lbx_table *table;
+	const char *path = lbx_args_option(args, "out");
+	int64_t limit = context->out->json || path ? 0 : DEFAULT_LIMIT;
+
+	if (!parse(args, &list) || !lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
+	    !lbx_context_table(context, &table))
+		return false;
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	bool done = collect(context, tensors, &list);
+	size_t shown = limit && (uint64_t)limit < list.n ? (size_t)limit : list.n;
+	if (done)
+		done = list_rows(context, tensors, &list, shown, path);
+	if (done)
+		lbx_set_int(context->out, "tensor_count", (int64_t)list.n);
+	for (size_t i = 0; i < list.n && list.sort == BY_NAME; i++)
+		free(list.rows[i].name);
+	free(list.rows);
+	lbx_idset_deinit(&list.buffers);
+	return done;
+}

@@ -1,0 +1,60 @@
+#include "inspect/show/peek.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "inspect/tensor/expression.h"
+#include "inspect/replay/replay.h"
+#include "inspect/operand/select.h"
+#include "inspect/operand/value.h"
+
+bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *s, struct lbx_sight *ret)
+{
+	*ret = (struct lbx_sight){ .replayed = { .map = NULL } };
+	bool ready = s->tensor.state == LB_STATE_READY;
+	bool ok = ready ? lbx_array_of_tensor(context->target, &s->tensor, &ret->array)
+			: lbx_replay(context, &s->tensor, &ret->replayed);
+	if (ok && !ready) {
+		ret->array = ret->replayed.array;
+		snprintf(ret->note, sizeof ret->note, "replayed outside the program (%u node%s)",
+			 ret->replayed.n_nodes, ret->replayed.n_nodes == 1 ? "" : "s");
+	}
+	if (ok && lbx_slice_apply(&s->slice, &ret->array))
+		return true;
+	lbx_sight_end(ret);
+	return false;
+}
+
+void lbx_sight_end(struct lbx_sight *sight)
+{
+	lbx_replay_release(&sight->replayed);
+}
+
+static bool show(struct lbx_context *context, const struct lbx_args *args,
+		 const struct lbx_selection *s, const struct lbx_sight *sight)
+{
+	char expression[LBX_EXPRESSION_MAX], note[LBX_EXPRESSION_MAX + sizeof sight->note];
+	struct lbx_format_options options;
+	int64_t first;
+
+	lbx_expression(lbx_table_tensors(context->table), &s->tensor, expression);
+	snprintf(note, sizeof note, "%s%s%s", sight->note[0] ? sight->note : "evaluated by the program",
+		 *expression ? ": " : "", expression);
+	if (lbx_args_option(args, "stats"))
+		return lbx_stats_first(args, &first) &&
+		       lbx_print_stats(context, s, &sight->array, first, note);
+	return lbx_print_options(context, args, &options) &&
+	       lbx_print_value(context, s, &sight->array, &options, note);
+}
+
+bool lbx_run_peek(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_selection s;
+	struct lbx_sight sight;
+
+	if (!lbx_select_values(context, args->v[0], &s) || !lbx_sight_begin(context, &s, &sight))
+		return false;
+	bool done = show(context, args, &s, &sight);
+	lbx_sight_end(&sight);
+	return done;
+}

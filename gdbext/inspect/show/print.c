@@ -1,0 +1,143 @@
+#include "inspect/show/print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/tensor/array.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/expression.h"
+#include "inspect/tensor/format.h"
+#include "inspect/tensor/number.h"
+#include "inspect/operand/select.h"
+#include "inspect/operand/value.h"
+
+bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *s,
+		  struct lbx_array *ret)
+{
+	char label[LB_NAME_MAX + 320], pending_text[256];
+	struct lbx_pending pending;
+
+	if (s->tensor.state != LB_STATE_READY) {
+		lbx_selection_label(s, label, sizeof label);
+		lbx_pending(lbx_table_tensors(context->table), &s->tensor, &pending);
+		lbx_describe_pending(&pending, pending_text, sizeof pending_text);
+		return lb_fail("%s is %s: it has no value yet; %s", label,
+			       lbx_state_name(s->tensor.state), pending_text);
+	}
+	return lbx_array_of_tensor(context->target, &s->tensor, ret) &&
+	       lbx_slice_apply(&s->slice, ret);
+}
+
+bool lbx_print_options(const struct lbx_context *context, const struct lbx_args *args,
+		       struct lbx_format_options *ret)
+{
+	int64_t edge = context->settings->edge_items, precision = context->settings->precision;
+
+	if (!lbx_args_int(args, "edge", 1, 1 << 20, &edge) ||
+	    !lbx_args_int(args, "precision", 0, LBX_PRECISION_MAX, &precision))
+		return false;
+	*ret = lbx_format_options(context->settings);
+	ret->edge_items = edge;
+	ret->precision = (int)precision;
+	ret->full = lbx_args_option(args, "full");
+	return true;
+}
+
+static bool print_json(struct lbx_context *context, const struct lbx_selection *s,
+		       const struct lbx_array *array, const struct lbx_format_options *options,
+		       const char *note)
+{
+	struct lbx_out *out = context->out;
+	json_t *o = lbx_json_tensor(lbx_table_tensors(context->table), &s->tensor);
+
+	if (s->slice.n) {
+		json_object_set_new(o, "slice", lbx_json_string(s->slice_text));
+		json_object_set_new(o, "slice_shape", lbx_json_list(array->shape, array->rank));
+	}
+	if (note)
+		json_object_set_new(o, "note", lbx_json_string(note));
+	json_object_set_new(o, "summarised", json_boolean(lbx_format_summarises(array, options)));
+	if (lbx_format_summarises(array, options))
+		json_object_set_new(o, "edge", json_integer(options->edge_items));
+	char *head = json_dumps(o, JSON_COMPACT);
+	json_decref(o);
+	if (!head)
+		return lb_fail("out of memory");
+	/* the object stays open for the values */
+	lbx_printf(out, "%.*s,\"values\":", (int)strlen(head) - 1, head);
+	free(head);
+	bool done = lbx_format_json(out, array, options);
+	lbx_printf(out, "}\n");
+	return done;
+}
+
+void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *s,
+		       const struct lbx_array *array)
+{
+	char label[LB_NAME_MAX + 320], shape[512];
+
+	lbx_selection_label(s, label, sizeof label);
+	lbx_format_list(array->shape, array->rank, shape, sizeof shape);
+	lbx_styled(out, LBX_NAME, "%s", label);
+	lbx_printf(out, ": %s %s", lbx_dtype_name(array->dtype), shape);
+}
+
+bool lbx_print_value(struct lbx_context *context, const struct lbx_selection *s,
+		     const struct lbx_array *array, const struct lbx_format_options *options,
+		     const char *note)
+{
+	struct lbx_out *out = context->out;
+
+	lbx_set_int(out, "tensor_count", array->size);
+	if (out->json)
+		return print_json(context, s, array, options, note);
+	lbx_print_heading(out, s, array);
+	lbx_printf(out, "%s%s\n", note ? ", " : "", note ? note : "");
+	return lbx_format_array(out, array, options);
+}
+
+/* A tensor without a value is no error to look at. */
+static bool print_pending(struct lbx_context *context, const struct lbx_selection *s)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	const struct lbx_tensor *t = &s->tensor;
+	char label[LB_NAME_MAX + 320], shape[512], pending_text[256];
+	char expression[LBX_EXPRESSION_MAX];
+	struct lbx_pending pending;
+	json_t *o;
+
+	if (context->out->json) {
+		o = lbx_json_tensor(tensors, t);
+		json_object_set_new(o, "values", json_null());
+		lbx_json(context->out, o);
+		return lb_ok();
+	}
+	lbx_selection_label(s, label, sizeof label);
+	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_styled(context->out, LBX_NAME, "%s", label);
+	lbx_printf(context->out, ": %s%s %s, %s: it has no value yet\n", s->slice.n ? "of " : "",
+		   lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state));
+	lbx_pending(tensors, t, &pending);
+	lbx_describe_pending(&pending, pending_text, sizeof pending_text);
+	lbx_printf(context->out, "%s, outside the program\n", pending_text);
+	if (t->op_class == LB_CLASS_FUSED)
+		lbx_printf(context->out, "it computes %s\n", lbx_expression(tensors, t, expression));
+	return true;
+}
+
+bool lbx_run_print(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_format_options options;
+	struct lbx_selection s;
+	struct lbx_array array;
+
+	if (!lbx_print_options(context, args, &options) || !lbx_select_values(context, args->v[0], &s))
+		return false;
+	if (s.tensor.state != LB_STATE_READY)
+		return print_pending(context, &s);
+	return lbx_value_of(context, &s, &array) &&
+	       lbx_print_value(context, &s, &array, &options, NULL);
+}

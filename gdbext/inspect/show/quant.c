@@ -1,0 +1,472 @@
+/* A quantised tensor is several tensors. What is checked here is what lb_dequantize() would check;
+ * values are what it would give, replayed outside the program. */
+#include "inspect/show/quant.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/findings.h"
+#include "inspect/tensor/format.h"
+#include "inspect/show/quant_parts.h"
+#include "inspect/measure/quantile.h"
+#include "inspect/measure/summary.h"
+#include "inspect/operand/value.h"
+#include "kernels/codes.h"
+
+enum { PIECE = 4096, LABEL = LB_NAME_MAX + 320, OUTLIER = 64 };
+
+const struct lbx_quant_mode lbx_quant_modes[LBX_QUANT_MODES] = {
+	[LB_QUANT_AFFINE] = { "affine", 4, 64, 2, true },
+	[LB_QUANT_MXFP4] = { "mxfp4", 4, 32, 1, false },
+	[LB_QUANT_MXFP8] = { "mxfp8", 8, 32, 1, false },
+	[LB_QUANT_NVFP4] = { "nvfp4", 4, 16, 1, false },
+};
+
+struct quant {
+	struct lbx_quant_parts p;
+	struct lbx_findings problems;
+	int64_t columns;           /* values along the last axis; 0: not known */
+	bool has_scales;           /* what follows was looked at */
+	struct lbx_summary scales; /* of the scales as numbers */
+	double median;
+	int64_t outliers, first_outlier;
+};
+
+/* ---- the format ---- */
+
+static bool is_float(enum lb_dtype dtype)
+{
+	return dtype == LB_F16 || dtype == LB_BF16 || dtype == LB_F32;
+}
+
+/* Bits of a word's row that one scale is for: bits times group; 0: they do not fit. */
+static int64_t bits_a_scale(const struct lbx_tensor *w, const struct lbx_tensor *scales)
+{
+	int64_t bits, last = w->rank ? w->shape[w->rank - 1] : 0;
+	int64_t n = scales->rank ? scales->shape[scales->rank - 1] : 0;
+
+	return n > 0 && lb_mul(last, 32, &bits) && bits % n == 0 ? bits / n : 0;
+}
+
+/* What the shapes say, where nothing else does: the mode of the scales' dtype; the default if it
+ * fits, else what does. */
+static void guess(struct quant *q)
+{
+	static const int bits[] = { 4, 8, 2, 3, 5, 6 }, groups[] = { 64, 32, 128 };
+	struct lbx_quant_parts *p = &q->p;
+	int64_t a_scale = bits_a_scale(&p->parts[LBX_QUANT_WORDS], &p->parts[LBX_QUANT_SCALES]);
+	bool affine = p->parts[LBX_QUANT_SCALES].dtype != LB_U8, known = p->bits && p->group;
+
+	for (int mode = 0; mode < LBX_QUANT_MODES && p->mode < 0; mode++) {
+		const struct lbx_quant_mode *m = &lbx_quant_modes[mode];
+		if (affine ? m->affine : !m->affine && m->bits * m->group == a_scale)
+			p->mode = mode;
+	}
+	for (size_t i = 0; p->mode == LB_QUANT_AFFINE && i < sizeof bits / sizeof *bits; i++)
+		for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
+			if ((p->bits && p->bits != bits[i]) || (p->group && p->group != groups[k]) ||
+			    bits[i] * groups[k] != a_scale)
+				continue;
+			p->bits = bits[i];
+			p->group = groups[k];
+		}
+	size_t used = strlen(p->how);
+	if (!known && p->bits && p->group)
+		snprintf(p->how + used, sizeof p->how - used, "%sformat guessed from the shapes",
+			 used ? "; " : "");
+}
+
+static bool complete(struct quant *q)
+{
+	struct lbx_quant_parts *p = &q->p;
+
+	if (p->has[LBX_QUANT_SCALES] && (p->mode < 0 || !p->bits || !p->group))
+		guess(q);
+	if (p->mode < 0)
+		p->mode = LB_QUANT_AFFINE;
+	const struct lbx_quant_mode *m = &lbx_quant_modes[p->mode];
+	p->bits = p->bits ? p->bits : m->bits;
+	p->group = p->group ? p->group : m->group;
+	if (!m->affine && (p->bits != m->bits || p->group != m->group))
+		return lb_fail("%s has codes of %d bits in groups of %d, not %d in %d", m->name, m->bits, m->group,
+			       p->bits, p->group);
+	if (p->bits < 2 || p->bits > 8 || p->bits == 7)
+		return lb_fail("codes of %d bits: affine has 2, 3, 4, 5, 6 or 8", p->bits);
+	return true;
+}
+
+/* ---- what is wrong ---- */
+
+__attribute__((format(printf, 3, 4)))
+static bool problem(struct quant *q, enum lbx_quant_part part, const char *format, ...)
+{
+	char text[LBX_FINDING_TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	return lbx_findings_add(&q->problems, lbx_quant_part_names[part], q->p.parts[part].id, 0, "%s", text);
+}
+
+static bool check_shape(struct quant *q, enum lbx_quant_part part)
+{
+	const struct lbx_tensor *w = &q->p.parts[LBX_QUANT_WORDS], *t = &q->p.parts[part];
+	char right[256], is[256], label[LABEL];
+	int64_t shape[LB_MAX_RANK];
+
+	memcpy(shape, w->shape, sizeof shape);
+	shape[w->rank - 1] = q->columns / q->p.group;
+	lbx_format_list(shape, w->rank, right, sizeof right);
+	if (!q->p.has[part])
+		return problem(q, part, "no %s: %s needs them, of shape %s; say which by --%s",
+			       lbx_quant_part_names[part], lbx_quant_modes[q->p.mode].name, right,
+			       lbx_quant_part_names[part]);
+	if (t->rank == w->rank && memcmp(t->shape, shape, (size_t)w->rank * sizeof *shape) == 0)
+		return true;
+	lbx_format_list(t->shape, t->rank, is, sizeof is);
+	lbx_describe(t, label, sizeof label);
+	return problem(q, part, "the %s %s have shape %s; %s would be right: a scale is for %d of the %lld "
+		       "values of a row", lbx_quant_part_names[part], label, is, right, q->p.group,
+		       (long long)q->columns);
+}
+
+static bool check(struct quant *q)
+{
+	const struct lbx_quant_parts *p = &q->p;
+	const struct lbx_tensor *w = &p->parts[LBX_QUANT_WORDS], *scales = &p->parts[LBX_QUANT_SCALES];
+	const struct lbx_quant_mode *m = &lbx_quant_modes[p->mode];
+	int64_t bits = 0;
+	bool ok = true;
+
+	if (w->dtype != LB_U32)
+		ok = problem(q, LBX_QUANT_WORDS, "packed words are uint32, not %s", lbx_dtype_name(w->dtype));
+	if (w->rank == 0 || !lb_mul(w->shape[w->rank - 1], 32, &bits) || bits % p->bits ||
+	    bits / p->bits % p->group)
+		return ok && problem(q, LBX_QUANT_WORDS, "a row of %lld words is no whole number of groups "
+				     "of %d codes of %d bits", w->rank ? (long long)w->shape[w->rank - 1] : 0LL,
+				     p->group, p->bits);
+	q->columns = bits / p->bits;
+	ok = ok && check_shape(q, LBX_QUANT_SCALES);
+	if (p->has[LBX_QUANT_SCALES] && (m->affine ? !is_float(scales->dtype) : scales->dtype != LB_U8))
+		ok = ok && problem(q, LBX_QUANT_SCALES, "the scales are %s: %s has %s",
+				   lbx_dtype_name(scales->dtype), m->name, m->affine ? "float16, bfloat16 or float32" : "uint8");
+	if (m->affine)
+		ok = ok && check_shape(q, LBX_QUANT_BIASES);
+	else if (p->has[LBX_QUANT_BIASES])
+		ok = ok && problem(q, LBX_QUANT_BIASES, "%s has no biases", m->name);
+	return ok || (lb_ok() && q->problems.n > 0);
+}
+
+/* ---- scales ---- */
+
+struct scan {
+	struct quant *q;
+	enum lb_dtype dtype;
+	struct lbx_sample sample;
+	bool count_outliers;
+};
+
+static float scale_value(const struct quant *q, const void *element, enum lb_dtype dtype)
+{
+	uint8_t code = *(const uint8_t *)element;
+
+	if (dtype != LB_U8)
+		return (float)lbx_element_double(element, dtype);
+	return q->p.mode == LB_QUANT_NVFP4 ? lb_e4m3_to_float(code) : lb_e8m0_to_float(code);
+}
+
+static bool add_scales(void *context, const void *elements, int64_t n, int64_t first)
+{
+	struct scan *s = context;
+	float values[PIECE];
+
+	for (int64_t i = 0; i < n; i++) {
+		values[i] = scale_value(s->q, (const char *)elements + i * lbx_dtype_bytes(s->dtype), s->dtype);
+		if (s->count_outliers && fabs(values[i]) > OUTLIER * s->q->median && s->q->outliers++ == 0)
+			s->q->first_outlier = first + i;
+		values[i] = fabsf(values[i]);
+	}
+	if (s->count_outliers)
+		return true;
+	lbx_summary_add(&s->q->scales, values, n, first);
+	lbx_sample_add(&s->sample, values, n, first);
+	return true;
+}
+
+/* By magnitude, for affine's may be negative; outliers lie far beyond the median. */
+static bool look_at_scales(struct lbx_context *context, struct quant *q)
+{
+	struct lbx_selection s = { .tensor = q->p.parts[LBX_QUANT_SCALES] };
+	struct scan scan = { .q = q, .dtype = s.tensor.dtype };
+	struct lbx_sight sight;
+
+	if (!q->p.has[LBX_QUANT_SCALES] || (!is_float(s.tensor.dtype) && s.tensor.dtype != LB_U8))
+		return true;
+	if (!lbx_sight_begin(context, &s, &sight))
+		return false;
+	lbx_summary_init(&q->scales, LB_F32);
+	bool ok = lbx_sample_init(&scan.sample, LB_F32, sight.array.size) &&
+		  lbx_array_walk(&sight.array, context->out, "looking at scales", PIECE, add_scales, &scan) &&
+		  lbx_sample_sort(&scan.sample);
+	if (ok && scan.sample.n) {
+		q->median = lbx_sample_quantile(&scan.sample, 0.5);
+		scan.count_outliers = q->median > 0;
+		ok = !scan.count_outliers ||
+		     lbx_array_walk(&sight.array, context->out, "looking at scales", PIECE, add_scales, &scan);
+	}
+	q->has_scales = ok && q->scales.count > 0;
+	lbx_sample_deinit(&scan.sample);
+	lbx_sight_end(&sight);
+	return ok;
+}
+
+/* ---- values ---- */
+
+/* The lazy tensor that lb_dequantize() would make. */
+static bool print_values(struct lbx_context *context, const struct quant *q, struct lbx_selection *s,
+			 const struct lbx_format_options *options)
+{
+	const struct lbx_quant_parts *p = &q->p;
+	struct lbx_selection values = *s;
+	struct lbx_tensor *t = &values.tensor;
+	struct lbx_sight sight;
+	char note[160];
+
+	if (q->problems.n)
+		return lb_fail("no values: %s", q->problems.list[0].text);
+	t->state = LB_STATE_LAZY;
+	t->op = "dequantize";
+	t->op_class = LB_CLASS_QUANT;
+	t->dtype = is_float(p->parts[LBX_QUANT_SCALES].dtype) ? p->parts[LBX_QUANT_SCALES].dtype : LB_F32;
+	t->shape[t->rank - 1] = q->columns;
+	t->flags = 0;
+	t->offset = 0;
+	t->address = 1; /* no record's */
+	t->params[0] = p->mode;
+	t->params[1] = p->bits;
+	t->params[2] = p->group;
+	t->params[3] = 0;
+	t->size = t->n_inputs = 0;
+	for (int i = 0; i < LBX_QUANT_PARTS; i++)
+		if (p->has[i])
+			t->inputs[t->n_inputs++] = p->parts[i].address;
+	int64_t size = 1;
+	for (int i = t->rank; i-- > 0;) {
+		t->strides[i] = size;
+		if (!lb_mul(size, t->shape[i], &size))
+			return lb_fail("the values are too many");
+	}
+	t->size = size;
+	if (!lbx_sight_begin(context, &values, &sight))
+		return false;
+	snprintf(note, sizeof note, "dequantised from %s of %d bits in groups of %d",
+		 lbx_quant_modes[p->mode].name, p->bits, p->group);
+	t->address = 0;
+	bool ok = lbx_print_value(context, &values, &sight.array, options, note);
+	lbx_sight_end(&sight);
+	return ok;
+}
+
+/* ---- text and JSON ---- */
+
+static int64_t parts_bytes(const struct quant *q)
+{
+	int64_t bytes = 0;
+
+	for (int i = 0; i < LBX_QUANT_PARTS; i++)
+		if (q->p.has[i] && !lb_sum_of(bytes, lbx_tensor_nbytes(&q->p.parts[i]), &bytes))
+			return INT64_MAX;
+	return bytes;
+}
+
+static void values_shape(const struct quant *q, int64_t shape[LB_MAX_RANK])
+{
+	const struct lbx_tensor *w = &q->p.parts[LBX_QUANT_WORDS];
+
+	memcpy(shape, w->shape, sizeof w->shape);
+	if (w->rank)
+		shape[w->rank - 1] = q->columns;
+}
+
+static void place(const struct quant *q, int64_t i, char *ret, size_t size)
+{
+	const struct lbx_tensor *t = &q->p.parts[LBX_QUANT_SCALES];
+	struct lbx_array shape = { .rank = t->rank };
+	int64_t at[LBX_ARRAY_RANK];
+
+	memcpy(shape.shape, t->shape, sizeof t->shape);
+	lbx_array_coordinates(&shape, i, at);
+	lbx_format_place(at, t->rank, ret, size);
+}
+
+static size_t add_count(const struct quant *q, const char *what, int64_t n, int64_t first, char *ret,
+			size_t size)
+{
+	char where[256];
+
+	if (n == 0)
+		return 0;
+	place(q, first, where, sizeof where);
+	return (size_t)snprintf(ret, size, ", %lld %s (first at %s)", (long long)n, what, where);
+}
+
+static void print_scales(struct lbx_out *out, const struct quant *q)
+{
+	const struct lbx_summary *s = &q->scales;
+	const struct {
+		const char *what;
+		int64_t n, first;
+	} counts[] = {
+		{ "zero", s->special[LBX_ZERO], s->first[LBX_ZERO] },
+		{ "NaN", s->special[LBX_NAN], s->first[LBX_NAN] },
+		{ "Inf", s->special[LBX_POSITIVE_INF], s->first[LBX_POSITIVE_INF] },
+		{ "beyond 64 times the median", q->outliers, q->first_outlier },
+	};
+	char text[2048] = "no numbers";
+
+	if (!q->has_scales)
+		return;
+	if (s->argmin >= 0)
+		snprintf(text, sizeof text, "from %.5g to %.5g, median %.5g", s->min, s->max, q->median);
+	size_t used = strlen(text);
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		used += add_count(q, counts[i].what, counts[i].n, counts[i].first, text + used,
+				  sizeof text - used);
+	lbx_print_folded(out, "  scales     ", text);
+}
+
+static void print_text(struct lbx_out *out, const struct quant *q)
+{
+	const struct lbx_quant_parts *p = &q->p;
+	char label[LABEL], shape[256], bytes[32];
+	int64_t values[LB_MAX_RANK];
+
+	lbx_describe(&p->parts[LBX_QUANT_WORDS], label, sizeof label);
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_NAME, "%s", label);
+	lbx_printf(out, ": %s, %d bits, groups of %d", lbx_quant_modes[p->mode].name, p->bits, p->group);
+	lbx_printf(out, "%s%s\n", p->how[0] ? "; " : "", p->how);
+	for (int i = LBX_QUANT_SCALES; i < LBX_QUANT_PARTS; i++) {
+		if (!p->has[i])
+			continue;
+		lbx_describe(&p->parts[i], label, sizeof label);
+		lbx_wrap(out, 0, 13);
+		lbx_printf(out, "  %-10s %s\n", lbx_quant_part_names[i], label);
+	}
+	if (q->columns) {
+		values_shape(q, values);
+		lbx_format_list(values, p->parts[LBX_QUANT_WORDS].rank, shape, sizeof shape);
+		lbx_format_bytes(parts_bytes(q), bytes, sizeof bytes);
+		double n = 1;
+		for (int i = 0; i < p->parts[LBX_QUANT_WORDS].rank; i++)
+			n *= (double)values[i];
+		lbx_printf(out, "  values     %s, in %s", shape, bytes);
+		lbx_printf(out, n > 0 ? ": %.3g bits each\n" : "\n", 8 * (double)parts_bytes(q) / n);
+	}
+	print_scales(out, q);
+	lbx_findings_print(out, &q->problems);
+}
+
+static json_t *json_scales(const struct quant *q)
+{
+	const struct lbx_summary *s = &q->scales;
+
+	if (!q->has_scales)
+		return json_null();
+	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I}", "min",
+			 s->argmin < 0 ? json_null() : lbx_json_double(s->min), "max",
+			 s->argmax < 0 ? json_null() : lbx_json_double(s->max), "median",
+			 lbx_json_double(q->median), "zero", (json_int_t)s->special[LBX_ZERO], "nan",
+			 (json_int_t)s->special[LBX_NAN], "inf", (json_int_t)s->special[LBX_POSITIVE_INF],
+			 "outliers", (json_int_t)q->outliers);
+}
+
+static void print_json(struct lbx_context *context, const struct quant *q)
+{
+	const struct lbx_quant_parts *p = &q->p;
+	json_t *o = json_pack("{s:s,s:i,s:i,s:o,s:I,s:o,s:o}", "mode", lbx_quant_modes[p->mode].name, "bits",
+			      p->bits, "group", p->group, "how",
+			      p->how[0] ? json_string(p->how) : json_null(), "nbytes", (json_int_t)parts_bytes(q),
+			      "scale_values", json_scales(q), "problems", lbx_findings_json(&q->problems));
+	static const char *const keys[] = { "words", "scales", "biases", "global_scale" };
+	int64_t values[LB_MAX_RANK];
+
+	values_shape(q, values);
+	json_object_set_new(o, "shape", q->columns ? lbx_json_list(values, p->parts[LBX_QUANT_WORDS].rank)
+						   : json_null());
+	for (int i = 0; i < LBX_QUANT_PARTS; i++)
+		json_object_set_new(o, keys[i], p->has[i] ? lbx_json_tensor(lbx_table_tensors(context->table),
+									    &p->parts[i]) : json_null());
+	lbx_json(context->out, o);
+}
+
+/* ---- the command ---- */
+
+static bool told(struct lbx_context *context, const struct lbx_args *args, const char *option,
+		 enum lbx_quant_part part, struct lbx_quant_parts *p)
+{
+	const char *text = lbx_args_option(args, option);
+	struct lbx_selection s;
+
+	if (!text)
+		return true;
+	if (!lbx_select(context, text, &s))
+		return false;
+	p->has[part] = true;
+	p->parts[part] = s.tensor;
+	return true;
+}
+
+static bool parse(struct lbx_context *context, const struct lbx_args *args, struct lbx_quant_parts *p)
+{
+	const char *mode = lbx_args_option(args, "mode");
+	int64_t bits = 0, group = 0;
+
+	if (!lbx_args_int(args, "bits", 2, 8, &bits) || !lbx_args_int(args, "group", 16, 128, &group) ||
+	    !told(context, args, "scales", LBX_QUANT_SCALES, p) ||
+	    !told(context, args, "biases", LBX_QUANT_BIASES, p) ||
+	    !told(context, args, "global", LBX_QUANT_GLOBAL, p))
+		return false;
+	if (mode || bits || group) { /* the rest by these */
+		p->mode = -1;
+		p->bits = (int)bits;
+		p->group = (int)group;
+	}
+	for (int i = 0; mode && i < LBX_QUANT_MODES; i++)
+		if (strcmp(lbx_quant_modes[i].name, mode) == 0) {
+			p->mode = i;
+			mode = NULL;
+		}
+	return !mode || lb_fail("quant: no mode '%s': there are affine, mxfp4, mxfp8 and nvfp4", mode);
+}
+
+bool lbx_run_quant(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_format_options options;
+	struct lbx_selection s;
+	struct quant q = { .columns = 0 };
+
+	if (!lbx_print_options(context, args, &options) || !lbx_select(context, args->v[0], &s) ||
+	    !lbx_quant_find(context, &s.tensor, &q.p) || !parse(context, args, &q.p) || !complete(&q))
+		return false;
+	bool ok = check(&q);
+	if (ok && (s.slice.n || lbx_args_option(args, "values"))) {
+		ok = print_values(context, &q, &s, &options);
+	} else if (ok && (ok = look_at_scales(context, &q))) {
+		if (context->out->json)
+			print_json(context, &q);
+		else
+			print_text(context->out, &q);
+		lbx_set_int(context->out, "tensor_count", q.problems.n);
+	}
+	lbx_findings_deinit(&q.problems);
+	return ok && lb_ok();
+}

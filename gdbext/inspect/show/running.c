@@ -1,0 +1,269 @@
+/* The runtime keeps a record a thread of what it evaluates, whether in step mode or not; so a core
+ * has it, too. A thread's clock was read when its evaluation began. What time it is now is known for
+ * a process of this machine; elsewhere the newest event of the flight recorder tells how much has
+ * passed at least. */
+#include "inspect/show/running.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/graph/listings.h"
+#include "table/flight.h"
+
+enum { THREADS_MOST = 4096, STREAMS_MOST = 64, LABEL = LB_NAME_MAX + 320 };
+
+struct running {
+	struct lbx_context *context;
+	struct lbx_table *table;
+	int n_threads, n_streams;
+	struct lbx_thread *threads;
+	struct lbx_stream streams[STREAMS_MOST];
+	uint64_t now_ns; /* 0: not known */
+	bool at_least;   /* it is later than that */
+};
+
+static void find_time(struct running *w)
+{
+	struct lbx_flight flight;
+	struct timespec now;
+
+	if (strcmp(w->context->target->ops->kind, "live process") == 0) {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		w->now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+		return;
+	}
+	w->at_least = true;
+	if (lbx_flight_read(w->table, &flight)) {
+		for (int64_t i = 0; i < flight.n; i++)
+			if (flight.events[i].time_ns > w->now_ns)
+				w->now_ns = flight.events[i].time_ns;
+		lbx_flight_free(&flight);
+	}
+	lb_clear_error();
+}
+
+/* "1.25 s", "at least 3 ms", or "" */
+static void describe_time(const struct running *w, uint64_t started, char *ret, size_t size)
+{
+	*ret = '\0';
+	if (w->now_ns <= started || started == 0)
+		return;
+	double seconds = (double)(w->now_ns - started) / 1e9;
+	const char *prefix = w->at_least ? "at least " : "";
+	if (seconds >= 1)
+		snprintf(ret, size, "%s%.3g s", prefix, seconds);
+	else if (seconds >= 1e-3)
+		snprintf(ret, size, "%s%.3g ms", prefix, seconds * 1e3);
+	else
+		snprintf(ret, size, "%s%.3g us", prefix, seconds * 1e6);
+}
+
+static const struct lbx_stream *stream_of(const struct running *w, uint64_t tid)
+{
+	for (int i = 0; i < w->n_streams; i++)
+		if (w->streams[i].thread == tid && tid)
+			return &w->streams[i];
+	return NULL;
+}
+
+static void stream_name(const struct lbx_stream *s, char *ret, size_t size)
+{
+	snprintf(ret, size, s->name[0] ? "stream %" PRIu64 " %s" : "stream %" PRIu64, s->id, s->name);
+}
+
+/* Who runs, or is to run, an evaluation: "evaluation 7 of thread 4711". */
+static void describe_evaluation(const struct running *w, uint64_t eval, char *ret, size_t size)
+{
+	char name[LB_NAME_MAX + 40];
+	int n = snprintf(ret, size, "evaluation %" PRIu64, eval);
+
+	for (int i = 0; i < w->n_threads; i++) {
+		if (w->threads[i].eval == eval) {
+			snprintf(ret + n, size - (size_t)n, " of thread %" PRIu64, w->threads[i].tid);
+			return;
+		}
+	}
+	for (int i = 0; i < w->n_streams; i++) {
+		if (w->streams[i].queued && w->streams[i].eval != eval) {
+			stream_name(&w->streams[i], name, sizeof name);
+			snprintf(ret + n, size - (size_t)n, ", a job that is queued, as on %s", name);
+			return;
+		}
+	}
+}
+
+static bool find_now(const struct running *w, const struct lbx_thread *thread, struct lbx_tensor *ret)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(w->table);
+	bool found = thread->tensor && tensors->ops->by_id(tensors, thread->tensor, ret);
+
+	lb_clear_error();
+	return found;
+}
+
+/* ---- text ---- */
+
+static void print_thread(const struct running *w, const struct lbx_thread *thread)
+{
+	struct lbx_out *out = w->context->out;
+	const struct lbx_stream *stream = stream_of(w, thread->tid);
+	char text[LABEL], elapsed[64];
+	struct lbx_tensor t;
+
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_TITLE, "thread %" PRIu64, thread->tid);
+	if (stream) {
+		stream_name(stream, text, sizeof text);
+		lbx_printf(out, ", %s", text);
+	}
+	if (thread->eval) {
+		lbx_printf(out, ": evaluation %" PRIu64, thread->eval);
+		if (thread->graph)
+			lbx_printf(out, " of graph %" PRIu64, thread->graph);
+		lbx_printf(out, ", %" PRIu64 " of %" PRIu64 " ops done", thread->done, thread->total);
+		describe_time(w, thread->started_ns, elapsed, sizeof elapsed);
+		if (*elapsed)
+			lbx_printf(out, ", %s", elapsed);
+		lbx_printf(out, "\n");
+	} else {
+		lbx_printf(out, ": no evaluation\n");
+	}
+	if (find_now(w, thread, &t)) {
+		lbx_describe(&t, text, sizeof text);
+		lbx_wrap(out, 0, 8);
+		lbx_printf(out, "    runs ");
+		lbx_styled(out, LBX_NAME, "%s", t.op);
+		lbx_printf(out, " of %s", text);
+		if (t.site) {
+			lbx_describe_pc(w->context->target, t.site, text, sizeof text);
+			lbx_printf(out, ", made by %s", text);
+		}
+		lbx_printf(out, "\n");
+	} else if (thread->eval && !thread->graph) {
+		lbx_printf(out, "    between two ops\n");
+	}
+	if (thread->graph && thread->line)
+		lbx_printf(out, "    %s graph-%" PRIu64 ".lb:%" PRIu64 "\n", thread->tensor ? "at" : "after",
+			   thread->graph, thread->line);
+	if (thread->eval && thread->site) {
+		lbx_describe_pc(w->context->target, thread->site, text, sizeof text);
+		lbx_wrap(out, 0, 8);
+		lbx_printf(out, "    asked for by %s\n", text);
+	}
+	if (thread->waits_for) {
+		describe_evaluation(w, thread->waits_for, text, sizeof text);
+		lbx_wrap(out, 0, 8);
+		lbx_printf(out, "    waits for %s\n", text);
+	}
+}
+
+static void print_stream(const struct running *w, const struct lbx_stream *s)
+{
+	struct lbx_out *out = w->context->out;
+	char name[LB_NAME_MAX + 40];
+
+	stream_name(s, name, sizeof name);
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_TITLE, "%s", name);
+	lbx_printf(out, ": ");
+	if (s->eval)
+		lbx_printf(out, "runs job %" PRIu64 " on thread %" PRIu64 ", ", s->eval, s->thread);
+	lbx_printf(out, "%" PRIu64 " job%s queued, %" PRIu64 " done", s->queued, s->queued == 1 ? "" : "s",
+		   s->done);
+	if (s->failed)
+		lbx_printf(out, ", %" PRIu64 " of them failed", s->failed);
+	lbx_printf(out, "\n");
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_thread(const struct running *w, const struct lbx_thread *thread)
+{
+	const struct lbx_stream *stream = stream_of(w, thread->tid);
+	bool timed = w->now_ns > thread->started_ns && thread->started_ns && thread->eval;
+	struct lbx_tensor t;
+	bool found = find_now(w, thread, &t);
+
+	return json_pack("{s:I,s:o,s:I,s:o,s:o,s:I,s:I,s:o,s:b,s:o,s:o,s:o,s:o}", "thread",
+			 (json_int_t)thread->tid, "stream", stream ? json_integer((json_int_t)stream->id)
+								   : json_null(),
+			 "evaluation", (json_int_t)thread->eval, "graph",
+			 thread->graph ? json_integer((json_int_t)thread->graph) : json_null(), "line",
+			 thread->line && thread->graph ? json_integer((json_int_t)thread->line) : json_null(),
+			 "done", (json_int_t)thread->done, "total", (json_int_t)thread->total, "elapsed_ns",
+			 timed ? json_integer((json_int_t)(w->now_ns - thread->started_ns)) : json_null(),
+			 "at_least", w->at_least, "op", found ? json_string(t.op) : json_null(), "tensor",
+			 thread->tensor ? json_integer((json_int_t)thread->tensor) : json_null(), "site",
+			 thread->eval ? lbx_json_address(thread->site) : json_null(), "waits_for",
+			 thread->waits_for ? json_integer((json_int_t)thread->waits_for) : json_null());
+}
+
+static json_t *json_stream(const struct lbx_stream *s)
+{
+	return json_pack("{s:I,s:o,s:I,s:I,s:I,s:I,s:o}", "id", (json_int_t)s->id, "name",
+			 s->name[0] ? lbx_json_string(s->name) : json_null(), "thread",
+			 (json_int_t)s->thread, "queued", (json_int_t)s->queued, "done",
+			 (json_int_t)s->done, "failed", (json_int_t)s->failed, "job",
+			 s->eval ? json_integer((json_int_t)s->eval) : json_null());
+}
+
+/* ---- the command ---- */
+
+static void show(const struct running *w)
+{
+	json_t *threads = json_array(), *streams = json_array();
+	struct lbx_out *out = w->context->out;
+	int busy = 0;
+
+	for (int i = 0; i < w->n_threads; i++) {
+		const struct lbx_thread *thread = &w->threads[i];
+		if (!thread->eval && !thread->waits_for)
+			continue;
+		busy++;
+		if (out->json)
+			json_array_append_new(threads, json_thread(w, thread));
+		else
+			print_thread(w, thread);
+	}
+	for (int i = 0; i < w->n_streams; i++) {
+		const struct lbx_stream *s = &w->streams[i];
+		if (out->json)
+			json_array_append_new(streams, json_stream(s));
+		else if (s->queued || s->eval)
+			print_stream(w, s);
+	}
+	lbx_set_int(out, "tensor_count", busy);
+	if (out->json) {
+		lbx_json(out, json_pack("{s:o,s:o}", "threads", threads, "streams", streams));
+		return;
+	}
+	json_decref(threads);
+	json_decref(streams);
+	if (busy == 0)
+		lbx_printf(out, "No thread evaluates; %d %s evaluated before.\n", w->n_threads,
+			   w->n_threads == 1 ? "has" : "have");
+}
+
+bool lbx_run_where(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct running w = { .context = context };
+
+	(void)args;
+	if (!lbx_context_table(context, &w.table))
+		return false;
+	w.threads = malloc(THREADS_MOST * sizeof *w.threads);
+	if (!w.threads)
+		return lb_fail("out of memory");
+	w.n_threads = lbx_table_threads(w.table, w.threads, THREADS_MOST);
+	w.n_streams = lbx_table_streams(w.table, w.streams, STREAMS_MOST);
+	find_time(&w);
+	show(&w);
+	free(w.threads);
+	return true;
+}

@@ -1,0 +1,339 @@
+#include "inspect/show/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/number.h"
+#include "inspect/measure/quantile.h"
+#include "inspect/measure/summary.h"
+#include "inspect/measure/survey.h"
+#include "inspect/operand/value.h"
+
+enum { BINS = 16, DEFAULT_FIRST = 8, MAX_FIRST = 4096, FIELD = 14 };
+
+static const double quantiles[] = { 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99 };
+enum { QUANTILES = sizeof quantiles / sizeof *quantiles };
+
+static const struct {
+	const char *title, *key;
+} specials[LBX_SPECIALS] = {
+	[LBX_NAN] = { "NaN", "nan" },
+	[LBX_POSITIVE_INF] = { "+Inf", "positive_inf" },
+	[LBX_NEGATIVE_INF] = { "-Inf", "negative_inf" },
+	[LBX_ZERO] = { "zero", "zero" },
+	[LBX_DENORMAL] = { "denormal", "denormal" },
+	[LBX_OVER_F16] = { "beyond f16", "beyond_float16" },
+};
+
+struct stats {
+	struct lbx_array array;  /* as asked for */
+	struct lbx_array unique; /* without the axes that only repeat */
+	struct lbx_summary summary;
+	struct lbx_sample sample;
+	bool has_histogram;
+	int64_t bins[BINS];
+	double low, high;
+};
+
+/* An axis with stride 0 repeats what it holds: it is read once, and counted so often. The
+ * first of equals has index 0 there. */
+static int64_t drop_repeats(struct lbx_array *a)
+{
+	int64_t times = 1;
+
+	for (int i = 0; i < a->rank && a->size; i++) {
+		if (a->strides[i] != 0 || a->shape[i] <= 1)
+			continue;
+		times *= a->shape[i];
+		a->size /= a->shape[i];
+		a->shape[i] = 1;
+	}
+	return times;
+}
+
+static bool gather(struct stats *s, struct lbx_out *out, const struct lbx_array *array)
+{
+	s->array = s->unique = *array;
+	int64_t times = drop_repeats(&s->unique);
+	lbx_summary_init(&s->summary, array->dtype);
+	if (!lbx_sample_init(&s->sample, array->dtype, s->unique.size) ||
+	    !lbx_survey(&s->unique, out, &s->summary, &s->sample) ||
+	    !lbx_sample_sort(&s->sample))
+		return false;
+	lbx_summary_repeat(&s->summary, times);
+	s->has_histogram = lbx_sample_histogram(&s->sample, BINS, s->bins, &s->low, &s->high);
+	return true;
+}
+
+/* "[0, 3, 1]" of the i-th element. */
+static void place(const struct stats *s, int64_t i, char *ret, size_t size)
+{
+	int64_t at[LBX_ARRAY_RANK];
+
+	lbx_array_coordinates(&s->unique, i, at);
+	lbx_format_place(at, s->array.rank, ret, size);
+}
+
+static void number(const struct stats *s, double value, int64_t exact, char *ret, size_t size)
+{
+	if (s->array.dtype == LB_U64)
+		snprintf(ret, size, "%llu", (unsigned long long)exact);
+	else if (s->array.dtype < LB_F16)
+		snprintf(ret, size, "%lld", (long long)exact);
+	else
+		snprintf(ret, size, s->array.dtype == LB_F64 ? "%.12g" : "%.7g", value);
+}
+
+static void field(struct lbx_out *out, const char *name)
+{
+	lbx_field(out, name, FIELD);
+}
+
+static void print_extreme(struct lbx_out *out, const struct stats *s, const char *name, int64_t at,
+			  double value, int64_t exact)
+{
+	char where[256], text[64];
+
+	field(out, name);
+	if (at < 0) {
+		lbx_printf(out, "none\n");
+		return;
+	}
+	place(s, at, where, sizeof where);
+	number(s, value, exact, text, sizeof text);
+	lbx_printf(out, "%s at %s\n", text, where);
+}
+
+static void print_specials(struct lbx_out *out, const struct stats *s)
+{
+	char where[256];
+
+	for (int i = 0; i < LBX_SPECIALS; i++) {
+		int64_t n = s->summary.special[i];
+		if (s->array.dtype < LB_F16 && i != LBX_ZERO && i != LBX_OVER_F16)
+			continue;
+		field(out, specials[i].title);
+		if (n == 0) {
+			lbx_printf(out, "none\n");
+			continue;
+		}
+		place(s, s->summary.first[i], where, sizeof where);
+		lbx_styled(out, i <= LBX_NEGATIVE_INF ? LBX_WARNING : LBX_PLAIN, "%lld",
+			   (long long)n);
+		lbx_printf(out, " (%.3g%%), first at %s\n",
+			   100 * (double)n / (double)s->summary.count, where);
+	}
+}
+
+static void print_histogram(struct lbx_out *out, const struct stats *s)
+{
+	static const char bars[] = "############################################################";
+	int64_t most = 1;
+	int room = out->width - 36;
+
+	room = room < 10 ? 10 : room > (int)sizeof bars - 1 ? (int)sizeof bars - 1 : room;
+	for (int i = 0; i < BINS; i++)
+		most = s->bins[i] > most ? s->bins[i] : most;
+	double width = (s->high / 2 - s->low / 2) / BINS * 2;
+	for (int i = 0; i < BINS; i++) {
+		/* a bar for whatever is there at all */
+		int bar = (int)((double)s->bins[i] / (double)most * room + 0.5);
+		if (bar == 0 && s->bins[i])
+			bar = 1;
+		field(out, i ? "" : "histogram");
+		lbx_printf(out, "%11.4g ", s->low + i * width);
+		lbx_printf(out, "%.*s %.3g%%\n", bar, bars, 100 * (double)s->bins[i] / (double)s->sample.n);
+	}
+	lbx_printf(out, "  %-11s %11.4g\n", "", s->high);
+}
+
+static bool print_first(struct lbx_out *out, const struct stats *s, int64_t first)
+{
+	char elements[MAX_FIRST * 8], text[LBX_NUMBER_MAX];
+	int64_t n = first < s->array.size ? first : s->array.size;
+	int64_t width = lbx_dtype_bytes(s->array.dtype);
+
+	if (n == 0)
+		return true;
+	if (!lbx_array_copy(&s->array, 0, n, elements))
+		return false;
+	field(out, "first");
+	for (int64_t i = 0; i < n; i++) {
+		lbx_number_scalar(elements + i * width, s->array.dtype, text);
+		lbx_printf(out, "%s%s", i ? " " : "", text);
+	}
+	lbx_printf(out, "%s\n", n < s->array.size ? " ..." : "");
+	return true;
+}
+
+static bool print_text(struct lbx_out *out, const struct stats *s,
+		       const struct lbx_selection *selection, int64_t first, const char *note)
+{
+	const struct lbx_summary *m = &s->summary;
+
+	lbx_print_heading(out, selection, &s->array);
+	lbx_printf(out, "%s%s%s\n", note ? ", " : "", note ? note : "",
+		   s->array.dtype == LB_C64 ? ", by magnitude" : "");
+	field(out, "count");
+	lbx_printf(out, "%lld\n", (long long)m->count);
+	if (m->count == 0)
+		return true;
+	print_extreme(out, s, "min", m->argmin, m->min, m->int_min);
+	print_extreme(out, s, "max", m->argmax, m->max, m->int_max);
+	field(out, "mean");
+	lbx_printf(out, "%.9g", m->finite ? (double)m->mean : NAN);
+	lbx_printf(out, "%s\n", m->finite < m->count ? " (of the finite values, as all sums)" : "");
+	field(out, "std");
+	lbx_printf(out, "%.9g\n", lbx_summary_std(m));
+	field(out, "sum");
+	lbx_printf(out, "%.12Lg\n", m->sum);
+	field(out, "L2");
+	lbx_printf(out, "%.9g\n", lbx_summary_l2(m));
+	print_specials(out, s);
+	if (s->sample.n) {
+		field(out, "quantiles");
+		for (int i = 0; i < QUANTILES; i++)
+			lbx_printf(out, "%s%g%%" LBX_STAY "%.5g", i ? "  " : "", 100 * quantiles[i],
+				   lbx_sample_quantile(&s->sample, quantiles[i]));
+		lbx_printf(out, "\n");
+	}
+	if (s->has_histogram)
+		print_histogram(out, s);
+	if (s->sample.step > 1) {
+		field(out, "");
+		lbx_printf(out, "quantiles and histogram are of a sample of %lld values\n",
+			   (long long)s->sample.n);
+	}
+	return print_first(out, s, first);
+}
+
+static json_t *json_exact(const struct stats *s, int64_t at, double value, int64_t exact)
+{
+	if (at < 0)
+		return json_null();
+	if (s->array.dtype >= LB_F16 || (s->array.dtype == LB_U64 && exact < 0))
+		return lbx_json_double(value);
+	return json_integer(exact);
+}
+
+static json_t *json_place(const struct stats *s, int64_t at)
+{
+	int64_t coordinates[LBX_ARRAY_RANK];
+
+	if (at < 0)
+		return json_null();
+	lbx_array_coordinates(&s->unique, at, coordinates);
+	return lbx_json_list(coordinates, s->array.rank);
+}
+
+static bool print_json(struct lbx_out *out, const struct stats *s, json_t *o, int64_t first)
+{
+	const struct lbx_summary *m = &s->summary;
+	char elements[MAX_FIRST * 8];
+	int64_t n = first < s->array.size ? first : s->array.size;
+
+	if (n && !lbx_array_copy(&s->array, 0, n, elements)) {
+		json_decref(o);
+		return false;
+	}
+#define SET(key, value) json_object_set_new(o, key, value)
+	SET("count", json_integer(m->count));
+	SET("finite", json_integer(m->finite));
+	SET("min", json_exact(s, m->argmin, m->min, m->int_min));
+	SET("max", json_exact(s, m->argmax, m->max, m->int_max));
+	SET("argmin", json_place(s, m->argmin));
+	SET("argmax", json_place(s, m->argmax));
+	SET("mean", m->finite ? lbx_json_double((double)m->mean) : json_null());
+	SET("std", m->finite ? lbx_json_double(lbx_summary_std(m)) : json_null());
+	SET("sum", lbx_json_double((double)m->sum));
+	SET("l2", lbx_json_double(lbx_summary_l2(m)));
+	for (int i = 0; i < LBX_SPECIALS; i++)
+		SET(specials[i].key, json_pack("{s:I,s:o}", "count", (json_int_t)m->special[i],
+					       "first", json_place(s, m->first[i])));
+	json_t *list = json_object();
+	for (int i = 0; i < QUANTILES && s->sample.n; i++) {
+		char key[16];
+		snprintf(key, sizeof key, "%g", quantiles[i]);
+		json_object_set_new(list, key, lbx_json_double(lbx_sample_quantile(&s->sample,
+										  quantiles[i])));
+	}
+	SET("quantiles", list);
+	SET("sampled", s->sample.step > 1 ? json_integer(s->sample.n) : json_false());
+	if (s->has_histogram)
+		SET("histogram", json_pack("{s:o,s:o,s:o}", "low", lbx_json_double(s->low), "high",
+					   lbx_json_double(s->high), "counts",
+					   lbx_json_list(s->bins, BINS)));
+	list = json_array();
+	for (int64_t i = 0; i < n; i++)
+		json_array_append_new(list, lbx_json_element(elements +
+							     i * lbx_dtype_bytes(s->array.dtype),
+							     s->array.dtype));
+	SET("first", list);
+#undef SET
+	lbx_json(out, o);
+	return lb_ok();
+}
+
+static void set_variables(struct lbx_out *out, const struct lbx_summary *m)
+{
+	lbx_set_int(out, "tensor_count", m->count);
+	lbx_set_int(out, "tensor_nan_count", m->special[LBX_NAN]);
+	lbx_set_int(out, "tensor_inf_count",
+		    m->special[LBX_POSITIVE_INF] + m->special[LBX_NEGATIVE_INF]);
+	lbx_set_int(out, "tensor_zero_count", m->special[LBX_ZERO]);
+	if (m->argmin >= 0) {
+		lbx_set_double(out, "tensor_min", m->min);
+		lbx_set_double(out, "tensor_max", m->max);
+	}
+	if (m->finite) {
+		lbx_set_double(out, "tensor_mean", (double)m->mean);
+		lbx_set_double(out, "tensor_std", lbx_summary_std(m));
+		lbx_set_double(out, "tensor_sum", (double)m->sum);
+	}
+}
+
+bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *selection,
+		     const struct lbx_array *array, int64_t first, const char *note)
+{
+	struct stats s = { .has_histogram = false };
+	bool done = gather(&s, context->out, array);
+
+	if (done && context->out->json) {
+		json_t *o = lbx_json_tensor(lbx_table_tensors(context->table), &selection->tensor);
+		if (selection->slice.n) {
+			json_object_set_new(o, "slice", lbx_json_string(selection->slice_text));
+			json_object_set_new(o, "slice_shape",
+					    lbx_json_list(array->shape, array->rank));
+		}
+		if (note)
+			json_object_set_new(o, "note", lbx_json_string(note));
+		done = print_json(context->out, &s, o, first);
+	} else if (done) {
+		done = print_text(context->out, &s, selection, first, note);
+	}
+	if (done)
+		set_variables(context->out, &s.summary);
+	lbx_sample_deinit(&s.sample);
+	return done;
+}
+
+bool lbx_stats_first(const struct lbx_args *args, int64_t *ret)
+{
+	*ret = DEFAULT_FIRST;
+	return lbx_args_int(args, "first", 0, MAX_FIRST, ret);
+}
+
+bool lbx_run_stats(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_selection s;
+	struct lbx_array array;
+	int64_t first;
+
+	return lbx_stats_first(args, &first) &&
+	       lbx_select_values(context, args->v[0], &s) && lbx_value_of(context, &s, &array) &&
+	       lbx_print_stats(context, &s, &array, first, NULL);
+}

@@ -1,0 +1,257 @@
+#include "inspect/show/status.h"
+
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/format.h"
+
+enum { MAX_THREADS = 64, MAX_STREAMS = 64 };
+
+struct counts {
+	uint64_t by_state[LB_STATE_READY + 1], named, watched, bad;
+};
+
+/* What runs, or could. */
+struct activity {
+	int n_threads, n_streams;
+	struct lbx_thread threads[MAX_THREADS];
+	struct lbx_stream streams[MAX_STREAMS];
+};
+
+static bool count(struct lbx_context *context, struct counts *ret)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	struct lbx_tensor t;
+	uint64_t slot = 0, n = 0;
+	enum lbx_next next;
+
+	*ret = (struct counts){ .bad = 0 };
+	while ((next = tensors->ops->next(tensors, &slot, &t, &ret->bad)) == LBX_NEXT_TENSOR) {
+		ret->by_state[t.state]++;
+		ret->named += t.name[0] != '\0';
+		ret->watched += t.watch != 0;
+		if (++n % 8192 == 0 && !lbx_progress(context->out, "counting", (int64_t)n, 0))
+			return false;
+	}
+	return next == LBX_NEXT_END;
+}
+
+static json_t *json_streams(const struct activity *a)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < a->n_streams; i++) {
+		const struct lbx_stream *s = &a->streams[i];
+		json_array_append_new(list, json_pack("{s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:o}", "id",
+			(json_int_t)s->id, "name", s->name[0] ? lbx_json_string(s->name) : json_null(),
+			"tid", (json_int_t)s->thread, "queued", (json_int_t)s->queued, "done",
+			(json_int_t)s->done, "failed", (json_int_t)s->failed, "evaluation",
+			(json_int_t)s->eval, "error",
+			s->error[0] ? lbx_json_string(s->error) : json_null()));
+	}
+	return list;
+}
+
+static json_t *json_status(const struct lbx_context *context, const struct lbx_root *root,
+			   const struct counts *c, const struct activity *a)
+{
+	json_t *counters = json_object(), *list = json_array();
+	const struct lbx_thread *threads = a->threads;
+	const struct lb_counters *k = &root->counters;
+
+#define X(name, meaning) json_object_set_new(counters, #name, json_integer((json_int_t)k->name));
+	LB_COUNTERS(X)
+#undef X
+	for (int i = 0; i < a->n_threads; i++)
+		json_array_append_new(list, json_pack("{s:I,s:I,s:I,s:I,s:I}", "tid",
+			(json_int_t)threads[i].tid, "evaluation", (json_int_t)threads[i].eval,
+			"tensor", (json_int_t)threads[i].tensor, "done",
+			(json_int_t)threads[i].done, "total", (json_int_t)threads[i].total));
+	return json_pack("{s:s,s:o,s:[i,i],s:s,s:I,s:o,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o,s:o,s:i,s:i,s:I}",
+		"version", root->version, "root", lbx_json_address(root->address), "abi",
+		(int)root->major, (int)root->minor, "target", context->target->ops->kind, "pid",
+		(json_int_t)root->pid, "rank", root->rank < 0 ? json_null() : json_integer(root->rank),
+		"tensors", "lazy", (json_int_t)c->by_state[LB_STATE_LAZY], "evaluating",
+		(json_int_t)c->by_state[LB_STATE_EVALUATING], "ready",
+		(json_int_t)c->by_state[LB_STATE_READY], "named", (json_int_t)c->named,
+		"unreadable", (json_int_t)c->bad, "counters", counters, "threads", list,
+		"streams", json_streams(a), "watch_all",
+		(int)root->watch_all, "want_stack", (int)root->want_stack, "watched",
+		(json_int_t)c->watched);
+}
+
+static void row(struct lbx_out *out, const char *name)
+{
+	lbx_printf(out, "%-11s", name);
+	lbx_wrap(out, 11, 11);
+}
+
+static void print_streams(struct lbx_out *out, const struct activity *a)
+{
+	for (int i = 0; i < a->n_streams; i++) {
+		const struct lbx_stream *s = &a->streams[i];
+		row(out, "stream");
+		lbx_printf(out, "%" PRIu64, s->id);
+		if (s->name[0])
+			lbx_styled(out, LBX_NAME, " %s", s->name);
+		lbx_printf(out, ": %" PRIu64 " job%s queued, %" PRIu64 " done, %" PRIu64 " of them failed",
+			   s->queued, s->queued == 1 ? "" : "s", s->done, s->failed);
+		lbx_printf(out, "\n");
+		if (s->eval) {
+			row(out, "");
+			lbx_printf(out, "thread %" PRIu64 " runs evaluation %" PRIu64 "\n", s->thread,
+				   s->eval);
+		}
+		if (s->error[0]) {
+			row(out, "");
+			lbx_styled(out, LBX_WARNING, "the last failure: %s", s->error);
+			lbx_printf(out, "\n");
+		}
+	}
+}
+
+static void print_threads(struct lbx_out *out, const struct activity *a)
+{
+	const struct lbx_thread *threads = a->threads;
+	for (int i = 0; i < a->n_threads; i++) {
+		if (threads[i].eval == 0)
+			continue;
+		row(out, "thread");
+		lbx_printf(out, "%" PRIu64 " runs evaluation %" PRIu64 ", %" PRIu64
+			   " of %" PRIu64 " operations done", threads[i].tid, threads[i].eval,
+			   threads[i].done, threads[i].total);
+		if (threads[i].tensor)
+			lbx_printf(out, ", now #%" PRIu64, threads[i].tensor);
+		if (threads[i].waits_for)
+			lbx_printf(out, ", waiting for evaluation %" PRIu64, threads[i].waits_for);
+		lbx_printf(out, "\n");
+	}
+}
+
+static void print_watches(struct lbx_out *out, const struct lbx_root *root, const struct counts *c)
+{
+	static const char *const strided[] = { "off", "warn", "stop" };
+	static const struct {
+		uint32_t bit;
+		const char *what;
+	} bits[] = {
+		{LB_WATCH_NAN, "NaN"}, {LB_WATCH_EVAL, "evaluations"}, {LB_WATCH_RANGE, "ranges"},
+		{LB_WATCH_ACCESS, "raw pointers of views"},
+	};
+	char bytes[32];
+	bool any = false;
+
+	row(out, "watches");
+	for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+		if (!(root->watch_all & bits[i].bit))
+			continue;
+		lbx_printf(out, "%s%s", any ? ", " : "", bits[i].what);
+		any = true;
+	}
+	lbx_printf(out, "%s; %" PRIu64 " tensor%s watched; raw access to views: %s\n",
+		   any ? " of all tensors" : "none over all tensors", c->watched,
+		   c->watched == 1 ? "" : "s", root->strided < 3 ? strided[root->strided] : "?");
+	if (root->watch_memory != UINT64_MAX) {
+		lbx_format_bytes((int64_t)root->watch_memory, bytes, sizeof bytes);
+		row(out, "");
+		lbx_printf(out, "more than %s in use\n", bytes);
+	}
+	if (root->watch_graph != UINT64_MAX) {
+		row(out, "");
+		lbx_printf(out, "more than %" PRIu64 " lazy tensors\n", root->watch_graph);
+	}
+	row(out, "stacks");
+	if (root->want_stack)
+		lbx_printf(out, "%u frames of each tensor's creation\n", root->want_stack);
+	else
+		lbx_printf(out, "the call site of each tensor's creation\n");
+}
+
+static void print_status(struct lbx_context *context, const struct lbx_root *root,
+			 const struct counts *c)
+{
+	struct lbx_out *out = context->out;
+	const struct lb_counters *k = &root->counters;
+	char active[32], peak[32], cache[32], limit[32];
+
+	lbx_format_bytes((int64_t)k->active_bytes, active, sizeof active);
+	lbx_format_bytes((int64_t)k->peak_bytes, peak, sizeof peak);
+	lbx_format_bytes((int64_t)k->cache_bytes, cache, sizeof cache);
+	lbx_format_bytes((int64_t)k->memory_limit, limit, sizeof limit);
+	row(out, "runtime");
+	lbx_printf(out, "Lazybones %s, symbol table %u.%u at ", root->version, root->major,
+		   root->minor);
+	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, root->address);
+	lbx_printf(out, "\n");
+	row(out, "target");
+	lbx_printf(out, "%s, pid %" PRIu64, context->target->ops->kind, root->pid);
+	if (root->rank >= 0)
+		lbx_printf(out, ", rank %lld", (long long)root->rank);
+	lbx_printf(out, "\n");
+	row(out, "tensors");
+	lbx_printf(out, "%" PRIu64 " ready, %" PRIu64 " lazy, %" PRIu64 " evaluating; %"
+		   PRIu64 " named\n", c->by_state[LB_STATE_READY], c->by_state[LB_STATE_LAZY],
+		   c->by_state[LB_STATE_EVALUATING], c->named);
+	if (c->bad)
+		lbx_styled(out, LBX_WARNING, "           %" PRIu64 " unreadable or damaged\n", c->bad);
+	lbx_printf(out, "made       %" PRIu64 ", freed %" PRIu64 "\n", k->created, k->freed);
+	row(out, "memory");
+	lbx_printf(out, "%s in use, peak %s, cache %s, limit %s\n", active, peak, cache,
+		   limit);
+	row(out, "work");
+	lbx_printf(out, "%" PRIu64 " evaluations, %" PRIu64 " implicit; %" PRIu64
+		   " operations, %" PRIu64 " of them fused\n", k->evals, k->implicit_evals, k->ops,
+		   k->fused);
+	row(out, "trouble");
+	lbx_printf(out, "%" PRIu64 " raw accesses to strided views, %" PRIu64
+		   " operations with NaN or Inf seen, %" PRIu64 " failed calls\n", k->raw_misuse,
+		   k->nan_seen, k->errors);
+	print_watches(out, root, c);
+}
+
+/* Without a program, or without a runtime in it, that is the answer. */
+static bool nothing(struct lbx_context *context)
+{
+	struct lbx_out *out = context->out;
+	const char *kind = context->target ? context->target->ops->kind : NULL;
+
+	if (out->json) {
+		lbx_json(out, json_pack("{s:s,s:s?,s:o,s:s}", "reader", LB_VERSION, "target", kind,
+					"version", json_null(), "why", lb_error_message()));
+	} else {
+		lbx_printf(out, "reader     Lazybones %s, symbol tables %d.x\n", LB_VERSION,
+			   LB_ABI_MAJOR);
+		lbx_printf(out, "target     %s\n", kind ? kind : "none");
+		lbx_printf(out, "runtime    not found: %s\n", lb_error_message());
+	}
+	lb_clear_error();
+	return true;
+}
+
+bool lbx_run_status(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct activity activity;
+	struct lbx_table *table;
+	struct lbx_root root;
+	struct counts counts;
+
+	(void)args;
+	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
+		return nothing(context);
+	if (!count(context, &counts))
+		return false;
+	activity.n_threads = lbx_table_threads(table, activity.threads, MAX_THREADS);
+	activity.n_streams = lbx_table_streams(table, activity.streams, MAX_STREAMS);
+	if (context->out->json) {
+		lbx_json(context->out, json_status(context, &root, &counts, &activity));
+	} else {
+		print_status(context, &root, &counts);
+		print_streams(context->out, &activity);
+		print_threads(context->out, &activity);
+	}
+	lbx_set_int(context->out, "tensor_count",
+		    (int64_t)(counts.by_state[LB_STATE_READY] + counts.by_state[LB_STATE_LAZY] +
+			      counts.by_state[LB_STATE_EVALUATING]));
+	return lb_ok();
+}

@@ -1,0 +1,209 @@
+#define _GNU_SOURCE
+#include "inspect/symbols/symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/symbols/typed_variables.h"
+
+enum { LIMIT = 1 << 16, LIMIT_MAX = 128 << 20 };
+
+enum automatic { AS_IT_WAS, ON, OFF };
+
+bool lbx_write_private(const char *path, const void *bytes, size_t n)
+{
+	char *new;
+	bool ok = false;
+
+	if (asprintf(&new, "%s.XXXXXX", path) < 0)
+		return lb_fail("out of memory");
+	int fd = mkostemp(new, O_CLOEXEC);
+	FILE *file = fd >= 0 ? fdopen(fd, "wb") : NULL;
+	if (file) {
+		ok = fwrite(bytes, 1, n, file) == n;
+		ok = fclose(file) == 0 && ok && rename(new, path) == 0;
+	}
+	if (!ok) {
+		int error = errno;
+		if (fd >= 0)
+			unlink(new);
+		lb_fail("cannot write %s: %s", path, strerror(error));
+	}
+	free(new);
+	return ok;
+}
+
+static bool parse_auto(const char *text, enum automatic *ret)
+{
+	*ret = !text ? AS_IT_WAS : strcmp(text, "on") == 0 ? ON : OFF;
+	return *ret != OFF || strcmp(text, "off") == 0 ||
+	       lb_fail("symbols: --auto is on or off, not '%s'", text);
+}
+
+/* Ends with a newline; what does not fit goes on in another line. */
+static void line(struct lbx_out *out, int hang, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void line(struct lbx_out *out, int hang, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	lbx_wrap(out, 0, hang);
+	lbx_printf(out, "%s\n", text);
+}
+
+static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
+{
+	const int64_t *counts = t->counts;
+
+	if (counts[LBX_IN_PLACE])
+		line(out, 4, "  %" PRId64 " in the program's memory", counts[LBX_IN_PLACE]);
+	if (counts[LBX_LAZY])
+		line(out, 4, "  %" PRId64 " lazy: <optimized out> until the program computes %s",
+		     counts[LBX_LAZY], counts[LBX_LAZY] == 1 ? "it" : "them");
+	if (counts[LBX_REPLAYED])
+		line(out, 4, "  %" PRId64 " lazy, computed outside the program", counts[LBX_REPLAYED]);
+	if (counts[LBX_COPY])
+		line(out, 4, "  %" PRId64 " cop%s as of now: elements of a view lie apart (%s%s)",
+		     counts[LBX_COPY], counts[LBX_COPY] == 1 ? "y" : "ies", t->a_copy,
+		     counts[LBX_COPY] > 1 ? ", …" : "");
+	if (counts[LBX_TOO_LARGE])
+		line(out, 4, "  %" PRId64 " <optimized out>: too large to be copied (--limit BYTES)",
+		     counts[LBX_TOO_LARGE]);
+	if (counts[LBX_DAMAGED])
+		line(out, 4, "  %" PRId64 " <optimized out>: damaged, or not to be computed%s%s",
+		     counts[LBX_DAMAGED], t->failure[0] ? ": " : "", t->failure);
+	if (t->respelt)
+		line(out, 2, "Where C cannot spell a name: '%s' is also %s.", t->a_respelt[0],
+		     t->a_respelt[1]);
+	if (t->repeated)
+		line(out, 2, "Where several tensors have one name: another '%s' is %s.",
+		     t->a_repeated[0], t->a_repeated[1]);
+}
+
+static void tell_json(struct lbx_out *out, const struct lbx_typed *t, const char *path, size_t n)
+{
+	static const char *const names[] = { "in_place", "lazy", "replayed", "copied", "too_large",
+					     "damaged" };
+	json_t *o = json_pack("{s:I}", "variables", (json_int_t)t->n);
+
+	for (int i = 0; i < LBX_OUTCOMES; i++)
+		json_object_set_new(o, names[i], json_integer(t->counts[i]));
+	json_object_set_new(o, "respelt", json_integer(t->respelt));
+	json_object_set_new(o, "repeated", json_integer(t->repeated));
+	json_object_set_new(o, "file", path ? lbx_json_string(path) : json_null());
+	json_object_set_new(o, "bytes", json_integer((json_int_t)n));
+	lbx_json(out, o);
+}
+
+static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *path, bool beside)
+{
+	bool one = t->n == 1;
+
+	if (path)
+		line(out, 2, "%" PRId64 " tensor%s as variables in %s, for `add-symbol-file`", t->n,
+		     one ? "" : "s", path);
+	else
+		line(out, 2, "%" PRId64 "%s tensor%s now %s of gdb", t->n, beside ? " more" : "",
+		     one ? " is" : "s are", one ? "a variable" : "variables");
+	tell_lines(out, t);
+	if (t->n)
+		line(out, 2, "Where the program has a variable of that name, write %s::NAME.",
+		     LBX_TYPED_UNIT);
+}
+
+static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned machine,
+		 const char *path)
+{
+	bool beside = typed->space->tensors.n > 0;
+	const void *object;
+	size_t n;
+
+	if (!lbx_typed_variables(context, typed) ||
+	    !lbx_dwarf_finish(typed->dwarf, machine, &object, &n))
+		return false;
+	if (path ? !lbx_write_private(path, object, n)
+		 : (typed->n || !beside) && !context->debugger->load(context, object, n))
+		return false;
+	if (context->out->json)
+		tell_json(context->out, typed, path, n);
+	else
+		tell(context->out, typed, path, beside);
+	lbx_set_int(context->out, "tensor_count", typed->n);
+	return true;
+}
+
+static bool take_away(struct lbx_context *context)
+{
+	bool was_there;
+
+	if (!context->debugger->unload(context, &was_there))
+		return false;
+	if (context->out->json)
+		lbx_json(context->out, json_pack("{s:b}", "removed", was_there));
+	else
+		lbx_printf(context->out, was_there ? "Tensors are no longer variables of gdb.\n"
+						   : "No tensors are variables of gdb.\n");
+	return true;
+}
+
+static bool say_when(struct lbx_out *out, bool on)
+{
+	if (out->json)
+		lbx_json(out, json_pack("{s:b}", "auto", on));
+	else
+		lbx_printf(out, on ? "From its first stop on, the program's tensors are variables.\n"
+				   : "Variables stay as they are when the program stops.\n");
+	return true;
+}
+
+bool lbx_run_symbols(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_typed typed = { .glob = args->n ? args->v[0] : NULL, .limit = LIMIT,
+				   .peek = lbx_args_option(args, "peek") };
+	const char *path = lbx_args_option(args, "out");
+	bool remove = lbx_args_option(args, "remove"), known = true;
+	enum automatic automatic;
+	struct lbx_symbol_space none = { .names = { 0 } };
+	struct lbx_table *table;
+	unsigned machine = 0;
+
+	if (!lbx_args_int(args, "limit", 0, LIMIT_MAX, &typed.limit) ||
+	    !parse_auto(lbx_args_option(args, "auto"), &automatic))
+		return false;
+	if (!context->debugger && (remove || automatic || !path))
+		return lb_fail("symbols: --out FILE says where to write them; then, in gdb: "
+			       "add-symbol-file FILE");
+	if (remove && (path || automatic == ON || args->n))
+		return lb_fail("symbols: --remove takes all away: it goes with --auto off alone");
+	/* what is to be asked of a debugger comes before what changes anything */
+	bool makes = !remove && automatic != OFF && !(automatic == ON && !context->target);
+	if (makes && (!lbx_context_table(context, &table) ||
+		      !lbx_target_machine(context->target, &machine)))
+		known = false;
+	if (!path && (makes || remove) && !context->debugger->ready(context, &typed.space))
+		known = false;
+	if (((automatic || remove) && !context->debugger->at_stops(context, automatic == ON)) || !known)
+		return false;
+	if (!makes)
+		return remove ? take_away(context) : say_when(context->out, automatic == ON);
+	if (!typed.space)
+		typed.space = &none;
+	bool ok = make(context, &typed, machine, path);
+	lbx_dwarf_destroy(typed.dwarf);
+	if (!ok)
+		lbx_symbol_space_deinit(typed.space); /* nothing is loaded of what it has */
+	lbx_symbol_space_deinit(&none);
+	return ok;
+}

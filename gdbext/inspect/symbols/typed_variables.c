@@ -1,0 +1,346 @@
+/* A variable's type is static, so the shape is the tensor's own; its place is not. What is laid out
+ * row by row, as C lays out arrays, is found through the tensor's record each time that the debugger
+ * looks: a lazy tensor gets its value when the program has computed it, one that has been freed loses
+ * it, and all lose it when the program runs anew; without a new object. C arrays have no strides, so
+ * the elements of other views are copied here, in row-major order. */
+#include "inspect/symbols/typed_variables.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/replay/replay.h"
+
+enum { COPIES_MAX = 256 << 20, PIECE = 1 << 16 };
+
+struct type {
+	enum lb_dtype dtype;
+	int rank;
+	int64_t shape[LB_MAX_RANK];
+	uint32_t number;
+};
+
+struct maker {
+	struct lbx_context *context;
+	struct lbx_tensors *tensors;
+	struct lbx_typed *typed;
+	uint64_t pid;
+	struct lbx_symbol *symbols;
+	size_t n, room;
+	uint32_t numbers[LB_DTYPES]; /* types of elements; 0: not made yet */
+	struct lbx_address_map known; /* hash of a type -> index below */
+	struct type *types;
+	size_t n_types, types_room;
+	int64_t copied_bytes;
+};
+
+/* ---- which ---- */
+
+enum way { BY_RECORD, BY_COPY, BY_NEITHER };
+
+static enum way way_of(const struct lbx_typed *typed, const struct lbx_tensor *t)
+{
+	bool ready = t->state == LB_STATE_READY;
+
+	if (t->size == 0)
+		return BY_NEITHER;
+	if (!ready && typed->peek)
+		return BY_COPY;
+	if (t->layout_known && lbx_tensor_contiguity(t) == LBX_ROW_CONTIGUOUS)
+		return BY_RECORD;
+	return ready ? BY_COPY : BY_NEITHER;
+}
+
+static bool add_symbol(struct maker *m, uint64_t slot, const struct lbx_tensor *t)
+{
+	if (m->n == m->room) {
+		size_t room = m->room ? 2 * m->room : 256;
+		struct lbx_symbol *symbols = realloc(m->symbols, room * sizeof *symbols);
+		if (!symbols)
+			return lb_fail("out of memory for %zu variables", m->n);
+		m->symbols = symbols;
+		m->room = room;
+	}
+	struct lbx_symbol *s = &m->symbols[m->n];
+	*s = (struct lbx_symbol){ .slot = slot, .id = t->id, .name = strdup(t->name) };
+	m->n += s->name != NULL;
+	return s->name || lb_fail("out of memory for %zu variables", m->n);
+}
+
+static bool collect(struct maker *m)
+{
+	const char *glob = m->typed->glob;
+	uint64_t slot = 0, bad = 0, seen = 0;
+	struct lbx_tensor t;
+	enum lbx_next next;
+	bool is_new;
+
+	while ((next = m->tensors->ops->next(m->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+		if (++seen % 8192 == 0 &&
+		    !lbx_progress(m->context->out, "reading tensors", (int64_t)seen, 0))
+			return false;
+		if (!t.name[0] || (glob && fnmatch(glob, t.name, 0) != 0))
+			continue;
+		uint64_t key = t.id << 1 | (way_of(m->typed, &t) == BY_COPY);
+		if (!lbx_idset_add(&m->typed->space->tensors, key, &is_new) ||
+		    (is_new && !add_symbol(m, slot - 1, &t)))
+			return false;
+	}
+	return next == LBX_NEXT_END && lbx_symbol_names(m->typed->space, m->symbols, m->n);
+}
+
+/* ---- types ---- */
+
+static uint32_t number_of(struct maker *m, enum lb_dtype dtype)
+{
+	static const struct {
+		const char *name;
+		enum lbx_encoding encoding;
+	} in_c[LB_DTYPES] = {
+		[LB_BOOL] = { "bool", LBX_BOOLEAN }, [LB_U8] = { "uint8_t", LBX_UNSIGNED },
+		[LB_U16] = { "uint16_t", LBX_UNSIGNED }, [LB_U32] = { "uint32_t", LBX_UNSIGNED },
+		[LB_U64] = { "uint64_t", LBX_UNSIGNED }, [LB_I8] = { "int8_t", LBX_SIGNED },
+		[LB_I16] = { "int16_t", LBX_SIGNED }, [LB_I32] = { "int32_t", LBX_SIGNED },
+		[LB_I64] = { "int64_t", LBX_SIGNED }, [LB_F16] = { "_Float16", LBX_FLOAT },
+		[LB_BF16] = { "__bf16", LBX_FLOAT }, [LB_F32] = { "float", LBX_FLOAT },
+		[LB_F64] = { "double", LBX_FLOAT }, [LB_C64] = { "complex float", LBX_COMPLEX },
+	};
+
+	if (!m->numbers[dtype])
+		m->numbers[dtype] = lbx_dwarf_number(m->typed->dwarf, in_c[dtype].name,
+						     in_c[dtype].encoding,
+						     (unsigned)lbx_dtype_bytes(dtype));
+	return m->numbers[dtype];
+}
+
+static bool same_type(const struct type *a, const struct lbx_tensor *t)
+{
+	return a->dtype == t->dtype && a->rank == t->rank &&
+	       memcmp(a->shape, t->shape, (size_t)t->rank * sizeof *t->shape) == 0;
+}
+
+static bool add_type(struct maker *m, const struct lbx_tensor *t, uint32_t number)
+{
+	if (m->n_types == m->types_room) {
+		size_t room = m->types_room ? 2 * m->types_room : 64;
+		struct type *types = realloc(m->types, room * sizeof *types);
+		if (!types)
+			return lb_fail("out of memory for %zu types", m->n_types);
+		m->types = types;
+		m->types_room = room;
+	}
+	struct type *type = &m->types[m->n_types++];
+	*type = (struct type){ .dtype = t->dtype, .rank = t->rank, .number = number };
+	memcpy(type->shape, t->shape, sizeof type->shape);
+	return true;
+}
+
+static bool type_of(struct maker *m, const struct lbx_tensor *t, uint32_t *ret)
+{
+	uint64_t hash = (uint64_t)t->dtype + 1;
+	bool is_new;
+
+	*ret = number_of(m, t->dtype);
+	if (t->rank == 0)
+		return true;
+	for (int i = 0; i < t->rank; i++)
+		hash = (hash ^ (uint64_t)t->shape[i]) * 0x9e3779b97f4a7c15ULL;
+	struct lbx_address_entry *entry = lbx_address_map_at(&m->known, hash ? hash : 1, &is_new);
+	if (!entry)
+		return false;
+	if (!is_new && same_type(&m->types[entry->value], t)) {
+		*ret = m->types[entry->value].number;
+		return true;
+	}
+	*ret = lbx_dwarf_array(m->typed->dwarf, *ret, t->rank, t->shape);
+	entry->value = (uint32_t)m->n_types;
+	return add_type(m, t, *ret);
+}
+
+/* ---- places ---- */
+
+static bool by_record(struct maker *m, const struct lbx_tensor *t, struct lbx_place *ret)
+{
+	struct lbx_words words;
+
+	if (!lbx_table_words(m->context->table, t, &words))
+		return false;
+	ret->kind = LBX_BY_RECORD;
+	ret->by_record = (struct lbx_by_record){
+		.conditions = {
+			{ { words.pid.at, words.pid.bytes }, m->pid },
+			{ { words.id.at, words.id.bytes }, t->id },
+			{ { words.state.at, words.state.bytes }, LB_STATE_READY },
+		},
+		.record = { words.buffer.at, words.buffer.bytes },
+		.data = { words.data.at, words.data.bytes },
+		.offset = (uint64_t)t->offset * (uint64_t)lbx_dtype_bytes(t->dtype),
+	};
+	return true;
+}
+
+struct destination {
+	char *bytes;
+	int64_t width;
+};
+
+static bool take(void *to, const void *elements, int64_t n, int64_t first)
+{
+	const struct destination *d = to;
+
+	memcpy(d->bytes + first * d->width, elements, (size_t)(n * d->width));
+	return true;
+}
+
+/* An array's elements as a place; *own is the caller's to free. */
+static bool copy(struct maker *m, const struct lbx_array *array, void **own, struct lbx_place *ret)
+{
+	*own = malloc((size_t)ret->nbytes);
+	if (!*own)
+		return lb_fail("out of memory for %llu bytes of values",
+			       (unsigned long long)ret->nbytes);
+	if (!lbx_array_walk(array, m->context->out, "copying", PIECE, take,
+			    &(struct destination){ *own, lbx_dtype_bytes(array->dtype) }))
+		return false;
+	ret->kind = LBX_COPIED;
+	ret->bytes = *own;
+	m->copied_bytes += (int64_t)ret->nbytes;
+	return true;
+}
+
+/* What is wrong with one tensor is noted; what stops all the work is an error. */
+static bool recover(struct maker *m)
+{
+	if (!lbx_progress(m->context->out, "making variables", 0, 0))
+		return false;
+	if (!m->typed->failure[0])
+		snprintf(m->typed->failure, sizeof m->typed->failure, "%s", lb_error_message());
+	lb_clear_error();
+	return true;
+}
+
+static bool copy_value(struct maker *m, const struct lbx_tensor *t, void **own, struct lbx_place *ret,
+		       enum lbx_outcome *outcome)
+{
+	struct lbx_typed *typed = m->typed;
+	struct lbx_replayed replayed = { .map = NULL };
+	struct lbx_array array;
+	bool ready = t->state == LB_STATE_READY;
+
+	int64_t nbytes = (int64_t)ret->nbytes;
+	if (nbytes > typed->limit || m->copied_bytes + nbytes > COPIES_MAX) {
+		*outcome = LBX_TOO_LARGE;
+		return true;
+	}
+	bool ok = ready ? lbx_array_of_tensor(m->context->target, t, &array)
+			: lbx_replay(m->context, t, &replayed);
+	ok = ok && copy(m, ready ? &array : &replayed.array, own, ret);
+	lbx_replay_release(&replayed);
+	*outcome = !ok ? LBX_DAMAGED : ready ? LBX_COPY : LBX_REPLAYED;
+	return ok || recover(m);
+}
+
+static bool place_of(struct maker *m, const struct lbx_tensor *t, void **own, struct lbx_place *ret,
+		     enum lbx_outcome *outcome)
+{
+	bool ready = t->state == LB_STATE_READY;
+	enum way way = way_of(m->typed, t);
+
+	*ret = (struct lbx_place){ .kind = LBX_NOWHERE, .nbytes = (uint64_t)lbx_tensor_nbytes(t) };
+	*outcome = ready ? LBX_IN_PLACE : LBX_LAZY;
+	if (t->torn || (ready && !lbx_tensor_in_bounds(t)) || t->offset < 0)
+		*outcome = LBX_DAMAGED;
+	else if (way == BY_COPY)
+		return copy_value(m, t, own, ret, outcome);
+	else if (way == BY_RECORD && !by_record(m, t, ret))
+		*outcome = LBX_DAMAGED;
+	return true;
+}
+
+/* ---- variables ---- */
+
+static void note_names(struct lbx_typed *typed, const struct lbx_symbol *s)
+{
+	if (!s->c_name)
+		return;
+	char (*examples)[64] = s->plain ? typed->a_respelt : typed->a_repeated;
+	int64_t *count = s->plain ? &typed->respelt : &typed->repeated;
+
+	if ((*count)++)
+		return;
+	snprintf(examples[0], sizeof *examples, "%s", s->name);
+	snprintf(examples[1], sizeof *examples, "%s", s->c_name);
+}
+
+static bool add_variable(struct maker *m, const struct lbx_symbol *s)
+{
+	struct lbx_typed *typed = m->typed;
+	enum lbx_outcome outcome;
+	struct lbx_place place;
+	struct lbx_tensor t;
+	uint64_t slot = s->slot, bad = 0;
+	void *own = NULL;
+	uint32_t type;
+
+	if (m->tensors->ops->next(m->tensors, &slot, &t, &bad) != LBX_NEXT_TENSOR || t.id != s->id)
+		return lb_ok(); /* it is gone */
+	if (lbx_tensor_nbytes(&t) == INT64_MAX) {
+		typed->counts[LBX_TOO_LARGE]++;
+		return true;
+	}
+	bool ok = type_of(m, &t, &type) && place_of(m, &t, &own, &place, &outcome);
+	if (ok && s->plain && !lbx_symbol_hides_file(s->name))
+		lbx_dwarf_variable(typed->dwarf, s->name, type, &place);
+	if (ok && s->c_name)
+		lbx_dwarf_variable(typed->dwarf, s->c_name, type, &place);
+	free(own);
+	if (!ok)
+		return false;
+	note_names(typed, s);
+	if (outcome == LBX_COPY && !typed->counts[LBX_COPY])
+		snprintf(typed->a_copy, sizeof typed->a_copy, "%s", t.name);
+	typed->counts[outcome]++;
+	typed->n++;
+	return true;
+}
+
+static bool make(struct maker *m)
+{
+	if (!collect(m))
+		return false;
+	for (size_t i = 0; i < m->n; i++) {
+		if (i % 1024 == 1023 &&
+		    !lbx_progress(m->context->out, "making variables", (int64_t)i, (int64_t)m->n))
+			return false;
+		if (!add_variable(m, &m->symbols[i]))
+			return false;
+	}
+	return true;
+}
+
+bool lbx_typed_variables(struct lbx_context *context, struct lbx_typed *ret)
+{
+	struct lbx_table *table;
+	struct lbx_root root;
+
+	*ret = (struct lbx_typed){ .glob = ret->glob, .peek = ret->peek, .limit = ret->limit,
+				   .space = ret->space };
+	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
+		return false;
+	ret->dwarf = lbx_dwarf_create(LBX_TYPED_UNIT);
+	if (!ret->dwarf)
+		return false;
+	struct maker m = { .context = context, .tensors = lbx_table_tensors(table), .typed = ret,
+			   .pid = root.pid };
+	bool ok = make(&m);
+	for (size_t i = 0; i < m.n; i++) {
+		free(m.symbols[i].name);
+		free(m.symbols[i].c_name);
+	}
+	free(m.symbols);
+	free(m.types);
+	lbx_address_map_deinit(&m.known);
+	return ok;
+}

@@ -1,0 +1,32 @@
+/* Tensors as global variables with array types, for a debugger: an object of dwarf_object.h. */
+#ifndef LBX_TYPED_VARIABLES_H
+#define LBX_TYPED_VARIABLES_H
+
+#include "inspect/command.h"
+#include "inspect/symbols/dwarf_object.h"
+#include "inspect/symbols/symbol_names.h"
+
+/* The unit that the variables are of: gdb knows each as tensor::NAME. */
+#define LBX_TYPED_UNIT "tensor"
+
+enum lbx_outcome {
+	LBX_IN_PLACE, LBX_LAZY, LBX_REPLAYED, LBX_COPY, LBX_TOO_LARGE, LBX_DAMAGED, LBX_OUTCOMES
+};
+
+struct lbx_typed {
+	const char *glob; /* on names; NULL: all */
+	bool peek;        /* replay lazy tensors */
+	int64_t limit;    /* bytes of a value that is copied */
+	struct lbx_symbol_space *space; /* what is in there is left out, what is made is added */
+	/* what became of the tensors that have a name */
+	int64_t n, counts[LBX_OUTCOMES], respelt, repeated;
+	/* examples */
+	char a_copy[64], a_respelt[2][64], a_repeated[2][64];
+	char failure[256]; /* of the first replay that failed; or "" */
+	struct lbx_dwarf *dwarf;
+};
+
+/* Fills in all below `space`; the caller destroys `dwarf`, also after a failure. */
+bool lbx_typed_variables(struct lbx_context *context, struct lbx_typed *ret);
+
+#endif

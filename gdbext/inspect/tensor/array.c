@@ -1,0 +1,338 @@
+#include "inspect/tensor/array.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kernels/half.h"
+
+enum {
+	SCRATCH = 1 << 16,      /* bytes read at once for a strided run */
+	SPAN_READ = 1 << 22,    /* bytes read at once of a whole buffer */
+	WORTH_A_COPY = 4096,    /* elements from which on a strided view is copied whole */
+};
+static const int64_t max_span = 1LL << 30;
+
+static bool finish(struct lbx_array *a)
+{
+	int64_t low = a->offset, high = a->offset, reach, bytes;
+	uint64_t room = a->high - a->low;
+
+	a->size = 1;
+	for (int i = 0; i < a->rank; i++)
+		if (a->shape[i] == 0)
+			a->size = 0;
+	for (int i = 0; i < a->rank && a->size; i++) {
+		if (a->shape[i] < 0 || !lb_mul(a->size, a->shape[i], &a->size) ||
+		    !lb_mul(a->shape[i] - 1, a->strides[i], &reach) ||
+		    !(reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high)))
+			return false;
+	}
+	if (a->size == 0)
+		return true;
+	return low >= 0 && high < INT64_MAX && lb_mul(high + 1, lbx_dtype_bytes(a->dtype), &bytes) &&
+	       (uint64_t)bytes <= room;
+}
+
+bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t,
+			 struct lbx_array *ret)
+{
+	unsigned long long id = t->id;
+
+	if (t->state != LB_STATE_READY)
+		return lb_fail("tensor #%llu is %s: it has no value yet", id, lbx_state_name(t->state));
+	if (t->torn)
+		return lb_fail("tensor #%llu is torn: the program stopped while it was being changed",
+			       id);
+	memset(ret, 0, sizeof *ret);
+	ret->target = target;
+	ret->low = t->data;
+	ret->high = t->data + (uint64_t)t->buffer_bytes;
+	ret->dtype = t->dtype;
+	ret->rank = t->rank;
+	memcpy(ret->shape, t->shape, sizeof t->shape);
+	memcpy(ret->strides, t->strides, sizeof t->strides);
+	ret->offset = t->offset;
+	if (!finish(ret))
+		return lb_fail("tensor #%llu is corrupt: its shape, strides and offset reach out of "
+			       "its buffer of %lld bytes", id, (long long)t->buffer_bytes);
+	if (ret->size)
+		ret->local = lbx_target_map(target, ret->low, (size_t)t->buffer_bytes);
+	return true;
+}
+
+bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int rank,
+		     const int64_t *shape, const int64_t *strides, int64_t offset,
+		     struct lbx_array *ret)
+{
+	memset(ret, 0, sizeof *ret);
+	if (rank < 0 || rank > LBX_ARRAY_RANK || nbytes < 0)
+		return lb_fail("an array of %d axes and %lld bytes", rank, (long long)nbytes);
+	ret->local = data;
+	ret->low = (uint64_t)(uintptr_t)data;
+	ret->high = ret->low + (uint64_t)nbytes;
+	ret->dtype = dtype;
+	ret->rank = rank;
+	memcpy(ret->shape, shape, (size_t)rank * sizeof *shape);
+	memcpy(ret->strides, strides, (size_t)rank * sizeof *strides);
+	ret->offset = offset;
+	return finish(ret) || lb_fail("the array reaches out of its %lld bytes", (long long)nbytes);
+}
+
+int64_t lbx_array_at(const struct lbx_array *a, const int64_t *coordinates)
+{
+	int64_t at = a->offset;
+	for (int i = 0; i < a->rank; i++)
+		at += coordinates[i] * a->strides[i];
+	return at;
+}
+
+void lbx_array_coordinates(const struct lbx_array *a, int64_t i, int64_t *ret)
+{
+	for (int axis = a->rank - 1; axis >= 0; axis--) {
+		int64_t n = a->shape[axis] ? a->shape[axis] : 1;
+		ret[axis] = i % n;
+		i /= n;
+	}
+}
+
+bool lbx_array_is_dense(const struct lbx_array *a)
+{
+	int64_t expected = 1;
+
+	for (int i = a->rank - 1; i >= 0 && a->size; i--) {
+		if (a->shape[i] == 1)
+			continue;
+		if (a->strides[i] != expected)
+			return false;
+		expected *= a->shape[i];
+	}
+	return true;
+}
+
+/* n elements from element `at` on, by stride, to dense memory. */
+static bool read_run(const struct lbx_array *a, int64_t at, int64_t stride, int64_t n, char *to)
+{
+	int64_t width = lbx_dtype_bytes(a->dtype);
+
+	if (n == 1)
+		stride = 1;
+	if (stride == 1) {
+		uint64_t from = (uint64_t)(at * width);
+		if (!a->local)
+			return lbx_target_read(a->target, a->low + from, to, (size_t)(n * width));
+		memcpy(to, a->local + from, (size_t)(n * width));
+		return true;
+	}
+	if (a->local) {
+		const char *from = a->local + at * width;
+#define STRIDED(type) \
+		for (int64_t i = 0; i < n; i++) \
+			memcpy(to + i * (int64_t)sizeof(type), \
+			       from + i * stride * (int64_t)sizeof(type), sizeof(type));
+		switch (width) {
+		case 1: STRIDED(uint8_t) break;
+		case 2: STRIDED(uint16_t) break;
+		case 4: STRIDED(uint32_t) break;
+		default: STRIDED(uint64_t) break;
+		}
+#undef STRIDED
+		return true;
+	}
+	char scratch[SCRATCH];
+	int64_t step = stride < 0 ? -stride : stride, most = SCRATCH / width;
+	int64_t fit = step == 0 ? n : step >= most ? 1 : (most - 1) / step + 1;
+	for (int64_t done = 0; done < n;) {
+		int64_t m = n - done < fit ? n - done : fit;
+		int64_t first = at + done * stride, last = first + (m - 1) * stride;
+		int64_t low = first < last ? first : last;
+		int64_t span = (first < last ? last - first : first - last) + 1;
+		if (!lbx_target_read(a->target, a->low + (uint64_t)(low * width), scratch,
+				     (size_t)(span * width)))
+			return false;
+		for (int64_t i = 0; i < m; i++)
+			memcpy(to + (done + i) * width,
+			       scratch + (first + i * stride - low) * width, (size_t)width);
+		done += m;
+	}
+	return true;
+}
+
+bool lbx_array_get(const struct lbx_array *a, const int64_t *coordinates, void *ret)
+{
+	return read_run(a, lbx_array_at(a, coordinates), 1, 1, ret);
+}
+
+bool lbx_array_run(const struct lbx_array *a, const int64_t *coordinates, int64_t n, void *to)
+{
+	int64_t stride = a->rank ? a->strides[a->rank - 1] : 1;
+	return n <= 0 || read_run(a, lbx_array_at(a, coordinates), stride, n, to);
+}
+
+bool lbx_array_copy(const struct lbx_array *a, int64_t begin, int64_t n, void *to)
+{
+	int64_t at[LBX_ARRAY_RANK], width = lbx_dtype_bytes(a->dtype);
+	char *out = to;
+
+	if (n <= 0)
+		return true;
+	if (a->rank == 0 || lbx_array_is_dense(a))
+		return read_run(a, a->offset + begin, 1, n, to);
+	lbx_array_coordinates(a, begin, at);
+	int last = a->rank - 1;
+	while (n > 0) {
+		int64_t run = a->shape[last] - at[last];
+		if (run > n)
+			run = n;
+		if (!read_run(a, lbx_array_at(a, at), a->strides[last], run, out))
+			return false;
+		out += run * width;
+		n -= run;
+		at[last] += run;
+		for (int i = last; i > 0 && at[i] == a->shape[i]; i--) {
+			at[i] = 0;
+			at[i - 1]++;
+		}
+	}
+	return true;
+}
+
+void lbx_array_join_axes(struct lbx_array *a)
+{
+	int n = 0;
+
+	for (int i = 0; i < a->rank; i++) {
+		if (a->shape[i] == 1)
+			continue;
+		int64_t over;
+		if (n > 0 && lb_mul(a->shape[i], a->strides[i], &over) && a->strides[n - 1] == over) {
+			a->shape[n - 1] *= a->shape[i];
+			a->strides[n - 1] = a->strides[i];
+			continue;
+		}
+		a->shape[n] = a->shape[i];
+		a->strides[n++] = a->strides[i];
+	}
+	a->rank = n;
+}
+
+bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what, char **own)
+{
+	int64_t low = a->offset, high = a->offset, width = lbx_dtype_bytes(a->dtype);
+
+	if (a->local || a->size < WORTH_A_COPY || lbx_array_is_dense(a))
+		return true;
+	for (int i = 0; i < a->rank; i++) {
+		int64_t reach = (a->shape[i] - 1) * a->strides[i];
+		*(reach < 0 ? &low : &high) += reach;
+	}
+	int64_t bytes = (high - low + 1) * width;
+	if (bytes > max_span || (high - low) / 16 > a->size)
+		return true;
+	char *span = malloc((size_t)bytes);
+	if (!span)
+		return true;
+	for (int64_t done = 0; done < bytes;) {
+		int64_t n = bytes - done < SPAN_READ ? bytes - done : SPAN_READ;
+		if (!lbx_progress(out, what, 0, a->size) ||
+		    !lbx_target_read(a->target, a->low + (uint64_t)(low * width + done),
+				     span + done, (size_t)n)) {
+			free(span);
+			return false;
+		}
+		done += n;
+	}
+	a->low += (uint64_t)(low * width);
+	a->high = a->low + (uint64_t)bytes;
+	a->offset -= low;
+	a->local = *own = span;
+	return true;
+}
+
+const void *lbx_array_in_place(const struct lbx_array *array)
+{
+	struct lbx_array a = *array;
+
+	lbx_array_join_axes(&a);
+	if (!a.local || a.size == 0 || !lbx_array_is_dense(&a))
+		return NULL;
+	return a.local + a.offset * lbx_dtype_bytes(a.dtype);
+}
+
+bool lbx_array_walk(const struct lbx_array *array, struct lbx_out *out, const char *what,
+		    int64_t piece, lbx_piece_fn *fn, void *context)
+{
+	struct lbx_array a = *array;
+	int64_t width = lbx_dtype_bytes(a.dtype);
+	char *own = NULL, *buffer = NULL;
+	bool done = true;
+
+	if (a.size == 0)
+		return true;
+	if (piece > a.size)
+		piece = a.size;
+	lbx_array_join_axes(&a);
+	bool dense = lbx_array_is_dense(&a);
+	if (!lbx_array_fetch(&a, out, what, &own))
+		return false;
+	if (!(a.local && dense) && !(buffer = malloc((size_t)(piece * width))))
+		done = lb_fail("out of memory for %lld elements", (long long)piece);
+	for (int64_t first = 0, i = 0; done && first < a.size; first += piece, i++) {
+		int64_t n = a.size - first < piece ? a.size - first : piece;
+		const char *elements = buffer;
+		if (i % 16 == 15)
+			done = lbx_progress(out, what, first, a.size);
+		if (!buffer)
+			elements = a.local + (a.offset + first) * width;
+		else
+			done = done && lbx_array_copy(&a, first, n, buffer);
+		done = done && fn(context, elements, n, first);
+	}
+	free(buffer);
+	free(own);
+	return done;
+}
+
+double lbx_element_double(const void *element, enum lb_dtype dtype)
+{
+	union {
+		uint16_t u16;
+		float f32;
+		double f64;
+		uint64_t u64;
+	} v;
+
+	switch (dtype) {
+	case LB_F16: memcpy(&v, element, 2); return lb_f16_to_float(v.u16);
+	case LB_BF16: memcpy(&v, element, 2); return lb_bf16_to_float(v.u16);
+	case LB_F32: case LB_C64: memcpy(&v, element, 4); return v.f32;
+	case LB_F64: memcpy(&v, element, 8); return v.f64;
+	case LB_U64: memcpy(&v, element, 8); return (double)v.u64;
+	default: return (double)lbx_element_int(element, dtype);
+	}
+}
+
+int64_t lbx_element_int(const void *element, enum lb_dtype dtype)
+{
+	union {
+		uint8_t u8;
+		int8_t i8;
+		uint16_t u16;
+		int16_t i16;
+		uint32_t u32;
+		int32_t i32;
+		int64_t i64;
+	} v = { .i64 = 0 };
+
+	memcpy(&v, element, (size_t)lbx_dtype_bytes(dtype));
+	switch (dtype) {
+	case LB_BOOL: return v.u8 != 0;
+	case LB_U8: return v.u8;
+	case LB_U16: return v.u16;
+	case LB_U32: return v.u32;
+	case LB_I8: return v.i8;
+	case LB_I16: return v.i16;
+	case LB_I32: return v.i32;
+	default: return v.i64;
+	}
+}

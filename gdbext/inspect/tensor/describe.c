@@ -1,0 +1,96 @@
+#include "inspect/tensor/describe.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/tensor/expression.h"
+#include "inspect/tensor/format.h"
+
+enum { JSON_INPUTS = 4096 };
+
+uint64_t lbx_tensor_data(const struct lbx_tensor *t)
+{
+	if (t->state != LB_STATE_READY || !lbx_tensor_in_bounds(t) || t->data == 0)
+		return 0;
+	/* without elements the offset may be anything */
+	return t->data + (t->size ? (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype)) : 0);
+}
+
+const char *lbx_contiguity_name(enum lbx_contiguity contiguity)
+{
+	static const char *const names[] = {
+		[LBX_ROW_CONTIGUOUS] = "row", [LBX_COLUMN_CONTIGUOUS] = "column",
+		[LBX_STRIDED] = "strided",
+	};
+	return names[contiguity];
+}
+
+static json_t *inputs(struct lbx_tensors *tensors, const struct lbx_tensor *t)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < t->n_inputs && i < JSON_INPUTS; i++) {
+		uint64_t id = tensors->ops->input_id(tensors, t, i);
+		json_array_append_new(list, id ? json_integer((json_int_t)id) : json_null());
+	}
+	return list;
+}
+
+json_t *lbx_json_tensor(struct lbx_tensors *tensors, const struct lbx_tensor *t)
+{
+	bool known = t->layout_known;
+	json_t *o = json_object();
+	char expression[LBX_EXPRESSION_MAX];
+	enum lbx_contiguity contiguity = lbx_tensor_contiguity(t);
+
+	json_object_set_new(o, "id", t->id ? json_integer((json_int_t)t->id) : json_null());
+	json_object_set_new(o, "name", t->name[0] ? lbx_json_string(t->name) : json_null());
+	json_object_set_new(o, "dtype", json_string(lbx_dtype_name(t->dtype)));
+	json_object_set_new(o, "shape", lbx_json_list(t->shape, t->rank));
+	json_object_set_new(o, "strides", known ? lbx_json_list(t->strides, t->rank) : json_null());
+	json_object_set_new(o, "offset", known ? json_integer(t->offset) : json_null());
+	json_object_set_new(o, "contiguous", known ? json_boolean(contiguity == LBX_ROW_CONTIGUOUS)
+						   : json_null());
+	json_object_set_new(o, "layout", known ? json_string(lbx_contiguity_name(contiguity))
+					       : json_null());
+	json_object_set_new(o, "state", json_string(lbx_state_name(t->state)));
+	json_object_set_new(o, "op", lbx_json_string(t->op));
+	if (t->op_class == LB_CLASS_FUSED)
+		json_object_set_new(o, "computes", lbx_json_string(lbx_expression(tensors, t, expression)));
+	json_object_set_new(o, "inputs", inputs(tensors, t));
+	json_object_set_new(o, "size", json_integer(t->size));
+	json_object_set_new(o, "nbytes", json_integer(lbx_tensor_nbytes(t)));
+	json_object_set_new(o, "data", lbx_json_address(lbx_tensor_data(t)));
+	json_object_set_new(o, "record", lbx_json_address(t->address));
+	if (t->torn)
+		json_object_set_new(o, "torn", json_true());
+	return o;
+}
+
+void lbx_describe(const struct lbx_tensor *t, char *ret, size_t size)
+{
+	char shape[192];
+
+	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	if (t->name[0])
+		snprintf(ret, size, "%s (#%llu, %s %s, %s)", t->name, (unsigned long long)t->id,
+			 lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state));
+	else
+		snprintf(ret, size, "#%llu (%s %s, %s)", (unsigned long long)t->id,
+			 lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state));
+}
+
+void lbx_describe_pc(struct lbx_target *target, uint64_t pc, char *ret, size_t size)
+{
+	struct lbx_source_line line;
+
+	/* the call, not what follows it: that may be another line */
+	if (pc == 0 || !lbx_target_source_line(target, pc - 1, &line) ||
+	    (!line.function[0] && !line.file[0]))
+		snprintf(ret, size, "0x%llx", (unsigned long long)pc);
+	else if (!line.file[0])
+		snprintf(ret, size, "%s (0x%llx)", line.function, (unsigned long long)pc);
+	else
+		snprintf(ret, size, "%s%s%s:%d", line.function, line.function[0] ? " at " : "",
+			 line.file, line.line);
+}

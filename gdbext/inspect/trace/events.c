@@ -1,0 +1,304 @@
+/* What happened last: the flight recorder's events, oldest first. */
+#include "inspect/trace/events.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+#include "table/flight.h"
+
+enum { DEFAULT_LAST = 30 };
+
+struct wanted {
+	const char *glob; /* of the event's name, or NULL */
+	int64_t thread, tensor, last; /* 0: any */
+};
+
+struct events {
+	struct lbx_flight flight;
+	int64_t first_message; /* from here on messages are the events' own */
+	int64_t first, matching; /* the first to show, and how many match in all */
+	uint64_t end_ns;
+};
+
+static bool parse_tensor(const char *text, int64_t *ret)
+{
+	char *end;
+	const char *digits = text + (*text == '#');
+
+	errno = 0;
+	long long id = strtoll(digits, &end, 10);
+	if (end == digits || *end || errno || id <= 0)
+		return lb_fail("events: --tensor takes a number as in '#12', not '%s'", text);
+	*ret = id;
+	return true;
+}
+
+static bool parse(const struct lbx_args *args, bool json, struct wanted *ret)
+{
+	const char *tensor = lbx_args_option(args, "tensor");
+
+	*ret = (struct wanted){ .glob = args->n ? args->v[0] : NULL, .last = json ? 0 : DEFAULT_LAST };
+	return lbx_args_int(args, "last", 0, INT64_MAX, &ret->last) &&
+	       lbx_args_int(args, "thread", 1, UINT32_MAX, &ret->thread) &&
+	       (!tensor || parse_tensor(tensor, &ret->tensor));
+}
+
+static bool matches(const struct lbx_flight *flight, const struct lb_flight_event *event,
+		    const struct wanted *wanted)
+{
+	uint64_t id;
+
+	if (wanted->glob && fnmatch(wanted->glob, flight->kinds[event->kind].name, 0) != 0)
+		return false;
+	if (wanted->thread && event->thread != wanted->thread)
+		return false;
+	return !wanted->tensor || (lbx_event_arg(flight, event, "id", &id) &&
+				   id == (uint64_t)wanted->tensor);
+}
+
+/* The oldest event whose message no later one has overwritten. */
+static int64_t first_with_message(const struct lbx_flight *flight)
+{
+	uint64_t unused;
+	int64_t i = flight->n;
+
+	for (int n = 0; i > 0; i--) {
+		n += lbx_event_arg(flight, &flight->events[i - 1], "message", &unused);
+		if (n > LB_FLIGHT_TEXTS)
+			break;
+	}
+	return i;
+}
+
+/* The message that event i points to, or "". */
+static void message_of(struct lbx_context *context, const struct events *events, int64_t i, char *ret,
+		       size_t size)
+{
+	const struct lbx_flight *flight = &events->flight;
+	uint64_t address;
+
+	*ret = '\0';
+	if (i < events->first_message ||
+	    !lbx_event_arg(flight, &flight->events[i], "message", &address))
+		return;
+	bool clean = lb_ok();
+	if (!lbx_target_read_string(context->target, address, ret, size) && clean) {
+		lb_clear_error();
+		*ret = '\0';
+	}
+	for (char *c = ret; *c; c++)
+		if ((unsigned char)*c < ' ')
+			*c = ' ';
+}
+
+static void print_arg(struct lbx_context *context, const char *name, uint64_t value)
+{
+	struct lbx_out *out = context->out;
+	char text[512];
+
+	if (strcmp(name, "id") == 0) {
+		lbx_styled(out, LBX_NAME, " #%" PRIu64, value);
+	} else if (strcmp(name, "op") == 0) {
+		lbx_printf(out, " %s", lbx_table_op_name(context->table, value));
+	} else if (strcmp(name, "ok") == 0) {
+		if (!value)
+			lbx_styled(out, LBX_WARNING, " failed");
+	} else if (strcmp(name, "nbytes") == 0) {
+		lbx_format_bytes((int64_t)value, text, sizeof text);
+		lbx_printf(out, " %s", text);
+	} else if (strcmp(name, "site") == 0) {
+		lbx_describe_pc(context->target, value, text, sizeof text);
+		lbx_printf(out, " by ");
+		lbx_styled(out, LBX_FILE, "%s", text);
+	} else if (strcmp(name, "address") == 0 || strcmp(name, "root") == 0) {
+		lbx_styled(out, LBX_ADDRESS, " 0x%" PRIx64, value);
+	} else if (strcmp(name, "ns") == 0) {
+		if (value) /* it was measured */
+			lbx_printf(out, " in %.1f us", (double)value / 1e3);
+	} else if (strcmp(name, "tensor") != 0) { /* its id says as much */
+		lbx_printf(out, " %s %" PRId64, name, (int64_t)value);
+	}
+}
+
+static void print_event(struct lbx_context *context, const struct events *events, int64_t i)
+{
+	const struct lb_flight_event *event = &events->flight.events[i];
+	const struct lbx_event_kind *kind = &events->flight.kinds[event->kind];
+	struct lbx_out *out = context->out;
+	char message[LB_FLIGHT_TEXT_BYTES];
+
+	if (event->time_ns)
+		lbx_printf(out, "%12.6f s", -(double)(events->end_ns - event->time_ns) / 1e9);
+	else
+		lbx_printf(out, "%14s", "");
+	lbx_printf(out, "  %7" PRIu32 "  %-13s", event->thread, kind->name);
+	for (int k = 0; k < kind->n_args; k++)
+		if (strcmp(kind->args[k], "message") != 0)
+			print_arg(context, kind->args[k], event->args[k]);
+	message_of(context, events, i, message, sizeof message);
+	if (message[0])
+		lbx_printf(out, ": %s", message);
+	lbx_printf(out, "\n");
+}
+
+static json_t *json_event(struct lbx_context *context, const struct events *events, int64_t i)
+{
+	const struct lb_flight_event *event = &events->flight.events[i];
+	const struct lbx_event_kind *kind = &events->flight.kinds[event->kind];
+	json_t *o = json_pack("{s:I,s:I,s:I,s:s}", "number", (json_int_t)event->number, "time_ns",
+			      (json_int_t)event->time_ns, "thread", (json_int_t)event->thread,
+			      "event", kind->name);
+	char text[512];
+
+	for (int k = 0; k < kind->n_args; k++) {
+		const char *name = kind->args[k];
+		json_t *value;
+		if (strcmp(name, "op") == 0) {
+			value = json_string(lbx_table_op_name(context->table, event->args[k]));
+		} else if (strcmp(name, "site") == 0) {
+			lbx_describe_pc(context->target, event->args[k], text, sizeof text);
+			value = lbx_json_string(text);
+		} else if (strcmp(name, "message") == 0) {
+			message_of(context, events, i, text, sizeof text);
+			value = text[0] ? lbx_json_string(text) : json_null();
+		} else if (strcmp(name, "address") == 0 || strcmp(name, "root") == 0 ||
+			   strcmp(name, "tensor") == 0) {
+			value = lbx_json_address(event->args[k]);
+		} else {
+			value = json_integer((json_int_t)event->args[k]);
+		}
+		json_object_set_new(o, name, value);
+	}
+	return o;
+}
+
+/* Finds out what print_events() and json_events() need to know beforehand. */
+static void survey(const struct wanted *wanted, struct events *ret)
+{
+	const struct lbx_flight *flight = &ret->flight;
+
+	ret->first_message = first_with_message(flight);
+	ret->first = flight->n;
+	ret->matching = 0;
+	ret->end_ns = 0;
+	for (int64_t i = flight->n; i-- > 0;) {
+		if (flight->events[i].time_ns > ret->end_ns)
+			ret->end_ns = flight->events[i].time_ns;
+		if (!matches(flight, &flight->events[i], wanted))
+			continue;
+		if (++ret->matching <= wanted->last || wanted->last == 0)
+			ret->first = i;
+	}
+}
+
+/* Text goes out at once; with `list`, objects go there. */
+static bool show_each(struct lbx_context *context, const struct events *events,
+		      const struct wanted *wanted, json_t *list)
+{
+	const struct lbx_flight *flight = &events->flight;
+
+	for (int64_t i = events->first; i < flight->n; i++) {
+		if (i % 8192 == 8191 && !lbx_progress(context->out, "showing", i, flight->n))
+			return false;
+		if (!matches(flight, &flight->events[i], wanted))
+			continue;
+		if (list)
+			json_array_append_new(list, json_event(context, events, i));
+		else
+			print_event(context, events, i);
+	}
+	return true;
+}
+
+static bool print_events(struct lbx_context *context, const struct events *events,
+			 const struct wanted *wanted)
+{
+	const struct lbx_flight *flight = &events->flight;
+	struct lbx_out *out = context->out;
+
+	if (flight->capacity == 0) {
+		lbx_printf(out, "the program records no events: it was started with "
+			   "LAZYBONES_EVENTS=0, or by an older runtime\n");
+		return true;
+	}
+	if (wanted->last && events->matching > wanted->last)
+		lbx_printf(out, "… %" PRId64 " earlier (--last 0 shows all)\n",
+			   events->matching - wanted->last);
+	if (!show_each(context, events, wanted, NULL))
+		return false;
+	lbx_printf(out, "%" PRId64 " of %" PRIu64 " events, the ring holds the last %" PRIu64
+		   "; times count back from the newest\n", events->matching, flight->newest,
+		   flight->capacity);
+	if (flight->torn)
+		lbx_styled(out, LBX_WARNING, "%" PRIu64 " were being written and are skipped\n",
+			   flight->torn);
+	return true;
+}
+
+static json_t *json_events(struct lbx_context *context, const struct events *events,
+			   const struct wanted *wanted)
+{
+	const struct lbx_flight *flight = &events->flight;
+	json_t *list = json_array();
+
+	if (!show_each(context, events, wanted, list)) {
+		json_decref(list);
+		return NULL;
+	}
+	return json_pack("{s:I,s:I,s:I,s:I,s:o}", "recorded", (json_int_t)flight->newest, "capacity",
+			 (json_int_t)flight->capacity, "matching", (json_int_t)events->matching, "torn",
+			 (json_int_t)flight->torn, "events", list);
+}
+
+bool lbx_events_show(struct lbx_context *context, int64_t last)
+{
+	struct wanted wanted = { .last = last };
+	struct events events;
+
+	if (!lbx_flight_read(context->table, &events.flight))
+		return false;
+	survey(&wanted, &events);
+	bool done = print_events(context, &events, &wanted);
+	lbx_flight_free(&events.flight);
+	return done;
+}
+
+json_t *lbx_events_json(struct lbx_context *context, int64_t last)
+{
+	struct wanted wanted = { .last = last };
+	struct events events;
+
+	if (!lbx_flight_read(context->table, &events.flight))
+		return NULL;
+	survey(&wanted, &events);
+	json_t *o = json_events(context, &events, &wanted);
+	lbx_flight_free(&events.flight);
+	return o;
+}
+
+bool lbx_run_events(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_table *table;
+	struct events events;
+	struct wanted wanted;
+
+	if (!parse(args, context->out->json, &wanted) || !lbx_context_table(context, &table) ||
+	    !lbx_flight_read(table, &events.flight))
+		return false;
+	survey(&wanted, &events);
+	lbx_set_int(context->out, "tensor_count", events.matching);
+	json_t *json = context->out->json ? json_events(context, &events, &wanted) : NULL;
+	bool ok = context->out->json ? json != NULL : print_events(context, &events, &wanted);
+	if (json)
+		lbx_json(context->out, json);
+	lbx_flight_free(&events.flight);
+	return ok;
+}
