@@ -9,3 +9,7 @@ tensor stacks 0
 tensor step fused
 tensor step
 tensor step off
+tensor where
+tensor break
+tensor break lazy
+tensor uncatch all

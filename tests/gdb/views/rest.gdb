@@ -5,3 +5,4 @@ tensor help hist
 tensor help nothing
 tensor quant q
 tensor save q /nonexistent/q.npy
+tensor diff-graph 1 2

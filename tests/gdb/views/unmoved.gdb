@@ -4,3 +4,4 @@ tensor catch misuse
 tensor uncatch all
 tensor stacks 3
 tensor step on
+tensor where
