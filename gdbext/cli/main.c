@@ -271,6 +271,7 @@ int main(int argc, char **argv)
 
 	if (out.colour)
 		out.colours = lbx_terminal_colours();
+	out.pixels = out.colour;
 	/* no downloads of debug information: an answer must not wait for a network */
 	unsetenv("DEBUGINFOD_URLS");
 	request.out = &out;

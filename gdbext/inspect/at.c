@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/describe.h"
 #include "inspect/format.h"
 #include "inspect/frames.h"
@@ -193,7 +194,7 @@ static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64
 		}
 		struct place p = find_place(&t, address);
 		if (shown++ == 0)
-			lbx_set_int(context->out, "tensor_id", (int64_t)t.id);
+			lbx_set_tensor(context->out, &t);
 		if (list)
 			json_array_append_new(list, json_place(&t, &p));
 		else
@@ -211,7 +212,7 @@ static bool at_record(struct lbx_context *context, const struct lbx_tensor *t, u
 {
 	char label[512];
 
-	lbx_set_int(context->out, "tensor_id", (int64_t)t->id);
+	lbx_set_tensor(context->out, t);
 	if (context->out->json) {
 		lbx_json(context->out, json_pack("{s:o,s:I,s:I}", "address",
 			lbx_json_address(address), "record_of", (json_int_t)t->id, "byte",

@@ -54,7 +54,8 @@ const struct lbx_command lbx_commands[] = {
 			{ "state", "STATE", "only those that are lazy, evaluating or ready" },
 			{ "dtype", "DTYPE", "only those of a dtype: float32, f32, int8, …" },
 			{ "sort", "KEY", "by id (default), name, size, bytes, state or dtype" },
-			{ "limit", "N", "show N at most (default 50, JSON all); 0: all" },
+			{ "limit", "N", "show N at most (default 50, JSON and files all); 0: all" },
+			{ "out", "FILE", "write to a file; gdb takes long for a large answer" },
 		},
 		.run = lbx_run_list,
 	},
@@ -127,6 +128,8 @@ const struct lbx_command lbx_commands[] = {
 		.help = "Two axes are a heat map, in the colours of viridis from the smallest to the\n"
 			"largest value; a third of 1, 3 or 4 channels, first or last, is grey, RGB or RGBA.\n"
 			"NaN and Inf are magenta. Large ones are averaged to fit. A lazy tensor is replayed.\n"
+			"Terminals that announce sixel or kitty's protocol show pixels, others half blocks in\n"
+			"their colours; without colours, characters.\n"
 			SLICE_HELP "\n"
 			"Example: image latents[0, 2] --range=-3,3 --out latents.png",
 		.min_args = 1,
@@ -134,6 +137,7 @@ const struct lbx_command lbx_commands[] = {
 		.needs = LBX_NEEDS_TABLE,
 		.options = {
 			{ "out", "FILE", "write a PNG file" },
+			{ "as", "HOW", "blocks, ascii, sixel or kitty (default: what the terminal announces)" },
 			{ "range", "LOW,HIGH", "values of the darkest and the brightest colour" },
 			{ "channels", "WHERE", "first, last or none" },
 			{ "width", "N", "columns to use (default: the terminal's)" },

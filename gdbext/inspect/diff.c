@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "inspect/compare.h"
+#include "inspect/convenience.h"
 #include "inspect/explain.h"
 #include "inspect/format.h"
 #include "inspect/groups.h"
@@ -402,8 +403,8 @@ static bool run(struct lbx_context *context, struct diff *d)
 	else
 		print_text(out, d);
 	if (d->same_shape) {
-		lbx_set_int(out, "diff_count", d->c.different);
-		lbx_set_double(out, "diff_max", d->c.max);
+		lbx_set_int(out, "tensor_diff_count", d->c.different);
+		lbx_set_double(out, "tensor_diff_max", d->c.max);
 	}
 	return lb_ok();
 }

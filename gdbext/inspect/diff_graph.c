@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/listings.h"
 
 enum { CELLS_MOST = 1 << 27 };
@@ -193,7 +194,7 @@ bool lbx_run_diff_graph(struct lbx_context *context, const struct lbx_args *args
 	else if (ok)
 		print(&c);
 	if (ok)
-		lbx_set_int(context->out, "graph_equal", c.equal == c.a.listing.n_lines &&
+		lbx_set_int(context->out, "tensor_graph_equal", c.equal == c.a.listing.n_lines &&
 							c.equal == c.b.listing.n_lines);
 	close_side(&c.a);
 	close_side(&c.b);

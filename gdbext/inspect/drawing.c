@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/base64.h"
 #include "inspect/format.h"
 #include "inspect/graph.h"
 #include "inspect/png_file.h"
@@ -34,16 +35,13 @@ void lbx_escape(struct lbx_out *page, const char *text)
 
 static void write_base64(struct lbx_out *out, const unsigned char *from, size_t n)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	enum { PIECE = 768 };
+	char text[LBX_BASE64_SIZE(PIECE)];
 
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t word = (uint32_t)from[i] << 16 | (i + 1 < n ? (uint32_t)from[i + 1] << 8 : 0) |
-				(i + 2 < n ? from[i + 2] : 0);
-		char four[4] = { digits[word >> 18], digits[word >> 12 & 63],
-				 i + 1 < n ? digits[word >> 6 & 63] : '=',
-				 i + 2 < n ? digits[word & 63] : '=' };
-		out->write(out, four, sizeof four);
+	for (size_t at = 0; at < n; at += PIECE) {
+		size_t size = n - at < PIECE ? n - at : PIECE;
+		lbx_base64(from + at, size, text);
+		out->write(out, text, LBX_BASE64_SIZE(size));
 	}
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/describe.h"
 #include "inspect/format.h"
 #include "table/flight.h"

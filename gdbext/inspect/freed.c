@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/describe.h"
 #include "inspect/format.h"
 #include "inspect/value.h"

@@ -7,10 +7,19 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/pixels.h"
 #include "inspect/png_file.h"
 #include "inspect/value.h"
 
-enum { FILE_MAX = 8192, FILE_ZOOM = 8, TEXT_ZOOM = 4, ROWS_MAX = 48 };
+enum {
+	FILE_MAX = 8192, FILE_ZOOM = 8, TEXT_ZOOM = 4, ROWS_MAX = 48,
+	/* pixels of a character, which terminals do not tell: rather few */
+	CELL_WIDTH = 8, CELL_HEIGHT = 16, PIXEL_ZOOM = 24,
+};
+
+/* What it is made of. */
+enum medium { BLOCKS, ASCII, SIXEL, KITTY, FILE_PNG };
 
 struct range {
 	bool given;
@@ -48,6 +57,29 @@ static bool parse_channels(const char *text, enum lbx_channels *ret)
 	else
 		return lb_fail("image: --channels are last, first or none, not '%s'", text);
 	return true;
+}
+
+static bool parse_medium(const struct lbx_args *args, const struct lbx_out *out, enum medium *ret)
+{
+	static const char *const names[] = { "blocks", "ascii", "sixel", "kitty" };
+	const char *text = lbx_args_option(args, "as");
+	enum lbx_pixels pixels = out->pixels ? lbx_terminal_pixels() : LBX_PIXELS_NONE;
+
+	if (lbx_args_option(args, "out")) {
+		*ret = FILE_PNG;
+		return !text || lb_fail("image: --out writes PNG files, not --as %s", text);
+	}
+	*ret = pixels == LBX_PIXELS_KITTY ? KITTY : pixels == LBX_PIXELS_SIXEL ? SIXEL :
+		out->colours ? BLOCKS : ASCII;
+	if (!text)
+		return true;
+	for (int i = 0; i < 4; i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*ret = (enum medium)i;
+			return true;
+		}
+	}
+	return lb_fail("image: --as is blocks, ascii, sixel or kitty, not '%s'", text);
 }
 
 /* Bytes are drawn as they are, colours in [0, 1] too where they fit; the rest from its smallest
@@ -145,12 +177,32 @@ static void print_title(struct lbx_out *out, const struct lbx_selection *s, cons
 	lbx_printf(out, "%s%s\n", sight->note[0] ? ", " : "", sight->note);
 }
 
-static void draw(struct lbx_out *out, const struct lbx_raster *r, struct range range)
+static bool draw_pixels(struct lbx_out *out, const struct lbx_raster *r, struct range range,
+			enum lbx_pixels how)
 {
-	if (out->colours)
+	size_t n;
+	char *text = lbx_pixels_encode(r, range.low, range.high, how, &n);
+
+	if (text)
+		(out->write_whole ? out->write_whole : out->write)(out, text, n);
+	free(text);
+	return text != NULL;
+}
+
+static bool draw(struct lbx_out *out, const struct lbx_raster *r, struct range range, enum medium medium)
+{
+	switch (medium) {
+	case SIXEL:
+		return draw_pixels(out, r, range, LBX_PIXELS_SIXEL);
+	case KITTY:
+		return draw_pixels(out, r, range, LBX_PIXELS_KITTY);
+	case BLOCKS:
 		draw_blocks(out, r, range);
-	else
+		return true;
+	default:
 		draw_text(out, r, range);
+		return true;
+	}
 }
 
 static json_t *json_image(const struct lbx_selection *s, const struct lbx_raster *r, struct range range,
@@ -165,7 +217,7 @@ static json_t *json_image(const struct lbx_selection *s, const struct lbx_raster
 
 static bool show(struct lbx_context *context, const struct lbx_selection *s,
 		 const struct lbx_sight *sight, const struct lbx_raster *r, struct range range,
-		 const char *path)
+		 enum medium medium, const char *path)
 {
 	struct lbx_out *out = context->out;
 
@@ -174,16 +226,15 @@ static bool show(struct lbx_context *context, const struct lbx_selection *s,
 		return false;
 	lbx_set_double(out, "tensor_min", r->low);
 	lbx_set_double(out, "tensor_max", r->high);
-	lbx_set_int(out, "nan_count", r->not_finite);
+	lbx_set_int(out, "tensor_nan_count", r->not_finite);
 	if (out->json) {
 		lbx_json(out, json_image(s, r, range, path));
 		return true;
 	}
 	print_title(out, s, sight, r, range);
-	if (path)
-		lbx_printf(out, "written to %s, %d x %d\n", path, r->width, r->height);
-	else
-		draw(out, r, range);
+	if (!path)
+		return draw(out, r, range, medium);
+	lbx_printf(out, "written to %s, %d x %d\n", path, r->width, r->height);
 	return true;
 }
 
@@ -196,17 +247,21 @@ bool lbx_run_image(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_sight sight;
 	struct lbx_raster raster;
 	struct range range;
+	enum medium medium;
 
-	if (!parse_range(lbx_args_option(args, "range"), &range) ||
+	if (!parse_medium(args, context->out, &medium) || !parse_range(lbx_args_option(args, "range"), &range) ||
 	    !parse_channels(lbx_args_option(args, "channels"), &channels) ||
 	    !lbx_args_int(args, "width", 1, 1000, &width) || !lbx_args_int(args, "rows", 1, 1000, &rows) ||
 	    !lbx_select_values(context, args->v[0], &s) || !lbx_sight_begin(context, &s, &sight))
 		return false;
-	int max_width = path ? FILE_MAX : (int)width, max_height = path ? FILE_MAX : (int)rows * 2;
+	bool pixels = medium == SIXEL || medium == KITTY;
+	int max_width = path ? FILE_MAX : (int)width * (pixels ? CELL_WIDTH : 1);
+	int max_height = path ? FILE_MAX : (int)rows * (pixels ? CELL_HEIGHT : 2);
 	bool ok = lbx_raster_create(&sight.array, channels, max_width, max_height,
-				    path ? FILE_ZOOM : TEXT_ZOOM, context->out, &raster);
+				    path ? FILE_ZOOM : pixels ? PIXEL_ZOOM : TEXT_ZOOM, context->out,
+				    &raster);
 	if (ok) {
-		ok = show(context, &s, &sight, &raster, range, path);
+		ok = show(context, &s, &sight, &raster, range, medium, path);
 		lbx_raster_deinit(&raster);
 	}
 	lbx_sight_end(&sight);

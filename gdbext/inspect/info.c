@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/describe.h"
 #include "inspect/expression.h"
 #include "inspect/format.h"
@@ -269,6 +270,5 @@ bool lbx_run_info(struct lbx_context *context, const struct lbx_args *args)
 		lbx_json(context->out, json_info(tensors, &s.tensor));
 	else
 		print_info(context->out, tensors, &s.tensor);
-	lbx_set_int(context->out, "tensor_size", s.tensor.size);
 	return lb_ok();
 }

@@ -2,6 +2,7 @@
  * its sort key; records are read again when their row is written. */
 #include "inspect/list.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,11 +10,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/describe.h"
 #include "inspect/format.h"
 #include "inspect/idset.h"
 
-enum { DEFAULT_LIMIT = 50, MEASURED = 1000, COLUMNS = 7, CELL = LB_NAME_MAX + 1 };
+enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, COLUMNS = 7, CELL = LB_NAME_MAX + 1 };
 
 enum sort { BY_ID, BY_NAME, BY_SIZE, BY_BYTES, BY_STATE, BY_DTYPE };
 static const char *const sorts[] = { "id", "name", "size", "bytes", "state", "dtype" };
@@ -226,7 +228,10 @@ static void measure(struct lbx_tensors *tensors, const struct list *list, size_t
 
 	for (int c = 0; c < COLUMNS; c++)
 		widths[c] = length(titles[c]);
-	for (size_t i = 0; i < shown && i < MEASURED; i++) {
+	for (size_t i = 0; i < shown; i++) {
+		/* ids grow: the last are long */
+		if (width < ANY_WIDTH && i >= MEASURED && shown - i > MEASURED)
+			i = shown - MEASURED;
 		if (!reread(tensors, &list->rows[i], &t))
 			continue;
 		cells(&t, cell);
@@ -312,11 +317,45 @@ static bool list_text(struct lbx_context *context, struct lbx_tensors *tensors,
 	return true;
 }
 
+static void write_file(struct lbx_out *out, const char *text, size_t n)
+{
+	fwrite(text, 1, n, out->context);
+}
+
+static bool list_rows(struct lbx_context *context, struct lbx_tensors *tensors, const struct list *list,
+		      size_t shown, const char *path)
+{
+	if (!path)
+		return context->out->json ? list_json(context, tensors, list, shown)
+					  : list_text(context, tensors, list, shown);
+	FILE *file = fopen(path, "we");
+	if (!file)
+		return lb_fail("list: %s: cannot be written: %s", path, strerror(errno));
+	struct lbx_out to = *context->out;
+	to.context = file;
+	to.write = write_file;
+	to.colour = false;
+	to.width = ANY_WIDTH;
+	struct lbx_context inside = *context;
+	inside.out = &to;
+	errno = 0;
+	bool ok = list_rows(&inside, tensors, list, shown, NULL), failed = ferror(file);
+	if (fclose(file) != 0 || failed)
+		ok = lb_fail("list: %s: cannot be written: %s", path, strerror(errno));
+	if (ok && to.json)
+		lbx_json(context->out, json_pack("{s:o,s:I}", "file", lbx_json_string(path), "rows",
+						 (json_int_t)shown));
+	else if (ok)
+		lbx_printf(context->out, "written to %s, %zu of %zu tensors\n", path, shown, list->n);
+	return ok;
+}
+
 bool lbx_run_list(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct list list = { 0 };
 	struct lbx_table *table;
-	int64_t limit = context->out->json ? 0 : DEFAULT_LIMIT;
+	const char *path = lbx_args_option(args, "out");
+	int64_t limit = context->out->json || path ? 0 : DEFAULT_LIMIT;
 
 	if (!parse(args, &list) || !lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
 	    !lbx_context_table(context, &table))
@@ -325,8 +364,7 @@ bool lbx_run_list(struct lbx_context *context, const struct lbx_args *args)
 	bool done = collect(context, tensors, &list);
 	size_t shown = limit && (uint64_t)limit < list.n ? (size_t)limit : list.n;
 	if (done)
-		done = context->out->json ? list_json(context, tensors, &list, shown)
-					  : list_text(context, tensors, &list, shown);
+		done = list_rows(context, tensors, &list, shown, path);
 	if (done)
 		lbx_set_int(context->out, "tensor_count", (int64_t)list.n);
 	for (size_t i = 0; i < list.n && list.sort == BY_NAME; i++)

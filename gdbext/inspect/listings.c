@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/digest.h"
 #include "inspect/format.h"
 
@@ -227,7 +228,7 @@ static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
 		};
 		ok = lbx_listing_write(out, &text, 0, listing.n_lines);
 	}
-	lbx_set_int(out, "graph_lines", listing.n_lines);
+	lbx_set_int(out, "tensor_count", listing.n_lines);
 	free(l->tensors);
 	lbx_listing_deinit(&listing);
 	return ok;
@@ -309,7 +310,7 @@ static bool show_all(struct lister *l)
 		lbx_json(out, array);
 	else if (n == 0)
 		lbx_wrap(out, 0, 4), lbx_printf(out, "No graph was evaluated in step mode (LAZYBONES_STEP=1, or `tensor step on`).\n");
-	lbx_set_int(out, "graph_count", n);
+	lbx_set_int(out, "tensor_count", n);
 	free(list);
 	return true;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/format.h"
 #include "inspect/holdings.h"
 #include "inspect/parameters.h"

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "inspect/array.h"
 #include "inspect/cause.h"
+#include "inspect/convenience.h"
 #include "inspect/describe.h"
 #include "inspect/expression.h"
 #include "inspect/findings.h"

@@ -202,15 +202,3 @@ bool lbx_progress(struct lbx_out *out, const char *what, int64_t done, int64_t t
 {
 	return !out->progress || out->progress(out, what, done, total) || lb_fail("interrupted");
 }
-
-void lbx_set_int(struct lbx_out *out, const char *name, int64_t value)
-{
-	if (out->set_int)
-		out->set_int(out, name, value);
-}
-
-void lbx_set_double(struct lbx_out *out, const char *name, double value)
-{
-	if (out->set_double)
-		out->set_double(out, name, value);
-}

@@ -10,6 +10,8 @@
 
 enum lbx_style { LBX_PLAIN, LBX_NAME, LBX_ADDRESS, LBX_FILE, LBX_TITLE, LBX_WARNING, LBX_DIM };
 
+struct lbx_tensor; /* table/tensor.h */
+
 /* Words of a line that is broken where the terminal ends. */
 struct lbx_wrap {
 	int hang;          /* columns before what goes on in the next line; 0: lines are not broken */
@@ -22,13 +24,17 @@ struct lbx_out {
 	bool json;
 	bool colour;
 	int colours; /* for pictures: 0, 256, or 1 << 24 */
+	bool pixels; /* the terminal may be asked to draw some (inspect/pixels.h) */
 	int width; /* columns */
 	struct lbx_wrap wrap; /* lbx_wrap()'s own */
 	void *context;
 	void (*write)(struct lbx_out *out, const char *text, size_t n);
-	/* A variable for scripts ($tensor_count, …), where the front end has such; or NULL. */
+	/* Likewise, what must arrive in one piece: no pager may break it. NULL: write() does it. */
+	void (*write_whole)(struct lbx_out *out, const char *text, size_t n);
+	/* Variables for scripts (inspect/convenience.h), where the front end has such; or NULL. */
 	void (*set_int)(struct lbx_out *out, const char *name, int64_t value);
 	void (*set_double)(struct lbx_out *out, const char *name, double value);
+	void (*set_tensor)(struct lbx_out *out, const struct lbx_tensor *t);
 	/* Called now and then by long work; false: the user wants it to stop. Or NULL. */
 	bool (*progress)(struct lbx_out *out, const char *what, int64_t done, int64_t total);
 };
@@ -57,7 +63,5 @@ json_t *lbx_json_double(double value);
 json_t *lbx_json_address(uint64_t address);
 /* False, with an error that says "interrupted", when the user wants to stop. */
 bool lbx_progress(struct lbx_out *out, const char *what, int64_t done, int64_t total);
-void lbx_set_int(struct lbx_out *out, const char *name, int64_t value);
-void lbx_set_double(struct lbx_out *out, const char *name, double value);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/describe.h"
 #include "inspect/findings.h"
 #include "inspect/format.h"

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/describe.h"
 #include "inspect/listings.h"
 #include "table/flight.h"
@@ -237,7 +238,7 @@ static void show(const struct running *w)
 		else if (s->queued || s->eval)
 			print_stream(w, s);
 	}
-	lbx_set_int(out, "thread_count", busy);
+	lbx_set_int(out, "tensor_count", busy);
 	if (out->json) {
 		lbx_json(out, json_pack("{s:o,s:o}", "threads", threads, "streams", streams));
 		return;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/format.h"
 #include "inspect/frames.h"
 #include "inspect/view.h"
@@ -349,7 +350,7 @@ bool lbx_select(struct lbx_context *context, const char *text, struct lbx_select
 	}
 	if (!select_slice(text + used, ret))
 		return false;
-	lbx_set_int(context->out, "tensor_id", (int64_t)ret->tensor.id);
+	lbx_set_tensor(context->out, &ret->tensor);
 	return true;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/describe.h"
 #include "inspect/number.h"
 #include "inspect/quantile.h"
@@ -280,10 +281,10 @@ static bool print_json(struct lbx_out *out, const struct stats *s, json_t *o, in
 static void set_variables(struct lbx_out *out, const struct lbx_summary *m)
 {
 	lbx_set_int(out, "tensor_count", m->count);
-	lbx_set_int(out, "nan_count", m->special[LBX_NAN]);
-	lbx_set_int(out, "inf_count",
+	lbx_set_int(out, "tensor_nan_count", m->special[LBX_NAN]);
+	lbx_set_int(out, "tensor_inf_count",
 		    m->special[LBX_POSITIVE_INF] + m->special[LBX_NEGATIVE_INF]);
-	lbx_set_int(out, "zero_count", m->special[LBX_ZERO]);
+	lbx_set_int(out, "tensor_zero_count", m->special[LBX_ZERO]);
 	if (m->argmin >= 0) {
 		lbx_set_double(out, "tensor_min", m->min);
 		lbx_set_double(out, "tensor_max", m->max);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/format.h"
 
 enum { MAX_THREADS = 64, MAX_STREAMS = 64 };

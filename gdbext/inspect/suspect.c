@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "inspect/array.h"
+#include "inspect/convenience.h"
 #include "inspect/describe.h"
 #include "inspect/format.h"
 
@@ -404,7 +405,7 @@ bool lbx_run_suspect(struct lbx_context *context, const struct lbx_args *args)
 			   result.views == 1 ? "" : "s", bytes, result.late ? ", then time was up" : "");
 	}
 	if (done)
-		lbx_set_int(context->out, "suspicion_count", findings.n);
+		lbx_set_int(context->out, "tensor_count", findings.n);
 	lbx_findings_deinit(&findings);
 	lbx_places_destroy(places);
 	return done;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/typed_variables.h"
 
 enum { LIMIT = 1 << 16, LIMIT_MAX = 128 << 20 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/frames.h"
 
 enum { DEFAULT_FRAMES = 64 };
@@ -79,7 +80,7 @@ bool lbx_run_threads(struct lbx_context *context, const struct lbx_args *args)
 		lbx_json(context->out, json_pack("{s:o,s:i}", "threads", list, "total", n));
 	else
 		json_decref(list);
-	lbx_set_int(context->out, "thread_count", n);
+	lbx_set_int(context->out, "tensor_count", n);
 	return done && lb_ok();
 }
 

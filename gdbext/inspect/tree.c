@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "inspect/address_map.h"
+#include "inspect/convenience.h"
 #include "inspect/describe.h"
 #include "inspect/dot.h"
 #include "inspect/expression.h"

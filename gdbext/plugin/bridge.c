@@ -85,6 +85,10 @@ enum {
  * system calls each, so that every byte counts. */
 const char lbx_bridge_script_head[] =
 	"define _lbm\necho \\n" MARK "$arg0\\n\nend\n"
+	"define _lbv\nset $tensor_id = $arg0, $tensor_rank = $arg1, $tensor_size = $arg2, "
+	"$tensor_nbytes = $arg3, $tensor_data = $arg4\nend\n"
+	"define _lbw\nset $tensor_id = $arg0, $tensor_rank = $arg1, $tensor_size = $arg2, "
+	"$tensor_nbytes = $arg3, $tensor_data = $arg4, $tensor_count = $arg5\nend\n"
 	"alias _lbf = frame apply level 0 -q -c\n"
 	/* gdb has no variable for the selected frame's level: look for its stack pointer among
 	 * the first frames. Inlined ones share it; then `info frame` must tell. */
@@ -233,6 +237,14 @@ lbx_bridge_read *lbx_bridge_reader(void)
 void lbx_bridge_echo(const char *text, size_t n)
 {
 	text_echo(&bridge.response, text, n);
+}
+
+void lbx_bridge_echo_whole(const char *text, size_t n)
+{
+	text_end_echo(&bridge.response);
+	text_printf(&bridge.response, "with pagination off -- ");
+	text_echo(&bridge.response, text, n);
+	text_end_echo(&bridge.response);
 }
 
 void lbx_bridge_script(const char *format, ...)

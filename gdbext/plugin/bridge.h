@@ -52,6 +52,8 @@ bool lbx_bridge_styled(void);
 lbx_bridge_read *lbx_bridge_reader(void);
 /* Text for the user, through gdb's own streams. */
 void lbx_bridge_echo(const char *text, size_t n);
+/* Likewise, past gdb's pager. */
+void lbx_bridge_echo_whole(const char *text, size_t n);
 /* A line of gdb script, run in its place among the texts. */
 void lbx_bridge_script(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line to run after the script so far has run; once. */

@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "plugin/bridge.h"
 #include "plugin/catch_stop.h"
 #include "plugin/catch_watch.h"

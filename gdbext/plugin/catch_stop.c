@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/format.h"
 #include "plugin/bridge.h"
 
@@ -132,7 +133,7 @@ void lbx_catch_tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 			print_wrapped(context->out, 2, &tensor);
 		print_wrapped(context->out, 2, &advice);
 		if (stop->tensor)
-			lbx_set_int(context->out, "tensor", (int64_t)t.id);
+			lbx_set_tensor(context->out, &t);
 		if (level >= 0)
 			lbx_bridge_script("with language %s -- frame %d", lbx_bridge_language(), level);
 	}

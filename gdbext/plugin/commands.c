@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "inspect/memory.h"
+#include "inspect/pixels.h"
 #include "inspect/select.h"
 #include "lazybones.h"
 #include "plugin/address_names.h"
@@ -25,6 +26,13 @@ static struct lbx_settings settings;
 static struct lbx_memory_marks marks;
 static bool have_settings;
 
+/* What the command tells scripts, beside what is set at once. */
+static struct {
+	bool has_tensor;
+	struct lbx_tensor tensor;
+	char count[24]; /* after a blank; "": none */
+} about;
+
 /* ---- output ---- */
 
 static void write_echo(struct lbx_out *out, const char *text, size_t n)
@@ -33,10 +41,19 @@ static void write_echo(struct lbx_out *out, const char *text, size_t n)
 	lbx_bridge_echo(text, n);
 }
 
+static void write_whole(struct lbx_out *out, const char *text, size_t n)
+{
+	(void)out;
+	lbx_bridge_echo_whole(text, n);
+}
+
 static void set_int(struct lbx_out *out, const char *name, int64_t value)
 {
 	(void)out;
-	lbx_bridge_script("set $%s = %" PRId64, name, value);
+	if (strcmp(name, "tensor_count") == 0)
+		snprintf(about.count, sizeof about.count, " %" PRId64, value);
+	else
+		lbx_bridge_script("set $%s = %" PRId64, name, value);
 }
 
 static void set_double(struct lbx_out *out, const char *name, double value)
@@ -48,6 +65,27 @@ static void set_double(struct lbx_out *out, const char *name, double value)
 		lbx_bridge_script("set $%s = %s1.0 / 0.0", name, value < 0 ? "-" : "");
 	else
 		lbx_bridge_script("set $%s = (double)%.17g", name, value);
+}
+
+static void set_tensor(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	(void)out;
+	about.tensor = *t;
+	about.has_tensor = true;
+}
+
+/* All in one line: gdb reads it byte by byte. */
+static void write_about(void)
+{
+	const struct lbx_tensor *t = &about.tensor;
+	uint64_t data = t->data + (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype));
+
+	if (about.has_tensor)
+		lbx_bridge_script("%s %" PRIu64 " %d %" PRId64 " %" PRId64 " %#" PRIx64 "%s",
+				  about.count[0] ? "_lbw" : "_lbv", t->id, t->rank, t->size,
+				  lbx_tensor_nbytes(t), t->state == LB_STATE_READY ? data : 0, about.count);
+	else if (about.count[0])
+		lbx_bridge_script("set $tensor_count =%s", about.count);
 }
 
 static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_t total)
@@ -117,6 +155,16 @@ static bool meet_needs(struct lbx_context *context, const struct lbx_command *co
 	return true;
 }
 
+/* A terminal that is gdb's own: the TUI draws characters only. */
+static bool shows_pixels(const struct lbx_out *out)
+{
+	const char *windows;
+
+	return out->colour && lbx_terminal_pixels() != LBX_PIXELS_NONE &&
+	       lbx_bridge_ask(&windows, LBX_ANYWHERE, "info win") && !lbx_bridge_speaks_mi() &&
+	       (strstr(windows, "not active") || strstr(windows, "Undefined"));
+}
+
 static bool run_row(struct lbx_context *context, const struct lbx_command *command,
 		    const char *words)
 {
@@ -168,6 +216,8 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 	}
 	if (strcmp(name, "symbols") == 0)
 		lbx_symbol_file_words(words);
+	if (strcmp(name, "image") == 0)
+		context->out->pixels = shows_pixels(context->out);
 	return run_row(context, command, words);
 }
 
@@ -177,8 +227,9 @@ void lbx_commands_run(const char *line)
 	bool styled = lbx_bridge_styled() && isatty(STDOUT_FILENO);
 	struct lbx_out out = {
 		.colour = styled, .colours = styled ? lbx_terminal_colours() : 0,
-		.width = columns(), .write = write_echo, .set_int = set_int,
-		.set_double = set_double, .progress = progress,
+		.width = columns(), .write = write_echo, .write_whole = write_whole, .set_int = set_int,
+		.set_double = set_double,
+		.set_tensor = set_tensor, .progress = progress,
 	};
 	struct lbx_context context = {
 		.target = read ? lbx_target_gdb(read) : NULL,
@@ -198,6 +249,8 @@ void lbx_commands_run(const char *line)
 		settings = lbx_default_settings;
 	have_settings = true;
 	lb_clear_error();
+	about.has_tensor = false;
+	about.count[0] = '\0';
 	ok = run_words(&context, name, line[n] ? line + n + 1 : "");
 	/* who looks for tensors may look at their addresses next */
 	if (ok && context.table && (strcmp(name, "list") == 0 || strcmp(name, "at") == 0) &&
@@ -221,6 +274,7 @@ void lbx_commands_run(const char *line)
 		ok = lb_fail("interrupted");
 		write_failure(&out, name);
 	}
+	write_about();
 	lb_clear_error();
 	if (failed != !ok) /* the variable's value so far: a line less for gdb to read */
 		lbx_bridge_script("set $tensor_failed = %d", !ok);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/convenience.h"
 #include "inspect/threads.h"
 #include "plugin/break.h"
 #include "plugin/bridge.h"
@@ -86,6 +87,7 @@ bool lbx_evaluated(struct lbx_context *context, const char *words)
 	if (t.state == LB_STATE_LAZY)
 		return lb_fail("eval: the call did not end: tensor #%" PRIu64 " is still lazy", id);
 	tell_value(context->out, &t);
+	lbx_set_tensor(context->out, &t);
 	return true;
 }
 
@@ -232,7 +234,7 @@ const struct lbx_command lbx_gdb_commands[] = {
 		 "shows\nthe op and its inputs, after it the result's range. In step mode or not; it can be "
 		 "set\nbefore `run`, and stays over runs. `tensor status` lists it, `tensor uncatch` or "
 		 "`delete`\nends it. Until then the runtime fuses nothing, and gdb looks at each op: some "
-		 "0.1 ms,\nwith a glob some ms.\n"
+		 "0.2 ms,\nwith a glob some ms.\n"
 		 "Example: break 'layers.*' after --op matmul",
 	 .options = {
 		 { "nan", NULL, "after it, if the result holds NaN or Inf" },

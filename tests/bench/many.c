@@ -1,4 +1,5 @@
-/* A program to stop in, with 100,000 named tensors of a few shapes. */
+/* A program to stop in, with 100,000 named tensors of a few shapes, then with a chain of as
+ * many operations. */
 #include "bench.h"
 
 #include <lazybones.h>
@@ -26,6 +27,10 @@ int main(void)
 		}
 		stop_here();
 		lb_eval(lb_named("one_more", lb_ones(LB_SHAPE(3), LB_F32)));
+		lb_tensor *chain = lb_ones(LB_SHAPE(3), LB_F32);
+		for (int i = 0; i < MANY; i++)
+			chain = lb_negative(chain);
+		lb_named("chain", chain);
 		stop_here();
 	}
 	return lb_ok() ? 0 : 1;

@@ -1,9 +1,10 @@
 /* Prints a generated part of a document from its source: `tables commands`, `cli`, `probes`,
- * `probe-reference`. */
+ * `probe-reference`, `variables`. */
 #include <stdio.h>
 #include <string.h>
 
 #include "inspect/command.h"
+#include "inspect/convenience.h"
 #include "plugin/commands.h"
 
 static void print_cell(const char *text)
@@ -76,6 +77,13 @@ static void print_probes(void)
 		       probes[i].arguments);
 }
 
+static void print_variables(void)
+{
+	puts("| variable | set by | is |\n|---|---|---|");
+	for (const struct lbx_convenience *v = lbx_conveniences; v->name; v++)
+		printf("| `$%s` | %s | %s |\n", v->name, v->commands, v->meaning);
+}
+
 /* One line an argument of "(uint64_t id, int64_t size)", as tracers count them. */
 static void print_arguments(const char *params)
 {
@@ -110,10 +118,12 @@ int main(int argc, char **argv)
 		print_cli();
 	} else if (argc == 2 && strcmp(argv[1], "probes") == 0) {
 		print_probes();
+	} else if (argc == 2 && strcmp(argv[1], "variables") == 0) {
+		print_variables();
 	} else if (argc == 2 && strcmp(argv[1], "probe-reference") == 0) {
 		print_probe_reference();
 	} else {
-		fprintf(stderr, "usage: tables commands|cli|probes|probe-reference\n");
+		fprintf(stderr, "usage: tables commands|cli|probes|probe-reference|variables\n");
 		return 1;
 	}
 	return 0;

@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/op.h"
 #include "image.h"
 #include "inspect/command.h"
+#include "inspect/convenience.h"
 
 struct session {
 	struct image image;
@@ -33,8 +35,25 @@ static void write_text(struct lbx_out *out, const char *bytes, size_t n)
 	s->text[s->n] = '\0';
 }
 
+static void is_documented(const char *name)
+{
+	const struct lbx_convenience *v = lbx_conveniences;
+
+	while (v->name && strcmp(v->name, name) != 0)
+		v++;
+	assert_non_null(v->name);
+}
+
+static void set_double(struct lbx_out *out, const char *name, double value)
+{
+	(void)out;
+	(void)value;
+	is_documented(name);
+}
+
 static void set_int(struct lbx_out *out, const char *name, int64_t value)
 {
+	is_documented(name);
 	struct session *s = out->context;
 	snprintf(s->variable, sizeof s->variable, "%s", name);
 	s->value = (double)value;
@@ -48,7 +67,7 @@ static void start(struct session *s)
 	image_populate(&s->image);
 	s->settings = lbx_default_settings;
 	s->out = (struct lbx_out){ .width = 80, .context = s, .write = write_text,
-				   .set_int = set_int };
+				   .set_int = set_int, .set_double = set_double };
 	s->context = (struct lbx_context){ .target = &s->image.target, .out = &s->out,
 					   .settings = &s->settings };
 }
@@ -254,6 +273,38 @@ static void names_may_be_shared(void **state)
 	      "say which by #id");
 	says(&s, "info #19", "#19");
 	says(&s, "info cache[3]", "cache[3]: float32 (2, 3)");
+	stop(&s);
+}
+
+/* What a file holds is what is printed, without the limits of a screen. */
+static void lists_are_written(void **state)
+{
+	struct session s;
+	char path[64], line[128], held[16384];
+
+	(void)state;
+	start(&s);
+	snprintf(path, sizeof path, "/tmp/lazybones-list-%d", (int)getpid());
+	for (int json = 0; json < 2; json++) {
+		s.out.width = 400;
+		snprintf(line, sizeof line, "list --limit 0%s", json ? " --json" : "");
+		assert_true(run(&s, line));
+		char *printed = strdup(s.text);
+		s.out.width = 30;
+		snprintf(line, sizeof line, "list --out %s%s", path, json ? " --json" : "");
+		assert_true(run(&s, line));
+		assert_non_null(strstr(s.text, json ? "\"rows\":18}" : ", 18 of 18 tensors\n"));
+		FILE *file = fopen(path, "r");
+		assert_non_null(file);
+		held[fread(held, 1, sizeof held - 1, file)] = '\0';
+		fclose(file);
+		assert_string_equal(held, printed);
+		free(printed);
+	}
+	unlink(path);
+	assert_false(run(&s, "list --out /nonexistent/list"));
+	assert_string_equal(lb_error_message(),
+			    "list: /nonexistent/list: cannot be written: No such file or directory");
 	stop(&s);
 }
 
@@ -513,6 +564,7 @@ int main(void)
 		cmocka_unit_test(tensors_are_selected),
 		cmocka_unit_test(names_may_be_shared),
 		cmocka_unit_test(tensors_are_listed),
+		cmocka_unit_test(lists_are_written),
 		cmocka_unit_test(damage_is_told),
 		cmocka_unit_test(tensors_are_described),
 		cmocka_unit_test(a_value_without_inputs_is_lost),

@@ -14,6 +14,7 @@
 #endif
 
 #include "base/error.h"
+#include "inspect/pixels.h"
 #include "inspect/raster.h"
 #include "session.h"
 
@@ -120,6 +121,243 @@ static void pictures_are_drawn(void **state)
 	assert_non_null(strstr(session_says(s, "image", "x[0] --json"), "\"width\":"));
 }
 
+/* A sixel picture as its escape sequence draws it: colours as 0xffRRGGBB, 0 where nothing is drawn. */
+struct screen {
+	int width, height;
+	uint32_t pixels[512 * 512];
+};
+
+static long number(const char **at)
+{
+	char *end;
+	long n = strtol(*at, &end, 10);
+
+	assert_ptr_not_equal(end, *at);
+	*at = end;
+	return n;
+}
+
+static void colour_in(const char **at, uint32_t *palette)
+{
+	long i = number(at), rgb[3];
+
+	assert_in_range(i, 0, 255);
+	if (**at != ';')
+		return;
+	(*at)++;
+	assert_int_equal(number(at), 2);
+	for (int k = 0; k < 3; k++) {
+		assert_int_equal(*(*at)++, ';');
+		rgb[k] = number(at);
+		assert_in_range(rgb[k], 0, 100);
+	}
+	palette[i] = 0xff000000u | (uint32_t)(rgb[0] * 255 + 50) / 100 << 16 |
+		     (uint32_t)(rgb[1] * 255 + 50) / 100 << 8 | (uint32_t)(rgb[2] * 255 + 50) / 100;
+}
+
+/* Ends after the picture. */
+static const char *sixel_decode(const char *text, struct screen *ret)
+{
+	static const char head[] = "\033P0;1q\"1;1;";
+	uint32_t palette[256] = { 0 };
+	int x = 0, y = 0;
+	long current = 0;
+	const char *p = strstr(text, head);
+
+	memset(ret, 0, sizeof *ret);
+	assert_non_null(p);
+	p += sizeof head - 1;
+	ret->width = (int)number(&p);
+	assert_int_equal(*p++, ';');
+	ret->height = (int)number(&p);
+	assert_in_range(ret->width, 1, 512);
+	assert_in_range(ret->height, 1, 512);
+	while (*p != '\033') {
+		char c = *p++;
+		if (c == '#') {
+			const char *from = p;
+			current = number(&from);
+			colour_in(&p, palette);
+		} else if (c == '$') {
+			x = 0;
+		} else if (c == '-') {
+			x = 0;
+			y += 6;
+		} else {
+			long n = c == '!' ? number(&p) : 1;
+			c = c == '!' ? *p++ : c;
+			assert_in_range(c, '?', '~');
+			for (; n > 0; n--, x++) {
+				for (int k = 0; k < 6; k++) {
+					if (!((c - '?') >> k & 1))
+						continue;
+					assert_true(x < ret->width && y + k < ret->height);
+					uint32_t *pixel = &ret->pixels[(y + k) * ret->width + x];
+					assert_int_equal(*pixel, 0);
+					assert_int_not_equal(palette[current], 0);
+					*pixel = palette[current];
+				}
+			}
+		}
+	}
+	assert_memory_equal(p, "\033\\\n", 3);
+	return p + 3;
+}
+
+/* Each pixel is the raster's, to `within` of 255. */
+static void compare_screen(const struct screen *screen, const struct lbx_raster *r, int within)
+{
+	assert_int_equal(screen->width, r->width);
+	assert_int_equal(screen->height, r->height);
+	for (int y = 0; y < r->height; y++) {
+		for (int x = 0; x < r->width; x++) {
+			unsigned char c[4];
+			uint32_t pixel = screen->pixels[y * r->width + x];
+			lbx_raster_colour(r, x, y, r->low, r->high, c);
+			assert_int_equal(pixel >> 24, c[3] >= 128 ? 255 : 0);
+			for (int k = 0; k < 3 && c[3] >= 128; k++)
+				assert_in_range((int)(pixel >> (16 - 8 * k) & 255) - c[k] + within, 0, 2 * within);
+		}
+	}
+}
+
+static void sixels_are_the_pixels(void **state)
+{
+	enum { ROWS = 47, COLUMNS = 61 };
+	static float heat[ROWS * COLUMNS];
+	static unsigned char colours[ROWS * COLUMNS * 4];
+	static struct screen screen;
+	struct session *s = *state;
+	struct lbx_raster r;
+	size_t n;
+	uint32_t random = 1;
+
+	for (int i = 0; i < ROWS * COLUMNS; i++)
+		heat[i] = i < 4 ? NAN : (float)(i % 7 + i / COLUMNS);
+	for (int i = 0; i < ROWS * COLUMNS * 4; i++)
+		colours[i] = (unsigned char)((random = random * 1664525 + 1013904223) >> 24);
+	for (int i = 0; i < 3; i++) {
+		/* few colours are as exact as percents are; many are steps of a fifth */
+		struct lbx_array a = i == 0 ? array_of(heat, LB_F32, 2, (int64_t[]){ ROWS, COLUMNS })
+					    : array_of(colours, LB_U8, 3, (int64_t[]){ ROWS, COLUMNS, 2 + i });
+		assert_true(lbx_raster_create(&a, LBX_CHANNELS_GUESS, 300, 300, 4, &s->out, &r));
+		char *text = lbx_pixels_encode(&r, r.low, r.high, LBX_PIXELS_SIXEL, &n);
+		assert_non_null(text);
+		assert_string_equal(sixel_decode(text, &screen), "");
+		compare_screen(&screen, &r, i == 0 ? 2 : 26);
+		free(text);
+		lbx_raster_deinit(&r);
+	}
+}
+
+static void kitty_gets_the_file(void **state)
+{
+#if LB_HAVE_PNG
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	enum { ROWS = 120, COLUMNS = 130 };
+	static float noise[ROWS * COLUMNS];
+	struct session *s = *state;
+	struct lbx_raster r;
+	png_image image = { .version = PNG_IMAGE_VERSION };
+	uint32_t random = 1, word = 0;
+	size_t n, size = 0, digit = 0;
+	int pieces = 0;
+
+	for (int i = 0; i < ROWS * COLUMNS; i++)
+		noise[i] = (float)((random = random * 1664525 + 1013904223) >> 16);
+	struct lbx_array a = array_of(noise, LB_F32, 2, (int64_t[]){ ROWS, COLUMNS });
+	assert_true(lbx_raster_create(&a, LBX_CHANNELS_GUESS, COLUMNS, ROWS, 1, &s->out, &r));
+	char *text = lbx_pixels_encode(&r, r.low, r.high, LBX_PIXELS_KITTY, &n);
+	assert_non_null(text);
+	unsigned char *file = malloc(n);
+	for (const char *p = text, *end; *p != '\n'; p = end + 2, pieces++) {
+		const char *data = strchr(p, ';');
+		end = strstr(p, "\033\\");
+		assert_true(data && end && data < end);
+		assert_memory_equal(p, pieces ? "\033_Gm=" : "\033_Ga=T,f=100,q=2,m=", pieces ? 5 : 19);
+		assert_int_equal(data[-1], end[2] == '\n' ? '0' : '1');
+		assert_in_range(end - data - 1, 4, 4096);
+		for (data++; data < end && *data != '='; data++) {
+			word = word << 6 | (uint32_t)(strchr(digits, *data) - digits);
+			if (digit++ % 4)
+				file[size++] = (unsigned char)(word >> (6 - 2 * ((digit - 1) % 4)));
+		}
+	}
+	assert_true(pieces > 2);
+	assert_true(png_image_begin_read_from_memory(&image, file, size));
+	image.format = PNG_FORMAT_RGBA;
+	unsigned char *pixels = malloc(PNG_IMAGE_SIZE(image));
+	assert_true(png_image_finish_read(&image, NULL, pixels, 0, NULL));
+	assert_int_equal(image.width, COLUMNS);
+	assert_int_equal(image.height, ROWS);
+	for (int i = 0; i < ROWS * COLUMNS; i++) {
+		unsigned char c[4];
+		lbx_raster_colour(&r, i % COLUMNS, i / COLUMNS, r.low, r.high, c);
+		assert_memory_equal(pixels + 4 * i, c, 4);
+	}
+	free(pixels);
+	free(file);
+	free(text);
+	lbx_raster_deinit(&r);
+#else
+	(void)state;
+	skip();
+#endif
+}
+
+static void set_or_unset(const char *name, const char *value)
+{
+	assert_int_equal(value ? setenv(name, value, 1) : unsetenv(name), 0);
+}
+
+static void terminals_announce_pixels(void **state)
+{
+	static const struct {
+		const char *term, *program, *kitty, *tmux;
+		enum lbx_pixels expected;
+	} terminals[] = {
+		{ "xterm-256color", NULL, NULL, NULL, LBX_PIXELS_NONE },
+		{ NULL, NULL, "1", NULL, LBX_PIXELS_NONE },
+		{ "dumb", "WezTerm", NULL, NULL, LBX_PIXELS_NONE },
+		{ "xterm-kitty", NULL, "1", NULL, LBX_PIXELS_KITTY },
+		{ "xterm-256color", "WezTerm", NULL, NULL, LBX_PIXELS_KITTY },
+		{ "xterm-256color", "mintty", NULL, NULL, LBX_PIXELS_SIXEL },
+		{ "foot", NULL, NULL, NULL, LBX_PIXELS_SIXEL },
+		{ "foot", NULL, NULL, "/tmp/tmux", LBX_PIXELS_NONE },
+		{ "screen-256color", "WezTerm", "1", NULL, LBX_PIXELS_NONE },
+		{ "tmux-256color", "mintty", NULL, NULL, LBX_PIXELS_NONE },
+	};
+	struct session *s = *state;
+
+	for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++) {
+		enum lbx_pixels expected = terminals[i].expected;
+		if (!LB_HAVE_PNG && expected == LBX_PIXELS_KITTY)
+			expected = LBX_PIXELS_NONE;
+		set_or_unset("TERM", terminals[i].term);
+		set_or_unset("TERM_PROGRAM", terminals[i].program);
+		set_or_unset("KITTY_WINDOW_ID", terminals[i].kitty);
+		set_or_unset("TMUX", terminals[i].tmux);
+		assert_int_equal(lbx_terminal_pixels(), expected);
+	}
+	set_or_unset("TMUX", NULL);
+	set_or_unset("TERM_PROGRAM", NULL);
+	set_or_unset("KITTY_WINDOW_ID", NULL);
+	set_or_unset("TERM", "foot");
+	/* which only a front end on a terminal makes use of */
+	assert_null(strchr(session_says(s, "image", "x[0]"), '\033'));
+	s->out.pixels = true;
+	assert_non_null(strstr(session_says(s, "image", "x[0]"), "\n\033P0;1q"));
+	assert_null(strchr(session_says(s, "image", "x[0] --as ascii"), '\033'));
+	assert_null(strchr(session_says(s, "image", "x[0] --json"), '\033'));
+	assert_non_null(strstr(session_says(s, "image", "x[0] --as blocks"), "\033[38;5;"));
+	s->out.pixels = false;
+	assert_non_null(strstr(session_says(s, "image", "x[0] --as sixel"), "\033P0;1q"));
+	assert_non_null(strstr(session_says(s, "image", "x[0] --as iterm"), "not 'iterm'"));
+	assert_non_null(strstr(session_says(s, "image", "x[0] --as sixel --out x.png"),
+			       "--out writes PNG files"));
+}
+
 static void files_hold_the_picture(void **state)
 {
 #if LB_HAVE_PNG
@@ -183,6 +421,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(boxes_are_averaged, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(channels_are_found, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(pictures_are_drawn, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(sixels_are_the_pixels, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(kitty_gets_the_file, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(terminals_announce_pixels, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(files_hold_the_picture, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(lines_are_plotted, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(values_are_counted, session_start, session_stop),

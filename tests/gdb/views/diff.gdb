@@ -12,4 +12,4 @@ tensor diff q nobody
 tensor diff q /nonexistent/q.npz:q
 tensor diff q q --rtol x
 tensor diff q half --group 4
-printf "%d %g\n", $diff_count, $diff_max
+printf "%d %g\n", $tensor_diff_count, $tensor_diff_max

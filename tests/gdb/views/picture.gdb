@@ -7,3 +7,6 @@ tensor plot q --rows 3
 tensor plot bad --rows 3
 tensor hist lazy --bins 4
 tensor hist nobody
+tensor image q[:2] --as sixel --width 1
+tensor image q --as ascii --width 4
+tensor image q --as braille

@@ -1,0 +1,11 @@
+# not: gcore core minimal-core stripped stripped-attach static
+tensor eval q
+tensor catch misuse
+tensor catch nan lazy
+tensor uncatch all
+tensor stacks 3
+tensor stacks
+tensor stacks 0
+tensor step fused
+tensor step
+tensor step off

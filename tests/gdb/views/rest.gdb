@@ -1,0 +1,7 @@
+tensor listing
+tensor listing 7
+tensor compiled
+tensor help hist
+tensor help nothing
+tensor quant q
+tensor save q /nonexistent/q.npy
