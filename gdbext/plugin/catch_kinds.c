@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/op.h"
-#include "inspect/tensor/describe.h"
 #include "inspect/measure/digest.h"
+#include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "inspect/memory/memory.h"
 #include "inspect/draw/pixels.h"
+#include "inspect/memory/memory.h"
 #include "inspect/operand/select.h"
 #include "lazybones.h"
 #include "plugin/address_names.h"

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "inspect/tensor/array.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/measure/summary.h"
+#include "inspect/tensor/array.h"
 #include "kernels/half.h"
 
 static uint64_t random_bits(uint64_t *state)

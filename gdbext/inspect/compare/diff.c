@@ -7,13 +7,13 @@
 
 #include "base/error.h"
 #include "inspect/compare/compare.h"
-#include "inspect/convenience.h"
 #include "inspect/compare/explain.h"
-#include "inspect/tensor/format.h"
 #include "inspect/compare/groups.h"
-#include "inspect/tensor/number.h"
-#include "inspect/operand/operand.h"
 #include "inspect/compare/where.h"
+#include "inspect/convenience.h"
+#include "inspect/operand/operand.h"
+#include "inspect/tensor/format.h"
+#include "inspect/tensor/number.h"
 
 enum { DEFAULT_SECONDS = 10, MAX_SECONDS = 86400 };
 

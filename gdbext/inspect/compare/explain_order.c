@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/tensor/format.h"
 #include "inspect/compare/hypothesis.h"
+#include "inspect/tensor/format.h"
 
 enum { MAX_PERMUTED = 7 /* axes, all of whose orders are tried */, MAX_GROUPS = 64 };
 

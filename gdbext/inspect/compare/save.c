@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "inspect/tensor/format.h"
 #include "inspect/operand/operand.h"
+#include "inspect/tensor/format.h"
 #include "io/cursor.h"
 #include "io/npy.h"
 #include "io/safetensors.h"

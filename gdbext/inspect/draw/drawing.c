@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "inspect/draw/base64.h"
-#include "inspect/tensor/format.h"
-#include "inspect/graph/graph.h"
 #include "inspect/draw/png_file.h"
 #include "inspect/draw/raster.h"
+#include "inspect/graph/graph.h"
+#include "inspect/tensor/format.h"
 
 enum {
 	SIDE = 192, ZOOM = 8, MAX_NODES = 1 << 16, DRAWN = 120, BOX_WIDTH = 150, BOX_HEIGHT = 34, GAP_X = 16, GAP_Y = 30,

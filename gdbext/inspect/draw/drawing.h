@@ -2,8 +2,8 @@
 #ifndef LBX_DRAWING_H
 #define LBX_DRAWING_H
 
-#include "inspect/tensor/array.h"
 #include "inspect/command.h"
+#include "inspect/tensor/array.h"
 
 /* Text as HTML and XML want it; what is no UTF-8 becomes '?'. */
 void lbx_escape(struct lbx_out *page, const char *text);

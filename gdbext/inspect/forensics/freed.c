@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
+#include "inspect/operand/value.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
-#include "inspect/operand/value.h"
 
 enum { MAX_BUFFERS = 1 << 20 };
 

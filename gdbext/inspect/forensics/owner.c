@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/operand/address.h"
-#include "inspect/show/at.h"
 #include "inspect/forensics/death.h"
+#include "inspect/operand/address.h"
 #include "inspect/operand/frames.h"
+#include "inspect/show/at.h"
 
 enum { TEXT = 1024, MAX_FRAMES = 256 };
 

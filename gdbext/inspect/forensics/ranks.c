@@ -15,9 +15,9 @@
 
 #include "base/error.h"
 #include "inspect/measure/digest.h"
-#include "inspect/tensor/format.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
+#include "inspect/tensor/format.h"
 #include "target/core.h"
 
 enum { MAX_CORES = 65536, TEXT = 512 };

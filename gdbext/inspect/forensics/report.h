@@ -3,10 +3,10 @@
 #define LBX_REPORT_H
 
 #include "inspect/findings.h"
-#include "inspect/operand/frames.h"
-#include "inspect/memory/memory.h"
-#include "inspect/measure/nonfinite.h"
 #include "inspect/forensics/suspect.h"
+#include "inspect/measure/nonfinite.h"
+#include "inspect/memory/memory.h"
+#include "inspect/operand/frames.h"
 
 struct lbx_report {
 	bool has_death;

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/forensics/death.h"
-#include "inspect/tensor/describe.h"
 #include "inspect/draw/drawing.h"
-#include "inspect/trace/events.h"
-#include "inspect/tensor/format.h"
-#include "inspect/measure/quantile.h"
+#include "inspect/forensics/death.h"
 #include "inspect/forensics/report.h"
+#include "inspect/measure/quantile.h"
 #include "inspect/measure/summary.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+#include "inspect/trace/events.h"
 
 enum { CARDS = 24, BINS = 32, PIECE = 1 << 16, SITES = 16, EVENTS = 100, LABEL = LB_NAME_MAX + 320,
        SAMPLED = 1 << 20 };

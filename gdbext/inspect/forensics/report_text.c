@@ -1,10 +1,10 @@
 #include <inttypes.h>
 
 #include "inspect/forensics/death.h"
-#include "inspect/tensor/describe.h"
-#include "inspect/trace/events.h"
-#include "inspect/tensor/format.h"
 #include "inspect/forensics/report.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+#include "inspect/trace/events.h"
 
 enum { SITES_SHOWN = 8, EVENTS_SHOWN = 12, THREADS_SHOWN = 8, LABEL = LB_NAME_MAX + 320 };
 

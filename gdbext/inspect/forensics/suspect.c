@@ -17,8 +17,8 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "inspect/tensor/array.h"
 #include "inspect/convenience.h"
+#include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 

@@ -6,10 +6,10 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "inspect/measure/summary.h"
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
-#include "inspect/measure/summary.h"
 
 enum { PIECE = 1 << 16, LABEL = LB_NAME_MAX + 320 };
 

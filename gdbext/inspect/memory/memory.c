@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
-#include "inspect/tensor/describe.h"
 #include "inspect/findings.h"
-#include "inspect/tensor/format.h"
 #include "inspect/memory/holders.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
 #include "io/mapping.h"
 #include "target/core.h"
 

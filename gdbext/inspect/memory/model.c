@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
-#include "inspect/tensor/format.h"
 #include "inspect/memory/holdings.h"
 #include "inspect/memory/parameters.h"
 #include "inspect/show/quant.h"
+#include "inspect/tensor/format.h"
 
 enum {
 	DEFAULT_DEPTH = 2, DEFAULT_LIMIT = 60, MAX_DEPTH = 32, LINE = LB_NAME_MAX + 64,

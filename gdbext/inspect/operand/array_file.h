@@ -5,8 +5,8 @@
 #ifndef LBX_ARRAY_FILE_H
 #define LBX_ARRAY_FILE_H
 
-#include "inspect/tensor/array.h"
 #include "inspect/command.h"
+#include "inspect/tensor/array.h"
 
 struct lb_mapping;
 

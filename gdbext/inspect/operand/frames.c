@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/graph/listings.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
-#include "inspect/graph/listings.h"
 
 enum { LABEL = LB_NAME_MAX + 320, MAX_TABLE_THREADS = 4096, SHOWN = 16 };
 

@@ -13,9 +13,9 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
-#include "inspect/tensor/format.h"
 #include "inspect/operand/frames.h"
 #include "inspect/operand/view.h"
+#include "inspect/tensor/format.h"
 
 enum { MAX_BRACKETS = 16, SHOWN = 5, NEAR = 3, TEXT_MAX = 1024 };
 

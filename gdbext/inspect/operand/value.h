@@ -3,9 +3,9 @@
 #ifndef LBX_VALUE_H
 #define LBX_VALUE_H
 
-#include "inspect/tensor/format.h"
-#include "inspect/replay/replay.h"
 #include "inspect/operand/select.h"
+#include "inspect/replay/replay.h"
+#include "inspect/tensor/format.h"
 
 /* The selected elements. Fails for a tensor without a value, telling what peek would do. */
 bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *selection,

@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "inspect/operand/address.h"
-#include "inspect/tensor/format.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
+#include "inspect/tensor/format.h"
 
 enum { TEXT_MAX = 1024 };
 

@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/graph/address_map.h"
-#include "inspect/tensor/array.h"
 #include "inspect/forensics/freed.h"
+#include "inspect/graph/address_map.h"
 #include "inspect/replay/replay.h"
+#include "inspect/tensor/array.h"
 #include "table/program.h"
 
 enum { PIECE = 1 << 16 };

@@ -4,16 +4,16 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/tensor/array.h"
-#include "inspect/origin/cause.h"
 #include "inspect/convenience.h"
+#include "inspect/findings.h"
+#include "inspect/operand/select.h"
+#include "inspect/origin/cause.h"
+#include "inspect/origin/origin.h"
+#include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
-#include "inspect/findings.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/number.h"
-#include "inspect/origin/origin.h"
-#include "inspect/operand/select.h"
 
 enum { LABEL = LB_NAME_MAX + 320, WAY_SHOWN = 12, DEFAULT_LIMIT = 10000, TEXT = 1024 };
 

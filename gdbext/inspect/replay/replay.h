@@ -5,10 +5,10 @@
 #ifndef LBX_REPLAY_H
 #define LBX_REPLAY_H
 
-#include "inspect/tensor/array.h"
 #include "inspect/command.h"
 #include "inspect/graph/graph.h"
 #include "inspect/measure/summary.h"
+#include "inspect/tensor/array.h"
 #include "replay/wire.h"
 
 struct lbx_replayed {

@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
+#include "inspect/operand/address.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
-#include "inspect/operand/address.h"
 
 enum { MAX_STEPS = 100000, DEFAULT_SHOWN = 50 };
 

@@ -11,10 +11,10 @@
 
 #include "base/error.h"
 #include "inspect/graph/address_map.h"
+#include "inspect/replay/worker.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
-#include "inspect/replay/worker.h"
 
 /* A damaged tensor may claim millions of inputs: so many that are gone or unreadable are enough. */
 enum { DOT_SECONDS = 60, MAX_LOST = 4096 };

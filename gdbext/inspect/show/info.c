@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
+#include "inspect/operand/select.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
-#include "inspect/operand/select.h"
 
 enum { SHOWN_INPUTS = 16, MAX_FRAMES = LB_STACK_MAX, FIELD = 14 };
 

@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
+#include "inspect/graph/idset.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
-#include "inspect/graph/idset.h"
 
 enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, COLUMNS = 7, CELL = LB_NAME_MAX + 1 };
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "inspect/tensor/expression.h"
-#include "inspect/replay/replay.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
+#include "inspect/replay/replay.h"
+#include "inspect/tensor/expression.h"
 
 bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *s, struct lbx_sight *ret)
 {

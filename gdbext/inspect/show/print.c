@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/tensor/array.h"
 #include "inspect/convenience.h"
+#include "inspect/operand/select.h"
+#include "inspect/operand/value.h"
+#include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/number.h"
-#include "inspect/operand/select.h"
-#include "inspect/operand/value.h"
 
 bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *s,
 		  struct lbx_array *ret)

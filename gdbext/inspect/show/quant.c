@@ -11,13 +11,13 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
-#include "inspect/tensor/describe.h"
 #include "inspect/findings.h"
-#include "inspect/tensor/format.h"
-#include "inspect/show/quant_parts.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/measure/summary.h"
 #include "inspect/operand/value.h"
+#include "inspect/show/quant_parts.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
 #include "kernels/codes.h"
 
 enum { PIECE = 4096, LABEL = LB_NAME_MAX + 320, OUTLIER = 64 };

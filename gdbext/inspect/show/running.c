@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
-#include "inspect/tensor/describe.h"
 #include "inspect/graph/listings.h"
+#include "inspect/tensor/describe.h"
 #include "table/flight.h"
 
 enum { THREADS_MOST = 4096, STREAMS_MOST = 64, LABEL = LB_NAME_MAX + 320 };

@@ -6,12 +6,12 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
-#include "inspect/tensor/describe.h"
-#include "inspect/tensor/number.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/measure/summary.h"
 #include "inspect/measure/survey.h"
 #include "inspect/operand/value.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/number.h"
 
 enum { BINS = 16, DEFAULT_FIRST = 8, MAX_FIRST = 4096, FIELD = 14 };
 

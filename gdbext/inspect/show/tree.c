@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/graph/address_map.h"
 #include "inspect/convenience.h"
-#include "inspect/tensor/describe.h"
+#include "inspect/graph/address_map.h"
+#include "inspect/operand/select.h"
 #include "inspect/show/dot.h"
+#include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
-#include "inspect/operand/select.h"
 
 enum { MAX_DEPTH = 100, DEFAULT_DEPTH = 8, DEFAULT_LIMIT = 200, PREFIX = MAX_DEPTH * 8 };
 

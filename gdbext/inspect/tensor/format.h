@@ -3,8 +3,8 @@
 #ifndef LBX_FORMAT_H
 #define LBX_FORMAT_H
 
-#include "inspect/tensor/array.h"
 #include "inspect/command.h"
+#include "inspect/tensor/array.h"
 
 struct lbx_format_options {
 	int64_t edge_items, threshold;

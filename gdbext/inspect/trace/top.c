@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "inspect/memory/memory.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
-#include "inspect/memory/memory.h"
 #include "table/flight.h"
 
 enum { MAX_TALLIES = 256, MAX_OPEN = 256, SITES_UP_TO = 1 << 17 };
