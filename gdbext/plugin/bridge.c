@@ -72,7 +72,7 @@
 #include "plugin/text.h"
 
 enum {
-	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD, LANGUAGE_FD, STYLE_FD,
+	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD, LANGUAGE_FD, STYLE_FD, WIDTH_FD = 906,
 	LINE_SIZE = 4096,
 	ANSWERS_SIZE = 4 << 20, /* bytes of gdb's output that are read */
 	MAX_QUESTIONS = 1024,
@@ -137,6 +137,7 @@ static struct {
 	bool waits;
 	char language[32];
 	bool styled, mi;
+	int width;
 	char level[16]; /* of the selected frame; "" before it is known */
 } bridge;
 
@@ -179,14 +180,15 @@ bool lbx_bridge_open(void (*run)(const char *line))
 		return true;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	wide = limit;
-	if (wide.rlim_cur <= LBX_GRAPHS_FD)
+	if (wide.rlim_cur <= WIDTH_FD)
 		wide.rlim_cur = wide.rlim_max < 1024 ? wide.rlim_max : 1024;
 	setrlimit(RLIMIT_NOFILE, &wide);
 	ok = open_memory_at("lazybones-request", REQUEST_FD) &&
 	     open_memory_at("lazybones-response", RESPONSE_FD) &&
 	     open_memory_at("lazybones-question", QUESTION_FD) &&
 	     open_memory_at("lazybones-language", LANGUAGE_FD) &&
-	     open_memory_at("lazybones-style", STYLE_FD) && is_free(LBX_GRAPHS_FD) &&
+	     open_memory_at("lazybones-style", STYLE_FD) &&
+	     open_memory_at("lazybones-width", WIDTH_FD) && is_free(LBX_GRAPHS_FD) &&
 	     lbx_bridge_place(open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC),
 			      LBX_GRAPHS_FD);
 	setrlimit(RLIMIT_NOFILE, &limit);
@@ -227,6 +229,11 @@ const char *lbx_bridge_language(void)
 bool lbx_bridge_styled(void)
 {
 	return bridge.styled;
+}
+
+int lbx_bridge_width(void)
+{
+	return bridge.width;
 }
 
 lbx_bridge_read *lbx_bridge_reader(void)
@@ -496,6 +503,9 @@ static bool take_request(void)
 	char style[4] = "";
 	n = pread(STYLE_FD, style, sizeof(style) - 1, 0);
 	bridge.styled = n > 0 && strncmp(style, "on", 2) == 0;
+	char width[16] = "";
+	n = pread(WIDTH_FD, width, sizeof(width) - 1, 0);
+	bridge.width = n > 0 ? atoi(width) : 0; /* "unlimited" is no number */
 	return true;
 }
 

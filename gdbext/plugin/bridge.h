@@ -12,6 +12,7 @@
 #define LBX_QUESTION_FILE "/proc/self/fd/902"
 #define LBX_LANGUAGE_FILE "/proc/self/fd/903"
 #define LBX_STYLE_FILE    "/proc/self/fd/904"
+#define LBX_WIDTH_FILE    "/proc/self/fd/906"
 
 /* Puts a descriptor, which is closed, in the place of one that scripts can spell. */
 bool lbx_bridge_place(int fd, int at);
@@ -48,6 +49,8 @@ void lbx_bridge_serve(lbx_bridge_read *read);
 const char *lbx_bridge_language(void);
 /* gdb's `style enabled` setting. */
 bool lbx_bridge_styled(void);
+/* Columns by gdb's `width`; 0: unlimited. */
+int lbx_bridge_width(void);
 /* Null when there is no program. */
 lbx_bridge_read *lbx_bridge_reader(void);
 /* Text for the user, through gdb's own streams. */

@@ -101,7 +101,10 @@ static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_
 static int columns(void)
 {
 	struct winsize size;
+	int width = lbx_bridge_width();
 
+	if (width > 0)
+		return width > 20 ? width : 20;
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 

@@ -5,3 +5,4 @@ tensor set edge-items 3
 tensor set threshold 1000
 tensor set nonsense 1
 tensor set precision many
+with width 44 -- tensor stats q
