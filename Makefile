@@ -44,6 +44,7 @@ have_jit_reader := $(call have,gdb/jit-reader.h)
 have_zlib := $(call have,zlib.h,-lz)
 have_zstd := $(call have,zstd.h,-lzstd)
 have_png := $(call have,png.h,-lpng)
+have_ncurses := $(call have,curses.h,-lncursesw)
 have_cmocka := $(call have,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 is_x86_64 := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | grep -q __x86_64__ && echo 1)
 is_clang := $(shell $(CC) --version 2>/dev/null | grep -q clang && echo 1)
@@ -56,7 +57,7 @@ base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC
 	-fvisibility=hidden -fno-omit-frame-pointer -MMD -MP -Iruntime -Iprobes -Igdbext \
 	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
 	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) -DLB_HAVE_PNG=$(or $(have_png),0) \
-	-DLB_HAVE_ZSTD=$(or $(have_zstd),0) \
+	-DLB_HAVE_ZSTD=$(or $(have_zstd),0) -DLB_HAVE_NCURSES=$(or $(have_ncurses),0) \
 	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all) \
@@ -134,6 +135,7 @@ missing:
 	$(if $(have_dwfl),,@echo 'note: no elfutils/libdwfl.h (libdw-dev): the lazybones command is not built')
 	$(if $(have_zstd),,@echo 'note: no zstd.h (libzstd-dev): compressed cores must be unpacked first')
 	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): no PNG files, examples/photo is not built')
+	$(if $(have_ncurses),,@echo 'note: no curses.h (libncurses-dev): lazybones top has no screen, only --once')
 	$(if $(have_jansson),,@echo 'note: no jansson.h (libjansson-dev): examples/llama is not built')
 
 # A changed flag or compiler rebuilds what it concerns.
@@ -194,7 +196,7 @@ $(out)/lazybones.gdb: gdbext/plugin/lazybones.gdb.in $(plugin)
 $(out)/bin/lazybones: $(call objects,$(cli_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(stack_libs) $(runtime_libs)
+	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(stack_libs) $(runtime_libs) $(if $(have_ncurses),-lncursesw -ltinfo)
 
 $(out)/lazybones.1: $(cli)
 	$(call say,GEN,$@)
@@ -355,7 +357,7 @@ $(peers)/ggml: $(call peer_objects,ggml.c ggml_llama.c)
 	$(Q)$(link) -o $@ $^ $(wildcard $(ggml)/lib/libggml.*.so) $(ggml)/lib/libggml-base.so \
 		-Wl,-rpath,'$$ORIGIN/libggml/lib' -lm
 
-docs: $(tables) ## write the generated parts of README.md
+docs: $(tables) ## write the generated parts of the README files
 	$(Q)O='$(out)' tests/docs/run --write
 
 # ---- install ---------------------------------------------------------------------
@@ -379,6 +381,12 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	$(Q)$(call stage,644,runtime/lazybones.h runtime/symtab.h,$(PREFIX)/include/lazybones)
 	$(Q)$(instantiate) runtime/lazybones.pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/lazybones.pc'
 	$(Q)$(call stage,644,README.md LICENSE,$(PREFIX)/share/doc/lazybones)
+	$(Q)install -d '$(DESTDIR)$(share)/bpftrace' '$(DESTDIR)$(PREFIX)/share/man/man8' '$(DESTDIR)$(PREFIX)/bin'
+	$(Q)$(call stage,755,$(wildcard probes/bpftrace/*.bt),$(share)/bpftrace)
+	$(Q)$(call stage,644,$(wildcard probes/bpftrace/*.txt),$(share)/bpftrace)
+	$(Q)$(call stage,644,$(wildcard probes/man/man8/*.8),$(PREFIX)/share/man/man8)
+	$(Q)$(call stage,644,probes/strace/lazybones-strace.awk,$(share))
+	$(Q)$(call stage,755,probes/perf/lazybones-perf,$(PREFIX)/bin)
 ifneq ($(plugin),)
 	$(Q)install -d '$(DESTDIR)$(LIBDIR)/gdb' '$(DESTDIR)$(share)' '$(DESTDIR)$(autoload_dir)'
 	$(Q)$(call stage,755,$(plugin),$(LIBDIR)/gdb)

@@ -22,8 +22,8 @@
 
 #if LB_PROBES
 
-/* Operands as registers or constants: what gdb, perf and bpftrace can all parse. */
-#define STAP_SDT_ARG_CONSTRAINT nr
+/* Operands as registers: what gdb, perf and bpftrace can all parse (perf drops constants). */
+#define STAP_SDT_ARG_CONSTRAINT r
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
 
@@ -57,13 +57,13 @@
 	lb_flight_record(kind, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d), \
 			 (uint64_t)(e))
 
-#define LB_PROBE(name, n, params, args, meaning, when) \
+#define LB_PROBE(name, n, params, args, meaning, when, since, rate) \
 	LB_PROBE_SEMAPHORE_(name) \
 	static inline __attribute__((always_inline)) void lb_probe_##name params \
 	{ \
 		LB_PROBE_FIRE_(name, n, args); \
 	}
-#define LB_EVENT(name, n, params, args, meaning, when) \
+#define LB_EVENT(name, n, params, args, meaning, when, since, rate) \
 	LB_PROBE_SEMAPHORE_(name) \
 	static inline __attribute__((always_inline)) void lb_probe_##name params \
 	{ \

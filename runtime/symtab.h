@@ -34,7 +34,7 @@
 
 enum {
 	LB_ABI_MAJOR = 1, /* another major is refused by name */
-	LB_ABI_MINOR = 3, /* grows with each added field */
+	LB_ABI_MINOR = 4, /* grows with each added field */
 	LB_NOTE_ROOT = 1, /* note type */
 	LB_INLINE_INPUTS = 3,
 	LB_PARAMS = 4,
@@ -87,6 +87,12 @@ struct lb_guard {
 	uint64_t data;   /* the pointer */
 	uint64_t nbytes; /* mapped */
 	uint64_t closed; /* 1 until the first touch */
+};
+
+/* Bits of the root's `event_mode`: what an event does besides going into the flight recorder. */
+enum lb_event_mode {
+	LB_EVENTS_TIMED = 1 << 0,  /* each reads the clock, and every operation is timed */
+	LB_EVENTS_MARKED = 1 << 1, /* each is a write() that fails, for strace; buffers get names */
 };
 
 enum lb_buffer_flag {
@@ -386,6 +392,8 @@ struct lb_symtab {
 	uint64_t flight_used;   /* number of the newest event */
 	uint64_t program;       /* address of the path of the program's file; "" when not known */
 	uint64_t loader;        /* address of the dynamic loader's struct r_debug; 0 without one */
+	uint32_t event_mode;    /* enum lb_event_mode; a debugger may write it */
+	uint32_t pad;
 };
 
 #define LB_ROOT_FIELDS(X) \
@@ -394,7 +402,7 @@ struct lb_symtab {
 	X(last_eval) X(want_stack) X(watch_all) X(strided) X(step) X(watch_memory) X(watch_graph) \
 	X(watch_low) X(watch_high) X(kinds) \
 	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used) \
-	X(program) X(loader)
+	X(program) X(loader) X(event_mode)
 
 /* A double, as an integer of the same order; zeros are equal, a NaN is above all others. */
 static inline int64_t lb_order_double(double value)

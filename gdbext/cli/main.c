@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "cli/guard.h"
 #include "cli/manual.h"
+#include "cli/top.h"
+#include "cli/trace.h"
 #include "inspect/command.h"
 #include "target/core.h"
 #include "target/process.h"
@@ -52,6 +54,12 @@ static const struct lbx_command *find_command(const char *name)
 
 static bool help(struct lbx_out *out, const char *name)
 {
+	const struct lbx_command *verb = lbx_command_find(lbx_verbs, name);
+
+	if (verb) {
+		lbx_command_help(out, verb, "lazybones ");
+		return true;
+	}
 	const struct lbx_command *command = find_command(name);
 
 	if (command)
@@ -287,6 +295,11 @@ int main(int argc, char **argv)
 		lbx_usage(&out);
 		return report(true);
 	}
+	const struct lbx_command *verb = argc > 0 ? lbx_command_find(lbx_verbs, argv[0]) : NULL;
+	if (verb && argc > 1 && strcmp(argv[1], "--help") == 0)
+		return report(help(&out, verb->name));
+	if (verb)
+		return strcmp(verb->name, "top") == 0 ? lbx_top(argv + 1, &out) : lbx_trace(argv + 1);
 	if (argc < 2) {
 		out.context = stderr;
 		lbx_usage(&out);

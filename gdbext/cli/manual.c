@@ -12,7 +12,42 @@ static const struct {
 	{ "report CORE [-o FILE.html]", "the report of a core, as a page of its own" },
 	{ "diff CORE:T CORE:T|FILE.npy", "compare tensors of two cores, or one with a file" },
 	{ "ranks CORE CORE... [OPTION]...", "compare the processes of one MPI job" },
+	{ "trace [-o FILE] -- PROGRAM...", "write a program's timeline; or of --pid PID" },
+	{ "top PID [--once | --json]", "watch a running program" },
 	{ "help COMMAND", "explain a command" },
+};
+
+const struct lbx_command lbx_verbs[] = {
+	{ .name = "trace", .arguments = "[-o FILE] (--pid PID | -- PROGRAM [ARGUMENT]...)",
+	  .summary = "write a timeline of a program, for ui.perfetto.dev",
+	  .help = "Evaluations and operations become slices, one row a thread or stream; memory and\n"
+		  "tensors become counters; misuse, implicit evaluations, NaN, errors and\n"
+		  "compilations are marked. The file is in the JSON array form of the Trace Event Format, which\n"
+		  "chrome://tracing loads, too. It is written as the program runs: whatever ends early\n"
+		  "leaves a file that loads. Events come from the flight recorder; those that it\n"
+		  "overwrote before they were read are counted, and marked in the timeline.\n"
+		  "\n"
+		  "A program that is started so runs with LAZYBONES_TIMES=1 and a large recorder; its exit\n"
+		  "status is this command's. With --pid, the same clock is switched on while the trace\n"
+		  "lasts: until Ctrl-C, or the program's end. Children of the program are not followed.\n"
+		  "\n"
+		  "Example: lazybones trace -o train.json -- ./train",
+	  .options = { { "output", "FILE", "where to write (default lazybones-trace.json); also -o" },
+		       { "pid", "PID", "of a process that runs already; also -p" },
+		       { "interval", "MS", "milliseconds between two looks at the program (default 2)" } } },
+	{ .name = "top", .arguments = "PID",
+	  .summary = "watch a running program: memory, rates, operations, call sites",
+	  .help = "A screen that is drawn anew each second: memory in use, evaluations and operations a\n"
+		  "second and the share of time spent in them, growth of the number of tensors, and who is\n"
+		  "behind it: the operations and the call sites that take most time, the places\n"
+		  "that made the tensors with the most memory. q ends it. The program runs on; its events\n"
+		  "carry the time while it is watched.\n"
+		  "\n"
+		  "Example: lazybones top 4711",
+	  .options = { { "once", NULL, "print it once, over one interval, and end" },
+		       { "json", NULL, "the same as JSON" },
+		       { "interval", "MS", "milliseconds between two looks (default 1000)" } } },
+	{ 0 },
 };
 
 static const struct lbx_option options[] = {
@@ -126,6 +161,9 @@ void lbx_manual(struct lbx_out *out)
 	for (const struct lbx_command *c = lbx_commands; c->name; c++)
 		if (lbx_cli_has(c))
 			roff_command(out, c);
+	lbx_printf(out, ".SH LIVE VIEWS\nThese stand alone: \fBlazybones trace\fR and so on.\n");
+	for (const struct lbx_command *c = lbx_verbs; c->name; c++)
+		roff_command(out, c);
 	lbx_printf(out, ".SH EXIT STATUS\n"
 		   ".TP\n%d\nthe command is done\n"
 		   ".TP\n%d\nit failed; a message on standard error says why\n"

@@ -7,6 +7,8 @@
 /* What the exit statuses mean. */
 enum { LBX_EXIT_DONE, LBX_EXIT_FAILED, LBX_EXIT_MISUSED };
 
+/* Commands of this program alone, described as others are; they have no function here. */
+extern const struct lbx_command lbx_verbs[];
 /* Whether the `lazybones` command has a row. */
 bool lbx_cli_has(const struct lbx_command *command);
 void lbx_usage(struct lbx_out *out);

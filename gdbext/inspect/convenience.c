@@ -24,7 +24,7 @@ const struct lbx_convenience lbx_conveniences[] = {
 	{ "tensor_zero_count", VALUES, "how many zeros" },
 	{ "tensor_diff_count", "`diff`", "how many elements differ" },
 	{ "tensor_diff_max", "`diff`", "the largest absolute error" },
-	{ "tensor_graph_equal", "`diff-graph`", "1 if the graphs are equal, else 0" },
+	{ "tensor_graph_equal", "`diff-graph`", "1 if each line has its like" },
 	{ "tensor_origin", "`origin`", "the id of the tensor that was the first with NaN or Inf; 0: none" },
 	{ "tensor_catch", "`catch`", "the catch's number, for `uncatch`" },
 	{ 0 },

@@ -120,6 +120,9 @@ static void print_arg(struct lbx_context *context, const char *name, uint64_t va
 		lbx_styled(out, LBX_FILE, "%s", text);
 	} else if (strcmp(name, "address") == 0 || strcmp(name, "root") == 0) {
 		lbx_styled(out, LBX_ADDRESS, " 0x%" PRIx64, value);
+	} else if (strcmp(name, "ns") == 0) {
+		if (value) /* it was measured */
+			lbx_printf(out, " in %.1f us", (double)value / 1e3);
 	} else if (strcmp(name, "tensor") != 0) { /* its id says as much */
 		lbx_printf(out, " %s %" PRId64, name, (int64_t)value);
 	}

@@ -177,7 +177,7 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	 "info %s` shows them"},
 	{"nan", "[T]", LBX_TAKES_TENSOR, "nan", 5, 0, 1, LBX_NO_ARG, LB_WATCH_NAN,
 	 "a result holds NaN or Inf", tell_nan,
-	 "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values"},
+	 "`tensor origin %s` tells which operation made the first, `tensor print %s` its values"},
 	{"range", "T LO HI", LBX_TAKES_RANGE, "range", 6, 0, 1, LBX_NO_ARG, LB_WATCH_RANGE,
 	 "a result has values outside the range", tell_range,
 	 "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values"},

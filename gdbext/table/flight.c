@@ -89,7 +89,7 @@ static bool read_run(struct lbx_table *table, uint64_t at, uint64_t size, uint64
 	return n == 0;
 }
 
-bool lbx_flight_read(struct lbx_table *table, struct lbx_flight *ret)
+bool lbx_flight_read_after(struct lbx_table *table, uint64_t after, struct lbx_flight *ret)
 {
 	*ret = (struct lbx_flight){ 0 };
 	if (!lbx_table_refresh(table))
@@ -107,7 +107,9 @@ bool lbx_flight_read(struct lbx_table *table, struct lbx_flight *ret)
 	if (size < sizeof(struct lb_flight_event) || size > MAX_EVENT_BYTES)
 		return lb_fail("the symbol table's root field 'event_size' is %llu",
 			       (unsigned long long)size);
-	uint64_t n = newest < capacity ? newest : capacity, first = newest - n + 1;
+	uint64_t n = newest > after ? newest - after : 0;
+	n = n < capacity ? n : capacity;
+	uint64_t first = newest - n + 1;
 	ret->capacity = capacity;
 	ret->newest = newest;
 	ret->events = malloc((n ? n : 1) * sizeof *ret->events);
@@ -119,6 +121,32 @@ bool lbx_flight_read(struct lbx_table *table, struct lbx_flight *ret)
 		return true;
 	lbx_flight_free(ret);
 	return false;
+}
+
+bool lbx_flight_read(struct lbx_table *table, struct lbx_flight *ret)
+{
+	return lbx_flight_read_after(table, 0, ret);
+}
+
+bool lbx_flight_follow(struct lbx_table *table, struct lbx_follow *follow, bool last,
+		       struct lbx_flight *ret)
+{
+	if (!lbx_flight_read_after(table, follow->seen, ret))
+		return false;
+	uint64_t next = follow->seen + 1;
+	for (int64_t i = 0; i <= ret->n && next <= ret->newest; i++) {
+		uint64_t number = i < ret->n ? ret->events[i].number : ret->newest + 1;
+		bool overwritten = ret->newest - next >= ret->capacity;
+		if (number != next && !overwritten && !last && follow->waited != next) {
+			follow->waited = next;
+			ret->n = i;
+			break;
+		}
+		follow->lost += number - next;
+		next = i < ret->n ? number + 1 : number;
+	}
+	follow->seen = next - 1;
+	return true;
 }
 
 void lbx_flight_free(struct lbx_flight *flight)

@@ -22,7 +22,20 @@ struct lbx_flight {
 
 /* All that the ring holds. Fails where its memory cannot be read. */
 bool lbx_flight_read(struct lbx_table *table, struct lbx_flight *ret);
+/* Those with higher numbers than `after`. */
+bool lbx_flight_read_after(struct lbx_table *table, uint64_t after, struct lbx_flight *ret);
 void lbx_flight_free(struct lbx_flight *flight);
+/* For who reads a running program again and again. Begins as { 0 }, or with `seen` set to where the
+ * events begin that matter. */
+struct lbx_follow {
+	uint64_t seen;   /* number of the last event that was given, or is lost */
+	uint64_t lost;   /* events that were overwritten before they were read */
+	uint64_t waited; /* an unfinished event that has been waited for once */
+};
+/* The events since the last call. One that is just being written holds back itself and those after
+ * it, once; `last`: nothing will be written any more. */
+bool lbx_flight_follow(struct lbx_table *table, struct lbx_follow *follow, bool last,
+		       struct lbx_flight *ret);
 /* Value of the argument called `name`; 0 and false if the event has none such. */
 bool lbx_event_arg(const struct lbx_flight *flight, const struct lb_flight_event *event,
 		   const char *name, uint64_t *ret);

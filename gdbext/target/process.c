@@ -159,6 +159,16 @@ struct lbx_hold *lbx_process_hold(struct lbx_target *target)
 	return p->hold;
 }
 
+bool lbx_process_write(struct lbx_target *target, uint64_t address, const void *from, size_t n)
+{
+	pid_t pid = process_of(target)->pid;
+	struct iovec local = { (void *)from, n };
+	struct iovec remote = { (void *)(uintptr_t)address, n };
+
+	return process_vm_writev(pid, &local, 1, &remote, 1, 0) == (ssize_t)n ||
+	       lb_fail("cannot write to the memory of process %d: %s", (int)pid, strerror(errno));
+}
+
 struct lbx_lines *lbx_process_lines(struct lbx_target *target)
 {
 	struct lbx_source_line unused;

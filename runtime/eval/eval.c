@@ -123,11 +123,12 @@ static inline void begin_step(struct lb_run *run, const struct lb_step *step,
 
 	u->steps = run->schedule.groups[step - run->schedule.steps].insns;
 	u->members = t->op == LB_OP_FUSED ? lb_tensor_program(t)->n_insns : u->steps;
-	u->start = t->size >= TIME_FROM ? lb_flight_clock() : 0;
+	u->start = t->size >= TIME_FROM || lb_event_mode(LB_EVENTS_TIMED) ? lb_flight_clock() : 0;
 	u->mark = lb_arena_mark(run->arena);
 	record->tensor = t->id;
 	if (!run->plain)
-		lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, t->op, u->members);
+		lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, t->op, u->members,
+				  (uint64_t)(uintptr_t)lb_ops[t->op].name);
 }
 
 static inline bool end_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record,
@@ -135,10 +136,12 @@ static inline bool end_step(struct lb_run *run, struct lb_step *step, struct lb_
 {
 	struct lb_tensor *t = step->tensor;
 
-	if (u->start)
-		t->eval_ns = lb_flight_clock() - u->start;
+	uint64_t ns = u->start ? lb_flight_clock() - u->start : 0;
+
+	if (ns)
+		t->eval_ns = ns;
 	if (!run->plain)
-		lb_probe_op_done(t->id, (uint64_t)(uintptr_t)t, t->op, ok);
+		lb_probe_op_done(t->id, (uint64_t)(uintptr_t)t, t->op, ok, ns);
 	record->tensor = 0;
 	record->done += (uint64_t)u->steps;
 	lb_arena_reset(run->arena, u->mark);

@@ -4,6 +4,8 @@
 
 #include "graph/shape.h"
 #include "graph/tracer.h"
+#include "publish/flight.h"
+#include "publish/marker.h"
 
 static void *scratch(struct lb_exec *exec, int64_t nbytes)
 {
@@ -43,6 +45,8 @@ bool lb_run_allocate(struct lb_run *run, struct lb_tensor *t)
 	if (!buffer)
 		return false;
 	set_buffer(t, buffer);
+	if (!run->plain && lb_event_mode(LB_EVENTS_MARKED))
+		lb_marker_name_tensor(t);
 	return true;
 }
 

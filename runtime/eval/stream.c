@@ -337,6 +337,7 @@ static void run_job(struct stream *s, struct job *job)
 		e.traced = job->traced;
 		e.streams[0] = e.streams[1] = number_of(s);
 		e.takes_queued = true;
+		lb_flight_clock();
 		lb_probe_eval_start(job->number, (uint64_t)(uintptr_t)job->site, n);
 		LB_SCOPE
 			run_roots(s, job, n, roots, tensors, &e);

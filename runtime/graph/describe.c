@@ -5,6 +5,8 @@
 
 #include "graph/shape.h"
 #include "graph/tensor.h"
+#include "publish/flight.h"
+#include "publish/marker.h"
 
 /* A name as it lies in memory; an earlier one may still be read by another thread, so it goes
  * with the tensor. */
@@ -109,5 +111,7 @@ lb_tensor *lb_named(const char *name, lb_tensor *x)
 	while (!__atomic_compare_exchange_n(&x->name, &before, text, true, __ATOMIC_ACQ_REL,
 					    __ATOMIC_ACQUIRE))
 		named->before = (char *)(uintptr_t)before;
+	if (lb_event_mode(LB_EVENTS_MARKED))
+		lb_marker_name_tensor(x);
 	return x;
 }

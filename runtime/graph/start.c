@@ -32,6 +32,11 @@ static void read_environment(void)
 	static const char *const step_modes[] = { "0", "1", "fused" };
 	lb_root->step =
 		(uint32_t)lb_environment_choice("LAZYBONES_STEP", LENGTH(step_modes), step_modes, 0);
+	static const char *const switches[] = { "0", "1" };
+	if (lb_environment_choice("LAZYBONES_STRACE", LENGTH(switches), switches, 0))
+		lb_root->event_mode |= LB_EVENTS_MARKED;
+	if (lb_environment_choice("LAZYBONES_TIMES", LENGTH(switches), switches, 0))
+		lb_root->event_mode |= LB_EVENTS_TIMED;
 	lb_isa_level();
 }
 

@@ -8,20 +8,22 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "publish/marker.h"
+
 __thread struct lb_flight_self lb_flight_self;
 struct lb_flight_event *lb_flight_ring;
 
 static const struct lb_event_info events[] = {
-#define LB_PROBE(name, n, params, args, meaning, when)
-#define LB_EVENT(name_, n_, params, args_, meaning, when) \
+#define LB_PROBE(name, n, params, args, meaning, when, since, rate)
+#define LB_EVENT(name_, n_, params, args_, meaning, when, since, rate) \
 	{ .name = #name_, .args = #args_, .n_args = n_ },
 #include "probes.def"
 #undef LB_EVENT
 #undef LB_PROBE
 };
 
-#define LB_PROBE(name, n, params, args, meaning, when)
-#define LB_EVENT(name, n, params, args, meaning, when) \
+#define LB_PROBE(name, n, params, args, meaning, when, since, rate)
+#define LB_EVENT(name, n, params, args, meaning, when, since, rate) \
 	_Static_assert(n <= LB_EVENT_ARGS, "more arguments than an event of the ring has");
 #include "probes.def"
 #undef LB_EVENT
@@ -37,6 +39,14 @@ uint64_t lb_flight_clock(void)
 uint32_t lb_flight_thread(void)
 {
 	return lb_flight_self.thread = (uint32_t)syscall(SYS_gettid);
+}
+
+void lb_flight_special(enum lb_flight_kind kind, const uint64_t args[LB_EVENT_ARGS])
+{
+	if (lb_event_mode(LB_EVENTS_TIMED))
+		lb_flight_clock();
+	if (lb_event_mode(LB_EVENTS_MARKED))
+		lb_marker_write(&events[kind], args);
 }
 
 static void after_fork_in_child(void)

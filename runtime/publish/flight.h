@@ -10,15 +10,16 @@
  * that one event may be a mixture.
  *
  * Reading a clock costs several times what the rest does. An event carries the time that its
- * thread read last: at the start of an evaluation, and after each long operation. */
+ * thread read last: at the start of an evaluation, and after each long operation. Who wants
+ * the time of every event asks for it (the root's event_mode). */
 #ifndef LB_PUBLISH_FLIGHT_H
 #define LB_PUBLISH_FLIGHT_H
 
 #include "publish/root.h"
 
 enum lb_flight_kind {
-#define LB_PROBE(name, n, params, args, meaning, when)
-#define LB_EVENT(name, n, params, args, meaning, when) LB_EVENT_##name,
+#define LB_PROBE(name, n, params, args, meaning, when, since, rate)
+#define LB_EVENT(name, n, params, args, meaning, when, since, rate) LB_EVENT_##name,
 #include "probes.def"
 #undef LB_EVENT
 #undef LB_PROBE
@@ -42,12 +43,22 @@ void lb_flight_start(uint64_t capacity);
 uint64_t lb_flight_clock(void);
 /* The calling thread's number. */
 uint32_t lb_flight_thread(void);
+/* What the root's event_mode, which is not 0, asks of an event. */
+__attribute__((cold)) void lb_flight_special(enum lb_flight_kind kind,
+					      const uint64_t args[LB_EVENT_ARGS]);
+/* True while the root's event_mode asks for one of these. */
+static inline bool lb_event_mode(uint32_t bits)
+{
+	return __builtin_expect(__atomic_load_n(&lb_root->event_mode, __ATOMIC_RELAXED) & bits, 0);
+}
 /* Copies a text to where it outlives the next LB_FLIGHT_TEXTS - 1 others; returns the copy. */
 const char *lb_flight_text(const char *text);
 
 static inline void lb_flight_record(enum lb_flight_kind kind, uint64_t a, uint64_t b, uint64_t c,
 				    uint64_t d, uint64_t e)
 {
+	if (lb_event_mode(~0U))
+		lb_flight_special(kind, (uint64_t[]){ a, b, c, d, e });
 	struct lb_flight_event *ring = __atomic_load_n(&lb_flight_ring, __ATOMIC_RELAXED);
 	if (!ring)
 		return;

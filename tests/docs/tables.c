@@ -1,4 +1,5 @@
-/* Prints a table of the README from its source: `tables commands`, `tables cli`, …. */
+/* Prints a generated part of a document from its source: `tables commands`, `cli`, `probes`,
+ * `probe-reference`, `variables`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -53,11 +54,18 @@ static void print_cli(void)
 	print_rows(lbx_commands, "lazybones ", LBX_NEEDS_LIVE, LBX_NEEDS_CORES);
 }
 
-static const struct {
-	const char *name, *arguments, *when;
+static const struct probe {
+	const char *name, *params, *arguments, *when, *since, *rate;
+	bool recorded;
 } probes[] = {
-#define LB_PROBE(name, n, params, args, meaning, when) { #name, meaning, when },
+#define ROW(name, params, meaning, when, since, rate, recorded) \
+	{ #name, #params, meaning, when, since, rate, recorded },
+#define LB_PROBE(name, n, params, args, meaning, when, since, rate) \
+	ROW(name, params, meaning, when, since, rate, false)
+#define LB_EVENT(name, n, params, args, meaning, when, since, rate) \
+	ROW(name, params, meaning, when, since, rate, true)
 #include "probes.def"
+#undef LB_EVENT
 #undef LB_PROBE
 };
 
@@ -76,6 +84,32 @@ static void print_variables(void)
 		printf("| `$%s` | %s | %s |\n", v->name, v->commands, v->meaning);
 }
 
+/* One line an argument of "(uint64_t id, int64_t size)", as tracers count them. */
+static void print_arguments(const char *params)
+{
+	int i = 0;
+
+	for (params++; *params; i++) {
+		size_t type = strcspn(params, " "), name = strcspn(params + type + 1, ",)");
+		printf("| `arg%d` | `%.*s` | %s |\n", i, (int)name, params + type + 1,
+		       *params == 'i' ? "signed, 64 bits" : "unsigned, 64 bits");
+		params += type + 1 + name + 1;
+		params += strspn(params, " ");
+	}
+}
+
+static void print_probe_reference(void)
+{
+	for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
+		const struct probe *p = &probes[i];
+		printf("### %s\n\nFires when %s. Since %s. How often: %s.%s\n\n", p->name, p->when,
+		       p->since, p->rate, p->recorded ? " The flight recorder keeps it." : "");
+		puts("| for tracers | argument | type |\n|---|---|---|");
+		print_arguments(p->params);
+		printf("\nArguments: %s.\n\n", p->arguments);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "commands") == 0) {
@@ -86,8 +120,10 @@ int main(int argc, char **argv)
 		print_probes();
 	} else if (argc == 2 && strcmp(argv[1], "variables") == 0) {
 		print_variables();
+	} else if (argc == 2 && strcmp(argv[1], "probe-reference") == 0) {
+		print_probe_reference();
 	} else {
-		fprintf(stderr, "usage: tables commands|cli|probes|variables\n");
+		fprintf(stderr, "usage: tables commands|cli|probes|probe-reference|variables\n");
 		return 1;
 	}
 	return 0;

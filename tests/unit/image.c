@@ -194,7 +194,7 @@ static void create_kind(struct image *image, int k)
 }
 
 static const struct lb_event_info event_kinds[] = {
-	[IMAGE_OP_DONE] = { "op_done", "(id, tensor, op, ok)", 4, 0 },
+	[IMAGE_OP_DONE] = { "op_done", "(id, tensor, op, ok, ns)", 5, 0 },
 	[IMAGE_ALLOC] = { "alloc", "(buffer, address, nbytes, id)", 4, 0 },
 	[IMAGE_ERROR] = { "error", "(site, message)", 2, 0 },
 };

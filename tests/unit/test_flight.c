@@ -157,6 +157,93 @@ static void threads_share_the_ring(void **state)
 	look_away(&s);
 }
 
+static int64_t followed(struct self *s, struct lbx_follow *follow, bool last)
+{
+	struct lbx_flight flight;
+
+	assert_true(lbx_flight_follow(s->table, follow, last, &flight));
+	int64_t n = flight.n;
+	for (int64_t i = 1; i < n; i++)
+		assert_true(flight.events[i].number > flight.events[i - 1].number);
+	lbx_flight_free(&flight);
+	return n;
+}
+
+static void record(int64_t n)
+{
+	while (n-- > 0)
+		lb_flight_record(LB_EVENT_dealloc, 1, 2, 3, 0, 0);
+}
+
+/* One that another thread has begun to write. */
+static struct lb_flight_event *begin_event(uint64_t *number)
+{
+	*number = __atomic_add_fetch(&lb_root->flight_used, 1, __ATOMIC_RELAXED);
+	struct lb_flight_event *slot = &lb_flight_ring[*number & (lb_root->flight_capacity - 1)];
+	slot->number = 0;
+	slot->kind = LB_EVENT_dealloc;
+	return slot;
+}
+
+static void a_follower_counts_what_it_missed(void **state)
+{
+	struct self s;
+	uint64_t number;
+
+	(void)state;
+	look(&s);
+	int64_t capacity = (int64_t)s.flight.capacity;
+	struct lbx_follow follow = { .seen = s.flight.newest };
+	assert_int_equal(followed(&s, &follow, false), 0);
+	record(3);
+	assert_int_equal(followed(&s, &follow, false), 3);
+	assert_int_equal(followed(&s, &follow, false), 0);
+
+	/* half written: it and what follows are waited for */
+	record(1);
+	struct lb_flight_event *slot = begin_event(&number);
+	record(2);
+	assert_int_equal(followed(&s, &follow, false), 1);
+	slot->number = number;
+	assert_int_equal(followed(&s, &follow, false), 3);
+	assert_int_equal(follow.lost, 0);
+	/* but not for ever */
+	begin_event(&number);
+	record(2);
+	assert_int_equal(followed(&s, &follow, false), 0);
+	assert_int_equal(followed(&s, &follow, false), 2);
+	assert_int_equal(follow.lost, 1);
+	begin_event(&number);
+	assert_int_equal(followed(&s, &follow, true), 0);
+	assert_int_equal(follow.lost, 2);
+
+	record(capacity + 10);
+	assert_int_equal(followed(&s, &follow, false), capacity);
+	assert_int_equal(follow.lost, 12);
+	assert_int_equal(follow.seen, lb_root->flight_used);
+	look_away(&s);
+}
+
+static void times_are_taken_when_asked_for(void **state)
+{
+	uint64_t from = lb_root->flight_used, before = lb_flight_clock();
+
+	(void)state;
+	lb_root->event_mode = LB_EVENTS_TIMED | LB_EVENTS_MARKED;
+	LB_SCOPE
+		assert_true(lb_eval(lb_exp(lb_ones(LB_SHAPE(3), LB_F32))));
+	lb_root->event_mode = 0;
+	assert_true(lb_root->flight_used > from + 2);
+	bool timed = false;
+	for (uint64_t n = from + 1; n <= lb_root->flight_used; n++) {
+		const struct lb_flight_event *e = &lb_flight_ring[n & (lb_root->flight_capacity - 1)];
+		assert_true(e->time_ns > before);
+		before = e->time_ns;
+		timed |= e->kind == LB_EVENT_op_done && e->args[4] > 0;
+	}
+	assert_true(timed);
+}
+
 static void a_child_says_its_own_number(void **state)
 {
 	int status;
@@ -274,6 +361,8 @@ int main(void)
 		cmocka_unit_test(error_of_a_stream),
 		cmocka_unit_test(a_child_says_its_own_number),
 		cmocka_unit_test(threads_share_the_ring),
+		cmocka_unit_test(a_follower_counts_what_it_missed),
+		cmocka_unit_test(times_are_taken_when_asked_for),
 		cmocka_unit_test(events_are_shown),
 		cmocka_unit_test_setup_teardown(old_and_torn_events_are_left_out, session_start,
 						session_stop),

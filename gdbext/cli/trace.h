@@ -1,0 +1,9 @@
+/* lazybones trace: a program's timeline, in a file. */
+#ifndef LBX_TRACE_H
+#define LBX_TRACE_H
+
+/* argv: what follows the word `trace`. Returns the exit status: of the program, where that was
+ * started here. */
+int lbx_trace(char **argv);
+
+#endif

@@ -1,0 +1,366 @@
+#include "inspect/timeline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "inspect/describe.h"
+#include "table/flight.h"
+
+enum { MAX_OPEN = 256, MAX_ROWS = 256, SITES = 1024 };
+enum { SAMPLE_NS = 5000000 }; /* between two values of the counters */
+
+struct open_eval {
+	uint64_t eval, start_ns, site;
+	uint32_t thread;
+};
+
+struct site {
+	uint64_t pc;
+	json_t *text;
+};
+
+struct lbx_timeline {
+	struct lbx_context *context;
+	struct lbx_follow follow;
+	struct lbx_timeline_totals totals;
+	uint64_t pid, first_ns, last_ns, sampled_ns;
+	bool begun; /* something has been written */
+	int n_open, n_rows;
+	struct open_eval open[MAX_OPEN];
+	uint32_t rows[MAX_ROWS]; /* threads whose rows have a name */
+	struct site sites[SITES]; /* by hash; a collision replaces */
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The text of a call site, for its owner. */
+static json_t *site_text(struct lbx_timeline *timeline, uint64_t pc)
+{
+	struct site *site = &timeline->sites[(pc >> 1) % SITES];
+	char text[512];
+
+	if (site->pc != pc || !site->text) {
+		json_decref(site->text);
+		lbx_describe_pc(timeline->context->target, pc, text, sizeof text);
+		site->text = lbx_json_string(text);
+		site->pc = pc;
+	}
+	return json_incref(site->text);
+}
+
+/* One event of the file, but for its arguments. */
+static void begin_event(struct lbx_timeline *timeline, const char *phase, uint32_t thread,
+			uint64_t ns)
+{
+	lbx_printf(timeline->context->out,
+		   "%s{\"ph\":\"%s\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"ts\":%" PRIu64 ".%03u",
+		   timeline->begun ? ",\n" : "[\n", phase, timeline->pid, thread, ns / 1000,
+		   (unsigned)(ns % 1000));
+	timeline->begun = true;
+	if (ns > timeline->last_ns)
+		timeline->last_ns = ns;
+}
+
+static void put_name(struct lbx_timeline *timeline, const char *name, const char *category)
+{
+	lbx_printf(timeline->context->out, ",\"cat\":\"%s\",\"name\":", category);
+	lbx_json_part(timeline->context->out, lbx_json_string(name));
+}
+
+static void end_event(struct lbx_timeline *timeline, json_t *args)
+{
+	if (args) {
+		lbx_printf(timeline->context->out, ",\"args\":");
+		lbx_json_part(timeline->context->out, args);
+	}
+	lbx_printf(timeline->context->out, "}");
+}
+
+static void slice(struct lbx_timeline *timeline, const char *name, const char *category,
+		  uint32_t thread, uint64_t start, uint64_t ns, json_t *args)
+{
+	begin_event(timeline, "X", thread, start);
+	lbx_printf(timeline->context->out, ",\"dur\":%" PRIu64 ".%03u", ns / 1000,
+		   (unsigned)(ns % 1000));
+	put_name(timeline, name, category);
+	end_event(timeline, args);
+}
+
+/* scope: 't' a mark in the thread's row, 'p' through the process. */
+static void mark(struct lbx_timeline *timeline, const char *name, const char *category,
+		 uint32_t thread, uint64_t ns, char scope, json_t *args)
+{
+	begin_event(timeline, "i", thread, ns);
+	lbx_printf(timeline->context->out, ",\"s\":\"%c\"", scope);
+	put_name(timeline, name, category);
+	end_event(timeline, args);
+}
+
+static void name_row(struct lbx_timeline *timeline, const char *what, uint32_t thread,
+		     const char *name)
+{
+	begin_event(timeline, "M", thread, timeline->first_ns);
+	put_name(timeline, what, "__metadata");
+	end_event(timeline, json_pack("{s:o}", "name", lbx_json_string(name)));
+}
+
+/* A stream's thread bears its name. */
+static void name_thread(struct lbx_timeline *timeline, uint32_t thread)
+{
+	struct lbx_stream streams[64];
+	char name[LB_NAME_MAX + 64];
+
+	for (int i = 0; i < timeline->n_rows; i++)
+		if (timeline->rows[i] == thread)
+			return;
+	if (timeline->n_rows == MAX_ROWS)
+		return;
+	timeline->rows[timeline->n_rows++] = thread;
+	snprintf(name, sizeof name, thread == timeline->pid ? "main thread" : "thread %" PRIu32, thread);
+	int n = lbx_table_streams(timeline->context->table, streams, 64);
+	for (int i = 0; i < n; i++)
+		if (streams[i].thread == thread)
+			snprintf(name, sizeof name, "stream %" PRIu64 " %s", streams[i].id,
+				 streams[i].name);
+	name_row(timeline, "thread_name", thread, name);
+}
+
+static uint64_t arg(const struct lbx_flight *flight, const struct lb_flight_event *event,
+		    const char *name)
+{
+	uint64_t value;
+
+	lbx_event_arg(flight, event, name, &value);
+	return value;
+}
+
+static void eval_start(struct lbx_timeline *timeline, const struct lbx_flight *flight,
+		       const struct lb_flight_event *event)
+{
+	/* the oldest one gives way: its end may have been lost */
+	if (timeline->n_open == MAX_OPEN)
+		memmove(timeline->open, timeline->open + 1, --timeline->n_open * sizeof *timeline->open);
+	timeline->open[timeline->n_open++] = (struct open_eval){
+		arg(flight, event, "eval"), event->time_ns, arg(flight, event, "site"), event->thread,
+	};
+}
+
+static void eval_slice(struct lbx_timeline *timeline, const struct open_eval *open, uint64_t end_ns,
+		       json_t *args)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "eval %" PRIu64, open->eval);
+	json_object_set_new(args, "site", site_text(timeline, open->site));
+	slice(timeline, name, "eval", open->thread, open->start_ns,
+	      end_ns > open->start_ns ? end_ns - open->start_ns : 0, args);
+}
+
+static void eval_done(struct lbx_timeline *timeline, const struct lbx_flight *flight,
+		      const struct lb_flight_event *event)
+{
+	/* without a beginning: it began before the timeline */
+	struct open_eval open = {
+		arg(flight, event, "eval"), timeline->first_ns, arg(flight, event, "site"), event->thread,
+	};
+
+	timeline->totals.evals++;
+	for (int i = timeline->n_open; i-- > 0;) {
+		if (timeline->open[i].eval != open.eval)
+			continue;
+		open = timeline->open[i];
+		timeline->n_open--;
+		memmove(&timeline->open[i], &timeline->open[i + 1],
+			(timeline->n_open - i) * sizeof open);
+		break;
+	}
+	eval_slice(timeline, &open, event->time_ns,
+		   json_pack("{s:I,s:b}", "ops", (json_int_t)arg(flight, event, "ops"), "ok",
+			     arg(flight, event, "ok") != 0));
+}
+
+static void op_done(struct lbx_timeline *timeline, const struct lbx_flight *flight,
+		    const struct lb_flight_event *event)
+{
+	uint64_t ns = arg(flight, event, "ns");
+
+	const char *name = lbx_table_op_name(timeline->context->table, arg(flight, event, "op"));
+	/* by hand: there may be millions */
+	timeline->totals.ops++;
+	begin_event(timeline, "X", event->thread, event->time_ns > ns ? event->time_ns - ns : 0);
+	lbx_printf(timeline->context->out,
+		   ",\"dur\":%" PRIu64 ".%03u,\"cat\":\"op\",\"name\":\"%s\",\"args\":{\"tensor\":%" PRIu64
+		   ",\"ok\":%s}}", ns / 1000, (unsigned)(ns % 1000), strpbrk(name, "\"\\") ? "?" : name,
+		   arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
+}
+
+static void read_text(struct lbx_timeline *timeline, uint64_t address, char *ret, size_t size)
+{
+	*ret = '\0';
+	if (address && !lbx_target_read_string(timeline->context->target, address, ret, size)) {
+		lb_clear_error();
+		*ret = '\0';
+	}
+	lbx_make_printable(ret);
+}
+
+static void compile(struct lbx_timeline *timeline, const struct lbx_flight *flight,
+		    const struct lb_flight_event *event)
+{
+	char function[LB_NAME_MAX + 1], reason[256], name[LB_NAME_MAX + 16];
+	uint64_t ns = arg(flight, event, "ns");
+
+	read_text(timeline, arg(flight, event, "name"), function, sizeof function);
+	read_text(timeline, arg(flight, event, "reason"), reason, sizeof reason);
+	snprintf(name, sizeof name, "%s %s",
+		 strcmp(reason, "first call") == 0 ? "compile" : "recompile", function);
+	slice(timeline, name, "compile", event->thread, event->time_ns > ns ? event->time_ns - ns : 0,
+	      ns, json_pack("{s:o}", "reason", lbx_json_string(reason)));
+}
+
+static void other(struct lbx_timeline *timeline, const struct lbx_flight *flight,
+		  const struct lb_flight_event *event, const char *kind)
+{
+	json_t *args = json_object();
+	char text[LB_FLIGHT_TEXT_BYTES];
+	uint64_t value;
+
+	if (lbx_event_arg(flight, event, "id", &value))
+		json_object_set_new(args, "tensor", json_integer((json_int_t)value));
+	if (lbx_event_arg(flight, event, "count", &value))
+		json_object_set_new(args, "count", json_integer((json_int_t)value));
+	if (lbx_event_arg(flight, event, "site", &value))
+		json_object_set_new(args, "site", site_text(timeline, value));
+	if (lbx_event_arg(flight, event, "message", &value)) {
+		read_text(timeline, value, text, sizeof text);
+		json_object_set_new(args, "message", lbx_json_string(text));
+	}
+	mark(timeline, kind, "mark", event->thread, event->time_ns, 't', args);
+}
+
+static void put(struct lbx_timeline *timeline, const struct lbx_flight *flight,
+		const struct lb_flight_event *event)
+{
+	const char *kind = flight->kinds[event->kind].name;
+
+	timeline->totals.events++;
+	name_thread(timeline, event->thread);
+	if (strcmp(kind, "eval_start") == 0)
+		eval_start(timeline, flight, event);
+	else if (strcmp(kind, "eval_done") == 0)
+		eval_done(timeline, flight, event);
+	else if (strcmp(kind, "op_done") == 0)
+		op_done(timeline, flight, event);
+	else if (strcmp(kind, "compile") == 0)
+		compile(timeline, flight, event);
+	else if (strcmp(kind, "alloc") != 0 && strcmp(kind, "dealloc") != 0)
+		other(timeline, flight, event, kind);
+}
+
+static void count(struct lbx_timeline *timeline, const char *name, uint64_t ns, json_t *values)
+{
+	begin_event(timeline, "C", (uint32_t)timeline->pid, ns);
+	put_name(timeline, name, "counter");
+	end_event(timeline, values);
+}
+
+static bool sample(struct lbx_timeline *timeline, uint64_t ns)
+{
+	struct lbx_root root;
+
+	if (!lbx_table_root(timeline->context->table, &root))
+		return false;
+	const struct lb_counters *c = &root.counters;
+	count(timeline, "memory (bytes)", ns,
+	      json_pack("{s:I,s:I}", "in use", (json_int_t)c->active_bytes, "cached",
+			(json_int_t)c->cache_bytes));
+	count(timeline, "tensors", ns,
+	      json_pack("{s:I}", "alive", (json_int_t)(c->created - c->freed)));
+	timeline->sampled_ns = ns;
+	return true;
+}
+
+bool lbx_timeline_create(struct lbx_context *context, bool history, struct lbx_timeline **ret)
+{
+	struct lbx_flight flight;
+	struct lbx_table *table;
+	struct lbx_root root;
+	char name[64];
+
+	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root) ||
+	    !lbx_flight_read_after(table, UINT64_MAX, &flight))
+		return false;
+	bool records = flight.capacity != 0;
+	uint64_t newest = flight.newest;
+	lbx_flight_free(&flight);
+	if (!records)
+		return lb_fail("the program records no events: it was started with LAZYBONES_EVENTS=0");
+	struct lbx_timeline *timeline = calloc(1, sizeof *timeline);
+	if (!timeline)
+		return lb_fail("out of memory");
+	timeline->context = context;
+	timeline->pid = root.pid;
+	timeline->first_ns = now();
+	timeline->follow.seen = history ? 0 : newest;
+	snprintf(name, sizeof name, "lazybones %s, process %" PRIu64, root.version, root.pid);
+	name_row(timeline, "process_name", (uint32_t)root.pid, name);
+	*ret = timeline;
+	return true;
+}
+
+void lbx_timeline_destroy(struct lbx_timeline *timeline)
+{
+	if (!timeline)
+		return;
+	for (int i = 0; i < SITES; i++)
+		json_decref(timeline->sites[i].text);
+	free(timeline);
+}
+
+bool lbx_timeline_poll(struct lbx_timeline *timeline, bool last)
+{
+	struct lbx_table *table = timeline->context->table;
+	struct lbx_flight flight;
+	uint64_t lost = timeline->follow.lost, ns = now();
+	char text[64];
+
+	if (!lbx_table_valid(table) || !lbx_flight_follow(table, &timeline->follow, last, &flight))
+		return false;
+	lost = timeline->follow.lost - lost;
+	if (lost) {
+		snprintf(text, sizeof text, "%" PRIu64 " events lost", lost);
+		mark(timeline, text, "lost", (uint32_t)timeline->pid,
+		     flight.n ? flight.events[0].time_ns : ns, 'p', NULL);
+	}
+	for (int64_t i = 0; i < flight.n; i++)
+		put(timeline, &flight, &flight.events[i]);
+	lbx_flight_free(&flight);
+	return (!last && ns - timeline->sampled_ns < SAMPLE_NS) || sample(timeline, ns);
+}
+
+void lbx_timeline_end(struct lbx_timeline *timeline, struct lbx_timeline_totals *ret)
+{
+	for (int i = 0; i < timeline->n_open; i++)
+		eval_slice(timeline, &timeline->open[i], timeline->last_ns,
+			   json_pack("{s:b}", "ended", 0));
+	timeline->totals.lost = timeline->follow.lost;
+	begin_event(timeline, "M", (uint32_t)timeline->pid, timeline->last_ns);
+	put_name(timeline, "lazybones_totals", "__metadata");
+	end_event(timeline, json_pack("{s:I,s:I,s:I,s:I}", "events",
+				      (json_int_t)timeline->totals.events, "lost",
+				      (json_int_t)timeline->totals.lost, "evaluations",
+				      (json_int_t)timeline->totals.evals, "operations",
+				      (json_int_t)timeline->totals.ops));
+	lbx_printf(timeline->context->out, "\n]\n");
+	*ret = timeline->totals;
+}

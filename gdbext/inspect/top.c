@@ -1,0 +1,354 @@
+#include "inspect/top.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "inspect/describe.h"
+#include "inspect/format.h"
+#include "inspect/memory.h"
+#include "table/flight.h"
+
+enum { MAX_TALLIES = 256, MAX_OPEN = 256, SITES_UP_TO = 1 << 17 };
+
+/* What is counted of one operation, or of one call site. */
+struct tally {
+	uint64_t key, count, ns;
+};
+
+struct tallies {
+	int n;
+	struct tally list[MAX_TALLIES];
+};
+
+struct sample {
+	uint64_t ns;
+	struct lb_counters counters;
+};
+
+struct lbx_top {
+	struct lbx_context *context;
+	struct lbx_follow follow;
+	struct lbx_root root;
+	struct sample before, now;
+	uint64_t lost;              /* events, in all, at the last look */
+	struct tallies ops, evals;  /* since the last look */
+	struct tallies ops_seen, evals_seen; /* at the last look */
+	struct lbx_snapshot held;   /* memory */
+	struct lbx_holding_groups sites;
+	int n_open;
+	struct {
+		uint64_t eval, start_ns;
+	} open[MAX_OPEN];
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Those that find no place are left out. */
+static void add(struct tallies *tallies, uint64_t key, uint64_t ns)
+{
+	int i = 0;
+
+	while (i < tallies->n && tallies->list[i].key != key)
+		i++;
+	if (i == MAX_TALLIES)
+		return;
+	if (i == tallies->n)
+		tallies->list[tallies->n++] = (struct tally){ key, 0, 0 };
+	tallies->list[i].count++;
+	tallies->list[i].ns += ns;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	return (x->count < y->count) - (x->count > y->count);
+}
+
+static void put(struct lbx_top *top, const struct lbx_flight *flight,
+		const struct lb_flight_event *event)
+{
+	const char *kind = flight->kinds[event->kind].name;
+	uint64_t eval, key, ns;
+
+	if (strcmp(kind, "op_done") == 0) {
+		lbx_event_arg(flight, event, "op", &key);
+		lbx_event_arg(flight, event, "ns", &ns);
+		add(&top->ops, key, ns);
+	} else if (strcmp(kind, "eval_start") == 0) {
+		lbx_event_arg(flight, event, "eval", &eval);
+		if (top->n_open == MAX_OPEN)
+			memmove(top->open, top->open + 1, (size_t)--top->n_open * sizeof *top->open);
+		top->open[top->n_open].eval = eval;
+		top->open[top->n_open++].start_ns = event->time_ns;
+	} else if (strcmp(kind, "eval_done") == 0) {
+		lbx_event_arg(flight, event, "eval", &eval);
+		lbx_event_arg(flight, event, "site", &key);
+		ns = 0;
+		for (int i = 0; i < top->n_open; i++) {
+			if (top->open[i].eval != eval)
+				continue;
+			ns = event->time_ns - top->open[i].start_ns;
+			top->open[i] = top->open[--top->n_open];
+			break;
+		}
+		add(&top->evals, key, ns);
+	}
+}
+
+bool lbx_top_poll(struct lbx_top *top)
+{
+	struct lbx_table *table = top->context->table;
+	struct lbx_flight flight;
+
+	if (!lbx_table_valid(table))
+		return lb_fail("process %" PRIu64 " has ended", top->root.pid);
+	if (!lbx_flight_follow(table, &top->follow, false, &flight))
+		return false;
+	for (int64_t i = 0; i < flight.n; i++)
+		put(top, &flight, &flight.events[i]);
+	lbx_flight_free(&flight);
+	return true;
+}
+
+static bool take_sample(struct lbx_top *top)
+{
+	if (!lbx_table_root(top->context->table, &top->root))
+		return false;
+	top->before = top->now;
+	top->now.ns = now();
+	top->now.counters = top->root.counters;
+	return true;
+}
+
+bool lbx_top_create(struct lbx_context *context, struct lbx_top **ret)
+{
+	struct lbx_flight flight;
+	struct lbx_table *table;
+
+	if (!lbx_context_table(context, &table) || !lbx_flight_read_after(table, UINT64_MAX, &flight))
+		return false;
+	struct lbx_top *top = calloc(1, sizeof *top);
+	uint64_t newest = flight.newest;
+	lbx_flight_free(&flight);
+	if (!top)
+		return lb_fail("out of memory");
+	top->context = context;
+	top->follow.seen = newest;
+	*ret = top;
+	if (take_sample(top))
+		return true;
+	lbx_top_destroy(top);
+	return false;
+}
+
+static void forget_held(struct lbx_top *top)
+{
+	lbx_holding_groups_deinit(&top->sites);
+	lbx_snapshot_deinit(&top->held);
+	top->sites = (struct lbx_holding_groups){ 0 };
+	top->held = (struct lbx_snapshot){ 0 };
+}
+
+/* Where tensors come and go meanwhile, it may fail: the next look may not. */
+static void take_held(struct lbx_top *top)
+{
+	forget_held(top);
+	if (top->root.n_tensor_slots > SITES_UP_TO)
+		return;
+	if (!lbx_snapshot_take(top->context, &top->held) ||
+	    !lbx_holding_groups_make(&top->held, NULL, LBX_BY_SITE, &top->sites)) {
+		lb_clear_error();
+		forget_held(top);
+	}
+}
+
+void lbx_top_destroy(struct lbx_top *top)
+{
+	if (top)
+		forget_held(top);
+	free(top);
+}
+
+bool lbx_top_look(struct lbx_top *top)
+{
+	if (!lbx_top_poll(top) || !take_sample(top))
+		return false;
+	top->lost = top->follow.lost;
+	top->ops_seen = top->ops;
+	top->evals_seen = top->evals;
+	top->ops.n = top->evals.n = 0;
+	qsort(top->ops_seen.list, (size_t)top->ops_seen.n, sizeof(struct tally), by_time);
+	qsort(top->evals_seen.list, (size_t)top->evals_seen.n, sizeof(struct tally), by_time);
+	take_held(top);
+	return true;
+}
+
+static double seconds(const struct lbx_top *top)
+{
+	return (double)(top->now.ns - top->before.ns) / 1e9;
+}
+
+static double per_second(const struct lbx_top *top, uint64_t before, uint64_t after)
+{
+	return (double)(int64_t)(after - before) / seconds(top);
+}
+
+#define RATE(top, counter) \
+	per_second(top, (top)->before.counters.counter, (top)->now.counters.counter)
+
+static double growth(const struct lbx_top *top)
+{
+	return RATE(top, created) - RATE(top, freed);
+}
+
+/* Of the time, in evaluations: of all threads together. */
+static double busy(const struct lbx_top *top)
+{
+	uint64_t ns = 0;
+
+	for (int i = 0; i < top->evals_seen.n; i++)
+		ns += top->evals_seen.list[i].ns;
+	return (double)ns / 1e9 / seconds(top);
+}
+
+static void show_counters(struct lbx_top *top)
+{
+	struct lbx_out *out = top->context->out;
+	const struct lb_counters *c = &top->now.counters;
+	char active[32], peak[32], cache[32], limit[32];
+
+	lbx_format_bytes((int64_t)c->active_bytes, active, sizeof active);
+	lbx_format_bytes((int64_t)c->peak_bytes, peak, sizeof peak);
+	lbx_format_bytes((int64_t)c->cache_bytes, cache, sizeof cache);
+	lbx_format_bytes((int64_t)c->memory_limit, limit, sizeof limit);
+	lbx_printf(out, "lazybones top   process %" PRIu64 "   runtime %s   over %.1f s\n", top->root.pid,
+		   top->root.version, seconds(top));
+	lbx_printf(out, "memory   %s in use, %s at most, %s cached, limit %s\n", active, peak, cache,
+		   limit);
+	lbx_printf(out, "evals    %.1f/s, %.0f %% of the time; %" PRIu64 " in all, %" PRIu64
+		   " by reading a value\n", RATE(top, evals), 100 * busy(top), c->evals, c->implicit_evals);
+	lbx_printf(out, "ops      %.1f/s, %.0f %% of them in fused chains\n", RATE(top, ops),
+		   RATE(top, ops) > 0 ? 100 * RATE(top, fused) / RATE(top, ops) : 0);
+	lbx_printf(out, "tensors  %" PRIu64 " alive, %+.1f/s\n", c->created - c->freed, growth(top));
+	lbx_printf(out, "trouble  %" PRIu64 " misuses of views, %" PRIu64 " NaN, %" PRIu64 " errors, %"
+		   PRIu64 " events lost\n", c->raw_misuse, c->nan_seen, c->errors, top->lost);
+}
+
+static void show_title(struct lbx_out *out, const char *count, const char *what)
+{
+	lbx_styled(out, LBX_TITLE, "\n%10s %8s  %s\n", count, "ms/s", what);
+}
+
+/* A site's line, cut where the screen ends. */
+static void show_text(struct lbx_top *top, const char *text)
+{
+	int room = top->context->out->width - 21;
+
+	lbx_printf(top->context->out, "  %.*s\n", room > 0 ? room : 0, text);
+}
+
+static void show_tallies(struct lbx_top *top, const struct tallies *tallies, bool sites, int lines)
+{
+	char text[512];
+
+	for (int i = 0; i < tallies->n && i < lines; i++) {
+		const struct tally *t = &tallies->list[i];
+		lbx_printf(top->context->out, "%10.1f %8.2f", (double)t->count / seconds(top),
+			   (double)t->ns / 1e6 / seconds(top));
+		if (sites)
+			lbx_describe_pc(top->context->target, t->key, text, sizeof text);
+		show_text(top, sites ? text : lbx_table_op_name(top->context->table, t->key));
+	}
+}
+
+static void show_sites(struct lbx_top *top, int lines)
+{
+	char text[512], bytes[32];
+
+	for (size_t i = 0; i < top->sites.n && (int)i < lines; i++) {
+		const struct lbx_holding_group *g = &top->sites.list[i];
+		lbx_format_bytes(g->bytes, bytes, sizeof bytes);
+		lbx_describe_group(top->context, g, LBX_BY_SITE, text, sizeof text);
+		lbx_printf(top->context->out, "%10s %8" PRId64, bytes, g->buffers + g->lazy);
+		show_text(top, text);
+	}
+}
+
+static json_t *json_tallies(struct lbx_top *top, const struct tallies *tallies, bool sites)
+{
+	json_t *list = json_array();
+	char text[512];
+
+	for (int i = 0; i < tallies->n; i++) {
+		const struct tally *t = &tallies->list[i];
+		if (sites)
+			lbx_describe_pc(top->context->target, t->key, text, sizeof text);
+		json_array_append_new(list, json_pack("{s:o,s:I,s:f}", sites ? "site" : "op",
+			lbx_json_string(sites ? text : lbx_table_op_name(top->context->table, t->key)),
+			"count", (json_int_t)t->count, "ms", (double)t->ns / 1e6));
+	}
+	return list;
+}
+
+static json_t *json_sites(struct lbx_top *top)
+{
+	json_t *list = json_array();
+	char text[512];
+
+	for (size_t i = 0; i < top->sites.n; i++) {
+		const struct lbx_holding_group *g = &top->sites.list[i];
+		lbx_describe_group(top->context, g, LBX_BY_SITE, text, sizeof text);
+		json_array_append_new(list, json_pack("{s:o,s:I,s:I,s:I}", "site", lbx_json_string(text),
+						      "bytes", (json_int_t)g->bytes, "buffers",
+						      (json_int_t)g->buffers, "lazy", (json_int_t)g->lazy));
+	}
+	return list;
+}
+
+static void show_json(struct lbx_top *top)
+{
+	json_t *counters = json_object();
+
+#define X(name, meaning) \
+	json_object_set_new(counters, #name, json_integer((json_int_t)top->now.counters.name));
+	LB_COUNTERS(X)
+#undef X
+	lbx_json(top->context->out, json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:I,s:o,s:o,s:o,s:o}",
+		"pid", (json_int_t)top->root.pid, "seconds", seconds(top), "evals_per_second",
+		RATE(top, evals), "ops_per_second", RATE(top, ops), "tensors_per_second", growth(top),
+		"busy", busy(top), "events_lost", (json_int_t)top->lost, "counters", counters,
+		"ops", json_tallies(top, &top->ops_seen, false), "eval_sites",
+		json_tallies(top, &top->evals_seen, true), "memory_sites", json_sites(top)));
+}
+
+void lbx_top_show(struct lbx_top *top, int lines)
+{
+	enum { HEAD = 6, TITLES = 6 };
+	struct lbx_out *out = top->context->out;
+	int each = (lines - HEAD - TITLES) / 3;
+
+	if (out->json) {
+		show_json(top);
+		return;
+	}
+	show_counters(top);
+	show_title(out, "ops/s", "operation");
+	show_tallies(top, &top->ops_seen, false, each);
+	show_title(out, "evals/s", "evaluated by");
+	show_tallies(top, &top->evals_seen, true, each);
+	lbx_styled(out, LBX_TITLE, "\n%10s %8s  %s\n", "memory", "buffers", "made by");
+	show_sites(top, each);
+}

@@ -1,0 +1,71 @@
+# Each tool of probes/bpftrace, all at once, over one round of a program that runs already.
+
+# Who waits for events has attached all its probes.
+is_waiting()
+{
+	local call
+	read -r call _ 2>/dev/null <"/proc/$1/syscall" && [[ $call =~ ^(232|281|22)$ ]]
+}
+
+# run_tools NAME…: each over the same round; what it prints is $scratch/NAME.out
+run_tools()
+{
+	local name pids=() pid
+	exec 9>&-
+	rm -f "$scratch/round"
+	mkfifo "$scratch/round"
+	"$workload" again <"$scratch/round" >"$scratch/printed" &
+	program=$!
+	exec 9>"$scratch/round"
+	until_true has_lines 1 "$scratch/printed"
+	for name; do
+		timeout 120 bpftrace "probes/bpftrace/$name.bt" "$library" $program \
+			>"$scratch/$name.out" 2>"$scratch/$name.err" 9>&- &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		until_true is_waiting "$(cat "/proc/$pid/task/$pid/children" 2>/dev/null | tr -d ' ')"
+	done
+	echo >&9
+	until_true has_lines 2 "$scratch/printed"
+	for pid in "${pids[@]}"; do
+		kill -INT $pid
+		wait $pid
+	done
+	exec 9>&-
+	wait $program
+}
+
+if ! command -v bpftrace >/dev/null; then
+	skip 'bpftrace is not installed'
+elif ! bpftrace -e 'BEGIN { exit(); }' >"$scratch/said" 2>&1; then
+	skip "bpftrace cannot run here: $(head -1 "$scratch/said")"
+elif ! readelf -nW "$library" | grep -q stapsdt; then
+	skip 'the library is built without probes'
+else
+	tools=$(basename -a -s .bt probes/bpftrace/*.bt)
+	run_tools $tools
+	# tool SAYS…
+	tool()
+	{
+		local name=$1
+		shift
+		says "$name" "$(cat "$scratch/$name.out" "$scratch/$name.err")" "$@"
+	}
+	tool lboplat '^@count\[matmul\]: 23$' '^@count\[exp\]: 23$' '^@ns\[matmul\]: $'
+	tool lbslower '^@slow: 92$' '^ +read_value\+[0-9]+$'
+	tool lballoc '^@buffers\[evaluate_product\]: 23$' '^@bytes\[evaluate_product\]: 24117248$'
+	tool lbleak '^@alive\[evaluate_product\]: 23$' '^@alive\[promote_half\]: 0$'
+	tool lbmisuse '^@misuses: 23$' ' workload .*  misuse_view$'
+	tool lbrecompile '^@recompiles\[twice\]: 23$' ' twice .*  evicted: more than 16 graphs were wanted$'
+	tool lbimplicit '^@by\[read_value\]: 23$'
+	tool lbpromote '^@by\[promote_half\]: 23$' ' add +promote_half$'
+	tool lbnan '^@by\[divide_by_zero\]: 23$'
+	tool lbqueue '^@queued\[1\]: 23$'
+	tool lbmem '^@buffers: [1-9][0-9]*$'
+	for name in $tools; do
+		same "$name has an example and a manual page" 'yes' \
+			"$([ -s probes/bpftrace/${name}_example.txt ] &&
+				grep -q '^\.SH OVERHEAD' probes/man/man8/$name.8 && echo yes)"
+	done
+fi

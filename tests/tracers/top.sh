@@ -1,0 +1,49 @@
+# lazybones top, once, as JSON, and on a screen of 80 x 24.
+if [ ! -x "$lazybones" ]; then
+	skip 'the lazybones command is not built'
+else
+	mkfifo "$scratch/top"
+	"$workload" again <"$scratch/top" >"$scratch/printed" &
+	program=$!
+	exec 9>"$scratch/top"
+	until_true has_lines 1 "$scratch/printed"
+	yes >&9 2>/dev/null &
+	feeder=$!
+	shown=$(COLUMNS=80 "$lazybones" top $program --once --interval 500)
+	says 'top --once' "$shown" "^lazybones top +process $program " '^memory +[0-9.]+ [KMG]iB in use' \
+		'^evals +[1-9][0-9.]*/s, [0-9]+ % of the time' '^tensors +[0-9]+ alive, \+[1-9]' \
+		'^ +[0-9.]+ +[0-9.]+  matmul$' \
+		'^ +[0-9.]+ +[0-9.]+  evaluate_product at tests/tracers/workload.c:[0-9]+$' \
+		'^ +[0-9.]+ MiB +[0-9]+  evaluate_product at'
+	same 'top: nothing is wider than the screen' '' "$(awk 'length > 80' <<<"$shown")"
+	says 'top --json' "$("$lazybones" top --json --interval 300 $program | /usr/bin/python3 -m json.tool)" \
+		'"op": "matmul"' '"evals_per_second": [1-9]' '"bytes": [1-9]' '"created": [1-9]'
+	if ! command -v tmux >/dev/null; then
+		skip 'tmux is not installed: no screen for top'
+	else
+		tmux=(tmux -S "$scratch/tmux")
+		"${tmux[@]}" -f /dev/null new-session -d -x 80 -y 24 \
+			"'$lazybones' top $program --interval 200 2>'$scratch/said'; echo status \$? >>'$scratch/said'"
+		drawn()
+		{
+			screen=$("${tmux[@]}" capture-pane -p 2>/dev/null)
+			grep -q 'made by' <<<"$screen"
+		}
+		until_true drawn
+		says 'top on a screen of 80 x 24' "$screen" '^lazybones top' '  matmul$' \
+			'  evaluate_product at' '^q ends'
+		same 'top: the screen has 24 lines' 24 "$(wc -l <<<"$screen")"
+		kill $feeder $program
+		until_true grep -q status "$scratch/said"
+		says 'top: when the program ends, it says so' "$(cat "$scratch/said")" \
+			"process $program (has ended|.*gone)|process $program" '^status 1$'
+	fi
+	kill $feeder $program 2>/dev/null
+	wait $feeder $program 2>/dev/null
+	exec 9>&-
+	"$lazybones" top $program 2>"$scratch/said"
+	same 'top: of a process that is gone' 1 $?
+	says 'top: it is named' "$(cat "$scratch/said")" "no process $program"
+	"$lazybones" top 2>"$scratch/said"
+	same 'top: of no process' 2 $?
+fi
