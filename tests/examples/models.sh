@@ -90,7 +90,7 @@ fp4_nan_in_gdb()
 fp4_range_in_gdb()
 {
 	in_gdb "$fp4 --bug=nan" run 'tensor catch range fp4.values -65504 65504' continue
-	tr '\n' ' ' <"$tmp/log" | grep -qE 'to inf, the range is .* fp4.values: float16'
+	tr -s '\n ' ' ' <"$tmp/log" | grep -qE 'to inf, the range is .* fp4.values: float16'
 }
 
 fp4_access_in_gdb()
