@@ -15,7 +15,7 @@
 #include "plugin/text.h"
 #include "symtab.h"
 
-enum { MAX_WORDS = 16 };
+enum { MAX_WORDS = 16, FEW_WORDS = 4 };
 
 /* Convenience variables hold the strings: a string literal is not the same in all of gdb's
  * languages, and in Rust one is written to the program's memory. */
@@ -68,9 +68,30 @@ static const char common[] =
 	LBX_QUIETLY "_lb_peep\n"
 	"end\n"
 	"end\n"
+	"alias _lbs = set remote exec-file\n"
+	"set $_lb_words = 0\n"
+	"set $_lb_blank = ' '\n"
+	"define _lb_request\n"
+	"if $_lb_words\n"
+	"append binary value " LBX_REQUEST_FILE " $_gdb_setting_str($_lb_setting)\n"
+	"else\n"
+	"dump binary value " LBX_REQUEST_FILE " $_gdb_setting_str($_lb_setting)\n"
+	"end\n"
+	"end\n"
+	"define _lb_keep\n"
+	"_lb_request\n"
+	"append binary value " LBX_REQUEST_FILE " $_lb_blank\n"
+	"set $_lb_words = 1\n"
+	"end\n"
+	/* one more word: those before go to the request */
+	"define _lbn\n"
+	"with language c -- _lb_keep\n"
+	"_lbs $arg0\n"
+	"end\n"
 	"define _tensor_call\n"
 	"set $_lb_stopping = 0\n"
-	"dump binary value " LBX_REQUEST_FILE " $_gdb_setting_str($_lb_setting)\n"
+	"_lb_request\n"
+	"set $_lb_words = 0\n"
 	"eval \"set remote exec-file %s\", $_lb_saved\n"
 	"_lb_serve\n"
 	"end\n"
@@ -190,25 +211,27 @@ const char *lbx_script_plugin_path(void)
 
 static void define_with_words(struct text *script, const char *name, int words)
 {
-	text_printf(script, "if $argc > %d\nset remote exec-file %s", words - 1, name);
+	text_printf(script, "if $argc > %d\n_lbs %s", words - 1, name);
 	for (int i = 0; i < words; i++)
 		text_printf(script, " $arg%d", i);
 	text_printf(script, "\nend\n");
 }
 
-/* gdb substitutes each word of the user's line only by its number, so there is one variant
- * for each count of words; the last that fits wins. */
+/* gdb substitutes each word of the user's line only by its number, so there is one variant for
+ * each count of words; the last that fits wins. Beyond a few the words are passed on one by one:
+ * gdb reads a script byte by byte, and starts the slower the longer the definitions are. */
 static void define(struct text *script, const char *command, const char *name)
 {
 	text_printf(script, "define %s\n_lb_begin\n"
 		    "if $argc > %d\n"
-		    "set remote exec-file " LBX_TOO_MANY_WORDS "\n"
-		    "else\nif $argc < 4\nset remote exec-file %s\n", command, MAX_WORDS, name);
-	for (int words = 1; words < 4; words++)
+		    "_lbs " LBX_TOO_MANY_WORDS "\n"
+		    "else\nif $argc < %d\n_lbs %s\n", command, MAX_WORDS, FEW_WORDS, name);
+	for (int words = 1; words < FEW_WORDS; words++)
 		define_with_words(script, name, words);
 	text_printf(script, "else\n");
-	for (int words = 4; words <= MAX_WORDS; words++)
-		define_with_words(script, name, words);
+	define_with_words(script, name, FEW_WORDS);
+	for (int word = FEW_WORDS; word < MAX_WORDS; word++)
+		text_printf(script, "if $argc > %d\n_lbn $arg%d\nend\n", word, word);
 	text_printf(script, "end\nend\nwith language c -- _tensor_call\nend\n");
 }
 
