@@ -434,7 +434,7 @@ struct lb_symfile {
 	uint64_t root;
 };
 /* In step mode each graph has an entry, too: with this magic, and the address of its record in
- * place of the root's. */
+ * place of the root's. The entry after it is an ELF object with the names of its code, for gdb. */
 #define LB_GRAPHFILE_MAGIC 0x656c696668706172ULL /* "raphfile" */
 
 #endif
