@@ -69,6 +69,7 @@ enum lb_watch {
 	LB_WATCH_EVAL = 1 << 1,   /* fires the probe `eval_tensor` */
 	LB_WATCH_RANGE = 1 << 2,  /* look for values outside watch_low to watch_high; `range` */
 	LB_WATCH_ACCESS = 1 << 3, /* raw pointers of strided views lead to guarded copies */
+	LB_WATCH_CALLS = 1 << 4,  /* compiled functions are called, not their graphs; for the root only */
 	/* those that are looked at after each operation */
 	LB_WATCH_VALUES = LB_WATCH_NAN | LB_WATCH_EVAL | LB_WATCH_RANGE,
 };
@@ -434,7 +435,7 @@ struct lb_symfile {
 	uint64_t root;
 };
 /* In step mode each graph has an entry, too: with this magic, and the address of its record in
- * place of the root's. */
+ * place of the root's. The entry after it is an ELF object with the names of its code, for gdb. */
 #define LB_GRAPHFILE_MAGIC 0x656c696668706172ULL /* "raphfile" */
 
 #endif

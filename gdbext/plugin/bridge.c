@@ -33,7 +33,9 @@
  * away, and the response makes gdb run the noted commands with their output redirected to the
  * request file, and then asks again (the `while` in the script). The line runs again, now with
  * answers. Each round asks everything that it can, rounds are bounded, and answers are
- * dropped with the next line, since the program may have moved.
+ * dropped with the next line, since the program may have moved. What is asked must leave gdb's
+ * frames known: `info inferiors` does not, gdb then looks at them again before the script asks for
+ * it, and what the line answers is overwritten.
  *
  * Redirection is made of `with` commands only: they put the user's logging back also when
  * the user presses Ctrl-C halfway. An asked command runs inside `frame apply level N -c`

@@ -140,10 +140,15 @@ static void add_condition(struct text *script, const struct lbx_catch *c,
 
 	if (c->kind->probe && place->found)
 		lbx_catch_condition(c, place->name_offset, &condition);
-	if (c->op[0] && place->found) /* -1, of a program without such an op, is no byte */
-		text_printf(&condition, "%s{unsigned char}($_probe_arg1 + %" PRIu64 ") == %d",
-			    condition.n ? " && " : "", lbx_table_op_offset(place->table),
-			    lbx_table_op_number(place->table, c->op));
+	if (c->op[0] && place->found) { /* -1, of a program without such an op, is no byte */
+		text_printf(&condition, "%s", condition.n ? " && " : "");
+		if (c->kind->op)
+			text_printf(&condition, "(int)$_probe_arg%d", c->kind->op);
+		else
+			text_printf(&condition, "{unsigned char}($_probe_arg1 + %" PRIu64 ")",
+				    lbx_table_op_offset(place->table));
+		text_printf(&condition, " == %d", lbx_table_op_number(place->table, c->op));
+	}
 	if (condition.n)
 		text_printf(script, "with language c -- condition %s %s\n", breakpoint, condition.bytes);
 	script->failed |= condition.failed;
@@ -237,7 +242,7 @@ static void tell_set(struct lbx_out *out, const struct lbx_catch *c, bool inline
 		lbx_catch_describe(c, &text);
 		lbx_printf(out, "Catch %d: %.*s.\n", c->number, (int)text.n, text.bytes);
 		if (inlined)
-			lbx_printf(out, "While nan or range is caught, functions are not compiled, "
+			lbx_printf(out, "While nan, range or a break is set, functions are not compiled, "
 				   "so none is traced again.\n");
 		text_free(&text);
 	}
@@ -259,7 +264,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	struct lbx_watch want;
 	struct lbx_catch *c = catches.v;
 	struct text script = {0};
-	const uint32_t by_op = LB_WATCH_NAN | LB_WATCH_RANGE;
+	const uint32_t by_op = LB_WATCH_NAN | LB_WATCH_RANGE | LB_WATCH_CALLS;
 	bool compiling = false;
 
 	if (!may_run(context) || !lbx_catch_refresh() || !lbx_watch_hook() ||

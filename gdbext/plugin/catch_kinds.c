@@ -119,6 +119,19 @@ static void tell_access(struct lbx_context *context, const struct lbx_catch_stop
 		    "in guard pages (%s), which open now.", nbytes);
 }
 
+/* " in gate at stepped.c:40" */
+static void add_place(struct lbx_context *context, uint64_t site, struct text *ret)
+{
+	struct lbx_source_line made = {.line = 0};
+
+	if (site)
+		lbx_target_source_line(context->target, site - 1, &made);
+	if (made.function[0])
+		text_printf(ret, ", made in %s", made.function);
+	if (made.line)
+		text_printf(ret, " at %s:%d", made.file, made.line);
+}
+
 /* What an op is about to read. */
 static void tell_inputs(struct lbx_context *context, const struct lbx_catch_stop *stop,
 			struct text *ret)
@@ -128,7 +141,13 @@ static void tell_inputs(struct lbx_context *context, const struct lbx_catch_stop
 	const struct lbx_tensor *t = stop->tensor;
 	struct lbx_tensor input;
 	char described[LB_NAME_MAX + 320];
+	uint64_t op = stop->args[stop->catch->kind->op];
 
+	if (t && strcmp(t->op, "fused") == 0 && op < LB_OPS) {
+		text_printf(ret, " It is %s, one of the operations of a fused tensor", lb_ops[op].name);
+		add_place(context, stop->args[stop->catch->kind->made], ret);
+		text_printf(ret, ".");
+	}
 	for (uint32_t i = 0; t && tensors && i < t->n_inputs && i < INPUTS_SHOWN; i++) {
 		if (!tensors->ops->input(tensors, t, i, &input))
 			continue;
@@ -166,44 +185,46 @@ static void tell_value(struct lbx_context *context, const struct lbx_catch_stop 
 /* ---- the table ---- */
 
 const struct lbx_catch_kind lbx_catch_kinds[] = {
-	{"misuse", "[T]", LBX_TAKES_TENSOR, "raw_misuse", 3, 0, 1, 2, 0,
+	{"misuse", "[T]", LBX_TAKES_TENSOR, "raw_misuse", 3, 0, 1, 2, 0, 0, 0,
 	 "a raw pointer was taken of a view that is not row-contiguous: reading on from it gives "
 	 "other elements than the tensor's", NULL,
 	 "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
 	 "info %s` shows them, `tensor catch access` stops where the pointer is used"},
-	{"access", "[T]", LBX_TAKES_TENSOR, NULL, 0, 0, 1, 2, LB_WATCH_ACCESS,
+	{"access", "[T]", LBX_TAKES_TENSOR, NULL, 0, 0, 1, 2, 0, 0, LB_WATCH_ACCESS,
 	 "the program uses a raw pointer of a view that is not row-contiguous", tell_access,
 	 "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
 	 "info %s` shows them"},
-	{"nan", "[T]", LBX_TAKES_TENSOR, "nan", 5, 0, 1, LBX_NO_ARG, LB_WATCH_NAN,
+	{"nan", "[T]", LBX_TAKES_TENSOR, "nan", 5, 0, 1, LBX_NO_ARG, 0, 0, LB_WATCH_NAN,
 	 "a result holds NaN or Inf", tell_nan,
 	 "`tensor origin %s` tells which operation made the first, `tensor print %s` its values"},
-	{"range", "T LO HI", LBX_TAKES_RANGE, "range", 6, 0, 1, LBX_NO_ARG, LB_WATCH_RANGE,
+	{"range", "T LO HI", LBX_TAKES_RANGE, "range", 6, 0, 1, LBX_NO_ARG, 0, 0, LB_WATCH_RANGE,
 	 "a result has values outside the range", tell_range,
 	 "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values"},
-	{"implicit", "[T]", LBX_TAKES_TENSOR, "implicit_eval", 3, 0, 1, 2, 0,
+	{"implicit", "[T]", LBX_TAKES_TENSOR, "implicit_eval", 3, 0, 1, 2, 0, 0, 0,
 	 "reading a value is about to cause an evaluation", NULL,
 	 "lb_eval() it together with others, before its value is needed; `tensor graph %s` shows "
 	 "what is computed now"},
-	{"eval", "[T]", LBX_TAKES_TENSOR, "eval_tensor", 3, 0, 1, LBX_NO_ARG, LB_WATCH_EVAL,
+	{"eval", "[T]", LBX_TAKES_TENSOR, "eval_tensor", 3, 0, 1, LBX_NO_ARG, 0, 0, LB_WATCH_EVAL,
 	 "a tensor has just been computed", NULL, "`tensor print %s`"},
-	{"before", "[T]", LBX_TAKES_TENSOR, "op_start", 4, 0, 1, LBX_NO_ARG, LB_WATCH_EVAL,
+	{"before", "[T]", LBX_TAKES_TENSOR, "op_start", 6, 0, 1, LBX_NO_ARG, 2, 5,
+	 LB_WATCH_EVAL | LB_WATCH_CALLS,
 	 "an operation is about to run", tell_inputs,
 	 "`tensor where` tells how far the evaluation is, `tensor step in` steps through the next one"},
-	{"after", "[T]", LBX_TAKES_TENSOR, "eval_tensor", 3, 0, 1, LBX_NO_ARG, LB_WATCH_EVAL,
+	{"after", "[T]", LBX_TAKES_TENSOR, "eval_tensor", 4, 0, 1, LBX_NO_ARG, 3, 0,
+	 LB_WATCH_EVAL | LB_WATCH_CALLS,
 	 "an operation has run", tell_value, "`tensor graph %s` shows what it was computed from"},
-	{"promote", "[T]", LBX_TAKES_TENSOR, "promote", 6, 0, 1, 2, 0,
+	{"promote", "[T]", LBX_TAKES_TENSOR, "promote", 6, 0, 1, 2, 0, 0, 0,
 	 "an operand is made wider without being asked", tell_promotion,
 	 "lb_astype() on one of the two says what is meant; a constant as lb_scalar() takes the "
 	 "tensor's dtype"},
-	{"recompile", "[NAME]", LBX_TAKES_FUNCTION, "recompile", 5, LBX_NO_ARG, LBX_NO_ARG, 2, 0,
+	{"recompile", "[NAME]", LBX_TAKES_FUNCTION, "recompile", 5, LBX_NO_ARG, LBX_NO_ARG, 2, 0, 0, 0,
 	 "a compiled function was traced again", tell_recompile,
 	 "for shapes compile it with .shapeless, or pad to one shape; for dtypes lb_astype() the "
 	 "inputs; pass what changes as a tensor, not as a constant; `tensor compiled` counts"},
-	{"memory", "LIMIT", LBX_TAKES_BYTES, "memory", 5, 0, LBX_NO_ARG, 1, 0,
+	{"memory", "LIMIT", LBX_TAKES_BYTES, "memory", 5, 0, LBX_NO_ARG, 1, 0, 0, 0,
 	 "the bytes in use have passed the limit", tell_memory,
 	 "`tensor list --sort bytes` shows who holds them"},
-	{"graph", "LIMIT", LBX_TAKES_COUNT, "graph", 5, 0, 1, 2, 0,
+	{"graph", "LIMIT", LBX_TAKES_COUNT, "graph", 5, 0, 1, 2, 0, 0, 0,
 	 "there are more lazy tensors than the limit", tell_graph,
 	 "lb_eval() what a loop carries on in each turn; `tensor graph %s` shows what is behind this one"},
 	{.name = NULL},
@@ -476,6 +497,9 @@ void lbx_catch_condition(const struct lbx_catch *c, uint64_t name_offset, struct
 		if (!c->id && !c->name[0]) /* of any tensor: of views their bases tell */
 			text_printf(ret, " && $_probe_arg5 == 0");
 	}
+	/* not before each operation of a fused tensor, but before the one that gives its value */
+	if (c->kind->made && (c->id || c->name[0]) && !c->op[0])
+		text_printf(ret, "$_probe_arg3 != 0");
 	if ((c->id || (c->name[0] && !c->is_glob)) && ret->n)
 		text_printf(ret, " && ");
 	if (c->id) {

@@ -44,6 +44,7 @@ struct lbx_catch_kind {
 	const char *probe; /* NULL: the signal that a guard raises (symtab.h) */
 	int n_args;        /* of the probe */
 	int id, record, site; /* which argument is the tensor's id, its record, the running call */
+	int op, made;         /* the operation, and where it was made; 0: it is the record's */
 	unsigned watch;    /* enum lb_watch that the runtime needs */
 	const char *what;  /* happened; a clause */
 	/* adds sentences about this stop; or NULL. May ask (lbx_bridge_waits) */

@@ -215,7 +215,11 @@ static void prepare_memory(int n_entries)
 	/* once for blocks that the allocator maps: it takes the next of this size from its heap */
 	free(malloc(bytes));
 	for (int i = 0; i < BLOCKS; i++) {
-		blocks[i] = calloc(1, bytes);
+		/* calloc would pass by the free blocks that gdb is given first */
+		blocks[i] = malloc(bytes);
+		__asm__ volatile("" : "+r"(blocks[i]));
+		if (blocks[i])
+			memset(blocks[i], 0, bytes);
 		for (int k = 0; blocks[i] && k < n_entries; k++)
 			blocks[i][HEAD + k * ENTRY + FLAGS] = IS_STMT;
 		/* the compiler must not know that nobody reads it */

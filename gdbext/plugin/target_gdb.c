@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "symtab.h"
 #include "target/core.h"
+#include "target/process.h"
 
 enum {
 	CHUNK = 4 << 20, /* bytes gdb reads at once: between two, Ctrl-C is noticed */
@@ -21,6 +22,7 @@ enum {
 static struct {
 	struct lbx_target target;
 	lbx_bridge_read *read;
+	struct lbx_target *process; /* of the command that runs; or NULL */
 	uint64_t roots[MAX_ROOTS]; /* newest first */
 	int n_roots;
 } gdb;
@@ -115,6 +117,23 @@ static const void *gdb_map(struct lbx_target *target, uint64_t address, size_t n
 		return NULL;
 	core = core_on_disk();
 	return core ? lbx_target_map(core, address, n) : NULL;
+}
+
+/* gdb reads a process here page by page, in one thread; what is long is read past it. */
+static struct lbx_target *gdb_direct(struct lbx_target *target)
+{
+	static const char title[] = "process ";
+	const char *process;
+	pid_t pid;
+
+	(void)target;
+	if (gdb.process || !lb_ok() || lbx_target_gdb_liveness() != LBX_LIVE ||
+	    !lbx_bridge_ask(&process, LBX_ANYWHERE, "info proc"))
+		return gdb.process;
+	pid = strncmp(process, title, sizeof(title) - 1) == 0 ? atoi(process + sizeof(title) - 1) : 0;
+	if (pid > 0 && !lbx_process_open(pid, &gdb.process))
+		lb_clear_error(); /* gdb itself can read it, if slower */
+	return gdb.process;
 }
 
 /* One value of `info auxv`: "3    AT_PHDR    Program headers for program    0x5555…" */
@@ -285,10 +304,9 @@ static bool gdb_write(struct lbx_target *target, uint64_t address, const void *f
 
 static const struct lbx_target_ops ops[] = {
 #define OPS(kind_name) { \
-	.kind = kind_name, .read = gdb_read, .map = gdb_map, .find_root = gdb_find_root, \
-	.source_line = gdb_source_line, .evaluate = gdb_evaluate, .waits = gdb_waits, \
-	.machine = gdb_machine, \
-	.write = gdb_write }
+	.kind = kind_name, .read = gdb_read, .map = gdb_map, .direct = gdb_direct, \
+	.find_root = gdb_find_root, .source_line = gdb_source_line, .evaluate = gdb_evaluate, \
+	.waits = gdb_waits, .machine = gdb_machine, .write = gdb_write }
 	[LBX_UNKNOWN] = OPS("program in gdb"),
 	[LBX_LIVE] = OPS("live process"),
 	[LBX_REMOTE] = OPS("remote process"),
@@ -298,6 +316,8 @@ static const struct lbx_target_ops ops[] = {
 
 struct lbx_target *lbx_target_gdb(lbx_bridge_read *read)
 {
+	lbx_target_destroy(gdb.process);
+	gdb.process = NULL;
 	gdb.read = read;
 	gdb.target.ops = &ops[LBX_UNKNOWN];
 	return &gdb.target;

@@ -63,6 +63,11 @@ static bool process_read(struct lbx_target *target, uint64_t address, void *to, 
 	return true;
 }
 
+static struct lbx_target *process_direct(struct lbx_target *target)
+{
+	return target;
+}
+
 static bool process_find_root(struct lbx_target *target, uint64_t *ret)
 {
 	struct process *p = process_of(target);
@@ -126,6 +131,7 @@ static void process_destroy(struct lbx_target *target)
 static const struct lbx_target_ops process_ops = {
 	.kind = "live process",
 	.read = process_read,
+	.direct = process_direct,
 	.find_root = process_find_root,
 	.source_line = process_source_line,
 	.range = process_range,

@@ -34,6 +34,11 @@ const void *lbx_target_map(struct lbx_target *target, uint64_t address, size_t n
 	return target->ops->map(target, address, n);
 }
 
+struct lbx_target *lbx_target_direct(struct lbx_target *target)
+{
+	return target->ops->direct ? target->ops->direct(target) : NULL;
+}
+
 /* In pieces that end at multiples of the piece's size, so that a string at the end of a
  * page does not need the next one. */
 bool lbx_target_read_string(struct lbx_target *target, uint64_t address, char *to, size_t size)

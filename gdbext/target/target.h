@@ -37,6 +37,10 @@ struct lbx_target_ops {
 	bool (*read)(struct lbx_target *target, uint64_t address, void *to, size_t n);
 	/* The bytes in place, if the target has them mapped contiguously; else NULL, no error. */
 	const void *(*map)(struct lbx_target *target, uint64_t address, size_t n);
+	/* The same memory, for who reads much of it: a target whose read() is quicker, and may be called
+	 * by several threads at once; it belongs to this one, until the command ends. NULL, also as an
+	 * answer: there is none. May answer "not yet", as below. */
+	struct lbx_target *(*direct)(struct lbx_target *target);
 	/* Where the symbol table's root is. Fails with why: no runtime in the program, … */
 	bool (*find_root)(struct lbx_target *target, uint64_t *ret);
 	/* Both may answer "not yet": they fail quietly (no lb_fail), the front end then asks the
@@ -66,6 +70,7 @@ bool lbx_target_read(struct lbx_target *target, uint64_t address, void *to, size
 /* As read, but quietly: no error is left. */
 bool lbx_target_try_read(struct lbx_target *target, uint64_t address, void *to, size_t n);
 const void *lbx_target_map(struct lbx_target *target, uint64_t address, size_t n);
+struct lbx_target *lbx_target_direct(struct lbx_target *target);
 /* A NUL-terminated string of at most `size` - 1 bytes; cut when longer. */
 bool lbx_target_read_string(struct lbx_target *target, uint64_t address, char *to, size_t size);
 /* Bytes of the UTF-8 character at text; 0 when it is none. */

@@ -167,10 +167,11 @@ static struct entry *compile(struct lb_compiled *c, const struct lb_request *req
 }
 
 /* Whoever follows what the function makes must see that, not fused tensors: another trace, a
- * gradient, and who looks for the operation that makes the first NaN, or leaves a range. */
+ * gradient, and who looks for the operation that makes the first NaN, or leaves a range, or for a
+ * tensor that the function names. */
 static bool is_inlined(const struct lb_self *self)
 {
-	return self->tracing || self->trace || (lb_watched(0) & (LB_WATCH_NAN | LB_WATCH_RANGE));
+	return self->tracing || self->trace || (lb_watched(0) & (LB_WATCH_NAN | LB_WATCH_RANGE | LB_WATCH_CALLS));
 }
 
 /* The same promises without a graph. */

@@ -80,6 +80,12 @@ static void release_inputs(struct lb_run *run, struct lb_tensor *t)
 	}
 }
 
+static uint32_t last_op(const struct lb_tensor *t)
+{
+	const struct lb_program *program = t->op == LB_OP_FUSED ? lb_tensor_program(t) : NULL;
+	return program ? program->insns[program->n_insns - 1].op : t->op;
+}
+
 /* The step has run: what only it needed goes, and its own value stays, or is kept for its
  * consumers, or was never made. */
 static void settle(struct lb_run *run, struct lb_step *step)
@@ -87,7 +93,7 @@ static void settle(struct lb_run *run, struct lb_step *step)
 	struct lb_tensor *t = step->tensor;
 	/* once it is ready, another thread may release it */
 	uint64_t id = t->id, site = t->site;
-	uint32_t watched = lb_watched(t->watch);
+	uint32_t watched = lb_watched(t->watch), op = watched ? last_op(t) : 0;
 	release_inputs(run, t);
 	if (step->stays) {
 		step->finished = true;
@@ -99,7 +105,7 @@ static void settle(struct lb_run *run, struct lb_step *step)
 		lb_tensor_to_lazy(t, run->drop);
 	}
 	if ((watched & LB_WATCH_EVAL) && !run->plain)
-		lb_probe_eval_tensor(id, (uint64_t)(uintptr_t)t, site);
+		lb_probe_eval_tensor(id, (uint64_t)(uintptr_t)t, site, op);
 }
 
 /* Members from the first to the head; a member may be freed as soon as the head is settled. */
@@ -115,6 +121,18 @@ static void finish_group(struct lb_run *run, struct lb_step *head)
 	settle(run, head);
 }
 
+static void tell_start(const struct lb_tensor *t, uint32_t op, int64_t members, uint64_t site)
+{
+	lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, op, members,
+			  (uint64_t)(uintptr_t)lb_ops[op].name, site);
+}
+
+/* A debugger that looks at each operation sees those of a fused tensor, too. */
+static inline bool is_apart(const struct lb_run *run, const struct lb_tensor *t)
+{
+	return t->op == LB_OP_FUSED && !run->plain && (lb_watched(t->watch) & LB_WATCH_EVAL);
+}
+
 static inline void begin_step(struct lb_run *run, const struct lb_step *step,
 			      struct lb_thread *record, struct lb_under_way *u)
 {
@@ -126,9 +144,9 @@ static inline void begin_step(struct lb_run *run, const struct lb_step *step,
 	u->start = t->size >= TIME_FROM || lb_event_mode(LB_EVENTS_TIMED) ? lb_flight_clock() : 0;
 	u->mark = lb_arena_mark(run->arena);
 	record->tensor = t->id;
-	if (!run->plain)
-		lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, t->op, u->members,
-				  (uint64_t)(uintptr_t)lb_ops[t->op].name);
+	u->apart = is_apart(run, t);
+	if (!run->plain && !u->apart)
+		tell_start(t, t->op, u->members, t->site);
 }
 
 static inline bool end_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record,
@@ -141,17 +159,40 @@ static inline bool end_step(struct lb_run *run, struct lb_step *step, struct lb_
 	if (ns)
 		t->eval_ns = ns;
 	if (!run->plain)
-		lb_probe_op_done(t->id, (uint64_t)(uintptr_t)t, t->op, ok, ns);
+		lb_probe_op_done(t->id, (uint64_t)(uintptr_t)t, u->apart ? last_op(t) : t->op, ok, ns);
 	record->tensor = 0;
 	record->done += (uint64_t)u->steps;
 	lb_arena_reset(run->arena, u->mark);
 	if (!ok)
 		return false;
 	lb_count(&lb_counters.ops, (uint64_t)u->members);
-	if (u->members > 1)
+	if (u->members > 1 && !u->apart)
 		lb_count(&lb_counters.fused, (uint64_t)u->members);
 	finish_group(run, step);
 	return true;
+}
+
+static bool run_insn(struct lb_run *run, struct lb_tensor *t, int k, void **registers,
+		     const struct lb_under_way *u)
+{
+	const struct lb_program *program = lb_tensor_program(t);
+	uint32_t op = program->insns[k].op;
+
+	if (u->apart)
+		tell_start(t, op, k + 1 == program->n_insns, program->sites[k] ? program->sites[k] : t->site);
+	bool ok = lb_run_insn(run, t, k, registers);
+	if (u->apart && k + 1 < program->n_insns)
+		lb_probe_op_done(t->id, (uint64_t)(uintptr_t)t, op, ok, 0);
+	return ok;
+}
+
+static bool run_apart(struct lb_run *run, struct lb_tensor *t, const struct lb_under_way *u)
+{
+	void *registers[LB_FUSE_REGS];
+	bool ok = true;
+	for (int k = 0; k < lb_tensor_program(t)->n_insns && ok; k++)
+		ok = run_insn(run, t, k, registers, u);
+	return ok;
 }
 
 static bool run_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record)
@@ -161,7 +202,8 @@ static bool run_step(struct lb_run *run, struct lb_step *step, struct lb_thread 
 
 	begin_step(run, step, record, &under_way);
 	bool chain = lb_op_is_elementwise(t->op) || t->op == LB_OP_FUSED;
-	bool ok = chain ? lb_run_chain(run, step) : lb_run_single(run, t);
+	bool ok = under_way.apart ? run_apart(run, t, &under_way)
+		: chain ? lb_run_chain(run, step) : lb_run_single(run, t);
 	return end_step(run, step, record, &under_way, ok);
 }
 
@@ -196,7 +238,7 @@ bool lb_run_group_insn(struct lb_run *run, uint32_t index, int k, struct lb_thre
 
 	if (k == 0)
 		begin_step(run, step, record, under_way);
-	bool ok = may_go_on(run) && lb_run_insn(run, t, k, registers);
+	bool ok = may_go_on(run) && run_insn(run, t, k, registers, under_way);
 	if (last || !ok)
 		ok = end_step(run, step, record, under_way, ok);
 	return note_failure(run, t, ok);

@@ -58,6 +58,7 @@ bool lb_run_group(struct lb_run *run, uint32_t step, struct lb_thread *record);
 /* An op while it runs. */
 struct lb_under_way {
 	int steps, members;
+	bool apart; /* the operations of a fused tensor, for a debugger */
 	uint64_t start; /* 0: not timed */
 	struct lb_arena_mark mark;
 };

@@ -34,6 +34,7 @@ struct graph {
 	struct lb_jit_entry *entry;
 	uint64_t hash;
 	uint64_t used;     /* when, by the count of runs */
+	struct graph *next; /* of those that are retired */
 };
 
 static struct {
@@ -89,25 +90,6 @@ static struct graph *find(const struct lb_listing *listing, uint64_t hash)
 	return NULL;
 }
 
-/* Takes graph i away from debuggers and out of the list; its code is the caller's. */
-static lb_code *retire(int i, size_t *capacity)
-{
-	struct graph *g = graphs.v[i];
-	lb_code *code = g->code;
-	*capacity = g->capacity;
-	graphs.bytes -= bytes_of(g);
-	graphs.v[i] = graphs.v[--graphs.n];
-	lb_jit_remove(g->entry);
-	lb_record_begin(&g->record->seq);
-	g->record->id = g->record->listing = g->record->code = g->record->tensors = 0;
-	lb_record_end(&g->record->seq);
-	lb_slab_give(LB_KIND_GRAPH, &lb_self_pointer->magazines[LB_KIND_GRAPH], g->record);
-	free(g->listing);
-	free(g->tensors);
-	free(g);
-	return code;
-}
-
 /* The idle graph that was used least recently; -1 if all run. */
 static int oldest(void)
 {
@@ -120,18 +102,19 @@ static int oldest(void)
 	return found;
 }
 
-/* Pages that a graph had which must go; NULL when none must. False: there is no room. */
-static bool make_room(size_t bytes, lb_code **ret, size_t *capacity)
+/* Takes graph i out of the list, and away from debuggers, to the head of `retired`. */
+static void retire(int i, struct graph **retired)
 {
-	*ret = NULL;
-	while (graphs.n == GRAPHS_MOST || (graphs.n && graphs.bytes + bytes > BYTES_MOST)) {
-		int i = oldest();
-		if (i < 0)
-			return graphs.n < GRAPHS_MOST;
-		lb_code_free(*ret, *capacity);
-		*ret = retire(i, capacity);
-	}
-	return true;
+	struct graph *g = graphs.v[i];
+	graphs.bytes -= bytes_of(g);
+	graphs.v[i] = graphs.v[--graphs.n];
+	lb_jit_remove(g->entry);
+	lb_record_begin(&g->record->seq);
+	g->record->id = g->record->listing = g->record->code = g->record->tensors = 0;
+	lb_record_end(&g->record->seq);
+	lb_slab_give(LB_KIND_GRAPH, &lb_self_pointer->magazines[LB_KIND_GRAPH], g->record);
+	g->next = *retired;
+	*retired = g;
 }
 
 static void destroy(struct graph *g)
@@ -142,6 +125,29 @@ static void destroy(struct graph *g)
 	free(g->listing);
 	free(g->tensors);
 	free(g);
+}
+
+static void destroy_all(struct graph *retired)
+{
+	for (struct graph *next; retired; retired = next) {
+		next = retired->next;
+		destroy(retired);
+	}
+}
+
+/* Those that had to go are the caller's. False: there is no room. */
+static bool make_room(size_t bytes, struct graph **retired)
+{
+	int i = 0;
+	*retired = NULL;
+	while (graphs.n == GRAPHS_MOST || (graphs.n && graphs.bytes + bytes > BYTES_MOST)) {
+		if ((i = oldest()) < 0)
+			break;
+		retire(i, retired);
+	}
+	if (*retired)
+		lb_jit_settle();
+	return i >= 0 || graphs.n < GRAPHS_MOST;
 }
 
 static bool publish(struct graph *g)
@@ -163,30 +169,35 @@ static bool publish(struct graph *g)
 	graphs.v[graphs.n++] = g;
 	graphs.bytes += bytes_of(g);
 	if (g->code)
-		g->entry = lb_jit_add((uint64_t)(uintptr_t)r);
+		g->entry = lb_jit_add((uint64_t)(uintptr_t)r, r->id, r->code, r->code_bytes);
 	return true;
+}
+
+/* The pages of the graph that was retired last serve the new one. */
+static lb_code *make_code(struct graph *retired, uint32_t n, size_t *capacity)
+{
+	lb_code *code = NULL;
+	if (retired && retired->code) {
+		*capacity = retired->capacity;
+		code = lb_code_remake(retired->code, retired->capacity, n);
+		retired->code = NULL;
+	}
+	return code ? code : lb_code_make(n, capacity);
 }
 
 static struct graph *make(const struct lb_listing *listing, uint64_t hash)
 {
-	lb_code *pages;
-	size_t capacity = 0;
-	struct graph *g = calloc(1, sizeof *g);
-	if (!g || !make_room(listing->size, &pages, &capacity)) {
-		free(g);
-		return NULL;
+	struct graph *retired = NULL, *g = calloc(1, sizeof *g);
+	if (g && make_room(listing->size, &retired)) {
+		g->hash = hash;
+		g->listing = malloc(listing->size);
+		g->tensors = malloc(tensors_bytes(listing));
+		g->code = make_code(retired, listing->n_calls, &g->capacity);
 	}
-	g->hash = hash;
-	g->listing = malloc(listing->size);
-	g->tensors = malloc(tensors_bytes(listing));
-	g->capacity = capacity;
-	if (pages)
-		g->code = lb_code_remake(pages, capacity, listing->n_calls);
-	if (!g->code)
-		g->code = lb_code_make(listing->n_calls, &g->capacity);
-	if (g->listing)
+	destroy_all(retired);
+	if (g && g->listing)
 		memcpy(g->listing, listing, listing->size);
-	if (g->listing && g->tensors && g->code && publish(g))
+	if (g && g->listing && g->tensors && g->code && publish(g))
 		return g;
 	destroy(g);
 	return NULL;
@@ -196,16 +207,15 @@ void lb_step_keep(struct lb_listing *listing)
 {
 	uint64_t hash = hash_of(listing, listing->size);
 	bool clean = lb_ok();
-	lb_code *pages = NULL;
-	size_t capacity = 0;
+	struct graph *retired = NULL;
 
 	lb_step_lock();
 	struct graph *g = find(listing, hash) ? NULL : calloc(1, sizeof *g);
 	if (g) {
 		*g = (struct graph){ .listing = listing, .hash = hash, .used = ++graphs.runs };
 		listing = NULL;
-		bool room = make_room(g->listing->size, &pages, &capacity);
-		lb_code_free(pages, capacity);
+		bool room = make_room(g->listing->size, &retired);
+		destroy_all(retired);
 		if (!room || !publish(g))
 			destroy(g);
 	}
@@ -305,14 +315,15 @@ lb_step_mode lb_set_step_mode(lb_step_mode mode)
 	if (!lb_self())
 		return before;
 	__atomic_store_n(&lb_root->step, (uint32_t)mode, __ATOMIC_RELAXED);
+	struct graph *retired = NULL;
 	lb_step_lock();
 	for (int i = graphs.n; mode == LB_STEP_OFF && i-- > 0;) {
-		if (graphs.v[i]->record->running)
-			continue;
-		size_t capacity;
-		lb_code *code = retire(i, &capacity);
-		lb_code_free(code, capacity);
+		if (!graphs.v[i]->record->running)
+			retire(i, &retired);
 	}
+	if (retired)
+		lb_jit_settle();
+	destroy_all(retired);
 	lb_step_unlock();
 	return before;
 }

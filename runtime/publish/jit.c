@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "publish/jit_names.h"
 #include "publish/root.h"
 
 /* ---- gdb's JIT interface (gdb manual, "JIT Compilation Interface") ---- */
@@ -25,6 +26,9 @@ enum { JIT_NOACTION, JIT_REGISTER, JIT_UNREGISTER };
 struct lb_jit_entry {
 	struct jit_code_entry code;
 	struct lb_symfile symfile;
+	/* of a graph alone */
+	struct jit_code_entry names_code;
+	struct lb_jit_names names;
 };
 
 static struct lb_jit_entry table_entry;
@@ -39,12 +43,9 @@ LB_API __attribute__((noinline)) void __jit_debug_register_code(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* An object with no symbols. gdb without our plugin opens it and has nothing to say; for
- * anything that is no ELF it would complain. */
-static void fill_symfile(struct lb_symfile *symfile, uint64_t magic, uint64_t address)
+Elf64_Ehdr lb_jit_elf_header(uint16_t n_sections)
 {
-	static const char names[] = "\0.shstrtab\0.lazybones";
-	Elf64_Ehdr header = {
+	return (Elf64_Ehdr){
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
 		.e_type = ET_REL,
 #if defined(__aarch64__)
@@ -56,9 +57,17 @@ static void fill_symfile(struct lb_symfile *symfile, uint64_t magic, uint64_t ad
 		.e_shoff = sizeof(Elf64_Ehdr),
 		.e_ehsize = sizeof(Elf64_Ehdr),
 		.e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = 3,
+		.e_shnum = n_sections,
 		.e_shstrndx = 1,
 	};
+}
+
+/* An object with no symbols. gdb without our plugin opens it and has nothing to say; for
+ * anything that is no ELF it would complain. */
+static void fill_symfile(struct lb_symfile *symfile, uint64_t magic, uint64_t address)
+{
+	static const char names[] = "\0.shstrtab\0.lazybones";
+	Elf64_Ehdr header = lb_jit_elf_header(3);
 	size_t names_at = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Shdr);
 	Elf64_Shdr sections[3] = {
 		[1] = { .sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = names_at,
@@ -75,56 +84,73 @@ static void fill_symfile(struct lb_symfile *symfile, uint64_t magic, uint64_t ad
 	symfile->magic = magic;
 }
 
-static void tell(uint32_t action, struct lb_jit_entry *entry)
+static void tell(uint32_t action, struct jit_code_entry *code)
 {
-	__jit_debug_descriptor.relevant = &entry->code;
+	__jit_debug_descriptor.relevant = code;
 	__jit_debug_descriptor.action = action;
 	__jit_debug_register_code();
 	__jit_debug_descriptor.relevant = NULL;
 	__jit_debug_descriptor.action = JIT_NOACTION;
 }
 
-/* After the table's, which stays the first: a reader must know the table before a graph of it. */
-static void append(struct lb_jit_entry *entry, uint64_t magic, uint64_t address)
+static void append(struct jit_code_entry *code, struct jit_code_entry *after, const void *bytes,
+		   size_t n)
 {
-	fill_symfile(&entry->symfile, magic, address);
-	entry->code = (struct jit_code_entry){
-		.symfile = (const char *)&entry->symfile, .symfile_size = sizeof entry->symfile,
-	};
-	if (entry == &table_entry) {
-		__jit_debug_descriptor.first = &entry->code;
+	*code = (struct jit_code_entry){ .symfile = bytes, .symfile_size = n, .prev = after };
+	if (after) {
+		code->next = after->next;
+		if (after->next)
+			after->next->prev = code;
+		after->next = code;
 	} else {
-		struct jit_code_entry *first = &table_entry.code;
-		entry->code.prev = first;
-		entry->code.next = first->next;
-		if (first->next)
-			first->next->prev = &entry->code;
-		first->next = &entry->code;
+		__jit_debug_descriptor.first = code;
 	}
-	tell(JIT_REGISTER, entry);
+	tell(JIT_REGISTER, code);
+}
+
+static void take_out(struct jit_code_entry *code)
+{
+	code->prev->next = code->next;
+	if (code->next)
+		code->next->prev = code->prev;
+	tell(JIT_UNREGISTER, code);
 }
 
 void lb_jit_register(void)
 {
-	append(&table_entry, LB_SYMFILE_MAGIC, (uint64_t)(uintptr_t)lb_root);
+	fill_symfile(&table_entry.symfile, LB_SYMFILE_MAGIC, (uint64_t)(uintptr_t)lb_root);
+	append(&table_entry.code, NULL, &table_entry.symfile, sizeof table_entry.symfile);
 }
 
-struct lb_jit_entry *lb_jit_add(uint64_t record)
+/* After the table's, which stays the first: a reader must know the table before a graph of it.
+ * The names come last: gdb looks for what a breakpoint may mean only when it has read an object
+ * of symbols by itself, and then the reader's lines must be there. */
+struct lb_jit_entry *lb_jit_add(uint64_t record, uint64_t id, uint64_t code, uint64_t bytes)
 {
 	struct lb_jit_entry *entry = malloc(sizeof *entry);
-	if (entry)
-		append(entry, LB_GRAPHFILE_MAGIC, record);
+	if (!entry)
+		return NULL;
+	fill_symfile(&entry->symfile, LB_GRAPHFILE_MAGIC, record);
+	lb_jit_names_fill(&entry->names, id, code, bytes);
+	append(&entry->code, &table_entry.code, &entry->symfile, sizeof entry->symfile);
+	append(&entry->names_code, &entry->code, &entry->names, sizeof entry->names);
 	return entry;
+}
+
+void lb_jit_settle(void)
+{
+	static struct lb_jit_entry empty;
+	fill_symfile(&empty.symfile, 0, 0);
+	append(&empty.code, &table_entry.code, &empty.symfile, sizeof empty.symfile);
+	take_out(&empty.code);
 }
 
 void lb_jit_remove(struct lb_jit_entry *entry)
 {
 	if (!entry)
 		return;
-	entry->code.prev->next = entry->code.next;
-	if (entry->code.next)
-		entry->code.next->prev = entry->code.prev;
-	tell(JIT_UNREGISTER, entry);
+	take_out(&entry->names_code);
+	take_out(&entry->code);
 	free(entry);
 }
 

@@ -19,6 +19,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	gsub(/[^ "]*subject\.c/, "subject.c")
 	gsub(/[^ "]*compiled\.c/, "compiled.c")
 	gsub(/[^ "]*stepped\.c/, "stepped.c")
+	gsub(/[^ "]*many\.c/, "many.c")
 	gsub(/[^ "]*lazybones-[A-Za-z0-9]+\/[0-9]+\/graph/, "FOLDER/graph")
 	if (/eval\(graph|stepped\.c/)
 		sub(/^#[0-9]+ +/, "#N ")

@@ -6,11 +6,17 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/compare/compare.h"
 #include "inspect/measure/survey.h"
+#include "lazybones.h"
+#include "target/process.h"
 
 enum { LARGE = (5 << 20) + 12345, PIECE = 1000 };
 
@@ -133,6 +139,73 @@ static void of_extremes(void **state)
 	free(elements);
 }
 
+/* An array of this process as another would see it: nothing of it is at hand. */
+static struct lbx_array from_outside(struct lbx_target *target, const float *elements, int64_t rows,
+				     int64_t columns, int64_t row, int64_t column)
+{
+	int64_t shape[] = { rows, columns }, strides[] = { row, column };
+	struct lbx_array array;
+
+	assert_true(lbx_array_local(elements, LARGE * 4, LB_F32, 2, shape, strides, 0, &array));
+	array.local = NULL;
+	array.target = target;
+	return array;
+}
+
+static void of_a_process(void **state)
+{
+	const int64_t columns = 1 << 10, rows = LARGE / columns;
+	struct lbx_out out = { .width = 80 };
+	struct lbx_target *target;
+	struct lbx_comparison c;
+	float *elements = mmap(NULL, LARGE * 4, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(elements, MAP_FAILED);
+	if (!lbx_process_open(getpid(), &target))
+		skip(); /* a process cannot be read here */
+	for (int64_t i = 0; i < LARGE; i++)
+		elements[i] = (float)(i * 2654435761 % 1000003);
+	for (int transposed = 0; transposed < 2; transposed++) {
+		struct lbx_array away = transposed
+			? from_outside(target, elements, columns, rows, 1, columns)
+			: from_outside(target, elements, rows, columns, columns, 1);
+		struct lbx_array here = away;
+		struct pass whole, parts;
+		here.local = (const char *)elements;
+		pass_init(&whole, &here);
+		pass_init(&parts, &away);
+		assert_true(lbx_survey(&here, &out, &whole.summary, &whole.sample));
+		assert_true(lbx_survey(&away, &out, &parts.summary, &parts.sample));
+		assert_int_equal(parts.summary.count, rows * columns);
+		same(&whole, &parts);
+		assert_true(lbx_compare(&here, &away, &(struct lbx_tolerance){ 0 }, NULL, &out, &c));
+		assert_int_equal(c.count, rows * columns);
+		assert_int_equal(c.different, 0);
+		lbx_sample_deinit(&whole.sample);
+		lbx_sample_deinit(&parts.sample);
+	}
+
+	/* a page that is gone: whichever thread comes upon it, the caller hears of it */
+	long page = sysconf(_SC_PAGESIZE);
+	char *gone = (char *)(((uintptr_t)&elements[LARGE / 2] + (uintptr_t)page) & -(uintptr_t)page);
+	struct lbx_array away = from_outside(target, elements, rows, columns, columns, 1);
+	struct pass p;
+	char address[32];
+	assert_int_equal(munmap(gone, (size_t)page), 0);
+	snprintf(address, sizeof address, "%p", (void *)gone);
+	pass_init(&p, &away);
+	assert_false(lbx_survey(&away, &out, &p.summary, &p.sample));
+	assert_non_null(strstr(lb_error_message(), address));
+	lb_clear_error();
+	assert_false(lbx_compare(&away, &away, &(struct lbx_tolerance){ 0 }, NULL, &out, &c));
+	assert_non_null(strstr(lb_error_message(), address));
+	lb_clear_error();
+	lbx_sample_deinit(&p.sample);
+	lbx_target_destroy(target);
+	munmap(elements, LARGE * 4);
+}
+
 static bool stop(struct lbx_out *out, const char *what, int64_t done, int64_t total)
 {
 	(void)what;
@@ -166,6 +239,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_parts),
 		cmocka_unit_test(of_extremes),
+		cmocka_unit_test(of_a_process),
 		cmocka_unit_test(interrupted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "inspect/measure/crew.h"
 
-enum { PART = 1 << 18, ROUND = 1 << 12, PIECE = 1 << 16 };
+enum { PART = 1 << 18, PIECE = 1 << 15 };
 
 struct side {
 	struct lbx_array array;
@@ -19,7 +19,7 @@ struct walk {
 	const struct lbx_pairs *pairs;
 	struct side a, b;
 	int64_t size;
-	char *parts;
+	char *empty, *parts; /* what is gathered: of nothing, and of each part of a round */
 };
 
 /* Elements first … first+n-1, in place or copied to the buffer. */
@@ -40,63 +40,61 @@ static void add_blocks(const struct walk *w, void *part, const char *x, const ch
 	}
 }
 
-/* What is copied here is local, so that copying cannot fail. */
-static void work(void *context, int64_t i)
-{
-	struct walk *w = context;
-	char x[LBX_PAIRS * 8], y[LBX_PAIRS * 8];
-	char *part = w->parts + (size_t)(i % ROUND) * w->pairs->nbytes;
-	int64_t begin = i * PART, end = w->size - begin < PART ? w->size : begin + PART;
-	bool ok = true;
-
-	for (int64_t first = begin; first < end; first += LBX_PAIRS) {
-		int n = end - first < LBX_PAIRS ? (int)(end - first) : LBX_PAIRS;
-		w->pairs->add(part, elements_of(&w->a, first, n, x, &ok),
-			      elements_of(&w->b, first, n, y, &ok), n, first);
-	}
-}
-
-/* In rounds of so many parts: a view that repeats its elements may claim to have any number. */
-static bool in_parts(struct walk *w, struct lbx_out *out)
-{
-	const struct lbx_pairs *pairs = w->pairs;
-	int64_t n_parts = (w->size - 1) / PART + 1, nbytes = (int64_t)pairs->nbytes;
-	char *empty = malloc(pairs->nbytes);
-	bool done = true;
-
-	w->parts = malloc((size_t)((n_parts < ROUND ? n_parts : ROUND) * nbytes));
-	if (!w->parts || !empty)
-		done = lb_fail("out of memory");
-	else
-		memcpy(empty, pairs->total, pairs->nbytes);
-	for (int64_t begin = 0; done && begin < n_parts; begin += ROUND) {
-		int64_t n = n_parts - begin < ROUND ? n_parts - begin : ROUND;
-		for (int64_t i = 0; i < n; i++)
-			memcpy(w->parts + i * nbytes, empty, pairs->nbytes);
-		done = lbx_crew_run(out, pairs->doing, begin, begin + n, PART, w->size, work, w);
-		for (int64_t i = 0; i < n && done; i++)
-			pairs->join(pairs->total, w->parts + i * nbytes);
-	}
-	free(empty);
-	free(w->parts);
-	return done;
-}
-
-static bool in_pieces(struct walk *w, struct lbx_out *out)
+/* Elements begin … end-1; without `out` there is no progress to tell. */
+static bool add_range(const struct walk *w, void *part, int64_t begin, int64_t end, struct lbx_out *out)
 {
 	char *x = malloc((size_t)(PIECE * w->a.width)), *y = malloc((size_t)(PIECE * w->b.width));
 	bool done = (x && y) || lb_fail("out of memory");
 
-	for (int64_t first = 0; done && first < w->size; first += PIECE) {
-		int64_t n = w->size - first < PIECE ? w->size - first : PIECE;
+	for (int64_t first = begin; done && first < end; first += PIECE) {
+		int64_t n = end - first < PIECE ? end - first : PIECE;
 		const char *p = elements_of(&w->a, first, n, x, &done);
 		const char *q = elements_of(&w->b, first, n, y, &done);
 		if (done)
-			add_blocks(w, w->pairs->total, p, q, n, first);
-		done = done && lbx_progress(out, w->pairs->doing, first, w->size);
+			add_blocks(w, part, p, q, n, first);
+		if (out)
+			done = done && lbx_progress(out, w->pairs->doing, first, w->size);
 	}
 	free(x);
 	free(y);
+	return done;
+}
+
+static bool work(void *context, int64_t i)
+{
+	struct walk *w = context;
+	char *part = w->parts + (size_t)(i % LBX_CREW_ROUND) * w->pairs->nbytes;
+	int64_t begin = i * PART, end = w->size - begin < PART ? w->size : begin + PART;
+
+	memcpy(part, w->empty, w->pairs->nbytes);
+	return add_range(w, part, begin, end, NULL);
+}
+
+static void join(void *context, int64_t i)
+{
+	struct walk *w = context;
+
+	w->pairs->join(w->pairs->total, w->parts + (size_t)(i % LBX_CREW_ROUND) * w->pairs->nbytes);
+}
+
+static bool in_parts(struct walk *w, struct lbx_out *out)
+{
+	struct lbx_crew crew = { .doing = w->pairs->doing, .size = w->size, .per_part = PART,
+				 .work = work, .join = join, .context = w };
+	int64_t n = lbx_crew_parts(&crew);
+	size_t nbytes = w->pairs->nbytes;
+	bool done = false;
+
+	w->empty = malloc(nbytes);
+	w->parts = malloc((size_t)(n < LBX_CREW_ROUND ? n : LBX_CREW_ROUND) * nbytes);
+	if (w->empty && w->parts) {
+		memcpy(w->empty, w->pairs->total, nbytes);
+		done = lbx_crew_run(&crew, out);
+	} else {
+		lb_fail("out of memory");
+	}
+	free(w->empty);
+	free(w->parts);
 	return done;
 }
 
@@ -124,7 +122,8 @@ bool lbx_pairs_walk(const struct lbx_pairs *pairs, struct lbx_out *out)
 	done = side_init(&w.a, pairs->a, out, pairs->doing) &&
 	       side_init(&w.b, pairs->b, out, pairs->doing);
 	if (done)
-		done = w.a.array.local && w.b.array.local ? in_parts(&w, out) : in_pieces(&w, out);
+		done = w.a.array.shared && w.b.array.shared ? in_parts(&w, out)
+			: add_range(&w, pairs->total, 0, w.size, out);
 	free(w.a.own);
 	free(w.b.own);
 	return done;

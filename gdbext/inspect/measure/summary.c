@@ -102,6 +102,7 @@ INLINE struct moments moments_##T(const value_t *x, int n, double k) \
 	int i = 0; \
 	for (; i + 2 * VECTOR <= n; i += 2 * VECTOR) { \
 		loaded_t a, b; \
+		__builtin_prefetch(x + BLOCK + i); /* the next block: beyond a page nothing looks ahead */ \
 		memcpy(&a, x + i, sizeof a); \
 		memcpy(&b, x + i + VECTOR, sizeof b); \
 		doubles d0 = __builtin_convertvector(a, doubles) - ks; \

@@ -1,5 +1,5 @@
-/* Mapped, dense arrays are cut into parts of a fixed size, which threads take in turn; what they found
- * is joined in the order of the parts. */
+/* Arrays are cut into parts of a fixed size, which threads take in turn; what they found is joined in
+ * the order of the parts. */
 #include "inspect/measure/survey.h"
 
 #include <stdlib.h>
@@ -17,8 +17,9 @@ struct part {
 };
 
 struct survey {
-	const char *elements;
-	int64_t size, width, per_part, n_parts;
+	struct lbx_array array;
+	const char *elements; /* dense, in place; or NULL */
+	int64_t size, width, per_part;
 	struct lbx_summary *summary;
 	struct lbx_sample *sample;
 	struct part *parts;
@@ -33,32 +34,44 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 	return true;
 }
 
-static void work(void *context, int64_t i)
+static bool work(void *context, int64_t i)
 {
 	struct survey *s = context;
 	struct part part = { .sample = lbx_sample_part(s->sample, i * s->per_part) };
 	int64_t end = (i + 1) * s->per_part < s->size ? (i + 1) * s->per_part : s->size;
+	char *own = s->elements ? NULL : malloc((size_t)(PIECE * s->width));
+	bool done = s->elements || own || lb_fail("out of memory");
 
 	lbx_summary_init(&part.summary, s->summary->dtype);
-	for (int64_t first = i * s->per_part; first < end; first += PIECE) {
+	for (int64_t first = i * s->per_part; done && first < end; first += PIECE) {
 		int64_t n = end - first < PIECE ? end - first : PIECE;
-		const char *elements = s->elements + first * s->width;
+		const char *elements = own ? own : s->elements + first * s->width;
+		done = !own || lbx_array_copy(&s->array, first, n, own);
+		if (!done)
+			break;
 		lbx_summary_add(&part.summary, elements, n, first);
 		lbx_sample_add(&part.sample, elements, n, first);
 	}
-	s->parts[i] = part;
+	s->parts[i % LBX_CREW_ROUND] = part;
+	free(own);
+	return done;
 }
 
-static bool in_parts(struct survey *s, struct lbx_out *out)
+static void join(void *context, int64_t i)
 {
-	s->parts = calloc((size_t)s->n_parts, sizeof *s->parts);
-	if (!s->parts)
-		return lb_fail("out of memory");
-	bool done = lbx_crew_run(out, doing, 0, s->n_parts, s->per_part, s->size, work, s);
-	for (int64_t i = 0; i < s->n_parts && done; i++) {
-		lbx_summary_merge(s->summary, &s->parts[i].summary);
-		lbx_sample_join(s->sample, &s->parts[i].sample);
-	}
+	struct survey *s = context;
+	struct part *part = &s->parts[i % LBX_CREW_ROUND];
+
+	lbx_summary_merge(s->summary, &part->summary);
+	lbx_sample_join(s->sample, &part->sample);
+}
+
+static bool in_parts(struct survey *s, const struct lbx_crew *crew, struct lbx_out *out)
+{
+	int64_t n = lbx_crew_parts(crew);
+
+	s->parts = calloc((size_t)(n < LBX_CREW_ROUND ? n : LBX_CREW_ROUND), sizeof *s->parts);
+	bool done = s->parts ? lbx_crew_run(crew, out) : lb_fail("out of memory");
 	free(s->parts);
 	return done;
 }
@@ -66,12 +79,22 @@ static bool in_parts(struct survey *s, struct lbx_out *out)
 bool lbx_survey(const struct lbx_array *array, struct lbx_out *out, struct lbx_summary *summary,
 		struct lbx_sample *sample)
 {
-	struct survey s = { .elements = lbx_array_in_place(array), .size = array->size,
+	struct survey s = { .array = *array, .size = array->size,
 			    .width = lbx_dtype_bytes(array->dtype), .summary = summary, .sample = sample };
+	char *own = NULL;
+	bool done;
 
+	lbx_array_join_axes(&s.array);
+	if (s.size && !lbx_array_fetch(&s.array, out, doing, &own))
+		return false;
+	s.elements = lbx_array_in_place(&s.array);
 	s.per_part = (PART + sample->step - 1) / sample->step * sample->step;
-	s.n_parts = (s.size + s.per_part - 1) / s.per_part;
-	if (s.elements && s.n_parts > 1)
-		return in_parts(&s, out);
-	return lbx_array_walk(array, out, doing, PIECE, add_piece, &s);
+	struct lbx_crew crew = { .doing = doing, .size = s.size, .per_part = s.per_part, .work = work,
+				 .join = join, .context = &s };
+	if (s.array.shared && s.size > s.per_part)
+		done = in_parts(&s, &crew, out);
+	else
+		done = lbx_array_walk(&s.array, out, doing, PIECE, add_piece, &s);
+	free(own);
+	return done;
 }

@@ -1,4 +1,4 @@
-/* One pass over an array for all its statistics, on all cores where its bytes are at hand. */
+/* One pass over an array for all its statistics, on all cores where several threads can read it. */
 #ifndef LBX_SURVEY_H
 #define LBX_SURVEY_H
 

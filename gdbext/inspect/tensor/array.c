@@ -10,6 +10,7 @@ enum {
 	SCRATCH = 1 << 16,      /* bytes read at once for a strided run */
 	SPAN_READ = 1 << 22,    /* bytes read at once of a whole buffer */
 	WORTH_A_COPY = 4096,    /* elements from which on a strided view is copied whole */
+	WORTH_A_WAY = 1 << 24,  /* bytes from which on a quicker way to read is looked for */
 };
 static const int64_t max_span = 1LL << 30;
 
@@ -220,6 +221,14 @@ bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what,
 {
 	int64_t low = a->offset, high = a->offset, width = lbx_dtype_bytes(a->dtype);
 
+	a->shared = a->local;
+	if (!a->local && a->size >= WORTH_A_WAY / width) {
+		struct lbx_target *direct = lbx_target_direct(a->target);
+		if (!direct && lbx_target_waits(a->target))
+			return false;
+		a->shared = direct;
+		a->target = direct ? direct : a->target;
+	}
 	if (a->local || a->size < WORTH_A_COPY || lbx_array_is_dense(a))
 		return true;
 	for (int i = 0; i < a->rank; i++) {
@@ -246,6 +255,7 @@ bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what,
 	a->high = a->low + (uint64_t)bytes;
 	a->offset -= low;
 	a->local = *own = span;
+	a->shared = true;
 	return true;
 }
 

@@ -11,6 +11,7 @@ enum { LBX_ARRAY_RANK = 16 }; /* new axes may add to a tensor's */
 struct lbx_array {
 	struct lbx_target *target; /* NULL: `local` holds the buffer */
 	const char *local;         /* what `low` is the address of; or NULL */
+	bool shared;               /* several threads may read elements at once */
 	uint64_t low, high;        /* the buffer: addresses of its first byte and past its last */
 	enum lb_dtype dtype;
 	int rank;
@@ -43,9 +44,10 @@ const void *lbx_array_in_place(const struct lbx_array *a);
 bool lbx_array_is_dense(const struct lbx_array *a);
 /* Joins neighbouring axes that one stride can walk; the order of elements stays. */
 void lbx_array_join_axes(struct lbx_array *a);
-/* Reads all that a strided view of a target reaches at once, when that is bounded and not much more
- * than its elements: gathering from local memory beats many small reads. *own is then to be freed
- * after the array's last use. True when there is nothing to gain; fails when reading does. */
+/* Makes ready for reading all elements: finds the target's quickest way, and reads all that a strided
+ * view reaches at once, when that is bounded and not much more than its elements, for gathering from
+ * local memory beats many small reads. *own is then to be freed after the array's last use. True when
+ * there is nothing to gain; fails when reading does. */
 bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what, char **own);
 
 /* Calls fn for all elements in row-major order, as dense pieces of at most `piece` elements;

@@ -1,0 +1,25 @@
+file many
+set breakpoint pending on
+tensor step on
+break graph-300.lb:2
+break done
+break rounds
+run
+delete 3
+tensor step in
+break graph-1.lb:3
+break graph-1.lb:4
+continue
+continue
+delete 6
+continue
+continue
+continue
+break graph-601.lb:2
+tbreak graph-602.lb:2
+continue
+continue
+continue
+info breakpoints
+continue
+continue

@@ -1,0 +1,35 @@
+file stepped
+set breakpoint pending on
+break graph-1.lb:4 if 1 + 1 == 2
+commands
+silent
+frame
+tensor print x
+end
+tbreak graph-1.lb:6
+break graph-3.lb:4
+tbreak eval_graph_5
+tensor step on
+run
+info breakpoints
+continue
+continue
+continue
+continue
+frame function eval_graph_3
+up
+frame function 'eval(graph 3)'
+info symbol $pc
+delete 1
+continue
+run
+continue
+delete
+break rounds
+run
+tensor step in
+break graph-1.lb:4
+continue
+run
+enable
+continue
