@@ -63,8 +63,8 @@ static void begin_event(struct lbx_timeline *timeline, const char *phase, uint32
 			uint64_t ns)
 {
 	lbx_printf(timeline->context->out,
-		   "%s{\"ph\":\"%s\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"ts\":%" PRIu64 ".%03u",
-		   timeline->begun ? ",\n" : "[\n", phase, timeline->pid, thread, ns / 1000,
+		   "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRIu32 ",\"ts\":%" PRIu64 ".%03u",
+		   timeline->begun ? ",\n" : "[\n", phase, (int64_t)timeline->pid, thread, ns / 1000,
 		   (unsigned)(ns % 1000));
 	timeline->begun = true;
 	if (ns > timeline->last_ns)
@@ -199,9 +199,9 @@ static void op_done(struct lbx_timeline *timeline, const struct lbx_flight *flig
 	timeline->totals.ops++;
 	begin_event(timeline, "X", event->thread, event->time_ns > ns ? event->time_ns - ns : 0);
 	lbx_printf(timeline->context->out,
-		   ",\"dur\":%" PRIu64 ".%03u,\"cat\":\"op\",\"name\":\"%s\",\"args\":{\"tensor\":%" PRIu64
+		   ",\"dur\":%" PRIu64 ".%03u,\"cat\":\"op\",\"name\":\"%s\",\"args\":{\"tensor\":%" PRId64
 		   ",\"ok\":%s}}", ns / 1000, (unsigned)(ns % 1000), strpbrk(name, "\"\\") ? "?" : name,
-		   arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
+		   (int64_t)arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
 }
 
 static void read_text(struct lbx_timeline *timeline, uint64_t address, char *ret, size_t size)
