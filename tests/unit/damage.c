@@ -236,15 +236,17 @@ static void run_timeline(struct lbx_context *context)
 	static struct written written;
 	struct lbx_out *out = context->out, file = { .json = true, .write = write_down, .context = &written };
 	struct lbx_timeline *timeline;
-	struct lbx_timeline_totals totals;
+	struct lbx_timeline_totals totals = { 0 };
+	bool begun = false;
 
 	lb_clear_error();
 	written.n = 0;
 	context->out = &file;
-	if (lbx_timeline_create(context, true, &timeline)) {
+	if (lbx_timeline_create(context, LBX_TIMELINE_ALL, &begun, &timeline)) {
 		if (lbx_timeline_poll(timeline, false))
 			lbx_timeline_poll(timeline, true);
 		lbx_timeline_end(timeline, &totals);
+		lbx_timeline_close(&file);
 		lbx_timeline_destroy(timeline);
 		json_error_t error;
 		json_t *json = json_loadb(written.bytes, written.n, 0, &error);
