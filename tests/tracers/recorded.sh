@@ -8,7 +8,7 @@ mount_tracefs()
 }
 
 if ! command -v perf >/dev/null; then
-	skip 'perf is not installed'
+	skip 'perf is not installed (tests/deps tracers)'
 elif ! readelf -nW "$library" | grep -q stapsdt; then
 	skip 'the library is built without probes'
 else
