@@ -5,6 +5,7 @@
 #   SAN=LIST      build with sanitizers: address,undefined or thread; in a directory of its own
 #   PROBES=0      build without the USDT probes
 #   WERROR=1      warnings are errors
+#   RUN=COMMAND   runs what was built for another machine: 'qemu-aarch64 -L SYSROOT'
 #   DESTDIR= PREFIX=/usr/local LIBDIR= AUTOLOAD=   for make install
 
 VERSION = 0.1.0
@@ -200,7 +201,7 @@ $(out)/bin/lazybones: $(call objects,$(cli_src)) $(reader_lib) $(static)
 
 $(out)/lazybones.1: $(cli)
 	$(call say,GEN,$@)
-	$(Q)$(cli) --manual >$@
+	$(Q)$(RUN) $(cli) --manual >$@
 
 $(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
@@ -288,7 +289,7 @@ check: deps ## install what is missing, build, run all tests
 	$(Q)$(MAKE) --no-print-directory check-built
 
 check-built: all units $(tables)
-	+$(Q)O='$(out)' SAN='$(SAN)' CC='$(CC)' PROBES='$(PROBES)' tests/run
+	+$(Q)O='$(out)' SAN='$(SAN)' CC='$(CC)' PROBES='$(PROBES)' RUN='$(RUN)' tests/run
 
 valgrind: ## run the unit tests under valgrind
 	$(Q)tests/deps build check valgrind

@@ -9,7 +9,7 @@
 char *lbx_append_room(uint64_t end, uint64_t n, uint64_t *ret_at, uint64_t *nbytes)
 {
 	uint64_t at = (end + LBX_WIRE_ALIGN - 1) & ~(uint64_t)(LBX_WIRE_ALIGN - 1);
-	uint64_t page = 4096, from = at & ~(page - 1);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = at & ~(page - 1);
 	char *map = MAP_FAILED;
 
 	if (ftruncate(LBX_WIRE_FD, (off_t)(at + n)) == 0)

@@ -167,7 +167,7 @@ static void impossible_roots_are_refused(void **state)
 	ROOT(root->magic = __builtin_bswap64(root->magic));
 	refused(&f, "byte order");
 	ROOT(root->major = 2);
-	refused(&f, "version 2.4, this reader knows 1.x");
+	refused(&f, "version 2.5, this reader knows 1.x");
 	ROOT(root->size = 8);
 	refused(&f, "'size'");
 	ROOT(root->size = 1 << 30);

@@ -28,7 +28,7 @@ struct lbx_timeline {
 	struct lbx_follow follow;
 	struct lbx_timeline_totals totals;
 	uint64_t pid, first_ns, last_ns, sampled_ns;
-	bool begun; /* something has been written */
+	bool *begun; /* something has been written */
 	int n_open, n_rows;
 	struct open_eval open[MAX_OPEN];
 	uint32_t rows[MAX_ROWS]; /* threads whose rows have a name */
@@ -63,10 +63,10 @@ static void begin_event(struct lbx_timeline *timeline, const char *phase, uint32
 			uint64_t ns)
 {
 	lbx_printf(timeline->context->out,
-		   "%s{\"ph\":\"%s\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"ts\":%" PRIu64 ".%03u",
-		   timeline->begun ? ",\n" : "[\n", phase, timeline->pid, thread, ns / 1000,
+		   "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRIu32 ",\"ts\":%" PRIu64 ".%03u",
+		   *timeline->begun ? ",\n" : "[\n", phase, (int64_t)timeline->pid, thread, ns / 1000,
 		   (unsigned)(ns % 1000));
-	timeline->begun = true;
+	*timeline->begun = true;
 	if (ns > timeline->last_ns)
 		timeline->last_ns = ns;
 }
@@ -199,9 +199,9 @@ static void op_done(struct lbx_timeline *timeline, const struct lbx_flight *flig
 	timeline->totals.ops++;
 	begin_event(timeline, "X", event->thread, event->time_ns > ns ? event->time_ns - ns : 0);
 	lbx_printf(timeline->context->out,
-		   ",\"dur\":%" PRIu64 ".%03u,\"cat\":\"op\",\"name\":\"%s\",\"args\":{\"tensor\":%" PRIu64
+		   ",\"dur\":%" PRIu64 ".%03u,\"cat\":\"op\",\"name\":\"%s\",\"args\":{\"tensor\":%" PRId64
 		   ",\"ok\":%s}}", ns / 1000, (unsigned)(ns % 1000), strpbrk(name, "\"\\") ? "?" : name,
-		   arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
+		   (int64_t)arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
 }
 
 static void read_text(struct lbx_timeline *timeline, uint64_t address, char *ret, size_t size)
@@ -290,7 +290,8 @@ static bool sample(struct lbx_timeline *timeline, uint64_t ns)
 	return true;
 }
 
-bool lbx_timeline_create(struct lbx_context *context, bool history, struct lbx_timeline **ret)
+bool lbx_timeline_create(struct lbx_context *context, uint64_t seen, bool *begun,
+			 struct lbx_timeline **ret)
 {
 	struct lbx_flight flight;
 	struct lbx_table *table;
@@ -309,9 +310,10 @@ bool lbx_timeline_create(struct lbx_context *context, bool history, struct lbx_t
 	if (!timeline)
 		return lb_fail("out of memory");
 	timeline->context = context;
+	timeline->begun = begun;
 	timeline->pid = root.pid;
 	timeline->first_ns = now();
-	timeline->follow.seen = history ? 0 : newest;
+	timeline->follow.seen = seen < newest ? seen : newest;
 	snprintf(name, sizeof name, "lazybones %s, process %" PRIu64, root.version, root.pid);
 	name_row(timeline, "process_name", (uint32_t)root.pid, name);
 	*ret = timeline;
@@ -354,6 +356,10 @@ void lbx_timeline_end(struct lbx_timeline *timeline, struct lbx_timeline_totals 
 		eval_slice(timeline, &timeline->open[i], timeline->last_ns,
 			   json_pack("{s:b}", "ended", 0));
 	timeline->totals.lost = timeline->follow.lost;
+	ret->events += timeline->totals.events;
+	ret->lost += timeline->totals.lost;
+	ret->evals += timeline->totals.evals;
+	ret->ops += timeline->totals.ops;
 	begin_event(timeline, "M", (uint32_t)timeline->pid, timeline->last_ns);
 	put_name(timeline, "lazybones_totals", "__metadata");
 	end_event(timeline, json_pack("{s:I,s:I,s:I,s:I}", "events",
@@ -361,6 +367,9 @@ void lbx_timeline_end(struct lbx_timeline *timeline, struct lbx_timeline_totals 
 				      (json_int_t)timeline->totals.lost, "evaluations",
 				      (json_int_t)timeline->totals.evals, "operations",
 				      (json_int_t)timeline->totals.ops));
-	lbx_printf(timeline->context->out, "\n]\n");
-	*ret = timeline->totals;
+}
+
+void lbx_timeline_close(struct lbx_out *out)
+{
+	lbx_printf(out, "\n]\n");
 }

@@ -87,9 +87,9 @@ VPOWER(f64, double, f64v, MVEC_F64(vv, pow))
 VMATH(sigmoid, f32, float, f32v, 1 / (1 + MVEC_F32(v, exp)(-x)))
 VMATH(sigmoid, f64, double, f64v, 1 / (1 + MVEC_F64(v, exp)(-x)))
 #else
-#define VMATH1(name, f)                                   \
-	LB_TILE(name##_f32, float, float, f##f(a[i]))     \
-	LB_TILE(name##_f64, double, double, f(a[i]))
+#define VMATH1(name, fn)                                  \
+	LB_TILE(name##_f32, float, float, fn##f(a[i]))    \
+	LB_TILE(name##_f64, double, double, fn(a[i]))
 LB_TILE(power_f32, float, float, powf(a[i], b[i]))
 LB_TILE(power_f64, double, double, pow(a[i], b[i]))
 LB_TILE(sigmoid_f32, float, float, 1 / (1 + expf(-a[i])))
