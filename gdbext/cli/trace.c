@@ -1,8 +1,6 @@
 #define _GNU_SOURCE
 #include "cli/trace.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,24 +13,20 @@
 #include "cli/follow.h"
 #include "cli/manual.h"
 #include "cli/timed.h"
+#include "cli/trace_file.h"
 #include "cli/words.h"
 #include "inspect/trace/timeline.h"
 #include "table/flight.h"
 #include "target/process.h"
 
 struct trace {
-	const char *path;
 	int64_t pid, interval;
 	char **program;
 	struct lbx_following following;
 	struct lbx_settings settings;
-	struct lbx_out out;
-	/* the file, and what it is to get, whole events at a time */
-	int fd;
-	bool made_file, has_written, begun;
-	char *bytes;
-	size_t n, room;
-	bool failed;
+	struct lbx_trace_file file;
+	bool begun;  /* something is in it, or will be */
+	bool failed; /* out of memory */
 	int n_timelines, status;
 	struct lbx_timeline_totals totals;
 };
@@ -55,60 +49,6 @@ static void stop(int signal)
 	stopped = signal;
 }
 
-static void keep(struct lbx_out *out, const char *text, size_t n)
-{
-	struct trace *trace = out->context;
-
-	if (trace->n + n > trace->room) {
-		size_t room = 2 * (trace->n + n) + 4096;
-		char *bytes = realloc(trace->bytes, room);
-		if (!bytes) {
-			trace->failed = true;
-			return;
-		}
-		trace->bytes = bytes;
-		trace->room = room;
-	}
-	memcpy(trace->bytes + trace->n, text, n);
-	trace->n += n;
-}
-
-/* What stands in the file stays there until there is something to write. */
-static bool open_file(struct trace *trace)
-{
-	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
-
-	trace->fd = open(trace->path, flags | O_EXCL, 0666);
-	trace->made_file = trace->fd >= 0;
-	if (trace->fd < 0 && errno == EEXIST)
-		trace->fd = open(trace->path, flags, 0666);
-	return trace->fd >= 0 || lb_fail("cannot write %s: %s", trace->path, strerror(errno));
-}
-
-static void close_file(struct trace *trace)
-{
-	close(trace->fd);
-	if (trace->made_file && !trace->has_written)
-		unlink(trace->path);
-}
-
-static bool write_out(struct trace *trace)
-{
-	if (trace->failed)
-		return lb_fail("out of memory");
-	if (trace->n && !trace->has_written && ftruncate(trace->fd, 0) != 0 && errno != EINVAL)
-		return lb_fail("cannot write %s: %s", trace->path, strerror(errno));
-	for (size_t done = 0; done < trace->n;) {
-		ssize_t n = write(trace->fd, trace->bytes + done, trace->n - done);
-		if (n < 0 && errno != EINTR)
-			return lb_fail("cannot write %s: %s", trace->path, strerror(errno));
-		done += n > 0 ? (size_t)n : 0;
-		trace->has_written = true;
-	}
-	trace->n = 0;
-	return true;
-}
-
 static bool parse(struct trace *trace, char **argv)
 {
 	static const struct option options[] = {
@@ -121,7 +61,7 @@ static bool parse(struct trace *trace, char **argv)
 
 	while ((option = lbx_next_option(argv, "+:o:p:", options)) != -1) {
 		if (option == 'o')
-			trace->path = optarg;
+			trace->file.path = optarg;
 		else if (option == 'p' ? !lbx_word_int("trace", "--pid", optarg, INT32_MAX, &trace->pid)
 			 : option == 'i'
 				 ? !lbx_word_int("trace", "--interval", optarg, 1000, &trace->interval)
@@ -195,7 +135,7 @@ static struct traced *traced_of(struct trace *trace, struct lbx_followed *progra
 		trace->failed = true;
 		return NULL;
 	}
-	traced->context = (struct lbx_context){ .out = &trace->out, .settings = &trace->settings };
+	traced->context = (struct lbx_context){ .out = &trace->file.out, .settings = &trace->settings };
 	traced->seen = trace->following.is_child || program->halt == LBX_AT_FORK ? LBX_TIMELINE_ALL
 										: LBX_TIMELINE_NOW;
 	return traced;
@@ -285,7 +225,7 @@ static bool follow(struct trace *trace)
 		bool last = stopped;
 		for (int i = 0; i < following->n; i++)
 			take(trace, following->list[i]);
-		ok = write_out(trace);
+		ok = trace->failed ? lb_fail("out of memory") : lbx_trace_file_write(&trace->file);
 		if (last || !ok)
 			break;
 		remove_ended(trace);
@@ -321,7 +261,7 @@ static void report(const struct trace *trace)
 {
 	const struct lbx_timeline_totals *t = &trace->totals;
 
-	fprintf(stderr, "%s: ", trace->path);
+	fprintf(stderr, "%s: ", trace->file.path);
 	if (trace->n_timelines > 1)
 		fprintf(stderr, "%d programs, ", trace->n_timelines);
 	fprintf(stderr, "%" PRIu64 " events, %" PRIu64 " evaluations, %" PRIu64 " operations, %" PRIu64
@@ -343,25 +283,33 @@ static bool begin(struct trace *trace)
 	return traced ? open_timeline(trace, traced, (pid_t)trace->pid) : lb_fail("out of memory");
 }
 
+static bool complain(void)
+{
+	fprintf(stderr, "lazybones: %s\n", lb_error_message());
+	return false;
+}
+
 static bool run(struct trace *trace, int *status)
 {
-	if (!open_file(trace))
-		return false;
+	if (!lbx_trace_file_open(&trace->file)) {
+		lbx_trace_file_close(&trace->file);
+		return complain();
+	}
 	bool begun = begin(trace), ok = begun && follow(trace);
 	for (int i = 0; i < trace->following.n; i++)
 		if (trace->following.list[i]->data)
 			end_timeline(trace, trace->following.list[i]->data);
 	if (ok && trace->begun) {
-		lbx_timeline_close(&trace->out);
-		ok = write_out(trace);
+		lbx_timeline_close(&trace->file.out);
+		ok = lbx_trace_file_write(&trace->file);
 	}
 	if (ok && trace->begun)
 		report(trace);
 	else if (ok)
 		ok = lb_fail("no program of Lazybones' runtime was run: %s", trace->program[0]);
-	close_file(trace);
+	lbx_trace_file_close(&trace->file);
 	if (!ok)
-		fprintf(stderr, "lazybones: %s\n", lb_error_message());
+		complain();
 	if (begun)
 		*status = finish(trace);
 	else if (trace->following.is_child && trace->following.n > 0)
@@ -372,14 +320,13 @@ static bool run(struct trace *trace, int *status)
 int lbx_trace(char **argv)
 {
 	struct trace trace = {
-		.path = "lazybones-trace.json", .interval = 2, .settings = lbx_default_settings,
-		.out = { .json = true, .write = keep, .context = &trace },
+		.file = { .path = "lazybones-trace.json" }, .interval = 2, .settings = lbx_default_settings,
 	};
 	struct sigaction action = { .sa_handler = stop };
 	int status = LBX_EXIT_FAILED;
 
 	if (!parse(&trace, argv)) {
-		fprintf(stderr, "lazybones: %s\n", lb_error_message());
+		complain();
 		return LBX_EXIT_MISUSED;
 	}
 	sigaction(SIGINT, &action, NULL);
@@ -388,6 +335,5 @@ int lbx_trace(char **argv)
 	for (int i = 0; i < trace.following.n; i++)
 		free(trace.following.list[i]->data);
 	lbx_follow_deinit(&trace.following);
-	free(trace.bytes);
 	return ok || status != LBX_EXIT_DONE ? status : LBX_EXIT_FAILED;
 }

@@ -58,6 +58,11 @@ print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswit
 	rm -f "$json"
 	"$lazybones" trace -o "$json" -- true 2>/dev/null
 	same 'nor does an empty one stay' no "$([ -e "$json" ] && echo yes || echo no)"
+	for file in "$scratch/none/x.json" "$scratch"; do
+		said=$("$lazybones" trace -o "$file" -- "$workload" 2>&1)
+		same 'a file that cannot be written: the status' 1 $?
+		says 'a file that cannot be written: it is named' "$said" "^lazybones: cannot write $file: "
+	done
 	said=$("$lazybones" trace -o /dev/full -- "$workload" 2>&1)
 	same 'a full disk: the status' 1 $?
 	same 'a full disk: what is said' "lazybones: cannot write /dev/full: No space left on device
