@@ -1,7 +1,8 @@
 /* Debuggers unwind through this code without any help of ours: it begins like every function that
- * keeps a frame pointer (x86-64: push rbp; mov rbp, rsp. aarch64: stp x29, x30; mov x29, sp), and
- * changes no other register that belongs to its caller; its one variable, the address of the
- * struct lb_code_frame, lies on the stack. All calls are of one size, so that a call's number
+ * keeps a frame pointer (x86-64: push rbp; mov rbp, rsp. aarch64: stp x29, x30; mov x29, sp), with
+ * the two saved words at the frame's top, where unwinders guess them to be, and changes no other
+ * register that belongs to its caller; its one variable, the address of the struct lb_code_frame,
+ * lies below. All calls are of one size, so that a call's number
  * tells its address. */
 #include "eval/encode.h"
 
@@ -41,12 +42,12 @@ const struct lb_encoding lb_encoding_x86_64 = {
 };
 
 static const uint32_t aarch64_prologue[] = {
-	0xa9be7bfd, /* stp x29, x30, [sp, #-32]! */
+	0xa9bf7bfd, /* stp x29, x30, [sp, #-16]! */
 	0x910003fd, /* mov x29, sp */
-	0xf9000fa0, /* str x0, [x29, #24] */
+	0xf81f0fe0, /* str x0, [sp, #-16]! */
 };
 static const uint32_t aarch64_call[] = {
-	0xf9400fa0, /* ldr x0, [x29, #24] */
+	0xf94003e0, /* ldr x0, [sp] */
 	0x52800001, /* mov w1, #NUMBER, its low half */
 	0x72a00001, /* movk w1, #NUMBER, lsl #16 */
 	0xf9400002, /* ldr x2, [x0] */
@@ -54,7 +55,11 @@ static const uint32_t aarch64_call[] = {
 	0x35000040, /* cbnz w0, over the next, which reaches further */
 	0x14000000, /* b END */
 };
-static const uint32_t aarch64_epilogue[] = { 0xa8c27bfd, 0xd65f03c0 }; /* ldp x29, x30, [sp], #32; ret */
+static const uint32_t aarch64_epilogue[] = {
+	0x910003bf, /* mov sp, x29 */
+	0xa8c17bfd, /* ldp x29, x30, [sp], #16 */
+	0xd65f03c0, /* ret */
+};
 
 static void finish_aarch64(void *call, uint32_t number, size_t to_end)
 {

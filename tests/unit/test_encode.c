@@ -45,25 +45,26 @@ static void x86_64(void **state)
 static void aarch64(void **state)
 {
 	static const uint32_t two[] = {
-		0xa9be7bfd, /*  0: stp x29, x30, [sp, #-32]! */
+		0xa9bf7bfd, /*  0: stp x29, x30, [sp, #-16]! */
 		0x910003fd, /*  4: mov x29, sp */
-		0xf9000fa0, /*  8: str x0, [x29, #24] */
-		0xf9400fa0, /*  c: ldr x0, [x29, #24] */
+		0xf81f0fe0, /*  8: str x0, [sp, #-16]! */
+		0xf94003e0, /*  c: ldr x0, [sp] */
 		0x52800001, /* 10: mov w1, #0 */
 		0x72a00001, /* 14: movk w1, #0, lsl #16 */
 		0xf9400002, /* 18: ldr x2, [x0] */
 		0xd63f0040, /* 1c: blr x2 */
 		0x35000040, /* 20: cbnz w0, 28 */
 		0x14000008, /* 24: b 44 */
-		0xf9400fa0, /* 28: ldr x0, [x29, #24] */
+		0xf94003e0, /* 28: ldr x0, [sp] */
 		0x52800021, /* 2c: mov w1, #1 */
 		0x72a00001, /* 30: movk w1, #0, lsl #16 */
 		0xf9400002, /* 34: ldr x2, [x0] */
 		0xd63f0040, /* 38: blr x2 */
 		0x35000040, /* 3c: cbnz w0, 44 */
 		0x14000001, /* 40: b 44 */
-		0xa8c27bfd, /* 44: ldp x29, x30, [sp], #32 */
-		0xd65f03c0, /* 48: ret */
+		0x910003bf, /* 44: mov sp, x29 */
+		0xa8c17bfd, /* 48: ldp x29, x30, [sp], #16 */
+		0xd65f03c0, /* 4c: ret */
 	};
 
 	(void)state;
