@@ -34,7 +34,7 @@
 
 enum {
 	LB_ABI_MAJOR = 1, /* another major is refused by name */
-	LB_ABI_MINOR = 4, /* grows with each added field */
+	LB_ABI_MINOR = 5, /* grows with each added field */
 	LB_NOTE_ROOT = 1, /* note type */
 	LB_INLINE_INPUTS = 3,
 	LB_PARAMS = 4,
@@ -395,6 +395,8 @@ struct lb_symtab {
 	uint64_t loader;        /* address of the dynamic loader's struct r_debug; 0 without one */
 	uint32_t event_mode;    /* enum lb_event_mode; a debugger may write it */
 	uint32_t pad;
+	uint64_t timed_until;   /* CLOCK_MONOTONIC at which LB_EVENTS_TIMED ends by itself; 0: it stays. For
+				 * readers, which write it again and again: one that is killed leaves nothing on */
 };
 
 #define LB_ROOT_FIELDS(X) \
@@ -403,7 +405,7 @@ struct lb_symtab {
 	X(last_eval) X(want_stack) X(watch_all) X(strided) X(step) X(watch_memory) X(watch_graph) \
 	X(watch_low) X(watch_high) X(kinds) \
 	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used) \
-	X(program) X(loader) X(event_mode)
+	X(program) X(loader) X(event_mode) X(timed_until)
 
 /* A double, as an integer of the same order; zeros are equal, a NaN is above all others. */
 static inline int64_t lb_order_double(double value)

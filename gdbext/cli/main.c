@@ -236,7 +236,7 @@ static bool parse(struct request *r, char **argv)
 		return parse_ranks(r, argv);
 	r->is_core = strcmp(kind, "core") == 0 || is_report || is_diff;
 	if (!r->is_core && strcmp(kind, "pid") != 0)
-		return lb_fail("'%s' is none of pid, core, report, diff, ranks and help (see lazybones --help)",
+		return lb_fail("'%s' is none of pid, core, report, diff, ranks, trace, top and help (see lazybones --help)",
 			       kind);
 	if (!is_diff)
 		r->what = *argv++;
@@ -298,8 +298,9 @@ int main(int argc, char **argv)
 	const struct lbx_command *verb = argc > 0 ? lbx_command_find(lbx_verbs, argv[0]) : NULL;
 	if (verb && argc > 1 && strcmp(argv[1], "--help") == 0)
 		return report(help(&out, verb->name));
+	out.json = request.json;
 	if (verb)
-		return strcmp(verb->name, "top") == 0 ? lbx_top(argv + 1, &out) : lbx_trace(argv + 1);
+		return strcmp(verb->name, "top") == 0 ? lbx_top(argv, &out) : lbx_trace(argv);
 	if (argc < 2) {
 		out.context = stderr;
 		lbx_usage(&out);

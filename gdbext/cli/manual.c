@@ -29,7 +29,13 @@ const struct lbx_command lbx_verbs[] = {
 		  "\n"
 		  "A program that is started so runs with LAZYBONES_TIMES=1 and a large recorder; its exit\n"
 		  "status is this command's. With --pid, the same clock is switched on while the trace\n"
-		  "lasts: until Ctrl-C, or the program's end. Children of the program are not followed.\n"
+		  "lasts: until Ctrl-C, or the program's end; some seconds later it is off again, however the\n"
+		  "trace ended.\n"
+		  "\n"
+		  "Programs that the program runs (it may be a script), and children that it forks, are in the same\n"
+		  "file, a process each. Those that a thread other than the first makes are not followed; nor is\n"
+		  "a program whose first thread has ended, nor what a process does in the last milliseconds before it becomes\n"
+		  "another program (exec).\n"
 		  "\n"
 		  "Example: lazybones trace -o train.json -- ./train",
 	  .options = { { "output", "FILE", "where to write (default lazybones-trace.json); also -o" },
@@ -41,7 +47,7 @@ const struct lbx_command lbx_verbs[] = {
 		  "second and the share of time spent in them, growth of the number of tensors, and who is\n"
 		  "behind it: the operations and the call sites that take most time, the places\n"
 		  "that made the tensors with the most memory. q ends it. The program runs on; its events\n"
-		  "carry the time while it is watched.\n"
+		  "carry the time while it is watched, and some seconds longer.\n"
 		  "\n"
 		  "Example: lazybones top 4711",
 	  .options = { { "once", NULL, "print it once, over one interval, and end" },
@@ -151,8 +157,8 @@ void lbx_manual(struct lbx_out *out)
 	}
 	lbx_printf(out, ".SH DESCRIPTION\n");
 	roff(out, "Reads the tensors of a program that uses the Lazybones runtime from outside: from a "
-		  "running process, which it neither changes nor calls, or from the core file of a dead "
-		  "one. No debugger is needed. A core is read by a process of its own with limits of "
+		  "running process, which it neither changes (but for the clock that trace and top switch "
+		  "on) nor calls, or from the core file of a dead one. No debugger is needed. A core is read by a process of its own with limits of "
 		  "memory and time, for it may be damaged.\n");
 	lbx_printf(out, ".SH OPTIONS\nThey stand before the command.\n");
 	for (int i = 0; i < OPTIONS; i++)
@@ -161,7 +167,7 @@ void lbx_manual(struct lbx_out *out)
 	for (const struct lbx_command *c = lbx_commands; c->name; c++)
 		if (lbx_cli_has(c))
 			roff_command(out, c);
-	lbx_printf(out, ".SH LIVE VIEWS\nThese stand alone: \fBlazybones trace\fR and so on.\n");
+	lbx_printf(out, ".SH LIVE VIEWS\nThese stand alone: \\fBlazybones trace\\fR and so on.\n");
 	for (const struct lbx_command *c = lbx_verbs; c->name; c++)
 		roff_command(out, c);
 	lbx_printf(out, ".SH EXIT STATUS\n"

@@ -1,8 +1,6 @@
 #define _GNU_SOURCE
 #include "cli/top.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,14 +14,19 @@
 
 #include "base/error.h"
 #include "cli/manual.h"
+#include "cli/timed.h"
+#include "cli/words.h"
 #include "inspect/trace/top.h"
 #include "target/process.h"
 
 enum { POLL_MS = 5 };
 
-struct options {
+struct view {
 	int64_t pid, interval; /* milliseconds */
-	bool once, json;
+	bool once;
+	struct lbx_context context;
+	struct lbx_timed timed;
+	struct lbx_top *top;
 };
 
 static volatile sig_atomic_t stopped;
@@ -33,35 +36,26 @@ static void stop(int signal)
 	stopped = signal;
 }
 
-static bool take_int(const char *name, const char *text, int64_t max, int64_t *ret)
+static bool parse(char **argv, struct view *ret)
 {
-	char *end;
+	static const struct option options[] = {
+		{ "once", no_argument, NULL, '1' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ 0 },
+	};
+	int option;
 
-	errno = 0;
-	*ret = text ? strtoll(text, &end, 10) : 0;
-	return (text && end != text && !*end && !errno && *ret > 0 && *ret <= max) ||
-	       lb_fail("top: %s takes a number from 1 to %" PRId64 ", not '%s'", name, max,
-		       text ? text : "");
-}
-
-static bool parse(char **argv, struct options *ret)
-{
-	for (; *argv; argv++) {
-		if (strcmp(*argv, "--once") == 0)
-			ret->once = true;
-		else if (strcmp(*argv, "--json") == 0)
-			ret->once = ret->json = true;
-		else if (strcmp(*argv, "--interval") == 0) {
-			if (!take_int("--interval", argv[1], 3600000, &ret->interval))
-				return false;
-			argv++;
-		} else if (**argv == '-' || ret->pid) {
-			return lb_fail("top: there is no option %s (see lazybones help top)", *argv);
-		} else if (!take_int("PID", *argv, INT32_MAX, &ret->pid)) {
+	while ((option = lbx_next_option(argv, ":", options)) != -1) {
+		if (option == '?' || (option == 'i' &&
+		    !lbx_word_int("top", "--interval", optarg, 3600000, &ret->interval)))
 			return false;
-		}
+		ret->once |= option == '1';
+		ret->context.out->json |= option == 'j';
 	}
-	return ret->pid || lb_fail("top: of which process? lazybones top PID");
+	if (!argv[optind] || argv[optind + 1])
+		return lb_fail("top: of which process? lazybones top PID");
+	return lbx_word_int("top", "PID", argv[optind], INT32_MAX, &ret->pid);
 }
 
 static int64_t now_ms(void)
@@ -74,123 +68,128 @@ static int64_t now_ms(void)
 
 /* Until the next look; false when the user has had enough, or with an error when the program is
  * gone. */
-static bool wait_for_next(struct lbx_top *top, const struct options *options,
-			  bool (*wants_end)(void))
+static bool wait_for_next(struct view *view, bool (*wants_end)(struct view *))
 {
-	int64_t end = now_ms() + options->interval;
+	int64_t end = now_ms() + view->interval;
 
-	while (!stopped && !wants_end()) {
-		if (!lbx_top_poll(top))
+	while (!stopped && !wants_end(view)) {
+		lbx_timed_ask(&view->context, &view->timed);
+		if (!lbx_top_poll(view->top))
 			return false;
 		if (now_ms() >= end)
-			return lbx_top_look(top);
+			return lbx_top_look(view->top);
 		poll(NULL, 0, POLL_MS);
 	}
 	return false;
 }
 
-static bool never(void)
+static bool never(struct view *view)
 {
+	(void)view;
 	return false;
 }
 
 #if LB_HAVE_NCURSES
+/* Nothing is wider than the screen, or stands in its last line. */
 static void draw_text(struct lbx_out *out, const char *text, size_t n)
 {
 	(void)out;
-	addnstr(text, (int)n);
+	while (n > 0) {
+		const char *end = memchr(text, '\n', n);
+		size_t length = end ? (size_t)(end - text) : n;
+		int x, y;
+		getyx(stdscr, y, x);
+		if (y >= LINES - 1)
+			return;
+		int room = COLS - 1 - x;
+		addnstr(text, length < (size_t)room ? (int)length : room);
+		if (end)
+			move(y + 1, 0);
+		text += length + (end != NULL);
+		n -= length + (end != NULL);
+	}
 }
 
-static bool wants_end(void)
+static void draw(struct view *view)
+{
+	erase();
+	move(0, 0);
+	view->context.out->width = COLS;
+	lbx_top_show(view->top, LINES - 1);
+	mvaddnstr(LINES - 1, 0, "q ends", COLS - 1);
+	refresh();
+}
+
+static bool wants_end(struct view *view)
 {
 	int key = getch();
 
+	if (key == KEY_RESIZE)
+		draw(view);
 	return key == 'q' || key == 'Q';
 }
 
-static bool run_screen(struct lbx_top *top, const struct options *options, struct lbx_out *out)
+static bool run_screen(struct view *view)
 {
+	struct lbx_out *out = view->context.out;
 	void (*write)(struct lbx_out *, const char *, size_t) = out->write;
-	bool ok = true;
+	SCREEN *screen = isatty(STDOUT_FILENO) ? newterm(NULL, stdout, stdin) : NULL;
 
-	if (!initscr())
-		return lb_fail("this terminal cannot show a screen: --once prints one");
+	if (!screen)
+		return lb_fail("there is no terminal here that can show a screen (TERM): --once and --json work");
 	cbreak();
 	noecho();
 	curs_set(0);
 	nodelay(stdscr, TRUE);
+	keypad(stdscr, TRUE);
 	out->write = draw_text;
 	out->colour = false;
-	mvaddstr(0, 0, "lazybones top: looking …  (q ends)");
+	mvaddstr(0, 0, "lazybones top: looking ...  (q ends)");
 	refresh();
-	while (ok) {
-		ok = wait_for_next(top, options, wants_end);
-		if (!ok)
-			break;
-		erase();
-		move(0, 0);
-		out->width = COLS;
-		lbx_top_show(top, LINES - 1);
-		mvaddnstr(LINES - 1, 0, "q ends", COLS - 1);
-		refresh();
-	}
+	while (wait_for_next(view, wants_end))
+		draw(view);
 	endwin();
+	delscreen(screen);
 	out->write = write;
 	return lb_ok();
 }
 #else
-static bool run_screen(struct lbx_top *top, const struct options *options, struct lbx_out *out)
+static bool run_screen(struct view *view)
 {
-	(void)top;
-	(void)options;
-	(void)out;
+	(void)view;
 	return lb_fail("this program was built without ncurses: --once and --json work");
 }
 #endif
 
-static bool run(const struct options *options, struct lbx_context *context)
+static bool run(struct view *view)
 {
-	struct lbx_top *top = NULL;
-	struct lbx_root root;
-
-	if (!lbx_process_open((pid_t)options->pid, &context->target) ||
-	    !lbx_top_create(context, &top) || !lbx_table_root(context->table, &root))
+	if (!lbx_process_open((pid_t)view->pid, &view->context.target) ||
+	    !lbx_top_create(&view->context, &view->top))
 		return false;
-	uint32_t mode = root.event_mode | LB_EVENTS_TIMED;
-	bool switched = mode != root.event_mode && root.event_mode_at &&
-			lbx_process_write(context->target, root.event_mode_at, &mode, sizeof mode);
-	lb_clear_error();
-	bool ok = options->once ? wait_for_next(top, options, never)
-				: run_screen(top, options, context->out);
-	if (ok && options->once)
-		lbx_top_show(top, 48);
-	char message[512];
-	snprintf(message, sizeof message, "%s", lb_ok() ? "" : lb_error_message());
-	if (switched)
-		lbx_process_write(context->target, root.event_mode_at, &root.event_mode, sizeof mode);
-	lb_clear_error();
-	lbx_top_destroy(top);
-	return !message[0] || lb_fail("%s", message);
+	if (!view->once && !view->context.out->json)
+		return run_screen(view);
+	if (wait_for_next(view, never))
+		lbx_top_show(view->top, 48);
+	return lb_ok();
 }
 
 int lbx_top(char **argv, struct lbx_out *out)
 {
-	struct options options = { .interval = 1000 };
 	struct lbx_settings settings = lbx_default_settings;
-	struct lbx_context context = { .out = out, .settings = &settings };
+	struct view view = { .interval = 1000, .context = { .out = out, .settings = &settings } };
 	struct sigaction action = { .sa_handler = stop };
 	int status = LBX_EXIT_DONE;
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	if (!parse(argv, &options))
+	if (!parse(argv, &view))
 		status = LBX_EXIT_MISUSED;
-	out->json = options.json;
-	if (status == LBX_EXIT_DONE && !run(&options, &context))
+	else if (!run(&view))
 		status = LBX_EXIT_FAILED;
 	if (status != LBX_EXIT_DONE)
 		fprintf(stderr, "lazybones: %s\n", lb_error_message());
-	lbx_table_destroy(context.table);
-	lbx_target_destroy(context.target);
+	lbx_top_destroy(view.top);
+	lbx_table_destroy(view.context.table);
+	lbx_target_destroy(view.context.target);
 	return status;
 }

@@ -4,8 +4,8 @@
 
 #include "inspect/out.h"
 
-/* argv: what follows the word `top`; text goes to `out` where there is no screen. Returns the exit
- * status. */
+/* argv: `top`, and what follows; text goes to `out` where there is no screen, or JSON if it says so.
+ * Returns the exit status. */
 int lbx_top(char **argv, struct lbx_out *out);
 
 #endif

@@ -1,8 +1,6 @@
 #define _GNU_SOURCE
 #include "cli/trace.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,21 +12,34 @@
 #include "base/error.h"
 #include "cli/follow.h"
 #include "cli/manual.h"
+#include "cli/timed.h"
+#include "cli/trace_file.h"
+#include "cli/words.h"
 #include "inspect/trace/timeline.h"
+#include "table/flight.h"
 #include "target/process.h"
 
 struct trace {
-	const char *path;
 	int64_t pid, interval;
 	char **program;
-	struct lbx_followed followed;
-	int fd;
-	/* what the file is to get, whole events at a time */
-	char *bytes;
-	size_t n, room;
-	bool failed;
-	uint32_t mode; /* the program's event_mode, before */
-	uint64_t mode_at;
+	struct lbx_following following;
+	struct lbx_settings settings;
+	struct lbx_trace_file file;
+	bool begun;  /* something is in it, or will be */
+	bool failed; /* out of memory */
+	int n_timelines, status;
+	struct lbx_timeline_totals totals;
+};
+
+/* One of the processes. */
+struct traced {
+	struct lbx_context context;
+	struct lbx_timeline *timeline; /* NULL: it has not come to the runtime yet */
+	struct lbx_timed timed;
+	uint64_t seen;   /* number of the last event that is not its own */
+	uint64_t parent; /* 0, or what the runtime calls the process until it has noticed a fork */
+	int tries, wait; /* for the runtime */
+	bool is_over;
 };
 
 static volatile sig_atomic_t stopped;
@@ -38,207 +49,291 @@ static void stop(int signal)
 	stopped = signal;
 }
 
-static void keep(struct lbx_out *out, const char *text, size_t n)
-{
-	struct trace *trace = out->context;
-
-	if (trace->n + n > trace->room) {
-		size_t room = 2 * (trace->n + n) + 4096;
-		char *bytes = realloc(trace->bytes, room);
-		if (!bytes) {
-			trace->failed = true;
-			return;
-		}
-		trace->bytes = bytes;
-		trace->room = room;
-	}
-	memcpy(trace->bytes + trace->n, text, n);
-	trace->n += n;
-}
-
-static bool write_out(struct trace *trace)
-{
-	if (trace->failed)
-		return lb_fail("out of memory");
-	for (size_t done = 0; done < trace->n;) {
-		ssize_t n = write(trace->fd, trace->bytes + done, trace->n - done);
-		if (n < 0 && errno != EINTR)
-			return lb_fail("cannot write %s: %s", trace->path, strerror(errno));
-		done += n > 0 ? (size_t)n : 0;
-	}
-	trace->n = 0;
-	return true;
-}
-
-static bool take_int(const char *name, const char *text, int64_t max, int64_t *ret)
-{
-	char *end;
-
-	errno = 0;
-	*ret = text ? strtoll(text, &end, 10) : 0;
-	return (text && end != text && !*end && !errno && *ret > 0 && *ret <= max) ||
-	       lb_fail("trace: %s takes a number from 1 to %" PRId64 ", not '%s'", name, max,
-		       text ? text : "");
-}
-
 static bool parse(struct trace *trace, char **argv)
 {
-	for (; *argv; argv++) {
-		const char *word = *argv;
-		if (strcmp(word, "--") == 0) {
-			trace->program = argv + 1;
-			break;
-		}
-		if (word[0] != '-') {
-			trace->program = argv;
-			break;
-		}
-		if (!argv[1])
-			return lb_fail("trace: %s needs a value, or is none of its options (see lazybones help "
-				       "trace)", word);
-		argv++;
-		if (strcmp(word, "-o") == 0 || strcmp(word, "--output") == 0)
-			trace->path = *argv;
-		else if (strcmp(word, "-p") == 0 || strcmp(word, "--pid") == 0) {
-			if (!take_int(word, *argv, INT32_MAX, &trace->pid))
-				return false;
-		} else if (strcmp(word, "--interval") == 0) {
-			if (!take_int(word, *argv, 1000, &trace->interval))
-				return false;
-		} else {
-			return lb_fail("trace: there is no option %s (see lazybones help trace)", word);
-		}
+	static const struct option options[] = {
+		{ "output", required_argument, NULL, 'o' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = lbx_next_option(argv, "+:o:p:", options)) != -1) {
+		if (option == 'o')
+			trace->file.path = optarg;
+		else if (option == 'p' ? !lbx_word_int("trace", "--pid", optarg, INT32_MAX, &trace->pid)
+			 : option == 'i'
+				 ? !lbx_word_int("trace", "--interval", optarg, 1000, &trace->interval)
+				 : true)
+			return false;
 	}
-	bool has_program = trace->program && trace->program[0];
-	return has_program != (trace->pid != 0) ||
+	trace->program = argv + optind;
+	return (*trace->program != NULL) != (trace->pid != 0) ||
 	       lb_fail("trace: either --pid PID or -- PROGRAM [ARGUMENT]... (see lazybones help trace)");
 }
 
-/* The program may not have come to the runtime yet: then there is no timeline, and no error. */
-static bool open_timeline(struct trace *trace, struct lbx_context *context,
-			  struct lbx_timeline **ret)
+static void end_timeline(struct trace *trace, struct traced *traced)
+{
+	if (traced->timeline)
+		lbx_timeline_end(traced->timeline, &trace->totals);
+	lbx_timeline_destroy(traced->timeline);
+	traced->timeline = NULL;
+	lbx_table_destroy(traced->context.table);
+	traced->context.table = NULL;
+	lbx_target_destroy(traced->context.target);
+	traced->context.target = NULL;
+	traced->timed.asked_ns = 0;
+}
+
+/* False with an error when it has no runtime, or not yet. */
+static bool look_into(struct traced *traced, pid_t pid, struct lbx_root *ret)
+{
+	struct lbx_table *table;
+
+	return lbx_process_open(pid, &traced->context.target) &&
+	       lbx_context_table(&traced->context, &table) && lbx_table_root(table, ret);
+}
+
+static bool open_timeline(struct trace *trace, struct traced *traced, pid_t pid)
 {
 	struct lbx_root root;
 
-	lbx_table_destroy(context->table);
-	lbx_target_destroy(context->target);
-	context->table = NULL;
-	context->target = NULL;
-	if (!lbx_process_open(trace->followed.pid, &context->target) ||
-	    !lbx_timeline_create(context, trace->followed.is_child, ret) ||
-	    !lbx_table_root(context->table, &root)) {
-		lbx_timeline_destroy(*ret);
-		*ret = NULL;
+	if (!look_into(traced, pid, &root) || (root.pid == traced->parent && lb_fail("it runs not yet")) ||
+	    !lbx_timeline_create(&traced->context, traced->seen, &trace->begun, &traced->timeline)) {
+		end_timeline(trace, traced);
 		return false;
 	}
-	trace->mode = root.event_mode;
-	uint32_t mode = root.event_mode | LB_EVENTS_TIMED;
-	if (mode != root.event_mode && root.event_mode_at &&
-	    lbx_process_write(context->target, root.event_mode_at, &mode, sizeof mode))
-		trace->mode_at = root.event_mode_at;
-	lb_clear_error();
+	trace->n_timelines++;
 	return true;
 }
 
-static bool follow(struct trace *trace, struct lbx_context *context, struct lbx_timeline **timeline)
+/* It has its parent's events, and what they were about. */
+static void at_fork(struct trace *trace, struct traced *traced, pid_t pid)
 {
-	struct lbx_followed *program = &trace->followed;
+	struct lbx_flight flight;
+	struct lbx_root root;
 
-	for (;;) {
-		/* a program that was started here gets its own Ctrl-C, and goes on to its end */
-		if (stopped && program->is_child) {
-			if (stopped == SIGTERM)
-				kill(program->pid, SIGTERM);
-			stopped = 0;
-		}
-		bool last = program->at_end || program->ended || stopped;
-		if (!*timeline && !open_timeline(trace, context, timeline)) {
-			if (last || !program->is_child)
-				return false;
-			lb_clear_error();
-		}
-		bool alive = *timeline && lbx_timeline_poll(*timeline, last);
-		if (!write_out(trace))
-			return false;
-		if (last || (*timeline && !alive))
-			return true;
-		lbx_follow_wait(program, (int)trace->interval);
+	if (look_into(traced, pid, &root) &&
+	    lbx_flight_read_after(traced->context.table, UINT64_MAX, &flight)) {
+		traced->parent = root.pid;
+		traced->seen = flight.newest;
+		lbx_flight_free(&flight);
 	}
+	lb_clear_error();
+	end_timeline(trace, traced);
+}
+
+static struct traced *traced_of(struct trace *trace, struct lbx_followed *program)
+{
+	struct traced *traced = program->data;
+
+	if (traced)
+		return traced;
+	traced = program->data = calloc(1, sizeof *traced);
+	if (!traced) {
+		trace->failed = true;
+		return NULL;
+	}
+	traced->context = (struct lbx_context){ .out = &trace->file.out, .settings = &trace->settings };
+	traced->seen = trace->following.is_child || program->halt == LBX_AT_FORK ? LBX_TIMELINE_ALL
+										: LBX_TIMELINE_NOW;
+	return traced;
+}
+
+/* Most programs that a program runs (a shell, and what scripts call) never come to a runtime: they
+ * are asked less and less often. */
+static bool is_time_to_try(struct traced *traced)
+{
+	enum { MOST = 64 };
+
+	if (++traced->tries <= traced->wait)
+		return false;
+	traced->tries = 0;
+	traced->wait = traced->wait < MOST ? 2 * traced->wait + 1 : MOST;
+	return true;
+}
+
+static void take(struct trace *trace, struct lbx_followed *program)
+{
+	struct traced *traced;
+	bool last = program->halt == LBX_AT_END || program->halt == LBX_ENDED ||
+		    (stopped && !trace->following.is_child);
+
+	if (program->halt == LBX_BEGINS || program->shares || !(traced = traced_of(trace, program)) ||
+	    traced->is_over) {
+		lbx_follow_release(program);
+		return;
+	}
+	if (program->halt == LBX_AT_FORK) {
+		at_fork(trace, traced, program->pid);
+	} else if (program->halt == LBX_AT_EXEC) {
+		end_timeline(trace, traced);
+		traced->seen = LBX_TIMELINE_ALL;
+		traced->parent = 0;
+		traced->tries = traced->wait = 0;
+	} else {
+		if (!traced->timeline && (last || is_time_to_try(traced)))
+			open_timeline(trace, traced, program->pid);
+		if (traced->timeline) {
+			lbx_timed_ask(&traced->context, &traced->timed);
+			if (!lbx_timeline_poll(traced->timeline, last) || last)
+				end_timeline(trace, traced);
+		}
+		traced->is_over = last;
+		lb_clear_error();
+	}
+	lbx_follow_release(program);
+}
+
+static void remove_ended(struct trace *trace)
+{
+	struct lbx_following *following = &trace->following;
+
+	for (int i = following->n; i-- > 0;) {
+		struct lbx_followed *program = following->list[i];
+		if (program->halt != LBX_ENDED)
+			continue;
+		if (program->data)
+			end_timeline(trace, program->data);
+		free(program->data);
+		if (trace->pid == program->pid) {
+			trace->status = program->status;
+			trace->pid = 0;
+		}
+		lbx_follow_remove(following, i);
+	}
+}
+
+/* A program that was started here gets its own Ctrl-C, and goes on to its end. */
+static void hand_on_signals(struct trace *trace)
+{
+	if (!stopped || !trace->following.is_child || !trace->pid)
+		return;
+	if (stopped == SIGTERM)
+		kill((pid_t)trace->pid, SIGTERM);
+	stopped = 0;
+}
+
+static bool follow(struct trace *trace)
+{
+	struct lbx_following *following = &trace->following;
+	bool ok = true;
+
+	while (following->n > 0 && (!stopped || trace->pid)) {
+		hand_on_signals(trace);
+		bool last = stopped;
+		for (int i = 0; i < following->n; i++)
+			take(trace, following->list[i]);
+		ok = trace->failed ? lb_fail("out of memory") : lbx_trace_file_write(&trace->file);
+		if (last || !ok)
+			break;
+		remove_ended(trace);
+		if (following->n > 0)
+			lbx_follow_wait(following, (int)trace->interval);
+	}
+	return ok;
 }
 
 /* A child's end is awaited, and its status is ours. */
 static int finish(struct trace *trace)
 {
-	struct lbx_followed *program = &trace->followed;
+	struct lbx_following *following = &trace->following;
 
-	while (program->is_child && !program->ended) {
-		lbx_follow_release(program);
-		lbx_follow_wait(program, 100);
+	while (following->is_child && trace->pid) {
+		hand_on_signals(trace);
+		for (int i = 0; i < following->n; i++)
+			lbx_follow_release(following->list[i]);
+		lbx_follow_wait(following, 100);
+		remove_ended(trace);
 	}
-	lbx_follow_release(program);
-	if (!program->is_child)
+	if (!following->is_child)
 		return LBX_EXIT_DONE;
-	if (WIFSIGNALED(program->status)) {
+	if (WIFSIGNALED(trace->status)) {
 		fprintf(stderr, "lazybones: the program was killed by SIG%s\n",
-			sigabbrev_np(WTERMSIG(program->status)));
-		return 128 + WTERMSIG(program->status);
+			sigabbrev_np(WTERMSIG(trace->status)));
+		return 128 + WTERMSIG(trace->status);
 	}
-	return WEXITSTATUS(program->status);
+	return WEXITSTATUS(trace->status);
 }
 
-static bool run(struct trace *trace, struct lbx_context *context)
+static void report(const struct trace *trace)
 {
-	struct lbx_timeline *timeline = NULL;
-	struct lbx_timeline_totals totals = { 0 };
+	const struct lbx_timeline_totals *t = &trace->totals;
 
-	trace->fd = open(trace->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (trace->fd < 0)
-		return lb_fail("cannot write %s: %s", trace->path, strerror(errno));
-	if (!(trace->pid ? lbx_follow_attach((pid_t)trace->pid, &trace->followed)
-			 : lbx_follow_start(trace->program, &trace->followed))) {
-		close(trace->fd);
-		unlink(trace->path);
+	fprintf(stderr, "%s: ", trace->file.path);
+	if (trace->n_timelines > 1)
+		fprintf(stderr, "%d programs, ", trace->n_timelines);
+	fprintf(stderr, "%" PRIu64 " events, %" PRIu64 " evaluations, %" PRIu64 " operations, %" PRIu64
+		" events lost%s; open it in ui.perfetto.dev\n", t->events, t->evals, t->ops, t->lost,
+		t->lost ? " (a larger LAZYBONES_EVENTS, or a shorter --interval, loses fewer)" : "");
+}
+
+/* A program that runs must have a runtime now; one that is started here may come to it later. */
+static bool begin(struct trace *trace)
+{
+	if (!trace->pid) {
+		bool ok = lbx_follow_start(trace->program, &trace->following);
+		trace->pid = ok ? trace->following.list[0]->pid : 0;
+		return ok;
+	}
+	if (!lbx_follow_attach((pid_t)trace->pid, &trace->following))
 		return false;
+	struct traced *traced = traced_of(trace, trace->following.list[0]);
+	return traced ? open_timeline(trace, traced, (pid_t)trace->pid) : lb_fail("out of memory");
+}
+
+static bool complain(void)
+{
+	fprintf(stderr, "lazybones: %s\n", lb_error_message());
+	return false;
+}
+
+static bool run(struct trace *trace, int *status)
+{
+	if (!lbx_trace_file_open(&trace->file)) {
+		lbx_trace_file_close(&trace->file);
+		return complain();
 	}
-	bool ok = follow(trace, context, &timeline);
-	if (timeline) {
-		if (trace->mode_at && !trace->followed.ended)
-			lbx_process_write(context->target, trace->mode_at, &trace->mode,
-					  sizeof trace->mode);
-		lb_clear_error();
-		lbx_timeline_end(timeline, &totals);
-		ok = write_out(trace) && ok;
-		fprintf(stderr, "%s: %" PRIu64 " events, %" PRIu64 " evaluations, %" PRIu64
-			" operations, %" PRIu64 " events lost%s; open it in ui.perfetto.dev\n",
-			trace->path, totals.events, totals.evals, totals.ops, totals.lost,
-			totals.lost ? " (a larger LAZYBONES_EVENTS, or a shorter --interval, loses fewer)"
-				    : "");
+	bool begun = begin(trace), ok = begun && follow(trace);
+	for (int i = 0; i < trace->following.n; i++)
+		if (trace->following.list[i]->data)
+			end_timeline(trace, trace->following.list[i]->data);
+	if (ok && trace->begun) {
+		lbx_timeline_close(&trace->file.out);
+		ok = lbx_trace_file_write(&trace->file);
 	}
-	lbx_timeline_destroy(timeline);
-	close(trace->fd);
+	if (ok && trace->begun)
+		report(trace);
+	else if (ok)
+		ok = lb_fail("no program of Lazybones' runtime was run: %s", trace->program[0]);
+	lbx_trace_file_close(&trace->file);
+	if (!ok)
+		complain();
+	if (begun)
+		*status = finish(trace);
+	else if (trace->following.is_child && trace->following.n > 0)
+		*status = WEXITSTATUS(trace->following.list[0]->status);
 	return ok;
 }
 
 int lbx_trace(char **argv)
 {
-	struct trace trace = { .path = "lazybones-trace.json", .interval = 2 };
-	struct lbx_out out = { .json = true, .write = keep, .context = &trace };
-	struct lbx_settings settings = lbx_default_settings;
-	struct lbx_context context = { .out = &out, .settings = &settings };
+	struct trace trace = {
+		.file = { .path = "lazybones-trace.json" }, .interval = 2, .settings = lbx_default_settings,
+	};
 	struct sigaction action = { .sa_handler = stop };
+	int status = LBX_EXIT_FAILED;
 
 	if (!parse(&trace, argv)) {
-		fprintf(stderr, "lazybones: %s\n", lb_error_message());
+		complain();
 		return LBX_EXIT_MISUSED;
 	}
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	bool ok = run(&trace, &context);
-	if (!ok)
-		fprintf(stderr, "lazybones: %s\n", lb_error_message());
-	int status = trace.followed.pid > 0 ? finish(&trace) : LBX_EXIT_FAILED;
-	lbx_table_destroy(context.table);
-	lbx_target_destroy(context.target);
-	free(trace.bytes);
-	return ok || (status != 0 && trace.followed.is_child) ? status : LBX_EXIT_FAILED;
+	bool ok = run(&trace, &status);
+	for (int i = 0; i < trace.following.n; i++)
+		free(trace.following.list[i]->data);
+	lbx_follow_deinit(&trace.following);
+	return ok || status != LBX_EXIT_DONE ? status : LBX_EXIT_FAILED;
 }

@@ -2,7 +2,7 @@
 #ifndef LBX_TRACE_H
 #define LBX_TRACE_H
 
-/* argv: what follows the word `trace`. Returns the exit status: of the program, where that was
+/* argv: `trace`, and what follows. Returns the exit status: of the program, where that was
  * started here. */
 int lbx_trace(char **argv);
 

@@ -234,5 +234,6 @@ void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, co
 			 o->value ? o->value : "");
 		lbx_printf(out, "  %-18s %s\n", left, o->help);
 	}
-	lbx_printf(out, "  %-18s %s\n", "--json", "write JSON instead of text");
+	if (command->run)
+		lbx_printf(out, "  %-18s %s\n", "--json", "write JSON instead of text");
 }

@@ -96,6 +96,7 @@ struct lbx_command {
 	int min_args, max_args;
 	unsigned needs;
 	struct lbx_option options[12]; /* to the first without a name; --json is common to all */
+	/* NULL: a program of its own, of which only the help is needed */
 	bool (*run)(struct lbx_context *context, const struct lbx_args *args);
 };
 

@@ -52,7 +52,8 @@
  * breakpoints have commands.
  *
  * Ctrl-C. gdb's handler makes its next target access throw a C++ exception through our frames.
- * So while a request is served SIGINT is ours: it sets a flag that long work polls. */
+ * So while a request is served SIGINT is ours: it sets a flag that long work polls. SIGBUS is, too
+ * (cut.c). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -70,6 +71,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "target/cut.h"
 #include "plugin/graphs.h"
 #include "plugin/text.h"
 
@@ -288,7 +290,7 @@ bool lbx_bridge_waits(void)
 
 bool lbx_bridge_interrupted(void)
 {
-	return interrupted;
+	return interrupted || lbx_cut_seen();
 }
 
 bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
@@ -511,10 +513,21 @@ static bool take_request(void)
 	return true;
 }
 
+/* In the place of what was answered. */
+static void tell_cut(void)
+{
+	text_clear(&bridge.response);
+	text_printf(&bridge.response, "echo a file that was being read became shorter, or its disk failed: "
+		    "load it again (core-file, file)\\n\nset $tensor_failed = 1\n");
+	bridge.next[0] = '\0';
+	forget_questions();
+}
+
 static void end_service(bool **serving)
 {
 	if (!**serving)
 		return;
+	lbx_cut_end();
 	sigaction(SIGINT, &bridge.before, NULL);
 	interrupted = 0;
 	**serving = false;
@@ -529,6 +542,7 @@ static void serve_request(lbx_bridge_read *read)
 
 	interrupted = 0;
 	sigaction(SIGINT, &ours, &bridge.before);
+	lbx_cut_guard();
 	*serving = true;
 	bridge.read = read;
 	bridge.waits = false;
@@ -536,6 +550,8 @@ static void serve_request(lbx_bridge_read *read)
 	text_clear(&bridge.response);
 	if (bridge.round == 0 || !questions_are_open())
 		bridge.run(bridge.line);
+	if (lbx_cut_seen())
+		tell_cut();
 	text_end_echo(&bridge.response);
 	if (!interrupted && questions_are_open() && write_questions()) {
 		text_clear(&bridge.response);

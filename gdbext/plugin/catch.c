@@ -14,6 +14,8 @@
  * catches. Its commands tell guards by their address. They show any other SIGSEGV as gdb would; a
  * condition would keep gdb from stopping at it at all.
  *
+ * What the plugin deletes it deletes as `delete breakpoints`: `delete` has a hook, which calls the plugin.
+ *
  * gdb runs the commands of each breakpoint at a place until one continues; so those of a catch never
  * do, but for a stop that nobody wants.
  *
@@ -45,6 +47,7 @@ static struct {
 	struct lbx_catch v[MAX_CATCHES];
 	int last;
 	int start, fault; /* gdb's numbers of those breakpoints; 0: there is none */
+	bool vanished;    /* some, which the program still has words for */
 } catches;
 
 static struct lbx_catch *find_number(int number)
@@ -111,9 +114,12 @@ bool lbx_catch_refresh(void)
 				  end[strspn(end, "0123456789")] == '.'));
 		note_breakpoint(at, (size_t)(end - at));
 	}
-	for (int i = 0; i < MAX_CATCHES; i++)
-		if (!catches.v[i].breakpoint)
-			catches.v[i].number = 0;
+	for (int i = 0; i < MAX_CATCHES; i++) {
+		if (catches.v[i].breakpoint || !catches.v[i].number)
+			continue;
+		catches.v[i].number = 0;
+		catches.vanished = true;
+	}
 	return true;
 }
 
@@ -317,6 +323,15 @@ static void tell_removed(struct lbx_out *out, const struct lbx_catch *removed, i
 		lbx_json(out, json_pack("{s:o}", "uncaught", numbers));
 }
 
+/* The breakpoints that several catches have in common. */
+static void delete_shared(struct lbx_context *context)
+{
+	if (catches.fault && !is_set(true) && !lbx_watch_has_closed_guards(context))
+		lbx_bridge_script("delete breakpoints %d", catches.fault);
+	if (catches.start && !is_set(false))
+		lbx_bridge_script("delete breakpoints %d", catches.start);
+}
+
 bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	bool all = args->n == 0 || strcmp(args->v[0], "all") == 0;
@@ -345,11 +360,27 @@ bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
 	tell_removed(context->out, removed, n);
 	for (int i = 0; i < n; i++)
 		if (removed[i].kind->probe)
-			lbx_bridge_script("delete %d", removed[i].breakpoint);
-	if (catches.fault && !is_set(true) && !lbx_watch_has_closed_guards(context))
-		lbx_bridge_script("delete %d", catches.fault);
-	if (catches.start && !is_set(false))
-		lbx_bridge_script("delete %d", catches.start);
+			lbx_bridge_script("delete breakpoints %d", removed[i].breakpoint);
+	delete_shared(context);
+	return true;
+}
+
+bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
+{
+	struct lbx_watch_place place;
+	struct lbx_watch want;
+
+	*changed = false;
+	if (!lbx_catch_refresh())
+		return false;
+	if (!catches.vanished)
+		return true;
+	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
+	if (!lbx_watch_find(context, &place) || !lbx_watch_write(context, &place, &want))
+		return false;
+	catches.vanished = false;
+	*changed = true;
+	delete_shared(context);
 	return true;
 }
 

@@ -9,6 +9,9 @@ struct lbx_catch;
 /* Sets one; its number is given here. May ask (lbx_bridge_waits), and then is called again. */
 bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted);
 bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args);
+/* The user may have deleted breakpoints: what only those needed goes, too; `changed`: gdb does so
+ * after this line. */
+bool lbx_catch_deleted(struct lbx_context *context, bool *changed);
 /* A breakpoint of a catch was hit: what happened to whom. `CATCH ARGUMENT…` of the probe, `start`, or
  * `fault ADDRESS`. */
 bool lbx_catch_hit(struct lbx_context *context, const char *words);

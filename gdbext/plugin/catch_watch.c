@@ -3,8 +3,8 @@
  * one that is to come when it stops at the runtime's first probe (catch.c).
  *
  * What a debugger has switched on must not go on costing when it has gone. gdb tells nobody that it
- * leaves, but runs hooks: commands of the name `hook-detach`. They are defined with the first
- * catch, where the user has none. The end of gdb by the end of its input, or by a signal, runs no
+ * leaves, or has deleted a breakpoint, but runs hooks: commands of the name `hook-detach`. They are
+ * defined with the first catch, where the user has none. The end of gdb by the end of its input, or by a signal, runs no
  * hook. */
 #include "plugin/catch_watch.h"
 
@@ -17,7 +17,7 @@
 
 static const char *const hooks[][2] = {
 	{"hook-detach", LBX_LEAVE}, {"hook-disconnect", LBX_LEAVE}, {"hook-quit", LBX_LEAVE},
-	{"hookpost-attach", LBX_HIT " start"},
+	{"hookpost-attach", LBX_HIT " start"}, {"hookpost-delete", LBX_DELETED},
 };
 enum { HOOKS = sizeof hooks / sizeof *hooks };
 

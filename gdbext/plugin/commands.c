@@ -182,6 +182,7 @@ static bool run_row(struct lbx_context *context, const struct lbx_command *comma
 static bool run_words(struct lbx_context *context, const char *name, const char *words)
 {
 	const struct lbx_command *command;
+	bool changed;
 
 	if (strcmp(name, LBX_HIT) == 0) {
 		lbx_symbol_file_refresh_then();
@@ -189,6 +190,8 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 	}
 	if (strcmp(name, LBX_LEAVE) == 0)
 		return lbx_watch_leave(context);
+	if (strcmp(name, LBX_DELETED) == 0)
+		return lbx_catch_deleted(context, &changed);
 	if (strcmp(name, LBX_EVALUATED) == 0)
 		return lbx_evaluated(context, words);
 	if (strcmp(name, LBX_STOPPED) == 0)
@@ -208,9 +211,12 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 	if (strcmp(name, "status") == 0) {
 		if (context->target)
 			lbx_target_gdb_liveness();
-		lbx_catch_refresh();
-		if (lbx_bridge_waits())
+		if (!lbx_catch_deleted(context, &changed) && lbx_bridge_waits())
 			return false;
+		if (changed) {
+			lbx_bridge_then("status %s", words);
+			return true;
+		}
 		if (!run_row(context, command, words))
 			return false;
 		if (!context->out->json)
@@ -272,6 +278,10 @@ void lbx_commands_run(const char *line)
 			return; /* nobody has asked for it: no news */
 		}
 		strcpy(name, "symbols");
+	}
+	if (strcmp(name, LBX_DELETED) == 0 && ok) {
+		lb_clear_error();
+		return;
 	}
 	if (!ok || lbx_bridge_waits()) {
 		ok = lb_fail("interrupted");

@@ -42,7 +42,7 @@ bool lbx_layout_build(struct lbx_layout *layout, const char *what, size_t size,
 		const struct lb_field *f = find(fields, n_fields, known[i].name);
 		if (!f) {
 			if (is_needed(known[i].name))
-				return lb_fail("the symbol table's %s records have no field '%s'",
+				return lb_fail("the symbol table's %s records have no field '%s'" LBX_NO_FIELD,
 					       what, known[i].name);
 			layout->same = false;
 			continue;

@@ -11,6 +11,10 @@
 
 enum { LBX_LAYOUT_FIELDS = 48, LBX_RECORD_MAX = 4096 };
 
+/* Why a field that each runtime has may be missing. A library's read-only data are not in a core. */
+#define LBX_NO_FIELD \
+	": its description is damaged, or read from a file that has changed since the program ran"
+
 /* A field that the reader knows, and where its own struct has it. */
 struct lbx_known_field {
 	const char *name;

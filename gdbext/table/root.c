@@ -67,6 +67,8 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 	ret->step = (uint32_t)lbx_root_integer(table, f->step);
 	ret->event_mode = (uint32_t)lbx_root_integer(table, f->event_mode);
 	ret->event_mode_at = address_of(table, f->event_mode, sizeof(uint32_t));
+	ret->timed_until = lbx_root_integer(table, f->timed_until);
+	ret->timed_until_at = address_of(table, f->timed_until, sizeof(uint64_t));
 	ret->step_at = address_of(table, f->step, sizeof(uint32_t));
 	ret->program = lbx_root_integer(table, f->program);
 	ret->loader = lbx_root_integer(table, f->loader);

@@ -137,7 +137,7 @@ static bool root_field(struct lbx_table *table, const struct lb_field *fields, c
 	}
 	ret->offset = ret->bytes = 0;
 	if (strcmp(name, "kinds") == 0 || strcmp(name, "ops") == 0 || strcmp(name, "n_ops") == 0)
-		return lb_fail("the symbol table's root has no field '%s'", name);
+		return lb_fail("the symbol table's root has no field '%s'" LBX_NO_FIELD, name);
 	return true;
 }
 

@@ -26,10 +26,11 @@ struct lbx_root {
 	uint64_t n_tensor_slots, n_buffer_slots;
 	struct lb_counters counters;
 	uint32_t want_stack, watch_all, strided, step, event_mode;
+	uint64_t timed_until;
 	uint64_t watch_memory, watch_graph; /* UINT64_MAX: no limit */
 	int64_t watch_low, watch_high;
 	/* addresses that a debugger writes to */
-	uint64_t want_stack_at, watch_all_at, strided_at, step_at, event_mode_at; /* 0: a field that it does not have */
+	uint64_t want_stack_at, watch_all_at, strided_at, step_at, event_mode_at, timed_until_at; /* 0: a field that it does not have */
 	uint64_t watch_memory_at, watch_graph_at, watch_low_at, watch_high_at;
 	uint64_t program, loader; /* as in symtab.h */
 };

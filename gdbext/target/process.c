@@ -79,7 +79,8 @@ static bool process_find_root(struct lbx_target *target, uint64_t *ret)
 	if (fd >= 0)
 		close(fd);
 	if (n < 0)
-		return lb_fail("cannot read %s: %s", path, strerror(errno));
+		return lb_fail("cannot read %s: %s%s", path, strerror(errno), errno == EACCES || errno == EPERM
+			       ? " (another user's process, or a protected one: root may look into it)" : "");
 	return lbx_find_root_by_note(target, lbx_auxv(vector, (size_t)n, AT_PHDR),
 				     lbx_auxv(vector, (size_t)n, AT_PHNUM), ret);
 }

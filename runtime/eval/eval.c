@@ -133,7 +133,7 @@ static inline bool is_apart(const struct lb_run *run, const struct lb_tensor *t)
 	return t->op == LB_OP_FUSED && !run->plain && (lb_watched(t->watch) & LB_WATCH_EVAL);
 }
 
-static inline void begin_step(struct lb_run *run, const struct lb_step *step,
+static inline __attribute__((always_inline)) void begin_step(struct lb_run *run, const struct lb_step *step,
 			      struct lb_thread *record, struct lb_under_way *u)
 {
 	enum { TIME_FROM = 1 << 16 };
@@ -149,7 +149,7 @@ static inline void begin_step(struct lb_run *run, const struct lb_step *step,
 		tell_start(t, t->op, u->members, t->site);
 }
 
-static inline bool end_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record,
+static inline __attribute__((always_inline)) bool end_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record,
 			    const struct lb_under_way *u, bool ok)
 {
 	struct lb_tensor *t = step->tensor;
@@ -195,7 +195,7 @@ static bool run_apart(struct lb_run *run, struct lb_tensor *t, const struct lb_u
 	return ok;
 }
 
-static bool run_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record)
+static inline __attribute__((always_inline)) bool run_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record)
 {
 	struct lb_tensor *t = step->tensor;
 	struct lb_under_way under_way;
@@ -271,7 +271,7 @@ bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 	lb_record_end(&record->seq);
 
 	bool ok;
-	if (__builtin_expect(run->step == LB_STEP_OFF, 1) || !lb_step_through(run, record, &ok))
+	if (!LB_STEP || __builtin_expect(run->step == LB_STEP_OFF, 1) || !lb_step_through(run, record, &ok))
 		ok = run_all(run, record);
 	if (!ok) {
 		if (run->failed && !run->plain)

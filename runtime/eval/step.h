@@ -5,10 +5,15 @@
 #include "eval/run.h"
 #include "publish/root.h"
 
+/* 0: built without, to measure what it costs where it is off. */
+#ifndef LB_STEP
+#define LB_STEP 1
+#endif
+
 /* The mode of an evaluation that begins now. */
 static inline uint32_t lb_step_wanted(void)
 {
-	return __atomic_load_n(&lb_root->step, __ATOMIC_RELAXED);
+	return !LB_STEP ? LB_STEP_OFF : __atomic_load_n(&lb_root->step, __ATOMIC_RELAXED);
 }
 
 /* Runs a schedule in the run's mode; *ok is false if an op failed. False, without an error, when

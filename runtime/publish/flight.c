@@ -41,10 +41,18 @@ uint32_t lb_flight_thread(void)
 	return lb_flight_self.thread = (uint32_t)syscall(SYS_gettid);
 }
 
+static void be_timed(void)
+{
+	uint64_t until = __atomic_load_n(&lb_root->timed_until, __ATOMIC_RELAXED);
+
+	if (lb_flight_clock() > until && until)
+		__atomic_fetch_and(&lb_root->event_mode, ~(uint32_t)LB_EVENTS_TIMED, __ATOMIC_RELAXED);
+}
+
 void lb_flight_special(enum lb_flight_kind kind, const uint64_t args[LB_EVENT_ARGS])
 {
 	if (lb_event_mode(LB_EVENTS_TIMED))
-		lb_flight_clock();
+		be_timed();
 	if (lb_event_mode(LB_EVENTS_MARKED))
 		lb_marker_write(&events[kind], args);
 }

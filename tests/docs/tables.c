@@ -1,5 +1,6 @@
 /* Prints a generated part of a document from its source: `tables commands`, `cli`, `probes`,
- * `probe-reference`, `variables`. */
+ * `probe-units`, `probe-reference`, `variables`. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,30 +85,120 @@ static void print_variables(void)
 		printf("| `$%s` | %s | %s |\n", v->name, v->commands, v->meaning);
 }
 
-/* One line an argument of "(uint64_t id, int64_t size)", as tracers count them. */
-static void print_arguments(const char *params)
-{
-	int i = 0;
+/* What an argument is where its probe says no more of it. */
+static const struct unit {
+	const char *name, *is;
+} units[] = {
+	{ "id", "a tensor's number, from 1, never reused: the `#12` of `tensor list`" },
+	{ "tensor", "the address of the tensor's record (runtime/symtab.h)" },
+	{ "site", "a return address in the program: the line that made the tensor, or that asks for the evaluation" },
+	{ "eval", "the number of an evaluation; a stream's job has the number of its evaluation" },
+	{ "buffer", "a buffer's number, never reused" },
+	{ "address", "the address of a buffer's bytes" },
+	{ "nbytes", "bytes" },
+	{ "op", "an index into the runtime's operations; `op=` in strace's markers, and the tools of this folder, show the name" },
+	{ "dtype", "an index: `enum lb_dtype` in lazybones.h" },
+	{ "stream", "the number of a stream" },
+	{ "ok", "1, or 0 when it failed" },
+	{ "compiled", "the address of the compiled function's record" },
+	{ "ns", "nanoseconds" },
+};
 
-	for (params++; *params; i++) {
+static void print_units(void)
+{
+	puts("| argument | is |\n|---|---|");
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+		printf("| %s | %s |\n", units[i].name, units[i].is);
+}
+
+enum { MAX_ARGS = 6 };
+
+struct argument {
+	const char *name;
+	int n;
+	bool is_signed;
+	const char *means;
+	int n_means;
+};
+
+/* "(uint64_t id, int64_t size)" */
+static int split_params(const char *params, struct argument ret[MAX_ARGS])
+{
+	int n = 0;
+
+	for (params++; *params && n < MAX_ARGS; n++) {
 		size_t type = strcspn(params, " "), name = strcspn(params + type + 1, ",)");
-		printf("| `arg%d` | `%.*s` | %s |\n", i, (int)name, params + type + 1,
-		       *params == 'i' ? "signed, 64 bits" : "unsigned, 64 bits");
+		ret[n] = (struct argument){ params + type + 1, (int)name, *params == 'i', NULL, 0 };
 		params += type + 1 + name + 1;
 		params += strspn(params, " ");
 	}
+	return n;
 }
 
-static void print_probe_reference(void)
+static bool names(const char *text, const struct argument *arg)
 {
+	return strncmp(text, arg->name, (size_t)arg->n) == 0 && strchr(",:", text[arg->n]);
+}
+
+/* "id, tensor: its record's address, low, high: least and largest": what stands after a name and its
+ * colon, up to the next name. A name without is one of units, or shares what the next one says. */
+static bool find_meanings(const char *text, struct argument *args, int n)
+{
+	for (int i = 0; i < n; i++) {
+		if (!names(text, &args[i]))
+			return false;
+		text += args[i].n;
+		const char *end = text + strlen(text);
+		for (const char *at = text; i + 1 < n && at; at = strstr(at + 1, ", "))
+			if (strncmp(at, ", ", 2) == 0 && names(at + 2, &args[i + 1])) {
+				end = at;
+				break;
+			}
+		if (i + 1 < n && !*end)
+			return false;
+		if (*text == ':') {
+			args[i].means = text + 2;
+			args[i].n_means = (int)(end - text) - 2;
+		}
+		text = *end ? end + 2 : end;
+	}
+	for (int i = n; i-- > 0;) {
+		for (size_t u = 0; u < sizeof units / sizeof *units && !args[i].means; u++)
+			if (strlen(units[u].name) == (size_t)args[i].n &&
+			    strncmp(units[u].name, args[i].name, (size_t)args[i].n) == 0) {
+				args[i].means = units[u].is;
+				args[i].n_means = (int)strlen(units[u].is);
+			}
+		if (!args[i].means && i + 1 < n) {
+			args[i].means = args[i + 1].means;
+			args[i].n_means = args[i + 1].n_means;
+		}
+		if (!args[i].means)
+			return false;
+	}
+	return true;
+}
+
+static bool print_probe_reference(void)
+{
+	struct argument args[MAX_ARGS];
+
 	for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
 		const struct probe *p = &probes[i];
 		printf("### %s\n\nFires when %s. Since %s. How often: %s.%s\n\n", p->name, p->when,
 		       p->since, p->rate, p->recorded ? " The flight recorder keeps it." : "");
-		puts("| for tracers | argument | type |\n|---|---|---|");
-		print_arguments(p->params);
-		printf("\nArguments: %s.\n\n", p->arguments);
+		puts("| for tracers | argument | type | is |\n|---|---|---|---|");
+		int n = split_params(p->params, args);
+		if (!find_meanings(p->arguments, args, n)) {
+			fprintf(stderr, "probes.def: %s does not say what each argument is\n", p->name);
+			return false;
+		}
+		for (int a = 0; a < n; a++)
+			printf("| `arg%d` | `%.*s` | %s | %.*s |\n", a, args[a].n, args[a].name,
+			       args[a].is_signed ? "int64" : "uint64", args[a].n_means, args[a].means);
+		puts("");
 	}
+	return true;
 }
 
 int main(int argc, char **argv)
@@ -120,10 +211,13 @@ int main(int argc, char **argv)
 		print_probes();
 	} else if (argc == 2 && strcmp(argv[1], "variables") == 0) {
 		print_variables();
+	} else if (argc == 2 && strcmp(argv[1], "probe-units") == 0) {
+		print_units();
 	} else if (argc == 2 && strcmp(argv[1], "probe-reference") == 0) {
-		print_probe_reference();
+		if (!print_probe_reference())
+			return 1;
 	} else {
-		fprintf(stderr, "usage: tables commands|cli|probes|probe-reference|variables\n");
+		fprintf(stderr, "usage: tables commands|cli|probes|probe-units|probe-reference|variables\n");
 		return 1;
 	}
 	return 0;

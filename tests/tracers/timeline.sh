@@ -37,6 +37,44 @@ $json: 402 events, 93 evaluations, 117 operations, 0 events lost; open it in ui.
 	same 'a killed program: its status' 137 $?
 	same 'a killed program leaves every event' 7 "$(events | grep -cE "$all")"
 
+	"$lazybones" trace -o"$json" --interval=1 sh -c '"$0"; "$0"; exit 3' "$workload" >/dev/null 2>"$scratch/said"
+	same "programs that a program runs: the status is the first's" 3 $?
+	says 'programs that a program runs are followed' "$(cat "$scratch/said")" \
+		': 2 programs, 804 events, 186 evaluations, 234 operations, 0 events lost'
+	same 'each of them is in the timeline' 46 "$(events | sed -n 's/ X op matmul$//p')"
+	"$lazybones" trace --output="$json" -- "$workload" forks >/dev/null 2>"$scratch/said"
+	says "a child has its own events, and not its parent's" "$(cat "$scratch/said")" \
+		': 2 programs, [0-9]+ events, 116 evaluations, 140 operations, 0 events lost'
+	same 'a child has rows of its own' 2 "$(/usr/bin/python3 -c '
+import json, sys
+print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswith("eval ")}))' "$json")"
+
+	echo kept >"$scratch/kept"
+	"$lazybones" trace -o "$scratch/kept" -- "$scratch/none" 2>/dev/null
+	"$lazybones" trace -o "$scratch/kept" -- true 2>"$scratch/said"
+	same 'a program without a runtime is no success' 1 $?
+	says 'it is named, too' "$(cat "$scratch/said")" 'no program of .*: true$'
+	same 'a file stays as it is where there is nothing to write' kept "$(cat "$scratch/kept")"
+	rm -f "$json"
+	"$lazybones" trace -o "$json" -- true 2>/dev/null
+	same 'nor does an empty one stay' no "$([ -e "$json" ] && echo yes || echo no)"
+	for file in "$scratch/none/x.json" "$scratch"; do
+		said=$("$lazybones" trace -o "$file" -- "$workload" 2>&1)
+		same 'a file that cannot be written: the status' 1 $?
+		says 'a file that cannot be written: it is named' "$said" "^lazybones: cannot write $file: "
+	done
+	said=$("$lazybones" trace -o /dev/full -- "$workload" 2>&1)
+	same 'a full disk: the status' 1 $?
+	same 'a full disk: what is said' "lazybones: cannot write /dev/full: No space left on device
+3.08701e+09" "$(sort -r <<<"$said")"
+	says 'the help knows the options that there are' "$("$lazybones" trace --help)" '--pid PID'
+	same 'and no others' 0 "$("$lazybones" help trace | grep -c -e --json)"
+	for words in --json -o --pid --pid=0 --bogus=1 '--pid 1 true' '--interval 0 true' ''; do
+		"$lazybones" trace $words >/dev/null 2>"$scratch/said"
+		same "trace $words: a wrong command line" 2 $?
+		says "trace $words: it says so" "$(cat "$scratch/said")" '^lazybones: trace: '
+	done
+
 	mkfifo "$scratch/lines"
 	"$workload" again <"$scratch/lines" >"$scratch/printed" &
 	program=$!
@@ -55,6 +93,16 @@ $json: 402 events, 93 evaluations, 117 operations, 0 events lost; open it in ui.
 	same 'a running program: its second round' 4 "$(grep -cE \
 		'^23 X op matmul$|^23 X compile recompile$|^23 i mark raw_misuse$|^92 X eval eval$' \
 		<<<"$found")"
+	nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	if [ "$(id -u)" = 0 ] && "${nobody[@]}" "$lazybones" --version >/dev/null 2>&1; then
+		for verb in "trace -o /dev/null --pid $program" "top $program"; do
+			said=$("${nobody[@]}" "$lazybones" $verb 2>&1)
+			same "${verb%% *}: another user's process" 1 $?
+			says "${verb%% *}: it says who may" "$said" 'Permission denied .*root may'
+		done
+	else
+		skip 'nobody cannot run the command here: no process of another user to look into'
+	fi
 	rm -f "$json"
 	"$lazybones" trace -o "$json" --pid $program 2>"$scratch/said" &
 	tracer=$!
@@ -64,6 +112,17 @@ $json: 402 events, 93 evaluations, 117 operations, 0 events lost; open it in ui.
 	kill -KILL $tracer
 	wait $tracer 2>/dev/null
 	says 'a killed tracer leaves a file that loads' "$(events --cut)" '^[0-9]+ X eval eval$'
+	timed()
+	{
+		"$lazybones" pid $program events op_done --last 100 | grep -q ' exp .* us' && echo yes
+	}
+	same 'a killed tracer: events are timed for a while' yes "$(timed)"
+	echo >&9
+	until_true has_lines 4 "$scratch/printed"
+	sleep 3
+	echo >&9
+	until_true has_lines 5 "$scratch/printed"
+	same 'a killed tracer: then no longer' '' "$(timed)"
 	exec 9>&-
 	wait $program
 	same 'the program never noticed' 0 $?

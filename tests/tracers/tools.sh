@@ -37,7 +37,7 @@ run_tools()
 }
 
 if ! command -v bpftrace >/dev/null; then
-	skip 'bpftrace is not installed'
+	skip 'bpftrace is not installed (tests/deps tracers)'
 elif ! bpftrace -e 'BEGIN { exit(); }' >"$scratch/said" 2>&1; then
 	skip "bpftrace cannot run here: $(head -1 "$scratch/said")"
 elif ! readelf -nW "$library" | grep -q stapsdt; then
@@ -62,7 +62,29 @@ else
 	tool lbpromote '^@by\[promote_half\]: 23$' ' add +0x[0-9a-f]+$'
 	tool lbnan '^@by\[divide_by_zero\]: 23$'
 	tool lbqueue '^@queued\[1\]: 23$'
-	tool lbmem '^@buffers: [1-9][0-9]*$'
+	tool lbmem '^@buffers: 23$' '^@held: 24117248$'
+	# all processes, those that begin later, too
+	system_wide()
+	{
+		bpftrace "probes/bpftrace/$1.bt" "$library" >"$scratch/$1.out" 2>"$scratch/$1.err" &
+		pids+=($!)
+		until_true is_waiting $!
+	}
+	pids=()
+	system_wide lbmisuse
+	system_wide lbnan
+	"$workload" >/dev/null &
+	first=$!
+	"$workload" >/dev/null
+	wait $first
+	for pid in "${pids[@]}"; do
+		kill -INT $pid
+		wait $pid
+	done
+	tool lbmisuse '^@misuses: 46$'
+	same 'lbmisuse: both processes are told apart' 2 \
+		"$(awk '/ workload / { print $2 }' "$scratch/lbmisuse.out" | sort -u | wc -l)"
+	same 'lbnan: of both processes' 46 "$(grep -c ' workload .* 0x' "$scratch/lbnan.out")"
 	for name in $tools; do
 		same "$name has an example and a manual page" 'yes' \
 			"$([ -s probes/bpftrace/${name}_example.txt ] &&

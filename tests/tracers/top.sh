@@ -18,6 +18,15 @@ else
 	same 'top: nothing is wider than the screen' '' "$(awk 'length > 80' <<<"$shown")"
 	says 'top --json' "$("$lazybones" top --json --interval 300 $program | /usr/bin/python3 -m json.tool)" \
 		'"op": "matmul"' '"evals_per_second": [1-9]' '"bytes": [1-9]' '"created": [1-9]'
+	for words in abc 0 '1 2' --bogus --interval ''; do
+		"$lazybones" top $words 2>"$scratch/said"
+		same "top $words: a wrong command line" 2 $?
+		says "top $words: it says so" "$(cat "$scratch/said")" '^lazybones: top: '
+	done
+	TERM=nosuch script -qec "'$lazybones' top $program" /dev/null >"$scratch/said" 2>&1
+	same 'top: on a terminal that nobody knows' 1 $?
+	says 'top: it says so' "$(cat "$scratch/said")" 'no terminal here that can show a screen'
+	says 'top --json, before the verb' "$("$lazybones" --json top --interval=100 $program)" '^\{'
 	if ! command -v tmux >/dev/null; then
 		skip 'tmux is not installed: no screen for top'
 	else
@@ -33,6 +42,22 @@ else
 		says 'top on a screen of 80 x 24' "$screen" '^lazybones top' '  matmul$' \
 			'  evaluate_product at' '^q ends'
 		same 'top: the screen has 24 lines' 24 "$(wc -l <<<"$screen")"
+		# resized COLUMNS LINES: it is drawn anew at once, and fits
+		resized()
+		{
+			"${tmux[@]}" resize-window -x $1 -y $2
+			fits()
+			{
+				screen=$("${tmux[@]}" capture-pane -p)
+				[ "$(tail -1 <<<"$screen")" = 'q ends' ] && [ "$(wc -l <<<"$screen")" = $2 ] &&
+					grep -qE '^tensors ' <<<"$screen"
+			}
+			until_true fits $1 $2
+			same "top on a screen of $1 x $2" 'q ends' "$(tail -1 <<<"$screen")"
+		}
+		resized 120 24
+		resized 30 9
+		resized 80 24
 		kill $feeder $program
 		until_true grep -q status "$scratch/said"
 		says 'top: when the program ends, it says so' "$(cat "$scratch/said")" \

@@ -2,11 +2,14 @@
  *
  *	workload          once
  *	workload again    and again, after each line that it reads
- *	workload killed   and then kills itself */
+ *	workload killed   and then kills itself
+ *	workload forks    and a child of its then reads each value once more */
 #include <lazybones.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { TIMES = 23, SIDE = 512 };
 
@@ -86,6 +89,21 @@ static double do_all(void)
 	return sum;
 }
 
+static int have_a_child(void)
+{
+	int status = 1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		for (int i = 0; i < TIMES; i++)
+			LB_SCOPE
+				read_value(i);
+		_exit(!lb_ok());
+	}
+	waitpid(child, &status, 0);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -101,6 +119,8 @@ int main(int argc, char **argv)
 	do
 		printf("%g\n", do_all());
 	while (fflush(stdout) == 0 && strcmp(what, "again") == 0 && fgets(line, sizeof line, stdin));
+	if (strcmp(what, "forks") == 0 && have_a_child() != 0)
+		return 1;
 	if (strcmp(what, "killed") == 0)
 		raise(SIGKILL);
 	lb_release(view);

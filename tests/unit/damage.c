@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "inspect/command.h"
 #include "inspect/forensics/report.h"
+#include "inspect/trace/timeline.h"
+#include "inspect/trace/top.h"
 
 enum { MAX_TICKS = 64 };
 
@@ -46,6 +48,11 @@ void image_create_whole(struct image *image, bool shuffled)
 	image_thread(image, 0, &thread);
 	image_stream(image, 0, &stream);
 	image_compiled(image, 0, &compiled);
+	image_event(image, 3000000, IMAGE_EVAL_START, 7, 0x401234, 1, 0);
+	image_event(image, 3500000, IMAGE_COMPILE, 0, name, reason, 400000);
+	image_event(image, 4000000, IMAGE_NAN, 3, 0, 0x401234, 2);
+	image_event(image, 5000000, IMAGE_EVAL_DONE, 7, 0x401234, 2, 1);
+	image_event(image, 6000000, IMAGE_EVAL_START, 8, 0x401238, 1, 0);
 }
 
 static void swallow(struct lbx_out *out, const char *text, size_t n)
@@ -199,6 +206,78 @@ static void run_page(struct lbx_context *context)
 	lbx_report_deinit(&report);
 }
 
+static void must_say_why(const char *what)
+{
+	if (!lb_ok())
+		return;
+	fprintf(stderr, "%s failed without saying why\n", what);
+	abort();
+}
+
+/* What a timeline has written. */
+struct written {
+	char bytes[1 << 16];
+	size_t n;
+};
+
+static void write_down(struct lbx_out *out, const char *text, size_t n)
+{
+	struct written *to = out->context;
+
+	if (n > sizeof to->bytes - to->n)
+		n = sizeof to->bytes - to->n;
+	memcpy(to->bytes + to->n, text, n);
+	to->n += n;
+}
+
+/* Whatever the events say, a viewer can load the file. */
+static void run_timeline(struct lbx_context *context)
+{
+	static struct written written;
+	struct lbx_out *out = context->out, file = { .json = true, .write = write_down, .context = &written };
+	struct lbx_timeline *timeline;
+	struct lbx_timeline_totals totals = { 0 };
+	bool begun = false;
+
+	lb_clear_error();
+	written.n = 0;
+	context->out = &file;
+	if (lbx_timeline_create(context, LBX_TIMELINE_ALL, &begun, &timeline)) {
+		if (lbx_timeline_poll(timeline, false))
+			lbx_timeline_poll(timeline, true);
+		lbx_timeline_end(timeline, &totals);
+		lbx_timeline_close(&file);
+		lbx_timeline_destroy(timeline);
+		json_error_t error;
+		json_t *json = json_loadb(written.bytes, written.n, 0, &error);
+		if (!json_is_array(json)) {
+			fprintf(stderr, "no JSON: %s:\n%.*s\n", error.text, (int)written.n, written.bytes);
+			abort();
+		}
+		json_decref(json);
+	} else {
+		must_say_why("a timeline");
+	}
+	context->out = out;
+}
+
+static void run_top(struct lbx_context *context, bool json)
+{
+	struct lbx_top *top;
+
+	lb_clear_error();
+	context->out->json = json;
+	if (!lbx_top_create(context, &top)) {
+		must_say_why("top");
+		return;
+	}
+	if (lbx_top_look(top))
+		lbx_top_show(top, 24);
+	else
+		must_say_why("top");
+	lbx_top_destroy(top);
+}
+
 static const struct { const char *name, *rest; } lines[] = {
 	{ "status", "" }, { "list", "" }, { "list", "--sort name" }, { "list", "* --sort bytes" },
 	{ "print", "x" }, { "print", "x[0,::-1,2:8:2]" }, { "stats", "lazy" },
@@ -225,7 +304,7 @@ static const char *const of_ids[] = { "info", "print", "freed", "stats" };
 
 enum {
 	LINES = sizeof lines / sizeof *lines, OF_IDS = sizeof of_ids / sizeof *of_ids, IDS = 18,
-	PAGE = LINES, FIRST_OF_IDS, INSPECTIONS = FIRST_OF_IDS + OF_IDS * IDS,
+	PAGE = LINES, TIMELINE, TOP, FIRST_OF_IDS, INSPECTIONS = FIRST_OF_IDS + OF_IDS * IDS,
 };
 
 struct inspection {
@@ -260,6 +339,10 @@ static void inspect(struct lbx_context *context, int which, bool json)
 
 	if (which == PAGE) {
 		run_page(context);
+	} else if (which == TIMELINE) {
+		run_timeline(context);
+	} else if (which == TOP) {
+		run_top(context, json);
 	} else if (which >= FIRST_OF_IDS) {
 		which -= FIRST_OF_IDS;
 		snprintf(text, sizeof text, "#%d", which / OF_IDS + 1);

@@ -197,6 +197,10 @@ static const struct lb_event_info event_kinds[] = {
 	[IMAGE_OP_DONE] = { "op_done", "(id, tensor, op, ok, ns)", 5, 0 },
 	[IMAGE_ALLOC] = { "alloc", "(buffer, address, nbytes, id)", 4, 0 },
 	[IMAGE_ERROR] = { "error", "(site, message)", 2, 0 },
+	[IMAGE_EVAL_START] = { "eval_start", "(eval, site, roots)", 3, 0 },
+	[IMAGE_EVAL_DONE] = { "eval_done", "(eval, site, ops, ok)", 4, 0 },
+	[IMAGE_COMPILE] = { "compile", "(compiled, name, reason, ns)", 4, 0 },
+	[IMAGE_NAN] = { "nan", "(id, tensor, site, count, first)", 5, 0 },
 };
 
 void image_create(struct image *image, bool shuffled)

@@ -19,7 +19,10 @@ enum {
 };
 
 /* The kinds of events that an image's program knows. */
-enum { IMAGE_OP_DONE, IMAGE_ALLOC, IMAGE_ERROR, IMAGE_KINDS_OF_EVENTS };
+enum {
+	IMAGE_OP_DONE, IMAGE_ALLOC, IMAGE_ERROR, IMAGE_EVAL_START, IMAGE_EVAL_DONE, IMAGE_COMPILE,
+	IMAGE_NAN, IMAGE_KINDS_OF_EVENTS,
+};
 
 struct image_region {
 	uint64_t address, size;

@@ -244,6 +244,27 @@ static void times_are_taken_when_asked_for(void **state)
 	assert_true(timed);
 }
 
+/* Whether events are timed after one more, if they are timed until then. */
+static bool timed_until(uint64_t then)
+{
+	lb_root->event_mode = LB_EVENTS_TIMED | LB_EVENTS_MARKED;
+	lb_root->timed_until = then;
+	lb_flight_record(LB_EVENT_start, 1, 0, 0, 0, 0);
+	bool timed = lb_root->event_mode & LB_EVENTS_TIMED;
+	assert_true(lb_root->event_mode & LB_EVENTS_MARKED);
+	lb_root->event_mode = 0;
+	lb_root->timed_until = 0;
+	return timed;
+}
+
+static void times_end_by_themselves(void **state)
+{
+	(void)state;
+	assert_true(timed_until(0));
+	assert_true(timed_until(lb_flight_clock() + 1000000000));
+	assert_false(timed_until(lb_flight_clock() - 1));
+}
+
 static void a_child_says_its_own_number(void **state)
 {
 	int status;
@@ -363,6 +384,7 @@ int main(void)
 		cmocka_unit_test(threads_share_the_ring),
 		cmocka_unit_test(a_follower_counts_what_it_missed),
 		cmocka_unit_test(times_are_taken_when_asked_for),
+		cmocka_unit_test(times_end_by_themselves),
 		cmocka_unit_test(events_are_shown),
 		cmocka_unit_test_setup_teardown(old_and_torn_events_are_left_out, session_start,
 						session_stop),

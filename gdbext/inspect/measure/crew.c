@@ -60,6 +60,7 @@ static int start_threads(struct round *round, pthread_t *threads)
 		return 0;
 	pthread_attr_setstacksize(&attributes, STACK);
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS); /* is the reading thread's, whoever handles it */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (n < most &&
 	       pthread_create(&threads[n], &attributes, thread_main, round) == 0)

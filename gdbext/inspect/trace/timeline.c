@@ -16,6 +16,7 @@ enum { SAMPLE_NS = 5000000 }; /* between two values of the counters */
 struct open_eval {
 	uint64_t eval, start_ns, site;
 	uint32_t thread;
+	uint64_t lost_ns; /* then events were lost, perhaps its end; or 0 */
 };
 
 struct site {
@@ -28,7 +29,9 @@ struct lbx_timeline {
 	struct lbx_follow follow;
 	struct lbx_timeline_totals totals;
 	uint64_t pid, first_ns, last_ns, sampled_ns;
-	bool begun; /* something has been written */
+	uint64_t taken_ns; /* of the last event */
+	uint64_t known_ns; /* what happened before is not known, or not all of it */
+	bool *begun; /* something has been written */
 	int n_open, n_rows;
 	struct open_eval open[MAX_OPEN];
 	uint32_t rows[MAX_ROWS]; /* threads whose rows have a name */
@@ -63,10 +66,10 @@ static void begin_event(struct lbx_timeline *timeline, const char *phase, uint32
 			uint64_t ns)
 {
 	lbx_printf(timeline->context->out,
-		   "%s{\"ph\":\"%s\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu32 ",\"ts\":%" PRIu64 ".%03u",
-		   timeline->begun ? ",\n" : "[\n", phase, timeline->pid, thread, ns / 1000,
+		   "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRIu32 ",\"ts\":%" PRIu64 ".%03u",
+		   *timeline->begun ? ",\n" : "[\n", phase, (int64_t)timeline->pid, thread, ns / 1000,
 		   (unsigned)(ns % 1000));
-	timeline->begun = true;
+	*timeline->begun = true;
 	if (ns > timeline->last_ns)
 		timeline->last_ns = ns;
 }
@@ -151,7 +154,7 @@ static void eval_start(struct lbx_timeline *timeline, const struct lbx_flight *f
 	if (timeline->n_open == MAX_OPEN)
 		memmove(timeline->open, timeline->open + 1, --timeline->n_open * sizeof *timeline->open);
 	timeline->open[timeline->n_open++] = (struct open_eval){
-		arg(flight, event, "eval"), event->time_ns, arg(flight, event, "site"), event->thread,
+		arg(flight, event, "eval"), event->time_ns, arg(flight, event, "site"), event->thread, 0,
 	};
 }
 
@@ -169,9 +172,10 @@ static void eval_slice(struct lbx_timeline *timeline, const struct open_eval *op
 static void eval_done(struct lbx_timeline *timeline, const struct lbx_flight *flight,
 		      const struct lb_flight_event *event)
 {
-	/* without a beginning: it began before the timeline */
+	/* without a beginning: it began before the timeline, or that was lost */
 	struct open_eval open = {
-		arg(flight, event, "eval"), timeline->first_ns, arg(flight, event, "site"), event->thread,
+		arg(flight, event, "eval"), timeline->known_ns ? timeline->known_ns : event->time_ns,
+		arg(flight, event, "site"), event->thread, 0,
 	};
 
 	timeline->totals.evals++;
@@ -189,19 +193,31 @@ static void eval_done(struct lbx_timeline *timeline, const struct lbx_flight *fl
 			     arg(flight, event, "ok") != 0));
 }
 
+/* When something began that took `ns`; *ns becomes what is shown of it. */
+static uint64_t begun_at(const struct lbx_timeline *timeline, const struct lb_flight_event *event,
+			 uint64_t *ns)
+{
+	uint64_t start = event->time_ns > *ns ? event->time_ns - *ns : 0;
+
+	if (start < timeline->known_ns)
+		start = timeline->known_ns;
+	*ns = event->time_ns > start ? event->time_ns - start : 0;
+	return start;
+}
+
 static void op_done(struct lbx_timeline *timeline, const struct lbx_flight *flight,
 		    const struct lb_flight_event *event)
 {
-	uint64_t ns = arg(flight, event, "ns");
+	uint64_t ns = arg(flight, event, "ns"), start = begun_at(timeline, event, &ns);
 
 	const char *name = lbx_table_op_name(timeline->context->table, arg(flight, event, "op"));
 	/* by hand: there may be millions */
 	timeline->totals.ops++;
-	begin_event(timeline, "X", event->thread, event->time_ns > ns ? event->time_ns - ns : 0);
+	begin_event(timeline, "X", event->thread, start);
 	lbx_printf(timeline->context->out,
-		   ",\"dur\":%" PRIu64 ".%03u,\"cat\":\"op\",\"name\":\"%s\",\"args\":{\"tensor\":%" PRIu64
+		   ",\"dur\":%" PRIu64 ".%03u,\"cat\":\"op\",\"name\":\"%s\",\"args\":{\"tensor\":%" PRId64
 		   ",\"ok\":%s}}", ns / 1000, (unsigned)(ns % 1000), strpbrk(name, "\"\\") ? "?" : name,
-		   arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
+		   (int64_t)arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
 }
 
 static void read_text(struct lbx_timeline *timeline, uint64_t address, char *ret, size_t size)
@@ -218,14 +234,13 @@ static void compile(struct lbx_timeline *timeline, const struct lbx_flight *flig
 		    const struct lb_flight_event *event)
 {
 	char function[LB_NAME_MAX + 1], reason[256], name[LB_NAME_MAX + 16];
-	uint64_t ns = arg(flight, event, "ns");
+	uint64_t ns = arg(flight, event, "ns"), start = begun_at(timeline, event, &ns);
 
 	read_text(timeline, arg(flight, event, "name"), function, sizeof function);
 	read_text(timeline, arg(flight, event, "reason"), reason, sizeof reason);
 	snprintf(name, sizeof name, "%s %s",
 		 strcmp(reason, "first call") == 0 ? "compile" : "recompile", function);
-	slice(timeline, name, "compile", event->thread, event->time_ns > ns ? event->time_ns - ns : 0,
-	      ns, json_pack("{s:o}", "reason", lbx_json_string(reason)));
+	slice(timeline, name, "compile", event->thread, start, ns, json_pack("{s:o}", "reason", lbx_json_string(reason)));
 }
 
 static void other(struct lbx_timeline *timeline, const struct lbx_flight *flight,
@@ -254,6 +269,7 @@ static void put(struct lbx_timeline *timeline, const struct lbx_flight *flight,
 	const char *kind = flight->kinds[event->kind].name;
 
 	timeline->totals.events++;
+	timeline->taken_ns = event->time_ns;
 	name_thread(timeline, event->thread);
 	if (strcmp(kind, "eval_start") == 0)
 		eval_start(timeline, flight, event);
@@ -290,7 +306,8 @@ static bool sample(struct lbx_timeline *timeline, uint64_t ns)
 	return true;
 }
 
-bool lbx_timeline_create(struct lbx_context *context, bool history, struct lbx_timeline **ret)
+bool lbx_timeline_create(struct lbx_context *context, uint64_t seen, bool *begun,
+			 struct lbx_timeline **ret)
 {
 	struct lbx_flight flight;
 	struct lbx_table *table;
@@ -309,9 +326,11 @@ bool lbx_timeline_create(struct lbx_context *context, bool history, struct lbx_t
 	if (!timeline)
 		return lb_fail("out of memory");
 	timeline->context = context;
+	timeline->begun = begun;
 	timeline->pid = root.pid;
 	timeline->first_ns = now();
-	timeline->follow.seen = history ? 0 : newest;
+	timeline->known_ns = seen == LBX_TIMELINE_NOW ? timeline->first_ns : 0;
+	timeline->follow.seen = seen < newest ? seen : newest;
 	snprintf(name, sizeof name, "lazybones %s, process %" PRIu64, root.version, root.pid);
 	name_row(timeline, "process_name", (uint32_t)root.pid, name);
 	*ret = timeline;
@@ -339,8 +358,11 @@ bool lbx_timeline_poll(struct lbx_timeline *timeline, bool last)
 	lost = timeline->follow.lost - lost;
 	if (lost) {
 		snprintf(text, sizeof text, "%" PRIu64 " events lost", lost);
-		mark(timeline, text, "lost", (uint32_t)timeline->pid,
-		     flight.n ? flight.events[0].time_ns : ns, 'p', NULL);
+		timeline->known_ns = flight.n ? flight.events[0].time_ns : ns;
+		mark(timeline, text, "lost", (uint32_t)timeline->pid, timeline->known_ns, 'p', NULL);
+		for (int i = 0; i < timeline->n_open; i++)
+			if (!timeline->open[i].lost_ns)
+				timeline->open[i].lost_ns = timeline->taken_ns;
 	}
 	for (int64_t i = 0; i < flight.n; i++)
 		put(timeline, &flight, &flight.events[i]);
@@ -350,10 +372,16 @@ bool lbx_timeline_poll(struct lbx_timeline *timeline, bool last)
 
 void lbx_timeline_end(struct lbx_timeline *timeline, struct lbx_timeline_totals *ret)
 {
-	for (int i = 0; i < timeline->n_open; i++)
-		eval_slice(timeline, &timeline->open[i], timeline->last_ns,
-			   json_pack("{s:b}", "ended", 0));
+	for (int i = 0; i < timeline->n_open; i++) {
+		const struct open_eval *open = &timeline->open[i];
+		eval_slice(timeline, open, open->lost_ns ? open->lost_ns : timeline->last_ns,
+			   open->lost_ns ? json_pack("{s:s}", "ended", "unknown") : json_pack("{s:b}", "ended", 0));
+	}
 	timeline->totals.lost = timeline->follow.lost;
+	ret->events += timeline->totals.events;
+	ret->lost += timeline->totals.lost;
+	ret->evals += timeline->totals.evals;
+	ret->ops += timeline->totals.ops;
 	begin_event(timeline, "M", (uint32_t)timeline->pid, timeline->last_ns);
 	put_name(timeline, "lazybones_totals", "__metadata");
 	end_event(timeline, json_pack("{s:I,s:I,s:I,s:I}", "events",
@@ -361,6 +389,9 @@ void lbx_timeline_end(struct lbx_timeline *timeline, struct lbx_timeline_totals 
 				      (json_int_t)timeline->totals.lost, "evaluations",
 				      (json_int_t)timeline->totals.evals, "operations",
 				      (json_int_t)timeline->totals.ops));
-	lbx_printf(timeline->context->out, "\n]\n");
-	*ret = timeline->totals;
+}
+
+void lbx_timeline_close(struct lbx_out *out)
+{
+	lbx_printf(out, "\n]\n");
 }

@@ -1,0 +1,213 @@
+/* Timelines of programs that were running before, and whose events are lost on the way: slices of a
+ * thread lie beside or inside one another, never across. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "image.h"
+#include "inspect/trace/timeline.h"
+
+struct setting {
+	struct image image;
+	struct lbx_settings settings;
+	struct lbx_out out;
+	struct lbx_context context;
+	struct lbx_timeline *timeline;
+	bool begun;
+	uint64_t start_ns; /* the timeline is made a little later */
+	size_t n;
+	char text[1 << 16];
+};
+
+static void write_down(struct lbx_out *out, const char *text, size_t n)
+{
+	struct setting *s = out->context;
+
+	assert_true(s->n + n < sizeof s->text);
+	memcpy(s->text + s->n, text, n);
+	s->n += n;
+}
+
+static int begin(void **state, uint64_t seen)
+{
+	static struct setting s;
+	struct timespec t;
+
+	memset(&s, 0, sizeof s);
+	image_create(&s.image, false);
+	s.settings = lbx_default_settings;
+	s.out = (struct lbx_out){ .json = true, .write = write_down, .context = &s };
+	s.context = (struct lbx_context){ .target = &s.image.target, .out = &s.out, .settings = &s.settings };
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	s.start_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	assert_true(lbx_timeline_create(&s.context, seen, &s.begun, &s.timeline));
+	*state = &s;
+	return 0;
+}
+
+static int begin_now(void **state)
+{
+	return begin(state, LBX_TIMELINE_NOW);
+}
+
+static int end(void **state)
+{
+	struct setting *s = *state;
+
+	lbx_timeline_destroy(s->timeline);
+	lbx_table_destroy(s->context.table);
+	image_destroy(&s->image);
+	return 0;
+}
+
+/* So many milliseconds after the timeline's beginning. */
+static void event(struct setting *s, int64_t ms, uint32_t kind, uint64_t a, uint64_t d)
+{
+	image_event(&s->image, s->start_ns + (uint64_t)(ms * 1000000), kind, a, 0, 0, d);
+}
+
+static void op(struct setting *s, int64_t ms, int64_t took)
+{
+	event(s, ms, IMAGE_OP_DONE, 1, 1);
+	struct lb_flight_event *ring = image_at(&s->image, IMAGE_FLIGHT, IMAGE_EVENTS * sizeof *ring);
+	ring[image_root(&s->image)->flight_used % IMAGE_EVENTS].args[4] = (uint64_t)took * 1000000;
+}
+
+static json_t *whole(struct setting *s)
+{
+	struct lbx_timeline_totals totals = { 0 };
+	json_error_t error;
+
+	lbx_timeline_end(s->timeline, &totals);
+	lbx_timeline_close(&s->out);
+	json_t *events = json_loadb(s->text, s->n, 0, &error);
+	assert_non_null(events);
+	return events;
+}
+
+struct slice {
+	double from, to;
+};
+
+static bool crosses(const struct slice *a, const struct slice *b)
+{
+	const double least = 0.002; /* microseconds; the file has three places */
+	return a->from + least < b->from && b->from + least < a->to && a->to + least < b->to;
+}
+
+/* The slices of a program that has one thread: how many, and that none lies across another. */
+static int slices(json_t *events)
+{
+	struct slice list[64];
+	int n = 0;
+	size_t i;
+	json_t *e;
+
+	json_array_foreach(events, i, e) {
+		if (strcmp(json_string_value(json_object_get(e, "ph")), "X") != 0)
+			continue;
+		double from = json_number_value(json_object_get(e, "ts"));
+		assert_in_range(n, 0, 63);
+		list[n++] = (struct slice){ from, from + json_number_value(json_object_get(e, "dur")) };
+	}
+	for (int a = 0; a < n; a++)
+		for (int b = 0; b < n; b++)
+			if (crosses(&list[a], &list[b]))
+				fail_msg("%f to %f lies across %f to %f", list[a].from, list[a].to,
+					 list[b].from, list[b].to);
+	return n;
+}
+
+static void what_began_before_is_cut(void **state)
+{
+	struct setting *s = *state;
+
+	op(s, 10, 30);
+	op(s, 20, 10);
+	event(s, 25, IMAGE_EVAL_DONE, 1, 1);
+	assert_true(lbx_timeline_poll(s->timeline, true));
+	json_t *events = whole(s);
+	assert_int_equal(slices(events), 3);
+	json_decref(events);
+}
+
+/* Eight events are kept; these are more. */
+static void lose_some(struct setting *s, int64_t from)
+{
+	for (int i = 0; i < IMAGE_EVENTS + 3; i++)
+		event(s, from + i, IMAGE_ALLOC, 1, 0);
+}
+
+static void an_end_that_was_lost(void **state)
+{
+	struct setting *s = *state;
+
+	event(s, 10, IMAGE_EVAL_START, 1, 0);
+	op(s, 12, 1);
+	assert_true(lbx_timeline_poll(s->timeline, false));
+	lose_some(s, 20);
+	assert_true(lbx_timeline_poll(s->timeline, false));
+	event(s, 40, IMAGE_EVAL_START, 2, 0);
+	op(s, 45, 4);
+	event(s, 50, IMAGE_EVAL_DONE, 2, 1);
+	event(s, 60, IMAGE_EVAL_START, 3, 0);
+	assert_true(lbx_timeline_poll(s->timeline, true));
+	json_t *events = whole(s);
+	assert_int_equal(slices(events), 5);
+	json_decref(events);
+}
+
+static void a_beginning_that_was_lost(void **state)
+{
+	struct setting *s = *state;
+
+	event(s, 10, IMAGE_EVAL_START, 1, 0);
+	event(s, 15, IMAGE_EVAL_DONE, 1, 1);
+	assert_true(lbx_timeline_poll(s->timeline, false));
+	lose_some(s, 20);
+	op(s, 45, 30);
+	event(s, 50, IMAGE_EVAL_DONE, 2, 1);
+	assert_true(lbx_timeline_poll(s->timeline, true));
+	json_t *events = whole(s), *e;
+	size_t i;
+	assert_int_equal(slices(events), 3);
+	json_array_foreach(events, i, e)
+		if (strcmp(json_string_value(json_object_get(e, "name")), "eval 2") == 0)
+			assert_true(json_number_value(json_object_get(e, "ts")) * 1000 >
+				    (double)s->start_ns + 20e6);
+	json_decref(events);
+}
+
+static void a_beginning_that_is_known(void **state)
+{
+	struct setting *s = *state;
+
+	event(s, 10, IMAGE_EVAL_START, 1, 0);
+	assert_true(lbx_timeline_poll(s->timeline, false));
+	lose_some(s, 20);
+	event(s, 50, IMAGE_EVAL_DONE, 1, 1);
+	assert_true(lbx_timeline_poll(s->timeline, true));
+	json_t *events = whole(s), *e;
+	size_t i;
+	assert_int_equal(slices(events), 1);
+	json_array_foreach(events, i, e)
+		if (strcmp(json_string_value(json_object_get(e, "ph")), "X") == 0)
+			assert_int_equal((int64_t)(json_number_value(json_object_get(e, "dur")) + 0.5), 40000);
+	json_decref(events);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_began_before_is_cut, begin_now, end),
+		cmocka_unit_test_setup_teardown(an_end_that_was_lost, begin_now, end),
+		cmocka_unit_test_setup_teardown(a_beginning_that_was_lost, begin_now, end),
+		cmocka_unit_test_setup_teardown(a_beginning_that_is_known, begin_now, end),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
