@@ -222,6 +222,9 @@ const struct lbx_command lbx_commands[] = {
 		.min_args = 2,
 		.max_args = 2,
 		.needs = LBX_NEEDS_TABLE,
+		.options = {
+			{ "limit", "N", "show N lines at most (default 100, JSON all); 0: all" },
+		},
 		.run = lbx_run_diff_graph,
 	},
 	{

@@ -226,7 +226,7 @@ static bool read_note(struct core *core, uint32_t type, const char *bytes, uint6
 			core->files = lbx_core_files_create(bytes, n, &core->options, saved_at, core);
 		return lb_ok();
 	case NT_PRSTATUS:
-		if (threads->n == MAX_THREADS || core->machine != LBX_MACHINE)
+		if (threads->n == MAX_THREADS || !lbx_machine(core->machine))
 			return true;
 		if ((threads->n & (threads->n - 1)) == 0) {
 			size_t room = (size_t)(threads->n ? 2 * threads->n : 1);
@@ -235,7 +235,8 @@ static bool read_note(struct core *core, uint32_t type, const char *bytes, uint6
 				return lb_fail("out of memory");
 			threads->list = list;
 		}
-		threads->n += lbx_registers_of_note(bytes, n, &threads->list[threads->n], &core->death);
+		threads->n += lbx_registers_of_note(lbx_machine(core->machine), bytes, n,
+						    &threads->list[threads->n], &core->death);
 		return true;
 	case NT_SIGINFO:
 		lbx_death_of_siginfo(bytes, n, &core->death);

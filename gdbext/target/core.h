@@ -22,7 +22,7 @@ bool lbx_core_open(const char *path, const struct lbx_core_options *options,
 		   struct lbx_target **ret);
 /* Of such a target; they live as long as it does. */
 struct lbx_lines *lbx_core_lines(struct lbx_target *target);
-/* Those whose registers were saved, for this kind of machine; the one that died comes first. */
+/* Those whose registers were saved, on a machine that is known; the one that died comes first. */
 const struct lbx_threads *lbx_core_threads(struct lbx_target *target);
 const struct lbx_death *lbx_core_death(struct lbx_target *target);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -122,10 +123,10 @@ static bool stop(struct lbx_hold *hold, pid_t tid, bool *is_new)
 		return lb_ok();
 	struct lbx_registers *r = &hold->threads.list[hold->threads.n];
 	hold->signals[hold->threads.n++] = signal;
-	memset(r, 0, sizeof *r);
-	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &piece) == 0 &&
+	*r = (struct lbx_registers){ .machine = lbx_machine(LBX_MACHINE) };
+	if (r->machine && ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &piece) == 0 &&
 	    piece.iov_len == sizeof registers)
-		lbx_registers_decode(&registers, r);
+		lbx_registers_decode(r->machine, &registers, r);
 	r->tid = (uint64_t)tid;
 	*is_new = true;
 	return true;

@@ -3,6 +3,7 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,9 +170,24 @@ struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines)
 	return lines ? lines->dwfl : NULL;
 }
 
+/* Between the segments of a module there may be room, and in it another's code. */
 bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc)
 {
-	return lines && lines->dwfl && dwfl_addrmodule(lines->dwfl, pc);
+	Dwfl_Module *module = lines && lines->dwfl ? dwfl_addrmodule(lines->dwfl, pc) : NULL;
+	GElf_Addr bias;
+	GElf_Phdr p;
+	size_t n;
+
+	if (!module)
+		return false;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	if (!elf || elf_getphdrnum(elf, &n) != 0)
+		return true;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && (p.p_flags & PF_X) &&
+		    pc - bias - p.p_vaddr < p.p_memsz)
+			return true;
+	return false;
 }
 
 bool lbx_lines_find(struct lbx_lines *lines, uint64_t pc, struct lbx_source_line *ret)

@@ -18,7 +18,7 @@ struct lbx_lines *lbx_lines_of_core(const char *path, const char *exe, const cha
 struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *program,
 				       uint64_t loader);
 void lbx_lines_destroy(struct lbx_lines *lines); /* NULL is fine */
-/* Whether an address lies in a loaded module. */
+/* Whether an address lies in code of a loaded module. */
 bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc);
 /* For what more there is to ask; NULL when nothing is known. */
 struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines);

@@ -57,28 +57,53 @@ static bool death(struct lbx_stacks *stacks, struct lbx_death *ret)
 	return ret->signal != 0;
 }
 
-/* A call through a wild pointer: the caller's address is on the stack, and nowhere else. */
+/* A call through a wild pointer: the caller's address is where the call put it, and nowhere else. */
 static bool step_back(struct stacks *s, struct lbx_registers *registers)
 {
-#if defined __x86_64__
-	uint64_t caller, *sp = &registers->r[LBX_STACK_POINTER];
+	const struct lbx_machine *machine = registers->machine;
+	uint64_t caller;
 
-	if (lbx_lines_known(s->lines, registers->pc) ||
-	    !lbx_target_try_read(s->target, *sp, &caller, sizeof caller) ||
-	    !lbx_lines_known(s->lines, caller - 1))
+	if (!machine || lbx_lines_known(s->lines, registers->pc))
+		return false;
+	uint64_t *sp = &registers->r[machine->stack_pointer];
+	bool on_stack = machine->link < 0;
+	if (!on_stack)
+		caller = registers->r[machine->link];
+	else if (!lbx_target_try_read(s->target, *sp, &caller, sizeof caller))
+		return false;
+	if (!lbx_lines_known(s->lines, caller - 1))
 		return false;
 	registers->pc = caller;
-	*sp += sizeof caller;
+	*sp += on_stack ? sizeof caller : 0;
 	return true;
-#else
-	(void)s;
-	(void)registers;
-	return false;
-#endif
 }
 
-static void unwind(struct stacks *s, const struct lbx_registers *registers, bool after_call, int max,
-		   struct lbx_stack *ret)
+/* Code of no module, as that of step mode, has no tables, but a frame pointer: it leads to the
+ * caller's, and to the address to return to. */
+static bool step_by_frame_pointer(struct stacks *s, struct lbx_frame *frame,
+				  struct lbx_registers *registers)
+{
+	const struct lbx_machine *machine = frame->registers.machine;
+	uint64_t fp, sp, saved[2];
+
+	if (!machine || lbx_lines_known(s->lines, frame->pc - frame->after_call) ||
+	    !(frame->registers.known >> machine->frame_pointer & 1) ||
+	    !lbx_stack_pointer(&frame->registers, &sp))
+		return false;
+	fp = frame->registers.r[machine->frame_pointer];
+	if (fp < sp || !lbx_target_try_read(s->target, fp, saved, sizeof saved) ||
+	    !lbx_lines_known(s->lines, saved[1] - 1))
+		return false;
+	*registers = frame->registers;
+	registers->pc = saved[1];
+	registers->known &= machine->preserved;
+	registers->r[machine->frame_pointer] = saved[0];
+	registers->r[machine->stack_pointer] = frame->cfa = fp + sizeof saved;
+	return true;
+}
+
+static void unwind_modules(struct stacks *s, const struct lbx_registers *registers, bool after_call,
+			   int max, struct lbx_stack *ret)
 {
 	struct lbx_stack other = { .frames = malloc((size_t)max * sizeof *other.frames) };
 	bool whole = lbx_unwind(s->target, s->lines, registers, after_call, max, ret);
@@ -88,10 +113,25 @@ static void unwind(struct stacks *s, const struct lbx_registers *registers, bool
 		if (other.n >= ret->n) {
 			struct lbx_frame *frames = ret->frames;
 			*ret = other;
-			other.frames = frames;
+			ret->frames = memcpy(frames, other.frames, (size_t)other.n * sizeof *frames);
 		}
 	}
 	free(other.frames);
+}
+
+static void unwind(struct stacks *s, struct lbx_registers registers, bool after_call, int max,
+		   struct lbx_stack *ret)
+{
+	struct lbx_stack part;
+
+	do {
+		part = (struct lbx_stack){ .frames = ret->frames + ret->n };
+		unwind_modules(s, &registers, after_call, max - ret->n, &part);
+		ret->n += part.n;
+		after_call = true;
+	} while (part.n > 0 && ret->n < max &&
+		 step_by_frame_pointer(s, &ret->frames[ret->n - 1], &registers));
+	memcpy(ret->end, part.end, sizeof ret->end);
 }
 
 static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, struct lbx_stack *ret)
@@ -117,7 +157,7 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, struct lbx_st
 	ret->frames = malloc(((size_t)max + 1) * sizeof *ret->frames);
 	if (!ret->frames)
 		return lb_fail("out of memory");
-	unwind(s, &registers, stepped, max, ret);
+	unwind(s, registers, stepped, max, ret);
 	if (stepped) {
 		int n = ret->n < max ? ret->n : max - 1;
 		memmove(ret->frames + 1, ret->frames, (size_t)n * sizeof *ret->frames);

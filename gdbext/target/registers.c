@@ -6,43 +6,74 @@
 
 #include "target/target.h"
 
-void lbx_registers_decode(const struct user_regs_struct *from, struct lbx_registers *ret)
+static const struct lbx_machine machines[] = {
+	{
+		/* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15; rbx, rbp, rsp, r12 to r15 are
+		 * preserved */
+		.elf = EM_X86_64, .n = 16, .stack_pointer = 7, .frame_pointer = 6, .link = -1,
+		.preserved = 0xf0c8,
+		.words = 27, .pc_at = 16,
+		.at = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0 },
+	},
+	{
+		/* x0 to x30, sp; x19 to x29, sp are preserved */
+		.elf = EM_AARCH64, .n = 32, .stack_pointer = 31, .frame_pointer = 29, .link = 30,
+		.preserved = 0xbff80000,
+		.words = 34, .pc_at = 32,
+		.at = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+			22, 23, 24, 25, 26, 27, 28, 29, 30, 31 },
+	},
+};
+
+const struct lbx_machine *lbx_machine(unsigned elf)
 {
-#if defined __x86_64__
-	const uint64_t r[LBX_REGISTERS] = {
-		from->rax, from->rdx, from->rcx, from->rbx, from->rsi, from->rdi, from->rbp, from->rsp,
-		from->r8, from->r9, from->r10, from->r11, from->r12, from->r13, from->r14, from->r15,
-	};
-	ret->pc = from->rip;
-#elif defined __aarch64__
-	uint64_t r[LBX_REGISTERS];
-	memcpy(r, from->regs, 31 * sizeof *r);
-	r[31] = from->sp;
-	ret->pc = from->pc;
-#else
-	const uint64_t r[LBX_REGISTERS] = { 0 };
-	(void)from;
-	ret->pc = 0;
-#endif
-	memcpy(ret->r, r, sizeof ret->r);
-	ret->known = (uint32_t)((1ULL << LBX_REGISTERS) - 1);
+	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+		if (machines[i].elf == elf)
+			return &machines[i];
+	return NULL;
 }
 
-bool lbx_registers_of_note(const void *note, uint64_t n, struct lbx_registers *ret,
-			   struct lbx_death *death)
+void lbx_registers_decode(const struct lbx_machine *machine, const void *words,
+			  struct lbx_registers *ret)
 {
-	struct elf_prstatus status;
-	struct user_regs_struct registers;
+	const char *from = words;
 
-	if (n < sizeof status)
+	for (int i = 0; i < machine->n; i++)
+		memcpy(&ret->r[i], from + machine->at[i] * sizeof *ret->r, sizeof *ret->r);
+	memcpy(&ret->pc, from + (size_t)machine->pc_at * sizeof ret->pc, sizeof ret->pc);
+	ret->known = (uint32_t)((1ULL << machine->n) - 1);
+	ret->machine = machine;
+}
+
+bool lbx_stack_pointer(const struct lbx_registers *registers, uint64_t *ret)
+{
+	const struct lbx_machine *machine = registers->machine;
+
+	if (!machine || !(registers->known >> machine->stack_pointer & 1))
 		return false;
-	memcpy(&status, note, sizeof status);
-	memcpy(&registers, &status.pr_reg, sizeof registers);
-	lbx_registers_decode(&registers, ret);
-	ret->tid = (uint64_t)(uint32_t)status.pr_pid;
+	*ret = registers->r[machine->stack_pointer];
+	return true;
+}
+
+/* struct elf_prstatus on all machines of 64 bits. */
+enum { SIGNAL_AT = 12, TID_AT = 32, REGISTERS_AT = 112 };
+
+bool lbx_registers_of_note(const struct lbx_machine *machine, const void *note, uint64_t n,
+			   struct lbx_registers *ret, struct lbx_death *death)
+{
+	const char *status = note;
+	uint32_t tid;
+	uint16_t signal;
+
+	if (n < REGISTERS_AT + (uint64_t)machine->words * 8)
+		return false;
+	memcpy(&tid, status + TID_AT, sizeof tid);
+	memcpy(&signal, status + SIGNAL_AT, sizeof signal);
+	*ret = (struct lbx_registers){ .tid = tid };
+	lbx_registers_decode(machine, status + REGISTERS_AT, ret);
 	if (death->tid == 0) {
 		death->tid = ret->tid;
-		death->signal = status.pr_cursig;
+		death->signal = signal;
 	}
 	return true;
 }

@@ -6,24 +6,34 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/user.h>
 
+enum { LBX_REGISTERS = 32 };
+
+/* A kind of machine: its registers by their DWARF numbers, and where Linux puts them. */
+struct lbx_machine {
+	unsigned elf;       /* EM_… */
+	int n;              /* registers, LBX_REGISTERS at most */
+	int stack_pointer, frame_pointer;
+	int link;           /* that which holds a callee's return address; -1: the stack does */
+	uint32_t preserved; /* those that a function must leave as they were */
+	/* user_regs_struct, the form in which ptrace and cores give them, in words of 8 bytes */
+	int words, pc_at;
+	uint8_t at[LBX_REGISTERS];
+};
+
+/* Any, from the number of its ELF files; NULL: its registers are not known. */
+const struct lbx_machine *lbx_machine(unsigned elf);
+/* What this reader runs on. */
 #if defined __x86_64__
 #define LBX_MACHINE EM_X86_64
-enum { LBX_REGISTERS = 16, LBX_STACK_POINTER = 7 };
-/* rbx, rbp, rsp, r12 to r15: those that a function must leave as they were */
-enum { LBX_PRESERVED = 1 << 3 | 1 << 6 | 1 << 7 | 0xf000 };
 #elif defined __aarch64__
 #define LBX_MACHINE EM_AARCH64
-enum { LBX_REGISTERS = 32, LBX_STACK_POINTER = 31 };
-/* x19 to x29, sp */
-static const uint32_t LBX_PRESERVED = 0x3ff80000 | 1u << 31;
 #else
 #define LBX_MACHINE EM_NONE
-enum { LBX_REGISTERS = 1, LBX_STACK_POINTER = 0, LBX_PRESERVED = 0 };
 #endif
 
 struct lbx_registers {
+	const struct lbx_machine *machine;
 	uint64_t tid;
 	uint64_t pc;
 	uint32_t known; /* bit n: r[n] is right */
@@ -44,11 +54,16 @@ struct lbx_death {
 	char command[81];  /* the first words of the command line */
 };
 
-/* From user_regs_struct, the form in which ptrace and cores give them. */
-void lbx_registers_decode(const struct user_regs_struct *from, struct lbx_registers *ret);
-/* From a core's notes. Damaged ones change nothing; the first is of the thread that died. */
-bool lbx_registers_of_note(const void *note, uint64_t n, struct lbx_registers *ret,
-			   struct lbx_death *death);
+/* False where it is not known. */
+bool lbx_stack_pointer(const struct lbx_registers *registers, uint64_t *ret);
+
+/* From machine->words words of user_regs_struct. */
+void lbx_registers_decode(const struct lbx_machine *machine, const void *words,
+			  struct lbx_registers *ret);
+/* From a core's notes, which are alike on all machines but for the registers. Damaged ones change
+ * nothing; the first is of the thread that died. */
+bool lbx_registers_of_note(const struct lbx_machine *machine, const void *note, uint64_t n,
+			   struct lbx_registers *ret, struct lbx_death *death);
 void lbx_death_of_siginfo(const void *note, uint64_t n, struct lbx_death *ret);
 void lbx_death_of_psinfo(const void *note, uint64_t n, struct lbx_death *ret);
 

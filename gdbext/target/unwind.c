@@ -16,6 +16,12 @@
 #include <elfutils/libdwfl.h>
 #include <libunwind.h>
 
+/* On aarch64 libunwind means the return address by UNW_REG_IP. */
+#if defined __aarch64__
+enum { PC = UNW_AARCH64_PC };
+#else
+enum { PC = UNW_REG_IP };
+#endif
 enum { MAX_PHDRS = 256, HDR_UDATA4 = 0x03, HDR_TABLE = 0x3b, POINTER_FORM = 0x0f };
 
 /* Exported by libunwind for debuggers, but declared nowhere. */
@@ -118,7 +124,7 @@ static int access_register(unw_addr_space_t space, unw_regnum_t n, unw_word_t *v
 	(void)space;
 	if (write || n < 0)
 		return -UNW_EREADONLYREG;
-	if (n == UNW_REG_IP)
+	if (n == PC)
 		*value = w->registers.pc;
 	else if (n < LBX_REGISTERS && (w->registers.known >> n & 1))
 		*value = w->registers.r[n];
@@ -145,14 +151,16 @@ static int no_resume(unw_addr_space_t space, unw_cursor_t *cursor, void *arg)
 	return -UNW_EINVAL;
 }
 
-static void take_frame(unw_cursor_t *cursor, uint32_t known, struct lbx_frame *ret)
+static void take_frame(const struct walk *w, unw_cursor_t *cursor, uint32_t known, bool after_call,
+		       struct lbx_frame *ret)
 {
+	const struct lbx_machine *machine = w->registers.machine;
 	unw_word_t value;
 
-	memset(ret, 0, sizeof *ret);
-	if (unw_get_reg(cursor, UNW_REG_IP, &value) == 0)
+	*ret = (struct lbx_frame){ .after_call = after_call, .registers.machine = machine };
+	if (unw_get_reg(cursor, after_call ? UNW_REG_IP : PC, &value) == 0)
 		ret->pc = value;
-	for (int i = 0; i < LBX_REGISTERS; i++) {
+	for (int i = 0; i < machine->n; i++) {
 		if (!(known >> i & 1) || unw_get_reg(cursor, i, &value) != 0)
 			continue;
 		ret->registers.r[i] = value;
@@ -164,21 +172,21 @@ static void take_frame(unw_cursor_t *cursor, uint32_t known, struct lbx_frame *r
 static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, int max,
 		     struct lbx_stack *ret)
 {
+	const struct lbx_machine *machine = w->registers.machine;
 	uint32_t known = w->registers.known;
 
 	for (;;) {
 		struct lbx_frame frame;
-		take_frame(cursor, known, &frame);
-		frame.after_call = after_call;
+		take_frame(w, cursor, known, after_call, &frame);
 		if (frame.pc == 0)
 			return ret->n > 0;
 		if (ret->n > 0) {
 			/* on this machine a frame's CFA is its caller's stack pointer, so that the
 			 * last frame wanted needs one more step */
-			uint64_t sp = frame.registers.r[LBX_STACK_POINTER];
+			uint64_t sp = frame.registers.r[machine->stack_pointer];
 			struct lbx_frame *callee = &ret->frames[ret->n - 1];
 			callee->cfa = sp;
-			if (sp <= callee->registers.r[LBX_STACK_POINTER] && after_call) {
+			if (sp <= callee->registers.r[machine->stack_pointer] && after_call) {
 				snprintf(ret->end, sizeof ret->end, "the stack is damaged: it leads back to "
 					 "0x%llx", (unsigned long long)sp);
 				return false;
@@ -198,7 +206,7 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, int 
 		}
 		/* a signal handler's caller was interrupted anywhere, with all its registers saved */
 		after_call = !signal;
-		known = signal ? w->registers.known : known & LBX_PRESERVED;
+		known = signal ? w->registers.known : known & machine->preserved;
 	}
 }
 
@@ -217,7 +225,8 @@ bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
 
 	ret->n = 0;
 	ret->end[0] = '\0';
-	unw_addr_space_t space = w.dwfl ? unw_create_addr_space(&accessors, 0) : NULL;
+	bool own = registers->machine && registers->machine->elf == LBX_MACHINE;
+	unw_addr_space_t space = own && w.dwfl ? unw_create_addr_space(&accessors, 0) : NULL;
 	if (space && unw_init_remote(&cursor, space, &w) == 0)
 		whole = step_all(&w, &cursor, after_call, max, ret) && !w.guesses;
 	if (space)
@@ -227,7 +236,8 @@ bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
 			.level = ret->n,
 			.pc = registers->pc, .after_call = after_call, .registers = *registers };
 		ret->n++;
-		snprintf(ret->end, sizeof ret->end, "the loaded modules are not known");
+		snprintf(ret->end, sizeof ret->end, own ? "the loaded modules are not known"
+			 : "the machine is of another kind");
 	}
 	return whole;
 }

@@ -9,6 +9,7 @@
 
 struct walk {
 	struct lbx_target *target;
+	struct lbx_lines *lines;
 	const struct lbx_registers *registers;
 	bool after_call;
 	int max;
@@ -41,11 +42,12 @@ static bool set_registers(Dwfl_Thread *thread, void *arg)
 	(void)arg;
 	memcpy(r, current->registers->r, sizeof r);
 	dwfl_thread_state_register_pc(thread, current->registers->pc);
-	return dwfl_thread_state_registers(thread, 0, LBX_REGISTERS, r);
+	return dwfl_thread_state_registers(thread, 0, (unsigned)current->registers->machine->n, r);
 }
 
 static int take_frame(Dwfl_Frame *state, void *arg)
 {
+	const struct lbx_machine *machine = current->registers->machine;
 	struct lbx_stack *stack = current->ret;
 	struct lbx_frame *frame = &stack->frames[stack->n];
 	bool activation;
@@ -59,16 +61,20 @@ static int take_frame(Dwfl_Frame *state, void *arg)
 	frame->pc = pc;
 	frame->after_call = stack->n ? !activation : current->after_call;
 	frame->registers.pc = pc;
-	for (unsigned i = 0; i < LBX_REGISTERS; i++) {
-		if (dwfl_frame_reg(state, i, &value) != 0)
+	frame->registers.machine = machine;
+	for (int i = 0; i < machine->n; i++) {
+		if (dwfl_frame_reg(state, (unsigned)i, &value) != 0)
 			continue;
 		frame->registers.r[i] = value;
-		if (stack->n == 0 || !frame->after_call || ((uint32_t)LBX_PRESERVED >> i & 1))
+		if (stack->n == 0 || !frame->after_call || (machine->preserved >> i & 1))
 			frame->registers.known |= 1u << i;
 	}
 	if (stack->n)
-		stack->frames[stack->n - 1].cfa = frame->registers.r[LBX_STACK_POINTER];
-	return ++stack->n == current->max ? DWARF_CB_ABORT : DWARF_CB_OK;
+		stack->frames[stack->n - 1].cfa = frame->registers.r[machine->stack_pointer];
+	/* beyond code of no module libdwfl would guess, and on aarch64 wrongly */
+	stack->n++;
+	return stack->n == current->max || !lbx_lines_known(current->lines, pc - frame->after_call)
+	       ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
 bool lbx_unwind_dwfl(struct lbx_target *target, struct lbx_lines *lines,
@@ -79,12 +85,12 @@ bool lbx_unwind_dwfl(struct lbx_target *target, struct lbx_lines *lines,
 		.next_thread = next_thread, .memory_read = read_memory,
 		.set_initial_registers = set_registers,
 	};
-	struct walk walk = { target, registers, after_call, max, ret };
+	struct walk walk = { target, lines, registers, after_call, max, ret };
 	Dwfl *dwfl = lbx_lines_dwfl(lines);
 
 	ret->n = 0;
 	ret->end[0] = '\0';
-	if (!dwfl)
+	if (!dwfl || !registers->machine)
 		return false;
 	current = &walk;
 	bool attached = dwfl_pid(dwfl) > 0 || dwfl_attach_state(dwfl, NULL, 1, &callbacks, NULL);

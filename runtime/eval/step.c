@@ -9,7 +9,9 @@
  * graph's code at once: what differs is on their stacks.
  *
  * At most GRAPHS_MOST are kept, and BYTES_MOST of listings and code; then the one that was used
- * least recently goes, unless it is running, and its pages serve the next. */
+ * least recently goes, unless it is running. A debugger may have breakpoints in its code, and gives
+ * up their places, with what it had found there, only when it hears of the next graph (jit.h). So
+ * the pages rest till then, as they are, and serve the graph after that. */
 #include "eval/step.h"
 
 #include <pthread.h>
@@ -43,6 +45,7 @@ static struct {
 	struct graph *v[GRAPHS_MOST];
 	uint64_t last, runs;
 	size_t bytes;
+	struct graph *resting, *rested; /* retired: before and after a debugger gave up their code */
 } graphs = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void lb_step_lock(void)
@@ -102,8 +105,8 @@ static int oldest(void)
 	return found;
 }
 
-/* Takes graph i out of the list, and away from debuggers, to the head of `retired`. */
-static void retire(int i, struct graph **retired)
+/* Takes graph i out of the list, and away from debuggers. */
+static void retire(int i)
 {
 	struct graph *g = graphs.v[i];
 	graphs.bytes -= bytes_of(g);
@@ -113,8 +116,8 @@ static void retire(int i, struct graph **retired)
 	g->record->id = g->record->listing = g->record->code = g->record->tensors = 0;
 	lb_record_end(&g->record->seq);
 	lb_slab_give(LB_KIND_GRAPH, &lb_self_pointer->magazines[LB_KIND_GRAPH], g->record);
-	g->next = *retired;
-	*retired = g;
+	g->next = graphs.resting;
+	graphs.resting = g;
 }
 
 static void destroy(struct graph *g)
@@ -127,27 +130,34 @@ static void destroy(struct graph *g)
 	free(g);
 }
 
-static void destroy_all(struct graph *retired)
+/* A debugger has heard of a graph since these were retired. */
+static void end_rest(void)
 {
-	for (struct graph *next; retired; retired = next) {
-		next = retired->next;
-		destroy(retired);
+	struct graph **last = &graphs.rested;
+	while (*last)
+		last = &(*last)->next;
+	*last = graphs.resting;
+	graphs.resting = NULL;
+}
+
+static void destroy_rested(void)
+{
+	for (struct graph *g; (g = graphs.rested);) {
+		graphs.rested = g->next;
+		destroy(g);
 	}
 }
 
-/* Those that had to go are the caller's. False: there is no room. */
-static bool make_room(size_t bytes, struct graph **retired)
+/* False: there is no room. */
+static bool make_room(size_t bytes)
 {
-	int i = 0;
-	*retired = NULL;
 	while (graphs.n == GRAPHS_MOST || (graphs.n && graphs.bytes + bytes > BYTES_MOST)) {
-		if ((i = oldest()) < 0)
-			break;
-		retire(i, retired);
+		int i = oldest();
+		if (i < 0)
+			return graphs.n < GRAPHS_MOST;
+		retire(i);
 	}
-	if (*retired)
-		lb_jit_settle();
-	return i >= 0 || graphs.n < GRAPHS_MOST;
+	return true;
 }
 
 static bool publish(struct graph *g)
@@ -168,33 +178,37 @@ static bool publish(struct graph *g)
 	lb_record_end(&r->seq);
 	graphs.v[graphs.n++] = g;
 	graphs.bytes += bytes_of(g);
-	if (g->code)
-		g->entry = lb_jit_add((uint64_t)(uintptr_t)r, r->id, r->code, r->code_bytes);
+	if (!g->code)
+		return true;
+	g->entry = lb_jit_add((uint64_t)(uintptr_t)r, r->id, r->code, r->code_bytes);
+	if (g->entry)
+		end_rest();
 	return true;
 }
 
-/* The pages of the graph that was retired last serve the new one. */
-static lb_code *make_code(struct graph *retired, uint32_t n, size_t *capacity)
+/* The pages of a graph that is gone, if there is one, serve the new one. */
+static lb_code *make_code(uint32_t n, size_t *capacity)
 {
+	struct graph *old = graphs.rested;
 	lb_code *code = NULL;
-	if (retired && retired->code) {
-		*capacity = retired->capacity;
-		code = lb_code_remake(retired->code, retired->capacity, n);
-		retired->code = NULL;
+	if (old && old->code) {
+		*capacity = old->capacity;
+		code = lb_code_remake(old->code, old->capacity, n);
+		old->code = NULL;
 	}
+	destroy_rested();
 	return code ? code : lb_code_make(n, capacity);
 }
 
 static struct graph *make(const struct lb_listing *listing, uint64_t hash)
 {
-	struct graph *retired = NULL, *g = calloc(1, sizeof *g);
-	if (g && make_room(listing->size, &retired)) {
+	struct graph *g = calloc(1, sizeof *g);
+	if (g && make_room(listing->size)) {
 		g->hash = hash;
 		g->listing = malloc(listing->size);
 		g->tensors = malloc(tensors_bytes(listing));
-		g->code = make_code(retired, listing->n_calls, &g->capacity);
+		g->code = make_code(listing->n_calls, &g->capacity);
 	}
-	destroy_all(retired);
 	if (g && g->listing)
 		memcpy(g->listing, listing, listing->size);
 	if (g && g->listing && g->tensors && g->code && publish(g))
@@ -207,16 +221,13 @@ void lb_step_keep(struct lb_listing *listing)
 {
 	uint64_t hash = hash_of(listing, listing->size);
 	bool clean = lb_ok();
-	struct graph *retired = NULL;
 
 	lb_step_lock();
 	struct graph *g = find(listing, hash) ? NULL : calloc(1, sizeof *g);
 	if (g) {
 		*g = (struct graph){ .listing = listing, .hash = hash, .used = ++graphs.runs };
 		listing = NULL;
-		bool room = make_room(g->listing->size, &retired);
-		destroy_all(retired);
-		if (!room || !publish(g))
+		if (!make_room(g->listing->size) || !publish(g))
 			destroy(g);
 	}
 	lb_step_unlock();
@@ -315,15 +326,17 @@ lb_step_mode lb_set_step_mode(lb_step_mode mode)
 	if (!lb_self())
 		return before;
 	__atomic_store_n(&lb_root->step, (uint32_t)mode, __ATOMIC_RELAXED);
-	struct graph *retired = NULL;
 	lb_step_lock();
 	for (int i = graphs.n; mode == LB_STEP_OFF && i-- > 0;) {
 		if (!graphs.v[i]->record->running)
-			retire(i, &retired);
+			retire(i);
 	}
-	if (retired)
-		lb_jit_settle();
-	destroy_all(retired);
+	if (mode == LB_STEP_OFF) {
+		if (graphs.resting)
+			lb_jit_settle();
+		end_rest();
+		destroy_rested();
+	}
 	lb_step_unlock();
 	return before;
 }

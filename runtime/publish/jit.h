@@ -16,8 +16,8 @@ struct lb_jit_entry;
  * One thread at a time. */
 struct lb_jit_entry *lb_jit_add(uint64_t record, uint64_t id, uint64_t code, uint64_t bytes);
 void lb_jit_remove(struct lb_jit_entry *entry); /* NULL is fine */
-/* Makes a gdb take its breakpoints out of code that was removed; before that the code's memory
- * must stay as it is. */
+/* Makes a gdb take its breakpoints out of code that was removed, as the next lb_jit_add() does;
+ * before that the code's memory must stay as it is. */
 void lb_jit_settle(void);
 
 /* Of an object whose sections follow it, their names' being number 1. */

@@ -53,15 +53,28 @@ static void put_note(struct file *f, uint32_t type, const void *desc, uint32_t n
 	put(f, zeros, -n & 3);
 }
 
+/* Word i of the saved registers is FIRST_WORD + i; there are as many as on aarch64, which has most. */
+enum { WORDS = 34, FIRST_WORD = 100 };
+
+static void put_status(struct file *f)
+{
+	struct elf_prstatus head = { .pr_pid = TID, .pr_cursig = SIGSEGV };
+	struct { char head[offsetof(struct elf_prstatus, pr_reg)]; uint64_t words[WORDS], rest; } status = { 0 };
+
+	memcpy(status.head, &head, sizeof status.head);
+	for (uint64_t i = 0; i < WORDS; i++)
+		status.words[i] = FIRST_WORD + i;
+	put_note(f, NT_PRSTATUS, &status, sizeof status);
+}
+
 static void put_notes(struct file *f)
 {
-	struct elf_prstatus status = { .pr_pid = TID, .pr_cursig = SIGSEGV };
 	siginfo_t info = { .si_signo = SIGSEGV, .si_code = SEGV_MAPERR };
 	struct elf_prpsinfo process = { .pr_pid = TID, .pr_psargs = "program --option" };
 	uint64_t auxv[2] = { AT_NULL, 0 };
 
 	info.si_addr = (void *)0x1234;
-	put_note(f, NT_PRSTATUS, &status, sizeof status);
+	put_status(f);
 	put_note(f, NT_PRPSINFO, &process, sizeof process);
 	put_note(f, NT_SIGINFO, &info, sizeof info);
 	put_note(f, NT_AUXV, auxv, sizeof auxv);
@@ -222,6 +235,43 @@ static void tells_the_death(void **state)
 	free(f.bytes);
 }
 
+/* In a core of a machine, `at` is the word of each register, by its DWARF number. */
+static void has_registers(unsigned machine, int n, const int *at, int pc, int stack_pointer)
+{
+	struct file f = make_core(1);
+	struct lbx_target *target;
+	uint64_t sp;
+
+	((Elf64_Ehdr *)f.bytes)->e_machine = (Elf64_Half)machine;
+	assert_true(open_bytes(&f, &target));
+	const struct lbx_threads *threads = lbx_core_threads(target);
+	assert_int_equal(threads->n, 1);
+	const struct lbx_registers *r = &threads->list[0];
+	assert_int_equal(r->tid, TID);
+	assert_int_equal(r->known, (1ULL << n) - 1);
+	for (int i = 0; i < n; i++)
+		assert_int_equal(r->r[i], FIRST_WORD + at[i]);
+	assert_int_equal(r->pc, FIRST_WORD + pc);
+	assert_true(lbx_stack_pointer(r, &sp));
+	assert_int_equal(sp, FIRST_WORD + stack_pointer);
+	lbx_target_destroy(target);
+	free(f.bytes);
+}
+
+static void registers_of_every_machine(void **state)
+{
+	/* the kernel's order: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs
+	 * eflags rsp; DWARF's: rax rdx rcx rbx rsi rdi rbp rsp r8 to r15 */
+	static const int x86_64[] = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0 };
+	int aarch64[32]; /* x0 to x30, sp, pc in either */
+
+	(void)state;
+	for (int i = 0; i < 32; i++)
+		aarch64[i] = i;
+	has_registers(EM_X86_64, 16, x86_64, 16, 19);
+	has_registers(EM_AARCH64, 32, aarch64, 32, 31);
+}
+
 static void other_machines(void **state)
 {
 	struct file f = make_core(1);
@@ -233,7 +283,7 @@ static void other_machines(void **state)
 	f = make_core(1);
 	f.bytes[EI_CLASS] = ELFCLASS32;
 	refused(f, "of another kind of machine");
-	/* its memory can be read, its registers mean nothing here */
+	/* its memory can be read, its registers are not known */
 	f = make_core(1);
 	((Elf64_Ehdr *)f.bytes)->e_machine = EM_S390;
 	assert_true(open_bytes(&f, &target));
@@ -317,6 +367,7 @@ int main(void)
 		cmocka_unit_test(tells_what_can_be_written),
 		cmocka_unit_test(many_segments),
 		cmocka_unit_test(tells_the_death),
+		cmocka_unit_test(registers_of_every_machine),
 		cmocka_unit_test(other_machines),
 		cmocka_unit_test(no_cores),
 		cmocka_unit_test(cut_and_changed),

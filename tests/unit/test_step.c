@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -328,26 +329,44 @@ static void one_graph(int64_t n)
 	}
 }
 
+static size_t heap_bytes(void)
+{
+	lb_clear_cache(); /* of buffers, which are of other sizes */
+	return mallinfo2().uordblks;
+}
+
 static void ten_thousand_evaluations_leave_nothing(void **state)
 {
 	struct lbx_eval_graph graph;
 	int mappings[2], both;
+	size_t heap[2] = { 0 };
 
 	(void)state;
 	lb_set_step_mode(LB_STEP_OPS);
-	for (int i = 0; i < 10000; i++)
+	for (int i = 0; i < 10000; i++) {
 		one_graph(3);
+		if (i == 1000)
+			heap[0] = heap_bytes();
+	}
+	heap[1] = heap_bytes();
+	assert_int_equal(heap[0], heap[1]);
 	assert_int_equal(find_graphs(&graph), 1);
 	assert_int_equal(graph.runs, 10000);
 	for (int i = 0; i < 10000; i++) {
-		if (i == 1000)
+		if (i == 1000) {
 			count_mappings(&mappings[0], &both);
+			heap[0] = heap_bytes();
+		}
 		one_graph(1 + i);
 	}
+	heap[1] = heap_bytes();
 	count_mappings(&mappings[1], &both);
+	assert_in_range(heap[1], 0, heap[0] + 4096); /* that is less than a byte a graph */
 	assert_int_equal(both, 0);
 	assert_int_not_equal(mappings[0], 0);
-	assert_true(mappings[1] <= GRAPHS_MOST);
+	/* one more rests till the next graph */
+	assert_true(mappings[1] <= GRAPHS_MOST + 1);
+	assert_int_equal(mappings[0], mappings[1]);
 	assert_int_equal(find_graphs(&graph), GRAPHS_MOST);
 	assert_int_equal(count_entries(), 1 + GRAPHS_MOST * ENTRIES_OF_GRAPH);
 	lb_set_step_mode(LB_STEP_OFF);

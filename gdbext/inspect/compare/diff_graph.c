@@ -24,6 +24,7 @@ struct comparison {
 	struct lbx_context *context;
 	struct side a, b;
 	uint32_t equal, changed;
+	int64_t shown, limit; /* lines; 0: no limit */
 };
 
 static bool corresponds(const struct lbx_listing_line *a, const struct lbx_listing_line *b)
@@ -107,6 +108,9 @@ static bool match_lines(struct comparison *c)
 static void print_line(struct comparison *c, char mark, const struct side *side, uint32_t i)
 {
 	struct lbx_out *out = c->context->out;
+
+	if (c->shown++ >= c->limit && c->limit)
+		return;
 	struct lbx_listing_text text = {
 		.graph = side->id, .listing = &side->listing, .line = lbx_listing_line_by_target,
 		.context = c->context->target,
@@ -127,6 +131,7 @@ static void print(struct comparison *c)
 	struct lbx_out *out = c->context->out;
 	uint32_t n = c->a.listing.n_lines, m = c->b.listing.n_lines, k = 0;
 
+	c->shown = 0;
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "graph %" PRIu64 " of %u ops, graph %" PRIu64 " of %u: %u equal, %u of other dtype or "
 		   "shape, %u only in the first, %u only in the second\n", c->a.id, n, c->b.id, m, c->equal,
@@ -142,6 +147,8 @@ static void print(struct comparison *c)
 		if (c->a.match[i])
 			print_line(c, '+', &c->b, c->a.match[i] - 1);
 	}
+	if (c->limit && c->shown > c->limit)
+		lbx_printf(out, "… %lld more (--limit 0 shows all)\n", (long long)(c->shown - c->limit));
 }
 
 static json_t *json(const struct comparison *c)
@@ -183,10 +190,10 @@ static void close_side(struct side *side)
 
 bool lbx_run_diff_graph(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct comparison c = { .context = context };
+	struct comparison c = { .context = context, .limit = 100 };
 	struct lbx_table *table;
 
-	if (!lbx_context_table(context, &table))
+	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &c.limit) || !lbx_context_table(context, &table))
 		return false;
 	bool ok = open_side(&c, args->v[0], &c.a) && open_side(&c, args->v[1], &c.b) && match_lines(&c);
 	if (ok && context->out->json)

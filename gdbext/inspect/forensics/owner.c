@@ -24,8 +24,8 @@ static bool in_thread(struct lbx_context *context, uint64_t tid, uint64_t addres
 		return false;
 	for (int i = 0; i < view.n && !found; i++) {
 		const struct lbx_frame *f = &view.frames[i].frame;
-		uint64_t sp = f->registers.r[LBX_STACK_POINTER];
-		found = (f->registers.known >> LBX_STACK_POINTER & 1) && address >= sp && address < f->cfa;
+		uint64_t sp;
+		found = lbx_stack_pointer(&f->registers, &sp) && address >= sp && address < f->cfa;
 		if (!found)
 			continue;
 		lbx_describe_frame(&view.frames[i], where, sizeof where);

@@ -15,11 +15,15 @@ delete 6
 continue
 continue
 continue
+pipe maint print objfiles | grep -c '^Object file.*\(JIT compiled code\|in-memory\)'
+shell ls /proc/$PPID/fd/905/ | wc -l
 break graph-601.lb:2
 tbreak graph-602.lb:2
 continue
 continue
 continue
 info breakpoints
+pipe maint print objfiles | grep -c '^Object file.*\(JIT compiled code\|in-memory\)'
+shell ls /proc/$PPID/fd/905/ | wc -l
 continue
 continue
