@@ -4,7 +4,7 @@
 #	awk -f lazybones-strace.awk [-v lines=N] LOG
 #
 # Events are the writes to descriptor -1 whose text begins with "lazybones: ". -f and -ttt are
-# optional: without them there is one thread, and no time. Texts that strace has cut (-s) are
+# optional (-t, -tt and -r will do): without them there is one thread, and no time. Texts that strace has cut (-s) are
 # read as far as they go. Of the timeline, `lines` are shown (20; 0: none; -1: all).
 
 BEGIN { if (lines == "") lines = 20 }
@@ -28,7 +28,22 @@ function bytes(n, i) {
 }
 
 function add_line(what) {
-	shown[++n_lines] = sprintf("%s  %7s  %s", timed ? sprintf("%12.6f", now - first) : "-", thread, what)
+	if (++n_lines <= lines || lines < 0)
+		shown[n_lines] = sprintf("%s  %7s  %s", timed ? sprintf("%12.6f", now - first) : "-", thread, what)
+}
+
+# Seconds since 1970 (-ttt), the time of day (-t, -tt), or seconds since the line before (-r).
+function take_time(time, part) {
+	if (split(time, part, ":") == 3) {
+		now = day + part[1] * 3600 + part[2] * 60 + part[3]
+		if (last != "" && now < last - 43200) {
+			day += 86400
+			now += 86400
+		}
+	} else {
+		time += 0
+		now = time > 100000000 ? time : now + time
+	}
 }
 
 # Prints the keys of `count`, the largest first, with the total of `total`.
@@ -54,7 +69,7 @@ function table(title, count, n, key, best, done, i) {
 	thread = "-"
 	line = $0
 	# "[pid 12] " on a terminal, "12 " in a file
-	if (match(line, /^\[pid +[0-9]+\] +/) || match(line, /^[0-9]+ +[0-9a-z]/)) {
+	if (match(line, /^\[pid +[0-9]+\] +/) || match(line, /^[0-9]+ +[0-9a-z<+-]/)) {
 		if (match(line, /^\[pid +[0-9]+\] +/)) {
 			thread = substr(line, 6, RLENGTH - 6)
 			gsub(/[^0-9]/, "", thread)
@@ -65,9 +80,10 @@ function table(title, count, n, key, best, done, i) {
 			sub(/^[0-9]+ +/, "", line)
 		}
 	}
-	timed = match(line, /^[0-9]+\.[0-9]+ /)
+	sub(/^ +/, line ~ /^ +[0-9.:]+ / ? "" : " ", line)
+	timed = match(line, /^([0-9]+:[0-9]+:[0-9]+(\.[0-9]+)?|[0-9]+\.[0-9]+) +/)
 	if (timed) {
-		now = substr(line, 1, RLENGTH - 1) + 0
+		take_time(substr(line, 1, RLENGTH))
 		line = substr(line, RLENGTH + 1)
 		if (first == "")
 			first = now
@@ -85,7 +101,7 @@ line !~ /^write\(-1, "lazybones: / { next }
 
 {
 	text = substr(line, index(line, "lazybones: ") + 11)
-	sub(/"(\.\.\.)?, [0-9]+\).*/, "", text)
+	sub(/"(\.\.\.)?, [0-9]+(\)| <unfinished).*/, "", text)
 	event = text
 	sub(/ .*/, "", event)
 	events[event]++

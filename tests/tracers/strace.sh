@@ -29,6 +29,27 @@ else
 	else
 		says 'the kernel takes the names' "$(cat "$log")" 'ANON_NAME.*product"\) *= 0$'
 	fi
+	# filtered LINE…: what the filter says of such a log
+	filtered()
+	{
+		printf '%s\n' "$@" | awk -v lines=-1 -f $filter
+	}
+	begun='write(-1, "lazybones: eval_start eval=1 roots=1 site=0xabc", 51) = -1 EBADF (Bad file descriptor)'
+	ended='write(-1, "lazybones: eval_done eval=1 ops=2 ok=1 site=0xabc", 53) = -1 EBADF (Bad file descriptor)'
+	while read -r option first second; do
+		says "the filter reads the times of $option" "$(filtered "${first//_/ }$begun" "${second//_/ }$ended")" \
+			'^2 events, 1 evaluations, 0 operations, 0\.250 s$' '^in evaluations 0\.250 s \(100 %\)'
+	done <<-'END'
+		-ttt 1795329911.500000_ 1795329911.750000_
+		-tt 06:45:11.500000_ 06:45:11.750000_
+		-tt,-f 29898_23:59:59.900000_ 29898_00:00:00.150000_
+		-r _____0.000000_ _____0.250000_
+		-r,-f 29842______0.001000_ 29842______0.250000_
+		-f,terminal [pid_29842]_1795329911.500000_ [pid_29842]_1795329911.750000_
+	END
+	same 'a call that another thread interrupts is read to its end' '       1  0xabc' \
+		"$(filtered "7 ${ended/) = */ <unfinished ...>}" '7 <... write resumed>) = -1 EBADF (Bad file descriptor)' |
+			sed -n 's/^  \( *[0-9]*  0xabc\)$/\1/p')"
 	says 'a log without events is refused' "$(echo 'write(1, "x", 1) = 1' | awk -f $filter)" \
 		'LAZYBONES_STRACE=1'
 fi

@@ -63,19 +63,21 @@ else
 	tool lbnan '^@by\[divide_by_zero\]: 23$'
 	tool lbqueue '^@queued\[1\]: 23$'
 	tool lbmem '^@buffers: 23$' '^@held: 24117248$'
-	# all processes, those that begin later, too
+	# all processes, those that begin later, too: of a library that nobody else uses meanwhile
+	mkdir "$scratch/lib"
+	cp -L "$library" "$scratch/lib/liblazybones.so.0"
 	system_wide()
 	{
-		bpftrace "probes/bpftrace/$1.bt" "$library" >"$scratch/$1.out" 2>"$scratch/$1.err" &
+		bpftrace "probes/bpftrace/$1.bt" "$scratch/lib/liblazybones.so.0" >"$scratch/$1.out" 2>"$scratch/$1.err" &
 		pids+=($!)
 		until_true is_waiting $!
 	}
 	pids=()
 	system_wide lbmisuse
 	system_wide lbnan
-	"$workload" >/dev/null &
+	LD_LIBRARY_PATH=$scratch/lib "$workload" >/dev/null &
 	first=$!
-	"$workload" >/dev/null
+	LD_LIBRARY_PATH=$scratch/lib "$workload" >/dev/null
 	wait $first
 	for pid in "${pids[@]}"; do
 		kill -INT $pid
