@@ -482,15 +482,24 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 	return true;
 }
 
-void lbx_catch_list(struct lbx_out *out)
+json_t *lbx_catch_list(struct lbx_out *out)
 {
+	json_t *list = out->json ? json_array() : NULL;
+
 	for (int i = 0; i < MAX_CATCHES; i++) {
 		struct text text = {0};
 
 		if (!catches.v[i].number)
 			continue;
+		if (list) {
+			json_t *one = json_object();
+			lbx_catch_json(&catches.v[i], one);
+			json_array_append_new(list, one);
+			continue;
+		}
 		lbx_catch_describe(&catches.v[i], &text);
 		lbx_printf(out, "catch %d: %.*s\n", catches.v[i].number, (int)text.n, text.bytes);
 		text_free(&text);
 	}
+	return list;
 }

@@ -20,7 +20,7 @@ bool lbx_catch_refresh(void);
 /* After that: adds the script that disables the enabled breakpoints (or enables them again);
  * false when there is none. */
 bool lbx_catch_suspend(bool off);
-/* The catches that are set, one a line; nothing when there is none. */
-void lbx_catch_list(struct lbx_out *out);
+/* The catches that are set, one a line, or as a JSON array. */
+json_t *lbx_catch_list(struct lbx_out *out);
 
 #endif

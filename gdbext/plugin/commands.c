@@ -217,11 +217,6 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 			lbx_bridge_then("status %s", words);
 			return true;
 		}
-		if (!run_row(context, command, words))
-			return false;
-		if (!context->out->json)
-			lbx_catch_list(context->out);
-		return true;
 	}
 	if (strcmp(name, "symbols") == 0)
 		lbx_symbol_file_words(words);
@@ -247,6 +242,7 @@ void lbx_commands_run(const char *line)
 		.settings = &settings,
 		.marks = &marks,
 		.debugger = &lbx_debugger_gdb,
+		.catches = lbx_catch_list,
 	};
 	size_t n = strcspn(line, " ");
 	static int failed = -1;

@@ -210,6 +210,15 @@ static void print_status(struct lbx_context *context, const struct lbx_root *roo
 	print_watches(out, root, c);
 }
 
+/* To the status as JSON; NULL: printed. */
+static void add_catches(struct lbx_context *context, json_t *status)
+{
+	json_t *catches = context->catches ? context->catches(context->out) : NULL;
+
+	if (catches)
+		json_object_set_new(status, "catches", catches);
+}
+
 /* Without a program, or without a runtime in it, that is the answer. */
 static bool nothing(struct lbx_context *context)
 {
@@ -217,13 +226,16 @@ static bool nothing(struct lbx_context *context)
 	const char *kind = context->target ? context->target->ops->kind : NULL;
 
 	if (out->json) {
-		lbx_json(out, json_pack("{s:s,s:s?,s:o,s:s}", "reader", LB_VERSION, "target", kind,
-					"version", json_null(), "why", lb_error_message()));
+		json_t *status = json_pack("{s:s,s:s?,s:o,s:s}", "reader", LB_VERSION, "target", kind,
+					   "version", json_null(), "why", lb_error_message());
+		add_catches(context, status);
+		lbx_json(out, status);
 	} else {
 		lbx_printf(out, "reader     Lazybones %s, symbol tables %d.x\n", LB_VERSION,
 			   LB_ABI_MAJOR);
 		lbx_printf(out, "target     %s\n", kind ? kind : "none");
 		lbx_printf(out, "runtime    not found: %s\n", lb_error_message());
+		add_catches(context, NULL);
 	}
 	lb_clear_error();
 	return true;
@@ -244,11 +256,14 @@ bool lbx_run_status(struct lbx_context *context, const struct lbx_args *args)
 	activity.n_threads = lbx_table_threads(table, activity.threads, MAX_THREADS);
 	activity.n_streams = lbx_table_streams(table, activity.streams, MAX_STREAMS);
 	if (context->out->json) {
-		lbx_json(context->out, json_status(context, &root, &counts, &activity));
+		json_t *status = json_status(context, &root, &counts, &activity);
+		add_catches(context, status);
+		lbx_json(context->out, status);
 	} else {
 		print_status(context, &root, &counts);
 		print_streams(context->out, &activity);
 		print_threads(context->out, &activity);
+		add_catches(context, NULL);
 	}
 	lbx_set_int(context->out, "tensor_count",
 		    (int64_t)(counts.by_state[LB_STATE_READY] + counts.by_state[LB_STATE_LAZY] +

@@ -9,6 +9,7 @@ continue
 continue
 continue
 tensor status
+pipe tensor status --json | grep -o '"catches".*'
 continue
 echo -- again\n
 run

@@ -25,11 +25,17 @@ continue
 run
 continue
 delete
-break rounds
+break graph-1.lb:1
 run
-tensor step in
+condition 5 1 + 1 == 2
 break graph-1.lb:4
 continue
+tbreak rounds
 run
+info breakpoints
+delete 5
+tbreak graph-1.lb:1
+continue
+info breakpoints
 enable
 continue
