@@ -158,7 +158,8 @@ void lbx_manual(struct lbx_out *out)
 	lbx_printf(out, ".SH DESCRIPTION\n");
 	roff(out, "Reads the tensors of a program that uses the Lazybones runtime from outside: from a "
 		  "running process, which it neither changes (but for the clock that trace and top switch "
-		  "on) nor calls, or from the core file of a dead one. No debugger is needed. A core is read by a process of its own with limits of "
+		  "on) nor calls, or from the core file of a dead one. No debugger is needed. A core is "
+		  "read by a process of its own with limits of "
 		  "memory and time, for it may be damaged.\n");
 	lbx_printf(out, ".SH OPTIONS\nThey stand before the command.\n");
 	for (int i = 0; i < OPTIONS; i++)

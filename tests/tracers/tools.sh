@@ -52,6 +52,11 @@ else
 		shift
 		says "$name" "$(cat "$scratch/$name.out" "$scratch/$name.err")" "$@"
 	}
+	# bpftrace 0.17 now and then closes a map of its own before it has shown all stacks, and says so
+	for _ in 1 2 3; do
+		grep -q 'failed to look up stack id' "$scratch/lbslower.err" || break
+		run_tools lbslower
+	done
 	tool lboplat '^@count\[matmul\]: 23$' '^@count\[exp\]: 23$' '^@ns\[matmul\]: $'
 	tool lbslower '^@slow: 92$' '^ +read_value\+[0-9]+$'
 	tool lballoc '^@buffers\[evaluate_product\]: 23$' '^@bytes\[evaluate_product\]: 24117248$'

@@ -190,6 +190,32 @@ static void the_values_are_the_same(void **state)
 	lb_compiled_free(f);
 }
 
+/* A debugger looks at each operation: a fused tensor's are computed one by one, or never fused. */
+static void watched_values_are_the_same(void **state)
+{
+	static const uint32_t words[] = { LB_WATCH_EVAL, LB_WATCH_EVAL | LB_WATCH_CALLS };
+	lb_compiled *f = lb_compile("gate", gate, NULL, (lb_compile_options){ 0 });
+	double plain[VALUES], watched[VALUES];
+
+	(void)state;
+	compute(f, plain);
+	int64_t calls = (int64_t)lb_compiled_stats(f).calls;
+	for (int i = 0; i < 2; i++) {
+		for (int mode = LB_STEP_OFF; mode <= LB_STEP_FUSED; mode++) {
+			lb_set_step_mode((lb_step_mode)mode);
+			lb_root->watch_all = words[i];
+			uint64_t fused = lb_counters.fused;
+			compute(f, watched);
+			assert_int_equal(lb_counters.fused, fused);
+			lb_root->watch_all = 0;
+			assert_memory_equal(plain, watched, sizeof plain);
+		}
+		/* the function itself is called then, not its graph */
+		assert_int_equal(lb_compiled_stats(f).calls, calls + 3);
+	}
+	lb_compiled_free(f);
+}
+
 static void evaluate_one(lb_step_mode mode)
 {
 	lb_compiled *f = lb_compile("gate", gate, NULL, (lb_compile_options){ 0 });
@@ -544,6 +570,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_self, close_self)
 		TEST(the_values_are_the_same),
+		TEST(watched_values_are_the_same),
 		TEST(listings_say_what_runs),
 		TEST(chains_are_listed_as_their_ops),
 		TEST(traces_are_listed),
