@@ -20,30 +20,31 @@ else
 		same "perf $words: a wrong command line" 2 $?
 	done
 	if ! mount_tracefs; then
-		says 'perf: what is missing is said' "$($tool record "$library" true 2>&1)" 'tracefs|by root'
+		says 'perf: what is missing is said' "$($tool record -o "$scratch/none.perf" "$library" true 2>&1)" 'tracefs|by root'
 		skip 'perf cannot set probes here: no tracefs that may be written'
 	else
 		nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups)
 		if "${nobody[@]}" $tool --help >/dev/null 2>&1; then
 			says 'perf: without root, what is missing is said' \
-				"$("${nobody[@]}" $tool record "$library" true 2>&1)" 'probes are set up by root'
+				"$("${nobody[@]}" $tool record -o "$scratch/none.perf" "$library" true 2>&1)" 'probes are set up by root'
 		else
 			skip 'perf: nobody cannot run the script here'
 		fi
 		if unshare -m true 2>/dev/null; then
 			says 'perf: without tracefs, what is missing is said' "$(unshare -m bash -c \
-				'umount /sys/kernel/tracing && "$@"' - $tool record "$library" true 2>&1)" \
+				'umount /sys/kernel/tracing && "$@"' - $tool record -o "$scratch/none.perf" "$library" true 2>&1)" \
 				'no tracefs: mount -t tracefs'
 		else
 			skip 'perf: tracefs cannot be taken away here'
 		fi
-		says 'perf: a program that is not there' "$($tool record "$library" "$scratch/none" 2>&1)" \
+		says 'perf: a program that is not there' "$($tool record -o "$scratch/none.perf" "$library" "$scratch/none" 2>&1)" \
 			'cannot run .*none'
-		says 'perf: a library that is not there' "$($tool record "$scratch/none" true 2>&1)" \
+		says 'perf: a library that is not there' "$($tool record -o "$scratch/none.perf" "$scratch/none" true 2>&1)" \
 			'cannot read .*none'
-		says 'perf: a library without probes' "$($tool record "$workload" true 2>&1)" 'no probes in'
+		says 'perf: a library without probes' "$($tool record -o "$scratch/none.perf" "$workload" true 2>&1)" 'no probes in'
 		says 'perf: a folder that is not there' \
 			"$($tool record -o "$scratch/none/perf.data" "$library" true 2>&1)" 'cannot write .*none'
+		same 'perf: what could not be recorded leaves no file' no "$([ -e "$scratch/none.perf" ] && echo yes || echo no)"
 		says 'perf: a full disk' "$($tool record -o /dev/full "$library" true 2>&1)" 'could not write'
 		offset=$(readelf -nW "$library" | grep -o -m1 'Location: 0x[0-9a-f]*')
 		echo "p:lazybones_4194305/left $library:${offset#* }" >>/sys/kernel/tracing/uprobe_events

@@ -334,21 +334,40 @@ static void show_json(struct lbx_top *top)
 		json_tallies(top, &top->evals_seen, true), "memory_sites", json_sites(top)));
 }
 
+enum { PARTS = 3 };
+
+/* A third for each, and what one does not want for the others, the first first. */
+static void share(int room, const int want[PARTS], int ret[PARTS])
+{
+	int each = room > 0 ? room / PARTS : 0;
+
+	for (int i = 0; i < PARTS; i++) {
+		ret[i] = want[i] < each ? want[i] : each;
+		room -= ret[i];
+	}
+	for (int i = 0; i < PARTS && room > 0; i++) {
+		int more = want[i] - ret[i] < room ? want[i] - ret[i] : room;
+		ret[i] += more;
+		room -= more;
+	}
+}
+
 void lbx_top_show(struct lbx_top *top, int lines)
 {
 	enum { HEAD = 6, TITLES = 6 };
 	struct lbx_out *out = top->context->out;
-	int each = (lines - HEAD - TITLES) / 3;
+	int want[PARTS] = { top->ops_seen.n, top->evals_seen.n, (int)top->sites.n }, part[PARTS];
 
 	if (out->json) {
 		show_json(top);
 		return;
 	}
+	share(lines - HEAD - TITLES, want, part);
 	show_counters(top);
 	show_title(out, "ops/s", "operation");
-	show_tallies(top, &top->ops_seen, false, each);
+	show_tallies(top, &top->ops_seen, false, part[0]);
 	show_title(out, "evals/s", "evaluated by");
-	show_tallies(top, &top->evals_seen, true, each);
+	show_tallies(top, &top->evals_seen, true, part[1]);
 	lbx_styled(out, LBX_TITLE, "\n%10s %8s  %s\n", "memory", "buffers", "made by");
-	show_sites(top, each);
+	show_sites(top, part[2]);
 }
