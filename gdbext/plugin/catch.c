@@ -435,23 +435,53 @@ static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t 
 	return NULL;
 }
 
-/* Whether the tensor of a stop has a name that the glob takes. */
-static bool matches(struct lbx_context *context, const struct lbx_catch_stop *stop)
+/* What gdb has in the condition of a breakpoint, and the glob. */
+static bool wants(const struct lbx_catch *c, const struct lbx_catch_stop *stop,
+		  struct lbx_table *table, const struct lbx_tensor *t)
+{
+	const struct lbx_catch_kind *kind = c->kind;
+	const uint64_t *args = stop->args;
+
+	if (c->id && c->id != t->id)
+		return false;
+	if (c->name[0] && (c->is_glob ? !t->name[0] || fnmatch(c->name, t->name, 0) != 0
+				      : strcmp(c->name, t->name) != 0))
+		return false;
+	if (c->op[0] && !(kind->op ? args[kind->op] == (uint64_t)lbx_table_op_number(table, c->op)
+				   : strcmp(t->op, c->op) == 0))
+		return false;
+	if (kind->made && (c->id || c->name[0]) && !c->op[0] && args[3] == 0)
+		return false;
+	return kind->takes != LBX_TAKES_RANGE || (int64_t)args[3] < lb_order_double(c->low) ||
+	       (int64_t)args[4] > lb_order_double(c->high);
+}
+
+/* Whether the stop's catch wants it; if not, whether another at the same probe does. */
+static bool matches(struct lbx_context *context, const struct lbx_catch_stop *stop, bool *other)
 {
 	struct lbx_table *table;
 	struct lbx_tensor t;
 
+	*other = false;
 	if (!lbx_context_table(context, &table))
 		return false;
 	struct lbx_tensors *tensors = lbx_table_tensors(table);
 	bool found = tensors->ops->by_address(tensors, stop->args[stop->catch->kind->record], &t);
 	lb_clear_error();
-	return found && t.name[0] && fnmatch(stop->catch->name, t.name, 0) == 0;
+	for (int i = 0; i < MAX_CATCHES && found; i++) {
+		const struct lbx_catch *c = &catches.v[i];
+
+		*other |= c->number && c->enabled && c->kind->probe &&
+			  strcmp(c->kind->probe, stop->catch->kind->probe) == 0 &&
+			  wants(c, stop, table, &t);
+	}
+	return found && wants(stop->catch, stop, table, &t);
 }
 
 bool lbx_catch_hit(struct lbx_context *context, const char *words)
 {
 	struct lbx_catch_stop stop = {0};
+	bool other;
 	char *at;
 
 	if (strncmp(words, "start", 5) == 0)
@@ -470,8 +500,8 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 			stop.args[i] = strtoull(at, &at, 16);
 		if (!stop.catch)
 			return lb_fail("a breakpoint of a catch that is off: delete it");
-		if (stop.catch->is_glob && !matches(context, &stop)) {
-			if (!lbx_bridge_waits())
+		if (stop.catch->is_glob && !matches(context, &stop, &other)) {
+			if (!lbx_bridge_waits() && !other)
 				lbx_bridge_script("set $_lb_go = 1");
 			return true;
 		}

@@ -203,8 +203,11 @@ static bool write_listing(struct source *source, const struct lbx_eval_graph *gr
  * which entries begin a statement: what lay there decides, and a breakpoint slides from a line that
  * seems to begin none. So such memory is made to say so, just before gdb allocates it. The
  * allocator writes into a free block's first 32 bytes: two entries, of which the prologue has the
- * lines. (struct linetable: the number of entries; then each its line, flags, address.) */
-enum { PROLOGUE_ENTRIES = 2 };
+ * lines. (struct linetable: the number of entries; then each its line, flags, address.)
+ *
+ * On aarch64 gdb looks for the frame's set-up in the first entry alone, and lets a breakpoint at the
+ * function slide to the second: it begins at the last instruction, of 4 bytes there and on x86-64. */
+enum { PROLOGUE_ENTRIES = 2, LAST_INSTRUCTION = 4 };
 
 static void prepare_memory(int n_entries)
 {
@@ -240,10 +243,11 @@ static int map_lines(const struct lbx_eval_graph *graph, const struct lbx_listin
 
 	for (uint32_t i = 0; i < listing->n_lines; i++) {
 		uint32_t code = listing->lines[i].code;
-		if (code == 0 || (n && graph->code + code <= map[n - 1].pc))
+		if (code <= LAST_INSTRUCTION || (n && graph->code + code <= map[n - 1].pc))
 			continue;
 		for (; n < PROLOGUE_ENTRIES; n++)
-			map[n] = (struct gdb_line_mapping){ (int)i + 1, graph->code + (uint64_t)n };
+			map[n] = (struct gdb_line_mapping){ (int)i + 1,
+				graph->code + (n ? code - LAST_INSTRUCTION : 0) };
 		map[n++] = (struct gdb_line_mapping){ (int)i + 1, graph->code + code };
 	}
 	map[n++] = (struct gdb_line_mapping){ 0, graph->code + graph->code_bytes };

@@ -88,12 +88,21 @@ static const char common[] =
 	"with language c -- _lb_keep\n"
 	"_lbs $arg0\n"
 	"end\n"
-	"define _tensor_call\n"
-	"set $_lb_stopping = 0\n"
+	"define _lb_pass\n"
 	"_lb_request\n"
 	"set $_lb_words = 0\n"
 	"eval \"set remote exec-file %s\", $_lb_saved\n"
 	"_lb_serve\n"
+	"end\n"
+	"define _tensor_call\n"
+	"set $_lb_stopping = 0\n"
+	"_lb_pass\n"
+	"end\n"
+	/* of a breakpoint's commands: those of others at the place come after */
+	"define _tensor_call_hit\n"
+	"set $_lb_stopping = 1\n"
+	"_lb_pass\n"
+	"set $_lb_stopping = 0\n"
 	"end\n"
 	"define _lb_serve\n"
 	"set $_lb_more = 1\n"
@@ -220,7 +229,7 @@ static void define_with_words(struct text *script, const char *name, int words)
 /* gdb substitutes each word of the user's line only by its number, so there is one variant for
  * each count of words; the last that fits wins. Beyond a few the words are passed on one by one:
  * gdb reads a script byte by byte, and starts the slower the longer the definitions are. */
-static void define(struct text *script, const char *command, const char *name)
+static void define_call(struct text *script, const char *command, const char *name, const char *call)
 {
 	text_printf(script, "define %s\n_lb_begin\n"
 		    "if $argc > %d\n"
@@ -232,7 +241,12 @@ static void define(struct text *script, const char *command, const char *name)
 	define_with_words(script, name, FEW_WORDS);
 	for (int word = FEW_WORDS; word < MAX_WORDS; word++)
 		text_printf(script, "if $argc > %d\n_lbn $arg%d\nend\n", word, word);
-	text_printf(script, "end\nend\nwith language c -- _tensor_call\nend\n");
+	text_printf(script, "end\nend\nwith language c -- %s\nend\n", call);
+}
+
+static void define(struct text *script, const char *command, const char *name)
+{
+	define_call(script, command, name, "_tensor_call");
 }
 
 static void append_help(struct lbx_out *out, const char *bytes, size_t n)
@@ -291,7 +305,7 @@ bool lbx_script_offer(void)
 	define_rows(&script, lbx_commands);
 	define_rows(&script, lbx_gdb_commands);
 	define_fault(&script);
-	define(&script, "_tensor" LBX_HIT, LBX_HIT);
+	define_call(&script, "_tensor" LBX_HIT, LBX_HIT, "_tensor_call_hit");
 	define(&script, "_tensor" LBX_LEAVE, LBX_LEAVE);
 	define(&script, "_tensor" LBX_DELETED, LBX_DELETED);
 	ok = script.failed ? lb_fail("out of memory") : lbx_bridge_offer(script.bytes, script.n);
