@@ -8,7 +8,7 @@
  * have the name. So there is a breakpoint on the runtime's first probe, `start`, too, for as long as
  * anything is caught. No tensor exists there, all probes do, and the symbol table can be read. Its
  * commands give the other breakpoints their conditions, write the words that make the runtime look
- * (catch_watch.c), and continue. In a process that is past that point a catch is complete at once.
+ * (catch_watch.c) and the mode of step.c, and continue. In a process that is past that point a catch is complete at once.
  *
  * An access to a guarded copy is a signal, not a probe: `catch signal SIGSEGV`, one for all such
  * catches. Its commands tell guards by their address. They show any other SIGSEGV as gdb would; a
@@ -39,6 +39,7 @@
 #include "plugin/catch_stop.h"
 #include "plugin/catch_watch.h"
 #include "plugin/commands.h"
+#include "plugin/step.h"
 #include "plugin/target_gdb.h"
 
 enum { MAX_CATCHES = 64 };
@@ -47,6 +48,7 @@ static struct {
 	struct lbx_catch v[MAX_CATCHES];
 	int last;
 	int start, fault; /* gdb's numbers of those breakpoints; 0: there is none */
+	bool start_steps; /* step.c needs the former, too */
 	bool vanished;    /* some, which the program still has words for */
 } catches;
 
@@ -98,7 +100,7 @@ bool lbx_catch_refresh(void)
 {
 	const char *at, *end;
 
-	if (!catches.start && !catches.fault && !is_set(false))
+	if (!catches.start && !catches.fault && !is_set(false) && !lbx_step_waits())
 		return true;
 	if (!lbx_bridge_ask(&at, LBX_WITHOUT_FRAME, "info breakpoints"))
 		return !lbx_bridge_waits();
@@ -323,13 +325,31 @@ static void tell_removed(struct lbx_out *out, const struct lbx_catch *removed, i
 		lbx_json(out, json_pack("{s:o}", "uncaught", numbers));
 }
 
+bool lbx_catch_add_start(bool process)
+{
+	struct text script = {0};
+
+	if (!lbx_watch_hook())
+		return false;
+	lbx_watch_hook_write();
+	if (!catches.start && process)
+		add_start(&script);
+	catches.start_steps |= process;
+	return run_script(&script);
+}
+
+void lbx_catch_drop_start(void)
+{
+	if (catches.start && !is_set(false) && !(catches.start_steps && lbx_step_waits()))
+		lbx_bridge_script("delete breakpoints %d", catches.start);
+}
+
 /* The breakpoints that several catches have in common. */
 static void delete_shared(struct lbx_context *context)
 {
 	if (catches.fault && !is_set(true) && !lbx_watch_has_closed_guards(context))
 		lbx_bridge_script("delete breakpoints %d", catches.fault);
-	if (catches.start && !is_set(false))
-		lbx_bridge_script("delete breakpoints %d", catches.start);
+	lbx_catch_drop_start();
 }
 
 bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
@@ -386,7 +406,7 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 
 /* ---- stops ---- */
 
-/* The program is at its start, or gdb has attached to it. */
+/* The program is at its start, or gdb has attached or connected to it. */
 static bool arm(struct lbx_context *context)
 {
 	struct lbx_watch want;
@@ -396,6 +416,11 @@ static bool arm(struct lbx_context *context)
 
 	if (!lbx_catch_refresh() || !lbx_watch_find(context, &place))
 		return false;
+	if (context->target && !place.found && lbx_step_waits()) {
+		if (!catches.start)
+			add_start(&script);
+		catches.start_steps = true;
+	}
 	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
 	for (int i = 0; i < MAX_CATCHES; i++) {
 		snprintf(number, sizeof number, "%d", catches.v[i].breakpoint);
@@ -403,7 +428,8 @@ static bool arm(struct lbx_context *context)
 			add_condition(&script, &catches.v[i], &place, number);
 	}
 	return lbx_watch_check(&place, &want) && run_script(&script) &&
-	       lbx_watch_write(context, &place, &want);
+	       lbx_watch_write(context, &place, &want) &&
+	       (!place.found || lbx_step_arm(context, &place.root));
 }
 
 /* The guard at an address, as the arguments of a stop; and the catch that wants it. */

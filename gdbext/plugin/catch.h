@@ -17,7 +17,12 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed);
 bool lbx_catch_hit(struct lbx_context *context, const char *words);
 /* Asks gdb which of the catches' breakpoints there are. False while the answer is awaited. */
 bool lbx_catch_refresh(void);
-/* After that: adds the script that disables the enabled breakpoints (or enables them again);
+/* After that: makes the breakpoint at which a runtime that starts is told what is wanted; without a
+ * process, when there is one (`run` needs none). False while gdb has still to answer. */
+bool lbx_catch_add_start(bool process);
+/* Deletes it, unless something is caught. */
+void lbx_catch_drop_start(void);
+/* After lbx_catch_refresh(): adds the script that disables the enabled breakpoints (or enables them again);
  * false when there is none. */
 bool lbx_catch_suspend(bool off);
 /* The catches that are set, one a line, or as a JSON array. */

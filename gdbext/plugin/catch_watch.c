@@ -18,6 +18,7 @@
 static const char *const hooks[][2] = {
 	{"hook-detach", LBX_LEAVE}, {"hook-disconnect", LBX_LEAVE}, {"hook-quit", LBX_LEAVE},
 	{"hookpost-attach", LBX_HIT " start"}, {"hookpost-delete", LBX_DELETED},
+	{"target hookpost-remote", LBX_HIT " start"}, {"target hookpost-extended-remote", LBX_HIT " start"},
 };
 enum { HOOKS = sizeof hooks / sizeof *hooks };
 

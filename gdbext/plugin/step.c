@@ -1,5 +1,6 @@
-/* The mode is a word in the runtime's root; a program that is still to run gets it by its
- * environment. */
+/* The mode is a word in the runtime's root. A program that is still to run gets it by its environment.
+ * One that gdb has connected to gets it at once; or, before its runtime has started, by a breakpoint at
+ * the runtime's first probe (catch.c). */
 #include "plugin/step.h"
 
 #include <stdio.h>
@@ -7,12 +8,18 @@
 
 #include "base/error.h"
 #include "plugin/bridge.h"
+#include "plugin/catch.h"
 #include "plugin/target_gdb.h"
 
 static const char *const words[] = { "off", "on", "fused" };
 static const char *const environment[] = { "0", "1", "fused" };
 
-static void tell(struct lbx_out *out, uint32_t mode, bool next_run)
+static struct {
+	bool given;
+	uint32_t mode;
+} wish; /* for processes to come */
+
+static void tell(struct lbx_out *out, uint32_t mode, bool running, bool process)
 {
 	static const char *const how[] = {
 		"run as ever", "can be stepped through, op by op",
@@ -20,9 +27,12 @@ static void tell(struct lbx_out *out, uint32_t mode, bool next_run)
 	};
 
 	if (out->json)
-		lbx_json(out, json_pack("{s:s,s:b}", "step", words[mode % 3], "next_run", next_run));
-	else if (next_run)
-		lbx_printf(out, "The evaluations of the next `run` %s.\n", how[mode % 3]);
+		lbx_json(out, json_pack("{s:s,s:b}", "step", words[mode % 3], "next_run", !running));
+	else if (!running && process)
+		lbx_printf(out, "The evaluations from the runtime's start on %s.\n", how[mode % 3]);
+	else if (!running)
+		lbx_printf(out, "The evaluations of the next `run`, `target remote` or `attach` %s.\n",
+			   how[mode % 3]);
 	else
 		lbx_printf(out, "The evaluations that begin from now on %s.\n", how[mode % 3]);
 }
@@ -45,14 +55,14 @@ static bool find_word(const char *word, uint32_t *ret)
 	       lb_fail("step: takes on, fused, off, in or frame, not '%s'", word);
 }
 
-/* A live program whose runtime knows step mode. */
-static bool find_program(struct lbx_context *context, bool *ret, struct lbx_root *root)
+/* A live process; and whether its runtime, which knows step mode, has started. */
+static bool find_program(struct lbx_context *context, bool *process, bool *ret, struct lbx_root *root)
 {
 	struct lbx_table *table = NULL;
 	enum lbx_liveness liveness = context->target ? lbx_target_gdb_liveness() : LBX_UNKNOWN;
 
-	*ret = context->target && liveness != LBX_CORE && lbx_context_table(context, &table) &&
-	       lbx_table_root(table, root);
+	*process = context->target && liveness != LBX_CORE;
+	*ret = *process && lbx_context_table(context, &table) && lbx_table_root(table, root);
 	if (lbx_bridge_waits())
 		return false;
 	lb_clear_error();
@@ -86,35 +96,56 @@ static bool select_frame(struct lbx_context *context)
 	return true;
 }
 
+bool lbx_step_waits(void)
+{
+	return wish.given && wish.mode != LB_STEP_OFF;
+}
+
+bool lbx_step_arm(struct lbx_context *context, const struct lbx_root *root)
+{
+	if (!wish.given || root->step == wish.mode)
+		return true;
+	if (!root->step_at)
+		return lb_fail("step: the program's runtime (%s) has no step mode", root->version);
+	return lbx_target_write(context->target, root->step_at, &wish.mode, sizeof wish.mode);
+}
+
 bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_root root = { 0 };
-	bool running, in = args->n && strcmp(args->v[0], "in") == 0;
-	uint32_t mode;
+	bool process, running, in = args->n && strcmp(args->v[0], "in") == 0;
+	uint32_t mode, now;
 
 	if (args->n && strcmp(args->v[0], "frame") == 0)
 		return select_frame(context);
 	if (args->n && !find_word(args->v[0], &mode))
 		return false;
-	if (!find_program(context, &running, &root))
+	if (!find_program(context, &process, &running, &root))
 		return false;
 	if (args->n == 0) {
-		if (!running)
+		if (!running && !wish.given)
 			return lb_fail("step: no program with the runtime runs; `tensor step on` is for the next one");
-		tell(context->out, root.step, false);
+		tell(context->out, running ? root.step : wish.mode, running, process);
 		return true;
 	}
-	if (in && !running)
+	if (in && !process)
 		return lb_fail("step: there is nothing to continue: `start` or `run` the program first");
 	/* who has chosen fused keeps it */
-	if (in && root.step != LB_STEP_OFF)
-		mode = root.step;
+	now = running ? root.step : wish.mode;
+	if (in && now != LB_STEP_OFF)
+		mode = now;
+	if (!lbx_catch_refresh() || (!running && mode != LB_STEP_OFF && !lbx_catch_add_start(process)))
+		return false;
+	wish.given = true;
+	wish.mode = mode;
+	if (mode == LB_STEP_OFF)
+		lbx_catch_drop_start();
 	lbx_bridge_script("set environment LAZYBONES_STEP %s", environment[mode % 3]);
 	if (running && !lbx_target_write(context->target, root.step_at, &mode, sizeof mode))
 		return false;
 	if (in)
 		go_in();
 	else
-		tell(context->out, mode, !running);
+		tell(context->out, mode, running, process);
 	return true;
 }
