@@ -64,6 +64,24 @@ static void limit(int resource, uint64_t value)
 		setrlimit(resource, &limit);
 }
 
+/* What this is started by watches the clock, and says what was the matter. The processors' time is for
+ * when that is gone: with all of them busy it passes so much faster. */
+static void limit_processors(uint64_t seconds)
+{
+	enum { LATER = 5 };
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	struct rlimit limit;
+
+	if (seconds == 0 || seconds > UINT32_MAX || getrlimit(RLIMIT_CPU, &limit) != 0)
+		return;
+	uint64_t value = (seconds + LATER) * (uint64_t)(n > 0 ? n : 1);
+	/* the signal comes at the soft limit; at the hard one there is no telling it from others */
+	if (limit.rlim_max == RLIM_INFINITY || value < limit.rlim_max)
+		limit.rlim_max = value + 1;
+	limit.rlim_cur = limit.rlim_max > 1 ? limit.rlim_max - 1 : limit.rlim_max;
+	setrlimit(RLIMIT_CPU, &limit);
+}
+
 static bool rebuild_node(const struct image *image, struct lbx_rebuilt *all, uint32_t i)
 {
 	const struct lbx_wire_node *node = &image->nodes[i];
@@ -208,7 +226,7 @@ static void limit_all(uint64_t memory, uint64_t file, uint64_t seconds)
 	if (getrlimit(RLIMIT_DATA, &data) == 0)
 		limit(RLIMIT_DATA, data.rlim_max);
 	limit(RLIMIT_AS, LB_SANITIZED ? 0 : room > UINT64_MAX - file ? UINT64_MAX : room + file);
-	limit(RLIMIT_CPU, seconds);
+	limit_processors(seconds);
 }
 
 /* A file instead of a graph; false: it is none. */

@@ -33,7 +33,7 @@ struct lbx_wire_header {
 	uint64_t n_inputs;   /* indices, of all nodes */
 	uint64_t nbytes;     /* of the file, without the result */
 	uint64_t max_memory; /* bytes its tensors may have, the leaves too */
-	uint64_t max_seconds; /* of processor time */
+	uint64_t max_seconds; /* with all processors busy */
 	uint32_t ranges;     /* what is asked for: 0 the last node's elements, 1 ranges */
 	uint32_t n_steps;    /* written by the replay, as what follows */
 	uint32_t status;

@@ -83,6 +83,26 @@ static void names_make_a_tree(void **state)
 	}
 }
 
+/* A view takes no memory of its own, however often it repeats what it is of. */
+static void repeats_count_once(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *row = lb_ones(LB_SHAPE(128), LB_F32), *one = lb_ones(LB_SHAPE(), LB_F32);
+		lb_tensor *listed = parameter("r.listed", lb_ones(LB_SHAPE(64), LB_F16));
+		assert_true(lb_eval(row, one));
+		parameter("r.rows", lb_broadcast_to(row, LB_SHAPE(1000, 128)));
+		parameter("r.all", lb_broadcast_to(one, LB_SHAPE(1000000, 1000000)));
+		parameter("r.windows", lb_as_strided(lb_ones(LB_SHAPE(100), LB_F32), LB_SHAPE(51, 50), LB_SHAPE(1, 1), 0));
+		parameter("r.again", lb_broadcast_to(listed, LB_SHAPE(100, 64)));
+		const char *text = model("r.*");
+		holds(text, "293 parameters in 4 tensors, 1.0 KiB: ");
+		holds(text, "1 more have values of these: tied, or views\n");
+		holds(text, "       916 B  88%         229  float32  3 tensors\n");
+		holds(text, "       586 B  56%  4-bit affine, groups of 64\n");
+	}
+}
+
 /* Bytes are those that the runtime's own quantisation takes. */
 static void estimates_are_exact(void **state)
 {
@@ -159,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_make_a_tree),
+		cmocka_unit_test(repeats_count_once),
 		cmocka_unit_test(estimates_are_exact),
 		cmocka_unit_test(packed_words_count_as_what_they_hold),
 		cmocka_unit_test_setup_teardown(nothing_has_a_name, session_start, session_stop),

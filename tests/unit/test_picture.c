@@ -100,6 +100,48 @@ static void channels_are_found(void **state)
 	lb_clear_error();
 }
 
+/* Axes of stride 0 are read once: a picture of them is that of the same elements written out. */
+static void repeats_are_read_once(void **state)
+{
+	enum { ROWS = 6, COLUMNS = 8, CHANNELS = 3 };
+	static float data[ROWS * COLUMNS * CHANNELS], whole[ROWS][COLUMNS][CHANNELS];
+	const int64_t shape[] = { ROWS, COLUMNS, CHANNELS }, huge[] = { 1000000, 1000000 }, none[] = { 0, 0 };
+	struct session *s = *state;
+	struct lbx_raster r, expected;
+	struct lbx_array a;
+
+	for (int i = 0; i < ROWS * COLUMNS * CHANNELS; i++)
+		data[i] = i == 0 ? NAN : cosf((float)i);
+	for (int mask = 1; mask < 8; mask++) {
+		int64_t strides[] = { mask & 1 ? 0 : COLUMNS * CHANNELS, mask & 2 ? 0 : CHANNELS, mask & 4 ? 0 : 1 };
+		for (int i = 0; i < ROWS * COLUMNS * CHANNELS; i++) {
+			int y = i / (COLUMNS * CHANNELS), x = i / CHANNELS % COLUMNS, k = i % CHANNELS;
+			whole[y][x][k] = data[y * strides[0] + x * strides[1] + k * strides[2]];
+		}
+		struct lbx_array dense = array_of(whole, LB_F32, 3, shape);
+		assert_true(lbx_array_local(data, sizeof data, LB_F32, 3, shape, strides, 0, &a));
+		assert_true(lbx_raster_create(&a, LBX_CHANNELS_GUESS, 4, 100, 1, &s->out, &r));
+		assert_true(lbx_raster_create(&dense, LBX_CHANNELS_GUESS, 4, 100, 1, &s->out, &expected));
+		assert_int_equal(r.finite, expected.finite);
+		assert_int_equal(r.not_finite, expected.not_finite);
+		assert_true(r.low == expected.low && r.high == expected.high);
+		assert_int_equal(r.width * r.height * r.channels, 4 * 3 * CHANNELS);
+		for (int i = 0; i < 4 * 3 * CHANNELS; i++) {
+			assert_int_equal(isnan(r.values[i]), isnan(expected.values[i]));
+			if (!isnan(r.values[i]))
+				assert_float_equal(r.values[i], expected.values[i], 1e-6);
+			assert_int_equal(r.nan[i / CHANNELS], expected.nan[i / CHANNELS]);
+		}
+		lbx_raster_deinit(&r);
+		lbx_raster_deinit(&expected);
+	}
+	assert_true(lbx_array_local(data + 1, 4, LB_F32, 2, huge, none, 0, &a));
+	assert_true(lbx_raster_create(&a, LBX_CHANNELS_GUESS, 80, 80, 1, &s->out, &r));
+	assert_int_equal(r.finite, 1000000000000);
+	assert_true(r.values[80 * 80 - 1] == data[1]);
+	lbx_raster_deinit(&r);
+}
+
 static void pictures_are_drawn(void **state)
 {
 	struct session *s = *state;
@@ -413,6 +455,14 @@ static void values_are_counted(void **state)
 		"        0.75\n");
 	assert_non_null(strstr(session_says(s, "hist", "x --bins 4 --json"), "\"counts\":[60,60,60,60]"));
 	assert_non_null(strstr(session_says(s, "hist", "x --bins 0"), "--bins must be from 1"));
+	/* what a view repeats is read once, and counted so often */
+	assert_string_equal(session_says(s, "hist", "@0x200000:f32:1000000,2,1000000:0,1,0 --bins 2"),
+		"@0x200000: float32 (1000000, 2, 1000000)\n"
+		"           0 ████████████████████████████████████████████████████████ 1000000000000\n"
+		"       0.125 ████████████████████████████████████████████████████████ 1000000000000\n"
+		"        0.25\n");
+	assert_non_null(strstr(session_says(s, "hist", "@0x200000:f32:1000000,2:0,1 --json"),
+			       "\"sampled\":2000000,\"size\":2000000"));
 }
 
 int main(void)
@@ -420,6 +470,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(boxes_are_averaged, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(channels_are_found, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(repeats_are_read_once, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(pictures_are_drawn, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(sixels_are_the_pixels, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(kitty_gets_the_file, session_start, session_stop),

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -322,6 +324,36 @@ static void limits(void **state)
 	}
 }
 
+/* Several threads use up processor time faster than the clock goes. */
+static void too_long(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		struct lbx_replayed replayed;
+		lb_tensor *x = lb_ones(LB_SHAPE(2048, 2048), LB_F64);
+		assert_true(lb_eval(x));
+		for (int i = 0; i < 200; i++)
+			x = lb_matmul(x, x);
+		settings.replay_seconds = 3;
+		assert_false(replay(x, &replayed));
+		assert_string_equal(lb_error_message(), "the replay took more than 3 seconds; raise the setting replay-seconds");
+		lb_clear_error();
+		/* another limit of processor time strikes first */
+		pid_t child = fork();
+		if (child == 0) {
+			struct rlimit few = { 2, 2 };
+			setrlimit(RLIMIT_CPU, &few);
+			close_self(NULL);
+			_exit(open_self(NULL) || replay(x, &replayed) ||
+			      !strstr(lb_error_message(), "processor time"));
+		}
+		int status = -1;
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+		settings.replay_seconds = lbx_default_settings.replay_seconds;
+	}
+}
+
 /* ---- records that lie: each is put right again, since this process lives on ---- */
 
 static void lies(lb_tensor *x, size_t field, size_t width, uint64_t value)
@@ -422,6 +454,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(long_chain, open_self, close_self),
 		cmocka_unit_test_setup_teardown(failing_operation, open_self, close_self),
 		cmocka_unit_test_setup_teardown(limits, open_self, close_self),
+		cmocka_unit_test_setup_teardown(too_long, open_self, close_self),
 		cmocka_unit_test_setup_teardown(damaged_records, open_self, close_self),
 		cmocka_unit_test_setup_teardown(cycle, open_self, close_self),
 	};

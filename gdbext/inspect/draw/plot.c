@@ -204,19 +204,22 @@ static void print_bins(struct lbx_out *out, const int64_t *bins, int n, double l
 }
 
 static bool show_hist(struct lbx_context *context, const struct lbx_selection *s,
-		      const struct lbx_sight *sight, const struct lbx_sample *sample, int n)
+		      const struct lbx_sight *sight, const struct lbx_sample *sample, int64_t times, int n)
 {
 	struct lbx_out *out = context->out;
 	int64_t bins[MAX_BINS];
 	double low = 0, high = 0;
 	bool any = lbx_sample_histogram(sample, n, bins, &low, &high);
+	int64_t sampled = sample->n * times, size = sample->size * times;
 
+	for (int i = 0; any && i < n; i++)
+		bins[i] *= times;
 	if (out->json) {
 		json_t *list = any ? lbx_json_list(bins, n) : json_array();
 		lbx_json(out, json_pack("{s:I,s:o,s:o,s:o,s:I,s:I}", "id", (json_int_t)s->tensor.id,
 			"counts", list, "low", any ? json_real(low) : json_null(), "high",
-			any ? json_real(high) : json_null(), "sampled", (json_int_t)sample->n, "size",
-			(json_int_t)sample->size));
+			any ? json_real(high) : json_null(), "sampled", (json_int_t)sampled, "size",
+			(json_int_t)size));
 		return lb_ok();
 	}
 	print_title(out, s, sight);
@@ -227,8 +230,8 @@ static bool show_hist(struct lbx_context *context, const struct lbx_selection *s
 	int room = out->width - LABEL - 12;
 	print_bins(out, bins, n, low, high, room > 8 ? room : 8);
 	if (sample->step > 1)
-		lbx_printf(out, "of a sample of %lld of %lld values\n", (long long)sample->n,
-			   (long long)sample->size);
+		lbx_printf(out, "of a sample of %lld of %lld values\n", (long long)sampled,
+			   (long long)size);
 	return true;
 }
 
@@ -242,10 +245,12 @@ bool lbx_run_hist(struct lbx_context *context, const struct lbx_args *args)
 	if (!lbx_args_int(args, "bins", 1, MAX_BINS, &bins) || !lbx_select_values(context, args->v[0], &s) ||
 	    !lbx_sight_begin(context, &s, &sight))
 		return false;
-	bool ok = lbx_sample_init(&sample, sight.array.dtype, sight.array.size);
+	struct lbx_array unique = sight.array;
+	int64_t times = lbx_array_drop_repeats(&unique);
+	bool ok = lbx_sample_init(&sample, unique.dtype, unique.size);
 	if (ok) {
-		ok = lbx_array_walk(&sight.array, context->out, "counting", PIECE, add_sample, &sample) &&
-		     lbx_sample_sort(&sample) && show_hist(context, &s, &sight, &sample, (int)bins);
+		ok = lbx_array_walk(&unique, context->out, "counting", PIECE, add_sample, &sample) &&
+		     lbx_sample_sort(&sample) && show_hist(context, &s, &sight, &sample, times, (int)bins);
 		lbx_sample_deinit(&sample);
 	}
 	lbx_sight_end(&sight);

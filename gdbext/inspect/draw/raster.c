@@ -26,7 +26,8 @@ static bool may_be_channels(int64_t n)
 	return n == 1 || n == 3 || n == 4;
 }
 
-static bool find_layout(const struct lbx_array *a, enum lbx_channels channels, struct layout *ret)
+/* Without an axis of channels: rows and columns alone. */
+static bool find_channels(const struct lbx_array *a, enum lbx_channels channels, enum lbx_channels *ret)
 {
 	const int64_t *shape = a->shape;
 	bool two = a->rank == 2 && channels <= LBX_CHANNELS_NONE;
@@ -34,10 +35,9 @@ static bool find_layout(const struct lbx_array *a, enum lbx_channels channels, s
 	if (!two && a->rank != 3)
 		return lb_fail("a picture has two axes, or three with channels first or last, not %d: "
 			       "select some, as in x[0, 0]", a->rank);
-	if (two) {
-		*ret = (struct layout){ shape[0], shape[1], 1, shape[1], 1, 0 };
+	*ret = LBX_CHANNELS_NONE;
+	if (two)
 		return true;
-	}
 	if (channels == LBX_CHANNELS_GUESS)
 		channels = may_be_channels(shape[2]) ? LBX_CHANNELS_LAST : LBX_CHANNELS_FIRST;
 	bool last = channels == LBX_CHANNELS_LAST;
@@ -46,9 +46,17 @@ static bool find_layout(const struct lbx_array *a, enum lbx_channels channels, s
 		return lb_fail("(%lld, %lld, %lld) is no picture: an axis of 1, 3 or 4 channels comes "
 			       "first or last; or select two axes, as in x[0]", (long long)shape[0],
 			       (long long)shape[1], (long long)shape[2]);
-	*ret = last ? (struct layout){ shape[0], shape[1], n, shape[1] * n, n, 1 }
-		    : (struct layout){ shape[1], shape[2], n, shape[2], 1, shape[1] * shape[2] };
+	*ret = channels;
 	return true;
+}
+
+static struct layout layout_of(const int64_t *shape, enum lbx_channels channels)
+{
+	if (channels == LBX_CHANNELS_NONE)
+		return (struct layout){ shape[0], shape[1], 1, shape[1], 1, 0 };
+	if (channels == LBX_CHANNELS_LAST)
+		return (struct layout){ shape[0], shape[1], shape[2], shape[1] * shape[2], shape[2], 1 };
+	return (struct layout){ shape[1], shape[2], shape[0], shape[2], 1, shape[1] * shape[2] };
 }
 
 static bool add_piece(void *context, const void *elements, int64_t n, int64_t first)
@@ -78,6 +86,25 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 		r->values[place] += (value - r->values[place]) / (double)w->counts[place];
 	}
 	return true;
+}
+
+/* What stands at the first place of an axis that repeats it, to all its places. */
+static void spread(struct walk *w, const struct layout *whole)
+{
+	struct lbx_raster *r = w->raster;
+	int64_t one_row = w->layout->rows < whole->rows, one_column = w->layout->columns < whole->columns;
+	int64_t one_channel = w->layout->channels < whole->channels, n = r->channels;
+
+	for (int64_t y = 0; y < r->height; y++) {
+		for (int64_t x = 0; x < r->width; x++) {
+			int64_t to = y * r->width + x, from = (one_row ? 0 : to - x) + (one_column ? 0 : x);
+			r->nan[to] = r->nan[from];
+			for (int64_t k = 0; k < n; k++) {
+				r->values[to * n + k] = r->values[from * n + (one_channel ? 0 : k)];
+				w->counts[to * n + k] = w->counts[from * n + (one_channel ? 0 : k)];
+			}
+		}
+	}
 }
 
 /* Repeats the elements of a small picture, `zoom` times along each axis. */
@@ -135,19 +162,25 @@ static void fit(const struct layout *l, int max_width, int max_height, struct lb
 bool lbx_raster_create(const struct lbx_array *array, enum lbx_channels channels, int max_width,
 		       int max_height, int zoom, struct lbx_out *out, struct lbx_raster *ret)
 {
-	struct layout layout;
+	struct lbx_array unique = *array;
+	int64_t times = lbx_array_drop_repeats(&unique);
 
 	*ret = (struct lbx_raster){ 0 };
-	if (!find_layout(array, channels, &layout))
+	if (!find_channels(array, channels, &channels))
 		return false;
 	if (array->size == 0)
 		return lb_fail("it has no elements to draw");
+	struct layout layout = layout_of(array->shape, channels), once = layout_of(unique.shape, channels);
 	ret->rows = layout.rows;
 	ret->columns = layout.columns;
 	ret->channels = (int)layout.channels;
 	fit(&layout, max_width, max_height, ret);
-	struct walk w = { .layout = &layout, .raster = ret, .dtype = array->dtype };
-	bool ok = allocate(&w) && lbx_array_walk(array, out, "drawing", PIECE, add_piece, &w);
+	struct walk w = { .layout = &once, .raster = ret, .dtype = array->dtype };
+	bool ok = allocate(&w) && lbx_array_walk(&unique, out, "drawing", PIECE, add_piece, &w);
+	ret->finite *= times;
+	ret->not_finite *= times;
+	if (ok && times > 1)
+		spread(&w, &layout);
 	for (int64_t i = 0; ok && i < (int64_t)ret->width * ret->height * ret->channels; i++)
 		if (w.counts[i] == 0)
 			ret->values[i] = NAN;

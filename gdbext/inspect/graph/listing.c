@@ -116,6 +116,8 @@ static void write_line(struct lbx_out *out, const struct lbx_listing_text *text,
 	write_operation(text->listing, i, left);
 	write_type(&text->listing->lines[i], type, sizeof type);
 	lbx_wrap(out, 0, 4);
+	if (text->numbered)
+		lbx_printf(out, "%*u  ", snprintf(NULL, 0, "%u", text->listing->n_lines), i + 1);
 	lbx_printf(out, "%s", left);
 	pad(out, left, widths[0]);
 	lbx_printf(out, "  %s", type);

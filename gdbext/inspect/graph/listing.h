@@ -14,6 +14,7 @@ struct lbx_listing_text {
 	/* what is known of the value of line i (from 0); "" for nothing. Or NULL */
 	void (*value)(void *context, uint32_t i, char *ret, size_t size);
 	void *context;
+	bool numbered; /* each line has its number in front */
 };
 
 /* Writes lines `from` to `to` (from 0, `to` excluded); from the first one to the last, what comes

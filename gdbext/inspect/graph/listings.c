@@ -224,7 +224,7 @@ static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
 	} else if (ok) {
 		struct lbx_listing_text text = {
 			.graph = graph->id, .listing = &listing, .line = line, .context = l,
-			.value = write_value,
+			.value = write_value, .numbered = true,
 		};
 		ok = lbx_listing_write(out, &text, 0, listing.n_lines);
 	}

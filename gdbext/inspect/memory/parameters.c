@@ -98,6 +98,23 @@ static void reach(const struct lbx_tensor *t, uint64_t *ret_low, uint64_t *ret_e
 	*ret_end = t->data + (uint64_t)((high + 1) * width);
 }
 
+/* What a view repeats counts once; nothing is to be quantised then. */
+static void count_once(struct lbx_parameter *x, const struct lbx_tensor *t)
+{
+	int64_t width = lbx_dtype_bytes(t->dtype), count = 1, most = (int64_t)((x->end - x->low) / (uint64_t)width);
+
+	if (x->end == 0)
+		return;
+	for (int i = 0; i < t->rank; i++)
+		count *= t->strides[i] == 0 ? 1 : t->shape[i];
+	count = count < most ? count : most;
+	if (count == t->size)
+		return;
+	x->count = count;
+	x->bytes = count * width;
+	x->last = 0;
+}
+
 static bool add(struct lbx_parameters *p, const struct lbx_tensor *t)
 {
 	if (p->n == p->room) {
@@ -113,6 +130,7 @@ static bool add(struct lbx_parameters *p, const struct lbx_tensor *t)
 				   .last = t->rank ? t->shape[t->rank - 1] : 1, .count = t->size,
 				   .bytes = lbx_tensor_nbytes(t) };
 	reach(t, &x.low, &x.end);
+	count_once(&x, t);
 	if (!x.name || !x.key) {
 		free(x.name);
 		free(x.key);

@@ -91,9 +91,11 @@ bool lbx_worker_run(struct lbx_out *out, const struct lbx_worker *worker, int *r
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	*ret_status = WEXITSTATUS(status);
+	if (ok && WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+		return lb_fail("%s used up the processor time that it may have (`ulimit -t`)%s", worker->what,
+			       worker->more ? worker->more : "");
 	if (ok && WIFSIGNALED(status))
-		return lb_fail("%s died of signal %d (%s)%s", worker->what, WTERMSIG(status),
-			       strsignal(WTERMSIG(status)),
-			       WTERMSIG(status) == SIGXCPU && worker->more ? worker->more : "");
+		return lb_fail("%s died of signal %d (%s)", worker->what, WTERMSIG(status),
+			       strsignal(WTERMSIG(status)));
 	return ok;
 }

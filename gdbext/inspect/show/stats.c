@@ -39,26 +39,10 @@ struct stats {
 	double low, high;
 };
 
-/* An axis with stride 0 repeats what it holds: it is read once, and counted so often. The
- * first of equals has index 0 there. */
-static int64_t drop_repeats(struct lbx_array *a)
-{
-	int64_t times = 1;
-
-	for (int i = 0; i < a->rank && a->size; i++) {
-		if (a->strides[i] != 0 || a->shape[i] <= 1)
-			continue;
-		times *= a->shape[i];
-		a->size /= a->shape[i];
-		a->shape[i] = 1;
-	}
-	return times;
-}
-
 static bool gather(struct stats *s, struct lbx_out *out, const struct lbx_array *array)
 {
 	s->array = s->unique = *array;
-	int64_t times = drop_repeats(&s->unique);
+	int64_t times = lbx_array_drop_repeats(&s->unique);
 	lbx_summary_init(&s->summary, array->dtype);
 	if (!lbx_sample_init(&s->sample, array->dtype, s->unique.size) ||
 	    !lbx_survey(&s->unique, out, &s->summary, &s->sample) ||

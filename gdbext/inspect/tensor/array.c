@@ -217,6 +217,20 @@ void lbx_array_join_axes(struct lbx_array *a)
 	a->rank = n;
 }
 
+int64_t lbx_array_drop_repeats(struct lbx_array *a)
+{
+	int64_t times = 1;
+
+	for (int i = 0; i < a->rank && a->size; i++) {
+		if (a->strides[i] != 0 || a->shape[i] <= 1)
+			continue;
+		times *= a->shape[i];
+		a->size /= a->shape[i];
+		a->shape[i] = 1;
+	}
+	return times;
+}
+
 bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what, char **own)
 {
 	int64_t low = a->offset, high = a->offset, width = lbx_dtype_bytes(a->dtype);

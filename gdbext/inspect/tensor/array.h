@@ -44,6 +44,9 @@ const void *lbx_array_in_place(const struct lbx_array *a);
 bool lbx_array_is_dense(const struct lbx_array *a);
 /* Joins neighbouring axes that one stride can walk; the order of elements stays. */
 void lbx_array_join_axes(struct lbx_array *a);
+/* Leaves of each axis with stride 0, which repeats what it holds, its first place; returns how often
+ * what is left is there. The first of equals is in it. */
+int64_t lbx_array_drop_repeats(struct lbx_array *a);
 /* Makes ready for reading all elements: finds the target's quickest way, and reads all that a strided
  * view reaches at once, when that is bounded and not much more than its elements, for gathering from
  * local memory beats many small reads. *own is then to be freed after the array's last use. True when
