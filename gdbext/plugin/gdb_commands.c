@@ -70,15 +70,18 @@ bool lbx_evaluated(struct lbx_context *context, const char *words)
 	struct lbx_table *table;
 	struct lbx_tensors *tensors;
 	struct lbx_tensor t;
-	const char *refusal, *text;
+	const char *refusal;
+	char text[512];
+	uint64_t at;
 
 	context->out->json = strstr(words, "json") != NULL;
-	if (!lbx_bridge_ask(&refusal, LBX_ANYWHERE, "output $_lb_refusal"))
+	if (!lbx_bridge_ask(&refusal, LBX_ANYWHERE, "output/x $_lb_refusal"))
 		return false;
-	text = strchr(refusal, '"');
-	if (text)
-		return lb_fail("eval: the runtime refused: %.*s", (int)strcspn(text + 1, "\""),
-			       text + 1);
+	at = strtoull(refusal, NULL, 16);
+	if (at && context->target && lbx_target_read_string(context->target, at, text, sizeof text)) {
+		lbx_make_printable(text);
+		return lb_fail("eval: the runtime refused: %s", text);
+	}
 	if (!lbx_context_table(context, &table))
 		return false;
 	tensors = lbx_table_tensors(table);

@@ -114,9 +114,10 @@ const float picture[2][3] = { { 1, 2, 3 }, { 4, 5, 6 } };
 const unsigned short halves[4] = { 0x3c00, 0x4000, 0x7c00, 0x7e00 };
 const unsigned short *half_way = halves + 3;
 
-/* Evaluates it, and makes one that takes too long to compute. */
+/* Evaluates it, and makes one that takes too long to compute, and one that no memory holds. */
 static void add_slow(lb_tensor *huge)
 {
 	lb_eval(huge);
 	named("slow", lb_sum(huge, LB_ALL_AXES, false));
+	named("endless", lb_ones(LB_SHAPE(100000000000000000), LB_F32));
 }
