@@ -203,7 +203,7 @@ static void add_start(struct text *script)
 /* Runs the script, or nothing of it. */
 static bool run_script(struct text *script)
 {
-	bool ok = !script->failed || lb_fail("catch: out of memory");
+	bool ok = !script->failed || lb_fail("out of memory");
 
 	if (ok && script->n)
 		lbx_bridge_script("%s", script->bytes);
@@ -219,7 +219,7 @@ static bool may_run(struct lbx_context *context)
 	if (lbx_bridge_waits())
 		return false;
 	if (liveness == LBX_CORE)
-		return lb_fail("catch: a core file does not run, nothing can happen in it; `tensor "
+		return lb_fail("a core file does not run, nothing can happen in it; `tensor "
 			       "events` shows what did, `core-file` without a file closes it");
 	return true;
 }
@@ -283,7 +283,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	while (c < catches.v + MAX_CATCHES && c->number)
 		c++;
 	if (c == catches.v + MAX_CATCHES)
-		return lb_fail("catch: no more than %d: `tensor uncatch` some", MAX_CATCHES);
+		return lb_fail("no more than %d: `tensor uncatch` some", MAX_CATCHES);
 	*c = new;
 	for (int i = 0; i < MAX_CATCHES; i++)
 		compiling |= catches.v[i].number && catches.v[i].kind->takes == LBX_TAKES_FUNCTION;

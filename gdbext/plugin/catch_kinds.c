@@ -239,9 +239,10 @@ const struct lbx_catch_kind *lbx_catch_kind(const char *name)
 			text_free(&names);
 			return kind;
 		}
-		text_printf(&names, "%s%s", names.n ? ", " : "", kind->name);
+		if (kind->op == 0) /* the others are `tensor break`'s */
+			text_printf(&names, "%s%s", names.n ? ", " : "", kind->name);
 	}
-	lb_fail("catch: there is no '%s' to catch: %.*s", name, (int)names.n, names.bytes);
+	lb_fail("there is no '%s' to catch: %.*s", name, (int)names.n, names.bytes);
 	text_free(&names);
 	return NULL;
 }
@@ -264,10 +265,12 @@ static bool parse_tensor(struct lbx_context *context, const char *t, struct lbx_
 	struct lbx_tensor tensor;
 	char *end;
 
+	if (strcmp(t, "*") == 0) /* any, which the empty name is */
+		return true;
 	if (*t == '#') {
 		ret->id = strtoull(t + 1, &end, 10);
 		if (!isdigit((unsigned char)t[1]) || *end || ret->id == 0)
-			return lb_fail("catch: '%s' is no tensor id: write # and a number", t);
+			return lb_fail("'%s' is no tensor id: write # and a number", t);
 		return true;
 	}
 	if (context->target && lbx_commands_tensor(context, t, &tensor)) {
@@ -280,7 +283,7 @@ static bool parse_tensor(struct lbx_context *context, const char *t, struct lbx_
 	if (lbx_bridge_waits())
 		return false;
 	if (!is_name(t))
-		return lb_fail("catch: '%s' is no tensor now, and no name of one to come", t);
+		return lb_fail("'%s' is no tensor now, and no name of one to come", t);
 	lb_clear_error(); /* a tensor of this name may come */
 	snprintf(ret->name, sizeof ret->name, "%s", t);
 	return true;
@@ -300,7 +303,7 @@ static bool parse_bytes(const char *text, uint64_t *ret)
 		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0;
 	}
 	if (end == text || *end || !(value >= 0) || value >= 0x1p62)
-		return lb_fail("catch: '%s' is no number of bytes: 2G, 512M, 65536", text);
+		return lb_fail("'%s' is no number of bytes: 2G, 512M, 65536", text);
 	*ret = (uint64_t)value;
 	return true;
 }
@@ -311,18 +314,16 @@ static bool parse_count(const char *text, uint64_t *ret)
 
 	*ret = strtoull(text, &end, 10);
 	if (!isdigit((unsigned char)*text) || *end || *ret >> 62)
-		return lb_fail("catch: '%s' is no number of tensors", text);
+		return lb_fail("'%s' is no number of tensors", text);
 	return true;
 }
 
-static bool parse_value(const char *text, double *ret)
+static bool parse_value(const char *text, const char *usage, double *ret)
 {
 	char *end;
 
 	*ret = strtod(text, &end);
-	if (end == text || *end || isnan(*ret))
-		return lb_fail("catch: '%s' is no number: `range T LO HI`, as in `range q -1 1`", text);
-	return true;
+	return (end != text && !*end && !isnan(*ret)) || lb_fail("'%s' is no number: %s", text, usage);
 }
 
 bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret)
@@ -353,44 +354,47 @@ bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct l
 
 bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret)
 {
+	static const char usage[] = "`--range LO,HI`, as in `--range -1,1`";
 	char low[64];
 	size_t n = strcspn(text, ",");
 
 	snprintf(low, sizeof low, "%.*s", (int)n, text);
 	if (!text[n])
 		return lb_fail("break: write the range as LO,HI");
-	if (!parse_value(low, &ret->low) || !parse_value(text + n + 1, &ret->high))
+	if (!parse_value(low, usage, &ret->low) || !parse_value(text + n + 1, usage, &ret->high))
 		return false;
 	return ret->low <= ret->high || lb_fail("break: the range from %s to %s is empty", low, text + n + 1);
 }
 
 bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, struct lbx_catch *ret)
 {
+	static const char usage[] = "`range T LO HI`, as in `range q -1 1`";
 	const struct lbx_catch_kind *kind = ret->kind;
 	int least = kind->arguments[0] == '[' ? 0 : 1, most = 1;
 
 	if (kind->takes == LBX_TAKES_RANGE)
 		least = most = 3;
 	if (args->n - 1 < least || args->n - 1 > most)
-		return lb_fail("catch: write `tensor catch %s %s`", kind->name, kind->arguments);
+		return lb_fail("write `tensor catch %s %s`", kind->name, kind->arguments);
 	if (args->n == 1)
 		return true;
 	switch (kind->takes) {
 	case LBX_TAKES_TENSOR:
 		return parse_tensor(context, args->v[1], ret);
 	case LBX_TAKES_FUNCTION:
-		snprintf(ret->name, sizeof ret->name, "%s", args->v[1]);
+		if (strcmp(args->v[1], "*") != 0)
+			snprintf(ret->name, sizeof ret->name, "%s", args->v[1]);
 		return true;
 	case LBX_TAKES_BYTES:
 		return parse_bytes(args->v[1], &ret->limit);
 	case LBX_TAKES_COUNT:
 		return parse_count(args->v[1], &ret->limit);
 	case LBX_TAKES_RANGE:
-		if (!parse_value(args->v[2], &ret->low) || !parse_value(args->v[3], &ret->high))
+		if (!parse_value(args->v[2], usage, &ret->low) || !parse_value(args->v[3], usage, &ret->high))
 			return false;
 		if (ret->low > ret->high)
-			return lb_fail("catch: the range from %s to %s is empty", args->v[2], args->v[3]);
-		return strcmp(args->v[1], "*") == 0 || parse_tensor(context, args->v[1], ret);
+			return lb_fail("the range from %s to %s is empty", args->v[2], args->v[3]);
+		return parse_tensor(context, args->v[1], ret);
 	}
 	return false;
 }

@@ -37,3 +37,11 @@ tensor uncatch 5 --json
 continue
 tensor uncatch
 info breakpoints
+tensor catch foo
+tensor catch eval *
+tensor catch recompile *
+tensor catch misuse two*
+tensor uncatch
+tensor break total --range a,b
+tensor break total --range 2,1
+tensor break total --range 2

@@ -10,5 +10,6 @@ tensor print row[0]
 thread
 tensor symbols
 tensor list --state ready --dtype float16
+tensor break q
 core-file
 tensor list
