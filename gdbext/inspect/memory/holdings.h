@@ -31,7 +31,8 @@ struct lbx_snapshot {
 };
 
 bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret);
-/* Gives all sites their text: needed to compare with another process' snapshot. */
+/* Gives all sites their text: needed to compare with another process' snapshot, and for calls on one
+ * line to be one site. */
 bool lbx_snapshot_describe(struct lbx_context *context, struct lbx_snapshot *snapshot);
 void lbx_snapshot_deinit(struct lbx_snapshot *snapshot);
 /* As JSON; sites must be described. */
