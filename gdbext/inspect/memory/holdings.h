@@ -42,8 +42,8 @@ bool lbx_snapshot_parse(const char *name, const char *text, size_t n, struct lbx
 
 /* Rows of one key. */
 struct lbx_holding_group {
-	uint64_t pc;      /* by site, of snapshots that are not described */
-	const char *key;  /* the snapshot's; NULL then */
+	uint64_t pc;      /* by site: of one of the calls; by stream: its number */
+	const char *key;  /* the snapshot's; NULL of streams, and of sites that are not described */
 	int64_t bytes, buffers, lazy, lazy_bytes;
 	int64_t before_bytes, before_buffers, before_lazy; /* of the snapshot compared with */
 };
