@@ -64,6 +64,17 @@ static void show(struct lbx_out *out, const struct setting *s, int64_t value, co
 	lbx_printf(out, "\n");
 }
 
+static bool fail_name(const char *name)
+{
+	char names[256] = "";
+
+	for (int i = 0; i < SETTINGS; i++) {
+		strcat(names, i == 0 ? "" : i + 1 < SETTINGS ? ", " : " and ");
+		strcat(names, settings[i].name);
+	}
+	return lb_fail("set: there is no setting '%s', but %s", name, names);
+}
+
 bool lbx_run_set(struct lbx_context *context, const struct lbx_args *args)
 {
 	const struct setting *s = settings, *end = settings + SETTINGS;
@@ -72,7 +83,7 @@ bool lbx_run_set(struct lbx_context *context, const struct lbx_args *args)
 	while (args->n > 0 && s < end && !is_named(s, args->v[0]))
 		s++;
 	if (args->n > 0 && s == end)
-		return lb_fail("set: there is no setting '%s'", args->v[0]);
+		return fail_name(args->v[0]);
 	if (args->n > 0)
 		end = s + 1;
 	if (args->n == 2 && !parse(s, args->v[1], place(context->settings, s)))

@@ -52,8 +52,8 @@
  * breakpoints have commands.
  *
  * Ctrl-C. gdb's handler makes its next target access throw a C++ exception through our frames.
- * So while a request is served SIGINT is ours: it sets a flag that long work polls. SIGBUS is, too
- * (cut.c). */
+ * So while a request is served SIGINT is ours: it sets a flag that long work polls. SIGTERM, which gdb
+ * gets when the work has ended, and SIGBUS (cut.c) are, too. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -130,7 +130,7 @@ struct question {
 
 static struct {
 	bool open, serving;
-	struct sigaction before; /* what SIGINT did before the service */
+	struct sigaction before_int, before_term; /* what the signals did before the service */
 	void (*run)(const char *line);
 	lbx_bridge_read *read;
 	char line[LINE_SIZE], next[LINE_SIZE];
@@ -145,11 +145,11 @@ static struct {
 	char level[16]; /* of the selected frame; "" before it is known */
 } bridge;
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, terminated;
 
 static void note_interrupt(int signal)
 {
-	(void)signal;
+	terminated |= signal == SIGTERM;
 	interrupted = 1;
 }
 
@@ -528,8 +528,13 @@ static void end_service(bool **serving)
 	if (!**serving)
 		return;
 	lbx_cut_end();
-	sigaction(SIGINT, &bridge.before, NULL);
+	sigaction(SIGINT, &bridge.before_int, NULL);
+	sigaction(SIGTERM, &bridge.before_term, NULL);
 	interrupted = 0;
+	if (terminated) {
+		terminated = 0;
+		raise(SIGTERM);
+	}
 	**serving = false;
 	bridge.read = NULL;
 }
@@ -541,7 +546,8 @@ static void serve_request(lbx_bridge_read *read)
 	bool *serving __attribute__((cleanup(end_service))) = &bridge.serving;
 
 	interrupted = 0;
-	sigaction(SIGINT, &ours, &bridge.before);
+	sigaction(SIGINT, &ours, &bridge.before_int);
+	sigaction(SIGTERM, &ours, &bridge.before_term);
 	lbx_cut_guard();
 	*serving = true;
 	bridge.read = read;

@@ -39,6 +39,7 @@
 #include "plugin/catch_stop.h"
 #include "plugin/catch_watch.h"
 #include "plugin/commands.h"
+#include "plugin/hooks.h"
 #include "plugin/step.h"
 #include "plugin/target_gdb.h"
 
@@ -275,7 +276,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	const uint32_t by_op = LB_WATCH_NAN | LB_WATCH_RANGE | LB_WATCH_CALLS;
 	bool compiling = false;
 
-	if (!may_run(context) || !lbx_catch_refresh() || !lbx_watch_hook() ||
+	if (!may_run(context) || !lbx_catch_refresh() || !lbx_hooks_ask() ||
 	    !lbx_watch_find(context, &place))
 		return false;
 	new.number = catches.last + 1;
@@ -301,7 +302,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 		return false;
 	}
 	catches.last = new.number;
-	lbx_watch_hook_write();
+	lbx_hooks_define();
 	tell_set(context->out, &new, (want.all & by_op) && compiling &&
 		 ((new.kind->watch & by_op) || new.kind->takes == LBX_TAKES_FUNCTION));
 	return true;
@@ -329,9 +330,9 @@ bool lbx_catch_add_start(bool process)
 {
 	struct text script = {0};
 
-	if (!lbx_watch_hook())
+	if (!lbx_hooks_ask())
 		return false;
-	lbx_watch_hook_write();
+	lbx_hooks_define();
 	if (!catches.start && process)
 		add_start(&script);
 	catches.start_steps |= process;

@@ -2,10 +2,8 @@
  * so. They are found by the root's own description of itself, in the live process at once, and in
  * one that is to come when it stops at the runtime's first probe (catch.c).
  *
- * What a debugger has switched on must not go on costing when it has gone. gdb tells nobody that it
- * leaves, or has deleted a breakpoint, but runs hooks: commands of the name `hook-detach`. They are
- * defined with the first catch, where the user has none. The end of gdb by the end of its input, or by a signal, runs no
- * hook. */
+ * What a debugger has switched on must not go on costing when it has gone: hooks.c. The end of gdb by
+ * the end of its input, or by a signal, runs no hook. */
 #include "plugin/catch_watch.h"
 
 #include <stdio.h>
@@ -15,15 +13,7 @@
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
 
-static const char *const hooks[][2] = {
-	{"hook-detach", LBX_LEAVE}, {"hook-disconnect", LBX_LEAVE}, {"hook-quit", LBX_LEAVE},
-	{"hookpost-attach", LBX_HIT " start"}, {"hookpost-delete", LBX_DELETED},
-	{"target hookpost-remote", LBX_HIT " start"}, {"target hookpost-extended-remote", LBX_HIT " start"},
-};
-enum { HOOKS = sizeof hooks / sizeof *hooks };
-
 static struct {
-	bool hooked, taken[HOOKS];
 	bool stacks_written;
 	uint32_t stacks_before, stacks;
 } watch;
@@ -143,27 +133,4 @@ bool lbx_watch_leave(struct lbx_context *context)
 		return false;
 	watch.stacks_written = false;
 	return lbx_watch_write(context, &place, &nothing);
-}
-
-bool lbx_watch_hook(void)
-{
-	const char *there;
-	bool known = true;
-
-	for (int i = 0; i < HOOKS && !watch.hooked; i++) {
-		/* unlike `show user` it does not fail where there is none */
-		if (!lbx_bridge_ask(&there, LBX_WITHOUT_FRAME, "complete %s", hooks[i][0]))
-			known = false;
-		else
-			watch.taken[i] = strstr(there, hooks[i][0]) != NULL;
-	}
-	return known || !lbx_bridge_waits();
-}
-
-void lbx_watch_hook_write(void)
-{
-	for (int i = 0; i < HOOKS && !watch.hooked; i++)
-		if (!watch.taken[i])
-			lbx_bridge_script("define %s\n_tensor%s\nend", hooks[i][0], hooks[i][1]);
-	watch.hooked = true;
 }

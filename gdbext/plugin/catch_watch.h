@@ -34,10 +34,4 @@ bool lbx_watch_has_closed_guards(struct lbx_context *context);
 void lbx_watch_note_stacks(uint32_t before, uint32_t depth);
 /* gdb is about to leave the program: all words as they were. */
 bool lbx_watch_leave(struct lbx_context *context);
-/* Makes gdb do so on `detach`, `disconnect` and `quit`, and write the words again after `attach`
- * and `target remote`; unless the user has hooks there. False while gdb has still to answer. */
-bool lbx_watch_hook(void);
-/* After that: adds the script. */
-void lbx_watch_hook_write(void);
-
 #endif

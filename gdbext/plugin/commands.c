@@ -190,6 +190,8 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 	}
 	if (strcmp(name, LBX_LEAVE) == 0)
 		return lbx_watch_leave(context);
+	if (strcmp(name, LBX_BEGIN) == 0)
+		return lbx_symbol_file_begin(context);
 	if (strcmp(name, LBX_DELETED) == 0)
 		return lbx_catch_deleted(context, &changed);
 	if (strcmp(name, LBX_EVALUATED) == 0)

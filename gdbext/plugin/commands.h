@@ -14,6 +14,8 @@ extern const struct lbx_command lbx_gdb_commands[];
 #define LBX_HIT "_hit"
 /* The line for when gdb is about to leave the program. */
 #define LBX_LEAVE "_leave"
+/* The line for when gdb is about to begin with another process. */
+#define LBX_BEGIN "_begin"
 /* The line that runs when the user has deleted breakpoints. */
 #define LBX_DELETED "_deleted"
 

@@ -13,6 +13,7 @@
 #include "plugin/catch.h"
 #include "plugin/catch_watch.h"
 #include "plugin/commands.h"
+#include "plugin/hooks.h"
 #include "plugin/stacks_gdb.h"
 #include "plugin/step.h"
 #include "plugin/target_gdb.h"
@@ -132,9 +133,9 @@ static bool stacks_run(struct lbx_context *context, const struct lbx_args *args)
 	if (*end || end == args->v[0] || depth > LB_STACK_MAX)
 		return lb_fail("stacks: takes a number of frames from 0 to %d, not '%s'", LB_STACK_MAX,
 			       args->v[0]);
-	if (!lbx_watch_hook())
+	if (!lbx_hooks_ask())
 		return false;
-	lbx_watch_hook_write();
+	lbx_hooks_define();
 	lbx_bridge_script("set environment LAZYBONES_STACKS %lu", depth);
 	uint32_t word = (uint32_t)depth;
 	if (running)

@@ -307,6 +307,7 @@ bool lbx_script_offer(void)
 	define_fault(&script);
 	define_call(&script, "_tensor" LBX_HIT, LBX_HIT, "_tensor_call_hit");
 	define(&script, "_tensor" LBX_LEAVE, LBX_LEAVE);
+	define(&script, "_tensor" LBX_BEGIN, LBX_BEGIN);
 	define(&script, "_tensor" LBX_DELETED, LBX_DELETED);
 	ok = script.failed ? lb_fail("out of memory") : lbx_bridge_offer(script.bytes, script.n);
 	text_free(&script);

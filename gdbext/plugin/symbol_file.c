@@ -29,6 +29,7 @@
 #include "plugin/bridge.h"
 #include "plugin/census.h"
 #include "plugin/displays.h"
+#include "plugin/hooks.h"
 
 enum { DIRECTORY = 256, PATH = DIRECTORY + 32, FILES = 100 };
 
@@ -97,6 +98,15 @@ static bool make_directory(void)
 	return true;
 }
 
+static void remove_until(struct lbx_context *context, unsigned end)
+{
+	delete_until(file.first);
+	while (file.first < end)
+		lbx_bridge_script("%s_lb_symbols_remove %s",
+				  context->target ? "frame apply level 0 -q -s -- " : "",
+				  path_of(file.first++));
+}
+
 /* All but the last `but`. */
 static void take_away(struct lbx_context *context, unsigned but)
 {
@@ -104,11 +114,7 @@ static void take_away(struct lbx_context *context, unsigned but)
 
 	if (file.first == end)
 		return;
-	delete_until(file.first);
-	while (file.first < end)
-		lbx_bridge_script("%s_lb_symbols_remove %s",
-				  context->target ? "frame apply level 0 -q -s -- " : "",
-				  path_of(file.first++));
+	remove_until(context, end);
 	lbx_displays_restore();
 }
 
@@ -125,6 +131,8 @@ static bool may_stay(struct lbx_context *context)
 
 static bool ready(struct lbx_context *context, struct lbx_symbol_space **ret)
 {
+	if (!lbx_hooks_ask())
+		return false;
 	*ret = lbx_bridge_speaks_mi() ? &file.space : NULL;
 	if (!may_stay(context)) {
 		lbx_symbol_space_deinit(&file.space);
@@ -168,6 +176,7 @@ static bool load(struct lbx_context *context, const void *object, size_t n)
 		if (!stay)
 			take_away(context, 1);
 	}
+	lbx_hooks_define();
 	strcpy(file.loaded_words, file.words);
 	lbx_census_take(&file.census, context->table);
 	if (lbx_address_names_are_stale(context->table))
@@ -269,6 +278,23 @@ bool lbx_symbol_file_stopped(struct lbx_context *context)
 	    has_commands(program, breakpoints))
 		return true;
 	return lbx_symbol_file_refresh(context);
+}
+
+bool lbx_symbol_file_begin(struct lbx_context *context)
+{
+	const char *watchpoints;
+
+	if (!any_loaded())
+		return true;
+	if (!lbx_bridge_ask(&watchpoints, LBX_WITHOUT_FRAME, "info watchpoints"))
+		return false;
+	if (strncmp(watchpoints, "No watchpoints", 14) == 0)
+		return true;
+	remove_until(context, file.last + 1);
+	lbx_symbol_space_deinit(&file.space);
+	lbx_printf(context->out, "The tensors' variables are gone, for gdb may crash over a watchpoint on one "
+		   "when a process begins: `tensor symbols` makes them again.\n");
+	return true;
 }
 
 void lbx_symbol_file_refresh_then(void)

@@ -9,6 +9,9 @@ extern const struct lbx_debugger lbx_debugger_gdb;
 /* LBX_STOPPED, and the line that does the same after a breakpoint's commands. */
 #define LBX_REFRESH "_refresh"
 bool lbx_symbol_file_stopped(struct lbx_context *context);
+/* Before another process: gdb 13 fails an assertion when memory that a watched variable is found by
+ * cannot be read while the process starts. Where there are watchpoints, the variables go. */
+bool lbx_symbol_file_begin(struct lbx_context *context);
 bool lbx_symbol_file_refresh(struct lbx_context *context);
 /* Lets LBX_REFRESH follow, if that is wanted. */
 void lbx_symbol_file_refresh_then(void);

@@ -441,6 +441,9 @@ static void lines_are_plotted(void **state)
 	assert_non_null(strstr(session_says(s, "plot", "x[:0]"), "no elements"));
 	assert_non_null(strstr(session_says(s, "plot", "x[0,0,:3] --json"), "\"low\":[0.0,0.25,0.5]"));
 	assert_non_null(strstr(session_says(s, "plot", "x --rows 1"), "--rows must be from 2"));
+	const char *text = session_says(s, "plot", "@0x200000:f32:1000000,2,1000000:0,1,0 --rows 2 --width 14");
+	assert_non_null(strstr(text, "      0.25 │⣿⣿\n         0 │⣿⣿\n"));
+	assert_non_null(strstr(text, "of a sample of 4096 of 2000000000000 elements\n"));
 }
 
 static void values_are_counted(void **state)

@@ -11,7 +11,11 @@
 #include "inspect/measure/quantile.h"
 #include "inspect/operand/value.h"
 
-enum { PIECE = 1 << 15, LABEL = 12, ROWS = 12, MAX_COLUMNS = 1000, MAX_ROWS = 200, MAX_BINS = 200 };
+enum {
+	PIECE = 1 << 15, LABEL = 12, ROWS = 12, MAX_COLUMNS = 1000, MAX_ROWS = 200, MAX_BINS = 200,
+	SAMPLES = 1024, /* of a column, where a view repeats too much to read it all */
+};
+static const int64_t all_of = 1 << 28; /* elements that are read in any case */
 
 struct column {
 	double low, high; /* of the finite elements; low > high: there is none */
@@ -19,7 +23,7 @@ struct column {
 };
 
 struct plot {
-	int64_t size;
+	int64_t size, sampled; /* elements; those that were read */
 	int n; /* columns of dots */
 	struct column *columns;
 	enum lb_dtype dtype;
@@ -41,6 +45,25 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 		c->high = fmax(c->high, value);
 	}
 	return true;
+}
+
+/* One of each step, scattered: evenly they would meet the same element of each repetition. */
+static bool add_some(struct lbx_out *out, const struct lbx_array *array, struct plot *p)
+{
+	struct lbx_array a = *array;
+	int64_t at[LBX_ARRAY_RANK], n = (int64_t)p->n * SAMPLES, step = p->size / n;
+	char *own = NULL, element[8];
+	bool ok = lbx_array_fetch(&a, out, "plotting", &own);
+
+	for (int64_t i = 0; ok && i < n; i++) {
+		int64_t place = i * step + (int64_t)(((uint64_t)i * 0x9e3779b97f4a7c15ULL >> 11) % (uint64_t)step);
+		lbx_array_coordinates(&a, place, at);
+		ok = (i % PIECE || lbx_progress(out, "plotting", i, n)) && lbx_array_get(&a, at, element) &&
+		     add_piece(p, element, 1, place);
+	}
+	free(own);
+	p->sampled = n;
+	return ok;
 }
 
 static void print_title(struct lbx_out *out, const struct lbx_selection *s,
@@ -124,8 +147,8 @@ static bool show_plot(struct lbx_context *context, const struct lbx_selection *s
 			json_array_append_new(lows, none ? json_null() : json_real(p->columns[i].low));
 			json_array_append_new(highs, none ? json_null() : json_real(p->columns[i].high));
 		}
-		lbx_json(out, json_pack("{s:I,s:I,s:I,s:o,s:o}", "id", (json_int_t)s->tensor.id, "size",
-			(json_int_t)p->size, "not_finite", (json_int_t)bad, "low", lows, "high", highs));
+		lbx_json(out, json_pack("{s:I,s:I,s:I,s:I,s:o,s:o}", "id", (json_int_t)s->tensor.id, "size",
+			(json_int_t)p->size, "sampled", (json_int_t)p->sampled, "not_finite", (json_int_t)bad, "low", lows, "high", highs));
 		return lb_ok();
 	}
 	print_title(out, s, sight);
@@ -135,6 +158,9 @@ static bool show_plot(struct lbx_context *context, const struct lbx_selection *s
 	}
 	draw(out, p, cells, rows, low, high);
 	lbx_printf(out, "%*s0%*lld\n", LABEL, "", cells - 1, (long long)p->size - 1);
+	if (p->sampled < p->size)
+		lbx_printf(out, "of a sample of %lld of %lld elements\n", (long long)p->sampled,
+			   (long long)p->size);
 	if (bad)
 		lbx_styled(out, LBX_WARNING, "%lld NaN or Inf are left out\n", (long long)bad);
 	return lb_ok();
@@ -142,7 +168,10 @@ static bool show_plot(struct lbx_context *context, const struct lbx_selection *s
 
 static bool gather(struct lbx_context *context, const struct lbx_array *array, int n, struct plot *ret)
 {
-	*ret = (struct plot){ .size = array->size, .n = n, .dtype = array->dtype };
+	struct lbx_array unique = *array;
+	bool repeats = lbx_array_drop_repeats(&unique) > 1;
+
+	*ret = (struct plot){ .size = array->size, .sampled = array->size, .n = n, .dtype = array->dtype };
 	if (array->size == 0)
 		return lb_fail("it has no elements to plot");
 	if (n > array->size)
@@ -152,7 +181,8 @@ static bool gather(struct lbx_context *context, const struct lbx_array *array, i
 		return lb_fail("out of memory for a plot");
 	for (int i = 0; i < ret->n; i++)
 		ret->columns[i] = (struct column){ INFINITY, -INFINITY, 0 };
-	return lbx_array_walk(array, context->out, "plotting", PIECE, add_piece, ret);
+	return repeats && array->size > all_of ? add_some(context->out, array, ret)
+		: lbx_array_walk(array, context->out, "plotting", PIECE, add_piece, ret);
 }
 
 bool lbx_run_plot(struct lbx_context *context, const struct lbx_args *args)

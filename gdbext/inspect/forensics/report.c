@@ -111,6 +111,7 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 		lbx_describe_address(places, ret->death.address, ret->fault, sizeof ret->fault);
 	return lbx_table_root(context->table, &ret->root) && count(context, ret) &&
 	       collect_flights(context, ret) && lbx_snapshot_take(context, &ret->memory) &&
+	       lbx_snapshot_describe(context, &ret->memory) &&
 	       lbx_holding_groups_make(&ret->memory, NULL, LBX_BY_SITE, &ret->sites) &&
 	       lbx_find_nonfinite(context, seconds / 2, &ret->bad, &ret->nonfinite) &&
 	       suspect_pointers(ret) && suspect_counters(ret) &&

@@ -11,7 +11,7 @@ static struct lbx_holding_group row_of(const struct lbx_holding *h, enum lbx_by 
 	struct lbx_holding_group g = { .key = by == LBX_BY_SITE ? h->site : by == LBX_BY_DTYPE ? h->dtype
 				    : by == LBX_BY_NAME ? h->name : by == LBX_BY_STATE ? h->state : NULL };
 
-	g.pc = by == LBX_BY_SITE && !h->site ? h->pc : by == LBX_BY_STREAM ? h->stream : 0;
+	g.pc = by == LBX_BY_SITE ? h->pc : by == LBX_BY_STREAM ? h->stream : 0;
 	return g;
 }
 

@@ -31,7 +31,8 @@ struct lbx_snapshot {
 };
 
 bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret);
-/* Gives all sites their text: needed to compare with another process' snapshot. */
+/* Gives all sites their text: needed to compare with another process' snapshot, and for calls on one
+ * line to be one site. */
 bool lbx_snapshot_describe(struct lbx_context *context, struct lbx_snapshot *snapshot);
 void lbx_snapshot_deinit(struct lbx_snapshot *snapshot);
 /* As JSON; sites must be described. */
@@ -41,8 +42,8 @@ bool lbx_snapshot_parse(const char *name, const char *text, size_t n, struct lbx
 
 /* Rows of one key. */
 struct lbx_holding_group {
-	uint64_t pc;      /* by site, of snapshots that are not described */
-	const char *key;  /* the snapshot's; NULL then */
+	uint64_t pc;      /* by site: of one of the calls; by stream: its number */
+	const char *key;  /* the snapshot's; NULL of streams, and of sites that are not described */
 	int64_t bytes, buffers, lazy, lazy_bytes;
 	int64_t before_bytes, before_buffers, before_lazy; /* of the snapshot compared with */
 };

@@ -29,6 +29,17 @@ struct request {
 
 /* ---- points ---- */
 
+static const char *bytes_text(int64_t bytes, char ret[32])
+{
+	if (bytes < 0) {
+		*ret = '-';
+		lbx_format_bytes(bytes == INT64_MIN ? INT64_MAX : -bytes, ret + 1, 31);
+	} else {
+		lbx_format_bytes(bytes, ret, 32);
+	}
+	return ret;
+}
+
 void lbx_memory_marks_deinit(struct lbx_memory_marks *marks)
 {
 	for (int i = 0; i < marks->n; i++)
@@ -42,6 +53,21 @@ static const struct lbx_snapshot *find_mark(const struct lbx_memory_marks *marks
 		if (strcmp(marks->list[i].name, name) == 0)
 			return &marks->list[i].snapshot;
 	return NULL;
+}
+
+static void tell_mark(struct lbx_out *out, const char *name, const struct lb_counters *c)
+{
+	int64_t tensors = c->created > c->freed ? (int64_t)(c->created - c->freed) : 0;
+	char bytes[32];
+
+	if (out->json) {
+		lbx_json(out, json_pack("{s:o,s:I,s:I}", "mark", lbx_json_string(name), "bytes",
+					(json_int_t)c->active_bytes, "tensors", (json_int_t)tensors));
+		return;
+	}
+	lbx_wrap(out, 0, 2);
+	lbx_printf(out, "mark %s: %s in use, %lld tensor%s\n", name,
+		   bytes_text((int64_t)c->active_bytes, bytes), (long long)tensors, tensors == 1 ? "" : "s");
 }
 
 /* Takes the snapshot over; an earlier mark of this name goes. */
@@ -66,6 +92,7 @@ static bool set_mark(struct lbx_context *context, const char *name, struct lbx_s
 	snprintf(marks->list[i].name, sizeof marks->list[i].name, "%s", name);
 	marks->list[i].snapshot = *snapshot;
 	*snapshot = (struct lbx_snapshot){ .n = 0 };
+	tell_mark(context->out, name, &marks->list[i].snapshot.counters);
 	return true;
 }
 
@@ -128,17 +155,6 @@ void lbx_describe_group(struct lbx_context *context, const struct lbx_holding_gr
 		snprintf(ret, size, "%s", g->key);
 	else
 		snprintf(ret, size, by == LBX_BY_NAME ? "(no name)" : "(no tensor's)");
-}
-
-static const char *bytes_text(int64_t bytes, char ret[32])
-{
-	if (bytes < 0) {
-		*ret = '-';
-		lbx_format_bytes(bytes == INT64_MIN ? INT64_MAX : -bytes, ret + 1, 31);
-	} else {
-		lbx_format_bytes(bytes, ret, 32);
-	}
-	return ret;
 }
 
 static const char *change_text(int64_t bytes, char ret[33])
@@ -370,7 +386,12 @@ bool lbx_run_memory(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	int64_t active = (int64_t)s.counters.active_bytes;
 	bool ok = !path || save(context, path, &s);
-	if (ok && args->n)
+	/* calls on one line are one site */
+	if (ok && (r.by == LBX_BY_SITE || args->n))
+		ok = lbx_snapshot_describe(context, &s);
+	if (ok && args->n && lbx_target_waits(context->target))
+		; /* it all comes again, with the places' names */
+	else if (ok && args->n)
 		ok = set_mark(context, args->v[1], &s);
 	else if (ok)
 		ok = r.since ? compare(context, &s, &r) : show(context, &s, NULL, &r);

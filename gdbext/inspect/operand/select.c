@@ -233,6 +233,9 @@ static bool unknown(const char *text, const struct found *found, bool null)
 		strcat(near, i ? ", " : "");
 		strcat(near, found->near[i]);
 	}
+	if (*text == '%' && isdigit((unsigned char)text[1]))
+		return lb_fail("no tensor '%s': it is a line of a listing; `locals` in the graph's frame, or "
+			       "`listing N`, tells its #id", text);
 	return lb_fail(found->n_near ? "no tensor '%s': did you mean %s?"
 		       : "no tensor '%s'%s: not a name in the table (see `list`), not #id, and no "
 			 "expression that yields an lb_tensor *", text, near);

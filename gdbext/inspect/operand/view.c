@@ -259,7 +259,7 @@ bool lbx_run_view(struct lbx_context *context, const struct lbx_args *args)
 
 	if (args->n > 2 && lbx_dtype_parse(args->v[1], &dtype))
 		view.dtype = args->v[i++];
-	if (args->n == 4 && !view.dtype)
+	if (args->n > 2 && !view.dtype && (args->n == 4 || isalpha((unsigned char)*args->v[1])))
 		return fail_dtype(args->v[1]);
 	/* a slice follows the last word */
 	snprintf(shape, sizeof shape, "%s", args->v[args->n - 1]);

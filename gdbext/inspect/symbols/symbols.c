@@ -63,6 +63,21 @@ static void line(struct lbx_out *out, int hang, const char *format, ...)
 	lbx_printf(out, "%s\n", text);
 }
 
+static void tell_too_large(struct lbx_out *out, const struct lbx_typed *t)
+{
+	int64_t n = t->counts[LBX_TOO_LARGE], wanted = t->wanted;
+
+	if (wanted > LIMIT_MAX)
+		line(out, 4, "  %" PRId64 " <optimized out>: of more than %d bytes, which cannot be copied: "
+		     "`tensor print` shows any part", n, LIMIT_MAX);
+	else if (wanted)
+		line(out, 4, "  %" PRId64 " <optimized out>: of more than %" PRId64 " bytes; --limit %" PRId64
+		     " copies %s", n, t->limit, wanted, n == 1 ? "it" : "them");
+	else
+		line(out, 4, "  %" PRId64 " <optimized out>: copies have %d bytes together at most", n,
+		     LBX_COPIES_MAX);
+}
+
 static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 {
 	const int64_t *counts = t->counts;
@@ -79,8 +94,7 @@ static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 		     counts[LBX_COPY], counts[LBX_COPY] == 1 ? "y" : "ies", t->a_copy,
 		     counts[LBX_COPY] > 1 ? ", …" : "");
 	if (counts[LBX_TOO_LARGE])
-		line(out, 4, "  %" PRId64 " <optimized out>: too large to be copied (--limit BYTES)",
-		     counts[LBX_TOO_LARGE]);
+		tell_too_large(out, t);
 	if (counts[LBX_DAMAGED])
 		line(out, 4, "  %" PRId64 " <optimized out>: damaged, or not to be computed%s%s",
 		     counts[LBX_DAMAGED], t->failure[0] ? ": " : "", t->failure);

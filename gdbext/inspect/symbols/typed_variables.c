@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "inspect/replay/replay.h"
 
-enum { COPIES_MAX = 256 << 20, PIECE = 1 << 16 };
+enum { PIECE = 1 << 16 };
 
 struct type {
 	enum lb_dtype dtype;
@@ -230,7 +230,9 @@ static bool copy_value(struct maker *m, const struct lbx_tensor *t, void **own, 
 	bool ready = t->state == LB_STATE_READY;
 
 	int64_t nbytes = (int64_t)ret->nbytes;
-	if (nbytes > typed->limit || m->copied_bytes + nbytes > COPIES_MAX) {
+	if (nbytes > typed->limit && nbytes > typed->wanted)
+		typed->wanted = nbytes;
+	if (nbytes > typed->limit || m->copied_bytes + nbytes > LBX_COPIES_MAX) {
 		*outcome = LBX_TOO_LARGE;
 		return true;
 	}
@@ -288,6 +290,7 @@ static bool add_variable(struct maker *m, const struct lbx_symbol *s)
 		return lb_ok(); /* it is gone */
 	if (lbx_tensor_nbytes(&t) == INT64_MAX) {
 		typed->counts[LBX_TOO_LARGE]++;
+		typed->wanted = INT64_MAX;
 		return true;
 	}
 	bool ok = type_of(m, &t, &type) && place_of(m, &t, &own, &place, &outcome);

@@ -13,10 +13,14 @@ enum lbx_outcome {
 	LBX_IN_PLACE, LBX_LAZY, LBX_REPLAYED, LBX_COPY, LBX_TOO_LARGE, LBX_DAMAGED, LBX_OUTCOMES
 };
 
+/* bytes that are copied together */
+enum { LBX_COPIES_MAX = 256 << 20 };
+
 struct lbx_typed {
 	const char *glob; /* on names; NULL: all */
 	bool peek;        /* replay lazy tensors */
 	int64_t limit;    /* bytes of a value that is copied */
+	int64_t wanted;   /* bytes of the largest that is too large for that */
 	struct lbx_symbol_space *space; /* what is in there is left out, what is made is added */
 	/* what became of the tensors that have a name */
 	int64_t n, counts[LBX_OUTCOMES], respelt, repeated;

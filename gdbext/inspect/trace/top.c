@@ -169,6 +169,7 @@ static void take_held(struct lbx_top *top)
 	if (top->root.n_tensor_slots > SITES_UP_TO)
 		return;
 	if (!lbx_snapshot_take(top->context, &top->held) ||
+	    !lbx_snapshot_describe(top->context, &top->held) ||
 	    !lbx_holding_groups_make(&top->held, NULL, LBX_BY_SITE, &top->sites)) {
 		lb_clear_error();
 		forget_held(top);
