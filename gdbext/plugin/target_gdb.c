@@ -164,7 +164,10 @@ static bool root_is_at(uint64_t address)
 static bool gdb_find_root(struct lbx_target *target, uint64_t *ret)
 {
 	const char *auxv;
+	struct lbx_target *core;
+	enum lbx_liveness liveness;
 	uint64_t phdr, phnum;
+	bool known;
 
 	for (int i = 0; i < gdb.n_roots; i++) {
 		if (root_is_at(gdb.roots[i])) {
@@ -172,12 +175,21 @@ static bool gdb_find_root(struct lbx_target *target, uint64_t *ret)
 			return true;
 		}
 	}
-	if (!lbx_bridge_ask(&auxv, LBX_ANYWHERE, "info auxv"))
+	known = lbx_bridge_ask(&auxv, LBX_ANYWHERE, "info auxv");
+	liveness = lbx_target_gdb_liveness();
+	if (!known)
 		return lb_fail("no Lazybones runtime was found in this program");
 	if (!auxv_value(auxv, "AT_PHDR", &phdr) || !auxv_value(auxv, "AT_PHNUM", &phnum))
 		return lb_fail("no Lazybones runtime was found in this program: gdb knows neither a "
 			       "JIT entry of it nor where the program headers are (info auxv)");
-	return lbx_find_root_by_note(target, phdr, phnum, ret);
+	core = liveness == LBX_CORE ? core_on_disk() : NULL;
+	if (lbx_find_root_by_note(target, phdr, phnum, ret))
+		return true;
+	if (!core)
+		return false;
+	/* what a core lacks gdb reads from the program's files; the core itself knows better */
+	lb_clear_error();
+	return core->ops->find_root(core, ret);
 }
 
 /* "leaf + 7 in section .text of …" */

@@ -28,10 +28,24 @@ static uint64_t align4(uint64_t n)
 	return (n + 3) & ~(uint64_t)3;
 }
 
-/* What a search has come to: a root, or at least the place where a note says that one is. */
+/* What a search has come to: a root, or at least the place where a note says that one is; and the
+ * first memory that it could not read, which holds `unread`. */
 struct found {
-	uint64_t root, promised;
+	uint64_t root, promised, unread_at;
+	const char *unread;
 };
+
+static bool peek(struct lbx_target *target, uint64_t address, void *to, size_t n, const char *what,
+		 struct found *found)
+{
+	if (lbx_target_try_read(target, address, to, n))
+		return true;
+	if (!found->unread) {
+		found->unread = what;
+		found->unread_at = address;
+	}
+	return false;
+}
 
 static bool root_at(struct lbx_target *target, uint64_t root)
 {
@@ -51,7 +65,7 @@ static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t s
 		char owner[sizeof LB_NOTE_OWNER];
 		int64_t distance;
 
-		if (!lbx_target_try_read(target, address + at, &note, sizeof note))
+		if (!peek(target, address + at, &note, sizeof note, "a module's notes", ret))
 			return false;
 		uint64_t name = at + sizeof note, desc = name + align4(note.n_namesz);
 		uint64_t end = desc + align4(note.n_descsz);
@@ -80,7 +94,7 @@ static bool search_module(struct lbx_target *target, uint64_t phdrs, uint64_t n,
 	*dynamic = 0;
 	for (uint64_t i = 0; i < n && i < MAX_PHDRS; i++) {
 		Elf64_Phdr p;
-		if (!lbx_target_try_read(target, phdrs + i * sizeof p, &p, sizeof p))
+		if (!peek(target, phdrs + i * sizeof p, &p, sizeof p, "the headers of a module", ret))
 			return false;
 		if (p.p_type == PT_DYNAMIC)
 			*dynamic = bias + p.p_vaddr;
@@ -119,8 +133,11 @@ static bool search_mapped(struct lbx_target *target, uint64_t load, uint64_t dyn
 		base = dynamic & ~(uint64_t)(PAGE - 1);
 		int pages = 0;
 		while (!is_elf(target, base, &header)) {
-			if (base < PAGE || pages++ == MAX_PAGES_BACK)
+			if (base < PAGE || pages++ == MAX_PAGES_BACK) {
+				peek(target, load ? load : dynamic, &header, sizeof header,
+				     "the headers of a module", ret);
 				return false;
+			}
 			base -= PAGE;
 		}
 	}
@@ -150,21 +167,30 @@ static void search_libraries(struct lbx_target *target, uint64_t at, struct foun
 	struct { uint64_t version, map; } debug; /* struct r_debug's beginning */
 	struct { uint64_t addr, name, ld, next, prev; } link;
 
-	if (at == 0 || !lbx_target_try_read(target, at, &debug, sizeof debug))
+	if (at == 0 || !peek(target, at, &debug, sizeof debug, "the loader's data", ret))
 		return;
 	uint64_t next = debug.map;
 	for (int i = 0; next && i < MAX_MODULES; i++) {
-		if (!lbx_target_try_read(target, next, &link, sizeof link) ||
+		if (!peek(target, next, &link, sizeof link, "the loader's list of modules", ret) ||
 		    (link.ld && search_mapped(target, link.addr, link.ld, ret)))
 			return;
 		next = link.next;
 	}
 }
 
+/* What may be the reason, by the kind of target. */
+static const char *unread_reason(struct lbx_target *target)
+{
+	const char *kind = target->ops->kind;
+
+	return strcmp(kind, "core file") == 0 ? "; the core file does not hold it" :
+	       strstr(kind, " process") ? "; the process may be gone" : "";
+}
+
 bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum,
 			   uint64_t *ret)
 {
-	struct found found = { 0, 0 };
+	struct found found = { 0 };
 	uint64_t dynamic = 0, libraries = 0;
 
 	if (at_phdr == 0)
@@ -183,6 +209,9 @@ bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t
 	if (!found.root && found.promised)
 		return lb_fail("the symbol table at 0x%llx is damaged: it does not begin with its magic",
 			       (unsigned long long)found.promised);
+	if (!found.root && found.unread)
+		return lb_fail("no Lazybones runtime was found: memory at 0x%llx, with %s, cannot be read%s",
+			       (unsigned long long)found.unread_at, found.unread, unread_reason(target));
 	return found.root ||
 	       lb_fail("no Lazybones runtime in this program (no note of it in any loaded module)");
 }

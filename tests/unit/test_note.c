@@ -1,0 +1,96 @@
+/* A search for the runtime's note that meets memory which cannot be read says so, and where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lazybones.h"
+#include "target/target.h"
+
+enum { HEADERS = 0x10000, NOTES = 0x10800, DYNAMIC = 0x20000, LOADER = 0x30000, LINK = 0x40000, SIZE = 4096 };
+
+/* A program without the runtime: its headers and notes, its dynamic section, what the loader keeps. */
+static struct {
+	struct lbx_target target;
+	uint64_t missing; /* the part that is not there */
+	unsigned char headers[SIZE], dynamic[SIZE], loader[SIZE], link[SIZE];
+} program;
+
+static bool read_program(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	const struct {
+		uint64_t at;
+		const unsigned char *bytes;
+	} parts[] = { { HEADERS, program.headers }, { DYNAMIC, program.dynamic },
+		      { LOADER, program.loader }, { LINK, program.link } };
+
+	(void)target;
+	for (int i = 0; i < 4; i++) {
+		if (address < parts[i].at || address + n > parts[i].at + SIZE)
+			continue;
+		if (program.missing >= address && program.missing < address + n)
+			break;
+		memcpy(to, parts[i].bytes + (address - parts[i].at), n);
+		return true;
+	}
+	return lb_fail("nothing at 0x%llx", (unsigned long long)address);
+}
+
+static int set_up(void **state)
+{
+	static const struct lbx_target_ops ops = { .kind = "live process", .read = read_program };
+	const Elf64_Phdr headers[] = {
+		{ .p_type = PT_PHDR, .p_vaddr = HEADERS },
+		{ .p_type = PT_NOTE, .p_vaddr = NOTES, .p_memsz = 32 },
+		{ .p_type = PT_DYNAMIC, .p_vaddr = DYNAMIC },
+	};
+	const Elf64_Nhdr note = { .n_namesz = 4, .n_descsz = 16, .n_type = 1 };
+	const Elf64_Dyn dynamic[] = { { .d_tag = DT_DEBUG, .d_un.d_ptr = LOADER }, { .d_tag = DT_NULL } };
+	const uint64_t loader[] = { 1, LINK };
+
+	(void)state;
+	memset(&program, 0, sizeof program);
+	program.target.ops = &ops;
+	memcpy(program.headers, headers, sizeof headers);
+	memcpy(program.headers + (NOTES - HEADERS), &note, sizeof note);
+	memcpy(program.dynamic, dynamic, sizeof dynamic);
+	memcpy(program.loader, loader, sizeof loader);
+	return 0;
+}
+
+static void says(uint64_t missing, const char *expected)
+{
+	uint64_t root;
+
+	program.missing = missing;
+	assert_false(lbx_find_root_by_note(&program.target, HEADERS, 3, &root));
+	if (!strstr(lb_error_message(), expected))
+		fail_msg("not '%s': %s", expected, lb_error_message());
+	lb_clear_error();
+}
+
+static void tells_what_it_cannot_read(void **state)
+{
+	(void)state;
+	says(0, "no note of it in any loaded module");
+	says(HEADERS, "0x10000, with the headers of a module, cannot be read; the process may be gone");
+	says(NOTES, "0x10800, with a module's notes, cannot be read");
+	says(DYNAMIC, "the list of loaded libraries cannot be read");
+	says(LOADER, "0x30000, with the loader's data, cannot be read");
+	says(LINK, "0x40000, with the loader's list of modules, cannot be read");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(tells_what_it_cannot_read, set_up),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
