@@ -212,6 +212,17 @@ static bool run_script(struct text *script)
 	return ok;
 }
 
+bool lbx_catch_has_probes(void)
+{
+	const char *probes;
+
+	if (!lbx_bridge_ask(&probes, LBX_WITHOUT_FRAME, "info probes stap lazybones ^graph_start$"))
+		return !lbx_bridge_waits();
+	return !strstr(probes, "No probes matched") ||
+	       lb_fail("catches and steps need the runtime's probes, and gdb knows none: it was built "
+		       "without (PROBES=0), or gdb has not read its file (`info sharedlibrary`)");
+}
+
 /* A core does not run; and while this is a question, nothing has happened yet. */
 static bool may_run(struct lbx_context *context)
 {
@@ -277,7 +288,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	bool compiling = false;
 
 	if (!may_run(context) || !lbx_catch_refresh() || !lbx_hooks_ask() ||
-	    !lbx_watch_find(context, &place))
+	    !lbx_watch_find(context, &place) || (place.found && new.kind->probe && !lbx_catch_has_probes()))
 		return false;
 	new.number = catches.last + 1;
 	new.enabled = true;

@@ -17,7 +17,9 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed);
 bool lbx_catch_hit(struct lbx_context *context, const char *words);
 /* Asks gdb which of the catches' breakpoints there are. False while the answer is awaited. */
 bool lbx_catch_refresh(void);
-/* After that: makes the breakpoint at which a runtime that starts is told what is wanted; without a
+/* Whether the runtime, which has started, has the probes that catches and steps stop at. May ask. */
+bool lbx_catch_has_probes(void);
+/* After lbx_catch_refresh(): makes the breakpoint at which a runtime that starts is told what is wanted; without a
  * process, when there is one (`run` needs none). False while gdb has still to answer. */
 bool lbx_catch_add_start(bool process);
 /* Deletes it, unless something is caught. */

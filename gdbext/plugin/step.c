@@ -130,6 +130,8 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 	}
 	if (in && !process)
 		return lb_fail("step: there is nothing to continue: `start` or `run` the program first");
+	if (in && running && !lbx_catch_has_probes())
+		return false;
 	/* who has chosen fused keeps it */
 	now = running ? root.step : wish.mode;
 	if (in && now != LB_STEP_OFF)
