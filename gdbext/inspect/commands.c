@@ -217,7 +217,7 @@ const struct lbx_command lbx_commands[] = {
 		.arguments = "A B",
 		.summary = "compare the listings of two graphs",
 		.help = "Lines correspond that have the same op, name and call in the program. Shown are those\n"
-			"of another dtype or shape, and those that only one graph has: - of A, + of B.\n"
+			"of another dtype or shape, or of other operands, and those that only one graph has:\n- of A, + of B.\n"
 			"Example: diff-graph 1 3",
 		.min_args = 2,
 		.max_args = 2,

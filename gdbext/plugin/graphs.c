@@ -25,6 +25,7 @@
 #include "inspect/graph/listing.h"
 #include "plugin/bridge.h"
 #include "plugin/target_gdb.h"
+#include "target/cut.h"
 #include "target/lines.h"
 
 enum { FILES_MOST = 600 };
@@ -147,6 +148,7 @@ static void read_modules(struct source *source)
 	char program[PATH_MAX] = "";
 
 	lbx_lines_destroy(graphs.lines);
+	graphs.lines = NULL; /* gdb may throw through what reads memory */
 	if (source->root->program)
 		lbx_target_read_string(source->target, source->root->program, program, sizeof program);
 	graphs.lines = lbx_lines_of_modules(source->target, program, source->root->loader);
@@ -278,6 +280,7 @@ static void publish(struct gdb_symbol_callbacks *cb, const struct lbx_eval_graph
 
 void lbx_graphs_publish(struct gdb_symbol_callbacks *cb, uint64_t record)
 {
+	lbx_cut_guard(); /* of the modules' files */
 	struct lbx_target *target = lbx_target_gdb((lbx_bridge_read *)cb->target_read);
 	struct lbx_table *table = NULL;
 	struct lbx_listing listing;
@@ -294,4 +297,8 @@ void lbx_graphs_publish(struct gdb_symbol_callbacks *cb, uint64_t record)
 	}
 	lbx_table_destroy(table);
 	lb_clear_error();
+	if (lbx_cut_end()) {
+		lbx_lines_destroy(graphs.lines);
+		graphs.lines = NULL;
+	}
 }

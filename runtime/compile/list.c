@@ -17,12 +17,14 @@ static const char *tensor_name(const struct lb_tensor *t)
 	return (const char *)(uintptr_t)t->name;
 }
 
-static uint32_t add_text(char *texts, uint32_t *used, const char *text)
+static uint32_t add_text(const struct lb_listing *listing, char *texts, uint32_t *used, const char *text)
 {
 	if (!text)
 		return 0;
 	uint32_t at = *used;
 	size_t n = strnlen(text, LB_NAME_MAX);
+	if (texts + at + n + 1 > (const char *)listing + listing->size) /* longer since it was measured */
+		return 0;
 	memcpy(texts + at, text, n);
 	*used += (uint32_t)n + 1; /* the memory was zero */
 	return at;
@@ -63,11 +65,11 @@ void lb_image_list(const struct lb_image *image, const char *name)
 	struct lb_listing_line *lines = (struct lb_listing_line *)(listing + 1), *line = lines;
 	uint32_t *operands = (uint32_t *)(lines + listing->n_lines + listing->n_inputs), used = 1;
 	char *texts = (char *)(operands + listing->n_operands);
-	listing->title = add_text(texts, &used, name);
+	listing->title = add_text(listing, texts, &used, name);
 	for (uint32_t i = 0; i < image->n_nodes; i++, line++) {
 		const struct lb_node_image *node = &image->nodes[i];
 		lb_listing_describe(line, &node->like);
-		line->name = add_text(texts, &used, node->name);
+		line->name = add_text(listing, texts, &used, node->name);
 		line->operands = node->first_operand;
 		line->n_operands = node->n_operands;
 	}
@@ -75,7 +77,7 @@ void lb_image_list(const struct lb_image *image, const char *name)
 		lb_listing_describe(line++, &image->inputs[i]);
 	for (uint32_t i = 0; i < image->n_captured; i++, line++) {
 		lb_listing_describe(line, image->captured[i]);
-		line->name = add_text(texts, &used, tensor_name(image->captured[i]));
+		line->name = add_text(listing, texts, &used, tensor_name(image->captured[i]));
 	}
 	for (uint32_t i = 0; i < image->n_operands; i++)
 		operands[i] = place_of(image, image->operands[i]);

@@ -88,7 +88,8 @@ static uint32_t add_outside(struct builder *b, struct outside what)
 static uint32_t place_of(struct builder *b, const struct lb_tensor *t)
 {
 	const struct lb_step *step = lb_schedule_step(b->s, t);
-	if (step)
+	/* a constant may be computed for a later line, while this one takes its value as it is */
+	if (step && b->line_of[step - b->s->steps])
 		return b->line_of[step - b->s->steps];
 	uint32_t slot = (uint32_t)((uintptr_t)t >> 6) * 2654435761u & b->mask;
 	for (; b->slots[slot]; slot = (slot + 1) & b->mask) {
@@ -109,6 +110,8 @@ static uint32_t add_name(struct builder *b, const struct lb_tensor *t)
 		return 0;
 	uint32_t at = b->texts_used;
 	size_t n = strnlen(name, LB_NAME_MAX);
+	if (at + n + 1 > b->text_bytes) /* named by another thread since it was measured */
+		return 0;
 	memcpy(b->texts + at, name, n);
 	b->texts[at + n] = '\0';
 	b->texts_used += (uint32_t)n + 1;

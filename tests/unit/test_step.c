@@ -270,6 +270,31 @@ static void listings_say_what_runs(void **state)
 	free(text);
 }
 
+/* The sum takes the constant's value as it is; only then the product needs it as a tensor. */
+static void constants_may_come_later(void **state)
+{
+	struct lbx_eval_graph graph;
+	char *text;
+
+	(void)state;
+	find_graphs(&graph);
+	uint64_t before = graph.id;
+	lb_set_step_mode(LB_STEP_OPS);
+	LB_SCOPE {
+		lb_tensor *x = lb_named("x", lb_arange(0, 4, 1, LB_F32));
+		lb_tensor *ones = lb_ones(LB_SHAPE(4, 4), LB_F32);
+		lb_tensor *sums = lb_named("sums", lb_add(x, ones));
+		assert_true(lb_eval(lb_matmul(sums, ones)));
+	}
+	lb_set_step_mode(LB_STEP_OPS);
+	find_graphs(&graph);
+	assert_true(graph.id > before);
+	text = listing_text(&graph);
+	assert_non_null(strstr(text, "sums = add(x, 1.0)"));
+	assert_non_null(strstr(text, "matmul(sums, %"));
+	free(text);
+}
+
 /* The lines that a chain holds, of which the last has the call. */
 static void chains_are_listed_as_their_ops(void **state)
 {
@@ -572,6 +597,7 @@ int main(void)
 		TEST(the_values_are_the_same),
 		TEST(watched_values_are_the_same),
 		TEST(listings_say_what_runs),
+		TEST(constants_may_come_later),
 		TEST(chains_are_listed_as_their_ops),
 		TEST(traces_are_listed),
 		TEST(ten_thousand_evaluations_leave_nothing),

@@ -1,5 +1,5 @@
-/* Two lines correspond if they have the same op, name and call in the program; then dtype and shape
- * tell whether they are equal. Which of the lines correspond is the longest common subsequence of
+/* Two lines correspond if they have the same op, name and call in the program; then dtype, shape
+ * and what they are computed from, tell whether they are equal. Which of the lines correspond is the longest common subsequence of
  * the two listings, after their common beginning and end. Between parts that are too long for that
  * (some 10,000 lines each) nothing corresponds. */
 #include "inspect/compare/diff_graph.h"
@@ -33,10 +33,33 @@ static bool corresponds(const struct lbx_listing_line *a, const struct lbx_listi
 	       a->n_operands == b->n_operands;
 }
 
-static bool is_equal(const struct lbx_listing_line *a, const struct lbx_listing_line *b)
+static bool is_alike(const struct lbx_listing_line *a, const struct lbx_listing_line *b)
 {
 	return a->dtype == b->dtype && a->rank == b->rank && a->value == b->value &&
 	       memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+}
+
+/* Whether operands, lines or inputs, are the same: lines by what corresponds to them. */
+static bool same_operand(const struct comparison *c, uint32_t i, uint32_t k)
+{
+	const struct lbx_listing *a = &c->a.listing, *b = &c->b.listing;
+
+	if (i <= a->n_lines || k <= b->n_lines)
+		return i <= a->n_lines && k <= b->n_lines && c->a.match[i - 1] == k;
+	const struct lbx_listing_line *x = &a->lines[i - 1], *y = &b->lines[k - 1];
+	return is_alike(x, y) && x->is_constant == y->is_constant && strcmp(x->name, y->name) == 0;
+}
+
+/* Line i of a, which corresponds to one of b. */
+static bool is_equal(const struct comparison *c, uint32_t i)
+{
+	const struct lbx_listing_line *a = &c->a.listing.lines[i];
+	const struct lbx_listing_line *b = &c->b.listing.lines[c->a.match[i] - 1];
+	bool equal = is_alike(a, b);
+
+	for (uint32_t k = 0; k < a->n_operands && equal; k++)
+		equal = same_operand(c, a->operands[k], b->operands[k]);
+	return equal;
 }
 
 static void pair(struct comparison *c, uint32_t i, uint32_t k)
@@ -96,7 +119,7 @@ static bool match_lines(struct comparison *c)
 	for (uint32_t i = 0; i < a->n_lines; i++) {
 		if (c->a.match[i] == 0)
 			continue;
-		bool same = is_equal(&a->lines[i], &b->lines[c->a.match[i] - 1]);
+		bool same = is_equal(c, i);
 		c->equal += same;
 		c->changed += !same;
 	}
@@ -122,8 +145,7 @@ static void print_line(struct comparison *c, char mark, const struct side *side,
 
 static bool is_changed(const struct comparison *c, uint32_t i)
 {
-	uint32_t match = c->a.match[i];
-	return match == 0 || !is_equal(&c->a.listing.lines[i], &c->b.listing.lines[match - 1]);
+	return c->a.match[i] == 0 || !is_equal(c, i);
 }
 
 static void print(struct comparison *c)
@@ -133,8 +155,8 @@ static void print(struct comparison *c)
 
 	c->shown = 0;
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "graph %" PRIu64 " of %u ops, graph %" PRIu64 " of %u: %u equal, %u of other dtype or "
-		   "shape, %u only in the first, %u only in the second\n", c->a.id, n, c->b.id, m, c->equal,
+	lbx_printf(out, "graph %" PRIu64 " of %u ops, graph %" PRIu64 " of %u: %u equal, %u of other dtype, "
+		   "shape or operands, %u only in the first, %u only in the second\n", c->a.id, n, c->b.id, m, c->equal,
 		   c->changed, n - c->equal - c->changed, m - c->equal - c->changed);
 	for (uint32_t i = 0; i <= n; i++) {
 		uint32_t upto = i < n && c->a.match[i] ? c->a.match[i] - 1 : i < n ? k : m;
