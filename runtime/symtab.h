@@ -34,7 +34,7 @@
 
 enum {
 	LB_ABI_MAJOR = 1, /* another major is refused by name */
-	LB_ABI_MINOR = 5, /* grows with each added field */
+	LB_ABI_MINOR = 6, /* grows with each added field */
 	LB_NOTE_ROOT = 1, /* note type */
 	LB_INLINE_INPUTS = 3,
 	LB_PARAMS = 4,
@@ -46,6 +46,7 @@ enum {
 	LB_FLIGHT_TEXT_BYTES = 256,
 	LB_PROGRAM_INPUTS = 24, /* of a fused tensor, constants included */
 	LB_PROGRAM_INSNS = 64,
+	LB_WATCH_PATTERNS = 8,
 };
 
 enum lb_state {
@@ -70,6 +71,10 @@ enum lb_watch {
 	LB_WATCH_RANGE = 1 << 2,  /* look for values outside watch_low to watch_high; `range` */
 	LB_WATCH_ACCESS = 1 << 3, /* raw pointers of strided views lead to guarded copies */
 	LB_WATCH_CALLS = 1 << 4,  /* compiled functions are called, not their graphs; for the root only */
+	LB_WATCH_NAMES = 1 << 5,  /* names are compared with watch_patterns; for the root only */
+	/* bit LB_WATCH_NAMED + i of a tensor, written by the runtime before it fires op_start, nan, range
+	 * or eval_tensor: its name matches watch_patterns[i] */
+	LB_WATCH_NAMED = 24,
 	/* those that are looked at after each operation */
 	LB_WATCH_VALUES = LB_WATCH_NAN | LB_WATCH_EVAL | LB_WATCH_RANGE,
 };
@@ -119,7 +124,7 @@ enum lb_buffer_flag {
 	X(uint64_t, inputs, LB_INLINE_INPUTS, "addresses (ids once detached) of the inputs") \
 	X(uint64_t, more_inputs, 1, "address of all the inputs, when they are more") \
 	X(uint32_t, n_inputs, 1, "inputs") \
-	X(uint32_t, watch, 1, "enum lb_watch, written by debuggers") \
+	X(uint32_t, watch, 1, "enum lb_watch, written by debuggers; LB_WATCH_NAMED by the runtime") \
 	X(int64_t, params, LB_PARAMS, "what the op was given besides tensors") \
 	X(uint64_t, name, 1, "address of a NUL-terminated name; 0 without") \
 	X(uint64_t, site, 1, "return address of the call that made it") \
@@ -397,6 +402,8 @@ struct lb_symtab {
 	uint32_t pad;
 	uint64_t timed_until;   /* CLOCK_MONOTONIC at which LB_EVENTS_TIMED ends by itself; 0: it stays. For
 				 * readers, which write it again and again: one that is killed leaves nothing on */
+	uint64_t watch_patterns; /* address of char[LB_WATCH_PATTERNS][LB_NAME_MAX + 1], globs as of fnmatch(),
+				  * which a debugger may write; an empty one matches nothing */
 };
 
 #define LB_ROOT_FIELDS(X) \
@@ -405,7 +412,7 @@ struct lb_symtab {
 	X(last_eval) X(want_stack) X(watch_all) X(strided) X(step) X(watch_memory) X(watch_graph) \
 	X(watch_low) X(watch_high) X(kinds) \
 	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used) \
-	X(program) X(loader) X(event_mode) X(timed_until)
+	X(program) X(loader) X(event_mode) X(timed_until) X(watch_patterns)
 
 /* A double, as an integer of the same order; zeros are equal, a NaN is above all others. */
 static inline int64_t lb_order_double(double value)

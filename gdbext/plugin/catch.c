@@ -16,8 +16,10 @@
  *
  * What the plugin deletes it deletes as `delete breakpoints`: `delete` has a hook, which calls the plugin.
  *
- * gdb runs the commands of each breakpoint at a place until one continues; so those of a catch never
- * do, but for a stop that nobody wants.
+ * A glob is compared by the runtime, with each name just before its probe: gdb has no function for
+ * it without Python, and to let the commands of the breakpoint go on would make gdb forget a `next` or
+ * `finish` under way, and take the stop from the user's own breakpoint there. The result is a bit of
+ * the tensor's record; it is in the condition.
  *
  * Nothing is done before all that can fail has been found out. What fails in gdb's script, since gdb
  * could not set a breakpoint, is noticed by lbx_catch_refresh(): a catch without breakpoint is none. */
@@ -27,7 +29,6 @@
 #include "plugin/catch.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,20 +149,27 @@ static void add_condition(struct text *script, const struct lbx_catch *c,
 	struct text condition = {0};
 
 	if (c->kind->probe && place->found)
-		lbx_catch_condition(c, place->name_offset, &condition);
-	if (c->op[0] && place->found) { /* -1, of a program without such an op, is no byte */
-		text_printf(&condition, "%s", condition.n ? " && " : "");
-		if (c->kind->op)
-			text_printf(&condition, "(int)$_probe_arg%d", c->kind->op);
-		else
-			text_printf(&condition, "{unsigned char}($_probe_arg1 + %" PRIu64 ")",
-				    lbx_table_op_offset(place->table));
-		text_printf(&condition, " == %d", lbx_table_op_number(place->table, c->op));
-	}
+		lbx_catch_condition(c, place->table, &condition);
 	if (condition.n)
 		text_printf(script, "with language c -- condition %s %s\n", breakpoint, condition.bytes);
 	script->failed |= condition.failed;
 	text_free(&condition);
+}
+
+/* Where the runtime is to keep the catch's glob. */
+static bool choose_pattern(struct lbx_catch *new)
+{
+	int place = 1;
+
+	for (int i = 0; new->is_glob && i < MAX_CATCHES; i++) {
+		if (!catches.v[i].number || catches.v[i].pattern != place)
+			continue;
+		place++;
+		i = -1;
+	}
+	new->pattern = new->is_glob ? place : 0;
+	return place <= LB_WATCH_PATTERNS ||
+	       lb_fail("break: no more than %d globs: `tensor uncatch` some", LB_WATCH_PATTERNS);
 }
 
 /* The paragraph takes the place of gdb's own words. Under MI these are what a front end goes by:
@@ -181,7 +189,7 @@ static void add_breakpoint(struct text *script, const struct lbx_catch *c,
 	text_printf(script, "\"");
 	for (int i = 0; i < c->kind->n_args; i++)
 		text_printf(script, ", $_probe_arg%d", i);
-	text_printf(script, "\nif $_lb_go\ncontinue\nend\nend\n");
+	text_printf(script, "\nend\n");
 	add_condition(script, c, place, "$_lb_catch");
 }
 
@@ -296,6 +304,8 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 		c++;
 	if (c == catches.v + MAX_CATCHES)
 		return lb_fail("no more than %d: `tensor uncatch` some", MAX_CATCHES);
+	if (!choose_pattern(&new))
+		return false;
 	*c = new;
 	for (int i = 0; i < MAX_CATCHES; i++)
 		compiling |= catches.v[i].number && catches.v[i].kind->takes == LBX_TAKES_FUNCTION;
@@ -473,59 +483,15 @@ static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t 
 	return NULL;
 }
 
-/* What gdb has in the condition of a breakpoint, and the glob. */
-static bool wants(const struct lbx_catch *c, const struct lbx_catch_stop *stop,
-		  struct lbx_table *table, const struct lbx_tensor *t)
-{
-	const struct lbx_catch_kind *kind = c->kind;
-	const uint64_t *args = stop->args;
-
-	if (c->id && c->id != t->id)
-		return false;
-	if (c->name[0] && (c->is_glob ? !t->name[0] || fnmatch(c->name, t->name, 0) != 0
-				      : strcmp(c->name, t->name) != 0))
-		return false;
-	if (c->op[0] && !(kind->op ? args[kind->op] == (uint64_t)lbx_table_op_number(table, c->op)
-				   : strcmp(t->op, c->op) == 0))
-		return false;
-	if (kind->made && (c->id || c->name[0]) && !c->op[0] && args[3] == 0)
-		return false;
-	return kind->takes != LBX_TAKES_RANGE || (int64_t)args[3] < lb_order_double(c->low) ||
-	       (int64_t)args[4] > lb_order_double(c->high);
-}
-
-/* Whether the stop's catch wants it; if not, whether another at the same probe does. */
-static bool matches(struct lbx_context *context, const struct lbx_catch_stop *stop, bool *other)
-{
-	struct lbx_table *table;
-	struct lbx_tensor t;
-
-	*other = false;
-	if (!lbx_context_table(context, &table))
-		return false;
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
-	bool found = tensors->ops->by_address(tensors, stop->args[stop->catch->kind->record], &t);
-	lb_clear_error();
-	for (int i = 0; i < MAX_CATCHES && found; i++) {
-		const struct lbx_catch *c = &catches.v[i];
-
-		*other |= c->number && c->enabled && c->kind->probe &&
-			  strcmp(c->kind->probe, stop->catch->kind->probe) == 0 &&
-			  wants(c, stop, table, &t);
-	}
-	return found && wants(stop->catch, stop, table, &t);
-}
-
 bool lbx_catch_hit(struct lbx_context *context, const char *words)
 {
 	struct lbx_catch_stop stop = {0};
-	bool other;
 	char *at;
 
 	if (strncmp(words, "start", 5) == 0)
 		return arm(context);
-	lbx_bridge_script("set $_lb_go = 0");
 	if (strncmp(words, "fault ", 6) == 0) {
+		lbx_bridge_script("set $_lb_go = 0");
 		stop.catch = find_guard(context, strtoull(words + 6, NULL, 16), &stop);
 		if (!stop.catch) {
 			if (!lbx_bridge_waits())
@@ -538,11 +504,6 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 			stop.args[i] = strtoull(at, &at, 16);
 		if (!stop.catch)
 			return lb_fail("a breakpoint of a catch that is off: delete it");
-		if (stop.catch->is_glob && !matches(context, &stop, &other)) {
-			if (!lbx_bridge_waits() && !other)
-				lbx_bridge_script("set $_lb_go = 1");
-			return true;
-		}
 	}
 	lbx_catch_tell(context, &stop);
 	if (stop.catch->once && !lbx_bridge_waits())

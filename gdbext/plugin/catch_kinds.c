@@ -326,13 +326,30 @@ static bool parse_value(const char *text, const char *usage, double *ret)
 	return (end != text && !*end && !isnan(*ret)) || lb_fail("'%s' is no number: %s", text, usage);
 }
 
+/* A glob; `params[2]` is one only if it is no tensor. */
+static bool is_pattern(struct lbx_context *context, const char *t)
+{
+	struct lbx_tensor tensor;
+
+	if (!strpbrk(t, "*?[") || strchr(t, ' ') || *t == '#')
+		return false;
+	if (strpbrk(t, "*?") || !context->target)
+		return true;
+	if (lbx_commands_tensor(context, t, &tensor) || lbx_bridge_waits())
+		return false;
+	lb_clear_error();
+	return true;
+}
+
 bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret)
 {
-	if (strpbrk(t, "*?[") && !strchr(t, ' ') && *t != '#') {
+	if (is_pattern(context, t)) {
 		ret->is_glob = strcmp(t, "*") != 0;
 		snprintf(ret->name, sizeof ret->name, "%s", ret->is_glob ? t : "");
-		return true;
+		return strlen(t) <= LB_NAME_MAX || lb_fail("break: no name is longer than %d", LB_NAME_MAX);
 	}
+	if (lbx_bridge_waits())
+		return false;
 	bool known = parse_tensor(context, t, ret);
 	if (!known || ret->id || ret->op[0] || lbx_bridge_waits())
 		return known;
@@ -491,9 +508,15 @@ static void text_condition(struct text *text, const char *pointer, const char *n
 	}
 }
 
-void lbx_catch_condition(const struct lbx_catch *c, uint64_t name_offset, struct text *ret)
+static void add_and(struct text *text)
 {
-	char pointer[80] = "$_probe_arg1";
+	text_printf(text, "%s", text->n ? " && " : "");
+}
+
+void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, struct text *ret)
+{
+	const struct lbx_tensor_offsets at = lbx_table_offsets(table);
+	char name[80] = "$_probe_arg1";
 
 	if (c->kind->takes == LBX_TAKES_RANGE) {
 		text_printf(ret, "((long)$_probe_arg3 < %" PRId64 " || (long)$_probe_arg4 > %" PRId64 ")",
@@ -504,14 +527,25 @@ void lbx_catch_condition(const struct lbx_catch *c, uint64_t name_offset, struct
 	/* not before each operation of a fused tensor, but before the one that gives its value */
 	if (c->kind->made && (c->id || c->name[0]) && !c->op[0])
 		text_printf(ret, "$_probe_arg3 != 0");
-	if ((c->id || (c->name[0] && !c->is_glob)) && ret->n)
-		text_printf(ret, " && ");
 	if (c->id) {
+		add_and(ret);
 		text_printf(ret, "$_probe_arg0 == %" PRIu64, c->id);
-	} else if (c->name[0] && !c->is_glob) {
+	} else if (c->pattern) {
+		add_and(ret);
+		text_printf(ret, "({unsigned int}($_probe_arg1 + %" PRIu64 ") & 0x%x) != 0", at.watch,
+			    UINT32_C(1) << (LB_WATCH_NAMED + c->pattern - 1));
+	} else if (c->name[0]) {
 		if (c->kind->takes != LBX_TAKES_FUNCTION)
-			snprintf(pointer, sizeof pointer, "{unsigned long}($_probe_arg1 + %" PRIu64 ")",
-				 name_offset);
-		text_condition(ret, pointer, c->name);
+			snprintf(name, sizeof name, "{unsigned long}($_probe_arg1 + %" PRIu64 ")", at.name);
+		add_and(ret);
+		text_condition(ret, name, c->name);
+	}
+	if (c->op[0]) { /* -1, of a program without such an op, is no byte */
+		add_and(ret);
+		if (c->kind->op)
+			text_printf(ret, "(int)$_probe_arg%d", c->kind->op);
+		else
+			text_printf(ret, "{unsigned char}($_probe_arg1 + %" PRIu64 ")", at.op);
+		text_printf(ret, " == %d", lbx_table_op_number(table, c->op));
 	}
 }

@@ -22,7 +22,8 @@ struct lbx_catch {
 	const struct lbx_catch_kind *kind;
 	uint64_t id;                /* T, or 0 */
 	char name[LB_NAME_MAX + 1]; /* of T, or of a function; "" for any */
-	bool is_glob;               /* the name is a pattern: each stop is compared with it here */
+	bool is_glob;               /* the name is a pattern, which the runtime compares names with: */
+	int pattern;                /* from 1, the place of it there; 0 unless it has one */
 	char op[24];                /* only tensors that this op makes; "" for any */
 	bool once;                  /* it goes with its first stop */
 	uint64_t limit;
@@ -69,8 +70,7 @@ bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret);
 void lbx_catch_describe(const struct lbx_catch *c, struct text *ret);
 /* Members of the object that --json writes. */
 void lbx_catch_json(const struct lbx_catch *c, json_t *object);
-/* What gdb is to check at the probe; nothing when every stop is wanted. `name_offset`: where a
- * tensor's record holds the address of its name. */
-void lbx_catch_condition(const struct lbx_catch *c, uint64_t name_offset, struct text *ret);
+/* What gdb is to check at a probe of this program; nothing when every stop is wanted. */
+void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, struct text *ret);
 
 #endif

@@ -29,7 +29,9 @@ struct lbx_watch lbx_watch_wanted(const struct lbx_catch *catches, int n)
 
 		if (!c->number)
 			continue;
-		want.all |= c->kind->watch;
+		want.all |= c->kind->watch | (c->pattern ? LB_WATCH_NAMES : 0);
+		if (c->pattern)
+			snprintf(want.patterns[c->pattern - 1], sizeof want.patterns[0], "%s", c->name);
 		if (c->kind->takes == LBX_TAKES_BYTES)
 			want.memory = c->limit;
 		if (c->kind->takes == LBX_TAKES_COUNT)
@@ -52,7 +54,7 @@ bool lbx_watch_find(struct lbx_context *context, struct lbx_watch_place *ret)
 	if (context->target && lbx_context_table(context, &table) &&
 	    lbx_table_root(table, &ret->root)) {
 		ret->found = true;
-		ret->name_offset = lbx_table_name_offset(table);
+		ret->offsets = lbx_table_offsets(table);
 		ret->table = table;
 	}
 	if (lbx_bridge_waits())
@@ -68,6 +70,22 @@ static bool write_word(struct lbx_context *context, uint64_t at, uint64_t now, u
 	return now == want || !at || lbx_target_write(context->target, at, &want, bytes);
 }
 
+/* Word by word, as gdb writes; of each glob as far as it goes. */
+static bool write_patterns(struct lbx_context *context, uint64_t at, const struct lbx_watch *want)
+{
+	uint64_t now[LB_WATCH_PATTERNS][(LB_NAME_MAX + 1) / sizeof(uint64_t)], word;
+	bool ok = lbx_target_read(context->target, at, now, sizeof now);
+
+	for (size_t i = 0; i < LB_WATCH_PATTERNS; i++) {
+		for (size_t k = 0; ok && k <= strlen(want->patterns[i]) / sizeof word; k++) {
+			memcpy(&word, want->patterns[i] + k * sizeof word, sizeof word);
+			ok = write_word(context, at + i * sizeof now[i] + k * sizeof word, now[i][k], word,
+					sizeof word);
+		}
+	}
+	return ok;
+}
+
 bool lbx_watch_check(const struct lbx_watch_place *place, const struct lbx_watch *want)
 {
 	const struct lbx_root *root = &place->root;
@@ -76,6 +94,7 @@ bool lbx_watch_check(const struct lbx_watch_place *place, const struct lbx_watch
 		return true;
 	if (!root->watch_all_at || (want->memory != UINT64_MAX && !root->watch_memory_at) ||
 	    (want->graph != UINT64_MAX && !root->watch_graph_at) ||
+	    ((want->all & LB_WATCH_NAMES) && (!root->watch_patterns || !place->offsets.watch)) ||
 	    ((want->all & LB_WATCH_RANGE) && (!root->watch_low_at || !root->watch_high_at)))
 		return lb_fail("catch: this program's runtime (%s, symbol table %u.%u) is older than "
 			       "what is to be caught", root->version, root->major, root->minor);
@@ -95,6 +114,7 @@ bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *
 			  (uint64_t)want->low, 8) &&
 	       write_word(context, root->watch_high_at, (uint64_t)root->watch_high,
 			  (uint64_t)want->high, 8) &&
+	       (!(want->all & LB_WATCH_NAMES) || write_patterns(context, root->watch_patterns, want)) &&
 	       write_word(context, root->watch_all_at, root->watch_all, want->all, 4);
 }
 

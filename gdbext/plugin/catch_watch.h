@@ -9,6 +9,7 @@ struct lbx_watch {
 	uint32_t all; /* enum lb_watch */
 	uint64_t memory, graph;
 	int64_t low, high;
+	char patterns[LB_WATCH_PATTERNS][LB_NAME_MAX + 1];
 };
 struct lbx_watch lbx_watch_wanted(const struct lbx_catch *catches, int n);
 
@@ -16,7 +17,7 @@ struct lbx_watch lbx_watch_wanted(const struct lbx_catch *catches, int n);
 struct lbx_watch_place {
 	bool found;
 	struct lbx_root root;
-	uint64_t name_offset; /* see lbx_catch_condition() */
+	struct lbx_tensor_offsets offsets;
 	struct lbx_table *table;
 };
 /* False while gdb has still to answer; without a program, or before it has reached the runtime,

@@ -350,28 +350,22 @@ static const struct lbx_column *column_of(const struct lbx_layout *layout, size_
 	return NULL;
 }
 
-uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t)
+static uint64_t offset_of(const struct lbx_layout *layout, size_t to, size_t width)
 {
-	const struct lbx_column *c = column_of(&slab_of(table)->layout,
-					       offsetof(struct lbx_tensor_record, watch));
+	const struct lbx_column *c = column_of(layout, to);
 
-	return c && c->from_width == 4 ? t->address + c->from : 0;
+	return c && c->from_width == width ? c->from : 0;
 }
 
-uint64_t lbx_table_name_offset(struct lbx_table *table)
+struct lbx_tensor_offsets lbx_table_offsets(struct lbx_table *table)
 {
-	const struct lbx_column *c = column_of(&slab_of(table)->layout,
-					       offsetof(struct lbx_tensor_record, name));
+	const struct lbx_layout *layout = &slab_of(table)->layout;
 
-	return c ? c->from : 0;
-}
-
-uint64_t lbx_table_op_offset(struct lbx_table *table)
-{
-	const struct lbx_column *c = column_of(&slab_of(table)->layout,
-					       offsetof(struct lbx_tensor_record, op));
-
-	return c ? c->from : 0;
+	return (struct lbx_tensor_offsets){
+		.name = offset_of(layout, offsetof(struct lbx_tensor_record, name), 8),
+		.op = offset_of(layout, offsetof(struct lbx_tensor_record, op), 1),
+		.watch = offset_of(layout, offsetof(struct lbx_tensor_record, watch), 4),
+	};
 }
 
 int lbx_table_op_number(const struct lbx_table *table, const char *name)

@@ -32,16 +32,18 @@ struct lbx_root {
 	/* addresses that a debugger writes to */
 	uint64_t want_stack_at, watch_all_at, strided_at, step_at, event_mode_at, timed_until_at; /* 0: a field that it does not have */
 	uint64_t watch_memory_at, watch_graph_at, watch_low_at, watch_high_at;
+	uint64_t watch_patterns; /* as in symtab.h; 0 without */
 	uint64_t program, loader; /* as in symtab.h */
 };
 /* Reads the root afresh: counters change. */
 bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
-/* Address of the `watch` field of a tensor's record. */
-uint64_t lbx_table_watch_at(struct lbx_table *table, const struct lbx_tensor *t);
-/* Where in a tensor's record the address of its name is. */
-uint64_t lbx_table_name_offset(struct lbx_table *table);
-/* Likewise its `op`, a byte; and the program's number of an op, -1 if it has none of the name. */
-uint64_t lbx_table_op_offset(struct lbx_table *table);
+/* Where in a tensor's record of this program these fields are: the address of its name, its op (a
+ * byte), its `watch` (of 32 bits). 0: it has none. */
+struct lbx_tensor_offsets {
+	uint64_t name, op, watch;
+};
+struct lbx_tensor_offsets lbx_table_offsets(struct lbx_table *table);
+/* The program's number of an op, -1 if it has none of the name. */
 int lbx_table_op_number(const struct lbx_table *table, const char *name);
 /* Where the program keeps what leads to a tensor's elements, for who reads it later; `data` is
  * within the record that `buffer` points to; `pid` is the

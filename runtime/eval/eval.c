@@ -145,6 +145,8 @@ static inline __attribute__((always_inline)) void begin_step(struct lb_run *run,
 	u->mark = lb_arena_mark(run->arena);
 	record->tensor = t->id;
 	u->apart = is_apart(run, t);
+	if (!run->plain)
+		lb_look_at_name(step->tensor);
 	if (!run->plain && !u->apart)
 		tell_start(t, t->op, u->members, t->site);
 }

@@ -6,6 +6,14 @@
 #include "probes.h"
 #include "publish/root.h"
 
+void lb_compare_name(struct lb_tensor *t)
+{
+	const char *name = (const char *)(uintptr_t)__atomic_load_n(&t->name, __ATOMIC_ACQUIRE);
+	uint32_t others = t->watch & ((UINT32_C(1) << LB_WATCH_NAMED) - 1);
+
+	__atomic_store_n(&t->watch, others | (name ? lb_watched_name(name) : 0), __ATOMIC_RELAXED);
+}
+
 static void look_for_nan(const struct lb_tensor *t)
 {
 	int64_t first = 0;

@@ -6,10 +6,19 @@
 #include "probes.h"
 
 void lb_look_closely(const struct lb_step *step);
+void lb_compare_name(struct lb_tensor *t);
+
+/* Before a probe of this tensor fires: which of the debuggers' patterns its name matches. */
+static inline void lb_look_at_name(struct lb_tensor *t)
+{
+	if (__builtin_expect(lb_watched(0) & LB_WATCH_NAMES, 0))
+		lb_compare_name(t);
+}
 
 /* At the value of a step that has run, before others may release it. */
 static inline void lb_look_at(const struct lb_step *step)
 {
+	lb_look_at_name(step->tensor);
 	if (__builtin_expect((lb_watched(step->tensor->watch) & (LB_WATCH_NAN | LB_WATCH_RANGE)) ||
 			     lb_probe_nan_on(), 0))
 		lb_look_closely(step);

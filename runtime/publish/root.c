@@ -1,8 +1,10 @@
 #include "publish/root.h"
 
+#include <fnmatch.h>
 #include <limits.h>
 #include <link.h>
 #include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/environment.h"
@@ -35,6 +37,9 @@ static const char counter_names[][24] = { LB_COUNTERS(X) };
 #undef X
 
 struct lb_counters lb_counters;
+
+/* Written by debuggers only. */
+static char watch_patterns[LB_WATCH_PATTERNS][LB_NAME_MAX + 1];
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 /* Addresses are integers here, which no static initialiser can hold: lb_root_publish()
@@ -71,6 +76,21 @@ struct lb_symtab lb_root_object = {
 
 /* The name that debuggers look up. */
 extern LB_API struct lb_symtab lb_symtab_root __attribute__((alias("lb_root_object")));
+
+uint32_t lb_watched_name(const char *name)
+{
+	uint32_t matched = 0;
+
+	for (int i = 0; i < LB_WATCH_PATTERNS; i++) {
+		char pattern[LB_NAME_MAX + 1];
+
+		memcpy(pattern, watch_patterns[i], sizeof pattern - 1);
+		pattern[sizeof pattern - 1] = '\0';
+		if (pattern[0] && fnmatch(pattern, name, 0) == 0)
+			matched |= UINT32_C(1) << (LB_WATCH_NAMED + i);
+	}
+	return matched;
+}
 
 static uint64_t address_of(const void *p)
 {
@@ -117,6 +137,7 @@ void lb_root_publish(uint64_t pid)
 	root->kinds[LB_KIND_GRAPH].fields = address_of(graph_fields);
 	root->program = address_of(program_path());
 	root->loader = address_of(&_r_debug);
+	root->watch_patterns = address_of(watch_patterns);
 	root->pid = pid;
 	root->rank = rank_of_job();
 	__atomic_store_n(&root->magic, LB_SYMTAB_MAGIC, __ATOMIC_RELEASE);

@@ -21,6 +21,9 @@ static inline uint32_t lb_watched(uint32_t watch)
 	return watch | __atomic_load_n(&lb_root->watch_all, __ATOMIC_RELAXED);
 }
 
+/* The bits from LB_WATCH_NAMED on of a tensor of this name. */
+uint32_t lb_watched_name(const char *name);
+
 /* Fills in the addresses, and last the magic: until then a reader says that the program has not
  * reached the runtime yet. */
 void lb_root_publish(uint64_t pid);

@@ -30,7 +30,7 @@ static bool count(struct lbx_context *context, struct counts *ret)
 	while ((next = tensors->ops->next(tensors, &slot, &t, &ret->bad)) == LBX_NEXT_TENSOR) {
 		ret->by_state[t.state]++;
 		ret->named += t.name[0] != '\0';
-		ret->watched += t.watch != 0;
+		ret->watched += (t.watch & ((UINT32_C(1) << LB_WATCH_NAMED) - 1)) != 0;
 		if (++n % 8192 == 0 && !lbx_progress(context->out, "counting", (int64_t)n, 0))
 			return false;
 	}

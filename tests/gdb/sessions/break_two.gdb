@@ -1,4 +1,5 @@
-# breaks at one place, and a user's breakpoint there: each has its word, and none takes another's stop
+# breaks at one place, and a user's breakpoint there: each has its word, and none takes another's stop;
+# a glob that does not match lets a `next` go on to its line, and a `finish` to its end
 file stepped
 break rounds
 run
@@ -29,3 +30,22 @@ continue
 tensor uncatch
 tensor break 'z*'
 continue
+run
+tensor break 'z*'
+tensor break 'z*' after
+tensor break '*q*' --range 0,1
+next
+next
+next
+next
+next
+next
+next
+finish
+kill
+run
+tensor break '[xy]' --range 0,1
+tensor break '?' after --once
+continue
+continue
+kill
