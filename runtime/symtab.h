@@ -230,6 +230,7 @@ enum lb_buffer_flag {
 	X(fused, "operations run inside a fused chain") \
 	X(raw_misuse, "raw pointers handed out for a view that is not row-contiguous") \
 	X(implicit_evals, "evaluations that reading a value caused") \
+	X(unstepped, "evaluations that step mode could not step through: step_refusal") \
 	X(nan_seen, "operations whose result held NaN or Inf while somebody watched") \
 	X(errors, "calls that failed") \
 	X(active_bytes, "bytes of buffers in use") \
@@ -404,6 +405,7 @@ struct lb_symtab {
 				 * readers, which write it again and again: one that is killed leaves nothing on */
 	uint64_t watch_patterns; /* address of char[LB_WATCH_PATTERNS][LB_NAME_MAX + 1], globs as of fnmatch(),
 				  * which a debugger may write; an empty one matches nothing */
+	uint64_t step_refusal;   /* address of a text: why the newest that counts as `unstepped` does */
 };
 
 #define LB_ROOT_FIELDS(X) \
@@ -412,7 +414,8 @@ struct lb_symtab {
 	X(last_eval) X(want_stack) X(watch_all) X(strided) X(step) X(watch_memory) X(watch_graph) \
 	X(watch_low) X(watch_high) X(kinds) \
 	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used) \
-	X(program) X(loader) X(event_mode) X(timed_until) X(watch_patterns)
+	X(program) X(loader) X(event_mode) X(timed_until) X(watch_patterns) \
+	X(step_refusal)
 
 /* A double, as an integer of the same order; zeros are equal, a NaN is above all others. */
 static inline int64_t lb_order_double(double value)

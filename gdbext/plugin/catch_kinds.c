@@ -14,6 +14,7 @@
 #include "inspect/tensor/format.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
+#include "table/flight.h"
 
 /* ---- what a stop has to tell ---- */
 
@@ -143,8 +144,9 @@ static void tell_inputs(struct lbx_context *context, const struct lbx_catch_stop
 	char described[LB_NAME_MAX + 320];
 	uint64_t op = stop->args[stop->catch->kind->op];
 
-	if (t && strcmp(t->op, "fused") == 0 && op < LB_OPS) {
-		text_printf(ret, " It is %s, one of the operations of a fused tensor", lb_ops[op].name);
+	if (t && strcmp(t->op, "fused") == 0 && context->table) {
+		text_printf(ret, " It is %s, one of the operations of a fused tensor",
+			    lbx_table_op_name(context->table, op));
 		add_place(context, stop->args[stop->catch->kind->made], ret);
 		text_printf(ret, ".");
 	}

@@ -177,21 +177,23 @@ static bool write_listing(struct source *source, const struct lbx_eval_graph *gr
 	struct lbx_listing_text text = {
 		.graph = graph->id, .listing = listing, .line = source_line, .context = source,
 	};
-	char path[sizeof graphs.folder + 64];
+	char path[sizeof graphs.folder + 64], unfinished[sizeof graphs.folder + 64];
 	struct lbx_out out = { .width = 0, .write = write_file }; /* a line is a line */
 
 	snprintf(path, sizeof path, "%s/graph-%" PRIu64 ".lb", graphs.folder, graph->id);
 	if (access(path, F_OK) == 0)
 		return true;
-	FILE *file = fopen(path, "wxe");
+	/* gdb may throw through what reads memory: then it stays, for the next */
+	snprintf(unfinished, sizeof unfinished, "%s/unfinished", graphs.folder);
+	FILE *file = fopen(unfinished, "we");
 	if (!file)
 		return false;
 	out.context = file;
 	bool ok = lbx_listing_write(&out, &text, 0, listing->n_lines) && fflush(file) == 0;
 	/* else gdb warns of a source that is newer than the program */
 	futimens(fileno(file), (const struct timespec[2]){ { .tv_sec = 1 }, { .tv_sec = 1 } });
-	if (fclose(file) != 0 || !ok) {
-		unlink(path);
+	if (fclose(file) != 0 || !ok || rename(unfinished, path) != 0) {
+		unlink(unfinished);
 		return false;
 	}
 	if (++graphs.n_files > FILES_MOST)

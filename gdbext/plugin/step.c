@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/graph/listings.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
 #include "plugin/target_gdb.h"
@@ -19,22 +20,30 @@ static struct {
 	uint32_t mode;
 } wish; /* for processes to come */
 
-static void tell(struct lbx_out *out, uint32_t mode, bool running, bool process)
+/* `root`: of the program that runs; NULL: there is none yet. */
+static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_root *root, bool process)
 {
+	struct lbx_out *out = context->out;
+	char refusal[LB_FLIGHT_TEXT_BYTES];
 	static const char *const how[] = {
 		"run as ever", "can be stepped through, op by op",
 		"can be stepped through, a fused chain at once",
 	};
 
-	if (out->json)
-		lbx_json(out, json_pack("{s:s,s:b}", "step", words[mode % 3], "next_run", !running));
-	else if (!running && process)
+	if (out->json) {
+		bool refused = root && lbx_step_refusal(context, root, refusal, sizeof refusal);
+		lbx_json(out, json_pack("{s:s,s:b,s:I,s:o}", "step", words[mode % 3], "next_run", !root,
+					"unstepped", refused ? (json_int_t)root->counters.unstepped : 0,
+					"refusal", refused ? lbx_json_string(refusal) : json_null()));
+	} else if (!root && process) {
 		lbx_printf(out, "The evaluations from the runtime's start on %s.\n", how[mode % 3]);
-	else if (!running)
+	} else if (!root) {
 		lbx_printf(out, "The evaluations of the next `run`, `target remote` or `attach` %s.\n",
 			   how[mode % 3]);
-	else
+	} else {
 		lbx_printf(out, "The evaluations that begin from now on %s.\n", how[mode % 3]);
+		lbx_tell_unstepped(context, root);
+	}
 }
 
 /* Stops at the first line of the listing of the next evaluation. */
@@ -70,26 +79,39 @@ static bool find_program(struct lbx_context *context, bool *process, bool *ret, 
 	       lb_fail("step: the program's runtime (%s) has no step mode", root->version);
 }
 
+enum { NO_FRAME = -1, NONE_AT_ALL = -2 };
+
+/* The level of the innermost frame of a graph's code among so many. */
+static bool find_frame(struct lbx_stacks *stacks, uint64_t thread, int most, int *ret)
+{
+	struct lbx_source_line line;
+	struct lbx_stack stack;
+
+	if (!stacks->ops->walk(stacks, thread, most, &stack))
+		return false;
+	*ret = stack.n < most ? NONE_AT_ALL : NO_FRAME;
+	for (int i = 0; i < stack.n && *ret < 0; i++)
+		if (stacks->ops->line(stacks, &stack.frames[i], &line) &&
+		    strncmp(line.function, "eval(graph ", 11) == 0)
+			*ret = stack.frames[i].level;
+	lbx_stack_release(&stack);
+	return true;
+}
+
 /* Selects the innermost frame of a graph's code. */
 static bool select_frame(struct lbx_context *context)
 {
-	enum { FRAMES_MOST = 64 };
-	struct lbx_source_line line;
-	struct lbx_stack stack;
+	enum { FRAMES_FIRST = 32, FRAMES_MOST = 1 << 14 };
 	uint64_t thread;
-	int found = -1;
+	int found = NO_FRAME;
 
 	if (!context->stacks)
 		return lb_fail("step: there is no program");
-	if (context->stacks->ops->threads(context->stacks, &thread, 1) < 1 ||
-	    !context->stacks->ops->walk(context->stacks, thread, FRAMES_MOST, &stack))
+	if (context->stacks->ops->threads(context->stacks, &thread, 1) < 1)
 		return false;
-	for (int i = 0; i < stack.n && found < 0; i++) {
-		if (context->stacks->ops->line(context->stacks, &stack.frames[i], &line) &&
-		    strncmp(line.function, "eval(graph ", 11) == 0)
-			found = stack.frames[i].level;
-	}
-	lbx_stack_release(&stack);
+	for (int most = FRAMES_FIRST; most <= FRAMES_MOST && found == NO_FRAME; most *= 8)
+		if (!find_frame(context->stacks, thread, most, &found))
+			return false;
 	if (found < 0)
 		return lb_fail("step: none of this thread's frames evaluates a graph in step mode");
 	lbx_bridge_script("frame %d", found);
@@ -125,7 +147,7 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 	if (args->n == 0) {
 		if (!running && !wish.given)
 			return lb_fail("step: no program with the runtime runs; `tensor step on` is for the next one");
-		tell(context->out, running ? root.step : wish.mode, running, process);
+		tell(context, running ? root.step : wish.mode, running ? &root : NULL, process);
 		return true;
 	}
 	if (in && !process)
@@ -148,6 +170,6 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 	if (in)
 		go_in();
 	else
-		tell(context->out, mode, running, process);
+		tell(context, mode, running ? &root : NULL, process);
 	return true;
 }

@@ -85,6 +85,7 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 	ret->watch_low = (int64_t)lbx_root_integer(table, f->watch_low);
 	ret->watch_high = (int64_t)lbx_root_integer(table, f->watch_high);
 	ret->watch_patterns = lbx_root_integer(table, f->watch_patterns);
+	ret->step_refusal = lbx_root_integer(table, f->step_refusal);
 	return read_counters(table, &ret->counters);
 }
 
@@ -187,26 +188,25 @@ bool lbx_table_buffer_at(struct lbx_table *table, uint64_t address, struct lbx_b
 	return false;
 }
 
-int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max)
+bool lbx_table_thread(struct lbx_table *table, uint64_t *slot, struct lbx_thread *ret)
 {
 	unsigned char scratch[LBX_RECORD_MAX];
 	struct lbx_thread_record r;
 	const void *record;
-	uint64_t slot = 0;
-	int n = 0;
 
-	while (n < max && (record = lbx_table_next_record(table, LB_KIND_THREAD, &slot, scratch))) {
+	while ((record = lbx_table_next_record(table, LB_KIND_THREAD, slot, scratch))) {
 		lbx_layout_decode(&table->slabs[LB_KIND_THREAD].layout, record, &r);
 		if (r.id[0] == 0)
 			continue;
-		ret[n++] = (struct lbx_thread){
+		*ret = (struct lbx_thread){
 			.tid = r.id[0], .eval = r.eval[0], .tensor = r.tensor[0],
 			.done = r.done[0], .total = r.total[0], .started_ns = r.started_ns[0],
 			.waits_for = r.waits_for[0], .site = r.site[0], .graph = r.graph[0],
 			.line = r.line[0], .tensors = r.tensors[0],
 		};
+		return true;
 	}
-	return n;
+	return false;
 }
 
 static bool is_among(struct lbx_table *table, uint64_t at, uint64_t n, uint64_t id)
@@ -227,39 +227,34 @@ static bool is_among(struct lbx_table *table, uint64_t at, uint64_t n, uint64_t 
 
 bool lbx_table_is_computed(struct lbx_table *table, const struct lbx_tensor *t)
 {
-	enum { THREADS_MOST = 256 };
-	struct lbx_thread threads[THREADS_MOST];
+	struct lbx_thread thread;
+	uint64_t slot = 0;
 
 	if (t->state != LB_STATE_EVALUATING || t->torn || t->data == 0)
 		return false;
-	int n = lbx_table_threads(table, threads, THREADS_MOST);
-	for (int i = 0; i < n; i++) {
-		const struct lbx_thread *thread = &threads[i];
-		if (thread->graph && thread->tensors && thread->eval == t->eval && thread->tensor != t->id)
-			return is_among(table, thread->tensors, thread->line, t->id);
-	}
+	while (lbx_table_thread(table, &slot, &thread))
+		if (thread.graph && thread.tensors && thread.eval == t->eval && thread.tensor != t->id)
+			return is_among(table, thread.tensors, thread.line, t->id);
 	return false;
 }
 
-int lbx_table_streams(struct lbx_table *table, struct lbx_stream *ret, int max)
+bool lbx_table_stream(struct lbx_table *table, uint64_t *slot, struct lbx_stream *ret)
 {
 	unsigned char scratch[LBX_RECORD_MAX];
 	struct lbx_stream_record r;
 	const void *record;
-	uint64_t slot = 0;
-	int n = 0;
 
-	while (n < max && (record = lbx_table_next_record(table, LB_KIND_STREAM, &slot, scratch))) {
+	while ((record = lbx_table_next_record(table, LB_KIND_STREAM, slot, scratch))) {
 		lbx_layout_decode(&table->slabs[LB_KIND_STREAM].layout, record, &r);
 		if (r.generation[0] == 0)
 			continue;
-		struct lbx_stream *s = &ret[n++];
-		*s = (struct lbx_stream){
+		*ret = (struct lbx_stream){
 			.id = r.id[0], .thread = r.thread[0], .queued = r.queued[0],
 			.done = r.done[0], .failed = r.failed[0], .eval = r.eval[0],
 		};
-		lbx_table_text(table, r.name[0], s->name, sizeof s->name);
-		lbx_table_text(table, r.error[0], s->error, sizeof s->error);
+		lbx_table_text(table, r.name[0], ret->name, sizeof ret->name);
+		lbx_table_text(table, r.error[0], ret->error, sizeof ret->error);
+		return true;
 	}
-	return n;
+	return false;
 }

@@ -32,7 +32,7 @@ struct lbx_root {
 	/* addresses that a debugger writes to */
 	uint64_t want_stack_at, watch_all_at, strided_at, step_at, event_mode_at, timed_until_at; /* 0: a field that it does not have */
 	uint64_t watch_memory_at, watch_graph_at, watch_low_at, watch_high_at;
-	uint64_t watch_patterns; /* as in symtab.h; 0 without */
+	uint64_t watch_patterns, step_refusal; /* as in symtab.h; 0 without */
 	uint64_t program, loader; /* as in symtab.h */
 };
 /* Reads the root afresh: counters change. */
@@ -69,20 +69,22 @@ bool lbx_table_record_at(struct lbx_table *table, uint64_t address, struct lbx_t
  * false at the end. It has neither name nor buffer any more. */
 bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_tensor *ret);
 
-/* The threads that evaluate or have evaluated; returns how many were stored. */
-int lbx_table_threads(struct lbx_table *table, struct lbx_thread *ret, int max);
+/* The next thread that evaluates or has evaluated, at or after *slot, which moves past it; false
+ * without error when there is none. */
+bool lbx_table_thread(struct lbx_table *table, uint64_t *slot, struct lbx_thread *ret);
 
 /* Whether an evaluation in step mode that is under way has computed t's value already, and still
  * holds it for its consumers. */
 bool lbx_table_is_computed(struct lbx_table *table, const struct lbx_tensor *t);
 
-/* The streams that have been used, or were given a name; returns how many were stored. */
+/* The streams that have been used, or were given a name. */
 struct lbx_stream {
 	uint64_t id, thread, queued, done, failed, eval;
 	char name[LB_NAME_MAX + 1]; /* "" without one */
 	char error[512];            /* the last failure's message; "" without one */
 };
-int lbx_table_streams(struct lbx_table *table, struct lbx_stream *ret, int max);
+/* The next one at or after *slot, which moves past it; false without error when there is none. */
+bool lbx_table_stream(struct lbx_table *table, uint64_t *slot, struct lbx_stream *ret);
 
 /* The functions that are compiled; texts that cannot be read are "". */
 struct lbx_compiled {

@@ -41,7 +41,7 @@ static void after_fork_in_child(void)
 		else
 			thread->id = thread->eval = thread->tensor = thread->waits_for = 0;
 	}
-	lb_step_unlock();
+	lb_step_after_fork();
 	lb_streams_after_fork();
 }
 

@@ -1,5 +1,6 @@
 #include "eval/listing.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "eval/code.h"
@@ -67,9 +68,12 @@ static bool count(struct builder *b)
 		for (int k = 0; k < program->n_insns; k++)
 			operands += arity(program->insns[k].op);
 	}
-	if (lines > MOST_LINES || operands > 8 * MOST_LINES || text > INT32_MAX / 2)
-		return lb_fail("eval: a graph of %llu operations is too large to step through",
-			       (unsigned long long)lines);
+	if (lines > MOST_LINES || operands > 8 * MOST_LINES || text > INT32_MAX / 2) {
+		snprintf(b->ret->refusal, sizeof b->ret->refusal,
+			 "a graph of %llu operations, with %llu inputs, is too large: %d and %d are the most",
+			 (unsigned long long)lines, (unsigned long long)operands, MOST_LINES, 8 * MOST_LINES);
+		return false;
+	}
 	b->n_lines = (uint32_t)lines;
 	b->n_operands = (uint32_t)operands;
 	b->n_more = (uint32_t)more;
@@ -273,6 +277,7 @@ static bool assemble(struct builder *b)
 bool lb_listing_build(const struct lb_schedule *s, bool apart, struct lb_listed *ret)
 {
 	struct builder b = { .s = s, .apart = apart, .ret = ret, .texts_used = 1 };
+	ret->refusal[0] = '\0';
 	if (!count(&b))
 		return false;
 	uint32_t capacity = 16;

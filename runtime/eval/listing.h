@@ -16,10 +16,11 @@ struct lb_listed {
 	struct lb_call *calls;      /* listing->n_calls of them */
 	/* id of each line's tensor, 0 inside a program; then of each from outside, 0 for a constant */
 	uint64_t *tensors;
+	char refusal[LB_FLIGHT_TEXT_BYTES]; /* why the schedule is not stepped through */
 };
 
-/* `apart`: each instruction of a fused tensor has a call of its own. False, with an error, when
- * memory is out or the listing would be too long. */
+/* `apart`: each instruction of a fused tensor has a call of its own. False, with a refusal, when
+ * memory is out (which is an error, too) or the listing would be too long. */
 bool lb_listing_build(const struct lb_schedule *s, bool apart, struct lb_listed *ret);
 
 /* Site, op, dtype, shape, and what a constant's elements are. */

@@ -14,7 +14,9 @@
  * the pages rest till then, as they are, and serve the graph after that. */
 #include "eval/step.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +82,12 @@ static size_t tensors_bytes(const struct lb_listing *listing)
 static size_t bytes_of(const struct graph *g)
 {
 	return g->capacity + g->listing->size + (g->tensors ? tensors_bytes(g->listing) : 0);
+}
+
+/* What a graph with this listing will take. */
+static size_t bytes_with_code(const struct lb_listing *listing)
+{
+	return lb_code_bytes(listing->n_calls) + listing->size + tensors_bytes(listing);
 }
 
 static struct graph *find(const struct lb_listing *listing, uint64_t hash)
@@ -200,10 +208,12 @@ static lb_code *make_code(uint32_t n, size_t *capacity)
 	return code ? code : lb_code_make(n, capacity);
 }
 
-static struct graph *make(const struct lb_listing *listing, uint64_t hash)
+static struct graph *make(struct lb_listed *listed, uint64_t hash)
 {
-	struct graph *g = calloc(1, sizeof *g);
-	if (g && make_room(listing->size)) {
+	const struct lb_listing *listing = listed->listing;
+	bool room = make_room(bytes_with_code(listing));
+	struct graph *g = room ? calloc(1, sizeof *g) : NULL;
+	if (g) {
 		g->hash = hash;
 		g->listing = malloc(listing->size);
 		g->tensors = malloc(tensors_bytes(listing));
@@ -213,6 +223,12 @@ static struct graph *make(const struct lb_listing *listing, uint64_t hash)
 		memcpy(g->listing, listing, listing->size);
 	if (g && g->listing && g->tensors && g->code && publish(g))
 		return g;
+	if (!room)
+		snprintf(listed->refusal, sizeof listed->refusal, "%d graphs are under way at once",
+			 GRAPHS_MOST);
+	else if (g && !g->code)
+		snprintf(listed->refusal, sizeof listed->refusal,
+			 "the system gives no memory for code: %s", strerror(errno));
 	destroy(g);
 	return NULL;
 }
@@ -238,13 +254,13 @@ void lb_step_keep(struct lb_listing *listing)
 
 /* ---- a run ---- */
 
-static struct graph *enter(const struct lb_listed *listed)
+static struct graph *enter(struct lb_listed *listed)
 {
 	uint64_t hash = hash_of(listed->listing, listed->listing->size);
 	lb_step_lock();
 	struct graph *g = find(listed->listing, hash);
 	if (!g)
-		g = make(listed->listing, hash);
+		g = make(listed, hash);
 	if (g) {
 		g->used = ++graphs.runs;
 		g->record->runs++;
@@ -269,7 +285,11 @@ struct stepping {
 	const struct lb_call *calls;
 	struct lb_under_way under_way;
 	void *registers[LB_FUSE_REGS];
+	struct graph *graph;
+	struct stepping *outer; /* an op's callback may evaluate */
 };
+
+static __thread struct stepping *innermost; /* of this thread */
 
 static int run_call(struct lb_code_frame *frame, uint32_t number)
 {
@@ -288,16 +308,24 @@ bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok)
 	struct lb_listed listed;
 	bool clean = lb_ok();
 
-	if (run->schedule.n == 0 || !lb_code_known())
+	if (run->schedule.n == 0)
 		return false;
+	if (!lb_code_known()) {
+		lb_note_unstepped("no code is known for this processor");
+		return false;
+	}
 	bool apart = run->step == LB_STEP_OPS;
 	struct graph *g = lb_listing_build(&run->schedule, apart, &listed) ? enter(&listed) : NULL;
 	if (!g) {
+		lb_note_unstepped(listed.refusal[0] ? listed.refusal : "out of memory");
 		if (clean)
 			lb_clear_error();
 		return false;
 	}
 	s.calls = listed.calls;
+	s.graph = g;
+	s.outer = innermost;
+	innermost = &s;
 	struct lb_thread outer = *record;
 	record->line = 0;
 	record->tensors = (uint64_t)(uintptr_t)listed.tensors;
@@ -308,8 +336,18 @@ bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok)
 	record->graph = outer.graph;
 	record->line = outer.line;
 	record->tensors = outer.tensors;
+	innermost = s.outer;
 	leave(g);
 	return true;
+}
+
+void lb_step_after_fork(void)
+{
+	for (int i = 0; i < graphs.n; i++)
+		graphs.v[i]->record->running = 0;
+	for (const struct stepping *s = innermost; s; s = s->outer)
+		s->graph->record->running++;
+	lb_step_unlock();
 }
 
 /* ---- the switch ---- */

@@ -26,5 +26,7 @@ void lb_step_keep(struct lb_listing *listing);
 /* fork() must find the graphs whole: called around it. */
 void lb_step_lock(void);
 void lb_step_unlock(void);
+/* In place of the latter in the child: other threads' evaluations do not go on. */
+void lb_step_after_fork(void);
 
 #endif

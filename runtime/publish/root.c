@@ -41,6 +41,8 @@ struct lb_counters lb_counters;
 /* Written by debuggers only. */
 static char watch_patterns[LB_WATCH_PATTERNS][LB_NAME_MAX + 1];
 
+static char step_refusal[LB_FLIGHT_TEXT_BYTES];
+
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 /* Addresses are integers here, which no static initialiser can hold: lb_root_publish()
  * fills them in. */
@@ -92,6 +94,15 @@ uint32_t lb_watched_name(const char *name)
 	return matched;
 }
 
+void lb_note_unstepped(const char *why)
+{
+	size_t n = strnlen(why, sizeof step_refusal - 1);
+
+	memset(step_refusal + n, 0, sizeof step_refusal - n);
+	memcpy(step_refusal, why, n);
+	lb_count(&lb_counters.unstepped, 1);
+}
+
 static uint64_t address_of(const void *p)
 {
 	return (uint64_t)(uintptr_t)p;
@@ -138,6 +149,7 @@ void lb_root_publish(uint64_t pid)
 	root->program = address_of(program_path());
 	root->loader = address_of(&_r_debug);
 	root->watch_patterns = address_of(watch_patterns);
+	root->step_refusal = address_of(step_refusal);
 	root->pid = pid;
 	root->rank = rank_of_job();
 	__atomic_store_n(&root->magic, LB_SYMTAB_MAGIC, __ATOMIC_RELEASE);

@@ -24,6 +24,9 @@ static inline uint32_t lb_watched(uint32_t watch)
 /* The bits from LB_WATCH_NAMED on of a tensor of this name. */
 uint32_t lb_watched_name(const char *name);
 
+/* An evaluation in step mode runs without steps. May be called by several threads at once. */
+void lb_note_unstepped(const char *why);
+
 /* Fills in the addresses, and last the magic: until then a reader says that the program has not
  * reached the runtime yet. */
 void lb_root_publish(uint64_t pid);

@@ -6,17 +6,24 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "inspect/graph/listings.h"
 #include "lazybones.h"
+#include "publish/records.h"
 #include "publish/root.h"
 #include "target/process.h"
 
@@ -536,6 +543,100 @@ static void a_child_goes_on(void **state)
 	assert_int_equal(WEXITSTATUS(status), 42);
 }
 
+/* Forks while an op of a graph runs, and another thread's evaluation of it is under way. */
+static void fork_inside(void *data, void *child)
+{
+	(void)data;
+	*(pid_t *)child = fork();
+}
+
+static void a_child_forgets_what_others_run(void **state)
+{
+	static float few[4] = { 1, 2, 3, 4 };
+	struct lbx_eval_graph graph;
+	pid_t child = -1;
+	int status;
+
+	(void)state;
+	lb_set_step_mode(LB_STEP_OPS);
+	one_graph(5);
+	assert_int_equal(find_graphs(&graph), 1);
+	((struct lb_graph_record *)(uintptr_t)graph.address)->running++; /* as another thread's */
+	LB_SCOPE {
+		lb_tensor *x = lb_from_memory(few, sizeof few, LB_SHAPE(4), LB_F32, fork_inside, &child);
+		lb_eval(lb_sum(x, LB_ALL_AXES, false));
+	}
+	assert_true(child >= 0);
+	if (child == 0) {
+		/* that of the fork has ended since; the other does not go on */
+		bool first = true;
+		uint64_t slot = 0;
+		lbx_table_destroy(table);
+		lbx_target_destroy(target);
+		if (!lbx_process_open(getpid(), &target) || !lbx_table_create(target, &table))
+			_exit(1);
+		while (lbx_table_graph(table, &slot, &graph))
+			first &= graph.running == 0;
+		lb_set_step_mode(LB_STEP_OFF); /* drops all that do not run */
+		look();
+		slot = 0;
+		_exit(first && !lbx_table_graph(table, &slot, &graph) ? 42 : 2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 42);
+	find_graphs(&graph);
+	((struct lb_graph_record *)(uintptr_t)graph.address)->running = 0;
+}
+
+/* A system that gives no memory for code: the evaluation runs, and the reason can be read. */
+static void refusals_can_be_read(void **state)
+{
+	const struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_mprotect, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof filter / sizeof *filter, (struct sock_filter *)filter };
+	char why[LB_FLIGHT_TEXT_BYTES];
+	struct lbx_root root;
+	uint64_t before = lb_counters.unstepped;
+	struct lbx_eval_graph graph;
+	pid_t child;
+	int status;
+
+	(void)state;
+	lb_set_step_mode(LB_STEP_OPS);
+	one_graph(5);
+	assert_int_equal(lb_counters.unstepped, before);
+	child = fork();
+	if (child == 0) {
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+			_exit(43);
+		one_graph(5); /* known already */
+		bool none = lb_counters.unstepped == before;
+		one_graph(7);
+		lbx_table_destroy(table);
+		lbx_target_destroy(target);
+		if (!none || !lb_ok() || !lbx_process_open(getpid(), &target) ||
+		    !lbx_table_create(target, &table) || !lbx_table_root(table, &root))
+			_exit(1);
+		_exit(root.counters.unstepped == before + 1 &&
+		      lbx_step_refusal(&(struct lbx_context){ .target = target }, &root, why, sizeof why) &&
+		      strcmp(why, "the system gives no memory for code: Permission denied") == 0 ? 42 : 2);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 43)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 42);
+	assert_int_equal(find_graphs(&graph), 1);
+}
+
 static void no_such_mode(void **state)
 {
 	(void)state;
@@ -605,6 +706,8 @@ int main(void)
 		TEST(an_evaluation_inside_another),
 		TEST(threads_share_graphs),
 		TEST(a_child_goes_on),
+		TEST(a_child_forgets_what_others_run),
+		TEST(refusals_can_be_read),
 		TEST(no_such_mode),
 		TEST(damaged_listings_are_refused),
 #undef TEST

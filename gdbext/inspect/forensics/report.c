@@ -52,15 +52,15 @@ static bool count(struct lbx_context *context, struct lbx_report *ret)
 
 static bool collect_flights(struct lbx_context *context, struct lbx_report *ret)
 {
-	struct lbx_thread threads[MAX_FLIGHTS];
-	int n = lbx_table_threads(context->table, threads, MAX_FLIGHTS);
+	struct lbx_thread thread;
+	uint64_t slot = 0;
 
-	ret->flights = calloc((size_t)n + 1, sizeof *ret->flights);
+	ret->flights = calloc(MAX_FLIGHTS, sizeof *ret->flights);
 	if (!ret->flights)
 		return lb_fail("out of memory");
-	for (int i = 0; i < n; i++)
-		if (threads[i].eval)
-			ret->flights[ret->n_flights++] = threads[i];
+	while (ret->n_flights < MAX_FLIGHTS && lbx_table_thread(context->table, &slot, &thread))
+		if (thread.eval)
+			ret->flights[ret->n_flights++] = thread;
 	return true;
 }
 

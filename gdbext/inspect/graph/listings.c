@@ -53,10 +53,9 @@ static void visit_line(struct lbx_table *table, const struct lbx_listing *listin
 	}
 	for (uint32_t i = 0; i <= from->n_operands; i++) {
 		uint32_t place = i == 0 ? line - 1 : from->operands[i - 1] - 1;
-		bool seen = false;
-		for (uint32_t k = 0; k + 1 < i; k++)
-			seen |= from->operands[k] == place + 1;
-		if (ids[place] == 0 || seen || !tensors->ops->by_id(tensors, ids[place], &t))
+		uint64_t id = ids[place];
+		ids[place] = 0; /* one that is an operand twice is shown once */
+		if (id == 0 || !tensors->ops->by_id(tensors, id, &t))
 			continue;
 		lbx_listing_label(listing, place, label, sizeof label);
 		if (!fn(context, label, i > 0, &t))
@@ -68,20 +67,19 @@ static void visit_line(struct lbx_table *table, const struct lbx_listing *listin
 bool lbx_graph_tensors(struct lbx_table *table, uint64_t tid, const struct lbx_source_line *line,
 		       lbx_line_tensor_fn *fn, void *context)
 {
-	enum { THREADS_MOST = 256 };
-	struct lbx_thread threads[THREADS_MOST];
+	struct lbx_thread thread;
 	struct lbx_eval_graph graph;
 	struct lbx_listing listing;
 	bool clean = lb_ok();
-	uint64_t id;
+	uint64_t id, slot = 0;
 
 	if (sscanf(line->function, "eval(graph %" SCNu64 ")", &id) != 1)
 		return false;
-	int n = lbx_table_threads(table, threads, THREADS_MOST);
 	if (lbx_table_graph_by_id(table, id, &graph) && lbx_table_listing(table, &graph, &listing)) {
-		for (int i = 0; i < n && line->line > 0 && (uint32_t)line->line <= listing.n_lines; i++)
-			if (threads[i].tid == tid && threads[i].graph == id)
-				visit_line(table, &listing, (uint32_t)line->line, threads[i].tensors, fn,
+		while (line->line > 0 && (uint32_t)line->line <= listing.n_lines &&
+		       lbx_table_thread(table, &slot, &thread))
+			if (thread.tid == tid && thread.graph == id)
+				visit_line(table, &listing, (uint32_t)line->line, thread.tensors, fn,
 					   context);
 		lbx_listing_deinit(&listing);
 	}
@@ -285,8 +283,31 @@ static void print_summary(struct lister *l, const struct lbx_eval_graph *graph)
 	lbx_printf(out, "\n");
 }
 
+bool lbx_step_refusal(struct lbx_context *context, const struct lbx_root *root, char *ret, size_t size)
+{
+	if (root->counters.unstepped == 0 || root->step_refusal == 0 ||
+	    !lbx_target_read_string(context->target, root->step_refusal, ret, size))
+		return false;
+	lbx_make_printable(ret);
+	return true;
+}
+
+void lbx_tell_unstepped(struct lbx_context *context, const struct lbx_root *root)
+{
+	uint64_t n = root->counters.unstepped;
+	char why[LB_FLIGHT_TEXT_BYTES];
+
+	if (!lbx_step_refusal(context, root, why, sizeof why))
+		return;
+	lbx_wrap(context->out, 0, 4);
+	lbx_styled(context->out, LBX_WARNING, "%" PRIu64 " evaluation%s could not be stepped through", n,
+		   n == 1 ? "" : "s");
+	lbx_printf(context->out, ". The newest: %s.\n", why);
+}
+
 static bool show_all(struct lister *l)
 {
+	struct lbx_root root;
 	struct lbx_out *out = l->context->out;
 	struct lbx_eval_graph *list = malloc(GRAPHS_MOST * sizeof *list);
 	uint64_t slot = 0;
@@ -310,6 +331,8 @@ static bool show_all(struct lister *l)
 		lbx_json(out, array);
 	else if (n == 0)
 		lbx_wrap(out, 0, 4), lbx_printf(out, "No graph was evaluated in step mode (LAZYBONES_STEP=1, or `tensor step on`).\n");
+	if (!array && lbx_table_root(l->table, &root))
+		lbx_tell_unstepped(l->context, &root);
 	lbx_set_int(out, "tensor_count", n);
 	free(list);
 	return true;

@@ -10,7 +10,7 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 
-enum { LABEL = LB_NAME_MAX + 320, MAX_TABLE_THREADS = 4096, SHOWN = 16 };
+enum { LABEL = LB_NAME_MAX + 320, SHOWN = 16 };
 
 struct search {
 	struct lbx_places *places;
@@ -57,17 +57,15 @@ static bool take_pointer(void *context, const struct lbx_pointer *pointer)
 
 static void find_run(struct lbx_context *context, uint64_t tid, struct lbx_thread *ret)
 {
-	struct lbx_thread *threads = malloc(MAX_TABLE_THREADS * sizeof *threads);
+	struct lbx_thread thread;
 	struct lbx_table *table;
 	bool clean = lb_ok();
+	uint64_t slot = 0;
 
 	memset(ret, 0, sizeof *ret);
-	int n = threads && lbx_context_table(context, &table)
-		? lbx_table_threads(table, threads, MAX_TABLE_THREADS) : 0;
-	for (int i = 0; i < n; i++)
-		if (threads[i].tid == tid && threads[i].eval)
-			*ret = threads[i];
-	free(threads);
+	while (lbx_context_table(context, &table) && lbx_table_thread(table, &slot, &thread))
+		if (thread.tid == tid && thread.eval)
+			*ret = thread;
 	if (clean)
 		lb_clear_error();
 }

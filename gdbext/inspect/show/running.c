@@ -89,12 +89,14 @@ static void describe_evaluation(const struct running *w, uint64_t eval, char *re
 			return;
 		}
 	}
+	/* no record tells which stream's queue it is in */
+	const char *before = ", a job that is queued on ";
 	for (int i = 0; i < w->n_streams; i++) {
-		if (w->streams[i].queued && w->streams[i].eval != eval) {
-			stream_name(&w->streams[i], name, sizeof name);
-			snprintf(ret + n, size - (size_t)n, ", a job that is queued, as on %s", name);
-			return;
-		}
+		if (w->streams[i].queued == 0 || n >= (int)size)
+			continue;
+		stream_name(&w->streams[i], name, sizeof name);
+		n += snprintf(ret + n, size - (size_t)n, "%s%s", before, name);
+		before = " or ";
 	}
 }
 
@@ -253,6 +255,7 @@ static void show(const struct running *w)
 bool lbx_run_where(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct running w = { .context = context };
+	uint64_t thread = 0, stream = 0; /* slots */
 
 	(void)args;
 	if (!lbx_context_table(context, &w.table))
@@ -260,8 +263,10 @@ bool lbx_run_where(struct lbx_context *context, const struct lbx_args *args)
 	w.threads = malloc(THREADS_MOST * sizeof *w.threads);
 	if (!w.threads)
 		return lb_fail("out of memory");
-	w.n_threads = lbx_table_threads(w.table, w.threads, THREADS_MOST);
-	w.n_streams = lbx_table_streams(w.table, w.streams, STREAMS_MOST);
+	while (w.n_threads < THREADS_MOST && lbx_table_thread(w.table, &thread, &w.threads[w.n_threads]))
+		w.n_threads++;
+	while (w.n_streams < STREAMS_MOST && lbx_table_stream(w.table, &stream, &w.streams[w.n_streams]))
+		w.n_streams++;
 	find_time(&w);
 	show(&w);
 	free(w.threads);

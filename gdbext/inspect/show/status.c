@@ -37,6 +37,20 @@ static bool count(struct lbx_context *context, struct counts *ret)
 	return next == LBX_NEXT_END;
 }
 
+static void find_activity(struct lbx_table *table, struct activity *ret)
+{
+	uint64_t slot = 0;
+
+	ret->n_threads = ret->n_streams = 0;
+	while (ret->n_threads < MAX_THREADS &&
+	       lbx_table_thread(table, &slot, &ret->threads[ret->n_threads]))
+		ret->n_threads++;
+	slot = 0;
+	while (ret->n_streams < MAX_STREAMS &&
+	       lbx_table_stream(table, &slot, &ret->streams[ret->n_streams]))
+		ret->n_streams++;
+}
+
 static json_t *json_streams(const struct activity *a)
 {
 	json_t *list = json_array();
@@ -253,8 +267,7 @@ bool lbx_run_status(struct lbx_context *context, const struct lbx_args *args)
 		return nothing(context);
 	if (!count(context, &counts))
 		return false;
-	activity.n_threads = lbx_table_threads(table, activity.threads, MAX_THREADS);
-	activity.n_streams = lbx_table_streams(table, activity.streams, MAX_STREAMS);
+	find_activity(table, &activity);
 	if (context->out->json) {
 		json_t *status = json_status(context, &root, &counts, &activity);
 		add_catches(context, status);

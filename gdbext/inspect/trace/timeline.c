@@ -120,7 +120,8 @@ static void name_row(struct lbx_timeline *timeline, const char *what, uint32_t t
 /* A stream's thread bears its name. */
 static void name_thread(struct lbx_timeline *timeline, uint32_t thread)
 {
-	struct lbx_stream streams[64];
+	struct lbx_stream stream;
+	uint64_t slot = 0;
 	char name[LB_NAME_MAX + 64];
 
 	for (int i = 0; i < timeline->n_rows; i++)
@@ -130,11 +131,9 @@ static void name_thread(struct lbx_timeline *timeline, uint32_t thread)
 		return;
 	timeline->rows[timeline->n_rows++] = thread;
 	snprintf(name, sizeof name, thread == timeline->pid ? "main thread" : "thread %" PRIu32, thread);
-	int n = lbx_table_streams(timeline->context->table, streams, 64);
-	for (int i = 0; i < n; i++)
-		if (streams[i].thread == thread)
-			snprintf(name, sizeof name, "stream %" PRIu64 " %s", streams[i].id,
-				 streams[i].name);
+	while (lbx_table_stream(timeline->context->table, &slot, &stream))
+		if (stream.thread == thread)
+			snprintf(name, sizeof name, "stream %" PRIu64 " %s", stream.id, stream.name);
 	name_row(timeline, "thread_name", thread, name);
 }
 
