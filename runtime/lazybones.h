@@ -23,7 +23,9 @@
  * enough. Nothing in this library exits or aborts the program.
  *
  * Threads. Any thread may build and evaluate; tensors may be shared between
- * threads. A scope belongs to the thread that opened it.
+ * threads. A scope belongs to the thread that opened it. After fork() the child has
+ * the tensors, and none of what other threads were computing. Calls allocate and take
+ * locks: a signal handler may make none.
  *
  * Shapes, axes, indices and sizes are int64. Strides are counted in elements.
  * Negative axes count from the last. */
