@@ -138,9 +138,7 @@ static bool stacks_run(struct lbx_context *context, const struct lbx_args *args)
 	lbx_hooks_define();
 	lbx_bridge_script("set environment LAZYBONES_STACKS %lu", depth);
 	uint32_t word = (uint32_t)depth;
-	if (running)
-		lbx_watch_note_stacks(root.want_stack, word);
-	if (!running || !lbx_target_write(context->target, root.want_stack_at, &word, sizeof word)) {
+	if (!running || !root.want_stack_at || !lbx_watch_put(context, &root, LBX_WORD_STACKS, word)) {
 		lb_clear_error();
 		lbx_printf(context->out, "The next `run` keeps %lu frames of each tensor's creation.\n",
 			   depth);

@@ -10,6 +10,8 @@
 #include "inspect/graph/listings.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
+#include "plugin/catch_watch.h"
+#include "plugin/hooks.h"
 #include "plugin/target_gdb.h"
 
 static const char *const words[] = { "off", "on", "fused" };
@@ -30,6 +32,7 @@ static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_ro
 		"can be stepped through, a fused chain at once",
 	};
 
+	lbx_wrap(out, 0, 4);
 	if (out->json) {
 		bool refused = root && lbx_step_refusal(context, root, refusal, sizeof refusal);
 		lbx_json(out, json_pack("{s:s,s:b,s:I,s:o}", "step", words[mode % 3], "next_run", !root,
@@ -129,14 +132,14 @@ bool lbx_step_arm(struct lbx_context *context, const struct lbx_root *root)
 		return true;
 	if (!root->step_at)
 		return lb_fail("step: the program's runtime (%s) has no step mode", root->version);
-	return lbx_target_write(context->target, root->step_at, &wish.mode, sizeof wish.mode);
+	return lbx_watch_put(context, root, LBX_WORD_STEP, wish.mode);
 }
 
 bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_root root = { 0 };
 	bool process, running, in = args->n && strcmp(args->v[0], "in") == 0;
-	uint32_t mode, now;
+	uint32_t mode = LB_STEP_OFF, now;
 
 	if (args->n && strcmp(args->v[0], "frame") == 0)
 		return select_frame(context);
@@ -158,14 +161,15 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 	now = running ? root.step : wish.mode;
 	if (in && now != LB_STEP_OFF)
 		mode = now;
-	if (!lbx_catch_refresh() || (!running && mode != LB_STEP_OFF && !lbx_catch_add_start(process)))
+	if (!lbx_catch_refresh() || !lbx_hooks_ask() || (!running && mode != LB_STEP_OFF && !lbx_catch_add_start(process)))
 		return false;
+	lbx_hooks_define();
 	wish.given = true;
 	wish.mode = mode;
 	if (mode == LB_STEP_OFF)
 		lbx_catch_drop_start();
 	lbx_bridge_script("set environment LAZYBONES_STEP %s", environment[mode % 3]);
-	if (running && !lbx_target_write(context->target, root.step_at, &mode, sizeof mode))
+	if (running && !lbx_watch_put(context, &root, LBX_WORD_STEP, mode))
 		return false;
 	if (in)
 		go_in();

@@ -6,6 +6,8 @@ break pile_up
 run
 tensor stacks 3
 tensor stacks 4
+tensor step on
+tensor step fused
 tensor catch nan
 tensor catch access
 tensor catch memory 1G
@@ -15,6 +17,8 @@ pipe tensor status | grep -A 4 watches
 show user hook-detach
 show user hook-quit
 _tensor_leave
+tensor stacks
+tensor step
 pipe tensor status | grep -A 4 watches
 detach
 tensor uncatch
