@@ -280,7 +280,7 @@ static void listings_say_what_runs(void **state)
 /* The sum takes the constant's value as it is; only then the product needs it as a tensor. */
 static void constants_may_come_later(void **state)
 {
-	struct lbx_eval_graph graph;
+	struct lbx_eval_graph graph = { 0 }; /* there may be none yet */
 	char *text;
 
 	(void)state;
