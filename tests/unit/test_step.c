@@ -420,7 +420,8 @@ static void ten_thousand_evaluations_leave_nothing(void **state)
 	heap[1] = heap_bytes();
 	count_mappings(&mappings[1], &both);
 	assert_in_range(heap[1], 0, heap[0] + 4096); /* that is less than a byte a graph */
-	assert_int_equal(both, 0);
+	if (!getenv("VALGRIND")) /* its own code is both */
+		assert_int_equal(both, 0);
 	assert_int_not_equal(mappings[0], 0);
 	/* one more rests till the next graph */
 	assert_true(mappings[1] <= GRAPHS_MOST + 1);
