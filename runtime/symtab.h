@@ -47,6 +47,7 @@ enum {
 	LB_PROGRAM_INPUTS = 24, /* of a fused tensor, constants included */
 	LB_PROGRAM_INSNS = 64,
 	LB_WATCH_PATTERNS = 8,
+	LB_PATTERN_BYTES = 64, /* with the NUL */
 };
 
 enum lb_state {
@@ -403,9 +404,9 @@ struct lb_symtab {
 	uint32_t pad;
 	uint64_t timed_until;   /* CLOCK_MONOTONIC at which LB_EVENTS_TIMED ends by itself; 0: it stays. For
 				 * readers, which write it again and again: one that is killed leaves nothing on */
-	uint64_t watch_patterns; /* address of char[LB_WATCH_PATTERNS][LB_NAME_MAX + 1], globs as of fnmatch(),
-				  * which a debugger may write; an empty one matches nothing */
-	uint64_t step_refusal;   /* address of a text: why the newest that counts as `unstepped` does */
+	char watch_patterns[LB_WATCH_PATTERNS][LB_PATTERN_BYTES]; /* globs, as of fnmatch(), which a debugger
+				 * may write; an empty one matches nothing */
+	uint64_t step_refusal;  /* address of a text: why the newest that counts as `unstepped` does */
 };
 
 #define LB_ROOT_FIELDS(X) \

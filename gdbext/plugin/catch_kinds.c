@@ -348,7 +348,8 @@ bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct l
 	if (is_pattern(context, t)) {
 		ret->is_glob = strcmp(t, "*") != 0;
 		snprintf(ret->name, sizeof ret->name, "%s", ret->is_glob ? t : "");
-		return strlen(t) <= LB_NAME_MAX || lb_fail("break: no name is longer than %d", LB_NAME_MAX);
+		return strlen(t) < LB_PATTERN_BYTES ||
+		       lb_fail("break: a glob has %d characters at most", LB_PATTERN_BYTES - 1);
 	}
 	if (lbx_bridge_waits())
 		return false;

@@ -9,7 +9,7 @@ struct lbx_watch {
 	uint32_t all; /* enum lb_watch */
 	uint64_t memory, graph;
 	int64_t low, high;
-	char patterns[LB_WATCH_PATTERNS][LB_NAME_MAX + 1];
+	char patterns[LB_WATCH_PATTERNS][LB_PATTERN_BYTES];
 };
 struct lbx_watch lbx_watch_wanted(const struct lbx_catch *catches, int n);
 

@@ -84,7 +84,7 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 	ret->watch_high_at = address_of(table, f->watch_high, sizeof(uint64_t));
 	ret->watch_low = (int64_t)lbx_root_integer(table, f->watch_low);
 	ret->watch_high = (int64_t)lbx_root_integer(table, f->watch_high);
-	ret->watch_patterns = lbx_root_integer(table, f->watch_patterns);
+	ret->watch_patterns_at = address_of(table, f->watch_patterns, LB_WATCH_PATTERNS * LB_PATTERN_BYTES);
 	ret->step_refusal = lbx_root_integer(table, f->step_refusal);
 	return read_counters(table, &ret->counters);
 }

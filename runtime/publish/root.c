@@ -38,9 +38,6 @@ static const char counter_names[][24] = { LB_COUNTERS(X) };
 
 struct lb_counters lb_counters;
 
-/* Written by debuggers only. */
-static char watch_patterns[LB_WATCH_PATTERNS][LB_NAME_MAX + 1];
-
 static char step_refusal[LB_FLIGHT_TEXT_BYTES];
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
@@ -84,9 +81,9 @@ uint32_t lb_watched_name(const char *name)
 	uint32_t matched = 0;
 
 	for (int i = 0; i < LB_WATCH_PATTERNS; i++) {
-		char pattern[LB_NAME_MAX + 1];
+		char pattern[LB_PATTERN_BYTES];
 
-		memcpy(pattern, watch_patterns[i], sizeof pattern - 1);
+		memcpy(pattern, lb_root->watch_patterns[i], sizeof pattern - 1);
 		pattern[sizeof pattern - 1] = '\0';
 		if (pattern[0] && fnmatch(pattern, name, 0) == 0)
 			matched |= UINT32_C(1) << (LB_WATCH_NAMED + i);
@@ -148,7 +145,6 @@ void lb_root_publish(uint64_t pid)
 	root->kinds[LB_KIND_GRAPH].fields = address_of(graph_fields);
 	root->program = address_of(program_path());
 	root->loader = address_of(&_r_debug);
-	root->watch_patterns = address_of(watch_patterns);
 	root->step_refusal = address_of(step_refusal);
 	root->pid = pid;
 	root->rank = rank_of_job();
