@@ -8,7 +8,7 @@
  * have the name. So there is a breakpoint on the runtime's first probe, `start`, too, for as long as
  * anything is caught. No tensor exists there, all probes do, and the symbol table can be read. Its
  * commands give the other breakpoints their conditions, write the words that make the runtime look
- * (catch_watch.c) and the mode of step.c, and continue. In a process that is past that point a catch is complete at once.
+ * (catch_watch.c, switches.c), and continue. In a process that is past that point a catch is complete at once.
  *
  * An access to a guarded copy is a signal, not a probe: `catch signal SIGSEGV`, one for all such
  * catches. Its commands tell guards by their address. They show any other SIGSEGV as gdb would; a
@@ -41,7 +41,7 @@
 #include "plugin/catch_watch.h"
 #include "plugin/commands.h"
 #include "plugin/hooks.h"
-#include "plugin/step.h"
+#include "plugin/switches.h"
 #include "plugin/target_gdb.h"
 
 enum { MAX_CATCHES = 64 };
@@ -50,7 +50,7 @@ static struct {
 	struct lbx_catch v[MAX_CATCHES];
 	int last;
 	int start, fault; /* gdb's numbers of those breakpoints; 0: there is none */
-	bool start_steps; /* step.c needs the former, too */
+	bool start_switches; /* switches.c needs the former, too */
 	bool vanished;    /* some, which the program still has words for */
 } catches;
 
@@ -102,7 +102,7 @@ bool lbx_catch_refresh(void)
 {
 	const char *at, *end;
 
-	if (!catches.start && !catches.fault && !is_set(false) && !lbx_step_waits())
+	if (!catches.start && !catches.fault && !is_set(false) && !lbx_switches_wait())
 		return true;
 	if (!lbx_bridge_ask(&at, LBX_WITHOUT_FRAME, "info breakpoints"))
 		return !lbx_bridge_waits();
@@ -356,13 +356,13 @@ bool lbx_catch_add_start(bool process)
 	lbx_hooks_define();
 	if (!catches.start && process)
 		add_start(&script);
-	catches.start_steps |= process;
+	catches.start_switches |= process;
 	return run_script(&script);
 }
 
 void lbx_catch_drop_start(void)
 {
-	if (catches.start && !is_set(false) && !(catches.start_steps && lbx_step_waits()))
+	if (catches.start && !is_set(false) && !(catches.start_switches && lbx_switches_wait()))
 		lbx_bridge_script("delete breakpoints %d", catches.start);
 }
 
@@ -438,10 +438,10 @@ static bool arm(struct lbx_context *context)
 
 	if (!lbx_catch_refresh() || !lbx_watch_find(context, &place))
 		return false;
-	if (context->target && !place.found && lbx_step_waits()) {
+	if (context->target && !place.found && lbx_switches_wait()) {
 		if (!catches.start)
 			add_start(&script);
-		catches.start_steps = true;
+		catches.start_switches = true;
 	}
 	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
 	for (int i = 0; i < MAX_CATCHES; i++) {
@@ -451,7 +451,7 @@ static bool arm(struct lbx_context *context)
 	}
 	return lbx_watch_check(&place, &want) && run_script(&script) &&
 	       lbx_watch_write(context, &place, &want) &&
-	       (!place.found || lbx_step_arm(context, &place.root));
+	       (!place.found || lbx_switches_put_wishes(context, &place.root));
 }
 
 /* The guard at an address, as the arguments of a stop; and the catch that wants it. */

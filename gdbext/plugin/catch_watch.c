@@ -12,12 +12,7 @@
 #include "base/error.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
-
-/* What gdb has put in place of what. */
-static struct {
-	bool written;
-	uint32_t before, value;
-} words[LBX_WORDS];
+#include "plugin/switches.h"
 
 struct lbx_watch lbx_watch_wanted(const struct lbx_catch *catches, int n)
 {
@@ -132,40 +127,6 @@ bool lbx_watch_has_closed_guards(struct lbx_context *context)
 	return false;
 }
 
-static uint64_t word_at(const struct lbx_root *root, enum lbx_watch_word word, uint32_t *now)
-{
-	*now = word == LBX_WORD_STEP ? root->step : root->want_stack;
-	return word == LBX_WORD_STEP ? root->step_at : root->want_stack_at;
-}
-
-bool lbx_watch_put(struct lbx_context *context, const struct lbx_root *root, enum lbx_watch_word word,
-		   uint32_t value)
-{
-	uint32_t now;
-	uint64_t at = word_at(root, word, &now);
-
-	if (!write_word(context, at, now, value, sizeof value))
-		return false;
-	if (!words[word].written)
-		words[word].before = now;
-	words[word].written = true;
-	words[word].value = value;
-	return true;
-}
-
-/* If nobody has changed it since. */
-static bool take_back(struct lbx_context *context, const struct lbx_root *root, enum lbx_watch_word word)
-{
-	uint32_t now;
-	uint64_t at = word_at(root, word, &now);
-
-	if (words[word].written && now == words[word].value &&
-	    !write_word(context, at, now, words[word].before, sizeof now))
-		return false;
-	words[word].written = false;
-	return true;
-}
-
 bool lbx_watch_leave(struct lbx_context *context)
 {
 	struct lbx_watch nothing = {.memory = UINT64_MAX, .graph = UINT64_MAX};
@@ -175,8 +136,5 @@ bool lbx_watch_leave(struct lbx_context *context)
 		return false;
 	if (!place.found)
 		return true;
-	for (int i = 0; i < LBX_WORDS; i++)
-		if (!take_back(context, &place.root, (enum lbx_watch_word)i))
-			return false;
-	return lbx_watch_write(context, &place, &nothing);
+	return lbx_switches_take_back(context, &place.root) && lbx_watch_write(context, &place, &nothing);
 }

@@ -31,11 +31,6 @@ bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *
 /* Whether a guard in the program is closed: touching it would stop gdb, also without a catch. */
 bool lbx_watch_has_closed_guards(struct lbx_context *context);
 
-/* Words that other commands write for the user; gdb takes them back when it leaves the program. */
-enum lbx_watch_word { LBX_WORD_STACKS, LBX_WORD_STEP, LBX_WORDS };
-/* Writes one in place of what the root has; takes effect with the response. */
-bool lbx_watch_put(struct lbx_context *context, const struct lbx_root *root, enum lbx_watch_word word,
-		   uint32_t value);
 /* gdb is about to leave the program: all words as they were. */
 bool lbx_watch_leave(struct lbx_context *context);
 #endif

@@ -11,12 +11,12 @@
 #include "plugin/break.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
-#include "plugin/catch_watch.h"
 #include "plugin/commands.h"
 #include "plugin/hooks.h"
 #include "plugin/stacks_gdb.h"
 #include "plugin/step.h"
 #include "plugin/target_gdb.h"
+#include "plugin/switches.h"
 
 /* ---- eval ---- */
 
@@ -116,8 +116,8 @@ static bool stacks_run(struct lbx_context *context, const struct lbx_args *args)
 
 	if (lbx_bridge_waits())
 		return false;
-	bool running = context->target && liveness != LBX_CORE &&
-		       lbx_context_table(context, &table) && lbx_table_root(table, &root);
+	bool process = context->target && liveness != LBX_CORE;
+	bool running = process && lbx_context_table(context, &table) && lbx_table_root(table, &root);
 	if (lbx_bridge_waits())
 		return false;
 	if (!running)
@@ -133,18 +133,22 @@ static bool stacks_run(struct lbx_context *context, const struct lbx_args *args)
 	if (*end || end == args->v[0] || depth > LB_STACK_MAX)
 		return lb_fail("stacks: takes a number of frames from 0 to %d, not '%s'", LB_STACK_MAX,
 			       args->v[0]);
-	if (!lbx_hooks_ask())
+	if (!lbx_catch_refresh() || !lbx_hooks_ask() ||
+	    (!running && depth > 0 && !lbx_catch_add_start(process)))
 		return false;
 	lbx_hooks_define();
+	lbx_switch_wish(LBX_SWITCH_STACKS, (uint32_t)depth);
+	if (depth == 0)
+		lbx_catch_drop_start();
 	lbx_bridge_script("set environment LAZYBONES_STACKS %lu", depth);
-	uint32_t word = (uint32_t)depth;
-	if (!running || !root.want_stack_at || !lbx_watch_put(context, &root, LBX_WORD_STACKS, word)) {
-		lb_clear_error();
-		lbx_printf(context->out, "The next `run` keeps %lu frames of each tensor's creation.\n",
+	if (running && !lbx_switch_put(context, &root, LBX_SWITCH_STACKS, (uint32_t)depth))
+		return false;
+	if (running)
+		print_stacks(context->out, (uint32_t)depth);
+	else
+		lbx_printf(context->out, process ? "From the runtime's start on %lu frames of each tensor's creation are kept.\n"
+			   : "The next `run`, `target remote` or `attach` keeps %lu frames of each tensor's creation.\n",
 			   depth);
-		return true;
-	}
-	print_stacks(context->out, word);
 	return true;
 }
 

@@ -1,6 +1,3 @@
-/* The mode is a word in the runtime's root. A program that is still to run gets it by its environment.
- * One that gdb has connected to gets it at once; or, before its runtime has started, by a breakpoint at
- * the runtime's first probe (catch.c). */
 #include "plugin/step.h"
 
 #include <stdio.h>
@@ -10,17 +7,12 @@
 #include "inspect/graph/listings.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
-#include "plugin/catch_watch.h"
 #include "plugin/hooks.h"
 #include "plugin/target_gdb.h"
+#include "plugin/switches.h"
 
 static const char *const words[] = { "off", "on", "fused" };
 static const char *const environment[] = { "0", "1", "fused" };
-
-static struct {
-	bool given;
-	uint32_t mode;
-} wish; /* for processes to come */
 
 /* `root`: of the program that runs; NULL: there is none yet. */
 static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_root *root, bool process)
@@ -121,25 +113,12 @@ static bool select_frame(struct lbx_context *context)
 	return true;
 }
 
-bool lbx_step_waits(void)
-{
-	return wish.given && wish.mode != LB_STEP_OFF;
-}
-
-bool lbx_step_arm(struct lbx_context *context, const struct lbx_root *root)
-{
-	if (!wish.given || root->step == wish.mode)
-		return true;
-	if (!root->step_at)
-		return lb_fail("step: the program's runtime (%s) has no step mode", root->version);
-	return lbx_watch_put(context, root, LBX_WORD_STEP, wish.mode);
-}
-
 bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_root root = { 0 };
 	bool process, running, in = args->n && strcmp(args->v[0], "in") == 0;
-	uint32_t mode = LB_STEP_OFF, now;
+	uint32_t mode = LB_STEP_OFF, wish;
+	bool wished = lbx_switch_wished(LBX_SWITCH_STEP, &wish);
 
 	if (args->n && strcmp(args->v[0], "frame") == 0)
 		return select_frame(context);
@@ -148,9 +127,9 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 	if (!find_program(context, &process, &running, &root))
 		return false;
 	if (args->n == 0) {
-		if (!running && !wish.given)
+		if (!running && !wished)
 			return lb_fail("step: no program with the runtime runs; `tensor step on` is for the next one");
-		tell(context, running ? root.step : wish.mode, running ? &root : NULL, process);
+		tell(context, running ? root.step : wish, running ? &root : NULL, process);
 		return true;
 	}
 	if (in && !process)
@@ -158,18 +137,16 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 	if (in && running && !lbx_catch_has_probes())
 		return false;
 	/* who has chosen fused keeps it */
-	now = running ? root.step : wish.mode;
-	if (in && now != LB_STEP_OFF)
-		mode = now;
+	if (in && (running ? root.step : wish) != LB_STEP_OFF)
+		mode = running ? root.step : wish;
 	if (!lbx_catch_refresh() || !lbx_hooks_ask() || (!running && mode != LB_STEP_OFF && !lbx_catch_add_start(process)))
 		return false;
 	lbx_hooks_define();
-	wish.given = true;
-	wish.mode = mode;
+	lbx_switch_wish(LBX_SWITCH_STEP, mode);
 	if (mode == LB_STEP_OFF)
 		lbx_catch_drop_start();
 	lbx_bridge_script("set environment LAZYBONES_STEP %s", environment[mode % 3]);
-	if (running && !lbx_watch_put(context, &root, LBX_WORD_STEP, mode))
+	if (running && !lbx_switch_put(context, &root, LBX_SWITCH_STEP, mode))
 		return false;
 	if (in)
 		go_in();

@@ -5,10 +5,5 @@
 #include "inspect/command.h"
 
 bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args);
-/* Whether a mode other than off is wanted of processes to come. */
-bool lbx_step_waits(void);
-struct lbx_root;
-/* One has started. */
-bool lbx_step_arm(struct lbx_context *context, const struct lbx_root *root);
 
 #endif

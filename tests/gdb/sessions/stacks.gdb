@@ -10,3 +10,21 @@ tensor stacks
 tensor stacks 0
 tensor status
 kill
+set sysroot /
+set breakpoint pending on
+delete
+tensor stacks 2
+pipe info breakpoints | grep -c '_tensor_hit start'
+target remote | gdbserver --once - ./subject 2>/dev/null
+break checkpoint
+continue
+tensor stacks
+tensor info lazy
+kill
+tensor stacks 0
+pipe info breakpoints | grep -c '_tensor_hit start'
+target remote | gdbserver --once - ./subject 2>/dev/null
+tensor stacks 3
+continue
+tensor stacks
+kill
