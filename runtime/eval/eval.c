@@ -121,8 +121,9 @@ static void finish_group(struct lb_run *run, struct lb_step *head)
 	settle(run, head);
 }
 
-static void tell_start(const struct lb_tensor *t, uint32_t op, int64_t members, uint64_t site)
+static void tell_start(struct lb_tensor *t, uint32_t op, int64_t members, uint64_t site)
 {
+	lb_look_at_name(t);
 	lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, op, members,
 			  (uint64_t)(uintptr_t)lb_ops[op].name, site);
 }
@@ -137,7 +138,7 @@ static inline __attribute__((always_inline)) void begin_step(struct lb_run *run,
 			      struct lb_thread *record, struct lb_under_way *u)
 {
 	enum { TIME_FROM = 1 << 16 };
-	const struct lb_tensor *t = step->tensor;
+	struct lb_tensor *t = step->tensor;
 
 	u->steps = run->schedule.groups[step - run->schedule.steps].insns;
 	u->members = t->op == LB_OP_FUSED ? lb_tensor_program(t)->n_insns : u->steps;
@@ -145,8 +146,6 @@ static inline __attribute__((always_inline)) void begin_step(struct lb_run *run,
 	u->mark = lb_arena_mark(run->arena);
 	record->tensor = t->id;
 	u->apart = is_apart(run, t);
-	if (!run->plain)
-		lb_look_at_name(step->tensor);
 	if (!run->plain && !u->apart)
 		tell_start(t, t->op, u->members, t->site);
 }
