@@ -64,29 +64,49 @@ bool lbx_table_graph_at(struct lbx_table *table, uint64_t address, struct lbx_ev
 #define BAD(format, ...) lb_fail("the listing of graph %llu is damaged: " format, \
 				 (unsigned long long)graph->id, __VA_ARGS__)
 
-static bool decode_line(const struct lbx_table *table, const struct lbx_eval_graph *graph,
-			const struct lb_listing *head, const struct lb_listing_line *from,
-			const uint32_t *operands, const char *texts, uint32_t number,
-			struct lbx_listing_line *ret)
+/* The parts of a listing that has been read. */
+struct parts {
+	const struct lbx_table *table;
+	const struct lbx_eval_graph *graph;
+	const struct lb_listing *head;
+	const struct lb_listing_line *lines;
+	const uint32_t *operands;
+	const char *texts;
+	uint64_t texts_bytes, operands_used;
+};
+
+static bool is_text(const struct parts *p, uint32_t at)
 {
-	uint64_t texts_bytes = head->size - (uint64_t)(texts - (const char *)head);
+	uint64_t left = at < p->texts_bytes ? p->texts_bytes - at : 0;
+
+	return memchr(p->texts + at, '\0', left <= LB_NAME_MAX ? left : LB_NAME_MAX + 1) != NULL;
+}
+
+static bool decode_line(struct parts *p, uint32_t number, struct lbx_listing_line *ret)
+{
+	const struct lbx_table *table = p->table;
+	const struct lbx_eval_graph *graph = p->graph;
+	const struct lb_listing *head = p->head;
+	const struct lb_listing_line *from = &p->lines[number - 1];
 
 	if (from->rank > LB_MAX_RANK || from->dtype >= table->n_dtypes ||
 	    table->dtypes[from->dtype] < 0)
 		return BAD("line %u has rank %u and dtype %u", number, from->rank, from->dtype);
-	if (from->n_operands > head->n_operands || from->operands > head->n_operands - from->n_operands)
-		return BAD("line %u has operands %u to %u", number, from->operands,
-			   from->operands + from->n_operands);
-	if (from->name >= texts_bytes || !memchr(texts + from->name, '\0', texts_bytes - from->name))
-		return BAD("line %u has its name outside", number);
+	/* lines share none: the whole is no more work than the listing is long */
+	p->operands_used += from->n_operands;
+	if (p->operands_used > head->n_operands || from->operands > head->n_operands - from->n_operands)
+		return BAD("line %u has operands %u to %llu", number, from->operands,
+			   (unsigned long long)from->operands + from->n_operands);
+	if (!is_text(p, from->name))
+		return BAD("line %u has its name outside, or one without end", number);
 	bool known = from->op < table->n_ops;
 	*ret = (struct lbx_listing_line){
 		.op = known ? table->ops[from->op].name : "?",
 		.op_class = known ? (enum lb_op_class)table->ops[from->op].op_class : LB_CLASS_LEAF,
 		.dtype = (enum lb_dtype)table->dtypes[from->dtype], .rank = from->rank,
-		.name = from->name ? texts + from->name : "", .site = from->site, .code = from->code,
+		.name = from->name ? p->texts + from->name : "", .site = from->site, .code = from->code,
 		.value = from->value, .n_operands = from->n_operands,
-		.operands = operands + from->operands, .stays = from->stays,
+		.operands = p->operands + from->operands, .stays = from->stays,
 	};
 	ret->is_constant = strcmp(ret->op, "scalar") == 0 || strcmp(ret->op, "full") == 0;
 	memcpy(ret->shape, from->shape, sizeof ret->shape);
@@ -158,21 +178,18 @@ bool lbx_table_listing(struct lbx_table *table, const struct lbx_eval_graph *gra
 	bool ok = read_listing(table, graph, &head, ret);
 	if (ok) {
 		uint32_t n = head.n_lines + head.n_inputs;
-		const struct lb_listing_line *lines = (const void *)(ret->bytes + sizeof head);
-		const uint32_t *operands = (const void *)(lines + n);
-		const char *texts = (const void *)(operands + head.n_operands);
+		struct parts p = { .table = table, .graph = graph, .head = (const void *)ret->bytes };
+		p.lines = (const void *)(ret->bytes + sizeof head);
+		p.operands = (const void *)(p.lines + n);
+		p.texts = (const void *)(p.operands + head.n_operands);
+		p.texts_bytes = head.size - (uint64_t)(p.texts - (const char *)ret->bytes);
 		ret->n_lines = head.n_lines;
 		ret->n_inputs = head.n_inputs;
 		ret->n_calls = head.n_calls;
-		ret->title = "";
-		uint64_t texts_bytes = head.size - (uint64_t)(texts - (const char *)ret->bytes);
-		if (head.title >= texts_bytes || !memchr(texts + head.title, '\0', texts_bytes - head.title))
-			ok = BAD("its title is at %u", head.title);
-		else if (head.title)
-			ret->title = texts + head.title;
+		ok = is_text(&p, head.title) || BAD("its title is at %u", head.title);
+		ret->title = ok && head.title ? p.texts + head.title : "";
 		for (uint32_t i = 0; i < n && ok; i++)
-			ok = decode_line(table, graph, (const void *)ret->bytes, &lines[i], operands, texts,
-					 i + 1, &ret->lines[i]);
+			ok = decode_line(&p, i + 1, &ret->lines[i]);
 		ok = ok && mark_repeated(ret);
 	}
 	if (!ok)

@@ -686,6 +686,16 @@ static void damaged_listings_are_refused(void **state)
 	REFUSED(line->operands = 1, line->n_operands = UINT32_MAX);
 	REFUSED(line->code = UINT32_MAX);
 #undef REFUSED
+	/* operands that several lines claim: were they allowed, a small listing could be endless work */
+	struct lb_listing_line *end = &line[whole.n_lines - 1], before = *end;
+	assert_true(end->n_operands < whole.n_operands);
+	end->operands = 0;
+	end->n_operands = whole.n_operands;
+	look();
+	assert_false(lbx_table_listing(table, &graph, &listing));
+	assert_non_null(strstr(lb_error_message(), "has operands 0 to"));
+	lb_clear_error();
+	*end = before;
 	look();
 	if (!lbx_table_listing(table, &graph, &listing))
 		fail_msg("%s", lb_error_message());
