@@ -231,14 +231,14 @@ enum lb_buffer_flag {
 	X(fused, "operations run inside a fused chain") \
 	X(raw_misuse, "raw pointers handed out for a view that is not row-contiguous") \
 	X(implicit_evals, "evaluations that reading a value caused") \
-	X(unstepped, "evaluations that step mode could not step through: step_refusal") \
 	X(nan_seen, "operations whose result held NaN or Inf while somebody watched") \
 	X(errors, "calls that failed") \
 	X(active_bytes, "bytes of buffers in use") \
 	X(peak_bytes, "largest active_bytes since the last reset") \
 	X(cache_bytes, "bytes kept for reuse") \
 	X(memory_limit, "bytes; allocation beyond it fails") \
-	X(cache_limit, "bytes; the cache is trimmed to it")
+	X(cache_limit, "bytes; the cache is trimmed to it") \
+	X(unstepped, "evaluations that step mode could not step through: step_refusal")
 
 struct lb_counters {
 #define X(name, meaning) uint64_t name;

@@ -1,6 +1,6 @@
 /* A break is a catch (catch.c): pending until there is a program, kept over runs, listed by `tensor
  * status`. Stops are at probes, in step mode or not. A name, an id or an op is compared by gdb in the
- * breakpoint's condition, a glob by us at each op. */
+ * breakpoint's condition, a glob by the runtime. */
 #include "plugin/break.h"
 
 #include <stdio.h>

@@ -240,7 +240,7 @@ const struct lbx_command lbx_gdb_commands[] = {
 		 "shows\nthe op and its inputs, after it the result's range. In step mode or not; it can be "
 		 "set\nbefore `run`, and stays over runs. `tensor status` lists it, `tensor uncatch` or "
 		 "`delete`\nends it. Until then the runtime fuses and compiles nothing, and gdb looks at\n"
-		 "each op: some 0.2 ms, with a glob some ms.\n"
+		 "each op: some 0.2 ms.\n"
 		 "Example: break 'layers.*' after --op matmul",
 	 .options = {
 		 { "nan", NULL, "after it, if the result holds NaN or Inf" },

@@ -28,6 +28,7 @@ struct entry {
 
 struct lb_compiled {
 	pthread_mutex_t lock;
+	struct lb_compiled *next; /* of all; under all.lock */
 	lb_function *fn;
 	void *context;
 	bool shapeless;
@@ -38,6 +39,55 @@ struct lb_compiled {
 	char reasons[2][REASON]; /* in turn: a reader may look at the one before */
 	char name[];
 };
+
+/* ---- all of them: a child of fork() must find each list whole ---- */
+
+static struct {
+	pthread_mutex_t lock; /* before those of the functions */
+	struct lb_compiled *first;
+} all = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&all.lock);
+	for (struct lb_compiled *c = all.first; c; c = c->next)
+		pthread_mutex_lock(&c->lock);
+}
+
+static void after_fork(void)
+{
+	for (struct lb_compiled *c = all.first; c; c = c->next)
+		pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&all.lock);
+}
+
+/* Not when the library is loaded: what is registered last is called first before a fork, and locks of
+ * the evaluation and of memory are taken while a list is locked. */
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+static void add_to_all(struct lb_compiled *c)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, watch_forks);
+	pthread_mutex_lock(&all.lock);
+	c->next = all.first;
+	all.first = c;
+	pthread_mutex_unlock(&all.lock);
+}
+
+static void remove_from_all(const struct lb_compiled *c)
+{
+	pthread_mutex_lock(&all.lock);
+	struct lb_compiled **at = &all.first;
+	while (*at && *at != c)
+		at = &(*at)->next;
+	if (*at)
+		*at = c->next;
+	pthread_mutex_unlock(&all.lock);
+}
 
 /* ---- graphs ---- */
 
@@ -108,7 +158,8 @@ static void explain(struct lb_compiled *c, const struct lb_request *request, cha
 		lb_key_matches(c->entries[0]->key, request, why, REASON);
 }
 
-static void drop_oldest(struct lb_compiled *c)
+/* Whose graph the caller releases when the lock is no longer held: that may call the program. */
+static struct entry *drop_oldest(struct lb_compiled *c)
 {
 	struct entry *entry = c->entries[--c->n];
 	lb_key_free(c->dropped[REMEMBERED - 1]);
@@ -116,18 +167,19 @@ static void drop_oldest(struct lb_compiled *c)
 	entry->key = NULL; /* nobody compares it any more */
 	move_to_front(c->dropped, REMEMBERED - 1);
 	c->record->evictions++;
-	entry_release(entry);
+	return entry;
 }
 
-/* Takes the graph in, and over. */
-static void insert(struct lb_compiled *c, struct entry *entry, const struct lb_request *request)
+/* Takes the graph in, and over; returns the one that goes for it, or NULL. */
+static struct entry *insert(struct lb_compiled *c, struct entry *entry, const struct lb_request *request)
 {
 	struct lb_compiled_record *record = c->record;
 	char *why = c->reasons[record->compiles % 2];
+	struct entry *dropped = NULL;
 	lb_record_begin(&record->seq);
 	explain(c, request, why);
 	if (c->n == c->limit)
-		drop_oldest(c);
+		dropped = drop_oldest(c);
 	c->entries[c->n++] = entry;
 	move_to_front(c->entries, c->n - 1);
 	record->compiles++;
@@ -136,6 +188,7 @@ static void insert(struct lb_compiled *c, struct entry *entry, const struct lb_r
 	record->traced = entry->image.n_traced;
 	record->built = entry->image.n_nodes;
 	lb_record_end(&record->seq);
+	return dropped;
 }
 
 /* ---- calls ---- */
@@ -157,12 +210,13 @@ static struct entry *compile(struct lb_compiled *c, const struct lb_request *req
 		return other;
 	}
 	entry->refs++;
-	insert(c, entry, request);
+	struct entry *dropped = insert(c, entry, request);
 	lb_probe_compile((uint64_t)(uintptr_t)c->record, c->record->name, c->record->reason, ns);
 	if (c->record->compiles > 1)
 		lb_probe_recompile((uint64_t)(uintptr_t)c->record, c->record->name,
 				   (uint64_t)(uintptr_t)site, c->record->reason, c->record->compiles);
 	pthread_mutex_unlock(&c->lock);
+	entry_release(dropped);
 	return entry;
 }
 
@@ -302,6 +356,7 @@ lb_compiled *lb_compile(const char *name, lb_function *fn, void *context,
 		lb_compiled_free(c);
 		return NULL;
 	}
+	add_to_all(c);
 	return c;
 }
 
@@ -310,6 +365,7 @@ void lb_compiled_free(lb_compiled *c)
 	if (!c)
 		return;
 	struct lb_self *self = lb_self();
+	remove_from_all(c);
 	if (c->record) {
 		lb_record_begin(&c->record->seq);
 		c->record->id = 0;

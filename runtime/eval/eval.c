@@ -16,6 +16,16 @@
 #include "probes.h"
 #include "publish/root.h"
 
+__thread struct lb_run *lb_innermost_run;
+
+static bool is_own(uint64_t eval)
+{
+	for (const struct lb_run *run = lb_innermost_run; run; run = run->outer)
+		if (run->schedule.eval == eval)
+			return true;
+	return false;
+}
+
 /* The other threads' evaluations do not go on in the child: what they had claimed is lazy
  * again. Their buffers are lost; giving them back would take locks. */
 static void after_fork_in_child(void)
@@ -24,7 +34,7 @@ static void after_fork_in_child(void)
 	struct lb_tensor *t;
 
 	for (uint64_t slot = 0; (t = lb_slab_at(LB_KIND_TENSOR, slot)); slot++) {
-		if (lb_tensor_state(t) != LB_STATE_EVALUATING || (own && t->eval == own->eval))
+		if (lb_tensor_state(t) != LB_STATE_EVALUATING || is_own(t->eval))
 			continue;
 		if (t->seq & 1)
 			lb_record_end(&t->seq);
@@ -262,6 +272,10 @@ bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 	/* what runs inside another evaluation gives the record back as it was */
 	bool nested = record->eval != 0;
 	struct lb_thread outer;
+	if (!run->plain) {
+		run->outer = lb_innermost_run;
+		lb_innermost_run = run;
+	}
 	if (__builtin_expect(nested, 0))
 		outer = *record;
 	lb_record_begin(&record->seq);
@@ -279,6 +293,8 @@ bool lb_run_schedule(struct lb_run *run, struct lb_thread *record)
 			lb_tensor_retain(run->failed, LB_ONE_REF);
 		lb_schedule_abandon(s, run->drop);
 	}
+	if (!run->plain)
+		lb_innermost_run = run->outer;
 	lb_record_begin(&record->seq);
 	record->eval = record->tensor = 0;
 	if (__builtin_expect(nested, 0)) {

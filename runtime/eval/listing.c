@@ -7,7 +7,7 @@
 #include "graph/program.h"
 #include "kernels/kernels.h"
 
-enum { MOST_LINES = 1 << 20 };
+enum { MOST_LINES = 1 << 20, MOST_TEXT = 1 << 30 };
 
 /* What comes from outside: a tensor, or a constant of a program. */
 struct outside {
@@ -68,10 +68,12 @@ static bool count(struct builder *b)
 		for (int k = 0; k < program->n_insns; k++)
 			operands += arity(program->insns[k].op);
 	}
-	if (lines > MOST_LINES || operands > 8 * MOST_LINES || text > INT32_MAX / 2) {
+	if (lines > MOST_LINES || operands > 8 * MOST_LINES || text > MOST_TEXT) {
 		snprintf(b->ret->refusal, sizeof b->ret->refusal,
-			 "a graph of %llu operations, with %llu inputs, is too large: %d and %d are the most",
-			 (unsigned long long)lines, (unsigned long long)operands, MOST_LINES, 8 * MOST_LINES);
+			 "a graph of %llu operations, with %llu inputs and %llu bytes of names, is too large: "
+			 "%d, %d and %d are the most", (unsigned long long)lines,
+			 (unsigned long long)operands, (unsigned long long)text, MOST_LINES,
+			 8 * MOST_LINES, MOST_TEXT);
 		return false;
 	}
 	b->n_lines = (uint32_t)lines;

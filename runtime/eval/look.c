@@ -9,9 +9,12 @@
 void lb_compare_name(struct lb_tensor *t)
 {
 	const char *name = (const char *)(uintptr_t)__atomic_load_n(&t->name, __ATOMIC_ACQUIRE);
-	uint32_t others = t->watch & ((UINT32_C(1) << LB_WATCH_NAMED) - 1);
+	const uint32_t named = UINT32_MAX << LB_WATCH_NAMED;
+	uint32_t matched = name ? lb_watched_name(name) : 0;
 
-	__atomic_store_n(&t->watch, others | (name ? lb_watched_name(name) : 0), __ATOMIC_RELAXED);
+	/* a debugger may write the other bits meanwhile */
+	__atomic_fetch_and(&t->watch, ~named | matched, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&t->watch, matched, __ATOMIC_RELAXED);
 }
 
 static void look_for_nan(const struct lb_tensor *t)

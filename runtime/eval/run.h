@@ -16,7 +16,13 @@ struct lb_run {
 	uint32_t step; /* enum lb_step_mode */
 	bool stops; /* between two steps, when the program exits */
 	struct lb_tensor *failed; /* whose step failed, held unless plain */
+	void *stepped; /* the graph that step.c runs it through */
+	struct lb_run *outer; /* of this thread: an op's callback may evaluate */
 };
+
+/* Of this thread, the one that began last; NULL outside any. A debugger's do not count. */
+extern __thread struct lb_run *lb_innermost_run
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 void lb_run_init(struct lb_run *run, struct lb_arena *arena, bool plain);
 

@@ -113,21 +113,6 @@ static int oldest(void)
 	return found;
 }
 
-/* Takes graph i out of the list, and away from debuggers. */
-static void retire(int i)
-{
-	struct graph *g = graphs.v[i];
-	graphs.bytes -= bytes_of(g);
-	graphs.v[i] = graphs.v[--graphs.n];
-	lb_jit_remove(g->entry);
-	lb_record_begin(&g->record->seq);
-	g->record->id = g->record->listing = g->record->code = g->record->tensors = 0;
-	lb_record_end(&g->record->seq);
-	lb_slab_give(LB_KIND_GRAPH, &lb_self_pointer->magazines[LB_KIND_GRAPH], g->record);
-	g->next = graphs.resting;
-	graphs.resting = g;
-}
-
 static void destroy(struct graph *g)
 {
 	if (!g)
@@ -136,6 +121,30 @@ static void destroy(struct graph *g)
 	free(g->listing);
 	free(g->tensors);
 	free(g);
+}
+
+static void unpublish(struct graph *g)
+{
+	lb_record_begin(&g->record->seq);
+	g->record->id = g->record->listing = g->record->code = g->record->tensors = 0;
+	lb_record_end(&g->record->seq);
+	lb_slab_give(LB_KIND_GRAPH, &lb_self_pointer->magazines[LB_KIND_GRAPH], g->record);
+}
+
+/* Takes graph i out of the list, and away from debuggers. */
+static void retire(int i)
+{
+	struct graph *g = graphs.v[i];
+	graphs.bytes -= bytes_of(g);
+	graphs.v[i] = graphs.v[--graphs.n];
+	lb_jit_remove(g->entry);
+	unpublish(g);
+	if (!g->code) { /* no debugger has a place in it */
+		destroy(g);
+		return;
+	}
+	g->next = graphs.resting;
+	graphs.resting = g;
 }
 
 /* A debugger has heard of a graph since these were retired. */
@@ -184,12 +193,15 @@ static bool publish(struct graph *g)
 	r->tensors = (uint64_t)(uintptr_t)g->tensors;
 	r->runs = r->running = 0;
 	lb_record_end(&r->seq);
+	if (g->code)
+		g->entry = lb_jit_add((uint64_t)(uintptr_t)r, r->id, r->code, r->code_bytes);
+	if (g->code && !g->entry) {
+		unpublish(g);
+		return false;
+	}
 	graphs.v[graphs.n++] = g;
 	graphs.bytes += bytes_of(g);
-	if (!g->code)
-		return true;
-	g->entry = lb_jit_add((uint64_t)(uintptr_t)r, r->id, r->code, r->code_bytes);
-	if (g->entry)
+	if (g->code)
 		end_rest();
 	return true;
 }
@@ -285,11 +297,7 @@ struct stepping {
 	const struct lb_call *calls;
 	struct lb_under_way under_way;
 	void *registers[LB_FUSE_REGS];
-	struct graph *graph;
-	struct stepping *outer; /* an op's callback may evaluate */
 };
-
-static __thread struct stepping *innermost; /* of this thread */
 
 static int run_call(struct lb_code_frame *frame, uint32_t number)
 {
@@ -302,6 +310,13 @@ static int run_call(struct lb_code_frame *frame, uint32_t number)
 				    s->registers);
 }
 
+static void note_unstepped(const char *why)
+{
+	lb_step_lock();
+	lb_note_unstepped(why);
+	lb_step_unlock();
+}
+
 bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok)
 {
 	struct stepping s = { .frame = { run_call }, .run = run, .record = record };
@@ -311,21 +326,19 @@ bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok)
 	if (run->schedule.n == 0)
 		return false;
 	if (!lb_code_known()) {
-		lb_note_unstepped("no code is known for this processor");
+		note_unstepped("no code is known for this processor");
 		return false;
 	}
 	bool apart = run->step == LB_STEP_OPS;
 	struct graph *g = lb_listing_build(&run->schedule, apart, &listed) ? enter(&listed) : NULL;
 	if (!g) {
-		lb_note_unstepped(listed.refusal[0] ? listed.refusal : "out of memory");
+		note_unstepped(listed.refusal[0] ? listed.refusal : "out of memory");
 		if (clean)
 			lb_clear_error();
 		return false;
 	}
 	s.calls = listed.calls;
-	s.graph = g;
-	s.outer = innermost;
-	innermost = &s;
+	run->stepped = g;
 	struct lb_thread outer = *record;
 	record->line = 0;
 	record->tensors = (uint64_t)(uintptr_t)listed.tensors;
@@ -336,7 +349,7 @@ bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok)
 	record->graph = outer.graph;
 	record->line = outer.line;
 	record->tensors = outer.tensors;
-	innermost = s.outer;
+	run->stepped = NULL;
 	leave(g);
 	return true;
 }
@@ -345,8 +358,9 @@ void lb_step_after_fork(void)
 {
 	for (int i = 0; i < graphs.n; i++)
 		graphs.v[i]->record->running = 0;
-	for (const struct stepping *s = innermost; s; s = s->outer)
-		s->graph->record->running++;
+	for (const struct lb_run *run = lb_innermost_run; run; run = run->outer)
+		if (run->stepped)
+			((struct graph *)run->stepped)->record->running++;
 	lb_step_unlock();
 }
 

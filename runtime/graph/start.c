@@ -22,10 +22,6 @@ static void read_environment(void)
 	lb_root->want_stack =
 		(uint32_t)lb_environment_number("LAZYBONES_STACKS", 0, LB_STACK_MAX, 0);
 
-	static const char *const ranks[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
-	for (size_t i = 0; i < LENGTH(ranks) && lb_root->rank < 0; i++)
-		lb_root->rank = lb_environment_number(ranks[i], 0, INT32_MAX, -1);
-
 	static const char *const modes[] = { "off", "warn", "stop" };
 	lb_root->strided =
 		(uint32_t)lb_environment_choice("LAZYBONES_STRIDED", LENGTH(modes), modes, 0);

@@ -1,3 +1,6 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 /* Finding a BLAS. A program that links one (a static program must) is served by weak
  * symbols; otherwise libopenblas.so.0 is opened at the first product worth it, with its
  * names kept to ourselves.
@@ -34,6 +37,62 @@ static struct lb_blas found;
 static char description[128] = "none";
 static _Atomic int state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A child of fork() must be able to look for it. */
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+/* OpenBLAS ends its threads before a fork, and waits for ever for one that is at work. So a fork
+ * waits for the products under way, and they for it. */
+static pthread_rwlock_t calls = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+
+static void before_fork_of_calls(void)
+{
+	pthread_rwlock_wrlock(&calls);
+}
+
+static void after_fork_of_calls(void)
+{
+	pthread_rwlock_unlock(&calls);
+}
+
+static void after_fork_in_child(void)
+{
+	/* it is locked by the parent's thread, which has another number */
+	static const pthread_rwlock_t open = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+	calls = open;
+}
+
+/* After OpenBLAS has registered its own, so that these are called before them; without `lock`, which
+ * is waited for while handlers are called. */
+static void watch_forks_of_calls(void)
+{
+	static _Atomic bool watched;
+	if (!atomic_exchange(&watched, true))
+		pthread_atfork(before_fork_of_calls, after_fork_of_calls, after_fork_in_child);
+}
+
+void lb_blas_enter(void)
+{
+	pthread_rwlock_rdlock(&calls);
+}
+
+void lb_blas_leave(void)
+{
+	pthread_rwlock_unlock(&calls);
+}
 
 static bool wants_skylakex(void)
 {
@@ -102,6 +161,8 @@ const struct lb_blas *lb_blas(void)
 			atomic_store_explicit(&state, known, memory_order_release);
 		}
 		pthread_mutex_unlock(&lock);
+		if (known == FOUND)
+			watch_forks_of_calls();
 	}
 	return known == FOUND ? &found : NULL;
 }

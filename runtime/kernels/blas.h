@@ -20,5 +20,8 @@ struct lb_blas {
 
 /* NULL when there is none. Opens a library, so it may take time and allocate. */
 const struct lb_blas *lb_blas(void);
+/* Around each call of it; not within another. */
+void lb_blas_enter(void);
+void lb_blas_leave(void);
 
 #endif

@@ -104,6 +104,7 @@ static bool multiply_blas(const struct product *p, int dtype, int64_t m, int64_t
 		return false;
 	const void *x = a->data, *y = b->data;
 	float alphas[2] = { (float)alpha, 0 }, betas[2] = { (float)beta, 0 };
+	lb_blas_enter();
 	if (dtype == LB_F32)
 		p->blas->sgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k,
 			       alphas[0], x, lda, y, ldb, betas[0], to, (int)to_row);
@@ -113,6 +114,7 @@ static bool multiply_blas(const struct product *p, int dtype, int64_t m, int64_t
 	else
 		p->blas->cgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas,
 			       x, lda, y, ldb, betas, to, (int)to_row);
+	lb_blas_leave();
 	return true;
 }
 

@@ -24,7 +24,7 @@ static inline uint32_t lb_watched(uint32_t watch)
 /* The bits from LB_WATCH_NAMED on of a tensor of this name. */
 uint32_t lb_watched_name(const char *name);
 
-/* An evaluation in step mode runs without steps. May be called by several threads at once. */
+/* An evaluation in step mode runs without steps; by one thread at a time. */
 void lb_note_unstepped(const char *why);
 
 /* Fills in the addresses, and last the magic: until then a reader says that the program has not

@@ -68,24 +68,136 @@ static void *keep_busy(void *failures)
 }
 
 /* The child may be made while other threads hold any of the runtime's locks. */
-static void fork_among_threads(void **state)
+static void fork_among(void *(*busy)(void *failures), bool (*work)(void), int forks)
 {
-	(void)state;
 	enum { BUSY = 3 };
 	pthread_t threads[BUSY];
 	int failures[BUSY] = { 0 };
 	atomic_store(&stop, false);
 	for (int i = 0; i < BUSY; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, keep_busy, &failures[i]), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, busy, &failures[i]), 0);
 	bool ok = true;
-	for (int i = 0; i < (is_instrumented() ? 3 : 20); i++)
-		ok = ok && child_works(large_work);
+	for (int i = 0; i < (is_instrumented() ? 3 : forks); i++)
+		ok = ok && child_works(work);
 	atomic_store(&stop, true);
 	for (int i = 0; i < BUSY; i++) {
 		pthread_join(threads[i], NULL);
 		ok = ok && failures[i] == 0;
 	}
 	assert_true(ok);
+}
+
+static void fork_among_threads(void **state)
+{
+	(void)state;
+	fork_among(keep_busy, large_work, 20);
+}
+
+static bool multiply(void)
+{
+	bool ok = false;
+	LB_SCOPE {
+		lb_tensor *x = lb_ones(LB_SHAPE(500, 500), LB_F32);
+		ok = lb_item(lb_max(lb_matmul(x, x), LB_ALL_AXES, false)) == 500;
+	}
+	return ok && lb_ok();
+}
+
+static void *keep_multiplying(void *failures)
+{
+	while (!atomic_load(&stop))
+		*(int *)failures += !multiply();
+	return NULL;
+}
+
+/* OpenBLAS alone would wait for ever. */
+static void fork_among_products(void **state)
+{
+	(void)state;
+	assert_true(multiply());
+	fork_among(keep_multiplying, multiply, 10);
+}
+
+static lb_compiled *shared;
+
+static bool grow(void *unused, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)unused, (void)n_in, (void)n_out;
+	out[0] = in[0];
+	for (int i = 0; i < 30; i++)
+		out[0] = lb_add(out[0], lb_scalar(1));
+	return out[0] != NULL;
+}
+
+static bool call_shared(int n)
+{
+	bool ok = false;
+	LB_SCOPE {
+		lb_tensor *x = lb_zeros(LB_SHAPE(n), LB_F32), *y;
+		ok = lb_call(shared, 1, &x, 1, &y) && lb_item(lb_max(y, LB_ALL_AXES, false)) == 30;
+	}
+	return ok && lb_ok();
+}
+
+static bool call_once(void)
+{
+	return call_shared(3) && call_shared(100);
+}
+
+static void *keep_calling(void *failures)
+{
+	for (int i = 0; !atomic_load(&stop); i++)
+		*(int *)failures += !call_shared(1 + i % 7);
+	return NULL;
+}
+
+static void fork_among_calls(void **state)
+{
+	(void)state;
+	shared = lb_compile("grow", grow, NULL, (lb_compile_options){ .limit = 3 });
+	fork_among(keep_calling, call_once, 60);
+	lb_compiled_free(shared);
+}
+
+/* A callback inside an evaluation evaluates; inside that, another forks. */
+static void fork_here(void *data, void *child)
+{
+	(void)data;
+	*(pid_t *)child = fork();
+}
+
+static void evaluate_here(void *data, void *child)
+{
+	LB_SCOPE {
+		lb_tensor *x = lb_from_memory(data, 16, LB_SHAPE(4), LB_F32, fork_here, child);
+		lb_eval(lb_negative(lb_sum(x, LB_ALL_AXES, false)));
+	}
+}
+
+static void fork_inside_evaluations(void **state)
+{
+	static float outer[4] = { 1, 2, 3, 4 }, inner[4] = { 4, 3, 2, 1 };
+	pid_t child = -1;
+	double sum = 0;
+	int status;
+
+	(void)state;
+	for (int mode = LB_STEP_OFF; mode <= LB_STEP_OPS; mode++) {
+		lb_set_step_mode((lb_step_mode)mode);
+		LB_SCOPE {
+			lb_tensor *first = lb_sort(lb_exp(lb_from_data(inner, 16, LB_SHAPE(4), LB_F32)), 0);
+			lb_tensor *second = lb_from_memory(outer, 16, LB_SHAPE(4), LB_F32, evaluate_here,
+							   &child);
+			sum = lb_item(lb_sum(lb_add(first, lb_sort(second, 0)), LB_ALL_AXES, false));
+		}
+		bool ok = sum > 84 && sum < 95 && lb_ok(); /* e + e^2 + e^3 + e^4 + 10 = 94.79 */
+		if (child == 0)
+			_exit(ok ? 0 : 1);
+		assert_true(ok);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+	lb_set_step_mode(LB_STEP_OFF);
 }
 
 static lb_tensor *inherited;
@@ -271,6 +383,9 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(fork_after_work),
 		TEST(fork_among_threads),
+		TEST(fork_among_products),
+		TEST(fork_among_calls),
+		TEST(fork_inside_evaluations),
 		TEST(child_has_the_tensors),
 		TEST(release_evaluates),
 		TEST(release_asks_for_the_result),
