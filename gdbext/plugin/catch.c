@@ -428,9 +428,26 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 
 /* ---- stops ---- */
 
+/* Takes out of the list what the program's runtime cannot do, and disables its breakpoint, which would
+ * stop at each event. */
+static bool leave_out(struct lbx_context *context, const struct lbx_watch_place *place,
+		      struct lbx_catch *c, struct text *script)
+{
+	const struct lbx_watch want = lbx_watch_wanted(c, 1);
+
+	if (!c->number || lbx_watch_check(place, &want))
+		return false;
+	lbx_printf(context->out, "Catch %d is disabled: %s.\n", c->number, lb_error_message());
+	lb_clear_error();
+	text_printf(script, "disable %d\n", c->breakpoint);
+	c->number = 0;
+	return true;
+}
+
 /* The program is at its start, or gdb has attached or connected to it. */
 static bool arm(struct lbx_context *context)
 {
+	struct lbx_catch list[MAX_CATCHES];
 	struct lbx_watch want;
 	struct lbx_watch_place place;
 	struct text script = {0};
@@ -443,13 +460,14 @@ static bool arm(struct lbx_context *context)
 			add_start(&script);
 		catches.start_switches = true;
 	}
-	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
+	memcpy(list, catches.v, sizeof list);
 	for (int i = 0; i < MAX_CATCHES; i++) {
-		snprintf(number, sizeof number, "%d", catches.v[i].breakpoint);
-		if (catches.v[i].number)
-			add_condition(&script, &catches.v[i], &place, number);
+		snprintf(number, sizeof number, "%d", list[i].breakpoint);
+		if (!leave_out(context, &place, &list[i], &script) && list[i].number)
+			add_condition(&script, &list[i], &place, number);
 	}
-	return lbx_watch_check(&place, &want) && run_script(&script) &&
+	want = lbx_watch_wanted(list, MAX_CATCHES);
+	return run_script(&script) &&
 	       lbx_watch_write(context, &place, &want) &&
 	       (!place.found || lbx_switches_put_wishes(context, &place.root));
 }

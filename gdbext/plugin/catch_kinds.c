@@ -426,7 +426,7 @@ static void describe_tensor(const struct lbx_catch *c, const char *any, struct t
 	if (c->id)
 		text_printf(ret, " of #%" PRIu64, c->id);
 	else
-		text_printf(ret, " of %s", c->name[0] ? c->name : any);
+		text_printf(ret, " of %s%s", c->is_glob ? "names like " : "", c->name[0] ? c->name : any);
 }
 
 void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
@@ -505,7 +505,7 @@ static void text_condition(struct text *text, const char *pointer, const char *n
 			uint64_t value = 0;
 
 			memcpy(&value, name + at, steps[i].bytes);
-			text_printf(text, " && {%s}(%s + %zu) == 0x%" PRIx64, steps[i].type, pointer, at,
+			text_printf(text, " && {%s}(%s + 0x%zx) == 0x%" PRIx64, steps[i].type, pointer, at,
 				    value);
 		}
 	}
@@ -516,13 +516,14 @@ static void add_and(struct text *text)
 	text_printf(text, "%s", text->n ? " && " : "");
 }
 
+/* In hexadecimal: gdb reads a condition anew whenever code is loaded, in the user's `input-radix`. */
 void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, struct text *ret)
 {
 	const struct lbx_tensor_offsets at = lbx_table_offsets(table);
 	char name[80] = "$_probe_arg1";
 
 	if (c->kind->takes == LBX_TAKES_RANGE) {
-		text_printf(ret, "((long)$_probe_arg3 < %" PRId64 " || (long)$_probe_arg4 > %" PRId64 ")",
+		text_printf(ret, "((long)$_probe_arg3 < (long)0x%" PRIx64 " || (long)$_probe_arg4 > (long)0x%" PRIx64 ")",
 			    lb_order_double(c->low), lb_order_double(c->high));
 		if (!c->id && !c->name[0]) /* of any tensor: of views their bases tell */
 			text_printf(ret, " && $_probe_arg5 == 0");
@@ -532,14 +533,14 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 		text_printf(ret, "$_probe_arg3 != 0");
 	if (c->id) {
 		add_and(ret);
-		text_printf(ret, "$_probe_arg0 == %" PRIu64, c->id);
+		text_printf(ret, "$_probe_arg0 == 0x%" PRIx64, c->id);
 	} else if (c->pattern) {
 		add_and(ret);
-		text_printf(ret, "({unsigned int}($_probe_arg1 + %" PRIu64 ") & 0x%x) != 0", at.watch,
+		text_printf(ret, "({unsigned int}($_probe_arg1 + 0x%" PRIx64 ") & 0x%x) != 0", at.watch,
 			    UINT32_C(1) << (LB_WATCH_NAMED + c->pattern - 1));
 	} else if (c->name[0]) {
 		if (c->kind->takes != LBX_TAKES_FUNCTION)
-			snprintf(name, sizeof name, "{unsigned long}($_probe_arg1 + %" PRIu64 ")", at.name);
+			snprintf(name, sizeof name, "{unsigned long}($_probe_arg1 + 0x%" PRIx64 ")", at.name);
 		add_and(ret);
 		text_condition(ret, name, c->name);
 	}
@@ -548,7 +549,7 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 		if (c->kind->op)
 			text_printf(ret, "(int)$_probe_arg%d", c->kind->op);
 		else
-			text_printf(ret, "{unsigned char}($_probe_arg1 + %" PRIu64 ")", at.op);
-		text_printf(ret, " == %d", lbx_table_op_number(table, c->op));
+			text_printf(ret, "{unsigned char}($_probe_arg1 + 0x%" PRIx64 ")", at.op);
+		text_printf(ret, " == (int)0x%x", (unsigned)lbx_table_op_number(table, c->op));
 	}
 }
