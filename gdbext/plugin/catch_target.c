@@ -76,9 +76,9 @@ bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct l
 	if (!is_name(t))
 		return lb_fail("'%s' is no tensor now, and no name of one to come: `tensor break` takes a glob, "
 			       "too, as in 'a?b*'", t);
-	if (strlen(t) > LB_NAME_MAX)
-		return lb_fail("a name has %d bytes at most", LB_NAME_MAX);
 	lb_clear_error(); /* a tensor of this name may come */
+	if (strlen(t) > LB_NAME_MAX)
+		return lb_fail("a name has %d bytes at most, this has %zu", LB_NAME_MAX, strlen(t));
 	snprintf(ret->name, sizeof ret->name, "%s", t);
 	return true;
 }
