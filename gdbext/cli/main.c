@@ -124,6 +124,8 @@ static int answer(void *request)
 
 	r->out->json = r->json;
 	bool done = (r->cores || open_target(r, &context)) && lbx_command_run(&context, r->command, r->line);
+	if (done)
+		lbx_tell_notice(r->out, context.target);
 	lbx_stacks_destroy(context.stacks);
 	lbx_table_destroy(context.table);
 	lbx_target_destroy(context.target);

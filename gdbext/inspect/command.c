@@ -216,6 +216,18 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_command *comm
 	return command->run(context, &args);
 }
 
+void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target)
+{
+	char notice[512];
+
+	if (out->json || !target || !lbx_target_notice(target, notice, sizeof notice))
+		return;
+	lbx_make_printable(notice);
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_WARNING, "%s", notice);
+	lbx_printf(out, "\n");
+}
+
 void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix)
 {
 	const int max = sizeof command->options / sizeof *command->options;

@@ -112,6 +112,8 @@ bool lbx_args_parse(const struct lbx_command *command, const char *line, struct 
 /* Takes the line apart, checks what the command needs, runs it. --json sets out->json. */
 bool lbx_command_run(struct lbx_context *context, const struct lbx_command *command,
 		     const char *line);
+/* Says in text, not in JSON, what must be known of the bytes that were read (lbx_target_notice). */
+void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target);
 /* The text of `help tensor NAME`. */
 void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix);
 

@@ -10,7 +10,7 @@
 #include "base/op.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
-#include "plugin/catch_kinds.h"
+#include "plugin/catch_target.h"
 
 static bool parse_op(const char *op, struct lbx_catch *ret)
 {

@@ -33,9 +33,9 @@
  * away, and the response makes gdb run the noted commands with their output redirected to the
  * request file, and then asks again (the `while` in the script). The line runs again, now with
  * answers. Each round asks everything that it can, rounds are bounded, and answers are
- * dropped with the next line, since the program may have moved. What is asked must leave gdb's
- * frames known: `info inferiors` does not, gdb then looks at them again before the script asks for
- * it, and what the line answers is overwritten.
+ * dropped with the next line, since the program may have moved. What is asked may make
+ * gdb forget its frames (`info breakpoints` of two inferiors does): a request is served only while
+ * the response says "no answer".
  *
  * Redirection is made of `with` commands only: they put the user's logging back also when
  * the user presses Ctrl-C halfway. An asked command runs inside `frame apply level N -c`
@@ -486,13 +486,23 @@ static bool take_stop(void)
 	return true;
 }
 
+/* Whether the script waits for a response now. What it asked may have made gdb forget its frames; it then
+ * looks at them for reasons of its own, while answers are written, or the last response is still read. */
+static bool is_awaited(void)
+{
+	char now[sizeof(LBX_SILENCE) - 1];
+
+	return pread(RESPONSE_FD, now, sizeof now, 0) == (ssize_t)sizeof now &&
+	       memcmp(now, LBX_SILENCE, sizeof now) == 0;
+}
+
 /* Takes what the request file holds: a line, or answers. False when there is nothing. */
 static bool take_request(void)
 {
 	char head[LINE_SIZE];
 	ssize_t n = pread(REQUEST_FD, head, sizeof(head) - 1, 0);
 
-	if (n <= 0)
+	if (n <= 0 || !is_awaited())
 		return false;
 	head[n] = '\0';
 	if (strstr(head, MARK "answers"))

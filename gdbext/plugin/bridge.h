@@ -9,6 +9,8 @@
 /* Files of gdb's own process: descriptors that the command scripts name. */
 #define LBX_REQUEST_FILE  "/proc/self/fd/900"
 #define LBX_RESPONSE_FILE "/proc/self/fd/901"
+/* What it says, as a script, until there is one. */
+#define LBX_SILENCE "echo gdb did not look at a frame: is the thread running?"
 #define LBX_QUESTION_FILE "/proc/self/fd/902"
 #define LBX_LANGUAGE_FILE "/proc/self/fd/903"
 #define LBX_STYLE_FILE    "/proc/self/fd/904"

@@ -38,6 +38,7 @@
 #include "inspect/convenience.h"
 #include "plugin/bridge.h"
 #include "plugin/catch_stop.h"
+#include "plugin/catch_target.h"
 #include "plugin/catch_watch.h"
 #include "plugin/commands.h"
 #include "plugin/hooks.h"
@@ -257,23 +258,31 @@ static bool is_free(const struct lbx_catch_kind *kind)
 }
 
 /* `inlined`: another catch makes the runtime run compiled functions operation by operation. */
-static void tell_set(struct lbx_out *out, const struct lbx_catch *c, bool inlined)
+static void tell_set(struct lbx_context *context, const struct lbx_catch *c, bool inlined)
 {
-	struct text text = {0};
+	struct lbx_out *out = context->out;
+	struct text text = {0}, note = {0};
 	json_t *object;
+
+	lbx_catch_note(context, c, &note);
 
 	if (out->json) {
 		object = json_object();
 		lbx_catch_json(c, object);
+		if (note.n)
+			json_object_set_new(object, "note", json_string(note.bytes + 2)); /* after "; " */
 		lbx_json(out, object);
 	} else {
 		lbx_catch_describe(c, &text);
-		lbx_printf(out, "Catch %d: %.*s.\n", c->number, (int)text.n, text.bytes);
+		lbx_wrap(out, 0, 4);
+		lbx_printf(out, "Catch %d: %.*s%.*s.\n", c->number, (int)text.n, text.bytes, (int)note.n,
+			   note.n ? note.bytes : "");
 		if (inlined)
 			lbx_printf(out, "While nan, range or a break is set, functions are not compiled, "
 				   "so none is traced again.\n");
 		text_free(&text);
 	}
+	text_free(&note);
 	lbx_set_int(out, "tensor_catch", c->number);
 }
 
@@ -324,7 +333,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	}
 	catches.last = new.number;
 	lbx_hooks_define();
-	tell_set(context->out, &new, (want.all & by_op) && compiling &&
+	tell_set(context, &new, (want.all & by_op) && compiling &&
 		 ((new.kind->watch & by_op) || new.kind->takes == LBX_TAKES_FUNCTION));
 	return true;
 }
@@ -428,9 +437,26 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 
 /* ---- stops ---- */
 
+/* Takes out of the list what the program's runtime cannot do, and disables its breakpoint, which would
+ * stop at each event. */
+static bool leave_out(struct lbx_context *context, const struct lbx_watch_place *place,
+		      struct lbx_catch *c, struct text *script)
+{
+	const struct lbx_watch want = lbx_watch_wanted(c, 1);
+
+	if (!c->number || lbx_watch_check(place, &want))
+		return false;
+	lbx_printf(context->out, "Catch %d is disabled: %s.\n", c->number, lb_error_message());
+	lb_clear_error();
+	text_printf(script, "disable %d\n", c->breakpoint);
+	c->number = 0;
+	return true;
+}
+
 /* The program is at its start, or gdb has attached or connected to it. */
 static bool arm(struct lbx_context *context)
 {
+	struct lbx_catch list[MAX_CATCHES];
 	struct lbx_watch want;
 	struct lbx_watch_place place;
 	struct text script = {0};
@@ -443,13 +469,14 @@ static bool arm(struct lbx_context *context)
 			add_start(&script);
 		catches.start_switches = true;
 	}
-	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
+	memcpy(list, catches.v, sizeof list);
 	for (int i = 0; i < MAX_CATCHES; i++) {
-		snprintf(number, sizeof number, "%d", catches.v[i].breakpoint);
-		if (catches.v[i].number)
-			add_condition(&script, &catches.v[i], &place, number);
+		snprintf(number, sizeof number, "%d", list[i].breakpoint);
+		if (!leave_out(context, &place, &list[i], &script) && list[i].number)
+			add_condition(&script, &list[i], &place, number);
 	}
-	return lbx_watch_check(&place, &want) && run_script(&script) &&
+	want = lbx_watch_wanted(list, MAX_CATCHES);
+	return run_script(&script) &&
 	       lbx_watch_write(context, &place, &want) &&
 	       (!place.found || lbx_switches_put_wishes(context, &place.root));
 }

@@ -13,6 +13,7 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "plugin/bridge.h"
+#include "plugin/catch_target.h"
 #include "plugin/commands.h"
 #include "table/flight.h"
 
@@ -251,46 +252,6 @@ const struct lbx_catch_kind *lbx_catch_kind(const char *name)
 
 /* ---- arguments ---- */
 
-static bool is_name(const char *text)
-{
-	if (!isalpha((unsigned char)*text) && *text != '_')
-		return false;
-	for (; *text; text++)
-		if (!isalnum((unsigned char)*text) && !strchr("_.:/", *text))
-			return false;
-	return true;
-}
-
-/* A name need not exist yet; another expression is resolved now. */
-static bool parse_tensor(struct lbx_context *context, const char *t, struct lbx_catch *ret)
-{
-	struct lbx_tensor tensor;
-	char *end;
-
-	if (strcmp(t, "*") == 0) /* any, which the empty name is */
-		return true;
-	if (*t == '#') {
-		ret->id = strtoull(t + 1, &end, 10);
-		if (!isdigit((unsigned char)t[1]) || *end || ret->id == 0)
-			return lb_fail("'%s' is no tensor id: write # and a number", t);
-		return true;
-	}
-	if (context->target && lbx_commands_tensor(context, t, &tensor)) {
-		if (!tensor.name[0])
-			ret->id = tensor.id;
-		else
-			snprintf(ret->name, sizeof ret->name, "%s", tensor.name);
-		return true;
-	}
-	if (lbx_bridge_waits())
-		return false;
-	if (!is_name(t))
-		return lb_fail("'%s' is no tensor now, and no name of one to come", t);
-	lb_clear_error(); /* a tensor of this name may come */
-	snprintf(ret->name, sizeof ret->name, "%s", t);
-	return true;
-}
-
 /* "512M", "2G", "1.5GiB"; without a unit bytes. */
 static bool parse_bytes(const char *text, uint64_t *ret)
 {
@@ -328,50 +289,6 @@ static bool parse_value(const char *text, const char *usage, double *ret)
 	return (end != text && !*end && !isnan(*ret)) || lb_fail("'%s' is no number: %s", text, usage);
 }
 
-/* A glob; `params[2]` is one only if it is no tensor. */
-static bool is_pattern(struct lbx_context *context, const char *t)
-{
-	struct lbx_tensor tensor;
-
-	if (!strpbrk(t, "*?[") || strchr(t, ' ') || *t == '#')
-		return false;
-	if (strpbrk(t, "*?") || !context->target)
-		return true;
-	if (lbx_commands_tensor(context, t, &tensor) || lbx_bridge_waits())
-		return false;
-	lb_clear_error();
-	return true;
-}
-
-bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret)
-{
-	if (is_pattern(context, t)) {
-		ret->is_glob = strcmp(t, "*") != 0;
-		snprintf(ret->name, sizeof ret->name, "%s", ret->is_glob ? t : "");
-		return strlen(t) < LB_PATTERN_BYTES ||
-		       lb_fail("break: a glob has %d characters at most", LB_PATTERN_BYTES - 1);
-	}
-	if (lbx_bridge_waits())
-		return false;
-	bool known = parse_tensor(context, t, ret);
-	if (!known || ret->id || ret->op[0] || lbx_bridge_waits())
-		return known;
-	/* a name to come: unless it is an op's, and no tensor's now */
-	struct lbx_tensor tensor;
-	if (context->target && lbx_commands_tensor(context, t, &tensor))
-		return true;
-	if (lbx_bridge_waits())
-		return false;
-	lb_clear_error();
-	for (int i = 0; i < LB_OPS; i++) {
-		if (strcmp(lb_ops[i].name, t) != 0)
-			continue;
-		snprintf(ret->op, sizeof ret->op, "%s", t);
-		ret->name[0] = '\0';
-	}
-	return true;
-}
-
 bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret)
 {
 	static const char usage[] = "`--range LO,HI`, as in `--range -1,1`";
@@ -400,7 +317,7 @@ bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, s
 		return true;
 	switch (kind->takes) {
 	case LBX_TAKES_TENSOR:
-		return parse_tensor(context, args->v[1], ret);
+		return lbx_catch_parse_tensor(context, args->v[1], ret);
 	case LBX_TAKES_FUNCTION:
 		if (strcmp(args->v[1], "*") != 0)
 			snprintf(ret->name, sizeof ret->name, "%s", args->v[1]);
@@ -414,7 +331,7 @@ bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, s
 			return false;
 		if (ret->low > ret->high)
 			return lb_fail("the range from %s to %s is empty", args->v[2], args->v[3]);
-		return parse_tensor(context, args->v[1], ret);
+		return lbx_catch_parse_tensor(context, args->v[1], ret);
 	}
 	return false;
 }
@@ -426,7 +343,7 @@ static void describe_tensor(const struct lbx_catch *c, const char *any, struct t
 	if (c->id)
 		text_printf(ret, " of #%" PRIu64, c->id);
 	else
-		text_printf(ret, " of %s", c->name[0] ? c->name : any);
+		text_printf(ret, " of %s%s", c->is_glob ? "names like " : "", c->name[0] ? c->name : any);
 }
 
 void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
@@ -505,7 +422,7 @@ static void text_condition(struct text *text, const char *pointer, const char *n
 			uint64_t value = 0;
 
 			memcpy(&value, name + at, steps[i].bytes);
-			text_printf(text, " && {%s}(%s + %zu) == 0x%" PRIx64, steps[i].type, pointer, at,
+			text_printf(text, " && {%s}(%s + 0x%zx) == 0x%" PRIx64, steps[i].type, pointer, at,
 				    value);
 		}
 	}
@@ -516,13 +433,14 @@ static void add_and(struct text *text)
 	text_printf(text, "%s", text->n ? " && " : "");
 }
 
+/* In hexadecimal: gdb reads a condition anew whenever code is loaded, in the user's `input-radix`. */
 void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, struct text *ret)
 {
 	const struct lbx_tensor_offsets at = lbx_table_offsets(table);
 	char name[80] = "$_probe_arg1";
 
 	if (c->kind->takes == LBX_TAKES_RANGE) {
-		text_printf(ret, "((long)$_probe_arg3 < %" PRId64 " || (long)$_probe_arg4 > %" PRId64 ")",
+		text_printf(ret, "((long)$_probe_arg3 < (long)0x%" PRIx64 " || (long)$_probe_arg4 > (long)0x%" PRIx64 ")",
 			    lb_order_double(c->low), lb_order_double(c->high));
 		if (!c->id && !c->name[0]) /* of any tensor: of views their bases tell */
 			text_printf(ret, " && $_probe_arg5 == 0");
@@ -532,14 +450,14 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 		text_printf(ret, "$_probe_arg3 != 0");
 	if (c->id) {
 		add_and(ret);
-		text_printf(ret, "$_probe_arg0 == %" PRIu64, c->id);
+		text_printf(ret, "$_probe_arg0 == 0x%" PRIx64, c->id);
 	} else if (c->pattern) {
 		add_and(ret);
-		text_printf(ret, "({unsigned int}($_probe_arg1 + %" PRIu64 ") & 0x%x) != 0", at.watch,
+		text_printf(ret, "({unsigned int}($_probe_arg1 + 0x%" PRIx64 ") & 0x%x) != 0", at.watch,
 			    UINT32_C(1) << (LB_WATCH_NAMED + c->pattern - 1));
 	} else if (c->name[0]) {
 		if (c->kind->takes != LBX_TAKES_FUNCTION)
-			snprintf(name, sizeof name, "{unsigned long}($_probe_arg1 + %" PRIu64 ")", at.name);
+			snprintf(name, sizeof name, "{unsigned long}($_probe_arg1 + 0x%" PRIx64 ")", at.name);
 		add_and(ret);
 		text_condition(ret, name, c->name);
 	}
@@ -548,7 +466,7 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 		if (c->kind->op)
 			text_printf(ret, "(int)$_probe_arg%d", c->kind->op);
 		else
-			text_printf(ret, "{unsigned char}($_probe_arg1 + %" PRIu64 ")", at.op);
-		text_printf(ret, " == %d", lbx_table_op_number(table, c->op));
+			text_printf(ret, "{unsigned char}($_probe_arg1 + 0x%" PRIx64 ")", at.op);
+		text_printf(ret, " == (int)0x%x", (unsigned)lbx_table_op_number(table, c->op));
 	}
 }

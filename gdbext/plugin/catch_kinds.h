@@ -62,8 +62,6 @@ const struct lbx_catch_kind *lbx_catch_kind(const char *name);
 /* What follows the kind in `tensor catch`: fills in the catch. A tensor need not exist yet. */
 bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args,
 		     struct lbx_catch *ret);
-/* T alone, as `tensor break` has it: it may also be a glob, or the name of an op. */
-bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret);
 /* "LO,HI" */
 bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret);
 /* "range [0, 1] of q" */

@@ -67,15 +67,17 @@ static bool write_word(struct lbx_context *context, uint64_t at, uint64_t now, u
 }
 
 /* Word by word, as gdb writes; of each glob as far as it goes. */
-static bool write_patterns(struct lbx_context *context, uint64_t at, const struct lbx_watch *want)
+static bool write_patterns(struct lbx_context *context, const struct lbx_root *root,
+			   const struct lbx_watch *want)
 {
-	uint64_t now[LB_WATCH_PATTERNS][LB_PATTERN_BYTES / sizeof(uint64_t)], word;
-	bool ok = lbx_target_read(context->target, at, now, sizeof now);
+	uint64_t now, word;
+	bool ok = true;
 
 	for (size_t i = 0; i < LB_WATCH_PATTERNS; i++) {
-		for (size_t k = 0; ok && k <= strlen(want->patterns[i]) / sizeof word; k++) {
-			memcpy(&word, want->patterns[i] + k * sizeof word, sizeof word);
-			ok = write_word(context, at + i * sizeof now[i] + k * sizeof word, now[i][k], word,
+		for (size_t k = 0; ok && k <= strlen(want->patterns[i]); k += sizeof word) {
+			memcpy(&word, want->patterns[i] + k, sizeof word);
+			memcpy(&now, root->watch_patterns[i] + k, sizeof now);
+			ok = write_word(context, root->watch_patterns_at + i * LB_PATTERN_BYTES + k, now, word,
 					sizeof word);
 		}
 	}
@@ -92,8 +94,8 @@ bool lbx_watch_check(const struct lbx_watch_place *place, const struct lbx_watch
 	    (want->graph != UINT64_MAX && !root->watch_graph_at) ||
 	    ((want->all & LB_WATCH_NAMES) && (!root->watch_patterns_at || !place->offsets.watch)) ||
 	    ((want->all & LB_WATCH_RANGE) && (!root->watch_low_at || !root->watch_high_at)))
-		return lb_fail("catch: this program's runtime (%s, symbol table %u.%u) is older than "
-			       "what is to be caught", root->version, root->major, root->minor);
+		return lb_fail("the program's runtime (%s, symbol table %u.%u) is older than what is to "
+			       "be caught", root->version, root->major, root->minor);
 	return true;
 }
 
@@ -110,7 +112,7 @@ bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *
 			  (uint64_t)want->low, 8) &&
 	       write_word(context, root->watch_high_at, (uint64_t)root->watch_high,
 			  (uint64_t)want->high, 8) &&
-	       (!(want->all & LB_WATCH_NAMES) || write_patterns(context, root->watch_patterns_at, want)) &&
+	       (!(want->all & LB_WATCH_NAMES) || write_patterns(context, root, want)) &&
 	       write_word(context, root->watch_all_at, root->watch_all, want->all, 4);
 }
 

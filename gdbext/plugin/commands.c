@@ -285,6 +285,8 @@ void lbx_commands_run(const char *line)
 	if (!ok || lbx_bridge_waits()) {
 		ok = lb_fail("interrupted");
 		write_failure(&out, name);
+	} else {
+		lbx_tell_notice(&out, context.target);
 	}
 	write_about();
 	lb_clear_error();

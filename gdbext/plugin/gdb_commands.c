@@ -143,6 +143,7 @@ static bool stacks_run(struct lbx_context *context, const struct lbx_args *args)
 	lbx_bridge_script("set environment LAZYBONES_STACKS %lu", depth);
 	if (running && !lbx_switch_put(context, &root, LBX_SWITCH_STACKS, (uint32_t)depth))
 		return false;
+	lbx_wrap(context->out, 0, 4);
 	if (running)
 		print_stacks(context->out, (uint32_t)depth);
 	else

@@ -41,7 +41,7 @@ static const char common[] =
 	"set $_lb_width = \"width\"\n"
 	"set $_lb_logging = \"logging enabled\"\n"
 	"set $_lb_view = 0\n"
-	"set $_lb_silence = \"echo gdb did not look at a frame: is the thread running?\\\\n\\n\"\n"
+	"set $_lb_silence = \"" LBX_SILENCE "\\\\n\\n\"\n"
 	"define _lb_save\n"
 	"set $_lb_saved = $_gdb_setting_str($_lb_setting)\n"
 	"end\n"

@@ -7,13 +7,20 @@
 static struct {
 	bool wished, written;
 	uint32_t wish;
-	uint32_t before, value; /* what was written, in place of what */
+	uint64_t root, pid;     /* of the process that has been written to: */
+	uint32_t before, value; /* what, in place of what */
 } switches[LBX_SWITCHES];
 
 static uint64_t find(const struct lbx_root *root, enum lbx_switch which, uint32_t *now)
 {
 	*now = which == LBX_SWITCH_STEP ? root->step : root->want_stack;
 	return which == LBX_SWITCH_STEP ? root->step_at : root->want_stack_at;
+}
+
+static bool is_written(const struct lbx_root *root, int which)
+{
+	return switches[which].written && switches[which].root == root->address &&
+	       switches[which].pid == root->pid;
 }
 
 bool lbx_switch_put(struct lbx_context *context, const struct lbx_root *root, enum lbx_switch which,
@@ -29,9 +36,11 @@ bool lbx_switch_put(struct lbx_context *context, const struct lbx_root *root, en
 		return true;
 	if (!lbx_target_write(context->target, at, &value, sizeof value))
 		return false;
-	if (!switches[which].written)
+	if (!is_written(root, which))
 		switches[which].before = now;
 	switches[which].written = true;
+	switches[which].root = root->address;
+	switches[which].pid = root->pid;
 	switches[which].value = value;
 	return true;
 }
@@ -70,7 +79,7 @@ bool lbx_switches_take_back(struct lbx_context *context, const struct lbx_root *
 		uint32_t now;
 		uint64_t at = find(root, (enum lbx_switch)i, &now);
 
-		if (switches[i].written && at && now == switches[i].value &&
+		if (is_written(root, i) && at && now == switches[i].value &&
 		    !lbx_target_write(context->target, at, &switches[i].before, sizeof now))
 			return false;
 		switches[i].written = false;

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
+#include "plugin/core_gdb.h"
 #include "symtab.h"
 #include "target/core.h"
 #include "target/process.h"
@@ -23,6 +23,7 @@ static struct {
 	struct lbx_target target;
 	lbx_bridge_read *read;
 	struct lbx_target *process; /* of the command that runs; or NULL */
+	struct lbx_target *core;    /* that the command has read from; or NULL */
 	uint64_t roots[MAX_ROOTS]; /* newest first */
 	int n_roots;
 } gdb;
@@ -53,13 +54,9 @@ static bool fault(uint64_t address, size_t n)
 	return lb_fail("memory at 0x%" PRIx64 " (%zu bytes) cannot be read", address, n);
 }
 
-static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+/* What gdb's own core reader gives for bytes that were not saved is zeros. */
+static bool plain_read(uint64_t address, void *to, size_t n)
 {
-	(void)target;
-	if (n && address + n - 1 < address)
-		return lb_fail("%zu bytes at 0x%" PRIx64 " go beyond the address space", n, address);
-	if (n > MUCH && lbx_bridge_waits())
-		return lb_fail("an answer of gdb is awaited first");
 	for (size_t done = 0; done < n;) {
 		size_t part = n - done < CHUNK ? n - done : CHUNK;
 
@@ -72,42 +69,91 @@ static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size
 	return true;
 }
 
-/* gdb reads a core with read(); for a large tensor its pages are used in place. */
-static struct lbx_target *core_on_disk(void)
+/* The bytes are read by our own reader of cores, or, of the program's files that only gdb finds,
+ * have been by gdb (`whole`). */
+static bool read_core(struct lbx_target *core, uint64_t address, void *to, size_t n, bool whole)
 {
-	static const char title[] = "Local core dump file:\n\t`";
-	static struct {
-		char path[4096];
-		struct timespec changed;
-		struct lbx_target *target;
-	} open;
-	const char *files, *begin, *end;
-	struct stat st;
-	char path[sizeof(open.path)];
+	uint64_t done = 0, part;
 
-	if (!lbx_bridge_ask(&files, LBX_ANYWHERE, "info files"))
-		return NULL;
-	begin = strstr(files, title);
-	end = begin ? strchr(begin += sizeof(title) - 1, '\'') : NULL;
-	if (!end || (size_t)(end - begin) >= sizeof(path))
-		return NULL;
-	snprintf(path, sizeof(path), "%.*s", (int)(end - begin), begin);
-	if (stat(path, &st) != 0)
-		return NULL;
-	if (open.target && strcmp(open.path, path) == 0 &&
-	    memcmp(&open.changed, &st.st_mtim, sizeof(open.changed)) == 0)
-		return open.target;
-	lbx_target_destroy(open.target);
-	open.target = NULL;
-	if (!lbx_core_open(path, NULL, &open.target)) {
-		lb_clear_error(); /* gdb itself can read it, if slower */
-		return NULL;
+	for (; done < n; done += part) {
+		part = n - done;
+		switch (lbx_core_bytes(core, address + done, &part)) {
+		case LBX_BYTES_OF_A_FILE:
+			if (whole && lbx_core_gdb_has_section(address + done, &part))
+				break;
+			return lbx_target_read(core, address + done, to, 1);
+		case LBX_BYTES_LOST:
+			return lbx_target_read(core, address + done, to, 1);
+		case LBX_BYTES_NOWHERE:
+			if (!whole)
+				return fault(address + done, 1);
+			break;
+		default:
+			if (!lbx_target_read(core, address + done, (char *)to + done, part))
+				return false;
+		}
+		if (part > n - done)
+			part = n - done;
 	}
-	strcpy(open.path, path);
-	open.changed = st.st_mtim;
-	return open.target;
+	return true;
 }
 
+static bool is_held(struct lbx_target *core, uint64_t address, size_t n)
+{
+	uint64_t part;
+
+	for (uint64_t done = 0; done < n; done += part) {
+		part = n - done;
+		if (lbx_core_bytes(core, address + done, &part) != LBX_BYTES_HELD)
+			return false;
+	}
+	return true;
+}
+
+/* Whether what gdb has made of a read (`whole`: bytes) may be otherwise in the core. NULL: in one of
+ * several cores. */
+static bool is_doubtful(struct lbx_target *core, uint64_t address, size_t n, bool whole)
+{
+	uint64_t part;
+
+	for (uint64_t done = 0; core && done < n; done += part) {
+		part = n - done;
+		enum lbx_core_bytes from = lbx_core_bytes(core, address + done, &part);
+		if (from == LBX_BYTES_NOWHERE && !whole)
+			return false;
+		if (from != LBX_BYTES_NOWHERE && from != LBX_BYTES_HELD && whole)
+			return true;
+	}
+	return !core || !whole;
+}
+
+/* Only where a core that gdb has open may know better is gdb asked whether the program is in one. */
+static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	struct lbx_target *core;
+
+	(void)target;
+	if (n && address + n - 1 < address)
+		return lb_fail("%zu bytes at 0x%" PRIx64 " go beyond the address space", n, address);
+	if (n > MUCH && lbx_bridge_waits())
+		return lb_fail("an answer of gdb is awaited first");
+	if (gdb.core && is_held(gdb.core, address, n))
+		return lbx_target_read(gdb.core, address, to, n);
+	bool clean = lb_ok(), whole = plain_read(address, to, n);
+	if (lbx_bridge_interrupted() || !lbx_core_gdb_has_open(&core) ||
+	    !is_doubtful(core, address, n, whole))
+		return whole;
+	enum lbx_liveness liveness = lbx_target_gdb_liveness();
+	core = lbx_core_of_gdb();
+	if (liveness != LBX_CORE || !core || lbx_bridge_waits())
+		return whole; /* when gdb has answered all is read again */
+	if (clean)
+		lb_clear_error();
+	gdb.core = core;
+	return read_core(core, address, to, n, whole);
+}
+
+/* gdb reads a core with read(); for a large tensor its pages are used in place. */
 static const void *gdb_map(struct lbx_target *target, uint64_t address, size_t n)
 {
 	struct lbx_target *core;
@@ -115,8 +161,16 @@ static const void *gdb_map(struct lbx_target *target, uint64_t address, size_t n
 	(void)target;
 	if (n < MUCH || !lb_ok() || lbx_target_gdb_liveness() != LBX_CORE)
 		return NULL;
-	core = core_on_disk();
+	core = lbx_core_of_gdb();
+	if (core)
+		gdb.core = core;
 	return core ? lbx_target_map(core, address, n) : NULL;
+}
+
+static bool gdb_notice(struct lbx_target *target, char *ret, size_t size)
+{
+	(void)target;
+	return gdb.core && lbx_target_notice(gdb.core, ret, size);
 }
 
 /* gdb reads a process here page by page, in one thread; what is long is read past it. */
@@ -182,7 +236,7 @@ static bool gdb_find_root(struct lbx_target *target, uint64_t *ret)
 	if (!auxv_value(auxv, "AT_PHDR", &phdr) || !auxv_value(auxv, "AT_PHNUM", &phnum))
 		return lb_fail("no Lazybones runtime was found in this program: gdb knows neither a "
 			       "JIT entry of it nor where the program headers are (info auxv)");
-	core = liveness == LBX_CORE ? core_on_disk() : NULL;
+	core = liveness == LBX_CORE ? lbx_core_of_gdb() : NULL;
 	if (lbx_find_root_by_note(target, phdr, phnum, ret))
 		return true;
 	if (!core)
@@ -318,7 +372,7 @@ static const struct lbx_target_ops ops[] = {
 #define OPS(kind_name) { \
 	.kind = kind_name, .read = gdb_read, .map = gdb_map, .direct = gdb_direct, \
 	.find_root = gdb_find_root, .source_line = gdb_source_line, .evaluate = gdb_evaluate, \
-	.waits = gdb_waits, .machine = gdb_machine, .write = gdb_write }
+	.waits = gdb_waits, .machine = gdb_machine, .write = gdb_write, .notice = gdb_notice }
 	[LBX_UNKNOWN] = OPS("program in gdb"),
 	[LBX_LIVE] = OPS("live process"),
 	[LBX_REMOTE] = OPS("remote process"),
@@ -329,7 +383,8 @@ static const struct lbx_target_ops ops[] = {
 struct lbx_target *lbx_target_gdb(lbx_bridge_read *read)
 {
 	lbx_target_destroy(gdb.process);
-	gdb.process = NULL;
+	gdb.process = gdb.core = NULL;
+	lbx_core_gdb_begin();
 	gdb.read = read;
 	gdb.target.ops = &ops[LBX_UNKNOWN];
 	return &gdb.target;

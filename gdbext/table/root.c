@@ -84,7 +84,9 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 	ret->watch_high_at = address_of(table, f->watch_high, sizeof(uint64_t));
 	ret->watch_low = (int64_t)lbx_root_integer(table, f->watch_low);
 	ret->watch_high = (int64_t)lbx_root_integer(table, f->watch_high);
-	ret->watch_patterns_at = address_of(table, f->watch_patterns, LB_WATCH_PATTERNS * LB_PATTERN_BYTES);
+	ret->watch_patterns_at = address_of(table, f->watch_patterns, sizeof ret->watch_patterns);
+	if (ret->watch_patterns_at)
+		memcpy(ret->watch_patterns, table->root + f->watch_patterns.offset, sizeof ret->watch_patterns);
 	ret->step_refusal = lbx_root_integer(table, f->step_refusal);
 	return read_counters(table, &ret->counters);
 }

@@ -43,6 +43,7 @@ struct core {
 	Elf *elf;
 	const char *bytes;
 	uint64_t size;
+	struct timespec written;
 	uint64_t missing;         /* bytes that the file should have but ends before */
 	struct segment *segments; /* by address */
 	size_t n_segments;
@@ -108,7 +109,8 @@ static bool fault(const struct core *core, uint64_t address)
 
 	if (path && !(s && s->writable)) /* gdb's gcore leaves out whole segments */
 		return lb_fail("the core file does not hold the byte at 0x%llx: its page was not saved, "
-			       "and %s, which it came from, is missing or has changed", at, path);
+			       "and %s, which it came from, %s", at, path,
+			       lbx_core_files_why(core->files, address));
 	return lb_fail("the core file does not hold the byte at 0x%llx%s", at,
 		       s ? ": its page was not saved" : "");
 }
@@ -135,6 +137,42 @@ static const void *core_map(struct lbx_target *target, uint64_t address, size_t 
 	uint64_t got;
 	const char *bytes = bytes_at(core_of(target), address, &got);
 	return bytes && got >= n ? bytes : NULL;
+}
+
+enum lbx_core_bytes lbx_core_bytes(struct lbx_target *target, uint64_t address, uint64_t *n)
+{
+	struct core *core = core_of(target);
+	const struct segment *s;
+	uint64_t got;
+
+	if (bytes_at(core, address, &got)) {
+		*n = got < *n ? got : *n;
+		return saved_at(core, address, &got) || lbx_core_files_proven(core->files, address)
+			? LBX_BYTES_HELD : LBX_BYTES_AS_THEY_ARE;
+	}
+	*n = 1;
+	if ((s = segment_at(core, address)) && s->writable)
+		return LBX_BYTES_LOST;
+	if (core->files && lbx_core_files_path(core->files, address))
+		return LBX_BYTES_OF_A_FILE;
+	return s ? LBX_BYTES_LOST : LBX_BYTES_NOWHERE;
+}
+
+static bool core_notice(struct lbx_target *target, char *ret, size_t size)
+{
+	struct core *core = core_of(target);
+	size_t others;
+	const char *path = core->files ? lbx_core_files_untold(core->files, &others) : NULL;
+	char more[48] = "";
+
+	if (!path)
+		return false;
+	if (others)
+		snprintf(more, sizeof more, " and %zu other file%s", others, others == 1 ? "" : "s");
+	snprintf(ret, size, "The core did not save the pages of %s%s: they were read from %s now, which by %s not "
+		 "modified since.", path, more, others ? "the files as they are" : "the file as it is",
+		 others ? "their times were" : "its time was");
+	return true;
 }
 
 static bool core_find_root(struct lbx_target *target, uint64_t *ret)
@@ -205,7 +243,7 @@ static bool core_machine(struct lbx_target *target, unsigned *ret)
 
 #define OPS(kind_name) { \
 	.kind = kind_name, .machine = core_machine, .read = core_read, .map = core_map, .find_root = core_find_root, \
-	.source_line = core_source_line, .range = core_range, .destroy = core_destroy }
+	.source_line = core_source_line, .range = core_range, .notice = core_notice, .destroy = core_destroy }
 static const struct lbx_target_ops core_ops = OPS("core file");
 static const struct lbx_target_ops truncated_ops = OPS("truncated core file");
 #undef OPS
@@ -223,7 +261,8 @@ static bool read_note(struct core *core, uint32_t type, const char *bytes, uint6
 		return true;
 	case NT_FILE:
 		if (!core->files)
-			core->files = lbx_core_files_create(bytes, n, &core->options, saved_at, core);
+			core->files = lbx_core_files_create(bytes, n, &core->options, &core->written,
+							    saved_at, core);
 		return lb_ok();
 	case NT_PRSTATUS:
 		if (threads->n == MAX_THREADS || !lbx_machine(core->machine))
@@ -378,6 +417,7 @@ bool lbx_core_open(const char *path, const struct lbx_core_options *options,
 		lb_fail("%s is %s", path, st.st_size == 0 ? "empty" : "no file");
 		goto failed;
 	}
+	core->written = st.st_mtim;
 	if (lbx_is_zstd(core->fd) && !unpack(core, &st))
 		goto failed;
 	if (st.st_size == 0) {

@@ -26,4 +26,17 @@ struct lbx_lines *lbx_core_lines(struct lbx_target *target);
 const struct lbx_threads *lbx_core_threads(struct lbx_target *target);
 const struct lbx_death *lbx_core_death(struct lbx_target *target);
 
+/* Where bytes at an address come from. */
+enum lbx_core_bytes {
+	LBX_BYTES_HELD,        /* the core, or a file that is proven to be as it was mapped */
+	LBX_BYTES_AS_THEY_ARE, /* a file as it is now: the core saved nothing to prove it by */
+	LBX_BYTES_OF_A_FILE,   /* a file that is missing or has changed: they cannot be read */
+	LBX_BYTES_LOST,        /* they were not saved */
+	LBX_BYTES_NOWHERE,     /* the program had no memory there, as far as the core says */
+};
+
+/* *n is how many are wanted, more than 0, and becomes how many there are of that kind; of those that
+ * cannot be read, 1. */
+enum lbx_core_bytes lbx_core_bytes(struct lbx_target *target, uint64_t address, uint64_t *n);
+
 #endif

@@ -1,7 +1,9 @@
-/* A file may have changed since the program mapped it. It is used only where the core itself
- * saved a page of the same file's mapping that starts it (the kernel saves the page with the ELF
- * header, and with it the build id) and that page equals the file's. Data segments are never
- * taken from a file: the program has written to them. */
+/* A file may have changed since the program mapped it. It is proven to be the same where the core
+ * itself saved a page of the same file's mapping that starts it (the kernel saves the page with the
+ * ELF header, and with it the build id) and that page equals the file's. Of files that are no ELF
+ * files, such as weights, nothing is saved: they are read as they are, and the reader is told so,
+ * unless their time says that they were modified after the core. Data segments are never taken from
+ * a file: the program has written to them. */
 #define _GNU_SOURCE
 #include "target/core_files.h"
 
@@ -24,40 +26,49 @@ struct mapping {
 	const char *path;
 	const char *bytes; /* the whole file, mapped at the first use */
 	uint64_t size;
-	enum { UNTRIED, USABLE, UNUSABLE } state;
+	struct timespec modified;
+	enum state { UNTRIED, PROVEN, AS_IT_IS, NEWER, UNUSABLE } state;
+	bool untold; /* read as it is since the last notice */
 };
 
 struct lbx_core_files {
 	struct mapping *mappings; /* by address */
 	size_t n;
 	struct lbx_core_options options;
+	struct timespec written; /* the core */
 	lbx_saved_fn *saved;
 	const void *context;
 };
 
-/* The program itself is what the first mapping is of: the kernel lists them by address, and
- * an executable lies below its libraries. */
-static int open_file(const struct lbx_core_files *files, const struct mapping *m)
-{
-	enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NONBLOCK };
-	char path[PATH_MAX];
+enum { PLACES = 3 };
 
-	if (files->options.exe && strcmp(m->path, files->mappings[0].path) == 0)
-		return open(files->options.exe, FLAGS);
-	if (files->options.sysroot &&
-	    snprintf(path, sizeof path, "%s/%s", files->options.sysroot, m->path) < PATH_MAX) {
-		int fd = open(path, FLAGS);
-		if (fd >= 0)
-			return fd;
-	}
-	return open(m->path, FLAGS);
+/* Where a file may be; NULL: no such place. The program itself is what the first mapping is of: the
+ * kernel lists them by address, and an executable lies below its libraries. */
+static const char *place(const struct lbx_core_files *files, const struct mapping *m, int i,
+			 char path[PATH_MAX])
+{
+	if (i == 0)
+		return files->options.exe && strcmp(m->path, files->mappings[0].path) == 0
+			? files->options.exe : NULL;
+	if (i == 1)
+		return files->options.sysroot && snprintf(path, PATH_MAX, "%s/%s", files->options.sysroot,
+							  m->path) < PATH_MAX ? path : NULL;
+	return m->path;
 }
 
-static bool map_file(const struct lbx_core_files *files, struct mapping *m)
+static void unmap(struct mapping *m)
+{
+	if (m->bytes)
+		munmap((void *)(uintptr_t)m->bytes, m->size);
+	m->bytes = NULL;
+}
+
+static bool map_file(const char *path, struct mapping *m)
 {
 	struct stat st;
-	int fd = open_file(files, m);
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 
+	unmap(m);
 	if (fd < 0)
 		return false;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
@@ -65,25 +76,29 @@ static bool map_file(const struct lbx_core_files *files, struct mapping *m)
 		if (bytes != MAP_FAILED) {
 			m->bytes = bytes;
 			m->size = (uint64_t)st.st_size;
+			m->modified = st.st_mtim;
 		}
 	}
 	close(fd);
 	return m->bytes != NULL;
 }
 
-/* Whether the file is still the one that was mapped: its beginning, as the core saved it. */
-static bool unchanged(const struct lbx_core_files *files, const struct mapping *m)
+/* Whether the file is still the one that was mapped: its beginning, as the core saved it. False
+ * without *ret_saved: the core has none. */
+static bool unchanged(const struct lbx_core_files *files, const struct mapping *m, bool *ret_saved)
 {
+	*ret_saved = false;
 	for (size_t i = 0; i < files->n; i++) {
 		const struct mapping *first = &files->mappings[i];
 		uint64_t n;
 		if (first->offset != 0 || strcmp(first->path, m->path) != 0)
 			continue;
 		const char *saved = files->saved(files->context, first->start, &n);
-		if (saved && n >= CHECKED && m->size >= CHECKED) {
+		if (saved && n >= CHECKED) {
+			*ret_saved = true;
 			n = n < 4096 ? n : 4096;
 			n = n < m->size ? n : m->size;
-			return memcmp(saved, m->bytes, n) == 0;
+			return m->size >= CHECKED && memcmp(saved, m->bytes, n) == 0;
 		}
 	}
 	return false;
@@ -142,6 +157,47 @@ static bool never_written(const struct lbx_core_files *files, const struct mappi
 	return constant;
 }
 
+static bool is_elf(const struct mapping *m)
+{
+	return m->size >= SELFMAG && memcmp(m->bytes, ELFMAG, SELFMAG) == 0;
+}
+
+static bool is_newer(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+static enum state judge(const struct lbx_core_files *files, const struct mapping *m)
+{
+	bool saved;
+
+	if (unchanged(files, m, &saved))
+		return never_written(files, m) ? PROVEN : UNUSABLE;
+	/* what is shorter than the mapping was longer once */
+	if (saved || is_elf(m) || m->size < m->offset ||
+	    page_of(m->size - m->offset + 4095) < m->end - m->start)
+		return UNUSABLE;
+	return is_newer(&m->modified, &files->written) ? NEWER : AS_IT_IS;
+}
+
+static void find_file(const struct lbx_core_files *files, struct mapping *m)
+{
+	char path[PATH_MAX];
+	bool newer = false;
+
+	m->state = UNUSABLE;
+	for (int i = 0; i < PLACES && m->state == UNUSABLE; i++) {
+		if (!map_file(place(files, m, i, path), m))
+			continue;
+		m->state = judge(files, m);
+		newer |= m->state == NEWER;
+		if (m->state == NEWER)
+			m->state = UNUSABLE;
+	}
+	if (m->state == UNUSABLE && newer)
+		m->state = NEWER;
+}
+
 static struct mapping *mapping_at(const struct lbx_core_files *files, uint64_t address)
 {
 	size_t low = 0, high = files->n;
@@ -166,19 +222,50 @@ const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, ui
 	if (!m)
 		return NULL;
 	if (m->state == UNTRIED)
-		m->state = map_file(files, m) && unchanged(files, m) && never_written(files, m)
-			? USABLE : UNUSABLE;
+		find_file(files, m);
 	uint64_t at = m->offset + (address - m->start);
-	if (m->state == UNUSABLE || at < m->offset || at >= m->size)
+	if ((m->state != PROVEN && m->state != AS_IT_IS) || at < m->offset || at >= m->size)
 		return NULL;
+	m->untold |= m->state == AS_IT_IS;
 	*n = m->size - at < m->end - address ? m->size - at : m->end - address;
 	return m->bytes + at;
+}
+
+bool lbx_core_files_proven(const struct lbx_core_files *files, uint64_t address)
+{
+	const struct mapping *m = mapping_at(files, address);
+	return m && m->state == PROVEN;
 }
 
 const char *lbx_core_files_path(const struct lbx_core_files *files, uint64_t address)
 {
 	const struct mapping *m = mapping_at(files, address);
 	return m ? m->path : NULL;
+}
+
+const char *lbx_core_files_why(const struct lbx_core_files *files, uint64_t address)
+{
+	const struct mapping *m = mapping_at(files, address);
+	return m && m->state == NEWER ? "was modified after the core was written"
+				      : "is missing or has changed";
+}
+
+const char *lbx_core_files_untold(struct lbx_core_files *files, size_t *ret_others)
+{
+	const char *first = NULL;
+
+	*ret_others = 0;
+	for (size_t i = 0; i < files->n; i++) {
+		struct mapping *m = &files->mappings[i];
+		if (!m->untold)
+			continue;
+		for (size_t k = i; k < files->n; k++)
+			if (strcmp(files->mappings[k].path, m->path) == 0)
+				files->mappings[k].untold = false;
+		*ret_others += first != NULL;
+		first = first ? first : m->path;
+	}
+	return first;
 }
 
 static int by_address(const void *a, const void *b)
@@ -190,7 +277,7 @@ static int by_address(const void *a, const void *b)
 /* NT_FILE: count, page size, then start, end and offset in pages of each; then the names. */
 struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size,
 					     const struct lbx_core_options *options,
-					     lbx_saved_fn *saved, const void *context)
+					     const struct timespec *written, lbx_saved_fn *saved, const void *context)
 {
 	uint64_t head[2], entry[3], at = sizeof head;
 
@@ -209,7 +296,7 @@ struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size,
 		return NULL;
 	}
 	*files = (struct lbx_core_files){ .mappings = files->mappings, .options = *options,
-					  .saved = saved, .context = context };
+					  .written = *written, .saved = saved, .context = context };
 	const char *name = note + at + n * sizeof entry;
 	for (uint64_t i = 0; i < n; i++, at += sizeof entry) {
 		size_t rest = (size_t)(note + size - name), length = strnlen(name, rest);
@@ -231,8 +318,7 @@ void lbx_core_files_destroy(struct lbx_core_files *files)
 	if (!files)
 		return;
 	for (size_t i = 0; i < files->n; i++)
-		if (files->mappings[i].bytes)
-			munmap((void *)(uintptr_t)files->mappings[i].bytes, files->mappings[i].size);
+		unmap(&files->mappings[i]);
 	free(files->mappings);
 	free(files);
 }

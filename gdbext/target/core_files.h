@@ -3,6 +3,8 @@
 #ifndef LBX_CORE_FILES_H
 #define LBX_CORE_FILES_H
 
+#include <time.h>
+
 #include "target/core.h"
 
 struct lbx_core_files;
@@ -11,14 +13,22 @@ struct lbx_core_files;
 typedef const char *lbx_saved_fn(const void *context, uint64_t address, uint64_t *n);
 
 /* NULL for a damaged note (the core is then read without its files), or with an error when
- * memory is out. The note must outlive what is made of it. */
+ * memory is out. The note must outlive what is made of it. `written` is the core's own time. */
 struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size,
 					     const struct lbx_core_options *options,
-					     lbx_saved_fn *saved, const void *context);
+					     const struct timespec *written, lbx_saved_fn *saved, const void *context);
 void lbx_core_files_destroy(struct lbx_core_files *files); /* NULL is fine */
 /* Bytes of a file at an address, and how many; NULL when there are none to be trusted. */
 const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, uint64_t *n);
 /* The path of the file that was mapped at an address, as the core says; or NULL. */
 const char *lbx_core_files_path(const struct lbx_core_files *files, uint64_t address);
+/* Whether the bytes that lbx_core_files_at() gave for an address are of a file that is proven to be
+ * as it was mapped; else it was read as it is now. */
+bool lbx_core_files_proven(const struct lbx_core_files *files, uint64_t address);
+/* Why a file that was mapped gives no bytes: "is missing or …". */
+const char *lbx_core_files_why(const struct lbx_core_files *files, uint64_t address);
+/* One of the files that were read as they are now since the last call, and how many others there
+ * are; NULL: none. */
+const char *lbx_core_files_untold(struct lbx_core_files *files, size_t *ret_others);
 
 #endif

@@ -134,6 +134,11 @@ bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *f
 	return target->ops->write(target, address, from, n);
 }
 
+bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size)
+{
+	return target->ops->notice && target->ops->notice(target, ret, size);
+}
+
 void lbx_target_destroy(struct lbx_target *target)
 {
 	if (target)

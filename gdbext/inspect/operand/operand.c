@@ -142,6 +142,7 @@ void lbx_operand_release(struct lbx_operand *operand)
 	lbx_replay_release(&operand->replayed);
 	lbx_array_file_close(&operand->file);
 	if (operand->own_target) {
+		lbx_tell_notice(operand->context.out, operand->own_target);
 		lbx_table_destroy(operand->context.table);
 		lbx_target_destroy(operand->own_target);
 		operand->own_target = NULL;

@@ -1,18 +1,19 @@
-file subject
-break checkpoint
+# a second process: gdb forgets its frames when it is asked for the breakpoints of two
+file stepped
+break rounds
 run
-tensor print row
-add-inferior -exec plain
+add-inferior -exec ./stepped
 inferior 2
-tensor print row
-break main
+tensor break 'y*'
+tensor catch nan
 run
-tensor print row
-add-inferior -exec subject
-inferior 3
-run
-tensor print row[0]
+continue
+pipe tensor status | grep 'catch\|watches'
+tensor print p
+tensor uncatch all
+continue
 inferior 1
-tensor print row[1]
-inferior 2
-tensor print row
+pipe tensor status | grep 'tensors\|watches'
+tensor break p
+continue
+kill

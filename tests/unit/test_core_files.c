@@ -1,0 +1,153 @@
+/* Files that a program had mapped: which are read for what its core did not save, and what is said. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "target/core_files.h"
+
+enum { START = 0x10000, PAGE = 4096, BYTES = PAGE + 100 };
+
+static char path[] = "/tmp/lazybones-files-XXXXXX";
+static const struct timespec written = { 1000, 500 };
+static char contents[BYTES], saved[BYTES];
+static uint64_t n_saved;
+
+static const char *saved_at(const void *context, uint64_t address, uint64_t *n)
+{
+	(void)context;
+	*n = n_saved;
+	return n_saved && address == START ? saved : NULL;
+}
+
+/* The file with its time, and its mapping of so many pages from START. The core saved nothing. */
+static struct lbx_core_files *files(long seconds, long nanoseconds, uint64_t pages,
+				    const struct lbx_core_options *options)
+{
+	static char note[5 * sizeof(uint64_t) + sizeof path];
+	uint64_t words[] = { 1, PAGE, START, START + pages * PAGE, 0 };
+	struct timespec times[2] = { { 1, 0 }, { seconds, nanoseconds } };
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	assert_int_equal(write(fd, contents, BYTES), BYTES);
+	assert_int_equal(futimens(fd, times), 0);
+	close(fd);
+	memcpy(note, words, sizeof words);
+	memcpy(note + sizeof words, path, sizeof path);
+	struct lbx_core_files *f = lbx_core_files_create(note, sizeof note, options, &written, saved_at, NULL);
+	assert_non_null(f);
+	return f;
+}
+
+static void is_read(struct lbx_core_files *f, bool proven)
+{
+	uint64_t n;
+	size_t others;
+	const char *bytes = lbx_core_files_at(f, START + 7, &n);
+
+	assert_non_null(bytes);
+	assert_int_equal(n, BYTES - 7);
+	assert_memory_equal(bytes, contents + 7, n);
+	assert_int_equal(lbx_core_files_proven(f, START), proven);
+	if (!proven) {
+		assert_string_equal(lbx_core_files_untold(f, &others), path);
+		assert_int_equal(others, 0);
+	}
+	assert_null(lbx_core_files_untold(f, &others));
+	lbx_core_files_destroy(f);
+}
+
+static void is_refused(struct lbx_core_files *f, const char *why)
+{
+	uint64_t n;
+	size_t others;
+
+	assert_null(lbx_core_files_at(f, START + 7, &n));
+	assert_string_equal(lbx_core_files_why(f, START + 7), why);
+	assert_null(lbx_core_files_untold(f, &others));
+	lbx_core_files_destroy(f);
+}
+
+static const struct lbx_core_options nowhere;
+
+static void weights(void **state)
+{
+	(void)state;
+	is_read(files(1000, 500, 2, &nowhere), false);
+	is_read(files(999, 999, 2, &nowhere), false);
+	is_refused(files(1000, 501, 2, &nowhere), "was modified after the core was written");
+	is_refused(files(1001, 0, 2, &nowhere), "was modified after the core was written");
+	is_refused(files(999, 0, 3, &nowhere), "is missing or has changed"); /* it was longer */
+}
+
+static void with_a_saved_beginning(void **state)
+{
+	(void)state;
+	n_saved = PAGE;
+	memcpy(saved, contents, sizeof saved);
+	is_read(files(2000, 0, 2, &nowhere), true);
+	saved[PAGE - 1] ^= 1;
+	is_refused(files(999, 0, 2, &nowhere), "is missing or has changed");
+	n_saved = 0;
+}
+
+static void programs(void **state)
+{
+	char first[4];
+
+	(void)state;
+	memcpy(first, contents, 4);
+	memcpy(contents, "\x7f" "ELF", 4);
+	is_refused(files(999, 0, 2, &nowhere), "is missing or has changed"); /* no build id was saved */
+	memcpy(contents, first, 4);
+}
+
+static void elsewhere(void **state)
+{
+	char root[] = "/tmp/lazybones-root-XXXXXX", folder[64], other[96];
+	struct lbx_core_options options = { .sysroot = root };
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(folder, sizeof folder, "%s/tmp", root);
+	snprintf(other, sizeof other, "%s%s", root, path);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	is_read(files(999, 0, 2, &options), false); /* not below the root: where it was */
+	struct lbx_core_files *f = files(1001, 0, 2, &options);
+	struct timespec times[2] = { { 1, 0 }, { 2, 0 } };
+	int fd = open(other, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, contents, BYTES), BYTES);
+	futimens(fd, times);
+	close(fd);
+	is_read(f, false);
+	f = files(999, 0, 2, &options);
+	unlink(other);
+	unlink(path);
+	is_refused(f, "is missing or has changed");
+	rmdir(folder);
+	rmdir(root);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(weights),
+		cmocka_unit_test(with_a_saved_beginning),
+		cmocka_unit_test(programs),
+		cmocka_unit_test(elsewhere),
+	};
+	close(mkstemp(path));
+	for (int i = 0; i < BYTES; i++)
+		contents[i] = (char)(i % 251);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
