@@ -72,7 +72,7 @@
 
 #include "base/error.h"
 #include "target/cut.h"
-#include "plugin/graphs.h"
+#include "plugin/graph_files.h"
 #include "plugin/text.h"
 
 enum {
@@ -175,6 +175,12 @@ static bool open_memory_at(const char *name, int fd)
 	return is_free(fd) && lbx_bridge_place(memfd_create(name, MFD_CLOEXEC), fd);
 }
 
+static bool open_folder_at(int fd)
+{
+	return is_free(fd) &&
+	       lbx_bridge_place(open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC), fd);
+}
+
 bool lbx_bridge_open(void (*run)(const char *line))
 {
 	struct rlimit limit, wide;
@@ -184,7 +190,7 @@ bool lbx_bridge_open(void (*run)(const char *line))
 		return true;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	wide = limit;
-	if (wide.rlim_cur <= WIDTH_FD)
+	if (wide.rlim_cur <= LBX_GRAPHS_BEFORE_FD)
 		wide.rlim_cur = wide.rlim_max < 1024 ? wide.rlim_max : 1024;
 	setrlimit(RLIMIT_NOFILE, &wide);
 	ok = open_memory_at("lazybones-request", REQUEST_FD) &&
@@ -192,9 +198,8 @@ bool lbx_bridge_open(void (*run)(const char *line))
 	     open_memory_at("lazybones-question", QUESTION_FD) &&
 	     open_memory_at("lazybones-language", LANGUAGE_FD) &&
 	     open_memory_at("lazybones-style", STYLE_FD) &&
-	     open_memory_at("lazybones-width", WIDTH_FD) && is_free(LBX_GRAPHS_FD) &&
-	     lbx_bridge_place(open("/proc/self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC),
-			      LBX_GRAPHS_FD);
+	     open_memory_at("lazybones-width", WIDTH_FD) && open_folder_at(LBX_GRAPHS_FD) &&
+	     open_folder_at(LBX_GRAPHS_BEFORE_FD);
 	setrlimit(RLIMIT_NOFILE, &limit);
 	bridge.run = run;
 	bridge.open = ok;

@@ -12,16 +12,22 @@
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
 
-/* Of those that are alive, how many have the name, or one that matches; `most` is enough. */
-static int count_named(struct lbx_context *context, const char *name, bool is_glob, int most)
+/* Of those that are alive, how many have the name, or one that matches; `most` is enough. The last of
+ * them in *ret. */
+static int find_named(struct lbx_context *context, const char *name, bool is_glob, int most,
+		      struct lbx_tensor *ret)
 {
 	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	uint64_t slot = 0, bad = 0;
 	struct lbx_tensor t;
 	int n = 0;
 
-	while (n < most && tensors->ops->next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR)
-		n += t.name[0] && (is_glob ? fnmatch(name, t.name, 0) : strcmp(name, t.name)) == 0;
+	while (n < most && tensors->ops->next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
+		if (!t.name[0] || (is_glob ? fnmatch(name, t.name, 0) : strcmp(name, t.name)) != 0)
+			continue;
+		*ret = t;
+		n++;
+	}
 	lb_clear_error();
 	return n;
 }
@@ -51,12 +57,12 @@ static bool parse_id(const char *t, struct lbx_catch *ret)
 /* The tensor that an expression is. Its name holds across runs, unless another has the same. */
 static bool parse_expression(struct lbx_context *context, const char *t, struct lbx_catch *ret)
 {
-	struct lbx_tensor tensor;
+	struct lbx_tensor tensor, other;
 
 	if (!context->target || !lbx_commands_tensor(context, t, &tensor))
 		return false;
 	if (!tensor.name[0] || (strcmp(t, tensor.name) != 0 && context->table &&
-				count_named(context, tensor.name, false, 2) > 1))
+				find_named(context, tensor.name, false, 2, &other) > 1))
 		ret->id = tensor.id;
 	else
 		snprintf(ret->name, sizeof ret->name, "%s", tensor.name);
@@ -96,7 +102,9 @@ static bool parse_glob(const char *t, struct lbx_catch *ret)
 /* A name to come may be an op's. */
 static void parse_op(struct lbx_context *context, struct lbx_catch *ret)
 {
-	if (context->table && count_named(context, ret->name, false, 1))
+	struct lbx_tensor t;
+
+	if (context->table && find_named(context, ret->name, false, 1, &t))
 		return;
 	for (int i = 0; i < LB_OPS; i++) {
 		if (strcmp(lb_ops[i].name, ret->name) != 0)
@@ -120,18 +128,25 @@ bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct l
 	return true;
 }
 
+static bool is_constant(const struct lbx_tensor *t)
+{
+	return strcmp(t->op, "full") == 0 || strcmp(t->op, "scalar") == 0;
+}
+
 void lbx_catch_note(struct lbx_context *context, const struct lbx_catch *c, struct text *ret)
 {
 	struct lbx_tensors *tensors = context->table ? lbx_table_tensors(context->table) : NULL;
 	struct lbx_tensor t;
+	bool there;
 
-	if (!tensors || !context->target || c->kind->takes == LBX_TAKES_FUNCTION)
+	if (!tensors || !context->target || c->kind->takes == LBX_TAKES_FUNCTION || (!c->id && !c->name[0]))
 		return;
-	if (c->name[0] && !count_named(context, c->name, c->is_glob, 1))
-		text_printf(ret, "; no tensor has such a name yet");
-	if (c->id && !tensors->ops->by_id(tensors, c->id, &t))
-		text_printf(ret, "; no tensor has this id now");
-	else if (c->id && c->kind->made && t.state == LB_STATE_READY)
+	there = c->id ? tensors->ops->by_id(tensors, c->id, &t) : find_named(context, c->name, c->is_glob, 1, &t);
+	if (!there)
+		text_printf(ret, c->id ? "; no tensor has this id now" : "; no tensor has such a name yet");
+	else if (c->id && c->kind->op && t.state == LB_STATE_READY)
 		text_printf(ret, "; it has been computed, and is not again");
+	else if (c->kind->op && !c->is_glob && is_constant(&t))
+		text_printf(ret, "; it is a constant, computed only where its elements are needed one by one");
 	lb_clear_error();
 }

@@ -19,6 +19,7 @@
 #include "plugin/catch_watch.h"
 #include "plugin/gdb_commands.h"
 #include "plugin/stacks_gdb.h"
+#include "plugin/step.h"
 #include "plugin/symbol_file.h"
 #include "plugin/target_gdb.h"
 
@@ -191,7 +192,7 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 	if (strcmp(name, LBX_LEAVE) == 0)
 		return lbx_watch_leave(context);
 	if (strcmp(name, LBX_BEGIN) == 0)
-		return lbx_symbol_file_begin(context);
+		return lbx_step_begin() && lbx_symbol_file_begin(context);
 	if (strcmp(name, LBX_DELETED) == 0)
 		return lbx_catch_deleted(context, &changed);
 	if (strcmp(name, LBX_EVALUATED) == 0)

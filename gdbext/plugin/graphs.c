@@ -1,8 +1,8 @@
 /* gdb shows the source of a function from a file, which it finds by name along its source path. So
  * the listings are files, written when gdb reads a graph's entry, into a private folder that is
- * removed when gdb ends. The folder is on the source path under the name of a descriptor, so that
- * it need not exist before there is a listing, and each process can have one of its own: gdb
- * remembers what a file with a certain path said.
+ * removed when gdb ends (graph_files.c). The folder is on the source path under the name of a
+ * descriptor, so that it need not exist before there is a listing, and each process can have one of
+ * its own: gdb remembers what a file with a certain path said.
  *
  * While gdb reads symbols it cannot be asked anything. The program's own source lines come from
  * the debug information of its modules, read here. */
@@ -11,128 +11,25 @@
 #endif
 #include "plugin/graphs.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "inspect/graph/listing.h"
 #include "plugin/bridge.h"
+#include "plugin/graph_files.h"
 #include "plugin/target_gdb.h"
 #include "target/cut.h"
 #include "target/lines.h"
 
-enum { FILES_MOST = 600 };
-
 static struct {
-	char base[PATH_MAX]; /* of all folders; "" before the first listing */
-	pid_t owner;
-	unsigned n_folders;
-	/* the process whose listings are being written */
-	uint64_t root, pid;
-	char folder[PATH_MAX + 32];
-	int n_files;
+	uint64_t root, pid; /* whose lines they are */
 	struct lbx_lines *lines;
+	char refusal[LB_ERROR_MAX]; /* why the newest graph has no listing; "" if it has */
 } graphs;
-
-/* ---- the folder ---- */
-
-static void remove_folder(const char *path, int depth)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	char name[PATH_MAX + 300];
-
-	while (dir && (entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-		if (unlink(name) != 0 && depth > 0)
-			remove_folder(name, depth - 1);
-	}
-	if (dir)
-		closedir(dir);
-	rmdir(path);
-}
-
-__attribute__((destructor)) static void remove_all(void)
-{
-	if (graphs.base[0] && graphs.owner == getpid())
-		remove_folder(graphs.base, 1);
-}
-
-static bool make_base(void)
-{
-	const char *temporary = getenv("TMPDIR");
-
-	if (graphs.base[0])
-		return true;
-	snprintf(graphs.base, sizeof graphs.base, "%s/lazybones-XXXXXX",
-		 temporary && *temporary == '/' ? temporary : "/tmp");
-	if (!mkdtemp(graphs.base)) {
-		graphs.base[0] = '\0';
-		return false;
-	}
-	graphs.owner = getpid();
-	return true;
-}
-
-/* The folder of the process with this root. */
-static bool enter_folder(const struct lbx_root *root)
-{
-	if (graphs.folder[0] && graphs.root == root->address && graphs.pid == root->pid)
-		return true;
-	lbx_lines_destroy(graphs.lines);
-	graphs.lines = NULL;
-	graphs.folder[0] = '\0';
-	if (!make_base())
-		return false;
-	snprintf(graphs.folder, sizeof graphs.folder, "%s/%u", graphs.base, ++graphs.n_folders);
-	if (mkdir(graphs.folder, 0700) != 0 ||
-	    !lbx_bridge_place(open(graphs.folder, O_PATH | O_DIRECTORY | O_CLOEXEC), LBX_GRAPHS_FD)) {
-		graphs.folder[0] = '\0';
-		return false;
-	}
-	graphs.root = root->address;
-	graphs.pid = root->pid;
-	graphs.n_files = 0;
-	return true;
-}
-
-static bool is_kept(struct lbx_table *table, uint64_t id)
-{
-	struct lbx_eval_graph graph;
-	bool found = lbx_table_graph_by_id(table, id, &graph);
-
-	lb_clear_error();
-	return found;
-}
-
-/* Removes the listings of graphs that the program has dropped. */
-static void remove_dropped(struct lbx_table *table)
-{
-	DIR *dir = opendir(graphs.folder);
-	struct dirent *entry;
-	uint64_t id;
-
-	graphs.n_files = 0;
-	while (dir && (entry = readdir(dir))) {
-		if (sscanf(entry->d_name, "graph-%" SCNu64 ".lb", &id) != 1)
-			continue;
-		if (is_kept(table, id))
-			graphs.n_files++;
-		else
-			unlinkat(dirfd(dir), entry->d_name, 0);
-	}
-	if (dir)
-		closedir(dir);
-}
 
 /* ---- a listing ---- */
 
@@ -177,28 +74,28 @@ static bool write_listing(struct source *source, const struct lbx_eval_graph *gr
 	struct lbx_listing_text text = {
 		.graph = graph->id, .listing = listing, .line = source_line, .context = source,
 	};
-	char path[sizeof graphs.folder + 64], unfinished[sizeof graphs.folder + 64];
 	struct lbx_out out = { .width = 0, .write = write_file }; /* a line is a line */
 
-	snprintf(path, sizeof path, "%s/graph-%" PRIu64 ".lb", graphs.folder, graph->id);
-	if (access(path, F_OK) == 0)
+	if (lbx_graph_files_has(graph->id))
 		return true;
-	/* gdb may throw through what reads memory: then it stays, for the next */
-	snprintf(unfinished, sizeof unfinished, "%s/unfinished", graphs.folder);
-	FILE *file = fopen(unfinished, "we");
+	FILE *file = lbx_graph_files_begin();
 	if (!file)
 		return false;
+	/* gdb may throw through what reads memory */
 	out.context = file;
-	bool ok = lbx_listing_write(&out, &text, 0, listing->n_lines) && fflush(file) == 0;
-	/* else gdb warns of a source that is newer than the program */
-	futimens(fileno(file), (const struct timespec[2]){ { .tv_sec = 1 }, { .tv_sec = 1 } });
-	if (fclose(file) != 0 || !ok || rename(unfinished, path) != 0) {
-		unlink(unfinished);
-		return false;
+	bool ok = lbx_listing_write(&out, &text, 0, listing->n_lines);
+	return lbx_graph_files_end(file, graph->id, ok);
+}
+
+static bool enter(struct source *source)
+{
+	if (graphs.root != source->root->address || graphs.pid != source->root->pid) {
+		lbx_lines_destroy(graphs.lines);
+		graphs.lines = NULL;
 	}
-	if (++graphs.n_files > FILES_MOST)
-		remove_dropped(source->table);
-	return true;
+	graphs.root = source->root->address;
+	graphs.pid = source->root->pid;
+	return lbx_graph_files_enter(source->table, source->root);
 }
 
 /* ---- gdb's side ---- */
@@ -280,6 +177,29 @@ static void publish(struct gdb_symbol_callbacks *cb, const struct lbx_eval_graph
 	free(map);
 }
 
+/* At once, and by `tensor step`: gdb then shows the graph without lines. */
+static void note_refusal(uint64_t graph)
+{
+	if (!graphs.refusal[0])
+		fprintf(stderr, "lazybones: no listing of graph %" PRIu64 ": %s\n", graph, lb_error_message());
+	snprintf(graphs.refusal, sizeof graphs.refusal, "%s", lb_error_message());
+}
+
+const char *lbx_graphs_refusal(void)
+{
+	return graphs.refusal[0] ? graphs.refusal : NULL;
+}
+
+static void end_reading(struct lbx_table *table)
+{
+	lbx_table_destroy(table);
+	lb_clear_error();
+	if (lbx_cut_end()) {
+		lbx_lines_destroy(graphs.lines);
+		graphs.lines = NULL;
+	}
+}
+
 void lbx_graphs_publish(struct gdb_symbol_callbacks *cb, uint64_t record)
 {
 	lbx_cut_guard(); /* of the modules' files */
@@ -290,17 +210,49 @@ void lbx_graphs_publish(struct gdb_symbol_callbacks *cb, uint64_t record)
 	struct lbx_root root;
 
 	if (lbx_table_create(target, &table) && lbx_table_root(table, &root) &&
-	    lbx_table_graph_at(table, record, &graph) && graph.code && enter_folder(&root) &&
+	    lbx_table_graph_at(table, record, &graph) && graph.code &&
 	    lbx_table_listing(table, &graph, &listing)) {
 		struct source source = { .table = table, .target = target, .root = &root };
-		write_listing(&source, &graph, &listing);
-		publish(cb, &graph, &listing);
+		lb_clear_error();
+		if (enter(&source) && write_listing(&source, &graph, &listing)) {
+			publish(cb, &graph, &listing);
+			graphs.refusal[0] = '\0';
+		} else {
+			note_refusal(graph.id);
+		}
 		lbx_listing_deinit(&listing);
 	}
-	lbx_table_destroy(table);
-	lb_clear_error();
-	if (lbx_cut_end()) {
-		lbx_lines_destroy(graphs.lines);
-		graphs.lines = NULL;
+	end_reading(table);
+}
+
+static void write_again(struct source *source)
+{
+	struct lbx_listing listing;
+	struct lbx_eval_graph graph;
+	uint64_t slot = 0;
+
+	while (lbx_table_graph(source->table, &slot, &graph)) {
+		if (!graph.code || lbx_graph_files_has(graph.id) ||
+		    !lbx_table_listing(source->table, &graph, &listing))
+			continue;
+		write_listing(source, &graph, &listing);
+		lbx_listing_deinit(&listing);
 	}
+}
+
+void lbx_graphs_restore(lbx_bridge_read *read)
+{
+	if (!lbx_graph_files_touched())
+		return;
+	lbx_cut_guard();
+	struct lbx_target *target = lbx_target_gdb(read);
+	struct lbx_table *table = NULL;
+	struct lbx_root root;
+
+	if (lbx_table_create(target, &table) && lbx_table_root(table, &root)) {
+		struct source source = { .table = table, .target = target, .root = &root };
+		if (enter(&source))
+			write_again(&source);
+	}
+	end_reading(table);
 }

@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { LBX_GRAPHS_FD = 905 };
-/* Where gdb finds the listings: whatever folder has this descriptor of gdb's own. */
-#define LBX_GRAPHS_FOLDER "/proc/self/fd/905"
+#include "plugin/bridge.h"
 
 /* Opens a gdb object for the graph with its record there: a function over its code, a line a call.
- * For use by the reader's read() only. Silent about failures: gdb is reading symbols. */
+ * For use by the reader's read() only. Without a file for the listing there is no such object. */
 void lbx_graphs_publish(struct gdb_symbol_callbacks *cb, uint64_t record);
+/* Writes the listings again that somebody has removed. Cheap when nobody has. */
+void lbx_graphs_restore(lbx_bridge_read *read);
+/* Why the newest graph has no listing; NULL if it has, or there is none. */
+const char *lbx_graphs_refusal(void);
 
 #endif

@@ -39,6 +39,7 @@ static enum gdb_status read_entry(struct gdb_reader_funcs *self, struct gdb_symb
 static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_callbacks *cb)
 {
 	(void)self;
+	lbx_graphs_restore((lbx_bridge_read *)cb->target_read);
 	lbx_bridge_serve((lbx_bridge_read *)cb->target_read);
 	return GDB_FAIL; /* never our frame */
 }

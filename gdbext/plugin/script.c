@@ -11,7 +11,7 @@
 #include "inspect/command.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
-#include "plugin/graphs.h"
+#include "plugin/graph_files.h"
 #include "plugin/text.h"
 #include "symtab.h"
 
@@ -20,7 +20,13 @@ enum { MAX_WORDS = 16, FEW_WORDS = 4 };
 /* Convenience variables hold the strings: a string literal is not the same in all of gdb's
  * languages, and in Rust one is written to the program's memory. */
 static const char common[] =
-	"directory " LBX_GRAPHS_FOLDER "\n"
+	"directory " LBX_GRAPHS_FOLDERS "\n"
+	"define hookpost-directory\n"
+	"directory " LBX_GRAPHS_FOLDERS "\n"
+	"end\n"
+	"define set hookpost-directories\n"
+	"directory " LBX_GRAPHS_FOLDERS "\n"
+	"end\n"
 	/* and without a process it says that it cannot read the JIT descriptor */
 	"define _tensor_reload\n"
 	"if $_gdb_setting($_lb_logging)\n"

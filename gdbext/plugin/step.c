@@ -7,12 +7,38 @@
 #include "inspect/graph/listings.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
+#include "plugin/graph_files.h"
+#include "plugin/graphs.h"
 #include "plugin/hooks.h"
 #include "plugin/target_gdb.h"
 #include "plugin/switches.h"
 
 static const char *const words[] = { "off", "on", "fused" };
 static const char *const environment[] = { "0", "1", "fused" };
+
+/* Why gdb shows no listings; NULL: it does, as far as is known. */
+static const char *find_refusal(char *text, size_t size)
+{
+	if (lbx_graphs_refusal())
+		return lbx_graphs_refusal();
+	if (lbx_graph_files_prepare())
+		return NULL;
+	snprintf(text, size, "%s", lb_error_message());
+	lb_clear_error();
+	return text;
+}
+
+static void tell_unlisted(struct lbx_out *out)
+{
+	char text[LB_ERROR_MAX];
+	const char *why = find_refusal(text, sizeof text);
+
+	if (!why)
+		return;
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_WARNING, "They cannot be shown");
+	lbx_printf(out, ": %s.\n", why);
+}
 
 /* `root`: of the program that runs; NULL: there is none yet. */
 static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_root *root, bool process)
@@ -26,10 +52,13 @@ static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_ro
 
 	lbx_wrap(out, 0, 4);
 	if (out->json) {
+		char text[LB_ERROR_MAX];
+		const char *unlisted = find_refusal(text, sizeof text);
 		bool refused = root && lbx_step_refusal(context, root, refusal, sizeof refusal);
-		lbx_json(out, json_pack("{s:s,s:b,s:I,s:o}", "step", words[mode % 3], "next_run", !root,
+		lbx_json(out, json_pack("{s:s,s:b,s:I,s:o,s:o}", "step", words[mode % 3], "next_run", !root,
 					"unstepped", refused ? (json_int_t)root->counters.unstepped : 0,
-					"refusal", refused ? lbx_json_string(refusal) : json_null()));
+					"refusal", refused ? lbx_json_string(refusal) : json_null(),
+					"unlisted", unlisted ? lbx_json_string(unlisted) : json_null()));
 	} else if (!root && process) {
 		lbx_printf(out, "The evaluations from the runtime's start on %s.\n", how[mode % 3]);
 	} else if (!root) {
@@ -39,14 +68,48 @@ static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_ro
 		lbx_printf(out, "The evaluations that begin from now on %s.\n", how[mode % 3]);
 		lbx_tell_unstepped(context, root);
 	}
+	if (mode != LB_STEP_OFF && !out->json)
+		tell_unlisted(out);
 }
+
+#define ENTER "_lb_enter"
+static bool went_in; /* once */
 
 /* Stops at the first line of the listing of the next evaluation. */
 static void go_in(void)
 {
+	went_in = true;
 	lbx_bridge_script("_lb_tbreak graph_start");
-	lbx_bridge_script("commands\nsilent\nwith language c -- _lb_enter $_probe_arg1\ncontinue\nend");
+	lbx_bridge_script("commands\nsilent\nwith language c -- " ENTER " $_probe_arg1\ncontinue\nend");
 	lbx_bridge_script("continue");
+}
+
+/* The last program may have ended without another evaluation. */
+static void forget_in(void)
+{
+	const char *at, *enter;
+	int breakpoint = 0, n;
+
+	if (!went_in || !lbx_bridge_ask(&at, LBX_WITHOUT_FRAME, "info breakpoints"))
+		return;
+	for (enter = strstr(at, ENTER " "); enter && at < enter; at += strcspn(at, "\n") + 1)
+		if (sscanf(at, "%d %*s", &n) == 1 && at[0] != ' ' && at[0] != '\t')
+			breakpoint = n;
+	if (breakpoint)
+		lbx_bridge_script("delete breakpoints %d", breakpoint);
+	went_in = false;
+}
+
+static void put_source_path(void)
+{
+	lbx_bridge_script("directory " LBX_GRAPHS_FOLDERS);
+}
+
+bool lbx_step_begin(void)
+{
+	put_source_path();
+	forget_in();
+	return !lbx_bridge_waits();
 }
 
 static bool find_word(const char *word, uint32_t *ret)
@@ -136,12 +199,15 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 		return lb_fail("step: there is nothing to continue: `start` or `run` the program first");
 	if (in && running && !lbx_catch_has_probes())
 		return false;
+	if (in && !lbx_graph_files_prepare())
+		return false;
 	/* who has chosen fused keeps it */
 	if (in && (running ? root.step : wish) != LB_STEP_OFF)
 		mode = running ? root.step : wish;
 	if (!lbx_catch_refresh() || !lbx_hooks_ask() || (!running && mode != LB_STEP_OFF && !lbx_catch_add_start(process)))
 		return false;
 	lbx_hooks_define();
+	put_source_path();
 	lbx_switch_wish(LBX_SWITCH_STEP, mode);
 	if (mode == LB_STEP_OFF)
 		lbx_catch_drop_start();

@@ -5,5 +5,7 @@
 #include "inspect/command.h"
 
 bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args);
+/* For when gdb is about to begin with another process. */
+bool lbx_step_begin(void);
 
 #endif

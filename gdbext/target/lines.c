@@ -146,7 +146,7 @@ struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *pr
 			snprintf(path, sizeof path, "%s", program);
 		else if (!lbx_target_read_string(target, link.name, path, sizeof path))
 			*path = '\0';
-		if (*path == '/')
+		if (strchr(path, '/')) /* also one that the program has loaded as ./NAME */
 			dwfl_report_elf(lines->dwfl, path, path, -1, link.bias, true);
 	}
 	if (dwfl_report_end(lines->dwfl, NULL, NULL) != 0)

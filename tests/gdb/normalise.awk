@@ -20,6 +20,8 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	gsub(/[^ "]*compiled\.c/, "compiled.c")
 	gsub(/[^ "]*stepped\.c/, "stepped.c")
 	gsub(/[^ "]*many\.c/, "many.c")
+	gsub(/[^ "]*loads\.c/, "loads.c")
+	gsub(/[^ "]*lazybones-[A-Za-z0-9]+\/[0-9]+\/unfinished/, "FOLDER/unfinished")
 	gsub(/[^ "]*lazybones-[A-Za-z0-9]+\/[0-9]+\/graph/, "FOLDER/graph")
 	if (/eval\(graph|stepped\.c/)
 		sub(/^#[0-9]+ +/, "#N ")

@@ -19,3 +19,11 @@ tensor break -x
 continue
 continue
 kill
+delete
+file caught
+break caught.c:36
+run
+tensor break half
+tensor break single after
+tensor break #1 after
+kill
