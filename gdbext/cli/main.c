@@ -124,8 +124,11 @@ static int answer(void *request)
 
 	r->out->json = r->json;
 	bool done = (r->cores || open_target(r, &context)) && lbx_command_run(&context, r->command, r->line);
+	char notice[512];
 	if (done)
 		lbx_tell_notice(r->out, context.target);
+	if (done && context.target && lbx_target_notice(context.target, notice, sizeof notice))
+		fprintf(stderr, "lazybones: %s\n", notice); /* beside JSON */
 	lbx_stacks_destroy(context.stacks);
 	lbx_table_destroy(context.table);
 	lbx_target_destroy(context.target);

@@ -18,6 +18,7 @@ static struct {
 	struct stat file;
 	char exe[PATH_SIZE], sysroot[PATH_SIZE];
 	struct lbx_target *target;
+	bool refused; /* it cannot be read: not tried again */
 } held;
 
 /* Of the command that runs. */
@@ -51,7 +52,7 @@ static struct lbx_target *open_core(const char *path, const char *exe, const cha
 
 	if (stat(path, &st) != 0)
 		return NULL;
-	if (held.target && is_same_file(&held.file, &st) &&
+	if ((held.target || held.refused) && is_same_file(&held.file, &st) &&
 	    (!exe || (strcmp(exe, held.exe) == 0 && strcmp(sysroot, held.sysroot) == 0)))
 		return held.target;
 	lbx_target_destroy(held.target);
@@ -64,7 +65,8 @@ static struct lbx_target *open_core(const char *path, const char *exe, const cha
 	if (!held.sysroot[0])
 		options.sysroot = NULL;
 	bool clean = lb_ok();
-	if (!lbx_core_open(path, &options, &held.target)) {
+	held.refused = !lbx_core_open(path, &options, &held.target);
+	if (held.refused) {
 		held.target = NULL;
 		if (clean)
 			lb_clear_error(); /* gdb itself can read it */
