@@ -70,10 +70,11 @@ static bool plain_read(uint64_t address, void *to, size_t n)
 }
 
 /* The bytes are read by our own reader of cores, or, of the program's files that only gdb finds,
- * have been by gdb (`whole`). */
+ * have been by gdb (`whole`). With NULL for `to` it is only found out whether they can be. */
 static bool read_core(struct lbx_target *core, uint64_t address, void *to, size_t n, bool whole)
 {
 	uint64_t done = 0, part;
+	char byte;
 
 	for (; done < n; done += part) {
 		part = n - done;
@@ -81,15 +82,15 @@ static bool read_core(struct lbx_target *core, uint64_t address, void *to, size_
 		case LBX_BYTES_OF_A_FILE:
 			if (whole && lbx_core_gdb_has_section(address + done, &part))
 				break;
-			return lbx_target_read(core, address + done, to, 1);
+			return lbx_target_read(core, address + done, &byte, 1);
 		case LBX_BYTES_LOST:
-			return lbx_target_read(core, address + done, to, 1);
+			return lbx_target_read(core, address + done, &byte, 1);
 		case LBX_BYTES_NOWHERE:
 			if (!whole)
 				return fault(address + done, 1);
 			break;
 		default:
-			if (!lbx_target_read(core, address + done, (char *)to + done, part))
+			if (to && !lbx_target_read(core, address + done, (char *)to + done, part))
 				return false;
 		}
 		if (part > n - done)
@@ -127,7 +128,20 @@ static bool is_doubtful(struct lbx_target *core, uint64_t address, size_t n, boo
 	return !core || !whole;
 }
 
-/* Only where a core that gdb has open may know better is gdb asked whether the program is in one. */
+/* Only where a core that gdb has open may know better is gdb asked whether the program is in one. When
+ * gdb has answered, all is read again. */
+static bool core_knows_better(uint64_t address, size_t n, bool whole, struct lbx_target **ret)
+{
+	if (!lbx_core_gdb_has_open(ret) || !is_doubtful(*ret, address, n, whole))
+		return false;
+	enum lbx_liveness liveness = lbx_target_gdb_liveness();
+	*ret = lbx_core_of_gdb();
+	if (liveness != LBX_CORE || !*ret || lbx_bridge_waits())
+		return false;
+	gdb.core = *ret;
+	return true;
+}
+
 static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
 {
 	struct lbx_target *core;
@@ -140,17 +154,19 @@ static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size
 	if (gdb.core && is_held(gdb.core, address, n))
 		return lbx_target_read(gdb.core, address, to, n);
 	bool clean = lb_ok(), whole = plain_read(address, to, n);
-	if (lbx_bridge_interrupted() || !lbx_core_gdb_has_open(&core) ||
-	    !is_doubtful(core, address, n, whole))
+	if (lbx_bridge_interrupted() || !core_knows_better(address, n, whole, &core))
 		return whole;
-	enum lbx_liveness liveness = lbx_target_gdb_liveness();
-	core = lbx_core_of_gdb();
-	if (liveness != LBX_CORE || !core || lbx_bridge_waits())
-		return whole; /* when gdb has answered all is read again */
 	if (clean)
 		lb_clear_error();
-	gdb.core = core;
 	return read_core(core, address, to, n, whole);
+}
+
+static bool gdb_saved(struct lbx_target *target, uint64_t address, uint64_t n)
+{
+	struct lbx_target *core;
+
+	(void)target;
+	return !core_knows_better(address, n, true, &core) || read_core(core, address, NULL, n, true);
 }
 
 /* gdb reads a core with read(); for a large tensor its pages are used in place. */
@@ -372,7 +388,8 @@ static const struct lbx_target_ops ops[] = {
 #define OPS(kind_name) { \
 	.kind = kind_name, .read = gdb_read, .map = gdb_map, .direct = gdb_direct, \
 	.find_root = gdb_find_root, .source_line = gdb_source_line, .evaluate = gdb_evaluate, \
-	.waits = gdb_waits, .machine = gdb_machine, .write = gdb_write, .notice = gdb_notice }
+	.waits = gdb_waits, .machine = gdb_machine, .write = gdb_write, .saved = gdb_saved, \
+	.notice = gdb_notice }
 	[LBX_UNKNOWN] = OPS("program in gdb"),
 	[LBX_LIVE] = OPS("live process"),
 	[LBX_REMOTE] = OPS("remote process"),

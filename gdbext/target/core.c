@@ -134,11 +134,36 @@ static bool core_read(struct lbx_target *target, uint64_t address, void *to, siz
 	return true;
 }
 
+static bool core_saved(struct lbx_target *target, uint64_t address, uint64_t n)
+{
+	uint64_t got;
+
+	for (uint64_t done = 0; done < n; done += got)
+		if (!bytes_at(core_of(target), address + done, &got))
+			return fault(core_of(target), address + done);
+	return true;
+}
+
 static const void *core_map(struct lbx_target *target, uint64_t address, size_t n)
 {
 	uint64_t got;
 	const char *bytes = bytes_at(core_of(target), address, &got);
 	return bytes && got >= n ? bytes : NULL;
+}
+
+/* Where the first segment after an address begins. */
+static uint64_t next_segment(const struct core *core, uint64_t address)
+{
+	size_t low = 0, high = core->n_segments;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (core->segments[middle].address > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < core->n_segments ? core->segments[low].address : UINT64_MAX;
 }
 
 enum lbx_core_bytes lbx_core_bytes(struct lbx_target *target, uint64_t address, uint64_t *n)
@@ -152,12 +177,17 @@ enum lbx_core_bytes lbx_core_bytes(struct lbx_target *target, uint64_t address, 
 		return saved_at(core, address, &got) || lbx_core_files_proven(core->files, address)
 			? LBX_BYTES_HELD : LBX_BYTES_AS_THEY_ARE;
 	}
-	*n = 1;
-	if ((s = segment_at(core, address)) && s->writable)
-		return LBX_BYTES_LOST;
-	if (core->files && lbx_core_files_path(core->files, address))
-		return LBX_BYTES_OF_A_FILE;
-	return s ? LBX_BYTES_LOST : LBX_BYTES_NOWHERE;
+	s = segment_at(core, address);
+	bool of_a_file = core->files && lbx_core_files_path(core->files, address);
+	if (s || of_a_file) {
+		*n = 1;
+		return of_a_file && !(s && s->writable) ? LBX_BYTES_OF_A_FILE : LBX_BYTES_LOST;
+	}
+	uint64_t next = next_segment(core, address);
+	if (core->files && lbx_core_files_next(core->files, address) < next)
+		next = lbx_core_files_next(core->files, address);
+	*n = next - address < *n ? next - address : *n;
+	return LBX_BYTES_NOWHERE;
 }
 
 static bool core_notice(struct lbx_target *target, char *ret, size_t size)
@@ -245,7 +275,8 @@ static bool core_machine(struct lbx_target *target, unsigned *ret)
 
 #define OPS(kind_name) { \
 	.kind = kind_name, .machine = core_machine, .read = core_read, .map = core_map, .find_root = core_find_root, \
-	.source_line = core_source_line, .range = core_range, .notice = core_notice, .destroy = core_destroy }
+	.source_line = core_source_line, .range = core_range, .saved = core_saved, .notice = core_notice, \
+	.destroy = core_destroy }
 static const struct lbx_target_ops core_ops = OPS("core file");
 static const struct lbx_target_ops truncated_ops = OPS("truncated core file");
 #undef OPS

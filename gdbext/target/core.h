@@ -37,7 +37,7 @@ enum lbx_core_bytes {
 };
 
 /* *n is how many are wanted, more than 0, and becomes how many there are of that kind; of those that
- * cannot be read, 1. */
+ * are missing, 1. */
 enum lbx_core_bytes lbx_core_bytes(struct lbx_target *target, uint64_t address, uint64_t *n);
 
 #endif

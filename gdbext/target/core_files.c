@@ -243,6 +243,20 @@ const char *lbx_core_files_path(const struct lbx_core_files *files, uint64_t add
 	return m ? m->path : NULL;
 }
 
+uint64_t lbx_core_files_next(const struct lbx_core_files *files, uint64_t address)
+{
+	size_t low = 0, high = files->n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (files->mappings[middle].start > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < files->n ? files->mappings[low].start : UINT64_MAX;
+}
+
 const char *lbx_core_files_why(const struct lbx_core_files *files, uint64_t address)
 {
 	const struct mapping *m = mapping_at(files, address);

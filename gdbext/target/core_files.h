@@ -22,6 +22,8 @@ void lbx_core_files_destroy(struct lbx_core_files *files); /* NULL is fine */
 const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, uint64_t *n);
 /* The path of the file that was mapped at an address, as the core says; or NULL. */
 const char *lbx_core_files_path(const struct lbx_core_files *files, uint64_t address);
+/* Where the first mapping after an address begins; UINT64_MAX: there is none. */
+uint64_t lbx_core_files_next(const struct lbx_core_files *files, uint64_t address);
 /* Whether the bytes that lbx_core_files_at() gave for an address are of a file that is proven to be
  * as it was mapped; else it was read as it is now. */
 bool lbx_core_files_proven(const struct lbx_core_files *files, uint64_t address);

@@ -134,6 +134,12 @@ bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *f
 	return target->ops->write(target, address, from, n);
 }
 
+bool lbx_target_saved(struct lbx_target *target, uint64_t address, uint64_t n)
+{
+	return !target->ops->saved || n == 0 || address + (n - 1) < address ||
+	       target->ops->saved(target, address, n);
+}
+
 bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size)
 {
 	return target->ops->notice && target->ops->notice(target, ret, size);

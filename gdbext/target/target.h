@@ -58,6 +58,9 @@ struct lbx_target_ops {
 	bool (*machine)(struct lbx_target *target, unsigned *ret);
 	/* Writes into the program's memory (flags for the runtime); live targets only. */
 	bool (*write)(struct lbx_target *target, uint64_t address, const void *from, size_t n);
+	/* Whether the bytes can be read, where who reads them otherwise (a debugger) would see zeros instead;
+	 * fails as read would. NULL: there is no such memory. */
+	bool (*saved)(struct lbx_target *target, uint64_t address, uint64_t n);
 	/* A sentence about what was read since the last call, for who sees it; false: there is none. */
 	bool (*notice)(struct lbx_target *target, char *ret, size_t size);
 	void (*destroy)(struct lbx_target *target);
@@ -86,6 +89,7 @@ bool lbx_target_waits(struct lbx_target *target);
 bool lbx_target_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret);
 bool lbx_target_machine(struct lbx_target *target, unsigned *ret);
 bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *from, size_t n);
+bool lbx_target_saved(struct lbx_target *target, uint64_t address, uint64_t n);
 bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size);
 void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
 

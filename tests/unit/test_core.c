@@ -321,6 +321,37 @@ static void no_cores(void **state)
 	refused(f, "is an ELF file but no core");
 }
 
+static void kind_is(struct lbx_target *target, uint64_t address, uint64_t wanted,
+		    enum lbx_core_bytes kind, uint64_t n)
+{
+	uint64_t got = wanted;
+
+	assert_int_equal(lbx_core_bytes(target, address, &got), kind);
+	assert_int_equal(got, n);
+}
+
+static void tells_where_bytes_are(void **state)
+{
+	struct file f = make_core(2);
+	struct lbx_target *target;
+
+	(void)state;
+	assert_true(open_bytes(&f, &target));
+	kind_is(target, BASE, 100, LBX_BYTES_HELD, 8);
+	kind_is(target, BASE + 3, 2, LBX_BYTES_HELD, 2);
+	kind_is(target, BASE + 8, 100, LBX_BYTES_LOST, 1);
+	kind_is(target, BASE + STEP, 100, LBX_BYTES_HELD, 8);
+	kind_is(target, BASE + 2 * STEP - 1, 100, LBX_BYTES_LOST, 1);
+	kind_is(target, BASE + 2 * STEP, UINT64_MAX, LBX_BYTES_NOWHERE, UINT64_MAX - BASE - 2 * STEP);
+	kind_is(target, BASE - 10, 100, LBX_BYTES_NOWHERE, 10);
+	assert_true(lbx_target_saved(target, BASE, 8));
+	assert_false(lbx_target_saved(target, BASE, 9));
+	assert_non_null(strstr(lb_error_message(), "0x10008: its page was not saved"));
+	lb_clear_error();
+	lbx_target_destroy(target);
+	free(f.bytes);
+}
+
 /* Cut anywhere, or with any 64 bits of its headers and notes overwritten: opened or refused, and what
  * is then read are its own bytes. */
 static void cut_and_changed(void **state)
@@ -370,6 +401,7 @@ int main(void)
 		cmocka_unit_test(registers_of_every_machine),
 		cmocka_unit_test(other_machines),
 		cmocka_unit_test(no_cores),
+		cmocka_unit_test(tells_where_bytes_are),
 		cmocka_unit_test(cut_and_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

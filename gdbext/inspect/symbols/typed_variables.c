@@ -258,7 +258,12 @@ static bool place_of(struct maker *m, const struct lbx_tensor *t, void **own, st
 		return copy_value(m, t, own, ret, outcome);
 	else if (way == BY_RECORD && !by_record(m, t, ret))
 		*outcome = LBX_DAMAGED;
-	return true;
+	uint64_t first = t->data + (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype));
+	if (*outcome != LBX_IN_PLACE || lbx_target_saved(m->context->target, first, ret->nbytes))
+		return true;
+	ret->kind = LBX_NOWHERE;
+	*outcome = LBX_DAMAGED;
+	return recover(m);
 }
 
 /* ---- variables ---- */
