@@ -268,7 +268,10 @@ int main(int argc, char **argv)
 		.context = stdout, .write = write_out, .width = columns(),
 		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 	};
-	static struct request request = { .limits = { 4LL << 30, 600 } };
+	static struct request request = {
+		.limits = { 4LL << 30, 600 },
+		.core.advice = "if it is elsewhere now: --sysroot DIR, or --exe FILE for the program itself",
+	};
 	int status = LBX_EXIT_FAILED;
 
 	if (out.colour)

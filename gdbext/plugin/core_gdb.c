@@ -43,7 +43,10 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 
 static struct lbx_target *open_core(const char *path, const char *exe, const char *sysroot)
 {
-	struct lbx_core_options options = {.exe = held.exe, .sysroot = held.sysroot};
+	struct lbx_core_options options = {
+		.exe = held.exe, .sysroot = held.sysroot,
+		.advice = "if it is elsewhere now: `set sysroot DIR`, or `set solib-search-path DIR`",
+	};
 	struct stat st;
 
 	if (stat(path, &st) != 0)

@@ -4,7 +4,10 @@
 #include "base/error.h"
 #include "table/internal.h"
 
-enum { COUNTER_NAME = 24 };
+enum {
+	COUNTER_NAME = 24,
+	THREADS_MOST = 1 << 16, /* also streams: slots that are looked at, whatever a directory says */
+};
 
 static bool read_counters(struct lbx_table *table, struct lb_counters *ret)
 {
@@ -160,9 +163,11 @@ const void *lbx_table_next_record(struct lbx_table *table, enum lb_kind kind, ui
 				  unsigned char scratch[LBX_RECORD_MAX])
 {
 	const struct lbx_slab *slab = &table->slabs[kind];
+	bool few = kind == LB_KIND_THREAD || kind == LB_KIND_STREAM;
+	uint64_t used = few && slab->used > THREADS_MOST ? THREADS_MOST : slab->used;
 	int unreadable = 0;
 
-	while (slab->record_size && *slot < slab->used) {
+	while (slab->record_size && *slot < used) {
 		uint64_t left, at = lbx_slab_address(slab, *slot, &left);
 		if (at == 0) {
 			if (left > slab->used - *slot)

@@ -103,14 +103,16 @@ static const char *bytes_at(struct core *core, uint64_t address, uint64_t *n)
 
 static bool fault(const struct core *core, uint64_t address)
 {
+	const char *advice = core->options.advice;
 	const char *path = core->files ? lbx_core_files_path(core->files, address) : NULL;
 	const struct segment *s = segment_at(core, address);
 	unsigned long long at = address;
 
 	if (path && !(s && s->writable)) /* gdb's gcore leaves out whole segments */
 		return lb_fail("the core file does not hold the byte at 0x%llx: its page was not saved, "
-			       "and %s, which it came from, %s", at, path,
-			       lbx_core_files_why(core->files, address));
+			       "and %s, which it came from, %s%s%s%s", at, path,
+			       lbx_core_files_why(core->files, address), advice ? " (" : "",
+			       advice ? advice : "", advice ? ")" : "");
 	return lb_fail("the core file does not hold the byte at 0x%llx%s", at,
 		       s ? ": its page was not saved" : "");
 }

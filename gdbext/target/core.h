@@ -15,6 +15,7 @@ struct lbx_core_options {
 	int64_t unpack;      /* bytes that a core compressed by zstd may become; 0: LBX_UNPACK_GIB */
 	const char *exe;     /* the program itself */
 	const char *sysroot; /* a directory that holds the others under their paths */
+	const char *advice;  /* how to tell where a file is now, for messages */
 };
 
 /* `options` may be NULL. */

@@ -97,6 +97,10 @@ bool lbx_unwind_dwfl(struct lbx_target *target, struct lbx_lines *lines,
 	int done = attached ? dwfl_getthread_frames(dwfl, 1, take_frame, NULL) : -1;
 	current = NULL;
 	if (done != 0 && ret->n < max)
-		snprintf(ret->end, sizeof ret->end, "no way to the caller: %s", dwfl_errmsg(-1));
+		snprintf(ret->end, sizeof ret->end, "no way to the caller: %s",
+			 attached && done < 0 ? dwfl_errmsg(-1) :
+			 strncmp(target->ops->kind, "truncated", 9) == 0
+			 ? "the core is truncated, and which module the code is of is not known"
+			 : "the code is of no file that is known here");
 	return done == 0;
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -275,6 +276,78 @@ static void listings_say_what_runs(void **state)
 		"# from outside:\n"
 		"#   g: float32 (4,)  # file.c:7\n");
 	free(text);
+}
+
+static struct lbx_tensors_ops counting;
+static const struct lbx_tensors_ops *counted;
+static int walks;
+
+static enum lbx_next next_counted(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
+				  uint64_t *bad)
+{
+	walks += *slot == 0;
+	return counted->next(tensors, slot, ret, bad);
+}
+
+static bool by_id_counted(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
+{
+	walks++;
+	return counted->by_id(tensors, id, ret);
+}
+
+static int progress_left;
+
+static bool progress_ends(struct lbx_out *out, const char *what, int64_t done, int64_t total)
+{
+	(void)out, (void)what, (void)done, (void)total;
+	return progress_left-- > 0;
+}
+
+/* The values of many lines take one walk over the tensors, not one each; and they can be interrupted. */
+static void values_take_one_walk(void **state)
+{
+	enum { OPS = 200 };
+	struct lbx_eval_graph graph = { 0 };
+	struct lbx_settings settings = lbx_default_settings;
+	struct sink sink = { calloc(1, 1), 0 };
+	struct lbx_out out = { .context = &sink, .write = write_text, .width = 200 };
+	struct lbx_context context = { .out = &out, .settings = &settings };
+	struct lbx_args args;
+	char line[64];
+	int n = 0;
+
+	(void)state;
+	lb_set_step_mode(LB_STEP_OPS);
+	LB_SCOPE {
+		lb_tensor *x = lb_arange(0, 4, 1, LB_F32);
+		for (int i = 0; i < OPS; i++)
+			x = lb_sin(x);
+		assert_true(lb_eval(x));
+		find_graphs(&graph);
+		context.target = target;
+		context.table = table;
+		counted = lbx_table_tensors(table)->ops;
+		counting = *counted;
+		counting.next = next_counted;
+		counting.by_id = by_id_counted;
+		lbx_table_tensors(table)->ops = &counting;
+		walks = 0;
+		snprintf(line, sizeof line, "%" PRIu64 " --ranges", graph.id);
+		assert_true(lbx_args_parse(lbx_command_find(lbx_commands, "listing"), line, &args));
+		assert_true(lbx_run_listing(&context, &args));
+		assert_int_equal(walks, 1);
+		for (const char *at = sink.text; (at = strstr(at, " = sin(")); at++)
+			n++;
+		assert_int_equal(n, OPS);
+		assert_non_null(strstr(sink.text, " = ["));
+		out.progress = progress_ends;
+		progress_left = 3;
+		assert_false(lbx_run_listing(&context, &args));
+		assert_string_equal(lb_error_message(), "interrupted");
+		lb_clear_error();
+		lbx_table_tensors(table)->ops = counted;
+	}
+	free(sink.text);
 }
 
 /* The sum takes the constant's value as it is; only then the product needs it as a tensor. */
@@ -709,6 +782,7 @@ int main(void)
 		TEST(the_values_are_the_same),
 		TEST(watched_values_are_the_same),
 		TEST(listings_say_what_runs),
+		TEST(values_take_one_walk),
 		TEST(constants_may_come_later),
 		TEST(chains_are_listed_as_their_ops),
 		TEST(traces_are_listed),

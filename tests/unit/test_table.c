@@ -605,6 +605,50 @@ static void lost_tiers_are_skipped(void **state)
 	}
 }
 
+static bool (*image_reads)(struct lbx_target *target, uint64_t address, void *to, size_t n);
+
+static bool zeros_beyond(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	if (address < 0x7000000000)
+		return image_reads(target, address, to, n);
+	((struct image *)target)->reads++;
+	memset(to, 0, n);
+	return true;
+}
+
+/* Directories that claim very many threads or streams, where the memory is there: no records. */
+static void endless_threads_end(void **state)
+{
+	static const enum lb_kind kinds[] = { LB_KIND_THREAD, LB_KIND_STREAM };
+	struct fixture f;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct lbx_target_ops zeros;
+		struct lbx_thread thread;
+		struct lbx_stream stream;
+		uint64_t slot = 0;
+		start(&f, false);
+		struct lb_slab_directory *d = &image_root(&f.image)->kinds[kinds[i]];
+		d->used = (uint64_t)IMAGE_FIRST_TIER << 22;
+		for (int tier = 1; tier < LB_TIERS; tier++)
+			d->tiers[tier] = 0x7000000000 + ((uint64_t)tier << 45);
+		zeros = *f.image.target.ops;
+		image_reads = zeros.read;
+		zeros.read = zeros_beyond;
+		f.image.target.ops = &zeros;
+		open_table(&f);
+		f.image.reads = 0;
+		while (lbx_table_thread(f.table, &slot, &thread))
+			;
+		slot = 0;
+		while (lbx_table_stream(f.table, &slot, &stream))
+			;
+		assert_true(f.image.reads < 2000);
+		stop(&f);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -623,6 +667,7 @@ int main(void)
 		cmocka_unit_test(streams),
 		cmocka_unit_test(notices_another_process),
 		cmocka_unit_test(lost_tiers_are_skipped),
+		cmocka_unit_test(endless_threads_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,7 +176,7 @@ bool lbx_listing_write(struct lbx_out *out, const struct lbx_listing_text *text,
 
 	measure(listing, from, to, widths);
 	for (uint32_t i = from; i < to; i++) {
-		if (i % 1024 == 1023 && !lbx_progress(out, "writing the listing", i, to))
+		if ((text->value || i % 1024 == 1023) && !lbx_progress(out, "writing the listing", i, to))
 			return false;
 		write_line(out, text, i, widths);
 	}

@@ -12,12 +12,19 @@
 
 enum { GRAPHS_MOST = 4096 };
 
+/* A tensor of the listing, found in one walk over all. */
+struct known {
+	uint64_t id, address, eval; /* eval: the evaluation that has computed it already; or 0 */
+};
+
 struct lister {
 	struct lbx_context *context;
 	struct lbx_table *table;
 	const struct lbx_listing *listing;
 	uint64_t *tensors; /* id of each line */
 	bool ranges;
+	struct known *known; /* by id; with ranges */
+	size_t n_known;
 };
 
 bool lbx_parse_graph(const char *text, uint64_t *ret)
@@ -77,10 +84,14 @@ bool lbx_graph_tensors(struct lbx_table *table, uint64_t tid, const struct lbx_s
 		return false;
 	if (lbx_table_graph_by_id(table, id, &graph) && lbx_table_listing(table, &graph, &listing)) {
 		while (line->line > 0 && (uint32_t)line->line <= listing.n_lines &&
-		       lbx_table_thread(table, &slot, &thread))
-			if (thread.tid == tid && thread.graph == id)
+		       lbx_table_thread(table, &slot, &thread)) {
+			if (thread.tid != tid)
+				continue;
+			if (thread.graph == id)
 				visit_line(table, &listing, (uint32_t)line->line, thread.tensors, fn,
 					   context);
+			break;
+		}
 		lbx_listing_deinit(&listing);
 	}
 	if (clean)
@@ -126,6 +137,75 @@ static void describe_digest(const struct lbx_digest *d, char *ret, size_t size)
 		snprintf(ret + n, size - (size_t)n, " %" PRId64 " Inf", d->inf);
 }
 
+static int by_known_id(const void *left, const void *right)
+{
+	const struct known *a = left, *b = right;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static struct known *known_of(const struct lister *l, uint64_t id)
+{
+	struct known key = { .id = id };
+	return l->n_known ? bsearch(&key, l->known, l->n_known, sizeof key, by_known_id) : NULL;
+}
+
+/* What the threads that evaluate this graph have computed so far. */
+static bool note_computed(struct lister *l, uint64_t graph)
+{
+	struct lbx_thread thread;
+	uint64_t slot = 0, *ids = malloc(l->listing->n_lines * sizeof *ids);
+	bool done = ids || lb_fail("out of memory");
+
+	while (done && lbx_table_thread(l->table, &slot, &thread)) {
+		uint32_t n = thread.line < l->listing->n_lines ? (uint32_t)thread.line : l->listing->n_lines;
+		done = lbx_progress(l->context->out, "looking at the threads", (int64_t)slot, 0);
+		if (!done || thread.graph != graph || !thread.tensors || n == 0)
+			continue;
+		bool clean = lb_ok();
+		if (!lbx_table_listed_ids(l->table, thread.tensors, n, ids)) {
+			if (clean)
+				lb_clear_error();
+			continue;
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			struct known *known = ids[i] == thread.tensor ? NULL : known_of(l, ids[i]);
+			if (known)
+				known->eval = thread.eval;
+		}
+	}
+	free(ids);
+	return done;
+}
+
+/* Where the lines' tensors are: one walk, not one for each line. */
+static bool find_tensors(struct lister *l, uint64_t graph)
+{
+	enum { OFTEN = 4096 };
+	struct lbx_tensors *tensors = lbx_table_tensors(l->table);
+	struct lbx_tensor t;
+	uint64_t slot = 0, unreadable = 0;
+	size_t walked = 0;
+
+	if (!l->ranges || lbx_target_waits(l->context->target))
+		return true;
+	l->known = malloc(l->listing->n_lines * sizeof *l->known);
+	if (!l->known)
+		return lb_fail("out of memory for the tensors of %u lines", l->listing->n_lines);
+	for (uint32_t i = 0; i < l->listing->n_lines; i++)
+		if (l->tensors[i])
+			l->known[l->n_known++] = (struct known){ .id = l->tensors[i] };
+	qsort(l->known, l->n_known, sizeof *l->known, by_known_id);
+	while (tensors->ops->next(tensors, &slot, &t, &unreadable) == LBX_NEXT_TENSOR) {
+		if (++walked % OFTEN == 0 &&
+		    !lbx_progress(l->context->out, "looking at the tensors", (int64_t)slot, 0))
+			return false;
+		struct known *known = known_of(l, t.id);
+		if (known)
+			known->address = t.address;
+	}
+	return note_computed(l, graph);
+}
+
 static void write_value(void *context, uint32_t i, char *ret, size_t size)
 {
 	struct lister *l = context;
@@ -141,8 +221,10 @@ static void write_value(void *context, uint32_t i, char *ret, size_t size)
 	if (!l->ranges || lbx_target_waits(l->context->target))
 		return;
 	size_t n = strlen(ret);
-	bool found = tensors->ops->by_id(tensors, l->tensors[i], &t);
-	if (found && lbx_table_is_computed(l->table, &t))
+	const struct known *known = known_of(l, l->tensors[i]);
+	bool found = known && known->address && tensors->ops->by_address(tensors, known->address, &t) &&
+		     t.id == known->id;
+	if (found && t.state == LB_STATE_EVALUATING && !t.torn && t.data && known->eval == t.eval)
 		t.state = LB_STATE_READY;
 	if (!found)
 		snprintf(ret + n, size - n, " is gone");
@@ -212,11 +294,17 @@ static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
 	l->tensors = malloc(listing.n_lines * sizeof *l->tensors);
 	ok = l->tensors ? lbx_table_listed_ids(l->table, graph->tensors, listing.n_lines, l->tensors)
 			: lb_fail("out of memory");
+	ok = ok && find_tensors(l, graph->id);
 	if (ok && out->json) {
 		json_t *lines = json_array();
-		for (uint32_t i = 0; i < listing.n_lines; i++)
+		for (uint32_t i = 0; ok && i < listing.n_lines; i++) {
+			ok = lbx_progress(out, "writing the listing", i, listing.n_lines);
 			json_array_append_new(lines, json_line(l, i));
-		lbx_json(out, json_pack("{s:I,s:o,s:I,s:o}", "graph", (json_int_t)graph->id, "trace_of",
+		}
+		if (!ok)
+			json_decref(lines);
+		else
+			lbx_json(out, json_pack("{s:I,s:o,s:I,s:o}", "graph", (json_int_t)graph->id, "trace_of",
 					listing.title[0] ? lbx_json_string(listing.title) : json_null(),
 					"runs", (json_int_t)graph->runs, "lines", lines));
 	} else if (ok) {
@@ -228,6 +316,7 @@ static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
 	}
 	lbx_set_int(out, "tensor_count", listing.n_lines);
 	free(l->tensors);
+	free(l->known);
 	lbx_listing_deinit(&listing);
 	return ok;
 }
