@@ -27,6 +27,10 @@
  * the tensors, and none of what other threads were computing. Calls allocate and take
  * locks: a signal handler may make none.
  *
+ * Functions of the program that the library calls (a release, an lb_function) return: it is not
+ * made for longjmp() or a C++ exception through it. What was being evaluated would stay so, a
+ * later fork() may crash, and in step mode an exception ends the program. Catch it inside.
+ *
  * Shapes, axes, indices and sizes are int64. Strides are counted in elements.
  * Negative axes count from the last. */
 #ifndef LAZYBONES_H

@@ -4,7 +4,8 @@
  * and loading the reader). gdb aborts on a symtab without any block: none is opened then.
  *
  * Views overlap what they are views of; there the larger, then the older tensor gives its
- * name. `tensor at` tells all of them. */
+ * name. `tensor at` tells all of them. The file that stands for their source is there, for gdb 13
+ * crashes over one that is not (graph_files.c), as at `info sources`. */
 #include "plugin/address_names.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "base/error.h"
 #include "lazybones.h"
 #include "plugin/census.h"
+#include "plugin/graph_files.h"
 #include "plugin/target_gdb.h"
 #include "table/table.h"
 
@@ -107,7 +109,7 @@ void lbx_address_names_publish(struct gdb_symbol_callbacks *cb)
 	if (n) {
 		qsort(ranges, n, sizeof(*ranges), compare_ranges);
 		object = cb->object_open(cb);
-		symtab = cb->symtab_open(cb, object, "tensors");
+		symtab = cb->symtab_open(cb, object, LBX_TENSORS_FILE);
 		for (size_t i = 0; i < n; i++) {
 			if (ranges[i].begin < end)
 				continue;

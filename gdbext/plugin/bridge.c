@@ -175,6 +175,24 @@ static bool open_memory_at(const char *name, int fd)
 	return is_free(fd) && lbx_bridge_place(memfd_create(name, MFD_CLOEXEC), fd);
 }
 
+static bool write_file(int fd, const char *text, size_t n)
+{
+	size_t done = 0;
+
+	if (ftruncate(fd, 0) != 0)
+		return false;
+	while (done < n) {
+		ssize_t written = pwrite(fd, text + done, n - done, (off_t)done);
+
+		if (written <= 0)
+			return false;
+		done += (size_t)written;
+	}
+	return true;
+}
+
+static const char tensors_text[] = "Tensors have no source: `tensor list` lists them.\n";
+
 static bool open_folder_at(int fd)
 {
 	return is_free(fd) &&
@@ -190,7 +208,7 @@ bool lbx_bridge_open(void (*run)(const char *line))
 		return true;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	wide = limit;
-	if (wide.rlim_cur <= LBX_GRAPHS_BEFORE_FD)
+	if (wide.rlim_cur <= LBX_TENSORS_FD)
 		wide.rlim_cur = wide.rlim_max < 1024 ? wide.rlim_max : 1024;
 	setrlimit(RLIMIT_NOFILE, &wide);
 	ok = open_memory_at("lazybones-request", REQUEST_FD) &&
@@ -199,27 +217,13 @@ bool lbx_bridge_open(void (*run)(const char *line))
 	     open_memory_at("lazybones-language", LANGUAGE_FD) &&
 	     open_memory_at("lazybones-style", STYLE_FD) &&
 	     open_memory_at("lazybones-width", WIDTH_FD) && open_folder_at(LBX_GRAPHS_FD) &&
-	     open_folder_at(LBX_GRAPHS_BEFORE_FD);
+	     open_folder_at(LBX_GRAPHS_BEFORE_FD) &&
+	     open_memory_at("lazybones-tensors", LBX_TENSORS_FD) &&
+	     write_file(LBX_TENSORS_FD, tensors_text, sizeof tensors_text - 1);
 	setrlimit(RLIMIT_NOFILE, &limit);
 	bridge.run = run;
 	bridge.open = ok;
 	return ok;
-}
-
-static bool write_file(int fd, const char *text, size_t n)
-{
-	size_t done = 0;
-
-	if (ftruncate(fd, 0) != 0)
-		return false;
-	while (done < n) {
-		ssize_t written = pwrite(fd, text + done, n - done, (off_t)done);
-
-		if (written <= 0)
-			return false;
-		done += (size_t)written;
-	}
-	return true;
 }
 
 bool lbx_bridge_offer(const char *script, size_t n)

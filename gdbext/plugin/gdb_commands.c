@@ -257,7 +257,7 @@ const struct lbx_command lbx_gdb_commands[] = {
 	 .help = "DEPTH frames of each, 0 for the call site alone; `tensor info T` shows them. Works "
 		 "before\n`run` and in a running program. It costs a stack walk for each tensor that "
 		 "is made."},
-	{.name = "step", .arguments = "[on|fused|off|in|frame]", .max_args = 1, .run = lbx_step_run,
+	{.name = "step", .arguments = "[on|fused|off|in|out|frame]", .max_args = 1, .run = lbx_step_run,
 	 .summary = "step through evaluations, op by op",
 	 .help = "In step mode an evaluation is a function of gdb's, eval(graph N), with the graph's "
 		 "listing\nfor its source: `bt`, `up`, `list`, `next`, `finish`, `until` and `break "
@@ -267,6 +267,7 @@ const struct lbx_command lbx_gdb_commands[] = {
 		 "fused  likewise, one call a chain of elementwise ops\n"
 		 "off    evaluations run as ever\n"
 		 "in     on, and continue to the first op of the next evaluation\n"
+		 "out    continue until the call that evaluates returns to the program; not only in step mode\n"
 		 "frame  select the frame of the graph that the thread evaluates; also in a core\n"
 		 "Without a word: how it is. Equal graphs have one number, so a breakpoint in a "
 		 "listing stops\nin each round of a loop. `tensor listing` lists them."},

@@ -11,6 +11,9 @@
 /* Descriptors of gdb's own: the folder of the process that has published last, and the folder of the
  * one before it. */
 enum { LBX_GRAPHS_FD = 905, LBX_GRAPHS_BEFORE_FD = 907 };
+/* What stands for the source of the tensors' names (address_names.c): a file, for the same reason. */
+enum { LBX_TENSORS_FD = 908 };
+#define LBX_TENSORS_FILE   "/proc/self/fd/908"
 #define LBX_GRAPHS_FOLDERS "/proc/self/fd/905:/proc/self/fd/907"
 
 /* Whether there can be files at all, as far as it is known before the first. */

@@ -119,7 +119,7 @@ static bool find_word(const char *word, uint32_t *ret)
 			return true;
 	*ret = LB_STEP_OPS;
 	return strcmp(word, "in") == 0 ||
-	       lb_fail("step: takes on, fused, off, in or frame, not '%s'", word);
+	       lb_fail("step: takes on, fused, off, in, out or frame, not '%s'", word);
 }
 
 /* A live process; and whether its runtime, which knows step mode, has started. */
@@ -137,44 +137,103 @@ static bool find_program(struct lbx_context *context, bool *process, bool *ret, 
 	       lb_fail("step: the program's runtime (%s) has no step mode", root->version);
 }
 
-enum { NO_FRAME = -1, NONE_AT_ALL = -2 };
+/* ---- frames ---- */
 
-/* The level of the innermost frame of a graph's code among so many. */
-static bool find_frame(struct lbx_stacks *stacks, uint64_t thread, int most, int *ret)
+enum { FRAMES_FIRST = 32, FRAMES_MOST = 1 << 14, NO_FRAME = -1, NONE_AT_ALL = -2 };
+
+/* What a frame is looked for by. */
+struct wanted {
+	uint64_t pc; /* 0: code of a graph */
+};
+
+static bool is_wanted(struct lbx_stacks *stacks, const struct lbx_frame *frame, const struct wanted *wanted)
 {
 	struct lbx_source_line line;
+
+	if (wanted->pc)
+		return frame->pc == wanted->pc;
+	return stacks->ops->line(stacks, frame, &line) && strncmp(line.function, "eval(graph ", 11) == 0;
+}
+
+/* The level of the innermost such frame among so many. */
+static bool find_among(struct lbx_stacks *stacks, uint64_t thread, const struct wanted *wanted, int most, int *ret)
+{
 	struct lbx_stack stack;
 
 	if (!stacks->ops->walk(stacks, thread, most, &stack))
 		return false;
 	*ret = stack.n < most ? NONE_AT_ALL : NO_FRAME;
 	for (int i = 0; i < stack.n && *ret < 0; i++)
-		if (stacks->ops->line(stacks, &stack.frames[i], &line) &&
-		    strncmp(line.function, "eval(graph ", 11) == 0)
+		if (is_wanted(stacks, &stack.frames[i], wanted))
 			*ret = stack.frames[i].level;
 	lbx_stack_release(&stack);
+	return true;
+}
+
+/* Of the selected thread; *ret is negative if it has none. */
+static bool find_frame(struct lbx_stacks *stacks, const struct wanted *wanted, uint64_t *thread, int *ret)
+{
+	if (!stacks)
+		return lb_fail("step: there is no program");
+	if (stacks->ops->threads(stacks, thread, 1) < 1)
+		return false;
+	*ret = NO_FRAME;
+	for (int most = FRAMES_FIRST; most <= FRAMES_MOST && *ret == NO_FRAME; most *= 8)
+		if (!find_among(stacks, *thread, wanted, most, ret))
+			return false;
 	return true;
 }
 
 /* Selects the innermost frame of a graph's code. */
 static bool select_frame(struct lbx_context *context)
 {
-	enum { FRAMES_FIRST = 32, FRAMES_MOST = 1 << 14 };
 	uint64_t thread;
-	int found = NO_FRAME;
+	int found;
 
-	if (!context->stacks)
-		return lb_fail("step: there is no program");
-	if (context->stacks->ops->threads(context->stacks, &thread, 1) < 1)
+	if (!find_frame(context->stacks, &(struct wanted){ 0 }, &thread, &found))
 		return false;
-	for (int most = FRAMES_FIRST; most <= FRAMES_MOST && found == NO_FRAME; most *= 8)
-		if (!find_frame(context->stacks, thread, most, &found))
-			return false;
 	if (found < 0)
 		return lb_fail("step: none of this thread's frames evaluates a graph in step mode");
 	lbx_bridge_script("frame %d", found);
 	return true;
 }
+
+/* What the thread evaluates now, step mode or not. */
+static bool find_evaluation(struct lbx_context *context, uint64_t tid, struct lbx_thread *ret)
+{
+	struct lbx_table *table;
+	uint64_t slot = 0;
+
+	if (!lbx_context_table(context, &table))
+		return false;
+	while (lbx_table_thread(table, &slot, ret))
+		if (ret->tid == tid && ret->eval)
+			return true;
+	return lb_fail("step: this thread evaluates nothing");
+}
+
+/* Goes on until the call that evaluates returns to the program. */
+static bool go_out(struct lbx_context *context)
+{
+	struct lbx_thread thread;
+	uint64_t tid;
+	int found;
+
+	if (!context->stacks || lbx_target_gdb_liveness() == LBX_CORE)
+		return lbx_bridge_waits() ? false : lb_fail("step: there is no process that could go on");
+	if (context->stacks->ops->threads(context->stacks, &tid, 1) < 1 ||
+	    !find_evaluation(context, tid, &thread) ||
+	    !find_frame(context->stacks, &(struct wanted){ thread.site }, &tid, &found))
+		return false;
+	if (found < 1)
+		return lb_fail("step: the call that asked for this evaluation is not among the thread's frames: "
+			       "a stream runs it as a job");
+	lbx_bridge_script("select-frame %d", found - 1);
+	lbx_bridge_script("finish");
+	return true;
+}
+
+/* ---- the command ---- */
 
 bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 {
@@ -185,6 +244,8 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 
 	if (args->n && strcmp(args->v[0], "frame") == 0)
 		return select_frame(context);
+	if (args->n && strcmp(args->v[0], "out") == 0)
+		return go_out(context);
 	if (args->n && !find_word(args->v[0], &mode))
 		return false;
 	if (!find_program(context, &process, &running, &root))
