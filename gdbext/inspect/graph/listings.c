@@ -374,9 +374,13 @@ static void print_summary(struct lister *l, const struct lbx_eval_graph *graph)
 
 bool lbx_step_refusal(struct lbx_context *context, const struct lbx_root *root, char *ret, size_t size)
 {
-	if (root->counters.unstepped == 0 || root->step_refusal == 0 ||
-	    !lbx_target_read_string(context->target, root->step_refusal, ret, size))
+	if (root->counters.unstepped == 0)
 		return false;
+	if (!root->step_refusal ||
+	    !lbx_target_read_string(context->target, root->step_refusal, ret, size)) {
+		lb_clear_error();
+		snprintf(ret, size, "why cannot be read");
+	}
 	lbx_make_printable(ret);
 	return true;
 }
