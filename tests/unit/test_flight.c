@@ -144,11 +144,13 @@ static void threads_share_the_ring(void **state)
 	look(&s);
 	const struct lbx_flight *f = &s.flight;
 	assert_int_equal(f->newest, from + THREADS * 20000);
-	assert_int_equal(f->n, f->capacity);
-	assert_int_equal(f->torn, 0);
+	/* a thread that stood still for a whole round has written over a newer event */
+	assert_in_range(f->n, f->capacity - THREADS, f->capacity);
+	assert_in_range(f->torn, 0, THREADS);
 	for (int64_t i = 0; i < f->n; i++) {
 		const struct lb_flight_event *e = &f->events[i];
-		assert_int_equal(e->number, f->newest - f->capacity + 1 + (uint64_t)i);
+		assert_in_range(e->number, f->newest - f->capacity + 1, f->newest);
+		assert_true(i == 0 || e->number > e[-1].number);
 		assert_true(e->args[0] < THREADS);
 		/* a thread's own events are in its order */
 		assert_true(e->args[1] >= next[e->args[0]]);
