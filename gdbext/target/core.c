@@ -24,12 +24,13 @@
 #include "target/auxv.h"
 #include "target/core_files.h"
 #include "target/lines.h"
+#include "target/order.h"
 #include "target/unpack.h"
 
 enum { MAX_THREADS = 65536 };
 
 struct segment {
-	uint64_t address, size; /* in memory */
+	uint64_t address, size; /* in memory; the address first: order.h */
 	uint64_t saved;         /* bytes of it in the core */
 	const char *bytes;
 	bool writable;          /* what was not saved may differ from any file */
@@ -151,21 +152,6 @@ static const void *core_map(struct lbx_target *target, uint64_t address, size_t 
 	return bytes && got >= n ? bytes : NULL;
 }
 
-/* Where the first segment after an address begins. */
-static uint64_t next_segment(const struct core *core, uint64_t address)
-{
-	size_t low = 0, high = core->n_segments;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (core->segments[middle].address > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low < core->n_segments ? core->segments[low].address : UINT64_MAX;
-}
-
 enum lbx_core_bytes lbx_core_bytes(struct lbx_target *target, uint64_t address, uint64_t *n)
 {
 	struct core *core = core_of(target);
@@ -183,7 +169,7 @@ enum lbx_core_bytes lbx_core_bytes(struct lbx_target *target, uint64_t address, 
 		*n = 1;
 		return of_a_file && !(s && s->writable) ? LBX_BYTES_OF_A_FILE : LBX_BYTES_LOST;
 	}
-	uint64_t next = next_segment(core, address);
+	uint64_t next = lbx_next_address(core->segments, core->n_segments, sizeof *core->segments, address);
 	if (core->files && lbx_core_files_next(core->files, address) < next)
 		next = lbx_core_files_next(core->files, address);
 	*n = next - address < *n ? next - address : *n;

@@ -18,11 +18,12 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "target/order.h"
 
 enum { MAX_FILES = 65536, CHECKED = 512 };
 
 struct mapping {
-	uint64_t start, end, offset;
+	uint64_t start, end, offset; /* the start first: order.h */
 	const char *path;
 	const char *bytes; /* the whole file, mapped at the first use */
 	uint64_t size;
@@ -245,16 +246,7 @@ const char *lbx_core_files_path(const struct lbx_core_files *files, uint64_t add
 
 uint64_t lbx_core_files_next(const struct lbx_core_files *files, uint64_t address)
 {
-	size_t low = 0, high = files->n;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (files->mappings[middle].start > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low < files->n ? files->mappings[low].start : UINT64_MAX;
+	return lbx_next_address(files->mappings, files->n, sizeof *files->mappings, address);
 }
 
 const char *lbx_core_files_why(const struct lbx_core_files *files, uint64_t address)
