@@ -160,16 +160,16 @@ static void add_condition(struct text *script, const struct lbx_catch *c,
 /* Where the runtime is to keep the catch's glob. */
 static bool choose_pattern(struct lbx_catch *new)
 {
+	uint32_t taken = 0;
 	int place = 1;
 
-	for (int i = 0; new->is_glob && i < MAX_CATCHES; i++) {
-		if (!catches.v[i].number || catches.v[i].pattern != place)
-			continue;
+	for (int i = 0; i < MAX_CATCHES; i++)
+		if (catches.v[i].number)
+			taken |= UINT32_C(1) << catches.v[i].pattern;
+	while (taken >> place & 1)
 		place++;
-		i = -1;
-	}
 	new->pattern = new->is_glob ? place : 0;
-	return place <= LB_WATCH_PATTERNS ||
+	return !new->is_glob || place <= LB_WATCH_PATTERNS ||
 	       lb_fail("break: no more than %d globs: `tensor uncatch` some", LB_WATCH_PATTERNS);
 }
 
@@ -270,13 +270,13 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, boo
 		object = json_object();
 		lbx_catch_json(c, object);
 		if (note.n)
-			json_object_set_new(object, "note", json_string(note.bytes + 2)); /* after "; " */
+			json_object_set_new(object, "note", json_string(note.bytes));
 		lbx_json(out, object);
 	} else {
 		lbx_catch_describe(c, &text);
 		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "Catch %d: %.*s%.*s.\n", c->number, (int)text.n, text.bytes, (int)note.n,
-			   note.n ? note.bytes : "");
+		lbx_printf(out, "Catch %d: %.*s%s%s.\n", c->number, (int)text.n, text.bytes,
+			   note.n ? "; " : "", note.n ? note.bytes : "");
 		if (inlined)
 			lbx_printf(out, "While nan, range or a break is set, functions are not compiled, "
 				   "so none is traced again.\n");
@@ -360,9 +360,6 @@ bool lbx_catch_add_start(bool process)
 {
 	struct text script = {0};
 
-	if (!lbx_hooks_ask())
-		return false;
-	lbx_hooks_define();
 	if (!catches.start && process)
 		add_start(&script);
 	catches.start_switches |= process;

@@ -20,7 +20,7 @@ bool lbx_catch_refresh(void);
 /* Whether the runtime, which has started, has the probes that catches and steps stop at. May ask. */
 bool lbx_catch_has_probes(void);
 /* After lbx_catch_refresh(): makes the breakpoint at which a runtime that starts is told what is wanted; without a
- * process, when there is one (`run` needs none). False while gdb has still to answer. */
+ * process, when there is one (`run` needs none). */
 bool lbx_catch_add_start(bool process);
 /* Deletes it, unless something is caught. */
 void lbx_catch_drop_start(void);

@@ -9,7 +9,7 @@ bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct l
 /* As `tensor break` has it. */
 bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret);
 
-/* Adds what the user may not expect: "; no tensor has this name yet". Nothing of a program that does not
+/* Adds what the user may not expect: "no tensor has such a name yet". Nothing of a program that does not
  * run, or of any tensor. */
 void lbx_catch_note(struct lbx_context *context, const struct lbx_catch *c, struct text *ret);
 

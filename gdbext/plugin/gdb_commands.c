@@ -109,45 +109,30 @@ static void print_stacks(struct lbx_out *out, uint32_t depth)
  * environment. */
 static bool stacks_run(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct lbx_table *table = NULL;
-	struct lbx_root root;
-	char *end;
-	enum lbx_liveness liveness = context->target ? lbx_target_gdb_liveness() : LBX_UNKNOWN;
+	struct lbx_switch_place place;
+	char *end, number[32];
 
-	if (lbx_bridge_waits())
+	if (!lbx_switch_find(context, &place))
 		return false;
-	bool process = context->target && liveness != LBX_CORE;
-	bool running = process && lbx_context_table(context, &table) && lbx_table_root(table, &root);
-	if (lbx_bridge_waits())
-		return false;
-	if (!running)
-		lb_clear_error();
 	if (args->n == 0) {
-		if (!running)
+		if (!place.running)
 			return lb_fail("stacks: no program with the runtime runs; `tensor stacks N` sets what the "
 				       "next one keeps");
-		print_stacks(context->out, root.want_stack);
+		print_stacks(context->out, place.root.want_stack);
 		return true;
 	}
 	unsigned long depth = strtoul(args->v[0], &end, 10);
 	if (*end || end == args->v[0] || depth > LB_STACK_MAX)
 		return lb_fail("stacks: takes a number of frames from 0 to %d, not '%s'", LB_STACK_MAX,
 			       args->v[0]);
-	if (!lbx_catch_refresh() || !lbx_hooks_ask() ||
-	    (!running && depth > 0 && !lbx_catch_add_start(process)))
-		return false;
-	lbx_hooks_define();
-	lbx_switch_wish(LBX_SWITCH_STACKS, (uint32_t)depth);
-	if (depth == 0)
-		lbx_catch_drop_start();
-	lbx_bridge_script("set environment LAZYBONES_STACKS %lu", depth);
-	if (running && !lbx_switch_put(context, &root, LBX_SWITCH_STACKS, (uint32_t)depth))
+	snprintf(number, sizeof number, "%lu", depth);
+	if (!lbx_switch_set(context, &place, LBX_SWITCH_STACKS, (uint32_t)depth, number))
 		return false;
 	lbx_wrap(context->out, 0, 4);
-	if (running)
+	if (place.running)
 		print_stacks(context->out, (uint32_t)depth);
 	else
-		lbx_printf(context->out, process ? "From the runtime's start on %lu frames of each tensor's creation are kept.\n"
+		lbx_printf(context->out, place.process ? "From the runtime's start on %lu frames of each tensor's creation are kept.\n"
 			   : "The next `run`, `target remote` or `attach` keeps %lu frames of each tensor's creation.\n",
 			   depth);
 	return true;

@@ -9,7 +9,6 @@
 #include "plugin/catch.h"
 #include "plugin/graph_files.h"
 #include "plugin/graphs.h"
-#include "plugin/hooks.h"
 #include "plugin/target_gdb.h"
 #include "plugin/switches.h"
 
@@ -122,21 +121,6 @@ static bool find_word(const char *word, uint32_t *ret)
 	       lb_fail("step: takes on, fused, off, in, out or frame, not '%s'", word);
 }
 
-/* A live process; and whether its runtime, which knows step mode, has started. */
-static bool find_program(struct lbx_context *context, bool *process, bool *ret, struct lbx_root *root)
-{
-	struct lbx_table *table = NULL;
-	enum lbx_liveness liveness = context->target ? lbx_target_gdb_liveness() : LBX_UNKNOWN;
-
-	*process = context->target && liveness != LBX_CORE;
-	*ret = *process && lbx_context_table(context, &table) && lbx_table_root(table, root);
-	if (lbx_bridge_waits())
-		return false;
-	lb_clear_error();
-	return !*ret || root->step_at ||
-	       lb_fail("step: the program's runtime (%s) has no step mode", root->version);
-}
-
 /* ---- frames ---- */
 
 enum { FRAMES_FIRST = 32, FRAMES_MOST = 1 << 14, NO_FRAME = -1, NONE_AT_ALL = -2 };
@@ -237,8 +221,8 @@ static bool go_out(struct lbx_context *context)
 
 bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct lbx_root root = { 0 };
-	bool process, running, in = args->n && strcmp(args->v[0], "in") == 0;
+	struct lbx_switch_place place;
+	bool in = args->n && strcmp(args->v[0], "in") == 0;
 	uint32_t mode = LB_STEP_OFF, wish;
 	bool wished = lbx_switch_wished(LBX_SWITCH_STEP, &wish);
 
@@ -248,36 +232,32 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 		return go_out(context);
 	if (args->n && !find_word(args->v[0], &mode))
 		return false;
-	if (!find_program(context, &process, &running, &root))
+	if (!lbx_switch_find(context, &place))
 		return false;
+	const struct lbx_root *root = place.running ? &place.root : NULL;
+	if (root && !root->step_at)
+		return lb_fail("step: the program's runtime (%s) has no step mode", root->version);
 	if (args->n == 0) {
-		if (!running && !wished)
+		if (!root && !wished)
 			return lb_fail("step: no program with the runtime runs; `tensor step on` is for the next one");
-		tell(context, running ? root.step : wish, running ? &root : NULL, process);
+		tell(context, root ? root->step : wish, root, place.process);
 		return true;
 	}
-	if (in && !process)
+	if (in && !place.process)
 		return lb_fail("step: there is nothing to continue: `start` or `run` the program first");
-	if (in && running && !lbx_catch_has_probes())
+	if (in && root && !lbx_catch_has_probes())
 		return false;
 	if (in && !lbx_graph_files_prepare())
 		return false;
 	/* who has chosen fused keeps it */
-	if (in && (running ? root.step : wish) != LB_STEP_OFF)
-		mode = running ? root.step : wish;
-	if (!lbx_catch_refresh() || !lbx_hooks_ask() || (!running && mode != LB_STEP_OFF && !lbx_catch_add_start(process)))
+	if (in && (root ? root->step : wish) != LB_STEP_OFF)
+		mode = root ? root->step : wish;
+	if (!lbx_switch_set(context, &place, LBX_SWITCH_STEP, mode, environment[mode % 3]))
 		return false;
-	lbx_hooks_define();
 	put_source_path();
-	lbx_switch_wish(LBX_SWITCH_STEP, mode);
-	if (mode == LB_STEP_OFF)
-		lbx_catch_drop_start();
-	lbx_bridge_script("set environment LAZYBONES_STEP %s", environment[mode % 3]);
-	if (running && !lbx_switch_put(context, &root, LBX_SWITCH_STEP, mode))
-		return false;
 	if (in)
 		go_in();
 	else
-		tell(context, mode, running ? &root : NULL, process);
+		tell(context, mode, root, place.process);
 	return true;
 }

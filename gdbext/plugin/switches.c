@@ -3,6 +3,10 @@
 #include "plugin/switches.h"
 
 #include "base/error.h"
+#include "plugin/bridge.h"
+#include "plugin/catch.h"
+#include "plugin/hooks.h"
+#include "plugin/target_gdb.h"
 
 static struct {
 	bool wished, written;
@@ -23,8 +27,8 @@ static bool is_written(const struct lbx_root *root, int which)
 	       switches[which].pid == root->pid;
 }
 
-bool lbx_switch_put(struct lbx_context *context, const struct lbx_root *root, enum lbx_switch which,
-		  uint32_t value)
+static bool put(struct lbx_context *context, const struct lbx_root *root, enum lbx_switch which,
+		uint32_t value)
 {
 	uint32_t now;
 	uint64_t at = find(root, which, &now);
@@ -45,10 +49,35 @@ bool lbx_switch_put(struct lbx_context *context, const struct lbx_root *root, en
 	return true;
 }
 
-void lbx_switch_wish(enum lbx_switch which, uint32_t value)
+bool lbx_switch_find(struct lbx_context *context, struct lbx_switch_place *ret)
 {
+	struct lbx_table *table = NULL;
+	enum lbx_liveness liveness = context->target ? lbx_target_gdb_liveness() : LBX_UNKNOWN;
+
+	ret->process = context->target && liveness != LBX_CORE;
+	ret->running = ret->process && lbx_context_table(context, &table) && lbx_table_root(table, &ret->root);
+	if (lbx_bridge_waits())
+		return false;
+	if (!ret->running)
+		lb_clear_error();
+	return true;
+}
+
+bool lbx_switch_set(struct lbx_context *context, const struct lbx_switch_place *place, enum lbx_switch which,
+		    uint32_t value, const char *environment)
+{
+	if (!lbx_catch_refresh() || !lbx_hooks_ask())
+		return false;
+	lbx_hooks_define();
+	if (!place->running && value != 0 && !lbx_catch_add_start(place->process))
+		return false;
 	switches[which].wished = true;
 	switches[which].wish = value;
+	if (value == 0)
+		lbx_catch_drop_start();
+	lbx_bridge_script("set environment LAZYBONES_%s %s", which == LBX_SWITCH_STEP ? "STEP" : "STACKS",
+			  environment);
+	return !place->running || put(context, &place->root, which, value);
 }
 
 bool lbx_switch_wished(enum lbx_switch which, uint32_t *ret)
@@ -68,7 +97,7 @@ bool lbx_switches_wait(void)
 bool lbx_switches_put_wishes(struct lbx_context *context, const struct lbx_root *root)
 {
 	for (int i = 0; i < LBX_SWITCHES; i++)
-		if (switches[i].wished && !lbx_switch_put(context, root, (enum lbx_switch)i, switches[i].wish))
+		if (switches[i].wished && !put(context, root, (enum lbx_switch)i, switches[i].wish))
 			return false;
 	return true;
 }

@@ -7,11 +7,18 @@
 
 enum lbx_switch { LBX_SWITCH_STACKS, LBX_SWITCH_STEP, LBX_SWITCHES };
 
-/* What the program there is has; takes effect with the response. Fails if its runtime is too old. */
-bool lbx_switch_put(struct lbx_context *context, const struct lbx_root *root, enum lbx_switch which,
-		  uint32_t value);
+/* Where a switch takes effect. */
+struct lbx_switch_place {
+	bool process, running; /* there is a live one; its runtime has started, and this is its root */
+	struct lbx_root root;
+};
+/* False while gdb has still to answer. */
+bool lbx_switch_find(struct lbx_context *context, struct lbx_switch_place *ret);
+/* In the process that is there, and in those to come, which get it by the environment, too: as
+ * `environment`. May ask. Fails if the runtime is too old. */
+bool lbx_switch_set(struct lbx_context *context, const struct lbx_switch_place *place, enum lbx_switch which,
+		    uint32_t value, const char *environment);
 /* What processes to come are to have; false: nothing has been said. */
-void lbx_switch_wish(enum lbx_switch which, uint32_t value);
 bool lbx_switch_wished(enum lbx_switch which, uint32_t *ret);
 
 /* Whether a process to come must be told of a wish when its runtime starts; this tells it. */
