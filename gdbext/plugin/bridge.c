@@ -500,6 +500,17 @@ static bool is_awaited(void)
 	       memcmp(now, LBX_SILENCE, sizeof now) == 0;
 }
 
+/* From gdb 14 on a string's value ends with its NUL, so that one lies after each piece of a line. */
+static void take_line(const char *head, size_t n)
+{
+	size_t length = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (head[i])
+			bridge.line[length++] = head[i];
+	bridge.line[length] = '\0';
+}
+
 /* Takes what the request file holds: a line, or answers. False when there is nothing. */
 static bool take_request(void)
 {
@@ -517,7 +528,7 @@ static bool take_request(void)
 	} else {
 		forget_questions();
 		bridge.round = 0;
-		strcpy(bridge.line, head);
+		take_line(head, (size_t)n);
 	}
 	n = pread(LANGUAGE_FD, bridge.language, sizeof(bridge.language) - 1, 0);
 	bridge.language[n > 0 ? n : 0] = '\0';
