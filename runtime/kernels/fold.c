@@ -249,7 +249,7 @@ struct unit {
 
 static struct unit unit_at(const struct lb_walk *walk, int64_t i)
 {
-	int64_t index[LB_MAX_RANK], shape[LB_MAX_RANK];
+	int64_t index[LB_MAX_RANK] = { 0 }, shape[LB_MAX_RANK];
 	struct unit unit = { .n = 1, .out_stride = 1 };
 	if (walk->n_kept == 0)
 		return unit;

@@ -205,7 +205,7 @@ static void in_parts_and_strided(void **state)
 	free(y);
 }
 
-static bool stop(struct lbx_out *to, const char *what, int64_t done, int64_t total)
+static bool halt(struct lbx_out *to, const char *what, int64_t done, int64_t total)
 {
 	assert_non_null(what);
 	assert_true(done <= total);
@@ -217,7 +217,7 @@ static void interrupted(void **state)
 {
 	float *x = calloc(LARGE, sizeof *x), *y = calloc(LARGE, sizeof *y);
 	int calls = 0;
-	struct lbx_out stopping = { .width = 80, .context = &calls, .progress = stop };
+	struct lbx_out stopping = { .width = 80, .context = &calls, .progress = halt };
 	struct lbx_array a = line(x, LB_F32, LARGE), b = line(y, LB_F32, LARGE);
 	struct lbx_comparison c;
 	struct lbx_explanations e;
@@ -246,7 +246,7 @@ static void endless(void **state)
 	float x = 1, y = 2;
 	int64_t shape[] = { 1LL << 40 }, strides[] = { 0 };
 	int calls = 0;
-	struct lbx_out stopping = { .width = 80, .context = &calls, .progress = stop };
+	struct lbx_out stopping = { .width = 80, .context = &calls, .progress = halt };
 	struct lbx_array a, b;
 	struct lbx_comparison c;
 

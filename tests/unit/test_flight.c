@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/op.h"
+#include "between.h"
 #include "publish/flight.h"
 #include "session.h"
 #include "table/flight.h"
@@ -145,11 +146,11 @@ static void threads_share_the_ring(void **state)
 	const struct lbx_flight *f = &s.flight;
 	assert_int_equal(f->newest, from + THREADS * 20000);
 	/* a thread that stood still for a whole round has written over a newer event */
-	assert_in_range(f->n, f->capacity - THREADS, f->capacity);
-	assert_in_range(f->torn, 0, THREADS);
+	assert_between(f->n, f->capacity - THREADS, f->capacity);
+	assert_between(f->torn, 0, THREADS);
 	for (int64_t i = 0; i < f->n; i++) {
 		const struct lb_flight_event *e = &f->events[i];
-		assert_in_range(e->number, f->newest - f->capacity + 1, f->newest);
+		assert_between(e->number, f->newest - f->capacity + 1, f->newest);
 		assert_true(i == 0 || e->number > e[-1].number);
 		assert_true(e->args[0] < THREADS);
 		/* a thread's own events are in its order */

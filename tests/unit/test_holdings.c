@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/op.h"
+#include "between.h"
 #include "inspect/memory/memory.h"
 #include "lazybones.h"
 #include "session.h"
@@ -24,7 +25,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	lbx_memory_marks_deinit(&marks);
 	return session_stop(state);
@@ -129,7 +130,7 @@ static void a_file_is_compared_with(void **state)
 	holds(memory(s, line), "(no tensor's): 4.9 KiB, was 1.0 KiB"); /* the image names no site */
 	/* cut short anywhere, it is an error that names the file */
 	ssize_t n = pread(fd, whole, sizeof whole, 0);
-	assert_in_range(n, 100, sizeof whole - 1);
+	assert_between(n, 100, sizeof whole - 1);
 	for (ssize_t cut = 0; cut < n; cut++) {
 		struct lbx_snapshot read;
 		assert_false(lbx_snapshot_parse("file", whole, (size_t)cut, &read));
@@ -232,10 +233,10 @@ static void a_line_is_one_site(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(each_buffer_counts_once, start, stop),
-		cmocka_unit_test_setup_teardown(json_is_the_same, start, stop),
-		cmocka_unit_test_setup_teardown(a_mark_is_compared_with, start, stop),
-		cmocka_unit_test_setup_teardown(a_file_is_compared_with, start, stop),
+		cmocka_unit_test_setup_teardown(each_buffer_counts_once, start, finish),
+		cmocka_unit_test_setup_teardown(json_is_the_same, start, finish),
+		cmocka_unit_test_setup_teardown(a_mark_is_compared_with, start, finish),
+		cmocka_unit_test_setup_teardown(a_file_is_compared_with, start, finish),
 		cmocka_unit_test(the_counters_agree),
 		cmocka_unit_test(a_line_is_one_site),
 	};

@@ -72,7 +72,7 @@ static void start(struct session *s)
 					   .settings = &s->settings };
 }
 
-static void stop(struct session *s)
+static void finish(struct session *s)
 {
 	lbx_table_destroy(s->context.table);
 	image_destroy(&s->image);
@@ -172,7 +172,7 @@ static void values_are_printed(void **state)
 	assert_true(json_real_value(json_array_get(values, 9)) == 59.75);
 	assert_string_equal(string(o, "slice"), "[3,5]");
 	json_decref(o);
-	stop(&s);
+	finish(&s);
 }
 
 static void what_cannot_be_printed(void **state)
@@ -219,7 +219,7 @@ static void what_cannot_be_printed(void **state)
 	s.context.table = NULL;
 	fails(&s, "print x", "no program");
 	says(&s, "status", "runtime    not found: no program");
-	stop(&s);
+	finish(&s);
 }
 
 static void expression(struct session *s, int i, const char *text, const char *type, uint64_t bits)
@@ -256,7 +256,7 @@ static void tensors_are_selected(void **state)
 	says(&s, "info lazy", "lazy: float32");
 	fails(&s, "info gone", "'gone' is a NULL tensor");
 	fails(&s, "info stray", "bytes inside a record");
-	stop(&s);
+	finish(&s);
 }
 
 static void names_may_be_shared(void **state)
@@ -274,7 +274,7 @@ static void names_may_be_shared(void **state)
 	      "say which by #id");
 	says(&s, "info #19", "#19");
 	says(&s, "info cache[3]", "cache[3]: float32 (2, 3)");
-	stop(&s);
+	finish(&s);
 }
 
 /* What a file holds is what is printed, without the limits of a screen. */
@@ -306,7 +306,7 @@ static void lists_are_written(void **state)
 	assert_false(run(&s, "list --out /nonexistent/list"));
 	assert_string_equal(lb_error_message(),
 			    "list: /nonexistent/list: cannot be written: No such file or directory");
-	stop(&s);
+	finish(&s);
 }
 
 static void tensors_are_listed(void **state)
@@ -348,7 +348,7 @@ static void tensors_are_listed(void **state)
 	s.out.width = 60;
 	assert_true(run(&s, "list layer*"));
 	assert_true(strcspn(s.text, "\n") <= 60);
-	stop(&s);
+	finish(&s);
 }
 
 static void damage_is_told(void **state)
@@ -368,7 +368,7 @@ static void damage_is_told(void **state)
 	image_set(&s.image, LB_KIND_TENSOR, 4, "seq", 3);
 	says(&s, "info bool", "warning:    torn");
 	fails(&s, "print bool", "is torn");
-	stop(&s);
+	finish(&s);
 }
 
 static void tensors_are_described(void **state)
@@ -407,7 +407,7 @@ static void tensors_are_described(void **state)
 	assert_string_equal(string(o, "version"), "9.8.7");
 	assert_string_equal(string(o, "target"), "memory image");
 	json_decref(o);
-	stop(&s);
+	finish(&s);
 }
 
 static void a_value_without_inputs_is_lost(void **state)
@@ -423,7 +423,7 @@ static void a_value_without_inputs_is_lost(void **state)
 	r.flags[0] = LB_FLAG_DETACHED;
 	image_tensor(&s.image, 18, &r);
 	says(&s, "info orphan", "2 inputs are no longer there");
-	stop(&s);
+	finish(&s);
 }
 
 static void statistics(void **state)
@@ -445,7 +445,7 @@ static void statistics(void **state)
 	says(&s, "stats x", "  max         59.75 at [3, 5, 9]\n");
 	says(&s, "stats x", "  zero        1 (0.417%), first at [0, 0, 0]\n");
 	says(&s, "stats x[0:0]", "  count       0\n");
-	stop(&s);
+	finish(&s);
 }
 
 /* 10^18 elements over 240: counted without being visited. */
@@ -459,7 +459,7 @@ static void first_elements_are_limited(void **state)
 	fails(&s, "stats x --first 4097", "--first must be from 0 to 4096");
 	fails(&s, "peek x --stats --first 4097", "--first must be from 0 to 4096");
 	says(&s, "peek x --stats --first 4096", "59.75");
-	stop(&s);
+	finish(&s);
 }
 
 static void repeated_elements(void **state)
@@ -477,7 +477,7 @@ static void repeated_elements(void **state)
 	says(&s, "stats wide", "  max         2.25 at [0, 0, 9]\n");
 	says(&s, "print wide", "[0.   0.25 0.5  ... 1.75 2.   2.25]");
 	fails(&s, "print wide --full", "more than 67108864 elements");
-	stop(&s);
+	finish(&s);
 }
 
 static void addresses_are_found(void **state)
@@ -499,7 +499,7 @@ static void addresses_are_found(void **state)
 		assert_int_equal(json_integer_value(json_array_get(json_object_get(place, "element"),
 								   (size_t)i)), 0);
 	json_decref(o);
-	stop(&s);
+	finish(&s);
 }
 
 static void lines_are_taken_apart(void **state)
@@ -554,7 +554,7 @@ static void every_command_has_help(void **state)
 		assert_non_null(c->run);
 		assert_true(c->max_args >= c->min_args);
 	}
-	stop(&s);
+	finish(&s);
 }
 
 int main(void)

@@ -213,7 +213,7 @@ static void limits_hold(void **state)
 	}
 }
 
-static bool stop(struct lbx_out *out, const char *what, int64_t done, int64_t total)
+static bool halt(struct lbx_out *out, const char *what, int64_t done, int64_t total)
 {
 	(void)out;
 	(void)what;
@@ -227,7 +227,7 @@ static void the_user_can_stop_it(void **state)
 	(void)state;
 	LB_SCOPE {
 		lb_tensor *y = lb_log(four(-1, 1, 1, 1));
-		self->out.progress = stop;
+		self->out.progress = halt;
 		assert_string_equal(origin(y, ""), "interrupted");
 		self->out.progress = NULL;
 		holds(origin(y, ""), "log made it");

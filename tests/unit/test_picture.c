@@ -14,6 +14,7 @@
 #endif
 
 #include "base/error.h"
+#include "between.h"
 #include "inspect/draw/pixels.h"
 #include "inspect/draw/raster.h"
 #include "session.h"
@@ -183,7 +184,7 @@ static void colour_in(const char **at, uint32_t *palette)
 {
 	long i = number(at), rgb[3];
 
-	assert_in_range(i, 0, 255);
+	assert_between(i, 0, 255);
 	if (**at != ';')
 		return;
 	(*at)++;
@@ -191,7 +192,7 @@ static void colour_in(const char **at, uint32_t *palette)
 	for (int k = 0; k < 3; k++) {
 		assert_int_equal(*(*at)++, ';');
 		rgb[k] = number(at);
-		assert_in_range(rgb[k], 0, 100);
+		assert_between(rgb[k], 0, 100);
 	}
 	palette[i] = 0xff000000u | (uint32_t)(rgb[0] * 255 + 50) / 100 << 16 |
 		     (uint32_t)(rgb[1] * 255 + 50) / 100 << 8 | (uint32_t)(rgb[2] * 255 + 50) / 100;
@@ -212,8 +213,8 @@ static const char *sixel_decode(const char *text, struct screen *ret)
 	ret->width = (int)number(&p);
 	assert_int_equal(*p++, ';');
 	ret->height = (int)number(&p);
-	assert_in_range(ret->width, 1, 512);
-	assert_in_range(ret->height, 1, 512);
+	assert_between(ret->width, 1, 512);
+	assert_between(ret->height, 1, 512);
 	while (*p != '\033') {
 		char c = *p++;
 		if (c == '#') {
@@ -228,7 +229,7 @@ static const char *sixel_decode(const char *text, struct screen *ret)
 		} else {
 			long n = c == '!' ? number(&p) : 1;
 			c = c == '!' ? *p++ : c;
-			assert_in_range(c, '?', '~');
+			assert_between(c, '?', '~');
 			for (; n > 0; n--, x++) {
 				for (int k = 0; k < 6; k++) {
 					if (!((c - '?') >> k & 1))
@@ -258,7 +259,7 @@ static void compare_screen(const struct screen *screen, const struct lbx_raster 
 			lbx_raster_colour(r, x, y, r->low, r->high, c);
 			assert_int_equal(pixel >> 24, c[3] >= 128 ? 255 : 0);
 			for (int k = 0; k < 3 && c[3] >= 128; k++)
-				assert_in_range((int)(pixel >> (16 - 8 * k) & 255) - c[k] + within, 0, 2 * within);
+				assert_between((int)(pixel >> (16 - 8 * k) & 255) - c[k] + within, 0, 2 * within);
 		}
 	}
 }
@@ -319,7 +320,7 @@ static void kitty_gets_the_file(void **state)
 		assert_true(data && end && data < end);
 		assert_memory_equal(p, pieces ? "\033_Gm=" : "\033_Ga=T,f=100,q=2,m=", pieces ? 5 : 19);
 		assert_int_equal(data[-1], end[2] == '\n' ? '0' : '1');
-		assert_in_range(end - data - 1, 4, 4096);
+		assert_between(end - data - 1, 4, 4096);
 		for (data++; data < end && *data != '='; data++) {
 			word = word << 6 | (uint32_t)(strchr(digits, *data) - digits);
 			if (digit++ % 4)
@@ -416,9 +417,9 @@ static void files_hold_the_picture(void **state)
 	assert_true(png_image_finish_read(&image, NULL, bytes, 0, NULL));
 	assert_int_equal(image.width, 80);
 	/* viridis: dark violet, yellow */
-	assert_in_range(bytes[2], 80, 90);
-	assert_in_range(bytes[PNG_IMAGE_SIZE(image) - 4], 248, 255);
-	assert_in_range(bytes[PNG_IMAGE_SIZE(image) - 3], 225, 235);
+	assert_between(bytes[2], 80, 90);
+	assert_between(bytes[PNG_IMAGE_SIZE(image) - 4], 248, 255);
+	assert_between(bytes[PNG_IMAGE_SIZE(image) - 3], 225, 235);
 	free(bytes);
 	unlink(path);
 	assert_non_null(strstr(session_says(s, "image", "x[0] --out /nonexistent/x.png"), "cannot write"));

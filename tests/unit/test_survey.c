@@ -206,7 +206,7 @@ static void of_a_process(void **state)
 	munmap(elements, LARGE * 4);
 }
 
-static bool stop(struct lbx_out *out, const char *what, int64_t done, int64_t total)
+static bool halt(struct lbx_out *out, const char *what, int64_t done, int64_t total)
 {
 	(void)what;
 	(void)total;
@@ -218,7 +218,7 @@ static void interrupted(void **state)
 {
 	int64_t shape[] = { LARGE }, strides[] = { 1 }, seen = 0;
 	char *elements = calloc(LARGE, 1);
-	struct lbx_out out = { .width = 80, .context = &seen, .progress = stop };
+	struct lbx_out out = { .width = 80, .context = &seen, .progress = halt };
 	struct lbx_array array;
 	struct pass p;
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "between.h"
 #include "inspect/symbols/dwarf_object.h"
 #include "inspect/symbols/symbol_names.h"
 #include "session.h"
@@ -123,7 +124,7 @@ static uint64_t address_of(const struct object *o, const char *name, struct lbx_
 	for (size_t i = 0; i < n; i++) {
 		const Dwarf_Op *op = &ops[i];
 		size_t jump = 0;
-		assert_in_range(sp, 0, STACK - 1);
+		assert_between(sp, 0, STACK - 1);
 		switch (op->atom) {
 		case DW_OP_addr:
 		case DW_OP_const8u: stack[sp++] = op->number; break;

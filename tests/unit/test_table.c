@@ -33,7 +33,7 @@ static void open_table(struct fixture *f)
 	f->tensors = lbx_table_tensors(f->table);
 }
 
-static void stop(struct fixture *f)
+static void finish(struct fixture *f)
 {
 	lbx_table_destroy(f->table);
 	image_destroy(&f->image);
@@ -46,7 +46,7 @@ static void refused(struct fixture *f, const char *message)
 	if (!strstr(lb_error_message(), message))
 		fail_msg("'%s' does not say '%s'", lb_error_message(), message);
 	f->table = NULL;
-	stop(f);
+	finish(f);
 }
 
 static uint64_t count(struct fixture *f, uint64_t *bad)
@@ -118,7 +118,7 @@ static void check_decoded(bool shuffled, bool maps)
 		assert_int_equal(t.dtype, dtype);
 		assert_string_equal(t.name, lbx_dtype_name(dtype));
 	}
-	stop(&f);
+	finish(&f);
 }
 
 static void decodes_its_own_layout(void **state)
@@ -147,7 +147,7 @@ static void reads_are_large(void **state)
 	f.image.reads = 0;
 	assert_int_equal(count(&f, &bad), 4 + LB_DTYPES);
 	assert_true(f.image.reads < 40);
-	stop(&f);
+	finish(&f);
 }
 
 #define ROOT(statement) do { \
@@ -244,7 +244,7 @@ static void impossible_fields_are_refused(void **state)
 	start(&f, false);
 	strcpy(image_field(&f.image, LB_KIND_TENSOR, "eval_ns")->name, "other");
 	open_table(&f);
-	stop(&f);
+	finish(&f);
 }
 
 static void damaged_records_are_counted(void **state)
@@ -286,7 +286,7 @@ static void damaged_records_are_counted(void **state)
 		assert_false(f.tensors->ops->by_id(f.tensors, 1, &t));
 		if (!strstr(lb_error_message(), damages[i].message))
 			fail_msg("'%s' does not say '%s'", lb_error_message(), damages[i].message);
-		stop(&f);
+		finish(&f);
 	}
 }
 
@@ -324,7 +324,7 @@ static void damaged_buffers(void **state)
 	assert_true(lbx_table_valid(f.table));
 	assert_true(f.tensors->ops->by_id(f.tensors, 1, &t));
 	assert_false(lbx_tensor_in_bounds(&t));
-	stop(&f);
+	finish(&f);
 }
 
 static void torn_and_freed(void **state)
@@ -357,7 +357,7 @@ static void torn_and_freed(void **state)
 	lb_clear_error();
 	assert_false(f.tensors->ops->by_address(f.tensors, 0x1234, &t));
 	assert_non_null(strstr(lb_error_message(), "outside the tensor records"));
-	stop(&f);
+	finish(&f);
 }
 
 /* Slabs that are gone: what can be read is shown, the rest is counted, in bounded time. */
@@ -372,7 +372,7 @@ static void unreadable_slabs(void **state)
 	open_table(&f);
 	assert_int_equal(count(&f, &bad), IMAGE_FIRST_TIER);
 	assert_int_equal(bad, 4 + LB_DTYPES - IMAGE_FIRST_TIER);
-	stop(&f);
+	finish(&f);
 	start(&f, false);
 	for (int i = 0; i < LB_TIERS; i++)
 		image_root(&f.image)->kinds[0].tiers[i] = i ? UINT64_MAX - 4096 : IMAGE_TENSORS;
@@ -380,7 +380,7 @@ static void unreadable_slabs(void **state)
 	open_table(&f);
 	assert_int_equal(count(&f, &bad), IMAGE_FIRST_TIER);
 	assert_int_equal(bad, ((uint64_t)IMAGE_FIRST_TIER << 20) - IMAGE_FIRST_TIER);
-	stop(&f);
+	finish(&f);
 	start(&f, false);
 	image_root(&f.image)->kinds[0].used = 1ULL << 32;
 	image_root(&f.image)->kinds[0].first_tier = 1ULL << 31;
@@ -388,7 +388,7 @@ static void unreadable_slabs(void **state)
 	open_table(&f);
 	count(&f, &bad);
 	assert_true(f.image.reads < 100000);
-	stop(&f);
+	finish(&f);
 }
 
 static void text_is_made_fit_for_a_terminal(void **state)
@@ -446,7 +446,7 @@ static void wild_names_inputs_and_stacks(void **state)
 	lb_clear_error();
 	assert_int_equal(f.tensors->ops->input_id(f.tensors, &t, 0), 0);
 	assert_true(lb_ok());
-	stop(&f);
+	finish(&f);
 }
 
 static void compiled_functions(void **state)
@@ -469,7 +469,7 @@ static void compiled_functions(void **state)
 	assert_string_equal(c.reason, "");
 	assert_false(lbx_table_compiled(f.table, &slot, &c));
 	assert_true(lb_ok());
-	stop(&f);
+	finish(&f);
 
 	/* an older program has none */
 	start(&f, false);
@@ -478,7 +478,7 @@ static void compiled_functions(void **state)
 	slot = 0;
 	assert_false(lbx_table_compiled(f.table, &slot, &c));
 	assert_true(lb_ok());
-	stop(&f);
+	finish(&f);
 }
 
 /* Streams in use, one with a text that cannot be read, one never used. */
@@ -524,7 +524,7 @@ static void streams(void **state)
 		assert_int_equal(s[1].thread, 0);
 		assert_string_equal(s[1].name, "io?[31m");
 		assert_string_equal(s[1].error, "");
-		stop(&f);
+		finish(&f);
 	}
 
 	/* an older program has none */
@@ -537,7 +537,7 @@ static void streams(void **state)
 	open_table(&f);
 	assert_false(lbx_table_stream(f.table, &slot, &s));
 	assert_true(lb_ok());
-	stop(&f);
+	finish(&f);
 
 	/* records that are gone */
 	start(&f, false);
@@ -546,7 +546,7 @@ static void streams(void **state)
 	open_table(&f);
 	assert_false(lbx_table_stream(f.table, &slot, &s));
 	assert_true(lb_ok());
-	stop(&f);
+	finish(&f);
 }
 
 static void notices_another_process(void **state)
@@ -563,7 +563,7 @@ static void notices_another_process(void **state)
 	image_root(&f.image)->magic = 0;
 	assert_false(lbx_table_valid(f.table));
 	assert_true(lb_ok());
-	stop(&f);
+	finish(&f);
 }
 
 /* Directories that claim very many records where there is no memory: an end, soon. */
@@ -601,7 +601,7 @@ static void lost_tiers_are_skipped(void **state)
 			;
 		assert_false(lbx_table_buffer_at(f.table, 0x10, &buffer));
 		assert_true(f.image.reads < 4096 * LB_TIERS * 3);
-		stop(&f);
+		finish(&f);
 	}
 }
 
@@ -645,7 +645,7 @@ static void endless_threads_end(void **state)
 		while (lbx_table_stream(f.table, &slot, &stream))
 			;
 		assert_true(f.image.reads < 2000);
-		stop(&f);
+		finish(&f);
 	}
 }
 

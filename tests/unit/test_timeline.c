@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "between.h"
 #include "image.h"
 #include "inspect/trace/timeline.h"
 
@@ -112,7 +113,7 @@ static int slices(json_t *events)
 		if (strcmp(json_string_value(json_object_get(e, "ph")), "X") != 0)
 			continue;
 		double from = json_number_value(json_object_get(e, "ts"));
-		assert_in_range(n, 0, 63);
+		assert_between(n, 0, 63);
 		list[n++] = (struct slice){ from, from + json_number_value(json_object_get(e, "dur")) };
 	}
 	for (int a = 0; a < n; a++)

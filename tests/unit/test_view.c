@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/op.h"
+#include "between.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/view.h"
 #include "session.h"
@@ -192,7 +193,7 @@ static void words_at_random(void **state)
 		views += done;
 		lb_clear_error();
 	}
-	assert_in_range(views, 10, 19999);
+	assert_between(views, 10, 19999);
 }
 
 int main(void)
