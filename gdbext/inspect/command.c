@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/tensor/name.h"
 
 /* --json is no row of any command; its value lives in the last place. */
 enum { JSON_OPTION = LBX_ARGS_MAX - 1 };
@@ -77,9 +78,9 @@ bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, in
 }
 
 /* Puts the home directory where a word begins with "~/"; false when the line has no room for it. */
-static bool expand_home(struct lbx_args *args, const char **from, char **to)
+static bool expand_home(struct lbx_args *args, bool is_name, const char **from, char **to)
 {
-	const char *home = strncmp(*from, "~/", 2) == 0 ? getenv("HOME") : NULL;
+	const char *home = !is_name && strncmp(*from, "~/", 2) == 0 ? getenv("HOME") : NULL;
 	size_t n = home ? strlen(home) : 0;
 
 	/* a word takes at most its length and a NUL, for which there is a blank or the end */
@@ -94,45 +95,68 @@ static bool expand_home(struct lbx_args *args, const char **from, char **to)
 	return true;
 }
 
+/* What an argument may be. The quotes of a tensor stay: its name may need them. */
+enum kind { PLAIN, TENSOR, TENSOR_OR_FILE };
+
+/* A word of the line. */
+struct word {
+	enum kind kind;
+	char *text;
+	bool quoted; /* a part of it was */
+};
+
+/* Copies what is quoted at *from, which moves past it. False when the quote is not closed. */
+static bool take_quoted(const char **from, char **to, bool keep)
+{
+	const char *end = lbx_closing_quote(*from);
+
+	if (!end)
+		return false;
+	size_t n = (size_t)(end - *from) + 1;
+	if (keep) {
+		memcpy(*to, *from, n);
+		*to += n;
+	} else {
+		lbx_unquote(*from, *to, n);
+		*to += strlen(*to);
+	}
+	*from = end + 1;
+	return true;
+}
+
 /* Takes the next word of *from off, to *to on, NUL-terminated. False at the end of the line,
- * or with an error. A quote is removed at a word's beginning or in an option's value. */
-static bool next_word(struct lbx_args *args, const char **from, char **to, bool *quoted, char **ret)
+ * or with an error. */
+static bool next_word(struct lbx_args *args, const char **from, char **to, struct word *ret)
 {
 	const char *s = *from;
 	char *t = *to;
 	int depth = 0;
-	char quote = '\0';
 
 	while (isspace((unsigned char)*s))
 		s++;
 	if (!*s)
 		return false;
-	*ret = t;
-	*quoted = false;
-	if (!expand_home(args, &s, &t))
+	bool keep = ret->kind != PLAIN && *s != '-';
+	ret->text = t;
+	ret->quoted = false;
+	if (!expand_home(args, ret->kind == TENSOR, &s, &t))
 		return false;
-	for (; *s && (quote || depth > 0 || !isspace((unsigned char)*s)); s++) {
-		if (quote) {
-			if (*s == quote) {
-				quote = '\0';
+	while (*s && (depth > 0 || !isspace((unsigned char)*s))) {
+		if (*s == '"' || *s == '\'') {
+			if (take_quoted(&s, &t, keep)) {
+				ret->quoted = true;
 				continue;
 			}
-			if (*s == '\\' && quote == '"' && (s[1] == '"' || s[1] == '\\'))
-				s++;
-		} else if (*s == '"' || *s == '\'') {
-			quote = *s;
-			*quoted = true;
-			continue;
+			if (!keep)
+				return lb_fail("a quote (%c) is not closed", *s);
 		} else if (*s == '[' || *s == '(') {
 			depth++;
 		} else if ((*s == ']' || *s == ')') && depth > 0) {
 			depth--;
 		}
-		*t++ = *s;
+		*t++ = *s++;
 	}
 	*t++ = '\0';
-	if (quote)
-		return lb_fail("a quote (%c) is not closed", quote);
 	*from = s;
 	*to = t;
 	return true;
@@ -144,7 +168,7 @@ static bool take_option(struct lbx_args *ret, char *word, const char **line, cha
 	char *value = strchr(word + 2, '=');
 	size_t n = value ? (size_t)(value - word - 2) : strlen(word + 2);
 	int i = option_index(command, word + 2, n);
-	bool quoted;
+	struct word next = { .text = NULL };
 
 	if (i < 0)
 		return lb_fail("%s has no option '%.*s'", command->name, (int)n + 2, word);
@@ -153,37 +177,67 @@ static bool take_option(struct lbx_args *ret, char *word, const char **line, cha
 		return lb_fail("%s: %.*s takes no value", command->name, (int)n + 2, word);
 	if (value)
 		value++;
-	else if (takes && !next_word(ret, line, to, &quoted, &value))
+	else if (takes && !next_word(ret, line, to, &next))
 		return lb_fail("%s: %s needs a value: %s", command->name, word,
 			       command->options[i].value);
-	ret->options[i] = takes ? value : "";
+	ret->options[i] = !takes ? "" : value ? value : next.text;
+	return true;
+}
+
+/* The i-th argument is: in "EVENT [T|NAME|LIMIT]" the second may be a tensor. */
+static enum kind kind_of(const struct lbx_command *command, int i)
+{
+	const char *at = command->arguments;
+
+	for (; i > 0 && *at; i--) {
+		at += strcspn(at, " ");
+		at += *at == ' ';
+	}
+	at += *at == '[';
+	if (*at == 'T' && !isalpha((unsigned char)at[1]))
+		return TENSOR;
+	return strncmp(at, "OTHER", 5) == 0 ? TENSOR_OR_FILE : PLAIN;
+}
+
+/* One more word, where only a tensor is wanted: a blank of its name, or before its slice. */
+static bool add_to_tensor(struct lbx_args *args, char *word)
+{
+	if (args->command->max_args != 1 || kind_of(args->command, 0) != TENSOR ||
+	    args->v[0] + strlen(args->v[0]) + 1 != word)
+		return false;
+	word[-1] = ' ';
 	return true;
 }
 
 bool lbx_args_parse(const struct lbx_command *command, const char *line, struct lbx_args *ret)
 {
-	char *to = ret->text, *word;
-	bool quoted, options = true;
+	struct word word = { .text = NULL };
+	char *to = ret->text;
+	bool options = true;
 
 	ret->command = command;
 	ret->n = 0;
 	memset(ret->v, 0, sizeof ret->v);
 	memset(ret->options, 0, sizeof ret->options);
-	while (next_word(ret, &line, &to, &quoted, &word)) {
-		if (options && !quoted && strcmp(word, "--") == 0) {
+	for (;;) {
+		word.kind = kind_of(command, ret->n < command->max_args ? ret->n : 0);
+		if (!next_word(ret, &line, &to, &word))
+			break;
+		if (options && !word.quoted && strcmp(word.text, "--") == 0) {
 			options = false;
 			continue;
 		}
-		if (options && word[0] == '-' && word[1] == '-') {
-			if (!take_option(ret, word, &line, &to))
+		if (options && word.text[0] == '-' && word.text[1] == '-') {
+			if (!take_option(ret, word.text, &line, &to))
 				return false;
 			continue;
 		}
-		if (ret->n == command->max_args)
+		if (ret->n < command->max_args)
+			ret->v[ret->n++] = word.text;
+		else if (!add_to_tensor(ret, word.text))
 			return lb_fail("%s takes no more than %d argument%s; '%s' is too much",
 				       command->name, command->max_args,
-				       command->max_args == 1 ? "" : "s", word);
-		ret->v[ret->n++] = word;
+				       command->max_args == 1 ? "" : "s", word.text);
 	}
 	if (!lb_ok())
 		return false;

@@ -12,6 +12,7 @@
 #include "inspect/measure/digest.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/name.h"
 #include "plugin/bridge.h"
 #include "plugin/catch_target.h"
 #include "plugin/commands.h"
@@ -319,8 +320,9 @@ bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, s
 	case LBX_TAKES_TENSOR:
 		return lbx_catch_parse_tensor(context, args->v[1], ret);
 	case LBX_TAKES_FUNCTION:
-		if (strcmp(args->v[1], "*") != 0)
-			snprintf(ret->name, sizeof ret->name, "%s", args->v[1]);
+		lbx_unquote(args->v[1], ret->name, sizeof ret->name);
+		if (strcmp(ret->name, "*") == 0)
+			ret->name[0] = '\0';
 		return true;
 	case LBX_TAKES_BYTES:
 		return parse_bytes(args->v[1], &ret->limit);

@@ -2,13 +2,13 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/op.h"
+#include "inspect/tensor/name.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
 
@@ -23,7 +23,7 @@ static int find_named(struct lbx_context *context, const char *name, bool is_glo
 	int n = 0;
 
 	while (n < most && tensors->ops->next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
-		if (!t.name[0] || (is_glob ? fnmatch(name, t.name, 0) : strcmp(name, t.name)) != 0)
+		if (!t.name[0] || !(is_glob ? lbx_name_matches(name, t.name) : strcmp(name, t.name) == 0))
 			continue;
 		*ret = t;
 		n++;
@@ -32,15 +32,22 @@ static int find_named(struct lbx_context *context, const char *name, bool is_glo
 	return n;
 }
 
+/* What may be a name without quotes: "layers[0].weight" */
 static bool is_name(const char *text)
 {
 	const unsigned char *c = (const unsigned char *)text;
 
 	if (!isalpha(*c) && *c != '_' && *c < 0x80)
 		return false;
-	for (; *c; c++)
-		if (!isalnum(*c) && !strchr("_.:/", *c) && *c < 0x80)
+	for (; *c; c++) {
+		if (*c == '[') {
+			c += 1 + strspn((const char *)c + 1, "0123456789");
+			if (*c != ']' || c[-1] == '[')
+				return false;
+		} else if (!isalnum(*c) && !strchr("_.:/", *c) && *c < 0x80) {
 			return false;
+		}
+	}
 	return true;
 }
 
@@ -71,7 +78,11 @@ static bool parse_expression(struct lbx_context *context, const char *t, struct 
 
 bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct lbx_catch *ret)
 {
-	if (strcmp(t, "*") == 0) /* any, which the empty name is */
+	char name[LBX_LINE_MAX];
+	const char *rest = lbx_unquote(t, name, sizeof name);
+	bool quoted = rest && !*rest;
+
+	if (strcmp(name, "*") == 0) /* any, which the empty name is */
 		return true;
 	if (*t == '#')
 		return parse_id(t, ret);
@@ -79,23 +90,34 @@ bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct l
 		return true;
 	if (lbx_bridge_waits())
 		return false;
-	if (!is_name(t))
-		return lb_fail("'%s' is no tensor now, and no name of one to come: `tensor break` takes a glob, "
-			       "too, as in 'a?b*'", t);
+	if (!quoted && !is_name(t))
+		return lb_fail("'%s' is no tensor now: put the name of one to come in quotes; `tensor break` takes "
+			       "globs, too", t);
 	lb_clear_error(); /* a tensor of this name may come */
-	if (strlen(t) > LB_NAME_MAX)
-		return lb_fail("a name has %d bytes at most, this has %zu", LB_NAME_MAX, strlen(t));
-	snprintf(ret->name, sizeof ret->name, "%s", t);
+	if (strlen(name) > LB_NAME_MAX)
+		return lb_fail("a name has %d bytes at most, this has %zu", LB_NAME_MAX, strlen(name));
+	snprintf(ret->name, sizeof ret->name, "%s", name);
 	return true;
+}
+
+/* [0] is an index. */
+static bool is_glob(const char *text)
+{
+	for (const char *c = text; (c = strpbrk(c, "*?[")); c++) {
+		size_t digits = strspn(c + 1, "0123456789");
+
+		if (*c != '[' || digits == 0 || c[1 + digits] != ']')
+			return true;
+	}
+	return false;
 }
 
 static bool parse_glob(const char *t, struct lbx_catch *ret)
 {
 	lb_clear_error();
-	if (strlen(t) >= LB_PATTERN_BYTES)
+	if (!lbx_escape_indices(t, ret->name, LB_PATTERN_BYTES))
 		return lb_fail("break: a glob has %d characters at most", LB_PATTERN_BYTES - 1);
 	ret->is_glob = true;
-	snprintf(ret->name, sizeof ret->name, "%s", t);
 	return true;
 }
 
@@ -118,9 +140,11 @@ static void parse_op(struct lbx_context *context, struct lbx_catch *ret)
 bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret)
 {
 	bool given = ret->op[0]; /* by --op */
+	char glob[LBX_LINE_MAX];
 
-	if (strpbrk(t, "*?[") && strcmp(t, "*") != 0 && *t != '#')
-		return parse_expression(context, t, ret) || (!lbx_bridge_waits() && parse_glob(t, ret));
+	lbx_unquote(t, glob, sizeof glob);
+	if (is_glob(glob) && strcmp(glob, "*") != 0 && *glob != '#')
+		return parse_expression(context, t, ret) || (!lbx_bridge_waits() && parse_glob(glob, ret));
 	if (!lbx_catch_parse_tensor(context, t, ret))
 		return false;
 	if (!given && ret->name[0])

@@ -190,7 +190,8 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "print #", "# is followed by its number");
 	fails(&s, "print #1x", "# is followed by its number");
 	fails(&s, "print", "print needs an argument: T[slice]");
-	fails(&s, "print x y", "'y' is too much");
+	fails(&s, "print x y", "no tensor 'x y': did you mean x?");
+	fails(&s, "list x y", "'y' is too much");
 	fails(&s, "print x --colour", "print has no option '--colour'");
 	fails(&s, "print x --edge", "needs a value: N");
 	fails(&s, "print x --edge 0", "--edge must be from 1");

@@ -7,7 +7,6 @@
  * creation is the smallest id that a rank gave it. */
 #include "inspect/forensics/ranks.h"
 
-#include <fnmatch.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/name.h"
 #include "target/core.h"
 
 enum { MAX_CORES = 65536, TEXT = 512 };
@@ -158,7 +158,7 @@ static bool read_tensors(struct job *job, struct lbx_context *context, struct me
 	member->rank = root.rank;
 	struct lbx_tensors *tensors = lbx_table_tensors(table);
 	while (tensors->ops->next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
-		if (!t.name[0] || (job->glob && fnmatch(job->glob, t.name, 0) != 0))
+		if (!t.name[0] || (job->glob && !lbx_name_matches(job->glob, t.name)))
 			continue;
 		struct row *row = next_row_of(job, t.name, member->index);
 		if (!row)

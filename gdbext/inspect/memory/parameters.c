@@ -1,12 +1,12 @@
 #include "inspect/memory/parameters.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "inspect/memory/holdings.h"
+#include "inspect/tensor/name.h"
 
 enum { OFTEN = 1 << 13, INPUTS = 3 };
 
@@ -246,7 +246,7 @@ static bool walk(struct lbx_context *context, struct walk *w)
 			continue;
 		if (!t.name[0])
 			w->p->unnamed += t.op_class != LB_CLASS_VIEW;
-		else if ((!w->glob || fnmatch(w->glob, t.name, 0) == 0) && !add(w->p, &t))
+		else if ((!w->glob || lbx_name_matches(w->glob, t.name)) && !add(w->p, &t))
 			return false;
 	}
 	return next == LBX_NEXT_END;

@@ -1,11 +1,14 @@
 #include "inspect/operand/operand.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/operand/by_name.h"
 #include "inspect/operand/select.h"
+#include "inspect/tensor/name.h"
 #include "kernels/kernels.h"
 #include "target/core.h"
 
@@ -119,22 +122,47 @@ static size_t end_of_path(const char *text)
 	return first;
 }
 
+/* Whether a tensor has this name, whatever else it may look like. */
+static bool is_named(struct lbx_context *context, const char *text)
+{
+	char name[1][LBX_TEXT_MAX];
+	struct lbx_table *table;
+	bool found = false;
+
+	if (!context->target || strlen(text) >= sizeof name[0] || !lbx_context_table(context, &table))
+		return false;
+	strcpy(name[0], text);
+	struct lbx_named *named = calloc(1, sizeof *named);
+	if (named)
+		found = lbx_find_named(lbx_table_tensors(table), name, 1, named) && named->count > 0;
+	free(named);
+	return found;
+}
+
 bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like,
 		     struct lbx_operand *ret)
 {
-	char path[PATH];
-	size_t n = end_of_path(text);
+	char path[PATH], plain[LBX_LINE_MAX];
+	const char *rest = lbx_unquote(text, plain, sizeof plain);
+	bool clean = lb_ok();
 
-	if (*text == '@')
+	if (is_named(context, plain))
 		return lbx_operand_tensor(context, text, ret);
-	if (is_array_file(text) || (strchr(text, '/') && access(text, F_OK) == 0 && !is_elf(text)))
-		return of_file(context, text, "", like, ret);
+	if (clean)
+		lb_clear_error();
+	if (rest && *rest)
+		return lbx_operand_tensor(context, text, ret);
+	size_t n = end_of_path(plain);
+	if (*plain == '@')
+		return lbx_operand_tensor(context, plain, ret);
+	if (is_array_file(plain) || (strchr(plain, '/') && access(plain, F_OK) == 0 && !is_elf(plain)))
+		return of_file(context, plain, "", like, ret);
 	if (n == 0)
 		return lbx_operand_tensor(context, text, ret);
-	snprintf(path, sizeof path, "%.*s", (int)n, text);
+	snprintf(path, sizeof path, "%.*s", (int)n, plain);
 	if (is_array_file(path) || (access(path, F_OK) == 0 && !is_elf(path)))
-		return of_file(context, path, text + n + 1, like, ret);
-	return of_core(context, path, text + n + 1, ret);
+		return of_file(context, path, plain + n + 1, like, ret);
+	return of_core(context, path, plain + n + 1, ret);
 }
 
 void lbx_operand_release(struct lbx_operand *operand)

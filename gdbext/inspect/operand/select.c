@@ -1,8 +1,9 @@
 /* `x[3]` may be an element of a C array of tensors, a slice of the tensor x, or a tensor
  * that somebody named "x[3]". The longest prefix wins, the rest is the slice; of one
  * prefix, the debugger's answer wins over a name, unless the prefix cannot be an
- * expression. An lvalue (type lb_tensor, not a pointer) is only believed without brackets:
- * for a pointer p the expression p[3] is the record three slots on, never meant. */
+ * expression, or is the name of one tensor. 'x'[3] is a slice of what is named x.
+ * An lvalue (type lb_tensor, not a pointer) is only believed without brackets: for a
+ * pointer p the expression p[3] is the record three slots on, never meant. */
 #include "inspect/operand/select.h"
 
 #include <ctype.h>
@@ -13,11 +14,12 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
+#include "inspect/operand/by_name.h"
 #include "inspect/operand/frames.h"
 #include "inspect/operand/view.h"
-#include "inspect/tensor/format.h"
+#include "inspect/tensor/name.h"
 
-enum { MAX_BRACKETS = 16, SHOWN = 5, NEAR = 3, TEXT_MAX = 1024 };
+enum { MAX_BRACKETS = 16 };
 
 static const char *skip(const char *s)
 {
@@ -123,124 +125,6 @@ static bool by_expression(struct lbx_context *context, struct lbx_tensors *tenso
 	return false;
 }
 
-/* Edits that make a into b, at most `most`. */
-static int distance(const char *a, const char *b, int most)
-{
-	size_t n = strlen(a), m = strlen(b);
-	int row[64];
-
-	if (m >= sizeof row / sizeof *row || n > m + (size_t)most || m > n + (size_t)most)
-		return most + 1;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = (int)j;
-	for (size_t i = 1; i <= n; i++) {
-		int diagonal = row[0];
-		row[0] = (int)i;
-		for (size_t j = 1; j <= m; j++) {
-			int change = diagonal + (tolower((unsigned char)a[i - 1]) !=
-						 tolower((unsigned char)b[j - 1]));
-			diagonal = row[j];
-			int edit = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-			row[j] = change < edit ? change : edit;
-		}
-	}
-	return row[m];
-}
-
-struct found {
-	uint64_t count;
-	struct lbx_tensor first;
-	char others[512]; /* the first few of several */
-	int n_near;
-	char near[NEAR][LB_NAME_MAX + 1];
-	int scores[NEAR];
-};
-
-static void add_same(struct found *found, const struct lbx_tensor *t)
-{
-	char shape[128];
-	size_t used = strlen(found->others);
-
-	if (found->count++ == 0)
-		found->first = *t;
-	if (found->count > SHOWN)
-		return;
-	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
-	snprintf(found->others + used, sizeof found->others - used, "%s#%llu %s %s",
-		 used ? ", " : "", (unsigned long long)t->id, shape, lbx_state_name(t->state));
-}
-
-static void add_near(struct found *found, const char *name, int score)
-{
-	int i = found->n_near;
-
-	for (int k = 0; k < found->n_near; k++)
-		if (strcmp(found->near[k], name) == 0)
-			return;
-	if (i == NEAR) {
-		for (int k = i = 0; k < NEAR; k++)
-			if (found->scores[k] > found->scores[i])
-				i = k;
-		if (found->scores[i] <= score)
-			return;
-	} else {
-		found->n_near++;
-	}
-	strcpy(found->near[i], name);
-	found->scores[i] = score;
-}
-
-/* A bracket with : , or … in it is a slice, never the end of a name. */
-static bool may_be_name(const char *prefix)
-{
-	const char *bracket = strrchr(prefix, '[');
-	return !bracket || !strpbrk(bracket, ":,.");
-}
-
-/* Walks the table once for all prefixes; the shortest also collects names like it. */
-static bool by_names(struct lbx_tensors *tensors, char (*prefixes)[TEXT_MAX], int n,
-		     struct found *found)
-{
-	struct lbx_tensor t;
-	uint64_t slot = 0, bad = 0;
-	enum lbx_next next;
-	const char *shortest = prefixes[n - 1];
-	size_t length = strlen(shortest);
-
-	memset(found, 0, (size_t)n * sizeof *found);
-	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
-		if (!t.name[0])
-			continue;
-		for (int i = 0; i < n; i++)
-			if (strcmp(t.name, prefixes[i]) == 0)
-				add_same(&found[i], &t);
-		int score = distance(shortest, t.name, 2);
-		if (score > 0 && score <= 2 && (size_t)score < length)
-			add_near(&found[n - 1], t.name, score);
-		else if (score > 2 && length >= 2 && strstr(t.name, shortest))
-			add_near(&found[n - 1], t.name, 3);
-	}
-	return next == LBX_NEXT_END;
-}
-
-static bool unknown(const char *text, const struct found *found, bool null)
-{
-	char near[3 * (LB_NAME_MAX + 4)] = "";
-
-	if (null)
-		return lb_fail("'%s' is a NULL tensor", text);
-	for (int i = 0; i < found->n_near; i++) {
-		strcat(near, i ? ", " : "");
-		strcat(near, found->near[i]);
-	}
-	if (*text == '%' && isdigit((unsigned char)text[1]))
-		return lb_fail("no tensor '%s': it is a line of a listing; `locals` in the graph's frame, or "
-			       "`listing N`, tells its #id", text);
-	return lb_fail(found->n_near ? "no tensor '%s': did you mean %s?"
-		       : "no tensor '%s'%s: not a name in the table (see `list`), not #id, and no "
-			 "expression that yields an lb_tensor *", text, near);
-}
-
 static bool select_id(struct lbx_tensors *tensors, const char *text, size_t *used,
 		      struct lbx_tensor *ret)
 {
@@ -255,8 +139,8 @@ static bool select_id(struct lbx_tensors *tensors, const char *text, size_t *use
 }
 
 struct names {
-	char prefixes[MAX_BRACKETS + 1][TEXT_MAX];
-	struct found found[MAX_BRACKETS + 1];
+	char prefixes[MAX_BRACKETS + 1][LBX_TEXT_MAX];
+	struct lbx_named found[MAX_BRACKETS + 1];
 };
 
 /* A name that one tensor has comes first: it costs the debugger no question, and a debugger
@@ -269,19 +153,19 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 	int n = prefixes(text, lengths);
 
 	for (int i = 0; i < n; i++)
-		snprintf(names->prefixes[i], TEXT_MAX, "%.*s", (int)lengths[i], text);
-	if (!by_names(tensors, names->prefixes, n, names->found))
+		snprintf(names->prefixes[i], LBX_TEXT_MAX, "%.*s", (int)lengths[i], text);
+	if (!lbx_find_named(tensors, names->prefixes, n, names->found))
 		return false;
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n && names->found[i].count <= 1; i++) {
 		*used = lengths[i];
-		if (may_be_name(names->prefixes[i]) && names->found[i].count == 1) {
+		if (names->found[i].count == 1) {
 			*ret = names->found[i].first;
 			return true;
 		}
 	}
 	for (int i = 0; i < n; i++) {
 		const char *prefix = names->prefixes[i];
-		const struct found *found = &names->found[i];
+		const struct lbx_named *found = &names->found[i];
 		*used = lengths[i];
 		if (looks_like_expression(prefix) &&
 		    by_expression(context, tensors, prefix, prefix[lengths[i] - 1] == ']', ret, &null))
@@ -289,16 +173,21 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 		if (!lb_ok())
 			return false;
 		/* ask all that may be asked before giving up */
-		if (lbx_target_waits(context->target) || !may_be_name(prefix))
+		if (lbx_target_waits(context->target))
 			continue;
 		if (found->count > 1)
-			return lb_fail("%llu tensors are named '%s': %s%s; say which by #id",
-				       (unsigned long long)found->count, prefix, found->others,
-				       found->count > SHOWN ? ", …" : "");
+			return lbx_fail_several(prefix, found);
 	}
 	if (lbx_target_waits(context->target))
 		return lb_fail("'%s' is not known yet: the debugger has still to answer", text);
-	return unknown(names->prefixes[n - 1], &names->found[n - 1], null);
+	for (int i = 0; i < n && !null; i++) {
+		*used = lengths[i];
+		if (names->found[i].n_spelt == 1) {
+			*ret = names->found[i].spelt;
+			return true;
+		}
+	}
+	return lbx_fail_unnamed(names->prefixes[n - 1], &names->found[n - 1], null);
 }
 
 static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
@@ -318,43 +207,104 @@ static bool select_slice(const char *text, struct lbx_selection *ret)
 	return lbx_slice_parse(skip(text), &ret->slice);
 }
 
-bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret)
+/* T is found, and what follows it. */
+static bool finish(struct lbx_context *context, struct lbx_table *table, const char *slice,
+		   struct lbx_selection *ret)
 {
-	size_t used;
-
-	text = skip(text);
-	if (*text != '@')
-		return lbx_select(context, text, ret);
-	memset(ret, 0, sizeof *ret);
-	return lbx_view_parse(context, text, &used, &ret->tensor) && select_slice(text + used, ret);
-}
-
-bool lbx_select(struct lbx_context *context, const char *text, struct lbx_selection *ret)
-{
-	struct lbx_table *table;
-	size_t used = 0;
-
-	memset(ret, 0, sizeof *ret);
-	if (!lbx_context_table(context, &table))
-		return false;
-	text = skip(text);
-	if (!*text || strlen(text) >= TEXT_MAX)
-		return lb_fail(*text ? "the tensor's expression is too long%s" : "no tensor given%s", "");
-	if (*text == '@')
-		return lb_fail("'%s' is memory: a tensor is wanted", text);
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
-	if (!(*text == '#' ? select_id(tensors, text, &used, &ret->tensor)
-			   : select_text(context, tensors, text, &used, &ret->tensor)))
-		return false;
 	/* in step mode what an evaluation has computed can be looked at while it goes on */
 	if (lbx_table_is_computed(table, &ret->tensor)) {
 		ret->tensor.state = LB_STATE_READY;
 		ret->tensor.held = true;
 	}
-	if (!select_slice(text + used, ret))
+	if (!select_slice(slice, ret))
 		return false;
 	lbx_set_tensor(context->out, &ret->tensor);
 	return true;
+}
+
+static bool select_plain(struct lbx_context *context, const char *text, struct lbx_selection *ret)
+{
+	struct lbx_table *table;
+	size_t used = 0;
+
+	if (!lbx_context_table(context, &table))
+		return false;
+	struct lbx_tensors *tensors = lbx_table_tensors(table);
+	if (!(*text == '#' ? select_id(tensors, text, &used, &ret->tensor)
+			   : select_text(context, tensors, text, &used, &ret->tensor)))
+		return false;
+	return finish(context, table, text + used, ret);
+}
+
+/* 'NAME'[slice]: where the table has the name nothing else is meant, whatever it holds. Else *done is
+ * false, and in *plain is the text without its quotes, if it had any. */
+static bool select_quoted(struct lbx_context *context, const char *text, char plain[static LBX_TEXT_MAX], bool *done,
+			  struct lbx_selection *ret)
+{
+	char names[3][LBX_TEXT_MAX]; /* a name may have such quotes in it */
+	struct lbx_named *found;
+	struct lbx_table *table;
+	const char *rest = lbx_unquote(text, names[2], LBX_TEXT_MAX);
+
+	*done = false;
+	strcpy(plain, text);
+	if (!rest || (*skip(rest) && *skip(rest) != '[') || !*names[2])
+		return true; /* C's, if anybody's */
+	strcpy(names[0], text);
+	snprintf(names[1], LBX_TEXT_MAX, "%.*s", (int)(rest - text), text);
+	snprintf(plain, LBX_TEXT_MAX, "%s%s", names[2], rest);
+	if (!context->target)
+		return true;
+	if (!lbx_context_table(context, &table) || !(found = calloc(3, sizeof *found)))
+		return lb_ok() ? lb_fail("out of memory") : false;
+	bool ok = lbx_find_named(lbx_table_tensors(table), names, 3, found);
+	int i = 0;
+	while (i < 2 && !found[i].count)
+		i++;
+	if (ok && found[i].count > 1)
+		ok = lbx_fail_several(names[i], &found[i]);
+	if (ok && found[i].count == 1) {
+		ret->tensor = found[i].first;
+		ok = *done = finish(context, table, i ? rest : "", ret);
+	}
+	free(found);
+	return ok;
+}
+
+static bool select_any(struct lbx_context *context, const char *text, bool views, struct lbx_selection *ret)
+{
+	char plain[2][LBX_TEXT_MAX];
+	bool done;
+	size_t used;
+
+	memset(ret, 0, sizeof *ret);
+	text = skip(text);
+	if (!*text || strlen(text) >= LBX_TEXT_MAX)
+		return lb_fail(*text ? "the tensor's expression is too long%s" : "no tensor given%s", "");
+	/* a front end without a line of its own puts what has quotes in quotes again */
+	for (int i = 0; i < 2; i++) {
+		if (!select_quoted(context, text, plain[i], &done, ret))
+			return false;
+		if (done)
+			return true;
+		text = plain[i];
+	}
+	text = skip(text);
+	if (*text != '@')
+		return select_plain(context, text, ret);
+	if (!views)
+		return lb_fail("'%s' is memory: a tensor is wanted", text);
+	return lbx_view_parse(context, text, &used, &ret->tensor) && select_slice(text + used, ret);
+}
+
+bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret)
+{
+	return select_any(context, text, true, ret);
+}
+
+bool lbx_select(struct lbx_context *context, const char *text, struct lbx_selection *ret)
+{
+	return select_any(context, text, false, ret);
 }
 
 void lbx_selection_label(const struct lbx_selection *selection, char *ret, size_t size)

@@ -1,11 +1,11 @@
 #include "inspect/show/compiled.h"
 
-#include <fnmatch.h>
 #include <inttypes.h>
 
 #include "base/error.h"
 #include "inspect/convenience.h"
 #include "inspect/tensor/describe.h"
+#include "inspect/tensor/name.h"
 
 enum { SHOWN_MOST = 1 << 16 };
 
@@ -65,7 +65,7 @@ bool lbx_run_compiled(struct lbx_context *context, const struct lbx_args *args)
 	bool done = true;
 	json_t *list = context->out->json ? json_array() : NULL;
 	while (done && n < SHOWN_MOST && lbx_table_compiled(table, &slot, &c)) {
-		if (glob && fnmatch(glob, c.name, 0) != 0)
+		if (glob && !lbx_name_matches(glob, c.name))
 			continue;
 		n++;
 		if (list)

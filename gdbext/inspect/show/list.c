@@ -3,7 +3,6 @@
 #include "inspect/show/list.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "inspect/graph/idset.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "inspect/tensor/name.h"
 
 enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, COLUMNS = 7, CELL = LB_NAME_MAX + 1 };
 
@@ -85,7 +85,7 @@ static bool matches(const struct list *list, const struct lbx_tensor *t)
 {
 	return (list->state < 0 || t->state == (enum lb_state)list->state) &&
 	       (list->dtype < 0 || t->dtype == (enum lb_dtype)list->dtype) &&
-	       (!list->glob || fnmatch(list->glob, t->name, 0) == 0);
+	       (!list->glob || lbx_name_matches(list->glob, t->name));
 }
 
 static int64_t capped_sum(int64_t a, int64_t b)

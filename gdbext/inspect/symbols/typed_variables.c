@@ -5,13 +5,13 @@
  * the elements of other views are copied here, in row-major order. */
 #include "inspect/symbols/typed_variables.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "inspect/replay/replay.h"
+#include "inspect/tensor/name.h"
 
 enum { PIECE = 1 << 16 };
 
@@ -81,7 +81,7 @@ static bool collect(struct maker *m)
 		if (++seen % 8192 == 0 &&
 		    !lbx_progress(m->context->out, "reading tensors", (int64_t)seen, 0))
 			return false;
-		if (!t.name[0] || (glob && fnmatch(glob, t.name, 0) != 0))
+		if (!t.name[0] || (glob && !lbx_name_matches(glob, t.name)))
 			continue;
 		uint64_t key = t.id << 1 | (way_of(m->typed, &t) == BY_COPY);
 		if (!lbx_idset_add(&m->typed->space->tensors, key, &is_new) ||

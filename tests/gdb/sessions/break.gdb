@@ -2,7 +2,7 @@ tensor break
 tensor break --op nothing
 tensor break p around
 tensor break p before --nan
-tensor break 'two words'
+tensor break two=words
 tensor break p
 tensor break y after --once
 info breakpoints

@@ -1,0 +1,122 @@
+#include "inspect/operand/by_name.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/tensor/format.h"
+#include "inspect/tensor/name.h"
+
+enum { SHOWN = 5 };
+
+/* Edits that make a into b, at most `most`. */
+static int distance(const char *a, const char *b, int most)
+{
+	size_t n = strlen(a), m = strlen(b);
+	int row[64];
+
+	if (m >= sizeof row / sizeof *row || n > m + (size_t)most || m > n + (size_t)most)
+		return most + 1;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = (int)j;
+	for (size_t i = 1; i <= n; i++) {
+		int diagonal = row[0];
+		row[0] = (int)i;
+		for (size_t j = 1; j <= m; j++) {
+			int change = diagonal + (tolower((unsigned char)a[i - 1]) !=
+						 tolower((unsigned char)b[j - 1]));
+			diagonal = row[j];
+			int edit = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+			row[j] = change < edit ? change : edit;
+		}
+	}
+	return row[m];
+}
+
+static void add_same(struct lbx_named *found, const struct lbx_tensor *t)
+{
+	char shape[128];
+	size_t used = strlen(found->others);
+
+	if (found->count++ == 0)
+		found->first = *t;
+	if (found->count > SHOWN)
+		return;
+	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	snprintf(found->others + used, sizeof found->others - used, "%s#%llu %s %s",
+		 used ? ", " : "", (unsigned long long)t->id, shape, lbx_state_name(t->state));
+}
+
+static void add_near(struct lbx_named *found, const char *name, int score)
+{
+	int i = found->n_near;
+
+	for (int k = 0; k < found->n_near; k++)
+		if (strcmp(found->near[k], name) == 0)
+			return;
+	if (i == LBX_NEAR) {
+		for (int k = i = 0; k < LBX_NEAR; k++)
+			if (found->scores[k] > found->scores[i])
+				i = k;
+		if (found->scores[i] <= score)
+			return;
+	} else {
+		found->n_near++;
+	}
+	strcpy(found->near[i], name);
+	found->scores[i] = score;
+}
+
+bool lbx_find_named(struct lbx_tensors *tensors, char (*prefixes)[LBX_TEXT_MAX], int n, struct lbx_named *found)
+{
+	struct lbx_tensor t;
+	uint64_t slot = 0, bad = 0;
+	enum lbx_next next;
+	const char *shortest = prefixes[n - 1];
+	size_t length = strlen(shortest);
+
+	memset(found, 0, (size_t)n * sizeof *found);
+	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+		if (!t.name[0])
+			continue;
+		for (int i = 0; i < n; i++) {
+			if (strcmp(t.name, prefixes[i]) == 0)
+				add_same(&found[i], &t);
+			else if (lbx_is_spelling(prefixes[i], t.name, t.id) && found[i].n_spelt++ == 0)
+				found[i].spelt = t;
+		}
+		int score = distance(shortest, t.name, 2);
+		if (score > 0 && score <= 2 && (size_t)score < length)
+			add_near(&found[n - 1], t.name, score);
+		else if (score > 2 && length >= 2 && strstr(t.name, shortest))
+			add_near(&found[n - 1], t.name, 3);
+	}
+	return next == LBX_NEXT_END;
+}
+
+bool lbx_fail_several(const char *name, const struct lbx_named *found)
+{
+	return lb_fail("%llu tensors are named '%s': %s%s; say which by #id", (unsigned long long)found->count,
+		       name, found->others, found->count > SHOWN ? ", …" : "");
+}
+
+bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, bool null)
+{
+	char near[3 * (LB_NAME_MAX + 4)] = "";
+
+	if (null)
+		return lb_fail("'%s' is a NULL tensor", text);
+	if ((*text == '"' || *text == '\'') && !lbx_closing_quote(text))
+		return lb_fail("no tensor '%s': a quote (%c) is not closed", text, *text);
+	for (int i = 0; i < found->n_near; i++) {
+		strcat(near, i ? ", " : "");
+		strcat(near, found->near[i]);
+	}
+	if (*text == '%' && isdigit((unsigned char)text[1]))
+		return lb_fail("no tensor '%s': it is a line of a listing; `locals` in the graph's frame, or "
+			       "`listing N`, tells its #id", text);
+	return lb_fail(found->n_near ? "no tensor '%s': did you mean %s?"
+		       : "no tensor '%s'%s: not a name in the table (see `list`), not #id, and no "
+			 "expression that yields an lb_tensor *", text, near);
+}

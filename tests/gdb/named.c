@@ -1,0 +1,31 @@
+/* What the tests of names look at: tensors whose names hold whatever a user may type otherwise. */
+#include <stdio.h>
+
+#include "lazybones.h"
+
+__attribute__((noinline)) void checkpoint(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
+static const char *const names[] = {
+	"layers[0].weight", "a.b[0].c", "t", "t[0,1]", "x[::2]", "w[0]", "it's \"q\"", "back\\slash", "two words",
+	"]odd[", "#3", "@mem:f32:3", "--dash", "-5", "100%", "$_exit", "(p)", "~/x", "*", "'all'", " lead", "trail ",
+	"tab\tx", "a/b:c", "na\xc3\xafve \xc3\xbc", "layers[1].weight", "twice[0]", "twice[0]", "twice",
+};
+
+enum { NAMES = sizeof names / sizeof *names };
+
+int main(void)
+{
+	LB_SCOPE {
+		for (int i = 0; i < NAMES; i++) {
+			const float data[4] = { (float)i, 1, 2, 3 };
+
+			lb_named(names[i], lb_from_data(data, sizeof data, LB_SHAPE(2, 2), LB_F32));
+		}
+		checkpoint();
+		lb_eval(lb_named("to come[3]", lb_exp(lb_named("later[0].w", lb_negative(lb_arange(0, 3, 1, LB_F32))))));
+	}
+	return lb_ok() ? 0 : 1;
+}
