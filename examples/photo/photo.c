@@ -1,11 +1,11 @@
-/* photo: blurs and grades a photograph.
+/* photo: blurs and grades a picture.
  *
  *	photo [--buggy] [--blur R] [IN] OUT
  *
  * What it teaches: a transposed tensor is a view. Its shape says (height, width, 3),
  * but in memory the three colour planes still follow each other. Whoever takes the
  * storage pointer and forgets the strides writes the famous picture of nine small
- * grey photographs; `photo --buggy` does just that. lb_data() is right: it copies
+ * grey pictures; `photo --buggy` does just that. lb_data() is right: it copies
  * the elements into row-major order when they are not in it already.
  *
  * See it from gdb:
@@ -29,22 +29,19 @@
 #include <unistd.h>
 
 #include "lazybones.h"
+#include "marbles.h"
 #include "picture.h"
 
-#define DEFAULT_PHOTO   "/usr/share/doc/libsixel-examples/examples/images/snake.png"
-#define DEFAULT_PACKAGE "libsixel-examples"
-#define DEFAULT_MISSING "no default photograph (apt install " DEFAULT_PACKAGE "): "
-
-enum { RADIUS_MAX = 64 };
+enum { RADIUS_MAX = 64, WIDTH = 600, HEIGHT = 450 /* of the picture that is painted here */ };
 
 struct options {
-	const char *in; /* NULL: the default photograph */
+	const char *in; /* NULL: paint one */
 	const char *out;
 	int radius;
 	bool buggy, pause, crash;
 };
 
-/* A photograph on its way through the program; each step is a tensor. */
+/* A picture on its way through the program; each step is a tensor. */
 struct image {
 	lb_tensor *pixels;  /* u8 (height, width, 3), as in the file */
 	lb_tensor *chw;     /* f32 (3, height, width), 0 to 1 */
@@ -137,9 +134,9 @@ static struct image describe(lb_tensor *pixels, int radius)
 
 /* ---- in and out ---- */
 
-static bool complain(const char *context, const char *what)
+static bool complain(const char *what)
 {
-	fprintf(stderr, "photo: %s%s\n", context, what);
+	fprintf(stderr, "photo: %s\n", what);
 	return false;
 }
 
@@ -149,14 +146,14 @@ static void free_pixels(void *data, void *context)
 	free(data);
 }
 
-/* The tensor uses the decoder's memory in place, and gives it back at its end. */
+/* The tensor uses the picture's memory in place, and gives it back at its end. */
 static lb_tensor *read_pixels(const char *path)
 {
 	struct picture picture;
 	char error[PICTURE_ERROR_MAX];
 
-	if (!picture_load(path ? path : DEFAULT_PHOTO, &picture, error)) {
-		complain(path ? "" : DEFAULT_MISSING, error);
+	if (path ? !picture_load(path, &picture, error) : !marbles_paint(WIDTH, HEIGHT, &picture)) {
+		complain(path ? error : "not enough memory");
 		return NULL;
 	}
 	int64_t nbytes = picture.height * picture.width * 3;
@@ -181,7 +178,7 @@ static bool write_image(const struct image *image, const char *path, bool buggy)
 		rgb = lb_data(image->hwc);
 	if (!rgb)
 		return false;
-	return picture_save(path, width, height, rgb, error) || complain("", error);
+	return picture_save(path, width, height, rgb, error) || complain(error);
 }
 
 /* ---- the program ---- */
@@ -216,22 +213,19 @@ static bool process(const struct options *options)
 		written = write_image(&image, options->out, options->buggy);
 	}
 	if (!lb_ok())
-		complain("", lb_error_message());
+		complain(lb_error_message());
 	return written;
 }
 
 static const char usage[] =
 	"Usage: photo [OPTION]... [IN] OUT\n"
-	"Blurs and grades the PNG photograph IN, and writes the PNG file OUT.\n"
+	"Blurs and grades the PNG picture IN, or one of marbles, and writes the PNG file OUT.\n"
 	"\n"
 	"  --blur R   blur over R pixels each way, 0 to 64 (default 2)\n"
 	"  --buggy    write the transposed picture by its storage pointer\n"
 	"  --pause    describe the picture, then wait for Enter\n"
 	"  --crash    abort() with the blur computed and the rest still lazy\n"
-	"  --help     show this\n"
-	"\n"
-	"Without IN: " DEFAULT_PHOTO "\n"
-	"(Debian package " DEFAULT_PACKAGE ").\n";
+	"  --help     show this\n";
 
 static bool parse_radius(const char *text, int *ret)
 {
@@ -239,7 +233,7 @@ static bool parse_radius(const char *text, int *ret)
 	long radius = strtol(text, &end, 10);
 
 	if (end == text || *end || radius < 0 || radius > RADIUS_MAX)
-		return complain("", "--blur needs a number from 0 to 64");
+		return complain("--blur needs a number from 0 to 64");
 	*ret = (int)radius;
 	return true;
 }
@@ -269,7 +263,7 @@ static bool parse_options(int argc, char **argv, struct options *ret)
 		}
 	}
 	if (argc - optind < 1 || argc - optind > 2)
-		return complain("", "give [IN] OUT; `photo --help` says more");
+		return complain("give [IN] OUT; `photo --help` says more");
 	if (argc - optind == 2)
 		ret->in = argv[optind++];
 	ret->out = argv[optind];

@@ -1,10 +1,13 @@
 """What examples/photo should have written, worked out with NumPy.
 
     check.py right IN OUT RADIUS    OUT is IN blurred and graded, within 1
+    check.py all DIR OUT-DIR RADIUS each picture of OUT-DIR is right, beside its plain sibling in DIR
+    check.py colourful PICTURE      no plain surface: it has light, dark and many colours
     check.py tiled RIGHT BUGGY      BUGGY is RIGHT in storage order: nine small pictures
     check.py same A B               the same pixels
 """
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +17,8 @@ MATRIX = np.array([[1.28, -0.18, -0.04], [-0.09, 1.16, -0.05], [-0.10, -0.22, 1.
 
 
 def load(path):
+    if str(path).endswith(".npy"):
+        return np.load(path)
     height, width, rgb = png.read(path)
     return np.frombuffer(rgb, np.uint8).reshape(height, width, 3)
 
@@ -43,6 +48,22 @@ def right(source, written, radius):
     assert off.max() <= 1, f"at {at}: {got[at]}, not {expected[at]}"
 
 
+def right_all(sources, folder, radius):
+    written = sorted(Path(folder).iterdir())
+    assert len(written) > 100, f"only {len(written)} pictures"
+    for path in written:
+        try:
+            right(Path(sources) / path.name.replace("-interlaced", ""), path, radius)
+        except AssertionError as error:
+            raise AssertionError(f"{path.name}: {error}") from None
+
+
+def colourful(path):
+    x = load(path)
+    kinds = len(np.unique(x.reshape(-1, 3), axis=0))
+    assert x.min() < 32 and x.max() > 224 and kinds > 1000, f"{kinds} colours of {x.min()} to {x.max()}"
+
+
 def tiled(right_path, buggy_path):
     good, bad = load(right_path), load(buggy_path)
     assert good.shape == bad.shape, f"shape {bad.shape}, not {good.shape}"
@@ -55,6 +76,6 @@ def same(a, b):
 
 
 try:
-    {"right": right, "tiled": tiled, "same": same}[sys.argv[1]](*sys.argv[2:])
+    {"right": right, "all": right_all, "colourful": colourful, "tiled": tiled, "same": same}[sys.argv[1]](*sys.argv[2:])
 except AssertionError as error:
     sys.exit(f"check: {error}")
