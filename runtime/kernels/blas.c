@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "kernels/kernels.h"
 
@@ -54,9 +55,13 @@ __attribute__((constructor)) static void watch_forks(void)
 	pthread_atfork(before_fork, after_fork, after_fork);
 }
 
-/* OpenBLAS ends its threads before a fork, and waits for ever for one that is at work. So a fork
- * waits for the products under way, and they for it. */
+/* OpenBLAS ends its threads before a fork, and for good when the program exits, and waits for ever
+ * for one that is at work; after an exit its table of kernels is empty. So both wait for the products
+ * under way. Those that come during a fork wait for its end; those that come after an exit has begun
+ * do without BLAS, in whatever thread: nobody waits for an end that may not come. */
 static pthread_rwlock_t calls = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static bool closed; /* guarded by `calls` */
+static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 static void before_fork_of_calls(void)
 {
@@ -84,14 +89,25 @@ static void watch_forks_of_calls(void)
 		pthread_atfork(before_fork_of_calls, after_fork_of_calls, after_fork_in_child);
 }
 
-void lb_blas_enter(void)
+static void close_at_exit(int status, void *unused)
 {
-	pthread_rwlock_rdlock(&calls);
+	(void)unused;
+	if (inside) {
+		/* exit() in a signal handler, over a product that cannot end before it does: OpenBLAS
+		 * would wait for ever */
+		fflush(NULL);
+		_exit(status);
+	}
+	pthread_rwlock_wrlock(&calls);
+	closed = true;
+	pthread_rwlock_unlock(&calls);
 }
 
-void lb_blas_leave(void)
+/* False when the program exits already. Not in a constructor: what a library registers there is
+ * called after the libraries have ended. */
+static bool watch_exit(void)
 {
-	pthread_rwlock_unlock(&calls);
+	return on_exit(close_at_exit, NULL) == 0;
 }
 
 static bool wants_skylakex(void)
@@ -150,14 +166,14 @@ static bool open_library(void)
 	return true;
 }
 
-const struct lb_blas *lb_blas(void)
+static const struct lb_blas *find(void)
 {
 	int known = atomic_load_explicit(&state, memory_order_acquire);
 	if (known == UNKNOWN) {
 		pthread_mutex_lock(&lock);
 		known = atomic_load_explicit(&state, memory_order_relaxed);
 		if (known == UNKNOWN) {
-			known = find_linked() || open_library() ? FOUND : ABSENT;
+			known = watch_exit() && (find_linked() || open_library()) ? FOUND : ABSENT;
 			atomic_store_explicit(&state, known, memory_order_release);
 		}
 		pthread_mutex_unlock(&lock);
@@ -165,6 +181,26 @@ const struct lb_blas *lb_blas(void)
 			watch_forks_of_calls();
 	}
 	return known == FOUND ? &found : NULL;
+}
+
+const struct lb_blas *lb_blas_enter(void)
+{
+	const struct lb_blas *blas = find();
+	if (!blas)
+		return NULL;
+	pthread_rwlock_rdlock(&calls);
+	if (!closed) {
+		inside = true;
+		return blas;
+	}
+	pthread_rwlock_unlock(&calls);
+	return NULL;
+}
+
+void lb_blas_leave(void)
+{
+	inside = false;
+	pthread_rwlock_unlock(&calls);
 }
 
 const char *lb_blas_name(void)

@@ -18,10 +18,10 @@ struct lb_blas {
 		      int ldc);
 };
 
-/* NULL when there is none. Opens a library, so it may take time and allocate. */
-const struct lb_blas *lb_blas(void);
-/* Around each call of it; not within another. */
-void lb_blas_enter(void);
+/* The BLAS, to be called by this thread until lb_blas_leave(); not within another such section.
+ * NULL, and nothing to leave, when there is none or the program exits. May open a library: take time,
+ * and allocate. */
+const struct lb_blas *lb_blas_enter(void);
 void lb_blas_leave(void);
 
 #endif

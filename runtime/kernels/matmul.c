@@ -104,7 +104,6 @@ static bool multiply_blas(const struct product *p, int dtype, int64_t m, int64_t
 		return false;
 	const void *x = a->data, *y = b->data;
 	float alphas[2] = { (float)alpha, 0 }, betas[2] = { (float)beta, 0 };
-	lb_blas_enter();
 	if (dtype == LB_F32)
 		p->blas->sgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k,
 			       alphas[0], x, lda, y, ldb, betas[0], to, (int)to_row);
@@ -114,7 +113,6 @@ static bool multiply_blas(const struct product *p, int dtype, int64_t m, int64_t
 	else
 		p->blas->cgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas,
 			       x, lda, y, ldb, betas, to, (int)to_row);
-	lb_blas_leave();
 	return true;
 }
 
@@ -452,15 +450,16 @@ bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struc
 	if (batch.rank == 0)
 		count = 1;
 	bool large = (double)p.m * (double)p.n * (double)p.k >= BLAS_LEAST;
-	if (large && exec->blas && exec->threads && p.k > 0)
-		p.blas = lb_blas();
 	p.gemv = is_gemv(&p, &batch.matrices[0], &batch.matrices[1]);
-	if (!take_panels(&p, &batch.matrices[0], &batch.matrices[1]))
-		return false;
+	if (large && exec->blas && exec->threads && p.k > 0 && !p.gemv)
+		p.blas = lb_blas_enter();
+	bool ok = take_panels(&p, &batch.matrices[0], &batch.matrices[1]);
 	/* small products side by side; large ones, and those with panels, one by one */
-	if (!large && !p.panels[0] && !p.panels[1] && !p.panels[2])
+	if (ok && !large && !p.panels[0] && !p.panels[1] && !p.panels[2])
 		lb_parallel(exec, count, GRAIN / (p.m * p.n * (p.k + 1)) + 1, run_batch, &batch);
-	else
+	else if (ok)
 		run_batch(&batch, 0, count);
-	return true;
+	if (p.blas)
+		lb_blas_leave();
+	return ok;
 }

@@ -1,5 +1,5 @@
-/* Several threads build, evaluate, share and drop tensors at once. Made to run under
- * ThreadSanitizer; without it, what is checked are the values. */
+/* Several threads build, evaluate, share and drop tensors at once, and while the program exits.
+ * Made to run under ThreadSanitizer; without it, what is checked are the values. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,12 @@
 #include <stdio.h>
 
 #include <cmocka.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lazybones.h"
 
@@ -210,8 +216,86 @@ static void test_housekeeping(void **state)
 	assert_true(lb_active_memory() < 1 << 20);
 }
 
-int main(void)
+/* ---- the program exits while its threads multiply ---- */
+
+enum { MULTIPLYING = 4, EXITS = 8, SIDE = 100 };
+
+static const char *program;
+static atomic_int products[MULTIPLYING];
+
+static void multiply_once(void)
 {
+	LB_SCOPE {
+		lb_tensor *x = lb_ones(LB_SHAPE(SIDE, SIDE), LB_F32);
+		if (lb_item(lb_sum(lb_matmul(x, x), LB_ALL_AXES, false)) != SIDE * SIDE * SIDE)
+			abort();
+	}
+}
+
+static void *multiply_for_ever(void *count)
+{
+	for (;;) {
+		multiply_once();
+		atomic_fetch_add((atomic_int *)count, 1);
+	}
+	return NULL;
+}
+
+static void exit_now(int signal)
+{
+	(void)signal;
+	exit(0);
+}
+
+/* Its status is 0, unless a product is wrong or the end does not come. */
+static int exit_while_multiplying(const char *how)
+{
+	pthread_t thread;
+
+	alarm(120);
+	signal(SIGUSR1, exit_now);
+	if (strcmp(how, "handler") == 0)
+		atexit(multiply_once);
+	for (int i = 0; i < MULTIPLYING; i++)
+		if (pthread_create(&thread, NULL, multiply_for_ever, &products[i]) != 0)
+			return 1;
+	for (int i = 0; i < MULTIPLYING; i++)
+		while (atomic_load(&products[i]) == 0)
+			sched_yield();
+	if (strcmp(how, "signal") == 0)
+		pthread_kill(thread, SIGUSR1);
+	while (strcmp(how, "signal") == 0)
+		pause();
+	return 0;
+}
+
+static void test_exit(void **state)
+{
+	static const char *const ways[] = { "return", "handler", "signal" };
+	static const char *const widths[] = { "1", "4" };
+
+	(void)state;
+	for (int i = 0; i < 3 * 2 * EXITS; i++) {
+		const char *how = ways[i % 3], *width = widths[i / 3 % 2];
+		int status = -1;
+		pid_t child = fork();
+		if (child == 0) {
+			setenv("OPENBLAS_NUM_THREADS", width, 1);
+			execl(program, program, "--exit", how, NULL);
+			_exit(127);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		if (status != 0)
+			print_message("# %s, OPENBLAS_NUM_THREADS=%s: status %d\n", how, width, status);
+		assert_int_equal(status, 0);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	program = argv[0];
+	if (argc > 2 && strcmp(argv[1], "--exit") == 0)
+		return exit_while_multiplying(argv[2]);
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_private_graphs),
 		cmocka_unit_test(test_shared_lazy),
@@ -219,6 +303,7 @@ int main(void)
 		cmocka_unit_test(test_large_work),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_housekeeping),
+		cmocka_unit_test(test_exit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
