@@ -1,11 +1,13 @@
-/* What the tests of names look at: tensors whose names hold whatever a user may type otherwise. */
+/* What the tests of names look at: tensors whose names hold whatever a user may type otherwise. And some
+ * that hold NaN alone, for tests of what is told of these. */
+#include <math.h>
 #include <stdio.h>
 
 #include "lazybones.h"
 
 __attribute__((noinline)) void checkpoint(void)
 {
-	__asm__ volatile("" : : : "memory");
+	__asm__ volatile("nop" : : : "memory");
 }
 
 static const char *const names[] = {
@@ -24,6 +26,11 @@ int main(void)
 
 			lb_named(names[i], lb_from_data(data, sizeof data, LB_SHAPE(2, 2), LB_F32));
 		}
+		const float nan[4] = { NAN, NAN, NAN, NAN }, half[4] = { NAN, 1, NAN, 3 };
+		lb_named("nan", lb_from_data(nan, sizeof nan, LB_SHAPE(4), LB_F32));
+		lb_named("nan too", lb_from_data(nan, sizeof nan, LB_SHAPE(4), LB_F32));
+		lb_named("half", lb_from_data(half, sizeof half, LB_SHAPE(4), LB_F32));
+		lb_named("numbers", lb_from_data((float[]){ 0, 1, 2, 3 }, 4 * sizeof(float), LB_SHAPE(4), LB_F32));
 		checkpoint();
 		lb_eval(lb_named("to come[3]", lb_exp(lb_named("later[0].w", lb_negative(lb_arange(0, 3, 1, LB_F32))))));
 	}

@@ -74,6 +74,7 @@ static struct lbx_comparison one_by_one(const struct lbx_array *a, const struct 
 		number(y, b->dtype, &r, &s);
 		bool nan_a = isnan(p) || isnan(q), nan_b = isnan(r) || isnan(s);
 		c.count++;
+		c.nan_in_both += nan_a && nan_b;
 		if ((p == r && q == s) || (nan_a && nan_b))
 			continue;
 		c.different++;
@@ -118,6 +119,7 @@ static void same(const struct lbx_array *a, const struct lbx_array *b)
 	assert_int_equal(c.beyond, wanted.beyond);
 	assert_int_equal(c.far, wanted.far);
 	assert_int_equal(c.nan_in_one, wanted.nan_in_one);
+	assert_int_equal(c.nan_in_both, wanted.nan_in_both);
 	assert_int_equal(c.first, wanted.first);
 	assert_int_equal(c.first_far, wanted.first_far);
 	assert_int_equal(c.first_nan, wanted.first_nan);

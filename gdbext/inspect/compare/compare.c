@@ -15,14 +15,14 @@ enum { VECTOR = 8 };
 
 /* What a block adds. */
 struct block {
-	int64_t different, beyond, far, nan;
+	int64_t different, beyond, far, nan, nan_in_both;
 	double max, sum;
 	int64_t more_relative; /* relative errors over the limit */
 };
 
 typedef double doubles __attribute__((vector_size(VECTOR * sizeof(double))));
 
-/* |x - y| and |y|; the error is 0 where they are equal, NaN where one alone is NaN. */
+/* |x - y| and |y|; the error is 0 where they are equal, also if both are NaN; NaN where one alone is. */
 INLINE void errors(const double *restrict x, const double *restrict y, int n,
 		   double *restrict error, double *restrict size)
 {
@@ -39,7 +39,7 @@ INLINE void errors(const double *restrict x, const double *restrict y, int n,
 INLINE void count(const double *error, const double *size, int n, const struct lbx_tolerance *t,
 		  double max_relative, struct block *ret)
 {
-	int64_t different = 0, beyond = 0, far = 0, nan = 0, more = 0, most = 0;
+	int64_t different = 0, beyond = 0, far = 0, nan = 0, both = 0, more = 0, most = 0;
 	double level = t->level, rtol = t->rtol, atol = t->atol, numbers[LBX_PAIRS], sum = 0;
 	/* of errors that are all in one proportion, rounding makes none a new extreme */
 	double over = max_relative * (1 + 0x1p-40);
@@ -50,6 +50,7 @@ INLINE void count(const double *error, const double *size, int n, const struct l
 		int64_t close = (e < INFINITY) & (e <= atol + rtol * s);
 		different += wrong;
 		nan += 1 - number;
+		both += (e == 0) & (s != s);
 		beyond += e >= level;
 		far += wrong & (1 - close);
 		more += (e > over * s) & (s > 0);
@@ -71,11 +72,21 @@ INLINE void count(const double *error, const double *size, int n, const struct l
 		sum += numbers[i];
 	for (int k = 0; k < VECTOR; k++)
 		sum += sums[k];
-	*ret = (struct block){ different, beyond, far, nan, 0, sum, more };
+	*ret = (struct block){ different, beyond, far, nan, both, 0, sum, more };
 	memcpy(&ret->max, &most, sizeof most);
 }
 
+INLINE int64_t count_nan(const double *x, int n)
+{
+	int64_t nan = 0;
+
+	for (int i = 0; i < n; i++)
+		nan += x[i] != x[i];
+	return nan;
+}
+
 struct kernels {
+	int64_t (*count_nan)(const double *, int);
 	void (*errors)(const double *, const double *, int, double *, double *);
 	void (*count)(const double *, const double *, int, const struct lbx_tolerance *, double,
 		      struct block *);
@@ -88,7 +99,8 @@ attribute static void errors_##isa(const double *x, const double *y, int n, doub
 attribute static void count_##isa(const double *e, const double *s, int n, \
 				  const struct lbx_tolerance *t, double max, struct block *ret) \
 	{ count(e, s, n, t, max, ret); } \
-static const struct kernels kernels_##isa = { errors_##isa, count_##isa };
+attribute static int64_t count_nan_##isa(const double *x, int n) { return count_nan(x, n); } \
+static const struct kernels kernels_##isa = { count_nan_##isa, errors_##isa, count_##isa };
 LEVEL(base, )
 #ifdef __x86_64__
 LEVEL(v3, LBX_ISA_V3)
@@ -110,7 +122,7 @@ static void complex_errors(enum lb_dtype p, const char *x, enum lb_dtype q, cons
 		bool nan_a = isnan(a) || isnan(c), nan_b = isnan(b) || isnan(d);
 		error[i] = nan_a != nan_b ? NAN : nan_a || (a == b && c == d) ? 0 :
 			   hypot(a == b ? 0 : a - b, c == d ? 0 : (double)c - (double)d);
-		size[i] = nan_b ? 0 : hypot(b, d);
+		size[i] = nan_b ? NAN : hypot(b, d);
 	}
 }
 
@@ -202,6 +214,20 @@ static void locate(struct lbx_comparison *c, const struct block *b, const double
 		worst_relative(c, error, size, n, first);
 }
 
+/* Of a block that is the same on both sides. */
+static int64_t count_nan_in_both(enum lb_dtype dtype, const void *x, int n)
+{
+	double p[LBX_PAIRS], error[LBX_PAIRS];
+
+	if (dtype < LB_F16)
+		return 0;
+	if (dtype == LB_C64)
+		complex_errors(dtype, x, dtype, x, n, error, p);
+	else
+		lbx_widen(dtype, x, n, p);
+	return LBX_ISA_CHOOSE(kernels)->count_nan(p, n);
+}
+
 static void add(void *part, const void *x, const void *y, int n, int64_t first)
 {
 	struct lbx_comparison *c = part;
@@ -209,10 +235,13 @@ static void add(void *part, const void *x, const void *y, int n, int64_t first)
 	struct block b;
 
 	c->count += n;
-	if (c->a == c->b && memcmp(x, y, (size_t)(n * lbx_dtype_bytes(c->a))) == 0)
+	if (c->a == c->b && memcmp(x, y, (size_t)(n * lbx_dtype_bytes(c->a))) == 0) {
+		c->nan_in_both += count_nan_in_both(c->a, x, n);
 		return;
+	}
 	lbx_errors(c->a, x, c->b, y, n, error, size);
 	LBX_ISA_CHOOSE(kernels)->count(error, size, n, &c->tolerance, c->max_relative, &b);
+	c->nan_in_both += b.nan_in_both;
 	if (b.different == 0)
 		return;
 	locate(c, &b, error, size, n, first);
@@ -241,6 +270,7 @@ static void join(void *total, const void *part)
 	c->beyond += p->beyond;
 	c->far += p->far;
 	c->nan_in_one += p->nan_in_one;
+	c->nan_in_both += p->nan_in_both;
 	c->sum += p->sum;
 	take_first(&c->first, p->first);
 	take_first(&c->first_far, p->first_far);
@@ -253,6 +283,11 @@ static void join(void *total, const void *part)
 		c->max_relative = p->max_relative;
 		c->worst_relative = p->worst_relative;
 	}
+}
+
+int64_t lbx_compared(const struct lbx_comparison *comparison)
+{
+	return comparison->count - comparison->nan_in_one - comparison->nan_in_both;
 }
 
 bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b,

@@ -22,20 +22,22 @@ struct lbx_comparison {
 	struct lbx_tolerance tolerance;
 	const struct lbx_observer *observer; /* or NULL */
 	enum lb_dtype a, b;
-	int64_t count, different, beyond /* the level */, far /* not close */, nan_in_one;
+	int64_t count, different, beyond /* the level */, far /* not close */, nan_in_one, nan_in_both;
 	/* row-major indices, -1 while there is none */
 	int64_t first, first_far, first_nan, worst, worst_relative;
 	double max, max_relative; /* of |a - b|, and of |a - b| / |b| where b is not 0 */
 	long double sum;          /* of |a - b|, where both are numbers */
 };
 
+/* Where both are numbers. */
+int64_t lbx_compared(const struct lbx_comparison *comparison);
 /* Of two arrays of as many elements; `observer` may be NULL. */
 bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b,
 		 const struct lbx_tolerance *tolerance, const struct lbx_observer *observer,
 		 struct lbx_out *out, struct lbx_comparison *ret);
 
-/* |a - b| of n elements (at most LBX_PAIRS), and |b|: 0 where they are equal, NaN where one alone
- * is NaN. */
+/* |a - b| of n elements (at most LBX_PAIRS), and |b|. The error is 0 where they are equal, also where both
+ * are NaN, and NaN where one alone is. */
 void lbx_errors(enum lb_dtype a, const void *x, enum lb_dtype b, const void *y, int n, double *error,
 		double *size);
 

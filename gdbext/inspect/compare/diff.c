@@ -1,6 +1,7 @@
 #include "inspect/compare/diff.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,8 +114,15 @@ static void print_counts(struct lbx_out *out, const struct diff *d)
 		snprintf(text, sizeof text, "%.6g", c->max_relative);
 		row(out, d, "relative", text, c->worst_relative);
 	}
+	if (c->nan_in_both) {
+		field(out, "NaN in both");
+		lbx_printf(out, "%lld\n", (long long)c->nan_in_both);
+	}
 	field(out, "mean error");
-	lbx_printf(out, "%.6Lg\n", c->sum / c->count);
+	if (lbx_compared(c))
+		lbx_printf(out, "%.6Lg\n", c->sum / lbx_compared(c));
+	else
+		lbx_printf(out, "none: nowhere do both have numbers\n");
 	field(out, "beyond");
 	lbx_printf(out, "%lld by %g or more\n", (long long)c->beyond, d->tolerance.level);
 	field(out, "allclose");
@@ -131,12 +139,14 @@ static void print_where(struct lbx_out *out, const struct diff *d)
 {
 	const struct lbx_where *w = &d->where;
 
-	if (w->nan_alone) {
+	bool nan_alone = w->nan_alone && lbx_compared(&d->c) > 0;
+
+	if (nan_alone) {
 		field(out, "where");
 		lbx_printf(out, "NaN alone: where both have numbers, they are equal\n");
 	}
 	for (int i = 0; i < w->n; i++) {
-		field(out, i || w->nan_alone ? "" : "where");
+		field(out, i || nan_alone ? "" : "where");
 		lbx_printf(out, "%s %s\n", i ? "and in" : "only in", w->axes[i].text);
 	}
 	if (w->n) {
@@ -199,11 +209,21 @@ static void print_groups(struct lbx_out *out, const struct diff *d)
 	lbx_printf(out, "\n");
 }
 
+static void print_equal(struct lbx_out *out, const struct lbx_comparison *c)
+{
+	lbx_printf(out, "  all %lld elements are equal", (long long)c->count);
+	if (c->nan_in_both == c->count && c->count)
+		lbx_printf(out, ": all are NaN in both");
+	else if (c->nan_in_both)
+		lbx_printf(out, ", %lld of them NaN in both", (long long)c->nan_in_both);
+	lbx_printf(out, "\n");
+}
+
 static void print_text(struct lbx_out *out, const struct diff *d)
 {
 	print_heading(out, d);
 	if (d->same_shape && d->c.different == 0) {
-		lbx_printf(out, "  all %lld elements are equal\n", (long long)d->c.count);
+		print_equal(out, &d->c);
 		return;
 	}
 	if (d->same_shape) {
@@ -279,23 +299,26 @@ static json_t *json_groups(const struct diff *d)
 static void add_counts(json_t *o, const struct diff *d)
 {
 	const struct lbx_comparison *c = &d->c;
+	int64_t numbers = lbx_compared(c);
 
 #define SET(key, value) json_object_set_new(o, key, value)
 	SET("count", json_integer(c->count));
 	SET("different", json_integer(c->different));
 	SET("beyond", json_integer(c->beyond));
 	SET("nan_in_one", json_integer(c->nan_in_one));
+	SET("nan_in_both", json_integer(c->nan_in_both));
 	SET("equal", json_boolean(c->different == 0));
 	SET("verdict", json_string(verdict(d)));
 	SET("allclose", json_pack("{s:b,s:I,s:f,s:f,s:o}", "close", c->far == 0, "beyond",
 				  (json_int_t)c->far, "rtol", c->tolerance.rtol, "atol", c->tolerance.atol,
 				  "first", json_place(d, c->first_far)));
 	SET("first", json_place(d, c->first));
-	SET("max_error", lbx_json_double(c->max));
+	SET("max_error", numbers || !c->count ? lbx_json_double(c->max) : json_null());
 	SET("max_error_at", json_place(d, c->worst));
 	SET("max_relative", lbx_json_double(c->max_relative));
 	SET("max_relative_at", json_place(d, c->worst_relative));
-	SET("mean_error", lbx_json_double(c->count ? (double)(c->sum / c->count) : 0));
+	SET("mean_error", numbers ? lbx_json_double((double)(c->sum / numbers)) :
+	    c->count ? json_null() : json_real(0));
 	if (c->different)
 		SET("where", json_where(&d->where));
 }
@@ -404,7 +427,7 @@ static bool run(struct lbx_context *context, struct diff *d)
 		print_text(out, d);
 	if (d->same_shape) {
 		lbx_set_int(out, "tensor_diff_count", d->c.different);
-		lbx_set_double(out, "tensor_diff_max", d->c.max);
+		lbx_set_double(out, "tensor_diff_max", lbx_compared(&d->c) || !d->c.count ? d->c.max : NAN);
 	}
 	return lb_ok();
 }

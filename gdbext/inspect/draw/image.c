@@ -224,8 +224,8 @@ static bool show(struct lbx_context *context, const struct lbx_selection *s,
 	range = range_of(r, sight->array.dtype, range);
 	if (path && !lbx_png_write(r, range.low, range.high, path))
 		return false;
-	lbx_set_double(out, "tensor_min", r->low);
-	lbx_set_double(out, "tensor_max", r->high);
+	lbx_set_double(out, "tensor_min", r->finite ? r->low : NAN);
+	lbx_set_double(out, "tensor_max", r->finite ? r->high : NAN);
 	lbx_set_int(out, "tensor_nan_count", r->not_finite);
 	if (out->json) {
 		lbx_json(out, json_image(s, r, range, path));

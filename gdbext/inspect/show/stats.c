@@ -269,15 +269,12 @@ static void set_variables(struct lbx_out *out, const struct lbx_summary *m)
 	lbx_set_int(out, "tensor_inf_count",
 		    m->special[LBX_POSITIVE_INF] + m->special[LBX_NEGATIVE_INF]);
 	lbx_set_int(out, "tensor_zero_count", m->special[LBX_ZERO]);
-	if (m->argmin >= 0) {
-		lbx_set_double(out, "tensor_min", m->min);
-		lbx_set_double(out, "tensor_max", m->max);
-	}
-	if (m->finite) {
-		lbx_set_double(out, "tensor_mean", (double)m->mean);
-		lbx_set_double(out, "tensor_std", lbx_summary_std(m));
-		lbx_set_double(out, "tensor_sum", (double)m->sum);
-	}
+	/* never left void, nor as they were: a script prints them */
+	lbx_set_double(out, "tensor_min", m->argmin >= 0 ? m->min : NAN);
+	lbx_set_double(out, "tensor_max", m->argmin >= 0 ? m->max : NAN);
+	lbx_set_double(out, "tensor_mean", m->finite ? (double)m->mean : NAN);
+	lbx_set_double(out, "tensor_std", m->finite ? lbx_summary_std(m) : NAN);
+	lbx_set_double(out, "tensor_sum", (double)m->sum);
 }
 
 bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *selection,
