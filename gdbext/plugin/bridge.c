@@ -46,6 +46,11 @@
  * expressions with what the setting was: a command writes it to a file first. gdb warns, once,
  * when a language is not the frame's; that goes to /dev/null.
  *
+ * Running. A command that makes the program run does so after its response has been read
+ * (lbx_bridge_go): where it stops, the commands of a breakpoint may call the plugin, whose response
+ * would else come in the place of what gdb has still to read of this one. What is to be done after
+ * the stop stands in a file of its own, which never changes.
+ *
  * Stops. gdb's hook-stop may call too (_tensor_stopped). A script that is sourced there would run the
  * commands of the breakpoints that were hit, and an error would make gdb forget them. So the hook asks
  * all that the plugin must know before it calls, and nothing is sourced but an empty response when the
@@ -77,6 +82,7 @@
 
 enum {
 	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD, LANGUAGE_FD, STYLE_FD, WIDTH_FD = 906,
+	STEP_IN_FD = 909, /* the highest */
 	LINE_SIZE = 4096,
 	ANSWERS_SIZE = 4 << 20, /* bytes of gdb's output that are read */
 	MAX_QUESTIONS = 1024,
@@ -133,7 +139,7 @@ static struct {
 	struct sigaction before_int, before_term; /* what the signals did before the service */
 	void (*run)(const char *line);
 	lbx_bridge_read *read;
-	char line[LINE_SIZE], next[LINE_SIZE];
+	char line[LINE_SIZE], next[LINE_SIZE], go[128];
 	int round;
 	struct text response;
 	struct question questions[MAX_QUESTIONS];
@@ -193,6 +199,19 @@ static bool write_file(int fd, const char *text, size_t n)
 
 static const char tensors_text[] = "Tensors have no source: `tensor list` lists them.\n";
 
+/* A file that is sourced, where gdb runs a stop's commands before it goes on to the next line; in a
+ * `define` it runs them when all of it has run. */
+static const char step_in[] =
+	"_lb_tbreak graph_start\n"
+	"set var $_lb_in = $bpnum\n"
+	"commands\n"
+	"silent\n"
+	"with language c -- _lb_enter $_probe_arg1\n"
+	"continue\n"
+	"end\n"
+	"continue\n"
+	"with language c -- _lb_step_end\n";
+
 static bool open_folder_at(int fd)
 {
 	return is_free(fd) &&
@@ -208,7 +227,7 @@ bool lbx_bridge_open(void (*run)(const char *line))
 		return true;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	wide = limit;
-	if (wide.rlim_cur <= LBX_TENSORS_FD)
+	if (wide.rlim_cur <= STEP_IN_FD)
 		wide.rlim_cur = wide.rlim_max < 1024 ? wide.rlim_max : 1024;
 	setrlimit(RLIMIT_NOFILE, &wide);
 	ok = open_memory_at("lazybones-request", REQUEST_FD) &&
@@ -219,7 +238,9 @@ bool lbx_bridge_open(void (*run)(const char *line))
 	     open_memory_at("lazybones-width", WIDTH_FD) && open_folder_at(LBX_GRAPHS_FD) &&
 	     open_folder_at(LBX_GRAPHS_BEFORE_FD) &&
 	     open_memory_at("lazybones-tensors", LBX_TENSORS_FD) &&
-	     write_file(LBX_TENSORS_FD, tensors_text, sizeof tensors_text - 1);
+	     write_file(LBX_TENSORS_FD, tensors_text, sizeof tensors_text - 1) &&
+	     open_memory_at("lazybones-step-in", STEP_IN_FD) &&
+	     write_file(STEP_IN_FD, step_in, sizeof step_in - 1);
 	setrlimit(RLIMIT_NOFILE, &limit);
 	bridge.run = run;
 	bridge.open = ok;
@@ -284,6 +305,15 @@ void lbx_bridge_then(const char *format, ...)
 
 	va_start(args, format);
 	vsnprintf(bridge.next, sizeof(bridge.next), format, args);
+	va_end(args);
+}
+
+void lbx_bridge_go(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(bridge.go, sizeof(bridge.go), format, args);
 	va_end(args);
 }
 
@@ -549,7 +579,7 @@ static void tell_cut(void)
 	text_clear(&bridge.response);
 	text_printf(&bridge.response, "echo a file that was being read became shorter, or its disk failed: "
 		    "load it again (core-file, file)\\n\nset $tensor_failed = 1\n");
-	bridge.next[0] = '\0';
+	bridge.next[0] = bridge.go[0] = '\0';
 	forget_questions();
 }
 
@@ -582,7 +612,7 @@ static void serve_request(lbx_bridge_read *read)
 	*serving = true;
 	bridge.read = read;
 	bridge.waits = false;
-	bridge.next[0] = '\0';
+	bridge.next[0] = bridge.go[0] = '\0';
 	text_clear(&bridge.response);
 	if (bridge.round == 0 || !questions_are_open())
 		bridge.run(bridge.line);
@@ -597,6 +627,9 @@ static void serve_request(lbx_bridge_read *read)
 			    "dump binary value " LBX_REQUEST_FILE " $_gdb_setting_str($_lb_setting)\n"
 			    "eval \"set remote exec-file %%s\", $_lb_saved\n"
 			    "set $_lb_more = 1\n", bridge.next);
+	} else if (bridge.go[0]) {
+		text_printf(&bridge.response, "set $_lb_go = \"with language %s -- %s\"\nset $_lb_going = 1\n",
+			    bridge.language, bridge.go);
 	}
 	if (bridge.response.failed) {
 		text_clear(&bridge.response);

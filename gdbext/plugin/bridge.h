@@ -15,6 +15,8 @@
 #define LBX_LANGUAGE_FILE "/proc/self/fd/903"
 #define LBX_STYLE_FILE    "/proc/self/fd/904"
 #define LBX_WIDTH_FILE    "/proc/self/fd/906"
+/* For lbx_bridge_go(): continues to the first line of the next graph that is evaluated. */
+#define LBX_STEP_IN       "source /proc/self/fd/909"
 
 /* Puts a descriptor, which is closed, in the place of one that scripts can spell. */
 bool lbx_bridge_place(int fd, int at);
@@ -63,6 +65,8 @@ void lbx_bridge_echo_whole(const char *text, size_t n);
 void lbx_bridge_script(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A line to run after the script so far has run; once. */
 void lbx_bridge_then(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* A command that makes the program run, in the user's language, after all else; once. */
+void lbx_bridge_go(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Frame 0; the one that the user has selected; or none, also without a program (for commands
  * that never fail). */
 enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME, LBX_WITHOUT_FRAME };

@@ -74,16 +74,7 @@ static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_ro
 #define ENTER "_lb_enter"
 static bool went_in; /* once */
 
-/* Stops at the first line of the listing of the next evaluation. */
-static void go_in(void)
-{
-	went_in = true;
-	lbx_bridge_script("_lb_tbreak graph_start");
-	lbx_bridge_script("commands\nsilent\nwith language c -- " ENTER " $_probe_arg1\ncontinue\nend");
-	lbx_bridge_script("continue");
-}
-
-/* The last program may have ended without another evaluation. */
+/* A connection that was lost, or the like, may have left the breakpoint of LBX_STEP_IN. */
 static void forget_in(void)
 {
 	const char *at, *enter;
@@ -212,8 +203,7 @@ static bool go_out(struct lbx_context *context)
 	if (found < 1)
 		return lb_fail("step: the call that asked for this evaluation is not among the thread's frames: "
 			       "a stream runs it as a job");
-	lbx_bridge_script("select-frame %d", found - 1);
-	lbx_bridge_script("finish");
+	lbx_bridge_go("_lb_step_out %d", found - 1);
 	return true;
 }
 
@@ -255,8 +245,9 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 	if (!lbx_switch_set(context, &place, LBX_SWITCH_STEP, mode, environment[mode % 3]))
 		return false;
 	put_source_path();
+	went_in |= in;
 	if (in)
-		go_in();
+		lbx_bridge_go(LBX_STEP_IN);
 	else
 		tell(context, mode, root, place.process);
 	return true;

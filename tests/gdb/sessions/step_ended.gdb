@@ -4,8 +4,8 @@ tensor step on
 run
 delete
 tensor step in
-info breakpoints
+pipe info breakpoints | grep -c graph_start
 start
-info breakpoints
+pipe info breakpoints | grep -c graph_start
 next
 kill
