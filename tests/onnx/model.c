@@ -43,6 +43,7 @@ bool onnx_dtype(int64_t data_type, lb_dtype *ret, const char **name)
 		{ "complex64", LB_C64 }, { "complex128", -1 }, { "bfloat16", LB_BF16 },
 		{ "float8e4m3fn", -1 }, { "float8e4m3fnuz", -1 }, { "float8e5m2", -1 },
 		{ "float8e5m2fnuz", -1 }, { "uint4", -1 }, { "int4", -1 }, { "float4e2m1", -1 },
+		{ "float8e8m0", -1 }, { "uint2", -1 }, { "int2", -1 },
 	};
 	bool known = data_type > 0 && data_type < (int64_t)(sizeof types / sizeof *types);
 	*name = known ? types[data_type].name : "unknown";
@@ -295,6 +296,25 @@ static bool decode_graph(struct onnx_arena *arena, struct lb_cursor c, struct on
 	return true;
 }
 
+/* OperatorSetIdProto: a domain, and a version of it; ONNX's own has no name. */
+static bool decode_opset(struct lb_cursor c, struct onnx_model *ret)
+{
+	struct wire_field field;
+	int64_t version = 0;
+	bool own = true;
+	while (lb_cursor_left(&c)) {
+		if (!wire_field(&c, &field))
+			return false;
+		if (field.number == 1)
+			own = field.bytes.size == 0;
+		if (field.number == 2)
+			version = (int64_t)field.value;
+	}
+	if (own)
+		ret->opset = version;
+	return true;
+}
+
 static bool read_file(struct onnx_arena *arena, const char *path, struct lb_cursor *ret)
 {
 	FILE *file = fopen(path, "rb");
@@ -326,7 +346,8 @@ bool onnx_read_model(struct onnx_arena *arena, const char *path, struct onnx_mod
 		return false;
 	while (lb_cursor_left(&c)) {
 		if (!wire_field(&c, &field) ||
-		    (field.number == 7 && !decode_graph(arena, field.bytes, ret)))
+		    (field.number == 7 && !decode_graph(arena, field.bytes, ret)) ||
+		    (field.number == 8 && !decode_opset(field.bytes, ret)))
 			return false;
 	}
 	return true;

@@ -52,6 +52,7 @@ struct onnx_value { /* an input or output of the graph */
 };
 
 struct onnx_model {
+	int64_t opset; /* the version of ONNX's operators */
 	struct onnx_node *nodes;
 	struct onnx_value *in, *out;
 	struct onnx_initial { struct onnx_tensor tensor; struct onnx_initial *next; } *initial;

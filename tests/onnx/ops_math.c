@@ -85,6 +85,7 @@ static lb_tensor *cast(struct onnx_call *c)
 	const char *name;
 	if (!onnx_dtype(onnx_int(c, "to", 0), &dtype, &name))
 		return onnx_refuse(c, "dtype %s", name);
+	onnx_has(c, "saturate"); /* of floats in 8 bits, which are refused */
 	return lb_astype(c->in[0], dtype);
 }
 
@@ -202,6 +203,23 @@ static lb_tensor *softplus(lb_tensor *x)
 	return lb_log(lb_add(lb_exp(x), number(1)));
 }
 
+static lb_tensor *gelu(struct onnx_call *c)
+{
+	bool exact = strcmp(onnx_text(c, "approximate", "none"), "none") == 0;
+	return exact ? lb_gelu(c->in[0]) : lb_gelu_tanh(c->in[0]);
+}
+
+static lb_tensor *mish(lb_tensor *x)
+{
+	return lb_multiply(x, lb_tanh(softplus(x)));
+}
+
+static lb_tensor *swish(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0];
+	return lb_multiply(x, lb_sigmoid(lb_multiply(x, number(onnx_float(c, "alpha", 1)))));
+}
+
 static lb_tensor *softsign(lb_tensor *x)
 {
 	return lb_divide(x, lb_add(number(1), lb_abs(x)));
@@ -216,15 +234,22 @@ static lb_tensor *shrink(struct onnx_call *c)
 	return lb_where(lb_less(x, number(-limit)), lb_add(x, number(bias)), high);
 }
 
-/* ---- numbers in 8 bits ---- */
+/* ---- numbers in few bits ---- */
 
-/* The scale and zero point of one axis, laid along it. */
+/* The scale or zero point of one axis, laid along it; or those of its blocks, each over its own. */
 static lb_tensor *along(struct onnx_call *c, lb_tensor *x)
 {
-	int64_t shape[LB_MAX_RANK];
+	int64_t shape[LB_MAX_RANK], block = onnx_int(c, "block_size", 0);
 	int rank = lb_rank(c->in[0]), axis = onnx_axis(onnx_int(c, "axis", 1), rank);
 	if (lb_rank(x) == 0)
 		return x;
+	if (block) {
+		lb_list copies = { rank + 1, shape };
+		for (int k = 0; k <= rank; k++)
+			shape[k] = k <= axis ? lb_dim(x, k) : k == axis + 1 ? block : lb_dim(x, k - 1);
+		x = lb_broadcast_to(lb_expand_dims(x, LB_AXES(axis + 1)), copies);
+		return onnx_part(lb_flatten(x, axis, axis + 1), axis, 0, lb_dim(c->in[0], axis));
+	}
 	for (int k = 0; k < rank; k++)
 		shape[k] = k == axis ? lb_size(x) : 1;
 	return lb_reshape(x, (lb_list){ rank, shape });
@@ -233,14 +258,21 @@ static lb_tensor *along(struct onnx_call *c, lb_tensor *x)
 static lb_tensor *quantize(lb_tensor *x, lb_tensor *scale, lb_tensor *zero)
 {
 	lb_tensor *y = lb_add(lb_round(lb_divide(x, scale)), lb_astype(zero, LB_F32));
-	bool is_signed = lb_dtype_of(zero) == LB_I8;
-	return lb_astype(lb_clip(y, number(is_signed ? -128 : 0), number(is_signed ? 127 : 255)),
-			 lb_dtype_of(zero));
+	lb_dtype dtype = lb_dtype_of(zero);
+	double values = pow(2, 8 * lb_dtype_bytes(dtype));
+	double least = dtype == LB_I8 || dtype == LB_I16 ? -values / 2 : 0;
+	return lb_astype(lb_clip(y, number(least), number(least + values - 1)), dtype);
 }
 
 static lb_tensor *quantize_linear(struct onnx_call *c)
 {
-	lb_tensor *zero = c->in[2] ? along(c, c->in[2]) : lb_zeros(LB_SHAPE(), LB_U8);
+	lb_dtype dtype = LB_U8;
+	const char *name;
+	if (onnx_int(c, "output_dtype", 0) &&
+	    !onnx_dtype(onnx_int(c, "output_dtype", 0), &dtype, &name))
+		return onnx_refuse(c, "dtype %s", name);
+	onnx_has(c, "saturate"); /* of floats in 8 bits, which are refused */
+	lb_tensor *zero = c->in[2] ? along(c, c->in[2]) : lb_zeros(LB_SHAPE(), dtype);
 	return quantize(c->in[0], along(c, c->in[1]), zero);
 }
 
@@ -287,6 +319,7 @@ const struct onnx_op onnx_math[] = {
 	{ "Erf", .unary = lb_erf },
 	{ "Exp", .unary = lb_exp },
 	{ "Floor", .unary = lb_floor },
+	{ "Gelu", .run = gelu },
 	{ "Greater", .binary = lb_greater },
 	{ "GreaterOrEqual", .binary = lb_greater_equal },
 	{ "HardSigmoid", .run = hard_sigmoid },
@@ -301,6 +334,7 @@ const struct onnx_op onnx_math[] = {
 	{ "Max", .run = n_max },
 	{ "Mean", .run = n_mean },
 	{ "Min", .run = n_min },
+	{ "Mish", .unary = mish },
 	{ "Mod", .run = mod },
 	{ "Mul", .binary = lb_multiply },
 	{ "Neg", .unary = lb_negative },
@@ -323,6 +357,7 @@ const struct onnx_op onnx_math[] = {
 	{ "Sqrt", .unary = lb_sqrt },
 	{ "Sub", .binary = lb_subtract },
 	{ "Sum", .run = n_sum },
+	{ "Swish", .run = swish },
 	{ "Tan", .unary = tan_of },
 	{ "Tanh", .unary = lb_tanh },
 	{ "ThresholdedRelu", .run = thresholded_relu },

@@ -123,7 +123,9 @@ static bool windows_of(struct onnx_call *c, const int64_t *kernel, struct window
 		if (room < 0 || w->stride[k] < 1)
 			return onnx_refuse(c, "windows larger than the input");
 		w->count[k] = room / w->stride[k] + 1;
-		if (ceil_mode && room % w->stride[k]) {
+		/* one more, if it begins before the padding behind */
+		if (ceil_mode && room % w->stride[k] &&
+		    w->count[k] * w->stride[k] < size + w->low[k]) {
 			w->count[k]++;
 			w->excess[k] = w->stride[k] - room % w->stride[k];
 		}
@@ -184,6 +186,51 @@ static lb_tensor *average_pool(struct onnx_call *c)
 	lb_tensor *counted = view(ones, &w, onnx_int(c, "count_include_pad", 0), 0);
 	return lb_divide(lb_sum(view(x, &w, 0, 0), last_axes(w.n), false),
 			 lb_sum(counted, last_axes(w.n), false));
+}
+
+static lb_tensor *lp_pool(struct onnx_call *c)
+{
+	struct windows w;
+	double p = (double)onnx_int(c, "p", 2);
+	if (!windows_of(c, NULL, &w))
+		return NULL;
+	lb_tensor *powers = lb_power(lb_abs(c->in[0]), lb_scalar(p));
+	return lb_power(lb_sum(view(powers, &w, 0, 0), last_axes(w.n), false), lb_scalar(1 / p));
+}
+
+/* The adjoint of taking windows: each is added where it was. Their elements lie in the channels,
+ * which windows they are in the last axis. */
+static lb_tensor *col_to_im(struct onnx_call *c)
+{
+	int64_t size[ONNX_MOST_VALUES], kernel[ONNX_MOST_VALUES], whole[LB_MAX_RANK],
+		shape[LB_MAX_RANK], strides[LB_MAX_RANK], each = 1, step = 1;
+	lb_tensor *x = c->in[0];
+	int n = onnx_values(c, 1, size).n;
+	lb_list stride = onnx_ints(c, "strides"), pads = onnx_ints(c, "pads"),
+		dilation = onnx_ints(c, "dilations");
+	if (onnx_values(c, 2, kernel).n != n || n < 1 || n > MOST_SPATIAL)
+		return onnx_refuse(c, "windows over %d axes", n);
+	for (int k = n - 1; k >= 0; k--) {
+		int64_t low = at_or(pads, k, 0), high = at_or(pads, n + k, 0);
+		int64_t apart = at_or(dilation, k, 1), by = at_or(stride, k, 1);
+		whole[k + 2] = size[k] + low + high;
+		shape[k + 2] = kernel[k];
+		shape[k + 2 + n] = (whole[k + 2] - apart * (kernel[k] - 1) - 1) / by + 1;
+		strides[k + 2] = step * apart;
+		strides[k + 2 + n] = step * by;
+		step *= whole[k + 2];
+		each *= kernel[k];
+	}
+	whole[0] = shape[0] = lb_dim(x, 0);
+	whole[1] = shape[1] = lb_dim(x, 1) / each;
+	strides[1] = step;
+	strides[0] = step * whole[1];
+	lb_tensor *y = lb_strided_add(lb_zeros((lb_list){ n + 2, whole }, lb_dtype_of(x)),
+				      lb_reshape(x, (lb_list){ 2 + 2 * n, shape }),
+				      (lb_list){ 2 + 2 * n, strides }, 0);
+	for (int k = 0; k < n; k++)
+		y = onnx_part(y, k + 2, at_or(pads, k, 0), at_or(pads, k, 0) + size[k]);
+	return y;
 }
 
 static lb_tensor *global_average_pool(lb_tensor *x)
@@ -290,6 +337,31 @@ static lb_tensor *instance_norm(struct onnx_call *c)
 			  onnx_float(c, "epsilon", 1e-5), c->in[1], c->in[2]);
 }
 
+static lb_tensor *rms_norm(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0];
+	int rank = lb_rank(x), axis = onnx_axis(onnx_int(c, "axis", -1), rank);
+	onnx_int(c, "stash_type", 1);
+	lb_tensor *y = lb_rms_norm(lb_flatten(x, axis, -1), lb_reshape(c->in[1], LB_SHAPE(-1)),
+				   onnx_float(c, "epsilon", 1e-5));
+	return lb_reshape(y, (lb_list){ rank, lb_shape(x) });
+}
+
+/* Each group of channels has a mean and a variance, each channel a weight and a bias. */
+static lb_tensor *group_norm(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0];
+	int64_t groups = onnx_int(c, "num_groups", 1);
+	onnx_int(c, "stash_type", 1);
+	lb_tensor *apart = lb_reshape(x, LB_SHAPE(lb_dim(x, 0), groups, -1));
+	lb_tensor *off = lb_subtract(apart, lb_mean(apart, LB_AXES(2), true));
+	lb_tensor *var = lb_add(lb_var(apart, LB_AXES(2), true, 0),
+				lb_scalar(onnx_float(c, "epsilon", 1e-5)));
+	lb_tensor *y = lb_reshape(lb_multiply(off, lb_rsqrt(var)), (lb_list){ lb_rank(x), lb_shape(x) });
+	return lb_add(lb_multiply(y, onnx_channels(c->in[1], lb_rank(x))),
+		      onnx_channels(c->in[2], lb_rank(x)));
+}
+
 static lb_tensor *mean_variance_norm(struct onnx_call *c)
 {
 	lb_tensor *x = c->in[0];
@@ -320,17 +392,21 @@ static lb_tensor *local_response_norm(struct onnx_call *c)
 const struct onnx_op onnx_model[] = {
 	{ "AveragePool", .run = average_pool },
 	{ "BatchNormalization", .run = batch_norm },
+	{ "Col2Im", .run = col_to_im },
 	{ "Conv", .run = conv },
 	{ "Einsum", .run = einsum },
 	{ "Gemm", .run = gemm },
 	{ "GlobalAveragePool", .unary = global_average_pool },
 	{ "GlobalMaxPool", .unary = global_max_pool },
+	{ "GroupNormalization", .run = group_norm },
 	{ "InstanceNormalization", .run = instance_norm },
 	{ "LRN", .run = local_response_norm },
 	{ "LayerNormalization", .run = layer_norm },
+	{ "LpPool", .run = lp_pool },
 	{ "MatMul", .binary = lb_matmul },
 	{ "MatMulInteger", .run = matmul_integer },
 	{ "MaxPool", .run = max_pool },
 	{ "MeanVarianceNormalization", .run = mean_variance_norm },
+	{ "RMSNormalization", .run = rms_norm },
 	{ .name = NULL },
 };

@@ -1,4 +1,5 @@
 /* Reductions, orders and scans. */
+#include <math.h>
 #include <string.h>
 
 #include "ops.h"
@@ -36,13 +37,31 @@ static lb_tensor *log_sum(lb_tensor *x, lb_list axes, bool keepdims)
 	return lb_log(lb_sum(x, axes, keepdims));
 }
 
+/* Of nothing the largest is the least there is, and the other way round. */
+static lb_tensor *extreme(reduction *run, double of_nothing, lb_tensor *x, lb_list axes, bool keepdims)
+{
+	if (lb_size(x))
+		return run(x, axes, keepdims);
+	return lb_add(lb_sum(x, axes, keepdims), lb_scalar(of_nothing));
+}
+
+static lb_tensor *largest(lb_tensor *x, lb_list axes, bool keepdims)
+{
+	return extreme(lb_max, -INFINITY, x, axes, keepdims);
+}
+
+static lb_tensor *smallest(lb_tensor *x, lb_list axes, bool keepdims)
+{
+	return extreme(lb_min, INFINITY, x, axes, keepdims);
+}
+
 static lb_tensor *reduce_l1(struct onnx_call *c) { return reduce(c, l1); }
 static lb_tensor *reduce_l2(struct onnx_call *c) { return reduce(c, l2); }
 static lb_tensor *reduce_log_sum(struct onnx_call *c) { return reduce(c, log_sum); }
 static lb_tensor *reduce_log_sum_exp(struct onnx_call *c) { return reduce(c, lb_logsumexp); }
-static lb_tensor *reduce_max(struct onnx_call *c) { return reduce(c, lb_max); }
+static lb_tensor *reduce_max(struct onnx_call *c) { return reduce(c, largest); }
 static lb_tensor *reduce_mean(struct onnx_call *c) { return reduce(c, lb_mean); }
-static lb_tensor *reduce_min(struct onnx_call *c) { return reduce(c, lb_min); }
+static lb_tensor *reduce_min(struct onnx_call *c) { return reduce(c, smallest); }
 static lb_tensor *reduce_prod(struct onnx_call *c) { return reduce(c, lb_prod); }
 static lb_tensor *reduce_sum(struct onnx_call *c) { return reduce(c, lb_sum); }
 static lb_tensor *reduce_sum_square(struct onnx_call *c) { return reduce(c, sum_square); }
@@ -79,7 +98,10 @@ static lb_tensor *top_k(struct onnx_call *c)
 	int64_t k = onnx_values(c, 1, values).n == 1 ? values[0] : 0;
 	onnx_int(c, "sorted", 1); /* always */
 	if (onnx_int(c, "largest", 1)) {
-		lb_tensor *order = lb_argsort(lb_negative(x), axis);
+		/* descending, of equal ones the first first; unsigned numbers have no negatives */
+		bool is_unsigned = lb_dtype_of(x) >= LB_U8 && lb_dtype_of(x) <= LB_U64;
+		lb_tensor *order = lb_argsort(is_unsigned ? lb_subtract(lb_max(x, LB_ALL_AXES, false), x)
+							  : lb_negative(x), axis);
 		c->out[1] = lb_astype(onnx_part(order, axis, 0, k), LB_I64);
 		return lb_topk(x, k, axis);
 	}
@@ -94,6 +116,15 @@ static lb_tensor *cum_sum(struct onnx_call *c)
 		return NULL;
 	return lb_cumsum(c->in[0], (int)axis[0], onnx_int(c, "reverse", 0),
 			 !onnx_int(c, "exclusive", 0));
+}
+
+/* x / (sum |x|^p)^(1/p) along an axis */
+static lb_tensor *lp_norm(struct onnx_call *c)
+{
+	lb_tensor *x = c->in[0];
+	lb_list axis = LB_AXES(onnx_int(c, "axis", -1));
+	lb_tensor *norm = onnx_int(c, "p", 2) == 1 ? l1(x, axis, true) : l2(x, axis, true);
+	return lb_divide(x, norm);
 }
 
 static lb_tensor *softmax(struct onnx_call *c)
@@ -124,6 +155,7 @@ const struct onnx_op onnx_reduce[] = {
 	{ "CumSum", .run = cum_sum },
 	{ "Hardmax", .run = hardmax },
 	{ "LogSoftmax", .run = log_softmax },
+	{ "LpNormalization", .run = lp_norm },
 	{ "ReduceL1", .run = reduce_l1 },
 	{ "ReduceL2", .run = reduce_l2 },
 	{ "ReduceLogSum", .run = reduce_log_sum },

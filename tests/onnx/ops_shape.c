@@ -49,6 +49,40 @@ static lb_tensor *eye_like(struct onnx_call *c)
 	return lb_eye(lb_dim(c->in[0], 0), lb_dim(c->in[0], 1), onnx_int(c, "k", 0), dtype);
 }
 
+/* n places in -1 to 1: with the ends, or the middles of n parts */
+static lb_tensor *places_of(int64_t n, bool ends)
+{
+	double step = 2.0 / (double)(ends ? n - 1 : n);
+	return lb_add(lb_multiply(lb_arange(0, (double)n, 1, LB_F32), lb_scalar(step)),
+		      lb_scalar(ends ? -1 : step / 2 - 1));
+}
+
+/* theta times (x, y, …, 1) for each place of a picture; x goes along the last axis. */
+static lb_tensor *affine_grid(struct onnx_call *c)
+{
+	int64_t size[ONNX_MOST_VALUES], shape[LB_MAX_RANK], total = 1;
+	lb_tensor *columns[LB_MAX_RANK], *theta = c->in[0];
+	int n = onnx_values(c, 1, size).n - 2;
+	bool ends = onnx_int(c, "align_corners", 0);
+	if (n < 1 || n > LB_MAX_RANK - 2)
+		return onnx_refuse(c, "a grid of %d axes", n);
+	for (int k = 0; k < n; k++)
+		total *= size[k + 2];
+	for (int k = 0; k < n; k++) {
+		for (int i = 0; i < n; i++)
+			shape[i] = i == n - 1 - k ? size[n + 1 - k] : 1;
+		lb_tensor *along = lb_reshape(places_of(size[n + 1 - k], ends), (lb_list){ n, shape });
+		columns[k] = lb_reshape(lb_broadcast_to(along, (lb_list){ n, size + 2 }),
+					LB_SHAPE(total, 1));
+	}
+	columns[n] = lb_ones(LB_SHAPE(total, 1), LB_F32);
+	lb_tensor *places = lb_astype(lb_concatenate(n + 1, columns, 1), lb_dtype_of(theta));
+	size[1] = size[0]; /* (batch, …, n) */
+	size[n + 2] = n;
+	return lb_reshape(lb_matmul(places, lb_transpose(theta, LB_AXES(0, 2, 1))),
+			  (lb_list){ n + 2, size + 1 });
+}
+
 static lb_tensor *range(struct onnx_call *c)
 {
 	return lb_arange(lb_item(c->in[0]), lb_item(c->in[1]), lb_item(c->in[2]),
@@ -73,6 +107,16 @@ static lb_tensor *hamming(struct onnx_call *c) { return window(c, 25 / 46.0, 21 
 static lb_tensor *hann(struct onnx_call *c) { return window(c, 0.5, 0.5, 0); }
 
 /* ---- what is known of the input ---- */
+
+static lb_tensor *has_element(struct onnx_call *c)
+{
+	return lb_full(LB_SHAPE(), c->in[0] != NULL, LB_BOOL);
+}
+
+static lb_tensor *get_element(struct onnx_call *c)
+{
+	return c->in[0];
+}
 
 static lb_tensor *size(lb_tensor *x)
 {
@@ -177,8 +221,13 @@ static lb_tensor *split(struct onnx_call *c)
 	int64_t sizes[ONNX_MOST_VALUES], at = 0;
 	lb_list list = onnx_values_or(c, 1, "split", sizes);
 	int axis = onnx_axis(onnx_int(c, "axis", 0), lb_rank(c->in[0]));
-	if (list.n < 0)
-		return lb_split(c->in[0], c->node->n_out, axis, c->out) ? c->out[0] : NULL;
+	if (list.n < 0) { /* the last part may be shorter */
+		int64_t n = lb_dim(c->in[0], axis), parts = onnx_int(c, "num_outputs", c->node->n_out);
+		int64_t each = (n + parts - 1) / parts;
+		for (int64_t i = 0; i < parts && i < ONNX_MOST_VALUES; i++)
+			sizes[i] = i < parts - 1 ? each : n - each * (parts - 1);
+		list = (lb_list){ (int)parts, sizes };
+	}
 	for (int i = 0; i < list.n; i++) {
 		c->out[i] = onnx_part(c->in[0], axis, at, at + list.v[i]);
 		at += list.v[i];
@@ -233,10 +282,12 @@ static lb_tensor *tile(struct onnx_call *c)
 }
 
 /* The index in an axis of n elements that a place outside it shows. */
-static int64_t mirrored(int64_t at, int64_t n, bool reflect)
+static int64_t shown_at(int64_t at, int64_t n, const char *mode)
 {
-	if (!reflect)
+	if (strcmp(mode, "edge") == 0)
 		return at < 0 ? 0 : at >= n ? n - 1 : at;
+	if (strcmp(mode, "wrap") == 0)
+		return (at % n + n) % n;
 	for (int64_t end = n - 1; end > 0 && (at < 0 || at > end);)
 		at = at < 0 ? -at : 2 * end - at;
 	return at;
@@ -244,24 +295,49 @@ static int64_t mirrored(int64_t at, int64_t n, bool reflect)
 
 static lb_tensor *pad(struct onnx_call *c)
 {
-	int64_t pads[ONNX_MOST_VALUES], places[256];
+	int64_t pads[ONNX_MOST_VALUES], axes[ONNX_MOST_VALUES], places[256];
+	int64_t low[LB_MAX_RANK] = { 0 }, high[LB_MAX_RANK] = { 0 };
 	lb_tensor *x = c->in[0];
 	const char *mode = onnx_text(c, "mode", "constant");
-	int rank = lb_rank(x);
-	if (onnx_values(c, 1, pads).n != 2 * rank)
+	int rank = lb_rank(x), n_axes = onnx_values(c, 3, axes).n;
+	int given = n_axes < 0 ? rank : n_axes;
+	if (onnx_values(c, 1, pads).n != 2 * given)
 		return NULL;
+	for (int i = 0; i < given; i++) {
+		int axis = n_axes < 0 ? i : onnx_axis(axes[i], rank);
+		low[axis] = pads[i];
+		high[axis] = pads[given + i];
+	}
 	if (strcmp(mode, "constant") == 0)
-		return lb_pad(x, (lb_list){ rank, pads }, (lb_list){ rank, pads + rank },
+		return lb_pad(x, (lb_list){ rank, low }, (lb_list){ rank, high },
 			      c->in[2] ? lb_item(c->in[2]) : 0);
 	for (int k = 0; k < rank; k++) {
-		int64_t n = lb_dim(x, k), m = n + pads[k] + pads[rank + k];
+		int64_t n = lb_dim(x, k), m = n + low[k] + high[k];
 		if (m < 0 || m > 256)
 			return onnx_refuse(c, "mode %s of a long axis", mode);
 		for (int64_t i = 0; i < m; i++)
-			places[i] = mirrored(i - pads[k], n, strcmp(mode, "reflect") == 0);
+			places[i] = shown_at(i - low[k], n, mode);
 		x = lb_take(x, lb_from_data(places, (size_t)m * sizeof m, LB_SHAPE(m), LB_I64), k);
 	}
 	return x;
+}
+
+/* Cut, or with zeros around it: the middle stays the middle. */
+static lb_tensor *center_crop_pad(struct onnx_call *c)
+{
+	int64_t sizes[ONNX_MOST_VALUES], low[LB_MAX_RANK] = { 0 }, high[LB_MAX_RANK] = { 0 };
+	lb_tensor *x = c->in[0];
+	int rank = lb_rank(x);
+	lb_list axes = onnx_ints(c, "axes"), list = onnx_values(c, 1, sizes);
+	for (int i = 0; i < list.n; i++) {
+		int axis = axes.n < 0 ? i : onnx_axis(axes.v[i], rank);
+		int64_t n = lb_dim(x, axis), less = n - sizes[i];
+		if (less > 0)
+			x = onnx_part(x, axis, less / 2, less / 2 + sizes[i]);
+		low[axis] = less < 0 ? -less / 2 : 0;
+		high[axis] = less < 0 ? -less - low[axis] : 0;
+	}
+	return lb_pad(x, (lb_list){ rank, low }, (lb_list){ rank, high }, 0);
 }
 
 /* ---- choices ---- */
@@ -386,7 +462,9 @@ static lb_tensor *scatter_nd(struct onnx_call *c)
 }
 
 const struct onnx_op onnx_shape[] = {
+	{ "AffineGrid", .run = affine_grid },
 	{ "BlackmanWindow", .run = blackman },
+	{ "CenterCropPad", .run = center_crop_pad },
 	{ "Concat", .run = concat },
 	{ "Constant", .run = constant },
 	{ "ConstantOfShape", .run = constant_of_shape },
@@ -400,6 +478,8 @@ const struct onnx_op onnx_shape[] = {
 	{ "HammingWindow", .run = hamming },
 	{ "HannWindow", .run = hann },
 	{ "OneHot", .run = one_hot },
+	{ "OptionalGetElement", .run = get_element },
+	{ "OptionalHasElement", .run = has_element },
 	{ "Pad", .run = pad },
 	{ "Range", .run = range },
 	{ "Reshape", .run = reshape },
