@@ -13,6 +13,7 @@
 #include "cli/trace.h"
 #include "inspect/command.h"
 #include "target/core.h"
+#include "target/printable.h"
 #include "target/process.h"
 
 /* What the command line says. */
@@ -111,7 +112,7 @@ static int report(bool done)
 		done = lb_fail("cannot write the output: %s", strerror(errno));
 	if (done)
 		return LBX_EXIT_DONE;
-	fprintf(stderr, "lazybones: %s\n", lb_error_message());
+	fprintf(stderr, "lazybones: %s\n", lbx_error_text());
 	return LBX_EXIT_FAILED;
 }
 

@@ -17,6 +17,7 @@
 #include "cli/timed.h"
 #include "cli/words.h"
 #include "inspect/trace/top.h"
+#include "target/printable.h"
 #include "target/process.h"
 
 enum { POLL_MS = 5 };
@@ -187,7 +188,7 @@ int lbx_top(char **argv, struct lbx_out *out)
 	else if (!run(&view))
 		status = LBX_EXIT_FAILED;
 	if (status != LBX_EXIT_DONE)
-		fprintf(stderr, "lazybones: %s\n", lb_error_message());
+		fprintf(stderr, "lazybones: %s\n", lbx_error_text());
 	lbx_top_destroy(view.top);
 	lbx_table_destroy(view.context.table);
 	lbx_target_destroy(view.context.target);

@@ -17,6 +17,7 @@
 #include "cli/words.h"
 #include "inspect/trace/timeline.h"
 #include "table/flight.h"
+#include "target/printable.h"
 #include "target/process.h"
 
 struct trace {
@@ -285,7 +286,7 @@ static bool begin(struct trace *trace)
 
 static bool complain(void)
 {
-	fprintf(stderr, "lazybones: %s\n", lb_error_message());
+	fprintf(stderr, "lazybones: %s\n", lbx_error_text());
 	return false;
 }
 

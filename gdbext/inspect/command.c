@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "inspect/tensor/name.h"
+#include "target/printable.h"
 
 /* --json is no row of any command; its value lives in the last place. */
 enum { JSON_OPTION = LBX_ARGS_MAX - 1 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "target/printable.h"
 
 /* Columns of a word: bytes that continue a character of UTF-8, and colours, take none. */
 static int word_width(const char *word, size_t n)
@@ -86,7 +87,27 @@ void lbx_field(struct lbx_out *out, const char *name, int width)
 	lbx_wrap(out, width, width);
 }
 
-static void vprint(struct lbx_out *out, const char *format, va_list args)
+/* The mark of a blank that stays is ours while a line is wrapped. */
+static void emit_printable(struct lbx_out *out, const char *text, size_t n)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < n;) {
+		bool ours = text[i] == '\n' || text[i] == '\t' || (out->wrap.hang && text[i] == *LBX_STAY);
+		int bytes = ours ? 1 : lbx_printable(text + i);
+		if (bytes == 0) {
+			emit(out, text + from, i - from);
+			emit(out, "?", 1);
+			from = i + 1;
+		}
+		i += bytes ? (size_t)bytes : 1;
+	}
+	emit(out, text + from, n - from);
+}
+
+typedef void write_fn(struct lbx_out *out, const char *text, size_t n);
+
+static void vprint(struct lbx_out *out, write_fn *write, const char *format, va_list args)
 {
 	char text[1024], *whole = text;
 	va_list again;
@@ -104,7 +125,7 @@ static void vprint(struct lbx_out *out, const char *format, va_list args)
 	}
 	va_end(again);
 	if (n > 0)
-		emit(out, whole, (size_t)n);
+		write(out, whole, (size_t)n);
 	if (whole != text)
 		free(whole);
 }
@@ -113,7 +134,15 @@ void lbx_printf(struct lbx_out *out, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	vprint(out, format, args);
+	vprint(out, emit_printable, format, args);
+	va_end(args);
+}
+
+void lbx_escape_terminal(struct lbx_out *out, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vprint(out, emit, format, args);
 	va_end(args);
 }
 
@@ -131,16 +160,34 @@ void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, .
 	if (coloured)
 		emit(out, start[style], strlen(start[style]));
 	va_start(args, format);
-	vprint(out, format, args);
+	vprint(out, emit_printable, format, args);
 	va_end(args);
 	if (coloured)
 		emit(out, "\033[m", 3);
 }
 
-/* In one piece: a front end's write may cost more than the text. */
+static bool is_printable(const char *text)
+{
+	int n;
+
+	while ((n = lbx_printable(text)))
+		text += n;
+	return !*text;
+}
+
+/* In one piece: a front end's write may cost more than the text. What is not printable is escaped, and
+ * with it, for jansson knows no middle way, all that is not ASCII. */
 static void dump(struct lbx_out *out, json_t *value)
 {
-	char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
+	char *text = value ? json_dumps(value, flags) : NULL;
+
+	if (text && !is_printable(text)) {
+		free(text);
+		text = json_dumps(value, flags | JSON_ENSURE_ASCII);
+		if (text)
+			lbx_make_printable(text); /* DEL */
+	}
 
 	if (text)
 		out->write(out, text, strlen(text));

@@ -40,6 +40,9 @@ struct lbx_out {
 };
 
 void lbx_printf(struct lbx_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A sequence that is meant for the terminal: all else that is printed is made printable, but for its
+ * newlines and tabs (target/printable.h). */
+void lbx_escape_terminal(struct lbx_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* From here, at `column`, to the end of the line: words that do not fit go to another line,

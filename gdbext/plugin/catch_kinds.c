@@ -17,6 +17,7 @@
 #include "plugin/catch_target.h"
 #include "plugin/commands.h"
 #include "table/flight.h"
+#include "target/printable.h"
 
 /* ---- what a stop has to tell ---- */
 

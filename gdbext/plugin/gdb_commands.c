@@ -17,6 +17,7 @@
 #include "plugin/step.h"
 #include "plugin/target_gdb.h"
 #include "plugin/switches.h"
+#include "target/printable.h"
 
 /* ---- eval ---- */
 

@@ -24,6 +24,7 @@
 #include "plugin/target_gdb.h"
 #include "target/cut.h"
 #include "target/lines.h"
+#include "target/printable.h"
 
 static struct {
 	uint64_t root, pid; /* whose lines they are */
@@ -181,7 +182,7 @@ static void publish(struct gdb_symbol_callbacks *cb, const struct lbx_eval_graph
 static void note_refusal(uint64_t graph)
 {
 	if (!graphs.refusal[0])
-		fprintf(stderr, "lazybones: no listing of graph %" PRIu64 ": %s\n", graph, lb_error_message());
+		fprintf(stderr, "lazybones: no listing of graph %" PRIu64 ": %s\n", graph, lbx_error_text());
 	snprintf(graphs.refusal, sizeof graphs.refusal, "%s", lb_error_message());
 }
 

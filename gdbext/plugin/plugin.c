@@ -14,6 +14,7 @@
 #include "plugin/script.h"
 #include "plugin/target_gdb.h"
 #include "symtab.h"
+#include "target/printable.h"
 
 #pragma GCC visibility push(default)
 GDB_DECLARE_GPL_COMPATIBLE_READER;
@@ -80,7 +81,7 @@ LB_API struct gdb_reader_funcs *gdb_init_reader(void)
 	if (!loaded) {
 		loaded = lbx_bridge_open(lbx_commands_run) && lbx_script_offer();
 		if (!loaded) {
-			fprintf(stderr, "lazybones: %s\n", lb_error_message());
+			fprintf(stderr, "lazybones: %s\n", lbx_error_text());
 			lb_clear_error();
 			return &refusal;
 		}

@@ -1,20 +1,4 @@
-#include <string.h>
-
-#include "base/error.h"
 #include "table/internal.h"
-
-/* A text of the program, as far as it can be read and shown. */
-static void read_text(struct lbx_table *table, uint64_t address, char *ret, size_t size)
-{
-	bool clean = lb_ok();
-
-	ret[0] = '\0';
-	if (address && !lbx_cache_read_string(table->cache, address, ret, size) && clean)
-		lb_clear_error();
-	for (unsigned char *c = (unsigned char *)ret; *c; c++)
-		if (*c < ' ' || *c == 0x7f)
-			*c = '?';
-}
 
 bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_compiled *ret)
 {
@@ -34,8 +18,8 @@ bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_comp
 			.entries = r.entries[0], .limit = r.limit[0], .traced = r.traced[0],
 			.built = r.built[0], .shapeless = r.shapeless[0], .torn = r.seq[0] & 1,
 		};
-		read_text(table, r.name[0], ret->name, sizeof ret->name);
-		read_text(table, r.reason[0], ret->reason, sizeof ret->reason);
+		lbx_table_text(table, r.name[0], ret->name, sizeof ret->name);
+		lbx_table_text(table, r.reason[0], ret->reason, sizeof ret->reason);
 		return true;
 	}
 	return false;

@@ -5,15 +5,14 @@
 
 #include "base/error.h"
 #include "table/internal.h"
+#include "target/printable.h"
 
 enum { MAX_EVENTS = 1 << 20, MAX_EVENT_BYTES = 512, MAX_KINDS = 256, CHUNK = 1 << 16 };
 
-static void make_printable(char *text, size_t size)
+static void end_text(char *text, size_t size)
 {
 	text[size - 1] = '\0';
-	for (char *c = text; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
+	lbx_make_printable(text);
 }
 
 /* "(id, tensor)" */
@@ -46,8 +45,8 @@ static bool read_kinds(struct lbx_table *table, struct lbx_flight *ret)
 	}
 	for (uint64_t i = 0; ok && i < n; i++) {
 		struct lbx_event_kind *kind = &ret->kinds[i];
-		make_printable(infos[i].name, sizeof infos[i].name);
-		make_printable(infos[i].args, sizeof infos[i].args);
+		end_text(infos[i].name, sizeof infos[i].name);
+		end_text(infos[i].args, sizeof infos[i].args);
 		memcpy(kind->name, infos[i].name, sizeof kind->name);
 		kind->n_args = (int)(infos[i].n_args < LB_EVENT_ARGS ? infos[i].n_args
 								     : LB_EVENT_ARGS);

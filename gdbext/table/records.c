@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "table/internal.h"
+#include "target/printable.h"
 
 /* Runs of unreadable records after which the rest of a tier is given up. */
 enum { MAX_INPUTS = 1 << 24 };

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/procfs.h>
 
+#include "target/printable.h"
 #include "target/target.h"
 
 static const struct lbx_machine machines[] = {

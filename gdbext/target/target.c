@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "lazybones.h"
+#include "target/printable.h"
 #include "target/registers.h"
 
 enum { STRING_PIECE = 64 };
@@ -62,37 +63,6 @@ bool lbx_target_read_string(struct lbx_target *target, uint64_t address, char *t
 	}
 	to[size - 1] = '\0';
 	return true;
-}
-
-int lbx_character(const char *text)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	int n = *s < 0x80 ? 1 : *s >= 0xc2 && *s < 0xe0 ? 2 : (*s & 0xf0) == 0xe0 ? 3 :
-		*s >= 0xf0 && *s < 0xf5 ? 4 : 0;
-
-	for (int i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* surrogates, and forms longer than needed */
-	if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0)))
-		return 0;
-	if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90)))
-		return 0;
-	return n;
-}
-
-/* U+0080 to U+009F are control characters, too. */
-void lbx_make_printable(char *text)
-{
-	for (unsigned char *c = (unsigned char *)text; *c;) {
-		int n = lbx_character((char *)c);
-		if (n > 1 && !(c[0] == 0xc2 && c[1] < 0xa0))
-			c += n;
-		else if (n == 1 && *c >= ' ' && *c != 0x7f)
-			c++;
-		else
-			*c++ = '?';
-	}
 }
 
 bool lbx_target_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)

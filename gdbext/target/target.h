@@ -78,11 +78,6 @@ const void *lbx_target_map(struct lbx_target *target, uint64_t address, size_t n
 struct lbx_target *lbx_target_direct(struct lbx_target *target);
 /* A NUL-terminated string of at most `size` - 1 bytes; cut when longer. */
 bool lbx_target_read_string(struct lbx_target *target, uint64_t address, char *to, size_t size);
-/* Bytes of the UTF-8 character at text; 0 when it is none. */
-int lbx_character(const char *text);
-/* Text out of a program's files or memory, made fit for a terminal: bytes of control characters, and
- * what is no UTF-8, become '?'. */
-void lbx_make_printable(char *text);
 bool lbx_target_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret);
 bool lbx_target_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret);
 bool lbx_target_waits(struct lbx_target *target);

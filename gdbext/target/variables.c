@@ -11,6 +11,7 @@
 
 #include "lazybones.h"
 #include "target/location.h"
+#include "target/printable.h"
 
 enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256, MAX_PEELED = 32,
        MAX_DIES = 10000, STEPS = 2, NAME = LBX_VARIABLE_MAX };

@@ -1,4 +1,4 @@
-/* Lines that are broken where the terminal ends. */
+/* Lines that are broken where the terminal ends, and what reaches the terminal. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -103,9 +103,45 @@ static void narrow_terminals(void **state)
 	assert_string_equal(written, "  x   aaa bbb ccc\n");
 }
 
+/* Text from outside gives no orders to the terminal, printed or as JSON. */
+static void hostile_texts(void **state)
+{
+	static const struct {
+		const char *text, *printed, *json;
+	} texts[] = {
+		{ "caf\303\251 \342\226\200", "caf\303\251 \342\226\200", "\"caf\303\251 \342\226\200\"" },
+		{ "a\033[31mb\a", "a?[31mb?", "\"a\\u001B[31mb\\u0007\"" },
+		{ "a\302\233" "31m", "a??31m", "\"a\\u009B31m\"" },
+		{ "a\342\200\256b", "a???b", "\"a\\u202Eb\"" },
+		{ "a\342\201\247\330\234b", "a?????b", "\"a\\u2067\\u061Cb\"" },
+		{ "\233\377 \303", "?? ?", "\"?? ?\"" },
+		{ "\355\240\200\300\257", "?????", "\"?????\"" }, /* a surrogate, a form too long */
+		{ "a\177", "a?", "\"a?\"" },
+		{ "a" LBX_STAY "b", "a?b", "\"a\\u001Fb\"" },
+	};
+	struct lbx_out out = begin(80);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		begin(80);
+		lbx_printf(&out, "%s", texts[i].text);
+		assert_string_equal(written, texts[i].printed);
+		begin(80);
+		lbx_styled(&out, LBX_NAME, "%s", texts[i].text);
+		assert_string_equal(written, texts[i].printed);
+		begin(80);
+		lbx_json_part(&out, lbx_json_string(texts[i].text));
+		assert_string_equal(written, texts[i].json);
+	}
+	begin(80);
+	lbx_escape_terminal(&out, "\033[%dm", 1);
+	assert_string_equal(written, "\033[1m");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hostile_texts),
 		cmocka_unit_test(fields_hang), cmocka_unit_test(exact_fit), cmocka_unit_test(long_words),
 		cmocka_unit_test(blanks_between_words_stay), cmocka_unit_test(columns_are_counted),
 		cmocka_unit_test(narrow_terminals),

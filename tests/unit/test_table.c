@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/op.h"
 #include "image.h"
+#include "target/printable.h"
 
 struct fixture {
 	struct image image;

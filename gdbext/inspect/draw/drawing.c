@@ -12,6 +12,7 @@
 #include "inspect/draw/raster.h"
 #include "inspect/graph/graph.h"
 #include "inspect/tensor/format.h"
+#include "target/printable.h"
 
 enum {
 	SIDE = 192, ZOOM = 8, MAX_NODES = 1 << 16, DRAWN = 120, BOX_WIDTH = 150, BOX_HEIGHT = 34, GAP_X = 16, GAP_Y = 30,

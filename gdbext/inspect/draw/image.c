@@ -114,9 +114,9 @@ static int cube(const unsigned char c[4])
 static void set_colour(struct lbx_out *out, bool background, const unsigned char c[4])
 {
 	if (out->colours > 256)
-		lbx_printf(out, "\033[%d;2;%d;%d;%dm", background ? 48 : 38, c[0], c[1], c[2]);
+		lbx_escape_terminal(out, "\033[%d;2;%d;%d;%dm", background ? 48 : 38, c[0], c[1], c[2]);
 	else
-		lbx_printf(out, "\033[%d;5;%dm", background ? 48 : 38, cube(c));
+		lbx_escape_terminal(out, "\033[%d;5;%dm", background ? 48 : 38, cube(c));
 }
 
 /* Two rows of pixels a line: the upper in the colour of a half block, the lower behind it. */
@@ -133,7 +133,7 @@ static void draw_blocks(struct lbx_out *out, const struct lbx_raster *r, struct 
 			}
 			lbx_printf(out, "▀");
 		}
-		lbx_printf(out, "\033[m\n");
+		lbx_escape_terminal(out, "\033[m\n");
 	}
 }
 

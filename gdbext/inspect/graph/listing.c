@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/number.h"
+#include "target/printable.h"
 
 enum { WIDEST = 72, LEFT_MAX = 1024, OPERANDS_SHOWN = 12 };
 

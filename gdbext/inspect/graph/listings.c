@@ -9,6 +9,7 @@
 #include "inspect/convenience.h"
 #include "inspect/measure/digest.h"
 #include "inspect/tensor/format.h"
+#include "target/printable.h"
 
 enum { GRAPHS_MOST = 4096 };
 

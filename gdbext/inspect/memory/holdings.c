@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "inspect/graph/address_map.h"
 #include "inspect/tensor/describe.h"
+#include "target/printable.h"
 
 enum { MERGE_FROM = 4096 };
 

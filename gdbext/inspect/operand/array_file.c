@@ -13,6 +13,7 @@
 #include "inspect/replay/replayer.h"
 #include "io/mapping.h"
 #include "replay/wire.h"
+#include "target/printable.h"
 #include "target/target.h"
 
 enum { PIECE = 1 << 26 };

@@ -13,6 +13,7 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "table/flight.h"
+#include "target/printable.h"
 
 enum { DEFAULT_LAST = 30 };
 
@@ -94,9 +95,7 @@ static void message_of(struct lbx_context *context, const struct events *events,
 		lb_clear_error();
 		*ret = '\0';
 	}
-	for (char *c = ret; *c; c++)
-		if ((unsigned char)*c < ' ')
-			*c = ' ';
+	lbx_make_printable(ret);
 }
 
 static void print_arg(struct lbx_context *context, const char *name, uint64_t value)

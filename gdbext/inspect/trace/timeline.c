@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "inspect/tensor/describe.h"
 #include "table/flight.h"
+#include "target/printable.h"
 
 enum { MAX_OPEN = 256, MAX_ROWS = 256, SITES = 1024 };
 enum { SAMPLE_NS = 5000000 }; /* between two values of the counters */
