@@ -10,13 +10,16 @@
  *      the line into `remote exec-file` (global, unused but for extended-remote targets),
  *      writes its value to the request file with `dump binary value`, and restores it. The
  *      string lives in gdb, so this works on cores, and in any language.
- *   2. `info frame view NUMBER` makes gdb build a frame at an address where it has none, and
- *      so ask the unwinders: unwind() is called and finds the request. The number is new each
- *      time, since gdb keeps the frames it knows. What it prints is dropped by the `frame apply
- *      level 0 -q -s` around it, because the command fails afterwards. (`select-frame view`
- *      prints nothing, but tells MI front ends that the user went to another frame;
- *      `maintenance flush register-cache` reads all registers again, of some cores with a
- *      warning each time.)
+ *   2. `thread apply N` for the selected thread makes gdb forget its frames (not the registers), and
+ *      `frame apply level 0` look at the innermost one anew, and so ask the unwinders: unwind() is
+ *      called and finds the request. Both print nothing, put back the frame that the user has selected,
+ *      and with `-s` a thread that has no frame now is no error: that would make gdb forget the commands
+ *      of breakpoints that were hit. What gdb looks at is its own frames, from the innermost outwards, as
+ *      ever. (`info frame view NUMBER` would ask the unwinders too, but of the frames that gdb makes up
+ *      for it, it forgets to release what it keeps. After a tail call among them its assertion in
+ *      cache_new_ref1() fails, which ends gdb wherever output is captured, as by `thread apply`: such
+ *      streams cannot print the failure. `maintenance flush register-cache` reads registers again, of
+ *      some cores with a warning each time, and of a process that was killed not at all.)
  *      With no thread there is no frame; then the script unloads and loads the reader, and
  *      its initialisation serves the request. The library has opened itself with
  *      RTLD_NODELETE, so that its state survives.

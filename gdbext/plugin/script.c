@@ -40,8 +40,7 @@ static const char common[] =
 	"set $_lb_style = \"style enabled\"\n"
 	"set $_lb_width = \"width\"\n"
 	"set $_lb_logging = \"logging enabled\"\n"
-	"set $_lb_view = 0\n"
-	"set $_lb_silence = \"" LBX_SILENCE "\\\\n\\n\"\n"
+	"set $_lb_silence = \"" LBX_SILENCE "\\\\n\\nset $tensor_failed = 1\\n\"\n"
 	"define _lb_save\n"
 	"set $_lb_saved = $_gdb_setting_str($_lb_setting)\n"
 	"end\n"
@@ -54,24 +53,6 @@ static const char common[] =
 	"with language c -- _lb_save\n"
 	"else\n"
 	LBX_QUIETLY "with language c -- _lb_save\n"
-	"end\n"
-	"end\n"
-	"define _lb_look\n"
-	"info frame view $_lb_view\n"
-	"_lb_fails_here_so_that_frame_apply_drops_the_output\n"
-	"end\n"
-	/* the same at a stop: an error would make gdb forget the breakpoint's commands and the
-	 * watchpoint's old value */
-	"set $_lb_stopping = 0\n"
-	"define _lb_peep\n"
-	"frame apply level 0 -q -s info frame view $_lb_view\n"
-	"echo\n"
-	"end\n"
-	"define _lb_stop_look\n"
-	"if $_gdb_setting($_lb_logging)\n"
-	"frame apply level 0 -q -s select-frame view $_lb_view\n"
-	"else\n"
-	LBX_QUIETLY "_lb_peep\n"
 	"end\n"
 	"end\n"
 	"alias _lbs = set remote exec-file\n"
@@ -94,46 +75,27 @@ static const char common[] =
 	"with language c -- _lb_keep\n"
 	"_lbs $arg0\n"
 	"end\n"
-	"define _lb_pass\n"
+	"set $_lb_going = 0\n"
+	"define _tensor_call\n"
 	"_lb_request\n"
 	"set $_lb_words = 0\n"
 	"eval \"set remote exec-file %s\", $_lb_saved\n"
 	"_lb_serve\n"
-	"end\n"
 	/* what makes the program run: by now no response is being read, and a stop's commands may ask */
-	"set $_lb_going = 0\n"
-	"define _lb_run\n"
 	"if $_lb_going\n"
 	"set $_lb_going = 0\n"
 	"eval \"%s\", $_lb_go\n"
 	"end\n"
-	"end\n"
-	"define _tensor_call\n"
-	"set $_lb_stopping = 0\n"
-	"_lb_pass\n"
-	"_lb_run\n"
-	"end\n"
-	/* of a breakpoint's commands: those of others at the place come after */
-	"define _tensor_call_hit\n"
-	"set $_lb_stopping = 1\n"
-	"_lb_pass\n"
-	"set $_lb_stopping = 0\n"
 	"end\n"
 	"define _lb_serve\n"
 	"set $_lb_more = 1\n"
 	"while $_lb_more\n"
 	"set $_lb_more = 0\n"
 	"dump binary value " LBX_RESPONSE_FILE " $_lb_silence\n"
-	"if $_thread\n"
-	"set $_lb_view = $_lb_view + 1\n"
-	/* the caller must be known before: the frame that is made up has the same one, and gdb
-	 * then takes whichever comes second for a corrupt stack */
-	"frame apply level 1 -q -s set $_lb_more = 0\n"
-	"if $_lb_stopping\n"
-	"_lb_stop_look\n"
-	"else\n"
-	"frame apply level 0 -q -s _lb_look\n"
-	"end\n"
+	/* `thread apply` takes no $_thread, which has its value when it is asked for one */
+	"set $_lb_thread = $_thread\n"
+	"if $_lb_thread\n"
+	"thread apply $_lb_thread -q -s frame apply level 0 -q -s set $_lb_seen = 1\n"
 	"else\n"
 	"_tensor_reload\n"
 	"end\n"
@@ -160,9 +122,7 @@ static const char common[] =
 	"else\n"
 	"_lb_stop_redirect\n"
 	"end\n"
-	"set $_lb_stopping = 1\n"
 	"_lb_serve\n"
-	"set $_lb_stopping = 0\n"
 	"end\n"
 	"end\n"
 	"define _tensor_stopped\n"
@@ -257,7 +217,7 @@ static void define_with_words(struct text *script, const char *name, int words)
 /* gdb substitutes each word of the user's line only by its number, so there is one variant for
  * each count of words; the last that fits wins. Beyond a few the words are passed on one by one:
  * gdb reads a script byte by byte, and starts the slower the longer the definitions are. */
-static void define_call(struct text *script, const char *command, const char *name, const char *call)
+static void define(struct text *script, const char *command, const char *name)
 {
 	text_printf(script, "define %s\n_lb_begin\n"
 		    "if $argc > %d\n"
@@ -269,12 +229,7 @@ static void define_call(struct text *script, const char *command, const char *na
 	define_with_words(script, name, FEW_WORDS);
 	for (int word = FEW_WORDS; word < MAX_WORDS; word++)
 		text_printf(script, "if $argc > %d\n_lbn $arg%d\nend\n", word, word);
-	text_printf(script, "end\nend\nwith language c -- %s\nend\n", call);
-}
-
-static void define(struct text *script, const char *command, const char *name)
-{
-	define_call(script, command, name, "_tensor_call");
+	text_printf(script, "end\nend\nwith language c -- _tensor_call\nend\n");
 }
 
 static void append_help(struct lbx_out *out, const char *bytes, size_t n)
@@ -333,7 +288,7 @@ bool lbx_script_offer(void)
 	define_rows(&script, lbx_commands);
 	define_rows(&script, lbx_gdb_commands);
 	define_fault(&script);
-	define_call(&script, "_tensor" LBX_HIT, LBX_HIT, "_tensor_call_hit");
+	define(&script, "_tensor" LBX_HIT, LBX_HIT);
 	define(&script, "_tensor" LBX_LEAVE, LBX_LEAVE);
 	define(&script, "_tensor" LBX_BEGIN, LBX_BEGIN);
 	define(&script, "_tensor" LBX_DELETED, LBX_DELETED);
