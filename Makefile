@@ -47,6 +47,7 @@ have_zstd := $(call have,zstd.h,-lzstd)
 have_png := $(call have,png.h,-lpng)
 have_ncurses := $(call have,curses.h,-lncursesw)
 have_cmocka := $(call have,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
+have_numpy := $(if $(wildcard /usr/lib*/python3*/*-packages/numpy/__init__.py),1)
 is_x86_64 := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | grep -q __x86_64__ && echo 1)
 is_clang := $(shell $(CC) --version 2>/dev/null | grep -q clang && echo 1)
 PROBES ?= $(if $(have_sdt),1,0)
@@ -113,7 +114,9 @@ manual := $(if $(cli),$(out)/lazybones.1)
 replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
 examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo) \
 	$(if $(have_jansson),,llama),$(examples)))
-units := $(if $(have_cmocka),$(unit_src:tests/unit/%.c=$(out)/tests/%) $(out)/tests/test_onnx)
+numpy_tests := test_ops test_files test_explain
+units := $(if $(have_cmocka),$(filter-out $(if $(have_numpy),,$(addprefix $(out)/tests/,$(numpy_tests))), \
+	$(unit_src:tests/unit/%.c=$(out)/tests/%)) $(out)/tests/test_onnx)
 tables := $(if $(plugin),$(out)/tests/tables)
 fuzzers := $(fuzz_src:tests/fuzz/%.c=$(out)/fuzz/%)
 benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
@@ -121,7 +124,7 @@ benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-built demo bench bench-peers peers docs install clean deps help missing units valgrind \
+.PHONY: all check check-built demo bench bench-peers peers docs install clean deps help missing units units-missing valgrind \
 	fuzz fuzzers FORCE
 
 all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(manual) $(replay) $(examples_out) ## build everything (default)
@@ -228,10 +231,14 @@ $(foreach name,$(examples),$(eval $(call example_rule,$(name))))
 
 # ---- tests -----------------------------------------------------------------------
 
-fixtures := $(if $(wildcard tests/unit/fixtures.py),$(out)/tests/fixtures/manifest)
-files := $(if $(wildcard tests/unit/files.py),$(out)/tests/files/good)
+fixtures := $(out)/tests/fixtures/manifest
+files := $(out)/tests/files/good
 explain_cases := $(out)/tests/explain/cases
-units: $(units) $(fixtures) $(files) $(explain_cases)
+units: $(units) $(if $(have_numpy),$(fixtures) $(files) $(explain_cases)) units-missing
+
+units-missing:
+	$(if $(have_cmocka),,@echo 'note: no cmocka.h (libcmocka-dev): no unit tests')
+	$(if $(have_numpy),,@echo 'note: no NumPy (python3-numpy): without $(numpy_tests)')
 
 # What NumPy computes, for test_ops.
 $(out)/tests/fixtures/manifest: tests/unit/fixtures.py $(wildcard tests/unit/cases/*.py)
@@ -292,7 +299,7 @@ check-built: all units $(tables)
 	+$(Q)O='$(out)' SAN='$(SAN)' CC='$(CC)' PROBES='$(PROBES)' RUN='$(RUN)' tests/run
 
 valgrind: ## run the unit tests under valgrind
-	$(Q)tests/deps build check valgrind
+	$(Q)tests/deps build part check valgrind
 	$(Q)$(MAKE) --no-print-directory all units
 	+$(Q)O='$(out)' VALGRIND=1 tests/run unit
 
