@@ -448,7 +448,7 @@ struct lb_symfile {
 	uint64_t root;
 };
 /* In step mode each graph has an entry, too: with this magic, and the address of its record in
- * place of the root's. The entry after it is an ELF object with the names of its code, for gdb. */
+ * place of the root's. The rest of its object is for gdb: its code's names and lines, in DWARF. */
 #define LB_GRAPHFILE_MAGIC 0x656c696668706172ULL /* "raphfile" */
 
 #endif

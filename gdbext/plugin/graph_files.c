@@ -1,7 +1,6 @@
-/* Where a file of a reader's object cannot be opened, gdb 13.1 asks for the build id of a BFD that
- * such an object does not have, and crashes. So there is no object without its file; the folders stay
- * on the source path whatever the user makes of it (script.c); and what a cleaner of temporary files
- * has removed is written again before gdb shows a frame (graphs.c). */
+/* gdb shows lines without a text when their file cannot be opened. So the folders stay on the source
+ * path whatever the user makes of it (script.c); and what a cleaner of temporary files has removed is
+ * written again before gdb shows a frame (graphs.c). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

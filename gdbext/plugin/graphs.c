@@ -101,84 +101,7 @@ static bool enter(struct source *source)
 
 /* ---- gdb's side ---- */
 
-/* gdb 13.1 copies a reader's line mapping into memory that it has not cleared, and never says
- * which entries begin a statement: what lay there decides, and a breakpoint slides from a line that
- * seems to begin none. So such memory is made to say so, just before gdb allocates it. The
- * allocator writes into a free block's first 32 bytes: two entries, of which the prologue has the
- * lines. (struct linetable: the number of entries; then each its line, flags, address.)
- *
- * On aarch64 gdb looks for the frame's set-up in the first entry alone, and lets a breakpoint at the
- * function slide to the second: it begins at the last instruction, of 4 bytes there and on x86-64. */
-enum { PROLOGUE_ENTRIES = 2, LAST_INSTRUCTION = 4 };
-
-static void prepare_memory(int n_entries)
-{
-	enum { HEAD = 8, ENTRY = 16, FLAGS = 4, IS_STMT = 1, BLOCKS = 16 };
-	size_t bytes = HEAD + (size_t)n_entries * ENTRY;
-	unsigned char *blocks[BLOCKS];
-
-	/* once for blocks that the allocator maps: it takes the next of this size from its heap */
-	free(malloc(bytes));
-	for (int i = 0; i < BLOCKS; i++) {
-		/* calloc would pass by the free blocks that gdb is given first */
-		blocks[i] = malloc(bytes);
-		__asm__ volatile("" : "+r"(blocks[i]));
-		if (blocks[i])
-			memset(blocks[i], 0, bytes);
-		for (int k = 0; blocks[i] && k < n_entries; k++)
-			blocks[i][HEAD + k * ENTRY + FLAGS] = IS_STMT;
-		/* the compiler must not know that nobody reads it */
-		__asm__ volatile("" : : "r"(blocks[i]) : "memory");
-		if (bytes > 1 << 16) { /* these are kept one by one */
-			free(blocks[i]);
-			return;
-		}
-	}
-	for (int i = 0; i < BLOCKS; i++)
-		free(blocks[i]);
-}
-
-static int map_lines(const struct lbx_eval_graph *graph, const struct lbx_listing *listing,
-		     struct gdb_line_mapping *map)
-{
-	int n = 0;
-
-	for (uint32_t i = 0; i < listing->n_lines; i++) {
-		uint32_t code = listing->lines[i].code;
-		if (code <= LAST_INSTRUCTION || (n && graph->code + code <= map[n - 1].pc))
-			continue;
-		for (; n < PROLOGUE_ENTRIES; n++)
-			map[n] = (struct gdb_line_mapping){ (int)i + 1,
-				graph->code + (n ? code - LAST_INSTRUCTION : 0) };
-		map[n++] = (struct gdb_line_mapping){ (int)i + 1, graph->code + code };
-	}
-	map[n++] = (struct gdb_line_mapping){ 0, graph->code + graph->code_bytes };
-	return n;
-}
-
-static void publish(struct gdb_symbol_callbacks *cb, const struct lbx_eval_graph *graph,
-		    const struct lbx_listing *listing)
-{
-	struct gdb_line_mapping *map =
-		malloc(((size_t)listing->n_lines + PROLOGUE_ENTRIES + 1) * sizeof *map);
-	char name[64];
-
-	if (!map)
-		return;
-	int n = map_lines(graph, listing, map);
-	snprintf(name, sizeof name, "graph-%" PRIu64 ".lb", graph->id);
-	struct gdb_object *object = cb->object_open(cb);
-	struct gdb_symtab *symtab = cb->symtab_open(cb, object, name);
-	snprintf(name, sizeof name, "eval(graph %" PRIu64 ")", graph->id);
-	cb->block_open(cb, symtab, NULL, graph->code, graph->code + graph->code_bytes, name);
-	prepare_memory(n);
-	cb->line_mapping_add(cb, symtab, n, map);
-	cb->symtab_close(cb, symtab);
-	cb->object_close(cb, object);
-	free(map);
-}
-
-/* At once, and by `tensor step`: gdb then shows the graph without lines. */
+/* At once, and by `tensor step`: gdb then shows the numbers of lines alone. */
 static void note_refusal(uint64_t graph)
 {
 	if (!graphs.refusal[0])
@@ -201,10 +124,10 @@ static void end_reading(struct lbx_table *table)
 	}
 }
 
-void lbx_graphs_publish(struct gdb_symbol_callbacks *cb, uint64_t record)
+void lbx_graphs_write(lbx_bridge_read *read, uint64_t record)
 {
 	lbx_cut_guard(); /* of the modules' files */
-	struct lbx_target *target = lbx_target_gdb((lbx_bridge_read *)cb->target_read);
+	struct lbx_target *target = lbx_target_gdb(read);
 	struct lbx_table *table = NULL;
 	struct lbx_listing listing;
 	struct lbx_eval_graph graph;
@@ -215,12 +138,10 @@ void lbx_graphs_publish(struct gdb_symbol_callbacks *cb, uint64_t record)
 	    lbx_table_listing(table, &graph, &listing)) {
 		struct source source = { .table = table, .target = target, .root = &root };
 		lb_clear_error();
-		if (enter(&source) && write_listing(&source, &graph, &listing)) {
-			publish(cb, &graph, &listing);
+		if (enter(&source) && write_listing(&source, &graph, &listing))
 			graphs.refusal[0] = '\0';
-		} else {
+		else
 			note_refusal(graph.id);
-		}
 		lbx_listing_deinit(&listing);
 	}
 	end_reading(table);

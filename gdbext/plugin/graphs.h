@@ -1,16 +1,14 @@
-/* Graphs in step mode as functions of gdb's, with listings for their source. */
+/* The listings of graphs in step mode, which gdb shows as the source of their code. */
 #ifndef LBX_PLUGIN_GRAPHS_H
 #define LBX_PLUGIN_GRAPHS_H
 
-#include <gdb/jit-reader.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "plugin/bridge.h"
 
-/* Opens a gdb object for the graph with its record there: a function over its code, a line a call.
- * For use by the reader's read() only. Without a file for the listing there is no such object. */
-void lbx_graphs_publish(struct gdb_symbol_callbacks *cb, uint64_t record);
+/* Writes the listing of the graph with its record there, for gdb, which is about to read of its code. */
+void lbx_graphs_write(lbx_bridge_read *read, uint64_t record);
 /* Writes the listings again that somebody has removed. Cheap when nobody has. */
 void lbx_graphs_restore(lbx_bridge_read *read);
 /* Why the newest graph has no listing; NULL if it has, or there is none. */

@@ -27,8 +27,8 @@ static enum gdb_status read_entry(struct gdb_reader_funcs *self, struct gdb_symb
 
 	(void)self;
 	if (memory_size >= (long)sizeof(*file) && file->magic == LB_GRAPHFILE_MAGIC) {
-		lbx_graphs_publish(cb, file->root);
-		return GDB_SUCCESS;
+		lbx_graphs_write((lbx_bridge_read *)cb->target_read, file->root);
+		return GDB_FAIL; /* gdb reads the object itself */
 	}
 	if (memory_size < (long)sizeof(*file) || file->magic != LB_SYMFILE_MAGIC)
 		return GDB_FAIL; /* somebody else's code: gdb reads it as ELF */

@@ -194,7 +194,7 @@ static bool publish(struct graph *g)
 	r->runs = r->running = 0;
 	lb_record_end(&r->seq);
 	if (g->code)
-		g->entry = lb_jit_add((uint64_t)(uintptr_t)r, r->id, r->code, r->code_bytes);
+		g->entry = lb_jit_add(r);
 	if (g->code && !g->entry) {
 		unpublish(g);
 		return false;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "publish/jit_names.h"
+#include "publish/jit_object.h"
 #include "publish/root.h"
 
 /* ---- gdb's JIT interface (gdb manual, "JIT Compilation Interface") ---- */
@@ -25,13 +25,11 @@ enum { JIT_NOACTION, JIT_REGISTER, JIT_UNREGISTER };
 
 struct lb_jit_entry {
 	struct jit_code_entry code;
-	struct lb_symfile symfile;
-	/* of a graph alone */
-	struct jit_code_entry names_code;
-	struct lb_jit_names names;
+	void *object;
 };
 
-static struct lb_jit_entry table_entry;
+static struct jit_code_entry table_code;
+static struct lb_symfile table_symfile;
 
 /* gdb finds both by name. One that attaches, or opens a core, walks the list; one that is
  * there already stops in the function. The list is empty until the symfile is filled in: gdb
@@ -118,39 +116,41 @@ static void take_out(struct jit_code_entry *code)
 
 void lb_jit_register(void)
 {
-	fill_symfile(&table_entry.symfile, LB_SYMFILE_MAGIC, (uint64_t)(uintptr_t)lb_root);
-	append(&table_entry.code, NULL, &table_entry.symfile, sizeof table_entry.symfile);
+	fill_symfile(&table_symfile, LB_SYMFILE_MAGIC, (uint64_t)(uintptr_t)lb_root);
+	append(&table_code, NULL, &table_symfile, sizeof table_symfile);
 }
 
-/* After the table's, which stays the first: a reader must know the table before a graph of it.
- * The names come last: gdb looks for what a breakpoint may mean only when it has read an object
- * of symbols by itself, and then the reader's lines must be there. */
-struct lb_jit_entry *lb_jit_add(uint64_t record, uint64_t id, uint64_t code, uint64_t bytes)
+/* After the table's, which stays the first: a reader must know the table before a graph of it. */
+struct lb_jit_entry *lb_jit_add(const struct lb_graph_record *graph)
 {
 	struct lb_jit_entry *entry = malloc(sizeof *entry);
-	if (!entry)
+	size_t n = 0;
+
+	if (entry)
+		entry->object = lb_jit_object(graph, &n);
+	if (!entry || !entry->object) {
+		free(entry);
 		return NULL;
-	fill_symfile(&entry->symfile, LB_GRAPHFILE_MAGIC, record);
-	lb_jit_names_fill(&entry->names, id, code, bytes);
-	append(&entry->code, &table_entry.code, &entry->symfile, sizeof entry->symfile);
-	append(&entry->names_code, &entry->code, &entry->names, sizeof entry->names);
+	}
+	append(&entry->code, &table_code, entry->object, n);
 	return entry;
 }
 
 void lb_jit_settle(void)
 {
-	static struct lb_jit_entry empty;
-	fill_symfile(&empty.symfile, 0, 0);
-	append(&empty.code, &table_entry.code, &empty.symfile, sizeof empty.symfile);
-	take_out(&empty.code);
+	static struct jit_code_entry code;
+	static struct lb_symfile empty;
+	fill_symfile(&empty, 0, 0);
+	append(&code, &table_code, &empty, sizeof empty);
+	take_out(&code);
 }
 
 void lb_jit_remove(struct lb_jit_entry *entry)
 {
 	if (!entry)
 		return;
-	take_out(&entry->names_code);
 	take_out(&entry->code);
+	free(entry->object);
 	free(entry);
 }
 

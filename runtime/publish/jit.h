@@ -6,15 +6,16 @@
 #include <elf.h>
 #include <stdint.h>
 
+#include "publish/records.h"
+
 /* Tells an attached gdb that the entry is there. */
 void lb_jit_register(void);
 
-/* Two entries for a graph that can be stepped through: one for readers (symtab.h,
- * LB_GRAPHFILE_MAGIC), and the names of its code for gdb itself (jit_names.h). */
+/* The entry of a graph that can be stepped through (jit_object.h). */
 struct lb_jit_entry;
-/* NULL, without an error, when memory is out. For both, an attached gdb stops for a moment, twice.
- * One thread at a time. */
-struct lb_jit_entry *lb_jit_add(uint64_t record, uint64_t id, uint64_t code, uint64_t bytes);
+/* The record is complete. NULL, without an error, when memory is out. An attached gdb stops for a
+ * moment. One thread at a time. */
+struct lb_jit_entry *lb_jit_add(const struct lb_graph_record *graph);
 void lb_jit_remove(struct lb_jit_entry *entry); /* NULL is fine */
 /* Makes a gdb take its breakpoints out of code that was removed, as the next lb_jit_add() does;
  * before that the code's memory must stay as it is. */

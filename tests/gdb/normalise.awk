@@ -1,5 +1,12 @@
 # What differs between two runs of the same session: addresses, process and thread numbers,
 # gdb's own chatter, directories, the machine's memory, where a waiting thread waits.
+# said in other words by newer gdbs
+/^warning: [0-9]+\t.*: No such file or directory$/ { sub(/^warning: /, ""); $0 = $0 "." }
+/^Reached end of recorded history; stopping\.$/ { $0 = "No more reverse-execution history." }
+/^Backward execution from here not possible\.$/ { next }
+/^Following forward execution will be added to history\.$/ { next }
+/^Warning: \/nonexistent: No such file or directory\.$/ { next }
+/^No breakpoints, watchpoints, tracepoints, or catchpoints\.$/ { $0 = "No breakpoints or watchpoints." }
 /^\[Thread debugging|^Using host libthread_db|^BFD: |^warning: |^\[New |^\[Thread |^\[Switching / { next }
 / - command (started|finished)$|^Command execution time/ { next }
 /^Reading |^Remote debugging using|^Listening on|^Core was generated|^Process .* created/ { next }
@@ -9,7 +16,7 @@
 /runtime\/[a-z_\/]*\.c(:[0-9]+|, line [0-9]+\.)$/ { runtime = 1; next }
 runtime && /^[0-9]+\t/ { runtime = 0; next }
 { runtime = 0 }
-/^ +0x[0-9a-f]+$|futex|__libc_start|[ (]_start|from \/lib/ { next }
+/^ +0x[0-9a-f]+$|futex|__libc_start|[ (]_start|from (\/usr)?\/lib/ { next }
 {
 	gsub(/0x[0-9a-f]+/, "ADDRESS")
 	gsub(/\<op=[0-9]+/, "op=N")
@@ -28,6 +35,9 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	if (gsub(/[^ "]*caught\.c/, "caught.c"))
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ") # how much of the runtime lies below, inlined, differs
 	sub(/Connection reset by peer/, "Broken pipe")
+	sub(/Target disconnected: error while writing: /, "Target disconnected.: ")
+	sub(/ if .*\) pending\.$/, ") pending.")
+	sub(/<in-memory@ADDRESS-ADDRESS>/, "<in-memory@ADDRESS>")
 	gsub(/symbol table 1\.[0-9]+/, "symbol table 1.N")
 	sub(/^thread +[0-9]+/, "thread N")
 	sub(/^ *-[0-9.]+ s +[0-9]+/, "  -T s  N")
