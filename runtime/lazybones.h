@@ -17,6 +17,14 @@
  * lb_escape(x) hands one to the enclosing scope. Without an open scope it belongs
  * to the thread and lives until the thread ends.
  *
+ * Values. A tensor that an evaluation has computed keeps its value while somebody holds it by more
+ * than a scope: the evaluation was asked for it; it is kept, or has a name, or a lazy tensor outside
+ * the evaluation needs it; a view of it keeps its own. What only a scope holds may be a mere
+ * temporary of an expression: its memory goes after its last use in the evaluation. When
+ * something new asks for such a value it is computed once more, and then kept. An elementwise
+ * operation that was fused into a chain had no memory of its own, even with a name: it, too, is
+ * computed once more when it is asked for.
+ *
  * Errors. A call that fails returns NULL (or false, NaN, 0), and keeps its message
  * in a place of the thread: the first message stays until lb_clear_error(). A call
  * that is given NULL fails quietly, so one check at the end of an expression is

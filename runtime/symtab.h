@@ -34,7 +34,7 @@
 
 enum {
 	LB_ABI_MAJOR = 1, /* another major is refused by name */
-	LB_ABI_MINOR = 6, /* grows with each added field */
+	LB_ABI_MINOR = 7, /* grows with each added field */
 	LB_NOTE_ROOT = 1, /* note type */
 	LB_INLINE_INPUTS = 3,
 	LB_PARAMS = 4,
@@ -62,6 +62,7 @@ enum lb_tensor_flag {
 	LB_FLAG_DETACHED = 1 << 1, /* `inputs` holds ids, not addresses */
 	LB_FLAG_QUEUED = 1 << 2,   /* a job of its stream is to compute it */
 	LB_FLAG_FAILED = 1 << 3,   /* one has failed to, and nobody may have heard yet */
+	LB_FLAG_UNASKED = 1 << 4,  /* its value has stayed, though nobody has asked for it: a temporary, maybe */
 };
 
 /* Bits that a debugger may set in a tensor's `watch`, or in the root's `watch_all`,
@@ -134,6 +135,7 @@ enum lb_buffer_flag {
 	X(uint64_t, eval, 1, "number of the evaluation that claimed or computed it; while lazy, of its trace") \
 	X(uint64_t, order, 1, "place in that evaluation's schedule, from 1") \
 	X(uint64_t, eval_ns, 1, "nanoseconds the op took; 0 when not measured") \
+	X(uint64_t, computed, 1, "evaluations that computed it: several, if they dropped its value") \
 	X(int64_t, shape, LB_MAX_RANK, "elements along each axis") \
 	X(int64_t, strides, LB_MAX_RANK, "elements between neighbours along each axis")
 

@@ -142,6 +142,7 @@ static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_t
 	ret->eval = r->eval[0];
 	ret->order = r->order[0];
 	ret->eval_ns = r->eval_ns[0];
+	ret->computed = r->computed[0];
 	ret->refs = (uint32_t)r->refs[0];
 	ret->scope_refs = (uint32_t)(r->refs[0] >> 32);
 	ret->buffer_id = ret->data = 0;

@@ -34,6 +34,7 @@ struct lbx_tensor {
 	uint64_t site;    /* pc in the caller */
 	uint32_t stack, stream;
 	uint64_t eval, order, eval_ns;
+	uint64_t computed; /* evaluations that computed it */
 	uint32_t refs, scope_refs;
 	char name[LB_NAME_MAX + 1]; /* "" without one */
 	/* the buffer, all 0 while there is none */

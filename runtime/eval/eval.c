@@ -105,8 +105,11 @@ static void settle(struct lb_run *run, struct lb_step *step)
 	uint64_t id = t->id, site = t->site;
 	uint32_t watched = lb_watched(t->watch), op = watched ? last_op(t) : 0;
 	release_inputs(run, t);
+	t->computed += !run->plain;
 	if (step->stays) {
 		step->finished = true;
+		if (step->unasked)
+			__atomic_fetch_or(&t->flags, LB_FLAG_UNASKED, __ATOMIC_RELAXED);
 		if (!run->plain && !run->traced)
 			lb_tensor_detach(t);
 		__atomic_store_n(&t->state, LB_STATE_READY, __ATOMIC_RELEASE);
@@ -560,8 +563,11 @@ bool lb_eval_n(int n, lb_tensor *const *xs)
 bool lb_ensure_ready(struct lb_tensor *x, const void *site)
 {
 	enum lb_state state = lb_tensor_state(x);
-	if (state == LB_STATE_READY)
+	if (state == LB_STATE_READY) {
+		if (__builtin_expect(lb_tensor_flags(x) & LB_FLAG_UNASKED, 0))
+			__atomic_fetch_and(&x->flags, ~(uint32_t)LB_FLAG_UNASKED, __ATOMIC_RELAXED);
 		return true;
+	}
 	/* one that is under way is waited for, as who queued it meant to */
 	if (state == LB_STATE_LAZY && !(lb_tensor_flags(x) & LB_FLAG_QUEUED)) {
 		lb_count(&lb_counters.implicit_evals, 1);

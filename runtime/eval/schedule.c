@@ -166,12 +166,16 @@ static enum lb_built walk_down(struct walk *w)
 	return LB_BUILT;
 }
 
-static bool decide_stays(const struct lb_step *step)
+/* Roots stay already. `swallowed`: it may join a chain. */
+static void decide_stays(const struct lb_schedule *s, struct lb_step *step, bool swallowed)
 {
 	const struct lb_tensor *t = step->tensor;
 	uint64_t refs = __atomic_load_n(&t->refs, __ATOMIC_RELAXED);
 	uint64_t others = (uint32_t)refs - (refs >> 32) - step->uses;
-	return step->stays || others != 0;
+	bool again = t->computed != 0 && step->asked;
+	step->stays |= others != 0;
+	step->unasked = !step->stays && !s->plain && (step->shared || again || (t->name && !swallowed));
+	step->stays |= step->unasked;
 }
 
 /* Whether t may join the group headed by `head`. */
@@ -191,11 +195,12 @@ static void assign_group(struct lb_schedule *s, uint32_t index)
 	struct lb_step *step = &s->steps[index];
 	struct lb_tensor *t = step->tensor;
 	bool watched = s->apart || (lb_watched(t->watch) & LB_WATCH_VALUES) != 0;
-	step->stays = decide_stays(step);
+	bool joins = lb_op_is_elementwise(t->op) && !step->mixed && step->consumers != LB_NO_STEP;
+	decide_stays(s, step, joins);
 	step->stored = step->stays || watched;
 	step->remaining = step->uses;
-	if (lb_op_is_elementwise(t->op) && !step->mixed && step->consumers != LB_NO_STEP && !watched &&
-	    fits_group(s, step->consumers, step)) {
+	joins = joins && fits_group(s, step->consumers, step);
+	if (joins && !watched) {
 		uint32_t head = step->consumers;
 		struct lb_group *g = &s->groups[head];
 		step->group = head;
@@ -208,7 +213,8 @@ static void assign_group(struct lb_schedule *s, uint32_t index)
 		step->stored = lb_op_class(t->op) != LB_CLASS_VIEW;
 		s->groups[index] = (struct lb_group){ 1, (uint16_t)t->n_inputs, 1 };
 	}
-	bool fuses = lb_op_is_elementwise(t->op);
+	bool fuses = lb_op_is_elementwise(t->op), is_new = t->computed == 0;
+	bool shares = step->stays && lb_op_class(t->op) == LB_CLASS_VIEW;
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		struct lb_step *input = lb_schedule_step(s, lb_tensor_input(t, i));
 		if (!input)
@@ -216,6 +222,8 @@ static void assign_group(struct lb_schedule *s, uint32_t index)
 		if (!fuses || (input->consumers != LB_NO_STEP && input->consumers != step->group))
 			input->mixed = true;
 		input->consumers = step->group;
+		input->asked |= is_new;
+		input->shared |= shares && i == 0;
 	}
 }
 

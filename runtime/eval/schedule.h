@@ -11,11 +11,15 @@
  * and an evaluation with all its claims always runs to its end.
  *
  * Who stays. A tensor's value stays if somebody could still ask for it: a root of the
- * evaluation, or one with a reference besides those of scopes and of this schedule's consumers.
- * Every other is an intermediate: its buffer is dropped after its last consumer (or reused in
- * place, or never made, in a fused chain), and it becomes lazy again. Its inputs are held, so its
- * value can always be computed anew. An intermediate that a debugger watches is computed apart,
- * to be looked at, but stays no longer for it.
+ * evaluation; one with a reference besides those of scopes and of this schedule's consumers; one
+ * with a name, unless a fused chain swallows it; what a view that stays looks at, whose memory
+ * stays anyway; and one whose value was dropped before, if something new asks for it: so each is
+ * computed twice at most for those who ask. (What was needed for it then need not stay.) Every
+ * other is an intermediate: its buffer is dropped after its last consumer (or reused in place, or
+ * never made, in a fused chain), and it becomes lazy again. Scopes hold every temporary of an
+ * expression, so their references alone say nothing. Its inputs are held, so its value can always
+ * be computed anew. An intermediate that a debugger watches is computed apart, to be looked at,
+ * but stays no longer for it, unless it has a name: no chain swallows it then.
  *
  * Fusion. Going backwards, an elementwise tensor joins its consumers' group if all its
  * consumers are in one group of the same shape. No path leaves such a group and comes back, so
@@ -38,7 +42,10 @@ struct lb_step {
 	uint32_t next;      /* the member that comes before in the group */
 	uint8_t reg;        /* register inside the group */
 	bool mixed;         /* consumers in several groups, or one that cannot fuse */
+	bool asked;         /* by a root, or by a consumer that was not computed before */
+	bool shared;        /* by a view that stays */
 	bool stays;
+	bool unasked;       /* stays for itself, or for its name, not since it was asked for */
 	bool stored;        /* has memory of its own */
 	bool finished;      /* nothing left to do for it; it may be freed by now */
 };

@@ -74,7 +74,7 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 	t->site = (uint64_t)(uintptr_t)site;
 	t->stream = self->stream;
 	t->eval = self->trace_number;
-	t->order = t->eval_ns = 0;
+	t->order = t->eval_ns = t->computed = 0;
 	for (int i = 0; i < rank; i++)
 		t->shape[i] = shape[i];
 	lb_row_strides(rank, shape, t->strides);

@@ -233,7 +233,7 @@ static void evaluate_one(lb_step_mode mode)
 		lb_tensor *in[] = { y, lb_full(LB_SHAPE(4), 1, LB_F32) }, *g;
 		assert_true(lb_call(f, 2, in, 1, &g));
 		assert_true(lb_eval(lb_named("g", g)));
-		/* the last graph: from outside come g, which is kept, and y */
+		/* the last graph: from outside come g, a root before, and y, which has a name */
 		lb_tensor *h = lb_maximum(g, y);
 		assert_true(lb_eval(h));
 	}
@@ -262,17 +262,15 @@ static void listings_say_what_runs(void **state)
 		"%9 = divide(%7, %8)    float32 (4,)  # file.c:7\n"
 		"g = where(%5, %9, %7)  float32 (4,)  # file.c:7\n");
 	free(text);
-	/* what stays, a root, comes from outside of the next; the others are computed anew */
+	/* what stays comes from outside of the next */
 	find_graphs(&graph);
 	text = listing_text(&graph);
 	assert_string_equal(text,
-		"x = arange()           float32 (4,)  # file.c:7\n"
-		"%2 = add(x, x)         float32 (4,)  # file.c:7\n"
-		"y = multiply(%2, 0.5)  float32 (4,)  # file.c:7\n"
-		"%4 = maximum(g, y)     float32 (4,)  # file.c:7\n"
+		"%1 = maximum(g, y)  float32 (4,)  # file.c:7\n"
 		"\n"
 		"# from outside:\n"
-		"#   g: float32 (4,)  # file.c:7\n");
+		"#   g: float32 (4,)  # file.c:7\n"
+		"#   y: float32 (4,)  # file.c:7\n");
 	free(text);
 }
 
@@ -474,7 +472,7 @@ static void ten_thousand_evaluations_leave_nothing(void **state)
 	lb_set_step_mode(LB_STEP_OPS);
 	for (int i = 0; i < 10000; i++) {
 		one_graph(3);
-		if (i == 1000)
+		if (i == 500 || i == 1000) /* the first look clears the cache: the heap lies otherwise then */
 			heap[0] = heap_bytes();
 	}
 	heap[1] = heap_bytes();

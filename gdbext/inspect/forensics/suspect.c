@@ -210,20 +210,25 @@ static bool find_base(struct hunt *h, const struct lbx_tensor *view, struct lbx_
 	return found && t.op_class != LB_CLASS_VIEW;
 }
 
-/* Whether a tensor in the order of storage is alive, of which the bytes may be a copy: also one that
- * has become lazy again, but was computed for a while. */
+/* Whether somebody has asked for its value, or could have: also for one with a name, whose value was
+ * there for a while. A temporary of an expression is nothing that a program copies. */
+static bool may_be_copied(const struct lbx_tensor *t)
+{
+	return t->name[0] || (t->state == LB_STATE_READY && !(t->flags & LB_FLAG_UNASKED));
+}
+
+/* Whether a tensor in the order of storage is alive, of which the bytes may be a copy. */
 static bool has_plain_tensor(struct hunt *h, const struct view *v)
 {
 	struct lbx_buffer buffer = { .data = v->tensor.data };
 	struct lbx_tensor t;
 
-	/* a temporary of an expression is nothing that a program copies */
-	if (find_base(h, &v->tensor, &t) && (t.name[0] || t.state == LB_STATE_READY) &&
-	    t.dtype == v->tensor.dtype && t.size >= v->tensor.size)
+	if (find_base(h, &v->tensor, &t) && may_be_copied(&t) && t.dtype == v->tensor.dtype &&
+	    t.size >= v->tensor.size)
 		return true;
 
 	for (size_t i = 0; lbx_places_tensor(h->places, &buffer, &i, &t);)
-		if (lbx_tensor_contiguity(&t) == LBX_ROW_CONTIGUOUS && t.size > 0 &&
+		if (may_be_copied(&t) && lbx_tensor_contiguity(&t) == LBX_ROW_CONTIGUOUS && t.size > 0 &&
 		    lbx_tensor_in_bounds(&t) && lbx_tensor_data(&t) <= v->from &&
 		    lbx_tensor_data(&t) + (uint64_t)lbx_tensor_nbytes(&t) >= v->from + v->nbytes)
 			return true;

@@ -17,7 +17,7 @@ enum { MERGE_FROM = 4096 };
 
 struct owner {
 	uint64_t tensor;
-	bool is_view;
+	int worth; /* as an owner: a name says most, then who is no view */
 	struct lbx_holding holding;
 };
 
@@ -129,7 +129,8 @@ static int64_t bytes_of(int64_t capacity, int64_t nbytes)
 
 static bool own(struct owners *owners, const struct lbx_tensor *t)
 {
-	bool is_new, is_view = t->op_class == LB_CLASS_VIEW;
+	int worth = 2 * (t->name[0] != '\0') + (t->op_class != LB_CLASS_VIEW);
+	bool is_new;
 	struct lbx_address_entry *entry = lbx_address_map_at(&owners->by_buffer, t->buffer_id, &is_new);
 	struct owner *o;
 
@@ -149,12 +150,12 @@ static bool own(struct owners *owners, const struct lbx_tensor *t)
 		memset(o, 0, sizeof *o);
 	} else {
 		o = &owners->list[entry->value];
-		if (is_view > o->is_view || (is_view == o->is_view && t->id > o->tensor))
+		if (worth < o->worth || (worth == o->worth && t->id > o->tensor))
 			return true;
 		free(o->holding.name);
 	}
 	o->tensor = t->id;
-	o->is_view = is_view;
+	o->worth = worth;
 	bool ok = describe_tensor(t, &o->holding);
 	o->holding.buffers = 1;
 	o->holding.bytes = bytes_of(t->buffer_capacity, t->buffer_bytes);

@@ -160,10 +160,10 @@ bool lbx_places_tensor(struct lbx_places *places, const struct lbx_buffer *buffe
 	return false;
 }
 
-/* The best is one that begins there; of several, one with a name. */
+/* The best is one that begins there; of several, one whose value was asked for; with a name. */
 static int score(const struct lbx_tensor *t, uint64_t address)
 {
-	return 2 * (lbx_tensor_data(t) == address) + (t->name[0] != '\0');
+	return 4 * (lbx_tensor_data(t) == address) + 2 * !(t->flags & LB_FLAG_UNASKED) + (t->name[0] != '\0');
 }
 
 void lbx_places_find(struct lbx_places *places, uint64_t address, struct lbx_place *ret)

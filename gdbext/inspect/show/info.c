@@ -149,6 +149,21 @@ static void print_stream(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_printf(out, "%s%s%u\n", what ? what : "", what ? " " : "", t->stream);
 }
 
+/* A view costs nothing, however often it is made. */
+static void print_computed(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	bool lazy = t->state == LB_STATE_LAZY;
+
+	if (t->op_class == LB_CLASS_VIEW || t->computed < (lazy ? 1 : 2))
+		return;
+	field(out, "computed");
+	if (t->computed == 1)
+		lbx_printf(out, "once; its value was dropped, since only a scope held it\n");
+	else
+		lbx_printf(out, "%" PRIu64 " times; its value was dropped in between, since only a scope held it\n",
+			   t->computed);
+}
+
 static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const struct lbx_tensor *t)
 {
 	char shape[192], bytes[32], pending_text[256], expression[LBX_EXPRESSION_MAX];
@@ -187,6 +202,7 @@ static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const s
 		field(out, "computes");
 		lbx_printf(out, "%s\n", lbx_expression(tensors, t, expression));
 	}
+	print_computed(out, t);
 	print_inputs(out, tensors, t);
 	print_stream(out, t);
 	if (t->state != LB_STATE_READY) {
@@ -243,6 +259,7 @@ static json_t *json_info(struct lbx_tensors *tensors, const struct lbx_tensor *t
 	json_object_set_new(o, "scope_references", json_integer(t->scope_refs));
 	json_object_set_new(o, "evaluation", json_integer((json_int_t)t->eval));
 	json_object_set_new(o, "eval_ns", json_integer((json_int_t)t->eval_ns));
+	json_object_set_new(o, "computed", json_integer((json_int_t)t->computed));
 	json_object_set_new(o, "stream", json_integer(t->stream));
 	json_object_set_new(o, "queued", json_boolean(t->state == LB_STATE_LAZY &&
 						      t->flags & LB_FLAG_QUEUED));
