@@ -69,7 +69,7 @@ void lbx_make_lines_printable(char *text)
 
 const char *lbx_error_text(void)
 {
-	static __thread char text[LB_ERROR_MAX];
+	static char text[LB_ERROR_MAX]; /* no thread's: gdb has little room for those of a library */
 
 	snprintf(text, sizeof text, "%s", lb_error_message());
 	lbx_make_lines_printable(text);

@@ -17,7 +17,7 @@ int lbx_printable(const char *text);
 void lbx_make_printable(char *text);
 /* The same, for text of several lines: newlines and tabs stay. */
 void lbx_make_lines_printable(char *text);
-/* The kept error message, printable; valid until the thread's next call. */
+/* The kept error message, printable; for the front end's own thread, valid until its next call. */
 const char *lbx_error_text(void);
 
 #endif
