@@ -11,10 +11,14 @@
  * during the load on any CPU with that core's instructions. The price: setenv() is not
  * safe against a getenv() in another thread at that very moment. It is paid once a
  * process, under a lock, and only where it gains speed; a user who sets the variable,
- * or links OpenBLAS, never pays it. */
+ * or links OpenBLAS, never pays it.
+ *
+ * A static program opens nothing: what dlopen() loads there brings a C library of its own, whose
+ * threads and locale nobody has set up, and OpenBLAS crashes in it. */
 #include "kernels/blas.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -138,9 +142,29 @@ static bool find_linked(void)
 	return true;
 }
 
+/* The program comes first: a dynamic one names its loader. */
+static int find_loader(struct dl_phdr_info *program, size_t size, void *ret)
+{
+	(void)size;
+	for (int i = 0; i < program->dlpi_phnum; i++)
+		if (program->dlpi_phdr[i].p_type == PT_INTERP)
+			*(bool *)ret = true;
+	return 1;
+}
+
+static bool is_static(void)
+{
+	bool has_loader = false;
+
+	dl_iterate_phdr(find_loader, &has_loader);
+	return !has_loader;
+}
+
 static bool open_library(void)
 {
 	static const char name[] = "libopenblas.so.0";
+	if (is_static())
+		return false;
 	bool steer = wants_skylakex();
 	if (steer)
 		setenv("OPENBLAS_CORETYPE", "SkylakeX", 0);
