@@ -46,6 +46,7 @@ have_zlib := $(call have,zlib.h,-lz)
 have_zstd := $(call have,zstd.h,-lzstd)
 have_png := $(call have,png.h,-lpng)
 have_ncurses := $(call have,curses.h,-lncursesw)
+have_iberty := $(call have,libiberty/demangle.h,-liberty)
 have_cmocka := $(call have,stdarg.h stddef.h setjmp.h stdint.h cmocka.h,-lcmocka)
 have_numpy := $(if $(wildcard /usr/lib*/python3*/*-packages/numpy/__init__.py),1)
 is_x86_64 := $(shell $(CC) -dM -E -x c /dev/null 2>/dev/null | grep -q __x86_64__ && echo 1)
@@ -59,6 +60,7 @@ base_flags := -std=gnu17 -Wall -Wextra $(if $(filter 1,$(WERROR)),-Werror) -fPIC
 	-fvisibility=hidden -fno-omit-frame-pointer -MMD -MP -Iruntime -Iprobes -Igdbext \
 	-DLB_PROBES=$(PROBES) -DLB_HAVE_LIBUNWIND=$(or $(have_unwind),0) \
 	-DLB_HAVE_ZLIB=$(or $(have_zlib),0) -DLB_HAVE_PNG=$(or $(have_png),0) \
+	-DLB_HAVE_IBERTY=$(or $(have_iberty),0) \
 	-DLB_HAVE_ZSTD=$(or $(have_zstd),0) -DLB_HAVE_NCURSES=$(or $(have_ncurses),0) \
 	$(if $(is_clang),,-Wno-format-truncation -Wno-stringop-truncation \
 		$(if $(findstring thread,$(SAN)),-Wno-tsan)) \
@@ -71,7 +73,7 @@ shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
 runtime_libs := $(if $(have_unwind),-lunwind) $(if $(have_zlib),-lz) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
 gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf) $(if $(have_png),-lpng) \
-	$(if $(have_zstd),-lzstd) -lm
+	$(if $(have_zstd),-lzstd) $(if $(have_iberty),-liberty) -lm
 # unwinding of other programs
 stack_libs := $(if $(have_unwind),-lunwind-generic)
 
@@ -140,6 +142,7 @@ missing:
 	$(if $(have_zstd),,@echo 'note: no zstd.h (libzstd-dev): compressed cores must be unpacked first')
 	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): no PNG files, examples/photo is not built')
 	$(if $(have_ncurses),,@echo 'note: no curses.h (libncurses-dev): lazybones top has no screen, only --once')
+	$(if $(have_iberty),,@echo 'note: no libiberty/demangle.h (libiberty-dev): names of C++ functions stay mangled')
 	$(if $(have_jansson),,@echo 'note: no jansson.h (libjansson-dev): examples/llama is not built')
 
 # A changed flag or compiler rebuilds what it concerns.

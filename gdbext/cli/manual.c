@@ -9,7 +9,7 @@ static const struct {
 } forms[] = {
 	{ "core CORE [COMMAND [ARGUMENT]...]", "look into a core file; without COMMAND: a report" },
 	{ "pid PID COMMAND [ARGUMENT]...", "look into a running process, which runs on" },
-	{ "report CORE [-o FILE.html]", "the report of a core, as a page of its own" },
+	{ "report CORE [-o FILE.html]", "the report of a core; as a page of its own" },
 	{ "diff CORE:T CORE:T|FILE.npy", "compare tensors of two cores, or one with a file" },
 	{ "ranks CORE CORE... [OPTION]...", "compare the processes of one MPI job" },
 	{ "trace [-o FILE] -- PROGRAM...", "write a program's timeline; or of --pid PID" },
@@ -58,7 +58,8 @@ const struct lbx_command lbx_verbs[] = {
 
 static const struct lbx_option options[] = {
 	{ "json", NULL, "write JSON instead of text" },
-	{ "exe", "FILE", "core: the program, when it is not where the core says" },
+	{ "exe", "FILE", "core: the program, when it is not where the core says; not used if it is another" },
+	{ "force", NULL, "core: use names from --exe also if it is another program: they may be wrong" },
 	{ "sysroot", "DIR", "core: a directory with the program's files under their paths" },
 	{ "unpack", "BYTES", "core: a compressed core may become (default 64 GiB; in TMPDIR or /var/tmp)" },
 	{ "stop", NULL, "pid: hold the process still meanwhile, for a consistent picture" },
@@ -161,7 +162,8 @@ void lbx_manual(struct lbx_out *out)
 		  "on) nor calls, or from the core file of a dead one. No debugger is needed. A core is "
 		  "read by a process of its own with limits of "
 		  "memory and time, for it may be damaged.\n");
-	lbx_printf(out, ".SH OPTIONS\nThey stand before the command.\n");
+	lbx_printf(out, ".SH OPTIONS\nThey stand anywhere. One that the command has itself is "
+		   "the command's behind the command.\n");
 	for (int i = 0; i < OPTIONS; i++)
 		roff_option(out, &options[i]);
 	lbx_printf(out, ".SH COMMANDS\nEach of them takes \\fB\\-\\-json\\fR and \\fB\\-\\-help\\fR.\n");
@@ -174,7 +176,7 @@ void lbx_manual(struct lbx_out *out)
 	lbx_printf(out, ".SH EXIT STATUS\n"
 		   ".TP\n%d\nthe command is done\n"
 		   ".TP\n%d\nit failed; a message on standard error says why\n"
-		   ".TP\n%d\nthe command line is no command\n", LBX_EXIT_DONE, LBX_EXIT_FAILED,
+		   ".TP\n%d\nthe command line is invalid\n", LBX_EXIT_DONE, LBX_EXIT_FAILED,
 		   LBX_EXIT_MISUSED);
 	lbx_printf(out, ".SH ENVIRONMENT\n.TP\n\\fBLAZYBONES_REPLAY\\fR\n"
 		   "where the program lazybones\\-replay is, which \\fBpeek\\fR runs\n"

@@ -5,6 +5,7 @@
 #include "inspect/draw/image.h"
 #include "inspect/draw/plot.h"
 #include "inspect/forensics/freed.h"
+#include "inspect/forensics/modules.h"
 #include "inspect/forensics/owner.h"
 #include "inspect/forensics/ranks.h"
 #include "inspect/forensics/report.h"
@@ -487,6 +488,19 @@ const struct lbx_command lbx_commands[] = {
 			{ "thread", "TID", "of this thread (default: the one that died)" },
 		},
 		.run = lbx_run_frame,
+	},
+	{
+		.name = "modules",
+		.arguments = "",
+		.summary = "list the program and its libraries, and whether their files here are the same",
+		.help = "A file with another build id than the core has gives wrong names: it is not used. same:\n"
+			"its build id is the core's. unproven: the core holds no build id to check it by (bit 4\n"
+			"of /proc/PID/coredump_filter saves them), but it was not modified since. Not used are:\n"
+			"differs; newer, that is unproven and modified since; missing. forced: --force uses\n"
+			"what --exe names, whatever it is.\n"
+			"Example: modules --json",
+		.needs = LBX_NEEDS_STACKS,
+		.run = lbx_run_modules,
 	},
 	{
 		.name = "report",

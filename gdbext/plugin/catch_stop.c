@@ -90,7 +90,7 @@ static int find_level(struct lbx_context *context, uint64_t site, bool exact)
 	int level = -1;
 
 	if (!context->stacks || context->stacks->ops->threads(context->stacks, &tid, 1) < 1 ||
-	    !context->stacks->ops->walk(context->stacks, tid, MAX_FRAMES, &stack))
+	    !context->stacks->ops->walk(context->stacks, tid, MAX_FRAMES, 0, &stack))
 		return -1;
 	for (int i = 0; i < stack.n && level < 0; i++)
 		if (exact ? stack.frames[i].pc == site : is_near(context, &stack.frames[i], site))

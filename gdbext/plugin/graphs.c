@@ -61,7 +61,7 @@ static bool source_line(void *context, uint64_t pc, struct lbx_source_line *ret)
 		read_modules(source);
 		source->renewed = true;
 	}
-	return lbx_lines_find(graphs.lines, pc - 1, ret);
+	return lbx_lines_find(graphs.lines, pc - 1, 0, ret);
 }
 
 static void write_file(struct lbx_out *out, const char *text, size_t n)

@@ -88,12 +88,13 @@ static bool parse_frame(const char *text, struct lbx_frame *frame, struct lbx_so
 	return true;
 }
 
-static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, struct lbx_stack *ret)
+static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret)
 {
 	const char *answer;
 	uint64_t selected;
 
 	(void)stacks;
+	(void)tail;
 	memset(ret, 0, sizeof *ret);
 	if (!ask_thread(&selected))
 		return false;

@@ -135,7 +135,7 @@ static bool find_among(struct lbx_stacks *stacks, uint64_t thread, const struct 
 {
 	struct lbx_stack stack;
 
-	if (!stacks->ops->walk(stacks, thread, most, &stack))
+	if (!stacks->ops->walk(stacks, thread, most, 0, &stack))
 		return false;
 	*ret = stack.n < most ? NONE_AT_ALL : NO_FRAME;
 	for (int i = 0; i < stack.n && *ret < 0; i++)

@@ -23,6 +23,7 @@
 #include "lazybones.h"
 #include "target/auxv.h"
 #include "target/core_files.h"
+#include "target/core_modules.h"
 #include "target/lines.h"
 #include "target/order.h"
 #include "target/unpack.h"
@@ -34,6 +35,7 @@ struct segment {
 	uint64_t saved;         /* bytes of it in the core */
 	const char *bytes;
 	bool writable;          /* what was not saved may differ from any file */
+	bool executable;
 };
 
 struct core {
@@ -55,6 +57,7 @@ struct core {
 	struct lbx_threads threads; /* as the notes have them: the one that died comes first */
 	struct lbx_death death;
 	struct lbx_core_options options;
+	struct lbx_core_modules *modules; /* once asked */
 	struct lbx_lines *lines;
 };
 
@@ -193,30 +196,89 @@ static bool core_notice(struct lbx_target *target, char *ret, size_t size)
 	return true;
 }
 
+/* gdb's gcore lists no segment for what it has not saved. */
+static bool may_be_code(const void *context, uint64_t address)
+{
+	const struct segment *s = segment_at(context, address);
+	return !s || s->executable;
+}
+
+/* NULL with an error when memory is out. */
+static const struct lbx_core_modules *modules_of(struct core *core)
+{
+	if (!core->modules)
+		core->modules = lbx_core_modules_create(&(struct lbx_core_view){
+			.context = core, .saved = saved_at, .may_be_code = may_be_code, .files = core->files,
+			.program = lbx_auxv(core->auxv, core->auxv_size, AT_PHDR), .options = core->options,
+			.written = core->written });
+	return core->modules;
+}
+
+static bool core_module(struct lbx_target *target, size_t i, struct lbx_module *ret)
+{
+	const struct lbx_core_modules *modules = modules_of(core_of(target));
+
+	if (!modules || i >= lbx_core_modules_n(modules))
+		return false;
+	*ret = *lbx_core_module(modules, i);
+	return true;
+}
+
+bool lbx_core_warning(struct lbx_target *target, char *ret, size_t size)
+{
+	const struct lbx_core_modules *modules = modules_of(core_of(target));
+	return modules && lbx_core_modules_warning(modules, ret, size);
+}
+
+/* Whether the kernel was asked to leave out the pages with the modules' headers. */
+static bool lacks_headers(struct core *core)
+{
+	struct lbx_module m;
+
+	for (size_t i = 0; core_module(&core->target, i, &m); i++) {
+		uint64_t n;
+		if (saved_at(core, m.start, &n))
+			return false;
+	}
+	return core->files != NULL;
+}
+
+/* By the loader's list, or where that is gone, by what was mapped. */
 static bool core_find_root(struct lbx_target *target, uint64_t *ret)
 {
 	struct core *core = core_of(target);
+	struct lbx_module m;
 
-	if (!core->auxv)
-		return lb_fail("%s has no auxiliary vector (NT_AUXV)", core->path);
-	if (lbx_find_root_by_note(target, lbx_auxv(core->auxv, core->auxv_size, AT_PHDR),
-				  lbx_auxv(core->auxv, core->auxv_size, AT_PHNUM), ret))
+	if (core->auxv && lbx_find_root_by_note(target, lbx_auxv(core->auxv, core->auxv_size, AT_PHDR),
+						lbx_auxv(core->auxv, core->auxv_size, AT_PHNUM), ret))
 		return true;
+	char why[LB_ERROR_MAX] = "";
+	snprintf(why, sizeof why, "%s", lb_error_message());
+	lb_clear_error();
+	for (size_t i = 0; core_module(target, i, &m); i++) {
+		if (lbx_find_root_in_module(target, m.start, ret))
+			return true;
+		if (core->files)
+			lbx_core_files_untell(core->files, m.start);
+	}
+	if (!lb_ok()) /* a module's note leads to what is damaged or was not saved */
+		;
+	else if (*why)
+		lb_fail("%s", why);
+	else
+		lb_fail("%s has no auxiliary vector (NT_AUXV)", core->path);
 	if (core->missing)
 		lb_fail_within("%s is truncated, %llu bytes are missing", core->path,
 			       (unsigned long long)core->missing);
+	else if (lacks_headers(core))
+		lb_fail_within("the core holds no headers of its modules (bit 4 of /proc/PID/coredump_filter "
+			       "was not set: `echo 0x33` to it saves what is needed)");
 	return false;
 }
 
 static bool core_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
 {
-	struct core *core = core_of(target);
-
-	if (!core->lines)
-		core->lines = lbx_lines_of_core(core->unpacked ? core->unpacked : core->path,
-						core->options.exe,
-						core->options.sysroot);
-	return lbx_lines_find(core->lines, pc, ret);
+	return lbx_lines_find(lbx_core_lines(target), pc, 0, ret);
 }
 
 /* Only what was saved: the rest cannot be searched. */
@@ -240,6 +302,7 @@ static void core_destroy(struct lbx_target *target)
 	struct core *core = core_of(target);
 
 	lbx_lines_destroy(core->lines);
+	lbx_core_modules_destroy(core->modules);
 	lbx_core_files_destroy(core->files);
 	elf_end(core->elf);
 	if (core->bytes)
@@ -261,7 +324,7 @@ static bool core_machine(struct lbx_target *target, unsigned *ret)
 
 #define OPS(kind_name) { \
 	.kind = kind_name, .machine = core_machine, .read = core_read, .map = core_map, .find_root = core_find_root, \
-	.source_line = core_source_line, .range = core_range, .saved = core_saved, .notice = core_notice, \
+	.source_line = core_source_line, .range = core_range, .module = core_module, .saved = core_saved, .notice = core_notice, \
 	.destroy = core_destroy }
 static const struct lbx_target_ops core_ops = OPS("core file");
 static const struct lbx_target_ops truncated_ops = OPS("truncated core file");
@@ -392,6 +455,7 @@ static bool read_headers(struct core *core)
 			.saved = saved < p.p_memsz ? saved : p.p_memsz,
 			.bytes = core->bytes + (left ? p.p_offset : 0),
 			.writable = p.p_flags & PF_W,
+			.executable = p.p_flags & PF_X,
 		};
 	}
 	qsort(core->segments, core->n_segments, sizeof *core->segments, by_address);
@@ -465,10 +529,13 @@ failed:
 
 struct lbx_lines *lbx_core_lines(struct lbx_target *target)
 {
-	struct lbx_source_line unused;
+	struct core *core = core_of(target);
 
-	core_source_line(target, 0, &unused);
-	return core_of(target)->lines;
+	if (!core->lines && modules_of(core))
+		core->lines = lbx_lines_of_core(core->unpacked ? core->unpacked : core->path, target,
+						modules_of(core),
+						lbx_auxv(core->auxv, core->auxv_size, AT_SYSINFO_EHDR));
+	return core->lines;
 }
 
 const struct lbx_threads *lbx_core_threads(struct lbx_target *target)

@@ -14,6 +14,7 @@ enum { LBX_UNPACK_GIB = 64 };
 struct lbx_core_options {
 	int64_t unpack;      /* bytes that a core compressed by zstd may become; 0: LBX_UNPACK_GIB */
 	const char *exe;     /* the program itself */
+	bool force;          /* names come from exe also if it is another program */
 	const char *sysroot; /* a directory that holds the others under their paths */
 	const char *advice;  /* how to tell where a file is now, for messages */
 };
@@ -25,6 +26,8 @@ bool lbx_core_open(const char *path, const struct lbx_core_options *options,
 struct lbx_lines *lbx_core_lines(struct lbx_target *target);
 /* Those whose registers were saved, on a machine that is known; the one that died comes first. */
 const struct lbx_threads *lbx_core_threads(struct lbx_target *target);
+/* Why the file that options.exe names is not used, or is doubtful; false: there is nothing to say. */
+bool lbx_core_warning(struct lbx_target *target, char *ret, size_t size);
 const struct lbx_death *lbx_core_death(struct lbx_target *target);
 
 /* Where bytes at an address come from. */

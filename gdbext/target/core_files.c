@@ -1,8 +1,9 @@
 /* A file may have changed since the program mapped it. It is proven to be the same where the core
  * itself saved a page of the same file's mapping that starts it (the kernel saves the page with the
- * ELF header, and with it the build id) and that page equals the file's. Of files that are no ELF
- * files, such as weights, nothing is saved: they are read as they are, and the reader is told so,
- * unless their time says that they were modified after the core. Data segments are never taken from
+ * ELF header, and with it the build id) and that page equals the file's. Where nothing is saved, of
+ * files such as weights, and of all if the core's filter or its cut end left the headers out, they are
+ * read as they are, and the reader is told so, unless their time says that they were modified after
+ * the core. Data segments are never taken from
  * a file: the program has written to them. */
 #define _GNU_SOURCE
 #include "target/core_files.h"
@@ -35,26 +36,30 @@ struct mapping {
 struct lbx_core_files {
 	struct mapping *mappings; /* by address */
 	size_t n;
+	const char *program; /* its path */
 	struct lbx_core_options options;
 	struct timespec written; /* the core */
 	lbx_saved_fn *saved;
 	const void *context;
 };
 
-enum { PLACES = 3 };
-
-/* Where a file may be; NULL: no such place. The program itself is what the first mapping is of: the
- * kernel lists them by address, and an executable lies below its libraries. */
-static const char *place(const struct lbx_core_files *files, const struct mapping *m, int i,
-			 char path[PATH_MAX])
+bool lbx_core_files_place(const struct lbx_core_files *files, const char *path, int k, char *room,
+			  const char **ret)
 {
-	if (i == 0)
-		return files->options.exe && strcmp(m->path, files->mappings[0].path) == 0
-			? files->options.exe : NULL;
-	if (i == 1)
-		return files->options.sysroot && snprintf(path, PATH_MAX, "%s/%s", files->options.sysroot,
-							  m->path) < PATH_MAX ? path : NULL;
-	return m->path;
+	switch (k) {
+	case 0:
+		*ret = files->options.exe && strcmp(path, files->program) == 0 ? files->options.exe : NULL;
+		return true;
+	case 1:
+		*ret = files->options.sysroot && snprintf(room, PATH_MAX, "%s/%s", files->options.sysroot,
+							  path) < PATH_MAX ? room : NULL;
+		return true;
+	case 2:
+		*ret = path;
+		return true;
+	default:
+		return false;
+	}
 }
 
 static void unmap(struct mapping *m)
@@ -158,11 +163,6 @@ static bool never_written(const struct lbx_core_files *files, const struct mappi
 	return constant;
 }
 
-static bool is_elf(const struct mapping *m)
-{
-	return m->size >= SELFMAG && memcmp(m->bytes, ELFMAG, SELFMAG) == 0;
-}
-
 static bool is_newer(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
@@ -175,7 +175,7 @@ static enum state judge(const struct lbx_core_files *files, const struct mapping
 	if (unchanged(files, m, &saved))
 		return never_written(files, m) ? PROVEN : UNUSABLE;
 	/* what is shorter than the mapping was longer once */
-	if (saved || is_elf(m) || m->size < m->offset ||
+	if (saved || !never_written(files, m) || m->size < m->offset ||
 	    page_of(m->size - m->offset + 4095) < m->end - m->start)
 		return UNUSABLE;
 	return is_newer(&m->modified, &files->written) ? NEWER : AS_IT_IS;
@@ -183,12 +183,13 @@ static enum state judge(const struct lbx_core_files *files, const struct mapping
 
 static void find_file(const struct lbx_core_files *files, struct mapping *m)
 {
-	char path[PATH_MAX];
+	char room[PATH_MAX];
+	const char *path;
 	bool newer = false;
 
 	m->state = UNUSABLE;
-	for (int i = 0; i < PLACES && m->state == UNUSABLE; i++) {
-		if (!map_file(place(files, m, i, path), m))
+	for (int k = 0; m->state == UNUSABLE && lbx_core_files_place(files, m->path, k, room, &path); k++) {
+		if (!map_file(path, m))
 			continue;
 		m->state = judge(files, m);
 		newer |= m->state == NEWER;
@@ -256,6 +257,14 @@ const char *lbx_core_files_why(const struct lbx_core_files *files, uint64_t addr
 				      : "is missing or has changed";
 }
 
+void lbx_core_files_untell(struct lbx_core_files *files, uint64_t address)
+{
+	struct mapping *m = mapping_at(files, address);
+
+	if (m)
+		m->untold = false;
+}
+
 const char *lbx_core_files_untold(struct lbx_core_files *files, size_t *ret_others)
 {
 	const char *first = NULL;
@@ -316,7 +325,26 @@ struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size,
 		name += length + 1;
 	}
 	qsort(files->mappings, files->n, sizeof *files->mappings, by_address);
+	/* unless told better: the kernel puts a program below its libraries */
+	files->program = files->n ? files->mappings[0].path : "";
 	return files;
+}
+
+void lbx_core_files_program(struct lbx_core_files *files, uint64_t address)
+{
+	const struct mapping *m = mapping_at(files, address);
+
+	if (m)
+		files->program = m->path;
+}
+
+bool lbx_core_files_mapping(const struct lbx_core_files *files, size_t i, struct lbx_core_mapping *ret)
+{
+	if (i >= files->n)
+		return false;
+	const struct mapping *m = &files->mappings[i];
+	*ret = (struct lbx_core_mapping){ m->start, m->end, m->offset, m->path };
+	return true;
 }
 
 void lbx_core_files_destroy(struct lbx_core_files *files)

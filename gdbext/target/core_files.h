@@ -18,6 +18,18 @@ struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size,
 					     const struct lbx_core_options *options,
 					     const struct timespec *written, lbx_saved_fn *saved, const void *context);
 void lbx_core_files_destroy(struct lbx_core_files *files); /* NULL is fine */
+/* Tells which is the program itself: what is mapped at an address. */
+void lbx_core_files_program(struct lbx_core_files *files, uint64_t address);
+/* The i-th mapping by address; false after the last. */
+struct lbx_core_mapping {
+	uint64_t start, end, offset;
+	const char *path;
+};
+bool lbx_core_files_mapping(const struct lbx_core_files *files, size_t i, struct lbx_core_mapping *ret);
+/* Where a file may be now: below the sysroot or …, the k-th place; NULL: no such place. False after
+ * the last. `room` holds PATH_MAX bytes. */
+bool lbx_core_files_place(const struct lbx_core_files *files, const char *path, int k, char *room,
+			  const char **ret);
 /* Bytes of a file at an address, and how many; NULL when there are none to be trusted. */
 const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, uint64_t *n);
 /* The path of the file that was mapped at an address, as the core says; or NULL. */
@@ -27,6 +39,8 @@ uint64_t lbx_core_files_next(const struct lbx_core_files *files, uint64_t addres
 /* Whether the bytes that lbx_core_files_at() gave for an address are of a file that is proven to be
  * as it was mapped; else it was read as it is now. */
 bool lbx_core_files_proven(const struct lbx_core_files *files, uint64_t address);
+/* What has been read at an address was of no use: there is nothing to tell of it. */
+void lbx_core_files_untell(struct lbx_core_files *files, uint64_t address);
 /* Why a file that was mapped gives no bytes: "is missing or …". */
 const char *lbx_core_files_why(const struct lbx_core_files *files, uint64_t address);
 /* One of the files that were read as they are now since the last call, and how many others there

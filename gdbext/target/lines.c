@@ -1,6 +1,5 @@
 #include "target/lines.h"
 
-#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -10,11 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "target/core_modules.h"
+#include "target/demangle.h"
+#include "target/inlined.h"
+
 struct lbx_lines {
 	Dwfl *dwfl; /* NULL: nothing is known */
 	Elf *core;
 	int fd;
-	const char *sysroot; /* or NULL */
+	char *vdso; /* the kernel's own module in a core; or NULL */
+	uint64_t vdso_at;
+	size_t vdso_size;
 };
 
 static char *debuginfo_path;
@@ -24,29 +29,16 @@ static const Dwfl_Callbacks callbacks = {
 	.debuginfo_path = &debuginfo_path,
 };
 
-/* A module of a core: below the sysroot, if that file has the right build id. */
+/* What has no file by now: a copy of the kernel's own module, or what is kept under its build id. */
 static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 		    char **file_name, Elf **elf)
 {
-	const struct lbx_lines *lines = *data;
-	char path[PATH_MAX];
-	const unsigned char *wanted;
-	const void *got;
-	GElf_Addr unused;
+	struct lbx_lines *lines = *data;
 
-	if (!lines || !lines->sysroot || *name != '/' ||
-	    snprintf(path, sizeof path, "%s%s", lines->sysroot, name) >= PATH_MAX)
-		return dwfl_build_id_find_elf(module, data, name, base, file_name, elf);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int n = dwfl_module_build_id(module, &wanted, &unused);
-	Elf *file = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	bool same = file && n > 0 && dwelf_elf_gnu_build_id(file, &got) == n &&
-		    memcmp(got, wanted, (size_t)n) == 0;
-	elf_end(file);
-	if (same && (*file_name = strdup(path)))
-		return fd;
-	if (fd >= 0)
-		close(fd);
+	if (lines && lines->vdso && base == lines->vdso_at) {
+		*elf = elf_memory(lines->vdso, lines->vdso_size);
+		return -1;
+	}
 	return dwfl_build_id_find_elf(module, data, name, base, file_name, elf);
 }
 
@@ -92,19 +84,66 @@ static int remember(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
 	return DWARF_CB_OK;
 }
 
-struct lbx_lines *lbx_lines_of_core(const char *path, const char *exe, const char *sysroot)
+static void report_module(Dwfl *dwfl, const struct lbx_core_modules *modules, size_t i)
+{
+	const struct lbx_module *m = lbx_core_module(modules, i);
+	uint64_t bias;
+
+	if (lbx_module_is_used(m) && lbx_core_module_bias(modules, i, &bias) &&
+	    dwfl_report_elf(dwfl, m->path, m->file, -1, bias, true))
+		return;
+	Dwfl_Module *module = dwfl_report_module(dwfl, m->path, m->start, m->end);
+	if (module && m->wanted.n)
+		dwfl_module_report_build_id(module, m->wanted.bytes, m->wanted.n, 0);
+}
+
+/* It is always saved; aarch64's signal handlers return through it. */
+static void report_vdso(struct lbx_lines *lines, struct lbx_target *core, uint64_t at)
+{
+	enum { MOST = 16 };
+	const size_t page = 4096;
+	size_t n = 0;
+
+	if (at == 0 || !(lines->vdso = malloc(MOST * page)))
+		return;
+	while (n < MOST && lbx_target_try_read(core, at + n * page, lines->vdso + n * page, page))
+		n++;
+	lines->vdso_at = at;
+	lines->vdso_size = n * page;
+	if (n == 0 || !dwfl_report_module(lines->dwfl, "[vdso]", at, at + n * page)) {
+		free(lines->vdso);
+		lines->vdso = NULL;
+	}
+}
+
+static bool report_core(struct lbx_lines *lines, const char *path, const char *program)
+{
+	lines->fd = open(path, O_RDONLY | O_CLOEXEC);
+	lines->core = lines->fd < 0 ? NULL : elf_begin(lines->fd, ELF_C_READ_MMAP, NULL);
+	return lines->core && dwfl_core_file_report(lines->dwfl, lines->core, program) >= 0;
+}
+
+struct lbx_lines *lbx_lines_of_core(const char *path, struct lbx_target *core,
+				    const struct lbx_core_modules *modules, uint64_t vdso)
 {
 	struct lbx_lines *lines = create(&core_callbacks);
+	size_t n = lbx_core_modules_n(modules);
+	const struct lbx_module *program = n ? lbx_core_module(modules, 0) : NULL;
+	bool done = true;
 
 	if (!lines || !lines->dwfl)
 		return lines;
 	elf_version(EV_CURRENT);
-	lines->fd = open(path, O_RDONLY | O_CLOEXEC);
-	lines->core = lines->fd < 0 ? NULL : elf_begin(lines->fd, ELF_C_READ_MMAP, NULL);
-	if (!lines->core || dwfl_core_file_report(lines->dwfl, lines->core, exe) < 0 ||
-	    dwfl_report_end(lines->dwfl, NULL, NULL) != 0)
+	dwfl_report_begin(lines->dwfl);
+	if (lbx_core_modules_listed(modules)) {
+		for (size_t i = 0; i < n; i++)
+			report_module(lines->dwfl, modules, i);
+		report_vdso(lines, core, vdso);
+	} else {
+		done = report_core(lines, path, program && lbx_module_is_used(program) ? program->file : NULL);
+	}
+	if (!done || dwfl_report_end(lines->dwfl, NULL, NULL) != 0)
 		forget(lines);
-	lines->sysroot = sysroot;
 	if (lines->dwfl)
 		dwfl_getmodules(lines->dwfl, remember, lines, 0);
 	return lines;
@@ -159,6 +198,7 @@ void lbx_lines_destroy(struct lbx_lines *lines)
 	if (!lines)
 		return;
 	dwfl_end(lines->dwfl);
+	free(lines->vdso);
 	elf_end(lines->core);
 	if (lines->fd >= 0)
 		close(lines->fd);
@@ -190,19 +230,42 @@ bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc)
 	return false;
 }
 
-bool lbx_lines_find(struct lbx_lines *lines, uint64_t pc, struct lbx_source_line *ret)
+int lbx_lines_inlined(struct lbx_lines *lines, uint64_t pc)
 {
-	if (!lines || !lines->dwfl)
-		return false;
-	Dwfl_Module *module = dwfl_addrmodule(lines->dwfl, pc);
+	struct lbx_functions functions;
+	int n = 0;
+
+	if (lines && lbx_functions_at(lines->dwfl, pc, &functions)) {
+		n = functions.n_inlined;
+		lbx_functions_release(&functions);
+	}
+	return n;
+}
+
+bool lbx_lines_find(struct lbx_lines *lines, uint64_t pc, int depth, struct lbx_source_line *ret)
+{
+	struct lbx_functions functions = { .n_inlined = 0 };
+	Dwfl_Module *module = lines && lines->dwfl ? dwfl_addrmodule(lines->dwfl, pc) : NULL;
+
 	if (!module)
 		return false;
-	const char *name = dwfl_module_addrname(module, pc);
-	if (name)
-		snprintf(ret->function, sizeof ret->function, "%s", name);
-	Dwfl_Line *line = dwfl_module_getsrc(module, pc);
-	const char *file = line ? dwfl_lineinfo(line, NULL, &ret->line, NULL, NULL, NULL) : NULL;
-	if (file)
-		snprintf(ret->file, sizeof ret->file, "%s", file);
-	return name || file;
+	bool known = lbx_functions_at(lines->dwfl, pc, &functions);
+	/* of a function that has a symbol, the symbol says more: which of its parts it is */
+	const char *symbol = depth >= functions.n_inlined ? dwfl_module_addrname(module, pc) : NULL;
+	if (symbol)
+		lbx_demangle(symbol, ret->function, sizeof ret->function);
+	else if (known)
+		lbx_functions_name(&functions, depth < functions.n_inlined ? depth : functions.n_inlined,
+				   ret->function, sizeof ret->function);
+	if (known && depth > 0 && depth <= functions.n_inlined) {
+		lbx_functions_call(&functions, depth - 1, ret->file, sizeof ret->file, &ret->line);
+	} else {
+		Dwfl_Line *line = dwfl_module_getsrc(module, pc);
+		const char *file = line ? dwfl_lineinfo(line, NULL, &ret->line, NULL, NULL, NULL) : NULL;
+		if (file)
+			snprintf(ret->file, sizeof ret->file, "%s", file);
+	}
+	if (known)
+		lbx_functions_release(&functions);
+	return ret->function[0] || ret->file[0];
 }

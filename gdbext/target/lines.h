@@ -11,8 +11,12 @@ struct lbx_lines;
 
 /* Never NULL unless memory is out; what cannot be found is not known, without error. */
 struct lbx_lines *lbx_lines_of_process(pid_t pid);
-/* exe and sysroot: as in core.h's options. */
-struct lbx_lines *lbx_lines_of_core(const char *path, const char *exe, const char *sysroot);
+struct lbx_core_modules;
+/* Of the modules whose files are to be trusted; of the others it knows where they are. The program's
+ * own list of modules, in the core at `path`, serves where the core lists no files. `vdso` is the
+ * address of the kernel's own module in the core, or 0. */
+struct lbx_lines *lbx_lines_of_core(const char *path, struct lbx_target *core,
+				    const struct lbx_core_modules *modules, uint64_t vdso);
 /* Of the program with this file, and of what its dynamic loader lists: `loader` is the address of
  * its struct r_debug in the target, or 0. */
 struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *program,
@@ -22,6 +26,10 @@ void lbx_lines_destroy(struct lbx_lines *lines); /* NULL is fine */
 bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc);
 /* For what more there is to ask; NULL when nothing is known. */
 struct Dwfl *lbx_lines_dwfl(struct lbx_lines *lines);
-bool lbx_lines_find(struct lbx_lines *lines, uint64_t pc, struct lbx_source_line *ret);
+/* How many functions are inlined at an address, one within the other. */
+int lbx_lines_inlined(struct lbx_lines *lines, uint64_t pc);
+/* Of the innermost function at an address, where depth is 0; 1 is that which it is inlined into, or
+ * called from where nothing is, and so on. */
+bool lbx_lines_find(struct lbx_lines *lines, uint64_t pc, int depth, struct lbx_source_line *ret);
 
 #endif

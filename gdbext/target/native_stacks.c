@@ -9,7 +9,9 @@
 #include "base/error.h"
 #include "target/core.h"
 #include "target/hold.h"
+#include "target/inlined.h"
 #include "target/lines.h"
+#include "target/printable.h"
 #include "target/process.h"
 #include "target/unwind.h"
 #include "target/variables.h"
@@ -102,39 +104,124 @@ static bool step_by_frame_pointer(struct stacks *s, struct lbx_frame *frame,
 	return true;
 }
 
+/* Why a stack ends where it does, unless that is its end. */
+static void explain_end(struct stacks *s, bool whole, struct lbx_stack *stack)
+{
+	const struct lbx_frame *last = &stack->frames[stack->n - 1];
+	uint64_t pc = last->pc - last->after_call, sp, word;
+	bool truncated = strncmp(s->target->ops->kind, "truncated", 9) == 0;
+	char why[sizeof stack->end - 64];
+	struct lbx_module m;
+
+	bool on_stack = lbx_stack_pointer(&last->registers, &sp);
+	if (whole && lbx_unwind_has_rules(s->lines, pc) &&
+	    (!on_stack || lbx_target_try_read(s->target, sp, &word, sizeof word)))
+		return;
+	if (strncmp(stack->end, "the stack is damaged", 20) == 0)
+		return;
+	if (lbx_target_module_at(s->target, pc, &m) && !lbx_module_is_used(&m)) {
+		lbx_module_why(&m, why, sizeof why);
+		snprintf(stack->end, sizeof stack->end, "no way to the caller: %.200s %s", m.path, why);
+	} else if (!lbx_lines_known(s->lines, pc)) {
+		snprintf(stack->end, sizeof stack->end, "no way to the caller: the code is of no file that is "
+			 "known here%s", truncated ? ", and the core is truncated" : "");
+	} else if (on_stack && !lbx_target_try_read(s->target, sp, &word, sizeof word)) {
+		snprintf(stack->end, sizeof stack->end, "no way to the caller: the stack at 0x%llx cannot be read%s",
+			 (unsigned long long)sp, truncated ? ", the core is truncated" : "");
+	} else if (!stack->end[0]) {
+		snprintf(stack->end, sizeof stack->end, "no way to the caller: there are no unwind tables for "
+			 "this code");
+	}
+	lbx_make_printable(stack->end);
+}
+
 static void unwind_modules(struct stacks *s, const struct lbx_registers *registers, bool after_call,
-			   int max, struct lbx_stack *ret)
+			   int max, int tail, struct lbx_stack *ret)
 {
 	struct lbx_stack other = { .frames = malloc((size_t)max * sizeof *other.frames) };
-	bool whole = lbx_unwind(s->target, s->lines, registers, after_call, max, ret);
+	bool whole = lbx_unwind(s->target, s->lines, registers, after_call, max, tail, ret);
 
-	if (!whole && other.frames) {
-		lbx_unwind_dwfl(s->target, s->lines, registers, after_call, max, &other);
+	if (!whole && ret->left_out == 0 && other.frames) {
+		bool done = lbx_unwind_dwfl(s->target, s->lines, registers, after_call, max, &other);
 		if (other.n >= ret->n) {
 			struct lbx_frame *frames = ret->frames;
 			*ret = other;
 			ret->frames = memcpy(frames, other.frames, (size_t)other.n * sizeof *frames);
+			whole = done;
 		}
 	}
 	free(other.frames);
+	/* without rules the way on is a guess, and one to where no code is, a wrong one */
+	while (ret->n > 1 && ret->left_out == 0 && !ret->cut && !lbx_lines_known(s->lines, ret->frames[ret->n - 1].pc) &&
+	       !lbx_unwind_has_rules(s->lines, ret->frames[ret->n - 2].pc - ret->frames[ret->n - 2].after_call))
+		ret->n--;
+	if (ret->n < max && ret->left_out == 0)
+		explain_end(s, whole, ret);
 }
 
-static void unwind(struct stacks *s, struct lbx_registers registers, bool after_call, int max,
+static void unwind(struct stacks *s, struct lbx_registers registers, bool after_call, int max, int tail,
 		   struct lbx_stack *ret)
 {
 	struct lbx_stack part;
 
 	do {
+		int left = max - ret->n;
 		part = (struct lbx_stack){ .frames = ret->frames + ret->n };
-		unwind_modules(s, &registers, after_call, max - ret->n, &part);
-		ret->n += part.n;
+		unwind_modules(s, &registers, after_call, left, tail < left ? tail : 0, &part);
+		int before = ret->n;
+		part.frames = ret->frames;
+		part.n += before;
+		part.gap += part.left_out ? before : 0;
+		*ret = part;
 		after_call = true;
-	} while (part.n > 0 && ret->n < max &&
-		 step_by_frame_pointer(s, &ret->frames[ret->n - 1], &registers));
-	memcpy(ret->end, part.end, sizeof ret->end);
+	} while (ret->n < max && step_by_frame_pointer(s, &ret->frames[ret->n - 1], &registers));
 }
 
-static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, struct lbx_stack *ret)
+/* A wild frame comes before those that its call was made from. */
+static void put_first(struct lbx_stack *stack, const struct lbx_frame *frame)
+{
+	memmove(stack->frames + 1, stack->frames, (size_t)stack->n * sizeof *stack->frames);
+	stack->frames[0] = *frame;
+	stack->n++;
+	stack->gap += stack->left_out > 0;
+}
+
+/* Functions that were inlined become frames. */
+static bool expand(struct stacks *s, struct lbx_stack *stack)
+{
+	int room = 2 * stack->n + LBX_INLINED_MAX + 1, n = 0, gap = 0;
+	struct lbx_frame *frames = malloc((size_t)room * sizeof *frames);
+
+	for (int i = 0; frames && i < stack->n; i++) {
+		const struct lbx_frame *f = &stack->frames[i];
+		int inlined = lbx_lines_inlined(s->lines, f->pc - f->after_call);
+		if (i == stack->gap)
+			gap = n;
+		if (n + inlined + (stack->n - i) > room) {
+			room = 2 * room;
+			void *more = realloc(frames, (size_t)room * sizeof *frames);
+			if (!more)
+				free(frames);
+			frames = more;
+		}
+		for (int depth = 0; frames && depth <= inlined; depth++) {
+			frames[n] = *f;
+			frames[n].depth = depth;
+			frames[n].is_inlined = depth < inlined;
+			frames[n].level = n;
+			n++;
+		}
+	}
+	if (!frames)
+		return lb_fail("out of memory");
+	free(stack->frames);
+	stack->frames = frames;
+	stack->n = n;
+	stack->gap = gap;
+	return true;
+}
+
+static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret)
 {
 	struct stacks *s = stacks_of(stacks);
 	const struct lbx_threads *list = threads_of(s);
@@ -157,12 +244,16 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, struct lbx_st
 	ret->frames = malloc(((size_t)max + 1) * sizeof *ret->frames);
 	if (!ret->frames)
 		return lb_fail("out of memory");
-	unwind(s, registers, stepped, max, ret);
-	if (stepped) {
-		int n = ret->n < max ? ret->n : max - 1;
-		memmove(ret->frames + 1, ret->frames, (size_t)n * sizeof *ret->frames);
-		ret->frames[0] = wild;
-		ret->n = n + 1;
+	unwind(s, registers, stepped, max, tail, ret);
+	if (stepped)
+		put_first(ret, &wild);
+	if (!expand(s, ret)) {
+		lbx_stack_release(ret);
+		return false;
+	}
+	if (tail == 0 && ret->n > max) {
+		ret->n = max;
+		ret->cut = true;
 	}
 	return true;
 }
@@ -170,7 +261,12 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, struct lbx_st
 static bool line(struct lbx_stacks *stacks, const struct lbx_frame *frame,
 		 struct lbx_source_line *ret)
 {
-	return lbx_target_source_line(stacks_of(stacks)->target, frame->pc - frame->after_call, ret);
+	memset(ret, 0, sizeof *ret);
+	if (!lbx_lines_find(stacks_of(stacks)->lines, frame->pc - frame->after_call, frame->depth, ret))
+		return false;
+	lbx_make_printable(ret->function);
+	lbx_make_printable(ret->file);
+	return true;
 }
 
 static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn,

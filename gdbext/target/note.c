@@ -187,6 +187,18 @@ static const char *unread_reason(struct lbx_target *target)
 	       strstr(kind, " process") ? "; the process may be gone" : "";
 }
 
+/* Says what is wrong where a note says that a table is. */
+static bool no_table(struct lbx_target *target, uint64_t root)
+{
+	uint64_t magic;
+
+	if (lbx_target_read(target, root, &magic, sizeof magic))
+		return lb_fail("the symbol table at 0x%llx is damaged: it does not begin with its magic",
+			       (unsigned long long)root);
+	lb_fail_within("the symbol table cannot be read");
+	return false;
+}
+
 bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum,
 			   uint64_t *ret)
 {
@@ -207,11 +219,29 @@ bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t
 	}
 	*ret = found.root;
 	if (!found.root && found.promised)
-		return lb_fail("the symbol table at 0x%llx is damaged: it does not begin with its magic",
-			       (unsigned long long)found.promised);
+		return no_table(target, found.promised);
 	if (!found.root && found.unread)
 		return lb_fail("no Lazybones runtime was found: memory at 0x%llx, with %s, cannot be read%s",
 			       (unsigned long long)found.unread_at, found.unread, unread_reason(target));
 	return found.root ||
 	       lb_fail("no Lazybones runtime in this program (no note of it in any loaded module)");
+}
+
+bool lbx_find_root_in_module(struct lbx_target *target, uint64_t start, uint64_t *ret)
+{
+	struct found found = { 0 };
+	uint64_t low = UINT64_MAX, unused;
+	Elf64_Ehdr header;
+	Elf64_Phdr p;
+
+	if (!is_elf(target, start, &header))
+		return false;
+	for (uint64_t i = 0; i < header.e_phnum && i < MAX_PHDRS; i++)
+		if (lbx_target_try_read(target, start + header.e_phoff + i * sizeof p, &p, sizeof p) &&
+		    p.p_type == PT_LOAD && (p.p_vaddr & -(uint64_t)PAGE) < low)
+			low = p.p_vaddr & -(uint64_t)PAGE;
+	if (low != UINT64_MAX)
+		search_module(target, start + header.e_phoff, header.e_phnum, start - low, &unused, &found);
+	*ret = found.root;
+	return found.root || (found.promised && no_table(target, found.promised));
 }

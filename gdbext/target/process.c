@@ -91,7 +91,7 @@ static bool process_source_line(struct lbx_target *target, uint64_t pc, struct l
 
 	if (!p->lines)
 		p->lines = lbx_lines_of_process(p->pid);
-	return lbx_lines_find(p->lines, pc, ret);
+	return lbx_lines_find(p->lines, pc, 0, ret);
 }
 
 /* "55d0-55e0 rw-p …" */

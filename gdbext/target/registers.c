@@ -89,6 +89,7 @@ void lbx_death_of_siginfo(const void *note, uint64_t n, struct lbx_death *ret)
 	if (info.si_signo != ret->signal)
 		return;
 	ret->code = info.si_code;
+	ret->has_code = true;
 	/* above 0 the kernel itself has sent it: below, somebody's kill() */
 	ret->has_address = info.si_code > 0 && (info.si_signo == SIGSEGV || info.si_signo == SIGBUS ||
 						info.si_signo == SIGILL || info.si_signo == SIGFPE);

@@ -49,6 +49,7 @@ struct lbx_threads {
 struct lbx_death {
 	uint64_t pid, tid; /* tid: of the thread that died */
 	int signal, code;
+	bool has_code;     /* else `code` is not known */
 	bool has_address;  /* of the access, for SIGSEGV, SIGBUS, SIGILL, SIGFPE */
 	uint64_t address;
 	char command[81];  /* the first words of the command line */

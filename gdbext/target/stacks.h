@@ -9,12 +9,14 @@
 #include "target/registers.h"
 #include "target/target.h"
 
-enum { LBX_FRAMES_MAX = 4096, LBX_VARIABLE_MAX = 160 };
+enum { LBX_FRAMES_MAX = 4096, LBX_FRAMES_WALKED = 1 << 20, LBX_REPEATED = 4, LBX_VARIABLE_MAX = 160 };
 
 struct lbx_frame {
 	int level;       /* 0 for the innermost */
 	uint64_t pc;
 	bool after_call; /* pc is a return address: the call lies before it */
+	int depth;       /* of functions inlined at pc, one within the other, the innermost is 0 */
+	bool is_inlined; /* into the next frame, which has the same pc */
 	struct lbx_registers registers; /* of this frame, as far as known; a provider's own matter */
 	uint64_t cfa;    /* the stack pointer before the call that made the frame; 0: not known */
 };
@@ -22,7 +24,12 @@ struct lbx_frame {
 struct lbx_stack {
 	int n;
 	struct lbx_frame *frames; /* the innermost first */
-	char end[128];            /* why there are no more, or "" */
+	int gap;                  /* `left_out` frames stand before frames[gap]; 0: none are left out */
+	uint64_t left_out;
+	int n_repeated;           /* the different pcs of what is left out, if they are few; else 0 */
+	uint64_t repeated[LBX_REPEATED];
+	bool cut;                 /* there may be more beyond the last: no more were wanted */
+	char end[512];            /* why there are no more, or "" */
 };
 
 /* A pointer that a frame's variable holds: `layer->w`, `inputs[3]`. */
@@ -44,8 +51,9 @@ struct lbx_stacks_ops {
 	int (*threads)(struct lbx_stacks *stacks, uint64_t *tids, int max);
 	/* How the program died; false, without error, when it did not. */
 	bool (*death)(struct lbx_stacks *stacks, struct lbx_death *ret);
-	/* At most max frames. To be released with lbx_stack_release(). */
-	bool (*walk)(struct lbx_stacks *stacks, uint64_t tid, int max, struct lbx_stack *ret);
+	/* At most max frames, of which `tail` are the outermost ones where there are more. To be released
+	 * with lbx_stack_release(). */
+	bool (*walk)(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret);
 	bool (*line)(struct lbx_stacks *stacks, const struct lbx_frame *frame,
 		     struct lbx_source_line *ret);
 	/* Pointers of the frame's arguments and local variables, also those in arrays and structs

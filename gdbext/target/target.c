@@ -1,5 +1,6 @@
 #include "target/target.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -108,6 +109,62 @@ bool lbx_target_saved(struct lbx_target *target, uint64_t address, uint64_t n)
 {
 	return !target->ops->saved || n == 0 || address + (n - 1) < address ||
 	       target->ops->saved(target, address, n);
+}
+
+bool lbx_target_module(struct lbx_target *target, size_t i, struct lbx_module *ret)
+{
+	return target->ops->module && target->ops->module(target, i, ret);
+}
+
+bool lbx_target_module_at(struct lbx_target *target, uint64_t address, struct lbx_module *ret)
+{
+	for (size_t i = 0; lbx_target_module(target, i, ret) && ret->start <= address; i++)
+		if (address < ret->end)
+			return true;
+	return false;
+}
+
+bool lbx_module_is_used(const struct lbx_module *module)
+{
+	return module->verdict <= LBX_MODULE_FORCED;
+}
+
+void lbx_build_id_text(const struct lbx_build_id *id, char ret[LBX_BUILD_ID_TEXT])
+{
+	strcpy(ret, "none");
+	for (unsigned i = 0; i < id->n; i++)
+		sprintf(ret + 2 * i, "%02x", id->bytes[i]);
+}
+
+void lbx_module_why(const struct lbx_module *module, char *ret, size_t size)
+{
+	const char *advice = module->advice && !lbx_module_is_used(module) ? module->advice : "";
+	char wanted[LBX_BUILD_ID_TEXT], found[LBX_BUILD_ID_TEXT];
+	int n = 0;
+
+	lbx_build_id_text(&module->wanted, wanted);
+	lbx_build_id_text(&module->found, found);
+	switch (module->verdict) {
+	case LBX_MODULE_MISSING:
+		n = snprintf(ret, size, "is missing, its build id is %s", wanted);
+		break;
+	case LBX_MODULE_DIFFERS:
+		n = snprintf(ret, size, "is another file now, its build id is %s, not %s", found, wanted);
+		break;
+	case LBX_MODULE_NEWER:
+		n = snprintf(ret, size, "was modified after the core was written, which holds no build id to check it by");
+		break;
+	case LBX_MODULE_FORCED:
+		n = snprintf(ret, size, "is used unchecked, its build id is %s, not %s", found, wanted);
+		break;
+	case LBX_MODULE_UNPROVEN:
+		n = snprintf(ret, size, "is used as it is now: the core holds no build id to check it by");
+		break;
+	default:
+		n = snprintf(ret, size, "is the same");
+	}
+	if (*advice && n > 0 && (size_t)n < size)
+		snprintf(ret + n, size - (size_t)n, " (%s)", advice);
 }
 
 bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size)

@@ -17,7 +17,7 @@ struct lbx_target;
 
 /* A code address as a person reads it. Any string may be "" (unknown). */
 struct lbx_source_line {
-	char function[128];
+	char function[256];
 	char file[256];
 	int line;
 };
@@ -30,6 +30,32 @@ struct lbx_value {
 
 struct lbx_range {
 	uint64_t start, size;
+};
+
+struct lbx_build_id {
+	unsigned n; /* 0: none, or not known */
+	uint8_t bytes[64];
+};
+
+/* How the file that a module's names come from compares with what the program had loaded. */
+enum lbx_verdict {
+	LBX_MODULE_SAME,     /* it has the same build id; without one, the same headers */
+	LBX_MODULE_UNPROVEN, /* there is nothing to compare it by, but it was not modified since */
+	LBX_MODULE_FORCED,   /* it is another, and used all the same */
+	LBX_MODULE_DIFFERS,  /* the others are not used */
+	LBX_MODULE_NEWER,    /* nothing to compare it by, and it was modified since */
+	LBX_MODULE_MISSING,
+};
+
+/* An ELF file that the program had loaded. */
+struct lbx_module {
+	uint64_t start, end;
+	bool is_program;
+	const char *path; /* where the program had it from */
+	const char *file; /* the one here that is compared; NULL: there is none */
+	struct lbx_build_id wanted, found; /* of the program's, and of this file */
+	enum lbx_verdict verdict;
+	const char *advice; /* how to tell where its file is now; NULL: none */
 };
 
 struct lbx_target_ops {
@@ -61,6 +87,9 @@ struct lbx_target_ops {
 	/* Whether the bytes can be read, where who reads them otherwise (a debugger) would see zeros instead;
 	 * fails as read would. NULL: there is no such memory. */
 	bool (*saved)(struct lbx_target *target, uint64_t address, uint64_t n);
+	/* The i-th module by address; its strings live as long as the target. False, without error, after
+	 * the last. NULL: not known. */
+	bool (*module)(struct lbx_target *target, size_t i, struct lbx_module *ret);
 	/* A sentence about what was read since the last call, for who sees it; false: there is none. */
 	bool (*notice)(struct lbx_target *target, char *ret, size_t size);
 	void (*destroy)(struct lbx_target *target);
@@ -85,6 +114,16 @@ bool lbx_target_range(struct lbx_target *target, uint64_t from, struct lbx_range
 bool lbx_target_machine(struct lbx_target *target, unsigned *ret);
 bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *from, size_t n);
 bool lbx_target_saved(struct lbx_target *target, uint64_t address, uint64_t n);
+bool lbx_target_module(struct lbx_target *target, size_t i, struct lbx_module *ret);
+/* The one that holds an address. */
+bool lbx_target_module_at(struct lbx_target *target, uint64_t address, struct lbx_module *ret);
+/* Whether names come from its file. */
+bool lbx_module_is_used(const struct lbx_module *module);
+/* "is missing", "has another build id (…, not …)": why its names are not known, or doubtful. */
+void lbx_module_why(const struct lbx_module *module, char *ret, size_t size);
+enum { LBX_BUILD_ID_TEXT = 2 * 64 + 1 };
+/* In hexadecimal digits; "none" without one. */
+void lbx_build_id_text(const struct lbx_build_id *id, char ret[LBX_BUILD_ID_TEXT]);
 bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size);
 void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
 
@@ -93,5 +132,8 @@ void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
  * Serves targets that have no other way: stripped and static programs. */
 bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum,
 			   uint64_t *ret);
+/* Likewise, in one module whose ELF header is at `start`. False without error where it has no note;
+ * with one where its note leads to no symbol table. */
+bool lbx_find_root_in_module(struct lbx_target *target, uint64_t start, uint64_t *ret);
 
 #endif

@@ -169,22 +169,97 @@ static void take_frame(const struct walk *w, unw_cursor_t *cursor, uint32_t know
 	ret->registers.pc = ret->pc;
 }
 
-static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, int max,
-		     struct lbx_stack *ret)
+/* The frames of a stack, of which the last `tail` go round in their part of the list once it is full. */
+struct list {
+	struct lbx_stack *stack;
+	int max, tail;
+	uint64_t total;
+	bool various; /* what is left out has more pcs than are told */
+};
+
+static struct lbx_frame *place(const struct list *list, uint64_t i)
+{
+	uint64_t head = (uint64_t)(list->max - list->tail);
+	return &list->stack->frames[i < head ? i : head + (i - head) % (uint64_t)list->tail];
+}
+
+static void leave_out(struct list *list, uint64_t pc)
+{
+	struct lbx_stack *stack = list->stack;
+
+	stack->left_out++;
+	for (int i = 0; i < stack->n_repeated; i++)
+		if (stack->repeated[i] == pc)
+			return;
+	if (stack->n_repeated < LBX_REPEATED)
+		stack->repeated[stack->n_repeated++] = pc;
+	else
+		list->various = true;
+}
+
+/* False where no more are wanted. */
+static bool put(struct list *list, const struct lbx_frame *frame)
+{
+	if (list->total == (uint64_t)list->max && list->tail == 0) {
+		list->stack->cut = true;
+		return false;
+	}
+	if (list->total == LBX_FRAMES_WALKED) {
+		snprintf(list->stack->end, sizeof list->stack->end, "it goes on: only %d frames were followed",
+			 LBX_FRAMES_WALKED);
+		return false;
+	}
+	struct lbx_frame *to = place(list, list->total);
+	if (list->total >= (uint64_t)list->max)
+		leave_out(list, to->pc - to->after_call);
+	*to = *frame;
+	list->total++;
+	return true;
+}
+
+static void reverse(struct lbx_frame *frames, int n)
+{
+	for (int i = 0; i < n / 2; i++) {
+		struct lbx_frame other = frames[i];
+		frames[i] = frames[n - 1 - i];
+		frames[n - 1 - i] = other;
+	}
+}
+
+/* Turns the tail round, so that it begins with its innermost frame. */
+static void close_list(struct list *list)
+{
+	struct lbx_stack *stack = list->stack;
+	int head = list->max - list->tail;
+
+	stack->n = list->total < (uint64_t)list->max ? (int)list->total : list->max;
+	if (stack->left_out == 0)
+		return;
+	int first = (int)(stack->left_out % (uint64_t)list->tail);
+	reverse(stack->frames + head, first);
+	reverse(stack->frames + head + first, list->tail - first);
+	reverse(stack->frames + head, list->tail);
+	stack->gap = head;
+	if (list->various)
+		stack->n_repeated = 0;
+}
+
+static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, struct list *list)
 {
 	const struct lbx_machine *machine = w->registers.machine;
+	struct lbx_stack *ret = list->stack;
 	uint32_t known = w->registers.known;
 
 	for (;;) {
 		struct lbx_frame frame;
 		take_frame(w, cursor, known, after_call, &frame);
 		if (frame.pc == 0)
-			return ret->n > 0;
-		if (ret->n > 0) {
+			return list->total > 0;
+		if (list->total > 0) {
 			/* on this machine a frame's CFA is its caller's stack pointer, so that the
 			 * last frame wanted needs one more step */
 			uint64_t sp = frame.registers.r[machine->stack_pointer];
-			struct lbx_frame *callee = &ret->frames[ret->n - 1];
+			struct lbx_frame *callee = place(list, list->total - 1);
 			callee->cfa = sp;
 			if (sp <= callee->registers.r[machine->stack_pointer] && after_call) {
 				snprintf(ret->end, sizeof ret->end, "the stack is damaged: it leads back to "
@@ -192,9 +267,8 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, int 
 				return false;
 			}
 		}
-		if (ret->n == max)
+		if (!put(list, &frame))
 			return true;
-		ret->frames[ret->n++] = frame;
 		bool signal = unw_is_signal_frame(cursor) > 0;
 		int stepped = unw_step(cursor);
 		if (stepped == 0)
@@ -211,7 +285,7 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, int 
 }
 
 bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
-		const struct lbx_registers *registers, bool after_call, int max,
+		const struct lbx_registers *registers, bool after_call, int max, int tail,
 		struct lbx_stack *ret)
 {
 	static unw_accessors_t accessors = {
@@ -223,12 +297,16 @@ bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
 	unw_cursor_t cursor;
 	bool whole = false;
 
-	ret->n = 0;
-	ret->end[0] = '\0';
+	struct list list = { .stack = ret, .max = max, .tail = tail };
+	*ret = (struct lbx_stack){ .frames = ret->frames };
 	bool own = registers->machine && registers->machine->elf == LBX_MACHINE;
 	unw_addr_space_t space = own && w.dwfl ? unw_create_addr_space(&accessors, 0) : NULL;
-	if (space && unw_init_remote(&cursor, space, &w) == 0)
-		whole = step_all(&w, &cursor, after_call, max, ret) && !w.guesses;
+	if (space)
+		unw_set_caching_policy(space, UNW_CACHE_GLOBAL); /* recursion asks the same again and again */
+	if (space && unw_init_remote(&cursor, space, &w) == 0) {
+		whole = step_all(&w, &cursor, after_call, &list) && !w.guesses;
+		close_list(&list);
+	}
 	if (space)
 		unw_destroy_addr_space(space);
 	if (ret->n == 0) {
@@ -245,13 +323,14 @@ bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
 #else
 
 bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
-		const struct lbx_registers *registers, bool after_call, int max,
+		const struct lbx_registers *registers, bool after_call, int max, int tail,
 		struct lbx_stack *ret)
 {
 	(void)target;
 	(void)lines;
 	(void)max;
-	ret->n = 1;
+	(void)tail;
+	*ret = (struct lbx_stack){ .frames = ret->frames, .n = 1 };
 	ret->frames[0] = (struct lbx_frame){ .pc = registers->pc, .after_call = after_call,
 					     .registers = *registers };
 	snprintf(ret->end, sizeof ret->end, "this reader was built without libunwind");

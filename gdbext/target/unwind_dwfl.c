@@ -2,6 +2,7 @@
  * `current`, which the set's own argument points to. */
 #include <elfutils/libdwfl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -88,19 +89,33 @@ bool lbx_unwind_dwfl(struct lbx_target *target, struct lbx_lines *lines,
 	struct walk walk = { target, lines, registers, after_call, max, ret };
 	Dwfl *dwfl = lbx_lines_dwfl(lines);
 
-	ret->n = 0;
-	ret->end[0] = '\0';
+	*ret = (struct lbx_stack){ .frames = ret->frames };
 	if (!dwfl || !registers->machine)
 		return false;
 	current = &walk;
 	bool attached = dwfl_pid(dwfl) > 0 || dwfl_attach_state(dwfl, NULL, 1, &callbacks, NULL);
 	int done = attached ? dwfl_getthread_frames(dwfl, 1, take_frame, NULL) : -1;
 	current = NULL;
+	ret->cut = ret->n == max;
 	if (done != 0 && ret->n < max)
 		snprintf(ret->end, sizeof ret->end, "no way to the caller: %s",
-			 attached && done < 0 ? dwfl_errmsg(-1) :
-			 strncmp(target->ops->kind, "truncated", 9) == 0
-			 ? "the core is truncated, and which module the code is of is not known"
-			 : "the code is of no file that is known here");
+			 attached && done < 0 ? dwfl_errmsg(-1) : "the code is of no file that is known here");
 	return done == 0;
+}
+
+bool lbx_unwind_has_rules(struct lbx_lines *lines, uint64_t pc)
+{
+	Dwfl *dwfl = lbx_lines_dwfl(lines);
+	Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, pc) : NULL;
+	Dwarf_Frame *frame = NULL;
+	Dwarf_Addr bias;
+	bool found = false;
+
+	for (int i = 0; module && !found && i < 2; i++) {
+		Dwarf_CFI *cfi = i ? dwfl_module_dwarf_cfi(module, &bias) : dwfl_module_eh_cfi(module, &bias);
+		found = cfi && dwarf_cfi_addrframe(cfi, pc - bias, &frame) == 0;
+		free(frame);
+		frame = NULL;
+	}
+	return found;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lazybones.h"
+#include "target/inlined.h"
 #include "target/location.h"
 #include "target/printable.h"
 
@@ -194,35 +195,21 @@ bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines,
 {
 	struct search s = { .scope = { .target = target, .frame = frame }, .fn = fn,
 			    .context = context };
-	Dwfl *dwfl = lbx_lines_dwfl(lines);
-	uint64_t pc = frame->pc - frame->after_call;
-	Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, pc) : NULL;
-	Dwarf_Addr bias;
-	Dwarf_Die *unit = module ? dwfl_module_addrdie(module, pc, &bias) : NULL;
-	Dwarf_Die *inner, *scopes;
+	struct lbx_functions f;
 
-	if (!unit)
+	if (!lbx_functions_at(lbx_lines_dwfl(lines), frame->pc - frame->after_call, &f))
 		return true;
-	s.scope.bias = bias;
-	s.scope.pc = pc - bias;
-	if (dwarf_getscopes(unit, s.scope.pc, &inner) <= 0)
-		return true;
-	/* the DIEs around the innermost one: for an inlined function, those that it was inlined into */
-	int n = dwarf_getscopes_die(&inner[0], &scopes);
-	free(inner);
-	if (n <= 0)
-		return true;
-	for (int i = n - 1; i >= 0; i--)
-		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
-			s.scope.function = &scopes[i];
-	for (int i = 0; i < n && !s.stopped; i++) {
-		int tag = dwarf_tag(&scopes[i]);
-		if (tag == DW_TAG_compile_unit)
+	s.scope.bias = f.bias;
+	s.scope.pc = f.pc;
+	s.scope.function = f.at[f.n_inlined] < 0 ? NULL : &f.scopes[f.at[f.n_inlined]];
+	int depth = frame->depth < f.n_inlined ? frame->depth : f.n_inlined;
+	for (int i = depth ? f.at[depth - 1] + 1 : 0; i < f.n_scopes && !s.stopped; i++) {
+		if (dwarf_tag(&f.scopes[i]) == DW_TAG_compile_unit)
 			break;
-		visit_scope(&s, &scopes[i]);
-		if (tag == DW_TAG_subprogram)
+		visit_scope(&s, &f.scopes[i]);
+		if (i == f.at[depth])
 			break;
 	}
-	free(scopes);
+	lbx_functions_release(&f);
 	return lb_ok();
 }

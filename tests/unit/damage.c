@@ -112,9 +112,10 @@ static bool fake_death(struct lbx_stacks *stacks, struct lbx_death *ret)
 	return true;
 }
 
-static bool fake_walk(struct lbx_stacks *stacks, uint64_t tid, int max, struct lbx_stack *ret)
+static bool fake_walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret)
 {
 	(void)stacks;
+	(void)tail;
 	ret->n = max < 3 ? max : 3;
 	ret->frames = calloc((size_t)ret->n, sizeof *ret->frames);
 	snprintf(ret->end, sizeof ret->end, "damaged");

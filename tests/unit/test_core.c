@@ -224,11 +224,11 @@ static void tells_the_death(void **state)
 	assert_int_equal(stacks->ops->threads(stacks, tids, 2), 1);
 	assert_int_equal(tids[0], TID);
 	/* nothing is known of its stack: a frame, and why there are no more */
-	assert_true(stacks->ops->walk(stacks, TID, 10, &stack));
+	assert_true(stacks->ops->walk(stacks, TID, 10, 0, &stack));
 	assert_int_equal(stack.n, 1);
 	assert_true(stack.end[0] != '\0');
 	lbx_stack_release(&stack);
-	assert_false(stacks->ops->walk(stacks, TID + 1, 10, &stack));
+	assert_false(stacks->ops->walk(stacks, TID + 1, 10, 0, &stack));
 	lb_clear_error();
 	lbx_stacks_destroy(stacks);
 	lbx_target_destroy(target);
@@ -378,7 +378,7 @@ static void cut_and_changed(void **state)
 				if (lbx_target_try_read(target, BASE + k * STEP, &value, 8) && i < whole.n)
 					assert_int_equal(value, k);
 			if (stacks->ops->threads(stacks, tids, 4) > 0 &&
-			    stacks->ops->walk(stacks, tids[0], 10, &stack))
+			    stacks->ops->walk(stacks, tids[0], 10, 0, &stack))
 				lbx_stack_release(&stack);
 			lbx_stacks_destroy(stacks);
 		}

@@ -84,8 +84,9 @@ bool lbx_draw_picture(struct lbx_out *page, const struct lbx_array *array, doubl
 		write_base64(page, png, n);
 		lbx_printf(page, "\"/>");
 	}
-	*low = raster.channels == 1 ? raster.low : NAN;
-	*high = raster.channels == 1 ? raster.high : NAN;
+	bool has_range = raster.channels == 1 && raster.finite;
+	*low = has_range ? raster.low : NAN;
+	*high = has_range ? raster.high : NAN;
 	free(png);
 	lbx_raster_deinit(&raster);
 	return png != NULL;

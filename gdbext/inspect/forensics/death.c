@@ -29,7 +29,7 @@ static const char *reason(const struct lbx_death *d)
 		{ SIGILL, ILL_ILLOPN, "no such operand, at" },
 	};
 
-	for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+	for (size_t i = 0; d->has_code && i < sizeof reasons / sizeof *reasons; i++)
 		if (reasons[i].signal == d->signal && reasons[i].code == d->code)
 			return reasons[i].text;
 	return "";
@@ -50,6 +50,8 @@ void lbx_describe_death(const struct lbx_death *d, char *ret, size_t size)
 		return;
 	if (d->has_address && *why)
 		snprintf(ret + n, size - n, ": %s 0x%" PRIx64, why, d->address);
+	else if (!d->has_code)
+		snprintf(ret + n, size - n, "; the core does not say why (it has no NT_SIGINFO)");
 	else if (d->signal == SIGSEGV && d->code == SI_KERNEL)
 		snprintf(ret + n, size - n, ": an address that no memory can have");
 	else if (d->code == SI_TKILL)
@@ -110,10 +112,10 @@ json_t *lbx_json_death(const struct lbx_death *d)
 	char text[256];
 
 	lbx_describe_death(d, text, sizeof text);
-	return json_pack("{s:o,s:I,s:I,s:i,s:o,s:i,s:o,s:s}", "command", lbx_json_string(d->command),
+	return json_pack("{s:o,s:I,s:I,s:i,s:o,s:o,s:o,s:s}", "command", lbx_json_string(d->command),
 			 "pid", (json_int_t)d->pid, "thread", (json_int_t)d->tid, "signal", d->signal,
 			 "name", name && d->signal ? json_sprintf("SIG%s", name) : json_null(), "code",
-			 d->code, "address", d->has_address ?
+			 d->has_code ? json_integer(d->code) : json_null(), "address", d->has_address ?
 			 json_sprintf("0x%llx", (unsigned long long)d->address) : json_null(), "text",
 			 text);
 }

@@ -20,7 +20,7 @@ static bool in_thread(struct lbx_context *context, uint64_t tid, uint64_t addres
 	char where[512];
 	bool found = false;
 
-	if (!lbx_thread_view(context, NULL, tid, MAX_FRAMES, &view))
+	if (!lbx_thread_view(context, NULL, tid, MAX_FRAMES, 0, &view))
 		return false;
 	for (int i = 0; i < view.n && !found; i++) {
 		const struct lbx_frame *f = &view.frames[i].frame;

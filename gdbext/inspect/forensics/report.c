@@ -28,7 +28,7 @@ static bool collect_threads(struct lbx_context *context, struct lbx_places *plac
 	if (!ret->threads)
 		return lb_fail("out of memory");
 	for (int i = 0; i < n; i++) {
-		if (!lbx_thread_view(context, places, tids[i], MAX_FRAMES, &ret->threads[i]))
+		if (!lbx_thread_view(context, places, tids[i], MAX_FRAMES, LBX_TAIL, &ret->threads[i]))
 			return false;
 		ret->n_threads++;
 	}

@@ -8,12 +8,14 @@
 #include "base/error.h"
 #include "inspect/draw/drawing.h"
 #include "inspect/forensics/death.h"
+#include "inspect/forensics/modules.h"
 #include "inspect/forensics/report.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/measure/summary.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "inspect/trace/events.h"
+#include "target/printable.h"
 
 enum { CARDS = 24, BINS = 32, PIECE = 1 << 16, SITES = 16, EVENTS = 100, LABEL = LB_NAME_MAX + 320,
        SAMPLED = 1 << 20 };
@@ -53,6 +55,23 @@ static void print_findings(struct lbx_out *page, const struct lbx_findings *find
 	lbx_printf(page, findings->n ? "</ul>\n" : "<li>none</li></ul>\n");
 }
 
+static void print_frame(struct lbx_out *page, const struct lbx_frame_view *f)
+{
+	char text[2 * LABEL];
+
+	lbx_describe_frame(f, text, sizeof text);
+	lbx_printf(page, "  #%-3" PRIu64 " 0x%012" PRIx64 " in ", f->number, f->frame.pc);
+	lbx_escape(page, text);
+	lbx_printf(page, "%s\n", f->frame.is_inlined ? " (inlined)" : "");
+	for (int k = 0; k < f->n_held; k++) {
+		lbx_describe_held(&f->held[k], text, sizeof text);
+		lbx_printf(page, "       <span class=\"%s\">",
+			   lbx_held_is_strided(&f->held[k]) ? "bad" : "held");
+		lbx_escape(page, text);
+		lbx_printf(page, "</span>\n");
+	}
+}
+
 static void print_thread(struct lbx_context *context, struct lbx_out *page,
 			 const struct lbx_thread_view *view)
 {
@@ -62,20 +81,24 @@ static void print_thread(struct lbx_context *context, struct lbx_out *page,
 	lbx_printf(page, "<pre>thread %" PRIu64 "%s", view->tid, *text ? ", " : "");
 	lbx_escape(page, text);
 	lbx_printf(page, "\n");
-	for (int i = 0; i < view->n; i++) {
-		const struct lbx_frame_view *f = &view->frames[i];
-		lbx_describe_frame(f, text, sizeof text);
-		lbx_printf(page, "  #%-3d0x%012" PRIx64 " in ", i, f->frame.pc);
-		lbx_escape(page, text);
-		lbx_printf(page, "\n");
-		for (int k = 0; k < f->n_held; k++) {
-			lbx_describe_held(&f->held[k], text, sizeof text);
-			lbx_printf(page, "       <span class=\"%s\">",
-				   lbx_held_is_strided(&f->held[k]) ? "bad" : "held");
+	for (int i = 0, times; i < view->n;) {
+		int period = lbx_thread_view_fold(view, i, &times);
+		if (view->left_out && i == view->gap) {
+			lbx_describe_left_out(view, text, sizeof text);
+			lbx_printf(page, "  ");
 			lbx_escape(page, text);
-			lbx_printf(page, "</span>\n");
+			lbx_printf(page, "\n");
 		}
+		for (int k = 0; k < (period ? period : 1); k++)
+			print_frame(page, &view->frames[i + k]);
+		if (period) {
+			lbx_describe_fold(period, times, text, sizeof text);
+			lbx_printf(page, "  %s\n", text);
+		}
+		i += period ? period * times : 1;
 	}
+	if (view->cut)
+		lbx_printf(page, "  … and maybe more\n");
 	if (view->end[0]) {
 		lbx_printf(page, "  (");
 		lbx_escape(page, view->end);
@@ -97,7 +120,47 @@ static void print_threads(struct lbx_context *context, struct lbx_out *page,
 		   r->total_threads - 1);
 	for (int i = 1; i < r->n_threads; i++)
 		print_thread(context, page, &r->threads[i]);
+	if (r->n_threads < r->total_threads)
+		lbx_printf(page, "<p>%d more threads are not shown; <code>lazybones core CORE threads</code> has "
+			   "more of them.</p>\n", r->total_threads - r->n_threads);
 	lbx_printf(page, "</details>\n");
+}
+
+static void print_id(struct lbx_out *page, const struct lbx_build_id *id)
+{
+	char text[LBX_BUILD_ID_TEXT];
+
+	lbx_build_id_text(id, text);
+	lbx_printf(page, "<td><code>%s</code></td>", text);
+}
+
+/* Those whose files are others come first. */
+static void print_modules(struct lbx_context *context, struct lbx_out *page)
+{
+	struct lbx_module m;
+	bool some = false;
+	char path[4096];
+
+	for (int same = 0; same <= 1; same++) {
+		for (size_t i = 0; lbx_target_module(context->target, i, &m); i++) {
+			if ((m.verdict == LBX_MODULE_SAME) != same)
+				continue;
+			if (!some)
+				lbx_printf(page, "<h2>Program and libraries</h2>\n<table>\n<tr><th>file here</th>"
+					   "<th>path</th><th>build id</th><th>of the file here</th></tr>\n");
+			some = true;
+			lbx_printf(page, "<tr><td%s>%s</td><td>", same ? "" : " class=\"bad\"",
+				   lbx_verdict_name(m.verdict));
+			snprintf(path, sizeof path, "%s", m.path);
+			lbx_make_printable(path);
+			lbx_escape(page, path);
+			lbx_printf(page, "%s</td>", m.is_program ? " (the program)" : "");
+			print_id(page, &m.wanted);
+			print_id(page, &m.found);
+			lbx_printf(page, "</tr>\n");
+		}
+	}
+	lbx_printf(page, some ? "</table>\n" : "");
 }
 
 static bool add_piece(void *context, const void *elements, int64_t n, int64_t first)
@@ -110,6 +173,17 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 }
 
 /* Of a large tensor the first elements alone: a page is not the place for exact figures. */
+static void print_summary(struct lbx_out *page, const struct lbx_summary *summary, bool is_part)
+{
+	lbx_printf(page, "<div class=\"dim\">%s", is_part ? "of the first part: " : "");
+	if (summary->finite)
+		lbx_printf(page, "mean %.5g, std %.5g", (double)summary->mean, lbx_summary_std(summary));
+	else
+		lbx_printf(page, "no finite value");
+	lbx_printf(page, ", NaN %lld, Inf %lld</div>\n", (long long)summary->special[LBX_NAN],
+		   (long long)(summary->special[LBX_POSITIVE_INF] + summary->special[LBX_NEGATIVE_INF]));
+}
+
 static void print_values(struct lbx_context *context, struct lbx_out *page,
 			 const struct lbx_array *array)
 {
@@ -134,13 +208,7 @@ static void print_values(struct lbx_context *context, struct lbx_out *page,
 	    lbx_sample_sort(&v.sample)) {
 		if (lbx_sample_histogram(&v.sample, BINS, counts, &low, &high))
 			lbx_draw_histogram(page, counts, BINS, low, high);
-		lbx_printf(page, "<div class=\"dim\">%smean %.5g, std %.5g, NaN %lld, Inf %lld</div>\n",
-			   part.size < array->size ? "of the first part: " : "",
-			   v.summary.finite ? (double)v.summary.mean : NAN,
-			   v.summary.finite ? lbx_summary_std(&v.summary) : NAN,
-			   (long long)v.summary.special[LBX_NAN],
-			   (long long)(v.summary.special[LBX_POSITIVE_INF] +
-				       v.summary.special[LBX_NEGATIVE_INF]));
+		print_summary(page, &v.summary, part.size < array->size);
 	}
 	lbx_sample_deinit(&v.sample);
 }
@@ -300,7 +368,9 @@ bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, st
 	if (!r->has_runtime) {
 		lbx_printf(page, "<h2>Tensors</h2>\n<p>");
 		lbx_escape(page, r->why);
-		lbx_printf(page, "</p>\n</body>\n</html>\n");
+		lbx_printf(page, "</p>\n");
+		print_modules(context, page);
+		lbx_printf(page, "</body>\n</html>\n");
 		return true;
 	}
 	lbx_printf(page, "<h2>In flight</h2>\n<ul>\n");
@@ -317,6 +387,7 @@ bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, st
 	print_graph(context, page, r);
 	print_memory(context, page, r);
 	print_events(context, page);
+	print_modules(context, page);
 	lbx_printf(page, "</body>\n</html>\n");
 	return lb_ok();
 }

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "inspect/forensics/death.h"
+#include "inspect/forensics/modules.h"
 #include "inspect/forensics/report.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
@@ -57,6 +58,20 @@ static void print_threads(struct lbx_context *context, const struct lbx_report *
 	if (r->total_threads > THREADS_SHOWN + 1)
 		lbx_printf(out, "  … %d more (`threads` shows them)\n",
 			   r->total_threads - THREADS_SHOWN - 1);
+}
+
+/* Why frames have no names; nothing where all is as it was. */
+static void print_files(struct lbx_context *context)
+{
+	struct lbx_module m;
+
+	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++) {
+		if (m.verdict == LBX_MODULE_SAME)
+			continue;
+		title(context->out, "Files");
+		lbx_print_bad_modules(context);
+		return;
+	}
 }
 
 static void print_flights(struct lbx_context *context, const struct lbx_report *r)
@@ -141,6 +156,7 @@ void lbx_report_print(struct lbx_context *context, const struct lbx_report *r)
 {
 	print_death(context, r);
 	print_threads(context, r);
+	print_files(context);
 	if (!r->has_runtime) {
 		title(context->out, "Tensors");
 		lbx_printf(context->out, "  none: %s\n", r->why);
@@ -190,6 +206,7 @@ void lbx_report_json(struct lbx_context *context, const struct lbx_report *r)
 	json_object_set_new(o, "fault", r->fault[0] ? lbx_json_string(r->fault) : json_null());
 	json_object_set_new(o, "threads", threads);
 	json_object_set_new(o, "total_threads", json_integer(r->total_threads));
+	json_object_set_new(o, "modules", lbx_json_modules(context));
 	json_object_set_new(o, "runtime", r->has_runtime ? lbx_json_string(r->root.version)
 							 : json_null());
 	if (r->has_runtime) {

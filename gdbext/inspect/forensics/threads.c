@@ -31,7 +31,7 @@ static bool show(struct lbx_context *context, struct lbx_places *places, uint64_
 {
 	struct lbx_thread_view view;
 
-	if (!lbx_thread_view(context, places, tid, max, &view))
+	if (!lbx_thread_view(context, places, tid, max, max > 2 * LBX_TAIL ? LBX_TAIL : max / 2, &view))
 		return false;
 	if (list)
 		json_array_append_new(list, lbx_json_thread(&view));
@@ -95,9 +95,9 @@ static bool show_frames(struct lbx_context *context, const struct lbx_thread_vie
 			continue;
 		shown++;
 		if (list)
-			json_array_append_new(list, lbx_json_frame(i, frame));
+			json_array_append_new(list, lbx_json_frame(frame));
 		else
-			lbx_print_frame(context->out, i, frame);
+			lbx_print_frame(context->out, frame);
 		if (number >= 0 && !list && frame->n_held == 0)
 			lbx_printf(context->out, "       no variable leads to a tensor, or the code has no "
 				   "debug information\n");
@@ -125,7 +125,7 @@ bool lbx_run_frame(struct lbx_context *context, const struct lbx_args *args)
 	if (wanted)
 		tid = (uint64_t)wanted;
 	int max = args->n ? (int)number + 1 : LBX_FRAMES_MAX;
-	bool done = lbx_thread_view(context, places, tid, max, &view);
+	bool done = lbx_thread_view(context, places, tid, max, args->n ? 0 : LBX_TAIL, &view);
 	lbx_places_destroy(places);
 	if (!done)
 		return false;

@@ -9,8 +9,9 @@
 #include "inspect/graph/listings.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "target/printable.h"
 
-enum { LABEL = LB_NAME_MAX + 320, SHOWN = 16 };
+enum { LABEL = LB_NAME_MAX + 320, SHOWN = 16, LONGEST_PERIOD = 8 };
 
 struct search {
 	struct lbx_places *places;
@@ -70,37 +71,117 @@ static void find_run(struct lbx_context *context, uint64_t tid, struct lbx_threa
 		lb_clear_error();
 }
 
-bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max,
-		     struct lbx_thread_view *ret)
+static void find_module(struct lbx_context *context, struct lbx_frame_view *view)
+{
+	uint64_t pc = view->frame.pc - view->frame.after_call;
+	struct lbx_module m;
+
+	if (view->line.function[0] || !lbx_target_module_at(context->target, pc, &m))
+		return;
+	snprintf(view->module, sizeof view->module, "%s", m.path);
+	lbx_make_printable(view->module);
+	view->offset = pc - m.start;
+}
+
+static bool look_at_frame(struct lbx_context *context, struct lbx_places *places, uint64_t tid,
+			  struct lbx_frame_view *view)
 {
 	const struct lbx_stacks_ops *ops = context->stacks->ops;
+
+	if (!ops->line(context->stacks, &view->frame, &view->line) && context->table)
+		lbx_graph_line(context->table, view->frame.pc - view->frame.after_call, &view->line);
+	find_module(context, view);
+	if (places && context->table &&
+	    lbx_graph_tensors(context->table, tid, &view->line, take_line_tensor, view))
+		return true;
+	if (places)
+		ops->pointers(context->stacks, &view->frame, take_pointer, &(struct search){ places, view });
+	return true;
+}
+
+/* The functions of what is left out. */
+static void name_repeated(struct lbx_context *context, const struct lbx_stack *stack,
+			  struct lbx_thread_view *ret)
+{
+	size_t used = 0;
+
+	for (int i = 0; i < stack->n_repeated; i++) {
+		struct lbx_frame_view view = { .frame.pc = stack->repeated[i] };
+		char where[sizeof view.line];
+		if (!context->stacks->ops->line(context->stacks, &view.frame, &view.line))
+			continue;
+		lbx_describe_frame(&view, where, sizeof where);
+		int n = snprintf(ret->repeated + used, sizeof ret->repeated - used, "%s%s", used ? ", " : "", where);
+		if (n < 0 || used + (size_t)n >= sizeof ret->repeated)
+			return;
+		used += (size_t)n;
+	}
+}
+
+bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max, int tail,
+		     struct lbx_thread_view *ret)
+{
 	struct lbx_stack stack;
 
 	memset(ret, 0, sizeof *ret);
-	if (!ops->walk(context->stacks, tid, max, &stack))
+	if (!context->stacks->ops->walk(context->stacks, tid, max, tail, &stack))
 		return false;
 	ret->tid = tid;
 	memcpy(ret->end, stack.end, sizeof ret->end);
+	ret->gap = stack.gap;
+	ret->left_out = stack.left_out;
+	ret->cut = stack.cut;
+	name_repeated(context, &stack, ret);
 	find_run(context, tid, &ret->runs);
 	ret->frames = calloc((size_t)stack.n + 1, sizeof *ret->frames);
 	bool done = ret->frames || lb_fail("out of memory");
 	for (int i = 0; i < stack.n && done; i++) {
 		struct lbx_frame_view *view = &ret->frames[ret->n++];
 		view->frame = stack.frames[i];
-		if (!ops->line(context->stacks, &view->frame, &view->line) && context->table)
-			lbx_graph_line(context->table, view->frame.pc - view->frame.after_call, &view->line);
-		if (places && context->table &&
-		    lbx_graph_tensors(context->table, tid, &view->line, take_line_tensor, view))
-			;
-		else if (places)
-			ops->pointers(context->stacks, &view->frame, take_pointer,
-				      &(struct search){ places, view });
+		view->number = (uint64_t)i + (stack.left_out && i >= stack.gap ? stack.left_out : 0);
+		look_at_frame(context, places, tid, view);
 		done = lbx_progress(context->out, "reading stacks", i, stack.n);
 	}
 	lbx_stack_release(&stack);
 	if (!done)
 		lbx_thread_view_release(ret);
 	return done;
+}
+
+static bool same_code(const struct lbx_frame_view *a, const struct lbx_frame_view *b)
+{
+	return a->frame.pc == b->frame.pc && a->frame.depth == b->frame.depth;
+}
+
+int lbx_thread_view_fold(const struct lbx_thread_view *view, int i, int *ret_times)
+{
+	int end = view->left_out && i < view->gap ? view->gap : view->n;
+
+	for (int period = 1; period <= LONGEST_PERIOD; period++) {
+		int n = period;
+		while (i + n < end && same_code(&view->frames[i + n], &view->frames[i + n - period]))
+			n++;
+		if (n >= 3 * period) {
+			*ret_times = n / period;
+			return period;
+		}
+	}
+	*ret_times = 1;
+	return 0;
+}
+
+void lbx_describe_fold(int period, int times, char *ret, size_t size)
+{
+	if (period == 1)
+		snprintf(ret, size, "… the same frame %d times more", times - 1);
+	else
+		snprintf(ret, size, "… the same %d frames %d times more", period, times - 1);
+}
+
+void lbx_describe_left_out(const struct lbx_thread_view *view, char *ret, size_t size)
+{
+	snprintf(ret, size, "… %" PRIu64 " more frame%s%s%s", view->left_out, view->left_out == 1 ? "" : "s",
+		 view->repeated[0] ? ", all of " : "", view->repeated);
 }
 
 void lbx_thread_view_release(struct lbx_thread_view *view)
@@ -135,7 +216,7 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 	uint64_t tid;
 
 	if (context->stacks && context->stacks->ops->threads(context->stacks, &tid, 1) > 0 &&
-	    context->stacks->ops->walk(context->stacks, tid, LBX_FRAMES_MAX, &stack)) {
+	    context->stacks->ops->walk(context->stacks, tid, LBX_FRAMES_MAX, 0, &stack)) {
 		for (int i = 0; i < stack.n && wanted.value == 0; i++)
 			context->stacks->ops->pointers(context->stacks, &stack.frames[i],
 						       compare_pointer, &wanted);
@@ -156,6 +237,8 @@ void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t si
 			 line->line);
 	else if (line->function[0])
 		snprintf(ret, size, "%s", line->function);
+	else if (frame->module[0])
+		snprintf(ret, size, "? of %s+0x%" PRIx64, frame->module, frame->offset);
 	else
 		snprintf(ret, size, "?");
 }
@@ -208,14 +291,14 @@ void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thre
 		snprintf(ret + n, size - n, ", waiting for evaluation %" PRIu64, thread->waits_for);
 }
 
-void lbx_print_frame(struct lbx_out *out, int number, const struct lbx_frame_view *frame)
+void lbx_print_frame(struct lbx_out *out, const struct lbx_frame_view *frame)
 {
 	char text[512], held[2 * LABEL];
 
 	lbx_describe_frame(frame, text, sizeof text);
-	lbx_printf(out, "  #%-3d", number);
+	lbx_printf(out, "  #%-3" PRIu64 "%s", frame->number, frame->number > 99 ? " " : "");
 	lbx_styled(out, LBX_ADDRESS, "0x%012" PRIx64, frame->frame.pc);
-	lbx_printf(out, " in %s\n", text);
+	lbx_printf(out, " in %s%s\n", text, frame->frame.is_inlined ? " (inlined)" : "");
 	for (int i = 0; i < frame->n_held && i < SHOWN; i++) {
 		lbx_describe_held(&frame->held[i], held, sizeof held);
 		lbx_printf(out, "       ");
@@ -235,8 +318,22 @@ void lbx_print_thread(struct lbx_context *context, const struct lbx_thread_view 
 	lbx_describe_run(context, &view->runs, run, sizeof run);
 	lbx_styled(out, LBX_TITLE, "thread %" PRIu64, view->tid);
 	lbx_printf(out, "%s%s\n", *run ? ", " : "", run);
-	for (int i = 0; i < view->n; i++)
-		lbx_print_frame(out, i, &view->frames[i]);
+	for (int i = 0, times; i < view->n;) {
+		int period = lbx_thread_view_fold(view, i, &times);
+		if (view->left_out && i == view->gap) {
+			lbx_describe_left_out(view, run, sizeof run);
+			lbx_printf(out, "  %s\n", run);
+		}
+		for (int k = 0; k < (period ? period : 1); k++)
+			lbx_print_frame(out, &view->frames[i + k]);
+		if (period) {
+			lbx_describe_fold(period, times, run, sizeof run);
+			lbx_printf(out, "  %s\n", run);
+		}
+		i += period ? period * times : 1;
+	}
+	if (view->cut)
+		lbx_printf(out, "  … and maybe more\n");
 	if (view->end[0])
 		lbx_styled(out, LBX_WARNING, "  (%s)\n", view->end);
 }
@@ -261,18 +358,25 @@ static json_t *json_held(const struct lbx_held *held)
 	return o;
 }
 
-json_t *lbx_json_frame(int number, const struct lbx_frame_view *frame)
+json_t *lbx_json_frame(const struct lbx_frame_view *frame)
 {
 	const struct lbx_source_line *line = &frame->line;
 	json_t *held = json_array();
 
 	for (int i = 0; i < frame->n_held; i++)
 		json_array_append_new(held, json_held(&frame->held[i]));
-	return json_pack("{s:i,s:o,s:o,s:o,s:o,s:o}", "frame", number, "pc",
+	json_t *o = json_pack("{s:I,s:o,s:o,s:b,s:o,s:o,s:o}", "frame", (json_int_t)frame->number, "pc",
 			 lbx_json_address(frame->frame.pc), "function",
-			 line->function[0] ? lbx_json_string(line->function) : json_null(), "file",
+			 line->function[0] ? lbx_json_string(line->function) : json_null(),
+			 "inlined", frame->frame.is_inlined, "file",
 			 line->file[0] ? lbx_json_string(line->file) : json_null(), "line",
 			 line->file[0] ? json_integer(line->line) : json_null(), "tensors", held);
+
+	if (frame->module[0]) {
+		json_object_set_new(o, "module", lbx_json_string(frame->module));
+		json_object_set_new(o, "offset", lbx_json_address(frame->offset));
+	}
+	return o;
 }
 
 json_t *lbx_json_thread(const struct lbx_thread_view *view)
@@ -281,9 +385,9 @@ json_t *lbx_json_thread(const struct lbx_thread_view *view)
 	json_t *frames = json_array();
 
 	for (int i = 0; i < view->n; i++)
-		json_array_append_new(frames, lbx_json_frame(i, &view->frames[i]));
-	json_t *o = json_pack("{s:I,s:o,s:o}", "thread", (json_int_t)view->tid, "frames", frames,
-			      "end", view->end[0] ? lbx_json_string(view->end) : json_null());
+		json_array_append_new(frames, lbx_json_frame(&view->frames[i]));
+	json_t *o = json_pack("{s:I,s:o,s:I,s:b,s:o}", "thread", (json_int_t)view->tid, "frames", frames,
+			      "left_out", (json_int_t)view->left_out, "cut", view->cut, "end", view->end[0] ? lbx_json_string(view->end) : json_null());
 	if (run->tid)
 		json_object_set_new(o, "evaluation", json_pack("{s:I,s:I,s:I,s:I,s:I}", "number",
 			(json_int_t)run->eval, "tensor", (json_int_t)run->tensor, "done",

@@ -6,7 +6,7 @@
 #include "inspect/command.h"
 #include "inspect/operand/places.h"
 
-enum { LBX_HELD_MAX = 64, LBX_THREADS_SHOWN = 256 };
+enum { LBX_HELD_MAX = 64, LBX_THREADS_SHOWN = 256, LBX_TAIL = 12 };
 
 /* A variable that leads to a tensor: to its record, or into its elements. */
 struct lbx_held {
@@ -17,6 +17,9 @@ struct lbx_held {
 struct lbx_frame_view {
 	struct lbx_frame frame;
 	struct lbx_source_line line;
+	uint64_t number;        /* 0 for the innermost; those that are left out count */
+	char module[256];       /* of a frame whose function is not known: where its code is from, or "" */
+	uint64_t offset;        /* in that module */
 	int n_held;             /* at most LBX_HELD_MAX */
 	bool more_held;
 	struct lbx_held *held;
@@ -26,14 +29,25 @@ struct lbx_thread_view {
 	uint64_t tid;
 	int n;
 	struct lbx_frame_view *frames;
-	char end[128];          /* why the stack ends early, or "" */
+	int gap;                /* as in struct lbx_stack */
+	uint64_t left_out;
+	char repeated[512];     /* which functions are left out, where they are few; or "" */
+	bool cut;               /* there may be more beyond the last */
+	char end[512];          /* why the stack ends early, or "" */
 	struct lbx_thread runs; /* what it evaluates; tid 0 when it does not */
 };
 
-/* At most max frames of a thread; with `places`, also what their variables hold. */
-bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max,
+/* At most max frames of a thread (`tail` as in lbx_stacks_ops.walk); with `places`, also what their
+ * variables hold. */
+bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max, int tail,
 		     struct lbx_thread_view *ret);
 void lbx_thread_view_release(struct lbx_thread_view *view);
+/* How often some frames in a row, from frame i on, stand there: their number, and *ret_times, 3 or more;
+ * 0 where nothing is repeated. */
+int lbx_thread_view_fold(const struct lbx_thread_view *view, int i, int *ret_times);
+/* What is said in place of frames that are repeated, and of those that are left out. */
+void lbx_describe_fold(int period, int times, char *ret, size_t size);
+void lbx_describe_left_out(const struct lbx_thread_view *view, char *ret, size_t size);
 
 /* The value of a pointer variable, as `frame` names it: of the innermost frame of the first thread that
  * has one. False, without error, when none has. */
@@ -49,9 +63,9 @@ bool lbx_held_is_strided(const struct lbx_held *held);
 void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thread, char *ret,
 		      size_t size);
 
-void lbx_print_frame(struct lbx_out *out, int number, const struct lbx_frame_view *frame);
+void lbx_print_frame(struct lbx_out *out, const struct lbx_frame_view *frame);
 void lbx_print_thread(struct lbx_context *context, const struct lbx_thread_view *view);
-json_t *lbx_json_frame(int number, const struct lbx_frame_view *frame);
+json_t *lbx_json_frame(const struct lbx_frame_view *frame);
 json_t *lbx_json_thread(const struct lbx_thread_view *view);
 
 #endif

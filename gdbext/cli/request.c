@@ -1,0 +1,247 @@
+#include "cli/request.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/manual.h"
+
+/* What the first word may be. */
+enum kind { NO_KIND, CORE, PID, REPORT, DIFF, RANKS };
+
+/* The words are taken in order. */
+struct parser {
+	struct lbx_request *request;
+	enum kind kind;
+	char **words;
+	size_t n_cores;
+};
+
+const struct lbx_command *lbx_request_command(const char *name)
+{
+	const struct lbx_command *command = lbx_command_find(lbx_commands, name);
+
+	if (command && lbx_cli_has(command))
+		return command;
+	lb_fail("there is no command '%s' (see lazybones --help)", name);
+	return NULL;
+}
+
+/* Adds a word to the line that both front ends take apart in one place. */
+static bool add_word(char *line, const char *word)
+{
+	bool quote = !*word || strpbrk(word, " \t\n'\"~");
+	size_t used = strlen(line);
+
+	if (used + 2 * strlen(word) + 4 >= LBX_LINE_MAX)
+		return lb_fail("the arguments are longer than %d bytes", LBX_LINE_MAX);
+	line[used++] = ' ';
+	if (quote)
+		line[used++] = '"';
+	for (const char *c = word; *c; c++) {
+		if (quote && (*c == '"' || *c == '\\'))
+			line[used++] = '\\';
+		line[used++] = *c;
+	}
+	if (quote)
+		line[used++] = '"';
+	line[used] = '\0';
+	return true;
+}
+
+/* An option's value: after '=', or the next word. */
+static bool take_value(struct parser *p, const char *option, const char **ret)
+{
+	const char *equals = strchr(option, '=');
+
+	*ret = equals ? equals + 1 : *p->words ? *p->words++ : NULL;
+	return *ret || lb_fail("%s needs a value (see lazybones --help)", option);
+}
+
+static bool is_option(const char *word, const char *name)
+{
+	size_t n = strlen(name);
+	return strncmp(word, name, n) == 0 && (word[n] == '\0' || word[n] == '=');
+}
+
+static bool take_number(struct parser *p, const char *option, int64_t *ret)
+{
+	const char *text;
+	char *end;
+
+	if (!take_value(p, option, &text))
+		return false;
+	errno = 0;
+	*ret = strtoll(text, &end, 0);
+	return (end != text && !*end && !errno && *ret > 0) ||
+	       lb_fail("%s takes a number above 0, not '%s'", option, text);
+}
+
+/* An option of this program. *ret: whether it is one. */
+static bool take_option(struct parser *p, const char *word, bool *ret)
+{
+	struct lbx_request *r = p->request;
+
+	*ret = true;
+	if (strcmp(word, "--json") == 0)
+		return r->json = true;
+	if (strcmp(word, "--help") == 0)
+		return r->help = true;
+	if (strcmp(word, "--stop") == 0)
+		return r->stop = true;
+	if (strcmp(word, "--force") == 0)
+		return r->core.force = true;
+	if (is_option(word, "--memory"))
+		return take_number(p, word, &r->limits.memory);
+	if (is_option(word, "--seconds"))
+		return take_number(p, word, &r->limits.seconds);
+	if (is_option(word, "--unpack"))
+		return take_number(p, word, &r->core.unpack);
+	if (is_option(word, "--exe"))
+		return take_value(p, word, &r->core.exe);
+	if (is_option(word, "--sysroot"))
+		return take_value(p, word, &r->core.sysroot);
+	*ret = false;
+	return true;
+}
+
+/* An option of the command itself; *ret: whether it is one. */
+static bool take_own_option(struct parser *p, const char *word, bool *ret)
+{
+	struct lbx_request *r = p->request;
+	const struct lbx_option *own = NULL;
+	const char *name = strcmp(word, "-o") == 0 ? "--output" : word;
+
+	for (const struct lbx_option *o = r->command->options; o->name && !own; o++)
+		if (strncmp(name, "--", 2) == 0 && is_option(name + 2, o->name))
+			own = o;
+	*ret = own;
+	if (!own)
+		return true;
+	bool next = own->value && !strchr(name, '=') && *p->words;
+	return add_word(r->line, name) && (!next || add_word(r->line, *p->words++));
+}
+
+/* CORE:T becomes the core and the first argument. */
+static bool take_pair(struct lbx_request *r, char *word)
+{
+	char *colon = strrchr(word, ':');
+
+	if (!colon || colon == word || !colon[1])
+		return lb_fail("'%s' names no tensor of a core: write CORE:T", word);
+	*colon = '\0';
+	r->what = word;
+	return add_word(r->line, colon + 1);
+}
+
+static bool take_kind(struct parser *p, const char *word)
+{
+	static const struct {
+		const char *name, *command;
+		enum kind kind;
+	} kinds[] = {
+		{ "core", NULL, CORE }, { "pid", NULL, PID }, { "report", "report", REPORT },
+		{ "diff", "diff", DIFF }, { "ranks", "ranks", RANKS },
+	};
+	const struct lbx_command *command = lbx_command_find(lbx_commands, word);
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (strcmp(word, kinds[i].name) != 0)
+			continue;
+		p->kind = kinds[i].kind;
+		p->request->is_core = p->kind == CORE || p->kind == REPORT || p->kind == DIFF;
+		p->request->command = kinds[i].command ? lbx_request_command(kinds[i].command) : NULL;
+		return lb_ok();
+	}
+	if (command && lbx_cli_has(command))
+		return lb_fail("which program? lazybones core CORE %s, or lazybones pid PID %s", word, word);
+	return lb_fail("unknown command '%s': expected core, pid, report, diff, ranks, trace, top or help "
+		       "(see lazybones --help)", word);
+}
+
+static bool take_word(struct parser *p, char *word)
+{
+	struct lbx_request *r = p->request;
+
+	if (p->kind == NO_KIND)
+		return take_kind(p, word);
+	if (p->kind == RANKS) {
+		r->cores[p->n_cores++] = word;
+		return true;
+	}
+	if (p->kind == DIFF && !r->what)
+		return take_pair(r, word);
+	if (!r->what) {
+		r->what = word;
+		return true;
+	}
+	if (r->command)
+		return add_word(r->line, word);
+	r->command = lbx_request_command(word);
+	return r->command;
+}
+
+static bool take(struct parser *p, char *word)
+{
+	bool taken = false;
+
+	if (word[0] == '-' && word[1] && strcmp(word, "--") != 0) {
+		if (p->request->command && !take_own_option(p, word, &taken))
+			return false;
+		if (!taken && !take_option(p, word, &taken))
+			return false;
+		if (!taken && !p->request->command)
+			return lb_fail("there is no option %s before a command (see lazybones --help)", word);
+	}
+	return taken || take_word(p, word);
+}
+
+static bool complete(struct parser *p)
+{
+	struct lbx_request *r = p->request;
+
+	if (r->help)
+		return true;
+	if (p->kind == NO_KIND)
+		return lb_fail("which command? (see lazybones --help)");
+	if (p->kind == RANKS)
+		r->what = "the cores";
+	if (!r->what)
+		return lb_fail(p->kind == PID ? "which process? lazybones pid PID COMMAND (see lazybones --help)" :
+			       p->kind == DIFF ? "which tensor? lazybones diff CORE:T CORE:T (see lazybones --help)" :
+			       "which core? lazybones core CORE [COMMAND] (see lazybones --help)");
+	if (!r->command && p->kind == CORE)
+		r->command = lbx_request_command("report");
+	if (!r->command)
+		return lb_fail("which command? (see lazybones --help)");
+	if (r->stop && p->kind != PID)
+		return lb_fail("--stop applies only to pid; a core is not running");
+	if (p->kind == PID && (r->core.exe || r->core.sysroot || r->core.force))
+		return lb_fail("%s applies only to a core; a process tells itself what it runs",
+			       r->core.exe ? "--exe" : r->core.sysroot ? "--sysroot" : "--force");
+	return true;
+}
+
+bool lbx_request_parse(char **argv, struct lbx_request *ret)
+{
+	struct parser p = { .request = ret, .words = argv };
+	size_t n = 0;
+
+	while (argv[n])
+		n++;
+	const char **cores = calloc(n + 1, sizeof *cores);
+	if (!cores)
+		return lb_fail("out of memory");
+	ret->cores = cores;
+	bool done = true;
+	while (done && *p.words) {
+		char *word = *p.words++;
+		done = take(&p, word);
+	}
+	if (p.kind != RANKS) {
+		free(cores);
+		ret->cores = NULL;
+	}
+	return done && complete(&p);
+}

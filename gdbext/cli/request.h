@@ -1,0 +1,26 @@
+/* What a command line asks for. */
+#ifndef LBX_REQUEST_H
+#define LBX_REQUEST_H
+
+#include "cli/guard.h"
+#include "inspect/command.h"
+#include "target/core.h"
+
+struct lbx_request {
+	bool json, is_core, stop, help;
+	const char *what;   /* the core's path, or the process' number */
+	const char **cores; /* of `ranks`, NULL at the end; or NULL */
+	struct lbx_core_options core;
+	struct lbx_limits limits;
+	const struct lbx_command *command; /* NULL only with help */
+	char line[LBX_LINE_MAX]; /* the command's own words, as lbx_command_run() takes them */
+};
+
+/* argv: what follows the program's name, and NULL at the end; some of it is changed. The strings must
+ * outlive the request. Options stand anywhere: one that the command has itself is the command's if it
+ * stands behind the command. */
+bool lbx_request_parse(char **argv, struct lbx_request *ret);
+/* A command of the table that this front end has; NULL with an error. */
+const struct lbx_command *lbx_request_command(const char *name);
+
+#endif

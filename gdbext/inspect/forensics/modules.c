@@ -1,0 +1,105 @@
+#include "inspect/forensics/modules.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/findings.h"
+#include "target/printable.h"
+
+enum { TEXT = 8192, BAD_SHOWN = 16 };
+
+const char *lbx_verdict_name(enum lbx_verdict verdict)
+{
+	static const char *const names[] = {
+		[LBX_MODULE_SAME] = "same", [LBX_MODULE_UNPROVEN] = "unproven", [LBX_MODULE_FORCED] = "forced",
+		[LBX_MODULE_DIFFERS] = "differs", [LBX_MODULE_NEWER] = "newer", [LBX_MODULE_MISSING] = "missing",
+	};
+	return names[verdict];
+}
+
+static void describe(const struct lbx_module *m, char ret[TEXT])
+{
+	char why[TEXT / 2];
+
+	lbx_module_why(m, why, sizeof why);
+	snprintf(ret, TEXT, "%.3000s %s", m->path, why);
+	lbx_make_printable(ret);
+}
+
+int lbx_print_bad_modules(struct lbx_context *context)
+{
+	struct lbx_module m;
+	char text[TEXT];
+	int n = 0;
+
+	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++) {
+		if (m.verdict == LBX_MODULE_SAME || n++ >= BAD_SHOWN)
+			continue;
+		describe(&m, text);
+		lbx_print_folded(context->out, "  ", text);
+	}
+	if (n > BAD_SHOWN)
+		lbx_printf(context->out, "  … %d more (`modules` shows them)\n", n - BAD_SHOWN);
+	return n;
+}
+
+static json_t *json_id(const struct lbx_build_id *id)
+{
+	char text[LBX_BUILD_ID_TEXT];
+
+	lbx_build_id_text(id, text);
+	return id->n ? json_string(text) : json_null();
+}
+
+json_t *lbx_json_modules(struct lbx_context *context)
+{
+	json_t *list = json_array();
+	struct lbx_module m;
+
+	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++)
+		json_array_append_new(list, json_pack("{s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:s}",
+			"path", lbx_json_string(m.path), "program", m.is_program,
+			"start", lbx_json_address(m.start), "end", lbx_json_address(m.end),
+			"build_id", json_id(&m.wanted), "file", m.file ? lbx_json_string(m.file) : json_null(),
+			"file_build_id", json_id(&m.found), "verdict", lbx_verdict_name(m.verdict)));
+	return list;
+}
+
+static void print_modules(struct lbx_context *context)
+{
+	struct lbx_out *out = context->out;
+	char id[LBX_BUILD_ID_TEXT], path[4096];
+	struct lbx_module m;
+
+	lbx_styled(out, LBX_TITLE, "%-9s %-14s %-40s %s\n", "file", "at", "build id", "path");
+	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++) {
+		lbx_build_id_text(&m.wanted, id);
+		snprintf(path, sizeof path, "%s", m.path);
+		lbx_make_printable(path);
+		lbx_styled(out, lbx_module_is_used(&m) ? LBX_PLAIN : LBX_WARNING, "%-9s ",
+			   lbx_verdict_name(m.verdict));
+		lbx_printf(out, "0x%012" PRIx64 " %-40s %s%s\n", m.start, id, path, m.is_program ? " (the program)" : "");
+	}
+	lbx_print_bad_modules(context);
+}
+
+bool lbx_run_modules(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_module m;
+	int64_t n = 0;
+
+	(void)args;
+	while (lbx_target_module(context->target, (size_t)n, &m))
+		n++;
+	if (n == 0)
+		return lb_fail("the modules of this program are not known: they are of a core that lists them "
+			       "(NT_FILE)");
+	if (context->out->json)
+		lbx_json(context->out, json_pack("{s:o}", "modules", lbx_json_modules(context)));
+	else
+		print_modules(context);
+	lbx_set_int(context->out, "tensor_count", n);
+	return lb_ok();
+}
