@@ -100,7 +100,8 @@ static bool open_timeline(struct trace *trace, struct traced *traced, pid_t pid)
 {
 	struct lbx_root root;
 
-	if (!look_into(traced, pid, &root) || (root.pid == traced->parent && lb_fail("it runs not yet")) ||
+	/* a child that does not run yet has its parent's number */
+	if (!look_into(traced, pid, &root) || root.pid == traced->parent ||
 	    !lbx_timeline_create(&traced->context, traced->seen, &trace->begun, &traced->timeline)) {
 		end_timeline(trace, traced);
 		return false;

@@ -127,6 +127,14 @@ bool lbx_flight_read(struct lbx_table *table, struct lbx_flight *ret)
 	return lbx_flight_read_after(table, 0, ret);
 }
 
+static bool is_waited_for(struct lbx_follow *follow, uint64_t number)
+{
+	if (follow->waited != number)
+		follow->calls = 0;
+	follow->waited = number;
+	return follow->calls++ < LBX_FOLLOW_CALLS;
+}
+
 bool lbx_flight_follow(struct lbx_table *table, struct lbx_follow *follow, bool last,
 		       struct lbx_flight *ret)
 {
@@ -136,8 +144,7 @@ bool lbx_flight_follow(struct lbx_table *table, struct lbx_follow *follow, bool 
 	for (int64_t i = 0; i <= ret->n && next <= ret->newest; i++) {
 		uint64_t number = i < ret->n ? ret->events[i].number : ret->newest + 1;
 		bool overwritten = ret->newest - next >= ret->capacity;
-		if (number != next && !overwritten && !last && follow->waited != next) {
-			follow->waited = next;
+		if (number != next && !overwritten && !last && is_waited_for(follow, next)) {
 			ret->n = i;
 			break;
 		}

@@ -30,10 +30,13 @@ void lbx_flight_free(struct lbx_flight *flight);
 struct lbx_follow {
 	uint64_t seen;   /* number of the last event that was given, or is lost */
 	uint64_t lost;   /* events that were overwritten before they were read */
-	uint64_t waited; /* an unfinished event that has been waited for once */
+	uint64_t waited; /* an unfinished event that is waited for */
+	int calls;       /* for so many calls already */
 };
 /* The events since the last call. One that is just being written holds back itself and those after
- * it, once; `last`: nothing will be written any more. */
+ * it, for so many calls: its thread may have to wait for a processor. `last`: nothing will be written
+ * any more. */
+enum { LBX_FOLLOW_CALLS = 100 };
 bool lbx_flight_follow(struct lbx_table *table, struct lbx_follow *follow, bool last,
 		       struct lbx_flight *ret);
 /* Value of the argument called `name`; 0 and false if the event has none such. */

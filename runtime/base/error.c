@@ -1,20 +1,22 @@
 #include "base/error.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lazybones.h"
 
-/* Noted by every call, so in the thread's fixed memory; the text has a place that the thread gets
- * at its first use, from malloc. */
+/* Noted by every call, so in the thread's fixed memory, of which there is little for a library that is
+ * opened while its program runs; the text has a place that the thread gets from malloc. */
 static __thread struct {
 	const void *current_site;
 	const void *site;
 	char *text;
 	bool set;
 } last __attribute__((tls_model("initial-exec")));
-static __thread char text_of_thread[LB_ERROR_MAX];
+static pthread_key_t key_of_text;
 
 void (*lb_fail_hook)(const void *site, const char *message);
 
@@ -33,10 +35,32 @@ void lb_fail_with(const char *format, ...)
 		lb_fail_hook(last.site, last.text);
 }
 
+/* What ends after this one may fail once more: that gets a text of its own, and another end. */
+static void end_text(void *text)
+{
+	last.text = NULL;
+	last.set = false;
+	free(text);
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&key_of_text, end_text);
+}
+
 void lb_fail_prepare(void)
 {
-	if (!last.text)
-		last.text = text_of_thread;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static char shared[LB_ERROR_MAX]; /* by all threads that cannot get one of their own */
+
+	if (last.text)
+		return;
+	pthread_once(&once, make_key);
+	last.text = calloc(1, LB_ERROR_MAX);
+	if (last.text)
+		pthread_setspecific(key_of_text, last.text);
+	else
+		last.text = shared;
 }
 
 void lb_fail_again(const void *site, const char *message)

@@ -49,6 +49,10 @@ $json: 402 events, 93 evaluations, 117 operations, 0 events lost; open it in ui.
 import json, sys
 print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswith("eval ")}))' "$json")"
 
+	"$lazybones" trace -o "$json" -- "$workload" strays >/dev/null 2>"$scratch/said"
+	says 'a child that never came to the runtime is no program of its own' "$(cat "$scratch/said")" \
+		"^$json: 402 events, 93 evaluations"
+
 	echo kept >"$scratch/kept"
 	"$lazybones" trace -o "$scratch/kept" -- "$scratch/none" 2>/dev/null
 	"$lazybones" trace -o "$scratch/kept" -- true 2>"$scratch/said"

@@ -3,7 +3,9 @@
  *	workload          once
  *	workload again    and again, after each line that it reads
  *	workload killed   and then kills itself
- *	workload forks    and a child of its then reads each value once more */
+ *	workload forks    and a child of its then reads each value once more
+ *	workload strays   and a child of its ends before the runtime knows that it is one */
+#define _GNU_SOURCE
 #include <lazybones.h>
 #include <signal.h>
 #include <stdio.h>
@@ -104,6 +106,17 @@ static int have_a_child(void)
 	return status;
 }
 
+static int have_a_stray_child(void)
+{
+	int status = 1;
+	pid_t child = _Fork();
+
+	if (child == 0)
+		_exit(0);
+	waitpid(child, &status, 0);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -120,6 +133,8 @@ int main(int argc, char **argv)
 		printf("%g\n", do_all());
 	while (fflush(stdout) == 0 && strcmp(what, "again") == 0 && fgets(line, sizeof line, stdin));
 	if (strcmp(what, "forks") == 0 && have_a_child() != 0)
+		return 1;
+	if (strcmp(what, "strays") == 0 && have_a_stray_child() != 0)
 		return 1;
 	if (strcmp(what, "killed") == 0)
 		raise(SIGKILL);
