@@ -143,10 +143,12 @@ LB_API lb_tensor *lb_zeros(lb_list shape, lb_dtype dtype);
 LB_API lb_tensor *lb_ones(lb_list shape, lb_dtype dtype);
 LB_API lb_tensor *lb_full(lb_list shape, double value, lb_dtype dtype);
 /* Weak scalars: an int or float constant that takes the other operand's dtype, as a
- * literal does in Python. With bool, an int gives i32, a float f32. */
+ * literal does in Python. With bool, an int gives i32, a float f32. Arithmetic on two gives another.
+ * An int that the other operand's integer dtype cannot hold is an error, except where the answer is
+ * clear: in comparisons, and as a bound of lb_clip() that nothing reaches. */
 LB_API lb_tensor *lb_scalar(double value);
 LB_API lb_tensor *lb_scalar_int(int64_t value);
-/* start, start + step, … up to but not including stop. */
+/* start, start + step, … up to but not including stop; all must fit the dtype. */
 LB_API lb_tensor *lb_arange(double start, double stop, double step, lb_dtype dtype);
 /* rows x cols with ones on diagonal k (0 is the main one, above it is positive). */
 LB_API lb_tensor *lb_eye(int64_t rows, int64_t cols, int64_t k, lb_dtype dtype);
@@ -252,7 +254,7 @@ LB_API lb_tensor *lb_slice_n(lb_tensor *x, int n, const lb_index *index);
 /* ---- reductions, over the given axes; keepdims leaves them as size 1 ---- */
 
 LB_API lb_tensor *lb_sum(lb_tensor *x, lb_list axes, bool keepdims); /* bool and small ints: i32 or u32 at least */
-LB_API lb_tensor *lb_mean(lb_tensor *x, lb_list axes, bool keepdims);
+LB_API lb_tensor *lb_mean(lb_tensor *x, lb_list axes, bool keepdims); /* integers: f32, summed in double, as lb_var() */
 LB_API lb_tensor *lb_max(lb_tensor *x, lb_list axes, bool keepdims);
 LB_API lb_tensor *lb_min(lb_tensor *x, lb_list axes, bool keepdims);
 LB_API lb_tensor *lb_prod(lb_tensor *x, lb_list axes, bool keepdims);
@@ -268,7 +270,7 @@ LB_API lb_tensor *lb_softmax(lb_tensor *x, lb_list axes);
 /* ---- products, joins, gathers ---- */
 
 /* (…, m, k) x (…, k, n): batch axes broadcast; a vector is a row on the left, a
- * column on the right. Floating and complex dtypes. */
+ * column on the right. Floating and complex dtypes; lb_einsum() takes integers, too. */
 LB_API lb_tensor *lb_matmul(lb_tensor *a, lb_tensor *b);
 /* alpha * (a @ b) + beta * c */
 LB_API lb_tensor *lb_addmm(lb_tensor *c, lb_tensor *a, lb_tensor *b, double alpha, double beta);
@@ -283,8 +285,9 @@ LB_API lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis);
 /* As NumPy's: indices has x's rank; other axes broadcast. */
 LB_API lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis);
 #define LB_EINSUM_MOST 16 /* operands */
-/* Einstein's summation over n operands, as NumPy's with an explicit result: "bij,bjk->bik". A
- * label that is not in the result is summed over, one that an operand has twice is its diagonal.
+/* Einstein's summation over n operands, as NumPy's: "bij,bjk->bik", "...ij,...jk". A label that is
+ * not in the result is summed over, one that an operand has twice is its diagonal; axes that are 1
+ * long broadcast. Without "->" the result has the ellipsis, then the labels that come once, sorted.
  * From left to right, by matrix products where it can; the operands' common dtype. */
 LB_API lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs);
 
@@ -361,7 +364,7 @@ LB_API lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double b
  * k and v (batch, fewer heads, keys, features), where each head of k and v serves as many heads of
  * q. If causal, query i sees the keys up to i + keys - queries. mask, which broadcasts to (batch,
  * heads, queries, keys), or NULL: bool, true where a key may be seen, or floating, added to the
- * scores. A query that sees no key gives zeros. Computed in float (f64: double). */
+ * scores as it is, in float. A query that sees no key gives zeros. Computed in float (f64: double). */
 LB_API lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal,
 			       lb_tensor *mask);
 /* Convolutions (correlations, as the field has it): weight slides over the middle axes of x.
@@ -680,7 +683,7 @@ LB_API bool lb_synchronize_all(void);
 
 /* The one element of a tensor of size 1; NaN, 0 on error. */
 LB_API double lb_item(lb_tensor *x);
-LB_API int64_t lb_item_int(lb_tensor *x);
+LB_API int64_t lb_item_int(lb_tensor *x); /* floats are cut, and saturate; a u64 beyond is an error */
 /* Copies all elements in row-major order; nbytes must be lb_nbytes(x). */
 LB_API bool lb_copy_out(lb_tensor *x, void *to, size_t nbytes);
 /* The elements in row-major order: x's own, valid while x lives, or, of a strided view, those of a
@@ -717,7 +720,8 @@ LB_API const char *lb_file_format(const lb_file *file); /* "npy", "npz", "safete
 LB_API int64_t lb_file_count(const lb_file *file);
 LB_API const char *lb_file_name(const lb_file *file, int64_t i); /* valid until lb_file_close() */
 /* The tensor of that name. GGUF's blocks are decoded to f32, lazily; compressed members of
- * an .npz are unpacked at once; what lies in Fortran order is a strided view. */
+ * an .npz are unpacked at once (one that is encrypted, or packed otherwise than by deflate, is an error
+ * here, not of lb_open()); what lies in Fortran order is a strided view. */
 LB_API lb_tensor *lb_file_get(lb_file *file, const char *name);
 LB_API lb_tensor *lb_file_get_at(lb_file *file, int64_t i);
 /* The same as bytes (u8), as they lie in the file; the last axis counts bytes. Works for types

@@ -118,7 +118,8 @@ static bool attention(void *context, int n, lb_tensor *const *in, int n_out, lb_
 	lb_tensor *weights = lb_exp(lb_subtract(scores, most)), *sum = lb_sum(weights, LB_AXES(-1), true);
 	weights = lb_divide(weights, lb_where(lb_equal(sum, lb_scalar(0)), lb_scalar(1), sum));
 	lb_tensor *y = lb_matmul(weights, lb_expand_dims(v, LB_AXES(2)));
-	out[0] = lb_reshape(y, LB_SHAPE(batch, q->shape[1], queries, v->shape[3]));
+	y = lb_reshape(y, LB_SHAPE(batch, q->shape[1], queries, v->shape[3]));
+	out[0] = y ? lb_astype(y, (lb_dtype)q->dtype) : NULL; /* a mask may be wider */
 	return out[0] != NULL;
 }
 

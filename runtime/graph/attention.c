@@ -38,7 +38,8 @@ static bool check_mask(const char *op, const struct lb_tensor *mask, const int64
 	return true;
 }
 
-/* q, k and v, and what comes after them up to n, in one floating dtype, a floating mask too. */
+/* q, k and v, and what comes after them up to n, in one floating dtype. A floating mask keeps its own,
+ * up to the one that scores are computed in. */
 static bool unite(const char *op, int n, struct lb_tensor **xs, struct lb_tensor **mask, enum lb_dtype *dtype,
 		  const void *site)
 {
@@ -52,7 +53,9 @@ static bool unite(const char *op, int n, struct lb_tensor **xs, struct lb_tensor
 	if (!lb_dtype_is_float((*mask)->dtype))
 		return lb_fail("%s: a mask is bool (true: may be seen) or floating (added to the scores), not %s",
 			       op, lb_dtypes[(*mask)->dtype].name);
-	*mask = lb_as(*mask, *dtype, site);
+	enum lb_dtype stage = *dtype == LB_F64 ? LB_F64 : LB_F32;
+	if (stage == LB_F64 || (*mask)->dtype == LB_F64)
+		*mask = lb_as(*mask, stage, site);
 	return *mask != NULL;
 }
 

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/promote.h"
+#include "graph/literal.h"
 #include "graph/shape.h"
 #include "kernels/kernels.h"
 
@@ -103,29 +103,24 @@ lb_tensor *lb_full(lb_list shape, double value, lb_dtype dtype)
 	return full("full", shape, value, dtype, site);
 }
 
-static struct lb_tensor *scalar(double value, int64_t exact, bool is_int, enum lb_dtype dtype,
-				const void *site)
-{
-	struct lb_tensor *t = lb_tensor_begin(LB_OP_SCALAR, dtype, 0, NULL, 0, NULL, site);
-	if (!t)
-		return NULL;
-	lb_param_set_double(t, 0, value);
-	t->params[1] = exact;
-	t->params[2] = is_int;
-	t->flags |= LB_FLAG_WEAK;
-	return lb_tensor_publish(t);
-}
-
 lb_tensor *lb_scalar(double value)
 {
 	LB_ENTER();
-	return scalar(value, 0, false, LB_F32, site);
+	return lb_literal(value, site);
 }
 
 lb_tensor *lb_scalar_int(int64_t value)
 {
 	LB_ENTER();
-	return scalar((double)value, value, true, value == (int32_t)value ? LB_I32 : LB_I64, site);
+	return lb_literal_int(value, site);
+}
+
+/* Whether an integer dtype has the whole number. */
+static bool holds(enum lb_dtype dtype, double value)
+{
+	bool is_signed = lb_dtype_is_signed_int(dtype);
+	double end = ldexp(1, (int)lb_dtypes[dtype].bytes * 8 - is_signed);
+	return value >= (is_signed ? -end : 0) && value < end;
 }
 
 lb_tensor *lb_arange(double start, double stop, double step, lb_dtype dtype)
@@ -152,6 +147,11 @@ lb_tensor *lb_arange(double start, double stop, double step, lb_dtype dtype)
 		return NULL;
 	}
 	int64_t n = count > 0 ? (int64_t)count : 0;
+	double last = start + (count - 1) * step;
+	if (n && dtype < LB_F16 && !(holds(dtype, start) && holds(dtype, last))) {
+		lb_fail("arange: %.17g does not fit %s", holds(dtype, start) ? last : start, lb_dtypes[dtype].name);
+		return NULL;
+	}
 	struct lb_tensor *t = lb_tensor_begin(LB_OP_ARANGE, dtype, 1, &n, 0, NULL, site);
 	if (t) {
 		lb_param_set_double(t, 0, start);

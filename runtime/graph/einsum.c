@@ -3,6 +3,8 @@
  * dtype has a matrix product, the step is one: labels of both that stay are its batch, the left's
  * own its rows, the right's own its columns. Otherwise it is a broadcast product and a sum.
  *
+ * An axis that is 1 long where another operand's is longer goes at once: it is broadcast so.
+ *
  * All mistakes of the specification are found before the first node is made; the operations used
  * are the public ones, on behalf of einsum's caller. */
 #include <string.h>
@@ -10,11 +12,13 @@
 #include "graph/promote.h"
 #include "graph/shape.h"
 
-enum { LABELS = 52 };
+/* The axes of an ellipsis have labels of their own, after the letters': the last axis the last. */
+enum { LETTERS = 52, LABELS = LETTERS + LB_MAX_RANK };
 
 struct term {
 	struct lb_tensor *x;
 	int n;
+	int dots; /* where an ellipsis stands among the letters; -1: there is none */
 	uint8_t labels[LB_MAX_RANK];
 };
 
@@ -23,6 +27,8 @@ struct einsum {
 	const void *site;
 	int64_t sizes[LABELS];
 	uint64_t known; /* labels that an operand has */
+	uint64_t twice; /* and those that come more than once */
+	int ellipsis;   /* axes of the longest */
 };
 
 static struct lb_tensor *of(const struct einsum *e, struct lb_tensor *t)
@@ -42,7 +48,7 @@ static int label_of(char c)
 
 static char letter(int label)
 {
-	return (char)(label < 26 ? 'a' + label : 'A' + label - 26);
+	return (char)(label < 26 ? 'a' + label : label < LETTERS ? 'A' + label - 26 : '.');
 }
 
 static uint64_t mask_of(const struct term *t)
@@ -53,17 +59,23 @@ static uint64_t mask_of(const struct term *t)
 	return mask;
 }
 
-/* The labels from *at up to a comma, an arrow or the end. */
+/* The letters, and an ellipsis, from *at up to a comma, an arrow or the end. */
 static bool parse_labels(const char *spec, const char **at, struct term *ret)
 {
 	ret->n = 0;
+	ret->dots = -1;
 	for (; **at && **at != ',' && **at != '-'; ++*at) {
 		int label = label_of(**at);
 		if (**at == ' ')
 			continue;
+		if (strncmp(*at, "...", 3) == 0 && ret->dots < 0) {
+			ret->dots = ret->n;
+			*at += 2;
+			continue;
+		}
 		if (label < 0)
-			return lb_fail("einsum: \"%.100s\": axes are letters, '%c' is none%s", spec, **at,
-				       **at == '.' ? "; write the axes of an ellipsis out" : "");
+			return lb_fail("einsum: \"%.100s\": axes are letters, or an ellipsis, once; '%c' is none", spec,
+				       **at);
 		if (ret->n == LB_MAX_RANK)
 			return lb_fail("einsum: \"%.100s\": a tensor has at most %d axes", spec, LB_MAX_RANK);
 		ret->labels[ret->n++] = (uint8_t)label;
@@ -71,21 +83,70 @@ static bool parse_labels(const char *spec, const char **at, struct term *ret)
 	return true;
 }
 
-static bool note_sizes(struct einsum *e, const struct term *t, int operand)
+/* Puts n labels where the ellipsis stands. */
+static bool write_out(const struct einsum *e, struct term *t, int n)
+{
+	if (t->dots < 0 || n == 0)
+		return true;
+	if (t->n + n > LB_MAX_RANK)
+		return lb_fail("einsum: \"%.100s\": with its ellipsis the result has %d axes, at most %d fit", e->spec,
+			       t->n + n, LB_MAX_RANK);
+	memmove(t->labels + t->dots + n, t->labels + t->dots, (size_t)(t->n - t->dots));
+	for (int i = 0; i < n; i++)
+		t->labels[t->dots + i] = (uint8_t)(LABELS - n + i);
+	t->n += n;
+	return true;
+}
+
+static bool note_sizes(struct einsum *e, struct term *t, int operand)
 {
 	char text[LB_SHAPE_TEXT];
+	int more = t->x->rank - t->n;
 	lb_shape_text(t->x->rank, t->x->shape, text);
-	if (t->n != t->x->rank)
+	if (more < 0 || (more > 0 && t->dots < 0))
 		return lb_fail("einsum: \"%.100s\" names %d axes of operand %d, which is %s", e->spec, t->n,
 			       operand, text);
+	if (!write_out(e, t, more))
+		return false;
+	if (t->dots >= 0 && more > e->ellipsis)
+		e->ellipsis = more;
 	for (int i = 0; i < t->n; i++) {
 		int label = t->labels[i];
-		if (e->known >> label & 1 && e->sizes[label] != t->x->shape[i])
+		int64_t size = t->x->shape[i], before = e->known >> label & 1 ? e->sizes[label] : 1;
+		if (size != before && size != 1 && before != 1)
 			return lb_fail("einsum: \"%.100s\": axis %c is %lld long before, %lld in operand %d, %s",
-				       e->spec, letter(label), (long long)e->sizes[label],
-				       (long long)t->x->shape[i], operand, text);
+				       e->spec, letter(label), (long long)before, (long long)size, operand, text);
+		e->twice |= e->known & 1ull << label;
 		e->known |= 1ull << label;
-		e->sizes[label] = t->x->shape[i];
+		e->sizes[label] = size == 1 ? before : size;
+	}
+	return true;
+}
+
+/* Without an arrow: the ellipsis, and the letters that come once, capitals first, as in ASCII. */
+static bool implied_result(const struct einsum *e, struct term *out)
+{
+	*out = (struct term){ .dots = 0 };
+	for (int i = 0; i < LETTERS; i++) {
+		int label = i < 26 ? i + 26 : i - 26;
+		if (!((e->known & ~e->twice) >> label & 1))
+			continue;
+		if (out->n == LB_MAX_RANK)
+			return lb_fail("einsum: \"%.100s\": the result has more than %d axes", e->spec, LB_MAX_RANK);
+		out->labels[out->n++] = (uint8_t)label;
+	}
+	return write_out(e, out, e->ellipsis);
+}
+
+static bool check_result(const struct einsum *e, const struct term *out)
+{
+	uint64_t seen = 0;
+	for (int i = 0; i < out->n; i++) {
+		uint64_t bit = 1ull << out->labels[i];
+		if (!(e->known & bit) || seen & bit)
+			return lb_fail("einsum: \"%.100s\": axis %c of the result %s", e->spec,
+				       letter(out->labels[i]), seen & bit ? "is named twice" : "is of no operand");
+		seen |= bit;
 	}
 	return true;
 }
@@ -98,29 +159,41 @@ static bool parse(struct einsum *e, int n, struct lb_tensor *const *xs, struct t
 		if (!parse_labels(e->spec, &at, &terms[i]))
 			return false;
 		bool last = i + 1 == n;
-		if (last ? strncmp(at, "->", 2) != 0 : *at != ',')
-			return lb_fail("einsum: \"%.100s\" must name the axes of each of %d operands, then those "
-				       "of the result, as \"ij,jk->ik\" does", e->spec, n);
-		at += last ? 2 : 1;
+		if (last ? *at && strncmp(at, "->", 2) != 0 : *at != ',')
+			return lb_fail("einsum: \"%.100s\" must name the axes of each of %d operands, as "
+				       "\"ij,jk->ik\" does", e->spec, n);
 		if (!note_sizes(e, &terms[i], i))
 			return false;
+		if (last && !*at)
+			return implied_result(e, out);
+		at += last ? 2 : 1;
 	}
 	if (!parse_labels(e->spec, &at, out))
 		return false;
 	if (*at)
 		return lb_fail("einsum: \"%.100s\": nothing may follow the axes of the result", e->spec);
-	uint64_t seen = 0;
-	for (int i = 0; i < out->n; i++) {
-		uint64_t bit = 1ull << out->labels[i];
-		if (!(e->known & bit) || seen & bit)
-			return lb_fail("einsum: \"%.100s\": axis %c of the result %s", e->spec,
-				       letter(out->labels[i]), seen & bit ? "is named twice" : "is of no operand");
-		seen |= bit;
-	}
-	return true;
+	if (e->ellipsis && out->dots < 0)
+		return lb_fail("einsum: \"%.100s\": the result has no place for the axes of the ellipsis", e->spec);
+	return write_out(e, out, e->ellipsis) && check_result(e, out);
 }
 
 /* ---- steps ---- */
+
+/* Without the axes that are broadcast. */
+static bool drop_ones(const struct einsum *e, struct term *t)
+{
+	int64_t shape[LB_MAX_RANK];
+	struct term left = { 0 };
+	for (int i = 0; i < t->n; i++) {
+		if (t->x->shape[i] == 1 && e->sizes[t->labels[i]] != 1)
+			continue;
+		shape[left.n] = t->x->shape[i];
+		left.labels[left.n++] = t->labels[i];
+	}
+	left.x = left.n == t->n ? t->x : of(e, lb_reshape(t->x, (lb_list){ left.n, shape }));
+	*t = left;
+	return t->x != NULL;
+}
 
 /* A label that an operand has twice stands for a diagonal. */
 static bool take_diagonals(const struct einsum *e, struct term *t)
@@ -270,11 +343,15 @@ static struct lb_tensor *compute(const struct einsum *e, int n, struct term *ter
 	if (!lb_common_dtype("einsum", n, xs, &dtype, e->site))
 		return NULL;
 	for (int i = 0; i < n; i++) {
+		terms[i].x = lb_as(terms[i].x, dtype, e->site);
+		if (!terms[i].x || !drop_ones(e, &terms[i]))
+			return NULL;
+	}
+	for (int i = 0; i < n; i++) {
 		uint64_t needed = mask_of(out);
 		for (int k = 0; k < n; k++)
 			needed |= k == i ? 0 : mask_of(&terms[k]);
-		terms[i].x = lb_as(terms[i].x, dtype, e->site);
-		if (!terms[i].x || !take_diagonals(e, &terms[i]) || !drop_labels(e, &terms[i], needed))
+		if (!take_diagonals(e, &terms[i]) || !drop_labels(e, &terms[i], needed))
 			return NULL;
 	}
 	struct term *a = &terms[0];

@@ -1,3 +1,4 @@
+#include "graph/literal.h"
 #include "graph/promote.h"
 #include "graph/shape.h"
 
@@ -82,6 +83,22 @@ lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
 	return lb_as_new(x, dtype, site);
 }
 
+static bool common_dtype(const char *name, struct lb_tensor *const *xs, enum lb_dtype *ret, const void *site)
+{
+	return lb_common_dtype(name, 2, xs, ret, site);
+}
+
+/* The dtype that comparisons are made in: an integer dtype can be compared with any integer. */
+static bool compared_dtype(const char *name, struct lb_tensor *const *xs, enum lb_dtype *ret, const void *site)
+{
+	const struct lb_tensor *weak = lb_is_weak(xs[0]) ? xs[0] : xs[1], *x = weak == xs[0] ? xs[1] : xs[0];
+	enum lb_dtype own = x->dtype == LB_BOOL ? LB_I32 : (enum lb_dtype)x->dtype;
+	if (!lb_is_weak(weak) || lb_is_weak(x) || lb_literal_fits(weak, own))
+		return lb_common_dtype(name, 2, xs, ret, site);
+	*ret = x->dtype == LB_U64 ? LB_F64 : LB_I64; /* next to a negative number rounding changes nothing */
+	return true;
+}
+
 /* `name` is the public function's, for errors. */
 static struct lb_tensor *binary(const char *name, int op, enum rule rule, struct lb_tensor *a,
 				struct lb_tensor *b, const void *site)
@@ -89,11 +106,16 @@ static struct lb_tensor *binary(const char *name, int op, enum rule rule, struct
 	if (!a || !b)
 		return NULL;
 	struct lb_tensor *xs[2] = { a, b };
+	if (__builtin_expect(lb_is_weak(a) && lb_is_weak(b), 0)) {
+		struct lb_tensor *folded = lb_literal_of(op, a, b, site);
+		if (folded)
+			return folded;
+	}
 	enum lb_dtype dtype;
 	int rank;
 	int64_t shape[LB_MAX_RANK];
 	if (!lb_broadcast(name, a->rank, a->shape, b->rank, b->shape, &rank, shape) ||
-	    !lb_common_dtype(name, 2, xs, &dtype, site))
+	    !(rule == COMPARE ? compared_dtype : common_dtype)(name, xs, &dtype, site))
 		return NULL;
 	if (rule == REAL_ONLY && dtype == LB_C64)
 		return fail_complex(name);
@@ -183,6 +205,8 @@ lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high)
 			lb_fail("clip: give a low bound, a high one, or both");
 		return NULL;
 	}
+	low = low ? lb_literal_bound(low, x, false, site) : NULL;
+	high = high ? lb_literal_bound(high, x, true, site) : NULL;
 	if (!low || !high) /* one bound is a maximum or a minimum */
 		return binary("clip", low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, REAL_ONLY, x, low ? low : high,
 			      site);

@@ -73,8 +73,11 @@ lb_tensor *lb_gelu_tanh(lb_tensor *x)
 	enum lb_dtype dtype = LB_F32;
 	x = widened("gelu_tanh", x, &dtype, site);
 	/* sqrt(2 / pi) * (x + 0.044715 x^3): Hendrycks and Gimpel, "Gaussian error linear units" */
-	struct lb_tensor *t = with(LB_OP_MULTIPLY, node(LB_OP_SQUARE, x, NULL, site), 0.044715, site);
-	t = product(with(LB_OP_ADD, t, 1, site), x, site);
+	/* tanh is 1 from there on, and nothing overflows, in the gradient either */
+	enum { FAR = 10 };
+	struct lb_tensor *near = with(LB_OP_MINIMUM, with(LB_OP_MAXIMUM, x, -FAR, site), FAR, site);
+	struct lb_tensor *t = with(LB_OP_MULTIPLY, node(LB_OP_SQUARE, near, NULL, site), 0.044715, site);
+	t = product(with(LB_OP_ADD, t, 1, site), near, site);
 	t = node(LB_OP_TANH, with(LB_OP_MULTIPLY, t, 0.79788456080286535588, site), NULL, site);
 	t = product(with(LB_OP_MULTIPLY, x, 0.5, site), with(LB_OP_ADD, t, 1, site), site);
 	return narrowed(t, dtype, site);
@@ -86,16 +89,27 @@ lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype)
 	if (!indices)
 		return NULL;
 	char text[LB_SHAPE_TEXT];
+	int64_t size;
 	if (indices->dtype < LB_U8 || indices->dtype > LB_I64) {
 		lb_fail("one_hot: indices must be integers, not %s", lb_dtypes[indices->dtype].name);
 		return NULL;
 	}
-	if (n < 0 || (unsigned)dtype >= LB_DTYPES || indices->rank == LB_MAX_RANK) {
-		lb_fail("one_hot: indices %s, %lld classes and dtype %d do not go together: at most %d axes "
-			"come out, and neither number is negative", lb_shape_text(indices->rank, indices->shape, text),
-			(long long)n, (int)dtype, LB_MAX_RANK);
+	if ((unsigned)dtype >= LB_DTYPES) {
+		lb_fail("one_hot: %d is no dtype", (int)dtype);
 		return NULL;
 	}
+	if (n < 0 || indices->rank == LB_MAX_RANK) {
+		lb_fail("one_hot: %lld classes of indices %s: there are 0 or more, and at most %d axes come out",
+			(long long)n, lb_shape_text(indices->rank, indices->shape, text), LB_MAX_RANK);
+		return NULL;
+	}
+	int64_t shape[LB_MAX_RANK];
+	for (int i = 0; i < indices->rank; i++)
+		shape[i] = indices->shape[i];
+	shape[indices->rank] = n;
+	if (!lb_check_shape("one_hot", indices->rank + 1, shape, dtype, &size) ||
+	    !lb_check_shape("one_hot", 1, &n, LB_U64, &size))
+		return NULL;
 	enum lb_dtype count = lb_dtype_is_signed_int(indices->dtype) ? LB_I64 : LB_U64;
 	struct lb_tensor *classes = lb_tensor_begin(LB_OP_ARANGE, count, 1, &n, 0, NULL, site);
 	if (!classes)
@@ -107,10 +121,6 @@ lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype)
 	if (!column)
 		return NULL;
 	column->site = (uint64_t)(uintptr_t)site;
-	int64_t shape[LB_MAX_RANK];
-	for (int i = 0; i < indices->rank; i++)
-		shape[i] = indices->shape[i];
-	shape[indices->rank] = n;
 	struct lb_tensor *hits = lb_node(LB_OP_EQUAL, LB_BOOL, column->rank, shape, 2,
 					 (struct lb_tensor *[]){ column, classes }, site);
 	return narrowed(hits, dtype, site);

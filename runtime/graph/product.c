@@ -34,10 +34,10 @@ static bool product_shape(const char *op, const struct lb_tensor *a, const struc
 	return true;
 }
 
-static struct lb_tensor *product(int op, int n, struct lb_tensor **xs, double alpha, double beta,
-				 const void *site)
+/* `name` is the public function's, for errors. */
+static struct lb_tensor *product(const char *name, int op, int n, struct lb_tensor **xs, double alpha,
+				 double beta, const void *site)
 {
-	const char *name = lb_ops[op].name;
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
 			return NULL;
@@ -57,7 +57,8 @@ static struct lb_tensor *product(int op, int n, struct lb_tensor **xs, double al
 	if (!product_shape(name, a, b, &rank, shape) || !lb_common_dtype(name, n, xs, &dtype, site))
 		return NULL;
 	if (!lb_dtype_is_inexact(dtype)) {
-		lb_fail("%s: %s has no matrix product here; cast with lb_astype() to a floating dtype", name,
+		lb_fail("%s: %s has no matrix product here; cast with lb_astype() to a floating dtype, or "
+			"take lb_einsum(), which multiplies integers", name,
 			lb_dtypes[dtype].name);
 		return NULL;
 	}
@@ -89,13 +90,13 @@ static struct lb_tensor *product(int op, int n, struct lb_tensor **xs, double al
 lb_tensor *lb_matmul(lb_tensor *a, lb_tensor *b)
 {
 	LB_ENTER();
-	return product(LB_OP_MATMUL, 2, (struct lb_tensor *[]){ a, b }, 1, 0, site);
+	return product("matmul", LB_OP_MATMUL, 2, (struct lb_tensor *[]){ a, b }, 1, 0, site);
 }
 
 lb_tensor *lb_addmm(lb_tensor *c, lb_tensor *a, lb_tensor *b, double alpha, double beta)
 {
 	LB_ENTER();
-	return product(LB_OP_ADDMM, 3, (struct lb_tensor *[]){ a, b, c }, alpha, beta, site);
+	return product("addmm", LB_OP_ADDMM, 3, (struct lb_tensor *[]){ a, b, c }, alpha, beta, site);
 }
 
 lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias)
@@ -121,6 +122,6 @@ lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias)
 	if (!across)
 		return NULL;
 	across->site = (uint64_t)(uintptr_t)site;
-	return product(bias ? LB_OP_ADDMM : LB_OP_MATMUL, bias ? 3 : 2,
+	return product("linear", bias ? LB_OP_ADDMM : LB_OP_MATMUL, bias ? 3 : 2,
 		       (struct lb_tensor *[]){ x, across, bias }, 1, bias != NULL, site);
 }

@@ -1,5 +1,6 @@
 #include "graph/promote.h"
 
+#include "graph/literal.h"
 #include "probes.h"
 
 /* MLX's table (mlx/types: promote_types), by rule: it is symmetric; a wider kind wins; the
@@ -30,11 +31,6 @@ enum lb_dtype lb_inexact(enum lb_dtype dtype)
 	return lb_dtype_is_inexact(dtype) ? dtype : LB_F32;
 }
 
-static bool is_weak(const struct lb_tensor *x)
-{
-	return lb_tensor_flags(x) & LB_FLAG_WEAK;
-}
-
 /* What a literal becomes next to a dtype; params: 0 double bits, 1 int64, 2 is an int. */
 static enum lb_dtype with_weak(enum lb_dtype dtype, const struct lb_tensor *weak)
 {
@@ -43,19 +39,12 @@ static enum lb_dtype with_weak(enum lb_dtype dtype, const struct lb_tensor *weak
 	return lb_dtype_is_inexact(dtype) ? dtype : LB_F32;
 }
 
-static bool literal_fits(const char *op, const struct lb_tensor *weak, enum lb_dtype dtype)
+static bool check_fits(const char *op, const struct lb_tensor *weak, enum lb_dtype dtype)
 {
-	if (!weak->params[2] || dtype >= LB_F16)
+	if (lb_literal_fits(weak, dtype))
 		return true;
-	int bits = lb_dtypes[dtype].bytes * 8;
-	int64_t value = weak->params[1];
-	bool fits = lb_dtype_is_signed_int(dtype)
-		? bits == 64 || (value >= -((int64_t)1 << (bits - 1)) && value < (int64_t)1 << (bits - 1))
-		: value >= 0 && (bits == 64 || value < (int64_t)1 << bits);
-	if (!fits)
-		return lb_fail("%s: the scalar %lld does not fit %s; cast the tensor with lb_astype()", op,
-			       (long long)value, lb_dtypes[dtype].name);
-	return true;
+	return lb_fail("%s: the scalar %lld does not fit %s; cast the tensor with lb_astype()", op,
+		       (long long)weak->params[1], lb_dtypes[dtype].name);
 }
 
 static bool is_half(const struct lb_tensor *x)
@@ -69,12 +58,12 @@ static void tell_promotion(const char *op, int n, struct lb_tensor *const *xs, e
 {
 	const struct lb_tensor *from = NULL, *other = NULL;
 	for (int i = 0; i < n && !from; i++) {
-		if (!is_weak(xs[i]) && (enum lb_dtype)xs[i]->dtype != dtype &&
+		if (!lb_is_weak(xs[i]) && (enum lb_dtype)xs[i]->dtype != dtype &&
 		    (is_half(xs[i]) || dtype == LB_F64))
 			from = xs[i];
 	}
 	for (int i = 0; i < n && from && !other; i++) {
-		if (!is_weak(xs[i]) && xs[i]->dtype != from->dtype)
+		if (!lb_is_weak(xs[i]) && xs[i]->dtype != from->dtype)
 			other = xs[i];
 	}
 	if (other)
@@ -88,7 +77,7 @@ bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb
 	enum lb_dtype dtype = LB_BOOL;
 	bool any = false, mixed = false;
 	for (int i = 0; i < n; i++) {
-		if (is_weak(xs[i]))
+		if (lb_is_weak(xs[i]))
 			continue;
 		enum lb_dtype own = (enum lb_dtype)xs[i]->dtype;
 		if (any && own != dtype) {
@@ -99,13 +88,13 @@ bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb
 		any = true;
 	}
 	for (int i = 0; i < n; i++) {
-		if (!is_weak(xs[i]))
+		if (!lb_is_weak(xs[i]))
 			continue;
 		dtype = any ? with_weak(dtype, xs[i])
 			    : lb_promote(dtype, (lb_dtype)xs[i]->dtype);
 	}
 	for (int i = 0; i < n; i++) {
-		if (is_weak(xs[i]) && !literal_fits(op, xs[i], dtype))
+		if (lb_is_weak(xs[i]) && !check_fits(op, xs[i], dtype))
 			return false;
 	}
 	if (__builtin_expect(mixed, 0))
@@ -121,7 +110,7 @@ struct lb_tensor *lb_as(struct lb_tensor *x, enum lb_dtype dtype, const void *si
 
 struct lb_tensor *lb_as_new(struct lb_tensor *x, enum lb_dtype dtype, const void *site)
 {
-	if (!is_weak(x))
+	if (!lb_is_weak(x))
 		return lb_node(LB_OP_ASTYPE, dtype, x->rank, x->shape, 1, &x, site);
 	struct lb_tensor *t = lb_tensor_begin(LB_OP_SCALAR, dtype, 0, NULL, 0, NULL, site);
 	if (t)

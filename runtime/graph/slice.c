@@ -71,6 +71,9 @@ bool lb_cut_out(const char *op, const struct lb_tensor *x, int n, const lb_index
 		added += index[i].kind == LB_INDEX_NEW_AXIS;
 		rests += index[i].kind == LB_INDEX_ELLIPSIS;
 	}
+	if (rests > 1)
+		return lb_fail("%s: LB_REST %d times; it stands for all axes that the other indices leave, once",
+			       op, rests);
 	if (used > x->rank || rests > 1 || x->rank + added - dropped > LB_MAX_RANK) {
 		char text[LB_SHAPE_TEXT];
 		return lb_fail("%s: %d indices and %d LB_REST do not fit %s", op, used, rests,

@@ -13,6 +13,7 @@ struct lb_entry {
 	bool unknown;    /* of a type without a dtype: `array` is bytes */
 	/* of a member of an .npz; its array is known when it is asked for */
 	uint16_t method;
+	bool encrypted;
 	uint32_t crc;
 	uint64_t packed, unpacked;
 };

@@ -14,6 +14,8 @@
 #include "io/npy.h"
 #include "io/zip.h"
 
+enum { ENCRYPTED = 1 }; /* a member's flag */
+
 struct directory {
 	uint64_t at, size, count;
 };
@@ -171,16 +173,12 @@ static bool add_member(struct lb_file *file, const struct lb_cursor *c, const st
 	const size_t n_suffix = sizeof suffix - 1;
 	char quoted[LB_QUOTED];
 	uint64_t at;
-	if (m->n_name <= n_suffix || memcmp(m->name + m->n_name - n_suffix, suffix, n_suffix) != 0)
+	if (m->n_name < n_suffix || memcmp(m->name + m->n_name - n_suffix, suffix, n_suffix) != 0)
 		return true; /* no array */
 	lb_quoted(m->name, m->n_name, quoted);
 	if (!lb_is_text(m->name, m->n_name))
 		return lb_fail("%s: central directory: name '%s' is no UTF-8", c->path, quoted);
-	if (m->flags & 1)
-		return lb_fail("%s: member '%s' is encrypted", c->path, quoted);
-	if (m->method != LB_ZIP_STORED && m->method != LB_ZIP_DEFLATED)
-		return lb_fail("%s: member '%s': compression method %d is not known", c->path, quoted, m->method);
-	if (m->method == LB_ZIP_STORED && m->packed != m->unpacked)
+	if (m->method == LB_ZIP_STORED && !(m->flags & ENCRYPTED) && m->packed != m->unpacked)
 		return lb_fail("%s: member '%s' is stored, and yet has two sizes", c->path, quoted);
 	if (!find_bytes(c, m, &at))
 		return false;
@@ -192,6 +190,7 @@ static bool add_member(struct lb_file *file, const struct lb_cursor *c, const st
 	entry->array.nbytes = entry->packed = m->packed;
 	entry->unpacked = m->unpacked;
 	entry->method = m->method;
+	entry->encrypted = m->flags & ENCRYPTED;
 	entry->crc = m->crc;
 	return true;
 }
@@ -282,9 +281,18 @@ static struct lb_tensor *unpack(struct lb_inflate *inflate, const struct lb_entr
 struct lb_tensor *lb_npz_get(struct lb_file *file, const struct lb_entry *entry, bool raw,
 			     const void *site)
 {
+	const char *path = file->mapping->path;
+	/* the others can be read all the same */
+	if (entry->encrypted || (entry->method != LB_ZIP_STORED && entry->method != LB_ZIP_DEFLATED)) {
+		if (entry->encrypted)
+			lb_fail("%s: member '%.64s' is encrypted", path, entry->name);
+		else
+			lb_fail("%s: member '%.64s': compression method %d is not known", path, entry->name,
+				entry->method);
+		return NULL;
+	}
 	if (entry->method == LB_ZIP_STORED)
 		return get_stored(file, entry, raw, site);
-	const char *path = file->mapping->path;
 	if (entry->unpacked > INT64_MAX || entry->unpacked / 1032 > entry->packed) {
 		lb_fail("%s: %.64s: %llu bytes cannot unpack to the %llu that the directory claims", path,
 			entry->name, (unsigned long long)entry->packed, (unsigned long long)entry->unpacked);

@@ -155,7 +155,11 @@ bool lb_kernel_reduce(struct lb_exec *exec, int op, const struct lb_view *x, uin
 		return true;
 	if (walk.n_each == 0)
 		return of_nothing(exec, op, walk.n_outputs, to, to_dtype);
-	int dtype = x->dtype, floating = lb_dtype_is_inexact(dtype) ? dtype : LB_F32;
+	int dtype = x->dtype;
+	/* an f32 has 24 bits: sums of wider integers begin in double, so that what they have in common
+	 * does not drown what they differ in */
+	bool is_wide = dtype == LB_I32 || dtype == LB_U32 || dtype == LB_I64 || dtype == LB_U64;
+	int floating = lb_dtype_is_inexact(dtype) ? dtype : is_wide && op != LB_OP_LOGSUMEXP ? LB_F64 : LB_F32;
 	struct reduction how = { .op = op, .dtype = dtype, .to = to, .to_dtype = to_dtype };
 	switch (op) {
 	case LB_OP_SUM: case LB_OP_PROD: case LB_OP_MAX: case LB_OP_MIN: case LB_OP_ALL:

@@ -121,6 +121,7 @@ def write_npy(folder):
         z.comment = b"PK\5\6 in a comment"
     folder.expect("mixed.npz", "x", x)
     np.savez(folder.at("none.npz"))
+    np.savez(folder.at("nameless.npz"), **{"": x, "x": x})
 
 
 def reject_npy(folder):
@@ -171,8 +172,8 @@ def reject_npz(folder):
             return content[:at] + new + content[at + len(new):]
         for what, content, words in (
                 ("size", changed(central + 20, b"\xff\xff\xff\x7f" * 2), "member beyond the end"),
-                ("method", changed(central + 10, b"\x0c"), "x.npy compression method 12"),
-                ("locked", changed(central + 8, b"\x01"), "x.npy encrypted"),
+                ("method", changed(central + 10, b"\x0c"), "x compression method 12"),
+                ("locked", changed(central + 8, b"\x01"), "x encrypted"),
                 ("place", changed(central + 42, b"\x05"), "local header of 'x.npy'"),
                 ("other", changed(local + 30, b"y"), "local header of 'x.npy' another name"),
                 ("member", changed(central, b"PK\1\3"), "central directory"),

@@ -275,7 +275,7 @@ static void formats_and_order(void **state)
 	(void)state;
 	static const struct { const char *file, *format; int64_t n; } files[] = {
 		{ "float32-3.npy", "npy", 1 }, { "stored.npz", "npz", 7 }, { "none.npz", "npz", 0 },
-		{ "mixed.npz", "npz", 1 }, { "all.safetensors", "safetensors", 18 },
+		{ "mixed.npz", "npz", 1 }, { "nameless.npz", "npz", 2 }, { "all.safetensors", "safetensors", 18 },
 		{ "empty.safetensors", "safetensors", 0 }, { "all.gguf", "gguf", 14 },
 		{ "empty.gguf", "gguf", 0 },
 	};
@@ -286,7 +286,11 @@ static void formats_and_order(void **state)
 		assert_int_equal(lb_file_count(file), files[i].n);
 		lb_file_close(file);
 	}
-	lb_file *file = lb_open(at("small.gguf"));
+	lb_file *file = lb_open(at("nameless.npz"));
+	LB_SCOPE
+		assert_non_null(lb_file_get(file, ""));
+	lb_file_close(file);
+	file = lb_open(at("small.gguf"));
 	assert_string_equal(lb_file_name(file, 0), "x");
 	assert_string_equal(lb_file_name(file, 1), "y");
 	lb_file_close(file);

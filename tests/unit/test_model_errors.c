@@ -162,11 +162,15 @@ static void summations(void **state)
 	(void)state;
 	lb_tensor *xs[2] = { x23(), x23() };
 	FAILS(lb_einsum("ij,jk->ik", 2, xs), "einsum ij,jk->ik j 3 2 (2,3)");
-	FAILS(lb_einsum("ij,ij", 2, xs), "einsum result");
+	FAILS(lb_einsum("ij,kl,mn,op,q", 5, (lb_tensor *[]){ x23(), x23(), x23(), x23(), of(LB_F32, LB_SHAPE(2)) }), "einsum more than 8 axes");
 	FAILS(lb_einsum("ij->i", 2, xs), "einsum each of 2 operands");
 	FAILS(lb_einsum("ij,ij->k", 2, xs), "einsum k no operand");
 	FAILS(lb_einsum("ij,ij->ii", 2, xs), "einsum i twice");
-	FAILS(lb_einsum("...j,ij->i", 2, xs), "einsum ellipsis");
+	FAILS(lb_einsum("...j,ij->i", 2, xs), "einsum no place ellipsis");
+	FAILS(lb_einsum("...j...,ij->i", 2, xs), "einsum '.'");
+	FAILS(lb_einsum("..j,ij->i", 2, xs), "einsum '.'");
+	FAILS(lb_einsum("...,...j->...", 2, xs), "einsum axis . 3 2 operand 1");
+	FAILS(lb_einsum("...ijk,ij->...", 2, xs), "einsum 3 axes operand 0");
 	FAILS(lb_einsum("ij,ijk->i", 2, xs), "einsum 3 axes operand 1 (2,3)");
 	FAILS(lb_einsum("i2,ij->i", 2, xs), "einsum '2'");
 	FAILS(lb_einsum("ij,ij->i,", 2, xs), "einsum follow");

@@ -75,8 +75,9 @@ static inline c64 power(c64 a, c64 b)
 
 static inline c64 sigmoid(c64 x)
 {
-	c64 e = from_c(cexpf(-to_c(x)));
-	return quotient(make(1, 0), make(1 + e.re, e.im));
+	bool left = x.re < 0; /* e^x is small there, as e^-x is elsewhere */
+	c64 e = from_c(cexpf(left ? to_c(x) : -to_c(x)));
+	return quotient(left ? e : make(1, 0), make(1 + e.re, e.im));
 }
 
 #define TRUE(x) ((x).re != 0 || (x).im != 0)

@@ -84,16 +84,29 @@ f64v MVEC_F64(vv, pow)(f64v, f64v);
 	}
 VPOWER(f32, float, f32v, MVEC_F32(vv, pow))
 VPOWER(f64, double, f64v, MVEC_F64(vv, pow))
-VMATH(sigmoid, f32, float, f32v, 1 / (1 + MVEC_F32(v, exp)(-x)))
-VMATH(sigmoid, f64, double, f64v, 1 / (1 + MVEC_F64(v, exp)(-x)))
+/* e^-|x| is 1 at most: 1 / (1 + e^-x) for x from 0 on, e^x / (1 + e^x) below, down to denormals. */
+#define VSIGMOID(s, V, I, f)                                              \
+	static inline V sigmoid_of_##s(V x)                               \
+	{                                                                 \
+		V one = (V){ 0 } + 1, e;                                  \
+		I sign = (I)-(V){ 0 }, below = x < 0;                \
+		e = f((V)((I)x | sign));                                  \
+		return (V)((below & (I)e) | (~below & (I)one)) / (1 + e); \
+	}
+typedef int32_t i32v __attribute__((vector_size(VECTOR_BYTES)));
+typedef int64_t i64v __attribute__((vector_size(VECTOR_BYTES)));
+VSIGMOID(f32, f32v, i32v, MVEC_F32(v, exp))
+VSIGMOID(f64, f64v, i64v, MVEC_F64(v, exp))
+VMATH(sigmoid, f32, float, f32v, sigmoid_of_f32(x))
+VMATH(sigmoid, f64, double, f64v, sigmoid_of_f64(x))
 #else
 #define VMATH1(name, fn)                                  \
 	LB_TILE(name##_f32, float, float, fn##f(a[i]))    \
 	LB_TILE(name##_f64, double, double, fn(a[i]))
 LB_TILE(power_f32, float, float, powf(a[i], b[i]))
 LB_TILE(power_f64, double, double, pow(a[i], b[i]))
-LB_TILE(sigmoid_f32, float, float, 1 / (1 + expf(-a[i])))
-LB_TILE(sigmoid_f64, double, double, 1 / (1 + exp(-a[i])))
+LB_TILE(sigmoid_f32, float, float, (a[i] < 0 ? expf(a[i]) : 1) / (1 + expf(-fabsf(a[i]))))
+LB_TILE(sigmoid_f64, double, double, (a[i] < 0 ? exp(a[i]) : 1) / (1 + exp(-fabs(a[i]))))
 #endif
 
 VMATH1(exp, exp)

@@ -80,7 +80,7 @@ def attentions(suite):
                         continue
                     given = mask
                     if mask is not None:
-                        given = mask.a if mask.dtype == "bool" else wide(cast(mask, dtype))
+                        given = mask.a if mask.dtype == "bool" else wide(mask)
                     scale = 1 / np.sqrt(max(shape[3], 1))
                     ys = attend_grad(wide(q), wide(k), wide(v), scale, causal, given, wide(g))
                     for part, y in enumerate(ys):

@@ -220,6 +220,13 @@ def attentions(suite):
                        Tensor([1, 0, 1], "bool"))
         x = normal(rng, dtype, (1, 1, 9, 8), 30.0)
         attention_case(suite, "attention/%s/large" % dtype, x, x, x, 1.0, 1, None)
+    for dtype in HALVES: # a mask is added to the scores as it is
+        x, value = Tensor(np.zeros((1, 1, 1, 4)), dtype), Tensor([[[[0, 1], [1, 0]]]], dtype)
+        y = Tensor(np.zeros((1, 1, 2, 4)), dtype)
+        for added in ([70000, 0], [2048, 2049], [-1e5, -1e5], [0.001, 0]):
+            for to in ("float32", "float64"):
+                attention_case(suite, "attention/%s/wider/%s/%g" % (dtype, to, added[0]), x, y, value, 1.0, 0,
+                               Tensor(np.array([added]), to))
     attention_case(suite, "attention/promoted", normal(rng, "float16", (1, 2, 3, 4)),
                    normal(rng, "bfloat16", (1, 1, 5, 4)), normal(rng, "float16", (1, 1, 5, 4)), 0.5,
                    0, None)
@@ -229,7 +236,7 @@ def attention_case(suite, name, q, k, v, scale, causal, mask):
     dtype = promote(promote(q.dtype, k.dtype), v.dtype)
     given = mask
     if mask is not None:
-        given = mask.a if mask.dtype == "bool" else wide(cast(mask, dtype))
+        given = mask.a if mask.dtype == "bool" else wide(mask)
     y = attend(wide(q), wide(k), wide(v), scale, causal, given)
     score = scale * float(np.max(np.abs(wide(q)), initial=0)) * float(
         np.max(np.abs(wide(k)), initial=0, where=~np.isnan(k.a))) * q.shape[3]
@@ -401,6 +408,27 @@ EINSUMS = ["ij,jk->ik", "ij,kj->ik", "ij,jk->ki", "bij,bjk->bik", "bij,bkj->bik"
            "aij,ajk,akl,alm->aim", "Ab,bC->AC", "iij,jkk->ik", "abcdefgh->hgfedcba"]
 
 
+# Ellipses, results that are implied, axes of 1 that are broadcast.
+EINSUMS_OF = [("...ij,...jk->...ik", (2, 1, 3, 4), (5, 4, 2)), ("...ij,...jk", (2, 3, 4), (4, 2)),
+              ("ij,jk", (2, 3), (3, 4)), ("ba", (2, 3)), ("Ba,aC", (2, 3), (3, 4)), ("ii", (3, 3)),
+              ("ij,ij", (2, 3), (2, 3)), ("i...->...", (3, 2, 4)), ("...i,...i->...", (2, 3, 4), (4,)),
+              ("...ii->...i", (2, 3, 3)), ("...", (2, 3)), ("...->...", ()), ("i...j->j...i", (2, 3, 4, 5)),
+              ("...,...", (2, 3), (3,)), ("...i->...i", (4,)), ("i->...i", (4,)),
+              ("ij,ij->ij", (1, 3), (2, 3)), ("ij,jk->ik", (2, 1), (3, 4)), ("ij,jk->ik", (2, 3), (1, 4)),
+              ("bij,bjk->bik", (1, 2, 3), (4, 3, 2)), ("bij,bjk->bik", (4, 2, 3), (1, 3, 2)),
+              ("i,i->", (1,), (5,)), ("ij,j->i", (2, 1), (0,)), ("...ij,j...->i...", (2, 3, 4), (4, 1))]
+
+
+def broadcast_einsums(suite):
+    for i, (spec, *shapes) in enumerate(EINSUMS_OF):
+        for dtype in ("float32", "int32", "float64", "uint8"):
+            xs = [moderate(suite.rng, dtype, shape) for shape in shapes]
+            y = np.einsum(spec, *[x.a for x in xs])
+            top = float(np.max(np.einsum(spec, *[np.abs(x.a) for x in xs]), initial=1.0))
+            suite.case("einsum/%s/%s/of-%d" % (dtype, spec, i), "einsum", xs, Tensor(y, dtype),
+                       "exact" if kind(dtype) in "bui" else near(dtype, top), spec=spec)
+
+
 def einsums(suite):
     rng = suite.rng
     for spec in EINSUMS:
@@ -428,6 +456,7 @@ def einsums(suite):
 
 def write(suite):
     einsums(suite)
+    broadcast_einsums(suite)
     convolutions(suite)
     pads(suite)
     cumsums(suite)
