@@ -7,24 +7,76 @@
 
 #include "target/demangle.h"
 
+enum { MAX_SCOPES = 128, MAX_DIES = 1 << 20 };
+
+Dwarf_Die *lbx_unit_at(Dwfl_Module *module, uint64_t pc, Dwarf_Addr *ret_bias)
+{
+	Dwarf_Die *unit = dwfl_module_addrdie(module, pc, ret_bias);
+
+	if (unit)
+		return unit;
+	while ((unit = dwfl_module_nextcu(module, unit, ret_bias)))
+		if (dwarf_haspc(unit, pc - *ret_bias) > 0)
+			return unit;
+	return NULL;
+}
+
+/* From the unit down to the innermost scope. */
+struct chain {
+	Dwarf_Die list[MAX_SCOPES];
+	int n, dies;
+};
+
+/* What may hold functions has no addresses of its own: libdw's dwarf_getscopes() passes it by. */
+static bool may_hold_functions(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+	       tag == DW_TAG_union_type;
+}
+
+static bool is_scope(int tag)
+{
+	return tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || tag == DW_TAG_inlined_subroutine ||
+	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
+}
+
+static void descend(struct chain *chain, Dwarf_Die *parent, uint64_t pc, int depth)
+{
+	Dwarf_Die die;
+
+	if (depth == MAX_SCOPES || dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		int tag = dwarf_tag(&die), before = chain->n;
+		if (is_scope(tag) && dwarf_haspc(&die, pc) > 0 && chain->n < MAX_SCOPES) {
+			chain->list[chain->n++] = die;
+			descend(chain, &die, pc, depth + 1);
+		} else if (may_hold_functions(tag)) {
+			descend(chain, &die, pc, depth + 1);
+		}
+		if (chain->n > before)
+			return;
+	} while (chain->dies++ < MAX_DIES && dwarf_siblingof(&die, &die) == 0);
+}
+
 bool lbx_functions_at(Dwfl *dwfl, uint64_t pc, struct lbx_functions *ret)
 {
 	Dwfl_Module *module = dwfl ? dwfl_addrmodule(dwfl, pc) : NULL;
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = module ? dwfl_module_addrdie(module, pc, &bias) : NULL;
-	Dwarf_Die *inner = NULL;
+	Dwarf_Die *unit = module ? lbx_unit_at(module, pc, &bias) : NULL;
+	struct chain chain = { .n = 0 };
 
 	*ret = (struct lbx_functions){ .pc = pc };
 	if (!unit)
 		return false;
 	ret->pc = pc - bias;
 	ret->bias = bias;
-	if (dwarf_getscopes(unit, ret->pc, &inner) > 0)
-		/* the DIEs around the innermost one: for an inlined function, those that it was inlined into */
-		ret->n_scopes = dwarf_getscopes_die(&inner[0], &ret->scopes);
-	free(inner);
-	if (ret->n_scopes <= 0)
+	descend(&chain, unit, ret->pc, 0);
+	ret->scopes = chain.n ? malloc((size_t)chain.n * sizeof *ret->scopes) : NULL;
+	if (!ret->scopes)
 		return false;
+	for (int i = chain.n - 1; i >= 0; i--)
+		ret->scopes[ret->n_scopes++] = chain.list[i];
 	for (int i = 0; i < ret->n_scopes; i++) {
 		int tag = dwarf_tag(&ret->scopes[i]);
 		ret->at[ret->n_inlined] = i;

@@ -11,12 +11,15 @@ enum { LBX_INLINED_MAX = 32 };
 struct lbx_functions {
 	uint64_t pc, bias;   /* pc as the module's DWARF counts; to add to addresses of it */
 	int n_scopes;
-	Dwarf_Die *scopes;   /* the innermost first, up to the unit */
+	Dwarf_Die *scopes;   /* the innermost first, up to the function */
 	int n_inlined;       /* functions that are inlined here, one within the other */
 	int at[LBX_INLINED_MAX + 1]; /* scopes[at[i]]: the innermost function first, at last that which is
 				      * called; -1: that is not known */
 };
 
+/* The unit with the code at an address, also where no table leads to it: clang writes none (aranges). NULL:
+ * there is no debug information. */
+Dwarf_Die *lbx_unit_at(Dwfl_Module *module, uint64_t pc, Dwarf_Addr *ret_bias);
 /* False where there is no debug information. Else to be released. */
 bool lbx_functions_at(Dwfl *dwfl, uint64_t pc, struct lbx_functions *ret);
 void lbx_functions_release(struct lbx_functions *functions);

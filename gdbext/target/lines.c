@@ -242,6 +242,20 @@ int lbx_lines_inlined(struct lbx_lines *lines, uint64_t pc)
 	return n;
 }
 
+static void find_line(Dwfl_Module *module, uint64_t pc, struct lbx_source_line *ret)
+{
+	Dwfl_Line *line = dwfl_module_getsrc(module, pc);
+	const char *file = line ? dwfl_lineinfo(line, NULL, &ret->line, NULL, NULL, NULL) : NULL;
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = line ? NULL : lbx_unit_at(module, pc, &bias);
+	Dwarf_Line *other = unit ? dwarf_getsrc_die(unit, pc - bias) : NULL;
+
+	if (other && dwarf_lineno(other, &ret->line) == 0)
+		file = dwarf_linesrc(other, NULL, NULL);
+	if (file)
+		snprintf(ret->file, sizeof ret->file, "%s", file);
+}
+
 bool lbx_lines_find(struct lbx_lines *lines, uint64_t pc, int depth, struct lbx_source_line *ret)
 {
 	struct lbx_functions functions = { .n_inlined = 0 };
@@ -260,10 +274,7 @@ bool lbx_lines_find(struct lbx_lines *lines, uint64_t pc, int depth, struct lbx_
 	if (known && depth > 0 && depth <= functions.n_inlined) {
 		lbx_functions_call(&functions, depth - 1, ret->file, sizeof ret->file, &ret->line);
 	} else {
-		Dwfl_Line *line = dwfl_module_getsrc(module, pc);
-		const char *file = line ? dwfl_lineinfo(line, NULL, &ret->line, NULL, NULL, NULL) : NULL;
-		if (file)
-			snprintf(ret->file, sizeof ret->file, "%s", file);
+		find_line(module, pc, ret);
 	}
 	if (known)
 		lbx_functions_release(&functions);

@@ -7,6 +7,7 @@ enum { DEPTH = 32 };
 
 struct machine {
 	const struct lbx_scope *scope;
+	Dwarf_Attribute *attribute; /* whose expression it is */
 	bool in_frame_base; /* its expression must not ask for itself */
 	uint64_t stack[DEPTH];
 	int n;
@@ -35,6 +36,16 @@ static bool push_register(struct machine *m, uint64_t n, int64_t offset)
 {
 	uint64_t value;
 	return register_value(m, n, &value) && push(m, value + (uint64_t)offset);
+}
+
+/* An address that stands in a table of its own: clang's way. */
+static bool push_indexed(struct machine *m, const Dwarf_Op *op)
+{
+	Dwarf_Attribute indexed;
+	Dwarf_Addr address;
+
+	return dwarf_getlocation_attr(m->attribute, op, &indexed) == 0 &&
+	       dwarf_formaddr(&indexed, &address) == 0 && push(m, address + m->scope->bias);
 }
 
 static bool push_frame_base(struct machine *m, int64_t offset)
@@ -88,6 +99,7 @@ static bool step(struct machine *m, const Dwarf_Op *op)
 		return push_register(m, code - DW_OP_breg0, (int64_t)op->number);
 	switch (code) {
 	case DW_OP_addr: return push(m, op->number + m->scope->bias);
+	case DW_OP_addrx: return push_indexed(m, op);
 	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_const2u: case DW_OP_const2s:
 	case DW_OP_const4u: case DW_OP_const4s: case DW_OP_const8u: case DW_OP_const8s:
 	case DW_OP_constu: case DW_OP_consts: return push(m, op->number);
@@ -126,7 +138,7 @@ static bool evaluate(struct machine *m, const Dwarf_Op *ops, size_t n, struct lb
 bool lbx_locate(const struct lbx_scope *scope, Dwarf_Attribute *attribute,
 		struct lbx_location *ret)
 {
-	struct machine m = { .scope = scope, .in_frame_base = !scope->function };
+	struct machine m = { .scope = scope, .attribute = attribute, .in_frame_base = !scope->function };
 	Dwarf_Op *ops;
 	size_t n;
 

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lazybones.h"
 #include "target/core.h"
+#include "target/expression.h"
 #include "target/hold.h"
 #include "target/inlined.h"
 #include "target/lines.h"
@@ -276,6 +278,30 @@ static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, l
 	return lbx_variables(s->target, s->lines, frame, fn, context);
 }
 
+static bool evaluate(struct lbx_stacks *stacks, const char *expression, uint64_t *ret)
+{
+	struct stacks *s = stacks_of(stacks);
+	struct lbx_variables_of variables = { .target = s->target, .lines = s->lines };
+	enum lbx_found found = LBX_NO_VARIABLE;
+	struct lbx_stack stack = { .n = 0 };
+	bool clean = lb_ok();
+	uint64_t tid;
+
+	if (threads(stacks, &tid, 1) > 0 && walk(stacks, tid, LBX_FRAMES_MAX, 0, &stack) && stack.n)
+		variables.near = stack.frames[0].pc - stack.frames[0].after_call;
+	for (int i = 0; i < stack.n && found == LBX_NO_VARIABLE; i++) {
+		variables.frame = &stack.frames[i];
+		found = lbx_expression_value(&variables, expression, ret);
+	}
+	variables.frame = NULL;
+	if (found == LBX_NO_VARIABLE)
+		found = lbx_expression_value(&variables, expression, ret);
+	lbx_stack_release(&stack);
+	if (clean)
+		lb_clear_error();
+	return found == LBX_FOUND;
+}
+
 static void destroy(struct lbx_stacks *stacks)
 {
 	free(stacks);
@@ -287,6 +313,7 @@ static const struct lbx_stacks_ops ops = {
 	.walk = walk,
 	.line = line,
 	.pointers = pointers,
+	.evaluate = evaluate,
 	.destroy = destroy,
 };
 

@@ -60,6 +60,10 @@ struct lbx_stacks_ops {
 	 * and one step behind them; a bounded number. */
 	bool (*pointers)(struct lbx_stacks *stacks, const struct lbx_frame *frame,
 			 lbx_pointer_fn *fn, void *context);
+	/* The value of an expression of C's over the variables of the first thread's frames, the innermost
+	 * first, or over the program's global ones (target/expression.h). False, without error, when it
+	 * has none. NULL: the debugger evaluates. */
+	bool (*evaluate)(struct lbx_stacks *stacks, const char *expression, uint64_t *ret);
 	void (*destroy)(struct lbx_stacks *stacks);
 };
 

@@ -152,13 +152,15 @@ void lbx_module_why(const struct lbx_module *module, char *ret, size_t size)
 		n = snprintf(ret, size, "is another file now, its build id is %s, not %s", found, wanted);
 		break;
 	case LBX_MODULE_NEWER:
-		n = snprintf(ret, size, "was modified after the core was written, which holds no build id to check it by");
+		n = snprintf(ret, size, "was modified after the core was written, which holds no build id to check it by (bit 4 of the "
+			     "coredump filter saves them)");
 		break;
 	case LBX_MODULE_FORCED:
 		n = snprintf(ret, size, "is used unchecked, its build id is %s, not %s", found, wanted);
 		break;
 	case LBX_MODULE_UNPROVEN:
-		n = snprintf(ret, size, "is used as it is now: the core holds no build id to check it by");
+		n = snprintf(ret, size, "is used as it is now: the core holds no build id to check it by (bit 4 of the coredump filter "
+			     "saves them)");
 		break;
 	default:
 		n = snprintf(ret, size, "is the same");

@@ -12,9 +12,10 @@
 #include "lazybones.h"
 #include "target/inlined.h"
 #include "target/location.h"
+#include "target/type.h"
 #include "target/printable.h"
 
-enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256, MAX_PEELED = 32,
+enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256,
        MAX_DIES = 10000, STEPS = 2, NAME = LBX_VARIABLE_MAX };
 
 struct search {
@@ -24,46 +25,6 @@ struct search {
 	bool is_argument, stopped;
 	int found, dies;
 };
-
-/* The type behind typedefs and qualifiers; its tag, 0 when there is none. */
-static int peel(Dwarf_Die *die, Dwarf_Die *ret)
-{
-	Dwarf_Attribute attribute;
-
-	*ret = *die;
-	for (int i = 0; i < MAX_PEELED; i++) {
-		int tag = dwarf_tag(ret);
-		if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
-		    tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type)
-			return tag > 0 ? tag : 0;
-		Dwarf_Die inner;
-		if (!dwarf_attr_integrate(ret, DW_AT_type, &attribute) ||
-		    !dwarf_formref_die(&attribute, &inner))
-			return 0;
-		*ret = inner;
-	}
-	return 0;
-}
-
-static int type_of(Dwarf_Die *die, Dwarf_Die *ret)
-{
-	Dwarf_Attribute attribute;
-	Dwarf_Die type;
-
-	return dwarf_attr_integrate(die, DW_AT_type, &attribute) &&
-	       dwarf_formref_die(&attribute, &type) ? peel(&type, ret) : 0;
-}
-
-static bool is_pointer(int tag)
-{
-	return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
-	       tag == DW_TAG_rvalue_reference_type;
-}
-
-static bool is_struct(int tag)
-{
-	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
-}
 
 static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address,
 		  int steps);
@@ -100,7 +61,7 @@ static void visit_members(struct search *s, const char *name, const char *separa
 			continue;
 		if (dwarf_hasattr(&member, DW_AT_bit_size) || dwarf_hasattr(&member, DW_AT_external))
 			continue;
-		int tag = type_of(&member, &member_type);
+		int tag = lbx_type_of(&member, &member_type);
 		snprintf(path, sizeof path, "%s%s%s", name, separator, member_name ? member_name : "?");
 		visit(s, path, &member_type, tag, address + offset, steps);
 	} while (--left > 0 && !s->stopped && dwarf_siblingof(&member, &member) == 0);
@@ -112,10 +73,10 @@ static void visit_array(struct search *s, const char *name, Dwarf_Die *type, uin
 	Dwarf_Die element;
 	Dwarf_Word bytes, width = 8;
 	char path[NAME];
-	int tag = type_of(type, &element);
+	int tag = lbx_type_of(type, &element);
 
-	if ((!is_pointer(tag) && !is_struct(tag)) || dwarf_aggregate_size(type, &bytes) != 0 ||
-	    (is_struct(tag) && dwarf_aggregate_size(&element, &width) != 0) || width == 0)
+	if ((!lbx_type_is_pointer(tag) && !lbx_type_is_struct(tag)) || dwarf_aggregate_size(type, &bytes) != 0 ||
+	    (lbx_type_is_struct(tag) && dwarf_aggregate_size(&element, &width) != 0) || width == 0)
 		return;
 	for (uint64_t i = 0; i < bytes / width && i < MAX_ELEMENTS && !s->stopped; i++) {
 		snprintf(path, sizeof path, "%s[%llu]", name, (unsigned long long)i);
@@ -128,15 +89,15 @@ static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, u
 {
 	Dwarf_Die target;
 	char path[NAME];
-	int tag = type_of(type, &target);
+	int tag = lbx_type_of(type, &target);
 
 	emit(s, name, value);
 	if (value == 0 || steps == 0)
 		return;
-	if (is_pointer(tag)) {
+	if (lbx_type_is_pointer(tag)) {
 		snprintf(path, sizeof path, "*%s", name);
 		visit(s, path, &target, tag, value, 0);
-	} else if (is_struct(tag)) {
+	} else if (lbx_type_is_struct(tag)) {
 		visit_members(s, name, "->", &target, value, 0);
 	}
 }
@@ -149,12 +110,12 @@ static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, 
 
 	if (s->stopped)
 		return;
-	if (is_pointer(tag)) {
+	if (lbx_type_is_pointer(tag)) {
 		if (lbx_target_try_read(s->scope.target, address, &value, sizeof value))
 			visit_pointer(s, name, type, value, steps > 0 ? steps - 1 : 0);
 	} else if (tag == DW_TAG_array_type && steps >= 0) {
 		visit_array(s, name, type, address, steps - 1);
-	} else if (is_struct(tag) && steps > 0) {
+	} else if (lbx_type_is_struct(tag) && steps > 0) {
 		visit_members(s, name, ".", type, address, steps - 1);
 	}
 }
@@ -165,7 +126,7 @@ static void visit_variable(struct search *s, Dwarf_Die *die)
 	Dwarf_Die type;
 	struct lbx_location place;
 	const char *name = dwarf_diename(die);
-	int tag = type_of(die, &type);
+	int tag = lbx_type_of(die, &type);
 
 	s->is_argument = dwarf_tag(die) == DW_TAG_formal_parameter;
 	if (!name || !tag || !dwarf_attr_integrate(die, DW_AT_location, &attribute) ||
@@ -173,7 +134,7 @@ static void visit_variable(struct search *s, Dwarf_Die *die)
 		return;
 	if (place.in_memory)
 		visit(s, name, &type, tag, place.value, STEPS);
-	else if (is_pointer(tag))
+	else if (lbx_type_is_pointer(tag))
 		visit_pointer(s, name, &type, place.value, STEPS - 1);
 }
 

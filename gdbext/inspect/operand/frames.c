@@ -215,6 +215,8 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 	bool clean = lb_ok();
 	uint64_t tid;
 
+	if (context->stacks && context->stacks->ops->evaluate)
+		return context->stacks->ops->evaluate(context->stacks, expression, ret);
 	if (context->stacks && context->stacks->ops->threads(context->stacks, &tid, 1) > 0 &&
 	    context->stacks->ops->walk(context->stacks, tid, LBX_FRAMES_MAX, 0, &stack)) {
 		for (int i = 0; i < stack.n && wanted.value == 0; i++)

@@ -1,0 +1,27 @@
+/* Expressions of C over a program's variables, by its debug information: `layer->w`, `cache.kv[0]`,
+ * `net::rows[i]` with a number for i, `*p`, `&x`. */
+#ifndef LBX_EXPRESSION_H
+#define LBX_EXPRESSION_H
+
+#include "target/lines.h"
+#include "target/stacks.h"
+
+/* What a name is searched among: a frame's variables, or without a frame the program's global ones. */
+struct lbx_variables_of {
+	struct lbx_target *target;
+	struct lbx_lines *lines;
+	const struct lbx_frame *frame; /* NULL: global ones */
+	uint64_t near;                 /* of global ones with the same name: that beside this code */
+};
+
+/* What an expression came to. */
+enum lbx_found {
+	LBX_FOUND,
+	LBX_NO_VARIABLE, /* the variable that it begins with is not among these */
+	LBX_NO_VALUE,    /* it is, but has no value here, or the rest is no expression over it */
+};
+/* The value of a pointer or a number; the address of what is larger. */
+enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, const char *expression,
+				    uint64_t *ret);
+
+#endif

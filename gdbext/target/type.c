@@ -1,0 +1,45 @@
+#include "target/type.h"
+
+#include <dwarf.h>
+
+enum { MAX_PEELED = 32 };
+
+/* The type behind typedefs and qualifiers; its tag, 0 when there is none. */
+static int peel(Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Attribute attribute;
+
+	*ret = *die;
+	for (int i = 0; i < MAX_PEELED; i++) {
+		int tag = dwarf_tag(ret);
+		if (tag != DW_TAG_typedef && tag != DW_TAG_const_type && tag != DW_TAG_volatile_type &&
+		    tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type)
+			return tag > 0 ? tag : 0;
+		Dwarf_Die inner;
+		if (!dwarf_attr_integrate(ret, DW_AT_type, &attribute) ||
+		    !dwarf_formref_die(&attribute, &inner))
+			return 0;
+		*ret = inner;
+	}
+	return 0;
+}
+
+int lbx_type_of(Dwarf_Die *die, Dwarf_Die *ret)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Die type;
+
+	return dwarf_attr_integrate(die, DW_AT_type, &attribute) &&
+	       dwarf_formref_die(&attribute, &type) ? peel(&type, ret) : 0;
+}
+
+bool lbx_type_is_pointer(int tag)
+{
+	return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+	       tag == DW_TAG_rvalue_reference_type;
+}
+
+bool lbx_type_is_struct(int tag)
+{
+	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
+}

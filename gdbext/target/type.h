@@ -1,0 +1,14 @@
+/* Types of variables in debug information. */
+#ifndef LBX_TYPE_H
+#define LBX_TYPE_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+/* The type of a variable, a member or an array's elements, or what a pointer leads to, without typedefs
+ * and qualifiers; its tag, 0 when there is none. */
+int lbx_type_of(Dwarf_Die *die, Dwarf_Die *ret);
+bool lbx_type_is_pointer(int tag); /* or a reference */
+bool lbx_type_is_struct(int tag);  /* a class, a union */
+
+#endif
