@@ -102,7 +102,8 @@ static void tell_graph(struct lbx_context *context, const struct lbx_catch_stop 
 		text_printf(ret, " Evaluation %" PRIu64 " is about to compute %" PRIu64 ".",
 			    stop->args[4], stop->args[3]);
 	else
-		text_printf(ret, " %" PRIu64 " are alive; the newest is shown.", stop->args[3]);
+		text_printf(ret, " %" PRIu64 " are alive%s.", stop->args[3],
+			    stop->tensor ? "; the newest is shown" : "");
 }
 
 /* Arguments: id, record, site, the pointer, the address touched, bytes mapped. */

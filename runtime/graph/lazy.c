@@ -7,7 +7,20 @@
 #include "probes.h"
 #include "publish/root.h"
 
-void lb_count_lazy(const struct lb_self *self, const void *site)
+/* The lazy tensor that the thread made last, as far as its scopes hold it. */
+static const struct lb_tensor *newest(const struct lb_self *self, const struct lb_tensor *made)
+{
+	const struct lb_tensor *found = NULL;
+
+	if (lb_tensor_state(made) == LB_STATE_LAZY)
+		return made;
+	for (size_t i = 0; i < self->n_items; i++)
+		if (lb_tensor_state(self->items[i]) == LB_STATE_LAZY && (!found || self->items[i]->id > found->id))
+			found = self->items[i];
+	return found;
+}
+
+void lb_count_lazy(const struct lb_self *self, const struct lb_tensor *made)
 {
 	static uint64_t counted_for, next; /* the limit; an id */
 	uint64_t limit = __atomic_load_n(&lb_root->watch_graph, __ATOMIC_RELAXED);
@@ -26,6 +39,6 @@ void lb_count_lazy(const struct lb_self *self, const void *site)
 	__atomic_store_n(&counted_for, limit, __ATOMIC_RELAXED);
 	if (lazy <= limit)
 		return;
-	t = self->n_items ? self->items[self->n_items - 1] : NULL;
-	lb_probe_graph(t ? t->id : 0, (uint64_t)(uintptr_t)t, (uint64_t)(uintptr_t)site, lazy, 0);
+	t = newest(self, made);
+	lb_probe_graph(t ? t->id : 0, (uint64_t)(uintptr_t)t, made->site, lazy, 0);
 }

@@ -4,7 +4,9 @@
 
 #include "memory/thread.h"
 
-/* To be called now and then while tensors are made, by the call whose site this is. */
-void lb_count_lazy(const struct lb_self *self, const void *site);
+struct lb_tensor;
+
+/* To be called now and then, by the thread that has just made this tensor. */
+void lb_count_lazy(const struct lb_self *self, const struct lb_tensor *made);
 
 #endif

@@ -13,14 +13,13 @@
 #include "publish/root.h"
 #include "publish/stacks.h"
 
-static uint64_t next_id(struct lb_self *self, const void *site)
+static uint64_t next_id(struct lb_self *self)
 {
 	if (self->next_id == self->end_id) {
 		self->next_id = __atomic_fetch_add(&lb_root->last_id, LB_ID_BLOCK, __ATOMIC_RELAXED) + 1;
 		self->end_id = self->next_id + LB_ID_BLOCK;
 		if (self->trace)
 			lb_trace_note_ids(self->trace, self->next_id);
-		lb_count_lazy(self, site);
 	}
 	return self->next_id++;
 }
@@ -57,7 +56,7 @@ struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const i
 
 	lb_record_begin(&t->seq);
 	t->generation++;
-	t->id = next_id(self, site);
+	t->id = next_id(self);
 	t->refs = LB_SCOPE_REF;
 	t->dtype = (uint8_t)dtype;
 	t->rank = (uint8_t)rank;
@@ -103,6 +102,8 @@ struct lb_tensor *lb_tensor_publish(struct lb_tensor *t)
 	lb_scope_add(lb_self(), t);
 	lb_count(&lb_counters.created, 1);
 	lb_probe_create(t->id, (uint64_t)(uintptr_t)t, t->site, t->op, t->dtype, t->size);
+	if (__builtin_expect(t->id % LB_ID_BLOCK == 1, 0))
+		lb_count_lazy(lb_self(), t);
 	return t;
 }
 

@@ -18,6 +18,20 @@ static const char *const names[] = {
 
 enum { NAMES = sizeof names / sizeof *names };
 
+/* A value that is carried from turn to turn, and never computed. */
+static lb_tensor *grow(int turns)
+{
+	lb_tensor *total = lb_keep(lb_named("first", lb_zeros(LB_SHAPE(2), LB_F32)));
+
+	for (int i = 0; i < turns; i++)
+		LB_SCOPE {
+			lb_tensor *next = lb_keep(lb_add(total, lb_from_data(&i, sizeof i, LB_SHAPE(1), LB_I32)));
+			lb_release(total);
+			total = next;
+		}
+	return total;
+}
+
 int main(void)
 {
 	LB_SCOPE {
@@ -34,5 +48,6 @@ int main(void)
 		checkpoint();
 		lb_eval(lb_named("to come[3]", lb_exp(lb_named("later[0].w", lb_negative(lb_arange(0, 3, 1, LB_F32))))));
 	}
+	lb_release(grow(2000));
 	return lb_ok() ? 0 : 1;
 }

@@ -34,6 +34,8 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 		sub(/^#[0-9]+ +/, "#N ")
 	if (gsub(/[^ "]*caught\.c/, "caught.c"))
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ") # how much of the runtime lies below, inlined, differs
+	if (gsub(/[^ "]*named\.c/, "named.c"))
+		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ")
 	sub(/Connection reset by peer/, "Broken pipe")
 	sub(/Target disconnected: error while writing: /, "Target disconnected.: ")
 	sub(/ if .*\) pending\.$/, ") pending.")
