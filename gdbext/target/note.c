@@ -11,6 +11,7 @@
  * Everything that is read may be damaged: counts are capped, the list may be a ring, and a
  * module that cannot be read is passed over. */
 #include <elf.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +52,16 @@ static bool root_at(struct lbx_target *target, uint64_t root)
 {
 	uint64_t magic;
 	return lbx_target_try_read(target, root, &magic, sizeof magic) && magic == LB_SYMTAB_MAGIC;
+}
+
+/* Up to its initialisation the root holds what the file says: all but its magic and its addresses. */
+static bool is_begun(struct lbx_target *target, uint64_t root)
+{
+	struct lb_symtab head;
+	const size_t fixed = offsetof(struct lb_symtab, root_fields) + sizeof head.root_fields;
+
+	return !lbx_target_try_read(target, root, &head, fixed) || head.magic != 0 || head.root_fields != 0 ||
+	       head.major == 0 || head.size < fixed || head.n_root_fields == 0;
 }
 
 static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t size,
@@ -218,6 +229,9 @@ bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t
 		search_libraries(target, libraries, &found);
 	}
 	*ret = found.root;
+	if (!found.root && found.promised && !is_begun(target, found.promised))
+		return lb_fail("the symbol table is not there yet: the program has not initialised the runtime; "
+			       "let it run to main");
 	if (!found.root && found.promised)
 		return no_table(target, found.promised);
 	if (!found.root && found.unread)

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "lazybones.h"
+#include "symtab.h"
 #include "target/target.h"
 
 enum { HEADERS = 0x10000, NOTES = 0x10800, DYNAMIC = 0x20000, LOADER = 0x30000, LINK = 0x40000, SIZE = 4096 };
@@ -87,10 +88,39 @@ static void tells_what_it_cannot_read(void **state)
 	says(LINK, "0x40000, with the loader's list of modules, cannot be read");
 }
 
+/* A note leads to a root: as it is in the file, initialised, or damaged. */
+static void tells_what_is_not_there_yet(void **state)
+{
+	const Elf64_Nhdr note = { .n_namesz = sizeof LB_NOTE_OWNER, .n_descsz = 8, .n_type = LB_NOTE_ROOT };
+	const uint64_t at = HEADERS + 0xc00, desc = NOTES + sizeof note + ((sizeof LB_NOTE_OWNER + 3) & ~3u);
+	const int64_t distance = (int64_t)(at - desc);
+	struct lb_symtab *root = (void *)(program.headers + (at - HEADERS));
+	Elf64_Phdr headers[3];
+	uint64_t found;
+
+	(void)state;
+	memcpy(headers, program.headers, sizeof headers);
+	headers[1].p_memsz = desc + 8 - NOTES;
+	memcpy(program.headers, headers, sizeof headers);
+	memcpy(program.headers + (NOTES - HEADERS), &note, sizeof note);
+	memcpy(program.headers + (NOTES - HEADERS) + sizeof note, LB_NOTE_OWNER, sizeof LB_NOTE_OWNER);
+	memcpy(program.headers + (desc - HEADERS), &distance, sizeof distance);
+	*root = (struct lb_symtab){ .major = 1, .minor = 6, .size = sizeof *root, .n_root_fields = 40, .n_kinds = 6 };
+	says(0, "is not there yet: the program has not initialised the runtime; let it run to main");
+	root->root_fields = 0x1000;
+	says(0, "is damaged: it does not begin with its magic");
+	root->root_fields = root->major = 0;
+	says(0, "is damaged: it does not begin with its magic");
+	root->magic = LB_SYMTAB_MAGIC;
+	assert_true(lbx_find_root_by_note(&program.target, HEADERS, 3, &found));
+	assert_int_equal(found, at);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(tells_what_it_cannot_read, set_up),
+		cmocka_unit_test_setup(tells_what_is_not_there_yet, set_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,8 +42,8 @@ tensor print twice[0]
 tensor print 'twice'[0]
 tensor print 'nothing'[0]
 tensor print 'not closed
-tensor info "two words" --json
-tensor stats 'a.b[0].c'[0] --json
+tensor hist "two words" --bins 2
+tensor plot 'a.b[0].c'[0] --rows 2 --width 20
 tensor diff a/b:c 'two words'[:, :] --explain off --json
 tensor diff 't'[0,1] '--dash'[1, 0] --explain off --json
 tensor graph t[0,1]
