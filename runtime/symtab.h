@@ -168,7 +168,8 @@ enum lb_buffer_flag {
 	X(uint64_t, graph, 1, "number of the graph that it steps through; 0 outside step mode") \
 	X(uint64_t, line, 1, "line of its listing that runs, or ran last; 0 before the first") \
 	X(uint64_t, tensors, 1, "address of the ids of its lines' tensors, then its inputs'") \
-	X(uint64_t, site, 1, "return address of the call that evaluates, last")
+	X(uint64_t, site, 1, "return address of the call that evaluates, last") \
+	X(uint64_t, at_once, 1, "tensors that its op computes: more than 1 where ops are fused")
 
 /* One stream that has been used: a queue of jobs, and the thread that works on it. */
 #define LB_STREAM_FIELDS(X) \

@@ -157,6 +157,7 @@ static void tell_inputs(struct lbx_context *context, const struct lbx_catch_stop
 	for (uint32_t i = 0; t && tensors && i < t->n_inputs && i < INPUTS_SHOWN; i++) {
 		if (!tensors->ops->input(tensors, t, i, &input))
 			continue;
+		lbx_table_take_computed(context->table, &input);
 		lbx_describe(&input, described, sizeof described);
 		text_printf(ret, "%s%s", i ? ", " : " It reads ", described);
 	}
@@ -165,18 +166,15 @@ static void tell_inputs(struct lbx_context *context, const struct lbx_catch_stop
 	text_printf(ret, t && t->n_inputs ? "." : " It reads no tensor.");
 }
 
-/* What it has computed. The evaluation may still hold it for its consumers. */
+/* What it has computed. */
 static void tell_value(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
 {
-	struct lbx_tensor t;
 	struct lbx_array array;
 	struct lbx_digest d;
 
 	if (!stop->tensor || stop->tensor->size == 0 || lbx_bridge_waits())
 		return;
-	t = *stop->tensor;
-	t.state = LB_STATE_READY;
-	if (!lbx_array_of_tensor(context->target, &t, &array) || !lbx_digest(&array, context->out, &d)) {
+	if (!lbx_array_of_tensor(context->target, stop->tensor, &array) || !lbx_digest(&array, context->out, &d)) {
 		lb_clear_error();
 		return;
 	}

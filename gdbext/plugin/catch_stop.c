@@ -111,8 +111,10 @@ void lbx_catch_tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 	if (kind->id != LBX_NO_ARG && lbx_context_table(context, &table)) {
 		struct lbx_tensors *tensors = lbx_table_tensors(table);
 
-		if (tensors->ops->by_id(tensors, stop->args[kind->id], &t))
+		if (tensors->ops->by_id(tensors, stop->args[kind->id], &t)) {
+			lbx_table_take_computed(table, &t);
 			stop->tensor = &t;
+		}
 	}
 	if (!site && stop->tensor && kind->takes == LBX_TAKES_BYTES)
 		site = t.site; /* outside an evaluation it is the tensor's own call */

@@ -48,7 +48,7 @@ static bool eval_run(struct lbx_context *context, const struct lbx_args *args)
 
 	if (!lbx_commands_tensor(context, args->v[0], &t))
 		return false;
-	if (t.state == LB_STATE_READY) {
+	if (t.state == LB_STATE_READY && !t.held) {
 		tell_value(context->out, &t);
 		return true;
 	}

@@ -206,42 +206,13 @@ bool lbx_table_thread(struct lbx_table *table, uint64_t *slot, struct lbx_thread
 		if (r.id[0] == 0)
 			continue;
 		*ret = (struct lbx_thread){
-			.tid = r.id[0], .eval = r.eval[0], .tensor = r.tensor[0],
+			.tid = r.id[0], .eval = r.eval[0], .tensor = r.tensor[0], .at_once = r.at_once[0],
 			.done = r.done[0], .total = r.total[0], .started_ns = r.started_ns[0],
 			.waits_for = r.waits_for[0], .site = r.site[0], .graph = r.graph[0],
 			.line = r.line[0], .tensors = r.tensors[0],
 		};
 		return true;
 	}
-	return false;
-}
-
-static bool is_among(struct lbx_table *table, uint64_t at, uint64_t n, uint64_t id)
-{
-	enum { LINES_MOST = 1 << 20, PIECE = 512 };
-	uint64_t ids[PIECE];
-
-	for (uint64_t done = 0; done < n && done < LINES_MOST; done += PIECE) {
-		uint64_t part = n - done < PIECE ? n - done : PIECE;
-		if (!lbx_target_try_read(table->target, at + done * sizeof *ids, ids, part * sizeof *ids))
-			return false;
-		for (uint64_t i = 0; i < part; i++)
-			if (ids[i] == id)
-				return true;
-	}
-	return false;
-}
-
-bool lbx_table_is_computed(struct lbx_table *table, const struct lbx_tensor *t)
-{
-	struct lbx_thread thread;
-	uint64_t slot = 0;
-
-	if (t->state != LB_STATE_EVALUATING || t->torn || t->data == 0)
-		return false;
-	while (lbx_table_thread(table, &slot, &thread))
-		if (thread.graph && thread.tensors && thread.eval == t->eval && thread.tensor != t->id)
-			return is_among(table, thread.tensors, thread.line, t->id);
 	return false;
 }
 

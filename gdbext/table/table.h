@@ -58,7 +58,7 @@ struct lbx_words {
 bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct lbx_words *ret);
 
 struct lbx_thread {
-	uint64_t tid, eval, tensor, done, total, started_ns, waits_for;
+	uint64_t tid, eval, tensor, at_once, done, total, started_ns, waits_for;
 	uint64_t site; /* of the call that evaluates, or did last */
 	uint64_t graph, line, tensors; /* in step mode; else 0 */
 };
@@ -74,9 +74,9 @@ bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_te
  * without error when there is none. */
 bool lbx_table_thread(struct lbx_table *table, uint64_t *slot, struct lbx_thread *ret);
 
-/* Whether an evaluation in step mode that is under way has computed t's value already, and still
- * holds it for its consumers. */
-bool lbx_table_is_computed(struct lbx_table *table, const struct lbx_tensor *t);
+/* If an evaluation that is under way has computed t's value already, and still holds it for its consumers,
+ * t becomes ready and held. */
+void lbx_table_take_computed(struct lbx_table *table, struct lbx_tensor *t);
 
 /* The streams that have been used, or were given a name. */
 struct lbx_stream {

@@ -157,6 +157,7 @@ static inline __attribute__((always_inline)) void begin_step(struct lb_run *run,
 	u->members = t->op == LB_OP_FUSED ? lb_tensor_program(t)->n_insns : u->steps;
 	u->start = t->size >= TIME_FROM || lb_event_mode(LB_EVENTS_TIMED) ? lb_flight_clock() : 0;
 	u->mark = lb_arena_mark(run->arena);
+	record->at_once = (uint64_t)u->steps;
 	record->tensor = t->id;
 	u->apart = is_apart(run, t);
 	if (!run->plain && !u->apart)
@@ -174,7 +175,8 @@ static inline __attribute__((always_inline)) bool end_step(struct lb_run *run, s
 		t->eval_ns = ns;
 	if (!run->plain)
 		lb_probe_op_done(t->id, (uint64_t)(uintptr_t)t, u->apart ? last_op(t) : t->op, ok, ns);
-	record->tensor = 0;
+	if (ok) /* else it may have memory, but has no value */
+		record->tensor = 0;
 	record->done += (uint64_t)u->steps;
 	lb_arena_reset(run->arena, u->mark);
 	if (!ok)

@@ -211,11 +211,8 @@ static bool select_slice(const char *text, struct lbx_selection *ret)
 static bool finish(struct lbx_context *context, struct lbx_table *table, const char *slice,
 		   struct lbx_selection *ret)
 {
-	/* in step mode what an evaluation has computed can be looked at while it goes on */
-	if (lbx_table_is_computed(table, &ret->tensor)) {
-		ret->tensor.state = LB_STATE_READY;
-		ret->tensor.held = true;
-	}
+	/* what an evaluation has computed can be looked at while it goes on */
+	lbx_table_take_computed(table, &ret->tensor);
 	if (!select_slice(slice, ret))
 		return false;
 	lbx_set_tensor(context->out, &ret->tensor);
