@@ -41,6 +41,7 @@ struct lbx_table {
 	struct lb_op_info ops[LBX_OPS_MAX];
 	int n_dtypes;
 	int dtypes[LBX_DTYPES_MAX]; /* the reader's number of each of the program's; -1 unknown */
+	uint64_t bad_first, bad_last; /* records that the last walk over the tensors could not read */
 };
 
 /* Records of a tier that cannot be read, in a row, before the rest of it is given up. */

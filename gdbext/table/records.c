@@ -153,6 +153,15 @@ static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_t
 }
 #undef BAD
 
+static void note_bad(struct lbx_table *table, uint64_t address, uint64_t *bad)
+{
+	if (table->bad_first == 0 || address < table->bad_first)
+		table->bad_first = address;
+	if (address > table->bad_last)
+		table->bad_last = address;
+	++*bad;
+}
+
 /* The next record, live or freed, that can be read and keeps the rules. */
 static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool live,
 				 struct lbx_tensor *ret, uint64_t *bad)
@@ -161,6 +170,8 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 	struct lbx_tensor_record r;
 	uint64_t unreadable = 0, left;
 
+	if (*slot == 0)
+		table->bad_first = table->bad_last = 0;
 	if (*slot == 0 && !lbx_table_refresh(table))
 		return LBX_NEXT_ERROR;
 	while (*slot < slab->used) {
@@ -176,7 +187,7 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 		++*slot;
 		if (!read_record(table, address, &r)) {
 			lb_clear_error();
-			++*bad;
+			note_bad(table, address, bad);
 			unreadable++;
 			continue;
 		}
@@ -186,9 +197,16 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 		if (decode(table, address, &r, ret))
 			return LBX_NEXT_TENSOR;
 		lb_clear_error();
-		++*bad;
+		note_bad(table, address, bad);
 	}
 	return LBX_NEXT_END;
+}
+
+bool lbx_table_damage(const struct lbx_table *table, uint64_t *ret_first, uint64_t *ret_last)
+{
+	*ret_first = table->bad_first;
+	*ret_last = table->bad_last;
+	return table->bad_first != 0;
 }
 
 static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,

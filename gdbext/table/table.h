@@ -66,6 +66,10 @@ struct lbx_thread {
  * record does; with one when that tensor is freed or damaged. */
 bool lbx_table_record_at(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret);
 
+/* The addresses of the first and the last record that a walk over the tensors (`next`, since it began)
+ * could not read, or found damaged; false: there is none, or where it is is not known. */
+bool lbx_table_damage(const struct lbx_table *table, uint64_t *ret_first, uint64_t *ret_last);
+
 /* The next freed tensor whose slot has not been used again, at or after *slot, which moves past it;
  * false at the end. It has neither name nor buffer any more. */
 bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_tensor *ret);

@@ -462,21 +462,34 @@ static bool read_headers(struct core *core)
 	return true;
 }
 
-/* Puts the unpacked file in the compressed one's place. */
-static bool unpack(struct core *core, struct stat *st)
+/* Puts a file in the place of what it was read from. */
+static bool replace(struct core *core, int fd, struct stat *st)
 {
-	int64_t max = core->options.unpack ? core->options.unpack : (int64_t)LBX_UNPACK_GIB << 30;
-	int fd;
-
-	if (!lbx_unpack_zstd(core->fd, core->path, max, &fd))
-		return false;
 	close(core->fd);
 	core->fd = fd;
+	free(core->unpacked);
 	if (asprintf(&core->unpacked, "/proc/self/fd/%d", fd) < 0) {
 		core->unpacked = NULL;
 		return lb_fail("out of memory");
 	}
-	return fstat(fd, st) == 0 || lb_fail("cannot read what was unpacked: %s", strerror(errno));
+	return fstat(fd, st) == 0 || lb_fail("cannot read the copy: %s", strerror(errno));
+}
+
+static int64_t most(const struct core *core)
+{
+	return core->options.unpack ? core->options.unpack : (int64_t)LBX_UNPACK_GIB << 30;
+}
+
+static bool unpack(struct core *core, struct stat *st)
+{
+	int fd;
+	return lbx_unpack_zstd(core->fd, core->path, most(core), &fd) && replace(core, fd, st);
+}
+
+static bool spool(struct core *core, struct stat *st)
+{
+	int fd;
+	return lbx_spool(core->fd, core->path, most(core), &fd) && replace(core, fd, st);
 }
 
 bool lbx_core_open(const char *path, const struct lbx_core_options *options,
@@ -491,16 +504,21 @@ bool lbx_core_open(const char *path, const struct lbx_core_options *options,
 	if (options)
 		core->options = *options;
 	core->path = strdup(path);
-	core->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	core->fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+					  : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (!core->path || core->fd < 0 || fstat(core->fd, &st) != 0) {
 		lb_fail("cannot open %s: %s", path, strerror(errno));
 		goto failed;
 	}
+	if (S_ISFIFO(st.st_mode) && !spool(core, &st))
+		goto failed;
 	if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-		lb_fail("%s is %s", path, st.st_size == 0 ? "empty" : "no file");
+		lb_fail("%s is %s", path, S_ISDIR(st.st_mode) ? "a directory, no file" :
+			S_ISREG(st.st_mode) ? "empty" : "a device, no file");
 		goto failed;
 	}
-	core->written = st.st_mtim;
+	if (!core->unpacked) /* else it is not known when: no file is older for certain */
+		core->written = st.st_mtim;
 	if (lbx_is_zstd(core->fd) && !unpack(core, &st))
 		goto failed;
 	if (st.st_size == 0) {

@@ -1,11 +1,14 @@
 /* A core is read at random, and a zstd frame only from its beginning: so it is unpacked once, to a
  * file rather than to memory, for cores are larger than memory may be. The file has no name and
- * goes with the process. Runs of zeros become holes in it: a bomb of zeros takes no disk. */
+ * goes with the process. Runs of zeros become holes in it, and what does not begin as an ELF file is not
+ * unpacked any further: a bomb takes neither disk nor time. */
 #define _GNU_SOURCE
 #include "target/unpack.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +26,6 @@ bool lbx_is_zstd(int fd)
 	       memcmp(magic, "\x28\xb5\x2f\xfd", sizeof magic) == 0;
 }
 
-#if LB_HAVE_ZSTD
 enum { BLOCK = 16384 };
 
 static int nameless_file(void)
@@ -58,6 +60,60 @@ static bool put(int to, const char *bytes, size_t n, int64_t at)
 	return true;
 }
 
+static bool is_elf(const char *bytes, size_t n)
+{
+	return n >= SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0;
+}
+
+/* Waits for more; 0: it has ended. */
+static ssize_t read_pipe(int from, char *to, size_t n)
+{
+	for (;;) {
+		ssize_t got = read(from, to, n);
+		struct pollfd wait = { .fd = from, .events = POLLIN };
+		if (got >= 0 || (errno != EAGAIN && errno != EINTR))
+			return got;
+		poll(&wait, 1, -1);
+	}
+}
+
+static bool spool(int from, const char *path, int64_t max, int to)
+{
+	static char block[1 << 16];
+	int64_t at = 0;
+	ssize_t got;
+
+	while ((got = read_pipe(from, block, sizeof block)) > 0) {
+		if (at == 0 && got >= 16 && !is_elf(block, (size_t)got) && memcmp(block, "\x28\xb5\x2f\xfd", 4) != 0)
+			return lb_fail("what comes from %s is no core: neither an ELF file nor one that zstd packed", path);
+		if (got > max - at)
+			return lb_fail("%s gives more than %lld bytes (--unpack allows more)", path, (long long)max);
+		if (!put(to, block, (size_t)got, at))
+			return false;
+		at += got;
+	}
+	if (got < 0)
+		return lb_fail("cannot read %s: %s", path, strerror(errno));
+	if (at == 0)
+		return lb_fail("nothing came from %s", path);
+	return ftruncate(to, at) == 0 || lb_fail("cannot write what was read: %s", strerror(errno));
+}
+
+bool lbx_spool(int from, const char *path, int64_t max, int *ret)
+{
+	int to = nameless_file();
+
+	if (to < 0)
+		return false;
+	if (!spool(from, path, max, to)) {
+		close(to);
+		return false;
+	}
+	*ret = to;
+	return true;
+}
+
+#if LB_HAVE_ZSTD
 struct stream {
 	ZSTD_DStream *zstd;
 	char *in, *out;
@@ -83,6 +139,8 @@ static bool unpack(struct stream *s, int from, const char *path, int64_t max, in
 			if ((int64_t)out.pos > max - at)
 				return lb_fail("%s unpacks to more than %lld bytes (--unpack allows more)", path,
 					       (long long)max);
+			if (at == 0 && out.pos >= SELFMAG && !is_elf(s->out, out.pos))
+				return lb_fail("%s is no ELF file: zstd packed something else", path);
 			if (!put(to, s->out, out.pos, at))
 				return false;
 			at += (int64_t)out.pos;

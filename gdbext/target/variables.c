@@ -91,6 +91,8 @@ static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, u
 	char path[NAME];
 	int tag = lbx_type_of(type, &target);
 
+	if (tag == DW_TAG_subroutine_type)
+		return; /* no function is a tensor */
 	emit(s, name, value);
 	if (value == 0 || steps == 0)
 		return;

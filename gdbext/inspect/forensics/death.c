@@ -20,7 +20,7 @@ static const char *reason(const struct lbx_death *d)
 		const char *text;
 	} reasons[] = {
 		{ SIGSEGV, SEGV_MAPERR, "nothing is mapped at" },
-		{ SIGSEGV, SEGV_ACCERR, "the memory may not be used so at" },
+		{ SIGSEGV, SEGV_ACCERR, "access not permitted at" },
 		{ SIGBUS, BUS_ADRALN, "the address is not aligned:" },
 		{ SIGBUS, BUS_ADRERR, "the mapped file ends before" },
 		{ SIGFPE, FPE_INTDIV, "an integer was divided by zero at" },

@@ -65,6 +65,18 @@ static void elsewhere(struct lbx_context *context, uint64_t address, char *ret, 
 			 address);
 }
 
+/* A record that is freed, or that cannot be believed. */
+static bool in_table(struct lbx_context *context, uint64_t address, char *ret, size_t size)
+{
+	struct lbx_tensor t;
+
+	if (lbx_table_record_at(context->table, address, &t) || lb_ok())
+		return false;
+	snprintf(ret, size, "0x%" PRIx64 " is in the table of tensors: %s", address, lb_error_message());
+	lb_clear_error();
+	return true;
+}
+
 bool lbx_run_owner(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_places *places;
@@ -76,11 +88,12 @@ bool lbx_run_owner(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	lbx_places_find(places, address, &place);
 	bool exact = place.kind != LBX_PLACE_NOTHING;
-	bool near = !exact && lbx_describe_address(places, address, text, sizeof text);
+	bool in_records = !exact && in_table(context, address, text, sizeof text);
+	bool near = !exact && !in_records && lbx_describe_address(places, address, text, sizeof text);
 	lbx_places_destroy(places);
 	if (exact)
 		return lbx_run_at(context, args);
-	if (!near && !on_stack(context, address, text, sizeof text))
+	if (!in_records && !near && !on_stack(context, address, text, sizeof text))
 		elsewhere(context, address, text, sizeof text);
 	if (context->out->json)
 		lbx_json(context->out, json_pack("{s:o,s:b,s:o}", "address", lbx_json_address(address),

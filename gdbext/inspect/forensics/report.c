@@ -1,6 +1,7 @@
 #include "inspect/forensics/report.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,20 @@ static bool count(struct lbx_context *context, struct lbx_report *ret)
 		if (++seen % 8192 == 0 && !lbx_progress(context->out, "counting", (int64_t)seen, 0))
 			return false;
 	}
+	lbx_table_damage(context->table, &ret->bad_first, &ret->bad_last);
 	return next == LBX_NEXT_END;
+}
+
+bool lbx_describe_damage(const struct lbx_report *r, char *ret, size_t size)
+{
+	if (r->unreadable == 0)
+		return false;
+	int n = snprintf(ret, size, "The table of tensors is damaged, or cannot be read: %" PRIu64 " record%s",
+			 r->unreadable, r->unreadable == 1 ? "" : "s");
+	if (r->bad_first && n > 0 && (size_t)n < size)
+		snprintf(ret + n, size - (size_t)n, r->bad_first == r->bad_last ? " at 0x%" PRIx64 :
+			 " from 0x%" PRIx64 " to 0x%" PRIx64, r->bad_first, r->bad_last);
+	return true;
 }
 
 static bool collect_flights(struct lbx_context *context, struct lbx_report *ret)

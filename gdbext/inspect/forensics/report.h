@@ -18,6 +18,7 @@ struct lbx_report {
 	char why[512];          /* why there is no runtime */
 	struct lbx_root root;
 	uint64_t by_state[LB_STATE_READY + 1], unreadable;
+	uint64_t bad_first, bad_last; /* addresses of such records; 0: not known */
 	int n_flights;          /* threads that evaluate, by the table */
 	struct lbx_thread *flights;
 	struct lbx_nonfinite nonfinite;
@@ -28,6 +29,8 @@ struct lbx_report {
 	struct lbx_findings suspicions;
 };
 
+/* "The table of tensors is damaged, or …: 14 records from 0x… to 0x…"; false: it is not. */
+bool lbx_describe_damage(const struct lbx_report *report, char *ret, size_t size);
 bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret);
 void lbx_report_deinit(struct lbx_report *report);
 void lbx_report_print(struct lbx_context *context, const struct lbx_report *report);

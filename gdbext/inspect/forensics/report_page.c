@@ -360,6 +360,8 @@ bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, st
 	lbx_printf(page, ". ");
 	lbx_escape(page, r->fault);
 	lbx_printf(page, "</p>\n");
+	if (lbx_describe_damage(r, text, sizeof text))
+		lbx_printf(page, "<p class=\"bad\">%s</p>\n", text);
 	if (r->has_runtime) {
 		lbx_printf(page, "<h2>Suspicions</h2>\n");
 		print_findings(page, &r->suspicions);

@@ -29,6 +29,8 @@ static void print_death(struct lbx_context *context, const struct lbx_report *r)
 		lbx_printf(out, "a %s\n", context->target->ops->kind);
 	if (r->fault[0])
 		lbx_printf(out, "%s\n", r->fault);
+	if (lbx_describe_damage(r, text, sizeof text))
+		lbx_styled(out, LBX_WARNING, "%s\n", text);
 }
 
 static void print_threads(struct lbx_context *context, const struct lbx_report *r)
@@ -116,9 +118,6 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 		   " lazy, %" PRIu64 " evaluating\n", active, peak, cache,
 		   r->by_state[LB_STATE_READY], r->by_state[LB_STATE_LAZY],
 		   r->by_state[LB_STATE_EVALUATING]);
-	if (r->unreadable)
-		lbx_styled(out, LBX_WARNING, "  %" PRIu64 " records unreadable or damaged\n",
-			   r->unreadable);
 	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN && r->sites.list[i].bytes; i++) {
 		const struct lbx_holding_group *s = &r->sites.list[i];
 		if (s->pc == 0)
@@ -214,6 +213,8 @@ void lbx_report_json(struct lbx_context *context, const struct lbx_report *r)
 		json_object_set_new(o, "nonfinite", json_pack("{s:o,s:I,s:I}", "findings",
 			lbx_findings_json(&r->bad), "searched", (json_int_t)r->nonfinite.searched,
 			"skipped", (json_int_t)r->nonfinite.skipped));
+		json_object_set_new(o, "damage", json_pack("{s:I,s:o,s:o}", "records", (json_int_t)r->unreadable,
+			"first", lbx_json_address(r->bad_first), "last", lbx_json_address(r->bad_last)));
 		json_object_set_new(o, "memory", json_memory(context, r));
 		json_t *events = lbx_events_json(context, EVENTS_SHOWN);
 		json_object_set_new(o, "events", events ? events : json_null());

@@ -83,20 +83,33 @@ static void find_module(struct lbx_context *context, struct lbx_frame_view *view
 	view->offset = pc - m.start;
 }
 
-static bool look_at_frame(struct lbx_context *context, struct lbx_places *places, uint64_t tid,
-			  struct lbx_frame_view *view)
+/* The library that the runtime is in; false where it is in the program itself, or not known. */
+static bool find_runtime(struct lbx_context *context, struct lbx_module *ret)
+{
+	struct lbx_root root;
+	bool clean = lb_ok();
+	bool found = context->table && lbx_table_root(context->table, &root) &&
+		     lbx_target_module_at(context->target, root.address, ret) && !ret->is_program;
+
+	if (clean)
+		lb_clear_error();
+	return found;
+}
+
+static void look_at_frame(struct lbx_context *context, struct lbx_places *places, uint64_t tid,
+			  const struct lbx_module *runtime, struct lbx_frame_view *view)
 {
 	const struct lbx_stacks_ops *ops = context->stacks->ops;
+	uint64_t pc = view->frame.pc - view->frame.after_call;
 
 	if (!ops->line(context->stacks, &view->frame, &view->line) && context->table)
-		lbx_graph_line(context->table, view->frame.pc - view->frame.after_call, &view->line);
+		lbx_graph_line(context->table, pc, &view->line);
 	find_module(context, view);
-	if (places && context->table &&
-	    lbx_graph_tensors(context->table, tid, &view->line, take_line_tensor, view))
-		return true;
-	if (places)
+	if (!places || (context->table &&
+			lbx_graph_tensors(context->table, tid, &view->line, take_line_tensor, view)))
+		return;
+	if (!runtime || pc < runtime->start || pc >= runtime->end)
 		ops->pointers(context->stacks, &view->frame, take_pointer, &(struct search){ places, view });
-	return true;
 }
 
 /* The functions of what is left out. */
@@ -122,10 +135,12 @@ bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uin
 		     struct lbx_thread_view *ret)
 {
 	struct lbx_stack stack;
+	struct lbx_module runtime;
 
 	memset(ret, 0, sizeof *ret);
 	if (!context->stacks->ops->walk(context->stacks, tid, max, tail, &stack))
 		return false;
+	bool has_runtime = places && tail && find_runtime(context, &runtime);
 	ret->tid = tid;
 	memcpy(ret->end, stack.end, sizeof ret->end);
 	ret->gap = stack.gap;
@@ -139,7 +154,7 @@ bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uin
 		struct lbx_frame_view *view = &ret->frames[ret->n++];
 		view->frame = stack.frames[i];
 		view->number = (uint64_t)i + (stack.left_out && i >= stack.gap ? stack.left_out : 0);
-		look_at_frame(context, places, tid, view);
+		look_at_frame(context, places, tid, has_runtime ? &runtime : NULL, view);
 		done = lbx_progress(context->out, "reading stacks", i, stack.n);
 	}
 	lbx_stack_release(&stack);

@@ -38,7 +38,7 @@ struct lbx_thread_view {
 };
 
 /* At most max frames of a thread (`tail` as in lbx_stacks_ops.walk); with `places`, also what their
- * variables hold. */
+ * variables hold: in a whole stack, with a tail, not those of the runtime's own library. */
 bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max, int tail,
 		     struct lbx_thread_view *ret);
 void lbx_thread_view_release(struct lbx_thread_view *view);
