@@ -27,8 +27,9 @@
  *
  * Errors. A call that fails returns NULL (or false, NaN, 0), and keeps its message
  * in a place of the thread: the first message stays until lb_clear_error(). A call
- * that is given NULL fails quietly, so one check at the end of an expression is
- * enough. Nothing in this library exits or aborts the program.
+ * that is given what a failed call gave, NULL, fails quietly, so one check at the end of an
+ * expression is enough; a NULL from elsewhere, while no message is kept, is an error of its
+ * own. Nothing in this library exits or aborts the program.
  *
  * Threads. Any thread may build and evaluate; tensors may be shared between
  * threads. A scope belongs to the thread that opened it. After fork() the child has

@@ -107,6 +107,7 @@ enum lb_buffer_flag {
 	LB_BUFFER_FOREIGN = 1 << 0, /* the program's own memory, or a mapped file: then capacity is 0 */
 	LB_BUFFER_MAPPED = 1 << 1,  /* from mmap, not from the heap */
 	LB_BUFFER_CACHED = 1 << 2,  /* no tensor uses it; kept for the next that fits */
+	LB_BUFFER_CONTENT = 1 << 3, /* of a file's content, which the program had in memory: capacity is 0 */
 };
 
 /* One tensor. X(type, name, count, meaning): `count` 1 is a scalar field. */

@@ -20,6 +20,13 @@ void lb_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2), 
 /* Called for every failed call with the message that is kept; NULL at first. The runtime counts
  * and probes. */
 extern void (*lb_fail_hook)(const void *site, const char *message);
+/* An argument is NULL: it comes from a call that has failed, whose message is kept; or, if none has,
+ * that is an error of its own. Always false. */
+bool lb_fail_null(const char *op, const char *argument) __attribute__((cold));
+/* The same of the i-th of n. */
+bool lb_fail_null_at(const char *op, int i, int n) __attribute__((cold));
+/* Whether the argument x is there. */
+#define LB_GIVEN(op, x) (__builtin_expect((x) != NULL, 1) || lb_fail_null(op, #x))
 /* Fails with a message of another time or thread, and where that failed. */
 void lb_fail_again(const void *site, const char *message);
 /* Gives the thread the room for its messages, while memory may be had. */

@@ -277,7 +277,7 @@ static bool checked_call(struct lb_compiled *c, const void *constants, size_t nb
 		return lb_fail("compile(%s): %zu bytes of constants are at no address", c->name, nbytes);
 	for (int i = 0; i < n_in; i++) {
 		if (!in[i])
-			return false;
+			return lb_fail_null_at("call", i, n_in);
 	}
 	struct lb_self *self = lb_self();
 	if (!self)

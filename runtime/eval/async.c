@@ -57,7 +57,7 @@ bool lb_async_eval_n(int n, lb_tensor *const *xs)
 		return lb_fail("async_eval: a list of %d tensors%s", n, xs ? "" : " is NULL");
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
-			return false;
+			return lb_fail_null_at("async_eval", i, n);
 		if (lb_tensor_state(xs[i]) == LB_STATE_FREED)
 			return lb_fail_dead("async_eval", xs[i]);
 	}

@@ -557,7 +557,7 @@ bool lb_eval_n(int n, lb_tensor *const *xs)
 		return lb_fail("eval: a list of %d tensors%s", n, xs ? "" : " is NULL");
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
-			return false;
+			return lb_fail_null_at("eval", i, n);
 	}
 	return lb_evaluate(n, xs, site);
 }

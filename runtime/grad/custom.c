@@ -140,7 +140,7 @@ static bool run_custom(const char *name, const struct lb_custom *like, struct lb
 	memset(out, 0, (size_t)like->n_out * sizeof *out);
 	for (int i = 0; i < like->n_in; i++) {
 		if (!in[i])
-			return false;
+			return lb_fail_null_at(name, i, like->n_in);
 	}
 	struct lb_self *self = lb_self();
 	if (!self)
@@ -184,7 +184,7 @@ bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_i
 lb_tensor *lb_stop_gradient(lb_tensor *x)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("stop_gradient", x))
 		return NULL;
 	struct lb_tensor *t =
 		lb_tensor_begin(LB_OP_STOP_GRADIENT, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
@@ -198,15 +198,17 @@ lb_tensor *lb_stop_gradient(lb_tensor *x)
 lb_tensor *lb_depends(lb_tensor *x, int n, lb_tensor *const *on)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("depends", x))
 		return NULL;
 	if (n < 0 || (n && !on)) {
 		lb_fail("depends: a list of %d tensors at %p", n, (const void *)on);
 		return NULL;
 	}
 	for (int i = 0; i < n; i++) {
-		if (!on[i])
+		if (!on[i]) {
+			lb_fail_null_at("depends", i, n);
 			return NULL;
+		}
 	}
 	return lb_depends_node(x, n, on, site);
 }

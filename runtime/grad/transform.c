@@ -55,7 +55,7 @@ static bool check(const struct lb_pullback *p)
 		memset(p->grads, 0, (size_t)p->n_wrt * sizeof *p->grads);
 	for (int i = 0; i < p->n_in; i++) {
 		if (!p->in[i])
-			return false;
+			return lb_fail_null_at(p->name, i, p->n_in);
 	}
 	for (int i = 0; i < p->n_wrt; i++) {
 		int k = nth_wrt(p, i);

@@ -76,7 +76,8 @@ lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, 
 	LB_ENTER();
 	struct lb_tensor *xs[4] = { q, k, v, mask };
 	enum lb_dtype dtype;
-	if (!q || !k || !v || !check_shapes("attention", q, k, v) ||
+	if (!LB_GIVEN("attention", q) || !LB_GIVEN("attention", k) || !LB_GIVEN("attention", v) ||
+	    !check_shapes("attention", q, k, v) ||
 	    !unite("attention", 3, xs, &xs[3], &dtype, site))
 		return NULL;
 	int64_t shape[4] = { q->shape[0], q->shape[1], q->shape[2], v->shape[3] };
@@ -102,7 +103,8 @@ lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, d
 	lb_attention_grads grads = { 0 };
 	struct lb_tensor *xs[5] = { q, k, v, grad, mask };
 	enum lb_dtype dtype;
-	if (!q || !k || !v || !grad || !check_shapes("attention_grad", q, k, v))
+	if (!LB_GIVEN("attention_grad", q) || !LB_GIVEN("attention_grad", k) || !LB_GIVEN("attention_grad", v) ||
+	    !LB_GIVEN("attention_grad", grad) || !check_shapes("attention_grad", q, k, v))
 		return grads;
 	int64_t shape[4] = { q->shape[0], q->shape[1], q->shape[2], v->shape[3] }, size, offset = 0;
 	if (!lb_same_shape(4, shape, grad->rank, grad->shape)) {

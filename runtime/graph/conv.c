@@ -79,7 +79,7 @@ static struct lb_tensor *conv(const char *op, struct lb_tensor *x, struct lb_ten
 lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 {
 	LB_ENTER();
-	if (!x || !weight)
+	if (!LB_GIVEN("conv2d", x) || !LB_GIVEN("conv2d", weight))
 		return NULL;
 	if (x->rank != 4 || weight->rank != 4) {
 		fail("conv2d", lb_shape_of(x), lb_shape_of(weight), "both must have four axes: (batch, rows, columns, "
@@ -113,7 +113,7 @@ static struct lb_tensor *gradient(int op, lb_list x, lb_list w, lb_list shape, s
 lb_tensor *lb_conv2d_input_grad(lb_list x_shape, lb_tensor *weight, lb_tensor *grad, lb_conv_options options)
 {
 	LB_ENTER();
-	if (!weight || !grad)
+	if (!LB_GIVEN("conv2d_input_grad", weight) || !LB_GIVEN("conv2d_input_grad", grad))
 		return NULL;
 	return gradient(LB_OP_CONV2D_INPUT_GRAD, x_shape, lb_shape_of(weight), x_shape, weight, grad, options, site);
 }
@@ -121,7 +121,7 @@ lb_tensor *lb_conv2d_input_grad(lb_list x_shape, lb_tensor *weight, lb_tensor *g
 lb_tensor *lb_conv2d_weight_grad(lb_tensor *x, lb_list weight_shape, lb_tensor *grad, lb_conv_options options)
 {
 	LB_ENTER();
-	if (!x || !grad)
+	if (!LB_GIVEN("conv2d_weight_grad", x) || !LB_GIVEN("conv2d_weight_grad", grad))
 		return NULL;
 	return gradient(LB_OP_CONV2D_WEIGHT_GRAD, lb_shape_of(x), weight_shape, weight_shape, x, grad, options, site);
 }
@@ -138,7 +138,7 @@ static struct lb_tensor *of_site(struct lb_tensor *t, const void *site)
 lb_tensor *lb_conv1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 {
 	LB_ENTER();
-	if (!x || !weight)
+	if (!LB_GIVEN("conv1d", x) || !LB_GIVEN("conv1d", weight))
 		return NULL;
 	if (x->rank != 3 || weight->rank != 3) {
 		fail("conv1d", lb_shape_of(x), lb_shape_of(weight), "both must have three axes: (batch, length, "
@@ -159,7 +159,7 @@ lb_tensor *lb_conv1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("pad", x))
 		return NULL;
 	char text[LB_SHAPE_TEXT];
 	lb_shape_text(x->rank, x->shape, text);

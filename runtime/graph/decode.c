@@ -58,5 +58,5 @@ struct lb_tensor *lb_decode_at(struct lb_tensor *bytes, enum lb_encoding encodin
 lb_tensor *lb_decode(lb_tensor *bytes, lb_encoding encoding, lb_list shape, lb_dtype dtype)
 {
 	LB_ENTER();
-	return bytes ? lb_decode_at(bytes, encoding, shape, dtype, site) : NULL;
+	return LB_GIVEN("decode", bytes) ? lb_decode_at(bytes, encoding, shape, dtype, site) : NULL;
 }

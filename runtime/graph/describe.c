@@ -94,7 +94,7 @@ lb_tensor *lb_named(const char *name, lb_tensor *x)
 {
 	LB_ENTER();
 	(void)site;
-	if (!x || !name)
+	if (!LB_GIVEN("named", x) || !name)
 		return x;
 	size_t length = strnlen(name, LB_NAME_MAX);
 	struct named *named = malloc(sizeof *named + length + 1);

@@ -378,8 +378,10 @@ lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs)
 		return NULL;
 	}
 	for (int i = 0; i < n; i++) {
-		if (!xs[i])
+		if (!xs[i]) {
+			lb_fail_null_at("einsum", i, n);
 			return NULL;
+		}
 	}
 	struct einsum e = { .spec = spec, .site = site };
 	struct term terms[LB_EINSUM_MOST], out;

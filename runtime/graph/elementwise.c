@@ -21,7 +21,7 @@ static struct lb_tensor *fail_complex(const char *name)
 
 static struct lb_tensor *unary(int op, enum rule rule, struct lb_tensor *x, const void *site)
 {
-	if (!x)
+	if (!LB_GIVEN(lb_ops[op].name, x))
 		return NULL;
 	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
 	if ((rule == REAL_ONLY || rule == REAL_INEXACT) && dtype == LB_C64)
@@ -71,7 +71,7 @@ UNARY(lb_logical_not, LOGICAL_NOT, LOGICAL)
 lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("astype", x))
 		return NULL;
 	if ((unsigned)dtype >= LB_DTYPES) {
 		lb_fail("astype: %d is no dtype", (int)dtype);
@@ -103,7 +103,7 @@ static bool compared_dtype(const char *name, struct lb_tensor *const *xs, enum l
 static struct lb_tensor *binary(const char *name, int op, enum rule rule, struct lb_tensor *a,
 				struct lb_tensor *b, const void *site)
 {
-	if (!a || !b)
+	if (!LB_GIVEN(name, a) || !LB_GIVEN(name, b))
 		return NULL;
 	struct lb_tensor *xs[2] = { a, b };
 	if (__builtin_expect(lb_is_weak(a) && lb_is_weak(b), 0)) {
@@ -187,7 +187,7 @@ static struct lb_tensor *ternary(int op, int first, struct lb_tensor *xs[3], con
 lb_tensor *lb_where(lb_tensor *condition, lb_tensor *a, lb_tensor *b)
 {
 	LB_ENTER();
-	if (!condition || !a || !b)
+	if (!LB_GIVEN("where", condition) || !LB_GIVEN("where", a) || !LB_GIVEN("where", b))
 		return NULL;
 	condition = lb_as(condition, LB_BOOL, site);
 	if (!condition)
@@ -198,7 +198,7 @@ lb_tensor *lb_where(lb_tensor *condition, lb_tensor *a, lb_tensor *b)
 lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high)
 {
 	LB_ENTER();
-	if (!x || ((!low || !high) && !lb_ok()))
+	if (!LB_GIVEN("clip", x) || ((!low || !high) && !lb_ok()))
 		return NULL; /* a bound that failed is not one left out */
 	if (!low && !high) {
 		if (lb_ok())

@@ -21,7 +21,7 @@ static struct lb_tensor *gather(int op, struct lb_tensor *x, struct lb_tensor *i
 lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis)
 {
 	LB_ENTER();
-	if (!x || !indices)
+	if (!LB_GIVEN("take", x) || !LB_GIVEN("take", indices))
 		return NULL;
 	int along;
 	if (!lb_check_indices("take", indices) || !lb_axis("take", axis, lb_shape_of(x), 0, &along))
@@ -45,7 +45,7 @@ lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis)
 lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis)
 {
 	LB_ENTER();
-	if (!x || !indices)
+	if (!LB_GIVEN("take_along_axis", x) || !LB_GIVEN("take_along_axis", indices))
 		return NULL;
 	int along;
 	if (!lb_check_indices("take_along_axis", indices) ||
@@ -72,7 +72,7 @@ lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis)
 lb_tensor *lb_embedding(lb_tensor *weight, lb_tensor *indices)
 {
 	LB_ENTER();
-	if (!weight || !indices)
+	if (!LB_GIVEN("embedding", weight) || !LB_GIVEN("embedding", indices))
 		return NULL;
 	char text[LB_SHAPE_TEXT];
 	if (weight->rank != 2 || indices->rank == LB_MAX_RANK) {

@@ -12,8 +12,10 @@ static struct lb_tensor **promote_all(const char *op, int n, struct lb_tensor *c
 		return NULL;
 	}
 	for (int i = 0; i < n; i++) {
-		if (!xs[i])
+		if (!xs[i]) {
+			lb_fail_null_at(op, i, n);
 			return NULL;
+		}
 	}
 	enum lb_dtype dtype;
 	if (!lb_common_dtype(op, n, xs, &dtype, site))

@@ -33,7 +33,7 @@ static struct lb_tensor *product(struct lb_tensor *a, struct lb_tensor *b, const
 /* x in the dtype that it is computed in; *ret is the result's. */
 static struct lb_tensor *widened(const char *op, struct lb_tensor *x, enum lb_dtype *ret, const void *site)
 {
-	if (!x)
+	if (!LB_GIVEN(op, x))
 		return NULL;
 	if (x->dtype == LB_C64) {
 		lb_fail("%s: not defined for complex64", op);
@@ -86,7 +86,7 @@ lb_tensor *lb_gelu_tanh(lb_tensor *x)
 lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype)
 {
 	LB_ENTER();
-	if (!indices)
+	if (!LB_GIVEN("one_hot", indices))
 		return NULL;
 	char text[LB_SHAPE_TEXT];
 	int64_t size;

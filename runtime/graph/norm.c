@@ -6,9 +6,9 @@
 static struct lb_tensor *norm(int op, struct lb_tensor *x, struct lb_tensor *weight, struct lb_tensor *bias,
 			      double eps, const void *site)
 {
-	if (!x)
-		return NULL;
 	const char *name = lb_ops[op].name;
+	if (!LB_GIVEN(name, x))
+		return NULL;
 	struct lb_tensor *xs[3] = { x };
 	int n = 1;
 	if (weight)
@@ -78,7 +78,7 @@ static lb_norm_grads norm_grads(int op, struct lb_tensor *x, struct lb_tensor *w
 	struct lb_tensor *xs[3] = { x, grad, weight };
 	enum lb_dtype dtype;
 	int n = weight ? 3 : 2;
-	if (!x || !grad)
+	if (!LB_GIVEN(name, x) || !LB_GIVEN(name, grad))
 		return grads;
 	if (x->rank < 1 || !lb_same_shape(x->rank, x->shape, grad->rank, grad->shape) ||
 	    (weight && (weight->rank != 1 || weight->shape[0] != x->shape[x->rank - 1])) || !(eps >= 0)) {

@@ -38,11 +38,9 @@ static bool product_shape(const char *op, const struct lb_tensor *a, const struc
 static struct lb_tensor *product(const char *name, int op, int n, struct lb_tensor **xs, double alpha,
 				 double beta, const void *site)
 {
-	for (int i = 0; i < n; i++) {
-		if (!xs[i])
-			return NULL;
-	}
-	struct lb_tensor *a = xs[0], *b = xs[1];
+	struct lb_tensor *a = xs[0], *b = xs[1], *c = n > 2 ? xs[2] : a;
+	if (!LB_GIVEN(name, a) || !LB_GIVEN(name, b) || !LB_GIVEN(name, c))
+		return NULL;
 	if (a->rank == 0 || b->rank == 0) {
 		char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
 		lb_fail("%s: a scalar is no matrix: a is %s, b is %s; use lb_multiply()", name,
@@ -102,7 +100,7 @@ lb_tensor *lb_addmm(lb_tensor *c, lb_tensor *a, lb_tensor *b, double alpha, doub
 lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias)
 {
 	LB_ENTER();
-	if (!x || !weight)
+	if (!LB_GIVEN("linear", x) || !LB_GIVEN("linear", weight))
 		return NULL;
 	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
 	if (weight->rank != 2 || x->rank < 1 || x->shape[x->rank - 1] != weight->shape[1]) {

@@ -68,7 +68,7 @@ lb_quantized lb_quantize(lb_tensor *x, lb_quant how, lb_tensor *global_scale)
 {
 	LB_ENTER();
 	lb_quantized q = { .global_scale = global_scale };
-	if (!x || !complete("quantize", &how) || !check_global("quantize", global_scale, how))
+	if (!LB_GIVEN("quantize", x) || !complete("quantize", &how) || !check_global("quantize", global_scale, how))
 		return (lb_quantized){ 0 };
 	char text[LB_SHAPE_TEXT];
 	lb_shape_text(x->rank, x->shape, text);
@@ -181,7 +181,7 @@ lb_tensor *lb_dequantize(lb_quantized q, lb_quant how, lb_dtype dtype)
 {
 	LB_ENTER();
 	struct lb_tensor *inputs[3];
-	if (!q.w || !complete("dequantize", &how))
+	if (!LB_GIVEN("dequantize", q.w) || !complete("dequantize", &how))
 		return NULL;
 	if (!is_float((int)dtype)) {
 		lb_fail("dequantize: %s cannot hold the values: ask for float32, float16 or bfloat16",
@@ -202,7 +202,7 @@ lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how, bool 
 	static const char op[] = "quantized_matmul";
 	LB_ENTER();
 	struct lb_tensor *inputs[4];
-	if (!x || !q.w || !complete(op, &how))
+	if (!LB_GIVEN("quantized_matmul", x) || !LB_GIVEN("quantized_matmul", q.w) || !complete(op, &how))
 		return NULL;
 	int n = gather_inputs(op, &q, how, inputs + 1, site), w_rank = q.w->rank;
 	if (!n)

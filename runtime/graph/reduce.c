@@ -4,9 +4,9 @@
 static struct lb_tensor *reduce(int op, struct lb_tensor *x, lb_list axes, bool keepdims, int64_t ddof,
 				const void *site)
 {
-	if (!x)
-		return NULL;
 	const char *name = lb_ops[op].name;
+	if (!LB_GIVEN(name, x))
+		return NULL;
 	uint32_t mask;
 	if (!lb_axis_mask(name, axes, lb_shape_of(x), 0, &mask))
 		return NULL;
@@ -81,9 +81,9 @@ lb_tensor *lb_var(lb_tensor *x, lb_list axes, bool keepdims, int ddof)
 static struct lb_tensor *argreduce(int op, struct lb_tensor *x, lb_list axes, bool keepdims,
 				   const void *site)
 {
-	if (!x)
-		return NULL;
 	const char *name = lb_ops[op].name;
+	if (!LB_GIVEN(name, x))
+		return NULL;
 	if (axes.n >= 0 && axes.n != 1) {
 		char text[LB_SHAPE_TEXT];
 		lb_fail("%s: works along one axis of %s or all, not %d", name,
@@ -132,7 +132,7 @@ lb_tensor *lb_argmin(lb_tensor *x, lb_list axis, bool keepdims)
 lb_tensor *lb_softmax(lb_tensor *x, lb_list axes)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("softmax", x))
 		return NULL;
 	uint32_t mask;
 	if (!lb_axis_mask("softmax", axes, lb_shape_of(x), 0, &mask))

@@ -7,7 +7,7 @@
 lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double base, double scale, int64_t offset)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("rope", x))
 		return NULL;
 	char text[LB_SHAPE_TEXT];
 	if (x->rank < 2) {

@@ -6,7 +6,7 @@ lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive)
 {
 	LB_ENTER();
 	int along;
-	if (!x || !lb_axis("cumsum", axis, lb_shape_of(x), 0, &along))
+	if (!LB_GIVEN("cumsum", x) || !lb_axis("cumsum", axis, lb_shape_of(x), 0, &along))
 		return NULL;
 	x = lb_as(x, x->dtype == LB_BOOL ? LB_I32 : (enum lb_dtype)x->dtype, site);
 	if (!x)
@@ -26,7 +26,7 @@ lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key)
 {
 	LB_ENTER();
 	int along, rank;
-	if (!logits || !lb_axis("categorical", axis, lb_shape_of(logits), 0, &along))
+	if (!LB_GIVEN("categorical", logits) || !lb_axis("categorical", axis, lb_shape_of(logits), 0, &along))
 		return NULL;
 	char text[LB_SHAPE_TEXT];
 	int64_t n = logits->shape[along], shape[LB_MAX_RANK];

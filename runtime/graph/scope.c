@@ -78,7 +78,9 @@ static bool is_alive(const char *what, const struct lb_tensor *x, const void *si
 
 lb_tensor *lb_keep(lb_tensor *x)
 {
-	if (!x || !is_alive("keep", x, LB_SITE()))
+	if (!x)
+		lb_fail_site(LB_SITE());
+	if (!LB_GIVEN("keep", x) || !is_alive("keep", x, LB_SITE()))
 		return NULL;
 	lb_tensor_retain(x, LB_ONE_REF);
 	return x;

@@ -113,7 +113,7 @@ lb_tensor *lb_slice_n(lb_tensor *x, int n, const lb_index *index)
 {
 	LB_ENTER();
 	struct lb_cut cut;
-	if (!x || !lb_cut_out("slice", x, n, index, &cut))
+	if (!LB_GIVEN("slice", x) || !lb_cut_out("slice", x, n, index, &cut))
 		return NULL;
 	return lb_view_node(LB_OP_SLICE, x, cut.rank, cut.shape, cut.strides, cut.offset, site);
 }

@@ -4,9 +4,9 @@
 /* params: 0 axis, 1 how many (topk) */
 static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, const void *site)
 {
-	if (!x)
-		return NULL;
 	const char *name = lb_ops[op].name;
+	if (!LB_GIVEN(name, x))
+		return NULL;
 	char text[LB_SHAPE_TEXT];
 	int along;
 	if (!lb_axis(name, axis, lb_shape_of(x), 0, &along))

@@ -51,26 +51,26 @@ static struct lb_tensor *turned(struct lb_tensor *u, const struct lb_tensor *x, 
 
 /* params: the row-major positions in x of 0 the first element and 1 the steps, each less one. The
  * update has x's rank. */
-static struct lb_tensor *slice(int op, struct lb_tensor *x, struct lb_tensor *u, int n, const lb_index *index,
+static struct lb_tensor *slice(int op, struct lb_tensor *x, struct lb_tensor *update, int n, const lb_index *index,
 			       const void *site)
 {
 	struct lb_cut cut;
 	int64_t strides[LB_MAX_RANK];
 	const char *name = lb_ops[op].name;
-	if (!x || !u || !lb_cut_out(name, x, n, index, &cut))
+	if (!LB_GIVEN(name, x) || !LB_GIVEN(name, update) || !lb_cut_out(name, x, n, index, &cut))
 		return NULL;
-	u = fitted(name, u, "updates", (enum lb_dtype)x->dtype, cut.rank, cut.shape, site);
-	if (u && !lb_same_shape(cut.rank, cut.shape, x->rank, cut.counts)) {
+	update = fitted(name, update, "updates", (enum lb_dtype)x->dtype, cut.rank, cut.shape, site);
+	if (update && !lb_same_shape(cut.rank, cut.shape, x->rank, cut.counts)) {
 		/* only axes of size 1 differ */
-		lb_reshape_strides(u->rank, u->shape, u->strides, x->rank, cut.counts, strides);
-		u = lb_view_node(LB_OP_RESHAPE, u, x->rank, cut.counts, strides, 0, site);
+		lb_reshape_strides(update->rank, update->shape, update->strides, x->rank, cut.counts, strides);
+		update = lb_view_node(LB_OP_RESHAPE, update, x->rank, cut.counts, strides, 0, site);
 	}
-	u = u ? turned(u, x, &cut, site) : NULL;
-	if (!u)
+	update = update ? turned(update, x, &cut, site) : NULL;
+	if (!update)
 		return NULL;
 	struct lb_tensor *t = lb_tensor_begin(op, (enum lb_dtype)x->dtype, x->rank, x->shape, 2,
-					      (struct lb_tensor *[]){ x, u }, site);
-	for (int i = 0; t && i < t->rank && u->size; i++) {
+					      (struct lb_tensor *[]){ x, update }, site);
+	for (int i = 0; t && i < t->rank && update->size; i++) {
 		t->params[0] += cut.first[i] * t->strides[i];
 		t->params[1] += (cut.steps[i] - 1) * t->strides[i];
 	}
@@ -93,7 +93,7 @@ lb_tensor *lb_slice_add_n(lb_tensor *x, lb_tensor *update, int n, const lb_index
 lb_tensor *lb_strided_add(lb_tensor *x, lb_tensor *update, lb_list strides, int64_t offset)
 {
 	LB_ENTER();
-	if (!x || !update)
+	if (!LB_GIVEN("strided_add", x) || !LB_GIVEN("strided_add", update))
 		return NULL;
 	if (strides.n != update->rank || (strides.n > 0 && !strides.v)) {
 		lb_fail("strided_add: %d strides for an update of %d axes", strides.n, update->rank);
@@ -127,7 +127,8 @@ lb_tensor *lb_strided_add(lb_tensor *x, lb_tensor *update, lb_list strides, int6
 lb_tensor *lb_scatter_add(lb_tensor *x, lb_tensor *indices, lb_tensor *updates, int axis)
 {
 	LB_ENTER();
-	if (!x || !indices || !updates)
+	if (!LB_GIVEN("scatter_add", x) || !LB_GIVEN("scatter_add", indices) ||
+	    !LB_GIVEN("scatter_add", updates))
 		return NULL;
 	int along, rank = 0;
 	int64_t shape[LB_MAX_RANK];
@@ -159,7 +160,8 @@ lb_tensor *lb_scatter_add(lb_tensor *x, lb_tensor *indices, lb_tensor *updates, 
 lb_tensor *lb_put_along_axis(lb_tensor *x, lb_tensor *indices, lb_tensor *values, int axis, lb_put how)
 {
 	LB_ENTER();
-	if (!x || !indices || !values)
+	if (!LB_GIVEN("put_along_axis", x) || !LB_GIVEN("put_along_axis", indices) ||
+	    !LB_GIVEN("put_along_axis", values))
 		return NULL;
 	int along;
 	if (!lb_check_indices("put_along_axis", indices) ||

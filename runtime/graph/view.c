@@ -36,7 +36,7 @@ struct lb_tensor *lb_untouched(struct lb_tensor *x, const void *site)
 lb_tensor *lb_contiguous(lb_tensor *x)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("contiguous", x))
 		return NULL;
 	struct lb_tensor *y = contiguous(x, site);
 	return y == x ? lb_untouched(x, site) : y;
@@ -58,7 +58,7 @@ static struct lb_tensor *reshape(int op, struct lb_tensor *x, int rank, const in
 lb_tensor *lb_reshape(lb_tensor *x, lb_list to)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("reshape", x))
 		return NULL;
 	char from_text[LB_SHAPE_TEXT], to_text[LB_SHAPE_TEXT];
 	if (to.n < 0 || to.n > LB_MAX_RANK || (to.n && !to.v)) {
@@ -93,7 +93,7 @@ lb_tensor *lb_reshape(lb_tensor *x, lb_list to)
 lb_tensor *lb_flatten(lb_tensor *x, int start, int end)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("flatten", x))
 		return NULL;
 	if (x->rank == 0)
 		return reshape(LB_OP_FLATTEN, x, 1, (int64_t[]){ 1 }, site);
@@ -121,7 +121,7 @@ lb_tensor *lb_flatten(lb_tensor *x, int start, int end)
 lb_tensor *lb_transpose(lb_tensor *x, lb_list axes)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("transpose", x))
 		return NULL;
 	uint32_t mask;
 	if (!lb_axis_mask("transpose", axes, lb_shape_of(x), 0, &mask))
@@ -146,7 +146,7 @@ lb_tensor *lb_transpose(lb_tensor *x, lb_list axes)
 lb_tensor *lb_broadcast_to(lb_tensor *x, lb_list to)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("broadcast_to", x))
 		return NULL;
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK], size;
 	int rank;
@@ -166,7 +166,7 @@ lb_tensor *lb_broadcast_to(lb_tensor *x, lb_list to)
 lb_tensor *lb_expand_dims(lb_tensor *x, lb_list axes)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("expand_dims", x))
 		return NULL;
 	if (axes.n < 0 || axes.n > LB_MAX_RANK - x->rank) {
 		char text[LB_SHAPE_TEXT];
@@ -191,7 +191,7 @@ lb_tensor *lb_expand_dims(lb_tensor *x, lb_list axes)
 lb_tensor *lb_squeeze(lb_tensor *x, lb_list axes)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("squeeze", x))
 		return NULL;
 	uint32_t mask;
 	if (!lb_axis_mask("squeeze", axes, lb_shape_of(x), 0, &mask))
@@ -216,7 +216,7 @@ lb_tensor *lb_squeeze(lb_tensor *x, lb_list axes)
 lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t offset)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("as_strided", x))
 		return NULL;
 	if (shape.n != strides.n || (strides.n > 0 && !strides.v)) {
 		lb_fail("as_strided: %d sizes and %d strides", shape.n, strides.n);
@@ -244,7 +244,7 @@ bool lb_split(lb_tensor *x, int n, int axis, lb_tensor **parts)
 	if (n > 0)
 		memset(parts, 0, (size_t)n * sizeof *parts);
 	int along;
-	if (!x || !lb_axis("split", axis, lb_shape_of(x), 0, &along))
+	if (!LB_GIVEN("split", x) || !lb_axis("split", axis, lb_shape_of(x), 0, &along))
 		return false;
 	int64_t size = x->shape[along];
 	if (n <= 0 || size % n) {

@@ -15,7 +15,7 @@
 /* Element 0 of a one-element tensor, evaluated; NULL on error. */
 static const void *only_element(struct lb_tensor *x, const void *site)
 {
-	if (!x)
+	if (!LB_GIVEN("item", x))
 		return NULL;
 	if (x->size != 1) {
 		char text[LB_SHAPE_TEXT];
@@ -55,7 +55,7 @@ static void *no_scratch(struct lb_exec *exec, int64_t nbytes)
 bool lb_copy_out(lb_tensor *x, void *to, size_t nbytes)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("copy_out", x))
 		return false;
 	if ((uint64_t)lb_nbytes(x) != nbytes)
 		return lb_fail("copy_out: the tensor has %lld bytes, there is room for %zu",
@@ -77,7 +77,7 @@ bool lb_copy_out(lb_tensor *x, void *to, size_t nbytes)
 const void *lb_data(lb_tensor *x)
 {
 	LB_ENTER();
-	if (!x)
+	if (!LB_GIVEN("data", x))
 		return NULL;
 	if (!lb_is_row_major(x->rank, x->shape, x->strides)) {
 		/* the copy belongs to the scope, and with it the pointer */
@@ -104,7 +104,7 @@ const void *lb_strided_data(lb_tensor *x, const int64_t **strides)
 {
 	LB_ENTER();
 	(void)site;
-	if (!x || !storage_is_there("strided_data", x))
+	if (!LB_GIVEN("strided_data", x) || !storage_is_there("strided_data", x))
 		return NULL;
 	if (strides)
 		*strides = x->strides;
@@ -125,7 +125,7 @@ static void warn_of_misuse(const struct lb_tensor *x, const void *site)
 const void *lb_raw_data(lb_tensor *x)
 {
 	LB_ENTER();
-	if (!x || !storage_is_there("raw_data", x))
+	if (!LB_GIVEN("raw_data", x) || !storage_is_there("raw_data", x))
 		return NULL;
 	const void *data = lb_tensor_data(x);
 	lb_probe_raw_access(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site,

@@ -95,7 +95,7 @@ static void release_mapping(void *data, void *context)
 struct lb_tensor *lb_array_in_file(const struct lb_array *array, struct lb_mapping *mapping, bool raw,
 				   const char *name, const void *site)
 {
-	struct lb_buffer *buffer = lb_buffer_of_file(mapping->data + array->at, (int64_t)array->nbytes, 0,
+	struct lb_buffer *buffer = lb_buffer_of_file(mapping->data + array->at, (int64_t)array->nbytes, 0, mapping->is_copy,
 						     release_mapping, mapping);
 	if (!buffer)
 		return NULL;

@@ -41,7 +41,7 @@ bool lb_save_prepare(const char *op, const char *path, int n, const char *const 
 		return lb_fail("%s: %d tensors at no address", op, n);
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
-			return lb_ok() ? lb_fail("%s: tensor %d is missing", op, i) : false;
+			return lb_fail_null_at(op, i, n);
 	}
 	if (names && !check_names(op, n, names))
 		return false;

@@ -262,13 +262,13 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 	return buffer;
 }
 
-static struct lb_buffer *foreign(void *data, int64_t nbytes, int64_t capacity, uint64_t id,
+static struct lb_buffer *foreign(void *data, int64_t nbytes, int64_t capacity, uint64_t id, uint32_t flags,
 				 void (*release)(void *, void *), void *context)
 {
 	struct lb_buffer *buffer = take_record(false);
 	if (!buffer)
 		return NULL;
-	fill_record(buffer, data, nbytes, capacity, id, LB_BUFFER_FOREIGN);
+	fill_record(buffer, data, nbytes, capacity, id, LB_BUFFER_FOREIGN | flags);
 	lb_record_begin(&buffer->seq);
 	buffer->release = (uint64_t)(uintptr_t)release;
 	buffer->context = (uint64_t)(uintptr_t)context;
@@ -280,13 +280,13 @@ static struct lb_buffer *foreign(void *data, int64_t nbytes, int64_t capacity, u
 struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id,
 				    void (*release)(void *, void *), void *context)
 {
-	return foreign(data, nbytes, nbytes, id, release, context);
+	return foreign(data, nbytes, nbytes, id, 0, release, context);
 }
 
-struct lb_buffer *lb_buffer_of_file(const void *data, int64_t nbytes, uint64_t id,
+struct lb_buffer *lb_buffer_of_file(const void *data, int64_t nbytes, uint64_t id, bool in_memory,
 				    void (*release)(void *, void *), void *context)
 {
-	return foreign((void *)data, nbytes, 0, id, release, context);
+	return foreign((void *)data, nbytes, 0, id, in_memory ? LB_BUFFER_CONTENT : 0, release, context);
 }
 
 void lb_buffer_retain(struct lb_buffer *buffer)

@@ -17,7 +17,7 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain);
 struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id,
 				    void (*release)(void *, void *), void *context);
 /* The same over a mapped file, whose pages the kernel takes back: it counts for nothing. */
-struct lb_buffer *lb_buffer_of_file(const void *data, int64_t nbytes, uint64_t id,
+struct lb_buffer *lb_buffer_of_file(const void *data, int64_t nbytes, uint64_t id, bool in_memory,
 				    void (*release)(void *, void *), void *context);
 void lb_buffer_retain(struct lb_buffer *buffer);
 void lb_buffer_drop(struct lb_buffer *buffer);

@@ -28,13 +28,15 @@ static void warn(struct lbx_out *out, const char *text)
 /* Bytes of a file cost the program no memory of its own: they have no capacity. */
 static bool is_file(const struct lbx_tensor *t)
 {
-	return (t->buffer_flags & LB_BUFFER_FOREIGN) && t->buffer_capacity == 0 &&
-	       t->buffer_bytes > 0;
+	return (t->buffer_flags & LB_BUFFER_FOREIGN) && !(t->buffer_flags & LB_BUFFER_CONTENT) &&
+	       t->buffer_capacity == 0 && t->buffer_bytes > 0;
 }
 
 static void buffer_flags(const struct lbx_tensor *t, char *ret, size_t size)
 {
-	const char *foreign = is_file(t) ? ", a mapped file" : ", the program's own memory";
+	const char *foreign = is_file(t) ? ", a mapped file"
+		: t->buffer_flags & LB_BUFFER_CONTENT ? ", a file's content, copied from memory"
+		: ", the program's own memory";
 	snprintf(ret, size, "%s%s%s", t->buffer_flags & LB_BUFFER_FOREIGN ? foreign : "",
 		 t->buffer_flags & LB_BUFFER_MAPPED ? ", mapped" : "",
 		 t->buffer_flags & LB_BUFFER_CACHED ? ", cached" : "");
