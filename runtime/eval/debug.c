@@ -79,6 +79,7 @@ const char *lb_debug_eval(uint64_t id)
 
 	bool had_error = !lb_ok();
 	struct lb_run *run = &current.run;
+	current.arena.plain = true;
 	lb_run_init(run, &current.arena, true);
 	run->schedule.eval = __atomic_add_fetch(&lb_root->last_eval, 1, __ATOMIC_RELAXED);
 	run->schedule.takes_all = run->schedule.plain = true;

@@ -5,9 +5,9 @@
  * symbols; otherwise libopenblas.so.0 is opened at the first product worth it, with its
  * names kept to ourselves.
  *
- * OpenBLAS chooses its kernels while it is loaded, by CPU model. Version 0.3.21 does not
- * know AMD's cores with AVX-512 and takes its Haswell kernels there, which are slower by a
- * factor of up to 1.7. So OPENBLAS_CORETYPE, unless the user has set it, says SkylakeX
+ * OpenBLAS chooses its kernels while it is loaded, by CPU model. On a CPU with AVX-512 that a version
+ * does not know, these may be such as do without, and half as fast. (0.3.21 knows the EPYCs that have
+ * it, as of Cooperlake's kind.) So OPENBLAS_CORETYPE, unless the user has set it, says SkylakeX
  * during the load on any CPU with that core's instructions. The price: setenv() is not
  * safe against a getenv() in another thread at that very moment. It is paid once a
  * process, under a lock, and only where it gains speed; a user who sets the variable,

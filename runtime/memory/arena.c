@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "memory/buffer.h"
+#include "memory/thread.h"
 
 enum {
 	ALIGN = 64,
@@ -15,7 +17,8 @@ struct lb_chunk {
 	struct lb_chunk *below;
 	int64_t size; /* with this header */
 	int64_t used;
-	char pad[ALIGN - 24];
+	struct lb_buffer *buffer; /* whose memory it is; NULL: its own mapping */
+	char pad[ALIGN - 32];
 };
 
 static struct lb_chunk *map_chunk(int64_t size)
@@ -27,12 +30,28 @@ static struct lb_chunk *map_chunk(int64_t size)
 	}
 	struct lb_chunk *chunk = at;
 	chunk->size = size;
+	chunk->buffer = NULL;
 	return chunk;
 }
 
-static void unmap_chunk(struct lb_chunk *chunk)
+/* For the tensor whose operation wants it. */
+static struct lb_chunk *buffer_chunk(int64_t size)
 {
-	if (chunk)
+	const struct lb_thread *record = lb_self_pointer ? lb_self_pointer->record : NULL;
+	struct lb_buffer *buffer = lb_buffer_new(size, record ? record->tensor : 0, false);
+	if (!buffer)
+		return NULL;
+	struct lb_chunk *chunk = (struct lb_chunk *)(uintptr_t)buffer->data;
+	chunk->size = buffer->capacity;
+	chunk->buffer = buffer;
+	return chunk;
+}
+
+static void give_chunk(struct lb_chunk *chunk)
+{
+	if (chunk && chunk->buffer)
+		lb_buffer_drop(chunk->buffer);
+	else if (chunk)
 		munmap(chunk, (size_t)chunk->size);
 }
 
@@ -47,7 +66,7 @@ static bool push_chunk(struct lb_arena *arena, int64_t nbytes)
 	if (chunk && chunk->size >= wanted) {
 		arena->spare = NULL;
 	} else {
-		chunk = map_chunk(wanted);
+		chunk = wanted > KEEP_AT_MOST && !arena->plain ? buffer_chunk(wanted) : map_chunk(wanted);
 		if (!chunk)
 			return false;
 	}
@@ -76,16 +95,16 @@ struct lb_arena_mark lb_arena_mark(const struct lb_arena *arena)
 	return (struct lb_arena_mark){ arena->top, arena->top ? arena->top->used : 0 };
 }
 
-/* The largest chunk given back stays as the spare one. */
+/* The largest chunk given back, of those that are no buffers, stays as the spare one. */
 static void pop_chunk(struct lb_arena *arena)
 {
 	struct lb_chunk *chunk = arena->top;
 	arena->top = chunk->below;
-	if (arena->spare && arena->spare->size >= chunk->size) {
-		unmap_chunk(chunk);
+	if (chunk->buffer || (arena->spare && arena->spare->size >= chunk->size)) {
+		give_chunk(chunk);
 		return;
 	}
-	unmap_chunk(arena->spare);
+	give_chunk(arena->spare);
 	arena->spare = chunk;
 }
 
@@ -101,7 +120,7 @@ void lb_arena_trim(struct lb_arena *arena)
 {
 	lb_arena_reset(arena, (struct lb_arena_mark){ NULL, 0 });
 	if (arena->spare && arena->spare->size > KEEP_AT_MOST) {
-		unmap_chunk(arena->spare);
+		give_chunk(arena->spare);
 		arena->spare = NULL;
 	}
 }
@@ -109,6 +128,6 @@ void lb_arena_trim(struct lb_arena *arena)
 void lb_arena_destroy(struct lb_arena *arena)
 {
 	lb_arena_reset(arena, (struct lb_arena_mark){ NULL, 0 });
-	unmap_chunk(arena->spare);
+	give_chunk(arena->spare);
 	arena->spare = NULL;
 }

@@ -1,5 +1,8 @@
-/* A stack of scratch memory: taken piece by piece, given back to a mark. It asks the kernel
- * alone, never malloc, so that it works in a program stopped inside malloc. */
+/* A stack of scratch memory: taken piece by piece, given back to a mark. Large pieces are buffers: from
+ * the cache, so that the kernel need not clear their pages for each evaluation anew, and back to it;
+ * they count as active meanwhile, and the memory limit holds for them. The rest, and all of an arena
+ * that is `plain`, is asked of the kernel alone, never of malloc, so that it works in a program stopped
+ * inside malloc. */
 #ifndef LB_MEMORY_ARENA_H
 #define LB_MEMORY_ARENA_H
 
@@ -9,6 +12,7 @@
 struct lb_arena {
 	struct lb_chunk *top;   /* the chunk in use; those below it are full */
 	struct lb_chunk *spare; /* one empty chunk kept for the next need */
+	bool plain;             /* takes no buffers */
 };
 
 struct lb_arena_mark {
