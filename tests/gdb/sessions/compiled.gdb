@@ -11,6 +11,7 @@ break checkpoint
 continue
 frame function main
 tensor compiled
+tensor events compile
 tensor info y
 tensor graph y
 tensor print y
