@@ -183,6 +183,14 @@ static const void *gdb_map(struct lbx_target *target, uint64_t address, size_t n
 	return core ? lbx_target_map(core, address, n) : NULL;
 }
 
+static bool gdb_read_ahead(struct lbx_target *target, uint64_t address, uint64_t n)
+{
+	struct lbx_target *core;
+
+	(void)target;
+	return !lbx_core_gdb_has_open(&core) || !core || lbx_target_read_ahead(core, address, n);
+}
+
 static bool gdb_notice(struct lbx_target *target, char *ret, size_t size)
 {
 	(void)target;
@@ -389,7 +397,7 @@ static const struct lbx_target_ops ops[] = {
 	.kind = kind_name, .read = gdb_read, .map = gdb_map, .direct = gdb_direct, \
 	.find_root = gdb_find_root, .source_line = gdb_source_line, .evaluate = gdb_evaluate, \
 	.waits = gdb_waits, .machine = gdb_machine, .write = gdb_write, .saved = gdb_saved, \
-	.notice = gdb_notice }
+	.read_ahead = gdb_read_ahead, .notice = gdb_notice }
 	[LBX_UNKNOWN] = OPS("program in gdb"),
 	[LBX_LIVE] = OPS("live process"),
 	[LBX_REMOTE] = OPS("remote process"),

@@ -54,6 +54,8 @@ static const char *line_at(struct lbx_cache *cache, uint64_t address)
 	if (line->tag == number + 1)
 		return line->bytes;
 	uint64_t base = number << LINE_BITS;
+	if (!lbx_target_read_ahead(cache->target, base, LINE))
+		return NULL; /* what is asked for is read by itself */
 	const char *mapped = lbx_target_map(cache->target, base, LINE);
 	if (!mapped) {
 		bool clean = lb_ok();

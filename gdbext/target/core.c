@@ -105,6 +105,14 @@ static const char *bytes_at(struct core *core, uint64_t address, uint64_t *n)
 	return s && s->writable ? NULL : lbx_core_files_at(core->files, address, n);
 }
 
+static void tell(struct core *core, uint64_t address)
+{
+	uint64_t unused;
+
+	if (core->files && !saved_at(core, address, &unused))
+		lbx_core_files_tell(core->files, address);
+}
+
 static bool fault(const struct core *core, uint64_t address)
 {
 	const char *advice = core->options.advice;
@@ -130,6 +138,7 @@ static bool core_read(struct lbx_target *target, uint64_t address, void *to, siz
 		const char *bytes = bytes_at(core, address + done, &got);
 		if (!bytes)
 			return fault(core, address + done);
+		tell(core, address + done);
 		if (got > n - done)
 			got = n - done;
 		memcpy((char *)to + done, bytes, got);
@@ -152,7 +161,25 @@ static const void *core_map(struct lbx_target *target, uint64_t address, size_t 
 {
 	uint64_t got;
 	const char *bytes = bytes_at(core_of(target), address, &got);
-	return bytes && got >= n ? bytes : NULL;
+
+	if (!bytes || got < n)
+		return NULL;
+	tell(core_of(target), address);
+	return bytes;
+}
+
+/* Bytes of a file as it is now are not read before they are asked for. */
+static bool core_read_ahead(struct lbx_target *target, uint64_t address, uint64_t n)
+{
+	struct core *core = core_of(target);
+	uint64_t got;
+
+	for (uint64_t done = 0; done < n; done += got)
+		if (!saved_at(core, address + done, &got) &&
+		    !(core->files && bytes_at(core, address + done, &got) &&
+		      lbx_core_files_proven(core->files, address + done)))
+			return false;
+	return true;
 }
 
 enum lbx_core_bytes lbx_core_bytes(struct lbx_target *target, uint64_t address, uint64_t *n)
@@ -324,7 +351,7 @@ static bool core_machine(struct lbx_target *target, unsigned *ret)
 
 #define OPS(kind_name) { \
 	.kind = kind_name, .machine = core_machine, .read = core_read, .map = core_map, .find_root = core_find_root, \
-	.source_line = core_source_line, .range = core_range, .module = core_module, .saved = core_saved, .notice = core_notice, \
+	.source_line = core_source_line, .range = core_range, .module = core_module, .saved = core_saved, .read_ahead = core_read_ahead, .notice = core_notice, \
 	.destroy = core_destroy }
 static const struct lbx_target_ops core_ops = OPS("core file");
 static const struct lbx_target_ops truncated_ops = OPS("truncated core file");

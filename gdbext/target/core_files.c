@@ -228,7 +228,6 @@ const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, ui
 	uint64_t at = m->offset + (address - m->start);
 	if ((m->state != PROVEN && m->state != AS_IT_IS) || at < m->offset || at >= m->size)
 		return NULL;
-	m->untold |= m->state == AS_IT_IS;
 	*n = m->size - at < m->end - address ? m->size - at : m->end - address;
 	return m->bytes + at;
 }
@@ -237,6 +236,14 @@ bool lbx_core_files_proven(const struct lbx_core_files *files, uint64_t address)
 {
 	const struct mapping *m = mapping_at(files, address);
 	return m && m->state == PROVEN;
+}
+
+void lbx_core_files_tell(struct lbx_core_files *files, uint64_t address)
+{
+	struct mapping *m = mapping_at(files, address);
+
+	if (m)
+		m->untold |= m->state == AS_IT_IS;
 }
 
 const char *lbx_core_files_path(const struct lbx_core_files *files, uint64_t address)

@@ -169,6 +169,11 @@ void lbx_module_why(const struct lbx_module *module, char *ret, size_t size)
 		snprintf(ret + n, size - (size_t)n, " (%s)", advice);
 }
 
+bool lbx_target_read_ahead(struct lbx_target *target, uint64_t address, uint64_t n)
+{
+	return !target->ops->read_ahead || target->ops->read_ahead(target, address, n);
+}
+
 bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size)
 {
 	return target->ops->notice && target->ops->notice(target, ret, size);

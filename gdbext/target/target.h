@@ -90,6 +90,9 @@ struct lbx_target_ops {
 	/* The i-th module by address; its strings live as long as the target. False, without error, after
 	 * the last. NULL: not known. */
 	bool (*module)(struct lbx_target *target, size_t i, struct lbx_module *ret);
+	/* Whether bytes that nobody has asked for may be read, to have them when they are: not where who sees
+	 * them would have to be told of it. NULL: yes. */
+	bool (*read_ahead)(struct lbx_target *target, uint64_t address, uint64_t n);
 	/* A sentence about what was read since the last call, for who sees it; false: there is none. */
 	bool (*notice)(struct lbx_target *target, char *ret, size_t size);
 	void (*destroy)(struct lbx_target *target);
@@ -124,6 +127,8 @@ void lbx_module_why(const struct lbx_module *module, char *ret, size_t size);
 enum { LBX_BUILD_ID_TEXT = 2 * 64 + 1 };
 /* In hexadecimal digits; "none" without one. */
 void lbx_build_id_text(const struct lbx_build_id *id, char ret[LBX_BUILD_ID_TEXT]);
+/* Whether [address, address + n) may be read for what lies in it. */
+bool lbx_target_read_ahead(struct lbx_target *target, uint64_t address, uint64_t n);
 bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size);
 void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
 

@@ -14,7 +14,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "table/cache.h"
 #include "target/core_files.h"
+#include "target/target.h"
 
 enum { START = 0x10000, PAGE = 4096, BYTES = PAGE + 100 };
 
@@ -59,6 +61,8 @@ static void is_read(struct lbx_core_files *f, bool proven)
 	assert_int_equal(n, BYTES - 7);
 	assert_memory_equal(bytes, contents + 7, n);
 	assert_int_equal(lbx_core_files_proven(f, START), proven);
+	assert_null(lbx_core_files_untold(f, &others)); /* of what was only looked at nothing is to be told */
+	lbx_core_files_tell(f, START + 7);
 	if (!proven) {
 		assert_string_equal(lbx_core_files_untold(f, &others), path);
 		assert_int_equal(others, 0);
@@ -138,9 +142,49 @@ static void elsewhere(void **state)
 	rmdir(root);
 }
 
+/* Memory of which what lies beyond 1 MiB is of a file that may have changed. */
+static uint64_t lowest, highest;
+
+static bool read_noting(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	(void)target;
+	lowest = address < lowest ? address : lowest;
+	highest = address + n > highest ? address + n : highest;
+	memset(to, 7, n);
+	return true;
+}
+
+static bool is_plain(struct lbx_target *target, uint64_t address, uint64_t n)
+{
+	(void)target;
+	return address + n <= 1 << 20;
+}
+
+/* The table's cache fetches neighbours, but not those that an answer would have to speak of. */
+static void neighbours(void **state)
+{
+	static const struct lbx_target_ops ops = { .kind = "core file", .read = read_noting, .read_ahead = is_plain };
+	struct lbx_target target = { .ops = &ops };
+	struct lbx_cache *cache = lbx_cache_create(&target);
+	char bytes[16], text[16];
+
+	(void)state;
+	assert_non_null(cache);
+	lowest = UINT64_MAX, highest = 0;
+	assert_true(lbx_cache_read(cache, 4096, bytes, sizeof bytes));
+	assert_true(lowest < 4096 && highest > 4096 + sizeof bytes);
+	lowest = UINT64_MAX, highest = 0;
+	assert_true(lbx_cache_read(cache, (1 << 20) + 100, bytes, sizeof bytes));
+	assert_non_null(lbx_cache_at(cache, (1 << 20) + 90, 8, text));
+	assert_int_equal(lowest, (1 << 20) + 90);
+	assert_int_equal(highest, (1 << 20) + 100 + sizeof bytes);
+	lbx_cache_destroy(cache);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(neighbours),
 		cmocka_unit_test(weights),
 		cmocka_unit_test(with_a_saved_beginning),
 		cmocka_unit_test(programs),
