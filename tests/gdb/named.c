@@ -2,6 +2,8 @@
  * that hold NaN alone, for tests of what is told of these. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "lazybones.h"
 
@@ -32,6 +34,46 @@ static lb_tensor *grow(int turns)
 	return total;
 }
 
+/* A graph of which each line has a call of its own. */
+static void many_calls(void)
+{
+	LB_SCOPE {
+		lb_tensor *x = lb_arange(1, 5, 1, LB_F32);
+		x = lb_exp(x);
+		x = lb_negative(x);
+		x = lb_tanh(x);
+		x = lb_square(x);
+		x = lb_sqrt(x);
+		x = lb_sin(x);
+		x = lb_cos(x);
+		x = lb_abs(x);
+		x = lb_floor(x);
+		x = lb_sqrt(x);
+		x = lb_square(x);
+		lb_eval(lb_exp(x));
+	}
+}
+
+__attribute__((noinline)) void copied(const float *copy)
+{
+	__asm__ volatile("nop" : : "r"(copy) : "memory");
+}
+
+/* What was copied from a view as if it were plain memory lies where no buffer is. */
+static void misuse(void)
+{
+	LB_SCOPE {
+		lb_tensor *rows = lb_exp(lb_reshape(lb_arange(0, 4, 0.0625, LB_F32), LB_SHAPE(4, 16)));
+		lb_tensor *turned = lb_named("turned", lb_transpose(rows, LB_ALL_AXES));
+		float *copy = malloc(64 * sizeof *copy);
+
+		lb_eval(turned);
+		memcpy(copy, lb_raw_data(turned), 64 * sizeof *copy);
+		copied(copy);
+		free(copy);
+	}
+}
+
 int main(void)
 {
 	LB_SCOPE {
@@ -49,5 +91,7 @@ int main(void)
 		lb_eval(lb_named("to come[3]", lb_exp(lb_named("later[0].w", lb_negative(lb_arange(0, 3, 1, LB_F32))))));
 	}
 	lb_release(grow(2000));
+	many_calls();
+	misuse();
 	return lb_ok() ? 0 : 1;
 }

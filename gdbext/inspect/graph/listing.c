@@ -10,7 +10,7 @@
 #include "inspect/tensor/number.h"
 #include "target/printable.h"
 
-enum { WIDEST = 72, LEFT_MAX = 1024, OPERANDS_SHOWN = 12 };
+enum { OFTEN = 1024, WIDEST = 72, LEFT_MAX = 1024, OPERANDS_SHOWN = 12 };
 
 static void write_constant(const struct lbx_listing_line *line, char *ret, size_t size)
 {
@@ -177,7 +177,8 @@ bool lbx_listing_write(struct lbx_out *out, const struct lbx_listing_text *text,
 
 	measure(listing, from, to, widths);
 	for (uint32_t i = from; i < to; i++) {
-		if ((text->value || i % 1024 == 1023) && !lbx_progress(out, "writing the listing", i, to))
+		/* not at each line: a debugger that has to be asked for their sites is asked for all at once */
+		if (i % OFTEN == OFTEN - 1 && !lbx_progress(out, "writing the listing", i, to))
 			return false;
 		write_line(out, text, i, widths);
 	}

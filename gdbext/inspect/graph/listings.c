@@ -299,7 +299,7 @@ static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
 	if (ok && out->json) {
 		json_t *lines = json_array();
 		for (uint32_t i = 0; ok && i < listing.n_lines; i++) {
-			ok = lbx_progress(out, "writing the listing", i, listing.n_lines);
+			ok = i % 1024 != 1023 || lbx_progress(out, "writing the listing", i, listing.n_lines);
 			json_array_append_new(lines, json_line(l, i));
 		}
 		if (!ok)
