@@ -214,6 +214,39 @@ static struct lbx_target *gdb_direct(struct lbx_target *target)
 	return gdb.process;
 }
 
+/* "      0x7ffff7a00000     0x7ffff7a21000    0x21000        0x0  rw-p   [heap]" */
+static bool take_mapping(const char *line, uint64_t from, struct lbx_range *ret)
+{
+	unsigned long long start, end;
+	char mode[8];
+
+	if (sscanf(line, " %llx %llx %*x %*x %7s", &start, &end, mode) != 3 || mode[0] != 'r' || mode[1] != 'w' ||
+	    end <= from || start >= end)
+		return false;
+	ret->start = start > from ? start : from;
+	ret->size = end - ret->start;
+	return true;
+}
+
+/* What the program can write. */
+static bool gdb_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
+{
+	enum lbx_liveness liveness = lbx_target_gdb_liveness();
+	struct lbx_target *other = liveness == LBX_CORE ? lbx_core_of_gdb() : gdb_direct(target);
+	const char *at;
+
+	if (other || liveness == LBX_CORE)
+		return other && lbx_target_range(other, from, ret);
+	if (!lbx_bridge_ask(&at, LBX_ANYWHERE, "info proc mappings"))
+		return false;
+	for (; *at; at += *at == '\n') {
+		if (take_mapping(at, from, ret))
+			return true;
+		at += strcspn(at, "\n");
+	}
+	return false;
+}
+
 /* One value of `info auxv`: "3    AT_PHDR    Program headers for program    0x5555…" */
 static bool auxv_value(const char *auxv, const char *name, uint64_t *ret)
 {
@@ -397,7 +430,7 @@ static const struct lbx_target_ops ops[] = {
 	.kind = kind_name, .read = gdb_read, .map = gdb_map, .direct = gdb_direct, \
 	.find_root = gdb_find_root, .source_line = gdb_source_line, .evaluate = gdb_evaluate, \
 	.waits = gdb_waits, .machine = gdb_machine, .write = gdb_write, .saved = gdb_saved, \
-	.read_ahead = gdb_read_ahead, .notice = gdb_notice }
+	.range = gdb_range, .read_ahead = gdb_read_ahead, .notice = gdb_notice }
 	[LBX_UNKNOWN] = OPS("program in gdb"),
 	[LBX_LIVE] = OPS("live process"),
 	[LBX_REMOTE] = OPS("remote process"),

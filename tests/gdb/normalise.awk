@@ -47,6 +47,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	sub(/^ +thread [0-9]+ runs/, "           thread N runs")
 	gsub(/[^ "]*plain\.c/, "plain.c")
 	gsub(/limit [0-9.]+ [KMGT]iB/, "limit N")
+	gsub(/in [0-9.]+ ([KMGT]i)?B of memory/, "in N of memory")
 	gsub(/"eval_ns":[0-9]+/, "\"eval_ns\":N")
 	gsub(/, [0-9.]+ [numk]?s\>/, ", TIME")
 	sub(/^Thread [0-9.]+ "[^"]*" hit /, "")
