@@ -20,19 +20,24 @@ static pthread_key_t key_of_text;
 
 void (*lb_fail_hook)(const void *site, const char *message);
 
+/* A later failure is told, though not kept. */
 void lb_fail_with(const char *format, ...)
 {
+	char later[LB_ERROR_MAX], *text = later;
+	va_list args;
 	if (!last.set) {
-		va_list args;
 		lb_fail_prepare();
-		va_start(args, format);
-		vsnprintf(last.text, LB_ERROR_MAX, format, args);
-		va_end(args);
+		text = last.text;
 		last.site = last.current_site;
 		last.set = true;
+	} else if (!lb_fail_hook) {
+		return;
 	}
+	va_start(args, format);
+	vsnprintf(text, LB_ERROR_MAX, format, args);
+	va_end(args);
 	if (lb_fail_hook)
-		lb_fail_hook(last.site, last.text);
+		lb_fail_hook(last.current_site, text);
 }
 
 /* What ends after this one may fail once more: that gets a text of its own, and another end. */

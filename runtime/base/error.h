@@ -17,8 +17,8 @@ enum { LB_ERROR_MAX = 1024 };
 /* Keeps the message unless an earlier one is kept. Always false, which compilers can see. */
 #define lb_fail(...) ({ lb_fail_with(__VA_ARGS__); false; })
 void lb_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
-/* Called for every failed call with the message that is kept; NULL at first. The runtime counts
- * and probes. */
+/* Called for every failure with its own message, kept or not, and its call; NULL at first. The runtime
+ * counts and probes. */
 extern void (*lb_fail_hook)(const void *site, const char *message);
 /* An argument is NULL: it comes from a call that has failed, whose message is kept; or, if none has,
  * that is an error of its own. Always false. */

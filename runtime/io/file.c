@@ -153,7 +153,9 @@ static bool open_format(struct lb_file *file)
 /* Takes over the reference to the mapping. */
 static struct lb_file *open_mapping(struct lb_mapping *mapping)
 {
-	struct lb_file *file = mapping ? calloc(1, sizeof *file) : NULL;
+	if (!mapping)
+		return NULL;
+	struct lb_file *file = calloc(1, sizeof *file);
 	if (!file) {
 		lb_fail("open: out of memory");
 		lb_mapping_drop(mapping);

@@ -38,14 +38,18 @@ static bool read_shape(struct lb_json *j, struct lb_array *array)
 	}
 }
 
+/* The list, of which `n` have been read, goes on or ends as it must. */
+static bool goes_on(struct lb_json *j, int64_t n, bool must)
+{
+	bool more;
+	return lb_json_more(j, ']', n, &more) &&
+		(more == must || lb_json_wrong(j, "data_offsets: expected [begin, end]"));
+}
+
 static bool read_offsets(struct lb_json *j, struct description *d)
 {
-	bool first, second, third;
-	if (!lb_json_open(j, '[') || !lb_json_more(j, ']', 0, &first) || !first ||
-	    !lb_json_size(j, &d->begin) || !lb_json_more(j, ']', 1, &second) || !second ||
-	    !lb_json_size(j, &d->end) || !lb_json_more(j, ']', 2, &third) || third)
-		return lb_json_wrong(j, "data_offsets: expected [begin, end]");
-	return true;
+	return lb_json_open(j, '[') && goes_on(j, 0, true) && lb_json_size(j, &d->begin) &&
+		goes_on(j, 1, true) && lb_json_size(j, &d->end) && goes_on(j, 2, false);
 }
 
 static bool read_dtype(struct lb_json *j, struct lb_entry *entry)
