@@ -63,6 +63,14 @@
 	{ \
 		LB_PROBE_FIRE_(name, n, args); \
 	}
+#define LB_DETAIL(name, n, params, args, meaning, when, since, rate) \
+	LB_PROBE_SEMAPHORE_(name) \
+	static inline __attribute__((always_inline)) void lb_probe_##name params \
+	{ \
+		LB_PROBE_FIRE_(name, n, args); \
+		if (lb_event_mode(LB_EVENTS_DETAILED)) \
+			LB_PROBE_RECORD_(LB_EVENT_##name, LB_PROBE_ARGS_ args, 0, 0, 0, 0, 0); \
+	}
 #define LB_EVENT(name, n, params, args, meaning, when, since, rate) \
 	LB_PROBE_SEMAPHORE_(name) \
 	static inline __attribute__((always_inline)) void lb_probe_##name params \

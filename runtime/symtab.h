@@ -101,6 +101,7 @@ struct lb_guard {
 enum lb_event_mode {
 	LB_EVENTS_TIMED = 1 << 0,  /* each reads the clock, and every operation is timed */
 	LB_EVENTS_MARKED = 1 << 1, /* each is a write() that fails, for strace; buffers get names */
+	LB_EVENTS_DETAILED = 1 << 2, /* there are more: buffers that the cache gives and takes */
 };
 
 enum lb_buffer_flag {
@@ -406,7 +407,7 @@ struct lb_symtab {
 	uint64_t loader;        /* address of the dynamic loader's struct r_debug; 0 without one */
 	uint32_t event_mode;    /* enum lb_event_mode; a debugger may write it */
 	uint32_t pad;
-	uint64_t timed_until;   /* CLOCK_MONOTONIC at which LB_EVENTS_TIMED ends by itself; 0: it stays. For
+	uint64_t timed_until;   /* CLOCK_MONOTONIC at which LB_EVENTS_TIMED and _DETAILED end by themselves; 0: it stays. For
 				 * readers, which write it again and again: one that is killed leaves nothing on */
 	char watch_patterns[LB_WATCH_PATTERNS][LB_PATTERN_BYTES]; /* globs, as of fnmatch(), which a debugger
 				 * may write; an empty one matches nothing */

@@ -73,7 +73,7 @@ static void be_program(char **argv, const int go[2], int failed)
 {
 	char byte;
 
-	setenv("LAZYBONES_TIMES", "1", 0);
+	setenv("LAZYBONES_TIMES", "memory", 0);
 	setenv("LAZYBONES_EVENTS", "1048576", 0);
 	close(go[1]);
 	if (read(go[0], &byte, 1) < 0)

@@ -31,7 +31,7 @@ struct lbx_following {
 	bool is_child;              /* that was started here */
 };
 
-/* argv ends with NULL. The environment is ours, with LAZYBONES_TIMES=1 and a large flight
+/* argv ends with NULL. The environment is ours, with LAZYBONES_TIMES=memory and a large flight
  * recorder. */
 bool lbx_follow_start(char **argv, struct lbx_following *ret);
 bool lbx_follow_attach(pid_t pid, struct lbx_following *ret);

@@ -7,6 +7,7 @@
 #include "inspect/command.h"
 
 struct lbx_timed {
+	bool detailed;     /* the buffers of the cache are asked for, too */
 	uint64_t asked_ns; /* 0: not yet */
 };
 

@@ -137,6 +137,7 @@ static struct traced *traced_of(struct trace *trace, struct lbx_followed *progra
 		trace->failed = true;
 		return NULL;
 	}
+	traced->timed.detailed = true;
 	traced->context = (struct lbx_context){ .out = &trace->file.out, .settings = &trace->settings };
 	traced->seen = trace->following.is_child || program->halt == LBX_AT_FORK ? LBX_TIMELINE_ALL
 										: LBX_TIMELINE_NOW;

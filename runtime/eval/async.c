@@ -110,9 +110,11 @@ static bool wait_until_done(lb_event event)
 			       "for a stream");
 	lb_wait_begin();
 	self->record->waits_for = event.job;
+	lb_flight_clock();
 	lb_probe_wait_start(0, event.job, 0);
 	while (!lb_stream_has_done(event.stream.id, event.job) && !lb_stopping())
 		pthread_cond_wait(&lb_wait.done, &lb_wait.lock);
+	lb_flight_clock();
 	lb_probe_wait_done(0, event.job, 0);
 	self->record->waits_for = 0;
 	lb_wait_end();

@@ -459,12 +459,14 @@ static void wait_for_blockers(struct lb_evaluation *e)
 	if (!other)
 		other = __atomic_load_n(&first->eval, __ATOMIC_RELAXED);
 	e->record->waits_for = other;
+	lb_flight_clock();
 	lb_probe_wait_start(e->number, other, first->id);
 	while (lb_any_blocking(e->n_blockers, e->blockers))
 		pthread_cond_wait(&lb_wait.done, &lb_wait.lock);
 	e->record->waits_for = 0;
 	lb_wait_end();
 	pthread_mutex_unlock(&lb_wait.lock);
+	lb_flight_clock();
 	lb_probe_wait_done(e->number, other, first->id);
 }
 

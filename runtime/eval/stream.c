@@ -50,7 +50,8 @@ struct job {
 	uint64_t number; /* its evaluation's, too */
 	const void *site;
 	bool traced; /* asked for while a gradient was traced */
-	bool failed;
+	bool begun, failed;
+	uint64_t ops; /* that its attempts ran */
 	int n, n_left;
 	struct root roots[];
 };
@@ -161,6 +162,7 @@ static bool push(struct stream *s, int n, struct lb_tensor *const *xs, const voi
 		at = &(*at)->next;
 	*at = job;
 	UPDATE(s, record->queued++);
+	lb_flight_clock();
 	lb_probe_async_queue(job->number, number_of(s), (uint64_t)(uintptr_t)site, job->n);
 	pthread_cond_signal(&s->wake);
 	pthread_cond_broadcast(&lb_wait.done);
@@ -194,9 +196,11 @@ void lb_await_room(int n, struct lb_tensor *const *xs)
 	pthread_mutex_lock(&lb_wait.lock);
 	if (!has_room(n, xs) && !lb_stopping()) {
 		lb_wait_begin();
+		lb_flight_clock();
 		lb_probe_wait_start(0, 0, 0);
 		while (!has_room(n, xs) && !lb_stopping())
 			pthread_cond_wait(&lb_wait.done, &lb_wait.lock);
+		lb_flight_clock();
 		lb_probe_wait_done(0, 0, 0);
 		lb_wait_end();
 	}
@@ -337,17 +341,50 @@ static void run_job(struct stream *s, struct job *job)
 		e.traced = job->traced;
 		e.streams[0] = e.streams[1] = number_of(s);
 		e.takes_queued = true;
-		lb_flight_clock();
-		lb_probe_eval_start(job->number, (uint64_t)(uintptr_t)job->site, n);
 		LB_SCOPE
 			run_roots(s, job, n, roots, tensors, &e);
-		lb_probe_eval_done(job->number, (uint64_t)(uintptr_t)job->site, (int64_t)e.ops,
-				   !job->failed);
+		job->ops += e.ops;
 		lb_evaluation_end(&e);
 		lb_arena_trim(&self->arena);
 	}
 	free(roots);
 	free(tensors);
+}
+
+/* What the job needs first, when it is set aside. */
+static void tell_pause(const struct stream *s, const struct job *job)
+{
+	for (int i = 0; i < job->n; i++) {
+		const struct root *root = &job->roots[i];
+		if (!root->tensor || root->n_blockers == 0)
+			continue;
+		const struct lb_tensor *first = root->blockers[0];
+		pthread_mutex_lock(&lb_wait.lock);
+		uint64_t other = lb_stream_job_of(first);
+		pthread_mutex_unlock(&lb_wait.lock);
+		lb_probe_async_pause(job->number, number_of(s),
+				     other ? other : __atomic_load_n(&first->eval, __ATOMIC_RELAXED), first->id);
+		return;
+	}
+}
+
+/* One evaluation, however often it is set aside. */
+static void attempt_job(struct stream *s, struct job *job)
+{
+	uint64_t site = (uint64_t)(uintptr_t)job->site;
+
+	lb_flight_clock();
+	if (job->begun)
+		lb_probe_async_resume(job->number, number_of(s));
+	else
+		lb_probe_eval_start(job->number, site, job->n);
+	job->begun = true;
+	run_job(s, job);
+	lb_flight_clock();
+	if (job->n_left == 0)
+		lb_probe_eval_done(job->number, site, (int64_t)job->ops, !job->failed);
+	else
+		tell_pause(s, job);
 }
 
 /* ---- the worker ---- */
@@ -399,7 +436,7 @@ static void *worker_main(void *arg)
 		s->running = job;
 		UPDATE(s, record->queued--; record->eval = job->number);
 		pthread_mutex_unlock(&lb_wait.lock);
-		run_job(s, job);
+		attempt_job(s, job);
 		pthread_mutex_lock(&lb_wait.lock);
 		s->running = NULL;
 		bool ended = job->n_left == 0;

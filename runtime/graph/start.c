@@ -31,8 +31,10 @@ static void read_environment(void)
 	static const char *const switches[] = { "0", "1" };
 	if (lb_environment_choice("LAZYBONES_STRACE", LENGTH(switches), switches, 0))
 		lb_root->event_mode |= LB_EVENTS_MARKED;
-	if (lb_environment_choice("LAZYBONES_TIMES", LENGTH(switches), switches, 0))
-		lb_root->event_mode |= LB_EVENTS_TIMED;
+	static const char *const times[] = { "0", "1", "memory" };
+	int timed = lb_environment_choice("LAZYBONES_TIMES", LENGTH(times), times, 0);
+	if (timed)
+		lb_root->event_mode |= LB_EVENTS_TIMED | (timed > 1 ? LB_EVENTS_DETAILED : 0);
 	lb_isa_level();
 }
 

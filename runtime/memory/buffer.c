@@ -45,22 +45,27 @@ __attribute__((cold, noinline)) static void tell_passed(uint64_t active, uint64_
 				(int64_t)nbytes);
 }
 
-/* id 0: nobody is to be told. */
-static void count_in(uint64_t nbytes, uint64_t id)
+/* Returns the bytes in use. */
+static uint64_t count_in(uint64_t nbytes)
 {
 	uint64_t active = __atomic_add_fetch(&lb_counters.active_bytes, nbytes, __ATOMIC_RELAXED);
-	if (__builtin_expect(active > __atomic_load_n(&lb_root->watch_memory, __ATOMIC_RELAXED), 0) && id)
-		tell_passed(active, nbytes, id);
 	uint64_t peak = __atomic_load_n(&lb_counters.peak_bytes, __ATOMIC_RELAXED);
 	while (active > peak &&
 	       !__atomic_compare_exchange_n(&lb_counters.peak_bytes, &peak, active, true,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
+	return active;
 }
 
-static void count_out(uint64_t nbytes)
+static void tell_limit(uint64_t active, uint64_t nbytes, uint64_t id)
 {
-	__atomic_sub_fetch(&lb_counters.active_bytes, nbytes, __ATOMIC_RELAXED);
+	if (__builtin_expect(active > __atomic_load_n(&lb_root->watch_memory, __ATOMIC_RELAXED), 0))
+		tell_passed(active, nbytes, id);
+}
+
+static uint64_t count_out(uint64_t nbytes)
+{
+	return __atomic_sub_fetch(&lb_counters.active_bytes, nbytes, __ATOMIC_RELAXED);
 }
 
 /* For a debugger: the thread's own magazine may be half changed where the program stopped. */
@@ -121,7 +126,7 @@ static void *system_take(int64_t capacity, bool mapped)
 static void system_give(struct lb_buffer *buffer)
 {
 	void *data = (void *)(uintptr_t)buffer->data;
-	lb_probe_dealloc(buffer->id, buffer->data, buffer->capacity);
+	lb_probe_dealloc(buffer->id, buffer->data, buffer->capacity, lb_active_memory());
 	if (buffer->flags & LB_BUFFER_FOREIGN) {
 		void (*release)(void *, void *) = (void (*)(void *, void *))(uintptr_t)buffer->release;
 		if (release)
@@ -152,12 +157,14 @@ static struct lb_buffer *cache_take(int class, int64_t nbytes, uint64_t tensor)
 	buffer->next = 0;
 	buffer->refs = 1;
 	lb_record_end(&buffer->seq);
-	lb_probe_cache_hit(buffer->id, buffer->data, nbytes, tensor);
+	uint64_t active = count_in((uint64_t)buffer->capacity);
+	lb_probe_cache_hit(buffer->id, buffer->data, nbytes, tensor, active);
+	tell_limit(active, (uint64_t)buffer->capacity, tensor);
 	return buffer;
 }
 
 /* False when it does not fit the cache's limit. */
-static bool cache_put(struct lb_buffer *buffer)
+static bool cache_put(struct lb_buffer *buffer, uint64_t active)
 {
 	uint64_t bytes = (uint64_t)buffer->capacity;
 	uint64_t limit = __atomic_load_n(&lb_counters.cache_limit, __ATOMIC_RELAXED);
@@ -167,7 +174,7 @@ static bool cache_put(struct lb_buffer *buffer)
 	}
 	int class;
 	round_to_class(buffer->capacity, &class);
-	lb_probe_cache_put(buffer->id, buffer->data, buffer->capacity);
+	lb_probe_cache_put(buffer->id, buffer->data, buffer->capacity, active);
 	lb_record_begin(&buffer->seq);
 	buffer->flags |= LB_BUFFER_CACHED;
 	lb_record_end(&buffer->seq);
@@ -234,10 +241,8 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 	}
 	if (!plain) {
 		struct lb_buffer *cached = cache_take(class, nbytes, id);
-		if (cached) {
-			count_in((uint64_t)capacity, id);
+		if (cached)
 			return cached;
-		}
 	}
 	if (!plain)
 		make_room(capacity);
@@ -257,8 +262,10 @@ struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
 		return NULL;
 	}
 	fill_record(buffer, data, nbytes, capacity, id, mapped ? LB_BUFFER_MAPPED : 0);
-	lb_probe_alloc(buffer->id, buffer->data, capacity, id);
-	count_in((uint64_t)capacity, plain ? 0 : id);
+	uint64_t active = count_in((uint64_t)capacity);
+	lb_probe_alloc(buffer->id, buffer->data, capacity, id, active);
+	if (!plain)
+		tell_limit(active, (uint64_t)capacity, id);
 	return buffer;
 }
 
@@ -273,7 +280,7 @@ static struct lb_buffer *foreign(void *data, int64_t nbytes, int64_t capacity, u
 	buffer->release = (uint64_t)(uintptr_t)release;
 	buffer->context = (uint64_t)(uintptr_t)context;
 	lb_record_end(&buffer->seq);
-	count_in((uint64_t)capacity, id);
+	tell_limit(count_in((uint64_t)capacity), (uint64_t)capacity, id);
 	return buffer;
 }
 
@@ -298,8 +305,8 @@ void lb_buffer_drop(struct lb_buffer *buffer)
 {
 	if (__atomic_sub_fetch(&buffer->refs, 1, __ATOMIC_ACQ_REL) != 0)
 		return;
-	count_out((uint64_t)buffer->capacity);
-	if ((buffer->flags & LB_BUFFER_FOREIGN) || !cache_put(buffer))
+	uint64_t active = count_out((uint64_t)buffer->capacity);
+	if ((buffer->flags & LB_BUFFER_FOREIGN) || !cache_put(buffer, active))
 		system_give(buffer);
 }
 

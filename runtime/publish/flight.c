@@ -46,7 +46,8 @@ static void be_timed(void)
 	uint64_t until = __atomic_load_n(&lb_root->timed_until, __ATOMIC_RELAXED);
 
 	if (lb_flight_clock() > until && until)
-		__atomic_fetch_and(&lb_root->event_mode, ~(uint32_t)LB_EVENTS_TIMED, __ATOMIC_RELAXED);
+		__atomic_fetch_and(&lb_root->event_mode, ~(uint32_t)(LB_EVENTS_TIMED | LB_EVENTS_DETAILED),
+				   __ATOMIC_RELAXED);
 }
 
 void lb_flight_special(enum lb_flight_kind kind, const uint64_t args[LB_EVENT_ARGS])

@@ -57,14 +57,16 @@ static void print_cli(void)
 
 static const struct probe {
 	const char *name, *params, *arguments, *when, *since, *rate;
-	bool recorded;
+	const char *recorded;
 } probes[] = {
 #define ROW(name, params, meaning, when, since, rate, recorded) \
 	{ #name, #params, meaning, when, since, rate, recorded },
 #define LB_PROBE(name, n, params, args, meaning, when, since, rate) \
-	ROW(name, params, meaning, when, since, rate, false)
+	ROW(name, params, meaning, when, since, rate, "")
 #define LB_EVENT(name, n, params, args, meaning, when, since, rate) \
-	ROW(name, params, meaning, when, since, rate, true)
+	ROW(name, params, meaning, when, since, rate, " The flight recorder keeps it.")
+#define LB_DETAIL(name, n, params, args, meaning, when, since, rate) \
+	ROW(name, params, meaning, when, since, rate, " The flight recorder keeps it while the program is traced.")
 #include "probes.def"
 #undef LB_EVENT
 #undef LB_PROBE
@@ -96,6 +98,7 @@ static const struct unit {
 	{ "buffer", "a buffer's number, never reused" },
 	{ "address", "the address of a buffer's bytes" },
 	{ "nbytes", "bytes" },
+	{ "active", "bytes in use afterwards, the cache's not among them" },
 	{ "op", "an index into the runtime's operations; `op=` in strace's markers, and the tools of this folder, show the name" },
 	{ "dtype", "an index: `enum lb_dtype` in lazybones.h" },
 	{ "stream", "the number of a stream" },
@@ -186,7 +189,7 @@ static bool print_probe_reference(void)
 	for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
 		const struct probe *p = &probes[i];
 		printf("### %s\n\nFires when %s. Since %s. How often: %s.%s\n\n", p->name, p->when,
-		       p->since, p->rate, p->recorded ? " The flight recorder keeps it." : "");
+		       p->since, p->rate, p->recorded);
 		puts("| for tracers | argument | type | is |\n|---|---|---|---|");
 		int n = split_params(p->params, args);
 		if (!find_meanings(p->arguments, args, n)) {

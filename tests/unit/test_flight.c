@@ -94,6 +94,74 @@ static void a_message_is_recorded(void **state)
 	look_away(&s);
 }
 
+/* Each failure is told once, with its own text and call, though only the first is kept. */
+static void each_failure_has_its_own_event(void **state)
+{
+	static const char *const says[] = { "-7", "reshape", "/none/x.npy", "/none/y.npz" };
+	struct self s;
+	uint64_t address, site, sites[4], from = lb_root->flight_used, errors = lb_counters.errors;
+	char text[LB_FLIGHT_TEXT_BYTES];
+
+	(void)state;
+	LB_SCOPE {
+		assert_null(lb_zeros(LB_SHAPE(-7), LB_F32));
+		assert_null(lb_reshape(lb_ones(LB_SHAPE(3), LB_F32), LB_SHAPE(4)));
+		assert_null(lb_load_npy("/none/x.npy"));
+		assert_null(lb_open("/none/y.npz"));
+	}
+	assert_non_null(strstr(lb_error_message(), "-7"));
+	lb_clear_error();
+	assert_int_equal(lb_counters.errors, errors + 4);
+	look(&s);
+	const struct lbx_flight *f = &s.flight;
+	int n = 0;
+	for (int64_t i = 0; i < f->n; i++) {
+		if (f->events[i].number <= from)
+			continue;
+		assert_true(n < 4);
+		assert_string_equal(name_of(f, i), "error");
+		assert_true(lbx_event_arg(f, &f->events[i], "message", &address));
+		assert_true(lbx_target_read_string(s.target, address, text, sizeof text));
+		assert_non_null(strstr(text, says[n]));
+		assert_true(lbx_event_arg(f, &f->events[i], "site", &site));
+		for (int k = 0; k < n; k++)
+			assert_true(sites[k] != site);
+		sites[n++] = site;
+	}
+	assert_int_equal(n, 4);
+	look_away(&s);
+}
+
+/* A temporary's bytes: they come and go between two looks, and were there. */
+static void memory_is_told_while_the_program_is_traced(void **state)
+{
+	uint64_t active = lb_active_memory(), from = lb_root->flight_used, most = 0, last = 0;
+
+	(void)state;
+	lb_root->event_mode = LB_EVENTS_DETAILED | LB_EVENTS_TIMED;
+	for (int i = 0; i < 3; i++)
+		LB_SCOPE
+			assert_true(lb_eval(lb_ones(LB_SHAPE(1 << 20), LB_F32)));
+	lb_root->event_mode = 0;
+	for (uint64_t n = from + 1, hits = 0; n <= lb_root->flight_used; n++) {
+		const struct lb_flight_event *e = &lb_flight_ring[n & (lb_root->flight_capacity - 1)];
+		if (e->kind == LB_EVENT_alloc || e->kind == LB_EVENT_cache_hit)
+			last = e->args[4];
+		else if (e->kind == LB_EVENT_cache_put)
+			last = e->args[3];
+		hits += e->kind == LB_EVENT_cache_hit;
+		most = last > most ? last : most;
+		assert_true(n < lb_root->flight_used || hits >= 2);
+	}
+	assert_int_equal(most, active + (4 << 20));
+	assert_int_equal(last, active);
+	from = lb_root->flight_used;
+	LB_SCOPE
+		assert_true(lb_eval(lb_ones(LB_SHAPE(1 << 20), LB_F32)));
+	for (uint64_t n = from + 1; n <= lb_root->flight_used; n++)
+		assert_true(lb_flight_ring[n & (lb_root->flight_capacity - 1)].kind != LB_EVENT_cache_hit);
+}
+
 /* What fails on a stream's thread was asked for by a call of the program. */
 static void error_of_a_stream(void **state)
 {
@@ -383,6 +451,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_evaluation_is_recorded),
 		cmocka_unit_test(a_message_is_recorded),
+		cmocka_unit_test(each_failure_has_its_own_event),
+		cmocka_unit_test(memory_is_told_while_the_program_is_traced),
 		cmocka_unit_test(error_of_a_stream),
 		cmocka_unit_test(a_child_says_its_own_number),
 		cmocka_unit_test(threads_share_the_ring),

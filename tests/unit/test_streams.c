@@ -22,6 +22,7 @@
 #include "eval/wait.h"
 #include "lazybones.h"
 #include "memory/thread.h"
+#include "publish/flight.h"
 #include "publish/records.h"
 #include "publish/root.h"
 
@@ -146,6 +147,59 @@ static int waiters(void)
 	int n = lb_wait.waiting;
 	pthread_mutex_unlock(&lb_wait.lock);
 	return n;
+}
+
+/* Events of a kind that have `number` as their first argument, since number `from`. */
+static int events_of(uint64_t from, enum lb_flight_kind kind, uint64_t number)
+{
+	int n = 0;
+	for (uint64_t i = from + 1; i <= __atomic_load_n(&lb_root->flight_used, __ATOMIC_ACQUIRE); i++) {
+		struct lb_flight_event *e = &lb_flight_ring[i & (lb_root->flight_capacity - 1)];
+		while (__atomic_load_n(&e->number, __ATOMIC_ACQUIRE) != i)
+			sched_yield(); /* it is being written */
+		n += e->kind == (uint32_t)kind && e->args[0] == number;
+	}
+	return n;
+}
+
+/* However often it is set aside for what another stream computes. */
+static void a_job_is_one_evaluation(void **state)
+{
+	struct gate gate;
+	(void)state;
+	uint64_t from = lb_root->flight_used, evals = lb_counters.evals;
+	close_stream(&gate, stream_a);
+	LB_SCOPE {
+		LB_ON_STREAM(stream_b) {
+			lb_tensor *x = lb_multiply(gate.tensor, lb_scalar(2)), *free = lb_exp(lb_arange(0, 4, 1, LB_F32));
+			assert_true(lb_async_eval(x));
+			uint64_t job = lb_event_record(stream_b).job;
+			while (events_of(from, LB_EVENT_async_pause, job) == 0)
+				sched_yield();
+			/* another overtakes it */
+			assert_true(lb_async_eval(free));
+			uint64_t second = lb_event_record(stream_b).job;
+			while (events_of(from, LB_EVENT_async_done, second) == 0)
+				sched_yield();
+			assert_int_equal(events_of(from, LB_EVENT_eval_done, job), 0);
+			open_gate(&gate);
+			assert_true(lb_synchronize(stream_b));
+			assert_true(lb_synchronize(stream_a));
+			for (uint64_t k = job; k <= second; k++) {
+				assert_int_equal(events_of(from, LB_EVENT_async_queue, k), 1);
+				assert_int_equal(events_of(from, LB_EVENT_eval_start, k), 1);
+				assert_int_equal(events_of(from, LB_EVENT_eval_done, k), 1);
+				assert_int_equal(events_of(from, LB_EVENT_async_done, k), 1);
+			}
+			assert_int_equal(events_of(from, LB_EVENT_async_pause, job),
+					 events_of(from, LB_EVENT_async_resume, job));
+			/* the gate's job, and these two */
+			while (__atomic_load_n(&lb_counters.evals, __ATOMIC_RELAXED) < evals + 3)
+				sched_yield();
+			assert_true(sum(x) == 2 * (3 + 5 + 7 + 9));
+		}
+	}
+	end_gate(&gate);
 }
 
 static int teardown(void **state)
@@ -969,6 +1023,7 @@ int main(int argc, char **argv)
 		return exit_at_work();
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
+		TEST(a_job_is_one_evaluation),
 		TEST(returns_before_the_value_is_there),
 		TEST(reading_what_is_queued_is_no_implicit_evaluation),
 		TEST(default_stream_works_alike),
