@@ -44,6 +44,7 @@ enum {
 	LB_EVENT_ARGS = 5,
 	LB_FLIGHT_TEXTS = 64, /* the last error messages that events point to */
 	LB_FLIGHT_TEXT_BYTES = 256,
+	LB_FLIGHT_MOST = 1 << 20, /* events that the ring holds at most */
 	LB_PROGRAM_INPUTS = 24, /* of a fused tensor, constants included */
 	LB_PROGRAM_INSNS = 64,
 	LB_WATCH_PATTERNS = 8,

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "symtab.h"
 
 enum { MOST_PROCESSES = 1024 };
 
@@ -71,10 +72,11 @@ static void wake_at_child(void)
 
 static void be_program(char **argv, const int go[2], int failed)
 {
-	char byte;
+	char byte, most[16];
 
 	setenv("LAZYBONES_TIMES", "memory", 0);
-	setenv("LAZYBONES_EVENTS", "1048576", 0);
+	snprintf(most, sizeof most, "%d", LB_FLIGHT_MOST);
+	setenv("LAZYBONES_EVENTS", most, 0);
 	close(go[1]);
 	if (read(go[0], &byte, 1) < 0)
 		_exit(127);

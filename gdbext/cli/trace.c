@@ -16,6 +16,7 @@
 #include "cli/trace_file.h"
 #include "cli/words.h"
 #include "inspect/trace/timeline.h"
+#include "symtab.h"
 #include "table/flight.h"
 #include "target/printable.h"
 #include "target/process.h"
@@ -267,9 +268,14 @@ static void report(const struct trace *trace)
 	fprintf(stderr, "%s: ", trace->file.path);
 	if (trace->n_timelines > 1)
 		fprintf(stderr, "%d programs, ", trace->n_timelines);
-	fprintf(stderr, "%" PRIu64 " events, %" PRIu64 " evaluations, %" PRIu64 " operations, %" PRIu64
-		" events lost%s; open it in ui.perfetto.dev\n", t->events, t->evals, t->ops, t->lost,
-		t->lost ? " (a larger LAZYBONES_EVENTS, or a shorter --interval, loses fewer)" : "");
+	fprintf(stderr, "%s%" PRIu64 " events, %" PRIu64 " evaluations, %" PRIu64 " operations, %" PRIu64
+		" events lost", t->lost ? "at least " : "", t->events, t->evals, t->ops, t->lost);
+	if (t->lost && trace->following.is_child)
+		fprintf(stderr, " (a shorter --interval loses fewer)");
+	else if (t->lost)
+		fprintf(stderr, " (a shorter --interval, or a program with LAZYBONES_EVENTS=%d, loses fewer)",
+			LB_FLIGHT_MOST);
+	fprintf(stderr, "; open it in ui.perfetto.dev\n");
 }
 
 /* A program that runs must have a runtime now; one that is started here may come to it later. */

@@ -7,7 +7,7 @@
 #include "table/internal.h"
 #include "target/printable.h"
 
-enum { MAX_EVENTS = 1 << 20, MAX_EVENT_BYTES = 512, MAX_KINDS = 256, CHUNK = 1 << 16 };
+enum { MAX_EVENT_BYTES = 512, MAX_KINDS = 256, CHUNK = 1 << 16 };
 
 static void end_text(char *text, size_t size)
 {
@@ -100,7 +100,7 @@ bool lbx_flight_read_after(struct lbx_table *table, uint64_t after, struct lbx_f
 
 	if (ring == 0 || capacity == 0)
 		return true;
-	if (capacity > MAX_EVENTS || capacity & (capacity - 1))
+	if (capacity > LB_FLIGHT_MOST || capacity & (capacity - 1))
 		return lb_fail("the symbol table's root field 'flight_capacity' is %llu",
 			       (unsigned long long)capacity);
 	if (size < sizeof(struct lb_flight_event) || size > MAX_EVENT_BYTES)

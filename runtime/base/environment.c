@@ -11,10 +11,15 @@ int64_t lb_environment_number(const char *name, int64_t min, int64_t max, int64_
 		return otherwise;
 	char *end;
 	long long value = strtoll(text, &end, 10);
-	if (*end || value < min || value > max) {
+	if (end == text || *end || value < min) {
 		fprintf(stderr, "lazybones: %s=%s is ignored: it must be a whole number from %lld to %lld\n",
 			name, text, (long long)min, (long long)max);
 		return otherwise;
+	}
+	if (value > max) {
+		fprintf(stderr, "lazybones: %s=%s: the most is %lld, which is taken\n", name, text,
+			(long long)max);
+		return max;
 	}
 	return value;
 }

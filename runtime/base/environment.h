@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/* A whole number from min to max; `otherwise` when unset or empty. */
+/* A whole number from min to max; what is more becomes max, and is said so; `otherwise` when unset or
+ * empty. */
 int64_t lb_environment_number(const char *name, int64_t min, int64_t max, int64_t otherwise);
 /* The index of one of n words; `otherwise` when unset or empty. */
 int lb_environment_choice(const char *name, int n, const char *const *words, int otherwise);

@@ -15,8 +15,6 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof(array)[0])
 
-enum { MOST_EVENTS = 1 << 20 };
-
 static void read_environment(void)
 {
 	lb_root->want_stack =
@@ -71,7 +69,7 @@ static void start_once(void)
 	read_environment();
 	lb_buffers_start();
 	pthread_atfork(before_fork, after_fork, after_fork_in_child);
-	lb_flight_start((uint64_t)lb_environment_number("LAZYBONES_EVENTS", 0, MOST_EVENTS, 4096));
+	lb_flight_start((uint64_t)lb_environment_number("LAZYBONES_EVENTS", 0, LB_FLIGHT_MOST, 4096));
 	lb_root_publish((uint64_t)getpid());
 	lb_probe_start((uint64_t)(uintptr_t)lb_root);
 	lb_jit_register();

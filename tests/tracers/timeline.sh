@@ -62,6 +62,12 @@ print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswit
 	same 'jobs: peaks, waits and arrows' "$(printf '%s\n' 'evaluations 80 80' 'peaks 20' 'allocations yes' \
 		'waits 30' 'arrows 30 30')" "$(/usr/bin/python3 tests/tracers/jobs.py "$json")"
 
+	$CC -std=gnu17 -g -O0 -Wall -Werror -Iruntime -o "$scratch/children" tests/tracers/children.c -L"$O/lib" \
+		-llazybones -Wl,-rpath,"$(dirname "$library")" || exit 1
+	timeout 120 "$lazybones" trace -o "$json" -- "$scratch/children" >/dev/null 2>"$scratch/said"
+	says 'children that live shortly are all in it' "$(cat "$scratch/said")" \
+		': 301 programs, [0-9]+ events, 300 evaluations, 600 operations, 0 events lost'
+
 	echo kept >"$scratch/kept"
 	"$lazybones" trace -o "$scratch/kept" -- "$scratch/none" 2>/dev/null
 	"$lazybones" trace -o "$scratch/kept" -- true 2>"$scratch/said"

@@ -1,4 +1,4 @@
-/* Settings from the environment: a good one counts; a bad one is told once on stderr, with what it
+/* Settings from the environment: a good one counts; too much is the most; a bad one is told once on stderr, with what it
  * may be, and ignored. Each is read once, so this program runs itself again with it. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,6 +95,23 @@ static void good_ones_count(void **state)
 	assert_string_equal(said, "");
 }
 
+static void too_much_is_the_most(void **state)
+{
+	static const char *const values[] = { "1048577", "4194304", "99999999999999999999" };
+	char said[1024], expected[1024];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(settings_with("LAZYBONES_EVENTS", values[i], said).events, 1048576);
+		snprintf(expected, sizeof expected,
+			 "lazybones: LAZYBONES_EVENTS=%s: the most is 1048576, which is taken\n", values[i]);
+		assert_string_equal(said, expected);
+	}
+	assert_int_equal(settings_with("LAZYBONES_STACKS", "65", said).stacks, 64);
+	assert_int_equal(settings_with("LAZYBONES_EVENTS", "1048576", said).events, 1048576);
+	assert_string_equal(said, "");
+}
+
 static void bad_ones_are_told_and_ignored(void **state)
 {
 	static const struct {
@@ -102,10 +119,10 @@ static void bad_ones_are_told_and_ignored(void **state)
 		const char *values[8];
 	} settings[] = {
 		{ "LAZYBONES_THREADS", "a whole number from 1 to 2147483647",
-		  { "0", "-1", "two", "2x", " ", "1.5", "2147483648", "99999999999999999999" } },
+		  { "0", "-1", "two", "2x", " ", "1.5", "-99999999999999999999" } },
 		{ "LAZYBONES_EVENTS", "a whole number from 0 to 1048576",
-		  { "-1", "many", "1048577", "4k", "0x10", "-99999999999999999999" } },
-		{ "LAZYBONES_STACKS", "a whole number from 0 to 64", { "-1", "65", "deep" } },
+		  { "-1", "many", "4k", "0x10", "-99999999999999999999" } },
+		{ "LAZYBONES_STACKS", "a whole number from 0 to 64", { "-1", "65x", "deep" } },
 		{ "LAZYBONES_ISA", "base, v3 or v4", { "v5", "V3", "avx2", "v", "v33", " base" } },
 		{ "LAZYBONES_STRIDED", "off, warn or stop", { "on", "1", "Warn", "warn,stop" } },
 	};
@@ -138,6 +155,7 @@ int main(int argc, char **argv)
 		return child_main();
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_ones_count),
+		cmocka_unit_test(too_much_is_the_most),
 		cmocka_unit_test(bad_ones_are_told_and_ignored),
 	};
 	return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
