@@ -1,9 +1,12 @@
 #include "io/writer.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +24,69 @@ static bool find_target(struct lb_writer *w)
 	return w->target || lb_fail("%s: cannot be written: %s", w->path, strerror(errno));
 }
 
+/* The folder that the target is in, opened, or -1; *name becomes the target's name there. */
+static int open_folder(const struct lb_writer *w, const char **name)
+{
+	const char *slash = strrchr(w->target, '/');
+	*name = slash ? slash + 1 : w->target;
+	if (!slash)
+		return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char *folder = strndup(w->target, (size_t)(slash - w->target) + 1);
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	free(folder);
+	return fd;
+}
+
+static const char *after_digits(const char *text)
+{
+	const char *end = text;
+	while (isdigit((unsigned char)*end))
+		end++;
+	return end > text ? end : "?";
+}
+
+/* "NAME.12-0.new": what create_beside() makes. */
+static bool is_temporary(const char *file, const char *name)
+{
+	size_t n = strlen(name);
+	if (strncmp(file, name, n) != 0 || file[n] != '.')
+		return false;
+	const char *end = after_digits(file + n + 1);
+	return *end == '-' && strcmp(after_digits(end + 1), ".new") == 0;
+}
+
+/* Removes what savers of this file have left that were killed: who still writes holds a lock. */
+static void sweep(const struct lb_writer *w)
+{
+	const char *name;
+	int folder = open_folder(w, &name);
+	DIR *dir = folder >= 0 ? fdopendir(folder) : NULL;
+	if (!dir) {
+		if (folder >= 0)
+			close(folder);
+		return;
+	}
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		if (!is_temporary(entry->d_name, name))
+			continue;
+		int fd = openat(folder, entry->d_name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+			unlinkat(folder, entry->d_name, 0);
+		if (fd >= 0)
+			close(fd);
+	}
+	closedir(dir);
+}
+
+/* False when another process took it for what a killed one has left. */
+static bool hold(int fd)
+{
+	struct stat st;
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		return errno != EWOULDBLOCK; /* there are file systems without locks */
+	return fstat(fd, &st) == 0 && st.st_nlink > 0;
+}
+
 /* A new file of a name that nobody has, with the mode of the old one, or what umask leaves. */
 static bool create_beside(struct lb_writer *w)
 {
@@ -29,11 +95,16 @@ static bool create_beside(struct lb_writer *w)
 	w->temporary = malloc(room);
 	if (!w->temporary)
 		return lb_fail("%s: out of memory", w->path);
+	sweep(w);
 	for (int i = 0; i < 1000 && fd < 0; i++) {
 		snprintf(w->temporary, room, "%s.%d-%d.new", w->target, (int)getpid(), i);
 		fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd < 0 && errno != EEXIST)
 			break;
+		if (fd >= 0 && !hold(fd)) {
+			close(fd);
+			fd = -1;
+		}
 	}
 	bool ready = fd >= 0 && (!w->mode || fchmod(fd, (mode_t)w->mode) == 0);
 	w->stream = ready ? fdopen(fd, "wb") : NULL;
@@ -64,14 +135,35 @@ bool lb_writer_put(struct lb_writer *w, const void *bytes, size_t n)
 		lb_fail("%s: writing failed: %s", w->path, strerror(errno));
 }
 
+/* The bytes reach the disk before the name does; EINVAL: a file system that knows no such thing. */
+static bool write_through(struct lb_writer *w)
+{
+	return (fflush(w->stream) == 0 && (fsync(fileno(w->stream)) == 0 || errno == EINVAL)) ||
+		lb_fail("%s: writing failed: %s", w->path, strerror(errno));
+}
+
+/* The old file is whole whenever this fails, or the machine does: nothing is lost but the news. */
+static void write_name_through(const struct lb_writer *w)
+{
+	const char *name;
+	int folder = open_folder(w, &name);
+	if (folder >= 0) {
+		fsync(folder);
+		close(folder);
+	}
+}
+
 bool lb_writer_end(struct lb_writer *w, bool ok)
 {
-	if (fclose(w->stream) != 0)
-		ok = ok && lb_fail("%s: writing failed: %s", w->path, strerror(errno));
+	ok = ok && write_through(w);
+	/* before it is closed: it is locked until then */
 	if (ok && rename(w->temporary, w->target) != 0)
 		ok = lb_fail("%s: cannot be replaced: %s", w->path, strerror(errno));
-	if (!ok)
+	if (ok)
+		write_name_through(w);
+	else
 		unlink(w->temporary);
+	fclose(w->stream);
 	free(w->target);
 	free(w->temporary);
 	return ok;

@@ -1,6 +1,6 @@
-/* Writes a file beside the one it is to replace, and renames it when it is whole: who has
- * the old one mapped keeps it, and a full disk leaves it alone. Devices, pipes and folders are
- * never replaced. */
+/* Writes a file beside the one it is to replace, and renames it when it is whole and on the disk: who
+ * has the old one mapped keeps it, and a full disk or a power failure leaves it alone. What a saver that
+ * was killed has left is removed by the next. Devices, pipes and folders are never replaced. */
 #ifndef LB_IO_WRITER_H
 #define LB_IO_WRITER_H
 

@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "file_walk.h"
@@ -594,6 +596,52 @@ static lb_tensor *sample(lb_dtype dtype, int i)
 	return lb_astype(x, dtype);
 }
 
+/* What the library calls: whether a saved file had its name when its bytes were sent to the disk. */
+static const char *watched;
+static int synced_before, synced_after;
+
+int fsync(int fd)
+{
+	if (watched)
+		*(access(watched, F_OK) == 0 ? &synced_after : &synced_before) += 1;
+	return (int)syscall(SYS_fsync, fd);
+}
+
+/* A saver that was killed leaves its file, which the next removes; not one that still writes. */
+static void saves_last_and_leave_nothing(void **state)
+{
+	static const char *const files[] = { "left.npy.1-0.new", "left.npy.77-12.new", "left.npy.5-0.new",
+					     "left.npy.x-0.new", "left.npy.1-0.newer", "other.npy.1-0.new" };
+	static const bool stay[] = { false, false, true, true, true, true };
+	int writes = -1;
+	(void)state;
+	snprintf(saved, sizeof saved, "%s/saved", folder);
+	mkdir(saved, 0777);
+	for (int i = 0; i < 6; i++) {
+		int fd = open(in_saved(files[i]), O_WRONLY | O_CREAT, 0666);
+		assert_true(fd >= 0);
+		if (i == 2)
+			assert_int_equal(flock(writes = fd, LOCK_EX), 0);
+		else
+			close(fd);
+	}
+	char path[9000];
+	snprintf(path, sizeof path, "%s", in_saved("left.npy"));
+	unlink(path);
+	watched = path;
+	synced_before = synced_after = 0;
+	LB_SCOPE
+		assert_true(lb_save_npy(path, lb_ones(LB_SHAPE(3), LB_F32)));
+	watched = NULL;
+	assert_int_equal(synced_before, 1); /* the bytes */
+	assert_int_equal(synced_after, 1);  /* the folder */
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(access(in_saved(files[i]), F_OK) == 0, stay[i]);
+		unlink(in_saved(files[i]));
+	}
+	close(writes);
+}
+
 static void saved_files(void **state)
 {
 	(void)state;
@@ -775,7 +823,7 @@ int main(int argc, char **argv)
 		TEST(good_files), TEST(bad_files), TEST(missing_files), TEST(formats_and_order), TEST(in_place),
 		TEST(raw_bytes), TEST(quantised_blocks), TEST(decode_refuses), TEST(metadata),
 		TEST(tensors_hold_the_mapping), TEST(four_gibibytes), TEST(a_cast_holds_one_tensor),
-		TEST(saved_files), TEST(safetensors_metadata), TEST(saving_replaces), TEST(truncation),
+		TEST(saved_files), TEST(saves_last_and_leave_nothing), TEST(safetensors_metadata), TEST(saving_replaces), TEST(truncation),
 		TEST(bit_flips),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
