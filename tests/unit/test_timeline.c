@@ -12,6 +12,7 @@
 #include "between.h"
 #include "image.h"
 #include "inspect/trace/timeline.h"
+#include "inspect/trace/top.h"
 
 struct setting {
 	struct image image;
@@ -202,9 +203,48 @@ static void a_beginning_that_is_known(void **state)
 	json_decref(events);
 }
 
+/* What `lazybones top` says after so many more operations. */
+static json_t *top_after(struct setting *s, struct lbx_top *top, int n)
+{
+	for (int i = 0; i < n; i++)
+		event(s, 1, IMAGE_OP_DONE, 1, 1);
+	s->n = 0;
+	assert_true(lbx_top_look(top));
+	lbx_top_show(top, 24);
+	json_t *shown = json_loadb(s->text, s->n, 0, NULL);
+	assert_non_null(shown);
+	return shown;
+}
+
+/* Figures of events that were not lost are not given for those of all. */
+static void top_says_at_least_when_events_are_lost(void **state)
+{
+	struct setting *s = *state;
+	struct lbx_top *top;
+
+	assert_true(lbx_top_create(&s->context, &top));
+	for (int i = 0; i < 3; i++) {
+		json_t *shown = top_after(s, top, i == 1 ? IMAGE_EVENTS + 7 : 3);
+		assert_int_equal(json_is_true(json_object_get(shown, "at_least")), i == 1);
+		json_decref(shown);
+	}
+	s->out.json = false;
+	s->out.width = 100;
+	for (int i = 0; i < IMAGE_EVENTS + 7; i++)
+		event(s, 1, IMAGE_OP_DONE, 1, 1);
+	s->n = 0;
+	assert_true(lbx_top_look(top));
+	lbx_top_show(top, 24);
+	s->text[s->n] = '\0';
+	assert_non_null(strstr(s->text, ", at least "));
+	assert_non_null(strstr(s->text, "at least: events were lost"));
+	lbx_top_destroy(top);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(top_says_at_least_when_events_are_lost, begin_now, end),
 		cmocka_unit_test_setup_teardown(what_began_before_is_cut, begin_now, end),
 		cmocka_unit_test_setup_teardown(an_end_that_was_lost, begin_now, end),
 		cmocka_unit_test_setup_teardown(a_beginning_that_was_lost, begin_now, end),

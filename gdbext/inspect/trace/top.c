@@ -35,6 +35,7 @@ struct lbx_top {
 	struct lbx_root root;
 	struct sample before, now;
 	uint64_t lost;              /* events, in all, at the last look */
+	uint64_t lost_before;       /* at the look before it */
 	struct tallies ops, evals;  /* since the last look */
 	struct tallies ops_seen, evals_seen; /* at the last look */
 	struct lbx_snapshot held;   /* memory */
@@ -187,6 +188,7 @@ bool lbx_top_look(struct lbx_top *top)
 {
 	if (!lbx_top_poll(top) || !take_sample(top))
 		return false;
+	top->lost_before = top->lost;
 	top->lost = top->follow.lost;
 	top->ops_seen = top->ops;
 	top->evals_seen = top->evals;
@@ -225,6 +227,12 @@ static double busy(const struct lbx_top *top)
 	return (double)ns / 1e9 / seconds(top);
 }
 
+/* Events were lost since the last look: what was counted of them is less than what was. */
+static bool is_partial(const struct lbx_top *top)
+{
+	return top->lost != top->lost_before;
+}
+
 static void show_counters(struct lbx_top *top)
 {
 	struct lbx_out *out = top->context->out;
@@ -239,8 +247,9 @@ static void show_counters(struct lbx_top *top)
 		   top->root.version, seconds(top));
 	lbx_printf(out, "memory   %s in use, %s at most, %s cached, limit %s\n", active, peak, cache,
 		   limit);
-	lbx_printf(out, "evals    %.1f/s, %.0f %% of the time; %" PRIu64 " in all, %" PRIu64
-		   " by reading a value\n", RATE(top, evals), 100 * busy(top), c->evals, c->implicit_evals);
+	lbx_printf(out, "evals    %.1f/s, %s%.0f %% of the time; %" PRIu64 " in all, %" PRIu64
+		   " by reading a value\n", RATE(top, evals), is_partial(top) ? "at least " : "",
+		   100 * busy(top), c->evals, c->implicit_evals);
 	lbx_printf(out, "ops      %.1f/s, %.0f %% of them in fused chains\n", RATE(top, ops),
 		   RATE(top, ops) > 0 ? 100 * RATE(top, fused) / RATE(top, ops) : 0);
 	lbx_printf(out, "tensors  %" PRIu64 " alive, %+.1f/s\n", c->created - c->freed, growth(top));
@@ -248,9 +257,9 @@ static void show_counters(struct lbx_top *top)
 		   PRIu64 " events lost\n", c->raw_misuse, c->nan_seen, c->errors, top->lost);
 }
 
-static void show_title(struct lbx_out *out, const char *count, const char *what)
+static void show_title(const struct lbx_top *top, const char *count, const char *what)
 {
-	lbx_styled(out, LBX_TITLE, "\n%10s %8s  %s\n", count, "ms/s", what);
+	lbx_styled(top->context->out, LBX_TITLE, "\n%10s %8s  %s\n", count, "ms/s", what);
 }
 
 /* A site's line, cut where the screen ends. */
@@ -327,10 +336,10 @@ static void show_json(struct lbx_top *top)
 	json_object_set_new(counters, #name, json_integer((json_int_t)top->now.counters.name));
 	LB_COUNTERS(X)
 #undef X
-	lbx_json(top->context->out, json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:I,s:o,s:o,s:o,s:o}",
+	lbx_json(top->context->out, json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:b,s:I,s:o,s:o,s:o,s:o}",
 		"pid", (json_int_t)top->root.pid, "seconds", seconds(top), "evals_per_second",
 		RATE(top, evals), "ops_per_second", RATE(top, ops), "tensors_per_second", growth(top),
-		"busy", busy(top), "events_lost", (json_int_t)top->lost, "counters", counters,
+		"busy", busy(top), "at_least", is_partial(top), "events_lost", (json_int_t)top->lost, "counters", counters,
 		"ops", json_tallies(top, &top->ops_seen, false), "eval_sites",
 		json_tallies(top, &top->evals_seen, true), "memory_sites", json_sites(top)));
 }
@@ -365,9 +374,9 @@ void lbx_top_show(struct lbx_top *top, int lines)
 	}
 	share(lines - HEAD - TITLES, want, part);
 	show_counters(top);
-	show_title(out, "ops/s", "operation");
+	show_title(top, "ops/s", is_partial(top) ? "operation (at least: events were lost)" : "operation");
 	show_tallies(top, &top->ops_seen, false, part[0]);
-	show_title(out, "evals/s", "evaluated by");
+	show_title(top, "evals/s", is_partial(top) ? "evaluated by (at least)" : "evaluated by");
 	show_tallies(top, &top->evals_seen, true, part[1]);
 	lbx_styled(out, LBX_TITLE, "\n%10s %8s  %s\n", "memory", "buffers", "made by");
 	show_sites(top, part[2]);
