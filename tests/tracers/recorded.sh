@@ -7,6 +7,45 @@ mount_tracefs()
 	[ -w /sys/kernel/tracing/uprobe_events ]
 }
 
+# A recording in which perf has lost the end of one evaluation and the beginning of an operation.
+mkdir "$scratch/lossy"
+cat >"$scratch/lossy/perf" <<'END'
+#!/bin/sh
+case $1 in
+evlist) echo lazybones_1:eval_start ;;
+report) printf '%s\n' 'Aggregated stats:' '    LOST_SAMPLES events:          4' \
+	'lazybones_1:eval_done stats:' '          SAMPLE events:          2' '    LOST_SAMPLES events:          1' \
+	'lazybones_1:op_start stats:' '    LOST_SAMPLES events:          1' ;;
+script)
+	sample() { printf 'work 7 %s: lazybones_1:%s: (1) %s\n\t  1 %s (/bin/work)\n\n' "$@" "$site"; }
+	site=first
+	sample 10.000000 eval_start 'arg1=1 arg2=5 arg3=1'
+	sample 10.100000 op_start 'arg1=3 name="add"'
+	site=second
+	sample 10.500000 eval_start 'arg1=2 arg2=5 arg3=1'
+	sample 10.600000 op_done 'arg1=4'
+	sample 10.600000 op_start 'arg1=5 name="exp"'
+	sample 10.700000 op_done 'arg1=5'
+	sample 10.750000 eval_done 'arg1=2 arg2=5 arg3=1'
+	sample 10.900000 eval_start 'arg1=3 arg2=5 arg3=1'
+	sample 11.000000 eval_done 'arg1=3 arg2=5 arg3=1' ;;
+esac
+END
+chmod +x "$scratch/lossy/perf"
+: >"$scratch/lossy/data"
+same 'perf: what was lost makes no figure wrong' 'perf lost 2 samples: these figures are at least, idle time is at most
+at least 2 evaluations by 1 threads in 1.000 s
+utilisation at least 35 %: some evaluation runs for 0.350 s or more, none for 0.650 s or less
+
+operations (at least)
+     100.000 ms         1  exp
+
+evaluations by call site (at least)
+     350.000 ms         2  second
+
+idle before the evaluations of (at most: some are missing between)
+     150.000 ms         1  second' "$(PATH=$scratch/lossy:$PATH $tool report -i "$scratch/lossy/data")"
+
 if ! command -v perf >/dev/null; then
 	skip 'perf is not installed (tests/deps tracers)'
 elif ! readelf -nW "$library" | grep -q stapsdt; then
