@@ -46,8 +46,10 @@ function take_time(time, part) {
 	}
 }
 
-# Prints the keys of `count`, the largest first, with the total of `total`.
-function table(title, count, n, key, best, done, i) {
+# Prints the keys of `count`, the largest first; `format` is that of a number, "%8d" without.
+function table(title, count, format, n, key, best, done, i) {
+	if (format == "")
+		format = "%8d"
 	for (key in count)
 		n++
 	if (n)
@@ -59,7 +61,7 @@ function table(title, count, n, key, best, done, i) {
 			    (count[key] == count[best] && key < best)))
 				best = key
 		done[best] = 1
-		printf "  %8d  %s\n", count[best], best
+		printf "  " format "  %s\n", count[best], best
 	}
 	if (n > 10)
 		printf "  %8s  and %d more\n", "", n - 10
@@ -124,7 +126,13 @@ event == "eval_done" {
 	}
 	delete begun[value("eval")]
 }
-event == "op_done" { ops[value("op") == "" ? "?" : value("op")]++; n_ops++ }
+event == "op_done" {
+	ops[value("op") == "" ? "?" : value("op")]++
+	n_ops++
+	# short ones are measured with LAZYBONES_TIMES=1 only
+	if (value("ns") > 0)
+		op_ms[value("op")] += value("ns") / 1e6
+}
 event == "alloc" { allocated += value("nbytes"); held += value("nbytes"); if (held > peak) peak = held }
 event == "dealloc" { held -= value("nbytes") }
 event == "raw_misuse" { misuse[value("site") == "" ? "?" : value("site")]++ }
@@ -152,6 +160,7 @@ END {
 	for (eval in begun)
 		printf "evaluation %s never ended\n", eval
 	table("operations", ops)
+	table("operations that were measured, in ms", op_ms, "%8.3f")
 	table("evaluations by call site", sites)
 	table("raw pointers of strided views by call site", misuse)
 	table("implicit evaluations by call site", implicit)

@@ -47,6 +47,11 @@ else
 		-r,-f 29842______0.001000_ 29842______0.250000_
 		-f,terminal [pid_29842]_1795329911.500000_ [pid_29842]_1795329911.750000_
 	END
+	says 'the filter adds up the times of operations' "$(filtered \
+		'write(-1, "lazybones: op_done id=1 op=exp ok=1 ns=1500000", 46) = -1 EBADF (Bad file descriptor)' \
+		'write(-1, "lazybones: op_done id=2 op=add ok=1 ns=0", 40) = -1 EBADF (Bad file descriptor)' \
+		'write(-1, "lazybones: op_done id=3 op=exp ok=1 ns=250000", 45) = -1 EBADF (Bad file descriptor)')" \
+		'^ +2  exp$' '^ +1  add$' '^ +1\.750  exp$'
 	same 'a call that another thread interrupts is read to its end' '       1  0xabc' \
 		"$(filtered "7 ${ended/) = */ <unfinished ...>}" '7 <... write resumed>) = -1 EBADF (Bad file descriptor)' |
 			sed -n 's/^  \( *[0-9]*  0xabc\)$/\1/p')"
