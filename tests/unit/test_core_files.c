@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +117,28 @@ static void programs(void **state)
 	memcpy(contents, first, 4);
 }
 
+/* Nothing was saved to prove it by: it is read as it is, unless it is newer, or was written to. */
+static void whole_programs(void **state)
+{
+	Elf64_Ehdr header = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_phoff = sizeof header, .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
+	};
+	Elf64_Phdr p = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = BYTES, .p_memsz = BYTES };
+	char first[sizeof header + sizeof p];
+
+	(void)state;
+	memcpy(first, contents, sizeof first);
+	memcpy(contents, &header, sizeof header);
+	memcpy(contents + sizeof header, &p, sizeof p);
+	is_read(files(999, 0, 2, &nowhere), false);
+	is_refused(files(1001, 0, 2, &nowhere), "was modified after the core was written");
+	p.p_flags |= PF_W;
+	memcpy(contents + sizeof header, &p, sizeof p);
+	is_refused(files(999, 0, 2, &nowhere), "is missing or has changed");
+	memcpy(contents, first, sizeof first);
+}
+
 static void elsewhere(void **state)
 {
 	char root[] = "/tmp/lazybones-root-XXXXXX", folder[64], other[96];
@@ -188,6 +211,7 @@ int main(void)
 		cmocka_unit_test(weights),
 		cmocka_unit_test(with_a_saved_beginning),
 		cmocka_unit_test(programs),
+		cmocka_unit_test(whole_programs),
 		cmocka_unit_test(elsewhere),
 	};
 	close(mkstemp(path));
