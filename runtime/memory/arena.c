@@ -10,6 +10,7 @@
 enum {
 	ALIGN = 64,
 	FIRST_CHUNK = 256 << 10,
+	BUFFER_FROM = 2 << 20, /* bytes: chunks from there on are buffers */
 	KEEP_AT_MOST = 8 << 20,
 };
 
@@ -66,7 +67,7 @@ static bool push_chunk(struct lb_arena *arena, int64_t nbytes)
 	if (chunk && chunk->size >= wanted) {
 		arena->spare = NULL;
 	} else {
-		chunk = wanted > KEEP_AT_MOST && !arena->plain ? buffer_chunk(wanted) : map_chunk(wanted);
+		chunk = wanted >= BUFFER_FROM && !arena->plain ? buffer_chunk(wanted) : map_chunk(wanted);
 		if (!chunk)
 			return false;
 	}

@@ -134,6 +134,37 @@ static void cache(void **state)
 	lb_set_cache_limit(limit);
 }
 
+/* What a sort needs besides its result is a buffer, which the next one finds in the cache. */
+static void scratch(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_random_uniform(LB_SHAPE(4 * MIB), 0, 1, LB_F32, lb_key(1));
+		assert_true(lb_eval(x));
+		lb_clear_cache();
+		uint64_t active = lb_active_memory(), result = 16 * MIB;
+		lb_reset_peak_memory();
+		LB_SCOPE {
+			assert_true(lb_eval(lb_argsort(x, 0)));
+			assert_true(lb_active_memory() <= active + result);
+		}
+		assert_int_equal(lb_active_memory(), active);
+		uint64_t peak = lb_peak_memory(), kept = lb_cache_memory();
+		assert_true(peak >= active + result + 16 * MIB);
+		assert_true(kept >= result + 16 * MIB && kept <= peak - active);
+		LB_SCOPE
+			assert_true(lb_eval(lb_argsort(x, 0)));
+		assert_int_equal(lb_cache_memory(), kept); /* nothing more was asked for */
+		lb_clear_cache();
+		assert_int_equal(lb_cache_memory(), 0);
+		uint64_t old = lb_set_memory_limit(active + result + 8 * MIB);
+		assert_false(lb_eval(lb_argsort(x, 0)));
+		assert_true(error_has("memory limit"));
+		lb_set_memory_limit(old);
+		assert_int_equal(lb_active_memory(), active);
+	}
+}
+
 static void limit(void **state)
 {
 	(void)state;
@@ -302,6 +333,7 @@ int main(void)
 		TEST(released_by_another_thread),
 		TEST(counts),
 		TEST(cache),
+		TEST(scratch),
 		TEST(limit),
 		TEST(failing_allocations),
 		TEST(peak_of_a_chain),
