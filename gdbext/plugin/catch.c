@@ -206,8 +206,8 @@ static void add_fault(struct text *script)
 
 static void add_start(struct text *script)
 {
-	text_printf(script, "_lb_break start\ncommands\nsilent\n_tensor" LBX_HIT
-		    " start\ncontinue\nend\n");
+	text_printf(script, "_lb_break start\ncommands\n%s_tensor" LBX_HIT
+		    " start\ncontinue\nend\n", silent());
 }
 
 /* Runs the script, or nothing of it. */
