@@ -40,7 +40,11 @@
  * gdb forget its frames (`info breakpoints` of two inferiors does): a request is served only while
  * the response says "no answer".
  *
- * Redirection is made of `with` commands only: they put the user's logging back also when
+ * gdb 18 no longer logs what a command prints whose output goes elsewhere, to `pipe` or `frame apply`:
+ * there a pipe of gdb's own takes it. Such a command runs with no limits of width and height; a gdb
+ * without limits always gets the pipe, which is right everywhere, but takes a process.
+ *
+ * Redirection is made of `with` commands otherwise: they put the user's logging back also when
  * the user presses Ctrl-C halfway. An asked command runs inside `frame apply level N -c`
  * (gdb's only try/catch), at the level that the user has selected, which is asked too.
  *
@@ -121,14 +125,28 @@ const char lbx_bridge_script_head[] =
 	"end\n"
 	"alias _lbg = frame apply level $_lb_level -q -c --\n"
 	"define _lbi\nif $_lb_n == 1\n_lbm $arg0\n_lbg $arg1 $arg2\nend\nend\n"
+	/* what follows takes a command and its argument */
 	"define _lb_redirect\n"
 	"with logging redirect on -- with logging file " LBX_REQUEST_FILE
-	" -- with logging enabled on -- source " LBX_QUESTION_FILE "\nend\n"
+	" -- with logging enabled on -- $arg0 $arg1\nend\n"
+	"define _lb_record\n"
+	"if $_lb_logs_all || $_gdb_setting($_lb_width) || $_gdb_setting($_lb_height)\n"
+	"if $_gdb_setting($_lb_logging)\n"
+	"with logging enabled off -- _lb_redirect $arg0 $arg1\n"
+	"else\n_lb_redirect $arg0 $arg1\nend\n"
+	"else\npipe $arg0 $arg1 | cat >/proc/$PPID/fd/900\nend\nend\n"
+	"alias _lbq = with logging redirect on -- with logging file /dev/null -- with logging enabled on --\n"
+	/* in the user's language: no operators */
+	"define _lb_quiet\n"
+	"if $_gdb_setting($_lb_logging)\n$arg0 $arg1\nelse\n"
+	"if $_lb_logs_all\n_lbq $arg0 $arg1\nelse\n"
+	"if $_gdb_setting($_lb_width)\n_lbq $arg0 $arg1\nelse\n"
+	"if $_gdb_setting($_lb_height)\n_lbq $arg0 $arg1\nelse\n"
+	"pipe $arg0 $arg1 | cat >/dev/null\n"
+	"end\nend\nend\nend\nend\n"
 	"define _lba\n"
 	"set $_lb_more = 1\n"
-	"if $_gdb_setting($_lb_logging)\n"
-	"with logging enabled off -- _lb_redirect\n"
-	"else\n_lb_redirect\nend\nend\n";
+	"_lb_record source " LBX_QUESTION_FILE "\nend\n";
 
 struct question {
 	char *command;

@@ -21,10 +21,6 @@
 /* Puts a descriptor, which is closed, in the place of one that scripts can spell. */
 bool lbx_bridge_place(int fd, int at);
 
-/* Before a gdb command, unless the user logs: its output is thrown away. */
-#define LBX_QUIETLY \
-	"with logging redirect on -- with logging file /dev/null -- with logging enabled on -- "
-
 /* The line that runs when gdb's hook-stop has called; `info program` and `info breakpoints` are
  * answered then. */
 #define LBX_STOPPED "_stopped"

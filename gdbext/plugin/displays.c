@@ -97,9 +97,8 @@ void lbx_displays_restore(void)
 
 		snprintf(line, sizeof(line), "with language %s -- display%s %s", lbx_bridge_language(), d->format,
 			 d->expression);
-		/* it shows them at once; what a user's own log has with it, too */
-		lbx_bridge_script("if $_gdb_setting($_lb_logging)\nframe apply level %d -q -s -- %s\nelse\n"
-				  "frame apply level %d -q -s -- " LBX_QUIETLY "%s\nend", d->level, line,
-				  d->level, line);
+		/* it shows them at once: `frame apply` drops the output of what fails */
+		lbx_bridge_script("define _lb_display\n%s\n_lb_fails_here\nend\n"
+				  "frame apply level %d -q -s -- _lb_display", line, d->level);
 	}
 }
