@@ -552,7 +552,7 @@ const struct lbx_command lbx_commands[] = {
 		.arguments = "[GLOB]",
 		.summary = "make named tensors ordinary variables of gdb, with array types",
 		.help = "gdb's own commands know them then: print latents[0][3]@4, ptype, display, watch,\n"
-			"completion, an IDE's variables; and pointers into them are named: <latents+64>.\n"
+			"completion, an IDE's variables; pointers into them show <tensor latents+64>.\n"
 			"A lazy tensor is <optimized out> until the program has computed it. Views whose\n"
 			"elements lie apart are copies, as of now. blk.0.w is 'blk.0.w' and blk_0_w; of\n"
 			"several tensors with one name the newest has it, the others are NAME_ID. A variable\n"

@@ -179,7 +179,8 @@ static bool is_printable(const char *text)
  * with it, for jansson knows no middle way, all that is not ASCII. */
 static void dump(struct lbx_out *out, json_t *value)
 {
-	const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY;
+	/* digits that jansson 2.15 would leave out, and those before would not */
+	const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
 	char *text = value ? json_dumps(value, flags) : NULL;
 
 	if (text && !is_printable(text)) {

@@ -3,6 +3,9 @@
  * read once, when the entry is; so later tensors have names only after a re-read (unloading
  * and loading the reader). gdb aborts on a symtab without any block: none is opened then.
  *
+ * A name is "tensor q", which nobody types: gdb 18 finds these blocks as functions by name, so that
+ * `print q` would be one, and `break q` write into the tensor.
+ *
  * Views overlap what they are views of; there the larger, then the older tensor gives its
  * name. `tensor at` tells all of them. The file that stands for their source is there, for gdb 13
  * crashes over one that is not (graph_files.c), as at `info sources`. */
@@ -75,8 +78,7 @@ static size_t collect(struct lbx_table *table, struct range **ret)
 			ranges = grown;
 			room = more;
 		}
-		range.name = strdup(t.name);
-		if (!range.name)
+		if (asprintf(&range.name, "tensor %s", t.name) < 0)
 			break;
 		ranges[n++] = range;
 	}

@@ -1,4 +1,4 @@
-/* Names for data addresses, so that stock gdb prints `<q_proj+64>` beside a pointer. */
+/* Names for data addresses, so that stock gdb prints `<tensor q_proj+64>` beside a pointer. */
 #ifndef LBX_PLUGIN_ADDRESS_NAMES_H
 #define LBX_PLUGIN_ADDRESS_NAMES_H
 

@@ -42,7 +42,8 @@
  *
  * gdb 18 no longer logs what a command prints whose output goes elsewhere, to `pipe` or `frame apply`:
  * there a pipe of gdb's own takes it. Such a command runs with no limits of width and height; a gdb
- * without limits always gets the pipe, which is right everywhere, but takes a process.
+ * without limits always gets the pipe, which is right everywhere, but takes a process. Not under MI,
+ * which has no limits often, and whose records pass by a pipe. gdb 18's pager counts what is logged.
  *
  * Redirection is made of `with` commands otherwise: they put the user's logging back also when
  * the user presses Ctrl-C halfway. An asked command runs inside `frame apply level N -c`
@@ -127,7 +128,7 @@ const char lbx_bridge_script_head[] =
 	"define _lbi\nif $_lb_n == 1\n_lbm $arg0\n_lbg $arg1 $arg2\nend\nend\n"
 	/* what follows takes a command and its argument */
 	"define _lb_redirect\n"
-	"with logging redirect on -- with logging file " LBX_REQUEST_FILE
+	"with pagination off -- with logging redirect on -- with logging file " LBX_REQUEST_FILE
 	" -- with logging enabled on -- $arg0 $arg1\nend\n"
 	"define _lb_record\n"
 	"if $_lb_logs_all || $_gdb_setting($_lb_width) || $_gdb_setting($_lb_height)\n"
@@ -135,7 +136,7 @@ const char lbx_bridge_script_head[] =
 	"with logging enabled off -- _lb_redirect $arg0 $arg1\n"
 	"else\n_lb_redirect $arg0 $arg1\nend\n"
 	"else\npipe $arg0 $arg1 | cat >/proc/$PPID/fd/900\nend\nend\n"
-	"alias _lbq = with logging redirect on -- with logging file /dev/null -- with logging enabled on --\n"
+	"alias _lbq = with pagination off -- with logging redirect on -- with logging file /dev/null -- with logging enabled on --\n"
 	/* in the user's language: no operators */
 	"define _lb_quiet\n"
 	"if $_gdb_setting($_lb_logging)\n$arg0 $arg1\nelse\n"
@@ -477,6 +478,8 @@ static void take_answers(char *text)
 
 	bridge.mi = strncmp(text, "~\"", 2) == 0 || strstr(text, "\n~\"");
 	text_strip_chatter(text);
+	if (bridge.mi) /* in gdb 18, what passed `frame apply` is quoted twice */
+		text_strip_chatter(text);
 	while (mark && (mark = strstr(mark, MARK))) {
 		char *answer, *next;
 

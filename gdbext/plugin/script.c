@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -37,7 +38,6 @@ static const char common[] =
 	"set $_lb_width = \"width\"\n"
 	"set $_lb_height = \"height\"\n"
 	"set $_lb_logging = \"logging enabled\"\n"
-	"set $_lb_logs_all = $_gdb_major < 18\n"
 	"set $_lb_silence = \"" LBX_SILENCE "\\\\n\\nset $tensor_failed = 1\\n\"\n"
 	"define _lb_save\n"
 	"set $_lb_saved = $_gdb_setting_str($_lb_setting)\n"
@@ -129,6 +129,12 @@ static const char common[] =
 	"end\n"
 	"define _lb_symbols_remove\n"
 	"with confirm off -- remove-symbol-file $arg0\n"
+	"end\n"
+	/* in `frame apply`, which drops the output of what fails: under MI gdb tells of settings, too */
+	"define _lb_framed\n"
+	"$arg0 $arg1\n"
+	"echo\n"
+	"_lb_fails_here_so_that_frame_apply_drops_the_output\n"
 	"end\n"
 	/* gdb says that a pending probe is not there yet, which is no news */
 	"define _lb_break_at\n"
@@ -243,6 +249,31 @@ static void define_rows(struct text *script, const struct lbx_command *row)
 	}
 }
 
+/* -i=mi, --interpreter mi3, … */
+static bool started_as_mi(void)
+{
+	FILE *file = fopen("/proc/self/cmdline", "re");
+	char *word = NULL;
+	size_t room = 0;
+	bool names_it = false, mi = false;
+
+	while (file && !mi && getdelim(&word, &room, '\0', file) > 0) {
+		const char *value = strchr(word, '=');
+		size_t dashes = strspn(word, "-");
+		bool option = dashes && dashes <= 2 && (strncmp(word + dashes, "i=", 2) == 0 ||
+			      strcmp(word + dashes, "i") == 0 || strncmp(word + dashes, "interp", 6) == 0);
+
+		if (strcmp(word, "--args") == 0 || strcmp(word, "-args") == 0)
+			break;
+		mi = (names_it && strncmp(word, "mi", 2) == 0) || (option && value && strncmp(value, "=mi", 3) == 0);
+		names_it = option && !value;
+	}
+	free(word);
+	if (file)
+		fclose(file);
+	return mi;
+}
+
 bool lbx_script_offer(void)
 {
 	struct text script = {0};
@@ -255,6 +286,7 @@ bool lbx_script_offer(void)
 		    lbx_script_plugin_path());
 	text_append(&script, common, sizeof(common) - 1);
 	text_printf(&script, "%s", lbx_bridge_script_head);
+	text_printf(&script, "set $_lb_logs_all = $_gdb_major < 18 || %d\n", started_as_mi());
 	define_rows(&script, lbx_commands);
 	define_rows(&script, lbx_gdb_commands);
 	define_fault(&script);

@@ -171,7 +171,7 @@ static bool load(struct lbx_context *context, const void *object, size_t n)
 			return false;
 		file.last++;
 		lbx_bridge_script("%s_lb_symbols_add %s",
-				  context->target ? "frame apply level 0 -q -c -- " : "",
+				  context->target ? "frame apply level 0 -q -s -- _lb_framed " : "",
 				  path_of(file.last));
 		if (!stay)
 			take_away(context, 1);
@@ -236,7 +236,7 @@ void lbx_symbol_file_words(const char *words)
 void lbx_symbol_file_reload_names(void)
 {
 	/* within `frame apply`, which keeps the selected frame */
-	lbx_bridge_script("frame apply level 0 -q -s _tensor_reload");
+	lbx_bridge_script("frame apply level 0 -q -s _lb_framed _lb_reload 0");
 }
 
 static void say_nothing(struct lbx_out *out, const char *text, size_t n)

@@ -1,6 +1,9 @@
 # What differs between two runs of the same session: addresses, process and thread numbers,
 # gdb's own chatter, directories, the machine's memory, where a waiting thread waits.
 # said in other words by newer gdbs
+/^The remote exec-file is ""\.$/ { $0 = "" }
+/^tensor print 'two words'$/ { sub(/'$/, "") }
+/^Do you need "set solib-search-path" or "set sysroot"\?$/ { next }
 /^warning: [0-9]+\t.*: No such file or directory$/ { sub(/^warning: /, ""); $0 = $0 "." }
 /^Reached end of recorded history; stopping\.$/ { $0 = "No more reverse-execution history." }
 /^Backward execution from here not possible\.$/ { next }
@@ -37,6 +40,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	if (gsub(/[^ "]*named\.c/, "named.c"))
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ")
 	sub(/Connection reset by peer/, "Broken pipe")
+	sub(/<tensor data\+8>/, "<data+8>") # gdb 18 has the name of the variable
 	sub(/Target disconnected: error while writing: /, "Target disconnected.: ")
 	sub(/ if .*\) pending\.$/, ") pending.")
 	sub(/<in-memory@ADDRESS-ADDRESS>/, "<in-memory@ADDRESS>")
