@@ -41,7 +41,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ")
 	sub(/Connection reset by peer/, "Broken pipe")
 	sub(/<tensor data\+8>/, "<data+8>") # gdb 18 has the name of the variable
-	sub(/Target disconnected: error while writing: /, "Target disconnected.: ")
+	sub(/Target disconnected: error while (writing|reading): /, "Target disconnected.: ")
 	sub(/ if .*\) pending\.$/, ") pending.")
 	sub(/<in-memory@ADDRESS-ADDRESS>/, "<in-memory@ADDRESS>")
 	gsub(/symbol table 1\.[0-9]+/, "symbol table 1.N")
