@@ -9,8 +9,12 @@
  * Views overlap what they are views of; there the larger, then the older tensor gives its
  * name. `tensor at` tells all of them. The file that stands for their source is there, for gdb 13
  * crashes over one that is not (graph_files.c), as at `info sources`. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "plugin/address_names.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
