@@ -40,7 +40,8 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	if (gsub(/[^ "]*named\.c/, "named.c"))
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ")
 	sub(/Connection reset by peer/, "Broken pipe")
-	sub(/<tensor data\+8>/, "<data+8>") # gdb 18 has the name of the variable
+	sub(/<tensor data\+8>/, "<data+8>") # newer gdbs have the name of the variable
+	sub(/<tensor few>/, "<few>")
 	sub(/Target disconnected: error while (writing|reading): /, "Target disconnected.: ")
 	sub(/ if .*\) pending\.$/, ") pending.")
 	sub(/<in-memory@ADDRESS-ADDRESS>/, "<in-memory@ADDRESS>")
