@@ -59,7 +59,7 @@ print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswit
 	timeout 60 "$lazybones" trace -o "$json" -- "$scratch/jobs" >/dev/null 2>"$scratch/said"
 	says 'jobs: each is one evaluation' "$(cat "$scratch/said")" ': [0-9]+ events, 80 evaluations, '
 	same 'each format of the timeline stands' 0 "$(events >"$scratch/jobs.events"; "$reader" "$json" >/dev/null 2>&1; echo $?)"
-	same 'jobs: peaks, waits and arrows' "$(printf '%s\n' 'evaluations 80 80' 'peaks 20' 'allocations yes' \
+	same 'jobs: peaks, waits and arrows' "$(printf '%s\n' 'evaluations 80 80' 'peaks yes' 'allocations yes' \
 		'waits 30' 'arrows 30 30')" "$(/usr/bin/python3 tests/tracers/jobs.py "$json")"
 
 	$CC -std=gnu17 -g -O0 -Wall -Werror -Iruntime -o "$scratch/children" tests/tracers/children.c -L"$O/lib" \
