@@ -10,6 +10,7 @@
 #include "cli/guard.h"
 #include "cli/manual.h"
 #include "cli/request.h"
+#include "cli/sites.h"
 #include "cli/top.h"
 #include "cli/trace.h"
 #include "inspect/command.h"
@@ -162,6 +163,8 @@ int main(int argc, char **argv)
 	if (verb && argc > 1 && strcmp(argv[1], "--help") == 0)
 		return report(help(&out, verb->name));
 	out.json = request->json;
+	if (verb && strcmp(verb->name, "sites") == 0)
+		return lbx_sites(argv);
 	if (verb)
 		return strcmp(verb->name, "top") == 0 ? lbx_top(argv, &out) : lbx_trace(argv);
 	if (argc == 0) {

@@ -14,6 +14,7 @@ static const struct {
 	{ "ranks CORE CORE... [OPTION]...", "compare the processes of one MPI job" },
 	{ "trace [-o FILE] -- PROGRAM...", "write a program's timeline; or of --pid PID" },
 	{ "top PID [--once | --json]", "watch a running program" },
+	{ "sites [--pid PID]", "functions and lines for what tracers wrote" },
 	{ "help COMMAND", "explain a command" },
 };
 
@@ -53,6 +54,16 @@ const struct lbx_command lbx_verbs[] = {
 	  .options = { { "once", NULL, "print it once, over one interval, and end" },
 		       { "json", NULL, "the same as JSON" },
 		       { "interval", "MS", "milliseconds between two looks (default 1000)" } } },
+	{ .name = "sites", .arguments = "[--pid PID]",
+	  .summary = "put functions and lines into what a tracer has written",
+	  .help = "Copies standard input to standard output. Each place such as /home/ann/train+0x51de, as\n"
+		  "LAZYBONES_STRACE=1 writes it, becomes its function, file and line; with --pid, so do the\n"
+		  "addresses of that process. It is looked at once, at the start, and may end after that. Files are taken\n"
+		  "as they are now: one that was built anew since gives other lines. What\n"
+		  "is not known stays as it is.\n"
+		  "\n"
+		  "Example: lbmisuse.bt liblazybones.so.0.1.0 4711 | lazybones sites --pid 4711",
+	  .options = { { "pid", "PID", "of the process whose addresses are in the text; also -p" } } },
 	{ 0 },
 };
 

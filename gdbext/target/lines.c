@@ -193,6 +193,19 @@ struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *pr
 	return lines;
 }
 
+struct lbx_lines *lbx_lines_of_file(const char *path)
+{
+	struct lbx_lines *lines = create(&module_callbacks);
+
+	if (!lines || !lines->dwfl)
+		return lines;
+	dwfl_report_begin(lines->dwfl);
+	if (!dwfl_report_elf(lines->dwfl, path, path, -1, 0, true) ||
+	    dwfl_report_end(lines->dwfl, NULL, NULL) != 0)
+		forget(lines);
+	return lines;
+}
+
 void lbx_lines_destroy(struct lbx_lines *lines)
 {
 	if (!lines)

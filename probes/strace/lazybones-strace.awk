@@ -1,11 +1,12 @@
 # Turns a log of strace into a summary and a timeline of the runtime's life events.
 #
 #	LAZYBONES_STRACE=1 strace -f -ttt -s 256 -e trace=write,prctl -o LOG PROGRAM …
-#	awk -f lazybones-strace.awk [-v lines=N] LOG
+#	awk -f lazybones-strace.awk [-v lines=N] LOG | lazybones sites
 #
+# Call sites are places such as /home/ann/train+0x51de; `lazybones sites`, or addr2line, makes lines of them.
 # Events are the writes to descriptor -1 whose text begins with "lazybones: ". -f and -ttt are
 # optional (-t, -tt and -r will do): without them there is one thread, and no time. Texts that strace has cut (-s) are
-# read as far as they go. Of the timeline, `lines` are shown (20; 0: none; -1: all).
+# read as far as they go; a number or a place that is cut is not known. Of the timeline, `lines` are shown (20; 0: none; -1: all).
 
 BEGIN { if (lines == "") lines = 20 }
 
@@ -17,7 +18,8 @@ function value(name, at, rest) {
 	rest = substr(text, at + length(name) + 2)
 	if (substr(rest, 1, 1) == "'")
 		return substr(rest, 2, index(substr(rest, 2) "'", "'") - 1)
-	sub(/ .*/, "", rest)
+	if (!sub(/ .*/, "", rest) && is_cut)
+		return ""
 	return rest
 }
 
@@ -103,6 +105,7 @@ line !~ /^write\(-1, "lazybones: / { next }
 
 {
 	text = substr(line, index(line, "lazybones: ") + 11)
+	is_cut = text ~ /"\.\.\., [0-9]+(\)| <unfinished)/
 	sub(/"(\.\.\.)?, [0-9]+(\)| <unfinished).*/, "", text)
 	event = text
 	sub(/ .*/, "", event)

@@ -10,6 +10,7 @@
 #include "memory/slab.h"
 #include "probes.h"
 #include "publish/jit.h"
+#include "publish/marker.h"
 #include "publish/root.h"
 #include "publish/stacks.h"
 
@@ -27,8 +28,10 @@ static void read_environment(void)
 	lb_root->step =
 		(uint32_t)lb_environment_choice("LAZYBONES_STEP", LENGTH(step_modes), step_modes, 0);
 	static const char *const switches[] = { "0", "1" };
-	if (lb_environment_choice("LAZYBONES_STRACE", LENGTH(switches), switches, 0))
+	if (lb_environment_choice("LAZYBONES_STRACE", LENGTH(switches), switches, 0)) {
+		lb_marker_start();
 		lb_root->event_mode |= LB_EVENTS_MARKED;
+	}
 	static const char *const times[] = { "0", "1", "memory" };
 	int timed = lb_environment_choice("LAZYBONES_TIMES", LENGTH(times), times, 0);
 	if (timed)

@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "publish/marker.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -16,7 +18,7 @@
 #define PR_SET_VMA_ANON_NAME 0
 #endif
 
-enum { MARKER_BYTES = 512, MAPPING_NAME_BYTES = 80 };
+enum { MARKER_BYTES = 512, MAPPING_NAME_BYTES = 80, PATH_BYTES = 160 };
 
 struct text {
 	size_t n, size;
@@ -48,6 +50,45 @@ static void put_number(struct text *to, uint64_t value, unsigned base)
 		put(to, digits[--n]);
 }
 
+static char program[PATH_BYTES + 1];
+
+void lb_marker_start(void)
+{
+	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+
+	program[n < 0 ? 0 : n] = '\0';
+}
+
+static bool is_plain(const char *path)
+{
+	size_t n = 0;
+
+	for (; path[n]; n++)
+		if (path[n] <= ' ' || path[n] > '~' || strchr("\\`$[]'\"+", path[n]))
+			return false;
+	return path[0] == '/' && n < PATH_BYTES;
+}
+
+/* The file of the module that an address is in, and the address as that file has it, which also
+ * serves once the process is gone. False where there is none, or its path is not fit to be read
+ * back. */
+static bool put_place(struct text *to, uint64_t address)
+{
+	struct dl_find_object found;
+
+	if (_dl_find_object((void *)(uintptr_t)address, &found) != 0 || !found.dlfo_link_map)
+		return false;
+	const char *path = found.dlfo_link_map->l_name;
+	if (!path || !*path)
+		path = program;
+	if (!is_plain(path))
+		return false;
+	put_text(to, path, PATH_BYTES);
+	put_text(to, "+0x", 3);
+	put_number(to, address - found.dlfo_link_map->l_addr, 16);
+	return true;
+}
+
 static bool is(const char *name, size_t n, const char *word)
 {
 	return strlen(word) == n && memcmp(name, word, n) == 0;
@@ -69,6 +110,8 @@ static void put_arg(struct text *to, const char *name, size_t n, uint64_t value)
 		put(to, '\'');
 		put_text(to, value ? (const char *)(uintptr_t)value : "", LB_FLIGHT_TEXT_BYTES);
 		put(to, '\'');
+	} else if (is(name, n, "site") && value && put_place(to, value)) {
+		return;
 	} else if (is_address(name, n)) {
 		put_text(to, "0x", 2);
 		put_number(to, value, 16);

@@ -6,7 +6,10 @@
 
 #include "publish/records.h"
 
-/* "lazybones: eval_start eval=3 roots=1 site=0x5581c0de". Calls nothing that a signal handler may
+/* Before the first of them. */
+void lb_marker_start(void);
+/* "lazybones: eval_start eval=3 roots=1 site=/home/ann/train+0x51de"; the site as a number where its
+ * module has no file, or one whose path has blanks or is long. Calls nothing that a signal handler may
  * not; errno stays. */
 void lb_marker_write(const struct lb_event_info *event, const uint64_t args[LB_EVENT_ARGS]);
 /* Names the tensor's mapping, if it has one of its own, in /proc/PID/maps: "lazybones #3 weights".

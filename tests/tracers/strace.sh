@@ -1,6 +1,11 @@
 # LAZYBONES_STRACE=1, and the filter that reads a log.
 filter=probes/strace/lazybones-strace.awk
 
+line_of()
+{
+	grep -nF "$1" tests/tracers/workload.c | head -1 | cut -d: -f1
+}
+
 if ! command -v strace >/dev/null; then
 	skip 'strace is not installed'
 elif ! strace -o /dev/null true 2>/dev/null; then
@@ -20,7 +25,22 @@ else
 		'^in evaluations [0-9.]+ s \([0-9]+ %\)' '^ +23  matmul$' '^ +23  divide$' \
 		'^ +1  twice: first call$' '^ +1  twice: input 0: shape \(1\), compiled for \(24\)$'
 	same 'misuses and implicit evaluations come from one place each' '      23  
-      23  ' "$(grep -A1 -E '^(raw|implicit)' <<<"$summary" | sed -n 's/^  \( *[0-9]*  \)0x.*/\1/p')"
+      23  ' "$(grep -A1 -E '^(raw|implicit)' <<<"$summary" | sed -n "s|^  \( *[0-9]*  \)$workload+0x[0-9a-f]*$|\1|p")"
+	# the process is gone
+	if [ -n "$lazybones" ]; then
+		lines=$("$lazybones" sites <<<"$summary")
+		says 'call sites are functions and lines' "$lines" \
+			"^ +23  evaluate_product at .*tests/tracers/workload.c:$(line_of 'lb_eval(kept')$" \
+			"^ +23  misuse_view at .*workload.c:$(line_of 'lb_raw_data')$" \
+			"^ +23  read_value at .*workload.c:$(line_of 'lb_item')$" \
+			"eval_done .* site=queue_job at .*workload.c:$(line_of lb_async_eval)$"
+		same 'the rest of the text stays' "$(sed 's/[^ =]*+0x.*//' <<<"$summary")" \
+			"$(sed 's/[^ =]* at .*workload.c:.*//' <<<"$lines")"
+	fi
+	mkdir "$scratch/a b"
+	cp "$workload" "$scratch/a b"
+	LAZYBONES_STRACE=1 strace -f -s 256 -o "$log.blank" -e trace=write "$scratch/a b/workload" >/dev/null
+	says 'a path with blanks: the site is a number' "$(cat "$log.blank")" 'implicit_eval id=[0-9]+ site=0x[0-9a-f]+"'
 	same 'the timeline has every evaluation' 93 "$(grep -c ' eval_done ' <<<"$summary")"
 	same 'mappings are named after their tensors' 23 \
 		"$(grep -c ' mapping lazybones #[0-9]* product$' <<<"$summary")"
@@ -55,8 +75,46 @@ else
 	same 'a call that another thread interrupts is read to its end' '       1  0xabc' \
 		"$(filtered "7 ${ended/) = */ <unfinished ...>}" '7 <... write resumed>) = -1 EBADF (Bad file descriptor)' |
 			sed -n 's/^  \( *[0-9]*  0xabc\)$/\1/p')"
+	same 'a call site that strace has cut is not known' '         1  ?' "$(filtered \
+		'write(-1, "lazybones: raw_misuse id=7 site=/home/ann/tra"..., 69) = -1 EBADF (Bad file descriptor)' |
+		grep -A1 '^raw pointers' | tail -1)"
 	says 'a log without events is refused' "$(echo 'write(1, "x", 1) = 1' | awk -f $filter)" \
 		'LAZYBONES_STRACE=1'
 fi
 says 'a marked program runs as before' \
 	"$(LAZYBONES_STRACE=1 "$workload")" '^3\.08701e\+09$'
+
+# lazybones sites: what is not known stays, and nothing reaches a terminal that is not printable.
+if [ -n "$lazybones" ]; then
+	strange=$(printf 'site=/none+0x12 /etc/passwd+0x1 %s+0x /dev/zero+0x5 0x1234 /a+b+0xzz @by[0x12]: 3\nno newline' "$workload")
+	same 'sites: what is not known stays' "$strange" "$("$lazybones" sites <<<"$strange")"
+	same 'sites: controls' $'a?b?c\n?x' "$(printf 'a\033b\0c\n\001x' | "$lazybones" sites)"
+	offset=0x$(nm "$workload" | sed -n 's/^0*\([0-9a-f]*\) . main$/\1/p')
+	says 'sites: amid other text' "$(echo "@by[$workload+$(printf 0x%x $((offset + 1)))]: 23" | "$lazybones" sites)" \
+		'^@by\[main at .*workload.c:[0-9]+\]: 23$'
+	for words in '--pid' '--pid x' '--pid 0' '--bogus' 'more'; do
+		"$lazybones" sites $words </dev/null >/dev/null 2>"$scratch/said"
+		same "sites $words: a wrong command line" 2 $?
+	done
+	says 'sites: a process that is not there' "$("$lazybones" sites --pid 2147483647 2>&1 </dev/null)" 'cannot read /proc/2147483647'
+	# of a process that ends before the text comes
+	mkfifo "$scratch/hold" "$scratch/later"
+	: >"$scratch/printed"
+	"$workload" again <"$scratch/hold" >"$scratch/printed" &
+	program=$!
+	exec 8>"$scratch/hold"
+	until_true has_lines 1 "$scratch/printed"
+	base=0x$(awk -v file="$workload" '$6 == file { sub(/-.*/, "", $1); print $1; exit }' /proc/$program/maps)
+	: >"$scratch/lines"
+	"$lazybones" sites --pid $program <"$scratch/later" >"$scratch/lines" 8>&- &
+	reader=$!
+	exec 9>"$scratch/later"
+	echo 'ready' >&9
+	until_true has_lines 1 "$scratch/lines"
+	exec 8>&-
+	wait $program
+	printf '@by[0x%x]: 23\n' $((base + offset + 1)) >&9
+	exec 9>&-
+	wait $reader
+	says 'sites: of a process that has ended' "$(cat "$scratch/lines")" '^@by\[main at .*workload.c:[0-9]+\]: 23$'
+fi

@@ -1,0 +1,173 @@
+#define _GNU_SOURCE
+#include "cli/sites.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/manual.h"
+#include "cli/words.h"
+#include "target/lines.h"
+#include "target/printable.h"
+
+enum { MOST_FILES = 64 };
+
+struct sites {
+	struct lbx_lines *process; /* NULL: none was named */
+	struct named_file {
+		char *path;
+		struct lbx_lines *lines;
+	} files[MOST_FILES];
+	int n_files;
+};
+
+/* A pipe or a device would be waited for. */
+static bool is_file(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
+static struct lbx_lines *lines_of(struct sites *sites, const char *path, size_t n)
+{
+	for (int i = 0; i < sites->n_files; i++)
+		if (strlen(sites->files[i].path) == n && memcmp(sites->files[i].path, path, n) == 0)
+			return sites->files[i].lines;
+	char *copy = sites->n_files < MOST_FILES ? strndup(path, n) : NULL;
+	if (!copy)
+		return NULL;
+	sites->files[sites->n_files] = (struct named_file){
+		.path = copy, .lines = is_file(copy) ? lbx_lines_of_file(copy) : NULL,
+	};
+	return sites->files[sites->n_files++].lines;
+}
+
+/* The call, not what follows it: that may be another line. */
+static bool print_line(struct lbx_lines *lines, uint64_t pc)
+{
+	struct lbx_source_line line = { .line = 0 };
+
+	if (!lines || pc == 0 || !lbx_lines_known(lines, pc - 1) || !lbx_lines_find(lines, pc - 1, 0, &line))
+		return false;
+	lbx_make_printable(line.function);
+	lbx_make_printable(line.file);
+	if (line.file[0])
+		printf("%s%s%s:%d", line.function, line.function[0] ? " at " : "", line.file, line.line);
+	else
+		printf("%s", line.function);
+	return true;
+}
+
+/* "0x12ab", all of it */
+static bool number(const char *text, size_t n, uint64_t *ret)
+{
+	if (n < 3 || n > 18 || memcmp(text, "0x", 2) != 0 || strspn(text + 2, "0123456789abcdef") < n - 2)
+		return false;
+	*ret = strtoull(text, NULL, 16);
+	return true;
+}
+
+static bool print_site(struct sites *sites, const char *word, size_t n)
+{
+	const char *plus = memrchr(word, '+', n);
+	uint64_t pc;
+
+	if (word[0] == '/')
+		return plus && number(plus + 1, n - (size_t)(plus + 1 - word), &pc) &&
+		       print_line(lines_of(sites, word, (size_t)(plus - word)), pc);
+	return sites->process && number(word, n, &pc) && print_line(sites->process, pc);
+}
+
+/* Words end at blanks, and at what stands around them: site=…, @by[…]. */
+static void print_words(struct sites *sites, const char *line)
+{
+	static const char around[] = " \t\n=[],()";
+
+	while (*line) {
+		size_t n = strcspn(line, around);
+		if (n > 0 && !print_site(sites, line, n))
+			fwrite(line, 1, n, stdout);
+		line += n;
+		n = strspn(line, around);
+		fwrite(line, 1, n, stdout);
+		line += n;
+	}
+}
+
+static bool parse(char **argv, int64_t *pid)
+{
+	static const struct option options[] = { { "pid", required_argument, NULL, 'p' }, { 0 } };
+	int option;
+
+	while ((option = lbx_next_option(argv, ":p:", options)) != -1)
+		if (option == '?' || !lbx_word_int("sites", "--pid", optarg, INT32_MAX, pid))
+			return false;
+	return !argv[optind] || lb_fail("sites: it reads standard input: lazybones sites [--pid PID] <FILE");
+}
+
+static bool open_process(struct sites *sites, int64_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%" PRId64 "/maps", pid);
+	FILE *maps = fopen(path, "r"); /* one may be there that another user may not read */
+	if (!maps)
+		return lb_fail("cannot read %s: %s", path, strerror(errno));
+	fclose(maps);
+	sites->process = lbx_lines_of_process((pid_t)pid);
+	return sites->process || lb_fail("out of memory");
+}
+
+/* Each line as it comes: it may be a tracer's that runs. */
+static bool copy(struct sites *sites)
+{
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t n;
+
+	while ((n = getline(&line, &size, stdin)) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			if (!line[i])
+				line[i] = '?';
+		lbx_make_lines_printable(line);
+		print_words(sites, line);
+		if (fflush(stdout) != 0)
+			break;
+	}
+	free(line);
+	if (ferror(stdin))
+		return lb_fail("cannot read standard input: %s", strerror(errno));
+	return !ferror(stdout) || lb_fail("cannot write the output: %s", strerror(errno));
+}
+
+static void sites_deinit(struct sites *sites)
+{
+	lbx_lines_destroy(sites->process);
+	for (int i = 0; i < sites->n_files; i++) {
+		lbx_lines_destroy(sites->files[i].lines);
+		free(sites->files[i].path);
+	}
+}
+
+int lbx_sites(char **argv)
+{
+	struct sites sites = { .process = NULL };
+	int64_t pid = 0;
+	bool parsed = parse(argv, &pid);
+
+	/* Ctrl-C is for the tracer, which has more to say then. */
+	if (!isatty(STDIN_FILENO))
+		signal(SIGINT, SIG_IGN);
+	bool done = parsed && (pid == 0 || open_process(&sites, pid)) && copy(&sites);
+	sites_deinit(&sites);
+	if (!done)
+		fprintf(stderr, "lazybones: %s\n", lbx_error_text());
+	return done ? LBX_EXIT_DONE : parsed ? LBX_EXIT_FAILED : LBX_EXIT_MISUSED;
+}
