@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/op.h"
+#include "inspect/operand/select.h"
 #include "inspect/tensor/name.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
@@ -93,7 +94,10 @@ bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct l
 	if (!quoted && !is_name(t))
 		return lb_fail("'%s' is no tensor now: put the name of one to come in quotes; `tensor break` takes "
 			       "globs, too", t);
-	lb_clear_error(); /* a tensor of this name may come */
+	/* a plain word may be the name of one to come, even where a variable is called so */
+	if (!quoted && strchr(t, '[') && context->target && lbx_is_null_tensor(context, t))
+		return false;
+	lb_clear_error();
 	if (strlen(name) > LB_NAME_MAX)
 		return lb_fail("a name has %d bytes at most, this has %zu", LB_NAME_MAX, strlen(name));
 	snprintf(ret->name, sizeof ret->name, "%s", name);

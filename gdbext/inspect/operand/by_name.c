@@ -101,12 +101,12 @@ bool lbx_fail_several(const char *name, const struct lbx_named *found)
 		       name, found->others, found->count > SHOWN ? ", …" : "");
 }
 
-bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, bool null)
+bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const char *null)
 {
 	char near[3 * (LB_NAME_MAX + 4)] = "";
 
 	if (null)
-		return lb_fail("'%s' is a NULL tensor", text);
+		return lb_fail("'%s' is a NULL tensor", null);
 	if ((*text == '"' || *text == '\'') && !lbx_closing_quote(text))
 		return lb_fail("no tensor '%s': a quote (%c) is not closed", text, *text);
 	for (int i = 0; i < found->n_near; i++) {

@@ -21,8 +21,8 @@ struct lbx_named {
  * also collects names like it. */
 bool lbx_find_named(struct lbx_tensors *tensors, char (*prefixes)[LBX_TEXT_MAX], int n, struct lbx_named *found);
 
-/* Both fail, with what there is. `null`: it is an expression, of value NULL. */
+/* Both fail, with what there is. `null`: the part of it that is an expression of value NULL; or NULL. */
 bool lbx_fail_several(const char *name, const struct lbx_named *found);
-bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, bool null);
+bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const char *null);
 
 #endif

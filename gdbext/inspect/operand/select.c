@@ -101,7 +101,7 @@ static enum handle handle_type(const char *type)
 }
 
 static bool by_expression(struct lbx_context *context, struct lbx_tensors *tensors,
-			  const char *text, bool bracket, struct lbx_tensor *ret, bool *null)
+			  const char *text, bool bracket, struct lbx_tensor *ret, const char **null)
 {
 	struct lbx_value value;
 	bool clean = lb_ok();
@@ -114,7 +114,7 @@ static bool by_expression(struct lbx_context *context, struct lbx_tensors *tenso
 	}
 	enum handle handle = handle_type(value.type);
 	if (handle == POINTER && value.bits == 0)
-		*null = true;
+		*null = text;
 	if (value.bits == 0 || (handle == LVALUE && bracket))
 		return false;
 	if (tensors->ops->by_address(tensors, value.bits, ret))
@@ -123,6 +123,14 @@ static bool by_expression(struct lbx_context *context, struct lbx_tensors *tenso
 	if (handle != POINTER && clean)
 		lb_clear_error();
 	return false;
+}
+
+bool lbx_is_null_tensor(struct lbx_context *context, const char *text)
+{
+	struct lbx_value value;
+
+	return looks_like_expression(text) && lbx_target_evaluate(context->target, text, &value) &&
+	       handle_type(value.type) == POINTER && value.bits == 0;
 }
 
 static bool select_id(struct lbx_tensors *tensors, const char *text, size_t *used,
@@ -149,7 +157,7 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 		   struct names *names, size_t *used, struct lbx_tensor *ret)
 {
 	size_t lengths[MAX_BRACKETS + 1];
-	bool null = false;
+	const char *null = NULL;
 	int n = prefixes(text, lengths);
 
 	for (int i = 0; i < n; i++)

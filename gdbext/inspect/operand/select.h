@@ -16,6 +16,8 @@ struct lbx_selection {
 bool lbx_select(struct lbx_context *context, const char *text, struct lbx_selection *ret);
 /* The same, or a view: then the tensor has neither id nor record. */
 bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret);
+/* Whether the text is an expression of the program that is a handle, and NULL now. */
+bool lbx_is_null_tensor(struct lbx_context *context, const char *text);
 /* Its name, or #id; and the slice. */
 void lbx_selection_label(const struct lbx_selection *selection, char *ret, size_t size);
 
