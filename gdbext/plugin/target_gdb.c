@@ -197,19 +197,28 @@ static bool gdb_notice(struct lbx_target *target, char *ret, size_t size)
 	return gdb.core && lbx_target_notice(gdb.core, ret, size);
 }
 
-/* gdb reads a process here page by page, in one thread; what is long is read past it. */
-static struct lbx_target *gdb_direct(struct lbx_target *target)
+/* Of a process here. */
+static bool gdb_pid(struct lbx_target *target, uint64_t *ret)
 {
 	static const char title[] = "process ";
 	const char *process;
-	pid_t pid;
 
 	(void)target;
-	if (gdb.process || !lb_ok() || lbx_target_gdb_liveness() != LBX_LIVE ||
-	    !lbx_bridge_ask(&process, LBX_ANYWHERE, "info proc"))
+	if (lbx_target_gdb_liveness() != LBX_LIVE || !lbx_bridge_ask(&process, LBX_ANYWHERE, "info proc") ||
+	    strncmp(process, title, sizeof(title) - 1) != 0)
+		return false;
+	*ret = strtoull(process + sizeof(title) - 1, NULL, 10);
+	return *ret > 0;
+}
+
+/* gdb reads a process here page by page, in one thread; what is long is read past it. */
+static struct lbx_target *gdb_direct(struct lbx_target *target)
+{
+	uint64_t pid;
+
+	if (gdb.process || !lb_ok() || !gdb_pid(target, &pid))
 		return gdb.process;
-	pid = strncmp(process, title, sizeof(title) - 1) == 0 ? atoi(process + sizeof(title) - 1) : 0;
-	if (pid > 0 && !lbx_process_open(pid, &gdb.process))
+	if (!lbx_process_open((pid_t)pid, &gdb.process))
 		lb_clear_error(); /* gdb itself can read it, if slower */
 	return gdb.process;
 }
@@ -430,7 +439,7 @@ static const struct lbx_target_ops ops[] = {
 	.kind = kind_name, .read = gdb_read, .map = gdb_map, .direct = gdb_direct, \
 	.find_root = gdb_find_root, .source_line = gdb_source_line, .evaluate = gdb_evaluate, \
 	.waits = gdb_waits, .machine = gdb_machine, .write = gdb_write, .saved = gdb_saved, \
-	.range = gdb_range, .read_ahead = gdb_read_ahead, .notice = gdb_notice }
+	.range = gdb_range, .pid = gdb_pid, .read_ahead = gdb_read_ahead, .notice = gdb_notice }
 	[LBX_UNKNOWN] = OPS("program in gdb"),
 	[LBX_LIVE] = OPS("live process"),
 	[LBX_REMOTE] = OPS("remote process"),

@@ -118,6 +118,12 @@ static bool process_range(struct lbx_target *target, uint64_t from, struct lbx_r
 	return found;
 }
 
+static bool process_pid(struct lbx_target *target, uint64_t *ret)
+{
+	*ret = (uint64_t)process_of(target)->pid;
+	return true;
+}
+
 static void process_destroy(struct lbx_target *target)
 {
 	struct process *p = process_of(target);
@@ -136,6 +142,7 @@ static const struct lbx_target_ops process_ops = {
 	.find_root = process_find_root,
 	.source_line = process_source_line,
 	.range = process_range,
+	.pid = process_pid,
 	.destroy = process_destroy,
 };
 

@@ -93,6 +93,9 @@ struct lbx_target_ops {
 	/* Whether bytes that nobody has asked for may be read, to have them when they are: not where who sees
 	 * them would have to be told of it. NULL: yes. */
 	bool (*read_ahead)(struct lbx_target *target, uint64_t address, uint64_t n);
+	/* The number that the system has for it, which the runtime learns after a fork() has returned. False,
+	 * without error, or NULL: not known. */
+	bool (*pid)(struct lbx_target *target, uint64_t *ret);
 	/* A sentence about what was read since the last call, for who sees it; false: there is none. */
 	bool (*notice)(struct lbx_target *target, char *ret, size_t size);
 	void (*destroy)(struct lbx_target *target);

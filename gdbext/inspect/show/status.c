@@ -67,6 +67,14 @@ static json_t *json_streams(const struct activity *a)
 	return list;
 }
 
+/* As the system numbers it; of a core, or behind gdbserver, as the runtime does. */
+static uint64_t pid_of(const struct lbx_context *context, const struct lbx_root *root)
+{
+	uint64_t pid;
+
+	return context->target->ops->pid && context->target->ops->pid(context->target, &pid) ? pid : root->pid;
+}
+
 static json_t *json_status(const struct lbx_context *context, const struct lbx_root *root,
 			   const struct counts *c, const struct activity *a)
 {
@@ -85,7 +93,7 @@ static json_t *json_status(const struct lbx_context *context, const struct lbx_r
 	return json_pack("{s:s,s:o,s:[i,i],s:s,s:I,s:o,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o,s:o,s:i,s:i,s:I}",
 		"version", root->version, "root", lbx_json_address(root->address), "abi",
 		(int)root->major, (int)root->minor, "target", context->target->ops->kind, "pid",
-		(json_int_t)root->pid, "rank", root->rank < 0 ? json_null() : json_integer(root->rank),
+		(json_int_t)pid_of(context, root), "rank", root->rank < 0 ? json_null() : json_integer(root->rank),
 		"tensors", "lazy", (json_int_t)c->by_state[LB_STATE_LAZY], "evaluating",
 		(json_int_t)c->by_state[LB_STATE_EVALUATING], "ready",
 		(json_int_t)c->by_state[LB_STATE_READY], "named", (json_int_t)c->named,
@@ -164,7 +172,7 @@ static void print_watches(struct lbx_out *out, const struct lbx_root *root, cons
 		any = true;
 	}
 	lbx_printf(out, "%s; %" PRIu64 " tensor%s watched; raw access to views: %s\n",
-		   any ? " of all tensors" : "none over all tensors", c->watched,
+		   any ? "" : "none", c->watched,
 		   c->watched == 1 ? "" : "s", root->strided < 3 ? strided[root->strided] : "?");
 	if (root->watch_memory != UINT64_MAX) {
 		lbx_format_bytes((int64_t)root->watch_memory, bytes, sizeof bytes);
@@ -199,7 +207,7 @@ static void print_status(struct lbx_context *context, const struct lbx_root *roo
 	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, root->address);
 	lbx_printf(out, "\n");
 	row(out, "target");
-	lbx_printf(out, "%s, pid %" PRIu64, context->target->ops->kind, root->pid);
+	lbx_printf(out, "%s, pid %" PRIu64, context->target->ops->kind, pid_of(context, root));
 	if (root->rank >= 0)
 		lbx_printf(out, ", rank %lld", (long long)root->rank);
 	lbx_printf(out, "\n");
