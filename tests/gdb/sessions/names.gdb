@@ -44,12 +44,12 @@ tensor print 'nothing'[0]
 tensor print 'not closed
 tensor hist "two words" --bins 2
 tensor plot 'a.b[0].c'[0] --rows 2 --width 20
-tensor diff a/b:c 'two words'[:, :] --explain off --json
-tensor diff 't'[0,1] '--dash'[1, 0] --explain off --json
+tensor diff a/b:c 'two words'[:, :] --explain off
+tensor diff 't'[0,1] '--dash'[1, 0] --explain off
 tensor graph t[0,1]
 tensor quant 'it\'s "q"'
 tensor save 'two words' named.npy --force
-tensor diff 'two words' "named.npy" --json
+tensor diff 'two words' "named.npy"
 tensor list layers[0].*
 tensor list layers[*
 tensor list t[0,1]
@@ -57,7 +57,6 @@ tensor list 'two words' --json
 tensor at $tensor_data
 tensor symbols
 complete tensor print laye
-complete tensor print 'two w
 tensor print layers_1__weight[0]
 tensor print tensor::two_words[0]
 tensor print tensor::two words[0]

@@ -2,7 +2,6 @@
 file named
 break checkpoint
 run
-tensor stats numbers --json
 tensor stats nan
 printf "%d %d %d %d %g\n", $tensor_mean != $tensor_mean, $tensor_std != $tensor_std, $tensor_min != $tensor_min, $tensor_max != $tensor_max, $tensor_sum
 tensor stats half
@@ -16,5 +15,3 @@ tensor diff nan numbers
 printf "%d\n", $tensor_diff_max != $tensor_diff_max
 tensor diff half numbers
 tensor diff half nan
-tensor diff nan numbers --json
-tensor diff nan 'nan too' --json

@@ -2,7 +2,7 @@
 file named
 tensor catch memory 1K
 run
-pipe tensor status --json | grep -o '"[a-z]*_bytes":[0-9]*' | tr -d '"' | awk -F: '{ v[$1] = $2 } END { print (v["active_bytes"] > 1024), (v["peak_bytes"] >= v["active_bytes"]) }'
+tensor status
 kill
 tensor uncatch
 file subject
@@ -15,6 +15,12 @@ end
 run
 set detach-on-fork off
 pipe next | grep -c 'fork to child'
-pipe tensor status --json | grep -o '"pid":[0-9]*' | grep -o '[0-9]*' > status.pid
+set logging redirect on
+set logging file status.json
+set logging overwrite on
+set logging enabled on
+tensor status --json
+set logging enabled off
+shell grep -o '"pid":[0-9]*' status.json | grep -o '[0-9]*' > status.pid
 pipe info inferiors | sed -n 's%^[*] .*process \([0-9]*\) .*%\1%p' | cmp - status.pid && echo the same
 kill inferiors 1 2
