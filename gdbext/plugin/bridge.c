@@ -139,7 +139,7 @@ const char lbx_bridge_script_head[] =
 	"alias _lbq = with pagination off -- with logging redirect on -- with logging file /dev/null -- with logging enabled on --\n"
 	/* in the user's language: no operators */
 	"define _lb_quiet\n"
-	"if $_gdb_setting($_lb_logging)\n$arg0 $arg1\nelse\n"
+	"if $_gdb_setting($_lb_logging)\npipe $arg0 $arg1 | cat >/dev/null\nelse\n"
 	"if $_lb_logs_all\n_lbq $arg0 $arg1\nelse\n"
 	"if $_gdb_setting($_lb_width)\n_lbq $arg0 $arg1\nelse\n"
 	"if $_gdb_setting($_lb_height)\n_lbq $arg0 $arg1\nelse\n"
