@@ -1,15 +1,19 @@
 /* libiberty's demangler is gdb's own: it leaves the parameters out, as gdb does in a stack, bounds its
  * recursion, and is linked in statically, so that nothing comes to depend on a C++ library. (libstdc++'s
- * __cxa_demangle has the same code without these choices.) */
+ * __cxa_demangle has the same code without these choices.)
+ *
+ * What a name stands for may be longer than memory, since a part of it can name the whole before it: so
+ * the demangler hands it out in pieces, and is left, which it knows no word for, when there are enough.
+ * It allocates nothing meanwhile. */
 #include "target/demangle.h"
 
-#include <stdio.h>
+#include <setjmp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #if LB_HAVE_IBERTY
 #include <libiberty/demangle.h>
 #endif
-
 
 enum { MOST = 4096 }; /* of what is demangled: names have a bound, hostile ones have none */
 
@@ -29,21 +33,62 @@ static void copy(const char *name, size_t n, char *ret, size_t size)
 	memcpy(ret + n, dots, sizeof dots);
 }
 
+#if LB_HAVE_IBERTY
+struct plain {
+	char *text;
+	size_t n, room;
+	jmp_buf enough;
+};
+
+static void take(const char *piece, size_t n, void *context)
+{
+	struct plain *plain = context;
+	size_t left = plain->room - plain->n;
+
+	memcpy(plain->text + plain->n, piece, n < left ? n : left);
+	plain->n += n < left ? n : left;
+	if (n > left)
+		longjmp(plain->enough, 1);
+}
+
+/* Up to a byte more than fits. */
+static bool demangle(const char *mangled, struct plain *ret)
+{
+	if (setjmp(ret->enough))
+		return true;
+	if (rust_demangle_callback(mangled, DMGL_ANSI, take, ret))
+		return true;
+	ret->n = 0;
+	return cplus_demangle_v3_callback(mangled, DMGL_ANSI, take, ret);
+}
+
+static bool copy_plain(const char *name, size_t n, char *ret, size_t size)
+{
+	char mangled[MOST];
+	struct plain plain = { .room = size };
+
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || n >= MOST || !(plain.text = malloc(size)))
+		return false;
+	memcpy(mangled, name, n);
+	mangled[n] = '\0';
+	bool done = demangle(mangled, &plain);
+	if (done)
+		copy(plain.text, plain.n, ret, size);
+	free(plain.text);
+	return done;
+}
+#else
+static bool copy_plain(const char *name, size_t n, char *ret, size_t size)
+{
+	(void)name, (void)n, (void)ret, (void)size;
+	return false;
+}
+#endif
+
 void lbx_demangle(const char *name, char *ret, size_t size)
 {
-	char *plain = NULL;
 	size_t n = strcspn(name, "@");
 
-#if LB_HAVE_IBERTY
-	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') && n < MOST) {
-		char *mangled = strndup(name, n);
-		plain = mangled ? cplus_demangle(mangled, DMGL_ANSI | DMGL_AUTO) : NULL;
-		free(mangled);
-	}
-#endif
-	if (plain)
-		copy(plain, strlen(plain), ret, size);
-	else
+	if (!copy_plain(name, n, ret, size))
 		copy(name, n ? n : strlen(name), ret, size);
-	free(plain);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "target/demangle.h"
@@ -35,6 +36,8 @@ static void names_of_cxx(void **state)
 	is("_ZN3net5layer7forwardEP9lb_tensor", "net::layer::forward");
 	is("_ZN3net4stepINS_5modelEEEvRT_P9lb_tensor", "net::step<net::model>");
 	is("_ZNK3net5layerclEv@VERSION", "net::layer::operator()");
+	is("_ZN3net7forward17h0123456789abcdefE", "net::forward"); /* Rust's */
+	is("_RNvC3net7forward", "net::forward");
 }
 
 /* Cut between characters, and said so. */
@@ -55,12 +58,31 @@ static void long_names(void **state)
 	assert_string_equal(got, "éééééé…");
 }
 
+/* Each argument of the template is twice the one before: the last, 2^60 times the first. */
+static void names_that_grow(void **state)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char name[2048] = "_Z1fI1PIiiE", got[32], *at = name + strlen(name);
+
+	(void)state;
+	if (!LB_HAVE_IBERTY)
+		skip();
+	for (int i = 1; i <= 60; i++) {
+		char id[3] = { i >= 36 ? digits[i / 36] : digits[i], i >= 36 ? digits[i % 36] : '\0', '\0' };
+		at += sprintf(at, "S0_IS%s_S%s_E", id, id);
+	}
+	strcpy(at, "Evv");
+	lbx_demangle(name, got, sizeof got);
+	assert_string_equal(got, "f<P<int, int>, P<P<int, int>…");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_c),
 		cmocka_unit_test(names_of_cxx),
 		cmocka_unit_test(long_names),
+		cmocka_unit_test(names_that_grow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
