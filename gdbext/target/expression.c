@@ -95,34 +95,60 @@ static bool settle(struct reader *r, struct object *o)
 	return o->tag != 0;
 }
 
-/* Also in anonymous members and base classes. */
-static bool find_member(struct reader *r, Dwarf_Die *type, const char *name, uint64_t address, int depth,
-			struct object *ret)
+enum found { NOT_THERE, HERE, HIDDEN };
+
+static enum found find_member(struct reader *r, Dwarf_Die *type, const char *name, uint64_t address, int depth,
+			      struct object *ret);
+
+/* An object's own member, or a part of it whose members are looked at as if they were its own. */
+static enum found look_at(struct reader *r, Dwarf_Die *member, bool is_part, const char *name, uint64_t address,
+			  int depth, struct object *ret)
 {
+	Dwarf_Attribute attribute;
+	Dwarf_Word offset = 0;
+
+	if (dwarf_hasattr(member, DW_AT_external) || dwarf_hasattr(member, DW_AT_bit_size) ||
+	    (dwarf_attr(member, DW_AT_data_member_location, &attribute) &&
+	     dwarf_formudata(&attribute, &offset) != 0))
+		return is_part ? NOT_THERE : HIDDEN;
+	struct object o = { .in_memory = true, .value = address + offset };
+	o.tag = lbx_type_of(member, &o.type);
+	if (is_part)
+		return lbx_type_is_struct(o.tag) ? find_member(r, &o.type, name, o.value, depth + 1, ret) : NOT_THERE;
+	*ret = o;
+	return HERE;
+}
+
+/* First come the object's own members, then its base classes. */
+static bool is_next(Dwarf_Die *member, bool bases, const char *name)
+{
+	int tag = dwarf_tag(member);
+	const char *own = dwarf_diename(member);
+
+	if (bases)
+		return tag == DW_TAG_inheritance;
+	if (!own)
+		return tag == DW_TAG_member;
+	return (tag == DW_TAG_member || tag == DW_TAG_variable) && strcmp(own, name) == 0;
+}
+
+/* Also in anonymous members and base classes; a member hides those of the same name in base classes. */
+static enum found find_member(struct reader *r, Dwarf_Die *type, const char *name, uint64_t address, int depth,
+			      struct object *ret)
+{
+	enum found found = NOT_THERE;
 	Dwarf_Die member;
 
-	if (depth == MAX_BASES || dwarf_child(type, &member) != 0)
-		return false;
-	do {
-		Dwarf_Attribute attribute;
-		Dwarf_Word offset = 0;
-		int tag = dwarf_tag(&member);
-		const char *own = dwarf_diename(&member);
-		bool is_base = tag == DW_TAG_inheritance || (tag == DW_TAG_member && !own);
-		if ((tag != DW_TAG_member && !is_base) || (own && !is_base && strcmp(own, name) != 0))
-			continue;
-		if ((dwarf_attr(&member, DW_AT_data_member_location, &attribute) &&
-		     dwarf_formudata(&attribute, &offset) != 0) || dwarf_hasattr(&member, DW_AT_external) ||
-		    dwarf_hasattr(&member, DW_AT_bit_size))
-			continue;
-		*ret = (struct object){ .in_memory = true, .value = address + offset };
-		ret->tag = lbx_type_of(&member, &ret->type);
-		Dwarf_Die inner = ret->type;
-		if (!is_base || (lbx_type_is_struct(ret->tag) &&
-				 find_member(r, &inner, name, ret->value, depth + 1, ret)))
-			return true;
-	} while (r->dies++ < MAX_DIES && dwarf_siblingof(&member, &member) == 0);
-	return false;
+	for (int bases = 0; bases < 2 && found == NOT_THERE && depth < MAX_BASES; bases++) {
+		if (dwarf_child(type, &member) != 0)
+			return NOT_THERE;
+		do {
+			if (is_next(&member, bases, name))
+				found = look_at(r, &member, bases || !dwarf_diename(&member), name, address,
+						depth, ret);
+		} while (found == NOT_THERE && r->dies++ < MAX_DIES && dwarf_siblingof(&member, &member) == 0);
+	}
+	return found;
 }
 
 static bool take_member(struct reader *r, struct object *o)
@@ -131,7 +157,7 @@ static bool take_member(struct reader *r, struct object *o)
 	Dwarf_Die type = o->type;
 
 	return lbx_type_is_struct(o->tag) && o->in_memory && take_name(r, name) &&
-	       find_member(r, &type, name, o->value, 0, o) && settle(r, o);
+	       find_member(r, &type, name, o->value, 0, o) == HERE && settle(r, o);
 }
 
 /* How many elements each axis of an array has; 0 where that is not told. */
@@ -170,8 +196,9 @@ static bool index_array(struct reader *r, struct object *o, uint64_t index)
 	if (sizes[o->dimension] && index >= sizes[o->dimension])
 		return false;
 	step = width;
+	/* where a row's width is not told, neither is where the next one begins */
 	for (int i = o->dimension + 1; i < n; i++)
-		if (__builtin_mul_overflow(step, sizes[i], &step))
+		if ((index && sizes[i] == 0) || __builtin_mul_overflow(step, sizes[i], &step))
 			return false;
 	if (__builtin_mul_overflow(step, index, &step))
 		return false;

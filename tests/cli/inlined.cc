@@ -11,6 +11,14 @@ struct cache {
 	lb_tensor *kv[2];
 } cache;
 
+// A member hides that of its base class.
+struct plain {
+	lb_tensor *value, *other;
+};
+struct special : plain {
+	lb_tensor *value;
+} special;
+
 namespace net {
 
 struct node {
@@ -48,6 +56,20 @@ template <class T> __attribute__((noinline)) void step(T &m, lb_tensor *x)
 	puts("not reached");
 }
 
+// How wide a row is only the program knows.
+static __attribute__((noinline)) void grid(model &m, lb_tensor *x, int rows, int columns)
+{
+	lb_tensor *wide[rows][columns], *tall[rows][2], **cells = &wide[0][0];
+
+	for (int i = 0; i < rows * columns; i++)
+		cells[i] = i == rows * columns - 1 ? cache.kv[0] : weights;
+	tall[0][0] = tall[0][1] = tall[1][0] = weights;
+	tall[1][1] = cache.kv[0];
+	__asm__ volatile("" : : "r"(wide), "r"(tall) : "memory");
+	step(m, x);
+	__asm__ volatile("" : : "r"(wide), "r"(tall) : "memory");
+}
+
 } // namespace net
 
 int main()
@@ -58,7 +80,9 @@ int main()
 	cache.kv[0] = lb_named("key", lb_add(x, weights));
 	cache.kv[1] = lb_named("value", lb_multiply(x, weights));
 	net::last.value = net::rows[1][0] = lb_named("linked", lb_add(x, x));
+	special.plain::value = weights;
+	special.value = special.other = cache.kv[0];
 	net::model m{weights};
-	net::step(m, x);
+	net::grid(m, x, 2, 2);
 	return 0;
 }
