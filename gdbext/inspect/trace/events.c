@@ -140,6 +140,9 @@ static void print_arg(struct lbx_context *context, const char *name, uint64_t va
 	} else if (strcmp(name, "nbytes") == 0) {
 		lbx_format_bytes((int64_t)value, text, sizeof text);
 		lbx_printf(out, " %s", text);
+	} else if (strcmp(name, "active") == 0) {
+		lbx_format_bytes((int64_t)value, text, sizeof text);
+		lbx_printf(out, ", %s in use", text);
 	} else if (strcmp(name, "site") == 0) {
 		lbx_describe_pc(context->target, value, text, sizeof text);
 		lbx_printf(out, " by ");
