@@ -85,10 +85,10 @@ static bool print_site(struct sites *sites, const char *word, size_t n)
 	return sites->process && number(word, n, &pc) && print_line(sites->process, pc);
 }
 
-/* Words end at blanks, and at what stands around them: site=…, @by[…]. */
+/* Words end at blanks, and at what stands around them: site=…", @by[…]. */
 static void print_words(struct sites *sites, const char *line)
 {
-	static const char around[] = " \t\n=[],()";
+	static const char around[] = " \t\n=[],()\"'";
 
 	while (*line) {
 		size_t n = strcspn(line, around);

@@ -34,6 +34,8 @@ else
 			"^ +23  misuse_view at .*workload.c:$(line_of 'lb_raw_data')$" \
 			"^ +23  read_value at .*workload.c:$(line_of 'lb_item')$" \
 			"eval_done .* site=queue_job at .*workload.c:$(line_of lb_async_eval)$"
+		says 'those of the log itself, too' "$("$lazybones" sites <"$log")" \
+			"\"lazybones: implicit_eval id=[0-9]+ site=read_value at .*workload.c:$(line_of 'lb_item')\", [0-9]+\) += -1"
 		same 'the rest of the text stays' "$(sed 's/[^ =]*+0x.*//' <<<"$summary")" \
 			"$(sed 's/[^ =]* at .*workload.c:.*//' <<<"$lines")"
 	fi
