@@ -46,6 +46,65 @@ evaluations by call site (at least)
 idle before the evaluations of (at most: some are missing between)
      150.000 ms         1  second' "$(PATH=$scratch/lossy:$PATH $tool report -i "$scratch/lossy/data")"
 
+# A stream's thread computes what another thread has queued, and queues more.
+mkdir "$scratch/queued"
+cat >"$scratch/queued/perf" <<'END'
+#!/bin/sh
+case $1 in
+evlist) echo lazybones_1:eval_start ;;
+script)
+	frames()
+	{
+		for name; do
+			case $name in
+			run_job) echo "	  1 $name (/lib/liblazybones.so.0)" ;;
+			*) echo "	  1 $name (/bin/work)" ;;
+			esac
+		done
+		echo
+	}
+	sample() { printf 'work %s %s: lazybones_1:%s: (1) %s\n' "$@"; }
+	sample 7/7 10.000000 async_queue 'arg1=4 arg2=1'
+	frames lb_async_eval caller main
+	sample 8/8 10.000000 async_queue 'arg1=4 arg2=1'
+	frames lb_async_eval another main
+	for pid in 7 8; do
+		sample $pid/9 10.100000 eval_start 'arg1=4 arg2=5 arg3=1'
+		frames run_job start_thread
+		sample $pid/9 10.200000 op_start 'arg1=3 name="add"'
+		frames run_job start_thread
+		sample $pid/9 10.300000 async_queue 'arg1=5 arg2=2'
+		frames run_job start_thread
+		sample $pid/9 10.500000 op_done 'arg1=3'
+		frames run_job start_thread
+		sample $pid/9 10.600000 eval_done 'arg1=4 arg2=5 arg3=1'
+		frames run_job start_thread
+		sample $pid/10 10.700000 eval_start 'arg1=5 arg2=5 arg3=1'
+		frames run_job start_thread
+		sample $pid/10 10.800000 eval_done 'arg1=5 arg2=5 arg3=1'
+		frames run_job start_thread
+	done
+	sample 7/9 10.900000 eval_start 'arg1=6 arg2=5 arg3=1'
+	frames run_job start_thread
+	sample 7/9 11.000000 eval_done 'arg1=6 arg2=5 arg3=1'
+	frames run_job start_thread ;;
+esac
+END
+chmod +x "$scratch/queued/perf"
+: >"$scratch/queued/data"
+same 'perf: queued work has the call site of who queued it' '     600.000 ms         2  another
+     600.000 ms         2  caller
+     100.000 ms         1  ?' "$(PATH=$scratch/queued:$PATH $tool report -i "$scratch/queued/data" |
+	sed -n '/by call site/,/^$/p' | grep ms | sort -k1,1nr -k4)"
+same 'perf: and its operations are frames above it' 'work;main;another;lb_async_eval;(queued) 200000
+work;main;another;lb_async_eval;(queued);(queued) 100000
+work;main;another;lb_async_eval;(queued);add 300000
+work;main;caller;lb_async_eval;(queued) 200000
+work;main;caller;lb_async_eval;(queued);(queued) 100000
+work;main;caller;lb_async_eval;(queued);add 300000
+work;start_thread;run_job 100000' "$(PATH=$scratch/queued:$PATH $tool flame -i "$scratch/queued/data" |
+	LC_ALL=C sort)"
+
 if ! command -v perf >/dev/null; then
 	skip 'perf is not installed (tests/deps tracers)'
 elif ! readelf -nW "$library" | grep -q stapsdt; then
@@ -99,9 +158,13 @@ else
 		says 'perf: the report' "$($tool report -i "$scratch/perf.data")" \
 			'^93 evaluations by 2 threads in [0-9.]+ s$' '^utilisation [0-9]+ %' \
 			'^ +[0-9.]+ ms +23  matmul$' '^ +[0-9.]+ ms +23  exp$' \
-			'^ +[0-9.]+ ms +23  evaluate_product$' '^ +[0-9.]+ ms +23  read_value$'
+			'^ +[0-9.]+ ms +23  evaluate_product$' '^ +[0-9.]+ ms +23  read_value$' \
+			'^ +[0-9.]+ ms +23  queue_job$'
+		same 'perf: no call site is a thread' '' "$($tool report -i "$scratch/perf.data" | grep start_thread)"
 		says 'perf: stacks for a flame graph' "$($tool flame -i "$scratch/perf.data")" \
 			'^workload;.*main;do_all;evaluate_product;.*lb_evaluate [0-9]+$' \
-			'^workload;.*main;do_all;read_value;.*lb_evaluate [0-9]+$'
+			'^workload;.*main;do_all;read_value;.*lb_evaluate [0-9]+$' \
+			'^workload;.*main;do_all;evaluate_product;.*lb_evaluate;matmul [0-9]+$' \
+			'^workload;.*main;do_all;queue_job;.*;\(queued\);exp [0-9]+$'
 	fi
 fi
