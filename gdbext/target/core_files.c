@@ -163,7 +163,7 @@ static bool never_written(const struct lbx_core_files *files, const struct mappi
 	return constant;
 }
 
-static bool is_newer(const struct timespec *a, const struct timespec *b)
+bool lbx_core_files_newer(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
@@ -178,7 +178,7 @@ static enum state judge(const struct lbx_core_files *files, const struct mapping
 	if (saved || !never_written(files, m) || m->size < m->offset ||
 	    page_of(m->size - m->offset + 4095) < m->end - m->start)
 		return UNUSABLE;
-	return is_newer(&m->modified, &files->written) ? NEWER : AS_IT_IS;
+	return lbx_core_files_newer(&m->modified, &files->written) ? NEWER : AS_IT_IS;
 }
 
 static void find_file(const struct lbx_core_files *files, struct mapping *m)

@@ -26,8 +26,8 @@ struct lbx_core_mapping {
 	const char *path;
 };
 bool lbx_core_files_mapping(const struct lbx_core_files *files, size_t i, struct lbx_core_mapping *ret);
-/* Where a file may be now: below the sysroot or …, the k-th place; NULL: no such place. False after
- * the last. `room` holds PATH_MAX bytes. */
+/* Where a file may be now, the k-th place: first as the options say, then where the program had it from;
+ * NULL: no such place. False after the last. `room` holds PATH_MAX bytes. */
 bool lbx_core_files_place(const struct lbx_core_files *files, const char *path, int k, char *room,
 			  const char **ret);
 /* Bytes of a file at an address, and how many; NULL when there are none to be trusted. */
@@ -43,6 +43,8 @@ uint64_t lbx_core_files_next(const struct lbx_core_files *files, uint64_t addres
 bool lbx_core_files_proven(const struct lbx_core_files *files, uint64_t address);
 /* What has been read at an address was of no use: there is nothing to tell of it. */
 void lbx_core_files_untell(struct lbx_core_files *files, uint64_t address);
+/* Whether a time is later than another. */
+bool lbx_core_files_newer(const struct timespec *a, const struct timespec *b);
 /* Why a file that was mapped gives no bytes: "is missing or …". */
 const char *lbx_core_files_why(const struct lbx_core_files *files, uint64_t address);
 /* One of the files that were read as they are now since the last call, and how many others there

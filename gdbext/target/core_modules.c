@@ -110,11 +110,6 @@ static bool same_headers(const struct memory *memory, const struct file *file)
 	return memcmp(saved, file->bytes, n) == 0;
 }
 
-static bool is_newer(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
-}
-
 /* `saved`: whether the core has the module's headers, `wanted` from them. */
 static enum lbx_verdict judge(const struct lbx_core_view *view, const struct memory *memory, bool saved,
 			      const struct lbx_build_id *wanted, const struct file *file)
@@ -126,7 +121,7 @@ static enum lbx_verdict judge(const struct lbx_core_view *view, const struct mem
 			? LBX_MODULE_SAME : LBX_MODULE_DIFFERS;
 	if (saved)
 		return same_headers(memory, file) ? LBX_MODULE_SAME : LBX_MODULE_DIFFERS;
-	return is_newer(&file->modified, &view->written) ? LBX_MODULE_NEWER : LBX_MODULE_UNPROVEN;
+	return lbx_core_files_newer(&file->modified, &view->written) ? LBX_MODULE_NEWER : LBX_MODULE_UNPROVEN;
 }
 
 /* The file at a place takes the entry over where it is better than what was there. */

@@ -14,7 +14,6 @@ struct lbx_core_view {
 	bool (*may_be_code)(const void *context, uint64_t address);
 	struct lbx_core_files *files; /* NULL: no NT_FILE note; then at most the program is known */
 	uint64_t program;             /* an address in the program's first page; 0: not known */
-	uint64_t vdso;                /* where the kernel put its own code; 0: not known */
 	struct lbx_core_options options;
 	struct timespec written;
 };
