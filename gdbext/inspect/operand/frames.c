@@ -230,6 +230,8 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 	bool clean = lb_ok();
 	uint64_t tid;
 
+	if (context->target && context->target->ops->evaluate)
+		return false;
 	if (context->stacks && context->stacks->ops->evaluate)
 		return context->stacks->ops->evaluate(context->stacks, expression, ret);
 	if (context->stacks && context->stacks->ops->threads(context->stacks, &tid, 1) > 0 &&

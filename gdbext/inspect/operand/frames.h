@@ -50,7 +50,8 @@ void lbx_describe_fold(int period, int times, char *ret, size_t size);
 void lbx_describe_left_out(const struct lbx_thread_view *view, char *ret, size_t size);
 
 /* The value of a pointer variable, as `frame` names it: of the innermost frame of the first thread that
- * has one. False, without error, when none has. */
+ * has one. False, without error, when none has, and where a debugger evaluates expressions: what it does not
+ * know in the frame that it has selected is another's variable. */
 bool lbx_find_variable(struct lbx_context *context, const char *expression, uint64_t *ret);
 
 /* "in convolve at conv.c:42", or the address. */

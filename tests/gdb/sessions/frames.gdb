@@ -1,10 +1,13 @@
 file subject
 break checkpoint
 run
+tensor print unnamed
 up
+tensor print unnamed
 tensor print layer.b
 frame
 thread 2
+tensor print unnamed
 tensor print row
 thread
 thread 1

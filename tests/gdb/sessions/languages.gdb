@@ -26,5 +26,6 @@ continue
 continue
 show language
 set language c
+select-frame function main
 tensor print layer.b
 tensor uncatch
