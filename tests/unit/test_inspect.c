@@ -185,7 +185,7 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "print lasy", "did you mean lazy?");
 	fails(&s, "print x[9]", "index 9 is out of range for axis 0 with size 4");
 	fails(&s, "print %12", "no tensor '%12': it is a line of a listing; `locals` in the graph's frame");
-	fails(&s, "print x[", "no tensor 'x['");
+	fails(&s, "print x[", "no tensor 'x[': a bracket ([) is not closed");
 	fails(&s, "print #99", "no tensor #99");
 	fails(&s, "print #", "# is followed by its number");
 	fails(&s, "print #1x", "# is followed by its number");

@@ -101,6 +101,16 @@ bool lbx_fail_several(const char *name, const struct lbx_named *found)
 		       name, found->others, found->count > SHOWN ? ", …" : "");
 }
 
+/* Whether a slice is begun, but not ended. */
+static bool is_open(const char *text)
+{
+	int depth = 0;
+
+	for (; *text; text++)
+		depth += *text == '[' ? 1 : *text == ']' ? -1 : 0;
+	return depth > 0;
+}
+
 bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const char *null)
 {
 	char near[3 * (LB_NAME_MAX + 4)] = "";
@@ -109,6 +119,8 @@ bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const cha
 		return lb_fail("'%s' is a NULL tensor", null);
 	if ((*text == '"' || *text == '\'') && !lbx_closing_quote(text))
 		return lb_fail("no tensor '%s': a quote (%c) is not closed", text, *text);
+	if (is_open(text))
+		return lb_fail("no tensor '%s': a bracket ([) is not closed", text);
 	for (int i = 0; i < found->n_near; i++) {
 		strcat(near, i ? ", " : "");
 		strcat(near, found->near[i]);
