@@ -163,6 +163,19 @@ static bool next_word(struct lbx_args *args, const char **from, char **to, struc
 	return true;
 }
 
+static bool fail_option(const struct lbx_command *command, int n, const char *word)
+{
+	const int max = sizeof command->options / sizeof *command->options;
+	char known[512] = "";
+
+	for (int i = 0; i < max && command->options[i].name; i++) {
+		size_t used = strlen(known);
+		snprintf(known + used, sizeof known - used, "%s--%s", used ? ", " : "", command->options[i].name);
+	}
+	return lb_fail("%s has no option '%.*s', but %s%s--json", command->name, n, word, known,
+		       *known ? " and " : "");
+}
+
 static bool take_option(struct lbx_args *ret, char *word, const char **line, char **to)
 {
 	const struct lbx_command *command = ret->command;
@@ -172,7 +185,7 @@ static bool take_option(struct lbx_args *ret, char *word, const char **line, cha
 	struct word next = { .text = NULL };
 
 	if (i < 0)
-		return lb_fail("%s has no option '%.*s'", command->name, (int)n + 2, word);
+		return fail_option(command, (int)n + 2, word);
 	bool takes = i != JSON_OPTION && command->options[i].value;
 	if (value && !takes)
 		return lb_fail("%s: %.*s takes no value", command->name, (int)n + 2, word);
@@ -235,6 +248,8 @@ bool lbx_args_parse(const struct lbx_command *command, const char *line, struct 
 		}
 		if (ret->n < command->max_args)
 			ret->v[ret->n++] = word.text;
+		else if (command->max_args == 0)
+			return lb_fail("%s takes no arguments; '%s' is too much", command->name, word.text);
 		else if (!add_to_tensor(ret, word.text))
 			return lb_fail("%s takes no more than %d argument%s; '%s' is too much",
 				       command->name, command->max_args,

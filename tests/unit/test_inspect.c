@@ -192,7 +192,8 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "print", "print needs an argument: T[slice]");
 	fails(&s, "print x y", "no tensor 'x y': did you mean x?");
 	fails(&s, "list x y", "'y' is too much");
-	fails(&s, "print x --colour", "print has no option '--colour'");
+	fails(&s, "print x --colour", "print has no option '--colour', but --full, --edge, --precision and --json");
+	fails(&s, "suspect x", "suspect takes no arguments; 'x' is too much");
 	fails(&s, "print x --edge", "needs a value: N");
 	fails(&s, "print x --edge 0", "--edge must be from 1");
 	fails(&s, "print x --edge=two", "takes a whole number, not 'two'");
