@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -60,11 +61,20 @@ static bool is_there(const char *option, const char *path)
 	return !path || access(path, R_OK) == 0 || lb_fail("cannot open %s (%s): %s", path, option, strerror(errno));
 }
 
+static bool is_no_directory(const char *option, const char *path)
+{
+	struct stat s;
+
+	return !path || stat(path, &s) != 0 || !S_ISDIR(s.st_mode) ||
+	       lb_fail("%s (%s) is a directory, no file", path, option);
+}
+
 static bool open_core(const struct lbx_request *r, struct lbx_context *context)
 {
 	char warning[8192];
 
-	if (!is_there("--exe", r->core.exe) || !is_there("--sysroot", r->core.sysroot) ||
+	if (!is_there("--exe", r->core.exe) || !is_no_directory("--exe", r->core.exe) ||
+	    !is_there("--sysroot", r->core.sysroot) ||
 	    !lbx_core_open(r->what, &r->core, &context->target))
 		return false;
 	if (lbx_core_warning(context->target, warning, sizeof warning)) {
@@ -97,6 +107,12 @@ static int report(bool done)
 		return LBX_EXIT_DONE;
 	fprintf(stderr, "lazybones: %s\n", lbx_error_text());
 	return LBX_EXIT_FAILED;
+}
+
+static int misused(void)
+{
+	report(false);
+	return LBX_EXIT_MISUSED;
 }
 
 /* In the child. */
@@ -154,7 +170,7 @@ int main(int argc, char **argv)
 		return report(true);
 	}
 	if (argc > 1 && strcmp(argv[0], "help") == 0)
-		return report(help(&out, argv[1]));
+		return help(&out, argv[1]) ? report(true) : misused();
 	if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "help") == 0)) {
 		lbx_usage(&out);
 		return report(true);
@@ -173,7 +189,7 @@ int main(int argc, char **argv)
 		return LBX_EXIT_MISUSED;
 	}
 	if (!lbx_request_parse(argv, request))
-		return report(false) == LBX_EXIT_DONE ? LBX_EXIT_DONE : LBX_EXIT_MISUSED;
+		return misused();
 	if (request->help && request->command)
 		return report(help(&out, request->command->name));
 	if (request->help) {

@@ -200,6 +200,7 @@ static bool take(struct parser *p, char *word)
 static bool complete(struct parser *p)
 {
 	struct lbx_request *r = p->request;
+	struct lbx_args args;
 
 	if (r->help)
 		return true;
@@ -220,7 +221,7 @@ static bool complete(struct parser *p)
 	if (p->kind == PID && (r->core.exe || r->core.sysroot || r->core.force))
 		return lb_fail("%s applies only to a core; a process tells itself what it runs",
 			       r->core.exe ? "--exe" : r->core.sysroot ? "--sysroot" : "--force");
-	return true;
+	return lbx_args_parse(r->command, r->line, &args);
 }
 
 bool lbx_request_parse(char **argv, struct lbx_request *ret)
