@@ -69,6 +69,30 @@ else
 	tool lbnan '^@by\[divide_by_zero\]: 23$'
 	tool lbqueue '^@queued\[1\]: 23$'
 	tool lbmem '^@buffers: 23$' '^@held: 24117248$'
+	# what a tool prints when the process is gone
+	if [ -n "$lazybones" ]; then
+		rm -f "$scratch/round" "$scratch/pipe"
+		mkfifo "$scratch/round" "$scratch/pipe"
+		: >"$scratch/printed"
+		"$workload" again <"$scratch/round" >"$scratch/printed" &
+		program=$!
+		exec 9>"$scratch/round"
+		until_true has_lines 1 "$scratch/printed"
+		: >"$scratch/named"
+		"$lazybones" sites --pid $program <"$scratch/pipe" >"$scratch/named" 2>&1 9>&- &
+		reader=$!
+		timeout 120 bpftrace probes/bpftrace/lbmisuse.bt "$library" $program >"$scratch/pipe" 2>&1 9>&- &
+		tracer=$!
+		until_true is_waiting "$(cat "/proc/$tracer/task/$tracer/children" 2>/dev/null | tr -d ' ')"
+		until_true grep -q ^TIME "$scratch/named"
+		echo >&9
+		exec 9>&-
+		wait $program
+		kill -INT $tracer
+		wait $tracer $reader
+		says 'lbmisuse and lazybones sites: lines when the process is gone' "$(cat "$scratch/named")" \
+			' workload +7  misuse_view at .*workload.c:[0-9]+$' '^@by\[misuse_view at .*workload.c:[0-9]+\]: 23$'
+	fi
 	# all processes, those that begin later, too: of a library that nobody else uses meanwhile
 	mkdir "$scratch/lib"
 	cp -L "$library" "$scratch/lib/liblazybones.so.0"
