@@ -116,7 +116,7 @@ static bool fake_walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail
 {
 	(void)stacks;
 	(void)tail;
-	ret->n = max < 3 ? max : 3;
+	*ret = (struct lbx_stack){ .n = max < 3 ? max : 3 };
 	ret->frames = calloc((size_t)ret->n, sizeof *ret->frames);
 	snprintf(ret->end, sizeof ret->end, "damaged");
 	for (int i = 0; i < ret->n; i++)
