@@ -55,6 +55,14 @@ static bool is_temporary(const char *file, const char *name)
 	return *end == '-' && strcmp(after_digits(end + 1), ".new") == 0;
 }
 
+/* The file is locked: it keeps its name, unless it had lost it before. */
+static bool has_name(int fd, int folder, const char *name)
+{
+	struct stat file, named;
+	return fstat(fd, &file) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+		file.st_ino == named.st_ino && file.st_dev == named.st_dev;
+}
+
 /* Removes what savers of this file have left that were killed: who still writes holds a lock. */
 static void sweep(const struct lb_writer *w)
 {
@@ -70,7 +78,7 @@ static void sweep(const struct lb_writer *w)
 		if (!is_temporary(entry->d_name, name))
 			continue;
 		int fd = openat(folder, entry->d_name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && has_name(fd, folder, entry->d_name))
 			unlinkat(folder, entry->d_name, 0);
 		if (fd >= 0)
 			close(fd);
