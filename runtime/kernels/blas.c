@@ -209,22 +209,21 @@ static const struct lb_blas *find(void)
 
 const struct lb_blas *lb_blas_enter(void)
 {
-	const struct lb_blas *blas = find();
+	const struct lb_blas *blas = inside ? NULL : find();
 	if (!blas)
 		return NULL;
+	inside = true; /* a signal handler may come from here on */
 	pthread_rwlock_rdlock(&calls);
-	if (!closed) {
-		inside = true;
+	if (!closed)
 		return blas;
-	}
-	pthread_rwlock_unlock(&calls);
+	lb_blas_leave();
 	return NULL;
 }
 
 void lb_blas_leave(void)
 {
-	inside = false;
 	pthread_rwlock_unlock(&calls);
+	inside = false;
 }
 
 const char *lb_blas_name(void)

@@ -18,9 +18,9 @@ struct lb_blas {
 		      int ldc);
 };
 
-/* The BLAS, to be called by this thread until lb_blas_leave(); not within another such section.
- * NULL, and nothing to leave, when there is none or the program exits. May open a library: take time,
- * and allocate. */
+/* The BLAS, to be called by this thread until lb_blas_leave(). NULL, and nothing to leave, when there
+ * is none, the program exits, or the thread is in such a section already: a signal handler, over a
+ * product. May open a library: take time, and allocate. */
 const struct lb_blas *lb_blas_enter(void);
 void lb_blas_leave(void);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "kernel_support.h"
+#include "kernels/blas.h"
 
 static const int64_t shapes[][4] = { { 3, 5, 7, 2 }, { 1, 1, 1, 1 }, { 64, 3, 50, 1 },
 				     { 2, 0, 3, 4 }, { 33, 70, 1, 40 }, { 4, 2, 3, 900 } };
@@ -413,6 +414,18 @@ static void products(void **state)
 	assert_non_null(lb_blas_name());
 }
 
+/* A signal handler may multiply over a product. */
+static void a_product_within_a_product(void **state)
+{
+	(void)state;
+	if (!lb_blas_enter())
+		skip();
+	assert_null(lb_blas_enter());
+	lb_blas_leave();
+	assert_non_null(lb_blas_enter());
+	lb_blas_leave();
+}
+
 static void gathers(void **state)
 {
 	(void)state;
@@ -553,6 +566,7 @@ int main(void)
 		cmocka_unit_test_teardown(arguments, reset),
 		cmocka_unit_test_teardown(softmaxes, reset),
 		cmocka_unit_test_teardown(products, reset),
+		cmocka_unit_test(a_product_within_a_product),
 		cmocka_unit_test_teardown(gathers, reset),
 		cmocka_unit_test_teardown(wrong_indices_fail, reset),
 		cmocka_unit_test_teardown(nonfinite_counts, reset),
