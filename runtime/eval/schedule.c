@@ -173,8 +173,9 @@ static void decide_stays(const struct lb_schedule *s, struct lb_step *step, bool
 	uint64_t refs = __atomic_load_n(&t->refs, __ATOMIC_RELAXED);
 	uint64_t others = (uint32_t)refs - (refs >> 32) - step->uses;
 	bool again = t->computed != 0 && step->asked;
+	bool named = __atomic_load_n(&t->name, __ATOMIC_RELAXED) != 0; /* any thread may give one */
 	step->stays |= others != 0;
-	step->unasked = !step->stays && !s->plain && (step->shared || again || (t->name && !swallowed));
+	step->unasked = !step->stays && !s->plain && (step->shared || again || (named && !swallowed));
 	step->stays |= step->unasked;
 }
 

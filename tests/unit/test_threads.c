@@ -129,6 +129,30 @@ static void test_shared_lazy(void **state)
 	run_threads(&work);
 }
 
+/* Some threads give names to what others evaluate. */
+static void shared_names(struct work *work, int thread, int round)
+{
+	if (thread == 0) {
+		lb_tensor *rows = lb_sum(lb_ones(LB_SHAPE(30, 30), LB_F32), LB_AXES(0), false);
+		work->shared[1] = lb_keep(lb_sum(rows, LB_AXES(0), false));
+		work->shared[0] = rows; /* by thread 0's scope alone: nothing else makes it stay */
+	}
+	pthread_barrier_wait(&work->barrier);
+	if (thread % 2)
+		lb_named("rows", work->shared[0]);
+	expect(work, lb_item(work->shared[1]) == 900, "sum", thread, round);
+	pthread_barrier_wait(&work->barrier);
+	if (thread == 0)
+		lb_release(work->shared[1]);
+}
+
+static void test_shared_names(void **state)
+{
+	(void)state;
+	struct work work = {.body = shared_names};
+	run_threads(&work);
+}
+
 /* The last reference goes in any thread. */
 static void shared_references(struct work *work, int thread, int round)
 {
@@ -299,6 +323,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_private_graphs),
 		cmocka_unit_test(test_shared_lazy),
+		cmocka_unit_test(test_shared_names),
 		cmocka_unit_test(test_shared_references),
 		cmocka_unit_test(test_large_work),
 		cmocka_unit_test(test_errors),
