@@ -169,13 +169,32 @@ static void take_frame(const struct walk *w, unw_cursor_t *cursor, uint32_t know
 	ret->registers.pc = ret->pc;
 }
 
+enum { SEEN = 64 };
+
 /* The frames of a stack, of which the last `tail` go round in their part of the list once it is full. */
 struct list {
 	struct lbx_stack *stack;
 	int max, tail;
 	uint64_t total;
 	bool various; /* what is left out has more pcs than are told */
+	struct lbx_lines *lines;
+	struct {
+		uint64_t pc;
+		unsigned frames; /* 0: not asked yet */
+	} seen[SEEN]; /* by hash; a collision replaces */
 };
+
+/* How many frames are shown for one: those of inlined functions have numbers, too. */
+static unsigned frames_at(struct list *list, uint64_t pc)
+{
+	unsigned slot = (unsigned)(pc ^ pc >> 6) % SEEN;
+
+	if (list->seen[slot].frames == 0 || list->seen[slot].pc != pc) {
+		list->seen[slot].pc = pc;
+		list->seen[slot].frames = 1 + (unsigned)lbx_lines_inlined(list->lines, pc);
+	}
+	return list->seen[slot].frames;
+}
 
 static struct lbx_frame *place(const struct list *list, uint64_t i)
 {
@@ -187,7 +206,7 @@ static void leave_out(struct list *list, uint64_t pc)
 {
 	struct lbx_stack *stack = list->stack;
 
-	stack->left_out++;
+	stack->left_out += frames_at(list, pc);
 	for (int i = 0; i < stack->n_repeated; i++)
 		if (stack->repeated[i] == pc)
 			return;
@@ -235,7 +254,7 @@ static void close_list(struct list *list)
 	stack->n = list->total < (uint64_t)list->max ? (int)list->total : list->max;
 	if (stack->left_out == 0)
 		return;
-	int first = (int)(stack->left_out % (uint64_t)list->tail);
+	int first = (int)((list->total - (uint64_t)list->max) % (uint64_t)list->tail);
 	reverse(stack->frames + head, first);
 	reverse(stack->frames + head + first, list->tail - first);
 	reverse(stack->frames + head, list->tail);
@@ -297,7 +316,7 @@ bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
 	unw_cursor_t cursor;
 	bool whole = false;
 
-	struct list list = { .stack = ret, .max = max, .tail = tail };
+	struct list list = { .stack = ret, .max = max, .tail = tail, .lines = lines };
 	*ret = (struct lbx_stack){ .frames = ret->frames };
 	bool own = registers->machine && registers->machine->elf == LBX_MACHINE;
 	unw_addr_space_t space = own && w.dwfl ? unw_create_addr_space(&accessors, 0) : NULL;
