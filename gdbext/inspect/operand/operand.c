@@ -116,7 +116,7 @@ static size_t end_of_path(const char *text)
 		snprintf(path, sizeof path, "%.*s", (int)at, text);
 		if (access(path, F_OK) == 0)
 			return at;
-		if (is_array_file(path) || (!first && strchr(path, '/')))
+		if (is_array_file(path) || ends_with(path, ".core") || (!first && strchr(path, '/')))
 			first = at;
 	}
 	return first;
