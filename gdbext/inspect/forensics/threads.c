@@ -84,14 +84,14 @@ bool lbx_run_threads(struct lbx_context *context, const struct lbx_args *args)
 	return done && lb_ok();
 }
 
-static bool show_frames(struct lbx_context *context, const struct lbx_thread_view *view, int number)
+static bool show_frames(struct lbx_context *context, const struct lbx_thread_view *view, int64_t number)
 {
 	json_t *list = context->out->json ? json_array() : NULL;
 	int shown = 0;
 
 	for (int i = 0; i < view->n; i++) {
 		const struct lbx_frame_view *frame = &view->frames[i];
-		if (number >= 0 ? i != number : frame->n_held == 0)
+		if (number >= 0 ? frame->number != (uint64_t)number : frame->n_held == 0)
 			continue;
 		shown++;
 		if (list)
@@ -111,6 +111,23 @@ static bool show_frames(struct lbx_context *context, const struct lbx_thread_vie
 	return lb_ok();
 }
 
+static bool has_frame(const struct lbx_thread_view *view, uint64_t number)
+{
+	uint64_t n = (uint64_t)view->n + view->left_out;
+
+	for (int i = 0; i < view->n; i++)
+		if (view->frames[i].number == number)
+			return true;
+	if (number < n)
+		return lb_fail("frame %llu is not kept: thread %llu has %llu frames, of which only the first and "
+			       "the last ones are", (unsigned long long)number, (unsigned long long)view->tid,
+			       (unsigned long long)n);
+	if (view->cut || (view->n >= LBX_FRAMES_MAX && view->left_out == 0))
+		return lb_fail("frame %llu is not looked at: only the first %d of thread %llu are",
+			       (unsigned long long)number, view->n, (unsigned long long)view->tid);
+	return lb_fail("thread %llu has %llu frames, from 0 on", (unsigned long long)view->tid, (unsigned long long)n);
+}
+
 bool lbx_run_frame(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_thread_view view;
@@ -118,20 +135,19 @@ bool lbx_run_frame(struct lbx_context *context, const struct lbx_args *args)
 	uint64_t number = 0, tid;
 	int64_t wanted = 0;
 
-	if ((args->n && !parse_number(args->v[0], "frame's number", LBX_FRAMES_MAX - 1, &number)) ||
+	if ((args->n && !parse_number(args->v[0], "frame's number", INT32_MAX, &number)) ||
 	    !lbx_args_int(args, "thread", 1, INT32_MAX, &wanted) ||
 	    (wanted == 0 && !lbx_first_thread(context, &tid)) || !lbx_places_create(context, &places))
 		return false;
 	if (wanted)
 		tid = (uint64_t)wanted;
-	int max = args->n ? (int)number + 1 : LBX_FRAMES_MAX;
-	bool done = lbx_thread_view(context, places, tid, max, args->n ? 0 : LBX_TAIL, &view);
+	bool is_near = args->n && number < LBX_FRAMES_MAX;
+	int max = is_near ? (int)number + 1 : LBX_FRAMES_MAX;
+	bool done = lbx_thread_view(context, places, tid, max, is_near ? 0 : LBX_TAIL, &view);
 	lbx_places_destroy(places);
 	if (!done)
 		return false;
-	done = args->n && (int)number >= view.n
-		? lb_fail("thread %llu has %d frames, from 0 on", (unsigned long long)tid, view.n)
-		: show_frames(context, &view, args->n ? (int)number : -1);
+	done = (!args->n || has_frame(&view, number)) && show_frames(context, &view, args->n ? (int64_t)number : -1);
 	lbx_thread_view_release(&view);
 	return done;
 }
