@@ -552,6 +552,13 @@ bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site)
 	return ok;
 }
 
+/* Its value has not only stayed: somebody wants it. */
+static inline void note_asked(struct lb_tensor *x)
+{
+	if (__builtin_expect(lb_tensor_flags(x) & LB_FLAG_UNASKED, 0))
+		__atomic_fetch_and(&x->flags, ~(uint32_t)LB_FLAG_UNASKED, __ATOMIC_RELAXED);
+}
+
 bool lb_eval_n(int n, lb_tensor *const *xs)
 {
 	LB_ENTER();
@@ -561,15 +568,17 @@ bool lb_eval_n(int n, lb_tensor *const *xs)
 		if (!xs[i])
 			return lb_fail_null_at("eval", i, n);
 	}
-	return lb_evaluate(n, xs, site);
+	bool ok = lb_evaluate(n, xs, site);
+	for (int i = 0; i < n; i++)
+		note_asked(xs[i]);
+	return ok;
 }
 
 bool lb_ensure_ready(struct lb_tensor *x, const void *site)
 {
 	enum lb_state state = lb_tensor_state(x);
 	if (state == LB_STATE_READY) {
-		if (__builtin_expect(lb_tensor_flags(x) & LB_FLAG_UNASKED, 0))
-			__atomic_fetch_and(&x->flags, ~(uint32_t)LB_FLAG_UNASKED, __ATOMIC_RELAXED);
+		note_asked(x);
 		return true;
 	}
 	/* one that is under way is waited for, as who queued it meant to */
@@ -577,5 +586,7 @@ bool lb_ensure_ready(struct lb_tensor *x, const void *site)
 		lb_count(&lb_counters.implicit_evals, 1);
 		lb_probe_implicit_eval(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site);
 	}
-	return lb_evaluate(1, &x, site);
+	bool ok = lb_evaluate(1, &x, site);
+	note_asked(x); /* another thread may have computed it */
+	return ok;
 }

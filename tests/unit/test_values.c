@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "graph/tensor.h"
 #include "probe.h"
 
 enum { READS = 20 };
@@ -60,6 +61,21 @@ static void a_name_keeps_a_value(void **state)
 		assert_int_equal(ops() - before, READS + 1);
 		lb_item(lb_sum(nameless, LB_ALL_AXES, false));
 		assert_false(lb_is_ready(nameless));
+	}
+}
+
+/* Whoever asks for it by whatever call: then it is no temporary. */
+static void a_kept_value_is_asked_for(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		for (int i = 0; i < 2; i++) {
+			lb_tensor *y = lb_named("y", product());
+			lb_item(lb_sum(y, LB_ALL_AXES, false));
+			assert_true(lb_tensor_flags(y) & LB_FLAG_UNASKED);
+			assert_true(i ? lb_eval(y) : lb_data(y) != NULL);
+			assert_false(lb_tensor_flags(y) & LB_FLAG_UNASKED);
+		}
 	}
 }
 
@@ -119,6 +135,7 @@ int main(void)
 		TEST(slices_of_one_product),
 		TEST(a_view_of_a_view),
 		TEST(a_name_keeps_a_value),
+		TEST(a_kept_value_is_asked_for),
 		TEST(the_second_time_it_stays),
 		TEST(a_chain_swallows_a_value_once),
 		TEST(temporaries_go),
