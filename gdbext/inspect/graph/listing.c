@@ -177,8 +177,7 @@ bool lbx_listing_write(struct lbx_out *out, const struct lbx_listing_text *text,
 
 	measure(listing, from, to, widths);
 	for (uint32_t i = from; i < to; i++) {
-		/* not at each line: a debugger that has to be asked for their sites is asked for all at once */
-		if (i % OFTEN == OFTEN - 1 && !lbx_progress(out, "writing the listing", i, to))
+		if ((text->value || i % OFTEN == OFTEN - 1) && !lbx_progress(out, "writing the listing", i, to))
 			return false;
 		write_line(out, text, i, widths);
 	}

@@ -283,6 +283,20 @@ static json_t *json_line(struct lister *l, uint32_t i)
 
 /* ---- the command ---- */
 
+/* A debugger that has still to be asked for lines is asked for all at once. */
+static void ask_lines(struct lister *l)
+{
+	struct lbx_source_line at;
+
+	for (uint32_t i = 0; i < l->listing->n_lines; i++) {
+		if (l->listing->lines[i].site == 0)
+			continue;
+		line(l, l->listing->lines[i].site, &at);
+		if (!lbx_target_waits(l->context->target))
+			return;
+	}
+}
+
 static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
 {
 	struct lbx_out *out = l->context->out;
@@ -296,10 +310,12 @@ static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
 	ok = l->tensors ? lbx_table_listed_ids(l->table, graph->tensors, listing.n_lines, l->tensors)
 			: lb_fail("out of memory");
 	ok = ok && find_tensors(l, graph->id);
+	if (ok)
+		ask_lines(l);
 	if (ok && out->json) {
 		json_t *lines = json_array();
 		for (uint32_t i = 0; ok && i < listing.n_lines; i++) {
-			ok = i % 1024 != 1023 || lbx_progress(out, "writing the listing", i, listing.n_lines);
+			ok = lbx_progress(out, "writing the listing", i, listing.n_lines);
 			json_array_append_new(lines, json_line(l, i));
 		}
 		if (!ok)
