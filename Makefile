@@ -238,7 +238,7 @@ $(foreach name,$(examples),$(eval $(call example_rule,$(name))))
 fixtures := $(out)/tests/fixtures/manifest
 files := $(out)/tests/files/good
 explain_cases := $(out)/tests/explain/cases
-units: $(units) $(if $(have_numpy),$(fixtures) $(files) $(explain_cases)) units-missing
+units: $(units) $(replay) $(if $(have_numpy),$(fixtures) $(files) $(explain_cases)) units-missing
 
 units-missing:
 	$(if $(have_cmocka),,@echo 'note: no cmocka.h (libcmocka-dev): no unit tests')
