@@ -17,6 +17,7 @@ static __thread struct {
 	bool set;
 } last __attribute__((tls_model("initial-exec")));
 static pthread_key_t key_of_text;
+static bool has_key; /* without one, the text of a thread that ends is lost */
 
 void (*lb_fail_hook)(const void *site, const char *message);
 
@@ -50,7 +51,7 @@ static void end_text(void *text)
 
 static void make_key(void)
 {
-	pthread_key_create(&key_of_text, end_text);
+	has_key = pthread_key_create(&key_of_text, end_text) == 0;
 }
 
 bool lb_fail_null(const char *op, const char *argument)
@@ -74,9 +75,9 @@ void lb_fail_prepare(void)
 		return;
 	pthread_once(&once, make_key);
 	last.text = calloc(1, LB_ERROR_MAX);
-	if (last.text)
+	if (last.text && has_key)
 		pthread_setspecific(key_of_text, last.text);
-	else
+	else if (!last.text)
 		last.text = shared;
 }
 

@@ -12,6 +12,7 @@ __thread struct lb_self *lb_self_pointer
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static pthread_key_t at_exit;
+static bool has_key; /* without one, what a thread that ends has had is lost */
 
 static void end_of_thread(void *arg)
 {
@@ -39,7 +40,7 @@ static void end_of_thread(void *arg)
 
 static void make_key(void)
 {
-	pthread_key_create(&at_exit, end_of_thread);
+	has_key = pthread_key_create(&at_exit, end_of_thread) == 0;
 }
 
 struct lb_self *lb_self_slow(void)
@@ -64,7 +65,8 @@ struct lb_self *lb_self_slow(void)
 	lb_record_end(&record->seq);
 	lb_fail_prepare();
 	self->record = record;
-	pthread_setspecific(at_exit, self);
+	if (has_key)
+		pthread_setspecific(at_exit, self);
 	lb_self_pointer = self;
 	return self;
 }

@@ -315,9 +315,42 @@ static void test_exit(void **state)
 	}
 }
 
+/* ---- the program has taken all keys of threads ---- */
+
+static int compute_without_keys(void)
+{
+	static pthread_key_t keys[4096];
+	int n = 0, wrong = 0;
+
+	while (n < 4096 && pthread_key_create(&keys[n], NULL) == 0)
+		n++;
+	for (int i = 0; i < n; i++)
+		pthread_setspecific(keys[i], &keys[i]);
+	multiply_once();
+	for (int i = 0; i < n; i++)
+		wrong += pthread_getspecific(keys[i]) != &keys[i];
+	return wrong;
+}
+
+static void test_no_keys(void **state)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		execl(program, program, "--keys", NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 int main(int argc, char **argv)
 {
 	program = argv[0];
+	if (argc > 1 && strcmp(argv[1], "--keys") == 0)
+		return compute_without_keys();
 	if (argc > 2 && strcmp(argv[1], "--exit") == 0)
 		return exit_while_multiplying(argv[2]);
 	const struct CMUnitTest tests[] = {
@@ -329,6 +362,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_housekeeping),
 		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_no_keys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
