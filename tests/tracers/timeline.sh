@@ -94,10 +94,10 @@ print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswit
 		says "trace $words: it says so" "$(cat "$scratch/said")" '^lazybones: trace: '
 	done
 
-	mkfifo "$scratch/lines"
-	"$workload" again <"$scratch/lines" >"$scratch/printed" &
+	mkfifo "$scratch/rounds"
+	"$workload" again <"$scratch/rounds" >"$scratch/printed" &
 	program=$!
-	exec 9>"$scratch/lines"
+	exec 9>"$scratch/rounds"
 	until_true grep -q . "$scratch/printed"
 	rm -f "$json"
 	"$lazybones" trace -o "$json" --pid $program 2>"$scratch/said" &
