@@ -134,7 +134,7 @@ else
 		fi
 		if unshare -m true 2>/dev/null; then
 			says 'perf: without tracefs, what is missing is said' "$(unshare -m bash -c \
-				'umount /sys/kernel/tracing && "$@"' - $tool record -o "$scratch/none.perf" "$library" true 2>&1)" \
+				'umount -a -t tracefs && "$@"' - $tool record -o "$scratch/none.perf" "$library" true 2>&1)" \
 				'no tracefs: mount -t tracefs'
 		else
 			skip 'perf: tracefs cannot be taken away here'
