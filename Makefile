@@ -325,7 +325,7 @@ else
 		$(if $(LIBFUZZER),$(abspath $(out)/fuzz/$(name)) -max_total_time=$(FUZZ_SECONDS) \
 			-print_final_stats=1 -verbosity=0 -artifact_prefix=$(abspath $(out))/$(name)- \
 			$(abspath $(out)/corpus/$(name) $(seeds_$(name)));,\
-		$(abspath $(out)/fuzz/$(name)) -n $(FUZZ_RUNS) $(addsuffix *.*,$(abspath $(seeds_$(name))));))
+		$(abspath $(out)/fuzz/$(name)) -n $(FUZZ_RUNS) $(addsuffix /*.*,$(abspath $(seeds_$(name))));))
 endif
 
 demo: deps ## play a gdb session on a real program
