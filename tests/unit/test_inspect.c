@@ -197,6 +197,8 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "print x --edge", "needs a value: N");
 	fails(&s, "print x --edge 0", "--edge must be from 1");
 	fails(&s, "print x --edge=two", "takes a whole number, not 'two'");
+	fails(&s, "print ' '", "no tensor given");
+	fails(&s, "print \"' '\"", "no tensor given");
 	fails(&s, "print 'x", "a quote (') is not closed");
 	assert_int_equal(setenv("HOME", "/nonexistent/my home", 1), 0);
 	fails(&s, "save x ~/x.npy", "/nonexistent/my home/x.npy: cannot be written");

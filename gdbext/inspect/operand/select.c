@@ -295,6 +295,8 @@ static bool select_any(struct lbx_context *context, const char *text, bool views
 		text = plain[i];
 	}
 	text = skip(text);
+	if (!*text) /* nothing but quotes and blanks */
+		return lb_fail("no tensor given");
 	if (*text != '@')
 		return select_plain(context, text, ret);
 	if (!views)
