@@ -5,7 +5,7 @@ prints()
 {
 	local status=0 expected=$1 pattern=$2
 	shift 2
-	timeout 120 "$@" >"$tmp/out" 2>&1 || status=$?
+	timeout 600 "$@" >"$tmp/out" 2>&1 || status=$?
 	cat "$tmp/out"
 	echo "(exit status $status)"
 	[ $status -eq "$expected" ] && grep -qE -- "$pattern" "$tmp/out"
@@ -405,7 +405,7 @@ train_mean_in_gdb()
 generate_full()
 {
 	local status=0
-	timeout 120 "$generate" "$trained" -p 'the ' -n 2000 $1 >/dev/full 2>"$tmp/err" || status=$?
+	timeout 600 "$generate" "$trained" -p 'the ' -n 2000 $1 >/dev/full 2>"$tmp/err" || status=$?
 	cat "$tmp/err"
 	[ $status -eq 1 ] && [ "$(grep -c 'No space left' "$tmp/err")" -eq 1 ]
 }

@@ -56,7 +56,7 @@ print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswit
 
 	$CC -std=gnu17 -g -O0 -Wall -Werror -Iruntime -o "$scratch/jobs" tests/tracers/jobs.c -L"$O/lib" \
 		-llazybones -Wl,-rpath,"$(dirname "$library")" || exit 1
-	timeout 60 "$lazybones" trace -o "$json" -- "$scratch/jobs" >/dev/null 2>"$scratch/said"
+	timeout 600 "$lazybones" trace -o "$json" -- "$scratch/jobs" >/dev/null 2>"$scratch/said"
 	says 'jobs: each is one evaluation' "$(cat "$scratch/said")" ': [0-9]+ events, 80 evaluations, '
 	same 'each format of the timeline stands' 0 "$(events >"$scratch/jobs.events"; "$reader" "$json" >/dev/null 2>&1; echo $?)"
 	same 'jobs: peaks, waits and arrows' "$(printf '%s\n' 'evaluations 80 80' 'peaks yes' 'allocations yes' \
@@ -64,7 +64,7 @@ print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswit
 
 	$CC -std=gnu17 -g -O0 -Wall -Werror -Iruntime -o "$scratch/children" tests/tracers/children.c -L"$O/lib" \
 		-llazybones -Wl,-rpath,"$(dirname "$library")" || exit 1
-	timeout 120 "$lazybones" trace -o "$json" -- "$scratch/children" >/dev/null 2>"$scratch/said"
+	timeout 600 "$lazybones" trace -o "$json" -- "$scratch/children" >/dev/null 2>"$scratch/said"
 	says 'children that live shortly are all in it' "$(cat "$scratch/said")" \
 		': 301 programs, [0-9]+ events, 300 evaluations, 600 operations, 0 events lost'
 

@@ -19,7 +19,7 @@ run_tools()
 	exec 9>"$scratch/round"
 	until_true has_lines 1 "$scratch/printed"
 	for name; do
-		timeout 120 bpftrace "probes/bpftrace/$name.bt" "$library" $program \
+		timeout 600 bpftrace "probes/bpftrace/$name.bt" "$library" $program \
 			>"$scratch/$name.out" 2>"$scratch/$name.err" 9>&- &
 		pids+=($!)
 	done
@@ -81,7 +81,7 @@ else
 		: >"$scratch/named"
 		"$lazybones" sites --pid $program <"$scratch/pipe" >"$scratch/named" 2>&1 9>&- &
 		reader=$!
-		timeout 120 bpftrace probes/bpftrace/lbmisuse.bt "$library" $program >"$scratch/pipe" 2>&1 9>&- &
+		timeout 600 bpftrace probes/bpftrace/lbmisuse.bt "$library" $program >"$scratch/pipe" 2>&1 9>&- &
 		tracer=$!
 		until_true is_waiting "$(cat "/proc/$tracer/task/$tracer/children" 2>/dev/null | tr -d ' ')"
 		until_true grep -q ^TIME "$scratch/named"
