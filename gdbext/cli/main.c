@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include "cli/manual.h"
 #include "cli/request.h"
 #include "cli/sites.h"
+#include "cli/terminal.h"
 #include "cli/top.h"
 #include "cli/trace.h"
 #include "inspect/command.h"
@@ -24,21 +24,6 @@ struct job {
 	struct lbx_request request;
 	struct lbx_out *out;
 };
-
-static void write_out(struct lbx_out *out, const char *text, size_t n)
-{
-	fwrite(text, 1, n, out->context);
-}
-
-static int columns(void)
-{
-	struct winsize size;
-	const char *text = getenv("COLUMNS");
-
-	if (text && atoi(text) > 20)
-		return atoi(text);
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
-}
 
 static bool help(struct lbx_out *out, const char *name)
 {
@@ -79,7 +64,7 @@ static bool open_core(const struct lbx_request *r, struct lbx_context *context)
 		return false;
 	if (lbx_core_warning(context->target, warning, sizeof warning)) {
 		lbx_make_printable(warning);
-		fprintf(stderr, "lazybones: %s\n", warning);
+		lbx_complain(warning);
 	}
 	return lbx_stacks_of_core(context->target, &context->stacks);
 }
@@ -105,7 +90,7 @@ static int report(bool done)
 		done = lb_fail("cannot write the output: %s", strerror(errno));
 	if (done)
 		return LBX_EXIT_DONE;
-	fprintf(stderr, "lazybones: %s\n", lbx_error_text());
+	lbx_complain(lbx_error_text());
 	return LBX_EXIT_FAILED;
 }
 
@@ -129,7 +114,7 @@ static int answer(void *job)
 	if (done)
 		lbx_tell_notice(out, context.target);
 	if (done && context.target && lbx_target_notice(context.target, notice, sizeof notice))
-		fprintf(stderr, "lazybones: %s\n", notice); /* beside JSON */
+		lbx_complain(notice); /* beside JSON */
 	lbx_stacks_destroy(context.stacks);
 	lbx_table_destroy(context.table);
 	lbx_target_destroy(context.target);
@@ -138,10 +123,7 @@ static int answer(void *job)
 
 int main(int argc, char **argv)
 {
-	struct lbx_out out = {
-		.context = stdout, .write = write_out, .width = columns(),
-		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
-	};
+	struct lbx_out out = lbx_terminal(stdout);
 	static struct job job = {
 		.request.limits = { 4LL << 30, 600 },
 		.request.core.advice = "if it is elsewhere now: --sysroot DIR, or --exe FILE for the program itself",
@@ -149,9 +131,6 @@ int main(int argc, char **argv)
 	struct lbx_request *request = &job.request;
 	int status = LBX_EXIT_FAILED;
 
-	if (out.colour)
-		out.colours = lbx_terminal_colours();
-	out.pixels = out.colour;
 	/* no downloads of debug information: an answer must not wait for a network */
 	unsetenv("DEBUGINFOD_URLS");
 	job.out = &out;
@@ -184,7 +163,7 @@ int main(int argc, char **argv)
 	if (verb)
 		return strcmp(verb->name, "top") == 0 ? lbx_top(argv, &out) : lbx_trace(argv);
 	if (argc == 0) {
-		out.context = stderr;
+		out = lbx_terminal(stderr);
 		lbx_usage(&out);
 		return LBX_EXIT_MISUSED;
 	}

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "cli/manual.h"
+#include "cli/terminal.h"
 #include "cli/words.h"
 #include "target/lines.h"
 #include "target/printable.h"
@@ -168,6 +169,6 @@ int lbx_sites(char **argv)
 	bool done = parsed && (pid == 0 || open_process(&sites, pid)) && copy(&sites);
 	sites_deinit(&sites);
 	if (!done)
-		fprintf(stderr, "lazybones: %s\n", lbx_error_text());
+		lbx_complain(lbx_error_text());
 	return done ? LBX_EXIT_DONE : parsed ? LBX_EXIT_FAILED : LBX_EXIT_MISUSED;
 }

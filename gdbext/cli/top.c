@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "cli/manual.h"
+#include "cli/terminal.h"
 #include "cli/timed.h"
 #include "cli/words.h"
 #include "inspect/trace/top.h"
@@ -188,7 +189,7 @@ int lbx_top(char **argv, struct lbx_out *out)
 	else if (!run(&view))
 		status = LBX_EXIT_FAILED;
 	if (status != LBX_EXIT_DONE)
-		fprintf(stderr, "lazybones: %s\n", lbx_error_text());
+		lbx_complain(lbx_error_text());
 	lbx_top_destroy(view.top);
 	lbx_table_destroy(view.context.table);
 	lbx_target_destroy(view.context.target);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/follow.h"
 #include "cli/manual.h"
+#include "cli/terminal.h"
 #include "cli/timed.h"
 #include "cli/trace_file.h"
 #include "cli/words.h"
@@ -294,7 +295,7 @@ static bool begin(struct trace *trace)
 
 static bool complain(void)
 {
-	fprintf(stderr, "lazybones: %s\n", lbx_error_text());
+	lbx_complain(lbx_error_text());
 	return false;
 }
 

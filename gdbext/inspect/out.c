@@ -37,7 +37,7 @@ static void end_word(struct lbx_out *out)
 	struct lbx_wrap *w = &out->wrap;
 	int width = word_width(w->word, w->n);
 
-	if (out->width > 0 && w->column + w->blanks + width > out->width && w->column > w->hang &&
+	if (out->width > 0 && !out->whole_lines && w->column + w->blanks + width > out->width && w->column > w->hang &&
 	    width) {
 		out->write(out, "\n", 1);
 		write_blanks(out, w->hang);

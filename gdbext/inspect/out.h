@@ -26,6 +26,7 @@ struct lbx_out {
 	int colours; /* for pictures: 0, 256, or 1 << 24 */
 	bool pixels; /* the terminal may be asked to draw some (inspect/draw/pixels.h) */
 	int width; /* columns */
+	bool whole_lines; /* lines of words are not broken: a program reads them, or the user wants it so */
 	struct lbx_wrap wrap; /* lbx_wrap()'s own */
 	void *context;
 	void (*write)(struct lbx_out *out, const char *text, size_t n);
@@ -46,7 +47,7 @@ void lbx_escape_terminal(struct lbx_out *out, const char *format, ...) __attribu
 void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* From here, at `column`, to the end of the line: words that do not fit go to another line,
- * after `hang` blanks. The text must come to that end. */
+ * after `hang` blanks; but not where lines stay whole. The text must come to that end. */
 void lbx_wrap(struct lbx_out *out, int column, int hang);
 #define LBX_STAY "\037" /* while it is wrapped: a blank at which it is not */
 /* "  name        ", `width` columns in all, and what follows is wrapped behind them. */

@@ -18,6 +18,7 @@
 #include "plugin/catch.h"
 #include "plugin/catch_watch.h"
 #include "plugin/gdb_commands.h"
+#include "plugin/script.h"
 #include "plugin/stacks_gdb.h"
 #include "plugin/step.h"
 #include "plugin/symbol_file.h"
@@ -109,6 +110,12 @@ static int columns(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
+/* As gdb breaks its own: never where the user has set no width, as in batch mode, nor for a program. */
+static bool lines_stay_whole(void)
+{
+	return lbx_bridge_width() <= 0 || lbx_bridge_speaks_mi() || lbx_script_is_for_mi();
+}
+
 static void write_failure(struct lbx_out *out, const char *name)
 {
 	const char *message = lb_error_message();
@@ -116,9 +123,12 @@ static void write_failure(struct lbx_out *out, const char *name)
 
 	if (!*message)
 		message = "failed, without saying why";
-	if (out->json)
+	if (out->json) {
 		lbx_json(out, json_pack("{s:o}", "error", lbx_json_string(message)));
-	else if (*name == '_') /* not what the user has typed */
+		return;
+	}
+	lbx_wrap(out, 0, 4);
+	if (*name == '_') /* not what the user has typed */
 		lbx_printf(out, "tensor: %s\n", message);
 	else if (strncmp(message, name, n) == 0 && message[n] == ':')
 		lbx_printf(out, "tensor %s\n", message);
@@ -234,7 +244,7 @@ void lbx_commands_run(const char *line)
 	bool styled = lbx_bridge_styled() && isatty(STDOUT_FILENO);
 	struct lbx_out out = {
 		.colour = styled, .colours = styled ? lbx_terminal_colours() : 0,
-		.width = columns(), .write = write_echo, .write_whole = write_whole, .set_int = set_int,
+		.width = columns(), .whole_lines = lines_stay_whole(), .write = write_echo, .write_whole = write_whole, .set_int = set_int,
 		.set_double = set_double,
 		.set_tensor = set_tensor, .progress = progress,
 	};

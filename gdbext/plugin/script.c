@@ -274,6 +274,15 @@ static bool started_as_mi(void)
 	return mi;
 }
 
+bool lbx_script_is_for_mi(void)
+{
+	static int for_mi = -1;
+
+	if (for_mi < 0)
+		for_mi = started_as_mi();
+	return for_mi;
+}
+
 bool lbx_script_offer(void)
 {
 	struct text script = {0};
@@ -286,7 +295,7 @@ bool lbx_script_offer(void)
 		    lbx_script_plugin_path());
 	text_append(&script, common, sizeof(common) - 1);
 	text_printf(&script, "%s", lbx_bridge_script_head);
-	text_printf(&script, "set $_lb_logs_all = $_gdb_major < 18 || %d\n", started_as_mi());
+	text_printf(&script, "set $_lb_logs_all = $_gdb_major < 18 || %d\n", lbx_script_is_for_mi());
 	define_rows(&script, lbx_commands);
 	define_rows(&script, lbx_gdb_commands);
 	define_fault(&script);

@@ -13,7 +13,7 @@ tensor catch access
 tensor catch memory 1G
 tensor catch graph 1000000
 tensor catch range total 0 1
-pipe tensor status | grep -A 4 watches
+pipe tensor status | grep -A 3 watches
 show user hook-detach
 show user hook-quit
 _tensor_leave

@@ -1,0 +1,41 @@
+#include "cli/terminal.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { LEAST = 20, USUAL = 80 };
+
+static void write_out(struct lbx_out *out, const char *text, size_t n)
+{
+	fwrite(text, 1, n, out->context);
+}
+
+struct lbx_out lbx_terminal(FILE *file)
+{
+	const char *columns = getenv("COLUMNS");
+	int wish = columns ? atoi(columns) : 0;
+	bool terminal = isatty(fileno(file));
+	struct winsize size;
+	struct lbx_out out = {
+		.context = file, .write = write_out, .width = USUAL,
+		.whole_lines = !terminal && wish <= LEAST,
+		.colour = terminal && !getenv("NO_COLOR"),
+	};
+
+	if (wish > LEAST)
+		out.width = wish;
+	else if (ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > LEAST)
+		out.width = size.ws_col;
+	out.colours = out.colour ? lbx_terminal_colours() : 0;
+	out.pixels = out.colour;
+	return out;
+}
+
+void lbx_complain(const char *message)
+{
+	struct lbx_out out = lbx_terminal(stderr);
+
+	lbx_wrap(&out, 0, 4);
+	lbx_printf(&out, "lazybones: %s\n", message);
+}

@@ -1,0 +1,14 @@
+/* Where the command writes: a terminal of so many columns, or a file or pipe, whose lines stay whole
+ * unless COLUMNS says how wide they are to be. */
+#ifndef LBX_CLI_TERMINAL_H
+#define LBX_CLI_TERMINAL_H
+
+#include <stdio.h>
+
+#include "inspect/out.h"
+
+struct lbx_out lbx_terminal(FILE *file);
+/* "lazybones: MESSAGE" on standard error, printable. */
+void lbx_complain(const char *message);
+
+#endif
