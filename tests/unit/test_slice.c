@@ -115,6 +115,12 @@ static void refused(void **state)
 		assert_false(lbx_slice_parse(bad[i].text, &slice) && lbx_slice_apply(&slice, &a));
 		if (!strstr(lb_error_message(), bad[i].message))
 			fail_msg("%s: %s", bad[i].text, lb_error_message());
+		/* nor of the shape alone */
+		lb_clear_error();
+		a = array_of(elements);
+		assert_false(lbx_slice_parse(bad[i].text, &slice) && lbx_slice_check(&slice, a.rank, a.shape));
+		if (!strstr(lb_error_message(), bad[i].message))
+			fail_msg("%s: %s", bad[i].text, lb_error_message());
 	}
 	lb_clear_error();
 }

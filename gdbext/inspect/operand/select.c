@@ -208,11 +208,14 @@ static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors
 	return found;
 }
 
-/* Of what follows T. */
+/* Of what follows T; before anything is asked of its value, which may not be there. */
 static bool select_slice(const char *text, struct lbx_selection *ret)
 {
+	const struct lbx_tensor *t = &ret->tensor;
+
 	snprintf(ret->slice_text, sizeof ret->slice_text, "%s", skip(text));
-	return lbx_slice_parse(skip(text), &ret->slice);
+	return lbx_slice_parse(skip(text), &ret->slice) &&
+	       lbx_slice_check(&ret->slice, t->rank, t->shape);
 }
 
 /* T is found, and what follows it. */

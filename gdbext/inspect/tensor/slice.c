@@ -217,3 +217,11 @@ bool lbx_slice_apply(const struct lbx_slice *slice, struct lbx_array *array)
 	array->size = empty ? 0 : size;
 	return true;
 }
+
+bool lbx_slice_check(const struct lbx_slice *slice, int rank, const int64_t *shape)
+{
+	struct lbx_array a = { .rank = rank };
+
+	memcpy(a.shape, shape, (size_t)rank * sizeof *shape);
+	return lbx_slice_apply(slice, &a);
+}

@@ -24,5 +24,7 @@ struct lbx_slice {
 bool lbx_slice_parse(const char *text, struct lbx_slice *ret);
 /* Narrows a view; an index out of range fails, naming axis and size. */
 bool lbx_slice_apply(const struct lbx_slice *slice, struct lbx_array *array);
+/* Whether it can be taken of a shape; fails as lbx_slice_apply() does. */
+bool lbx_slice_check(const struct lbx_slice *slice, int rank, const int64_t *shape);
 
 #endif

@@ -10,3 +10,7 @@ tensor info q q
 printf "failed: %d\n", $tensor_failed
 tensor print q[0]
 printf "failed: %d\n", $tensor_failed
+tensor print lazy[5]
+tensor stats lazy[0, 0, 0]
+tensor peek lazy[-4]
+tensor diff q[9] q
