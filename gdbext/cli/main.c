@@ -15,6 +15,7 @@
 #include "cli/top.h"
 #include "cli/trace.h"
 #include "inspect/command.h"
+#include "inspect/tensor/format.h"
 #include "target/core.h"
 #include "target/printable.h"
 #include "target/process.h"
@@ -71,15 +72,9 @@ static bool open_core(const struct lbx_request *r, struct lbx_context *context)
 
 static bool open_target(const struct lbx_request *r, struct lbx_context *context)
 {
-	char *end;
-
 	if (r->is_core)
 		return open_core(r, context);
-	errno = 0;
-	long pid = strtol(r->what, &end, 10);
-	if (end == r->what || *end || errno || pid <= 0 || pid > INT32_MAX)
-		return lb_fail("'%s' is no process id", r->what);
-	return lbx_process_open((pid_t)pid, &context->target) &&
+	return lbx_process_open(r->pid, &context->target) &&
 	       (!r->stop || lbx_process_hold(context->target)) &&
 	       lbx_stacks_of_process(context->target, &context->stacks);
 }
@@ -100,6 +95,16 @@ static int misused(void)
 	return LBX_EXIT_MISUSED;
 }
 
+/* Where memory ran out, names the option that limits it. */
+static void explain_limit(const struct lbx_limits *limits)
+{
+	char text[32];
+
+	lbx_format_bytes(limits->memory, text, sizeof text);
+	if (strstr(lb_error_message(), "out of memory"))
+		lb_fail_within("--memory allows the reader no more than %s", text);
+}
+
 /* In the child. */
 static int answer(void *job)
 {
@@ -115,10 +120,13 @@ static int answer(void *job)
 		lbx_tell_notice(out, context.target);
 	if (done && context.target && lbx_target_notice(context.target, notice, sizeof notice))
 		lbx_complain(notice); /* beside JSON */
+	if (!done)
+		explain_limit(&r->limits);
+	bool wrong = !done && lbx_is_misuse();
 	lbx_stacks_destroy(context.stacks);
 	lbx_table_destroy(context.table);
 	lbx_target_destroy(context.target);
-	return report(done);
+	return wrong ? misused() : report(done);
 }
 
 int main(int argc, char **argv)

@@ -187,7 +187,9 @@ void lbx_manual(struct lbx_out *out)
 	lbx_printf(out, ".SH EXIT STATUS\n"
 		   ".TP\n%d\nthe command is done\n"
 		   ".TP\n%d\nit failed; a message on standard error says why\n"
-		   ".TP\n%d\nthe command line is invalid\n", LBX_EXIT_DONE, LBX_EXIT_FAILED,
+		   ".TP\n%d\nthe command line is wrong, whatever the program holds: a word, an option or its value "
+		   "is not understood, or one is missing\n"
+		   ".PP\n\\fBtrace\\fR ends with the status of the program that it has started.\n", LBX_EXIT_DONE, LBX_EXIT_FAILED,
 		   LBX_EXIT_MISUSED);
 	lbx_printf(out, ".SH ENVIRONMENT\n.TP\n\\fBLAZYBONES_REPLAY\\fR\n"
 		   "where the program lazybones\\-replay is, which \\fBpeek\\fR runs\n"

@@ -18,14 +18,46 @@ struct parser {
 	size_t n_cores;
 };
 
+/* What only gdb has: to be named. */
+static const struct lbx_command of_gdb[] = {
+#define ROW(function, ...) { __VA_ARGS__ },
+#include "inspect/debugger_commands.def"
+#undef ROW
+	{ .name = NULL },
+};
+
+/* False, saying what gdb's command is for, if it is one. */
+static bool is_not_of_gdb(const char *name)
+{
+	const struct lbx_command *command = lbx_command_find(of_gdb, name);
+
+	if (!command || strcmp(name, "help") == 0)
+		return true;
+	return lb_fail("%s is a command of gdb, for %s: `tensor %s%s%s` there", name,
+		       command->needs & LBX_NEEDS_FRAMES ? "its selected frame (see also frame)" : "a live program",
+		       name, *command->arguments ? " " : "", command->arguments);
+}
+
 const struct lbx_command *lbx_request_command(const char *name)
 {
 	const struct lbx_command *command = lbx_command_find(lbx_commands, name);
 
 	if (command && lbx_cli_has(command))
 		return command;
-	lb_fail("there is no command '%s' (see lazybones --help)", name);
+	if (is_not_of_gdb(name))
+		lb_fail("there is no command '%s' (see lazybones --help)", name);
 	return NULL;
+}
+
+static bool take_pid(const char *text, pid_t *ret)
+{
+	char *end;
+
+	errno = 0;
+	long pid = strtol(text, &end, 10);
+	*ret = (pid_t)pid;
+	return (end != text && !*end && !errno && pid > 0 && pid <= INT32_MAX) ||
+	       lb_fail("'%s' is no process id: expected a number above 0", text);
 }
 
 /* Adds a word to the line that both front ends take apart in one place. */
@@ -154,6 +186,8 @@ static bool take_kind(struct parser *p, const char *word)
 		p->request->command = kinds[i].command ? lbx_request_command(kinds[i].command) : NULL;
 		return lb_ok();
 	}
+	if (!is_not_of_gdb(word))
+		return false;
 	if (command && lbx_cli_has(command))
 		return lb_fail("which program? lazybones core CORE %s, or lazybones pid PID %s", word, word);
 	return lb_fail("unknown command '%s': expected core, pid, report, diff, ranks, trace, top or help "
@@ -221,7 +255,7 @@ static bool complete(struct parser *p)
 	if (p->kind == PID && (r->core.exe || r->core.sysroot || r->core.force))
 		return lb_fail("%s applies only to a core; a process tells itself what it runs",
 			       r->core.exe ? "--exe" : r->core.sysroot ? "--sysroot" : "--force");
-	return lbx_args_parse(r->command, r->line, &args);
+	return (p->kind != PID || take_pid(r->what, &r->pid)) && lbx_args_parse(r->command, r->line, &args);
 }
 
 bool lbx_request_parse(char **argv, struct lbx_request *ret)

@@ -2,6 +2,8 @@
 #ifndef LBX_REQUEST_H
 #define LBX_REQUEST_H
 
+#include <sys/types.h>
+
 #include "cli/guard.h"
 #include "inspect/command.h"
 #include "target/core.h"
@@ -9,6 +11,7 @@
 struct lbx_request {
 	bool json, is_core, stop, help;
 	const char *what;   /* the core's path, or the process' number */
+	pid_t pid;          /* that number */
 	const char **cores; /* of `ranks`, NULL at the end; or NULL */
 	struct lbx_core_options core;
 	struct lbx_limits limits;

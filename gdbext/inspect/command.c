@@ -21,6 +21,20 @@ const struct lbx_settings lbx_default_settings = {
 	.replay_seconds = 10,
 };
 
+static bool misused;
+
+/* The first error is the one that is kept. */
+void lbx_note_misuse(void)
+{
+	if (lb_ok())
+		misused = true;
+}
+
+bool lbx_is_misuse(void)
+{
+	return misused && !lb_ok();
+}
+
 bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret)
 {
 	if (!context->target)
@@ -69,10 +83,10 @@ bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, in
 	errno = 0;
 	long long value = strtoll(text, &end, 0);
 	if (end == text || *end)
-		return lb_fail("%s: --%s takes a whole number, not '%s'", args->command->name, name,
+		return lbx_misuse("%s: --%s takes a whole number, not '%s'", args->command->name, name,
 			       text);
 	if (errno == ERANGE || value < min || value > max)
-		return lb_fail("%s: --%s must be from %lld to %lld, not %s", args->command->name,
+		return lbx_misuse("%s: --%s must be from %lld to %lld, not %s", args->command->name,
 			       name, (long long)min, (long long)max, text);
 	*ret = value;
 	return true;
@@ -163,17 +177,38 @@ static bool next_word(struct lbx_args *args, const char **from, char **to, struc
 	return true;
 }
 
-static bool fail_option(const struct lbx_command *command, int n, const char *word)
+enum { KNOWN = 512 };
+
+/* The options as a sentence has them: --a, --b and --json. */
+static const char *known_options(const struct lbx_command *command, char ret[KNOWN])
 {
 	const int max = sizeof command->options / sizeof *command->options;
-	char known[512] = "";
+	size_t used = 0;
 
-	for (int i = 0; i < max && command->options[i].name; i++) {
-		size_t used = strlen(known);
-		snprintf(known + used, sizeof known - used, "%s--%s", used ? ", " : "", command->options[i].name);
-	}
-	return lb_fail("%s has no option '%.*s', but %s%s--json", command->name, n, word, known,
-		       *known ? " and " : "");
+	ret[0] = '\0';
+	for (int i = 0; i < max && command->options[i].name; i++, used = strlen(ret))
+		snprintf(ret + used, KNOWN - used, "%s--%s", used ? ", " : "", command->options[i].name);
+	snprintf(ret + used, KNOWN - used, "%s--json", used ? " and " : "");
+	return ret;
+}
+
+static bool fail_option(const struct lbx_command *command, int n, const char *word)
+{
+	char known[KNOWN];
+
+	return lbx_misuse("%s has no option '%.*s', but %s", command->name, n, word, known_options(command, known));
+}
+
+/* A word where no argument stands. */
+static bool fail_word(const struct lbx_command *command, const char *word)
+{
+	char known[KNOWN];
+
+	if (command->max_args > 0)
+		return lbx_misuse("%s: unexpected argument '%s'; expected %s %s", command->name, word, command->name,
+				  command->arguments);
+	return lbx_misuse("%s: unexpected argument '%s'; expected options alone: %s", command->name, word,
+			  known_options(command, known));
 }
 
 static bool take_option(struct lbx_args *ret, char *word, const char **line, char **to)
@@ -188,11 +223,11 @@ static bool take_option(struct lbx_args *ret, char *word, const char **line, cha
 		return fail_option(command, (int)n + 2, word);
 	bool takes = i != JSON_OPTION && command->options[i].value;
 	if (value && !takes)
-		return lb_fail("%s: %.*s takes no value", command->name, (int)n + 2, word);
+		return lbx_misuse("%s: %.*s takes no value", command->name, (int)n + 2, word);
 	if (value)
 		value++;
 	else if (takes && !next_word(ret, line, to, &next))
-		return lb_fail("%s: %s needs a value: %s", command->name, word,
+		return lbx_misuse("%s: %s needs a value: %s", command->name, word,
 			       command->options[i].value);
 	ret->options[i] = !takes ? "" : value ? value : next.text;
 	return true;
@@ -248,17 +283,13 @@ bool lbx_args_parse(const struct lbx_command *command, const char *line, struct 
 		}
 		if (ret->n < command->max_args)
 			ret->v[ret->n++] = word.text;
-		else if (command->max_args == 0)
-			return lb_fail("%s takes no arguments; '%s' is too much", command->name, word.text);
 		else if (!add_to_tensor(ret, word.text))
-			return lb_fail("%s takes no more than %d argument%s; '%s' is too much",
-				       command->name, command->max_args,
-				       command->max_args == 1 ? "" : "s", word.text);
+			return fail_word(command, word.text);
 	}
 	if (!lb_ok())
 		return false;
 	if (ret->n < command->min_args)
-		return lb_fail("%s needs %s: %s", command->name,
+		return lbx_misuse("%s needs %s: %s", command->name,
 			       command->min_args == 1 ? "an argument" : "more arguments",
 			       command->arguments);
 	return true;
@@ -270,6 +301,7 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_command *comm
 	struct lbx_args args;
 	struct lbx_table *table;
 
+	misused = false;
 	if (!lbx_args_parse(command, line, &args))
 		return false;
 	if (lbx_args_option(&args, "json"))
@@ -281,7 +313,7 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_command *comm
 	if ((command->needs & (LBX_NEEDS_STACKS | LBX_NEEDS_FRAMES)) && !context->stacks)
 		return lb_fail("%s needs the stacks of a program", command->name);
 	if ((command->needs & LBX_NEEDS_CORES) && !context->cores)
-		return lb_fail("%s needs core files: lazybones %s %s", command->name, command->name,
+		return lbx_misuse("%s needs core files: lazybones %s %s", command->name, command->name,
 			       command->arguments);
 	return command->run(context, &args);
 }

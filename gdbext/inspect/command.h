@@ -75,6 +75,12 @@ struct lbx_args {
 	char text[LBX_LINE_MAX];
 };
 
+/* As lb_fail(), where no program could make the line right: an unknown word, a value that is none. */
+#define lbx_misuse(...) (lbx_note_misuse(), lb_fail(__VA_ARGS__))
+void lbx_note_misuse(void);
+/* Whether the error that is kept is one of these. */
+bool lbx_is_misuse(void);
+
 /* An option's value, "" for one without value; NULL when it was not given. */
 const char *lbx_args_option(const struct lbx_args *args, const char *name);
 /* A whole number within [min, max]; *ret keeps its value when the option was not given. */

@@ -47,7 +47,7 @@ static bool parse(const struct setting *s, const char *text, int64_t *ret)
 	errno = 0;
 	long long value = strtoll(text, &rest, 0);
 	if (rest == text || *rest || errno || value < s->min || value > s->max)
-		return lb_fail("set: %s takes a whole number from %lld to %lld, not '%s'", s->name,
+		return lbx_misuse("set: %s takes a whole number from %lld to %lld, not '%s'", s->name,
 			       (long long)s->min, (long long)s->max, text);
 	*ret = value;
 	return true;

@@ -187,78 +187,9 @@ static bool help_run(struct lbx_context *context, const struct lbx_args *args)
 	return true;
 }
 
+#define ROW(function, ...) { __VA_ARGS__, .run = function },
 const struct lbx_command lbx_gdb_commands[] = {
-	{.name = "eval", .arguments = "T", .min_args = 1, .max_args = 1,
-	 .needs = LBX_NEEDS_TABLE | LBX_NEEDS_LIVE, .run = eval_run,
-	 .summary = "compute a lazy tensor inside the program",
-	 .help = "Calls the runtime on the selected thread, with the other threads stopped. The "
-		 "runtime\nrefuses where a tensor that is needed is just being computed, its record "
-		 "is being changed,\nor the thread has no runtime state yet. This changes the program; "
-		 "`tensor peek T`\ncomputes the same outside it."},
-	{.name = "locals", .arguments = "", .needs = LBX_NEEDS_TABLE | LBX_NEEDS_FRAMES,
-	 .run = locals_run,
-	 .summary = "show the tensors that the selected frame's variables hold",
-	 .help = "Arguments and local variables that are tensors, lead to one, or point to the "
-		 "elements of\none; also in arrays and structs. `tensor frame` shows those of every "
-		 "frame."},
-	{.name = "catch", .arguments = "EVENT [T|NAME|LIMIT]", .min_args = 1, .max_args = 4,
-	 .run = lbx_catch_run,
-	 .summary = "stop when something happens to a tensor",
-	 .help = "misuse [T]        a raw pointer is taken of a view that is not row-contiguous\n"
-		 "access [T]        such a pointer is used: stops before the first instruction that does\n"
-		 "nan [T]           an operation gives NaN or Inf for the first time\n"
-		 "range T LO HI     an operation gives a value outside LO to HI; T may be *\n"
-		 "implicit [T]      reading a value causes an evaluation\n"
-		 "eval [T]          the tensor has been computed\n"
-		 "promote [T]       a half becomes float32, or anything float64, without being asked\n"
-		 "recompile [NAME]  a compiled function is traced again; tells why\n"
-		 "memory LIMIT      the bytes in use pass LIMIT: 2G, 512M\n"
-		 "graph LIMIT       an evaluation, or all there is, has more lazy tensors than LIMIT\n"
-		 "T limits it to a name (also one to come), #ID, or an expression's tensor. A catch can\n"
-		 "be set before `run`, and stays over runs. gdb takes all back when it detaches.\n"
-		 "`access` lets the pointers of views lead to copies of their storage that cannot be\n"
-		 "touched (guard pages), up to 1 GiB and 63 tensors at a time. That costs a copy for\n"
-		 "each pointer taken, and a system call that is given the pointer fails (EFAULT).\n"
-		 "`nan`, `range` and `eval` keep the runtime from fusing operations.\n"
-		 "Example: catch range 'blk.0.scores' -1e4 1e4"},
-	{.name = "break", .arguments = "[T] [before|after]", .max_args = 2, .run = lbx_break_run,
-	 .summary = "stop before or after the op that computes a tensor",
-	 .help = "T is a name, also one to come, a glob, #ID, or an op's name. Before (without a word) it "
-		 "shows\nthe op and its inputs, after it the result's range. In step mode or not; it can be "
-		 "set\nbefore `run`, and stays over runs. `tensor status` lists it, `tensor uncatch` or "
-		 "`delete`\nends it. Until then the runtime fuses and compiles nothing, and gdb looks at\n"
-		 "each op: some 0.2 ms.\n"
-		 "Example: break 'layers.*' after --op matmul",
-	 .options = {
-		 { "nan", NULL, "after it, if the result holds NaN or Inf" },
-		 { "range", "LO,HI", "after it, if values are outside" },
-		 { "op", "NAME", "only where this op makes it" },
-		 { "once", NULL, "one stop" },
-	 }},
-	{.name = "uncatch", .arguments = "[N|all]", .max_args = 1, .run = lbx_uncatch_run,
-	 .summary = "end catch number N, or all of them",
-	 .help = "`tensor status` lists the catches with their numbers."},
-	{.name = "stacks", .arguments = "[DEPTH]", .max_args = 1, .run = stacks_run,
-	 .summary = "keep the creation stacks of the tensors to come",
-	 .help = "DEPTH frames of each, 0 for the call site alone; `tensor info T` shows them. Works "
-		 "before\n`run` and in a running program. It costs a stack walk for each tensor that "
-		 "is made."},
-	{.name = "step", .arguments = "[on|fused|off|in|out|frame]", .max_args = 1, .run = lbx_step_run,
-	 .summary = "step through evaluations, op by op",
-	 .help = "In step mode an evaluation is a function of gdb's, eval(graph N), with the graph's "
-		 "listing\nfor its source: `bt`, `up`, `list`, `next`, `finish`, `until` and `break "
-		 "graph-N.lb:L` work.\n"
-		 "on     each evaluation from now on, one call an op; or of the program to come, by `run`,\n"
-		 "       `target remote` or `attach`\n"
-		 "fused  likewise, one call a chain of elementwise ops\n"
-		 "off    evaluations run as ever\n"
-		 "in     on, and continue to the first op of the next evaluation\n"
-		 "out    continue until the call that evaluates returns to the program; not only in step mode\n"
-		 "frame  select the frame of the graph that the thread evaluates; also in a core\n"
-		 "Without a word: how it is. Equal graphs have one number, so a breakpoint in a "
-		 "listing stops\nin each round of a loop. `tensor listing` lists them."},
-	{.name = "help", .arguments = "[COMMAND]", .max_args = 1, .run = help_run,
-	 .summary = "list the commands, or explain one",
-	 .help = "The same texts as `help tensor COMMAND`."},
+#include "inspect/debugger_commands.def"
 	{.name = NULL},
 };
+#undef ROW

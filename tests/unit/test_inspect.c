@@ -191,9 +191,11 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "print #1x", "# is followed by its number");
 	fails(&s, "print", "print needs an argument: T[slice]");
 	fails(&s, "print x y", "no tensor 'x y': did you mean x?");
-	fails(&s, "list x y", "'y' is too much");
+	fails(&s, "list x y", "list: unexpected argument 'y'; expected list [GLOB]");
 	fails(&s, "print x --colour", "print has no option '--colour', but --full, --edge, --precision and --json");
-	fails(&s, "suspect x", "suspect takes no arguments; 'x' is too much");
+	fails(&s, "suspect x", "suspect: unexpected argument 'x'; expected options alone: --all, --seconds and --json");
+	fails(&s, "print @x:f65:4", "no dtype 'f65': there are bool, u8 to u64");
+	fails(&s, "diff x good.core", "good.core is a core file: name the tensor in it, as in good.core:x");
 	fails(&s, "print x --edge", "needs a value: N");
 	fails(&s, "print x --edge 0", "--edge must be from 1");
 	fails(&s, "print x --edge=two", "takes a whole number, not 'two'");

@@ -352,7 +352,7 @@ static bool level(const struct lbx_args *args, const char *name, double *ret)
 	errno = 0;
 	*ret = strtod(text, &end);
 	return (end != text && !*end && *ret >= 0) ||
-	       lb_fail("diff: --%s takes a number from 0 on, not '%s'", name, text);
+	       lbx_misuse("diff: --%s takes a number from 0 on, not '%s'", name, text);
 }
 
 static bool explains(const struct lbx_args *args, bool *ret)
@@ -361,7 +361,7 @@ static bool explains(const struct lbx_args *args, bool *ret)
 
 	*ret = !text || strcmp(text, "off") != 0;
 	return !text || !*ret || strcmp(text, "on") == 0 ||
-	       lb_fail("diff: --explain takes on or off, not '%s'", text);
+	       lbx_misuse("diff: --explain takes on or off, not '%s'", text);
 }
 
 /* By the groups that one of the two was quantised in, where it holds whole ones. */

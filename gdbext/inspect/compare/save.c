@@ -144,7 +144,7 @@ static const struct format *take_path(struct save *s, const char *text)
 			n = at;
 	const char *name = text[n] == ':' ? text + n + 1 : s->from.name;
 	if (!format || n >= sizeof s->path || strlen(name) >= sizeof s->name) {
-		lb_fail("save: '%s' is none of FILE.npy, FILE.npz[:NAME] and FILE.safetensors[:NAME]", text);
+		lbx_misuse("save: '%s' is none of FILE.npy, FILE.npz[:NAME] and FILE.safetensors[:NAME]", text);
 		return NULL;
 	}
 	snprintf(s->path, sizeof s->path, "%.*s", (int)n, text);

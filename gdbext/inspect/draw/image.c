@@ -40,7 +40,7 @@ static bool parse_range(const char *text, struct range *ret)
 		ret->given = end != second && !*end && isfinite(ret->low) && isfinite(ret->high) &&
 			     ret->low < ret->high;
 	}
-	return ret->given || lb_fail("image: --range takes LOW,HIGH as in --range=-1,1, not '%s'", text);
+	return ret->given || lbx_misuse("image: --range takes LOW,HIGH as in --range=-1,1, not '%s'", text);
 }
 
 static bool parse_channels(const char *text, enum lbx_channels *ret)
@@ -55,7 +55,7 @@ static bool parse_channels(const char *text, enum lbx_channels *ret)
 	else if (strcmp(text, "none") == 0)
 		*ret = LBX_CHANNELS_NONE;
 	else
-		return lb_fail("image: --channels are last, first or none, not '%s'", text);
+		return lbx_misuse("image: --channels are last, first or none, not '%s'", text);
 	return true;
 }
 
@@ -67,7 +67,7 @@ static bool parse_medium(const struct lbx_args *args, const struct lbx_out *out,
 
 	if (lbx_args_option(args, "out")) {
 		*ret = FILE_PNG;
-		return !text || lb_fail("image: --out writes PNG files, not --as %s", text);
+		return !text || lbx_misuse("image: --out writes PNG files, not --as %s", text);
 	}
 	*ret = pixels == LBX_PIXELS_KITTY ? KITTY : pixels == LBX_PIXELS_SIXEL ? SIXEL :
 		out->colours ? BLOCKS : ASCII;
@@ -79,7 +79,7 @@ static bool parse_medium(const struct lbx_args *args, const struct lbx_out *out,
 			return true;
 		}
 	}
-	return lb_fail("image: --as is blocks, ascii, sixel or kitty, not '%s'", text);
+	return lbx_misuse("image: --as is blocks, ascii, sixel or kitty, not '%s'", text);
 }
 
 /* Bytes are drawn as they are, colours in [0, 1] too where they fit; the rest from its smallest

@@ -160,7 +160,7 @@ static bool print_one(struct lbx_context *context, struct buffers *b, const stru
 	unsigned long long id = strtoull(args->v[0] + (args->v[0][0] == '#'), &end, 10);
 
 	if (*end || end == args->v[0] || !lbx_print_options(context, args, &options))
-		return lb_ok() ? lb_fail("'%s' is no number of a tensor, as in #12", args->v[0]) : false;
+		return lb_ok() ? lbx_misuse("'%s' is no number of a tensor, as in #12", args->v[0]) : false;
 	while (next(context->table, b, &at, &s.tensor)) {
 		const char *note = lbx_state_name(s.tensor.state);
 		if (s.tensor.id != id)

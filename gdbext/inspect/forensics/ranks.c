@@ -423,7 +423,7 @@ bool lbx_run_ranks(struct lbx_context *context, const struct lbx_args *args)
 	while (context->cores[job.n])
 		job.n++;
 	if (job.n < 2 || job.n > MAX_CORES)
-		return lb_fail("ranks compares 2 to %d cores, not %zu", MAX_CORES, job.n);
+		return lbx_misuse("ranks compares 2 to %d cores, not %zu", MAX_CORES, job.n);
 	job.members = calloc(job.n, sizeof *job.members);
 	bool done = job.members ? compare(&job, limit) : lb_fail("out of memory");
 	for (size_t i = 0; i < job.n_rows; i++) {

@@ -77,7 +77,7 @@ static bool set_mark(struct lbx_context *context, const char *name, struct lbx_s
 	int i = 0;
 
 	if (!marks)
-		return lb_fail("memory: a mark would be lost when this command ends; keep it in a file: "
+		return lbx_misuse("memory: a mark would be lost when this command ends; keep it in a file: "
 			       "--save FILE");
 	if (strlen(name) >= sizeof marks->list[0].name)
 		return lb_fail("memory: a mark's name has at most %zu bytes", sizeof marks->list[0].name - 1);
@@ -363,7 +363,7 @@ static bool parse(const struct lbx_args *args, struct request *ret)
 
 	*ret = (struct request){ .limit = DEFAULT_LIMIT, .since = lbx_args_option(args, "since") };
 	if (args->n && (strcmp(args->v[0], "mark") != 0 || args->n != 2))
-		return lb_fail("memory: '%s' makes no sense here; `memory mark NAME` keeps this moment",
+		return lbx_misuse("memory: '%s' makes no sense here; `memory mark NAME` keeps this moment",
 			       args->v[0]);
 	for (int i = 0; by && i < LBX_BYS; i++)
 		if (strcmp(keys[i], by) == 0) {
@@ -371,7 +371,7 @@ static bool parse(const struct lbx_args *args, struct request *ret)
 			by = NULL;
 		}
 	if (by)
-		return lb_fail("memory: cannot group by '%s': there are site, dtype, name, stream and state",
+		return lbx_misuse("memory: cannot group by '%s': there are site, dtype, name, stream and state",
 			       by);
 	return lbx_args_int(args, "limit", 0, INT64_MAX, &ret->limit);
 }

@@ -157,6 +157,9 @@ bool lbx_operand_any(struct lbx_context *context, const char *text, const char *
 		return lbx_operand_tensor(context, plain, ret);
 	if (is_array_file(plain) || (strchr(plain, '/') && access(plain, F_OK) == 0 && !is_elf(plain)))
 		return of_file(context, plain, "", like, ret);
+	if (n == 0 && (is_elf(plain) || ends_with(plain, ".core")))
+		return lbx_misuse("%s is a core file: name the tensor in it, as in %s:%s", plain, plain,
+				  like && *like ? like : "NAME");
 	if (n == 0)
 		return lbx_operand_tensor(context, text, ret);
 	snprintf(path, sizeof path, "%.*s", (int)n, plain);

@@ -80,7 +80,7 @@ static bool of_type(const char *type, enum lb_dtype *ret)
 
 static bool fail_dtype(const char *text)
 {
-	return lb_fail("no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64 and c64", text);
+	return lbx_misuse("no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64 and c64", text);
 }
 
 static bool find_dtype(const struct lbx_view *view, const char *type, enum lb_dtype *ret)
@@ -199,6 +199,12 @@ static bool is_list(const char *s, size_t n)
 	return strspn(s, "0123456789-,x() ") >= n;
 }
 
+/* A word between the address and a list is a dtype's place, unless the colon is of a ?: expression. */
+static bool is_meant_as_dtype(const char *address, const char *word)
+{
+	return isalpha((unsigned char)*word) && word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0' && !strchr(address, '?');
+}
+
 /* The address may hold colons too: what follows it is a dtype and a list, or a list alone, then the
  * strides, then the slice. */
 bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used, struct lbx_tensor *ret)
@@ -221,6 +227,8 @@ bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used,
 			s[n] = '\0';
 			if (lbx_dtype_parse(s, &dtype))
 				view.dtype = s;
+			else if (is_meant_as_dtype(copy, s))
+				return fail_dtype(s);
 			else
 				s[n] = last;
 		}

@@ -50,7 +50,7 @@ static bool parse_dtype(const char *text, int *ret)
 	enum lb_dtype dtype;
 
 	if (!lbx_dtype_parse(text, &dtype))
-		return lb_fail("list: no dtype '%s': there are bool, uint8 to uint64, int8 to int64, "
+		return lbx_misuse("list: no dtype '%s': there are bool, uint8 to uint64, int8 to int64, "
 			       "float16, bfloat16, float32, float64 and complex64", text);
 	*ret = (int)dtype;
 	return true;
@@ -68,13 +68,13 @@ static bool parse(const struct lbx_args *args, struct list *list)
 			if (strcmp(lbx_state_name(i), state) == 0)
 				list->state = i;
 		if (list->state < 0)
-			return lb_fail("list: no state '%s': there are lazy, evaluating and ready",
+			return lbx_misuse("list: no state '%s': there are lazy, evaluating and ready",
 				       state);
 	}
 	if (sort) {
 		int key = find_word(sorts, sizeof sorts / sizeof *sorts, sort);
 		if (key < 0)
-			return lb_fail("list: cannot sort by '%s': there are id, name, size, bytes, "
+			return lbx_misuse("list: cannot sort by '%s': there are id, name, size, bytes, "
 				       "state and dtype", sort);
 		list->sort = (enum sort)key;
 	}

@@ -445,7 +445,7 @@ static bool parse(struct lbx_context *context, const struct lbx_args *args, stru
 			p->mode = i;
 			mode = NULL;
 		}
-	return !mode || lb_fail("quant: no mode '%s': there are affine, mxfp4, mxfp8 and nvfp4", mode);
+	return !mode || lbx_misuse("quant: no mode '%s': there are affine, mxfp4, mxfp8 and nvfp4", mode);
 }
 
 bool lbx_run_quant(struct lbx_context *context, const struct lbx_args *args)

@@ -45,7 +45,7 @@ static bool parse_auto(const char *text, enum automatic *ret)
 {
 	*ret = !text ? AS_IT_WAS : strcmp(text, "on") == 0 ? ON : OFF;
 	return *ret != OFF || strcmp(text, "off") == 0 ||
-	       lb_fail("symbols: --auto is on or off, not '%s'", text);
+	       lbx_misuse("symbols: --auto is on or off, not '%s'", text);
 }
 
 /* Ends with a newline; what does not fit goes on in another line. */
@@ -197,10 +197,10 @@ bool lbx_run_symbols(struct lbx_context *context, const struct lbx_args *args)
 	    !parse_auto(lbx_args_option(args, "auto"), &automatic))
 		return false;
 	if (!context->debugger && (remove || automatic || !path))
-		return lb_fail("symbols: --out FILE says where to write them; then, in gdb: "
+		return lbx_misuse("symbols: --out FILE says where to write them; then, in gdb: "
 			       "add-symbol-file FILE");
 	if (remove && (path || automatic == ON || args->n))
-		return lb_fail("symbols: --remove takes all away: it goes with --auto off alone");
+		return lbx_misuse("symbols: --remove takes all away: it goes with --auto off alone");
 	/* what is to be asked of a debugger comes before what changes anything */
 	bool makes = !remove && automatic != OFF && !(automatic == ON && !context->target);
 	if (makes && (!lbx_context_table(context, &table) ||

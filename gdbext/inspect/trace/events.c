@@ -41,7 +41,7 @@ static bool parse_tensor(const char *text, int64_t *ret)
 	errno = 0;
 	long long id = strtoll(digits, &end, 10);
 	if (end == digits || *end || errno || id <= 0)
-		return lb_fail("events: --tensor takes a number as in '#12', not '%s'", text);
+		return lbx_misuse("events: --tensor takes a number as in '#12', not '%s'", text);
 	*ret = id;
 	return true;
 }

@@ -14,3 +14,7 @@ tensor print lazy[5]
 tensor stats lazy[0, 0, 0]
 tensor peek lazy[-4]
 tensor diff q[9] q
+tensor print @&q:f65:1
+tensor view &q f65 1
+tensor diff q good.core
+tensor list q q
