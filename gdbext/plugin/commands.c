@@ -12,6 +12,7 @@
 #include "inspect/draw/pixels.h"
 #include "inspect/memory/memory.h"
 #include "inspect/operand/select.h"
+#include "inspect/tensor/describe.h"
 #include "lazybones.h"
 #include "plugin/address_names.h"
 #include "plugin/bridge.h"
@@ -80,12 +81,11 @@ static void set_tensor(struct lbx_out *out, const struct lbx_tensor *t)
 static void write_about(void)
 {
 	const struct lbx_tensor *t = &about.tensor;
-	uint64_t data = t->data + (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype));
 
 	if (about.has_tensor)
 		lbx_bridge_script("%s %" PRIu64 " %d %" PRId64 " %" PRId64 " %#" PRIx64 "%s",
 				  about.count[0] ? "_lbw" : "_lbv", t->id, t->rank, t->size,
-				  lbx_tensor_nbytes(t), t->state == LB_STATE_READY ? data : 0, about.count);
+				  lbx_tensor_nbytes(t), lbx_tensor_data(t), about.count);
 	else if (about.count[0])
 		lbx_bridge_script("set $tensor_count =%s", about.count);
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "inspect/convenience.h"
 #include "inspect/forensics/threads.h"
+#include "inspect/tensor/describe.h"
 #include "plugin/break.h"
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
@@ -23,14 +24,14 @@
 
 static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)
 {
-	uint64_t data = t->data + (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype));
+	uint64_t data = lbx_tensor_data(t);
 
 	if (out->json) {
 		lbx_json(out, json_pack("{s:I,s:s?,s:s,s:s,s:I,s:o}", "id", (json_int_t)t->id,
 					"name", t->name[0] ? t->name : NULL, "state",
 					lbx_state_name(t->state), "dtype", lbx_dtype_name(t->dtype),
 					"nbytes", (json_int_t)lbx_tensor_nbytes(t), "data",
-					lbx_json_address(t->state == LB_STATE_READY ? data : 0)));
+					lbx_json_address(data)));
 		return;
 	}
 	lbx_printf(out, "Tensor #%" PRIu64 "%s%s is %s: %s (", t->id, t->name[0] ? " " : "", t->name,

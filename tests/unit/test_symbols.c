@@ -311,6 +311,11 @@ static void variables_follow_their_tensors(void **state)
 		image_root(&s->image)->pid++;
 		assert_int_equal(address_of(&o, "x", memory), 0);
 		close_object(&o);
+		/* further in than bytes can be counted */
+		image_set(&s->image, LB_KIND_TENSOR, 0, "offset", INT64_MAX / 2);
+		make(s, "", &o);
+		assert_int_equal(address_of(&o, "x", memory), 0);
+		close_object(&o);
 		session_destroy(s);
 	}
 	(void)state;

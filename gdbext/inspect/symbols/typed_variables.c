@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "inspect/replay/replay.h"
+#include "inspect/tensor/describe.h"
 #include "inspect/tensor/name.h"
 
 enum { PIECE = 1 << 16 };
@@ -258,8 +259,8 @@ static bool place_of(struct maker *m, const struct lbx_tensor *t, void **own, st
 		return copy_value(m, t, own, ret, outcome);
 	else if (way == BY_RECORD && !by_record(m, t, ret))
 		*outcome = LBX_DAMAGED;
-	uint64_t first = t->data + (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype));
-	if (*outcome != LBX_IN_PLACE || lbx_target_saved(m->context->target, first, ret->nbytes))
+	if (*outcome != LBX_IN_PLACE ||
+	    lbx_target_saved(m->context->target, lbx_tensor_data(t), ret->nbytes))
 		return true;
 	ret->kind = LBX_NOWHERE;
 	*outcome = LBX_DAMAGED;
