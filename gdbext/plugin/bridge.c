@@ -76,6 +76,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,8 +93,8 @@ enum {
 	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD, LANGUAGE_FD, STYLE_FD, WIDTH_FD = 906,
 	STEP_IN_FD = 909, /* the highest */
 	LINE_SIZE = 4096,
-	ANSWERS_SIZE = 4 << 20, /* bytes of gdb's output that are read */
-	MAX_QUESTIONS = 1024,
+	ANSWERS_SIZE = 64 << 20, /* bytes of gdb's output that are read */
+	MAX_QUESTIONS = 1 << 16,
 	MAX_ROUNDS = 8,
 };
 
@@ -164,8 +165,10 @@ static struct {
 	char line[LINE_SIZE], next[LINE_SIZE], go[128];
 	int round;
 	struct text response;
-	struct question questions[MAX_QUESTIONS];
-	int n_questions;
+	struct question *questions;
+	int n_questions, room; /* room: a power of two, or 0 */
+	int *places;           /* of 2 * room: by what is asked, a question's number from 1 on; or 0 */
+	bool lacks;            /* gdb would have to be asked more than it is */
 	bool waits;
 	char language[32];
 	bool styled, mi;
@@ -349,9 +352,67 @@ bool lbx_bridge_waits(void)
 	return bridge.waits;
 }
 
+bool lbx_bridge_lacks(void)
+{
+	return bridge.lacks;
+}
+
 bool lbx_bridge_interrupted(void)
 {
 	return interrupted || lbx_cut_seen();
+}
+
+/* Where a question's number is, or is to be. */
+static int *place_of(const char *command)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+	size_t mask = 2 * (size_t)bridge.room - 1;
+
+	for (const char *c = command; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+	size_t at = (hash >> 20) & mask;
+	while (bridge.places[at] && strcmp(bridge.questions[bridge.places[at] - 1].command, command) != 0)
+		at = (at + 1) & mask;
+	return &bridge.places[at];
+}
+
+static bool make_room(void)
+{
+	int room = bridge.room ? 2 * bridge.room : 64;
+
+	if (bridge.n_questions < bridge.room)
+		return true;
+	if (bridge.room == MAX_QUESTIONS)
+		return false;
+	struct question *questions = realloc(bridge.questions, (size_t)room * sizeof *questions);
+	if (!questions)
+		return false;
+	bridge.questions = questions;
+	int *places = calloc(2 * (size_t)room, sizeof *places);
+	if (!places)
+		return false;
+	free(bridge.places);
+	bridge.places = places;
+	bridge.room = room;
+	for (int i = 0; i < bridge.n_questions; i++)
+		*place_of(questions[i].command) = i + 1;
+	return true;
+}
+
+/* NULL when there are too many, or no memory. */
+static struct question *question_of(const char *command, enum lbx_bridge_where where)
+{
+	if (!make_room())
+		return NULL;
+	int *place = place_of(command);
+	if (*place == 0) {
+		char *copy = strdup(command);
+		if (!copy)
+			return NULL;
+		bridge.questions[bridge.n_questions++] = (struct question){copy, NULL, where, false};
+		*place = bridge.n_questions;
+	}
+	return &bridge.questions[*place - 1];
 }
 
 bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
@@ -367,16 +428,12 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
 	if ((!bridge.read && where != LBX_WITHOUT_FRAME) || n < 0 || n >= (int)sizeof(command) ||
 	    strchr(command, '\n'))
 		return false;
-	for (q = bridge.questions; q < bridge.questions + bridge.n_questions; q++)
-		if (strcmp(q->command, command) == 0)
-			break;
-	if (q == bridge.questions + bridge.n_questions) {
-		if (bridge.n_questions == MAX_QUESTIONS || bridge.round >= MAX_ROUNDS)
-			return false;
-		*q = (struct question){strdup(command), NULL, where, false};
-		if (!q->command)
-			return false;
-		bridge.n_questions++;
+	q = question_of(command, where);
+	if (!q || (!q->asked && bridge.round >= MAX_ROUNDS)) {
+		bridge.lacks = true;
+		if (q)
+			q->asked = true; /* no longer */
+		return false;
 	}
 	if (q->answer) {
 		*ret = q->answer;
@@ -396,6 +453,8 @@ static void forget_questions(void)
 		free(bridge.questions[i].answer);
 	}
 	bridge.n_questions = 0;
+	if (bridge.places)
+		memset(bridge.places, 0, 2 * (size_t)bridge.room * sizeof *bridge.places);
 	bridge.level[0] = '\0';
 }
 
@@ -532,10 +591,10 @@ static bool take_stop(void)
 
 	forget_questions();
 	for (int i = 0; i < 2; i++) {
-		bridge.questions[i] = (struct question){strdup(questions[i]), NULL, LBX_WITHOUT_FRAME, true};
-		if (!bridge.questions[i].command)
+		struct question *q = question_of(questions[i], LBX_WITHOUT_FRAME);
+		if (!q)
 			return false;
-		bridge.n_questions++;
+		q->asked = true;
 	}
 	if (!read_answers())
 		return false;
@@ -635,7 +694,7 @@ static void serve_request(lbx_bridge_read *read)
 	lbx_cut_guard();
 	*serving = true;
 	bridge.read = read;
-	bridge.waits = false;
+	bridge.waits = bridge.lacks = false;
 	bridge.next[0] = bridge.go[0] = '\0';
 	text_clear(&bridge.response);
 	if (bridge.round == 0 || !questions_are_open())

@@ -75,6 +75,8 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
 bool lbx_bridge_speaks_mi(void);
 /* Whether something was asked that gdb has still to answer. */
 bool lbx_bridge_waits(void);
+/* Whether something was not asked: gdb would have had to answer too much. */
+bool lbx_bridge_lacks(void);
 /* Whether the user has pressed Ctrl-C since the line began. */
 bool lbx_bridge_interrupted(void);
 

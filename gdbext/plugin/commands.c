@@ -238,6 +238,17 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 	return run_row(context, command, words);
 }
 
+/* No silent limit. */
+static void tell_lack(struct lbx_out *out)
+{
+	if (out->json || !lbx_bridge_lacks())
+		return;
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_WARNING, "Some source lines or variables are missing here: gdb would have to be asked "
+		   "too many questions.");
+	lbx_printf(out, "\n");
+}
+
 void lbx_commands_run(const char *line)
 {
 	lbx_bridge_read *read = lbx_bridge_reader();
@@ -297,6 +308,7 @@ void lbx_commands_run(const char *line)
 		write_failure(&out, name);
 	} else {
 		lbx_tell_notice(&out, context.target);
+		tell_lack(&out);
 	}
 	write_about();
 	lb_clear_error();

@@ -3,6 +3,7 @@
 #endif
 #include "plugin/stacks_gdb.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,8 @@ enum { MAX_FRAMES = 64, MAX_POINTEES = 64 };
 static struct gdb_stacks {
 	struct lbx_stacks stacks;
 	int n;
-	struct lbx_source_line lines[MAX_FRAMES];
+	int levels[MAX_FRAMES];
+	struct lbx_source_line lines[MAX_FRAMES]; /* of these levels */
 } gdb;
 
 static bool ask_thread(uint64_t *ret)
@@ -63,7 +65,7 @@ static bool parse_frame(const char *text, struct lbx_frame *frame, struct lbx_so
 
 	memset(frame, 0, sizeof *frame);
 	memset(line, 0, sizeof *line);
-	if (level < 0 || level >= MAX_FRAMES)
+	if (level < 0 || level > INT_MAX)
 		return false;
 	frame->level = (int)level;
 	size_t length = strcspn(text, "\n");
@@ -88,44 +90,85 @@ static bool parse_frame(const char *text, struct lbx_frame *frame, struct lbx_so
 	return true;
 }
 
+/* Keeps the frames of an answer, at most up to `max` in all. */
+static void take_frames(const char *answer, int max, struct lbx_stack *ret)
+{
+	while (*answer && ret->n < max) {
+		struct lbx_frame *frame = &ret->frames[ret->n];
+		if (parse_frame(answer, frame, &gdb.lines[ret->n]))
+			gdb.levels[ret->n++] = frame->level;
+		answer += strcspn(answer, "\n");
+		answer += *answer == '\n';
+	}
+	gdb.n = ret->n;
+}
+
+/* More frames are wanted than gdb is asked for: the one of level `last`, if it is there, and if not, or if `tail` are
+ * wanted, the outermost ones, which tell how many there are. False: not known yet. */
+static bool walk_on(int last, int tail, struct lbx_stack *ret)
+{
+	const char *answer;
+	int n = ret->n - (tail ? tail : 1);
+
+	if (tail == 0) {
+		if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "with print frame-arguments none -- "
+				    "with print frame-info location-and-address -- frame apply level %d -q frame", last))
+			return false;
+		ret->n = n;
+		take_frames(answer, n + 1, ret);
+		ret->cut = ret->n > n;
+		tail = 1;
+	}
+	if (ret->n != n + 1 || !ret->cut) {
+		if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "with print frame-arguments none -- "
+				    "with print frame-info location-and-address -- bt -%d", tail))
+			return false;
+		ret->n = n;
+		take_frames(answer, n + tail, ret);
+	}
+	if (ret->n == n)
+		return true;
+	ret->gap = n;
+	ret->left_out = (uint64_t)(ret->frames[n].level - n);
+	return true;
+}
+
 static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret)
 {
+	int n = max < MAX_FRAMES ? max : MAX_FRAMES;
 	const char *answer;
 	uint64_t selected;
 
 	(void)stacks;
-	(void)tail;
 	memset(ret, 0, sizeof *ret);
 	if (!ask_thread(&selected))
 		return false;
 	if (tid != selected)
 		return lb_fail("gdb looks at thread %llu: select the other with `thread N` first",
 			       (unsigned long long)selected);
-	if (max > MAX_FRAMES)
-		max = MAX_FRAMES;
 	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "with print frame-arguments none -- "
-			    "with print frame-info location-and-address -- bt %d", max))
+			    "with print frame-info location-and-address -- bt %d", n))
 		return false;
-	ret->frames = malloc((size_t)max * sizeof *ret->frames);
+	ret->frames = malloc((size_t)n * sizeof *ret->frames);
 	if (!ret->frames)
 		return lb_fail("out of memory");
-	for (; *answer && ret->n < max; answer += strcspn(answer, "\n") + 1) {
-		struct lbx_frame frame;
-		struct lbx_source_line line;
-		if (parse_frame(answer, &frame, &line)) {
-			ret->frames[ret->n++] = frame;
-			gdb.lines[frame.level] = line;
-		}
-		if (!answer[strcspn(answer, "\n")])
-			break;
-	}
-	return ret->n > 0 || lb_fail("gdb shows no frame: %.80s", answer);
+	take_frames(answer, n, ret);
+	if (ret->n == 0)
+		return lb_fail("gdb shows no frame: %.80s", answer);
+	ret->cut = ret->n == n && max == n;
+	if (ret->n < n || max == n || walk_on(max - 1, tail, ret))
+		return true;
+	lbx_stack_release(ret);
+	return false;
 }
 
 static bool line(struct lbx_stacks *stacks, const struct lbx_frame *frame, struct lbx_source_line *ret)
 {
 	(void)stacks;
-	*ret = gdb.lines[frame->level];
+	memset(ret, 0, sizeof *ret);
+	for (int i = 0; i < gdb.n; i++)
+		if (gdb.levels[i] == frame->level)
+			*ret = gdb.lines[i];
 	return ret->function[0] || ret->file[0];
 }
 

@@ -83,8 +83,7 @@ static void print_thread(struct lbx_context *context, struct lbx_out *page,
 	lbx_printf(page, "\n");
 	for (int i = 0, times; i < view->n;) {
 		int period = lbx_thread_view_fold(view, i, &times);
-		if (view->left_out && i == view->gap) {
-			lbx_describe_left_out(view, text, sizeof text);
+		if (lbx_describe_left_out(view, i, text, sizeof text)) {
 			lbx_printf(page, "  ");
 			lbx_escape(page, text);
 			lbx_printf(page, "\n");

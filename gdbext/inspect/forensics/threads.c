@@ -87,10 +87,13 @@ bool lbx_run_threads(struct lbx_context *context, const struct lbx_args *args)
 static bool show_frames(struct lbx_context *context, const struct lbx_thread_view *view, int64_t number)
 {
 	json_t *list = context->out->json ? json_array() : NULL;
+	char text[1024];
 	int shown = 0;
 
 	for (int i = 0; i < view->n; i++) {
 		const struct lbx_frame_view *frame = &view->frames[i];
+		if (number < 0 && !list && lbx_describe_left_out(view, i, text, sizeof text))
+			lbx_printf(context->out, "  %s\n", text);
 		if (number >= 0 ? frame->number != (uint64_t)number : frame->n_held == 0)
 			continue;
 		shown++;
@@ -103,29 +106,33 @@ static bool show_frames(struct lbx_context *context, const struct lbx_thread_vie
 				   "debug information\n");
 	}
 	if (list)
-		lbx_json(context->out, json_pack("{s:I,s:o}", "thread", (json_int_t)view->tid, "frames",
-						 list));
+		lbx_json(context->out, json_pack("{s:I,s:o,s:I}", "thread", (json_int_t)view->tid, "frames", list,
+						 "left_out", (json_int_t)view->left_out));
 	else if (shown == 0)
 		lbx_printf(context->out, "thread %llu: no variable of its %d frames leads to a tensor\n",
 			   (unsigned long long)view->tid, view->n);
 	return lb_ok();
 }
 
-static bool has_frame(const struct lbx_thread_view *view, uint64_t number)
+/* NULL with an error if it is not there. */
+static struct lbx_frame_view *find_frame(const struct lbx_thread_view *view, uint64_t number)
 {
 	uint64_t n = (uint64_t)view->n + view->left_out;
 
 	for (int i = 0; i < view->n; i++)
 		if (view->frames[i].number == number)
-			return true;
+			return &view->frames[i];
 	if (number < n)
-		return lb_fail("frame %llu is not kept: thread %llu has %llu frames, of which only the first and "
-			       "the last ones are", (unsigned long long)number, (unsigned long long)view->tid,
-			       (unsigned long long)n);
-	if (view->cut || (view->n >= LBX_FRAMES_MAX && view->left_out == 0))
-		return lb_fail("frame %llu is not looked at: only the first %d of thread %llu are",
-			       (unsigned long long)number, view->n, (unsigned long long)view->tid);
-	return lb_fail("thread %llu has %llu frames, from 0 on", (unsigned long long)view->tid, (unsigned long long)n);
+		lb_fail("frame %llu is not kept: thread %llu has %llu frames, of which only the first and "
+			"the last ones are", (unsigned long long)number, (unsigned long long)view->tid,
+			(unsigned long long)n);
+	else if (view->cut || (view->n >= LBX_FRAMES_MAX && view->left_out == 0))
+		lb_fail("frame %llu is not looked at: only the first %d of thread %llu are",
+			(unsigned long long)number, view->n, (unsigned long long)view->tid);
+	else
+		lb_fail("thread %llu has %llu frames, from 0 on", (unsigned long long)view->tid,
+			(unsigned long long)n);
+	return NULL;
 }
 
 bool lbx_run_frame(struct lbx_context *context, const struct lbx_args *args)
@@ -143,11 +150,14 @@ bool lbx_run_frame(struct lbx_context *context, const struct lbx_args *args)
 		tid = (uint64_t)wanted;
 	bool is_near = args->n && number < LBX_FRAMES_MAX;
 	int max = is_near ? (int)number + 1 : LBX_FRAMES_MAX;
-	bool done = lbx_thread_view(context, places, tid, max, is_near ? 0 : LBX_TAIL, &view);
+	bool done = lbx_thread_view(context, args->n ? NULL : places, tid, max, is_near ? 0 : LBX_TAIL, &view);
+	struct lbx_frame_view *frame = done && args->n ? find_frame(&view, number) : NULL;
+	if (frame)
+		lbx_frame_view_hold(context, places, tid, frame);
 	lbx_places_destroy(places);
 	if (!done)
 		return false;
-	done = (!args->n || has_frame(&view, number)) && show_frames(context, &view, args->n ? (int64_t)number : -1);
+	done = (!args->n || frame) && show_frames(context, &view, args->n ? (int64_t)number : -1);
 	lbx_thread_view_release(&view);
 	return done;
 }

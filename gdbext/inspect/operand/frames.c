@@ -112,6 +112,17 @@ static void look_at_frame(struct lbx_context *context, struct lbx_places *places
 		ops->pointers(context->stacks, &view->frame, take_pointer, &(struct search){ places, view });
 }
 
+void lbx_frame_view_hold(struct lbx_context *context, struct lbx_places *places, uint64_t tid,
+			 struct lbx_frame_view *view)
+{
+	look_at_frame(context, places, tid, NULL, view);
+}
+
+static bool waits(struct lbx_context *context)
+{
+	return context->target && lbx_target_waits(context->target);
+}
+
 /* The functions of what is left out. */
 static void name_repeated(struct lbx_context *context, const struct lbx_stack *stack,
 			  struct lbx_thread_view *ret)
@@ -155,8 +166,10 @@ bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uin
 		view->frame = stack.frames[i];
 		view->number = (uint64_t)i + (stack.left_out && i >= stack.gap ? stack.left_out : 0);
 		look_at_frame(context, places, tid, has_runtime ? &runtime : NULL, view);
-		done = lbx_progress(context->out, "reading stacks", i, stack.n);
+		/* a debugger that has still to answer is asked for all frames at once */
+		done = waits(context) || lbx_progress(context->out, "reading stacks", i, stack.n);
 	}
+	done = done && lbx_progress(context->out, "reading stacks", stack.n, stack.n);
 	lbx_stack_release(&stack);
 	if (!done)
 		lbx_thread_view_release(ret);
@@ -193,10 +206,13 @@ void lbx_describe_fold(int period, int times, char *ret, size_t size)
 		snprintf(ret, size, "… the same %d frames %d times more", period, times - 1);
 }
 
-void lbx_describe_left_out(const struct lbx_thread_view *view, char *ret, size_t size)
+bool lbx_describe_left_out(const struct lbx_thread_view *view, int i, char *ret, size_t size)
 {
+	if (view->left_out == 0 || i != view->gap)
+		return false;
 	snprintf(ret, size, "… %" PRIu64 " more frame%s%s%s", view->left_out, view->left_out == 1 ? "" : "s",
 		 view->repeated[0] ? ", all of " : "", view->repeated);
+	return true;
 }
 
 void lbx_thread_view_release(struct lbx_thread_view *view)
@@ -339,10 +355,8 @@ void lbx_print_thread(struct lbx_context *context, const struct lbx_thread_view 
 	lbx_printf(out, "%s%s\n", *run ? ", " : "", run);
 	for (int i = 0, times; i < view->n;) {
 		int period = lbx_thread_view_fold(view, i, &times);
-		if (view->left_out && i == view->gap) {
-			lbx_describe_left_out(view, run, sizeof run);
+		if (lbx_describe_left_out(view, i, run, sizeof run))
 			lbx_printf(out, "  %s\n", run);
-		}
 		for (int k = 0; k < (period ? period : 1); k++)
 			lbx_print_frame(out, &view->frames[i + k]);
 		if (period) {

@@ -41,13 +41,17 @@ struct lbx_thread_view {
  * variables hold: in a whole stack, with a tail, not those of the runtime's own library. */
 bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max, int tail,
 		     struct lbx_thread_view *ret);
+/* Of one frame of a thread that was viewed without places: what its variables hold. */
+void lbx_frame_view_hold(struct lbx_context *context, struct lbx_places *places, uint64_t tid,
+			 struct lbx_frame_view *view);
 void lbx_thread_view_release(struct lbx_thread_view *view);
 /* How often some frames in a row, from frame i on, stand there: their number, and *ret_times, 3 or more;
  * 0 where nothing is repeated. */
 int lbx_thread_view_fold(const struct lbx_thread_view *view, int i, int *ret_times);
-/* What is said in place of frames that are repeated, and of those that are left out. */
+/* What is said in place of frames that are repeated. */
 void lbx_describe_fold(int period, int times, char *ret, size_t size);
-void lbx_describe_left_out(const struct lbx_thread_view *view, char *ret, size_t size);
+/* Whether frames before frame i are left out, and what is said in their place. */
+bool lbx_describe_left_out(const struct lbx_thread_view *view, int i, char *ret, size_t size);
 
 /* The value of a pointer variable, as `frame` names it: of the innermost frame of the first thread that
  * has one. False, without error, when none has, and where a debugger evaluates expressions: what it does not
