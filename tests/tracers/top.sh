@@ -42,7 +42,7 @@ else
 		says 'top on a screen of 80 x 24' "$screen" '^lazybones top' '  matmul$' \
 			'  evaluate_product at' '^q ends'
 		same 'top: no line stays empty while there is more to show' yes \
-			"$(awk '/  operation$/ { n = NR } /  evaluated by$/ { print (NR - n > 5 ? "yes" : "no") }' <<<"$screen")"
+			"$(awk '/  operation/ { n = NR } /  evaluated by/ { print (NR - n > 5 ? "yes" : "no") }' <<<"$screen")"
 		same 'top: the screen has 24 lines' 24 "$(wc -l <<<"$screen")"
 		# resized COLUMNS LINES: it is drawn anew at once, and fits
 		resized()

@@ -11,6 +11,7 @@
 
 #include "between.h"
 #include "image.h"
+#include "inspect/trace/tallies.h"
 #include "inspect/trace/timeline.h"
 #include "inspect/trace/top.h"
 
@@ -241,9 +242,71 @@ static void top_says_at_least_when_events_are_lost(void **state)
 	lbx_top_destroy(top);
 }
 
+/* Evaluations of one call site more than the last, from `sites` call sites. */
+static void evaluate_from(struct setting *s, struct lbx_top *top, int sites)
+{
+	for (int i = 1; i <= sites; i++) {
+		image_event(&s->image, s->start_ns, IMAGE_EVAL_DONE, 1, (uint64_t)i, 0, 1);
+		assert_true(lbx_top_poll(top));
+	}
+	s->n = 0;
+	assert_true(lbx_top_look(top));
+}
+
+/* However many rows there are: each is counted, what is not shown is said. */
+static void top_leaves_nothing_out_silently(void **state)
+{
+	struct setting *s = *state;
+	struct lbx_top *top;
+
+	assert_true(lbx_top_create(&s->context, &top));
+	evaluate_from(s, top, 400);
+	s->out.width = 60;
+	s->out.json = false;
+	lbx_top_show(top, 24);
+	s->text[s->n] = '\0';
+	assert_non_null(strstr(s->text, "  evaluated by: 12 of 400\n"));
+	s->n = 0;
+	lbx_top_show(top, 1000);
+	s->text[s->n] = '\0';
+	assert_non_null(strstr(s->text, "  evaluated by\n"));
+	evaluate_from(s, top, 300);
+	s->out.json = true;
+	lbx_top_show(top, 24);
+	json_t *shown = json_loadb(s->text, s->n, 0, NULL);
+	assert_int_equal(json_array_size(json_object_get(shown, "eval_sites")), 300);
+	json_decref(shown);
+	lbx_top_destroy(top);
+}
+
+static void tallies_count_what_has_no_row(void **state)
+{
+	struct lbx_tallies tallies = { 0 };
+	uint64_t count = 0;
+
+	(void)state;
+	for (uint64_t round = 0; round < 2; round++)
+		for (uint64_t key = 0; key < LBX_TALLIES_MAX + 5; key++)
+			lbx_tallies_add(&tallies, key << 12, key);
+	assert_int_equal(tallies.n, LBX_TALLIES_MAX);
+	assert_int_equal(tallies.others.count, 10);
+	lbx_tallies_sort(&tallies);
+	assert_int_equal(tallies.list[0].key, (uint64_t)(LBX_TALLIES_MAX - 1) << 12);
+	for (uint32_t i = 0; i < tallies.n; i++)
+		count += tallies.list[i].count;
+	assert_int_equal(count, 2 * LBX_TALLIES_MAX);
+	lbx_tallies_clear(&tallies);
+	lbx_tallies_add(&tallies, 7, 1);
+	assert_int_equal(tallies.n, 1);
+	assert_int_equal(tallies.others.count, 0);
+	lbx_tallies_deinit(&tallies);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tallies_count_what_has_no_row),
+		cmocka_unit_test_setup_teardown(top_leaves_nothing_out_silently, begin_now, end),
 		cmocka_unit_test_setup_teardown(top_says_at_least_when_events_are_lost, begin_now, end),
 		cmocka_unit_test_setup_teardown(what_began_before_is_cut, begin_now, end),
 		cmocka_unit_test_setup_teardown(an_end_that_was_lost, begin_now, end),

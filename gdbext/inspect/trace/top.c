@@ -10,19 +10,10 @@
 #include "inspect/memory/memory.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "inspect/trace/tallies.h"
 #include "table/flight.h"
 
-enum { MAX_TALLIES = 256, MAX_OPEN = 256, SITES_UP_TO = 1 << 17 };
-
-/* What is counted of one operation, or of one call site. */
-struct tally {
-	uint64_t key, count, ns;
-};
-
-struct tallies {
-	int n;
-	struct tally list[MAX_TALLIES];
-};
+enum { MAX_OPEN = 256, SITES_UP_TO = 1 << 17 };
 
 struct sample {
 	uint64_t ns;
@@ -36,10 +27,11 @@ struct lbx_top {
 	struct sample before, now;
 	uint64_t lost;              /* events, in all, at the last look */
 	uint64_t lost_before;       /* at the look before it */
-	struct tallies ops, evals;  /* since the last look */
-	struct tallies ops_seen, evals_seen; /* at the last look */
+	struct lbx_tallies ops, evals;  /* since the last look */
+	struct lbx_tallies ops_seen, evals_seen; /* at the last look */
 	struct lbx_snapshot held;   /* memory */
 	struct lbx_holding_groups sites;
+	uint64_t unmatched, unmatched_now, unmatched_before; /* evaluations whose beginning was forgotten, likewise */
 	int n_open;
 	struct {
 		uint64_t eval, start_ns;
@@ -54,30 +46,6 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Those that find no place are left out. */
-static void add(struct tallies *tallies, uint64_t key, uint64_t ns)
-{
-	int i = 0;
-
-	while (i < tallies->n && tallies->list[i].key != key)
-		i++;
-	if (i == MAX_TALLIES)
-		return;
-	if (i == tallies->n)
-		tallies->list[tallies->n++] = (struct tally){ key, 0, 0 };
-	tallies->list[i].count++;
-	tallies->list[i].ns += ns;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct tally *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns < y->ns ? 1 : -1;
-	return (x->count < y->count) - (x->count > y->count);
-}
-
 static void put(struct lbx_top *top, const struct lbx_flight *flight,
 		const struct lb_flight_event *event)
 {
@@ -87,11 +55,13 @@ static void put(struct lbx_top *top, const struct lbx_flight *flight,
 	if (strcmp(kind, "op_done") == 0) {
 		lbx_event_arg(flight, event, "op", &key);
 		lbx_event_arg(flight, event, "ns", &ns);
-		add(&top->ops, key, ns);
+		lbx_tallies_add(&top->ops, key, ns);
 	} else if (strcmp(kind, "eval_start") == 0) {
 		lbx_event_arg(flight, event, "eval", &eval);
-		if (top->n_open == MAX_OPEN)
+		if (top->n_open == MAX_OPEN) {
 			memmove(top->open, top->open + 1, (size_t)--top->n_open * sizeof *top->open);
+			top->unmatched++;
+		}
 		top->open[top->n_open].eval = eval;
 		top->open[top->n_open++].start_ns = event->time_ns;
 	} else if (strcmp(kind, "eval_done") == 0) {
@@ -105,7 +75,7 @@ static void put(struct lbx_top *top, const struct lbx_flight *flight,
 			top->open[i] = top->open[--top->n_open];
 			break;
 		}
-		add(&top->evals, key, ns);
+		lbx_tallies_add(&top->evals, key, ns);
 	}
 }
 
@@ -179,9 +149,25 @@ static void take_held(struct lbx_top *top)
 
 void lbx_top_destroy(struct lbx_top *top)
 {
-	if (top)
-		forget_held(top);
+	if (!top)
+		return;
+	forget_held(top);
+	lbx_tallies_deinit(&top->ops);
+	lbx_tallies_deinit(&top->evals);
+	lbx_tallies_deinit(&top->ops_seen);
+	lbx_tallies_deinit(&top->evals_seen);
 	free(top);
+}
+
+/* What was counted since the last look is what is shown; counting begins anew. */
+static void see(struct lbx_tallies *counted, struct lbx_tallies *seen)
+{
+	struct lbx_tallies old = *seen;
+
+	lbx_tallies_sort(counted);
+	*seen = *counted;
+	*counted = old;
+	lbx_tallies_clear(counted);
 }
 
 bool lbx_top_look(struct lbx_top *top)
@@ -190,11 +176,10 @@ bool lbx_top_look(struct lbx_top *top)
 		return false;
 	top->lost_before = top->lost;
 	top->lost = top->follow.lost;
-	top->ops_seen = top->ops;
-	top->evals_seen = top->evals;
-	top->ops.n = top->evals.n = 0;
-	qsort(top->ops_seen.list, (size_t)top->ops_seen.n, sizeof(struct tally), by_time);
-	qsort(top->evals_seen.list, (size_t)top->evals_seen.n, sizeof(struct tally), by_time);
+	top->unmatched_before = top->unmatched_now;
+	top->unmatched_now = top->unmatched;
+	see(&top->ops, &top->ops_seen);
+	see(&top->evals, &top->evals_seen);
 	take_held(top);
 	return true;
 }
@@ -220,17 +205,17 @@ static double growth(const struct lbx_top *top)
 /* Of the time, in evaluations: of all threads together. */
 static double busy(const struct lbx_top *top)
 {
-	uint64_t ns = 0;
+	uint64_t ns = top->evals_seen.others.ns;
 
-	for (int i = 0; i < top->evals_seen.n; i++)
+	for (uint32_t i = 0; i < top->evals_seen.n; i++)
 		ns += top->evals_seen.list[i].ns;
 	return (double)ns / 1e9 / seconds(top);
 }
 
-/* Events were lost since the last look: what was counted of them is less than what was. */
+/* Events were lost since the last look, or forgotten: what was counted of them is less than what was. */
 static bool is_partial(const struct lbx_top *top)
 {
-	return top->lost != top->lost_before;
+	return top->lost != top->lost_before || top->unmatched_now != top->unmatched_before;
 }
 
 static void show_counters(struct lbx_top *top)
@@ -257,9 +242,14 @@ static void show_counters(struct lbx_top *top)
 		   PRIu64 " events lost\n", c->raw_misuse, c->nan_seen, c->errors, top->lost);
 }
 
-static void show_title(const struct lbx_top *top, const char *count, const char *what)
+/* Says, too, of how many rows the screen has no room for. */
+static void show_title(const struct lbx_top *top, const char *count, const char *second, const char *what, int shown,
+		       int n)
 {
-	lbx_styled(top->context->out, LBX_TITLE, "\n%10s %8s  %s\n", count, "ms/s", what);
+	lbx_styled(top->context->out, LBX_TITLE, "\n%10s %8s  %s", count, second, what);
+	if (n > shown)
+		lbx_styled(top->context->out, LBX_TITLE, ": %d of %d", shown, n);
+	lbx_printf(top->context->out, "\n");
 }
 
 /* A site's line, cut where the screen ends. */
@@ -270,17 +260,22 @@ static void show_text(struct lbx_top *top, const char *text)
 	lbx_printf(top->context->out, "  %.*s\n", room > 0 ? room : 0, text);
 }
 
-static void show_tallies(struct lbx_top *top, const struct tallies *tallies, bool sites, int lines)
+static void show_tallies(struct lbx_top *top, const struct lbx_tallies *tallies, bool sites, int lines)
 {
 	char text[512];
 
-	for (int i = 0; i < tallies->n && i < lines; i++) {
-		const struct tally *t = &tallies->list[i];
+	for (uint32_t i = 0; i < tallies->n && (int)i < lines; i++) {
+		const struct lbx_tally *t = &tallies->list[i];
 		lbx_printf(top->context->out, "%10.1f %8.2f", (double)t->count / seconds(top),
 			   (double)t->ns / 1e6 / seconds(top));
 		if (sites)
 			lbx_describe_pc(top->context->target, t->key, text, sizeof text);
 		show_text(top, sites ? text : lbx_table_op_name(top->context->table, t->key));
+	}
+	if (tallies->others.count && (int)tallies->n < lines) {
+		lbx_printf(top->context->out, "%10.1f %8.2f", (double)tallies->others.count / seconds(top),
+			   (double)tallies->others.ns / 1e6 / seconds(top));
+		show_text(top, "all others");
 	}
 }
 
@@ -297,19 +292,22 @@ static void show_sites(struct lbx_top *top, int lines)
 	}
 }
 
-static json_t *json_tallies(struct lbx_top *top, const struct tallies *tallies, bool sites)
+static json_t *json_tallies(struct lbx_top *top, const struct lbx_tallies *tallies, bool sites)
 {
 	json_t *list = json_array();
 	char text[512];
 
-	for (int i = 0; i < tallies->n; i++) {
-		const struct tally *t = &tallies->list[i];
+	for (uint32_t i = 0; i < tallies->n; i++) {
+		const struct lbx_tally *t = &tallies->list[i];
 		if (sites)
 			lbx_describe_pc(top->context->target, t->key, text, sizeof text);
 		json_array_append_new(list, json_pack("{s:o,s:I,s:f}", sites ? "site" : "op",
 			lbx_json_string(sites ? text : lbx_table_op_name(top->context->table, t->key)),
 			"count", (json_int_t)t->count, "ms", (double)t->ns / 1e6));
 	}
+	if (tallies->others.count)
+		json_array_append_new(list, json_pack("{s:n,s:I,s:f}", sites ? "site" : "op", "count",
+			(json_int_t)tallies->others.count, "ms", (double)tallies->others.ns / 1e6));
 	return list;
 }
 
@@ -362,22 +360,30 @@ static void share(int room, const int want[PARTS], int ret[PARTS])
 	}
 }
 
+/* With the row for those that have none. */
+static int rows(const struct lbx_tallies *tallies)
+{
+	return (int)tallies->n + (tallies->others.count > 0);
+}
+
 void lbx_top_show(struct lbx_top *top, int lines)
 {
 	enum { HEAD = 6, TITLES = 6 };
-	struct lbx_out *out = top->context->out;
-	int want[PARTS] = { top->ops_seen.n, top->evals_seen.n, (int)top->sites.n }, part[PARTS];
+	bool partial = is_partial(top);
+	int want[PARTS] = { rows(&top->ops_seen), rows(&top->evals_seen), (int)top->sites.n }, part[PARTS];
 
-	if (out->json) {
+	if (top->context->out->json) {
 		show_json(top);
 		return;
 	}
 	share(lines - HEAD - TITLES, want, part);
 	show_counters(top);
-	show_title(top, "ops/s", is_partial(top) ? "operation (at least: events were lost)" : "operation");
+	show_title(top, "ops/s", "ms/s", partial ? "operation (at least: events were lost)" : "operation", part[0],
+		   want[0]);
 	show_tallies(top, &top->ops_seen, false, part[0]);
-	show_title(top, "evals/s", is_partial(top) ? "evaluated by (at least)" : "evaluated by");
+	show_title(top, "evals/s", "ms/s", partial ? "evaluated by (at least)" : "evaluated by", part[1],
+		   want[1]);
 	show_tallies(top, &top->evals_seen, true, part[1]);
-	lbx_styled(out, LBX_TITLE, "\n%10s %8s  %s\n", "memory", "buffers", "made by");
+	show_title(top, "memory", "buffers", "made by", part[2], want[2]);
 	show_sites(top, part[2]);
 }
