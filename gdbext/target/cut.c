@@ -3,12 +3,13 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 static struct sigaction before;
-static volatile sig_atomic_t seen;
+static atomic_int seen; /* threads may meet such a page together */
 static uintptr_t page_size;
 
 /* Any thread that reads. What is no page of a file, or cannot be replaced, goes on as it would have. */
