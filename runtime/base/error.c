@@ -21,19 +21,26 @@ static bool has_key; /* without one, the text of a thread that ends is lost */
 
 void (*lb_fail_hook)(const void *site, const char *message);
 
+/* Where a message goes: NULL where an earlier one is kept. */
+static char *begin(void)
+{
+	if (last.set)
+		return NULL;
+	lb_fail_prepare();
+	last.site = last.current_site;
+	last.set = true;
+	return last.text;
+}
+
 /* A later failure is told, though not kept. */
 void lb_fail_with(const char *format, ...)
 {
-	char later[LB_ERROR_MAX], *text = later;
+	char later[LB_ERROR_MAX], *text = begin();
 	va_list args;
-	if (!last.set) {
-		lb_fail_prepare();
-		text = last.text;
-		last.site = last.current_site;
-		last.set = true;
-	} else if (!lb_fail_hook) {
+	if (!text && !lb_fail_hook)
 		return;
-	}
+	if (!text)
+		text = later;
 	va_start(args, format);
 	vsnprintf(text, LB_ERROR_MAX, format, args);
 	va_end(args);
@@ -83,10 +90,11 @@ void lb_fail_prepare(void)
 
 void lb_fail_again(const void *site, const char *message)
 {
-	const void *own = last.current_site;
-	last.current_site = site;
-	lb_fail_with("%s", message);
-	last.current_site = own;
+	char *text = begin();
+	if (!text)
+		return;
+	last.site = site;
+	snprintf(text, LB_ERROR_MAX, "%s", message);
 }
 
 void lb_fail_within(const char *format, ...)

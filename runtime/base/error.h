@@ -18,7 +18,7 @@ enum { LB_ERROR_MAX = 1024 };
 #define lb_fail(...) ({ lb_fail_with(__VA_ARGS__); false; })
 void lb_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 /* Called for every failure with its own message, kept or not, and its call; NULL at first. The runtime
- * counts and probes. */
+ * counts and probes. Not for one that is told again. */
 extern void (*lb_fail_hook)(const void *site, const char *message);
 /* An argument is NULL: it comes from a call that has failed, whose message is kept; or, if none has,
  * that is an error of its own. Always false. */
@@ -27,7 +27,7 @@ bool lb_fail_null(const char *op, const char *argument) __attribute__((cold));
 bool lb_fail_null_at(const char *op, int i, int n) __attribute__((cold));
 /* Whether the argument x is there. */
 #define LB_GIVEN(op, x) (__builtin_expect((x) != NULL, 1) || lb_fail_null(op, #x))
-/* Fails with a message of another time or thread, and where that failed. */
+/* Fails with a message of another time or thread, and where that failed: it is the same failure. */
 void lb_fail_again(const void *site, const char *message);
 /* Gives the thread the room for its messages, while memory may be had. */
 void lb_fail_prepare(void);

@@ -136,11 +136,15 @@ print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswit
 		"$lazybones" pid $program events op_done --last 100 | grep -q ' exp .* us' && echo yes
 	}
 	same 'a killed tracer: events are timed for a while' yes "$(timed)"
-	echo >&9
-	until_true has_lines 4 "$scratch/printed"
-	sleep 3
-	echo >&9
-	until_true has_lines 5 "$scratch/printed"
+	# each round's events take the place of the last one's
+	untimed()
+	{
+		echo >&9
+		rounds=$((rounds + 1))
+		until_true has_lines $rounds "$scratch/printed" && [ -z "$(timed)" ]
+	}
+	rounds=3
+	until_true untimed
 	same 'a killed tracer: then no longer' '' "$(timed)"
 	exec 9>&-
 	wait $program
