@@ -1,11 +1,13 @@
 /* The kernel stops a traced program (ptrace) when it is about to end, however that comes about, with
  * its memory in place: so nothing of what it did last is missed. It stops where a process makes
- * another, or becomes another program, too. Between these a program runs as if nobody were there; its
+ * another, or becomes another program, too; any of its threads may make one, so that each is traced, and
+ * stops for a moment when it begins and ends. Between these a program runs as if nobody were there; its
  * signals are handed on at once. Where it cannot be traced, because a debugger does, its last
  * milliseconds may be missed, and the processes that it makes. */
 #define _GNU_SOURCE
 #include "cli/follow.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -48,13 +50,58 @@ static struct lbx_followed *find(const struct lbx_following *following, pid_t pi
 	return NULL;
 }
 
-static void seize(struct lbx_followed *program)
+static bool seize_thread(pid_t tid)
 {
 	long options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
-		       PTRACE_O_TRACEVFORK;
+		       PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
 
+	return ptrace(PTRACE_SEIZE, tid, 0, (void *)options) == 0;
+}
+
+/* The threads that it has, beside the first; those that they make meanwhile are traced by then, or are
+ * met in another round. */
+static void seize_others(pid_t pid)
+{
+	enum { MOST_ROUNDS = 64 };
+	struct dirent *entry;
+	char path[64];
+	bool any = true;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	for (int round = 0; any && round < MOST_ROUNDS; round++) {
+		DIR *tasks = opendir(path);
+		any = false;
+		while (tasks && (entry = readdir(tasks))) {
+			pid_t tid = (pid_t)atoi(entry->d_name);
+			any |= tid > 0 && tid != pid && seize_thread(tid);
+		}
+		if (tasks)
+			closedir(tasks);
+	}
+}
+
+static void seize(struct lbx_followed *program)
+{
 	program->is_announced = program->is_seen = true;
-	program->is_traced = ptrace(PTRACE_SEIZE, program->pid, 0, (void *)options) == 0;
+	program->is_traced = seize_thread(program->pid);
+	if (program->is_traced)
+		seize_others(program->pid);
+}
+
+/* The process of a thread; 0: it is gone. */
+static pid_t process_of(pid_t tid)
+{
+	char path[64], line[256];
+	int pid = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)tid);
+	FILE *status = fopen(path, "re");
+	while (status && pid == 0 && fgets(line, sizeof line, status))
+		if (sscanf(line, "Tgid: %d", &pid) != 1)
+			pid = 0;
+	if (status)
+		fclose(status);
+	return (pid_t)pid;
 }
 
 static void nothing(int signal)
@@ -169,11 +216,12 @@ static struct lbx_followed *add_traced(struct lbx_following *following, pid_t pi
 	return program;
 }
 
+/* What a thread has made: a thread of its process is none to announce. */
 static void announce(struct lbx_following *following, pid_t parent, bool shares)
 {
 	unsigned long pid = 0;
 
-	if (ptrace(PTRACE_GETEVENTMSG, parent, 0, &pid) != 0 || pid == 0)
+	if (ptrace(PTRACE_GETEVENTMSG, parent, 0, &pid) != 0 || pid == 0 || process_of((pid_t)pid) != (pid_t)pid)
 		return;
 	struct lbx_followed *program = find(following, (pid_t)pid);
 	if (!program)
@@ -197,6 +245,7 @@ static void halted(struct lbx_following *following, struct lbx_followed *program
 		program->shares = false;
 		program->halt = LBX_AT_EXEC;
 		break;
+	case PTRACE_EVENT_CLONE:
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:
 		announce(following, program->pid, event == PTRACE_EVENT_VFORK);
@@ -215,6 +264,19 @@ static void halted(struct lbx_following *following, struct lbx_followed *program
 	default:
 		go_on(program->pid, signal);
 	}
+}
+
+/* A thread other than the first. */
+static void thread_halted(struct lbx_following *following, pid_t tid, int status)
+{
+	int event = status >> 16, signal = WSTOPSIG(status);
+
+	if (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE)
+		announce(following, tid, event == PTRACE_EVENT_VFORK);
+	if (event == PTRACE_EVENT_STOP && signal != SIGTRAP)
+		ptrace(PTRACE_LISTEN, tid, 0, 0); /* stopped by its shell */
+	else
+		go_on(tid, event ? 0 : signal);
 }
 
 static void look_for_the_untraced(struct lbx_following *following, bool all)
@@ -237,7 +299,10 @@ static bool look(struct lbx_following *following)
 		return false;
 	}
 	struct lbx_followed *program = find(following, pid);
-	if (WIFSTOPPED(status)) {
+	pid_t process = WIFSTOPPED(status) && !program ? process_of(pid) : pid;
+	if (process != pid) {
+		thread_halted(following, pid, status);
+	} else if (WIFSTOPPED(status)) {
 		if (!program)
 			program = add_traced(following, pid);
 		if (program)

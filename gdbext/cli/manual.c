@@ -34,9 +34,8 @@ const struct lbx_command lbx_verbs[] = {
 		  "trace ended.\n"
 		  "\n"
 		  "Programs that the program runs (it may be a script), and children that it forks, are in the same\n"
-		  "file, a process each. Those that a thread other than the first makes are not followed; nor is\n"
-		  "a program whose first thread has ended, nor what a process does in the last milliseconds before it becomes\n"
-		  "another program (exec).\n"
+		  "file, a process each, whichever thread makes them. Not followed are a program whose first thread has\n"
+		  "ended, and what a process does in the last milliseconds before it becomes another program (exec).\n"
 		  "\n"
 		  "Example: lazybones trace -o train.json -- ./train",
 	  .options = { { "output", "FILE", "where to write (default lazybones-trace.json); also -o" },

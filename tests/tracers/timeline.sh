@@ -63,9 +63,13 @@ print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswit
 		'waits 30' 'arrows 30 30')" "$(/usr/bin/python3 tests/tracers/jobs.py "$json")"
 
 	$CC -std=gnu17 -g -O0 -Wall -Werror -Iruntime -o "$scratch/children" tests/tracers/children.c -L"$O/lib" \
-		-llazybones -Wl,-rpath,"$(dirname "$library")" || exit 1
+		-lpthread -llazybones -Wl,-rpath,"$(dirname "$library")" || exit 1
 	timeout 600 "$lazybones" trace -o "$json" -- "$scratch/children" >/dev/null 2>"$scratch/said"
 	says 'children that live shortly are all in it' "$(cat "$scratch/said")" \
+		': 301 programs, [0-9]+ events, 300 evaluations, 600 operations, 0 events lost'
+
+	timeout 600 "$lazybones" trace -o "$json" -- "$scratch/children" threads >/dev/null 2>"$scratch/said"
+	says 'children of other threads are in it, too' "$(cat "$scratch/said")" \
 		': 301 programs, [0-9]+ events, 300 evaluations, 600 operations, 0 events lost'
 
 	echo kept >"$scratch/kept"
