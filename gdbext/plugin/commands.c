@@ -278,6 +278,7 @@ void lbx_commands_run(const char *line)
 		settings = lbx_default_settings;
 	have_settings = true;
 	lb_clear_error();
+	lbx_symbol_file_take_changed();
 	about.has_tensor = false;
 	about.count[0] = '\0';
 	ok = run_words(&context, name, line[n] ? line + n + 1 : "");
@@ -312,6 +313,8 @@ void lbx_commands_run(const char *line)
 	}
 	write_about();
 	lb_clear_error();
+	if (lbx_symbol_file_take_changed())
+		lbx_bridge_script("_lb_look");
 	if (failed != !ok) /* the variable's value so far: a line less for gdb to read */
 		lbx_bridge_script("set $tensor_failed = %d", !ok);
 	failed = !ok;

@@ -118,6 +118,16 @@ static const char common[] =
 	"_lb_begin\n"
 	"with language c -- _lb_stop\n"
 	"end\n"
+	/* where symbols come or go, gdb forgets its place in the source, which the TUI shows and `list`
+	 * goes on from: back to the selected frame's */
+	"define _lb_frame\n"
+	"frame\n"
+	"end\n"
+	"define _lb_look\n"
+	"if $_thread\n"
+	"_lb_quiet _lb_frame 0\n"
+	"end\n"
+	"end\n"
 	/* gdb names the file that it adds, which is no news, and asks before it removes one; `echo`
 	 * flushes, which MI needs */
 	"define _lb_add\n"

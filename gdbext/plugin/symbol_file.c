@@ -98,9 +98,20 @@ static bool make_directory(void)
 	return true;
 }
 
+static bool changed; /* what gdb reads, by the response so far */
+
+bool lbx_symbol_file_take_changed(void)
+{
+	bool was = changed;
+
+	changed = false;
+	return was;
+}
+
 static void remove_until(struct lbx_context *context, unsigned end)
 {
 	delete_until(file.first);
+	changed |= file.first < end;
 	while (file.first < end)
 		lbx_bridge_script("%s_lb_symbols_remove %s",
 				  context->target ? "frame apply level 0 -q -s -- " : "",
@@ -170,6 +181,7 @@ static bool load(struct lbx_context *context, const void *object, size_t n)
 		if (!make_directory() || !lbx_write_private(path_of(file.last + 1), object, n))
 			return false;
 		file.last++;
+		changed = true;
 		lbx_bridge_script("%s_lb_symbols_add %s",
 				  context->target ? "frame apply level 0 -q -s -- _lb_framed " : "",
 				  path_of(file.last));
@@ -235,6 +247,7 @@ void lbx_symbol_file_words(const char *words)
 
 void lbx_symbol_file_reload_names(void)
 {
+	changed = true;
 	/* within `frame apply`, which keeps the selected frame */
 	lbx_bridge_script("frame apply level 0 -q -s _lb_framed _lb_reload 0");
 }

@@ -20,5 +20,7 @@ void lbx_symbol_file_refresh_then(void);
 void lbx_symbol_file_words(const char *words);
 /* Makes gdb read the names of addresses again, after the command. */
 void lbx_symbol_file_reload_names(void);
+/* Whether that, or the variables, changed in the response that is being made; then false. */
+bool lbx_symbol_file_take_changed(void);
 
 #endif
