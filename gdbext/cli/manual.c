@@ -85,10 +85,26 @@ bool lbx_cli_has(const struct lbx_command *command)
 	return !(command->needs & LBX_NEEDS_LIVE);
 }
 
+/* Long arguments have a line of their own. */
+static void print_row(struct lbx_out *out, const struct lbx_command *c)
+{
+	enum { NAME = 10, ARGUMENTS = 15, SUMMARY = 2 + NAME + 1 + ARGUMENTS + 1 };
+
+	lbx_wrap(out, 0, SUMMARY);
+	lbx_printf(out, "  %-*s %-*s", NAME, c->name, ARGUMENTS, c->arguments);
+	if (strlen(c->arguments) > ARGUMENTS) {
+		lbx_printf(out, "\n");
+		lbx_wrap(out, 0, SUMMARY);
+		lbx_printf(out, "%*s", SUMMARY - 1, "");
+	}
+	lbx_printf(out, " %s\n", c->summary);
+}
+
 static void print_option(struct lbx_out *out, const struct lbx_option *o)
 {
 	int n = (int)strlen(o->name) + (o->value ? (int)strlen(o->value) + 1 : 0);
 
+	lbx_wrap(out, 0, 19);
 	lbx_printf(out, "  --%s%s%s%*s %s\n", o->name, o->value ? " " : "", o->value ? o->value : "",
 		   n < 14 ? 14 - n : 0, "", o->help);
 }
@@ -96,13 +112,14 @@ static void print_option(struct lbx_out *out, const struct lbx_option *o)
 void lbx_usage(struct lbx_out *out)
 {
 	for (int i = 0; i < FORMS; i++)
-		lbx_printf(out, "%s lazybones %-34s %s\n", i ? "      " : "Usage:", forms[i].synopsis,
-			   forms[i].what);
+		lbx_wrap(out, 0, 52), lbx_printf(out, "%s lazybones %-34s %s\n", i ? "      " : "Usage:",
+						 forms[i].synopsis, forms[i].what);
+	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "See the lazy tensors of a running program, or of a dead one's core file.\n"
 		   "\nCommands:\n");
 	for (const struct lbx_command *c = lbx_commands; c->name; c++)
 		if (lbx_cli_has(c))
-			lbx_printf(out, "  %-8s %-14s %s\n", c->name, c->arguments, c->summary);
+			print_row(out, c);
 	lbx_printf(out, "\nOptions:\n");
 	for (int i = 0; i < OPTIONS; i++)
 		print_option(out, &options[i]);

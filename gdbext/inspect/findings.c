@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "target/columns.h"
 
 bool lbx_findings_add(struct lbx_findings *findings, const char *kind, uint64_t tensor,
 		      uint64_t address, const char *format, ...)
@@ -42,7 +43,7 @@ void lbx_findings_deinit(struct lbx_findings *findings)
 
 void lbx_print_folded(struct lbx_out *out, const char *lead, const char *text)
 {
-	int column = (int)strlen(lead);
+	int column = lbx_columns(lead);
 
 	lbx_printf(out, "%s", lead);
 	lbx_wrap(out, column, column);

@@ -1,5 +1,6 @@
 #include "inspect/out.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,21 +8,23 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "target/columns.h"
 #include "target/printable.h"
 
-/* Columns of a word: bytes that continue a character of UTF-8, and colours, take none. */
+enum { COMMAND_MOST = 40 }; /* bytes that stay together */
+
+/* Columns of a word: colours take none. */
 static int word_width(const char *word, size_t n)
 {
-	bool escape = false;
+	const char *end = word + n, *escape;
 	int width = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		bool ends = escape && word[i] == 'm';
-		escape |= word[i] == '\033';
-		width += !escape && ((unsigned char)word[i] & 0xc0) != 0x80;
-		escape &= !ends;
+	while ((escape = memchr(word, '\033', (size_t)(end - word)))) {
+		const char *last = memchr(escape, 'm', (size_t)(end - escape));
+		width += lbx_columns_of(word, (size_t)(escape - word));
+		word = last ? last + 1 : end;
 	}
-	return width;
+	return width + lbx_columns_of(word, (size_t)(end - word));
 }
 
 static void write_blanks(struct lbx_out *out, int n)
@@ -53,11 +56,55 @@ static void end_word(struct lbx_out *out)
 	w->n = 0;
 }
 
+/* "(3, 4)" and "[0, -1]" are one word: at a blank, whether the list goes on if a number follows. */
+static bool is_in_list(const struct lbx_wrap *w)
+{
+	if (w->n < 3 || w->n + 2 > sizeof w->word || w->word[w->n - 1] != ',' ||
+	    !isdigit((unsigned char)w->word[w->n - 2]))
+		return false;
+	for (size_t i = w->n; i-- > 0;)
+		if (strchr("()[]", w->word[i]))
+			return w->word[i] == '(' || w->word[i] == '[';
+	return false;
+}
+
+/* Likewise a command: "`tensor peek #7`". */
+static bool is_in_command(const struct lbx_wrap *w)
+{
+	bool is_in = false;
+
+	for (size_t i = 0; i < w->n; i++)
+		is_in ^= w->word[i] == '`';
+	return is_in && w->n < COMMAND_MOST;
+}
+
+/* What was put off at a blank: the next character tells. */
+static void go_on(struct lbx_out *out, char next)
+{
+	struct lbx_wrap *w = &out->wrap;
+
+	w->in_list = false;
+	if (isdigit((unsigned char)next) || next == '-') {
+		w->word[w->n++] = ' ';
+	} else {
+		end_word(out);
+		w->blanks = 1;
+	}
+}
+
 static void emit(struct lbx_out *out, const char *text, size_t n)
 {
 	struct lbx_wrap *w = &out->wrap;
 
 	for (; n > 0 && w->hang; text++, n--) {
+		if (w->in_list)
+			go_on(out, *text);
+		if (*text == ' ' && (w->in_list = is_in_list(w)))
+			continue;
+		if (*text == ' ' && is_in_command(w)) {
+			w->word[w->n++] = ' ';
+			continue;
+		}
 		if (*text == ' ' || *text == '\n' || w->n == sizeof w->word) {
 			if (w->n)
 				end_word(out);
@@ -78,6 +125,29 @@ void lbx_wrap(struct lbx_out *out, int column, int hang)
 
 	if (!out->wrap.hang)
 		out->wrap = (struct lbx_wrap){ .column = column, .hang = hang < most ? hang : most };
+}
+
+static void print_shortened(struct lbx_out *out, enum lbx_style style, const char *text, int room)
+{
+	int used;
+	size_t bytes = lbx_columns_fit(text, room, &used);
+
+	if (!text[bytes]) {
+		lbx_styled(out, style, "%s", text);
+		return;
+	}
+	bytes = lbx_columns_fit(text, room - 1, &used);
+	lbx_styled(out, style, "%.*s…", (int)bytes, text);
+	lbx_printf(out, "%*s", room - 1 - used, ""); /* where a wide character would not fit */
+}
+
+void lbx_cell(struct lbx_out *out, enum lbx_style style, int width, const char *text)
+{
+	int room = width < 0 ? -width : width, columns = lbx_columns(text), blanks = columns < room ? room - columns : 0;
+
+	lbx_printf(out, "%*s", width < 0 ? blanks : 0, "");
+	print_shortened(out, style, text, room);
+	lbx_printf(out, "%*s", width < 0 ? 0 : blanks, "");
 }
 
 void lbx_field(struct lbx_out *out, const char *name, int width)

@@ -16,6 +16,7 @@ struct lbx_tensor; /* table/tensor.h */
 struct lbx_wrap {
 	int hang;          /* columns before what goes on in the next line; 0: lines are not broken */
 	int column, blanks; /* where the last word ended, and the blanks since */
+	bool in_list;       /* the word goes on after a blank, if a number follows */
 	size_t n;
 	char word[512];
 };
@@ -50,6 +51,9 @@ void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, .
  * after `hang` blanks; but not where lines stay whole. The text must come to that end. */
 void lbx_wrap(struct lbx_out *out, int column, int hang);
 #define LBX_STAY "\037" /* while it is wrapped: a blank at which it is not */
+/* Text in a column of a table: `width` columns, of which blanks follow it, or stand before it when width
+ * is negative. What is longer is shortened, with "…" (at least 1 column). */
+void lbx_cell(struct lbx_out *out, enum lbx_style style, int width, const char *text);
 /* "  name        ", `width` columns in all, and what follows is wrapped behind them. */
 void lbx_field(struct lbx_out *out, const char *name, int width);
 /* How many colours the terminal says it has, by COLORTERM and TERM. */

@@ -100,13 +100,15 @@ static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_
 	return !lbx_bridge_interrupted() && !lbx_bridge_waits();
 }
 
+/* The last column stays empty: a full line gets an empty one below it in the TUI, and counts twice for
+ * gdb's pager. */
 static int columns(void)
 {
 	struct winsize size;
 	int width = lbx_bridge_width();
 
 	if (width > 0)
-		return width > 20 ? width : 20;
+		return width > 20 ? width - 1 : 20;
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 

@@ -23,7 +23,7 @@ int lbx_character(const char *text)
 	return n;
 }
 
-static uint32_t code_of(const char *text, int n)
+uint32_t lbx_code_point(const char *text, int n)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	uint32_t code = n == 1 ? *s : *s & (0x7fU >> n);
@@ -44,7 +44,7 @@ int lbx_printable(const char *text)
 {
 	int n = lbx_character(text);
 
-	return n && !is_order(code_of(text, n)) ? n : 0;
+	return n && !is_order(lbx_code_point(text, n)) ? n : 0;
 }
 
 static void replace(char *text, bool lines)

@@ -5,10 +5,13 @@
 #define LBX_PRINTABLE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stddef.h>
 
 /* Bytes of the UTF-8 character at text; 0 when it is none. */
 int lbx_character(const char *text);
+/* That character, of n bytes (1 to 4). */
+uint32_t lbx_code_point(const char *text, int n);
 /* Bytes of the character at text that a terminal shows, and that changes nothing else there; 0 for control
  * characters (C0, DEL, C1), those that turn the direction of what follows, line separators, and what is
  * no UTF-8. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "inspect/out.h"
+#include "target/columns.h"
 
 static char written[1024];
 
@@ -89,6 +90,82 @@ static void columns_are_counted(void **state)
 	assert_string_equal(written, "\033[33m├─ ärger\033[m\033[2m 9\033[m\n 123\n");
 }
 
+/* Wide characters take two columns, marks that combine none, in each locale. */
+static void display_columns(void **state)
+{
+	static const struct {
+		const char *text;
+		int columns;
+	} texts[] = {
+		{ "", 0 }, { "abc", 3 }, { "\303\244", 1 }, { "a\314\210", 1 }, { "\346\227\245\346\234\254", 4 },
+		{ "\355\225\234", 2 }, { "\341\204\222\341\205\241\341\206\253", 2 }, /* a syllable, and in parts */
+		{ "\357\275\261", 1 }, { "\357\274\241", 2 }, /* half and full width */
+		{ "\360\237\230\200", 2 }, { "\342\200\213", 0 }, { "\342\224\202", 1 }, { "\377\303", 2 },
+		{ "\346\227", 2 }, /* a part of a character */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		assert_int_equal(lbx_columns(texts[i].text), texts[i].columns);
+	assert_int_equal(lbx_columns_of("\346\227\245", 2), 2);
+}
+
+static void cells_are_padded_by_columns(void **state)
+{
+	struct lbx_out out = begin(80);
+
+	(void)state;
+	lbx_cell(&out, LBX_PLAIN, 5, "\346\227\245");
+	lbx_cell(&out, LBX_PLAIN, 3, "a\314\210");
+	lbx_cell(&out, LBX_PLAIN, -4, "\346\227\245");
+	lbx_cell(&out, LBX_PLAIN, 2, "ab");
+	assert_string_equal(written, "\346\227\245   a\314\210    \346\227\245ab");
+	begin(80);
+	lbx_cell(&out, LBX_PLAIN, 4, "\346\227\245\346\234\254x"); /* a wide one does not fit beside the sign */
+	lbx_cell(&out, LBX_PLAIN, 3, "ba\314\210cd");
+	assert_string_equal(written, "\346\227\245… ba\314\210…");
+	begin(80);
+	out.width = 8;
+	lbx_wrap(&out, 0, 1);
+	lbx_printf(&out, "\346\227\245\346\234\254 \346\227\245 a\n");
+	assert_string_equal(written, "\346\227\245\346\234\254 \346\227\245\n a\n");
+}
+
+static const char *wrapped(int width, const char *text)
+{
+	struct lbx_out out = begin(width);
+
+	lbx_wrap(&out, 0, 1);
+	for (; *text; text++) /* in pieces, as texts come */
+		lbx_printf(&out, "%c", *text);
+	return written;
+}
+
+/* Lists of numbers and commands stay whole, other blanks break. */
+static void what_stays_together(void **state)
+{
+	(void)state;
+	assert_string_equal(wrapped(12, "it has (3, 40, 5) x\n"), "it has\n (3, 40, 5)\n x\n");
+	assert_string_equal(wrapped(12, "first at [0, -1], ok\n"), "first at\n [0, -1], ok\n");
+	assert_string_equal(wrapped(12, "f (of 3, more than)\n"), "f (of 3,\n more than)\n");
+	assert_string_equal(wrapped(12, "f (2, 3), 4, 5, 6\n"), "f (2, 3), 4,\n 5, 6\n");
+	assert_string_equal(wrapped(12, "a list (1, \n"), "a list (1,\n");
+	assert_string_equal(wrapped(14, "try: `a peek #7` now\n"), "try:\n `a peek #7`\n now\n");
+	assert_string_equal(wrapped(14, "`one` and `two`\n"), "`one` and\n `two`\n");
+}
+
+/* Nothing is broken where lines stay whole. */
+static void whole_lines(void **state)
+{
+	struct lbx_out out = begin(8);
+
+	(void)state;
+	out.whole_lines = true;
+	lbx_field(&out, "x", 5);
+	lbx_printf(&out, "a" LBX_STAY "b cc dd (1, 2)\n");
+	assert_string_equal(written, "  x  a b cc dd (1, 2)\n");
+}
+
 static void narrow_terminals(void **state)
 {
 	struct lbx_out out = begin(18);
@@ -144,7 +221,9 @@ int main(void)
 		cmocka_unit_test(hostile_texts),
 		cmocka_unit_test(fields_hang), cmocka_unit_test(exact_fit), cmocka_unit_test(long_words),
 		cmocka_unit_test(blanks_between_words_stay), cmocka_unit_test(columns_are_counted),
-		cmocka_unit_test(narrow_terminals),
+		cmocka_unit_test(narrow_terminals), cmocka_unit_test(display_columns),
+		cmocka_unit_test(cells_are_padded_by_columns), cmocka_unit_test(what_stays_together),
+		cmocka_unit_test(whole_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

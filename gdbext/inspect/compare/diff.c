@@ -83,6 +83,7 @@ static void print_heading(struct lbx_out *out, const struct diff *d)
 
 	lbx_format_list(d->a.array.shape, d->a.array.rank, shape, sizeof shape);
 	lbx_format_list(d->b.array.shape, d->b.array.rank, other, sizeof other);
+	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_NAME, "%s", d->a.label);
 	lbx_printf(out, " (%s%s) and ", lbx_dtype_name(d->a.array.dtype),
 		   d->a.was_lazy ? ", replayed" : "");

@@ -167,8 +167,11 @@ static void print_title(struct lbx_out *out, const struct lbx_selection *s, cons
 			const struct lbx_raster *r, struct range range)
 {
 	lbx_print_heading(out, s, &sight->array);
-	lbx_printf(out, ", %g to %g", r->low, r->high);
-	if (range.low != r->low || range.high != r->high)
+	if (r->finite)
+		lbx_printf(out, ", %g to %g", r->low, r->high);
+	else
+		lbx_printf(out, ", no finite element");
+	if (r->finite && (range.low != r->low || range.high != r->high))
 		lbx_printf(out, ", drawn from %g to %g", range.low, range.high);
 	if (r->not_finite)
 		lbx_styled(out, LBX_WARNING, ", %lld NaN or Inf", (long long)r->not_finite);
@@ -210,7 +213,8 @@ static json_t *json_image(const struct lbx_selection *s, const struct lbx_raster
 {
 	return json_pack("{s:I,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:I,s:o}", "id", (json_int_t)s->tensor.id,
 		"width", r->width, "height", r->height, "channels", r->channels, "min",
-		lbx_json_double(r->low), "max", lbx_json_double(r->high), "low",
+		r->finite ? lbx_json_double(r->low) : json_null(), "max",
+		r->finite ? lbx_json_double(r->high) : json_null(), "low",
 		lbx_json_double(range.low), "high", lbx_json_double(range.high), "not_finite",
 		(json_int_t)r->not_finite, "file", path ? lbx_json_string(path) : json_null());
 }

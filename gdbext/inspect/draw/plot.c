@@ -12,7 +12,7 @@
 #include "inspect/operand/value.h"
 
 enum {
-	PIECE = 1 << 15, LABEL = 12, ROWS = 12, MAX_COLUMNS = 1000, MAX_ROWS = 200, MAX_BINS = 200,
+	PIECE = 1 << 15, LABEL = 12, ROWS = 12, MAX_COLUMNS = 1000, MAX_ROWS = 200, MAX_BINS = 200, FEW = 40,
 	SAMPLES = 1024, /* of a column, where a view repeats too much to read it all */
 };
 static const int64_t all_of = 1 << 28; /* elements that are read in any case */
@@ -24,7 +24,8 @@ struct column {
 
 struct plot {
 	int64_t size, sampled; /* elements; those that were read */
-	int n; /* columns of dots */
+	int n; /* elements, or as many columns as they are drawn in */
+	int each; /* columns of dots for one of these: few are drawn wide */
 	struct column *columns;
 	enum lb_dtype dtype;
 };
@@ -92,8 +93,8 @@ static void draw(struct lbx_out *out, const struct plot *p, int cells, int rows,
 		lb_fail("out of memory for a plot");
 		return;
 	}
-	for (int x = 0; x < p->n; x++) {
-		const struct column *c = &p->columns[x];
+	for (int x = 0; x < p->n * p->each; x++) {
+		const struct column *c = &p->columns[x / p->each];
 		if (c->low > c->high) {
 			before_high = -1;
 			continue;
@@ -128,6 +129,17 @@ static void draw(struct lbx_out *out, const struct plot *p, int cells, int rows,
 	free(canvas);
 }
 
+/* The first and the last index. */
+static void print_axis(struct lbx_out *out, int64_t last, int cells)
+{
+	int least = snprintf(NULL, 0, " %lld", (long long)last);
+
+	lbx_printf(out, "%*s0", LABEL, "");
+	if (last)
+		lbx_printf(out, "%*lld", cells - 1 > least ? cells - 1 : least, (long long)last);
+	lbx_printf(out, "\n");
+}
+
 static bool show_plot(struct lbx_context *context, const struct lbx_selection *s,
 		      const struct lbx_sight *sight, const struct plot *p, int cells, int rows)
 {
@@ -157,7 +169,7 @@ static bool show_plot(struct lbx_context *context, const struct lbx_selection *s
 		return true;
 	}
 	draw(out, p, cells, rows, low, high);
-	lbx_printf(out, "%*s0%*lld\n", LABEL, "", cells - 1, (long long)p->size - 1);
+	print_axis(out, p->size - 1, cells);
 	if (p->sampled < p->size)
 		lbx_printf(out, "of a sample of %lld of %lld elements\n", (long long)p->sampled,
 			   (long long)p->size);
@@ -176,6 +188,8 @@ static bool gather(struct lbx_context *context, const struct lbx_array *array, i
 		return lb_fail("it has no elements to plot");
 	if (n > array->size)
 		ret->n = (int)array->size;
+	ret->each = (n < FEW ? n : FEW) / ret->n;
+	ret->each = ret->each < 1 ? 1 : ret->each;
 	ret->columns = malloc((size_t)ret->n * sizeof *ret->columns);
 	if (!ret->columns)
 		return lb_fail("out of memory for a plot");
@@ -198,8 +212,7 @@ bool lbx_run_plot(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	int cells = width > LABEL + 2 ? (int)width - LABEL : 2;
 	bool ok = gather(context, &sight.array, cells * 2, &plot) &&
-		  show_plot(context, &s, &sight, &plot, (plot.n + 1) / 2 < 2 ? 2 : (plot.n + 1) / 2,
-			    (int)rows);
+		  show_plot(context, &s, &sight, &plot, (plot.n * plot.each + 1) / 2, (int)rows);
 	free(plot.columns);
 	lbx_sight_end(&sight);
 	return ok;

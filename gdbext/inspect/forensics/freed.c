@@ -122,6 +122,7 @@ static void show(struct lbx_context *context, struct lbx_tensor *t, json_t *list
 	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
 	lbx_format_bytes(lbx_tensor_nbytes(t), bytes, sizeof bytes);
 	lbx_describe_pc(context->target, t->site, where, sizeof where);
+	lbx_wrap(context->out, 0, 4);
 	lbx_printf(context->out, "#%" PRIu64 " %s%s%s %s, %s, %s at ", t->id, t->name, *t->name ? " " : "",
 		   lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state), bytes);
 	lbx_styled(context->out, LBX_ADDRESS, "0x%" PRIx64, t->data);
@@ -144,7 +145,7 @@ static bool list_all(struct lbx_context *context, struct buffers *b)
 		lbx_json(context->out, json_pack("{s:o,s:I}", "tensors", list, "buffers",
 						 (json_int_t)b->n));
 	else
-		lbx_printf(context->out, "%" PRIu64 " tensor%s without a value still in memory, of %zu cached buffer%s\n",
+		lbx_wrap(context->out, 0, 4), lbx_printf(context->out, "%" PRIu64 " tensor%s without a value still in memory, of %zu cached buffer%s\n",
 			   n, n == 1 ? "" : "s", b->n, b->n == 1 ? "" : "s");
 	lbx_set_int(context->out, "tensor_count", (int64_t)n);
 	return lb_ok();

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
+#include "target/columns.h"
 #include "target/printable.h"
 
 enum { TEXT = 8192, BAD_SHOWN = 16 };
@@ -67,20 +68,42 @@ json_t *lbx_json_modules(struct lbx_context *context)
 	return list;
 }
 
+/* Columns for build ids: what the paths leave of a line, but enough to tell them apart. */
+static int id_width(struct lbx_context *context)
+{
+	enum { LEAST = 13, MOST = 40, OTHERS = 26 };
+	int longest = 0;
+	struct lbx_module m;
+
+	if (context->out->whole_lines)
+		return MOST;
+	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++) {
+		int columns = lbx_columns(m.path);
+		longest = columns > longest ? columns : longest;
+	}
+	int room = context->out->width - OTHERS - longest;
+	return room < LEAST ? LEAST : room > MOST ? MOST : room;
+}
+
 static void print_modules(struct lbx_context *context)
 {
 	struct lbx_out *out = context->out;
 	char id[LBX_BUILD_ID_TEXT], path[4096];
 	struct lbx_module m;
 
-	lbx_styled(out, LBX_TITLE, "%-9s %-14s %-40s %s\n", "file", "at", "build id", "path");
+	int width = id_width(context);
+
+	lbx_styled(out, LBX_TITLE, "%-9s %-14s %-*s %s\n", "file", "at", width, "build id", "path");
 	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++) {
 		lbx_build_id_text(&m.wanted, id);
 		snprintf(path, sizeof path, "%s", m.path);
 		lbx_make_printable(path);
+		lbx_wrap(out, 0, 10);
 		lbx_styled(out, lbx_module_is_used(&m) ? LBX_PLAIN : LBX_WARNING, "%-9s ",
 			   lbx_verdict_name(m.verdict));
-		lbx_printf(out, "0x%012" PRIx64 " %-40s %s%s\n", m.start, id, path, m.is_program ? " (the program)" : "");
+		lbx_printf(out, "0x%012" PRIx64 " ", m.start);
+		lbx_cell(out, LBX_PLAIN, width, id);
+		lbx_printf(out, " %s%s\n", path, m.is_program ? " (the program)" : "");
 	}
 	lbx_print_bad_modules(context);
 }

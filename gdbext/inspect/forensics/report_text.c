@@ -21,6 +21,7 @@ static void print_death(struct lbx_context *context, const struct lbx_report *r)
 	char text[256];
 
 	lbx_describe_death(&r->death, text, sizeof text);
+	lbx_wrap(out, 0, 4);
 	if (context->stacks && r->death.tid)
 		lbx_printf(out, "%s (process %" PRIu64 ") %s\n",
 			   r->death.command[0] ? r->death.command : "the program",
@@ -28,9 +29,9 @@ static void print_death(struct lbx_context *context, const struct lbx_report *r)
 	else
 		lbx_printf(out, "a %s\n", context->target->ops->kind);
 	if (r->fault[0])
-		lbx_printf(out, "%s\n", r->fault);
+		lbx_wrap(out, 0, 4), lbx_printf(out, "%s\n", r->fault);
 	if (lbx_describe_damage(r, text, sizeof text))
-		lbx_styled(out, LBX_WARNING, "%s\n", text);
+		lbx_wrap(out, 0, 4), lbx_styled(out, LBX_WARNING, "%s\n", text);
 }
 
 static void print_threads(struct lbx_context *context, const struct lbx_report *r)
@@ -47,6 +48,7 @@ static void print_threads(struct lbx_context *context, const struct lbx_report *
 	title(out, "Other threads");
 	for (int i = 1; i < r->n_threads && i <= THREADS_SHOWN; i++) {
 		const struct lbx_thread_view *v = &r->threads[i];
+		lbx_wrap(out, 0, 11);
 		lbx_printf(out, "  %-8" PRIu64, v->tid);
 		for (int k = 0; k < v->n && k < 3; k++) {
 			if (v->frames[k].line.function[0])
@@ -84,6 +86,7 @@ static void print_flights(struct lbx_context *context, const struct lbx_report *
 	title(out, "In flight");
 	for (int i = 0; i < r->n_flights; i++) {
 		lbx_describe_run(context, &r->flights[i], run, sizeof run);
+		lbx_wrap(out, 0, 4);
 		lbx_printf(out, "  thread %" PRIu64 ", %s\n", r->flights[i].tid, run);
 	}
 	if (r->n_flights == 0)
@@ -97,6 +100,7 @@ static void print_values(struct lbx_out *out, const struct lbx_report *r)
 	title(out, "NaN and Inf");
 	lbx_findings_print(out, &r->bad);
 	lbx_format_bytes((int64_t)r->nonfinite.bytes, bytes, sizeof bytes);
+	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "  %s%" PRIu64 " floating tensors looked at (%s)", r->bad.n ? "" : "none: ",
 		   r->nonfinite.searched, bytes);
 	if (r->nonfinite.skipped)
@@ -114,6 +118,7 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 	lbx_format_bytes((int64_t)c->peak_bytes, peak, sizeof peak);
 	lbx_format_bytes((int64_t)c->cache_bytes, cache, sizeof cache);
 	title(out, "Memory");
+	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "  %s in use, peak %s, cache %s; %" PRIu64 " tensors ready, %" PRIu64
 		   " lazy, %" PRIu64 " evaluating\n", active, peak, cache,
 		   r->by_state[LB_STATE_READY], r->by_state[LB_STATE_LAZY],
@@ -124,6 +129,7 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 			continue; /* no tensor's */
 		lbx_format_bytes(s->bytes, bytes, sizeof bytes);
 		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
+		lbx_wrap(out, 0, 19);
 		lbx_printf(out, "  %10s %3.0f%%  %" PRId64 " buffer%s made in %s\n", bytes,
 			   100 * (double)s->bytes / (double)r->sites.bytes, s->buffers,
 			   s->buffers == 1 ? "" : "s", where);
@@ -135,7 +141,7 @@ static void print_events(struct lbx_context *context)
 	title(context->out, "Last events");
 	if (lbx_events_show(context, EVENTS_SHOWN))
 		return;
-	lbx_printf(context->out, "  none: %s\n", lb_error_message());
+	lbx_print_folded(context->out, "  none: ", lb_error_message());
 	lb_clear_error();
 }
 
@@ -146,6 +152,7 @@ static void print_suspicions(struct lbx_out *out, const struct lbx_report *r)
 	title(out, "Suspicions");
 	lbx_findings_print(out, &r->suspicions);
 	lbx_format_bytes((int64_t)r->suspect.bytes, bytes, sizeof bytes);
+	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "  %s%" PRIu64 " view%s looked for in %s of memory%s\n",
 		   r->suspicions.n ? "" : "none: ", r->suspect.views, r->suspect.views == 1 ? "" : "s",
 		   bytes, r->suspect.late ? ", then time was up" : "");
@@ -158,7 +165,7 @@ void lbx_report_print(struct lbx_context *context, const struct lbx_report *r)
 	print_files(context);
 	if (!r->has_runtime) {
 		title(context->out, "Tensors");
-		lbx_printf(context->out, "  none: %s\n", r->why);
+		lbx_print_folded(context->out, "  none: ", r->why);
 		return;
 	}
 	print_flights(context, r);

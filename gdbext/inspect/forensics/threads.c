@@ -102,7 +102,7 @@ static bool show_frames(struct lbx_context *context, const struct lbx_thread_vie
 		else
 			lbx_print_frame(context->out, frame);
 		if (number >= 0 && !list && frame->n_held == 0)
-			lbx_printf(context->out, "       no variable leads to a tensor, or the code has no "
+			lbx_wrap(context->out, 0, 7), lbx_printf(context->out, "       no variable leads to a tensor, or the code has no "
 				   "debug information\n");
 	}
 	if (list)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/number.h"
+#include "target/columns.h"
 #include "target/printable.h"
 
 enum { OFTEN = 1024, WIDEST = 72, LEFT_MAX = 1024, OPERANDS_SHOWN = 12 };
@@ -106,7 +107,9 @@ static void write_site(struct lbx_out *out, const struct lbx_listing_text *text,
 
 static void pad(struct lbx_out *out, const char *text, int width)
 {
-	lbx_printf(out, "%*s", width > (int)strlen(text) ? width - (int)strlen(text) : 0, "");
+	int columns = lbx_columns(text);
+
+	lbx_printf(out, "%*s", width > columns ? width - columns : 0, "");
 }
 
 static void write_line(struct lbx_out *out, const struct lbx_listing_text *text, uint32_t i,
@@ -141,7 +144,7 @@ static void measure(const struct lbx_listing *listing, uint32_t from, uint32_t t
 		write_type(&listing->lines[i], type, sizeof type);
 		const char *texts[] = { left, type };
 		for (int k = 0; k < 2; k++) {
-			int n = (int)strlen(texts[k]);
+			int n = lbx_columns(texts[k]);
 			if (n > widths[k])
 				widths[k] = n < WIDEST ? n : WIDEST;
 		}

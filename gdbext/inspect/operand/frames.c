@@ -331,11 +331,13 @@ void lbx_print_frame(struct lbx_out *out, const struct lbx_frame_view *frame)
 	char text[512], held[2 * LABEL];
 
 	lbx_describe_frame(frame, text, sizeof text);
+	lbx_wrap(out, 0, 7);
 	lbx_printf(out, "  #%-3" PRIu64 "%s", frame->number, frame->number > 99 ? " " : "");
 	lbx_styled(out, LBX_ADDRESS, "0x%012" PRIx64, frame->frame.pc);
 	lbx_printf(out, " in %s%s\n", text, frame->frame.is_inlined ? " (inlined)" : "");
 	for (int i = 0; i < frame->n_held && i < SHOWN; i++) {
 		lbx_describe_held(&frame->held[i], held, sizeof held);
+		lbx_wrap(out, 0, 11);
 		lbx_printf(out, "       ");
 		lbx_styled(out, lbx_held_is_strided(&frame->held[i]) ? LBX_WARNING : LBX_NAME, "%s\n",
 			   held);
@@ -351,6 +353,7 @@ void lbx_print_thread(struct lbx_context *context, const struct lbx_thread_view 
 	char run[2 * LABEL];
 
 	lbx_describe_run(context, &view->runs, run, sizeof run);
+	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_TITLE, "thread %" PRIu64, view->tid);
 	lbx_printf(out, "%s%s\n", *run ? ", " : "", run);
 	for (int i = 0, times; i < view->n;) {
@@ -368,7 +371,7 @@ void lbx_print_thread(struct lbx_context *context, const struct lbx_thread_view 
 	if (view->cut)
 		lbx_printf(out, "  … and maybe more\n");
 	if (view->end[0])
-		lbx_styled(out, LBX_WARNING, "  (%s)\n", view->end);
+		lbx_wrap(out, 0, 4), lbx_styled(out, LBX_WARNING, "  (%s)\n", view->end);
 }
 
 static json_t *json_held(const struct lbx_held *held)

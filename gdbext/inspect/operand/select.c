@@ -256,6 +256,8 @@ static bool select_quoted(struct lbx_context *context, const char *text, char pl
 
 	*done = false;
 	strcpy(plain, text);
+	if (rest && !*names[2] && !*skip(rest))
+		return lb_fail("no tensor given: there is nothing between the quotes");
 	if (!rest || (*skip(rest) && *skip(rest) != '[') || !*names[2])
 		return true; /* C's, if anybody's */
 	strcpy(names[0], text);

@@ -14,8 +14,10 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/name.h"
+#include "target/columns.h"
 
-enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, COLUMNS = 7, CELL = LB_NAME_MAX + 1 };
+enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, CELL = LB_NAME_MAX + 1, SHORT = 10 };
+enum { ID, NAME, DTYPE, SHAPE, STATE, OP, BYTES, COLUMNS };
 
 enum sort { BY_ID, BY_NAME, BY_SIZE, BY_BYTES, BY_STATE, BY_DTYPE };
 static const char *const sorts[] = { "id", "name", "size", "bytes", "state", "dtype" };
@@ -195,7 +197,7 @@ static bool list_json(struct lbx_context *context, struct lbx_tensors *tensors,
 	return lb_ok();
 }
 
-static const char *const titles[COLUMNS] = {
+static const char titles[COLUMNS][CELL] = {
 	"id", "name", "dtype", "shape", "state", "op", "bytes",
 };
 
@@ -210,24 +212,14 @@ static void cells(const struct lbx_tensor *t, char ret[COLUMNS][CELL])
 	lbx_format_bytes(lbx_tensor_nbytes(t), ret[6], CELL);
 }
 
-/* Characters of UTF-8. */
-static int length(const char *s)
-{
-	int n = 0;
-	for (; *s; s++)
-		n += ((unsigned char)*s & 0xc0) != 0x80;
-	return n;
-}
-
 static void measure(struct lbx_tensors *tensors, const struct list *list, size_t shown, int width,
 		    int *widths)
 {
 	char cell[COLUMNS][CELL];
 	struct lbx_tensor t;
-	int total = 0;
 
 	for (int c = 0; c < COLUMNS; c++)
-		widths[c] = length(titles[c]);
+		widths[c] = lbx_columns(titles[c]);
 	for (size_t i = 0; i < shown; i++) {
 		/* ids grow: the last are long */
 		if (width < ANY_WIDTH && i >= MEASURED && shown - i > MEASURED)
@@ -236,40 +228,54 @@ static void measure(struct lbx_tensors *tensors, const struct list *list, size_t
 			continue;
 		cells(&t, cell);
 		for (int c = 0; c < COLUMNS; c++)
-			if (length(cell[c]) > widths[c])
-				widths[c] = length(cell[c]);
-	}
-	for (int c = 0; c < COLUMNS; c++)
-		total += widths[c] + (c ? 2 : 0);
-	/* names give way first, then shapes, then operations */
-	static const int yielding[] = { 1, 3, 5 };
-	for (int i = 0; i < 3 && total > width; i++) {
-		int *w = &widths[yielding[i]], least = *w < 10 ? *w : 10;
-		int cut = total - width < *w - least ? total - width : *w - least;
-		*w -= cut;
-		total -= cut;
+			if (lbx_columns(cell[c]) > widths[c])
+				widths[c] = lbx_columns(cell[c]);
 	}
 }
 
-static void print_cell(struct lbx_out *out, int column, int width, const char *text)
+/* What a table of these columns takes; with short ones that yield, at least. */
+static int total(const int *widths, bool least)
 {
-	enum lbx_style style = column == 1 ? LBX_NAME : LBX_PLAIN;
-	int n = length(text), room = width, bytes = 0, used = 0;
+	int sum = -2;
 
-	if (n > width)
-		room = width - 1;
-	for (; text[bytes]; bytes++) {
-		if (((unsigned char)text[bytes] & 0xc0) != 0x80 && ++used > room)
-			break;
+	for (int c = 0; c < COLUMNS; c++) {
+		bool yields = least && (c == NAME || c == SHAPE || c == OP) && widths[c] > SHORT;
+		sum += widths[c] ? (yields ? SHORT : widths[c]) + 2 : 0;
 	}
-	const char *more = n > width ? "…" : "";
-	int pad = width - (n > width ? width : n);
-	if (column == COLUMNS - 1)
-		lbx_printf(out, "%*s%s", pad, "", text);
-	else {
-		lbx_styled(out, style, "%.*s%s", bytes, text, more);
-		lbx_printf(out, "%*s  ", pad, "");
+	return sum;
+}
+
+/* Where there is not enough room, names become shorter, then shapes, then operations; where that is not
+ * enough either, whole columns go. */
+static void fit(int *widths, int room)
+{
+	static const int yielding[] = { NAME, SHAPE, OP }, dropped[] = { OP, BYTES, DTYPE, STATE };
+
+	for (int i = 0; i < 4 && total(widths, true) > room; i++)
+		widths[dropped[i]] = 0;
+	for (int i = 0; i < 3; i++) {
+		int *w = &widths[yielding[i]], more = total(widths, false) - room;
+		if (more > 0 && *w > SHORT)
+			*w = *w - more > SHORT ? *w - more : SHORT;
 	}
+}
+
+/* Numbers stand right. */
+static void print_row(struct lbx_out *out, const int *widths, const char cell[COLUMNS][CELL])
+{
+	int last = COLUMNS - 1;
+
+	while (widths[last] == 0)
+		last--;
+	for (int c = 0; c <= last; c++) {
+		int own = lbx_columns(cell[c]), width = c == last && own < widths[c] ? own : widths[c];
+		if (widths[c] == 0)
+			continue;
+		lbx_cell(out, cell == titles ? LBX_TITLE : c == NAME ? LBX_NAME : LBX_PLAIN,
+			 c == BYTES ? -widths[c] : width, cell[c]);
+		lbx_printf(out, "%s", c < last ? "  " : "");
+	}
+	lbx_printf(out, "\n");
 }
 
 static bool list_text(struct lbx_context *context, struct lbx_tensors *tensors,
@@ -281,24 +287,22 @@ static bool list_text(struct lbx_context *context, struct lbx_tensors *tensors,
 	int widths[COLUMNS];
 
 	measure(tensors, list, shown, out->width, widths);
-	for (int c = 0; shown && c < COLUMNS; c++) {
-		lbx_styled(out, LBX_TITLE, "%*s", c == COLUMNS - 1 ? widths[c] : -widths[c], titles[c]);
-		lbx_printf(out, c == COLUMNS - 1 ? "\n" : "  ");
-	}
+	fit(widths, out->width);
+	if (shown)
+		print_row(out, widths, titles);
 	for (size_t i = 0; i < shown; i++) {
 		if (i % 1024 == 1023 && !lbx_progress(out, "listing", (int64_t)i, (int64_t)shown))
 			return false;
 		if (!reread(tensors, &list->rows[i], &t))
 			continue;
 		cells(&t, cell);
-		for (int c = 0; c < COLUMNS; c++)
-			print_cell(out, c, widths[c], cell[c]);
-		lbx_printf(out, "\n");
+		print_row(out, widths, (const char (*)[CELL])cell);
 	}
 	if (shown < list->n)
 		lbx_printf(out, "… %zu more (--limit 0 shows all)\n", list->n - shown);
 	lbx_format_bytes(list->ready_bytes, ready, sizeof ready);
 	lbx_format_bytes(list->lazy_bytes, lazy, sizeof lazy);
+	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "%zu tensor%s", list->n, list->n == 1 ? "" : "s");
 	if (list->n < list->seen)
 		lbx_printf(out, " of %" PRIu64, list->seen);

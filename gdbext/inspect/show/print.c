@@ -81,6 +81,7 @@ void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *s,
 
 	lbx_selection_label(s, label, sizeof label);
 	lbx_format_list(array->shape, array->rank, shape, sizeof shape);
+	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_NAME, "%s", label);
 	lbx_printf(out, ": %s %s", lbx_dtype_name(array->dtype), shape);
 }
@@ -117,14 +118,18 @@ static bool print_pending(struct lbx_context *context, const struct lbx_selectio
 	}
 	lbx_selection_label(s, label, sizeof label);
 	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_wrap(context->out, 0, 4);
 	lbx_styled(context->out, LBX_NAME, "%s", label);
 	lbx_printf(context->out, ": %s%s %s, %s: it has no value yet\n", s->slice.n ? "of " : "",
 		   lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state));
 	lbx_pending(tensors, t, &pending);
 	lbx_describe_pending(&pending, pending_text, sizeof pending_text);
+	lbx_wrap(context->out, 0, 4);
 	lbx_printf(context->out, "%s, outside the program\n", pending_text);
-	if (t->op_class == LB_CLASS_FUSED)
+	if (t->op_class == LB_CLASS_FUSED) {
+		lbx_wrap(context->out, 0, 4);
 		lbx_printf(context->out, "it computes %s\n", lbx_expression(tensors, t, expression));
+	}
 	return true;
 }
 

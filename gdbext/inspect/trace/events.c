@@ -164,6 +164,7 @@ static void print_event(struct lbx_context *context, const struct events *events
 	struct lbx_out *out = context->out;
 	char message[LB_FLIGHT_TEXT_BYTES], text[512];
 
+	lbx_wrap(out, 0, 25);
 	if (event->time_ns)
 		lbx_printf(out, "%12.6f s", -(double)(events->end_ns - event->time_ns) / 1e9);
 	else
@@ -276,6 +277,7 @@ static bool print_events(struct lbx_context *context, const struct events *event
 	struct lbx_out *out = context->out;
 
 	if (flight->capacity == 0) {
+		lbx_wrap(out, 0, 4);
 		lbx_printf(out, "the program records no events: it was started with "
 			   "LAZYBONES_EVENTS=0, or by an older runtime\n");
 		return true;
@@ -285,6 +287,7 @@ static bool print_events(struct lbx_context *context, const struct events *event
 			   events->matching - wanted->last);
 	if (!show_each(context, events, wanted, NULL))
 		return false;
+	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "%" PRId64 " of %" PRIu64 " events, the ring holds the last %" PRIu64
 		   "; times count back from the newest\n", events->matching, flight->newest,
 		   flight->capacity);

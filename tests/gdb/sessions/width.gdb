@@ -13,3 +13,6 @@ with width 0 -- tensor print nobody
 with width 0 -- tensor diff q blk.0.qt
 pipe tensor diff q blk.0.qt | cat
 with width 120 -- tensor print nobody
+with width 60 -- tensor list
+with width 40 -- tensor list *a*
+with width 120 -- tensor list

@@ -18,3 +18,5 @@ tensor print @&q:f65:1
 tensor view &q f65 1
 tensor diff q good.core
 tensor list q q
+tensor print ''
+tensor print ""

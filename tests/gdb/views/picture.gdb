@@ -10,3 +10,5 @@ tensor hist nobody
 tensor image q[:2] --as sixel --width 1
 tensor image q --as ascii --width 4
 tensor image q --as braille
+tensor plot row --rows 2
+tensor image bad[:1, :1] --as ascii --width 4
