@@ -496,8 +496,9 @@ const struct lbx_command lbx_commands[] = {
 		.help = "A file with another build id than the core has gives wrong names: it is not used. same:\n"
 			"its build id is the core's. unproven: the core holds no build id to check it by (bit 4\n"
 			"of /proc/PID/coredump_filter saves them), but it was not modified since. Not used are:\n"
-			"differs; newer, that is unproven and modified since; missing. forced: --force uses\n"
-			"what --exe names, whatever it is.\n"
+			"differs; newer, that is unproven and modified since; undated, that is unproven and the core came\n"
+			"through a pipe, so that its time is not known; missing. forced: --force uses what --exe names,\n"
+			"whatever it is.\n"
 			"Example: modules --json",
 		.needs = LBX_NEEDS_STACKS,
 		.run = lbx_run_modules,

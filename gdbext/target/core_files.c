@@ -3,7 +3,7 @@
  * ELF header, and with it the build id) and that page equals the file's. Where nothing is saved, of
  * files such as weights, and of all if the core's filter or its cut end left the headers out, they are
  * read as they are, and the reader is told so, unless their time says that they were modified after
- * the core. Data segments are never taken from
+ * the core, or the core's own time is not known. Data segments are never taken from
  * a file: the program has written to them. */
 #define _GNU_SOURCE
 #include "target/core_files.h"
@@ -168,6 +168,11 @@ bool lbx_core_files_newer(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
+bool lbx_core_files_dated(const struct timespec *written)
+{
+	return written->tv_sec || written->tv_nsec;
+}
+
 static enum state judge(const struct lbx_core_files *files, const struct mapping *m)
 {
 	bool saved;
@@ -260,8 +265,10 @@ uint64_t lbx_core_files_next(const struct lbx_core_files *files, uint64_t addres
 const char *lbx_core_files_why(const struct lbx_core_files *files, uint64_t address)
 {
 	const struct mapping *m = mapping_at(files, address);
-	return m && m->state == NEWER ? "was modified after the core was written"
-				      : "is missing or has changed";
+	if (!m || m->state != NEWER)
+		return "is missing or has changed";
+	return lbx_core_files_dated(&files->written) ? "was modified after the core was written"
+		: "may have been modified since: the core came through a pipe, so when it was written is not known";
 }
 
 void lbx_core_files_untell(struct lbx_core_files *files, uint64_t address)

@@ -13,7 +13,8 @@ struct lbx_core_files;
 typedef const char *lbx_saved_fn(const void *context, uint64_t address, uint64_t *n);
 
 /* NULL for a damaged note (the core is then read without its files), or with an error when
- * memory is out. The note must outlive what is made of it. `written` is the core's own time. */
+ * memory is out. The note must outlive what is made of it. `written` is the core's own
+ * time; all 0: it is not known, for the core came through a pipe. */
 struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size,
 					     const struct lbx_core_options *options,
 					     const struct timespec *written, lbx_saved_fn *saved, const void *context);
@@ -45,6 +46,8 @@ bool lbx_core_files_proven(const struct lbx_core_files *files, uint64_t address)
 void lbx_core_files_untell(struct lbx_core_files *files, uint64_t address);
 /* Whether a time is later than another. */
 bool lbx_core_files_newer(const struct timespec *a, const struct timespec *b);
+/* Whether the core's time, as lbx_core_files_create() got it, is known. */
+bool lbx_core_files_dated(const struct timespec *written);
 /* Why a file that was mapped gives no bytes: "is missing or …". */
 const char *lbx_core_files_why(const struct lbx_core_files *files, uint64_t address);
 /* One of the files that were read as they are now since the last call, and how many others there

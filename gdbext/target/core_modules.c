@@ -121,6 +121,8 @@ static enum lbx_verdict judge(const struct lbx_core_view *view, const struct mem
 			? LBX_MODULE_SAME : LBX_MODULE_DIFFERS;
 	if (saved)
 		return same_headers(memory, file) ? LBX_MODULE_SAME : LBX_MODULE_DIFFERS;
+	if (!lbx_core_files_dated(&view->written))
+		return LBX_MODULE_UNDATED;
 	return lbx_core_files_newer(&file->modified, &view->written) ? LBX_MODULE_NEWER : LBX_MODULE_UNPROVEN;
 }
 
@@ -311,6 +313,10 @@ bool lbx_core_modules_warning(const struct lbx_core_modules *modules, char *ret,
 	else if (modules->exe == LBX_MODULE_NEWER)
 		snprintf(ret, size, "%s was modified after the core was written, which holds no build id to check "
 			 "it by: its names are not used (--force uses them)", exe);
+	else if (modules->exe == LBX_MODULE_UNDATED)
+		snprintf(ret, size, "%s may be another program: the core holds no build id to check it by, and came "
+			 "through a pipe, so when it was written is not known: its names are not used (--force uses "
+			 "them)", exe);
 	else if (modules->exe == LBX_MODULE_FORCED)
 		snprintf(ret, size, "%s is used as you insist, its names may be wrong: its build id is %s, the "
 			 "core's is %s", exe, found, wanted);

@@ -151,6 +151,10 @@ void lbx_module_why(const struct lbx_module *module, char *ret, size_t size)
 	case LBX_MODULE_DIFFERS:
 		n = snprintf(ret, size, "is another file now, its build id is %s, not %s", found, wanted);
 		break;
+	case LBX_MODULE_UNDATED:
+		n = snprintf(ret, size, "may have been modified since: the core came through a pipe, so when it was written is not "
+			     "known, and it holds no build id to check it by (bit 4 of the coredump filter saves them)");
+		break;
 	case LBX_MODULE_NEWER:
 		n = snprintf(ret, size, "was modified after the core was written, which holds no build id to check it by (bit 4 of the "
 			     "coredump filter saves them)");

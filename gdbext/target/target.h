@@ -43,6 +43,7 @@ enum lbx_verdict {
 	LBX_MODULE_UNPROVEN, /* there is nothing to compare it by, but it was not modified since */
 	LBX_MODULE_FORCED,   /* it is another, and used all the same */
 	LBX_MODULE_DIFFERS,  /* the others are not used */
+	LBX_MODULE_UNDATED,  /* nothing to compare it by, and when the core was written is not known */
 	LBX_MODULE_NEWER,    /* nothing to compare it by, and it was modified since */
 	LBX_MODULE_MISSING,
 };

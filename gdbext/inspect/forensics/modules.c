@@ -15,7 +15,8 @@ const char *lbx_verdict_name(enum lbx_verdict verdict)
 {
 	static const char *const names[] = {
 		[LBX_MODULE_SAME] = "same", [LBX_MODULE_UNPROVEN] = "unproven", [LBX_MODULE_FORCED] = "forced",
-		[LBX_MODULE_DIFFERS] = "differs", [LBX_MODULE_NEWER] = "newer", [LBX_MODULE_MISSING] = "missing",
+		[LBX_MODULE_DIFFERS] = "differs", [LBX_MODULE_UNDATED] = "undated", [LBX_MODULE_NEWER] = "newer",
+		[LBX_MODULE_MISSING] = "missing",
 	};
 	return names[verdict];
 }
