@@ -109,7 +109,9 @@ const struct lbx_command lbx_commands[] = {
 		.summary = "compute a lazy tensor's values outside the program, and print them",
 		.help = "The graph behind it is read from the program, alive or dead, and computed by a\n"
 			"process of its own, with limits (`set replay-memory`, `set replay-seconds`). The\n"
-			"program is neither changed nor called.\n"
+			"program is neither changed nor called. Of a slice, only what it needs is read and\n"
+			"computed, with the same bits; the README says which operations need their inputs\n"
+			"whole.\n"
 			SLICE_HELP "\n"
 			"Example: peek q[0, :, :4], peek loss --stats",
 		.min_args = 1,

@@ -64,6 +64,20 @@ static bool leaf(const struct lbx_wire_node *node, void *data, struct lbx_rebuil
 	return ret->value != NULL;
 }
 
+/* Those whose elements go by their number, perhaps from a later one on. */
+static lb_tensor *numbered(int op, const struct lbx_wire_node *node, int rank)
+{
+	struct lb_tensor *t = NULL;
+	if (node->rank != rank || node->params[3] < 0 || node->params[3] > INT64_MAX / 4 ||
+	    (op != LB_OP_ARANGE && !lb_dtype_is_float(node->dtype)))
+		lb_fail("%.20s: its parameters make no sense", node->op);
+	else
+		t = lb_tensor_begin(op, (enum lb_dtype)node->dtype, rank, node->shape, 0, NULL, NULL);
+	if (t)
+		memcpy(t->params, node->params, sizeof t->params);
+	return lb_tensor_publish(t);
+}
+
 static lb_tensor *create(int op, const struct lbx_wire_node *node)
 {
 	lb_dtype dtype = (lb_dtype)node->dtype;
@@ -79,21 +93,20 @@ static lb_tensor *create(int op, const struct lbx_wire_node *node)
 	}
 	case LB_OP_FULL:
 		return lb_full(shape_of(node), param_double(node, 0), dtype);
-	case LB_OP_ARANGE: {
-		/* its length is in the shape: start and step may not give stop back exactly */
-		struct lb_tensor *t = lb_tensor_begin(op, dtype, node->rank, node->shape, 0, NULL, NULL);
-		if (t)
-			memcpy(t->params, node->params, sizeof t->params);
-		return lb_tensor_publish(t);
-	}
+	case LB_OP_ARANGE: /* its length is in the shape: start and step may not give stop back exactly */
+		return numbered(op, node, 1);
 	case LB_OP_EYE:
 		if (node->rank != 2)
 			break;
 		return lb_eye(node->shape[0], node->shape[1], node->params[0], dtype);
 	case LB_OP_UNIFORM:
+		if (node->params[3])
+			return numbered(op, node, 1);
 		return lb_random_uniform(shape_of(node), param_double(node, 1), param_double(node, 2), dtype,
 					 key);
 	case LB_OP_NORMAL:
+		if (node->params[3])
+			return numbered(op, node, 1);
 		return lb_random_normal(shape_of(node), dtype, key);
 	}
 	lb_fail("%.20s: its parameters make no sense", node->op);

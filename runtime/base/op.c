@@ -1,7 +1,13 @@
 #include "base/op.h"
 
 const struct lb_op_info lb_ops[LB_OPS] = {
-#define LB_OP(id, op_name, op_class_) [LB_OP_##id] = { .name = op_name, .op_class = LB_CLASS_##op_class_ },
+#define LB_OP(id, op_name, op_class_, needs) [LB_OP_##id] = { .name = op_name, .op_class = LB_CLASS_##op_class_ },
+#include "ops.def"
+#undef LB_OP
+};
+
+const uint8_t lb_op_needs[LB_OPS] = {
+#define LB_OP(id, op_name, op_class, needs) [LB_OP_##id] = LB_NEEDS_##needs,
 #include "ops.def"
 #undef LB_OP
 };

@@ -1,17 +1,32 @@
-/* The operations by number; names and classes come from ops.def. */
+/* The operations by number; names, classes and needs come from ops.def. */
 #ifndef LB_BASE_OP_H
 #define LB_BASE_OP_H
 
 #include "symtab.h"
 
 enum lb_op_code {
-#define LB_OP(id, name, op_class) LB_OP_##id,
+#define LB_OP(id, name, op_class, needs) LB_OP_##id,
 #include "ops.def"
 #undef LB_OP
 	LB_OPS,
 };
 
+/* What an element of the result needs of the inputs. Where the rest is left out, an element must
+ * come out with the very same bits. */
+enum lb_op_needs {
+	LB_NEEDS_ALL,   /* all of them, for all that is known */
+	LB_NEEDS_SAME,  /* the elements at its place; an axis of 1 is repeated */
+	LB_NEEDS_PLACE, /* the first's, where strides and offset say */
+	LB_NEEDS_INDEX, /* nothing but its own index */
+	LB_NEEDS_AXES,  /* all along the reduced axes, if the order of folding them allows it */
+	LB_NEEDS_ROW,   /* all along the last axis */
+	LB_NEEDS_LINE,  /* all along the axis of parameter 0 */
+	LB_NEEDS_PART,  /* what of an input lies at its place along one axis or more */
+	LB_NEEDS_TAKEN, /* its index, and all along the axis of parameter 0 */
+};
+
 extern const struct lb_op_info lb_ops[LB_OPS];
+extern const uint8_t lb_op_needs[LB_OPS]; /* enum lb_op_needs */
 extern const struct lb_dtype_info lb_dtypes[LB_DTYPES];
 
 static inline enum lb_op_class lb_op_class(int op)

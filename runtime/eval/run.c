@@ -73,15 +73,16 @@ static bool create(struct lb_run *run, struct lb_tensor *t)
 		return lb_kernel_fill(&run->exec, to, dtype, t->size, value);
 	}
 	case LB_OP_ARANGE:
-		return lb_kernel_arange(&run->exec, to, dtype, t->size, lb_param_double(t, 0),
-					lb_param_double(t, 1));
+		return lb_kernel_arange(&run->exec, to, dtype, t->params[3], t->size,
+					lb_param_double(t, 0), lb_param_double(t, 1));
 	case LB_OP_EYE:
 		return lb_kernel_eye(&run->exec, to, dtype, t->shape[0], t->shape[1], t->params[0]);
 	case LB_OP_UNIFORM:
-		return lb_kernel_uniform(&run->exec, to, dtype, t->size, (uint64_t)t->params[0],
-					 lb_param_double(t, 1), lb_param_double(t, 2));
+		return lb_kernel_uniform(&run->exec, to, dtype, t->params[3], t->size,
+					 (uint64_t)t->params[0], lb_param_double(t, 1), lb_param_double(t, 2));
 	case LB_OP_NORMAL:
-		return lb_kernel_normal(&run->exec, to, dtype, t->size, (uint64_t)t->params[0]);
+		return lb_kernel_normal(&run->exec, to, dtype, t->params[3], t->size,
+					(uint64_t)t->params[0]);
 	}
 	return lb_fail("%s: cannot be computed", lb_ops[t->op].name);
 }

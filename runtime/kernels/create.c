@@ -39,6 +39,7 @@ struct range {
 	int64_t bytes;
 	double start, step;
 	int64_t first, by;
+	int64_t skipped; /* elements before the first that is wanted */
 	uint64_t value; /* of fill */
 	bool same_bytes;
 	lb_tile_fn *convert;
@@ -55,23 +56,23 @@ static void arange_range(void *arg, int64_t begin, int64_t end)
 		char *to = range->to + begin * range->bytes;
 		if (lb_dtype_is_inexact(range->dtype)) {
 			for (int64_t i = 0; i < n; i++)
-				reals[i] = range->start + (double)(begin + i) * range->step;
+				reals[i] = range->start + (double)(range->skipped + begin + i) * range->step;
 			range->convert(n, to, reals, NULL, NULL);
 		} else {
 			for (int64_t i = 0; i < n; i++)
 				ints[i] = (int64_t)((uint64_t)range->first +
-						    (uint64_t)(begin + i) * (uint64_t)range->by);
+						    (uint64_t)(range->skipped + begin + i) * (uint64_t)range->by);
 			range->convert(n, to, ints, NULL, NULL);
 		}
 	}
 }
 
-bool lb_kernel_arange(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n,
+bool lb_kernel_arange(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
 		      double start, double step)
 {
 	int from = lb_dtype_is_inexact(dtype) ? LB_F64 : LB_I64;
 	struct range range = { .to = to, .dtype = dtype, .bytes = lb_width_of(dtype),
-			       .start = start, .step = step,
+			       .start = start, .step = step, .skipped = first,
 			       .convert = lb_tiles()->convert(dtype, from) };
 	if (from == LB_I64) {
 		range.first = lb_load_int(&start, LB_F64);

@@ -5,10 +5,8 @@
 enum {
 	CHUNK = 512,          /* elements staged at once */
 	LANES_MOST = 2048,    /* outputs folded side by side */
-	PIECE = 1 << 16,      /* least elements of a piece of one output's fold */
 	PIECES_MOST = 64,
 	GRAIN = 1 << 16,      /* elements worth a thread */
-	SHORT_ROW = 64,
 	LANES_LEAST = 16,
 	LANE_BYTES = 8,
 };
@@ -80,7 +78,7 @@ bool lb_walk_plan(struct lb_walk *walk, const struct lb_view *x, uint32_t mask)
 	bool lanes_closer = llabs(walk->kept_strides[best]) < step;
 	walk->lane_axis = best;
 	walk->cols = walk->n_each == 1 || (walk->kept[best] >= 4 && lanes_closer) ||
-		     (row < SHORT_ROW && walk->kept[best] >= LANES_LEAST);
+		     (row < LB_FOLD_ROW && walk->kept[best] >= LANES_LEAST);
 	walk->chunk = walk->kept[best] < LANES_MOST ? walk->kept[best] : LANES_MOST;
 	return true;
 }
@@ -352,8 +350,8 @@ bool lb_fold_run(struct lb_exec *exec, struct lb_folding *folding)
 	int64_t units = n_units(walk), bytes = acc_bytes(folding);
 	int64_t unit_work = walk->n_each * (walk->cols ? walk->chunk : 1);
 	folding->pieces = 1;
-	if (units < PIECES_MOST && unit_work >= 2 * PIECE && walk->n_each > 1) {
-		int64_t pieces = unit_work / PIECE, most = PIECES_MOST / units;
+	if (units < PIECES_MOST && unit_work >= 2 * LB_FOLD_PIECE && walk->n_each > 1) {
+		int64_t pieces = unit_work / LB_FOLD_PIECE, most = PIECES_MOST / units;
 		pieces = pieces < most ? pieces : most;
 		folding->pieces = pieces < walk->n_each ? pieces : walk->n_each;
 	}

@@ -26,6 +26,18 @@ struct lb_walk {
 	int64_t chunk;             /* outputs at once, for cols */
 };
 
+enum {
+	LB_FOLD_PIECE = 1 << 16, /* least elements of a piece of one output's fold */
+	LB_FOLD_ROW = 64,        /* a shorter row is perhaps not folded by itself */
+};
+
+/* Whether outputs of row-major x, `n` elements folded into each, are folded each by itself and in
+ * the same order, however many they are; `trailing` axes are reduced. */
+static inline bool lb_folds_rows(bool trailing, int64_t n)
+{
+	return trailing && n >= LB_FOLD_ROW && n < 2 * LB_FOLD_PIECE;
+}
+
 bool lb_walk_plan(struct lb_walk *walk, const struct lb_view *x, uint32_t mask);
 
 /* What is folded. With `center`, x is shifted by its output's center and goes through

@@ -85,9 +85,9 @@ bool lb_kernel_fused(struct lb_exec *exec, const struct lb_fuse *fuse);
 
 /* to = from, same shape and dtype, any strides on both sides (to's elements distinct). */
 bool lb_kernel_copy(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *from);
-/* n dense elements from start by step: computed as start + i * step in double (floats),
- * int64 wrap-around (integers: start and step are then exact int64). */
-bool lb_kernel_arange(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n,
+/* n dense elements from start by step, from number `first` on: computed as start + i * step in
+ * double (floats), int64 wrap-around (integers: start and step are then exact int64). */
+bool lb_kernel_arange(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
 		      double start, double step);
 bool lb_kernel_eye(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t rows,
 		   int64_t cols, int64_t k);
@@ -99,10 +99,12 @@ void lb_store_double(void *to, enum lb_dtype dtype, double value);
 void lb_store_int(void *to, enum lb_dtype dtype, int64_t value);
 double lb_load_double(const void *from, enum lb_dtype dtype);  /* real part of c64 */
 int64_t lb_load_int(const void *from, enum lb_dtype dtype);    /* floats truncate, saturating */
-/* Philox4x32-10 counter mode (Salmon et al., SC'11): element i depends on key and i alone. */
-bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n,
+/* Philox4x32-10 counter mode (Salmon et al., SC'11): element i depends on key and i alone. Elements from
+ * number `first` on, a multiple of LB_PHILOX_ELEMENTS_EACH (philox.h). */
+bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
 		       uint64_t key, double low, double high);
-bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n, uint64_t key);
+bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
+		      uint64_t key);
 uint64_t lb_philox_split(uint64_t key, uint64_t index);
 
 /* ---- reductions (reduce.c, softmax.c) ---- */

@@ -22,6 +22,7 @@ struct draw {
 	enum lb_dtype dtype;
 	int64_t n;
 	uint64_t key;
+	uint64_t skipped; /* elements before the first that is wanted: whole blocks */
 	double low, high;
 };
 
@@ -123,7 +124,7 @@ static void uniform_range(void *arg, int64_t begin, int64_t end)
 	int per_block = draw->dtype == LB_F64 ? 2 : 4;
 	while (begin < end) {
 		int64_t skip = begin % per_block;
-		philox_blocks(draw->key, (uint64_t)(begin / per_block), blocks);
+		philox_blocks(draw->key, (draw->skipped + (uint64_t)begin) / (uint64_t)per_block, blocks);
 		int64_t n = uniforms_of(blocks, draw->dtype == LB_F64, u) - skip;
 		n = n < end - begin ? n : end - begin;
 		if (draw->dtype == LB_F32)
@@ -141,11 +142,19 @@ static bool check_dtype(const char *op, enum lb_dtype dtype)
 		       op, lb_dtypes[dtype].name);
 }
 
-bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n,
+static bool check(const char *op, enum lb_dtype dtype, int64_t first)
+{
+	return check_dtype(op, dtype) &&
+	       ((first >= 0 && first % LB_PHILOX_ELEMENTS_EACH == 0) ||
+		lb_fail("%s: cannot begin with element %lld", op, (long long)first));
+}
+
+bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
 		       uint64_t key, double low, double high)
 {
-	struct draw draw = { .to = to, .dtype = dtype, .key = key, .low = low, .high = high };
-	if (!check_dtype("random_uniform", dtype))
+	struct draw draw = { .to = to, .dtype = dtype, .key = key, .skipped = (uint64_t)first,
+			     .low = low, .high = high };
+	if (!check("random_uniform", dtype, first))
 		return false;
 	lb_parallel(exec, n, GRAIN, uniform_range, &draw);
 	return true;
@@ -178,7 +187,8 @@ static void normal_range(void *arg, int64_t begin, int64_t end)
 	int per_block = draw->dtype == LB_F64 ? 1 : 2;
 	for (int64_t pair = begin; pair < end; pair++) {
 		struct lb_philox_block block =
-			lb_philox(draw->key, (uint64_t)(pair / per_block), LB_PHILOX_ELEMENTS);
+			lb_philox(draw->key, (draw->skipped / 2 + (uint64_t)pair) / (uint64_t)per_block,
+				  LB_PHILOX_ELEMENTS);
 		double values[2];
 		normal_pair(draw, &block, (int)(pair % per_block), values);
 		for (int k = 0; k < 2 && 2 * pair + k < draw->n; k++) {
@@ -195,10 +205,11 @@ static void normal_range(void *arg, int64_t begin, int64_t end)
 	}
 }
 
-bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n, uint64_t key)
+bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
+		      uint64_t key)
 {
-	struct draw draw = { .to = to, .dtype = dtype, .n = n, .key = key };
-	if (!check_dtype("random_normal", dtype))
+	struct draw draw = { .to = to, .dtype = dtype, .n = n, .key = key, .skipped = (uint64_t)first };
+	if (!check("random_normal", dtype, first))
 		return false;
 	lb_parallel(exec, n / 2 + n % 2, GRAIN / 4, normal_range, &draw);
 	return true;

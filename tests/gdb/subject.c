@@ -114,10 +114,14 @@ const float picture[2][3] = { { 1, 2, 3 }, { 4, 5, 6 } };
 const unsigned short halves[4] = { 0x3c00, 0x4000, 0x7c00, 0x7e00 };
 const unsigned short *half_way = halves + 3;
 
-/* Evaluates it, and makes one that takes too long to compute, and one that no memory holds. */
+/* Evaluates it, and makes some that take too long to compute, or that no memory holds. */
 static void add_slow(lb_tensor *huge)
 {
 	lb_eval(huge);
 	named("slow", lb_sum(huge, LB_ALL_AXES, false));
 	named("endless", lb_ones(LB_SHAPE(100000000000000000), LB_F32));
+	named("slow_rows", lb_sum(lb_broadcast_to(lb_ones(LB_SHAPE(1000000), LB_F32),
+						  LB_SHAPE(4, 1000000, 1000000)),
+				  LB_AXES(1, 2), false));
+	named("giant", lb_sqrt(lb_reshape(lb_arange(0, 7e9, 1, LB_F64), LB_SHAPE(7000, 1000, 1000))));
 }

@@ -185,11 +185,17 @@ static void its_expression_is_shown(void **state)
 	assert_true(lb_ok());
 }
 
-static bool replay(const lb_tensor *x, struct lbx_replayed *ret)
+static bool replay_slice(const lb_tensor *x, const char *text, struct lbx_replayed *ret)
 {
 	struct lbx_tensor t;
+	struct lbx_slice slice;
 	look(x, &t);
-	return lbx_replay(&context, &t, ret);
+	return lbx_slice_parse(text, &slice) && lbx_replay(&context, &t, &slice, ret);
+}
+
+static bool replay(const lb_tensor *x, struct lbx_replayed *ret)
+{
+	return replay_slice(x, "", ret);
 }
 
 static void its_replay_gives_the_same_bits(void **state)
@@ -204,6 +210,12 @@ static void its_replay_gives_the_same_bits(void **state)
 				lb_tensor *b = numbers("b", LB_SHAPE(4, 1), (lb_dtype)dtype);
 				lb_tensor *y = lb_transpose(call(f, a, b), LB_ALL_AXES);
 				struct lbx_replayed replayed;
+				char slice[16];
+				if (!replay_slice(y, "[1:4:2, 3]", &replayed))
+					fail_msg("%s", lb_error_message());
+				assert_int_equal(replayed.array.size, 2);
+				assert_true(lbx_array_copy(&replayed.array, 0, 2, slice));
+				lbx_replay_release(&replayed);
 				if (!replay(y, &replayed))
 					fail_msg("%s", lb_error_message());
 				assert_false(lb_is_ready(y));
@@ -211,8 +223,11 @@ static void its_replay_gives_the_same_bits(void **state)
 				void *computed = malloc(n);
 				assert_true(lb_copy_out(y, computed, n));
 				assert_memory_equal(computed, replayed.array.local, n);
-				free(computed);
 				lbx_replay_release(&replayed);
+				for (size_t i = 0; i < 2; i++)
+					assert_memory_equal((char *)computed + ((2 * i + 1) * 4 + 3) * n / 20,
+							    slice + i * n / 20, n / 20);
+				free(computed);
 				lb_compiled_free(f);
 			}
 	}

@@ -43,7 +43,7 @@ static void creation(void **state)
 	for (int dtype = 0; dtype < LB_DTYPES; dtype++) {
 		char *out = keep(1000 * 8);
 		if (dtype != LB_BOOL) {
-			check_ok(lb_kernel_arange(&exec_all, out, (enum lb_dtype)dtype, 100, 3, 1));
+			check_ok(lb_kernel_arange(&exec_all, out, (enum lb_dtype)dtype, 0, 100, 3, 1));
 			for (int i = 0; i < 100; i++)
 				assert_true(real_of(out + i * width(dtype), dtype, 0) == 3 + i);
 		}
@@ -60,7 +60,7 @@ static void creation(void **state)
 		}
 	}
 	int64_t huge[2];
-	check_ok(lb_kernel_arange(&exec_all, huge, LB_I64, 2, 0x1p62, 0x1p62));
+	check_ok(lb_kernel_arange(&exec_all, huge, LB_I64, 0, 2, 0x1p62, 0x1p62));
 	assert_true(huge[0] == (int64_t)1 << 62 && huge[1] == INT64_MIN);
 	assert_false(lb_kernel_eye(&exec_all, huge, LB_I64, INT64_MAX, 7, 0));
 }
@@ -71,8 +71,8 @@ static void random_numbers(void **state)
 	enum { N = 200001 };
 	for (int dtype = LB_F16; dtype <= LB_F64; dtype++) {
 		char *x = keep(N * 8), *y = keep(N * 8);
-		check_ok(lb_kernel_uniform(&exec_all, x, (enum lb_dtype)dtype, N, 42, -1, 0.3));
-		check_ok(lb_kernel_uniform(&exec_alone, y, (enum lb_dtype)dtype, 777, 42, -1, 0.3));
+		check_ok(lb_kernel_uniform(&exec_all, x, (enum lb_dtype)dtype, 0, N, 42, -1, 0.3));
+		check_ok(lb_kernel_uniform(&exec_alone, y, (enum lb_dtype)dtype, 0, 777, 42, -1, 0.3));
 		assert_memory_equal(x, y, (size_t)(777 * width(dtype)));
 		double sum = 0, squares = 0;
 		for (int i = 0; i < N; i++) {
@@ -81,9 +81,19 @@ static void random_numbers(void **state)
 			sum += value;
 		}
 		assert_true(fabs(sum / N + 0.35) < 0.01);
-		check_ok(lb_kernel_normal(&exec_all, x, (enum lb_dtype)dtype, N, 7));
-		check_ok(lb_kernel_normal(&exec_alone, y, (enum lb_dtype)dtype, 777, 7));
+		check_ok(lb_kernel_normal(&exec_all, x, (enum lb_dtype)dtype, 0, N, 7));
+		check_ok(lb_kernel_normal(&exec_alone, y, (enum lb_dtype)dtype, 0, 777, 7));
 		assert_memory_equal(x, y, (size_t)(777 * width(dtype)));
+		/* from a later element on */
+		enum { FIRST = 1004 };
+		check_ok(lb_kernel_normal(&exec_all, y, (enum lb_dtype)dtype, FIRST, N - FIRST, 7));
+		assert_memory_equal(x + FIRST * width(dtype), y, (size_t)((N - FIRST) * width(dtype)));
+		check_ok(lb_kernel_uniform(&exec_all, x, (enum lb_dtype)dtype, 0, N, 42, -1, 0.3));
+		check_ok(lb_kernel_uniform(&exec_all, y, (enum lb_dtype)dtype, FIRST, N - FIRST, 42, -1, 0.3));
+		assert_memory_equal(x + FIRST * width(dtype), y, (size_t)((N - FIRST) * width(dtype)));
+		assert_false(lb_kernel_uniform(&exec_all, y, (enum lb_dtype)dtype, 2, 9, 42, -1, 0.3));
+		lb_clear_error();
+		check_ok(lb_kernel_normal(&exec_all, x, (enum lb_dtype)dtype, 0, N, 7));
 		sum = 0;
 		for (int i = 0; i < N; i++) {
 			double value = real_of(x + i * width(dtype), dtype, 0);
@@ -94,7 +104,7 @@ static void random_numbers(void **state)
 		assert_true(fabs(sum / N) < 0.02 && fabs(squares / N - 1) < 0.02);
 	}
 	assert_true(lb_philox_split(1, 0) != lb_philox_split(1, 1));
-	assert_false(lb_kernel_normal(&exec_all, NULL, LB_I32, 1, 0));
+	assert_false(lb_kernel_normal(&exec_all, NULL, LB_I32, 0, 1, 0));
 }
 
 static void philox_known_answer(void **state)
@@ -103,7 +113,7 @@ static void philox_known_answer(void **state)
 	/* Random123's kat_vectors: key 0, counter 0 gives 6627e8d5 e169c58d bc57ac4c 9b00dbd8 */
 	static const uint32_t words[] = { 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 };
 	float x[4];
-	check_ok(lb_kernel_uniform(&exec_all, x, LB_F32, 4, 0, 0, 1));
+	check_ok(lb_kernel_uniform(&exec_all, x, LB_F32, 0, 4, 0, 0, 1));
 	for (int i = 0; i < 4; i++)
 		assert_true(x[i] == (float)(words[i] >> 8) * 0x1p-24f);
 }

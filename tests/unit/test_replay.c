@@ -57,7 +57,7 @@ static bool replay(const lb_tensor *x, struct lbx_replayed *ret)
 	/* a fresh table: the process has moved on since the last look */
 	lbx_table_destroy(context.table);
 	context.table = NULL;
-	return look(x, &t) && lbx_replay(&context, &t, ret);
+	return look(x, &t) && lbx_replay(&context, &t, NULL, ret);
 }
 
 /* The replayed bytes are those that evaluating gives, and the tensor stays lazy meanwhile. */

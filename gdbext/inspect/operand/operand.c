@@ -37,14 +37,11 @@ bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lb
 	if (s.tensor.state == LB_STATE_READY)
 		return lbx_array_of_tensor(context->target, &s.tensor, &ret->array) &&
 		       lbx_slice_apply(&s.slice, &ret->array);
-	if (!lbx_replay(context, &s.tensor, &ret->replayed))
+	if (!lbx_replay(context, &s.tensor, &s.slice, &ret->replayed))
 		return false;
 	ret->was_lazy = true;
 	ret->array = ret->replayed.array;
-	if (lbx_slice_apply(&s.slice, &ret->array))
-		return true;
-	lbx_operand_release(ret);
-	return false;
+	return true;
 }
 
 static bool of_core(struct lbx_context *context, const char *path, const char *text,

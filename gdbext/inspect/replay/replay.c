@@ -8,108 +8,99 @@
 
 #include "base/error.h"
 #include "inspect/graph/graph.h"
+#include "inspect/replay/plan.h"
 #include "inspect/replay/replayer.h"
 #include "table/program.h"
 
-enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20 };
+enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20, GATHER_PIECE = 1 << 14 };
 
-/* Where each part of the file begins. */
-struct layout {
-	uint64_t nodes_at, indices_at, leaves_at, total;
+/* What is asked for of a tensor. */
+struct lbx_part {
+	struct lbx_region region; /* of it; not set where there are no elements */
+	struct lbx_array array;   /* shape, strides and offset in a copy of the region */
 };
 
 struct writer {
 	struct lbx_context *context;
 	const struct lbx_graph *graph;
-	uint32_t *positions; /* node in the graph -> node in the file */
-	/* of each node in the file: the element of its buffer that the file's copy begins with. A
-	 * leaf's copy begins with the first element that the leaf reaches, and its views' too. */
-	int64_t *lows;
-	struct layout layout;
+	struct lbx_plan *plan;
+	uint64_t total; /* bytes of the file, without the result */
 	char *map;
-	uint64_t leaf_bytes;
 	bool ranges; /* are asked for */
 };
-
-/* The elements that a leaf reaches, [low, high] from its buffer's start; an empty one none. */
-static bool leaf_reach(const struct lbx_tensor *t, int64_t *low, int64_t *high)
-{
-	if (!lbx_tensor_in_bounds(t))
-		return lb_fail("tensor #%llu reaches out of its buffer: its record is damaged",
-			       (unsigned long long)t->id);
-	*low = *high = t->offset;
-	for (int i = 0; i < t->rank; i++) {
-		int64_t reach = (t->shape[i] - 1) * t->strides[i];
-		*(reach < 0 ? low : high) += reach;
-	}
-	return true;
-}
-
-static bool leaf_bytes(const struct lbx_tensor *t, uint64_t *ret, int64_t *low)
-{
-	int64_t high;
-	*ret = 0;
-	*low = 0;
-	if (t->size == 0)
-		return true;
-	if (!leaf_reach(t, low, &high))
-		return false;
-	*ret = (uint64_t)(high - *low + 1) * (uint64_t)lbx_dtype_bytes(t->dtype);
-	return true;
-}
 
 static uint64_t aligned(uint64_t at)
 {
 	return (at + LBX_WIRE_ALIGN - 1) & ~(uint64_t)(LBX_WIRE_ALIGN - 1);
 }
 
-static bool is_fused(const struct lbx_graph_node *node)
+/* Where each part of the file begins. */
+static uint64_t indices_at(const struct lbx_plan *plan)
 {
-	return !node->is_leaf && node->tensor.op_class == LB_CLASS_FUSED;
+	return sizeof(struct lbx_wire_header) + (uint64_t)plan->n * sizeof(struct lbx_wire_node);
 }
 
-static bool lay_out(struct writer *w)
+static void lay_out(struct writer *w)
 {
-	const struct lbx_graph *g = w->graph;
-	struct layout *l = &w->layout;
-	uint64_t limit = (uint64_t)w->context->settings->replay_memory;
-	l->nodes_at = sizeof(struct lbx_wire_header);
-	l->indices_at = l->nodes_at + (uint64_t)g->n * sizeof(struct lbx_wire_node);
-	l->leaves_at = aligned(l->indices_at + g->n_inputs * sizeof(uint32_t));
-	l->total = l->leaves_at;
-	for (uint32_t i = 0; i < g->n; i++) {
-		uint64_t nbytes;
-		int64_t low;
-		const struct lbx_tensor *t = &g->nodes[g->order[i]].tensor;
-		if (is_fused(&g->nodes[g->order[i]]))
-			l->total = aligned(l->total) + sizeof(struct lbx_wire_program);
-		if (!g->nodes[g->order[i]].is_leaf)
-			continue;
-		if (!leaf_bytes(t, &nbytes, &low))
-			return false;
-		w->leaf_bytes += nbytes;
-		if (nbytes > limit || w->leaf_bytes > limit)
-			return lb_fail("the ready tensors that it needs have more than %llu bytes, the limit for a "
-				       "replay; raise the setting replay-memory",
-				       (unsigned long long)limit);
-		l->total = aligned(l->total) + nbytes;
+	struct lbx_plan *plan = w->plan;
+
+	w->total = aligned(indices_at(plan) + plan->n_inputs * sizeof(uint32_t));
+	for (uint32_t i = 0; i < plan->n_data; i++) {
+		struct lbx_wire_node *node = &plan->nodes[plan->data[i].node];
+		node->data_at = w->total;
+		node->data_bytes = plan->data[i].nbytes;
+		w->total = aligned(w->total + node->data_bytes);
 	}
-	return true;
 }
 
-static bool read_leaf(struct writer *w, const struct lbx_tensor *t, uint64_t at, uint64_t nbytes, int64_t low)
+static const struct lbx_tensor *tensor_of(const struct writer *w, uint32_t plan_node)
 {
-	uint64_t from = t->data + (uint64_t)(low * lbx_dtype_bytes(t->dtype));
-	for (uint64_t done = 0; done < nbytes;) {
-		uint64_t n = nbytes - done < READ_PIECE ? nbytes - done : READ_PIECE;
-		if (!lbx_target_read(w->context->target, from + done, w->map + at + done, n))
+	return &w->graph->nodes[w->plan->from[plan_node]].tensor;
+}
+
+static bool read_span(struct writer *w, const struct lbx_tensor *t, const struct lbx_plan_data *data, char *to)
+{
+	uint64_t from = t->data + (uint64_t)(data->low * lbx_dtype_bytes(t->dtype));
+	for (uint64_t done = 0; done < data->nbytes;) {
+		uint64_t n = data->nbytes - done < READ_PIECE ? data->nbytes - done : READ_PIECE;
+		if (!lbx_target_read(w->context->target, from + done, to + done, n))
 			return false;
 		done += n;
-		if (nbytes > READ_PIECE && !lbx_progress(w->context->out, "reading tensors", (int64_t)done,
-							 (int64_t)nbytes))
+		if (data->nbytes > READ_PIECE && !lbx_progress(w->context->out, "reading tensors",
+								(int64_t)done, (int64_t)data->nbytes))
 			return false;
 	}
 	return true;
+}
+
+struct gathered {
+	char *to;
+	int64_t width;
+};
+
+static bool put_piece(void *context, const void *elements, int64_t n, int64_t first)
+{
+	const struct gathered *g = context;
+
+	memcpy(g->to + first * g->width, elements, (size_t)(n * g->width));
+	return true;
+}
+
+static bool gather(struct writer *w, const struct lbx_tensor *t, const struct lbx_region *region, char *to)
+{
+	struct gathered gathered = { to, lbx_dtype_bytes(t->dtype) };
+	struct lbx_array a;
+
+	if (!lbx_array_of_tensor(w->context->target, t, &a))
+		return false;
+	a.size = 1;
+	for (int i = 0; i < a.rank; i++) {
+		a.offset += region->first[i] * a.strides[i];
+		a.strides[i] *= region->step[i];
+		a.shape[i] = region->count[i];
+		a.size *= a.shape[i];
+	}
+	return lbx_array_walk(&a, w->context->out, "reading tensors", GATHER_PIECE, put_piece, &gathered);
 }
 
 static bool write_program(struct writer *w, const struct lbx_tensor *t, struct lbx_wire_node *to)
@@ -132,68 +123,32 @@ static bool write_program(struct writer *w, const struct lbx_tensor *t, struct l
 	return true;
 }
 
-/* Where a node's offset counts from in the file; a leaf's elements are read on the way, and a
- * fused node's program. */
-static bool place(struct writer *w, uint32_t i, struct lbx_wire_node *to, uint64_t *leaves_end)
+static bool write_data(struct writer *w, const struct lbx_plan_data *data)
 {
-	const struct lbx_graph *g = w->graph;
-	const struct lbx_graph_node *from = &g->nodes[g->order[i]];
-	const struct lbx_tensor *t = &from->tensor;
-	w->lows[i] = 0;
-	if (from->is_leaf) {
-		to->data_at = *leaves_end = aligned(*leaves_end);
-		if (!leaf_bytes(t, &to->data_bytes, &w->lows[i]) ||
-		    !read_leaf(w, t, to->data_at, to->data_bytes, w->lows[i]))
-			return false;
-		*leaves_end += to->data_bytes;
-	} else if (is_fused(from)) {
-		to->data_at = *leaves_end = aligned(*leaves_end);
-		to->data_bytes = sizeof(struct lbx_wire_program);
-		if (!write_program(w, t, to))
-			return false;
-		*leaves_end += to->data_bytes;
-	} else if (t->op_class == LB_CLASS_VIEW && t->n_inputs >= 1) {
-		w->lows[i] = w->lows[w->positions[g->inputs[from->first_input]]];
-	}
-	if (t->size == 0)
-		to->offset = 0;
-	else if (__builtin_sub_overflow(t->offset, w->lows[i], &to->offset))
-		return lb_fail("tensor #%llu begins at element %lld: its record is damaged",
-			       (unsigned long long)t->id, (long long)t->offset);
-	return true;
+	struct lbx_wire_node *node = &w->plan->nodes[data->node];
+	const struct lbx_tensor *t = tensor_of(w, data->node);
+
+	if (data->is_program)
+		return write_program(w, t, node);
+	if (data->gather)
+		return gather(w, t, &data->region, w->map + node->data_at);
+	return read_span(w, t, data, w->map + node->data_at);
 }
 
 static bool write_graph(struct writer *w)
 {
-	const struct lbx_graph *g = w->graph;
-	struct lbx_wire_node *nodes = (struct lbx_wire_node *)(w->map + w->layout.nodes_at);
-	uint32_t *indices = (uint32_t *)(w->map + w->layout.indices_at);
-	uint64_t n_indices = 0, leaves_end = w->layout.leaves_at;
-	for (uint32_t i = 0; i < g->n; i++) {
-		const struct lbx_graph_node *from = &g->nodes[g->order[i]];
-		const struct lbx_tensor *t = &from->tensor;
-		struct lbx_wire_node *to = &nodes[i];
-		w->positions[g->order[i]] = i;
-		to->id = t->id;
-		to->dtype = (uint8_t)t->dtype;
-		to->rank = (uint8_t)t->rank;
-		memcpy(to->shape, t->shape, sizeof to->shape);
-		memcpy(to->strides, t->strides, sizeof to->strides);
-		memcpy(to->params, t->params, sizeof to->params);
-		strncpy(to->op, from->is_leaf ? "data" : t->op, sizeof to->op - 1);
-		if (!place(w, i, to, &leaves_end))
-			return false;
-		if (from->is_leaf)
-			continue;
-		to->inputs = n_indices;
-		to->n_inputs = t->n_inputs;
-		for (uint32_t k = 0; k < t->n_inputs; k++)
-			indices[n_indices++] = w->positions[g->inputs[from->first_input + k]];
-	}
+	const struct lbx_plan *plan = w->plan;
 	struct lbx_wire_header *header = (struct lbx_wire_header *)w->map;
-	header->n_nodes = g->n;
-	header->n_inputs = n_indices;
-	header->nbytes = w->layout.total;
+
+	memcpy(w->map + sizeof *header, plan->nodes, plan->n * sizeof *plan->nodes);
+	if (plan->n_inputs)
+		memcpy(w->map + indices_at(plan), plan->inputs, plan->n_inputs * sizeof *plan->inputs);
+	for (uint32_t i = 0; i < plan->n_data; i++)
+		if (!write_data(w, &plan->data[i]))
+			return false;
+	header->n_nodes = plan->n;
+	header->n_inputs = plan->n_inputs;
+	header->nbytes = w->total;
 	header->ranges = w->ranges;
 	header->max_memory = (uint64_t)w->context->settings->replay_memory;
 	header->max_seconds = (uint64_t)w->context->settings->replay_seconds;
@@ -213,8 +168,8 @@ static bool fail_in_replay(const struct writer *w, const struct lbx_wire_header 
 			(long long)w->context->settings->replay_memory);
 	else
 		lb_fail("%s", *text ? text : "it ended without a result");
-	if (header->failed_node < w->graph->n) {
-		const struct lbx_tensor *t = &w->graph->nodes[w->graph->order[header->failed_node]].tensor;
+	if (header->failed_node < w->plan->n) {
+		const struct lbx_tensor *t = tensor_of(w, header->failed_node);
 		lb_fail_within("replay of #%llu%s%s", (unsigned long long)t->id, *t->name ? " " : "", t->name);
 	} else {
 		lb_fail_within("replay");
@@ -234,7 +189,7 @@ static bool map_result(struct writer *w, int fd, uint64_t nbytes, struct lbx_rep
 		return lb_fail("the replay gave %llu bytes, not %llu", (unsigned long long)header->result_bytes,
 			       (unsigned long long)nbytes);
 	ret->n_nodes = w->graph->n;
-	ret->leaf_bytes = w->leaf_bytes;
+	ret->leaf_bytes = w->plan->leaf_bytes;
 	if (nbytes == 0)
 		return true;
 	ret->map_bytes = (size_t)end;
@@ -250,23 +205,21 @@ static const char *result_of(const struct writer *w, const struct lbx_replayed *
 	return (const char *)replayed->map + ((struct lbx_wire_header *)w->map)->result_at;
 }
 
-static bool take_value(struct writer *w, int fd, const struct lbx_tensor *t, struct lbx_replayed *ret)
+/* The result is the asked-for region, row-major; `part` says how the elements lie in it. */
+static bool take_value(struct writer *w, int fd, const struct lbx_part *part, struct lbx_replayed *ret)
 {
-	uint64_t nbytes = (uint64_t)lbx_tensor_nbytes(t);
-	if (!map_result(w, fd, nbytes, ret))
-		return false;
-	int64_t strides[LB_MAX_RANK], stride = 1;
-	for (int i = t->rank; i-- > 0;) {
-		strides[i] = stride;
-		stride *= t->shape[i] ? t->shape[i] : 1;
-	}
-	return lbx_array_local(nbytes ? result_of(w, ret) : "", (int64_t)nbytes, t->dtype, t->rank, t->shape,
-			       strides, 0, &ret->array);
+	const struct lbx_tensor *t = &w->graph->nodes[0].tensor;
+	const struct lbx_array *a = &part->array;
+	uint64_t nbytes = (uint64_t)(lbx_region_size(&part->region, t->rank) * lbx_dtype_bytes(t->dtype));
+
+	return map_result(w, fd, nbytes, ret) &&
+	       lbx_array_local(nbytes ? result_of(w, ret) : "", (int64_t)nbytes, t->dtype, a->rank, a->shape,
+			       a->strides, a->offset, &ret->array);
 }
 
 static bool take_ranges(struct writer *w, int fd, struct lbx_ranges *ret)
 {
-	uint32_t n = w->graph->n, n_steps;
+	uint32_t n = w->plan->n, n_steps;
 	uint64_t nbytes = n * sizeof *ret->nodes + LB_PROGRAM_INSNS * sizeof(struct lbx_wire_step);
 	struct lbx_replayed replayed = { .map = NULL };
 	if (!map_result(w, fd, nbytes, &replayed))
@@ -290,47 +243,95 @@ static bool prepare(struct writer *w, int fd)
 {
 	if (fd < 0)
 		return lb_fail("cannot create a shared memory file");
-	if (!lay_out(w))
-		return false;
-	w->positions = malloc((size_t)w->graph->n * sizeof *w->positions);
-	w->lows = malloc((size_t)w->graph->n * sizeof *w->lows);
-	if (!w->positions || !w->lows || ftruncate(fd, (off_t)w->layout.total) != 0)
-		return lb_fail("out of memory for a graph of %u nodes and %llu bytes", w->graph->n,
-			       (unsigned long long)w->layout.total);
-	w->map = mmap(NULL, w->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	lay_out(w);
+	if (ftruncate(fd, (off_t)w->total) != 0)
+		return lb_fail("out of memory for a graph of %u nodes and %llu bytes", w->plan->n,
+			       (unsigned long long)w->total);
+	w->map = mmap(NULL, w->total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (w->map == MAP_FAILED) {
 		w->map = NULL;
-		return lb_fail("no room to map %llu bytes", (unsigned long long)w->layout.total);
+		return lb_fail("no room to map %llu bytes", (unsigned long long)w->total);
 	}
 	return write_graph(w);
 }
 
 /* Elements or ranges: the one that is not NULL. */
-static bool run(struct lbx_context *context, const struct lbx_graph *graph, const struct lbx_tensor *t,
-		struct lbx_replayed *value, struct lbx_ranges *ranges)
+static bool run(struct lbx_context *context, const struct lbx_graph *graph, struct lbx_plan *plan,
+		const struct lbx_part *part, struct lbx_replayed *value, struct lbx_ranges *ranges)
 {
-	struct writer w = { .context = context, .graph = graph, .ranges = ranges != NULL };
+	struct writer w = { .context = context, .graph = graph, .plan = plan, .ranges = ranges != NULL };
 	int fd = memfd_create("lazybones-replay", MFD_CLOEXEC);
 	bool ok = prepare(&w, fd) &&
 		  lbx_replayer_run(context->out, fd, context->settings->replay_seconds, "replaying",
 				   "the replay") &&
-		  (ranges ? take_ranges(&w, fd, ranges) : take_value(&w, fd, t, value));
+		  (ranges ? take_ranges(&w, fd, ranges) : take_value(&w, fd, part, value));
 	if (w.map)
-		munmap(w.map, w.layout.total);
+		munmap(w.map, w.total);
 	if (fd >= 0)
 		close(fd);
-	free(w.positions);
-	free(w.lows);
 	return ok;
 }
 
-bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, struct lbx_replayed *ret)
+/* Which elements of t the slice takes, and how they lie in a row-major copy of these alone. */
+static bool part_of(const struct lbx_tensor *t, const struct lbx_slice *slice, struct lbx_part *ret)
 {
-	*ret = (struct lbx_replayed){ 0 };
+	struct lbx_array *a = &ret->array;
+	struct lbx_layout whole, copy, taken = { .rank = 0 }, part;
+	struct lbx_region all;
+
+	*a = (struct lbx_array){ .rank = t->rank };
+	lbx_layout_dense(t->rank, t->shape, &whole);
+	memcpy(a->shape, whole.shape, sizeof whole.shape);
+	memcpy(a->strides, whole.strides, sizeof whole.strides);
+	if (slice && !lbx_slice_apply(slice, a))
+		return false;
+	a->size = 1;
+	taken.offset = a->offset;
+	for (int i = 0; i < a->rank; i++) {
+		a->size = a->shape[i] ? a->size : 0;
+		if (a->shape[i] <= 1)
+			continue; /* a slice has no more of the others than t has axes */
+		taken.shape[taken.rank] = a->shape[i];
+		taken.strides[taken.rank++] = a->strides[i];
+	}
+	if (a->size == 0)
+		return true;
+	lbx_region_all(taken.rank, taken.shape, &all);
+	if (!lbx_region_through(&taken, &all, &whole, &ret->region))
+		return lb_fail("tensor #%llu: its shape makes no sense", (unsigned long long)t->id);
+	lbx_layout_dense(t->rank, ret->region.count, &copy);
+	if (!lbx_layout_through(&taken, &all, &whole, &ret->region, &copy, &part))
+		return lb_fail("tensor #%llu: its shape makes no sense", (unsigned long long)t->id);
+	a->offset = part.offset;
+	for (int i = 0, k = 0; i < a->rank; i++)
+		a->strides[i] = a->shape[i] > 1 ? part.strides[k++] : 1;
+	return true;
+}
+
+bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, const struct lbx_slice *slice,
+		struct lbx_replayed *ret)
+{
 	struct lbx_graph graph;
+	struct lbx_part part;
+	struct lbx_plan plan;
+
+	*ret = (struct lbx_replayed){ 0 };
+	if (!part_of(t, slice, &part))
+		return false;
 	if (!lbx_graph_collect(context, t, MAX_NODES, &graph))
 		return false;
-	bool ok = run(context, &graph, t, ret, NULL);
+	ret->n_nodes = graph.n;
+	bool ok;
+	if (part.array.size == 0) {
+		ok = lbx_array_local("", 0, t->dtype, part.array.rank, part.array.shape, part.array.strides, 0,
+				     &ret->array);
+	} else {
+		ok = lbx_plan_region(&graph, &part.region, (uint64_t)context->settings->replay_memory, &plan);
+		if (ok) {
+			ok = run(context, &graph, &plan, &part, ret, NULL);
+			lbx_plan_deinit(&plan);
+		}
+	}
 	lbx_graph_deinit(&graph);
 	if (!ok)
 		lbx_replay_release(ret);
@@ -340,13 +341,19 @@ bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, struct 
 bool lbx_replay_ranges(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes,
 		       struct lbx_ranges *ret)
 {
+	struct lbx_plan plan;
+
 	*ret = (struct lbx_ranges){ .nodes = NULL };
 	if (!lbx_graph_collect(context, t, max_nodes, &ret->graph))
 		return false;
-	if (run(context, &ret->graph, t, NULL, ret))
-		return true;
-	lbx_ranges_deinit(ret);
-	return false;
+	bool ok = lbx_plan_whole(&ret->graph, (uint64_t)context->settings->replay_memory, &plan);
+	if (ok) {
+		ok = run(context, &ret->graph, &plan, NULL, NULL, ret);
+		lbx_plan_deinit(&plan);
+	}
+	if (!ok)
+		lbx_ranges_deinit(ret);
+	return ok;
 }
 
 void lbx_ranges_deinit(struct lbx_ranges *ranges)

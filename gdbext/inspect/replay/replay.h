@@ -9,19 +9,22 @@
 #include "inspect/graph/graph.h"
 #include "inspect/measure/summary.h"
 #include "inspect/tensor/array.h"
+#include "inspect/tensor/slice.h"
 #include "replay/wire.h"
 
 struct lbx_replayed {
-	struct lbx_array array; /* row-contiguous; valid until lbx_replay_release() */
-	uint32_t n_nodes;       /* operations and leaves */
+	struct lbx_array array; /* after the slice; valid until lbx_replay_release() */
+	uint32_t n_nodes;       /* operations and leaves of the graph, needed or not */
 	uint64_t leaf_bytes;    /* read from the program */
 	void *map;
 	size_t map_bytes;
 };
 
-/* Fails with the reason: a record that is damaged, torn or gone, a graph or leaves beyond the
+/* The elements that the slice (NULL: all) takes: only what they need is read and computed. Fails
+ * with the reason: a slice that does not fit, a record that is damaged, torn or gone, a graph or leaves beyond the
  * limits of context->settings, an error of the operations (which node), a replay that died. */
-bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, struct lbx_replayed *ret);
+bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, const struct lbx_slice *slice,
+		struct lbx_replayed *ret);
 void lbx_replay_release(struct lbx_replayed *replayed);
 
 /* What all the values hold that a replay of t computes on its way. */

@@ -13,13 +13,13 @@ bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *s,
 	*ret = (struct lbx_sight){ .replayed = { .map = NULL } };
 	bool ready = s->tensor.state == LB_STATE_READY;
 	bool ok = ready ? lbx_array_of_tensor(context->target, &s->tensor, &ret->array)
-			: lbx_replay(context, &s->tensor, &ret->replayed);
+			: lbx_replay(context, &s->tensor, &s->slice, &ret->replayed);
 	if (ok && !ready) {
 		ret->array = ret->replayed.array;
 		snprintf(ret->note, sizeof ret->note, "replayed outside the program (%u node%s)",
 			 ret->replayed.n_nodes, ret->replayed.n_nodes == 1 ? "" : "s");
 	}
-	if (ok && lbx_slice_apply(&s->slice, &ret->array))
+	if (ok && (!ready || lbx_slice_apply(&s->slice, &ret->array)))
 		return true;
 	lbx_sight_end(ret);
 	return false;

@@ -238,7 +238,7 @@ static bool copy_value(struct maker *m, const struct lbx_tensor *t, void **own, 
 		return true;
 	}
 	bool ok = ready ? lbx_array_of_tensor(m->context->target, t, &array)
-			: lbx_replay(m->context, t, &replayed);
+			: lbx_replay(m->context, t, NULL, &replayed);
 	ok = ok && copy(m, ready ? &array : &replayed.array, own, ret);
 	lbx_replay_release(&replayed);
 	*outcome = !ok ? LBX_DAMAGED : ready ? LBX_COPY : LBX_REPLAYED;

@@ -1,0 +1,444 @@
+#include "inspect/replay/needs.h"
+
+#include <string.h>
+
+#include "base/op.h"
+#include "graph/conv.h"
+#include "kernels/fold.h"
+
+enum { SOFTMAX_ROW = 4096 }; /* up to here a row is one in any dtype */
+
+int lbx_op_number(const struct lbx_tensor *t)
+{
+	for (int op = 0; op < LB_OPS; op++)
+		if (strncmp(lb_ops[op].name, t->op, sizeof lb_ops[op].name) == 0)
+			return op;
+	return -1;
+}
+
+static const struct lbx_tensor *input_of(const struct lbx_graph *g, uint32_t node, uint32_t i)
+{
+	return &g->nodes[g->inputs[g->nodes[node].first_input + i]].tensor;
+}
+
+static bool same_axes(const struct lbx_tensor *a, int from, const struct lbx_tensor *b, int n)
+{
+	for (int i = from; i < n; i++)
+		if (a->shape[i] != b->shape[i])
+			return false;
+	return true;
+}
+
+static void widen_axis(struct lbx_region *r, int axis, int64_t size)
+{
+	r->first[axis] = 0;
+	r->count[axis] = size;
+	r->step[axis] = 1;
+}
+
+/* ---- elementwise ---- */
+
+static bool broadcasts(const struct lbx_graph *g, uint32_t node, bool joined)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor;
+	bool seen[LB_MAX_RANK] = { false };
+
+	for (uint32_t k = 0; k < t->n_inputs; k++) {
+		const struct lbx_tensor *x = input_of(g, node, k);
+		if (x->rank > t->rank)
+			return false;
+		for (int i = 0; i < x->rank; i++) {
+			int axis = t->rank - x->rank + i;
+			if (x->shape[i] != t->shape[axis] && x->shape[i] != 1)
+				return false;
+			seen[axis] |= x->shape[i] == t->shape[axis];
+		}
+	}
+	/* an axis that no input has comes from a program's constant */
+	for (int i = 0; joined && i < t->rank; i++)
+		if (!seen[i] && t->shape[i] != 1)
+			return false;
+	return true;
+}
+
+/* Of x, right-aligned to the region of rank `rank`. */
+static void repeat_to(const struct lbx_tensor *x, const struct lbx_region *region, int rank,
+		      struct lbx_region *ret)
+{
+	lbx_region_all(x->rank, x->shape, ret);
+	for (int i = 0; i < x->rank; i++) {
+		int axis = rank - x->rank + i;
+		if (x->shape[i] == 1)
+			continue;
+		ret->first[i] = region->first[axis];
+		ret->count[i] = region->count[axis];
+		ret->step[i] = region->step[axis];
+	}
+}
+
+/* ---- reductions ---- */
+
+static bool is_row_major(const struct lbx_tensor *t)
+{
+	int64_t expected = 1;
+
+	for (int i = t->rank; i-- > 0;) {
+		if (t->shape[i] != 1 && t->strides[i] != expected)
+			return false;
+		expected *= t->shape[i];
+	}
+	return true;
+}
+
+static bool is_whole_number(enum lb_dtype dtype)
+{
+	return dtype < LB_F16;
+}
+
+static uint32_t reduced_axes(int op, const struct lbx_tensor *t, const struct lbx_tensor *x)
+{
+	uint32_t all = (1u << x->rank) - 1;
+
+	if (op == LB_OP_ARGMAX || op == LB_OP_ARGMIN)
+		return t->params[0] < 0 ? all : t->params[0] < x->rank ? 1u << t->params[0] : UINT32_MAX;
+	return (uint32_t)t->params[0];
+}
+
+/* Whether each output comes from its own elements alone, in whatever order, or in one that does
+ * not depend on how many outputs there are. */
+static bool folds_apart(int op, const struct lbx_tensor *x, uint32_t mask)
+{
+	int first = x->rank;
+	int64_t n = 1;
+
+	switch (op) {
+	case LB_OP_ALL: case LB_OP_ANY: case LB_OP_ARGMAX: case LB_OP_ARGMIN:
+		return true;
+	case LB_OP_SUM: case LB_OP_PROD: case LB_OP_MAX: case LB_OP_MIN:
+		if (is_whole_number(x->dtype))
+			return true;
+	}
+	while (first > 0 && mask >> (first - 1) & 1)
+		n *= x->shape[--first];
+	bool trailing = mask && mask == ((1u << x->rank) - 1) - ((1u << first) - 1);
+	if (!is_row_major(x))
+		return false;
+	return lb_folds_rows(trailing, n) || (op == LB_OP_SOFTMAX && trailing && n <= SOFTMAX_ROW);
+}
+
+static bool reduces(int op, const struct lbx_tensor *t, const struct lbx_tensor *x,
+		    struct lbx_region *region)
+{
+	uint32_t mask = reduced_axes(op, t, x);
+	bool keeps = op == LB_OP_SOFTMAX || t->params[1];
+	int axis = 0;
+
+	if (mask >> x->rank || !folds_apart(op, x, mask))
+		return false;
+	for (int i = 0; i < x->rank; i++) {
+		bool reduced = mask >> i & 1;
+		if (reduced && !keeps)
+			continue;
+		int64_t size = reduced && op != LB_OP_SOFTMAX ? 1 : x->shape[i];
+		if (axis == t->rank || t->shape[axis] != size)
+			return false;
+		if (reduced)
+			widen_axis(region, axis, size);
+		axis++;
+	}
+	return axis == t->rank;
+}
+
+static void need_reduced(int op, const struct lbx_tensor *t, const struct lbx_tensor *x,
+			 const struct lbx_region *region, struct lbx_region *ret)
+{
+	uint32_t mask = reduced_axes(op, t, x);
+	bool keeps = op == LB_OP_SOFTMAX || t->params[1];
+	int axis = 0;
+
+	lbx_region_all(x->rank, x->shape, ret);
+	for (int i = 0; i < x->rank; i++) {
+		bool reduced = mask >> i & 1;
+		if (!reduced) {
+			ret->first[i] = region->first[axis];
+			ret->count[i] = region->count[axis];
+			ret->step[i] = region->step[axis];
+		}
+		axis += !reduced || keeps;
+	}
+}
+
+/* ---- along rows and lines ---- */
+
+/* Inputs that have the result's axes but for the last; others are needed whole. */
+static bool has_rows(int op, const struct lbx_tensor *t, uint32_t i)
+{
+	return i == 0 || (op == LB_OP_DEQUANTIZE && (i == 1 || t->params[0] == LB_QUANT_AFFINE));
+}
+
+static bool runs_rows(int op, const struct lbx_graph *g, uint32_t node, struct lbx_region *region)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor;
+	int last = t->rank - 1;
+
+	if (last < (op == LB_OP_ROPE) || t->n_inputs == 0)
+		return false;
+	for (uint32_t i = 0; i < t->n_inputs; i++)
+		if (has_rows(op, t, i) &&
+		    (input_of(g, node, i)->rank != t->rank || !same_axes(input_of(g, node, i), 0, t, last)))
+			return false;
+	if (op == LB_OP_ROPE) /* positions follow one another */
+		lbx_region_fill(region, last - 1);
+	if (op == LB_OP_ROPE && (t->params[3] > INT64_MAX / 4 || t->params[3] < -INT64_MAX / 4))
+		return false;
+	widen_axis(region, last, t->shape[last]);
+	return true;
+}
+
+/* The axis of parameter 0, as the runtime stores it: counted from the front. */
+static bool runs_lines(int op, const struct lbx_graph *g, uint32_t node, struct lbx_region *region)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor;
+	int64_t axis = t->params[0];
+
+	if (axis < 0 || axis >= t->rank || t->n_inputs == 0)
+		return false;
+	for (uint32_t k = 0; k < t->n_inputs; k++) {
+		const struct lbx_tensor *x = input_of(g, node, k);
+		if (x->rank != t->rank)
+			return false;
+		for (int i = 0; i < t->rank; i++)
+			if (i != axis && x->shape[i] != t->shape[i] &&
+			    (op != LB_OP_TAKE_ALONG || x->shape[i] != 1))
+				return false;
+	}
+	if (op != LB_OP_TAKE_ALONG)
+		widen_axis(region, (int)axis, t->shape[axis]);
+	else if (t->n_inputs != 2 || input_of(g, node, 1)->shape[axis] != t->shape[axis])
+		return false;
+	return true;
+}
+
+static void need_line(const struct lbx_tensor *t, const struct lbx_tensor *x, bool whole_line,
+		      const struct lbx_region *region, struct lbx_region *ret)
+{
+	repeat_to(x, region, t->rank, ret);
+	if (whole_line)
+		widen_axis(ret, (int)t->params[0], x->shape[t->params[0]]);
+}
+
+/* ---- parts side by side ---- */
+
+static bool joins(const struct lbx_graph *g, uint32_t node)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor;
+	int64_t axis = t->params[0], total = 0;
+
+	if (axis < 0 || axis >= t->rank)
+		return false;
+	for (uint32_t k = 0; k < t->n_inputs; k++) {
+		const struct lbx_tensor *x = input_of(g, node, k);
+		if (x->rank != t->rank || !lb_sum_of(total, x->shape[axis], &total))
+			return false;
+		for (int i = 0; i < t->rank; i++)
+			if (i != axis && x->shape[i] != t->shape[i])
+				return false;
+	}
+	return total == t->shape[axis];
+}
+
+/* Those of first, first + step, … that are in [from, from + n): how many, and which is the first. */
+static int64_t inside(const struct lbx_region *region, int axis, int64_t from, int64_t n, int64_t *first)
+{
+	int64_t step = region->step[axis], start = region->first[axis];
+	int64_t before = from > start ? (from - start + step - 1) / step : 0;
+	int64_t end = from + n > start ? (from + n - start + step - 1) / step : 0;
+
+	if (end > region->count[axis])
+		end = region->count[axis];
+	*first = start + before * step;
+	return end > before ? end - before : 0;
+}
+
+static void need_joined(const struct lbx_tensor *t, const struct lbx_tensor *x,
+			const struct lbx_region *region, int64_t *at, struct lbx_need *ret)
+{
+	int axis = (int)t->params[0];
+	int64_t first, n = x->shape[axis], count = inside(region, axis, *at, n, &first);
+
+	ret->region = *region;
+	ret->region.first[axis] = first - *at;
+	ret->region.count[axis] = count;
+	ret->nothing = count == 0;
+	*at += n;
+}
+
+static bool pads(const struct lbx_graph *g, uint32_t node, const struct lbx_region *region)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor;
+	int64_t first;
+
+	if (t->n_inputs != 2 || t->rank > 2 * LB_PARAMS || input_of(g, node, 0)->rank != t->rank ||
+	    input_of(g, node, 1)->rank != 0)
+		return false;
+	const struct lbx_tensor *x = input_of(g, node, 0);
+	for (int i = 0; i < t->rank; i++) {
+		int64_t low = lb_conv_param(t->params[i / 2], i % 2);
+		if (low > t->shape[i] || x->shape[i] > t->shape[i] - low ||
+		    inside(region, i, low, x->shape[i], &first) == 0)
+			return false;
+	}
+	return true;
+}
+
+static void need_padded(const struct lbx_tensor *t, const struct lbx_tensor *x,
+			const struct lbx_region *region, struct lbx_region *ret)
+{
+	*ret = *region;
+	for (int i = 0; i < t->rank; i++) {
+		int64_t low = lb_conv_param(t->params[i / 2], i % 2), first;
+		ret->count[i] = inside(region, i, low, x->shape[i], &first);
+		ret->first[i] = first - low;
+	}
+}
+
+/* ---- what is taken by index ---- */
+
+/* The result's axes: x's before the axis, those of the indices, x's after it. */
+static bool takes(const struct lbx_graph *g, uint32_t node)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor;
+	int64_t axis = t->params[0];
+
+	if (t->n_inputs != 2)
+		return false;
+	const struct lbx_tensor *x = input_of(g, node, 0), *indices = input_of(g, node, 1);
+	if (axis < 0 || axis >= x->rank || x->rank - 1 + indices->rank != t->rank)
+		return false;
+	for (int i = 0; i < t->rank; i++) {
+		bool taken = i >= axis && i < axis + indices->rank;
+		int64_t size = taken ? indices->shape[i - axis] :
+			i < axis ? x->shape[i] : x->shape[i - indices->rank + 1];
+		if (t->shape[i] != size)
+			return false;
+	}
+	return true;
+}
+
+static void need_taken(const struct lbx_graph *g, uint32_t node, uint32_t k,
+		       const struct lbx_region *region, struct lbx_region *ret)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor, *x = input_of(g, node, k);
+	int axis = (int)t->params[0], taken = input_of(g, node, 1)->rank;
+
+	lbx_region_all(x->rank, x->shape, ret);
+	for (int i = 0; i < x->rank; i++) {
+		int from = k == 1 ? axis + i : i < axis ? i : i + taken - 1;
+		if (k == 0 && i == axis)
+			continue;
+		ret->first[i] = region->first[from];
+		ret->count[i] = region->count[from];
+		ret->step[i] = region->step[from];
+	}
+}
+
+/* ---- all of them ---- */
+
+static bool made_from_index(int op, const struct lbx_tensor *t, struct lbx_region *region)
+{
+	if (t->n_inputs || (op == LB_OP_ARANGE && t->rank != 1) || (op == LB_OP_EYE && t->rank != 2))
+		return false;
+	if (op == LB_OP_EYE && (t->params[0] > INT64_MAX / 4 || t->params[0] < -INT64_MAX / 4))
+		return false;
+	for (int i = 0; i < t->rank && op == LB_OP_EYE; i++)
+		lbx_region_fill(region, i);
+	return true;
+}
+
+bool lbx_needs_part(const struct lbx_graph *g, uint32_t node, int op, struct lbx_region *region)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor;
+
+	for (uint32_t i = 0; i < t->n_inputs; i++)
+		if (input_of(g, node, i)->size == 0)
+			return false;
+	switch ((enum lb_op_needs)lb_op_needs[op]) {
+	case LB_NEEDS_SAME:
+		return t->n_inputs > 0 && broadcasts(g, node, op != LB_OP_FUSED);
+	case LB_NEEDS_INDEX:
+		return made_from_index(op, t, region);
+	case LB_NEEDS_AXES:
+		return t->n_inputs == 1 && reduces(op, t, input_of(g, node, 0), region);
+	case LB_NEEDS_ROW:
+		return runs_rows(op, g, node, region);
+	case LB_NEEDS_LINE:
+		return runs_lines(op, g, node, region);
+	case LB_NEEDS_PART:
+		return op == LB_OP_PAD ? pads(g, node, region) : joins(g, node);
+	case LB_NEEDS_TAKEN:
+		return takes(g, node);
+	case LB_NEEDS_ALL:
+	case LB_NEEDS_PLACE:
+		break;
+	}
+	return false;
+}
+
+void lbx_need_of(const struct lbx_graph *g, uint32_t node, int op, uint32_t i,
+		 const struct lbx_region *region, int64_t *at, struct lbx_need *ret)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor, *x = input_of(g, node, i);
+
+	*ret = (struct lbx_need){ .all = false };
+	switch ((enum lb_op_needs)lb_op_needs[op]) {
+	case LB_NEEDS_AXES:
+		ret->dense = true;
+		need_reduced(op, t, x, region, &ret->region);
+		break;
+	case LB_NEEDS_ROW:
+		ret->dense = op == LB_OP_DECODE;
+		lbx_region_all(x->rank, x->shape, &ret->region);
+		if (!has_rows(op, t, i))
+			break;
+		ret->region = *region;
+		widen_axis(&ret->region, x->rank - 1, x->shape[x->rank - 1]);
+		break;
+	case LB_NEEDS_LINE:
+		need_line(t, x, i == 0, region, &ret->region);
+		break;
+	case LB_NEEDS_PART:
+		if (op == LB_OP_CONCATENATE)
+			need_joined(t, x, region, at, ret);
+		else if (i == 0)
+			need_padded(t, x, region, &ret->region);
+		break;
+	case LB_NEEDS_TAKEN:
+		need_taken(g, node, i, region, &ret->region);
+		break;
+	default:
+		repeat_to(x, region, t->rank, &ret->region);
+		break;
+	}
+}
+
+void lbx_narrow_params(const struct lbx_tensor *t, int op, const struct lbx_region *region,
+		       int64_t params[LB_PARAMS])
+{
+	memcpy(params, t->params, sizeof t->params);
+	switch (op) {
+	case LB_OP_EYE:
+		params[0] += region->first[0] - region->first[1];
+		break;
+	case LB_OP_ROPE:
+		params[3] += region->first[t->rank - 2];
+		break;
+	case LB_OP_PAD:
+		memset(params, 0, sizeof t->params);
+		for (int i = 0; i < t->rank; i++) {
+			int64_t low = lb_conv_param(t->params[i / 2], i % 2), first;
+			int64_t before = inside(region, i, 0, low, &first);
+			params[i / 2] |= i % 2 ? lb_conv_pair(0, before) : lb_conv_pair(before, 0);
+		}
+		break;
+	}
+}

@@ -1,0 +1,31 @@
+/* Which part of its inputs an operation needs for a part of its result: what lb_op_needs says of
+ * the operation (runtime/ops.def), for a tensor at hand. Whatever a record claims that does not
+ * fit together makes it need all: the replay then says what is wrong. */
+#ifndef LBX_NEEDS_H
+#define LBX_NEEDS_H
+
+#include "inspect/graph/graph.h"
+#include "inspect/replay/region.h"
+
+/* Of one input. */
+struct lbx_need {
+	bool nothing; /* or: */
+	bool all;     /* and in the layout that it has, on which the order of sums may depend */
+	bool dense;   /* in row-major order: otherwise any layout will do */
+	struct lbx_region region;
+};
+
+/* Whether the region of the node's tensor can be computed from parts of its inputs. The region
+ * becomes what is then computed at once, a little more perhaps. */
+bool lbx_needs_part(const struct lbx_graph *graph, uint32_t node, int op, struct lbx_region *region);
+/* What of input i that region needs. *at is 0 for the first input, and belongs to this function. */
+void lbx_need_of(const struct lbx_graph *graph, uint32_t node, int op, uint32_t i,
+		 const struct lbx_region *region, int64_t *at, struct lbx_need *ret);
+/* The parameters with which the operation gives the region. */
+void lbx_narrow_params(const struct lbx_tensor *t, int op, const struct lbx_region *region,
+		       int64_t params[LB_PARAMS]);
+
+/* The operation's number in this build, or -1. It is the `op` of the others, and not -1 there. */
+int lbx_op_number(const struct lbx_tensor *t);
+
+#endif

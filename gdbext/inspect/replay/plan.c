@@ -1,0 +1,538 @@
+#include "inspect/replay/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/op.h"
+#include "inspect/replay/demand.h"
+#include "inspect/replay/needs.h"
+#include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
+#include "kernels/philox.h"
+
+enum {
+	GAPS = 4,         /* a part of a buffer is read with its gaps if they are no more than this */
+	ANY_GAPS = 8192,  /* elements; or if all is no more than that */
+	FEW_INPUTS = 8,
+	RUNS = 1024,      /* pieces of what goes by number */
+};
+
+struct planner {
+	const struct lbx_graph *graph;
+	const struct lbx_demand *demands;
+	struct lbx_plan *plan;
+	uint32_t *positions; /* by node of the graph: its node of the plan */
+	int64_t *lows;       /* by node of the graph: where what is read of its buffer begins */
+	bool whole;
+	uint64_t max_memory;
+};
+
+static bool grow(void **list, uint64_t n, uint64_t capacity, size_t size)
+{
+	if (capacity <= n)
+		return true;
+	void *bigger = realloc(*list, capacity * size);
+	if (!bigger)
+		return lb_fail("out of memory for a replay of %llu nodes", (unsigned long long)n);
+	*list = bigger;
+	return true;
+}
+
+/* A node of the plan; a pointer to it is good until the next. NULL: out of memory. */
+static struct lbx_wire_node *add_node(struct planner *p, uint32_t from, const char *op)
+{
+	struct lbx_plan *plan = p->plan;
+	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
+	uint32_t n = plan->n;
+
+	if (n == plan->capacity) {
+		uint64_t capacity = n ? (uint64_t)n * 2 : 64;
+		if (capacity > LBX_WIRE_NODES && n >= LBX_WIRE_NODES) {
+			lb_fail("the replay has more than %d nodes", LBX_WIRE_NODES);
+			return NULL;
+		}
+		if (!grow((void **)&plan->nodes, n, capacity, sizeof *plan->nodes) ||
+		    !grow((void **)&plan->from, n, capacity, sizeof *plan->from) ||
+		    !grow((void **)&plan->memory, n, capacity, sizeof *plan->memory))
+			return NULL;
+		plan->capacity = (uint32_t)capacity;
+	}
+	plan->from[n] = from;
+	plan->memory[n] = n;
+	struct lbx_wire_node *node = &plan->nodes[plan->n++];
+	*node = (struct lbx_wire_node){ .dtype = (uint8_t)t->dtype, .rank = (uint8_t)t->rank, .id = t->id,
+					.inputs = plan->n_inputs };
+	strncpy(node->op, op, sizeof node->op - 1);
+	return node;
+}
+
+/* One more input of the newest node. */
+static bool add_input(struct planner *p, uint32_t input)
+{
+	struct lbx_plan *plan = p->plan;
+
+	if (plan->n_inputs == plan->inputs_capacity) {
+		uint64_t capacity = plan->n_inputs ? plan->n_inputs * 2 : 64;
+		if (!grow((void **)&plan->inputs, plan->n_inputs, capacity, sizeof *plan->inputs))
+			return false;
+		plan->inputs_capacity = capacity;
+	}
+	plan->inputs[plan->n_inputs++] = input;
+	plan->nodes[plan->n - 1].n_inputs++;
+	return true;
+}
+
+static struct lbx_plan_data *add_data(struct planner *p)
+{
+	struct lbx_plan *plan = p->plan;
+
+	if (plan->n_data == plan->data_capacity) {
+		uint64_t capacity = plan->n_data ? (uint64_t)plan->n_data * 2 : 64;
+		if (!grow((void **)&plan->data, plan->n_data, capacity, sizeof *plan->data))
+			return NULL;
+		plan->data_capacity = (uint32_t)capacity;
+	}
+	struct lbx_plan_data *data = &plan->data[plan->n_data++];
+	*data = (struct lbx_plan_data){ .node = plan->n - 1 };
+	return data;
+}
+
+static void set_layout(struct lbx_wire_node *node, const struct lbx_layout *layout)
+{
+	node->rank = (uint8_t)layout->rank;
+	memcpy(node->shape, layout->shape, sizeof node->shape);
+	memcpy(node->strides, layout->strides, sizeof node->strides);
+	node->offset = layout->offset;
+}
+
+static void layout_at(const struct planner *p, uint32_t position, struct lbx_layout *ret)
+{
+	const struct lbx_wire_node *node = &p->plan->nodes[position];
+
+	*ret = (struct lbx_layout){ .rank = node->rank, .offset = node->offset };
+	memcpy(ret->shape, node->shape, sizeof ret->shape);
+	memcpy(ret->strides, node->strides, sizeof ret->strides);
+}
+
+static bool add_view(struct planner *p, uint32_t from, uint32_t of, const struct lbx_layout *layout)
+{
+	struct lbx_wire_node *node = add_node(p, from, lb_ops[LB_OP_AS_STRIDED].name);
+
+	if (!node)
+		return false;
+	set_layout(node, layout);
+	p->plan->memory[p->plan->n - 1] = p->plan->memory[of];
+	return add_input(p, of);
+}
+
+/* ---- limits ---- */
+
+static bool fail_limit(const struct planner *p, const char *what, uint64_t bytes)
+{
+	char needed[32], limit[32];
+
+	lbx_format_bytes(bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, needed, sizeof needed);
+	lbx_format_bytes((int64_t)p->max_memory, limit, sizeof limit);
+	return lb_fail("%s %s, and a replay may use %s; raise the setting replay-memory, or ask for a part",
+		       what, needed, limit);
+}
+
+static uint64_t bytes_of(const struct lbx_wire_node *node)
+{
+	uint64_t size = 1;
+
+	for (int i = 0; i < node->rank; i++)
+		size *= (uint64_t)node->shape[i]; /* of a tensor whose size fits */
+	return size * lb_dtypes[node->dtype].bytes;
+}
+
+/* Whether a chain may swallow it, so that it has no memory of its own. */
+static bool may_be_swallowed(const struct planner *p, uint32_t i)
+{
+	const struct lbx_graph_node *node = &p->graph->nodes[p->plan->from[i]];
+	const char *op = p->plan->nodes[i].op;
+
+	if (strcmp(op, lb_ops[LB_OP_FULL].name) == 0 || strcmp(op, lb_ops[LB_OP_SCALAR].name) == 0)
+		return true;
+	return node->tensor.op_class >= LB_CLASS_UNARY && node->tensor.op_class <= LB_CLASS_TERNARY &&
+	       strncmp(op, node->tensor.op, sizeof p->plan->nodes[i].op) == 0;
+}
+
+/* What node i takes at least, whatever the runtime fuses or reuses: its result, and beside that
+ * the inputs that it is computed from. */
+static uint64_t least_memory(const struct planner *p, uint32_t i)
+{
+	const struct lbx_plan *plan = p->plan;
+	const struct lbx_wire_node *node = &plan->nodes[i];
+	uint64_t bytes = bytes_of(node);
+
+	if (plan->memory[i] != i || may_be_swallowed(p, i))
+		return i + 1 == plan->n ? bytes : 0;
+	if (p->graph->nodes[plan->from[i]].tensor.op_class == LB_CLASS_UPDATE || node->n_inputs > FEW_INPUTS)
+		return bytes;
+	for (uint32_t k = 0; k < node->n_inputs; k++) {
+		uint32_t memory = plan->memory[plan->inputs[node->inputs + k]];
+		bool again = memory == LBX_NO_MEMORY;
+		for (uint32_t m = 0; m < k; m++)
+			again |= plan->memory[plan->inputs[node->inputs + m]] == memory;
+		if (!again && __builtin_add_overflow(bytes, bytes_of(&plan->nodes[memory]), &bytes))
+			return UINT64_MAX;
+	}
+	return bytes;
+}
+
+static bool check_memory(const struct planner *p)
+{
+	char name[256], what[300];
+
+	if (p->plan->leaf_bytes > p->max_memory)
+		return fail_limit(p, "the ready tensors that it needs have", p->plan->leaf_bytes);
+	for (uint32_t i = 0; i < p->plan->n && !p->whole; i++) {
+		uint64_t bytes = least_memory(p, i);
+		if (bytes <= p->max_memory)
+			continue;
+		lbx_describe(&p->graph->nodes[p->plan->from[i]].tensor, name, sizeof name);
+		snprintf(what, sizeof what, "to compute %s takes", name);
+		return fail_limit(p, what, bytes);
+	}
+	return true;
+}
+
+/* ---- ready tensors ---- */
+
+/* The places that a layout reaches. */
+static bool reach(const struct lbx_layout *layout, int64_t *low, int64_t *high)
+{
+	*low = *high = layout->offset;
+	for (int i = 0; i < layout->rank; i++) {
+		int64_t by;
+		if (!lb_mul(layout->shape[i] - 1, layout->strides[i], &by) ||
+		    !lb_sum_of(by < 0 ? *low : *high, by, by < 0 ? low : high))
+			return false;
+	}
+	return true;
+}
+
+static bool fail_bounds(const struct lbx_tensor *t)
+{
+	return lb_fail("tensor #%llu reaches out of its buffer: its record is damaged",
+		       (unsigned long long)t->id);
+}
+
+static bool plan_leaf(struct planner *p, uint32_t from)
+{
+	const struct lbx_graph_node *leaf = &p->graph->nodes[from];
+	const struct lbx_demand *d = &p->demands[from];
+	const struct lbx_tensor *t = &leaf->tensor;
+	int64_t low, high, width = lbx_dtype_bytes(t->dtype);
+	struct lbx_wire_node *node = add_node(p, from, lb_ops[LB_OP_DATA].name);
+	struct lbx_plan_data *data = node ? add_data(p) : NULL;
+	struct lbx_layout layout, part, gathered;
+
+	if (!data)
+		return false;
+	p->plan->memory[p->plan->n - 1] = LBX_NO_MEMORY;
+	p->lows[from] = 0;
+	lbx_layout_of(leaf, &layout);
+	lbx_layout_part(&layout, &d->region, &part);
+	data->region = d->region;
+	if (t->size == 0) {
+		part.offset = 0;
+		set_layout(node, &part);
+		return true;
+	}
+	if (!lbx_tensor_in_bounds(t) || !reach(&part, &low, &high))
+		return fail_bounds(t);
+	int64_t size = lbx_region_size(&d->region, t->rank);
+	data->gather = !d->as_it_is && !d->spans && high - low >= ANY_GAPS && (high - low) / GAPS >= size;
+	data->low = low;
+	data->nbytes = (uint64_t)((data->gather ? size : high - low + 1) * width);
+	lbx_layout_dense(part.rank, part.shape, &gathered);
+	part.offset -= low;
+	p->lows[from] = data->gather ? 0 : low;
+	set_layout(node, data->gather ? &gathered : &part);
+	if (__builtin_add_overflow(p->plan->leaf_bytes, data->nbytes, &p->plan->leaf_bytes))
+		p->plan->leaf_bytes = UINT64_MAX;
+	return true;
+}
+
+/* ---- views ---- */
+
+/* One that is as it is looks at a buffer as it is; what else it names (`depends`) is for those who want
+ * each node. */
+static bool plan_view(struct planner *p, uint32_t from)
+{
+	const struct lbx_graph_node *view = &p->graph->nodes[from];
+	const struct lbx_demand *d = &p->demands[from], *base = &p->demands[d->base];
+	uint32_t of = p->positions[d->base];
+	struct lbx_layout layout, buffer, held, part;
+
+	lbx_layout_of(view, &layout);
+	if (base->as_it_is) {
+		lbx_layout_part(&layout, &d->region, &part);
+		if (view->tensor.size == 0)
+			part.offset = 0;
+		else if (__builtin_sub_overflow(part.offset, p->lows[d->base], &part.offset))
+			return lb_fail("tensor #%llu begins at element %lld: its record is damaged",
+				       (unsigned long long)view->tensor.id, (long long)view->tensor.offset);
+	} else {
+		lbx_layout_of(&p->graph->nodes[d->base], &buffer);
+		layout_at(p, of, &held);
+		if (!lbx_layout_through(&layout, &d->region, &buffer, &base->region, &held, &part))
+			return lb_fail("tensor #%llu: no view of a part of #%llu",
+				       (unsigned long long)view->tensor.id,
+				       (unsigned long long)p->graph->nodes[d->base].tensor.id);
+	}
+	if (!p->whole)
+		return add_view(p, from, of, &part);
+	struct lbx_wire_node *node = add_node(p, from, view->tensor.op);
+	if (!node)
+		return false;
+	set_layout(node, &part);
+	p->plan->memory[p->plan->n - 1] = p->plan->memory[of];
+	for (uint32_t i = 0; i < view->tensor.n_inputs; i++)
+		if (!add_input(p, p->positions[p->graph->inputs[view->first_input + i]]))
+			return false;
+	return true;
+}
+
+/* The node that is the needed region of an input: its own, or a view of that. */
+static bool edge(struct planner *p, uint32_t input, const struct lbx_need *need, uint32_t *ret)
+{
+	const struct lbx_graph_node *of = &p->graph->nodes[input];
+	const struct lbx_region *held = &p->demands[input].region;
+	struct lbx_region rest = need->region;
+	struct lbx_layout layout, part, dense;
+
+	*ret = p->positions[input];
+	if (need->all)
+		return true;
+	layout_at(p, *ret, &layout);
+	if (!lbx_region_equal(held, &need->region, of->tensor.rank)) {
+		for (int i = 0; i < of->tensor.rank; i++) {
+			rest.first[i] = (rest.first[i] - held->first[i]) / held->step[i];
+			rest.step[i] = rest.count[i] > 1 ? rest.step[i] / held->step[i] : 1;
+		}
+		lbx_layout_part(&layout, &rest, &part);
+		if (!add_view(p, input, *ret, &part))
+			return false;
+		*ret = p->plan->n - 1;
+		layout = part;
+	}
+	lbx_layout_dense(layout.rank, layout.shape, &dense);
+	bool is_dense = true;
+	for (int i = 0; i < layout.rank; i++)
+		is_dense &= layout.shape[i] == 1 || layout.strides[i] == dense.strides[i];
+	if (!need->dense || is_dense)
+		return true;
+	struct lbx_wire_node *copy = add_node(p, input, lb_ops[LB_OP_CONTIGUOUS].name);
+	if (!copy)
+		return false;
+	set_layout(copy, &dense);
+	if (!add_input(p, *ret))
+		return false;
+	*ret = p->plan->n - 1;
+	return true;
+}
+
+/* ---- operations ---- */
+
+/* A run of elements that go by their number in row-major order, and `part` of it. */
+static bool plan_run(struct planner *p, uint32_t from, const struct lbx_layout *part)
+{
+	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
+	struct lbx_layout run = { .rank = 1, .strides = { 1 } }, within = *part;
+	int64_t low, high;
+
+	if (!reach(part, &low, &high))
+		return fail_bounds(t);
+	low -= low % LB_PHILOX_ELEMENTS_EACH;
+	within.offset -= low;
+	run.shape[0] = high - low + 1;
+	struct lbx_wire_node *node = add_node(p, from, t->op);
+	if (!node)
+		return false;
+	set_layout(node, &run);
+	memcpy(node->params, t->params, sizeof node->params);
+	node->params[3] = low;
+	return add_view(p, from, p->plan->n - 1, &within);
+}
+
+/* How many of the leading axes are gone through one by one, so that the runs have few gaps. */
+static int axes_apart(const struct lbx_layout *part, int64_t size, int64_t *runs)
+{
+	struct lbx_layout rest = *part;
+	int64_t low, high;
+
+	*runs = 1;
+	for (int n = 0; n < part->rank; n++) {
+		if (reach(&rest, &low, &high) && (high - low) / GAPS < size / *runs + ANY_GAPS / *runs)
+			return n;
+		if (part->shape[n] > RUNS / *runs)
+			return n;
+		*runs *= part->shape[n];
+		rest.shape[n] = 1;
+	}
+	return part->rank;
+}
+
+/* Runs, side by side: (runs, the axes behind those that are gone through). */
+static bool plan_numbered(struct planner *p, uint32_t from)
+{
+	const struct lbx_demand *d = &p->demands[from];
+	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
+	struct lbx_layout whole, part, piece, all;
+	int64_t runs, at[LB_MAX_RANK] = { 0 };
+	uint32_t inputs[RUNS];
+
+	lbx_layout_dense(t->rank, t->shape, &whole);
+	lbx_layout_part(&whole, &d->region, &part);
+	int n = axes_apart(&part, lbx_region_size(&d->region, t->rank), &runs);
+	if (runs == 1)
+		return plan_run(p, from, &part);
+	for (int64_t i = 0; i < runs; i++) {
+		piece = part;
+		for (int k = 0; k < n; k++) {
+			piece.offset += at[k] * part.strides[k];
+			piece.shape[k] = 1;
+		}
+		if (!plan_run(p, from, &piece))
+			return false;
+		inputs[i] = p->plan->n - 1;
+		for (int k = n - 1; k >= 0 && ++at[k] == part.shape[k]; k--)
+			at[k] = 0;
+	}
+	struct lbx_wire_node *joined = add_node(p, from, lb_ops[LB_OP_CONCATENATE].name);
+	if (!joined)
+		return false;
+	piece.shape[0] = runs; /* what the pieces have along their first axis is 1 */
+	lbx_layout_dense(piece.rank, piece.shape, &all);
+	set_layout(joined, &all);
+	for (int64_t i = 0; i < runs; i++)
+		if (!add_input(p, inputs[i]))
+			return false;
+	lbx_layout_dense(part.rank, part.shape, &all);
+	return add_view(p, from, p->plan->n - 1, &all);
+}
+
+/* Inputs, of which there may be views to make, before the node itself. */
+static bool plan_inputs(struct planner *p, uint32_t from, uint32_t *inputs, uint32_t *n)
+{
+	const struct lbx_graph *g = p->graph;
+	const struct lbx_graph_node *node = &g->nodes[from];
+	const struct lbx_demand *d = &p->demands[from];
+	int64_t at = 0;
+
+	*n = 0;
+	for (uint32_t i = 0; i < node->tensor.n_inputs; i++) {
+		struct lbx_need need = { .all = true };
+		if (d->in_part)
+			lbx_need_of(g, from, d->op, i, &d->region, &at, &need);
+		if (need.nothing)
+			continue;
+		if (!edge(p, g->inputs[node->first_input + i], &need, &inputs[*n]))
+			return false;
+		++*n;
+	}
+	return true;
+}
+
+static bool plan_operation(struct planner *p, uint32_t from)
+{
+	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
+	const struct lbx_demand *d = &p->demands[from];
+	struct lbx_layout layout;
+	uint32_t n;
+
+	if (d->in_part && (d->op == LB_OP_ARANGE || d->op == LB_OP_UNIFORM || d->op == LB_OP_NORMAL) &&
+	    !lbx_region_is_all(&d->region, t->rank, t->shape))
+		return plan_numbered(p, from);
+	uint32_t *inputs = malloc((t->n_inputs + 1) * sizeof *inputs);
+	if (!inputs)
+		return lb_fail("out of memory for %u inputs", t->n_inputs);
+	bool ok = plan_inputs(p, from, inputs, &n);
+	struct lbx_wire_node *node = ok ? add_node(p, from, t->op) : NULL;
+	if (node) {
+		lbx_layout_dense(t->rank, d->region.count, &layout);
+		set_layout(node, &layout);
+		memcpy(node->params, t->params, sizeof node->params);
+		if (d->in_part)
+			lbx_narrow_params(t, d->op, &d->region, node->params);
+	}
+	ok = ok && node;
+	for (uint32_t i = 0; ok && i < n; i++)
+		ok = add_input(p, inputs[i]);
+	free(inputs);
+	if (!ok || t->op_class != LB_CLASS_FUSED)
+		return ok;
+	struct lbx_plan_data *data = add_data(p);
+	if (!data)
+		return false;
+	data->is_program = true;
+	data->nbytes = sizeof(struct lbx_wire_program);
+	return true;
+}
+
+/* ---- the whole ---- */
+
+static bool plan_node(struct planner *p, uint32_t from)
+{
+	bool ok = p->graph->nodes[from].is_leaf ? plan_leaf(p, from) :
+		  lbx_is_view(&p->graph->nodes[from]) ? plan_view(p, from) : plan_operation(p, from);
+
+	p->positions[from] = p->plan->n - 1;
+	return ok;
+}
+
+/* All of the graph; or the region of its first node. */
+static bool plan(const struct lbx_graph *graph, struct lbx_demand *demands, const struct lbx_region *region,
+		 uint64_t max_memory, struct lbx_plan *ret)
+{
+	struct lbx_need asked = { .all = !region };
+	uint32_t last;
+
+	*ret = (struct lbx_plan){ .graph = graph };
+	struct planner p = { .graph = graph, .demands = demands, .plan = ret, .whole = !region,
+			     .max_memory = max_memory };
+	p.positions = calloc(graph->n, sizeof *p.positions);
+	p.lows = calloc(graph->n, sizeof *p.lows);
+	bool ok = demands && p.positions && p.lows;
+	if (!ok && demands)
+		lb_fail("out of memory for a graph of %u nodes", graph->n);
+	for (uint32_t i = 0; ok && i < graph->n; i++)
+		if (demands[graph->order[i]].needed)
+			ok = plan_node(&p, graph->order[i]);
+	if (region)
+		asked.region = *region;
+	/* an operation may have computed a little more */
+	ok = ok && edge(&p, 0, &asked, &last) && check_memory(&p);
+	free(p.positions);
+	free(p.lows);
+	free(demands);
+	if (!ok)
+		lbx_plan_deinit(ret);
+	return ok;
+}
+
+bool lbx_plan_region(const struct lbx_graph *graph, const struct lbx_region *region, uint64_t max_memory,
+		     struct lbx_plan *ret)
+{
+	return plan(graph, lbx_demands_of(graph, region), region, max_memory, ret);
+}
+
+bool lbx_plan_whole(const struct lbx_graph *graph, uint64_t max_memory, struct lbx_plan *ret)
+{
+	return plan(graph, lbx_demand_all(graph), NULL, max_memory, ret);
+}
+
+void lbx_plan_deinit(struct lbx_plan *plan)
+{
+	free(plan->nodes);
+	free(plan->from);
+	free(plan->memory);
+	free(plan->inputs);
+	free(plan->data);
+	*plan = (struct lbx_plan){ .graph = plan->graph };
+}
