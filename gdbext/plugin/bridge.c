@@ -40,12 +40,13 @@
  * gdb forget its frames (`info breakpoints` of two inferiors does): a request is served only while
  * the response says "no answer".
  *
- * gdb 18 no longer logs what a command prints whose output goes elsewhere, to `pipe` or `frame apply`:
- * there a pipe of gdb's own takes it. Such a command runs with no limits of width and height; a gdb
- * without limits always gets the pipe, which is right everywhere, but takes a process. Not under MI,
- * which has no limits often, and whose records pass by a pipe. gdb 18's pager counts what is logged.
+ * Their output is logged, which takes no process, or goes through a pipe of gdb's own: in gdb 18, which no
+ * longer logs what goes to `pipe` or `frame apply`, and whose pager counts what is logged; and for a front end
+ * that speaks MI, which is told of each setting that changes. There the questions are asked in the interpreter
+ * of the console, since gdb 18 quotes for MI what passes a pipe, and once more what `frame apply` prints. Its
+ * MI's notices pass the pipe, too: what silences a command lets them through.
  *
- * Redirection is made of `with` commands otherwise: they put the user's logging back also when
+ * The logging is made of `with` commands: they put the user's logging back also when
  * the user presses Ctrl-C halfway. An asked command runs inside `frame apply level N -c`
  * (gdb's only try/catch), at the level that the user has selected, which is asked too.
  *
@@ -58,6 +59,12 @@
  * (lbx_bridge_go): where it stops, the commands of a breakpoint may call the plugin, whose response
  * would else come in the place of what gdb has still to read of this one. What is to be done after
  * the stop stands in a file of its own, which never changes.
+ *
+ * A stop's commands. After each line of a file that is sourced, but not of a `define`, gdb runs the commands
+ * of the breakpoints that it has stopped at. Those of catches call the plugin, whose response would come in
+ * the place of the one that is being read. They may still have to run when a command begins: in a `define` of
+ * the user's, after its `continue`; in gdb 18 also where a stop's commands continue, in a script, and another
+ * thread stops next. So each command begins by sourcing an empty line (LBX_SETTLE_FILE).
  *
  * Stops. gdb's hook-stop may call too (_tensor_stopped). A script that is sourced there would run the
  * commands of the breakpoints that were hit, and an error would make gdb forget them. So the hook asks
@@ -91,7 +98,7 @@
 
 enum {
 	REQUEST_FD = 900, RESPONSE_FD, QUESTION_FD, LANGUAGE_FD, STYLE_FD, WIDTH_FD = 906,
-	STEP_IN_FD = 909, /* the highest */
+	STEP_IN_FD = 909, SETTLE_FD, /* the highest */
 	LINE_SIZE = 4096,
 	ANSWERS_SIZE = 64 << 20, /* bytes of gdb's output that are read */
 	MAX_QUESTIONS = 1 << 16,
@@ -132,20 +139,22 @@ const char lbx_bridge_script_head[] =
 	"with pagination off -- with logging redirect on -- with logging file " LBX_REQUEST_FILE
 	" -- with logging enabled on -- $arg0 $arg1\nend\n"
 	"define _lb_record\n"
-	"if $_lb_logs_all || $_gdb_setting($_lb_width) || $_gdb_setting($_lb_height)\n"
+	"if $_lb_logs\n"
 	"if $_gdb_setting($_lb_logging)\n"
 	"with logging enabled off -- _lb_redirect $arg0 $arg1\n"
 	"else\n_lb_redirect $arg0 $arg1\nend\n"
-	"else\npipe $arg0 $arg1 | cat >/proc/$PPID/fd/900\nend\nend\n"
+	"else\n"
+	"if $_lb_mi\n"
+	"pipe interpreter-exec console \"$arg0 $arg1\" | cat >/proc/$PPID/fd/900\n"
+	"else\npipe $arg0 $arg1 | cat >/proc/$PPID/fd/900\nend\nend\nend\n"
 	"alias _lbq = with pagination off -- with logging redirect on -- with logging file /dev/null -- with logging enabled on --\n"
 	/* in the user's language: no operators */
 	"define _lb_quiet\n"
-	"if $_gdb_setting($_lb_logging)\npipe $arg0 $arg1 | cat >/dev/null\nelse\n"
-	"if $_lb_logs_all\n_lbq $arg0 $arg1\nelse\n"
-	"if $_gdb_setting($_lb_width)\n_lbq $arg0 $arg1\nelse\n"
-	"if $_gdb_setting($_lb_height)\n_lbq $arg0 $arg1\nelse\n"
-	"pipe $arg0 $arg1 | cat >/dev/null\n"
-	"end\nend\nend\nend\nend\n"
+	"if $_lb_logs\n"
+	"if $_gdb_setting($_lb_logging)\npipe $arg0 $arg1 | cat >/dev/null\nelse\n_lbq $arg0 $arg1\nend\n"
+	"else\n"
+	"if $_lb_mi\npipe interpreter-exec console \"$arg0 $arg1\" | grep ^=\n"
+	"else\npipe $arg0 $arg1 | cat >/dev/null\nend\nend\nend\n"
 	"define _lba\n"
 	"set $_lb_more = 1\n"
 	"_lb_record source " LBX_QUESTION_FILE "\nend\n";
@@ -171,7 +180,7 @@ static struct {
 	bool lacks;            /* gdb would have to be asked more than it is */
 	bool waits;
 	char language[32];
-	bool styled, mi;
+	bool styled;
 	int width;
 	char level[16]; /* of the selected frame; "" before it is known */
 } bridge;
@@ -252,7 +261,7 @@ bool lbx_bridge_open(void (*run)(const char *line))
 		return true;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	wide = limit;
-	if (wide.rlim_cur <= STEP_IN_FD)
+	if (wide.rlim_cur <= SETTLE_FD)
 		wide.rlim_cur = wide.rlim_max < 1024 ? wide.rlim_max : 1024;
 	setrlimit(RLIMIT_NOFILE, &wide);
 	ok = open_memory_at("lazybones-request", REQUEST_FD) &&
@@ -265,7 +274,8 @@ bool lbx_bridge_open(void (*run)(const char *line))
 	     open_memory_at("lazybones-tensors", LBX_TENSORS_FD) &&
 	     write_file(LBX_TENSORS_FD, tensors_text, sizeof tensors_text - 1) &&
 	     open_memory_at("lazybones-step-in", STEP_IN_FD) &&
-	     write_file(STEP_IN_FD, step_in, sizeof step_in - 1);
+	     write_file(STEP_IN_FD, step_in, sizeof step_in - 1) &&
+	     open_memory_at("lazybones-settle", SETTLE_FD) && write_file(SETTLE_FD, "\n", 1);
 	setrlimit(RLIMIT_NOFILE, &limit);
 	bridge.run = run;
 	bridge.open = ok;
@@ -340,11 +350,6 @@ void lbx_bridge_go(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(bridge.go, sizeof(bridge.go), format, args);
 	va_end(args);
-}
-
-bool lbx_bridge_speaks_mi(void)
-{
-	return bridge.mi;
 }
 
 bool lbx_bridge_waits(void)
@@ -535,10 +540,7 @@ static void take_answers(char *text)
 {
 	char *mark = text;
 
-	bridge.mi = strncmp(text, "~\"", 2) == 0 || strstr(text, "\n~\"");
 	text_strip_chatter(text);
-	if (bridge.mi) /* in gdb 18, what passed `frame apply` is quoted twice */
-		text_strip_chatter(text);
 	while (mark && (mark = strstr(mark, MARK))) {
 		char *answer, *next;
 

@@ -15,6 +15,8 @@
 #define LBX_LANGUAGE_FILE "/proc/self/fd/903"
 #define LBX_STYLE_FILE    "/proc/self/fd/904"
 #define LBX_WIDTH_FILE    "/proc/self/fd/906"
+/* A line that does nothing: gdb runs the commands of the breakpoints it has stopped at, if they still have to. */
+#define LBX_SETTLE_FILE   "/proc/self/fd/910"
 /* For lbx_bridge_go(): continues to the first line of the next graph that is evaluated. */
 #define LBX_STEP_IN       "source /proc/self/fd/909"
 
@@ -71,8 +73,6 @@ enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME, LBX_WITHOUT_FRAME };
  * the line ends. */
 bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Whether gdb's front end is a program that speaks MI; known once an answer has come. */
-bool lbx_bridge_speaks_mi(void);
 /* Whether something was asked that gdb has still to answer. */
 bool lbx_bridge_waits(void);
 /* Whether something was not asked: gdb would have had to answer too much. */

@@ -41,6 +41,7 @@
 #include "plugin/catch_target.h"
 #include "plugin/catch_watch.h"
 #include "plugin/commands.h"
+#include "plugin/front_end.h"
 #include "plugin/hooks.h"
 #include "plugin/switches.h"
 #include "plugin/target_gdb.h"
@@ -177,7 +178,7 @@ static bool choose_pattern(struct lbx_catch *new)
  * a silent stop has no reason, no thread and no frame there. */
 static const char *silent(void)
 {
-	return lbx_bridge_speaks_mi() ? "" : "silent\n";
+	return lbx_front_end_speaks_mi() ? "" : "silent\n";
 }
 
 static void add_breakpoint(struct text *script, const struct lbx_catch *c,

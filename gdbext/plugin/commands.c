@@ -18,8 +18,8 @@
 #include "plugin/bridge.h"
 #include "plugin/catch.h"
 #include "plugin/catch_watch.h"
+#include "plugin/front_end.h"
 #include "plugin/gdb_commands.h"
-#include "plugin/script.h"
 #include "plugin/stacks_gdb.h"
 #include "plugin/step.h"
 #include "plugin/symbol_file.h"
@@ -115,7 +115,7 @@ static int columns(void)
 /* As gdb breaks its own: never where the user has set no width, as in batch mode, nor for a program. */
 static bool lines_stay_whole(void)
 {
-	return lbx_bridge_width() <= 0 || lbx_bridge_speaks_mi() || lbx_script_is_for_mi();
+	return lbx_bridge_width() <= 0 || lbx_front_end_speaks_mi();
 }
 
 static void write_failure(struct lbx_out *out, const char *name)
@@ -176,8 +176,8 @@ static bool shows_pixels(const struct lbx_out *out)
 {
 	const char *windows;
 
-	return out->colour && lbx_terminal_pixels() != LBX_PIXELS_NONE &&
-	       lbx_bridge_ask(&windows, LBX_ANYWHERE, "info win") && !lbx_bridge_speaks_mi() &&
+	return out->colour && lbx_terminal_pixels() != LBX_PIXELS_NONE && !lbx_front_end_speaks_mi() &&
+	       lbx_bridge_ask(&windows, LBX_ANYWHERE, "info win") &&
 	       (strstr(windows, "not active") || strstr(windows, "Undefined"));
 }
 

@@ -12,6 +12,7 @@
 #include "inspect/command.h"
 #include "plugin/bridge.h"
 #include "plugin/commands.h"
+#include "plugin/front_end.h"
 #include "plugin/graph_files.h"
 #include "plugin/text.h"
 #include "symtab.h"
@@ -206,7 +207,7 @@ static void define_with_words(struct text *script, const char *name, int words)
  * gdb reads a script byte by byte, and starts the slower the longer the definitions are. */
 static void define(struct text *script, const char *command, const char *name)
 {
-	text_printf(script, "define %s\n_lb_begin\n"
+	text_printf(script, "define %s\nsource " LBX_SETTLE_FILE "\n_lb_begin\n"
 		    "if $argc > %d\n"
 		    "_lbs " LBX_TOO_MANY_WORDS "\n"
 		    "else\nif $argc < %d\n_lbs %s\n", command, MAX_WORDS, FEW_WORDS, name);
@@ -259,40 +260,6 @@ static void define_rows(struct text *script, const struct lbx_command *row)
 	}
 }
 
-/* -i=mi, --interpreter mi3, … */
-static bool started_as_mi(void)
-{
-	FILE *file = fopen("/proc/self/cmdline", "re");
-	char *word = NULL;
-	size_t room = 0;
-	bool names_it = false, mi = false;
-
-	while (file && !mi && getdelim(&word, &room, '\0', file) > 0) {
-		const char *value = strchr(word, '=');
-		size_t dashes = strspn(word, "-");
-		bool option = dashes && dashes <= 2 && (strncmp(word + dashes, "i=", 2) == 0 ||
-			      strcmp(word + dashes, "i") == 0 || strncmp(word + dashes, "interp", 6) == 0);
-
-		if (strcmp(word, "--args") == 0 || strcmp(word, "-args") == 0)
-			break;
-		mi = (names_it && strncmp(word, "mi", 2) == 0) || (option && value && strncmp(value, "=mi", 3) == 0);
-		names_it = option && !value;
-	}
-	free(word);
-	if (file)
-		fclose(file);
-	return mi;
-}
-
-bool lbx_script_is_for_mi(void)
-{
-	static int for_mi = -1;
-
-	if (for_mi < 0)
-		for_mi = started_as_mi();
-	return for_mi;
-}
-
 bool lbx_script_offer(void)
 {
 	struct text script = {0};
@@ -305,7 +272,8 @@ bool lbx_script_offer(void)
 		    lbx_script_plugin_path());
 	text_append(&script, common, sizeof(common) - 1);
 	text_printf(&script, "%s", lbx_bridge_script_head);
-	text_printf(&script, "set $_lb_logs_all = $_gdb_major < 18 || %d\n", lbx_script_is_for_mi());
+	text_printf(&script, "set $_lb_mi = %d\nset $_lb_logs = $_gdb_major < 18 && !$_lb_mi\n",
+		    lbx_front_end_speaks_mi());
 	define_rows(&script, lbx_commands);
 	define_rows(&script, lbx_gdb_commands);
 	define_fault(&script);

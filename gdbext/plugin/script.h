@@ -6,8 +6,6 @@
 
 /* Writes the script to where the loader sources it. */
 bool lbx_script_offer(void);
-/* Whether gdb was started for a front end that speaks MI. */
-bool lbx_script_is_for_mi(void);
 /* The path that gdb loaded this library from. */
 const char *lbx_script_plugin_path(void);
 

@@ -29,6 +29,7 @@
 #include "plugin/bridge.h"
 #include "plugin/census.h"
 #include "plugin/displays.h"
+#include "plugin/front_end.h"
 #include "plugin/hooks.h"
 
 enum { DIRECTORY = 256, PATH = DIRECTORY + 32, FILES = 100 };
@@ -134,8 +135,8 @@ static bool may_stay(struct lbx_context *context)
 {
 	struct lbx_census now;
 
-	if (!lbx_bridge_speaks_mi() || !any_loaded() || !context->table)
-		return lbx_bridge_speaks_mi();
+	if (!lbx_front_end_speaks_mi() || !any_loaded() || !context->table)
+		return lbx_front_end_speaks_mi();
 	lbx_census_take(&now, context->table);
 	return now.root == file.census.root && now.pid == file.census.pid;
 }
@@ -144,7 +145,7 @@ static bool ready(struct lbx_context *context, struct lbx_symbol_space **ret)
 {
 	if (!lbx_hooks_ask())
 		return false;
-	*ret = lbx_bridge_speaks_mi() ? &file.space : NULL;
+	*ret = lbx_front_end_speaks_mi() ? &file.space : NULL;
 	if (!may_stay(context)) {
 		lbx_symbol_space_deinit(&file.space);
 		return !any_loaded() || lbx_displays_note();
@@ -199,7 +200,7 @@ static bool load(struct lbx_context *context, const void *object, size_t n)
 static bool unload(struct lbx_context *context, bool *ret)
 {
 	*ret = any_loaded();
-	if (*ret && lbx_bridge_speaks_mi())
+	if (*ret && lbx_front_end_speaks_mi())
 		return lb_fail("symbols: gdb may crash over floating variable objects of what is "
 			       "removed: delete them, then `remove-symbol-file %s`",
 			       path_of(file.first));
