@@ -162,6 +162,49 @@ static void note_bad(struct lbx_table *table, uint64_t address, uint64_t *bad)
 	++*bad;
 }
 
+static bool is_empty(const struct lbx_tensor_record *r)
+{
+	return r->id[0] == 0 && r->generation[0] == 0;
+}
+
+/* A thread takes new slots in their order: where there is one thread alone, an empty record below a used one
+ * has been overwritten. (Several have some at hand, each.) A program that runs may have used it
+ * meanwhile, so it is read again. */
+static void note_emptied(struct lbx_table *table, uint64_t *bad)
+{
+	const struct lbx_slab *slab = slab_of(table);
+	unsigned char bytes[LBX_RECORD_MAX];
+	struct lbx_tensor_record r;
+	uint64_t left;
+
+	for (uint64_t slot = table->empty_from; slot < table->empty_to; slot++) {
+		uint64_t address = lbx_slab_address(slab, slot, &left);
+		if (address && lbx_target_read(table->target, address, bytes, slab->record_size)) {
+			lbx_layout_decode(&slab->layout, bytes, &r);
+			if (is_empty(&r))
+				note_bad(table, address, bad);
+		} else if (address) {
+			lb_clear_error();
+		}
+	}
+	table->empty_to = 0;
+}
+
+/* What a walk has met at a slot. */
+static void look_for_emptied(struct lbx_table *table, uint64_t slot, const struct lbx_tensor_record *r, uint64_t *bad)
+{
+	if (table->slabs[LB_KIND_THREAD].used > 1)
+		return;
+	if (!is_empty(r)) {
+		if (table->empty_to)
+			note_emptied(table, bad);
+		return;
+	}
+	if (table->empty_to != slot)
+		table->empty_from = slot;
+	table->empty_to = slot + 1;
+}
+
 /* The next record, live or freed, that can be read and keeps the rules. */
 static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool live,
 				 struct lbx_tensor *ret, uint64_t *bad)
@@ -171,7 +214,7 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 	uint64_t unreadable = 0, left;
 
 	if (*slot == 0)
-		table->bad_first = table->bad_last = 0;
+		table->bad_first = table->bad_last = table->empty_to = 0;
 	if (*slot == 0 && !lbx_table_refresh(table))
 		return LBX_NEXT_ERROR;
 	while (*slot < slab->used) {
@@ -192,6 +235,7 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 			continue;
 		}
 		unreadable = 0;
+		look_for_emptied(table, *slot - 1, &r, bad);
 		if (is_live(&r) != live || r.id[0] == 0)
 			continue;
 		if (decode(table, address, &r, ret))
@@ -265,6 +309,8 @@ static bool at_address(struct lbx_table *table, uint64_t address, struct lbx_ten
 			       (unsigned long long)within);
 	if (!read_record(table, address, &r))
 		return false;
+	if (is_empty(&r))
+		return lb_fail("0x%llx is no tensor: its record is empty; it was never used, or has been overwritten", a);
 	if (!is_live(&r))
 		return lb_fail("the tensor at 0x%llx (#%llu) has been freed", a,
 			       (unsigned long long)r.id[0]);

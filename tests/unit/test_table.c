@@ -361,6 +361,34 @@ static void torn_and_freed(void **state)
 	finish(&f);
 }
 
+/* Records that were overwritten with zeros, where there was one thread: new slots are taken in their order. */
+static void emptied(void **state)
+{
+	struct lbx_thread_record thread = { .generation = { 1 }, .id = { 4711 } };
+	struct fixture f;
+	struct lbx_tensor t;
+	uint64_t bad, first, last;
+
+	(void)state;
+	for (int threads = 1; threads <= 2; threads++) {
+		start(&f, false);
+		struct lbx_tensor_record *r = image_at(&f.image, IMAGE_TENSORS, 4 * sizeof *r);
+		memset(&r[1], 0, 2 * sizeof *r);
+		image_root(&f.image)->kinds[LB_KIND_TENSOR].used += 2; /* at hand, and not used yet */
+		for (int i = 0; i < threads; i++)
+			image_thread(&f.image, i, &thread);
+		open_table(&f);
+		assert_int_equal(count(&f, &bad), 2 + LB_DTYPES);
+		assert_int_equal(bad, threads == 1 ? 2 : 0);
+		assert_int_equal(lbx_table_damage(f.table, &first, &last), threads == 1);
+		assert_int_equal(first, threads == 1 ? IMAGE_TENSORS + sizeof *r : 0);
+		assert_int_equal(last, threads == 1 ? IMAGE_TENSORS + 2 * sizeof *r : 0);
+		assert_false(f.tensors->ops->by_address(f.tensors, IMAGE_TENSORS + sizeof *r, &t));
+		assert_non_null(strstr(lb_error_message(), "its record is empty; it was never used, or has been"));
+		finish(&f);
+	}
+}
+
 /* Slabs that are gone: what can be read is shown, the rest is counted, in bounded time. */
 static void unreadable_slabs(void **state)
 {
@@ -661,6 +689,7 @@ int main(void)
 		cmocka_unit_test(damaged_records_are_counted),
 		cmocka_unit_test(damaged_buffers),
 		cmocka_unit_test(torn_and_freed),
+		cmocka_unit_test(emptied),
 		cmocka_unit_test(unreadable_slabs),
 		cmocka_unit_test(text_is_made_fit_for_a_terminal),
 		cmocka_unit_test(wild_names_inputs_and_stacks),
