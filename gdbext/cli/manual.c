@@ -209,7 +209,7 @@ void lbx_manual(struct lbx_out *out)
 		   LBX_EXIT_MISUSED);
 	lbx_printf(out, ".SH ENVIRONMENT\n.TP\n\\fBLAZYBONES_REPLAY\\fR\n"
 		   "where the program lazybones\\-replay is, which \\fBpeek\\fR runs\n"
-		   ".TP\n\\fBCOLUMNS\\fR\nwidth of the output\n"
+		   ".TP\n\\fBCOLUMNS\\fR\nwidth of the output; without it, a terminal's own, and lines stay whole in files and pipes\n"
 		   ".TP\n\\fBNO_COLOR\\fR\nno colours, also on a terminal\n"
 		   ".SH SEE ALSO\n.BR gdb (1),\n.BR core (5)\n");
 }
