@@ -1,33 +1,12 @@
 #include "inspect/replay/plan.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/op.h"
-#include "inspect/replay/demand.h"
 #include "inspect/replay/needs.h"
-#include "inspect/tensor/describe.h"
-#include "inspect/tensor/format.h"
-#include "kernels/philox.h"
-
-enum {
-	GAPS = 4,         /* a part of a buffer is read with its gaps if they are no more than this */
-	ANY_GAPS = 8192,  /* elements; or if all is no more than that */
-	FEW_INPUTS = 8,
-	RUNS = 1024,      /* pieces of what goes by number */
-};
-
-struct planner {
-	const struct lbx_graph *graph;
-	const struct lbx_demand *demands;
-	struct lbx_plan *plan;
-	uint32_t *positions; /* by node of the graph: its node of the plan */
-	int64_t *lows;       /* by node of the graph: where what is read of its buffer begins */
-	bool whole;
-	uint64_t max_memory;
-};
+#include "inspect/replay/planner.h"
 
 static bool grow(void **list, uint64_t n, uint64_t capacity, size_t size)
 {
@@ -40,8 +19,7 @@ static bool grow(void **list, uint64_t n, uint64_t capacity, size_t size)
 	return true;
 }
 
-/* A node of the plan; a pointer to it is good until the next. NULL: out of memory. */
-static struct lbx_wire_node *add_node(struct planner *p, uint32_t from, const char *op)
+struct lbx_wire_node *lbx_plan_node_of(struct lbx_planner *p, uint32_t from, const char *op)
 {
 	struct lbx_plan *plan = p->plan;
 	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
@@ -68,8 +46,7 @@ static struct lbx_wire_node *add_node(struct planner *p, uint32_t from, const ch
 	return node;
 }
 
-/* One more input of the newest node. */
-static bool add_input(struct planner *p, uint32_t input)
+bool lbx_plan_input(struct lbx_planner *p, uint32_t input)
 {
 	struct lbx_plan *plan = p->plan;
 
@@ -84,7 +61,7 @@ static bool add_input(struct planner *p, uint32_t input)
 	return true;
 }
 
-static struct lbx_plan_data *add_data(struct planner *p)
+static struct lbx_plan_data *add_data(struct lbx_planner *p)
 {
 	struct lbx_plan *plan = p->plan;
 
@@ -99,7 +76,7 @@ static struct lbx_plan_data *add_data(struct planner *p)
 	return data;
 }
 
-static void set_layout(struct lbx_wire_node *node, const struct lbx_layout *layout)
+void lbx_wire_layout(struct lbx_wire_node *node, const struct lbx_layout *layout)
 {
 	node->rank = (uint8_t)layout->rank;
 	memcpy(node->shape, layout->shape, sizeof node->shape);
@@ -107,7 +84,7 @@ static void set_layout(struct lbx_wire_node *node, const struct lbx_layout *layo
 	node->offset = layout->offset;
 }
 
-static void layout_at(const struct planner *p, uint32_t position, struct lbx_layout *ret)
+static void layout_at(const struct lbx_planner *p, uint32_t position, struct lbx_layout *ret)
 {
 	const struct lbx_wire_node *node = &p->plan->nodes[position];
 
@@ -116,118 +93,32 @@ static void layout_at(const struct planner *p, uint32_t position, struct lbx_lay
 	memcpy(ret->strides, node->strides, sizeof ret->strides);
 }
 
-static bool add_view(struct planner *p, uint32_t from, uint32_t of, const struct lbx_layout *layout)
+bool lbx_plan_view_of(struct lbx_planner *p, uint32_t from, uint32_t of, const struct lbx_layout *layout)
 {
-	struct lbx_wire_node *node = add_node(p, from, lb_ops[LB_OP_AS_STRIDED].name);
+	struct lbx_wire_node *node = lbx_plan_node_of(p, from, lb_ops[LB_OP_AS_STRIDED].name);
 
 	if (!node)
 		return false;
-	set_layout(node, layout);
+	lbx_wire_layout(node, layout);
 	p->plan->memory[p->plan->n - 1] = p->plan->memory[of];
-	return add_input(p, of);
-}
-
-/* ---- limits ---- */
-
-static bool fail_limit(const struct planner *p, const char *what, uint64_t bytes)
-{
-	char needed[32], limit[32];
-
-	lbx_format_bytes(bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, needed, sizeof needed);
-	lbx_format_bytes((int64_t)p->max_memory, limit, sizeof limit);
-	return lb_fail("%s %s, and a replay may use %s; raise the setting replay-memory, or ask for a part",
-		       what, needed, limit);
-}
-
-static uint64_t bytes_of(const struct lbx_wire_node *node)
-{
-	uint64_t size = 1;
-
-	for (int i = 0; i < node->rank; i++)
-		size *= (uint64_t)node->shape[i]; /* of a tensor whose size fits */
-	return size * lb_dtypes[node->dtype].bytes;
-}
-
-/* Whether a chain may swallow it, so that it has no memory of its own. */
-static bool may_be_swallowed(const struct planner *p, uint32_t i)
-{
-	const struct lbx_graph_node *node = &p->graph->nodes[p->plan->from[i]];
-	const char *op = p->plan->nodes[i].op;
-
-	if (strcmp(op, lb_ops[LB_OP_FULL].name) == 0 || strcmp(op, lb_ops[LB_OP_SCALAR].name) == 0)
-		return true;
-	return node->tensor.op_class >= LB_CLASS_UNARY && node->tensor.op_class <= LB_CLASS_TERNARY &&
-	       strncmp(op, node->tensor.op, sizeof p->plan->nodes[i].op) == 0;
-}
-
-/* What node i takes at least, whatever the runtime fuses or reuses: its result, and beside that
- * the inputs that it is computed from. */
-static uint64_t least_memory(const struct planner *p, uint32_t i)
-{
-	const struct lbx_plan *plan = p->plan;
-	const struct lbx_wire_node *node = &plan->nodes[i];
-	uint64_t bytes = bytes_of(node);
-
-	if (plan->memory[i] != i || may_be_swallowed(p, i))
-		return i + 1 == plan->n ? bytes : 0;
-	if (p->graph->nodes[plan->from[i]].tensor.op_class == LB_CLASS_UPDATE || node->n_inputs > FEW_INPUTS)
-		return bytes;
-	for (uint32_t k = 0; k < node->n_inputs; k++) {
-		uint32_t memory = plan->memory[plan->inputs[node->inputs + k]];
-		bool again = memory == LBX_NO_MEMORY;
-		for (uint32_t m = 0; m < k; m++)
-			again |= plan->memory[plan->inputs[node->inputs + m]] == memory;
-		if (!again && __builtin_add_overflow(bytes, bytes_of(&plan->nodes[memory]), &bytes))
-			return UINT64_MAX;
-	}
-	return bytes;
-}
-
-static bool check_memory(const struct planner *p)
-{
-	char name[256], what[300];
-
-	if (p->plan->leaf_bytes > p->max_memory)
-		return fail_limit(p, "the ready tensors that it needs have", p->plan->leaf_bytes);
-	for (uint32_t i = 0; i < p->plan->n && !p->whole; i++) {
-		uint64_t bytes = least_memory(p, i);
-		if (bytes <= p->max_memory)
-			continue;
-		lbx_describe(&p->graph->nodes[p->plan->from[i]].tensor, name, sizeof name);
-		snprintf(what, sizeof what, "to compute %s takes", name);
-		return fail_limit(p, what, bytes);
-	}
-	return true;
+	return lbx_plan_input(p, of);
 }
 
 /* ---- ready tensors ---- */
 
-/* The places that a layout reaches. */
-static bool reach(const struct lbx_layout *layout, int64_t *low, int64_t *high)
-{
-	*low = *high = layout->offset;
-	for (int i = 0; i < layout->rank; i++) {
-		int64_t by;
-		if (!lb_mul(layout->shape[i] - 1, layout->strides[i], &by) ||
-		    !lb_sum_of(by < 0 ? *low : *high, by, by < 0 ? low : high))
-			return false;
-	}
-	return true;
-}
-
-static bool fail_bounds(const struct lbx_tensor *t)
+bool lbx_fail_bounds(const struct lbx_tensor *t)
 {
 	return lb_fail("tensor #%llu reaches out of its buffer: its record is damaged",
 		       (unsigned long long)t->id);
 }
 
-static bool plan_leaf(struct planner *p, uint32_t from)
+static bool plan_leaf(struct lbx_planner *p, uint32_t from)
 {
 	const struct lbx_graph_node *leaf = &p->graph->nodes[from];
 	const struct lbx_demand *d = &p->demands[from];
 	const struct lbx_tensor *t = &leaf->tensor;
 	int64_t low, high, width = lbx_dtype_bytes(t->dtype);
-	struct lbx_wire_node *node = add_node(p, from, lb_ops[LB_OP_DATA].name);
+	struct lbx_wire_node *node = lbx_plan_node_of(p, from, lb_ops[LB_OP_DATA].name);
 	struct lbx_plan_data *data = node ? add_data(p) : NULL;
 	struct lbx_layout layout, part, gathered;
 
@@ -240,19 +131,19 @@ static bool plan_leaf(struct planner *p, uint32_t from)
 	data->region = d->region;
 	if (t->size == 0) {
 		part.offset = 0;
-		set_layout(node, &part);
+		lbx_wire_layout(node, &part);
 		return true;
 	}
-	if (!lbx_tensor_in_bounds(t) || !reach(&part, &low, &high))
-		return fail_bounds(t);
+	if (!lbx_tensor_in_bounds(t) || !lbx_layout_reach(&part, &low, &high))
+		return lbx_fail_bounds(t);
 	int64_t size = lbx_region_size(&d->region, t->rank);
-	data->gather = !d->as_it_is && !d->spans && high - low >= ANY_GAPS && (high - low) / GAPS >= size;
+	data->gather = !d->as_it_is && !d->spans && high - low >= LBX_ANY_GAPS && (high - low) / LBX_GAPS >= size;
 	data->low = low;
 	data->nbytes = (uint64_t)((data->gather ? size : high - low + 1) * width);
 	lbx_layout_dense(part.rank, part.shape, &gathered);
 	part.offset -= low;
 	p->lows[from] = data->gather ? 0 : low;
-	set_layout(node, data->gather ? &gathered : &part);
+	lbx_wire_layout(node, data->gather ? &gathered : &part);
 	if (__builtin_add_overflow(p->plan->leaf_bytes, data->nbytes, &p->plan->leaf_bytes))
 		p->plan->leaf_bytes = UINT64_MAX;
 	return true;
@@ -262,7 +153,7 @@ static bool plan_leaf(struct planner *p, uint32_t from)
 
 /* One that is as it is looks at a buffer as it is; what else it names (`depends`) is for those who want
  * each node. */
-static bool plan_view(struct planner *p, uint32_t from)
+static bool plan_view(struct lbx_planner *p, uint32_t from)
 {
 	const struct lbx_graph_node *view = &p->graph->nodes[from];
 	const struct lbx_demand *d = &p->demands[from], *base = &p->demands[d->base];
@@ -286,20 +177,20 @@ static bool plan_view(struct planner *p, uint32_t from)
 				       (unsigned long long)p->graph->nodes[d->base].tensor.id);
 	}
 	if (!p->whole)
-		return add_view(p, from, of, &part);
-	struct lbx_wire_node *node = add_node(p, from, view->tensor.op);
+		return lbx_plan_view_of(p, from, of, &part);
+	struct lbx_wire_node *node = lbx_plan_node_of(p, from, view->tensor.op);
 	if (!node)
 		return false;
-	set_layout(node, &part);
+	lbx_wire_layout(node, &part);
 	p->plan->memory[p->plan->n - 1] = p->plan->memory[of];
 	for (uint32_t i = 0; i < view->tensor.n_inputs; i++)
-		if (!add_input(p, p->positions[p->graph->inputs[view->first_input + i]]))
+		if (!lbx_plan_input(p, p->positions[p->graph->inputs[view->first_input + i]]))
 			return false;
 	return true;
 }
 
 /* The node that is the needed region of an input: its own, or a view of that. */
-static bool edge(struct planner *p, uint32_t input, const struct lbx_need *need, uint32_t *ret)
+static bool edge(struct lbx_planner *p, uint32_t input, const struct lbx_need *need, uint32_t *ret)
 {
 	const struct lbx_graph_node *of = &p->graph->nodes[input];
 	const struct lbx_region *held = &p->demands[input].region;
@@ -316,7 +207,7 @@ static bool edge(struct planner *p, uint32_t input, const struct lbx_need *need,
 			rest.step[i] = rest.count[i] > 1 ? rest.step[i] / held->step[i] : 1;
 		}
 		lbx_layout_part(&layout, &rest, &part);
-		if (!add_view(p, input, *ret, &part))
+		if (!lbx_plan_view_of(p, input, *ret, &part))
 			return false;
 		*ret = p->plan->n - 1;
 		layout = part;
@@ -327,11 +218,11 @@ static bool edge(struct planner *p, uint32_t input, const struct lbx_need *need,
 		is_dense &= layout.shape[i] == 1 || layout.strides[i] == dense.strides[i];
 	if (!need->dense || is_dense)
 		return true;
-	struct lbx_wire_node *copy = add_node(p, input, lb_ops[LB_OP_CONTIGUOUS].name);
+	struct lbx_wire_node *copy = lbx_plan_node_of(p, input, lb_ops[LB_OP_CONTIGUOUS].name);
 	if (!copy)
 		return false;
-	set_layout(copy, &dense);
-	if (!add_input(p, *ret))
+	lbx_wire_layout(copy, &dense);
+	if (!lbx_plan_input(p, *ret))
 		return false;
 	*ret = p->plan->n - 1;
 	return true;
@@ -339,86 +230,8 @@ static bool edge(struct planner *p, uint32_t input, const struct lbx_need *need,
 
 /* ---- operations ---- */
 
-/* A run of elements that go by their number in row-major order, and `part` of it. */
-static bool plan_run(struct planner *p, uint32_t from, const struct lbx_layout *part)
-{
-	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
-	struct lbx_layout run = { .rank = 1, .strides = { 1 } }, within = *part;
-	int64_t low, high;
-
-	if (!reach(part, &low, &high))
-		return fail_bounds(t);
-	low -= low % LB_PHILOX_ELEMENTS_EACH;
-	within.offset -= low;
-	run.shape[0] = high - low + 1;
-	struct lbx_wire_node *node = add_node(p, from, t->op);
-	if (!node)
-		return false;
-	set_layout(node, &run);
-	memcpy(node->params, t->params, sizeof node->params);
-	node->params[3] = low;
-	return add_view(p, from, p->plan->n - 1, &within);
-}
-
-/* How many of the leading axes are gone through one by one, so that the runs have few gaps. */
-static int axes_apart(const struct lbx_layout *part, int64_t size, int64_t *runs)
-{
-	struct lbx_layout rest = *part;
-	int64_t low, high;
-
-	*runs = 1;
-	for (int n = 0; n < part->rank; n++) {
-		if (reach(&rest, &low, &high) && (high - low) / GAPS < size / *runs + ANY_GAPS / *runs)
-			return n;
-		if (part->shape[n] > RUNS / *runs)
-			return n;
-		*runs *= part->shape[n];
-		rest.shape[n] = 1;
-	}
-	return part->rank;
-}
-
-/* Runs, side by side: (runs, the axes behind those that are gone through). */
-static bool plan_numbered(struct planner *p, uint32_t from)
-{
-	const struct lbx_demand *d = &p->demands[from];
-	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
-	struct lbx_layout whole, part, piece, all;
-	int64_t runs, at[LB_MAX_RANK] = { 0 };
-	uint32_t inputs[RUNS];
-
-	lbx_layout_dense(t->rank, t->shape, &whole);
-	lbx_layout_part(&whole, &d->region, &part);
-	int n = axes_apart(&part, lbx_region_size(&d->region, t->rank), &runs);
-	if (runs == 1)
-		return plan_run(p, from, &part);
-	for (int64_t i = 0; i < runs; i++) {
-		piece = part;
-		for (int k = 0; k < n; k++) {
-			piece.offset += at[k] * part.strides[k];
-			piece.shape[k] = 1;
-		}
-		if (!plan_run(p, from, &piece))
-			return false;
-		inputs[i] = p->plan->n - 1;
-		for (int k = n - 1; k >= 0 && ++at[k] == part.shape[k]; k--)
-			at[k] = 0;
-	}
-	struct lbx_wire_node *joined = add_node(p, from, lb_ops[LB_OP_CONCATENATE].name);
-	if (!joined)
-		return false;
-	piece.shape[0] = runs; /* what the pieces have along their first axis is 1 */
-	lbx_layout_dense(piece.rank, piece.shape, &all);
-	set_layout(joined, &all);
-	for (int64_t i = 0; i < runs; i++)
-		if (!add_input(p, inputs[i]))
-			return false;
-	lbx_layout_dense(part.rank, part.shape, &all);
-	return add_view(p, from, p->plan->n - 1, &all);
-}
-
 /* Inputs, of which there may be views to make, before the node itself. */
-static bool plan_inputs(struct planner *p, uint32_t from, uint32_t *inputs, uint32_t *n)
+static bool plan_inputs(struct lbx_planner *p, uint32_t from, uint32_t *inputs, uint32_t *n)
 {
 	const struct lbx_graph *g = p->graph;
 	const struct lbx_graph_node *node = &g->nodes[from];
@@ -439,7 +252,7 @@ static bool plan_inputs(struct planner *p, uint32_t from, uint32_t *inputs, uint
 	return true;
 }
 
-static bool plan_operation(struct planner *p, uint32_t from)
+static bool plan_operation(struct lbx_planner *p, uint32_t from)
 {
 	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
 	const struct lbx_demand *d = &p->demands[from];
@@ -448,22 +261,22 @@ static bool plan_operation(struct planner *p, uint32_t from)
 
 	if (d->in_part && (d->op == LB_OP_ARANGE || d->op == LB_OP_UNIFORM || d->op == LB_OP_NORMAL) &&
 	    !lbx_region_is_all(&d->region, t->rank, t->shape))
-		return plan_numbered(p, from);
+		return lbx_plan_numbered(p, from);
 	uint32_t *inputs = malloc((t->n_inputs + 1) * sizeof *inputs);
 	if (!inputs)
 		return lb_fail("out of memory for %u inputs", t->n_inputs);
 	bool ok = plan_inputs(p, from, inputs, &n);
-	struct lbx_wire_node *node = ok ? add_node(p, from, t->op) : NULL;
+	struct lbx_wire_node *node = ok ? lbx_plan_node_of(p, from, t->op) : NULL;
 	if (node) {
 		lbx_layout_dense(t->rank, d->region.count, &layout);
-		set_layout(node, &layout);
+		lbx_wire_layout(node, &layout);
 		memcpy(node->params, t->params, sizeof node->params);
 		if (d->in_part)
 			lbx_narrow_params(t, d->op, &d->region, node->params);
 	}
 	ok = ok && node;
 	for (uint32_t i = 0; ok && i < n; i++)
-		ok = add_input(p, inputs[i]);
+		ok = lbx_plan_input(p, inputs[i]);
 	free(inputs);
 	if (!ok || t->op_class != LB_CLASS_FUSED)
 		return ok;
@@ -477,7 +290,7 @@ static bool plan_operation(struct planner *p, uint32_t from)
 
 /* ---- the whole ---- */
 
-static bool plan_node(struct planner *p, uint32_t from)
+static bool plan_node(struct lbx_planner *p, uint32_t from)
 {
 	bool ok = p->graph->nodes[from].is_leaf ? plan_leaf(p, from) :
 		  lbx_is_view(&p->graph->nodes[from]) ? plan_view(p, from) : plan_operation(p, from);
@@ -494,7 +307,7 @@ static bool plan(const struct lbx_graph *graph, struct lbx_demand *demands, cons
 	uint32_t last;
 
 	*ret = (struct lbx_plan){ .graph = graph };
-	struct planner p = { .graph = graph, .demands = demands, .plan = ret, .whole = !region,
+	struct lbx_planner p = { .graph = graph, .demands = demands, .plan = ret, .whole = !region,
 			     .max_memory = max_memory };
 	p.positions = calloc(graph->n, sizeof *p.positions);
 	p.lows = calloc(graph->n, sizeof *p.lows);
@@ -507,7 +320,7 @@ static bool plan(const struct lbx_graph *graph, struct lbx_demand *demands, cons
 	if (region)
 		asked.region = *region;
 	/* an operation may have computed a little more */
-	ok = ok && edge(&p, 0, &asked, &last) && check_memory(&p);
+	ok = ok && edge(&p, 0, &asked, &last) && lbx_plan_check_memory(&p);
 	free(p.positions);
 	free(p.lows);
 	free(demands);

@@ -91,6 +91,18 @@ void lbx_layout_dense(int rank, const int64_t *shape, struct lbx_layout *ret)
 	}
 }
 
+bool lbx_layout_reach(const struct lbx_layout *layout, int64_t *low, int64_t *high)
+{
+	*low = *high = layout->offset;
+	for (int i = 0; i < layout->rank; i++) {
+		int64_t by;
+		if (!lb_mul(layout->shape[i] - 1, layout->strides[i], &by) ||
+		    !lb_sum_of(by < 0 ? *low : *high, by, by < 0 ? low : high))
+			return false;
+	}
+	return true;
+}
+
 /* Sums and products wrap where a damaged record's do not fit: what comes of it is checked by who
  * makes the view. */
 static int64_t times(int64_t a, int64_t b)

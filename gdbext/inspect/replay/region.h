@@ -36,6 +36,8 @@ int64_t lbx_region_size(const struct lbx_region *region, int rank);
 
 /* Row-major, from element 0 on. */
 void lbx_layout_dense(int rank, const int64_t *shape, struct lbx_layout *ret);
+/* The least and the largest place of a layout with elements; false if they do not fit 64 bits. */
+bool lbx_layout_reach(const struct lbx_layout *layout, int64_t *low, int64_t *high);
 /* The part of a layout that a region is; in the same buffer. */
 void lbx_layout_part(const struct lbx_layout *layout, const struct lbx_region *region,
 		     struct lbx_layout *ret);
