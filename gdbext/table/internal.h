@@ -41,6 +41,7 @@ struct lbx_table {
 	struct lb_op_info ops[LBX_OPS_MAX];
 	int n_dtypes;
 	int dtypes[LBX_DTYPES_MAX]; /* the reader's number of each of the program's; -1 unknown */
+	bool had_one_thread;           /* of the program, ever, when the walk began */
 	uint64_t empty_from, empty_to; /* slots that the walk has met empty, in a row; empty_to 0: none */
 	uint64_t bad_first, bad_last; /* records that the last walk over the tensors could not read */
 };

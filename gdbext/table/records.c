@@ -190,10 +190,25 @@ static void note_emptied(struct lbx_table *table, uint64_t *bad)
 	table->empty_to = 0;
 }
 
+/* Never another one, before or beside it. */
+static bool had_one_thread(struct lbx_table *table)
+{
+	unsigned char scratch[LBX_RECORD_MAX];
+	uint64_t slot = 0, threads = 0;
+	const void *record;
+
+	while (threads < 2 && (record = lbx_table_next_record(table, LB_KIND_THREAD, &slot, scratch))) {
+		struct lbx_thread_record r;
+		lbx_layout_decode(&table->slabs[LB_KIND_THREAD].layout, record, &r);
+		threads += r.generation[0];
+	}
+	return threads == 1;
+}
+
 /* What a walk has met at a slot. */
 static void look_for_emptied(struct lbx_table *table, uint64_t slot, const struct lbx_tensor_record *r, uint64_t *bad)
 {
-	if (table->slabs[LB_KIND_THREAD].used > 1)
+	if (!table->had_one_thread)
 		return;
 	if (!is_empty(r)) {
 		if (table->empty_to)
@@ -217,6 +232,8 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 		table->bad_first = table->bad_last = table->empty_to = 0;
 	if (*slot == 0 && !lbx_table_refresh(table))
 		return LBX_NEXT_ERROR;
+	if (*slot == 0)
+		table->had_one_thread = had_one_thread(table);
 	while (*slot < slab->used) {
 		uint64_t address = lbx_slab_address(slab, *slot, &left);
 		if (left > slab->used - *slot)
