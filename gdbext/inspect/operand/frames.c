@@ -123,6 +123,16 @@ static bool waits(struct lbx_context *context)
 	return context->target && lbx_target_waits(context->target);
 }
 
+/* Of a thread that evaluates: how many frames lie within the program's call of the runtime. They are the runtime's also
+ * where that is linked statically. */
+static int frames_of_call(const struct lbx_stack *stack, const struct lbx_thread *runs)
+{
+	for (int i = 0; runs->tid && runs->site && i < stack->n; i++)
+		if (stack->frames[i].after_call && stack->frames[i].pc == runs->site)
+			return i;
+	return 0;
+}
+
 /* The functions of what is left out. */
 static void name_repeated(struct lbx_context *context, const struct lbx_stack *stack,
 			  struct lbx_thread_view *ret)
@@ -161,11 +171,14 @@ bool lbx_thread_view(struct lbx_context *context, struct lbx_places *places, uin
 	find_run(context, tid, &ret->runs);
 	ret->frames = calloc((size_t)stack.n + 1, sizeof *ret->frames);
 	bool done = ret->frames || lb_fail("out of memory");
+	int inner = places && tail && !has_runtime ? frames_of_call(&stack, &ret->runs) : 0;
+	if (inner)
+		runtime = (struct lbx_module){ .end = UINT64_MAX };
 	for (int i = 0; i < stack.n && done; i++) {
 		struct lbx_frame_view *view = &ret->frames[ret->n++];
 		view->frame = stack.frames[i];
 		view->number = (uint64_t)i + (stack.left_out && i >= stack.gap ? stack.left_out : 0);
-		look_at_frame(context, places, tid, has_runtime ? &runtime : NULL, view);
+		look_at_frame(context, places, tid, has_runtime || i < inner ? &runtime : NULL, view);
 		/* a debugger that has still to answer is asked for all frames at once */
 		done = waits(context) || lbx_progress(context->out, "reading stacks", i, stack.n);
 	}
