@@ -7,8 +7,8 @@
  *   1. The user's command is a `define`d one. It needs the user's words as they stand, with
  *      quotes, brackets and globs. `$arg0` is substituted as text, so there must be a place
  *      that takes text as it is: a string setting that gdb does not parse. The script puts
- *      the line into `remote exec-file` (global, unused but for extended-remote targets),
- *      writes its value to the request file with `dump binary value`, and restores it. The
+ *      the line into a setting of gdb's own tests (front ends are not told of those), and writes its
+ *      value to the request file with `dump binary value`. The
  *      string lives in gdb, so this works on cores, and in any language.
  *   2. `thread apply N` for the selected thread makes gdb forget its frames (not the registers), and
  *      `frame apply level 0` look at the innermost one anew, and so ask the unwinders: unwind() is
@@ -51,9 +51,11 @@
  * (gdb's only try/catch), at the level that the user has selected, which is asked too.
  *
  * Languages. gdb reads the expressions of scripts, too, in the language of the program, where
- * `=` may compare and C's casts mean nothing. So all runs `with language c`, and the user's
- * expressions with what the setting was: a command writes it to a file first. gdb warns, once,
- * when a language is not the frame's; that goes to /dev/null.
+ * `=` may compare and C's casts mean nothing. In C and its like that does no harm. Elsewhere all runs
+ * `with language c`, and so does what may select another frame, whose language comes with it. The
+ * user's expressions run with what the setting was: a command writes it to a file first. gdb warns, once,
+ * when a language is not the frame's; that goes to /dev/null. (A front end that speaks MI is told of each
+ * change of a setting, which is why there are as few as can be.)
  *
  * Running. A command that makes the program run does so after its response has been read
  * (lbx_bridge_go): where it stops, the commands of a breakpoint may call the plugin, whose response
@@ -125,7 +127,7 @@ const char lbx_bridge_script_head[] =
 	"define _lbz\n"
 	"_lbm answers\n"
 	"set $_lb_sp = $sp\nset $_lb_k = 0\nset $_lb_n = 0\n"
-	"frame apply 4 -q -s _lbk\n"
+	"frame apply 4 -q -s _lb_c _lbk\n"
 	"end\n"
 	"define _lbl\n"
 	"_lbm level\n"
@@ -708,9 +710,8 @@ static void serve_request(lbx_bridge_read *read)
 		text_clear(&bridge.response);
 		text_printf(&bridge.response, "_lba\n");
 	} else if (bridge.next[0]) {
-		text_printf(&bridge.response, "set remote exec-file %s\n"
-			    "dump binary value " LBX_REQUEST_FILE " $_gdb_setting_str($_lb_setting)\n"
-			    "eval \"set remote exec-file %%s\", $_lb_saved\n"
+		text_printf(&bridge.response, LBX_CARRIER " %s\n"
+			    "dump binary value " LBX_REQUEST_FILE " $_gdb_maint_setting_str($_lb_setting)\n"
 			    "set $_lb_more = 1\n", bridge.next);
 	} else if (bridge.go[0]) {
 		text_printf(&bridge.response, "set $_lb_go = \"with language %s -- %s\"\nset $_lb_going = 1\n",

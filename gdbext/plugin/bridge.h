@@ -20,6 +20,9 @@
 /* For lbx_bridge_go(): continues to the first line of the next graph that is evaluated. */
 #define LBX_STEP_IN       "source /proc/self/fd/909"
 
+/* What takes text as it is; $_lb_setting has its name. */
+#define LBX_CARRIER       "maintenance set test-settings string-noescape"
+
 /* Puts a descriptor, which is closed, in the place of one that scripts can spell. */
 bool lbx_bridge_place(int fd, int at);
 

@@ -58,7 +58,7 @@ static bool eval_run(struct lbx_context *context, const struct lbx_args *args)
 	lbx_bridge_script("set $_lb_refusal = (const char *)0");
 	/* catches would stop inside the call; and they must be back also if it fails */
 	caught = lbx_catch_suspend(true);
-	lbx_bridge_script("%swith scheduler-locking on -- with unwindonsignal on -- "
+	lbx_bridge_script("%swith language c -- with scheduler-locking on -- with unwindonsignal on -- "
 			  "set $_lb_refusal = ((const char *(*)(unsigned long))lb_debug_eval)(%"
 			  PRIu64 ")", caught ? "frame apply level 0 -q -c -- " : "", t.id);
 	if (caught)

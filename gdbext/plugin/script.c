@@ -33,34 +33,47 @@ static const char common[] =
 	"define _tensor_reload\n"
 	"_lb_quiet _lb_reload 0\n"
 	"end\n"
-	"set $_lb_setting = \"remote exec-file\"\n"
+	"set $_lb_setting = \"test-settings string-noescape\"\n"
 	"set $_lb_language = \"language\"\n"
 	"set $_lb_style = \"style enabled\"\n"
 	"set $_lb_width = \"width\"\n"
 	"set $_lb_height = \"height\"\n"
 	"set $_lb_logging = \"logging enabled\"\n"
 	"set $_lb_silence = \"" LBX_SILENCE "\\\\n\\nset $tensor_failed = 1\\n\"\n"
-	"define _lb_save\n"
-	"set $_lb_saved = $_gdb_setting_str($_lb_setting)\n"
-	"end\n"
-	"define _lb_save_c\n"
-	"with language c -- _lb_save\n"
-	"end\n"
 	/* in the user's language: no assignment, no comparison for equality */
 	"define _lb_begin\n"
 	"dump binary value " LBX_LANGUAGE_FILE " $_gdb_setting_str($_lb_language)\n"
 	"dump binary value " LBX_STYLE_FILE " $_gdb_setting_str($_lb_style)\n"
 	"dump binary value " LBX_WIDTH_FILE " $_gdb_setting_str($_lb_width)\n"
-	"_lb_quiet _lb_save_c 0\n"
 	"end\n"
-	"alias _lbs = set remote exec-file\n"
+	"define _lb_warned\n"
+	"with language c -- echo\n"
+	"end\n"
+	"define _lb_as_c\n"
+	"_lb_quiet _lb_warned 0\n"
+	"with language c -- $arg0\n"
+	"end\n"
+	/* a command in C, or what reads like it. No command tells the language that is in force, but arithmetic
+	 * does: ten or a half in Rust, Ada, Modula-2 and Pascal; a complex number in Fortran; not of floats in D
+	 * and Go */
+	"define _lb_c\n"
+	"if 010 - 8 + 1 / 2\n"
+	"_lb_as_c $arg0\n"
+	"else\nif (1, 0)\n"
+	"_lb_as_c $arg0\n"
+	"else\nif 16777216.0f + 1.0f - 16777216.0f\n"
+	"_lb_as_c $arg0\n"
+	"else\n$arg0\n"
+	"end\nend\nend\n"
+	"end\n"
+	"alias _lbs = " LBX_CARRIER "\n"
 	"set $_lb_words = 0\n"
 	"set $_lb_blank = ' '\n"
 	"define _lb_request\n"
 	"if $_lb_words\n"
-	"append binary value " LBX_REQUEST_FILE " $_gdb_setting_str($_lb_setting)\n"
+	"append binary value " LBX_REQUEST_FILE " $_gdb_maint_setting_str($_lb_setting)\n"
 	"else\n"
-	"dump binary value " LBX_REQUEST_FILE " $_gdb_setting_str($_lb_setting)\n"
+	"dump binary value " LBX_REQUEST_FILE " $_gdb_maint_setting_str($_lb_setting)\n"
 	"end\n"
 	"end\n"
 	"define _lb_keep\n"
@@ -70,14 +83,13 @@ static const char common[] =
 	"end\n"
 	/* one more word: those before go to the request */
 	"define _lbn\n"
-	"with language c -- _lb_keep\n"
+	"_lb_c _lb_keep\n"
 	"_lbs $arg0\n"
 	"end\n"
 	"set $_lb_going = 0\n"
 	"define _tensor_call\n"
 	"_lb_request\n"
 	"set $_lb_words = 0\n"
-	"eval \"set remote exec-file %s\", $_lb_saved\n"
 	"_lb_serve\n"
 	/* what makes the program run: by now no response is being read, and a stop's commands may ask */
 	"if $_lb_going\n"
@@ -93,7 +105,7 @@ static const char common[] =
 	/* `thread apply` takes no $_thread, which has its value when it is asked for one */
 	"set $_lb_thread = $_thread\n"
 	"if $_lb_thread\n"
-	"thread apply $_lb_thread -q -s frame apply level 0 -q -s set $_lb_seen = 1\n"
+	"thread apply $_lb_thread -q -s frame apply level 0 -q -s echo\n"
 	"else\n"
 	"_tensor_reload\n"
 	"end\n"
@@ -117,7 +129,7 @@ static const char common[] =
 	"end\n"
 	"define _tensor_stopped\n"
 	"_lb_begin\n"
-	"with language c -- _lb_stop\n"
+	"_lb_c _lb_stop\n"
 	"end\n"
 	/* where symbols come or go, gdb forgets its place in the source, which the TUI shows and `list`
 	 * goes on from: back to the selected frame's */
@@ -217,7 +229,9 @@ static void define(struct text *script, const char *command, const char *name)
 	define_with_words(script, name, FEW_WORDS);
 	for (int word = FEW_WORDS; word < MAX_WORDS; word++)
 		text_printf(script, "if $argc > %d\n_lbn $arg%d\nend\n", word, word);
-	text_printf(script, "end\nend\nwith language c -- _tensor_call\nend\n");
+	/* where another frame is selected, its language is in force from there on */
+	text_printf(script, "end\nend\n%s _tensor_call\nend\n",
+		    strcmp(name, LBX_HIT) == 0 || strcmp(name, "step") == 0 ? "_lb_as_c" : "_lb_c");
 }
 
 static void append_help(struct lbx_out *out, const char *bytes, size_t n)
@@ -235,7 +249,7 @@ static void define_fault(struct text *script)
 		    "set $_lb_go = 0\n"
 		    "end\n"
 		    "define _lb_fault_look\n"
-		    "with language c -- _lb_fault_c\n"
+		    "_lb_c _lb_fault_c\n"
 		    "end\n"
 		    "define _lb_fault\n"
 		    "_lb_quiet _lb_fault_look 0\n"

@@ -17,7 +17,7 @@ enum { MAX_FRAMES = 64, MAX_POINTEES = 64 };
 /* As few surprises as possible, whatever the user has set. */
 #define PLAINLY \
 	"with width 0 -- with print pretty off -- with print address on -- with print symbol on -- " \
-	"with print elements 64 -- with print repeats 10 -- with print object off -- "
+	"with print elements 200 -- with print repeats 10 -- with print object off -- "
 
 static struct gdb_stacks {
 	struct lbx_stacks stacks;
@@ -120,8 +120,8 @@ static bool walk_on(int last, int tail, struct lbx_stack *ret)
 		tail = 1;
 	}
 	if (ret->n != n + 1 || !ret->cut) {
-		if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "with print frame-arguments none -- "
-				    "with print frame-info location-and-address -- bt -%d", tail))
+		if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "bt -frame-arguments none "
+				    "-frame-info location-and-address -- -%d", tail))
 			return false;
 		ret->n = n;
 		take_frames(answer, n + tail, ret);
@@ -146,8 +146,8 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, str
 	if (tid != selected)
 		return lb_fail("gdb looks at thread %llu: select the other with `thread N` first",
 			       (unsigned long long)selected);
-	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "with print frame-arguments none -- "
-			    "with print frame-info location-and-address -- bt %d", n))
+	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "bt -frame-arguments none "
+			    "-frame-info location-and-address -- %d", n))
 		return false;
 	ret->frames = malloc((size_t)n * sizeof *ret->frames);
 	if (!ret->frames)
