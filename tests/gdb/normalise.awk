@@ -1,7 +1,6 @@
 # What differs between two runs of the same session: addresses, process and thread numbers,
 # gdb's own chatter, directories, the machine's memory, where a waiting thread waits.
 # said in other words by newer gdbs
-/^The remote exec-file is ""\.$/ { $0 = "" }
 /^tensor print 'two words'$/ { sub(/'$/, "") }
 /^Do you need "set solib-search-path" or "set sysroot"\?$/ { next }
 /^warning: [0-9]+\t.*: No such file or directory$/ { sub(/^warning: /, ""); $0 = $0 "." }

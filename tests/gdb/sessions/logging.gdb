@@ -17,4 +17,3 @@ shell echo -- the log; cat user.log
 set logging redirect on
 tensor print layer.b
 show logging redirect
-show remote exec-file
