@@ -435,9 +435,9 @@ static void lines_are_plotted(void **state)
 
 	assert_string_equal(session_says(s, "plot", "x[0,0,:4] --rows 2"),
 		"x[0,0,:4]: float32 (4,)\n"
-		"      0.75 │⠀⡜\n"
-		"         0 │⡰⠁\n"
-		"            03\n");
+		"      0.75 │⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡤⠤⠤⠤⠤⠋⠉⠉⠉⠉\n"
+		"         0 │⣀⣀⣀⣀⣀⠖⠒⠒⠒⠒⠁⠀⠀⠀⠀⠀⠀⠀⠀⠀\n"
+		"            0                  3\n");
 	assert_non_null(strstr(session_says(s, "plot", "x --width 30"), "59.75"));
 	assert_non_null(strstr(session_says(s, "plot", "x[:0]"), "no elements"));
 	assert_non_null(strstr(session_says(s, "plot", "x[0,0,:3] --json"), "\"low\":[0.0,0.25,0.5]"));
