@@ -8,6 +8,9 @@
 /^Backward execution from here not possible\.$/ { next }
 /^Following forward execution will be added to history\.$/ { next }
 /^Warning: \/nonexistent: No such file or directory\.$/ { next }
+# where the libthread_db of the machine cannot be loaded, or knows nothing of a core's threads
+/^(Warning: couldn't activate thread debugging|To (enable execution|completely disable)|For more information about this sec)/ { next }
+/^(\tadd-auto-load-safe-path |\tset auto-load safe-path |line to your configuration file |"Auto-loading safe path"|\tinfo "\(gdb\)Auto)/ { next }
 /^No breakpoints, watchpoints, tracepoints, or catchpoints\.$/ { $0 = "No breakpoints or watchpoints." }
 /^\[Thread debugging|^Using host libthread_db|^BFD: |^warning: |^\[New |^\[Thread |^\[Switching / { next }
 / - command (started|finished)$|^Command execution time/ { next }
@@ -23,6 +26,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	gsub(/0x[0-9a-f]+/, "ADDRESS")
 	gsub(/\<op=[0-9]+/, "op=N")
 	gsub(/(process|pid|LWP) [0-9]+/, "pid N")
+	gsub(/Thread ADDRESS \(pid N\)/, "pid N")
 	gsub(/looks at thread [0-9]+/, "looks at thread N")
 	gsub(/tensor frame: thread [0-9]+/, "tensor frame: thread N")
 	gsub(/[^ "]*subject\.c/, "subject.c")
