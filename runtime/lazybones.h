@@ -73,12 +73,36 @@ typedef struct lb_list {
 	const int64_t *v;
 } lb_list;
 
-#define LB_LIST_(...) ((lb_list){ \
-	(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__}})
+/* The macros that take lists. In C a list lives as long as the block; in C++ as long as the full
+ * expression, so write it where it is used. */
+#ifdef __cplusplus
+extern "C++" {
+template <typename T, size_t N> struct lb_array_ {
+	T v[N ? N : 1];
+	enum { count = N };
+	const T *data() const { return v; }
+};
+template <typename T, typename... A> lb_array_<T, sizeof...(A)> lb_array_of_(A... values)
+{
+	return {{static_cast<T>(values)...}};
+}
+}
+#define LB_LITERAL_(type) type
+#define LB_INT_(x) static_cast<int64_t>(x)
+#define LB_COUNTED_(type, ...) \
+	static_cast<int>(decltype(lb_array_of_<type>(__VA_ARGS__))::count), lb_array_of_<type>(__VA_ARGS__).data()
+#else
+#define LB_LITERAL_(type) (type)
+#define LB_INT_(x) (x)
+#define LB_COUNTED_(type, ...) \
+	(int)(sizeof((type[]){__VA_ARGS__}) / sizeof(type)), (type[]){__VA_ARGS__}
+#endif
+
+#define LB_LIST_(...) (LB_LITERAL_(lb_list){LB_COUNTED_(int64_t, __VA_ARGS__)})
 #define LB_SHAPE(...)   LB_LIST_(__VA_ARGS__) /* LB_SHAPE() is a scalar */
 #define LB_STRIDES(...) LB_LIST_(__VA_ARGS__)
 #define LB_AXES(...)    LB_LIST_(__VA_ARGS__)
-#define LB_ALL_AXES     ((lb_list){-1, NULL})
+#define LB_ALL_AXES     (LB_LITERAL_(lb_list){-1, NULL})
 
 /* ---- errors ---- */
 
@@ -238,18 +262,18 @@ typedef struct lb_index {
 enum { LB_INDEX_RANGE, LB_INDEX_AT, LB_INDEX_ELLIPSIS, LB_INDEX_NEW_AXIS };
 #define LB_END INT64_MAX /* past the last element, in the direction of step */
 /* An argument of lb_slice(): Python's start:stop:step; ranges are clamped as there. */
-#define LB_RANGE_3_(start, stop, step, ...) ((lb_index){(start), (stop), (step), LB_INDEX_RANGE})
+#define LB_RANGE_3_(start, stop, step, ...) (LB_LITERAL_(lb_index){ \
+	LB_INT_(start), LB_INT_(stop), LB_INT_(step), LB_INDEX_RANGE})
 #define LB_RANGE(...) LB_RANGE_3_(__VA_ARGS__, 1, 1) /* start, stop[, step] */
-#define LB_ALL      ((lb_index){0, LB_END, 1, LB_INDEX_RANGE})
-#define LB_FROM(i)  ((lb_index){(i), LB_END, 1, LB_INDEX_RANGE})
-#define LB_TO(i)    ((lb_index){0, (i), 1, LB_INDEX_RANGE})
-#define LB_REVERSED ((lb_index){LB_END, LB_END, -1, LB_INDEX_RANGE})
-#define LB_AT(i)    ((lb_index){(i), 0, 0, LB_INDEX_AT}) /* one element: the axis goes */
-#define LB_REST     ((lb_index){0, 0, 0, LB_INDEX_ELLIPSIS})
-#define LB_NEW_AXIS ((lb_index){0, 0, 0, LB_INDEX_NEW_AXIS})
+#define LB_ALL      (LB_LITERAL_(lb_index){0, LB_END, 1, LB_INDEX_RANGE})
+#define LB_FROM(i)  (LB_LITERAL_(lb_index){LB_INT_(i), LB_END, 1, LB_INDEX_RANGE})
+#define LB_TO(i)    (LB_LITERAL_(lb_index){0, LB_INT_(i), 1, LB_INDEX_RANGE})
+#define LB_REVERSED (LB_LITERAL_(lb_index){LB_END, LB_END, -1, LB_INDEX_RANGE})
+#define LB_AT(i)    (LB_LITERAL_(lb_index){LB_INT_(i), 0, 0, LB_INDEX_AT}) /* one element: the axis goes */
+#define LB_REST     (LB_LITERAL_(lb_index){0, 0, 0, LB_INDEX_ELLIPSIS})
+#define LB_NEW_AXIS (LB_LITERAL_(lb_index){0, 0, 0, LB_INDEX_NEW_AXIS})
 /* lb_slice(x, LB_ALL, LB_RANGE(0, 8, 2), LB_AT(-1)): axes not mentioned stay whole. */
-#define lb_slice(x, ...) lb_slice_n((x), \
-	(int)(sizeof((lb_index[]){__VA_ARGS__}) / sizeof(lb_index)), (const lb_index[]){__VA_ARGS__})
+#define lb_slice(x, ...) lb_slice_n((x), LB_COUNTED_(lb_index, __VA_ARGS__))
 LB_API lb_tensor *lb_slice_n(lb_tensor *x, int n, const lb_index *index);
 
 /* ---- reductions, over the given axes; keepdims leaves them as size 1 ---- */
@@ -313,12 +337,10 @@ LB_API lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs);
  * (Open a scope around what makes the first cache, if it is evaluated before the loop.) */
 
 /* lb_slice_update(x, update, LB_ALL, LB_RANGE(0, 8)): lb_slice() of x is the update afterwards. */
-#define lb_slice_update(x, update, ...) lb_slice_update_n((x), (update), \
-	(int)(sizeof((lb_index[]){__VA_ARGS__}) / sizeof(lb_index)), (const lb_index[]){__VA_ARGS__})
+#define lb_slice_update(x, update, ...) lb_slice_update_n((x), (update), LB_COUNTED_(lb_index, __VA_ARGS__))
 LB_API lb_tensor *lb_slice_update_n(lb_tensor *x, lb_tensor *update, int n, const lb_index *index);
 /* The update is added there: the adjoint of lb_slice(). */
-#define lb_slice_add(x, update, ...) lb_slice_add_n((x), (update), \
-	(int)(sizeof((lb_index[]){__VA_ARGS__}) / sizeof(lb_index)), (const lb_index[]){__VA_ARGS__})
+#define lb_slice_add(x, update, ...) lb_slice_add_n((x), (update), LB_COUNTED_(lb_index, __VA_ARGS__))
 LB_API lb_tensor *lb_slice_add_n(lb_tensor *x, lb_tensor *update, int n, const lb_index *index);
 /* The update is added to what lb_as_strided(x, update's shape, strides, offset) reaches, which may
  * be the same element more than once: the adjoint of lb_as_strided(). */
@@ -621,8 +643,7 @@ LB_API bool lb_clip_by_global_norm(int n, lb_tensor *const *grads, double most, 
 /* ---- evaluation ---- */
 
 /* lb_eval(x, y, …): computes the values of all. False on error. */
-#define lb_eval(...) lb_eval_n( \
-	(int)(sizeof((lb_tensor *[]){__VA_ARGS__}) / sizeof(lb_tensor *)), (lb_tensor *[]){__VA_ARGS__})
+#define lb_eval(...) lb_eval_n(LB_COUNTED_(lb_tensor *, __VA_ARGS__))
 LB_API bool lb_eval_n(int n, lb_tensor *const *xs);
 
 /* ---- streams: evaluation by other threads ----
@@ -666,8 +687,7 @@ LB_API void lb_on_stream_end(lb_on_stream *on);
 
 /* lb_async_eval(x, y, …): queues the evaluation of all, each on its own stream, which holds them
  * until then. Waits only while 32 jobs are queued on such a stream. False if that fails. */
-#define lb_async_eval(...) lb_async_eval_n( \
-	(int)(sizeof((lb_tensor *[]){__VA_ARGS__}) / sizeof(lb_tensor *)), (lb_tensor *[]){__VA_ARGS__})
+#define lb_async_eval(...) lb_async_eval_n(LB_COUNTED_(lb_tensor *, __VA_ARGS__))
 LB_API bool lb_async_eval_n(int n, lb_tensor *const *xs);
 
 /* A point in a stream: done when all that was queued on it before has ended. */
