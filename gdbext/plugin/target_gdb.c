@@ -364,6 +364,26 @@ static bool is_function(const char *type)
 	return strncmp(type, "<text ", 6) == 0 || (n && type[n - 1] == ')' && !strstr(type, "(*"));
 }
 
+/* gdb gives the bits that the type has; those above are its sign's. Of an object nothing is asked: to compare
+ * it may call the program. */
+static bool extend(const char *expression, struct lbx_value *value)
+{
+	const char *type, *negative;
+	bool known;
+
+	if (value->bits == 0 || value->bits >> 32 || strchr(value->type, '*') || strcmp(value->type, "function") == 0)
+		return true;
+	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "with language %s -- ptype %s", lbx_bridge_language(), expression);
+	if (!known || (strchr(type, '{') && strncmp(type, "type = enum ", 12) != 0))
+		return known;
+	if (!lbx_bridge_ask(&negative, LBX_IN_FRAME, "with language %s -- output/d (%s) < 0", lbx_bridge_language(),
+			    expression))
+		return false;
+	if (strcmp(negative, "1") == 0)
+		value->bits |= UINT64_MAX << (63 - __builtin_clzll(value->bits));
+	return true;
+}
+
 /* The value of a function is its place: gdb would print its first byte. */
 static bool gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret)
 {
@@ -394,7 +414,7 @@ static bool gdb_evaluate(struct lbx_target *target, const char *expression, stru
 	if (end == value || strncmp(value, "0x", 2) != 0)
 		return lb_fail("%s is of type %s, and has no single value: %.80s", expression,
 			       ret->type, value);
-	return true;
+	return extend(expression, ret);
 }
 
 static bool gdb_machine(struct lbx_target *target, unsigned *ret)

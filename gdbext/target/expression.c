@@ -14,6 +14,7 @@
 #include "target/type.h"
 
 enum { NAME = 256, MAX_DEPTH = 64, MAX_DIMENSIONS = 16, MAX_DIES = 4 << 20, MAX_BASES = 16 };
+enum { ADDRESS = DW_TAG_unspecified_type }; /* as the tag of what `&` gives: nothing more is done with it */
 
 struct object {
 	Dwarf_Die type;   /* without typedefs */
@@ -70,14 +71,15 @@ static bool number_of(struct reader *r, const struct object *o, uint64_t *ret)
 {
 	Dwarf_Die type = o->type;
 	Dwarf_Word size = 8;
+	uint64_t bits = o->value;
 
-	*ret = o->value;
 	if (!o->in_memory)
-		return true;
+		return o->tag == ADDRESS ? (*ret = bits, true) : lbx_type_extend(&type, o->tag, bits, ret);
 	if (!lbx_type_is_pointer(o->tag) && dwarf_aggregate_size(&type, &size) != 0)
 		return false;
-	*ret = 0;
-	return size <= sizeof *ret && lbx_target_try_read(r->variables->target, o->value, ret, size);
+	bits = 0;
+	return size <= sizeof bits && lbx_target_try_read(r->variables->target, o->value, &bits, size) &&
+	       lbx_type_extend(&type, o->tag, bits, ret);
 }
 
 /* What a reference stands for. */
@@ -466,7 +468,7 @@ static bool read_object(struct reader *r, struct object *ret)
 	} else if (take(r, "&")) {
 		done = read_object(r, ret) && ret->in_memory;
 		ret->in_memory = false;
-		ret->tag = DW_TAG_unspecified_type; /* nothing more is done with it */
+		ret->tag = ADDRESS;
 	} else {
 		done = read_postfix(r, ret);
 	}

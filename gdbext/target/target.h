@@ -24,7 +24,7 @@ struct lbx_source_line {
 
 /* What an expression of the debugged language came to. */
 struct lbx_value {
-	uint64_t bits;  /* the value, zero-extended; for a pointer the address */
+	uint64_t bits;  /* the value, extended to 64 bits as its type asks; for a pointer the address */
 	char type[128]; /* as the debugger prints it, e.g. "lb_tensor *" */
 };
 

@@ -43,3 +43,29 @@ bool lbx_type_is_struct(int tag)
 {
 	return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
+
+/* In some compilers' words an enumeration has an encoding of its own, in others' that of a type of numbers. */
+static bool is_signed(Dwarf_Die *type)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word encoding;
+	Dwarf_Die base;
+
+	if (dwarf_tag(type) == DW_TAG_enumeration_type && !dwarf_hasattr(type, DW_AT_encoding))
+		return lbx_type_of(type, &base) == DW_TAG_base_type && is_signed(&base);
+	return dwarf_attr(type, DW_AT_encoding, &attribute) && dwarf_formudata(&attribute, &encoding) == 0 &&
+	       (encoding == DW_ATE_signed || encoding == DW_ATE_signed_char);
+}
+
+bool lbx_type_extend(Dwarf_Die *type, int tag, uint64_t bits, uint64_t *ret)
+{
+	Dwarf_Word size = sizeof bits;
+
+	if (!lbx_type_is_pointer(tag) && dwarf_aggregate_size(type, &size) != 0)
+		return false;
+	if (size == 0 || size > sizeof bits)
+		return false;
+	unsigned above = 64 - 8 * (unsigned)size;
+	*ret = is_signed(type) ? (uint64_t)((int64_t)(bits << above) >> above) : bits << above >> above;
+	return true;
+}

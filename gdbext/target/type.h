@@ -4,11 +4,15 @@
 
 #include <elfutils/libdw.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The type of a variable, a member or an array's elements, or what a pointer leads to, without typedefs
  * and qualifiers; its tag, 0 when there is none. */
 int lbx_type_of(Dwarf_Die *die, Dwarf_Die *ret);
 bool lbx_type_is_pointer(int tag); /* or a reference */
 bool lbx_type_is_struct(int tag);  /* a class, a union */
+/* A number of this type whose bits are the lowest of `bits`, extended to 64 as its width and its sign ask.
+ * False where the width is not known, or is more than 8 bytes. */
+bool lbx_type_extend(Dwarf_Die *type, int tag, uint64_t bits, uint64_t *ret);
 
 #endif

@@ -10,3 +10,8 @@ tensor print layer
 tensor at cache[2]
 tensor at nowhere
 tensor at q
+tensor print @(short)-2:f32:2
+tensor print @-3:f32:2
+tensor print @(unsigned)-2:f32:2
+tensor print @(unsigned short)-2:f32:2
+tensor print @2-5:f32:2
