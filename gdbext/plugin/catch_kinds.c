@@ -213,7 +213,8 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	{"before", "[T]", LBX_TAKES_TENSOR, "op_start", 6, 0, 1, LBX_NO_ARG, 2, 5,
 	 LB_WATCH_EVAL | LB_WATCH_CALLS,
 	 "an operation is about to run", tell_inputs,
-	 "`tensor where` tells how far the evaluation is, `tensor step in` steps through the next one"},
+	 "`tensor where` tells how far the evaluation is, `tensor step out` and then `tensor step in` step through "
+	 "the next one"},
 	{"after", "[T]", LBX_TAKES_TENSOR, "eval_tensor", 4, 0, 1, LBX_NO_ARG, 3, 0,
 	 LB_WATCH_EVAL | LB_WATCH_CALLS,
 	 "an operation has run", tell_value, "`tensor graph %s` shows what it was computed from"},

@@ -1,5 +1,6 @@
 #include "plugin/step.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "plugin/graphs.h"
 #include "plugin/target_gdb.h"
 #include "plugin/switches.h"
+#include "table/listing.h"
 
 static const char *const words[] = { "off", "on", "fused" };
 static const char *const environment[] = { "0", "1", "fused" };
@@ -173,37 +175,108 @@ static bool select_frame(struct lbx_context *context)
 	return true;
 }
 
-/* What the thread evaluates now, step mode or not. */
-static bool find_evaluation(struct lbx_context *context, uint64_t tid, struct lbx_thread *ret)
+/* What the selected thread evaluates now, step mode or not; ret->eval is 0 if nothing. */
+static bool find_evaluation(struct lbx_context *context, struct lbx_thread *ret)
 {
 	struct lbx_table *table;
-	uint64_t slot = 0;
+	uint64_t slot = 0, tid;
 
-	if (!lbx_context_table(context, &table))
+	if (context->stacks->ops->threads(context->stacks, &tid, 1) < 1 || !lbx_context_table(context, &table))
 		return false;
 	while (lbx_table_thread(table, &slot, ret))
 		if (ret->tid == tid && ret->eval)
 			return true;
-	return lb_fail("step: this thread evaluates nothing");
+	*ret = (struct lbx_thread){ .tid = tid };
+	return lb_ok();
+}
+
+/* The level of the frame that asked for the evaluation; below 1: none did, a stream runs it as a job. */
+static bool find_caller(struct lbx_context *context, const struct lbx_thread *thread, int *ret)
+{
+	uint64_t tid;
+
+	return find_frame(context->stacks, &(struct wanted){ thread->site }, &tid, ret);
 }
 
 /* Goes on until the call that evaluates returns to the program. */
 static bool go_out(struct lbx_context *context)
 {
 	struct lbx_thread thread;
-	uint64_t tid;
 	int found;
 
 	if (!context->stacks || lbx_target_gdb_liveness() == LBX_CORE)
 		return lbx_bridge_waits() ? false : lb_fail("step: there is no process that could go on");
-	if (context->stacks->ops->threads(context->stacks, &tid, 1) < 1 ||
-	    !find_evaluation(context, tid, &thread) ||
-	    !find_frame(context->stacks, &(struct wanted){ thread.site }, &tid, &found))
+	if (!find_evaluation(context, &thread))
+		return false;
+	if (!thread.eval)
+		return lb_fail("step: this thread evaluates nothing");
+	if (!find_caller(context, &thread, &found))
 		return false;
 	if (found < 1)
 		return lb_fail("step: the call that asked for this evaluation is not among the thread's frames: "
 			       "a stream runs it as a job");
-	lbx_bridge_go("_lb_step_out %d", found - 1);
+	lbx_bridge_script("set var $_lb_level = 0x%x", (unsigned)found - 1);
+	lbx_bridge_go("_lb_step_out");
+	return true;
+}
+
+/* ---- inside an evaluation ---- */
+
+/* Where the next operation of the evaluation begins, in the code of its graph; 0: it is in its last one. */
+static bool find_next(struct lbx_context *context, const struct lbx_thread *thread, uint64_t *ret)
+{
+	struct lbx_eval_graph graph;
+	struct lbx_listing listing;
+	struct lbx_table *table;
+
+	if (!lbx_context_table(context, &table) || !lbx_table_graph_by_id(table, thread->graph, &graph) ||
+	    !lbx_table_listing(table, &graph, &listing))
+		return false;
+	*ret = 0;
+	for (uint64_t line = thread->line; line < listing.n_lines && *ret == 0; line++)
+		if (listing.lines[line].code)
+			*ret = graph.code + listing.lines[line].code;
+	lbx_listing_deinit(&listing);
+	return true;
+}
+
+static bool refuse(struct lbx_context *context, const struct lbx_thread *thread)
+{
+	int caller;
+
+	if (!find_caller(context, thread, &caller))
+		return false;
+	return lb_fail("step: what this thread evaluates did not begin in step mode; %s",
+		       caller < 1 ? "a stream runs it as a job: `tensor step in` in another thread goes to the next "
+				    "evaluation"
+				  : "`tensor step out` ends it, `tensor step in` then goes to the next evaluation");
+}
+
+/* The program may stand deep inside an evaluation, in a kernel or at a catch: then on to its next operation
+ * (*ret). Between two operations, and after the last, the next graph is wanted. */
+static bool go_on_inside(struct lbx_context *context, bool *ret)
+{
+	struct lbx_thread thread;
+	uint64_t next, tid;
+	int graph;
+
+	*ret = false;
+	if (!find_evaluation(context, &thread))
+		return false;
+	if (!thread.eval)
+		return true;
+	if (!thread.graph)
+		return refuse(context, &thread);
+	if (!find_frame(context->stacks, &(struct wanted){ 0 }, &tid, &graph) || !find_next(context, &thread, &next))
+		return false;
+	bool entered = thread.line > 0;
+	if (next == 0 || (entered && graph < 1))
+		return true;
+	lbx_bridge_script("set var $_lb_level = 0x%x", entered ? (unsigned)graph : 0);
+	lbx_bridge_script("set var $_lb_next = 0x%" PRIx64, next);
+	/* the code may be run within one of its operations, too: the frame counts, once there is one */
+	lbx_bridge_go(entered ? "_lb_step_on" : "_lb_step_into");
+	*ret = true;
 	return true;
 }
 
@@ -239,6 +312,12 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	if (in && !lbx_graph_files_prepare())
 		return false;
+	if (in && root && context->stacks) {
+		bool inside;
+		put_source_path();
+		if (!go_on_inside(context, &inside) || inside)
+			return inside;
+	}
 	/* who has chosen fused keeps it */
 	if (in && (root ? root->step : wish) != LB_STEP_OFF)
 		mode = root ? root->step : wish;

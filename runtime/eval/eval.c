@@ -392,45 +392,56 @@ static bool find_failure(struct lb_evaluation *e, struct lb_tensor *t)
 	return e->failure != NULL;
 }
 
-/* A debugger wants to know of large graphs. */
-__attribute__((cold, noinline)) static void tell_graph(const struct lb_evaluation *e,
-						       const struct lb_tensor *root, uint32_t nodes)
+/* A debugger wants to know of large graphs. True: it has changed its mind about steps. */
+__attribute__((cold, noinline)) static bool tell_graph(const struct lb_evaluation *e, const struct lb_tensor *root,
+						       const struct lb_run *run)
 {
-	lb_probe_graph(root->id, (uint64_t)(uintptr_t)root, e->record->site, nodes, e->number);
+	lb_probe_graph(root->id, (uint64_t)(uintptr_t)root, e->record->site, run->schedule.n, e->number);
+	return run->step != lb_step_wanted();
 }
 
-enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *const *roots)
+static enum lb_built build(struct lb_evaluation *e, struct lb_run *run, int n, struct lb_tensor *const *roots)
 {
-	struct lb_run run;
 	enum lb_built built;
-	e->failure = NULL;
 	do {
 		lb_evaluation_drop_blockers(e);
 		lb_arena_reset(e->arena, (struct lb_arena_mark){ NULL, 0 });
-		lb_run_init(&run, e->arena, false);
-		run.stops = e->takes_queued;
-		run.traced = e->traced;
-		run.step = lb_step_wanted();
-		struct lb_schedule *s = &run.schedule;
+		lb_run_init(run, e->arena, false);
+		run->stops = e->takes_queued;
+		run->traced = e->traced;
+		run->step = lb_step_wanted();
+		struct lb_schedule *s = &run->schedule;
 		s->eval = e->number;
 		s->streams[0] = e->streams[0];
 		s->streams[1] = e->streams[1];
 		s->takes_queued = e->takes_queued;
 		s->takes_all = e->takes_all;
 		s->bad = e->bad;
-		s->apart = run.step == LB_STEP_OPS;
+		s->apart = run->step == LB_STEP_OPS;
 		built = lb_schedule_build(s, n, roots);
 		e->blockers = s->blockers;
 		e->n_blockers = s->n_blockers;
-	} while (built == LB_MET_FAILURE && !find_failure(e, run.schedule.failed));
+	} while (built == LB_MET_FAILURE && !find_failure(e, run->schedule.failed));
+	return built;
+}
+
+enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *const *roots)
+{
+	struct lb_run run;
+	e->failure = NULL;
+	enum lb_built built = build(e, &run, n, roots);
+	if (built == LB_BUILT &&
+	    __builtin_expect(run.schedule.n > __atomic_load_n(&lb_root->watch_graph, __ATOMIC_RELAXED), 0) &&
+	    tell_graph(e, roots[0], &run)) {
+		lb_schedule_abandon(&run.schedule, run.drop);
+		built = build(e, &run, n, roots);
+	}
 	if (built == LB_BUSY)
 		return LB_BLOCKED;
 	lb_evaluation_drop_blockers(e);
 	if (built != LB_BUILT)
 		return LB_FAILED;
 	e->ops += run.schedule.n;
-	if (__builtin_expect(run.schedule.n > __atomic_load_n(&lb_root->watch_graph, __ATOMIC_RELAXED), 0))
-		tell_graph(e, roots[0], run.schedule.n);
 	if (lb_run_schedule(&run, e->record))
 		return LB_DONE;
 	if (!run.failed)
