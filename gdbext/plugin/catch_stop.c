@@ -137,7 +137,8 @@ void lbx_catch_tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 		if (stop->tensor)
 			lbx_set_tensor(context->out, &t);
 		if (level >= 0)
-			lbx_bridge_script("with language %s -- frame %d", lbx_bridge_language(), level);
+			lbx_bridge_script("set $_lb_level = %#x\nwith language %s -- frame $_lb_level", (unsigned)level,
+					  lbx_bridge_language());
 	}
 	stop->tensor = NULL;
 	text_free(&head);

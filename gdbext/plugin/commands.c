@@ -33,7 +33,7 @@ static bool have_settings;
 static struct {
 	bool has_tensor;
 	struct lbx_tensor tensor;
-	char count[24]; /* after a blank; "": none */
+	char count[24]; /* in hexadecimal, after a blank; "": none */
 } about;
 
 /* ---- output ---- */
@@ -50,13 +50,14 @@ static void write_whole(struct lbx_out *out, const char *text, size_t n)
 	lbx_bridge_echo_whole(text, n);
 }
 
+/* gdb reads digits in the user's `input-radix`, but not those after 0x, in C or what reads like it. */
 static void set_int(struct lbx_out *out, const char *name, int64_t value)
 {
 	(void)out;
 	if (strcmp(name, "tensor_count") == 0)
-		snprintf(about.count, sizeof about.count, " %" PRId64, value);
+		snprintf(about.count, sizeof about.count, " %#" PRIx64, value);
 	else
-		lbx_bridge_script("set $%s = %" PRId64, name, value);
+		lbx_bridge_script("set $%s = %s%#" PRIx64, name, value < 0 ? "(long)" : "", value);
 }
 
 static void set_double(struct lbx_out *out, const char *name, double value)
@@ -67,7 +68,7 @@ static void set_double(struct lbx_out *out, const char *name, double value)
 	else if (isinf(value))
 		lbx_bridge_script("set $%s = %s1.0 / 0.0", name, value < 0 ? "-" : "");
 	else
-		lbx_bridge_script("set $%s = (double)%.17g", name, value);
+		lbx_bridge_script("set $%s = (double)%a", name, value);
 }
 
 static void set_tensor(struct lbx_out *out, const struct lbx_tensor *t)
@@ -83,8 +84,8 @@ static void write_about(void)
 	const struct lbx_tensor *t = &about.tensor;
 
 	if (about.has_tensor)
-		lbx_bridge_script("%s %" PRIu64 " %d %" PRId64 " %" PRId64 " %#" PRIx64 "%s",
-				  about.count[0] ? "_lbw" : "_lbv", t->id, t->rank, t->size,
+		lbx_bridge_script("%s %#" PRIx64 " %#x %#" PRIx64 " %#" PRIx64 " %#" PRIx64 "%s",
+				  about.count[0] ? "_lbw" : "_lbv", t->id, (unsigned)t->rank, t->size,
 				  lbx_tensor_nbytes(t), lbx_tensor_data(t), about.count);
 	else if (about.count[0])
 		lbx_bridge_script("set $tensor_count =%s", about.count);

@@ -59,8 +59,8 @@ static bool eval_run(struct lbx_context *context, const struct lbx_args *args)
 	/* catches would stop inside the call; and they must be back also if it fails */
 	caught = lbx_catch_suspend(true);
 	lbx_bridge_script("%swith language c -- with scheduler-locking on -- with unwindonsignal on -- "
-			  "set $_lb_refusal = ((const char *(*)(unsigned long))lb_debug_eval)(%"
-			  PRIu64 ")", caught ? "frame apply level 0 -q -c -- " : "", t.id);
+			  "set $_lb_refusal = ((const char *(*)(unsigned long))lb_debug_eval)(%#"
+			  PRIx64 ")", caught ? "frame apply level 0 -q -c -- " : "", t.id);
 	if (caught)
 		lbx_catch_suspend(false);
 	lbx_bridge_then(LBX_EVALUATED " %" PRIu64 "%s", t.id, context->out->json ? " json" : "");

@@ -20,7 +20,9 @@
 enum { MAX_WORDS = 16, FEW_WORDS = 4 };
 
 /* Convenience variables hold the strings: a string literal is not the same in all of gdb's
- * languages, and in Rust one is written to the program's memory. */
+ * languages, and in Rust one is written to the program's memory. They hold the numbers, too: gdb reads
+ * digits in the user's `input-radix`, where "8" may be none and "10" sixteen. Only 0 and 1 are the same in
+ * all; 0x10 is, too, where the script runs in C. */
 static const char common[] =
 	"directory " LBX_GRAPHS_FOLDERS "\n"
 	"define hookpost-directory\n"
@@ -54,17 +56,12 @@ static const char common[] =
 	"with language c -- $arg0\n"
 	"end\n"
 	/* a command in C, or what reads like it. No command tells the language that is in force, but arithmetic
-	 * does: ten or a half in Rust, Ada, Modula-2 and Pascal; a complex number in Fortran; not of floats in D
-	 * and Go */
+	 * does: only the likes of C leave the sum of two floats a float, which then has no room for the second */
 	"define _lb_c\n"
-	"if 010 - 8 + 1 / 2\n"
-	"_lb_as_c $arg0\n"
-	"else\nif (1, 0)\n"
-	"_lb_as_c $arg0\n"
-	"else\nif 16777216.0f + 1.0f - 16777216.0f\n"
+	"if $_lb_large + $_lb_unit - $_lb_large\n"
 	"_lb_as_c $arg0\n"
 	"else\n$arg0\n"
-	"end\nend\nend\n"
+	"end\n"
 	"end\n"
 	"alias _lbs = " LBX_CARRIER "\n"
 	"set $_lb_words = 0\n"
@@ -214,9 +211,18 @@ const char *lbx_script_plugin_path(void)
 	return info.dli_fname;
 }
 
+/* What tells languages apart; and $_lb_N for each count of words that a command may have. */
+static void set_numbers(struct text *script)
+{
+	text_printf(script, "set $_lb_large = (float)0x1000000, $_lb_unit = (float)1");
+	for (int i = 0; i <= MAX_WORDS; i++)
+		text_printf(script, ", $_lb_%d = %#x", i, (unsigned)i);
+	text_printf(script, "\n");
+}
+
 static void define_with_words(struct text *script, const char *name, int words)
 {
-	text_printf(script, "if $argc > %d\n_lbs %s", words - 1, name);
+	text_printf(script, "if $_lb_$argc > $_lb_%d\n_lbs %s", words - 1, name);
 	for (int i = 0; i < words; i++)
 		text_printf(script, " $arg%d", i);
 	text_printf(script, "\nend\n");
@@ -228,15 +234,15 @@ static void define_with_words(struct text *script, const char *name, int words)
 static void define(struct text *script, const char *command, const char *name)
 {
 	text_printf(script, "define %s\nsource " LBX_SETTLE_FILE "\n_lb_begin\n"
-		    "if $argc > %d\n"
+		    "if $_isvoid($_lb_$argc)\n"
 		    "_lbs " LBX_TOO_MANY_WORDS "\n"
-		    "else\nif $argc < %d\n_lbs %s\n", command, MAX_WORDS, FEW_WORDS, name);
+		    "else\nif $_lb_$argc < $_lb_%d\n_lbs %s\n", command, FEW_WORDS, name);
 	for (int words = 1; words < FEW_WORDS; words++)
 		define_with_words(script, name, words);
 	text_printf(script, "else\n");
 	define_with_words(script, name, FEW_WORDS);
 	for (int word = FEW_WORDS; word < MAX_WORDS; word++)
-		text_printf(script, "if $argc > %d\n_lbn $arg%d\nend\n", word, word);
+		text_printf(script, "if $_lb_$argc > $_lb_%d\n_lbn $arg%d\nend\n", word, word);
 	/* where another frame is selected, its language is in force from there on */
 	text_printf(script, "end\nend\n%s _tensor_call\nend\n",
 		    strcmp(name, LBX_HIT) == 0 || strcmp(name, "step") == 0 ? "_lb_as_c" : "_lb_c");
@@ -252,7 +258,7 @@ static void define_fault(struct text *script)
 {
 	text_printf(script, "define _lb_fault_c\n"
 		    "set $_lb_at = (unsigned long) $_siginfo._sifields._sigfault.si_addr\n"
-		    "set $_lb_guarded = $_lb_at - %llu < %llu\n"
+		    "set $_lb_guarded = $_lb_at - %#llx < %#llx\n"
 		    "set $_lb_crash = !$_lb_guarded\n"
 		    "set $_lb_go = 0\n"
 		    "end\n"
@@ -292,9 +298,10 @@ bool lbx_script_offer(void)
 		return lb_fail("%s", dlerror());
 	text_printf(&script, "define _lb_reload\njit-reader-unload\njit-reader-load %s\nend\n",
 		    lbx_script_plugin_path());
+	set_numbers(&script);
 	text_append(&script, common, sizeof(common) - 1);
 	text_printf(&script, "%s", lbx_bridge_script_head);
-	text_printf(&script, "set $_lb_mi = %d\nset $_lb_logs = $_gdb_major < 18 && !$_lb_mi\n",
+	text_printf(&script, "set $_lb_mi = %d\nset $_lb_logs = $_gdb_major < 0x12 && !$_lb_mi\n",
 		    lbx_front_end_speaks_mi());
 	define_rows(&script, lbx_commands);
 	define_rows(&script, lbx_gdb_commands);

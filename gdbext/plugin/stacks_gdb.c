@@ -121,7 +121,7 @@ static bool walk_on(int last, int tail, struct lbx_stack *ret)
 	}
 	if (ret->n != n + 1 || !ret->cut) {
 		if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "bt -frame-arguments none "
-				    "-frame-info location-and-address -- -%d", tail))
+				    "-frame-info location-and-address -- -%#x", (unsigned)tail))
 			return false;
 		ret->n = n;
 		take_frames(answer, n + tail, ret);
@@ -147,7 +147,7 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, str
 		return lb_fail("gdb looks at thread %llu: select the other with `thread N` first",
 			       (unsigned long long)selected);
 	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "bt -frame-arguments none "
-			    "-frame-info location-and-address -- %d", n))
+			    "-frame-info location-and-address -- %#x", (unsigned)n))
 		return false;
 	ret->frames = malloc((size_t)n * sizeof *ret->frames);
 	if (!ret->frames)

@@ -171,7 +171,7 @@ static bool select_frame(struct lbx_context *context)
 		return false;
 	if (found < 0)
 		return lb_fail("step: none of this thread's frames evaluates a graph in step mode");
-	lbx_bridge_script("frame %d", found);
+	lbx_bridge_script("frame %#x", (unsigned)found);
 	return true;
 }
 

@@ -1,0 +1,51 @@
+# gdb reads digits in the user's radix, in scripts, too
+file subject
+break checkpoint
+run
+frame function main
+define numbers
+tensor print row
+with language c -- output $tensor_size
+echo \ values, 
+with language c -- output $tensor_nbytes
+echo \ bytes\n
+end
+define languages
+set input-radix $arg0
+pipe tensor stats q | cat >/dev/null
+print $tensor_id, $tensor_max
+print $tensor_mean
+pipe tensor origin bad | cat >/dev/null
+print $tensor_origin
+tensor print 1 2 3 4 5 6 7 8 9 a b c d e f g
+tensor print 1 2 3 4 5 6 7 8 9 a b c d e f g h
+show language
+numbers
+set language ada
+numbers
+set language rust
+numbers
+set language pascal
+numbers
+set language modula-2
+numbers
+set language fortran
+numbers
+set language d
+numbers
+set language go
+numbers
+set language minimal
+numbers
+set language auto
+end
+languages 0x2
+languages 0x8
+languages 0x10
+languages 0xa
+set input-radix 0x10
+tensor eval lazy
+tensor catch implicit
+continue
+tensor frame 1
+kill
