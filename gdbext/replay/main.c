@@ -158,20 +158,26 @@ static bool range_node(const struct image *image, struct lbx_rebuilt *all, struc
 	return ok;
 }
 
-/* Those of the last node, which leaves its inputs in place. */
-static bool range_steps(const struct image *image, struct lbx_rebuilt *all, struct lbx_wire_step *ret)
+static bool replay_steps(struct image *image, struct lbx_rebuilt *all)
 {
+	struct lbx_wire_header *header = image->header;
 	const struct lbx_wire_node *node = &image->nodes[image->header->n_nodes - 1];
 	struct lbx_rebuilt *inputs[LB_PROGRAM_INPUTS];
-	int n = 0;
+	struct lbx_wire_step *to = (struct lbx_wire_step *)lbx_append_room(
+		header->nbytes, LB_PROGRAM_INSNS * sizeof *to, &header->result_at, &header->result_bytes);
 
+	for (uint32_t i = 0; i < header->n_nodes; i++) {
+		header->failed_node = i;
+		if (!to || !rebuild_node(image, all, i))
+			return false;
+	}
 	if (node->n_inputs > LB_PROGRAM_INPUTS)
-		return true;
+		return lb_fail("it has more than %d inputs", LB_PROGRAM_INPUTS);
 	for (uint32_t k = 0; k < node->n_inputs; k++)
 		inputs[k] = &all[image->indices[node->inputs + k]];
-	LB_SCOPE
-		n = lbx_range_steps(node, image->base + node->data_at, (int)node->n_inputs, inputs, ret);
-	image->header->n_steps = n > 0 ? (uint32_t)n : 0;
+	int n = lbx_steps_of(node, image->base + node->data_at, (int)node->n_inputs, inputs, to);
+	header->n_steps = n > 0 ? (uint32_t)n : 0;
+	header->failed_node = n < 0 ? header->n_nodes - 1 : header->n_nodes;
 	return n >= 0;
 }
 
@@ -179,9 +185,8 @@ static bool replay_ranges(struct image *image, struct lbx_rebuilt *all, struct l
 {
 	struct lbx_wire_header *header = image->header;
 	uint32_t n = header->n_nodes;
-	char *to = lbx_append_room(header->nbytes, n * sizeof(struct lbx_summary) +
-				   LB_PROGRAM_INSNS * sizeof(struct lbx_wire_step),
-				   &header->result_at, &header->result_bytes);
+	char *to = lbx_append_room(header->nbytes, n * sizeof(struct lbx_summary), &header->result_at,
+				   &header->result_bytes);
 
 	if (!to)
 		return false;
@@ -199,8 +204,6 @@ static bool replay_ranges(struct image *image, struct lbx_rebuilt *all, struct l
 		if (!range_node(image, all, lives, i, (struct lbx_summary *)to + i))
 			return false;
 	}
-	if (!range_steps(image, all, (struct lbx_wire_step *)(to + n * sizeof(struct lbx_summary))))
-		return false;
 	header->failed_node = n;
 	return true;
 }
@@ -213,7 +216,15 @@ static bool replay(struct image *image)
 
 	if (!all || !lives)
 		return lb_fail("out of memory for %u operations", n);
-	return image->header->ranges ? replay_ranges(image, all, lives) : replay_value(image, all);
+	switch (image->header->asked) {
+	case LBX_WIRE_ELEMENTS:
+		return replay_value(image, all);
+	case LBX_WIRE_RANGES:
+		return replay_ranges(image, all, lives);
+	case LBX_WIRE_STEPS:
+		return replay_steps(image, all);
+	}
+	return lb_fail("descriptor %d asks for what this version does not know", LBX_WIRE_FD);
 }
 
 static void limit_all(uint64_t memory, uint64_t file, uint64_t seconds)

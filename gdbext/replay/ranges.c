@@ -47,45 +47,27 @@ bool lbx_range_of(lb_tensor *x, struct lbx_summary *ret)
 	return true;
 }
 
-/* The operand's element that the i-th element of the result, in row-major order, comes from. */
-static uint64_t operand_at(const struct lb_tensor *x, const struct lb_tensor *result, int64_t i)
+static bool first_of(lb_tensor *x, uint64_t *ret)
 {
-	int64_t strides[LB_MAX_RANK], at = 0, width = lb_dtypes[x->dtype].bytes;
-	uint64_t element = 0;
-
-	lb_broadcast_strides(x->rank, x->shape, x->strides, result->rank, result->shape, strides);
-	for (int axis = result->rank - 1; axis >= 0; axis--) {
-		at += i % result->shape[axis] * strides[axis];
-		i /= result->shape[axis];
-	}
-	memcpy(&element, (const char *)lb_tensor_data(x) + at * width, (size_t)width);
-	return element;
+	*ret = 0;
+	if (!lb_eval(x))
+		return false;
+	if (((const struct lb_tensor *)x)->size != 1)
+		return lb_fail("one of its steps has more than one element");
+	memcpy(ret, lb_tensor_data(x), (size_t)lb_dtypes[lb_dtype_of(x)].bytes);
+	return true;
 }
 
 static bool look(lb_tensor *result, int n, lb_tensor *const *operands, struct lbx_wire_step *ret)
 {
-	static const enum lbx_special kinds[] = { LBX_NAN, LBX_POSITIVE_INF, LBX_NEGATIVE_INF };
-	int64_t first = -1;
-
-	*ret = (struct lbx_wire_step){ .operands = { 0 } };
-	if (!lbx_range_of(result, &ret->summary))
-		return false;
-	for (int i = 0; i < 3; i++) {
-		int64_t found = ret->summary.first[kinds[i]];
-		if (ret->summary.special[kinds[i]] && (first < 0 || (i == 2 && found < first)))
-			first = found;
-		if (i == 0 && first >= 0)
-			break;
-	}
-	for (int k = 0; k < n && first >= 0; k++) {
-		if (!lb_eval(operands[k]))
+	*ret = (struct lbx_wire_step){ .result = 0 };
+	for (int k = 0; k < n; k++)
+		if (!first_of(operands[k], &ret->operands[k]))
 			return false;
-		ret->operands[k] = operand_at(operands[k], result, first);
-	}
-	return true;
+	return first_of(result, &ret->result);
 }
 
-int lbx_range_steps(const struct lbx_wire_node *node, const void *data, int n_inputs,
+int lbx_steps_of(const struct lbx_wire_node *node, const void *data, int n_inputs,
 		    struct lbx_rebuilt *const *inputs, struct lbx_wire_step *ret)
 {
 	int op = lbx_op_by_name(node->op);

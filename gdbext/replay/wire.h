@@ -1,8 +1,8 @@
 /* A graph on its way to the replay: what a reader found in a program, written to a shared
  * memory file that the program `lazybones-replay` gets as descriptor LBX_WIRE_FD. The replay
  * computes the last node and appends its elements, in row-major order, to the file. Asked for ranges,
- * it computes node after node instead, and appends what each value holds: a summary a node, then
- * the steps of the last node where that is elementwise.
+ * it computes node after node instead, and appends what each value holds: a summary a node. Asked for
+ * steps, it computes the last node, of one element, one elementwise operation after the other.
  *
  *	header | nodes | indices of inputs (uint32) | elements of the leaves, programs | result
  *
@@ -18,11 +18,13 @@
 #define LBX_WIRE_FILE_MAGIC 0x656c6966706572bcULL
 
 enum {
-	LBX_WIRE_VERSION = 4,
+	LBX_WIRE_VERSION = 5,
 	LBX_WIRE_FD = 3,
 	LBX_WIRE_ALIGN = 64,
 	LBX_WIRE_NODES = 1 << 24, /* at most */
 };
+
+enum lbx_wire_asked { LBX_WIRE_ELEMENTS, LBX_WIRE_RANGES, LBX_WIRE_STEPS };
 
 enum lbx_wire_status { LBX_WIRE_UNFINISHED, LBX_WIRE_DONE, LBX_WIRE_FAILED };
 
@@ -34,7 +36,7 @@ struct lbx_wire_header {
 	uint64_t nbytes;     /* of the file, without the result */
 	uint64_t max_memory; /* bytes its tensors may have, the leaves too */
 	uint64_t max_seconds; /* with all processors busy */
-	uint32_t ranges;     /* what is asked for: 0 the last node's elements, 1 ranges */
+	uint32_t asked;      /* enum lbx_wire_asked */
 	uint32_t n_steps;    /* written by the replay, as what follows */
 	uint32_t status;
 	uint32_t failed_node; /* the node that failed, or n_nodes */
@@ -67,11 +69,10 @@ struct lbx_wire_program {
 	} insns[LB_PROGRAM_INSNS];
 };
 
-/* One elementwise operation of the last node: what it gives, and the elements of its operands where
- * the first NaN comes from, or else the first Inf; 0 without either. */
+/* One elementwise operation of the last node, whose value is one element: what it gives, and of what.
+ * An element each, in its first bytes. */
 struct lbx_wire_step {
-	struct lbx_summary summary;
-	uint64_t operands[3]; /* an element each, in its first bytes */
+	uint64_t result, operands[3];
 };
 
 /* Instead of a graph: which array of which file is wanted, and the answer. Its elements lie in the

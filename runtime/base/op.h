@@ -11,14 +11,15 @@ enum lb_op_code {
 	LB_OPS,
 };
 
-/* What an element of the result needs of the inputs. Where the rest is left out, an element must
- * come out with the very same bits. */
+/* What an element of the result needs of the inputs. Where the rest is left out, an element comes out
+ * with the very same bits, but for what is said of folds and products. */
 enum lb_op_needs {
 	LB_NEEDS_ALL,   /* all of them, for all that is known */
 	LB_NEEDS_SAME,  /* the elements at its place; an axis of 1 is repeated */
 	LB_NEEDS_PLACE, /* the first's, where strides and offset say */
 	LB_NEEDS_INDEX, /* nothing but its own index */
-	LB_NEEDS_AXES,  /* all along the reduced axes, if the order of folding them allows it */
+	LB_NEEDS_AXES,  /* all along the reduced axes; its last bits hang on the order of folding them */
+	LB_NEEDS_PRODUCT, /* a row, a column and what is added; its last bits hang on the size */
 	LB_NEEDS_ROW,   /* all along the last axis */
 	LB_NEEDS_LINE,  /* all along the axis of parameter 0 */
 	LB_NEEDS_PART,  /* what of an input lies at its place along one axis or more */

@@ -180,6 +180,110 @@ static void it_ends_where_nothing_is_left(void **state)
 	}
 }
 
+/* The data's NaN is elsewhere: what is looked at holds none but that of log(-1). */
+static void follows(lb_tensor *x, const char *op, const char *first)
+{
+	for (int ready = 0; ready < 2; ready++) {
+		const char *text = origin(x, "");
+		holds(text, op);
+		holds(text, first);
+		lacks(text, "in the data");
+		assert_true(lb_eval(x));
+	}
+}
+
+static void elements_are_followed(void **state)
+{
+	static const char made[] = "NaN: log made it", one[] = "this one is log(-1.0)";
+
+	(void)state;
+	for (int ready = 0; ready < 2; ready++) LB_SCOPE {
+		lb_tensor *x = lb_from_data((float[]){ NAN, -1, 4, 9, 2, 3 }, 24, LB_SHAPE(6), LB_F32);
+		lb_tensor *y = lb_log(x), *m = lb_reshape(y, LB_SHAPE(2, 3));
+		if (ready)
+			assert_true(lb_eval(y));
+		lb_tensor *z = lb_slice(y, LB_FROM(1));
+		holds(origin(z, ""), "), at [1]\n");
+		follows(z, made, one);
+		follows(lb_sum(z, LB_ALL_AXES, false), made, one);
+		follows(lb_cumsum(z, 0, true, true), made, one);
+		follows(lb_cumsum(lb_slice(y, LB_RANGE(5, 0, -1)), 0, false, true), made, one);
+		follows(lb_where(lb_isnan(x), lb_scalar(0), y), made, one);
+		follows(lb_contiguous(lb_slice(lb_transpose(m, LB_ALL_AXES), LB_FROM(1))), made, one);
+		follows(lb_slice(lb_broadcast_to(m, LB_SHAPE(3, 2, 3)), LB_ALL, LB_ALL, LB_FROM(1)), made, one);
+		follows(lb_slice(lb_softmax(lb_transpose(m, LB_ALL_AXES), LB_AXES(-1)), LB_FROM(1)), made, one);
+		follows(lb_max(lb_slice(m, LB_ALL, LB_FROM(1)), LB_AXES(0), true), made, one);
+		follows(lb_slice(lb_matmul(lb_ones(LB_SHAPE(2, 2), LB_F32), m), LB_ALL, LB_FROM(1)), made, one);
+		follows(lb_matmul(lb_slice(lb_transpose(m, LB_ALL_AXES), LB_FROM(1)), lb_ones(LB_SHAPE(2), LB_F32)),
+			made, one);
+		follows(lb_take(y, lb_from_data((int32_t[]){ 3, 1 }, 8, LB_SHAPE(2), LB_I32), 0), made, one);
+		follows(lb_take_along_axis(m, lb_from_data((int32_t[]){ 1, 2 }, 8, LB_SHAPE(2, 1), LB_I32), 1),
+			made, one);
+		follows(lb_slice(lb_concatenate(2, (lb_tensor *[]){ x, z }, 0), LB_FROM(5)), made, one);
+		follows(lb_slice(lb_pad(y, (lb_list)LB_SHAPE(2), (lb_list)LB_SHAPE(1), 0), LB_FROM(3)), made, one);
+		follows(lb_slice_update(y, lb_zeros(LB_SHAPE(1), LB_F32), LB_RANGE(0, 1, 1)), made, one);
+		follows(lb_slice_update(lb_slice(x, LB_FROM(1)), z, LB_ALL), made, one);
+		follows(lb_add(lb_slice(m, LB_ALL, LB_FROM(1)), lb_scalar(1)), made, one);
+	}
+}
+
+static bool chooses(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)context;
+	(void)n_in;
+	(void)n_out;
+	lb_tensor *x = in[0];
+	out[0] = lb_multiply(lb_where(lb_isnan(x), lb_scalar(0), lb_sqrt(x)), lb_scalar(2));
+	return out[0] != NULL;
+}
+
+static void a_branch_inside_a_fused_tensor(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_compiled *compiled = lb_compile("chooses", chooses, NULL, (lb_compile_options){ 0 });
+		lb_tensor *x = four(NAN, 1, -4, 9), *y;
+		assert_true(lb_call(compiled, 1, &x, 1, &y));
+		follows(y, "NaN: fused made it", "the first is sqrt(-4.0)");
+		lb_compiled_free(compiled);
+	}
+}
+
+/* Which elements are added to an element of the result is not told by the record alone. */
+static void what_is_not_certain_is_not_said(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *x = lb_from_data((float[]){ NAN, INFINITY, 4 }, 12, LB_SHAPE(3), LB_F32);
+		lb_tensor *at = lb_from_data((int32_t[]){ 1 }, 4, LB_SHAPE(1), LB_I32);
+		lb_tensor *y = lb_scatter_add(x, at, lb_full(LB_SHAPE(1), -INFINITY, LB_F32), 0);
+		y = lb_slice(y, LB_FROM(1));
+		const char *text = origin(y, "");
+		holds(text, "NaN: scatter_add made it, or had it from an input, which holds NaN too");
+		lacks(text, "Inf before it");
+		lacks(text, "why");
+		json_t *o = json_loads(origin(y, "--json"), 0, NULL), *nan = json_object_get(o, "nan");
+		assert_string_equal(json_string_value(json_object_get(nan, "end")), "unsure");
+		assert_int_equal(json_integer_value(json_array_get(json_object_get(nan, "at"), 0)), 1);
+		assert_int_equal(json_integer_value(json_array_get(json_object_get(nan, "first"), 0)), 0);
+		json_decref(o);
+		lb_tensor *all = lb_scatter_add(lb_full(LB_SHAPE(3), NAN, LB_F32), at, lb_ones(LB_SHAPE(1), LB_F32), 0);
+		holds(origin(all, ""), "NaN: full was told to make it");
+	}
+}
+
+static void an_inf_of_the_same_sign(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *low = lb_full(LB_SHAPE(2), -INFINITY, LB_F32);
+		lb_tensor *high = lb_exp(lb_full(LB_SHAPE(2), 1000, LB_F32));
+		const char *text = origin(lb_max(lb_concatenate(2, (lb_tensor *[]){ low, high }, 0), LB_ALL_AXES, false), "");
+		holds(text, "Inf: exp made it");
+		holds(origin(lb_maximum(low, high), ""), "Inf: exp made it");
+	}
+}
+
 static void a_value_that_was_replaced_since(void **state)
 {
 	(void)state;
@@ -270,7 +374,8 @@ static void records_that_lie(void **state)
 	r.inputs[0] = 1;
 	r.inputs[1] = 19; /* itself */
 	image_tensor(&s->image, 18, &r);
-	holds(session_says(s, "origin", "y"), "NaN: it was in the data");
+	/* shapes that no sum has: which of x's elements is in it cannot be told */
+	holds(session_says(s, "origin", "y"), "NaN: add made it, or had it from an input, which holds NaN too");
 	holds(session_says(s, "origin", "x"), "first at [0, 0, 2]");
 	image_set(&s->image, LB_KIND_TENSOR, 0, "id", 999);
 	holds(session_says(s, "origin", "y --limit 50"), "the search ended at its limit");
@@ -318,6 +423,10 @@ int main(void)
 		cmocka_unit_test(nan_of_an_inf_leads_to_the_inf),
 		cmocka_unit_test(a_fused_tensor_is_taken_apart),
 		cmocka_unit_test(it_ends_where_nothing_is_left),
+		cmocka_unit_test(elements_are_followed),
+		cmocka_unit_test(a_branch_inside_a_fused_tensor),
+		cmocka_unit_test(what_is_not_certain_is_not_said),
+		cmocka_unit_test(an_inf_of_the_same_sign),
 		cmocka_unit_test(a_value_that_was_replaced_since),
 		cmocka_unit_test(limits_hold),
 		cmocka_unit_test(the_user_can_stop_it),

@@ -1,36 +1,25 @@
-/* The way back leads from a tensor that holds bad values to an input that does, until no input does
- * any more: that operation made them. Only tensors beside that way are looked at. A ready one is
- * read where it is; a lazy one is replayed, which tells of all tensors behind it at once. Values
- * that go nowhere, such as the -Inf of a mask before a softmax, are never on the way.
+/* The way back leads from an element to the element that it is made of, as long as that holds such a
+ * value too; where there is none any more, that operation made it. What else a tensor holds does not
+ * matter: values that go nowhere, such as the -Inf of a mask before a softmax, are never on the way.
+ * Views, copies and elementwise operations lead to one element; folds and products to the first such
+ * value of what they fold. Where it cannot be told which elements of an input are needed
+ * (inspect/replay/sources.h), the way ends, unless it is all the same.
  *
  * NaN comes first: an operation often makes it of an Inf, and then a second search begins there. */
 #include "inspect/origin/origin.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "inspect/forensics/freed.h"
-#include "inspect/graph/address_map.h"
-#include "inspect/replay/replay.h"
+#include "inspect/graph/graph.h"
+#include "inspect/origin/inside.h"
+#include "inspect/origin/look.h"
+#include "inspect/replay/sources.h"
 #include "inspect/tensor/array.h"
-#include "table/program.h"
 
-enum { PIECE = 1 << 16 };
-
-struct search {
-	struct lbx_context *context;
-	struct lbx_tensors *tensors;
-	uint32_t limit;
-	struct lbx_address_map known; /* records' addresses to places in `links` */
-	uint32_t n, room;
-	struct lbx_origin_link *links;
-	uint64_t looked_at;
-	bool capped; /* a graph was larger than the limit */
-};
-
-static const char too_large[] = "the graph has more than"; /* lbx_graph_collect()'s words */
+enum { MAX_INPUTS = 1 << 16 };
 
 bool lbx_is_bad(const struct lbx_summary *s, bool nan)
 {
@@ -48,133 +37,121 @@ int64_t lbx_first_bad(const struct lbx_summary *s, bool nan)
 	return first;
 }
 
-/* ---- what a tensor holds ---- */
+/* ---- the inputs of an element ---- */
 
-static bool interrupted(void)
+/* A tensor and its inputs, as a graph of their own. */
+struct around {
+	struct lbx_graph graph;
+	struct lbx_source *sources;
+	int op;
+};
+
+static void leave(struct around *a)
 {
-	return strcmp(lb_error_message(), "interrupted") == 0;
+	lbx_graph_deinit(&a->graph);
+	free(a->sources);
 }
 
-static struct lbx_origin_link *remember(struct search *s, const struct lbx_tensor *t)
+/* What its record tells of an input; one without a record is taken to be like the result. */
+static bool is_recorded(struct lbx_search *s, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
 {
-	bool is_new;
-	struct lbx_address_entry *entry = lbx_address_map_at(&s->known, t->address, &is_new);
+	if (s->tensors->ops->input(s->tensors, t, i, ret))
+		return true;
+	lb_clear_error();
+	uint64_t id = s->tensors->ops->input_id(s->tensors, t, i);
+	bool found = id && lbx_freed_find(s->context->table, id, ret);
+	lb_clear_error();
+	if (found && ret->data)
+		ret->state = LB_STATE_READY;
+	if (!found)
+		*ret = *t;
+	return found;
+}
 
-	if (!entry)
-		return NULL;
-	if (!is_new)
-		return &s->links[entry->value];
-	if (s->n == s->room) {
-		uint32_t room = s->room ? 2 * s->room : 64;
-		void *links = realloc(s->links, room * sizeof *s->links);
-		if (!links) {
-			lb_fail("out of memory for %u tensors", room);
-			return NULL;
-		}
-		s->links = links;
-		s->room = room;
+static bool look_around(struct lbx_search *s, const struct lbx_tensor *t, struct around *ret)
+{
+	uint32_t n = t->n_inputs;
+	bool all = true;
+
+	*ret = (struct around){ .op = lbx_op_number(t) };
+	ret->sources = calloc(n + 1, sizeof *ret->sources);
+	ret->graph.nodes = calloc(n + 1, sizeof *ret->graph.nodes);
+	ret->graph.inputs = calloc(n + 1, sizeof *ret->graph.inputs);
+	if (!ret->sources || !ret->graph.nodes || !ret->graph.inputs) {
+		leave(ret);
+		return lb_fail("out of memory for %u inputs", n);
 	}
-	entry->value = s->n;
-	struct lbx_origin_link *link = &s->links[s->n++];
-	memset(link, 0, sizeof *link);
-	link->id = t->id;
-	link->recorded = true;
-	link->tensor = *t;
-	return link;
-}
-
-static bool add_piece(void *summary, const void *elements, int64_t n, int64_t first)
-{
-	lbx_summary_add(summary, elements, n, first);
+	ret->graph.n = n + 1;
+	ret->graph.n_inputs = n;
+	ret->graph.nodes[0].tensor = *t;
+	for (uint32_t i = 0; i < n; i++) {
+		struct lbx_graph_node *node = &ret->graph.nodes[i + 1];
+		ret->graph.inputs[i] = i + 1;
+		all &= is_recorded(s, t, i, &node->tensor);
+		node->is_leaf = node->tensor.state == LB_STATE_READY;
+	}
+	if (!all && (t->op_class < LB_CLASS_UNARY || t->op_class > LB_CLASS_TERNARY))
+		ret->op = -1;
 	return true;
 }
 
-static bool read_value(struct search *s, const struct lbx_tensor *t, struct lbx_summary *ret)
+/* Which elements are needed, after a look at the one that chooses. */
+static bool find_sources(struct lbx_search *s, const struct lbx_origin_link *link, struct around *a)
 {
-	struct lbx_array array;
+	const struct lbx_tensor *t = &link->tensor;
+	int chooser = lbx_chooser(a->op);
+	struct lbx_origin_link input;
+	int64_t choice;
+	bool known;
 
-	lbx_summary_init(ret, t->dtype);
-	return lbx_array_of_tensor(s->context->target, t, &array) &&
-	       lbx_array_walk(&array, s->context->out, "looking for NaN", PIECE, add_piece, ret);
+	lbx_sources_of(&a->graph, 0, a->op, link->at, NULL, a->sources);
+	if (chooser < 0 || (uint32_t)chooser >= t->n_inputs || !a->sources[chooser].exact)
+		return true;
+	if (!lbx_look_at_input(s, t, (uint32_t)chooser, &input) ||
+	    !lbx_look_at_choice(s, &input, &a->sources[chooser].region, &known, &choice))
+		return false;
+	if (known)
+		lbx_sources_of(&a->graph, 0, a->op, link->at, &choice, a->sources);
+	return true;
 }
 
-static bool replay_value(struct search *s, const struct lbx_tensor *t)
+/* Looks at what the element of the path's last tensor is made of. */
+static bool look_at_inputs(struct lbx_search *s, struct lbx_origin *o)
 {
-	struct lbx_ranges ranges;
+	const struct lbx_origin_link *link = &o->path[o->n - 1];
+	const struct lbx_tensor *t = &link->tensor;
+	struct around a;
 
-	if (!lbx_replay_ranges(s->context, t, s->limit, &ranges)) {
-		s->capped |= strncmp(lb_error_message(), too_large, strlen(too_large)) == 0;
+	o->n_inputs = 0;
+	o->more_inputs = t->n_inputs > MAX_INPUTS;
+	if (t->n_inputs == 0 || o->more_inputs)
+		return true;
+	if (!look_around(s, t, &a))
 		return false;
+	bool ok = find_sources(s, link, &a);
+	for (uint32_t i = 0; ok && i < t->n_inputs; i++) {
+		if (a.sources[i].nothing)
+			continue;
+		o->more_inputs = o->n_inputs == LBX_ORIGIN_INPUTS;
+		if (o->more_inputs)
+			break;
+		struct lbx_origin_link *input = &o->inputs[o->n_inputs++];
+		ok = lbx_look_at_input(s, t, i, input);
+		input->number = i;
+		input->exact = a.sources[i].exact;
+		input->region = a.sources[i].region;
+		ok = ok && lbx_look_at_part(s, input, &input->region);
 	}
-	bool ok = true;
-	for (uint32_t i = 0; ok && i < ranges.graph.n; i++) {
-		struct lbx_origin_link *link = remember(s, &ranges.graph.nodes[i].tensor);
-		ok = link != NULL;
-		if (ok && !link->known) {
-			link->known = true;
-			link->summary = ranges.nodes[i];
-		}
-	}
-	lbx_ranges_deinit(&ranges);
+	leave(&a);
 	return ok;
-}
-
-/* Of a tensor whose values cannot be had, *ret says why. False only when the search must end. */
-static bool look(struct search *s, const struct lbx_tensor *t, struct lbx_origin_link *ret)
-{
-	struct lbx_origin_link *link = remember(s, t);
-
-	if (!link || !lbx_progress(s->context->out, "looking for the origin", (int64_t)s->looked_at, 0))
-		return false;
-	if (!link->known && !link->why[0]) {
-		uint32_t at = (uint32_t)(link - s->links);
-		struct lbx_summary summary;
-		bool ready = t->state == LB_STATE_READY;
-		s->looked_at++;
-		bool ok = ready ? read_value(s, t, &summary) : replay_value(s, t);
-		link = &s->links[at];
-		if (!ok) {
-			if (interrupted())
-				return false;
-			snprintf(link->why, sizeof link->why, "%s", lb_error_message());
-			lb_clear_error();
-		} else if (ready) {
-			link->known = true;
-			link->summary = summary;
-		}
-	}
-	*ret = *link;
-	return true;
-}
-
-/* An input that no longer exists: its record, and sometimes its bytes, may still be there. */
-static bool look_at_gone(struct search *s, uint64_t id, struct lbx_origin_link *ret)
-{
-	struct lbx_tensor t;
-
-	*ret = (struct lbx_origin_link){ .id = id };
-	if (id == 0 || !lbx_freed_find(s->context->table, id, &t)) {
-		snprintf(ret->why, sizeof ret->why, "it is gone, and its record too");
-		return lb_ok();
-	}
-	ret->recorded = true;
-	ret->tensor = t;
-	if (t.data) {
-		t.state = LB_STATE_READY;
-		ret->known = read_value(s, &t, &ret->summary);
-		if (!ret->known && interrupted())
-			return false;
-		lb_clear_error();
-	}
-	if (!ret->known)
-		snprintf(ret->why, sizeof ret->why, "it was freed, and its memory used again");
-	return true;
 }
 
 /* ---- the way back ---- */
 
 static bool add_link(struct lbx_origin *o, const struct lbx_origin_link *link)
 {
+	struct lbx_origin_link copy = *link; /* it may be one of the path */
+
 	if (o->n == o->room) {
 		size_t room = o->room ? 2 * o->room : 16;
 		void *path = realloc(o->path, room * sizeof *o->path);
@@ -183,37 +160,81 @@ static bool add_link(struct lbx_origin *o, const struct lbx_origin_link *link)
 		o->path = path;
 		o->room = room;
 	}
-	o->path[o->n++] = *link;
+	o->path[o->n++] = copy;
 	return true;
 }
 
-/* Looks at the inputs of the path's last tensor. *ret_next is the one to follow, or -1. */
-static bool look_at_inputs(struct search *s, struct lbx_origin *o, int *ret_next)
+/* Operations whose Inf has the sign of the Inf that it comes from. */
+static bool keeps_sign(const char *op)
 {
-	const struct lbx_tensor *t = &o->path[o->n - 1].tensor;
+	static const char *const ops[] = { "maximum", "minimum", "clip", "max", "min", "sort", "topk", "sum",
+					   "mean", "logsumexp", "cumsum" };
+
+	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+		if (strcmp(op, ops[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The first value of a part that a NaN, or an Inf like this, can come from; -1: none. */
+static int64_t first_like(const struct lbx_summary *part, enum lbx_special like, bool any_sign,
+			  enum lbx_special *ret)
+{
+	int64_t first = -1;
+
+	for (int k = LBX_NAN; k <= LBX_NEGATIVE_INF; k++) {
+		bool fits = k == (int)like || (any_sign && like != LBX_NAN && k != LBX_NAN);
+		if (!fits || !part->special[k] || (first >= 0 && part->first[k] >= first))
+			continue;
+		first = part->first[k];
+		*ret = (enum lbx_special)k;
+	}
+	return first;
+}
+
+/* Sets the input's element: the i-th of its part. */
+static void set_element(struct lbx_origin_link *input, int64_t i, enum lbx_special kind)
+{
+	const struct lbx_region *r = &input->region;
+
+	for (int axis = input->tensor.rank; axis-- > 0; i /= r->count[axis])
+		input->at[axis] = r->first[axis] + i % r->count[axis] * r->step[axis];
+	input->kind = kind;
+}
+
+/* *ret_next is the input to follow: of several, the one that was made first; or -1, and then
+ * *ret_unsure says whether the value may be from an input all the same. */
+static void choose(struct lbx_origin *o, int *ret_next, bool *ret_unsure)
+{
+	const struct lbx_origin_link *link = &o->path[o->n - 1];
+	enum lbx_special kind = LBX_NAN;
 
 	*ret_next = -1;
-	o->n_inputs = t->n_inputs < LBX_ORIGIN_INPUTS ? (int)t->n_inputs : LBX_ORIGIN_INPUTS;
+	*ret_unsure = false;
 	for (int i = 0; i < o->n_inputs; i++) {
 		struct lbx_origin_link *input = &o->inputs[i];
-		struct lbx_tensor found;
-		if (s->tensors->ops->input(s->tensors, t, (uint32_t)i, &found)) {
-			if (!look(s, &found, input))
-				return false;
-		} else {
-			lb_clear_error();
-			if (!look_at_gone(s, s->tensors->ops->input_id(s->tensors, t, (uint32_t)i), input))
-				return false;
+		int64_t first = input->part_known
+			? first_like(&input->part, link->kind, !keeps_sign(link->tensor.op), &kind) : -1;
+		if (first < 0)
+			continue;
+		if (!input->exact && input->part.special[kind] < input->part.count) {
+			*ret_unsure = true;
+			continue;
 		}
-		/* of several, the one that was made first */
-		if (input->known && lbx_is_bad(&input->summary, o->nan) &&
-		    (*ret_next < 0 || input->id < o->inputs[*ret_next].id))
+		set_element(input, first, kind);
+		if (*ret_next < 0 || input->id < o->inputs[*ret_next].id)
 			*ret_next = i;
 	}
-	return true;
 }
 
-static enum lbx_origin_end ending(const struct lbx_origin *o)
+/* Views, and what copies or chooses: no value is made there. */
+static bool only_moves(const struct lbx_tensor *t)
+{
+	return t->op_class == LB_CLASS_VIEW || t->op_class == LB_CLASS_GATHER ||
+	       t->op_class == LB_CLASS_CONCATENATE || strcmp(t->op, "contiguous") == 0 || strcmp(t->op, "pad") == 0;
+}
+
+static enum lbx_origin_end ending(const struct lbx_origin *o, bool unsure)
 {
 	const struct lbx_tensor *t = &o->path[o->n - 1].tensor;
 
@@ -221,18 +242,73 @@ static enum lbx_origin_end ending(const struct lbx_origin *o)
 		return LBX_END_GONE;
 	if (t->n_inputs == 0)
 		return LBX_END_GIVEN;
+	if (unsure)
+		return LBX_END_UNSURE;
 	for (int i = 0; i < o->n_inputs; i++) {
 		const struct lbx_origin_link *input = &o->inputs[i];
 		bool integer = input->recorded && input->tensor.dtype < LB_F16;
-		if (!input->known && !integer)
+		if (!input->part_known && !integer)
 			return LBX_END_GONE;
 	}
-	return t->n_inputs > LBX_ORIGIN_INPUTS ? LBX_END_GONE : LBX_END_MADE;
+	return o->more_inputs ? LBX_END_GONE : LBX_END_MADE;
 }
 
-static bool walk(struct search *s, const struct lbx_origin_link *start, struct lbx_origin *o)
+/* ---- inside an elementwise tensor ---- */
+
+static void set_step(struct lbx_origin *o, const struct lbx_inside *in, int reg)
 {
-	int next;
+	const struct lbx_insn *insn = &in->program.insns[reg - in->first];
+
+	o->has_step = true;
+	o->step = reg - in->first;
+	o->n_steps = in->program.n_insns;
+	o->op = insn->op;
+	o->dtype = in->program.dtypes[reg];
+	o->n_operands = insn->n_operands;
+	for (int k = 0; k < insn->n_operands; k++) {
+		o->operand_dtypes[k] = in->program.dtypes[insn->operands[k]];
+		o->operands[k] = in->steps.steps[o->step].operands[k];
+	}
+}
+
+/* The input with this number, at its one element; or -1. */
+static int element_of(struct lbx_origin *o, int number, enum lbx_special kind)
+{
+	for (int i = 0; i < o->n_inputs; i++) {
+		if (o->inputs[i].number != (uint32_t)number || !o->inputs[i].part_known ||
+		    o->inputs[i].part.count != 1)
+			continue;
+		set_element(&o->inputs[i], 0, kind);
+		return i;
+	}
+	return -1;
+}
+
+/* Computes the element of the path's last tensor again. *ret_next is the input that it leads to; or
+ * -1: then it was made by a step, if o->has_step. */
+static bool step_inside(struct lbx_search *s, struct lbx_origin *o, struct lbx_inside *in, int *ret_next)
+{
+	bool known;
+
+	*ret_next = -1;
+	if (!lbx_look_inside(s, &o->path[o->n - 1], &known, in))
+		return false;
+	if (!known)
+		return true;
+	o->finite_again = !lbx_result_is_bad(in, o->nan);
+	int reg = o->finite_again ? in->last : lbx_maker(in, in->last, o->nan);
+	if (reg >= in->first)
+		set_step(o, in, reg);
+	else
+		*ret_next = element_of(o, reg, o->path[o->n - 1].kind);
+	return true;
+}
+
+static bool walk(struct lbx_search *s, const struct lbx_origin_link *start, struct lbx_origin *o,
+		 struct lbx_inside *in)
+{
+	int next, inner;
+	bool unsure;
 
 	o->inputs = calloc(LBX_ORIGIN_INPUTS, sizeof *o->inputs);
 	if (!o->inputs)
@@ -240,141 +316,113 @@ static bool walk(struct search *s, const struct lbx_origin_link *start, struct l
 	if (!add_link(o, start))
 		return false;
 	for (;;) {
+		const struct lbx_origin_link *link = &o->path[o->n - 1];
 		if (o->n >= s->limit || s->looked_at >= s->limit) {
 			o->end = LBX_END_LIMIT;
 			o->n_inputs = 0;
 			return true;
 		}
-		if (!look_at_inputs(s, o, &next))
+		if (!look_at_inputs(s, o))
 			return false;
+		choose(o, &next, &unsure);
+		bool fused = link->tensor.op_class == LB_CLASS_FUSED;
+		if ((fused || next < 0) && link->tensor.n_inputs) {
+			if (!step_inside(s, o, in, &inner))
+				return false;
+			next = fused && inner >= 0 ? inner : fused && o->has_step && !o->finite_again ? -1 : next;
+			unsure &= !o->has_step || o->finite_again;
+		}
 		if (next < 0) {
-			o->end = ending(o);
+			o->end = ending(o, unsure);
+			if (o->end == LBX_END_MADE && only_moves(&o->path[o->n - 1].tensor))
+				o->finite_again = true;
 			return true;
 		}
+		o->has_step = o->finite_again = false;
 		if (!add_link(o, &o->inputs[next]))
 			return false;
 	}
 }
 
-/* ---- inside an elementwise tensor ---- */
+/* ---- the Inf that a NaN was made of ---- */
 
-/* Follows bad values from register `reg` back to the instruction that made them. */
-static int maker(const struct lbx_program *p, const struct lbx_wire_step *steps, int reg, bool nan)
+/* Of a step inside a fused tensor: made by a step before it, or had from an input. */
+static bool find_inf_inside(struct lbx_search *s, struct lbx_origin *nan, const struct lbx_inside *in,
+			    struct lbx_origin *ret)
 {
-	int first = p->n_inputs + p->n_constants;
+	const struct lbx_insn *insn = &in->program.insns[nan->step];
+	enum lbx_special kind;
+	struct lbx_inside inner;
 
-	for (;;) {
-		const struct lbx_insn *insn = &p->insns[reg - first];
-		int next = -1;
-		for (int k = 0; k < insn->n_operands; k++) {
-			int operand = insn->operands[k];
-			if (operand >= first && lbx_is_bad(&steps[operand - first].summary, nan) &&
-			    (next < 0 || operand < next))
-				next = operand;
-		}
-		if (next < 0)
-			return reg;
-		reg = next;
-	}
-}
-
-/* An elementwise operation as a program of one instruction. */
-static void single(const struct lbx_origin *o, const struct lbx_tensor *t, struct lbx_program *ret)
-{
-	*ret = (struct lbx_program){ .n_inputs = o->n_inputs, .n_insns = 1 };
-	for (int i = 0; i < o->n_inputs; i++)
-		ret->dtypes[i] = o->inputs[i].tensor.dtype;
-	ret->dtypes[o->n_inputs] = t->dtype;
-	ret->insns[0] = (struct lbx_insn){ .op = t->op, .n_operands = o->n_inputs, .operands = { 0, 1, 2 } };
-}
-
-static void set_step(struct lbx_origin *o, const struct lbx_program *p, const struct lbx_wire_step *steps,
-		     int reg)
-{
-	int first = p->n_inputs + p->n_constants;
-	const struct lbx_insn *insn = &p->insns[reg - first];
-
-	o->has_step = true;
-	o->step = reg - first;
-	o->n_steps = p->n_insns;
-	o->op = insn->op;
-	o->dtype = p->dtypes[reg];
-	o->n_operands = insn->n_operands;
 	for (int k = 0; k < insn->n_operands; k++) {
-		o->operand_dtypes[k] = p->dtypes[insn->operands[k]];
-		o->operands[k] = steps[o->step].operands[k];
-	}
-}
-
-/* Computes the last tensor of the path again, to see which operation of it made the values of what
- * elements. An Inf may have been made there as well: then *ret_inf ends in the same tensor. */
-static bool look_inside(struct search *s, struct lbx_origin *o, struct lbx_origin *ret_inf)
-{
-	struct lbx_tensor t = o->path[o->n - 1].tensor;
-	bool fused = t.op_class == LB_CLASS_FUSED;
-	struct lbx_program program;
-	struct lbx_ranges ranges;
-
-	if (!fused && (t.op_class < LB_CLASS_UNARY || t.op_class > LB_CLASS_TERNARY || o->n_inputs > 3))
-		return true;
-	t.state = LB_STATE_FREED;
-	if (!lbx_replay_ranges(s->context, &t, s->limit, &ranges)) {
-		if (interrupted())
-			return false;
-		lb_clear_error();
-		return true;
-	}
-	if (!fused)
-		single(o, &t, &program);
-	else if (!s->tensors->ops->program(s->tensors, &t, &program))
-		program.n_insns = 0;
-	lb_clear_error();
-	int first = program.n_inputs + program.n_constants, last = first + program.n_insns - 1;
-	bool ok = true;
-	if (program.n_insns > 0 && program.n_insns == ranges.n_steps) {
-		int reg = maker(&program, ranges.steps, last, o->nan);
-		o->finite_again = !lbx_is_bad(&ranges.steps[program.n_insns - 1].summary, o->nan);
-		set_step(o, &program, ranges.steps, reg);
-		const struct lbx_insn *insn = &program.insns[reg - first];
-		for (int k = 0; o->nan && ok && ret_inf && ret_inf->n == 0 && k < insn->n_operands; k++) {
-			int operand = insn->operands[k];
-			if (operand < first || !lbx_is_bad(&ranges.steps[operand - first].summary, false))
-				continue;
-			ok = add_link(ret_inf, &o->path[o->n - 1]);
-			if (ok)
-				set_step(ret_inf, &program, ranges.steps,
-					 maker(&program, ranges.steps, operand, false));
+		int reg = insn->operands[k];
+		if (!lbx_register_is_bad(in, nan->step, k, false, &kind) ||
+		    (reg >= in->program.n_inputs && reg < in->first))
+			continue;
+		reg = lbx_maker(in, reg, false);
+		if (reg < in->first) {
+			int i = element_of(nan, reg, kind);
+			return i < 0 || walk(s, &nan->inputs[i], ret, &inner);
 		}
-	}
-	lbx_ranges_deinit(&ranges);
-	return ok;
-}
-
-/* The Inf that the NaN was made of: of an input, unless it is from inside. */
-static bool find_inf(struct search *s, const struct lbx_origin *nan, struct lbx_origin *ret)
-{
-	if (ret->n)
+		if (!add_link(ret, &nan->path[nan->n - 1]))
+			return false;
+		ret->path[0].kind = kind;
+		set_step(ret, in, reg);
 		return true;
-	for (int i = 0; i < nan->n_inputs; i++)
-		if (nan->inputs[i].known && lbx_is_bad(&nan->inputs[i].summary, false))
-			return walk(s, &nan->inputs[i], ret) && look_inside(s, ret, NULL);
+	}
 	return true;
 }
 
-static bool find(struct search *s, const struct lbx_tensor *t, struct lbx_origins *ret)
+static bool find_inf(struct lbx_search *s, struct lbx_origin *nan, const struct lbx_inside *in,
+		     struct lbx_origin *ret)
 {
-	if (!look(s, t, &ret->start))
+	struct lbx_inside inner;
+	enum lbx_special kind;
+
+	if (nan->end != LBX_END_MADE || nan->finite_again)
+		return true;
+	if (nan->has_step && nan->path[nan->n - 1].tensor.op_class == LB_CLASS_FUSED)
+		return find_inf_inside(s, nan, in, ret);
+	for (int i = 0; i < nan->n_inputs; i++) {
+		struct lbx_origin_link *input = &nan->inputs[i];
+		int64_t first = input->part_known && input->exact
+			? first_like(&input->part, LBX_POSITIVE_INF, true, &kind) : -1;
+		if (first < 0)
+			continue;
+		set_element(input, first, kind);
+		return walk(s, input, ret, &inner);
+	}
+	return true;
+}
+
+/* ---- the whole ---- */
+
+static void begin_at_first(struct lbx_origin_link *link)
+{
+	int64_t first = first_like(&link->summary, lbx_is_bad(&link->summary, true) ? LBX_NAN : LBX_POSITIVE_INF,
+				   true, &link->kind);
+
+	lbx_region_all(link->tensor.rank, link->tensor.shape, &link->region);
+	set_element(link, first, link->kind);
+}
+
+static bool find(struct lbx_search *s, const struct lbx_tensor *t, struct lbx_origins *ret)
+{
+	struct lbx_inside inside;
+
+	if (!lbx_look(s, t, &ret->start))
 		return false;
 	if (!ret->start.known)
 		return lb_fail("%s%s", ret->start.why, s->capped ? "; --limit N looks at more" : "");
 	ret->nan.nan = true;
+	if (lbx_is_bad(&ret->start.summary, false))
+		begin_at_first(&ret->start);
 	if (lbx_is_bad(&ret->start.summary, true)) {
 		ret->has_nan = true;
-		if (!walk(s, &ret->start, &ret->nan) || !look_inside(s, &ret->nan, &ret->inf) ||
-		    !find_inf(s, &ret->nan, &ret->inf))
+		if (!walk(s, &ret->start, &ret->nan, &inside) || !find_inf(s, &ret->nan, &inside, &ret->inf))
 			return false;
 	} else if (lbx_is_bad(&ret->start.summary, false)) {
-		if (!walk(s, &ret->start, &ret->inf) || !look_inside(s, &ret->inf, NULL))
+		if (!walk(s, &ret->start, &ret->inf, &inside))
 			return false;
 	}
 	ret->has_inf = ret->inf.n > 0;
@@ -386,15 +434,14 @@ bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, i
 		      struct lbx_origins *ret)
 {
 	struct lbx_table *table;
-	struct search s = { .context = context, .limit = (uint32_t)limit };
+	struct lbx_search s = { .context = context, .limit = (uint32_t)limit };
 
 	memset(ret, 0, sizeof *ret);
 	if (!lbx_context_table(context, &table))
 		return false;
 	s.tensors = lbx_table_tensors(table);
 	bool done = find(&s, t, ret);
-	lbx_address_map_deinit(&s.known);
-	free(s.links);
+	lbx_search_deinit(&s);
 	if (!done)
 		lbx_origins_deinit(ret);
 	return done;

@@ -4,6 +4,7 @@
 
 #include "inspect/command.h"
 #include "inspect/measure/summary.h"
+#include "inspect/replay/region.h"
 
 enum { LBX_ORIGIN_INPUTS = 64, LBX_ORIGIN_WHY = 320 };
 
@@ -15,29 +16,42 @@ struct lbx_origin_link {
 	struct lbx_tensor tensor;
 	struct lbx_summary summary;
 	char why[LBX_ORIGIN_WHY];
+	/* of an input: what the element on the way is made of */
+	uint32_t number;        /* from 0 */
+	struct lbx_region region;
+	bool exact;             /* it depends on all of the part; otherwise perhaps on some of it */
+	bool part_known;
+	struct lbx_summary part;
+	/* of a tensor on the way: which element, and what that holds */
+	int64_t at[LB_MAX_RANK];
+	enum lbx_special kind;
 };
 
 enum lbx_origin_end {
 	LBX_END_MADE,    /* the last of the path made it of inputs without any */
 	LBX_END_GIVEN,   /* it was in the data that the last was made of, or in its parameters */
 	LBX_END_GONE,    /* the last's inputs that are known have none, and some are not known */
+	LBX_END_UNSURE,  /* some inputs have it, perhaps not where the last's element is made of them */
 	LBX_END_LIMIT,
 };
 
 struct lbx_origin {
-	bool nan;                 /* of NaN; otherwise of any, NaN or Inf */
+	bool nan;                 /* of NaN; otherwise of Inf */
 	size_t n, room;
 	struct lbx_origin_link *path; /* from the tensor that was asked for to where it ends */
 	enum lbx_origin_end end;
-	int n_inputs;             /* of the last, at most LBX_ORIGIN_INPUTS */
+	/* those of the last that the element is made of, at most LBX_ORIGIN_INPUTS */
+	int n_inputs;
+	bool more_inputs;
 	struct lbx_origin_link *inputs;
+	bool finite_again;        /* what it is computed from gives no such value now */
 	/* The operation, where it is elementwise: one of several of a fused tensor's. */
-	bool has_step, finite_again; /* finite_again: what it is computed from gives no such value now */
+	bool has_step;
 	int step, n_steps;        /* from 0 */
 	const char *op;
 	int n_operands;
 	enum lb_dtype dtype, operand_dtypes[3];
-	uint64_t operands[3];     /* an element each, of where the first comes from */
+	uint64_t operands[3];     /* an element each */
 };
 
 /* Two searches: for the NaN, and, where an Inf made it (or there is no NaN), for the Inf. */

@@ -22,21 +22,26 @@ static const struct lbx_origin_link *last(const struct lbx_origin *o)
 	return &o->path[o->n - 1];
 }
 
-/* The coordinates of the first bad element. */
-static void first_place(const struct lbx_origin_link *link, bool nan, int64_t at[LBX_ARRAY_RANK])
+/* The coordinates of the first NaN, or else Inf, of a tensor on the way. */
+static void first_place(const struct lbx_origin_link *link, int64_t at[LBX_ARRAY_RANK])
 {
 	struct lbx_array shape = { .rank = link->tensor.rank };
 
 	memcpy(shape.shape, link->tensor.shape, sizeof link->tensor.shape);
-	lbx_array_coordinates(&shape, lbx_first_bad(&link->summary, nan), at);
+	lbx_array_coordinates(&shape, lbx_first_bad(&link->summary, link->kind == LBX_NAN), at);
 }
 
-static void place_text(const struct lbx_origin_link *link, bool nan, char *ret, size_t size)
+static bool is_first(const struct lbx_origin_link *link)
 {
 	int64_t at[LBX_ARRAY_RANK];
 
-	first_place(link, nan, at);
-	lbx_format_place(at, link->tensor.rank, ret, size);
+	first_place(link, at);
+	return memcmp(at, link->at, (size_t)link->tensor.rank * sizeof *at) == 0;
+}
+
+static void place_text(const struct lbx_origin_link *link, char *ret, size_t size)
+{
+	lbx_format_place(link->at, link->tensor.rank, ret, size);
 }
 
 static int64_t inf_count(const struct lbx_summary *s)
@@ -54,6 +59,7 @@ static const char *cause(const struct lbx_origin *o, char ret[TEXT])
 	const struct lbx_origin_link *end = last(o);
 	struct lbx_cause c = { .op = o->has_step ? o->op : end->tensor.op, .nan = o->nan,
 			       .dtype = o->has_step ? o->dtype : end->tensor.dtype };
+	bool told = true;
 
 	ret[0] = '\0';
 	if (o->end != LBX_END_MADE || o->finite_again)
@@ -61,11 +67,14 @@ static const char *cause(const struct lbx_origin *o, char ret[TEXT])
 	for (int k = 0; o->has_step && k < o->n_operands; k++)
 		c.operands[c.n_operands++] = lbx_element_double(&o->operands[k], o->operand_dtypes[k]);
 	for (int i = 0; i < o->n_inputs; i++) {
-		c.inf |= inf_count(&o->inputs[i].summary) > 0;
-		c.negative_inf |= o->inputs[i].summary.special[LBX_NEGATIVE_INF] > 0;
-		c.empty |= o->inputs[i].summary.count == 0;
+		const struct lbx_origin_link *input = &o->inputs[i];
+		bool inf = input->part_known && inf_count(&input->part) > 0;
+		c.inf |= inf;
+		c.negative_inf |= inf && input->part.special[LBX_NEGATIVE_INF] > 0;
+		c.empty |= input->part_known && input->part.count == 0;
+		told &= o->has_step || input->exact || !inf;
 	}
-	return lbx_cause_text(&c, ret, TEXT);
+	return told ? lbx_cause_text(&c, ret, TEXT) : ret;
 }
 
 /* "log(-1)", with the elements that gave the first. */
@@ -146,9 +155,7 @@ static void print_step(struct lbx_context *context, const struct lbx_origin *o)
 	char text[LBX_EXPRESSION_MAX + TEXT], expression[LBX_EXPRESSION_MAX];
 	const struct lbx_tensor *t = &last(o)->tensor;
 
-	if (!o->has_step)
-		return;
-	if (t->op_class == LB_CLASS_FUSED) {
+	if (o->has_step && t->op_class == LB_CLASS_FUSED) {
 		snprintf(text, sizeof text, "%s; step %d of %d is %s",
 			 lbx_expression(lbx_table_tensors(context->table), t, expression), o->step + 1,
 			 o->n_steps, o->op);
@@ -159,9 +166,12 @@ static void print_step(struct lbx_context *context, const struct lbx_origin *o)
 				 "changed since, or those of the result");
 		return;
 	}
+	if (!o->has_step)
+		return;
 	call(o, text, sizeof text);
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "  the first is %s, in %s\n", text, lbx_dtype_name(o->dtype));
+	lbx_printf(out, "  %s is %s, in %s\n", is_first(last(o)) ? "the first" : "this one", text,
+		   lbx_dtype_name(o->dtype));
 }
 
 static void print_origin(struct lbx_context *context, const struct lbx_origin *o, const char *lead)
@@ -172,7 +182,7 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 	char label[LABEL], place[256], where[512], text[TEXT];
 
 	lbx_describe(t, label, sizeof label);
-	place_text(end, o->nan, place, sizeof place);
+	place_text(end, place, sizeof place);
 	lbx_describe_pc(context->target, t->site, where, sizeof where);
 	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_TITLE, "%s ", lead);
@@ -187,6 +197,10 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 	case LBX_END_GONE:
 		lbx_printf(out, "%s made it, or had it from an input that is not known", t->op);
 		break;
+	case LBX_END_UNSURE:
+		lbx_printf(out, "%s made it, or had it from an input, which holds %s too", t->op,
+			   o->nan ? "NaN" : "Inf");
+		break;
 	case LBX_END_LIMIT:
 		lbx_printf(out, "the search ended at its limit (--limit), at %s", t->op);
 		break;
@@ -194,7 +208,7 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 	lbx_printf(out, ", in ");
 	lbx_styled(out, LBX_FILE, "%s\n", where);
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "  %s, first at %s\n", label, place);
+	lbx_printf(out, "  %s, %s %s\n", label, is_first(end) ? "first at" : "at", place);
 	print_way(out, o);
 	print_step(context, o);
 	print_inputs(out, o);
@@ -217,7 +231,7 @@ static void print_text(struct lbx_context *context, const struct lbx_origins *o)
 		lbx_printf(out, "\n");
 		return;
 	}
-	place_text(&o->start, o->has_nan, place, sizeof place);
+	place_text(&o->start, place, sizeof place);
 	lbx_printf(out, " holds %lld NaN and %lld Inf among %lld values, the first %s at %s\n",
 		   (long long)s->special[LBX_NAN], (long long)inf_count(s), (long long)s->count,
 		   o->has_nan ? "NaN" : "Inf", place);
@@ -248,25 +262,26 @@ static json_t *json_link(struct lbx_tensors *tensors, const struct lbx_origin_li
 
 static json_t *json_origin(struct lbx_context *context, const struct lbx_origin *o)
 {
-	static const char *const ends[] = { "made", "given", "gone", "limit" };
+	static const char *const ends[] = { "made", "given", "gone", "unsure", "limit" };
 	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	const struct lbx_origin_link *end = last(o);
 	json_t *list = json_array(), *way = json_array(), *result;
-	int64_t at[LBX_ARRAY_RANK];
+	int64_t first[LBX_ARRAY_RANK];
 	char where[512], text[TEXT];
 
-	first_place(end, o->nan, at);
+	first_place(end, first);
 	lbx_describe_pc(context->target, end->tensor.site, where, sizeof where);
 	for (int i = 0; i < o->n_inputs; i++)
 		json_array_append_new(list, json_link(tensors, &o->inputs[i]));
 	for (size_t i = 0; i < o->n; i++)
 		json_array_append_new(way, json_integer((json_int_t)o->path[i].id));
-	result = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "of", o->nan ? "NaN" : "Inf", "end",
-			   ends[o->end], "op", o->has_step ? o->op : end->tensor.op, "first",
-			   lbx_json_list(at, end->tensor.rank), "where", lbx_json_string(where),
+	result = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "of", o->nan ? "NaN" : "Inf", "end",
+			   ends[o->end], "op", o->has_step ? o->op : end->tensor.op, "at",
+			   lbx_json_list(end->at, end->tensor.rank), "first",
+			   lbx_json_list(first, end->tensor.rank), "where", lbx_json_string(where),
 			   "tensor", json_link(tensors, end), "way", way, "inputs",
 			   list);
-	if (o->has_step && o->finite_again) {
+	if (o->finite_again) {
 		json_object_set_new(result, "finite_again", json_true());
 	} else if (o->has_step) {
 		json_t *operands = json_array();

@@ -11,15 +11,15 @@ bool lbx_is_view(const struct lbx_graph_node *node)
 	return !node->is_leaf && node->tensor.op_class == LB_CLASS_VIEW && node->tensor.n_inputs > 0;
 }
 
-void lbx_layout_of(const struct lbx_graph_node *node, struct lbx_layout *ret)
+void lbx_strided_of(const struct lbx_graph_node *node, struct lbx_strided *ret)
 {
 	const struct lbx_tensor *t = &node->tensor;
 
 	if (!node->is_leaf && !lbx_is_view(node)) {
-		lbx_layout_dense(t->rank, t->shape, ret);
+		lbx_strided_dense(t->rank, t->shape, ret);
 		return;
 	}
-	*ret = (struct lbx_layout){ .rank = t->rank, .offset = t->offset };
+	*ret = (struct lbx_strided){ .rank = t->rank, .offset = t->offset };
 	memcpy(ret->shape, t->shape, sizeof ret->shape);
 	memcpy(ret->strides, t->strides, sizeof ret->strides);
 }
@@ -41,7 +41,7 @@ static void want(struct lbx_demand *d, const struct lbx_tensor *t, const struct 
 	d->needed = true;
 }
 
-static bool same_strides(const struct lbx_layout *a, const struct lbx_layout *b)
+static bool same_strides(const struct lbx_strided *a, const struct lbx_strided *b)
 {
 	for (int i = 0; i < a->rank; i++)
 		if (a->shape[i] > 1 && a->strides[i] != b->strides[i])
@@ -51,10 +51,10 @@ static bool same_strides(const struct lbx_layout *a, const struct lbx_layout *b)
 
 /* More of the base, until the view has its own strides in a buffer of that alone. What else is
  * wanted of the base does not change them: behind an axis that the view runs along, all is whole. */
-static bool keep_strides(const struct lbx_layout *view, const struct lbx_region *of_view,
-			 const struct lbx_layout *base, struct lbx_region *region)
+static bool keep_strides(const struct lbx_strided *view, const struct lbx_region *of_view,
+			 const struct lbx_strided *base, struct lbx_region *region)
 {
-	struct lbx_layout copy, there;
+	struct lbx_strided copy, there;
 
 	for (int i = base->rank; i >= 0; i--) {
 		if (i < base->rank) {
@@ -62,8 +62,8 @@ static bool keep_strides(const struct lbx_layout *view, const struct lbx_region 
 			region->count[i] = base->shape[i];
 			region->step[i] = 1;
 		}
-		lbx_layout_dense(base->rank, region->count, &copy);
-		if (lbx_layout_through(view, of_view, base, region, &copy, &there) && same_strides(view, &there))
+		lbx_strided_dense(base->rank, region->count, &copy);
+		if (lbx_strided_through(view, of_view, base, region, &copy, &there) && same_strides(view, &there))
 			return true;
 	}
 	return false;
@@ -73,11 +73,11 @@ static void look_through(const struct lbx_graph *g, struct lbx_demand *all, uint
 {
 	struct lbx_demand *d = &all[node];
 	const struct lbx_graph_node *base = &g->nodes[d->base];
-	struct lbx_layout view, buffer;
+	struct lbx_strided view, buffer;
 	struct lbx_region region;
 
-	lbx_layout_of(&g->nodes[node], &view);
-	lbx_layout_of(base, &buffer);
+	lbx_strided_of(&g->nodes[node], &view);
+	lbx_strided_of(base, &buffer);
 	bool known = g->nodes[node].tensor.size > 0 && lbx_region_through(&view, &d->region, &buffer, &region);
 	if (known && d->as_it_is && base->is_leaf) {
 		all[d->base].spans = true;

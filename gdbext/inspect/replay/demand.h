@@ -22,6 +22,6 @@ struct lbx_demand *lbx_demand_all(const struct lbx_graph *graph);
 
 bool lbx_is_view(const struct lbx_graph_node *node);
 /* Where a tensor's elements are in its buffer, or in its base's. */
-void lbx_layout_of(const struct lbx_graph_node *node, struct lbx_layout *ret);
+void lbx_strided_of(const struct lbx_graph_node *node, struct lbx_strided *ret);
 
 #endif

@@ -133,7 +133,7 @@ static bool reduces(int op, const struct lbx_tensor *t, const struct lbx_tensor 
 	bool keeps = op == LB_OP_SOFTMAX || t->params[1];
 	int axis = 0;
 
-	if (mask >> x->rank || !folds_apart(op, x, mask))
+	if (mask >> x->rank)
 		return false;
 	for (int i = 0; i < x->rank; i++) {
 		bool reduced = mask >> i & 1;
@@ -273,10 +273,9 @@ static void need_joined(const struct lbx_tensor *t, const struct lbx_tensor *x,
 	*at += n;
 }
 
-static bool pads(const struct lbx_graph *g, uint32_t node, const struct lbx_region *region)
+static bool pads(const struct lbx_graph *g, uint32_t node)
 {
 	const struct lbx_tensor *t = &g->nodes[node].tensor;
-	int64_t first;
 
 	if (t->n_inputs != 2 || t->rank > 2 * LB_PARAMS || input_of(g, node, 0)->rank != t->rank ||
 	    input_of(g, node, 1)->rank != 0)
@@ -284,21 +283,21 @@ static bool pads(const struct lbx_graph *g, uint32_t node, const struct lbx_regi
 	const struct lbx_tensor *x = input_of(g, node, 0);
 	for (int i = 0; i < t->rank; i++) {
 		int64_t low = lb_conv_param(t->params[i / 2], i % 2);
-		if (low > t->shape[i] || x->shape[i] > t->shape[i] - low ||
-		    inside(region, i, low, x->shape[i], &first) == 0)
+		if (low > t->shape[i] || x->shape[i] > t->shape[i] - low)
 			return false;
 	}
 	return true;
 }
 
 static void need_padded(const struct lbx_tensor *t, const struct lbx_tensor *x,
-			const struct lbx_region *region, struct lbx_region *ret)
+			const struct lbx_region *region, struct lbx_need *ret)
 {
-	*ret = *region;
+	ret->region = *region;
 	for (int i = 0; i < t->rank; i++) {
 		int64_t low = lb_conv_param(t->params[i / 2], i % 2), first;
-		ret->count[i] = inside(region, i, low, x->shape[i], &first);
-		ret->first[i] = first - low;
+		ret->region.count[i] = inside(region, i, low, x->shape[i], &first);
+		ret->region.first[i] = first - low;
+		ret->nothing |= ret->region.count[i] == 0;
 	}
 }
 
@@ -342,6 +341,72 @@ static void need_taken(const struct lbx_graph *g, uint32_t node, uint32_t k,
 	}
 }
 
+/* ---- products ---- */
+
+/* Right-aligned in the result's batch axes, of which there are `batch`. */
+static bool repeats_batch(const struct lbx_tensor *t, int batch, const struct lbx_tensor *x)
+{
+	int own = x->rank > 2 ? x->rank - 2 : 0;
+
+	for (int i = 0; i < own; i++)
+		if (own > batch || (x->shape[i] != 1 && x->shape[i] != t->shape[batch - own + i]))
+			return false;
+	return true;
+}
+
+static int batch_axes(const struct lbx_graph *g, uint32_t node)
+{
+	return g->nodes[node].tensor.rank - (input_of(g, node, 0)->rank > 1) - (input_of(g, node, 1)->rank > 1);
+}
+
+static bool multiplies(const struct lbx_graph *g, uint32_t node, int op)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor;
+
+	if (t->n_inputs != (op == LB_OP_ADDMM ? 3 : 2))
+		return false;
+	const struct lbx_tensor *a = input_of(g, node, 0), *b = input_of(g, node, 1);
+	int batch = batch_axes(g, node);
+	if (a->rank == 0 || b->rank == 0 || batch < 0 ||
+	    a->shape[a->rank - 1] != b->shape[b->rank > 1 ? b->rank - 2 : 0] ||
+	    (a->rank > 1 && a->shape[a->rank - 2] != t->shape[batch]) ||
+	    (b->rank > 1 && b->shape[b->rank - 1] != t->shape[t->rank - 1]) ||
+	    !repeats_batch(t, batch, a) || !repeats_batch(t, batch, b))
+		return false;
+	if (op != LB_OP_ADDMM)
+		return true;
+	const struct lbx_tensor *c = input_of(g, node, 2);
+	for (int i = 1; i <= c->rank; i++)
+		if (i > t->rank || (c->shape[c->rank - i] != 1 && c->shape[c->rank - i] != t->shape[t->rank - i]))
+			return false;
+	return true;
+}
+
+static void take_axis(struct lbx_region *to, int axis, const struct lbx_region *from, int from_axis)
+{
+	to->first[axis] = from->first[from_axis];
+	to->count[axis] = from->count[from_axis];
+	to->step[axis] = from->step[from_axis];
+}
+
+static void need_product(const struct lbx_graph *g, uint32_t node, uint32_t k,
+			 const struct lbx_region *region, struct lbx_region *ret)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor, *x = input_of(g, node, k);
+	int batch = batch_axes(g, node), own = x->rank > 2 ? x->rank - 2 : 0;
+
+	if (k == 2) {
+		repeat_to(x, region, t->rank, ret);
+		return;
+	}
+	lbx_region_all(x->rank, x->shape, ret);
+	for (int i = 0; i < own; i++)
+		if (x->shape[i] != 1)
+			take_axis(ret, i, region, batch - own + i);
+	if (x->rank > 1)
+		take_axis(ret, k == 0 ? x->rank - 2 : x->rank - 1, region, k == 0 ? batch : t->rank - 1);
+}
+
 /* ---- all of them ---- */
 
 static bool made_from_index(int op, const struct lbx_tensor *t, struct lbx_region *region)
@@ -355,7 +420,7 @@ static bool made_from_index(int op, const struct lbx_tensor *t, struct lbx_regio
 	return true;
 }
 
-bool lbx_needs_part(const struct lbx_graph *g, uint32_t node, int op, struct lbx_region *region)
+bool lbx_comes_from_part(const struct lbx_graph *g, uint32_t node, int op, struct lbx_region *region)
 {
 	const struct lbx_tensor *t = &g->nodes[node].tensor;
 
@@ -374,14 +439,37 @@ bool lbx_needs_part(const struct lbx_graph *g, uint32_t node, int op, struct lbx
 	case LB_NEEDS_LINE:
 		return runs_lines(op, g, node, region);
 	case LB_NEEDS_PART:
-		return op == LB_OP_PAD ? pads(g, node, region) : joins(g, node);
+		return op == LB_OP_PAD ? pads(g, node) : joins(g, node);
 	case LB_NEEDS_TAKEN:
 		return takes(g, node);
+	case LB_NEEDS_PRODUCT:
+		return multiplies(g, node, op);
 	case LB_NEEDS_ALL:
 	case LB_NEEDS_PLACE:
 		break;
 	}
 	return false;
+}
+
+bool lbx_needs_part(const struct lbx_graph *g, uint32_t node, int op, struct lbx_region *region)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor;
+	struct lbx_need need = { .all = false };
+
+	if (!lbx_comes_from_part(g, node, op, region))
+		return false;
+	switch ((enum lb_op_needs)lb_op_needs[op]) {
+	case LB_NEEDS_AXES:
+		return folds_apart(op, input_of(g, node, 0), reduced_axes(op, t, input_of(g, node, 0)));
+	case LB_NEEDS_PRODUCT:
+		return false;
+	case LB_NEEDS_PART: /* what is padding throughout is not cut */
+		if (op == LB_OP_PAD)
+			need_padded(t, input_of(g, node, 0), region, &need);
+		return !need.nothing;
+	default:
+		return true;
+	}
 }
 
 void lbx_need_of(const struct lbx_graph *g, uint32_t node, int op, uint32_t i,
@@ -410,10 +498,13 @@ void lbx_need_of(const struct lbx_graph *g, uint32_t node, int op, uint32_t i,
 		if (op == LB_OP_CONCATENATE)
 			need_joined(t, x, region, at, ret);
 		else if (i == 0)
-			need_padded(t, x, region, &ret->region);
+			need_padded(t, x, region, ret);
 		break;
 	case LB_NEEDS_TAKEN:
 		need_taken(g, node, i, region, &ret->region);
+		break;
+	case LB_NEEDS_PRODUCT:
+		need_product(g, node, i, region, &ret->region);
 		break;
 	default:
 		repeat_to(x, region, t->rank, &ret->region);

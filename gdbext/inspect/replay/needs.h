@@ -15,8 +15,10 @@ struct lbx_need {
 	struct lbx_region region;
 };
 
-/* Whether the region of the node's tensor can be computed from parts of its inputs. The region
- * becomes what is then computed at once, a little more perhaps. */
+/* Whether the region of the node's tensor comes from parts of its inputs, but for its last bits,
+ * perhaps. The region becomes what is then computed at once, a little more perhaps. */
+bool lbx_comes_from_part(const struct lbx_graph *graph, uint32_t node, int op, struct lbx_region *region);
+/* Whether it can be computed from them, to the last bit. */
 bool lbx_needs_part(const struct lbx_graph *graph, uint32_t node, int op, struct lbx_region *region);
 /* What of input i that region needs. *at is 0 for the first input, and belongs to this function. */
 void lbx_need_of(const struct lbx_graph *graph, uint32_t node, int op, uint32_t i,

@@ -76,7 +76,7 @@ static struct lbx_plan_data *add_data(struct lbx_planner *p)
 	return data;
 }
 
-void lbx_wire_layout(struct lbx_wire_node *node, const struct lbx_layout *layout)
+void lbx_wire_layout(struct lbx_wire_node *node, const struct lbx_strided *layout)
 {
 	node->rank = (uint8_t)layout->rank;
 	memcpy(node->shape, layout->shape, sizeof node->shape);
@@ -84,16 +84,16 @@ void lbx_wire_layout(struct lbx_wire_node *node, const struct lbx_layout *layout
 	node->offset = layout->offset;
 }
 
-static void layout_at(const struct lbx_planner *p, uint32_t position, struct lbx_layout *ret)
+static void layout_at(const struct lbx_planner *p, uint32_t position, struct lbx_strided *ret)
 {
 	const struct lbx_wire_node *node = &p->plan->nodes[position];
 
-	*ret = (struct lbx_layout){ .rank = node->rank, .offset = node->offset };
+	*ret = (struct lbx_strided){ .rank = node->rank, .offset = node->offset };
 	memcpy(ret->shape, node->shape, sizeof ret->shape);
 	memcpy(ret->strides, node->strides, sizeof ret->strides);
 }
 
-bool lbx_plan_view_of(struct lbx_planner *p, uint32_t from, uint32_t of, const struct lbx_layout *layout)
+bool lbx_plan_view_of(struct lbx_planner *p, uint32_t from, uint32_t of, const struct lbx_strided *layout)
 {
 	struct lbx_wire_node *node = lbx_plan_node_of(p, from, lb_ops[LB_OP_AS_STRIDED].name);
 
@@ -120,27 +120,27 @@ static bool plan_leaf(struct lbx_planner *p, uint32_t from)
 	int64_t low, high, width = lbx_dtype_bytes(t->dtype);
 	struct lbx_wire_node *node = lbx_plan_node_of(p, from, lb_ops[LB_OP_DATA].name);
 	struct lbx_plan_data *data = node ? add_data(p) : NULL;
-	struct lbx_layout layout, part, gathered;
+	struct lbx_strided layout, part, gathered;
 
 	if (!data)
 		return false;
 	p->plan->memory[p->plan->n - 1] = LBX_NO_MEMORY;
 	p->lows[from] = 0;
-	lbx_layout_of(leaf, &layout);
-	lbx_layout_part(&layout, &d->region, &part);
+	lbx_strided_of(leaf, &layout);
+	lbx_strided_part(&layout, &d->region, &part);
 	data->region = d->region;
 	if (t->size == 0) {
 		part.offset = 0;
 		lbx_wire_layout(node, &part);
 		return true;
 	}
-	if (!lbx_tensor_in_bounds(t) || !lbx_layout_reach(&part, &low, &high))
+	if (!lbx_tensor_in_bounds(t) || !lbx_strided_reach(&part, &low, &high))
 		return lbx_fail_bounds(t);
 	int64_t size = lbx_region_size(&d->region, t->rank);
 	data->gather = !d->as_it_is && !d->spans && high - low >= LBX_ANY_GAPS && (high - low) / LBX_GAPS >= size;
 	data->low = low;
 	data->nbytes = (uint64_t)((data->gather ? size : high - low + 1) * width);
-	lbx_layout_dense(part.rank, part.shape, &gathered);
+	lbx_strided_dense(part.rank, part.shape, &gathered);
 	part.offset -= low;
 	p->lows[from] = data->gather ? 0 : low;
 	lbx_wire_layout(node, data->gather ? &gathered : &part);
@@ -158,20 +158,20 @@ static bool plan_view(struct lbx_planner *p, uint32_t from)
 	const struct lbx_graph_node *view = &p->graph->nodes[from];
 	const struct lbx_demand *d = &p->demands[from], *base = &p->demands[d->base];
 	uint32_t of = p->positions[d->base];
-	struct lbx_layout layout, buffer, held, part;
+	struct lbx_strided layout, buffer, held, part;
 
-	lbx_layout_of(view, &layout);
+	lbx_strided_of(view, &layout);
 	if (base->as_it_is) {
-		lbx_layout_part(&layout, &d->region, &part);
+		lbx_strided_part(&layout, &d->region, &part);
 		if (view->tensor.size == 0)
 			part.offset = 0;
 		else if (__builtin_sub_overflow(part.offset, p->lows[d->base], &part.offset))
 			return lb_fail("tensor #%llu begins at element %lld: its record is damaged",
 				       (unsigned long long)view->tensor.id, (long long)view->tensor.offset);
 	} else {
-		lbx_layout_of(&p->graph->nodes[d->base], &buffer);
+		lbx_strided_of(&p->graph->nodes[d->base], &buffer);
 		layout_at(p, of, &held);
-		if (!lbx_layout_through(&layout, &d->region, &buffer, &base->region, &held, &part))
+		if (!lbx_strided_through(&layout, &d->region, &buffer, &base->region, &held, &part))
 			return lb_fail("tensor #%llu: no view of a part of #%llu",
 				       (unsigned long long)view->tensor.id,
 				       (unsigned long long)p->graph->nodes[d->base].tensor.id);
@@ -195,7 +195,7 @@ static bool edge(struct lbx_planner *p, uint32_t input, const struct lbx_need *n
 	const struct lbx_graph_node *of = &p->graph->nodes[input];
 	const struct lbx_region *held = &p->demands[input].region;
 	struct lbx_region rest = need->region;
-	struct lbx_layout layout, part, dense;
+	struct lbx_strided layout, part, dense;
 
 	*ret = p->positions[input];
 	if (need->all)
@@ -206,13 +206,13 @@ static bool edge(struct lbx_planner *p, uint32_t input, const struct lbx_need *n
 			rest.first[i] = (rest.first[i] - held->first[i]) / held->step[i];
 			rest.step[i] = rest.count[i] > 1 ? rest.step[i] / held->step[i] : 1;
 		}
-		lbx_layout_part(&layout, &rest, &part);
+		lbx_strided_part(&layout, &rest, &part);
 		if (!lbx_plan_view_of(p, input, *ret, &part))
 			return false;
 		*ret = p->plan->n - 1;
 		layout = part;
 	}
-	lbx_layout_dense(layout.rank, layout.shape, &dense);
+	lbx_strided_dense(layout.rank, layout.shape, &dense);
 	bool is_dense = true;
 	for (int i = 0; i < layout.rank; i++)
 		is_dense &= layout.shape[i] == 1 || layout.strides[i] == dense.strides[i];
@@ -256,7 +256,7 @@ static bool plan_operation(struct lbx_planner *p, uint32_t from)
 {
 	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
 	const struct lbx_demand *d = &p->demands[from];
-	struct lbx_layout layout;
+	struct lbx_strided layout;
 	uint32_t n;
 
 	if (d->in_part && (d->op == LB_OP_ARANGE || d->op == LB_OP_UNIFORM || d->op == LB_OP_NORMAL) &&
@@ -268,7 +268,7 @@ static bool plan_operation(struct lbx_planner *p, uint32_t from)
 	bool ok = plan_inputs(p, from, inputs, &n);
 	struct lbx_wire_node *node = ok ? lbx_plan_node_of(p, from, t->op) : NULL;
 	if (node) {
-		lbx_layout_dense(t->rank, d->region.count, &layout);
+		lbx_strided_dense(t->rank, d->region.count, &layout);
 		lbx_wire_layout(node, &layout);
 		memcpy(node->params, t->params, sizeof node->params);
 		if (d->in_part)

@@ -8,13 +8,13 @@
 enum { RUNS = 1024 }; /* pieces, at most */
 
 /* A run of elements that go by their number in row-major order, and `part` of it. */
-static bool plan_run(struct lbx_planner *p, uint32_t from, const struct lbx_layout *part)
+static bool plan_run(struct lbx_planner *p, uint32_t from, const struct lbx_strided *part)
 {
 	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
-	struct lbx_layout run = { .rank = 1, .strides = { 1 } }, within = *part;
+	struct lbx_strided run = { .rank = 1, .strides = { 1 } }, within = *part;
 	int64_t low, high;
 
-	if (!lbx_layout_reach(part, &low, &high))
+	if (!lbx_strided_reach(part, &low, &high))
 		return lbx_fail_bounds(t);
 	low -= low % LB_PHILOX_ELEMENTS_EACH;
 	within.offset -= low;
@@ -29,14 +29,14 @@ static bool plan_run(struct lbx_planner *p, uint32_t from, const struct lbx_layo
 }
 
 /* How many of the leading axes are gone through one by one, so that the runs have few gaps. */
-static int axes_apart(const struct lbx_layout *part, int64_t size, int64_t *runs)
+static int axes_apart(const struct lbx_strided *part, int64_t size, int64_t *runs)
 {
-	struct lbx_layout rest = *part;
+	struct lbx_strided rest = *part;
 	int64_t low, high;
 
 	*runs = 1;
 	for (int n = 0; n < part->rank; n++) {
-		if (lbx_layout_reach(&rest, &low, &high) && (high - low) / LBX_GAPS < size / *runs + LBX_ANY_GAPS / *runs)
+		if (lbx_strided_reach(&rest, &low, &high) && (high - low) / LBX_GAPS < size / *runs + LBX_ANY_GAPS / *runs)
 			return n;
 		if (part->shape[n] > RUNS / *runs)
 			return n;
@@ -51,12 +51,12 @@ bool lbx_plan_numbered(struct lbx_planner *p, uint32_t from)
 {
 	const struct lbx_demand *d = &p->demands[from];
 	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
-	struct lbx_layout whole, part, piece, all;
+	struct lbx_strided whole, part, piece, all;
 	int64_t runs, at[LB_MAX_RANK] = { 0 };
 	uint32_t inputs[RUNS];
 
-	lbx_layout_dense(t->rank, t->shape, &whole);
-	lbx_layout_part(&whole, &d->region, &part);
+	lbx_strided_dense(t->rank, t->shape, &whole);
+	lbx_strided_part(&whole, &d->region, &part);
 	int n = axes_apart(&part, lbx_region_size(&d->region, t->rank), &runs);
 	if (runs == 1)
 		return plan_run(p, from, &part);
@@ -76,11 +76,11 @@ bool lbx_plan_numbered(struct lbx_planner *p, uint32_t from)
 	if (!joined)
 		return false;
 	piece.shape[0] = runs; /* what the pieces have along their first axis is 1 */
-	lbx_layout_dense(piece.rank, piece.shape, &all);
+	lbx_strided_dense(piece.rank, piece.shape, &all);
 	lbx_wire_layout(joined, &all);
 	for (int64_t i = 0; i < runs; i++)
 		if (!lbx_plan_input(p, inputs[i]))
 			return false;
-	lbx_layout_dense(part.rank, part.shape, &all);
+	lbx_strided_dense(part.rank, part.shape, &all);
 	return lbx_plan_view_of(p, from, p->plan->n - 1, &all);
 }

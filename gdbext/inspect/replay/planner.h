@@ -24,8 +24,8 @@ struct lbx_wire_node *lbx_plan_node_of(struct lbx_planner *p, uint32_t from, con
 /* One more input of the newest node. */
 bool lbx_plan_input(struct lbx_planner *p, uint32_t input);
 /* A new node: a view of what node `of` looks at. */
-bool lbx_plan_view_of(struct lbx_planner *p, uint32_t from, uint32_t of, const struct lbx_layout *layout);
-void lbx_wire_layout(struct lbx_wire_node *node, const struct lbx_layout *layout);
+bool lbx_plan_view_of(struct lbx_planner *p, uint32_t from, uint32_t of, const struct lbx_strided *layout);
+void lbx_wire_layout(struct lbx_wire_node *node, const struct lbx_strided *layout);
 
 /* The nodes of what goes by number: arange, random numbers. */
 bool lbx_plan_numbered(struct lbx_planner *p, uint32_t from);

@@ -79,11 +79,11 @@ int64_t lbx_region_size(const struct lbx_region *region, int rank)
 
 /* ---- layouts ---- */
 
-void lbx_layout_dense(int rank, const int64_t *shape, struct lbx_layout *ret)
+void lbx_strided_dense(int rank, const int64_t *shape, struct lbx_strided *ret)
 {
 	int64_t stride = 1;
 
-	*ret = (struct lbx_layout){ .rank = rank };
+	*ret = (struct lbx_strided){ .rank = rank };
 	for (int i = rank; i-- > 0;) {
 		ret->shape[i] = shape[i];
 		ret->strides[i] = stride;
@@ -91,7 +91,7 @@ void lbx_layout_dense(int rank, const int64_t *shape, struct lbx_layout *ret)
 	}
 }
 
-bool lbx_layout_reach(const struct lbx_layout *layout, int64_t *low, int64_t *high)
+bool lbx_strided_reach(const struct lbx_strided *layout, int64_t *low, int64_t *high)
 {
 	*low = *high = layout->offset;
 	for (int i = 0; i < layout->rank; i++) {
@@ -115,10 +115,10 @@ static int64_t plus(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-void lbx_layout_part(const struct lbx_layout *layout, const struct lbx_region *region,
-		     struct lbx_layout *ret)
+void lbx_strided_part(const struct lbx_strided *layout, const struct lbx_region *region,
+		     struct lbx_strided *ret)
 {
-	*ret = (struct lbx_layout){ .rank = layout->rank, .offset = layout->offset };
+	*ret = (struct lbx_strided){ .rank = layout->rank, .offset = layout->offset };
 	for (int i = 0; i < layout->rank; i++) {
 		ret->shape[i] = region->count[i];
 		ret->strides[i] = times(layout->strides[i], region->step[i]);
@@ -154,7 +154,7 @@ static void insert(struct digits *d, int axis, int64_t size, int64_t stride)
 	d->size[k] = size;
 }
 
-static bool digits_of(const struct lbx_layout *base, struct digits *ret)
+static bool digits_of(const struct lbx_strided *base, struct digits *ret)
 {
 	int64_t reach, all = 0;
 
@@ -194,7 +194,7 @@ struct reach {
 	bool falls[LB_MAX_RANK];
 };
 
-static bool reach_of(const struct lbx_layout *view, const struct lbx_region *region,
+static bool reach_of(const struct lbx_strided *view, const struct lbx_region *region,
 		     const struct digits *d, struct reach *ret)
 {
 	int64_t at = view->offset, by, distance;
@@ -224,7 +224,7 @@ static bool reach_of(const struct lbx_layout *view, const struct lbx_region *reg
 
 /* Whether a carry from digit k to the one before it is a plain step in a copy, too: the axes are
  * neighbours, in a part of the buffer without gaps. */
-static bool carries(const struct digits *d, const struct lbx_layout *base, int k)
+static bool carries(const struct digits *d, const struct lbx_strided *base, int k)
 {
 	if (k == 0 || d->falls[k] || d->falls[k - 1] || d->axis[k - 1] > d->axis[k] ||
 	    d->weight[k - 1] / d->weight[k] != d->size[k] || d->weight[k - 1] % d->weight[k])
@@ -240,8 +240,8 @@ static int64_t index_of(const struct digits *d, int k, int64_t digit)
 	return d->falls[k] ? d->size[k] - 1 - digit : digit;
 }
 
-bool lbx_region_through(const struct lbx_layout *view, const struct lbx_region *region,
-			const struct lbx_layout *base, struct lbx_region *ret)
+bool lbx_region_through(const struct lbx_strided *view, const struct lbx_region *region,
+			const struct lbx_strided *base, struct lbx_region *ret)
 {
 	int64_t carry = 0, by, last;
 	struct digits d;
@@ -273,16 +273,16 @@ bool lbx_region_through(const struct lbx_layout *view, const struct lbx_region *
 	return true;
 }
 
-bool lbx_layout_through(const struct lbx_layout *view, const struct lbx_region *region,
-			const struct lbx_layout *base, const struct lbx_region *held,
-			const struct lbx_layout *part, struct lbx_layout *ret)
+bool lbx_strided_through(const struct lbx_strided *view, const struct lbx_region *region,
+			const struct lbx_strided *base, const struct lbx_region *held,
+			const struct lbx_strided *part, struct lbx_strided *ret)
 {
 	struct digits d;
 	struct reach reach;
 
 	if (!digits_of(base, &d) || !reach_of(view, region, &d, &reach))
 		return false;
-	*ret = (struct lbx_layout){ .rank = view->rank, .offset = part->offset };
+	*ret = (struct lbx_strided){ .rank = view->rank, .offset = part->offset };
 	for (int i = 0; i < view->rank; i++)
 		ret->shape[i] = region->count[i];
 	for (int k = 0; k < d.n; k++) {

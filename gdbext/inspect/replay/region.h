@@ -19,7 +19,7 @@ struct lbx_region {
 };
 
 /* Where the elements of a tensor lie in a buffer: strides and offset count elements. */
-struct lbx_layout {
+struct lbx_strided {
 	int rank;
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
 	int64_t offset;
@@ -35,21 +35,21 @@ void lbx_region_fill(struct lbx_region *region, int axis);
 int64_t lbx_region_size(const struct lbx_region *region, int rank);
 
 /* Row-major, from element 0 on. */
-void lbx_layout_dense(int rank, const int64_t *shape, struct lbx_layout *ret);
+void lbx_strided_dense(int rank, const int64_t *shape, struct lbx_strided *ret);
 /* The least and the largest place of a layout with elements; false if they do not fit 64 bits. */
-bool lbx_layout_reach(const struct lbx_layout *layout, int64_t *low, int64_t *high);
+bool lbx_strided_reach(const struct lbx_strided *layout, int64_t *low, int64_t *high);
 /* The part of a layout that a region is; in the same buffer. */
-void lbx_layout_part(const struct lbx_layout *layout, const struct lbx_region *region,
-		     struct lbx_layout *ret);
+void lbx_strided_part(const struct lbx_strided *layout, const struct lbx_region *region,
+		     struct lbx_strided *ret);
 
 /* What of `base` the region of `view` needs, both in one buffer. False, without an error, if that
  * cannot be told: then it is all. */
-bool lbx_region_through(const struct lbx_layout *view, const struct lbx_region *region,
-			const struct lbx_layout *base, struct lbx_region *ret);
+bool lbx_region_through(const struct lbx_strided *view, const struct lbx_region *region,
+			const struct lbx_strided *base, struct lbx_region *ret);
 /* The region of `view` in another buffer, where a part of `base` lies as `part` says: the region
  * `held`, which holds what the view's region needs. False as above. */
-bool lbx_layout_through(const struct lbx_layout *view, const struct lbx_region *region,
-			const struct lbx_layout *base, const struct lbx_region *held,
-			const struct lbx_layout *part, struct lbx_layout *ret);
+bool lbx_strided_through(const struct lbx_strided *view, const struct lbx_region *region,
+			const struct lbx_strided *base, const struct lbx_region *held,
+			const struct lbx_strided *part, struct lbx_strided *ret);
 
 #endif

@@ -26,7 +26,7 @@ struct writer {
 	struct lbx_plan *plan;
 	uint64_t total; /* bytes of the file, without the result */
 	char *map;
-	bool ranges; /* are asked for */
+	enum lbx_wire_asked asked;
 };
 
 static uint64_t aligned(uint64_t at)
@@ -149,7 +149,7 @@ static bool write_graph(struct writer *w)
 	header->n_nodes = plan->n;
 	header->n_inputs = plan->n_inputs;
 	header->nbytes = w->total;
-	header->ranges = w->ranges;
+	header->asked = w->asked;
 	header->max_memory = (uint64_t)w->context->settings->replay_memory;
 	header->max_seconds = (uint64_t)w->context->settings->replay_seconds;
 	header->version = LBX_WIRE_VERSION;
@@ -219,24 +219,31 @@ static bool take_value(struct writer *w, int fd, const struct lbx_part *part, st
 
 static bool take_ranges(struct writer *w, int fd, struct lbx_ranges *ret)
 {
-	uint32_t n = w->plan->n, n_steps;
-	uint64_t nbytes = n * sizeof *ret->nodes + LB_PROGRAM_INSNS * sizeof(struct lbx_wire_step);
+	uint32_t n = w->plan->n;
 	struct lbx_replayed replayed = { .map = NULL };
-	if (!map_result(w, fd, nbytes, &replayed))
+
+	if (!map_result(w, fd, n * sizeof *ret->nodes, &replayed))
 		return false;
 	const struct lbx_summary *nodes = (const struct lbx_summary *)result_of(w, &replayed);
-	const struct lbx_wire_step *steps = (const struct lbx_wire_step *)(nodes + n);
-	n_steps = ((struct lbx_wire_header *)w->map)->n_steps;
-	ret->n_steps = n_steps > LB_PROGRAM_INSNS ? LB_PROGRAM_INSNS : (int)n_steps;
 	ret->nodes = malloc(n * sizeof *ret->nodes);
-	ret->steps = malloc((size_t)(ret->n_steps + 1) * sizeof *ret->steps);
-	bool ok = (ret->nodes && ret->steps) || lb_fail("out of memory for %u summaries", n);
+	bool ok = ret->nodes || lb_fail("out of memory for %u summaries", n);
 	for (uint32_t i = 0; ok && i < n; i++)
 		ret->nodes[w->graph->order[i]] = nodes[i];
-	for (int i = 0; ok && i < ret->n_steps; i++)
-		ret->steps[i] = steps[i];
 	lbx_replay_release(&replayed);
 	return ok;
+}
+
+static bool take_steps(struct writer *w, int fd, struct lbx_steps *ret)
+{
+	struct lbx_replayed replayed = { .map = NULL };
+
+	if (!map_result(w, fd, sizeof ret->steps, &replayed))
+		return false;
+	uint32_t n = ((struct lbx_wire_header *)w->map)->n_steps;
+	ret->n = n > LB_PROGRAM_INSNS ? LB_PROGRAM_INSNS : (int)n;
+	memcpy(ret->steps, result_of(w, &replayed), sizeof ret->steps);
+	lbx_replay_release(&replayed);
+	return true;
 }
 
 static bool prepare(struct writer *w, int fd)
@@ -255,16 +262,31 @@ static bool prepare(struct writer *w, int fd)
 	return write_graph(w);
 }
 
-/* Elements or ranges: the one that is not NULL. */
-static bool run(struct lbx_context *context, const struct lbx_graph *graph, struct lbx_plan *plan,
-		const struct lbx_part *part, struct lbx_replayed *value, struct lbx_ranges *ranges)
+/* What is asked for, and so where it goes: one that is not NULL. */
+struct answer {
+	const struct lbx_part *part; /* of `value` */
+	struct lbx_replayed *value;
+	struct lbx_ranges *ranges;
+	struct lbx_steps *steps;
+};
+
+static bool take(struct writer *w, int fd, const struct answer *to)
 {
-	struct writer w = { .context = context, .graph = graph, .plan = plan, .ranges = ranges != NULL };
+	return to->ranges ? take_ranges(w, fd, to->ranges) : to->steps ? take_steps(w, fd, to->steps)
+			  : take_value(w, fd, to->part, to->value);
+}
+
+static bool run(struct lbx_context *context, const struct lbx_graph *graph, struct lbx_plan *plan,
+		const struct answer *to)
+{
+	struct writer w = { .context = context, .graph = graph, .plan = plan,
+			    .asked = to->ranges ? LBX_WIRE_RANGES : to->steps ? LBX_WIRE_STEPS
+								  : LBX_WIRE_ELEMENTS };
 	int fd = memfd_create("lazybones-replay", MFD_CLOEXEC);
 	bool ok = prepare(&w, fd) &&
 		  lbx_replayer_run(context->out, fd, context->settings->replay_seconds, "replaying",
 				   "the replay") &&
-		  (ranges ? take_ranges(&w, fd, ranges) : take_value(&w, fd, part, value));
+		  take(&w, fd, to);
 	if (w.map)
 		munmap(w.map, w.total);
 	if (fd >= 0)
@@ -276,11 +298,11 @@ static bool run(struct lbx_context *context, const struct lbx_graph *graph, stru
 static bool part_of(const struct lbx_tensor *t, const struct lbx_slice *slice, struct lbx_part *ret)
 {
 	struct lbx_array *a = &ret->array;
-	struct lbx_layout whole, copy, taken = { .rank = 0 }, part;
+	struct lbx_strided whole, copy, taken = { .rank = 0 }, part;
 	struct lbx_region all;
 
 	*a = (struct lbx_array){ .rank = t->rank };
-	lbx_layout_dense(t->rank, t->shape, &whole);
+	lbx_strided_dense(t->rank, t->shape, &whole);
 	memcpy(a->shape, whole.shape, sizeof whole.shape);
 	memcpy(a->strides, whole.strides, sizeof whole.strides);
 	if (slice && !lbx_slice_apply(slice, a))
@@ -299,8 +321,8 @@ static bool part_of(const struct lbx_tensor *t, const struct lbx_slice *slice, s
 	lbx_region_all(taken.rank, taken.shape, &all);
 	if (!lbx_region_through(&taken, &all, &whole, &ret->region))
 		return lb_fail("tensor #%llu: its shape makes no sense", (unsigned long long)t->id);
-	lbx_layout_dense(t->rank, ret->region.count, &copy);
-	if (!lbx_layout_through(&taken, &all, &whole, &ret->region, &copy, &part))
+	lbx_strided_dense(t->rank, ret->region.count, &copy);
+	if (!lbx_strided_through(&taken, &all, &whole, &ret->region, &copy, &part))
 		return lb_fail("tensor #%llu: its shape makes no sense", (unsigned long long)t->id);
 	a->offset = part.offset;
 	for (int i = 0, k = 0; i < a->rank; i++)
@@ -328,7 +350,7 @@ bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, const s
 	} else {
 		ok = lbx_plan_region(&graph, &part.region, (uint64_t)context->settings->replay_memory, &plan);
 		if (ok) {
-			ok = run(context, &graph, &plan, &part, ret, NULL);
+			ok = run(context, &graph, &plan, &(struct answer){ .part = &part, .value = ret });
 			lbx_plan_deinit(&plan);
 		}
 	}
@@ -348,7 +370,7 @@ bool lbx_replay_ranges(struct lbx_context *context, const struct lbx_tensor *t, 
 		return false;
 	bool ok = lbx_plan_whole(&ret->graph, (uint64_t)context->settings->replay_memory, &plan);
 	if (ok) {
-		ok = run(context, &ret->graph, &plan, NULL, NULL, ret);
+		ok = run(context, &ret->graph, &plan, &(struct answer){ .ranges = ret });
 		lbx_plan_deinit(&plan);
 	}
 	if (!ok)
@@ -360,8 +382,32 @@ void lbx_ranges_deinit(struct lbx_ranges *ranges)
 {
 	lbx_graph_deinit(&ranges->graph);
 	free(ranges->nodes);
-	free(ranges->steps);
 	*ranges = (struct lbx_ranges){ .nodes = NULL };
+}
+
+bool lbx_replay_steps(struct lbx_context *context, const struct lbx_tensor *t, const int64_t *at,
+		      uint32_t max_nodes, struct lbx_steps *ret)
+{
+	struct lbx_tensor again = *t;
+	struct lbx_region element = { .first = { 0 } };
+	struct lbx_graph graph;
+	struct lbx_plan plan;
+
+	*ret = (struct lbx_steps){ .n = 0 };
+	again.state = LB_STATE_FREED; /* so that its inputs are part of the graph */
+	for (int i = 0; i < t->rank; i++) {
+		element.first[i] = at[i];
+		element.count[i] = element.step[i] = 1;
+	}
+	if (!lbx_graph_collect(context, &again, max_nodes, &graph))
+		return false;
+	bool ok = lbx_plan_region(&graph, &element, (uint64_t)context->settings->replay_memory, &plan);
+	if (ok) {
+		ok = run(context, &graph, &plan, &(struct answer){ .steps = ret });
+		lbx_plan_deinit(&plan);
+	}
+	lbx_graph_deinit(&graph);
+	return ok;
 }
 
 void lbx_replay_release(struct lbx_replayed *replayed)

@@ -31,13 +31,21 @@ void lbx_replay_release(struct lbx_replayed *replayed);
 struct lbx_ranges {
 	struct lbx_graph graph;
 	struct lbx_summary *nodes; /* by index in graph.nodes */
-	int n_steps;               /* of t itself where it is elementwise: one, or its program's */
-	struct lbx_wire_step *steps;
 };
 
-/* As lbx_replay(); a t whose state is LB_STATE_FREED is computed again, ready or not. */
+/* As lbx_replay(). */
 bool lbx_replay_ranges(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes,
 		       struct lbx_ranges *ret);
 void lbx_ranges_deinit(struct lbx_ranges *ranges);
+
+/* How the element of t at these coordinates is computed: its one operation, or its program's. */
+struct lbx_steps {
+	int n; /* 0 of a tensor that is not elementwise */
+	struct lbx_wire_step steps[LB_PROGRAM_INSNS];
+};
+
+/* As lbx_replay(); t is computed again, ready or not. */
+bool lbx_replay_steps(struct lbx_context *context, const struct lbx_tensor *t, const int64_t *at,
+		      uint32_t max_nodes, struct lbx_steps *ret);
 
 #endif
