@@ -589,7 +589,7 @@ static bool read_answers(void)
 }
 
 /* A stop, with the answers to what is always asked then. */
-static bool take_stop(void)
+static bool take_stop(bool unarmed)
 {
 	static const char *const questions[] = {"info program", "info breakpoints"};
 
@@ -602,7 +602,7 @@ static bool take_stop(void)
 	}
 	if (!read_answers())
 		return false;
-	strcpy(bridge.line, LBX_STOPPED);
+	strcpy(bridge.line, unarmed ? LBX_STOPPED " unarmed" : LBX_STOPPED);
 	bridge.round = 0;
 	return true;
 }
@@ -640,7 +640,7 @@ static bool take_request(void)
 	if (strstr(head, MARK "answers"))
 		return read_answers();
 	if (strstr(head, MARK "stopped")) {
-		if (!take_stop())
+		if (!take_stop(strstr(head, MARK "stopped_unarmed")))
 			return false;
 	} else {
 		forget_questions();

@@ -27,7 +27,7 @@
 bool lbx_bridge_place(int fd, int at);
 
 /* The line that runs when gdb's hook-stop has called; `info program` and `info breakpoints` are
- * answered then. */
+ * answered then. It says "unarmed" of a process that gdb has attached to, and catches have still to reach. */
 #define LBX_STOPPED "_stopped"
 
 /* Reads the program's memory, as gdb's target_read does: 0 is failure. */

@@ -452,7 +452,7 @@ static bool leave_out(struct lbx_context *context, const struct lbx_watch_place 
 }
 
 /* The program is at its start, or gdb has attached or connected to it. */
-static bool arm(struct lbx_context *context)
+static bool arm(struct lbx_context *context, bool *found)
 {
 	struct lbx_catch list[MAX_CATCHES];
 	struct lbx_watch want;
@@ -462,6 +462,7 @@ static bool arm(struct lbx_context *context)
 
 	if (!lbx_catch_refresh() || !lbx_watch_find(context, &place))
 		return false;
+	*found = place.found;
 	if (context->target && !place.found && lbx_switches_wait()) {
 		if (!catches.start)
 			add_start(&script);
@@ -477,6 +478,15 @@ static bool arm(struct lbx_context *context)
 	return run_script(&script) &&
 	       lbx_watch_write(context, &place, &want) &&
 	       (!place.found || lbx_switches_put_wishes(context, &place.root));
+}
+
+bool lbx_catch_arm(struct lbx_context *context)
+{
+	bool found = false, ok = arm(context, &found);
+
+	if (!lbx_bridge_waits())
+		lbx_bridge_script("set $_lb_unarmed = %d", ok && !found);
+	return ok;
 }
 
 /* The guard at an address, as the arguments of a stop; and the catch that wants it. */
@@ -511,10 +521,13 @@ static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t 
 bool lbx_catch_hit(struct lbx_context *context, const char *words)
 {
 	struct lbx_catch_stop stop = {0};
+	bool found;
 	char *at;
 
+	if (strcmp(words, "start attached") == 0)
+		return lbx_catch_arm(context);
 	if (strncmp(words, "start", 5) == 0)
-		return arm(context);
+		return arm(context, &found);
 	if (strncmp(words, "fault ", 6) == 0) {
 		lbx_bridge_script("set $_lb_go = 0");
 		stop.catch = find_guard(context, strtoull(words + 6, NULL, 16), &stop);

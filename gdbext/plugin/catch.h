@@ -15,6 +15,8 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed);
 /* A breakpoint of a catch was hit: what happened to whom. `CATCH ARGUMENT…` of the probe, `start`, or
  * `fault ADDRESS`. */
 bool lbx_catch_hit(struct lbx_context *context, const char *words);
+/* gdb has attached: what was set before reaches the process, now or, while it has no runtime, later. */
+bool lbx_catch_arm(struct lbx_context *context);
 /* Asks gdb which of the catches' breakpoints there are. False while the answer is awaited. */
 bool lbx_catch_refresh(void);
 /* Whether the runtime, which has started, has the probes that catches and steps stop at. May ask. */

@@ -193,6 +193,16 @@ static bool run_row(struct lbx_context *context, const struct lbx_command *comma
 	return meet_needs(context, command) && command->run(context, &args);
 }
 
+/* A script that gdb sources inside its hook-stop would run the commands of the breakpoints that were
+ * hit, before gdb has told of the stop, and once more inside this when they continue. So then there is
+ * none: an empty response. A catch's own command refreshes later. */
+static bool stopped(struct lbx_context *context, const char *words)
+{
+	if (lbx_symbol_file_stop_has_commands())
+		return true;
+	return (!*words || lbx_catch_arm(context)) && lbx_symbol_file_refresh(context);
+}
+
 static bool run_words(struct lbx_context *context, const char *name, const char *words)
 {
 	const struct lbx_command *command;
@@ -211,7 +221,7 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 	if (strcmp(name, LBX_EVALUATED) == 0)
 		return lbx_evaluated(context, words);
 	if (strcmp(name, LBX_STOPPED) == 0)
-		return lbx_symbol_file_stopped(context);
+		return stopped(context, words);
 	if (strcmp(name, LBX_REFRESH) == 0)
 		return lbx_symbol_file_refresh(context);
 	if (strcmp(name, LBX_TOO_MANY_WORDS) == 0)

@@ -42,7 +42,7 @@ static struct {
 	struct lbx_symbol_space space; /* of the loaded ones, under MI */
 	char words[LBX_LINE_MAX], loaded_words[LBX_LINE_MAX];
 	struct lbx_census census;
-	bool automatic, hooked;
+	bool automatic;
 } file = {.oldest = 1, .first = 1};
 
 static const char *path_of(unsigned number)
@@ -208,32 +208,22 @@ static bool unload(struct lbx_context *context, bool *ret)
 	return true;
 }
 
-/* gdb runs one command before each stop, of a fixed name; a user may have it already. Ours stays once
- * it is there: gdb asks before it lets go of a command. */
 static bool at_stops(struct lbx_context *context, bool on)
 {
-	const char *names, *hook = "";
-	bool there = false;
-
 	(void)context;
-	if (on && !file.hooked) {
-		if (!lbx_bridge_ask(&names, LBX_WITHOUT_FRAME, "complete hook-stop"))
-			return false;
-		there = strncmp(names, "hook-stop", 9) == 0;
-		if (there && !lbx_bridge_ask(&hook, LBX_WITHOUT_FRAME, "show user hook-stop"))
-			return false;
-		if (there && !strstr(hook, "_tensor_stopped"))
-			return lb_fail("symbols: gdb has one hook-stop, and yours is there already: add the "
-				       "line `_tensor_stopped` to it, and repeat this");
-	}
+	if (on && !lbx_hooks_ask())
+		return false;
 	if (lbx_bridge_waits())
 		return false; /* all is done again */
-	if (on && !file.hooked && !there)
-		lbx_bridge_script("define hook-stop\n_tensor_stopped\nend");
-	file.hooked |= on;
+	if (on && !lbx_hooks_reach_stops())
+		return lb_fail("symbols: gdb has one hook-stop, and yours is there already: add the "
+			       "line `_tensor_stopped` to it, and repeat this");
+	if (on)
+		lbx_hooks_define();
 	if (on && !any_loaded())
 		strcpy(file.loaded_words, file.words);
 	file.automatic = on;
+	lbx_bridge_script("set $_lb_automatic = %d", on);
 	return true;
 }
 
@@ -280,18 +270,13 @@ static bool has_commands(const char *program, const char *breakpoints)
 	return false;
 }
 
-/* A script that gdb sources inside its hook-stop would run the commands of the breakpoints that were
- * hit, before gdb has told of the stop, and once more inside this when they continue. So then there is
- * none: an empty response. A catch's own command refreshes later. */
-bool lbx_symbol_file_stopped(struct lbx_context *context)
+bool lbx_symbol_file_stop_has_commands(void)
 {
 	const char *program, *breakpoints;
 
-	if (!lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program") ||
-	    !lbx_bridge_ask(&breakpoints, LBX_WITHOUT_FRAME, "info breakpoints") ||
-	    has_commands(program, breakpoints))
-		return true;
-	return lbx_symbol_file_refresh(context);
+	return !lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program") ||
+	       !lbx_bridge_ask(&breakpoints, LBX_WITHOUT_FRAME, "info breakpoints") ||
+	       has_commands(program, breakpoints);
 }
 
 bool lbx_symbol_file_begin(struct lbx_context *context)

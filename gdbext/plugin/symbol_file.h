@@ -6,9 +6,11 @@
 
 extern const struct lbx_debugger lbx_debugger_gdb;
 
-/* LBX_STOPPED, and the line that does the same after a breakpoint's commands. */
+/* At LBX_STOPPED: whether one of the breakpoints that the program has stopped at has commands, or that is not
+ * known. */
+bool lbx_symbol_file_stop_has_commands(void);
+/* The line that does what LBX_STOPPED does after a breakpoint's commands. */
 #define LBX_REFRESH "_refresh"
-bool lbx_symbol_file_stopped(struct lbx_context *context);
 /* Before another process: gdb 13 fails an assertion when memory that a watched variable is found by
  * cannot be read while the process starts. Where there are watchpoints, the variables go. */
 bool lbx_symbol_file_begin(struct lbx_context *context);
