@@ -83,6 +83,9 @@ const void *lbx_cache_at(struct lbx_cache *cache, uint64_t address, size_t n, vo
 		const char *line = line_at(cache, address);
 		if (line)
 			return line + within;
+	} else if (lbx_target_runs(cache->target)) {
+		/* lines are of different moments */
+		return lbx_target_read(cache->target, address, scratch, n) ? scratch : NULL;
 	}
 	return lbx_cache_read(cache, address, scratch, n) ? scratch : NULL;
 }

@@ -43,6 +43,7 @@ struct lbx_table {
 	int dtypes[LBX_DTYPES_MAX]; /* the reader's number of each of the program's; -1 unknown */
 	bool had_one_thread;           /* of the program, ever, when the walk began */
 	uint64_t empty_from, empty_to; /* slots that the walk has met empty, in a row; empty_to 0: none */
+	int naps; /* that this walk has waited for records being changed (steady.c) */
 	uint64_t bad_first, bad_last; /* records that the last walk over the tensors could not read */
 };
 
@@ -62,7 +63,7 @@ bool lbx_table_refresh(struct lbx_table *table);
  * shown as '?': it is only text. */
 void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t size);
 /* Checks and decodes the buffer record at an address. */
-bool lbx_table_buffer(struct lbx_table *table, uint64_t address, struct lbx_buffer_record *ret);
+bool lbx_table_buffer(struct lbx_table *table, uint64_t address, bool cached, struct lbx_buffer_record *ret);
 
 bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t,
 		       struct lbx_program *ret);

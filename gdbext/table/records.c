@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "table/internal.h"
+#include "table/steady.h"
 #include "target/printable.h"
 
-/* Runs of unreadable records after which the rest of a tier is given up. */
 enum { MAX_INPUTS = 1 << 24 };
 
 static struct lbx_table *table_of(struct lbx_tensors *tensors)
@@ -73,7 +73,7 @@ static bool decode_shape(const struct lbx_tensor_record *r, struct lbx_tensor *r
 }
 
 static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_record *r,
-			  struct lbx_tensor *ret)
+			  bool cached, struct lbx_tensor *ret)
 {
 	struct lbx_buffer_record b;
 
@@ -82,7 +82,7 @@ static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_recor
 			return BAD("%s", "it is ready but has no buffer");
 		return true;
 	}
-	if (!lbx_table_buffer(table, r->buffer[0], &b)) {
+	if (!lbx_table_buffer(table, r->buffer[0], cached, &b)) {
 		lb_fail_within("tensor #%llu", (unsigned long long)r->id[0]);
 		return false;
 	}
@@ -109,8 +109,8 @@ void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t
 	lbx_make_printable(ret);
 }
 
-static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_tensor_record *r,
-		   struct lbx_tensor *ret)
+static bool decode_record(struct lbx_table *table, uint64_t address, const struct lbx_tensor_record *r,
+			  bool cached, struct lbx_tensor *ret)
 {
 	memset(ret, 0, offsetof(struct lbx_tensor, name));
 	ret->address = address;
@@ -149,9 +149,43 @@ static bool decode(struct lbx_table *table, uint64_t address, const struct lbx_t
 	ret->buffer_bytes = ret->buffer_capacity = 0;
 	ret->buffer_flags = ret->buffer_refs = 0;
 	lbx_table_text(table, r->name[0], ret->name, sizeof ret->name);
-	return decode_buffer(table, r, ret);
+	return decode_buffer(table, r, cached, ret);
 }
 #undef BAD
+
+enum decoded { DECODED, FREED, DAMAGED, TORN };
+
+/* What the cache has of a program that runs makes no sense: as it is now. */
+static enum decoded decode_now(struct lbx_table *table, uint64_t address, struct lbx_tensor_record *r,
+			       struct lbx_tensor *ret)
+{
+	enum { TRIES = 64 };
+
+	for (int i = 0; i < TRIES; i++) {
+		lb_clear_error();
+		enum lbx_steady read = lbx_table_read_steady(table, LB_KIND_TENSOR, address, r);
+		if (read != LBX_STEADY)
+			return read == LBX_LOST ? DAMAGED : TORN;
+		if (!is_live(r))
+			return FREED;
+		if (decode_record(table, address, r, false, ret))
+			return DECODED;
+		struct lbx_tensor_record after;
+		read = lbx_table_read_steady(table, LB_KIND_TENSOR, address, &after);
+		if (read == LBX_LOST || (read == LBX_STEADY && memcmp(&after, r, sizeof after) == 0))
+			return DAMAGED;
+	}
+	lb_clear_error();
+	return TORN;
+}
+
+static enum decoded decode(struct lbx_table *table, uint64_t address, struct lbx_tensor_record *r,
+			   struct lbx_tensor *ret)
+{
+	if (decode_record(table, address, r, true, ret))
+		return DECODED;
+	return lbx_target_runs(table->target) && is_live(r) ? decode_now(table, address, r, ret) : DAMAGED;
+}
 
 static void note_bad(struct lbx_table *table, uint64_t address, uint64_t *bad)
 {
@@ -229,7 +263,7 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 	uint64_t unreadable = 0, left;
 
 	if (*slot == 0)
-		table->bad_first = table->bad_last = table->empty_to = 0;
+		table->bad_first = table->bad_last = table->empty_to = table->naps = 0;
 	if (*slot == 0 && !lbx_table_refresh(table))
 		return LBX_NEXT_ERROR;
 	if (*slot == 0)
@@ -255,10 +289,12 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 		look_for_emptied(table, *slot - 1, &r, bad);
 		if (is_live(&r) != live || r.id[0] == 0)
 			continue;
-		if (decode(table, address, &r, ret))
+		enum decoded decoded = decode(table, address, &r, ret);
+		if (decoded == DECODED)
 			return LBX_NEXT_TENSOR;
 		lb_clear_error();
-		note_bad(table, address, bad);
+		if (decoded == DAMAGED)
+			note_bad(table, address, bad);
 	}
 	return LBX_NEXT_END;
 }
@@ -331,7 +367,17 @@ static bool at_address(struct lbx_table *table, uint64_t address, struct lbx_ten
 	if (!is_live(&r))
 		return lb_fail("the tensor at 0x%llx (#%llu) has been freed", a,
 			       (unsigned long long)r.id[0]);
-	return decode(table, address, &r, ret);
+	switch (decode(table, address, &r, ret)) {
+	case DECODED:
+		return true;
+	case FREED:
+		return lb_fail("the tensor at 0x%llx has just been freed", a);
+	case TORN:
+		return lb_fail("the tensor at 0x%llx is torn: its record changes all the time", a);
+	case DAMAGED:
+		break;
+	}
+	return false;
 }
 
 static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "table/internal.h"
+#include "table/steady.h"
 
 enum {
 	COUNTER_NAME = 24,
@@ -94,7 +95,7 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 	return read_counters(table, &ret->counters);
 }
 
-bool lbx_table_buffer(struct lbx_table *table, uint64_t address, struct lbx_buffer_record *ret)
+bool lbx_table_buffer(struct lbx_table *table, uint64_t address, bool cached, struct lbx_buffer_record *ret)
 {
 	const struct lbx_slab *slab = &table->slabs[LB_KIND_BUFFER];
 	unsigned char scratch[LBX_RECORD_MAX];
@@ -102,10 +103,14 @@ bool lbx_table_buffer(struct lbx_table *table, uint64_t address, struct lbx_buff
 
 	if (!lbx_slab_find(slab, address, &slot, &within) || within != 0)
 		return lb_fail("0x%llx is no buffer record", (unsigned long long)address);
-	const void *record = lbx_cache_at(table->cache, address, slab->record_size, scratch);
-	if (!record)
-		return false;
-	lbx_layout_decode(&slab->layout, record, ret);
+	if (cached) {
+		const void *record = lbx_cache_at(table->cache, address, slab->record_size, scratch);
+		if (!record)
+			return false;
+		lbx_layout_decode(&slab->layout, record, ret);
+	} else if (lbx_table_read_steady(table, LB_KIND_BUFFER, address, ret) != LBX_STEADY) {
+		return lb_fail("the buffer record at 0x%llx keeps changing", (unsigned long long)address);
+	}
 	uint64_t bytes = (uint64_t)ret->nbytes[0];
 	if (ret->nbytes[0] < 0 || ret->data[0] + bytes < ret->data[0])
 		return lb_fail("the buffer record at 0x%llx is damaged: %lld bytes at 0x%llx",
@@ -141,7 +146,7 @@ bool lbx_table_next_buffer(struct lbx_table *table, uint64_t *slot, struct lbx_b
 			continue;
 		}
 		++*slot;
-		if (!lbx_table_buffer(table, at, &r)) {
+		if (!lbx_table_buffer(table, at, true, &r)) {
 			lb_clear_error();
 			skip_lost_tier(slab, slot, left, &unreadable);
 			continue;

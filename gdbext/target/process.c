@@ -124,6 +124,11 @@ static bool process_pid(struct lbx_target *target, uint64_t *ret)
 	return true;
 }
 
+static bool process_runs(struct lbx_target *target)
+{
+	return !process_of(target)->hold;
+}
+
 static void process_destroy(struct lbx_target *target)
 {
 	struct process *p = process_of(target);
@@ -143,6 +148,7 @@ static const struct lbx_target_ops process_ops = {
 	.source_line = process_source_line,
 	.range = process_range,
 	.pid = process_pid,
+	.runs = process_runs,
 	.destroy = process_destroy,
 };
 

@@ -105,6 +105,11 @@ bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *f
 	return target->ops->write(target, address, from, n);
 }
 
+bool lbx_target_runs(struct lbx_target *target)
+{
+	return target->ops->runs && target->ops->runs(target);
+}
+
 bool lbx_target_saved(struct lbx_target *target, uint64_t address, uint64_t n)
 {
 	return !target->ops->saved || n == 0 || address + (n - 1) < address ||

@@ -97,6 +97,8 @@ struct lbx_target_ops {
 	/* The number that the system has for it, which the runtime learns after a fork() has returned. False,
 	 * without error, or NULL: not known. */
 	bool (*pid)(struct lbx_target *target, uint64_t *ret);
+	/* Whether the program goes on while it is read. NULL: it never does. */
+	bool (*runs)(struct lbx_target *target);
 	/* A sentence about what was read since the last call, for who sees it; false: there is none. */
 	bool (*notice)(struct lbx_target *target, char *ret, size_t size);
 	void (*destroy)(struct lbx_target *target);
@@ -133,6 +135,7 @@ enum { LBX_BUILD_ID_TEXT = 2 * 64 + 1 };
 void lbx_build_id_text(const struct lbx_build_id *id, char ret[LBX_BUILD_ID_TEXT]);
 /* Whether [address, address + n) may be read for what lies in it. */
 bool lbx_target_read_ahead(struct lbx_target *target, uint64_t address, uint64_t n);
+bool lbx_target_runs(struct lbx_target *target);
 bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size);
 void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
 

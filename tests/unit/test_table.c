@@ -595,6 +595,107 @@ static void notices_another_process(void **state)
 	finish(&f);
 }
 
+/* A program that runs: pieces as large as the cache's show it at another moment than the reads after. */
+static struct running {
+	bool (*read)(struct lbx_target *target, uint64_t address, void *to, size_t n);
+	enum { AS_IT_WAS, FREED_SINCE, ALWAYS_ELSEWHERE, ALWAYS_THE_SAME, NEVER_DONE } how;
+	uint64_t record, read_alone;
+	uint32_t changes;
+} running;
+
+static bool running_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	struct lbx_tensor_record *r = image_at((struct image *)target, running.record, sizeof *r);
+	uint64_t at = running.record + offsetof(struct lbx_tensor_record, size) - address;
+
+	if (address == running.record || address == running.record + offsetof(struct lbx_tensor_record, seq))
+		running.read_alone++;
+	if (n < LBX_RECORD_MAX && running.how == ALWAYS_ELSEWHERE)
+		r->seq[0] += 2;
+	if (!running.read(target, address, to, n))
+		return false;
+	bool whole = address <= running.record && n >= sizeof *r && at < n - 8;
+	if (whole && (n > LBX_RECORD_MAX || running.how == ALWAYS_ELSEWHERE || running.how == ALWAYS_THE_SAME))
+		memset((char *)to + at, 0x55, 8);
+	if (n > LBX_RECORD_MAX && whole && running.how == FREED_SINCE)
+		r->state[0] = LB_STATE_FREED;
+	if (n > LBX_RECORD_MAX && whole && running.how == NEVER_DONE)
+		r->seq[0] |= 1;
+	return true;
+}
+
+static bool it_runs(struct lbx_target *target)
+{
+	(void)target;
+	return true;
+}
+
+static uint64_t count_running(int how, uint64_t *bad)
+{
+	struct fixture f;
+	struct lbx_target_ops ops;
+
+	start(&f, false);
+	ops = *f.image.target.ops;
+	running = (struct running){ .read = ops.read, .how = how, .record = IMAGE_TENSORS };
+	ops.read = running_read;
+	ops.runs = it_runs;
+	f.image.target.ops = &ops;
+	open_table(&f);
+	uint64_t n = count(&f, bad);
+	assert_true(running.read_alone > 0);
+	finish(&f);
+	return n;
+}
+
+static void what_a_running_program_changes_is_read_again(void **state)
+{
+	const uint64_t all = 4 + LB_DTYPES;
+	uint64_t bad;
+
+	(void)state;
+	assert_int_equal(count_running(AS_IT_WAS, &bad), all);
+	assert_int_equal(bad, 0);
+	assert_int_equal(count_running(FREED_SINCE, &bad), all - 1);
+	assert_int_equal(bad, 0);
+	assert_int_equal(count_running(ALWAYS_ELSEWHERE, &bad), all - 1);
+	assert_int_equal(bad, 0);
+	/* these are damaged */
+	assert_int_equal(count_running(ALWAYS_THE_SAME, &bad), all - 1);
+	assert_int_equal(bad, 1);
+	assert_int_equal(count_running(NEVER_DONE, &bad), all - 1);
+	assert_int_equal(bad, 1);
+}
+
+static uint64_t pieces;
+
+static bool count_pieces(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	(void)target;
+	(void)address;
+	memset(to, 0, n);
+	pieces++;
+	return true;
+}
+
+/* What lies in two of the cache's lines is read at once where the lines are of different moments. */
+static void a_record_is_of_one_read(void **state)
+{
+	const struct lbx_target_ops ops = { .read = count_pieces, .runs = it_runs };
+	struct lbx_target target = { &ops };
+	struct lbx_cache *cache = lbx_cache_create(&target);
+	char scratch[64];
+
+	(void)state;
+	assert_non_null(cache);
+	for (int i = 0; i < 2; i++) {
+		pieces = 0;
+		assert_ptr_equal(lbx_cache_at(cache, 0x103fe0, sizeof scratch, scratch), scratch);
+		assert_int_equal(pieces, 1);
+	}
+	lbx_cache_destroy(cache);
+}
+
 /* Directories that claim very many records where there is no memory: an end, soon. */
 static void lost_tiers_are_skipped(void **state)
 {
@@ -698,6 +799,8 @@ int main(void)
 		cmocka_unit_test(notices_another_process),
 		cmocka_unit_test(lost_tiers_are_skipped),
 		cmocka_unit_test(endless_threads_end),
+		cmocka_unit_test(what_a_running_program_changes_is_read_again),
+		cmocka_unit_test(a_record_is_of_one_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
