@@ -50,6 +50,7 @@ static struct lbx_followed *find(const struct lbx_following *following, pid_t pi
 	return NULL;
 }
 
+/* False with errno. */
 static bool seize_thread(pid_t tid)
 {
 	long options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
@@ -59,8 +60,8 @@ static bool seize_thread(pid_t tid)
 }
 
 /* The threads that it has, beside the first; those that they make meanwhile are traced by then, or are
- * met in another round. */
-static void seize_others(pid_t pid)
+ * met in another round. False if there are others still. */
+static bool seize_others(pid_t pid)
 {
 	enum { MOST_ROUNDS = 64 };
 	struct dirent *entry;
@@ -78,14 +79,15 @@ static void seize_others(pid_t pid)
 		if (tasks)
 			closedir(tasks);
 	}
+	return !any;
 }
 
 static void seize(struct lbx_followed *program)
 {
 	program->is_announced = program->is_seen = true;
 	program->is_traced = seize_thread(program->pid);
-	if (program->is_traced)
-		seize_others(program->pid);
+	program->untraced = program->is_traced ? 0 : errno;
+	program->in_part = program->is_traced && !seize_others(program->pid);
 }
 
 /* The process of a thread; 0: it is gone. */

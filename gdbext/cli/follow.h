@@ -19,6 +19,8 @@ struct lbx_followed {
 	pid_t pid;
 	enum lbx_halt halt; /* those at something end with lbx_follow_release() */
 	bool is_traced;     /* it will halt */
+	int untraced;       /* why it will not: an errno, or 0 */
+	bool in_part;       /* some of its threads are not: what they make may be missed */
 	bool shares;        /* its parent's memory, until it becomes another program (vfork) */
 	bool is_announced, is_seen; /* by its parent; at its first halt */
 	int status;         /* at its end, of one that was started here: as waitpid() gives it */

@@ -166,7 +166,7 @@ static void take(struct trace *trace, struct lbx_followed *program)
 		    (stopped && !trace->following.is_child);
 
 	if (program->halt == LBX_BEGINS || program->shares || !(traced = traced_of(trace, program)) ||
-	    traced->is_over) {
+	    (traced->is_over && program->halt != LBX_AT_EXEC)) {
 		lbx_follow_release(program);
 		return;
 	}
@@ -177,6 +177,7 @@ static void take(struct trace *trace, struct lbx_followed *program)
 		traced->seen = LBX_TIMELINE_ALL;
 		traced->parent = 0;
 		traced->tries = traced->wait = 0;
+		traced->is_over = false; /* its first thread's end was not its own, where another one did this */
 	} else {
 		if (!traced->timeline && (last || is_time_to_try(traced)))
 			open_timeline(trace, traced, program->pid);
@@ -279,16 +280,32 @@ static void report(const struct trace *trace)
 	fprintf(stderr, "; open it in ui.perfetto.dev\n");
 }
 
+/* What may be missed, before it is. */
+static void warn(const struct lbx_followed *program)
+{
+	char text[256];
+
+	if (!program->untraced && !program->in_part)
+		return;
+	snprintf(text, sizeof text, program->untraced ? "process %d cannot be traced (%s): its last milliseconds may be "
+		 "missed, and so may the processes that it makes" : "process %d makes threads faster than they can be "
+		 "traced: processes that they make may be missed", (int)program->pid, strerror(program->untraced));
+	lbx_complain(text);
+}
+
 /* A program that runs must have a runtime now; one that is started here may come to it later. */
 static bool begin(struct trace *trace)
 {
 	if (!trace->pid) {
 		bool ok = lbx_follow_start(trace->program, &trace->following);
 		trace->pid = ok ? trace->following.list[0]->pid : 0;
+		if (ok)
+			warn(trace->following.list[0]);
 		return ok;
 	}
 	if (!lbx_follow_attach((pid_t)trace->pid, &trace->following))
 		return false;
+	warn(trace->following.list[0]);
 	struct traced *traced = traced_of(trace, trace->following.list[0]);
 	return traced ? open_timeline(trace, traced, (pid_t)trace->pid) : lb_fail("out of memory");
 }
