@@ -1,9 +1,11 @@
 /* softmax: exp(x - max) / sum. Rows that are contiguous go one by one, in float or double
  * and in place of the result; everything else is two reductions and a fused chain. */
+#include "kernels/softmax.h"
+
 #include "kernels/layout.h"
 #include "kernels/tile.h"
 
-enum { ROW_MOST = 4096, GRAIN = 1 << 14 };
+enum { GRAIN = 1 << 14 };
 
 struct rows {
 	const struct lb_tiles *tiles;
@@ -46,7 +48,7 @@ static void softmax_row(const struct rows *rows, const void *x, void *to)
 static void softmax_rows(void *arg, int64_t begin, int64_t end)
 {
 	const struct rows *rows = arg;
-	float wide[ROW_MOST];
+	float wide[LB_SOFTMAX_ROW];
 	for (int64_t i = begin; i < end; i++) {
 		const char *x = rows->x + i * rows->x_stride * rows->bytes;
 		char *to = rows->to + i * rows->n * rows->bytes;
@@ -77,7 +79,7 @@ static bool plan_rows(struct rows *rows, const struct lb_view *x, uint32_t mask,
 	*n_rows = lb_shape_size(first, shape);
 	int rank = lb_join_axes(first, shape, 1, strides);
 	rows->x_stride = rank ? strides[0][0] : 0;
-	return rank <= 1 && (rows->stage == rows->dtype || rows->n <= ROW_MOST);
+	return rank <= 1 && (rows->stage == rows->dtype || rows->n <= LB_SOFTMAX_ROW);
 }
 
 static bool general(struct lb_exec *exec, const struct lb_view *x, uint32_t mask, void *to,

@@ -226,6 +226,13 @@ static void rows_and_lines(void **state)
 			SAME_PARTS(lb_concatenate(3, parts, 2));
 			SAME_PARTS(lb_stack(3, parts, 1));
 			SAME_PARTS(lb_pad(x, LB_SHAPE(0, 1, 2), LB_SHAPE(3, 0, 1), 2.5));
+			SAME_PARTS(lb_pad(lb_exp(x), LB_SHAPE(60, 0, 0), LB_SHAPE(0, 0, 60), -1));
+			SAME_PARTS(lb_exp(lb_reshape(lb_pad(x, LB_SHAPE(0, 90, 0), LB_SHAPE(0, 0, 0), 2), LB_SHAPE(-1, 40))));
+			lb_tensor *none = lb_slice(lb_exp(x), LB_RANGE(0, 0));
+			SAME_PARTS(lb_pad(none, LB_SHAPE(2, 0, 0), LB_SHAPE(1, 0, 3), 4));
+			SAME_PARTS(lb_sum(none, LB_AXES(0), false));
+			SAME_PARTS(lb_prod(none, LB_AXES(0, 1), true));
+			SAME_PARTS(lb_concatenate(3, (lb_tensor *[]){ none, lb_exp(x), none }, 0));
 			lb_tensor *indices = lb_from_data((int64_t[]){ 3, 0, -1, 2, 2, 5 }, 48, LB_SHAPE(2, 3), LB_I64);
 			SAME_PARTS(lb_take(x, indices, 0));
 			SAME_PARTS(lb_take(x, indices, 1));
@@ -400,6 +407,16 @@ static void giants(void **state)
 		costs_the_slice(lb_reshape(x, LB_SHAPE(40000000, 1000)), "[4321:4329, 0]", 8);
 		costs_the_slice(lb_concatenate(2, (lb_tensor *[]){ x, x }, 0), "[39999:40001, 0, 0]", 2);
 		costs_the_slice(lb_slice(x, LB_AT(5), LB_AT(7)), "", 1000);
+		costs_the_slice(x, "[:4000, 0, 0]", 4000);
+		lb_tensor *padded = lb_pad(lb_sqrt(x), LB_SHAPE(2, 0, 3), LB_SHAPE(0, 1, 0), 2.5);
+		costs_the_slice(padded, "[5, 3, 0:3]", 3);
+		costs_the_slice(lb_exp(lb_transpose(padded, LB_ALL_AXES)), "[0:3, 3, ::100]", 1203);
+		costs_the_slice(padded, "[1:3, 3, :5]", 10);
+		lb_tensor *none = lb_slice(x, LB_RANGE(0, 0));
+		costs_the_slice(lb_concatenate(3, (lb_tensor *[]){ none, x, none }, 0), "[3, 4, :5]", 5);
+		costs_the_slice(lb_sum(none, LB_AXES(0), false), "[3:5, 7]", 2);
+		costs_the_slice(lb_sum(lb_exp(lb_zeros(LB_SHAPE(40000, 0, 1000000), LB_F32)), LB_AXES(1), true),
+				"[5, 0, :9]", 9);
 		lb_tensor *y = lb_random_normal(shape, LB_F32, lb_key(2));
 		lb_tensor *rows = lb_slice(x, LB_AT(5), LB_RANGE(0, 4)), *others = lb_slice(y, LB_AT(6), LB_RANGE(0, 9));
 		costs_the_slice(lb_matmul(rows, lb_transpose(others, LB_ALL_AXES)), "", 36);
@@ -420,8 +437,8 @@ static void refused_at_once(void **state)
 		settings.replay_memory = 1LL << 30;
 		assert_false(replay(x, "", &replayed));
 		snprintf(expected, sizeof expected,
-			 "to compute giant (#%llu, float32 (700, 1000, 1000), lazy) takes 2.6 GiB, and a replay may "
-			 "use 1.0 GiB; raise the setting replay-memory, or ask for a part", (unsigned long long)x->id);
+			 "to compute giant (#%llu, float32 (700, 1000, 1000), lazy) takes 2.6 GiB, more than the 1.0 GiB "
+			 "that a replay may use; raise the setting replay-memory, or ask for a part", (unsigned long long)x->id);
 		assert_string_equal(lb_error_message(), expected);
 		lb_clear_error();
 		assert_false(replay(y, "", &replayed));

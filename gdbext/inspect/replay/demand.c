@@ -137,8 +137,8 @@ struct lbx_demand *lbx_demands_of(const struct lbx_graph *g, const struct lbx_re
 	want(&all[0], &g->nodes[0].tensor, region);
 	for (uint32_t i = g->n; i-- > 0;) {
 		uint32_t node = g->order[i];
-		if (!all[node].needed || g->nodes[node].is_leaf)
-			continue;
+		if (!all[node].needed || g->nodes[node].is_leaf || g->nodes[node].tensor.size == 0)
+			continue; /* what has no elements needs none */
 		if (lbx_is_view(&g->nodes[node]))
 			look_through(g, all, node);
 		else

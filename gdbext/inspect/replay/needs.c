@@ -5,8 +5,7 @@
 #include "base/op.h"
 #include "graph/conv.h"
 #include "kernels/fold.h"
-
-enum { SOFTMAX_ROW = 4096 }; /* up to here a row is one in any dtype */
+#include "kernels/softmax.h"
 
 int lbx_op_number(const struct lbx_tensor *t)
 {
@@ -111,6 +110,8 @@ static bool folds_apart(int op, const struct lbx_tensor *x, uint32_t mask)
 	int first = x->rank;
 	int64_t n = 1;
 
+	if (x->size == 0)
+		return true;
 	switch (op) {
 	case LB_OP_ALL: case LB_OP_ANY: case LB_OP_ARGMAX: case LB_OP_ARGMIN:
 		return true;
@@ -123,7 +124,7 @@ static bool folds_apart(int op, const struct lbx_tensor *x, uint32_t mask)
 	bool trailing = mask && mask == ((1u << x->rank) - 1) - ((1u << first) - 1);
 	if (!is_row_major(x))
 		return false;
-	return lb_folds_rows(trailing, n) || (op == LB_OP_SOFTMAX && trailing && n <= SOFTMAX_ROW);
+	return lb_folds_rows(trailing, n) || (op == LB_OP_SOFTMAX && trailing && n <= LB_SOFTMAX_ROW);
 }
 
 static bool reduces(int op, const struct lbx_tensor *t, const struct lbx_tensor *x,
@@ -278,7 +279,7 @@ static bool pads(const struct lbx_graph *g, uint32_t node)
 	const struct lbx_tensor *t = &g->nodes[node].tensor;
 
 	if (t->n_inputs != 2 || t->rank > 2 * LB_PARAMS || input_of(g, node, 0)->rank != t->rank ||
-	    input_of(g, node, 1)->rank != 0)
+	    input_of(g, node, 1)->rank != 0 || input_of(g, node, 1)->dtype != t->dtype)
 		return false;
 	const struct lbx_tensor *x = input_of(g, node, 0);
 	for (int i = 0; i < t->rank; i++) {
@@ -424,7 +425,9 @@ bool lbx_comes_from_part(const struct lbx_graph *g, uint32_t node, int op, struc
 {
 	const struct lbx_tensor *t = &g->nodes[node].tensor;
 
-	for (uint32_t i = 0; i < t->n_inputs; i++)
+	/* by index, or along rows, nothing can be taken from nothing */
+	bool may_be_empty = lb_op_needs[op] == LB_NEEDS_AXES || lb_op_needs[op] == LB_NEEDS_PART;
+	for (uint32_t i = 0; i < t->n_inputs && !may_be_empty; i++)
 		if (input_of(g, node, i)->size == 0)
 			return false;
 	switch ((enum lb_op_needs)lb_op_needs[op]) {
@@ -454,7 +457,6 @@ bool lbx_comes_from_part(const struct lbx_graph *g, uint32_t node, int op, struc
 bool lbx_needs_part(const struct lbx_graph *g, uint32_t node, int op, struct lbx_region *region)
 {
 	const struct lbx_tensor *t = &g->nodes[node].tensor;
-	struct lbx_need need = { .all = false };
 
 	if (!lbx_comes_from_part(g, node, op, region))
 		return false;
@@ -463,10 +465,6 @@ bool lbx_needs_part(const struct lbx_graph *g, uint32_t node, int op, struct lbx
 		return folds_apart(op, input_of(g, node, 0), reduced_axes(op, t, input_of(g, node, 0)));
 	case LB_NEEDS_PRODUCT:
 		return false;
-	case LB_NEEDS_PART: /* what is padding throughout is not cut */
-		if (op == LB_OP_PAD)
-			need_padded(t, input_of(g, node, 0), region, &need);
-		return !need.nothing;
 	default:
 		return true;
 	}

@@ -252,6 +252,28 @@ static bool plan_inputs(struct lbx_planner *p, uint32_t from, uint32_t *inputs, 
 	return true;
 }
 
+/* A part that lies in the padding alone. */
+static bool plan_padding(struct lbx_planner *p, uint32_t from, uint32_t value)
+{
+	const struct lbx_demand *d = &p->demands[from];
+	struct lbx_strided layout, dense;
+
+	layout_at(p, value, &layout);
+	lbx_strided_dense(p->graph->nodes[from].tensor.rank, d->region.count, &dense);
+	dense.offset = layout.offset;
+	layout = dense;
+	memset(layout.strides, 0, sizeof layout.strides);
+	if (!lbx_plan_view_of(p, from, value, &layout))
+		return false;
+	uint32_t view = p->plan->n - 1;
+	struct lbx_wire_node *copy = lbx_plan_node_of(p, from, lb_ops[LB_OP_CONTIGUOUS].name);
+	if (!copy)
+		return false;
+	dense.offset = 0;
+	lbx_wire_layout(copy, &dense);
+	return lbx_plan_input(p, view);
+}
+
 static bool plan_operation(struct lbx_planner *p, uint32_t from)
 {
 	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
@@ -266,6 +288,11 @@ static bool plan_operation(struct lbx_planner *p, uint32_t from)
 	if (!inputs)
 		return lb_fail("out of memory for %u inputs", t->n_inputs);
 	bool ok = plan_inputs(p, from, inputs, &n);
+	if (ok && d->in_part && d->op == LB_OP_PAD && n == 1) {
+		ok = plan_padding(p, from, inputs[0]);
+		free(inputs);
+		return ok;
+	}
 	struct lbx_wire_node *node = ok ? lbx_plan_node_of(p, from, t->op) : NULL;
 	if (node) {
 		lbx_strided_dense(t->rank, d->region.count, &layout);
@@ -292,7 +319,8 @@ static bool plan_operation(struct lbx_planner *p, uint32_t from)
 
 static bool plan_node(struct lbx_planner *p, uint32_t from)
 {
-	bool ok = p->graph->nodes[from].is_leaf ? plan_leaf(p, from) :
+	bool empty = p->graph->nodes[from].tensor.size == 0 && !p->whole;
+	bool ok = p->graph->nodes[from].is_leaf || empty ? plan_leaf(p, from) :
 		  lbx_is_view(&p->graph->nodes[from]) ? plan_view(p, from) : plan_operation(p, from);
 
 	p->positions[from] = p->plan->n - 1;

@@ -5,7 +5,9 @@
  * (needs.h), joined over all that need a node. Regions go through views to what lies under them, so
  * views between are left out. What needs all of an input gets it as it is, in its layout.
  * Forwards: each node computes its region; who needs less of it takes a view. So a slice of a
- * giant costs what the slice costs, and its elements have the bits that the whole would have. */
+ * giant costs what the slice costs, and its elements have the bits that the whole would have. What is
+ * not needed is not looked at, either: a part may be computed where the whole fails, as where an index of
+ * lb_take() beside it is out of range. */
 #ifndef LBX_PLAN_H
 #define LBX_PLAN_H
 
@@ -44,6 +46,9 @@ bool lbx_plan_region(const struct lbx_graph *graph, const struct lbx_region *reg
 		     struct lbx_plan *ret);
 /* Node by node, in the graph's order, and whole. */
 bool lbx_plan_whole(const struct lbx_graph *graph, uint64_t max_memory, struct lbx_plan *ret);
+/* The sentence for all that a replay has no memory for. `what` takes `bytes` (0: more than it may, how much
+ * is not known); `advice`, or NULL, is what would do beside raising the limit. */
+bool lbx_fail_replay_memory(const char *what, uint64_t bytes, uint64_t limit, const char *advice);
 void lbx_plan_deinit(struct lbx_plan *plan);
 
 #endif

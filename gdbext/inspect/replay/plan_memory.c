@@ -9,14 +9,27 @@
 
 enum { FEW_INPUTS = 8 };
 
-static bool fail_limit(const struct lbx_planner *p, const char *what, uint64_t bytes)
+bool lbx_fail_replay_memory(const char *what, uint64_t bytes, uint64_t limit, const char *advice)
 {
-	char needed[32], limit[32];
+	char needed[48] = "", most[32];
 
-	lbx_format_bytes(bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, needed, sizeof needed);
-	lbx_format_bytes((int64_t)p->max_memory, limit, sizeof limit);
-	return lb_fail("%s %s, and a replay may use %s; raise the setting replay-memory, or ask for a part",
-		       what, needed, limit);
+	if (bytes) {
+		lbx_format_bytes(bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes, needed, sizeof needed - 2);
+		strcat(needed, ", ");
+	}
+	lbx_format_bytes((int64_t)limit, most, sizeof most);
+	return lb_fail("%s takes %smore than the %s that a replay may use; raise the setting replay-memory%s%s",
+		       what, needed, most, advice ? ", or " : "", advice ? advice : "");
+}
+
+static bool is_gapped_run(const struct lbx_planner *p, uint32_t node)
+{
+	const struct lbx_wire_node *n = &p->plan->nodes[node];
+	uint32_t from = p->plan->from[node];
+	int op = p->demands[from].op;
+
+	return (op == LB_OP_ARANGE || op == LB_OP_UNIFORM || op == LB_OP_NORMAL) && n->rank == 1 &&
+	       n->shape[0] / LBX_GAPS > lbx_region_size(&p->demands[from].region, p->graph->nodes[from].tensor.rank);
 }
 
 static uint64_t bytes_of(const struct lbx_wire_node *node)
@@ -65,17 +78,20 @@ static uint64_t least_memory(const struct lbx_planner *p, uint32_t i)
 
 bool lbx_plan_check_memory(const struct lbx_planner *p)
 {
-	char name[256], what[300];
+	char name[256], what[300], advice[80];
 
 	if (p->plan->leaf_bytes > p->max_memory)
-		return fail_limit(p, "the ready tensors that it needs have", p->plan->leaf_bytes);
+		return lbx_fail_replay_memory("to read the ready tensors that it needs", p->plan->leaf_bytes,
+					      p->max_memory, "ask for a part");
 	for (uint32_t i = 0; i < p->plan->n && !p->whole; i++) {
 		uint64_t bytes = least_memory(p, i);
 		if (bytes <= p->max_memory)
 			continue;
 		lbx_describe(&p->graph->nodes[p->plan->from[i]].tensor, name, sizeof name);
-		snprintf(what, sizeof what, "to compute %s takes", name);
-		return fail_limit(p, what, bytes);
+		snprintf(what, sizeof what, "to compute %s", name);
+		snprintf(advice, sizeof advice, is_gapped_run(p, i) ? "ask for a part of up to %d runs of neighbours"
+			 : "ask for a part", LBX_RUNS);
+		return lbx_fail_replay_memory(what, bytes, p->max_memory, advice);
 	}
 	return true;
 }

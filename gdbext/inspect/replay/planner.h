@@ -8,6 +8,7 @@
 /* A part of a buffer is taken with its gaps if that is no more than LBX_GAPS times as much, or
  * hardly anything: elements. */
 enum { LBX_GAPS = 4, LBX_ANY_GAPS = 8192 };
+enum { LBX_RUNS = 1 << 16 }; /* runs that a part of what goes by number is computed in, at most */
 
 struct lbx_planner {
 	const struct lbx_graph *graph;

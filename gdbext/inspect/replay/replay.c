@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "inspect/replay/replay.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,6 +11,7 @@
 #include "inspect/graph/graph.h"
 #include "inspect/replay/plan.h"
 #include "inspect/replay/replayer.h"
+#include "inspect/tensor/describe.h"
 #include "table/program.h"
 
 enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20, GATHER_PIECE = 1 << 14 };
@@ -160,15 +162,18 @@ static bool write_graph(struct writer *w)
 /* Names the operation that failed: its error tells the rest. */
 static bool fail_in_replay(const struct writer *w, const struct lbx_wire_header *header)
 {
-	char text[sizeof header->error];
+	char text[sizeof header->error], name[256] = "", what[300];
 	memcpy(text, header->error, sizeof text);
 	text[sizeof text - 1] = '\0';
-	if (strstr(text, "out of memory"))
-		lb_fail("it takes more than %lld bytes; raise the setting replay-memory",
-			(long long)w->context->settings->replay_memory);
-	else
-		lb_fail("%s", *text ? text : "it ended without a result");
-	if (header->failed_node < w->plan->n) {
+	bool out_of_memory = strstr(text, "out of memory"), known = header->failed_node < w->plan->n;
+	if (known)
+		lbx_describe(tensor_of(w, header->failed_node), name, sizeof name);
+	snprintf(what, sizeof what, known ? "to compute %s" : "the replay", name);
+	if (out_of_memory)
+		return lbx_fail_replay_memory(what, 0, (uint64_t)w->context->settings->replay_memory,
+					      "ask for a part");
+	lb_fail("%s", *text ? text : "it ended without a result");
+	if (known) {
 		const struct lbx_tensor *t = tensor_of(w, header->failed_node);
 		lb_fail_within("replay of #%llu%s%s", (unsigned long long)t->id, *t->name ? " " : "", t->name);
 	} else {
