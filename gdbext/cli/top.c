@@ -18,6 +18,7 @@
 #include "cli/timed.h"
 #include "cli/words.h"
 #include "inspect/trace/top.h"
+#include "target/columns.h"
 #include "target/printable.h"
 #include "target/process.h"
 
@@ -92,6 +93,16 @@ static bool never(struct view *view)
 }
 
 #if LB_HAVE_NCURSES
+/* Bytes of the first `length` that take no more than `room` columns. */
+static int fitting(const char *text, size_t length, int room)
+{
+	char line[1024];
+	int columns;
+
+	snprintf(line, sizeof line, "%.*s", length < sizeof line ? (int)length : (int)sizeof line - 1, text);
+	return (int)lbx_columns_fit(line, room > 0 ? room : 0, &columns);
+}
+
 /* Nothing is wider than the screen, or stands in its last line. */
 static void draw_text(struct lbx_out *out, const char *text, size_t n)
 {
@@ -104,7 +115,7 @@ static void draw_text(struct lbx_out *out, const char *text, size_t n)
 		if (y >= LINES - 1)
 			return;
 		int room = COLS - 1 - x;
-		addnstr(text, length < (size_t)room ? (int)length : room);
+		addnstr(text, fitting(text, length, room));
 		if (end)
 			move(y + 1, 0);
 		text += length + (end != NULL);

@@ -68,6 +68,24 @@ else
 	kill $feeder $program 2>/dev/null
 	wait $feeder $program 2>/dev/null
 	exec 9>&-
+	# a line that is cut ends with a whole character
+	cp tests/tracers/workload.c "$scratch/größe_ünïcödé.c"
+	(cd "$scratch" && $CC -std=gnu17 -g -O0 -w -fdebug-prefix-map="$scratch=/s" -I"$OLDPWD/runtime" -o uses_letters größe_ünïcödé.c \
+		-L"$(dirname "$library")" -lpthread -llazybones -Wl,-rpath,"$(dirname "$library")") || exit 1
+	"$scratch/uses_letters" again <"$scratch/top" >"$scratch/printed" &
+	other=$!
+	exec 9>"$scratch/top"
+	until_true has_lines 1 "$scratch/printed"
+	yes >&9 2>/dev/null &
+	feeder=$!
+	for columns in {44..56}; do
+		COLUMNS=$columns "$lazybones" top $other --once --interval 50
+	done >"$scratch/cut"
+	kill $feeder $other
+	wait $feeder $other 2>/dev/null
+	exec 9>&-
+	says 'top: lines with letters beyond ASCII are cut' "$(cat "$scratch/cut")" ' at /s/gr$' ' at /s/größ$'
+	same 'top: between characters' '' "$(iconv -f utf-8 -t utf-8 <"$scratch/cut" 2>&1 >/dev/null)"
 	"$lazybones" top $program 2>"$scratch/said"
 	same 'top: of a process that is gone' 1 $?
 	says 'top: it is named' "$(cat "$scratch/said")" "no process $program"

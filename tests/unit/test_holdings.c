@@ -4,9 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -122,6 +125,9 @@ static void a_file_is_compared_with(void **state)
 	s->context.marks = NULL;
 	snprintf(line, sizeof line, "--save %s", path);
 	holds(memory(s, line), "by site\n");
+	close(fd); /* another file has its name now */
+	fd = open(path, O_RDWR);
+	assert_true(fd >= 0);
 	snprintf(line, sizeof line, "--since %s --by name", path);
 	holds(memory(s, line), "nothing has changed");
 	image_set(&s->image, LB_KIND_BUFFER, 1, "capacity", 4096);
@@ -147,12 +153,14 @@ static void a_file_is_compared_with(void **state)
 	assert_int_equal(ftruncate(fd, 9), 0);
 	holds(memory(s, line), "it does not say `lazybones memory 1`");
 	assert_int_equal(pwrite(fd, "neither", 7, 0), 7);
-	holds(memory(s, line), path);
+	const char *said = memory(s, line);
+	holds(said, " is no ELF file; what `memory --save` wrote, or a core file, can be compared with");
+	assert_null(strstr(strstr(said, path) + 1, path));
 	close(fd);
 	unlink(path);
 	holds(memory(s, line), "No such file");
 	holds(memory(s, "mark x"), "keep it in a file: --save FILE");
-	holds(memory(s, "--save /nonexistent/x"), "cannot write /nonexistent/x");
+	holds(memory(s, "--save /nonexistent/x"), "/nonexistent/x: cannot be written: No such file");
 }
 
 static const struct lbx_holding_group *group(const struct lbx_holding_groups *groups, const char *key)
@@ -230,6 +238,59 @@ static void a_line_is_one_site(void **state)
 	lbx_memory_marks_deinit(&marks);
 }
 
+static char *content(const char *path, char ret[64])
+{
+	FILE *file = fopen(path, "r");
+
+	ret[0] = '\0';
+	if (!file)
+		return NULL;
+	ret[fread(ret, 1, 63, file)] = '\0';
+	fclose(file);
+	return ret;
+}
+
+/* A disk without room: what there was stays, and nothing else is left. */
+static void no_room_to_write(void **state)
+{
+	static const char *const commands[][2] = {
+		{ "memory", "--save %s" }, { "list", "--out %s" }, { "graph", "x --dot %s" },
+		{ "image", "x[0] --out %s" },
+	};
+	struct session *s = *state;
+	struct rlimit limit, none;
+	char folder[] = "/tmp/holdings-XXXXXX", path[64], line[128], was[64];
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof path, "%s/file", folder);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+		snprintf(line, sizeof line, commands[i][1], path);
+		for (int there = 0; there < 2; there++) {
+			FILE *file = there ? fopen(path, "w") : NULL;
+			if (file) {
+				fputs("good", file);
+				fclose(file);
+			}
+			none = limit;
+			none.rlim_cur = 0;
+			assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+			const char *said = session_says(s, commands[i][0], line);
+			assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+			if (!strstr(said, "File too large") || !strstr(said, path))
+				fail_msg("%s: %s", commands[i][0], said);
+			if (there)
+				assert_string_equal(content(path, was), "good");
+			else
+				assert_null(content(path, was));
+		}
+		unlink(path);
+	}
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(rmdir(folder), 0); /* nothing is in it */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +298,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(json_is_the_same, start, finish),
 		cmocka_unit_test_setup_teardown(a_mark_is_compared_with, start, finish),
 		cmocka_unit_test_setup_teardown(a_file_is_compared_with, start, finish),
+		cmocka_unit_test_setup_teardown(no_room_to_write, start, finish),
 		cmocka_unit_test(the_counters_agree),
 		cmocka_unit_test(a_line_is_one_site),
 	};

@@ -422,7 +422,7 @@ static void files_hold_the_picture(void **state)
 	assert_between(bytes[PNG_IMAGE_SIZE(image) - 3], 225, 235);
 	free(bytes);
 	unlink(path);
-	assert_non_null(strstr(session_says(s, "image", "x[0] --out /nonexistent/x.png"), "cannot write"));
+	assert_non_null(strstr(session_says(s, "image", "x[0] --out /nonexistent/x.png"), "cannot be written"));
 #else
 	(void)state;
 	skip();

@@ -1,6 +1,7 @@
 #include "inspect/draw/png_file.h"
 
 #include "base/error.h"
+#include "inspect/file.h"
 
 #if LB_HAVE_PNG
 #include <errno.h>
@@ -46,15 +47,15 @@ unsigned char *lbx_png_encode(const struct lbx_raster *raster, double low, doubl
 
 bool lbx_png_write(const struct lbx_raster *raster, double low, double high, const char *path)
 {
-	png_image image;
-	unsigned char *bytes = paint(raster, low, high, &image);
+	size_t n;
+	unsigned char *bytes = lbx_png_encode(raster, low, high, &n);
+	struct lbx_file file;
+	bool ok = bytes && lbx_file_begin(&file, path);
 
-	if (!bytes)
-		return false;
-	errno = 0;
-	bool ok = png_image_write_to_file(&image, path, 0, bytes, 0, NULL);
-	if (!ok)
-		lb_fail("cannot write %s: %s", path, errno ? strerror(errno) : image.message);
+	if (ok) {
+		fwrite(bytes, 1, n, file.stream);
+		ok = lbx_file_end(&file, true);
+	}
 	free(bytes);
 	return ok;
 }

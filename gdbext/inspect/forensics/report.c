@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/file.h"
 #include "inspect/forensics/death.h"
 #include "inspect/tensor/describe.h"
 
@@ -167,25 +168,14 @@ static void write_file(struct lbx_out *out, const char *text, size_t n)
 	fwrite(text, 1, n, out->context);
 }
 
-/* Written beside the file and renamed: a report that failed leaves nothing half done. */
 static bool write_page(struct lbx_context *context, const struct lbx_report *report, const char *path)
 {
-	char part[4096];
+	struct lbx_file file;
 
-	if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
-		return lb_fail("the file's name is too long");
-	FILE *f = fopen(part, "we");
-	if (!f)
-		return lb_fail("cannot write %s: %s", part, strerror(errno));
-	struct lbx_out page = { .width = 100, .context = f, .write = write_file };
-	bool done = lbx_report_page(context, report, &page);
-	if ((ferror(f) | (fclose(f) != 0)) && done)
-		done = lb_fail("cannot write %s: %s", part, strerror(errno));
-	if (done && rename(part, path) != 0)
-		done = lb_fail("cannot write %s: %s", path, strerror(errno));
-	if (!done)
-		remove(part);
-	return done;
+	if (!lbx_file_begin(&file, path))
+		return false;
+	struct lbx_out page = { .width = 100, .context = file.stream, .write = write_file };
+	return lbx_file_end(&file, lbx_report_page(context, report, &page));
 }
 
 bool lbx_run_report(struct lbx_context *context, const struct lbx_args *args)

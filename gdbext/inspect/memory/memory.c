@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/file.h"
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
 #include "inspect/memory/holders.h"
@@ -99,14 +100,20 @@ static bool set_mark(struct lbx_context *context, const char *name, struct lbx_s
 static bool of_core(struct lbx_context *context, const char *path, struct lbx_snapshot *ret)
 {
 	struct lbx_context other = { .out = context->out, .settings = context->settings };
-	bool ok = lbx_core_open(path, NULL, &other.target) && lbx_snapshot_take(&other, ret);
+	bool opened = lbx_core_open(path, NULL, &other.target), ok = opened && lbx_snapshot_take(&other, ret);
 
 	if (ok && !lbx_snapshot_describe(&other, ret)) {
 		lbx_snapshot_deinit(ret);
 		ok = false;
 	}
-	if (!ok)
+	if (!opened) {
+		char why[512];
+		snprintf(why, sizeof why, "%s", lb_error_message());
+		lb_clear_error();
+		lb_fail("%s; what `memory --save` wrote, or a core file, can be compared with", why);
+	} else if (!ok) {
 		lb_fail_within("%s", path);
+	}
 	lbx_table_destroy(other.table);
 	lbx_target_destroy(other.target);
 	return ok;
@@ -134,12 +141,14 @@ static bool save(struct lbx_context *context, const char *path, struct lbx_snaps
 	if (lbx_target_waits(context->target))
 		return true; /* it all comes again, with the places' names */
 	json_t *o = lbx_snapshot_json(s);
-	FILE *f = o ? fopen(path, "we") : NULL;
-	bool ok = o && f && json_dumpf(o, f, JSON_COMPACT) == 0;
-	if (f && fclose(f) != 0)
-		ok = false;
+	struct lbx_file file;
+	bool ok = (o || lb_fail("out of memory")) && lbx_file_begin(&file, path);
+	if (ok) {
+		json_dumpf(o, file.stream, JSON_COMPACT);
+		ok = lbx_file_end(&file, true);
+	}
 	json_decref(o);
-	return ok || lb_fail("cannot write %s: %s", path, strerror(errno));
+	return ok;
 }
 
 /* ---- text ---- */

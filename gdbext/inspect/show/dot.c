@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/file.h"
 #include "inspect/graph/address_map.h"
 #include "inspect/replay/worker.h"
 #include "inspect/tensor/describe.h"
@@ -177,13 +178,27 @@ static bool write_dot(struct walk *w, const struct lbx_tensor *t, const char *pa
 	return ok;
 }
 
+static bool keep_dot(FILE *from, const char *path)
+{
+	struct lbx_file file;
+	char piece[1 << 14];
+	size_t n;
+
+	if (!lbx_file_begin(&file, path))
+		return false;
+	rewind(from);
+	while ((n = fread(piece, 1, sizeof piece, from)) > 0)
+		fwrite(piece, 1, n, file.stream);
+	return lbx_file_end(&file, true);
+}
+
 static bool write_file(struct walk *w, const struct lbx_tensor *t)
 {
 	const struct lbx_dot *how = w->how;
 	const char *path = how->dot ? how->dot : how->png;
-	int fd = how->dot ? -1 : memfd_create("graph.dot", MFD_CLOEXEC);
+	int fd = memfd_create("graph.dot", MFD_CLOEXEC);
 
-	w->file = how->dot ? fopen(how->dot, "w+e") : fd >= 0 ? fdopen(fd, "w+") : NULL;
+	w->file = fd >= 0 ? fdopen(fd, "w+") : NULL;
 	if (!w->file) {
 		int error = errno;
 		if (fd >= 0)
@@ -191,6 +206,7 @@ static bool write_file(struct walk *w, const struct lbx_tensor *t)
 		return lb_fail("cannot write %s: %s", path, strerror(error));
 	}
 	bool ok = write_dot(w, t, path) &&
+		  (!how->dot || lbx_target_waits(w->context->target) || keep_dot(w->file, how->dot)) &&
 		  (!how->png || lbx_target_waits(w->context->target) || draw(w->context, w->file, how->png));
 	fclose(w->file);
 	int64_t written = w->n < how->limit ? w->n : how->limit;

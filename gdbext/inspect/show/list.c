@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/file.h"
 #include "inspect/convenience.h"
 #include "inspect/graph/idset.h"
 #include "inspect/tensor/describe.h"
@@ -332,20 +333,21 @@ static bool list_rows(struct lbx_context *context, struct lbx_tensors *tensors, 
 	if (!path)
 		return context->out->json ? list_json(context, tensors, list, shown)
 					  : list_text(context, tensors, list, shown);
-	FILE *file = fopen(path, "we");
-	if (!file)
-		return lb_fail("list: %s: cannot be written: %s", path, strerror(errno));
+	struct lbx_file file;
+	if (!lbx_file_begin(&file, path)) {
+		lb_fail_within("list");
+		return false;
+	}
 	struct lbx_out to = *context->out;
-	to.context = file;
+	to.context = file.stream;
 	to.write = write_file;
 	to.colour = false;
 	to.width = ANY_WIDTH;
 	struct lbx_context inside = *context;
 	inside.out = &to;
-	errno = 0;
-	bool ok = list_rows(&inside, tensors, list, shown, NULL), failed = ferror(file);
-	if (fclose(file) != 0 || failed)
-		ok = lb_fail("list: %s: cannot be written: %s", path, strerror(errno));
+	bool ok = lbx_file_end(&file, list_rows(&inside, tensors, list, shown, NULL));
+	if (!ok)
+		lb_fail_within("list");
 	if (ok && to.json)
 		lbx_json(context->out, json_pack("{s:o,s:I}", "file", lbx_json_string(path), "rows",
 						 (json_int_t)shown));

@@ -12,6 +12,7 @@
 #include "inspect/tensor/format.h"
 #include "inspect/trace/tallies.h"
 #include "table/flight.h"
+#include "target/columns.h"
 
 enum { MAX_OPEN = 256, SITES_UP_TO = 1 << 17 };
 
@@ -133,11 +134,16 @@ static void forget_held(struct lbx_top *top)
 	top->held = (struct lbx_snapshot){ 0 };
 }
 
+static bool leaves_sites_out(const struct lbx_top *top)
+{
+	return top->root.n_tensor_slots > SITES_UP_TO;
+}
+
 /* Where tensors come and go meanwhile, it may fail: the next look may not. */
 static void take_held(struct lbx_top *top)
 {
 	forget_held(top);
-	if (top->root.n_tensor_slots > SITES_UP_TO)
+	if (leaves_sites_out(top))
 		return;
 	if (!lbx_snapshot_take(top->context, &top->held) ||
 	    !lbx_snapshot_describe(top->context, &top->held) ||
@@ -257,7 +263,9 @@ static void show_text(struct lbx_top *top, const char *text)
 {
 	int room = top->context->out->width - 21;
 
-	lbx_printf(top->context->out, "  %.*s\n", room > 0 ? room : 0, text);
+	int columns;
+
+	lbx_printf(top->context->out, "  %.*s\n", (int)lbx_columns_fit(text, room > 0 ? room : 0, &columns), text);
 }
 
 static void show_tallies(struct lbx_top *top, const struct lbx_tallies *tallies, bool sites, int lines)
@@ -339,7 +347,7 @@ static void show_json(struct lbx_top *top)
 		RATE(top, evals), "ops_per_second", RATE(top, ops), "tensors_per_second", growth(top),
 		"busy", busy(top), "at_least", is_partial(top), "events_lost", (json_int_t)top->lost, "counters", counters,
 		"ops", json_tallies(top, &top->ops_seen, false), "eval_sites",
-		json_tallies(top, &top->evals_seen, true), "memory_sites", json_sites(top)));
+		json_tallies(top, &top->evals_seen, true), "memory_sites", leaves_sites_out(top) ? json_null() : json_sites(top)));
 }
 
 enum { PARTS = 3 };
@@ -384,6 +392,7 @@ void lbx_top_show(struct lbx_top *top, int lines)
 	show_title(top, "evals/s", "ms/s", partial ? "evaluated by (at least)" : "evaluated by", part[1],
 		   want[1]);
 	show_tallies(top, &top->evals_seen, true, part[1]);
-	show_title(top, "memory", "buffers", "made by", part[2], want[2]);
+	show_title(top, "memory", "buffers", leaves_sites_out(top) ? "made by: not looked up, of so many tensors" : "made by",
+		   part[2], want[2]);
 	show_sites(top, part[2]);
 }
