@@ -19,6 +19,9 @@ enum { MAX_FRAMES = 64, MAX_POINTEES = 64 };
 	"with width 0 -- with print pretty off -- with print address on -- with print symbol on -- " \
 	"with print elements 200 -- with print repeats 10 -- with print object off -- "
 
+/* As variables.c reads them. */
+#define MEMBERS "with print raw-values on -- with print array-indexes on -- with print union on -- "
+
 static struct gdb_stacks {
 	struct lbx_stacks stacks;
 	int n;
@@ -195,9 +198,9 @@ static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, l
 	struct variables v = { .fn = fn, .context = context, .n = 0 };
 
 	(void)stacks;
-	bool known = lbx_bridge_ask(&arguments, LBX_ANYWHERE, PLAINLY "frame apply level %d -q "
+	bool known = lbx_bridge_ask(&arguments, LBX_ANYWHERE, PLAINLY MEMBERS "frame apply level %d -q "
 				    "info args", frame->level);
-	known &= lbx_bridge_ask(&locals, LBX_ANYWHERE, PLAINLY "frame apply level %d -q "
+	known &= lbx_bridge_ask(&locals, LBX_ANYWHERE, PLAINLY MEMBERS "frame apply level %d -q "
 				"info locals", frame->level);
 	if (!known)
 		return false;
@@ -205,7 +208,7 @@ static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, l
 		    lbx_variables_parse(locals, false, take, &v);
 	for (int i = 0; i < v.n && more; i++) {
 		const struct lbx_pointer *p = &v.first[i];
-		if (lbx_bridge_ask(&pointee, LBX_ANYWHERE, PLAINLY "frame apply level %d -q "
+		if (lbx_bridge_ask(&pointee, LBX_ANYWHERE, PLAINLY MEMBERS "frame apply level %d -q "
 				   "output *%s", frame->level, p->expression))
 			more = lbx_variables_parse_pointee(pointee, p->expression, p->is_argument, fn,
 							   context);

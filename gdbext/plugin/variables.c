@@ -1,11 +1,12 @@
 #include "plugin/variables.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 16, MAX_POINTERS = 4096 };
+enum { MAX_DEPTH = 32, MAX_POINTERS = 4096, MAX_LOOKED = 16 << 20 };
 
 struct parser {
 	const char *at;
@@ -13,28 +14,31 @@ struct parser {
 	void *context;
 	struct lbx_pointer pointer; /* its expression is the path of the value that is read */
 	size_t n;                   /* of it */
+	const char *derived;        /* the struct whose base is read; or NULL */
+	ptrdiff_t looked;           /* bytes, for namesakes */
 	int depth, pointers;
 	bool stopped;
+	bool is_cut;                /* the path is too long to be said */
 };
 
 static void read_value(struct parser *p);
 
-/* Adds to the path; returns the length to put back. */
-static size_t lengthen(struct parser *p, const char *format, int n, const char *text, int64_t index)
+/* Adds to the path. */
+static void lengthen(struct parser *p, const char *dot, int n, const char *text)
 {
-	size_t before = p->n, room = sizeof p->pointer.expression - before;
-	int added = text ? snprintf(p->pointer.expression + before, room, format, n, text)
-			 : snprintf(p->pointer.expression + before, room, format, (long long)index);
+	size_t room = sizeof p->pointer.expression - p->n;
+	int added = snprintf(p->pointer.expression + p->n, room, "%s%.*s", dot, n, text);
 
-	p->n = added < 0 || (size_t)added >= room ? sizeof p->pointer.expression - 1
-						  : before + (size_t)added;
-	return before;
+	p->is_cut |= added < 0 || (size_t)added >= room;
+	if (!p->is_cut)
+		p->n += (size_t)added;
 }
 
 static void shorten(struct parser *p, size_t n)
 {
 	p->n = n;
 	p->pointer.expression[n] = '\0';
+	p->is_cut = false;
 }
 
 static void skip_quoted(struct parser *p)
@@ -72,33 +76,132 @@ static size_t name_length(const char *at)
 	return n && strncmp(at + n, " = ", 3) == 0 ? n : 0;
 }
 
-static void read_members(struct parser *p)
+/* `<Base> = {`: the path to its members is that of the whole; moves to the brace. */
+static bool take_base(struct parser *p)
 {
-	int64_t index = 0;
+	struct parser after = *p;
+
+	if (*p->at != '<')
+		return false;
+	skip_bracketed(&after, '<', '>');
+	if (strncmp(after.at, " = {", 4) != 0)
+		return false;
+	p->at = after.at + 3;
+	return true;
+}
+
+/* Past a value, or what is none that is known here: to the comma or the brace behind it. */
+static void skip_item(struct parser *p)
+{
+	int depth = 0;
+
+	while (*p->at && *p->at != '\n' && (depth || !strchr(",}", *p->at))) {
+		depth += *p->at == '{';
+		depth -= *p->at == '}';
+		if (*p->at == '"' || *p->at == '\'')
+			skip_quoted(p);
+		else if (*p->at == '<')
+			skip_bracketed(p, '<', '>');
+		else
+			p->at++;
+	}
+}
+
+static void next_item(struct parser *p)
+{
+	while (*p->at == ' ' || *p->at == ',' || *p->at == '.')
+		p->at++;
+}
+
+static bool in_braces(const struct parser *p)
+{
+	return *p->at && *p->at != '}' && *p->at != '\n';
+}
+
+/* How many members of that name the struct at the brace has, those of its bases included. */
+static int count_members(struct parser *p, const char *name, size_t n, int depth)
+{
+	int found = 0;
+
+	for (p->at++; in_braces(p); next_item(p)) {
+		size_t length = name_length(p->at);
+		found += length == n && strncmp(p->at, name, n) == 0;
+		if (depth < MAX_DEPTH && !length && (*p->at == '{' || take_base(p)))
+			found += count_members(p, name, n, depth + 1);
+		else
+			skip_item(p);
+	}
+	if (*p->at == '}')
+		p->at++;
+	return found;
+}
+
+/* A member of a base that has a namesake is another than the one that its name says. */
+static bool is_hidden(struct parser *p, const char *name, size_t n)
+{
+	struct parser whole = { .at = p->derived };
+	bool hidden = p->looked > MAX_LOOKED || count_members(&whole, name, n, 0) != 1;
+
+	p->looked += whole.at - p->derived;
+	return hidden;
+}
+
+static void read_members(struct parser *p, const char *dot);
+
+/* The members of a base, or of a struct or union without a name. */
+static void read_nameless(struct parser *p, const char *dot, const char *whole, bool is_base)
+{
+	const char *derived = p->derived;
+
+	if (is_base && !derived)
+		p->derived = whole;
+	read_members(p, dot);
+	p->derived = derived;
+}
+
+static void read_item(struct parser *p, const char *dot, const char *whole)
+{
+	size_t n = name_length(p->at), before = p->n;
+	const char *derived = p->derived;
+	char *end;
+
+	if (n && !(derived && is_hidden(p, p->at, n))) {
+		lengthen(p, p->n ? dot : "", (int)n, p->at);
+		p->at += n + 3;
+	} else if (*p->at == '[' && isdigit((unsigned char)p->at[1]) &&
+		   (strtoull(p->at + 1, &end, 10), strncmp(end, "] = ", 4) == 0)) {
+		lengthen(p, "", (int)(end + 1 - p->at), p->at);
+		p->at = end + 4;
+	} else if (!n && *p->at == '{' && p->depth < MAX_DEPTH) {
+		read_nameless(p, dot, whole, false);
+		return;
+	} else if (!n && p->depth < MAX_DEPTH && take_base(p)) {
+		read_nameless(p, dot, whole, true);
+		return;
+	} else {
+		skip_item(p);
+		return;
+	}
+	p->derived = NULL;
+	read_value(p);
+	p->derived = derived;
+	shorten(p, before);
+	skip_item(p);
+}
+
+/* With `print array-indexes`, so that an array of structs is none of nameless members. */
+static void read_members(struct parser *p, const char *dot)
+{
+	const char *whole = p->at;
 
 	p->at++;
 	p->depth++;
-	while (*p->at && *p->at != '}' && *p->at != '\n' && !p->stopped) {
-		size_t n = name_length(p->at), before;
-		if (n) {
-			before = lengthen(p, p->n ? ".%.*s" : "%.*s", (int)n, p->at, 0);
-			p->at += n + 3;
-		} else {
-			before = lengthen(p, "[%lld]", 0, NULL, index++);
-		}
-		read_value(p);
-		shorten(p, before);
-		while (*p->at == ' ' || *p->at == ',')
-			p->at++;
-		if (strncmp(p->at, "<repeats ", 9) == 0) {
-			index += strtoll(p->at + 9, NULL, 10) - 1;
-			skip_bracketed(p, '<', '>');
-		}
-		while (*p->at == ' ' || *p->at == ',' || *p->at == '.')
-			p->at++;
+	while (in_braces(p) && !p->stopped) {
+		read_item(p, dot, whole);
+		next_item(p);
 	}
 	p->depth--;
-	if (*p->at)
+	if (*p->at == '}')
 		p->at++;
 }
 
@@ -108,7 +211,7 @@ static void read_address(struct parser *p)
 
 	p->pointer.value = strtoull(p->at, &end, 16);
 	p->at = end;
-	if (p->pointers++ == MAX_POINTERS || !p->fn(p->context, &p->pointer))
+	if (!p->is_cut && (p->pointers++ == MAX_POINTERS || !p->fn(p->context, &p->pointer)))
 		p->stopped = true;
 	while (*p->at == ' ') {
 		if (p->at[1] == '<' && strncmp(p->at + 1, "<repeats ", 9) != 0) {
@@ -120,20 +223,6 @@ static void read_address(struct parser *p)
 		} else {
 			break;
 		}
-	}
-}
-
-static void skip_word(struct parser *p)
-{
-	while (*p->at && !strchr(",}\n", *p->at)) {
-		if (*p->at == '"' || *p->at == '\'')
-			skip_quoted(p);
-		else if (*p->at == '<' && strncmp(p->at, "<repeats ", 9) == 0)
-			break;
-		else if (*p->at == '<')
-			skip_bracketed(p, '<', '>');
-		else
-			p->at++;
 	}
 }
 
@@ -152,11 +241,11 @@ static void read_value(struct parser *p)
 			p->at = value + 2;
 	}
 	if (*p->at == '{' && p->depth < MAX_DEPTH)
-		read_members(p);
+		read_members(p, ".");
 	else if (strncmp(p->at, "0x", 2) == 0)
 		read_address(p);
 	else
-		skip_word(p);
+		skip_item(p);
 }
 
 static void next_line(struct parser *p)
@@ -174,7 +263,7 @@ bool lbx_variables_parse(const char *text, bool is_argument, lbx_pointer_fn *fn,
 	while (*p.at && !p.stopped) {
 		size_t n = name_length(p.at);
 		if (n) {
-			lengthen(&p, "%.*s", (int)n, p.at, 0);
+			lengthen(&p, "", (int)n, p.at);
 			p.at += n + 3;
 			read_value(&p);
 			shorten(&p, 0);
@@ -194,20 +283,7 @@ bool lbx_variables_parse_pointee(const char *text, const char *name, bool is_arg
 		*p.at == '(' ? skip_bracketed(&p, '(', ')') : (void)p.at++;
 	if (*p.at != '{')
 		return true;
-	/* the members' dots become arrows */
-	struct parser members = p;
-	members.at++;
-	while (*members.at && *members.at != '}' && !members.stopped) {
-		size_t n = name_length(members.at);
-		if (n == 0)
-			break;
-		lengthen(&members, "%.*s", (int)strlen(name), name, 0);
-		lengthen(&members, "->%.*s", (int)n, members.at, 0);
-		members.at += n + 3;
-		read_value(&members);
-		shorten(&members, 0);
-		while (*members.at == ' ' || *members.at == ',' || *members.at == '.')
-			members.at++;
-	}
-	return !members.stopped;
+	lengthen(&p, "", (int)strlen(name), name);
+	read_members(&p, "->");
+	return !p.stopped;
 }

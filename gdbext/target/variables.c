@@ -15,7 +15,7 @@
 #include "target/type.h"
 #include "target/printable.h"
 
-enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256,
+enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256, MAX_NAMELESS = 8,
        MAX_DIES = 10000, STEPS = 2, NAME = LBX_VARIABLE_MAX };
 
 struct search {
@@ -23,7 +23,7 @@ struct search {
 	lbx_pointer_fn *fn;
 	void *context;
 	bool is_argument, stopped;
-	int found, dies;
+	int found, dies, nameless;
 };
 
 static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address,
@@ -62,9 +62,15 @@ static void visit_members(struct search *s, const char *name, const char *separa
 		if (dwarf_hasattr(&member, DW_AT_bit_size) || dwarf_hasattr(&member, DW_AT_external))
 			continue;
 		int tag = lbx_type_of(&member, &member_type);
-		snprintf(path, sizeof path, "%s%s%s", name, separator, member_name ? member_name : "?");
+		if (!member_name) { /* the members of a nameless struct or union are those of the whole */
+			if (lbx_type_is_struct(tag) && s->nameless++ < MAX_NAMELESS)
+				visit_members(s, name, separator, &member_type, address + offset, steps);
+			s->nameless -= lbx_type_is_struct(tag);
+			continue;
+		}
+		snprintf(path, sizeof path, "%s%s%s", name, separator, member_name);
 		visit(s, path, &member_type, tag, address + offset, steps);
-	} while (--left > 0 && !s->stopped && dwarf_siblingof(&member, &member) == 0);
+	} while (--left > 0 && s->dies++ < MAX_DIES && !s->stopped && dwarf_siblingof(&member, &member) == 0);
 }
 
 static void visit_array(struct search *s, const char *name, Dwarf_Die *type, uint64_t address,
