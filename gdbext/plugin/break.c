@@ -25,13 +25,25 @@ static bool parse_op(const char *op, struct lbx_catch *ret)
 	return lb_fail("break: there is no op '%s'", op);
 }
 
+static bool is_when(const char *word)
+{
+	return strcmp(word, "before") == 0 || strcmp(word, "after") == 0;
+}
+
+/* A lone before or after is no tensor's name: that is quoted then. */
+static const char *target_of(const struct lbx_args *args)
+{
+	return args->n == 0 || (args->n == 1 && is_when(args->v[0])) ? NULL : args->v[0];
+}
+
 /* before, unless it is about the value. */
 static bool choose_kind(const struct lbx_args *args, struct lbx_catch *ret)
 {
-	const char *when = args->n > 1 ? args->v[1] : NULL, *range = lbx_args_option(args, "range");
+	const char *when = args->n == 0 ? NULL : args->n > 1 ? args->v[1] : target_of(args) ? NULL : args->v[0];
+	const char *range = lbx_args_option(args, "range");
 	bool nan = lbx_args_option(args, "nan");
 
-	if (when && strcmp(when, "before") != 0 && strcmp(when, "after") != 0)
+	if (when && !is_when(when))
 		return lb_fail("break: before or after, not '%s'", when);
 	if (nan && range)
 		return lb_fail("break: --nan and --range are two breaks");
@@ -45,9 +57,11 @@ bool lbx_break_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_catch new = {.once = lbx_args_option(args, "once")};
 
+	const char *target = target_of(args);
+
 	if (args->n == 0 && !lbx_args_option(args, "op"))
 		return lb_fail("break: name a tensor, or an op: `tensor break --op matmul`");
 	return parse_op(lbx_args_option(args, "op"), &new) && choose_kind(args, &new) &&
-	       (args->n == 0 || lbx_catch_parse_target(context, args->v[0], &new)) &&
+	       (!target || lbx_catch_parse_target(context, target, &new)) &&
 	       !lbx_bridge_waits() && lbx_catch_set(context, &new);
 }
