@@ -60,6 +60,21 @@ static bool death(struct lbx_stacks *stacks, struct lbx_death *ret)
 	return false;
 }
 
+/* A name may have brackets: "eval(graph 3) () at graph-3.lb:4", "nn::L::operator() (this=...) at nn.cc:4". What
+ * stands in the last ones, the arguments without values, has none. */
+static size_t name_length(const char *in)
+{
+	size_t line = strcspn(in, "\n");
+
+	for (const char *p = in; (p = strstr(p, " (")) && p < in + line; p += 2) {
+		const char *end = p + 2 + strcspn(p + 2, "()\n");
+
+		if (*end == ')' && (!end[1] || strchr(" \n", end[1])))
+			return (size_t)(p - in);
+	}
+	return strcspn(in, " (\n");
+}
+
 /* "#1  0x000055… in main (argc=…) at photo.c:42" or "… () from /lib/libc.so.6" */
 static bool parse_frame(const char *text, struct lbx_frame *frame, struct lbx_source_line *line)
 {
@@ -78,9 +93,7 @@ static bool parse_frame(const char *text, struct lbx_frame *frame, struct lbx_so
 	frame->pc = strtoull(end, NULL, 0);
 	frame->after_call = level > 0;
 	in += 4;
-	/* a function of ours has brackets in its name: "eval(graph 3) () at graph-3.lb:4" */
-	size_t name = strncmp(in, "eval(graph ", 11) == 0 ? strcspn(in, ")\n") + 1 : strcspn(in, " (\n");
-	snprintf(line->function, sizeof line->function, "%.*s", (int)name, in);
+	snprintf(line->function, sizeof line->function, "%.*s", (int)name_length(in), in);
 	for (const char *p = in; (p = strstr(p, " at ")) && p < text + length; p += 4)
 		at = p + 4;
 	if (at) {
