@@ -75,6 +75,8 @@ enum lb_watch {
 	LB_WATCH_ACCESS = 1 << 3, /* raw pointers of strided views lead to guarded copies */
 	LB_WATCH_CALLS = 1 << 4,  /* compiled functions are called, not their graphs; for the root only */
 	LB_WATCH_NAMES = 1 << 5,  /* names are compared with watch_patterns; for the root only */
+	LB_WATCH_GROWTH = 1 << 6, /* more than watch_memory is in use already: the probe `memory` fires at the next
+				   * growth, once; the runtime takes the bit away; for the root only */
 	/* bit LB_WATCH_NAMED + i of a tensor, written by the runtime before it fires op_start, nan, range
 	 * or eval_tensor: its name matches watch_patterns[i] */
 	LB_WATCH_NAMED = 24,

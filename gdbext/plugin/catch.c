@@ -36,6 +36,7 @@
 
 #include "base/error.h"
 #include "inspect/convenience.h"
+#include "inspect/tensor/format.h"
 #include "plugin/bridge.h"
 #include "plugin/catch_stop.h"
 #include "plugin/catch_target.h"
@@ -222,13 +223,44 @@ static bool run_script(struct text *script)
 	return ok;
 }
 
-bool lbx_catch_has_probes(void)
+static bool knows_probes(void)
 {
 	const char *probes;
 
-	if (!lbx_bridge_ask(&probes, LBX_WITHOUT_FRAME, "info probes stap lazybones ^graph_start$"))
-		return !lbx_bridge_waits();
-	return !strstr(probes, "No probes matched") ||
+	return !lbx_bridge_ask(&probes, LBX_WITHOUT_FRAME, "info probes stap lazybones ^graph_start$") ||
+	       !strstr(probes, "No probes matched");
+}
+
+/* Libraries other than the loader, which is there before all. */
+static bool has_libraries(void)
+{
+	const char *at, *end;
+	bool any = false;
+
+	if (!lbx_bridge_ask(&at, LBX_WITHOUT_FRAME, "info sharedlibrary"))
+		return false;
+	for (; *at && !any; at = end + (*end == '\n')) {
+		end = at + strcspn(at, "\n");
+		const char *slash = memrchr(at, '/', (size_t)(end - at));
+		any = slash && strncmp(slash, "/ld-", 4) != 0 && strncmp(slash, "/ld64", 5) != 0;
+	}
+	return any;
+}
+
+bool lbx_catch_lacks_runtime(void)
+{
+	bool libraries = has_libraries(), known = knows_probes();
+
+	return libraries && !known;
+}
+
+bool lbx_catch_has_probes(void)
+{
+	bool known = knows_probes();
+
+	if (lbx_bridge_waits())
+		return false;
+	return known ||
 	       lb_fail("catches and steps need the runtime's probes, and gdb knows none: it was built "
 		       "without (PROBES=0), or gdb has not read its file (`info sharedlibrary`)");
 }
@@ -259,13 +291,21 @@ static bool is_free(const struct lbx_catch_kind *kind)
 }
 
 /* `inlined`: another catch makes the runtime run compiled functions operation by operation. */
-static void tell_set(struct lbx_context *context, const struct lbx_catch *c, bool inlined)
+static void tell_set(struct lbx_context *context, const struct lbx_catch *c, const struct lbx_watch_place *place,
+		     bool inlined)
 {
 	struct lbx_out *out = context->out;
 	struct text text = {0}, note = {0};
+	char bytes[32];
 	json_t *object;
 
 	lbx_catch_note(context, c, &note);
+	if (place->found && lbx_watch_is_passed(place, c->kind->takes == LBX_TAKES_BYTES ? c->limit : UINT64_MAX)) {
+		lbx_format_bytes((int64_t)place->root.counters.active_bytes, bytes, sizeof bytes);
+		text_printf(&note, "in use already: %s; it stops at the next growth", bytes);
+	}
+	if (context->target && !place->found && lbx_catch_lacks_runtime())
+		text_printf(&note, "the program has no runtime now: this waits for one to be loaded");
 
 	if (out->json) {
 		object = json_object();
@@ -305,6 +345,8 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	const uint32_t by_op = LB_WATCH_NAN | LB_WATCH_RANGE | LB_WATCH_CALLS;
 	bool compiling = false;
 
+	if (context->target)
+		lbx_catch_lacks_runtime(); /* asked in time */
 	if (!may_run(context) || !lbx_catch_refresh() || !lbx_hooks_ask() ||
 	    !lbx_watch_find(context, &place) || (place.found && new.kind->probe && !lbx_catch_has_probes()))
 		return false;
@@ -334,7 +376,7 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	}
 	catches.last = new.number;
 	lbx_hooks_define();
-	tell_set(context, &new, (want.all & by_op) && compiling &&
+	tell_set(context, &new, &place, (want.all & by_op) && compiling &&
 		 ((new.kind->watch & by_op) || new.kind->takes == LBX_TAKES_FUNCTION));
 	return true;
 }

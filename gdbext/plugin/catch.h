@@ -19,6 +19,9 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words);
 bool lbx_catch_arm(struct lbx_context *context);
 /* Asks gdb which of the catches' breakpoints there are. False while the answer is awaited. */
 bool lbx_catch_refresh(void);
+/* Whether the program has its libraries, and no runtime with probes among them; another may still be loaded. False
+ * where that is not known. May ask. */
+bool lbx_catch_lacks_runtime(void);
 /* Whether the runtime, which has started, has the probes that catches and steps stop at. May ask. */
 bool lbx_catch_has_probes(void);
 /* After lbx_catch_refresh(): makes the breakpoint at which a runtime that starts is told what is wanted; without a

@@ -99,6 +99,20 @@ bool lbx_watch_check(const struct lbx_watch_place *place, const struct lbx_watch
 	return true;
 }
 
+bool lbx_watch_is_passed(const struct lbx_watch_place *place, uint64_t limit)
+{
+	return place->found && place->root.counters.active_bytes > limit;
+}
+
+/* What is past a limit when that is set does not pass it any more. */
+static uint32_t growth(const struct lbx_watch_place *place, const struct lbx_watch *want)
+{
+	bool is_new = place->root.watch_memory != want->memory;
+
+	return lbx_watch_is_passed(place, want->memory) && is_new ? LB_WATCH_GROWTH
+								  : place->root.watch_all & LB_WATCH_GROWTH;
+}
+
 bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *place,
 		     const struct lbx_watch *want)
 {
@@ -106,6 +120,7 @@ bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *
 
 	if (!place->found)
 		return true;
+	uint32_t all = want->all | (want->memory == UINT64_MAX ? 0 : growth(place, want));
 	return write_word(context, root->watch_memory_at, root->watch_memory, want->memory, 8) &&
 	       write_word(context, root->watch_graph_at, root->watch_graph, want->graph, 8) &&
 	       write_word(context, root->watch_low_at, (uint64_t)root->watch_low,
@@ -113,7 +128,7 @@ bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *
 	       write_word(context, root->watch_high_at, (uint64_t)root->watch_high,
 			  (uint64_t)want->high, 8) &&
 	       (!(want->all & LB_WATCH_NAMES) || write_patterns(context, root, want)) &&
-	       write_word(context, root->watch_all_at, root->watch_all, want->all, 4);
+	       write_word(context, root->watch_all_at, root->watch_all, all, 4);
 }
 
 bool lbx_watch_has_closed_guards(struct lbx_context *context)

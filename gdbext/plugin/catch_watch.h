@@ -25,6 +25,8 @@ struct lbx_watch_place {
 bool lbx_watch_find(struct lbx_context *context, struct lbx_watch_place *ret);
 /* Whether the program's runtime has a word for all that is wanted. */
 bool lbx_watch_check(const struct lbx_watch_place *place, const struct lbx_watch *want);
+/* Whether more bytes are in use than the limit. */
+bool lbx_watch_is_passed(const struct lbx_watch_place *place, uint64_t limit);
 /* Writes what differs, after that. */
 bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *place,
 		     const struct lbx_watch *want);

@@ -310,6 +310,12 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 		return lb_fail("step: there is nothing to continue: `start` or `run` the program first");
 	if (in && root && !lbx_catch_has_probes())
 		return false;
+	bool lacks = in && !root && lbx_catch_lacks_runtime();
+	if (lbx_bridge_waits())
+		return false;
+	if (lacks)
+		return lb_fail("step: the program has no runtime now, so nothing would stop it; "
+			       "`tensor step on` waits for one to be loaded");
 	if (in && !lbx_graph_files_prepare())
 		return false;
 	if (in && root && context->stacks) {

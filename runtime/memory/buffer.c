@@ -40,7 +40,12 @@ __attribute__((cold, noinline)) static void tell_passed(uint64_t active, uint64_
 {
 	uint64_t limit = __atomic_load_n(&lb_root->watch_memory, __ATOMIC_RELAXED);
 	const struct lb_thread *thread = lb_self_pointer ? lb_self_pointer->record : NULL;
-	if (active > limit && active - nbytes <= limit)
+	if (active <= limit)
+		return;
+	bool told = !(__atomic_load_n(&lb_root->watch_all, __ATOMIC_RELAXED) & LB_WATCH_GROWTH) ||
+		    !(__atomic_fetch_and(&lb_root->watch_all, ~(uint32_t)LB_WATCH_GROWTH, __ATOMIC_RELAXED) &
+		      LB_WATCH_GROWTH);
+	if (active - nbytes <= limit || !told)
 		lb_probe_memory(id, thread && thread->eval ? thread->site : 0, active, limit,
 				(int64_t)nbytes);
 }

@@ -5,4 +5,6 @@ tensor print q
 tensor status
 tensor list --json
 tensor catch nan
+tensor break x
+tensor step in
 continue
