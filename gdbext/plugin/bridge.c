@@ -409,13 +409,13 @@ static bool make_room(void)
 /* NULL when there are too many, or no memory. */
 static struct question *question_of(const char *command, enum lbx_bridge_where where)
 {
-	if (!make_room())
-		return NULL;
-	int *place = place_of(command);
-	if (*place == 0) {
-		char *copy = strdup(command);
+	int *place = bridge.room ? place_of(command) : NULL;
+
+	if (!place || *place == 0) {
+		char *copy = make_room() ? strdup(command) : NULL;
 		if (!copy)
 			return NULL;
+		place = place_of(command);
 		bridge.questions[bridge.n_questions++] = (struct question){copy, NULL, where, false};
 		*place = bridge.n_questions;
 	}

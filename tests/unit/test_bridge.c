@@ -1,0 +1,45 @@
+/* The questions of the plugin's bridge, without a gdb. */
+#include "plugin/bridge.c"
+#define make_room make_room_for_text /* each file has its own */
+#include "plugin/text.c"
+#undef make_room
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* Beyond the limit questions get no answer, which is said; those before it keep theirs. */
+static void answers_stay_at_the_limit(void **state)
+{
+	const char *answer;
+	char mark[32];
+
+	(void)state;
+	for (int i = 0; i < MAX_QUESTIONS; i++) {
+		assert_false(lbx_bridge_ask(&answer, LBX_WITHOUT_FRAME, "echo %d", i));
+		snprintf(mark, sizeof mark, "%d\n", i);
+		take_answer(mark, mark, strlen(mark));
+	}
+	assert_false(lbx_bridge_lacks());
+	assert_false(lbx_bridge_ask(&answer, LBX_WITHOUT_FRAME, "echo one more"));
+	assert_true(lbx_bridge_lacks());
+	for (int i = 0; i < MAX_QUESTIONS; i += 1000) {
+		assert_true(lbx_bridge_ask(&answer, LBX_WITHOUT_FRAME, "echo %d", i));
+		assert_int_equal(atoi(answer), i);
+	}
+	forget_questions();
+	bridge.lacks = false;
+	assert_false(lbx_bridge_ask(&answer, LBX_WITHOUT_FRAME, "echo 0"));
+	assert_false(lbx_bridge_lacks());
+	forget_questions();
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(answers_stay_at_the_limit),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
