@@ -40,7 +40,8 @@ static bool is_scope(int tag)
 	       tag == DW_TAG_try_block || tag == DW_TAG_catch_block;
 }
 
-static void descend(struct chain *chain, Dwarf_Die *parent, uint64_t pc, int depth)
+/* bodies: functions whose code is elsewhere are entered too, for a class within one may have the function. */
+static void descend(struct chain *chain, Dwarf_Die *parent, uint64_t pc, bool bodies, int depth)
 {
 	Dwarf_Die die;
 
@@ -50,9 +51,9 @@ static void descend(struct chain *chain, Dwarf_Die *parent, uint64_t pc, int dep
 		int tag = dwarf_tag(&die), before = chain->n;
 		if (is_scope(tag) && dwarf_haspc(&die, pc) > 0 && chain->n < MAX_SCOPES) {
 			chain->list[chain->n++] = die;
-			descend(chain, &die, pc, depth + 1);
-		} else if (may_hold_functions(tag)) {
-			descend(chain, &die, pc, depth + 1);
+			descend(chain, &die, pc, bodies, depth + 1);
+		} else if (may_hold_functions(tag) || (bodies && is_scope(tag))) {
+			descend(chain, &die, pc, bodies, depth + 1);
 		}
 		if (chain->n > before)
 			return;
@@ -71,7 +72,10 @@ bool lbx_functions_at(Dwfl *dwfl, uint64_t pc, struct lbx_functions *ret)
 		return false;
 	ret->pc = pc - bias;
 	ret->bias = bias;
-	descend(&chain, unit, ret->pc, 0);
+	for (int bodies = 0; bodies < 2 && chain.n == 0; bodies++) {
+		chain.dies = 0;
+		descend(&chain, unit, ret->pc, bodies, 0);
+	}
 	ret->scopes = chain.n ? malloc((size_t)chain.n * sizeof *ret->scopes) : NULL;
 	if (!ret->scopes)
 		return false;

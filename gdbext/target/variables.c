@@ -110,6 +110,20 @@ static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, u
 	}
 }
 
+/* What a reference stands for has the reference's name. */
+static void visit_referred(struct search *s, const char *name, Dwarf_Die *type, uint64_t address, int steps)
+{
+	Dwarf_Die target;
+	int tag = lbx_type_of(type, &target);
+
+	if (lbx_type_is_pointer(tag) && tag != DW_TAG_pointer_type)
+		return; /* there is none to a reference */
+	if (lbx_type_is_struct(tag))
+		emit(s, name, address); /* it may be a tensor */
+	if (address)
+		visit(s, name, &target, tag, address, steps);
+}
+
 /* An object in memory. `steps`: how much further structs and pointers are followed. */
 static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address,
 		  int steps)
@@ -119,7 +133,11 @@ static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, 
 	if (s->stopped)
 		return;
 	if (lbx_type_is_pointer(tag)) {
-		if (lbx_target_try_read(s->scope.target, address, &value, sizeof value))
+		if (!lbx_target_try_read(s->scope.target, address, &value, sizeof value))
+			return;
+		if (tag != DW_TAG_pointer_type)
+			visit_referred(s, name, type, value, steps);
+		else
 			visit_pointer(s, name, type, value, steps > 0 ? steps - 1 : 0);
 	} else if (tag == DW_TAG_array_type && steps >= 0) {
 		visit_array(s, name, type, address, steps - 1);
@@ -137,13 +155,16 @@ static void visit_variable(struct search *s, Dwarf_Die *die)
 	int tag = lbx_type_of(die, &type);
 
 	s->is_argument = dwarf_tag(die) == DW_TAG_formal_parameter;
-	if (!name || !tag || !dwarf_attr_integrate(die, DW_AT_location, &attribute) ||
+	/* g++ has a variable for each that a lambda captures, too */
+	if (!name || !tag || strcmp(name, "__closure") == 0 || !dwarf_attr_integrate(die, DW_AT_location, &attribute) ||
 	    !lbx_locate(&s->scope, &attribute, &place))
 		return;
 	if (place.in_memory)
 		visit(s, name, &type, tag, place.value, STEPS);
-	else if (lbx_type_is_pointer(tag))
+	else if (tag == DW_TAG_pointer_type)
 		visit_pointer(s, name, &type, place.value, STEPS - 1);
+	else if (lbx_type_is_pointer(tag))
+		visit_referred(s, name, &type, place.value, STEPS);
 }
 
 static void visit_scope(struct search *s, Dwarf_Die *scope)
