@@ -25,11 +25,44 @@ static void lower(int resource, int64_t value)
 	setrlimit(resource, &limit);
 }
 
+/* What ends the child ends this program likewise: a shell looks at how. */
+static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
+enum { ENDS = sizeof ends / sizeof *ends };
+
+static volatile pid_t child_of_signals;
+
+static void pass_on(int signal)
+{
+	kill(child_of_signals, signal);
+}
+
+/* Blocks them, and takes those over that are not ignored (as nohup has it). */
+static void take_signals(struct sigaction before[ENDS], sigset_t *mask)
+{
+	struct sigaction action = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (int i = 0; i < ENDS; i++)
+		sigaddset(&set, ends[i]);
+	sigprocmask(SIG_BLOCK, &set, mask);
+	for (int i = 0; i < ENDS; i++) {
+		sigaction(ends[i], NULL, &before[i]);
+		if (before[i].sa_handler != SIG_IGN)
+			sigaction(ends[i], &action, NULL);
+	}
+}
+
+static void give_signals_back(const struct sigaction before[ENDS])
+{
+	for (int i = 0; i < ENDS; i++)
+		sigaction(ends[i], &before[i], NULL);
+}
+
 static void be_child(const struct lbx_limits *limits, pid_t parent)
 {
 	struct rlimit none = { 0, 0 };
 
-	signal(SIGINT, SIG_DFL);
 	/* nobody would read what an orphan finds; and a core of a reader of cores helps nobody */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -59,25 +92,32 @@ bool lbx_guard(const struct lbx_limits *limits, const char *what, int (*body)(vo
 	int status;
 
 	fflush(NULL);
-	void (*before)(int) = signal(SIGINT, SIG_IGN); /* the child decides */
+	struct sigaction before[ENDS];
+	sigset_t mask;
+	take_signals(before, &mask);
 	pid_t child = fork();
-	if (child < 0)
-		return lb_fail("cannot start a process: %s", strerror(errno));
-	if (child == 0) {
+	if (child <= 0) {
+		int error = errno;
+		give_signals_back(before);
+		sigprocmask(SIG_SETMASK, &mask, NULL);
+		if (child < 0)
+			return lb_fail("cannot start a process: %s", strerror(error));
 		be_child(limits, parent);
 		_exit(body(context));
 	}
+	child_of_signals = child;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
-	signal(SIGINT, before);
+	give_signals_back(before);
 	if (WIFEXITED(status)) {
 		*ret = WEXITSTATUS(status);
 		return true;
 	}
-	if (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGPIPE) {
-		/* as a shell expects it */
-		signal(WTERMSIG(status), SIG_DFL);
-		raise(WTERMSIG(status));
+	int died_of = WTERMSIG(status);
+	if (died_of == SIGPIPE || died_of == SIGINT || died_of == SIGTERM || died_of == SIGHUP) {
+		signal(died_of, SIG_DFL);
+		raise(died_of);
 	}
 	return explain(limits, what, WTERMSIG(status));
 }

@@ -1,9 +1,12 @@
 /* lazybones-replay: computes the graph in descriptor 3, or reads the file named there (see wire.h),
  * under limits of memory and time, so that whatever a damaged one does happens here. */
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +14,7 @@
 #include "base/error.h"
 #include "base/sanitizer.h"
 #include "base/op.h"
+#include "inspect/replay/worker.h"
 #include "replay/file.h"
 #include "replay/ranges.h"
 #include "replay/rebuild.h"
@@ -265,6 +269,16 @@ static int read_file(struct lbx_wire_file *request)
 	return !ok;
 }
 
+/* Nobody would read what an orphan finds. */
+static void end_with_parent(void)
+{
+	struct pollfd alive = { .fd = LBX_WORKER_ALIVE };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (poll(&alive, 1, 0) > 0 && (alive.revents & POLLERR)) /* it died before */
+		_exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1) {
@@ -273,6 +287,7 @@ int main(int argc, char **argv)
 		       LBX_WIRE_FD);
 		return strcmp(argv[1], "--help") != 0;
 	}
+	end_with_parent();
 	struct image image;
 	struct lbx_wire_file *file;
 	if (is_file(&file))

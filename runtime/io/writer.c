@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "io/writer.h"
 
 #include <ctype.h>
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+
+enum { ROOM = 32 }; /* for what a temporary name adds */
 
 /* The file that the path leads to; what is there must be a regular file, or nothing. */
 static bool find_target(struct lb_writer *w)
@@ -95,15 +98,44 @@ static bool hold(int fd)
 	return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
+/* A file without a name: nothing of it stays, whatever ends this process. -1 where there is none. */
+static int open_nameless(const struct lb_writer *w)
+{
+	const char *name;
+	int folder = access("/proc/self/fd", X_OK) == 0 ? open_folder(w, &name) : -1;
+	int fd = folder >= 0 ? openat(folder, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+	if (folder >= 0)
+		close(folder);
+	if (fd >= 0)
+		flock(fd, LOCK_EX | LOCK_NB); /* for the moment in which it has another name */
+	return fd;
+}
+
+/* A name that nobody has, for the moment before it is renamed. */
+static bool name_it(struct lb_writer *w)
+{
+	char from[64];
+	snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(w->stream));
+	for (int i = 0; i < 1000; i++) {
+		snprintf(w->temporary, strlen(w->target) + ROOM, "%s.%d-%d.new", w->target, (int)getpid(), i);
+		if (linkat(AT_FDCWD, from, AT_FDCWD, w->temporary, AT_SYMLINK_FOLLOW) == 0)
+			return true;
+		if (errno != EEXIST)
+			break;
+	}
+	w->temporary[0] = '\0';
+	return lb_fail("%s: cannot be written: %s", w->path, strerror(errno));
+}
+
 /* A new file of a name that nobody has, with the mode of the old one, or what umask leaves. */
 static bool create_beside(struct lb_writer *w)
 {
-	size_t room = strlen(w->target) + 32;
-	int fd = -1;
-	w->temporary = malloc(room);
+	size_t room = strlen(w->target) + ROOM;
+	w->temporary = calloc(1, room);
 	if (!w->temporary)
 		return lb_fail("%s: out of memory", w->path);
 	sweep(w);
+	int fd = open_nameless(w);
 	for (int i = 0; i < 1000 && fd < 0; i++) {
 		snprintf(w->temporary, room, "%s.%d-%d.new", w->target, (int)getpid(), i);
 		fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -121,7 +153,8 @@ static bool create_beside(struct lb_writer *w)
 	lb_fail("%s: cannot be written: %s", w->path, strerror(errno));
 	if (fd >= 0) {
 		close(fd);
-		unlink(w->temporary);
+		if (w->temporary[0])
+			unlink(w->temporary);
 	}
 	return false;
 }
@@ -163,13 +196,13 @@ static void write_name_through(const struct lb_writer *w)
 
 bool lb_writer_end(struct lb_writer *w, bool ok)
 {
-	ok = ok && write_through(w);
+	ok = ok && write_through(w) && (w->temporary[0] || name_it(w));
 	/* before it is closed: it is locked until then */
 	if (ok && rename(w->temporary, w->target) != 0)
 		ok = lb_fail("%s: cannot be replaced: %s", w->path, strerror(errno));
 	if (ok)
 		write_name_through(w);
-	else
+	else if (w->temporary[0])
 		unlink(w->temporary);
 	fclose(w->stream);
 	free(w->target);

@@ -1,4 +1,5 @@
-/* Writes a file beside the one it is to replace, and renames it when it is whole and on the disk: who
+/* Writes a file without a name (beside the one it is to replace, where the file system has no such
+ * files), which gets the name when it is whole and on the disk: who
  * has the old one mapped keeps it, and a full disk or a power failure leaves it alone. What a saver that
  * was killed has left is removed by the next. Devices, pipes and folders are never replaced. */
 #ifndef LB_IO_WRITER_H
@@ -14,7 +15,7 @@ struct lb_writer {
 	const char *path;
 	char *target;    /* the path, behind symbolic links */
 	int mode;        /* of the file to be replaced; 0 if there is none */
-	char *temporary;
+	char *temporary; /* "": it has no name */
 	uint64_t at; /* bytes written */
 };
 

@@ -184,6 +184,8 @@ bool lbx_run_report(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_report report;
 	int64_t seconds = DEFAULT_SECONDS;
 
+	if (output && !*output)
+		return lbx_misuse("report: --output needs a file's name");
 	if (!lbx_args_int(args, "seconds", 1, 1 << 20, &seconds))
 		return false;
 	bool done = lbx_report_collect(context, (double)seconds, &report);

@@ -32,7 +32,7 @@ static bool start(const struct lbx_worker *worker, int alive, pid_t *ret)
 	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
 	/* by way of a high number: one of them may be where the other is to go */
 	posix_spawn_file_actions_adddup2(&actions, worker->fd, 200);
-	posix_spawn_file_actions_adddup2(&actions, alive, 201);
+	posix_spawn_file_actions_adddup2(&actions, alive, LBX_WORKER_ALIVE);
 	posix_spawn_file_actions_adddup2(&actions, 200, worker->as);
 	posix_spawn_file_actions_addclose(&actions, 200);
 	posix_spawnattr_init(&attributes);

@@ -4,6 +4,9 @@
 
 #include "inspect/out.h"
 
+/* Where the worker finds the write end of a pipe that nobody reads once who started it is dead. */
+enum { LBX_WORKER_ALIVE = 201 };
+
 struct lbx_worker {
 	const char *path;
 	char *const *argv;
