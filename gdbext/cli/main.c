@@ -79,13 +79,15 @@ static bool open_target(const struct lbx_request *r, struct lbx_context *context
 	       lbx_stacks_of_process(context->target, &context->stacks);
 }
 
+static bool is_json;
+
 static int report(bool done)
 {
 	if (fflush(stdout) != 0 || ferror(stdout))
 		done = lb_fail("cannot write the output: %s", strerror(errno));
 	if (done)
 		return LBX_EXIT_DONE;
-	lbx_complain(lbx_error_text());
+	lbx_tell_error(is_json);
 	return LBX_EXIT_FAILED;
 }
 
@@ -129,6 +131,19 @@ static int answer(void *job)
 	return wrong ? misused() : report(done);
 }
 
+static bool asks_for_json(char **argv)
+{
+	for (; *argv && strcmp(*argv, "--") != 0; argv++)
+		if (strcmp(*argv, "--json") == 0)
+			return true;
+	return false;
+}
+
+static bool is_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct lbx_out out = lbx_terminal(stdout);
@@ -143,6 +158,7 @@ int main(int argc, char **argv)
 	unsetenv("DEBUGINFOD_URLS");
 	job.out = &out;
 	argv++;
+	is_json = asks_for_json(argv);
 	while (*argv && strcmp(*argv, "--json") == 0 && argv++)
 		request->json = true;
 	argc = 0;
@@ -158,12 +174,12 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && strcmp(argv[0], "help") == 0)
 		return help(&out, argv[1]) ? report(true) : misused();
-	if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "help") == 0)) {
+	if (argc > 0 && (is_help(argv[0]) || strcmp(argv[0], "help") == 0)) {
 		lbx_usage(&out);
 		return report(true);
 	}
 	const struct lbx_command *verb = argc > 0 ? lbx_command_find(lbx_verbs, argv[0]) : NULL;
-	if (verb && argc > 1 && strcmp(argv[1], "--help") == 0)
+	if (verb && argc > 1 && is_help(argv[1]))
 		return report(help(&out, verb->name));
 	out.json = request->json;
 	if (verb && strcmp(verb->name, "sites") == 0)

@@ -1,6 +1,7 @@
 #include "cli/request.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct parser {
 	enum kind kind;
 	char **words;
 	size_t n_cores;
+	bool options_end; /* of `ranks`: "--" was there */
 };
 
 /* What only gdb has: to be named. */
@@ -118,7 +120,7 @@ static bool take_option(struct parser *p, const char *word, bool *ret)
 	*ret = true;
 	if (strcmp(word, "--json") == 0)
 		return r->json = true;
-	if (strcmp(word, "--help") == 0)
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
 		return r->help = true;
 	if (strcmp(word, "--stop") == 0)
 		return r->stop = true;
@@ -167,18 +169,33 @@ static bool take_pair(struct lbx_request *r, char *word)
 	return add_word(r->line, colon + 1);
 }
 
+static const struct {
+	const char *name, *command;
+	enum kind kind;
+} kinds[] = {
+	{ "core", NULL, CORE }, { "pid", NULL, PID }, { "report", "report", REPORT },
+	{ "diff", "diff", DIFF }, { "ranks", "ranks", RANKS },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static bool fail_kind(const char *word)
+{
+	char first[256] = "";
+	size_t used = 0;
+
+	for (int i = 0; i < KINDS; i++)
+		used += (size_t)snprintf(first + used, sizeof first - used, "%s, ", kinds[i].name);
+	for (const struct lbx_command *verb = lbx_verbs; verb->name; verb++)
+		used += (size_t)snprintf(first + used, sizeof first - used, "%s%s", verb->name,
+					 verb[1].name ? ", " : "");
+	return lb_fail("unknown command '%s': expected %s or help (see lazybones --help)", word, first);
+}
+
 static bool take_kind(struct parser *p, const char *word)
 {
-	static const struct {
-		const char *name, *command;
-		enum kind kind;
-	} kinds[] = {
-		{ "core", NULL, CORE }, { "pid", NULL, PID }, { "report", "report", REPORT },
-		{ "diff", "diff", DIFF }, { "ranks", "ranks", RANKS },
-	};
 	const struct lbx_command *command = lbx_command_find(lbx_commands, word);
 
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+	for (size_t i = 0; i < KINDS; i++) {
 		if (strcmp(word, kinds[i].name) != 0)
 			continue;
 		p->kind = kinds[i].kind;
@@ -190,8 +207,7 @@ static bool take_kind(struct parser *p, const char *word)
 		return false;
 	if (command && lbx_cli_has(command))
 		return lb_fail("which program? lazybones core CORE %s, or lazybones pid PID %s", word, word);
-	return lb_fail("unknown command '%s': expected core, pid, report, diff, ranks, trace, top or help "
-		       "(see lazybones --help)", word);
+	return fail_kind(word);
 }
 
 static bool take_word(struct parser *p, char *word)
@@ -200,6 +216,10 @@ static bool take_word(struct parser *p, char *word)
 
 	if (p->kind == NO_KIND)
 		return take_kind(p, word);
+	if (p->kind == RANKS && strcmp(word, "--") == 0 && !p->options_end)
+		return p->options_end = true;
+	if (p->kind == RANKS && word[0] == '-' && word[1] && !p->options_end)
+		return lbx_args_unknown_option(r->command, word);
 	if (p->kind == RANKS) {
 		r->cores[p->n_cores++] = word;
 		return true;
@@ -220,7 +240,7 @@ static bool take(struct parser *p, char *word)
 {
 	bool taken = false;
 
-	if (word[0] == '-' && word[1] && strcmp(word, "--") != 0) {
+	if (word[0] == '-' && word[1] && strcmp(word, "--") != 0 && !p->options_end) {
 		if (p->request->command && !take_own_option(p, word, &taken))
 			return false;
 		if (!taken && !take_option(p, word, &taken))

@@ -4,10 +4,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "lazybones.h"
+#include "target/printable.h"
+
 enum { LEAST = 20, USUAL = 80 };
+
+static bool written; /* to standard output */
 
 static void write_out(struct lbx_out *out, const char *text, size_t n)
 {
+	written |= out->context == stdout;
 	fwrite(text, 1, n, out->context);
 }
 
@@ -38,4 +45,16 @@ void lbx_complain(const char *message)
 
 	lbx_wrap(&out, 0, 4);
 	lbx_printf(&out, "lazybones: %s\n", message);
+}
+
+void lbx_tell_error(bool json)
+{
+	struct lbx_out out = lbx_terminal(stdout);
+
+	if (!json || written) {
+		lbx_complain(lbx_error_text());
+		return;
+	}
+	lbx_json(&out, json_pack("{s:o}", "error", lbx_json_string(lb_error_message())));
+	fflush(stdout);
 }

@@ -10,5 +10,8 @@
 struct lbx_out lbx_terminal(FILE *file);
 /* "lazybones: MESSAGE" on standard error, printable. */
 void lbx_complain(const char *message);
+/* The error, likewise; with --json it stands on standard output, {"error": MESSAGE}, in place of what was
+ * asked for, unless some of that is there. */
+void lbx_tell_error(bool json);
 
 #endif

@@ -56,8 +56,10 @@ static bool parse(char **argv, struct view *ret)
 		ret->once |= option == '1';
 		ret->context.out->json |= option == 'j';
 	}
-	if (!argv[optind] || argv[optind + 1])
+	if (!argv[optind])
 		return lb_fail("top: of which process? lazybones top PID");
+	if (argv[optind + 1])
+		return lb_fail("top: unexpected argument '%s'; expected PID", argv[optind + 1]);
 	return lbx_word_int("top", "PID", argv[optind], INT32_MAX, &ret->pid);
 }
 
@@ -200,7 +202,7 @@ int lbx_top(char **argv, struct lbx_out *out)
 	else if (!run(&view))
 		status = LBX_EXIT_FAILED;
 	if (status != LBX_EXIT_DONE)
-		lbx_complain(lbx_error_text());
+		lbx_tell_error(out->json);
 	lbx_top_destroy(view.top);
 	lbx_table_destroy(view.context.table);
 	lbx_target_destroy(view.context.target);

@@ -199,6 +199,11 @@ static bool fail_option(const struct lbx_command *command, int n, const char *wo
 	return lbx_misuse("%s has no option '%.*s', but %s", command->name, n, word, known_options(command, known));
 }
 
+bool lbx_args_unknown_option(const struct lbx_command *command, const char *word)
+{
+	return fail_option(command, (int)strcspn(word, "="), word);
+}
+
 /* A word where no argument stands. */
 static bool fail_word(const struct lbx_command *command, const char *word)
 {
@@ -258,6 +263,30 @@ static bool add_to_tensor(struct lbx_args *args, char *word)
 	return true;
 }
 
+static bool is_glob(const char *synopsis)
+{
+	synopsis += *synopsis == '[';
+	return strncmp(synopsis, "GLOB", 4) == 0;
+}
+
+static bool check_glob(const struct lbx_args *args, const char *glob)
+{
+	return !glob || !lbx_glob_is_cut(glob) ||
+	       lbx_misuse("%s: '%s' is no pattern: it ends with a backslash", args->command->name, glob);
+}
+
+static bool check_globs(const struct lbx_args *args)
+{
+	const struct lbx_command *command = args->command;
+	const int max = sizeof command->options / sizeof *command->options;
+	bool done = !is_glob(command->arguments) || check_glob(args, args->v[0]);
+
+	for (int i = 0; i < max && command->options[i].name && done; i++)
+		done = !command->options[i].value || !is_glob(command->options[i].value) ||
+		       check_glob(args, args->options[i]);
+	return done;
+}
+
 bool lbx_args_parse(const struct lbx_command *command, const char *line, struct lbx_args *ret)
 {
 	struct word word = { .text = NULL };
@@ -292,7 +321,7 @@ bool lbx_args_parse(const struct lbx_command *command, const char *line, struct 
 		return lbx_misuse("%s needs %s: %s", command->name,
 			       command->min_args == 1 ? "an argument" : "more arguments",
 			       command->arguments);
-	return true;
+	return check_globs(ret);
 }
 
 bool lbx_command_run(struct lbx_context *context, const struct lbx_command *command,

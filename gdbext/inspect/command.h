@@ -81,6 +81,8 @@ void lbx_note_misuse(void);
 /* Whether the error that is kept is one of these. */
 bool lbx_is_misuse(void);
 
+/* False, with the error that the command has no such option. */
+bool lbx_args_unknown_option(const struct lbx_command *command, const char *word);
 /* An option's value, "" for one without value; NULL when it was not given. */
 const char *lbx_args_option(const struct lbx_args *args, const char *name);
 /* A whole number within [min, max]; *ret keeps its value when the option was not given. */

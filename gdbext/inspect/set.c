@@ -72,7 +72,7 @@ static bool fail_name(const char *name)
 		strcat(names, i == 0 ? "" : i + 1 < SETTINGS ? ", " : " and ");
 		strcat(names, settings[i].name);
 	}
-	return lb_fail("set: there is no setting '%s', but %s", name, names);
+	return lbx_misuse("set: there is no setting '%s', but %s", name, names);
 }
 
 bool lbx_run_set(struct lbx_context *context, const struct lbx_args *args)

@@ -459,7 +459,10 @@ static bool read_headers(struct core *core)
 		return lb_fail("%s is an ELF file but no core", core->path);
 	core->machine = header.e_machine;
 	if (elf_getphdrnum(core->elf, &n) != 0 || n == 0)
-		return lb_fail("%s has no program headers: %s", core->path, elf_errmsg(-1));
+		return lb_fail(header.e_phnum && header.e_phoff >= core->size - (core->size < header.e_phentsize ?
+			       core->size : header.e_phentsize) ?
+			       "%s is truncated: it ends before its program headers do" :
+			       "%s has no program headers", core->path);
 	core->segments = calloc(n, sizeof *core->segments);
 	if (!core->segments)
 		return lb_fail("out of memory");

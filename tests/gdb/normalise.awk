@@ -50,7 +50,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 	sub(/<in-memory@ADDRESS-ADDRESS>/, "<in-memory@ADDRESS>")
 	gsub(/symbol table 1\.[0-9]+/, "symbol table 1.N")
 	sub(/^thread +[0-9]+/, "thread N")
-	sub(/^ *-[0-9.]+ s +[0-9]+/, "  -T s  N")
+	sub(/^ *-?[0-9.]+ s +[0-9]+/, "  -T s  N")
 	sub(/ in [0-9.]+ us$/, " in N us")
 	sub(/^ +thread [0-9]+ runs/, "           thread N runs")
 	gsub(/[^ "]*plain\.c/, "plain.c")

@@ -40,7 +40,7 @@ struct row {
 
 struct member {
 	const char *path;
-	int64_t rank;
+	int64_t rank;      /* -1: it could not be read */
 	size_t index;      /* of its cells */
 	char error[TEXT];  /* why it could not be read; "" */
 };
@@ -49,7 +49,7 @@ struct job {
 	struct lbx_context *context;
 	const char *glob;
 	bool replay;
-	size_t n, n_rows, room;
+	size_t n, n_read, n_rows, room;
 	struct member *members;
 	struct row **rows;
 	void *tree; /* of rows, by name and occurrence */
@@ -71,7 +71,8 @@ static int by_order(const void *a, const void *b)
 static int by_rank(const void *a, const void *b)
 {
 	const struct member *x = a, *y = b;
-	return (x->rank > y->rank) - (x->rank < y->rank);
+	return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+				  : (x->index > y->index) - (x->index < y->index);
 }
 
 static void row_destroy(struct row *row)
@@ -170,6 +171,27 @@ static bool read_tensors(struct job *job, struct lbx_context *context, struct me
 	return lb_ok();
 }
 
+/* What a core had that turned out to be unreadable: names that it alone had are no rows. */
+static void forget(struct job *job, size_t index)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < job->n_rows; i++) {
+		struct row *row = job->rows[i];
+		bool others = false;
+		row->cells[index].found = ABSENT;
+		for (size_t k = 0; k < job->n && !others; k++)
+			others = row->cells[k].found != ABSENT;
+		if (others) {
+			job->rows[n++] = row;
+			continue;
+		}
+		tdelete(row, &job->tree, by_name);
+		row_destroy(row);
+	}
+	job->n_rows = n;
+}
+
 static void read_core(struct job *job, struct member *member)
 {
 	struct lbx_context context = { .out = job->context->out, .settings = job->context->settings };
@@ -178,8 +200,10 @@ static void read_core(struct job *job, struct member *member)
 	    !read_tensors(job, &context, member)) {
 		snprintf(member->error, sizeof member->error, "%s", lb_error_message());
 		lb_clear_error();
-		for (size_t i = 0; i < job->n_rows; i++)
-			job->rows[i]->cells[member->index].found = ABSENT;
+		forget(job, member->index);
+		member->rank = -1;
+	} else {
+		job->n_read++;
 	}
 	lbx_table_destroy(context.table);
 	lbx_target_destroy(context.target);
@@ -193,11 +217,11 @@ static bool sort_members(struct job *job)
 		next = job->members[i].rank >= next ? job->members[i].rank + 1 : next;
 	/* without a launcher's number: as the cores are given */
 	for (size_t i = 0; i < job->n; i++)
-		if (job->members[i].rank < 0)
+		if (job->members[i].rank < 0 && !job->members[i].error[0])
 			job->members[i].rank = next++;
 	qsort(job->members, job->n, sizeof *job->members, by_rank);
 	for (size_t i = 1; i < job->n; i++)
-		if (job->members[i].rank == job->members[i - 1].rank)
+		if (job->members[i].rank >= 0 && job->members[i].rank == job->members[i - 1].rank)
 			return lb_fail("%s and %s are both of rank %lld: are they of one job?",
 				       job->members[i - 1].path, job->members[i].path,
 				       (long long)job->members[i].rank);
@@ -246,7 +270,7 @@ static struct tally tally(const struct job *job)
 			ret.equal++;
 		else if (count(job, row, LAZY))
 			ret.lazy++;
-		else
+		else if (job->n_read > 1)
 			ret.alone++;
 	}
 	return ret;
@@ -317,16 +341,30 @@ static void print_row(const struct job *job, const struct row *row)
 	}
 }
 
+/* The error may name the core itself. */
+static void print_unread(const struct job *job)
+{
+	for (size_t i = 0; i < job->n; i++) {
+		const struct member *m = &job->members[i];
+		bool named = strstr(m->error, m->path);
+		if (m->error[0])
+			lbx_styled(job->context->out, LBX_WARNING, "not read: %s%s%s\n", named ? "" : m->path,
+				   named ? "" : ": ", m->error);
+	}
+}
+
 static void print_text(const struct job *job, const struct tally *t, int64_t limit)
 {
 	struct lbx_out *out = job->context->out;
 	int64_t shown = 0;
 
-	for (size_t i = 0; i < job->n; i++)
-		if (job->members[i].error[0])
-			lbx_styled(out, LBX_WARNING, "%s\n", job->members[i].error);
+	print_unread(job);
+	if (job->n_read < 2) {
+		lbx_printf(out, "%s: nothing to compare\n", job->n_read ? "1 rank" : "no rank");
+		return;
+	}
 	lbx_printf(out, "%zu ranks, %zu names: %lld equal everywhere, %lld differ, %lld lazy%s, %lld in one "
-		   "rank alone", job->n, job->n_rows, (long long)t->equal, (long long)t->different,
+		   "rank alone", job->n_read, job->n_rows, (long long)t->equal, (long long)t->different,
 		   (long long)t->lazy, t->lazy && !job->replay ? " (--replay computes them)" : "",
 		   (long long)t->alone);
 	lbx_printf(out, t->unreadable ? ", %lld not all readable\n" : "\n", (long long)t->unreadable);
@@ -365,8 +403,8 @@ static void print_json(const struct job *job, const struct tally *t, int64_t lim
 
 	for (size_t i = 0; i < job->n; i++) {
 		const struct member *m = &job->members[i];
-		json_array_append_new(members, json_pack("{s:I,s:o,s:o}", "rank", (json_int_t)m->rank, "core",
-							 lbx_json_string(m->path), "error",
+		json_array_append_new(members, json_pack("{s:o,s:o,s:o}", "rank", m->error[0] ? json_null()
+							 : json_integer(m->rank), "core", lbx_json_string(m->path), "error",
 							 m->error[0] ? lbx_json_string(m->error) : json_null()));
 	}
 	for (size_t i = 0; i < job->n_rows && (int64_t)json_array_size(rows) < limit; i++) {

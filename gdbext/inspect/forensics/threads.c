@@ -130,8 +130,8 @@ static struct lbx_frame_view *find_frame(const struct lbx_thread_view *view, uin
 		lb_fail("frame %llu is not looked at: only the first %d of thread %llu are",
 			(unsigned long long)number, view->n, (unsigned long long)view->tid);
 	else
-		lb_fail("thread %llu has %llu frames, from 0 on", (unsigned long long)view->tid,
-			(unsigned long long)n);
+		lb_fail("thread %llu has %llu frame%s, from 0 on", (unsigned long long)view->tid,
+			(unsigned long long)n, n == 1 ? "" : "s");
 	return NULL;
 }
 

@@ -128,6 +128,8 @@ bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const cha
 	if (*text == '%' && isdigit((unsigned char)text[1]))
 		return lb_fail("no tensor '%s': it is a line of a listing; `locals` in the graph's frame, or "
 			       "`listing N`, tells its #id", text);
+	if (!found->n_near && *text && text[strspn(text, "0123456789")] == '\0')
+		return lb_fail("no tensor '%s': did you mean #%s?", text, text);
 	return lb_fail(found->n_near ? "no tensor '%s': did you mean %s?"
 		       : "no tensor '%s'%s: not a name in the table (see `list`), not #id, and no "
 			 "expression that yields an lb_tensor *", text, near);

@@ -136,6 +136,16 @@ static bool is_named(struct lbx_context *context, const char *text)
 	return found;
 }
 
+/* A tensor that is not there may have been meant as FILE:NAME. */
+static bool no_file(const char *text)
+{
+	const char *colon = strchr(text, ':');
+
+	if (colon && colon != text && colon[1] && colon[1] != ':' && !strpbrk(text, "[]()*&\"'"))
+		lb_fail_within("there is no file %.*s", (int)(colon - text), text);
+	return false;
+}
+
 bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like,
 		     struct lbx_operand *ret)
 {
@@ -158,7 +168,7 @@ bool lbx_operand_any(struct lbx_context *context, const char *text, const char *
 		return lbx_misuse("%s is a core file: name the tensor in it, as in %s:%s", plain, plain,
 				  like && *like ? like : "NAME");
 	if (n == 0)
-		return lbx_operand_tensor(context, text, ret);
+		return lbx_operand_tensor(context, text, ret) || no_file(plain);
 	snprintf(path, sizeof path, "%.*s", (int)n, plain);
 	if (is_array_file(path) || (access(path, F_OK) == 0 && !is_elf(path)))
 		return of_file(context, path, plain + n + 1, like, ret);

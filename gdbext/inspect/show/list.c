@@ -314,6 +314,9 @@ static bool list_text(struct lbx_context *context, struct lbx_tensors *tensors,
 	if (list->lazy_bytes)
 		lbx_printf(out, " (%s once evaluated)", lazy);
 	lbx_printf(out, "\n");
+	if (list->n == 0 && list->glob && lbx_glob_is_open(list->glob))
+		lbx_styled(out, LBX_WARNING, "no name holds the bracket ([) of '%s', which is not closed\n",
+			   list->glob);
 	if (list->bad) {
 		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s of this %s could not be read or "
 			   "%s damaged\n", list->bad, list->bad == 1 ? "" : "s",

@@ -60,6 +60,26 @@ bool lbx_escape_indices(const char *glob, char *ret, size_t size)
 	return true;
 }
 
+bool lbx_glob_is_cut(const char *glob)
+{
+	for (; *glob; glob++)
+		if (*glob == '\\' && !*++glob)
+			return true;
+	return false;
+}
+
+bool lbx_glob_is_open(const char *glob)
+{
+	const char *c = glob;
+
+	while ((c = strchr(c, '['))) {
+		if ((c == glob || c[-1] != '\\') && !strchr(c + 1, ']'))
+			return true;
+		c++;
+	}
+	return false;
+}
+
 bool lbx_name_matches(const char *glob, const char *name)
 {
 	char escaped[1024];

@@ -13,6 +13,10 @@ const char *lbx_closing_quote(const char *text);
  * when it begins with no quote, or with one that is not closed. */
 const char *lbx_unquote(const char *text, char *ret, size_t size);
 
+/* A pattern that ends with a backslash matches nothing whatever the names are. */
+bool lbx_glob_is_cut(const char *glob);
+/* A bracket is not closed: it stands for itself. */
+bool lbx_glob_is_open(const char *glob);
 /* As fnmatch(), but the name itself matches, too, and [0] may stand for an index as it is written. */
 bool lbx_name_matches(const char *glob, const char *name);
 /* The glob with \ before each bracket of an index; false when it has no room. */

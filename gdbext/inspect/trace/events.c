@@ -157,6 +157,14 @@ static void print_arg(struct lbx_context *context, const char *name, uint64_t va
 	}
 }
 
+/* A negative number; nothing is "-0". */
+static double seconds_before(const struct events *events, uint64_t ns)
+{
+	double before = (double)(events->end_ns - ns) / 1e9;
+
+	return before >= 5e-7 ? -before : 0;
+}
+
 static void print_event(struct lbx_context *context, const struct events *events, int64_t i)
 {
 	const struct lb_flight_event *event = &events->flight.events[i];
@@ -166,7 +174,7 @@ static void print_event(struct lbx_context *context, const struct events *events
 
 	lbx_wrap(out, 0, 25);
 	if (event->time_ns)
-		lbx_printf(out, "%12.6f s", -(double)(events->end_ns - event->time_ns) / 1e9);
+		lbx_printf(out, "%12.6f s", seconds_before(events, event->time_ns));
 	else
 		lbx_printf(out, "%14s", "");
 	lbx_printf(out, "  %7" PRIu32 "  %-13s", event->thread, kind->name);
