@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 
 #include "base/error.h"
 #include "graph/program.h"
@@ -160,6 +161,8 @@ static void its_expression_is_shown(void **state)
 		assert_true(fd >= 0);
 		snprintf(line, sizeof line, "y --dot %s", file);
 		shown("graph", line, false);
+		close(fd); /* another file has its name now */
+		fd = open(file, O_RDONLY);
 		unlink(file);
 		assert_true(read(fd, dot, sizeof dot - 1) > 0);
 		close(fd);
