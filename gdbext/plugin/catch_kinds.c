@@ -178,7 +178,9 @@ static void tell_value(struct lbx_context *context, const struct lbx_catch_stop 
 		lb_clear_error();
 		return;
 	}
-	if (d.count > d.nan)
+	if (d.count == 1)
+		text_printf(ret, " Its element is %.6g", d.nan ? NAN : d.min);
+	else if (d.count > d.nan)
 		text_printf(ret, " Its %" PRId64 " elements are from %.6g to %.6g, %.6g in the mean",
 			    d.count, d.min, d.max, d.mean);
 	else

@@ -15,6 +15,7 @@
 #include "inspect/compare/groups.h"
 #include "inspect/compare/where.h"
 #include "kernels/half.h"
+#include "lazybones.h"
 #include "session.h"
 
 enum { LARGE = (1 << 20) + 777 };
@@ -410,6 +411,41 @@ static void commands(void **state)
 	}
 }
 
+static void says(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("no '%s' in: %s", part, text);
+}
+
+static const int a_constant = 7;
+
+/* Sides that do not go together, and what is none of a tensor's. */
+static void without_a_value(void **state)
+{
+	struct session *self = session_of_self();
+	char line[64];
+
+	(void)state;
+	if (!self)
+		skip();
+	LB_SCOPE {
+		lb_named("huge", lb_random_normal(LB_SHAPE(4000, 1000, 1000), LB_F32, lb_key(1)));
+		lb_tensor *few = lb_named("few", lb_ones(LB_SHAPE(5), LB_F32));
+		lb_tensor *plain = lb_named("plain", lb_ones(LB_SHAPE(8, 64), LB_F32));
+		assert_true(lb_eval(few, plain));
+		says(session_says(self, "diff", "huge few"), "huge has shape (4000, 1000, 1000), but few has (5,)");
+		says(session_says(self, "quant", "plain"), "is not quantised");
+		snprintf(line, sizeof line, "0x%llx", (unsigned long long)(uintptr_t)&without_a_value);
+		says(session_says(self, "owner", line), "code or data of without_a_value");
+		snprintf(line, sizeof line, "0x%llx", (unsigned long long)(uintptr_t)&a_constant);
+		assert_null(strstr(session_says(self, "owner", line), "which belongs to"));
+		const char *data = lb_data(plain);
+		snprintf(line, sizeof line, "0x%llx", (unsigned long long)(uintptr_t)(data + 8 * 64 * 4));
+		says(session_says(self, "owner", line), "0 bytes past the end of buffer");
+	}
+	session_destroy(self);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -419,6 +455,7 @@ int main(void)
 		cmocka_unit_test(endless),
 		cmocka_unit_test(places),
 		cmocka_unit_test(groups),
+		cmocka_unit_test(without_a_value),
 		cmocka_unit_test_setup_teardown(commands, session_start, session_stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,6 +13,7 @@
 #include "inspect/compare/where.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/operand.h"
+#include "inspect/operand/select.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/number.h"
 
@@ -402,15 +403,22 @@ static bool fail_for_shapes(const struct diff *d)
 	return lb_fail("%s has shape %s, but %s has %s", d->a.label, left, d->b.label, right);
 }
 
+static bool compare_shapes(struct diff *d)
+{
+	const struct lbx_array *a = &d->a.array, *b = &d->b.array;
+
+	d->same_shape = a->rank == b->rank &&
+			memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+	return d->same_shape || (d->explains && a->size == b->size) || fail_for_shapes(d);
+}
+
 static bool run(struct lbx_context *context, struct diff *d)
 {
 	const struct lbx_array *a = &d->a.array, *b = &d->b.array;
 	struct lbx_out *out = context->out;
 
-	d->same_shape = a->rank == b->rank &&
-			memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
-	if (!d->same_shape && (!d->explains || a->size != b->size))
-		return fail_for_shapes(d);
+	if (!compare_shapes(d))
+		return false;
 	if (d->same_shape && !compare(d, out))
 		return false;
 	bool equal = d->same_shape && d->c.different == 0;
@@ -433,6 +441,34 @@ static bool run(struct lbx_context *context, struct diff *d)
 	return lb_ok();
 }
 
+/* The shape of the first side, before it is computed. */
+static bool shape_of(struct lbx_context *context, const char *text, struct diff *d)
+{
+	struct lbx_array *a = &d->a.array;
+	struct lbx_selection s;
+
+	if (!lbx_select_values(context, text, &s))
+		return false;
+	lbx_selection_label(&s, d->a.label, sizeof d->a.label);
+	memcpy(d->a.name, s.tensor.name, sizeof d->a.name);
+	*a = (struct lbx_array){ .dtype = s.tensor.dtype, .rank = s.tensor.rank, .size = s.tensor.size };
+	memcpy(a->shape, s.tensor.shape, sizeof s.tensor.shape);
+	if (!lbx_slice_apply(&s.slice, a))
+		return false;
+	a->size = 1;
+	for (int i = 0; i < a->rank; i++)
+		a->size *= a->shape[i];
+	return true;
+}
+
+/* Sides whose shapes do not go together are refused before the first, which may be a giant, is computed. */
+static bool take_sides(struct lbx_context *context, const struct lbx_args *args, struct diff *d)
+{
+	if (!shape_of(context, args->v[0], d) || !lbx_operand_any(context, args->v[1], d->a.name, &d->b))
+		return false;
+	return compare_shapes(d) && lbx_operand_tensor(context, args->v[0], &d->a);
+}
+
 bool lbx_run_diff(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct diff *d = calloc(1, sizeof *d);
@@ -450,11 +486,9 @@ bool lbx_run_diff(struct lbx_context *context, const struct lbx_args *args)
 		.rtol = lbx_args_option(args, "rtol") ? d->tolerance.rtol : -1,
 		.atol = lbx_args_option(args, "atol") ? d->tolerance.atol : -1, .seconds = (double)seconds,
 	};
-	if (done && (done = lbx_operand_tensor(context, args->v[0], &d->a))) {
-		done = lbx_operand_any(context, args->v[1], d->a.name, &d->b) && run(context, d);
-		lbx_operand_release(&d->b);
-		lbx_operand_release(&d->a);
-	}
+	done = done && take_sides(context, args, d) && run(context, d);
+	lbx_operand_release(&d->b);
+	lbx_operand_release(&d->a);
 	free(d);
 	return done;
 }

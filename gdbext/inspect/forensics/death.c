@@ -10,7 +10,6 @@
 #include "inspect/tensor/format.h"
 
 enum { LABEL = LB_NAME_MAX + 320 };
-static const uint64_t near_miss = 1 << 20; /* bytes */
 
 /* What si_code says, "" when nothing. */
 static const char *reason(const struct lbx_death *d)
@@ -76,7 +75,8 @@ static bool near_buffer(struct lbx_places *places, const struct lbx_buffer *b, u
 	return true;
 }
 
-bool lbx_describe_address(struct lbx_places *places, uint64_t address, char *ret, size_t size)
+bool lbx_describe_address(struct lbx_places *places, uint64_t address, uint64_t near, char *ret,
+			  size_t size)
 {
 	struct lbx_buffer before, after;
 	struct lbx_place place;
@@ -99,9 +99,9 @@ bool lbx_describe_address(struct lbx_places *places, uint64_t address, char *ret
 	bool has_after = lbx_places_after(places, address, &after);
 	uint64_t past = has_before ? address - (before.data + (uint64_t)before.nbytes) : UINT64_MAX;
 	uint64_t ahead = has_after ? after.data - address : UINT64_MAX;
-	if (past <= ahead && past < near_miss)
+	if (past <= ahead && past < near)
 		return near_buffer(places, &before, past, "past the end", address, ret, size);
-	if (ahead < near_miss)
+	if (ahead < near)
 		return near_buffer(places, &after, ahead, "before the beginning", address, ret, size);
 	return false;
 }

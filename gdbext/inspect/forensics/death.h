@@ -6,9 +6,13 @@
 
 /* "died of SIGSEGV: nothing is mapped at 0x10" */
 void lbx_describe_death(const struct lbx_death *death, char *ret, size_t size);
-/* "0x7f… is 24 bytes past the end of …": what an address has to do with tensors, also nearly. False
- * when it has nothing to. */
-bool lbx_describe_address(struct lbx_places *places, uint64_t address, char *ret, size_t size);
+/* Bytes beside a buffer that an address is still called near: one that can be read, and one that cannot, where
+ * who ran out of a buffer is stopped only at the end of what is mapped. */
+enum { LBX_NEAR = 64, LBX_NEAR_FAULT = 1 << 20 };
+
+/* "0x7f… is 24 bytes past the end of …": what an address has to do with tensors, also nearly: less than `near`
+ * bytes beside a buffer. False when it has nothing to. */
+bool lbx_describe_address(struct lbx_places *places, uint64_t address, uint64_t near, char *ret, size_t size);
 json_t *lbx_json_death(const struct lbx_death *death);
 
 #endif

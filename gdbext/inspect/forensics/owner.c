@@ -49,15 +49,23 @@ static bool on_stack(struct lbx_context *context, uint64_t address, char *ret, s
 	return found;
 }
 
-static void elsewhere(struct lbx_context *context, uint64_t address, char *ret, size_t size)
+/* Whose place is known better than by what lies beside it. */
+static bool in_module(struct lbx_context *context, uint64_t address, char *ret, size_t size)
 {
 	struct lbx_source_line line;
+
+	if (!lbx_target_source_line(context->target, address, &line) || !line.function[0])
+		return false;
+	snprintf(ret, size, "0x%" PRIx64 " is code or data of %s%s%s", address, line.function,
+		 line.file[0] ? " in " : "", line.file);
+	return true;
+}
+
+static void elsewhere(struct lbx_context *context, uint64_t address, char *ret, size_t size)
+{
 	char byte;
 
-	if (lbx_target_source_line(context->target, address, &line) && line.function[0])
-		snprintf(ret, size, "0x%" PRIx64 " is code or data of %s%s%s", address, line.function,
-			 line.file[0] ? " in " : "", line.file);
-	else if (lbx_target_try_read(context->target, address, &byte, 1))
+	if (lbx_target_try_read(context->target, address, &byte, 1))
 		snprintf(ret, size, "0x%" PRIx64 " is memory of the program, but of no tensor, and near "
 			 "none", address);
 	else
@@ -83,17 +91,21 @@ bool lbx_run_owner(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_place place;
 	char text[TEXT];
 	uint64_t address;
+	char byte;
 
 	if (!lbx_parse_address(context, args->v[0], &address) || !lbx_places_create(context, &places))
 		return false;
 	lbx_places_find(places, address, &place);
 	bool exact = place.kind != LBX_PLACE_NOTHING;
 	bool in_records = !exact && in_table(context, address, text, sizeof text);
-	bool near = !exact && !in_records && lbx_describe_address(places, address, text, sizeof text);
+	bool in_code = !exact && !in_records && in_module(context, address, text, sizeof text);
+	uint64_t reach = lbx_target_try_read(context->target, address, &byte, 1) ? LBX_NEAR : LBX_NEAR_FAULT;
+	bool near = !exact && !in_records && !in_code &&
+		    lbx_describe_address(places, address, reach, text, sizeof text);
 	lbx_places_destroy(places);
 	if (exact)
 		return lbx_run_at(context, args);
-	if (!in_records && !near && !on_stack(context, address, text, sizeof text))
+	if (!in_records && !in_code && !near && !on_stack(context, address, text, sizeof text))
 		elsewhere(context, address, text, sizeof text);
 	if (context->out->json)
 		lbx_json(context->out, json_pack("{s:o,s:b,s:o}", "address", lbx_json_address(address),

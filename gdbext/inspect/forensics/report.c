@@ -123,7 +123,7 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 			    struct lbx_report *ret)
 {
 	if (ret->death.has_address)
-		lbx_describe_address(places, ret->death.address, ret->fault, sizeof ret->fault);
+		lbx_describe_address(places, ret->death.address, LBX_NEAR_FAULT, ret->fault, sizeof ret->fault);
 	return lbx_table_root(context->table, &ret->root) && count(context, ret) &&
 	       collect_flights(context, ret) && lbx_snapshot_take(context, &ret->memory) &&
 	       lbx_snapshot_describe(context, &ret->memory) &&

@@ -38,8 +38,9 @@ static bool show(struct lbx_context *context, const struct lbx_args *args,
 	int64_t first;
 
 	lbx_expression(lbx_table_tensors(context->table), &s->tensor, expression);
-	snprintf(note, sizeof note, "%s%s%s", sight->note[0] ? sight->note : "evaluated by the program",
-		 *expression ? ": " : "", expression);
+	const char *how = sight->note[0] ? sight->note : s->tensor.id ? "evaluated by the program" :
+			  "memory as it is";
+	snprintf(note, sizeof note, "%s%s%s", how, *expression ? ": " : "", expression);
 	if (lbx_args_option(args, "stats"))
 		return lbx_stats_first(args, &first) &&
 		       lbx_print_stats(context, s, &sight->array, first, note);

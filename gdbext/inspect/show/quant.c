@@ -352,7 +352,12 @@ static void print_text(struct lbx_out *out, const struct quant *q)
 	lbx_describe(&p->parts[LBX_QUANT_WORDS], label, sizeof label);
 	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_NAME, "%s", label);
-	lbx_printf(out, ": %s, %d bits, groups of %d", lbx_quant_modes[p->mode].name, p->bits, p->group);
+	if (p->parts[LBX_QUANT_WORDS].dtype != LB_U32 && p->parts[LBX_QUANT_WORDS].dtype != LB_U8 &&
+	    !p->has[LBX_QUANT_SCALES])
+		lbx_printf(out, " is not quantised: codes are uint32, and have scales. Taken as");
+	else
+		lbx_printf(out, ":");
+	lbx_printf(out, " %s, %d bits, groups of %d", lbx_quant_modes[p->mode].name, p->bits, p->group);
 	lbx_printf(out, "%s%s\n", p->how[0] ? "; " : "", p->how);
 	for (int i = LBX_QUANT_SCALES; i < LBX_QUANT_PARTS; i++) {
 		if (!p->has[i])
