@@ -31,13 +31,14 @@ static bool help(struct lbx_out *out, const char *name)
 	const struct lbx_command *verb = lbx_command_find(lbx_verbs, name);
 
 	if (verb) {
-		lbx_command_help(out, verb, "lazybones ");
+		lbx_command_help(out, verb, "lazybones ", "lazybones ");
 		return true;
 	}
 	const struct lbx_command *command = lbx_request_command(name);
 
 	if (command)
-		lbx_command_help(out, command, "lazybones (pid PID | core CORE) ");
+		lbx_command_help(out, command, "lazybones (pid PID | core CORE) ",
+				 command->needs & LBX_NEEDS_CORES ? "lazybones " : "lazybones core CORE ");
 	return command;
 }
 

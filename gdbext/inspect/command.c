@@ -359,7 +359,24 @@ void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target)
 	lbx_printf(out, "\n");
 }
 
-void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix)
+/* The text, with the prefix before each command of its example: `Example: peek q, peek loss`. */
+static void print_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix)
+{
+	static const char title[] = "Example: ";
+	const char *from = command->help, *at = strstr(from, title);
+	size_t n = strlen(command->name);
+
+	for (at = at ? at + sizeof title - 1 : NULL; at; at = strchr(at, ',')) {
+		at += strspn(at, ", \n");
+		if (strncmp(at, command->name, n) != 0 || !strchr(" ,\n", at[n]))
+			continue;
+		lbx_printf(out, "%.*s%s", (int)(at - from), from, prefix);
+		from = at;
+	}
+	lbx_printf(out, "%s", from);
+}
+
+void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix, const char *example)
 {
 	const int max = sizeof command->options / sizeof *command->options;
 
@@ -367,8 +384,11 @@ void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, co
 		   command->summary + 1);
 	lbx_printf(out, "Usage: %s%s%s%s [OPTION]...\n", prefix, command->name,
 		   *command->arguments ? " " : "", command->arguments);
-	if (command->help && *command->help)
-		lbx_printf(out, "\n%s\n", command->help);
+	if (command->help && *command->help) {
+		lbx_printf(out, "\n");
+		print_help(out, command, example);
+		lbx_printf(out, "\n");
+	}
 	lbx_printf(out, "\nOptions:\n");
 	for (int i = 0; i < max && command->options[i].name; i++) {
 		const struct lbx_option *o = &command->options[i];

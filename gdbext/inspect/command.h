@@ -43,6 +43,7 @@ struct lbx_debugger {
 struct lbx_context {
 	struct lbx_target *target; /* NULL when there is no program */
 	struct lbx_out *out;
+	const char *prefix; /* what is written before a command that is typed; NULL: nothing */
 	struct lbx_settings *settings;
 	struct lbx_table *table;   /* by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
@@ -122,7 +123,8 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_command *comm
 		     const char *line);
 /* Says in text, not in JSON, what must be known of the bytes that were read (lbx_target_notice). */
 void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target);
-/* The text of `help tensor NAME`. */
-void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix);
+/* The text of `help tensor NAME`. What is written before a command: in the usage, and in examples. */
+void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix,
+		      const char *example);
 
 #endif

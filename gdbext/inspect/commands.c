@@ -529,7 +529,7 @@ const struct lbx_command lbx_commands[] = {
 			"are compared bit for bit; those that differ are shown in the order of creation, each\n"
 			"value with its ranks, checksum and statistics. Lazy tensors are left out. One core\n"
 			"is open at a time: memory grows with the names, not with the values.\n"
-			"Example: lazybones ranks rank*.core --names 'layers.*'",
+			"Example: ranks rank*.core --names 'layers.*'",
 		.needs = LBX_NEEDS_CORES,
 		.options = {
 			{ "names", "GLOB", "only tensors of these names" },

@@ -53,13 +53,14 @@ static bool parse(const struct setting *s, const char *text, int64_t *ret)
 	return true;
 }
 
-static void show(struct lbx_out *out, const struct setting *s, int64_t value, const char *was,
+static void show(struct lbx_out *out, const char *prefix, const struct setting *s, int64_t value, const char *was,
 		 int64_t before)
 {
 	lbx_wrap(out, 0, 16);
 	lbx_printf(out, "%-15s %lld", s->name, (long long)value);
 	if (before != value)
-		lbx_printf(out, ", %s %lld: `set %s %lld` restores it", was, (long long)before, s->name,
+		lbx_printf(out, ", %s %lld: `%sset %s %lld` restores it", was, (long long)before,
+			   prefix ? prefix : "", s->name,
 			   (long long)before);
 	lbx_printf(out, "\n");
 }
@@ -94,9 +95,9 @@ bool lbx_run_set(struct lbx_context *context, const struct lbx_args *args)
 		if (context->out->json)
 			json_object_set_new(o, s->name, json_integer(value));
 		else if (args->n == 2)
-			show(context->out, s, value, "was", *place(&before, s));
+			show(context->out, context->prefix, s, value, "was", *place(&before, s));
 		else
-			show(context->out, s, value, "default", *place(&lbx_default_settings, s));
+			show(context->out, context->prefix, s, value, "default", *place(&lbx_default_settings, s));
 	}
 	if (context->out->json)
 		lbx_json(context->out, o);

@@ -276,6 +276,7 @@ void lbx_commands_run(const char *line)
 		.target = read ? lbx_target_gdb(read) : NULL,
 		.stacks = read ? lbx_stacks_gdb() : NULL,
 		.out = &out,
+		.prefix = "tensor ",
 		.settings = &settings,
 		.marks = &marks,
 		.debugger = &lbx_debugger_gdb,

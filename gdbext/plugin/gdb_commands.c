@@ -184,7 +184,7 @@ static bool help_run(struct lbx_context *context, const struct lbx_args *args)
 		command = lbx_command_find(lbx_gdb_commands, args->v[0]);
 	if (!command || (command->needs & LBX_GDB_LACKS))
 		return lb_fail("help: there is no command 'tensor %s': `tensor help` lists them", args->v[0]);
-	lbx_command_help(context->out, command, "tensor ");
+	lbx_command_help(context->out, command, "tensor ", "tensor ");
 	return true;
 }
 

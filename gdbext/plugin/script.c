@@ -332,7 +332,7 @@ static void define_rows(struct text *script, const struct lbx_command *row)
 		snprintf(command, sizeof(command), "tensor %s", row->name);
 		define(script, command, row->name);
 		text_printf(script, "document %s\n", command);
-		lbx_command_help(&out, row, "tensor ");
+		lbx_command_help(&out, row, "tensor ", "tensor ");
 		if (script->n && script->bytes[script->n - 1] != '\n')
 			text_append(script, "\n", 1);
 		text_printf(script, "end\n");

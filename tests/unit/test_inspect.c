@@ -553,7 +553,9 @@ static void every_command_has_help(void **state)
 	start(&s);
 	for (const struct lbx_command *c = lbx_commands; c->name; c++) {
 		s.n = 0;
-		lbx_command_help(&s.out, c, "tensor ");
+		lbx_command_help(&s.out, c, "tensor ", "tensor ");
+		const char *example = strstr(s.text, "Example: ");
+		assert_true(!example || strncmp(example + 9, "tensor ", 7) == 0 || strncmp(example + 9, "lazybones ", 10) == 0);
 		assert_non_null(strstr(s.text, c->summary + 1));
 		assert_non_null(strstr(s.text, "--json"));
 		assert_true(c->summary[strlen(c->summary) - 1] != '.');
