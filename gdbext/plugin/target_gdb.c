@@ -410,6 +410,9 @@ static bool gdb_evaluate(struct lbx_target *target, const char *expression, stru
 	reference = strstr(value, "@0x"); /* C++: `(lb_tensor *&) @0x7ffe…: 0x5555…` */
 	if (reference && (*value == '@' || *value == '(') && strstr(reference, ": "))
 		value = strstr(reference, ": ") + 2;
+	if (strcmp(value, "<optimized out>") == 0)
+		return lb_fail("'%s' is optimized out here: another frame may hold the tensor, `tensor list` shows all",
+			       expression);
 	ret->bits = strtoull(value, &end, 16);
 	if (end == value || strncmp(value, "0x", 2) != 0)
 		return lb_fail("%s is of type %s, and has no single value: %.80s", expression,

@@ -81,7 +81,7 @@ static void pointers_tell_their_dtype(void **state)
 	says(s, "view", "rows 2,2 10,1", "[[0.   0.25]\n [2.5  2.75]]\n");
 	says(s, "print", "@a::b:4", "@a::b: uint8 (4,)\n");
 	says(s, "print", "@a::b:f32:2,1", "@a::b: float32 (2, 1)\n");
-	says(s, "view", "v 3", "v is of type void *, which tells no dtype: say which, as in v:f32:3");
+	says(s, "view", "v 3", "v is of type void *, which tells no dtype: say which, as in v f32 3");
 	says(s, "view", "0x200000 3", "0x200000 tells no dtype");
 	says(s, "view", "q f32 3", "q is a tensor (lb_tensor *), not memory");
 	says(s, "view", "nobody f32 3", "'nobody' is no address");
@@ -153,7 +153,7 @@ static void layouts_at_random(void **state)
 		snprintf(address, sizeof address, "0x%llx", (unsigned long long)(IMAGE_DATA + 4 * first));
 		snprintf(size, sizeof size, "%d,%d,%d", (int)shape[0], (int)shape[1], (int)shape[2]);
 		snprintf(steps, sizeof steps, "%d,%d,%d", (int)strides[0], (int)strides[1], (int)strides[2]);
-		struct lbx_view view = { address, "f32", size, steps };
+		struct lbx_view view = { address, "f32", size, steps, false };
 		struct lbx_tensor t;
 		struct lbx_array array;
 		assert_true(lbx_view_make(&s->context, &view, &t));

@@ -103,10 +103,12 @@ static enum handle handle_type(const char *type)
 static bool by_expression(struct lbx_context *context, struct lbx_tensors *tensors,
 			  const char *text, bool bracket, struct lbx_tensor *ret, const char **null)
 {
-	struct lbx_value value;
+	struct lbx_value value = { .bits = 0 };
 	bool clean = lb_ok();
 
 	if (!lbx_target_evaluate(context->target, text, &value)) {
+		if (handle_type(value.type) == POINTER) /* as of one that is optimized out */
+			return false;
 		if (clean)
 			lb_clear_error();
 		return lbx_find_variable(context, text, &value.bits) &&

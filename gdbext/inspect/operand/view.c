@@ -85,11 +85,13 @@ static bool fail_dtype(const char *text)
 
 static bool find_dtype(const struct lbx_view *view, const char *type, enum lb_dtype *ret)
 {
+	const char *between = view->in_words ? " " : ":";
+
 	if (!view->dtype)
 		return of_type(type, ret) ||
-		       lb_fail(*type ? "%s is of type %s, which tells no dtype: say which, as in %s:f32:%s"
-				     : "%s%s tells no dtype: say which, as in %s:f32:%s", view->address, type,
-			       view->address, view->shape);
+		       lb_fail(*type ? "%s is of type %s, which tells no dtype: say which, as in %s%sf32%s%s"
+				     : "%s%s tells no dtype: say which, as in %s%sf32%s%s", view->address, type,
+			       view->address, between, between, view->shape);
 	return lbx_dtype_parse(view->dtype, ret) || fail_dtype(view->dtype);
 }
 
@@ -256,7 +258,7 @@ bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used,
 
 bool lbx_run_view(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct lbx_view view = { .address = args->v[0], .shape = args->v[1] };
+	struct lbx_view view = { .address = args->v[0], .shape = args->v[1], .in_words = true };
 	struct lbx_selection s = { .slice_text = "" };
 	struct lbx_format_options options;
 	struct lbx_array array;

@@ -9,6 +9,7 @@
 /* The parts, as typed; NULL (strides, dtype) where they are left out. */
 struct lbx_view {
 	const char *address, *dtype, *shape, *strides;
+	bool in_words; /* of the command's, not of the syntax above */
 };
 
 /* A ready tensor without record (id and address 0), named as in the syntax above, over just the bytes
