@@ -116,6 +116,21 @@ bool lbx_functions_name(const struct lbx_functions *functions, int i, char *ret,
 	return true;
 }
 
+const char *lbx_name_in_unit(Dwarf_Die *unit, const char *path)
+{
+	Dwarf_Attribute attribute;
+	const char *name = dwarf_diename(unit), *directory = NULL;
+
+	if (dwarf_attr(unit, DW_AT_comp_dir, &attribute))
+		directory = dwarf_formstring(&attribute);
+	size_t n = directory ? strlen(directory) : 0;
+	if (!name || name[0] == '/' || n == 0 || strncmp(path, directory, n) != 0 || path[n] != '/')
+		return path;
+	while (path[n] == '/')
+		n++;
+	return path + n;
+}
+
 bool lbx_functions_call(const struct lbx_functions *functions, int i, char *file, size_t size, int *ret_line)
 {
 	Dwarf_Die *die = functions->at[i] < 0 ? NULL : &functions->scopes[functions->at[i]], unit;
@@ -129,7 +144,7 @@ bool lbx_functions_call(const struct lbx_functions *functions, int i, char *file
 	    line > INT32_MAX || !dwarf_diecu(die, &unit, NULL, NULL) ||
 	    dwarf_getsrcfiles(&unit, &files, NULL) != 0 || !(path = dwarf_filesrc(files, number, NULL, NULL)))
 		return false;
-	snprintf(file, size, "%s", path);
+	snprintf(file, size, "%s", lbx_name_in_unit(&unit, path));
 	*ret_line = (int)line;
 	return true;
 }

@@ -25,6 +25,9 @@ bool lbx_functions_at(Dwfl *dwfl, uint64_t pc, struct lbx_functions *ret);
 void lbx_functions_release(struct lbx_functions *functions);
 /* The name that function i has in its source; false: none. */
 bool lbx_functions_name(const struct lbx_functions *functions, int i, char *ret, size_t size);
+/* A source file's name as it was compiled, and as gdb shows it: of a unit that was compiled by a relative
+ * name, those beneath the directory of the compilation are relative to it. Part of `path`. */
+const char *lbx_name_in_unit(Dwarf_Die *unit, const char *path);
 /* From where the inlined function i is called. */
 bool lbx_functions_call(const struct lbx_functions *functions, int i, char *file, size_t size, int *ret_line);
 

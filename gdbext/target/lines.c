@@ -260,13 +260,13 @@ static void find_line(Dwfl_Module *module, uint64_t pc, struct lbx_source_line *
 	Dwfl_Line *line = dwfl_module_getsrc(module, pc);
 	const char *file = line ? dwfl_lineinfo(line, NULL, &ret->line, NULL, NULL, NULL) : NULL;
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = line ? NULL : lbx_unit_at(module, pc, &bias);
-	Dwarf_Line *other = unit ? dwarf_getsrc_die(unit, pc - bias) : NULL;
+	Dwarf_Die *unit = line ? dwfl_linecu(line) : lbx_unit_at(module, pc, &bias);
+	Dwarf_Line *other = unit && !line ? dwarf_getsrc_die(unit, pc - bias) : NULL;
 
 	if (other && dwarf_lineno(other, &ret->line) == 0)
 		file = dwarf_linesrc(other, NULL, NULL);
 	if (file)
-		snprintf(ret->file, sizeof ret->file, "%s", file);
+		snprintf(ret->file, sizeof ret->file, "%s", unit ? lbx_name_in_unit(unit, file) : file);
 }
 
 bool lbx_lines_find(struct lbx_lines *lines, uint64_t pc, int depth, struct lbx_source_line *ret)
