@@ -7,6 +7,12 @@ is_waiting()
 	read -r call _ 2>/dev/null <"/proc/$1/syscall" && [[ $call =~ ^(232|281|22)$ ]]
 }
 
+# Of a command that runs another one.
+child_is_waiting()
+{
+	is_waiting "$(tr -d ' ' 2>/dev/null <"/proc/$1/task/$1/children")"
+}
+
 # run_tools NAME…: each over the same round; what it prints is $scratch/NAME.out
 run_tools()
 {
@@ -24,7 +30,7 @@ run_tools()
 		pids+=($!)
 	done
 	for pid in "${pids[@]}"; do
-		until_true is_waiting "$(cat "/proc/$pid/task/$pid/children" 2>/dev/null | tr -d ' ')"
+		until_true child_is_waiting $pid
 	done
 	echo >&9
 	until_true has_lines 2 "$scratch/printed"
@@ -83,7 +89,7 @@ else
 		reader=$!
 		timeout 600 bpftrace probes/bpftrace/lbmisuse.bt "$library" $program >"$scratch/pipe" 2>&1 9>&- &
 		tracer=$!
-		until_true is_waiting "$(cat "/proc/$tracer/task/$tracer/children" 2>/dev/null | tr -d ' ')"
+		until_true child_is_waiting $tracer
 		until_true grep -q ^TIME "$scratch/named"
 		echo >&9
 		exec 9>&-

@@ -84,7 +84,7 @@ else
 	kill $feeder $other
 	wait $feeder $other 2>/dev/null
 	exec 9>&-
-	says 'top: lines with letters beyond ASCII are cut' "$(cat "$scratch/cut")" ' at /s/gr$' ' at /s/größ$'
+	says 'top: lines with letters beyond ASCII are cut' "$(cat "$scratch/cut")" ' at grö$' ' at größ$'
 	same 'top: between characters' '' "$(iconv -f utf-8 -t utf-8 <"$scratch/cut" 2>&1 >/dev/null)"
 	"$lazybones" top $program 2>"$scratch/said"
 	same 'top: of a process that is gone' 1 $?

@@ -375,7 +375,7 @@ static void events_are_shown(void **state)
 		struct session *s = session_create(shuffled);
 		assert_string_equal(says(s, ""),
 			"   -0.001000 s     4711  op_done       #2 transpose\n"
-			"   -0.000000 s     4711  error         by 0x401234: no luck\n"
+			"    0.000000 s     4711  error         by 0x401234: no luck\n"
 			"2 of 2 events, the ring holds the last 8; times count back from the newest\n");
 		assert_non_null(strstr(says(s, "--tensor #2"), "1 of 2"));
 		assert_non_null(strstr(says(s, "--tensor #3"), "0 of 2"));

@@ -35,6 +35,7 @@ tensor step in
 pipe tensor step | grep -o '^They cannot be shown'
 list graph-1.lb:1,2
 shell rmdir "$(readlink /proc/$PPID/fd/905)/unfinished"
+tensor step out
 tensor step in
 list 1,2
 pipe tensor step | grep -c '^They cannot be shown'
