@@ -209,9 +209,16 @@ void lb_await_room(int n, struct lb_tensor *const *xs)
 
 /* ---- a job's roots, on its worker ---- */
 
+/* A root may be in its own way: another thread was computing it when the job came to it. When that
+ * thread has failed, it is lazy and queued again, by this very job. */
 static bool can_go_on(const struct root *root)
 {
-	return root->tensor && !lb_any_blocking(root->n_blockers, root->blockers);
+	for (uint32_t i = 0; i < root->n_blockers; i++) {
+		const struct lb_tensor *t = root->blockers[i];
+		if (t == root->tensor ? lb_is_computed_now(t) : lb_is_blocking(t))
+			return false;
+	}
+	return root->tensor != NULL;
 }
 
 static void forget_blockers(struct root *root)

@@ -19,6 +19,11 @@ static inline bool lb_stopping(void)
 	return __atomic_load_n(&lb_wait.stopping, __ATOMIC_RELAXED);
 }
 
+static inline bool lb_is_computed_now(const struct lb_tensor *t)
+{
+	return __atomic_load_n(&t->state, __ATOMIC_SEQ_CST) == LB_STATE_EVALUATING;
+}
+
 /* True while somebody computes t, or a job is to. */
 static inline bool lb_is_blocking(const struct lb_tensor *t)
 {
