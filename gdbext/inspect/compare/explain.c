@@ -188,18 +188,8 @@ static bool progress(struct lbx_out *out, const char *what, int64_t done, int64_
 	return !e->interrupted;
 }
 
-static bool copy_piece(void *context, const void *elements, int64_t n, int64_t first)
-{
-	const struct lbx_array *to = context;
-	int64_t width = lbx_dtype_bytes(to->dtype);
-
-	memcpy((char *)(uintptr_t)to->local + first * width, elements, (size_t)(n * width));
-	return true;
-}
-
 bool lbx_explain_dense(struct lbx_explainer *e, struct lbx_array *a, char **own)
 {
-	enum { PIECE = 1 << 18 };
 	struct lbx_array dense = *a;
 	int64_t width = lbx_dtype_bytes(a->dtype), stride = 1, nbytes;
 
@@ -211,7 +201,7 @@ bool lbx_explain_dense(struct lbx_explainer *e, struct lbx_array *a, char **own)
 		if (nbytes > most_copied || !(*own = malloc((size_t)nbytes)))
 			return false;
 		dense.local = *own;
-		if (!lbx_array_walk(a, &e->out, "explaining", PIECE, copy_piece, &dense)) {
+		if (!lbx_array_gather(a, &e->out, "explaining", *own)) {
 			e->failed = !e->interrupted && !e->out_of_time;
 			free(*own);
 			*own = NULL;

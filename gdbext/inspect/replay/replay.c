@@ -14,7 +14,7 @@
 #include "inspect/tensor/describe.h"
 #include "table/program.h"
 
-enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20, GATHER_PIECE = 1 << 14 };
+enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20 };
 
 /* What is asked for of a tensor. */
 struct lbx_part {
@@ -75,22 +75,8 @@ static bool read_span(struct writer *w, const struct lbx_tensor *t, const struct
 	return true;
 }
 
-struct gathered {
-	char *to;
-	int64_t width;
-};
-
-static bool put_piece(void *context, const void *elements, int64_t n, int64_t first)
-{
-	const struct gathered *g = context;
-
-	memcpy(g->to + first * g->width, elements, (size_t)(n * g->width));
-	return true;
-}
-
 static bool gather(struct writer *w, const struct lbx_tensor *t, const struct lbx_region *region, char *to)
 {
-	struct gathered gathered = { to, lbx_dtype_bytes(t->dtype) };
 	struct lbx_array a;
 
 	if (!lbx_array_of_tensor(w->context->target, t, &a))
@@ -102,7 +88,7 @@ static bool gather(struct writer *w, const struct lbx_tensor *t, const struct lb
 		a.shape[i] = region->count[i];
 		a.size *= a.shape[i];
 	}
-	return lbx_array_walk(&a, w->context->out, "reading tensors", GATHER_PIECE, put_piece, &gathered);
+	return lbx_array_gather(&a, w->context->out, "reading tensors", to);
 }
 
 static bool write_program(struct writer *w, const struct lbx_tensor *t, struct lbx_wire_node *to)

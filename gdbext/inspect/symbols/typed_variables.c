@@ -14,7 +14,6 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/name.h"
 
-enum { PIECE = 1 << 16 };
 
 struct type {
 	enum lb_dtype dtype;
@@ -182,19 +181,6 @@ static bool by_record(struct maker *m, const struct lbx_tensor *t, struct lbx_pl
 	return true;
 }
 
-struct destination {
-	char *bytes;
-	int64_t width;
-};
-
-static bool take(void *to, const void *elements, int64_t n, int64_t first)
-{
-	const struct destination *d = to;
-
-	memcpy(d->bytes + first * d->width, elements, (size_t)(n * d->width));
-	return true;
-}
-
 /* An array's elements as a place; *own is the caller's to free. */
 static bool copy(struct maker *m, const struct lbx_array *array, void **own, struct lbx_place *ret)
 {
@@ -202,8 +188,7 @@ static bool copy(struct maker *m, const struct lbx_array *array, void **own, str
 	if (!*own)
 		return lb_fail("out of memory for %llu bytes of values",
 			       (unsigned long long)ret->nbytes);
-	if (!lbx_array_walk(array, m->context->out, "copying", PIECE, take,
-			    &(struct destination){ *own, lbx_dtype_bytes(array->dtype) }))
+	if (!lbx_array_gather(array, m->context->out, "copying", *own))
 		return false;
 	ret->kind = LBX_COPIED;
 	ret->bytes = *own;

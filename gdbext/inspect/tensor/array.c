@@ -317,6 +317,27 @@ bool lbx_array_walk(const struct lbx_array *array, struct lbx_out *out, const ch
 	return done;
 }
 
+struct gathered {
+	char *to;
+	int64_t width;
+};
+
+static bool put_piece(void *context, const void *elements, int64_t n, int64_t first)
+{
+	const struct gathered *g = context;
+
+	memcpy(g->to + first * g->width, elements, (size_t)(n * g->width));
+	return true;
+}
+
+bool lbx_array_gather(const struct lbx_array *a, struct lbx_out *out, const char *what, void *to)
+{
+	enum { PIECE = 1 << 16 };
+
+	return lbx_array_walk(a, out, what, PIECE, put_piece,
+			      &(struct gathered){ to, lbx_dtype_bytes(a->dtype) });
+}
+
 double lbx_element_double(const void *element, enum lb_dtype dtype)
 {
 	union {

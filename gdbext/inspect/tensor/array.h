@@ -58,6 +58,8 @@ bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what,
 typedef bool lbx_piece_fn(void *context, const void *elements, int64_t n, int64_t first);
 bool lbx_array_walk(const struct lbx_array *a, struct lbx_out *out, const char *what,
 		    int64_t piece, lbx_piece_fn *fn, void *context);
+/* All elements in row-major order, dense, to `to`; as a walk, with progress, and to be interrupted. */
+bool lbx_array_gather(const struct lbx_array *a, struct lbx_out *out, const char *what, void *to);
 
 /* An element as a number: the real part of c64; integers beyond 2^53 round. */
 double lbx_element_double(const void *element, enum lb_dtype dtype);
