@@ -227,6 +227,82 @@ static void elements_are_followed(void **state)
 	}
 }
 
+static const lb_quant quantisations[] = {
+	{ .mode = LB_QUANT_AFFINE, .bits = 4, .group = 32 }, { .mode = LB_QUANT_AFFINE, .bits = 3, .group = 64 },
+	{ .mode = LB_QUANT_MXFP4 }, { .mode = LB_QUANT_MXFP8 }, { .mode = LB_QUANT_NVFP4 },
+};
+
+/* What is multiplied by a quantised matrix: rows of x by rows or columns of w. */
+static void quantised_products_are_followed(void **state)
+{
+	static const char made[] = "NaN: log made it", one[] = "the first is log(-1.0)";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof quantisations / sizeof *quantisations; i++) for (int as = 0; as < 2; as++) LB_SCOPE {
+		lb_quant how = quantisations[i];
+		lb_quantized w = lb_quantize(lb_ones(LB_SHAPE(2, 1, 64, 64), LB_F32), how, NULL);
+		lb_tensor *given = lb_full(LB_SHAPE(1, 64), NAN, LB_F32);
+		lb_tensor *bad = lb_log(lb_full(LB_SHAPE(1, 64), -1, LB_F32));
+		lb_tensor *good = lb_full(LB_SHAPE(1, 64), 2, LB_F32);
+		lb_tensor *x = lb_concatenate(3, (lb_tensor *[]){ given, bad, good }, 0);
+		lb_tensor *y = lb_quantized_matmul(x, w, how, as);
+		follows(lb_slice(y, LB_ALL, LB_ALL, LB_FROM(1)), made, one);
+		follows(lb_quantized_matmul(lb_slice(x, LB_AT(1)), w, how, as), made, one);
+		holds(origin(y, ""), "NaN: full was told to make it");
+		holds(origin(lb_slice(y, LB_ALL, LB_ALL, LB_FROM(2)), ""), "holds no NaN");
+	}
+}
+
+/* The scales that belong to an element: of a row of w, or of groups of its columns. */
+static void quantised_matrices_are_followed(void **state)
+{
+	(void)state;
+	for (int as = 0; as < 2; as++) LB_SCOPE {
+		lb_quant how = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 32 };
+		lb_tensor *x = lb_ones(LB_SHAPE(2, 64), LB_F32);
+		lb_tensor *data = lb_full(LB_SHAPE(64, 32), NAN, LB_F32), *fine = lb_ones(LB_SHAPE(64, 32), LB_F32);
+		lb_tensor *columns = lb_concatenate(2, (lb_tensor *[]){ data, lb_log(lb_negative(fine)) }, 1);
+		lb_tensor *w = as ? lb_transpose(columns, LB_ALL_AXES) : columns;
+		lb_quantized q = lb_quantize(lb_contiguous(w), how, NULL);
+		lb_tensor *y = lb_quantized_matmul(x, q, how, as);
+		follows(lb_slice(y, LB_ALL, LB_FROM(32)), "NaN: log made it", "the first is log(-1.0)");
+		holds(origin(y, ""), "NaN: full was told to make it");
+		/* an Inf among the values is a scale that is NaN */
+		w = lb_divide(fine, lb_zeros(LB_SHAPE(64, 32), LB_F32));
+		q = lb_quantize(w, how, NULL);
+		const char *text = origin(lb_dequantize(q, how, LB_F32), "");
+		holds(text, "NaN: quantize made it");
+		holds(text, "Inf before it: divide made it");
+	}
+}
+
+/* Scales that are codes of 8 bits: one of them stands for NaN. */
+static void codes_of_nan_are_followed(void **state)
+{
+	(void)state;
+	for (size_t i = 2; i < sizeof quantisations / sizeof *quantisations; i++) LB_SCOPE {
+		lb_quant how = quantisations[i];
+		lb_tensor *good = lb_ones(LB_SHAPE(1, 64), LB_F32);
+		lb_tensor *bad = lb_log(lb_full(LB_SHAPE(1, 64), -1, LB_F32));
+		lb_quantized q = lb_quantize(lb_concatenate(2, (lb_tensor *[]){ good, bad }, 0), how, NULL);
+		q.scales = lb_concatenate(2, (lb_tensor *[]){ q.scales, q.scales }, 0);
+		q.w = lb_concatenate(2, (lb_tensor *[]){ q.w, q.w }, 0);
+		lb_tensor *y = lb_quantized_matmul(good, q, how, true);
+		const char *text = origin(y, "");
+		follows(y, "NaN: log made it", "the first is log(-1.0)");
+		follows(lb_dequantize(q, how, LB_F32), "NaN: log made it", "the first is log(-1.0)");
+		text = origin(lb_slice(y, LB_ALL, LB_RANGE(2, 3)), "");
+		holds(text, "holds no NaN");
+		lb_tensor *data = lb_contiguous(q.scales);
+		assert_true(lb_eval(data));
+		data = lb_from_data(lb_data(data), (size_t)lb_nbytes(data), LB_SHAPE(4, lb_dim(data, 1)), LB_U8);
+		q.scales = data;
+		text = origin(lb_dequantize(q, how, LB_F32), "");
+		holds(text, "NaN: it was in the data");
+		holds(text, "first at [1, 0]");
+	}
+}
+
 static bool chooses(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	(void)context;
@@ -424,6 +500,9 @@ int main(void)
 		cmocka_unit_test(a_fused_tensor_is_taken_apart),
 		cmocka_unit_test(it_ends_where_nothing_is_left),
 		cmocka_unit_test(elements_are_followed),
+		cmocka_unit_test(quantised_products_are_followed),
+		cmocka_unit_test(quantised_matrices_are_followed),
+		cmocka_unit_test(codes_of_nan_are_followed),
 		cmocka_unit_test(a_branch_inside_a_fused_tensor),
 		cmocka_unit_test(what_is_not_certain_is_not_said),
 		cmocka_unit_test(an_inf_of_the_same_sign),

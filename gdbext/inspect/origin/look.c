@@ -207,23 +207,35 @@ static bool known_by_the_whole(const struct lbx_origin_link *link, const struct 
 	return !later;
 }
 
-bool lbx_look_at_part(struct lbx_search *s, struct lbx_origin_link *link, const struct lbx_region *region)
+bool lbx_walk_part(struct lbx_search *s, const struct lbx_tensor *t, const struct lbx_region *region,
+		   lbx_piece_fn visit, void *context)
 {
 	struct lbx_replayed replayed = { .map = NULL };
 	struct lbx_array array;
+	bool ok = read_part(s, t, region, &array, &replayed) &&
+		  lbx_array_walk(&array, s->context->out, "looking for NaN", PIECE, visit, context);
 
-	link->part_known = link->known && known_by_the_whole(link, region, &link->part);
-	if (!link->known || link->part_known)
-		return true;
-	link->part_known = read_part(s, &link->tensor, region, &array, &replayed) && sum_up(s, &array, &link->part);
 	lbx_replay_release(&replayed);
-	if (link->part_known)
-		return true;
+	return ok;
+}
+
+bool lbx_look_failed(struct lbx_origin_link *link)
+{
 	if (lbx_is_interrupted())
 		return false;
 	snprintf(link->why, sizeof link->why, "%s", lb_error_message());
 	lb_clear_error();
 	return true;
+}
+
+bool lbx_look_at_part(struct lbx_search *s, struct lbx_origin_link *link, const struct lbx_region *region)
+{
+	link->part_known = link->known && known_by_the_whole(link, region, &link->part);
+	if (!link->known || link->part_known)
+		return true;
+	lbx_summary_init(&link->part, link->tensor.dtype);
+	link->part_known = lbx_walk_part(s, &link->tensor, region, add_piece, &link->part);
+	return link->part_known || lbx_look_failed(link);
 }
 
 bool lbx_look_at_choice(struct lbx_search *s, const struct lbx_origin_link *link,

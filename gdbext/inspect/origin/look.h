@@ -6,6 +6,7 @@
 #include "inspect/graph/address_map.h"
 #include "inspect/origin/origin.h"
 #include "inspect/replay/region.h"
+#include "inspect/tensor/array.h"
 
 struct lbx_search {
 	struct lbx_context *context;
@@ -27,6 +28,11 @@ bool lbx_look_at_input(struct lbx_search *search, const struct lbx_tensor *t, ui
 /* Sets link->part_known, and then link->part: what the region holds. */
 bool lbx_look_at_part(struct lbx_search *search, struct lbx_origin_link *link,
 		      const struct lbx_region *region);
+/* Gives the region's elements to `visit`, in pieces. */
+bool lbx_walk_part(struct lbx_search *search, const struct lbx_tensor *t, const struct lbx_region *region,
+		   lbx_piece_fn visit, void *context);
+/* Keeps the error as the link's `why`; false if it is that the user has stopped it. */
+bool lbx_look_failed(struct lbx_origin_link *link);
 /* The element at the region's first place, of integers or booleans; *known is false if it cannot be had. */
 bool lbx_look_at_choice(struct lbx_search *search, const struct lbx_origin_link *link,
 			const struct lbx_region *region, bool *known, int64_t *ret);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "inspect/forensics/freed.h"
 #include "inspect/graph/graph.h"
+#include "inspect/origin/codes.h"
 #include "inspect/origin/inside.h"
 #include "inspect/origin/look.h"
 #include "inspect/replay/sources.h"
@@ -140,7 +141,8 @@ static bool look_at_inputs(struct lbx_search *s, struct lbx_origin *o)
 		input->number = i;
 		input->exact = a.sources[i].exact;
 		input->region = a.sources[i].region;
-		ok = ok && lbx_look_at_part(s, input, &input->region);
+		enum lbx_codes codes = lbx_codes_of_input(t, (enum lbx_codes)link->codes, a.op, i);
+		ok = ok && lbx_look_at_part(s, input, &input->region) && lbx_look_at_codes(s, input, codes);
 	}
 	leave(&a);
 	return ok;
@@ -246,7 +248,7 @@ static enum lbx_origin_end ending(const struct lbx_origin *o, bool unsure)
 		return LBX_END_UNSURE;
 	for (int i = 0; i < o->n_inputs; i++) {
 		const struct lbx_origin_link *input = &o->inputs[i];
-		bool integer = input->recorded && input->tensor.dtype < LB_F16;
+		bool integer = input->recorded && input->tensor.dtype < LB_F16 && !input->codes;
 		if (!input->part_known && !integer)
 			return LBX_END_GONE;
 	}

@@ -25,6 +25,7 @@ struct lbx_origin_link {
 	/* of a tensor on the way: which element, and what that holds */
 	int64_t at[LB_MAX_RANK];
 	enum lbx_special kind;
+	int codes;              /* enum lbx_codes: integers that stand for numbers (codes.h) */
 };
 
 enum lbx_origin_end {

@@ -360,10 +360,44 @@ static int batch_axes(const struct lbx_graph *g, uint32_t node)
 	return g->nodes[node].tensor.rank - (input_of(g, node, 0)->rank > 1) - (input_of(g, node, 1)->rank > 1);
 }
 
+/* Inputs: x, and a quantised matrix: its words, scales, and biases or one global scale. A row of
+ * groups becomes a column if it is multiplied as its transpose. */
+static bool multiplies_quantised(const struct lbx_graph *g, uint32_t node)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor;
+	int64_t group = t->params[2], groups, inner;
+
+	if (t->n_inputs < 3 || t->n_inputs > 4)
+		return false;
+	const struct lbx_tensor *x = input_of(g, node, 0), *w = input_of(g, node, 1), *scales = input_of(g, node, 2);
+	int batch = t->rank - 1 - (x->rank > 1);
+	if (x->rank == 0 || w->rank < 2 || batch < 0 || group < 1 || t->rank == 0)
+		return false;
+	groups = scales->rank ? scales->shape[scales->rank - 1] : 0;
+	if (groups > INT64_MAX / group)
+		return false;
+	inner = t->params[3] ? x->shape[x->rank - 1] : t->shape[t->rank - 1];
+	if (inner != groups * group ||
+	    w->shape[w->rank - 2] != (t->params[3] ? t->shape[t->rank - 1] : x->shape[x->rank - 1]) ||
+	    (x->rank > 1 && x->shape[x->rank - 2] != t->shape[batch]) || !repeats_batch(t, batch, x) ||
+	    !repeats_batch(t, batch, w))
+		return false;
+	for (uint32_t k = 2; k < t->n_inputs; k++) {
+		const struct lbx_tensor *y = input_of(g, node, k);
+		bool global = k == 3 && t->params[0] != LB_QUANT_AFFINE;
+		if (global ? y->size != 1 : y->rank != w->rank || !same_axes(y, 0, w, w->rank - 1) ||
+		    y->shape[y->rank - 1] != groups)
+			return false;
+	}
+	return true;
+}
+
 static bool multiplies(const struct lbx_graph *g, uint32_t node, int op)
 {
 	const struct lbx_tensor *t = &g->nodes[node].tensor;
 
+	if (op == LB_OP_QUANTIZED_MATMUL)
+		return multiplies_quantised(g, node);
 	if (t->n_inputs != (op == LB_OP_ADDMM ? 3 : 2))
 		return false;
 	const struct lbx_tensor *a = input_of(g, node, 0), *b = input_of(g, node, 1);
@@ -406,6 +440,31 @@ static void need_product(const struct lbx_graph *g, uint32_t node, uint32_t k,
 			take_axis(ret, i, region, batch - own + i);
 	if (x->rank > 1)
 		take_axis(ret, k == 0 ? x->rank - 2 : x->rank - 1, region, k == 0 ? batch : t->rank - 1);
+}
+
+static void need_quantised(const struct lbx_graph *g, uint32_t node, uint32_t k,
+			   const struct lbx_region *region, struct lbx_region *ret)
+{
+	const struct lbx_tensor *t = &g->nodes[node].tensor, *x = input_of(g, node, k);
+	bool has_rows = input_of(g, node, 0)->rank > 1;
+	int batch = t->rank - 1 - has_rows, own = x->rank > 2 ? x->rank - 2 : 0, last = t->rank - 1;
+
+	lbx_region_all(x->rank, x->shape, ret);
+	if (k == 3 && t->params[0] != LB_QUANT_AFFINE)
+		return;
+	for (int i = 0; i < own; i++)
+		if (x->shape[i] != 1)
+			take_axis(ret, i, region, batch - own + i);
+	if (k == 0 && has_rows)
+		take_axis(ret, x->rank - 2, region, batch);
+	else if (k && t->params[3])
+		take_axis(ret, x->rank - 2, region, last);
+	else if (k > 1) { /* one for each group of columns */
+		int64_t from = region->first[last] / t->params[2];
+		int64_t to = (region->first[last] + (region->count[last] - 1) * region->step[last]) / t->params[2];
+		ret->first[x->rank - 1] = from;
+		ret->count[x->rank - 1] = to - from + 1;
+	}
 }
 
 /* ---- all of them ---- */
@@ -502,7 +561,7 @@ void lbx_need_of(const struct lbx_graph *g, uint32_t node, int op, uint32_t i,
 		need_taken(g, node, i, region, &ret->region);
 		break;
 	case LB_NEEDS_PRODUCT:
-		need_product(g, node, i, region, &ret->region);
+		(op == LB_OP_QUANTIZED_MATMUL ? need_quantised : need_product)(g, node, i, region, &ret->region);
 		break;
 	default:
 		repeat_to(x, region, t->rank, &ret->region);

@@ -116,6 +116,14 @@ static bool of_row(int op, const struct lbx_tensor *t, const struct lbx_tensor *
 		r->step[last] = pair < at[last] ? at[last] - pair : pair - at[last];
 		r->count[last] = 2;
 		return true;
+	case LB_OP_QUANTIZE: /* by groups, of whose words each is made of some */
+		if (i)
+			return x->size == 1;
+		if (t->params[2] < 1 || t->params[3] == 0 || x->shape[axis] / t->params[2] != t->shape[last])
+			return false;
+		r->first[axis] = at[last] * t->params[2];
+		r->count[axis] = t->params[2];
+		return true;
 	case LB_OP_DEQUANTIZE: /* a scale and a bias for each group */
 		if (i == 0 || x->size == 1)
 			return true;
