@@ -57,7 +57,7 @@ struct session *session_of_self(void)
 	return s;
 }
 
-static void forget_table(struct session *s)
+void session_forget(struct session *s)
 {
 	lbx_table_destroy(s->context.table);
 	s->context.table = NULL;
@@ -66,7 +66,7 @@ static void forget_table(struct session *s)
 void session_destroy(struct session *s)
 {
 	if (s->image.n_regions || s->self)
-		forget_table(s);
+		session_forget(s);
 	if (s->image.n_regions)
 		image_destroy(&s->image);
 	if (s->self)
@@ -90,11 +90,12 @@ int session_stop(void **state)
 const char *session_says(struct session *s, const char *command, const char *line)
 {
 	if (s->self)
-		forget_table(s);
+		session_forget(s);
 	s->n = 0;
 	s->text[0] = '\0';
 	s->out.json = false;
-	if (!lbx_command_run(&s->context, lbx_command_find(lbx_commands, command), line)) {
+	s->failed = !lbx_command_run(&s->context, lbx_command_find(lbx_commands, command), line);
+	if (s->failed) {
 		snprintf(s->text, sizeof s->text, "%s", lb_error_message());
 		lb_clear_error();
 	}

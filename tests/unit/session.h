@@ -13,6 +13,7 @@ struct session {
 	struct lbx_settings settings;
 	char text[1 << 16];
 	size_t n;
+	bool failed; /* the last command has */
 };
 
 struct session *session_create(bool shuffled);
@@ -22,6 +23,8 @@ struct session *session_of(struct lbx_target *target, struct lbx_table *table);
  * no line is broken. NULL, with an error, when a process cannot be read here. */
 struct session *session_of_self(void);
 void session_destroy(struct session *session);
+/* Forgets what it knows of the program, which has moved on: the next look is a fresh one. */
+void session_forget(struct session *session);
 /* The same as set-up and tear-down of a test: *state is the session. */
 int session_start(void **state);
 int session_stop(void **state);

@@ -19,68 +19,17 @@
 #include "inspect/tensor/expression.h"
 #include "lazybones.h"
 #include "table/program.h"
-#include "target/process.h"
-
-static char *text;
-static size_t text_bytes;
-
-static void write_text(struct lbx_out *out, const char *bytes, size_t n)
-{
-	(void)out;
-	text = realloc(text, text_bytes + n + 1);
-	memcpy(text + text_bytes, bytes, n);
-	text_bytes += n;
-	text[text_bytes] = '\0';
-}
-
-static struct lbx_out out = { .write = write_text, .width = 400 };
-static struct lbx_settings settings;
-static struct lbx_context context = { .out = &out, .settings = &settings };
-
-static int open_self(void **state)
-{
-	(void)state;
-	settings = lbx_default_settings;
-	lb_clear_error();
-	return !lbx_process_open(getpid(), &context.target);
-}
-
-static int close_self(void **state)
-{
-	(void)state;
-	lbx_table_destroy(context.table);
-	lbx_target_destroy(context.target);
-	context.table = NULL;
-	context.target = NULL;
-	free(text);
-	text = NULL;
-	text_bytes = 0;
-	return 0;
-}
-
-/* A fresh look: the process has moved on since the last. */
-static struct lbx_tensors *look(const lb_tensor *x, struct lbx_tensor *ret)
-{
-	struct lbx_table *table;
-	lbx_table_destroy(context.table);
-	context.table = NULL;
-	if (!lbx_context_table(&context, &table))
-		fail_msg("%s", lb_error_message());
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
-	if (!tensors->ops->by_address(tensors, (uint64_t)(uintptr_t)x, ret))
-		fail_msg("%s", lb_error_message());
-	return tensors;
-}
+#include "self.h"
 
 /* What a command prints. */
 static const char *shown(const char *command, const char *line, bool json)
 {
-	lbx_table_destroy(context.table);
-	context.table = NULL;
-	text_bytes = 0;
-	out.json = json;
-	if (!lbx_command_run(&context, lbx_command_find(lbx_commands, command), line))
-		fail_msg("%s %s: %s", command, line, lb_error_message());
+	char asked[128];
+
+	snprintf(asked, sizeof asked, "%s%s", line, json ? " --json" : "");
+	const char *text = session_says(self, command, asked);
+	if (self->failed)
+		fail_msg("%s %s: %s", command, line, text);
 	return text;
 }
 
@@ -192,8 +141,7 @@ static bool replay_slice(const lb_tensor *x, const char *text, struct lbx_replay
 {
 	struct lbx_tensor t;
 	struct lbx_slice slice;
-	look(x, &t);
-	return lbx_slice_parse(text, &slice) && lbx_replay(&context, &t, &slice, ret);
+	return look(x, &t) && lbx_slice_parse(text, &slice) && lbx_replay(&self->context, &t, &slice, ret);
 }
 
 static bool replay(const lb_tensor *x, struct lbx_replayed *ret)

@@ -10,23 +10,7 @@
 
 #include "base/error.h"
 #include "lazybones.h"
-#include "session.h"
-
-static struct session *self;
-
-static int open_self(void **state)
-{
-	(void)state;
-	self = session_of_self();
-	return !self;
-}
-
-static int close_self(void **state)
-{
-	(void)state;
-	session_destroy(self);
-	return 0;
-}
+#include "self.h"
 
 static const char *model(const char *line)
 {

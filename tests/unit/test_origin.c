@@ -15,23 +15,7 @@
 #include "inspect/origin/cause.h"
 #include "inspect/origin/origin.h"
 #include "lazybones.h"
-#include "session.h"
-
-static struct session *self;
-
-static int open_self(void **state)
-{
-	(void)state;
-	self = session_of_self();
-	return !self;
-}
-
-static int close_self(void **state)
-{
-	(void)state;
-	session_destroy(self);
-	return 0;
-}
+#include "self.h"
 
 /* What `origin` says. */
 static const char *origin(const lb_tensor *x, const char *options)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -18,31 +17,9 @@
 #include "inspect/replay/region.h"
 #include "inspect/replay/replay.h"
 #include "lazybones.h"
-#include "target/process.h"
+#include "self.h"
 
-static struct lbx_out quiet;
-static struct lbx_settings settings;
-static struct lbx_context context = { .out = &quiet, .settings = &settings };
-static uint64_t seed;
-
-static int open_self(void **state)
-{
-	(void)state;
-	settings = lbx_default_settings;
-	seed = 1;
-	lb_clear_error();
-	return !lbx_process_open(getpid(), &context.target);
-}
-
-static int close_self(void **state)
-{
-	(void)state;
-	lbx_table_destroy(context.table);
-	lbx_target_destroy(context.target);
-	context.table = NULL;
-	context.target = NULL;
-	return 0;
-}
+static uint64_t seed = 1;
 
 static int64_t pick(int64_t n)
 {
@@ -52,18 +29,11 @@ static int64_t pick(int64_t n)
 
 static bool replay(const lb_tensor *x, const char *slice_text, struct lbx_replayed *ret)
 {
-	struct lbx_table *table;
 	struct lbx_tensor t;
 	struct lbx_slice slice;
 
-	/* a fresh table: the process has moved on since the last look */
-	lbx_table_destroy(context.table);
-	context.table = NULL;
-	if (!lbx_context_table(&context, &table))
-		return false;
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
-	return tensors->ops->by_address(tensors, (uint64_t)(uintptr_t)x, &t) &&
-	       lbx_slice_parse(slice_text, &slice) && lbx_replay(&context, &t, &slice, ret);
+	return look(x, &t) && lbx_slice_parse(slice_text, &slice) &&
+	       lbx_replay(&self->context, &t, &slice, ret);
 }
 
 /* ---- slices at random ---- */
@@ -379,12 +349,12 @@ static void costs_the_slice(lb_tensor *x, const char *slice, int64_t size)
 	struct lbx_replayed replayed;
 
 	assert_non_null(x);
-	settings.replay_memory = 1 << 20;
+	self->settings.replay_memory = 1 << 20;
 	if (!replay(x, slice, &replayed))
 		fail_msg("%s: %s", slice, lb_error_message());
 	assert_int_equal(replayed.array.size, size);
 	lbx_replay_release(&replayed);
-	settings.replay_memory = lbx_default_settings.replay_memory;
+	self->settings.replay_memory = lbx_default_settings.replay_memory;
 }
 
 static void giants(void **state)
@@ -434,7 +404,7 @@ static void refused_at_once(void **state)
 	LB_SCOPE {
 		lb_tensor *x = lb_named("giant", lb_random_normal(LB_SHAPE(700, 1000, 1000), LB_F32, lb_key(1)));
 		lb_tensor *y = lb_sum(lb_transpose(lb_add(x, lb_scalar(1)), LB_ALL_AXES), LB_ALL_AXES, false);
-		settings.replay_memory = 1LL << 30;
+		self->settings.replay_memory = 1LL << 30;
 		assert_false(replay(x, "", &replayed));
 		snprintf(expected, sizeof expected,
 			 "to compute giant (#%llu, float32 (700, 1000, 1000), lazy) takes 2.6 GiB, more than the 1.0 GiB "
@@ -454,7 +424,7 @@ static void refused_at_once(void **state)
 		/* no elements: nothing to compute */
 		assert_true(replay(x, "[0, 5:3]", &replayed));
 		assert_int_equal(replayed.array.size, 0);
-		settings.replay_memory = lbx_default_settings.replay_memory;
+		self->settings.replay_memory = lbx_default_settings.replay_memory;
 	}
 	unsetenv("LAZYBONES_REPLAY");
 }

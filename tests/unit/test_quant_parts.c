@@ -11,23 +11,7 @@
 
 #include "base/error.h"
 #include "lazybones.h"
-#include "session.h"
-
-static struct session *self;
-
-static int open_self(void **state)
-{
-	(void)state;
-	self = session_of_self();
-	return !self;
-}
-
-static int close_self(void **state)
-{
-	(void)state;
-	session_destroy(self);
-	return 0;
-}
+#include "self.h"
 
 __attribute__((format(printf, 1, 2))) static const char *quant(const char *format, ...)
 {

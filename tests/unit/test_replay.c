@@ -18,46 +18,13 @@
 #include "graph/tensor.h"
 #include "inspect/replay/replay.h"
 #include "lazybones.h"
-#include "target/process.h"
-
-static struct lbx_out quiet;
-static struct lbx_settings settings;
-static struct lbx_context context = { .out = &quiet, .settings = &settings };
-
-static int open_self(void **state)
-{
-	(void)state;
-	settings = lbx_default_settings;
-	lb_clear_error();
-	return !lbx_process_open(getpid(), &context.target);
-}
-
-static int close_self(void **state)
-{
-	(void)state;
-	lbx_table_destroy(context.table);
-	lbx_target_destroy(context.target);
-	context.table = NULL;
-	context.target = NULL;
-	return 0;
-}
-
-static bool look(const lb_tensor *x, struct lbx_tensor *ret)
-{
-	struct lbx_table *table;
-	if (!lbx_context_table(&context, &table))
-		return false;
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
-	return tensors->ops->by_address(tensors, (uint64_t)(uintptr_t)x, ret);
-}
+#include "self.h"
 
 static bool replay(const lb_tensor *x, struct lbx_replayed *ret)
 {
 	struct lbx_tensor t;
-	/* a fresh table: the process has moved on since the last look */
-	lbx_table_destroy(context.table);
-	context.table = NULL;
-	return look(x, &t) && lbx_replay(&context, &t, NULL, ret);
+
+	return look(x, &t) && lbx_replay(&self->context, &t, NULL, ret);
 }
 
 /* The replayed bytes are those that evaluating gives, and the tensor stays lazy meanwhile. */
@@ -313,11 +280,11 @@ static void limits(void **state)
 		struct lbx_replayed replayed;
 		lb_tensor *x = lb_ones(LB_SHAPE(1 << 20), LB_F32);
 		assert_true(lb_eval(x));
-		settings.replay_memory = 1 << 20;
+		self->settings.replay_memory = 1 << 20;
 		assert_false(replay(lb_negative(x), &replayed));
 		assert_non_null(strstr(lb_error_message(), "replay-memory"));
 		lb_clear_error();
-		settings.replay_memory = lbx_default_settings.replay_memory;
+		self->settings.replay_memory = lbx_default_settings.replay_memory;
 		/* the result alone does not fit */
 		assert_false(replay(lb_contiguous(lb_broadcast_to(x, LB_SHAPE(1 << 20, 1 << 20))), &replayed));
 		lb_clear_error();
@@ -334,7 +301,7 @@ static void too_long(void **state)
 		assert_true(lb_eval(x));
 		for (int i = 0; i < 200; i++)
 			x = lb_matmul(x, x);
-		settings.replay_seconds = 3;
+		self->settings.replay_seconds = 3;
 		assert_false(replay(x, &replayed));
 		assert_string_equal(lb_error_message(), "the replay took more than 3 seconds; raise the setting replay-seconds");
 		lb_clear_error();
@@ -350,7 +317,7 @@ static void too_long(void **state)
 		int status = -1;
 		assert_int_equal(waitpid(child, &status, 0), child);
 		assert_int_equal(status, 0);
-		settings.replay_seconds = lbx_default_settings.replay_seconds;
+		self->settings.replay_seconds = lbx_default_settings.replay_seconds;
 	}
 }
 
