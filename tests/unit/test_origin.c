@@ -287,6 +287,150 @@ static void codes_of_nan_are_followed(void **state)
 	}
 }
 
+static lb_tensor *normal(lb_list shape, int key)
+{
+	return lb_random_normal(shape, LB_F32, lb_key((uint64_t)key));
+}
+
+/* 1 everywhere but there. */
+static lb_tensor *ones_but(lb_list shape, int64_t place, float value)
+{
+	int64_t size = 1;
+
+	for (int i = 0; i < shape.n; i++)
+		size *= shape.v[i];
+	lb_tensor *x = lb_add(lb_slice_update(lb_zeros(LB_SHAPE(size), LB_F32), lb_full(LB_SHAPE(1), value, LB_F32),
+					      LB_RANGE(place, place + 1)), lb_ones(LB_SHAPE(size), LB_F32));
+	return lb_reshape(x, shape);
+}
+
+static void updates_by_index_are_followed(void **state)
+{
+	static const char given[] = "NaN: full was told to make it", made[] = "NaN: log made it";
+
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *at = lb_from_data((int32_t[]){ 2, -1, 2 }, 12, LB_SHAPE(3), LB_I32);
+		lb_tensor *bad = lb_full(LB_SHAPE(1), NAN, LB_F32), *one = lb_ones(LB_SHAPE(1), LB_F32);
+		lb_tensor *log = lb_log(lb_full(LB_SHAPE(1), -1, LB_F32));
+		lb_tensor *x = lb_concatenate(4, (lb_tensor *[]){ one, log, one, one }, 0); /* NaN at 1 */
+		lb_tensor *u = lb_concatenate(3, (lb_tensor *[]){ one, bad, one }, 0);       /* to -1 */
+		lb_tensor *y = lb_scatter_add(x, at, u, 0);
+		holds(origin(y, ""), made);
+		holds(origin(lb_slice(y, LB_FROM(2)), ""), given);
+		holds(origin(lb_scatter_add(bad, lb_zeros(LB_SHAPE(3), LB_I32), u, 0), ""), given);
+		/* of several that are added, it is not told which have counted */
+		u = lb_concatenate(3, (lb_tensor *[]){ one, one, bad }, 0);
+		holds(origin(lb_slice(lb_scatter_add(x, at, u, 0), LB_FROM(2)), ""), "had it from an input, which holds NaN");
+		for (int how = 0; how < 2; how++) {
+			y = lb_put_along_axis(x, at, lb_concatenate(3, (lb_tensor *[]){ one, bad, one }, 0), 0, (lb_put)how);
+			holds(origin(y, ""), made);
+			holds(origin(lb_slice(y, LB_FROM(2)), ""), given);
+		}
+		/* the last that is put stays, whatever was there */
+		u = lb_concatenate(3, (lb_tensor *[]){ log, one, bad }, 0);
+		y = lb_put_along_axis(lb_full(LB_SHAPE(4), NAN, LB_F32), at, u, 0, LB_PUT_ASSIGN);
+		holds(origin(lb_slice(y, LB_RANGE(2, 3)), ""), given);
+		u = lb_concatenate(3, (lb_tensor *[]){ bad, one, log }, 0);
+		y = lb_put_along_axis(lb_full(LB_SHAPE(4), NAN, LB_F32), at, u, 0, LB_PUT_ASSIGN);
+		holds(origin(lb_slice(y, LB_RANGE(2, 3)), ""), made);
+	}
+}
+
+/* All outputs, one by one: that with NaN is told to have it from the one place, and that without to have none. */
+static void each_output(lb_tensor *y, const char *says)
+{
+	y = lb_reshape(y, LB_SHAPE(-1));
+	assert_true(lb_eval(y));
+	for (int64_t i = 0; i < lb_size(y); i++) {
+		lb_tensor *one = lb_slice(y, LB_AT(i));
+		holds(origin(one, ""), isnan(lb_item(one)) ? says : "holds no NaN");
+	}
+}
+
+static void convolutions_are_followed(void **state)
+{
+	(void)state;
+	LB_SCOPE {
+		lb_conv_options o = { .stride = { 2, 1 }, .dilation = { 1, 2 }, .groups = 2 };
+		lb_tensor *w = normal((lb_list)LB_SHAPE(4, 2, 2, 2), 1);
+		lb_tensor *data = ones_but((lb_list)LB_SHAPE(1, 5, 5, 4), 7 * 4 + 2, NAN);
+		each_output(lb_conv2d(data, w, o), "NaN: full was told to make it");
+		o.padding[0] = o.padding[1] = 2;
+		each_output(lb_conv2d(data, w, o), "NaN: full was told to make it");
+		lb_tensor *x = normal((lb_list)LB_SHAPE(2, 5, 5, 4), 2);
+		lb_tensor *y = lb_conv2d(x, ones_but((lb_list)LB_SHAPE(4, 2, 2, 2), 8, NAN), o);
+		lb_tensor *middle = lb_slice(y, LB_AT(0), LB_AT(1), LB_AT(2), LB_AT(1));
+		holds(origin(middle, ""), "NaN: full was told to make it");
+		/* a NaN that would be multiplied by what lies beside x */
+		holds(origin(lb_slice(y, LB_AT(0), LB_AT(0), LB_AT(0)), ""), "conv2d made it, or had it from an input");
+		/* an input with NaN elsewhere */
+		x = lb_concatenate(2, (lb_tensor *[]){ lb_full(LB_SHAPE(1, 5, 5, 4), NAN, LB_F32),
+						      lb_full(LB_SHAPE(1, 5, 5, 4), 3e38, LB_F32) }, 0);
+		w = lb_full(LB_SHAPE(4, 2, 2, 2), 10, LB_F32);
+		o.padding[0] = o.padding[1] = 0;
+		holds(origin(lb_slice(lb_conv2d(x, w, o), LB_FROM(1)), ""), "Inf: conv2d made it, in");
+	}
+}
+
+static void attention_is_followed(void **state)
+{
+	static const char given[] = "NaN: full was told to make it";
+
+	(void)state;
+	for (int queries = 1; queries < 8; queries += 6) for (int masked = 0; masked < 3; masked++) LB_SCOPE {
+		lb_list qs = (lb_list)LB_SHAPE(1, 4, queries, 3), ks = (lb_list)LB_SHAPE(1, 2, 9, 3);
+		lb_tensor *q = normal(qs, 1), *k = normal(ks, 2), *v = normal(ks, 3);
+		lb_tensor *see = lb_reshape(lb_less(lb_arange(0, 9, 1, LB_F32), lb_scalar(8)), LB_SHAPE(1, 9));
+		lb_tensor *mask = masked == 0 ? NULL : masked == 1 ? see
+			: lb_where(see, lb_scalar(0), lb_full(LB_SHAPE(), -INFINITY, LB_F32));
+		each_output(lb_attention(ones_but(qs, 3 * queries * 3, NAN), k, v, 1, false, mask), given);
+		each_output(lb_attention(q, k, ones_but(ks, 4, NAN), 1, false, mask), given);
+		if (masked != 1)
+			each_output(lb_attention(q, ones_but(ks, 29, NAN), v, 1, false, mask), given);
+		else
+			holds(origin(lb_attention(q, ones_but(ks, 29, NAN), v, 1, false, mask), ""),
+			      "attention made it, or had it from an input");
+		each_output(lb_attention(q, ones_but(ks, 4, NAN), v, 1, true, masked == 1 ? NULL : mask), given);
+		each_output(lb_attention(q, k, ones_but(ks, 4, NAN), 1, true, mask), given);
+		/* what the mask hides is not where an Inf comes from */
+		const char *text = origin(lb_attention(lb_full(qs, INFINITY, LB_F32), k, v, 1, false, mask), "");
+		holds(text, "NaN: attention made it, in");
+		holds(text, "Inf before it: full was told to make it");
+	}
+	LB_SCOPE { /* values that are not to be seen, yet multiplied by 0 */
+		lb_list shape = (lb_list)LB_SHAPE(1, 1, 4, 2);
+		lb_tensor *y = lb_attention(normal(shape, 1), normal(shape, 2), ones_but(shape, 6, NAN), 1, true, NULL);
+		lb_tensor *early = lb_slice(y, LB_AT(0), LB_AT(0), LB_AT(1));
+		if (isnan(lb_item(lb_slice(early, LB_AT(0)))))
+			holds(origin(early, ""), "attention made it, or had it from an input");
+		holds(origin(lb_slice(y, LB_AT(0), LB_AT(0), LB_AT(3)), ""), given);
+	}
+}
+
+static void gradients_of_norms_are_followed(void **state)
+{
+	static const char given[] = "NaN: full was told to make it";
+
+	(void)state;
+	for (int layer = 0; layer < 2; layer++) LB_SCOPE {
+		lb_norm_grads (*grads)(lb_tensor *, lb_tensor *, lb_tensor *, double) =
+			layer ? lb_layer_norm_grad : lb_rms_norm_grad;
+		lb_list shape = (lb_list)LB_SHAPE(3, 4);
+		lb_tensor *x = normal(shape, 1), *w = normal((lb_list)LB_SHAPE(4), 2), *g = normal(shape, 3);
+		lb_norm_grads of[] = {
+			grads(ones_but(shape, 5, NAN), w, g, 1e-5), grads(x, w, ones_but(shape, 5, NAN), 1e-5),
+			grads(x, ones_but((lb_list)LB_SHAPE(4), 2, NAN), g, 1e-5),
+		};
+		for (int i = 0; i < 3; i++) {
+			each_output(of[i].x, given);
+			each_output(of[i].weight, given);
+			if (layer)
+				each_output(of[i].bias, given);
+		}
+	}
+}
+
 static bool chooses(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	(void)context;
@@ -316,10 +460,11 @@ static void what_is_not_certain_is_not_said(void **state)
 	LB_SCOPE {
 		lb_tensor *x = lb_from_data((float[]){ NAN, INFINITY, 4 }, 12, LB_SHAPE(3), LB_F32);
 		lb_tensor *at = lb_from_data((int32_t[]){ 1 }, 4, LB_SHAPE(1), LB_I32);
-		lb_tensor *y = lb_scatter_add(x, at, lb_full(LB_SHAPE(1), -INFINITY, LB_F32), 0);
+		lb_tensor *update = lb_full(LB_SHAPE(1), -INFINITY, LB_F32);
+		lb_tensor *y = lb_strided_add(x, update, (lb_list)LB_SHAPE(1), 1);
 		y = lb_slice(y, LB_FROM(1));
 		const char *text = origin(y, "");
-		holds(text, "NaN: scatter_add made it, or had it from an input, which holds NaN too");
+		holds(text, "NaN: strided_add made it, or had it from an input, which holds NaN too");
 		lacks(text, "Inf before it");
 		lacks(text, "why");
 		json_t *o = json_loads(origin(y, "--json"), 0, NULL), *nan = json_object_get(o, "nan");
@@ -327,6 +472,9 @@ static void what_is_not_certain_is_not_said(void **state)
 		assert_int_equal(json_integer_value(json_array_get(json_object_get(nan, "at"), 0)), 1);
 		assert_int_equal(json_integer_value(json_array_get(json_object_get(nan, "first"), 0)), 0);
 		json_decref(o);
+		text = origin(lb_slice(lb_scatter_add(x, at, update, 0), LB_FROM(1)), "");
+		holds(text, "NaN: scatter_add made it, in");
+		holds(text, "Inf before it: it was in the data");
 		lb_tensor *all = lb_scatter_add(lb_full(LB_SHAPE(3), NAN, LB_F32), at, lb_ones(LB_SHAPE(1), LB_F32), 0);
 		holds(origin(all, ""), "NaN: full was told to make it");
 	}
@@ -487,6 +635,10 @@ int main(void)
 		cmocka_unit_test(quantised_products_are_followed),
 		cmocka_unit_test(quantised_matrices_are_followed),
 		cmocka_unit_test(codes_of_nan_are_followed),
+		cmocka_unit_test(updates_by_index_are_followed),
+		cmocka_unit_test(convolutions_are_followed),
+		cmocka_unit_test(attention_is_followed),
+		cmocka_unit_test(gradients_of_norms_are_followed),
 		cmocka_unit_test(a_branch_inside_a_fused_tensor),
 		cmocka_unit_test(what_is_not_certain_is_not_said),
 		cmocka_unit_test(an_inf_of_the_same_sign),

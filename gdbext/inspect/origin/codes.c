@@ -16,13 +16,20 @@ static enum lbx_codes of_quantised(const struct lbx_tensor *t, uint32_t i)
 	return i > 1 ? LBX_NO_CODES : t->params[0] == LB_QUANT_NVFP4 ? LBX_E4M3 : LBX_E8M0;
 }
 
+/* Whether the elements of input i become the tensor's as they are. */
+static bool moves(const struct lbx_tensor *t, int op, uint32_t i)
+{
+	return op == LB_OP_CONTIGUOUS || op == LB_OP_CONCATENATE || op == LB_OP_PAD || op == LB_OP_SLICE_UPDATE ||
+	       (i == 0 && (t->op_class == LB_CLASS_VIEW || t->op_class == LB_CLASS_GATHER));
+}
+
 enum lbx_codes lbx_codes_of_input(const struct lbx_tensor *t, enum lbx_codes codes, int op, uint32_t i)
 {
 	if (op == LB_OP_DEQUANTIZE)
 		return of_quantised(t, i);
 	if (op == LB_OP_QUANTIZED_MATMUL)
 		return i ? of_quantised(t, i - 1) : LBX_NO_CODES;
-	return op == LB_OP_QUANTIZE ? LBX_NO_CODES : codes;
+	return moves(t, op, i) ? codes : LBX_NO_CODES;
 }
 
 struct count {
@@ -56,14 +63,14 @@ static bool count(struct lbx_search *s, struct lbx_origin_link *link, const stru
 	return lbx_walk_part(s, &link->tensor, region, add_piece, &c);
 }
 
-bool lbx_look_at_codes(struct lbx_search *s, struct lbx_origin_link *link, enum lbx_codes codes)
+bool lbx_look_at_codes(struct lbx_search *s, struct lbx_origin_link *link)
 {
+	enum lbx_codes codes = (enum lbx_codes)link->codes;
 	struct lbx_region all;
 
 	if (!codes || !link->known || !link->part_known ||
 	    (link->tensor.dtype != LB_U8 && link->tensor.dtype != LB_U32))
 		return true;
-	link->codes = codes;
 	lbx_region_all(link->tensor.rank, link->tensor.shape, &all);
 	link->part_known = count(s, link, &all, codes, &link->summary) &&
 			   count(s, link, &link->region, codes, &link->part);

@@ -9,7 +9,7 @@ enum lbx_codes { LBX_NO_CODES, LBX_E8M0, LBX_E4M3 };
 
 /* What input i of a tensor on the way holds, `codes` being what the tensor itself holds. */
 enum lbx_codes lbx_codes_of_input(const struct lbx_tensor *t, enum lbx_codes codes, int op, uint32_t i);
-/* Sets link->summary and link->part, which are known, to what they hold as codes. */
-bool lbx_look_at_codes(struct lbx_search *search, struct lbx_origin_link *link, enum lbx_codes codes);
+/* If the link holds codes: sets its summary and part, as far as they are known, to what they hold. */
+bool lbx_look_at_codes(struct lbx_search *search, struct lbx_origin_link *link);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/op.h"
 #include "inspect/forensics/freed.h"
 #include "inspect/replay/replay.h"
 #include "inspect/tensor/array.h"
@@ -239,7 +240,7 @@ bool lbx_look_at_part(struct lbx_search *s, struct lbx_origin_link *link, const 
 }
 
 bool lbx_look_at_choice(struct lbx_search *s, const struct lbx_origin_link *link,
-			const struct lbx_region *region, bool *known, int64_t *ret)
+			const struct lbx_region *region, bool *known, struct lbx_choice *ret)
 {
 	struct lbx_replayed replayed = { .map = NULL };
 	struct lbx_region element = *region;
@@ -253,8 +254,50 @@ bool lbx_look_at_choice(struct lbx_search *s, const struct lbx_origin_link *link
 		element.count[i] = element.step[i] = 1;
 	*known = read_part(s, &link->tensor, &element, &array, &replayed) && lbx_array_copy(&array, 0, 1, &bits);
 	if (*known)
-		*ret = lbx_element_int(&bits, link->tensor.dtype);
+		ret->value = lbx_element_int(&bits, link->tensor.dtype);
 	lbx_replay_release(&replayed);
+	if (!*known && lbx_is_interrupted())
+		return false;
+	lb_clear_error();
+	return true;
+}
+
+struct places {
+	struct lbx_choice *choice;
+	enum lb_dtype dtype;
+	int64_t place, size;
+};
+
+static bool add_places(void *context, const void *elements, int64_t n, int64_t first)
+{
+	struct places *p = context;
+	int width = lb_dtypes[p->dtype].bytes;
+	const char *element = elements;
+
+	for (int64_t i = 0; i < n; i++, element += width) {
+		uint64_t bits = 0;
+		memcpy(&bits, element, (size_t)width);
+		int64_t index = lbx_element_int(&bits, p->dtype);
+		if ((index < 0 ? index + p->size : index) != p->place)
+			continue;
+		p->choice->last = first + i;
+		if (p->choice->n++ == 0)
+			p->choice->first = first + i;
+	}
+	return true;
+}
+
+bool lbx_look_at_places(struct lbx_search *s, const struct lbx_origin_link *link,
+			const struct lbx_region *region, int64_t place, int64_t size, bool *known,
+			struct lbx_choice *ret)
+{
+	struct places places = { .choice = ret, .dtype = link->tensor.dtype, .place = place, .size = size };
+
+	*known = false;
+	*ret = (struct lbx_choice){ .n = 0 };
+	if (!link->recorded || !link->known || link->tensor.dtype >= LB_F16)
+		return true;
+	*known = link->tensor.size == 0 || lbx_walk_part(s, &link->tensor, region, add_places, &places);
 	if (!*known && lbx_is_interrupted())
 		return false;
 	lb_clear_error();

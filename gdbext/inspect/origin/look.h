@@ -5,7 +5,7 @@
 
 #include "inspect/graph/address_map.h"
 #include "inspect/origin/origin.h"
-#include "inspect/replay/region.h"
+#include "inspect/replay/sources.h"
 #include "inspect/tensor/array.h"
 
 struct lbx_search {
@@ -33,9 +33,14 @@ bool lbx_walk_part(struct lbx_search *search, const struct lbx_tensor *t, const 
 		   lbx_piece_fn visit, void *context);
 /* Keeps the error as the link's `why`; false if it is that the user has stopped it. */
 bool lbx_look_failed(struct lbx_origin_link *link);
-/* The element at the region's first place, of integers or booleans; *known is false if it cannot be had. */
+/* Of integers or booleans: the element at the region's first place. *known is false if it cannot be
+ * had. */
 bool lbx_look_at_choice(struct lbx_search *search, const struct lbx_origin_link *link,
-			const struct lbx_region *region, bool *known, int64_t *ret);
+			const struct lbx_region *region, bool *known, struct lbx_choice *ret);
+/* Of the region's indices, those that lead to `place` on an axis of `size` elements. */
+bool lbx_look_at_places(struct lbx_search *search, const struct lbx_origin_link *link,
+			const struct lbx_region *region, int64_t place, int64_t size, bool *known,
+			struct lbx_choice *ret);
 void lbx_search_deinit(struct lbx_search *search);
 
 /* Whether the error is that the user has stopped it. */

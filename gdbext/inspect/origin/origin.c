@@ -102,18 +102,63 @@ static bool find_sources(struct lbx_search *s, const struct lbx_origin_link *lin
 	const struct lbx_tensor *t = &link->tensor;
 	int chooser = lbx_chooser(a->op);
 	struct lbx_origin_link input;
-	int64_t choice;
-	bool known;
+	struct lbx_choice choice;
+	bool known, ok;
 
 	lbx_sources_of(&a->graph, 0, a->op, link->at, NULL, a->sources);
 	if (chooser < 0 || (uint32_t)chooser >= t->n_inputs || !a->sources[chooser].exact)
 		return true;
-	if (!lbx_look_at_input(s, t, (uint32_t)chooser, &input) ||
-	    !lbx_look_at_choice(s, &input, &a->sources[chooser].region, &known, &choice))
+	const struct lbx_region *region = &a->sources[chooser].region;
+	int64_t axis = t->params[0];
+	if (!lbx_look_at_input(s, t, (uint32_t)chooser, &input))
+		return false;
+	if (lbx_chooses_places(a->op))
+		ok = lbx_look_at_places(s, &input, region, link->at[axis], t->shape[axis], &known, &choice);
+	else
+		ok = lbx_look_at_choice(s, &input, region, &known, &choice);
+	if (!ok)
 		return false;
 	if (known)
 		lbx_sources_of(&a->graph, 0, a->op, link->at, &choice, a->sources);
 	return true;
+}
+
+/* The first value of a part that a NaN, or an Inf like this, can come from; -1: none. */
+static int64_t first_like(const struct lbx_summary *part, enum lbx_special like, bool any_sign,
+			  enum lbx_special *ret)
+{
+	int64_t first = -1;
+
+	for (int k = LBX_NAN; k <= LBX_NEGATIVE_INF; k++) {
+		bool fits = k == (int)like || (any_sign && like != LBX_NAN && k != LBX_NAN);
+		if (!fits || !part->special[k] || (first >= 0 && part->first[k] >= first))
+			continue;
+		first = part->first[k];
+		*ret = (enum lbx_special)k;
+	}
+	return first;
+}
+
+static bool look_at_region(struct lbx_search *s, struct lbx_origin_link *input, const struct lbx_region *region)
+{
+	input->region = *region;
+	return lbx_look_at_part(s, input, region) && lbx_look_at_codes(s, input);
+}
+
+/* Where what is certain holds no such value, the rest is looked at, too. */
+static bool look_at_source(struct lbx_search *s, const struct lbx_origin_link *link,
+			   const struct lbx_source *source, struct lbx_origin_link *input)
+{
+	enum lbx_special kind;
+
+	input->exact = source->exact;
+	input->perhaps = source->perhaps;
+	if (!look_at_region(s, input, &source->region))
+		return false;
+	if (!source->has_wider || !input->part_known || first_like(&input->part, link->kind, true, &kind) >= 0)
+		return true;
+	input->exact = false;
+	return look_at_region(s, input, &source->wider);
 }
 
 /* Looks at what the element of the path's last tensor is made of. */
@@ -139,10 +184,8 @@ static bool look_at_inputs(struct lbx_search *s, struct lbx_origin *o)
 		struct lbx_origin_link *input = &o->inputs[o->n_inputs++];
 		ok = lbx_look_at_input(s, t, i, input);
 		input->number = i;
-		input->exact = a.sources[i].exact;
-		input->region = a.sources[i].region;
-		enum lbx_codes codes = lbx_codes_of_input(t, (enum lbx_codes)link->codes, a.op, i);
-		ok = ok && lbx_look_at_part(s, input, &input->region) && lbx_look_at_codes(s, input, codes);
+		input->codes = lbx_codes_of_input(t, (enum lbx_codes)link->codes, a.op, i);
+		ok = ok && look_at_source(s, link, &a.sources[i], input);
 	}
 	leave(&a);
 	return ok;
@@ -178,22 +221,6 @@ static bool keeps_sign(const char *op)
 	return false;
 }
 
-/* The first value of a part that a NaN, or an Inf like this, can come from; -1: none. */
-static int64_t first_like(const struct lbx_summary *part, enum lbx_special like, bool any_sign,
-			  enum lbx_special *ret)
-{
-	int64_t first = -1;
-
-	for (int k = LBX_NAN; k <= LBX_NEGATIVE_INF; k++) {
-		bool fits = k == (int)like || (any_sign && like != LBX_NAN && k != LBX_NAN);
-		if (!fits || !part->special[k] || (first >= 0 && part->first[k] >= first))
-			continue;
-		first = part->first[k];
-		*ret = (enum lbx_special)k;
-	}
-	return first;
-}
-
 /* Sets the input's element: the i-th of its part. */
 static void set_element(struct lbx_origin_link *input, int64_t i, enum lbx_special kind)
 {
@@ -202,6 +229,15 @@ static void set_element(struct lbx_origin_link *input, int64_t i, enum lbx_speci
 	for (int axis = input->tensor.rank; axis-- > 0; i /= r->count[axis])
 		input->at[axis] = r->first[axis] + i % r->count[axis] * r->step[axis];
 	input->kind = kind;
+}
+
+/* Whether a value that the tensor has can come from one such as this in an input: scores of attention
+ * that are Inf give NaN or 0, never Inf, and the -Inf of a mask is 0. */
+static bool leads_on(const struct lbx_tensor *t, uint32_t input, enum lbx_special value, enum lbx_special from)
+{
+	if (strcmp(t->op, "attention") != 0 || from == LBX_NAN)
+		return true;
+	return value == LBX_NAN ? input < 3 : input == 2;
 }
 
 /* *ret_next is the input to follow: of several, the one that was made first; or -1, and then
@@ -215,11 +251,11 @@ static void choose(struct lbx_origin *o, int *ret_next, bool *ret_unsure)
 	*ret_unsure = false;
 	for (int i = 0; i < o->n_inputs; i++) {
 		struct lbx_origin_link *input = &o->inputs[i];
-		int64_t first = input->part_known
+		int64_t first = input->part_known && leads_on(&link->tensor, input->number, link->kind, link->kind)
 			? first_like(&input->part, link->kind, !keeps_sign(link->tensor.op), &kind) : -1;
 		if (first < 0)
 			continue;
-		if (!input->exact && input->part.special[kind] < input->part.count) {
+		if (!input->exact && (input->perhaps || input->part.special[kind] < input->part.count)) {
 			*ret_unsure = true;
 			continue;
 		}
@@ -387,7 +423,8 @@ static bool find_inf(struct lbx_search *s, struct lbx_origin *nan, const struct 
 		return find_inf_inside(s, nan, in, ret);
 	for (int i = 0; i < nan->n_inputs; i++) {
 		struct lbx_origin_link *input = &nan->inputs[i];
-		int64_t first = input->part_known && input->exact
+		bool fits = leads_on(&nan->path[nan->n - 1].tensor, input->number, LBX_NAN, LBX_POSITIVE_INF);
+		int64_t first = input->part_known && input->exact && fits
 			? first_like(&input->part, LBX_POSITIVE_INF, true, &kind) : -1;
 		if (first < 0)
 			continue;

@@ -19,7 +19,8 @@ struct lbx_origin_link {
 	/* of an input: what the element on the way is made of */
 	uint32_t number;        /* from 0 */
 	struct lbx_region region;
-	bool exact;             /* it depends on all of the part; otherwise perhaps on some of it */
+	bool exact;             /* it depends on all of the part; otherwise on some of it, */
+	bool perhaps;           /* or on nothing */
 	bool part_known;
 	struct lbx_summary part;
 	/* of a tensor on the way: which element, and what that holds */

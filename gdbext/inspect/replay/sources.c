@@ -4,10 +4,18 @@
 
 #include "base/op.h"
 #include "inspect/replay/demand.h"
+#include "inspect/replay/whole.h"
 
 int lbx_chooser(int op)
 {
-	return op == LB_OP_WHERE ? 0 : op == LB_OP_TAKE || op == LB_OP_TAKE_ALONG ? 1 : -1;
+	if (op == LB_OP_TAKE || op == LB_OP_TAKE_ALONG || lbx_chooses_places(op))
+		return 1;
+	return op == LB_OP_WHERE ? 0 : -1;
+}
+
+bool lbx_chooses_places(int op)
+{
+	return op == LB_OP_SCATTER_ADD || op == LB_OP_PUT_ALONG;
 }
 
 static void one_at(struct lbx_region *region, int axis, int64_t at)
@@ -147,14 +155,15 @@ static bool of_sum(const struct lbx_tensor *t, const int64_t *at, struct lbx_sou
 	return true;
 }
 
-static bool chosen(const struct lbx_tensor *t, const struct lbx_tensor *x, const int64_t *choice,
+static bool chosen(const struct lbx_tensor *t, const struct lbx_tensor *x, const struct lbx_choice *choice,
 		   struct lbx_region *r)
 {
 	int axis = (int)t->params[0];
+	int64_t size = x->shape[axis];
 
-	if (!choice || *choice >= x->shape[axis] || *choice < -x->shape[axis])
+	if (!choice || choice->value >= size || choice->value < -size)
 		return false;
-	one_at(r, axis, *choice < 0 ? *choice + x->shape[axis] : *choice);
+	one_at(r, axis, choice->value < 0 ? choice->value + size : choice->value);
 	return true;
 }
 
@@ -168,13 +177,15 @@ static bool has_factor(const struct lbx_tensor *t, int i)
 
 /* Returns whether the element depends on all of the source's region. */
 static bool refine(const struct lbx_tensor *t, const struct lbx_tensor *x, int op, uint32_t i,
-		   const int64_t *at, const int64_t *choice, struct lbx_source *s)
+		   const int64_t *at, const struct lbx_choice *choice, struct lbx_source *s)
 {
 	switch (op) {
 	case LB_OP_FUSED: /* there may be a condition in it */
+		s->perhaps = true;
 		return false;
 	case LB_OP_WHERE:
-		s->nothing = i && choice && (*choice != 0) != (i == 1);
+		s->nothing = i && choice && (choice->value != 0) != (i == 1);
+		s->perhaps = i && !choice;
 		return i == 0 || choice;
 	case LB_OP_TAKE:
 	case LB_OP_TAKE_ALONG:
@@ -216,7 +227,7 @@ static bool update_slice(const struct lbx_graph *g, uint32_t node, int op, const
 }
 
 void lbx_sources_of(const struct lbx_graph *g, uint32_t node, int op, const int64_t *at,
-		    const int64_t *choice, struct lbx_source *ret)
+		    const struct lbx_choice *choice, struct lbx_source *ret)
 {
 	const struct lbx_graph_node *n = &g->nodes[node];
 	const struct lbx_tensor *t = &n->tensor;
@@ -245,7 +256,7 @@ void lbx_sources_of(const struct lbx_graph *g, uint32_t node, int op, const int6
 			memcpy(ret, both, sizeof both);
 		return;
 	}
-	if (!lbx_comes_from_part(g, node, op, &element))
+	if (lbx_sources_of_whole(g, node, op, at, choice, ret) || !lbx_comes_from_part(g, node, op, &element))
 		return;
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		const struct lbx_tensor *x = &g->nodes[g->inputs[n->first_input + i]].tensor;

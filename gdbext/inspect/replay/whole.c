@@ -1,0 +1,263 @@
+#include "inspect/replay/whole.h"
+
+#include "base/error.h"
+#include "base/op.h"
+#include "graph/conv.h"
+#include "lazybones.h"
+
+struct whole {
+	const struct lbx_tensor *t, *in[5];
+	uint32_t n;
+	const int64_t *at;
+	struct lbx_source *ret;
+};
+
+static void one_at(struct lbx_region *region, int axis, int64_t at)
+{
+	region->first[axis] = at;
+	region->count[axis] = region->step[axis] = 1;
+}
+
+static void range(struct lbx_region *region, int axis, int64_t first, int64_t count)
+{
+	region->first[axis] = first;
+	region->count[axis] = count;
+	region->step[axis] = 1;
+}
+
+static bool same_shape(const struct lbx_tensor *a, const struct lbx_tensor *b)
+{
+	if (a->rank != b->rank)
+		return false;
+	for (int i = 0; i < a->rank; i++)
+		if (a->shape[i] != b->shape[i])
+			return false;
+	return true;
+}
+
+/* ---- updates by index: inputs are x, the indices and what is put there ---- */
+
+static void same_element(const struct whole *w)
+{
+	for (int i = 0; i < w->t->rank; i++)
+		one_at(&w->ret[0].region, i, w->at[i]);
+	w->ret[0].exact = true;
+}
+
+/* Updates have the axes of x, with those of the indices in place of one. */
+static bool scatter(const struct whole *w, const struct lbx_choice *choice)
+{
+	const struct lbx_tensor *t = w->t, *indices = w->in[1], *u = w->in[2];
+	int64_t axis = t->params[0], number = choice ? choice->first : 0;
+	struct lbx_region *r = &w->ret[2].region;
+
+	if (axis < 0 || axis >= t->rank || !same_shape(t, w->in[0]) || u->rank != t->rank - 1 + indices->rank)
+		return false;
+	for (int i = 0; i < u->rank; i++) {
+		bool indexed = i >= axis && i < axis + indices->rank;
+		int from = i < axis ? i : i - indices->rank + 1;
+		if (u->shape[i] != (indexed ? indices->shape[i - axis] : t->shape[from]))
+			return false;
+		if (!indexed)
+			one_at(r, i, w->at[from]);
+	}
+	same_element(w);
+	w->ret[1].exact = true;
+	w->ret[2].perhaps = !choice;
+	w->ret[2].nothing = choice && choice->n == 0;
+	w->ret[2].exact = choice && choice->n == 1;
+	for (int i = indices->rank; w->ret[2].exact && i-- > 0; number /= indices->shape[i])
+		one_at(r, (int)axis + i, number % indices->shape[i]);
+	return true;
+}
+
+static bool put(const struct whole *w, const struct lbx_choice *choice)
+{
+	const struct lbx_tensor *t = w->t, *indices = w->in[1], *values = w->in[2];
+	bool adds = t->params[1] == LB_PUT_ADD;
+	int64_t axis = t->params[0];
+
+	if (axis < 0 || axis >= t->rank || !same_shape(t, w->in[0]) || indices->rank != t->rank ||
+	    values->rank != t->rank || values->shape[axis] != indices->shape[axis])
+		return false;
+	for (int i = 0; i < t->rank; i++) {
+		if (i == axis)
+			continue;
+		if ((indices->shape[i] != 1 && indices->shape[i] != t->shape[i]) || values->shape[i] != t->shape[i])
+			return false;
+		one_at(&w->ret[1].region, i, indices->shape[i] == 1 ? 0 : w->at[i]);
+		one_at(&w->ret[2].region, i, w->at[i]);
+	}
+	same_element(w);
+	w->ret[1].exact = true;
+	w->ret[2].perhaps = !choice;
+	w->ret[0].exact = adds || choice;
+	w->ret[0].perhaps = !w->ret[0].exact;
+	if (!choice)
+		return true;
+	w->ret[0].nothing = !adds && choice->n;
+	w->ret[2].nothing = choice->n == 0;
+	w->ret[2].exact = choice->n && (!adds || choice->n == 1); /* of several the last stays */
+	if (w->ret[2].exact)
+		one_at(&w->ret[2].region, (int)axis, choice->last);
+	return true;
+}
+
+/* ---- convolutions: x (batch, rows, columns, channels), w (outputs, rows, columns, channels of a group) ---- */
+
+/* The taps of an output that are inside of x. Those beside it are zeros, which a product with NaN
+ * does not leave alone: so perhaps they count. */
+static bool taps_along(const struct whole *w, int i)
+{
+	const struct lbx_tensor *t = w->t, *x = w->in[0], *taps = w->in[1];
+	int64_t stride = lb_conv_param(t->params[0], i), padding = lb_conv_param(t->params[1], i);
+	int64_t dilation = lb_conv_param(t->params[2], i), axis = i + 1, from, first, last;
+
+	if (dilation < 1 || !lb_mul(w->at[axis], stride, &from) || from > INT64_MAX / 4)
+		return false;
+	from -= padding;
+	first = from < 0 ? (-from + dilation - 1) / dilation : 0;
+	last = x->shape[axis] > from ? (x->shape[axis] - 1 - from) / dilation : -1;
+	last = last < taps->shape[axis] - 1 ? last : taps->shape[axis] - 1;
+	w->ret[0].nothing |= first > last;
+	if (first > last)
+		return true;
+	range(&w->ret[0].region, (int)axis, from + first * dilation, last - first + 1);
+	w->ret[0].region.step[axis] = dilation;
+	range(&w->ret[1].region, (int)axis, first, last - first + 1);
+	w->ret[1].has_wider |= last - first + 1 < taps->shape[axis];
+	return true;
+}
+
+static bool convolution(const struct whole *w)
+{
+	const struct lbx_tensor *t = w->t, *x = w->in[0], *taps = w->in[1];
+	int64_t groups = t->params[3];
+
+	if (t->rank != 4 || x->rank != 4 || taps->rank != 4 || groups < 1 || t->shape[3] % groups ||
+	    x->shape[3] % groups || taps->shape[3] != x->shape[3] / groups || taps->shape[0] != t->shape[3] ||
+	    x->shape[0] != t->shape[0])
+		return false;
+	if (!taps_along(w, 0) || !taps_along(w, 1))
+		return false;
+	one_at(&w->ret[0].region, 0, w->at[0]);
+	range(&w->ret[0].region, 3, w->at[3] / (t->shape[3] / groups) * taps->shape[3], taps->shape[3]);
+	w->ret[1].wider = w->ret[1].region;
+	one_at(&w->ret[1].region, 0, w->at[3]);
+	one_at(&w->ret[1].wider, 0, w->at[3]);
+	for (int i = 1; i < 3; i++)
+		range(&w->ret[1].wider, i, 0, taps->shape[i]);
+	w->ret[0].exact = true;
+	w->ret[1].exact = !w->ret[0].nothing;
+	w->ret[1].perhaps = w->ret[0].nothing;
+	return true;
+}
+
+/* ---- attention: each (batch, heads, positions, features) ---- */
+
+/* Of a row of the mask, the keys that are seen. */
+static bool mask_of(const struct whole *w, int64_t keys, int64_t seen)
+{
+	const struct lbx_tensor *mask = w->in[3];
+
+	for (int i = 0; i < mask->rank; i++) {
+		int axis = 4 - mask->rank + i;
+		int64_t size = axis == 3 ? keys : axis >= 0 ? w->t->shape[axis] : 0;
+		if (mask->shape[i] != 1 && mask->shape[i] != size)
+			return false;
+		if (axis < 3)
+			one_at(&w->ret[3].region, i, mask->shape[i] == 1 ? 0 : w->at[axis]);
+		else if (mask->shape[i] != 1)
+			range(&w->ret[3].region, i, 0, seen);
+	}
+	w->ret[3].exact = true;
+	return true;
+}
+
+static bool attention(const struct whole *w)
+{
+	const struct lbx_tensor *t = w->t, *q = w->in[0], *k = w->in[1], *v = w->in[2];
+	int64_t keys = k->shape[2], seen = keys;
+
+	if (t->rank != 4 || q->rank != 4 || k->rank != 4 || v->rank != 4 || q->shape[0] != t->shape[0] ||
+	    q->shape[1] != t->shape[1] || q->shape[2] != t->shape[2] || v->shape[3] != t->shape[3] ||
+	    k->shape[0] != t->shape[0] || v->shape[0] != t->shape[0] || q->shape[3] != k->shape[3] ||
+	    v->shape[1] != k->shape[1] || v->shape[2] != keys || q->shape[1] % k->shape[1])
+		return false;
+	if (t->params[1])
+		seen = w->at[2] - q->shape[2] + keys + 1;
+	if (seen < 1 || seen > keys) /* zeros, however they are computed */
+		return false;
+	if (w->n > 3 && !mask_of(w, keys, seen))
+		return false;
+	bool hides = w->n > 3 && w->in[3]->dtype == LB_BOOL;
+	for (int i = 0; i < 3; i++) {
+		struct lbx_source *s = &w->ret[i];
+		one_at(&s->region, 0, w->at[0]);
+		one_at(&s->region, 1, i ? w->at[1] / (q->shape[1] / k->shape[1]) : w->at[1]);
+		if (i == 0)
+			one_at(&s->region, 2, w->at[2]);
+		if (i == 2)
+			one_at(&s->region, 3, w->at[3]);
+		s->wider = s->region;
+		if (i)
+			range(&s->region, 2, 0, seen);
+		s->exact = i != 1 || !hides;
+	}
+	/* values that are not seen are multiplied by 0, some of them: it is not told which */
+	w->ret[2].has_wider = seen < keys;
+	return true;
+}
+
+/* ---- gradients of norms: inputs are x, grad, and perhaps the weight ---- */
+
+static bool norm_gradient(const struct whole *w)
+{
+	const struct lbx_tensor *t = w->t, *x = w->in[0];
+	int last = x->rank - 1;
+	bool of_x = t->params[1] == 0;
+
+	if (x->rank < 1 || !same_shape(x, w->in[1]) ||
+	    (of_x ? !same_shape(x, t) : t->rank != 1 || t->shape[0] != x->shape[last]) ||
+	    (w->n > 2 && (w->in[2]->rank != 1 || w->in[2]->shape[0] != x->shape[last])))
+		return false;
+	for (uint32_t k = 0; k < w->n; k++)
+		w->ret[k].exact = true;
+	for (int i = 0; of_x && i < last; i++) {
+		one_at(&w->ret[0].region, i, w->at[i]);
+		one_at(&w->ret[1].region, i, w->at[i]);
+	}
+	if (of_x)
+		return true;
+	one_at(&w->ret[1].region, last, w->at[0]); /* a column of grad; of each row of x, what norms it */
+	w->ret[0].nothing = t->params[1] == 2;
+	if (w->n > 2)
+		w->ret[2].nothing = true;
+	return true;
+}
+
+bool lbx_sources_of_whole(const struct lbx_graph *g, uint32_t node, int op, const int64_t *at,
+			  const struct lbx_choice *choice, struct lbx_source *ret)
+{
+	const struct lbx_graph_node *n = &g->nodes[node];
+	struct whole w = { .t = &n->tensor, .n = n->tensor.n_inputs, .at = at, .ret = ret };
+
+	if (w.n > sizeof w.in / sizeof *w.in)
+		return false;
+	for (uint32_t i = 0; i < w.n; i++)
+		w.in[i] = &g->nodes[g->inputs[n->first_input + i]].tensor;
+	switch (op) {
+	case LB_OP_SCATTER_ADD:
+		return w.n == 3 && scatter(&w, choice);
+	case LB_OP_PUT_ALONG:
+		return w.n == 3 && put(&w, choice);
+	case LB_OP_CONV2D:
+		return w.n == 2 && convolution(&w);
+	case LB_OP_ATTENTION:
+		return (w.n == 3 || w.n == 4) && attention(&w);
+	case LB_OP_LAYER_NORM_GRAD:
+	case LB_OP_RMS_NORM_GRAD:
+		return (w.n == 2 || w.n == 3) && norm_gradient(&w);
+	}
+	return false;
+}
