@@ -35,7 +35,8 @@ const struct lbx_command lbx_verbs[] = {
 		  "\n"
 		  "Programs that the program runs (it may be a script), and children that it forks, are in the same\n"
 		  "file, a process each, whichever thread makes them. Not followed are a program whose first thread has\n"
-		  "ended, and what a process does in the last milliseconds before it becomes another program (exec).\n"
+		  "ended, and what a process does in the last milliseconds before it becomes another program (exec):\n"
+		  "the summary says where that happened.\n"
 		  "\n"
 		  "Example: lazybones trace -o train.json -- ./train",
 	  .options = { { "output", "FILE", "where to write (default lazybones-trace.json); also -o" },

@@ -19,6 +19,7 @@
 #include "inspect/trace/timeline.h"
 #include "symtab.h"
 #include "table/flight.h"
+#include "target/needs.h"
 #include "target/printable.h"
 #include "target/process.h"
 
@@ -31,6 +32,7 @@ struct trace {
 	bool begun;  /* something is in it, or will be */
 	bool failed; /* out of memory */
 	int n_timelines, status;
+	int n_cut; /* programs that became another one, since the last look at them */
 	struct lbx_timeline_totals totals;
 };
 
@@ -42,6 +44,7 @@ struct traced {
 	uint64_t seen;   /* number of the last event that is not its own */
 	uint64_t parent; /* 0, or what the runtime calls the process until it has noticed a fork */
 	int tries, wait; /* for the runtime */
+	bool will_come;  /* to the runtime: its file says so */
 	bool is_over;
 };
 
@@ -128,6 +131,21 @@ static void at_fork(struct trace *trace, struct traced *traced, pid_t pid)
 	end_timeline(trace, traced);
 }
 
+/* The old memory is gone by now, and what came since the last look with it. */
+static void at_exec(struct trace *trace, struct traced *traced, pid_t pid)
+{
+	char path[64];
+
+	trace->n_cut += !traced->is_over && (traced->timeline || traced->will_come);
+	end_timeline(trace, traced);
+	traced->seen = LBX_TIMELINE_ALL;
+	traced->parent = 0;
+	traced->tries = traced->wait = 0;
+	traced->is_over = false; /* its first thread's end was not its own, where another one did this */
+	snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+	traced->will_come = lbx_file_uses_runtime(path);
+}
+
 static struct traced *traced_of(struct trace *trace, struct lbx_followed *program)
 {
 	struct traced *traced = program->data;
@@ -173,11 +191,7 @@ static void take(struct trace *trace, struct lbx_followed *program)
 	if (program->halt == LBX_AT_FORK) {
 		at_fork(trace, traced, program->pid);
 	} else if (program->halt == LBX_AT_EXEC) {
-		end_timeline(trace, traced);
-		traced->seen = LBX_TIMELINE_ALL;
-		traced->parent = 0;
-		traced->tries = traced->wait = 0;
-		traced->is_over = false; /* its first thread's end was not its own, where another one did this */
+		at_exec(trace, traced, program->pid);
 	} else {
 		if (!traced->timeline && (last || is_time_to_try(traced)))
 			open_timeline(trace, traced, program->pid);
@@ -271,12 +285,15 @@ static void report(const struct trace *trace)
 	if (trace->n_timelines > 1)
 		fprintf(stderr, "%d programs, ", trace->n_timelines);
 	fprintf(stderr, "%s%" PRIu64 " events, %" PRIu64 " evaluations, %" PRIu64 " operations, %" PRIu64
-		" events lost", t->lost ? "at least " : "", t->events, t->evals, t->ops, t->lost);
+		" events lost", t->lost || trace->n_cut ? "at least " : "", t->events, t->evals, t->ops, t->lost);
 	if (t->lost && trace->following.is_child)
 		fprintf(stderr, " (a shorter --interval loses fewer)");
 	else if (t->lost)
 		fprintf(stderr, " (a shorter --interval, or a program with LAZYBONES_EVENTS=%d, loses fewer)",
 			LB_FLIGHT_MOST);
+	if (trace->n_cut)
+		fprintf(stderr, "; the last milliseconds of %d program%s before %s became another (exec) may be missing",
+			trace->n_cut, trace->n_cut > 1 ? "s" : "", trace->n_cut > 1 ? "they" : "it");
 	fprintf(stderr, "; open it in ui.perfetto.dev\n");
 }
 
@@ -333,7 +350,7 @@ static bool run(struct trace *trace, int *status)
 	if (ok && trace->begun)
 		report(trace);
 	else if (ok)
-		ok = lb_fail("no program of Lazybones' runtime was run: %s", trace->program[0]);
+		ok = lb_fail("no program of Lazybones' runtime was seen: %s", trace->program[0]);
 	lbx_trace_file_close(&trace->file);
 	if (!ok)
 		complain();

@@ -1,7 +1,8 @@
-/* Evaluates 7 times, and becomes a program that does it 11 times: its first thread becomes it, or with the argument
- * `thread` another one, while the first waits. */
+/* Evaluates 7 times, and becomes a program that does it 11 times: its first thread becomes it, with the argument
+ * `waits` when it has read a line; or with the argument `thread` another one, while the first waits. */
 #include <lazybones.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@ static void work(int n)
 static void *become(void *context)
 {
 	work(7);
+	if (context)
+		getchar();
 	execl(self, self, (char *)NULL);
 	return context;
 }
@@ -32,6 +35,6 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "thread") == 0 && pthread_create(&thread, NULL, become, NULL) == 0)
 		pthread_join(thread, NULL);
-	become(NULL);
+	become(strcmp(argv[1], "waits") == 0 ? self : NULL);
 	return 1;
 }
