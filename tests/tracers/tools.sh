@@ -63,6 +63,8 @@ else
 		grep -q 'failed to look up stack id' "$scratch/lbslower.err" || break
 		run_tools lbslower
 	done
+	same 'while a process lives, no tool says that it has ended' '' \
+		"$(cd "$scratch" && grep -l 'process that has ended' *.out)"
 	tool lboplat '^@count\[matmul\]: 23$' '^@count\[exp\]: 23$' '^@ns\[matmul\]: $'
 	tool lbslower '^@slow: 92$' '^ +read_value\+[0-9]+$'
 	tool lballoc '^@buffers\[evaluate_product\]: 23$' '^@bytes\[evaluate_product\]: 24117248$'
@@ -139,7 +141,8 @@ else
 		kill -INT $pid
 		wait $pid
 	done
-	tool lbmisuse '^@misuses: 46$'
+	tool lbmisuse '^@misuses: 46$' '^0x\.\.\.: a place in a process that has ended' \
+		'^lbmisuse.bt LIBRARY PID [|] lazybones sites --pid PID$'
 	same 'lbmisuse: both processes are told apart' 2 \
 		"$(awk '/ workload / { print $2 }' "$scratch/lbmisuse.out" | sort -u | wc -l)"
 	tool lbmem '^@buffers: [1-9]'
