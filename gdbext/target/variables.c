@@ -1,5 +1,5 @@
 /* A variable's type decides what of it is a pointer: the variable itself, the elements of an
- * array, the members of a struct; and one step behind it, what a pointer to a pointer or to a
+ * array, the members of a struct and of its base classes; and one step behind it, what a pointer to a pointer or to a
  * struct leads to. Optimised-out variables, and memory that cannot be read, are passed over. */
 #include "target/variables.h"
 
@@ -16,14 +16,16 @@
 #include "target/printable.h"
 
 enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256, MAX_NAMELESS = 8,
-       MAX_DIES = 10000, STEPS = 2, NAME = LBX_VARIABLE_MAX };
+       MAX_DIES = 10000, MAX_LOOKED = 1 << 20, STEPS = 2, NAME = LBX_VARIABLE_MAX };
 
 struct search {
 	struct lbx_scope scope;
 	lbx_pointer_fn *fn;
 	void *context;
 	bool is_argument, stopped;
+	Dwarf_Die *derived; /* the class whose base is visited; or NULL */
 	int found, dies, nameless;
+	int looked; /* members, for namesakes */
 };
 
 static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address,
@@ -41,35 +43,89 @@ static void emit(struct search *s, const char *name, uint64_t value)
 		s->stopped = true;
 }
 
+/* The members of a class that have a name, those of its bases and nameless members included. */
+static int count_members(struct search *s, Dwarf_Die *type, const char *name, int depth)
+{
+	Dwarf_Die member, part;
+	int n = 0;
+
+	if (depth == MAX_NAMELESS || dwarf_child(type, &member) != 0)
+		return 0;
+	do {
+		int tag = dwarf_tag(&member);
+		const char *own = dwarf_diename(&member);
+		if (tag == DW_TAG_inheritance || (tag == DW_TAG_member && !own))
+			n += lbx_type_is_struct(lbx_type_of(&member, &part)) ? count_members(s, &part, name, depth + 1) : 0;
+		else if (tag == DW_TAG_member || tag == DW_TAG_variable)
+			n += own && strcmp(own, name) == 0;
+	} while (s->looked++ < MAX_LOOKED && dwarf_siblingof(&member, &member) == 0);
+	return n;
+}
+
+/* A member of a base that has a namesake is another than the one that its name says. */
+static bool is_hidden(struct search *s, const char *name)
+{
+	return s->derived && (count_members(s, s->derived, name, 0) != 1 || s->looked >= MAX_LOOKED);
+}
+
+static void visit_members(struct search *s, const char *name, const char *separator,
+			  Dwarf_Die *type, uint64_t address, int steps);
+
+/* The members of a base of `derived`, or of a nameless struct or union (then NULL), are those of the whole. */
+static void visit_part(struct search *s, const char *name, const char *separator, Dwarf_Die *derived, Dwarf_Die *part,
+		       uint64_t address, int steps)
+{
+	Dwarf_Die *before = s->derived;
+
+	if (s->nameless++ < MAX_NAMELESS) {
+		if (!before)
+			s->derived = derived;
+		visit_members(s, name, separator, part, address, steps);
+		s->derived = before;
+	}
+	s->nameless--;
+}
+
+static void visit_member(struct search *s, const char *name, const char *separator, Dwarf_Die *type,
+			 Dwarf_Die *member, uint64_t address, int steps)
+{
+	Dwarf_Die *derived = s->derived, member_type;
+	Dwarf_Attribute attribute;
+	Dwarf_Word offset = 0;
+	char path[NAME];
+	const char *member_name = dwarf_diename(member);
+
+	if (dwarf_attr(member, DW_AT_data_member_location, &attribute) && dwarf_formudata(&attribute, &offset) != 0)
+		return;
+	if (dwarf_hasattr(member, DW_AT_bit_size) || dwarf_hasattr(member, DW_AT_external))
+		return;
+	int tag = lbx_type_of(member, &member_type);
+	bool is_base = dwarf_tag(member) == DW_TAG_inheritance;
+	if (!member_name || is_base) {
+		if (lbx_type_is_struct(tag))
+			visit_part(s, name, separator, is_base ? type : NULL, &member_type, address + offset, steps);
+		return;
+	}
+	if (is_hidden(s, member_name))
+		return;
+	snprintf(path, sizeof path, "%s%s%s", name, separator, member_name);
+	s->derived = NULL;
+	visit(s, path, &member_type, tag, address + offset, steps);
+	s->derived = derived;
+}
+
 static void visit_members(struct search *s, const char *name, const char *separator,
 			  Dwarf_Die *type, uint64_t address, int steps)
 {
-	Dwarf_Die member, member_type;
-	Dwarf_Attribute attribute;
-	char path[NAME];
+	Dwarf_Die member;
 	int left = MAX_MEMBERS;
 
 	if (dwarf_child(type, &member) != 0)
 		return;
 	do {
-		Dwarf_Word offset = 0;
-		const char *member_name = dwarf_diename(&member);
-		if (dwarf_tag(&member) != DW_TAG_member || s->stopped)
-			continue;
-		if (dwarf_attr(&member, DW_AT_data_member_location, &attribute) &&
-		    dwarf_formudata(&attribute, &offset) != 0)
-			continue;
-		if (dwarf_hasattr(&member, DW_AT_bit_size) || dwarf_hasattr(&member, DW_AT_external))
-			continue;
-		int tag = lbx_type_of(&member, &member_type);
-		if (!member_name) { /* the members of a nameless struct or union are those of the whole */
-			if (lbx_type_is_struct(tag) && s->nameless++ < MAX_NAMELESS)
-				visit_members(s, name, separator, &member_type, address + offset, steps);
-			s->nameless -= lbx_type_is_struct(tag);
-			continue;
-		}
-		snprintf(path, sizeof path, "%s%s%s", name, separator, member_name);
-		visit(s, path, &member_type, tag, address + offset, steps);
+		int tag = dwarf_tag(&member);
+		if (tag == DW_TAG_member || tag == DW_TAG_inheritance)
+			visit_member(s, name, separator, type, &member, address, steps);
 	} while (--left > 0 && s->dies++ < MAX_DIES && !s->stopped && dwarf_siblingof(&member, &member) == 0);
 }
 

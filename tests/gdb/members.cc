@@ -17,6 +17,14 @@ struct Derived : Base {
 	int hidden;
 	lb_tensor *dt;
 };
+struct Holder {
+	struct {
+		lb_tensor *w;
+	} inner;
+};
+struct Outer : Base, Holder {
+	lb_tensor *w;
+};
 struct Nameless {
 	int k;
 	union {
@@ -44,10 +52,14 @@ __attribute__((noinline)) static void look(lb_tensor **t)
 	Layer L = {t[0], {t[1], t[2]}, 1, t[3]}, *pl = &L;
 	Derived d, *pd = &d;
 	Nameless a[2] = {};
+	Outer o;
 
 	d.bt = d.Base::hidden = t[0];
 	d.hidden = 1;
 	d.dt = t[1];
+	o.bt = o.hidden = t[2];
+	o.inner.w = t[0];
+	o.w = t[1];
 	a[0].u = t[0];
 	a[0].p = t[1];
 	a[1].u = t[2];
