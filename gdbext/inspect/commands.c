@@ -130,7 +130,8 @@ const struct lbx_command lbx_commands[] = {
 		.summary = "draw a tensor as a picture or a heat map, here or as PNG",
 		.help = "Two axes are a heat map, in the colours of viridis from the smallest to the\n"
 			"largest value; a third of 1, 3 or 4 channels, first or last, is grey, RGB or RGBA.\n"
-			"NaN and Inf are magenta. Large ones are averaged to fit. A lazy tensor is replayed.\n"
+			"NaN and Inf are magenta. Large ones are averaged to fit. Complex values count by\n"
+			"magnitude. A lazy tensor is replayed.\n"
 			"Terminals that announce sixel or kitty's protocol show pixels, others half blocks in\n"
 			"their colours; without colours, characters.\n"
 			SLICE_HELP "\n"
@@ -153,7 +154,8 @@ const struct lbx_command lbx_commands[] = {
 		.arguments = "T[slice]",
 		.summary = "plot a tensor's elements as a line",
 		.help = "In row-major order. Where there are more than dots, a dot's column reaches from\n"
-			"the smallest to the largest of its elements. A lazy tensor is replayed.\n"
+			"the smallest to the largest of its elements. Complex values count by magnitude. A\n"
+			"lazy tensor is replayed.\n"
 			SLICE_HELP "\n"
 			"Example: plot losses",
 		.min_args = 1,
@@ -169,8 +171,8 @@ const struct lbx_command lbx_commands[] = {
 		.name = "hist",
 		.arguments = "T[slice]",
 		.summary = "draw a histogram of a tensor's values",
-		.help = "Of the finite values, between the smallest and the largest. A lazy tensor is\n"
-			"replayed.\n" SLICE_HELP "\n"
+		.help = "Of the finite values, between the smallest and the largest. Complex values count by\n"
+			"magnitude. A lazy tensor is replayed.\n" SLICE_HELP "\n"
 			"Example: hist layers.0.weight --bins 40",
 		.min_args = 1,
 		.max_args = 1,

@@ -469,9 +469,58 @@ static void values_are_counted(void **state)
 			       "\"sampled\":2000000,\"size\":2000000"));
 }
 
+/* Magnitudes 5, 10, 13 and 0: the real parts have other orders and signs. */
+static void complex_values_count_by_magnitude(void **state)
+{
+	static const float parts[] = { -3, 4, 6, -8, -5, 12, 0, 0 };
+	struct session *s = *state;
+
+	memcpy(image_at(&s->image, IMAGE_DATA, sizeof parts), parts, sizeof parts);
+	assert_string_equal(session_says(s, "hist", "@0x200000:c64:4 --bins 1"),
+		"@0x200000: complex64 (4,), by magnitude\n"
+		"           0 ████████████████████████████████████████████████████████ 4\n"
+		"          13\n");
+	assert_non_null(strstr(session_says(s, "plot", "@0x200000:c64:4 --rows 2"),
+			       "complex64 (4,), by magnitude\n        13 │"));
+	assert_non_null(strstr(session_says(s, "image", "@0x200000:c64:2,2 --as ascii"),
+			       "complex64 (2, 2), by magnitude, 0 to 13\n"));
+	assert_non_null(strstr(session_says(s, "stats", "@0x200000:c64:4"), "complex64 (4,), by magnitude\n"));
+	assert_non_null(strstr(session_says(s, "plot", "@0x200000:c64:4 --json"), "\"low\":[5.0,10.0,13.0,0.0]"));
+	static const char *const commands[] = { "hist", "plot", "image", "stats" };
+	for (int i = 0; i < 4; i++) {
+		assert_non_null(strstr(session_says(s, commands[i], "@0x200000:c64:2,2 --json"), "\"part\":\"magnitude\""));
+		assert_null(strstr(session_says(s, commands[i], "@0x200000:f32:2,2 --json"), "\"part\""));
+	}
+}
+
+static void a_constant_is_one_bin(void **state)
+{
+	struct session *s = *state;
+
+	assert_string_equal(session_says(s, "hist", "@0x200004:f32:1000:0"),
+		"@0x200004: float32 (1000,)\n"
+		"        0.25 ████████████████████████████████████████████████████████ 1000\n");
+	assert_non_null(strstr(session_says(s, "hist", "@0x200004:f32:1000:0 --json"),
+			       "\"counts\":[1000],\"low\":0.25,\"high\":0.25"));
+	const char *text = session_says(s, "stats", "@0x200004:f32:1000:0");
+	assert_non_null(strstr(text, "  histogram          0.25 ############################################ 100%\n  first"));
+	text = session_says(s, "stats", "@0x200004:f32:1000:0 --json");
+	assert_non_null(strstr(text, "\"histogram\":{\"low\":0.25,\"high\":0.25,\"counts\":[1000]}"));
+	/* values that differ little have edges that differ */
+	static const double close[] = { 1, 1 + 1e-9 };
+	memcpy(image_at(&s->image, IMAGE_DATA, sizeof close), close, sizeof close);
+	assert_string_equal(session_says(s, "hist", "@0x200000:f64:2 --bins 2"),
+		"@0x200000: float64 (2,)\n"
+		"           1 ████████████████████████████████████████████████████████ 1\n"
+		"1.0000000005 ████████████████████████████████████████████████████████ 1\n"
+		" 1.000000001\n");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(complex_values_count_by_magnitude, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(a_constant_is_one_bin, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(boxes_are_averaged, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(channels_are_found, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(repeats_are_read_once, session_start, session_stop),

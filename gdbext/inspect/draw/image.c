@@ -167,6 +167,7 @@ static void print_title(struct lbx_out *out, const struct lbx_selection *s, cons
 			const struct lbx_raster *r, struct range range)
 {
 	lbx_print_heading(out, s, &sight->array);
+	lbx_printf(out, "%s", lbx_part_note(sight->array.dtype));
 	if (r->finite)
 		lbx_printf(out, ", %g to %g", r->low, r->high);
 	else
@@ -209,14 +210,16 @@ static bool draw(struct lbx_out *out, const struct lbx_raster *r, struct range r
 }
 
 static json_t *json_image(const struct lbx_selection *s, const struct lbx_raster *r, struct range range,
-			  const char *path)
+			  enum lb_dtype dtype, const char *path)
 {
-	return json_pack("{s:I,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:I,s:o}", "id", (json_int_t)s->tensor.id,
+	json_t *o = json_pack("{s:I,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:I,s:o}", "id", (json_int_t)s->tensor.id,
 		"width", r->width, "height", r->height, "channels", r->channels, "min",
 		r->finite ? lbx_json_double(r->low) : json_null(), "max",
 		r->finite ? lbx_json_double(r->high) : json_null(), "low",
 		lbx_json_double(range.low), "high", lbx_json_double(range.high), "not_finite",
 		(json_int_t)r->not_finite, "file", path ? lbx_json_string(path) : json_null());
+	lbx_json_measured(o, dtype);
+	return o;
 }
 
 static bool show(struct lbx_context *context, const struct lbx_selection *s,
@@ -232,7 +235,7 @@ static bool show(struct lbx_context *context, const struct lbx_selection *s,
 	lbx_set_double(out, "tensor_max", r->finite ? r->high : NAN);
 	lbx_set_int(out, "tensor_nan_count", r->not_finite);
 	if (out->json) {
-		lbx_json(out, json_image(s, r, range, path));
+		lbx_json(out, json_image(s, r, range, sight->array.dtype, path));
 		return true;
 	}
 	print_title(out, s, sight, r, range);

@@ -37,7 +37,7 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 
 	for (int64_t i = 0; i < n; i++) {
 		struct column *c = &p->columns[(int)((__int128)(first + i) * p->n / p->size)];
-		double value = lbx_element_double((const char *)elements + i * bytes, p->dtype);
+		double value = lbx_element_magnitude((const char *)elements + i * bytes, p->dtype);
 		if (!isfinite(value)) {
 			c->bad++;
 			continue;
@@ -71,7 +71,7 @@ static void print_title(struct lbx_out *out, const struct lbx_selection *s,
 			const struct lbx_sight *sight)
 {
 	lbx_print_heading(out, s, &sight->array);
-	lbx_printf(out, "%s%s\n", sight->note[0] ? ", " : "", sight->note);
+	lbx_printf(out, "%s%s%s\n", lbx_part_note(sight->array.dtype), sight->note[0] ? ", " : "", sight->note);
 }
 
 /* Bits of the braille patterns: U+2800 plus one for each dot, by column and row. */
@@ -159,8 +159,11 @@ static bool show_plot(struct lbx_context *context, const struct lbx_selection *s
 			json_array_append_new(lows, none ? json_null() : json_real(p->columns[i].low));
 			json_array_append_new(highs, none ? json_null() : json_real(p->columns[i].high));
 		}
-		lbx_json(out, json_pack("{s:I,s:I,s:I,s:I,s:o,s:o}", "id", (json_int_t)s->tensor.id, "size",
-			(json_int_t)p->size, "sampled", (json_int_t)p->sampled, "not_finite", (json_int_t)bad, "low", lows, "high", highs));
+		json_t *o = json_pack("{s:I,s:I,s:I,s:I,s:o,s:o}", "id", (json_int_t)s->tensor.id, "size",
+			(json_int_t)p->size, "sampled", (json_int_t)p->sampled, "not_finite",
+			(json_int_t)bad, "low", lows, "high", highs);
+		lbx_json_measured(o, p->dtype);
+		lbx_json(out, o);
 		return lb_ok();
 	}
 	print_title(out, s, sight);
@@ -226,24 +229,30 @@ static bool add_sample(void *context, const void *elements, int64_t n, int64_t f
 	return true;
 }
 
-static void print_bins(struct lbx_out *out, const int64_t *bins, int n, double low, double high, int room)
+static void print_bins(struct lbx_out *out, const int64_t *bins, int n, double low, double high)
 {
 	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	int digits = lbx_histogram_digits(low, high, n), label = LABEL;
 	int64_t most = 1;
 
-	for (int i = 0; i < n; i++)
-		most = bins[i] > most ? bins[i] : most;
+	for (int i = 0; i <= n; i++) {
+		int width = snprintf(NULL, 0, "%.*g", digits, lbx_histogram_edge(low, high, n, i));
+		label = width > label ? width : label;
+		most = i < n && bins[i] > most ? bins[i] : most;
+	}
+	int room = out->width - label - 12;
+	room = room > 8 ? room : 8;
 	for (int i = 0; i < n; i++) {
-		double from = low + (high / n - low / n) * i;
 		int bar = (int)((double)bins[i] / (double)most * room * 8 + 0.5);
 		if (bar == 0 && bins[i])
 			bar = 1; /* something, however little */
-		lbx_printf(out, "%*.4g ", LABEL, from);
+		lbx_printf(out, "%*.*g ", label, digits, lbx_histogram_edge(low, high, n, i));
 		for (int k = 0; k < bar / 8; k++)
 			lbx_printf(out, "█");
 		lbx_printf(out, "%s %lld\n", eighths[bar % 8], (long long)bins[i]);
 	}
-	lbx_printf(out, "%*.4g\n", LABEL, high);
+	if (low < high)
+		lbx_printf(out, "%*.*g\n", label, digits, high);
 }
 
 static bool show_hist(struct lbx_context *context, const struct lbx_selection *s,
@@ -252,26 +261,27 @@ static bool show_hist(struct lbx_context *context, const struct lbx_selection *s
 	struct lbx_out *out = context->out;
 	int64_t bins[MAX_BINS];
 	double low = 0, high = 0;
-	bool any = lbx_sample_histogram(sample, n, bins, &low, &high);
 	int64_t sampled = sample->n * times, size = sample->size * times;
 
-	for (int i = 0; any && i < n; i++)
+	n = lbx_sample_histogram(sample, n, bins, &low, &high);
+	for (int i = 0; i < n; i++)
 		bins[i] *= times;
 	if (out->json) {
-		json_t *list = any ? lbx_json_list(bins, n) : json_array();
-		lbx_json(out, json_pack("{s:I,s:o,s:o,s:o,s:I,s:I}", "id", (json_int_t)s->tensor.id,
-			"counts", list, "low", any ? json_real(low) : json_null(), "high",
-			any ? json_real(high) : json_null(), "sampled", (json_int_t)sampled, "size",
-			(json_int_t)size));
+		json_t *list = n ? lbx_json_list(bins, n) : json_array();
+		json_t *o = json_pack("{s:I,s:o,s:o,s:o,s:I,s:I}", "id", (json_int_t)s->tensor.id,
+			"counts", list, "low", n ? json_real(low) : json_null(), "high",
+			n ? json_real(high) : json_null(), "sampled", (json_int_t)sampled, "size",
+			(json_int_t)size);
+		lbx_json_measured(o, sample->dtype);
+		lbx_json(out, o);
 		return lb_ok();
 	}
 	print_title(out, s, sight);
-	if (!any) {
+	if (n == 0) {
 		lbx_printf(out, "no finite element\n");
 		return true;
 	}
-	int room = out->width - LABEL - 12;
-	print_bins(out, bins, n, low, high, room > 8 ? room : 8);
+	print_bins(out, bins, n, low, high);
 	if (sample->step > 1)
 		lbx_printf(out, "of a sample of %lld of %lld values\n", (long long)sampled,
 			   (long long)size);

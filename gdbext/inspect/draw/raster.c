@@ -71,7 +71,7 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 		int64_t row = at / l->row_step % l->rows, column = at / l->column_step % l->columns;
 		int y = (int)(row * r->height / l->rows), x = (int)(column * r->width / l->columns);
 		int64_t pixel = (int64_t)y * r->width + x, place = pixel * r->channels + channel;
-		double value = lbx_element_double((const char *)elements + i * bytes, w->dtype);
+		double value = lbx_element_magnitude((const char *)elements + i * bytes, w->dtype);
 		if (!isfinite(value)) {
 			r->nan[pixel] = true;
 			r->not_finite++;

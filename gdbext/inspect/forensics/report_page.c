@@ -12,6 +12,7 @@
 #include "inspect/forensics/report.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/measure/summary.h"
+#include "inspect/operand/value.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "inspect/trace/events.h"
@@ -205,8 +206,9 @@ static void print_values(struct lbx_context *context, struct lbx_out *page,
 		return;
 	if (lbx_array_walk(&part, context->out, "drawing", PIECE, add_piece, &v) &&
 	    lbx_sample_sort(&v.sample)) {
-		if (lbx_sample_histogram(&v.sample, BINS, counts, &low, &high))
-			lbx_draw_histogram(page, counts, BINS, low, high);
+		int n = lbx_sample_histogram(&v.sample, BINS, counts, &low, &high);
+		if (n)
+			lbx_draw_histogram(page, counts, n, low, high);
 		print_summary(page, &v.summary, part.size < array->size);
 	}
 	lbx_sample_deinit(&v.sample);
@@ -246,7 +248,7 @@ static void print_card(struct lbx_context *context, struct lbx_out *page, struct
 	lbx_describe_pc(context->target, t->site, where, sizeof where);
 	lbx_printf(page, "<div class=\"card\"><b>");
 	lbx_escape(page, label);
-	lbx_printf(page, "</b><br/><span class=\"dim\">%s in ", t->op);
+	lbx_printf(page, "</b>%s<br/><span class=\"dim\">%s in ", lbx_part_note(array.dtype), t->op);
 	lbx_escape(page, where);
 	lbx_printf(page, "</span><br/>\n");
 	print_picture(page, &array);

@@ -40,9 +40,7 @@ void lbx_sample_add(struct lbx_sample *s, const void *elements, int64_t n, int64
 		if (at >= first + n)
 			return;
 		const char *e = (const char *)elements + (at - first) * width;
-		double value = lbx_element_double(e, s->dtype);
-		if (s->dtype == LB_C64)
-			value = hypot(value, lbx_element_double(e + 4, LB_F32));
+		double value = lbx_element_magnitude(e, s->dtype);
 		if (!isnan(value))
 			s->values[s->n++] = value;
 	}
@@ -126,8 +124,7 @@ double lbx_sample_quantile(const struct lbx_sample *s, double q)
 	return isinf(a) ? a : isinf(b) ? b : a + (b - a) * part;
 }
 
-bool lbx_sample_histogram(const struct lbx_sample *s, int n, int64_t *counts, double *low,
-			  double *high)
+int lbx_sample_histogram(const struct lbx_sample *s, int n, int64_t *counts, double *low, double *high)
 {
 	int64_t first = 0, last = s->n - 1;
 
@@ -137,14 +134,28 @@ bool lbx_sample_histogram(const struct lbx_sample *s, int n, int64_t *counts, do
 	while (last >= first && isinf(s->values[last]))
 		last--;
 	if (first > last)
-		return false;
+		return 0;
 	*low = s->values[first];
 	*high = s->values[last];
+	n = *low == *high ? 1 : n;
 	/* halves: the difference of two doubles may be Inf */
 	double width = (*high / 2 - *low / 2) / n;
 	for (int64_t i = first; i <= last; i++) {
 		double bin = width > 0 ? (s->values[i] / 2 - *low / 2) / width : 0;
 		counts[bin >= n ? n - 1 : bin > 0 ? (int)bin : 0]++;
 	}
-	return true;
+	return n;
+}
+
+double lbx_histogram_edge(double low, double high, int n, int i)
+{
+	return i == n ? high : low + (high / n - low / n) * i;
+}
+
+int lbx_histogram_digits(double low, double high, int n)
+{
+	double width = high / n - low / n, largest = fmax(fabs(low), fabs(high));
+	double digits = width > 0 ? ceil(log10(largest / width)) + 1 : 0;
+
+	return digits < 4 ? 4 : digits > 17 ? 17 : (int)digits;
 }

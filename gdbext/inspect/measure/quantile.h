@@ -24,8 +24,12 @@ void lbx_sample_join(struct lbx_sample *s, const struct lbx_sample *part);
 bool lbx_sample_sort(struct lbx_sample *s);
 /* As numpy.quantile(method="linear"); NaN of nothing. The sample must be sorted. */
 double lbx_sample_quantile(const struct lbx_sample *s, double q);
-/* Counts the finite values in n equal parts of [*low, *high]. False if there are none. */
-bool lbx_sample_histogram(const struct lbx_sample *s, int n, int64_t *counts, double *low,
-			  double *high);
+/* Counts the finite values in n equal parts of [*low, *high]. Returns n, 1 if all are one value, or 0
+ * if there are none. */
+int lbx_sample_histogram(const struct lbx_sample *s, int n, int64_t *counts, double *low, double *high);
+/* Where part i of n begins; i may be n. */
+double lbx_histogram_edge(double low, double high, int n, int i);
+/* Significant digits by which the edges differ, 4 at least. */
+int lbx_histogram_digits(double low, double high, int n);
 
 #endif

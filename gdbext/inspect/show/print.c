@@ -86,6 +86,17 @@ void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *s,
 	lbx_printf(out, ": %s %s", lbx_dtype_name(array->dtype), shape);
 }
 
+const char *lbx_part_note(enum lb_dtype dtype)
+{
+	return dtype == LB_C64 ? ", by magnitude" : "";
+}
+
+void lbx_json_measured(json_t *o, enum lb_dtype dtype)
+{
+	if (dtype == LB_C64)
+		json_object_set_new(o, "part", json_string("magnitude"));
+}
+
 bool lbx_print_value(struct lbx_context *context, const struct lbx_selection *s,
 		     const struct lbx_array *array, const struct lbx_format_options *options,
 		     const char *note)

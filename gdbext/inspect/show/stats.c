@@ -32,9 +32,10 @@ static const struct {
 struct stats {
 	struct lbx_array array;  /* as asked for */
 	struct lbx_array unique; /* without the axes that only repeat */
+	int64_t times;           /* how often these do */
 	struct lbx_summary summary;
 	struct lbx_sample sample;
-	bool has_histogram;
+	int n_bins; /* 0: no histogram */
 	int64_t bins[BINS];
 	double low, high;
 };
@@ -42,14 +43,16 @@ struct stats {
 static bool gather(struct stats *s, struct lbx_out *out, const struct lbx_array *array)
 {
 	s->array = s->unique = *array;
-	int64_t times = lbx_array_drop_repeats(&s->unique);
+	s->times = lbx_array_drop_repeats(&s->unique);
 	lbx_summary_init(&s->summary, array->dtype);
 	if (!lbx_sample_init(&s->sample, array->dtype, s->unique.size) ||
 	    !lbx_survey(&s->unique, out, &s->summary, &s->sample) ||
 	    !lbx_sample_sort(&s->sample))
 		return false;
-	lbx_summary_repeat(&s->summary, times);
-	s->has_histogram = lbx_sample_histogram(&s->sample, BINS, s->bins, &s->low, &s->high);
+	lbx_summary_repeat(&s->summary, s->times);
+	s->n_bins = lbx_sample_histogram(&s->sample, BINS, s->bins, &s->low, &s->high);
+	for (int i = 0; i < s->n_bins; i++)
+		s->bins[i] *= s->times;
 	return true;
 }
 
@@ -120,19 +123,20 @@ static void print_histogram(struct lbx_out *out, const struct stats *s)
 	int room = out->width - 36;
 
 	room = room < 10 ? 10 : room > (int)sizeof bars - 1 ? (int)sizeof bars - 1 : room;
-	for (int i = 0; i < BINS; i++)
+	for (int i = 0; i < s->n_bins; i++)
 		most = s->bins[i] > most ? s->bins[i] : most;
-	double width = (s->high / 2 - s->low / 2) / BINS * 2;
-	for (int i = 0; i < BINS; i++) {
+	int digits = lbx_histogram_digits(s->low, s->high, s->n_bins);
+	for (int i = 0; i < s->n_bins; i++) {
 		/* a bar for whatever is there at all */
 		int bar = (int)((double)s->bins[i] / (double)most * room + 0.5);
 		if (bar == 0 && s->bins[i])
 			bar = 1;
 		field(out, i ? "" : "histogram");
-		lbx_printf(out, "%11.4g ", s->low + i * width);
-		lbx_printf(out, "%.*s %.3g%%\n", bar, bars, 100 * (double)s->bins[i] / (double)s->sample.n);
+		lbx_printf(out, "%11.*g ", digits, lbx_histogram_edge(s->low, s->high, s->n_bins, i));
+		lbx_printf(out, "%.*s %.3g%%\n", bar, bars, 100 * (double)s->bins[i] / (double)(s->sample.n * s->times));
 	}
-	lbx_printf(out, "  %-11s %11.4g\n", "", s->high);
+	if (s->low < s->high)
+		lbx_printf(out, "  %-11s %11.*g\n", "", digits, s->high);
 }
 
 static bool print_first(struct lbx_out *out, const struct stats *s, int64_t first)
@@ -160,8 +164,7 @@ static bool print_text(struct lbx_out *out, const struct stats *s,
 	const struct lbx_summary *m = &s->summary;
 
 	lbx_print_heading(out, selection, &s->array);
-	lbx_printf(out, "%s%s%s\n", note ? ", " : "", note ? note : "",
-		   s->array.dtype == LB_C64 ? ", by magnitude" : "");
+	lbx_printf(out, "%s%s%s\n", note ? ", " : "", note ? note : "", lbx_part_note(s->array.dtype));
 	field(out, "count");
 	lbx_printf(out, "%lld\n", (long long)m->count);
 	if (m->count == 0)
@@ -185,7 +188,7 @@ static bool print_text(struct lbx_out *out, const struct stats *s,
 				   lbx_sample_quantile(&s->sample, quantiles[i]));
 		lbx_printf(out, "\n");
 	}
-	if (s->has_histogram)
+	if (s->n_bins)
 		print_histogram(out, s);
 	if (s->sample.step > 1) {
 		field(out, "");
@@ -225,6 +228,7 @@ static bool print_json(struct lbx_out *out, const struct stats *s, json_t *o, in
 		return false;
 	}
 #define SET(key, value) json_object_set_new(o, key, value)
+	lbx_json_measured(o, s->array.dtype);
 	SET("count", json_integer(m->count));
 	SET("finite", json_integer(m->finite));
 	SET("min", json_exact(s, m->argmin, m->min, m->int_min));
@@ -247,10 +251,10 @@ static bool print_json(struct lbx_out *out, const struct stats *s, json_t *o, in
 	}
 	SET("quantiles", list);
 	SET("sampled", s->sample.step > 1 ? json_integer(s->sample.n) : json_false());
-	if (s->has_histogram)
+	if (s->n_bins)
 		SET("histogram", json_pack("{s:o,s:o,s:o}", "low", lbx_json_double(s->low), "high",
 					   lbx_json_double(s->high), "counts",
-					   lbx_json_list(s->bins, BINS)));
+					   lbx_json_list(s->bins, s->n_bins)));
 	list = json_array();
 	for (int64_t i = 0; i < n; i++)
 		json_array_append_new(list, lbx_json_element(elements +
@@ -280,7 +284,7 @@ static void set_variables(struct lbx_out *out, const struct lbx_summary *m)
 bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *selection,
 		     const struct lbx_array *array, int64_t first, const char *note)
 {
-	struct stats s = { .has_histogram = false };
+	struct stats s = { .n_bins = 0 };
 	bool done = gather(&s, context->out, array);
 
 	if (done && context->out->json) {

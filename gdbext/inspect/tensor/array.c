@@ -1,5 +1,6 @@
 #include "inspect/tensor/array.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -355,6 +356,15 @@ double lbx_element_double(const void *element, enum lb_dtype dtype)
 	case LB_U64: memcpy(&v, element, 8); return (double)v.u64;
 	default: return (double)lbx_element_int(element, dtype);
 	}
+}
+
+double lbx_element_magnitude(const void *element, enum lb_dtype dtype)
+{
+	double value = lbx_element_double(element, dtype);
+
+	if (dtype != LB_C64)
+		return value;
+	return hypot(value, lbx_element_double((const char *)element + 4, LB_F32));
 }
 
 int64_t lbx_element_int(const void *element, enum lb_dtype dtype)
