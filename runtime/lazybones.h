@@ -808,8 +808,9 @@ LB_API void lb_clear_cache(void);
 
 /* Evaluates the tensor with this id on the calling thread alone, taking no lock that
  * another thread might hold and calling no allocator; made to be called by a debugger
- * in a stopped program, whose other threads stay stopped meanwhile. Returns 0, or a static
- * text that says why it refused. */
+ * in a stopped program, whose other threads stay stopped meanwhile. What an earlier call, which the
+ * debugger has dropped halfway, had claimed is given back first; id 0 does only that. Returns 0, or
+ * a static text that says why it refused. */
 LB_API const char *lb_debug_eval(uint64_t id);
 
 /* Step mode: each evaluation that begins from now on, on any thread, runs through a piece of code

@@ -60,7 +60,8 @@
  * Running. A command that makes the program run does so after its response has been read
  * (lbx_bridge_go): where it stops, the commands of a breakpoint may call the plugin, whose response
  * would else come in the place of what gdb has still to read of this one. What is to be done after
- * the stop stands in a file of its own, which never changes.
+ * the stop stands in a file of its own, which never changes. So does a call of the program (script.c,
+ * _lb_eval): what gdb says of one that does not return becomes part of the request that follows it.
  *
  * A stop's commands. After each line of a file that is sourced, but not of a `define`, gdb runs the commands
  * of the breakpoints that it has stopped at. Those of catches call the plugin, whose response would come in
@@ -140,15 +141,16 @@ const char lbx_bridge_script_head[] =
 	"define _lb_redirect\n"
 	"with pagination off -- with logging redirect on -- with logging file " LBX_REQUEST_FILE
 	" -- with logging enabled on -- $arg0 $arg1\nend\n"
+	"define _lb_pipe\n"
+	"if $_lb_mi\n"
+	"pipe interpreter-exec console \"$arg0 $arg1\" | cat >>/proc/$PPID/fd/900\n"
+	"else\npipe $arg0 $arg1 | cat >>/proc/$PPID/fd/900\nend\nend\n"
 	"define _lb_record\n"
 	"if $_lb_logs\n"
 	"if $_gdb_setting($_lb_logging)\n"
 	"with logging enabled off -- _lb_redirect $arg0 $arg1\n"
 	"else\n_lb_redirect $arg0 $arg1\nend\n"
-	"else\n"
-	"if $_lb_mi\n"
-	"pipe interpreter-exec console \"$arg0 $arg1\" | cat >/proc/$PPID/fd/900\n"
-	"else\npipe $arg0 $arg1 | cat >/proc/$PPID/fd/900\nend\nend\nend\n"
+	"else\n_lb_pipe $arg0 $arg1\nend\nend\n"
 	"alias _lbq = with pagination off -- with logging redirect on -- with logging file /dev/null -- with logging enabled on --\n"
 	/* in the user's language: no operators */
 	"define _lb_quiet\n"
@@ -557,16 +559,14 @@ static void take_answers(char *text)
 	}
 }
 
-/* Answers arrive bit by bit, and gdb may look at frames meanwhile. With `maint time` some
- * lines follow the end. */
-static bool answers_are_complete(off_t size)
+/* Whether the request's last lines have a mark. With `maint time` some lines follow it. */
+static bool ends_with(const char *mark, off_t size)
 {
 	char tail[1024];
 	off_t from = size > (off_t)sizeof(tail) - 1 ? size - (off_t)sizeof(tail) + 1 : 0;
 	ssize_t n = pread(REQUEST_FD, tail, sizeof(tail) - 1, from);
 
-	tail[n > 0 ? n : 0] = '\0';
-	return strstr(tail, MARK "end") != NULL;
+	return n > 0 && memmem(tail, (size_t)n, mark, strlen(mark));
 }
 
 static bool read_answers(void)
@@ -575,7 +575,8 @@ static bool read_answers(void)
 	char *all;
 	ssize_t n;
 
-	if (!answers_are_complete(size))
+	/* answers arrive bit by bit, and gdb may look at frames meanwhile */
+	if (!ends_with(MARK "end", size))
 		return false;
 	size = size < ANSWERS_SIZE ? size : ANSWERS_SIZE;
 	all = malloc((size_t)size + 1);
@@ -603,6 +604,26 @@ static bool take_stop(bool unarmed)
 	if (!read_answers())
 		return false;
 	strcpy(bridge.line, unarmed ? LBX_STOPPED " unarmed" : LBX_STOPPED);
+	bridge.round = 0;
+	return true;
+}
+
+/* A call of the program has ended, or not; what gdb said of it is the answer to LBX_CALL. */
+static bool take_call(const char *said, size_t n)
+{
+	const char *end = memmem(said, n, LBX_CALLED, strlen(LBX_CALLED));
+	struct question *q;
+
+	forget_questions();
+	q = question_of(LBX_CALL, LBX_WITHOUT_FRAME);
+	if (!q)
+		return false;
+	q->asked = true;
+	n = end ? (size_t)(end - said) : n;
+	while (n && said[n - 1] == '\n')
+		n--;
+	q->answer = strndup(said, n);
+	strcpy(bridge.line, LBX_CALL);
 	bridge.round = 0;
 	return true;
 }
@@ -637,9 +658,12 @@ static bool take_request(void)
 	if (n <= 0 || !is_awaited())
 		return false;
 	head[n] = '\0';
-	if (strstr(head, MARK "answers"))
+	if (ends_with(LBX_CALLED, lseek(REQUEST_FD, 0, SEEK_END))) {
+		if (!take_call(head, (size_t)n))
+			return false;
+	} else if (strstr(head, MARK "answers")) {
 		return read_answers();
-	if (strstr(head, MARK "stopped")) {
+	} else if (strstr(head, MARK "stopped")) {
 		if (!take_stop(strstr(head, MARK "stopped_unarmed")))
 			return false;
 	} else {

@@ -130,17 +130,24 @@ bool lbx_catch_refresh(void)
 	return true;
 }
 
-bool lbx_catch_suspend(bool off)
+void lbx_catch_suspend(void)
 {
-	bool any = false;
-
 	for (int i = 0; i < MAX_CATCHES; i++) {
-		if (!catches.v[i].number || !catches.v[i].enabled)
-			continue;
-		lbx_bridge_script("%s %d", off ? "disable" : "enable", catches.v[i].breakpoint);
-		any = true;
+		struct lbx_catch *c = &catches.v[i];
+		c->suspended = c->number && c->enabled;
+		if (c->suspended)
+			lbx_bridge_script("disable %d", c->breakpoint);
 	}
-	return any;
+}
+
+void lbx_catch_resume(void)
+{
+	for (int i = 0; i < MAX_CATCHES; i++) {
+		struct lbx_catch *c = &catches.v[i];
+		if (c->suspended && c->number)
+			lbx_bridge_script("enable %d", c->breakpoint);
+		c->suspended = false;
+	}
 }
 
 /* ---- making them ---- */

@@ -29,9 +29,10 @@ bool lbx_catch_has_probes(void);
 bool lbx_catch_add_start(bool process);
 /* Deletes it, unless something is caught. */
 void lbx_catch_drop_start(void);
-/* After lbx_catch_refresh(): adds the script that disables the enabled breakpoints (or enables them again);
- * false when there is none. */
-bool lbx_catch_suspend(bool off);
+/* After lbx_catch_refresh(): adds the script that disables the enabled breakpoints; and the one that enables
+ * them again. */
+void lbx_catch_suspend(void);
+void lbx_catch_resume(void);
 /* The catches that are set, one a line, or as a JSON array. */
 json_t *lbx_catch_list(struct lbx_out *out);
 

@@ -18,7 +18,7 @@ enum lbx_catch_takes {
 struct lbx_catch {
 	int number;     /* 0: free place */
 	int breakpoint; /* gdb's number, 0 until it has told it */
-	bool enabled;
+	bool enabled, suspended; /* while the program is called */
 	const struct lbx_catch_kind *kind;
 	uint64_t id;                /* T, or 0 */
 	char name[LB_NAME_MAX + 1]; /* of T, or of a function; "" for any */

@@ -218,8 +218,8 @@ static bool run_words(struct lbx_context *context, const char *name, const char 
 		return lbx_step_begin() && lbx_symbol_file_begin(context);
 	if (strcmp(name, LBX_DELETED) == 0)
 		return lbx_catch_deleted(context, &changed);
-	if (strcmp(name, LBX_EVALUATED) == 0)
-		return lbx_evaluated(context, words);
+	if (strcmp(name, LBX_CALL) == 0)
+		return lbx_evaluated(context);
 	if (strcmp(name, LBX_STOPPED) == 0)
 		return stopped(context, words);
 	if (strcmp(name, LBX_REFRESH) == 0)
@@ -305,7 +305,9 @@ void lbx_commands_run(const char *line)
 		lb_clear_error();
 		return;
 	}
-	if (strcmp(name, LBX_EVALUATED) == 0)
+	if (strcmp(name, "eval") != 0)
+		lbx_catch_resume();
+	if (strcmp(name, LBX_CALL) == 0)
 		strcpy(name, "eval"); /* its second half */
 	if (strcmp(name, LBX_STOPPED) == 0 || strcmp(name, LBX_REFRESH) == 0) {
 		if (ok) {

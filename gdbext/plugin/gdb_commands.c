@@ -42,10 +42,18 @@ static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_printf(out, "%" PRId64 " bytes at 0x%" PRIx64 "\n", lbx_tensor_nbytes(t), data);
 }
 
+static struct {
+	uint64_t id;
+	bool json;
+} evaluated;
+
+/* What $_lb_refusal is, instead of a text's address, where the call has not returned: gdb has undone it, or
+ * it is still on the stack. */
+enum { CALL_UNDONE = 1, CALL_STANDS };
+
 static bool eval_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_tensor t;
-	bool caught;
 
 	if (!lbx_commands_tensor(context, args->v[0], &t))
 		return false;
@@ -55,43 +63,78 @@ static bool eval_run(struct lbx_context *context, const struct lbx_args *args)
 	}
 	if (!lbx_catch_refresh())
 		return false;
-	lbx_bridge_script("set $_lb_refusal = (const char *)0");
-	/* catches would stop inside the call; and they must be back also if it fails */
-	caught = lbx_catch_suspend(true);
-	lbx_bridge_script("%swith language c -- with scheduler-locking on -- with unwindonsignal on -- "
-			  "set $_lb_refusal = ((const char *(*)(unsigned long))lb_debug_eval)(%#"
-			  PRIx64 ")", caught ? "frame apply level 0 -q -c -- " : "", t.id);
-	if (caught)
-		lbx_catch_suspend(false);
-	lbx_bridge_then(LBX_EVALUATED " %" PRIu64 "%s", t.id, context->out->json ? " json" : "");
+	evaluated.id = t.id;
+	evaluated.json = context->out->json;
+	lbx_catch_suspend(); /* they would stop inside the call */
+	lbx_bridge_go("_lb_eval %#" PRIx64, t.id);
 	return true;
 }
 
-bool lbx_evaluated(struct lbx_context *context, const char *words)
+/* "…received signal SIGINT, Interrupt." */
+static bool find_signal(const char *said, char *ret, size_t size)
 {
-	uint64_t id = strtoull(words, NULL, 10);
+	static const char received[] = " received signal ";
+	const char *at = strstr(said, received);
+	size_t n;
+
+	if (!at)
+		return false;
+	at += sizeof received - 1;
+	n = strcspn(at, ",\n");
+	snprintf(ret, size, "%.*s", (int)(n < size ? n : size - 1), at);
+	lbx_make_printable(ret);
+	return true;
+}
+
+/* The call was undone before the tensor had its value. */
+static bool fail_undone(uint64_t id, const char *said)
+{
+	char signal[32];
+
+	if (!find_signal(said, signal, sizeof signal))
+		return lb_fail("eval: the program could not be called: %.*s", (int)strcspn(said, "\n"), said);
+	if (strcmp(signal, "SIGINT") == 0)
+		return lb_fail("eval: interrupted; tensor #%" PRIu64 " is still lazy", id);
+	return lb_fail("eval: the call got signal %s and was undone; tensor #%" PRIu64 " is still lazy", signal, id);
+}
+
+bool lbx_evaluated(struct lbx_context *context)
+{
 	struct lbx_table *table;
 	struct lbx_tensors *tensors;
 	struct lbx_tensor t;
-	const char *refusal;
+	const char *refusal, *said;
 	char text[512];
 	uint64_t at;
 
-	context->out->json = strstr(words, "json") != NULL;
-	if (!lbx_bridge_ask(&refusal, LBX_ANYWHERE, "output/x $_lb_refusal"))
+	context->out->json = evaluated.json;
+	if (!context->target)
+		return lb_fail("eval: the program ended during the call");
+	if (!lbx_bridge_ask(&refusal, LBX_ANYWHERE, "output/x $_lb_refusal") ||
+	    !lbx_bridge_ask(&said, LBX_WITHOUT_FRAME, LBX_CALL))
 		return false;
 	at = strtoull(refusal, NULL, 16);
-	if (at && context->target && lbx_target_read_string(context->target, at, text, sizeof text)) {
+	if (at == CALL_STANDS) {
+		const char *error = strstr(said, "The program being debugged ");
+		int n = error ? (int)(error - said) : (int)strlen(said);
+		if (!context->out->json && n > 1)
+			lbx_printf(context->out, "%.*s%s", n, said, error ? "" : "\n");
+		return lb_fail("eval: the program stopped inside the call: the evaluation of tensor #%" PRIu64
+			       " is under way, and `continue` ends it", evaluated.id);
+	}
+	if (at > CALL_STANDS && lbx_target_read_string(context->target, at, text, sizeof text)) {
 		lbx_make_printable(text);
 		return lb_fail("eval: the runtime refused: %s", text);
 	}
 	if (!lbx_context_table(context, &table))
 		return false;
 	tensors = lbx_table_tensors(table);
-	if (!tensors->ops->by_id(tensors, id, &t))
+	if (!tensors->ops->by_id(tensors, evaluated.id, &t))
 		return false;
+	if (t.state != LB_STATE_READY && at == CALL_UNDONE)
+		return fail_undone(evaluated.id, said);
 	if (t.state == LB_STATE_LAZY)
-		return lb_fail("eval: the call did not end: tensor #%" PRIu64 " is still lazy", id);
+		return lb_fail("eval: the call did not end: tensor #%" PRIu64 " is still lazy", evaluated.id);
 	tell_value(context->out, &t);
 	lbx_set_tensor(context->out, &t);
 	return true;

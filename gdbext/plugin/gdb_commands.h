@@ -4,8 +4,7 @@
 
 #include "inspect/command.h"
 
-/* The line that runs after the program has done `tensor eval`: `LBX_EVALUATED ID`. */
-#define LBX_EVALUATED "_evaluated"
-bool lbx_evaluated(struct lbx_context *context, const char *words);
+/* `tensor eval`, after the program was called. */
+bool lbx_evaluated(struct lbx_context *context);
 
 #endif

@@ -2,7 +2,7 @@
  * one of our locks held by it or by another thread, none of which goes on meanwhile. So it
  * takes no lock, calls no allocator but mmap, fires no probe, and never waits; where it cannot go
  * on it says why. What it claims is kept in static memory: should the debugger drop the call
- * halfway, the next who meets a claim of it gives all of them back. */
+ * halfway, its next call, or whoever meets a claim of it, gives all of them back. */
 #include "eval/debug.h"
 
 #include <string.h>
@@ -67,6 +67,8 @@ const char *lb_debug_eval(uint64_t id)
 	struct lb_self *self = lb_self_pointer;
 	if (!self)
 		return "this thread has not used tensors yet; select one that has";
+	if (current.active)
+		lb_debug_abandon(current.run.schedule.eval);
 	struct lb_tensor *t = find_by_id(id);
 	if (!t)
 		return "there is no tensor with this id";
@@ -74,8 +76,6 @@ const char *lb_debug_eval(uint64_t id)
 		return "the tensor's record is being changed; let the program go on a little";
 	if (lb_tensor_state(t) == LB_STATE_READY)
 		return NULL;
-	if (current.active)
-		lb_debug_abandon(current.run.schedule.eval);
 
 	bool had_error = !lb_ok();
 	struct lb_run *run = &current.run;
