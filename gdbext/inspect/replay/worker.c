@@ -4,9 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,33 +18,60 @@ enum { TICK_MS = 100 };
 
 extern char **environ;
 
+struct beginning {
+	const struct lbx_worker *worker;
+	int alive;
+	pid_t parent;
+	volatile int error; /* the child writes it, and the parent reads it */
+};
+
+/* In the memory of who started it (vfork), until it is another program: no more than a signal handler may. */
+static void become_worker(struct beginning *begin)
+{
+	const struct lbx_worker *worker = begin->worker;
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int i = 1; i < NSIG; i++)
+		sigaction(i, &usual, NULL);
+	sigemptyset(&none);
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != begin->parent) /* it died before */
+		_exit(127);
+	/* by way of high numbers: one of them may be where the other is to go */
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), high = null < 0 ? -1 : fcntl(null, F_DUPFD_CLOEXEC, 203);
+	bool done = high >= 0 && dup2(worker->fd, 200) >= 0 && dup2(begin->alive, LBX_WORKER_ALIVE) >= 0;
+	for (int i = 0; i < 3 && done; i++)
+		done = dup2(high, i) >= 0;
+	if (done && dup2(200, worker->as) >= 0 && close(200) == 0) {
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		execve(worker->path, worker->argv, environ);
+	}
+	begin->error = errno;
+	_exit(127);
+}
+
 /* The child gets the descriptor, the write end of a pipe that tells when it has ended, and neither
- * the terminal nor the debugger's signal dispositions. */
+ * the terminal nor the debugger's signal dispositions; it ends with who started it. posix_spawn() knows
+ * no such end, and fork() would copy the tables of all of gdb's memory. */
 static bool start(const struct lbx_worker *worker, int alive, pid_t *ret)
 {
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t all, none;
+	struct beginning begin = { .worker = worker, .alive = alive, .parent = getpid() };
+	sigset_t all, before;
+	int status;
+
 	sigfillset(&all);
-	sigemptyset(&none);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-	/* by way of a high number: one of them may be where the other is to go */
-	posix_spawn_file_actions_adddup2(&actions, worker->fd, 200);
-	posix_spawn_file_actions_adddup2(&actions, alive, LBX_WORKER_ALIVE);
-	posix_spawn_file_actions_adddup2(&actions, 200, worker->as);
-	posix_spawn_file_actions_addclose(&actions, 200);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
-				 POSIX_SPAWN_SETPGROUP);
-	posix_spawnattr_setsigdefault(&attributes, &all);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setpgroup(&attributes, 0);
-	int error = posix_spawn(ret, worker->path, &actions, &attributes, worker->argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
+	pthread_sigmask(SIG_BLOCK, &all, &before); /* no handler of ours runs in the child */
+	pid_t pid = vfork();
+	if (pid == 0)
+		become_worker(&begin);
+	int error = pid < 0 ? errno : begin.error;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (pid > 0 && error)
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	*ret = pid;
 	return error == 0 || lb_fail("cannot start %s: %s", worker->path, strerror(error));
 }
 
