@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "cli/top.h"
 
+#include <langinfo.h>
+#include <locale.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -105,6 +107,23 @@ static int fitting(const char *text, size_t length, int room)
 	return (int)lbx_columns_fit(line, room > 0 ? room : 0, &columns);
 }
 
+/* Curses shows the bytes of characters that the locale has not as ~V and the like. */
+static void add_text(const char *text, size_t length, int room)
+{
+	char line[1024];
+	size_t n = 0;
+
+	length = (size_t)fitting(text, length, room);
+	if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0) {
+		addnstr(text, (int)length);
+		return;
+	}
+	for (size_t i = 0; i < length && n < sizeof line; i++)
+		if (((unsigned char)text[i] & 0xc0) != 0x80) /* a character's first byte */
+			line[n++] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
+	addnstr(line, (int)n);
+}
+
 /* Nothing is wider than the screen, or stands in its last line. */
 static void draw_text(struct lbx_out *out, const char *text, size_t n)
 {
@@ -116,8 +135,7 @@ static void draw_text(struct lbx_out *out, const char *text, size_t n)
 		getyx(stdscr, y, x);
 		if (y >= LINES - 1)
 			return;
-		int room = COLS - 1 - x;
-		addnstr(text, fitting(text, length, room));
+		add_text(text, length, COLS - 1 - x);
 		if (end)
 			move(y + 1, 0);
 		text += length + (end != NULL);
@@ -148,6 +166,8 @@ static bool run_screen(struct view *view)
 {
 	struct lbx_out *out = view->context.out;
 	void (*write)(struct lbx_out *, const char *, size_t) = out->write;
+
+	setlocale(LC_CTYPE, ""); /* which curses goes by */
 	SCREEN *screen = isatty(STDOUT_FILENO) ? newterm(NULL, stdout, stdin) : NULL;
 
 	if (!screen)

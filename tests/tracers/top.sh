@@ -78,6 +78,25 @@ else
 	until_true has_lines 1 "$scratch/printed"
 	yes >&9 2>/dev/null &
 	feeder=$!
+	if command -v tmux >/dev/null; then
+		# shown LOCALE: the names on the screen
+		shown()
+		{
+			local tmux=(tmux -u -S "$scratch/tmux.$1") screen
+			LC_ALL=C.UTF-8 "${tmux[@]}" -f /dev/null new-session -d -x 120 -y 24 \
+				"LC_ALL=$1 '$lazybones' top $other --interval 200"
+			drawn()
+			{
+				screen=$(LC_ALL=C.UTF-8 "${tmux[@]}" capture-pane -p 2>/dev/null)
+				grep -q 'made by' <<<"$screen"
+			}
+			until_true drawn
+			"${tmux[@]}" kill-server
+			grep -o 'at [^ ]*\.c:' <<<"$screen" | sort -u
+		}
+		same 'top: letters beyond ASCII, where the locale is UTF-8' 'at größe_ünïcödé.c:' "$(shown C.UTF-8)"
+		same 'top: and where it is not' 'at gr??e_?n?c?d?.c:' "$(shown C)"
+	fi
 	for columns in {44..56}; do
 		COLUMNS=$columns "$lazybones" top $other --once --interval 50
 	done >"$scratch/cut"
