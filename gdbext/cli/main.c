@@ -37,8 +37,8 @@ static bool help(struct lbx_out *out, const char *name)
 	const struct lbx_command *command = lbx_request_command(name);
 
 	if (command)
-		lbx_command_help(out, command, "lazybones (pid PID | core CORE) ",
-				 command->needs & LBX_NEEDS_CORES ? "lazybones " : "lazybones core CORE ");
+		lbx_command_help(out, command, command->needs & LBX_NEEDS_CORES ? "lazybones "
+				 : "lazybones (pid PID | core CORE) ", lbx_cli_prefix(command));
 	return command;
 }
 

@@ -86,6 +86,11 @@ bool lbx_cli_has(const struct lbx_command *command)
 	return !(command->needs & LBX_NEEDS_LIVE);
 }
 
+const char *lbx_cli_prefix(const struct lbx_command *command)
+{
+	return !command->run || (command->needs & LBX_NEEDS_CORES) ? "lazybones " : "lazybones core CORE ";
+}
+
 /* Long arguments have a line of their own. */
 static void print_row(struct lbx_out *out, const struct lbx_command *c)
 {
@@ -144,6 +149,18 @@ static void roff(struct lbx_out *out, const char *text)
 	}
 }
 
+static void write_roff(struct lbx_out *out, const char *text, size_t n)
+{
+	char piece[512];
+
+	for (size_t done = 0, m; done < n; done += m) {
+		m = n - done < sizeof piece ? n - done : sizeof piece - 1;
+		memcpy(piece, text + done, m);
+		piece[m] = '\0';
+		roff(out->context, piece);
+	}
+}
+
 static void roff_option(struct lbx_out *out, const struct lbx_option *o)
 {
 	lbx_printf(out, ".TP\n\\fB\\-\\-%s\\fR", o->name);
@@ -157,6 +174,7 @@ static void roff_option(struct lbx_out *out, const struct lbx_option *o)
 static void roff_command(struct lbx_out *out, const struct lbx_command *c)
 {
 	const int max = sizeof c->options / sizeof *c->options;
+	struct lbx_out text = { .write = write_roff, .context = out };
 
 	lbx_printf(out, ".SS \"");
 	roff(out, c->name);
@@ -167,7 +185,7 @@ static void roff_command(struct lbx_out *out, const struct lbx_command *c)
 	lbx_printf(out, ".\n");
 	if (c->help && *c->help) {
 		lbx_printf(out, ".PP\n.nf\n");
-		roff(out, c->help);
+		lbx_command_text(&text, c, lbx_cli_prefix(c));
 		lbx_printf(out, "\n.fi\n");
 	}
 	for (int i = 0; i < max && c->options[i].name; i++)

@@ -359,8 +359,7 @@ void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target)
 	lbx_printf(out, "\n");
 }
 
-/* The text, with the prefix before each command of its example: `Example: peek q, peek loss`. */
-static void print_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix)
+void lbx_command_text(struct lbx_out *out, const struct lbx_command *command, const char *prefix)
 {
 	static const char title[] = "Example: ";
 	const char *from = command->help, *at = strstr(from, title);
@@ -386,7 +385,7 @@ void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, co
 		   *command->arguments ? " " : "", command->arguments);
 	if (command->help && *command->help) {
 		lbx_printf(out, "\n");
-		print_help(out, command, example);
+		lbx_command_text(out, command, example);
 		lbx_printf(out, "\n");
 	}
 	lbx_printf(out, "\nOptions:\n");

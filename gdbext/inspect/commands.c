@@ -531,7 +531,11 @@ const struct lbx_command lbx_commands[] = {
 			"are compared bit for bit; those that differ are shown in the order of creation, each\n"
 			"value with its ranks, checksum and statistics. Lazy tensors are left out. One core\n"
 			"is open at a time: memory grows with the names, not with the values.\n"
-			"Example: ranks rank*.core --names 'layers.*'",
+			"Example: ranks rank*.core --names 'layers.*'\n"
+			"prints, where rank 2 has other inputs than the rest:\n"
+			"  layers.0.out differs:\n"
+			"    rank 0-1, 3: float32 (24,), checksum 6d55125aa36e4781, mean 11.5, ...\n"
+			"    rank 2: float32 (24,), checksum aaf91ceebdb42fed, mean 12.5, ...",
 		.needs = LBX_NEEDS_CORES,
 		.options = {
 			{ "names", "GLOB", "only tensors of these names" },
