@@ -813,6 +813,10 @@ LB_API void lb_clear_cache(void);
  * a static text that says why it refused. */
 LB_API const char *lb_debug_eval(uint64_t id);
 
+/* Opens the guard pages that the address lies in, as the handler of a fault there does: for a debugger that
+ * has stopped at the fault, and drops the signal then. False where it lies in none, or they stay closed. */
+LB_API bool lb_debug_open_guard(uint64_t address);
+
 /* Step mode: each evaluation that begins from now on, on any thread, runs through a piece of code
  * made for its graph, with one call an op, which gdb shows as a function whose source is the
  * graph: `next`, `break graph-3.lb:4`. Equal graphs share their code. Chains of elementwise ops

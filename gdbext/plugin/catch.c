@@ -570,6 +570,7 @@ static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t 
 bool lbx_catch_hit(struct lbx_context *context, const char *words)
 {
 	struct lbx_catch_stop stop = {0};
+	uint64_t fault = 0;
 	bool found;
 	char *at;
 
@@ -579,7 +580,8 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 		return arm(context, &found);
 	if (strncmp(words, "fault ", 6) == 0) {
 		lbx_bridge_script("set $_lb_go = 0");
-		stop.catch = find_guard(context, strtoull(words + 6, NULL, 16), &stop);
+		fault = strtoull(words + 6, NULL, 16);
+		stop.catch = find_guard(context, fault, &stop);
 		if (!stop.catch) {
 			if (!lbx_bridge_waits())
 				lbx_bridge_script("set $_lb_go = 1");
@@ -593,6 +595,8 @@ bool lbx_catch_hit(struct lbx_context *context, const char *words)
 			return lb_fail("a breakpoint of a catch that is off: delete it");
 	}
 	lbx_catch_tell(context, &stop);
+	if (fault)
+		lbx_bridge_script("with language c -- _lb_open_guard %#" PRIx64, fault);
 	if (stop.catch->once && !lbx_bridge_waits())
 		lbx_bridge_then("uncatch %d", stop.catch->number);
 	return true;

@@ -278,6 +278,18 @@ static const char common[] =
 	"_lb_quiet _lb_warned 0\n"
 	"with language c -- _lb_eval_c $arg0\n"
 	"end\n"
+	/* at a guard's fault: the pages open now, so that the signal is not wanted, and `next` does not end in
+	 * its handler. Where the program cannot be called, the handler opens them. */
+	"define _lb_guard_call\n"
+	"set $_lb_opened = ((unsigned char (*)(unsigned long))lb_debug_open_guard)($arg0)\n"
+	"end\n"
+	"define _lb_open_guard\n"
+	"set $_lb_opened = 0\n"
+	"frame apply level 0 -q -s -- _lb_locked _lb_guard_call $arg0\n"
+	"if $_lb_opened\n"
+	"queue-signal 0\n"
+	"end\n"
+	"end\n"
 	"define _lb_catch_fault\n"
 	"catch signal SIGSEGV\n"
 	"end\n"

@@ -3,7 +3,8 @@
  * in pages that nobody may touch. The first instruction that does gets SIGSEGV, before it has done
  * anything: that is where the debugger stops. Then the handler opens the pages, the instruction is
  * repeated, and the program goes on with the bytes that it would have found. No instruction that
- * reads the tensor rightly is disturbed, since those use the storage itself.
+ * reads the tensor rightly is disturbed, since those use the storage itself. A debugger may have the pages
+ * opened where it has stopped, and drop the signal: its `next` would end in the handler.
  *
  * What it cannot see is a system call that is given the pointer: it fails with EFAULT. A program that
  * sets a handler for SIGSEGV of its own between lb_raw_data() and the touch gets the signal.
@@ -54,6 +55,11 @@ static bool open_guard(uintptr_t at)
 		return false;
 	__atomic_store_n(&table[i].closed, 0, __ATOMIC_RELAXED);
 	return mprotect((void *)guard_address(i), table[i].nbytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+bool lb_debug_open_guard(uint64_t address)
+{
+	return open_guard((uintptr_t)address);
 }
 
 static void pass_on(const struct sigaction *to, int signal, siginfo_t *info, void *context)

@@ -9,14 +9,16 @@ echo -- again, one tensor, and a crash that is no guard's\n
 tensor uncatch
 tensor catch access reversed --json
 run crash
+continue
 tensor uncatch
 continue
-continue
 info breakpoints
-delete
 tensor uncatch
 tensor catch access #3
 tensor catch eval #1
 run
 continue
 tensor uncatch
+echo -- a guard is closed yet\n
+info breakpoints
+continue
