@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "cli/top.h"
 
-#include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,6 +19,7 @@
 #include "cli/timed.h"
 #include "cli/words.h"
 #include "inspect/trace/top.h"
+#include "target/ascii.h"
 #include "target/columns.h"
 #include "target/printable.h"
 #include "target/process.h"
@@ -107,21 +107,13 @@ static int fitting(const char *text, size_t length, int room)
 	return (int)lbx_columns_fit(line, room > 0 ? room : 0, &columns);
 }
 
-/* Curses shows the bytes of characters that the locale has not as ~V and the like. */
 static void add_text(const char *text, size_t length, int room)
 {
 	char line[1024];
-	size_t n = 0;
+	size_t n = (size_t)fitting(text, length, room);
 
-	length = (size_t)fitting(text, length, room);
-	if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0) {
-		addnstr(text, (int)length);
-		return;
-	}
-	for (size_t i = 0; i < length && n < sizeof line; i++)
-		if (((unsigned char)text[i] & 0xc0) != 0x80) /* a character's first byte */
-			line[n++] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-	addnstr(line, (int)n);
+	memcpy(line, text, n);
+	addnstr(line, (int)(lbx_locale_is_utf8() ? n : lbx_to_ascii(line, n)));
 }
 
 /* Nothing is wider than the screen, or stands in its last line. */

@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "plugin/commands.h"
 
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +26,7 @@
 #include "plugin/step.h"
 #include "plugin/symbol_file.h"
 #include "plugin/target_gdb.h"
+#include "target/ascii.h"
 
 static struct lbx_settings settings;
 static struct lbx_memory_marks marks;
@@ -42,6 +45,29 @@ static void write_echo(struct lbx_out *out, const char *text, size_t n)
 {
 	(void)out;
 	lbx_bridge_echo(text, n);
+}
+
+/* gdb's TUI goes by the locale; gdb alone hands bytes to the terminal, which may know more than the locale. */
+static bool shows_ascii_only(void)
+{
+	void **screen = dlsym(RTLD_DEFAULT, "stdscr");
+	bool (*has_ended)(void) = (bool (*)(void))dlsym(RTLD_DEFAULT, "isendwin");
+
+	return screen && *screen && has_ended && !has_ended() && !lbx_locale_is_utf8();
+}
+
+static void write_ascii(struct lbx_out *out, const char *text, size_t n)
+{
+	char piece[1024];
+
+	(void)out;
+	for (size_t done = 0, m; done < n; done += m) {
+		m = n - done < sizeof piece ? n - done : sizeof piece;
+		while (m < n - done && m > 1 && ((unsigned char)text[done + m] & 0xc0) == 0x80)
+			m--; /* no character is cut */
+		memcpy(piece, text + done, m);
+		lbx_bridge_echo(piece, lbx_to_ascii(piece, m));
+	}
 }
 
 static void write_whole(struct lbx_out *out, const char *text, size_t n)
@@ -268,7 +294,8 @@ void lbx_commands_run(const char *line)
 	bool styled = lbx_bridge_styled() && isatty(STDOUT_FILENO);
 	struct lbx_out out = {
 		.colour = styled, .colours = styled ? lbx_terminal_colours() : 0,
-		.width = columns(), .whole_lines = lines_stay_whole(), .write = write_echo, .write_whole = write_whole, .set_int = set_int,
+		.width = columns(), .whole_lines = lines_stay_whole(), .write = shows_ascii_only() ? write_ascii : write_echo,
+		.write_whole = write_whole, .set_int = set_int,
 		.set_double = set_double,
 		.set_tensor = set_tensor, .progress = progress,
 	};
