@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "base/sanitizer.h"
 
 /* The soft limits alone: a replay, which has limits of its own, may raise them again. */
@@ -76,8 +77,8 @@ static void be_child(const struct lbx_limits *limits, pid_t parent)
 static bool explain(const struct lbx_limits *limits, const char *what, int signal)
 {
 	if (signal == SIGXCPU)
-		return lb_fail("%s: no answer within %lld seconds of processor time (--seconds allows "
-			       "more)", what, (long long)limits->seconds);
+		return lb_fail("%s: no answer within %lld second%s of processor time (--seconds allows "
+			       "more)", what, (long long)limits->seconds, LB_S(limits->seconds));
 	if (signal == SIGBUS)
 		return lb_fail("%s became shorter, or its disk failed, while it was read", what);
 	return lb_fail("the reader of %s died of SIG%s: the file is damaged in a way it did not "

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "cli/follow.h"
 #include "cli/manual.h"
 #include "cli/terminal.h"
@@ -283,9 +284,10 @@ static void report(const struct trace *trace)
 
 	fprintf(stderr, "%s: ", trace->file.path);
 	if (trace->n_timelines > 1)
-		fprintf(stderr, "%d programs, ", trace->n_timelines);
-	fprintf(stderr, "%s%" PRIu64 " events, %" PRIu64 " evaluations, %" PRIu64 " operations, %" PRIu64
-		" events lost", t->lost || trace->n_cut ? "at least " : "", t->events, t->evals, t->ops, t->lost);
+		fprintf(stderr, "%d program%s, ", trace->n_timelines, LB_S(trace->n_timelines));
+	fprintf(stderr, "%s%" PRIu64 " event%s, %" PRIu64 " evaluation%s, %" PRIu64 " operation%s, %" PRIu64
+		" event%s lost", t->lost || trace->n_cut ? "at least " : "", t->events, LB_S(t->events),
+		t->evals, LB_S(t->evals), t->ops, LB_S(t->ops), t->lost, LB_S(t->lost));
 	if (t->lost && trace->following.is_child)
 		fprintf(stderr, " (a shorter --interval loses fewer)");
 	else if (t->lost)
@@ -293,7 +295,7 @@ static void report(const struct trace *trace)
 			LB_FLIGHT_MOST);
 	if (trace->n_cut)
 		fprintf(stderr, "; the last milliseconds of %d program%s before %s became another (exec) may be missing",
-			trace->n_cut, trace->n_cut > 1 ? "s" : "", trace->n_cut > 1 ? "they" : "it");
+			trace->n_cut, LB_S(trace->n_cut), LB_PLURAL(trace->n_cut, "it", "they"));
 	fprintf(stderr, "; open it in ui.perfetto.dev\n");
 }
 

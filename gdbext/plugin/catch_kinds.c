@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/op.h"
+#include "base/plural.h"
 #include "inspect/measure/digest.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
@@ -33,8 +34,8 @@ static void tell_nan(struct lbx_context *context, const struct lbx_catch_stop *s
 	for (int axis = t->rank; axis-- > 0; i /= t->shape[axis])
 		place[axis] = i % t->shape[axis];
 	lbx_format_place(place, t->rank, at, sizeof at);
-	text_printf(ret, " That is %" PRId64 " of %" PRId64 " elements, the first at %s.",
-		    (int64_t)stop->args[3], t->size, at);
+	text_printf(ret, " That is %" PRId64 " of %" PRId64 " element%s, the first at %s.",
+		    (int64_t)stop->args[3], t->size, LB_S(t->size), at);
 }
 
 static void tell_range(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
@@ -368,7 +369,7 @@ void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
 		text_printf(ret, " beyond %s", limit);
 		break;
 	case LBX_TAKES_COUNT:
-		text_printf(ret, " beyond %" PRIu64 " lazy tensors", c->limit);
+		text_printf(ret, " beyond %" PRIu64 " lazy tensor%s", c->limit, LB_S(c->limit));
 		break;
 	case LBX_TAKES_RANGE:
 		text_printf(ret, " [%g, %g]", c->low, c->high);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/forensics/threads.h"
 #include "inspect/tensor/describe.h"
@@ -39,7 +40,8 @@ static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)
 	for (int i = 0; i < t->rank; i++)
 		lbx_printf(out, "%s%" PRId64, i ? ", " : "", t->shape[i]);
 	lbx_printf(out, t->rank == 1 ? ",), " : "), ");
-	lbx_printf(out, "%" PRId64 " bytes at 0x%" PRIx64 "\n", lbx_tensor_nbytes(t), data);
+	lbx_printf(out, "%" PRId64 " byte%s at 0x%" PRIx64 "\n", lbx_tensor_nbytes(t),
+		   LB_S(lbx_tensor_nbytes(t)), data);
 }
 
 static struct {
@@ -145,7 +147,7 @@ bool lbx_evaluated(struct lbx_context *context)
 static void print_stacks(struct lbx_out *out, uint32_t depth)
 {
 	if (depth)
-		lbx_printf(out, "Of each tensor made from now on, %u frames are kept.\n", depth);
+		lbx_printf(out, "Of each tensor made from now on, %u frame%s kept.\n", depth, LB_PLURAL(depth, " is", "s are"));
 	else
 		lbx_printf(out, "Of each tensor made from now on, the call site is kept.\n");
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "plugin/core_gdb.h"
 #include "symtab.h"
 #include "target/core.h"
@@ -51,7 +52,7 @@ static bool fault(uint64_t address, size_t n)
 		if (!gdb.read(address + at, &byte, 1))
 			return lb_fail("memory at 0x%" PRIx64 " cannot be read", address + at);
 	}
-	return lb_fail("memory at 0x%" PRIx64 " (%zu bytes) cannot be read", address, n);
+	return lb_fail("memory at 0x%" PRIx64 " (%zu byte%s) cannot be read", address, n, LB_S(n));
 }
 
 /* What gdb's own core reader gives for bytes that were not saved is zeros. */
@@ -148,7 +149,7 @@ static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size
 
 	(void)target;
 	if (n && address + n - 1 < address)
-		return lb_fail("%zu bytes at 0x%" PRIx64 " go beyond the address space", n, address);
+		return lb_fail("%zu byte%s at 0x%" PRIx64 " go beyond the address space", n, LB_S(n), address);
 	if (n > MUCH && lbx_bridge_waits())
 		return lb_fail("an answer of gdb is awaited first");
 	if (gdb.core && is_held(gdb.core, address, n))
@@ -451,7 +452,7 @@ static bool gdb_write(struct lbx_target *target, uint64_t address, const void *f
 
 	(void)target;
 	if (!type)
-		return lb_fail("cannot write %zu bytes at once", n);
+		return lb_fail("cannot write %zu byte%s at once", n, LB_S(n));
 	memcpy(&value, from, n);
 	lbx_bridge_script("set var {%s}0x%" PRIx64 " = 0x%" PRIx64, type, address, value);
 	return true;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "io/file.h"
 #include "kernels/kernels.h"
 #include "replay/result.h"
@@ -26,8 +27,8 @@ static void fail_for_name(const lb_file *file, const char *name)
 		lb_fail("%s holds no '%.100s', but %s%s", file->mapping->path, name, text,
 			n > SHOWN ? ", …" : "");
 	else
-		lb_fail("%s holds %lld arrays: %s%s; say which, as FILE:NAME", file->mapping->path,
-			(long long)n, text, n > SHOWN ? ", …" : "");
+		lb_fail("%s holds %lld array%s: %s%s; say which, as FILE:NAME", file->mapping->path,
+			(long long)n, LB_S(n), text, n > SHOWN ? ", …" : "");
 }
 
 /* By name, or the only one, or the one of the same name as what it is compared with. */

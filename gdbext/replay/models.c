@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/plural.h"
 #include "graph/conv.h"
 #include "graph/tensor.h"
 
@@ -17,7 +18,7 @@ static lb_tensor *norm(int op, const struct lbx_wire_node *node, int n, lb_tenso
 	lb_tensor *weight = node->params[1] & 1 ? x[1] : NULL;
 	lb_tensor *bias = node->params[1] & 2 ? x[weight ? 2 : 1] : NULL;
 	if (n != 1 + (weight != NULL) + (bias != NULL)) {
-		lb_fail("%.20s: %d inputs make no sense", node->op, n);
+		lb_fail("%.20s: %d input%s no sense", node->op, n, LB_PLURAL(n, " makes", "s make"));
 		return NULL;
 	}
 	if (op == LB_OP_RMS_NORM)
@@ -44,7 +45,7 @@ static lb_tensor *attention_grad(const struct lbx_wire_node *node, int n, lb_ten
 {
 	lb_attention_grads grads = { 0 };
 	if (n < 4)
-		lb_fail("%.20s: %d inputs make no sense", node->op, n);
+		lb_fail("%.20s: %d input%s no sense", node->op, n, LB_PLURAL(n, " makes", "s make"));
 	else
 		grads = lb_attention_grad(x[0], x[1], x[2], param_double(node, 0), node->params[1] != 0, x[4], x[3]);
 	return grads.q ? lb_tensor_input(grads.q, 0) : NULL;
@@ -122,7 +123,7 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, lb_te
 lb_tensor *lbx_rebuild_model(int op, const struct lbx_wire_node *node, int n, lb_tensor *const *x)
 {
 	if (n < 1 || n > LBX_MODEL_INPUTS) {
-		lb_fail("%.20s: %d inputs make no sense", node->op, n);
+		lb_fail("%.20s: %d input%s no sense", node->op, n, LB_PLURAL(n, " makes", "s make"));
 		return NULL;
 	}
 	return compute(op, node, n, x);

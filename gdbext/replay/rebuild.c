@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "graph/shape.h"
 #include "graph/tensor.h"
 #include "kernels/kernels.h"
@@ -299,7 +300,7 @@ bool lbx_rebuild(const struct lbx_wire_node *node, void *data, int n_inputs,
 	if (op == LB_OP_DATA)
 		return leaf(node, data, ret);
 	if (n_inputs != inputs_needed(op, n_inputs))
-		return lb_fail("%.20s: %d inputs make no sense", node->op, n_inputs);
+		return lb_fail("%.20s: %d input%s no sense", node->op, n_inputs, LB_PLURAL(n_inputs, " makes", "s make"));
 	ret->value = op == LB_OP_FUSED ? lbx_rebuild_fused(node, data, n_inputs, inputs)
 				       : compute(op, node, n_inputs, inputs, ret);
 	if (!ret->value)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "replay/wire.h"
 
 char *lbx_append_room(uint64_t end, uint64_t n, uint64_t *ret_at, uint64_t *nbytes)
@@ -15,7 +16,7 @@ char *lbx_append_room(uint64_t end, uint64_t n, uint64_t *ret_at, uint64_t *nbyt
 	if (ftruncate(LBX_WIRE_FD, (off_t)(at + n)) == 0)
 		map = mmap(NULL, at + n - from, PROT_READ | PROT_WRITE, MAP_SHARED, LBX_WIRE_FD, (off_t)from);
 	if (map == MAP_FAILED) {
-		lb_fail("no room for the result's %llu bytes", (unsigned long long)n);
+		lb_fail("no room for the result's %llu byte%s", (unsigned long long)n, LB_S(n));
 		return NULL;
 	}
 	*ret_at = at;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "table/internal.h"
 #include "table/listing.h"
 
@@ -131,8 +132,9 @@ static bool read_listing(struct lbx_table *table, const struct lbx_eval_graph *g
 			 head->n_operands * (uint64_t)sizeof(uint32_t);
 	if (head->magic != LB_LISTING_MAGIC || head->size > LISTING_MOST || fixed >= head->size ||
 	    head->n_lines == 0)
-		return BAD("%llu bytes for %u lines and %u inputs", (unsigned long long)head->size,
-			   head->n_lines, head->n_inputs);
+		return BAD("%llu byte%s for %u line%s and %u input%s", (unsigned long long)head->size,
+			   LB_S(head->size),
+			   head->n_lines, LB_S(head->n_lines), head->n_inputs, LB_S(head->n_inputs));
 	ret->bytes = malloc(head->size);
 	ret->lines = malloc(n * sizeof *ret->lines);
 	if (!ret->bytes || !ret->lines)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 
 static const struct lb_field *find(const struct lb_field *fields, uint32_t n, const char *name)
 {
@@ -18,15 +19,15 @@ static bool check(const char *what, const struct lbx_known_field *known, const s
 	bool power = f->width == 1 || f->width == 2 || f->width == 4 || f->width == 8;
 
 	if (!power || f->width > known->width)
-		return lb_fail("the symbol table's %s field '%s' is %u bytes wide; "
-			       "this reader takes at most %u", what, known->name, f->width,
+		return lb_fail("the symbol table's %s field '%s' is %u byte%s wide; "
+			       "this reader takes at most %u", what, known->name, f->width, LB_S(f->width),
 			       known->width);
 	if (f->count == 0)
 		return lb_fail("the symbol table's %s field '%s' has no elements", what, known->name);
 	if (f->offset > record_size || (uint32_t)f->width * f->count > record_size - f->offset)
 		return lb_fail("the symbol table's %s field '%s' lies outside the record "
-			       "(offset %u, %u x %u bytes, record of %u)", what, known->name,
-			       f->offset, f->count, f->width, record_size);
+			       "(offset %u, %u x %u byte%s, record of %u)", what, known->name,
+			       f->offset, f->count, f->width, LB_S(f->width), record_size);
 	return true;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "table/internal.h"
 
 #define BAD(format, ...) \
@@ -56,8 +57,8 @@ bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t,
 		return BAD("there is none of %zu bytes at 0x%llx", sizeof p, (unsigned long long)t->params[0]);
 	if (p.n_inputs != t->n_inputs || p.n_inputs + p.n_constants > LB_PROGRAM_INPUTS ||
 	    p.n_insns == 0 || p.n_insns > LB_PROGRAM_INSNS)
-		return BAD("it has %u inputs, %u constants and %u operations", p.n_inputs, p.n_constants,
-			   p.n_insns);
+		return BAD("it has %u input%s, %u constants and %u operation%s", p.n_inputs, LB_S(p.n_inputs),
+			   p.n_constants, p.n_insns, LB_S(p.n_insns));
 	ret->n_inputs = p.n_inputs;
 	ret->n_constants = p.n_constants;
 	ret->n_insns = p.n_insns;

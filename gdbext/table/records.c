@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "table/internal.h"
 #include "table/steady.h"
 #include "target/printable.h"
@@ -56,7 +57,8 @@ static bool decode_shape(const struct lbx_tensor_record *r, struct lbx_tensor *r
 		ret->shape[i] = r->shape[i];
 		ret->strides[i] = r->strides[i];
 		if (ret->shape[i] < 0)
-			return BAD("axis %d has %lld elements", i, (long long)ret->shape[i]);
+			return BAD("axis %d has %lld element%s", i, (long long)ret->shape[i],
+				   LB_S(ret->shape[i]));
 		if (ret->shape[i] == 0)
 			empty = true;
 	}
@@ -65,8 +67,8 @@ static bool decode_shape(const struct lbx_tensor_record *r, struct lbx_tensor *r
 			return BAD("the product of its %d axes does not fit 64 bits", ret->rank);
 	ret->size = empty ? 0 : size;
 	if (ret->size != r->size[0])
-		return BAD("it has %lld elements but its shape makes %lld", (long long)r->size[0],
-			   (long long)ret->size);
+		return BAD("it has %lld element%s but its shape makes %lld", (long long)r->size[0],
+			   LB_S(r->size[0]), (long long)ret->size);
 	ret->offset = r->offset[0];
 	ret->layout_known = true;
 	return true;
@@ -129,7 +131,7 @@ static bool decode_record(struct lbx_table *table, uint64_t address, const struc
 	if (!decode_shape(r, ret))
 		return false;
 	if (r->n_inputs[0] > MAX_INPUTS)
-		return BAD("it has %u inputs", r->n_inputs[0]);
+		return BAD("it has %u input%s", r->n_inputs[0], LB_S(r->n_inputs[0]));
 	ret->n_inputs = r->n_inputs[0];
 	memcpy(ret->inputs, r->inputs, sizeof ret->inputs);
 	ret->more_inputs = r->more_inputs[0];
@@ -358,8 +360,8 @@ static bool at_address(struct lbx_table *table, uint64_t address, struct lbx_ten
 	if (!lbx_slab_find(slab_of(table), address, &slot, &within))
 		return lb_fail("0x%llx is no tensor: it lies outside the tensor records", a);
 	if (within != 0)
-		return lb_fail("0x%llx is no tensor: it lies %llu bytes inside a record", a,
-			       (unsigned long long)within);
+		return lb_fail("0x%llx is no tensor: it lies %llu byte%s inside a record", a,
+			       (unsigned long long)within, LB_S(within));
 	if (!read_record(table, address, &r))
 		return false;
 	if (is_empty(&r))

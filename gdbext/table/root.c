@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "table/internal.h"
 #include "table/steady.h"
 
@@ -113,8 +114,8 @@ bool lbx_table_buffer(struct lbx_table *table, uint64_t address, bool cached, st
 	}
 	uint64_t bytes = (uint64_t)ret->nbytes[0];
 	if (ret->nbytes[0] < 0 || ret->data[0] + bytes < ret->data[0])
-		return lb_fail("the buffer record at 0x%llx is damaged: %lld bytes at 0x%llx",
-			       (unsigned long long)address, (long long)ret->nbytes[0],
+		return lb_fail("the buffer record at 0x%llx is damaged: %lld byte%s at 0x%llx",
+			       (unsigned long long)address, (long long)ret->nbytes[0], LB_S(ret->nbytes[0]),
 			       (unsigned long long)ret->data[0]);
 	return true;
 }

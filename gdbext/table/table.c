@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "table/internal.h"
 
 enum { MAX_FIELDS = 1024, MAX_KINDS = 64, HEAD_BYTES = offsetof(struct lb_symtab, version) };
@@ -126,8 +127,8 @@ static bool root_field(struct lbx_table *table, const struct lb_field *fields, c
 			continue;
 		uint32_t bytes = (uint32_t)f->width * f->count, size = table->head.size;
 		if (bytes == 0 || bytes > max_bytes)
-			return lb_fail("the symbol table's root field '%s' is %u x %u bytes wide",
-				       name, f->count, f->width);
+			return lb_fail("the symbol table's root field '%s' is %u x %u byte%s wide",
+				       name, f->count, f->width, LB_S(f->width));
 		if (f->offset > size || bytes > size - f->offset)
 			return lb_fail("the symbol table's root field '%s' lies outside the root",
 				       name);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "lazybones.h"
 #include "target/auxv.h"
 #include "target/core_files.h"
@@ -216,7 +217,7 @@ static bool core_notice(struct lbx_target *target, char *ret, size_t size)
 	if (!path)
 		return false;
 	if (others)
-		snprintf(more, sizeof more, " and %zu other file%s", others, others == 1 ? "" : "s");
+		snprintf(more, sizeof more, " and %zu other file%s", others, LB_S(others));
 	snprintf(ret, size, "The core did not save the pages of %s%s: they were read from %s now, which by %s not "
 		 "modified since.", path, more, others ? "the files as they are" : "the file as it is",
 		 others ? "their times were" : "its time was");
@@ -295,8 +296,8 @@ static bool core_find_root(struct lbx_target *target, uint64_t *ret)
 	else
 		lb_fail("%s has no auxiliary vector (NT_AUXV)", core->path);
 	if (core->missing)
-		lb_fail_within("%s is truncated, %llu bytes are missing", core->path,
-			       (unsigned long long)core->missing);
+		lb_fail_within("%s is truncated, %llu byte%s missing", core->path,
+			       (unsigned long long)core->missing, LB_PLURAL(core->missing, " is", "s are"));
 	else if (lacks_headers(core))
 		lb_fail_within("the core holds no headers of its modules (bit 4 of /proc/PID/coredump_filter "
 			       "was not set: `echo 0x33` to it saves what is needed)");

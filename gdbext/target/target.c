@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "lazybones.h"
 #include "target/printable.h"
 #include "target/registers.h"
@@ -15,7 +16,7 @@ bool lbx_target_read(struct lbx_target *target, uint64_t address, void *to, size
 	if (n == 0)
 		return true;
 	if (address + (n - 1) < address)
-		return lb_fail("cannot read %zu bytes at 0x%llx: past the end of memory", n,
+		return lb_fail("cannot read %zu byte%s at 0x%llx: past the end of memory", n, LB_S(n),
 			       (unsigned long long)address);
 	return target->ops->read(target, address, to, n);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "compile/image.h"
 #include "compile/key.h"
 #include "probes.h"
@@ -270,11 +271,12 @@ static bool checked_call(struct lb_compiled *c, const void *constants, size_t nb
 	if (!c)
 		return false;
 	if (n_in < 0 || n_in > MOST || n_out < 1 || n_out > MOST || (n_in && !in) || !out)
-		return lb_fail("compile(%s): a call with %d inputs at %p and %d outputs at %p", c->name, n_in,
-			       (const void *)in, n_out, (void *)out);
+		return lb_fail("compile(%s): a call with %d input%s at %p and %d output%s at %p", c->name, n_in,
+			       LB_S(n_in), (const void *)in, n_out, LB_S(n_out), (void *)out);
 	memset(out, 0, (size_t)n_out * sizeof *out);
 	if (nbytes && !constants)
-		return lb_fail("compile(%s): %zu bytes of constants are at no address", c->name, nbytes);
+		return lb_fail("compile(%s): no address of %zu byte%s of constants", c->name, nbytes,
+			       LB_S(nbytes));
 	for (int i = 0; i < n_in; i++) {
 		if (!in[i])
 			return lb_fail_null_at("call", i, n_in);
@@ -333,8 +335,8 @@ lb_compiled *lb_compile(const char *name, lb_function *fn, void *context,
 		return NULL;
 	}
 	if (options.limit < 0 || options.limit > MOST) {
-		lb_fail("compile(%.255s): a limit of %d graphs; it must be 1 to %d, or 0 for %d", name,
-			options.limit, MOST, DEFAULT_LIMIT);
+		lb_fail("compile(%.255s): a limit of %d graph%s; it must be 1 to %d, or 0 for %d", name,
+			options.limit, LB_S(options.limit), MOST, DEFAULT_LIMIT);
 		return NULL;
 	}
 	size_t length = strnlen(name, LB_NAME_MAX);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "graph/shape.h"
 
 struct input {
@@ -107,7 +108,8 @@ static bool input_matches(int i, const struct input *from, const struct lb_tenso
 	if (from->rank != x->rank)
 		return DIFFERS("input %d: shape %s, compiled for %s", i,
 			       lb_shape_text(x->rank, x->shape, now), shapeless && from->rank == 1 ? "1 axis" :
-			       shapeless ? (snprintf(then, sizeof then, "%d axes", from->rank), then) :
+			       shapeless ? (snprintf(then, sizeof then, "%d %s", from->rank,
+						     LB_PLURAL(from->rank, "axis", "axes")), then) :
 			       lb_shape_text(from->rank, from->shape, then));
 	if (!shapeless && memcmp(from->shape, x->shape, x->rank * sizeof *x->shape) != 0)
 		return DIFFERS("input %d: shape %s, compiled for %s", i, lb_shape_text(x->rank, x->shape, now),
@@ -126,9 +128,10 @@ bool lb_key_matches(const struct lb_key *key, const struct lb_request *request, 
 		    size_t size)
 {
 	if (key->n_in != request->n_in)
-		return DIFFERS("%d inputs, compiled for %d", request->n_in, key->n_in);
+		return DIFFERS("%d input%s, compiled for %d", request->n_in, LB_S(request->n_in), key->n_in);
 	if (key->n_out != request->n_out)
-		return DIFFERS("%d outputs, compiled for %d", request->n_out, key->n_out);
+		return DIFFERS("%d output%s, compiled for %d", request->n_out, LB_S(request->n_out),
+			       key->n_out);
 	for (int i = 0; i < key->n_in; i++) {
 		if (!input_matches(i, &key->inputs[i], request->in[i], request->shapeless, why, size))
 			return false;

@@ -1,4 +1,5 @@
 /* The public side of streams: what is promised is in lazybones.h, how it works in stream.c. */
+#include "base/plural.h"
 #include "eval/eval.h"
 #include "eval/stream.h"
 #include "eval/wait.h"
@@ -54,7 +55,7 @@ bool lb_async_eval_n(int n, lb_tensor *const *xs)
 {
 	LB_ENTER();
 	if (n < 0 || (n > 0 && !xs))
-		return lb_fail("async_eval: a list of %d tensors%s", n, xs ? "" : " is NULL");
+		return lb_fail("async_eval: a list of %d tensor%s%s", n, LB_S(n), xs ? "" : " is NULL");
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
 			return lb_fail_null_at("async_eval", i, n);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "eval/debug.h"
 #include "eval/look.h"
 #include "eval/run.h"
@@ -574,7 +575,7 @@ bool lb_eval_n(int n, lb_tensor *const *xs)
 {
 	LB_ENTER();
 	if (n < 0 || (n > 0 && !xs))
-		return lb_fail("eval: a list of %d tensors%s", n, xs ? "" : " is NULL");
+		return lb_fail("eval: a list of %d tensor%s%s", n, LB_S(n), xs ? "" : " is NULL");
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
 			return lb_fail_null_at("eval", i, n);

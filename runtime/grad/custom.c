@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "grad/overlap.h"
 #include "grad/reverse.h"
 #include "grad/transform.h"
@@ -135,8 +136,8 @@ static bool run_custom(const char *name, const struct lb_custom *like, struct lb
 		       struct lb_tensor **out)
 {
 	if (!like->fn || like->n_in < 0 || like->n_out < 1 || (like->n_in && !in) || !out)
-		return lb_fail("%s: a function, its inputs, and places for its results are needed: %d inputs, %d "
-			       "results", name, like->n_in, like->n_out);
+		return lb_fail("%s: a function, its inputs, and places for its results are needed: %d input%s, %d "
+			       "result%s", name, like->n_in, LB_S(like->n_in), like->n_out, LB_S(like->n_out));
 	memset(out, 0, (size_t)like->n_out * sizeof *out);
 	for (int i = 0; i < like->n_in; i++) {
 		if (!in[i])
@@ -201,7 +202,7 @@ lb_tensor *lb_depends(lb_tensor *x, int n, lb_tensor *const *on)
 	if (!LB_GIVEN("depends", x))
 		return NULL;
 	if (n < 0 || (n && !on)) {
-		lb_fail("depends: a list of %d tensors at %p", n, (const void *)on);
+		lb_fail("depends: a list of %d tensor%s at %p", n, LB_S(n), (const void *)on);
 		return NULL;
 	}
 	for (int i = 0; i < n; i++) {

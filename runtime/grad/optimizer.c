@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "eval/eval.h"
 #include "grad/reverse.h"
 #include "graph/shape.h"
@@ -156,8 +157,8 @@ bool lb_optimizer_restore(lb_optimizer *o, int64_t steps, int n, lb_tensor *cons
 	if (!o)
 		return false;
 	if (steps < 0 || n < 0 || (n && !state) || (o->n_each ? n % o->n_each : n) != 0)
-		return lb_fail("optimizer: %d tensors of state after %lld steps are not what it saved: there are %d "
-			       "for each parameter", n, (long long)steps, o->n_each);
+		return lb_fail("optimizer: a state of %d tensor%s after %lld step%s is not what it saved: there are %d "
+			       "for each parameter", n, LB_S(n), (long long)steps, LB_S(steps), o->n_each);
 	for (int i = 0; i < n; i++) {
 		if (!state[i])
 			return false;
@@ -226,9 +227,9 @@ static bool check(const lb_optimizer *o, int n, lb_tensor *const *params, lb_ten
 {
 	char tp[LB_SHAPE_TEXT], tg[LB_SHAPE_TEXT];
 	if (n <= 0 || !params || !grads)
-		return lb_fail("optimizer: %d parameters and their gradients are needed", n);
+		return lb_fail("optimizer: %d parameter%s and their gradients are needed", n, LB_S(n));
 	if (o->state && o->n_each && o->n != n)
-		return lb_fail("optimizer: %d parameters, %d the time before", n, o->n);
+		return lb_fail("optimizer: %d parameter%s, %d the time before", n, LB_S(n), o->n);
 	for (int i = 0; i < n; i++) {
 		const struct lb_tensor *p = params[i], *g = grads[i];
 		if (!p || !g)
@@ -351,8 +352,8 @@ bool lb_clip_by_global_norm(int n, lb_tensor *const *grads, double most, lb_tens
 {
 	LB_ENTER();
 	if (n <= 0 || !grads || !clipped || !(most > 0))
-		return lb_fail("clip_by_global_norm: %d gradients, places for them, and a positive norm (%g) are "
-			       "needed", n, most);
+		return lb_fail("clip_by_global_norm: %d gradient%s, places for them, and a positive norm (%g) are "
+			       "needed", n, LB_S(n), most);
 	for (int i = 0; i < n; i++) {
 		if (!grads[i])
 			return false;

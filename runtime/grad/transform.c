@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "grad/custom.h"
 #include "grad/overlap.h"
 #include "grad/reverse.h"
@@ -49,7 +50,8 @@ static bool check(const struct lb_pullback *p)
 	if (!p->fn || p->n_in < 0 || p->n_out < 1 || p->n_wrt < 0 || (p->n_in && !p->in) || !p->out ||
 	    (p->n_wrt && !p->grads))
 		return lb_fail("%s: a function, its inputs, and places for its results and their gradients are "
-			       "needed: %d inputs, %d results, %d gradients", p->name, p->n_in, p->n_out, p->n_wrt);
+			       "needed: %d input%s, %d result%s, %d gradient%s", p->name, p->n_in,
+			       LB_S(p->n_in), p->n_out, LB_S(p->n_out), p->n_wrt, LB_S(p->n_wrt));
 	memset(p->out, 0, (size_t)p->n_out * sizeof *p->out);
 	if (p->n_wrt)
 		memset(p->grads, 0, (size_t)p->n_wrt * sizeof *p->grads);
@@ -60,8 +62,8 @@ static bool check(const struct lb_pullback *p)
 	for (int i = 0; i < p->n_wrt; i++) {
 		int k = nth_wrt(p, i);
 		if (k < 0 || k >= p->n_in)
-			return lb_fail("%s: a gradient by input %d is asked for, there are %d inputs", p->name, k,
-				       p->n_in);
+			return lb_fail("%s: a gradient by input %d is asked for, there %s %d input%s", p->name,
+				       k, LB_PLURAL(p->n_in, "is", "are"), p->n_in, LB_S(p->n_in));
 		if (!lb_dtype_is_float(p->in[k]->dtype))
 			return lb_fail("%s: input %d is %s, and only floating tensors have gradients; name the "
 				       "others in wrt", p->name, k, lb_dtypes[p->in[k]->dtype].name);

@@ -1,5 +1,6 @@
 #include "graph/conv.h"
 
+#include "base/plural.h"
 #include "graph/promote.h"
 #include "graph/shape.h"
 
@@ -176,8 +177,8 @@ lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value)
 		before[i] = low.n ? low.v[i] : 0;
 		if (!is_small(before[i], 0) || after < 0 || !lb_sum_of(x->shape[i], before[i], &shape[i]) ||
 		    !lb_sum_of(shape[i], after, &shape[i])) {
-			lb_fail("pad: %lld elements before and %lld after axis %d of %s: neither may be negative or "
-				"too large", (long long)before[i], (long long)after, i, text);
+			lb_fail("pad: %lld element%s before and %lld after axis %d of %s: neither may be negative or "
+				"too large", (long long)before[i], LB_S(before[i]), (long long)after, i, text);
 			return NULL;
 		}
 	}

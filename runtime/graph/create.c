@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "graph/literal.h"
 #include "graph/shape.h"
 #include "kernels/kernels.h"
@@ -22,13 +23,13 @@ static struct lb_tensor *leaf_begin(const char *op, const void *data, size_t nby
 	int64_t needed = size * lb_dtypes[dtype].bytes;
 	char text[LB_SHAPE_TEXT];
 	if ((uint64_t)needed != nbytes) {
-		lb_fail("%s: shape %s of %s takes %lld bytes, %zu were given", op,
+		lb_fail("%s: shape %s of %s takes %lld byte%s, %zu were given", op,
 			lb_shape_text(shape.n, shape.v, text), lb_dtypes[dtype].name, (long long)needed,
-			nbytes);
+			LB_S(needed), nbytes);
 		return NULL;
 	}
 	if (nbytes && !data) {
-		lb_fail("%s: the %zu bytes of shape %s are at no address", op, nbytes,
+		lb_fail("%s: no address of the %zu byte%s of shape %s", op, nbytes, LB_S(nbytes),
 			lb_shape_text(shape.n, shape.v, text));
 		return NULL;
 	}

@@ -1,5 +1,6 @@
 #include "graph/decode.h"
 
+#include "base/plural.h"
 #include "graph/shape.h"
 #include "kernels/kernels.h"
 
@@ -39,9 +40,9 @@ struct lb_tensor *lb_decode_at(struct lb_tensor *bytes, enum lb_encoding encodin
 	if (!lb_encoded_bytes("decode", encoding, shape, dtype, &nbytes))
 		return NULL;
 	if (nbytes != bytes->size) {
-		lb_fail("decode: %s of %s takes %lld bytes, there are %lld",
+		lb_fail("decode: %s of %s takes %lld byte%s, there are %lld",
 			lb_shape_text(shape.n, shape.v, text), lb_blocks[encoding].name, (long long)nbytes,
-			(long long)bytes->size);
+			LB_S(nbytes), (long long)bytes->size);
 		return NULL;
 	}
 	if (!lb_is_row_major(bytes->rank, bytes->shape, bytes->strides)) {

@@ -9,6 +9,7 @@
  * are the public ones, on behalf of einsum's caller. */
 #include <string.h>
 
+#include "base/plural.h"
 #include "graph/promote.h"
 #include "graph/shape.h"
 
@@ -89,8 +90,8 @@ static bool write_out(const struct einsum *e, struct term *t, int n)
 	if (t->dots < 0 || n == 0)
 		return true;
 	if (t->n + n > LB_MAX_RANK)
-		return lb_fail("einsum: \"%.100s\": with its ellipsis the result has %d axes, at most %d fit", e->spec,
-			       t->n + n, LB_MAX_RANK);
+		return lb_fail("einsum: \"%.100s\": with its ellipsis the result has %d %s, at most %d fit",
+			       e->spec, t->n + n, LB_PLURAL(t->n + n, "axis", "axes"), LB_MAX_RANK);
 	memmove(t->labels + t->dots + n, t->labels + t->dots, (size_t)(t->n - t->dots));
 	for (int i = 0; i < n; i++)
 		t->labels[t->dots + i] = (uint8_t)(LABELS - n + i);
@@ -104,8 +105,8 @@ static bool note_sizes(struct einsum *e, struct term *t, int operand)
 	int more = t->x->rank - t->n;
 	lb_shape_text(t->x->rank, t->x->shape, text);
 	if (more < 0 || (more > 0 && t->dots < 0))
-		return lb_fail("einsum: \"%.100s\" names %d axes of operand %d, which is %s", e->spec, t->n,
-			       operand, text);
+		return lb_fail("einsum: \"%.100s\" names %d %s of operand %d, which is %s", e->spec, t->n,
+			       LB_PLURAL(t->n, "axis", "axes"), operand, text);
 	if (!write_out(e, t, more))
 		return false;
 	if (t->dots >= 0 && more > e->ellipsis)
@@ -296,8 +297,8 @@ static bool multiply_and_sum(const struct einsum *e, struct term *a, const struc
 	int n = append(a, ~0ull, list, 0);
 	n = append(b, ~mask_of(a), list, n);
 	if (n > LB_MAX_RANK)
-		return lb_fail("einsum: \"%.100s\": a step has %d axes, at most %d fit; split it", e->spec, n,
-			       LB_MAX_RANK);
+		return lb_fail("einsum: \"%.100s\": a step has %d %s, at most %d fit; split it", e->spec, n,
+			       LB_PLURAL(n, "axis", "axes"), LB_MAX_RANK);
 	struct lb_tensor *x = spread(e, a, n, list), *y = spread(e, b, n, list);
 	all.x = of(e, lb_multiply(x, y));
 	all.n = n;
@@ -313,8 +314,8 @@ static bool matrix_product(const struct einsum *e, struct term *a, const struct 
 	int batch = append(a, both & needed, result, 0), rows = append(a, in_a & ~both, result, batch);
 	int n = append(b, in_b & ~both, result, rows);
 	if (n > LB_MAX_RANK)
-		return lb_fail("einsum: \"%.100s\": a step has %d axes, at most %d fit; split it", e->spec, n,
-			       LB_MAX_RANK);
+		return lb_fail("einsum: \"%.100s\": a step has %d %s, at most %d fit; split it", e->spec, n,
+			       LB_PLURAL(n, "axis", "axes"), LB_MAX_RANK);
 	memcpy(left, result, (size_t)rows);
 	int n_left = append(a, both & ~needed, left, rows);
 	memcpy(right, result, (size_t)batch);

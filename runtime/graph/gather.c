@@ -1,4 +1,5 @@
 #include "graph/promote.h"
+#include "base/plural.h"
 #include "graph/shape.h"
 
 bool lb_check_indices(const char *op, const struct lb_tensor *indices)
@@ -28,7 +29,8 @@ lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis)
 		return NULL;
 	int rank = x->rank - 1 + indices->rank;
 	if (rank > LB_MAX_RANK) {
-		lb_fail("take: the result would have %d axes, at most %d fit", rank, LB_MAX_RANK);
+		lb_fail("take: the result would have %d %s, at most %d fit", rank,
+			LB_PLURAL(rank, "axis", "axes"), LB_MAX_RANK);
 		return NULL;
 	}
 	int64_t shape[LB_MAX_RANK];

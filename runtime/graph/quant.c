@@ -1,4 +1,5 @@
 #include "graph/promote.h"
+#include "base/plural.h"
 #include "graph/shape.h"
 
 static const struct {
@@ -137,8 +138,8 @@ static bool check_scales(const char *op, const lb_quantized *q, lb_quant how)
 	    !lb_mul(scales->shape[w->rank - 1], how.group, &from_scales) || codes % how.bits ||
 	    codes / how.bits != from_scales)
 		return lb_fail("%s: w %s and scales %s do not fit %s of %d bits in groups of %d: a word holds "
-			       "32 / %d codes, a scale is for %d", op, tw, ts, name, how.bits, how.group,
-			       how.bits, how.group);
+			       "32 / %d code%s, a scale is for %d", op, tw, ts, name, how.bits, how.group,
+			       how.bits, LB_S(how.bits), how.group);
 	return true;
 }
 

@@ -1,4 +1,5 @@
 #include "graph/promote.h"
+#include "base/plural.h"
 #include "graph/shape.h"
 
 /* params: 0 axis, 1 reverse, 2 inclusive */
@@ -35,8 +36,8 @@ lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key)
 		return NULL;
 	}
 	if (n < 1 || n > UINT32_MAX) {
-		lb_fail("categorical: logits %s have %lld elements along axis %d, from 1 to 2^32 - 1 can be drawn",
-			lb_shape_text(logits->rank, logits->shape, text), (long long)n, along);
+		lb_fail("categorical: logits %s have %lld element%s along axis %d, from 1 to 2^32 - 1 can be drawn",
+			lb_shape_text(logits->rank, logits->shape, text), (long long)n, LB_S(n), along);
 		return NULL;
 	}
 	logits = lb_as(logits, lb_inexact((enum lb_dtype)logits->dtype), site);

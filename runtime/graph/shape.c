@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/op.h"
+#include "base/plural.h"
 
 const char *lb_shape_text(int rank, const int64_t *shape, char text[LB_SHAPE_TEXT])
 {
@@ -121,7 +122,8 @@ bool lb_axis_mask(const char *op, lb_list axes, lb_list shape, int added, uint32
 {
 	int rank = shape.n + added;
 	if (axes.n > 0 && !axes.v)
-		return lb_fail("%s: a list of %d axes at no address", op, axes.n);
+		return lb_fail("%s: a list of %d %s at no address", op, axes.n,
+			       LB_PLURAL(axes.n, "axis", "axes"));
 	if (axes.n < 0) {
 		*ret = (1u << rank) - 1;
 		return true;

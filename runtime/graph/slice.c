@@ -1,4 +1,5 @@
 #include "graph/shape.h"
+#include "base/plural.h"
 #include "graph/view.h"
 
 static bool cut_range(const char *op, struct lb_cut *cut, const lb_index *index, const struct lb_tensor *x,
@@ -63,7 +64,8 @@ static bool cut_one(const char *op, struct lb_cut *cut, const struct lb_tensor *
 bool lb_cut_out(const char *op, const struct lb_tensor *x, int n, const lb_index *index, struct lb_cut *ret)
 {
 	if (n < 0 || (n && !index))
-		return lb_fail("%s: a list of %d indices at %p", op, n, (const void *)index);
+		return lb_fail("%s: a list of %d %s at %p", op, n, LB_PLURAL(n, "index", "indices"),
+			       (const void *)index);
 	int used = 0, added = 0, dropped = 0, rests = 0;
 	for (int i = 0; i < n; i++) {
 		used += index[i].kind == LB_INDEX_RANGE || index[i].kind == LB_INDEX_AT;
@@ -72,8 +74,8 @@ bool lb_cut_out(const char *op, const struct lb_tensor *x, int n, const lb_index
 		rests += index[i].kind == LB_INDEX_ELLIPSIS;
 	}
 	if (rests > 1)
-		return lb_fail("%s: LB_REST %d times; it stands for all axes that the other indices leave, once",
-			       op, rests);
+		return lb_fail("%s: LB_REST %d time%s; it stands for all axes that the other indices leave, once",
+			       op, rests, LB_S(rests));
 	if (used > x->rank || rests > 1 || x->rank + added - dropped > LB_MAX_RANK) {
 		char text[LB_SHAPE_TEXT];
 		return lb_fail("%s: %d indices and %d LB_REST do not fit %s", op, used, rests,

@@ -2,6 +2,7 @@
  * x's dtype and broadcast to the elements it meets when the graph is built. */
 #include <string.h>
 
+#include "base/plural.h"
 #include "graph/promote.h"
 #include "graph/shape.h"
 #include "graph/view.h"
@@ -96,15 +97,16 @@ lb_tensor *lb_strided_add(lb_tensor *x, lb_tensor *update, lb_list strides, int6
 	if (!LB_GIVEN("strided_add", x) || !LB_GIVEN("strided_add", update))
 		return NULL;
 	if (strides.n != update->rank || (strides.n > 0 && !strides.v)) {
-		lb_fail("strided_add: %d strides for an update of %d axes", strides.n, update->rank);
+		lb_fail("strided_add: %d stride%s for an update of %d %s", strides.n, LB_S(strides.n),
+			update->rank, LB_PLURAL(update->rank, "axis", "axes"));
 		return NULL;
 	}
 	int64_t low, high;
 	if (!lb_strided_reach(update->rank, update->shape, strides.v, offset, &low, &high) ||
 	    (update->size && (low < 0 || high >= x->size))) {
 		char text[LB_SHAPE_TEXT];
-		lb_fail("strided_add: the update reaches beyond the %lld elements of %s", (long long)x->size,
-			lb_shape_text(x->rank, x->shape, text));
+		lb_fail("strided_add: the update reaches beyond the %lld element%s of %s", (long long)x->size,
+			LB_S(x->size), lb_shape_text(x->rank, x->shape, text));
 		return NULL;
 	}
 	struct lb_tensor *xs[3] = { x, lb_as(update, (enum lb_dtype)x->dtype, site) };
@@ -136,8 +138,8 @@ lb_tensor *lb_scatter_add(lb_tensor *x, lb_tensor *indices, lb_tensor *updates, 
 	    !lb_axis("scatter_add", axis, lb_shape_of(x), 0, &along))
 		return NULL;
 	if (x->rank - 1 + indices->rank > LB_MAX_RANK) {
-		lb_fail("scatter_add: updates would need %d axes, at most %d fit", x->rank - 1 + indices->rank,
-			LB_MAX_RANK);
+		lb_fail("scatter_add: updates would need %d %s, at most %d fit", x->rank - 1 + indices->rank,
+			LB_PLURAL(x->rank - 1 + indices->rank, "axis", "axes"), LB_MAX_RANK);
 		return NULL;
 	}
 	for (int i = 0; i < x->rank; i++) {

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/plural.h"
 #include "graph/shape.h"
 #include "graph/view.h"
 #include "probes.h"
@@ -82,8 +83,8 @@ lb_tensor *lb_reshape(lb_tensor *x, lb_list to)
 	}
 	if (!fits || !lb_check_shape("reshape", to.n, shape, (enum lb_dtype)x->dtype, &size) ||
 	    size != x->size) {
-		lb_fail("reshape: %s has %lld elements, which do not make %s",
-			lb_shape_text(x->rank, x->shape, from_text), (long long)x->size,
+		lb_fail("reshape: %s has %lld element%s, which do not make %s",
+			lb_shape_text(x->rank, x->shape, from_text), (long long)x->size, LB_S(x->size),
 			lb_shape_text(to.n, to.v, to_text));
 		return NULL;
 	}
@@ -128,8 +129,8 @@ lb_tensor *lb_transpose(lb_tensor *x, lb_list axes)
 		return NULL;
 	if (axes.n >= 0 && axes.n != x->rank) {
 		char text[LB_SHAPE_TEXT];
-		lb_fail("transpose: %s has %d axes, and %d are named", lb_shape_text(x->rank, x->shape, text),
-			x->rank, axes.n);
+		lb_fail("transpose: %s has %d %s, and %d are named", lb_shape_text(x->rank, x->shape, text),
+			x->rank, LB_PLURAL(x->rank, "axis", "axes"), axes.n);
 		return NULL;
 	}
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
@@ -170,7 +171,8 @@ lb_tensor *lb_expand_dims(lb_tensor *x, lb_list axes)
 		return NULL;
 	if (axes.n < 0 || axes.n > LB_MAX_RANK - x->rank) {
 		char text[LB_SHAPE_TEXT];
-		lb_fail("expand_dims: %d more axes than %s has; a tensor has at most %d", axes.n,
+		lb_fail("expand_dims: %d more %s than %s has; a tensor has at most %d", axes.n,
+			LB_PLURAL(axes.n, "axis", "axes"),
 			lb_shape_text(x->rank, x->shape, text), LB_MAX_RANK);
 		return NULL;
 	}
@@ -219,7 +221,7 @@ lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t o
 	if (!LB_GIVEN("as_strided", x))
 		return NULL;
 	if (shape.n != strides.n || (strides.n > 0 && !strides.v)) {
-		lb_fail("as_strided: %d sizes and %d strides", shape.n, strides.n);
+		lb_fail("as_strided: %d sizes and %d stride%s", shape.n, strides.n, LB_S(strides.n));
 		return NULL;
 	}
 	int64_t size, low, high;

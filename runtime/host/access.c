@@ -7,6 +7,7 @@
 #include "eval/eval.h"
 #include "graph/shape.h"
 #include "base/caller.h"
+#include "base/plural.h"
 #include "host/guard.h"
 #include "kernels/kernels.h"
 #include "probes.h"
@@ -19,8 +20,8 @@ static const void *only_element(struct lb_tensor *x, const void *site)
 		return NULL;
 	if (x->size != 1) {
 		char text[LB_SHAPE_TEXT];
-		lb_fail("item: %s has %lld elements, not one", lb_shape_text(x->rank, x->shape, text),
-			(long long)x->size);
+		lb_fail("item: %s has %lld element%s, not one", lb_shape_text(x->rank, x->shape, text),
+			(long long)x->size, LB_S(x->size));
 		return NULL;
 	}
 	return lb_ensure_ready(x, site) ? lb_tensor_data(x) : NULL;
@@ -48,7 +49,7 @@ int64_t lb_item_int(lb_tensor *x)
 static void *no_scratch(struct lb_exec *exec, int64_t nbytes)
 {
 	(void)exec;
-	lb_fail("copy_out: %lld bytes of scratch space were wanted", (long long)nbytes);
+	lb_fail("copy_out: %lld byte%s of scratch space were wanted", (long long)nbytes, LB_S(nbytes));
 	return NULL;
 }
 
@@ -58,10 +59,10 @@ bool lb_copy_out(lb_tensor *x, void *to, size_t nbytes)
 	if (!LB_GIVEN("copy_out", x))
 		return false;
 	if ((uint64_t)lb_nbytes(x) != nbytes)
-		return lb_fail("copy_out: the tensor has %lld bytes, there is room for %zu",
-			       (long long)lb_nbytes(x), nbytes);
+		return lb_fail("copy_out: the tensor has %lld byte%s, there is room for %zu",
+			       (long long)lb_nbytes(x), LB_S(lb_nbytes(x)), nbytes);
 	if (nbytes && !to)
-		return lb_fail("copy_out: no address to copy %zu bytes to", nbytes);
+		return lb_fail("copy_out: no address to copy %zu byte%s to", nbytes, LB_S(nbytes));
 	if (!lb_ensure_ready(x, site))
 		return false;
 	struct lb_exec exec = { .threads = true, .scratch = no_scratch };

@@ -3,13 +3,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 
 bool lb_cursor_take(struct lb_cursor *c, const char *field, uint64_t n, const uint8_t **ret)
 {
 	if (n > lb_cursor_left(c))
-		return lb_fail("%s: %s: %llu bytes at %llu go beyond the end at %llu: the file is truncated "
-			       "or damaged", c->path, field, (unsigned long long)n, (unsigned long long)c->at,
-			       (unsigned long long)c->size);
+		return lb_fail("%s: %s: %llu byte%s at %llu %s beyond the end at %llu: the file is truncated "
+			       "or damaged", c->path, field, (unsigned long long)n, LB_S(n),
+			       (unsigned long long)c->at, LB_PLURAL(n, "goes", "go"), (unsigned long long)c->size);
 	*ret = c->data + c->at;
 	c->at += n;
 	return true;

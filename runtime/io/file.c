@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 /* ---- the directory ---- */
 
 /* Room for one more of `size` bytes. */
@@ -185,7 +187,7 @@ lb_file *lb_open_bytes(const void *bytes, size_t nbytes, const char *name)
 	LB_ENTER();
 	(void)site;
 	if ((nbytes && !bytes) || !name) {
-		lb_fail("open_bytes: %zu bytes at no address, or without a name", nbytes);
+		lb_fail("open_bytes: %zu byte%s at no address, or without a name", nbytes, LB_S(nbytes));
 		return NULL;
 	}
 	return open_mapping(lb_mapping_copy(name, bytes, nbytes));

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "io/file.h"
 #include "kernels/kernels.h"
 
@@ -226,10 +227,10 @@ static bool place_tensors(struct lb_file *file, const struct lb_cursor *c, uint6
 			return lb_fail("%s: tensor '%.64s': offset %llu is no multiple of the alignment %llu", c->path,
 				       entry->name, (unsigned long long)array->at, (unsigned long long)alignment);
 		if (array->at > data_size || array->nbytes > data_size - array->at)
-			return lb_fail("%s: tensor '%.64s': offset %llu and %llu bytes go beyond the %llu bytes of "
+			return lb_fail("%s: tensor '%.64s': offset %llu and %llu byte%s go beyond the %llu byte%s of "
 				       "data: the file is truncated or damaged", c->path, entry->name,
 				       (unsigned long long)array->at, (unsigned long long)array->nbytes,
-				       (unsigned long long)data_size);
+				       LB_S(array->nbytes), (unsigned long long)data_size, LB_S(data_size));
 		array->at += data_at < c->size ? data_at : c->at;
 	}
 	return lb_file_check_overlap(file);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "io/file.h"
 #include "io/inflate.h"
 #include "io/npy.h"
@@ -231,8 +232,9 @@ static struct lb_buffer *unpack_elements(struct lb_inflate *inflate, const struc
 					 const struct lb_entry *entry, const char *path, uint32_t crc)
 {
 	if (array->nbytes > entry->unpacked - array->at) {
-		lb_fail("%s: %.64s: its shape takes %llu bytes, the member has %llu", path, entry->name,
-			(unsigned long long)array->nbytes, (unsigned long long)(entry->unpacked - array->at));
+		lb_fail("%s: %.64s: its shape takes %llu byte%s, the member has %llu", path, entry->name,
+			(unsigned long long)array->nbytes, LB_S(array->nbytes),
+			(unsigned long long)(entry->unpacked - array->at));
 		return NULL;
 	}
 	struct lb_buffer *buffer = lb_buffer_new((int64_t)array->nbytes, 0, false);
@@ -294,8 +296,9 @@ struct lb_tensor *lb_npz_get(struct lb_file *file, const struct lb_entry *entry,
 	if (entry->method == LB_ZIP_STORED)
 		return get_stored(file, entry, raw, site);
 	if (entry->unpacked > INT64_MAX || entry->unpacked / 1032 > entry->packed) {
-		lb_fail("%s: %.64s: %llu bytes cannot unpack to the %llu that the directory claims", path,
-			entry->name, (unsigned long long)entry->packed, (unsigned long long)entry->unpacked);
+		lb_fail("%s: %.64s: %llu byte%s cannot unpack to the %llu that the directory claims", path,
+			entry->name, (unsigned long long)entry->packed, LB_S(entry->packed),
+			(unsigned long long)entry->unpacked);
 		return NULL;
 	}
 	struct lb_inflate *inflate = lb_inflate_begin(file->mapping->data + entry->array.at, entry->packed,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "io/file.h"
 #include "io/json.h"
 #include "io/safetensors.h"
@@ -88,9 +89,9 @@ static bool place(const char *path, struct lb_entry *entry, const struct descrip
 		return lb_fail("%s: its %s is missing", what, !d->has_dtype ? "dtype" : !d->has_shape ? "shape"
 			       : "data_offsets");
 	if (d->begin > d->end || (uint64_t)d->end > data_size)
-		return lb_fail("%s: data_offsets [%lld, %lld]: there are %llu bytes of data: the file is truncated "
+		return lb_fail("%s: data_offsets [%lld, %lld]: there %s %llu byte%s of data: the file is truncated "
 			       "or damaged", what, (long long)d->begin, (long long)d->end,
-			       (unsigned long long)data_size);
+			       LB_PLURAL(data_size, "is", "are"), (unsigned long long)data_size, LB_S(data_size));
 	uint64_t nbytes = (uint64_t)(d->end - d->begin);
 	array->at = data_at + (uint64_t)d->begin;
 	if (entry->unknown) { /* its bytes can be had */
@@ -101,9 +102,9 @@ static bool place(const char *path, struct lb_entry *entry, const struct descrip
 	if (!lb_array_measure(array, what))
 		return false;
 	if (array->nbytes != nbytes)
-		return lb_fail("%s: data_offsets [%lld, %lld]: its shape takes %llu bytes of %s", what,
+		return lb_fail("%s: data_offsets [%lld, %lld]: its shape takes %llu byte%s of %s", what,
 			       (long long)d->begin, (long long)d->end, (unsigned long long)array->nbytes,
-			       entry->type);
+			       LB_S(array->nbytes), entry->type);
 	return true;
 }
 
@@ -186,8 +187,9 @@ static bool check_cover(const struct lb_file *file, uint64_t data_at)
 	for (int64_t i = 0; i < file->n; i++)
 		covered += file->entries[i].array.nbytes;
 	return covered == there ||
-		lb_fail("%s: data_offsets: %llu bytes of data, of which the tensors take %llu: the file is "
-			"damaged", file->mapping->path, (unsigned long long)there, (unsigned long long)covered);
+		lb_fail("%s: data_offsets: %llu byte%s of data, of which the tensors take %llu: the file is "
+			"damaged", file->mapping->path, (unsigned long long)there, LB_S(there),
+			(unsigned long long)covered);
 }
 
 bool lb_safetensors_open(struct lb_file *file)

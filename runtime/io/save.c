@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "eval/eval.h"
 #include "graph/shape.h"
 #include "io/cursor.h"
@@ -38,7 +39,7 @@ bool lb_save_prepare(const char *op, const char *path, int n, const char *const 
 	if (!path)
 		return lb_fail("%s: no path", op);
 	if (n < 0 || (n && !xs))
-		return lb_fail("%s: %d tensors at no address", op, n);
+		return lb_fail("%s: %d tensor%s at no address", op, n, LB_S(n));
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
 			return lb_fail_null_at(op, i, n);

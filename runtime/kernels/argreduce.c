@@ -1,5 +1,6 @@
 /* argmax and argmin. Elements are staged as u64, i64, f32, f64 or complex, whose order is
  * that of their own dtype. The first of equals wins, and the first NaN wins over all. */
+#include "base/plural.h"
 #include "kernels/layout.h"
 #include "kernels/tile.h"
 
@@ -262,7 +263,8 @@ bool lb_kernel_argreduce(struct lb_exec *exec, int op, const struct lb_view *x, 
 	struct arg arg = { .data = x->data, .bytes = lb_width_of(x->dtype),
 			   .least = op == LB_OP_ARGMIN, .n_each = 1, .to = to };
 	if (axis < -1 || axis >= x->rank)
-		return lb_fail("%s: axis %d of an array of %d axes", name, axis, x->rank);
+		return lb_fail("%s: axis %d of an array of %d %s", name, axis, x->rank,
+			       LB_PLURAL(x->rank, "axis", "axes"));
 	arg.stage = x->dtype == LB_C64 || x->dtype == LB_F64 ? x->dtype :
 		    lb_dtype_is_inexact(x->dtype) ? LB_F32 :
 		    lb_dtype_is_signed_int(x->dtype) ? LB_I64 : LB_U64;

@@ -4,6 +4,7 @@
  * along another axis than the destination), copied in square blocks that fit the cache. */
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "kernels/layout.h"
 #include "kernels/tile.h"
 
@@ -164,7 +165,8 @@ bool lb_kernel_copy(struct lb_exec *exec, const struct lb_view *to, const struct
 			     .from = from->data, .bytes = lb_width_of(to->dtype) };
 	if (to->rank != from->rank || to->dtype != from->dtype || to->rank < 0 ||
 	    to->rank > LB_MAX_RANK)
-		return lb_fail("copy: ranks or dtypes differ (%d axes of %s, %d of %s)", to->rank,
+		return lb_fail("copy: ranks or dtypes differ (%d %s of %s, %d of %s)", to->rank,
+			       LB_PLURAL(to->rank, "axis", "axes"),
 			       lb_dtypes[to->dtype].name, from->rank, lb_dtypes[from->dtype].name);
 	int64_t n = lb_shape_size(to->rank, to->shape);
 	if (n == 0)

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/plural.h"
+
 enum {
 	CHUNK = 512,          /* elements staged at once */
 	LANES_MOST = 2048,    /* outputs folded side by side */
@@ -40,7 +42,8 @@ static void order_reduced(struct lb_walk *walk)
 bool lb_walk_plan(struct lb_walk *walk, const struct lb_view *x, uint32_t mask)
 {
 	if (x->rank < 0 || x->rank > LB_MAX_RANK || (mask >> x->rank) != 0)
-		return lb_fail("reduce: axes 0x%x of an array of %d axes", mask, x->rank);
+		return lb_fail("reduce: axes 0x%x of an array of %d %s", mask, x->rank,
+			       LB_PLURAL(x->rank, "axis", "axes"));
 	*walk = (struct lb_walk){ .data = x->data, .dtype = x->dtype,
 				  .bytes = lb_width_of(x->dtype), .n_outputs = 1, .n_each = 1 };
 	int64_t strides[2][LB_MAX_RANK];

@@ -17,6 +17,7 @@
  * inputs, scratch memory. */
 #include <stdlib.h>
 
+#include "base/plural.h"
 #include "kernels/layout.h"
 #include "kernels/tile.h"
 
@@ -66,8 +67,10 @@ static bool check(const struct lb_fuse *fuse)
 	    fuse->n_inputs > LB_FUSE_INPUTS || fuse->n_insns < 0 ||
 	    fuse->n_insns > LB_FUSE_INSNS || fuse->n_outputs < 0 ||
 	    fuse->n_outputs > LB_FUSE_OUTPUTS)
-		return lb_fail("fused: %d axes, %d inputs, %d operations, %d outputs: too many",
-			       fuse->rank, fuse->n_inputs, fuse->n_insns, fuse->n_outputs);
+		return lb_fail("fused: %d %s, %d input%s, %d operation%s, %d output%s: too many",
+			       fuse->rank, LB_PLURAL(fuse->rank, "axis", "axes"), fuse->n_inputs,
+			       LB_S(fuse->n_inputs), fuse->n_insns, LB_S(fuse->n_insns), fuse->n_outputs,
+			       LB_S(fuse->n_outputs));
 	for (int k = 0; k < fuse->n_insns; k++) {
 		const struct lb_fuse_insn *insn = &fuse->insns[k];
 		if (insn->op >= LB_OPS || !lb_op_is_elementwise(insn->op))

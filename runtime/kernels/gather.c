@@ -1,5 +1,6 @@
 /* take and take_along_axis: indices are read and checked first, then elements are moved without
  * any check. */
+#include "base/plural.h"
 #include "kernels/indices.h"
 #include "kernels/layout.h"
 
@@ -70,7 +71,8 @@ bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct 
 		    int axis, void *to)
 {
 	if (axis < 0 || axis >= x->rank)
-		return lb_fail("take: axis %d of an array of %d axes", axis, x->rank);
+		return lb_fail("take: axis %d of an array of %d %s", axis, x->rank,
+			       LB_PLURAL(x->rank, "axis", "axes"));
 	struct take take = { .x = x->data, .to = to, .bytes = lb_width_of(x->dtype),
 			     .stride = x->strides[axis], .n_each = 1,
 			     .n_indices = lb_shape_size(indices->rank, indices->shape) };
@@ -128,8 +130,8 @@ bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x,
 			  const struct lb_view *indices, int axis, void *to)
 {
 	if (axis < 0 || axis >= x->rank || indices->rank != x->rank)
-		return lb_fail("take_along_axis: axis %d, array of %d axes, indices of %d", axis,
-			       x->rank, indices->rank);
+		return lb_fail("take_along_axis: axis %d, array of %d %s, indices of %d", axis,
+			       x->rank, LB_PLURAL(x->rank, "axis", "axes"), indices->rank);
 	struct along along = { .x = x->data, .to = to, .rank = x->rank,
 			       .stride = x->strides[axis], .bytes = lb_width_of(x->dtype) };
 	for (int i = 0; i < x->rank; i++) {

@@ -1,4 +1,5 @@
 #include "kernels/model.h"
+#include "base/plural.h"
 #include "kernels/row.h"
 #include "kernels/share.h"
 
@@ -46,7 +47,8 @@ bool lb_kernel_norm(struct lb_exec *exec, const char *op, const struct lb_view *
 		    void *to)
 {
 	if (x->rank < 1 || !lb_dtype_is_float(x->dtype))
-		return lb_fail("%s: not defined for %s of %d axes", op, lb_dtypes[x->dtype].name, x->rank);
+		return lb_fail("%s: not defined for %s of %d %s", op, lb_dtypes[x->dtype].name, x->rank,
+			       LB_PLURAL(x->rank, "axis", "axes"));
 	struct norm norm = { .tiles = lb_tiles(), .x = x, .eps = eps, .center = center, .to = to };
 	int64_t size = lb_shape_size(x->rank, x->shape), n = x->shape[x->rank - 1];
 	if (size == 0)
@@ -120,7 +122,8 @@ bool lb_kernel_norm_grad(struct lb_exec *exec, const char *op, enum lb_norm_part
 			 double eps, bool center, void *to)
 {
 	if (x->rank < 1 || !lb_dtype_is_float(x->dtype))
-		return lb_fail("%s: not defined for %s of %d axes", op, lb_dtypes[x->dtype].name, x->rank);
+		return lb_fail("%s: not defined for %s of %d %s", op, lb_dtypes[x->dtype].name, x->rank,
+			       LB_PLURAL(x->rank, "axis", "axes"));
 	struct gradient g = { .norm = { .tiles = lb_tiles(), .x = x, .eps = eps, .center = center, .to = to },
 			      .grad = grad, .of_weight = part == LB_NORM_WEIGHT };
 	int64_t n = x->shape[x->rank - 1], stage = lb_stage_of(x->dtype);

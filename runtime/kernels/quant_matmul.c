@@ -6,6 +6,7 @@
  *   - many rows: a tile of w at a time is decoded into the nearest cache and multiplied as an
  *     ordinary f32 matrix.
  * Sums are kept in float over all of k and rounded once. */
+#include "base/plural.h"
 #include "kernels/layout.h"
 #include "kernels/quant_rows.h"
 #include "kernels/share.h"
@@ -281,8 +282,8 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
 			     .n = transpose ? outer : inner, .k = transpose ? inner : outer,
 			     .row_axes = 1, .column = x->strides[rank - 1], .x = x->data, .to = to };
 	if (p.k != x->shape[rank - 1] || x->dtype < LB_F16 || x->dtype > LB_F32)
-		return lb_fail("quantized_matmul: x has %lld columns, w needs %lld",
-			       (long long)x->shape[rank - 1], (long long)p.k);
+		return lb_fail("quantized_matmul: x has %lld column%s, w needs %lld",
+			       (long long)x->shape[rank - 1], LB_S(x->shape[rank - 1]), (long long)p.k);
 	int64_t count = lb_shape_size(axes, x->shape);
 	if (count == 0 || p.m == 0 || p.n == 0)
 		return true;

@@ -2,6 +2,7 @@
  * position: its cosines and sines are computed once, for every head. */
 #include <math.h>
 
+#include "base/plural.h"
 #include "kernels/model.h"
 #include "kernels/row.h"
 #include "kernels/share.h"
@@ -58,8 +59,9 @@ bool lb_kernel_rope(struct lb_exec *exec, const struct lb_view *x, const struct 
 	int last = x->rank - 1;
 	if (last < 1 || !lb_dtype_is_float(x->dtype) || rope->dims < 0 || rope->dims % 2 ||
 	    rope->dims > x->shape[last])
-		return lb_fail("rope: not defined for %lld dims of %s with %d axes", (long long)rope->dims,
-			       lb_dtypes[x->dtype].name, x->rank);
+		return lb_fail("rope: not defined for %lld dim%s of %s with %d %s", (long long)rope->dims,
+			       LB_S(rope->dims),
+			       lb_dtypes[x->dtype].name, x->rank, LB_PLURAL(x->rank, "axis", "axes"));
 	int64_t size = lb_shape_size(x->rank, x->shape), n = x->shape[last], half = rope->dims / 2;
 	if (size == 0)
 		return true;

@@ -1,5 +1,6 @@
 /* Running sums. The elements are copied to where the result goes, as (outer, n, inner), and summed
  * in place: lanes of `inner` neighbours go along the axis together. */
+#include "base/plural.h"
 #include "kernels/half.h"
 #include "kernels/model.h"
 #include "kernels/row.h"
@@ -62,8 +63,8 @@ bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, b
 		      void *to)
 {
 	if (axis < 0 || axis >= x->rank || x->dtype == LB_BOOL)
-		return lb_fail("cumsum: not defined for %s, axis %d of %d axes", lb_dtypes[x->dtype].name, axis,
-			       x->rank);
+		return lb_fail("cumsum: not defined for %s, axis %d of %d %s", lb_dtypes[x->dtype].name, axis,
+			       x->rank, LB_PLURAL(x->rank, "axis", "axes"));
 	struct lb_view dense = *x;
 	dense.data = to;
 	int64_t size = 1;

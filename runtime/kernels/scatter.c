@@ -3,6 +3,7 @@
  * Where whole rows are added, the positions of the updates are sorted by index, stably: then each
  * row that any update meets is one task, whose updates come in their order, and cores share no row.
  * Single elements are added line by line along the axis. */
+#include "base/plural.h"
 #include "kernels/accumulate.h"
 #include "kernels/indices.h"
 #include "kernels/layout.h"
@@ -203,8 +204,8 @@ bool lb_kernel_scatter_add(struct lb_exec *exec, const struct lb_view *to, const
 {
 	if (axis < 0 || axis >= to->rank || updates->rank != to->rank - 1 + indices->rank ||
 	    updates->dtype != to->dtype)
-		return lb_fail("scatter_add: axis %d, array of %d axes, indices of %d, updates of %d", axis,
-			       to->rank, indices->rank, updates->rank);
+		return lb_fail("scatter_add: axis %d, array of %d %s, indices of %d, updates of %d", axis,
+			       to->rank, LB_PLURAL(to->rank, "axis", "axes"), indices->rank, updates->rank);
 	const int64_t *list = lb_read_indices(exec, "scatter_add", indices, axis, to->shape[axis]);
 	if (!list)
 		return false;
@@ -233,8 +234,8 @@ bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const s
 {
 	if (axis < 0 || axis >= to->rank || indices->rank != to->rank || values->rank != to->rank ||
 	    values->dtype != to->dtype)
-		return lb_fail("put_along_axis: axis %d, array of %d axes, indices of %d", axis, to->rank,
-			       indices->rank);
+		return lb_fail("put_along_axis: axis %d, array of %d %s, indices of %d", axis, to->rank,
+			       LB_PLURAL(to->rank, "axis", "axes"), indices->rank);
 	const int64_t *list = lb_read_indices(exec, "put_along_axis", indices, axis, to->shape[axis]);
 	if (!list)
 		return false;

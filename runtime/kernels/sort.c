@@ -4,6 +4,7 @@
  * bytes from the lowest on, skipping bytes in which all agree. */
 #include <math.h>
 
+#include "base/plural.h"
 #include "kernels/model.h"
 #include "kernels/row.h"
 #include "kernels/share.h"
@@ -174,8 +175,8 @@ bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct l
 {
 	if (x->dtype == LB_C64 || axis < 0 || axis >= x->rank || k < 0 || k > x->shape[axis] ||
 	    x->shape[axis] > UINT32_MAX)
-		return lb_fail("sort: not defined for %s, axis %d of %d axes", lb_dtypes[x->dtype].name, axis,
-			       x->rank);
+		return lb_fail("sort: not defined for %s, axis %d of %d %s", lb_dtypes[x->dtype].name, axis,
+			       x->rank, LB_PLURAL(x->rank, "axis", "axes"));
 	struct job job = { .x = x, .kind = kind, .axis = axis, .n = x->shape[axis],
 			   .k = kind == LB_SORT_TOP ? k : x->shape[axis], .bytes = lb_width_of(x->dtype),
 			   .inner = lb_shape_size(x->rank - axis - 1, x->shape + axis + 1), .to = to };

@@ -257,11 +257,11 @@ static void saved_is_read_again(void **state)
 			says("saved to", "save", "empty %s.%s --force", in(scratch, "e"), extensions[i]);
 			says("all 0 elements are equal", "diff", "empty %s.%s", in(scratch, "e"), extensions[i]);
 			says("saved to", "save", "scalar %s.%s --force", in(scratch, "s"), extensions[i]);
-			says("all 1 elements are equal", "diff", "scalar %s.%s", in(scratch, "s"), extensions[i]);
+			says("the one element is equal", "diff", "scalar %s.%s", in(scratch, "s"), extensions[i]);
 		}
 		says("exists; --force", "save", "scalar %s.npy", in(scratch, "s"));
 		says("as 'a:b'", "save", "scalar %s.npz:a:b --force", in(scratch, "s"));
-		says("all 1 elements are equal", "diff", "scalar %s.npz:a:b", in(scratch, "s"));
+		says("the one element is equal", "diff", "scalar %s.npz:a:b", in(scratch, "s"));
 		says("none of FILE.npy", "save", "scalar %s", in(scratch, "s"));
 		says("has no names", "save", "scalar %s.npy:name --force", in(scratch, "s"));
 		says("cannot be written", "save", "scalar %s/none/s.npy", scratch);

@@ -251,7 +251,7 @@ static void compiled_functions_are_listed(void **state)
 		const char *all = shown("compiled", "", false);
 		contains(all, "first: 3 calls, 1 hit, 2 traced; 2 of 16 graphs\n");
 		contains(all, "  last     4 tensors traced, a call makes 1: input 0: shape (3), compiled for (2,3)\n");
-		contains(all, "second: 2 calls, 0 hits, 2 traced; 1 of 1 graphs, shapeless, 1 evicted\n");
+		contains(all, "second: 2 calls, 0 hits, 2 traced; 1 of 1 graph, shapeless, 1 evicted\n");
 		contains(all, "attention_like");
 		assert_null(strstr(shown("compiled", "'f*'", false), "second"));
 		const char *json = shown("compiled", "'f*'", true);

@@ -368,7 +368,7 @@ static void errors(void **state)
 		assert_false(lb_grad(identity, NULL, 1, &z, d));
 		assert_true(error_has("grad input 0 complex64"));
 		assert_false(lb_value_and_grad(identity, NULL, 1, &x, 1, (int[]){ 1 }, 1, &out, d));
-		assert_true(error_has("value_and_grad input 1 1 inputs"));
+		assert_true(error_has("value_and_grad input 1 1 input"));
 		assert_false(lb_grad(NULL, NULL, 1, &x, d));
 		assert_true(error_has("grad function"));
 		assert_false(lb_value_and_grad(identity, NULL, 1, &x, 1, NULL, 0, &out, d));

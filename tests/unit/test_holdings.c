@@ -102,7 +102,7 @@ static void a_mark_is_compared_with(void **state)
 	image_tensor(&s->image, 18, &r);
 	image_set(&s->image, LB_KIND_TENSOR, 2, "state", LB_STATE_FREED);
 	const char *text = memory(s, "--since before --by name");
-	holds(text, "by name\n        +960 B  grown.*: 960 B, was 0 B; +1 buffers, +0 lazy\n");
+	holds(text, "by name\n        +960 B  grown.*: 960 B, was 0 B; +1 buffer, +0 lazy\n");
 	holds(text, "          +0 B  lazy: 0 B, was 0 B; +0 buffers, -1 lazy\n");
 	holds(memory(s, "--since before --by dtype --json"), "\"before\":{\"bytes\":960,\"buffers\":1,\"lazy\":2}");
 	holds(memory(s, "mark before --json"), "{\"mark\":\"before\",\"bytes\":109,\"tensors\":0}"); /* again: it moves */

@@ -96,7 +96,7 @@ static void mistakes_are_named(void **state)
 		{ "0x200000 f32 3;4", "a view's shape '3;4' is no list of numbers" },
 		{ "0x200000 f32 -3", "a view's shape '-3' is no list" },
 		{ "0x200000 f32 1,1,1,1,1,1,1,1,1", "has more than 8 numbers" },
-		{ "0x200000 f32 3,4 1", "a view of 2 axes has 1 strides" },
+		{ "0x200000 f32 3,4 1", "a view of 2 axes has 1 stride" },
 		{ "0x200000 f99 3 1", "no dtype 'f99'" },
 		{ "0x200000 zz 3", "no dtype 'zz': there are bool, u8 to u64," },
 		{ "0x200000 f31 3", "no dtype 'f31'" },

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/compare/compare.h"
 #include "inspect/compare/explain.h"
 #include "inspect/compare/groups.h"
@@ -202,8 +203,8 @@ static void print_groups(struct lbx_out *out, const struct diff *d)
 	field(out, "quantised");
 	lbx_printf(out, "relative error %.4g (by L2 norms)\n", g->relative);
 	field(out, "");
-	lbx_printf(out, "in %lld groups of %lld: %.4g on average", (long long)g->n, (long long)g->group,
-		   g->mean);
+	lbx_printf(out, "in %lld group%s of %lld: %.4g on average", (long long)g->n, LB_S(g->n),
+		   (long long)g->group, g->mean);
 	if (g->worst_at >= 0) {
 		place(d, g->worst_at, where, sizeof where);
 		lbx_printf(out, ", %.4g at most, from %s on", g->worst, where);
@@ -213,8 +214,13 @@ static void print_groups(struct lbx_out *out, const struct diff *d)
 
 static void print_equal(struct lbx_out *out, const struct lbx_comparison *c)
 {
-	lbx_printf(out, "  all %lld elements are equal", (long long)c->count);
-	if (c->nan_in_both == c->count && c->count)
+	if (c->count == 1)
+		lbx_printf(out, "  the one element is equal");
+	else
+		lbx_printf(out, "  all %lld elements are equal", (long long)c->count);
+	if (c->nan_in_both == 1 && c->count == 1)
+		lbx_printf(out, ": NaN in both");
+	else if (c->nan_in_both == c->count && c->count)
 		lbx_printf(out, ": all are NaN in both");
 	else if (c->nan_in_both)
 		lbx_printf(out, ", %lld of them NaN in both", (long long)c->nan_in_both);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/graph/listings.h"
 
@@ -155,9 +156,9 @@ static void print(struct comparison *c)
 
 	c->shown = 0;
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "graph %" PRIu64 " of %u ops, graph %" PRIu64 " of %u: %u equal, %u of other dtype, "
-		   "shape or operands, %u only in the first, %u only in the second\n", c->a.id, n, c->b.id, m, c->equal,
-		   c->changed, n - c->equal - c->changed, m - c->equal - c->changed);
+	lbx_printf(out, "graph %" PRIu64 " of %u op%s, graph %" PRIu64 " of %u: %u equal, %u of other dtype, "
+		   "shape or operands, %u only in the first, %u only in the second\n", c->a.id, n, LB_S(n),
+		   c->b.id, m, c->equal, c->changed, n - c->equal - c->changed, m - c->equal - c->changed);
 	for (uint32_t i = 0; i <= n; i++) {
 		uint32_t upto = i < n && c->a.match[i] ? c->a.match[i] - 1 : i < n ? k : m;
 		for (; k < upto; k++)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 
 enum { MARGIN_BITS = 16 };
 static const int64_t longest = 1LL << 22; /* axes beyond that are not looked at */
@@ -121,8 +122,8 @@ static void phrase(struct lbx_where_axis *w, int64_t n)
 	if (w->n == 1)
 		snprintf(w->text, sizeof w->text, "index %lld of axis %d%s", first, w->axis, more);
 	else if (w->step == 1 && w->last == n - 1)
-		snprintf(w->text, sizeof w->text, "the last %lld of %lld indices of axis %d%s", count,
-			 (long long)n, w->axis, more);
+		snprintf(w->text, sizeof w->text, "the last %lld of %lld %s of axis %d%s", count,
+			 (long long)n, LB_PLURAL(n, "index", "indices"), w->axis, more);
 	else if (w->step == 1)
 		snprintf(w->text, sizeof w->text, "indices %lld to %lld of axis %d", first, last, w->axis);
 	else if (w->step > 1)
@@ -130,8 +131,8 @@ static void phrase(struct lbx_where_axis *w, int64_t n)
 			 (long long)w->step, ordinal(w->step), w->axis, first,
 			 last);
 	else
-		snprintf(w->text, sizeof w->text, "%lld of the %lld indices of axis %d, from %lld to %lld",
-			 count, (long long)n, w->axis, first, last);
+		snprintf(w->text, sizeof w->text, "%lld of the %lld %s of axis %d, from %lld to %lld",
+			 count, (long long)n, LB_PLURAL(n, "index", "indices"), w->axis, first, last);
 }
 
 static bool look(const char *marks, int64_t n, int64_t different, struct lbx_where_axis *ret)

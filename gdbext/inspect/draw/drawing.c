@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/draw/base64.h"
 #include "inspect/draw/png_file.h"
 #include "inspect/draw/raster.h"
@@ -194,8 +195,8 @@ static void draw(struct lbx_out *page, const struct lbx_graph *g, const struct b
 	}
 #undef X
 #undef Y
-	lbx_printf(page, "</svg></div>\n<p class=\"dim\">%u operations and ready tensors, %d drawn; green "
-		   "ones are ready.</p>\n", g->n, drawn);
+	lbx_printf(page, "</svg></div>\n<p class=\"dim\">%u operation%s and ready tensors, %d drawn; green "
+		   "ones are ready.</p>\n", g->n, LB_S(g->n), drawn);
 }
 
 bool lbx_draw_graph(struct lbx_context *context, struct lbx_out *page, const struct lbx_tensor *t)

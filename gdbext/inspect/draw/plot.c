@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/operand/value.h"
 
@@ -174,8 +175,8 @@ static bool show_plot(struct lbx_context *context, const struct lbx_selection *s
 	draw(out, p, cells, rows, low, high);
 	print_axis(out, p->size - 1, cells);
 	if (p->sampled < p->size)
-		lbx_printf(out, "of a sample of %lld of %lld elements\n", (long long)p->sampled,
-			   (long long)p->size);
+		lbx_printf(out, "of a sample of %lld of %lld element%s\n", (long long)p->sampled,
+			   (long long)p->size, LB_S(p->size));
 	if (bad)
 		lbx_styled(out, LBX_WARNING, "%lld NaN or Inf are left out\n", (long long)bad);
 	return lb_ok();
@@ -283,8 +284,8 @@ static bool show_hist(struct lbx_context *context, const struct lbx_selection *s
 	}
 	print_bins(out, bins, n, low, high);
 	if (sample->step > 1)
-		lbx_printf(out, "of a sample of %lld of %lld values\n", (long long)sampled,
-			   (long long)size);
+		lbx_printf(out, "of a sample of %lld of %lld value%s\n", (long long)sampled,
+			   (long long)size, LB_S(size));
 	return true;
 }
 

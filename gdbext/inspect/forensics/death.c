@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 
@@ -69,9 +70,9 @@ static bool near_buffer(struct lbx_places *places, const struct lbx_buffer *b, u
 	if (lbx_places_tensor(places, b, &i, &t))
 		lbx_describe(&t, label, sizeof label);
 	lbx_format_bytes(b->nbytes, bytes, sizeof bytes);
-	snprintf(ret, size, "0x%" PRIx64 " is %" PRIu64 " bytes %s of buffer #%" PRIu64 " (%s at 0x%"
-		 PRIx64 "), which belongs to %s", address, distance, where, b->id, bytes, b->data,
-		 label);
+	snprintf(ret, size, "0x%" PRIx64 " is %" PRIu64 " byte%s %s of buffer #%" PRIu64 " (%s at 0x%"
+		 PRIx64 "), which belongs to %s", address, distance, LB_S(distance), where, b->id, bytes,
+		 b->data, label);
 	return true;
 }
 

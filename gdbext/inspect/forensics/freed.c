@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/value.h"
 #include "inspect/tensor/describe.h"
@@ -146,7 +147,7 @@ static bool list_all(struct lbx_context *context, struct buffers *b)
 						 (json_int_t)b->n));
 	else
 		lbx_wrap(context->out, 0, 4), lbx_printf(context->out, "%" PRIu64 " tensor%s without a value still in memory, of %zu cached buffer%s\n",
-			   n, n == 1 ? "" : "s", b->n, b->n == 1 ? "" : "s");
+			   n, LB_S(n), b->n, LB_S(b->n));
 	lbx_set_int(context->out, "tensor_count", (int64_t)n);
 	return lb_ok();
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/measure/digest.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
@@ -363,8 +364,9 @@ static void print_text(const struct job *job, const struct tally *t, int64_t lim
 		lbx_printf(out, "%s: nothing to compare\n", job->n_read ? "1 rank" : "no rank");
 		return;
 	}
-	lbx_printf(out, "%zu ranks, %zu names: %lld equal everywhere, %lld differ, %lld lazy%s, %lld in one "
-		   "rank alone", job->n_read, job->n_rows, (long long)t->equal, (long long)t->different,
+	lbx_printf(out, "%zu rank%s, %zu name%s: %lld equal everywhere, %lld differ, %lld lazy%s, %lld in one "
+		   "rank alone", job->n_read, LB_S(job->n_read), job->n_rows, LB_S(job->n_rows),
+		   (long long)t->equal, (long long)t->different,
 		   (long long)t->lazy, t->lazy && !job->replay ? " (--replay computes them)" : "",
 		   (long long)t->alone);
 	lbx_printf(out, t->unreadable ? ", %lld not all readable\n" : "\n", (long long)t->unreadable);
@@ -447,7 +449,7 @@ static bool compare(struct job *job, int64_t limit)
 		print_json(job, &t, limit);
 	else
 		print_text(job, &t, limit);
-	return unread ? lb_fail("%zu of %zu cores could not be read", unread, job->n) : lb_ok();
+	return unread ? lb_fail("%zu of %zu core%s could not be read", unread, job->n, LB_S(job->n)) : lb_ok();
 }
 
 bool lbx_run_ranks(struct lbx_context *context, const struct lbx_args *args)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/file.h"
 #include "inspect/forensics/death.h"
 #include "inspect/tensor/describe.h"
@@ -58,7 +59,7 @@ bool lbx_describe_damage(const struct lbx_report *r, char *ret, size_t size)
 	if (r->unreadable == 0)
 		return false;
 	int n = snprintf(ret, size, "The table of tensors is damaged, or cannot be read: %" PRIu64 " record%s",
-			 r->unreadable, r->unreadable == 1 ? "" : "s");
+			 r->unreadable, LB_S(r->unreadable));
 	if (r->bad_first && n > 0 && (size_t)n < size)
 		snprintf(ret + n, size - (size_t)n, r->bad_first == r->bad_last ? " at 0x%" PRIx64 :
 			 " from 0x%" PRIx64 " to 0x%" PRIx64, r->bad_first, r->bad_last);
@@ -110,11 +111,12 @@ static bool suspect_counters(struct lbx_report *r)
 	const struct lb_counters *c = &r->root.counters;
 
 	if (c->raw_misuse && !lbx_findings_add(&r->suspicions, "raw access", 0, 0,
-			"the program took raw pointers of views that are not row-contiguous %llu times "
-			"(LAZYBONES_STRIDED=warn tells where)", (unsigned long long)c->raw_misuse))
+			"the program took raw pointers of views that are not row-contiguous %llu time%s "
+			"(LAZYBONES_STRIDED=warn tells where)", (unsigned long long)c->raw_misuse,
+			LB_S(c->raw_misuse)))
 		return r->suspicions.capped;
 	if (c->errors && !lbx_findings_add(&r->suspicions, "errors", 0, 0,
-			"%llu calls of the runtime failed", (unsigned long long)c->errors))
+			"%llu call%s of the runtime failed", (unsigned long long)c->errors, LB_S(c->errors)))
 		return r->suspicions.capped;
 	return true;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/draw/drawing.h"
 #include "inspect/forensics/death.h"
 #include "inspect/forensics/modules.h"
@@ -121,8 +122,9 @@ static void print_threads(struct lbx_context *context, struct lbx_out *page,
 	for (int i = 1; i < r->n_threads; i++)
 		print_thread(context, page, &r->threads[i]);
 	if (r->n_threads < r->total_threads)
-		lbx_printf(page, "<p>%d more threads are not shown; <code>lazybones core CORE threads</code> has "
-			   "more of them.</p>\n", r->total_threads - r->n_threads);
+		lbx_printf(page, "<p>%d more thread%s not shown; <code>lazybones core CORE threads</code> has "
+			   "more of them.</p>\n", r->total_threads - r->n_threads,
+			   LB_PLURAL(r->total_threads - r->n_threads, " is", "s are"));
 	lbx_printf(page, "</details>\n");
 }
 
@@ -305,9 +307,9 @@ static void print_memory(struct lbx_context *context, struct lbx_out *page, cons
 
 	lbx_format_bytes((int64_t)r->root.counters.active_bytes, bytes, sizeof bytes);
 	lbx_format_bytes((int64_t)r->root.counters.peak_bytes, peak, sizeof peak);
-	lbx_printf(page, "<h2>Memory</h2>\n<p>%s in use, peak %s; %" PRIu64 " tensors ready, %" PRIu64
+	lbx_printf(page, "<h2>Memory</h2>\n<p>%s in use, peak %s; %" PRIu64 " tensor%s ready, %" PRIu64
 		   " lazy</p>\n<table>\n", bytes, peak, r->by_state[LB_STATE_READY],
-		   r->by_state[LB_STATE_LAZY]);
+		   LB_S(r->by_state[LB_STATE_READY]), r->by_state[LB_STATE_LAZY]);
 	for (size_t i = 0; i < r->sites.n && i < SITES && r->sites.list[i].bytes; i++) {
 		const struct lbx_holding_group *s = &r->sites.list[i];
 		if (s->pc == 0)

@@ -1,5 +1,6 @@
 #include <inttypes.h>
 
+#include "base/plural.h"
 #include "inspect/forensics/death.h"
 #include "inspect/forensics/modules.h"
 #include "inspect/forensics/report.h"
@@ -119,9 +120,9 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 	lbx_format_bytes((int64_t)c->cache_bytes, cache, sizeof cache);
 	title(out, "Memory");
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "  %s in use, peak %s, cache %s; %" PRIu64 " tensors ready, %" PRIu64
+	lbx_printf(out, "  %s in use, peak %s, cache %s; %" PRIu64 " tensor%s ready, %" PRIu64
 		   " lazy, %" PRIu64 " evaluating\n", active, peak, cache,
-		   r->by_state[LB_STATE_READY], r->by_state[LB_STATE_LAZY],
+		   r->by_state[LB_STATE_READY], LB_S(r->by_state[LB_STATE_READY]), r->by_state[LB_STATE_LAZY],
 		   r->by_state[LB_STATE_EVALUATING]);
 	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN && r->sites.list[i].bytes; i++) {
 		const struct lbx_holding_group *s = &r->sites.list[i];
@@ -132,7 +133,7 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 		lbx_wrap(out, 0, 19);
 		lbx_printf(out, "  %10s %3.0f%%  %" PRId64 " buffer%s made in %s\n", bytes,
 			   100 * (double)s->bytes / (double)r->sites.bytes, s->buffers,
-			   s->buffers == 1 ? "" : "s", where);
+			   LB_S(s->buffers), where);
 	}
 }
 
@@ -154,7 +155,7 @@ static void print_suspicions(struct lbx_out *out, const struct lbx_report *r)
 	lbx_format_bytes((int64_t)r->suspect.bytes, bytes, sizeof bytes);
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "  %s%" PRIu64 " view%s looked for in %s of memory%s\n",
-		   r->suspicions.n ? "" : "none: ", r->suspect.views, r->suspect.views == 1 ? "" : "s",
+		   r->suspicions.n ? "" : "none: ", r->suspect.views, LB_S(r->suspect.views),
 		   bytes, r->suspect.late ? ", then time was up" : "");
 }
 

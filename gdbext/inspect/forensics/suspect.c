@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
@@ -263,8 +264,8 @@ static bool tell(struct hunt *h, const struct view *v, uint64_t address)
 			", as a copy of what it is a view of would", remedy);
 	}
 	return lbx_findings_add(h->findings, "storage order", v->tensor.id, address,
-		"%" PRIu64 " bytes at 0x%" PRIx64 " hold the elements of the view %s in storage order%s: "
-		"%s", v->nbytes, address, view, has_plain_tensor(h, v) ?
+		"%" PRIu64 " byte%s at 0x%" PRIx64 " hold the elements of the view %s in storage order%s: "
+		"%s", v->nbytes, LB_S(v->nbytes), address, view, has_plain_tensor(h, v) ?
 		", as a copy of what it is a view of would" : "", remedy);
 }
 
@@ -406,8 +407,8 @@ bool lbx_run_suspect(struct lbx_context *context, const struct lbx_args *args)
 		lbx_findings_print(context->out, &findings);
 		lbx_format_bytes((int64_t)result.bytes, bytes, sizeof bytes);
 		lbx_printf(context->out, "%d suspicion%s: looked for %" PRIu64 " view%s in %s of memory%s\n",
-			   findings.n, findings.n == 1 ? "" : "s", result.views,
-			   result.views == 1 ? "" : "s", bytes, result.late ? ", then time was up" : "");
+			   findings.n, LB_S(findings.n), result.views,
+			   LB_S(result.views), bytes, result.late ? ", then time was up" : "");
 	}
 	if (done)
 		lbx_set_int(context->out, "tensor_count", findings.n);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/frames.h"
 
@@ -73,7 +74,7 @@ bool lbx_run_threads(struct lbx_context *context, const struct lbx_args *args)
 		for (int i = 0; i < shown && done; i++)
 			done = show(context, places, tids[i], (int)max, list);
 		if (done && !json && shown < n)
-			lbx_printf(context->out, "… %d more threads\n", n - shown);
+			lbx_printf(context->out, "… %d more thread%s\n", n - shown, LB_S(n - shown));
 	}
 	lbx_places_destroy(places);
 	if (json && done)
@@ -109,8 +110,8 @@ static bool show_frames(struct lbx_context *context, const struct lbx_thread_vie
 		lbx_json(context->out, json_pack("{s:I,s:o,s:I}", "thread", (json_int_t)view->tid, "frames", list,
 						 "left_out", (json_int_t)view->left_out));
 	else if (shown == 0)
-		lbx_printf(context->out, "thread %llu: no variable of its %d frames leads to a tensor\n",
-			   (unsigned long long)view->tid, view->n);
+		lbx_printf(context->out, "thread %llu: no variable of its %d frame%s leads to a tensor\n",
+			   (unsigned long long)view->tid, view->n, LB_S(view->n));
 	return lb_ok();
 }
 
@@ -123,15 +124,15 @@ static struct lbx_frame_view *find_frame(const struct lbx_thread_view *view, uin
 		if (view->frames[i].number == number)
 			return &view->frames[i];
 	if (number < n)
-		lb_fail("frame %llu is not kept: thread %llu has %llu frames, of which only the first and "
+		lb_fail("frame %llu is not kept: thread %llu has %llu frame%s, of which only the first and "
 			"the last ones are", (unsigned long long)number, (unsigned long long)view->tid,
-			(unsigned long long)n);
+			(unsigned long long)n, LB_S(n));
 	else if (view->cut || (view->n >= LBX_FRAMES_MAX && view->left_out == 0))
 		lb_fail("frame %llu is not looked at: only the first %d of thread %llu are",
 			(unsigned long long)number, view->n, (unsigned long long)view->tid);
 	else
 		lb_fail("thread %llu has %llu frame%s, from 0 on", (unsigned long long)view->tid,
-			(unsigned long long)n, n == 1 ? "" : "s");
+			(unsigned long long)n, LB_S(n));
 	return NULL;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/measure/digest.h"
 #include "inspect/tensor/format.h"
@@ -367,11 +368,11 @@ static void print_summary(struct lister *l, const struct lbx_eval_graph *graph)
 		const struct lbx_listing_line *last = &listing.lines[listing.n_lines - 1];
 		struct lbx_source_line at = { .line = 0 };
 		lbx_listing_label(&listing, listing.n_lines - 1, label, sizeof label);
-		lbx_printf(out, "%u op%s, ", listing.n_lines, listing.n_lines == 1 ? "" : "s");
+		lbx_printf(out, "%u op%s, ", listing.n_lines, LB_S(listing.n_lines));
 		if (listing.title[0])
 			print_title(out, listing.title);
 		else
-			lbx_printf(out, "%" PRIu64 " evaluation%s", graph->runs, graph->runs == 1 ? "" : "s");
+			lbx_printf(out, "%" PRIu64 " evaluation%s", graph->runs, LB_S(graph->runs));
 		if (graph->running)
 			lbx_printf(out, ", %" PRIu64 " under way", graph->running);
 		lbx_printf(out, "; the last op gives ");
@@ -411,7 +412,7 @@ void lbx_tell_unstepped(struct lbx_context *context, const struct lbx_root *root
 		return;
 	lbx_wrap(context->out, 0, 4);
 	lbx_styled(context->out, LBX_WARNING, "%" PRIu64 " evaluation%s could not be stepped through", n,
-		   n == 1 ? "" : "s");
+		   LB_S(n));
 	lbx_printf(context->out, ". The newest: %s.\n", why);
 }
 

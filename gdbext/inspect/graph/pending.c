@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/graph/address_map.h"
 #include "inspect/tensor/describe.h"
 
@@ -81,11 +82,11 @@ void lbx_describe_pending(const struct lbx_pending *p, char *ret, size_t size)
 
 	if (p->views)
 		snprintf(views, sizeof views, " and %lld view%s", (long long)p->views,
-			 p->views == 1 ? "" : "s");
+			 LB_S(p->views));
 	if (p->lost)
 		snprintf(lost, sizeof lost, ", but %lld input%s no longer there", (long long)p->lost,
-			 p->lost == 1 ? " is" : "s are");
+			 LB_PLURAL(p->lost, " is", "s are"));
 	snprintf(ret, size, "peek would replay %s%lld operation%s%s from %lld ready tensor%s%s",
-		 p->capped ? "more than " : "", (long long)p->ops, p->ops == 1 ? "" : "s", views,
-		 (long long)p->leaves, p->leaves == 1 ? "" : "s", lost);
+		 p->capped ? "more than " : "", (long long)p->ops, LB_S(p->ops), views,
+		 (long long)p->leaves, LB_S(p->leaves), lost);
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/measure/summary.h"
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
@@ -122,9 +123,9 @@ static bool tell(struct lbx_context *context, const struct lbx_tensor *t, const 
 	lbx_describe(t, label, sizeof label);
 	lbx_describe_pc(context->target, t->site, site, sizeof site);
 	return lbx_findings_add(findings, nan ? "nan" : "inf", t->id, lbx_tensor_data(t),
-				"%s holds %lld NaN and %lld Inf among %lld values, the first at %s; made "
+				"%s holds %lld NaN and %lld Inf among %lld value%s, the first at %s; made "
 				"by %s in %s", label, (long long)nan, (long long)inf,
-				(long long)m->count, place, t->op, site);
+				(long long)m->count, LB_S(m->count), place, t->op, site);
 }
 
 /* False with an error, or when there is no time left. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/measure/crew.h"
 
 enum { PART = 1 << 18, PIECE = 1 << 15 };
@@ -115,8 +116,8 @@ bool lbx_pairs_walk(const struct lbx_pairs *pairs, struct lbx_out *out)
 	bool done = true;
 
 	if (w.size != pairs->b->size)
-		return lb_fail("arrays of %lld and %lld elements", (long long)w.size,
-			       (long long)pairs->b->size);
+		return lb_fail("arrays of %lld and %lld element%s", (long long)w.size,
+			       (long long)pairs->b->size, LB_S(pairs->b->size));
 	if (w.size == 0)
 		return true;
 	done = side_init(&w.a, pairs->a, out, pairs->doing) &&

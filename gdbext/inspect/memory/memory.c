@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/file.h"
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
@@ -68,7 +69,7 @@ static void tell_mark(struct lbx_out *out, const char *name, const struct lb_cou
 	}
 	lbx_wrap(out, 0, 2);
 	lbx_printf(out, "mark %s: %s in use, %lld tensor%s\n", name,
-		   bytes_text((int64_t)c->active_bytes, bytes), (long long)tensors, tensors == 1 ? "" : "s");
+		   bytes_text((int64_t)c->active_bytes, bytes), (long long)tensors, LB_S(tensors));
 }
 
 /* Takes the snapshot over; an earlier mark of this name goes. */
@@ -184,8 +185,8 @@ static void print_counters(struct lbx_out *out, const struct lbx_snapshot *s)
 		   bytes_text((int64_t)c->memory_limit, limit), bytes_text((int64_t)c->cache_bytes, cache),
 		   bytes_text((int64_t)c->cache_limit, cache_limit));
 	if (s->unreadable)
-		lbx_styled(out, LBX_WARNING, "%" PRIu64 " records unreadable or damaged: not counted\n",
-			   s->unreadable);
+		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s unreadable or damaged: not counted\n",
+			   s->unreadable, LB_S(s->unreadable));
 }
 
 static void print_counts(struct lbx_out *out, int64_t buffers, int64_t lazy, int64_t lazy_bytes)
@@ -193,7 +194,7 @@ static void print_counts(struct lbx_out *out, int64_t buffers, int64_t lazy, int
 	char bytes[32];
 
 	if (buffers || !lazy)
-		lbx_printf(out, "%lld buffer%s%s", (long long)buffers, buffers == 1 ? "" : "s",
+		lbx_printf(out, "%lld buffer%s%s", (long long)buffers, LB_S(buffers),
 			   lazy ? ", " : "");
 	if (lazy)
 		lbx_printf(out, "%lld lazy that would take %s", (long long)lazy, bytes_text(lazy_bytes, bytes));
@@ -220,10 +221,11 @@ static void print_groups(struct lbx_context *context, const struct lbx_holding_g
 		lbx_describe_group(context, row, r->by, text, sizeof text);
 		lbx_wrap(out, 0, 19);
 		if (r->since) {
-			lbx_printf(out, "  %12s  %s: %s, was %s; %+lld buffers, %+lld lazy\n",
+			lbx_printf(out, "  %12s  %s: %s, was %s; %+lld buffer%s, %+lld lazy\n",
 				   change_text(change, peer), text, bytes_text(row->bytes, bytes),
 				   bytes_text(row->before_bytes, was),
 				   (long long)(row->buffers - row->before_buffers),
+				   LB_S((row->buffers - row->before_buffers)),
 				   (long long)(row->lazy - row->before_lazy));
 			continue;
 		}
@@ -269,9 +271,9 @@ static void print_since(struct lbx_out *out, const struct lbx_snapshot *s, const
 	int64_t more = (int64_t)(a->created - a->freed - (b->created - b->freed));
 
 	lbx_wrap(out, 0, 2);
-	lbx_printf(out, "since %s: %s in use (%s, was %s), %+lld tensors\n", since,
+	lbx_printf(out, "since %s: %s in use (%s, was %s), %+lld tensor%s\n", since,
 		   change_text(more_bytes, change), bytes_text((int64_t)a->active_bytes, now),
-		   bytes_text((int64_t)b->active_bytes, was), (long long)more);
+		   bytes_text((int64_t)b->active_bytes, was), (long long)more, LB_S(more));
 }
 
 /* ---- JSON ---- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/memory/holdings.h"
 #include "inspect/memory/parameters.h"
@@ -183,7 +184,7 @@ static void print_row(void *context, int indent, const char *text, const struct 
 	lbx_printf(r->out, "  %10s %3.0f%%  %10s  %*s%s", bytes,
 		   r->bytes ? 100 * (double)s->bytes / (double)r->bytes : 0.0, count_text(s->count, count), 2 * indent, "", text);
 	if (s->tensors > 1)
-		lbx_styled(r->out, LBX_DIM, "  %" PRIu64 " tensors", s->tensors);
+		lbx_styled(r->out, LBX_DIM, "  %" PRIu64 " tensor%s", s->tensors, LB_S(s->tensors));
 	lbx_printf(r->out, "\n");
 }
 
@@ -233,7 +234,7 @@ static void print_text(struct lbx_out *out, const struct lbx_parameters *p, int6
 	lbx_format_bytes(p->bytes, bytes, sizeof bytes);
 	lbx_wrap(out, 0, 2);
 	lbx_printf(out, "%s parameters in %zu tensor%s, %s", count_text(p->count, count), p->n,
-		   p->n == 1 ? "" : "s", bytes);
+		   LB_S(p->n), bytes);
 	if (limit > 0)
 		lbx_printf(out, ": %.1f%% of the program's memory limit", 100 * (double)p->bytes / (double)limit);
 	lbx_printf(out, "\n");

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/replay/replayer.h"
 #include "io/mapping.h"
 #include "replay/wire.h"
@@ -50,7 +51,7 @@ static bool copy_elements(struct lbx_out *out, const char *path, int fd, struct 
 	if (n) {
 		void *map = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (map == MAP_FAILED)
-			return lb_fail("no room for %llu bytes of %s", (unsigned long long)n, path);
+			return lb_fail("no room for %llu byte%s of %s", (unsigned long long)n, LB_S(n), path);
 		ret->map = map;
 		ret->map_bytes = n;
 	}
@@ -103,7 +104,7 @@ static bool take(struct lbx_context *context, const char *path, struct lbx_wire_
 	ret->map = mmap(NULL, ret->map_bytes, PROT_READ, MAP_SHARED, fd, 0);
 	if (ret->map == MAP_FAILED) {
 		ret->map = NULL;
-		return lb_fail("no room to map %zu bytes", ret->map_bytes);
+		return lb_fail("no room to map %zu byte%s", ret->map_bytes, LB_S(ret->map_bytes));
 	}
 	return lay_over(path, answer, ret->map, ret->map_bytes, ret);
 }

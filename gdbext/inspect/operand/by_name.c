@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/name.h"
 

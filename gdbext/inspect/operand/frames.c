@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/graph/listings.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
@@ -214,16 +215,17 @@ int lbx_thread_view_fold(const struct lbx_thread_view *view, int i, int *ret_tim
 void lbx_describe_fold(int period, int times, char *ret, size_t size)
 {
 	if (period == 1)
-		snprintf(ret, size, "… the same frame %d times more", times - 1);
+		snprintf(ret, size, "… the same frame %d time%s more", times - 1, LB_S(times - 1));
 	else
-		snprintf(ret, size, "… the same %d frames %d times more", period, times - 1);
+		snprintf(ret, size, "… the same %d frame%s %d time%s more", period, LB_S(period), times - 1,
+			 LB_S(times - 1));
 }
 
 bool lbx_describe_left_out(const struct lbx_thread_view *view, int i, char *ret, size_t size)
 {
 	if (view->left_out == 0 || i != view->gap)
 		return false;
-	snprintf(ret, size, "… %" PRIu64 " more frame%s%s%s", view->left_out, view->left_out == 1 ? "" : "s",
+	snprintf(ret, size, "… %" PRIu64 " more frame%s%s%s", view->left_out, LB_S(view->left_out),
 		 view->repeated[0] ? ", all of " : "", view->repeated);
 	return true;
 }
@@ -310,8 +312,8 @@ void lbx_describe_held(const struct lbx_held *held, char *ret, size_t size)
 		snprintf(ret, size, "%s points to the elements of %s%s", held->pointer.expression, label,
 			 lbx_held_is_strided(held) ? ", which memory holds in another order" : "");
 	else
-		snprintf(ret, size, "%s points %" PRIu64 " bytes into the buffer of %s",
-			 held->pointer.expression, p->distance, label);
+		snprintf(ret, size, "%s points %" PRIu64 " byte%s into the buffer of %s",
+			 held->pointer.expression, p->distance, LB_S(p->distance), label);
 }
 
 void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thread, char *ret,
@@ -334,7 +336,8 @@ void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thre
 	if (clean)
 		lb_clear_error();
 	size_t n = (size_t)snprintf(ret, size, "evaluation %" PRIu64 ": %" PRIu64 " of %" PRIu64
-				    " operations done%s", thread->eval, thread->done, thread->total, now);
+				    " operation%s done%s", thread->eval, thread->done, thread->total,
+				    LB_S(thread->total), now);
 	if (thread->waits_for && n < size)
 		snprintf(ret + n, size - n, ", waiting for evaluation %" PRIu64, thread->waits_for);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/operand/address.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
@@ -138,7 +139,8 @@ static bool lay(struct lbx_tensor *t, const char *strides)
 	if (strides) {
 		if (!parse_list("strides", strides, true, t->strides, &n))
 			return false;
-		return n == t->rank || lb_fail("a view of %d axes has %d strides", t->rank, n);
+		return n == t->rank || lb_fail("a view of %d %s has %d stride%s", t->rank,
+					       LB_PLURAL(t->rank, "axis", "axes"), n, LB_S(n));
 	}
 	for (int i = t->rank; i-- > 0;) {
 		t->strides[i] = stride;

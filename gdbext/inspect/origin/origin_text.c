@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
 #include "inspect/operand/select.h"
@@ -132,7 +133,7 @@ static void print_inputs(struct lbx_out *out, const struct lbx_origin *o)
 	char label[LABEL];
 
 	if (o->n_inputs)
-		lbx_printf(out, "  its input%s:\n", o->n_inputs == 1 ? "" : "s");
+		lbx_printf(out, "  its input%s:\n", LB_S(o->n_inputs));
 	for (int i = 0; i < o->n_inputs; i++) {
 		const struct lbx_origin_link *input = &o->inputs[i];
 		if (input->recorded)
@@ -232,8 +233,8 @@ static void print_text(struct lbx_context *context, const struct lbx_origins *o)
 		return;
 	}
 	place_text(&o->start, place, sizeof place);
-	lbx_printf(out, " holds %lld NaN and %lld Inf among %lld values, the first %s at %s\n",
-		   (long long)s->special[LBX_NAN], (long long)inf_count(s), (long long)s->count,
+	lbx_printf(out, " holds %lld NaN and %lld Inf among %lld value%s, the first %s at %s\n",
+		   (long long)s->special[LBX_NAN], (long long)inf_count(s), (long long)s->count, LB_S(s->count),
 		   o->has_nan ? "NaN" : "Inf", place);
 	if (o->has_nan)
 		print_origin(context, &o->nan, "NaN:");

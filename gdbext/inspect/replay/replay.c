@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/graph/graph.h"
 #include "inspect/replay/plan.h"
 #include "inspect/replay/replayer.h"
@@ -177,7 +178,8 @@ static bool map_result(struct writer *w, int fd, uint64_t nbytes, struct lbx_rep
 	uint64_t end = header->result_at + nbytes;
 	off_t size = lseek(fd, 0, SEEK_END);
 	if (header->result_bytes != nbytes || end < nbytes || (nbytes && (uint64_t)size < end))
-		return lb_fail("the replay gave %llu bytes, not %llu", (unsigned long long)header->result_bytes,
+		return lb_fail("the replay gave %llu byte%s, not %llu",
+			       (unsigned long long)header->result_bytes, LB_S(header->result_bytes),
 			       (unsigned long long)nbytes);
 	ret->n_nodes = w->graph->n;
 	ret->leaf_bytes = w->plan->leaf_bytes;
@@ -188,7 +190,7 @@ static bool map_result(struct writer *w, int fd, uint64_t nbytes, struct lbx_rep
 	if (ret->map != MAP_FAILED)
 		return true;
 	ret->map = NULL;
-	return lb_fail("no room to map the result's %llu bytes", (unsigned long long)nbytes);
+	return lb_fail("no room to map the result's %llu byte%s", (unsigned long long)nbytes, LB_S(nbytes));
 }
 
 static const char *result_of(const struct writer *w, const struct lbx_replayed *replayed)
@@ -248,7 +250,7 @@ static bool prepare(struct writer *w, int fd)
 	w->map = mmap(NULL, w->total, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (w->map == MAP_FAILED) {
 		w->map = NULL;
-		return lb_fail("no room to map %llu bytes", (unsigned long long)w->total);
+		return lb_fail("no room to map %llu byte%s", (unsigned long long)w->total, LB_S(w->total));
 	}
 	return write_graph(w);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/name.h"
@@ -33,8 +34,8 @@ static void print_one(struct lbx_context *context, const struct lbx_compiled *c)
 
 	lbx_styled(out, LBX_NAME, "%s", c->name[0] ? c->name : "?");
 	lbx_printf(out, ": %" PRIu64 " call%s, %" PRIu64 " hit%s, %" PRIu64 " traced; %" PRIu64
-		   " of %" PRIu64 " graphs%s%s", c->calls, c->calls == 1 ? "" : "s", c->hits,
-		   c->hits == 1 ? "" : "s", c->compiles, c->entries, c->limit,
+		   " of %" PRIu64 " graph%s%s%s", c->calls, LB_S(c->calls), c->hits,
+		   LB_S(c->hits), c->compiles, c->entries, c->limit, LB_S(c->limit),
 		   c->shapeless ? ", shapeless" : "", c->torn ? " (torn)" : "");
 	if (c->evictions)
 		lbx_printf(out, ", %" PRIu64 " evicted", c->evictions);
@@ -46,7 +47,7 @@ static void print_one(struct lbx_context *context, const struct lbx_compiled *c)
 	if (c->compiles == 0)
 		return;
 	lbx_printf(out, "  last     %" PRIu64 " tensor%s traced, a call makes %" PRIu64 ": ", c->traced,
-		   c->traced == 1 ? "" : "s", c->built);
+		   LB_S(c->traced), c->built);
 	lbx_styled(out, LBX_TITLE, "%s", c->reason);
 	lbx_printf(out, "\n");
 }

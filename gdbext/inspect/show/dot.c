@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/file.h"
 #include "inspect/graph/address_map.h"
 #include "inspect/replay/worker.h"
@@ -212,7 +213,7 @@ static bool write_file(struct walk *w, const struct lbx_tensor *t)
 	int64_t written = w->n < how->limit ? w->n : how->limit;
 	if (ok)
 		lbx_printf(w->context->out, "%" PRId64 " tensor%s written to %s%s%s%s\n",
-			   written, written == 1 ? "" : "s", path,
+			   written, LB_S(written), path,
 			   how->dot && how->png ? " and " : "", how->dot && how->png ? how->png : "",
 			   w->cut ? "; there are more" : "");
 	return ok;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/select.h"
 #include "inspect/tensor/describe.h"
@@ -60,7 +61,7 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_format_list(t->strides, t->rank, list, sizeof list);
 	lbx_printf(out, "%s elements, %s\n", list, layouts[contiguity]);
 	field(out, "offset");
-	lbx_printf(out, "%lld elements\n", (long long)t->offset);
+	lbx_printf(out, "%lld element%s\n", (long long)t->offset, LB_S(t->offset));
 	if (t->state != LB_STATE_READY)
 		return;
 	field(out, "data");
@@ -79,7 +80,7 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 		lbx_printf(out, "#%" PRIu64 ", %s at ", t->buffer_id, bytes);
 		lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->data);
 		lbx_printf(out, ", used by %u tensor%s%s\n", t->buffer_refs,
-			   t->buffer_refs == 1 ? "" : "s", flags);
+			   LB_S(t->buffer_refs), flags);
 	}
 }
 
@@ -162,8 +163,9 @@ static void print_computed(struct lbx_out *out, const struct lbx_tensor *t)
 	if (t->computed == 1)
 		lbx_printf(out, "once; its value was dropped, since only a scope held it\n");
 	else
-		lbx_printf(out, "%" PRIu64 " times; its value was dropped in between, since only a scope held it\n",
-			   t->computed);
+		lbx_printf(out,
+			   "%" PRIu64 " time%s; its value was dropped in between, since only a scope held it\n",
+			   t->computed, LB_S(t->computed));
 }
 
 static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const struct lbx_tensor *t)
@@ -186,7 +188,7 @@ static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const s
 	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->address);
 	lbx_printf(out, "\n");
 	field(out, "size");
-	lbx_printf(out, "%lld element%s, %s\n", (long long)t->size, t->size == 1 ? "" : "s", bytes);
+	lbx_printf(out, "%lld element%s, %s\n", (long long)t->size, LB_S(t->size), bytes);
 	print_layout(out, t);
 	field(out, "op");
 	lbx_printf(out, "%s", t->op);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/file.h"
 #include "inspect/convenience.h"
 #include "inspect/graph/idset.h"
@@ -304,7 +305,7 @@ static bool list_text(struct lbx_context *context, struct lbx_tensors *tensors,
 	lbx_format_bytes(list->ready_bytes, ready, sizeof ready);
 	lbx_format_bytes(list->lazy_bytes, lazy, sizeof lazy);
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "%zu tensor%s", list->n, list->n == 1 ? "" : "s");
+	lbx_printf(out, "%zu tensor%s", list->n, LB_S(list->n));
 	if (list->n < list->seen)
 		lbx_printf(out, " of %" PRIu64, list->seen);
 	lbx_printf(out, ": %" PRIu64 " ready (%s), %" PRIu64 " lazy", list->by_state[LB_STATE_READY],
@@ -319,8 +320,8 @@ static bool list_text(struct lbx_context *context, struct lbx_tensors *tensors,
 			   list->glob);
 	if (list->bad) {
 		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s of this %s could not be read or "
-			   "%s damaged\n", list->bad, list->bad == 1 ? "" : "s",
-			   context->target->ops->kind, list->bad == 1 ? "is" : "are");
+			   "%s damaged\n", list->bad, LB_S(list->bad),
+			   context->target->ops->kind, LB_PLURAL(list->bad, "is", "are"));
 	}
 	return true;
 }
@@ -355,7 +356,8 @@ static bool list_rows(struct lbx_context *context, struct lbx_tensors *tensors, 
 		lbx_json(context->out, json_pack("{s:o,s:I}", "file", lbx_json_string(path), "rows",
 						 (json_int_t)shown));
 	else if (ok)
-		lbx_printf(context->out, "written to %s, %zu of %zu tensors\n", path, shown, list->n);
+		lbx_printf(context->out, "written to %s, %zu of %zu tensor%s\n", path, shown, list->n,
+			   LB_S(list->n));
 	return ok;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
 #include "inspect/replay/replay.h"
@@ -17,7 +18,7 @@ bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *s,
 	if (ok && !ready) {
 		ret->array = ret->replayed.array;
 		snprintf(ret->note, sizeof ret->note, "replayed outside the program (%u node%s)",
-			 ret->replayed.n_nodes, ret->replayed.n_nodes == 1 ? "" : "s");
+			 ret->replayed.n_nodes, LB_S(ret->replayed.n_nodes));
 	}
 	if (ok && (!ready || lbx_slice_apply(&s->slice, &ret->array)))
 		return true;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
 #include "inspect/measure/quantile.h"
@@ -134,8 +135,8 @@ static bool check_shape(struct quant *q, enum lbx_quant_part part)
 	lbx_format_list(t->shape, t->rank, is, sizeof is);
 	lbx_describe(t, label, sizeof label);
 	return problem(q, part, "the %s %s have shape %s; %s would be right: a scale is for %d of the %lld "
-		       "values of a row", lbx_quant_part_names[part], label, is, right, q->p.group,
-		       (long long)q->columns);
+		       "value%s of a row", lbx_quant_part_names[part], label, is, right, q->p.group,
+		       (long long)q->columns, LB_S(q->columns));
 }
 
 static bool check(struct quant *q)
@@ -150,9 +151,11 @@ static bool check(struct quant *q)
 		ok = problem(q, LBX_QUANT_WORDS, "packed words are uint32, not %s", lbx_dtype_name(w->dtype));
 	if (w->rank == 0 || !lb_mul(w->shape[w->rank - 1], 32, &bits) || bits % p->bits ||
 	    bits / p->bits % p->group)
-		return ok && problem(q, LBX_QUANT_WORDS, "a row of %lld words is no whole number of groups "
-				     "of %d codes of %d bits", w->rank ? (long long)w->shape[w->rank - 1] : 0LL,
-				     p->group, p->bits);
+		return ok && problem(q, LBX_QUANT_WORDS, "a row of %lld word%s is no whole number of groups "
+				     "of %d code%s of %d bits",
+				     w->rank ? (long long)w->shape[w->rank - 1] : 0LL,
+				     LB_S(w->rank ? (long long)w->shape[w->rank - 1] : 0LL),
+				     p->group, LB_S(p->group), p->bits);
 	q->columns = bits / p->bits;
 	ok = ok && check_shape(q, LBX_QUANT_SCALES);
 	if (p->has[LBX_QUANT_SCALES] && (m->affine ? !is_float(scales->dtype) : scales->dtype != LB_U8))

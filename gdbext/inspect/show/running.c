@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/graph/listings.h"
 #include "inspect/tensor/describe.h"
@@ -128,7 +129,8 @@ static void print_thread(const struct running *w, const struct lbx_thread *threa
 		lbx_printf(out, ": evaluation %" PRIu64, thread->eval);
 		if (thread->graph)
 			lbx_printf(out, " of graph %" PRIu64, thread->graph);
-		lbx_printf(out, ", %" PRIu64 " of %" PRIu64 " ops done", thread->done, thread->total);
+		lbx_printf(out, ", %" PRIu64 " of %" PRIu64 " op%s done", thread->done, thread->total,
+			   LB_S(thread->total));
 		describe_time(w, thread->started_ns, elapsed, sizeof elapsed);
 		if (*elapsed)
 			lbx_printf(out, ", %s", elapsed);
@@ -176,7 +178,7 @@ static void print_stream(const struct running *w, const struct lbx_stream *s)
 	lbx_printf(out, ": ");
 	if (s->eval)
 		lbx_printf(out, "runs job %" PRIu64 " on thread %" PRIu64 ", ", s->eval, s->thread);
-	lbx_printf(out, "%" PRIu64 " job%s queued, %" PRIu64 " done", s->queued, s->queued == 1 ? "" : "s",
+	lbx_printf(out, "%" PRIu64 " job%s queued, %" PRIu64 " done", s->queued, LB_S(s->queued),
 		   s->done);
 	if (s->failed)
 		lbx_printf(out, ", %" PRIu64 " of them failed", s->failed);
@@ -249,7 +251,7 @@ static void show(const struct running *w)
 	json_decref(streams);
 	if (busy == 0)
 		lbx_printf(out, "No thread evaluates; %d %s evaluated before.\n", w->n_threads,
-			   w->n_threads == 1 ? "has" : "have");
+			   LB_PLURAL(w->n_threads, "has", "have"));
 }
 
 bool lbx_run_where(struct lbx_context *context, const struct lbx_args *args)

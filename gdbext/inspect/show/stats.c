@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/measure/summary.h"
@@ -192,8 +193,8 @@ static bool print_text(struct lbx_out *out, const struct stats *s,
 		print_histogram(out, s);
 	if (s->sample.step > 1) {
 		field(out, "");
-		lbx_printf(out, "quantiles and histogram are of a sample of %lld values\n",
-			   (long long)s->sample.n);
+		lbx_printf(out, "quantiles and histogram are of a sample of %lld value%s\n",
+			   (long long)s->sample.n, LB_S(s->sample.n));
 	}
 	return print_first(out, s, first);
 }

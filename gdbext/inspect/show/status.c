@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/tensor/format.h"
 
@@ -118,7 +119,7 @@ static void print_streams(struct lbx_out *out, const struct activity *a)
 		if (s->name[0])
 			lbx_styled(out, LBX_NAME, " %s", s->name);
 		lbx_printf(out, ": %" PRIu64 " job%s queued, %" PRIu64 " done, %" PRIu64 " of them failed",
-			   s->queued, s->queued == 1 ? "" : "s", s->done, s->failed);
+			   s->queued, LB_S(s->queued), s->done, s->failed);
 		lbx_printf(out, "\n");
 		if (s->eval) {
 			row(out, "");
@@ -141,8 +142,8 @@ static void print_threads(struct lbx_out *out, const struct activity *a)
 			continue;
 		row(out, "thread");
 		lbx_printf(out, "%" PRIu64 " runs evaluation %" PRIu64 ", %" PRIu64
-			   " of %" PRIu64 " operations done", threads[i].tid, threads[i].eval,
-			   threads[i].done, threads[i].total);
+			   " of %" PRIu64 " operation%s done", threads[i].tid, threads[i].eval,
+			   threads[i].done, threads[i].total, LB_S(threads[i].total));
 		if (threads[i].tensor)
 			lbx_printf(out, ", now #%" PRIu64, threads[i].tensor);
 		if (threads[i].waits_for)
@@ -173,7 +174,7 @@ static void print_watches(struct lbx_out *out, const struct lbx_root *root, cons
 	}
 	lbx_printf(out, "%s; %" PRIu64 " tensor%s watched; raw access to views: %s\n",
 		   any ? "" : "none", c->watched,
-		   c->watched == 1 ? "" : "s", root->strided < 3 ? strided[root->strided] : "?");
+		   LB_S(c->watched), root->strided < 3 ? strided[root->strided] : "?");
 	if (root->watch_memory != UINT64_MAX) {
 		lbx_format_bytes((int64_t)root->watch_memory, bytes, sizeof bytes);
 		row(out, "");
@@ -185,7 +186,8 @@ static void print_watches(struct lbx_out *out, const struct lbx_root *root, cons
 	}
 	row(out, "stacks");
 	if (root->want_stack)
-		lbx_printf(out, "%u frames of each tensor's creation\n", root->want_stack);
+		lbx_printf(out, "%u frame%s of each tensor's creation\n", root->want_stack,
+			   LB_S(root->want_stack));
 	else
 		lbx_printf(out, "the call site of each tensor's creation\n");
 }
@@ -222,13 +224,13 @@ static void print_status(struct lbx_context *context, const struct lbx_root *roo
 	lbx_printf(out, "%s in use, peak %s, cache %s, limit %s\n", active, peak, cache,
 		   limit);
 	row(out, "work");
-	lbx_printf(out, "%" PRIu64 " evaluations, %" PRIu64 " implicit; %" PRIu64
-		   " operations, %" PRIu64 " of them fused\n", k->evals, k->implicit_evals, k->ops,
-		   k->fused);
+	lbx_printf(out, "%" PRIu64 " evaluation%s, %" PRIu64 " implicit; %" PRIu64
+		   " operation%s, %" PRIu64 " of them fused\n", k->evals, LB_S(k->evals), k->implicit_evals,
+		   k->ops, LB_S(k->ops), k->fused);
 	row(out, "trouble");
 	lbx_printf(out, "%" PRIu64 " raw accesses to strided views, %" PRIu64
-		   " operations with NaN or Inf seen, %" PRIu64 " failed calls\n", k->raw_misuse,
-		   k->nan_seen, k->errors);
+		   " operation%s with NaN or Inf seen, %" PRIu64 " failed calls\n", k->raw_misuse,
+		   k->nan_seen, LB_S(k->nan_seen), k->errors);
 	print_watches(out, root, c);
 }
 

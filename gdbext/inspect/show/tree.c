@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/graph/address_map.h"
 #include "inspect/operand/select.h"
@@ -153,11 +154,10 @@ static bool print_tree(struct tree *tree, const struct lbx_tensor *t)
 	if (!print_subtree(tree, t, 0, true) && !lb_ok())
 		return false;
 	lbx_printf(out, "%" PRId64 " tensor%s: %" PRId64 " ready, %" PRId64 " not yet computed",
-		   tree->lazy + tree->ready, tree->lazy + tree->ready == 1 ? "" : "s", tree->ready,
-		   tree->lazy);
+		   tree->lazy + tree->ready, LB_S(tree->lazy + tree->ready), tree->ready, tree->lazy);
 	if (tree->lost)
 		lbx_printf(out, "; %" PRId64 " former input%s gone", tree->lost,
-			   tree->lost == 1 ? "" : "s");
+			   LB_S(tree->lost));
 	lbx_printf(out, "; depth %" PRId64 "\n", tree->deepest);
 	if (tree->cut)
 		lbx_printf(out, "cut short: --depth N and --limit N show more\n");

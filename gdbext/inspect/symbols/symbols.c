@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/symbols/typed_variables.h"
 
@@ -72,7 +73,8 @@ static void tell_too_large(struct lbx_out *out, const struct lbx_typed *t)
 		     "`tensor print` shows any part", n, LIMIT_MAX);
 	else if (wanted)
 		line(out, 4, "  %" PRId64 " <optimized out>: of more than %" PRId64 " bytes; --limit %" PRId64
-		     " copies %s", n, t->limit, wanted, n == 1 ? "it" : "them");
+		     " %s %s", n, t->limit, wanted, LB_PLURAL(wanted, "copy", "copies"),
+		     LB_PLURAL(n, "it", "them"));
 	else
 		line(out, 4, "  %" PRId64 " <optimized out>: copies have %d bytes together at most", n,
 		     LBX_COPIES_MAX);
@@ -86,12 +88,12 @@ static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 		line(out, 4, "  %" PRId64 " in the program's memory", counts[LBX_IN_PLACE]);
 	if (counts[LBX_LAZY])
 		line(out, 4, "  %" PRId64 " lazy: <optimized out> until the program computes %s",
-		     counts[LBX_LAZY], counts[LBX_LAZY] == 1 ? "it" : "them");
+		     counts[LBX_LAZY], LB_PLURAL(counts[LBX_LAZY], "it", "them"));
 	if (counts[LBX_REPLAYED])
 		line(out, 4, "  %" PRId64 " lazy, computed outside the program", counts[LBX_REPLAYED]);
 	if (counts[LBX_COPY])
-		line(out, 4, "  %" PRId64 " cop%s as of now: elements of a view lie apart (%s%s)",
-		     counts[LBX_COPY], counts[LBX_COPY] == 1 ? "y" : "ies", t->a_copy,
+		line(out, 4, "  %" PRId64 " %s as of now: elements of a view lie apart (%s%s)",
+		     counts[LBX_COPY], LB_PLURAL(counts[LBX_COPY], "copy", "copies"), t->a_copy,
 		     counts[LBX_COPY] > 1 ? ", …" : "");
 	if (counts[LBX_TOO_LARGE])
 		tell_too_large(out, t);
@@ -123,14 +125,12 @@ static void tell_json(struct lbx_out *out, const struct lbx_typed *t, const char
 
 static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *path, bool beside)
 {
-	bool one = t->n == 1;
-
 	if (path)
 		line(out, 2, "%" PRId64 " tensor%s as variables in %s, for `add-symbol-file`", t->n,
-		     one ? "" : "s", path);
+		     LB_S(t->n), path);
 	else
 		line(out, 2, "%" PRId64 "%s tensor%s now %s of gdb", t->n, beside ? " more" : "",
-		     one ? " is" : "s are", one ? "a variable" : "variables");
+		     LB_PLURAL(t->n, " is", "s are"), LB_PLURAL(t->n, "a variable", "variables"));
 	tell_lines(out, t);
 	if (t->n)
 		line(out, 2, "Where the program has a variable of that name, write %s::NAME.",

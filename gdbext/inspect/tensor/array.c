@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "kernels/half.h"
 
 enum {
@@ -57,7 +58,8 @@ bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t,
 	ret->offset = t->offset;
 	if (!finish(ret))
 		return lb_fail("tensor #%llu is corrupt: its shape, strides and offset reach out of "
-			       "its buffer of %lld bytes", id, (long long)t->buffer_bytes);
+			       "its buffer of %lld byte%s", id, (long long)t->buffer_bytes,
+			       LB_S(t->buffer_bytes));
 	if (ret->size)
 		ret->local = lbx_target_map(target, ret->low, (size_t)t->buffer_bytes);
 	return true;
@@ -69,7 +71,8 @@ bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int 
 {
 	memset(ret, 0, sizeof *ret);
 	if (rank < 0 || rank > LBX_ARRAY_RANK || nbytes < 0)
-		return lb_fail("an array of %d axes and %lld bytes", rank, (long long)nbytes);
+		return lb_fail("an array of %d %s and %lld byte%s", rank, LB_PLURAL(rank, "axis", "axes"),
+			       (long long)nbytes, LB_S(nbytes));
 	ret->local = data;
 	ret->low = (uint64_t)(uintptr_t)data;
 	ret->high = ret->low + (uint64_t)nbytes;
@@ -78,7 +81,8 @@ bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int 
 	memcpy(ret->shape, shape, (size_t)rank * sizeof *shape);
 	memcpy(ret->strides, strides, (size_t)rank * sizeof *strides);
 	ret->offset = offset;
-	return finish(ret) || lb_fail("the array reaches out of its %lld bytes", (long long)nbytes);
+	return finish(ret) || lb_fail("the array reaches out of its %lld byte%s", (long long)nbytes,
+				      LB_S(nbytes));
 }
 
 int64_t lbx_array_at(const struct lbx_array *a, const int64_t *coordinates)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 
 static const char *blanks(const char *s)
 {
@@ -177,8 +178,8 @@ static bool apply_bracket(const struct lbx_slice_item *items, int n, struct lbx_
 		rest |= items[i].kind == LBX_ELLIPSIS;
 	}
 	if (taken > from.rank)
-		return lb_fail("bad slice: %d indices for %d ax%cs", taken, from.rank,
-			       from.rank == 1 ? 'i' : 'e');
+		return lb_fail("bad slice: %d %s for %d %s", taken, LB_PLURAL(taken, "index", "indices"),
+			       from.rank, LB_PLURAL(from.rank, "axis", "axes"));
 	to->rank = 0;
 	for (int i = 0; i < n; i++) {
 		if (items[i].kind == LBX_NEW_AXIS) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/convenience.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
@@ -296,9 +297,9 @@ static bool print_events(struct lbx_context *context, const struct events *event
 	if (!show_each(context, events, wanted, NULL))
 		return false;
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "%" PRId64 " of %" PRIu64 " events, the ring holds the last %" PRIu64
+	lbx_printf(out, "%" PRId64 " of %" PRIu64 " event%s, the ring holds the last %" PRIu64
 		   "; times count back from the newest\n", events->matching, flight->newest,
-		   flight->capacity);
+		   LB_S(flight->newest), flight->capacity);
 	if (flight->torn)
 		lbx_styled(out, LBX_WARNING, "%" PRIu64 " were being written and are skipped\n",
 			   flight->torn);

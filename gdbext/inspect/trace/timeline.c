@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/tensor/describe.h"
 #include "table/flight.h"
 #include "target/printable.h"
@@ -553,7 +554,7 @@ bool lbx_timeline_poll(struct lbx_timeline *timeline, bool last)
 		return false;
 	lost = timeline->follow.lost - lost;
 	if (lost) {
-		snprintf(text, sizeof text, "%" PRIu64 " events lost", lost);
+		snprintf(text, sizeof text, "%" PRIu64 " event%s lost", lost, LB_S(lost));
 		timeline->known_ns = flight.n ? flight.events[0].time_ns : ns;
 		mark(timeline, text, "lost", (uint32_t)timeline->pid, timeline->known_ns, 'p', NULL);
 		for (int i = 0; i < timeline->n_open; i++)

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "inspect/memory/memory.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
@@ -244,8 +245,9 @@ static void show_counters(struct lbx_top *top)
 	lbx_printf(out, "ops      %.1f/s, %.0f %% of them in fused chains\n", RATE(top, ops),
 		   RATE(top, ops) > 0 ? 100 * RATE(top, fused) / RATE(top, ops) : 0);
 	lbx_printf(out, "tensors  %" PRIu64 " alive, %+.1f/s\n", c->created - c->freed, growth(top));
-	lbx_printf(out, "trouble  %" PRIu64 " misuses of views, %" PRIu64 " NaN, %" PRIu64 " errors, %"
-		   PRIu64 " events lost\n", c->raw_misuse, c->nan_seen, c->errors, top->lost);
+	lbx_printf(out, "trouble  %" PRIu64 " misuse%s of views, %" PRIu64 " NaN, %" PRIu64 " error%s, %"
+		   PRIu64 " event%s lost\n", c->raw_misuse, LB_S(c->raw_misuse), c->nan_seen, c->errors,
+		   LB_S(c->errors), top->lost, LB_S(top->lost));
 }
 
 /* Says, too, of how many rows the screen has no room for. */
