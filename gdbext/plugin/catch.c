@@ -254,11 +254,20 @@ static bool has_libraries(void)
 	return any;
 }
 
+/* A program without a loader: what it has not got, it will not get. */
+static bool is_static(void)
+{
+	const char *files;
+
+	return lbx_bridge_ask(&files, LBX_WITHOUT_FRAME, "info files") && strstr(files, "Entry point: ") &&
+	       !strstr(files, " is .interp");
+}
+
 bool lbx_catch_lacks_runtime(void)
 {
-	bool libraries = has_libraries(), known = knows_probes();
+	bool libraries = has_libraries(), alone = is_static(), known = knows_probes();
 
-	return libraries && !known;
+	return (libraries || alone) && !known;
 }
 
 bool lbx_catch_has_probes(void)

@@ -216,7 +216,8 @@ static const char common[] =
 	"end\n"
 	/* at the probe graph_start: to the first line of its listing */
 	"define _lb_enter\n"
-	"_lb_quiet tbreak *$arg0\n"
+	/* a number, since gdb reads the place again when symbols come */
+	"eval \"_lb_quiet tbreak *0x%lx\", (unsigned long) $arg0\n"
 	"end\n"
 	"define _lb_tbreak_at\n"
 	"with breakpoint pending on -- tbreak -probe-stap lazybones:$arg0\n"
@@ -228,6 +229,10 @@ static const char common[] =
 	 * there is none */
 	"define _lb_step_end\n"
 	"_lb_quiet delete $_lb_in\n"
+	"if $_thread\n"
+	"else\n"
+	"echo No evaluation began before the program ended.\\n\n"
+	"end\n"
 	"end\n"
 	"define _lb_step_out\n"
 	"select-frame $_lb_level\n"

@@ -1,0 +1,6 @@
+file plain-static
+break main
+run
+tensor step in
+print $tensor_failed
+frame
