@@ -490,6 +490,7 @@ const struct lbx_command lbx_commands[] = {
 		.needs = LBX_NEEDS_TABLE | LBX_NEEDS_FRAMES,
 		.options = {
 			{ "thread", "TID", "of this thread (default: the one that died)" },
+			{ "all", NULL, "each tensor, where a frame holds many" },
 		},
 		.run = lbx_run_frame,
 	},

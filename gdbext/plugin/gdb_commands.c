@@ -189,17 +189,14 @@ static bool stacks_run(struct lbx_context *context, const struct lbx_args *args)
 
 static bool locals_run(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct lbx_args level = *args;
-	char number[16];
+	struct lbx_args level;
+	char words[32];
 	int selected;
 
 	if (!lbx_stacks_gdb_selected(&selected))
 		return false;
-	snprintf(number, sizeof number, "%d", selected);
-	level.command = lbx_command_find(lbx_commands, "frame");
-	level.n = 1;
-	level.v[0] = number;
-	return lbx_run_frame(context, &level);
+	snprintf(words, sizeof words, "%d%s", selected, lbx_args_option(args, "all") ? " --all" : "");
+	return lbx_args_parse(lbx_command_find(lbx_commands, "frame"), words, &level) && lbx_run_frame(context, &level);
 }
 
 /* ---- help ---- */

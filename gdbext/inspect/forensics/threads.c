@@ -85,7 +85,8 @@ bool lbx_run_threads(struct lbx_context *context, const struct lbx_args *args)
 	return done && lb_ok();
 }
 
-static bool show_frames(struct lbx_context *context, const struct lbx_thread_view *view, int64_t number)
+static bool show_frames(struct lbx_context *context, const struct lbx_thread_view *view, int64_t number,
+			bool all)
 {
 	json_t *list = context->out->json ? json_array() : NULL;
 	char text[1024];
@@ -101,7 +102,7 @@ static bool show_frames(struct lbx_context *context, const struct lbx_thread_vie
 		if (list)
 			json_array_append_new(list, lbx_json_frame(frame));
 		else
-			lbx_print_frame(context->out, frame);
+			lbx_print_frame(context, frame, all);
 		if (number >= 0 && !list && frame->n_held == 0)
 			lbx_wrap(context->out, 0, 7), lbx_printf(context->out, "       no variable leads to a tensor, or the code has no "
 				   "debug information\n");
@@ -158,7 +159,8 @@ bool lbx_run_frame(struct lbx_context *context, const struct lbx_args *args)
 	lbx_places_destroy(places);
 	if (!done)
 		return false;
-	done = (!args->n || frame) && show_frames(context, &view, args->n ? (int64_t)number : -1);
+	done = (!args->n || frame) && show_frames(context, &view, args->n ? (int64_t)number : -1,
+						       lbx_args_option(args, "all"));
 	lbx_thread_view_release(&view);
 	return done;
 }

@@ -342,8 +342,10 @@ void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thre
 		snprintf(ret + n, size - n, ", waiting for evaluation %" PRIu64, thread->waits_for);
 }
 
-void lbx_print_frame(struct lbx_out *out, const struct lbx_frame_view *frame)
+void lbx_print_frame(struct lbx_context *context, const struct lbx_frame_view *frame, bool all)
 {
+	struct lbx_out *out = context->out;
+	int shown = all || frame->n_held < SHOWN ? frame->n_held : SHOWN;
 	char text[512], held[2 * LABEL];
 
 	lbx_describe_frame(frame, text, sizeof text);
@@ -351,16 +353,18 @@ void lbx_print_frame(struct lbx_out *out, const struct lbx_frame_view *frame)
 	lbx_printf(out, "  #%-3" PRIu64 "%s", frame->number, frame->number > 99 ? " " : "");
 	lbx_styled(out, LBX_ADDRESS, "0x%012" PRIx64, frame->frame.pc);
 	lbx_printf(out, " in %s%s\n", text, frame->frame.is_inlined ? " (inlined)" : "");
-	for (int i = 0; i < frame->n_held && i < SHOWN; i++) {
+	for (int i = 0; i < shown; i++) {
 		lbx_describe_held(&frame->held[i], held, sizeof held);
 		lbx_wrap(out, 0, 11);
 		lbx_printf(out, "       ");
 		lbx_styled(out, lbx_held_is_strided(&frame->held[i]) ? LBX_WARNING : LBX_NAME, "%s\n",
 			   held);
 	}
-	if (frame->n_held > SHOWN)
-		lbx_printf(out, "       … %s%d more\n", frame->more_held ? "at least " : "",
-			   frame->n_held - SHOWN);
+	if (shown < frame->n_held)
+		lbx_printf(out, "       … %s%d more (`%sframe %" PRIu64 " --all`)\n", frame->more_held ? "at least " : "",
+			   frame->n_held - shown, context->prefix, frame->number);
+	else if (frame->more_held)
+		lbx_printf(out, "       … and more: only the first %d are looked at\n", LBX_HELD_MAX);
 }
 
 void lbx_print_thread(struct lbx_context *context, const struct lbx_thread_view *view)
@@ -377,7 +381,7 @@ void lbx_print_thread(struct lbx_context *context, const struct lbx_thread_view 
 		if (lbx_describe_left_out(view, i, run, sizeof run))
 			lbx_printf(out, "  %s\n", run);
 		for (int k = 0; k < (period ? period : 1); k++)
-			lbx_print_frame(out, &view->frames[i + k]);
+			lbx_print_frame(context, &view->frames[i + k], false);
 		if (period) {
 			lbx_describe_fold(period, times, run, sizeof run);
 			lbx_printf(out, "  %s\n", run);
