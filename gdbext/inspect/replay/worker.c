@@ -20,9 +20,8 @@ extern char **environ;
 
 struct beginning {
 	const struct lbx_worker *worker;
-	int alive;
+	int alive, failed; /* where the error is written, which an exec closes */
 	pid_t parent;
-	volatile int error; /* the child writes it, and the parent reads it */
 };
 
 /* In the memory of who started it (vfork), until it is another program: no more than a signal handler may. */
@@ -48,8 +47,8 @@ static void become_worker(struct beginning *begin)
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		execve(worker->path, worker->argv, environ);
 	}
-	begin->error = errno;
-	_exit(127);
+	int error = errno;
+	_exit(write(begin->failed, &error, sizeof error) < 0 ? 126 : 127);
 }
 
 /* The child gets the descriptor, the write end of a pipe that tells when it has ended, and neither
@@ -59,14 +58,22 @@ static bool start(const struct lbx_worker *worker, int alive, pid_t *ret)
 {
 	struct beginning begin = { .worker = worker, .alive = alive, .parent = getpid() };
 	sigset_t all, before;
-	int status;
+	int failed[2], error = 0, status;
 
+	if (pipe2(failed, O_CLOEXEC) != 0)
+		return lb_fail("cannot start %s: %s", worker->path, strerror(errno));
+	begin.failed = failed[1];
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before); /* no handler of ours runs in the child */
 	pid_t pid = vfork();
 	if (pid == 0)
 		become_worker(&begin);
-	int error = pid < 0 ? errno : begin.error;
+	if (pid < 0)
+		error = errno;
+	close(failed[1]);
+	if (pid > 0 && read(failed[0], &error, sizeof error) < 0)
+		error = errno;
+	close(failed[0]);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (pid > 0 && error)
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
