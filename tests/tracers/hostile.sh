@@ -24,11 +24,7 @@ if [ ! -x "$lazybones" ]; then
 else
 	$CC -std=gnu17 -g -O0 -Wall -Werror -D_GNU_SOURCE -Iruntime -o "$scratch/hostile" tests/tracers/hostile.c \
 		-L"$O/lib" -llazybones -Wl,-rpath,"$(dirname "$library")" || exit 1
-	mkfifo "$scratch/wait"
-	"$scratch/hostile" <"$scratch/wait" >"$scratch/printed" &
-	program=$!
-	exec 9>"$scratch/wait"
-	until_true has_lines 1 "$scratch/printed"
+	start_held "$scratch/hostile"
 	mkdir "$scratch/shown"
 	commands=$("$lazybones" help | sed -nE 's/^  ([a-z-]+) .*/\1/p')
 	for name in $commands; do

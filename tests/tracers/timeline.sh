@@ -118,11 +118,7 @@ print(len({e["pid"] for e in json.load(open(sys.argv[1])) if e["name"].startswit
 		says "trace $words: it says so" "$(cat "$scratch/said")" '^lazybones: trace: '
 	done
 
-	mkfifo "$scratch/rounds"
-	"$workload" again <"$scratch/rounds" >"$scratch/printed" &
-	program=$!
-	exec 9>"$scratch/rounds"
-	until_true grep -q . "$scratch/printed"
+	start_held "$workload" again
 	rm -f "$json"
 	"$lazybones" trace -o "$json" --pid $program 2>"$scratch/said" &
 	tracer=$!

@@ -17,13 +17,7 @@ child_is_waiting()
 run_tools()
 {
 	local name pids=() pid
-	exec 9>&-
-	rm -f "$scratch/round"
-	mkfifo "$scratch/round"
-	"$workload" again <"$scratch/round" >"$scratch/printed" &
-	program=$!
-	exec 9>"$scratch/round"
-	until_true has_lines 1 "$scratch/printed"
+	start_held "$workload" again
 	for name; do
 		timeout 600 bpftrace "probes/bpftrace/$name.bt" "$library" $program \
 			>"$scratch/$name.out" 2>"$scratch/$name.err" 9>&- &
@@ -80,12 +74,7 @@ else
 	# two threads at once, and a buffer that was there before: nothing is lost, and below 0 is below 0
 	$CC -std=gnu17 -g -O0 -Wall -Werror -Iruntime -o "$scratch/races" tests/tracers/races.c -L"$O/lib" \
 		-lpthread -llazybones -Wl,-rpath,"$(dirname "$library")" || exit 1
-	rm -f "$scratch/round"
-	mkfifo "$scratch/round"
-	"$scratch/races" <"$scratch/round" >"$scratch/printed" &
-	program=$!
-	exec 9>"$scratch/round"
-	until_true has_lines 1 "$scratch/printed"
+	start_held "$scratch/races"
 	timeout 600 bpftrace probes/bpftrace/lbmem.bt "$library" $program >"$scratch/lbmem.out" 2>"$scratch/lbmem.err" 9>&- &
 	tracer=$!
 	until_true child_is_waiting $tracer
@@ -98,13 +87,9 @@ else
 	tool lbmem '^@buffers: 200000$' "^@held\\[$program\\]: -1048576\$"
 	# what a tool prints when the process is gone
 	if [ -n "$lazybones" ]; then
-		rm -f "$scratch/round" "$scratch/pipe"
-		mkfifo "$scratch/round" "$scratch/pipe"
-		: >"$scratch/printed"
-		"$workload" again <"$scratch/round" >"$scratch/printed" &
-		program=$!
-		exec 9>"$scratch/round"
-		until_true has_lines 1 "$scratch/printed"
+		rm -f "$scratch/pipe"
+		mkfifo "$scratch/pipe"
+		start_held "$workload" again
 		: >"$scratch/named"
 		"$lazybones" sites --pid $program <"$scratch/pipe" >"$scratch/named" 2>&1 9>&- &
 		reader=$!

@@ -2,11 +2,7 @@
 if [ ! -x "$lazybones" ]; then
 	skip 'the lazybones command is not built'
 else
-	mkfifo "$scratch/top"
-	"$workload" again <"$scratch/top" >"$scratch/printed" &
-	program=$!
-	exec 9>"$scratch/top"
-	until_true has_lines 1 "$scratch/printed"
+	start_held "$workload" again
 	yes >&9 2>/dev/null &
 	feeder=$!
 	shown=$(COLUMNS=80 "$lazybones" top $program --once --interval 500)
@@ -72,10 +68,7 @@ else
 	cp tests/tracers/workload.c "$scratch/größe_ünïcödé.c"
 	(cd "$scratch" && $CC -std=gnu17 -g -O0 -w -fdebug-prefix-map="$scratch=/s" -I"$OLDPWD/runtime" -o uses_letters größe_ünïcödé.c \
 		-L"$(dirname "$library")" -lpthread -llazybones -Wl,-rpath,"$(dirname "$library")") || exit 1
-	"$scratch/uses_letters" again <"$scratch/top" >"$scratch/printed" &
-	other=$!
-	exec 9>"$scratch/top"
-	until_true has_lines 1 "$scratch/printed"
+	start_held "$scratch/uses_letters" again
 	yes >&9 2>/dev/null &
 	feeder=$!
 	if command -v tmux >/dev/null; then
@@ -84,7 +77,7 @@ else
 		{
 			local tmux=(tmux -u -S "$scratch/tmux.$1") screen
 			LC_ALL=C.UTF-8 "${tmux[@]}" -f /dev/null new-session -d -x 120 -y 24 \
-				"LC_ALL=$1 '$lazybones' top $other --interval 200"
+				"LC_ALL=$1 '$lazybones' top $program --interval 200"
 			drawn()
 			{
 				screen=$(LC_ALL=C.UTF-8 "${tmux[@]}" capture-pane -p 2>/dev/null)
@@ -98,10 +91,10 @@ else
 		same 'top: and where it is not' 'at gr??e_?n?c?d?.c:' "$(shown C)"
 	fi
 	for columns in {44..56}; do
-		COLUMNS=$columns "$lazybones" top $other --once --interval 50
+		COLUMNS=$columns "$lazybones" top $program --once --interval 50
 	done >"$scratch/cut"
-	kill $feeder $other
-	wait $feeder $other 2>/dev/null
+	kill $feeder $program
+	wait $feeder $program 2>/dev/null
 	exec 9>&-
 	says 'top: lines with letters beyond ASCII are cut' "$(cat "$scratch/cut")" ' at grö$' ' at größ$'
 	same 'top: between characters' '' "$(iconv -f utf-8 -t utf-8 <"$scratch/cut" 2>&1 >/dev/null)"
