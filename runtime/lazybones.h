@@ -28,8 +28,9 @@
  * Errors. A call that fails returns NULL (or false, NaN, 0), and keeps its message
  * in a place of the thread: the first message stays until lb_clear_error(). A call
  * that is given what a failed call gave, NULL, fails quietly, so one check at the end of an
- * expression is enough; a NULL from elsewhere, while no message is kept, is an error of its
- * own. Nothing in this library exits or aborts the program.
+ * expression is enough. A NULL from elsewhere, while no message is kept, is an error that names
+ * the argument, unless the call's comment says that NULL is fine, or what it means. Nothing in
+ * this library exits or aborts the program.
  *
  * Threads. Any thread may build and evaluate; tensors may be shared between
  * threads. A scope belongs to the thread that opened it. After fork() the child has
@@ -118,7 +119,7 @@ LB_API void lb_clear_error(void);
 
 typedef struct lb_scope { void *mark; int open; } lb_scope;
 LB_API lb_scope lb_scope_begin(void);
-/* Ends the scope and every scope opened inside it that is still open. */
+/* Ends the scope and every scope opened inside it that is still open. NULL is fine. */
 LB_API void lb_scope_end(lb_scope *scope);
 /* LB_SCOPE { … }: a scope that ends however the block is left. */
 #define LB_SCOPE \
@@ -129,12 +130,13 @@ LB_API void lb_scope_end(lb_scope *scope);
 LB_API lb_tensor *lb_keep(lb_tensor *x);
 /* Gives one kept reference back. NULL is fine. */
 LB_API void lb_release(lb_tensor *x);
-/* Keeps x in place of *kept, which is released: *kept = x. Does nothing if x is NULL. Returns x.
+/* Keeps x in place of *kept, which is released: *kept = x. If x is NULL, *kept stays. Returns x.
  * A cache that grows in place: see lb_slice_update(). */
 LB_API lb_tensor *lb_replace(lb_tensor **kept, lb_tensor *x);
 /* Makes x live as long as the scope around the innermost one; returns x. */
 LB_API lb_tensor *lb_escape(lb_tensor *x);
-/* Names x for the debugger (at most 255 bytes, copied); returns x. */
+/* Names x for the debugger (at most 255 bytes, copied; NULL is fine: x keeps the name it has);
+ * returns x. */
 LB_API lb_tensor *lb_named(const char *name, lb_tensor *x);
 
 /* ---- what is known without evaluation ---- */
@@ -521,7 +523,7 @@ typedef struct lb_compile_options {
 	int limit;      /* graphs held at most, the least recently used is dropped; 0: 16 */
 } lb_compile_options;
 
-/* name (copied, at most 255 bytes) is for messages and debuggers. The context must live as long.
+/* name (copied, at most 255 bytes; NULL is fine) is for messages and debuggers. The context must live as long.
  * Shapeless: a function with an operation that was given sizes (reshape, broadcast_to, slice,
  * zeros, …) is refused at its first call; so that nothing wrong comes out, it must not read the
  * sizes of its inputs either. NULL on error. */
@@ -679,7 +681,7 @@ LB_API lb_stream lb_stream_new(const char *name);
 LB_API lb_stream lb_set_stream(lb_stream stream);
 typedef struct lb_on_stream { lb_stream before; } lb_on_stream;
 LB_API lb_on_stream lb_on_stream_begin(lb_stream stream);
-LB_API void lb_on_stream_end(lb_on_stream *on);
+LB_API void lb_on_stream_end(lb_on_stream *on); /* NULL is fine */
 /* LB_ON_STREAM(s) { … }: what is made inside belongs to s, however the block is left. */
 #define LB_ON_STREAM(stream) \
 	for (lb_on_stream lb_on_stream_ __attribute__((cleanup(lb_on_stream_end))) = \
@@ -713,8 +715,8 @@ LB_API const void *lb_data(lb_tensor *x);
 
 /* ---- storage: these never evaluate; for a tensor that is not ready they fail ---- */
 
-/* Element 0; the element at (i, j, …) is i * strides[0] + j * strides[1] … elements on.
- * Valid while x lives. */
+/* Element 0; the element at (i, j, …) is i * strides[0] + j * strides[1] … elements on (strides
+ * NULL: not asked for). Valid while x lives. */
 LB_API const void *lb_strided_data(lb_tensor *x, const int64_t **strides);
 /* Element 0 of the storage, as MLX's data<T>() hands it out, without the strides: for a
  * view that is not row-contiguous, reading on from it gives other elements than x's, or

@@ -27,6 +27,8 @@ bool lb_fail_null(const char *op, const char *argument) __attribute__((cold));
 bool lb_fail_null_at(const char *op, int i, int n) __attribute__((cold));
 /* Whether the argument x is there. */
 #define LB_GIVEN(op, x) (__builtin_expect((x) != NULL, 1) || lb_fail_null(op, #x))
+/* Whether x, the address of n, is there, or none is needed. */
+#define LB_GIVEN_LIST(op, n, x) ((n) <= 0 || LB_GIVEN(op, x))
 /* Fails with a message of another time or thread, and where that failed: it is the same failure. */
 void lb_fail_again(const void *site, const char *message);
 /* Gives the thread the room for its messages, while memory may be had. */

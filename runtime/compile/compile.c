@@ -265,40 +265,39 @@ static bool call(struct lb_compiled *c, const struct lb_request *request, lb_ten
 	return ok;
 }
 
-static bool checked_call(struct lb_compiled *c, const void *constants, size_t nbytes, int n_in,
+static bool checked_call(const char *op, struct lb_compiled *compiled, const void *constants, size_t nbytes, int n_in,
 			 lb_tensor *const *in, int n_out, lb_tensor **out, const void *site)
 {
-	if (!c)
+	if (!LB_GIVEN(op, compiled) || !LB_GIVEN_LIST(op, n_in, in) || !LB_GIVEN(op, out))
 		return false;
-	if (n_in < 0 || n_in > MOST || n_out < 1 || n_out > MOST || (n_in && !in) || !out)
-		return lb_fail("compile(%s): a call with %d input%s at %p and %d output%s at %p", c->name, n_in,
-			       LB_S(n_in), (const void *)in, n_out, LB_S(n_out), (void *)out);
+	if (n_in < 0 || n_in > MOST || n_out < 1 || n_out > MOST)
+		return lb_fail("compile(%s): a call with %d input%s and %d output%s", compiled->name, n_in,
+			       LB_S(n_in), n_out, LB_S(n_out));
 	memset(out, 0, (size_t)n_out * sizeof *out);
-	if (nbytes && !constants)
-		return lb_fail("compile(%s): no address of %zu byte%s of constants", c->name, nbytes,
-			       LB_S(nbytes));
+	if (nbytes && !LB_GIVEN(op, constants))
+		return false;
 	for (int i = 0; i < n_in; i++) {
 		if (!in[i])
-			return lb_fail_null_at("call", i, n_in);
+			return lb_fail_null_at(op, i, n_in);
 	}
 	struct lb_self *self = lb_self();
 	if (!self)
 		return false;
-	struct lb_request request = { c->shapeless, self->stream, n_in, n_out, in, constants, nbytes };
-	return (is_inlined(self) ? call_inlined : call)(c, &request, out, site);
+	struct lb_request request = { compiled->shapeless, self->stream, n_in, n_out, in, constants, nbytes };
+	return (is_inlined(self) ? call_inlined : call)(compiled, &request, out, site);
 }
 
 bool lb_call(lb_compiled *compiled, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	LB_ENTER();
-	return checked_call(compiled, NULL, 0, n_in, in, n_out, out, site);
+	return checked_call("call", compiled, NULL, 0, n_in, in, n_out, out, site);
 }
 
 bool lb_call_with(lb_compiled *compiled, const void *constants, size_t nbytes, int n_in,
 		  lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	LB_ENTER();
-	return checked_call(compiled, constants, nbytes, n_in, in, n_out, out, site);
+	return checked_call("call_with", compiled, constants, nbytes, n_in, in, n_out, out, site);
 }
 
 /* ---- the object ---- */
@@ -384,10 +383,11 @@ void lb_compiled_free(lb_compiled *c)
 	free(c);
 }
 
-lb_compile_stats lb_compiled_stats(lb_compiled *c)
+lb_compile_stats lb_compiled_stats(lb_compiled *compiled)
 {
+	struct lb_compiled *c = compiled;
 	lb_compile_stats stats = { 0 };
-	if (!c)
+	if (!LB_GIVEN_HERE("compiled_stats", compiled))
 		return stats;
 	pthread_mutex_lock(&c->lock);
 	const struct lb_compiled_record *record = c->record;

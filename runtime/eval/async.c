@@ -1,5 +1,4 @@
 /* The public side of streams: what is promised is in lazybones.h, how it works in stream.c. */
-#include "base/plural.h"
 #include "eval/eval.h"
 #include "eval/stream.h"
 #include "eval/wait.h"
@@ -54,8 +53,10 @@ void lb_on_stream_end(lb_on_stream *on)
 bool lb_async_eval_n(int n, lb_tensor *const *xs)
 {
 	LB_ENTER();
-	if (n < 0 || (n > 0 && !xs))
-		return lb_fail("async_eval: a list of %d tensor%s%s", n, LB_S(n), xs ? "" : " is NULL");
+	if (n < 0)
+		return lb_fail("async_eval: a list of %d tensors", n);
+	if (!LB_GIVEN_LIST("async_eval", n, xs))
+		return false;
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
 			return lb_fail_null_at("async_eval", i, n);

@@ -574,8 +574,10 @@ static inline void note_asked(struct lb_tensor *x)
 bool lb_eval_n(int n, lb_tensor *const *xs)
 {
 	LB_ENTER();
-	if (n < 0 || (n > 0 && !xs))
-		return lb_fail("eval: a list of %d tensor%s%s", n, LB_S(n), xs ? "" : " is NULL");
+	if (n < 0)
+		return lb_fail("eval: a list of %d tensors", n);
+	if (!LB_GIVEN_LIST("eval", n, xs))
+		return false;
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
 			return lb_fail_null_at("eval", i, n);

@@ -135,9 +135,12 @@ static bool mark_results(struct lb_custom *call, struct lb_tensor **out)
 static bool run_custom(const char *name, const struct lb_custom *like, struct lb_tensor *const *in,
 		       struct lb_tensor **out)
 {
-	if (!like->fn || like->n_in < 0 || like->n_out < 1 || (like->n_in && !in) || !out)
-		return lb_fail("%s: a function, its inputs, and places for its results are needed: %d input%s, %d "
-			       "result%s", name, like->n_in, LB_S(like->n_in), like->n_out, LB_S(like->n_out));
+	lb_function *fn = like->fn;
+	if (!LB_GIVEN(name, fn) || !LB_GIVEN_LIST(name, like->n_in, in) || !LB_GIVEN(name, out))
+		return false;
+	if (like->n_in < 0 || like->n_out < 1)
+		return lb_fail("%s: %d input%s and %d result%s are not what a function has", name, like->n_in,
+			       LB_S(like->n_in), like->n_out, LB_S(like->n_out));
 	memset(out, 0, (size_t)like->n_out * sizeof *out);
 	for (int i = 0; i < like->n_in; i++) {
 		if (!in[i])
@@ -146,7 +149,7 @@ static bool run_custom(const char *name, const struct lb_custom *like, struct lb
 	struct lb_self *self = lb_self();
 	if (!self)
 		return false;
-	bool ok = like->fn(like->context, like->n_in, in, like->n_out, out);
+	bool ok = fn(like->context, like->n_in, in, like->n_out, out);
 	lb_fail_site(like->site);
 	if (!ok && lb_ok())
 		lb_fail("%s: the function failed without an error", name);
@@ -176,8 +179,8 @@ bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_i
 		   int n_out, lb_tensor **out)
 {
 	LB_ENTER();
-	if (!vjp)
-		return lb_fail("custom_vjp: the function's rule is needed");
+	if (!LB_GIVEN("custom_vjp", vjp))
+		return false;
 	return run_custom("custom_vjp", &(struct lb_custom){ .fn = fn, .vjp = vjp, .context = context,
 			  .site = site, .n_in = n_in, .n_out = n_out }, in, out);
 }
@@ -201,10 +204,10 @@ lb_tensor *lb_depends(lb_tensor *x, int n, lb_tensor *const *on)
 	LB_ENTER();
 	if (!LB_GIVEN("depends", x))
 		return NULL;
-	if (n < 0 || (n && !on)) {
-		lb_fail("depends: a list of %d tensor%s at %p", n, LB_S(n), (const void *)on);
+	if (n < 0)
+		lb_fail("depends: a list of %d tensors", n);
+	if (n < 0 || !LB_GIVEN_LIST("depends", n, on))
 		return NULL;
-	}
 	for (int i = 0; i < n; i++) {
 		if (!on[i]) {
 			lb_fail_null_at("depends", i, n);

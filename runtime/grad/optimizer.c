@@ -2,6 +2,7 @@
  * initialization and momentum in deep learning"; Kingma and Ba, "Adam"; Loshchilov and Hutter,
  * "Decoupled weight decay regularization". */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/plural.h"
@@ -99,13 +100,13 @@ static double *rate_of(lb_optimizer *o)
 
 double lb_optimizer_rate(const lb_optimizer *o)
 {
-	return o ? *rate_of((lb_optimizer *)o) : NAN;
+	return LB_GIVEN_HERE("optimizer_rate", o) ? *rate_of((lb_optimizer *)o) : NAN;
 }
 
 bool lb_optimizer_set_rate(lb_optimizer *o, double rate)
 {
 	LB_ENTER();
-	if (!o)
+	if (!LB_GIVEN("optimizer_set_rate", o))
 		return false;
 	if (!(rate >= 0) || !isfinite(rate))
 		return lb_fail("optimizer: the rate %g must be finite, and not negative", rate);
@@ -141,27 +142,27 @@ static bool state_init(lb_optimizer *o, int n, lb_tensor *const *params)
 
 int64_t lb_optimizer_steps(const lb_optimizer *o)
 {
-	return o ? o->steps : 0;
+	return LB_GIVEN_HERE("optimizer_steps", o) ? o->steps : 0;
 }
 
 int lb_optimizer_state(const lb_optimizer *o, lb_tensor *const **ret)
 {
 	if (ret)
 		*ret = o ? o->state : NULL;
-	return o ? o->n * o->n_each : 0;
+	return LB_GIVEN_HERE("optimizer_state", o) && LB_GIVEN_HERE("optimizer_state", ret) ? o->n * o->n_each : 0;
 }
 
 bool lb_optimizer_restore(lb_optimizer *o, int64_t steps, int n, lb_tensor *const *state)
 {
 	LB_ENTER();
-	if (!o)
+	if (!LB_GIVEN("optimizer_restore", o) || !LB_GIVEN_LIST("optimizer_restore", n, state))
 		return false;
-	if (steps < 0 || n < 0 || (n && !state) || (o->n_each ? n % o->n_each : n) != 0)
+	if (steps < 0 || n < 0 || (o->n_each ? n % o->n_each : n) != 0)
 		return lb_fail("optimizer: a state of %d tensor%s after %lld step%s is not what it saved: there are %d "
 			       "for each parameter", n, LB_S(n), (long long)steps, LB_S(steps), o->n_each);
 	for (int i = 0; i < n; i++) {
 		if (!state[i])
-			return false;
+			return lb_fail_null_at("optimizer_restore", i, n);
 		if (!lb_dtype_is_float(state[i]->dtype))
 			return lb_fail("optimizer: state %d is %s; it must be floating", i,
 				       lb_dtypes[state[i]->dtype].name);
@@ -223,17 +224,27 @@ static struct lb_tensor *adam_step(const lb_optimizer *opt, struct lb_tensor *p,
 	return lb_subtract(p, times(lb_divide(state[0], size), rate));
 }
 
-static bool check(const lb_optimizer *o, int n, lb_tensor *const *params, lb_tensor *const *grads)
+/* There are two lists of as many. */
+static bool fail_null_in(const char *op, const char *list, int i)
+{
+	char argument[32];
+	snprintf(argument, sizeof argument, "%s[%d]", list, i);
+	return lb_fail_null(op, argument);
+}
+
+static bool check(const char *op, const lb_optimizer *o, int n, lb_tensor *const *params, lb_tensor *const *grads)
 {
 	char tp[LB_SHAPE_TEXT], tg[LB_SHAPE_TEXT];
-	if (n <= 0 || !params || !grads)
+	if (!LB_GIVEN(op, o) || !LB_GIVEN(op, params) || !LB_GIVEN(op, grads))
+		return false;
+	if (n <= 0)
 		return lb_fail("optimizer: %d parameter%s and their gradients are needed", n, LB_S(n));
 	if (o->state && o->n_each && o->n != n)
 		return lb_fail("optimizer: %d parameter%s, %d the time before", n, LB_S(n), o->n);
 	for (int i = 0; i < n; i++) {
 		const struct lb_tensor *p = params[i], *g = grads[i];
 		if (!p || !g)
-			return false;
+			return fail_null_in(op, p ? "grads" : "params", i);
 		if (!lb_dtype_is_float(p->dtype) || !lb_dtype_is_float(g->dtype))
 			return lb_fail("optimizer: parameter %d is %s and its gradient %s; both must be floating", i,
 				       lb_dtypes[p->dtype].name, lb_dtypes[g->dtype].name);
@@ -286,9 +297,9 @@ static struct lb_tensor *step(const lb_optimizer *o, int i, struct lb_tensor *p,
 	return x ? lb_astype(x, (lb_dtype)p->dtype) : NULL;
 }
 
-static bool update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads, const void *site)
+static bool update(const char *op, lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads, const void *site)
 {
-	if (!o || !check(o, n, params, grads) || (!o->state && !state_init(o, n, params)))
+	if (!check(op, o, n, params, grads) || (!o->state && !state_init(o, n, params)))
 		return false;
 	int each = 1 + o->n_each;
 	struct lb_tensor *const **order = in_order(n, grads);
@@ -324,13 +335,13 @@ static bool update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const 
 bool lb_optimizer_update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads)
 {
 	LB_ENTER();
-	return update(o, n, params, grads, site);
+	return update("optimizer_update", o, n, params, grads, site);
 }
 
 bool lb_optimizer_step(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads, lb_tensor *loss)
 {
 	LB_ENTER();
-	if (!update(o, n, params, grads, site))
+	if (!update("optimizer_step", o, n, params, grads, site))
 		return false;
 	struct lb_tensor **roots = calloc((size_t)n + 1, sizeof *roots);
 	if (!roots)
@@ -351,12 +362,14 @@ bool lb_optimizer_step(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *co
 bool lb_clip_by_global_norm(int n, lb_tensor *const *grads, double most, lb_tensor **clipped, lb_tensor **norm)
 {
 	LB_ENTER();
-	if (n <= 0 || !grads || !clipped || !(most > 0))
-		return lb_fail("clip_by_global_norm: %d gradient%s, places for them, and a positive norm (%g) are "
-			       "needed", n, LB_S(n), most);
+	if (!LB_GIVEN("clip_by_global_norm", grads) || !LB_GIVEN("clip_by_global_norm", clipped))
+		return false;
+	if (n <= 0 || !(most > 0))
+		return lb_fail("clip_by_global_norm: %d gradient%s and a norm of %g: one at least is needed, and a "
+			       "positive norm", n, LB_S(n), most);
 	for (int i = 0; i < n; i++) {
 		if (!grads[i])
-			return false;
+			return lb_fail_null_at("clip_by_global_norm", i, n);
 	}
 	struct lb_tensor *const **order = in_order(n, grads);
 	if (!order)

@@ -47,11 +47,15 @@ static int nth_wrt(const struct lb_pullback *p, int i)
 
 static bool check(const struct lb_pullback *p)
 {
-	if (!p->fn || p->n_in < 0 || p->n_out < 1 || p->n_wrt < 0 || (p->n_in && !p->in) || !p->out ||
-	    (p->n_wrt && !p->grads))
-		return lb_fail("%s: a function, its inputs, and places for its results and their gradients are "
-			       "needed: %d input%s, %d result%s, %d gradient%s", p->name, p->n_in,
-			       LB_S(p->n_in), p->n_out, LB_S(p->n_out), p->n_wrt, LB_S(p->n_wrt));
+	lb_function *fn = p->fn;
+	lb_tensor *const *in = p->in, **out = p->out, **grads = p->grads;
+
+	if (!LB_GIVEN(p->name, fn) || !LB_GIVEN_LIST(p->name, p->n_in, in) || !LB_GIVEN(p->name, out) ||
+	    !LB_GIVEN_LIST(p->name, p->n_wrt, grads))
+		return false;
+	if (p->n_in < 0 || p->n_out < 1 || p->n_wrt < 0)
+		return lb_fail("%s: %d input%s, %d result%s and %d gradient%s are not what a function has", p->name,
+			       p->n_in, LB_S(p->n_in), p->n_out, LB_S(p->n_out), p->n_wrt, LB_S(p->n_wrt));
 	memset(p->out, 0, (size_t)p->n_out * sizeof *p->out);
 	if (p->n_wrt)
 		memset(p->grads, 0, (size_t)p->n_wrt * sizeof *p->grads);
@@ -234,8 +238,8 @@ bool lb_vjp(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int 
 	    lb_tensor *const *cotangents, lb_tensor **out, lb_tensor **grads)
 {
 	LB_ENTER();
-	if (!cotangents)
-		return lb_fail("vjp: the results' cotangents are needed");
+	if (!LB_GIVEN("vjp", cotangents))
+		return false;
 	return lb_pull_back(&(struct lb_pullback){
 		.name = "vjp", .site = site, .fn = fn, .context = context, .n_in = n_in, .n_wrt = n_in,
 		.n_out = n_out, .in = in, .cotangents = cotangents, .out = out, .grads = grads });

@@ -26,58 +26,60 @@ void lb_name_free(char *name)
 
 int lb_rank(const lb_tensor *x)
 {
-	return x ? x->rank : 0;
+	return LB_GIVEN_HERE("rank", x) ? x->rank : 0;
 }
 
 int64_t lb_dim(const lb_tensor *x, int axis)
 {
 	int i;
-	return x && lb_axis("dim", axis, lb_shape_of(x), 0, &i) ? x->shape[i] : 0;
+	LB_ENTER();
+	(void)site;
+	return LB_GIVEN("dim", x) && lb_axis("dim", axis, lb_shape_of(x), 0, &i) ? x->shape[i] : 0;
 }
 
 const int64_t *lb_shape(const lb_tensor *x)
 {
-	return x ? x->shape : NULL;
+	return LB_GIVEN_HERE("shape", x) ? x->shape : NULL;
 }
 
 const int64_t *lb_strides(const lb_tensor *x)
 {
-	return x ? x->strides : NULL;
+	return LB_GIVEN_HERE("strides", x) ? x->strides : NULL;
 }
 
 int64_t lb_size(const lb_tensor *x)
 {
-	return x ? x->size : 0;
+	return LB_GIVEN_HERE("size", x) ? x->size : 0;
 }
 
 int64_t lb_nbytes(const lb_tensor *x)
 {
-	return x ? x->size * lb_dtypes[x->dtype].bytes : 0;
+	return LB_GIVEN_HERE("nbytes", x) ? x->size * lb_dtypes[x->dtype].bytes : 0;
 }
 
 lb_dtype lb_dtype_of(const lb_tensor *x)
 {
-	return x ? (lb_dtype)x->dtype : LB_BOOL;
+	return LB_GIVEN_HERE("dtype_of", x) ? (lb_dtype)x->dtype : LB_BOOL;
 }
 
 bool lb_is_ready(const lb_tensor *x)
 {
-	return x && lb_tensor_state(x) == LB_STATE_READY;
+	return LB_GIVEN_HERE("is_ready", x) && lb_tensor_state(x) == LB_STATE_READY;
 }
 
 bool lb_is_row_contiguous(const lb_tensor *x)
 {
-	return x && lb_is_row_major(x->rank, x->shape, x->strides);
+	return LB_GIVEN_HERE("is_row_contiguous", x) && lb_is_row_major(x->rank, x->shape, x->strides);
 }
 
 const char *lb_name(const lb_tensor *x)
 {
-	return x ? (const char *)(uintptr_t)__atomic_load_n(&x->name, __ATOMIC_ACQUIRE) : NULL;
+	return LB_GIVEN_HERE("name", x) ? (const char *)(uintptr_t)__atomic_load_n(&x->name, __ATOMIC_ACQUIRE) : NULL;
 }
 
 uint64_t lb_id(const lb_tensor *x)
 {
-	return x ? x->id : 0;
+	return LB_GIVEN_HERE("id", x) ? x->id : 0;
 }
 
 const char *lb_dtype_name(lb_dtype dtype)

@@ -374,10 +374,12 @@ static struct lb_tensor *compute(const struct einsum *e, int n, struct term *ter
 lb_tensor *lb_einsum(const char *spec, int n, lb_tensor *const *xs)
 {
 	LB_ENTER();
-	if (!spec || n < 1 || n > LB_EINSUM_MOST || !xs) {
-		lb_fail("einsum: needs a specification and from 1 to %d operands, not %d", LB_EINSUM_MOST, n);
+	if (n < 1 || n > LB_EINSUM_MOST) {
+		lb_fail("einsum: needs from 1 to %d operands, not %d", LB_EINSUM_MOST, n);
 		return NULL;
 	}
+	if (!LB_GIVEN("einsum", spec) || !LB_GIVEN("einsum", xs))
+		return NULL;
 	for (int i = 0; i < n; i++) {
 		if (!xs[i]) {
 			lb_fail_null_at("einsum", i, n);

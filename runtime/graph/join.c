@@ -7,10 +7,10 @@
 /* All as one dtype; the caller frees the array. */
 static struct lb_tensor **promote_all(const char *op, int n, struct lb_tensor *const *xs, const void *site)
 {
-	if (n <= 0 || !xs) {
+	if (n <= 0)
 		lb_fail("%s: needs at least one tensor", op);
+	if (!LB_GIVEN_LIST(op, n, xs) || n <= 0)
 		return NULL;
-	}
 	for (int i = 0; i < n; i++) {
 		if (!xs[i]) {
 			lb_fail_null_at(op, i, n);

@@ -78,9 +78,7 @@ static bool is_alive(const char *what, const struct lb_tensor *x, const void *si
 
 lb_tensor *lb_keep(lb_tensor *x)
 {
-	if (!x)
-		lb_fail_site(LB_SITE());
-	if (!LB_GIVEN("keep", x) || !is_alive("keep", x, LB_SITE()))
+	if (!LB_GIVEN_HERE("keep", x) || !is_alive("keep", x, LB_SITE()))
 		return NULL;
 	lb_tensor_retain(x, LB_ONE_REF);
 	return x;
@@ -94,8 +92,8 @@ void lb_release(lb_tensor *x)
 
 lb_tensor *lb_replace(lb_tensor **kept, lb_tensor *x)
 {
-	if (!x || !kept)
-		return x;
+	if (!LB_GIVEN_HERE("replace", kept) || !LB_GIVEN_HERE("replace", x))
+		return NULL;
 	lb_tensor *old = *kept;
 	*kept = lb_keep(x);
 	lb_release(old);
@@ -104,8 +102,10 @@ lb_tensor *lb_replace(lb_tensor **kept, lb_tensor *x)
 
 lb_tensor *lb_escape(lb_tensor *x)
 {
+	if (!LB_GIVEN_HERE("escape", x))
+		return NULL;
 	struct lb_self *self = lb_self();
-	if (!x || !self || self->n_marks == 0)
+	if (!self || self->n_marks == 0)
 		return x; /* without a scope it already belongs to the thread */
 	if (!lb_scope_reserve(self))
 		return NULL;

@@ -63,9 +63,10 @@ static bool cut_one(const char *op, struct lb_cut *cut, const struct lb_tensor *
 
 bool lb_cut_out(const char *op, const struct lb_tensor *x, int n, const lb_index *index, struct lb_cut *ret)
 {
-	if (n < 0 || (n && !index))
-		return lb_fail("%s: a list of %d %s at %p", op, n, LB_PLURAL(n, "index", "indices"),
-			       (const void *)index);
+	if (n < 0)
+		return lb_fail("%s: a list of %d indices", op, n);
+	if (!LB_GIVEN_LIST(op, n, index))
+		return false;
 	int used = 0, added = 0, dropped = 0, rests = 0;
 	for (int i = 0; i < n; i++) {
 		used += index[i].kind == LB_INDEX_RANGE || index[i].kind == LB_INDEX_AT;

@@ -27,6 +27,9 @@ enum { LB_ONE_REF = 1 };
 #define LB_ENTER() \
 	const void *site = LB_SITE(); \
 	lb_fail_site(site)
+/* LB_GIVEN() in a public call that is too short for LB_ENTER(): only a failure notes the site. */
+#define LB_GIVEN_HERE(op, x) \
+	(__builtin_expect((x) != NULL, 1) || (lb_fail_site(LB_SITE()), lb_fail_null(op, #x)))
 
 /* A new lazy tensor in its odd phase, row-contiguous, holding its inputs; the caller may
  * change strides, offset, params and flags, then must publish it. NULL on failure. */

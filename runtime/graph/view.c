@@ -241,8 +241,8 @@ lb_tensor *lb_as_strided(lb_tensor *x, lb_list shape, lb_list strides, int64_t o
 bool lb_split(lb_tensor *x, int n, int axis, lb_tensor **parts)
 {
 	LB_ENTER();
-	if (!parts)
-		return lb_fail("split: nowhere to put %d parts", n);
+	if (!LB_GIVEN("split", parts))
+		return false;
 	if (n > 0)
 		memset(parts, 0, (size_t)n * sizeof *parts);
 	int along;

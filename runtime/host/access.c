@@ -14,13 +14,13 @@
 #include "publish/root.h"
 
 /* Element 0 of a one-element tensor, evaluated; NULL on error. */
-static const void *only_element(struct lb_tensor *x, const void *site)
+static const void *only_element(const char *op, struct lb_tensor *x, const void *site)
 {
-	if (!LB_GIVEN("item", x))
+	if (!LB_GIVEN(op, x))
 		return NULL;
 	if (x->size != 1) {
 		char text[LB_SHAPE_TEXT];
-		lb_fail("item: %s has %lld element%s, not one", lb_shape_text(x->rank, x->shape, text),
+		lb_fail("%s: %s has %lld element%s, not one", op, lb_shape_text(x->rank, x->shape, text),
 			(long long)x->size, LB_S(x->size));
 		return NULL;
 	}
@@ -30,14 +30,14 @@ static const void *only_element(struct lb_tensor *x, const void *site)
 double lb_item(lb_tensor *x)
 {
 	LB_ENTER();
-	const void *at = only_element(x, site);
+	const void *at = only_element("item", x, site);
 	return at ? lb_load_double(at, (enum lb_dtype)x->dtype) : (double)NAN;
 }
 
 int64_t lb_item_int(lb_tensor *x)
 {
 	LB_ENTER();
-	const void *at = only_element(x, site);
+	const void *at = only_element("item_int", x, site);
 	int64_t value = at ? lb_load_int(at, (enum lb_dtype)x->dtype) : 0;
 	if (at && x->dtype == LB_U64 && value < 0) {
 		lb_fail("item_int: %llu of uint64 does not fit int64; take lb_copy_out()", (unsigned long long)value);
@@ -61,8 +61,8 @@ bool lb_copy_out(lb_tensor *x, void *to, size_t nbytes)
 	if ((uint64_t)lb_nbytes(x) != nbytes)
 		return lb_fail("copy_out: the tensor has %lld byte%s, there is room for %zu",
 			       (long long)lb_nbytes(x), LB_S(lb_nbytes(x)), nbytes);
-	if (nbytes && !to)
-		return lb_fail("copy_out: no address to copy %zu byte%s to", nbytes, LB_S(nbytes));
+	if (nbytes && !LB_GIVEN("copy_out", to))
+		return false;
 	if (!lb_ensure_ready(x, site))
 		return false;
 	struct lb_exec exec = { .threads = true, .scratch = no_scratch };

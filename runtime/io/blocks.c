@@ -139,12 +139,15 @@ static lb_tensor *adopt(uint8_t *bytes, const struct lb_array *array, int64_t ro
 
 bool lb_file_get_quantized(lb_file *file, const char *name, lb_quantized *ret, lb_quant *how)
 {
+	static const char op[] = "file_get_quantized";
 	LB_ENTER();
 	(void)site;
-	if (!ret || !how)
-		return lb_fail("file_get_quantized: no place for the tensor, or for how it is quantised");
+	if (!LB_GIVEN(op, ret) || !LB_GIVEN(op, how))
+		return false;
 	*ret = (lb_quantized){ 0 };
-	const struct lb_entry *entry = file && name ? lb_file_find(file, name) : NULL;
+	if (!LB_GIVEN(op, file) || !LB_GIVEN(op, name))
+		return false;
+	const struct lb_entry *entry = lb_file_find(file, name);
 	if (!entry)
 		return false;
 	const struct lb_array *array = &entry->array;

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plural.h"
-
 /* ---- the directory ---- */
 
 /* Room for one more of `size` bytes. */
@@ -175,21 +173,15 @@ lb_file *lb_open(const char *path)
 {
 	LB_ENTER();
 	(void)site;
-	if (!path) {
-		lb_fail("open: no path");
-		return NULL;
-	}
-	return open_mapping(lb_mapping_open(path));
+	return LB_GIVEN("open", path) ? open_mapping(lb_mapping_open(path)) : NULL;
 }
 
 lb_file *lb_open_bytes(const void *bytes, size_t nbytes, const char *name)
 {
 	LB_ENTER();
 	(void)site;
-	if ((nbytes && !bytes) || !name) {
-		lb_fail("open_bytes: %zu byte%s at no address, or without a name", nbytes, LB_S(nbytes));
+	if ((nbytes && !LB_GIVEN("open_bytes", bytes)) || !LB_GIVEN("open_bytes", name))
 		return NULL;
-	}
 	return open_mapping(lb_mapping_copy(name, bytes, nbytes));
 }
 
@@ -214,12 +206,12 @@ void lb_file_close(lb_file *file)
 
 const char *lb_file_format(const lb_file *file)
 {
-	return file ? file->format : NULL;
+	return LB_GIVEN_HERE("file_format", file) ? file->format : NULL;
 }
 
 int64_t lb_file_count(const lb_file *file)
 {
-	return file ? file->n : 0;
+	return LB_GIVEN_HERE("file_count", file) ? file->n : 0;
 }
 
 static const struct lb_entry *entry_at(const struct lb_file *file, int64_t i)
@@ -235,7 +227,7 @@ const char *lb_file_name(const lb_file *file, int64_t i)
 {
 	LB_ENTER();
 	(void)site;
-	const struct lb_entry *entry = file ? entry_at(file, i) : NULL;
+	const struct lb_entry *entry = LB_GIVEN("file_name", file) ? entry_at(file, i) : NULL;
 	return entry ? entry->name : NULL;
 }
 
@@ -256,28 +248,30 @@ static struct lb_tensor *get(struct lb_file *file, const struct lb_entry *entry,
 lb_tensor *lb_file_get(lb_file *file, const char *name)
 {
 	LB_ENTER();
-	return file && name ? get(file, lb_file_find(file, name), false, site) : NULL;
+	if (!LB_GIVEN("file_get", file) || !LB_GIVEN("file_get", name))
+		return NULL;
+	return get(file, lb_file_find(file, name), false, site);
 }
 
 lb_tensor *lb_file_get_at(lb_file *file, int64_t i)
 {
 	LB_ENTER();
-	return file ? get(file, entry_at(file, i), false, site) : NULL;
+	return LB_GIVEN("file_get_at", file) ? get(file, entry_at(file, i), false, site) : NULL;
 }
 
 lb_tensor *lb_file_get_raw(lb_file *file, const char *name)
 {
 	LB_ENTER();
-	return file && name ? get(file, lb_file_find(file, name), true, site) : NULL;
+	if (!LB_GIVEN("file_get_raw", file) || !LB_GIVEN("file_get_raw", name))
+		return NULL;
+	return get(file, lb_file_find(file, name), true, site);
 }
 
 lb_tensor *lb_load_npy(const char *path)
 {
 	LB_ENTER();
-	if (!path) {
-		lb_fail("load_npy: no path");
+	if (!LB_GIVEN("load_npy", path))
 		return NULL;
-	}
 	struct lb_file *file = open_mapping(lb_mapping_open(path));
 	struct lb_tensor *t = NULL;
 	if (file && strcmp(file->format, "npy") != 0)

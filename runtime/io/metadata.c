@@ -14,14 +14,14 @@ const struct lb_metadata *lb_file_find_metadata(const struct lb_file *file, cons
 
 int64_t lb_file_metadata_count(const lb_file *file)
 {
-	return file ? file->n_metadata : 0;
+	return LB_GIVEN_HERE("file_metadata_count", file) ? file->n_metadata : 0;
 }
 
 const char *lb_file_metadata_key(const lb_file *file, int64_t i)
 {
 	LB_ENTER();
 	(void)site;
-	if (!file)
+	if (!LB_GIVEN("file_metadata_key", file))
 		return NULL;
 	if (i < 0 || i >= file->n_metadata) {
 		lb_fail("%s: no metadata number %lld, there are %lld", file->mapping->path, (long long)i,
@@ -33,13 +33,17 @@ const char *lb_file_metadata_key(const lb_file *file, int64_t i)
 
 const char *lb_file_metadata(const lb_file *file, const char *key)
 {
-	const struct lb_metadata *m = file && key ? lb_file_find_metadata(file, key) : NULL;
+	if (!LB_GIVEN_HERE("file_metadata", file) || !LB_GIVEN_HERE("file_metadata", key))
+		return NULL;
+	const struct lb_metadata *m = lb_file_find_metadata(file, key);
 	return m ? m->text : NULL;
 }
 
 int64_t lb_file_metadata_length(const lb_file *file, const char *key)
 {
-	const struct lb_metadata *m = file && key ? lb_file_find_metadata(file, key) : NULL;
+	if (!LB_GIVEN_HERE("file_metadata_length", file) || !LB_GIVEN_HERE("file_metadata_length", key))
+		return -1;
+	const struct lb_metadata *m = lb_file_find_metadata(file, key);
 	return m ? (int64_t)m->count : -1;
 }
 
@@ -54,9 +58,12 @@ static struct lb_metadata *want(struct lb_file *file, const char *key)
 
 const char *lb_file_metadata_string(lb_file *file, const char *key, int64_t i, size_t *nbytes)
 {
+	static const char op[] = "file_metadata_string";
 	LB_ENTER();
 	(void)site;
-	struct lb_metadata *m = file && key ? want(file, key) : NULL;
+	if (!LB_GIVEN(op, file) || !LB_GIVEN(op, key) || !LB_GIVEN(op, nbytes))
+		return NULL;
+	struct lb_metadata *m = want(file, key);
 	if (!m)
 		return NULL;
 	if (m->type != LB_VALUE_STRING || i < 0 || (uint64_t)i >= m->count) {
@@ -93,7 +100,9 @@ lb_tensor *lb_file_metadata_tensor(lb_file *file, const char *key)
 		[LB_VALUE_I64] = LB_I64, [LB_VALUE_F64] = LB_F64,
 	};
 	LB_ENTER();
-	const struct lb_metadata *m = file && key ? want(file, key) : NULL;
+	if (!LB_GIVEN("file_metadata_tensor", file) || !LB_GIVEN("file_metadata_tensor", key))
+		return NULL;
+	const struct lb_metadata *m = want(file, key);
 	if (!m)
 		return NULL;
 	if (m->type == LB_VALUE_STRING) {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plural.h"
 #include "eval/eval.h"
 #include "graph/shape.h"
 #include "io/cursor.h"
@@ -36,18 +35,16 @@ static bool check_names(const char *op, int n, const char *const *names)
 bool lb_save_prepare(const char *op, const char *path, int n, const char *const *names,
 		     lb_tensor *const *xs, const void *site)
 {
-	if (!path)
-		return lb_fail("%s: no path", op);
-	if (n < 0 || (n && !xs))
-		return lb_fail("%s: %d tensor%s at no address", op, n, LB_S(n));
+	if (n < 0)
+		return lb_fail("%s: a list of %d tensors", op, n);
+	if (!LB_GIVEN(op, path) || !LB_GIVEN_LIST(op, n, xs))
+		return false;
 	for (int i = 0; i < n; i++) {
 		if (!xs[i])
 			return lb_fail_null_at(op, i, n);
 	}
-	if (names && !check_names(op, n, names))
+	if (strcmp(op, "save_npy") != 0 && (!LB_GIVEN_LIST(op, n, names) || !check_names(op, n, names)))
 		return false;
-	if (n && !names && strcmp(op, "save_npy") != 0)
-		return lb_fail("%s: no names", op);
 	return n == 0 || lb_evaluate(n, xs, site);
 }
 
@@ -77,7 +74,7 @@ bool lb_save_npy(const char *path, lb_tensor *x)
 	char header[LB_NPY_WRITTEN];
 	size_t n;
 	struct lb_writer w;
-	if (!x || !lb_save_prepare("save_npy", path, 1, NULL, &x, site) ||
+	if (!LB_GIVEN("save_npy", x) || !lb_save_prepare("save_npy", path, 1, NULL, &x, site) ||
 	    !lb_npy_write_header((enum lb_dtype)x->dtype, x->rank, x->shape, header, &n) ||
 	    !lb_writer_begin(&w, path))
 		return false;

@@ -42,30 +42,32 @@ static bool write_file(struct lb_writer *w, int n, const struct place *places,
 }
 
 /* Every key and value is text, and no key comes twice. */
-static bool check_metadata(const struct lb_safetensors_metadata *m)
+static bool check_metadata(const char *op, const struct lb_safetensors_metadata *m)
 {
 	char quoted[LB_QUOTED];
 	for (int i = 0; i < m->n; i++) {
 		const char *both[] = { m->keys[i], m->values[i] };
 		for (int k = 0; k < 2; k++) {
-			if (!both[k] || !lb_is_text((const uint8_t *)both[k], strlen(both[k])))
-				return lb_fail("save_safetensors: metadata %d: %s '%s' is no UTF-8", i,
-					       k ? "value" : "key",
-					       lb_quoted((const uint8_t *)both[k], both[k] ? strlen(both[k]) : 0, quoted));
+			const char *which = k ? "value" : "key";
+			if (!both[k])
+				return lb_fail("%s: metadata %d: the %s is missing", op, i, which);
+			if (!lb_is_text((const uint8_t *)both[k], strlen(both[k])))
+				return lb_fail("%s: metadata %d: %s '%s' is no UTF-8", op, i, which,
+					       lb_quoted((const uint8_t *)both[k], strlen(both[k]), quoted));
 		}
 		for (int k = 0; k < i; k++) {
 			if (strcmp(m->keys[i], m->keys[k]) == 0)
-				return lb_fail("save_safetensors: metadata '%.64s' is given twice", m->keys[i]);
+				return lb_fail("%s: metadata '%.64s' is given twice", op, m->keys[i]);
 		}
 	}
 	return true;
 }
 
-static bool save(const char *path, int n, const char *const *names, lb_tensor *const *xs,
+static bool save(const char *op, const char *path, int n, const char *const *names, lb_tensor *const *xs,
 		 const struct lb_safetensors_metadata *m, const void *site)
 {
 	struct lb_writer w;
-	if (!lb_save_prepare("save_safetensors", path, n, names, xs, site) || !check_metadata(m))
+	if (!lb_save_prepare(op, path, n, names, xs, site) || !check_metadata(op, m))
 		return false;
 	struct place *places = calloc((size_t)n + 1, sizeof *places);
 	if (!places)
@@ -75,7 +77,7 @@ static bool save(const char *path, int n, const char *const *names, lb_tensor *c
 		places[i] = (struct place){ { .name = names[i], .dtype = (enum lb_dtype)xs[i]->dtype,
 					      .rank = xs[i]->rank, .shape = xs[i]->shape }, xs[i], i };
 		if (strcmp(names[i], "__metadata__") == 0)
-			ok = lb_fail("save_safetensors: no tensor can be named __metadata__");
+			ok = lb_fail("%s: no tensor can be named __metadata__", op);
 	}
 	uint64_t at = 0;
 	if (ok)
@@ -93,14 +95,17 @@ static bool save(const char *path, int n, const char *const *names, lb_tensor *c
 bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_tensor *const *xs)
 {
 	LB_ENTER();
-	return save(path, n, names, xs, &(struct lb_safetensors_metadata){ 0 }, site);
+	return save("save_safetensors", path, n, names, xs, &(struct lb_safetensors_metadata){ 0 }, site);
 }
 
 bool lb_save_safetensors_with(const char *path, int n, const char *const *names, lb_tensor *const *xs,
 			      int n_metadata, const char *const *keys, const char *const *values)
 {
+	static const char op[] = "save_safetensors_with";
 	LB_ENTER();
-	if (n_metadata < 0 || (n_metadata && (!keys || !values)))
-		return lb_fail("save_safetensors: %d metadata without keys or values", n_metadata);
-	return save(path, n, names, xs, &(struct lb_safetensors_metadata){ n_metadata, keys, values }, site);
+	if (n_metadata < 0)
+		return lb_fail("%s: %d metadata", op, n_metadata);
+	if (!LB_GIVEN_LIST(op, n_metadata, keys) || !LB_GIVEN_LIST(op, n_metadata, values))
+		return false;
+	return save(op, path, n, names, xs, &(struct lb_safetensors_metadata){ n_metadata, keys, values }, site);
 }

@@ -214,61 +214,6 @@ static void strange_members(void **state)
 	}
 }
 
-/* What comes from a call that failed is quiet; anything else that is NULL is not. */
-static void null_arguments(void **state)
-{
-	lb_tensor *none = NULL, *grads[1], *out[1];
-
-	(void)state;
-	LB_SCOPE {
-		lb_tensor *x = lb_ones(LB_SHAPE(2, 2), LB_F32);
-#define SAYS(call, words) do { \
-	(void)(call); \
-	assert_non_null(lb_error_site()); \
-	assert_true(error_has(words)); \
-} while (0)
-		SAYS(lb_add(none, x), "add: a is NULL");
-		SAYS(lb_add(x, none), "add: b is NULL");
-		SAYS(lb_exp(none), "exp: x is NULL");
-		SAYS(lb_where(x, none, x), "where: a is NULL");
-		SAYS(lb_clip(none, x, x), "clip: x is NULL");
-		SAYS(lb_reshape(none, LB_SHAPE(4)), "reshape: x is NULL");
-		SAYS(lb_slice(none, LB_AT(0)), "slice: x is NULL");
-		SAYS(lb_slice_update(x, none, LB_AT(0)), "slice_update: update is NULL");
-		SAYS(lb_sum(none, LB_ALL_AXES, false), "sum: x is NULL");
-		SAYS(lb_matmul(x, none), "matmul: b is NULL");
-		SAYS(lb_addmm(none, x, x, 1, 1), "addmm: c is NULL");
-		SAYS(lb_linear(x, none, NULL), "linear: weight is NULL");
-		SAYS(lb_stack(2, (lb_tensor *[]){ x, none }, 0), "stack: tensor 1 of 2 is NULL");
-		SAYS(lb_einsum("ij->", 1, &none), "einsum: tensor 0 of 1 is NULL");
-		SAYS(lb_take(x, none, 0), "take: indices is NULL");
-		SAYS(lb_softmax(none, LB_AXES(0)), "softmax: x is NULL");
-		SAYS(lb_attention(x, none, x, 1, false, NULL), "attention: k is NULL");
-		SAYS(lb_silu(none), "silu: x is NULL");
-		SAYS(lb_layer_norm(none, NULL, NULL, 0), "layer_norm: x is NULL");
-		SAYS(lb_sort(none, 0), "sort: x is NULL");
-		SAYS(lb_cumsum(none, 0, false, false), "cumsum: x is NULL");
-		SAYS(lb_categorical(none, 0, lb_key(1)), "categorical: logits is NULL");
-		SAYS(lb_depends(x, 1, &none), "depends: tensor 0 of 1 is NULL");
-		SAYS(lb_keep(none), "keep: x is NULL");
-		SAYS(lb_named("x", none), "named: x is NULL");
-		SAYS(lb_item(none), "item: x is NULL");
-		SAYS(lb_data(none), "data: x is NULL");
-		SAYS(lb_eval(x, none), "eval: tensor 1 of 2");
-		SAYS(lb_async_eval(none), "async_eval: tensor 0 of 1");
-		SAYS(lb_grad(gelu_tanh, NULL, 1, &none, grads), "grad: tensor 0 of 1");
-		lb_compiled *f = lb_compile("f", gelu_tanh, NULL, (lb_compile_options){ 0 });
-		SAYS(lb_call(f, 1, &none, 1, out), "call: tensor 0 of 1");
-		lb_compiled_free(f);
-
-		lb_tensor *failed = lb_reshape(x, LB_SHAPE(3));
-		uint64_t errors = counters()->errors;
-		assert_false(lb_eval(lb_add(lb_exp(failed), x)));
-		assert_int_equal(counters()->errors, errors);
-		assert_true(error_has("reshape (2,2) (3)"));
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,7 +224,6 @@ int main(void)
 		TEST(large_integers),
 		TEST(who_is_named),
 		TEST(strange_members),
-		TEST(null_arguments),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

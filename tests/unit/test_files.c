@@ -206,11 +206,11 @@ static void safetensors_metadata(void **state)
 		must_be_ok("metadata");
 		unlink(path);
 		assert_false(lb_save_safetensors_with(path, 1, names, &x, 1, keys, NULL));
-		assert_true(error_has("metadata without values"));
+		assert_true(error_has("save_safetensors_with: values is NULL"));
 		assert_false(lb_save_safetensors_with(path, 1, names, &x, 1, keys, (const char *[]){ "\xff" }));
 		assert_true(error_has("value UTF-8"));
 		assert_false(lb_save_safetensors_with(path, 1, names, &x, 1, (const char *[]){ NULL }, values));
-		assert_true(error_has("key UTF-8"));
+		assert_true(error_has("metadata 0: the key is missing"));
 		assert_false(lb_save_safetensors_with(path, 1, names, &x, 2, (const char *[]){ "a", "a" }, values));
 		assert_true(error_has("'a' twice"));
 	}
@@ -251,7 +251,7 @@ static void missing_files(void **state)
 	assert_null(lb_open("/dev/zero"));
 	assert_true(error_has("/dev/zero regular"));
 	assert_null(lb_open(NULL));
-	assert_true(error_has("no path"));
+	assert_true(error_has("open: path is NULL"));
 	assert_null(lb_load_npy(at("all.gguf")));
 	assert_true(error_has("all.gguf gguf lb_open"));
 	lb_file *file = lb_open(at("all.gguf"));
@@ -262,15 +262,6 @@ static void missing_files(void **state)
 	assert_null(lb_file_name(file, lb_file_count(file)));
 	assert_true(error_has("all.gguf"));
 	lb_file_close(file);
-	/* NULL is quiet */
-	assert_null(lb_file_get(NULL, "x"));
-	assert_null(lb_file_get_at(NULL, 0));
-	assert_null(lb_file_get_raw(NULL, "x"));
-	assert_int_equal(lb_file_count(NULL), 0);
-	lb_file_close(NULL);
-	assert_true(lb_ok());
-	assert_null(lb_decode(NULL, LB_Q4_0, LB_SHAPE(32), LB_F32));
-	assert_true(error_has("decode: bytes is NULL"));
 }
 
 static void formats_and_order(void **state)

@@ -370,7 +370,7 @@ static void errors(void **state)
 		assert_false(lb_value_and_grad(identity, NULL, 1, &x, 1, (int[]){ 1 }, 1, &out, d));
 		assert_true(error_has("value_and_grad input 1 1 input"));
 		assert_false(lb_grad(NULL, NULL, 1, &x, d));
-		assert_true(error_has("grad function"));
+		assert_true(error_has("grad: fn is NULL"));
 		assert_false(lb_value_and_grad(identity, NULL, 1, &x, 1, NULL, 0, &out, d));
 		assert_true(error_has("value_and_grad 0 results"));
 		assert_false(lb_grad(fails, NULL, 1, &x, d));
@@ -393,7 +393,7 @@ static void errors(void **state)
 		assert_false(lb_grad(identity, NULL, 1, (lb_tensor *[]){ NULL }, d));
 		assert_true(error_has("grad: tensor 0 of 1 is NULL"));
 		assert_false(lb_checkpoint(NULL, NULL, 1, &x, 1, &out));
-		assert_true(error_has("checkpoint function"));
+		assert_true(error_has("checkpoint: fn is NULL"));
 		assert_false(lb_checkpoint(gives_nothing, NULL, 1, &x, 1, &out));
 		assert_true(error_has("checkpoint no result 0"));
 		assert_null(lb_depends(x, -1, NULL));
