@@ -599,16 +599,15 @@ static void give_up(struct job *job, bool was_running)
 
 void lb_streams_after_fork(void)
 {
-	static const struct lb_wait fresh = {
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.done = PTHREAD_COND_INITIALIZER,
-	};
-	static const pthread_cond_t fresh_wake = PTHREAD_COND_INITIALIZER;
+	static const pthread_cond_t fresh = PTHREAD_COND_INITIALIZER; /* who waited is not here */
 	bool clean = lb_ok();
-	lb_wait = fresh;
+	lb_wait.done = fresh;
+	lb_wait.waiting = 0;
+	lb_wait.stopping = false;
+	pthread_mutex_unlock(&lb_wait.lock); /* this thread took it for the fork */
 	for (uint32_t i = 0; i < n_streams; i++) {
 		struct stream *s = &streams[i];
-		s->wake = fresh_wake;
+		s->wake = fresh;
 		/* a worker that forks goes on with its job, as the child's only thread */
 		bool own = s->running && pthread_equal(s->thread, pthread_self());
 		s->has_thread = own;
