@@ -64,8 +64,11 @@ static void test_signals_are_usual(void **state)
 	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, &before);
 	signal(SIGUSR2, SIG_IGN);
-	assert_true(run_shell("mask=$(sed -n -e s/^SigBlk:.//p -e s/^SigIgn:.//p /proc/self/status); "
-			      "test \"$mask\" = \"0000000000000000\n0000000000000000\"", fd, &status));
+	/* signals 32 and 33 are the C library's own, which ignores them in what posix_spawn() starts */
+	assert_true(run_shell("blocked=$(sed -n s/^SigBlk:.//p /proc/self/status); "
+			      "ignored=$(sed -n s/^SigIgn:.//p /proc/self/status); "
+			      "test $blocked = 0000000000000000 && "
+			      "test $ignored = 0000000000000000 -o $ignored = 0000000180000000", fd, &status));
 	assert_int_equal(status, 0);
 	sigprocmask(SIG_SETMASK, &before, &after);
 	assert_true(sigismember(&after, SIGUSR1) && !sigismember(&after, SIGUSR2));
