@@ -57,12 +57,17 @@ const struct lbx_command lbx_verbs[] = {
 	{ .name = "sites", .arguments = "[--pid PID]",
 	  .summary = "put functions and lines into what a tracer has written",
 	  .help = "Copies standard input to standard output. Each place such as /home/ann/train+0x51de, as\n"
-		  "LAZYBONES_STRACE=1 writes it, becomes its function, file and line; with --pid, so do the\n"
-		  "addresses of that process. It is looked at once, at the start, and may end after that. Files are taken\n"
-		  "as they are now: one that was built anew since gives other lines. What\n"
-		  "is not known stays as it is.\n"
+		  "LAZYBONES_STRACE=1 writes it, becomes its function, file and line; its file is taken as it is\n"
+		  "now: one that was built anew since gives other lines.\n"
 		  "\n"
-		  "Example: lbmisuse.bt liblazybones.so.0.1.0 4711 | lazybones sites --pid 4711",
+		  "So do the addresses of processes that the tools of bpftrace announce, by a line such as\n"
+		  "\"process 4711\". Each is looked at then, and may end after that. The first number in a\n"
+		  "line is the process whose places follow it. Where there is none, a place is named only if it\n"
+		  "is the same for all processes. Otherwise it stays, and the end says why.\n"
+		  "\n"
+		  "With --pid, all addresses are of that process. It is looked at once, at the start.\n"
+		  "\n"
+		  "Example: lbmisuse.bt liblazybones.so.0.1.0 | lazybones sites",
 	  .options = { { "pid", "PID", "of the process whose addresses are in the text; also -p" } } },
 	{ 0 },
 };

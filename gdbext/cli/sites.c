@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/announced.h"
 #include "cli/manual.h"
 #include "cli/terminal.h"
 #include "cli/words.h"
@@ -21,6 +22,8 @@ enum { MOST_FILES = 64 };
 
 struct sites {
 	struct lbx_lines *process; /* NULL: none was named */
+	struct lbx_announced *announced;
+	pid_t owner; /* of the places that follow in this line: its first number, or 0 */
 	struct named_file {
 		char *path;
 		struct lbx_lines *lines;
@@ -45,7 +48,7 @@ static struct lbx_lines *lines_of(struct sites *sites, const char *path, size_t 
 	if (!copy)
 		return NULL;
 	sites->files[sites->n_files] = (struct named_file){
-		.path = copy, .lines = is_file(copy) ? lbx_lines_of_file(copy) : NULL,
+		.path = copy, .lines = is_file(copy) ? lbx_lines_of_file(copy, -1) : NULL,
 	};
 	return sites->files[sites->n_files++].lines;
 }
@@ -75,6 +78,24 @@ static bool number(const char *text, size_t n, uint64_t *ret)
 	return true;
 }
 
+/* "4711", all of it */
+static bool pid_of(const char *text, size_t n, pid_t *ret)
+{
+	long long value = n > 0 && n <= 10 && strspn(text, "0123456789") >= n ? strtoll(text, NULL, 10) : 0;
+
+	*ret = value <= INT32_MAX ? (pid_t)value : 0;
+	return *ret > 0;
+}
+
+static bool print_announced(struct sites *sites, uint64_t pc)
+{
+	struct lbx_lines *lines;
+	uint64_t at;
+
+	return pc != 0 && lbx_announced_any(sites->announced) &&
+	       lbx_announced_find(sites->announced, sites->owner, pc, &lines, &at) && print_line(lines, at);
+}
+
 static bool print_site(struct sites *sites, const char *word, size_t n)
 {
 	const char *plus = memrchr(word, '+', n);
@@ -83,7 +104,11 @@ static bool print_site(struct sites *sites, const char *word, size_t n)
 	if (word[0] == '/')
 		return plus && number(plus + 1, n - (size_t)(plus + 1 - word), &pc) &&
 		       print_line(lines_of(sites, word, (size_t)(plus - word)), pc);
-	return sites->process && number(word, n, &pc) && print_line(sites->process, pc);
+	if (sites->owner == 0 && pid_of(word, n, &sites->owner))
+		return false;
+	if (!number(word, n, &pc))
+		return false;
+	return sites->process ? print_line(sites->process, pc) : print_announced(sites, pc);
 }
 
 /* Words end at blanks, and at what stands around them: site=…", @by[…]. */
@@ -91,6 +116,7 @@ static void print_words(struct sites *sites, const char *line)
 {
 	static const char around[] = " \t\n=[],()\"'";
 
+	sites->owner = 0;
 	while (*line) {
 		size_t n = strcspn(line, around);
 		if (n > 0 && !print_site(sites, line, n))
@@ -126,6 +152,26 @@ static bool open_process(struct sites *sites, int64_t pid)
 	return sites->process || lb_fail("out of memory");
 }
 
+/* What the tools of bpftrace write for this command alone: "process 4711" as they see one first, and, beginning
+ * with "0x...: ", what places without this command are. */
+static bool is_for_us(struct sites *sites, const char *line)
+{
+	static const char process[] = "process ";
+	size_t n = strcspn(line, "\n");
+	pid_t pid;
+
+	if (strncmp(line, "0x...: ", 7) == 0)
+		return true;
+	if (strncmp(line, "Lost ", 5) == 0 && n > 12 && memcmp(line + n - 7, " events", 7) == 0)
+		lbx_announced_lose(sites->announced); /* it is shown, too */
+	if (strncmp(line, process, sizeof process - 1) != 0 ||
+	    !pid_of(line + sizeof process - 1, n - (sizeof process - 1), &pid))
+		return false;
+	if (!sites->process)
+		lbx_announced_add(sites->announced, pid);
+	return true;
+}
+
 /* Each line as it comes: it may be a tracer's that runs. */
 static bool copy(struct sites *sites)
 {
@@ -138,7 +184,8 @@ static bool copy(struct sites *sites)
 			if (!line[i])
 				line[i] = '?';
 		lbx_make_lines_printable(line);
-		print_words(sites, line);
+		if (!is_for_us(sites, line))
+			print_words(sites, line);
 		if (fflush(stdout) != 0)
 			break;
 	}
@@ -151,6 +198,7 @@ static bool copy(struct sites *sites)
 static void sites_deinit(struct sites *sites)
 {
 	lbx_lines_destroy(sites->process);
+	lbx_announced_destroy(sites->announced);
 	for (int i = 0; i < sites->n_files; i++) {
 		lbx_lines_destroy(sites->files[i].lines);
 		free(sites->files[i].path);
@@ -159,14 +207,16 @@ static void sites_deinit(struct sites *sites)
 
 int lbx_sites(char **argv)
 {
-	struct sites sites = { .process = NULL };
+	struct sites sites = { .announced = lbx_announced_create() };
 	int64_t pid = 0;
 	bool parsed = parse(argv, &pid);
 
 	/* Ctrl-C is for the tracer, which has more to say then. */
 	if (!isatty(STDIN_FILENO))
 		signal(SIGINT, SIG_IGN);
-	bool done = parsed && (pid == 0 || open_process(&sites, pid)) && copy(&sites);
+	bool done = parsed && (sites.announced || lb_fail("out of memory")) && (pid == 0 || open_process(&sites, pid)) && copy(&sites);
+	if (done)
+		lbx_announced_explain(sites.announced);
 	sites_deinit(&sites);
 	if (!done)
 		lbx_complain(lbx_error_text());

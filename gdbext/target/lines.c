@@ -15,6 +15,7 @@
 
 struct lbx_lines {
 	Dwfl *dwfl; /* NULL: nothing is known */
+	Dwfl_Module *file; /* where it is of one file */
 	Elf *core;
 	int fd;
 	char *vdso; /* the kernel's own module in a core; or NULL */
@@ -193,15 +194,19 @@ struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *pr
 	return lines;
 }
 
-struct lbx_lines *lbx_lines_of_file(const char *path)
+struct lbx_lines *lbx_lines_of_file(const char *path, int fd)
 {
 	struct lbx_lines *lines = create(&module_callbacks);
+	int own = -1; /* the module's, once there is one */
 
 	if (!lines || !lines->dwfl)
 		return lines;
 	dwfl_report_begin(lines->dwfl);
-	if (!dwfl_report_elf(lines->dwfl, path, path, -1, 0, true) ||
-	    dwfl_report_end(lines->dwfl, NULL, NULL) != 0)
+	if (fd < 0 || (own = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
+		lines->file = dwfl_report_elf(lines->dwfl, path, path, own, 0, true);
+	if (own >= 0 && !lines->file)
+		close(own);
+	if (!lines->file || dwfl_report_end(lines->dwfl, NULL, NULL) != 0)
 		forget(lines);
 	return lines;
 }
@@ -240,6 +245,24 @@ bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc)
 		if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && (p.p_flags & PF_X) &&
 		    pc - bias - p.p_vaddr < p.p_memsz)
 			return true;
+	return false;
+}
+
+bool lbx_lines_code_at(struct lbx_lines *lines, uint64_t offset, uint64_t *ret)
+{
+	GElf_Addr bias;
+	Elf *elf = lines && lines->dwfl && lines->file ? dwfl_module_getelf(lines->file, &bias) : NULL;
+	GElf_Phdr p;
+	size_t n;
+
+	if (!elf || elf_getphdrnum(elf, &n) != 0)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (gelf_getphdr(elf, (int)i, &p) && p.p_type == PT_LOAD && (p.p_flags & PF_X) &&
+		    offset - p.p_offset < p.p_filesz) {
+			*ret = offset - p.p_offset + p.p_vaddr + bias;
+			return true;
+		}
 	return false;
 }
 

@@ -21,8 +21,11 @@ struct lbx_lines *lbx_lines_of_core(const char *path, struct lbx_target *core,
  * its struct r_debug in the target, or 0. */
 struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *program,
 				       uint64_t loader);
-/* Of one file, at the addresses that it has itself. */
-struct lbx_lines *lbx_lines_of_file(const char *path);
+/* Of one file, at the addresses that it has itself. fd is the file, open, which stays the caller's, or -1: it is
+ * opened by its name. */
+struct lbx_lines *lbx_lines_of_file(const char *path, int fd);
+/* Its own address of the code at an offset in that file. */
+bool lbx_lines_code_at(struct lbx_lines *lines, uint64_t offset, uint64_t *ret);
 void lbx_lines_destroy(struct lbx_lines *lines); /* NULL is fine */
 /* Whether an address lies in code of a loaded module. */
 bool lbx_lines_known(struct lbx_lines *lines, uint64_t pc);

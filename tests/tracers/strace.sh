@@ -119,4 +119,113 @@ if [ -n "$lazybones" ]; then
 	exec 9>&-
 	wait $reader
 	says 'sites: of a process that has ended' "$(cat "$scratch/lines")" '^@by\[main at .*workload.c:[0-9]+\]: 23$'
+
+	# processes that a tracer announces, and that have ended when their places come: two programs that lie at the
+	# same addresses, and one anywhere
+	for name in first second; do
+		$CC -std=gnu17 -g -O0 -no-pie -Wall -Werror -DNAMED=${name}_one -o "$scratch/$name" tests/tracers/fixed.c || exit 1
+	done
+	fixed=0x$(nm "$scratch/first" | sed -n 's/^0*\([0-9a-f]*\) . first_one$/\1/p')
+	same 'both programs have code there' "$fixed" \
+		"0x$(nm "$scratch/second" | sed -n 's/^0*\([0-9a-f]*\) . second_one$/\1/p')"
+	fixed=$(printf 0x%x $((fixed + 1)))
+	# hold COMMAND…: runs it until end_all; $held is its number
+	holders=()
+	hold()
+	{
+		: >"$scratch/printed"
+		"$@" <"$scratch/hold" >"$scratch/printed" 8>&- 9>&- &
+		held=$!
+		holders+=($held)
+		exec 8>"$scratch/hold"
+		until_true has_lines 1 "$scratch/printed"
+	}
+	end_all()
+	{
+		exec 8>&-
+		wait "${holders[@]}"
+		holders=()
+	}
+	# begin_sites: what is written to file 9 then is read by it; $scratch/lines is what it prints
+	begin_sites()
+	{
+		: >"$scratch/lines"
+		"$lazybones" sites <"$scratch/later" >"$scratch/lines" 2>"$scratch/why" 8>&- &
+		reader=$!
+		exec 9>"$scratch/later"
+	}
+	end_sites()
+	{
+		exec 9>&-
+		wait $reader
+	}
+	begin_sites
+	hold "$workload" again
+	one=$held
+	base=0x$(awk -v file="$workload" '$6 == file { sub(/-.*/, "", $1); print $1; exit }' /proc/$one/maps)
+	hold "$scratch/first"
+	printf 'process %d\n' $one $held >&9
+	echo 'ready' >&9
+	until_true has_lines 1 "$scratch/lines"
+	end_all
+	mv "$scratch/second" "$scratch/first.new"
+	cp "$scratch/first" "$scratch/second"
+	mv "$scratch/first.new" "$scratch/first" # another program has its name now
+	printf '%s\n' "@by[$(printf 0x%x $((base + offset + 1)))]: 23" "@by[$fixed]: 23" "18:21:07 $held first 7 $fixed" \
+		"18:21:07 $one workload 7 $fixed" "18:21:07 1234567890 workload 7 $fixed" '0x...: a note for others' \
+		'@by[read_value]: 23' '@by[0x12]: 23' 'process of work' >&9
+	end_sites
+	same 'sites: of announced processes that have ended' "ready
+@by[main at workload.c:L]: 23
+@by[first_one at fixed.c:L]: 23
+18:21:07 $held first 7 first_one at fixed.c:L
+18:21:07 $one workload 7 $fixed
+18:21:07 1234567890 workload 7 $fixed
+@by[read_value]: 23
+@by[0x12]: 23
+process of work" "$(sed -E 's| at .*/([a-z]*\.c):[0-9]+| at \1:L|' "$scratch/lines")"
+	same 'sites: it says what is left, and why' "lazybones: sites: 1 place is left as an address: the tracer has not announced their process
+lazybones: sites: 2 places are left as addresses: no file's code was there" "$(cat "$scratch/why")"
+	mv "$scratch/first" "$scratch/first.new"
+	mv "$scratch/second" "$scratch/first"
+	mv "$scratch/first.new" "$scratch/second"
+	# what is not certain stays
+	begin_sites
+	hold "$scratch/first"
+	one=$held
+	hold "$scratch/second"
+	printf 'process %d\n' $one $held >&9
+	echo "@by[$fixed]: 23" >&9
+	until_true has_lines 1 "$scratch/lines"
+	end_all
+	printf '%s\n' "7 $fixed" "$one $fixed" "$held $fixed" >&9
+	end_sites
+	same 'sites: two programs, one address' "@by[$fixed]: 23
+7 $fixed
+$one first_one at fixed.c:L
+$held second_one at fixed.c:L" "$(sed -E 's| at .*/([a-z]*\.c):[0-9]+| at \1:L|' "$scratch/lines")"
+	says 'sites: and that they differ' "$(cat "$scratch/why")" ': processes have different code there$'
+	begin_sites
+	hold "$scratch/first"
+	printf '%s\n' "process $held" "@by[$fixed]: 1" 'process 2147483647' "@by[$fixed]: 2" "$held $fixed" >&9
+	until_true has_lines 3 "$scratch/lines"
+	end_all
+	end_sites
+	same 'sites: after one that was gone too soon' "@by[first_one at fixed.c:L]: 1
+@by[$fixed]: 2
+$held first_one at fixed.c:L" "$(sed -E 's| at .*/([a-z]*\.c):[0-9]+| at \1:L|' "$scratch/lines")"
+	says 'sites: and which one it was' "$(cat "$scratch/why")" \
+		'1 place is left as an address: process 2147483647 could not be looked at: it had ended$'
+	begin_sites
+	hold "$scratch/first"
+	printf '%s\n' "process $held" "@by[$fixed]: 1" 'Lost 3 events' "@by[$fixed]: 2" >&9
+	until_true has_lines 3 "$scratch/lines"
+	end_all
+	end_sites
+	same 'sites: when announcements may be lost' "@by[first_one at fixed.c:L]: 1
+Lost 3 events
+@by[$fixed]: 2" "$(sed -E 's| at .*/([a-z]*\.c):[0-9]+| at \1:L|' "$scratch/lines")"
+	says 'sites: and that they may be' "$(cat "$scratch/why")" ': the tracer has lost events'
+	strange=$'process\nprocess x\nprocess -1\nprocess 0\nprocess 99999999999\nprocess 1 2\n process 1\nLost\nLost events'
+	same 'sites: what announces nothing' "$strange" "$("$lazybones" sites <<<"$strange" 2>&1)"
 fi

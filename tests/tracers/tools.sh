@@ -126,14 +126,58 @@ else
 		kill -INT $pid
 		wait $pid
 	done
-	tool lbmisuse '^@misuses: 46$' '^0x\.\.\.: a place in a process that has ended' \
-		'^lbmisuse.bt LIBRARY PID [|] lazybones sites --pid PID$'
+	tool lbmisuse '^@misuses: 46$' \
+		'^0x\.\.\.: in a process that has ended.*: lbmisuse.bt LIBRARY [|] lazybones sites$'
 	same 'lbmisuse: both processes are told apart' 2 \
 		"$(awk '/ workload / { print $2 }' "$scratch/lbmisuse.out" | sort -u | wc -l)"
 	tool lbmem '^@buffers: [1-9]'
 	same 'lbmem: what has ended holds nothing' '' \
 		"$(awk '/^@buffers/ { held = "" } /^@held/ { held = held $0 } END { print held }' "$scratch/lbmem.out")"
 	same 'lbnan: of both processes' 46 "$(grep -c ' workload .* 0x' "$scratch/lbnan.out")"
+	# of two programs at once, one that is gone when the tools end
+	if [ -n "$lazybones" ]; then
+		has_read()
+		{
+			ls -l "/proc/$1/fd" 2>/dev/null | grep -q -- "-> $2$"
+		}
+		mkdir "$scratch/other"
+		cp "$workload" "$scratch/other"
+		pids=() readers=()
+		for name in lbimplicit lbmisuse; do
+			rm -f "$scratch/$name.pipe"
+			mkfifo "$scratch/$name.pipe"
+			"$lazybones" sites <"$scratch/$name.pipe" >"$scratch/$name.out" 2>"$scratch/$name.err" &
+			readers+=($!)
+			bpftrace "probes/bpftrace/$name.bt" "$scratch/lib/liblazybones.so.0" >"$scratch/$name.pipe" \
+				2>"$scratch/$name.log" &
+			pids+=($!)
+			until_true is_waiting $!
+		done
+		LD_LIBRARY_PATH=$scratch/lib start_held "$workload" again
+		first=$program
+		for reader in "${readers[@]}"; do
+			until_true has_read $reader "$workload"
+		done
+		exec 9>&-
+		wait $first
+		LD_LIBRARY_PATH=$scratch/lib start_held "$scratch/other/workload" again
+		for reader in "${readers[@]}"; do
+			until_true has_read $reader "$scratch/other/workload"
+		done
+		for pid in "${pids[@]}"; do
+			kill -INT $pid
+			wait $pid
+		done
+		wait "${readers[@]}"
+		exec 9>&-
+		wait $program
+		tool lbimplicit '^@by\[read_value at .*workload.c:[0-9]+\]: 23$' '^@by\[read_value\]: 23$'
+		tool lbmisuse '^@by\[misuse_view at .*workload.c:[0-9]+\]: 23$' '^@by\[misuse_view\]: 23$' \
+			" $first +workload .* misuse_view at .*workload.c:[0-9]+$" \
+			" $program +workload .* misuse_view at .*workload.c:[0-9]+$"
+		same 'their announcements are not shown, and nothing is left' '' \
+			"$(cat "$scratch"/{lbimplicit,lbmisuse}.{out,err} | grep -E '^process|^0x|left as|@by\[0x')"
+	fi
 	for name in $tools; do
 		same "$name has an example and a manual page" 'yes' \
 			"$([ -s probes/bpftrace/${name}_example.txt ] &&
