@@ -48,7 +48,7 @@ bool lbx_watch_find(struct lbx_context *context, struct lbx_watch_place *ret)
 
 	memset(ret, 0, sizeof *ret);
 	if (context->target && lbx_context_table(context, &table) &&
-	    lbx_table_root(table, &ret->root)) {
+	    lbx_table_root(table, &ret->root) && !ret->root.uncounted[0]) {
 		ret->found = true;
 		ret->offsets = lbx_table_offsets(table);
 		ret->table = table;

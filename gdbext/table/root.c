@@ -1,4 +1,5 @@
 /* The root's figures, and the records that are no tensors. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -11,7 +12,7 @@ enum {
 	THREADS_MOST = 1 << 16, /* also streams: slots that are looked at, whatever a directory says */
 };
 
-static bool read_counters(struct lbx_table *table, struct lb_counters *ret)
+static bool try_counters(struct lbx_table *table, struct lb_counters *ret)
 {
 	static const char *const names[] = {
 #define X(name, meaning) #name,
@@ -24,7 +25,6 @@ static bool read_counters(struct lbx_table *table, struct lb_counters *ret)
 	uint64_t values_at = lbx_root_integer(table, table->fields.counters);
 	uint64_t names_at = lbx_root_integer(table, table->fields.counter_names);
 
-	memset(ret, 0, sizeof *ret);
 	if (n > LBX_COUNTERS_MAX)
 		return lb_fail("the symbol table's root field 'n_counters' is %llu",
 			       (unsigned long long)n);
@@ -39,6 +39,17 @@ static bool read_counters(struct lbx_table *table, struct lb_counters *ret)
 				memcpy((char *)ret + own * sizeof(uint64_t), &values[i],
 				       sizeof values[i]);
 	return true;
+}
+
+static void read_counters(struct lbx_table *table, struct lbx_root *ret)
+{
+	bool clean = lb_ok();
+
+	if (try_counters(table, &ret->counters))
+		return;
+	snprintf(ret->uncounted, sizeof ret->uncounted, "%s", lb_error_message());
+	if (clean)
+		lb_clear_error();
 }
 
 static uint64_t address_of(const struct lbx_table *table, struct lbx_root_field field, size_t bytes)
@@ -93,7 +104,8 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 	if (ret->watch_patterns_at)
 		memcpy(ret->watch_patterns, table->root + f->watch_patterns.offset, sizeof ret->watch_patterns);
 	ret->step_refusal = lbx_root_integer(table, f->step_refusal);
-	return read_counters(table, &ret->counters);
+	read_counters(table, ret);
+	return true;
 }
 
 bool lbx_table_buffer(struct lbx_table *table, uint64_t address, bool cached, struct lbx_buffer_record *ret)

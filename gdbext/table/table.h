@@ -17,6 +17,8 @@ bool lbx_table_valid(struct lbx_table *table);
 
 struct lbx_tensors *lbx_table_tensors(struct lbx_table *table); /* NULL of NULL */
 
+enum { LBX_WHY_MAX = 256 };
+
 struct lbx_root {
 	uint64_t address;
 	unsigned major, minor;
@@ -24,7 +26,8 @@ struct lbx_root {
 	uint64_t pid;
 	int64_t rank;
 	uint64_t n_tensor_slots, n_buffer_slots;
-	struct lb_counters counters;
+	struct lb_counters counters; /* all 0 where they cannot be read */
+	char uncounted[LBX_WHY_MAX]; /* why they cannot, or "" */
 	uint32_t want_stack, watch_all, strided, step, event_mode;
 	uint64_t timed_until;
 	uint64_t watch_memory, watch_graph; /* UINT64_MAX: no limit */
@@ -36,7 +39,7 @@ struct lbx_root {
 	uint64_t step_refusal; /* as in symtab.h; 0 without */
 	uint64_t program, loader; /* as in symtab.h */
 };
-/* Reads the root afresh: counters change. */
+/* Reads the root afresh: counters change. Without them, as in a core that is cut, the rest is there. */
 bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret);
 /* Where in a tensor's record of this program these fields are: the address of its name, its op (a
  * byte), its `watch` (of 32 bits). 0: it has none. */

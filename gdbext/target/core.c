@@ -34,6 +34,7 @@ enum { MAX_THREADS = 65536 };
 struct segment {
 	uint64_t address, size; /* in memory; the address first: order.h */
 	uint64_t saved;         /* bytes of it in the core */
+	uint64_t meant;         /* bytes of it that the core should hold: more where the file is cut */
 	const char *bytes;
 	bool writable;          /* what was not saved may differ from any file */
 	bool executable;
@@ -120,14 +121,15 @@ static bool fault(const struct core *core, uint64_t address)
 	const char *path = core->files ? lbx_core_files_path(core->files, address) : NULL;
 	const struct segment *s = segment_at(core, address);
 	unsigned long long at = address;
+	bool cut = s && address - s->address < s->meant;
+	const char *what = cut ? "ends before" : "does not hold";
 
 	if (path && !(s && s->writable)) /* gdb's gcore leaves out whole segments */
-		return lb_fail("the core file does not hold the byte at 0x%llx: its page was not saved, "
-			       "and %s, which it came from, %s%s%s%s", at, path,
+		return lb_fail("the core file %s the byte at 0x%llx%s, and %s, which it came from, %s%s%s%s", what, at,
+			       cut ? "" : ": its page was not saved", path,
 			       lbx_core_files_why(core->files, address), advice ? " (" : "",
 			       advice ? advice : "", advice ? ")" : "");
-	return lb_fail("the core file does not hold the byte at 0x%llx%s", at,
-		       s ? ": its page was not saved" : "");
+	return lb_fail("the core file %s the byte at 0x%llx%s", what, at, s && !cut ? ": its page was not saved" : "");
 }
 
 static bool core_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
@@ -459,11 +461,13 @@ static bool read_headers(struct core *core)
 	if (header.e_type != ET_CORE)
 		return lb_fail("%s is an ELF file but no core", core->path);
 	core->machine = header.e_machine;
-	if (elf_getphdrnum(core->elf, &n) != 0 || n == 0)
-		return lb_fail(header.e_phnum && header.e_phoff >= core->size - (core->size < header.e_phentsize ?
-			       core->size : header.e_phentsize) ?
-			       "%s is truncated: it ends before its program headers do" :
-			       "%s has no program headers", core->path);
+	bool counted = elf_getphdrnum(core->elf, &n) == 0 && n > 0;
+	/* libelf counts those that the file holds */
+	uint64_t headers = (uint64_t)(counted && n > header.e_phnum ? n : header.e_phnum) * header.e_phentsize;
+	if (headers && (headers > core->size || header.e_phoff > core->size - headers))
+		return lb_fail("%s is truncated: it ends before its program headers do", core->path);
+	if (!counted)
+		return lb_fail("%s has no program headers", core->path);
 	core->segments = calloc(n, sizeof *core->segments);
 	if (!core->segments)
 		return lb_fail("out of memory");
@@ -483,7 +487,7 @@ static bool read_headers(struct core *core)
 			continue;
 		core->segments[core->n_segments++] = (struct segment){
 			.address = p.p_vaddr, .size = p.p_memsz,
-			.saved = saved < p.p_memsz ? saved : p.p_memsz,
+			.saved = saved < p.p_memsz ? saved : p.p_memsz, .meant = p.p_filesz,
 			.bytes = core->bytes + (left ? p.p_offset : 0),
 			.writable = p.p_flags & PF_W,
 			.executable = p.p_flags & PF_X,

@@ -256,7 +256,7 @@ struct lbx_core_modules *lbx_core_modules_create(const struct lbx_core_view *vie
 	if (view->files)
 		done = collect(modules);
 	else if (view->program && begin(modules, view->program & -(uint64_t)PAGE, "", &program))
-		done = add(modules, &program);
+		done = finish(modules, &program, program.size > 0); /* else nothing is known of it */
 	if (done)
 		return modules;
 	lbx_core_modules_destroy(modules);

@@ -10,9 +10,23 @@
 #include "base/plural.h"
 #include "inspect/file.h"
 #include "inspect/forensics/death.h"
+#include "inspect/origin/look.h"
 #include "inspect/tensor/describe.h"
 
 enum { MAX_THREADS = 64, MAX_FRAMES = 64, MAX_FLIGHTS = 256, DEFAULT_SECONDS = 20 };
+
+/* What cannot be told is no reason to tell nothing. False: the user has stopped it. */
+static bool settle(struct lbx_report *r, enum lbx_section section, bool done)
+{
+	if (done)
+		return true;
+	if (lbx_is_interrupted())
+		return false;
+	if (!r->missing[section][0])
+		snprintf(r->missing[section], sizeof r->missing[section], "%s", lb_error_message());
+	lb_clear_error();
+	return true;
+}
 
 /* Stacks are told also of a program without the runtime, and of damaged ones as far as they go. */
 static bool collect_threads(struct lbx_context *context, struct lbx_places *places,
@@ -31,9 +45,11 @@ static bool collect_threads(struct lbx_context *context, struct lbx_places *plac
 	if (!ret->threads)
 		return lb_fail("out of memory");
 	for (int i = 0; i < n; i++) {
-		if (!lbx_thread_view(context, places, tids[i], MAX_FRAMES, LBX_TAIL, &ret->threads[i]))
+		bool viewed = lbx_thread_view(context, places, tids[i], MAX_FRAMES, LBX_TAIL,
+					      &ret->threads[ret->n_threads]);
+		if (!settle(ret, LBX_SECTION_THREADS, viewed))
 			return false;
-		ret->n_threads++;
+		ret->n_threads += viewed;
 	}
 	return true;
 }
@@ -121,19 +137,26 @@ static bool suspect_counters(struct lbx_report *r)
 	return true;
 }
 
+static bool collect_memory(struct lbx_context *context, struct lbx_report *ret)
+{
+	return count(context, ret) && lbx_snapshot_take(context, &ret->memory) &&
+	       lbx_snapshot_describe(context, &ret->memory) &&
+	       lbx_holding_groups_make(&ret->memory, NULL, LBX_BY_SITE, &ret->sites);
+}
+
 static bool collect_tensors(struct lbx_context *context, struct lbx_places *places, double seconds,
 			    struct lbx_report *ret)
 {
-	if (ret->death.has_address)
+	if (places && ret->death.has_address)
 		lbx_describe_address(places, ret->death.address, LBX_NEAR_FAULT, ret->fault, sizeof ret->fault);
-	return lbx_table_root(context->table, &ret->root) && count(context, ret) &&
-	       collect_flights(context, ret) && lbx_snapshot_take(context, &ret->memory) &&
-	       lbx_snapshot_describe(context, &ret->memory) &&
-	       lbx_holding_groups_make(&ret->memory, NULL, LBX_BY_SITE, &ret->sites) &&
-	       lbx_find_nonfinite(context, seconds / 2, &ret->bad, &ret->nonfinite) &&
-	       suspect_pointers(ret) && suspect_counters(ret) &&
-	       lbx_find_storage_order(context, places, seconds / 2, false, &ret->suspicions,
-				      &ret->suspect);
+	return settle(ret, LBX_SECTION_FLIGHTS, collect_flights(context, ret)) &&
+	       settle(ret, LBX_SECTION_MEMORY, collect_memory(context, ret)) &&
+	       settle(ret, LBX_SECTION_VALUES,
+		      lbx_find_nonfinite(context, seconds / 2, &ret->bad, &ret->nonfinite)) &&
+	       settle(ret, LBX_SECTION_SUSPICIONS, suspect_pointers(ret) && suspect_counters(ret)) &&
+	       (!places || settle(ret, LBX_SECTION_SUSPICIONS,
+				  lbx_find_storage_order(context, places, seconds / 2, false, &ret->suspicions,
+							 &ret->suspect)));
 }
 
 bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret)
@@ -142,12 +165,14 @@ bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_
 	struct lbx_table *table;
 
 	memset(ret, 0, sizeof *ret);
-	ret->has_runtime = lbx_context_table(context, &table) && lbx_places_create(context, &places);
+	ret->has_runtime = lbx_context_table(context, &table) && lbx_table_root(table, &ret->root);
 	if (!ret->has_runtime) {
 		snprintf(ret->why, sizeof ret->why, "%s", lb_error_message());
 		lb_clear_error();
 	}
-	bool done = collect_threads(context, places, ret) &&
+	bool done = (!ret->has_runtime ||
+		     settle(ret, LBX_SECTION_SUSPICIONS, lbx_places_create(context, &places))) &&
+		    settle(ret, LBX_SECTION_THREADS, collect_threads(context, places, ret)) &&
 		    (!ret->has_runtime || collect_tensors(context, places, seconds, ret));
 	lbx_places_destroy(places);
 	return done;

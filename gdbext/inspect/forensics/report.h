@@ -8,6 +8,10 @@
 #include "inspect/memory/memory.h"
 #include "inspect/operand/frames.h"
 
+/* Sections that cannot always be made, as in a core that is cut. */
+enum lbx_section { LBX_SECTION_THREADS, LBX_SECTION_FLIGHTS, LBX_SECTION_VALUES, LBX_SECTION_MEMORY,
+		   LBX_SECTION_SUSPICIONS, LBX_SECTIONS };
+
 struct lbx_report {
 	bool has_death;
 	struct lbx_death death;
@@ -16,6 +20,7 @@ struct lbx_report {
 	struct lbx_thread_view *threads; /* the dead one first */
 	bool has_runtime;
 	char why[512];          /* why there is no runtime */
+	char missing[LBX_SECTIONS][LBX_WHY_MAX]; /* why a section is missing, or not whole; or "" */
 	struct lbx_root root;
 	uint64_t by_state[LB_STATE_READY + 1], unreadable;
 	uint64_t bad_first, bad_last; /* addresses of such records; 0: not known */

@@ -46,6 +46,17 @@ struct values {
 	struct lbx_sample sample;
 };
 
+/* Why a section is not here, or not whole. */
+static bool print_missing(struct lbx_out *page, const char *why)
+{
+	if (!*why)
+		return false;
+	lbx_printf(page, "<p class=\"bad\">not known: ");
+	lbx_escape(page, why);
+	lbx_printf(page, "</p>\n");
+	return true;
+}
+
 static void print_findings(struct lbx_out *page, const struct lbx_findings *findings)
 {
 	lbx_printf(page, "<ul>\n");
@@ -111,6 +122,10 @@ static void print_thread(struct lbx_context *context, struct lbx_out *page,
 static void print_threads(struct lbx_context *context, struct lbx_out *page,
 			  const struct lbx_report *r)
 {
+	if (r->missing[LBX_SECTION_THREADS][0]) {
+		lbx_printf(page, "<h2>Threads</h2>\n");
+		print_missing(page, r->missing[LBX_SECTION_THREADS]);
+	}
 	if (r->n_threads == 0)
 		return;
 	lbx_printf(page, "<h2>%s</h2>\n", r->has_death ? "The thread that died" : "The first thread");
@@ -307,8 +322,13 @@ static void print_memory(struct lbx_context *context, struct lbx_out *page, cons
 
 	lbx_format_bytes((int64_t)r->root.counters.active_bytes, bytes, sizeof bytes);
 	lbx_format_bytes((int64_t)r->root.counters.peak_bytes, peak, sizeof peak);
-	lbx_printf(page, "<h2>Memory</h2>\n<p>%s in use, peak %s; %" PRIu64 " tensor%s ready, %" PRIu64
-		   " lazy</p>\n<table>\n", bytes, peak, r->by_state[LB_STATE_READY],
+	lbx_printf(page, "<h2>Memory</h2>\n");
+	print_missing(page, r->missing[LBX_SECTION_MEMORY]);
+	print_missing(page, r->root.uncounted);
+	lbx_printf(page, "<p>");
+	if (!r->root.uncounted[0])
+		lbx_printf(page, "%s in use, peak %s; ", bytes, peak);
+	lbx_printf(page, "%" PRIu64 " tensor%s ready, %" PRIu64 " lazy</p>\n<table>\n", r->by_state[LB_STATE_READY],
 		   LB_S(r->by_state[LB_STATE_READY]), r->by_state[LB_STATE_LAZY]);
 	for (size_t i = 0; i < r->sites.n && i < SITES && r->sites.list[i].bytes; i++) {
 		const struct lbx_holding_group *s = &r->sites.list[i];
@@ -367,6 +387,7 @@ bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, st
 		lbx_printf(page, "<p class=\"bad\">%s</p>\n", text);
 	if (r->has_runtime) {
 		lbx_printf(page, "<h2>Suspicions</h2>\n");
+		print_missing(page, r->missing[LBX_SECTION_SUSPICIONS]);
 		print_findings(page, &r->suspicions);
 	}
 	print_threads(context, page, r);
@@ -378,7 +399,9 @@ bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, st
 		lbx_printf(page, "</body>\n</html>\n");
 		return true;
 	}
-	lbx_printf(page, "<h2>In flight</h2>\n<ul>\n");
+	lbx_printf(page, "<h2>In flight</h2>\n");
+	print_missing(page, r->missing[LBX_SECTION_FLIGHTS]);
+	lbx_printf(page, "<ul>\n");
 	for (int i = 0; i < r->n_flights; i++) {
 		lbx_describe_run(context, &r->flights[i], text, sizeof text);
 		lbx_printf(page, "<li>thread %" PRIu64 ", ", r->flights[i].tid);
@@ -387,6 +410,7 @@ bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, st
 	}
 	lbx_printf(page, r->n_flights ? "</ul>\n" : "<li>no thread was evaluating</li></ul>\n");
 	lbx_printf(page, "<h2>NaN and Inf</h2>\n");
+	print_missing(page, r->missing[LBX_SECTION_VALUES]);
 	print_findings(page, &r->bad);
 	print_cards(context, page, r);
 	print_graph(context, page, r);

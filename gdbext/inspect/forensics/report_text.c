@@ -16,6 +16,14 @@ static void title(struct lbx_out *out, const char *text)
 	lbx_styled(out, LBX_TITLE, "%s\n", text);
 }
 
+/* Why a section is not here, or not whole. */
+static bool print_missing(struct lbx_out *out, const struct lbx_report *r, enum lbx_section section)
+{
+	if (r->missing[section][0])
+		lbx_print_folded(out, "  not known: ", r->missing[section]);
+	return r->missing[section][0];
+}
+
 static void print_death(struct lbx_context *context, const struct lbx_report *r)
 {
 	struct lbx_out *out = context->out;
@@ -40,6 +48,10 @@ static void print_threads(struct lbx_context *context, const struct lbx_report *
 	struct lbx_out *out = context->out;
 	char where[512];
 
+	if (r->missing[LBX_SECTION_THREADS][0]) {
+		title(out, "Threads");
+		print_missing(out, r, LBX_SECTION_THREADS);
+	}
 	if (r->n_threads == 0)
 		return;
 	title(out, r->has_death ? "The thread that died" : "The first thread");
@@ -90,7 +102,7 @@ static void print_flights(struct lbx_context *context, const struct lbx_report *
 		lbx_wrap(out, 0, 4);
 		lbx_printf(out, "  thread %" PRIu64 ", %s\n", r->flights[i].tid, run);
 	}
-	if (r->n_flights == 0)
+	if (!print_missing(out, r, LBX_SECTION_FLIGHTS) && r->n_flights == 0)
 		lbx_printf(out, "  no thread was evaluating\n");
 }
 
@@ -100,6 +112,8 @@ static void print_values(struct lbx_out *out, const struct lbx_report *r)
 
 	title(out, "NaN and Inf");
 	lbx_findings_print(out, &r->bad);
+	if (print_missing(out, r, LBX_SECTION_VALUES))
+		return;
 	lbx_format_bytes((int64_t)r->nonfinite.bytes, bytes, sizeof bytes);
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "  %s%" PRIu64 " floating tensors looked at (%s)", r->bad.n ? "" : "none: ",
@@ -115,13 +129,18 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 	const struct lb_counters *c = &r->root.counters;
 	char active[32], peak[32], cache[32], bytes[32], where[512];
 
+	title(out, "Memory");
+	print_missing(out, r, LBX_SECTION_MEMORY);
 	lbx_format_bytes((int64_t)c->active_bytes, active, sizeof active);
 	lbx_format_bytes((int64_t)c->peak_bytes, peak, sizeof peak);
 	lbx_format_bytes((int64_t)c->cache_bytes, cache, sizeof cache);
-	title(out, "Memory");
+	if (r->root.uncounted[0])
+		lbx_print_folded(out, "  how much is in use is not known: ", r->root.uncounted);
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "  %s in use, peak %s, cache %s; %" PRIu64 " tensor%s ready, %" PRIu64
-		   " lazy, %" PRIu64 " evaluating\n", active, peak, cache,
+	lbx_printf(out, "  ");
+	if (!r->root.uncounted[0])
+		lbx_printf(out, "%s in use, peak %s, cache %s; ", active, peak, cache);
+	lbx_printf(out, "%" PRIu64 " tensor%s ready, %" PRIu64 " lazy, %" PRIu64 " evaluating\n",
 		   r->by_state[LB_STATE_READY], LB_S(r->by_state[LB_STATE_READY]), r->by_state[LB_STATE_LAZY],
 		   r->by_state[LB_STATE_EVALUATING]);
 	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN && r->sites.list[i].bytes; i++) {
@@ -152,6 +171,8 @@ static void print_suspicions(struct lbx_out *out, const struct lbx_report *r)
 
 	title(out, "Suspicions");
 	lbx_findings_print(out, &r->suspicions);
+	if (print_missing(out, r, LBX_SECTION_SUSPICIONS))
+		return;
 	lbx_format_bytes((int64_t)r->suspect.bytes, bytes, sizeof bytes);
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "  %s%" PRIu64 " view%s looked for in %s of memory%s\n",
@@ -176,6 +197,29 @@ void lbx_report_print(struct lbx_context *context, const struct lbx_report *r)
 	print_suspicions(context->out, r);
 }
 
+static json_t *json_count(bool known, uint64_t value)
+{
+	return known ? json_integer((json_int_t)value) : json_null();
+}
+
+/* Why sections are missing, by their keys. */
+static json_t *json_missing(const struct lbx_report *r)
+{
+	static const char *const keys[] = {
+		[LBX_SECTION_THREADS] = "threads", [LBX_SECTION_FLIGHTS] = "in_flight",
+		[LBX_SECTION_VALUES] = "nonfinite", [LBX_SECTION_MEMORY] = "memory",
+		[LBX_SECTION_SUSPICIONS] = "suspicions",
+	};
+	json_t *o = json_object();
+
+	for (int i = 0; i < LBX_SECTIONS; i++)
+		if (r->missing[i][0])
+			json_object_set_new(o, keys[i], lbx_json_string(r->missing[i]));
+	if (r->root.uncounted[0])
+		json_object_set_new(o, "counters", lbx_json_string(r->root.uncounted));
+	return o;
+}
+
 static json_t *json_memory(struct lbx_context *context, const struct lbx_report *r)
 {
 	const struct lb_counters *c = &r->root.counters;
@@ -190,9 +234,10 @@ static json_t *json_memory(struct lbx_context *context, const struct lbx_report 
 			(json_int_t)s->bytes, "buffers", (json_int_t)s->buffers, "lazy",
 			(json_int_t)s->lazy));
 	}
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "active", (json_int_t)c->active_bytes,
-			 "peak", (json_int_t)c->peak_bytes, "cache", (json_int_t)c->cache_bytes,
-			 "ready", (json_int_t)r->by_state[LB_STATE_READY], "lazy",
+	bool counted = !r->root.uncounted[0];
+	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:o}",
+			 "active", json_count(counted, c->active_bytes), "peak", json_count(counted, c->peak_bytes),
+			 "cache", json_count(counted, c->cache_bytes), "ready", (json_int_t)r->by_state[LB_STATE_READY], "lazy",
 			 (json_int_t)r->by_state[LB_STATE_LAZY], "evaluating",
 			 (json_int_t)r->by_state[LB_STATE_EVALUATING], "unreadable",
 			 (json_int_t)r->unreadable, "sites", sites);
@@ -211,6 +256,7 @@ void lbx_report_json(struct lbx_context *context, const struct lbx_report *r)
 			(json_int_t)r->flights[i].done, "total", (json_int_t)r->flights[i].total));
 	json_object_set_new(o, "death", r->has_death ? lbx_json_death(&r->death) : json_null());
 	json_object_set_new(o, "fault", r->fault[0] ? lbx_json_string(r->fault) : json_null());
+	json_object_set_new(o, "missing", json_missing(r));
 	json_object_set_new(o, "threads", threads);
 	json_object_set_new(o, "total_threads", json_integer(r->total_threads));
 	json_object_set_new(o, "modules", lbx_json_modules(context));

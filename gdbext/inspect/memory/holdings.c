@@ -219,6 +219,7 @@ bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret)
 	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
 		return false;
 	ret->counters = root.counters;
+	memcpy(ret->uncounted, root.uncounted, sizeof ret->uncounted);
 	bool ok = walk_tensors(context, lbx_table_tensors(table), &owners, ret) &&
 		  walk_buffers(context, &owners, ret);
 	for (uint32_t i = 0; i < owners.n; i++) {

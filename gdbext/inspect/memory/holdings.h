@@ -24,6 +24,7 @@ struct lbx_holding {
 
 struct lbx_snapshot {
 	struct lb_counters counters;
+	char uncounted[LBX_WHY_MAX]; /* why these are not known, or "" */
 	uint64_t unreadable;
 	size_t n, room;
 	struct lbx_holding *list;

@@ -180,10 +180,13 @@ static void print_counters(struct lbx_out *out, const struct lbx_snapshot *s)
 	char active[32], peak[32], cache[32], limit[32], cache_limit[32];
 
 	lbx_wrap(out, 0, 2);
-	lbx_printf(out, "%s in use, peak %s, limit %s; cache %s, limit %s\n",
-		   bytes_text((int64_t)c->active_bytes, active), bytes_text((int64_t)c->peak_bytes, peak),
-		   bytes_text((int64_t)c->memory_limit, limit), bytes_text((int64_t)c->cache_bytes, cache),
-		   bytes_text((int64_t)c->cache_limit, cache_limit));
+	if (s->uncounted[0])
+		lbx_styled(out, LBX_WARNING, "how much is in use is not known: %s\n", s->uncounted);
+	else
+		lbx_printf(out, "%s in use, peak %s, limit %s; cache %s, limit %s\n",
+			   bytes_text((int64_t)c->active_bytes, active), bytes_text((int64_t)c->peak_bytes, peak),
+			   bytes_text((int64_t)c->memory_limit, limit), bytes_text((int64_t)c->cache_bytes, cache),
+			   bytes_text((int64_t)c->cache_limit, cache_limit));
 	if (s->unreadable)
 		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s unreadable or damaged: not counted\n",
 			   s->unreadable, LB_S(s->unreadable));
@@ -302,6 +305,8 @@ static json_t *json_counters(const struct lbx_snapshot *s)
 {
 	const struct lb_counters *c = &s->counters;
 
+	if (s->uncounted[0])
+		return json_pack("{s:n,s:n,s:n,s:n,s:n}", "active", "peak", "limit", "cache", "cache_limit");
 	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "active", (json_int_t)c->active_bytes, "peak",
 			 (json_int_t)c->peak_bytes, "limit", (json_int_t)c->memory_limit, "cache",
 			 (json_int_t)c->cache_bytes, "cache_limit", (json_int_t)c->cache_limit);
@@ -355,6 +360,12 @@ static bool show(struct lbx_context *context, struct lbx_snapshot *s, const stru
 	return ok && lb_ok();
 }
 
+/* Needed to compare. */
+static bool is_counted(const struct lbx_snapshot *s)
+{
+	return !s->uncounted[0] || lb_fail("%s", s->uncounted);
+}
+
 static bool compare(struct lbx_context *context, struct lbx_snapshot *s, const struct request *r)
 {
 	const struct lbx_snapshot *mark = find_mark(context->marks, r->since);
@@ -362,7 +373,7 @@ static bool compare(struct lbx_context *context, struct lbx_snapshot *s, const s
 
 	if (mark)
 		return show(context, s, mark, r);
-	bool ok = of_file(context, r->since, &before) && lbx_snapshot_describe(context, s) &&
+	bool ok = of_file(context, r->since, &before) && is_counted(&before) && lbx_snapshot_describe(context, s) &&
 		  show(context, s, &before, r);
 	lbx_snapshot_deinit(&before);
 	return ok;
@@ -396,7 +407,9 @@ bool lbx_run_memory(struct lbx_context *context, const struct lbx_args *args)
 	if (!parse(args, &r) || !lbx_snapshot_take(context, &s))
 		return false;
 	int64_t active = (int64_t)s.counters.active_bytes;
-	bool ok = !path || save(context, path, &s);
+	bool ok = !(path || args->n || r.since) || is_counted(&s);
+	if (ok && path)
+		ok = save(context, path, &s);
 	/* calls on one line are one site */
 	if (ok && (r.by == LBX_BY_SITE || args->n))
 		ok = lbx_snapshot_describe(context, &s);

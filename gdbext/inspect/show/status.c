@@ -86,6 +86,10 @@ static json_t *json_status(const struct lbx_context *context, const struct lbx_r
 #define X(name, meaning) json_object_set_new(counters, #name, json_integer((json_int_t)k->name));
 	LB_COUNTERS(X)
 #undef X
+	if (root->uncounted[0]) {
+		json_decref(counters);
+		counters = json_null();
+	}
 	for (int i = 0; i < a->n_threads; i++)
 		json_array_append_new(list, json_pack("{s:I,s:I,s:I,s:I,s:I}", "tid",
 			(json_int_t)threads[i].tid, "evaluation", (json_int_t)threads[i].eval,
@@ -192,17 +196,39 @@ static void print_watches(struct lbx_out *out, const struct lbx_root *root, cons
 		lbx_printf(out, "the call site of each tensor's creation\n");
 }
 
-static void print_status(struct lbx_context *context, const struct lbx_root *root,
-			 const struct counts *c)
+static void print_counters(struct lbx_out *out, const struct lbx_root *root)
 {
-	struct lbx_out *out = context->out;
 	const struct lb_counters *k = &root->counters;
 	char active[32], peak[32], cache[32], limit[32];
 
+	if (root->uncounted[0]) {
+		row(out, "counters");
+		lbx_styled(out, LBX_WARNING, "not known: %s\n", root->uncounted);
+		return;
+	}
 	lbx_format_bytes((int64_t)k->active_bytes, active, sizeof active);
 	lbx_format_bytes((int64_t)k->peak_bytes, peak, sizeof peak);
 	lbx_format_bytes((int64_t)k->cache_bytes, cache, sizeof cache);
 	lbx_format_bytes((int64_t)k->memory_limit, limit, sizeof limit);
+	lbx_printf(out, "made       %" PRIu64 ", freed %" PRIu64 "\n", k->created, k->freed);
+	row(out, "memory");
+	lbx_printf(out, "%s in use, peak %s, cache %s, limit %s\n", active, peak, cache,
+		   limit);
+	row(out, "work");
+	lbx_printf(out, "%" PRIu64 " evaluation%s, %" PRIu64 " implicit; %" PRIu64
+		   " operation%s, %" PRIu64 " of them fused\n", k->evals, LB_S(k->evals), k->implicit_evals,
+		   k->ops, LB_S(k->ops), k->fused);
+	row(out, "trouble");
+	lbx_printf(out, "%" PRIu64 " raw accesses to strided views, %" PRIu64
+		   " operation%s with NaN or Inf seen, %" PRIu64 " failed calls\n", k->raw_misuse,
+		   k->nan_seen, LB_S(k->nan_seen), k->errors);
+}
+
+static void print_status(struct lbx_context *context, const struct lbx_root *root,
+			 const struct counts *c)
+{
+	struct lbx_out *out = context->out;
+
 	row(out, "runtime");
 	lbx_printf(out, "Lazybones %s, symbol table %u.%u at ", root->version, root->major,
 		   root->minor);
@@ -219,18 +245,7 @@ static void print_status(struct lbx_context *context, const struct lbx_root *roo
 		   c->by_state[LB_STATE_EVALUATING], c->named);
 	if (c->bad)
 		lbx_styled(out, LBX_WARNING, "           %" PRIu64 " unreadable or damaged\n", c->bad);
-	lbx_printf(out, "made       %" PRIu64 ", freed %" PRIu64 "\n", k->created, k->freed);
-	row(out, "memory");
-	lbx_printf(out, "%s in use, peak %s, cache %s, limit %s\n", active, peak, cache,
-		   limit);
-	row(out, "work");
-	lbx_printf(out, "%" PRIu64 " evaluation%s, %" PRIu64 " implicit; %" PRIu64
-		   " operation%s, %" PRIu64 " of them fused\n", k->evals, LB_S(k->evals), k->implicit_evals,
-		   k->ops, LB_S(k->ops), k->fused);
-	row(out, "trouble");
-	lbx_printf(out, "%" PRIu64 " raw accesses to strided views, %" PRIu64
-		   " operation%s with NaN or Inf seen, %" PRIu64 " failed calls\n", k->raw_misuse,
-		   k->nan_seen, LB_S(k->nan_seen), k->errors);
+	print_counters(out, root);
 	print_watches(out, root, c);
 }
 

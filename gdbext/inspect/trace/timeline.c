@@ -494,6 +494,8 @@ static bool sample(struct lbx_timeline *timeline, uint64_t ns)
 
 	if (!lbx_table_root(timeline->context->table, &root))
 		return false;
+	if (root.uncounted[0])
+		return true;
 	const struct lb_counters *c = &root.counters;
 	count_memory(timeline, ns, c->active_bytes);
 	count(timeline, "cache (bytes)", ns, json_pack("{s:I}", "cached", (json_int_t)c->cache_bytes));

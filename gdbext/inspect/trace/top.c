@@ -100,6 +100,8 @@ static bool take_sample(struct lbx_top *top)
 {
 	if (!lbx_table_root(top->context->table, &top->root))
 		return false;
+	if (top->root.uncounted[0])
+		return lb_fail("%s", top->root.uncounted);
 	top->before = top->now;
 	top->now.ns = now();
 	top->now.counters = top->root.counters;
