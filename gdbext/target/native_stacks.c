@@ -106,6 +106,20 @@ static bool step_by_frame_pointer(struct stacks *s, struct lbx_frame *frame,
 	return true;
 }
 
+/* Where a thread begins there are no unwind tables, as for clone3 of libc, but no address to return to either. */
+static bool is_beginning(struct stacks *s, const struct lbx_frame *frame, uint64_t pc)
+{
+	const struct lbx_machine *machine = frame->registers.machine;
+	uint64_t sp, caller;
+
+	if (!machine || !lbx_lines_known(s->lines, pc) || lbx_unwind_has_rules(s->lines, pc))
+		return false;
+	if (machine->link >= 0)
+		return frame->registers.known >> machine->link & 1 && frame->registers.r[machine->link] == 0;
+	return lbx_stack_pointer(&frame->registers, &sp) &&
+	       lbx_target_try_read(s->target, sp, &caller, sizeof caller) && caller == 0;
+}
+
 /* Why a stack ends where it does, unless that is its end. */
 static void explain_end(struct stacks *s, bool whole, struct lbx_stack *stack)
 {
@@ -121,6 +135,10 @@ static void explain_end(struct stacks *s, bool whole, struct lbx_stack *stack)
 		return;
 	if (strncmp(stack->end, "the stack is damaged", 20) == 0)
 		return;
+	if (is_beginning(s, last, pc)) {
+		stack->end[0] = '\0';
+		return;
+	}
 	if (lbx_target_module_at(s->target, pc, &m) && !lbx_module_is_used(&m)) {
 		lbx_module_why(&m, why, sizeof why);
 		snprintf(stack->end, sizeof stack->end, "no way to the caller: %.200s %s", m.path, why);

@@ -263,6 +263,16 @@ static void close_list(struct list *list)
 		stack->n_repeated = 0;
 }
 
+/* From code without unwind tables libunwind guesses by the frame pointer: what that leads to is a frame where there is
+ * code. */
+static bool is_wild(struct list *list, const struct lbx_frame *frame)
+{
+	const struct lbx_frame *callee = list->total ? place(list, list->total - 1) : NULL;
+
+	return callee && !lbx_lines_known(list->lines, frame->pc - frame->after_call) &&
+	       !lbx_unwind_has_rules(list->lines, callee->pc - callee->after_call);
+}
+
 static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, struct list *list)
 {
 	const struct lbx_machine *machine = w->registers.machine;
@@ -272,7 +282,7 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, stru
 	for (;;) {
 		struct lbx_frame frame;
 		take_frame(w, cursor, known, after_call, &frame);
-		if (frame.pc == 0)
+		if (frame.pc == 0 || is_wild(list, &frame))
 			return list->total > 0;
 		if (list->total > 0) {
 			/* on this machine a frame's CFA is its caller's stack pointer, so that the

@@ -152,6 +152,15 @@ static void print_stream(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_printf(out, "%s%s%u\n", what ? what : "", what ? " " : "", t->stream);
 }
 
+/* A name alone keeps a value, but not within a fused chain. */
+static const char *why_dropped(const struct lbx_tensor *t)
+{
+	bool may_fuse = t->op_class >= LB_CLASS_UNARY && t->op_class <= LB_CLASS_TERNARY;
+
+	return t->name[0] && may_fuse ? "since a fused chain keeps only what more than a scope holds, whatever its name"
+				      : "since only a scope held it";
+}
+
 /* A view costs nothing, however often it is made. */
 static void print_computed(struct lbx_out *out, const struct lbx_tensor *t)
 {
@@ -161,11 +170,10 @@ static void print_computed(struct lbx_out *out, const struct lbx_tensor *t)
 		return;
 	field(out, "computed");
 	if (t->computed == 1)
-		lbx_printf(out, "once; its value was dropped, since only a scope held it\n");
+		lbx_printf(out, "once; its value was dropped, %s\n", why_dropped(t));
 	else
-		lbx_printf(out,
-			   "%" PRIu64 " time%s; its value was dropped in between, since only a scope held it\n",
-			   t->computed, LB_S(t->computed));
+		lbx_printf(out, "%" PRIu64 " time%s; its value was dropped in between, %s\n", t->computed,
+			   LB_S(t->computed), why_dropped(t));
 }
 
 static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const struct lbx_tensor *t)
