@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lazybones.h"
 #include "target/columns.h"
 #include "target/printable.h"
 
@@ -319,4 +320,13 @@ json_t *lbx_json_string(const char *text)
 bool lbx_progress(struct lbx_out *out, const char *what, int64_t done, int64_t total)
 {
 	return !out->progress || out->progress(out, what, done, total) || lb_fail("interrupted");
+}
+
+bool lbx_is_interrupted(void)
+{
+	static const char word[] = "interrupted";
+	const char *message = lb_error_message();
+	size_t n = strlen(message);
+
+	return n >= sizeof word - 1 && strcmp(message + n - (sizeof word - 1), word) == 0;
 }

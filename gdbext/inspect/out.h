@@ -71,5 +71,7 @@ json_t *lbx_json_double(double value);
 json_t *lbx_json_address(uint64_t address);
 /* False, with an error that says "interrupted", when the user wants to stop. */
 bool lbx_progress(struct lbx_out *out, const char *what, int64_t done, int64_t total);
+/* Whether that is the error, whatever it was within. */
+bool lbx_is_interrupted(void);
 
 #endif

@@ -142,7 +142,7 @@ static bool fill(struct job *job, struct lbx_context *context, const struct lbx_
 			cell->found = VALUE;
 		lbx_sight_end(&sight);
 	}
-	bool goes_on = lb_ok() || !strstr(lb_error_message(), "interrupted");
+	bool goes_on = lb_ok() || !lbx_is_interrupted();
 	if (goes_on)
 		lb_clear_error();
 	return goes_on;

@@ -10,7 +10,6 @@
 #include "base/plural.h"
 #include "inspect/file.h"
 #include "inspect/forensics/death.h"
-#include "inspect/origin/look.h"
 #include "inspect/tensor/describe.h"
 
 enum { MAX_THREADS = 64, MAX_FRAMES = 64, MAX_FLIGHTS = 256, DEFAULT_SECONDS = 20 };

@@ -15,11 +15,6 @@ enum { PIECE = 1 << 16 };
 
 static const char too_large[] = "the graph has more than"; /* lbx_graph_collect()'s words */
 
-bool lbx_is_interrupted(void)
-{
-	return strcmp(lb_error_message(), "interrupted") == 0;
-}
-
 static struct lbx_origin_link *remember(struct lbx_search *s, const struct lbx_tensor *t)
 {
 	bool is_new;

@@ -43,7 +43,4 @@ bool lbx_look_at_places(struct lbx_search *search, const struct lbx_origin_link 
 			struct lbx_choice *ret);
 void lbx_search_deinit(struct lbx_search *search);
 
-/* Whether the error is that the user has stopped it. */
-bool lbx_is_interrupted(void);
-
 #endif
