@@ -123,6 +123,11 @@ struct wanted {
 	uint64_t pc; /* 0: code of a graph */
 };
 
+struct found {
+	int level; /* negative: none */
+	struct lbx_frame frame;
+};
+
 static bool is_wanted(struct lbx_stacks *stacks, const struct lbx_frame *frame, const struct wanted *wanted)
 {
 	struct lbx_source_line line;
@@ -132,31 +137,34 @@ static bool is_wanted(struct lbx_stacks *stacks, const struct lbx_frame *frame, 
 	return stacks->ops->line(stacks, frame, &line) && strncmp(line.function, "eval(graph ", 11) == 0;
 }
 
-/* The level of the innermost such frame among so many. */
-static bool find_among(struct lbx_stacks *stacks, uint64_t thread, const struct wanted *wanted, int most, int *ret)
+/* The innermost such frame among so many. */
+static bool find_among(struct lbx_stacks *stacks, uint64_t thread, const struct wanted *wanted, int most,
+		       struct found *ret)
 {
 	struct lbx_stack stack;
 
 	if (!stacks->ops->walk(stacks, thread, most, 0, &stack))
 		return false;
-	*ret = stack.n < most ? NONE_AT_ALL : NO_FRAME;
-	for (int i = 0; i < stack.n && *ret < 0; i++)
+	ret->level = stack.n < most ? NONE_AT_ALL : NO_FRAME;
+	for (int i = 0; i < stack.n && ret->level < 0; i++)
 		if (is_wanted(stacks, &stack.frames[i], wanted))
-			*ret = stack.frames[i].level;
+			*ret = (struct found){ stack.frames[i].level, stack.frames[i] };
 	lbx_stack_release(&stack);
 	return true;
 }
 
-/* Of the selected thread; *ret is negative if it has none. */
-static bool find_frame(struct lbx_stacks *stacks, const struct wanted *wanted, uint64_t *thread, int *ret)
+/* Of the selected thread. */
+static bool find_frame(struct lbx_stacks *stacks, const struct wanted *wanted, struct found *ret)
 {
+	uint64_t thread;
+
 	if (!stacks)
 		return lb_fail("step: there is no program");
-	if (stacks->ops->threads(stacks, thread, 1) < 1)
+	if (stacks->ops->threads(stacks, &thread, 1) < 1)
 		return false;
-	*ret = NO_FRAME;
-	for (int most = FRAMES_FIRST; most <= FRAMES_MOST && *ret == NO_FRAME; most *= 8)
-		if (!find_among(stacks, *thread, wanted, most, ret))
+	ret->level = NO_FRAME;
+	for (int most = FRAMES_FIRST; most <= FRAMES_MOST && ret->level == NO_FRAME; most *= 8)
+		if (!find_among(stacks, thread, wanted, most, ret))
 			return false;
 	return true;
 }
@@ -164,14 +172,13 @@ static bool find_frame(struct lbx_stacks *stacks, const struct wanted *wanted, u
 /* Selects the innermost frame of a graph's code. */
 static bool select_frame(struct lbx_context *context)
 {
-	uint64_t thread;
-	int found;
+	struct found found;
 
-	if (!find_frame(context->stacks, &(struct wanted){ 0 }, &thread, &found))
+	if (!find_frame(context->stacks, &(struct wanted){ 0 }, &found))
 		return false;
-	if (found < 0)
+	if (found.level < 0)
 		return lb_fail("step: none of this thread's frames evaluates a graph in step mode");
-	lbx_bridge_script("frame %#x", (unsigned)found);
+	lbx_bridge_script("frame %#x", (unsigned)found.level);
 	return true;
 }
 
@@ -193,9 +200,12 @@ static bool find_evaluation(struct lbx_context *context, struct lbx_thread *ret)
 /* The level of the frame that asked for the evaluation; below 1: none did, a stream runs it as a job. */
 static bool find_caller(struct lbx_context *context, const struct lbx_thread *thread, int *ret)
 {
-	uint64_t tid;
+	struct found found;
 
-	return find_frame(context->stacks, &(struct wanted){ thread->site }, &tid, ret);
+	if (!find_frame(context->stacks, &(struct wanted){ thread->site }, &found))
+		return false;
+	*ret = found.level;
+	return true;
 }
 
 /* Goes on until the call that evaluates returns to the program. */
@@ -222,19 +232,35 @@ static bool go_out(struct lbx_context *context)
 
 /* ---- inside an evaluation ---- */
 
-/* Where the next operation of the evaluation begins, in the code of its graph; 0: it is in its last one. */
-static bool find_next(struct lbx_context *context, const struct lbx_thread *thread, uint64_t *ret)
+/* Where in the graph's code the thread stands: in the call of an operation, or before one; what `found` tells
+ * tells it, since the runtime notes a line only when its operation begins. False: outside, not yet in it or no more. */
+static bool find_place(const struct lbx_eval_graph *graph, const struct found *found, uint64_t *ret)
+{
+	if (found->level < 0)
+		return false;
+	*ret = found->frame.pc - graph->code - found->frame.after_call;
+	return *ret < graph->code_bytes;
+}
+
+/* Where the next operation of the evaluation begins, in the code of its graph; 0: there is none. *ret_inside: the
+ * thread is in that code. */
+static bool find_next(struct lbx_context *context, const struct lbx_thread *thread, const struct found *found,
+		      bool *ret_inside, uint64_t *ret)
 {
 	struct lbx_eval_graph graph;
 	struct lbx_listing listing;
 	struct lbx_table *table;
+	uint64_t place = 0;
 
 	if (!lbx_context_table(context, &table) || !lbx_table_graph_by_id(table, thread->graph, &graph) ||
 	    !lbx_table_listing(table, &graph, &listing))
 		return false;
 	*ret = 0;
-	for (uint64_t line = thread->line; line < listing.n_lines && *ret == 0; line++)
-		if (listing.lines[line].code)
+	*ret_inside = find_place(&graph, found, &place);
+	/* the runtime notes a line before it runs, and is not in its code any more when the last has run */
+	bool over = !*ret_inside && thread->line > 0;
+	for (uint32_t line = 0; !over && line < listing.n_lines && *ret == 0; line++)
+		if (listing.lines[line].code > place)
 			*ret = graph.code + listing.lines[line].code;
 	lbx_listing_deinit(&listing);
 	return true;
@@ -252,13 +278,14 @@ static bool refuse(struct lbx_context *context, const struct lbx_thread *thread)
 				  : "`tensor step out` ends it, `tensor step in` then goes to the next evaluation");
 }
 
-/* The program may stand deep inside an evaluation, in a kernel or at a catch: then on to its next operation
- * (*ret). Between two operations, and after the last, the next graph is wanted. */
+/* The program may stand at an operation of an evaluation, or deep inside one, in a kernel or at a catch: then
+ * on to the next (*ret). In the last, and after it, the next graph is wanted. */
 static bool go_on_inside(struct lbx_context *context, bool *ret)
 {
 	struct lbx_thread thread;
-	uint64_t next, tid;
-	int graph;
+	struct found found;
+	uint64_t next;
+	bool inside;
 
 	*ret = false;
 	if (!find_evaluation(context, &thread))
@@ -267,15 +294,15 @@ static bool go_on_inside(struct lbx_context *context, bool *ret)
 		return true;
 	if (!thread.graph)
 		return refuse(context, &thread);
-	if (!find_frame(context->stacks, &(struct wanted){ 0 }, &tid, &graph) || !find_next(context, &thread, &next))
+	if (!find_frame(context->stacks, &(struct wanted){ 0 }, &found) ||
+	    !find_next(context, &thread, &found, &inside, &next))
 		return false;
-	bool entered = thread.line > 0;
-	if (next == 0 || (entered && graph < 1))
+	if (next == 0)
 		return true;
-	lbx_bridge_script("set var $_lb_level = 0x%x", entered ? (unsigned)graph : 0);
+	lbx_bridge_script("set var $_lb_level = 0x%x", inside ? (unsigned)found.level : 0);
 	lbx_bridge_script("set var $_lb_next = 0x%" PRIx64, next);
 	/* the code may be run within one of its operations, too: the frame counts, once there is one */
-	lbx_bridge_go(entered ? "_lb_step_on" : "_lb_step_into");
+	lbx_bridge_go(inside ? "_lb_step_on" : "_lb_step_into");
 	*ret = true;
 	return true;
 }

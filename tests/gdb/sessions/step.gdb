@@ -39,6 +39,7 @@ frame
 finish
 tensor listing graph-1.lb --json
 tensor step fused
+tensor step out
 tensor step in
 list 1,7
 next

@@ -4,11 +4,13 @@ tensor catch eval y
 break rounds
 run
 tensor step in
+advance graph-1.lb:7
 tensor step in
 pipe info breakpoints | grep -c graph_start
 tensor uncatch
 tensor break p after
 tensor step in
+advance graph-1.lb:4
 tensor step in
 tensor uncatch
 tensor catch nan

@@ -25,11 +25,13 @@ list 1,7
 shell rm "$(readlink /proc/$PPID/fd/905)/graph-1.lb"
 next
 delete
+tensor step out
 shell rm -rf "$(dirname "$(readlink /proc/$PPID/fd/905)")"
 tensor step in
 list 1,2
 next
 delete
+tensor step out
 shell mkdir "$(readlink /proc/$PPID/fd/905)/unfinished"
 tensor step in
 pipe tensor step | grep -o '^They cannot be shown'
