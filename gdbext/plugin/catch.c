@@ -306,6 +306,16 @@ static bool is_free(const struct lbx_catch_kind *kind)
 	return true;
 }
 
+/* What an older runtime cannot do for a catch that it knows. */
+static void add_shortcoming(const struct lbx_catch *c, const struct lbx_watch_place *place, struct text *ret)
+{
+	enum { COUNTS_EACH = 8 }; /* a minor of the symbol table */
+
+	if (place->found && c->kind->takes == LBX_TAKES_COUNT && place->root.minor < COUNTS_EACH)
+		text_printf(ret, "the program's runtime is older and counts only now and then: this may stop late, or "
+			    "not at all");
+}
+
 /* `inlined`: another catch makes the runtime run compiled functions operation by operation. */
 static void tell_set(struct lbx_context *context, const struct lbx_catch *c, const struct lbx_watch_place *place,
 		     bool inlined)
@@ -320,6 +330,7 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 		lbx_format_bytes((int64_t)place->root.counters.active_bytes, bytes, sizeof bytes);
 		text_printf(&note, "in use already: %s; it stops at the next growth", bytes);
 	}
+	add_shortcoming(c, place, &note);
 	if (context->target && !place->found && lbx_catch_lacks_runtime())
 		text_printf(&note, "the program has no runtime now: this waits for one to be loaded");
 
@@ -509,6 +520,17 @@ static bool leave_out(struct lbx_context *context, const struct lbx_watch_place 
 	return true;
 }
 
+static void tell_shortcoming(struct lbx_context *context, const struct lbx_watch_place *place, const struct lbx_catch *c)
+{
+	struct text text = {0};
+
+	add_shortcoming(c, place, &text);
+	lbx_wrap(context->out, 0, 4);
+	if (text.n)
+		lbx_printf(context->out, "Catch %d: %s.\n", c->number, text.bytes);
+	text_free(&text);
+}
+
 /* The program is at its start, or gdb has attached or connected to it. */
 static bool arm(struct lbx_context *context, bool *found)
 {
@@ -529,8 +551,10 @@ static bool arm(struct lbx_context *context, bool *found)
 	memcpy(list, catches.v, sizeof list);
 	for (int i = 0; i < MAX_CATCHES; i++) {
 		snprintf(number, sizeof number, "%d", list[i].breakpoint);
-		if (!leave_out(context, &place, &list[i], &script) && list[i].number)
-			add_condition(&script, &list[i], &place, number);
+		if (leave_out(context, &place, &list[i], &script) || !list[i].number)
+			continue;
+		add_condition(&script, &list[i], &place, number);
+		tell_shortcoming(context, &place, &list[i]);
 	}
 	want = lbx_watch_wanted(list, MAX_CATCHES);
 	return run_script(&script) &&

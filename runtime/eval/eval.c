@@ -11,6 +11,7 @@
 #include "eval/step.h"
 #include "eval/stream.h"
 #include "eval/wait.h"
+#include "graph/lazy.h"
 #include "graph/start.h"
 #include "graph/program.h"
 #include "memory/thread.h"
@@ -52,6 +53,7 @@ static void after_fork_in_child(void)
 		else
 			thread->id = thread->eval = thread->tensor = thread->waits_for = 0;
 	}
+	lb_lazy_after_fork();
 	lb_step_after_fork();
 	lb_streams_after_fork();
 }
@@ -393,10 +395,12 @@ static bool find_failure(struct lb_evaluation *e, struct lb_tensor *t)
 	return e->failure != NULL;
 }
 
-/* A debugger wants to know of large graphs. True: it has changed its mind about steps. */
+/* A debugger wants to know of graphs beyond a limit. True: it has changed its mind about steps. */
 __attribute__((cold, noinline)) static bool tell_graph(const struct lb_evaluation *e, const struct lb_tensor *root,
 						       const struct lb_run *run)
 {
+	if (!lb_lazy_claimed(run->schedule.n))
+		return false;
 	lb_probe_graph(root->id, (uint64_t)(uintptr_t)root, e->record->site, run->schedule.n, e->number);
 	return run->step != lb_step_wanted();
 }
@@ -431,9 +435,7 @@ enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *con
 	struct lb_run run;
 	e->failure = NULL;
 	enum lb_built built = build(e, &run, n, roots);
-	if (built == LB_BUILT &&
-	    __builtin_expect(run.schedule.n > __atomic_load_n(&lb_root->watch_graph, __ATOMIC_RELAXED), 0) &&
-	    tell_graph(e, roots[0], &run)) {
+	if (built == LB_BUILT && lb_lazy_limited() && tell_graph(e, roots[0], &run)) {
 		lb_schedule_abandon(&run.schedule, run.drop);
 		built = build(e, &run, n, roots);
 	}

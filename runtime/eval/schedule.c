@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/lazy.h"
 #include "kernels/kernels.h"
 #include "probes.h"
 #include "publish/root.h"
@@ -291,6 +292,8 @@ void lb_tensor_to_lazy(struct lb_tensor *t, void (*drop)(struct lb_buffer *))
 	if (buffer)
 		drop(buffer);
 	__atomic_store_n(&t->state, LB_STATE_LAZY, __ATOMIC_RELEASE);
+	if (lb_lazy_limited())
+		lb_lazy_again();
 }
 
 void lb_schedule_abandon(struct lb_schedule *s, void (*drop)(struct lb_buffer *))

@@ -2,11 +2,26 @@
 #ifndef LB_GRAPH_LAZY_H
 #define LB_GRAPH_LAZY_H
 
-#include "memory/thread.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "publish/root.h"
 
 struct lb_tensor;
 
-/* To be called now and then, by the thread that has just made this tensor. */
-void lb_count_lazy(const struct lb_self *self, const struct lb_tensor *made);
+/* Whether there is a limit: only then the functions below have something to do. */
+static inline bool lb_lazy_limited(void)
+{
+	return __builtin_expect(__atomic_load_n(&lb_root->watch_graph, __ATOMIC_RELAXED) != UINT64_MAX, 0);
+}
+
+/* To be called for each tensor when it has been made. */
+void lb_lazy_made(const struct lb_tensor *made);
+/* For each that is lazy again, its value not kept. */
+void lb_lazy_again(void);
+/* When an evaluation has claimed n. True: they are more than the limit. */
+bool lb_lazy_claimed(uint64_t n);
+/* For a fork's child. */
+void lb_lazy_after_fork(void);
 
 #endif

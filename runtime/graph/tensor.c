@@ -102,8 +102,8 @@ struct lb_tensor *lb_tensor_publish(struct lb_tensor *t)
 	lb_scope_add(lb_self(), t);
 	lb_count(&lb_counters.created, 1);
 	lb_probe_create(t->id, (uint64_t)(uintptr_t)t, t->site, t->op, t->dtype, t->size);
-	if (__builtin_expect(t->id % LB_ID_BLOCK == 1, 0))
-		lb_count_lazy(lb_self(), t);
+	if (lb_lazy_limited())
+		lb_lazy_made(t);
 	return t;
 }
 

@@ -40,7 +40,7 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 		sub(/^#[0-9]+ +/, "#N ")
 	if (gsub(/[^ "]*caught\.c/, "caught.c"))
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ") # how much of the runtime lies below, inlined, differs
-	if (gsub(/[^ "]*named\.c/, "named.c"))
+	if (gsub(/[^ "]*named\.c/, "named.c") + gsub(/[^ "]*lazies\.c/, "lazies.c"))
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ")
 	sub(/Connection reset by peer/, "Broken pipe")
 	sub(/<tensor data\+8>/, "<data+8>") # newer gdbs have the name of the variable

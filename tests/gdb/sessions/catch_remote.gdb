@@ -12,6 +12,7 @@ continue
 continue
 continue
 continue
+continue
 tensor uncatch 3
 tensor catch range turned -1 1
 continue

@@ -24,6 +24,8 @@ kill
 tensor step off
 tensor catch graph 3
 run
+continue
+continue
 tensor step in
 tensor uncatch
 tbreak -probe-stap lazybones:graph_start
