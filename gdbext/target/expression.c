@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/containers.h"
 #include "target/inlined.h"
 #include "target/location.h"
 #include "target/type.h"
@@ -213,6 +214,24 @@ static bool index_array(struct reader *r, struct object *o, uint64_t index)
 	return settle(r, o);
 }
 
+/* What a container holds at an index, or a smart pointer leads to. */
+static bool enter(struct reader *r, struct object *o, bool is_pointer, uint64_t index)
+{
+	struct lbx_container c;
+
+	if (!lbx_type_is_struct(o->tag) || !o->in_memory ||
+	    !lbx_container_find(r->variables->target, &o->type, o->value, &c) || c.is_pointer != is_pointer)
+		return false;
+	if (is_pointer) {
+		*o = (struct object){ .type = c.type, .tag = c.tag, .value = c.address };
+		return true;
+	}
+	if (index >= c.n)
+		return false;
+	*o = (struct object){ .type = c.type, .tag = c.tag, .in_memory = true, .value = c.address + index * c.width };
+	return settle(r, o);
+}
+
 static bool dereference(struct reader *r, struct object *o)
 {
 	Dwarf_Die type;
@@ -220,6 +239,8 @@ static bool dereference(struct reader *r, struct object *o)
 
 	if (o->tag == DW_TAG_array_type)
 		return index_array(r, o, 0);
+	if (lbx_type_is_struct(o->tag) && !enter(r, o, true, 0))
+		return false;
 	if (o->tag != DW_TAG_pointer_type || !number_of(r, o, &address) || address == 0)
 		return false;
 	int tag = lbx_type_of(&o->type, &type);
@@ -241,6 +262,8 @@ static bool take_index(struct reader *r, struct object *o)
 		return false;
 	if (o->tag == DW_TAG_array_type)
 		return index_array(r, o, index);
+	if (lbx_type_is_struct(o->tag) && enter(r, o, false, index))
+		return true;
 	if (!dereference(r, o) || (!lbx_type_is_pointer(o->tag) && dwarf_aggregate_size(&o->type, &width) != 0) ||
 	    __builtin_mul_overflow(index, width, &index))
 		return false;

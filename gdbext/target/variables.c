@@ -1,5 +1,5 @@
 /* A variable's type decides what of it is a pointer: the variable itself, the elements of an
- * array, the members of a struct and of its base classes; and one step behind it, what a pointer to a pointer or to a
+ * array or a std::vector, the members of a struct and of its base classes; and one step behind it, what a pointer to a pointer or to a
  * struct leads to. Optimised-out variables, and memory that cannot be read, are passed over. */
 #include "target/variables.h"
 
@@ -10,12 +10,13 @@
 #include <string.h>
 
 #include "lazybones.h"
+#include "target/containers.h"
 #include "target/inlined.h"
 #include "target/location.h"
 #include "target/type.h"
 #include "target/printable.h"
 
-enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256, MAX_NAMELESS = 8,
+enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256, MAX_NAMELESS = 8, MAX_CONTAINERS = 8,
        MAX_DIES = 10000, MAX_LOOKED = 1 << 20, STEPS = 2, NAME = LBX_VARIABLE_MAX };
 
 struct search {
@@ -24,7 +25,7 @@ struct search {
 	void *context;
 	bool is_argument, stopped;
 	Dwarf_Die *derived; /* the class whose base is visited; or NULL */
-	int found, dies, nameless;
+	int found, dies, nameless, containers;
 	int looked; /* members, for namesakes */
 };
 
@@ -166,6 +167,25 @@ static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, u
 	}
 }
 
+/* What stands behind a container counts for the container itself: no step. */
+static bool visit_container(struct search *s, const char *name, Dwarf_Die *type, uint64_t address, int steps)
+{
+	struct lbx_container c;
+	char path[NAME];
+
+	if (s->containers == MAX_CONTAINERS || !lbx_container_find(s->scope.target, type, address, &c))
+		return false;
+	s->containers++;
+	if (c.is_pointer)
+		visit_pointer(s, name, &c.type, c.address, steps);
+	for (uint64_t i = 0; i < c.n && i < MAX_ELEMENTS && s->dies++ < MAX_DIES && !s->stopped; i++) {
+		snprintf(path, sizeof path, "%s[%llu]", name, (unsigned long long)i);
+		visit(s, path, &c.type, c.tag, c.address + i * c.width, steps);
+	}
+	s->containers--;
+	return true;
+}
+
 /* What a reference stands for has the reference's name. */
 static void visit_referred(struct search *s, const char *name, Dwarf_Die *type, uint64_t address, int steps)
 {
@@ -198,7 +218,8 @@ static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, 
 	} else if (tag == DW_TAG_array_type && steps >= 0) {
 		visit_array(s, name, type, address, steps - 1);
 	} else if (lbx_type_is_struct(tag) && steps > 0) {
-		visit_members(s, name, ".", type, address, steps - 1);
+		if (!visit_container(s, name, type, address, steps))
+			visit_members(s, name, ".", type, address, steps - 1);
 	}
 }
 
