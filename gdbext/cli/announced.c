@@ -77,14 +77,18 @@ static bool same_file(const struct stat *x, const struct stat *y)
 }
 
 /* What is mapped itself, where this user may open that; otherwise the name, if it is the same file still. */
-static int open_mapped(const struct code *code, const char *path, dev_t device, ino_t inode, struct stat *as)
+static int open_mapped(const struct code *code, const char *path, dev_t device, ino_t inode, bool recorded,
+		       struct stat *as)
 {
 	char by_map[96], by_name[PATH_MAX + 32];
 	const char *names[] = { by_map, by_name };
 
 	snprintf(by_map, sizeof by_map, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, code->pid, code->start, code->end);
 	snprintf(by_name, sizeof by_name, "/proc/%d/root%s", code->pid, path);
-	for (int i = 0; i < 2; i++) {
+	if (recorded) {
+		snprintf(by_name, sizeof by_name, "%s", path);
+	}
+	for (int i = recorded; i < 2; i++) {
 		/* a device must not even be opened */
 		if (stat(names[i], as) != 0 || !S_ISREG(as->st_mode) ||
 		    (i == 1 && (as->st_ino != inode || as->st_dev != device)))
@@ -99,10 +103,11 @@ static int open_mapped(const struct code *code, const char *path, dev_t device, 
 	return -1;
 }
 
-static int file_of(struct lbx_announced *a, const struct code *code, const char *path, dev_t device, ino_t inode)
+static int file_of(struct lbx_announced *a, const struct code *code, const char *path, dev_t device, ino_t inode,
+		   bool recorded)
 {
 	struct stat as;
-	int fd = path[0] == '/' ? open_mapped(code, path, device, inode, &as) : -1;
+	int fd = path[0] == '/' ? open_mapped(code, path, device, inode, recorded, &as) : -1;
 
 	if (fd < 0)
 		return NO_FILE;
@@ -148,24 +153,32 @@ static bool add_code(struct lbx_announced *a, struct code code)
 	return true;
 }
 
-static bool read_maps(struct lbx_announced *a, pid_t pid, FILE *maps)
+/* A line of /proc/PID/maps, all else but code is skipped; false where there is no room. */
+static bool add_line(struct lbx_announced *a, pid_t pid, const char *line, bool recorded)
 {
 	struct code code = { .pid = pid };
 	unsigned int major, minor;
 	uint64_t inode;
-	char *line = NULL, mode[5];
-	size_t size = 0, n = 0;
+	char mode[5];
 	int name;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &code.start, &code.end, mode,
+		   &code.offset, &major, &minor, &inode, &name) != 7 || mode[2] != 'x')
+		return true;
+	code.file = file_of(a, &code, line + name, makedev(major, minor), inode, recorded);
+	return add_code(a, code);
+}
+
+static bool read_maps(struct lbx_announced *a, pid_t pid, FILE *maps)
+{
+	char *line = NULL;
+	size_t size = 0, n = 0;
 	bool done = true;
 
 	while (done && getline(&line, &size, maps) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		n++;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &code.start, &code.end,
-			   mode, &code.offset, &major, &minor, &inode, &name) != 7 || mode[2] != 'x')
-			continue;
-		code.file = file_of(a, &code, line + name, makedev(major, minor), inode);
-		done = add_code(a, code);
+		done = add_line(a, pid, line, false);
 	}
 	free(line);
 	/* of a process that ends meanwhile the rest is missing: then there is no more to be read at all */
@@ -201,11 +214,8 @@ static struct process *find_process(const struct lbx_announced *a, pid_t pid)
 	return NULL;
 }
 
-void lbx_announced_add(struct lbx_announced *a, pid_t pid)
+static void note(struct lbx_announced *a, pid_t pid, bool read, int why)
 {
-	bool read = look_at(a, pid);
-	int why = errno;
-
 	if (!read && a->n_unread++ == 0) {
 		a->first_unread = pid;
 		a->why_unread = why == ENOENT ? ESRCH : why;
@@ -217,6 +227,18 @@ void lbx_announced_add(struct lbx_announced *a, pid_t pid)
 		a->processes[a->n_processes++] = (struct process){ .pid = pid, .unread = !read };
 	else
 		a->lost = true;
+}
+
+void lbx_announced_add(struct lbx_announced *a, pid_t pid)
+{
+	bool read = look_at(a, pid);
+
+	note(a, pid, read, errno);
+}
+
+void lbx_announced_record(struct lbx_announced *a, pid_t pid, const char *line)
+{
+	note(a, pid, add_line(a, pid, line, true), ENOMEM);
 }
 
 void lbx_announced_lose(struct lbx_announced *a)

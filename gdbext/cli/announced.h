@@ -15,6 +15,8 @@ struct lbx_announced *lbx_announced_create(void); /* NULL: memory is out */
 void lbx_announced_destroy(struct lbx_announced *announced); /* NULL is fine */
 /* Looks at the process now. One that is gone already, or may not be read, is known as such. */
 void lbx_announced_add(struct lbx_announced *announced, pid_t pid);
+/* A line as /proc/PID/maps has them, without newline, that was recorded of a process. */
+void lbx_announced_record(struct lbx_announced *announced, pid_t pid, const char *line);
 /* The tracer has lost events: processes may be unknown. */
 void lbx_announced_lose(struct lbx_announced *announced);
 bool lbx_announced_any(const struct lbx_announced *announced);

@@ -153,10 +153,11 @@ static bool open_process(struct sites *sites, int64_t pid)
 }
 
 /* What the tools of bpftrace write for this command alone: "process 4711" as they see one first, and, beginning
- * with "0x...: ", what places without this command are. */
-static bool is_for_us(struct sites *sites, const char *line)
+ * with "0x...: ", what places without this command are. And of lazybones-perf: "mapping 4711 " and a line of that
+ * process's /proc/PID/maps. */
+static bool is_for_us(struct sites *sites, char *line)
 {
-	static const char process[] = "process ";
+	static const char process[] = "process ", mapping[] = "mapping ";
 	size_t n = strcspn(line, "\n");
 	pid_t pid;
 
@@ -164,6 +165,16 @@ static bool is_for_us(struct sites *sites, const char *line)
 		return true;
 	if (strncmp(line, "Lost ", 5) == 0 && n > 12 && memcmp(line + n - 7, " events", 7) == 0)
 		lbx_announced_lose(sites->announced); /* it is shown, too */
+	if (strncmp(line, mapping, sizeof mapping - 1) == 0) {
+		char *number = line + sizeof mapping - 1;
+		size_t digits = strcspn(number, " \n");
+		if (number[digits] != ' ' || !pid_of(number, digits, &pid))
+			return false;
+		line[n] = '\0';
+		if (!sites->process)
+			lbx_announced_record(sites->announced, pid, number + digits + 1);
+		return true;
+	}
 	if (strncmp(line, process, sizeof process - 1) != 0 ||
 	    !pid_of(line + sizeof process - 1, n - (sizeof process - 1), &pid))
 		return false;

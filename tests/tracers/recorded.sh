@@ -105,6 +105,43 @@ work;main;caller;lb_async_eval;(queued);add 300000
 work;start_thread;run_job 100000' "$(PATH=$scratch/queued:$PATH $tool flame -i "$scratch/queued/data" |
 	LC_ALL=C sort)"
 
+# Two calls in one function, of a process that is gone.
+if [ -n "$lazybones" ]; then
+	mkdir "$scratch/places"
+	read -r segment at size < <(readelf -lW "$workload" | awk '$1 == "LOAD" && / R E / { print $2, $3, $5 }')
+	call_at()
+	{
+		echo $((0x10000000 + 1 + 0x$(nm "$workload" | sed -n "s/^0*\([0-9a-f]*\) . $1$/\1/p")))
+	}
+	{
+		echo '#!/bin/sh'
+		echo 'case $* in evlist*) echo lazybones_1:eval_start ;;'
+		printf "*show-mmap*) echo 'work 7/7 9.0: PERF_RECORD_MMAP2 7/7: [0x%x(%s) @ %s %x:%x %d 1]: r-xp %s' ;;\n" \
+			$((0x10000000 + at)) "$size" "$segment" $(stat -c '%Hd %Ld %i' "$workload") "$workload"
+		echo 'script*)'
+		for name in evaluate_product read_value evaluate_product; do
+			for event in eval_start eval_done; do
+				seconds=$((seconds + 1))
+				printf "printf 'work 7/7 %d.0: lazybones_1:$event: (1) arg1=1 arg2=%d arg3=1\\\\n\\\\t 1 main (/bin/work)\\\\n\\\\n'\n" \
+					$seconds "$(call_at $name)"
+			done
+		done
+		echo ';; esac'
+	} >"$scratch/places/perf"
+	chmod +x "$scratch/places/perf"
+	: >"$scratch/places/data"
+	calls()
+	{
+		PATH=$scratch/places:$(dirname "$lazybones"):$PATH $tool report -i "$scratch/places/data" |
+			sed -n '/by call site/,/^$/s/^.* ms *//p' | sed 's|at .*/|at |'
+	}
+	says 'perf: each call site has its line' "$(calls)" '^2  evaluate_product at workload.c:[0-9]+$' \
+		'^1  read_value at workload.c:[0-9]+$'
+	touch -d '1 hour' "$workload"
+	same 'perf: but not of a file that was built anew since' '3  main' "$(calls)"
+	touch -d '1 hour ago' "$workload"
+fi
+
 if ! command -v perf >/dev/null; then
 	skip 'perf is not installed (tests/deps tracers)'
 elif ! readelf -nW "$library" | grep -q stapsdt; then
@@ -155,11 +192,13 @@ else
 		says 'perf: it says what comes next' "$(cat "$scratch/said")" 'lazybones-perf report -i'
 		same 'perf: its probes are gone afterwards' 0 \
 			"$(grep -c "$library" /sys/kernel/tracing/uprobe_events)"
-		says 'perf: the report' "$($tool report -i "$scratch/perf.data")" \
+		place=${lazybones:+ at .*workload.c:[0-9]+}
+		says 'perf: the report' "$(PATH=$(dirname "$lazybones"):$PATH $tool report -i "$scratch/perf.data")" \
 			'^93 evaluations by 2 threads in [0-9.]+ s$' '^utilisation [0-9]+ %' \
 			'^ +[0-9.]+ ms +23  matmul$' '^ +[0-9.]+ ms +23  exp$' \
-			'^ +[0-9.]+ ms +23  evaluate_product$' '^ +[0-9.]+ ms +23  read_value$' \
-			'^ +[0-9.]+ ms +23  queue_job$'
+			"^ +[0-9.]+ ms +23  evaluate_product$place\$" \
+			"^ +[0-9.]+ ms +23  read_value$place\$" \
+			"^ +[0-9.]+ ms +23  queue_job$place\$"
 		same 'perf: no call site is a thread' '' "$($tool report -i "$scratch/perf.data" | grep start_thread)"
 		says 'perf: stacks for a flame graph' "$($tool flame -i "$scratch/perf.data")" \
 			'^workload;.*main;do_all;evaluate_product;.*lb_evaluate [0-9]+$' \
