@@ -22,6 +22,12 @@ static lb_tensor *ones(const char *name)
 	return lb_keep(lb_named(name, lb_ones(LB_SHAPE(2), LB_F32)));
 }
 
+__attribute__((noinline)) static void die(lb_tensor *t)
+{
+	std::vector<lb_tensor *> many(20, t);
+	abort();
+}
+
 int main()
 {
 	Net net;
@@ -43,5 +49,5 @@ int main()
 	alone->w = ones("alone");
 	char *end = reinterpret_cast<char *>(&torn[3]) + 3; // no whole number of elements
 	std::memcpy(reinterpret_cast<char *>(&torn) + sizeof end, &end, sizeof end);
-	abort();
+	die(net.all[0]);
 }

@@ -362,7 +362,7 @@ void lbx_print_frame(struct lbx_context *context, const struct lbx_frame_view *f
 	}
 	if (shown < frame->n_held)
 		lbx_printf(out, "       … %s%d more (`%sframe %" PRIu64 " --all`)\n", frame->more_held ? "at least " : "",
-			   frame->n_held - shown, context->prefix, frame->number);
+			   frame->n_held - shown, context->prefix ? context->prefix : "", frame->number);
 	else if (frame->more_held)
 		lbx_printf(out, "       … and more: only the first %d are looked at\n", LBX_HELD_MAX);
 }
