@@ -1,6 +1,7 @@
 /* An address is one of many processes, and most have ended when it is asked for. So all that matters is taken
  * when a process is announced: where its code lies, and each file, open, so that another under the same name is
- * not taken for it. What could not be looked at might have had any code anywhere. */
+ * not taken for it. What could not be looked at might have had any code anywhere. Of a recorded process there are
+ * names alone: who recorded it leaves out files that are newer. */
 #include "cli/announced.h"
 
 #include <errno.h>
@@ -76,7 +77,8 @@ static bool same_file(const struct stat *x, const struct stat *y)
 	       x->st_mtim.tv_sec == y->st_mtim.tv_sec && x->st_mtim.tv_nsec == y->st_mtim.tv_nsec;
 }
 
-/* What is mapped itself, where this user may open that; otherwise the name, if it is the same file still. */
+/* What is mapped itself, where this user may open that; otherwise the name, if it is the same file still. Where it was
+ * recorded there is only the name. */
 static int open_mapped(const struct code *code, const char *path, dev_t device, ino_t inode, bool recorded,
 		       struct stat *as)
 {
@@ -160,7 +162,7 @@ static bool add_line(struct lbx_announced *a, pid_t pid, const char *line, bool 
 	unsigned int major, minor;
 	uint64_t inode;
 	char mode[5];
-	int name;
+	int name = 0;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &code.start, &code.end, mode,
 		   &code.offset, &major, &minor, &inode, &name) != 7 || mode[2] != 'x')
