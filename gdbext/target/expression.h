@@ -1,5 +1,5 @@
 /* Expressions of C over a program's variables, by its debug information: `layer->w`, `cache.kv[0]`,
- * `net::rows[i]` with a number for i, `*p`, `&x`. */
+ * `net::rows[i]` with a number for i, `*p`, `&x`; through containers as in C++ (containers.h): `layers[0]->w`. */
 #ifndef LBX_EXPRESSION_H
 #define LBX_EXPRESSION_H
 

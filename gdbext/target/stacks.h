@@ -56,8 +56,8 @@ struct lbx_stacks_ops {
 	bool (*walk)(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret);
 	bool (*line)(struct lbx_stacks *stacks, const struct lbx_frame *frame,
 		     struct lbx_source_line *ret);
-	/* Pointers of the frame's arguments and local variables, also those in arrays and structs
-	 * and one step behind them; a bounded number. */
+	/* Pointers of the frame's arguments and local variables, also those in arrays, structs and, where the
+	 * provider knows them, containers of C++, and one step behind them; a bounded number. */
 	bool (*pointers)(struct lbx_stacks *stacks, const struct lbx_frame *frame,
 			 lbx_pointer_fn *fn, void *context);
 	/* The value of an expression of C's over the variables of the first thread's frames, the innermost
