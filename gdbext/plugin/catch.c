@@ -192,7 +192,8 @@ static const char *silent(void)
 static void add_breakpoint(struct text *script, const struct lbx_catch *c,
 			   const struct lbx_watch_place *place)
 {
-	text_printf(script, "_lb_break %s\nset $_lb_catch = $bpnum\ncommands\n%s"
+	/* another catch of the same probe may have selected the program's frame already */
+	text_printf(script, "_lb_break %s\nset $_lb_catch = $bpnum\ncommands\n%sselect-frame 0\n"
 		    "eval \"_tensor" LBX_HIT " %d", c->kind->probe, silent(), c->number);
 	for (int i = 0; i < c->kind->n_args; i++)
 		text_printf(script, " 0x%%lx");

@@ -8,6 +8,7 @@
 #include "inspect/convenience.h"
 #include "inspect/tensor/format.h"
 #include "plugin/bridge.h"
+#include "plugin/step.h"
 
 enum { MAX_FRAMES = 48 };
 
@@ -99,13 +100,25 @@ static int find_level(struct lbx_context *context, uint64_t site, bool exact)
 	return level;
 }
 
+/* The call that the stop is in: one that the probe names, or that asked for the evaluation; 0: none is known. */
+static uint64_t find_site(struct lbx_context *context, const struct lbx_catch_stop *stop)
+{
+	struct lbx_thread thread;
+
+	if (stop->catch->kind->site != LBX_NO_ARG)
+		return stop->args[stop->catch->kind->site];
+	if (!(stop->catch->kind->watch & (LB_WATCH_NAN | LB_WATCH_RANGE)))
+		return 0; /* it is the operation that was asked for */
+	return context->stacks && lbx_step_evaluation(context, &thread) && thread.eval ? thread.site : 0;
+}
+
 void lbx_catch_tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 {
 	const struct lbx_catch_kind *kind = stop->catch->kind;
 	struct text head = {0}, tensor = {0}, advice = {0};
 	struct lbx_table *table;
 	struct lbx_tensor t;
-	uint64_t site = kind->site == LBX_NO_ARG ? 0 : stop->args[kind->site];
+	uint64_t site = find_site(context, stop);
 	int level = -1;
 
 	if (kind->id != LBX_NO_ARG && lbx_context_table(context, &table)) {

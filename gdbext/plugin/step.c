@@ -182,8 +182,7 @@ static bool select_frame(struct lbx_context *context)
 	return true;
 }
 
-/* What the selected thread evaluates now, step mode or not; ret->eval is 0 if nothing. */
-static bool find_evaluation(struct lbx_context *context, struct lbx_thread *ret)
+bool lbx_step_evaluation(struct lbx_context *context, struct lbx_thread *ret)
 {
 	struct lbx_table *table;
 	uint64_t slot = 0, tid;
@@ -216,7 +215,7 @@ static bool go_out(struct lbx_context *context)
 
 	if (!context->stacks || lbx_target_gdb_liveness() == LBX_CORE)
 		return lbx_bridge_waits() ? false : lb_fail("step: there is no process that could go on");
-	if (!find_evaluation(context, &thread))
+	if (!lbx_step_evaluation(context, &thread))
 		return false;
 	if (!thread.eval)
 		return lb_fail("step: this thread evaluates nothing");
@@ -288,7 +287,7 @@ static bool go_on_inside(struct lbx_context *context, bool *ret)
 	bool inside;
 
 	*ret = false;
-	if (!find_evaluation(context, &thread))
+	if (!lbx_step_evaluation(context, &thread))
 		return false;
 	if (!thread.eval)
 		return true;

@@ -42,6 +42,9 @@ runtime && /^[0-9]+\t/ { runtime = 0; next }
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ") # how much of the runtime lies below, inlined, differs
 	if (gsub(/[^ "]*named\.c/, "named.c") + gsub(/[^ "]*lazies\.c/, "lazies.c"))
 		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ")
+	if (advised && /^#[0-9]+ .* at subject\.c/)
+		sub(/^#[0-9]+ +(ADDRESS in )?/, "#N ")
+	advised = /^  try: / || (advised && /^    /) # a catch has selected the frame
 	sub(/Connection reset by peer/, "Broken pipe")
 	sub(/<tensor data\+8>/, "<data+8>") # newer gdbs have the name of the variable
 	sub(/<tensor few>/, "<few>")
