@@ -15,6 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/plural.h"
 #include "cli/terminal.h"
 
 enum { MOST_FILES = 256, MOST_CODE = 1 << 18, MOST_PROCESSES = 1 << 16, NO_FILE = -1 };
@@ -86,10 +87,10 @@ static int open_mapped(const struct code *code, const char *path, dev_t device, 
 	const char *names[] = { by_map, by_name };
 
 	snprintf(by_map, sizeof by_map, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, code->pid, code->start, code->end);
-	snprintf(by_name, sizeof by_name, "/proc/%d/root%s", code->pid, path);
-	if (recorded) {
+	if (recorded)
 		snprintf(by_name, sizeof by_name, "%s", path);
-	}
+	else
+		snprintf(by_name, sizeof by_name, "/proc/%d/root%s", code->pid, path);
 	for (int i = recorded; i < 2; i++) {
 		/* a device must not even be opened */
 		if (stat(names[i], as) != 0 || !S_ISREG(as->st_mode) ||
@@ -320,7 +321,7 @@ void lbx_announced_explain(const struct lbx_announced *a)
 		if (a->left[i] == 0)
 			continue;
 		snprintf(text, sizeof text, "sites: %" PRIu64 " place%s left as %s: %s", a->left[i],
-			 a->left[i] == 1 ? " is" : "s are", a->left[i] == 1 ? "an address" : "addresses", why[i]);
+			 LB_PLURAL(a->left[i], " is", "s are"), LB_PLURAL(a->left[i], "an address", "addresses"), why[i]);
 		lbx_complain(text);
 	}
 }
