@@ -34,7 +34,7 @@
 
 enum {
 	LB_ABI_MAJOR = 1, /* another major is refused by name */
-	LB_ABI_MINOR = 8, /* grows with each added field; 8: `watch_graph` is exact */
+	LB_ABI_MINOR = 9, /* grows with each added field; 8: `watch_graph` is exact; 9: texts of events are stamped */
 	LB_NOTE_ROOT = 1, /* note type */
 	LB_INLINE_INPUTS = 3,
 	LB_PARAMS = 4,
@@ -42,7 +42,7 @@ enum {
 	LB_NAME_MAX = 255,
 	LB_STACK_MAX = 64,
 	LB_EVENT_ARGS = 5,
-	LB_FLIGHT_TEXTS = 64, /* the last error messages that events point to */
+	LB_FLIGHT_TEXTS = 256, /* the last texts that events point to */
 	LB_FLIGHT_TEXT_BYTES = 256,
 	LB_FLIGHT_MOST = 1 << 20, /* events that the ring holds at most */
 	LB_PROGRAM_INPUTS = 24, /* of a fused tensor, constants included */
@@ -358,8 +358,17 @@ struct lb_flight_event {
 	uint64_t args[LB_EVENT_ARGS];
 };
 
-/* A kind of event: a probe of the same name. `args` names the arguments: "(id, tensor)". The
- * message of an `error` is believed while fewer than LB_FLIGHT_TEXTS errors follow. */
+/* A text that an event points to: an `error`'s message, a `compile`'s name and reason. The event has the
+ * address of `text`, and is of that thread and not older than this stamp. Any other stamp: the text has
+ * been overwritten by a later event's. */
+struct lb_flight_text {
+	uint64_t time_ns; /* CLOCK_MONOTONIC when it was written */
+	uint32_t thread;
+	uint32_t writing; /* 1: it is being written */
+	char text[LB_FLIGHT_TEXT_BYTES];
+};
+
+/* A kind of event: a probe of the same name. `args` names the arguments: "(id, tensor)". */
 struct lb_event_info {
 	char name[24];
 	char args[64];

@@ -18,25 +18,10 @@ bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_comp
 			.compiles = r.compiles[0], .evictions = r.evictions[0],
 			.entries = r.entries[0], .limit = r.limit[0], .traced = r.traced[0],
 			.built = r.built[0], .shapeless = r.shapeless[0], .torn = r.seq[0] & 1,
-			.name_at = r.name[0], .reason_at = r.reason[0],
 		};
 		lbx_table_text(table, r.name[0], ret->name, sizeof ret->name);
 		lbx_table_text(table, r.reason[0], ret->reason, sizeof ret->reason);
 		return true;
 	}
 	return false;
-}
-
-bool lbx_table_compiled_at(struct lbx_table *table, uint64_t address, struct lbx_compiled *ret)
-{
-	uint64_t slot, next, within;
-	bool clean = lb_ok();
-
-	if (!lbx_slab_find(&table->slabs[LB_KIND_COMPILED], address, &slot, &within) || within != 0)
-		return false;
-	next = slot;
-	bool found = lbx_table_compiled(table, &next, ret) && next == slot + 1;
-	if (clean)
-		lb_clear_error();
-	return found;
 }

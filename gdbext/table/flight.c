@@ -177,6 +177,37 @@ bool lbx_event_arg(const struct lbx_flight *flight, const struct lb_flight_event
 	return false;
 }
 
+/* Fails quietly where it cannot be read, or is another event's by now. */
+static bool read_stamped(struct lbx_table *table, const struct lb_flight_event *event, uint64_t at,
+			 struct lb_flight_text *ret)
+{
+	enum { STAMP = offsetof(struct lb_flight_text, text) };
+	struct lb_flight_text now;
+	bool clean = lb_ok();
+
+	bool read = lbx_target_read(table->target, at, ret, sizeof *ret) &&
+		    lbx_target_read(table->target, at, &now, STAMP); /* the program may be writing */
+	if (!read && clean)
+		lb_clear_error();
+	return read && !ret->writing && ret->thread == event->thread && ret->time_ns <= event->time_ns &&
+	       memcmp(ret, &now, STAMP) == 0;
+}
+
+void lbx_event_text(struct lbx_table *table, const struct lbx_flight *flight, const struct lb_flight_event *event,
+		    const char *name, char ret[LB_FLIGHT_TEXT_BYTES])
+{
+	enum { STAMPED = 9 }; /* the minor version since which they are */
+	struct lb_flight_text text;
+	uint64_t at;
+
+	ret[0] = '\0';
+	if (table->head.minor < STAMPED || !lbx_event_arg(flight, event, name, &at) ||
+	    !read_stamped(table, event, at - offsetof(struct lb_flight_text, text), &text))
+		return;
+	memcpy(ret, text.text, sizeof text.text);
+	end_text(ret, LB_FLIGHT_TEXT_BYTES);
+}
+
 const char *lbx_table_op_name(const struct lbx_table *table, uint64_t index)
 {
 	return index < (uint64_t)table->n_ops ? table->ops[index].name : "?";

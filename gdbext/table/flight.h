@@ -42,6 +42,10 @@ bool lbx_flight_follow(struct lbx_table *table, struct lbx_follow *follow, bool 
 /* Value of the argument called `name`; 0 and false if the event has none such. */
 bool lbx_event_arg(const struct lbx_flight *flight, const struct lb_flight_event *event,
 		   const char *name, uint64_t *ret);
+/* The text that the argument called `name` points to, printable; "" where the event has none such, or later
+ * events have overwritten it. */
+void lbx_event_text(struct lbx_table *table, const struct lbx_flight *flight, const struct lb_flight_event *event,
+		    const char *name, char ret[LB_FLIGHT_TEXT_BYTES]);
 /* Name of the program's operation with this index, or "?". */
 const char *lbx_table_op_name(const struct lbx_table *table, uint64_t index);
 

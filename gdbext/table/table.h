@@ -99,13 +99,10 @@ struct lbx_compiled {
 	uint64_t id, function, context, site;
 	uint64_t calls, hits, compiles, evictions, entries, limit, traced, built;
 	bool shapeless, torn;
-	uint64_t name_at, reason_at; /* of the texts */
 	char name[LB_NAME_MAX + 1], reason[256];
 };
 /* The next one at or after *slot, which moves past it; false without error when there is none. */
 bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_compiled *ret);
-/* The one whose record is at an address; false, without error, when none is there. */
-bool lbx_table_compiled_at(struct lbx_table *table, uint64_t address, struct lbx_compiled *ret);
 
 /* The graphs that were evaluated in step mode. */
 struct lbx_eval_graph {

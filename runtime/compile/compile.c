@@ -13,6 +13,7 @@
 #include "compile/image.h"
 #include "compile/key.h"
 #include "probes.h"
+#include "publish/flight.h"
 
 enum {
 	DEFAULT_LIMIT = 16,
@@ -194,6 +195,18 @@ static struct entry *insert(struct lb_compiled *c, struct entry *entry, const st
 
 /* ---- calls ---- */
 
+/* The event keeps texts of its own: the function may be freed, and it keeps its last reasons only. */
+static void note_compilation(const struct lb_compiled_record *record, const void *site, uint64_t ns)
+{
+	const char *name = lb_flight_text((const char *)(uintptr_t)record->name);
+	const char *reason = lb_flight_text((const char *)(uintptr_t)record->reason);
+
+	lb_probe_compile((uint64_t)(uintptr_t)record, (uint64_t)(uintptr_t)name, (uint64_t)(uintptr_t)reason, ns);
+	if (record->compiles > 1)
+		lb_probe_recompile((uint64_t)(uintptr_t)record, (uint64_t)(uintptr_t)name,
+				   (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)reason, record->compiles);
+}
+
 /* Traces the function, and keeps the graph; returns it, counted. */
 static struct entry *compile(struct lb_compiled *c, const struct lb_request *request,
 			     const void *site)
@@ -212,10 +225,7 @@ static struct entry *compile(struct lb_compiled *c, const struct lb_request *req
 	}
 	entry->refs++;
 	struct entry *dropped = insert(c, entry, request);
-	lb_probe_compile((uint64_t)(uintptr_t)c->record, c->record->name, c->record->reason, ns);
-	if (c->record->compiles > 1)
-		lb_probe_recompile((uint64_t)(uintptr_t)c->record, c->record->name,
-				   (uint64_t)(uintptr_t)site, c->record->reason, c->record->compiles);
+	note_compilation(c->record, site, ns);
 	pthread_mutex_unlock(&c->lock);
 	entry_release(dropped);
 	return entry;

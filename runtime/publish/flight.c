@@ -83,15 +83,34 @@ void lb_flight_start(uint64_t capacity)
 	__atomic_store_n(&lb_flight_ring, ring, __ATOMIC_RELEASE);
 }
 
+/* The next text that nobody is writing just now; NULL when there is none. */
+static struct lb_flight_text *take_text(void)
+{
+	static struct lb_flight_text texts[LB_FLIGHT_TEXTS];
+	static uint64_t used;
+
+	for (int i = 0; i < LB_FLIGHT_TEXTS; i++) {
+		struct lb_flight_text *text = &texts[__atomic_fetch_add(&used, 1, __ATOMIC_RELAXED) % LB_FLIGHT_TEXTS];
+		if (!__atomic_exchange_n(&text->writing, 1, __ATOMIC_SEQ_CST))
+			return text;
+	}
+	return NULL;
+}
+
 const char *lb_flight_text(const char *text)
 {
-	static char texts[LB_FLIGHT_TEXTS][LB_FLIGHT_TEXT_BYTES];
-	static uint64_t used;
-	uint64_t turn = __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED) % LB_FLIGHT_TEXTS;
+	static const struct lb_flight_text none; /* of no thread */
+	struct lb_flight_text *to = take_text();
 	size_t i = 0;
-	/* another thread may be a round behind in the same place */
-	for (; text[i] && i < LB_FLIGHT_TEXT_BYTES - 1; i++)
-		__atomic_store_n(&texts[turn][i], text[i], __ATOMIC_RELAXED);
-	__atomic_store_n(&texts[turn][i], '\0', __ATOMIC_RELAXED);
-	return texts[turn];
+
+	if (!to)
+		return none.text;
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	to->thread = lb_flight_self.thread ? lb_flight_self.thread : lb_flight_thread();
+	to->time_ns = lb_flight_clock();
+	for (; text[i] && i < sizeof to->text - 1; i++)
+		to->text[i] = text[i];
+	to->text[i] = '\0';
+	__atomic_store_n(&to->writing, 0, __ATOMIC_RELEASE);
+	return to->text;
 }

@@ -51,7 +51,8 @@ static inline bool lb_event_mode(uint32_t bits)
 {
 	return __builtin_expect(__atomic_load_n(&lb_root->event_mode, __ATOMIC_RELAXED) & bits, 0);
 }
-/* Copies a text to where it outlives the next LB_FLIGHT_TEXTS - 1 others; returns the copy. */
+/* Copies a text to where the calling thread's next events may point; returns the copy. It outlives
+ * LB_FLIGHT_TEXTS - 1 others, and who reads it later sees whether it is still that (struct lb_flight_text). */
 const char *lb_flight_text(const char *text);
 
 static inline void lb_flight_record(enum lb_flight_kind kind, uint64_t a, uint64_t b, uint64_t c,

@@ -49,7 +49,8 @@ void image_create_whole(struct image *image, bool shuffled)
 	image_stream(image, 0, &stream);
 	image_compiled(image, 0, &compiled);
 	image_event(image, 3000000, IMAGE_EVAL_START, 7, 0x401234, 1, 0);
-	image_event(image, 3500000, IMAGE_COMPILE, 0, name, reason, 400000);
+	image_event(image, 3500000, IMAGE_COMPILE, 0, image_text(image, 3400000, "block"),
+		    image_text(image, 3400000, "shape of argument 0"), 400000);
 	image_event(image, 4000000, IMAGE_NAN, 3, 0, 0x401234, 2);
 	image_event(image, 5000000, IMAGE_EVAL_DONE, 7, 0x401234, 2, 1);
 	image_event(image, 6000000, IMAGE_EVAL_START, 8, 0x401238, 1, 0);

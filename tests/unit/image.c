@@ -1,6 +1,7 @@
 #include "image.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -318,6 +319,20 @@ uint64_t image_buffer(struct image *image, int slot, uint64_t data, int64_t nbyt
 	return write_record(image, LB_KIND_BUFFER, slot, &r);
 }
 
+uint64_t image_text(struct image *image, uint64_t time_ns, const char *text)
+{
+	struct lb_flight_text *to = image_at(image, image->names, sizeof *to);
+	uint64_t at = image->names + offsetof(struct lb_flight_text, text);
+
+	if (!to)
+		return 0;
+	to->time_ns = time_ns;
+	to->thread = 4711;
+	snprintf(to->text, sizeof to->text, "%s", text);
+	image->names += sizeof *to;
+	return at;
+}
+
 void image_event(struct image *image, uint64_t time_ns, uint32_t kind, uint64_t a, uint64_t b,
 		 uint64_t c, uint64_t d)
 {
@@ -452,5 +467,5 @@ void image_populate(struct image *image)
 		image_tensor(image, slot, &r);
 	}
 	image_event(image, 1000000, IMAGE_OP_DONE, 2, 0, LB_OP_TRANSPOSE, 1);
-	image_event(image, 2000000, IMAGE_ERROR, 0x401234, image_name(image, "no luck"), 0, 0);
+	image_event(image, 2000000, IMAGE_ERROR, 0x401234, image_text(image, 2000000, "no luck"), 0, 0);
 }

@@ -53,6 +53,8 @@ struct lb_field *image_field(struct image *image, int k, const char *name);
 /* Changes one field of a record, wherever the layout has it. */
 void image_set(struct image *image, int k, int slot, const char *name, uint64_t value);
 uint64_t image_name(struct image *image, const char *name);
+/* The same for a text of an event with that time, stamped. */
+uint64_t image_text(struct image *image, uint64_t time_ns, const char *text);
 /* Writes records; returns their addresses. Slots must be in order from 0. */
 uint64_t image_buffer(struct image *image, int slot, uint64_t data, int64_t nbytes);
 uint64_t image_tensor(struct image *image, int slot, const struct lbx_tensor_record *r);

@@ -407,6 +407,129 @@ static void old_and_torn_events_are_left_out(void **state)
 	assert_non_null(strstr(text, "3 were being written and are skipped"));
 }
 
+/* A text that was overwritten is an event's no more, whoever has it now. */
+static void texts_are_believed_by_their_stamps(void **state)
+{
+	struct session *s = *state;
+	enum { BEFORE_TEXT = offsetof(struct lb_flight_text, text) };
+	uint64_t at = image_text(&s->image, 7000000, "texts");
+	struct lb_flight_text *text = image_at(&s->image, at - BEFORE_TEXT, sizeof *text);
+
+	image_event(&s->image, 7000001, IMAGE_ERROR, 0x401234, at, 0, 0);
+	assert_non_null(strstr(says(s, "--last 1"), "error         by 0x401234: texts\n"));
+	text->time_ns = 7000002; /* of a later event of its thread */
+	assert_non_null(strstr(says(s, "--last 1"), "error         by 0x401234\n"));
+	text->time_ns = 7000000;
+	text->thread = 4712;
+	assert_non_null(strstr(says(s, "--last 1"), "error         by 0x401234\n"));
+	text->thread = 4711;
+	text->writing = 1;
+	assert_non_null(strstr(says(s, "--last 1 --json"), "\"message\":null"));
+	text->writing = 0;
+	memset(text->text, 'x', sizeof text->text); /* without an end */
+	assert_non_null(strstr(says(s, "--last 1"), "xxxx\n"));
+	image_root(&s->image)->minor = 8; /* there are no stamps */
+	session_forget(s);
+	assert_non_null(strstr(says(s, "--last 1"), "error         by 0x401234\n"));
+	image_root(&s->image)->minor = LB_ABI_MINOR;
+	image_event(&s->image, 7000001, IMAGE_ERROR, 0x401234, 5, 0, 0); /* no address of a text */
+	session_forget(s);
+	assert_non_null(strstr(says(s, "--last 1"), "error         by 0x401234\n"));
+}
+
+static bool doubled(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+{
+	(void)context, (void)n_in, (void)n_out;
+	out[0] = lb_add(in[0], in[0]);
+	return out[0] != NULL;
+}
+
+/* Each compilation has its own name and reason, though the function keeps its last reason only, and though
+ * another may be where a freed one was. */
+static void compilations_keep_their_reasons(void **state)
+{
+	enum { TIMES = 9 };
+	static const char *const names[] = { "first", "other" };
+	char wanted[128];
+	struct self s;
+
+	(void)state;
+	for (int f = 0; f < 2; f++)
+		LB_SCOPE {
+			lb_compiled *compiled = lb_compile(names[f], doubled, NULL, (lb_compile_options){ .limit = 2 });
+			for (int i = 1; i <= TIMES; i++) {
+				lb_tensor *x = lb_ones(LB_SHAPE(i), LB_F32), *y;
+				assert_true(lb_call(compiled, 1, &x, 1, &y));
+			}
+			lb_compiled_free(compiled);
+		}
+	look(&s);
+	struct session *session = session_of(s.target, s.table);
+	session->out.width = 400;
+	snprintf(wanted, sizeof wanted, "compile --last %d", 2 * TIMES);
+	const char *text = says(session, wanted);
+	for (int f = 0; f < 2; f++)
+		for (int i = 1; i <= TIMES; i++) {
+			snprintf(wanted, sizeof wanted, " compile       %s: input 0: shape (%d), compiled for (%d) in ",
+				 names[f], i, i - 1);
+			if (i == 1)
+				snprintf(wanted, sizeof wanted, " compile       %s: first call in ", names[f]);
+			text = strstr(text, wanted);
+			if (!text)
+				fail_msg("no line, or too early: %s", wanted);
+		}
+	session_destroy(session);
+	look_away(&s);
+}
+
+enum { FAILING = 4, FAILURES = 2000 };
+
+static void *fail_often(void *number)
+{
+	int64_t first = (intptr_t)number * FAILURES + 1000;
+
+	for (int i = 0; i < FAILURES; i++) {
+		lb_zeros(LB_SHAPE(-first - i), LB_F32);
+		lb_clear_error();
+	}
+	return NULL;
+}
+
+/* The messages of a thread count upwards, so that another's, or a later one, would be seen. */
+static void texts_of_many_threads_are_their_own(void **state)
+{
+	pthread_t threads[FAILING];
+	int64_t seen[FAILING] = { 0 };
+	char text[LB_FLIGHT_TEXT_BYTES];
+	uint32_t who[FAILING] = { 0 };
+	int known = 0;
+	struct self s;
+
+	(void)state;
+	for (intptr_t i = 0; i < FAILING; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, fail_often, (void *)i), 0);
+	for (int i = 0; i < FAILING; i++)
+		pthread_join(threads[i], NULL);
+	look(&s);
+	const struct lbx_flight *f = &s.flight;
+	for (int64_t i = f->n; i-- > 0;) { /* the newest first */
+		lbx_event_text(s.table, f, &f->events[i], "message", text);
+		const char *minus = strstr(text, "-");
+		if (strcmp(name_of(f, i), "error") != 0 || !minus || atoll(minus + 1) < 1000)
+			continue;
+		int64_t number = atoll(minus + 1) - 1000, k = number / FAILURES;
+		assert_between(k, 0, FAILING - 1);
+		if (!who[k])
+			who[k] = f->events[i].thread;
+		assert_int_equal(who[k], f->events[i].thread);
+		assert_true(!seen[k] || number == seen[k] - 1);
+		seen[k] = number;
+		known++;
+	}
+	assert_between(known, 1, LB_FLIGHT_TEXTS);
+	look_away(&s);
+}
+
 static void only_the_last_messages_are_believed(void **state)
 {
 	struct self s;
@@ -423,7 +546,7 @@ static void only_the_last_messages_are_believed(void **state)
 	const char *text = says(session, line);
 	assert_null(strstr(text, "-100")); /* where the last one lies now */
 	assert_non_null(strstr(text, "-101"));
-	assert_non_null(strstr(text, "-164"));
+	assert_non_null(strstr(text, "-356"));
 	session_destroy(session);
 	look_away(&s);
 }
@@ -470,6 +593,9 @@ int main(void)
 		cmocka_unit_test(events_are_shown),
 		cmocka_unit_test_setup_teardown(old_and_torn_events_are_left_out, session_start,
 						session_stop),
+		cmocka_unit_test_setup_teardown(texts_are_believed_by_their_stamps, session_start, session_stop),
+		cmocka_unit_test(compilations_keep_their_reasons),
+		cmocka_unit_test(texts_of_many_threads_are_their_own),
 		cmocka_unit_test(only_the_last_messages_are_believed),
 		cmocka_unit_test_setup_teardown(damage_is_named, session_start, session_stop),
 	};

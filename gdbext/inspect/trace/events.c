@@ -23,13 +23,8 @@ struct wanted {
 	int64_t thread, tensor, last; /* 0: any */
 };
 
-enum { TRACED = 64 };
-
 struct events {
 	struct lbx_flight flight;
-	int64_t first_message; /* from here on messages are the events' own */
-	int n_traced;
-	struct { uint64_t compiled; int64_t last; } traced[TRACED]; /* each function's newest compilation */
 	int64_t first, matching; /* the first to show, and how many match in all */
 	uint64_t end_ns;
 };
@@ -70,60 +65,29 @@ static bool matches(const struct lbx_flight *flight, const struct lb_flight_even
 				   id == (uint64_t)wanted->tensor);
 }
 
-/* The oldest event whose message no later one has overwritten. */
-static int64_t first_with_message(const struct lbx_flight *flight)
+/* Arguments that point to a text of their event. */
+static bool is_text(const char *name)
 {
-	uint64_t unused;
-	int64_t i = flight->n;
-
-	for (int n = 0; i > 0; i--) {
-		n += lbx_event_arg(flight, &flight->events[i - 1], "message", &unused);
-		if (n > LB_FLIGHT_TEXTS)
-			break;
-	}
-	return i;
+	return strcmp(name, "name") == 0 || strcmp(name, "reason") == 0 || strcmp(name, "message") == 0;
 }
 
-/* The message that event i points to, or "". */
-static void message_of(struct lbx_context *context, const struct events *events, int64_t i, char *ret,
-		       size_t size)
+static void print_text(struct lbx_context *context, const struct lbx_flight *flight,
+		       const struct lb_flight_event *event, const char *name)
 {
-	const struct lbx_flight *flight = &events->flight;
-	uint64_t address;
+	char text[LB_FLIGHT_TEXT_BYTES];
 
-	*ret = '\0';
-	if (i < events->first_message ||
-	    !lbx_event_arg(flight, &flight->events[i], "message", &address))
-		return;
-	bool clean = lb_ok();
-	if (!lbx_target_read_string(context->target, address, ret, size) && clean) {
-		lb_clear_error();
-		*ret = '\0';
-	}
-	lbx_make_printable(ret);
+	lbx_event_text(context->table, flight, event, name, text);
+	if (text[0])
+		lbx_printf(context->out, "%s %s", strcmp(name, "name") == 0 ? "" : ":", text);
 }
 
-/* The text of a compilation's "name" or "reason": those of a function that is still there, which keeps
- * only the newest reason. */
-static bool compiled_text(struct lbx_context *context, const struct events *events, int64_t i, const char *arg,
-			  char *ret, size_t size)
+static json_t *json_text(struct lbx_context *context, const struct lbx_flight *flight,
+			 const struct lb_flight_event *event, const char *name)
 {
-	const struct lbx_flight *flight = &events->flight;
-	const struct lb_flight_event *event = &flight->events[i];
-	bool is_reason = strcmp(arg, "reason") == 0, newest = false;
-	uint64_t compiled, name, reason;
-	struct lbx_compiled c;
+	char text[LB_FLIGHT_TEXT_BYTES];
 
-	if ((!is_reason && strcmp(arg, "name") != 0) || !lbx_event_arg(flight, event, "compiled", &compiled) ||
-	    !lbx_event_arg(flight, event, "name", &name) || !lbx_event_arg(flight, event, "reason", &reason))
-		return false;
-	*ret = '\0';
-	for (int k = 0; k < events->n_traced; k++)
-		newest |= events->traced[k].compiled == compiled && events->traced[k].last == i;
-	if (lbx_table_compiled_at(context->table, compiled, &c) && !c.torn && c.name_at == name &&
-	    (!is_reason || (newest && c.reason_at == reason)))
-		snprintf(ret, size, "%s", is_reason ? c.reason : c.name);
-	return true;
+	lbx_event_text(context->table, flight, event, name, text);
+	return text[0] ? lbx_json_string(text) : json_null();
 }
 
 static void print_arg(struct lbx_context *context, const char *name, uint64_t value)
@@ -171,7 +135,6 @@ static void print_event(struct lbx_context *context, const struct events *events
 	const struct lb_flight_event *event = &events->flight.events[i];
 	const struct lbx_event_kind *kind = &events->flight.kinds[event->kind];
 	struct lbx_out *out = context->out;
-	char message[LB_FLIGHT_TEXT_BYTES], text[512];
 
 	lbx_wrap(out, 0, 25);
 	if (event->time_ns)
@@ -180,13 +143,10 @@ static void print_event(struct lbx_context *context, const struct events *events
 		lbx_printf(out, "%14s", "");
 	lbx_printf(out, "  %7" PRIu32 "  %-13s", event->thread, kind->name);
 	for (int k = 0; k < kind->n_args; k++)
-		if (compiled_text(context, events, i, kind->args[k], text, sizeof text))
-			lbx_printf(out, "%s%s", !text[0] ? "" : strcmp(kind->args[k], "reason") == 0 ? ": " : " ", text);
-		else if (strcmp(kind->args[k], "message") != 0 && strcmp(kind->args[k], "compiled") != 0)
+		if (is_text(kind->args[k]))
+			print_text(context, &events->flight, event, kind->args[k]);
+		else if (strcmp(kind->args[k], "compiled") != 0)
 			print_arg(context, kind->args[k], event->args[k]);
-	message_of(context, events, i, message, sizeof message);
-	if (message[0])
-		lbx_printf(out, ": %s", message);
 	lbx_printf(out, "\n");
 }
 
@@ -207,11 +167,8 @@ static json_t *json_event(struct lbx_context *context, const struct events *even
 		} else if (strcmp(name, "site") == 0) {
 			lbx_describe_pc(context->target, event->args[k], text, sizeof text);
 			value = lbx_json_string(text);
-		} else if (compiled_text(context, events, i, name, text, sizeof text)) {
-			value = text[0] ? lbx_json_string(text) : json_null();
-		} else if (strcmp(name, "message") == 0) {
-			message_of(context, events, i, text, sizeof text);
-			value = text[0] ? lbx_json_string(text) : json_null();
+		} else if (is_text(name)) {
+			value = json_text(context, &events->flight, event, name);
 		} else if (strcmp(name, "address") == 0 || strcmp(name, "root") == 0 ||
 			   strcmp(name, "tensor") == 0 || strcmp(name, "compiled") == 0) {
 			value = lbx_json_address(event->args[k]);
@@ -223,34 +180,15 @@ static json_t *json_event(struct lbx_context *context, const struct events *even
 	return o;
 }
 
-/* From the newest event to the oldest. */
-static void note_trace(struct events *events, int64_t i)
-{
-	uint64_t compiled, unused;
-
-	if (!lbx_event_arg(&events->flight, &events->flight.events[i], "compiled", &compiled) ||
-	    !lbx_event_arg(&events->flight, &events->flight.events[i], "reason", &unused) ||
-	    events->n_traced == TRACED)
-		return;
-	for (int k = 0; k < events->n_traced; k++)
-		if (events->traced[k].compiled == compiled)
-			return;
-	events->traced[events->n_traced].compiled = compiled;
-	events->traced[events->n_traced++].last = i;
-}
-
 /* Finds out what print_events() and json_events() need to know beforehand. */
 static void survey(const struct wanted *wanted, struct events *ret)
 {
 	const struct lbx_flight *flight = &ret->flight;
 
-	ret->first_message = first_with_message(flight);
 	ret->first = flight->n;
 	ret->matching = 0;
-	ret->n_traced = 0;
 	ret->end_ns = 0;
 	for (int64_t i = flight->n; i-- > 0;) {
-		note_trace(ret, i);
 		if (flight->events[i].time_ns > ret->end_ns)
 			ret->end_ns = flight->events[i].time_ns;
 		if (!matches(flight, &flight->events[i], wanted))

@@ -355,27 +355,18 @@ static void op_done(struct lbx_timeline *timeline, const struct lbx_flight *flig
 		   (int64_t)arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
 }
 
-static void read_text(struct lbx_timeline *timeline, uint64_t address, char *ret, size_t size)
-{
-	*ret = '\0';
-	if (address && !lbx_target_read_string(timeline->context->target, address, ret, size)) {
-		lb_clear_error();
-		*ret = '\0';
-	}
-	lbx_make_printable(ret);
-}
-
 static void compile(struct lbx_timeline *timeline, const struct lbx_flight *flight,
 		    const struct lb_flight_event *event)
 {
-	char function[LB_NAME_MAX + 1], reason[256], name[LB_NAME_MAX + 16];
+	char function[LB_FLIGHT_TEXT_BYTES], reason[LB_FLIGHT_TEXT_BYTES], name[LB_FLIGHT_TEXT_BYTES + 16];
 	uint64_t ns = arg(flight, event, "ns"), start = begun_at(timeline, event, &ns);
 
-	read_text(timeline, arg(flight, event, "name"), function, sizeof function);
-	read_text(timeline, arg(flight, event, "reason"), reason, sizeof reason);
-	snprintf(name, sizeof name, "%s %s",
-		 strcmp(reason, "first call") == 0 ? "compile" : "recompile", function);
-	slice(timeline, name, "compile", event->thread, start, ns, json_pack("{s:o}", "reason", lbx_json_string(reason)));
+	lbx_event_text(timeline->context->table, flight, event, "name", function);
+	lbx_event_text(timeline->context->table, flight, event, "reason", reason);
+	bool again = reason[0] && strcmp(reason, "first call") != 0;
+	snprintf(name, sizeof name, "%s%s%s", again ? "recompile" : "compile", function[0] ? " " : "", function);
+	slice(timeline, name, "compile", event->thread, start, ns,
+	      reason[0] ? json_pack("{s:o}", "reason", lbx_json_string(reason)) : NULL);
 }
 
 static void other(struct lbx_timeline *timeline, const struct lbx_flight *flight,
@@ -391,10 +382,9 @@ static void other(struct lbx_timeline *timeline, const struct lbx_flight *flight
 		json_object_set_new(args, "count", json_integer((json_int_t)value));
 	if (lbx_event_arg(flight, event, "site", &value))
 		json_object_set_new(args, "site", site_text(timeline, value));
-	if (lbx_event_arg(flight, event, "message", &value)) {
-		read_text(timeline, value, text, sizeof text);
+	lbx_event_text(timeline->context->table, flight, event, "message", text);
+	if (text[0])
 		json_object_set_new(args, "message", lbx_json_string(text));
-	}
 	mark(timeline, kind, "mark", event->thread, event->time_ns, 't', args);
 }
 
