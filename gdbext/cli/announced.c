@@ -30,13 +30,14 @@ struct mapped_file {
 /* Executable memory of a process; file may be NO_FILE, which is like no other. */
 struct code {
 	uint64_t start, end, offset;
-	pid_t pid;
 	int file;
+	size_t before; /* the same process's, from 1; 0: none */
 };
 
 struct process {
 	pid_t pid;
 	bool unread;
+	size_t last; /* its code, from 1 */
 };
 
 enum reason { UNREAD, LOST, UNANNOUNCED, DIFFERENT, CHANGED, NOWHERE, REASONS };
@@ -80,17 +81,17 @@ static bool same_file(const struct stat *x, const struct stat *y)
 
 /* What is mapped itself, where this user may open that; otherwise the name, if it is the same file still. Where it was
  * recorded there is only the name. */
-static int open_mapped(const struct code *code, const char *path, dev_t device, ino_t inode, bool recorded,
+static int open_mapped(pid_t pid, const struct code *code, const char *path, dev_t device, ino_t inode, bool recorded,
 		       struct stat *as)
 {
 	char by_map[96], by_name[PATH_MAX + 32];
 	const char *names[] = { by_map, by_name };
 
-	snprintf(by_map, sizeof by_map, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, code->pid, code->start, code->end);
+	snprintf(by_map, sizeof by_map, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, code->start, code->end);
 	if (recorded)
 		snprintf(by_name, sizeof by_name, "%s", path);
 	else
-		snprintf(by_name, sizeof by_name, "/proc/%d/root%s", code->pid, path);
+		snprintf(by_name, sizeof by_name, "/proc/%d/root%s", pid, path);
 	for (int i = recorded; i < 2; i++) {
 		/* a device must not even be opened */
 		if (stat(names[i], as) != 0 || !S_ISREG(as->st_mode) ||
@@ -106,11 +107,11 @@ static int open_mapped(const struct code *code, const char *path, dev_t device, 
 	return -1;
 }
 
-static int file_of(struct lbx_announced *a, const struct code *code, const char *path, dev_t device, ino_t inode,
-		   bool recorded)
+static int file_of(struct lbx_announced *a, pid_t pid, const struct code *code, const char *path, dev_t device,
+		   ino_t inode, bool recorded)
 {
 	struct stat as;
-	int fd = path[0] == '/' ? open_mapped(code, path, device, inode, recorded, &as) : -1;
+	int fd = path[0] == '/' ? open_mapped(pid, code, path, device, inode, recorded, &as) : -1;
 
 	if (fd < 0)
 		return NO_FILE;
@@ -142,24 +143,25 @@ static bool grow(void **items, size_t n, size_t *most, size_t limit, size_t size
 	return true;
 }
 
-static bool add_code(struct lbx_announced *a, struct code code)
+static bool add_code(struct lbx_announced *a, struct process *process, struct code code)
 {
-	for (size_t i = 0; i < a->n_codes; i++) {
-		const struct code *c = &a->codes[i];
-		if (c->pid == code.pid && c->start == code.start && c->end == code.end &&
-		    c->offset == code.offset && c->file == code.file)
+	for (size_t i = process->last; i; i = a->codes[i - 1].before) {
+		const struct code *c = &a->codes[i - 1];
+		if (c->start == code.start && c->end == code.end && c->offset == code.offset && c->file == code.file)
 			return true;
 	}
 	if (!grow((void **)&a->codes, a->n_codes, &a->most_codes, MOST_CODE, sizeof code))
 		return false;
+	code.before = process->last;
 	a->codes[a->n_codes++] = code;
+	process->last = a->n_codes;
 	return true;
 }
 
 /* A line of /proc/PID/maps, all else but code is skipped; false where there is no room. */
-static bool add_line(struct lbx_announced *a, pid_t pid, const char *line, bool recorded)
+static bool add_line(struct lbx_announced *a, struct process *process, const char *line, bool recorded)
 {
-	struct code code = { .pid = pid };
+	struct code code = { 0 };
 	unsigned int major, minor;
 	uint64_t inode;
 	char mode[5];
@@ -168,11 +170,11 @@ static bool add_line(struct lbx_announced *a, pid_t pid, const char *line, bool 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &code.start, &code.end, mode,
 		   &code.offset, &major, &minor, &inode, &name) != 7 || mode[2] != 'x')
 		return true;
-	code.file = file_of(a, &code, line + name, makedev(major, minor), inode, recorded);
-	return add_code(a, code);
+	code.file = file_of(a, process->pid, &code, line + name, makedev(major, minor), inode, recorded);
+	return add_code(a, process, code);
 }
 
-static bool read_maps(struct lbx_announced *a, pid_t pid, FILE *maps)
+static bool read_maps(struct lbx_announced *a, struct process *process, FILE *maps)
 {
 	char *line = NULL;
 	size_t size = 0, n = 0;
@@ -181,7 +183,7 @@ static bool read_maps(struct lbx_announced *a, pid_t pid, FILE *maps)
 	while (done && getline(&line, &size, maps) > 0) {
 		line[strcspn(line, "\n")] = '\0';
 		n++;
-		done = add_line(a, pid, line, false);
+		done = add_line(a, process, line, false);
 	}
 	free(line);
 	/* of a process that ends meanwhile the rest is missing: then there is no more to be read at all */
@@ -194,15 +196,15 @@ static bool read_maps(struct lbx_announced *a, pid_t pid, FILE *maps)
 	return done;
 }
 
-static bool look_at(struct lbx_announced *a, pid_t pid)
+static bool look_at(struct lbx_announced *a, struct process *process)
 {
 	char path[32];
 
-	snprintf(path, sizeof path, "/proc/%d/maps", pid);
+	snprintf(path, sizeof path, "/proc/%d/maps", process->pid);
 	FILE *maps = fopen(path, "re");
 	if (!maps)
 		return false;
-	bool done = read_maps(a, pid, maps);
+	bool done = read_maps(a, process, maps);
 	int why = errno;
 	fclose(maps);
 	errno = why;
@@ -211,37 +213,52 @@ static bool look_at(struct lbx_announced *a, pid_t pid)
 
 static struct process *find_process(const struct lbx_announced *a, pid_t pid)
 {
-	for (size_t i = 0; i < a->n_processes; i++)
+	for (size_t i = a->n_processes; i-- > 0;) /* much is told of the newest */
 		if (a->processes[i].pid == pid)
 			return &a->processes[i];
 	return NULL;
 }
 
-static void note(struct lbx_announced *a, pid_t pid, bool read, int why)
+/* NULL where there is no room for another. One that was announced before has its number once more, or has become
+ * another program. */
+static struct process *process_of(struct lbx_announced *a, pid_t pid)
 {
-	if (!read && a->n_unread++ == 0) {
-		a->first_unread = pid;
+	struct process *process = find_process(a, pid);
+
+	if (process)
+		return process;
+	if (!grow((void **)&a->processes, a->n_processes, &a->most_processes, MOST_PROCESSES, sizeof *process)) {
+		a->lost = true;
+		return NULL;
+	}
+	process = &a->processes[a->n_processes++];
+	*process = (struct process){ .pid = pid };
+	return process;
+}
+
+static void note_unread(struct lbx_announced *a, struct process *process, int why)
+{
+	if (a->n_unread++ == 0) {
+		a->first_unread = process->pid;
 		a->why_unread = why == ENOENT ? ESRCH : why;
 	}
-	struct process *process = find_process(a, pid);
-	if (process) /* whose number it is once more, or which has become another program */
-		process->unread = process->unread || !read;
-	else if (grow((void **)&a->processes, a->n_processes, &a->most_processes, MOST_PROCESSES, sizeof *process))
-		a->processes[a->n_processes++] = (struct process){ .pid = pid, .unread = !read };
-	else
-		a->lost = true;
+	process->unread = true;
 }
 
 void lbx_announced_add(struct lbx_announced *a, pid_t pid)
 {
-	bool read = look_at(a, pid);
+	struct process *process = process_of(a, pid);
 
-	note(a, pid, read, errno);
+	if (process && !look_at(a, process))
+		note_unread(a, process, errno);
 }
 
 void lbx_announced_record(struct lbx_announced *a, pid_t pid, const char *line)
 {
-	note(a, pid, add_line(a, pid, line, true), ENOMEM);
+	struct process *process = process_of(a, pid);
+
+	if (process && !add_line(a, process, line, true))
+		note_unread(a, process, ENOMEM);
 }
 
 void lbx_announced_lose(struct lbx_announced *a)
@@ -274,11 +291,34 @@ static bool find_in_file(struct lbx_announced *a, struct mapped_file *file, uint
 	return lbx_lines_code_at(file->lines, offset, at) || leave(a, NOWHERE);
 }
 
+/* The place's file; its offset there. NULL where it has none, or processes have different code there. */
+static const struct code *find_code(struct lbx_announced *a, const struct process *process, uint64_t call,
+				    uint64_t *offset)
+{
+	const struct code *found = NULL;
+
+	for (size_t i = process ? process->last : a->n_codes; i; i = process ? a->codes[i - 1].before : i - 1) {
+		const struct code *code = &a->codes[i - 1];
+		if (call < code->start || call >= code->end)
+			continue;
+		if (found && (code->file != found->file || call - code->start + code->offset != *offset)) {
+			leave(a, DIFFERENT);
+			return NULL;
+		}
+		found = code;
+		*offset = call - code->start + code->offset;
+	}
+	if (!found || found->file == NO_FILE) {
+		leave(a, NOWHERE);
+		return NULL;
+	}
+	return found;
+}
+
 bool lbx_announced_find(struct lbx_announced *a, pid_t pid, uint64_t pc, struct lbx_lines **ret, uint64_t *at)
 {
 	const struct process *process = pid ? find_process(a, pid) : NULL;
-	const struct code *found = NULL;
-	uint64_t offset = 0, call = pc - 1;
+	uint64_t offset = 0;
 
 	if (pid && !process)
 		return leave(a, UNANNOUNCED);
@@ -286,18 +326,8 @@ bool lbx_announced_find(struct lbx_announced *a, pid_t pid, uint64_t pc, struct 
 		return leave(a, UNREAD);
 	if (!pid && a->lost)
 		return leave(a, LOST);
-	for (size_t i = 0; i < a->n_codes; i++) {
-		const struct code *code = &a->codes[i];
-		if ((pid && code->pid != pid) || call < code->start || call >= code->end)
-			continue;
-		if (found && (code->file != found->file || call - code->start + code->offset != offset))
-			return leave(a, DIFFERENT);
-		found = code;
-		offset = call - code->start + code->offset;
-	}
-	if (!found || found->file == NO_FILE)
-		return leave(a, NOWHERE);
-	if (!find_in_file(a, &a->files[found->file], offset, ret, at))
+	const struct code *found = find_code(a, process, pc - 1, &offset);
+	if (!found || !find_in_file(a, &a->files[found->file], offset, ret, at))
 		return false;
 	++*at;
 	return true;

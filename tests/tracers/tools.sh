@@ -1,16 +1,20 @@
 # Each tool of probes/bpftrace, all at once, over one round of a program that runs already.
 
-# Who waits for events has attached all its probes.
+# Who waits for events has attached all its probes; who has ended will never: what it said is looked at later.
 is_waiting()
 {
 	local call
+	kill -0 "$1" 2>/dev/null || return 0
 	read -r call _ 2>/dev/null <"/proc/$1/syscall" && [[ $call =~ ^(232|281|22)$ ]]
 }
 
 # Of a command that runs another one.
 child_is_waiting()
 {
-	is_waiting "$(tr -d ' ' 2>/dev/null <"/proc/$1/task/$1/children")"
+	local child
+	kill -0 "$1" 2>/dev/null || return 0
+	child=$(tr -d ' ' 2>/dev/null <"/proc/$1/task/$1/children")
+	[ -n "$child" ] && is_waiting "$child"
 }
 
 # run_tools NAME…: each over the same round; what it prints is $scratch/NAME.out
@@ -29,7 +33,7 @@ run_tools()
 	echo >&9
 	until_true has_lines 2 "$scratch/printed"
 	for pid in "${pids[@]}"; do
-		kill -INT $pid
+		kill -INT $pid 2>/dev/null
 		wait $pid
 	done
 	exec 9>&-
