@@ -7,12 +7,12 @@
 
 #include "base/error.h"
 #include "lazybones.h"
-#include "plugin/address_names.h"
-#include "plugin/bridge.h"
-#include "plugin/commands.h"
-#include "plugin/graphs.h"
-#include "plugin/script.h"
-#include "plugin/target_gdb.h"
+#include "plugin/bridge/bridge.h"
+#include "plugin/bridge/script.h"
+#include "plugin/commands/commands.h"
+#include "plugin/reads/target_gdb.h"
+#include "plugin/symbols/address_names.h"
+#include "plugin/symbols/graphs.h"
 #include "symtab.h"
 #include "target/printable.h"
 

@@ -6,7 +6,7 @@
 
 #include "inspect/command.h"
 #include "inspect/convenience.h"
-#include "plugin/commands.h"
+#include "plugin/commands/commands.h"
 
 static void print_cell(const char *text)
 {

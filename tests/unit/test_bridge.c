@@ -1,7 +1,7 @@
 /* The questions of the plugin's bridge, without a gdb. */
-#include "plugin/bridge.c"
+#include "plugin/bridge/bridge.c"
 #define make_room make_room_for_text /* each file has its own */
-#include "plugin/text.c"
+#include "plugin/bridge/text.c"
 #undef make_room
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* What the plugin makes of gdb's texts of variables. */
-#include "plugin/variables.c"
+#include "plugin/reads/variables.c"
 
 #include <setjmp.h>
 #include <stdarg.h>

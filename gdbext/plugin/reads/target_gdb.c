@@ -1,0 +1,499 @@
+#include "plugin/reads/target_gdb.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/plural.h"
+#include "plugin/reads/core_gdb.h"
+#include "symtab.h"
+#include "target/core.h"
+#include "target/process.h"
+
+enum {
+	CHUNK = 4 << 20, /* bytes gdb reads at once: between two, Ctrl-C is noticed */
+	MUCH = 1 << 20,  /* not worth reading for a command that will run again */
+	PAGE = 4096,
+	MAX_ROOTS = 32,
+};
+
+static struct {
+	struct lbx_target target;
+	lbx_bridge_read *read;
+	struct lbx_target *process; /* of the command that runs; or NULL */
+	struct lbx_target *core;    /* that the command has read from; or NULL */
+	uint64_t roots[MAX_ROOTS]; /* newest first */
+	int n_roots;
+} gdb;
+
+void lbx_target_gdb_remember_root(uint64_t address)
+{
+	int i = 0;
+
+	while (i < gdb.n_roots && gdb.roots[i] != address)
+		i++;
+	if (i == gdb.n_roots && gdb.n_roots < MAX_ROOTS)
+		gdb.n_roots++;
+	if (i == MAX_ROOTS)
+		i--;
+	memmove(gdb.roots + 1, gdb.roots, (size_t)i * sizeof(*gdb.roots));
+	gdb.roots[0] = address;
+}
+
+static bool fault(uint64_t address, size_t n)
+{
+	char byte;
+
+	/* the first page of [address, address + n) that cannot be read */
+	for (size_t at = 0; at < n; at += PAGE - ((address + at) % PAGE)) {
+		if (!gdb.read(address + at, &byte, 1))
+			return lb_fail("memory at 0x%" PRIx64 " cannot be read", address + at);
+	}
+	return lb_fail("memory at 0x%" PRIx64 " (%zu byte%s) cannot be read", address, n, LB_S(n));
+}
+
+/* What gdb's own core reader gives for bytes that were not saved is zeros. */
+static bool plain_read(uint64_t address, void *to, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		size_t part = n - done < CHUNK ? n - done : CHUNK;
+
+		if (lbx_bridge_interrupted())
+			return lb_fail("interrupted");
+		if (!gdb.read(address + done, (char *)to + done, (int)part))
+			return fault(address + done, part);
+		done += part;
+	}
+	return true;
+}
+
+/* The bytes are read by our own reader of cores, or, of the program's files that only gdb finds,
+ * have been by gdb (`whole`). With NULL for `to` it is only found out whether they can be. */
+static bool read_core(struct lbx_target *core, uint64_t address, void *to, size_t n, bool whole)
+{
+	uint64_t done = 0, part;
+	char byte;
+
+	for (; done < n; done += part) {
+		part = n - done;
+		switch (lbx_core_bytes(core, address + done, &part)) {
+		case LBX_BYTES_OF_A_FILE:
+			if (whole && lbx_core_gdb_has_section(address + done, &part))
+				break;
+			return lbx_target_read(core, address + done, &byte, 1);
+		case LBX_BYTES_LOST:
+			return lbx_target_read(core, address + done, &byte, 1);
+		case LBX_BYTES_NOWHERE:
+			if (!whole)
+				return fault(address + done, 1);
+			break;
+		default:
+			if (to && !lbx_target_read(core, address + done, (char *)to + done, part))
+				return false;
+		}
+		if (part > n - done)
+			part = n - done;
+	}
+	return true;
+}
+
+static bool is_held(struct lbx_target *core, uint64_t address, size_t n)
+{
+	uint64_t part;
+
+	for (uint64_t done = 0; done < n; done += part) {
+		part = n - done;
+		if (lbx_core_bytes(core, address + done, &part) != LBX_BYTES_HELD)
+			return false;
+	}
+	return true;
+}
+
+/* Whether what gdb has made of a read (`whole`: bytes) may be otherwise in the core. NULL: in one of
+ * several cores. */
+static bool is_doubtful(struct lbx_target *core, uint64_t address, size_t n, bool whole)
+{
+	uint64_t part;
+
+	for (uint64_t done = 0; core && done < n; done += part) {
+		part = n - done;
+		enum lbx_core_bytes from = lbx_core_bytes(core, address + done, &part);
+		if (from == LBX_BYTES_NOWHERE && !whole)
+			return false;
+		if (from != LBX_BYTES_NOWHERE && from != LBX_BYTES_HELD && whole)
+			return true;
+	}
+	return !core || !whole;
+}
+
+/* Only where a core that gdb has open may know better is gdb asked whether the program is in one. When
+ * gdb has answered, all is read again. */
+static bool core_knows_better(uint64_t address, size_t n, bool whole, struct lbx_target **ret)
+{
+	if (!lbx_core_gdb_has_open(ret) || !is_doubtful(*ret, address, n, whole))
+		return false;
+	enum lbx_liveness liveness = lbx_target_gdb_liveness();
+	*ret = lbx_core_of_gdb();
+	if (liveness != LBX_CORE || !*ret || lbx_bridge_waits())
+		return false;
+	gdb.core = *ret;
+	return true;
+}
+
+static bool gdb_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	struct lbx_target *core;
+
+	(void)target;
+	if (n && address + n - 1 < address)
+		return lb_fail("%zu byte%s at 0x%" PRIx64 " go beyond the address space", n, LB_S(n), address);
+	if (n > MUCH && lbx_bridge_waits())
+		return lb_fail("an answer of gdb is awaited first");
+	if (gdb.core && is_held(gdb.core, address, n))
+		return lbx_target_read(gdb.core, address, to, n);
+	bool clean = lb_ok(), whole = plain_read(address, to, n);
+	if (lbx_bridge_interrupted() || !core_knows_better(address, n, whole, &core))
+		return whole;
+	if (clean)
+		lb_clear_error();
+	return read_core(core, address, to, n, whole);
+}
+
+static bool gdb_saved(struct lbx_target *target, uint64_t address, uint64_t n)
+{
+	struct lbx_target *core;
+
+	(void)target;
+	return !core_knows_better(address, n, true, &core) || read_core(core, address, NULL, n, true);
+}
+
+/* gdb reads a core with read(); for a large tensor its pages are used in place. */
+static const void *gdb_map(struct lbx_target *target, uint64_t address, size_t n)
+{
+	struct lbx_target *core;
+
+	(void)target;
+	if (n < MUCH || !lb_ok() || lbx_target_gdb_liveness() != LBX_CORE)
+		return NULL;
+	core = lbx_core_of_gdb();
+	if (core)
+		gdb.core = core;
+	return core ? lbx_target_map(core, address, n) : NULL;
+}
+
+static bool gdb_read_ahead(struct lbx_target *target, uint64_t address, uint64_t n)
+{
+	struct lbx_target *core;
+
+	(void)target;
+	return !lbx_core_gdb_has_open(&core) || !core || lbx_target_read_ahead(core, address, n);
+}
+
+static bool gdb_notice(struct lbx_target *target, char *ret, size_t size)
+{
+	(void)target;
+	return gdb.core && lbx_target_notice(gdb.core, ret, size);
+}
+
+/* Of a process here. */
+static bool gdb_pid(struct lbx_target *target, uint64_t *ret)
+{
+	static const char title[] = "process ";
+	const char *process;
+
+	(void)target;
+	if (lbx_target_gdb_liveness() != LBX_LIVE || !lbx_bridge_ask(&process, LBX_ANYWHERE, "info proc") ||
+	    strncmp(process, title, sizeof(title) - 1) != 0)
+		return false;
+	*ret = strtoull(process + sizeof(title) - 1, NULL, 10);
+	return *ret > 0;
+}
+
+/* gdb reads a process here page by page, in one thread; what is long is read past it. */
+static struct lbx_target *gdb_direct(struct lbx_target *target)
+{
+	uint64_t pid;
+
+	if (gdb.process || !lb_ok() || !gdb_pid(target, &pid))
+		return gdb.process;
+	if (!lbx_process_open((pid_t)pid, &gdb.process))
+		lb_clear_error(); /* gdb itself can read it, if slower */
+	return gdb.process;
+}
+
+/* "      0x7ffff7a00000     0x7ffff7a21000    0x21000        0x0  rw-p   [heap]" */
+static bool take_mapping(const char *line, uint64_t from, struct lbx_range *ret)
+{
+	unsigned long long start, end;
+	char mode[8];
+
+	if (sscanf(line, " %llx %llx %*x %*x %7s", &start, &end, mode) != 3 || mode[0] != 'r' || mode[1] != 'w' ||
+	    end <= from || start >= end)
+		return false;
+	ret->start = start > from ? start : from;
+	ret->size = end - ret->start;
+	return true;
+}
+
+/* What the program can write. */
+static bool gdb_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
+{
+	enum lbx_liveness liveness = lbx_target_gdb_liveness();
+	struct lbx_target *other = liveness == LBX_CORE ? lbx_core_of_gdb() : gdb_direct(target);
+	const char *at;
+
+	if (other || liveness == LBX_CORE)
+		return other && lbx_target_range(other, from, ret);
+	if (!lbx_bridge_ask(&at, LBX_ANYWHERE, "info proc mappings"))
+		return false;
+	for (; *at; at += *at == '\n') {
+		if (take_mapping(at, from, ret))
+			return true;
+		at += strcspn(at, "\n");
+	}
+	return false;
+}
+
+/* One value of `info auxv`: "3    AT_PHDR    Program headers for program    0x5555…" */
+static bool auxv_value(const char *auxv, const char *name, uint64_t *ret)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = auxv; (at = strstr(at, name)); at += n) {
+		size_t length = strcspn(at, "\n"), from = length;
+
+		if (at[n] != ' ')
+			continue;
+		while (from && at[from - 1] != ' ')
+			from--;
+		*ret = strtoull(at + from, NULL, 0);
+		return true;
+	}
+	return false;
+}
+
+static bool root_is_at(uint64_t address)
+{
+	uint64_t magic;
+
+	return gdb.read(address, &magic, sizeof(magic)) && magic == LB_SYMTAB_MAGIC;
+}
+
+static bool gdb_find_root(struct lbx_target *target, uint64_t *ret)
+{
+	const char *auxv;
+	struct lbx_target *core;
+	enum lbx_liveness liveness;
+	uint64_t phdr, phnum;
+	bool known;
+
+	for (int i = 0; i < gdb.n_roots; i++) {
+		if (root_is_at(gdb.roots[i])) {
+			*ret = gdb.roots[i];
+			return true;
+		}
+	}
+	known = lbx_bridge_ask(&auxv, LBX_ANYWHERE, "info auxv");
+	liveness = lbx_target_gdb_liveness();
+	if (!known)
+		return lb_fail("no Lazybones runtime was found in this program");
+	if (!auxv_value(auxv, "AT_PHDR", &phdr) || !auxv_value(auxv, "AT_PHNUM", &phnum))
+		return lb_fail("no Lazybones runtime was found in this program: gdb knows neither a "
+			       "JIT entry of it nor where the program headers are (info auxv)");
+	core = liveness == LBX_CORE ? lbx_core_of_gdb() : NULL;
+	if (lbx_find_root_by_note(target, phdr, phnum, ret))
+		return true;
+	if (!core)
+		return false;
+	/* what a core lacks gdb reads from the program's files; the core itself knows better */
+	lb_clear_error();
+	return core->ops->find_root(core, ret);
+}
+
+/* "leaf + 7 in section .text of …" */
+static void take_function(const char *answer, struct lbx_source_line *ret)
+{
+	const char *end = strstr(answer, " in section ");
+	const char *plus = strstr(answer, " + ");
+
+	if (!end)
+		return;
+	if (plus && plus < end)
+		end = plus;
+	snprintf(ret->function, sizeof(ret->function), "%.*s", (int)(end - answer), answer);
+}
+
+/* "Line 4 of "p.c" starts at address …" */
+static void take_line(const char *answer, struct lbx_source_line *ret)
+{
+	const char *file, *end;
+
+	if (strncmp(answer, "Line ", 5) != 0)
+		return;
+	file = strchr(answer, '"');
+	end = file ? strchr(file + 1, '"') : NULL;
+	if (!end)
+		return;
+	ret->line = (int)strtol(answer + 5, NULL, 10);
+	snprintf(ret->file, sizeof(ret->file), "%.*s", (int)(end - file - 1), file + 1);
+}
+
+static bool gdb_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
+{
+	const char *symbol, *line;
+	bool known;
+
+	(void)target;
+	memset(ret, 0, sizeof(*ret));
+	known = lbx_bridge_ask(&symbol, LBX_ANYWHERE, "info symbol 0x%" PRIx64, pc);
+	known &= lbx_bridge_ask(&line, LBX_ANYWHERE, "info line *0x%" PRIx64, pc);
+	if (!known)
+		return false;
+	take_function(symbol, ret);
+	take_line(line, ret);
+	return true;
+}
+
+/* "int (int, char **)", or what gdb says where it knows no type; a pointer has "(*". */
+static bool is_function(const char *type)
+{
+	size_t n = strlen(type);
+
+	return strncmp(type, "<text ", 6) == 0 || (n && type[n - 1] == ')' && !strstr(type, "(*"));
+}
+
+/* gdb gives the bits that the type has; those above are its sign's. Of an object nothing is asked: to compare
+ * it may call the program. */
+static bool extend(const char *expression, struct lbx_value *value)
+{
+	const char *type, *negative;
+	bool known;
+
+	if (value->bits == 0 || value->bits >> 32 || strchr(value->type, '*') || strcmp(value->type, "function") == 0)
+		return true;
+	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "with language %s -- ptype %s", lbx_bridge_language(), expression);
+	if (!known || (strchr(type, '{') && strncmp(type, "type = enum ", 12) != 0))
+		return known;
+	if (!lbx_bridge_ask(&negative, LBX_IN_FRAME, "with language %s -- output/d (%s) < 0", lbx_bridge_language(),
+			    expression))
+		return false;
+	if (strcmp(negative, "1") == 0)
+		value->bits |= UINT64_MAX << (63 - __builtin_clzll(value->bits));
+	return true;
+}
+
+/* The value of a function is its place: gdb would print its first byte. */
+static bool gdb_evaluate(struct lbx_target *target, const char *expression, struct lbx_value *ret)
+{
+	const char *type, *value, *reference;
+	bool known;
+	char *end;
+
+	(void)target;
+	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "with language %s -- whatis %s",
+			       lbx_bridge_language(), expression);
+	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- output/x %s",
+				lbx_bridge_language(), expression);
+	if (!known)
+		return false;
+	if (strncmp(type, "type = ", 7) != 0)
+		return lb_fail("%s", type);
+	snprintf(ret->type, sizeof(ret->type), "%s", type + 7);
+	if (is_function(ret->type)) {
+		snprintf(ret->type, sizeof(ret->type), "function");
+		if (!lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- output/x &(%s)",
+				    lbx_bridge_language(), expression))
+			return false;
+	}
+	reference = strstr(value, "@0x"); /* C++: `(lb_tensor *&) @0x7ffe…: 0x5555…` */
+	if (reference && (*value == '@' || *value == '(') && strstr(reference, ": "))
+		value = strstr(reference, ": ") + 2;
+	if (strcmp(value, "<optimized out>") == 0)
+		return lb_fail("'%s' is optimized out here: another frame may hold the tensor, `tensor list` shows all",
+			       expression);
+	ret->bits = strtoull(value, &end, 16);
+	if (end == value || strncmp(value, "0x", 2) != 0)
+		return lb_fail("%s is of type %s, and has no single value: %.80s", expression,
+			       ret->type, value);
+	return extend(expression, ret);
+}
+
+static bool gdb_machine(struct lbx_target *target, unsigned *ret)
+{
+	const char *text;
+
+	(void)target;
+	if (!lbx_bridge_ask(&text, LBX_ANYWHERE, "show architecture"))
+		return false;
+	if (strstr(text, "x86-64"))
+		*ret = EM_X86_64;
+	else if (strstr(text, "aarch64"))
+		*ret = EM_AARCH64;
+	else
+		return lb_fail("no symbols for this kind of machine: %s", text);
+	return true;
+}
+
+static bool gdb_waits(struct lbx_target *target)
+{
+	(void)target;
+	return lbx_bridge_waits();
+}
+
+/* Takes effect when the response runs. */
+static bool gdb_write(struct lbx_target *target, uint64_t address, const void *from, size_t n)
+{
+	uint64_t value = 0;
+	const char *type = n == 8 ? "unsigned long" : n == 4 ? "unsigned int" :
+			   n == 1 ? "unsigned char" : NULL;
+
+	(void)target;
+	if (!type)
+		return lb_fail("cannot write %zu byte%s at once", n, LB_S(n));
+	memcpy(&value, from, n);
+	lbx_bridge_script("set var {%s}0x%" PRIx64 " = 0x%" PRIx64, type, address, value);
+	return true;
+}
+
+static const struct lbx_target_ops ops[] = {
+#define OPS(kind_name) { \
+	.kind = kind_name, .read = gdb_read, .map = gdb_map, .direct = gdb_direct, \
+	.find_root = gdb_find_root, .source_line = gdb_source_line, .evaluate = gdb_evaluate, \
+	.waits = gdb_waits, .machine = gdb_machine, .write = gdb_write, .saved = gdb_saved, \
+	.range = gdb_range, .pid = gdb_pid, .read_ahead = gdb_read_ahead, .notice = gdb_notice }
+	[LBX_UNKNOWN] = OPS("program in gdb"),
+	[LBX_LIVE] = OPS("live process"),
+	[LBX_REMOTE] = OPS("remote process"),
+	[LBX_CORE] = OPS("core file"),
+#undef OPS
+};
+
+struct lbx_target *lbx_target_gdb(lbx_bridge_read *read)
+{
+	lbx_target_destroy(gdb.process);
+	gdb.process = gdb.core = NULL;
+	lbx_core_gdb_begin();
+	gdb.read = read;
+	gdb.target.ops = &ops[LBX_UNKNOWN];
+	return &gdb.target;
+}
+
+enum lbx_liveness lbx_target_gdb_liveness(void)
+{
+	enum lbx_liveness liveness = LBX_UNKNOWN;
+	const char *stack;
+
+	if (!lbx_bridge_ask(&stack, LBX_ANYWHERE, "maintenance print target-stack"))
+		return LBX_UNKNOWN;
+	if (strstr(stack, "- core ("))
+		liveness = LBX_CORE;
+	else if (strstr(stack, "remote ("))
+		liveness = LBX_REMOTE;
+	else if (strstr(stack, "- native ("))
+		liveness = LBX_LIVE;
+	gdb.target.ops = &ops[liveness];
+	return liveness;
+}

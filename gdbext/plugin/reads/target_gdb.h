@@ -1,0 +1,19 @@
+/* The program that gdb debugs, as a target: alive, remote or dead. */
+#ifndef LBX_PLUGIN_TARGET_GDB_H
+#define LBX_PLUGIN_TARGET_GDB_H
+
+#include "plugin/bridge/bridge.h"
+#include "target/target.h"
+
+enum lbx_liveness { LBX_UNKNOWN, LBX_LIVE, LBX_REMOTE, LBX_CORE };
+
+/* A target over `read`, which must be valid as long as it is used. There is one such target;
+ * it need not be destroyed. */
+struct lbx_target *lbx_target_gdb(lbx_bridge_read *read);
+/* Asks gdb; LBX_UNKNOWN until it has answered. */
+enum lbx_liveness lbx_target_gdb_liveness(void);
+
+/* Keeps the address of a root that a JIT entry told. */
+void lbx_target_gdb_remember_root(uint64_t address);
+
+#endif

@@ -1,0 +1,67 @@
+/* A break is a catch (catch.c): pending until there is a program, kept over runs, listed by `tensor
+ * status`. Stops are at probes, in step mode or not. A name, an id or an op is compared by gdb in the
+ * breakpoint's condition, a glob by the runtime. */
+#include "plugin/stops/break.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/op.h"
+#include "plugin/bridge/bridge.h"
+#include "plugin/stops/catch.h"
+#include "plugin/stops/catch_target.h"
+
+static bool parse_op(const char *op, struct lbx_catch *ret)
+{
+	if (!op)
+		return true;
+	for (int i = 0; i < LB_OPS; i++) {
+		if (strcmp(lb_ops[i].name, op) != 0)
+			continue;
+		snprintf(ret->op, sizeof ret->op, "%s", op);
+		return true;
+	}
+	return lb_fail("break: there is no op '%s'", op);
+}
+
+static bool is_when(const char *word)
+{
+	return strcmp(word, "before") == 0 || strcmp(word, "after") == 0;
+}
+
+/* A lone before or after is no tensor's name: that is quoted then. */
+static const char *target_of(const struct lbx_args *args)
+{
+	return args->n == 0 || (args->n == 1 && is_when(args->v[0])) ? NULL : args->v[0];
+}
+
+/* before, unless it is about the value. */
+static bool choose_kind(const struct lbx_args *args, struct lbx_catch *ret)
+{
+	const char *when = args->n == 0 ? NULL : args->n > 1 ? args->v[1] : target_of(args) ? NULL : args->v[0];
+	const char *range = lbx_args_option(args, "range");
+	bool nan = lbx_args_option(args, "nan");
+
+	if (when && !is_when(when))
+		return lb_fail("break: before or after, not '%s'", when);
+	if (nan && range)
+		return lb_fail("break: --nan and --range are two breaks");
+	if ((nan || range) && when && strcmp(when, "before") == 0)
+		return lb_fail("break: before an op there is no value to be looked at");
+	ret->kind = lbx_catch_kind(nan ? "nan" : range ? "range" : when ? when : "before");
+	return ret->kind && (!range || lbx_catch_parse_range(range, ret));
+}
+
+bool lbx_break_run(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_catch new = {.once = lbx_args_option(args, "once")};
+
+	const char *target = target_of(args);
+
+	if (args->n == 0 && !lbx_args_option(args, "op"))
+		return lb_fail("break: name a tensor, or an op: `tensor break --op matmul`");
+	return parse_op(lbx_args_option(args, "op"), &new) && choose_kind(args, &new) &&
+	       (!target || lbx_catch_parse_target(context, target, &new)) &&
+	       !lbx_bridge_waits() && lbx_catch_set(context, &new);
+}

@@ -1,0 +1,74 @@
+/* What can be caught: one row a kind, with all that its breakpoint and its texts need. */
+#ifndef LBX_PLUGIN_CATCH_KINDS_H
+#define LBX_PLUGIN_CATCH_KINDS_H
+
+#include "inspect/command.h"
+#include "plugin/bridge/text.h"
+
+enum { LBX_CATCH_ARGS = 6 };
+
+enum lbx_catch_takes {
+	LBX_TAKES_TENSOR,   /* [T] */
+	LBX_TAKES_FUNCTION, /* [NAME] */
+	LBX_TAKES_BYTES,    /* LIMIT */
+	LBX_TAKES_COUNT,    /* LIMIT */
+	LBX_TAKES_RANGE,    /* T LO HI */
+};
+
+struct lbx_catch {
+	int number;     /* 0: free place */
+	int breakpoint; /* gdb's number, 0 until it has told it */
+	bool enabled, suspended; /* while the program is called */
+	const struct lbx_catch_kind *kind;
+	uint64_t id;                /* T, or 0 */
+	char name[LB_NAME_MAX + 1]; /* of T, or of a function; "" for any */
+	bool is_glob;               /* the name is a pattern, which the runtime compares names with: */
+	int pattern;                /* from 1, the place of it there; 0 unless it has one */
+	char op[24];                /* only tensors that this op makes; "" for any */
+	bool once;                  /* it goes with its first stop */
+	uint64_t limit;
+	double low, high;
+};
+
+/* A stop: the probe's arguments, and the tensor that they name. */
+struct lbx_catch_stop {
+	const struct lbx_catch *catch;
+	uint64_t args[LBX_CATCH_ARGS];
+	const struct lbx_tensor *tensor; /* NULL when there is none */
+};
+
+enum { LBX_NO_ARG = -1 };
+
+struct lbx_catch_kind {
+	const char *name, *arguments;
+	enum lbx_catch_takes takes;
+	const char *probe; /* NULL: the signal that a guard raises (symtab.h) */
+	int n_args;        /* of the probe */
+	int id, record, site; /* which argument is the tensor's id, its record, the running call */
+	int op, made;         /* the operation, and where it was made; 0: it is the record's */
+	unsigned watch;    /* enum lb_watch that the runtime needs */
+	const char *what;  /* happened; a clause */
+	/* adds sentences about this stop; or NULL. May ask (lbx_bridge_waits) */
+	void (*detail)(struct lbx_context *context, const struct lbx_catch_stop *stop,
+		       struct text *ret);
+	const char *advice; /* `%s` is what names the tensor, or the function */
+};
+
+/* Ended by a row without a name. */
+extern const struct lbx_catch_kind lbx_catch_kinds[];
+
+/* By name; fails with the names that there are. */
+const struct lbx_catch_kind *lbx_catch_kind(const char *name);
+/* What follows the kind in `tensor catch`: fills in the catch. A tensor need not exist yet. */
+bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args,
+		     struct lbx_catch *ret);
+/* "LO,HI" */
+bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret);
+/* "range [0, 1] of q" */
+void lbx_catch_describe(const struct lbx_catch *c, struct text *ret);
+/* Members of the object that --json writes. */
+void lbx_catch_json(const struct lbx_catch *c, json_t *object);
+/* What gdb is to check at a probe of this program; nothing when every stop is wanted. */
+void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, struct text *ret);
+
+#endif

@@ -1,0 +1,160 @@
+#include "plugin/stops/catch_stop.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "inspect/convenience.h"
+#include "inspect/tensor/format.h"
+#include "plugin/bridge/bridge.h"
+#include "plugin/stops/step.h"
+
+enum { MAX_FRAMES = 48 };
+
+static void print_wrapped(struct lbx_out *out, int indent, const struct text *text)
+{
+	lbx_printf(out, "%*s", indent, "");
+	lbx_wrap(out, indent, indent + 2);
+	lbx_printf(out, "%s\n", text->bytes);
+}
+
+/* "tensor #3 qt: float32 (4, 3), strides (1, 4), made by transpose in main at subject.c:68" */
+static void describe_tensor(struct lbx_context *context, const struct lbx_tensor *t, struct text *ret)
+{
+	struct lbx_source_line made = {.line = 0};
+	char list[512];
+
+	lbx_format_list(t->shape, t->rank, list, sizeof list);
+	text_printf(ret, "tensor #%" PRIu64 "%s%s: %s %s", t->id, t->name[0] ? " " : "", t->name,
+		    lbx_dtype_name(t->dtype), list);
+	if (t->layout_known && lbx_tensor_contiguity(t) != LBX_ROW_CONTIGUOUS) {
+		lbx_format_list(t->strides, t->rank, list, sizeof list);
+		text_printf(ret, ", strides %s", list);
+	}
+	text_printf(ret, ", made by %s", t->op);
+	if (t->site)
+		lbx_target_source_line(context->target, t->site - 1, &made);
+	if (made.function[0])
+		text_printf(ret, " in %s", made.function);
+	if (made.line)
+		text_printf(ret, " at %s:%d", made.file, made.line);
+}
+
+static void describe_advice(const struct lbx_catch_stop *stop, struct text *ret)
+{
+	const char *at = stop->catch->kind->advice, *gap;
+	char id[32] = "T";
+
+	if (stop->tensor)
+		snprintf(id, sizeof id, "#%" PRIu64, stop->tensor->id);
+	text_printf(ret, "try: ");
+	for (; (gap = strstr(at, "%s")); at = gap + 2)
+		text_printf(ret, "%.*s%s", (int)(gap - at), at, id);
+	text_printf(ret, "%s", at);
+}
+
+/* The file that a code address is of, as gdb names it; false when it does not know, or not yet. */
+static bool find_module(uint64_t pc, const char **ret)
+{
+	const char *symbol, *in;
+
+	if (!lbx_bridge_ask(&symbol, LBX_ANYWHERE, "info symbol 0x%" PRIx64, pc))
+		return false;
+	in = strstr(symbol, " in section ");
+	if (!in)
+		return false;
+	*ret = strstr(in, " of ");
+	if (!*ret)
+		*ret = ""; /* the program itself */
+	return true;
+}
+
+/* Whether both are in the same file, and the frame's function has lines. */
+static bool is_near(struct lbx_context *context, const struct lbx_frame *frame, uint64_t site)
+{
+	struct lbx_source_line line;
+	const char *own, *other;
+	bool known = find_module(frame->pc, &own);
+
+	known &= find_module(site, &other); /* both are asked at once */
+	return known && strcmp(own, other) == 0 &&
+	       context->stacks->ops->line(context->stacks, frame, &line) && line.line;
+}
+
+/* The level of the frame of the running call; or, for code that uses what a call gave, of the
+ * innermost frame in the same file as that call. -1 when there is none. */
+static int find_level(struct lbx_context *context, uint64_t site, bool exact)
+{
+	struct lbx_stack stack = {0};
+	uint64_t tid;
+	int level = -1;
+
+	if (!context->stacks || context->stacks->ops->threads(context->stacks, &tid, 1) < 1 ||
+	    !context->stacks->ops->walk(context->stacks, tid, MAX_FRAMES, 0, &stack))
+		return -1;
+	for (int i = 0; i < stack.n && level < 0; i++)
+		if (exact ? stack.frames[i].pc == site : is_near(context, &stack.frames[i], site))
+			level = stack.frames[i].level;
+	lbx_stack_release(&stack);
+	return level;
+}
+
+/* The call that the stop is in: one that the probe names, or that asked for the evaluation; 0: none is known. */
+static uint64_t find_site(struct lbx_context *context, const struct lbx_catch_stop *stop)
+{
+	struct lbx_thread thread;
+
+	if (stop->catch->kind->site != LBX_NO_ARG)
+		return stop->args[stop->catch->kind->site];
+	if (!(stop->catch->kind->watch & (LB_WATCH_NAN | LB_WATCH_RANGE)))
+		return 0; /* it is the operation that was asked for */
+	return context->stacks && lbx_step_evaluation(context, &thread) && thread.eval ? thread.site : 0;
+}
+
+void lbx_catch_tell(struct lbx_context *context, struct lbx_catch_stop *stop)
+{
+	const struct lbx_catch_kind *kind = stop->catch->kind;
+	struct text head = {0}, tensor = {0}, advice = {0};
+	struct lbx_table *table;
+	struct lbx_tensor t;
+	uint64_t site = find_site(context, stop);
+	int level = -1;
+
+	if (kind->id != LBX_NO_ARG && lbx_context_table(context, &table)) {
+		struct lbx_tensors *tensors = lbx_table_tensors(table);
+
+		if (tensors->ops->by_id(tensors, stop->args[kind->id], &t)) {
+			lbx_table_take_computed(table, &t);
+			stop->tensor = &t;
+		}
+	}
+	if (!site && stop->tensor && kind->takes == LBX_TAKES_BYTES)
+		site = t.site; /* outside an evaluation it is the tensor's own call */
+	text_printf(&head, "Catch %d (%s): %s.", stop->catch->number, kind->name, kind->what);
+	if (kind->detail)
+		kind->detail(context, stop, &head);
+	if (stop->tensor)
+		describe_tensor(context, &t, &tensor);
+	describe_advice(stop, &advice);
+	if (site)
+		level = find_level(context, site, kind->probe != NULL);
+	if (level < 0 && !kind->probe)
+		level = 0;
+	if (!lbx_bridge_waits() && !head.failed && !tensor.failed && !advice.failed) {
+		lb_clear_error();
+		print_wrapped(context->out, 0, &head);
+		if (stop->tensor)
+			print_wrapped(context->out, 2, &tensor);
+		print_wrapped(context->out, 2, &advice);
+		if (stop->tensor)
+			lbx_set_tensor(context->out, &t);
+		if (level >= 0)
+			lbx_bridge_script("set $_lb_level = %#x\nwith language %s -- frame $_lb_level", (unsigned)level,
+					  lbx_bridge_language());
+	}
+	stop->tensor = NULL;
+	text_free(&head);
+	text_free(&tensor);
+	text_free(&advice);
+}

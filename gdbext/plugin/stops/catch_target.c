@@ -1,0 +1,180 @@
+#include "plugin/stops/catch_target.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/op.h"
+#include "inspect/operand/select.h"
+#include "inspect/tensor/name.h"
+#include "plugin/bridge/bridge.h"
+#include "plugin/commands/commands.h"
+
+/* Of those that are alive, how many have the name, or one that matches; `most` is enough. The last of
+ * them in *ret. */
+static int find_named(struct lbx_context *context, const char *name, bool is_glob, int most,
+		      struct lbx_tensor *ret)
+{
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	uint64_t slot = 0, bad = 0;
+	struct lbx_tensor t;
+	int n = 0;
+
+	while (n < most && tensors->ops->next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
+		if (!t.name[0] || !(is_glob ? lbx_name_matches(name, t.name) : strcmp(name, t.name) == 0))
+			continue;
+		*ret = t;
+		n++;
+	}
+	lb_clear_error();
+	return n;
+}
+
+/* What may be a name without quotes: "layers[0].weight" */
+static bool is_name(const char *text)
+{
+	const unsigned char *c = (const unsigned char *)text;
+
+	if (!isalpha(*c) && *c != '_' && *c < 0x80)
+		return false;
+	for (; *c; c++) {
+		if (*c == '[') {
+			c += 1 + strspn((const char *)c + 1, "0123456789");
+			if (*c != ']' || c[-1] == '[')
+				return false;
+		} else if (!isalnum(*c) && !strchr("_.:/", *c) && *c < 0x80) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool parse_id(const char *t, struct lbx_catch *ret)
+{
+	char *end;
+
+	errno = 0;
+	ret->id = strtoull(t + 1, &end, 10);
+	return (isdigit((unsigned char)t[1]) && !*end && ret->id && errno == 0) ||
+	       lb_fail("'%s' is no tensor id: write # and a number", t);
+}
+
+/* The tensor that an expression is. Its name holds across runs, unless another has the same. */
+static bool parse_expression(struct lbx_context *context, const char *t, struct lbx_catch *ret)
+{
+	struct lbx_tensor tensor, other;
+
+	if (!context->target || !lbx_commands_tensor(context, t, &tensor))
+		return false;
+	if (!tensor.name[0] || (strcmp(t, tensor.name) != 0 && context->table &&
+				find_named(context, tensor.name, false, 2, &other) > 1))
+		ret->id = tensor.id;
+	else
+		snprintf(ret->name, sizeof ret->name, "%s", tensor.name);
+	return true;
+}
+
+bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct lbx_catch *ret)
+{
+	char name[LBX_LINE_MAX];
+	const char *rest = lbx_unquote(t, name, sizeof name);
+	bool quoted = rest && !*rest;
+
+	if (strcmp(name, "*") == 0) /* any, which the empty name is */
+		return true;
+	if (*t == '#')
+		return parse_id(t, ret);
+	if (parse_expression(context, t, ret))
+		return true;
+	if (lbx_bridge_waits())
+		return false;
+	if (!quoted && !is_name(t))
+		return lb_fail("'%s' is no tensor now: put the name of one to come in quotes; `tensor break` takes "
+			       "globs, too", t);
+	/* a plain word may be the name of one to come, even where a variable is called so */
+	if (!quoted && strchr(t, '[') && context->target && lbx_is_null_tensor(context, t))
+		return false;
+	lb_clear_error();
+	if (strlen(name) > LB_NAME_MAX)
+		return lb_fail("a name has %d bytes at most, this has %zu", LB_NAME_MAX, strlen(name));
+	snprintf(ret->name, sizeof ret->name, "%s", name);
+	return true;
+}
+
+/* [0] is an index. */
+static bool is_glob(const char *text)
+{
+	for (const char *c = text; (c = strpbrk(c, "*?[")); c++) {
+		size_t digits = strspn(c + 1, "0123456789");
+
+		if (*c != '[' || digits == 0 || c[1 + digits] != ']')
+			return true;
+	}
+	return false;
+}
+
+static bool parse_glob(const char *t, struct lbx_catch *ret)
+{
+	lb_clear_error();
+	if (!lbx_escape_indices(t, ret->name, LB_PATTERN_BYTES))
+		return lb_fail("break: a glob has %d characters at most", LB_PATTERN_BYTES - 1);
+	ret->is_glob = true;
+	return true;
+}
+
+/* A name to come may be an op's. */
+static void parse_op(struct lbx_context *context, struct lbx_catch *ret)
+{
+	struct lbx_tensor t;
+
+	if (context->table && find_named(context, ret->name, false, 1, &t))
+		return;
+	for (int i = 0; i < LB_OPS; i++) {
+		if (strcmp(lb_ops[i].name, ret->name) != 0)
+			continue;
+		snprintf(ret->op, sizeof ret->op, "%s", ret->name);
+		ret->name[0] = '\0';
+		return;
+	}
+}
+
+bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret)
+{
+	bool given = ret->op[0]; /* by --op */
+	char glob[LBX_LINE_MAX];
+
+	lbx_unquote(t, glob, sizeof glob);
+	if (is_glob(glob) && strcmp(glob, "*") != 0 && *glob != '#')
+		return parse_expression(context, t, ret) || (!lbx_bridge_waits() && parse_glob(glob, ret));
+	if (!lbx_catch_parse_tensor(context, t, ret))
+		return false;
+	if (!given && ret->name[0])
+		parse_op(context, ret);
+	return true;
+}
+
+static bool is_constant(const struct lbx_tensor *t)
+{
+	return strcmp(t->op, "full") == 0 || strcmp(t->op, "scalar") == 0;
+}
+
+void lbx_catch_note(struct lbx_context *context, const struct lbx_catch *c, struct text *ret)
+{
+	struct lbx_tensors *tensors = context->table ? lbx_table_tensors(context->table) : NULL;
+	struct lbx_tensor t;
+	bool there;
+
+	if (!tensors || !context->target || c->kind->takes == LBX_TAKES_FUNCTION || (!c->id && !c->name[0]))
+		return;
+	there = c->id ? tensors->ops->by_id(tensors, c->id, &t) : find_named(context, c->name, c->is_glob, 1, &t);
+	if (!there)
+		text_printf(ret, c->id ? "no tensor has this id now" : "no tensor has such a name yet");
+	else if (c->id && c->kind->op && t.state == LB_STATE_READY)
+		text_printf(ret, "it has been computed, and is not again");
+	else if (c->kind->op && !c->is_glob && is_constant(&t))
+		text_printf(ret, "it is a constant, computed only where its elements are needed one by one");
+	lb_clear_error();
+}

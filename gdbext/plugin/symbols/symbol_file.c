@@ -1,0 +1,326 @@
+/* gdb reads an object of symbols bit by bit while it needs it, so a file is never changed: a new one
+ * is loaded, then the old one removed, and deleted when the next comes. In this order watchpoints and
+ * the like, which gdb reads again each time, find their variables at any moment. With the removed
+ * file gdb drops its displays, so they are made again (displays.c).
+ *
+ * Under MI nothing is removed while the process lives: gdb 13 leaves floating variable objects (of
+ * `-var-create NAME @ …`) with types that are gone, and crashes. There a new file holds only what
+ * the loaded ones lack; gdb finds what it loaded first, so a name that is taken comes with the id.
+ *
+ * Both gdb commands forget the selected frame; `frame apply` puts it back. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "plugin/symbols/symbol_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "inspect/symbols/symbol_names.h"
+#include "inspect/symbols/symbols.h"
+#include "plugin/bridge/bridge.h"
+#include "plugin/bridge/front_end.h"
+#include "plugin/bridge/hooks.h"
+#include "plugin/symbols/address_names.h"
+#include "plugin/symbols/census.h"
+#include "plugin/symbols/displays.h"
+
+enum { DIRECTORY = 256, PATH = DIRECTORY + 32, FILES = 100 };
+
+static struct {
+	char directory[DIRECTORY]; /* "" before it is needed */
+	pid_t owner;
+	/* files by number, from 1: loaded are first … last, the older ones wait to be deleted */
+	unsigned oldest, first, last;
+	struct lbx_symbol_space space; /* of the loaded ones, under MI */
+	char words[LBX_LINE_MAX], loaded_words[LBX_LINE_MAX];
+	struct lbx_census census;
+	bool automatic;
+} file = {.oldest = 1, .first = 1};
+
+static const char *path_of(unsigned number)
+{
+	static char path[PATH];
+
+	snprintf(path, sizeof(path), "%s/%u.tensors", file.directory, number);
+	return path;
+}
+
+static bool any_loaded(void)
+{
+	return file.first <= file.last;
+}
+
+static void delete_until(unsigned end)
+{
+	while (file.oldest < end)
+		unlink(path_of(file.oldest++));
+}
+
+static void clean_up(void)
+{
+	if (getpid() != file.owner)
+		return; /* a child that ends */
+	delete_until(file.last + 1);
+	rmdir(file.directory);
+}
+
+/* gdb takes file names apart at blanks and quotes. */
+static bool is_plain(const char *path)
+{
+	return !path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				  "/._-+")];
+}
+
+static bool make_directory(void)
+{
+	const char *where = getenv("TMPDIR");
+
+	if (file.directory[0] && access(file.directory, W_OK) == 0)
+		return true;
+	if (!where || *where != '/' || strlen(where) > DIRECTORY / 2 || !is_plain(where))
+		where = "/tmp";
+	snprintf(file.directory, sizeof(file.directory), "%s/lazybones-XXXXXX", where);
+	if (!mkdtemp(file.directory)) {
+		file.directory[0] = '\0';
+		return lb_fail("symbols: cannot make a directory in %s: %s", where,
+			       strerror(errno));
+	}
+	if (!file.owner)
+		atexit(clean_up);
+	file.owner = getpid();
+	return true;
+}
+
+static bool changed; /* what gdb reads, by the response so far */
+
+bool lbx_symbol_file_take_changed(void)
+{
+	bool was = changed;
+
+	changed = false;
+	return was;
+}
+
+static void remove_until(struct lbx_context *context, unsigned end)
+{
+	delete_until(file.first);
+	changed |= file.first < end;
+	while (file.first < end)
+		lbx_bridge_script("%s_lb_symbols_remove %s",
+				  context->target ? "frame apply level 0 -q -s -- " : "",
+				  path_of(file.first++));
+}
+
+/* All but the last `but`. */
+static void take_away(struct lbx_context *context, unsigned but)
+{
+	unsigned end = file.last + 1 - but;
+
+	if (file.first == end)
+		return;
+	remove_until(context, end);
+	lbx_displays_restore();
+}
+
+/* Whether those that are loaded may stay: of this process, under MI. */
+static bool may_stay(struct lbx_context *context)
+{
+	struct lbx_census now;
+
+	if (!lbx_front_end_speaks_mi() || !any_loaded() || !context->table)
+		return lbx_front_end_speaks_mi();
+	lbx_census_take(&now, context->table);
+	return now.root == file.census.root && now.pid == file.census.pid;
+}
+
+static bool ready(struct lbx_context *context, struct lbx_symbol_space **ret)
+{
+	if (!lbx_hooks_ask())
+		return false;
+	*ret = lbx_front_end_speaks_mi() ? &file.space : NULL;
+	if (!may_stay(context)) {
+		lbx_symbol_space_deinit(&file.space);
+		return !any_loaded() || lbx_displays_note();
+	}
+	if (file.last - file.first + 1 >= FILES)
+		return lb_fail("symbols: %d files of symbols are loaded, which under MI cannot be "
+			       "removed safely; start gdb again", FILES);
+	return true;
+}
+
+static bool is_loaded(const void *object, size_t n)
+{
+	int fd = any_loaded() ? open(path_of(file.last), O_RDONLY | O_CLOEXEC) : -1;
+	struct stat st;
+	bool same = false;
+	void *map;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && (size_t)st.st_size == n) {
+		map = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+		same = map != MAP_FAILED && memcmp(map, object, n) == 0;
+		if (map != MAP_FAILED)
+			munmap(map, n);
+	}
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+static bool load(struct lbx_context *context, const void *object, size_t n)
+{
+	bool stay = may_stay(context);
+
+	if (stay || !is_loaded(object, n)) {
+		if (!make_directory() || !lbx_write_private(path_of(file.last + 1), object, n))
+			return false;
+		file.last++;
+		changed = true;
+		lbx_bridge_script("%s_lb_symbols_add %s",
+				  context->target ? "frame apply level 0 -q -s -- _lb_framed " : "",
+				  path_of(file.last));
+		if (!stay)
+			take_away(context, 1);
+	}
+	lbx_hooks_define();
+	strcpy(file.loaded_words, file.words);
+	lbx_census_take(&file.census, context->table);
+	if (lbx_address_names_are_stale(context->table))
+		lbx_symbol_file_reload_names();
+	return true;
+}
+
+static bool unload(struct lbx_context *context, bool *ret)
+{
+	*ret = any_loaded();
+	if (*ret && lbx_front_end_speaks_mi())
+		return lb_fail("symbols: gdb may crash over floating variable objects of what is "
+			       "removed: delete them, then `remove-symbol-file %s`",
+			       path_of(file.first));
+	take_away(context, 0);
+	return true;
+}
+
+static bool at_stops(struct lbx_context *context, bool on)
+{
+	(void)context;
+	if (on && !lbx_hooks_ask())
+		return false;
+	if (lbx_bridge_waits())
+		return false; /* all is done again */
+	if (on && !lbx_hooks_reach_stops())
+		return lb_fail("symbols: gdb has one hook-stop, and yours is there already: add the "
+			       "line `_tensor_stopped` to it, and repeat this");
+	if (on)
+		lbx_hooks_define();
+	if (on && !any_loaded())
+		strcpy(file.loaded_words, file.words);
+	file.automatic = on;
+	lbx_bridge_script("set $_lb_automatic = %d", on);
+	return true;
+}
+
+const struct lbx_debugger lbx_debugger_gdb = {
+	.ready = ready, .load = load, .unload = unload, .at_stops = at_stops,
+};
+
+void lbx_symbol_file_words(const char *words)
+{
+	snprintf(file.words, sizeof(file.words), "%s", words);
+}
+
+void lbx_symbol_file_reload_names(void)
+{
+	changed = true;
+	/* within `frame apply`, which keeps the selected frame */
+	lbx_bridge_script("frame apply level 0 -q -s _lb_framed _lb_reload 0");
+}
+
+static void say_nothing(struct lbx_out *out, const char *text, size_t n)
+{
+	(void)out;
+	(void)text;
+	(void)n;
+}
+
+/* Whether one of the breakpoints that the program has stopped at has commands. */
+static bool has_commands(const char *program, const char *breakpoints)
+{
+	static const char stopped[] = "stopped at breakpoint ";
+
+	for (const char *at = program; (at = strstr(at, stopped)); at++) {
+		long number = strtol(at + sizeof(stopped) - 1, NULL, 10), current = 0;
+
+		for (const char *line = breakpoints; *line;) {
+			if (*line >= '0' && *line <= '9')
+				current = strtol(line, NULL, 10);
+			else if (current == number && strncmp(line, "        ", 8) == 0)
+				return true;
+			line += strcspn(line, "\n");
+			line += *line == '\n';
+		}
+	}
+	return false;
+}
+
+bool lbx_symbol_file_stop_has_commands(void)
+{
+	const char *program, *breakpoints;
+
+	return !lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program") ||
+	       !lbx_bridge_ask(&breakpoints, LBX_WITHOUT_FRAME, "info breakpoints") ||
+	       has_commands(program, breakpoints);
+}
+
+bool lbx_symbol_file_begin(struct lbx_context *context)
+{
+	const char *watchpoints;
+
+	if (!any_loaded())
+		return true;
+	if (!lbx_bridge_ask(&watchpoints, LBX_WITHOUT_FRAME, "info watchpoints"))
+		return false;
+	if (strncmp(watchpoints, "No watchpoints", 14) == 0)
+		return true;
+	remove_until(context, file.last + 1);
+	lbx_symbol_space_deinit(&file.space);
+	lbx_printf(context->out, "The tensors' variables are gone, for gdb may crash over a watchpoint on one "
+		   "when a process begins: `tensor symbols` makes them again.\n");
+	return true;
+}
+
+void lbx_symbol_file_refresh_then(void)
+{
+	if (file.automatic)
+		lbx_bridge_then(LBX_REFRESH);
+}
+
+bool lbx_symbol_file_refresh(struct lbx_context *context)
+{
+	struct lbx_out quiet = {.width = 80, .write = say_nothing, .progress = context->out->progress};
+	struct lbx_context again = *context;
+	struct lbx_table *table;
+	struct lbx_args args;
+
+	if (!file.automatic || !context->target)
+		return true;
+	if (!lbx_context_table(context, &table)) {
+		if (!lbx_bridge_waits())
+			lb_clear_error(); /* the runtime is not there yet */
+		return true;
+	}
+	if (!lbx_census_changed(&file.census, table))
+		return true;
+	again.out = &quiet;
+	again.table = table;
+	strcpy(file.words, file.loaded_words);
+	return lbx_args_parse(lbx_command_find(lbx_commands, "symbols"), file.words, &args) &&
+	       lbx_run_symbols(&again, &args);
+}
