@@ -286,7 +286,7 @@ $(out)/bench/%: $(obj)/tests/bench/%.o | $(shared)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ -L$(out)/lib -llazybones -Wl,-rpath,'$$ORIGIN/../lib' -lm -ldl -lpthread
 
-# Prints the README's tables from their sources.
+# Prints the pages' tables from their sources.
 $(tables): $(obj)/tests/docs/tables.o $(call objects,$(plugin_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -382,6 +382,8 @@ instantiate = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
 	-e 's|@VERSION@|$(VERSION)|g' -e 's|@PRIVATE@|$(runtime_libs) $(if $(have_unwind),-llzma -lz)|g' \
 	-e 's|@PLUGIN@|$(LIBDIR)/gdb/lazybones-gdb.so|g'
 
+pages := $(wildcard README.md */README.md tests/*/README.md)
+
 install: all ## install into $(DESTDIR)$(PREFIX)
 	$(call say,INSTALL,$(DESTDIR)$(PREFIX))
 	$(Q)install -d '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(PREFIX)/include/lazybones' \
@@ -392,7 +394,9 @@ install: all ## install into $(DESTDIR)$(PREFIX)
 	$(Q)ln -sf $(soname) '$(DESTDIR)$(LIBDIR)/liblazybones.so'
 	$(Q)$(call stage,644,runtime/lazybones.h runtime/symtab.h,$(PREFIX)/include/lazybones)
 	$(Q)$(instantiate) runtime/lazybones.pc.in >'$(DESTDIR)$(LIBDIR)/pkgconfig/lazybones.pc'
-	$(Q)$(call stage,644,README.md LICENSE,$(PREFIX)/share/doc/lazybones)
+	$(Q)$(call stage,644,LICENSE,$(PREFIX)/share/doc/lazybones)
+	$(Q)for page in $(pages); do \
+		install -D -m 644 $$page '$(DESTDIR)$(PREFIX)/share/doc/lazybones/'$$page || exit 1; done
 	$(Q)install -d '$(DESTDIR)$(share)/bpftrace' '$(DESTDIR)$(PREFIX)/share/man/man8' '$(DESTDIR)$(PREFIX)/bin'
 	$(Q)$(call stage,755,$(wildcard probes/bpftrace/*.bt),$(share)/bpftrace)
 	$(Q)$(call stage,644,$(wildcard probes/bpftrace/*.txt),$(share)/bpftrace)

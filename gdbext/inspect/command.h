@@ -1,5 +1,5 @@
 /* The one command table. gdb's `tensor …` commands with their help, the subcommands of
- * the `lazybones` program with their --help, the man pages and the README's table all
+ * the `lazybones` program with their --help, the man pages and the tables of gdbext/README.md all
  * come from its rows. A new inspection is one file with its function, and one row. */
 #ifndef LBX_COMMAND_H
 #define LBX_COMMAND_H

@@ -110,8 +110,8 @@ const struct lbx_command lbx_commands[] = {
 		.help = "The graph behind it is read from the program, alive or dead, and computed by a\n"
 			"process of its own, with limits (`set replay-memory`, `set replay-seconds`). The\n"
 			"program is neither changed nor called. Of a slice, only what it needs is read and\n"
-			"computed, with the same bits; the README says which operations need their inputs\n"
-			"whole.\n"
+			"computed, with the same bits; gdbext/README.md says which operations need their\n"
+			"inputs whole.\n"
 			SLICE_HELP "\n"
 			"Example: peek q[0, :, :4], peek loss --stats",
 		.min_args = 1,
@@ -327,8 +327,8 @@ const struct lbx_command lbx_commands[] = {
 		.arguments = "[GLOB]",
 		.summary = "show what happened last: the flight recorder",
 		.help = "The runtime keeps its last events in a ring: evaluations, operations,\n"
-			"allocations, misuse, NaN, errors. GLOB selects by name, as in 'eval_*'; the\n"
-			"README lists the names. A time is when the event's thread last read a clock:\n"
+			"allocations, misuse, NaN, errors. GLOB selects by name, as in 'eval_*';\n"
+			"probes/README.md lists the names. A time is when the event's thread last read a clock:\n"
 			"at the start of its evaluation, and after each long operation.\n"
 			"LAZYBONES_EVENTS=N in the program's environment sizes the ring; 0: none.\n"
 			"Example: events op_done --tensor '#12'",

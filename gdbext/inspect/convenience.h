@@ -13,7 +13,7 @@ struct lbx_convenience {
 	const char *meaning;
 };
 
-/* All there are, ended by one without a name; for the README's table. */
+/* All there are, ended by one without a name; for the table of gdbext/README.md. */
 extern const struct lbx_convenience lbx_conveniences[];
 
 void lbx_set_int(struct lbx_out *out, const char *name, int64_t value);

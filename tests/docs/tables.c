@@ -1,4 +1,4 @@
-/* Prints a generated part of a document from its source: `tables commands`, `cli`, `probes`,
+/* Prints a generated part of a document from its source: `tables commands`, `cli`,
  * `probe-units`, `probe-reference`, `variables`. */
 #include <stdbool.h>
 #include <stdio.h>
@@ -71,14 +71,6 @@ static const struct probe {
 #undef LB_EVENT
 #undef LB_PROBE
 };
-
-static void print_probes(void)
-{
-	puts("| probe | fires when | arguments |\n|---|---|---|");
-	for (size_t i = 0; i < sizeof probes / sizeof *probes; i++)
-		printf("| `%s` | %s | %s |\n", probes[i].name, probes[i].when,
-		       probes[i].arguments);
-}
 
 static void print_variables(void)
 {
@@ -210,8 +202,6 @@ int main(int argc, char **argv)
 		print_commands();
 	} else if (argc == 2 && strcmp(argv[1], "cli") == 0) {
 		print_cli();
-	} else if (argc == 2 && strcmp(argv[1], "probes") == 0) {
-		print_probes();
 	} else if (argc == 2 && strcmp(argv[1], "variables") == 0) {
 		print_variables();
 	} else if (argc == 2 && strcmp(argv[1], "probe-units") == 0) {
@@ -220,7 +210,7 @@ int main(int argc, char **argv)
 		if (!print_probe_reference())
 			return 1;
 	} else {
-		fprintf(stderr, "usage: tables commands|cli|probes|probe-units|probe-reference|variables\n");
+		fprintf(stderr, "usage: tables commands|cli|probe-units|probe-reference|variables\n");
 		return 1;
 	}
 	return 0;
