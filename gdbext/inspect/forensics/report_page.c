@@ -24,8 +24,9 @@ enum { CARDS = 24, BINS = 32, PIECE = 1 << 16, SITES = 16, EVENTS = 100, LABEL =
 
 static const char head[] =
 	"<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
-	"<meta charset=\"utf-8\"/>\n<title>Lazybones report</title>\n<style>\n"
+	"<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width\"/>\n<title>Lazybones report</title>\n<style>\n"
 	"body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em}\n"
+	"h1{overflow-wrap:anywhere}\n"
 	"pre,code{font:12px/1.5 ui-monospace,monospace}\n"
 	"pre{background:#f5f5f5;padding:.8em;overflow-x:auto}\n"
 	".held{color:#85590a}.bad{color:#b00020}.dim{color:#666}\n"
