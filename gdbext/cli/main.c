@@ -127,7 +127,7 @@ static int answer(void *job)
 		explain_limit(&r->limits);
 	bool wrong = !done && lbx_is_misuse();
 	lbx_stacks_destroy(context.stacks);
-	lbx_table_destroy(context.table);
+	lbx_context_close(&context);
 	lbx_target_destroy(context.target);
 	return wrong ? misused() : report(done);
 }

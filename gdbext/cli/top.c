@@ -216,7 +216,7 @@ int lbx_top(char **argv, struct lbx_out *out)
 	if (status != LBX_EXIT_DONE)
 		lbx_tell_error(out->json);
 	lbx_top_destroy(view.top);
-	lbx_table_destroy(view.context.table);
+	lbx_context_close(&view.context);
 	lbx_target_destroy(view.context.target);
 	return status;
 }

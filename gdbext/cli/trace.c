@@ -86,8 +86,7 @@ static void end_timeline(struct trace *trace, struct traced *traced)
 		lbx_timeline_end(traced->timeline, &trace->totals);
 	lbx_timeline_destroy(traced->timeline);
 	traced->timeline = NULL;
-	lbx_table_destroy(traced->context.table);
-	traced->context.table = NULL;
+	lbx_context_close(&traced->context);
 	lbx_target_destroy(traced->context.target);
 	traced->context.target = NULL;
 	traced->timed.asked_ns = 0;

@@ -13,14 +13,6 @@
 /* --json is no row of any command; its value lives in the last place. */
 enum { JSON_OPTION = LBX_ARGS_MAX - 1 };
 
-const struct lbx_settings lbx_default_settings = {
-	.edge_items = 3,
-	.threshold = 1000,
-	.precision = 8,
-	.replay_memory = 4LL << 30,
-	.replay_seconds = 10,
-};
-
 static bool misused;
 
 /* The first error is the one that is kept. */
@@ -33,16 +25,6 @@ void lbx_note_misuse(void)
 bool lbx_is_misuse(void)
 {
 	return misused && !lb_ok();
-}
-
-bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret)
-{
-	if (!context->target)
-		return lb_fail("no program: start one, attach to one, or open a core file");
-	if (!context->table && !lbx_table_create(context->target, &context->table))
-		return false;
-	*ret = context->table;
-	return true;
 }
 
 const struct lbx_command *lbx_command_find(const struct lbx_command *table, const char *name)
@@ -328,6 +310,7 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_command *comm
 		     const char *line)
 {
 	struct lbx_args args;
+	struct lbx_tensors *tensors;
 	struct lbx_table *table;
 
 	misused = false;
@@ -335,7 +318,9 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_command *comm
 		return false;
 	if (lbx_args_option(&args, "json"))
 		context->out->json = true;
-	if ((command->needs & LBX_NEEDS_TABLE) && !lbx_context_table(context, &table))
+	if ((command->needs & LBX_NEEDS_RUNTIME) && !lbx_context_table(context, &table))
+		return false;
+	if ((command->needs & (LBX_NEEDS_TENSORS | LBX_NEEDS_RUNTIME)) && !lbx_context_tensors(context, &tensors))
 		return false;
 	if ((command->needs & LBX_NEEDS_LIVE) && (!context->target || !context->target->ops->write))
 		return lb_fail("%s needs a running program", command->name);

@@ -7,57 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "inspect/out.h"
-#include "table/table.h"
-#include "target/stacks.h"
+#include "inspect/context.h"
 
 enum { LBX_ARGS_MAX = 32, LBX_LINE_MAX = 4096 };
-
-/* What the user can set (`tensor set NAME VALUE`). */
-struct lbx_settings {
-	int64_t edge_items;    /* shown at each end of an axis that is summarised */
-	int64_t threshold;     /* more elements than this are summarised */
-	int64_t precision;     /* digits after the point */
-	int64_t replay_memory; /* bytes a replay may use */
-	int64_t replay_seconds;
-};
-
-struct lbx_memory_marks;
-struct lbx_context;
-
-struct lbx_symbol_space; /* inspect/symbols/symbol_names.h */
-
-/* What only a debugger can do with an object of symbols. */
-struct lbx_debugger {
-	/* Asks what load() and unload() need to know; false: not known yet. The next object comes in
-	 * place of the one before, or, if *ret is set, beside those that hold what it tells. */
-	bool (*ready)(struct lbx_context *context, struct lbx_symbol_space **ret);
-	bool (*load)(struct lbx_context *context, const void *object, size_t n);
-	/* *ret: whether there was one. */
-	bool (*unload)(struct lbx_context *context, bool *ret);
-	/* Begins or ends to repeat the command that loaded it whenever the program has stopped. May
-	 * answer "not yet", like a target. */
-	bool (*at_stops)(struct lbx_context *context, bool on);
-};
-
-struct lbx_context {
-	struct lbx_target *target; /* NULL when there is no program */
-	struct lbx_out *out;
-	const char *prefix; /* what is written before a command that is typed; NULL: nothing */
-	struct lbx_settings *settings;
-	struct lbx_table *table;   /* by lbx_context_table() */
-	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
-	const char *const *cores;  /* paths, NULL at the end; likewise */
-	struct lbx_memory_marks *marks;   /* inspect/memory/memory.h; NULL: this front end does not live on */
-	const struct lbx_debugger *debugger; /* likewise */
-	/* The catches that are set: prints them, or gives them, with out->json; NULL: likewise */
-	json_t *(*catches)(struct lbx_out *out);
-};
-
-extern const struct lbx_settings lbx_default_settings;
-
-/* The table, opened at the first call; fails when there is no program or no runtime. */
-bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret);
 
 struct lbx_option {
 	const char *name;  /* without the dashes */
@@ -92,7 +44,8 @@ bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, in
 
 enum lbx_needs {
 	LBX_NEEDS_NOTHING = 0,
-	LBX_NEEDS_TABLE = 1 << 0, /* a program with the runtime in it */
+	LBX_NEEDS_TENSORS = 1 << 0, /* a program with tensors, of whatever provider: context->tensors */
+	LBX_NEEDS_RUNTIME = 1 << 6, /* one with the runtime in it: context->table, too */
 	LBX_NEEDS_LIVE = 1 << 1,  /* a running one */
 	LBX_NEEDS_STACKS = 1 << 2, /* context->stacks: a front end without them leaves the row out */
 	LBX_NEEDS_CORES = 1 << 3, /* context->cores: likewise */

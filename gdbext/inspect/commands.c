@@ -50,7 +50,7 @@ const struct lbx_command lbx_commands[] = {
 		.help = "GLOB selects by name: * ? [a-z], as a shell has them. Totals follow.\n"
 			"Example: list 'layers.*' --state lazy --sort bytes",
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "state", "STATE", "only those that are lazy, evaluating or ready" },
 			{ "dtype", "DTYPE", "only those of a dtype: float32, f32, int8, …" },
@@ -69,7 +69,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: info q",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.run = lbx_run_info,
 	},
 	{
@@ -82,7 +82,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: print q[0, :, :4] --precision 3",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = { PRINT_OPTIONS },
 		.run = lbx_run_print,
 	},
@@ -97,7 +97,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: stats q[..., 0]",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "first", "N", "show the first N values (default 8)" },
 		},
@@ -116,7 +116,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: peek q[0, :, :4], peek loss --stats",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			PRINT_OPTIONS,
 			{ "stats", NULL, "show statistics instead of values" },
@@ -138,7 +138,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: image latents[0, 2] --range=-3,3 --out latents.png",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "out", "FILE", "write a PNG file" },
 			{ "as", "HOW", "blocks, ascii, sixel or kitty (default: what the terminal announces)" },
@@ -160,7 +160,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: plot losses",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "width", "N", "columns to use (default: the terminal's)" },
 			{ "rows", "N", "lines to use (default 12)" },
@@ -176,7 +176,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: hist layers.0.weight --bins 40",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "bins", "N", "equal parts of the range (default 20)" },
 		},
@@ -191,7 +191,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: graph loss --depth 3",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "depth", "N", "follow inputs N deep (default 8, files and JSON all)" },
 			{ "limit", "N", "show N lines (default 200), or write N tensors (10000)" },
@@ -211,7 +211,7 @@ const struct lbx_command lbx_commands[] = {
 			"in gdb, by LAZYBONES_STEP=1 in the environment, or by lb_set_step_mode().\n"
 			"Example: listing 3 --ranges",
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_RUNTIME,
 		.options = {
 			{ "ranges", NULL, "with the least and the largest value of what is still there" },
 		},
@@ -226,7 +226,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: diff-graph 1 3",
 		.min_args = 2,
 		.max_args = 2,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_RUNTIME,
 		.options = {
 			{ "limit", "N", "show N lines at most (default 100, JSON all); 0: all" },
 		},
@@ -240,7 +240,7 @@ const struct lbx_command lbx_commands[] = {
 			"time since it began, the call that asked for it, and what it waits for: in step mode\n"
 			"or not, in a running program and in a core.\n"
 			"Example: where --json",
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_RUNTIME,
 		.run = lbx_run_where,
 	},
 	{
@@ -256,7 +256,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: origin loss",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "limit", "N", "look at N tensors at most (default 10000)" },
 		},
@@ -271,7 +271,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: at 0x7ffff7a31040",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
 		},
@@ -290,7 +290,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: quant wq, quant wq[0, :8], quant wq --scales s --biases b --bits 4 --group 64",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "values", NULL, "print the values" },
 			{ "scales", "S", "the tensor of its scales" },
@@ -333,7 +333,7 @@ const struct lbx_command lbx_commands[] = {
 			"LAZYBONES_EVENTS=N in the program's environment sizes the ring; 0: none.\n"
 			"Example: events op_done --tensor '#12'",
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_RUNTIME,
 		.options = {
 			{ "last", "N", "show the last N (default 30, JSON all); 0: all" },
 			{ "thread", "TID", "only those of one thread" },
@@ -354,7 +354,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: diff q run2.core:q, diff q q.npy --rtol 1e-3, diff w model.gguf:blk.0.attn_q.weight",
 		.min_args = 2,
 		.max_args = 2,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "correct", "X", "errors below X are none (default 1e-5)" },
 			{ "broken", "X", "errors beyond X are the verdict `broken` (default 0.1)" },
@@ -376,7 +376,7 @@ const struct lbx_command lbx_commands[] = {
 			"with an older core, also of another run: by what buffers have in common.\n"
 			"Example: memory --by name, memory mark before, memory --since before",
 		.max_args = 2,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "by", "KEY", "site (default), dtype, name (its first part), stream or state" },
 			{ "since", "POINT", "compare with a mark, a file of --save, or a core" },
@@ -395,7 +395,7 @@ const struct lbx_command lbx_commands[] = {
 			"has two axes or more, the last a multiple of the group; the rest stays 16 bits.\n"
 			"Example: model, model 'layers.*' --depth 3",
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "depth", "N", "show N parts of the names (default 2)" },
 			{ "limit", "N", "show N rows of names (default 60, JSON all); 0: all" },
@@ -414,7 +414,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: save q[0] q.npy, save latents run.safetensors:latents --force",
 		.min_args = 2,
 		.max_args = 2,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "force", NULL, "replace a file that exists" },
 		},
@@ -428,7 +428,7 @@ const struct lbx_command lbx_commands[] = {
 			"again, for reuse: until then what they held can be printed, by #ID.\n"
 			"Example: freed, freed #12 --precision 3",
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_RUNTIME,
 		.options = { PRINT_OPTIONS },
 		.run = lbx_run_freed,
 	},
@@ -441,7 +441,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: owner 0x7ffff7a31040",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
 		},
@@ -456,7 +456,7 @@ const struct lbx_command lbx_commands[] = {
 			"memory that the program could write is searched for such copies; told are the view,\n"
 			"the place and the permutation that would have been right.\n"
 			"Example: suspect --seconds 10",
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_TENSORS,
 		.options = {
 			{ "all", NULL, "also copies that another tensor explains" },
 			{ "seconds", "N", "search for N seconds at most (default 60)" },
@@ -487,7 +487,7 @@ const struct lbx_command lbx_commands[] = {
 			"Variables need debug information (-g).\n"
 			"Example: frame 2 --thread 4711",
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE | LBX_NEEDS_FRAMES,
+		.needs = LBX_NEEDS_TENSORS | LBX_NEEDS_FRAMES,
 		.options = {
 			{ "thread", "TID", "of this thread (default: the one that died)" },
 			{ "all", NULL, "each tensor, where a frame holds many" },
@@ -554,7 +554,7 @@ const struct lbx_command lbx_commands[] = {
 			"traced and as a call makes them. GLOB selects by name.\n"
 			"Example: compiled 'block*'",
 		.max_args = 1,
-		.needs = LBX_NEEDS_TABLE,
+		.needs = LBX_NEEDS_RUNTIME,
 		.run = lbx_run_compiled,
 	},
 	{

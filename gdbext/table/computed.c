@@ -37,7 +37,7 @@ static bool may_be_fused(struct lbx_table *table, const struct lbx_thread *threa
 
 	if (thread->at_once == 1 || !is_elementwise(t))
 		return false;
-	if (!tensors->ops->by_id(tensors, thread->tensor, &head)) {
+	if (!lbx_tensors_by_id(tensors, thread->tensor, &head)) {
 		if (clean)
 			lb_clear_error();
 		return true;
@@ -66,9 +66,9 @@ static bool is_computed(struct lbx_table *table, const struct lbx_tensor *t)
 	return false;
 }
 
-void lbx_table_take_computed(struct lbx_table *table, struct lbx_tensor *t)
+void lbx_table_take_computed(struct lbx_tensors *tensors, struct lbx_tensor *t)
 {
-	if (!is_computed(table, t))
+	if (!is_computed((struct lbx_table *)tensors, t))
 		return;
 	t->state = LB_STATE_READY;
 	t->held = true;

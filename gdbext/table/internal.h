@@ -65,6 +65,9 @@ void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t
 /* Checks and decodes the buffer record at an address. */
 bool lbx_table_buffer(struct lbx_table *table, uint64_t address, bool cached, struct lbx_buffer_record *ret);
 
+/* As in struct lbx_tensors_ops. */
+bool lbx_table_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret);
+void lbx_table_take_computed(struct lbx_tensors *tensors, struct lbx_tensor *t);
 bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t,
 		       struct lbx_program *ret);
 

@@ -1,4 +1,4 @@
-#include "table/program.h"
+#include "tensors/program.h"
 
 #include <string.h>
 

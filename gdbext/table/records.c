@@ -115,6 +115,7 @@ static bool decode_record(struct lbx_table *table, uint64_t address, const struc
 			  bool cached, struct lbx_tensor *ret)
 {
 	memset(ret, 0, offsetof(struct lbx_tensor, name));
+	ret->of = &table->tensors;
 	ret->address = address;
 	ret->id = r->id[0];
 	ret->torn = r->seq[0] & 1;
@@ -301,8 +302,10 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 	return LBX_NEXT_END;
 }
 
-bool lbx_table_damage(const struct lbx_table *table, uint64_t *ret_first, uint64_t *ret_last)
+static bool damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last)
 {
+	const struct lbx_table *table = table_of(tensors);
+
 	*ret_first = table->bad_first;
 	*ret_last = table->bad_last;
 	return table->bad_first != 0;
@@ -528,8 +531,9 @@ bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct
 	return true;
 }
 
-bool lbx_table_record_at(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret)
+static bool record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
 {
+	struct lbx_table *table = table_of(tensors);
 	uint64_t slot, within;
 
 	if (!lbx_slab_find(slab_of(table), address, &slot, &within))
@@ -541,8 +545,12 @@ const struct lbx_tensors_ops lbx_table_tensors_ops = {
 	.next = next,
 	.by_id = by_id,
 	.by_address = by_address,
+	.record_at = record_at,
+	.next_buffer = lbx_table_next_buffer,
+	.damage = damage,
 	.input = input,
 	.input_id = input_id,
 	.stack = stack,
 	.program = lbx_table_program,
+	.take_computed = lbx_table_take_computed,
 };

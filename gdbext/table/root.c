@@ -143,8 +143,9 @@ static void skip_lost_tier(const struct lbx_slab *slab, uint64_t *slot, uint64_t
 	*unreadable = 0;
 }
 
-bool lbx_table_next_buffer(struct lbx_table *table, uint64_t *slot, struct lbx_buffer *ret)
+bool lbx_table_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret)
 {
+	struct lbx_table *table = (struct lbx_table *)tensors;
 	const struct lbx_slab *slab = &table->slabs[LB_KIND_BUFFER];
 	struct lbx_buffer_record r;
 	uint64_t left;
@@ -201,16 +202,6 @@ const void *lbx_table_next_record(struct lbx_table *table, enum lb_kind kind, ui
 		skip_lost_tier(slab, slot, left, &unreadable);
 	}
 	return NULL;
-}
-
-bool lbx_table_buffer_at(struct lbx_table *table, uint64_t address, struct lbx_buffer *ret)
-{
-	uint64_t slot = 0;
-
-	while (lbx_table_next_buffer(table, &slot, ret))
-		if (address >= ret->data && address - ret->data < (uint64_t)ret->capacity)
-			return true;
-	return false;
 }
 
 bool lbx_table_thread(struct lbx_table *table, uint64_t *slot, struct lbx_thread *ret)

@@ -304,6 +304,7 @@ bool lbx_table_create(struct lbx_target *target, struct lbx_table **ret)
 		return lb_fail("out of memory");
 	table->tensors.ops = &lbx_table_tensors_ops;
 	table->tensors.target = table->target = target;
+	table->tensors.provider = "lazybones";
 	table->address = address;
 	table->cache = lbx_cache_create(target);
 	if (table->cache && read_head(table) && read_root_fields(table) && read_root(table) &&

@@ -4,7 +4,7 @@
 #ifndef LBX_TABLE_H
 #define LBX_TABLE_H
 
-#include "table/tensor.h"
+#include "tensors/tensors.h"
 
 struct lbx_table;
 
@@ -65,14 +65,6 @@ struct lbx_thread {
 	uint64_t site; /* of the call that evaluates, or did last */
 	uint64_t graph, line, tensors; /* in step mode; else 0 */
 };
-/* The tensor whose record holds an address. False without error when no
- * record does; with one when that tensor is freed or damaged. */
-bool lbx_table_record_at(struct lbx_table *table, uint64_t address, struct lbx_tensor *ret);
-
-/* The addresses of the first and the last record that a walk over the tensors (`next`, since it began)
- * could not read, or found damaged; false: there is none, or where it is is not known. */
-bool lbx_table_damage(const struct lbx_table *table, uint64_t *ret_first, uint64_t *ret_last);
-
 /* The next freed tensor whose slot has not been used again, at or after *slot, which moves past it;
  * false at the end. It has neither name nor buffer any more. */
 bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_tensor *ret);
@@ -80,10 +72,6 @@ bool lbx_table_next_freed(struct lbx_table *table, uint64_t *slot, struct lbx_te
 /* The next thread that evaluates or has evaluated, at or after *slot, which moves past it; false
  * without error when there is none. */
 bool lbx_table_thread(struct lbx_table *table, uint64_t *slot, struct lbx_thread *ret);
-
-/* If an evaluation that is under way has computed t's value already, and still holds it for its consumers,
- * t becomes ready and held. */
-void lbx_table_take_computed(struct lbx_table *table, struct lbx_tensor *t);
 
 /* The streams that have been used, or were given a name. */
 struct lbx_stream {
@@ -114,15 +102,5 @@ bool lbx_table_graph(struct lbx_table *table, uint64_t *slot, struct lbx_eval_gr
 bool lbx_table_graph_by_id(struct lbx_table *table, uint64_t id, struct lbx_eval_graph *ret);
 /* The one whose record is at an address. */
 bool lbx_table_graph_at(struct lbx_table *table, uint64_t address, struct lbx_eval_graph *ret);
-
-/* The buffer that holds an address: by walking the buffers. False without error if none. */
-struct lbx_buffer {
-	uint64_t address, id, data, tensor;
-	int64_t nbytes, capacity;
-	uint32_t refs, flags;
-};
-bool lbx_table_buffer_at(struct lbx_table *table, uint64_t address, struct lbx_buffer *ret);
-/* The next buffer in use or cached at or after *slot, which moves past it; false at the end. */
-bool lbx_table_next_buffer(struct lbx_table *table, uint64_t *slot, struct lbx_buffer *ret);
 
 #endif

@@ -331,7 +331,7 @@ static void inspection_init(struct inspection *i, struct image *image)
 
 static void inspection_deinit(struct inspection *i)
 {
-	lbx_table_destroy(i->context.table);
+	lbx_context_close(&i->context);
 	lb_clear_error();
 }
 

@@ -27,13 +27,12 @@ static inline int close_self(void **state)
  * when it cannot be found. */
 static inline struct lbx_tensors *look(const lb_tensor *x, struct lbx_tensor *ret)
 {
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 
 	session_forget(self);
-	if (!lbx_context_table(&self->context, &table))
+	if (!lbx_context_tensors(&self->context, &tensors))
 		return NULL;
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
-	return tensors->ops->by_address(tensors, (uint64_t)(uintptr_t)x, ret) ? tensors : NULL;
+	return lbx_tensors_by_address(tensors, (uint64_t)(uintptr_t)x, ret) ? tensors : NULL;
 }
 
 #endif

@@ -59,13 +59,12 @@ struct session *session_of_self(void)
 
 void session_forget(struct session *s)
 {
-	lbx_table_destroy(s->context.table);
-	s->context.table = NULL;
+	lbx_context_close(&s->context);
 }
 
 void session_destroy(struct session *s)
 {
-	if (s->image.n_regions || s->self)
+	if (s->image.n_regions || s->self) /* else its table is that of who made the session */
 		session_forget(s);
 	if (s->image.n_regions)
 		image_destroy(&s->image);

@@ -18,7 +18,7 @@
 #include "inspect/replay/replay.h"
 #include "inspect/tensor/expression.h"
 #include "lazybones.h"
-#include "table/program.h"
+#include "tensors/program.h"
 #include "self.h"
 
 /* What a command prints. */
@@ -100,8 +100,8 @@ static void its_expression_is_shown(void **state)
 		lb_compiled *h = lb_compile("h", many, NULL, by_default);
 		lb_tensor *a = numbers("a", LB_SHAPE(2, 3), LB_F32), *b = numbers("b", LB_SHAPE(3), LB_F32);
 		lb_tensor *y = lb_named("y", call(f, a, b));
-		struct lbx_tensors *tensors = look(y, &t);
-		assert_string_equal(lbx_expression(tensors, &t, expression), "tanh(a * b + 0.5)");
+		assert_non_null(look(y, &t));
+		assert_string_equal(lbx_expression(&t, expression), "tanh(a * b + 0.5)");
 		contains(shown("info", "y", false), "  computes    tanh(a * b + 0.5)\n");
 		contains(shown("info", "y", true), "\"computes\":\"tanh(a * b + 0.5)\"");
 		contains(shown("graph", "y", false), "  computes tanh(a * b + 0.5)\n");
@@ -118,16 +118,16 @@ static void its_expression_is_shown(void **state)
 		contains(dot, "tanh(a * b + 0.5)\\nfloat32");
 		contains(shown("print", "y", false), "it computes tanh(a * b + 0.5)\n");
 		contains(shown("peek", "y", false), "replayed outside the program (3 nodes): tanh(a * b + 0.5)\n");
-		tensors = look(a, &t);
-		assert_string_equal(lbx_expression(tensors, &t, expression), "");
+		assert_non_null(look(a, &t));
+		assert_string_equal(lbx_expression(&t, expression), "");
 
 		lb_tensor *c = numbers("c", LB_SHAPE(3), LB_F32);
-		tensors = look(call(g, b, c), &t);
-		assert_string_equal(lbx_expression(tensors, &t, expression),
+		assert_non_null(look(call(g, b, c), &t));
+		assert_string_equal(lbx_expression(&t, expression),
 				    "t1 = exp(-b); where(b > c, t1 / (c * (b - (c - t1))), float32(int32(b)))");
-		tensors = look(call(h, c, numbers("a name long enough to be too much for all these times",
+		look(call(h, c, numbers("a name long enough to be too much for all these times",
 						  LB_SHAPE(3), LB_F32)), &t);
-		lbx_expression(tensors, &t, expression);
+		lbx_expression(&t, expression);
 		assert_true(strlen(expression) < LBX_EXPRESSION_MAX);
 		assert_string_equal(expression + strlen(expression) - strlen("…"), "…");
 		lb_compiled_free(f);
@@ -215,8 +215,8 @@ static void damaged_programs_are_refused(void **state)
 				} else {
 					assert_non_null(strstr(lb_error_message(), "damaged"));
 					lb_clear_error();
-					struct lbx_tensors *tensors = look(y, &t);
-					assert_true(strlen(lbx_expression(tensors, &t, expression)) > 0);
+					assert_non_null(look(y, &t));
+					assert_true(strlen(lbx_expression(&t, expression)) > 0);
 					assert_true(lb_ok());
 					refused++;
 				}

@@ -74,7 +74,7 @@ static void start(struct session *s)
 
 static void finish(struct session *s)
 {
-	lbx_table_destroy(s->context.table);
+	lbx_context_close(&s->context);
 	image_destroy(&s->image);
 	free(s->text);
 	lb_clear_error();
@@ -221,8 +221,7 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "set colour 1", "no setting 'colour'");
 	fails(&s, "set precision -1", "from 0 to 20, not '-1'");
 	s.context.target = NULL;
-	lbx_table_destroy(s.context.table);
-	s.context.table = NULL;
+	lbx_context_close(&s.context);
 	fails(&s, "print x", "no program");
 	says(&s, "status", "runtime    not found: no program");
 	finish(&s);

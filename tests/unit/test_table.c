@@ -57,7 +57,7 @@ static uint64_t count(struct fixture *f, uint64_t *bad)
 	enum lbx_next next;
 
 	*bad = 0;
-	while ((next = f->tensors->ops->next(f->tensors, &slot, &t, bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(f->tensors, &slot, &t, bad)) == LBX_NEXT_TENSOR) {
 		n++;
 		assert_true(t.rank <= LB_MAX_RANK && t.size >= 0);
 	}
@@ -88,7 +88,7 @@ static void check_decoded(bool shuffled, bool maps)
 	assert_int_equal(count(&f, &bad), 4 + LB_DTYPES);
 	assert_int_equal(bad, 0);
 
-	assert_true(f.tensors->ops->by_id(f.tensors, 2, &t));
+	assert_true(lbx_tensors_by_id(f.tensors, 2, &t));
 	assert_string_equal(t.name, "layer.0/view");
 	assert_string_equal(t.op, "transpose");
 	assert_int_equal(t.op_class, LB_CLASS_VIEW);
@@ -101,21 +101,21 @@ static void check_decoded(bool shuffled, bool maps)
 	assert_int_equal(t.buffer_bytes, 960);
 	assert_true(lbx_tensor_in_bounds(&t));
 	assert_int_equal(lbx_tensor_contiguity(&t), LBX_STRIDED);
-	assert_true(f.tensors->ops->input(f.tensors, &t, 0, &input));
+	assert_true(lbx_tensor_input(&t, 0, &input));
 	assert_string_equal(input.name, "x");
 	assert_int_equal(lbx_tensor_contiguity(&input), LBX_ROW_CONTIGUOUS);
 	assert_int_equal(t.address + lbx_table_offsets(f.table).watch,
 			 t.address + image_field(&f.image, LB_KIND_TENSOR, "watch")->offset);
 
-	assert_true(f.tensors->ops->by_id(f.tensors, 3, &t));
+	assert_true(lbx_tensors_by_id(f.tensors, 3, &t));
 	assert_int_equal(t.state, LB_STATE_LAZY);
-	assert_int_equal(f.tensors->ops->stack(f.tensors, &t, pcs, 8), 2);
+	assert_int_equal(lbx_tensor_stack(&t, pcs, 8), 2);
 	assert_int_equal(pcs[1], 0x405678);
-	assert_true(f.tensors->ops->by_id(f.tensors, 4, &t));
+	assert_true(lbx_tensors_by_id(f.tensors, 4, &t));
 	assert_int_equal(t.n_inputs, 5);
-	assert_int_equal(f.tensors->ops->input_id(f.tensors, &t, 4), 3);
+	assert_int_equal(lbx_tensor_input_id(&t, 4), 3);
 	for (int dtype = 0; dtype < LB_DTYPES; dtype++) {
-		assert_true(f.tensors->ops->by_id(f.tensors, 5 + (uint64_t)dtype, &t));
+		assert_true(lbx_tensors_by_id(f.tensors, 5 + (uint64_t)dtype, &t));
 		assert_int_equal(t.dtype, dtype);
 		assert_string_equal(t.name, lbx_dtype_name(dtype));
 	}
@@ -284,7 +284,7 @@ static void damaged_records_are_counted(void **state)
 		open_table(&f);
 		assert_int_equal(count(&f, &bad), 3 + LB_DTYPES);
 		assert_int_equal(bad, 1);
-		assert_false(f.tensors->ops->by_id(f.tensors, 1, &t));
+		assert_false(lbx_tensors_by_id(f.tensors, 1, &t));
 		if (!strstr(lb_error_message(), damages[i].message))
 			fail_msg("'%s' does not say '%s'", lb_error_message(), damages[i].message);
 		finish(&f);
@@ -302,28 +302,28 @@ static void damaged_buffers(void **state)
 	struct lbx_buffer_record *r = image_at(&f.image, IMAGE_BUFFERS, sizeof *r);
 	r->nbytes[0] = -5;
 	open_table(&f);
-	assert_false(f.tensors->ops->by_id(f.tensors, 1, &t));
+	assert_false(lbx_tensors_by_id(f.tensors, 1, &t));
 	assert_non_null(strstr(lb_error_message(), "is damaged: -5 bytes"));
 	lb_clear_error();
-	assert_false(lbx_table_buffer_at(f.table, IMAGE_DATA, &b));
+	assert_false(lbx_tensors_buffer_at(f.tensors, IMAGE_DATA, &b));
 	assert_true(lb_ok());
 	r->nbytes[0] = INT64_MAX;
 	r->data[0] = UINT64_MAX - 100;
 	assert_true(lbx_table_valid(f.table));
-	assert_false(f.tensors->ops->by_id(f.tensors, 1, &t));
+	assert_false(lbx_tensors_by_id(f.tensors, 1, &t));
 	lb_clear_error();
 	r->id[0] = 0;
 	r->data[0] = IMAGE_DATA;
 	r->nbytes[0] = 960;
 	assert_true(lbx_table_valid(f.table));
-	assert_false(f.tensors->ops->by_id(f.tensors, 1, &t));
+	assert_false(lbx_tensors_by_id(f.tensors, 1, &t));
 	assert_non_null(strstr(lb_error_message(), "is freed"));
 	lb_clear_error();
 	/* too short for its tensors: they are shown, and known to leave it */
 	r->id[0] = 1;
 	r->nbytes[0] = 956;
 	assert_true(lbx_table_valid(f.table));
-	assert_true(f.tensors->ops->by_id(f.tensors, 1, &t));
+	assert_true(lbx_tensors_by_id(f.tensors, 1, &t));
 	assert_false(lbx_tensor_in_bounds(&t));
 	finish(&f);
 }
@@ -342,21 +342,21 @@ static void torn_and_freed(void **state)
 	open_table(&f);
 	assert_int_equal(count(&f, &bad), 3 + LB_DTYPES);
 	assert_int_equal(bad, 0);
-	assert_true(f.tensors->ops->by_address(f.tensors, IMAGE_TENSORS, &t));
+	assert_true(lbx_tensors_by_address(f.tensors, IMAGE_TENSORS, &t));
 	assert_true(t.torn);
-	assert_false(f.tensors->ops->by_address(f.tensors, IMAGE_TENSORS + sizeof *r, &t));
+	assert_false(lbx_tensors_by_address(f.tensors, IMAGE_TENSORS + sizeof *r, &t));
 	assert_non_null(strstr(lb_error_message(), "(#2) has been freed"));
 	lb_clear_error();
-	assert_false(f.tensors->ops->by_id(f.tensors, 2, &t));
+	assert_false(lbx_tensors_by_id(f.tensors, 2, &t));
 	assert_non_null(strstr(lb_error_message(), "no tensor #2 any more"));
 	lb_clear_error();
-	assert_false(f.tensors->ops->by_id(f.tensors, 5000, &t));
+	assert_false(lbx_tensors_by_id(f.tensors, 5000, &t));
 	assert_string_equal(lb_error_message(), "there is no tensor #5000");
 	lb_clear_error();
-	assert_false(f.tensors->ops->by_address(f.tensors, IMAGE_TENSORS + 8, &t));
+	assert_false(lbx_tensors_by_address(f.tensors, IMAGE_TENSORS + 8, &t));
 	assert_non_null(strstr(lb_error_message(), "8 bytes inside a record"));
 	lb_clear_error();
-	assert_false(f.tensors->ops->by_address(f.tensors, 0x1234, &t));
+	assert_false(lbx_tensors_by_address(f.tensors, 0x1234, &t));
 	assert_non_null(strstr(lb_error_message(), "outside the tensor records"));
 	finish(&f);
 }
@@ -380,10 +380,10 @@ static void emptied(void **state)
 		open_table(&f);
 		assert_int_equal(count(&f, &bad), 2 + LB_DTYPES);
 		assert_int_equal(bad, threads == 1 ? 2 : 0);
-		assert_int_equal(lbx_table_damage(f.table, &first, &last), threads == 1);
+		assert_int_equal(lbx_tensors_damage(f.tensors, &first, &last), threads == 1);
 		assert_int_equal(first, threads == 1 ? IMAGE_TENSORS + sizeof *r : 0);
 		assert_int_equal(last, threads == 1 ? IMAGE_TENSORS + 2 * sizeof *r : 0);
-		assert_false(f.tensors->ops->by_address(f.tensors, IMAGE_TENSORS + sizeof *r, &t));
+		assert_false(lbx_tensors_by_address(f.tensors, IMAGE_TENSORS + sizeof *r, &t));
 		assert_non_null(strstr(lb_error_message(), "its record is empty; it was never used, or has been"));
 		finish(&f);
 	}
@@ -459,21 +459,21 @@ static void wild_names_inputs_and_stacks(void **state)
 	r[2].stack[0] = UINT32_MAX;
 	r[3].more_inputs[0] = 0xdead0000;
 	open_table(&f);
-	assert_true(f.tensors->ops->by_id(f.tensors, 1, &t));
+	assert_true(lbx_tensors_by_id(f.tensors, 1, &t));
 	assert_true(strcmp(t.name, "") == 0 || strncmp(t.name, "ab?d", 4) == 0);
-	assert_true(f.tensors->ops->by_id(f.tensors, 2, &t));
+	assert_true(lbx_tensors_by_id(f.tensors, 2, &t));
 	assert_string_equal(t.name, "");
-	assert_true(f.tensors->ops->input(f.tensors, &t, 0, &input));
+	assert_true(lbx_tensor_input(&t, 0, &input));
 	assert_int_equal(input.id, 2);
-	assert_false(f.tensors->ops->input(f.tensors, &t, 1, &input));
+	assert_false(lbx_tensor_input(&t, 1, &input));
 	lb_clear_error();
-	assert_true(f.tensors->ops->by_id(f.tensors, 3, &t));
-	assert_int_equal(f.tensors->ops->stack(f.tensors, &t, pcs, 4), 1);
+	assert_true(lbx_tensors_by_id(f.tensors, 3, &t));
+	assert_int_equal(lbx_tensor_stack(&t, pcs, 4), 1);
 	assert_int_equal(pcs[0], 0x401234);
-	assert_true(f.tensors->ops->by_id(f.tensors, 4, &t));
-	assert_false(f.tensors->ops->input(f.tensors, &t, 0, &input));
+	assert_true(lbx_tensors_by_id(f.tensors, 4, &t));
+	assert_false(lbx_tensor_input(&t, 0, &input));
 	lb_clear_error();
-	assert_int_equal(f.tensors->ops->input_id(f.tensors, &t, 0), 0);
+	assert_int_equal(lbx_tensor_input_id(&t, 0), 0);
 	assert_true(lb_ok());
 	finish(&f);
 }
@@ -729,7 +729,7 @@ static void lost_tiers_are_skipped(void **state)
 		slot = 0;
 		while (lbx_table_graph(f.table, &slot, &graph))
 			;
-		assert_false(lbx_table_buffer_at(f.table, 0x10, &buffer));
+		assert_false(lbx_tensors_buffer_at(f.tensors, 0x10, &buffer));
 		assert_true(f.image.reads < 4096 * LB_TIERS * 3);
 		finish(&f);
 	}

@@ -63,7 +63,7 @@ static int end(void **state)
 	struct setting *s = *state;
 
 	lbx_timeline_destroy(s->timeline);
-	lbx_table_destroy(s->context.table);
+	lbx_context_close(&s->context);
 	image_destroy(&s->image);
 	return 0;
 }

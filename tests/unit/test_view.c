@@ -123,8 +123,7 @@ static void mistakes_are_named(void **state)
 	says(s, "info", "@0x200000:f32:3", "is memory: a tensor is wanted");
 	says(s, "graph", "@0x200000:f32:3", "is memory: a tensor is wanted");
 	says(s, "origin", "@0x200000:f32:3", "is memory: a tensor is wanted");
-	lbx_table_destroy(s->context.table);
-	s->context.table = NULL;
+	lbx_context_close(&s->context);
 	s->context.target = NULL;
 	says(s, "view", "0x200000 f32 3", "no program");
 }

@@ -31,7 +31,7 @@ static bool collect(struct lbx_table *table, struct buffers *b)
 	struct lbx_buffer buffer;
 	uint64_t slot = 0;
 
-	while (lbx_table_next_buffer(table, &slot, &buffer)) {
+	while (lbx_tensors_next_buffer(lbx_table_tensors(table), &slot, &buffer)) {
 		if (!(buffer.flags & LB_BUFFER_CACHED) || buffer.tensor == 0)
 			continue;
 		if (b->n == b->room) {
@@ -63,7 +63,7 @@ static bool next_without_value(struct lbx_table *table, struct cursor *at, struc
 	if (!at->is_live && lbx_table_next_freed(table, &at->freed, ret))
 		return true;
 	at->is_live = true;
-	while (tensors->ops->next(tensors, &at->live, ret, &bad) == LBX_NEXT_TENSOR)
+	while (lbx_tensors_next(tensors, &at->live, ret, &bad) == LBX_NEXT_TENSOR)
 		if (ret->state == LB_STATE_LAZY && ret->data == 0)
 			return true;
 	return false;
@@ -102,7 +102,7 @@ bool lbx_freed_find(struct lbx_table *table, uint64_t id, struct lbx_tensor *ret
 	while (lbx_table_next_freed(table, &slot, ret)) {
 		if (ret->id != id)
 			continue;
-		for (slot = 0; lbx_table_next_buffer(table, &slot, &buffer);)
+		for (slot = 0; lbx_tensors_next_buffer(lbx_table_tensors(table), &slot, &buffer);)
 			if ((buffer.flags & LB_BUFFER_CACHED) && buffer.tensor == id)
 				put_back(&buffer, ret);
 		return lb_ok();
@@ -115,7 +115,7 @@ static void show(struct lbx_context *context, struct lbx_tensor *t, json_t *list
 	char shape[256], bytes[32], where[512];
 
 	if (list) {
-		json_t *o = lbx_json_tensor(lbx_table_tensors(context->table), t);
+		json_t *o = lbx_json_tensor(t);
 		json_object_set_new(o, "data", lbx_json_address(t->data));
 		json_array_append_new(list, o);
 		return;

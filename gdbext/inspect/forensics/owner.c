@@ -78,7 +78,7 @@ static bool in_table(struct lbx_context *context, uint64_t address, char *ret, s
 {
 	struct lbx_tensor t;
 
-	if (lbx_table_record_at(context->table, address, &t) || lb_ok())
+	if (lbx_tensors_record_at(context->tensors, address, &t) || lb_ok())
 		return false;
 	snprintf(ret, size, "0x%" PRIx64 " is in the table of tensors: %s", address, lb_error_message());
 	lb_clear_error();

@@ -150,16 +150,15 @@ static bool fill(struct job *job, struct lbx_context *context, const struct lbx_
 
 static bool read_tensors(struct job *job, struct lbx_context *context, struct member *member)
 {
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 	struct lbx_tensor t;
 	struct lbx_root root;
 	uint64_t slot = 0, bad = 0;
 
-	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
+	if (!lbx_context_tensors(context, &tensors) || (context->table && !lbx_table_root(context->table, &root)))
 		return false;
-	member->rank = root.rank;
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
-	while (tensors->ops->next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
+	member->rank = context->table ? root.rank : -1;
+	while (lbx_tensors_next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
 		if (!t.name[0] || (job->glob && !lbx_name_matches(job->glob, t.name)))
 			continue;
 		struct row *row = next_row_of(job, t.name, member->index);
@@ -206,7 +205,7 @@ static void read_core(struct job *job, struct member *member)
 	} else {
 		job->n_read++;
 	}
-	lbx_table_destroy(context.table);
+	lbx_context_close(&context);
 	lbx_target_destroy(context.target);
 }
 

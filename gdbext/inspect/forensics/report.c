@@ -55,17 +55,17 @@ static bool collect_threads(struct lbx_context *context, struct lbx_places *plac
 
 static bool count(struct lbx_context *context, struct lbx_report *ret)
 {
-	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	struct lbx_tensors *tensors = context->tensors;
 	struct lbx_tensor t;
 	uint64_t slot = 0, seen = 0;
 	enum lbx_next next;
 
-	while ((next = tensors->ops->next(tensors, &slot, &t, &ret->unreadable)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(tensors, &slot, &t, &ret->unreadable)) == LBX_NEXT_TENSOR) {
 		ret->by_state[t.state]++;
 		if (++seen % 8192 == 0 && !lbx_progress(context->out, "counting", (int64_t)seen, 0))
 			return false;
 	}
-	lbx_table_damage(context->table, &ret->bad_first, &ret->bad_last);
+	lbx_tensors_damage(context->tensors, &ret->bad_first, &ret->bad_last);
 	return next == LBX_NEXT_END;
 }
 
@@ -161,10 +161,12 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret)
 {
 	struct lbx_places *places = NULL;
+	struct lbx_tensors *tensors;
 	struct lbx_table *table;
 
 	memset(ret, 0, sizeof *ret);
-	ret->has_runtime = lbx_context_table(context, &table) && lbx_table_root(table, &ret->root);
+	ret->has_runtime = lbx_context_table(context, &table) && lbx_table_root(table, &ret->root) &&
+			   lbx_context_tensors(context, &tensors);
 	if (!ret->has_runtime) {
 		snprintf(ret->why, sizeof ret->why, "%s", lb_error_message());
 		lb_clear_error();

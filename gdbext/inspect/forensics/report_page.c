@@ -278,7 +278,7 @@ static void print_card(struct lbx_context *context, struct lbx_out *page, struct
 /* Those that the dead thread held, then those with NaN or Inf. */
 static void print_cards(struct lbx_context *context, struct lbx_out *page, const struct lbx_report *r)
 {
-	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	struct lbx_tensors *tensors = context->tensors;
 	struct cards cards = { 0 };
 	struct lbx_tensor t;
 
@@ -288,7 +288,7 @@ static void print_cards(struct lbx_context *context, struct lbx_out *page, const
 			print_card(context, page, &cards,
 				   &r->threads[0].frames[k].held[h].place.tensor);
 	for (int i = 0; i < r->bad.n; i++) {
-		if (tensors->ops->by_id(tensors, r->bad.list[i].tensor, &t))
+		if (lbx_tensors_by_id(tensors, r->bad.list[i].tensor, &t))
 			print_card(context, page, &cards, &t);
 		lb_clear_error();
 	}

@@ -150,12 +150,12 @@ static bool add_view(struct hunt *h, const struct lbx_tensor *t)
 
 static bool collect(struct hunt *h)
 {
-	struct lbx_tensors *tensors = lbx_table_tensors(h->context->table);
+	struct lbx_tensors *tensors = h->context->tensors;
 	struct lbx_tensor t;
 	uint64_t slot = 0, bad = 0, seen = 0;
 	enum lbx_next next;
 
-	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (++seen % 8192 == 0 &&
 		    !lbx_progress(h->context->out, "looking for views", (int64_t)seen, 0))
 			return false;
@@ -198,14 +198,13 @@ static void describe_remedy(const struct lbx_tensor *t, char *ret, size_t size)
 }
 
 /* The tensor that a view, of a view, is a view of; false when that is gone. */
-static bool find_base(struct hunt *h, const struct lbx_tensor *view, struct lbx_tensor *ret)
+static bool find_base(const struct lbx_tensor *view, struct lbx_tensor *ret)
 {
-	struct lbx_tensors *tensors = lbx_table_tensors(h->context->table);
 	struct lbx_tensor t = *view;
 	bool found = true;
 
 	for (int i = 0; i < MAX_VIEWS_UP && found && t.op_class == LB_CLASS_VIEW; i++, t = *ret)
-		found = tensors->ops->input(tensors, &t, 0, ret);
+		found = lbx_tensor_input(&t, 0, ret);
 	if (!found)
 		lb_clear_error();
 	return found && t.op_class != LB_CLASS_VIEW;
@@ -224,7 +223,7 @@ static bool has_plain_tensor(struct hunt *h, const struct view *v)
 	struct lbx_buffer buffer = { .data = v->tensor.data };
 	struct lbx_tensor t;
 
-	if (find_base(h, &v->tensor, &t) && may_be_copied(&t) && t.dtype == v->tensor.dtype &&
+	if (find_base(&v->tensor, &t) && may_be_copied(&t) && t.dtype == v->tensor.dtype &&
 	    t.size >= v->tensor.size)
 		return true;
 
@@ -369,10 +368,10 @@ bool lbx_find_storage_order(struct lbx_context *context, struct lbx_places *plac
 {
 	struct hunt h = { .context = context, .places = places, .findings = findings, .result = ret,
 			  .all = all, .end = now() + seconds };
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 
 	memset(ret, 0, sizeof *ret);
-	if (!lbx_context_table(context, &table))
+	if (!lbx_context_tensors(context, &tensors))
 		return false;
 	h.buckets = malloc(BUCKETS * sizeof *h.buckets);
 	bool done = h.buckets || lb_fail("out of memory");

@@ -14,7 +14,6 @@ struct frame {
 
 struct walk {
 	struct lbx_context *context;
-	struct lbx_tensors *tensors;
 	struct lbx_graph *graph;
 	uint32_t max_nodes;
 	struct lbx_address_map known; /* to indices of nodes */
@@ -97,7 +96,7 @@ static bool descend(struct walk *w)
 	const struct lbx_graph_node *node = &w->graph->nodes[frame->node];
 	uint32_t i = frame->next++;
 	struct lbx_tensor input;
-	if (!w->tensors->ops->input(w->tensors, &node->tensor, i, &input)) {
+	if (!lbx_tensor_input(&node->tensor, i, &input)) {
 		if (lb_ok())
 			lb_fail("it is gone");
 		lb_fail_within("input %u of #%llu (%s)", i, (unsigned long long)node->tensor.id,
@@ -140,12 +139,8 @@ static bool walk(struct walk *w, const struct lbx_tensor *t)
 bool lbx_graph_collect(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes,
 		       struct lbx_graph *ret)
 {
-	struct lbx_table *table;
-	if (!lbx_context_table(context, &table))
-		return false;
 	*ret = (struct lbx_graph){ 0 };
-	struct walk w = { .context = context, .tensors = lbx_table_tensors(table), .graph = ret,
-			  .max_nodes = max_nodes };
+	struct walk w = { .context = context, .graph = ret, .max_nodes = max_nodes };
 	bool ok = walk(&w, t);
 	lbx_address_map_deinit(&w.known);
 	free(w.done);

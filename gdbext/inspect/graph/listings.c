@@ -64,7 +64,7 @@ static void visit_line(struct lbx_table *table, const struct lbx_listing *listin
 		uint32_t place = i == 0 ? line - 1 : from->operands[i - 1] - 1;
 		uint64_t id = ids[place];
 		ids[place] = 0; /* one that is an operand twice is shown once */
-		if (id == 0 || !tensors->ops->by_id(tensors, id, &t))
+		if (id == 0 || !lbx_tensors_by_id(tensors, id, &t))
 			continue;
 		lbx_listing_label(listing, place, label, sizeof label);
 		if (!fn(context, label, i > 0, &t))
@@ -197,7 +197,7 @@ static bool find_tensors(struct lister *l, uint64_t graph)
 		if (l->tensors[i])
 			l->known[l->n_known++] = (struct known){ .id = l->tensors[i] };
 	qsort(l->known, l->n_known, sizeof *l->known, by_known_id);
-	while (tensors->ops->next(tensors, &slot, &t, &unreadable) == LBX_NEXT_TENSOR) {
+	while (lbx_tensors_next(tensors, &slot, &t, &unreadable) == LBX_NEXT_TENSOR) {
 		if (++walked % OFTEN == 0 &&
 		    !lbx_progress(l->context->out, "looking at the tensors", (int64_t)slot, 0))
 			return false;
@@ -224,7 +224,7 @@ static void write_value(void *context, uint32_t i, char *ret, size_t size)
 		return;
 	size_t n = strlen(ret);
 	const struct known *known = known_of(l, l->tensors[i]);
-	bool found = known && known->address && tensors->ops->by_address(tensors, known->address, &t) &&
+	bool found = known && known->address && lbx_tensors_by_address(tensors, known->address, &t) &&
 		     t.id == known->id;
 	if (found && t.state == LB_STATE_EVALUATING && !t.torn && t.data && known->eval == t.eval)
 		t.state = LB_STATE_READY;

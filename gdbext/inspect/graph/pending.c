@@ -21,7 +21,7 @@ static void meet(const struct lbx_tensor *t, struct lbx_pending *ret)
 		ret->ops++;
 }
 
-void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_pending *ret)
+void lbx_pending(const struct lbx_tensor *t, struct lbx_pending *ret)
 {
 	struct lbx_address_map known = { 0 };
 	uint64_t *stack = malloc(MAX_NODES * sizeof *stack);
@@ -30,13 +30,13 @@ void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct
 	int64_t n = 0, met = 1, edges = 0;
 
 	memset(ret, 0, sizeof *ret);
-	if (!stack || t->address == 0 || !lbx_address_map_at(&known, t->address, &is_new))
+	if (!stack || !t->of || t->address == 0 || !lbx_address_map_at(&known, t->address, &is_new))
 		goto out_of_memory;
 	meet(t, ret);
 	if (t->state != LB_STATE_READY)
 		stack[n++] = t->address;
 	while (n > 0) {
-		if (!tensors->ops->by_address(tensors, stack[--n], &node)) {
+		if (!lbx_tensors_by_address(t->of, stack[--n], &node)) {
 			lb_clear_error();
 			ret->lost++;
 			continue;
@@ -51,7 +51,7 @@ void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct
 				ret->capped = true;
 				goto out;
 			}
-			if (!tensors->ops->input(tensors, &node, i, &input)) {
+			if (!lbx_tensor_input(&node, i, &input)) {
 				lb_clear_error();
 				ret->lost++;
 				met++;

@@ -63,7 +63,7 @@ static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, st
 	uint64_t slot = 0, bad = 0;
 	enum lbx_next next;
 
-	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (t.state != LB_STATE_READY || t.dtype < LB_F16 || t.size == 0 || t.torn)
 			continue;
 		if (e->n == e->room) {
@@ -157,18 +157,17 @@ bool lbx_find_nonfinite(struct lbx_context *context, double seconds, struct lbx_
 {
 	struct entries entries = { 0 };
 	struct scan scan = { .end = now() + seconds };
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 	struct lbx_tensor t;
 
 	memset(ret, 0, sizeof *ret);
-	if (!lbx_context_table(context, &table))
+	if (!lbx_context_tensors(context, &tensors))
 		return false;
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
 	bool done = collect(context, tensors, &entries);
 	for (size_t i = 0; i < entries.n && done && !scan.late && !findings->capped; i++) {
 		if (entries.list[i].covered)
 			continue;
-		if (!tensors->ops->by_address(tensors, entries.list[i].address, &t)) {
+		if (!lbx_tensors_by_address(tensors, entries.list[i].address, &t)) {
 			lb_clear_error();
 			ret->skipped++;
 			continue;

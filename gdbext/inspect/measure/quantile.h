@@ -2,7 +2,7 @@
 #ifndef LBX_QUANTILE_H
 #define LBX_QUANTILE_H
 
-#include "table/tensor.h"
+#include "tensors/tensor.h"
 
 enum { LBX_SAMPLE_MAX = 1 << 18};
 

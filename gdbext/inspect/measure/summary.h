@@ -2,7 +2,7 @@
 #ifndef LBX_SUMMARY_H
 #define LBX_SUMMARY_H
 
-#include "table/tensor.h"
+#include "tensors/tensor.h"
 
 /* Kinds of values that are counted, each with the row-major index of its first. */
 enum lbx_special {

@@ -2,7 +2,7 @@
 #ifndef LBX_WIDEN_H
 #define LBX_WIDEN_H
 
-#include "table/tensor.h"
+#include "tensors/tensor.h"
 
 /* n elements of LB_F16 or LB_BF16, exactly; aligned. */
 void lbx_widen_halves(enum lb_dtype dtype, const uint16_t *from, int n, float *to);

@@ -25,7 +25,7 @@ static bool find_largest(struct lbx_context *context, int max, struct lbx_holder
 	uint64_t slot = 0, seen = 0;
 	int n = 0;
 
-	while (lbx_table_next_buffer(context->table, &slot, &b)) {
+	while (lbx_tensors_next_buffer(context->tensors, &slot, &b)) {
 		int64_t bytes = b.capacity ? b.capacity : b.nbytes;
 		int at = n;
 		if (++seen % PLACE == 0 && !lbx_progress(context->out, "looking at buffers", (int64_t)seen, 0))
@@ -59,23 +59,16 @@ static void note_tensor(const struct lbx_tensor *t, struct lbx_holder *list, int
 	}
 }
 
-static void note_consumer(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_holder *list,
-			  int n)
+static void note_consumer(const struct lbx_tensor *t, struct lbx_holder *list, int n)
 {
 	for (int i = 0; i < n; i++) {
 		struct lbx_holder *h = &list[i];
 		bool found = false;
-		for (uint32_t k = 0; k < t->n_inputs && k < LB_INLINE_INPUTS && !found; k++) {
-			uint64_t input = t->n_inputs <= LB_INLINE_INPUTS ? t->inputs[k] : 0;
-			for (int m = 0; m < LBX_HOLDERS_NAMED && h->tensors[m].address && !found; m++)
-				found = input == h->tensors[m].address;
+		for (uint32_t k = 0; k < t->n_inputs && k < PLACE && !found; k++) {
+			uint64_t id = lbx_tensor_input_id(t, k);
+			for (int m = 0; m < LBX_HOLDERS_NAMED && h->tensors[m].id && !found; m++)
+				found = id == h->tensors[m].id;
 		}
-		if (!found && t->n_inputs > LB_INLINE_INPUTS)
-			for (uint32_t k = 0; k < t->n_inputs && k < PLACE && !found; k++) {
-				uint64_t id = tensors->ops->input_id(tensors, t, k);
-				for (int m = 0; m < LBX_HOLDERS_NAMED && h->tensors[m].id && !found; m++)
-					found = id == h->tensors[m].id;
-			}
 		if (found)
 			note(h->consumers, &h->n_consumers, t);
 	}
@@ -84,24 +77,23 @@ static void note_consumer(struct lbx_tensors *tensors, const struct lbx_tensor *
 /* Twice over the tensors: first those over the buffers, then the lazy ones that need these. */
 bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *ret, int *ret_n)
 {
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 	struct lbx_tensor t;
 
 	*ret_n = 0;
-	if (!lbx_context_table(context, &table) || !find_largest(context, max, ret, ret_n))
+	if (!lbx_context_tensors(context, &tensors) || !find_largest(context, max, ret, ret_n))
 		return false;
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
 	for (int consumers = 0; consumers < 2 && *ret_n; consumers++) {
 		uint64_t slot = 0, bad = 0, seen = 0;
 		enum lbx_next next;
-		while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+		while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 			if (++seen % PLACE == 0 &&
 			    !lbx_progress(context->out, "looking for holders", (int64_t)seen, 0))
 				return false;
 			if (!consumers && t.buffer_id)
 				note_tensor(&t, ret, *ret_n);
 			else if (consumers && t.state != LB_STATE_READY && !(t.flags & LB_FLAG_DETACHED))
-				note_consumer(tensors, &t, ret, *ret_n);
+				note_consumer(&t, ret, *ret_n);
 		}
 		if (next == LBX_NEXT_ERROR)
 			return false;

@@ -170,7 +170,7 @@ static bool walk_tensors(struct lbx_context *context, struct lbx_tensors *tensor
 	uint64_t slot = 0, n = 0;
 	enum lbx_next next;
 
-	while ((next = tensors->ops->next(tensors, &slot, &t, &ret->unreadable)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(tensors, &slot, &t, &ret->unreadable)) == LBX_NEXT_TENSOR) {
 		if (++n % 8192 == 0 && !lbx_progress(context->out, "adding up", (int64_t)n, 0))
 			return false;
 		if (t.buffer_id) {
@@ -194,7 +194,7 @@ static bool walk_buffers(struct lbx_context *context, struct owners *owners, str
 	uint64_t slot = 0, n = 0;
 	bool is_new;
 
-	while (lbx_table_next_buffer(context->table, &slot, &buffer)) {
+	while (lbx_tensors_next_buffer(context->tensors, &slot, &buffer)) {
 		struct lbx_address_entry *entry = lbx_address_map_at(&owners->by_buffer, buffer.id, &is_new);
 		if (!entry || (++n % 8192 == 0 && !lbx_progress(context->out, "adding up", (int64_t)n, 0)))
 			return false;
@@ -212,15 +212,15 @@ static bool walk_buffers(struct lbx_context *context, struct owners *owners, str
 bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret)
 {
 	struct owners owners = { .n = 0 };
-	struct lbx_table *table;
-	struct lbx_root root;
+	struct lbx_tensors *tensors;
+	struct lbx_root root = { .uncounted = "only a runtime of Lazybones counts" };
 
 	*ret = (struct lbx_snapshot){ .n = 0 };
-	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
+	if (!lbx_context_tensors(context, &tensors) || (context->table && !lbx_table_root(context->table, &root)))
 		return false;
 	ret->counters = root.counters;
 	memcpy(ret->uncounted, root.uncounted, sizeof ret->uncounted);
-	bool ok = walk_tensors(context, lbx_table_tensors(table), &owners, ret) &&
+	bool ok = walk_tensors(context, tensors, &owners, ret) &&
 		  walk_buffers(context, &owners, ret);
 	for (uint32_t i = 0; i < owners.n; i++) {
 		if (ok)

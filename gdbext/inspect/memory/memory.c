@@ -115,7 +115,7 @@ static bool of_core(struct lbx_context *context, const char *path, struct lbx_sn
 	} else if (!ok) {
 		lb_fail_within("%s", path);
 	}
-	lbx_table_destroy(other.table);
+	lbx_context_close(&other);
 	lbx_target_destroy(other.target);
 	return ok;
 }

@@ -275,13 +275,12 @@ static void print_json(struct lbx_out *out, const struct lbx_parameters *p, int6
 bool lbx_run_model(struct lbx_context *context, const struct lbx_args *args)
 {
 	int64_t depth = DEFAULT_DEPTH, max_rows = DEFAULT_LIMIT;
-	struct lbx_table *table;
 	struct lbx_parameters p;
-	struct lbx_root root;
+	struct lbx_root root = { .rank = -1 };
 
 	if (!lbx_args_int(args, "depth", 1, MAX_DEPTH, &depth) ||
-	    !lbx_args_int(args, "limit", 0, INT64_MAX, &max_rows) || !lbx_context_table(context, &table) ||
-	    !lbx_table_root(table, &root) ||
+	    !lbx_args_int(args, "limit", 0, INT64_MAX, &max_rows) || 
+	    (context->table && !lbx_table_root(context->table, &root)) ||
 	    !lbx_parameters_find(context, args->n ? args->v[0] : NULL, &p))
 		return false;
 	int64_t limit = (int64_t)root.counters.memory_limit;

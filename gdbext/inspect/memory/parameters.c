@@ -69,7 +69,7 @@ static bool add_use(struct walk *w, const struct lbx_tensor *t)
 	else if (made)
 		use.others[0] = t->id;
 	for (uint32_t i = 0; !made && i < INPUTS && first + i < t->n_inputs; i++)
-		*(i ? &use.others[i - 1] : &use.words) = w->tensors->ops->input_id(w->tensors, t, first + i);
+		*(i ? &use.others[i - 1] : &use.words) = lbx_tensor_input_id(t, first + i);
 	if (w->n_uses == w->room_uses) {
 		size_t room = w->room_uses ? 2 * w->room_uses : 64;
 		void *uses = realloc(w->uses, room * sizeof *w->uses);
@@ -237,7 +237,7 @@ static bool walk(struct lbx_context *context, struct walk *w)
 	uint64_t slot = 0, bad = 0, seen = 0;
 	enum lbx_next next;
 
-	while ((next = w->tensors->ops->next(w->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(w->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (++seen % OFTEN == 0 && !lbx_progress(context->out, "reading parameters", (int64_t)seen, 0))
 			return false;
 		if (t.op_class == LB_CLASS_QUANT && !add_use(w, &t))
@@ -254,7 +254,7 @@ static bool walk(struct lbx_context *context, struct walk *w)
 
 bool lbx_parameters_find(struct lbx_context *context, const char *glob, struct lbx_parameters *ret)
 {
-	struct walk w = { .tensors = lbx_table_tensors(context->table), .glob = glob, .p = ret };
+	struct walk w = { .tensors = context->tensors, .glob = glob, .p = ret };
 
 	*ret = (struct lbx_parameters){ .n = 0 };
 	bool ok = walk(context, &w);

@@ -78,7 +78,7 @@ bool lbx_find_named(struct lbx_tensors *tensors, char (*prefixes)[LBX_TEXT_MAX],
 	size_t length = strlen(shortest);
 
 	memset(found, 0, (size_t)n * sizeof *found);
-	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (!t.name[0])
 			continue;
 		for (int i = 0; i < n; i++) {

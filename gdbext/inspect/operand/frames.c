@@ -319,7 +319,7 @@ void lbx_describe_held(const struct lbx_held *held, char *ret, size_t size)
 void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thread, char *ret,
 		      size_t size)
 {
-	struct lbx_tensors *tensors = context->table ? lbx_table_tensors(context->table) : NULL;
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	char now[LABEL + 32] = "", label[LABEL];
 	struct lbx_tensor t;
 	bool clean = lb_ok();
@@ -327,7 +327,7 @@ void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thre
 	*ret = '\0';
 	if (thread->tid == 0)
 		return;
-	if (thread->tensor && tensors && tensors->ops->by_id(tensors, thread->tensor, &t)) {
+	if (thread->tensor && tensors && lbx_tensors_by_id(tensors, thread->tensor, &t)) {
 		lbx_describe(&t, label, sizeof label);
 		snprintf(now, sizeof now, ", now %s of %s", t.op, label);
 	} else if (thread->tensor) {

@@ -53,7 +53,7 @@ static bool of_core(struct lbx_context *context, const char *path, const char *t
 		return false;
 	if (!lbx_operand_tensor(&other, text, ret)) {
 		lb_fail_within("%s", path);
-		lbx_table_destroy(other.table);
+		lbx_context_close(&other);
 		lbx_target_destroy(other.target);
 		return false;
 	}
@@ -123,15 +123,15 @@ static size_t end_of_path(const char *text)
 static bool is_named(struct lbx_context *context, const char *text)
 {
 	char name[1][LBX_TEXT_MAX];
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 	bool found = false;
 
-	if (!context->target || strlen(text) >= sizeof name[0] || !lbx_context_table(context, &table))
+	if (!context->target || strlen(text) >= sizeof name[0] || !lbx_context_tensors(context, &tensors))
 		return false;
 	strcpy(name[0], text);
 	struct lbx_named *named = calloc(1, sizeof *named);
 	if (named)
-		found = lbx_find_named(lbx_table_tensors(table), name, 1, named) && named->count > 0;
+		found = lbx_find_named(tensors, name, 1, named) && named->count > 0;
 	free(named);
 	return found;
 }
@@ -181,7 +181,7 @@ void lbx_operand_release(struct lbx_operand *operand)
 	lbx_array_file_close(&operand->file);
 	if (operand->own_target) {
 		lbx_tell_notice(operand->context.out, operand->own_target);
-		lbx_table_destroy(operand->context.table);
+		lbx_context_close(&operand->context);
 		lbx_target_destroy(operand->own_target);
 		operand->own_target = NULL;
 	}

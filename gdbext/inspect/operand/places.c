@@ -13,7 +13,7 @@ struct use {
 };
 
 struct lbx_places {
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 	struct lbx_buffer *buffers; /* by address; overlapping ones only in damaged programs */
 	size_t n_buffers, buffers_room;
 	struct use *uses;           /* by address of the buffer, then of the record */
@@ -49,13 +49,12 @@ static int by_use(const void *a, const void *b)
 
 static bool collect(struct lbx_context *context, struct lbx_places *p)
 {
-	struct lbx_tensors *tensors = lbx_table_tensors(p->table);
 	struct lbx_buffer buffer;
 	struct lbx_tensor t;
 	uint64_t slot = 0, bad = 0;
 	enum lbx_next next;
 
-	while (lbx_table_next_buffer(p->table, &slot, &buffer)) {
+	while (lbx_tensors_next_buffer(p->tensors, &slot, &buffer)) {
 		if (!grow((void **)&p->buffers, p->n_buffers, &p->buffers_room, sizeof buffer))
 			return false;
 		p->buffers[p->n_buffers++] = buffer;
@@ -64,7 +63,7 @@ static bool collect(struct lbx_context *context, struct lbx_places *p)
 			return false;
 	}
 	slot = 0;
-	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(p->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (t.data == 0 || t.state != LB_STATE_READY)
 			continue;
 		if (!grow((void **)&p->uses, p->n_uses, &p->uses_room, sizeof *p->uses))
@@ -87,7 +86,7 @@ bool lbx_places_create(struct lbx_context *context, struct lbx_places **ret)
 
 	if (!p)
 		return lb_fail("out of memory");
-	if (!lbx_context_table(context, &p->table) || !collect(context, p)) {
+	if (!lbx_context_tensors(context, &p->tensors) || !collect(context, p)) {
 		lbx_places_destroy(p);
 		return false;
 	}
@@ -142,7 +141,6 @@ bool lbx_places_after(const struct lbx_places *places, uint64_t address, struct 
 bool lbx_places_tensor(struct lbx_places *places, const struct lbx_buffer *buffer, size_t *i,
 		       struct lbx_tensor *ret)
 {
-	struct lbx_tensors *tensors = lbx_table_tensors(places->table);
 	size_t low = 0, high = places->n_uses;
 
 	while (low < high) {
@@ -153,7 +151,7 @@ bool lbx_places_tensor(struct lbx_places *places, const struct lbx_buffer *buffe
 			high = middle;
 	}
 	while (low + *i < places->n_uses && places->uses[low + *i].data == buffer->data) {
-		if (tensors->ops->by_address(tensors, places->uses[low + (*i)++].tensor, ret))
+		if (lbx_tensors_by_address(places->tensors, places->uses[low + (*i)++].tensor, ret))
 			return true;
 		lb_clear_error();
 	}
@@ -172,7 +170,7 @@ void lbx_places_find(struct lbx_places *places, uint64_t address, struct lbx_pla
 	int best = -1;
 
 	*ret = (struct lbx_place){ .kind = LBX_PLACE_NOTHING };
-	if (lbx_table_record_at(places->table, address, &ret->tensor)) {
+	if (lbx_tensors_record_at(places->tensors, address, &ret->tensor)) {
 		ret->kind = LBX_PLACE_RECORD;
 		ret->distance = address - ret->tensor.address;
 		return;

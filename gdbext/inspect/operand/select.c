@@ -112,14 +112,14 @@ static bool by_expression(struct lbx_context *context, struct lbx_tensors *tenso
 		if (clean)
 			lb_clear_error();
 		return lbx_find_variable(context, text, &value.bits) &&
-		       (tensors->ops->by_address(tensors, value.bits, ret) || (lb_clear_error(), false));
+		       (lbx_tensors_by_address(tensors, value.bits, ret) || (lb_clear_error(), false));
 	}
 	enum handle handle = handle_type(value.type);
 	if (handle == POINTER && value.bits == 0)
 		*null = text;
 	if (value.bits == 0 || (handle == LVALUE && bracket))
 		return false;
-	if (tensors->ops->by_address(tensors, value.bits, ret))
+	if (lbx_tensors_by_address(tensors, value.bits, ret))
 		return true;
 	/* a handle that is none deserves its message; anything else may be a name */
 	if (handle != POINTER && clean)
@@ -145,7 +145,7 @@ static bool select_id(struct lbx_tensors *tensors, const char *text, size_t *use
 	if (!isdigit((unsigned char)text[1]) || errno || (*skip(end) && *skip(end) != '['))
 		return lb_fail("'%s' is no tensor: # is followed by its number, as in #12", text);
 	*used = (size_t)(end - text);
-	return tensors->ops->by_id(tensors, id, ret);
+	return lbx_tensors_by_id(tensors, id, ret);
 }
 
 struct names {
@@ -221,11 +221,10 @@ static bool select_slice(const char *text, struct lbx_selection *ret)
 }
 
 /* T is found, and what follows it. */
-static bool finish(struct lbx_context *context, struct lbx_table *table, const char *slice,
-		   struct lbx_selection *ret)
+static bool finish(struct lbx_context *context, const char *slice, struct lbx_selection *ret)
 {
 	/* what an evaluation has computed can be looked at while it goes on */
-	lbx_table_take_computed(table, &ret->tensor);
+	lbx_tensor_take_computed(&ret->tensor);
 	if (!select_slice(slice, ret))
 		return false;
 	lbx_set_tensor(context->out, &ret->tensor);
@@ -234,16 +233,15 @@ static bool finish(struct lbx_context *context, struct lbx_table *table, const c
 
 static bool select_plain(struct lbx_context *context, const char *text, struct lbx_selection *ret)
 {
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 	size_t used = 0;
 
-	if (!lbx_context_table(context, &table))
+	if (!lbx_context_tensors(context, &tensors))
 		return false;
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
 	if (!(*text == '#' ? select_id(tensors, text, &used, &ret->tensor)
 			   : select_text(context, tensors, text, &used, &ret->tensor)))
 		return false;
-	return finish(context, table, text + used, ret);
+	return finish(context, text + used, ret);
 }
 
 /* 'NAME'[slice]: where the table has the name nothing else is meant, whatever it holds. Else *done is
@@ -253,7 +251,7 @@ static bool select_quoted(struct lbx_context *context, const char *text, char pl
 {
 	char names[3][LBX_TEXT_MAX]; /* a name may have such quotes in it */
 	struct lbx_named *found;
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 	const char *rest = lbx_unquote(text, names[2], LBX_TEXT_MAX);
 
 	*done = false;
@@ -267,9 +265,9 @@ static bool select_quoted(struct lbx_context *context, const char *text, char pl
 	snprintf(plain, LBX_TEXT_MAX, "%s%s", names[2], rest);
 	if (!context->target)
 		return true;
-	if (!lbx_context_table(context, &table) || !(found = calloc(3, sizeof *found)))
+	if (!lbx_context_tensors(context, &tensors) || !(found = calloc(3, sizeof *found)))
 		return lb_ok() ? lb_fail("out of memory") : false;
-	bool ok = lbx_find_named(lbx_table_tensors(table), names, 3, found);
+	bool ok = lbx_find_named(tensors, names, 3, found);
 	int i = 0;
 	while (i < 2 && !found[i].count)
 		i++;
@@ -277,7 +275,7 @@ static bool select_quoted(struct lbx_context *context, const char *text, char pl
 		ok = lbx_fail_several(names[i], &found[i]);
 	if (ok && found[i].count == 1) {
 		ret->tensor = found[i].first;
-		ok = *done = finish(context, table, i ? rest : "", ret);
+		ok = *done = finish(context, i ? rest : "", ret);
 	}
 	free(found);
 	return ok;

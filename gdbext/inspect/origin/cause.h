@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "table/tensor.h"
+#include "tensors/tensor.h"
 
 struct lbx_cause {
 	const char *op;

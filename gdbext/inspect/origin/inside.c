@@ -67,12 +67,12 @@ int lbx_maker(const struct lbx_inside *in, int reg, bool nan)
 }
 
 /* An elementwise operation as a program of one instruction. */
-static bool single(struct lbx_search *s, const struct lbx_tensor *t, struct lbx_program *ret)
+static bool single(const struct lbx_tensor *t, struct lbx_program *ret)
 {
 	*ret = (struct lbx_program){ .n_inputs = (int)t->n_inputs, .n_insns = 1 };
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		struct lbx_tensor input;
-		if (!s->tensors->ops->input(s->tensors, t, i, &input))
+		if (!lbx_tensor_input(t, i, &input))
 			return false;
 		ret->dtypes[i] = input.dtype;
 	}
@@ -91,8 +91,7 @@ bool lbx_look_inside(struct lbx_search *s, const struct lbx_origin_link *link, b
 	if (!fused && (t->op_class < LB_CLASS_UNARY || t->op_class > LB_CLASS_TERNARY ||
 		       t->n_inputs > LBX_OPERANDS))
 		return true;
-	if (fused ? !s->tensors->ops->program || !s->tensors->ops->program(s->tensors, t, &ret->program)
-		  : !single(s, t, &ret->program)) {
+	if (!(fused ? lbx_tensor_program(t, &ret->program) : single(t, &ret->program))) {
 		lb_clear_error();
 		return true;
 	}

@@ -4,7 +4,7 @@
 
 #include "inspect/origin/look.h"
 #include "inspect/replay/replay.h"
-#include "table/program.h"
+#include "tensors/program.h"
 
 struct lbx_inside {
 	struct lbx_program program; /* of a plain operation: one instruction */

@@ -116,7 +116,7 @@ static bool look_at_gone(struct lbx_search *s, uint64_t id, struct lbx_origin_li
 	struct lbx_tensor t;
 
 	*ret = (struct lbx_origin_link){ .id = id };
-	if (id == 0 || !lbx_freed_find(s->context->table, id, &t)) {
+	if (id == 0 || !(s->context->table && lbx_freed_find(s->context->table, id, &t))) {
 		snprintf(ret->why, sizeof ret->why, "it is gone, and its record too");
 		return lb_ok();
 	}
@@ -139,10 +139,10 @@ bool lbx_look_at_input(struct lbx_search *s, const struct lbx_tensor *t, uint32_
 {
 	struct lbx_tensor found;
 
-	if (s->tensors->ops->input(s->tensors, t, i, &found))
+	if (lbx_tensor_input(t, i, &found))
 		return lbx_look(s, &found, ret);
 	lb_clear_error();
-	return look_at_gone(s, s->tensors->ops->input_id(s->tensors, t, i), ret);
+	return look_at_gone(s, lbx_tensor_input_id(t, i), ret);
 }
 
 /* ---- parts ---- */

@@ -10,7 +10,6 @@
 
 struct lbx_search {
 	struct lbx_context *context;
-	struct lbx_tensors *tensors;
 	uint32_t limit;
 	struct lbx_address_map known; /* records' addresses to places in `links` */
 	uint32_t n, room;

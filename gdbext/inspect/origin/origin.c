@@ -56,11 +56,11 @@ static void leave(struct around *a)
 /* What its record tells of an input; one without a record is taken to be like the result. */
 static bool is_recorded(struct lbx_search *s, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
 {
-	if (s->tensors->ops->input(s->tensors, t, i, ret))
+	if (lbx_tensor_input(t, i, ret))
 		return true;
 	lb_clear_error();
-	uint64_t id = s->tensors->ops->input_id(s->tensors, t, i);
-	bool found = id && lbx_freed_find(s->context->table, id, ret);
+	uint64_t id = lbx_tensor_input_id(t, i);
+	bool found = id && (s->context->table && lbx_freed_find(s->context->table, id, ret));
 	lb_clear_error();
 	if (found && ret->data)
 		ret->state = LB_STATE_READY;
@@ -472,13 +472,9 @@ static bool find(struct lbx_search *s, const struct lbx_tensor *t, struct lbx_or
 bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, int64_t limit,
 		      struct lbx_origins *ret)
 {
-	struct lbx_table *table;
 	struct lbx_search s = { .context = context, .limit = (uint32_t)limit };
 
 	memset(ret, 0, sizeof *ret);
-	if (!lbx_context_table(context, &table))
-		return false;
-	s.tensors = lbx_table_tensors(table);
 	bool done = find(&s, t, ret);
 	lbx_search_deinit(&s);
 	if (!done)

@@ -158,7 +158,7 @@ static void print_step(struct lbx_context *context, const struct lbx_origin *o)
 
 	if (o->has_step && t->op_class == LB_CLASS_FUSED) {
 		snprintf(text, sizeof text, "%s; step %d of %d is %s",
-			 lbx_expression(lbx_table_tensors(context->table), t, expression), o->step + 1,
+			 lbx_expression(t, expression), o->step + 1,
 			 o->n_steps, o->op);
 		lbx_print_folded(out, "  it computes ", text);
 	}
@@ -244,10 +244,10 @@ static void print_text(struct lbx_context *context, const struct lbx_origins *o)
 
 /* ---- JSON ---- */
 
-static json_t *json_link(struct lbx_tensors *tensors, const struct lbx_origin_link *link)
+static json_t *json_link(const struct lbx_origin_link *link)
 {
 	const struct lbx_summary *s = &link->summary;
-	json_t *o = link->recorded ? lbx_json_tensor(tensors, &link->tensor)
+	json_t *o = link->recorded ? lbx_json_tensor(&link->tensor)
 				   : json_pack("{s:I}", "id", (json_int_t)link->id);
 
 	if (!link->known) {
@@ -264,7 +264,6 @@ static json_t *json_link(struct lbx_tensors *tensors, const struct lbx_origin_li
 static json_t *json_origin(struct lbx_context *context, const struct lbx_origin *o)
 {
 	static const char *const ends[] = { "made", "given", "gone", "unsure", "limit" };
-	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	const struct lbx_origin_link *end = last(o);
 	json_t *list = json_array(), *way = json_array(), *result;
 	int64_t first[LBX_ARRAY_RANK];
@@ -273,14 +272,14 @@ static json_t *json_origin(struct lbx_context *context, const struct lbx_origin 
 	first_place(end, first);
 	lbx_describe_pc(context->target, end->tensor.site, where, sizeof where);
 	for (int i = 0; i < o->n_inputs; i++)
-		json_array_append_new(list, json_link(tensors, &o->inputs[i]));
+		json_array_append_new(list, json_link(&o->inputs[i]));
 	for (size_t i = 0; i < o->n; i++)
 		json_array_append_new(way, json_integer((json_int_t)o->path[i].id));
 	result = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "of", o->nan ? "NaN" : "Inf", "end",
 			   ends[o->end], "op", o->has_step ? o->op : end->tensor.op, "at",
 			   lbx_json_list(end->at, end->tensor.rank), "first",
 			   lbx_json_list(first, end->tensor.rank), "where", lbx_json_string(where),
-			   "tensor", json_link(tensors, end), "way", way, "inputs",
+			   "tensor", json_link(end), "way", way, "inputs",
 			   list);
 	if (o->finite_again) {
 		json_object_set_new(result, "finite_again", json_true());
@@ -313,7 +312,7 @@ bool lbx_run_origin(struct lbx_context *context, const struct lbx_args *args)
 				     : origins.has_inf ? &origins.inf : NULL;
 	if (out->json)
 		lbx_json(out, json_pack("{s:o,s:o,s:o,s:I}", "tensor",
-			json_link(lbx_table_tensors(context->table), &origins.start), "nan",
+			json_link(&origins.start), "nan",
 			origins.has_nan ? json_origin(context, &origins.nan) : json_null(), "inf",
 			origins.has_inf ? json_origin(context, &origins.inf) : json_null(), "looked_at",
 			(json_int_t)origins.looked_at));

@@ -13,7 +13,7 @@
 #include "inspect/replay/plan.h"
 #include "inspect/replay/replayer.h"
 #include "inspect/tensor/describe.h"
-#include "table/program.h"
+#include "tensors/program.h"
 
 enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20 };
 
@@ -94,10 +94,9 @@ static bool gather(struct writer *w, const struct lbx_tensor *t, const struct lb
 
 static bool write_program(struct writer *w, const struct lbx_tensor *t, struct lbx_wire_node *to)
 {
-	struct lbx_tensors *tensors = lbx_table_tensors(w->context->table);
 	struct lbx_wire_program *wire = (struct lbx_wire_program *)(w->map + to->data_at);
 	struct lbx_program program;
-	if (!tensors->ops->program || !tensors->ops->program(tensors, t, &program))
+	if (!lbx_tensor_program(t, &program))
 		return lb_ok() ? lb_fail("tensor #%llu has no program", (unsigned long long)t->id) : false;
 	wire->n_inputs = (uint8_t)program.n_inputs;
 	wire->n_constants = (uint8_t)program.n_constants;

@@ -128,13 +128,13 @@ static json_t *json_place(const struct lbx_tensor *t, const struct place *p)
 static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address,
 		 int64_t limit, json_t *list)
 {
-	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	struct lbx_tensors *tensors = context->tensors;
 	struct lbx_tensor t;
 	uint64_t slot = 0, bad = 0, seen = 0;
 	int64_t shown = 0, more = 0;
 	enum lbx_next next;
 
-	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (++seen % 8192 == 0 &&
 		    !lbx_progress(context->out, "searching", (int64_t)seen, 0))
 			return false;
@@ -200,19 +200,19 @@ static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, u
 bool lbx_run_at(struct lbx_context *context, const struct lbx_args *args)
 {
 	int64_t limit = DEFAULT_SHOWN;
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 	struct lbx_tensor t;
 	struct lbx_buffer b;
 	uint64_t address;
 
 	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
-	    !lbx_context_table(context, &table) || !lbx_parse_address(context, args->v[0], &address))
+	    !lbx_context_tensors(context, &tensors) || !lbx_parse_address(context, args->v[0], &address))
 		return false;
-	if (lbx_table_record_at(table, address, &t))
+	if (lbx_tensors_record_at(tensors, address, &t))
 		return at_record(context, &t, address);
 	if (!lb_ok())
 		return false;
-	if (!lbx_table_buffer_at(table, address, &b))
+	if (!lbx_tensors_buffer_at(tensors, address, &b))
 		return lb_fail("0x%" PRIx64 " belongs to no tensor", address);
 	if (!context->out->json)
 		return at_buffer(context, &b, address) && walk(context, &b, address, limit, NULL);

@@ -29,7 +29,6 @@ struct met {
 /* Breadth first, so that a limit keeps what is near. */
 struct walk {
 	struct lbx_context *context;
-	struct lbx_tensors *tensors;
 	const struct lbx_dot *how;
 	struct lbx_address_map known;
 	struct met *queue;
@@ -75,15 +74,15 @@ static void put_node(struct walk *w, const struct lbx_tensor *t)
 	char shape[192], pc[512], expression[LBX_EXPRESSION_MAX];
 
 	if (!w->file) {
-		json_array_append_new(w->nodes, lbx_json_tensor(w->tensors, t));
+		json_array_append_new(w->nodes, lbx_json_tensor(t));
 		return;
 	}
 	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
-	lbx_describe_pc(w->tensors->target, t->site, pc, sizeof pc);
+	lbx_describe_pc(t->of->target, t->site, pc, sizeof pc);
 	fprintf(w->file, "\tt%" PRIu64 " [label=\"", t->id);
 	put_quoted(w->file, t->name);
 	fprintf(w->file, "%s#%" PRIu64 " ", t->name[0] ? " " : "", t->id);
-	put_quoted(w->file, *lbx_expression(w->tensors, t, expression) ? expression : t->op);
+	put_quoted(w->file, *lbx_expression(t, expression) ? expression : t->op);
 	fprintf(w->file, "\\n%s %s", lbx_dtype_name(t->dtype), shape);
 	if (t->site) {
 		fputs("\\n", w->file);
@@ -112,8 +111,8 @@ static bool put_inputs(struct walk *w, const struct lbx_tensor *t, int64_t depth
 			w->cut = true;
 			break;
 		}
-		bool found = w->tensors->ops->input(w->tensors, t, i, &input);
-		uint64_t id = found ? input.id : w->tensors->ops->input_id(w->tensors, t, i);
+		bool found = lbx_tensor_input(t, i, &input);
+		uint64_t id = found ? input.id : lbx_tensor_input_id(t, i);
 		if (!found) {
 			lb_clear_error();
 			w->lost++;
@@ -221,7 +220,7 @@ static bool write_file(struct walk *w, const struct lbx_tensor *t)
 
 bool lbx_dot(struct lbx_context *context, const struct lbx_tensor *t, const struct lbx_dot *how)
 {
-	struct walk w = { .context = context, .tensors = lbx_table_tensors(context->table), .how = how };
+	struct walk w = { .context = context, .how = how };
 	bool ok;
 
 	if (how->dot || how->png) {

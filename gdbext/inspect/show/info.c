@@ -84,8 +84,7 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 	}
 }
 
-static void print_inputs(struct lbx_out *out, struct lbx_tensors *tensors,
-			 const struct lbx_tensor *t)
+static void print_inputs(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	struct lbx_tensor input;
 	char text[512];
@@ -96,12 +95,12 @@ static void print_inputs(struct lbx_out *out, struct lbx_tensors *tensors,
 			lbx_printf(out, "… %u more\n", t->n_inputs - i);
 			break;
 		}
-		if (tensors->ops->input(tensors, t, i, &input)) {
+		if (lbx_tensor_input(t, i, &input)) {
 			lbx_describe(&input, text, sizeof text);
 			lbx_printf(out, "%s\n", text);
 			continue;
 		}
-		uint64_t id = tensors->ops->input_id(tensors, t, i);
+		uint64_t id = lbx_tensor_input_id(t, i);
 		if (id)
 			lbx_printf(out, "#%" PRIu64 " (gone)\n", id);
 		else
@@ -110,16 +109,15 @@ static void print_inputs(struct lbx_out *out, struct lbx_tensors *tensors,
 	}
 }
 
-static void print_stack(struct lbx_out *out, struct lbx_tensors *tensors,
-			const struct lbx_tensor *t)
+static void print_stack(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	uint64_t pcs[MAX_FRAMES];
 	char text[512];
-	int n = tensors->ops->stack(tensors, t, pcs, MAX_FRAMES);
+	int n = lbx_tensor_stack(t, pcs, MAX_FRAMES);
 
 	for (int i = 0; i < n; i++) {
 		field(out, i ? "" : "made by");
-		lbx_describe_pc(tensors->target, pcs[i], text, sizeof text);
+		lbx_describe_pc(t->of->target, pcs[i], text, sizeof text);
 		lbx_styled(out, LBX_FILE, "%s", text);
 		lbx_printf(out, "\n");
 	}
@@ -176,7 +174,7 @@ static void print_computed(struct lbx_out *out, const struct lbx_tensor *t)
 			   LB_S(t->computed), why_dropped(t));
 }
 
-static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const struct lbx_tensor *t)
+static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	char shape[192], bytes[32], pending_text[256], expression[LBX_EXPRESSION_MAX];
 	struct lbx_pending pending;
@@ -212,13 +210,13 @@ static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const s
 	lbx_printf(out, "%s\n", t->flags & LB_FLAG_WEAK ? ", a weak scalar" : "");
 	if (t->op_class == LB_CLASS_FUSED) {
 		field(out, "computes");
-		lbx_printf(out, "%s\n", lbx_expression(tensors, t, expression));
+		lbx_printf(out, "%s\n", lbx_expression(t, expression));
 	}
 	print_computed(out, t);
-	print_inputs(out, tensors, t);
+	print_inputs(out, t);
 	print_stream(out, t);
 	if (t->state != LB_STATE_READY) {
-		lbx_pending(tensors, t, &pending);
+		lbx_pending(t, &pending);
 		lbx_describe_pending(&pending, pending_text, sizeof pending_text);
 		field(out, "value");
 		lbx_printf(out, "none yet: %s\n", pending_text);
@@ -228,21 +226,21 @@ static void print_info(struct lbx_out *out, struct lbx_tensors *tensors, const s
 	if (t->scope_refs)
 		lbx_printf(out, ", %u more of scopes", t->scope_refs);
 	lbx_printf(out, "\n");
-	print_stack(out, tensors, t);
+	print_stack(out, t);
 	print_warnings(out, t);
 }
 
-static json_t *json_stack(struct lbx_tensors *tensors, const struct lbx_tensor *t)
+static json_t *json_stack(const struct lbx_tensor *t)
 {
 	uint64_t pcs[MAX_FRAMES];
 	json_t *list = json_array();
-	int n = tensors->ops->stack(tensors, t, pcs, MAX_FRAMES);
+	int n = lbx_tensor_stack(t, pcs, MAX_FRAMES);
 
 	for (int i = 0; i < n; i++) {
 		struct lbx_source_line line;
 		json_t *frame = json_object();
 		json_object_set_new(frame, "pc", lbx_json_address(pcs[i]));
-		if (pcs[i] && lbx_target_source_line(tensors->target, pcs[i] - 1, &line)) {
+		if (pcs[i] && lbx_target_source_line(t->of->target, pcs[i] - 1, &line)) {
 			json_object_set_new(frame, "function", lbx_json_string(line.function));
 			json_object_set_new(frame, "file", lbx_json_string(line.file));
 			json_object_set_new(frame, "line", json_integer(line.line));
@@ -252,9 +250,9 @@ static json_t *json_stack(struct lbx_tensors *tensors, const struct lbx_tensor *
 	return list;
 }
 
-static json_t *json_info(struct lbx_tensors *tensors, const struct lbx_tensor *t)
+static json_t *json_info(const struct lbx_tensor *t)
 {
-	json_t *o = lbx_json_tensor(tensors, t);
+	json_t *o = lbx_json_tensor(t);
 	struct lbx_pending p;
 
 	if (t->data)
@@ -277,12 +275,12 @@ static json_t *json_info(struct lbx_tensors *tensors, const struct lbx_tensor *t
 						      t->flags & LB_FLAG_QUEUED));
 	json_object_set_new(o, "weak", json_boolean(t->flags & LB_FLAG_WEAK));
 	if (t->state != LB_STATE_READY) {
-		lbx_pending(tensors, t, &p);
+		lbx_pending(t, &p);
 		json_object_set_new(o, "pending", json_pack("{s:I,s:I,s:I,s:I,s:b}", "operations",
 			(json_int_t)p.ops, "views", (json_int_t)p.views, "ready",
 			(json_int_t)p.leaves, "lost", (json_int_t)p.lost, "capped", p.capped));
 	}
-	json_object_set_new(o, "stack", json_stack(tensors, t));
+	json_object_set_new(o, "stack", json_stack(t));
 	return o;
 }
 
@@ -294,10 +292,9 @@ bool lbx_run_info(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	if (s.slice.n)
 		return lb_fail("info describes whole tensors: '%s' is a slice", args->v[0]);
-	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	if (context->out->json)
-		lbx_json(context->out, json_info(tensors, &s.tensor));
+		lbx_json(context->out, json_info(&s.tensor));
 	else
-		print_info(context->out, tensors, &s.tensor);
+		print_info(context->out, &s.tensor);
 	return lb_ok();
 }

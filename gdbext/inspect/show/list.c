@@ -153,7 +153,7 @@ static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, st
 	bool sorted = true;
 	enum lbx_next next;
 
-	while ((next = tensors->ops->next(tensors, &slot, &t, &list->bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(tensors, &slot, &t, &list->bad)) == LBX_NEXT_TENSOR) {
 		if (++list->seen % 8192 == 0 &&
 		    !lbx_progress(context->out, "listing", (int64_t)list->seen, 0))
 			return false;
@@ -173,7 +173,7 @@ static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, st
 static bool reread(struct lbx_tensors *tensors, const struct row *row, struct lbx_tensor *ret)
 {
 	uint64_t slot = row->slot, bad = 0;
-	return tensors->ops->next(tensors, &slot, ret, &bad) == LBX_NEXT_TENSOR &&
+	return lbx_tensors_next(tensors, &slot, ret, &bad) == LBX_NEXT_TENSOR &&
 	       ret->id == row->id;
 }
 
@@ -191,7 +191,7 @@ static bool list_json(struct lbx_context *context, struct lbx_tensors *tensors,
 		if (i % 1024 == 1023 && !lbx_progress(out, "listing", (int64_t)i, (int64_t)shown))
 			break;
 		lbx_printf(out, first ? "\n" : ",\n");
-		lbx_json_part(out, lbx_json_tensor(tensors, &t));
+		lbx_json_part(out, lbx_json_tensor(&t));
 		first = false;
 	}
 	lbx_printf(out, "],\n\"total\":%zu,\"of\":%" PRIu64 ",\"unreadable\":%" PRIu64 "}\n", list->n,
@@ -364,14 +364,13 @@ static bool list_rows(struct lbx_context *context, struct lbx_tensors *tensors, 
 bool lbx_run_list(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct list list = { 0 };
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 	const char *path = lbx_args_option(args, "out");
 	int64_t limit = context->out->json || path ? 0 : DEFAULT_LIMIT;
 
 	if (!parse(args, &list) || !lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
-	    !lbx_context_table(context, &table))
+	    !lbx_context_tensors(context, &tensors))
 		return false;
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
 	bool done = collect(context, tensors, &list);
 	size_t shown = limit && (uint64_t)limit < list.n ? (size_t)limit : list.n;
 	if (done)

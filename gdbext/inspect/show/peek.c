@@ -38,7 +38,7 @@ static bool show(struct lbx_context *context, const struct lbx_args *args,
 	struct lbx_format_options options;
 	int64_t first;
 
-	lbx_expression(lbx_table_tensors(context->table), &s->tensor, expression);
+	lbx_expression(&s->tensor, expression);
 	const char *how = sight->note[0] ? sight->note : s->tensor.id ? "evaluated by the program" :
 			  "memory as it is";
 	snprintf(note, sizeof note, "%s%s%s", how, *expression ? ": " : "", expression);

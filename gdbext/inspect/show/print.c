@@ -22,7 +22,7 @@ bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *s,
 
 	if (s->tensor.state != LB_STATE_READY) {
 		lbx_selection_label(s, label, sizeof label);
-		lbx_pending(lbx_table_tensors(context->table), &s->tensor, &pending);
+		lbx_pending(&s->tensor, &pending);
 		lbx_describe_pending(&pending, pending_text, sizeof pending_text);
 		return lb_fail("%s is %s: it has no value yet; %s", label,
 			       lbx_state_name(s->tensor.state), pending_text);
@@ -51,7 +51,7 @@ static bool print_json(struct lbx_context *context, const struct lbx_selection *
 		       const char *note)
 {
 	struct lbx_out *out = context->out;
-	json_t *o = lbx_json_tensor(lbx_table_tensors(context->table), &s->tensor);
+	json_t *o = lbx_json_tensor(&s->tensor);
 
 	if (s->slice.n) {
 		json_object_set_new(o, "slice", lbx_json_string(s->slice_text));
@@ -114,7 +114,6 @@ bool lbx_print_value(struct lbx_context *context, const struct lbx_selection *s,
 /* A tensor without a value is no error to look at. */
 static bool print_pending(struct lbx_context *context, const struct lbx_selection *s)
 {
-	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	const struct lbx_tensor *t = &s->tensor;
 	char label[LB_NAME_MAX + 320], shape[512], pending_text[256];
 	char expression[LBX_EXPRESSION_MAX];
@@ -122,7 +121,7 @@ static bool print_pending(struct lbx_context *context, const struct lbx_selectio
 	json_t *o;
 
 	if (context->out->json) {
-		o = lbx_json_tensor(tensors, t);
+		o = lbx_json_tensor(t);
 		json_object_set_new(o, "values", json_null());
 		lbx_json(context->out, o);
 		return lb_ok();
@@ -133,13 +132,13 @@ static bool print_pending(struct lbx_context *context, const struct lbx_selectio
 	lbx_styled(context->out, LBX_NAME, "%s", label);
 	lbx_printf(context->out, ": %s%s %s, %s: it has no value yet\n", s->slice.n ? "of " : "",
 		   lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state));
-	lbx_pending(tensors, t, &pending);
+	lbx_pending(t, &pending);
 	lbx_describe_pending(&pending, pending_text, sizeof pending_text);
 	lbx_wrap(context->out, 0, 4);
 	lbx_printf(context->out, "%s, outside the program\n", pending_text);
 	if (t->op_class == LB_CLASS_FUSED) {
 		lbx_wrap(context->out, 0, 4);
-		lbx_printf(context->out, "it computes %s\n", lbx_expression(tensors, t, expression));
+		lbx_printf(context->out, "it computes %s\n", lbx_expression(t, expression));
 	}
 	return true;
 }

@@ -411,8 +411,7 @@ static void print_json(struct lbx_context *context, const struct quant *q)
 	json_object_set_new(o, "shape", q->columns ? lbx_json_list(values, p->parts[LBX_QUANT_WORDS].rank)
 						   : json_null());
 	for (int i = 0; i < LBX_QUANT_PARTS; i++)
-		json_object_set_new(o, keys[i], p->has[i] ? lbx_json_tensor(lbx_table_tensors(context->table),
-									    &p->parts[i]) : json_null());
+		json_object_set_new(o, keys[i], p->has[i] ? lbx_json_tensor(&p->parts[i]) : json_null());
 	lbx_json(context->out, o);
 }
 

@@ -28,21 +28,21 @@ static void set_format(struct lbx_quant_parts *p, const struct lbx_tensor *t)
 }
 
 /* An operation on them: its inputs after x, which only a product has. */
-static bool from_consumer(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t id,
+static bool from_consumer(const struct lbx_tensor *t, uint64_t id,
 			  struct lbx_quant_parts *ret)
 {
 	uint32_t first = strcmp(t->op, "quantized_matmul") == 0;
 	struct lbx_tensor input;
 
 	if ((!first && strcmp(t->op, "dequantize") != 0) || t->n_inputs <= first ||
-	    tensors->ops->input_id(tensors, t, first) != id)
+	    lbx_tensor_input_id(t, first) != id)
 		return false;
 	set_format(ret, t);
 	snprintf(ret->how, sizeof ret->how, "found as input of #%" PRIu64 " %s", t->id, t->op);
 	for (uint32_t i = 1; i < 3 && first + i < t->n_inputs; i++) {
 		enum lbx_quant_part part = i == 1 ? LBX_QUANT_SCALES
 			: ret->mode == LB_QUANT_AFFINE ? LBX_QUANT_BIASES : LBX_QUANT_GLOBAL;
-		if (tensors->ops->input(tensors, t, first + i, &input))
+		if (lbx_tensor_input(t, first + i, &input))
 			set(ret, part, &input);
 		lb_clear_error();
 	}
@@ -50,13 +50,13 @@ static bool from_consumer(struct lbx_tensors *tensors, const struct lbx_tensor *
 }
 
 /* Another result of the lb_quantize() that made w. */
-static void from_sibling(struct lbx_tensors *tensors, const struct lbx_tensor *t, const struct lbx_tensor *w,
+static void from_sibling(const struct lbx_tensor *t, const struct lbx_tensor *w,
 			 struct lbx_quant_parts *ret)
 {
-	uint64_t of = tensors->ops->input_id(tensors, w, 0);
+	uint64_t of = lbx_tensor_input_id(w, 0);
 
 	if (strcmp(t->op, "quantize") != 0 || memcmp(t->params, w->params, 3 * sizeof *t->params) != 0 ||
-	    of == 0 || tensors->ops->input_id(tensors, t, 0) != of)
+	    of == 0 || lbx_tensor_input_id(t, 0) != of)
 		return;
 	if (t->params[3] == 1 || t->params[3] == 2)
 		set(ret, t->params[3] == 1 ? LBX_QUANT_SCALES : LBX_QUANT_BIASES, t);
@@ -98,7 +98,7 @@ static void stem_of(const char *name, char ret[STEM])
 bool lbx_quant_find(struct lbx_context *context, const struct lbx_tensor *w, struct lbx_quant_parts *ret)
 {
 	struct lbx_quant_parts used = { .mode = -1 }, made = used, named = used;
-	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	struct lbx_tensors *tensors = context->tensors;
 	bool is_used = false, is_made = strcmp(w->op, "quantize") == 0;
 	uint64_t slot = 0, bad = 0, seen = 0;
 	struct lbx_tensor t;
@@ -106,16 +106,16 @@ bool lbx_quant_find(struct lbx_context *context, const struct lbx_tensor *w, str
 	char stem[STEM];
 
 	stem_of(w->name, stem);
-	while ((next = tensors->ops->next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (++seen % OFTEN == 0 &&
 		    !lbx_progress(context->out, "looking for scales", (int64_t)seen, 0))
 			return false;
 		if (t.id == w->id)
 			continue;
 		if (!is_used && t.op_class == LB_CLASS_QUANT)
-			is_used = from_consumer(tensors, &t, w->id, &used);
+			is_used = from_consumer(&t, w->id, &used);
 		if (is_made && t.op_class == LB_CLASS_QUANT)
-			from_sibling(tensors, &t, w, &made);
+			from_sibling(&t, w, &made);
 		if (t.name[0])
 			from_name(&t, stem, &named);
 	}

@@ -104,7 +104,7 @@ static void describe_evaluation(const struct running *w, uint64_t eval, char *re
 static bool find_now(const struct running *w, const struct lbx_thread *thread, struct lbx_tensor *ret)
 {
 	struct lbx_tensors *tensors = lbx_table_tensors(w->table);
-	bool found = thread->tensor && tensors->ops->by_id(tensors, thread->tensor, ret);
+	bool found = thread->tensor && lbx_tensors_by_id(tensors, thread->tensor, ret);
 
 	lb_clear_error();
 	return found;

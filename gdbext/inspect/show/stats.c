@@ -289,7 +289,7 @@ bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *se
 	bool done = gather(&s, context->out, array);
 
 	if (done && context->out->json) {
-		json_t *o = lbx_json_tensor(lbx_table_tensors(context->table), &selection->tensor);
+		json_t *o = lbx_json_tensor(&selection->tensor);
 		if (selection->slice.n) {
 			json_object_set_new(o, "slice", lbx_json_string(selection->slice_text));
 			json_object_set_new(o, "slice_shape",

@@ -22,13 +22,13 @@ struct activity {
 
 static bool count(struct lbx_context *context, struct counts *ret)
 {
-	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
+	struct lbx_tensors *tensors = context->tensors;
 	struct lbx_tensor t;
 	uint64_t slot = 0, n = 0;
 	enum lbx_next next;
 
 	*ret = (struct counts){ .bad = 0 };
-	while ((next = tensors->ops->next(tensors, &slot, &t, &ret->bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(tensors, &slot, &t, &ret->bad)) == LBX_NEXT_TENSOR) {
 		ret->by_state[t.state]++;
 		ret->named += t.name[0] != '\0';
 		ret->watched += (t.watch & ((UINT32_C(1) << LB_WATCH_NAMED) - 1)) != 0;
@@ -283,12 +283,14 @@ static bool nothing(struct lbx_context *context)
 bool lbx_run_status(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct activity activity;
+	struct lbx_tensors *tensors;
 	struct lbx_table *table;
 	struct lbx_root root;
 	struct counts counts;
 
 	(void)args;
-	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
+	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root) ||
+	    !lbx_context_tensors(context, &tensors))
 		return nothing(context);
 	if (!count(context, &counts))
 		return false;

@@ -22,7 +22,6 @@ enum { MAX_DEPTH = 100, DEFAULT_DEPTH = 8, DEFAULT_LIMIT = 200, PREFIX = MAX_DEP
 
 struct tree {
 	struct lbx_context *context;
-	struct lbx_tensors *tensors;
 	struct lbx_address_map seen; /* to the line of its own */
 	int64_t depth, limit;
 	bool history; /* beyond ready tensors, too */
@@ -44,12 +43,12 @@ static void print_tensor(struct tree *tree, const struct lbx_tensor *t)
 	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
 	lbx_printf(out, " %s %s %s", lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state));
 	if (t->site) {
-		lbx_describe_pc(tree->tensors->target, t->site, pc, sizeof pc);
+		lbx_describe_pc(t->of->target, t->site, pc, sizeof pc);
 		lbx_printf(out, "  ");
 		lbx_styled(out, LBX_FILE, "%s", pc);
 	}
 	if (t->op_class == LB_CLASS_FUSED)
-		lbx_printf(out, "  computes %s", lbx_expression(tree->tensors, t, expression));
+		lbx_printf(out, "  computes %s", lbx_expression(t, expression));
 }
 
 static bool begin_line(struct tree *tree, int depth, bool last)
@@ -85,7 +84,7 @@ static bool print_subtree(struct tree *tree, const struct lbx_tensor *t, int dep
 static bool print_lost(struct tree *tree, const struct lbx_tensor *t, uint32_t i, int depth, bool last)
 {
 	struct lbx_out *out = tree->context->out;
-	uint64_t id = tree->tensors->ops->input_id(tree->tensors, t, i);
+	uint64_t id = lbx_tensor_input_id(t, i);
 
 	if (!begin_line(tree, depth, last))
 		return false;
@@ -104,7 +103,7 @@ static bool print_inputs(struct tree *tree, const struct lbx_tensor *t, int dept
 
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		bool last = i + 1 == t->n_inputs;
-		bool found = tree->tensors->ops->input(tree->tensors, t, i, &input);
+		bool found = lbx_tensor_input(t, i, &input);
 		if (!(found ? print_subtree(tree, &input, depth, last)
 			    : print_lost(tree, t, i, depth, last)))
 			return false;
@@ -188,7 +187,6 @@ bool lbx_run_graph(struct lbx_context *context, const struct lbx_args *args)
 				       .history = tree.history, .dot = dot, .png = png };
 		return lbx_dot(context, &s.tensor, &how);
 	}
-	tree.tensors = lbx_table_tensors(context->table);
 	bool ok = print_tree(&tree, &s.tensor);
 	lbx_address_map_deinit(&tree.seen);
 	return ok;

@@ -77,7 +77,7 @@ static bool collect(struct maker *m)
 	enum lbx_next next;
 	bool is_new;
 
-	while ((next = m->tensors->ops->next(m->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(m->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (++seen % 8192 == 0 &&
 		    !lbx_progress(m->context->out, "reading tensors", (int64_t)seen, 0))
 			return false;
@@ -277,7 +277,7 @@ static bool add_variable(struct maker *m, const struct lbx_symbol *s)
 	void *own = NULL;
 	uint32_t type;
 
-	if (m->tensors->ops->next(m->tensors, &slot, &t, &bad) != LBX_NEXT_TENSOR || t.id != s->id)
+	if (lbx_tensors_next(m->tensors, &slot, &t, &bad) != LBX_NEXT_TENSOR || t.id != s->id)
 		return lb_ok(); /* it is gone */
 	if (lbx_tensor_nbytes(&t) == INT64_MAX) {
 		typed->counts[LBX_TOO_LARGE]++;

@@ -4,7 +4,7 @@
 #define LBX_ARRAY_H
 
 #include "inspect/out.h"
-#include "table/tensor.h"
+#include "tensors/tensor.h"
 
 enum { LBX_ARRAY_RANK = 16 }; /* new axes may add to a tensor's */
 

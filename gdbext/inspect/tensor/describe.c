@@ -26,17 +26,17 @@ const char *lbx_contiguity_name(enum lbx_contiguity contiguity)
 	return names[contiguity];
 }
 
-static json_t *inputs(struct lbx_tensors *tensors, const struct lbx_tensor *t)
+static json_t *inputs(const struct lbx_tensor *t)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < t->n_inputs && i < JSON_INPUTS; i++) {
-		uint64_t id = tensors->ops->input_id(tensors, t, i);
+		uint64_t id = lbx_tensor_input_id(t, i);
 		json_array_append_new(list, id ? json_integer((json_int_t)id) : json_null());
 	}
 	return list;
 }
 
-json_t *lbx_json_tensor(struct lbx_tensors *tensors, const struct lbx_tensor *t)
+json_t *lbx_json_tensor(const struct lbx_tensor *t)
 {
 	bool known = t->layout_known;
 	json_t *o = json_object();
@@ -56,8 +56,8 @@ json_t *lbx_json_tensor(struct lbx_tensors *tensors, const struct lbx_tensor *t)
 	json_object_set_new(o, "state", json_string(lbx_state_name(t->state)));
 	json_object_set_new(o, "op", lbx_json_string(t->op));
 	if (t->op_class == LB_CLASS_FUSED)
-		json_object_set_new(o, "computes", lbx_json_string(lbx_expression(tensors, t, expression)));
-	json_object_set_new(o, "inputs", inputs(tensors, t));
+		json_object_set_new(o, "computes", lbx_json_string(lbx_expression(t, expression)));
+	json_object_set_new(o, "inputs", inputs(t));
 	json_object_set_new(o, "size", json_integer(t->size));
 	json_object_set_new(o, "nbytes", json_integer(lbx_tensor_nbytes(t)));
 	json_object_set_new(o, "data", lbx_json_address(lbx_tensor_data(t)));

@@ -6,7 +6,7 @@
 
 /* The object of `info --json` and of each row of `list --json`. Strides, offset and
  * contiguity are null before evaluation: they are not known yet. */
-json_t *lbx_json_tensor(struct lbx_tensors *tensors, const struct lbx_tensor *t);
+json_t *lbx_json_tensor(const struct lbx_tensor *t);
 /* Address of element 0; 0 while there is no value, or it lies outside the buffer. */
 uint64_t lbx_tensor_data(const struct lbx_tensor *t);
 /* "x (float32 (2, 3), #12, ready)" */
@@ -22,7 +22,7 @@ struct lbx_pending {
 	int64_t lost;       /* values that no replay can bring back */
 	bool capped;        /* there are more */
 };
-void lbx_pending(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_pending *ret);
+void lbx_pending(const struct lbx_tensor *t, struct lbx_pending *ret);
 /* "peek would replay 3 operations from 2 ready tensors" */
 void lbx_describe_pending(const struct lbx_pending *pending, char *ret, size_t size);
 

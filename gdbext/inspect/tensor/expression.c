@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "inspect/tensor/number.h"
-#include "table/program.h"
+#include "tensors/program.h"
 
 /* How tightly an operator binds. */
 enum binding { LOOSE, COMPARED, SUM, PRODUCT, SIGN, TIGHT };
@@ -22,7 +22,6 @@ static const struct {
 };
 
 struct text {
-	struct lbx_tensors *tensors;
 	const struct lbx_tensor *t;
 	struct lbx_program program;
 	int uses[LBX_PROGRAM_REGS];
@@ -55,8 +54,8 @@ static void add_input(struct text *x, int i)
 {
 	struct lbx_tensor input;
 
-	if (!x->tensors->ops->input(x->tensors, x->t, (uint32_t)i, &input)) {
-		uint64_t id = x->tensors->ops->input_id(x->tensors, x->t, (uint32_t)i);
+	if (!lbx_tensor_input(x->t, (uint32_t)i, &input)) {
+		uint64_t id = lbx_tensor_input_id(x->t, (uint32_t)i);
 		lb_clear_error();
 		add(x, id ? "#%llu" : "?", (unsigned long long)id);
 	} else if (input.name[0]) {
@@ -123,18 +122,17 @@ static void add_insn(struct text *x, int reg, enum binding around)
 	}
 }
 
-const char *lbx_expression(struct lbx_tensors *tensors, const struct lbx_tensor *t,
-			   char ret[LBX_EXPRESSION_MAX])
+const char *lbx_expression(const struct lbx_tensor *t, char ret[LBX_EXPRESSION_MAX])
 {
-	struct text x = { .tensors = tensors, .t = t, .to = ret };
+	struct text x = { .t = t, .to = ret };
 	const struct lbx_program *p = &x.program;
 	int n_names = 0;
 
 	ret[0] = '\0';
-	if (t->op_class != LB_CLASS_FUSED || !tensors->ops->program)
+	if (t->op_class != LB_CLASS_FUSED)
 		return ret;
 	bool clean = lb_ok();
-	if (!tensors->ops->program(tensors, t, &x.program)) {
+	if (!lbx_tensor_program(t, &x.program)) {
 		snprintf(ret, LBX_EXPRESSION_MAX, "unknown: %s", lb_error_message());
 		if (clean)
 			lb_clear_error();

@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "table/tensor.h"
+#include "tensors/tensor.h"
 
 enum { LBX_NUMBER_MAX = 128, LBX_PRECISION_MAX = 20 };
 

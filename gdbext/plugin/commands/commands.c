@@ -327,7 +327,7 @@ void lbx_commands_run(const char *line)
 	if (ok && context.table && (strcmp(name, "list") == 0 || strcmp(name, "at") == 0) &&
 	    lbx_address_names_are_stale(context.table))
 		lbx_symbol_file_reload_names();
-	lbx_table_destroy(context.table);
+	lbx_context_close(&context);
 	if (lbx_bridge_waits() && !lbx_bridge_interrupted()) {
 		lb_clear_error();
 		return;

@@ -131,7 +131,7 @@ bool lbx_evaluated(struct lbx_context *context)
 	if (!lbx_context_table(context, &table))
 		return false;
 	tensors = lbx_table_tensors(table);
-	if (!tensors->ops->by_id(tensors, evaluated.id, &t))
+	if (!lbx_tensors_by_id(tensors, evaluated.id, &t))
 		return false;
 	if (t.state != LB_STATE_READY && at == CALL_UNDONE)
 		return fail_undone(evaluated.id, said);

@@ -587,7 +587,7 @@ static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t 
 	    !lbx_context_table(context, &table))
 		return NULL;
 	tensors = lbx_table_tensors(table);
-	if (!tensors->ops->by_id(tensors, guard.id, &t))
+	if (!lbx_tensors_by_id(tensors, guard.id, &t))
 		lb_clear_error();
 	memcpy(stop->args, (uint64_t[]){guard.id, guard.tensor, guard.site, guard.data, address,
 					guard.nbytes}, sizeof stop->args);

@@ -70,7 +70,7 @@ static void tell_promotion(struct lbx_context *context, const struct lbx_catch_s
 
 	if (lbx_context_table(context, &table)) {
 		tensors = lbx_table_tensors(table);
-		if (tensors->ops->by_id(tensors, stop->args[3], &other) &&
+		if (lbx_tensors_by_id(tensors, stop->args[3], &other) &&
 		    lbx_target_read_string(context->target, stop->args[4], op, sizeof op)) {
 			lbx_make_printable(op);
 			text_printf(ret, " In %s it meets #%" PRIu64 "%s%s, %s,", op, other.id,
@@ -143,7 +143,7 @@ static void tell_inputs(struct lbx_context *context, const struct lbx_catch_stop
 			struct text *ret)
 {
 	enum { INPUTS_SHOWN = 8 };
-	struct lbx_tensors *tensors = context->table ? lbx_table_tensors(context->table) : NULL;
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	const struct lbx_tensor *t = stop->tensor;
 	struct lbx_tensor input;
 	char described[LB_NAME_MAX + 320];
@@ -156,9 +156,9 @@ static void tell_inputs(struct lbx_context *context, const struct lbx_catch_stop
 		text_printf(ret, ".");
 	}
 	for (uint32_t i = 0; t && tensors && i < t->n_inputs && i < INPUTS_SHOWN; i++) {
-		if (!tensors->ops->input(tensors, t, i, &input))
+		if (!lbx_tensor_input(t, i, &input))
 			continue;
-		lbx_table_take_computed(context->table, &input);
+		lbx_tensor_take_computed(&input);
 		lbx_describe(&input, described, sizeof described);
 		text_printf(ret, "%s%s", i ? ", " : " It reads ", described);
 	}

@@ -124,8 +124,8 @@ void lbx_catch_tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 	if (kind->id != LBX_NO_ARG && lbx_context_table(context, &table)) {
 		struct lbx_tensors *tensors = lbx_table_tensors(table);
 
-		if (tensors->ops->by_id(tensors, stop->args[kind->id], &t)) {
-			lbx_table_take_computed(table, &t);
+		if (lbx_tensors_by_id(tensors, stop->args[kind->id], &t)) {
+			lbx_tensor_take_computed(&t);
 			stop->tensor = &t;
 		}
 	}

@@ -23,7 +23,7 @@ static int find_named(struct lbx_context *context, const char *name, bool is_glo
 	struct lbx_tensor t;
 	int n = 0;
 
-	while (n < most && tensors->ops->next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
+	while (n < most && lbx_tensors_next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
 		if (!t.name[0] || !(is_glob ? lbx_name_matches(name, t.name) : strcmp(name, t.name) == 0))
 			continue;
 		*ret = t;
@@ -163,13 +163,13 @@ static bool is_constant(const struct lbx_tensor *t)
 
 void lbx_catch_note(struct lbx_context *context, const struct lbx_catch *c, struct text *ret)
 {
-	struct lbx_tensors *tensors = context->table ? lbx_table_tensors(context->table) : NULL;
+	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	struct lbx_tensor t;
 	bool there;
 
 	if (!tensors || !context->target || c->kind->takes == LBX_TAKES_FUNCTION || (!c->id && !c->name[0]))
 		return;
-	there = c->id ? tensors->ops->by_id(tensors, c->id, &t) : find_named(context, c->name, c->is_glob, 1, &t);
+	there = c->id ? lbx_tensors_by_id(tensors, c->id, &t) : find_named(context, c->name, c->is_glob, 1, &t);
 	if (!there)
 		text_printf(ret, c->id ? "no tensor has this id now" : "no tensor has such a name yet");
 	else if (c->id && c->kind->op && t.state == LB_STATE_READY)

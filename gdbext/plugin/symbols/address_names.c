@@ -70,7 +70,7 @@ static size_t collect(struct lbx_table *table, struct range **ret)
 	uint64_t slot = 0, bad = 0;
 	size_t n = 0, room = 0;
 
-	while (n < MAX_BLOCKS && tensors->ops->next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
+	while (n < MAX_BLOCKS && lbx_tensors_next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
 		if (!range_of(&t, &range))
 			continue;
 		if (n == room) {

@@ -1,9 +1,9 @@
 /* How a tensor of op `fused` is computed (struct lb_program of symtab.h), decoded and checked:
  * every operation is elementwise, every operand a register that came before. */
-#ifndef LBX_TABLE_PROGRAM_H
-#define LBX_TABLE_PROGRAM_H
+#ifndef LBX_PROGRAM_H
+#define LBX_PROGRAM_H
 
-#include "table/tensor.h"
+#include "tensors/tensor.h"
 
 enum { LBX_PROGRAM_REGS = LB_PROGRAM_INPUTS + LB_PROGRAM_INSNS, LBX_OPERANDS = 3 };
 

@@ -1,6 +1,5 @@
-/* A tensor as the readers see it: decoded, checked, with its strings at hand, whatever it
- * came from. The symbol table (table.h) is one provider; other runtimes' tensors will be
- * others, and inspections must not notice. */
+/* A tensor as the readers see it: decoded, checked, with its strings at hand, whatever set of tensors
+ * (tensors.h) it came from. */
 #ifndef LBX_TENSOR_H
 #define LBX_TENSOR_H
 
@@ -10,7 +9,10 @@
 #include "symtab.h"
 #include "target/target.h"
 
+struct lbx_tensors; /* tensors/tensors.h */
+
 struct lbx_tensor {
+	struct lbx_tensors *of; /* the set that it is of; NULL: of none, as memory that is looked at as one */
 	uint64_t address; /* of the record: the program's lb_tensor * */
 	uint64_t id;
 	bool torn;        /* its record was being changed: fields may not fit together */
@@ -55,35 +57,11 @@ int64_t lbx_tensor_nbytes(const struct lbx_tensor *t);
 /* Whether every element that shape, strides and offset reach lies inside the buffer. */
 bool lbx_tensor_in_bounds(const struct lbx_tensor *t);
 
-struct lbx_program; /* table/program.h */
-
-/* A provider of tensors. Iteration is by slot number and goes on after a bad record. */
-struct lbx_tensors {
-	const struct lbx_tensors_ops *ops;
-	struct lbx_target *target;
-};
-
-enum lbx_next { LBX_NEXT_TENSOR, LBX_NEXT_END, LBX_NEXT_ERROR };
-
-struct lbx_tensors_ops {
-	/* The next live tensor at or after *slot, which moves past it. Free slots are skipped;
-	 * unreadable ones are counted in *bad (and the count is the caller's to tell). */
-	enum lbx_next (*next)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
-			      uint64_t *bad);
-	bool (*by_id)(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
-	/* By handle: fails, saying which, for an address outside the slabs, between records, of
-	 * a freed tensor. */
-	bool (*by_address)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
-	/* Input i of t, when it still exists as the same tensor. */
-	bool (*input)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i,
-		      struct lbx_tensor *ret);
-	/* Id of input i, known even when that tensor is gone; 0 if not known. */
-	uint64_t (*input_id)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i);
-	/* Return addresses of the creation stack, outermost last; at least the site if known. */
-	int (*stack)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max);
-	/* How a tensor of class FUSED is computed; NULL where there are none. */
-	bool (*program)(struct lbx_tensors *tensors, const struct lbx_tensor *t,
-			struct lbx_program *ret);
+/* Memory that tensors share. */
+struct lbx_buffer {
+	uint64_t address, id, data, tensor;
+	int64_t nbytes, capacity;
+	uint32_t refs, flags;
 };
 
 #endif

@@ -1,4 +1,4 @@
-#include "table/tensor.h"
+#include "tensors/tensor.h"
 
 #include <string.h>
 

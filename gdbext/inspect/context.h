@@ -1,0 +1,78 @@
+/* What an inspection works on: a program, seen through a target, and where its answer goes. */
+#ifndef LBX_CONTEXT_H
+#define LBX_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inspect/out.h"
+#include "table/table.h"
+#include "target/stacks.h"
+
+enum { LBX_SETS_MAX = 8 };
+
+/* What the user can set (`tensor set NAME VALUE`). */
+struct lbx_settings {
+	int64_t edge_items;    /* shown at each end of an axis that is summarised */
+	int64_t threshold;     /* more elements than this are summarised */
+	int64_t precision;     /* digits after the point */
+	int64_t replay_memory; /* bytes a replay may use */
+	int64_t replay_seconds;
+};
+
+struct lbx_memory_marks;
+struct lbx_context;
+
+struct lbx_symbol_space; /* inspect/symbols/symbol_names.h */
+
+/* What only a debugger can do with an object of symbols. */
+struct lbx_debugger {
+	/* Asks what load() and unload() need to know; false: not known yet. The next object comes in
+	 * place of the one before, or, if *ret is set, beside those that hold what it tells. */
+	bool (*ready)(struct lbx_context *context, struct lbx_symbol_space **ret);
+	bool (*load)(struct lbx_context *context, const void *object, size_t n);
+	/* *ret: whether there was one. */
+	bool (*unload)(struct lbx_context *context, bool *ret);
+	/* Begins or ends to repeat the command that loaded it whenever the program has stopped. May
+	 * answer "not yet", like a target. */
+	bool (*at_stops)(struct lbx_context *context, bool on);
+};
+
+struct lbx_context {
+	struct lbx_target *target; /* NULL when there is no program */
+	struct lbx_out *out;
+	const char *prefix; /* what is written before a command that is typed; NULL: nothing */
+	struct lbx_settings *settings;
+	const struct lbx_provider *providers; /* NULL: lbx_providers */
+	struct lbx_tensors *tensors; /* of all providers, as one; by lbx_context_tensors() */
+	struct lbx_tensors *sets[LBX_SETS_MAX]; /* one by one, likewise */
+	int n_sets;
+	struct lbx_table *table;   /* the runtime's; by lbx_context_table() */
+	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
+	const char *const *cores;  /* paths, NULL at the end; likewise */
+	struct lbx_memory_marks *marks;   /* inspect/memory/memory.h; NULL: this front end does not live on */
+	const struct lbx_debugger *debugger; /* likewise */
+	/* The catches that are set: prints them, or gives them, with out->json; NULL: likewise */
+	json_t *(*catches)(struct lbx_out *out);
+};
+
+extern const struct lbx_settings lbx_default_settings;
+
+/* The program's tensors, found at the first call; fails when there is no program, or none that has tensors. */
+bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret);
+/* The runtime's table, opened at the first call; fails when there is no program or no runtime. */
+bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret);
+/* Forgets what these have found. */
+void lbx_context_close(struct lbx_context *context);
+
+/* Where tensors come from. */
+struct lbx_provider {
+	const char *name;
+	/* Fails where the program has none of its tensors, or none that can be read, saying so. The context
+	 * closes what it gives. */
+	bool (*open)(struct lbx_context *context, struct lbx_tensors **ret);
+};
+/* Ended by one without a name. */
+extern const struct lbx_provider lbx_providers[];
+
+#endif

@@ -1,0 +1,226 @@
+#include "tensors/tensors.h"
+
+#include <stdlib.h>
+
+#include "base/error.h"
+
+enum lbx_next lbx_tensors_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
+{
+	return tensors->ops->next(tensors, slot, ret, bad);
+}
+
+bool lbx_tensors_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
+{
+	return tensors->ops->by_id(tensors, id, ret);
+}
+
+bool lbx_tensors_by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+{
+	return tensors->ops->by_address(tensors, address, ret);
+}
+
+bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+{
+	return tensors->ops->record_at && tensors->ops->record_at(tensors, address, ret);
+}
+
+bool lbx_tensors_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret)
+{
+	return tensors->ops->next_buffer && tensors->ops->next_buffer(tensors, slot, ret);
+}
+
+bool lbx_tensors_buffer_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_buffer *ret)
+{
+	uint64_t slot = 0;
+
+	while (lbx_tensors_next_buffer(tensors, &slot, ret))
+		if (address >= ret->data && address - ret->data < (uint64_t)ret->capacity)
+			return true;
+	return false;
+}
+
+bool lbx_tensors_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last)
+{
+	*ret_first = *ret_last = 0;
+	return tensors->ops->damage && tensors->ops->damage(tensors, ret_first, ret_last);
+}
+
+void lbx_tensors_close(struct lbx_tensors *tensors)
+{
+	if (tensors && tensors->ops->close)
+		tensors->ops->close(tensors);
+}
+
+bool lbx_tensor_input(const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
+{
+	return t->of ? t->of->ops->input(t->of, t, i, ret) : lb_fail("memory that is no tensor's has no inputs");
+}
+
+uint64_t lbx_tensor_input_id(const struct lbx_tensor *t, uint32_t i)
+{
+	return t->of ? t->of->ops->input_id(t->of, t, i) : 0;
+}
+
+int lbx_tensor_stack(const struct lbx_tensor *t, uint64_t *pcs, int max)
+{
+	return t->of && t->of->ops->stack ? t->of->ops->stack(t->of, t, pcs, max) : 0;
+}
+
+bool lbx_tensor_program(const struct lbx_tensor *t, struct lbx_program *ret)
+{
+	return t->of && t->of->ops->program && t->of->ops->program(t->of, t, ret);
+}
+
+void lbx_tensor_take_computed(struct lbx_tensor *t)
+{
+	if (t->of && t->of->ops->take_computed)
+		t->of->ops->take_computed(t->of, t);
+}
+
+/* ---- several sets as one ---- */
+
+/* A slot's highest bits say which. */
+struct several {
+	struct lbx_tensors tensors; /* first */
+	int n;
+	struct lbx_tensors *sets[];
+};
+
+enum { SETS_MAX = 255 };
+
+static struct several *several_of(struct lbx_tensors *tensors)
+{
+	return (struct several *)tensors;
+}
+
+/* The set of a slot, NULL beyond the last, and the slot in it. */
+static struct lbx_tensors *set_at(struct lbx_tensors *tensors, uint64_t slot, uint64_t *ret)
+{
+	struct several *s = several_of(tensors);
+	uint64_t i = slot >> LBX_SLOT_BITS;
+
+	*ret = slot & (LBX_SLOTS_MAX - 1);
+	return i < (uint64_t)s->n ? s->sets[i] : NULL;
+}
+
+static uint64_t with_set_of(uint64_t slot, uint64_t within)
+{
+	return (slot & ~(LBX_SLOTS_MAX - 1)) | within;
+}
+
+static uint64_t first_of_next_set(uint64_t slot)
+{
+	return with_set_of(slot + LBX_SLOTS_MAX, 0);
+}
+
+static enum lbx_next next_of_several(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
+{
+	struct lbx_tensors *set;
+	uint64_t within;
+
+	for (; (set = set_at(tensors, *slot, &within)); *slot = first_of_next_set(*slot)) {
+		enum lbx_next next = lbx_tensors_next(set, &within, ret, bad);
+		if (next == LBX_NEXT_END)
+			continue;
+		*slot = with_set_of(*slot, within);
+		return next;
+	}
+	return LBX_NEXT_END;
+}
+
+static bool next_buffer_of_several(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret)
+{
+	struct lbx_tensors *set;
+	uint64_t within;
+
+	for (; (set = set_at(tensors, *slot, &within)); *slot = first_of_next_set(*slot)) {
+		if (!lbx_tensors_next_buffer(set, &within, ret))
+			continue;
+		*slot = with_set_of(*slot, within);
+		return true;
+	}
+	return false;
+}
+
+/* The first set's that has it; the last one's error. */
+static bool find_in_several(struct lbx_tensors *tensors, uint64_t key, struct lbx_tensor *ret,
+			    bool (*find)(struct lbx_tensors *, uint64_t, struct lbx_tensor *))
+{
+	struct several *s = several_of(tensors);
+	bool clean = lb_ok();
+
+	for (int i = 0; i < s->n; i++) {
+		if (clean)
+			lb_clear_error();
+		if (find(s->sets[i], key, ret))
+			return true;
+	}
+	return false;
+}
+
+static bool by_id_in_several(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
+{
+	return find_in_several(tensors, id, ret, lbx_tensors_by_id);
+}
+
+static bool by_address_in_several(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+{
+	return find_in_several(tensors, address, ret, lbx_tensors_by_address);
+}
+
+static bool record_at_in_several(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+{
+	struct several *s = several_of(tensors);
+
+	/* an error is of the one whose record it is */
+	for (int i = 0; i < s->n && lb_ok(); i++)
+		if (lbx_tensors_record_at(s->sets[i], address, ret))
+			return true;
+	return false;
+}
+
+static bool damage_of_several(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last)
+{
+	struct several *s = several_of(tensors);
+	uint64_t first, last;
+	bool any = false;
+
+	for (int i = 0; i < s->n; i++) {
+		if (!lbx_tensors_damage(s->sets[i], &first, &last))
+			continue;
+		*ret_first = any && *ret_first < first ? *ret_first : first;
+		*ret_last = any && *ret_last > last ? *ret_last : last;
+		any = true;
+	}
+	return any;
+}
+
+static void close_several(struct lbx_tensors *tensors)
+{
+	free(several_of(tensors));
+}
+
+struct lbx_tensors *lbx_tensors_union(struct lbx_tensors *const *sets, int n)
+{
+	/* what is asked of a tensor is asked of its own set */
+	static const struct lbx_tensors_ops ops = {
+		.next = next_of_several, .by_id = by_id_in_several, .by_address = by_address_in_several,
+		.record_at = record_at_in_several, .next_buffer = next_buffer_of_several,
+		.damage = damage_of_several, .close = close_several,
+	};
+
+	if (n > SETS_MAX) {
+		lb_fail("%d sets of tensors: more than %d", n, SETS_MAX);
+		return NULL;
+	}
+	struct several *s = calloc(1, sizeof *s + (size_t)n * sizeof *s->sets);
+	if (!s) {
+		lb_fail("out of memory");
+		return NULL;
+	}
+	s->tensors = (struct lbx_tensors){ .ops = &ops, .target = n ? sets[0]->target : NULL, .provider = "" };
+	s->n = n;
+	for (int i = 0; i < n; i++)
+		s->sets[i] = sets[i];
+	return &s->tensors;
+}

@@ -1,0 +1,76 @@
+/* Sets of tensors: what an inspection sees of a program. Each comes from a provider: the runtime's symbol
+ * table (table/) is one, other runtimes' tensors are others, and inspections do not notice. */
+#ifndef LBX_TENSORS_H
+#define LBX_TENSORS_H
+
+#include "tensors/tensor.h"
+
+struct lbx_program; /* tensors/program.h */
+
+struct lbx_tensors {
+	const struct lbx_tensors_ops *ops;
+	struct lbx_target *target;
+	const char *provider; /* "lazybones", "ggml" */
+};
+
+enum lbx_next { LBX_NEXT_TENSOR, LBX_NEXT_END, LBX_NEXT_ERROR };
+
+/* What a provider does; callers go through the functions below. NULL: it has none of that. Iteration is by slot
+ * number, below LBX_SLOTS_MAX, and goes on after a bad record. */
+enum { LBX_SLOT_BITS = 56 };
+#define LBX_SLOTS_MAX (1ULL << LBX_SLOT_BITS)
+
+struct lbx_tensors_ops {
+	enum lbx_next (*next)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
+			      uint64_t *bad);
+	bool (*by_id)(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
+	bool (*by_address)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
+	bool (*record_at)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
+	bool (*next_buffer)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret);
+	bool (*damage)(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last);
+	bool (*input)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i,
+		      struct lbx_tensor *ret);
+	uint64_t (*input_id)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i);
+	int (*stack)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max);
+	bool (*program)(struct lbx_tensors *tensors, const struct lbx_tensor *t,
+			struct lbx_program *ret);
+	void (*take_computed)(struct lbx_tensors *tensors, struct lbx_tensor *t);
+	void (*close)(struct lbx_tensors *tensors);
+};
+
+/* The next live tensor at or after *slot, which moves past it. Free slots are skipped; unreadable ones are
+ * counted in *bad (and the count is the caller's to tell). */
+enum lbx_next lbx_tensors_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad);
+bool lbx_tensors_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
+/* By handle: fails, saying which, for an address outside the records, between records, of a freed tensor. */
+bool lbx_tensors_by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
+/* The tensor whose record holds an address. False without error when no record does; with one when that
+ * tensor is freed or damaged. */
+bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
+/* The next buffer in use or cached at or after *slot, which moves past it; false at the end. */
+bool lbx_tensors_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret);
+/* The buffer that holds an address: by walking the buffers. False without error if none. */
+bool lbx_tensors_buffer_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_buffer *ret);
+/* The addresses of the first and the last record that a walk over the tensors (`next`, since it began)
+ * could not read, or found damaged; false: there is none, or where it is is not known. */
+bool lbx_tensors_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last);
+/* NULL is fine. */
+void lbx_tensors_close(struct lbx_tensors *tensors);
+
+/* Input i of t, when it still exists as the same tensor. */
+bool lbx_tensor_input(const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret);
+/* Id of input i, known even when that tensor is gone; 0 if not known. */
+uint64_t lbx_tensor_input_id(const struct lbx_tensor *t, uint32_t i);
+/* Return addresses of the creation stack, outermost last; at least the site if known. */
+int lbx_tensor_stack(const struct lbx_tensor *t, uint64_t *pcs, int max);
+/* How a tensor of class FUSED is computed; quietly false where its set does not know. */
+bool lbx_tensor_program(const struct lbx_tensor *t, struct lbx_program *ret);
+/* If an evaluation that is under way has computed t's value already, and still holds it for its consumers,
+ * t becomes ready and held. */
+void lbx_tensor_take_computed(struct lbx_tensor *t);
+
+/* Several sets, which must outlive it, as one, in their order. A number is that of the first set that has it:
+ * where several might, ask the one that is meant. NULL, with an error, without memory. */
+struct lbx_tensors *lbx_tensors_union(struct lbx_tensors *const *sets, int n);
+
+#endif
