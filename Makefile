@@ -113,7 +113,7 @@ reader_lib := $(obj)/libgdbext.a
 plugin := $(if $(SAN),,$(if $(plugin_src),$(if $(have_jit_reader),$(out)/lib/lazybones-gdb.so)))
 loader := $(if $(plugin),$(out)/lazybones.gdb)
 cli := $(if $(cli_src),$(if $(have_dwfl),$(out)/bin/lazybones))
-manual := $(if $(cli),$(out)/lazybones.1)
+manuals := $(if $(cli),$(out)/man/lazybones.1)
 replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
 examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo) \
 	$(if $(have_jansson),,llama),$(examples)))
@@ -130,7 +130,7 @@ benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 .PHONY: all check check-built demo bench bench-peers peers docs install clean deps help missing units units-missing valgrind \
 	fuzz fuzzers FORCE
 
-all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(manual) $(replay) $(examples_out) ## build everything (default)
+all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(manuals) $(replay) $(examples_out) ## build everything (default)
 
 missing:
 	$(if $(shell command -v $(firstword $(CC))),,$(error no compiler $(CC): run make deps, or set CC))
@@ -206,9 +206,12 @@ $(out)/bin/lazybones: $(call objects,$(cli_src)) $(reader_lib) $(static)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(stack_libs) $(runtime_libs) $(if $(have_ncurses),-lncursesw -ltinfo)
 
-$(out)/lazybones.1: $(cli)
+# A page a command, from the rows that make its --help; the others stand beside this one.
+$(out)/man/lazybones.1: $(cli)
 	$(call say,GEN,$@)
-	$(Q)$(RUN) $(cli) --manual >$@
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)for page in $$($(RUN) $(cli) --manual); do \
+		$(RUN) $(cli) --manual $$page >$(@D)/$$page.1 || exit 1; done
 
 $(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
@@ -287,7 +290,7 @@ $(out)/bench/%: $(obj)/tests/bench/%.o | $(shared)
 	$(Q)$(link) -o $@ $^ -L$(out)/lib -llazybones -Wl,-rpath,'$$ORIGIN/../lib' -lm -ldl -lpthread
 
 # Prints the pages' tables from their sources.
-$(tables): $(obj)/tests/docs/tables.o $(call objects,$(plugin_src)) $(reader_lib) $(static)
+$(tables): $(obj)/tests/docs/tables.o $(call objects,gdbext/cli/verbs.c $(plugin_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(runtime_libs)
@@ -412,7 +415,7 @@ endif
 ifneq ($(cli),)
 	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/man/man1'
 	$(Q)$(call stage,755,$(cli),$(PREFIX)/bin)
-	$(Q)$(call stage,644,$(manual),$(PREFIX)/share/man/man1)
+	$(Q)$(call stage,644,$(out)/man/*.1,$(PREFIX)/share/man/man1)
 endif
 ifneq ($(replay),)
 	$(Q)install -d '$(DESTDIR)$(PREFIX)/libexec/lazybones'

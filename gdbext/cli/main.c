@@ -170,7 +170,9 @@ int main(int argc, char **argv)
 		return report(true);
 	}
 	if (argc > 0 && strcmp(argv[0], "--manual") == 0) {
-		lbx_manual(&out);
+		if (argc > 1)
+			return lbx_manual(&out, argv[1]) ? report(true) : misused();
+		lbx_manual_pages(&out);
 		return report(true);
 	}
 	if (argc > 1 && strcmp(argv[0], "help") == 0)

@@ -2,87 +2,45 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "lazybones.h"
 
-static const struct {
-	const char *synopsis, *what;
+static const struct form {
+	const char *name, *arguments, *what;
+	const char *help; /* where no row of a command says it */
 } forms[] = {
-	{ "core CORE [COMMAND [ARGUMENT]...]", "look into a core file; without COMMAND: a report" },
-	{ "pid PID COMMAND [ARGUMENT]...", "look into a running process, which runs on" },
-	{ "report CORE [-o FILE.html]", "the report of a core; as a page of its own" },
-	{ "diff CORE:T CORE:T|FILE.npy", "compare tensors of two cores, or one with a file" },
-	{ "ranks CORE CORE... [OPTION]...", "compare the processes of one MPI job" },
-	{ "trace [-o FILE] -- PROGRAM...", "write a program's timeline; or of --pid PID" },
-	{ "top PID [--once | --json]", "watch a running program" },
-	{ "sites [--pid PID]", "functions and lines for what tracers wrote" },
-	{ "help COMMAND", "explain a command" },
+	{ "core", "CORE [COMMAND [ARGUMENT]...]", "look into a core file; without COMMAND: a report",
+	  "Shows the tensors of a dead program. Bytes that the core did not save are an error with their address, "
+	  "never zeros. The core may be -, which reads it from a pipe, and may be compressed by zstd. Functions and "
+	  "lines come from the program's files: where they are not where the core says, tell it by --exe or "
+	  "--sysroot." },
+	{ "pid", "PID COMMAND [ARGUMENT]...", "look into a running process, which runs on",
+	  "Shows the tensors of a running process, which is neither changed nor called. It runs on meanwhile, so "
+	  "what is shown together may be of different moments: --stop holds it still." },
+	{ "report", "CORE [-o FILE.html]", "the report of a core; as a page of its own", NULL },
+	{ "diff", "CORE:T CORE:T|FILE.npy", "compare tensors of two cores, or one with a file", NULL },
+	{ "ranks", "CORE CORE... [OPTION]...", "compare the processes of one MPI job", NULL },
+	{ "trace", "[-o FILE] -- PROGRAM...", "write a program's timeline; or of --pid PID", NULL },
+	{ "top", "PID [--once | --json]", "watch a running program", NULL },
+	{ "sites", "[--pid PID]", "functions and lines for what tracers wrote", NULL },
+	{ "help", "COMMAND", "explain a command", NULL },
 };
 
-const struct lbx_command lbx_verbs[] = {
-	{ .name = "trace", .arguments = "[-o FILE] (--pid PID | -- PROGRAM [ARGUMENT]...)",
-	  .summary = "write a timeline of a program, for ui.perfetto.dev",
-	  .help = "Evaluations and operations become slices, one row a thread or stream; memory and\n"
-		  "tensors become counters; misuse, implicit evaluations, NaN, errors and\n"
-		  "compilations are marked. The file is in the JSON array form of the Trace Event Format, which\n"
-		  "chrome://tracing loads, too. It is written as the program runs: whatever ends early\n"
-		  "leaves a file that loads. Events come from the flight recorder; those that it\n"
-		  "overwrote before they were read are counted, and marked in the timeline.\n"
-		  "\n"
-		  "A program that is started so runs with LAZYBONES_TIMES=memory and a large recorder; its exit\n"
-		  "status is this command's. With --pid, the same clock is switched on while the trace\n"
-		  "lasts: until Ctrl-C, or the program's end; some seconds later it is off again, however the\n"
-		  "trace ended.\n"
-		  "\n"
-		  "Programs that the program runs (it may be a script), and children that it forks, are in the same\n"
-		  "file, a process each, whichever thread makes them. Not followed are a program whose first thread has\n"
-		  "ended, and what a process does in the last milliseconds before it becomes another program (exec):\n"
-		  "the summary says where that happened.\n"
-		  "\n"
-		  "Example: lazybones trace -o train.json -- ./train",
-	  .options = { { "output", "FILE", "where to write (default lazybones-trace.json); also -o" },
-		       { "pid", "PID", "of a process that runs already; also -p" },
-		       { "interval", "MS", "milliseconds between two looks at the program (default 2)" } } },
-	{ .name = "top", .arguments = "PID",
-	  .summary = "watch a running program: memory, rates, operations, call sites",
-	  .help = "A screen that is drawn anew each second: memory in use, evaluations and operations a\n"
-		  "second and the share of time spent in them, growth of the number of tensors, and who is\n"
-		  "behind it: the operations and the call sites that take most time, the places\n"
-		  "that made the tensors with the most memory. q ends it. The program runs on; its events\n"
-		  "carry the time while it is watched, and some seconds longer.\n"
-		  "\n"
-		  "Example: lazybones top 4711",
-	  .options = { { "once", NULL, "print it once, over one interval, and end" },
-		       { "json", NULL, "the same as JSON" },
-		       { "interval", "MS", "milliseconds between two looks (default 1000)" } } },
-	{ .name = "sites", .arguments = "[--pid PID]",
-	  .summary = "put functions and lines into what a tracer has written",
-	  .help = "Copies standard input to standard output. Each place such as /home/ann/train+0x51de, as\n"
-		  "LAZYBONES_STRACE=1 writes it, becomes its function, file and line; its file is taken as it is\n"
-		  "now: one that was built anew since gives other lines.\n"
-		  "\n"
-		  "So do the addresses of processes that the tools of bpftrace announce, by a line such as\n"
-		  "\"process 4711\". Each is looked at then, and may end after that. The first number in a\n"
-		  "line is the process whose places follow it. Where there is none, a place is named only if it\n"
-		  "is the same for all processes. Otherwise it stays, and the end says why.\n"
-		  "\n"
-		  "With --pid, all addresses are of that process. It is looked at once, at the start.\n"
-		  "\n"
-		  "Example: lbmisuse.bt liblazybones.so.0.1.0 | lazybones sites",
-	  .options = { { "pid", "PID", "of the process whose addresses are in the text; also -p" } } },
-	{ 0 },
-};
-
-static const struct lbx_option options[] = {
-	{ "json", NULL, "write JSON instead of text" },
-	{ "exe", "FILE", "core: the program, when it is not where the core says; not used if it is another" },
-	{ "force", NULL, "core: use names from --exe also if it is another program: they may be wrong" },
-	{ "sysroot", "DIR", "core: a directory with the program's files under their paths" },
-	{ "unpack", "BYTES", "core: a compressed core may become (default 64 GiB; in TMPDIR or /var/tmp)" },
-	{ "stop", NULL, "pid: hold the process still meanwhile, for a consistent picture" },
-	{ "memory", "BYTES", "of the reader's own at most (default 4 GiB)" },
-	{ "seconds", "N", "of processor time at most (default 600)" },
-	{ "help", NULL, "show this, or a command's help" },
-	{ "version", NULL, "show the version" },
+enum { OF_ANY, OF_CORE = 1, OF_PID = 2 };
+static const struct {
+	int of;
+	struct lbx_option option;
+} options[] = {
+	{ OF_ANY, { "json", NULL, "write JSON instead of text" } },
+	{ OF_CORE, { "exe", "FILE", "the program, when it is not where the core says; not used if it is another" } },
+	{ OF_CORE, { "force", NULL, "use names from --exe even if it is another program: they may be wrong" } },
+	{ OF_CORE, { "sysroot", "DIR", "a directory that holds the program's files under their paths" } },
+	{ OF_CORE, { "unpack", "BYTES", "the largest size a compressed core may unpack to (default 64 GiB; in TMPDIR or /var/tmp)" } },
+	{ OF_PID, { "stop", NULL, "hold the process still meanwhile, for a consistent picture" } },
+	{ OF_ANY, { "memory", "BYTES", "the most memory the reader may use (default 4 GiB)" } },
+	{ OF_ANY, { "seconds", "N", "the most processor time it may use (default 600)" } },
+	{ OF_ANY, { "help", NULL, "show this, or a command's help" } },
+	{ OF_ANY, { "version", NULL, "show the version" } },
 };
 enum { FORMS = sizeof forms / sizeof *forms, OPTIONS = sizeof options / sizeof *options };
 
@@ -111,20 +69,25 @@ static void print_row(struct lbx_out *out, const struct lbx_command *c)
 	lbx_printf(out, " %s\n", c->summary);
 }
 
-static void print_option(struct lbx_out *out, const struct lbx_option *o)
+static void print_option(struct lbx_out *out, int of, const struct lbx_option *o)
 {
 	int n = (int)strlen(o->name) + (o->value ? (int)strlen(o->value) + 1 : 0);
 
 	lbx_wrap(out, 0, 19);
-	lbx_printf(out, "  --%s%s%s%*s %s\n", o->name, o->value ? " " : "", o->value ? o->value : "",
-		   n < 14 ? 14 - n : 0, "", o->help);
+	lbx_printf(out, "  --%s%s%s%*s %s%s\n", o->name, o->value ? " " : "", o->value ? o->value : "",
+		   n < 14 ? 14 - n : 0, "", of == OF_CORE ? "core: " : of == OF_PID ? "pid: " : "", o->help);
 }
 
 void lbx_usage(struct lbx_out *out)
 {
-	for (int i = 0; i < FORMS; i++)
-		lbx_wrap(out, 0, 52), lbx_printf(out, "%s lazybones %-34s %s\n", i ? "      " : "Usage:",
-						 forms[i].synopsis, forms[i].what);
+	enum { WHAT = 52 };
+
+	for (int i = 0; i < FORMS; i++) {
+		int n = (int)strlen(forms[i].name);
+		lbx_wrap(out, 0, WHAT);
+		lbx_printf(out, "%s lazybones %s %-*s %s\n", i ? "      " : "Usage:", forms[i].name, 33 - n,
+			   forms[i].arguments, forms[i].what);
+	}
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "See the lazy tensors of a running program, or of a dead one's core file.\n"
 		   "\nCommands:\n");
@@ -133,7 +96,22 @@ void lbx_usage(struct lbx_out *out)
 			print_row(out, c);
 	lbx_printf(out, "\nOptions:\n");
 	for (int i = 0; i < OPTIONS; i++)
-		print_option(out, &options[i]);
+		print_option(out, options[i].of, &options[i].option);
+}
+
+/* ---- manual pages ---- */
+
+static const char page_prefix[] = "lazybones-";
+
+/* One character beyond ASCII, as man wants it; *at is left behind it. */
+static void roff_character(struct lbx_out *out, const char **at)
+{
+	unsigned char first = (unsigned char)*(*at)++;
+	unsigned code = first & (first < 0xe0 ? 0x1f : first < 0xf0 ? 0x0f : 0x07);
+
+	for (; ((unsigned char)**at & 0xc0) == 0x80; (*at)++)
+		code = code << 6 | ((unsigned char)**at & 0x3f);
+	lbx_printf(out, "\\[u%04X]", code);
 }
 
 /* Text of man: a backslash, and a dot or a quote that begins a line, mean something there. */
@@ -141,29 +119,37 @@ static void roff(struct lbx_out *out, const char *text)
 {
 	bool start = true;
 
-	for (; *text; text++) {
+	while (*text) {
 		if (start && (*text == '.' || *text == '\''))
 			lbx_printf(out, "\\&");
+		start = *text == '\n';
+		if ((unsigned char)*text >= 0x80) {
+			roff_character(out, &text);
+			continue;
+		}
 		if (*text == '\\')
 			lbx_printf(out, "\\e");
 		else if (*text == '-')
 			lbx_printf(out, "\\-");
 		else
 			out->write(out, text, 1);
-		start = *text == '\n';
+		text++;
 	}
 }
 
-static void write_roff(struct lbx_out *out, const char *text, size_t n)
-{
-	char piece[512];
+struct gathered {
+	char text[8192];
+	size_t n;
+};
 
-	for (size_t done = 0, m; done < n; done += m) {
-		m = n - done < sizeof piece ? n - done : sizeof piece - 1;
-		memcpy(piece, text + done, m);
-		piece[m] = '\0';
-		roff(out->context, piece);
-	}
+static void gather(struct lbx_out *out, const char *text, size_t n)
+{
+	struct gathered *all = out->context;
+
+	n = n < sizeof all->text - 1 - all->n ? n : sizeof all->text - 1 - all->n;
+	memcpy(all->text + all->n, text, n);
+	all->n += n;
+	all->text[all->n] = '\0';
 }
 
 static void roff_option(struct lbx_out *out, const struct lbx_option *o)
@@ -176,54 +162,147 @@ static void roff_option(struct lbx_out *out, const struct lbx_option *o)
 	lbx_printf(out, "\n");
 }
 
-static void roff_command(struct lbx_out *out, const struct lbx_command *c)
+/* The help, its lines as they are. */
+static void roff_help(struct lbx_out *out, const struct lbx_command *c)
 {
-	const int max = sizeof c->options / sizeof *c->options;
-	struct lbx_out text = { .write = write_roff, .context = out };
+	static struct gathered help;
+	struct lbx_out text = { .write = gather, .context = &help };
 
-	lbx_printf(out, ".SS \"");
-	roff(out, c->name);
-	lbx_printf(out, "%s", *c->arguments ? " " : "");
-	roff(out, c->arguments);
-	lbx_printf(out, "\"\n");
-	roff(out, c->summary);
-	lbx_printf(out, ".\n");
-	if (c->help && *c->help) {
-		lbx_printf(out, ".PP\n.nf\n");
-		lbx_command_text(&text, c, lbx_cli_prefix(c));
-		lbx_printf(out, "\n.fi\n");
-	}
-	for (int i = 0; i < max && c->options[i].name; i++)
-		roff_option(out, &c->options[i]);
+	help.n = 0;
+	help.text[0] = '\0';
+	lbx_command_text(&text, c, lbx_cli_prefix(c));
+	lbx_printf(out, ".nf\n");
+	roff(out, help.text);
+	lbx_printf(out, "\n.fi\n");
 }
 
-void lbx_manual(struct lbx_out *out)
+/* "lazybones core CORE print T[slice]" */
+static void roff_synopsis(struct lbx_out *out, bool first, const char *command, const char *name, const char *arguments)
 {
-	lbx_printf(out, ".TH LAZYBONES 1 \"\" \"Lazybones %s\" \"User Commands\"\n"
-		   ".SH NAME\nlazybones \\- see the lazy tensors of a process or a core file\n"
-		   ".SH SYNOPSIS\n", LB_VERSION);
-	for (int i = 0; i < FORMS; i++) {
-		lbx_printf(out, "%s.B lazybones\n", i ? ".br\n" : "");
-		roff(out, forms[i].synopsis);
+	lbx_printf(out, "%s.B ", first ? "" : ".br\n");
+	roff(out, command);
+	roff(out, name);
+	lbx_printf(out, "\n");
+	if (*arguments) {
+		roff(out, arguments);
 		lbx_printf(out, "\n");
 	}
+}
+
+static void roff_title(struct lbx_out *out, const char *name)
+{
+	lbx_printf(out, ".TH LAZYBONES");
+	for (const char *c = name; *c; c++)
+		lbx_printf(out, "%s%c", c == name ? "\\-" : "", *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+	lbx_printf(out, " 1 \"\" \"Lazybones %s\" \"User Commands\"\n.SH NAME\nlazybones", LB_VERSION);
+	if (*name) {
+		lbx_printf(out, "\\-");
+		roff(out, name);
+	}
+	lbx_printf(out, " \\- ");
+}
+
+static void roff_options(struct lbx_out *out, int of)
+{
+	for (int i = 0; i < OPTIONS; i++)
+		if (options[i].of == OF_ANY || options[i].of & of)
+			roff_option(out, &options[i].option);
+}
+
+static void roff_inspections(struct lbx_out *out)
+{
+	for (const struct lbx_command *c = lbx_commands; c->name; c++) {
+		if (!lbx_cli_has(c) || (c->needs & LBX_NEEDS_CORES))
+			continue;
+		lbx_printf(out, ".TP\n.BR lazybones\\-");
+		roff(out, c->name);
+		lbx_printf(out, " (1)\n");
+		roff(out, c->summary);
+		lbx_printf(out, "\n");
+	}
+}
+
+static const struct form *find_form(const char *name)
+{
+	for (int i = 0; i < FORMS; i++)
+		if (strcmp(forms[i].name, name) == 0)
+			return &forms[i];
+	return NULL;
+}
+
+/* core, pid */
+static void print_form_page(struct lbx_out *out, const struct form *form)
+{
+	roff_title(out, form->name);
+	roff(out, form->what);
+	lbx_printf(out, "\n.SH SYNOPSIS\n");
+	roff_synopsis(out, true, "lazybones ", form->name, form->arguments);
+	lbx_printf(out, ".SH DESCRIPTION\n");
+	roff(out, form->help);
+	lbx_printf(out, "\n.SH OPTIONS\nThey stand anywhere. An option that the COMMAND has itself is the COMMAND's "
+		   "when it stands behind it.\n");
+	roff_options(out, strcmp(form->name, "core") == 0 ? OF_CORE : OF_PID);
+	lbx_printf(out, ".SH COMMANDS\n");
+	roff_inspections(out);
+	lbx_printf(out, ".SH SEE ALSO\n.BR lazybones (1)\n");
+}
+
+static void print_row_page(struct lbx_out *out, const struct lbx_command *c, const struct form *form)
+{
+	const int max = sizeof c->options / sizeof *c->options;
+	bool is_inspection = c->run && !(c->needs & LBX_NEEDS_CORES);
+
+	roff_title(out, c->name);
+	roff(out, c->summary);
+	lbx_printf(out, "\n.SH SYNOPSIS\n");
+	if (form)
+		roff_synopsis(out, true, "lazybones ", form->name, c->run ? form->arguments : c->arguments);
+	if (is_inspection) {
+		roff_synopsis(out, !form, "lazybones core CORE ", c->name, c->arguments);
+		roff_synopsis(out, false, "lazybones pid PID ", c->name, c->arguments);
+		if (!(c->needs & LBX_NEEDS_STACKS))
+			roff_synopsis(out, false, "(gdb) tensor ", c->name, c->arguments);
+	}
+	lbx_printf(out, ".SH DESCRIPTION\n");
+	roff_help(out, c);
+	lbx_printf(out, ".SH OPTIONS\n");
+	for (int i = 0; i < max && c->options[i].name; i++)
+		roff_option(out, &c->options[i]);
+	if (c->run)
+		roff_option(out, &options[0].option);
+	lbx_printf(out, ".SH SEE ALSO\n");
+	if (is_inspection)
+		lbx_printf(out, ".BR lazybones\\-core (1),\n.BR lazybones\\-pid (1),\n");
+	lbx_printf(out, ".BR lazybones (1)\n");
+}
+
+static void print_overview(struct lbx_out *out)
+{
+	roff_title(out, "");
+	lbx_printf(out, "see the lazy tensors of a process or a core file\n.SH SYNOPSIS\n");
+	for (int i = 0; i < FORMS; i++)
+		roff_synopsis(out, i == 0, "lazybones ", forms[i].name, forms[i].arguments);
 	lbx_printf(out, ".SH DESCRIPTION\n");
 	roff(out, "Reads the tensors of a program that uses the Lazybones runtime from outside: from a "
-		  "running process, which it neither changes (but for the clock that trace and top switch "
-		  "on) nor calls, or from the core file of a dead one. No debugger is needed. A core is "
-		  "read by a process of its own with limits of "
-		  "memory and time, for it may be damaged.\n");
-	lbx_printf(out, ".SH OPTIONS\nThey stand anywhere. One that the command has itself is "
-		   "the command's behind the command.\n");
-	for (int i = 0; i < OPTIONS; i++)
-		roff_option(out, &options[i]);
-	lbx_printf(out, ".SH COMMANDS\nEach of them takes \\fB\\-\\-json\\fR and \\fB\\-\\-help\\fR.\n");
-	for (const struct lbx_command *c = lbx_commands; c->name; c++)
-		if (lbx_cli_has(c))
-			roff_command(out, c);
-	lbx_printf(out, ".SH LIVE VIEWS\nThese stand alone: \\fBlazybones trace\\fR and so on.\n");
-	for (const struct lbx_command *c = lbx_verbs; c->name; c++)
-		roff_command(out, c);
+		  "running process, which it neither calls nor changes (except that trace and top switch a clock "
+		  "on), or from the core file of a dead one. No debugger is needed. A core may be "
+		  "damaged, so it is read by a process of its own, with limits of memory and time.\n");
+	lbx_printf(out, ".SH OPTIONS\nThey stand anywhere. An option that the command has itself is the command's when it "
+		   "stands behind it.\n");
+	roff_options(out, OF_CORE | OF_PID);
+	lbx_printf(out, ".SH COMMANDS\n");
+	for (int i = 0; i < FORMS; i++) {
+		if (strcmp(forms[i].name, "help") == 0)
+			continue;
+		lbx_printf(out, ".TP\n.BR lazybones\\-");
+		roff(out, forms[i].name);
+		lbx_printf(out, " (1)\n");
+		roff(out, forms[i].what);
+		lbx_printf(out, "\n");
+	}
+	lbx_printf(out, ".SH INSPECTIONS\nOf a core or a process: \\fBlazybones core \\fICORE \\fBprint\\fR and so on. Each "
+		   "takes \\fB\\-\\-json\\fR and \\fB\\-\\-help\\fR.\n");
+	roff_inspections(out);
 	lbx_printf(out, ".SH EXIT STATUS\n"
 		   ".TP\n%d\nthe command is done\n"
 		   ".TP\n%d\nit failed; a message on standard error says why\n"
@@ -236,4 +315,37 @@ void lbx_manual(struct lbx_out *out)
 		   ".TP\n\\fBCOLUMNS\\fR\nwidth of the output; without it, a terminal's own, and lines stay whole in files and pipes\n"
 		   ".TP\n\\fBNO_COLOR\\fR\nno colours, also on a terminal\n"
 		   ".SH SEE ALSO\n.BR gdb (1),\n.BR core (5)\n");
+}
+
+void lbx_manual_pages(struct lbx_out *out)
+{
+	lbx_printf(out, "lazybones\n");
+	for (int i = 0; i < FORMS; i++)
+		if (strcmp(forms[i].name, "help") != 0)
+			lbx_printf(out, "%s%s\n", page_prefix, forms[i].name);
+	for (const struct lbx_command *c = lbx_commands; c->name; c++)
+		if (lbx_cli_has(c) && !find_form(c->name))
+			lbx_printf(out, "%s%s\n", page_prefix, c->name);
+}
+
+bool lbx_manual(struct lbx_out *out, const char *page)
+{
+	const size_t n = sizeof page_prefix - 1;
+
+	if (strcmp(page, "lazybones") == 0) {
+		print_overview(out);
+		return true;
+	}
+	const char *name = strncmp(page, page_prefix, n) == 0 ? page + n : "";
+	const struct form *form = find_form(name);
+	const struct lbx_command *row = lbx_command_find(lbx_verbs, name);
+	if (!row)
+		row = lbx_command_find(lbx_commands, name);
+	if (row && lbx_cli_has(row))
+		print_row_page(out, row, form);
+	else if (form && form->help)
+		print_form_page(out, form);
+	else
+		return lb_fail("there is no page '%s': lazybones --manual lists them", page);
+	return true;
 }

@@ -1,4 +1,4 @@
-/* The usage text and the manual page, from the command table. */
+/* The usage text and the manual pages, from the command table. */
 #ifndef LBX_MANUAL_H
 #define LBX_MANUAL_H
 
@@ -14,7 +14,9 @@ const char *lbx_cli_prefix(const struct lbx_command *command);
 /* Whether the `lazybones` command has a row. */
 bool lbx_cli_has(const struct lbx_command *command);
 void lbx_usage(struct lbx_out *out);
-/* lazybones(1), in man's roff. */
-void lbx_manual(struct lbx_out *out);
+/* The names of the pages, a line each: lazybones, lazybones-core, lazybones-print, … */
+void lbx_manual_pages(struct lbx_out *out);
+/* One of them, in man's roff. */
+bool lbx_manual(struct lbx_out *out, const char *page);
 
 #endif

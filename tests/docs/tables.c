@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/manual.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "plugin/commands/commands.h"
@@ -53,6 +54,7 @@ static void print_cli(void)
 	puts("| command | does |\n|---|---|");
 	print_rows(lbx_commands, "lazybones core CORE ", LBX_NEEDS_LIVE, LBX_NEEDS_STACKS);
 	print_rows(lbx_commands, "lazybones ", LBX_NEEDS_LIVE, LBX_NEEDS_CORES);
+	print_rows(lbx_verbs, "lazybones ", 0, 0);
 }
 
 static const struct probe {
