@@ -306,21 +306,27 @@ bool lbx_args_parse(const struct lbx_command *command, const char *line, struct 
 	return check_globs(ret);
 }
 
+bool lbx_command_open(struct lbx_context *context, const struct lbx_command *command)
+{
+	struct lbx_tensors *tensors;
+	struct lbx_table *table;
+
+	if ((command->needs & LBX_NEEDS_RUNTIME) && !lbx_context_table(context, &table))
+		return false;
+	return !(command->needs & (LBX_NEEDS_TENSORS | LBX_NEEDS_RUNTIME)) || lbx_context_tensors(context, &tensors);
+}
+
 bool lbx_command_run(struct lbx_context *context, const struct lbx_command *command,
 		     const char *line)
 {
 	struct lbx_args args;
-	struct lbx_tensors *tensors;
-	struct lbx_table *table;
 
 	misused = false;
 	if (!lbx_args_parse(command, line, &args))
 		return false;
 	if (lbx_args_option(&args, "json"))
 		context->out->json = true;
-	if ((command->needs & LBX_NEEDS_RUNTIME) && !lbx_context_table(context, &table))
-		return false;
-	if ((command->needs & (LBX_NEEDS_TENSORS | LBX_NEEDS_RUNTIME)) && !lbx_context_tensors(context, &tensors))
+	if (!lbx_command_open(context, command))
 		return false;
 	if ((command->needs & LBX_NEEDS_LIVE) && (!context->target || !context->target->ops->write))
 		return lb_fail("%s needs a running program", command->name);

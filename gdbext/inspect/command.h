@@ -71,6 +71,8 @@ const struct lbx_command *lbx_command_find(const struct lbx_command *table, cons
 /* Splits a line as a shell would (blanks, quotes, ~/ for the home directory, and brackets that keep
  * blanks inside them: `x[0, :]` is one argument) and sorts out the options. */
 bool lbx_args_parse(const struct lbx_command *command, const char *line, struct lbx_args *ret);
+/* Opens what the command needs of a program: context->table, context->tensors. */
+bool lbx_command_open(struct lbx_context *context, const struct lbx_command *command);
 /* Takes the line apart, checks what the command needs, runs it. --json sets out->json. */
 bool lbx_command_run(struct lbx_context *context, const struct lbx_command *command,
 		     const char *line);

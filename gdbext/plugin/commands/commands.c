@@ -195,7 +195,7 @@ static bool meet_needs(struct lbx_context *context, const struct lbx_command *co
 			return lb_fail("a core file cannot run anything: `tensor peek` computes "
 				       "values outside the program");
 	}
-	return true;
+	return lbx_command_open(context, command);
 }
 
 /* A terminal that is gdb's own: the TUI draws characters only. */
