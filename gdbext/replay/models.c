@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/plural.h"
-#include "graph/conv.h"
+#include "ops/conv.h"
 #include "graph/tensor.h"
 
 static double param_double(const struct lbx_wire_node *node, int i)

@@ -1,6 +1,6 @@
 /* Operations of class KERNEL: parameters and inputs as their kernels take them. */
 #include "eval/run.h"
-#include "graph/conv.h"
+#include "ops/conv.h"
 #include "graph/shape.h"
 #include "kernels/model.h"
 

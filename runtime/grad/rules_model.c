@@ -6,7 +6,7 @@
 
 #include "grad/rule.h"
 #include "grad/transform.h"
-#include "graph/conv.h"
+#include "ops/conv.h"
 #include "kernels/model.h"
 
 enum { MOST = 5 }; /* inputs of an attention_grad */

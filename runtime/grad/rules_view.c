@@ -1,6 +1,6 @@
 #include "grad/overlap.h"
 #include "grad/rule.h"
-#include "graph/conv.h"
+#include "ops/conv.h"
 #include "graph/shape.h"
 
 /* Reshape, flatten, expand_dims, squeeze. */

@@ -1,6 +1,6 @@
 #include "io/array.h"
 
-#include "graph/decode.h"
+#include "ops/decode.h"
 #include "graph/shape.h"
 #include "kernels/kernels.h"
 

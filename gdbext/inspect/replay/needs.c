@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/op.h"
-#include "graph/conv.h"
+#include "ops/conv.h"
 #include "kernels/fold.h"
 #include "kernels/softmax.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "base/op.h"
-#include "graph/conv.h"
+#include "ops/conv.h"
 #include "lazybones.h"
 
 struct whole {

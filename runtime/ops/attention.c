@@ -1,6 +1,6 @@
 #include "graph/promote.h"
 #include "graph/shape.h"
-#include "graph/view.h"
+#include "ops/view.h"
 
 static bool check_shapes(const char *op, const struct lb_tensor *q, const struct lb_tensor *k,
 			 const struct lb_tensor *v)

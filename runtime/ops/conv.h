@@ -1,6 +1,6 @@
 /* Pairs of numbers below 2^31 in one parameter of a node: of convolutions and pads. */
-#ifndef LB_GRAPH_CONV_H
-#define LB_GRAPH_CONV_H
+#ifndef LB_OPS_CONV_H
+#define LB_OPS_CONV_H
 
 #include <stdint.h>
 

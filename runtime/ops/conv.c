@@ -1,4 +1,4 @@
-#include "graph/conv.h"
+#include "ops/conv.h"
 
 #include "base/plural.h"
 #include "graph/promote.h"

@@ -1,4 +1,4 @@
-#include "graph/decode.h"
+#include "ops/decode.h"
 
 #include "base/plural.h"
 #include "graph/shape.h"

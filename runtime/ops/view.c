@@ -2,7 +2,7 @@
 
 #include "base/plural.h"
 #include "graph/shape.h"
-#include "graph/view.h"
+#include "ops/view.h"
 #include "probes.h"
 
 struct lb_tensor *lb_view_node(int op, struct lb_tensor *x, int rank, const int64_t *shape,

@@ -1,6 +1,6 @@
 /* Views, and the part of a tensor that a list of indices cuts out. */
-#ifndef LB_GRAPH_VIEW_H
-#define LB_GRAPH_VIEW_H
+#ifndef LB_OPS_VIEW_H
+#define LB_OPS_VIEW_H
 
 #include "graph/tensor.h"
 

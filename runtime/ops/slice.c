@@ -1,6 +1,6 @@
 #include "graph/shape.h"
 #include "base/plural.h"
-#include "graph/view.h"
+#include "ops/view.h"
 
 static bool cut_range(const char *op, struct lb_cut *cut, const lb_index *index, const struct lb_tensor *x,
 		      int axis)

@@ -5,7 +5,7 @@
 #include "base/plural.h"
 #include "graph/promote.h"
 #include "graph/shape.h"
-#include "graph/view.h"
+#include "ops/view.h"
 
 /* `what` (the update) in x's dtype, broadcast to shape. */
 static struct lb_tensor *fitted(const char *op, struct lb_tensor *u, const char *what, enum lb_dtype dtype,

@@ -1,6 +1,6 @@
 /* Elements out of the bytes of files, lazily. */
-#ifndef LB_GRAPH_DECODE_H
-#define LB_GRAPH_DECODE_H
+#ifndef LB_OPS_DECODE_H
+#define LB_OPS_DECODE_H
 
 #include "graph/tensor.h"
 
