@@ -5,10 +5,18 @@
 #include "base/op.h"
 #include "graph/shape.h"
 #include "graph/tensor.h"
+#include "ops/operation.h"
 
 static bool damaged(const struct lbx_wire_node *node)
 {
 	return lb_fail("%.20s: its program is damaged", node->op);
+}
+
+lb_tensor *lbx_remake_elementwise(int op, enum lb_dtype dtype, int n, lb_tensor *const *x)
+{
+	static const int64_t none[LB_PARAMS];
+
+	return lb_remake(&(struct lb_recipe){ .op = op, .dtype = dtype, .params = none, .n = n, .x = x });
 }
 
 /* One more register: its tensor is as the program says. */
@@ -26,11 +34,11 @@ static bool put(const struct lbx_wire_node *node, const struct lbx_wire_program 
 static bool run_insn(const struct lbx_wire_node *node, const struct lbx_wire_program *program,
 		     int i, struct lbx_registers *regs)
 {
-	int op = lbx_op_by_name(program->insns[i].op), n_operands;
+	int op = lb_op_by_name(program->insns[i].op), n_operands;
 	lb_tensor *x[3];
 	if (op < 0 || !lb_op_is_elementwise(op))
 		return damaged(node);
-	n_operands = 1 + (int)(lb_op_class(op) - LB_CLASS_UNARY);
+	n_operands = lb_operations[op].least;
 	for (int k = 0; k < n_operands; k++) {
 		if (program->insns[i].operands[k] >= regs->n)
 			return damaged(node);
@@ -40,7 +48,7 @@ static bool run_insn(const struct lbx_wire_node *node, const struct lbx_wire_pro
 	regs->steps[i].n_operands = n_operands;
 	regs->n_steps = i + 1;
 	return put(node, program, regs,
-		   lbx_rebuild_elementwise(op, (lb_dtype)program->dtypes[regs->n], x));
+		   lbx_remake_elementwise(op, (enum lb_dtype)program->dtypes[regs->n], n_operands, x));
 }
 
 bool lbx_rebuild_registers(const struct lbx_wire_node *node, const void *data, int n_inputs,

@@ -15,6 +15,9 @@ struct lbx_registers {
 	} steps[LB_PROGRAM_INSNS];
 };
 
+/* The elementwise operation `op` over n operands. */
+lb_tensor *lbx_remake_elementwise(int op, enum lb_dtype dtype, int n, lb_tensor *const *x);
+
 bool lbx_rebuild_registers(const struct lbx_wire_node *node, const void *data, int n_inputs,
 			   struct lbx_rebuilt *const *inputs, struct lbx_registers *ret);
 lb_tensor *lbx_rebuild_fused(const struct lbx_wire_node *node, const void *data, int n_inputs,

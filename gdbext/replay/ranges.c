@@ -70,7 +70,7 @@ static bool look(lb_tensor *result, int n, lb_tensor *const *operands, struct lb
 int lbx_steps_of(const struct lbx_wire_node *node, const void *data, int n_inputs,
 		    struct lbx_rebuilt *const *inputs, struct lbx_wire_step *ret)
 {
-	int op = lbx_op_by_name(node->op);
+	int op = lb_op_by_name(node->op);
 	lb_tensor *x[3] = { NULL };
 
 	if (op == LB_OP_FUSED) {
@@ -89,6 +89,6 @@ int lbx_steps_of(const struct lbx_wire_node *node, const void *data, int n_input
 		return 0;
 	for (int k = 0; k < n_inputs; k++)
 		x[k] = inputs[k]->value;
-	lb_tensor *result = lbx_rebuild_elementwise(op, (lb_dtype)node->dtype, x);
+	lb_tensor *result = lbx_remake_elementwise(op, (enum lb_dtype)node->dtype, n_inputs, x);
 	return result && look(result, n_inputs, x, ret) ? 1 : -1;
 }

@@ -12,11 +12,6 @@ struct lbx_rebuilt {
 	lb_tensor *flat; /* its buffer as one axis, for views of it; made when first needed */
 };
 
-/* The elementwise operation `op` over as many operands as it takes; dtype is for astype. */
-lb_tensor *lbx_rebuild_elementwise(int op, lb_dtype dtype, lb_tensor *const *x);
-/* The number of an operation, or -1. */
-int lbx_op_by_name(const char *name);
-
 /* Node `node` over its inputs; `data` is where a leaf's elements are. Fails by base/error.h. */
 bool lbx_rebuild(const struct lbx_wire_node *node, void *data, int n_inputs,
 		 struct lbx_rebuilt *const *inputs, struct lbx_rebuilt *ret);

@@ -1,13 +1,15 @@
 #include "base/op.h"
 
+#include <string.h>
+
 const struct lb_op_info lb_ops[LB_OPS] = {
-#define LB_OP(id, op_name, op_class_, needs) [LB_OP_##id] = { .name = op_name, .op_class = LB_CLASS_##op_class_ },
+#define LB_OP(id, op_name, op_class_, needs, ...) [LB_OP_##id] = { .name = op_name, .op_class = LB_CLASS_##op_class_ },
 #include "ops.def"
 #undef LB_OP
 };
 
 const uint8_t lb_op_needs[LB_OPS] = {
-#define LB_OP(id, op_name, op_class, needs) [LB_OP_##id] = LB_NEEDS_##needs,
+#define LB_OP(id, op_name, op_class, needs, ...) [LB_OP_##id] = LB_NEEDS_##needs,
 #include "ops.def"
 #undef LB_OP
 };
@@ -28,3 +30,12 @@ const struct lb_dtype_info lb_dtypes[LB_DTYPES] = {
 	[LB_F64] = { "float64", 8, 'f', 52 },
 	[LB_C64] = { "complex64", 8, 'c', 23 },
 };
+
+int lb_op_by_name(const char *name)
+{
+	for (int op = 0; op < LB_OPS; op++) {
+		if (strncmp(lb_ops[op].name, name, sizeof lb_ops[op].name) == 0)
+			return op;
+	}
+	return -1;
+}

@@ -5,7 +5,7 @@
 #include "symtab.h"
 
 enum lb_op_code {
-#define LB_OP(id, name, op_class, needs) LB_OP_##id,
+#define LB_OP(id, name, op_class, needs, ...) LB_OP_##id,
 #include "ops.def"
 #undef LB_OP
 	LB_OPS,
@@ -29,6 +29,9 @@ enum lb_op_needs {
 extern const struct lb_op_info lb_ops[LB_OPS];
 extern const uint8_t lb_op_needs[LB_OPS]; /* enum lb_op_needs */
 extern const struct lb_dtype_info lb_dtypes[LB_DTYPES];
+
+/* The number of the operation with this name, or -1. */
+int lb_op_by_name(const char *name);
 
 static inline enum lb_op_class lb_op_class(int op)
 {

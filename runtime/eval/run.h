@@ -3,7 +3,7 @@
 #define LB_EVAL_RUN_H
 
 #include "eval/schedule.h"
-#include "kernels/kernels.h"
+#include "ops/operation.h"
 
 /* One evaluation under way. `exec` is first: kernels get its address. */
 struct lb_run {
@@ -26,8 +26,6 @@ extern __thread struct lb_run *lb_innermost_run
 
 void lb_run_init(struct lb_run *run, struct lb_arena *arena, bool plain);
 
-/* Memory for t, dense; t->buffer is set. */
-bool lb_run_allocate(struct lb_run *run, struct lb_tensor *t);
 /* Computes a tensor that is no elementwise one. */
 bool lb_run_single(struct lb_run *run, struct lb_tensor *t);
 /* Computes the group headed by this step (eval/chain.c). */
@@ -37,11 +35,13 @@ bool lb_run_chain(struct lb_run *run, struct lb_step *head);
  * LB_FUSE_REGS, keeps the results for those that follow. The last one is the tensor's value. */
 bool lb_run_insn(struct lb_run *run, struct lb_tensor *t, int k, void **registers);
 
-/* Computes one of class UPDATE, which gets its memory there (eval/update.c). */
-bool lb_run_update(struct lb_run *run, struct lb_tensor *t);
-/* Computes one of class KERNEL, which has its memory (eval/model.c). */
-bool lb_run_kernel(struct lb_run *run, struct lb_tensor *t);
+/* ---- where a result lies (eval/result.c) ---- */
 
-struct lb_view lb_view_of(const struct lb_tensor *t);
+/* Memory for t, dense; t->buffer is set. */
+bool lb_run_allocate(struct lb_run *run, struct lb_tensor *t);
+/* A view has the buffer of what it looks at. */
+void lb_run_share_input(struct lb_tensor *t);
+/* Computes one of class UPDATE, in a copy of its first input or in that one's memory. */
+bool lb_run_update(struct lb_run *run, struct lb_tensor *t, lb_compute_fn *compute);
 
 #endif

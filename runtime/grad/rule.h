@@ -21,22 +21,9 @@ typedef bool lb_rule(const struct lb_vjp *v);
  * its inputs get none. */
 extern lb_rule *const lb_rules[LB_OPS];
 
-/* rules_elementwise.c */
-lb_rule lb_rule_unary, lb_rule_binary, lb_rule_where, lb_rule_clip, lb_rule_identity;
-/* rules_view.c */
-lb_rule lb_rule_reshape, lb_rule_transpose, lb_rule_window, lb_rule_concatenate, lb_rule_pad;
-/* rules_reduce.c */
-lb_rule lb_rule_sum, lb_rule_extreme, lb_rule_prod, lb_rule_var, lb_rule_logsumexp, lb_rule_softmax,
-	lb_rule_cumsum;
-/* rules_gather.c */
-lb_rule lb_rule_take, lb_rule_take_along, lb_rule_sort, lb_rule_topk, lb_rule_slice_update,
-	lb_rule_strided_add, lb_rule_scatter_add, lb_rule_put_along;
-/* rules_product.c */
-lb_rule lb_rule_product, lb_rule_rope;
-/* rules_model.c */
-lb_rule lb_rule_norm, lb_rule_norm_grad, lb_rule_attention, lb_rule_attention_grad, lb_rule_conv;
-/* rules_quant.c */
-lb_rule lb_rule_quantize, lb_rule_dequantize, lb_rule_quantized_matmul;
+#define LB_OP(id, name, op_class, needs, least, most, sizes, remake, compute, rule) lb_rule lb_rule_##rule;
+#include "ops.def"
+#undef LB_OP
 
 static inline struct lb_tensor *lb_vjp_input(const struct lb_vjp *v, int i)
 {

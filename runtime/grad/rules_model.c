@@ -158,23 +158,12 @@ bool lb_rule_attention_grad(const struct lb_vjp *v)
 
 /* ---- convolutions ---- */
 
-static lb_conv_options options_of(const struct lb_tensor *t)
-{
-	lb_conv_options o = { .groups = t->params[3] };
-	for (int i = 0; i < 2; i++) {
-		o.stride[i] = lb_conv_param(t->params[0], i);
-		o.padding[i] = lb_conv_param(t->params[1], i);
-		o.dilation[i] = lb_conv_param(t->params[2], i);
-	}
-	return o;
-}
-
 /* The result, x and the weight: of the three, the operation takes two and gives the third, and so do
  * its gradients. */
 bool lb_rule_conv(const struct lb_vjp *v)
 {
 	struct lb_tensor *a = lb_vjp_input(v, 0), *b = lb_vjp_input(v, 1), *g = v->g;
-	lb_conv_options o = options_of(v->t);
+	lb_conv_options o = lb_conv_options_of(v->t->params);
 	lb_list of_a = lb_shape_of(a), of_b = lb_shape_of(b);
 	bool first = lb_vjp_wants(v, 0), second = lb_vjp_wants(v, 1);
 	switch (v->t->op) {

@@ -1,36 +1,10 @@
 #include "grad/rule.h"
 
+#define lb_rule_none NULL
+
 lb_rule *const lb_rules[LB_OPS] = {
-	[LB_OP_NEGATIVE] = lb_rule_unary, [LB_OP_ABS] = lb_rule_unary, [LB_OP_EXP] = lb_rule_unary,
-	[LB_OP_LOG] = lb_rule_unary, [LB_OP_SQRT] = lb_rule_unary, [LB_OP_RSQRT] = lb_rule_unary,
-	[LB_OP_SIN] = lb_rule_unary, [LB_OP_COS] = lb_rule_unary, [LB_OP_TANH] = lb_rule_unary,
-	[LB_OP_SIGMOID] = lb_rule_unary, [LB_OP_ERF] = lb_rule_unary, [LB_OP_SQUARE] = lb_rule_unary,
-	[LB_OP_ASTYPE] = lb_rule_identity,
-	[LB_OP_ADD] = lb_rule_binary, [LB_OP_SUBTRACT] = lb_rule_binary, [LB_OP_MULTIPLY] = lb_rule_binary,
-	[LB_OP_DIVIDE] = lb_rule_binary, [LB_OP_POWER] = lb_rule_binary, [LB_OP_MAXIMUM] = lb_rule_binary,
-	[LB_OP_MINIMUM] = lb_rule_binary, [LB_OP_REMAINDER] = lb_rule_binary,
-	[LB_OP_WHERE] = lb_rule_where, [LB_OP_CLIP] = lb_rule_clip,
-	[LB_OP_RESHAPE] = lb_rule_reshape, [LB_OP_FLATTEN] = lb_rule_reshape,
-	[LB_OP_EXPAND_DIMS] = lb_rule_reshape, [LB_OP_SQUEEZE] = lb_rule_reshape,
-	[LB_OP_TRANSPOSE] = lb_rule_transpose, [LB_OP_BROADCAST_TO] = lb_rule_identity,
-	[LB_OP_SLICE] = lb_rule_window, [LB_OP_AS_STRIDED] = lb_rule_window,
-	[LB_OP_DEPENDS] = lb_rule_identity, [LB_OP_CONTIGUOUS] = lb_rule_identity,
-	[LB_OP_SUM] = lb_rule_sum, [LB_OP_MEAN] = lb_rule_sum, [LB_OP_MAX] = lb_rule_extreme,
-	[LB_OP_MIN] = lb_rule_extreme, [LB_OP_PROD] = lb_rule_prod, [LB_OP_VAR] = lb_rule_var,
-	[LB_OP_LOGSUMEXP] = lb_rule_logsumexp, [LB_OP_SOFTMAX] = lb_rule_softmax,
-	[LB_OP_MATMUL] = lb_rule_product, [LB_OP_ADDMM] = lb_rule_product,
-	[LB_OP_CONCATENATE] = lb_rule_concatenate, [LB_OP_TAKE] = lb_rule_take,
-	[LB_OP_TAKE_ALONG] = lb_rule_take_along,
-	[LB_OP_SLICE_UPDATE] = lb_rule_slice_update, [LB_OP_SLICE_ADD] = lb_rule_slice_update,
-	[LB_OP_STRIDED_ADD] = lb_rule_strided_add, [LB_OP_SCATTER_ADD] = lb_rule_scatter_add,
-	[LB_OP_PUT_ALONG] = lb_rule_put_along,
-	[LB_OP_LAYER_NORM] = lb_rule_norm, [LB_OP_RMS_NORM] = lb_rule_norm,
-	[LB_OP_LAYER_NORM_GRAD] = lb_rule_norm_grad, [LB_OP_RMS_NORM_GRAD] = lb_rule_norm_grad,
-	[LB_OP_ATTENTION] = lb_rule_attention, [LB_OP_ATTENTION_GRAD] = lb_rule_attention_grad,
-	[LB_OP_CONV2D] = lb_rule_conv, [LB_OP_CONV2D_INPUT_GRAD] = lb_rule_conv,
-	[LB_OP_CONV2D_WEIGHT_GRAD] = lb_rule_conv,
-	[LB_OP_ROPE] = lb_rule_rope, [LB_OP_SORT] = lb_rule_sort, [LB_OP_TOPK] = lb_rule_topk,
-	[LB_OP_CUMSUM] = lb_rule_cumsum, [LB_OP_PAD] = lb_rule_pad,
-	[LB_OP_QUANTIZE] = lb_rule_quantize, [LB_OP_DEQUANTIZE] = lb_rule_dequantize,
-	[LB_OP_QUANTIZED_MATMUL] = lb_rule_quantized_matmul,
+#define LB_OP(id, name, op_class, needs, least, most, sizes, remake, compute, rule) \
+	[LB_OP_##id] = lb_rule_##rule,
+#include "ops.def"
+#undef LB_OP
 };

@@ -43,10 +43,6 @@ struct lb_tensor *lb_tensor_publish(struct lb_tensor *t);
 struct lb_tensor *lb_node(int op, enum lb_dtype dtype, int rank, const int64_t *shape,
 			  int n_inputs, struct lb_tensor *const *inputs, const void *site);
 
-/* What an operation with nothing to do gives for x: x, or, if it has a name, a view of it, so
- * that lb_named() of the result names the result alone. */
-struct lb_tensor *lb_untouched(struct lb_tensor *x, const void *site);
-
 /* Give back n references (of scopes too, with LB_SCOPE_REF); frees without recursion. */
 void lb_tensor_drop(struct lb_tensor *t, uint64_t refs);
 void lb_tensor_retain(struct lb_tensor *t, uint64_t refs);

@@ -85,6 +85,11 @@ static bool check(const struct lb_fuse *fuse)
 	return true;
 }
 
+bool lb_kernel_has(int op, enum lb_dtype to, enum lb_dtype from)
+{
+	return lb_tiles()->elementwise(op, (int)to, (int)from) != NULL;
+}
+
 static bool find_functions(struct plan *plan, int64_t *cost)
 {
 	const struct lb_fuse *fuse = plan->fuse;

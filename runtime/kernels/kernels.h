@@ -78,6 +78,9 @@ struct lb_fuse {
 	struct { uint8_t reg; void *data; } outputs[LB_FUSE_OUTPUTS];
 };
 
+/* Whether the elementwise operation is defined on operands of dtype `from` (of `where`: the last two), with
+ * a result of dtype `to`. */
+bool lb_kernel_has(int op, enum lb_dtype to, enum lb_dtype from);
 /* Runs the chain tile by tile. n_insns may be 0 (copies inputs out). */
 bool lb_kernel_fused(struct lb_exec *exec, const struct lb_fuse *fuse);
 

@@ -1,5 +1,7 @@
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "kernels/model.h"
+#include "ops/operation.h"
 #include "ops/view.h"
 
 static bool check_shapes(const char *op, const struct lb_tensor *q, const struct lb_tensor *k,
@@ -127,4 +129,40 @@ lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, d
 	if (dq && dk && dv)
 		grads = (lb_attention_grads){ dq, dk, dv };
 	return grads;
+}
+
+/* ---- made anew, and computed ---- */
+
+struct lb_tensor *lb_remake_attention(const struct lb_recipe *r)
+{
+	return lb_attention(r->x[0], r->x[1], r->x[2], lb_recipe_double(r, 0), r->params[1] != 0,
+			    lb_recipe_input(r, 3));
+}
+
+/* The parts are views of the node itself. */
+struct lb_tensor *lb_remake_attention_grad(const struct lb_recipe *r)
+{
+	lb_attention_grads grads = lb_attention_grad(r->x[0], r->x[1], r->x[2], lb_recipe_double(r, 0),
+						     r->params[1] != 0, lb_recipe_input(r, 4), r->x[3]);
+	return grads.q ? lb_tensor_input(grads.q, 0) : NULL;
+}
+
+/* The mask comes last, after the gradient if there is one. */
+bool lb_compute_attention(struct lb_exec *exec, struct lb_tensor *t)
+{
+	uint32_t n = t->op == LB_OP_ATTENTION_GRAD ? 4 : 3;
+	struct lb_attention a = {
+		.q = lb_view_of_input(t, 0), .k = lb_view_of_input(t, 1), .v = lb_view_of_input(t, 2),
+		.masked = t->n_inputs > n, .causal = t->params[1] != 0, .scale = lb_param_double(t, 0),
+	};
+	if (a.masked) {
+		const struct lb_tensor *mask = lb_tensor_input(t, n);
+		int64_t scores[4] = { a.q.shape[0], a.q.shape[1], a.q.shape[2], a.k.shape[2] };
+		a.mask = lb_view_of(mask);
+		lb_broadcast_strides(mask->rank, mask->shape, mask->strides, 4, scores, a.mask.strides);
+	}
+	if (n == 3)
+		return lb_kernel_attention(exec, &a, lb_tensor_data(t));
+	struct lb_view grad = lb_view_of_input(t, 3);
+	return lb_kernel_attention_grad(exec, &a, &grad, lb_tensor_data(t));
 }

@@ -3,6 +3,8 @@
 #include "base/plural.h"
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "kernels/model.h"
+#include "ops/operation.h"
 
 static bool fail(const char *op, lb_list x, lb_list w, const char *wrong)
 {
@@ -50,7 +52,7 @@ static bool plan(const char *op, lb_list x, lb_list w, lb_conv_options *o, int64
 	return true;
 }
 
-/* params: 0 stride, 1 padding, 2 dilation, each a pair; 3 groups */
+/* params: see lb_conv_options_of() */
 static struct lb_tensor *node(int op, const char *name, const int64_t *shape, struct lb_tensor *a,
 			      struct lb_tensor *b, const lb_conv_options *o, const void *site)
 {
@@ -195,4 +197,76 @@ lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value)
 			t->params[i] = lb_conv_pair(before[2 * i], before[2 * i + 1]);
 	}
 	return lb_tensor_publish(t);
+}
+
+/* ---- made anew, and computed ---- */
+
+struct lb_tensor *lb_remake_conv(const struct lb_recipe *r)
+{
+	lb_conv_options o = lb_conv_options_of(r->params);
+	switch (r->op) {
+	case LB_OP_CONV2D_INPUT_GRAD:
+		return lb_conv2d_input_grad(r->shape, r->x[0], r->x[1], o);
+	case LB_OP_CONV2D_WEIGHT_GRAD:
+		return lb_conv2d_weight_grad(r->x[0], r->shape, r->x[1], o);
+	default:
+		return lb_conv2d(r->x[0], r->x[1], o);
+	}
+}
+
+/* A convolution of x and w, the result's rows and columns being those of `out`. */
+static struct lb_conv conv_of(const struct lb_tensor *t, const struct lb_view *x, const struct lb_view *w,
+			      const struct lb_view *out)
+{
+	struct lb_conv c = { .x = *x, .w = *w, .groups = t->params[3] };
+	for (int i = 0; i < 2; i++) {
+		c.out[i] = out->shape[1 + i];
+		c.stride[i] = lb_conv_param(t->params[0], i);
+		c.padding[i] = lb_conv_param(t->params[1], i);
+		c.dilation[i] = lb_conv_param(t->params[2], i);
+	}
+	return c;
+}
+
+bool lb_compute_conv(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view first = lb_view_of_input(t, 0), second = lb_view_of_input(t, 1), result = lb_view_of(t);
+	struct lb_conv c;
+	switch (t->op) {
+	case LB_OP_CONV2D_INPUT_GRAD:
+		c = conv_of(t, &result, &first, &second);
+		return lb_kernel_conv2d_input_grad(exec, &c, &second, result.data);
+	case LB_OP_CONV2D_WEIGHT_GRAD:
+		c = conv_of(t, &first, &result, &second);
+		return lb_kernel_conv2d_weight_grad(exec, &c, &second, result.data);
+	default:
+		c = conv_of(t, &first, &second, &result);
+		return lb_kernel_conv2d(exec, &c, result.data);
+	}
+}
+
+/* Its shape is not in the parameters: what comes after each axis is what is left. */
+struct lb_tensor *lb_remake_pad(const struct lb_recipe *r)
+{
+	const struct lb_tensor *x = r->x[0], *value = r->x[1];
+	bool fits = r->shape.n == x->rank && value->rank == 0 && x->dtype == r->dtype && value->dtype == r->dtype;
+	for (int i = 0; fits && i < x->rank; i++) {
+		int64_t low = lb_conv_param(r->params[i / 2], i % 2);
+		fits = r->shape.v[i] >= x->shape[i] && r->shape.v[i] - x->shape[i] >= low;
+	}
+	return fits ? lb_remake_as_is(r) : lb_senseless(r);
+}
+
+/* The value everywhere, then x where it belongs. */
+bool lb_compute_pad(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0), value = lb_view_of_input(t, 1), to = lb_view_of(t);
+	if (!lb_kernel_fill(exec, to.data, to.dtype, t->size, value.data))
+		return false;
+	for (int i = 0; i < t->rank; i++) {
+		to.shape[i] = x.shape[i];
+		to.data = (char *)to.data +
+			lb_conv_param(t->params[i / 2], i % 2) * to.strides[i] * lb_dtypes[to.dtype].bytes;
+	}
+	return lb_kernel_copy(exec, &to, &x);
 }

@@ -5,6 +5,7 @@
 #include "graph/literal.h"
 #include "graph/shape.h"
 #include "kernels/kernels.h"
+#include "ops/operation.h"
 
 static bool check_dtype(const char *op, enum lb_dtype dtype)
 {
@@ -217,4 +218,89 @@ lb_tensor *lb_random_normal(lb_list shape, lb_dtype dtype, lb_random_key key)
 {
 	LB_ENTER();
 	return lb_tensor_publish(random_begin(LB_OP_NORMAL, shape, dtype, key, site));
+}
+
+/* ---- made anew, and computed ---- */
+
+struct lb_tensor *lb_remake_scalar(const struct lb_recipe *r)
+{
+	double element[2] = { 0 };
+	if (r->params[2])
+		lb_store_int(element, r->dtype, r->params[1]);
+	else
+		lb_store_double(element, r->dtype, lb_recipe_double(r, 0));
+	return lb_from_data(element, lb_dtypes[r->dtype].bytes, LB_SHAPE(), r->dtype);
+}
+
+struct lb_tensor *lb_remake_full(const struct lb_recipe *r)
+{
+	return full("full", r->shape, lb_recipe_double(r, 0), r->dtype, r->site);
+}
+
+/* Those whose elements go by their number, perhaps from a later one on. */
+static struct lb_tensor *numbered(const struct lb_recipe *r)
+{
+	bool fits = r->shape.n == 1 && r->params[3] >= 0 && r->params[3] <= INT64_MAX / 4 &&
+		(r->op == LB_OP_ARANGE || lb_dtype_is_float(r->dtype));
+	return fits ? lb_remake_as_is(r) : lb_senseless(r);
+}
+
+/* Its length is in the shape: start and step may not give stop back exactly. */
+struct lb_tensor *lb_remake_arange(const struct lb_recipe *r)
+{
+	return numbered(r);
+}
+
+struct lb_tensor *lb_remake_eye(const struct lb_recipe *r)
+{
+	return r->shape.n != 2 ? lb_senseless(r) :
+		lb_eye(r->shape.v[0], r->shape.v[1], r->params[0], r->dtype);
+}
+
+struct lb_tensor *lb_remake_uniform(const struct lb_recipe *r)
+{
+	lb_random_key key = { (uint64_t)r->params[0] };
+	return r->params[3] ? numbered(r) :
+		lb_random_uniform(r->shape, lb_recipe_double(r, 1), lb_recipe_double(r, 2), r->dtype, key);
+}
+
+struct lb_tensor *lb_remake_normal(const struct lb_recipe *r)
+{
+	lb_random_key key = { (uint64_t)r->params[0] };
+	return r->params[3] ? numbered(r) : lb_random_normal(r->shape, r->dtype, key);
+}
+
+bool lb_compute_fill(struct lb_exec *exec, struct lb_tensor *t)
+{
+	enum lb_dtype dtype = (enum lb_dtype)t->dtype;
+	double value[2] = { 0 };
+	if (t->op == LB_OP_SCALAR && t->params[2])
+		lb_store_int(value, dtype, t->params[1]);
+	else
+		lb_store_double(value, dtype, lb_param_double(t, 0));
+	return lb_kernel_fill(exec, lb_tensor_data(t), dtype, t->size, value);
+}
+
+bool lb_compute_arange(struct lb_exec *exec, struct lb_tensor *t)
+{
+	return lb_kernel_arange(exec, lb_tensor_data(t), (enum lb_dtype)t->dtype, t->params[3], t->size,
+				lb_param_double(t, 0), lb_param_double(t, 1));
+}
+
+bool lb_compute_eye(struct lb_exec *exec, struct lb_tensor *t)
+{
+	return lb_kernel_eye(exec, lb_tensor_data(t), (enum lb_dtype)t->dtype, t->shape[0], t->shape[1],
+			     t->params[0]);
+}
+
+bool lb_compute_uniform(struct lb_exec *exec, struct lb_tensor *t)
+{
+	return lb_kernel_uniform(exec, lb_tensor_data(t), (enum lb_dtype)t->dtype, t->params[3], t->size,
+				 (uint64_t)t->params[0], lb_param_double(t, 1), lb_param_double(t, 2));
+}
+
+bool lb_compute_normal(struct lb_exec *exec, struct lb_tensor *t)
+{
+	return lb_kernel_normal(exec, lb_tensor_data(t), (enum lb_dtype)t->dtype, t->params[3], t->size,
+				(uint64_t)t->params[0]);
 }

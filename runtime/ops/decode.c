@@ -3,6 +3,7 @@
 #include "base/plural.h"
 #include "graph/shape.h"
 #include "kernels/kernels.h"
+#include "ops/operation.h"
 
 bool lb_encoded_bytes(const char *op, enum lb_encoding encoding, lb_list shape, enum lb_dtype dtype,
 		      int64_t *ret)
@@ -60,4 +61,15 @@ lb_tensor *lb_decode(lb_tensor *bytes, lb_encoding encoding, lb_list shape, lb_d
 {
 	LB_ENTER();
 	return LB_GIVEN("decode", bytes) ? lb_decode_at(bytes, encoding, shape, dtype, site) : NULL;
+}
+
+struct lb_tensor *lb_remake_decode(const struct lb_recipe *r)
+{
+	return lb_decode_at(r->x[0], (enum lb_encoding)r->params[0], r->shape, r->dtype, r->site);
+}
+
+bool lb_compute_decode(struct lb_exec *exec, struct lb_tensor *t)
+{
+	return lb_kernel_decode(exec, (enum lb_encoding)t->params[0], lb_tensor_data(lb_tensor_input(t, 0)), t->size,
+				lb_tensor_data(t), (enum lb_dtype)t->dtype);
 }

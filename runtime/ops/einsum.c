@@ -12,6 +12,7 @@
 #include "base/plural.h"
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "ops/view.h"
 
 /* The axes of an ellipsis have labels of their own, after the letters': the last axis the last. */
 enum { LETTERS = 52, LABELS = LETTERS + LB_MAX_RANK };

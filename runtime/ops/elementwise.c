@@ -1,6 +1,8 @@
 #include "graph/literal.h"
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "ops/operation.h"
+#include "ops/view.h"
 
 /* What an operation takes and gives, besides promoting its operands to one dtype. */
 enum rule {
@@ -213,4 +215,28 @@ lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high)
 	if (x->dtype == LB_C64 || low->dtype == LB_C64 || high->dtype == LB_C64)
 		return fail_complex("clip");
 	return ternary(LB_OP_CLIP, 0, (struct lb_tensor *[]){ x, low, high }, site);
+}
+
+struct lb_tensor *lb_remake_broadcast(const struct lb_recipe *r)
+{
+	int rank = 0;
+	int64_t shape[LB_MAX_RANK];
+	for (int i = 0; i < r->n; i++) {
+		if (!lb_broadcast(lb_ops[r->op].name, rank, shape, r->x[i]->rank, r->x[i]->shape, &rank, shape))
+			return NULL;
+	}
+	struct lb_recipe own = *r;
+	own.shape = (lb_list){ rank, shape };
+	return lb_remake_as_is(&own);
+}
+
+/* Dtypes that no public function can have chosen are refused: those that the kernel does not know. */
+struct lb_tensor *lb_remake_elementwise(const struct lb_recipe *r)
+{
+	int first = r->op == LB_OP_WHERE;
+	bool fits = !first || r->x[0]->dtype == LB_BOOL;
+	for (int i = first + 1; i < r->n; i++)
+		fits = fits && r->x[i]->dtype == r->x[first]->dtype;
+	fits = fits && lb_kernel_has(r->op, r->dtype, (enum lb_dtype)r->x[first]->dtype);
+	return fits ? lb_remake_broadcast(r) : lb_senseless(r);
 }

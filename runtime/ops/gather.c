@@ -1,6 +1,7 @@
 #include "graph/promote.h"
 #include "base/plural.h"
 #include "graph/shape.h"
+#include "ops/operation.h"
 
 bool lb_check_indices(const char *op, const struct lb_tensor *indices)
 {
@@ -89,4 +90,36 @@ lb_tensor *lb_embedding(lb_tensor *weight, lb_tensor *indices)
 		shape[i] = indices->shape[i];
 	shape[indices->rank] = weight->shape[1];
 	return gather(LB_OP_TAKE, weight, indices, 0, indices->rank + 1, shape, site);
+}
+
+/* ---- made anew, and computed ---- */
+
+struct lb_tensor *lb_remake_take(const struct lb_recipe *r)
+{
+	return lb_take(r->x[0], r->x[1], (int)r->params[0]);
+}
+
+struct lb_tensor *lb_remake_take_along(const struct lb_recipe *r)
+{
+	return lb_take_along_axis(r->x[0], r->x[1], (int)r->params[0]);
+}
+
+bool lb_compute_take(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0), indices = lb_view_of_input(t, 1);
+	return lb_kernel_take(exec, &x, &indices, (int)t->params[0], lb_tensor_data(t));
+}
+
+bool lb_compute_take_along(struct lb_exec *exec, struct lb_tensor *t)
+{
+	int axis = (int)t->params[0];
+	struct lb_view x = lb_view_of_input(t, 0), indices = lb_view_of_input(t, 1);
+	for (int i = 0; i < t->rank; i++) {
+		if (i == axis)
+			continue;
+		x.strides[i] = x.shape[i] == 1 ? 0 : x.strides[i];
+		indices.strides[i] = indices.shape[i] == 1 ? 0 : indices.strides[i];
+		x.shape[i] = indices.shape[i] = t->shape[i];
+	}
+	return lb_kernel_take_along(exec, &x, &indices, axis, lb_tensor_data(t));
 }

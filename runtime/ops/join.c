@@ -3,6 +3,7 @@
 
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "ops/operation.h"
 
 /* All as one dtype; the caller frees the array. */
 static struct lb_tensor **promote_all(const char *op, int n, struct lb_tensor *const *xs, const void *site)
@@ -115,4 +116,25 @@ lb_tensor *lb_stack(int n, lb_tensor *const *xs, int axis)
 		result = concatenate(n, all, along, site);
 	free(all);
 	return result;
+}
+
+/* ---- made anew, and computed ---- */
+
+struct lb_tensor *lb_remake_concatenate(const struct lb_recipe *r)
+{
+	return lb_concatenate(r->n, r->x, (int)r->params[0]);
+}
+
+bool lb_compute_concatenate(struct lb_exec *exec, struct lb_tensor *t)
+{
+	int axis = (int)t->params[0];
+	struct lb_view to = lb_view_of(t);
+	for (uint32_t i = 0; i < t->n_inputs; i++) {
+		struct lb_view from = lb_view_of_input(t, i);
+		to.shape[axis] = from.shape[axis];
+		if (!lb_kernel_copy(exec, &to, &from))
+			return false;
+		to.data = (char *)to.data + from.shape[axis] * t->strides[axis] * lb_dtypes[t->dtype].bytes;
+	}
+	return true;
 }

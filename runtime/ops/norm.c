@@ -1,6 +1,7 @@
 #include "graph/promote.h"
 #include "graph/shape.h"
 #include "kernels/model.h"
+#include "ops/operation.h"
 
 /* params: 0 eps, 1 which of weight (1) and bias (2) are given */
 static struct lb_tensor *norm(int op, struct lb_tensor *x, struct lb_tensor *weight, struct lb_tensor *bias,
@@ -108,4 +109,49 @@ lb_norm_grads lb_rms_norm_grad(lb_tensor *x, lb_tensor *weight, lb_tensor *grad,
 {
 	LB_ENTER();
 	return norm_grads(LB_OP_RMS_NORM_GRAD, x, weight, grad, eps, site);
+}
+
+/* ---- made anew, and computed ---- */
+
+struct lb_tensor *lb_remake_norm(const struct lb_recipe *r)
+{
+	struct lb_tensor *weight = r->params[1] & 1 ? lb_recipe_input(r, 1) : NULL;
+	struct lb_tensor *bias = r->params[1] & 2 ? lb_recipe_input(r, weight ? 2 : 1) : NULL;
+	if (r->n != 1 + (weight != NULL) + (bias != NULL))
+		return lb_senseless(r);
+	return norm(r->op, r->x[0], weight, bias, lb_recipe_double(r, 0), r->site);
+}
+
+bool lb_compute_norm(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0), vectors[2];
+	const struct lb_view *given[2] = { NULL, NULL };
+	uint32_t next = 1;
+	for (int i = 0; i < 2; i++) {
+		if (!(t->params[1] >> i & 1))
+			continue;
+		vectors[i] = lb_view_of_input(t, next++);
+		given[i] = &vectors[i];
+	}
+	return lb_kernel_norm(exec, lb_ops[t->op].name, &x, given[0], given[1], lb_param_double(t, 0),
+			      t->op == LB_OP_LAYER_NORM, lb_tensor_data(t));
+}
+
+struct lb_tensor *lb_remake_norm_grad(const struct lb_recipe *r)
+{
+	lb_norm_grads grads = norm_grads(r->op, r->x[0], lb_recipe_input(r, 2), r->x[1], lb_recipe_double(r, 0),
+					 r->site);
+	struct lb_tensor *const parts[] = { grads.x, grads.weight, grads.bias };
+	bool has_part = r->params[1] >= 0 && r->params[1] < LB_NORM_PARTS && parts[r->params[1]];
+	return has_part ? parts[r->params[1]] : lb_senseless(r);
+}
+
+bool lb_compute_norm_grad(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0), grad = lb_view_of_input(t, 1), weight;
+	if (t->n_inputs > 2)
+		weight = lb_view_of_input(t, 2);
+	return lb_kernel_norm_grad(exec, lb_ops[t->op].name, (enum lb_norm_part)t->params[1], &x,
+				   t->n_inputs > 2 ? &weight : NULL, &grad, lb_param_double(t, 0),
+				   t->op == LB_OP_LAYER_NORM_GRAD, lb_tensor_data(t));
 }

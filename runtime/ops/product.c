@@ -1,5 +1,8 @@
+#include <string.h>
+
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "ops/product.h"
 
 static struct lb_tensor *fail_shapes(const char *op, const struct lb_tensor *a, const struct lb_tensor *b)
 {
@@ -122,4 +125,66 @@ lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias)
 	across->site = (uint64_t)(uintptr_t)site;
 	return product("linear", bias ? LB_OP_ADDMM : LB_OP_MATMUL, bias ? 3 : 2,
 		       (struct lb_tensor *[]){ x, across, bias }, 1, bias != NULL, site);
+}
+
+/* ---- made anew, and computed ---- */
+
+struct lb_tensor *lb_remake_matmul(const struct lb_recipe *r)
+{
+	return lb_matmul(r->x[0], r->x[1]);
+}
+
+struct lb_tensor *lb_remake_addmm(const struct lb_recipe *r)
+{
+	return lb_addmm(r->x[2], r->x[0], r->x[1], lb_recipe_double(r, 0), lb_recipe_double(r, 1));
+}
+
+struct lb_view lb_matrix_view(const struct lb_tensor *x, bool is_b, int batch_rank, const int64_t *batch)
+{
+	struct lb_view from = lb_view_of(x), to = from;
+	if (x->rank == 1) {
+		from.rank = 2;
+		from.shape[is_b] = 1;
+		from.strides[is_b] = 0;
+		from.shape[!is_b] = x->shape[0];
+		from.strides[!is_b] = x->strides[0];
+	}
+	int own_batch = from.rank - 2;
+	lb_broadcast_strides(own_batch, from.shape, from.strides, batch_rank, batch, to.strides);
+	memcpy(to.shape, batch, (size_t)batch_rank * sizeof *batch);
+	for (int i = 0; i < 2; i++) {
+		to.shape[batch_rank + i] = from.shape[own_batch + i];
+		to.strides[batch_rank + i] = from.strides[own_batch + i];
+	}
+	to.rank = batch_rank + 2;
+	return to;
+}
+
+bool lb_compute_product(struct lb_exec *exec, struct lb_tensor *t)
+{
+	const struct lb_tensor *a = lb_tensor_input(t, 0), *b = lb_tensor_input(t, 1);
+	int batch_rank = t->rank - (a->rank > 1) - (b->rank > 1);
+	/* m or n of 1 for a vector: axes that the result does not have */
+	if (batch_rank + 2 > LB_MAX_RANK)
+		return lb_fail("%s: %d batch axes are more than fit", lb_ops[t->op].name, batch_rank);
+	struct lb_view va = lb_matrix_view(a, false, batch_rank, t->shape);
+	struct lb_view vb = lb_matrix_view(b, true, batch_rank, t->shape), vc;
+	bool with_c = t->op == LB_OP_ADDMM;
+	if (with_c) {
+		const struct lb_tensor *c = lb_tensor_input(t, 2);
+		int64_t strides[LB_MAX_RANK];
+		vc = lb_view_of(c);
+		lb_broadcast_strides(c->rank, c->shape, c->strides, t->rank, t->shape, strides);
+		/* c over the product with the vector's axis put back */
+		int from = 0;
+		for (int i = 0; i < batch_rank + 2; i++) {
+			bool missing = (i == batch_rank && a->rank == 1) || (i == batch_rank + 1 && b->rank == 1);
+			vc.shape[i] = missing ? 1 : t->shape[from];
+			vc.strides[i] = missing ? 0 : strides[from];
+			from += !missing;
+		}
+		vc.rank = batch_rank + 2;
+	}
+	return lb_kernel_matmul(exec, &va, &vb, with_c ? &vc : NULL, lb_param_double(t, 0),
+				lb_param_double(t, 1), lb_tensor_data(t));
 }

@@ -1,6 +1,7 @@
 #include "graph/promote.h"
 #include "base/plural.h"
 #include "graph/shape.h"
+#include "ops/product.h"
 
 static const struct {
 	const char *name;
@@ -248,4 +249,85 @@ lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how, bool 
 	if (!inputs[0])
 		return NULL;
 	return node(LB_OP_QUANTIZED_MATMUL, dtype, rank, shape, n + 1, inputs, how, transpose, site);
+}
+
+/* ---- made anew, and computed ---- */
+
+static bool how_of(const struct lb_recipe *r, lb_quant *ret)
+{
+	const int64_t *p = r->params;
+	*ret = (lb_quant){ (lb_quant_mode)p[0], (int)p[1], (int)p[2] };
+	return p[0] >= LB_QUANT_AFFINE && p[0] <= LB_QUANT_NVFP4 && p[1] >= 0 && p[1] <= 8 && p[2] >= 0 &&
+		p[2] <= 128 && p[3] >= 0 && p[3] <= LB_QUANT_BIASES;
+}
+
+struct lb_tensor *lb_remake_quantize(const struct lb_recipe *r)
+{
+	lb_quant how;
+	if (!how_of(r, &how))
+		return lb_senseless(r);
+	lb_quantized q = lb_quantize(r->x[0], how, lb_recipe_input(r, 1));
+	struct lb_tensor *const parts[] = { q.w, q.scales, q.biases };
+	return !q.w || parts[r->params[3]] ? parts[r->params[3]] : lb_senseless(r);
+}
+
+/* Words, scales, and biases or a global scale, from input `first` on. */
+static lb_quantized quantized_of(const struct lb_recipe *r, int first, lb_quant how)
+{
+	lb_quantized q = { .w = r->x[first], .scales = r->x[first + 1] };
+	*(how.mode == LB_QUANT_AFFINE ? &q.biases : &q.global_scale) = lb_recipe_input(r, first + 2);
+	return q;
+}
+
+struct lb_tensor *lb_remake_dequantize(const struct lb_recipe *r)
+{
+	lb_quant how;
+	return how_of(r, &how) ? lb_dequantize(quantized_of(r, 0, how), how, r->dtype) : lb_senseless(r);
+}
+
+struct lb_tensor *lb_remake_quantized_matmul(const struct lb_recipe *r)
+{
+	lb_quant how;
+	return !how_of(r, &how) ? lb_senseless(r) :
+		lb_quantized_matmul(r->x[0], quantized_of(r, 1, how), how, r->params[3] != 0);
+}
+
+bool lb_compute_quantize(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_quant_format format = { (int)t->params[0], (int)t->params[1], (int)t->params[2] };
+	struct lb_view x = lb_view_of_input(t, 0);
+	const float *global = t->n_inputs > 1 ? lb_tensor_data(lb_tensor_input(t, 1)) : NULL;
+	return lb_kernel_quantize(exec, &format, (int)t->params[3], &x, global, lb_tensor_data(t));
+}
+
+/* The same as kernels have it. */
+static struct lb_quant_view quantized(const struct lb_tensor *t, uint32_t first)
+{
+	struct lb_quant_view q = {
+		.format = { (int)t->params[0], (int)t->params[1], (int)t->params[2] },
+		.words = lb_view_of_input(t, first),
+		.scales = lb_view_of_input(t, first + 1),
+	};
+	if (t->n_inputs > first + 2)
+		q.extra = lb_view_of_input(t, first + 2);
+	return q;
+}
+
+bool lb_compute_dequantize(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_quant_view q = quantized(t, 0);
+	return lb_kernel_dequantize(exec, &q, lb_tensor_data(t), (enum lb_dtype)t->dtype);
+}
+
+bool lb_compute_quantized_matmul(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_quant_view q = quantized(t, 1);
+	const struct lb_tensor *x = lb_tensor_input(t, 0);
+	int batch_rank = t->rank - 1 - (x->rank > 1);
+	struct lb_view *parts[] = { &q.words, &q.scales, &q.extra };
+	int n = q.format.mode == LB_QUANT_AFFINE ? 3 : 2;
+	struct lb_view vx = lb_matrix_view(x, false, batch_rank, t->shape);
+	for (int i = 0; i < n; i++)
+		*parts[i] = lb_matrix_view(lb_tensor_input(t, (uint32_t)i + 1), true, batch_rank, t->shape);
+	return lb_kernel_quantized_matmul(exec, &vx, &q, t->params[3] != 0, lb_tensor_data(t));
 }

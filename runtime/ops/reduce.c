@@ -1,5 +1,6 @@
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "ops/operation.h"
 
 static struct lb_tensor *reduce(int op, struct lb_tensor *x, lb_list axes, bool keepdims, int64_t ddof,
 				const void *site)
@@ -149,4 +150,54 @@ lb_tensor *lb_softmax(lb_tensor *x, lb_list axes)
 	if (t)
 		t->params[0] = mask;
 	return lb_tensor_publish(t);
+}
+
+/* ---- made anew, and computed ---- */
+
+static lb_list axes_of(uint32_t mask, int64_t axes[32])
+{
+	int n = 0;
+	for (int i = 0; i < 32; i++) {
+		if (mask & 1u << i)
+			axes[n++] = i;
+	}
+	return (lb_list){ n, axes };
+}
+
+struct lb_tensor *lb_remake_reduce(const struct lb_recipe *r)
+{
+	int64_t axes[32];
+	return reduce(r->op, r->x[0], axes_of((uint32_t)r->params[0], axes), r->params[1] != 0,
+		      r->op == LB_OP_VAR ? (int)r->params[2] : 0, r->site);
+}
+
+struct lb_tensor *lb_remake_argreduce(const struct lb_recipe *r)
+{
+	return argreduce(r->op, r->x[0], r->params[0] < 0 ? LB_ALL_AXES : LB_AXES(r->params[0]), r->params[1] != 0,
+			 r->site);
+}
+
+struct lb_tensor *lb_remake_softmax(const struct lb_recipe *r)
+{
+	int64_t axes[32];
+	return lb_softmax(r->x[0], axes_of((uint32_t)r->params[0], axes));
+}
+
+bool lb_compute_reduce(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0);
+	return lb_kernel_reduce(exec, t->op, &x, (uint32_t)t->params[0], t->params[2], lb_tensor_data(t),
+				(enum lb_dtype)t->dtype);
+}
+
+bool lb_compute_argreduce(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0);
+	return lb_kernel_argreduce(exec, t->op, &x, (int)t->params[0], lb_tensor_data(t));
+}
+
+bool lb_compute_softmax(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0);
+	return lb_kernel_softmax(exec, &x, (uint32_t)t->params[0], lb_tensor_data(t));
 }

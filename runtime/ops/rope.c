@@ -2,6 +2,8 @@
 
 #include "graph/shape.h"
 #include "graph/tensor.h"
+#include "kernels/model.h"
+#include "ops/operation.h"
 
 /* params: 0 dims, negative when traditional; 1 base, 2 scale, 3 offset */
 lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double base, double scale, int64_t offset)
@@ -38,4 +40,21 @@ lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double base, do
 		t->params[3] = offset;
 	}
 	return lb_tensor_publish(t);
+}
+
+struct lb_tensor *lb_remake_rope(const struct lb_recipe *r)
+{
+	int64_t dims = r->params[0] == INT64_MIN ? 0 : r->params[0];
+	return lb_rope(r->x[0], dims < 0 ? -dims : dims, dims < 0, lb_recipe_double(r, 1), lb_recipe_double(r, 2),
+		       r->params[3]);
+}
+
+bool lb_compute_rope(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0);
+	struct lb_rope rope = {
+		.dims = t->params[0] < 0 ? -t->params[0] : t->params[0], .traditional = t->params[0] < 0,
+		.base = lb_param_double(t, 1), .scale = lb_param_double(t, 2), .offset = t->params[3],
+	};
+	return lb_kernel_rope(exec, &x, &rope, lb_tensor_data(t));
 }

@@ -1,6 +1,8 @@
 #include "graph/promote.h"
 #include "base/plural.h"
 #include "graph/shape.h"
+#include "kernels/model.h"
+#include "ops/operation.h"
 
 /* params: 0 axis, 1 reverse, 2 inclusive */
 lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive)
@@ -50,4 +52,27 @@ lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key)
 		t->params[1] = (int64_t)key.value;
 	}
 	return lb_tensor_publish(t);
+}
+
+struct lb_tensor *lb_remake_cumsum(const struct lb_recipe *r)
+{
+	return lb_cumsum(r->x[0], (int)r->params[0], r->params[1] != 0, r->params[2] != 0);
+}
+
+bool lb_compute_cumsum(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0);
+	return lb_kernel_cumsum(exec, &x, (int)t->params[0], t->params[1] != 0, t->params[2] != 0,
+				lb_tensor_data(t));
+}
+
+struct lb_tensor *lb_remake_categorical(const struct lb_recipe *r)
+{
+	return lb_categorical(r->x[0], (int)r->params[0], (lb_random_key){ (uint64_t)r->params[1] });
+}
+
+bool lb_compute_categorical(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0);
+	return lb_kernel_categorical(exec, &x, (int)t->params[0], (uint64_t)t->params[1], lb_tensor_data(t));
 }

@@ -1,5 +1,7 @@
 #include "graph/shape.h"
 #include "graph/tensor.h"
+#include "kernels/model.h"
+#include "ops/operation.h"
 
 /* params: 0 axis, 1 how many (topk) */
 static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, const void *site)
@@ -53,4 +55,17 @@ lb_tensor *lb_topk(lb_tensor *x, int64_t k, int axis)
 {
 	LB_ENTER();
 	return sort(LB_OP_TOPK, x, axis, k, site);
+}
+
+struct lb_tensor *lb_remake_sort(const struct lb_recipe *r)
+{
+	return sort(r->op, r->x[0], (int)r->params[0], r->params[1], r->site);
+}
+
+bool lb_compute_sort(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view x = lb_view_of_input(t, 0);
+	enum lb_sort_kind kind = t->op == LB_OP_SORT ? LB_SORT_VALUES
+		: t->op == LB_OP_ARGSORT ? LB_SORT_INDICES : LB_SORT_TOP;
+	return lb_kernel_sort(exec, kind, &x, (int)t->params[0], t->params[1], lb_tensor_data(t));
 }

@@ -5,6 +5,7 @@
 #include "base/plural.h"
 #include "graph/promote.h"
 #include "graph/shape.h"
+#include "ops/operation.h"
 #include "ops/view.h"
 
 /* `what` (the update) in x's dtype, broadcast to shape. */
@@ -90,6 +91,18 @@ lb_tensor *lb_slice_add_n(lb_tensor *x, lb_tensor *update, int n, const lb_index
 	return slice(LB_OP_SLICE_ADD, x, update, n, index, site);
 }
 
+static bool check_reach(const struct lb_tensor *x, const struct lb_tensor *update, const int64_t *strides,
+			int64_t offset)
+{
+	int64_t low, high;
+	char text[LB_SHAPE_TEXT];
+	if (lb_strided_reach(update->rank, update->shape, strides, offset, &low, &high) &&
+	    (update->size == 0 || (low >= 0 && high < x->size)))
+		return true;
+	return lb_fail("strided_add: the update reaches beyond the %lld element%s of %s", (long long)x->size,
+		       LB_S(x->size), lb_shape_text(x->rank, x->shape, text));
+}
+
 /* params: 0 offset; the strides are the third input. */
 lb_tensor *lb_strided_add(lb_tensor *x, lb_tensor *update, lb_list strides, int64_t offset)
 {
@@ -101,14 +114,8 @@ lb_tensor *lb_strided_add(lb_tensor *x, lb_tensor *update, lb_list strides, int6
 			update->rank, LB_PLURAL(update->rank, "axis", "axes"));
 		return NULL;
 	}
-	int64_t low, high;
-	if (!lb_strided_reach(update->rank, update->shape, strides.v, offset, &low, &high) ||
-	    (update->size && (low < 0 || high >= x->size))) {
-		char text[LB_SHAPE_TEXT];
-		lb_fail("strided_add: the update reaches beyond the %lld element%s of %s", (long long)x->size,
-			LB_S(x->size), lb_shape_text(x->rank, x->shape, text));
+	if (!check_reach(x, update, strides.v, offset))
 		return NULL;
-	}
 	struct lb_tensor *xs[3] = { x, lb_as(update, (enum lb_dtype)x->dtype, site) };
 	if (xs[1])
 		xs[2] = lb_from_data(strides.v, (size_t)strides.n * 8, LB_SHAPE(strides.n), LB_I64);
@@ -196,4 +203,96 @@ lb_tensor *lb_put_along_axis(lb_tensor *x, lb_tensor *indices, lb_tensor *values
 		t->params[1] = how;
 	}
 	return lb_tensor_publish(t);
+}
+
+/* ---- made anew ---- */
+
+/* The indices from the positions of the first element and of the steps. */
+struct lb_tensor *lb_remake_slice_update(const struct lb_recipe *r)
+{
+	struct lb_tensor *x = r->x[0], *update = r->x[1];
+	lb_index index[LB_MAX_RANK];
+	bool fits = update->rank == x->rank && r->params[0] >= 0 && r->params[1] >= 0;
+	for (int i = 0; fits && i < x->rank; i++) {
+		int64_t size = x->shape[i], n = update->shape[i], behind = 1, reach;
+		for (int k = i + 1; k < x->rank; k++)
+			behind *= x->shape[k] ? x->shape[k] : 1;
+		int64_t first = n && size ? r->params[0] / behind % size : 0;
+		int64_t step = n && size ? r->params[1] / behind % size + 1 : 1;
+		fits = n == 0 || (lb_mul(n - 1, step, &reach) && reach < size - first);
+		index[i] = fits ? LB_RANGE(first, n ? first + reach + 1 : first, step) : LB_ALL;
+	}
+	return fits ? slice(r->op, x, update, x->rank, index, r->site) : lb_senseless(r);
+}
+
+/* How far the strides reach is seen when they are there. */
+struct lb_tensor *lb_remake_strided_add(const struct lb_recipe *r)
+{
+	const struct lb_tensor *x = r->x[0], *update = r->x[1], *list = r->x[2];
+	struct lb_recipe own = *r;
+	if (x->dtype != r->dtype || update->dtype != r->dtype || list->rank != 1 || list->size != update->rank ||
+	    list->dtype != LB_I64)
+		return lb_senseless(r);
+	own.shape = lb_shape_of(x);
+	own.x = (struct lb_tensor *[]){ r->x[0], r->x[1], lb_contiguous(r->x[2]) };
+	return own.x[2] ? lb_remake_as_is(&own) : NULL;
+}
+
+struct lb_tensor *lb_remake_scatter_add(const struct lb_recipe *r)
+{
+	return lb_scatter_add(r->x[0], r->x[1], r->x[2], (int)r->params[0]);
+}
+
+struct lb_tensor *lb_remake_put_along(const struct lb_recipe *r)
+{
+	return lb_put_along_axis(r->x[0], r->x[1], r->x[2], (int)r->params[0], (lb_put)r->params[1]);
+}
+
+/* ---- computed, in memory that has x already ---- */
+
+bool lb_compute_slice_update(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view update = lb_view_of_input(t, 1);
+	struct lb_view to = lb_view_of(t);
+	if (lb_tensor_input(t, 1)->size == 0)
+		return true;
+	for (int i = 0; i < t->rank; i++) {
+		to.strides[i] *= t->params[1] / t->strides[i] % t->shape[i] + 1;
+		to.shape[i] = update.shape[i];
+	}
+	to.data = (char *)to.data + t->params[0] * lb_dtypes[t->dtype].bytes;
+	if (t->op == LB_OP_SLICE_UPDATE)
+		return lb_kernel_copy(exec, &to, &update);
+	return lb_kernel_accumulate(exec, &to, &update);
+}
+
+bool lb_compute_strided_add(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view update = lb_view_of_input(t, 1), to = update;
+	const int64_t *strides = lb_tensor_data(lb_tensor_input(t, 2));
+	if (!check_reach(t, lb_tensor_input(t, 1), strides, t->params[0]))
+		return false;
+	memcpy(to.strides, strides, (size_t)to.rank * sizeof *strides);
+	to.data = (char *)lb_tensor_data(t) + t->params[0] * lb_dtypes[t->dtype].bytes;
+	return lb_kernel_accumulate(exec, &to, &update);
+}
+
+bool lb_compute_scatter_add(struct lb_exec *exec, struct lb_tensor *t)
+{
+	struct lb_view to = lb_view_of(t), indices = lb_view_of_input(t, 1), updates = lb_view_of_input(t, 2);
+	return lb_kernel_scatter_add(exec, &to, &indices, (int)t->params[0], &updates);
+}
+
+bool lb_compute_put_along(struct lb_exec *exec, struct lb_tensor *t)
+{
+	int axis = (int)t->params[0];
+	struct lb_view to = lb_view_of(t), indices = lb_view_of_input(t, 1);
+	struct lb_view values = lb_view_of_input(t, 2);
+	for (int i = 0; i < t->rank; i++) {
+		if (i == axis)
+			continue;
+		indices.strides[i] = indices.shape[i] == 1 ? 0 : indices.strides[i];
+		indices.shape[i] = t->shape[i];
+	}
+	return lb_kernel_put_along(exec, &to, &indices, axis, &values, t->params[1] == LB_PUT_ADD);
 }

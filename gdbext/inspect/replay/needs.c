@@ -9,10 +9,7 @@
 
 int lbx_op_number(const struct lbx_tensor *t)
 {
-	for (int op = 0; op < LB_OPS; op++)
-		if (strncmp(lb_ops[op].name, t->op, sizeof lb_ops[op].name) == 0)
-			return op;
-	return -1;
+	return lb_op_by_name(t->op);
 }
 
 static const struct lbx_tensor *input_of(const struct lbx_graph *g, uint32_t node, uint32_t i)
