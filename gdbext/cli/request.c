@@ -23,7 +23,7 @@ struct parser {
 /* What only gdb has: to be named. */
 static const struct lbx_command of_gdb[] = {
 #define ROW(function, ...) { __VA_ARGS__ },
-#include "inspect/debugger_commands.def"
+#include "plugin/commands/commands.def"
 #undef ROW
 	{ .name = NULL },
 };

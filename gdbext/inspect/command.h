@@ -50,6 +50,16 @@ enum lbx_needs {
 	LBX_NEEDS_STACKS = 1 << 2, /* context->stacks: a front end without them leaves the row out */
 	LBX_NEEDS_CORES = 1 << 3, /* context->cores: likewise */
 	LBX_NEEDS_FRAMES = 1 << 4, /* context->stacks, of the selected thread at least */
+	LBX_NEEDS_PROGRAM = LBX_NEEDS_TENSORS | LBX_NEEDS_RUNTIME | LBX_NEEDS_LIVE | LBX_NEEDS_STACKS |
+			    LBX_NEEDS_CORES | LBX_NEEDS_FRAMES,
+	/* What a front end has to find out first, if it is one that must. */
+	LBX_NEEDS_KIND = 1 << 7,    /* target->ops->kind: whether the program is live, remote or dead */
+	LBX_NEEDS_CATCHES = 1 << 8, /* context->catches */
+	LBX_NEEDS_PIXELS = 1 << 9,  /* out->pixels */
+	/* What else it may want to know. */
+	LBX_GIVES_ADDRESSES = 1 << 10, /* of tensors, which the user may look at in memory next */
+	LBX_CALLS_PROGRAM = 1 << 11,   /* a function of it, where nothing is to stop */
+	LBX_SELECTS_FRAME = 1 << 12,   /* which may be in another language */
 };
 
 struct lbx_command {

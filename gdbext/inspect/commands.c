@@ -50,7 +50,7 @@ const struct lbx_command lbx_commands[] = {
 		.help = "GLOB selects by name: * ? [a-z], as a shell has them. Totals follow.\n"
 			"Example: list 'layers.*' --state lazy --sort bytes",
 		.max_args = 1,
-		.needs = LBX_NEEDS_TENSORS,
+		.needs = LBX_NEEDS_TENSORS | LBX_GIVES_ADDRESSES,
 		.options = {
 			{ "state", "STATE", "only those that are lazy, evaluating or ready" },
 			{ "dtype", "DTYPE", "only those of a dtype: float32, f32, int8, …" },
@@ -138,7 +138,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: image latents[0, 2] --range=-3,3 --out latents.png",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TENSORS,
+		.needs = LBX_NEEDS_TENSORS | LBX_NEEDS_PIXELS,
 		.options = {
 			{ "out", "FILE", "write a PNG file" },
 			{ "as", "HOW", "blocks, ascii, sixel or kitty (default: what the terminal announces)" },
@@ -240,7 +240,7 @@ const struct lbx_command lbx_commands[] = {
 			"time since it began, the call that asked for it, and what it waits for: in step mode\n"
 			"or not, in a running program and in a core.\n"
 			"Example: where --json",
-		.needs = LBX_NEEDS_RUNTIME,
+		.needs = LBX_NEEDS_RUNTIME | LBX_NEEDS_KIND,
 		.run = lbx_run_where,
 	},
 	{
@@ -271,7 +271,7 @@ const struct lbx_command lbx_commands[] = {
 			"Example: at 0x7ffff7a31040",
 		.min_args = 1,
 		.max_args = 1,
-		.needs = LBX_NEEDS_TENSORS,
+		.needs = LBX_NEEDS_TENSORS | LBX_GIVES_ADDRESSES,
 		.options = {
 			{ "limit", "N", "show N tensors at most (default 50); 0: all" },
 		},
@@ -586,6 +586,7 @@ const struct lbx_command lbx_commands[] = {
 		.arguments = "",
 		.summary = "show what was found: runtime, version, counts, memory",
 		.help = "Works at any time; without a program it says so.",
+		.needs = LBX_NEEDS_KIND | LBX_NEEDS_CATCHES,
 		.run = lbx_run_status,
 	},
 	{

@@ -42,6 +42,7 @@ struct lbx_context {
 	struct lbx_target *target; /* NULL when there is no program */
 	struct lbx_out *out;
 	const char *prefix; /* what is written before a command that is typed; NULL: nothing */
+	const char *words;  /* what follows the command's name, for a debugger that repeats it; else NULL */
 	struct lbx_settings *settings;
 	const struct lbx_provider *providers; /* NULL: lbx_providers */
 	struct lbx_tensors *tensors; /* of all providers, as one; by lbx_context_tensors() */

@@ -1,15 +1,31 @@
 /* The JIT reader: what gdb loads. It learns from the runtime's one JIT entry where the
- * symbol table is, and gives the bridge its moments on gdb's main thread. */
+ * symbol table is, and gives the bridge its moments on gdb's main thread.
+ *
+ * The rooms of the plugin. Each uses those above it, and none below:
+ *
+ *   bridge/    the way from a gdb command to C and back: a line comes, questions are asked of gdb, a script
+ *              answers. Also the scripts themselves (definitions.c, script.c) and gdb's hooks
+ *   reads/     what gdb knows, as the inspections want it: the program as a target, its core, its stacks
+ *   symbols/   what gdb is told: variables of the tensors, names of addresses, listings of graphs
+ *   stops/     where the program stops: catch, break and step, the switches in the runtime; beneath them the
+ *              register of the plugin's breakpoints
+ *   commands/  the rows that gdb has, the lines that its scripts send by themselves, and what runs them
+ *
+ * In stops/: breakpoints, probes and evaluation know nothing of each other or of what is above them. catch_kinds says
+ * what can be caught; catch_words, catch_forms and catch_watch take a catch from the user's words, to text and
+ * gdb's conditions, and to the words that make the runtime look. catch holds those that are set; catch_stop tells
+ * of a stop, and break sets them by op. switches and step are beside it. program, on top, gives a program that
+ * comes what catches and switches want of it, and takes it back. */
 #include <gdb/jit-reader.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "lazybones.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/script.h"
 #include "plugin/commands/commands.h"
+#include "plugin/commands/lines.h"
+#include "plugin/commands/rows.h"
 #include "plugin/reads/target_gdb.h"
 #include "plugin/symbols/address_names.h"
 #include "plugin/symbols/graphs.h"
@@ -79,7 +95,7 @@ LB_API struct gdb_reader_funcs *gdb_init_reader(void)
 	static bool loaded;
 
 	if (!loaded) {
-		loaded = lbx_bridge_open(lbx_commands_run) && lbx_script_offer();
+		loaded = lbx_bridge_open(lbx_commands_run) && lbx_script_offer(lbx_gdb_tables, lbx_gdb_lines);
 		if (!loaded) {
 			fprintf(stderr, "lazybones: %s\n", lbx_error_text());
 			lb_clear_error();

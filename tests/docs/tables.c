@@ -7,7 +7,7 @@
 #include "cli/manual.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
-#include "plugin/commands/commands.h"
+#include "plugin/commands/rows.h"
 
 static void print_cell(const char *text)
 {

@@ -319,6 +319,18 @@ bool lbx_select(struct lbx_context *context, const char *text, struct lbx_select
 	return select_any(context, text, false, ret);
 }
 
+bool lbx_select_tensor(struct lbx_context *context, const char *text, struct lbx_tensor *ret)
+{
+	struct lbx_selection selection;
+
+	if (!lbx_select(context, text, &selection))
+		return false;
+	if (selection.slice_text[0])
+		return lb_fail("'%s' is a slice: a tensor is wanted", text);
+	*ret = selection.tensor;
+	return true;
+}
+
 void lbx_selection_label(const struct lbx_selection *selection, char *ret, size_t size)
 {
 	const struct lbx_tensor *t = &selection->tensor;

@@ -95,6 +95,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "plugin/bridge/lines.h"
 #include "plugin/bridge/text.h"
 #include "plugin/symbols/graph_files.h"
 #include "target/cut.h"

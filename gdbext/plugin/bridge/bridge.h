@@ -26,14 +26,6 @@
 /* Puts a descriptor, which is closed, in the place of one that scripts can spell. */
 bool lbx_bridge_place(int fd, int at);
 
-/* The line that runs when gdb's hook-stop has called; `info program` and `info breakpoints` are
- * answered then. It says "unarmed" of a process that gdb has attached to, and catches have still to reach. */
-#define LBX_STOPPED "_stopped"
-
-/* The line that runs after a call of the program (script.c, _lb_eval); asked for, it gives what gdb said
- * of the call. The request ends with the mark then. */
-#define LBX_CALL "_called"
-#define LBX_CALLED "@lb called"
 /* Reads the program's memory, as gdb's target_read does: 0 is failure. */
 typedef int lbx_bridge_read(unsigned long address, void *to, int n);
 

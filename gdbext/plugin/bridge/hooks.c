@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "plugin/bridge/bridge.h"
-#include "plugin/commands/commands.h"
+#include "plugin/bridge/lines.h"
 
 /* Typed at the prompt, `attach` returns before the process has stopped, and gdb 13 runs no hookpost-attach
  * then, later ones run it too early: there it is the hook-stop that arms. In a script it is the former. */

@@ -9,11 +9,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "inspect/command.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/front_end.h"
 #include "plugin/bridge/text.h"
-#include "plugin/commands/commands.h"
 #include "plugin/symbols/graph_files.h"
 #include "symtab.h"
 
@@ -336,7 +334,7 @@ static void define_with_words(struct text *script, const char *name, int words)
 /* gdb substitutes each word of the user's line only by its number, so there is one variant for
  * each count of words; the last that fits wins. Beyond a few the words are passed on one by one:
  * gdb reads a script byte by byte, and starts the slower the longer the definitions are. */
-static void define(struct text *script, const char *command, const char *name)
+static void define(struct text *script, const char *command, const char *name, bool selects_frame)
 {
 	text_printf(script, "define %s\nsource " LBX_SETTLE_FILE "\n_lb_begin\n"
 		    "if $_isvoid($_lb_$argc)\n"
@@ -349,8 +347,7 @@ static void define(struct text *script, const char *command, const char *name)
 	for (int word = FEW_WORDS; word < MAX_WORDS; word++)
 		text_printf(script, "if $_lb_$argc > $_lb_%d\n_lbn $arg%d\nend\n", word, word);
 	/* where another frame is selected, its language is in force from there on */
-	text_printf(script, "end\nend\n%s _tensor_call\nend\n",
-		    strcmp(name, LBX_HIT) == 0 || strcmp(name, "step") == 0 ? "_lb_as_c" : "_lb_c");
+	text_printf(script, "end\nend\n%s _tensor_call\nend\n", selects_frame ? "_lb_as_c" : "_lb_c");
 }
 
 static void append_help(struct lbx_out *out, const char *bytes, size_t n)
@@ -384,7 +381,7 @@ static void define_rows(struct text *script, const struct lbx_command *row)
 		if (row->needs & LBX_GDB_LACKS)
 			continue;
 		snprintf(command, sizeof(command), "tensor %s", row->name);
-		define(script, command, row->name);
+		define(script, command, row->name, row->needs & LBX_SELECTS_FRAME);
 		text_printf(script, "document %s\n", command);
 		lbx_command_help(&out, row, "tensor ", "tensor ");
 		if (script->n && script->bytes[script->n - 1] != '\n')
@@ -393,7 +390,18 @@ static void define_rows(struct text *script, const struct lbx_command *row)
 	}
 }
 
-bool lbx_script_offer(void)
+static void define_lines(struct text *script, const struct lbx_line *line)
+{
+	char command[80];
+
+	for (; line->name; line++) {
+		snprintf(command, sizeof command, "_tensor%s", line->name);
+		if (line->is_command)
+			define(script, command, line->name, line->selects_frame);
+	}
+}
+
+bool lbx_script_offer(const struct lbx_command *const *tables, const struct lbx_line *lines)
 {
 	struct text script = {0};
 	bool ok;
@@ -408,13 +416,10 @@ bool lbx_script_offer(void)
 	text_printf(&script, "%s", lbx_bridge_script_head);
 	text_printf(&script, "set $_lb_mi = %d\nset $_lb_logs = $_gdb_major < 0x12 && !$_lb_mi\n",
 		    lbx_front_end_speaks_mi());
-	define_rows(&script, lbx_commands);
-	define_rows(&script, lbx_gdb_commands);
+	for (; *tables; tables++)
+		define_rows(&script, *tables);
 	define_fault(&script);
-	define(&script, "_tensor" LBX_HIT, LBX_HIT);
-	define(&script, "_tensor" LBX_LEAVE, LBX_LEAVE);
-	define(&script, "_tensor" LBX_BEGIN, LBX_BEGIN);
-	define(&script, "_tensor" LBX_DELETED, LBX_DELETED);
+	define_lines(&script, lines);
 	ok = script.failed ? lb_fail("out of memory") : lbx_bridge_offer(script.bytes, script.n);
 	text_free(&script);
 	return ok;

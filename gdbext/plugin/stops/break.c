@@ -10,7 +10,7 @@
 #include "base/op.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/stops/catch.h"
-#include "plugin/stops/catch_target.h"
+#include "plugin/stops/catch_words.h"
 
 static bool parse_op(const char *op, struct lbx_catch *ret)
 {

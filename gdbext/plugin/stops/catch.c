@@ -1,7 +1,6 @@
-/* A catch is a breakpoint on a probe of the runtime, `break -probe-stap lazybones:PROBE`, pending so
- * that it can be set before the library is loaded; gdb sets it again in each new process. T is in
- * its condition: as an id, or as a name that gdb compares in the program's memory, eight bytes
- * at a time, through the record's address. So a catch by name holds across runs.
+/* A catch is a breakpoint on a probe of the runtime (breakpoints.c). T is in its condition: as an id, or as a name
+ * that gdb compares in the program's memory, eight bytes at a time, through the record's address. So a catch by name
+ * holds across runs.
  *
  * gdb 13 loses an `if` after a probe, and disables a pending breakpoint that was given a
  * condition before it was found. And what the condition says depends on the program: where its records
@@ -13,8 +12,6 @@
  * An access to a guarded copy is a signal, not a probe: `catch signal SIGSEGV`, one for all such
  * catches. Its commands tell guards by their address. They show any other SIGSEGV as gdb would; a
  * condition would keep gdb from stopping at it at all.
- *
- * What the plugin deletes it deletes as `delete breakpoints`: `delete` has a hook, which calls the plugin.
  *
  * A glob is compared by the runtime, with each name just before its probe: gdb has no function for
  * it without Python, and to let the commands of the breakpoint go on would make gdb forget a `next` or
@@ -28,8 +25,6 @@
 #endif
 #include "plugin/stops/catch.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,26 +33,28 @@
 #include "inspect/convenience.h"
 #include "inspect/tensor/format.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/bridge/front_end.h"
 #include "plugin/bridge/hooks.h"
-#include "plugin/commands/commands.h"
 #include "plugin/reads/target_gdb.h"
-#include "plugin/stops/catch_stop.h"
-#include "plugin/stops/catch_target.h"
-#include "plugin/stops/catch_watch.h"
-#include "plugin/stops/switches.h"
+#include "plugin/stops/breakpoints.h"
+#include "plugin/stops/catch_forms.h"
+#include "plugin/stops/catch_words.h"
+#include "plugin/stops/probes.h"
 
-enum { MAX_CATCHES = 64 };
+enum { MAX_CATCHES = LBX_BREAKPOINTS_NUMBERED };
 
 static struct {
 	struct lbx_catch v[MAX_CATCHES];
 	int last;
-	int start, fault; /* gdb's numbers of those breakpoints; 0: there is none */
-	bool start_switches; /* switches.c needs the former, too */
-	bool vanished;    /* some, which the program still has words for */
+	bool vanished; /* some, which the program still has words for */
 } catches;
 
-static struct lbx_catch *find_number(int number)
+/* All that have no probe have one breakpoint in common. */
+static int key_of(const struct lbx_catch *c)
+{
+	return c->kind->probe ? c->number : LBX_BREAKPOINT_FAULT;
+}
+
+const struct lbx_catch *lbx_catch_numbered(int number)
 {
 	for (int i = 0; i < MAX_CATCHES && number > 0; i++)
 		if (catches.v[i].number == number)
@@ -73,56 +70,13 @@ static bool is_set(bool faults_only)
 	return false;
 }
 
-/* ---- which breakpoints there are ---- */
-
-/* One breakpoint of `info breakpoints`, known by its commands. */
-static void note_breakpoint(const char *text, size_t n)
-{
-	static const char hit[] = "_tensor" LBX_HIT " ", fault[] = "_lb_fault";
-	const char *at = memmem(text, n, hit, sizeof hit - 1);
-	int breakpoint = atoi(text);
-	char enabled[2]; /* the column after Num, Type, Disp */
-	bool on = sscanf(text, "%*s %*s %*s %1s", enabled) == 1 && *enabled == 'y';
-	bool is_fault = memmem(text, n, fault, sizeof fault - 1) != NULL;
-
-	if (is_fault)
-		catches.fault = breakpoint;
-	else if (at && strncmp(at + sizeof hit - 1, "start", 5) == 0)
-		catches.start = breakpoint;
-	for (int i = 0; i < MAX_CATCHES; i++) {
-		struct lbx_catch *c = &catches.v[i];
-
-		if (!c->number || (is_fault ? c->kind->probe != NULL :
-				   !at || atoi(at + sizeof hit - 1) != c->number))
-			continue;
-		c->breakpoint = breakpoint;
-		c->enabled = on;
-	}
-}
-
-/* The user may have deleted breakpoints, and gdb may have failed to make some. */
+/* A catch without its breakpoint is none. */
 bool lbx_catch_refresh(void)
 {
-	const char *at, *end;
-
-	if (!catches.start && !catches.fault && !is_set(false) && !lbx_switches_wait())
-		return true;
-	if (!lbx_bridge_ask(&at, LBX_WITHOUT_FRAME, "info breakpoints"))
-		return !lbx_bridge_waits();
-	catches.start = catches.fault = 0;
-	for (int i = 0; i < MAX_CATCHES; i++)
-		catches.v[i].breakpoint = 0;
-	for (; *at; at = end) {
-		end = at;
-		do { /* to the next line that begins with a number; 1.2 is a place of 1 */
-			end += strcspn(end, "\n");
-			end += *end == '\n';
-		} while (*end && (!isdigit((unsigned char)*end) ||
-				  end[strspn(end, "0123456789")] == '.'));
-		note_breakpoint(at, (size_t)(end - at));
-	}
+	if (!lbx_breakpoints_refresh())
+		return false;
 	for (int i = 0; i < MAX_CATCHES; i++) {
-		if (catches.v[i].breakpoint || !catches.v[i].number)
+		if (!catches.v[i].number || lbx_breakpoint_exists(key_of(&catches.v[i])))
 			continue;
 		catches.v[i].number = 0;
 		catches.vanished = true;
@@ -132,38 +86,25 @@ bool lbx_catch_refresh(void)
 
 void lbx_catch_suspend(void)
 {
-	for (int i = 0; i < MAX_CATCHES; i++) {
-		struct lbx_catch *c = &catches.v[i];
-		c->suspended = c->number && c->enabled;
-		if (c->suspended)
-			lbx_bridge_script("disable %d", c->breakpoint);
-	}
-}
-
-void lbx_catch_resume(void)
-{
-	for (int i = 0; i < MAX_CATCHES; i++) {
-		struct lbx_catch *c = &catches.v[i];
-		if (c->suspended && c->number)
-			lbx_bridge_script("enable %d", c->breakpoint);
-		c->suspended = false;
-	}
+	for (int i = 0; i < MAX_CATCHES; i++)
+		if (catches.v[i].number)
+			lbx_breakpoint_suspend(key_of(&catches.v[i]));
 }
 
 /* ---- making them ---- */
 
 /* `breakpoint` is a number, or a variable with it. */
-static void add_condition(struct text *script, const struct lbx_catch *c,
-			  const struct lbx_watch_place *place, const char *breakpoint)
+static bool put_condition(const struct lbx_catch *c, const struct lbx_watch_place *place, const char *breakpoint)
 {
 	struct text condition = {0};
 
 	if (c->kind->probe && place->found)
 		lbx_catch_condition(c, place->table, &condition);
-	if (condition.n)
-		text_printf(script, "with language c -- condition %s %s\n", breakpoint, condition.bytes);
-	script->failed |= condition.failed;
+	bool ok = !condition.failed || lb_fail("out of memory");
+	if (ok && condition.n)
+		lbx_bridge_script("with language c -- condition %s %s", breakpoint, condition.bytes);
 	text_free(&condition);
+	return ok;
 }
 
 /* Where the runtime is to keep the catch's glob. */
@@ -180,106 +121,6 @@ static bool choose_pattern(struct lbx_catch *new)
 	new->pattern = new->is_glob ? place : 0;
 	return !new->is_glob || place <= LB_WATCH_PATTERNS ||
 	       lb_fail("break: no more than %d globs: `tensor uncatch` some", LB_WATCH_PATTERNS);
-}
-
-/* The paragraph takes the place of gdb's own words. Under MI these are what a front end goes by:
- * a silent stop has no reason, no thread and no frame there. */
-static const char *silent(void)
-{
-	return lbx_front_end_speaks_mi() ? "" : "silent\n";
-}
-
-static void add_breakpoint(struct text *script, const struct lbx_catch *c,
-			   const struct lbx_watch_place *place)
-{
-	/* another catch of the same probe may have selected the program's frame already */
-	text_printf(script, "_lb_break %s\nset $_lb_catch = $bpnum\ncommands\n%sselect-frame 0\n"
-		    "eval \"_tensor" LBX_HIT " %d", c->kind->probe, silent(), c->number);
-	for (int i = 0; i < c->kind->n_args; i++)
-		text_printf(script, " 0x%%lx");
-	text_printf(script, "\"");
-	for (int i = 0; i < c->kind->n_args; i++)
-		text_printf(script, ", $_probe_arg%d", i);
-	text_printf(script, "\nend\n");
-	add_condition(script, c, place, "$_lb_catch");
-}
-
-static void add_fault(struct text *script)
-{
-	text_printf(script, "_lb_break_fault\ncommands\n%s_lb_fault\n"
-		    "if $_lb_guarded\neval \"_tensor" LBX_HIT " fault 0x%%lx\", $_lb_at\nend\n"
-		    "if $_lb_go\ncontinue\nend\n"
-		    "if $_lb_crash\n"
-		    "echo \\nProgram received signal SIGSEGV, Segmentation fault.\\n\n"
-		    "frame\nend\nend\n", silent());
-}
-
-static void add_start(struct text *script)
-{
-	text_printf(script, "_lb_break start\ncommands\n%s_tensor" LBX_HIT
-		    " start\ncontinue\nend\n", silent());
-}
-
-/* Runs the script, or nothing of it. */
-static bool run_script(struct text *script)
-{
-	bool ok = !script->failed || lb_fail("out of memory");
-
-	if (ok && script->n)
-		lbx_bridge_script("%s", script->bytes);
-	text_free(script);
-	return ok;
-}
-
-static bool knows_probes(void)
-{
-	const char *probes;
-
-	return !lbx_bridge_ask(&probes, LBX_WITHOUT_FRAME, "info probes stap lazybones ^graph_start$") ||
-	       !strstr(probes, "No probes matched");
-}
-
-/* Libraries other than the loader, which is there before all. */
-static bool has_libraries(void)
-{
-	const char *at, *end;
-	bool any = false;
-
-	if (!lbx_bridge_ask(&at, LBX_WITHOUT_FRAME, "info sharedlibrary"))
-		return false;
-	for (; *at && !any; at = end + (*end == '\n')) {
-		end = at + strcspn(at, "\n");
-		const char *slash = memrchr(at, '/', (size_t)(end - at));
-		any = slash && strncmp(slash, "/ld-", 4) != 0 && strncmp(slash, "/ld64", 5) != 0;
-	}
-	return any;
-}
-
-/* A program without a loader: what it has not got, it will not get. */
-static bool is_static(void)
-{
-	const char *files;
-
-	return lbx_bridge_ask(&files, LBX_WITHOUT_FRAME, "info files") && strstr(files, "Entry point: ") &&
-	       !strstr(files, " is .interp");
-}
-
-bool lbx_catch_lacks_runtime(void)
-{
-	bool libraries = has_libraries(), alone = is_static(), known = knows_probes();
-
-	return (libraries || alone) && !known;
-}
-
-bool lbx_catch_has_probes(void)
-{
-	bool known = knows_probes();
-
-	if (lbx_bridge_waits())
-		return false;
-	return known ||
-	       lb_fail("catches and steps need the runtime's probes, and gdb knows none: it was built "
-		       "without (PROBES=0), or gdb has not read its file (`info sharedlibrary`)");
 }
 
 /* A core does not run; and while this is a question, nothing has happened yet. */
@@ -332,7 +173,7 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 		text_printf(&note, "in use already: %s; it stops at the next growth", bytes);
 	}
 	add_shortcoming(c, place, &note);
-	if (context->target && !place->found && lbx_catch_lacks_runtime())
+	if (context->target && !place->found && lbx_probes_lack_runtime())
 		text_printf(&note, "the program has no runtime now: this waits for one to be loaded");
 
 	if (out->json) {
@@ -369,17 +210,15 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	struct lbx_watch_place place;
 	struct lbx_watch want;
 	struct lbx_catch *c = catches.v;
-	struct text script = {0};
 	const uint32_t by_op = LB_WATCH_NAN | LB_WATCH_RANGE | LB_WATCH_CALLS;
 	bool compiling = false;
 
 	if (context->target)
-		lbx_catch_lacks_runtime(); /* asked in time */
+		lbx_probes_lack_runtime(); /* asked in time */
 	if (!may_run(context) || !lbx_catch_refresh() || !lbx_hooks_ask() ||
-	    !lbx_watch_find(context, &place) || (place.found && new.kind->probe && !lbx_catch_has_probes()))
+	    !lbx_watch_find(context, &place) || (place.found && new.kind->probe && !lbx_probes_exist()))
 		return false;
 	new.number = catches.last + 1;
-	new.enabled = true;
 	while (c < catches.v + MAX_CATCHES && c->number)
 		c++;
 	if (c == catches.v + MAX_CATCHES)
@@ -390,18 +229,17 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	for (int i = 0; i < MAX_CATCHES; i++)
 		compiling |= catches.v[i].number && catches.v[i].kind->takes == LBX_TAKES_FUNCTION;
 	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
-	if (new.kind->probe)
-		add_breakpoint(&script, &new, &place);
-	else if (!catches.fault)
-		add_fault(&script);
-	if (!catches.start)
-		add_start(&script);
-	if (!lbx_watch_check(&place, &want) || !run_script(&script) ||
-	    !lbx_watch_write(context, &place, &want)) {
-		text_free(&script);
+	if (!lbx_watch_check(&place, &want)) {
 		c->number = 0;
 		return false;
 	}
+	if (new.kind->probe)
+		lbx_breakpoint_add(new.number, new.kind->probe, new.kind->n_args);
+	else
+		lbx_breakpoint_add_fault();
+	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
+	if (!put_condition(&new, &place, "$_lb_catch") || !lbx_watch_write(context, &place, &want))
+		return false;
 	catches.last = new.number;
 	lbx_hooks_define();
 	tell_set(context, &new, &place, (want.all & by_op) && compiling &&
@@ -427,28 +265,13 @@ static void tell_removed(struct lbx_out *out, const struct lbx_catch *removed, i
 		lbx_json(out, json_pack("{s:o}", "uncaught", numbers));
 }
 
-bool lbx_catch_add_start(bool process)
-{
-	struct text script = {0};
-
-	if (!catches.start && process)
-		add_start(&script);
-	catches.start_switches |= process;
-	return run_script(&script);
-}
-
-void lbx_catch_drop_start(void)
-{
-	if (catches.start && !is_set(false) && !(catches.start_switches && lbx_switches_wait()))
-		lbx_bridge_script("delete breakpoints %d", catches.start);
-}
-
 /* The breakpoints that several catches have in common. */
-static void delete_shared(struct lbx_context *context)
+static void release_shared(struct lbx_context *context)
 {
-	if (catches.fault && !is_set(true) && !lbx_watch_has_closed_guards(context))
-		lbx_bridge_script("delete breakpoints %d", catches.fault);
-	lbx_catch_drop_start();
+	if (!is_set(true) && lbx_breakpoint_exists(LBX_BREAKPOINT_FAULT) && !lbx_watch_has_closed_guards(context))
+		lbx_breakpoint_delete(LBX_BREAKPOINT_FAULT);
+	if (!is_set(false))
+		lbx_breakpoint_release_start(LBX_START_FOR_CATCHES);
 }
 
 bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
@@ -479,8 +302,8 @@ bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
 	tell_removed(context->out, removed, n);
 	for (int i = 0; i < n; i++)
 		if (removed[i].kind->probe)
-			lbx_bridge_script("delete breakpoints %d", removed[i].breakpoint);
-	delete_shared(context);
+			lbx_breakpoint_delete(removed[i].number);
+	release_shared(context);
 	return true;
 }
 
@@ -499,16 +322,16 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 		return false;
 	catches.vanished = false;
 	*changed = true;
-	delete_shared(context);
+	release_shared(context);
 	return true;
 }
 
-/* ---- stops ---- */
+/* ---- in a program that comes ---- */
 
 /* Takes out of the list what the program's runtime cannot do, and disables its breakpoint, which would
  * stop at each event. */
 static bool leave_out(struct lbx_context *context, const struct lbx_watch_place *place,
-		      struct lbx_catch *c, struct text *script)
+		      struct lbx_catch *c)
 {
 	const struct lbx_watch want = lbx_watch_wanted(c, 1);
 
@@ -516,7 +339,7 @@ static bool leave_out(struct lbx_context *context, const struct lbx_watch_place 
 		return false;
 	lbx_printf(context->out, "Catch %d is disabled: %s.\n", c->number, lb_error_message());
 	lb_clear_error();
-	text_printf(script, "disable %d\n", c->breakpoint);
+	lbx_bridge_script("disable %d", lbx_breakpoint_number(key_of(c)));
 	c->number = 0;
 	return true;
 }
@@ -532,108 +355,35 @@ static void tell_shortcoming(struct lbx_context *context, const struct lbx_watch
 	text_free(&text);
 }
 
-/* The program is at its start, or gdb has attached or connected to it. */
-static bool arm(struct lbx_context *context, bool *found)
+bool lbx_catch_arm(struct lbx_context *context, const struct lbx_watch_place *place)
 {
 	struct lbx_catch list[MAX_CATCHES];
 	struct lbx_watch want;
-	struct lbx_watch_place place;
-	struct text script = {0};
 	char number[16];
+	bool ok = true;
 
-	if (!lbx_catch_refresh() || !lbx_watch_find(context, &place))
-		return false;
-	*found = place.found;
-	if (context->target && !place.found && lbx_switches_wait()) {
-		if (!catches.start)
-			add_start(&script);
-		catches.start_switches = true;
-	}
 	memcpy(list, catches.v, sizeof list);
-	for (int i = 0; i < MAX_CATCHES; i++) {
-		snprintf(number, sizeof number, "%d", list[i].breakpoint);
-		if (leave_out(context, &place, &list[i], &script) || !list[i].number)
+	for (int i = 0; i < MAX_CATCHES && ok; i++) {
+		if (leave_out(context, place, &list[i]) || !list[i].number)
 			continue;
-		add_condition(&script, &list[i], &place, number);
-		tell_shortcoming(context, &place, &list[i]);
+		snprintf(number, sizeof number, "%d", lbx_breakpoint_number(key_of(&list[i])));
+		ok = put_condition(&list[i], place, number);
+		tell_shortcoming(context, place, &list[i]);
 	}
 	want = lbx_watch_wanted(list, MAX_CATCHES);
-	return run_script(&script) &&
-	       lbx_watch_write(context, &place, &want) &&
-	       (!place.found || lbx_switches_put_wishes(context, &place.root));
+	return ok && lbx_watch_write(context, place, &want);
 }
 
-bool lbx_catch_arm(struct lbx_context *context)
+const struct lbx_catch *lbx_catch_of_guard(uint64_t id, const char *name)
 {
-	bool found = false, ok = arm(context, &found);
-
-	if (!lbx_bridge_waits())
-		lbx_bridge_script("set $_lb_unarmed = %d", ok && !found);
-	return ok;
-}
-
-/* The guard at an address, as the arguments of a stop; and the catch that wants it. */
-static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t address,
-					  struct lbx_catch_stop *stop)
-{
-	uint64_t i = (address - LB_GUARD_BASE) >> LB_GUARD_SHIFT;
-	struct lb_guard guard;
-	struct lbx_table *table;
-	struct lbx_tensors *tensors;
-	struct lbx_tensor t = {.name = ""};
-
-	if (i == 0 || i >= LB_GUARDS ||
-	    !lbx_target_read(context->target, LB_GUARD_BASE + i * sizeof guard, &guard, sizeof guard) ||
-	    !lbx_context_table(context, &table))
-		return NULL;
-	tensors = lbx_table_tensors(table);
-	if (!lbx_tensors_by_id(tensors, guard.id, &t))
-		lb_clear_error();
-	memcpy(stop->args, (uint64_t[]){guard.id, guard.tensor, guard.site, guard.data, address,
-					guard.nbytes}, sizeof stop->args);
-	for (int k = 0; k < MAX_CATCHES; k++) {
-		const struct lbx_catch *c = &catches.v[k];
-		bool wanted = c->id ? c->id == guard.id : !c->name[0] || strcmp(c->name, t.name) == 0;
+	for (int i = 0; i < MAX_CATCHES; i++) {
+		const struct lbx_catch *c = &catches.v[i];
+		bool wanted = c->id ? c->id == id : !c->name[0] || strcmp(c->name, name) == 0;
 
 		if (c->number && !c->kind->probe && wanted)
 			return c;
 	}
 	return NULL;
-}
-
-bool lbx_catch_hit(struct lbx_context *context, const char *words)
-{
-	struct lbx_catch_stop stop = {0};
-	uint64_t fault = 0;
-	bool found;
-	char *at;
-
-	if (strcmp(words, "start attached") == 0)
-		return lbx_catch_arm(context);
-	if (strncmp(words, "start", 5) == 0)
-		return arm(context, &found);
-	if (strncmp(words, "fault ", 6) == 0) {
-		lbx_bridge_script("set $_lb_go = 0");
-		fault = strtoull(words + 6, NULL, 16);
-		stop.catch = find_guard(context, fault, &stop);
-		if (!stop.catch) {
-			if (!lbx_bridge_waits())
-				lbx_bridge_script("set $_lb_go = 1");
-			return true;
-		}
-	} else {
-		stop.catch = find_number((int)strtol(words, &at, 10));
-		for (int i = 0; i < LBX_CATCH_ARGS; i++)
-			stop.args[i] = strtoull(at, &at, 16);
-		if (!stop.catch)
-			return lb_fail("a breakpoint of a catch that is off: delete it");
-	}
-	lbx_catch_tell(context, &stop);
-	if (fault)
-		lbx_bridge_script("with language c -- _lb_open_guard %#" PRIx64, fault);
-	if (stop.catch->once && !lbx_bridge_waits())
-		lbx_bridge_then("uncatch %d", stop.catch->number);
-	return true;
 }
 
 json_t *lbx_catch_list(struct lbx_out *out)

@@ -1,22 +1,16 @@
 #include "plugin/stops/catch_kinds.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/op.h"
 #include "base/plural.h"
 #include "inspect/measure/digest.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
-#include "inspect/tensor/name.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/commands/commands.h"
-#include "plugin/stops/catch_target.h"
 #include "table/flight.h"
 #include "target/printable.h"
 
@@ -192,50 +186,101 @@ static void tell_value(struct lbx_context *context, const struct lbx_catch_stop 
 /* ---- the table ---- */
 
 const struct lbx_catch_kind lbx_catch_kinds[] = {
-	{"misuse", "[T]", LBX_TAKES_TENSOR, "raw_misuse", 3, 0, 1, 2, 0, 0, 0,
-	 "a raw pointer was taken of a view that is not row-contiguous: reading on from it gives "
-	 "other elements than the tensor's", NULL,
-	 "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
-	 "info %s` shows them, `tensor catch access` stops where the pointer is used"},
-	{"access", "[T]", LBX_TAKES_TENSOR, NULL, 0, 0, 1, 2, 0, 0, LB_WATCH_ACCESS,
-	 "the program uses a raw pointer of a view that is not row-contiguous", tell_access,
-	 "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
-	 "info %s` shows them"},
-	{"nan", "[T]", LBX_TAKES_TENSOR, "nan", 5, 0, 1, LBX_NO_ARG, 0, 0, LB_WATCH_NAN,
-	 "a result holds NaN or Inf", tell_nan,
-	 "`tensor origin %s` tells which operation made the first, `tensor print %s` its values"},
-	{"range", "T LO HI", LBX_TAKES_RANGE, "range", 6, 0, 1, LBX_NO_ARG, 0, 0, LB_WATCH_RANGE,
-	 "a result has values outside the range", tell_range,
-	 "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values"},
-	{"implicit", "[T]", LBX_TAKES_TENSOR, "implicit_eval", 3, 0, 1, 2, 0, 0, 0,
-	 "reading a value is about to cause an evaluation", NULL,
-	 "lb_eval() it together with others, before its value is needed; `tensor graph %s` shows "
-	 "what is computed now"},
-	{"eval", "[T]", LBX_TAKES_TENSOR, "eval_tensor", 3, 0, 1, LBX_NO_ARG, 0, 0, LB_WATCH_EVAL,
-	 "a tensor has just been computed", NULL, "`tensor print %s`"},
-	{"before", "[T]", LBX_TAKES_TENSOR, "op_start", 6, 0, 1, LBX_NO_ARG, 2, 5,
-	 LB_WATCH_EVAL | LB_WATCH_CALLS,
-	 "an operation is about to run", tell_inputs,
-	 "`tensor where` tells how far the evaluation is, `tensor step out` and then `tensor step in` step through "
-	 "the next one"},
-	{"after", "[T]", LBX_TAKES_TENSOR, "eval_tensor", 4, 0, 1, LBX_NO_ARG, 3, 0,
-	 LB_WATCH_EVAL | LB_WATCH_CALLS,
-	 "an operation has run", tell_value, "`tensor graph %s` shows what it was computed from"},
-	{"promote", "[T]", LBX_TAKES_TENSOR, "promote", 6, 0, 1, 2, 0, 0, 0,
-	 "an operand is made wider without being asked", tell_promotion,
-	 "lb_astype() on one of the two says what is meant; a constant as lb_scalar() takes the "
-	 "tensor's dtype"},
-	{"recompile", "[NAME]", LBX_TAKES_FUNCTION, "recompile", 5, LBX_NO_ARG, LBX_NO_ARG, 2, 0, 0, 0,
-	 "a compiled function was traced again", tell_recompile,
-	 "for shapes compile it with .shapeless, or pad to one shape; for dtypes lb_astype() the "
-	 "inputs; pass what changes as a tensor, not as a constant; `tensor compiled` counts"},
-	{"memory", "LIMIT", LBX_TAKES_BYTES, "memory", 5, 0, LBX_NO_ARG, 1, 0, 0, 0,
-	 "the bytes in use have passed the limit", tell_memory,
-	 "`tensor list --sort bytes` shows who holds them"},
-	{"graph", "LIMIT", LBX_TAKES_COUNT, "graph", 5, 0, 1, 2, 0, 0, 0,
-	 "there are more lazy tensors than the limit", tell_graph,
-	 "lb_eval() what a loop carries on in each turn; `tensor graph %s` shows what is behind this one"},
-	{.name = NULL},
+	{
+		.name = "misuse", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
+		.probe = "raw_misuse", .n_args = 3, .id = 0, .site = 2,
+		.what = "a raw pointer was taken of a view that is not row-contiguous: reading on from it gives "
+			"other elements than the tensor's",
+		.advice = "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
+			"info %s` shows them, `tensor catch access` stops where the pointer is used",
+	},
+	{
+		.name = "access", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
+		.id = 0, .site = 2,
+		.watch = LB_WATCH_ACCESS,
+		.what = "the program uses a raw pointer of a view that is not row-contiguous",
+		.detail = tell_access,
+		.advice = "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
+			"info %s` shows them",
+	},
+	{
+		.name = "nan", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
+		.probe = "nan", .n_args = 5, .id = 0, .site = LBX_NO_ARG,
+		.watch = LB_WATCH_NAN,
+		.what = "a result holds NaN or Inf",
+		.detail = tell_nan,
+		.advice = "`tensor origin %s` tells which operation made the first, `tensor print %s` its values",
+	},
+	{
+		.name = "range", .arguments = "T LO HI", .takes = LBX_TAKES_RANGE,
+		.probe = "range", .n_args = 6, .id = 0, .site = LBX_NO_ARG,
+		.watch = LB_WATCH_RANGE,
+		.what = "a result has values outside the range",
+		.detail = tell_range,
+		.advice = "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values",
+	},
+	{
+		.name = "implicit", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
+		.probe = "implicit_eval", .n_args = 3, .id = 0, .site = 2,
+		.what = "reading a value is about to cause an evaluation",
+		.advice = "lb_eval() it together with others, before its value is needed; `tensor graph %s` shows "
+			"what is computed now",
+	},
+	{
+		.name = "eval", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
+		.probe = "eval_tensor", .n_args = 3, .id = 0, .site = LBX_NO_ARG,
+		.watch = LB_WATCH_EVAL,
+		.what = "a tensor has just been computed",
+		.advice = "`tensor print %s`",
+	},
+	{
+		.name = "before", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
+		.probe = "op_start", .n_args = 6, .id = 0, .site = LBX_NO_ARG, .op = 2, .made = 5,
+		.watch = LB_WATCH_EVAL | LB_WATCH_CALLS,
+		.what = "an operation is about to run",
+		.detail = tell_inputs,
+		.advice = "`tensor where` tells how far the evaluation is, `tensor step out` and then `tensor step in` step through "
+			"the next one",
+	},
+	{
+		.name = "after", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
+		.probe = "eval_tensor", .n_args = 4, .id = 0, .site = LBX_NO_ARG, .op = 3,
+		.watch = LB_WATCH_EVAL | LB_WATCH_CALLS,
+		.what = "an operation has run",
+		.detail = tell_value,
+		.advice = "`tensor graph %s` shows what it was computed from",
+	},
+	{
+		.name = "promote", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
+		.probe = "promote", .n_args = 6, .id = 0, .site = 2,
+		.what = "an operand is made wider without being asked",
+		.detail = tell_promotion,
+		.advice = "lb_astype() on one of the two says what is meant; a constant as lb_scalar() takes the "
+			"tensor's dtype",
+	},
+	{
+		.name = "recompile", .arguments = "[NAME]", .takes = LBX_TAKES_FUNCTION,
+		.probe = "recompile", .n_args = 5, .id = LBX_NO_ARG, .site = 2,
+		.what = "a compiled function was traced again",
+		.detail = tell_recompile,
+		.advice = "for shapes compile it with .shapeless, or pad to one shape; for dtypes lb_astype() the "
+			"inputs; pass what changes as a tensor, not as a constant; `tensor compiled` counts",
+	},
+	{
+		.name = "memory", .arguments = "LIMIT", .takes = LBX_TAKES_BYTES,
+		.probe = "memory", .n_args = 5, .id = 0, .site = 1,
+		.what = "the bytes in use have passed the limit",
+		.detail = tell_memory,
+		.advice = "`tensor list --sort bytes` shows who holds them",
+	},
+	{
+		.name = "graph", .arguments = "LIMIT", .takes = LBX_TAKES_COUNT,
+		.probe = "graph", .n_args = 5, .id = 0, .site = 2,
+		.what = "there are more lazy tensors than the limit",
+		.detail = tell_graph,
+		.advice = "lb_eval() what a loop carries on in each turn; `tensor graph %s` shows what is behind this one",
+	},
+	{ .name = NULL },
 };
 
 const struct lbx_catch_kind *lbx_catch_kind(const char *name)
@@ -253,226 +298,4 @@ const struct lbx_catch_kind *lbx_catch_kind(const char *name)
 	lb_fail("there is no '%s' to catch: %.*s", name, (int)names.n, names.bytes);
 	text_free(&names);
 	return NULL;
-}
-
-/* ---- arguments ---- */
-
-/* "512M", "2G", "1.5GiB"; without a unit bytes. */
-static bool parse_bytes(const char *text, uint64_t *ret)
-{
-	static const char units[] = "KMGT";
-	char *end;
-	double value = strtod(text, &end);
-	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-
-	if (unit) {
-		value = ldexp(value, 10 * (int)(unit - units + 1));
-		end++;
-		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0;
-	}
-	if (end == text || *end || !(value >= 0) || value >= 0x1p62)
-		return lb_fail("'%s' is no number of bytes: 2G, 512M, 65536", text);
-	*ret = (uint64_t)value;
-	return true;
-}
-
-static bool parse_count(const char *text, uint64_t *ret)
-{
-	char *end;
-
-	*ret = strtoull(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end || *ret >> 62)
-		return lb_fail("'%s' is no number of tensors", text);
-	return true;
-}
-
-static bool parse_value(const char *text, const char *usage, double *ret)
-{
-	char *end;
-
-	*ret = strtod(text, &end);
-	return (end != text && !*end && !isnan(*ret)) || lb_fail("'%s' is no number: %s", text, usage);
-}
-
-bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret)
-{
-	static const char usage[] = "`--range LO,HI`, as in `--range -1,1`";
-	char low[64];
-	size_t n = strcspn(text, ",");
-
-	snprintf(low, sizeof low, "%.*s", (int)n, text);
-	if (!text[n])
-		return lb_fail("break: write the range as LO,HI");
-	if (!parse_value(low, usage, &ret->low) || !parse_value(text + n + 1, usage, &ret->high))
-		return false;
-	return ret->low <= ret->high || lb_fail("break: the range from %s to %s is empty", low, text + n + 1);
-}
-
-bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, struct lbx_catch *ret)
-{
-	static const char usage[] = "`range T LO HI`, as in `range q -1 1`";
-	const struct lbx_catch_kind *kind = ret->kind;
-	int least = kind->arguments[0] == '[' ? 0 : 1, most = 1;
-
-	if (kind->takes == LBX_TAKES_RANGE)
-		least = most = 3;
-	if (args->n - 1 < least || args->n - 1 > most)
-		return lb_fail("write `tensor catch %s %s`", kind->name, kind->arguments);
-	if (args->n == 1)
-		return true;
-	switch (kind->takes) {
-	case LBX_TAKES_TENSOR:
-		return lbx_catch_parse_tensor(context, args->v[1], ret);
-	case LBX_TAKES_FUNCTION:
-		lbx_unquote(args->v[1], ret->name, sizeof ret->name);
-		if (strcmp(ret->name, "*") == 0)
-			ret->name[0] = '\0';
-		return true;
-	case LBX_TAKES_BYTES:
-		return parse_bytes(args->v[1], &ret->limit);
-	case LBX_TAKES_COUNT:
-		return parse_count(args->v[1], &ret->limit);
-	case LBX_TAKES_RANGE:
-		if (!parse_value(args->v[2], usage, &ret->low) || !parse_value(args->v[3], usage, &ret->high))
-			return false;
-		if (ret->low > ret->high)
-			return lb_fail("the range from %s to %s is empty", args->v[2], args->v[3]);
-		return lbx_catch_parse_tensor(context, args->v[1], ret);
-	}
-	return false;
-}
-
-/* ---- as text, as JSON, as a condition ---- */
-
-static void describe_tensor(const struct lbx_catch *c, const char *any, struct text *ret)
-{
-	if (c->id)
-		text_printf(ret, " of #%" PRIu64, c->id);
-	else
-		text_printf(ret, " of %s%s", c->is_glob ? "names like " : "", c->name[0] ? c->name : any);
-}
-
-void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
-{
-	char limit[32];
-
-	text_printf(ret, "%s", c->kind->name);
-	switch (c->kind->takes) {
-	case LBX_TAKES_TENSOR:
-		describe_tensor(c, "any tensor", ret);
-		break;
-	case LBX_TAKES_FUNCTION:
-		describe_tensor(c, "any function", ret);
-		break;
-	case LBX_TAKES_BYTES:
-		lbx_format_bytes((int64_t)c->limit, limit, sizeof limit);
-		text_printf(ret, " beyond %s", limit);
-		break;
-	case LBX_TAKES_COUNT:
-		text_printf(ret, " beyond %" PRIu64 " lazy tensor%s", c->limit, LB_S(c->limit));
-		break;
-	case LBX_TAKES_RANGE:
-		text_printf(ret, " [%g, %g]", c->low, c->high);
-		describe_tensor(c, "any tensor", ret);
-	}
-	if (c->op[0])
-		text_printf(ret, ", made by %s", c->op);
-	if (c->once)
-		text_printf(ret, ", once");
-}
-
-void lbx_catch_json(const struct lbx_catch *c, json_t *object)
-{
-	char id[32];
-
-	snprintf(id, sizeof id, "#%" PRIu64, c->id);
-	json_object_set_new(object, "catch", json_integer(c->number));
-	json_object_set_new(object, "event", json_string(c->kind->name));
-	switch (c->kind->takes) {
-	case LBX_TAKES_RANGE:
-		json_object_set_new(object, "low", lbx_json_double(c->low));
-		json_object_set_new(object, "high", lbx_json_double(c->high));
-		__attribute__((fallthrough));
-	case LBX_TAKES_TENSOR:
-		json_object_set_new(object, "tensor", c->id ? json_string(id) :
-				    c->name[0] ? lbx_json_string(c->name) : json_null());
-		break;
-	case LBX_TAKES_FUNCTION:
-		json_object_set_new(object, "function",
-				    c->name[0] ? lbx_json_string(c->name) : json_null());
-		break;
-	case LBX_TAKES_BYTES:
-	case LBX_TAKES_COUNT:
-		json_object_set_new(object, "limit", json_integer((json_int_t)c->limit));
-	}
-	if (c->op[0])
-		json_object_set_new(object, "op", json_string(c->op));
-	if (c->once)
-		json_object_set_new(object, "once", json_true());
-}
-
-/* True when the text at the address that `pointer` stands for is this; reads no byte beyond it. */
-static void text_condition(struct text *text, const char *pointer, const char *name)
-{
-	size_t n = strlen(name) + 1;
-	const struct {
-		size_t bytes;
-		const char *type;
-	} steps[] = {{8, "unsigned long"}, {4, "unsigned int"}, {2, "unsigned short"},
-		     {1, "unsigned char"}};
-	size_t at = 0;
-
-	text_printf(text, "%s != 0", pointer);
-	for (size_t i = 0; i < 4; i++) {
-		for (; n - at >= steps[i].bytes; at += steps[i].bytes) {
-			uint64_t value = 0;
-
-			memcpy(&value, name + at, steps[i].bytes);
-			text_printf(text, " && {%s}(%s + 0x%zx) == 0x%" PRIx64, steps[i].type, pointer, at,
-				    value);
-		}
-	}
-}
-
-static void add_and(struct text *text)
-{
-	text_printf(text, "%s", text->n ? " && " : "");
-}
-
-/* In hexadecimal: gdb reads a condition anew whenever code is loaded, in the user's `input-radix`. */
-void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, struct text *ret)
-{
-	const struct lbx_tensor_offsets at = lbx_table_offsets(table);
-	char name[80] = "$_probe_arg1";
-
-	if (c->kind->takes == LBX_TAKES_RANGE) {
-		text_printf(ret, "((long)$_probe_arg3 < (long)0x%" PRIx64 " || (long)$_probe_arg4 > (long)0x%" PRIx64 ")",
-			    lb_order_double(c->low), lb_order_double(c->high));
-		if (!c->id && !c->name[0]) /* of any tensor: of views their bases tell */
-			text_printf(ret, " && $_probe_arg5 == 0");
-	}
-	/* not before each operation of a fused tensor, but before the one that gives its value */
-	if (c->kind->made && (c->id || c->name[0]) && !c->op[0])
-		text_printf(ret, "$_probe_arg3 != 0");
-	if (c->id) {
-		add_and(ret);
-		text_printf(ret, "$_probe_arg0 == 0x%" PRIx64, c->id);
-	} else if (c->pattern) {
-		add_and(ret);
-		text_printf(ret, "({unsigned int}($_probe_arg1 + 0x%" PRIx64 ") & 0x%x) != 0", at.watch,
-			    UINT32_C(1) << (LB_WATCH_NAMED + c->pattern - 1));
-	} else if (c->name[0]) {
-		if (c->kind->takes != LBX_TAKES_FUNCTION)
-			snprintf(name, sizeof name, "{unsigned long}($_probe_arg1 + 0x%" PRIx64 ")", at.name);
-		add_and(ret);
-		text_condition(ret, name, c->name);
-	}
-	if (c->op[0]) { /* -1, of a program without such an op, is no byte */
-		add_and(ret);
-		if (c->kind->op)
-			text_printf(ret, "(int)$_probe_arg%d", c->kind->op);
-		else
-			text_printf(ret, "{unsigned char}($_probe_arg1 + 0x%" PRIx64 ")", at.op);
-		text_printf(ret, " == (int)0x%x", (unsigned)lbx_table_op_number(table, c->op));
-	}
 }

@@ -4,8 +4,7 @@
 
 #include "inspect/command.h"
 #include "plugin/bridge/text.h"
-
-enum { LBX_CATCH_ARGS = 6 };
+#include "plugin/stops/breakpoints.h"
 
 enum lbx_catch_takes {
 	LBX_TAKES_TENSOR,   /* [T] */
@@ -16,9 +15,7 @@ enum lbx_catch_takes {
 };
 
 struct lbx_catch {
-	int number;     /* 0: free place */
-	int breakpoint; /* gdb's number, 0 until it has told it */
-	bool enabled, suspended; /* while the program is called */
+	int number; /* 0: free place */
 	const struct lbx_catch_kind *kind;
 	uint64_t id;                /* T, or 0 */
 	char name[LB_NAME_MAX + 1]; /* of T, or of a function; "" for any */
@@ -33,7 +30,7 @@ struct lbx_catch {
 /* A stop: the probe's arguments, and the tensor that they name. */
 struct lbx_catch_stop {
 	const struct lbx_catch *catch;
-	uint64_t args[LBX_CATCH_ARGS];
+	uint64_t args[LBX_PROBE_ARGS];
 	const struct lbx_tensor *tensor; /* NULL when there is none */
 };
 
@@ -44,7 +41,7 @@ struct lbx_catch_kind {
 	enum lbx_catch_takes takes;
 	const char *probe; /* NULL: the signal that a guard raises (symtab.h) */
 	int n_args;        /* of the probe */
-	int id, record, site; /* which argument is the tensor's id, its record, the running call */
+	int id, site;      /* which argument is the tensor's id, the running call */
 	int op, made;         /* the operation, and where it was made; 0: it is the record's */
 	unsigned watch;    /* enum lb_watch that the runtime needs */
 	const char *what;  /* happened; a clause */
@@ -59,16 +56,5 @@ extern const struct lbx_catch_kind lbx_catch_kinds[];
 
 /* By name; fails with the names that there are. */
 const struct lbx_catch_kind *lbx_catch_kind(const char *name);
-/* What follows the kind in `tensor catch`: fills in the catch. A tensor need not exist yet. */
-bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args,
-		     struct lbx_catch *ret);
-/* "LO,HI" */
-bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret);
-/* "range [0, 1] of q" */
-void lbx_catch_describe(const struct lbx_catch *c, struct text *ret);
-/* Members of the object that --json writes. */
-void lbx_catch_json(const struct lbx_catch *c, json_t *object);
-/* What gdb is to check at a probe of this program; nothing when every stop is wanted. */
-void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, struct text *ret);
 
 #endif

@@ -2,13 +2,15 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "inspect/convenience.h"
 #include "inspect/tensor/format.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/stops/step.h"
+#include "plugin/stops/catch.h"
+#include "plugin/stops/evaluation.h"
 
 enum { MAX_FRAMES = 48 };
 
@@ -109,10 +111,11 @@ static uint64_t find_site(struct lbx_context *context, const struct lbx_catch_st
 		return stop->args[stop->catch->kind->site];
 	if (!(stop->catch->kind->watch & (LB_WATCH_NAN | LB_WATCH_RANGE)))
 		return 0; /* it is the operation that was asked for */
-	return context->stacks && lbx_step_evaluation(context, &thread) && thread.eval ? thread.site : 0;
+	return context->stacks && lbx_evaluation_now(context, &thread) && thread.eval ? thread.site : 0;
 }
 
-void lbx_catch_tell(struct lbx_context *context, struct lbx_catch_stop *stop)
+/* Looks up the stop's tensor; its arguments are known. May ask (lbx_bridge_waits). */
+static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 {
 	const struct lbx_catch_kind *kind = stop->catch->kind;
 	struct text head = {0}, tensor = {0}, advice = {0};
@@ -157,4 +160,58 @@ void lbx_catch_tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 	text_free(&head);
 	text_free(&tensor);
 	text_free(&advice);
+}
+
+/* ---- which catch it is ---- */
+
+/* The guard at an address, as the arguments of a stop; and the catch that wants it. */
+static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t address,
+					  struct lbx_catch_stop *stop)
+{
+	uint64_t i = (address - LB_GUARD_BASE) >> LB_GUARD_SHIFT;
+	struct lb_guard guard;
+	struct lbx_table *table;
+	struct lbx_tensors *tensors;
+	struct lbx_tensor t = {.name = ""};
+
+	if (i == 0 || i >= LB_GUARDS ||
+	    !lbx_target_read(context->target, LB_GUARD_BASE + i * sizeof guard, &guard, sizeof guard) ||
+	    !lbx_context_table(context, &table))
+		return NULL;
+	tensors = lbx_table_tensors(table);
+	if (!lbx_tensors_by_id(tensors, guard.id, &t))
+		lb_clear_error();
+	memcpy(stop->args, (uint64_t[]){guard.id, guard.tensor, guard.site, guard.data, address,
+					guard.nbytes}, sizeof stop->args);
+	return lbx_catch_of_guard(guard.id, t.name);
+}
+
+bool lbx_catch_hit(struct lbx_context *context, const char *words)
+{
+	struct lbx_catch_stop stop = {0};
+	uint64_t fault = 0;
+	char *at;
+
+	if (strncmp(words, "fault ", 6) == 0) {
+		lbx_bridge_script("set $_lb_go = 0");
+		fault = strtoull(words + 6, NULL, 16);
+		stop.catch = find_guard(context, fault, &stop);
+		if (!stop.catch) {
+			if (!lbx_bridge_waits())
+				lbx_bridge_script("set $_lb_go = 1");
+			return true;
+		}
+	} else {
+		stop.catch = lbx_catch_numbered((int)strtol(words, &at, 10));
+		for (int i = 0; i < LBX_PROBE_ARGS; i++)
+			stop.args[i] = strtoull(at, &at, 16);
+		if (!stop.catch)
+			return lb_fail("a breakpoint of a catch that is off: delete it");
+	}
+	tell(context, &stop);
+	if (fault)
+		lbx_bridge_script("with language c -- _lb_open_guard %#" PRIx64, fault);
+	if (stop.catch->once && !lbx_bridge_waits())
+		lbx_bridge_then("uncatch %d", stop.catch->number);
+	return true;
 }

@@ -1,10 +1,10 @@
-/* What a stop at a catch says, and the frame that it selects: the same for all kinds. */
+/* A stop at a catch: which it is, what is said of it, and the frame that is selected. The same for all kinds. */
 #ifndef LBX_PLUGIN_CATCH_STOP_H
 #define LBX_PLUGIN_CATCH_STOP_H
 
-#include "plugin/stops/catch_kinds.h"
+#include "inspect/command.h"
 
-/* The stop's arguments are known, its tensor is looked up here. May ask (lbx_bridge_waits). */
-void lbx_catch_tell(struct lbx_context *context, struct lbx_catch_stop *stop);
+/* A breakpoint of a catch was hit: what happened to whom. `CATCH ARGUMENT…` of the probe, or `fault ADDRESS`. */
+bool lbx_catch_hit(struct lbx_context *context, const char *words);
 
 #endif

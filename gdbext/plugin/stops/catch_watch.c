@@ -1,9 +1,6 @@
 /* The runtime looks for NaN, compares with limits and guards pointers only while words in its root say
  * so. They are found by the root's own description of itself, in the live process at once, and in
- * one that is to come when it stops at the runtime's first probe (catch.c).
- *
- * What a debugger has switched on must not go on costing when it has gone: hooks.c. The end of gdb by
- * the end of its input, or by a signal, runs no hook. */
+ * one that is to come when it stops at the runtime's first probe (program.c). */
 #include "plugin/stops/catch_watch.h"
 
 #include <stdio.h>
@@ -11,8 +8,6 @@
 
 #include "base/error.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/commands/commands.h"
-#include "plugin/stops/switches.h"
 
 struct lbx_watch lbx_watch_wanted(const struct lbx_catch *catches, int n)
 {
@@ -144,14 +139,9 @@ bool lbx_watch_has_closed_guards(struct lbx_context *context)
 	return false;
 }
 
-bool lbx_watch_leave(struct lbx_context *context)
+bool lbx_watch_take_back(struct lbx_context *context, const struct lbx_watch_place *place)
 {
 	struct lbx_watch nothing = {.memory = UINT64_MAX, .graph = UINT64_MAX};
-	struct lbx_watch_place place;
 
-	if (!lbx_watch_find(context, &place))
-		return false;
-	if (!place.found)
-		return true;
-	return lbx_switches_take_back(context, &place.root) && lbx_watch_write(context, &place, &nothing);
+	return lbx_watch_write(context, place, &nothing);
 }

@@ -32,7 +32,7 @@ bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *
 		     const struct lbx_watch *want);
 /* Whether a guard in the program is closed: touching it would stop gdb, also without a catch. */
 bool lbx_watch_has_closed_guards(struct lbx_context *context);
+/* All words as they were. */
+bool lbx_watch_take_back(struct lbx_context *context, const struct lbx_watch_place *place);
 
-/* gdb is about to leave the program: all words as they were. */
-bool lbx_watch_leave(struct lbx_context *context);
 #endif

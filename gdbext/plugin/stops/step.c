@@ -8,11 +8,14 @@
 #include "inspect/graph/listings.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/reads/target_gdb.h"
-#include "plugin/stops/catch.h"
+#include "plugin/stops/evaluation.h"
+#include "plugin/stops/probes.h"
 #include "plugin/stops/switches.h"
 #include "plugin/symbols/graph_files.h"
 #include "plugin/symbols/graphs.h"
 #include "table/listing.h"
+
+#define ENTER "_lb_enter"
 
 static const char *const words[] = { "off", "on", "fused" };
 static const char *const environment[] = { "0", "1", "fused" };
@@ -73,10 +76,9 @@ static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_ro
 		tell_unlisted(out);
 }
 
-#define ENTER "_lb_enter"
 static bool went_in; /* once */
 
-/* A connection that was lost, or the like, may have left the breakpoint of LBX_STEP_IN. */
+/* A connection that was lost, or the like, may have left the breakpoint of `step in`. */
 static void forget_in(void)
 {
 	const char *at, *enter;
@@ -116,94 +118,16 @@ static bool find_word(const char *word, uint32_t *ret)
 
 /* ---- frames ---- */
 
-enum { FRAMES_FIRST = 32, FRAMES_MOST = 1 << 14, NO_FRAME = -1, NONE_AT_ALL = -2 };
-
-/* What a frame is looked for by. */
-struct wanted {
-	uint64_t pc; /* 0: code of a graph */
-};
-
-struct found {
-	int level; /* negative: none */
-	struct lbx_frame frame;
-};
-
-static bool is_wanted(struct lbx_stacks *stacks, const struct lbx_frame *frame, const struct wanted *wanted)
-{
-	struct lbx_source_line line;
-
-	if (wanted->pc)
-		return frame->pc == wanted->pc;
-	return stacks->ops->line(stacks, frame, &line) && strncmp(line.function, "eval(graph ", 11) == 0;
-}
-
-/* The innermost such frame among so many. */
-static bool find_among(struct lbx_stacks *stacks, uint64_t thread, const struct wanted *wanted, int most,
-		       struct found *ret)
-{
-	struct lbx_stack stack;
-
-	if (!stacks->ops->walk(stacks, thread, most, 0, &stack))
-		return false;
-	ret->level = stack.n < most ? NONE_AT_ALL : NO_FRAME;
-	for (int i = 0; i < stack.n && ret->level < 0; i++)
-		if (is_wanted(stacks, &stack.frames[i], wanted))
-			*ret = (struct found){ stack.frames[i].level, stack.frames[i] };
-	lbx_stack_release(&stack);
-	return true;
-}
-
-/* Of the selected thread. */
-static bool find_frame(struct lbx_stacks *stacks, const struct wanted *wanted, struct found *ret)
-{
-	uint64_t thread;
-
-	if (!stacks)
-		return lb_fail("step: there is no program");
-	if (stacks->ops->threads(stacks, &thread, 1) < 1)
-		return false;
-	ret->level = NO_FRAME;
-	for (int most = FRAMES_FIRST; most <= FRAMES_MOST && ret->level == NO_FRAME; most *= 8)
-		if (!find_among(stacks, thread, wanted, most, ret))
-			return false;
-	return true;
-}
-
 /* Selects the innermost frame of a graph's code. */
 static bool select_frame(struct lbx_context *context)
 {
-	struct found found;
+	struct lbx_frame_found found;
 
-	if (!find_frame(context->stacks, &(struct wanted){ 0 }, &found))
+	if (!lbx_evaluation_frame(context, &found))
 		return false;
 	if (found.level < 0)
 		return lb_fail("step: none of this thread's frames evaluates a graph in step mode");
 	lbx_bridge_script("frame %#x", (unsigned)found.level);
-	return true;
-}
-
-bool lbx_step_evaluation(struct lbx_context *context, struct lbx_thread *ret)
-{
-	struct lbx_table *table;
-	uint64_t slot = 0, tid;
-
-	if (context->stacks->ops->threads(context->stacks, &tid, 1) < 1 || !lbx_context_table(context, &table))
-		return false;
-	while (lbx_table_thread(table, &slot, ret))
-		if (ret->tid == tid && ret->eval)
-			return true;
-	*ret = (struct lbx_thread){ .tid = tid };
-	return lb_ok();
-}
-
-/* The level of the frame that asked for the evaluation; below 1: none did, a stream runs it as a job. */
-static bool find_caller(struct lbx_context *context, const struct lbx_thread *thread, int *ret)
-{
-	struct found found;
-
-	if (!find_frame(context->stacks, &(struct wanted){ thread->site }, &found))
-		return false;
-	*ret = found.level;
 	return true;
 }
 
@@ -215,11 +139,11 @@ static bool go_out(struct lbx_context *context)
 
 	if (!context->stacks || lbx_target_gdb_liveness() == LBX_CORE)
 		return lbx_bridge_waits() ? false : lb_fail("step: there is no process that could go on");
-	if (!lbx_step_evaluation(context, &thread))
+	if (!lbx_evaluation_now(context, &thread))
 		return false;
 	if (!thread.eval)
 		return lb_fail("step: this thread evaluates nothing");
-	if (!find_caller(context, &thread, &found))
+	if (!lbx_evaluation_caller(context, &thread, &found))
 		return false;
 	if (found < 1)
 		return lb_fail("step: the call that asked for this evaluation is not among the thread's frames: "
@@ -233,7 +157,7 @@ static bool go_out(struct lbx_context *context)
 
 /* Where in the graph's code the thread stands: in the call of an operation, or before one; what `found` tells
  * tells it, since the runtime notes a line only when its operation begins. False: outside, not yet in it or no more. */
-static bool find_place(const struct lbx_eval_graph *graph, const struct found *found, uint64_t *ret)
+static bool find_place(const struct lbx_eval_graph *graph, const struct lbx_frame_found *found, uint64_t *ret)
 {
 	if (found->level < 0)
 		return false;
@@ -243,7 +167,7 @@ static bool find_place(const struct lbx_eval_graph *graph, const struct found *f
 
 /* Where the next operation of the evaluation begins, in the code of its graph; 0: there is none. *ret_inside: the
  * thread is in that code. */
-static bool find_next(struct lbx_context *context, const struct lbx_thread *thread, const struct found *found,
+static bool find_next(struct lbx_context *context, const struct lbx_thread *thread, const struct lbx_frame_found *found,
 		      bool *ret_inside, uint64_t *ret)
 {
 	struct lbx_eval_graph graph;
@@ -269,7 +193,7 @@ static bool refuse(struct lbx_context *context, const struct lbx_thread *thread)
 {
 	int caller;
 
-	if (!find_caller(context, thread, &caller))
+	if (!lbx_evaluation_caller(context, thread, &caller))
 		return false;
 	return lb_fail("step: what this thread evaluates did not begin in step mode; %s",
 		       caller < 1 ? "a stream runs it as a job: `tensor step in` in another thread goes to the next "
@@ -282,18 +206,18 @@ static bool refuse(struct lbx_context *context, const struct lbx_thread *thread)
 static bool go_on_inside(struct lbx_context *context, bool *ret)
 {
 	struct lbx_thread thread;
-	struct found found;
+	struct lbx_frame_found found;
 	uint64_t next;
 	bool inside;
 
 	*ret = false;
-	if (!lbx_step_evaluation(context, &thread))
+	if (!lbx_evaluation_now(context, &thread))
 		return false;
 	if (!thread.eval)
 		return true;
 	if (!thread.graph)
 		return refuse(context, &thread);
-	if (!find_frame(context->stacks, &(struct wanted){ 0 }, &found) ||
+	if (!lbx_evaluation_frame(context, &found) ||
 	    !find_next(context, &thread, &found, &inside, &next))
 		return false;
 	if (next == 0)
@@ -334,9 +258,9 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 	}
 	if (in && !place.process)
 		return lb_fail("step: there is nothing to continue: `start` or `run` the program first");
-	if (in && root && !lbx_catch_has_probes())
+	if (in && root && !lbx_probes_exist())
 		return false;
-	bool lacks = in && !root && lbx_catch_lacks_runtime();
+	bool lacks = in && !root && lbx_probes_lack_runtime();
 	if (lbx_bridge_waits())
 		return false;
 	if (lacks)

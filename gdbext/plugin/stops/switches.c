@@ -1,12 +1,12 @@
 /* A program that gdb runs gets them by its environment, too, and so from the first tensor on, also
- * without a breakpoint. One that gdb connects to is told at the runtime's first probe (catch.c). */
+ * without a breakpoint. One that gdb connects to is told at the runtime's first probe (program.c). */
 #include "plugin/stops/switches.h"
 
 #include "base/error.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/hooks.h"
 #include "plugin/reads/target_gdb.h"
-#include "plugin/stops/catch.h"
+#include "plugin/stops/breakpoints.h"
 
 static struct {
 	bool wished, written;
@@ -66,15 +66,16 @@ bool lbx_switch_find(struct lbx_context *context, struct lbx_switch_place *ret)
 bool lbx_switch_set(struct lbx_context *context, const struct lbx_switch_place *place, enum lbx_switch which,
 		    uint32_t value, const char *environment)
 {
-	if (!lbx_catch_refresh() || !lbx_hooks_ask())
+	if (!lbx_breakpoints_refresh() || !lbx_hooks_ask())
 		return false;
 	lbx_hooks_define();
-	if (!place->running && value != 0 && !lbx_catch_add_start(place->process))
-		return false;
+	/* `run` needs no breakpoint */
+	if (place->process && !place->running && value != 0)
+		lbx_breakpoint_need_start(LBX_START_FOR_SWITCHES);
 	switches[which].wished = true;
 	switches[which].wish = value;
-	if (value == 0)
-		lbx_catch_drop_start();
+	if (!lbx_switches_wait())
+		lbx_breakpoint_release_start(LBX_START_FOR_SWITCHES);
 	lbx_bridge_script("set environment LAZYBONES_%s %s", which == LBX_SWITCH_STEP ? "STEP" : "STACKS",
 			  environment);
 	return !place->running || put(context, &place->root, which, value);

@@ -4,7 +4,6 @@
 #include "plugin/symbols/displays.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "plugin/bridge/bridge.h"

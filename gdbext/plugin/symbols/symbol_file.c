@@ -28,6 +28,7 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/front_end.h"
 #include "plugin/bridge/hooks.h"
+#include "plugin/bridge/lines.h"
 #include "plugin/symbols/address_names.h"
 #include "plugin/symbols/census.h"
 #include "plugin/symbols/displays.h"
@@ -40,7 +41,7 @@ static struct {
 	/* files by number, from 1: loaded are first … last, the older ones wait to be deleted */
 	unsigned oldest, first, last;
 	struct lbx_symbol_space space; /* of the loaded ones, under MI */
-	char words[LBX_LINE_MAX], loaded_words[LBX_LINE_MAX];
+	char words[LBX_LINE_MAX]; /* of the command that has loaded them, to be repeated */
 	struct lbx_census census;
 	bool automatic;
 } file = {.oldest = 1, .first = 1};
@@ -174,6 +175,12 @@ static bool is_loaded(const void *object, size_t n)
 	return same;
 }
 
+static void note_words(const struct lbx_context *context)
+{
+	if (context->words != file.words)
+		snprintf(file.words, sizeof file.words, "%s", context->words);
+}
+
 static bool load(struct lbx_context *context, const void *object, size_t n)
 {
 	bool stay = may_stay(context);
@@ -190,7 +197,7 @@ static bool load(struct lbx_context *context, const void *object, size_t n)
 			take_away(context, 1);
 	}
 	lbx_hooks_define();
-	strcpy(file.loaded_words, file.words);
+	note_words(context);
 	lbx_census_take(&file.census, context->table);
 	if (lbx_address_names_are_stale(context->table))
 		lbx_symbol_file_reload_names();
@@ -210,7 +217,6 @@ static bool unload(struct lbx_context *context, bool *ret)
 
 static bool at_stops(struct lbx_context *context, bool on)
 {
-	(void)context;
 	if (on && !lbx_hooks_ask())
 		return false;
 	if (lbx_bridge_waits())
@@ -221,7 +227,7 @@ static bool at_stops(struct lbx_context *context, bool on)
 	if (on)
 		lbx_hooks_define();
 	if (on && !any_loaded())
-		strcpy(file.loaded_words, file.words);
+		note_words(context);
 	file.automatic = on;
 	lbx_bridge_script("set $_lb_automatic = %d", on);
 	return true;
@@ -230,11 +236,6 @@ static bool at_stops(struct lbx_context *context, bool on)
 const struct lbx_debugger lbx_debugger_gdb = {
 	.ready = ready, .load = load, .unload = unload, .at_stops = at_stops,
 };
-
-void lbx_symbol_file_words(const char *words)
-{
-	snprintf(file.words, sizeof(file.words), "%s", words);
-}
 
 void lbx_symbol_file_reload_names(void)
 {
@@ -302,12 +303,26 @@ void lbx_symbol_file_refresh_then(void)
 		lbx_bridge_then(LBX_REFRESH);
 }
 
-bool lbx_symbol_file_refresh(struct lbx_context *context)
+/* Runs the command again that has loaded the variables, and says nothing. */
+static bool load_again(struct lbx_context *context)
 {
 	struct lbx_out quiet = {.width = 80, .write = say_nothing, .progress = context->out->progress};
-	struct lbx_context again = *context;
-	struct lbx_table *table;
+	struct lbx_out *out = context->out;
+	const char *words = context->words;
 	struct lbx_args args;
+
+	context->out = &quiet;
+	context->words = file.words;
+	bool ok = lbx_args_parse(lbx_command_find(lbx_commands, "symbols"), file.words, &args) &&
+		  lbx_run_symbols(context, &args);
+	context->out = out;
+	context->words = words;
+	return ok;
+}
+
+bool lbx_symbol_file_refresh(struct lbx_context *context)
+{
+	struct lbx_table *table;
 
 	if (!file.automatic || !context->target)
 		return true;
@@ -316,11 +331,5 @@ bool lbx_symbol_file_refresh(struct lbx_context *context)
 			lb_clear_error(); /* the runtime is not there yet */
 		return true;
 	}
-	if (!lbx_census_changed(&file.census, table))
-		return true;
-	again.out = &quiet;
-	again.table = table;
-	strcpy(file.words, file.loaded_words);
-	return lbx_args_parse(lbx_command_find(lbx_commands, "symbols"), file.words, &args) &&
-	       lbx_run_symbols(&again, &args);
+	return !lbx_census_changed(&file.census, table) || load_again(context);
 }

@@ -9,8 +9,6 @@ extern const struct lbx_debugger lbx_debugger_gdb;
 /* At LBX_STOPPED: whether one of the breakpoints that the program has stopped at has commands, or that is not
  * known. */
 bool lbx_symbol_file_stop_has_commands(void);
-/* The line that does what LBX_STOPPED does after a breakpoint's commands. */
-#define LBX_REFRESH "_refresh"
 /* Before another process: gdb 13 fails an assertion when memory that a watched variable is found by
  * cannot be read while the process starts. Where there are watchpoints, the variables go. */
 bool lbx_symbol_file_begin(struct lbx_context *context);
@@ -18,8 +16,6 @@ bool lbx_symbol_file_refresh(struct lbx_context *context);
 /* Lets LBX_REFRESH follow, if that is wanted. */
 void lbx_symbol_file_refresh_then(void);
 
-/* What follows `tensor symbols`; remembered with what it loads. */
-void lbx_symbol_file_words(const char *words);
 /* Makes gdb read the names of addresses again, after the command. */
 void lbx_symbol_file_reload_names(void);
 /* Whether that, or the variables, changed in the response that is being made; then false. */

@@ -1,7 +1,8 @@
-#include "plugin/stops/catch_target.h"
+#include "plugin/stops/catch_words.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,6 @@
 #include "inspect/operand/select.h"
 #include "inspect/tensor/name.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/commands/commands.h"
 
 /* Of those that are alive, how many have the name, or one that matches; `most` is enough. The last of
  * them in *ret. */
@@ -67,7 +67,7 @@ static bool parse_expression(struct lbx_context *context, const char *t, struct 
 {
 	struct lbx_tensor tensor, other;
 
-	if (!context->target || !lbx_commands_tensor(context, t, &tensor))
+	if (!context->target || !lbx_select_tensor(context, t, &tensor))
 		return false;
 	if (!tensor.name[0] || (strcmp(t, tensor.name) != 0 && context->table &&
 				find_named(context, tensor.name, false, 2, &other) > 1))
@@ -155,6 +155,95 @@ bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct l
 		parse_op(context, ret);
 	return true;
 }
+
+/* ---- what follows the kind ---- */
+
+/* "512M", "2G", "1.5GiB"; without a unit bytes. */
+static bool parse_bytes(const char *text, uint64_t *ret)
+{
+	static const char units[] = "KMGT";
+	char *end;
+	double value = strtod(text, &end);
+	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+
+	if (unit) {
+		value = ldexp(value, 10 * (int)(unit - units + 1));
+		end++;
+		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0;
+	}
+	if (end == text || *end || !(value >= 0) || value >= 0x1p62)
+		return lb_fail("'%s' is no number of bytes: 2G, 512M, 65536", text);
+	*ret = (uint64_t)value;
+	return true;
+}
+
+static bool parse_count(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	*ret = strtoull(text, &end, 10);
+	if (!isdigit((unsigned char)*text) || *end || *ret >> 62)
+		return lb_fail("'%s' is no number of tensors", text);
+	return true;
+}
+
+static bool parse_value(const char *text, const char *usage, double *ret)
+{
+	char *end;
+
+	*ret = strtod(text, &end);
+	return (end != text && !*end && !isnan(*ret)) || lb_fail("'%s' is no number: %s", text, usage);
+}
+
+bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret)
+{
+	static const char usage[] = "`--range LO,HI`, as in `--range -1,1`";
+	char low[64];
+	size_t n = strcspn(text, ",");
+
+	snprintf(low, sizeof low, "%.*s", (int)n, text);
+	if (!text[n])
+		return lb_fail("break: write the range as LO,HI");
+	if (!parse_value(low, usage, &ret->low) || !parse_value(text + n + 1, usage, &ret->high))
+		return false;
+	return ret->low <= ret->high || lb_fail("break: the range from %s to %s is empty", low, text + n + 1);
+}
+
+bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, struct lbx_catch *ret)
+{
+	static const char usage[] = "`range T LO HI`, as in `range q -1 1`";
+	const struct lbx_catch_kind *kind = ret->kind;
+	int least = kind->arguments[0] == '[' ? 0 : 1, most = 1;
+
+	if (kind->takes == LBX_TAKES_RANGE)
+		least = most = 3;
+	if (args->n - 1 < least || args->n - 1 > most)
+		return lb_fail("write `tensor catch %s %s`", kind->name, kind->arguments);
+	if (args->n == 1)
+		return true;
+	switch (kind->takes) {
+	case LBX_TAKES_TENSOR:
+		return lbx_catch_parse_tensor(context, args->v[1], ret);
+	case LBX_TAKES_FUNCTION:
+		lbx_unquote(args->v[1], ret->name, sizeof ret->name);
+		if (strcmp(ret->name, "*") == 0)
+			ret->name[0] = '\0';
+		return true;
+	case LBX_TAKES_BYTES:
+		return parse_bytes(args->v[1], &ret->limit);
+	case LBX_TAKES_COUNT:
+		return parse_count(args->v[1], &ret->limit);
+	case LBX_TAKES_RANGE:
+		if (!parse_value(args->v[2], usage, &ret->low) || !parse_value(args->v[3], usage, &ret->high))
+			return false;
+		if (ret->low > ret->high)
+			return lb_fail("the range from %s to %s is empty", args->v[2], args->v[3]);
+		return lbx_catch_parse_tensor(context, args->v[1], ret);
+	}
+	return false;
+}
+
+/* ---- what is said of T ---- */
 
 static bool is_constant(const struct lbx_tensor *t)
 {

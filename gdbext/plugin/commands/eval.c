@@ -1,4 +1,4 @@
-#include "plugin/commands/gdb_commands.h"
+#include "plugin/commands/eval.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,20 +8,12 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/convenience.h"
-#include "inspect/forensics/threads.h"
+#include "inspect/operand/select.h"
 #include "inspect/tensor/describe.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/bridge/hooks.h"
-#include "plugin/commands/commands.h"
-#include "plugin/reads/stacks_gdb.h"
-#include "plugin/reads/target_gdb.h"
-#include "plugin/stops/break.h"
+#include "plugin/bridge/lines.h"
 #include "plugin/stops/catch.h"
-#include "plugin/stops/step.h"
-#include "plugin/stops/switches.h"
 #include "target/printable.h"
-
-/* ---- eval ---- */
 
 static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)
 {
@@ -53,11 +45,11 @@ static struct {
  * it is still on the stack. */
 enum { CALL_UNDONE = 1, CALL_STANDS };
 
-static bool eval_run(struct lbx_context *context, const struct lbx_args *args)
+bool lbx_eval_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_tensor t;
 
-	if (!lbx_commands_tensor(context, args->v[0], &t))
+	if (!lbx_select_tensor(context, args->v[0], &t))
 		return false;
 	if (t.state == LB_STATE_READY && !t.held) {
 		tell_value(context->out, &t);
@@ -100,7 +92,7 @@ static bool fail_undone(uint64_t id, const char *said)
 	return lb_fail("eval: the call got signal %s and was undone; tensor #%" PRIu64 " is still lazy", signal, id);
 }
 
-bool lbx_evaluated(struct lbx_context *context)
+bool lbx_eval_end(struct lbx_context *context)
 {
 	struct lbx_table *table;
 	struct lbx_tensors *tensors;
@@ -141,98 +133,3 @@ bool lbx_evaluated(struct lbx_context *context)
 	lbx_set_tensor(context->out, &t);
 	return true;
 }
-
-/* ---- stacks ---- */
-
-static void print_stacks(struct lbx_out *out, uint32_t depth)
-{
-	if (depth)
-		lbx_printf(out, "Of each tensor made from now on, %u frame%s kept.\n", depth, LB_PLURAL(depth, " is", "s are"));
-	else
-		lbx_printf(out, "Of each tensor made from now on, the call site is kept.\n");
-}
-
-/* The switch is a word in the program's memory; a program that is still to run gets it by its
- * environment. */
-static bool stacks_run(struct lbx_context *context, const struct lbx_args *args)
-{
-	struct lbx_switch_place place;
-	char *end, number[32];
-
-	if (!lbx_switch_find(context, &place))
-		return false;
-	if (args->n == 0) {
-		if (!place.running)
-			return lb_fail("stacks: no program with the runtime runs; `tensor stacks N` sets what the "
-				       "next one keeps");
-		print_stacks(context->out, place.root.want_stack);
-		return true;
-	}
-	unsigned long depth = strtoul(args->v[0], &end, 10);
-	if (*end || end == args->v[0] || depth > LB_STACK_MAX)
-		return lb_fail("stacks: takes a number of frames from 0 to %d, not '%s'", LB_STACK_MAX,
-			       args->v[0]);
-	snprintf(number, sizeof number, "%lu", depth);
-	if (!lbx_switch_set(context, &place, LBX_SWITCH_STACKS, (uint32_t)depth, number))
-		return false;
-	lbx_wrap(context->out, 0, 4);
-	if (place.running)
-		print_stacks(context->out, (uint32_t)depth);
-	else
-		lbx_printf(context->out, place.process ? "From the runtime's start on %lu frames of each tensor's creation are kept.\n"
-			   : "The next `run`, `target remote` or `attach` keeps %lu frames of each tensor's creation.\n",
-			   depth);
-	return true;
-}
-
-/* ---- locals ---- */
-
-static bool locals_run(struct lbx_context *context, const struct lbx_args *args)
-{
-	struct lbx_args level;
-	char words[32];
-	int selected;
-
-	if (!lbx_stacks_gdb_selected(&selected))
-		return false;
-	snprintf(words, sizeof words, "%d%s", selected, lbx_args_option(args, "all") ? " --all" : "");
-	return lbx_args_parse(lbx_command_find(lbx_commands, "frame"), words, &level) && lbx_run_frame(context, &level);
-}
-
-/* ---- help ---- */
-
-static void list_rows(struct lbx_out *out, const struct lbx_command *row)
-{
-	for (; row->name; row++) {
-		if (row->needs & LBX_GDB_LACKS)
-			continue;
-		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "tensor %s%s%s -- %s\n", row->name, *row->arguments ? " " : "",
-			   row->arguments, row->summary);
-	}
-}
-
-static bool help_run(struct lbx_context *context, const struct lbx_args *args)
-{
-	const struct lbx_command *command;
-
-	if (args->n == 0) {
-		list_rows(context->out, lbx_commands);
-		list_rows(context->out, lbx_gdb_commands);
-		return true;
-	}
-	command = lbx_command_find(lbx_commands, args->v[0]);
-	if (!command)
-		command = lbx_command_find(lbx_gdb_commands, args->v[0]);
-	if (!command || (command->needs & LBX_GDB_LACKS))
-		return lb_fail("help: there is no command 'tensor %s': `tensor help` lists them", args->v[0]);
-	lbx_command_help(context->out, command, "tensor ", "tensor ");
-	return true;
-}
-
-#define ROW(function, ...) { __VA_ARGS__, .run = function },
-const struct lbx_command lbx_gdb_commands[] = {
-#include "inspect/debugger_commands.def"
-	{.name = NULL},
-};
-#undef ROW

@@ -1,0 +1,39 @@
+/* The lines that gdb's scripts send by themselves, beside those that the user types. */
+#ifndef LBX_PLUGIN_LINES_H
+#define LBX_PLUGIN_LINES_H
+
+#include <stdbool.h>
+
+struct lbx_context;
+
+/* A breakpoint of the plugin's was hit: `CATCH ARGUMENT…` of the probe, `fault ADDRESS`; or `start`, where a program's
+ * runtime starts or gdb has connected to it, and `start attached`. */
+#define LBX_HIT "_hit"
+/* gdb is about to leave the program. */
+#define LBX_LEAVE "_leave"
+/* gdb is about to begin with another process. */
+#define LBX_BEGIN "_begin"
+/* The user has deleted breakpoints. */
+#define LBX_DELETED "_deleted"
+/* gdb's hook-stop has called; `info program` and `info breakpoints` are answered then. It says "unarmed" of a
+ * process that gdb has attached to, and catches have still to reach. */
+#define LBX_STOPPED "_stopped"
+/* What LBX_STOPPED does, after a breakpoint's commands. */
+#define LBX_REFRESH "_refresh"
+/* A call of the program has ended (script.c, _lb_eval); asked for, it gives what gdb said of the call. The request
+ * ends with the mark then. */
+#define LBX_CALL "_called"
+#define LBX_CALLED "@lb called"
+/* In place of a line with more words than the script can hand over. */
+#define LBX_TOO_MANY_WORDS "_too-many-words"
+
+struct lbx_line {
+	const char *name;
+	bool (*run)(struct lbx_context *context, const char *words);
+	const char *as;     /* the user's command that a failure is told of; NULL: none */
+	bool is_quiet;      /* nobody has asked for it: where it goes well, there is no news */
+	bool is_command;    /* of gdb's, by the name of _tensor and its own */
+	bool selects_frame; /* which may be in another language */
+};
+
+#endif

@@ -1,0 +1,14 @@
+/* Where a command of gdb writes to: gdb's own streams, and its convenience variables. */
+#ifndef LBX_PLUGIN_OUTPUT_H
+#define LBX_PLUGIN_OUTPUT_H
+
+#include "inspect/out.h"
+
+/* For a command that begins. */
+struct lbx_out lbx_gdb_out(void);
+/* The error that is kept, of a command; NULL: of none that the user has typed. */
+void lbx_gdb_out_failure(struct lbx_out *out, const char *name);
+/* Sets the variables that come together: of a tensor that was told of, and a count. */
+void lbx_gdb_out_end(void);
+
+#endif

@@ -1,0 +1,194 @@
+/* A breakpoint on a probe of the runtime is `break -probe-stap lazybones:PROBE`, pending so that it can be set
+ * before the library is loaded; gdb sets it again in each new process. gdb tells no number of one that it has
+ * still to make, so each is known by its commands, among those that `info breakpoints` shows. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "plugin/stops/breakpoints.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plugin/bridge/bridge.h"
+#include "plugin/bridge/front_end.h"
+#include "plugin/bridge/lines.h"
+
+enum { MOST = LBX_BREAKPOINTS_NUMBERED + 2 };
+
+struct breakpoint {
+	int key, number; /* number: gdb's, 0 until it has told it */
+	bool enabled, suspended;
+	bool found; /* by the refresh that is under way */
+};
+
+static struct {
+	struct breakpoint v[MOST];
+	int n;
+	unsigned start_for; /* enum lbx_start_for */
+} breakpoints;
+
+static struct breakpoint *find(int key)
+{
+	for (int i = 0; i < breakpoints.n; i++)
+		if (breakpoints.v[i].key == key)
+			return &breakpoints.v[i];
+	return NULL;
+}
+
+static void note(int key)
+{
+	if (!find(key) && breakpoints.n < MOST)
+		breakpoints.v[breakpoints.n++] = (struct breakpoint){ .key = key, .enabled = true };
+}
+
+static void forget(struct breakpoint *breakpoint)
+{
+	*breakpoint = breakpoints.v[--breakpoints.n];
+}
+
+bool lbx_breakpoint_exists(int key)
+{
+	return find(key);
+}
+
+int lbx_breakpoint_number(int key)
+{
+	const struct breakpoint *breakpoint = find(key);
+
+	return breakpoint ? breakpoint->number : 0;
+}
+
+/* ---- which there are ---- */
+
+/* One of `info breakpoints`. */
+static void take(const char *text, size_t n)
+{
+	static const char hit[] = "_tensor" LBX_HIT " ", fault[] = "_lb_fault";
+	const char *at = memmem(text, n, hit, sizeof hit - 1);
+	bool is_fault = memmem(text, n, fault, sizeof fault - 1);
+	char enabled[2]; /* the column after Num, Type, Disp */
+	struct breakpoint *breakpoint = NULL;
+
+	if (is_fault)
+		breakpoint = find(LBX_BREAKPOINT_FAULT);
+	else if (at && strncmp(at + sizeof hit - 1, "start", 5) == 0)
+		breakpoint = find(LBX_BREAKPOINT_START);
+	else if (at)
+		breakpoint = find(atoi(at + sizeof hit - 1));
+	if (!breakpoint)
+		return;
+	breakpoint->found = true;
+	breakpoint->number = atoi(text);
+	breakpoint->enabled = sscanf(text, "%*s %*s %*s %1s", enabled) == 1 && *enabled == 'y';
+}
+
+bool lbx_breakpoints_refresh(void)
+{
+	const char *at, *end;
+
+	if (breakpoints.n == 0)
+		return true;
+	if (!lbx_bridge_ask(&at, LBX_WITHOUT_FRAME, "info breakpoints"))
+		return !lbx_bridge_waits();
+	for (int i = 0; i < breakpoints.n; i++)
+		breakpoints.v[i].found = false;
+	for (; *at; at = end) {
+		end = at;
+		do { /* to the next line that begins with a number; 1.2 is a place of 1 */
+			end += strcspn(end, "\n");
+			end += *end == '\n';
+		} while (*end && (!isdigit((unsigned char)*end) ||
+				  end[strspn(end, "0123456789")] == '.'));
+		take(at, (size_t)(end - at));
+	}
+	for (int i = breakpoints.n; i-- > 0;)
+		if (!breakpoints.v[i].found)
+			forget(&breakpoints.v[i]);
+	return true;
+}
+
+/* ---- making and deleting ---- */
+
+/* What the plugin says of a stop takes the place of gdb's own words. Under MI these are what a front end goes by:
+ * a silent stop has no reason, no thread and no frame there. */
+static const char *silent(void)
+{
+	return lbx_front_end_speaks_mi() ? "" : "silent\n";
+}
+
+void lbx_breakpoint_add(int key, const char *probe, int n_args)
+{
+	char formats[8 * LBX_PROBE_ARGS + 1] = "", values[16 * LBX_PROBE_ARGS + 1] = "";
+
+	for (int i = 0; i < n_args && i < LBX_PROBE_ARGS; i++) {
+		strcat(formats, " 0x%lx");
+		sprintf(values + strlen(values), ", $_probe_arg%d", i);
+	}
+	/* another breakpoint at the same probe may have selected the program's frame already */
+	lbx_bridge_script("_lb_break %s\nset $_lb_catch = $bpnum\ncommands\n%sselect-frame 0\n"
+			  "eval \"_tensor" LBX_HIT " %d%s\"%s\nend", probe, silent(), key, formats, values);
+	note(key);
+}
+
+void lbx_breakpoint_add_fault(void)
+{
+	if (find(LBX_BREAKPOINT_FAULT))
+		return;
+	lbx_bridge_script("_lb_break_fault\ncommands\n%s_lb_fault\n"
+			  "if $_lb_guarded\neval \"_tensor" LBX_HIT " fault 0x%%lx\", $_lb_at\nend\n"
+			  "if $_lb_go\ncontinue\nend\n"
+			  "if $_lb_crash\n"
+			  "echo \\nProgram received signal SIGSEGV, Segmentation fault.\\n\n"
+			  "frame\nend\nend", silent());
+	note(LBX_BREAKPOINT_FAULT);
+}
+
+/* What the plugin deletes it deletes as `delete breakpoints`: `delete` has a hook, which calls the plugin. */
+void lbx_breakpoint_delete(int key)
+{
+	struct breakpoint *breakpoint = find(key);
+
+	if (!breakpoint)
+		return;
+	lbx_bridge_script("delete breakpoints %d", breakpoint->number);
+	forget(breakpoint);
+}
+
+void lbx_breakpoint_need_start(enum lbx_start_for who)
+{
+	breakpoints.start_for |= who;
+	if (find(LBX_BREAKPOINT_START))
+		return;
+	lbx_bridge_script("_lb_break start\ncommands\n%s_tensor" LBX_HIT " start\ncontinue\nend", silent());
+	note(LBX_BREAKPOINT_START);
+}
+
+void lbx_breakpoint_release_start(enum lbx_start_for who)
+{
+	breakpoints.start_for &= ~(unsigned)who;
+	if (!breakpoints.start_for)
+		lbx_breakpoint_delete(LBX_BREAKPOINT_START);
+}
+
+/* ---- while the program is called ---- */
+
+void lbx_breakpoint_suspend(int key)
+{
+	struct breakpoint *breakpoint = find(key);
+
+	if (!breakpoint || !breakpoint->enabled || breakpoint->suspended)
+		return;
+	lbx_bridge_script("disable %d", breakpoint->number);
+	breakpoint->suspended = true;
+}
+
+void lbx_breakpoints_resume(void)
+{
+	for (int i = 0; i < breakpoints.n; i++) {
+		if (breakpoints.v[i].suspended)
+			lbx_bridge_script("enable %d", breakpoints.v[i].number);
+		breakpoints.v[i].suspended = false;
+	}
+}

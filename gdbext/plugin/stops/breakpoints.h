@@ -1,0 +1,39 @@
+/* The register of the breakpoints that the plugin makes: what gdb calls them, and whether they are still there. It
+ * knows nothing of what they are for. */
+#ifndef LBX_PLUGIN_BREAKPOINTS_H
+#define LBX_PLUGIN_BREAKPOINTS_H
+
+#include <stdbool.h>
+
+/* What a breakpoint is known by here: a number from 1 on, which the caller gives; or, of those that there are once: */
+enum {
+	LBX_BREAKPOINT_START = 0,  /* at the runtime's first probe: a program is told there what is wanted of it */
+	LBX_BREAKPOINT_FAULT = -1, /* at the signal that a guard raises (symtab.h) */
+};
+enum { LBX_BREAKPOINTS_NUMBERED = 64, LBX_PROBE_ARGS = 6 }; /* at most */
+
+/* Asks gdb which of them there are: the user may have deleted some, and gdb may have failed to make some. False
+ * while the answer is awaited. */
+bool lbx_breakpoints_refresh(void);
+/* After that. */
+bool lbx_breakpoint_exists(int key);
+/* gdb's number of one that exists. */
+int lbx_breakpoint_number(int key);
+
+/* These add to the response what makes and deletes them. A breakpoint on a probe, pending until there is one: at a
+ * stop it sends LBX_HIT with its key and the probe's arguments. Its number is in $_lb_catch then. */
+void lbx_breakpoint_add(int key, const char *probe, int n_args);
+/* Sends LBX_HIT with "fault" and the address. */
+void lbx_breakpoint_add_fault(void);
+void lbx_breakpoint_delete(int key);
+
+/* The one at the start is there for as long as somebody needs it. */
+enum lbx_start_for { LBX_START_FOR_CATCHES = 1 << 0, LBX_START_FOR_SWITCHES = 1 << 1 };
+void lbx_breakpoint_need_start(enum lbx_start_for who);
+void lbx_breakpoint_release_start(enum lbx_start_for who);
+
+/* Disables it, if it is enabled, until all that were suspended are resumed. After a refresh. */
+void lbx_breakpoint_suspend(int key);
+void lbx_breakpoints_resume(void);
+
+#endif

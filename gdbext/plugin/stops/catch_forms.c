@@ -1,0 +1,141 @@
+#include "plugin/stops/catch_forms.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/plural.h"
+#include "inspect/tensor/format.h"
+
+static void describe_tensor(const struct lbx_catch *c, const char *any, struct text *ret)
+{
+	if (c->id)
+		text_printf(ret, " of #%" PRIu64, c->id);
+	else
+		text_printf(ret, " of %s%s", c->is_glob ? "names like " : "", c->name[0] ? c->name : any);
+}
+
+void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
+{
+	char limit[32];
+
+	text_printf(ret, "%s", c->kind->name);
+	switch (c->kind->takes) {
+	case LBX_TAKES_TENSOR:
+		describe_tensor(c, "any tensor", ret);
+		break;
+	case LBX_TAKES_FUNCTION:
+		describe_tensor(c, "any function", ret);
+		break;
+	case LBX_TAKES_BYTES:
+		lbx_format_bytes((int64_t)c->limit, limit, sizeof limit);
+		text_printf(ret, " beyond %s", limit);
+		break;
+	case LBX_TAKES_COUNT:
+		text_printf(ret, " beyond %" PRIu64 " lazy tensor%s", c->limit, LB_S(c->limit));
+		break;
+	case LBX_TAKES_RANGE:
+		text_printf(ret, " [%g, %g]", c->low, c->high);
+		describe_tensor(c, "any tensor", ret);
+	}
+	if (c->op[0])
+		text_printf(ret, ", made by %s", c->op);
+	if (c->once)
+		text_printf(ret, ", once");
+}
+
+void lbx_catch_json(const struct lbx_catch *c, json_t *object)
+{
+	char id[32];
+
+	snprintf(id, sizeof id, "#%" PRIu64, c->id);
+	json_object_set_new(object, "catch", json_integer(c->number));
+	json_object_set_new(object, "event", json_string(c->kind->name));
+	switch (c->kind->takes) {
+	case LBX_TAKES_RANGE:
+		json_object_set_new(object, "low", lbx_json_double(c->low));
+		json_object_set_new(object, "high", lbx_json_double(c->high));
+		__attribute__((fallthrough));
+	case LBX_TAKES_TENSOR:
+		json_object_set_new(object, "tensor", c->id ? json_string(id) :
+				    c->name[0] ? lbx_json_string(c->name) : json_null());
+		break;
+	case LBX_TAKES_FUNCTION:
+		json_object_set_new(object, "function",
+				    c->name[0] ? lbx_json_string(c->name) : json_null());
+		break;
+	case LBX_TAKES_BYTES:
+	case LBX_TAKES_COUNT:
+		json_object_set_new(object, "limit", json_integer((json_int_t)c->limit));
+	}
+	if (c->op[0])
+		json_object_set_new(object, "op", json_string(c->op));
+	if (c->once)
+		json_object_set_new(object, "once", json_true());
+}
+
+/* True when the text at the address that `pointer` stands for is this; reads no byte beyond it. */
+static void text_condition(struct text *text, const char *pointer, const char *name)
+{
+	size_t n = strlen(name) + 1;
+	const struct {
+		size_t bytes;
+		const char *type;
+	} steps[] = {{8, "unsigned long"}, {4, "unsigned int"}, {2, "unsigned short"},
+		     {1, "unsigned char"}};
+	size_t at = 0;
+
+	text_printf(text, "%s != 0", pointer);
+	for (size_t i = 0; i < 4; i++) {
+		for (; n - at >= steps[i].bytes; at += steps[i].bytes) {
+			uint64_t value = 0;
+
+			memcpy(&value, name + at, steps[i].bytes);
+			text_printf(text, " && {%s}(%s + 0x%zx) == 0x%" PRIx64, steps[i].type, pointer, at,
+				    value);
+		}
+	}
+}
+
+static void add_and(struct text *text)
+{
+	text_printf(text, "%s", text->n ? " && " : "");
+}
+
+/* In hexadecimal: gdb reads a condition anew whenever code is loaded, in the user's `input-radix`. */
+void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, struct text *ret)
+{
+	const struct lbx_tensor_offsets at = lbx_table_offsets(table);
+	char name[80] = "$_probe_arg1";
+
+	if (c->kind->takes == LBX_TAKES_RANGE) {
+		text_printf(ret, "((long)$_probe_arg3 < (long)0x%" PRIx64 " || (long)$_probe_arg4 > (long)0x%" PRIx64 ")",
+			    lb_order_double(c->low), lb_order_double(c->high));
+		if (!c->id && !c->name[0]) /* of any tensor: of views their bases tell */
+			text_printf(ret, " && $_probe_arg5 == 0");
+	}
+	/* not before each operation of a fused tensor, but before the one that gives its value */
+	if (c->kind->made && (c->id || c->name[0]) && !c->op[0])
+		text_printf(ret, "$_probe_arg3 != 0");
+	if (c->id) {
+		add_and(ret);
+		text_printf(ret, "$_probe_arg0 == 0x%" PRIx64, c->id);
+	} else if (c->pattern) {
+		add_and(ret);
+		text_printf(ret, "({unsigned int}($_probe_arg1 + 0x%" PRIx64 ") & 0x%x) != 0", at.watch,
+			    UINT32_C(1) << (LB_WATCH_NAMED + c->pattern - 1));
+	} else if (c->name[0]) {
+		if (c->kind->takes != LBX_TAKES_FUNCTION)
+			snprintf(name, sizeof name, "{unsigned long}($_probe_arg1 + 0x%" PRIx64 ")", at.name);
+		add_and(ret);
+		text_condition(ret, name, c->name);
+	}
+	if (c->op[0]) { /* -1, of a program without such an op, is no byte */
+		add_and(ret);
+		if (c->kind->op)
+			text_printf(ret, "(int)$_probe_arg%d", c->kind->op);
+		else
+			text_printf(ret, "{unsigned char}($_probe_arg1 + 0x%" PRIx64 ")", at.op);
+		text_printf(ret, " == (int)0x%x", (unsigned)lbx_table_op_number(table, c->op));
+	}
+}
