@@ -25,7 +25,7 @@ static void print_rows(const struct lbx_command *c, const char *prefix, unsigned
 	for (; c->name; c++) {
 		if ((c->needs & without) || (only && !(c->needs & only)))
 			continue;
-		printf("| `%s%s", prefix, c->name);
+		printf("| %s`%s%s", *prefix == 't' ? "[" : "", prefix, c->name);
 		if (c->arguments && *c->arguments) {
 			putchar(' ');
 			print_cell(c->arguments);
@@ -35,7 +35,10 @@ static void print_rows(const struct lbx_command *c, const char *prefix, unsigned
 			print_cell(o->value ? o->value : "");
 			putchar(']');
 		}
-		printf("` | ");
+		printf("`");
+		if (*prefix == 't') /* to its session */
+			printf("](#tensor-%s)", c->name);
+		printf(" | ");
 		print_cell(c->summary);
 		puts(" |");
 	}
