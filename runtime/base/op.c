@@ -3,7 +3,7 @@
 #include <string.h>
 
 const struct lb_op_info lb_ops[LB_OPS] = {
-#define LB_OP(id, op_name, op_class_, needs, ...) [LB_OP_##id] = { .name = op_name, .op_class = LB_CLASS_##op_class_ },
+#define LB_OP(id, op_name, op_class_, needs, ...) [LB_OP_##id] = { .name = #op_name, .op_class = LB_CLASS_##op_class_ },
 #include "ops.def"
 #undef LB_OP
 };

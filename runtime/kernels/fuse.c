@@ -102,11 +102,8 @@ static bool find_functions(struct plan *plan, int64_t *cost)
 		if (!plan->functions[k])
 			return lb_fail("%s: not defined from %s to %s", lb_ops[insn->op].name,
 				       lb_dtypes[from].name, lb_dtypes[to].name);
-		switch (insn->op) {
-		case LB_OP_EXP: case LB_OP_LOG: case LB_OP_SIN: case LB_OP_COS: case LB_OP_TANH:
-		case LB_OP_SIGMOID: case LB_OP_ERF: case LB_OP_POWER: case LB_OP_REMAINDER:
+		if (insn->op == LB_OP_REMAINDER || plan->tiles->math(insn->op, LB_F32))
 			*cost += 16;
-		}
 	}
 	return true;
 }

@@ -51,6 +51,8 @@ struct lb_tiles {
 	/* The function of an elementwise op; NULL if there is none for the dtypes. `to` is
 	 * the destination's dtype, `from` that of operand a (of b for WHERE). */
 	lb_tile_fn *(*elementwise)(int op, int to, int from);
+	/* The same of those that take some ten times as long as an addition; NULL for the others. */
+	lb_tile_fn *(*math)(int op, int dtype);
 	lb_tile_fn *(*convert)(int to, int from);
 	/* The fold of LB_OP_SUM, PROD, MAX, MIN, ALL, ANY over a dtype. */
 	const struct lb_fold *(*fold)(int op, int dtype);

@@ -4,14 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNARY_OPS(X) \
-	X(negative) X(abs) X(exp) X(log) X(sqrt) X(rsqrt) X(sin) X(cos) X(tanh) X(sigmoid) X(erf) \
-	X(square) X(floor) X(ceil) X(round) X(isnan) X(isinf) X(logical_not) X(contiguous)
-#define BINARY_OPS(X) \
-	X(add) X(subtract) X(multiply) X(divide) X(power) X(maximum) X(minimum) X(remainder) \
-	X(equal) X(not_equal) X(less) X(less_equal) X(greater) X(greater_equal) X(logical_and) \
-	X(logical_or) X(matmul)
-#define TERNARY_OPS(X) X(where) X(clip)
 #define REDUCTIONS(X) \
 	X(sum) X(mean) X(max) X(min) X(prod) X(all) X(any) X(logsumexp) X(argmax) X(argmin)
 #define AXES_OPS(X) X(transpose) X(expand_dims) X(squeeze) X(softmax)
@@ -19,33 +11,32 @@
 #define JOINS(X) X(concatenate) X(stack)
 #define GATHERS(X) X(take) X(take_along_axis)
 #define FILLS(X) X(zeros) X(ones)
-#define OTHERS(X) X(var) X(astype) X(slice) X(flatten) X(as_strided) X(split) X(addmm) X(full) \
+#define OTHERS(X) X(contiguous) X(matmul) X(var) X(astype) X(slice) X(flatten) X(as_strided) X(split) X(addmm) X(full) \
 	X(arange) X(eye) X(chain) X(quantize) X(dequantize) X(quantized_matmul) X(stop_gradient) \
 	X(depends)
 
-#define X(name) \
+#define EACH_UNARY(name) \
 static lb_tensor *run_##name(const struct call *c) \
 { \
 	return lb_##name(c->in[0]); \
 }
-UNARY_OPS(X)
-#undef X
+EACH_UNARY(contiguous)
+#include "each_op.h"
 
-#define X(name) \
+#define EACH_BINARY(name) \
 static lb_tensor *run_##name(const struct call *c) \
 { \
 	return lb_##name(c->in[0], c->in[1]); \
 }
-BINARY_OPS(X)
-#undef X
+EACH_BINARY(matmul)
+#include "each_op.h"
 
-#define X(name) \
+#define EACH_TERNARY(name) \
 static lb_tensor *run_##name(const struct call *c) \
 { \
 	return lb_##name(c->in[0], c->in[1], c->in[2]); \
 }
-TERNARY_OPS(X)
-#undef X
+#include "each_op.h"
 
 #define X(name) \
 static lb_tensor *run_##name(const struct call *c) \
@@ -275,8 +266,11 @@ op_function op_find(const char *name)
 		op_function run;
 	} table[] = {
 #define X(name) { #name, run_##name },
-		UNARY_OPS(X) BINARY_OPS(X) TERNARY_OPS(X) REDUCTIONS(X) AXES_OPS(X) SHAPE_OPS(X)
-		JOINS(X) GATHERS(X) FILLS(X) OTHERS(X)
+#define EACH_UNARY X
+#define EACH_BINARY X
+#define EACH_TERNARY X
+#include "each_op.h"
+		REDUCTIONS(X) AXES_OPS(X) SHAPE_OPS(X) JOINS(X) GATHERS(X) FILLS(X) OTHERS(X)
 #undef X
 	};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)

@@ -54,20 +54,19 @@ typedef lb_tensor *(*unary_op)(lb_tensor *);
 typedef lb_tensor *(*binary_op)(lb_tensor *, lb_tensor *);
 typedef lb_tensor *(*reduction_op)(lb_tensor *, lb_list, bool);
 
-#define OP(name) { #name, lb_##name }
+#define OP(name) { #name, lb_##name },
 static const struct { const char *name; unary_op run; } unaries[] = {
-	OP(negative), OP(abs), OP(exp), OP(log), OP(sqrt), OP(rsqrt), OP(sin), OP(cos), OP(tanh),
-	OP(sigmoid), OP(erf), OP(square), OP(floor), OP(ceil), OP(round), OP(isnan), OP(isinf),
-	OP(logical_not), OP(contiguous),
+#define EACH_UNARY OP
+#include "each_op.h"
+	OP(contiguous)
 };
 static const struct { const char *name; binary_op run; } binaries[] = {
-	OP(add), OP(subtract), OP(multiply), OP(divide), OP(power), OP(maximum), OP(minimum),
-	OP(remainder), OP(equal), OP(not_equal), OP(less), OP(less_equal), OP(greater),
-	OP(greater_equal), OP(logical_and), OP(logical_or),
+#define EACH_BINARY OP
+#include "each_op.h"
 };
 static const struct { const char *name; reduction_op run; } reductions[] = {
-	OP(sum), OP(mean), OP(max), OP(min), OP(prod), OP(all), OP(any), OP(logsumexp), OP(argmax),
-	OP(argmin),
+	OP(sum) OP(mean) OP(max) OP(min) OP(prod) OP(all) OP(any) OP(logsumexp) OP(argmax)
+	OP(argmin)
 };
 #undef OP
 

@@ -55,14 +55,13 @@ static void elementwise(void **state)
 	(void)state;
 	typedef lb_tensor *unary(lb_tensor *);
 	unary *const unaries[] = {
-		lb_negative, lb_abs, lb_exp, lb_log, lb_sqrt, lb_rsqrt, lb_sin, lb_cos, lb_tanh, lb_sigmoid,
-		lb_erf, lb_square, lb_floor, lb_ceil, lb_round, lb_isnan, lb_isinf, lb_logical_not,
+#define EACH_UNARY(name) lb_##name,
+#include "each_op.h"
 	};
 	typedef lb_tensor *binary(lb_tensor *, lb_tensor *);
 	binary *const binaries[] = {
-		lb_add, lb_subtract, lb_multiply, lb_divide, lb_power, lb_maximum, lb_minimum, lb_remainder,
-		lb_equal, lb_not_equal, lb_less, lb_less_equal, lb_greater, lb_greater_equal, lb_logical_and,
-		lb_logical_or,
+#define EACH_BINARY(name) lb_##name,
+#include "each_op.h"
 	};
 	const lb_dtype dtypes[] = { LB_F32, LB_F16, LB_BF16, LB_F64, LB_I32 };
 	for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)

@@ -54,6 +54,7 @@ static lb_tile_fn *elementwise(int op, int to, int from)
 
 const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.elementwise = elementwise,
+	.math = LB_ISA_NAME(lb_tile_math),
 	.convert = LB_ISA_NAME(lb_tile_convert),
 	.fold = LB_ISA_NAME(lb_tile_fold),
 	.deviations = LB_ISA_NAME(lb_tile_deviations),
