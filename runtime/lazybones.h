@@ -226,6 +226,7 @@ LB_API lb_tensor *lb_power(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_maximum(lb_tensor *a, lb_tensor *b); /* NaN wins */
 LB_API lb_tensor *lb_minimum(lb_tensor *a, lb_tensor *b); /* NaN wins */
 LB_API lb_tensor *lb_remainder(lb_tensor *a, lb_tensor *b); /* sign of b; 0 for integers by 0 */
+LB_API lb_tensor *lb_logaddexp(lb_tensor *a, lb_tensor *b); /* log(exp(a) + exp(b)), which does not overflow */
 LB_API lb_tensor *lb_equal(lb_tensor *a, lb_tensor *b); /* these give bool */
 LB_API lb_tensor *lb_not_equal(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_less(lb_tensor *a, lb_tensor *b);

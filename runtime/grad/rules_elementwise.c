@@ -107,6 +107,8 @@ static struct lb_tensor *for_left(int op, struct lb_tensor *a, struct lb_tensor 
 		return chosen(lb_greater, a, b, g);
 	case LB_OP_MINIMUM:
 		return chosen(lb_less, a, b, g);
+	case LB_OP_LOGADDEXP:
+		return lb_multiply(g, lb_sigmoid(lb_subtract(a, b)));
 	default:
 		return g; /* add, subtract, remainder */
 	}
@@ -128,6 +130,8 @@ static struct lb_tensor *for_right(int op, struct lb_tensor *a, struct lb_tensor
 		return chosen(lb_greater, b, a, g);
 	case LB_OP_MINIMUM:
 		return chosen(lb_less, b, a, g);
+	case LB_OP_LOGADDEXP:
+		return lb_multiply(g, lb_sigmoid(lb_subtract(b, a)));
 	case LB_OP_REMAINDER: /* a - b floor(a / b) */
 		return lb_negative(lb_multiply(g, lb_floor(lb_divide(a, b))));
 	default:

@@ -119,9 +119,9 @@ static struct lb_tensor *binary(const char *name, int op, enum rule rule, struct
 	if (!lb_broadcast(name, a->rank, a->shape, b->rank, b->shape, &rank, shape) ||
 	    !(rule == COMPARE ? compared_dtype : common_dtype)(name, xs, &dtype, site))
 		return NULL;
-	if (rule == REAL_ONLY && dtype == LB_C64)
+	if ((rule == REAL_ONLY || rule == REAL_INEXACT) && dtype == LB_C64)
 		return fail_complex(name);
-	if (rule == INEXACT)
+	if (rule == INEXACT || rule == REAL_INEXACT)
 		dtype = lb_inexact(dtype);
 	else if (rule == LOGICAL)
 		dtype = LB_BOOL;
@@ -149,6 +149,7 @@ BINARY(lb_divide, DIVIDE, INEXACT)
 BINARY(lb_power, POWER, NO_BOOL)
 BINARY(lb_maximum, MAXIMUM, REAL_ONLY)
 BINARY(lb_minimum, MINIMUM, REAL_ONLY)
+BINARY(lb_logaddexp, LOGADDEXP, REAL_INEXACT)
 BINARY(lb_equal, EQUAL, COMPARE)
 BINARY(lb_not_equal, NOT_EQUAL, COMPARE)
 BINARY(lb_less, LESS, COMPARE)

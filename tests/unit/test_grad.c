@@ -74,6 +74,7 @@ FN(f_power_base, lb_power(lb_scalar(2), a))
 FN(f_maximum, lb_maximum(a, b))
 FN(f_minimum, lb_minimum(a, b))
 FN(f_remainder, lb_remainder(a, b))
+FN(f_logaddexp, lb_logaddexp(a, b))
 FN(f_where, lb_where(lb_greater(a, b), lb_sin(a), lb_multiply(a, b)))
 FN(f_clip, lb_clip(a, b, c))
 FN(f_clip_low, lb_clip(a, lb_scalar(1.1), NULL))
@@ -91,7 +92,7 @@ static void binary(void **state)
 	static const struct grad_case cases[] = {
 		BINARY(add, -2, 2), BINARY(subtract, -2, 2), BINARY(multiply, -2, 2), BINARY(divide, 0.5, 2),
 		BINARY(power, 0.5, 2), BINARY(maximum, -2, 2), BINARY(minimum, -2, 2),
-		BINARY(remainder, 0.7, 5), BINARY(where, -2, 2), BINARY(shared, -2, 2),
+		BINARY(remainder, 0.7, 5), BINARY(logaddexp, -2, 2), BINARY(where, -2, 2), BINARY(shared, -2, 2),
 		{ "power 3", f_power_3, "2,3", -2, 2, true },
 		{ "power -0.5", f_power_half, "2,3", 0.5, 2, true },
 		{ "power 2^", f_power_base, "2,3", -2, 2, true },

@@ -57,10 +57,12 @@ typedef double f64v __attribute__((vector_size(VECTOR_BYTES)));
 
 f32v MVEC_F32(v, exp)(f32v);
 f64v MVEC_F64(v, exp)(f64v);
+f32v MVEC_F32(v, log1p)(f32v);
+f64v MVEC_F64(v, log1p)(f64v);
 f32v MVEC_F32(vv, pow)(f32v, f32v);
 f64v MVEC_F64(vv, pow)(f64v, f64v);
-#define VPOWER(s, T, V, f)                                                                     \
-	static void power_##s(int64_t n, void *dst, const void *a_, const void *b_,            \
+#define VMATH2(name, s, T, V, f)                                                               \
+	static void name##_##s(int64_t n, void *dst, const void *a_, const void *b_,            \
 			      const void *c_)                              \
 	{                                                                                      \
 		enum { W = sizeof(V) / sizeof(T) };                                            \
@@ -82,8 +84,8 @@ f64v MVEC_F64(vv, pow)(f64v, f64v);
 			memcpy(d, &x, (size_t)n * sizeof(T));                                  \
 		}                                                                              \
 	}
-VPOWER(f32, float, f32v, MVEC_F32(vv, pow))
-VPOWER(f64, double, f64v, MVEC_F64(vv, pow))
+VMATH2(power, f32, float, f32v, MVEC_F32(vv, pow))
+VMATH2(power, f64, double, f64v, MVEC_F64(vv, pow))
 /* e^-|x| is 1 at most: 1 / (1 + e^-x) for x from 0 on, e^x / (1 + e^x) below, down to denormals. */
 #define VSIGMOID(s, V, I, f)                                              \
 	static inline V sigmoid_of_##s(V x)                               \
@@ -99,6 +101,19 @@ VSIGMOID(f32, f32v, i32v, MVEC_F32(v, exp))
 VSIGMOID(f64, f64v, i64v, MVEC_F64(v, exp))
 VMATH(sigmoid, f32, float, f32v, sigmoid_of_f32(x))
 VMATH(sigmoid, f64, double, f64v, sigmoid_of_f64(x))
+/* The larger one, and log(1 + e^-d) for their distance d: 0 of two infinities, too. */
+#define VLOGADDEXP(s, V, I, exp, log1p)                                \
+	static inline V logaddexp_of_##s(V x, V y)                        \
+	{                                                                 \
+		I above = x > y, apart = x != y;                          \
+		V high = (V)((above & (I)x) | (~above & (I)y));           \
+		V low = (V)((above & (I)y) | (~above & (I)x));            \
+		return high + log1p(exp((V)(apart & (I)(low - high))));   \
+	}
+VLOGADDEXP(f32, f32v, i32v, MVEC_F32(v, exp), MVEC_F32(v, log1p))
+VLOGADDEXP(f64, f64v, i64v, MVEC_F64(v, exp), MVEC_F64(v, log1p))
+VMATH2(logaddexp, f32, float, f32v, logaddexp_of_f32)
+VMATH2(logaddexp, f64, double, f64v, logaddexp_of_f64)
 #else
 #define VMATH1(name, fn)                                  \
 	LB_TILE(name##_f32, float, float, fn##f(a[i]))    \
@@ -107,6 +122,10 @@ LB_TILE(power_f32, float, float, powf(a[i], b[i]))
 LB_TILE(power_f64, double, double, pow(a[i], b[i]))
 LB_TILE(sigmoid_f32, float, float, (a[i] < 0 ? expf(a[i]) : 1) / (1 + expf(-fabsf(a[i]))))
 LB_TILE(sigmoid_f64, double, double, (a[i] < 0 ? exp(a[i]) : 1) / (1 + exp(-fabs(a[i]))))
+#define LOGADDEXP(x, y, exp, log1p, fabs) \
+	(((x) > (y) ? (x) : (y)) + log1p(exp((x) == (y) ? 0 : -fabs((x) - (y)))))
+LB_TILE(logaddexp_f32, float, float, LOGADDEXP(a[i], b[i], expf, log1pf, fabsf))
+LB_TILE(logaddexp_f64, double, double, LOGADDEXP(a[i], b[i], exp, log1p, fabs))
 #endif
 
 VMATH1(exp, exp)
@@ -124,6 +143,7 @@ LB_HALVES(tanh, 1, false)
 LB_HALVES(erf, 1, false)
 LB_HALVES(sigmoid, 1, false)
 LB_HALVES(power, 2, false)
+LB_HALVES(logaddexp, 2, false)
 
 #define FLOATS(name) \
 	{ [LB_F16] = name##_f16, [LB_BF16] = name##_bf16, [LB_F32] = name##_f32, \
@@ -140,6 +160,7 @@ lb_tile_fn *LB_ISA_NAME(lb_tile_math)(int op, int dtype)
 		[LB_OP_ERF] = FLOATS(erf),
 		[LB_OP_SIGMOID] = FLOATS(sigmoid),
 		[LB_OP_POWER] = FLOATS(power),
+		[LB_OP_LOGADDEXP] = FLOATS(logaddexp),
 	};
 	return table[op][dtype];
 }

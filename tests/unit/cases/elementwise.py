@@ -207,6 +207,22 @@ def binary(suite):
                    Tensor(f(left, right), BOOL))
 
 
+def logaddexp(suite):
+    """Next to 0 it is a difference, of numbers with an error of their own."""
+    rng = np.random.default_rng(5)
+    close = {"float32": "close:1e-6:1e-6", "float64": "close:1e-14:1e-14"}
+    for dtype in REAL:
+        result = inexact(dtype)
+        left, right = np.meshgrid(specials(dtype).a, specials(dtype).a)
+        cases = [("specials", Tensor(left, dtype), Tensor(right, dtype))]
+        cases += [("%s,%s" % (shape_name(a), shape_name(b)), random_values(rng, dtype, a),
+                   random_values(rng, dtype, b)) for a, b in BROADCASTS]
+        for name, a, b in cases:
+            wanted = np.logaddexp(precise(cast(a, result)), precise(cast(b, result)))
+            suite.case("logaddexp/%s/%s" % (dtype, name), "logaddexp", [a, b], Tensor(wanted, result),
+                       close.get(result) or rounded(result))
+
+
 def promotion(suite):
     for op in ("add", "multiply", "less", "divide"):
         for a in DTYPES:
@@ -323,6 +339,7 @@ def ternary(suite):
 def write(suite):
     unary(suite)
     binary(suite)
+    logaddexp(suite)
     promotion(suite)
     astype(suite)
     ternary(suite)
