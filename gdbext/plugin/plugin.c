@@ -27,7 +27,9 @@
 #include "plugin/commands/lines.h"
 #include "plugin/commands/rows.h"
 #include "plugin/reads/target_gdb.h"
+#include "plugin/stops/step.h"
 #include "plugin/symbols/address_names.h"
+#include "plugin/symbols/graph_files.h"
 #include "plugin/symbols/graphs.h"
 #include "symtab.h"
 #include "target/printable.h"
@@ -95,7 +97,8 @@ LB_API struct gdb_reader_funcs *gdb_init_reader(void)
 	static bool loaded;
 
 	if (!loaded) {
-		loaded = lbx_bridge_open(lbx_commands_run) && lbx_script_offer(lbx_gdb_tables, lbx_gdb_lines);
+		loaded = lbx_bridge_open(lbx_commands_run) && lbx_graph_files_open() && lbx_address_names_open() &&
+			 lbx_step_open() && lbx_script_offer(lbx_gdb_tables, lbx_gdb_lines);
 		if (!loaded) {
 			fprintf(stderr, "lazybones: %s\n", lbx_error_text());
 			lb_clear_error();

@@ -1,5 +1,6 @@
 /* The questions of the plugin's bridge, without a gdb. */
-#include "plugin/bridge/bridge.c"
+#include "plugin/bridge/questions.c"
+#include "plugin/bridge/files.c"
 #define make_room make_room_for_text /* each file has its own */
 #include "plugin/bridge/text.c"
 #undef make_room
@@ -29,11 +30,11 @@ static void answers_stay_at_the_limit(void **state)
 		assert_true(lbx_bridge_ask(&answer, LBX_WITHOUT_FRAME, "echo %d", i));
 		assert_int_equal(atoi(answer), i);
 	}
-	forget_questions();
-	bridge.lacks = false;
+	lbx_questions_begin();
+	lbx_questions_run(false);
 	assert_false(lbx_bridge_ask(&answer, LBX_WITHOUT_FRAME, "echo 0"));
 	assert_false(lbx_bridge_lacks());
-	forget_questions();
+	lbx_questions_begin();
 }
 
 int main(void)

@@ -4,27 +4,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-/* Files of gdb's own process: descriptors that the command scripts name. */
-#define LBX_REQUEST_FILE  "/proc/self/fd/900"
-#define LBX_RESPONSE_FILE "/proc/self/fd/901"
-/* What it says, as a script, until there is one. */
+/* What the response is, as a script, until there is one. */
 #define LBX_SILENCE "echo gdb did not look at a frame: is the thread running?"
-#define LBX_QUESTION_FILE "/proc/self/fd/902"
-#define LBX_LANGUAGE_FILE "/proc/self/fd/903"
-#define LBX_STYLE_FILE    "/proc/self/fd/904"
-#define LBX_WIDTH_FILE    "/proc/self/fd/906"
-/* A line that does nothing: gdb runs the commands of the breakpoints it has stopped at, if they still have to. */
-#define LBX_SETTLE_FILE   "/proc/self/fd/910"
-/* For lbx_bridge_go(): continues to the first line of the next graph that is evaluated. */
-#define LBX_STEP_IN       "source /proc/self/fd/909"
-
 /* What takes text as it is; $_lb_setting has its name. */
 #define LBX_CARRIER       "maintenance set test-settings string-noescape"
-
-/* Puts a descriptor, which is closed, in the place of one that scripts can spell. */
-bool lbx_bridge_place(int fd, int at);
 
 /* Reads the program's memory, as gdb's target_read does: 0 is failure. */
 typedef int lbx_bridge_read(unsigned long address, void *to, int n);
@@ -33,9 +17,6 @@ typedef int lbx_bridge_read(unsigned long address, void *to, int n);
  * one command line: it calls the functions below, and may be called again for the same
  * line when it asked something. */
 bool lbx_bridge_open(void (*run)(const char *line));
-
-/* Definitions that the responses rely on; for the loader's script. */
-extern const char lbx_bridge_script_head[];
 
 /* Puts the text where the loader script sources it. */
 bool lbx_bridge_offer(const char *script, size_t n);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "inspect/graph/listings.h"
 #include "plugin/bridge/bridge.h"
+#include "plugin/bridge/files.h"
 #include "plugin/reads/target_gdb.h"
 #include "plugin/stops/evaluation.h"
 #include "plugin/stops/probes.h"
@@ -19,6 +20,24 @@
 
 static const char *const words[] = { "off", "on", "fused" };
 static const char *const environment[] = { "0", "1", "fused" };
+
+/* A file that is sourced, where gdb runs a stop's commands before it goes on to the next line; in a
+ * `define` it runs them when all of it has run. */
+static const char step_in[] =
+	"_lb_tbreak graph_start\n"
+	"set var $_lb_in = $bpnum\n"
+	"commands\n"
+	"silent\n"
+	"with language c -- " ENTER " $_probe_arg1\n"
+	"continue\n"
+	"end\n"
+	"continue\n"
+	"with language c -- _lb_step_end\n";
+
+bool lbx_step_open(void)
+{
+	return lbx_file_open(LBX_STEP_IN_FD, "lazybones-step-in", step_in);
+}
 
 /* Why gdb shows no listings; NULL: it does, as far as is known. */
 static const char *find_refusal(char *text, size_t size)
@@ -282,7 +301,7 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 	put_source_path();
 	went_in |= in;
 	if (in)
-		lbx_bridge_go(LBX_STEP_IN);
+		lbx_bridge_go("source " LBX_STEP_IN_FILE);
 	else
 		tell(context, mode, root, place.process);
 	return true;

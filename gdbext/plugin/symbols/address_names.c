@@ -8,7 +8,7 @@
  *
  * Views overlap what they are views of; there the larger, then the older tensor gives its
  * name. `tensor at` tells all of them. The file that stands for their source is there, for gdb 13
- * crashes over one that is not (graph_files.c), as at `info sources`. */
+ * crashes over one that is not, as at `info sources`. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -16,13 +16,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "lazybones.h"
+#include "plugin/bridge/files.h"
 #include "plugin/reads/target_gdb.h"
 #include "plugin/symbols/census.h"
-#include "plugin/symbols/graph_files.h"
 #include "table/table.h"
 
 enum { MAX_BLOCKS = 100000 };
@@ -88,6 +87,11 @@ static size_t collect(struct lbx_table *table, struct range **ret)
 	}
 	*ret = ranges;
 	return n;
+}
+
+bool lbx_address_names_open(void)
+{
+	return lbx_file_open(LBX_TENSORS_FD, "lazybones-tensors", "Tensors have no source: `tensor list` lists them.\n");
 }
 
 static struct lbx_census published;

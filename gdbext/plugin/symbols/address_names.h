@@ -7,6 +7,8 @@
 
 #include "table/table.h"
 
+/* Opens the file that stands for their source, once in gdb's life. */
+bool lbx_address_names_open(void);
 /* Opens a gdb object with one block over the elements of each named tensor that has a value
  * now. For use by the reader's read() only. Silent about failures: gdb is reading symbols. */
 void lbx_address_names_publish(struct gdb_symbol_callbacks *cb);

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "plugin/bridge/bridge.h"
+#include "plugin/bridge/files.h"
 
 enum { FILES_MOST = 600, PATH_SIZE = PATH_MAX + 32 };
 
@@ -36,6 +36,11 @@ static struct {
 	struct folder now, before;
 	struct lbx_table *table; /* of the process; valid while it publishes */
 } files;
+
+bool lbx_graph_files_open(void)
+{
+	return lbx_file_open_folder(LBX_GRAPHS_FD) && lbx_file_open_folder(LBX_GRAPHS_BEFORE_FD);
+}
 
 static void remove_folder(const char *path, int depth)
 {
@@ -106,8 +111,8 @@ static bool swap_folders(void)
 
 	files.before = files.now;
 	files.now = before;
-	return dup3(LBX_GRAPHS_FD, LBX_GRAPHS_BEFORE_FD, O_CLOEXEC) >= 0 &&
-	       lbx_bridge_place(fd, LBX_GRAPHS_FD);
+	return lbx_file_place(fcntl(LBX_GRAPHS_FD, F_DUPFD_CLOEXEC, 0), LBX_GRAPHS_BEFORE_FD) &&
+	       lbx_file_place(fd, LBX_GRAPHS_FD);
 }
 
 static bool make_folder(const struct lbx_root *root)
@@ -126,7 +131,7 @@ static bool make_folder(const struct lbx_root *root)
 	}
 	flock(fd, LOCK_SH); /* systemd-tmpfiles leaves it alone */
 	note_change();
-	return lbx_bridge_place(fd, LBX_GRAPHS_FD);
+	return lbx_file_place(fd, LBX_GRAPHS_FD);
 }
 
 bool lbx_graph_files_enter(struct lbx_table *table, const struct lbx_root *root)

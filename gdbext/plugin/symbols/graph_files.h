@@ -8,14 +8,8 @@
 
 #include "table/table.h"
 
-/* Descriptors of gdb's own: the folder of the process that has published last, and the folder of the
- * one before it. */
-enum { LBX_GRAPHS_FD = 905, LBX_GRAPHS_BEFORE_FD = 907 };
-/* What stands for the source of the tensors' names (address_names.c): a file, for the same reason. */
-enum { LBX_TENSORS_FD = 908 };
-#define LBX_TENSORS_FILE   "/proc/self/fd/908"
-#define LBX_GRAPHS_FOLDERS "/proc/self/fd/905:/proc/self/fd/907"
-
+/* Opens the folders by whose names gdb looks for the files, once in gdb's life. */
+bool lbx_graph_files_open(void);
 /* Whether there can be files at all, as far as it is known before the first. */
 bool lbx_graph_files_prepare(void);
 /* The files from here on are those of the process with this root. */
