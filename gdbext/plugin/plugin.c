@@ -24,8 +24,6 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/script.h"
 #include "plugin/commands/commands.h"
-#include "plugin/commands/lines.h"
-#include "plugin/commands/rows.h"
 #include "plugin/reads/target_gdb.h"
 #include "plugin/stops/step.h"
 #include "plugin/symbols/address_names.h"

@@ -7,7 +7,7 @@
 #include "cli/manual.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
-#include "plugin/commands/rows.h"
+#include "plugin/commands/commands.h"
 
 static void print_cell(const char *text)
 {

@@ -74,6 +74,10 @@
  * all that the plugin must know before it calls, and nothing is sourced but an empty response when the
  * breakpoints have commands.
  *
+ * The parts. files.c has the files; questions.c notes what is asked, puts it and takes the answers; definitions.c is
+ * gdb's side of all this, in gdb's language, to which script.c adds the commands; text.c writes gdb's lines; hooks.c is
+ * what gdb calls by itself; here requests are taken and served.
+ *
  * Ctrl-C. gdb's handler makes its next target access throw a C++ exception through our frames.
  * So while a request is served SIGINT is ours: it sets a flag that long work polls. SIGTERM, which gdb
  * gets when the work has ended, and SIGBUS (cut.c) are, too. */

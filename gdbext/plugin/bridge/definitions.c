@@ -1,4 +1,4 @@
-#include "plugin/bridge/definitions.h"
+#include "plugin/bridge/script.h"
 
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/files.h"
@@ -201,7 +201,7 @@ const char lbx_definitions[] =
 	"_lb_quiet _lb_break_at $arg0\n"
 	"end\n"
 	/* at the probe graph_start: to the first line of its listing */
-	"define _lb_enter\n"
+	"define " LBX_STEP_ENTER "\n"
 	/* a number, since gdb reads the place again when symbols come */
 	"eval \"_lb_quiet tbreak *0x%lx\", (unsigned long) $arg0\n"
 	"end\n"

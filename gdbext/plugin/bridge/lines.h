@@ -27,6 +27,9 @@ struct lbx_context;
 /* In place of a line with more words than the script can hand over. */
 #define LBX_TOO_MANY_WORDS "_too-many-words"
 
+/* A command of gdb's, not a line: what the breakpoint of `step in` runs (definitions.c). */
+#define LBX_STEP_ENTER "_lb_enter"
+
 struct lbx_line {
 	const char *name;
 	bool (*run)(struct lbx_context *context, const char *words);

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/bridge/definitions.h"
 #include "plugin/bridge/files.h"
 #include "plugin/bridge/front_end.h"
 #include "plugin/bridge/text.h"

@@ -1,4 +1,4 @@
-#include "plugin/commands/eval.h"
+#include "plugin/commands/commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>

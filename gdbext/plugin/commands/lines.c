@@ -1,11 +1,9 @@
-#include "plugin/commands/lines.h"
+#include "plugin/commands/commands.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "plugin/commands/eval.h"
 #include "plugin/stops/catch.h"
-#include "plugin/stops/catch_stop.h"
 #include "plugin/stops/program.h"
 #include "plugin/stops/step.h"
 #include "plugin/symbols/symbol_file.h"

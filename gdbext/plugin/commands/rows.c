@@ -1,4 +1,4 @@
-#include "plugin/commands/rows.h"
+#include "plugin/commands/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +6,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/forensics/threads.h"
-#include "plugin/commands/eval.h"
 #include "plugin/reads/stacks_gdb.h"
-#include "plugin/stops/break.h"
 #include "plugin/stops/catch.h"
 #include "plugin/stops/step.h"
 #include "plugin/stops/switches.h"

@@ -1,7 +1,7 @@
 /* A break is a catch (catch.c): pending until there is a program, kept over runs, listed by `tensor
  * status`. Stops are at probes, in step mode or not. A name, an id or an op is compared by gdb in the
  * breakpoint's condition, a glob by the runtime. */
-#include "plugin/stops/break.h"
+#include "plugin/stops/catch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/op.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/stops/catch.h"
 #include "plugin/stops/catch_words.h"
 
 static bool parse_op(const char *op, struct lbx_catch *ret)

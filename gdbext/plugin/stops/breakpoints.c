@@ -15,7 +15,7 @@
 #include "plugin/bridge/front_end.h"
 #include "plugin/bridge/lines.h"
 
-enum { MOST = LBX_BREAKPOINTS_NUMBERED + 2 };
+enum { MOST = LBX_BREAKPOINTS_NUMBERED + 3 };
 
 struct breakpoint {
 	int key, number; /* number: gdb's, 0 until it has told it */
@@ -37,7 +37,7 @@ static struct breakpoint *find(int key)
 	return NULL;
 }
 
-static void note(int key)
+void lbx_breakpoint_note(int key)
 {
 	if (!find(key) && breakpoints.n < MOST)
 		breakpoints.v[breakpoints.n++] = (struct breakpoint){ .key = key, .enabled = true };
@@ -62,21 +62,33 @@ int lbx_breakpoint_number(int key)
 
 /* ---- which there are ---- */
 
+static bool contains(const char *text, size_t n, const char *part)
+{
+	return memmem(text, n, part, strlen(part));
+}
+
+/* By the commands of a breakpoint. */
+static struct breakpoint *recognise(const char *text, size_t n)
+{
+	static const char hit[] = "_tensor" LBX_HIT " ";
+	const char *at = memmem(text, n, hit, sizeof hit - 1);
+
+	if (contains(text, n, "_lb_fault"))
+		return find(LBX_BREAKPOINT_FAULT);
+	if (contains(text, n, LBX_STEP_ENTER " "))
+		return find(LBX_BREAKPOINT_STEP);
+	if (!at)
+		return NULL;
+	at += sizeof hit - 1;
+	return find(strncmp(at, "start", 5) == 0 ? LBX_BREAKPOINT_START : atoi(at));
+}
+
 /* One of `info breakpoints`. */
 static void take(const char *text, size_t n)
 {
-	static const char hit[] = "_tensor" LBX_HIT " ", fault[] = "_lb_fault";
-	const char *at = memmem(text, n, hit, sizeof hit - 1);
-	bool is_fault = memmem(text, n, fault, sizeof fault - 1);
+	struct breakpoint *breakpoint = recognise(text, n);
 	char enabled[2]; /* the column after Num, Type, Disp */
-	struct breakpoint *breakpoint = NULL;
 
-	if (is_fault)
-		breakpoint = find(LBX_BREAKPOINT_FAULT);
-	else if (at && strncmp(at + sizeof hit - 1, "start", 5) == 0)
-		breakpoint = find(LBX_BREAKPOINT_START);
-	else if (at)
-		breakpoint = find(atoi(at + sizeof hit - 1));
 	if (!breakpoint)
 		return;
 	breakpoint->found = true;
@@ -129,7 +141,7 @@ void lbx_breakpoint_add(int key, const char *probe, int n_args)
 	/* another breakpoint at the same probe may have selected the program's frame already */
 	lbx_bridge_script("_lb_break %s\nset $_lb_catch = $bpnum\ncommands\n%sselect-frame 0\n"
 			  "eval \"_tensor" LBX_HIT " %d%s\"%s\nend", probe, silent(), key, formats, values);
-	note(key);
+	lbx_breakpoint_note(key);
 }
 
 void lbx_breakpoint_add_fault(void)
@@ -142,7 +154,7 @@ void lbx_breakpoint_add_fault(void)
 			  "if $_lb_crash\n"
 			  "echo \\nProgram received signal SIGSEGV, Segmentation fault.\\n\n"
 			  "frame\nend\nend", silent());
-	note(LBX_BREAKPOINT_FAULT);
+	lbx_breakpoint_note(LBX_BREAKPOINT_FAULT);
 }
 
 /* What the plugin deletes it deletes as `delete breakpoints`: `delete` has a hook, which calls the plugin. */
@@ -162,7 +174,7 @@ void lbx_breakpoint_need_start(enum lbx_start_for who)
 	if (find(LBX_BREAKPOINT_START))
 		return;
 	lbx_bridge_script("_lb_break start\ncommands\n%s_tensor" LBX_HIT " start\ncontinue\nend", silent());
-	note(LBX_BREAKPOINT_START);
+	lbx_breakpoint_note(LBX_BREAKPOINT_START);
 }
 
 void lbx_breakpoint_release_start(enum lbx_start_for who)

@@ -9,6 +9,7 @@
 enum {
 	LBX_BREAKPOINT_START = 0,  /* at the runtime's first probe: a program is told there what is wanted of it */
 	LBX_BREAKPOINT_FAULT = -1, /* at the signal that a guard raises (symtab.h) */
+	LBX_BREAKPOINT_STEP = -2,  /* at the next evaluation: of the file that `step in` sources (step.c) */
 };
 enum { LBX_BREAKPOINTS_NUMBERED = 64, LBX_PROBE_ARGS = 6 }; /* at most */
 
@@ -25,6 +26,8 @@ int lbx_breakpoint_number(int key);
 void lbx_breakpoint_add(int key, const char *probe, int n_args);
 /* Sends LBX_HIT with "fault" and the address. */
 void lbx_breakpoint_add_fault(void);
+/* Notes one that a script makes by itself. */
+void lbx_breakpoint_note(int key);
 void lbx_breakpoint_delete(int key);
 
 /* The one at the start is there for as long as somebody needs it. */

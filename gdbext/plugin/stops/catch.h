@@ -1,4 +1,4 @@
-/* The catches that are set: `tensor catch`, `uncatch` and, through break.c, `break`. */
+/* The catches that are set: `tensor catch`, `uncatch` and `break`. */
 #ifndef LBX_PLUGIN_CATCH_H
 #define LBX_PLUGIN_CATCH_H
 
@@ -7,6 +7,11 @@
 
 bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args);
 bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args);
+/* `tensor break`: catches by the op that computes a tensor (break.c). */
+bool lbx_break_run(struct lbx_context *context, const struct lbx_args *args);
+/* A breakpoint of a catch was hit: what happened to whom. `CATCH ARGUMENT…` of the probe, or `fault ADDRESS`. Says so,
+ * and selects a frame: the same for all kinds (catch_stop.c). */
+bool lbx_catch_hit(struct lbx_context *context, const char *words);
 
 /* Sets one; its number is given here. May ask (lbx_bridge_waits), and then is called again. */
 bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted);

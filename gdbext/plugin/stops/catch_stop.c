@@ -1,4 +1,4 @@
-#include "plugin/stops/catch_stop.h"
+#include "plugin/stops/catch.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include "inspect/convenience.h"
 #include "inspect/tensor/format.h"
 #include "plugin/bridge/bridge.h"
-#include "plugin/stops/catch.h"
 #include "plugin/stops/evaluation.h"
 
 enum { MAX_FRAMES = 48 };

@@ -8,15 +8,15 @@
 #include "inspect/graph/listings.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/files.h"
+#include "plugin/bridge/lines.h"
 #include "plugin/reads/target_gdb.h"
+#include "plugin/stops/breakpoints.h"
 #include "plugin/stops/evaluation.h"
 #include "plugin/stops/probes.h"
 #include "plugin/stops/switches.h"
 #include "plugin/symbols/graph_files.h"
 #include "plugin/symbols/graphs.h"
 #include "table/listing.h"
-
-#define ENTER "_lb_enter"
 
 static const char *const words[] = { "off", "on", "fused" };
 static const char *const environment[] = { "0", "1", "fused" };
@@ -28,7 +28,7 @@ static const char step_in[] =
 	"set var $_lb_in = $bpnum\n"
 	"commands\n"
 	"silent\n"
-	"with language c -- " ENTER " $_probe_arg1\n"
+	"with language c -- " LBX_STEP_ENTER " $_probe_arg1\n"
 	"continue\n"
 	"end\n"
 	"continue\n"
@@ -95,34 +95,21 @@ static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_ro
 		tell_unlisted(out);
 }
 
-static bool went_in; /* once */
-
-/* A connection that was lost, or the like, may have left the breakpoint of `step in`. */
-static void forget_in(void)
-{
-	const char *at, *enter;
-	int breakpoint = 0, n;
-
-	if (!went_in || !lbx_bridge_ask(&at, LBX_WITHOUT_FRAME, "info breakpoints"))
-		return;
-	for (enter = strstr(at, ENTER " "); enter && at < enter; at += strcspn(at, "\n") + 1)
-		if (sscanf(at, "%d %*s", &n) == 1 && at[0] != ' ' && at[0] != '\t')
-			breakpoint = n;
-	if (breakpoint)
-		lbx_bridge_script("delete breakpoints %d", breakpoint);
-	went_in = false;
-}
-
 static void put_source_path(void)
 {
 	lbx_bridge_script("directory " LBX_GRAPHS_FOLDERS);
 }
 
+/* A connection that was lost, or the like, may have left the breakpoint of `step in`. */
 bool lbx_step_begin(void)
 {
 	put_source_path();
-	forget_in();
-	return !lbx_bridge_waits();
+	if (!lbx_breakpoint_exists(LBX_BREAKPOINT_STEP))
+		return true;
+	if (!lbx_breakpoints_refresh())
+		return false;
+	lbx_breakpoint_delete(LBX_BREAKPOINT_STEP);
+	return true;
 }
 
 static bool find_word(const char *word, uint32_t *ret)
@@ -299,10 +286,11 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 	if (!lbx_switch_set(context, &place, LBX_SWITCH_STEP, mode, environment[mode % 3]))
 		return false;
 	put_source_path();
-	went_in |= in;
-	if (in)
+	if (in) {
+		lbx_breakpoint_note(LBX_BREAKPOINT_STEP);
 		lbx_bridge_go("source " LBX_STEP_IN_FILE);
-	else
+	} else {
 		tell(context, mode, root, place.process);
+	}
 	return true;
 }

@@ -1,0 +1,131 @@
+/* The register of the plugin's breakpoints, without a gdb. */
+#include "plugin/stops/breakpoints.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+static const char *shown; /* by `info breakpoints`; NULL: not yet */
+static char script[4096];
+
+bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
+{
+	assert_int_equal(where, LBX_WITHOUT_FRAME);
+	assert_string_equal(format, "info breakpoints");
+	*ret = shown;
+	return shown;
+}
+
+bool lbx_bridge_waits(void)
+{
+	return !shown;
+}
+
+void lbx_bridge_script(const char *format, ...)
+{
+	size_t n = strlen(script);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(script + n, sizeof script - n, format, args);
+	va_end(args);
+}
+
+bool lbx_front_end_speaks_mi(void)
+{
+	return false;
+}
+
+static int forget_all(void **state)
+{
+	(void)state;
+	memset(&breakpoints, 0, sizeof breakpoints);
+	script[0] = '\0';
+	shown = NULL;
+	return 0;
+}
+
+#define TITLE "Num     Type           Disp Enb Address            What\n"
+#define CATCH(number, enabled, key) \
+	number "       breakpoint     keep " enabled "   <MULTIPLE>\n" \
+	"        silent\n        select-frame 0\n        eval \"_tensor_hit " key " 0x%lx\", $_probe_arg0\n" \
+	number ".1                         y   0x00007ffff7c1a2b3 in lb_eval at eval.c:7\n"
+
+/* Each by its commands, whatever else there is; what gdb does not show is none. */
+static void each_is_known_by_its_commands(void **state)
+{
+	(void)state;
+	lbx_breakpoint_add(1, "nan", 5);
+	lbx_breakpoint_add(2, "op_start", 6);
+	lbx_breakpoint_add(12, "nan", 5);
+	lbx_breakpoint_add_fault();
+	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
+	lbx_breakpoint_note(LBX_BREAKPOINT_STEP);
+	assert_non_null(strstr(script, "eval \"_tensor_hit 12 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx\", $_probe_arg0"));
+	assert_false(lbx_breakpoints_refresh());
+	shown = TITLE "1       breakpoint     keep y   0x0000555555555191 in main at a.c:3\n"
+		CATCH("4", "y", "1") CATCH("5", "n", "12")
+		"6       catchpoint     keep y                      SIGSEGV\n        silent\n        _lb_fault\n"
+		"7       breakpoint     keep y   0x00007ffff7c1a2b3 in start at start.c:7\n        _tensor_hit start\n"
+		"9       breakpoint     del  y   0x00007ffff7c1a2b3 in f at f.c:7\n"
+		"        with language c -- _lb_enter $_probe_arg1\n";
+	assert_true(lbx_breakpoints_refresh());
+	assert_int_equal(lbx_breakpoint_number(1), 4);
+	assert_int_equal(lbx_breakpoint_number(12), 5);
+	assert_int_equal(lbx_breakpoint_number(LBX_BREAKPOINT_FAULT), 6);
+	assert_int_equal(lbx_breakpoint_number(LBX_BREAKPOINT_START), 7);
+	assert_int_equal(lbx_breakpoint_number(LBX_BREAKPOINT_STEP), 9);
+	assert_false(lbx_breakpoint_exists(2));
+	shown = "No breakpoints or watchpoints.\n";
+	assert_true(lbx_breakpoints_refresh());
+	assert_false(lbx_breakpoint_exists(1) || lbx_breakpoint_exists(LBX_BREAKPOINT_START));
+	shown = NULL; /* of none nothing is asked */
+	assert_true(lbx_breakpoints_refresh());
+}
+
+static void the_start_stays_while_it_is_needed(void **state)
+{
+	(void)state;
+	shown = TITLE "3       breakpoint     keep y   <PENDING>  -probe-stap lazybones:start\n        _tensor_hit start\n";
+	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
+	lbx_breakpoint_need_start(LBX_START_FOR_SWITCHES);
+	assert_null(strstr(strstr(script, "_lb_break start") + 1, "_lb_break start")); /* once */
+	assert_true(lbx_breakpoints_refresh());
+	lbx_breakpoint_release_start(LBX_START_FOR_CATCHES);
+	assert_true(lbx_breakpoint_exists(LBX_BREAKPOINT_START));
+	assert_null(strstr(script, "delete"));
+	lbx_breakpoint_release_start(LBX_START_FOR_SWITCHES);
+	assert_false(lbx_breakpoint_exists(LBX_BREAKPOINT_START));
+	assert_non_null(strstr(script, "delete breakpoints 3"));
+}
+
+/* What the user has disabled stays so. */
+static void only_the_enabled_are_suspended(void **state)
+{
+	(void)state;
+	lbx_breakpoint_add(1, "nan", 5);
+	lbx_breakpoint_add(2, "nan", 5);
+	shown = TITLE CATCH("4", "y", "1") CATCH("5", "n", "2");
+	assert_true(lbx_breakpoints_refresh());
+	script[0] = '\0';
+	lbx_breakpoint_suspend(1);
+	lbx_breakpoint_suspend(1);
+	lbx_breakpoint_suspend(2);
+	assert_string_equal(script, "disable 4");
+	script[0] = '\0';
+	lbx_breakpoints_resume();
+	lbx_breakpoints_resume();
+	assert_string_equal(script, "enable 4");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(each_is_known_by_its_commands, forget_all),
+		cmocka_unit_test_setup(the_start_stays_while_it_is_needed, forget_all),
+		cmocka_unit_test_setup(only_the_enabled_are_suspended, forget_all),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
