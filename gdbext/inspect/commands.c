@@ -54,6 +54,7 @@ const struct lbx_command lbx_commands[] = {
 		.options = {
 			{ "state", "STATE", "only those that are lazy, evaluating or ready" },
 			{ "dtype", "DTYPE", "only those of a dtype: float32, f32, int8, …" },
+			{ "provider", "NAME", "only those of a provider, where a program has several: lazybones, …" },
 			{ "sort", "KEY", "by id (default), name, size, bytes, state or dtype" },
 			{ "limit", "N", "show N at most (default 50, JSON and files all); 0: all" },
 			{ "out", "FILE", "write to a file; gdb takes long for a large answer" },

@@ -37,6 +37,8 @@ static bool find_sets(struct lbx_context *context)
 	}
 	if (context->n_sets && clean)
 		lb_clear_error();
+	for (int i = 0; i < context->n_sets; i++)
+		context->sets[i]->is_one_of_several = context->n_sets > 1;
 	return context->n_sets > 0;
 }
 

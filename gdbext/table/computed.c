@@ -51,7 +51,7 @@ static bool is_computed(struct lbx_table *table, const struct lbx_tensor *t)
 	struct lbx_thread thread;
 	uint64_t slot = 0;
 
-	if (t->state != LB_STATE_EVALUATING || t->torn || t->data == 0)
+	if (t->state != LBX_EVALUATING || t->torn || t->data == 0)
 		return false;
 	while (lbx_table_thread(table, &slot, &thread)) {
 		if (thread.eval != t->eval || t->eval == 0)
@@ -70,6 +70,6 @@ void lbx_table_take_computed(struct lbx_tensors *tensors, struct lbx_tensor *t)
 {
 	if (!is_computed((struct lbx_table *)tensors, t))
 		return;
-	t->state = LB_STATE_READY;
+	t->state = LBX_READY;
 	t->held = true;
 }

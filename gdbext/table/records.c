@@ -80,7 +80,7 @@ static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_recor
 	struct lbx_buffer_record b;
 
 	if (r->buffer[0] == 0) {
-		if (ret->state == LB_STATE_READY && ret->size > 0)
+		if (ret->state == LBX_READY && ret->size > 0)
 			return BAD("%s", "it is ready but has no buffer");
 		return true;
 	}
@@ -121,7 +121,7 @@ static bool decode_record(struct lbx_table *table, uint64_t address, const struc
 	ret->torn = r->seq[0] & 1;
 	if (r->state[0] > LB_STATE_READY)
 		return BAD("its state is %u", r->state[0]);
-	ret->state = (enum lb_state)r->state[0];
+	ret->state = (enum lbx_state)r->state[0];
 	if (r->dtype[0] >= table->n_dtypes || table->dtypes[r->dtype[0]] < 0)
 		return BAD("its dtype is %u", r->dtype[0]);
 	ret->dtype = (enum lb_dtype)table->dtypes[r->dtype[0]];

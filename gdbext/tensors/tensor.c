@@ -30,12 +30,6 @@ bool lbx_dtype_parse(const char *text, enum lb_dtype *ret)
 	return false;
 }
 
-const char *lbx_state_name(enum lb_state state)
-{
-	static const char *const names[] = { "freed", "lazy", "evaluating", "ready" };
-	return (unsigned)state < 4 ? names[state] : "?";
-}
-
 static bool dense(const struct lbx_tensor *t, bool rows)
 {
 	int64_t expected = 1;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "symtab.h"
+#include "tensors/state.h"
 #include "target/target.h"
 
 struct lbx_tensors; /* tensors/tensors.h */
@@ -16,7 +17,9 @@ struct lbx_tensor {
 	uint64_t address; /* of the record: the program's lb_tensor * */
 	uint64_t id;
 	bool torn;        /* its record was being changed: fields may not fit together */
-	enum lb_state state;
+	enum lbx_state state;
+	uint64_t overwriter; /* id; see state.h */
+	const char *place;   /* likewise; or NULL */
 	bool held;        /* an evaluation that is under way still holds the value for its consumers */
 	enum lb_dtype dtype;
 	const char *op;   /* name; "?" for one that this reader's table does not name */
@@ -51,7 +54,6 @@ int64_t lbx_dtype_bytes(enum lb_dtype dtype);
 const char *lbx_dtype_name(enum lb_dtype dtype);
 /* "float32" or "f32"; false, without an error, for another text. */
 bool lbx_dtype_parse(const char *text, enum lb_dtype *ret);
-const char *lbx_state_name(enum lb_state state);
 enum lbx_contiguity lbx_tensor_contiguity(const struct lbx_tensor *t);
 int64_t lbx_tensor_nbytes(const struct lbx_tensor *t);
 /* Whether every element that shape, strides and offset reach lies inside the buffer. */

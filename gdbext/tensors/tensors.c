@@ -1,5 +1,7 @@
 #include "tensors/tensors.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -49,6 +51,11 @@ void lbx_tensors_close(struct lbx_tensors *tensors)
 {
 	if (tensors && tensors->ops->close)
 		tensors->ops->close(tensors);
+}
+
+void lbx_tensor_id_text(const struct lbx_tensor *t, char ret[LBX_ID_TEXT_MAX])
+{
+	snprintf(ret, LBX_ID_TEXT_MAX, "%s#%" PRIu64, t->of && t->of->is_one_of_several ? t->of->provider : "", t->id);
 }
 
 bool lbx_tensor_input(const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)

@@ -11,6 +11,7 @@ struct lbx_tensors {
 	const struct lbx_tensors_ops *ops;
 	struct lbx_target *target;
 	const char *provider; /* "lazybones", "ggml" */
+	bool is_one_of_several; /* that are seen at once: a number alone does not say whose it is */
 };
 
 enum lbx_next { LBX_NEXT_TENSOR, LBX_NEXT_END, LBX_NEXT_ERROR };
@@ -57,6 +58,9 @@ bool lbx_tensors_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64
 /* NULL is fine. */
 void lbx_tensors_close(struct lbx_tensors *tensors);
 
+/* "#12", or, of one of several sets, "ggml#12". */
+enum { LBX_ID_TEXT_MAX = 64 };
+void lbx_tensor_id_text(const struct lbx_tensor *t, char ret[LBX_ID_TEXT_MAX]);
 /* Input i of t, when it still exists as the same tensor. */
 bool lbx_tensor_input(const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret);
 /* Id of input i, known even when that tensor is gone; 0 if not known. */

@@ -64,7 +64,7 @@ static bool next_without_value(struct lbx_table *table, struct cursor *at, struc
 		return true;
 	at->is_live = true;
 	while (lbx_tensors_next(tensors, &at->live, ret, &bad) == LBX_NEXT_TENSOR)
-		if (ret->state == LB_STATE_LAZY && ret->data == 0)
+		if (ret->state == LBX_LAZY && ret->data == 0)
 			return true;
 	return false;
 }
@@ -167,7 +167,7 @@ static bool print_one(struct lbx_context *context, struct buffers *b, const stru
 		const char *note = lbx_state_name(s.tensor.state);
 		if (s.tensor.id != id)
 			continue;
-		s.tensor.state = LB_STATE_READY;
+		s.tensor.state = LBX_READY;
 		return lbx_array_of_tensor(context->target, &s.tensor, &array) &&
 		       lbx_print_value(context, &s, &array, &options, note);
 	}

@@ -132,7 +132,7 @@ static bool fill(struct job *job, struct lbx_context *context, const struct lbx_
 	struct lbx_selection selection = { .tensor = *t };
 	struct lbx_sight sight;
 
-	if (t->state != LB_STATE_READY && !job->replay) {
+	if (t->state != LBX_READY && !job->replay) {
 		cell->found = LAZY;
 		return true;
 	}

@@ -22,7 +22,7 @@ struct lbx_report {
 	char why[512];          /* why there is no runtime */
 	char missing[LBX_SECTIONS][LBX_WHY_MAX]; /* why a section is missing, or not whole; or "" */
 	struct lbx_root root;
-	uint64_t by_state[LB_STATE_READY + 1], unreadable;
+	uint64_t by_state[LBX_STATES], unreadable;
 	uint64_t bad_first, bad_last; /* addresses of such records; 0: not known */
 	int n_flights;          /* threads that evaluate, by the table */
 	struct lbx_thread *flights;

@@ -256,7 +256,7 @@ static void print_card(struct lbx_context *context, struct lbx_out *page, struct
 	for (int i = 0; i < cards->n; i++)
 		if (cards->ids[i] == t->id)
 			return;
-	if (cards->n == CARDS || t->state != LB_STATE_READY || t->size < 2 ||
+	if (cards->n == CARDS || t->state != LBX_READY || t->size < 2 ||
 	    !lbx_array_of_tensor(context->target, t, &array)) {
 		lb_clear_error();
 		return;
@@ -303,7 +303,7 @@ static void print_graph(struct lbx_context *context, struct lbx_out *page, const
 	for (int k = 0; r->n_threads && k < r->threads[0].n; k++)
 		for (int h = 0; h < r->threads[0].frames[k].n_held; h++) {
 			const struct lbx_place *p = &r->threads[0].frames[k].held[h].place;
-			if (p->tensor.state != LB_STATE_READY && (!lazy || p->tensor.id > lazy->id))
+			if (p->tensor.state != LBX_READY && (!lazy || p->tensor.id > lazy->id))
 				lazy = &p->tensor;
 		}
 	if (!lazy)
@@ -329,8 +329,8 @@ static void print_memory(struct lbx_context *context, struct lbx_out *page, cons
 	lbx_printf(page, "<p>");
 	if (!r->root.uncounted[0])
 		lbx_printf(page, "%s in use, peak %s; ", bytes, peak);
-	lbx_printf(page, "%" PRIu64 " tensor%s ready, %" PRIu64 " lazy</p>\n<table>\n", r->by_state[LB_STATE_READY],
-		   LB_S(r->by_state[LB_STATE_READY]), r->by_state[LB_STATE_LAZY]);
+	lbx_printf(page, "%" PRIu64 " tensor%s ready, %" PRIu64 " lazy</p>\n<table>\n", r->by_state[LBX_READY],
+		   LB_S(r->by_state[LBX_READY]), r->by_state[LBX_LAZY]);
 	for (size_t i = 0; i < r->sites.n && i < SITES && r->sites.list[i].bytes; i++) {
 		const struct lbx_holding_group *s = &r->sites.list[i];
 		if (s->pc == 0)

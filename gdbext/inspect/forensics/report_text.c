@@ -141,8 +141,8 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 	if (!r->root.uncounted[0])
 		lbx_printf(out, "%s in use, peak %s, cache %s; ", active, peak, cache);
 	lbx_printf(out, "%" PRIu64 " tensor%s ready, %" PRIu64 " lazy, %" PRIu64 " evaluating\n",
-		   r->by_state[LB_STATE_READY], LB_S(r->by_state[LB_STATE_READY]), r->by_state[LB_STATE_LAZY],
-		   r->by_state[LB_STATE_EVALUATING]);
+		   r->by_state[LBX_READY], LB_S(r->by_state[LBX_READY]), r->by_state[LBX_LAZY],
+		   r->by_state[LBX_EVALUATING]);
 	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN && r->sites.list[i].bytes; i++) {
 		const struct lbx_holding_group *s = &r->sites.list[i];
 		if (s->pc == 0)
@@ -237,9 +237,9 @@ static json_t *json_memory(struct lbx_context *context, const struct lbx_report 
 	bool counted = !r->root.uncounted[0];
 	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:o}",
 			 "active", json_count(counted, c->active_bytes), "peak", json_count(counted, c->peak_bytes),
-			 "cache", json_count(counted, c->cache_bytes), "ready", (json_int_t)r->by_state[LB_STATE_READY], "lazy",
-			 (json_int_t)r->by_state[LB_STATE_LAZY], "evaluating",
-			 (json_int_t)r->by_state[LB_STATE_EVALUATING], "unreadable",
+			 "cache", json_count(counted, c->cache_bytes), "ready", (json_int_t)r->by_state[LBX_READY], "lazy",
+			 (json_int_t)r->by_state[LBX_LAZY], "evaluating",
+			 (json_int_t)r->by_state[LBX_EVALUATING], "unreadable",
 			 (json_int_t)r->unreadable, "sites", sites);
 }
 

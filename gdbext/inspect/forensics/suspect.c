@@ -159,7 +159,7 @@ static bool collect(struct hunt *h)
 		if (++seen % 8192 == 0 &&
 		    !lbx_progress(h->context->out, "looking for views", (int64_t)seen, 0))
 			return false;
-		if (t.state != LB_STATE_READY || t.torn || t.size < 2 || repeats(&t) ||
+		if (t.state != LBX_READY || t.torn || t.size < 2 || repeats(&t) ||
 		    !lbx_tensor_in_bounds(&t) || lbx_tensor_contiguity(&t) == LBX_ROW_CONTIGUOUS)
 			continue;
 		if (!add_view(h, &t))
@@ -214,7 +214,7 @@ static bool find_base(const struct lbx_tensor *view, struct lbx_tensor *ret)
  * there for a while. A temporary of an expression is nothing that a program copies. */
 static bool may_be_copied(const struct lbx_tensor *t)
 {
-	return t->name[0] || (t->state == LB_STATE_READY && !(t->flags & LB_FLAG_UNASKED));
+	return t->name[0] || (t->state == LBX_READY && !(t->flags & LB_FLAG_UNASKED));
 }
 
 /* Whether a tensor in the order of storage is alive, of which the bytes may be a copy. */

@@ -40,10 +40,16 @@ static bool grow(void **list, uint64_t n, uint64_t *capacity, size_t size)
 static bool check_tensor(const struct lbx_tensor *t)
 {
 	unsigned long long id = t->id;
+	char why[256];
+
 	if (t->torn)
 		return lb_fail("tensor #%llu was being changed: its record cannot be trusted", id);
-	if (t->state != LB_STATE_READY && t->state != LB_STATE_FREED && (t->flags & LB_FLAG_DETACHED))
+	if (t->state != LBX_READY && t->state != LBX_FREED && (t->flags & LB_FLAG_DETACHED))
 		return lb_fail("tensor #%llu has neither a value nor inputs: its record is damaged", id);
+	if (t->state > LBX_READY && t->n_inputs == 0) { /* nothing can give its value again */
+		lbx_describe_state(t, why, sizeof why);
+		return lb_fail("tensor #%llu %s", id, why);
+	}
 	return true;
 }
 
@@ -80,7 +86,7 @@ static bool push(struct walk *w, const struct lbx_tensor *t)
 	g->capacity = (uint32_t)capacity;
 	struct lbx_graph_node *node = &g->nodes[g->n];
 	node->tensor = *t;
-	node->is_leaf = t->state == LB_STATE_READY;
+	node->is_leaf = t->state == LBX_READY;
 	node->first_input = g->n_inputs;
 	if (!node->is_leaf && !reserve_inputs(g, t->n_inputs))
 		return false;

@@ -226,11 +226,11 @@ static void write_value(void *context, uint32_t i, char *ret, size_t size)
 	const struct known *known = known_of(l, l->tensors[i]);
 	bool found = known && known->address && lbx_tensors_by_address(tensors, known->address, &t) &&
 		     t.id == known->id;
-	if (found && t.state == LB_STATE_EVALUATING && !t.torn && t.data && known->eval == t.eval)
-		t.state = LB_STATE_READY;
+	if (found && t.state == LBX_EVALUATING && !t.torn && t.data && known->eval == t.eval)
+		t.state = LBX_READY;
 	if (!found)
 		snprintf(ret + n, size - n, " is gone");
-	else if (t.state != LB_STATE_READY)
+	else if (t.state != LBX_READY)
 		snprintf(ret + n, size - n, " is %s", lbx_state_name(t.state));
 	else if (t.size > 0 && lbx_array_of_tensor(l->context->target, &t, &array) &&
 		 lbx_digest(&array, l->context->out, &digest))

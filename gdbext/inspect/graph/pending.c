@@ -11,7 +11,7 @@ enum { MAX_NODES = 1 << 16, MAX_EDGES = 1 << 20 };
 
 static void meet(const struct lbx_tensor *t, struct lbx_pending *ret)
 {
-	if (t->state == LB_STATE_READY)
+	if (t->state == LBX_READY)
 		ret->leaves++;
 	else if (t->op_class == LB_CLASS_LEAF)
 		ret->lost++;
@@ -33,7 +33,7 @@ void lbx_pending(const struct lbx_tensor *t, struct lbx_pending *ret)
 	if (!stack || !t->of || t->address == 0 || !lbx_address_map_at(&known, t->address, &is_new))
 		goto out_of_memory;
 	meet(t, ret);
-	if (t->state != LB_STATE_READY)
+	if (t->state != LBX_READY)
 		stack[n++] = t->address;
 	while (n > 0) {
 		if (!lbx_tensors_by_address(t->of, stack[--n], &node)) {
@@ -63,7 +63,7 @@ void lbx_pending(const struct lbx_tensor *t, struct lbx_pending *ret)
 				continue;
 			met++;
 			meet(&input, ret);
-			if (input.state != LB_STATE_READY)
+			if (input.state != LBX_READY)
 				stack[n++] = input.address;
 		}
 	}

@@ -64,7 +64,7 @@ static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, st
 	enum lbx_next next;
 
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
-		if (t.state != LB_STATE_READY || t.dtype < LB_F16 || t.size == 0 || t.torn)
+		if (t.state != LBX_READY || t.dtype < LB_F16 || t.size == 0 || t.torn)
 			continue;
 		if (e->n == e->room) {
 			size_t room = e->room ? 2 * e->room : 256;

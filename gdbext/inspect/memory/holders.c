@@ -92,7 +92,7 @@ bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *r
 				return false;
 			if (!consumers && t.buffer_id)
 				note_tensor(&t, ret, *ret_n);
-			else if (consumers && t.state != LB_STATE_READY && !(t.flags & LB_FLAG_DETACHED))
+			else if (consumers && t.state != LBX_READY && !(t.flags & LB_FLAG_DETACHED))
 				note_consumer(&t, ret, *ret_n);
 		}
 		if (next == LBX_NEXT_ERROR)

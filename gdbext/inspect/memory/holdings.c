@@ -115,7 +115,7 @@ static bool describe_tensor(const struct lbx_tensor *t, struct lbx_holding *ret)
 	*ret = (struct lbx_holding){ .pc = t->site, .stream = t->stream, .name = group_of(t->name) };
 	snprintf(ret->dtype, sizeof ret->dtype, "%s", lbx_dtype_name(t->dtype));
 	snprintf(ret->state, sizeof ret->state, "%s",
-		 t->state == LB_STATE_READY && t->buffer_flags & LB_BUFFER_FOREIGN ? "foreign"
+		 t->state == LBX_READY && t->buffer_flags & LB_BUFFER_FOREIGN ? "foreign"
 									    : lbx_state_name(t->state));
 	return ret->name != NULL;
 }
@@ -176,7 +176,7 @@ static bool walk_tensors(struct lbx_context *context, struct lbx_tensors *tensor
 		if (t.buffer_id) {
 			if (!own(owners, &t))
 				return false;
-		} else if (t.state != LB_STATE_READY) {
+		} else if (t.state != LBX_READY) {
 			if (!describe_tensor(&t, &h))
 				return false;
 			h.lazy = 1;

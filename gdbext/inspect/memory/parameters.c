@@ -242,7 +242,7 @@ static bool walk(struct lbx_context *context, struct walk *w)
 			return false;
 		if (t.op_class == LB_CLASS_QUANT && !add_use(w, &t))
 			return false;
-		if (t.state != LB_STATE_READY || t.torn)
+		if (t.state != LBX_READY || t.torn)
 			continue;
 		if (!t.name[0])
 			w->p->unnamed += t.op_class != LB_CLASS_VIEW;

@@ -34,7 +34,7 @@ bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lb
 	lbx_selection_label(&s, ret->label, sizeof ret->label);
 	memcpy(ret->name, s.tensor.name, sizeof ret->name);
 	ret->group = group_of(&s.tensor);
-	if (s.tensor.state == LB_STATE_READY)
+	if (s.tensor.state == LBX_READY)
 		return lbx_array_of_tensor(context->target, &s.tensor, &ret->array) &&
 		       lbx_slice_apply(&s.slice, &ret->array);
 	if (!lbx_replay(context, &s.tensor, &s.slice, &ret->replayed))

@@ -64,7 +64,7 @@ static bool collect(struct lbx_context *context, struct lbx_places *p)
 	}
 	slot = 0;
 	while ((next = lbx_tensors_next(p->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
-		if (t.data == 0 || t.state != LB_STATE_READY)
+		if (t.data == 0 || t.state != LBX_READY)
 			continue;
 		if (!grow((void **)&p->uses, p->n_uses, &p->uses_room, sizeof *p->uses))
 			return false;

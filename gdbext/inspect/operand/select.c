@@ -135,16 +135,53 @@ bool lbx_is_null_tensor(struct lbx_context *context, const char *text)
 	       handle_type(value.type) == POINTER && value.bits == 0;
 }
 
-static bool select_id(struct lbx_tensors *tensors, const char *text, size_t *used,
-		      struct lbx_tensor *ret)
+/* Where the text is #12 or ggml#12: the #; the tensors it may mean. NULL: it is neither. */
+static const char *find_number(struct lbx_context *context, const char *text, struct lbx_tensors **ret)
+{
+	const char *sign = strchr(text, '#');
+
+	*ret = context->tensors;
+	if (sign == text)
+		return sign;
+	for (int i = 0; sign && i < context->n_sets; i++) {
+		*ret = context->sets[i];
+		if (strlen((*ret)->provider) == (size_t)(sign - text) &&
+		    memcmp((*ret)->provider, text, (size_t)(sign - text)) == 0)
+			return sign;
+	}
+	return NULL;
+}
+
+/* Of several sets that have the number none is meant more than another. */
+static bool fail_shared(struct lbx_context *context, unsigned long long id)
+{
+	char which[512] = "";
+	struct lbx_tensor t;
+	int found = 0;
+
+	for (int i = 0; i < context->n_sets; i++) {
+		if (!lbx_tensors_by_id(context->sets[i], id, &t)) {
+			lb_clear_error();
+			continue;
+		}
+		size_t n = strlen(which);
+		snprintf(which + n, sizeof which - n, "%s%s#%llu", found++ ? ", " : "", context->sets[i]->provider, id);
+	}
+	return found > 1 && !lb_fail("#%llu is the number of several tensors: say which: %s", id, which);
+}
+
+static bool select_id(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, const char *sign,
+		      size_t *used, struct lbx_tensor *ret)
 {
 	char *end;
 
 	errno = 0;
-	unsigned long long id = strtoull(text + 1, &end, 10);
-	if (!isdigit((unsigned char)text[1]) || errno || (*skip(end) && *skip(end) != '['))
+	unsigned long long id = strtoull(sign + 1, &end, 10);
+	if (!isdigit((unsigned char)sign[1]) || errno || (*skip(end) && *skip(end) != '['))
 		return lb_fail("'%s' is no tensor: # is followed by its number, as in #12", text);
 	*used = (size_t)(end - text);
+	if (sign == text && context->n_sets > 1 && fail_shared(context, id))
+		return false;
 	return lbx_tensors_by_id(tensors, id, ret);
 }
 
@@ -238,8 +275,9 @@ static bool select_plain(struct lbx_context *context, const char *text, struct l
 
 	if (!lbx_context_tensors(context, &tensors))
 		return false;
-	if (!(*text == '#' ? select_id(tensors, text, &used, &ret->tensor)
-			   : select_text(context, tensors, text, &used, &ret->tensor)))
+	const char *number = find_number(context, text, &tensors);
+	if (!(number ? select_id(context, tensors, text, number, &used, &ret->tensor)
+		     : select_text(context, context->tensors, text, &used, &ret->tensor)))
 		return false;
 	return finish(context, text + used, ret);
 }
@@ -334,8 +372,8 @@ bool lbx_select_tensor(struct lbx_context *context, const char *text, struct lbx
 void lbx_selection_label(const struct lbx_selection *selection, char *ret, size_t size)
 {
 	const struct lbx_tensor *t = &selection->tensor;
-	if (t->name[0])
-		snprintf(ret, size, "%s%s", t->name, selection->slice_text);
-	else
-		snprintf(ret, size, "#%llu%s", (unsigned long long)t->id, selection->slice_text);
+	char number[LBX_ID_TEXT_MAX];
+
+	lbx_tensor_id_text(t, number);
+	snprintf(ret, size, "%s%s", t->name[0] ? t->name : number, selection->slice_text);
 }

@@ -185,7 +185,7 @@ bool lbx_view_make(struct lbx_context *context, const struct lbx_view *view, str
 {
 	struct lbx_value address;
 
-	*ret = (struct lbx_tensor){ .state = LB_STATE_READY, .op = "memory", .op_class = LB_CLASS_LEAF,
+	*ret = (struct lbx_tensor){ .state = LBX_READY, .op = "memory", .op_class = LB_CLASS_LEAF,
 				    .layout_known = true };
 	if (!context->target)
 		return lb_fail("no program: start one, attach to one, or open a core file");

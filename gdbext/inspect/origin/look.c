@@ -92,7 +92,7 @@ bool lbx_look(struct lbx_search *s, const struct lbx_tensor *t, struct lbx_origi
 	if (!link->known && !link->why[0]) {
 		uint32_t at = (uint32_t)(link - s->links);
 		struct lbx_summary summary;
-		bool ready = t->state == LB_STATE_READY;
+		bool ready = t->state == LBX_READY;
 		s->looked_at++;
 		bool ok = ready ? read_value(s, t, &summary) : replay_value(s, t);
 		link = &s->links[at];
@@ -123,7 +123,7 @@ static bool look_at_gone(struct lbx_search *s, uint64_t id, struct lbx_origin_li
 	ret->recorded = true;
 	ret->tensor = t;
 	if (t.data) {
-		t.state = LB_STATE_READY;
+		t.state = LBX_READY;
 		ret->known = read_value(s, &t, &ret->summary);
 		if (!ret->known && lbx_is_interrupted())
 			return false;
@@ -165,7 +165,7 @@ static bool read_part(struct lbx_search *s, const struct lbx_tensor *t, const st
 	struct lbx_slice slice;
 
 	as_slice(region, t->rank, &slice);
-	if (t->state == LB_STATE_READY)
+	if (t->state == LBX_READY)
 		return lbx_array_of_tensor(s->context->target, t, array) && lbx_slice_apply(&slice, array);
 	if (!lbx_progress(s->context->out, "looking for the origin", (int64_t)s->looked_at, 0) ||
 	    !lbx_replay(s->context, t, &slice, ret))

@@ -63,7 +63,7 @@ static bool is_recorded(struct lbx_search *s, const struct lbx_tensor *t, uint32
 	bool found = id && (s->context->table && lbx_freed_find(s->context->table, id, ret));
 	lb_clear_error();
 	if (found && ret->data)
-		ret->state = LB_STATE_READY;
+		ret->state = LBX_READY;
 	if (!found)
 		*ret = *t;
 	return found;
@@ -89,7 +89,7 @@ static bool look_around(struct lbx_search *s, const struct lbx_tensor *t, struct
 		struct lbx_graph_node *node = &ret->graph.nodes[i + 1];
 		ret->graph.inputs[i] = i + 1;
 		all &= is_recorded(s, t, i, &node->tensor);
-		node->is_leaf = node->tensor.state == LB_STATE_READY;
+		node->is_leaf = node->tensor.state == LBX_READY;
 	}
 	if (!all && (t->op_class < LB_CLASS_UNARY || t->op_class > LB_CLASS_TERNARY))
 		ret->op = -1;
@@ -276,7 +276,7 @@ static enum lbx_origin_end ending(const struct lbx_origin *o, bool unsure)
 {
 	const struct lbx_tensor *t = &o->path[o->n - 1].tensor;
 
-	if (t->state == LB_STATE_FREED && t->op_class != LB_CLASS_CREATE && t->op_class != LB_CLASS_LEAF)
+	if (t->state == LBX_FREED && t->op_class != LB_CLASS_CREATE && t->op_class != LB_CLASS_LEAF)
 		return LBX_END_GONE;
 	if (t->n_inputs == 0)
 		return LBX_END_GIVEN;

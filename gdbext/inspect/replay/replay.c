@@ -328,8 +328,13 @@ bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, const s
 	struct lbx_graph graph;
 	struct lbx_part part;
 	struct lbx_plan plan;
+	char why[256];
 
 	*ret = (struct lbx_replayed){ 0 };
+	if (t->state > LBX_READY) {
+		lbx_describe_state(t, why, sizeof why);
+		return lb_fail("tensor #%llu %s", (unsigned long long)t->id, why);
+	}
 	if (!part_of(t, slice, &part))
 		return false;
 	if (!lbx_graph_collect(context, t, MAX_NODES, &graph))
@@ -386,7 +391,7 @@ bool lbx_replay_steps(struct lbx_context *context, const struct lbx_tensor *t, c
 	struct lbx_plan plan;
 
 	*ret = (struct lbx_steps){ .n = 0 };
-	again.state = LB_STATE_FREED; /* so that its inputs are part of the graph */
+	again.state = LBX_FREED; /* so that its inputs are part of the graph */
 	for (int i = 0; i < t->rank; i++) {
 		element.first[i] = at[i];
 		element.count[i] = element.step[i] = 1;

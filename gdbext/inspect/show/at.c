@@ -90,7 +90,7 @@ static struct place find_place(const struct lbx_tensor *t, uint64_t address)
 	int64_t width = lbx_dtype_bytes(t->dtype);
 	struct place p = { .byte = (int64_t)((address - t->data) % (uint64_t)width) };
 
-	p.element = t->state == LB_STATE_READY && t->size > 0 && lbx_tensor_in_bounds(t) &&
+	p.element = t->state == LBX_READY && t->size > 0 && lbx_tensor_in_bounds(t) &&
 		    coordinates(t, (int64_t)((address - t->data) / (uint64_t)width), p.at);
 	return p;
 }

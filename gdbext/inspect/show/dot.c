@@ -70,7 +70,7 @@ static void put_quoted(FILE *file, const char *text)
 
 static void put_node(struct walk *w, const struct lbx_tensor *t)
 {
-	bool ready = t->state == LB_STATE_READY;
+	bool ready = t->state == LBX_READY;
 	char shape[192], pc[512], expression[LBX_EXPRESSION_MAX];
 
 	if (!w->file) {
@@ -138,7 +138,7 @@ static bool walk(struct walk *w, const struct lbx_tensor *t)
 		put_node(w, &next.tensor);
 		if (i % 4096 == 4095 && !lbx_progress(w->context->out, "reading the graph", i, 0))
 			return false;
-		if (next.tensor.state == LB_STATE_READY && !w->how->history)
+		if (next.tensor.state == LBX_READY && !w->how->history)
 			continue;
 		if (next.depth == w->how->depth)
 			w->cut |= next.tensor.n_inputs != 0;

@@ -62,7 +62,7 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_printf(out, "%s elements, %s\n", list, layouts[contiguity]);
 	field(out, "offset");
 	lbx_printf(out, "%lld element%s\n", (long long)t->offset, LB_S(t->offset));
-	if (t->state != LB_STATE_READY)
+	if (t->state != LBX_READY)
 		return;
 	field(out, "data");
 	uint64_t data = lbx_tensor_data(t);
@@ -130,7 +130,7 @@ static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
 			  "its fields may not fit together");
 	if (t->size == 0 || !t->layout_known)
 		return;
-	if (t->state == LB_STATE_READY && !lbx_tensor_in_bounds(t))
+	if (t->state == LBX_READY && !lbx_tensor_in_bounds(t))
 		warn(out, "corrupt: its shape, strides and offset reach out of its buffer");
 	else if (lbx_tensor_contiguity(t) != LBX_ROW_CONTIGUOUS)
 		warn(out, "lb_raw_data does not see these elements in this order: "
@@ -139,7 +139,7 @@ static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
 
 static void print_stream(struct lbx_out *out, const struct lbx_tensor *t)
 {
-	bool lazy = t->state == LB_STATE_LAZY;
+	bool lazy = t->state == LBX_LAZY;
 	const char *what = lazy && t->flags & LB_FLAG_QUEUED ? "queued on stream"
 			 : lazy && t->flags & LB_FLAG_FAILED ? "a job failed to compute it, on stream"
 			 : NULL;
@@ -162,7 +162,7 @@ static const char *why_dropped(const struct lbx_tensor *t)
 /* A view costs nothing, however often it is made. */
 static void print_computed(struct lbx_out *out, const struct lbx_tensor *t)
 {
-	bool lazy = t->state == LB_STATE_LAZY;
+	bool lazy = t->state == LBX_LAZY;
 
 	if (t->op_class == LB_CLASS_VIEW || t->computed < (lazy ? 1 : 2))
 		return;
@@ -186,7 +186,7 @@ static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 	else
 		lbx_styled(out, LBX_NAME, "#%" PRIu64, t->id);
 	lbx_printf(out, ": %s %s, ", lbx_dtype_name(t->dtype), shape);
-	lbx_styled(out, t->state == LB_STATE_READY ? LBX_PLAIN : LBX_TITLE, "%s",
+	lbx_styled(out, t->state == LBX_READY ? LBX_PLAIN : LBX_TITLE, "%s",
 		   lbx_state_name(t->state));
 	lbx_printf(out, "\n");
 	field(out, "id");
@@ -198,11 +198,11 @@ static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 	print_layout(out, t);
 	field(out, "op");
 	lbx_printf(out, "%s", t->op);
-	if (t->eval && t->state == LB_STATE_LAZY)
+	if (t->eval && t->state == LBX_LAZY)
 		lbx_printf(out, ", made in trace %" PRIu64, t->eval);
 	else if (t->eval)
 		lbx_printf(out, ", %s evaluation %" PRIu64,
-			   t->state == LB_STATE_READY ? "computed by" : "claimed by", t->eval);
+			   t->state == LBX_READY ? "computed by" : "claimed by", t->eval);
 	if (t->held)
 		lbx_printf(out, ", which still holds it for its consumers");
 	if (t->eval_ns)
@@ -215,7 +215,7 @@ static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 	print_computed(out, t);
 	print_inputs(out, t);
 	print_stream(out, t);
-	if (t->state != LB_STATE_READY) {
+	if (t->state != LBX_READY) {
 		lbx_pending(t, &pending);
 		lbx_describe_pending(&pending, pending_text, sizeof pending_text);
 		field(out, "value");
@@ -263,7 +263,7 @@ static json_t *json_info(const struct lbx_tensor *t)
 			!!(t->buffer_flags & LB_BUFFER_MAPPED), "file", is_file(t)));
 	else
 		json_object_set_new(o, "buffer", json_null());
-	json_object_set_new(o, "in_bounds", t->state == LB_STATE_READY ?
+	json_object_set_new(o, "in_bounds", t->state == LBX_READY ?
 			    json_boolean(lbx_tensor_in_bounds(t)) : json_null());
 	json_object_set_new(o, "references", json_integer(t->refs));
 	json_object_set_new(o, "scope_references", json_integer(t->scope_refs));
@@ -271,10 +271,10 @@ static json_t *json_info(const struct lbx_tensor *t)
 	json_object_set_new(o, "eval_ns", json_integer((json_int_t)t->eval_ns));
 	json_object_set_new(o, "computed", json_integer((json_int_t)t->computed));
 	json_object_set_new(o, "stream", json_integer(t->stream));
-	json_object_set_new(o, "queued", json_boolean(t->state == LB_STATE_LAZY &&
+	json_object_set_new(o, "queued", json_boolean(t->state == LBX_LAZY &&
 						      t->flags & LB_FLAG_QUEUED));
 	json_object_set_new(o, "weak", json_boolean(t->flags & LB_FLAG_WEAK));
-	if (t->state != LB_STATE_READY) {
+	if (t->state != LBX_READY) {
 		lbx_pending(t, &p);
 		json_object_set_new(o, "pending", json_pack("{s:I,s:I,s:I,s:I,s:b}", "operations",
 			(json_int_t)p.ops, "views", (json_int_t)p.views, "ready",

@@ -19,7 +19,7 @@
 #include "target/columns.h"
 
 enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, CELL = LB_NAME_MAX + 1, SHORT = 10 };
-enum { ID, NAME, DTYPE, SHAPE, STATE, OP, BYTES, COLUMNS };
+enum { ID, PROVIDER, NAME, DTYPE, SHAPE, STATE, OP, BYTES, COLUMNS };
 
 enum sort { BY_ID, BY_NAME, BY_SIZE, BY_BYTES, BY_STATE, BY_DTYPE };
 static const char *const sorts[] = { "id", "name", "size", "bytes", "state", "dtype" };
@@ -32,11 +32,12 @@ struct row {
 
 struct list {
 	const char *glob;
+	struct lbx_tensors *tensors; /* of one provider, or of all */
 	int state, dtype; /* -1: any */
 	enum sort sort;
 	struct row *rows;
 	size_t n, room;
-	uint64_t bad, seen, by_state[LB_STATE_READY + 1];
+	uint64_t bad, seen, by_state[LBX_STATES];
 	int64_t ready_bytes, lazy_bytes; /* of the buffers, each once; of what is no view */
 	struct lbx_idset buffers;        /* those of several tensors */
 };
@@ -68,12 +69,11 @@ static bool parse(const struct lbx_args *args, struct list *list)
 	list->glob = args->n ? args->v[0] : NULL;
 	list->state = list->dtype = -1;
 	if (state) {
-		for (int i = LB_STATE_LAZY; i <= LB_STATE_READY; i++)
-			if (strcmp(lbx_state_name(i), state) == 0)
-				list->state = i;
-		if (list->state < 0)
-			return lbx_misuse("list: no state '%s': there are lazy, evaluating and ready",
-				       state);
+		enum lbx_state parsed;
+		if (!lbx_state_parse(state, &parsed) || parsed == LBX_FREED)
+			return lbx_misuse("list: no state '%s': there are lazy, evaluating, ready, overwritten, "
+					  "on device, repacked, not saved and damaged", state);
+		list->state = (int)parsed;
 	}
 	if (sort) {
 		int key = find_word(sorts, sizeof sorts / sizeof *sorts, sort);
@@ -87,7 +87,7 @@ static bool parse(const struct lbx_args *args, struct list *list)
 
 static bool matches(const struct list *list, const struct lbx_tensor *t)
 {
-	return (list->state < 0 || t->state == (enum lb_state)list->state) &&
+	return (list->state < 0 || t->state == (enum lbx_state)list->state) &&
 	       (list->dtype < 0 || t->dtype == (enum lb_dtype)list->dtype) &&
 	       (!list->glob || lbx_name_matches(list->glob, t->name));
 }
@@ -119,11 +119,11 @@ static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t
 	if (list->sort == BY_NAME && !(row->name = strdup(t->name)))
 		return lb_fail("out of memory for a list of %zu tensors", list->n);
 	list->by_state[t->state]++;
-	bool counts = t->state == LB_STATE_READY ? t->buffer_id != 0 : t->op_class != LB_CLASS_VIEW;
+	bool counts = t->state == LBX_READY ? t->buffer_id != 0 : t->op_class != LB_CLASS_VIEW;
 	if (t->buffer_id && t->buffer_refs != 1 &&
 	    !lbx_idset_add(&list->buffers, t->buffer_id, &counts))
 		return false;
-	if (counts && t->state == LB_STATE_READY)
+	if (counts && t->state == LBX_READY)
 		list->ready_bytes = capped_sum(list->ready_bytes, t->buffer_bytes);
 	else if (counts)
 		list->lazy_bytes = capped_sum(list->lazy_bytes, bytes);
@@ -146,14 +146,14 @@ static int compare(const void *left, const void *right)
 	return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, struct list *list)
+static bool collect(struct lbx_context *context, struct list *list)
 {
 	struct lbx_tensor t;
 	uint64_t slot = 0;
 	bool sorted = true;
 	enum lbx_next next;
 
-	while ((next = lbx_tensors_next(tensors, &slot, &t, &list->bad)) == LBX_NEXT_TENSOR) {
+	while ((next = lbx_tensors_next(list->tensors, &slot, &t, &list->bad)) == LBX_NEXT_TENSOR) {
 		if (++list->seen % 8192 == 0 &&
 		    !lbx_progress(context->out, "listing", (int64_t)list->seen, 0))
 			return false;
@@ -170,15 +170,14 @@ static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, st
 }
 
 /* Reads a row's record again. */
-static bool reread(struct lbx_tensors *tensors, const struct row *row, struct lbx_tensor *ret)
+static bool reread(const struct list *list, const struct row *row, struct lbx_tensor *ret)
 {
 	uint64_t slot = row->slot, bad = 0;
-	return lbx_tensors_next(tensors, &slot, ret, &bad) == LBX_NEXT_TENSOR &&
+	return lbx_tensors_next(list->tensors, &slot, ret, &bad) == LBX_NEXT_TENSOR &&
 	       ret->id == row->id;
 }
 
-static bool list_json(struct lbx_context *context, struct lbx_tensors *tensors,
-		      const struct list *list, size_t shown)
+static bool list_json(struct lbx_context *context, const struct list *list, size_t shown)
 {
 	struct lbx_out *out = context->out;
 	struct lbx_tensor t;
@@ -186,7 +185,7 @@ static bool list_json(struct lbx_context *context, struct lbx_tensors *tensors,
 
 	lbx_printf(out, "{\"tensors\":[");
 	for (size_t i = 0; i < shown; i++) {
-		if (!reread(tensors, &list->rows[i], &t))
+		if (!reread(list, &list->rows[i], &t))
 			continue;
 		if (i % 1024 == 1023 && !lbx_progress(out, "listing", (int64_t)i, (int64_t)shown))
 			break;
@@ -200,22 +199,22 @@ static bool list_json(struct lbx_context *context, struct lbx_tensors *tensors,
 }
 
 static const char titles[COLUMNS][CELL] = {
-	"id", "name", "dtype", "shape", "state", "op", "bytes",
+	"id", "provider", "name", "dtype", "shape", "state", "op", "bytes",
 };
 
 static void cells(const struct lbx_tensor *t, char ret[COLUMNS][CELL])
 {
-	snprintf(ret[0], CELL, "#%" PRIu64, t->id);
-	snprintf(ret[1], CELL, "%s", t->name);
-	snprintf(ret[2], CELL, "%s", lbx_dtype_name(t->dtype));
-	lbx_format_list(t->shape, t->rank, ret[3], CELL);
-	snprintf(ret[4], CELL, "%s%s", lbx_state_name(t->state), t->torn ? ", torn" : "");
-	snprintf(ret[5], CELL, "%s", t->op);
-	lbx_format_bytes(lbx_tensor_nbytes(t), ret[6], CELL);
+	snprintf(ret[ID], CELL, "#%" PRIu64, t->id);
+	snprintf(ret[PROVIDER], CELL, "%s", t->of->provider);
+	snprintf(ret[NAME], CELL, "%s", t->name);
+	snprintf(ret[DTYPE], CELL, "%s", lbx_dtype_name(t->dtype));
+	lbx_format_list(t->shape, t->rank, ret[SHAPE], CELL);
+	snprintf(ret[STATE], CELL, "%s%s", lbx_state_name(t->state), t->torn ? ", torn" : "");
+	snprintf(ret[OP], CELL, "%s", t->op);
+	lbx_format_bytes(lbx_tensor_nbytes(t), ret[BYTES], CELL);
 }
 
-static void measure(struct lbx_tensors *tensors, const struct list *list, size_t shown, int width,
-		    int *widths)
+static void measure(const struct list *list, size_t shown, int width, bool several, int *widths)
 {
 	char cell[COLUMNS][CELL];
 	struct lbx_tensor t;
@@ -226,13 +225,15 @@ static void measure(struct lbx_tensors *tensors, const struct list *list, size_t
 		/* ids grow: the last are long */
 		if (width < ANY_WIDTH && i >= MEASURED && shown - i > MEASURED)
 			i = shown - MEASURED;
-		if (!reread(tensors, &list->rows[i], &t))
+		if (!reread(list, &list->rows[i], &t))
 			continue;
 		cells(&t, cell);
 		for (int c = 0; c < COLUMNS; c++)
 			if (lbx_columns(cell[c]) > widths[c])
 				widths[c] = lbx_columns(cell[c]);
 	}
+	if (!several)
+		widths[PROVIDER] = 0;
 }
 
 /* What a table of these columns takes; with short ones that yield, at least. */
@@ -251,9 +252,9 @@ static int total(const int *widths, bool least)
  * enough either, whole columns go. */
 static void fit(int *widths, int room)
 {
-	static const int yielding[] = { NAME, SHAPE, OP }, dropped[] = { OP, BYTES, DTYPE, STATE };
+	static const int yielding[] = { NAME, SHAPE, OP }, dropped[] = { OP, BYTES, PROVIDER, DTYPE, STATE };
 
-	for (int i = 0; i < 4 && total(widths, true) > room; i++)
+	for (int i = 0; i < 5 && total(widths, true) > room; i++)
 		widths[dropped[i]] = 0;
 	for (int i = 0; i < 3; i++) {
 		int *w = &widths[yielding[i]], more = total(widths, false) - room;
@@ -280,22 +281,21 @@ static void print_row(struct lbx_out *out, const int *widths, const char cell[CO
 	lbx_printf(out, "\n");
 }
 
-static bool list_text(struct lbx_context *context, struct lbx_tensors *tensors,
-		      const struct list *list, size_t shown)
+static bool list_text(struct lbx_context *context, const struct list *list, size_t shown)
 {
 	struct lbx_out *out = context->out;
 	char cell[COLUMNS][CELL], ready[32], lazy[32];
 	struct lbx_tensor t;
 	int widths[COLUMNS];
 
-	measure(tensors, list, shown, out->width, widths);
+	measure(list, shown, out->width, context->n_sets > 1, widths);
 	fit(widths, out->width);
 	if (shown)
 		print_row(out, widths, titles);
 	for (size_t i = 0; i < shown; i++) {
 		if (i % 1024 == 1023 && !lbx_progress(out, "listing", (int64_t)i, (int64_t)shown))
 			return false;
-		if (!reread(tensors, &list->rows[i], &t))
+		if (!reread(list, &list->rows[i], &t))
 			continue;
 		cells(&t, cell);
 		print_row(out, widths, (const char (*)[CELL])cell);
@@ -308,10 +308,11 @@ static bool list_text(struct lbx_context *context, struct lbx_tensors *tensors,
 	lbx_printf(out, "%zu tensor%s", list->n, LB_S(list->n));
 	if (list->n < list->seen)
 		lbx_printf(out, " of %" PRIu64, list->seen);
-	lbx_printf(out, ": %" PRIu64 " ready (%s), %" PRIu64 " lazy", list->by_state[LB_STATE_READY],
-		   ready, list->by_state[LB_STATE_LAZY]);
-	if (list->by_state[LB_STATE_EVALUATING])
-		lbx_printf(out, ", %" PRIu64 " evaluating", list->by_state[LB_STATE_EVALUATING]);
+	lbx_printf(out, ": %" PRIu64 " ready (%s), %" PRIu64 " lazy", list->by_state[LBX_READY],
+		   ready, list->by_state[LBX_LAZY]);
+	for (int i = 0; i < LBX_STATES; i++)
+		if (list->by_state[i] && i != LBX_READY && i != LBX_LAZY)
+			lbx_printf(out, ", %" PRIu64 " %s", list->by_state[i], lbx_state_name(i));
 	if (list->lazy_bytes)
 		lbx_printf(out, " (%s once evaluated)", lazy);
 	lbx_printf(out, "\n");
@@ -331,12 +332,11 @@ static void write_file(struct lbx_out *out, const char *text, size_t n)
 	fwrite(text, 1, n, out->context);
 }
 
-static bool list_rows(struct lbx_context *context, struct lbx_tensors *tensors, const struct list *list,
-		      size_t shown, const char *path)
+static bool list_rows(struct lbx_context *context, const struct list *list, size_t shown, const char *path)
 {
 	if (!path)
-		return context->out->json ? list_json(context, tensors, list, shown)
-					  : list_text(context, tensors, list, shown);
+		return context->out->json ? list_json(context, list, shown)
+					  : list_text(context, list, shown);
 	struct lbx_file file;
 	if (!lbx_file_begin(&file, path)) {
 		lb_fail_within("list");
@@ -349,7 +349,7 @@ static bool list_rows(struct lbx_context *context, struct lbx_tensors *tensors, 
 	to.width = ANY_WIDTH;
 	struct lbx_context inside = *context;
 	inside.out = &to;
-	bool ok = lbx_file_end(&file, list_rows(&inside, tensors, list, shown, NULL));
+	bool ok = lbx_file_end(&file, list_rows(&inside, list, shown, NULL));
 	if (!ok)
 		lb_fail_within("list");
 	if (ok && to.json)
@@ -361,20 +361,35 @@ static bool list_rows(struct lbx_context *context, struct lbx_tensors *tensors, 
 	return ok;
 }
 
+static bool choose(struct lbx_context *context, const char *provider, struct lbx_tensors **ret)
+{
+	char there[256] = "";
+
+	if (!provider)
+		return lbx_context_tensors(context, ret);
+	for (int i = 0; i < context->n_sets; i++) {
+		*ret = context->sets[i];
+		if (strcmp((*ret)->provider, provider) == 0)
+			return true;
+		size_t n = strlen(there);
+		snprintf(there + n, sizeof there - n, "%s%s", n ? ", " : "", (*ret)->provider);
+	}
+	return lbx_misuse("list: the program has no tensors of a provider '%s'; it has those of %s", provider, there);
+}
+
 bool lbx_run_list(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct list list = { 0 };
-	struct lbx_tensors *tensors;
 	const char *path = lbx_args_option(args, "out");
 	int64_t limit = context->out->json || path ? 0 : DEFAULT_LIMIT;
 
 	if (!parse(args, &list) || !lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
-	    !lbx_context_tensors(context, &tensors))
+	    !choose(context, lbx_args_option(args, "provider"), &list.tensors))
 		return false;
-	bool done = collect(context, tensors, &list);
+	bool done = collect(context, &list);
 	size_t shown = limit && (uint64_t)limit < list.n ? (size_t)limit : list.n;
 	if (done)
-		done = list_rows(context, tensors, &list, shown, path);
+		done = list_rows(context, &list, shown, path);
 	if (done)
 		lbx_set_int(context->out, "tensor_count", (int64_t)list.n);
 	for (size_t i = 0; i < list.n && list.sort == BY_NAME; i++)

@@ -12,7 +12,7 @@
 bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *s, struct lbx_sight *ret)
 {
 	*ret = (struct lbx_sight){ .replayed = { .map = NULL } };
-	bool ready = s->tensor.state == LB_STATE_READY;
+	bool ready = s->tensor.state == LBX_READY;
 	bool ok = ready ? lbx_array_of_tensor(context->target, &s->tensor, &ret->array)
 			: lbx_replay(context, &s->tensor, &s->slice, &ret->replayed);
 	if (ok && !ready) {

@@ -17,15 +17,17 @@
 bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *s,
 		  struct lbx_array *ret)
 {
-	char label[LB_NAME_MAX + 320], pending_text[256];
+	char label[LB_NAME_MAX + 320], pending_text[256], why[256];
 	struct lbx_pending pending;
 
-	if (s->tensor.state != LB_STATE_READY) {
+	if (s->tensor.state != LBX_READY) {
 		lbx_selection_label(s, label, sizeof label);
+		lbx_describe_state(&s->tensor, why, sizeof why);
+		if (!lbx_tensor_is_pending(&s->tensor))
+			return lb_fail("%s %s", label, why);
 		lbx_pending(&s->tensor, &pending);
 		lbx_describe_pending(&pending, pending_text, sizeof pending_text);
-		return lb_fail("%s is %s: it has no value yet; %s", label,
-			       lbx_state_name(s->tensor.state), pending_text);
+		return lb_fail("%s %s; %s", label, why, pending_text);
 	}
 	return lbx_array_of_tensor(context->target, &s->tensor, ret) &&
 	       lbx_slice_apply(&s->slice, ret);
@@ -151,7 +153,7 @@ bool lbx_run_print(struct lbx_context *context, const struct lbx_args *args)
 
 	if (!lbx_print_options(context, args, &options) || !lbx_select_values(context, args->v[0], &s))
 		return false;
-	if (s.tensor.state != LB_STATE_READY)
+	if (lbx_tensor_is_pending(&s.tensor))
 		return print_pending(context, &s);
 	return lbx_value_of(context, &s, &array) &&
 	       lbx_print_value(context, &s, &array, &options, NULL);

@@ -245,7 +245,7 @@ static bool print_values(struct lbx_context *context, const struct quant *q, str
 
 	if (q->problems.n)
 		return lb_fail("no values: %s", q->problems.list[0].text);
-	t->state = LB_STATE_LAZY;
+	t->state = LBX_LAZY;
 	t->op = "dequantize";
 	t->op_class = LB_CLASS_QUANT;
 	t->dtype = is_float(p->parts[LBX_QUANT_SCALES].dtype) ? p->parts[LBX_QUANT_SCALES].dtype : LB_F32;

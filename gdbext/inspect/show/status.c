@@ -10,7 +10,7 @@
 enum { MAX_THREADS = 64, MAX_STREAMS = 64 };
 
 struct counts {
-	uint64_t by_state[LB_STATE_READY + 1], named, watched, bad;
+	uint64_t by_state[LBX_STATES], named, watched, bad;
 };
 
 /* What runs, or could. */
@@ -99,9 +99,9 @@ static json_t *json_status(const struct lbx_context *context, const struct lbx_r
 		"version", root->version, "root", lbx_json_address(root->address), "abi",
 		(int)root->major, (int)root->minor, "target", context->target->ops->kind, "pid",
 		(json_int_t)pid_of(context, root), "rank", root->rank < 0 ? json_null() : json_integer(root->rank),
-		"tensors", "lazy", (json_int_t)c->by_state[LB_STATE_LAZY], "evaluating",
-		(json_int_t)c->by_state[LB_STATE_EVALUATING], "ready",
-		(json_int_t)c->by_state[LB_STATE_READY], "named", (json_int_t)c->named,
+		"tensors", "lazy", (json_int_t)c->by_state[LBX_LAZY], "evaluating",
+		(json_int_t)c->by_state[LBX_EVALUATING], "ready",
+		(json_int_t)c->by_state[LBX_READY], "named", (json_int_t)c->named,
 		"unreadable", (json_int_t)c->bad, "counters", counters, "threads", list,
 		"streams", json_streams(a), "watch_all",
 		(int)root->watch_all, "want_stack", (int)root->want_stack, "watched",
@@ -241,8 +241,8 @@ static void print_status(struct lbx_context *context, const struct lbx_root *roo
 	lbx_printf(out, "\n");
 	row(out, "tensors");
 	lbx_printf(out, "%" PRIu64 " ready, %" PRIu64 " lazy, %" PRIu64 " evaluating; %"
-		   PRIu64 " named\n", c->by_state[LB_STATE_READY], c->by_state[LB_STATE_LAZY],
-		   c->by_state[LB_STATE_EVALUATING], c->named);
+		   PRIu64 " named\n", c->by_state[LBX_READY], c->by_state[LBX_LAZY],
+		   c->by_state[LBX_EVALUATING], c->named);
 	if (c->bad)
 		lbx_styled(out, LBX_WARNING, "           %" PRIu64 " unreadable or damaged\n", c->bad);
 	print_counters(out, root);
@@ -306,7 +306,7 @@ bool lbx_run_status(struct lbx_context *context, const struct lbx_args *args)
 		add_catches(context, NULL);
 	}
 	lbx_set_int(context->out, "tensor_count",
-		    (int64_t)(counts.by_state[LB_STATE_READY] + counts.by_state[LB_STATE_LAZY] +
-			      counts.by_state[LB_STATE_EVALUATING]));
+		    (int64_t)(counts.by_state[LBX_READY] + counts.by_state[LBX_LAZY] +
+			      counts.by_state[LBX_EVALUATING]));
 	return lb_ok();
 }

@@ -127,7 +127,7 @@ static bool print_subtree(struct tree *tree, const struct lbx_tensor *t, int dep
 		return true;
 	}
 	seen->value = (uint32_t)tree->lines;
-	bool ready = t->state == LB_STATE_READY;
+	bool ready = t->state == LBX_READY;
 	tree->ready += ready;
 	tree->lazy += !ready;
 	print_tensor(tree, t);

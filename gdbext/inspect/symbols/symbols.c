@@ -86,9 +86,9 @@ static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 
 	if (counts[LBX_IN_PLACE])
 		line(out, 4, "  %" PRId64 " in the program's memory", counts[LBX_IN_PLACE]);
-	if (counts[LBX_LAZY])
+	if (counts[LBX_STAYS_LAZY])
 		line(out, 4, "  %" PRId64 " lazy: <optimized out> until the program computes %s",
-		     counts[LBX_LAZY], LB_PLURAL(counts[LBX_LAZY], "it", "them"));
+		     counts[LBX_STAYS_LAZY], LB_PLURAL(counts[LBX_STAYS_LAZY], "it", "them"));
 	if (counts[LBX_REPLAYED])
 		line(out, 4, "  %" PRId64 " lazy, computed outside the program", counts[LBX_REPLAYED]);
 	if (counts[LBX_COPY])
@@ -97,9 +97,9 @@ static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 		     counts[LBX_COPY] > 1 ? ", …" : "");
 	if (counts[LBX_TOO_LARGE])
 		tell_too_large(out, t);
-	if (counts[LBX_DAMAGED])
+	if (counts[LBX_UNREADABLE])
 		line(out, 4, "  %" PRId64 " <optimized out>: damaged, or not to be computed%s%s",
-		     counts[LBX_DAMAGED], t->failure[0] ? ": " : "", t->failure);
+		     counts[LBX_UNREADABLE], t->failure[0] ? ": " : "", t->failure);
 	if (t->respelt)
 		line(out, 2, "Where C cannot spell a name: '%s' is also %s.", t->a_respelt[0],
 		     t->a_respelt[1]);

@@ -42,7 +42,7 @@ enum way { BY_RECORD, BY_COPY, BY_NEITHER };
 
 static enum way way_of(const struct lbx_typed *typed, const struct lbx_tensor *t)
 {
-	bool ready = t->state == LB_STATE_READY;
+	bool ready = t->state == LBX_READY;
 
 	if (t->size == 0)
 		return BY_NEITHER;
@@ -213,7 +213,7 @@ static bool copy_value(struct maker *m, const struct lbx_tensor *t, void **own, 
 	struct lbx_typed *typed = m->typed;
 	struct lbx_replayed replayed = { .map = NULL };
 	struct lbx_array array;
-	bool ready = t->state == LB_STATE_READY;
+	bool ready = t->state == LBX_READY;
 
 	int64_t nbytes = (int64_t)ret->nbytes;
 	if (nbytes > typed->limit && nbytes > typed->wanted)
@@ -226,29 +226,29 @@ static bool copy_value(struct maker *m, const struct lbx_tensor *t, void **own, 
 			: lbx_replay(m->context, t, NULL, &replayed);
 	ok = ok && copy(m, ready ? &array : &replayed.array, own, ret);
 	lbx_replay_release(&replayed);
-	*outcome = !ok ? LBX_DAMAGED : ready ? LBX_COPY : LBX_REPLAYED;
+	*outcome = !ok ? LBX_UNREADABLE : ready ? LBX_COPY : LBX_REPLAYED;
 	return ok || recover(m);
 }
 
 static bool place_of(struct maker *m, const struct lbx_tensor *t, void **own, struct lbx_place *ret,
 		     enum lbx_outcome *outcome)
 {
-	bool ready = t->state == LB_STATE_READY;
+	bool ready = t->state == LBX_READY;
 	enum way way = way_of(m->typed, t);
 
 	*ret = (struct lbx_place){ .kind = LBX_NOWHERE, .nbytes = (uint64_t)lbx_tensor_nbytes(t) };
-	*outcome = ready ? LBX_IN_PLACE : LBX_LAZY;
+	*outcome = ready ? LBX_IN_PLACE : LBX_STAYS_LAZY;
 	if (t->torn || (ready && !lbx_tensor_in_bounds(t)) || t->offset < 0)
-		*outcome = LBX_DAMAGED;
+		*outcome = LBX_UNREADABLE;
 	else if (way == BY_COPY)
 		return copy_value(m, t, own, ret, outcome);
 	else if (way == BY_RECORD && !by_record(m, t, ret))
-		*outcome = LBX_DAMAGED;
+		*outcome = LBX_UNREADABLE;
 	if (*outcome != LBX_IN_PLACE ||
 	    lbx_target_saved(m->context->target, lbx_tensor_data(t), ret->nbytes))
 		return true;
 	ret->kind = LBX_NOWHERE;
-	*outcome = LBX_DAMAGED;
+	*outcome = LBX_UNREADABLE;
 	return recover(m);
 }
 

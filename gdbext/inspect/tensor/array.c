@@ -41,9 +41,12 @@ bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t,
 			 struct lbx_array *ret)
 {
 	unsigned long long id = t->id;
+	char why[256];
 
-	if (t->state != LB_STATE_READY)
-		return lb_fail("tensor #%llu is %s: it has no value yet", id, lbx_state_name(t->state));
+	if (t->state != LBX_READY) {
+		lbx_describe_state(t, why, sizeof why);
+		return lb_fail("tensor #%llu %s", id, why);
+	}
 	if (t->torn)
 		return lb_fail("tensor #%llu is torn: the program stopped while it was being changed",
 			       id);

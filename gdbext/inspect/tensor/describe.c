@@ -11,7 +11,7 @@ enum { JSON_INPUTS = 4096 };
 
 uint64_t lbx_tensor_data(const struct lbx_tensor *t)
 {
-	if (t->state != LB_STATE_READY || !lbx_tensor_in_bounds(t) || t->data == 0)
+	if (t->state != LBX_READY || !lbx_tensor_in_bounds(t) || t->data == 0)
 		return 0;
 	/* without elements the offset may be anything */
 	return t->data + (t->size ? (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype)) : 0);
@@ -62,6 +62,7 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 	json_object_set_new(o, "nbytes", json_integer(lbx_tensor_nbytes(t)));
 	json_object_set_new(o, "data", lbx_json_address(lbx_tensor_data(t)));
 	json_object_set_new(o, "record", lbx_json_address(t->address));
+	json_object_set_new(o, "provider", t->of ? json_string(t->of->provider) : json_null());
 	if (t->torn)
 		json_object_set_new(o, "torn", json_true());
 	return o;
@@ -69,15 +70,16 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 
 void lbx_describe(const struct lbx_tensor *t, char *ret, size_t size)
 {
-	char shape[192];
+	char shape[192], number[LBX_ID_TEXT_MAX];
 
+	lbx_tensor_id_text(t, number);
 	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
 	if (t->name[0])
-		snprintf(ret, size, "%s (#%llu, %s %s, %s)", t->name, (unsigned long long)t->id,
-			 lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state));
+		snprintf(ret, size, "%s (%s, %s %s, %s)", t->name, number, lbx_dtype_name(t->dtype), shape,
+			 lbx_state_name(t->state));
 	else
-		snprintf(ret, size, "#%llu (%s %s, %s)", (unsigned long long)t->id,
-			 lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state));
+		snprintf(ret, size, "%s (%s %s, %s)", number, lbx_dtype_name(t->dtype), shape,
+			 lbx_state_name(t->state));
 }
 
 void lbx_describe_pc(struct lbx_target *target, uint64_t pc, char *ret, size_t size)

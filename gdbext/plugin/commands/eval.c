@@ -51,7 +51,7 @@ bool lbx_eval_run(struct lbx_context *context, const struct lbx_args *args)
 
 	if (!lbx_select_tensor(context, args->v[0], &t))
 		return false;
-	if (t.state == LB_STATE_READY && !t.held) {
+	if (t.state == LBX_READY && !t.held) {
 		tell_value(context->out, &t);
 		return true;
 	}
@@ -125,9 +125,9 @@ bool lbx_eval_end(struct lbx_context *context)
 	tensors = lbx_table_tensors(table);
 	if (!lbx_tensors_by_id(tensors, evaluated.id, &t))
 		return false;
-	if (t.state != LB_STATE_READY && at == CALL_UNDONE)
+	if (t.state != LBX_READY && at == CALL_UNDONE)
 		return fail_undone(evaluated.id, said);
-	if (t.state == LB_STATE_LAZY)
+	if (t.state == LBX_LAZY)
 		return lb_fail("eval: the call did not end: tensor #%" PRIu64 " is still lazy", evaluated.id);
 	tell_value(context->out, &t);
 	lbx_set_tensor(context->out, &t);

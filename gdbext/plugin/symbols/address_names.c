@@ -36,7 +36,7 @@ static bool range_of(const struct lbx_tensor *t, struct range *ret)
 {
 	int64_t low = t->offset, high = t->offset, bytes = lbx_dtype_bytes(t->dtype);
 
-	if (t->state != LB_STATE_READY || t->torn || !t->name[0] || !t->data || t->size <= 0 ||
+	if (t->state != LBX_READY || t->torn || !t->name[0] || !t->data || t->size <= 0 ||
 	    !lbx_tensor_in_bounds(t))
 		return false;
 	for (int i = 0; i < t->rank; i++) {

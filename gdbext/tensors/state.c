@@ -1,0 +1,69 @@
+#include "tensors/state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tensors/tensor.h"
+
+static const char *const names[LBX_STATES] = {
+	"freed", "lazy", "evaluating", "ready", "overwritten", "on device", "repacked", "not saved", "damaged",
+};
+
+const char *lbx_state_name(enum lbx_state state)
+{
+	return (unsigned)state < LBX_STATES ? names[state] : "?";
+}
+
+bool lbx_state_parse(const char *text, enum lbx_state *ret)
+{
+	for (int i = 0; i < LBX_STATES; i++)
+		if (strcmp(names[i], text) == 0) {
+			*ret = (enum lbx_state)i;
+			return true;
+		}
+	return false;
+}
+
+bool lbx_tensor_is_pending(const struct lbx_tensor *t)
+{
+	return t->state == LBX_LAZY || t->state == LBX_EVALUATING;
+}
+
+void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size)
+{
+	const char *place = t->place ? t->place : "";
+
+	ret[0] = '\0';
+	switch (t->state) {
+	case LBX_READY:
+	case LBX_STATES:
+		break;
+	case LBX_FREED:
+		snprintf(ret, size, "has been freed");
+		break;
+	case LBX_LAZY:
+	case LBX_EVALUATING:
+		snprintf(ret, size, "is %s: it has no value yet", names[t->state]);
+		break;
+	case LBX_OVERWRITTEN:
+		if (t->overwriter)
+			snprintf(ret, size, "has been overwritten by #%" PRIu64, t->overwriter);
+		else
+			snprintf(ret, size, "has been overwritten: its memory was used again");
+		break;
+	case LBX_ON_DEVICE:
+		snprintf(ret, size, "is on %s: its value is not in the program's memory",
+			 *place ? place : "a device");
+		break;
+	case LBX_REPACKED:
+		snprintf(ret, size, "is stored %s%s, an order that is not known", *place ? "as " : "repacked", place);
+		break;
+	case LBX_NOT_SAVED:
+		snprintf(ret, size, "is not in the core: it was not saved");
+		break;
+	case LBX_DAMAGED:
+		snprintf(ret, size, "is damaged");
+		break;
+	}
+}

@@ -1,0 +1,34 @@
+/* What there is of a tensor's value. */
+#ifndef LBX_STATE_H
+#define LBX_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct lbx_tensor;
+
+enum lbx_state {
+	/* as enum lb_state numbers them */
+	LBX_FREED,
+	LBX_LAZY,
+	LBX_EVALUATING,
+	LBX_READY,
+	/* what other runtimes' tensors may be */
+	LBX_OVERWRITTEN, /* its memory has been used again, by t->overwriter if that is known */
+	LBX_ON_DEVICE,   /* in memory that is not the program's: t->place */
+	LBX_REPACKED,    /* in an order that is the runtime's secret: t->place */
+	LBX_NOT_SAVED,   /* the core has not its bytes */
+	LBX_DAMAGED,
+	LBX_STATES
+};
+
+const char *lbx_state_name(enum lbx_state state);
+/* False, without error, for another text. */
+bool lbx_state_parse(const char *text, enum lbx_state *ret);
+/* Whether an evaluation will give it its value. */
+bool lbx_tensor_is_pending(const struct lbx_tensor *t);
+/* Why there is no value, to follow what the tensor is called: "is lazy: it has no value yet"; "" of one that
+ * is ready. */
+void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size);
+
+#endif

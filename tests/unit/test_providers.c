@@ -1,0 +1,265 @@
+/* Tensors of another provider than the runtime, alone and beside it: what the inspections assume of a set of
+ * tensors. This one is made up: its tensors have no records, up to ten inputs, and values that are overwritten,
+ * on a device, repacked or not saved. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "session.h"
+
+enum { TENSORS = 8, SUM = 7, INPUTS = 10 };
+
+static struct lbx_tensors made;
+
+static const struct {
+	const char *name;
+	enum lbx_state state;
+	uint64_t overwriter;
+	const char *place;
+} rows[TENSORS] = {
+	{ "weight", LBX_READY, 0, NULL }, { "gone", LBX_OVERWRITTEN, 1, NULL },
+	{ "reused", LBX_OVERWRITTEN, 0, NULL }, { "far", LBX_ON_DEVICE, 0, "CUDA 1" },
+	{ "packed", LBX_REPACKED, 0, "q4_0_8x8" }, { "unsaved", LBX_NOT_SAVED, 0, NULL },
+	{ "sum", LBX_LAZY, 0, NULL }, { "broken", LBX_DAMAGED, 0, NULL },
+};
+
+/* Tensor number i, from 1: 2 x 3 floats at the beginning of x's elements; the sum has ten inputs. */
+static void make(uint64_t i, struct lbx_tensor *ret)
+{
+	bool has_data = rows[i - 1].state == LBX_READY;
+
+	*ret = (struct lbx_tensor){
+		.of = &made, .id = i, .state = rows[i - 1].state, .overwriter = rows[i - 1].overwriter,
+		.place = rows[i - 1].place, .dtype = LB_F32, .op = i == SUM ? "sum_of_ten" : "weight",
+		.op_class = i == SUM ? LB_CLASS_REDUCE : LB_CLASS_LEAF, .rank = 2, .layout_known = true,
+		.shape = { 2, 3 }, .strides = { 3, 1 }, .size = 6, .n_inputs = i == SUM ? INPUTS : 0,
+		.buffer_id = has_data ? 1 : 0, .data = has_data ? IMAGE_DATA : 0, .buffer_bytes = has_data ? 24 : 0,
+		.buffer_refs = has_data,
+	};
+	snprintf(ret->name, sizeof ret->name, "%s", rows[i - 1].name);
+}
+
+static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
+{
+	(void)tensors, (void)bad;
+	if (*slot >= TENSORS)
+		return LBX_NEXT_END;
+	make(++*slot, ret);
+	return LBX_NEXT_TENSOR;
+}
+
+static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
+{
+	(void)tensors;
+	if (id == 0 || id > TENSORS)
+		return lb_fail("there is no made-up tensor #%llu", (unsigned long long)id);
+	make(id, ret);
+	return true;
+}
+
+static bool by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+{
+	(void)tensors, (void)ret;
+	return lb_fail("0x%llx is no made-up tensor", (unsigned long long)address);
+}
+
+static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
+{
+	(void)tensors;
+	if (i >= t->n_inputs)
+		return lb_fail("no input %u", i);
+	make(1 + i % 6, ret);
+	return true;
+}
+
+static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i)
+{
+	(void)tensors;
+	return i < t->n_inputs ? 1 + i % 6 : 0;
+}
+
+static const struct lbx_tensors_ops ops = {
+	.next = next, .by_id = by_id, .by_address = by_address, .input = input, .input_id = input_id,
+};
+
+static bool open_made(struct lbx_context *context, struct lbx_tensors **ret)
+{
+	made = (struct lbx_tensors){ .ops = &ops, .target = context->target, .provider = "made" };
+	*ret = &made;
+	return true;
+}
+
+/* Beside the runtime's tensors; or alone, in a program without the runtime. */
+static struct session *session_with(bool beside)
+{
+	static struct lbx_provider providers[3];
+	struct session *s = session_create(false);
+
+	memset(providers, 0, sizeof providers);
+	if (beside)
+		providers[0] = lbx_providers[0];
+	else
+		image_root(&s->image)->magic = 0;
+	providers[beside] = (struct lbx_provider){ "made", open_made };
+	s->context.providers = providers;
+	return s;
+}
+
+static int begin_beside(void **state)
+{
+	*state = session_with(true);
+	return 0;
+}
+
+static int begin_alone(void **state)
+{
+	*state = session_with(false);
+	return 0;
+}
+
+static void says(struct session *s, const char *command, const char *line, const char *expected)
+{
+	const char *text = session_says(s, command, line);
+
+	if (!strstr(text, expected))
+		fail_msg("%s %s: no '%s' in:\n%s", command, line, expected, text);
+}
+
+static void is_silent_about(struct session *s, const char *command, const char *line, const char *unexpected)
+{
+	const char *text = session_says(s, command, line);
+
+	if (strstr(text, unexpected))
+		fail_msg("%s %s: '%s' in:\n%s", command, line, unexpected, text);
+}
+
+static void both_are_listed(void **state)
+{
+	struct session *s = *state;
+
+	says(s, "list", "", "id   provider ");
+	says(s, "list", "", "#1   lazybones  x ");
+	says(s, "list", "", "#1   made       weight ");
+	says(s, "list", "--provider made", "8 tensors: 1 ready (24 B), 1 lazy, 2 overwritten, 1 on device, 1 repacked, ");
+	is_silent_about(s, "list", "--provider made", "layer.0");
+	is_silent_about(s, "list", "--provider lazybones", "weight");
+	says(s, "list", "--state overwritten", "2 tensors of ");
+	says(s, "list", "--provider ours", "no tensors of a provider 'ours'; it has those of lazybones, made");
+	says(s, "list", "--json --provider made", "\"provider\":\"made\"");
+	says(s, "info", "x --json", "\"provider\":\"lazybones\"");
+}
+
+static void numbers_say_whose(void **state)
+{
+	struct session *s = *state;
+
+	says(s, "print", "made#1", "weight: float32 (2, 3)\n[[0.   0.25 0.5 ]\n [0.75 1.   1.25]]\n");
+	says(s, "print", "lazybones#1[0, 0, :2]", "[0.   0.25]\n");
+	says(s, "print", "made#1[1]", "[0.75 1.   1.25]\n");
+	says(s, "print", "#1", "#1 is the number of several tensors: say which: lazybones#1, made#1");
+	says(s, "print", "made#9", "there is no made-up tensor #9");
+	says(s, "print", "made#x", "'made#x' is no tensor: # is followed by its number, as in #12");
+	says(s, "print", "weight", "[[0.   0.25 0.5 ]\n");
+	says(s, "diff", "weight x[0, 0, :3]", "(2, 3)");
+}
+
+/* Each kind of value that is not there has its sentence. */
+static void what_is_not_there_says_why(void **state)
+{
+	struct session *s = *state;
+
+	says(s, "print", "gone", "gone has been overwritten by #1");
+	says(s, "print", "reused", "reused has been overwritten: its memory was used again");
+	says(s, "stats", "far", "far is on CUDA 1: its value is not in the program's memory");
+	says(s, "print", "packed", "packed is stored as q4_0_8x8, an order that is not known");
+	says(s, "print", "unsaved", "unsaved is not in the core: it was not saved");
+	says(s, "print", "broken", "broken is damaged");
+	says(s, "peek", "far", "is on CUDA 1: its value is not in the program's memory");
+	says(s, "diff", "weight gone", "has been overwritten by #1");
+	says(s, "save", "packed /tmp/never.npy", "is stored as q4_0_8x8");
+}
+
+static void ten_inputs_are_seen(void **state)
+{
+	struct session *s = *state;
+
+	says(s, "info", "sum --json", "\"inputs\":[1,2,3,4,5,6,1,2,3,4]");
+	says(s, "info", "sum", "weight");
+	says(s, "graph", "sum", "sum_of_ten");
+	says(s, "graph", "sum", "far");
+	says(s, "peek", "sum", "tensor #2 has been overwritten by #1");
+}
+
+/* What belongs to no provider works without one that has records, sites or counters. */
+static void every_inspection_answers(void **state)
+{
+	static const char *const lines[][2] = {
+		{ "list", "" }, { "info", "weight" }, { "info", "sum" }, { "print", "weight" }, { "stats", "weight" },
+		{ "peek", "weight" }, { "peek", "sum" }, { "image", "weight" }, { "plot", "weight" },
+		{ "hist", "weight" }, { "graph", "sum" }, { "graph", "weight" }, { "origin", "weight" },
+		{ "at", "0x200004" }, { "owner", "0x200004" }, { "quant", "weight" }, { "memory", "" },
+		{ "memory", "--by name" }, { "model", "" }, { "suspect", "" }, { "status", "" },
+		{ "diff", "weight weight" }, { "at", "0x10" },
+	};
+	struct session *s = *state;
+
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		for (int json = 0; json < 2; json++) {
+			char line[128];
+			snprintf(line, sizeof line, "%s%s", lines[i][1], json ? " --json" : "");
+			assert_true(*session_says(s, lines[i][0], line));
+			assert_true(lb_ok());
+		}
+	says(s, "print", "weight", "[[0.   0.25 0.5 ]");
+	says(s, "stats", "weight", "1.25");
+	says(s, "model", "", "weight");
+	says(s, "list", "", "8 tensors: 1 ready (24 B)");
+}
+
+static void alone_its_numbers_are_enough(void **state)
+{
+	struct session *s = *state;
+
+	is_silent_about(s, "list", "", "provider");
+	says(s, "print", "#1", "weight: float32 (2, 3)\n");
+	says(s, "print", "made#1", "weight: float32 (2, 3)\n");
+	says(s, "print", "gone", "has been overwritten by #1");
+}
+
+/* What only the runtime has says that there is none. */
+static void the_runtime_is_asked_for(void **state)
+{
+	static const char *const commands[] = { "events", "compiled", "listing", "where", "freed" };
+	struct session *s = *state;
+
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+		const char *text = session_says(s, commands[i], "");
+		assert_true(s->failed);
+		if (!strstr(text, "symbol table"))
+			fail_msg("%s: %s", commands[i], text);
+	}
+}
+
+#define BESIDE(test) cmocka_unit_test_setup_teardown(test, begin_beside, session_stop)
+#define ALONE(test) cmocka_unit_test_setup_teardown(test, begin_alone, session_stop)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		BESIDE(both_are_listed),
+		BESIDE(numbers_say_whose),
+		BESIDE(what_is_not_there_says_why),
+		ALONE(what_is_not_there_says_why),
+		ALONE(ten_inputs_are_seen),
+		ALONE(every_inspection_answers),
+		ALONE(alone_its_numbers_are_enough),
+		ALONE(the_runtime_is_asked_for),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
