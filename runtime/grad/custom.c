@@ -5,62 +5,8 @@
 
 #include "base/plural.h"
 #include "grad/overlap.h"
-#include "grad/reverse.h"
 #include "grad/transform.h"
-
-/* ---- records ---- */
-
-static void custom_free(struct lb_custom *call)
-{
-	for (int i = 0; i < call->n_in; i++)
-		lb_tensor_drop(call->in[i], LB_SCOPE_REF);
-	for (int i = 0; i < call->n_out; i++)
-		lb_tensor_drop(call->results[i], LB_SCOPE_REF);
-	free(call->in);
-	free(call);
-}
-
-void lb_customs_free(struct lb_custom *calls)
-{
-	while (calls) {
-		struct lb_custom *call = calls;
-		calls = call->next;
-		custom_free(call);
-	}
-}
-
-/* Held as a scope would, so that evaluation need not store them. */
-static void hold(struct lb_tensor **to, struct lb_tensor *const *from, int n)
-{
-	for (int i = 0; i < n; i++) {
-		lb_tensor_retain(from[i], LB_SCOPE_REF);
-		to[i] = from[i];
-	}
-}
-
-static struct lb_custom *custom_new(const struct lb_custom *like, struct lb_tensor *const *in,
-				    struct lb_tensor *const *results)
-{
-	struct lb_custom *call = malloc(sizeof *call);
-	/* in, grads, results, cotangents, then wants */
-	size_t n = 2 * ((size_t)like->n_in + (size_t)like->n_out);
-	struct lb_tensor **lists = calloc(1, n * sizeof *lists + (size_t)like->n_in * sizeof *like->wants);
-	if (!call || !lists) {
-		free(call);
-		free(lists);
-		lb_fail("out of memory for a call with %d inputs", like->n_in);
-		return NULL;
-	}
-	*call = *like;
-	call->in = lists;
-	call->grads = call->in + call->n_in;
-	call->results = call->grads + call->n_in;
-	call->cotangents = call->results + call->n_out;
-	call->wants = (bool *)(call->cotangents + call->n_out);
-	hold(call->in, in, call->n_in);
-	hold(call->results, results, call->n_out);
-	return call;
-}
+#include "ops/view.h"
 
 /* ---- backward ---- */
 
@@ -102,10 +48,8 @@ static bool run_again(struct lb_custom *call)
 	return ok;
 }
 
-bool lb_custom_run(struct lb_custom *call)
+static bool run_rule(struct lb_custom *call)
 {
-	if (!call->vjp)
-		return run_again(call);
 	if (call->n_in)
 		memset(call->grads, 0, (size_t)call->n_in * sizeof *call->grads);
 	if (call->vjp(call->context, call->n_in, call->in, call->n_out, call->results, call->cotangents,
@@ -156,7 +100,7 @@ static bool run_custom(const char *name, const struct lb_custom *like, struct lb
 	for (int i = 0; i < like->n_out && ok; i++)
 		ok = out[i] || lb_fail("%s: the function gave no result %d", name, i);
 	if (ok && self->trace) {
-		struct lb_custom *call = custom_new(like, in, out);
+		struct lb_custom *call = lb_custom_new(like, in, out);
 		if (call) {
 			call->next = self->trace->customs;
 			self->trace->customs = call;
@@ -171,7 +115,7 @@ static bool run_custom(const char *name, const struct lb_custom *like, struct lb
 bool lb_checkpoint(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	LB_ENTER();
-	return run_custom("checkpoint", &(struct lb_custom){ .fn = fn, .context = context, .site = site,
+	return run_custom("checkpoint", &(struct lb_custom){ .run = run_again, .fn = fn, .context = context, .site = site,
 			  .n_in = n_in, .n_out = n_out }, in, out);
 }
 
@@ -181,38 +125,6 @@ bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_i
 	LB_ENTER();
 	if (!LB_GIVEN("custom_vjp", vjp))
 		return false;
-	return run_custom("custom_vjp", &(struct lb_custom){ .fn = fn, .vjp = vjp, .context = context,
+	return run_custom("custom_vjp", &(struct lb_custom){ .run = run_rule, .fn = fn, .vjp = vjp, .context = context,
 			  .site = site, .n_in = n_in, .n_out = n_out }, in, out);
-}
-
-lb_tensor *lb_stop_gradient(lb_tensor *x)
-{
-	LB_ENTER();
-	if (!LB_GIVEN("stop_gradient", x))
-		return NULL;
-	struct lb_tensor *t =
-		lb_tensor_begin(LB_OP_STOP_GRADIENT, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
-	if (t) {
-		memcpy(t->strides, x->strides, sizeof t->strides);
-		t->offset = x->offset;
-	}
-	return lb_tensor_publish(t);
-}
-
-lb_tensor *lb_depends(lb_tensor *x, int n, lb_tensor *const *on)
-{
-	LB_ENTER();
-	if (!LB_GIVEN("depends", x))
-		return NULL;
-	if (n < 0)
-		lb_fail("depends: a list of %d tensors", n);
-	if (n < 0 || !LB_GIVEN_LIST("depends", n, on))
-		return NULL;
-	for (int i = 0; i < n; i++) {
-		if (!on[i]) {
-			lb_fail_null_at("depends", i, n);
-			return NULL;
-		}
-	}
-	return lb_depends_node(x, n, on, site);
 }

@@ -14,8 +14,9 @@
 
 struct lb_custom {
 	struct lb_custom *next;
+	bool (*run)(struct lb_custom *call); /* its rule: fills grads from cotangents */
 	lb_function *fn;
-	lb_vjp_function *vjp; /* NULL: a checkpoint */
+	lb_vjp_function *vjp; /* of lb_custom_vjp() */
 	void *context;
 	const void *site;
 	int n_in, n_out;
@@ -34,8 +35,9 @@ static inline struct lb_custom *lb_custom_of(const struct lb_tensor *t)
 	return t->op == LB_OP_DEPENDS ? (struct lb_custom *)(uintptr_t)t->params[0] : NULL;
 }
 
-/* Fills grads from cotangents. */
-bool lb_custom_run(struct lb_custom *call);
+/* A record like this one, which holds inputs and results (grad/call.c). NULL, with an error, if memory is out. */
+struct lb_custom *lb_custom_new(const struct lb_custom *like, struct lb_tensor *const *in,
+				struct lb_tensor *const *results);
 void lb_customs_free(struct lb_custom *calls);
 
 #endif

@@ -5,6 +5,10 @@
 #include "graph/tensor.h"
 #include "graph/trace.h"
 
+/* A function of tensors to be differentiated: grad/transform.h. */
+struct lb_pullback;
+typedef bool lb_pull_back_fn(const struct lb_pullback *p);
+
 struct lb_goal {
 	const char *name;     /* of the public function, for errors */
 	const void *site;
@@ -14,6 +18,7 @@ struct lb_goal {
 	struct lb_tensor *const *roots; /* with the cotangent of each; NULL: none */
 	struct lb_tensor *const *cotangents;
 	struct lb_tensor *const *wrt;
+	lb_pull_back_fn *pull_back; /* for rules that are functions themselves */
 };
 
 /* Writes the cotangent of each wrt, NULL where no path leads there. False on failure. */

@@ -3,15 +3,17 @@
 #ifndef LB_GRAD_RULE_H
 #define LB_GRAD_RULE_H
 
-#include "graph/tensor.h"
+#include "grad/reverse.h"
 
-struct lb_reverse;
+struct lb_walk;
 
 /* One application of a rule. */
 struct lb_vjp {
-	struct lb_reverse *walk;
+	struct lb_walk *walk;
 	struct lb_tensor *t; /* the operation's result */
 	struct lb_tensor *g; /* its cotangent: t's shape and dtype */
+	/* differentiates a function that computes the same, where that is the rule */
+	lb_pull_back_fn *pull_back;
 };
 
 /* Gives a cotangent to each input that wants one. False on failure. */

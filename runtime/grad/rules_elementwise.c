@@ -1,15 +1,5 @@
 #include "grad/rule.h"
 
-struct lb_tensor *lb_scaled(struct lb_tensor *x, double value)
-{
-	return value == 1 ? x : lb_multiply(x, lb_scalar(value));
-}
-
-struct lb_tensor *lb_zeros_of(struct lb_tensor *x)
-{
-	return lb_zeros(lb_shape_of(x), (lb_dtype)x->dtype);
-}
-
 /* x where the condition holds, else 0. */
 static struct lb_tensor *where(struct lb_tensor *condition, struct lb_tensor *x)
 {

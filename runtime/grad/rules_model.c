@@ -11,7 +11,7 @@
 
 enum { MOST = 5 }; /* inputs of an attention_grad */
 
-/* The rule of an operation that computes what fn does. */
+/* The rule of an operation that computes what fn does; fn gets the application as its context. */
 static bool as_function(const struct lb_vjp *v, lb_function *fn)
 {
 	struct lb_tensor *in[MOST], *out, *grads[MOST];
@@ -21,9 +21,9 @@ static bool as_function(const struct lb_vjp *v, lb_function *fn)
 		if (lb_vjp_wants(v, i))
 			wrt[n_wrt++] = i;
 	}
-	if (!lb_pull_back(&(struct lb_pullback){
+	if (!v->pull_back(&(struct lb_pullback){
 		    .name = lb_ops[v->t->op].name, .site = (const void *)(uintptr_t)v->t->site, .fn = fn,
-		    .context = v->t, .n_in = n, .n_wrt = n_wrt, .n_out = 1, .in = in, .wrt = wrt,
+		    .context = (void *)v, .n_in = n, .n_wrt = n_wrt, .n_out = 1, .in = in, .wrt = wrt,
 		    .cotangents = &v->g, .out = &out, .grads = grads }))
 		return false;
 	for (int i = 0; i < n_wrt; i++) {
@@ -46,10 +46,10 @@ bool lb_rule_norm(const struct lb_vjp *v)
 		(!with_bias || lb_vjp_give(v, 1 + with_weight, d.bias));
 }
 
-/* The norm of x, times the weight if there is one; context: the gradient's node. */
+/* The norm of x, times the weight if there is one; context: the gradient's rule. */
 static bool norm(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
-	const struct lb_tensor *t = context;
+	const struct lb_tensor *t = ((const struct lb_vjp *)context)->t;
 	struct lb_tensor *x = in[0];
 	(void)n_out;
 	if (t->op == LB_OP_LAYER_NORM_GRAD)
@@ -63,7 +63,8 @@ static bool norm(void *context, int n, lb_tensor *const *in, int n_out, lb_tenso
 /* in: x, the result's gradient, and a weight or not */
 static bool norm_grad(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
-	const struct lb_tensor *t = context;
+	const struct lb_vjp *v = context;
+	const struct lb_tensor *t = v->t;
 	struct lb_tensor *value, *grads[2], *over[2] = { in[0], n > 2 ? in[2] : NULL };
 	(void)n_out;
 	if (t->params[1] == LB_NORM_BIAS) {
@@ -71,7 +72,9 @@ static bool norm_grad(void *context, int n, lb_tensor *const *in, int n_out, lb_
 		out[0] = lb_sum(rows, LB_AXES(0), false);
 		return out[0] != NULL;
 	}
-	if (!lb_vjp(norm, context, n - 1, over, 1, &in[1], &value, grads))
+	if (!v->pull_back(&(struct lb_pullback){
+		    .name = lb_ops[t->op].name, .fn = norm, .context = context, .n_in = n - 1, .n_wrt = n - 1,
+		    .n_out = 1, .in = over, .cotangents = &in[1], .out = &value, .grads = grads }))
 		return false;
 	out[0] = grads[t->params[1] == LB_NORM_WEIGHT];
 	return true;
@@ -96,7 +99,7 @@ static struct lb_tensor *seen_before(int64_t queries, int64_t keys)
  * those of k and, behind them, those that share one. */
 static bool attention(void *context, int n, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
-	const struct lb_tensor *t = context;
+	const struct lb_tensor *t = ((const struct lb_vjp *)context)->t;
 	struct lb_tensor *q = in[0], *k = in[1], *v = in[2];
 	int64_t batch = q->shape[0], heads = k->shape[1], shared = q->shape[1] / heads;
 	int64_t queries = q->shape[2], keys = k->shape[2];
@@ -128,7 +131,8 @@ static bool attention_grad(void *context, int n, lb_tensor *const *in, int n_out
 {
 	struct lb_tensor *value, *grads[3], *over[4] = { in[0], in[1], in[2], n > 4 ? in[4] : NULL };
 	(void)n_out;
-	if (!lb_pull_back(&(struct lb_pullback){
+	const struct lb_vjp *v = context;
+	if (!v->pull_back(&(struct lb_pullback){
 		    .name = "attention_grad", .fn = attention, .context = context, .n_in = n - 1, .n_wrt = 3,
 		    .n_out = 1, .in = over, .cotangents = &in[3], .out = &value, .grads = grads }))
 		return false;

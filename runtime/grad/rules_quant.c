@@ -55,7 +55,7 @@ bool lb_rule_dequantize(const struct lb_vjp *v)
 	lb_quantized q = quantized(v, 0);
 	lb_quant how = how_of(v->t);
 	if (comes_from_quantize(v, 0))
-		return lb_rule_quantize(&(struct lb_vjp){ v->walk, lb_vjp_input(v, 0), NULL });
+		return lb_rule_quantize(&(struct lb_vjp){ v->walk, lb_vjp_input(v, 0), NULL, v->pull_back });
 	if (how.mode != LB_QUANT_AFFINE) {
 		if (!q.global_scale || !lb_vjp_wants(v, 2))
 			return true;
@@ -77,7 +77,7 @@ bool lb_rule_dequantize(const struct lb_vjp *v)
 bool lb_rule_quantized_matmul(const struct lb_vjp *v)
 {
 	if (comes_from_quantize(v, 1))
-		return lb_rule_quantize(&(struct lb_vjp){ v->walk, lb_vjp_input(v, 1), NULL });
+		return lb_rule_quantize(&(struct lb_vjp){ v->walk, lb_vjp_input(v, 1), NULL, v->pull_back });
 	for (int i = 2; i < (int)v->t->n_inputs; i++) {
 		if (lb_vjp_wants(v, i))
 			return lb_vjp_fail(v, "has a gradient by x alone; by scales and biases, multiply what "

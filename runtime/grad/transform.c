@@ -8,29 +8,9 @@
 #include "grad/overlap.h"
 #include "grad/reverse.h"
 #include "graph/shape.h"
+#include "ops/view.h"
 
 /* ---- inputs ---- */
-
-struct lb_tensor *lb_depends_node(struct lb_tensor *x, int n, struct lb_tensor *const *on, const void *site)
-{
-	struct lb_tensor *few[1 + LB_MAX_RANK], **all = few;
-	if (n > LB_MAX_RANK && !(all = malloc(((size_t)n + 1) * sizeof *all))) {
-		lb_fail("depends: out of memory for %d tensors", n);
-		return NULL;
-	}
-	all[0] = x;
-	if (n)
-		memcpy(all + 1, on, (size_t)n * sizeof *all);
-	struct lb_tensor *t = lb_tensor_begin(LB_OP_DEPENDS, (enum lb_dtype)x->dtype, x->rank, x->shape,
-					      n + 1, all, site);
-	if (t) {
-		memcpy(t->strides, x->strides, sizeof t->strides);
-		t->offset = x->offset;
-	}
-	if (all != few)
-		free(all);
-	return lb_tensor_publish(t);
-}
 
 /* A stand-in for one input: the same tensor twice gets two gradients, and what the function has
  * of the input by another way is a constant. */
@@ -182,6 +162,7 @@ static bool pull_back(const struct lb_pullback *p, struct lb_trace *trace)
 	struct lb_goal goal = {
 		.name = p->name, .site = p->site, .trace = trace, .since = lb_self()->next_id,
 		.n_roots = p->n_out, .n_wrt = p->n_wrt, .roots = p->out, .cotangents = l.seeds, .wrt = l.wrt,
+		.pull_back = lb_pull_back,
 	};
 	bool ok = prepare(p, &l) && call(p, &l) && check_results(p) && seeds(p, l.seeds) &&
 		lb_reverse(&goal, p->grads) && zeros_elsewhere(p);

@@ -2,7 +2,7 @@
 #ifndef LB_GRAD_TRANSFORM_H
 #define LB_GRAD_TRANSFORM_H
 
-#include "graph/tensor.h"
+#include "grad/reverse.h"
 
 struct lb_pullback {
 	const char *name; /* of the public function, for errors */
@@ -17,9 +17,6 @@ struct lb_pullback {
 };
 
 /* Calls the function inside a trace, and goes back from its results to the inputs asked for. */
-bool lb_pull_back(const struct lb_pullback *p);
-
-/* x as a tensor of its own, that is computed after the n others: a `depends` node. */
-struct lb_tensor *lb_depends_node(struct lb_tensor *x, int n, struct lb_tensor *const *on, const void *site);
+lb_pull_back_fn lb_pull_back;
 
 #endif

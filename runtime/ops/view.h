@@ -12,6 +12,9 @@ struct lb_tensor *lb_view_node(int op, struct lb_tensor *x, int rank, const int6
  * that lb_named() of the result names the result alone. */
 struct lb_tensor *lb_untouched(struct lb_tensor *x, const void *site);
 
+/* x as a tensor of its own, that is computed after the n others: a `depends` node. */
+struct lb_tensor *lb_depends_node(struct lb_tensor *x, int n, struct lb_tensor *const *on, const void *site);
+
 struct lb_cut {
 	/* as a view: what LB_AT takes is gone, LB_NEW_AXIS has come */
 	int rank;
