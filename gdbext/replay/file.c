@@ -49,7 +49,7 @@ static bool lies_as_it_is(const lb_file *file, const struct lb_entry *entry)
 {
 	const struct lb_array *a = &entry->array;
 
-	return strcmp(file->format, "npz") != 0 && !entry->unknown &&
+	return file->format != &lb_format_npz && !entry->unknown &&
 	       (a->encoding == LB_LITTLE_ENDIAN ||
 		(a->encoding == LB_BIG_ENDIAN && lb_dtypes[a->dtype].bytes == 1));
 }

@@ -1,7 +1,9 @@
 /* An open file: its mapping, its directory of arrays, and what it says of itself. A format
- * fills these in; everything else is common. */
+ * fills these in; everything else is common. A new format is a file and a row in io/file.c. */
 #ifndef LB_IO_FILE_H
 #define LB_IO_FILE_H
+
+#include <string.h>
 
 #include "io/array.h"
 
@@ -37,13 +39,30 @@ struct lb_metadata {
 
 struct lb_file {
 	struct lb_mapping *mapping;
-	const char *format;
+	const struct lb_format *format;
 	int64_t n, capacity;
 	struct lb_entry *entries;
 	int64_t *by_name; /* indices, sorted */
 	int64_t n_metadata, metadata_capacity;
 	struct lb_metadata *metadata;
 };
+
+struct lb_format {
+	const char *name; /* for lb_file_format() */
+	bool (*recognise)(const struct lb_mapping *mapping);
+	/* Reads the directory. */
+	bool (*open)(struct lb_file *file);
+	struct lb_tensor *(*get)(struct lb_file *file, const struct lb_entry *entry, bool raw, const void *site);
+};
+
+extern const struct lb_format lb_format_npy, lb_format_npz, lb_format_gguf, lb_format_safetensors;
+
+/* ---- for formats (io/directory.c) ---- */
+
+static inline bool lb_begins_with(const struct lb_mapping *mapping, const char *magic, size_t n)
+{
+	return mapping->size >= n && memcmp(mapping->data, magic, n) == 0;
+}
 
 /* A new entry, or NULL; takes over the name (and frees it when it fails). */
 struct lb_entry *lb_file_add(struct lb_file *file, char *name);
@@ -54,13 +73,10 @@ const struct lb_entry *lb_file_find(const struct lb_file *file, const char *name
 bool lb_file_check_overlap(const struct lb_file *file);
 const struct lb_metadata *lb_file_find_metadata(const struct lb_file *file, const char *key);
 
-bool lb_npy_open(struct lb_file *file);
-bool lb_npz_open(struct lb_file *file);
-bool lb_safetensors_open(struct lb_file *file);
-bool lb_gguf_open(struct lb_file *file);
-
-/* A member of an .npz. */
-struct lb_tensor *lb_npz_get(struct lb_file *file, const struct lb_entry *entry, bool raw,
-			     const void *site);
+/* Sorts the entries by name; fails if two have one. */
+bool lb_file_index_names(struct lb_file *file);
+/* The entry as a tensor, whose elements are those of the file. */
+struct lb_tensor *lb_file_get_in_place(struct lb_file *file, const struct lb_entry *entry, bool raw,
+				       const void *site);
 
 #endif

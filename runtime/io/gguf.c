@@ -249,7 +249,7 @@ static bool read_alignment(const struct lb_file *file, uint64_t *ret)
 	return true;
 }
 
-bool lb_gguf_open(struct lb_file *file)
+static bool open_gguf(struct lb_file *file)
 {
 	struct lb_cursor c = lb_mapping_cursor(file->mapping);
 	const uint8_t *magic;
@@ -275,3 +275,12 @@ bool lb_gguf_open(struct lb_file *file)
 	}
 	return place_tensors(file, &c, alignment);
 }
+
+static bool recognise(const struct lb_mapping *mapping)
+{
+	return lb_begins_with(mapping, "GGUF", 4);
+}
+
+const struct lb_format lb_format_gguf = {
+	.name = "gguf", .recognise = recognise, .open = open_gguf, .get = lb_file_get_in_place,
+};

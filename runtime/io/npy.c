@@ -24,7 +24,7 @@ static char *stem(const char *path)
 	return strndup(from, n);
 }
 
-bool lb_npy_open(struct lb_file *file)
+static bool open_npy(struct lb_file *file)
 {
 	struct lb_cursor c = lb_mapping_cursor(file->mapping);
 	char *name = stem(c.path);
@@ -35,3 +35,12 @@ bool lb_npy_open(struct lb_file *file)
 	return lb_npy_header(&c, "array", &entry->array) &&
 		lb_cursor_take(&c, "elements", entry->array.nbytes, &data);
 }
+
+static bool recognise(const struct lb_mapping *mapping)
+{
+	return lb_begins_with(mapping, "\x93NUMPY", 6);
+}
+
+const struct lb_format lb_format_npy = {
+	.name = "npy", .recognise = recognise, .open = open_npy, .get = lb_file_get_in_place,
+};

@@ -196,7 +196,7 @@ static bool add_member(struct lb_file *file, const struct lb_cursor *c, const st
 	return true;
 }
 
-bool lb_npz_open(struct lb_file *file)
+static bool open_npz(struct lb_file *file)
 {
 	struct lb_cursor c = lb_mapping_cursor(file->mapping), list;
 	struct directory directory;
@@ -280,8 +280,7 @@ static struct lb_tensor *unpack(struct lb_inflate *inflate, const struct lb_entr
 	return buffer ? lb_array_in_buffer(&array, buffer, raw, entry->name, site) : NULL;
 }
 
-struct lb_tensor *lb_npz_get(struct lb_file *file, const struct lb_entry *entry, bool raw,
-			     const void *site)
+static struct lb_tensor *get(struct lb_file *file, const struct lb_entry *entry, bool raw, const void *site)
 {
 	const char *path = file->mapping->path;
 	/* the others can be read all the same */
@@ -307,3 +306,13 @@ struct lb_tensor *lb_npz_get(struct lb_file *file, const struct lb_entry *entry,
 	lb_inflate_end(inflate);
 	return t;
 }
+
+static bool recognise(const struct lb_mapping *mapping)
+{
+	/* a member, or the end of one without any */
+	return lb_begins_with(mapping, "PK\3\4", 4) || lb_begins_with(mapping, "PK\5\6", 4);
+}
+
+const struct lb_format lb_format_npz = {
+	.name = "npz", .recognise = recognise, .open = open_npz, .get = get,
+};

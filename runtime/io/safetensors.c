@@ -192,7 +192,7 @@ static bool check_cover(const struct lb_file *file, uint64_t data_at)
 			(unsigned long long)covered);
 }
 
-bool lb_safetensors_open(struct lb_file *file)
+static bool open_safetensors(struct lb_file *file)
 {
 	struct lb_cursor c = lb_mapping_cursor(file->mapping);
 	struct lb_json j = { .field = "header" };
@@ -205,3 +205,13 @@ bool lb_safetensors_open(struct lb_file *file)
 	return lb_cursor_part(&c, "header", c.at, length, &j.cursor) &&
 		read_header(file, &j, c.at + length) && check_cover(file, c.at + length);
 }
+
+static bool recognise(const struct lb_mapping *mapping)
+{
+	/* no magic: a length, then an object */
+	return mapping->size > 8 && mapping->data[8] == '{';
+}
+
+const struct lb_format lb_format_safetensors = {
+	.name = "safetensors", .recognise = recognise, .open = open_safetensors, .get = lb_file_get_in_place,
+};
