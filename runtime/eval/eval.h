@@ -1,4 +1,9 @@
-/* Evaluation: claims a schedule, runs it step by step, settles what stays. */
+/* Evaluation: claims a schedule, runs it step by step, settles what stays.
+ *
+ * From above: eval.c evaluates for a call, and stream.c for a job; debug.c for a debugger. Each makes
+ * attempts (attempt.c), which build a schedule (schedule.c) and have its steps run, by code that can be
+ * stepped through (step.c) or without (runner.c). A step is a chain of elementwise operations (chain.c) or a
+ * single one (run.c), and its result lies where result.c says. */
 #ifndef LB_EVAL_EVAL_H
 #define LB_EVAL_EVAL_H
 
@@ -48,6 +53,9 @@ void lb_evaluation_end(struct lb_evaluation *e);
 /* Computes the roots on behalf of the call that returns to `site`, and waits for those that
  * others compute. If some cannot be computed, the others are nevertheless. */
 bool lb_evaluate(int n, struct lb_tensor *const *roots, const void *site);
+
+/* Once: what is under way is given up in the child of a fork (eval/fork.c). */
+void lb_watch_forks(void);
 
 /* Runs a schedule that has been built, on the thread with this record. */
 bool lb_run_schedule(struct lb_run *run, struct lb_thread *record);
