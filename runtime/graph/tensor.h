@@ -9,6 +9,9 @@
  *   - strides and offset are valid from the start: every operation that computes makes
  *     row-contiguous elements, and views derive from those.
  *
+ * A tensor is born into the innermost scope, and ends with the last one that holds it: so this and
+ * scope.h need each other.
+ *
  * `refs` has two halves: all references, and those of scopes alone. Their difference
  * tells the evaluator who is a mere intermediate: see eval/schedule.c. */
 #ifndef LB_GRAPH_TENSOR_H

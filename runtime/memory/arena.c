@@ -71,6 +71,7 @@ static bool push_chunk(struct lb_arena *arena, int64_t nbytes)
 		if (!chunk)
 			return false;
 	}
+	arena->destroy = lb_arena_destroy;
 	chunk->used = sizeof *chunk;
 	chunk->below = arena->top;
 	arena->top = chunk;

@@ -13,6 +13,9 @@ struct lb_arena {
 	struct lb_chunk *top;   /* the chunk in use; those below it are full */
 	struct lb_chunk *spare; /* one empty chunk kept for the next need */
 	bool plain;             /* takes no buffers */
+	/* lb_arena_destroy(), once there is something to destroy: for whoever lies beneath, as the thread that
+	 * owns it does, since large pieces are buffers and those are counted by thread */
+	void (*destroy)(struct lb_arena *arena);
 };
 
 struct lb_arena_mark {

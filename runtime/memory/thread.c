@@ -31,7 +31,8 @@ static void end_of_thread(void *arg)
 	}
 	for (int kind = 0; kind < LB_KINDS; kind++)
 		lb_slab_flush((enum lb_kind)kind, &self->magazines[kind]);
-	lb_arena_destroy(&self->arena);
+	if (self->arena.destroy)
+		self->arena.destroy(&self->arena);
 	free(self->items);
 	free(self->marks);
 	free(self);

@@ -41,25 +41,6 @@ LB_API __attribute__((noinline)) void __jit_debug_register_code(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-Elf64_Ehdr lb_jit_elf_header(uint16_t n_sections)
-{
-	return (Elf64_Ehdr){
-		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_REL,
-#if defined(__aarch64__)
-		.e_machine = EM_AARCH64,
-#else
-		.e_machine = EM_X86_64,
-#endif
-		.e_version = EV_CURRENT,
-		.e_shoff = sizeof(Elf64_Ehdr),
-		.e_ehsize = sizeof(Elf64_Ehdr),
-		.e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = n_sections,
-		.e_shstrndx = 1,
-	};
-}
-
 /* An object with no symbols. gdb without our plugin opens it and has nothing to say; for
  * anything that is no ELF it would complain. */
 static void fill_symfile(struct lb_symfile *symfile, uint64_t magic, uint64_t address)

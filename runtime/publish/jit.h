@@ -3,7 +3,6 @@
 #ifndef LB_PUBLISH_JIT_H
 #define LB_PUBLISH_JIT_H
 
-#include <elf.h>
 #include <stdint.h>
 
 #include "publish/records.h"
@@ -20,8 +19,5 @@ void lb_jit_remove(struct lb_jit_entry *entry); /* NULL is fine */
 /* Makes a gdb take its breakpoints out of code that was removed, as the next lb_jit_add() does;
  * before that the code's memory must stay as it is. */
 void lb_jit_settle(void);
-
-/* Of an object whose sections follow it, their names' being number 1. */
-Elf64_Ehdr lb_jit_elf_header(uint16_t n_sections);
 
 #endif

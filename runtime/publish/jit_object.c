@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "publish/jit.h"
-
 enum { LAST_INSTRUCTION = 4 };
 
 /* As in the DWARF standard. */
@@ -273,6 +271,25 @@ static void put_object(struct object *o, const struct lb_graph_record *graph)
 	put_code(o, graph);
 	put_info(o, file, called, graph);
 	put_lines(o, file, graph);
+}
+
+Elf64_Ehdr lb_jit_elf_header(uint16_t n_sections)
+{
+	return (Elf64_Ehdr){
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
+		.e_type = ET_REL,
+#if defined(__aarch64__)
+		.e_machine = EM_AARCH64,
+#else
+		.e_machine = EM_X86_64,
+#endif
+		.e_version = EV_CURRENT,
+		.e_shoff = sizeof(Elf64_Ehdr),
+		.e_ehsize = sizeof(Elf64_Ehdr),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = n_sections,
+		.e_shstrndx = 1,
+	};
 }
 
 void *lb_jit_object(const struct lb_graph_record *graph, size_t *n)

@@ -3,6 +3,7 @@
 #ifndef LB_PUBLISH_JIT_OBJECT_H
 #define LB_PUBLISH_JIT_OBJECT_H
 
+#include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,5 +13,8 @@
  * struct lb_symfile for readers (symtab.h, LB_GRAPHFILE_MAGIC). Bytes to free, *n of them; NULL, without
  * an error, when memory is out. */
 void *lb_jit_object(const struct lb_graph_record *graph, size_t *n);
+
+/* Of an object whose sections follow it, their names' being number 1. */
+Elf64_Ehdr lb_jit_elf_header(uint16_t n_sections);
 
 #endif
