@@ -153,6 +153,8 @@ static void both_are_listed(void **state)
 	says(s, "list", "--provider ours", "no tensors of a provider 'ours'; it has those of lazybones, made");
 	says(s, "list", "--json --provider made", "\"provider\":\"made\"");
 	says(s, "info", "x --json", "\"provider\":\"lazybones\"");
+	says(s, "status", "", "runtime    Lazybones ");
+	says(s, "status", "", "\nprovider   made: 1 lazy, ");
 }
 
 static void numbers_say_whose(void **state)
@@ -227,6 +229,9 @@ static void alone_its_numbers_are_enough(void **state)
 	struct session *s = *state;
 
 	is_silent_about(s, "list", "", "provider");
+	says(s, "status", "", "runtime    not found: ");
+	says(s, "status", "", "\nprovider   made: 1 lazy, 1 ready, 2 overwritten, 1 on device, ");
+	says(s, "status", "--json", "\"providers\":[{\"provider\":\"made\",\"tensors\":{\"lazy\":1,\"ready\":1,");
 	says(s, "print", "#1", "weight: float32 (2, 3)\n");
 	says(s, "print", "made#1", "weight: float32 (2, 3)\n");
 	says(s, "print", "gone", "has been overwritten by #1");

@@ -20,9 +20,8 @@ struct activity {
 	struct lbx_stream streams[MAX_STREAMS];
 };
 
-static bool count(struct lbx_context *context, struct counts *ret)
+static bool count(struct lbx_context *context, struct lbx_tensors *tensors, struct counts *ret)
 {
-	struct lbx_tensors *tensors = context->tensors;
 	struct lbx_tensor t;
 	uint64_t slot = 0, n = 0;
 	enum lbx_next next;
@@ -258,9 +257,58 @@ static void add_catches(struct lbx_context *context, json_t *status)
 		json_object_set_new(status, "catches", catches);
 }
 
+/* The tensors of providers that are not the runtime, a row each; or, with `list`, objects there. */
+static bool others(struct lbx_context *context, json_t *list)
+{
+	struct lbx_out *out = context->out;
+	struct counts c;
+
+	for (int i = 0; i < context->n_sets; i++) {
+		struct lbx_tensors *set = context->sets[i];
+		const char *sign = ":";
+		if (set == lbx_table_tensors(context->table))
+			continue;
+		if (!count(context, set, &c))
+			return false;
+		json_t *states = json_object();
+		if (!list) {
+			row(out, "provider");
+			lbx_printf(out, "%s", set->provider);
+		}
+		for (int state = LBX_LAZY; state < LBX_STATES; state++) {
+			if (c.by_state[state] == 0)
+				continue;
+			json_object_set_new(states, lbx_state_name(state), json_integer((json_int_t)c.by_state[state]));
+			if (!list)
+				lbx_printf(out, "%s %" PRIu64 " %s", sign, c.by_state[state], lbx_state_name(state));
+			sign = ",";
+		}
+		if (list)
+			json_array_append_new(list, json_pack("{s:s,s:O,s:I,s:I}", "provider", set->provider, "tensors",
+							      states, "named", (json_int_t)c.named, "unreadable",
+							      (json_int_t)c.bad));
+		else
+			lbx_printf(out, "; %" PRIu64 " named\n", c.named);
+		json_decref(states);
+	}
+	return true;
+}
+
+/* Quietly: that there is no runtime has been said. */
+static bool finds(struct lbx_context *context, struct lbx_tensors **ret)
+{
+	bool found;
+
+	lb_clear_error();
+	found = context->target && lbx_context_tensors(context, ret);
+	lb_clear_error();
+	return found;
+}
+
 /* Without a program, or without a runtime in it, that is the answer. */
 static bool nothing(struct lbx_context *context)
 {
+	struct lbx_tensors *tensors;
 	struct lbx_out *out = context->out;
 	const char *kind = context->target ? context->target->ops->kind : NULL;
 
@@ -268,12 +316,20 @@ static bool nothing(struct lbx_context *context)
 		json_t *status = json_pack("{s:s,s:s?,s:o,s:s}", "reader", LB_VERSION, "target", kind,
 					   "version", json_null(), "why", lb_error_message());
 		add_catches(context, status);
+		json_object_set_new(status, "providers", json_array());
+		bool done = !finds(context, &tensors) || others(context, json_object_get(status, "providers"));
+		if (!done) {
+			json_decref(status);
+			return false;
+		}
 		lbx_json(out, status);
 	} else {
 		lbx_printf(out, "reader     Lazybones %s, symbol tables %d.x\n", LB_VERSION,
 			   LB_ABI_MAJOR);
 		lbx_printf(out, "target     %s\n", kind ? kind : "none");
 		lbx_printf(out, "runtime    not found: %s\n", lb_error_message());
+		if (finds(context, &tensors) && !others(context, NULL))
+			return false;
 		add_catches(context, NULL);
 	}
 	lb_clear_error();
@@ -292,15 +348,22 @@ bool lbx_run_status(struct lbx_context *context, const struct lbx_args *args)
 	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root) ||
 	    !lbx_context_tensors(context, &tensors))
 		return nothing(context);
-	if (!count(context, &counts))
+	if (!count(context, lbx_table_tensors(table), &counts))
 		return false;
 	find_activity(table, &activity);
 	if (context->out->json) {
-		json_t *status = json_status(context, &root, &counts, &activity);
+		json_t *status = json_status(context, &root, &counts, &activity), *list = json_array();
 		add_catches(context, status);
+		json_object_set_new(status, "providers", list);
+		if (!others(context, list)) {
+			json_decref(status);
+			return false;
+		}
 		lbx_json(context->out, status);
 	} else {
 		print_status(context, &root, &counts);
+		if (!others(context, NULL))
+			return false;
 		print_streams(context->out, &activity);
 		print_threads(context->out, &activity);
 		add_catches(context, NULL);
