@@ -127,7 +127,7 @@ benches := $(bench_src:tests/bench/%.c=$(out)/bench/%)
 .SUFFIXES:
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all check check-built demo bench bench-peers peers docs install clean deps help missing units units-missing valgrind \
+.PHONY: messages all check check-built demo bench bench-peers peers docs install clean deps help missing units units-missing valgrind \
 	fuzz fuzzers FORCE
 
 all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(manuals) $(replay) $(examples_out) ## build everything (default)
@@ -374,6 +374,9 @@ $(peers)/ggml: $(call peer_objects,ggml.c ggml_llama.c)
 
 docs: $(tables) ## write the generated parts of the README files
 	$(Q)O='$(out)' tests/docs/run --write
+
+messages: ## print every text that a person may read, to be read as a stranger would
+	$(Q)tests/docs/messages
 
 # ---- install ---------------------------------------------------------------------
 

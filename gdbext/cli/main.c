@@ -53,7 +53,7 @@ static bool is_no_directory(const char *option, const char *path)
 	struct stat s;
 
 	return !path || stat(path, &s) != 0 || !S_ISDIR(s.st_mode) ||
-	       lb_fail("%s (%s) is a directory, no file", path, option);
+	       lb_fail("%s (%s) is a directory, not a file", path, option);
 }
 
 static bool open_core(const struct lbx_request *r, struct lbx_context *context)

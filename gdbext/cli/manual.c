@@ -17,7 +17,7 @@ static const struct form {
 	{ "pid", "PID COMMAND [ARGUMENT]...", "look into a running process, which runs on",
 	  "Shows the tensors of a running process, which is neither changed nor called. It runs on meanwhile, so "
 	  "what is shown together may be of different moments: --stop holds it still." },
-	{ "report", "CORE [-o FILE.html]", "the report of a core; as a page of its own", NULL },
+	{ "report", "CORE [-o FILE.html]", "report on a core, as text or as a page", NULL },
 	{ "diff", "CORE:T CORE:T|FILE.npy", "compare tensors of two cores, or one with a file", NULL },
 	{ "ranks", "CORE CORE... [OPTION]...", "compare the processes of one MPI job", NULL },
 	{ "trace", "[-o FILE] -- PROGRAM...", "write a program's timeline; or of --pid PID", NULL },

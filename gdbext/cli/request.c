@@ -59,7 +59,7 @@ static bool take_pid(const char *text, pid_t *ret)
 	long pid = strtol(text, &end, 10);
 	*ret = (pid_t)pid;
 	return (end != text && !*end && !errno && pid > 0 && pid <= INT32_MAX) ||
-	       lb_fail("'%s' is no process id: expected a number above 0", text);
+	       lb_fail("'%s' is not a process id: expected a number above 0", text);
 }
 
 /* Adds a word to the line that both front ends take apart in one place. */
@@ -163,7 +163,7 @@ static bool take_pair(struct lbx_request *r, char *word)
 	char *colon = strrchr(word, ':');
 
 	if (!colon || colon == word || !colon[1])
-		return lb_fail("'%s' names no tensor of a core: write CORE:T", word);
+		return lb_fail("'%s' does not name a tensor of a core: write CORE:T", word);
 	*colon = '\0';
 	r->what = word;
 	return add_word(r->line, colon + 1);
@@ -273,7 +273,7 @@ static bool complete(struct parser *p)
 	if (r->stop && p->kind != PID)
 		return lb_fail("--stop applies only to pid; a core is not running");
 	if (p->kind == PID && (r->core.exe || r->core.sysroot || r->core.force))
-		return lb_fail("%s applies only to a core; a process tells itself what it runs",
+		return lb_fail("%s applies only to a core; what a process runs is known",
 			       r->core.exe ? "--exe" : r->core.sysroot ? "--sysroot" : "--force");
 	return (p->kind != PID || take_pid(r->what, &r->pid)) && lbx_args_parse(r->command, r->line, &args);
 }

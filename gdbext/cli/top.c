@@ -163,7 +163,7 @@ static bool run_screen(struct view *view)
 	SCREEN *screen = isatty(STDOUT_FILENO) ? newterm(NULL, stdout, stdin) : NULL;
 
 	if (!screen)
-		return lb_fail("there is no terminal here that can show a screen (TERM): --once and --json work");
+		return lb_fail("this terminal cannot show a screen (TERM): use --once or --json");
 	cbreak();
 	noecho();
 	curs_set(0);
@@ -184,7 +184,7 @@ static bool run_screen(struct view *view)
 static bool run_screen(struct view *view)
 {
 	(void)view;
-	return lb_fail("this program was built without ncurses: --once and --json work");
+	return lb_fail("this program was built without ncurses: use --once or --json");
 }
 #endif
 

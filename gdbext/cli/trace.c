@@ -351,7 +351,7 @@ static bool run(struct trace *trace, int *status)
 	if (ok && trace->begun)
 		report(trace);
 	else if (ok)
-		ok = lb_fail("no program of Lazybones' runtime was seen: %s", trace->program[0]);
+		ok = lb_fail("no program with the Lazybones runtime was seen: %s", trace->program[0]);
 	lbx_trace_file_close(&trace->file);
 	if (!ok)
 		complain();

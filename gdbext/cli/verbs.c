@@ -23,11 +23,11 @@ const struct lbx_command lbx_verbs[] = {
 		  "\n"
 		  "Example: lazybones trace -o train.json -- ./train",
 	  .options = { { "output", "FILE", "where to write (default lazybones-trace.json); also -o" },
-		       { "pid", "PID", "of a process that runs already; also -p" },
+		       { "pid", "PID", "trace a process that already runs; also -p" },
 		       { "interval", "MS", "milliseconds between two looks at the program (default 2)" } } },
 	{ .name = "top", .arguments = "PID",
 	  .summary = "watch a running program: memory, rates, operations, call sites",
-	  .help = "A screen that is drawn anew each second: memory in use, evaluations and operations a\n"
+	  .help = "A screen, redrawn each second: memory in use, evaluations and operations a\n"
 		  "second and the share of time spent in them, growth of the number of tensors, and who is\n"
 		  "behind it: the operations and the call sites that take most time, the places\n"
 		  "that made the tensors with the most memory. q ends it. The program runs on; its events\n"

@@ -178,7 +178,8 @@ static bool fail_option(const struct lbx_command *command, int n, const char *wo
 {
 	char known[KNOWN];
 
-	return lbx_misuse("%s has no option '%.*s', but %s", command->name, n, word, known_options(command, known));
+	return lbx_misuse("%s has no option '%.*s'; it has "
+	       "%s", command->name, n, word, known_options(command, known));
 }
 
 bool lbx_args_unknown_option(const struct lbx_command *command, const char *word)
@@ -194,7 +195,7 @@ static bool fail_word(const struct lbx_command *command, const char *word)
 	if (command->max_args > 0)
 		return lbx_misuse("%s: unexpected argument '%s'; expected %s %s", command->name, word, command->name,
 				  command->arguments);
-	return lbx_misuse("%s: unexpected argument '%s'; expected options alone: %s", command->name, word,
+	return lbx_misuse("%s: unexpected argument '%s'; expected only options: %s", command->name, word,
 			  known_options(command, known));
 }
 
@@ -254,7 +255,7 @@ static bool is_glob(const char *synopsis)
 static bool check_glob(const struct lbx_args *args, const char *glob)
 {
 	return !glob || !lbx_glob_is_cut(glob) ||
-	       lbx_misuse("%s: '%s' is no pattern: it ends with a backslash", args->command->name, glob);
+	       lbx_misuse("%s: '%s' is not a pattern: it ends with a backslash", args->command->name, glob);
 }
 
 static bool check_globs(const struct lbx_args *args)

@@ -31,8 +31,8 @@
 #include "inspect/trace/events.h"
 
 #define T_HELP \
-	"T is a name, #id, or an expression of the program that yields an lb_tensor *; a name\n" \
-	"goes first, so write (x) for the variable where a tensor is named x."
+	"T is a name, #id, or an expression of the program that yields an lb_tensor *. Names\n" \
+	"come first: where a tensor is named x, write (x) for the variable."
 #define SLICE_HELP \
 	T_HELP " A slice is\nwritten as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1]. Memory that is no tensor's is\n" \
 	"written as @ADDRESS:DTYPE:SHAPE[:STRIDES], see `view`."
@@ -77,8 +77,8 @@ const struct lbx_command lbx_commands[] = {
 		.name = "print",
 		.arguments = "T[slice]",
 		.summary = "print the values of a tensor, as NumPy would",
-		.help = "Honours strides and offset: what is printed is what the program means. A lazy\n"
-			"tensor has no values; then it tells what a replay would take.\n"
+		.help = "Follows strides and offset, so it prints what the program means. Of a lazy tensor,\n"
+			"which has no values yet, it tells what a replay would take.\n"
 			SLICE_HELP "\n"
 			"Example: print q[0, :, :4] --precision 3",
 		.min_args = 1,
@@ -222,8 +222,8 @@ const struct lbx_command lbx_commands[] = {
 		.name = "diff-graph",
 		.arguments = "A B",
 		.summary = "compare the listings of two graphs",
-		.help = "Lines correspond that have the same op, name and call in the program. Shown are those\n"
-			"of another dtype or shape, or of other operands, and those that only one graph has:\n- of A, + of B.\n"
+		.help = "Lines with the same op, name and call in the program correspond. Shows those whose\n"
+			"dtype, shape or operands differ, and those that only one graph has: - of A, + of B.\n"
 			"Example: diff-graph 1 3",
 		.min_args = 2,
 		.max_args = 2,
@@ -250,9 +250,9 @@ const struct lbx_command lbx_commands[] = {
 		.summary = "tell which operation first made the NaN or Inf that a tensor holds",
 		.help = "Follows them back through the tensors that it was computed from, ready ones as\n"
 			"they are, lazy ones replayed outside the program; inside a fused one, operation by\n"
-			"operation. Told are the operation, the elements that it made the first of, its\n"
-			"inputs' ranges, the place that made it, and what to try. Where an Inf made the NaN,\n"
-			"the Inf is followed too. It ends at data that held them, and where inputs are gone.\n"
+			"operation. Shows the operation, the first elements that it made so, the ranges of its\n"
+			"inputs, the place that made it, and what to try. Where an Inf made the NaN, the Inf is\n"
+			"followed too. The search ends at data that held them, and where inputs are gone.\n"
 			T_HELP "\n"
 			"Example: origin loss",
 		.min_args = 1,
@@ -284,8 +284,8 @@ const struct lbx_command lbx_commands[] = {
 		.summary = "show how a tensor is quantised, whether its parts fit, and its values",
 		.help = "T holds the packed words. Scales and biases are those of an operation that uses T, of\n"
 			"the lb_quantize() that made it, or by name (layers.0.wq.scales beside\n"
-			"layers.0.wq.weight); or they are told. What is missing or has the wrong shape is\n"
-			"named with the shape that would be right. With a slice, or --values, the values are\n"
+			"layers.0.wq.weight); or you name them. What is missing or has the wrong shape is\n"
+			"named, with the shape that would be right. With a slice, or --values, the values are\n"
 			"computed outside the program.\n"
 			T_HELP "\n"
 			"Example: quant wq, quant wq[0, :8], quant wq --scales s --biases b --bits 4 --group 64",
@@ -347,11 +347,11 @@ const struct lbx_command lbx_commands[] = {
 		.arguments = "T[slice] OTHER",
 		.summary = "compare a tensor with another, or with a file, and explain how they differ",
 		.help = "OTHER is T[slice], CORE:T[slice] or FILE[:NAME], of .npy, .npz, .safetensors or\n"
-			"GGUF. Told are the largest absolute and relative error, how many elements differ, the\n"
-			"first and the worst, and where they lie; with --rtol or --atol as numpy.allclose has\n"
-			"it. Then explanations are searched for: axes, halves or channels in another order, a\n"
+			"GGUF. Shows the largest absolute and relative error, how many elements differ, the\n"
+			"first and the worst, and where they lie; with --rtol or --atol as numpy.allclose counts.\n"
+			"Then it searches for an explanation: axes, halves or channels in another order, a\n"
 			"strided view read raw, a factor, an offset, a shift, the rounding of a dtype, bytes.\n"
-			"Beside a quantised tensor the error of each group is told. Lazy tensors are replayed.\n"
+			"Beside a quantised tensor it shows the error of each group. Lazy tensors are replayed.\n"
 			"Example: diff q run2.core:q, diff q q.npy --rtol 1e-3, diff w model.gguf:blk.0.attn_q.weight",
 		.min_args = 2,
 		.max_args = 2,
@@ -390,8 +390,8 @@ const struct lbx_command lbx_commands[] = {
 		.name = "model",
 		.arguments = "[GLOB]",
 		.summary = "show a model's size by name and dtype, and what it would be in other formats",
-		.help = "Counted are the ready tensors that have a name (which GLOB selects), each value\n"
-			"once. Packed words of lb_quantize() count as what they hold, their scales and biases\n"
+		.help = "Counts the ready tensors that have a name (GLOB selects them), each value once.\n"
+			" Packed words of lb_quantize() count as what they hold, their scales and biases\n"
 			"as bytes. Numbers in names are put together: layers.0…31. The estimates quantise what\n"
 			"has two axes or more, the last a multiple of the group; the rest stays 16 bits.\n"
 			"Example: model, model 'layers.*' --depth 3",
@@ -454,8 +454,8 @@ const struct lbx_command lbx_commands[] = {
 		.summary = "find memory that holds a view's elements in the order of its storage",
 		.help = "Who copies from the raw pointer of a view that is not row-contiguous gets its\n"
 			"elements in another order than meant: a transposed picture comes out tiled. All\n"
-			"memory that the program could write is searched for such copies; told are the view,\n"
-			"the place and the permutation that would have been right.\n"
+			"memory that the program could write is searched for such copies. Shows the view, the\n"
+			"place, and the permutation that would have been right.\n"
 			"Example: suspect --seconds 10",
 		.needs = LBX_NEEDS_TENSORS,
 		.options = {
@@ -499,11 +499,12 @@ const struct lbx_command lbx_commands[] = {
 		.name = "modules",
 		.arguments = "",
 		.summary = "list the program and its libraries, and whether their files here are the same",
-		.help = "A file with another build id than the core has gives wrong names: it is not used. same:\n"
-			"its build id is the core's. unproven: the core holds no build id to check it by (bit 4\n"
+		.help = "A file whose build id differs from the core's gives wrong names, so it is not used. same:\n"
+			"its build id is the core's. unproven: the core holds no build id to check it "
+			       "against (bit 4\n"
 			"of /proc/PID/coredump_filter saves them), but it was not modified since. Not used are:\n"
-			"differs; newer, that is unproven and modified since; undated, that is unproven and the core came\n"
-			"through a pipe, so that its time is not known; missing. forced: --force uses what --exe names,\n"
+			"differs; newer: unproven, and modified since; undated: unproven, and the core came through a\n"
+			"pipe, so that its time is not known; missing. forced: --force uses what --exe names,\n"
 			"whatever it is.\n"
 			"Example: modules --json",
 		.needs = LBX_NEEDS_STACKS,
@@ -566,9 +567,9 @@ const struct lbx_command lbx_commands[] = {
 			"completion, an IDE's variables; pointers into them show <tensor latents+64>.\n"
 			"A lazy tensor is <optimized out> until the program has computed it. Views whose\n"
 			"elements lie apart are copies, as of now. blk.0.w is 'blk.0.w' and blk_0_w; of\n"
-			"several tensors with one name the newest has it, the others are NAME_ID. A variable\n"
-			"of the program goes before a tensor of its name: tensor::NAME is the tensor.\n"
-			"Repeat this when tensors came and went; displays have new numbers then.\n"
+			"several tensors with one name the newest has it, the others are NAME_ID. Where the\n"
+			"program has a variable of that name, tensor::NAME is the tensor.\n"
+			"Run it again to see newer tensors; displays then have new numbers.\n"
 			"Example: symbols 'layers.*' --auto on\n"
 			"A gdb without this plugin takes the file of `lazybones core CORE symbols --out FILE`\n"
 			"with add-symbol-file FILE.",

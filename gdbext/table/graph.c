@@ -43,8 +43,8 @@ bool lbx_table_graph_by_id(struct lbx_table *table, uint64_t id, struct lbx_eval
 	while (lbx_table_graph(table, &slot, ret))
 		if (ret->id == id)
 			return true;
-	return lb_fail("there is no graph %llu: none of this number was evaluated in step mode, or it was "
-		       "dropped for newer ones", (unsigned long long)id);
+	return lb_fail("there is no graph %llu: no graph of this number was evaluated in step mode, or it "
+	       "was dropped for newer ones", (unsigned long long)id);
 }
 
 bool lbx_table_graph_at(struct lbx_table *table, uint64_t address, struct lbx_eval_graph *ret)
@@ -54,7 +54,7 @@ bool lbx_table_graph_at(struct lbx_table *table, uint64_t address, struct lbx_ev
 	uint64_t slot, within;
 
 	if (!lbx_slab_find(slab, address, &slot, &within) || within != 0)
-		return lb_fail("0x%llx is no graph record", (unsigned long long)address);
+		return lb_fail("0x%llx is not a graph record", (unsigned long long)address);
 	const void *record = lbx_cache_at(table->cache, address, slab->record_size, scratch);
 	return record && (decode(table, record, address, ret) ||
 			  lb_fail("the graph record at 0x%llx is free", (unsigned long long)address));

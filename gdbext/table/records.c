@@ -361,14 +361,15 @@ static bool at_address(struct lbx_table *table, uint64_t address, struct lbx_ten
 	uint64_t slot, within;
 
 	if (!lbx_slab_find(slab_of(table), address, &slot, &within))
-		return lb_fail("0x%llx is no tensor: it lies outside the tensor records", a);
+		return lb_fail("0x%llx is not a tensor: it lies outside the tensor records", a);
 	if (within != 0)
-		return lb_fail("0x%llx is no tensor: it lies %llu byte%s inside a record", a,
+		return lb_fail("0x%llx is not a tensor: it lies %llu byte%s inside a record", a,
 			       (unsigned long long)within, LB_S(within));
 	if (!read_record(table, address, &r))
 		return false;
 	if (is_empty(&r))
-		return lb_fail("0x%llx is no tensor: its record is empty; it was never used, or has been overwritten", a);
+		return lb_fail("0x%llx is not a tensor: its record is empty; it was never used, or has been "
+		       "overwritten", a);
 	if (!is_live(&r))
 		return lb_fail("the tensor at 0x%llx (#%llu) has been freed", a,
 			       (unsigned long long)r.id[0]);
@@ -378,7 +379,7 @@ static bool at_address(struct lbx_table *table, uint64_t address, struct lbx_ten
 	case FREED:
 		return lb_fail("the tensor at 0x%llx has just been freed", a);
 	case TORN:
-		return lb_fail("the tensor at 0x%llx is torn: its record changes all the time", a);
+		return lb_fail("the tensor at 0x%llx is torn: its record keeps changing", a);
 	case DAMAGED:
 		break;
 	}

@@ -115,7 +115,7 @@ bool lbx_table_buffer(struct lbx_table *table, uint64_t address, bool cached, st
 	uint64_t slot, within;
 
 	if (!lbx_slab_find(slab, address, &slot, &within) || within != 0)
-		return lb_fail("0x%llx is no buffer record", (unsigned long long)address);
+		return lb_fail("0x%llx is not a buffer record", (unsigned long long)address);
 	if (cached) {
 		const void *record = lbx_cache_at(table->cache, address, slab->record_size, scratch);
 		if (!record)

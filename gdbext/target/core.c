@@ -453,13 +453,13 @@ static bool read_headers(struct core *core)
 	size_t n;
 
 	if (!core->elf || elf_kind(core->elf) != ELF_K_ELF || !gelf_getehdr(core->elf, &header))
-		return lb_fail(compression(core) ? "%s is compressed: unpack it first, as by `%s`"
-			       : "%s is no ELF file", core->path, compression(core));
+		return lb_fail(compression(core) ? "%s is compressed: unpack it first, for instance by `%s`"
+			       : "%s is not an ELF file", core->path, compression(core));
 	if (gelf_getclass(core->elf) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
-		return lb_fail("%s is of another kind of machine: 64 bits, little endian are needed",
+		return lb_fail("%s is from another kind of machine: a 64-bit little-endian core is needed",
 			       core->path);
 	if (header.e_type != ET_CORE)
-		return lb_fail("%s is an ELF file but no core", core->path);
+		return lb_fail("%s is an ELF file but not a core", core->path);
 	core->machine = header.e_machine;
 	bool counted = elf_getphdrnum(core->elf, &n) == 0 && n > 0;
 	/* libelf counts those that the file holds */
@@ -548,8 +548,8 @@ bool lbx_core_open(const char *path, const struct lbx_core_options *options,
 	if (S_ISFIFO(st.st_mode) && !spool(core, &st))
 		goto failed;
 	if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-		lb_fail("%s is %s", path, S_ISDIR(st.st_mode) ? "a directory, no file" :
-			S_ISREG(st.st_mode) ? "empty" : "a device, no file");
+		lb_fail("%s is %s", path, S_ISDIR(st.st_mode) ? "a directory, not a file" :
+			S_ISREG(st.st_mode) ? "empty" : "a device, not a file");
 		goto failed;
 	}
 	if (!core->unpacked) /* else it is not known when: no file is older for certain */

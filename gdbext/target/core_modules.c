@@ -311,17 +311,18 @@ bool lbx_core_modules_warning(const struct lbx_core_modules *modules, char *ret,
 		snprintf(ret, size, "%s is not the program of this core: its build id is %s, the core's is %s; "
 			 "its names are not used (--force uses them)", exe, found, wanted);
 	else if (modules->exe == LBX_MODULE_NEWER)
-		snprintf(ret, size, "%s was modified after the core was written, which holds no build id to check "
-			 "it by: its names are not used (--force uses them)", exe);
+		snprintf(ret, size, "%s was modified after the core was written, which holds no build id to "
+		       "check it against: its names are not used (--force uses them)", exe);
 	else if (modules->exe == LBX_MODULE_UNDATED)
-		snprintf(ret, size, "%s may be another program: the core holds no build id to check it by, and came "
+		snprintf(ret, size, "%s may be another program: the core holds no build id to check it "
+		       "against, and came "
 			 "through a pipe, so when it was written is not known: its names are not used (--force uses "
 			 "them)", exe);
 	else if (modules->exe == LBX_MODULE_FORCED)
-		snprintf(ret, size, "%s is used as you insist, its names may be wrong: its build id is %s, the "
+		snprintf(ret, size, "%s is used because of --force; its names may be wrong: its build id is %s, the "
 			 "core's is %s", exe, found, wanted);
 	else if (modules->exe == LBX_MODULE_UNPROVEN)
-		snprintf(ret, size, "the core holds no build id to check %s by: its names may be wrong", exe);
+		snprintf(ret, size, "the core holds no build id to check %s against: its names may be wrong", exe);
 	else
 		return false;
 	return true;

@@ -141,15 +141,16 @@ static void explain_end(struct stacks *s, bool whole, struct lbx_stack *stack)
 	}
 	if (lbx_target_module_at(s->target, pc, &m) && !lbx_module_is_used(&m)) {
 		lbx_module_why(&m, why, sizeof why);
-		snprintf(stack->end, sizeof stack->end, "no way to the caller: %.200s %s", m.path, why);
+		snprintf(stack->end, sizeof stack->end, "cannot find the caller: %.200s %s", m.path, why);
 	} else if (!lbx_lines_known(s->lines, pc)) {
-		snprintf(stack->end, sizeof stack->end, "no way to the caller: the code is of no file that is "
-			 "known here%s", truncated ? ", and the core is truncated" : "");
+		snprintf(stack->end, sizeof stack->end, "cannot find the caller: the code belongs to no "
+		       "known file%s", truncated ? ", and the core is truncated" : "");
 	} else if (on_stack && !lbx_target_try_read(s->target, sp, &word, sizeof word)) {
-		snprintf(stack->end, sizeof stack->end, "no way to the caller: the stack at 0x%llx cannot be read%s",
+		snprintf(stack->end, sizeof stack->end, "cannot find the caller: the stack at 0x%llx cannot "
+		       "be read%s",
 			 (unsigned long long)sp, truncated ? ", the core is truncated" : "");
 	} else if (!stack->end[0]) {
-		snprintf(stack->end, sizeof stack->end, "no way to the caller: there are no unwind tables for "
+		snprintf(stack->end, sizeof stack->end, "cannot find the caller: there are no unwind tables for "
 			 "this code");
 	}
 	lbx_make_printable(stack->end);

@@ -204,7 +204,7 @@ static bool no_table(struct lbx_target *target, uint64_t root)
 	uint64_t magic;
 
 	if (lbx_target_read(target, root, &magic, sizeof magic))
-		return lb_fail("the symbol table at 0x%llx is damaged: it does not begin with its magic",
+		return lb_fail("the symbol table at 0x%llx is damaged: it does not begin with its magic number",
 			       (unsigned long long)root);
 	lb_fail_within("the symbol table cannot be read");
 	return false;

@@ -159,17 +159,20 @@ void lbx_module_why(const struct lbx_module *module, char *ret, size_t size)
 		break;
 	case LBX_MODULE_UNDATED:
 		n = snprintf(ret, size, "may have been modified since: the core came through a pipe, so when it was written is not "
-			     "known, and it holds no build id to check it by (bit 4 of the coredump filter saves them)");
+			     "known, and it holds no build id to check it against (bit 4 of the coredump "
+			       "filter saves them)");
 		break;
 	case LBX_MODULE_NEWER:
-		n = snprintf(ret, size, "was modified after the core was written, which holds no build id to check it by (bit 4 of the "
+		n = snprintf(ret, size, "was modified after the core was written, which holds no build id "
+		       "to check it against (bit 4 of the "
 			     "coredump filter saves them)");
 		break;
 	case LBX_MODULE_FORCED:
 		n = snprintf(ret, size, "is used unchecked, its build id is %s, not %s", found, wanted);
 		break;
 	case LBX_MODULE_UNPROVEN:
-		n = snprintf(ret, size, "is used as it is now: the core holds no build id to check it by (bit 4 of the coredump filter "
+		n = snprintf(ret, size, "is used as it is now: the core holds no build id to check it "
+		       "against (bit 4 of the coredump filter "
 			     "saves them)");
 		break;
 	default:

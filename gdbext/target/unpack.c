@@ -85,7 +85,8 @@ static bool spool(int from, const char *path, int64_t max, int to)
 
 	while ((got = read_pipe(from, block, sizeof block)) > 0) {
 		if (at == 0 && got >= 16 && !is_elf(block, (size_t)got) && memcmp(block, "\x28\xb5\x2f\xfd", 4) != 0)
-			return lb_fail("what comes from %s is no core: neither an ELF file nor one that zstd packed", path);
+			return lb_fail("what comes from %s is not a core: neither an ELF file nor one "
+			       "compressed by zstd", path);
 		if (got > max - at)
 			return lb_fail("%s gives more than %lld bytes (--unpack allows more)", path, (long long)max);
 		if (!put(to, block, (size_t)got, at))
@@ -140,7 +141,7 @@ static bool unpack(struct stream *s, int from, const char *path, int64_t max, in
 				return lb_fail("%s unpacks to more than %lld bytes (--unpack allows more)", path,
 					       (long long)max);
 			if (at == 0 && out.pos >= SELFMAG && !is_elf(s->out, out.pos))
-				return lb_fail("%s is no ELF file: zstd packed something else", path);
+				return lb_fail("%s is not an ELF file: zstd packed something else", path);
 			if (!put(to, s->out, out.pos, at))
 				return false;
 			at += (int64_t)out.pos;
@@ -176,7 +177,7 @@ bool lbx_unpack_zstd(int from, const char *path, int64_t max, int *ret)
 	(void)from;
 	(void)max;
 	(void)ret;
-	return lb_fail("%s is compressed: unpack it first, as by `zstd -d CORE.zst -o CORE` (this program "
+	return lb_fail("%s is compressed: unpack it first, for instance by `zstd -d CORE.zst -o CORE` (this program "
 		       "was built without libzstd)", path);
 }
 #endif

@@ -224,7 +224,7 @@ static bool put(struct list *list, const struct lbx_frame *frame)
 		return false;
 	}
 	if (list->total == LBX_FRAMES_WALKED) {
-		snprintf(list->stack->end, sizeof list->stack->end, "it goes on: only %d frames were followed",
+		snprintf(list->stack->end, sizeof list->stack->end, "the stack goes on: only %d frames were followed",
 			 LBX_FRAMES_WALKED);
 		return false;
 	}
@@ -303,7 +303,7 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, stru
 		if (stepped == 0)
 			return true;
 		if (stepped < 0) {
-			snprintf(ret->end, sizeof ret->end, "no way to the caller: %s",
+			snprintf(ret->end, sizeof ret->end, "cannot find the caller: %s",
 				 unw_strerror(stepped));
 			return false;
 		}

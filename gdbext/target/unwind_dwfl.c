@@ -98,8 +98,8 @@ bool lbx_unwind_dwfl(struct lbx_target *target, struct lbx_lines *lines,
 	current = NULL;
 	ret->cut = ret->n == max;
 	if (done != 0 && ret->n < max)
-		snprintf(ret->end, sizeof ret->end, "no way to the caller: %s",
-			 attached && done < 0 ? dwfl_errmsg(-1) : "the code is of no file that is known here");
+		snprintf(ret->end, sizeof ret->end, "cannot find the caller: %s",
+			 attached && done < 0 ? dwfl_errmsg(-1) : "the code belongs to no known file");
 	return done == 0;
 }
 

@@ -262,7 +262,7 @@ static void saved_is_read_again(void **state)
 		says("exists; --force", "save", "scalar %s.npy", in(scratch, "s"));
 		says("as 'a:b'", "save", "scalar %s.npz:a:b --force", in(scratch, "s"));
 		says("the one element is equal", "diff", "scalar %s.npz:a:b", in(scratch, "s"));
-		says("none of FILE.npy", "save", "scalar %s", in(scratch, "s"));
+		says("is not FILE.npy", "save", "scalar %s", in(scratch, "s"));
 		says("has no names", "save", "scalar %s.npy:name --force", in(scratch, "s"));
 		says("cannot be written", "save", "scalar %s/none/s.npy", scratch);
 	}

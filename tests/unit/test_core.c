@@ -279,10 +279,10 @@ static void other_machines(void **state)
 
 	(void)state;
 	f.bytes[EI_DATA] = ELFDATA2MSB;
-	refused(f, "of another kind of machine");
+	refused(f, "from another kind of machine");
 	f = make_core(1);
 	f.bytes[EI_CLASS] = ELFCLASS32;
-	refused(f, "of another kind of machine");
+	refused(f, "from another kind of machine");
 	/* its memory can be read, its registers are not known */
 	f = make_core(1);
 	((Elf64_Ehdr *)f.bytes)->e_machine = EM_S390;
@@ -306,8 +306,8 @@ static void no_cores(void **state)
 		{ "\xfd" "7zXZ-----", "xz -dk", 10 },
 		{ "\x1f\x8b--------", "gunzip", 10 },
 		{ "\x04\x22\x4d\x18------", "lz4 -d", 10 },
-		{ "some text", "is no ELF file", 9 },
-		{ "\x7f" "ELF", "is no ELF file", 4 },
+		{ "some text", "is not an ELF file", 9 },
+		{ "\x7f" "ELF", "is not an ELF file", 4 },
 	};
 
 	(void)state;
@@ -318,7 +318,7 @@ static void no_cores(void **state)
 	}
 	struct file f = make_core(1);
 	((Elf64_Ehdr *)f.bytes)->e_type = ET_EXEC;
-	refused(f, "is an ELF file but no core");
+	refused(f, "is an ELF file but not a core");
 }
 
 static void kind_is(struct lbx_target *target, uint64_t address, uint64_t wanted,

@@ -140,7 +140,7 @@ static void a_file_is_compared_with(void **state)
 	for (ssize_t cut = 0; cut < n; cut++) {
 		struct lbx_snapshot read;
 		assert_false(lbx_snapshot_parse("file", whole, (size_t)cut, &read));
-		holds(lb_error_message(), "file is no snapshot");
+		holds(lb_error_message(), "file is not a snapshot");
 		lb_clear_error();
 	}
 	whole[n] = '\0';
@@ -154,7 +154,7 @@ static void a_file_is_compared_with(void **state)
 	holds(memory(s, line), "it does not say `lazybones memory 1`");
 	assert_int_equal(pwrite(fd, "neither", 7, 0), 7);
 	const char *said = memory(s, line);
-	holds(said, " is no ELF file; what `memory --save` wrote, or a core file, can be compared with");
+	holds(said, " is not an ELF file; what `memory --save` wrote, or a core file, can be compared with");
 	assert_null(strstr(strstr(said, path) + 1, path));
 	close(fd);
 	unlink(path);

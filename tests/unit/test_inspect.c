@@ -192,8 +192,9 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "print", "print needs an argument: T[slice]");
 	fails(&s, "print x y", "no tensor 'x y': did you mean x?");
 	fails(&s, "list x y", "list: unexpected argument 'y'; expected list [GLOB]");
-	fails(&s, "print x --colour", "print has no option '--colour', but --full, --edge, --precision and --json");
-	fails(&s, "suspect x", "suspect: unexpected argument 'x'; expected options alone: --all, --seconds and --json");
+	fails(&s, "print x --colour", "print has no option '--colour'; it has --full, --edge, --precision and --json");
+	fails(&s, "suspect x", "suspect: unexpected argument 'x'; expected only options: --all, --seconds "
+	       "and --json");
 	fails(&s, "print @x:f65:4", "no dtype 'f65': there are bool, u8 to u64");
 	fails(&s, "diff x good.core", "good.core is a core file: name the tensor in it, as in good.core:x");
 	fails(&s, "print x --edge", "needs a value: N");
@@ -217,7 +218,7 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "list --dtype f8", "no dtype 'f8'");
 	fails(&s, "list --sort colour", "cannot sort by 'colour'");
 	fails(&s, "at 0x10", "0x10 belongs to no tensor");
-	fails(&s, "at nowhere", "'nowhere' is no address");
+	fails(&s, "at nowhere", "'nowhere' is not an address");
 	fails(&s, "set colour 1", "no setting 'colour'");
 	fails(&s, "set precision -1", "from 0 to 20, not '-1'");
 	s.context.target = NULL;

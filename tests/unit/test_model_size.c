@@ -55,7 +55,7 @@ static void names_make_a_tree(void **state)
 		parameter("head", lb_transpose(e, LB_ALL_AXES)); /* tied */
 		const char *text = model("");
 		holds(text, "62336 parameters in 10 tensors, 122 KiB: ");
-		holds(text, "1 more have values of these: tied, or views\n");
+		holds(text, "not counted again: 1 tied to these, or views of them\n");
 		holds(text, "      25 KiB  20%       12800  embedding\n");
 		holds(text, "      98 KiB  80%       49536  layers.0…2  9 tensors\n"
 			    "      96 KiB  78%       49152    attention  6 tensors\n"
@@ -81,7 +81,7 @@ static void repeats_count_once(void **state)
 		parameter("r.again", lb_broadcast_to(listed, LB_SHAPE(100, 64)));
 		const char *text = model("r.*");
 		holds(text, "293 parameters in 4 tensors, 1.0 KiB: ");
-		holds(text, "1 more have values of these: tied, or views\n");
+		holds(text, "not counted again: 1 tied to these, or views of them\n");
 		holds(text, "       916 B  88%         229  float32  3 tensors\n");
 		holds(text, "       586 B  56%  4-bit affine, groups of 64\n");
 	}

@@ -108,9 +108,9 @@ static void tells_what_is_not_there_yet(void **state)
 	*root = (struct lb_symtab){ .major = 1, .minor = 6, .size = sizeof *root, .n_root_fields = 40, .n_kinds = 6 };
 	says(0, "is not there yet: the program has not initialised the runtime; let it run to main");
 	root->root_fields = 0x1000;
-	says(0, "is damaged: it does not begin with its magic");
+	says(0, "is damaged: it does not begin with its magic number");
 	root->root_fields = root->major = 0;
-	says(0, "is damaged: it does not begin with its magic");
+	says(0, "is damaged: it does not begin with its magic number");
 	root->magic = LB_SYMTAB_MAGIC;
 	assert_true(lbx_find_root_by_note(&program.target, HEADERS, 3, &found));
 	assert_int_equal(found, at);

@@ -97,7 +97,7 @@ static void channels_are_found(void **state)
 	}
 	struct lbx_array a = array_of(last, LB_U8, 3, (int64_t[]){ 2, 3, 2 });
 	assert_false(lbx_raster_create(&a, LBX_CHANNELS_GUESS, 80, 80, 1, &s->out, &r));
-	assert_non_null(strstr(lb_error_message(), "(2, 3, 2) is no picture"));
+	assert_non_null(strstr(lb_error_message(), "(2, 3, 2) is not a picture"));
 	lb_clear_error();
 }
 

@@ -166,7 +166,7 @@ static void numbers_say_whose(void **state)
 	says(s, "print", "made#1[1]", "[0.75 1.   1.25]\n");
 	says(s, "print", "#1", "#1 is the number of several tensors: say which: lazybones#1, made#1");
 	says(s, "print", "made#9", "there is no made-up tensor #9");
-	says(s, "print", "made#x", "'made#x' is no tensor: # is followed by its number, as in #12");
+	says(s, "print", "made#x", "'made#x' is not a tensor: # is followed by its number, as in #12");
 	says(s, "print", "weight", "[[0.   0.25 0.5 ]\n");
 	says(s, "diff", "weight x[0, 0, :3]", "(2, 3)");
 }

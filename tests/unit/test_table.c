@@ -267,8 +267,8 @@ static void damaged_records_are_counted(void **state)
 		DAMAGE(shape, int64_t, -4, "axis 0 has -4 elements"),
 		DAMAGE(shape, int64_t, INT64_MAX, "does not fit 64 bits"),
 		DAMAGE(buffer, uint64_t, 0, "it is ready but has no buffer"),
-		DAMAGE(buffer, uint64_t, 12345, "0x3039 is no buffer record"),
-		DAMAGE(buffer, uint64_t, IMAGE_BUFFERS + 8, "is no buffer record"),
+		DAMAGE(buffer, uint64_t, 12345, "0x3039 is not a buffer record"),
+		DAMAGE(buffer, uint64_t, IMAGE_BUFFERS + 8, "is not a buffer record"),
 		DAMAGE(n_inputs, uint32_t, UINT32_MAX, "it has 4294967295 inputs"),
 #undef DAMAGE
 	};

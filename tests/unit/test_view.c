@@ -84,7 +84,7 @@ static void pointers_tell_their_dtype(void **state)
 	says(s, "view", "v 3", "v is of type void *, which tells no dtype: say which, as in v f32 3");
 	says(s, "view", "0x200000 3", "0x200000 tells no dtype");
 	says(s, "view", "q f32 3", "q is a tensor (lb_tensor *), not memory");
-	says(s, "view", "nobody f32 3", "'nobody' is no address");
+	says(s, "view", "nobody f32 3", "'nobody' is not an address");
 }
 
 static void mistakes_are_named(void **state)
@@ -93,15 +93,15 @@ static void mistakes_are_named(void **state)
 		const char *line, *says;
 	} cases[] = {
 		{ "0x200000 f32 3,", "(3,)\n" },
-		{ "0x200000 f32 3;4", "a view's shape '3;4' is no list of numbers" },
-		{ "0x200000 f32 -3", "a view's shape '-3' is no list" },
+		{ "0x200000 f32 3;4", "a view's shape '3;4' is not a list of at most 8 numbers" },
+		{ "0x200000 f32 -3", "a view's shape '-3' is not a list" },
 		{ "0x200000 f32 1,1,1,1,1,1,1,1,1", "has more than 8 numbers" },
 		{ "0x200000 f32 3,4 1", "a view of 2 axes has 1 stride" },
 		{ "0x200000 f99 3 1", "no dtype 'f99'" },
 		{ "0x200000 zz 3", "no dtype 'zz': there are bool, u8 to u64," },
 		{ "0x200000 f31 3", "no dtype 'f31'" },
-		{ "0x200000 3,x 3", "a view's shape '3,x' is no list of numbers" },
-		{ "0x200000 f32 99999999999999999999", "is no list" },
+		{ "0x200000 3,x 3", "a view's shape '3,x' is not a list of at most 8 numbers" },
+		{ "0x200000 f32 99999999999999999999", "is not a list" },
 		{ "0x99999999999999999999 f32 3", "does not fit 64 bits" },
 		{ "0x200000 f32 4611686018427387904,4", "a view's shape is too large" },
 		{ "0x200000 f32 3,3 9223372036854775807,1", "reach further than 64 bits" },
@@ -120,9 +120,9 @@ static void mistakes_are_named(void **state)
 	says(s, "print", "@0x200000", "written as @ADDRESS:DTYPE:SHAPE");
 	says(s, "print", "@:f32:3", "a view needs an address");
 	says(s, "print", "@0x200000:f32", "@0x200000: float32 ()\n0.0\n");
-	says(s, "info", "@0x200000:f32:3", "is memory: a tensor is wanted");
-	says(s, "graph", "@0x200000:f32:3", "is memory: a tensor is wanted");
-	says(s, "origin", "@0x200000:f32:3", "is memory: a tensor is wanted");
+	says(s, "info", "@0x200000:f32:3", "is memory; a tensor is needed");
+	says(s, "graph", "@0x200000:f32:3", "is memory; a tensor is needed");
+	says(s, "origin", "@0x200000:f32:3", "is memory; a tensor is needed");
 	lbx_context_close(&s->context);
 	s->context.target = NULL;
 	says(s, "view", "0x200000 f32 3", "no program");

@@ -94,7 +94,7 @@ static void print_heading(struct lbx_out *out, const struct diff *d)
 	if (d->same_shape)
 		lbx_printf(out, "shape %s\n", shape);
 	else
-		lbx_printf(out, "of other shapes: %s and %s\n", shape, other);
+		lbx_printf(out, "of different shapes: %s and %s\n", shape, other);
 }
 
 static void print_counts(struct lbx_out *out, const struct diff *d)

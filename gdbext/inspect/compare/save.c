@@ -144,13 +144,13 @@ static const struct format *take_path(struct save *s, const char *text)
 			n = at;
 	const char *name = text[n] == ':' ? text + n + 1 : s->from.name;
 	if (!format || n >= sizeof s->path || strlen(name) >= sizeof s->name) {
-		lbx_misuse("save: '%s' is none of FILE.npy, FILE.npz[:NAME] and FILE.safetensors[:NAME]", text);
+		lbx_misuse("save: '%s' is not FILE.npy, FILE.npz[:NAME] or FILE.safetensors[:NAME]", text);
 		return NULL;
 	}
 	snprintf(s->path, sizeof s->path, "%.*s", (int)n, text);
 	snprintf(s->name, sizeof s->name, "%s", *name ? name : "tensor");
 	if (format->has_names && !lb_is_text((const uint8_t *)s->name, strlen(s->name))) {
-		lb_fail("save: the tensor's name is no UTF-8; give one, as %s:NAME", s->path);
+		lb_fail("save: the tensor's name is not UTF-8; give one, as %s:NAME", s->path);
 		return NULL;
 	}
 	if (!format->has_names && text[n] == ':') {

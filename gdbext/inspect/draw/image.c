@@ -55,7 +55,7 @@ static bool parse_channels(const char *text, enum lbx_channels *ret)
 	else if (strcmp(text, "none") == 0)
 		*ret = LBX_CHANNELS_NONE;
 	else
-		return lbx_misuse("image: --channels are last, first or none, not '%s'", text);
+		return lbx_misuse("image: --channels takes last, first or none, not '%s'", text);
 	return true;
 }
 
@@ -79,7 +79,7 @@ static bool parse_medium(const struct lbx_args *args, const struct lbx_out *out,
 			return true;
 		}
 	}
-	return lbx_misuse("image: --as is blocks, ascii, sixel or kitty, not '%s'", text);
+	return lbx_misuse("image: --as takes blocks, ascii, sixel or kitty, not '%s'", text);
 }
 
 /* Bytes are drawn as they are, colours in [0, 1] too where they fit; the rest from its smallest

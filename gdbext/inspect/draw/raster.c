@@ -43,7 +43,7 @@ static bool find_channels(const struct lbx_array *a, enum lbx_channels channels,
 	bool last = channels == LBX_CHANNELS_LAST;
 	int64_t n = shape[last ? 2 : 0];
 	if (channels == LBX_CHANNELS_NONE || !may_be_channels(n))
-		return lb_fail("(%lld, %lld, %lld) is no picture: an axis of 1, 3 or 4 channels comes "
+		return lb_fail("(%lld, %lld, %lld) is not a picture: an axis of 1, 3 or 4 channels comes "
 			       "first or last; or select two axes, as in x[0]", (long long)shape[0],
 			       (long long)shape[1], (long long)shape[2]);
 	*ret = channels;

@@ -25,8 +25,8 @@ static const char *reason(const struct lbx_death *d)
 		{ SIGBUS, BUS_ADRERR, "the mapped file ends before" },
 		{ SIGFPE, FPE_INTDIV, "an integer was divided by zero at" },
 		{ SIGFPE, FPE_INTOVF, "an integer overflowed at" },
-		{ SIGILL, ILL_ILLOPC, "no such instruction, at" },
-		{ SIGILL, ILL_ILLOPN, "no such operand, at" },
+		{ SIGILL, ILL_ILLOPC, "invalid instruction at" },
+		{ SIGILL, ILL_ILLOPN, "invalid operand at" },
 	};
 
 	for (size_t i = 0; d->has_code && i < sizeof reasons / sizeof *reasons; i++)
@@ -57,7 +57,7 @@ void lbx_describe_death(const struct lbx_death *d, char *ret, size_t size)
 	else if (d->code == SI_TKILL)
 		snprintf(ret + n, size - n, ": abort() or raise()");
 	else if (d->code == SI_USER)
-		snprintf(ret + n, size - n, ": kill() has sent it");
+		snprintf(ret + n, size - n, ": sent by kill()");
 }
 
 static bool near_buffer(struct lbx_places *places, const struct lbx_buffer *b, uint64_t distance,

@@ -162,7 +162,7 @@ static bool print_one(struct lbx_context *context, struct buffers *b, const stru
 	unsigned long long id = strtoull(args->v[0] + (args->v[0][0] == '#'), &end, 10);
 
 	if (*end || end == args->v[0] || !lbx_print_options(context, args, &options))
-		return lb_ok() ? lbx_misuse("'%s' is no number of a tensor, as in #12", args->v[0]) : false;
+		return lb_ok() ? lbx_misuse("'%s' is not a tensor's number, such as #12", args->v[0]) : false;
 	while (next(context->table, b, &at, &s.tensor)) {
 		const char *note = lbx_state_name(s.tensor.state);
 		if (s.tensor.id != id)
@@ -171,7 +171,7 @@ static bool print_one(struct lbx_context *context, struct buffers *b, const stru
 		return lbx_array_of_tensor(context->target, &s.tensor, &array) &&
 		       lbx_print_value(context, &s, &array, &options, note);
 	}
-	return lb_fail("tensor #%llu has no bytes that are still in memory", id);
+	return lb_fail("no bytes of tensor #%llu are still in memory", id);
 }
 
 bool lbx_run_freed(struct lbx_context *context, const struct lbx_args *args)

@@ -370,7 +370,7 @@ static void print_text(const struct job *job, const struct tally *t, int64_t lim
 		   (long long)t->alone);
 	lbx_printf(out, t->unreadable ? ", %lld not all readable\n" : "\n", (long long)t->unreadable);
 	if (t->different)
-		lbx_printf(out, "In the order of creation, the first first:\n");
+		lbx_printf(out, "In the order of creation:\n");
 	for (size_t i = 0; i < job->n_rows && shown < limit; i++) {
 		if (!differs(job, job->rows[i]))
 			continue;

@@ -184,7 +184,7 @@ static void describe_remedy(const struct lbx_tensor *t, char *ret, size_t size)
 		shape[i] = t->shape[order[i]];
 		inverse[order[i]] = i;
 		if (shape[i] > 1 && t->strides[order[i]] != dense) {
-			snprintf(ret, size, "it is no permutation of a contiguous array: take "
+			snprintf(ret, size, "it is not a permutation of a contiguous array: take "
 				 "lb_data(), or lb_contiguous() first");
 			return;
 		}

@@ -17,7 +17,7 @@ static bool parse_number(const char *text, const char *what, uint64_t max, uint6
 	errno = 0;
 	*ret = strtoull(text, &end, 0);
 	return (end != text && !*end && !errno && *text != '-' && *ret <= max) ||
-	       lbx_misuse("'%s' is no %s", text, what);
+	       lbx_misuse("'%s' is not a %s", text, what);
 }
 
 bool lbx_first_thread(struct lbx_context *context, uint64_t *ret)

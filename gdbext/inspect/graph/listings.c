@@ -38,7 +38,7 @@ bool lbx_parse_graph(const char *text, uint64_t *ret)
 	if (strcmp(end, ".lb") == 0)
 		end += 3;
 	return (end != number && !*end && *number != '-' && *ret > 0) ||
-	       lbx_misuse("'%s' is no graph's number: 3, or graph-3.lb", text);
+	       lbx_misuse("'%s' is not a graph's number, such as 3 or graph-3.lb", text);
 }
 
 bool lbx_listing_line_by_target(void *target, uint64_t pc, struct lbx_source_line *ret)

@@ -339,12 +339,12 @@ bool lbx_snapshot_parse(const char *name, const char *text, size_t n, struct lbx
 	json_t *counters = json_object_get(o, "counters");
 	const char *format = json_string_value(json_object_get(o, "format"));
 	size_t i;
-	bool ok = o || lb_fail("%s is no snapshot of `memory --save`: line %d: %s", name, error.line,
+	bool ok = o || lb_fail("%s is not a snapshot of `memory --save`: line %d: %s", name, error.line,
 			       error.text);
 
 	*ret = (struct lbx_snapshot){ .described = true };
 	if (ok && (!format || strcmp(format, magic) != 0 || !json_is_array(list)))
-		ok = lb_fail("%s is no snapshot of `memory --save`: it does not say `%s`", name, magic);
+		ok = lb_fail("%s is not a snapshot of `memory --save`: it does not say `%s`", name, magic);
 #define X(field, meaning) \
 	ret->counters.field = (uint64_t)json_integer_value(json_object_get(counters, #field));
 	LB_COUNTERS(X)

@@ -385,7 +385,7 @@ static bool parse(const struct lbx_args *args, struct request *ret)
 
 	*ret = (struct request){ .limit = DEFAULT_LIMIT, .since = lbx_args_option(args, "since") };
 	if (args->n && (strcmp(args->v[0], "mark") != 0 || args->n != 2))
-		return lbx_misuse("memory: '%s' makes no sense here; `memory mark NAME` keeps this moment",
+		return lbx_misuse("memory: unexpected argument '%s'; `memory mark NAME` keeps this moment",
 			       args->v[0]);
 	for (int i = 0; by && i < LBX_BYS; i++)
 		if (strcmp(keys[i], by) == 0) {
@@ -393,7 +393,7 @@ static bool parse(const struct lbx_args *args, struct request *ret)
 			by = NULL;
 		}
 	if (by)
-		return lbx_misuse("memory: cannot group by '%s': there are site, dtype, name, stream and state",
+		return lbx_misuse("memory: cannot group by '%s': expected site, dtype, name, stream or state",
 			       by);
 	return lbx_args_int(args, "limit", 0, INT64_MAX, &ret->limit);
 }

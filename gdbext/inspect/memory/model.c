@@ -239,7 +239,7 @@ static void print_text(struct lbx_out *out, const struct lbx_parameters *p, int6
 		lbx_printf(out, ": %.1f%% of the program's memory limit", 100 * (double)p->bytes / (double)limit);
 	lbx_printf(out, "\n");
 	if (p->tied)
-		lbx_printf(out, "%" PRIu64 " more have values of these: tied, or views\n", p->tied);
+		lbx_printf(out, "not counted again: %" PRIu64 " tied to these, or views of them\n", p->tied);
 	lbx_styled(out, LBX_TITLE, "by name\n");
 	walk_tree(p, 0, p->n, 0, 0, (int)depth, print_row, &rows);
 	if (rows.left_out)

@@ -178,7 +178,7 @@ static bool select_id(struct lbx_context *context, struct lbx_tensors *tensors, 
 	errno = 0;
 	unsigned long long id = strtoull(sign + 1, &end, 10);
 	if (!isdigit((unsigned char)sign[1]) || errno || (*skip(end) && *skip(end) != '['))
-		return lb_fail("'%s' is no tensor: # is followed by its number, as in #12", text);
+		return lb_fail("'%s' is not a tensor: # is followed by its number, as in #12", text);
 	*used = (size_t)(end - text);
 	if (sign == text && context->n_sets > 1 && fail_shared(context, id))
 		return false;
@@ -226,7 +226,7 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 			return lbx_fail_several(prefix, found);
 	}
 	if (lbx_target_waits(context->target))
-		return lb_fail("'%s' is not known yet: the debugger has still to answer", text);
+		return lb_fail("'%s' is not known yet: the debugger has not answered yet", text);
 	for (int i = 0; i < n && !null; i++) {
 		*used = lengths[i];
 		if (names->found[i].n_spelt == 1) {
@@ -343,7 +343,7 @@ static bool select_any(struct lbx_context *context, const char *text, bool views
 	if (*text != '@')
 		return select_plain(context, text, ret);
 	if (!views)
-		return lb_fail("'%s' is memory: a tensor is wanted", text);
+		return lb_fail("'%s' is memory; a tensor is needed", text);
 	return lbx_view_parse(context, text, &used, &ret->tensor) && select_slice(text + used, ret);
 }
 
@@ -364,7 +364,7 @@ bool lbx_select_tensor(struct lbx_context *context, const char *text, struct lbx
 	if (!lbx_select(context, text, &selection))
 		return false;
 	if (selection.slice_text[0])
-		return lb_fail("'%s' is a slice: a tensor is wanted", text);
+		return lb_fail("'%s' is a slice; a whole tensor is needed", text);
 	*ret = selection.tensor;
 	return true;
 }

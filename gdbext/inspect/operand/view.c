@@ -98,7 +98,7 @@ static bool find_dtype(const struct lbx_view *view, const char *type, enum lb_dt
 
 static bool fail_list(const char *what, const char *text)
 {
-	return lb_fail("a view's %s '%s' is no list of numbers, at most %d", what, text, LB_MAX_RANK);
+	return lb_fail("a view's %s '%s' is not a list of at most %d numbers", what, text, LB_MAX_RANK);
 }
 
 /* "3,4", "(3, 4)", "3x4", or "" and "()" of a scalar. */
@@ -254,7 +254,7 @@ bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used,
 		*used = (size_t)(s + n - copy);
 		return lbx_view_make(context, &view, ret);
 	}
-	return lb_fail("'%s' is no view of memory: it is written as @ADDRESS:DTYPE:SHAPE, as in "
+	return lb_fail("'%s' is not a view of memory: it is written as @ADDRESS:DTYPE:SHAPE, as in "
 		       "@0x7f00:f32:3,4", text);
 }
 

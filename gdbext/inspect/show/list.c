@@ -78,8 +78,8 @@ static bool parse(const struct lbx_args *args, struct list *list)
 	if (sort) {
 		int key = find_word(sorts, sizeof sorts / sizeof *sorts, sort);
 		if (key < 0)
-			return lbx_misuse("list: cannot sort by '%s': there are id, name, size, bytes, "
-				       "state and dtype", sort);
+			return lbx_misuse("list: cannot sort by '%s': expected id, name, size, bytes, state "
+			       "or dtype", sort);
 		list->sort = (enum sort)key;
 	}
 	return !dtype || parse_dtype(dtype, &list->dtype);

@@ -250,7 +250,7 @@ static void show(const struct running *w)
 	json_decref(threads);
 	json_decref(streams);
 	if (busy == 0)
-		lbx_printf(out, "No thread evaluates; %d %s evaluated before.\n", w->n_threads,
+		lbx_printf(out, "No thread is evaluating; %d %s evaluated before.\n", w->n_threads,
 			   LB_PLURAL(w->n_threads, "has", "have"));
 }
 

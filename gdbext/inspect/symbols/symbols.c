@@ -46,7 +46,7 @@ static bool parse_auto(const char *text, enum automatic *ret)
 {
 	*ret = !text ? AS_IT_WAS : strcmp(text, "on") == 0 ? ON : OFF;
 	return *ret != OFF || strcmp(text, "off") == 0 ||
-	       lbx_misuse("symbols: --auto is on or off, not '%s'", text);
+	       lbx_misuse("symbols: --auto takes on or off, not '%s'", text);
 }
 
 /* Ends with a newline; what does not fit goes on in another line. */
@@ -200,7 +200,7 @@ bool lbx_run_symbols(struct lbx_context *context, const struct lbx_args *args)
 		return lbx_misuse("symbols: --out FILE says where to write them; then, in gdb: "
 			       "add-symbol-file FILE");
 	if (remove && (path || automatic == ON || args->n))
-		return lbx_misuse("symbols: --remove takes all away: it goes with --auto off alone");
+		return lbx_misuse("symbols: --remove removes all variables; it combines only with --auto off");
 	/* what is to be asked of a debugger comes before what changes anything */
 	bool makes = !remove && automatic != OFF && !(automatic == ON && !context->target);
 	if (makes && (!lbx_context_table(context, &table) ||

@@ -396,7 +396,8 @@ void lbx_top_show(struct lbx_top *top, int lines)
 	show_title(top, "evals/s", "ms/s", partial ? "evaluated by (at least)" : "evaluated by", part[1],
 		   want[1]);
 	show_tallies(top, &top->evals_seen, true, part[1]);
-	show_title(top, "memory", "buffers", leaves_sites_out(top) ? "made by: not looked up, of so many tensors" : "made by",
+	show_title(top, "memory", "buffers", leaves_sites_out(top) ? "made by: not looked up: too many "
+	       "tensors" : "made by",
 		   part[2], want[2]);
 	show_sites(top, part[2]);
 }
