@@ -73,7 +73,7 @@ link_flags := $(if $(SAN),-fsanitize=$(SAN)) -Wl,--as-needed
 shared_flags := -shared $(if $(SAN),,-Wl$(comma)-z$(comma)defs)
 
 runtime_libs := $(if $(have_unwind),-lunwind) $(if $(have_zlib),-lz) $(if $(is_x86_64),-lmvec) -lm -lpthread -ldl
-gdbext_libs := -ljansson $(if $(have_dwfl),-ldw -lelf) $(if $(have_png),-lpng) \
+gdbext_libs := -ljansson -ldw -lelf $(if $(have_png),-lpng) \
 	$(if $(have_zstd),-lzstd) $(if $(have_iberty),-liberty) -lm
 # unwinding of other programs
 stack_libs := $(if $(have_unwind),-lunwind-generic)
@@ -112,11 +112,10 @@ reader_lib := $(obj)/libgdbext.a
 # gdb itself has no sanitizer's runtime in it, so such a build has no plugin.
 plugin := $(if $(SAN),,$(if $(plugin_src),$(if $(have_jit_reader),$(out)/lib/lazybones-gdb.so)))
 loader := $(if $(plugin),$(out)/lazybones.gdb)
-cli := $(if $(cli_src),$(if $(have_dwfl),$(out)/bin/lazybones))
+cli := $(if $(cli_src),$(out)/bin/lazybones)
 manuals := $(if $(cli),$(out)/man/lazybones.1)
 replay := $(if $(replay_src),$(out)/bin/lazybones-replay)
-examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo) \
-	$(if $(have_jansson),,llama),$(examples)))
+examples_out := $(addprefix $(out)/examples/,$(filter-out $(if $(have_png),,photo),$(examples)))
 numpy_tests := test_ops test_files test_explain
 units := $(if $(have_cmocka),$(filter-out $(if $(have_numpy),,$(addprefix $(out)/tests/,$(numpy_tests))), \
 	$(unit_src:tests/unit/%.c=$(out)/tests/%)) $(out)/tests/test_onnx)
@@ -135,16 +134,16 @@ all: missing $(shared) $(static) $(plugin) $(loader) $(cli) $(manuals) $(replay)
 missing:
 	$(if $(shell command -v $(firstword $(CC))),,$(error no compiler $(CC): run make deps, or set CC))
 	$(if $(runtime_src),,$(error the sources are incomplete: no runtime/*/*.c))
+	$(if $(have_jansson),,$(error jansson.h is missing: install libjansson-dev, or run make deps))
+	$(if $(have_dwfl),,$(error elfutils/libdwfl.h is missing: install libdw-dev, or run make deps))
 	$(if $(have_unwind),,@echo 'note: no libunwind.h (libunwind-dev): without creation stacks')
 	$(if $(have_zlib),,@echo 'note: no zlib.h (zlib1g-dev): compressed .npz members cannot be read')
 	$(if $(have_sdt),,@echo 'note: no sys/sdt.h (systemtap-sdt-dev): without probes')
 	$(if $(have_jit_reader),,@echo 'note: no gdb/jit-reader.h (gdb): the gdb plugin is not built')
-	$(if $(have_dwfl),,@echo 'note: no elfutils/libdwfl.h (libdw-dev): the lazybones command is not built')
 	$(if $(have_zstd),,@echo 'note: no zstd.h (libzstd-dev): compressed cores must be unpacked first')
 	$(if $(have_png),,@echo 'note: no png.h (libpng-dev): no PNG files, examples/photo is not built')
 	$(if $(have_ncurses),,@echo 'note: no curses.h (libncurses-dev): lazybones top has no screen, only --once')
 	$(if $(have_iberty),,@echo 'note: no libiberty/demangle.h (libiberty-dev): names of C++ functions stay mangled')
-	$(if $(have_jansson),,@echo 'note: no jansson.h (libjansson-dev): examples/llama is not built')
 
 # A changed flag or compiler rebuilds what it concerns.
 flags_now := $(CC) $(filter-out -Werror,$(base_flags)) $(CFLAGS) $(LDFLAGS) $(kernel_flags) $(runtime_libs)
