@@ -238,9 +238,9 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	else
 		lbx_breakpoint_add_fault();
 	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
+	catches.last = new.number;
 	if (!put_condition(&new, &place, "$_lb_catch") || !lbx_watch_write(context, &place, &want))
 		return false;
-	catches.last = new.number;
 	lbx_hooks_define();
 	tell_set(context, &new, &place, (want.all & by_op) && compiling &&
 		 ((new.kind->watch & by_op) || new.kind->takes == LBX_TAKES_FUNCTION));
