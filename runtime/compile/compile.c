@@ -113,8 +113,9 @@ static struct entry *entry_new(const struct lb_compiled *c, const struct lb_requ
 	entry->refs = 1;
 	entry->key = lb_key_new(request);
 	bool ok = entry->key &&
-		  lb_image_trace(&entry->image, c->name, c->fn, c->context, c->shapeless, request->n_in,
-				 request->in, request->n_out, site);
+		lb_image_trace(&entry->image, &(struct lb_image_source){
+			.name = c->name, .fn = c->fn, .context = c->context, .shapeless = c->shapeless,
+			.n_in = request->n_in, .n_out = request->n_out, .in = request->in, .site = site });
 	if (ok)
 		lb_image_list(&entry->image, c->name);
 	if (!ok || !lb_image_simplify(&entry->image) || !lb_image_fuse(&entry->image)) {
@@ -275,16 +276,20 @@ static bool call(struct lb_compiled *c, const struct lb_request *request, lb_ten
 	return ok;
 }
 
-static bool checked_call(const char *op, struct lb_compiled *compiled, const void *constants, size_t nbytes, int n_in,
-			 lb_tensor *const *in, int n_out, lb_tensor **out, const void *site)
+/* Of the request, shapeless and the stream are still to come. */
+static bool checked_call(const char *op, struct lb_compiled *compiled, struct lb_request request, lb_tensor **out,
+			 const void *site)
 {
+	int n_in = request.n_in, n_out = request.n_out;
+	lb_tensor *const *in = request.in;
+	const void *constants = request.constants;
 	if (!LB_GIVEN(op, compiled) || !LB_GIVEN_LIST(op, n_in, in) || !LB_GIVEN(op, out))
 		return false;
 	if (n_in < 0 || n_in > MOST || n_out < 1 || n_out > MOST)
 		return lb_fail("compile(%s): a call with %d input%s and %d output%s", compiled->name, n_in,
 			       LB_S(n_in), n_out, LB_S(n_out));
 	memset(out, 0, (size_t)n_out * sizeof *out);
-	if (nbytes && !LB_GIVEN(op, constants))
+	if (request.nbytes && !LB_GIVEN(op, constants))
 		return false;
 	for (int i = 0; i < n_in; i++) {
 		if (!in[i])
@@ -293,21 +298,24 @@ static bool checked_call(const char *op, struct lb_compiled *compiled, const voi
 	struct lb_self *self = lb_self();
 	if (!self)
 		return false;
-	struct lb_request request = { compiled->shapeless, self->stream, n_in, n_out, in, constants, nbytes };
+	request.shapeless = compiled->shapeless;
+	request.stream = self->stream;
 	return (is_inlined(self) ? call_inlined : call)(compiled, &request, out, site);
 }
 
 bool lb_call(lb_compiled *compiled, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	LB_ENTER();
-	return checked_call("call", compiled, NULL, 0, n_in, in, n_out, out, site);
+	return checked_call("call", compiled, (struct lb_request){ .n_in = n_in, .n_out = n_out, .in = in }, out,
+			    site);
 }
 
 bool lb_call_with(lb_compiled *compiled, const void *constants, size_t nbytes, int n_in,
 		  lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	LB_ENTER();
-	return checked_call("call_with", compiled, constants, nbytes, n_in, in, n_out, out, site);
+	return checked_call("call_with", compiled, (struct lb_request){ .n_in = n_in, .n_out = n_out, .in = in,
+			    .constants = constants, .nbytes = nbytes }, out, site);
 }
 
 /* ---- the object ---- */

@@ -37,9 +37,18 @@ struct lb_image {
 	bool shapeless;
 };
 
+struct lb_image_source {
+	const char *name;
+	lb_function *fn;
+	void *context;
+	bool shapeless;
+	int n_in, n_out;
+	lb_tensor *const *in;
+	const void *site;
+};
+
 /* Calls fn with tracers like `in`, and captures what it returns. */
-bool lb_image_trace(struct lb_image *ret, const char *name, lb_function *fn, void *context,
-		    bool shapeless, int n_in, lb_tensor *const *in, int n_out, const void *site);
+bool lb_image_trace(struct lb_image *ret, const struct lb_image_source *from);
 void lb_image_deinit(struct lb_image *image);
 
 /* In step mode: shows debuggers what was captured, as a graph with the function's name. */

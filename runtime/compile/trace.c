@@ -238,16 +238,16 @@ static void copy_layout(struct lb_tensor *to, const struct lb_tensor *x)
 	memcpy(to->strides, x->strides, sizeof to->strides);
 }
 
-bool lb_image_trace(struct lb_image *ret, const char *name, lb_function *fn, void *context,
-		    bool shapeless, int n_in, lb_tensor *const *in, int n_out, const void *site)
+bool lb_image_trace(struct lb_image *ret, const struct lb_image_source *from)
 {
+	int n_in = from->n_in, n_out = from->n_out;
 	struct lb_self *self = lb_self();
 	*ret = (struct lb_image){ .n_in = (uint32_t)n_in, .n_out = (uint32_t)n_out,
-				 .shapeless = shapeless };
+				 .shapeless = from->shapeless };
 	if (!self)
 		return false;
 	struct lb_tracing tracing;
-	struct capture c = { .image = ret, .tracing = &tracing, .shapeless = shapeless };
+	struct capture c = { .image = ret, .tracing = &tracing, .shapeless = from->shapeless };
 	lb_tensor **out = calloc((size_t)n_out + 1, sizeof *out);
 	ret->outputs = calloc((size_t)n_out + 1, sizeof *ret->outputs);
 	ret->inputs = calloc((size_t)n_in + 1, sizeof *ret->inputs);
@@ -255,11 +255,11 @@ bool lb_image_trace(struct lb_image *ret, const char *name, lb_function *fn, voi
 	if (!ok)
 		lb_fail("compile: out of memory for %d inputs and %d outputs", n_in, n_out);
 	for (int i = 0; ok && i < n_in; i++)
-		copy_layout(&ret->inputs[i], in[i]);
+		copy_layout(&ret->inputs[i], from->in[i]);
 	if (ok) {
 		lb_scope scope = lb_scope_begin();
-		lb_tracing_begin(self, &tracing, name, site);
-		ok = run(&c, fn, context, n_in, in, n_out, out);
+		lb_tracing_begin(self, &tracing, from->name, from->site);
+		ok = run(&c, from->fn, from->context, n_in, from->in, n_out, out);
 		lb_tracing_end(self);
 		lb_scope_end(&scope);
 	}

@@ -6,19 +6,22 @@
 
 /* ---- norm.c, rope.c ---- */
 
-/* to (dense) = x over its last axis with mean 0 (layer_norm: `center`) and mean square 1, times
- * weight plus bias, which are vectors of x's dtype or NULL. Computed in float (sums in double),
- * in double for f64. `op` is for messages. */
-bool lb_kernel_norm(struct lb_exec *exec, const char *op, const struct lb_view *x,
-		    const struct lb_view *weight, const struct lb_view *bias, double eps, bool center,
-		    void *to);
+struct lb_norm {
+	const char *op;          /* for messages */
+	const struct lb_view *x;
+	const struct lb_view *weight, *bias; /* vectors of x's dtype, or NULL */
+	double eps;
+	bool center;             /* layer_norm */
+};
+/* to (dense) = x over its last axis with mean 0 (if `center`) and mean square 1, times weight plus bias.
+ * Computed in float (sums in double), in double for f64. */
+bool lb_kernel_norm(struct lb_exec *exec, const struct lb_norm *norm, void *to);
 
 enum lb_norm_part { LB_NORM_X, LB_NORM_WEIGHT, LB_NORM_BIAS, LB_NORM_PARTS };
 /* Given the gradient of that result: to (dense) = that of x, or of weight or bias (vectors, sums over
- * all rows, in double). weight may be NULL. */
-bool lb_kernel_norm_grad(struct lb_exec *exec, const char *op, enum lb_norm_part part,
-			 const struct lb_view *x, const struct lb_view *weight, const struct lb_view *grad,
-			 double eps, bool center, void *to);
+ * all rows, in double). The bias itself is not looked at. */
+bool lb_kernel_norm_grad(struct lb_exec *exec, const struct lb_norm *norm, enum lb_norm_part part,
+			 const struct lb_view *grad, void *to);
 
 struct lb_rope {
 	int64_t dims;      /* the first of the last axis; even */

@@ -42,18 +42,24 @@ static bool widen(struct lb_exec *exec, const struct lb_view *vector, const void
 	return true;
 }
 
-bool lb_kernel_norm(struct lb_exec *exec, const char *op, const struct lb_view *x,
-		    const struct lb_view *weight, const struct lb_view *bias, double eps, bool center,
-		    void *to)
+static bool is_defined(const struct lb_norm *n)
 {
-	if (x->rank < 1 || !lb_dtype_is_float(x->dtype))
-		return lb_fail("%s: not defined for %s of %d %s", op, lb_dtypes[x->dtype].name, x->rank,
-			       LB_PLURAL(x->rank, "axis", "axes"));
-	struct norm norm = { .tiles = lb_tiles(), .x = x, .eps = eps, .center = center, .to = to };
+	if (n->x->rank >= 1 && lb_dtype_is_float(n->x->dtype))
+		return true;
+	return lb_fail("%s: not defined for %s of %d %s", n->op, lb_dtypes[n->x->dtype].name, n->x->rank,
+		       LB_PLURAL(n->x->rank, "axis", "axes"));
+}
+
+bool lb_kernel_norm(struct lb_exec *exec, const struct lb_norm *given, void *to)
+{
+	const struct lb_view *x = given->x;
+	if (!is_defined(given))
+		return false;
+	struct norm norm = { .tiles = lb_tiles(), .x = x, .eps = given->eps, .center = given->center, .to = to };
 	int64_t size = lb_shape_size(x->rank, x->shape), n = x->shape[x->rank - 1];
 	if (size == 0)
 		return true;
-	if (!widen(exec, weight, &norm.weight) || !widen(exec, bias, &norm.bias))
+	if (!widen(exec, given->weight, &norm.weight) || !widen(exec, given->bias, &norm.bias))
 		return false;
 	return lb_share(exec, size / n, GRAIN / n + 1, lb_bytes_of(n, 1, lb_width_of(lb_stage_of(x->dtype))),
 			norm_row, &norm);
@@ -117,14 +123,14 @@ static void grad_piece(void *arg, void *scratch, int64_t piece)
 	}
 }
 
-bool lb_kernel_norm_grad(struct lb_exec *exec, const char *op, enum lb_norm_part part,
-			 const struct lb_view *x, const struct lb_view *weight, const struct lb_view *grad,
-			 double eps, bool center, void *to)
+bool lb_kernel_norm_grad(struct lb_exec *exec, const struct lb_norm *given, enum lb_norm_part part,
+			 const struct lb_view *grad, void *to)
 {
-	if (x->rank < 1 || !lb_dtype_is_float(x->dtype))
-		return lb_fail("%s: not defined for %s of %d %s", op, lb_dtypes[x->dtype].name, x->rank,
-			       LB_PLURAL(x->rank, "axis", "axes"));
-	struct gradient g = { .norm = { .tiles = lb_tiles(), .x = x, .eps = eps, .center = center, .to = to },
+	const struct lb_view *x = given->x;
+	if (!is_defined(given))
+		return false;
+	struct gradient g = { .norm = { .tiles = lb_tiles(), .x = x, .eps = given->eps,
+					.center = given->center, .to = to },
 			      .grad = grad, .of_weight = part == LB_NORM_WEIGHT };
 	int64_t n = x->shape[x->rank - 1], stage = lb_stage_of(x->dtype);
 	g.rows = lb_shape_size(x->rank - 1, x->shape);
@@ -132,7 +138,7 @@ bool lb_kernel_norm_grad(struct lb_exec *exec, const char *op, enum lb_norm_part
 		return true;
 	int64_t room = lb_bytes_of(2, n, lb_width_of((int)stage));
 	if (part == LB_NORM_X)
-		return widen(exec, weight, &g.norm.weight) &&
+		return widen(exec, given->weight, &g.norm.weight) &&
 			lb_share(exec, g.rows, GRAIN / n + 1, room, grad_row, &g);
 	g.pieces = g.rows / PIECE_ROWS < 1 ? 1 : g.rows / PIECE_ROWS > PIECES ? PIECES : g.rows / PIECE_ROWS;
 	g.sums = exec->scratch(exec, lb_bytes_of(g.pieces, n, sizeof *g.sums));

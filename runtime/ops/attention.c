@@ -61,10 +61,9 @@ static bool unite(const char *op, int n, struct lb_tensor **xs, struct lb_tensor
 	return *mask != NULL;
 }
 
-static struct lb_tensor *node(int op, enum lb_dtype dtype, int rank, const int64_t *shape, int n,
-			      struct lb_tensor *const *xs, double scale, bool causal, const void *site)
+/* params: 0 scale, 1 causal. t may be NULL. */
+static struct lb_tensor *publish(struct lb_tensor *t, double scale, bool causal)
 {
-	struct lb_tensor *t = lb_tensor_begin(op, dtype, rank, shape, n, xs, site);
 	if (t) {
 		lb_param_set_double(t, 0, scale);
 		t->params[1] = causal;
@@ -72,7 +71,6 @@ static struct lb_tensor *node(int op, enum lb_dtype dtype, int rank, const int64
 	return lb_tensor_publish(t);
 }
 
-/* params: 0 scale, 1 causal */
 lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal, lb_tensor *mask)
 {
 	LB_ENTER();
@@ -83,7 +81,7 @@ lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, 
 	    !unite("attention", 3, xs, &xs[3], &dtype, site))
 		return NULL;
 	int64_t shape[4] = { q->shape[0], q->shape[1], q->shape[2], v->shape[3] };
-	return node(LB_OP_ATTENTION, dtype, 4, shape, mask ? 4 : 3, xs, scale, causal, site);
+	return publish(lb_tensor_begin(LB_OP_ATTENTION, dtype, 4, shape, mask ? 4 : 3, xs, site), scale, causal);
 }
 
 /* The part of the gradients that has like's shape, beginning at *offset, which moves on. */
@@ -96,8 +94,7 @@ static struct lb_tensor *part(struct lb_tensor *all, const struct lb_tensor *lik
 	return lb_view_node(LB_OP_AS_STRIDED, all, like->rank, like->shape, strides, from, site);
 }
 
-/* One node computes all three, as they share most of the work; they are views of it. params: 0 scale,
- * 1 causal */
+/* One node computes all three, as they share most of the work; they are views of it. */
 lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal,
 				     lb_tensor *mask, lb_tensor *grad)
 {
@@ -121,7 +118,8 @@ lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, d
 		lb_fail("attention_grad: the gradients have more elements than 63 bits can count");
 		return grads;
 	}
-	struct lb_tensor *all = node(LB_OP_ATTENTION_GRAD, dtype, 1, &size, mask ? 5 : 4, xs, scale, causal, site);
+	struct lb_tensor *all = publish(lb_tensor_begin(LB_OP_ATTENTION_GRAD, dtype, 1, &size, mask ? 5 : 4, xs,
+							site), scale, causal);
 	if (!all)
 		return grads;
 	lb_tensor *dq = part(all, q, &offset, site), *dk = part(all, k, &offset, site);

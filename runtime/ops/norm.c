@@ -124,17 +124,19 @@ struct lb_tensor *lb_remake_norm(const struct lb_recipe *r)
 
 bool lb_compute_norm(struct lb_exec *exec, struct lb_tensor *t)
 {
-	struct lb_view x = lb_view_of_input(t, 0), vectors[2];
-	const struct lb_view *given[2] = { NULL, NULL };
+	struct lb_view x = lb_view_of_input(t, 0), weight, bias;
+	struct lb_norm norm = { .op = lb_ops[t->op].name, .x = &x, .eps = lb_param_double(t, 0),
+				.center = t->op == LB_OP_LAYER_NORM };
 	uint32_t next = 1;
-	for (int i = 0; i < 2; i++) {
-		if (!(t->params[1] >> i & 1))
-			continue;
-		vectors[i] = lb_view_of_input(t, next++);
-		given[i] = &vectors[i];
+	if (t->params[1] & 1) {
+		weight = lb_view_of_input(t, next++);
+		norm.weight = &weight;
 	}
-	return lb_kernel_norm(exec, lb_ops[t->op].name, &x, given[0], given[1], lb_param_double(t, 0),
-			      t->op == LB_OP_LAYER_NORM, lb_tensor_data(t));
+	if (t->params[1] & 2) {
+		bias = lb_view_of_input(t, next);
+		norm.bias = &bias;
+	}
+	return lb_kernel_norm(exec, &norm, lb_tensor_data(t));
 }
 
 struct lb_tensor *lb_remake_norm_grad(const struct lb_recipe *r)
@@ -149,9 +151,11 @@ struct lb_tensor *lb_remake_norm_grad(const struct lb_recipe *r)
 bool lb_compute_norm_grad(struct lb_exec *exec, struct lb_tensor *t)
 {
 	struct lb_view x = lb_view_of_input(t, 0), grad = lb_view_of_input(t, 1), weight;
-	if (t->n_inputs > 2)
+	struct lb_norm norm = { .op = lb_ops[t->op].name, .x = &x, .eps = lb_param_double(t, 0),
+				.center = t->op == LB_OP_LAYER_NORM_GRAD };
+	if (t->n_inputs > 2) {
 		weight = lb_view_of_input(t, 2);
-	return lb_kernel_norm_grad(exec, lb_ops[t->op].name, (enum lb_norm_part)t->params[1], &x,
-				   t->n_inputs > 2 ? &weight : NULL, &grad, lb_param_double(t, 0),
-				   t->op == LB_OP_LAYER_NORM_GRAD, lb_tensor_data(t));
+		norm.weight = &weight;
+	}
+	return lb_kernel_norm_grad(exec, &norm, (enum lb_norm_part)t->params[1], &grad, lb_tensor_data(t));
 }

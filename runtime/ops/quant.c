@@ -38,11 +38,9 @@ static bool is_float(int dtype)
 	return dtype >= LB_F16 && dtype <= LB_F32;
 }
 
-static struct lb_tensor *node(int op, enum lb_dtype dtype, int rank, const int64_t *shape, int n,
-			      struct lb_tensor *const *inputs, lb_quant how, int64_t last,
-			      const void *site)
+/* params: 0 mode, 1 bits, 2 group; 3 the part, or whether w is transposed. t may be NULL. */
+static struct lb_tensor *publish(struct lb_tensor *t, lb_quant how, int64_t last)
 {
-	struct lb_tensor *t = lb_tensor_begin(op, dtype, rank, shape, n, inputs, site);
 	if (t) {
 		t->params[0] = how.mode;
 		t->params[1] = how.bits;
@@ -91,11 +89,11 @@ lb_quantized lb_quantize(lb_tensor *x, lb_quant how, lb_tensor *global_scale)
 	struct lb_tensor *inputs[] = { x, global_scale };
 	int n = global_scale ? 2 : 1, last = x->rank - 1;
 	shape[last] = x->shape[last] / 32 * how.bits + x->shape[last] % 32 * how.bits / 32;
-	q.w = node(LB_OP_QUANTIZE, LB_U32, x->rank, shape, n, inputs, how, 0, site);
+	q.w = publish(lb_tensor_begin(LB_OP_QUANTIZE, LB_U32, x->rank, shape, n, inputs, site), how, 0);
 	shape[last] = x->shape[last] / how.group;
-	q.scales = node(LB_OP_QUANTIZE, dtype, x->rank, shape, n, inputs, how, 1, site);
+	q.scales = publish(lb_tensor_begin(LB_OP_QUANTIZE, dtype, x->rank, shape, n, inputs, site), how, 1);
 	if (affine)
-		q.biases = node(LB_OP_QUANTIZE, dtype, x->rank, shape, n, inputs, how, 2, site);
+		q.biases = publish(lb_tensor_begin(LB_OP_QUANTIZE, dtype, x->rank, shape, n, inputs, site), how, 2);
 	if (!q.w || !q.scales || (affine && !q.biases))
 		return (lb_quantized){ 0 };
 	return q;
@@ -196,7 +194,7 @@ lb_tensor *lb_dequantize(lb_quantized q, lb_quant how, lb_dtype dtype)
 	int64_t shape[LB_MAX_RANK];
 	__builtin_memcpy(shape, q.w->shape, sizeof shape);
 	shape[q.w->rank - 1] = q.scales->shape[q.w->rank - 1] * how.group;
-	return node(LB_OP_DEQUANTIZE, dtype, q.w->rank, shape, n, inputs, how, 0, site);
+	return publish(lb_tensor_begin(LB_OP_DEQUANTIZE, dtype, q.w->rank, shape, n, inputs, site), how, 0);
 }
 
 lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how, bool transpose)
@@ -248,7 +246,8 @@ lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how, bool 
 	inputs[0] = lb_as(x, dtype, site);
 	if (!inputs[0])
 		return NULL;
-	return node(LB_OP_QUANTIZED_MATMUL, dtype, rank, shape, n + 1, inputs, how, transpose, site);
+	return publish(lb_tensor_begin(LB_OP_QUANTIZED_MATMUL, dtype, rank, shape, n + 1, inputs, site), how,
+		       transpose);
 }
 
 /* ---- made anew, and computed ---- */
