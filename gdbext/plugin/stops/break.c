@@ -43,11 +43,11 @@ static bool choose_kind(const struct lbx_args *args, struct lbx_catch *ret)
 	bool nan = lbx_args_option(args, "nan");
 
 	if (when && !is_when(when))
-		return lb_fail("break: before or after, not '%s'", when);
+		return lb_fail("break: expected before or after, not '%s'", when);
 	if (nan && range)
-		return lb_fail("break: --nan and --range are two breaks");
+		return lb_fail("break: --nan and --range need a break each");
 	if ((nan || range) && when && strcmp(when, "before") == 0)
-		return lb_fail("break: before an op there is no value to be looked at");
+		return lb_fail("break: --nan and --range need `after`: before the op there is no value");
 	ret->kind = lbx_catch_kind(nan ? "nan" : range ? "range" : when ? when : "before");
 	return ret->kind && (!range || lbx_catch_parse_range(range, ret));
 }

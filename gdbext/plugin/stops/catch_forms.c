@@ -9,10 +9,14 @@
 
 static void describe_tensor(const struct lbx_catch *c, const char *any, struct text *ret)
 {
+	const char *of = c->kind->computes ? "" : "of ";
+
 	if (c->id)
-		text_printf(ret, " of #%" PRIu64, c->id);
+		text_printf(ret, " %s#%" PRIu64, of, c->id);
 	else
-		text_printf(ret, " of %s%s", c->is_glob ? "names like " : "", c->name[0] ? c->name : any);
+		text_printf(ret, " %s%s%s", of, !c->is_glob ? "" : c->kind->computes ? "any tensor named like " : "names like ", c->name[0] ? c->name : any);
+	if (c->kind->computes)
+		text_printf(ret, " is computed");
 }
 
 void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
@@ -39,7 +43,7 @@ void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
 		describe_tensor(c, "any tensor", ret);
 	}
 	if (c->op[0])
-		text_printf(ret, ", made by %s", c->op);
+		text_printf(ret, c->kind->computes ? " by %s" : ", made by %s", c->op);
 	if (c->once)
 		text_printf(ret, ", once");
 }

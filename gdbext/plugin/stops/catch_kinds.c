@@ -237,6 +237,7 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 		.name = "before", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
 		.probe = "op_start", .n_args = 6, .id = 0, .site = LBX_NO_ARG, .op = 2, .made = 5,
 		.watch = LB_WATCH_EVAL | LB_WATCH_CALLS,
+		.computes = true,
 		.what = "an operation is about to run",
 		.detail = tell_inputs,
 		.advice = "`tensor where` tells how far the evaluation is, `tensor step out` and then `tensor step in` step through "
@@ -246,6 +247,7 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 		.name = "after", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
 		.probe = "eval_tensor", .n_args = 4, .id = 0, .site = LBX_NO_ARG, .op = 3,
 		.watch = LB_WATCH_EVAL | LB_WATCH_CALLS,
+		.computes = true,
 		.what = "an operation has run",
 		.detail = tell_value,
 		.advice = "`tensor graph %s` shows what it was computed from",

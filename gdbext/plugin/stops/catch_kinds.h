@@ -44,6 +44,7 @@ struct lbx_catch_kind {
 	int id, site;      /* which argument is the tensor's id, the running call */
 	int op, made;         /* the operation, and where it was made; 0: it is the record's */
 	unsigned watch;    /* enum lb_watch that the runtime needs */
+	bool computes;     /* it is of the op that computes a tensor: "before q is computed" */
 	const char *what;  /* happened; a clause */
 	/* adds sentences about this stop; or NULL. May ask (lbx_bridge_waits) */
 	void (*detail)(struct lbx_context *context, const struct lbx_catch_stop *stop,

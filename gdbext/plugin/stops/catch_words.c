@@ -59,7 +59,7 @@ static bool parse_id(const char *t, struct lbx_catch *ret)
 	errno = 0;
 	ret->id = strtoull(t + 1, &end, 10);
 	return (isdigit((unsigned char)t[1]) && !*end && ret->id && errno == 0) ||
-	       lb_fail("'%s' is no tensor id: write # and a number", t);
+	       lb_fail("'%s' is not a tensor id: write # and a number", t);
 }
 
 /* The tensor that an expression is. Its name holds across runs, unless another has the same. */
@@ -92,7 +92,8 @@ bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct l
 	if (lbx_bridge_waits())
 		return false;
 	if (!quoted && !is_name(t))
-		return lb_fail("'%s' is no tensor now: put the name of one to come in quotes; `tensor break` takes "
+		return lb_fail("'%s' is not a tensor now: put the name of one to come in quotes; `tensor "
+		       "break` takes "
 			       "globs, too", t);
 	/* a plain word may be the name of one to come, even where a variable is called so */
 	if (!quoted && strchr(t, '[') && context->target && lbx_is_null_tensor(context, t))
@@ -172,7 +173,7 @@ static bool parse_bytes(const char *text, uint64_t *ret)
 		end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0;
 	}
 	if (end == text || *end || !(value >= 0) || value >= 0x1p62)
-		return lb_fail("'%s' is no number of bytes: 2G, 512M, 65536", text);
+		return lb_fail("'%s' is not a number of bytes, such as 2G, 512M or 65536", text);
 	*ret = (uint64_t)value;
 	return true;
 }
@@ -183,7 +184,7 @@ static bool parse_count(const char *text, uint64_t *ret)
 
 	*ret = strtoull(text, &end, 10);
 	if (!isdigit((unsigned char)*text) || *end || *ret >> 62)
-		return lb_fail("'%s' is no number of tensors", text);
+		return lb_fail("'%s' is not a number of tensors", text);
 	return true;
 }
 
@@ -192,7 +193,7 @@ static bool parse_value(const char *text, const char *usage, double *ret)
 	char *end;
 
 	*ret = strtod(text, &end);
-	return (end != text && !*end && !isnan(*ret)) || lb_fail("'%s' is no number: %s", text, usage);
+	return (end != text && !*end && !isnan(*ret)) || lb_fail("'%s' is not a number: %s", text, usage);
 }
 
 bool lbx_catch_parse_range(const char *text, struct lbx_catch *ret)

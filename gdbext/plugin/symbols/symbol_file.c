@@ -208,8 +208,8 @@ static bool unload(struct lbx_context *context, bool *ret)
 {
 	*ret = any_loaded();
 	if (*ret && lbx_front_end_speaks_mi())
-		return lb_fail("symbols: gdb may crash over floating variable objects of what is "
-			       "removed: delete them, then `remove-symbol-file %s`",
+		return lb_fail("symbols: gdb may crash over floating variable objects of what is removed: "
+		       "delete them, then `remove-symbol-file %s`",
 			       path_of(file.first));
 	take_away(context, 0);
 	return true;
@@ -292,8 +292,8 @@ bool lbx_symbol_file_begin(struct lbx_context *context)
 		return true;
 	remove_until(context, file.last + 1);
 	lbx_symbol_space_deinit(&file.space);
-	lbx_printf(context->out, "The tensors' variables are gone, for gdb may crash over a watchpoint on one "
-		   "when a process begins: `tensor symbols` makes them again.\n");
+	lbx_printf(context->out, "The tensors' variables are gone, because gdb may crash over a watchpoint on one "
+				    "when a process begins. `tensor symbols` makes them again.\n");
 	return true;
 }
 
