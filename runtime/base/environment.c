@@ -17,7 +17,7 @@ int64_t lb_environment_number(const char *name, int64_t min, int64_t max, int64_
 		return otherwise;
 	}
 	if (value > max) {
-		fprintf(stderr, "lazybones: %s=%s: the most is %lld, which is taken\n", name, text,
+		fprintf(stderr, "lazybones: %s=%s is too large: %lld is used\n", name, text,
 			(long long)max);
 		return max;
 	}

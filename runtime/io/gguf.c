@@ -67,7 +67,7 @@ static bool take_text(struct lb_cursor *c, const char *field, bool utf8, char **
 	if (!take_string(c, field, &text, &n))
 		return false;
 	if (utf8 && !lb_is_text(text, n))
-		return lb_fail("%s: %s '%s' is no UTF-8, or holds NUL", c->path, field,
+		return lb_fail("%s: %s '%s' is not UTF-8, or holds NUL", c->path, field,
 			       lb_quoted(text, n, quoted));
 	*ret = strndup((const char *)text, n);
 	return *ret || lb_fail("%s: out of memory for a string of %llu bytes", c->path, (unsigned long long)n);

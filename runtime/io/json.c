@@ -131,7 +131,7 @@ static bool copy_string(struct lb_json *j, char *to)
 	}
 	*to = '\0';
 	if (!lb_is_text(start, (uint64_t)(to - start)))
-		return lb_json_wrong(j, "a string that is no UTF-8, or holds NUL,");
+		return lb_json_wrong(j, "a string that is not UTF-8, or holds NUL,");
 	return true;
 }
 

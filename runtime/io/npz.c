@@ -178,7 +178,7 @@ static bool add_member(struct lb_file *file, const struct lb_cursor *c, const st
 		return true; /* no array */
 	lb_quoted(m->name, m->n_name, quoted);
 	if (!lb_is_text(m->name, m->n_name))
-		return lb_fail("%s: central directory: name '%s' is no UTF-8", c->path, quoted);
+		return lb_fail("%s: central directory: name '%s' is not UTF-8", c->path, quoted);
 	if (m->method == LB_ZIP_STORED && !(m->flags & ENCRYPTED) && m->packed != m->unpacked)
 		return lb_fail("%s: member '%s' is stored, and yet has two sizes", c->path, quoted);
 	if (!find_bytes(c, m, &at))

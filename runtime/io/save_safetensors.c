@@ -52,7 +52,7 @@ static bool check_metadata(const char *op, const struct lb_safetensors_metadata 
 			if (!both[k])
 				return lb_fail("%s: metadata %d: the %s is missing", op, i, which);
 			if (!lb_is_text((const uint8_t *)both[k], strlen(both[k])))
-				return lb_fail("%s: metadata %d: %s '%s' is no UTF-8", op, i, which,
+				return lb_fail("%s: metadata %d: %s '%s' is not UTF-8", op, i, which,
 					       lb_quoted((const uint8_t *)both[k], strlen(both[k]), quoted));
 		}
 		for (int k = 0; k < i; k++) {

@@ -10,7 +10,7 @@
 static bool check_dtype(const char *op, enum lb_dtype dtype)
 {
 	if ((unsigned)dtype >= LB_DTYPES)
-		return lb_fail("%s: %d is no dtype", op, (int)dtype);
+		return lb_fail("%s: %d is not a dtype", op, (int)dtype);
 	return true;
 }
 
@@ -203,7 +203,7 @@ lb_tensor *lb_random_uniform(lb_list shape, double low, double high, lb_dtype dt
 {
 	LB_ENTER();
 	if (!(low < high) || !isfinite(high - low)) {
-		lb_fail("random_uniform: [%g, %g) is no range", low, high);
+		lb_fail("random_uniform: [%g, %g) is not a range", low, high);
 		return NULL;
 	}
 	struct lb_tensor *t = random_begin(LB_OP_UNIFORM, shape, dtype, key, site);

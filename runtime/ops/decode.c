@@ -11,7 +11,7 @@ bool lb_encoded_bytes(const char *op, enum lb_encoding encoding, lb_list shape, 
 	int64_t size;
 	char text[LB_SHAPE_TEXT];
 	if ((unsigned)encoding >= LB_ENCODINGS || (unsigned)dtype >= LB_DTYPES)
-		return lb_fail("%s: encoding %d of dtype %d: there is no such", op, (int)encoding, (int)dtype);
+		return lb_fail("%s: encoding %d of dtype %d does not exist", op, (int)encoding, (int)dtype);
 	if (!lb_check_shape(op, shape.n, shape.v, dtype, &size))
 		return false;
 	const struct lb_block *block = &lb_blocks[encoding];

@@ -76,7 +76,7 @@ lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
 	if (!LB_GIVEN("astype", x))
 		return NULL;
 	if ((unsigned)dtype >= LB_DTYPES) {
-		lb_fail("astype: %d is no dtype", (int)dtype);
+		lb_fail("astype: %d is not a dtype", (int)dtype);
 		return NULL;
 	}
 	/* who asks for a dtype means it: the result is weak no more */

@@ -95,7 +95,7 @@ lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype)
 		return NULL;
 	}
 	if ((unsigned)dtype >= LB_DTYPES) {
-		lb_fail("one_hot: %d is no dtype", (int)dtype);
+		lb_fail("one_hot: %d is not a dtype", (int)dtype);
 		return NULL;
 	}
 	if (n < 0 || indices->rank == LB_MAX_RANK) {

@@ -46,7 +46,7 @@ static struct lb_tensor *product(const char *name, int op, int n, struct lb_tens
 		return NULL;
 	if (a->rank == 0 || b->rank == 0) {
 		char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
-		lb_fail("%s: a scalar is no matrix: a is %s, b is %s; use lb_multiply()", name,
+		lb_fail("%s: a scalar is not a matrix: a is %s, b is %s; use lb_multiply()", name,
 			lb_shape_text(a->rank, a->shape, ta), lb_shape_text(b->rank, b->shape, tb));
 		return NULL;
 	}

@@ -22,7 +22,7 @@ static struct lb_tensor *reduce(int op, struct lb_tensor *x, lb_list axes, bool 
 	for (int i = 0; i < x->rank && non_empty; i++) {
 		if (mask & 1u << i && x->shape[i] == 0) {
 			char text[LB_SHAPE_TEXT];
-			lb_fail("%s: axis %d of %s is empty, and nothing has no %s", name, i,
+			lb_fail("%s: axis %d of %s is empty, so it has no %s", name, i,
 				lb_shape_text(x->rank, x->shape, text), name);
 			return NULL;
 		}

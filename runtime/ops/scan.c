@@ -34,7 +34,7 @@ lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key)
 	char text[LB_SHAPE_TEXT];
 	int64_t n = logits->shape[along], shape[LB_MAX_RANK];
 	if (logits->dtype == LB_C64) {
-		lb_fail("categorical: complex numbers are no logits");
+		lb_fail("categorical: complex numbers cannot be logits");
 		return NULL;
 	}
 	if (n < 1 || n > UINT32_MAX) {

@@ -8,7 +8,7 @@ static bool cut_range(const char *op, struct lb_cut *cut, const lb_index *index,
 	int64_t size = x->shape[axis], stride = x->strides[axis];
 	int64_t step = index->step, start = index->start, stop = index->stop;
 	if (step == 0)
-		return lb_fail("%s: a step of 0 leads nowhere", op);
+		return lb_fail("%s: the step must not be 0", op);
 	/* LB_END, and out of range, clamp to one past the last in the step's direction */
 	int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? size : size - 1;
 	if (start == LB_END)

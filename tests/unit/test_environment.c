@@ -104,7 +104,7 @@ static void too_much_is_the_most(void **state)
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(settings_with("LAZYBONES_EVENTS", values[i], said).events, 1048576);
 		snprintf(expected, sizeof expected,
-			 "lazybones: LAZYBONES_EVENTS=%s: the most is 1048576, which is taken\n", values[i]);
+			 "lazybones: LAZYBONES_EVENTS=%s is too large: 1048576 is used\n", values[i]);
 		assert_string_equal(said, expected);
 	}
 	assert_int_equal(settings_with("LAZYBONES_STACKS", "65", said).stacks, 64);
