@@ -13,7 +13,6 @@
 #include "inspect/graph/listings.h"
 #include "inspect/memory/memory.h"
 #include "inspect/memory/model.h"
-#include "inspect/operand/view.h"
 #include "inspect/origin/origin.h"
 #include "inspect/set.h"
 #include "inspect/show/at.h"

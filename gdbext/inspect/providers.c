@@ -3,11 +3,9 @@
 
 static bool open_runtime(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	struct lbx_table *table;
-
-	if (!lbx_context_table(context, &table))
+	if (!context->table && !lbx_table_create(context->target, &context->table))
 		return false;
-	*ret = lbx_table_tensors(table);
+	*ret = lbx_table_tensors(context->table);
 	return true;
 }
 

@@ -31,13 +31,12 @@ static bool is_elementwise(const struct lbx_tensor *t)
 /* Whether the operation that runs may be computing t, too. */
 static bool may_be_fused(struct lbx_table *table, const struct lbx_thread *thread, const struct lbx_tensor *t)
 {
-	struct lbx_tensors *tensors = lbx_table_tensors(table);
 	struct lbx_tensor head;
 	bool clean = lb_ok();
 
 	if (thread->at_once == 1 || !is_elementwise(t))
 		return false;
-	if (!lbx_tensors_by_id(tensors, thread->tensor, &head)) {
+	if (!lbx_tensors_by_id(&table->tensors, thread->tensor, &head)) {
 		if (clean)
 			lb_clear_error();
 		return true;

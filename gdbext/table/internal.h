@@ -65,12 +65,21 @@ void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t
 /* Checks and decodes the buffer record at an address. */
 bool lbx_table_buffer(struct lbx_table *table, uint64_t address, bool cached, struct lbx_buffer_record *ret);
 
+/* Finds out all that is needed to read it. */
+bool lbx_table_read(struct lbx_table *table);
+
 /* As in struct lbx_tensors_ops. */
+enum lbx_next lbx_table_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad);
+bool lbx_table_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
+bool lbx_table_by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
+bool lbx_table_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
+bool lbx_table_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last);
+bool lbx_table_input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret);
+uint64_t lbx_table_input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i);
+int lbx_table_stack(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max);
 bool lbx_table_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret);
 void lbx_table_take_computed(struct lbx_tensors *tensors, struct lbx_tensor *t);
 bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t,
 		       struct lbx_program *ret);
-
-extern const struct lbx_tensors_ops lbx_table_tensors_ops;
 
 #endif

@@ -100,17 +100,6 @@ static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_recor
 	return true;
 }
 
-void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t size)
-{
-	ret[0] = '\0';
-	if (address == 0)
-		return;
-	bool clean = lb_ok();
-	if (!lbx_cache_read_string(table->cache, address, ret, size) && clean)
-		lb_clear_error();
-	lbx_make_printable(ret);
-}
-
 static bool decode_record(struct lbx_table *table, uint64_t address, const struct lbx_tensor_record *r,
 			  bool cached, struct lbx_tensor *ret)
 {
@@ -302,7 +291,7 @@ static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool l
 	return LBX_NEXT_END;
 }
 
-static bool damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last)
+bool lbx_table_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last)
 {
 	const struct lbx_table *table = table_of(tensors);
 
@@ -311,7 +300,7 @@ static bool damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *r
 	return table->bad_first != 0;
 }
 
-static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
+enum lbx_next lbx_table_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
 			  uint64_t *bad)
 {
 	return next_record(table_of(tensors), slot, true, ret, bad);
@@ -386,7 +375,7 @@ static bool at_address(struct lbx_table *table, uint64_t address, struct lbx_ten
 	return false;
 }
 
-static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
+bool lbx_table_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
 {
 	struct lbx_table *table = table_of(tensors);
 	uint64_t address;
@@ -398,7 +387,7 @@ static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *r
 	return at_address(table, address, ret);
 }
 
-static bool by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+bool lbx_table_by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
 {
 	return at_address(table_of(tensors), address, ret);
 }
@@ -415,7 +404,7 @@ static bool input_word(struct lbx_table *table, const struct lbx_tensor *t, uint
 	return lbx_cache_read(table->cache, t->more_inputs + 8ULL * i, ret, sizeof *ret);
 }
 
-static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i,
+bool lbx_table_input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i,
 		  struct lbx_tensor *ret)
 {
 	struct lbx_table *table = table_of(tensors);
@@ -432,7 +421,7 @@ static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint3
 	return at_address(table, address, ret);
 }
 
-static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i)
+uint64_t lbx_table_input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i)
 {
 	struct lbx_table *table = table_of(tensors);
 	struct lbx_tensor_record r;
@@ -451,7 +440,7 @@ static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t
 	return word;
 }
 
-static int stack(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max)
+int lbx_table_stack(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max)
 {
 	struct lbx_table *table = table_of(tensors);
 	uint64_t depot = lbx_root_integer(table, table->fields.stacks), n;
@@ -532,7 +521,7 @@ bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct
 	return true;
 }
 
-static bool record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+bool lbx_table_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
 {
 	struct lbx_table *table = table_of(tensors);
 	uint64_t slot, within;
@@ -541,17 +530,3 @@ static bool record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_
 		return false;
 	return at_address(table, address - within, ret);
 }
-
-const struct lbx_tensors_ops lbx_table_tensors_ops = {
-	.next = next,
-	.by_id = by_id,
-	.by_address = by_address,
-	.record_at = record_at,
-	.next_buffer = lbx_table_next_buffer,
-	.damage = damage,
-	.input = input,
-	.input_id = input_id,
-	.stack = stack,
-	.program = lbx_table_program,
-	.take_computed = lbx_table_take_computed,
-};

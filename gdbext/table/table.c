@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "table/internal.h"
+#include "target/printable.h"
 
 enum { MAX_FIELDS = 1024, MAX_KINDS = 64, HEAD_BYTES = offsetof(struct lb_symtab, version) };
 
@@ -293,35 +294,21 @@ static bool read_root(struct lbx_table *table)
 	return lbx_target_read(table->target, table->address, table->root, table->head.size);
 }
 
-bool lbx_table_create(struct lbx_target *target, struct lbx_table **ret)
+void lbx_table_text(struct lbx_table *table, uint64_t address, char *ret, size_t size)
 {
-	uint64_t address;
-
-	if (!target->ops->find_root(target, &address))
-		return false;
-	struct lbx_table *table = calloc(1, sizeof *table);
-	if (!table)
-		return lb_fail("out of memory");
-	table->tensors.ops = &lbx_table_tensors_ops;
-	table->tensors.target = table->target = target;
-	table->tensors.provider = "lazybones";
-	table->address = address;
-	table->cache = lbx_cache_create(target);
-	if (table->cache && read_head(table) && read_root_fields(table) && read_root(table) &&
-	    read_kinds(table, true) && read_ops(table) && read_dtypes(table)) {
-		*ret = table;
-		return true;
-	}
-	lbx_table_destroy(table);
-	return false;
+	ret[0] = '\0';
+	if (address == 0)
+		return;
+	bool clean = lb_ok();
+	if (!lbx_cache_read_string(table->cache, address, ret, size) && clean)
+		lb_clear_error();
+	lbx_make_printable(ret);
 }
 
-void lbx_table_destroy(struct lbx_table *table)
+bool lbx_table_read(struct lbx_table *table)
 {
-	if (!table)
-		return;
-	lbx_cache_destroy(table->cache);
-	free(table);
+	return read_head(table) && read_root_fields(table) && read_root(table) && read_kinds(table, true) &&
+	       read_ops(table) && read_dtypes(table);
 }
 
 bool lbx_table_refresh(struct lbx_table *table)
@@ -341,9 +328,4 @@ bool lbx_table_valid(struct lbx_table *table)
 	if (!valid && clean)
 		lb_clear_error();
 	return valid;
-}
-
-struct lbx_tensors *lbx_table_tensors(struct lbx_table *table)
-{
-	return table ? &table->tensors : NULL;
 }

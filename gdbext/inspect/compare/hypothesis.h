@@ -75,6 +75,8 @@ struct lbx_candidate lbx_candidate_plain(const struct lbx_explainer *e);
 /* Makes *a an array in this process, row-major; false when it is too large, or cannot be read. *own
  * is to be freed. */
 bool lbx_explain_dense(struct lbx_explainer *e, struct lbx_array *a, char **own);
+/* False when the time is up, or the user has interrupted. */
+bool lbx_explain_has_time(struct lbx_explainer *e);
 /* Tries it on the samples, then on all elements, and keeps it if it explains. False: stop. */
 bool lbx_candidate_try(struct lbx_explainer *e, const struct lbx_candidate *c);
 /* Of all elements, at memory speed. */

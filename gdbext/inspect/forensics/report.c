@@ -12,7 +12,7 @@
 #include "inspect/forensics/death.h"
 #include "inspect/tensor/describe.h"
 
-enum { MAX_THREADS = 64, MAX_FRAMES = 64, MAX_FLIGHTS = 256, DEFAULT_SECONDS = 20 };
+enum { MAX_THREADS = 64, MAX_FRAMES = 64, MAX_FLIGHTS = 256 };
 
 /* What cannot be told is no reason to tell nothing. False: the user has stopped it. */
 static bool settle(struct lbx_report *r, enum lbx_section section, bool done)
@@ -189,40 +189,4 @@ void lbx_report_deinit(struct lbx_report *report)
 	lbx_findings_deinit(&report->suspicions);
 	lbx_holding_groups_deinit(&report->sites);
 	lbx_snapshot_deinit(&report->memory);
-}
-
-static void write_file(struct lbx_out *out, const char *text, size_t n)
-{
-	fwrite(text, 1, n, out->context);
-}
-
-static bool write_page(struct lbx_context *context, const struct lbx_report *report, const char *path)
-{
-	struct lbx_file file;
-
-	if (!lbx_file_begin(&file, path))
-		return false;
-	struct lbx_out page = { .width = 100, .context = file.stream, .write = write_file };
-	return lbx_file_end(&file, lbx_report_page(context, report, &page));
-}
-
-bool lbx_run_report(struct lbx_context *context, const struct lbx_args *args)
-{
-	const char *output = lbx_args_option(args, "output");
-	struct lbx_report report;
-	int64_t seconds = DEFAULT_SECONDS;
-
-	if (output && !*output)
-		return lbx_misuse("report: --output needs a file's name");
-	if (!lbx_args_int(args, "seconds", 1, 1 << 20, &seconds))
-		return false;
-	bool done = lbx_report_collect(context, (double)seconds, &report);
-	if (done && output)
-		done = write_page(context, &report, output);
-	else if (done && context->out->json)
-		lbx_report_json(context, &report);
-	else if (done)
-		lbx_report_print(context, &report);
-	lbx_report_deinit(&report);
-	return done && lb_ok();
 }

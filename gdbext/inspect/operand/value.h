@@ -33,10 +33,4 @@ void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *selectio
 const char *lbx_part_note(enum lb_dtype dtype);
 /* Likewise "part", of complex values alone. */
 void lbx_json_measured(json_t *o, enum lb_dtype dtype);
-/* The option --first: how many of the first elements the statistics show. */
-bool lbx_stats_first(const struct lbx_args *args, int64_t *ret);
-/* Likewise its statistics; `first` as lbx_stats_first() gives it. */
-bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *selection,
-		     const struct lbx_array *array, int64_t first, const char *note);
-
 #endif

@@ -9,8 +9,6 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/operand/address.h"
-#include "inspect/operand/select.h"
-#include "inspect/operand/value.h"
 #include "inspect/tensor/format.h"
 
 enum { TEXT_MAX = 1024 };
@@ -79,7 +77,7 @@ static bool of_type(const char *type, enum lb_dtype *ret)
 	return false;
 }
 
-static bool fail_dtype(const char *text)
+bool lbx_fail_dtype(const char *text)
 {
 	return lbx_misuse("no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64 and c64", text);
 }
@@ -93,7 +91,7 @@ static bool find_dtype(const struct lbx_view *view, const char *type, enum lb_dt
 		       lb_fail(*type ? "%s is of type %s, which tells no dtype: say which, as in %s%sf32%s%s"
 				     : "%s%s tells no dtype: say which, as in %s%sf32%s%s", view->address, type,
 			       view->address, between, between, view->shape);
-	return lbx_dtype_parse(view->dtype, ret) || fail_dtype(view->dtype);
+	return lbx_dtype_parse(view->dtype, ret) || lbx_fail_dtype(view->dtype);
 }
 
 static bool fail_list(const char *what, const char *text)
@@ -232,7 +230,7 @@ bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used,
 			if (lbx_dtype_parse(s, &dtype))
 				view.dtype = s;
 			else if (is_meant_as_dtype(copy, s))
-				return fail_dtype(s);
+				return lbx_fail_dtype(s);
 			else
 				s[n] = last;
 		}
@@ -256,37 +254,4 @@ bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used,
 	}
 	return lb_fail("'%s' is not a view of memory: it is written as @ADDRESS:DTYPE:SHAPE, as in "
 		       "@0x7f00:f32:3,4", text);
-}
-
-bool lbx_run_view(struct lbx_context *context, const struct lbx_args *args)
-{
-	struct lbx_view view = { .address = args->v[0], .shape = args->v[1], .in_words = true };
-	struct lbx_selection s = { .slice_text = "" };
-	struct lbx_format_options options;
-	struct lbx_array array;
-	char shape[TEXT_MAX];
-	enum lb_dtype dtype;
-	int64_t first;
-	int i = 1;
-
-	if (args->n > 2 && lbx_dtype_parse(args->v[1], &dtype))
-		view.dtype = args->v[i++];
-	if (args->n > 2 && !view.dtype && (args->n == 4 || isalpha((unsigned char)*args->v[1])))
-		return fail_dtype(args->v[1]);
-	/* a slice follows the last word */
-	snprintf(shape, sizeof shape, "%s", args->v[args->n - 1]);
-	char *slice = strchr(shape, '[');
-	if (slice) {
-		snprintf(s.slice_text, sizeof s.slice_text, "%s", slice);
-		*slice = '\0';
-	}
-	view.shape = i + 1 < args->n ? args->v[i] : shape;
-	view.strides = i + 1 < args->n ? shape : NULL;
-	if (!lbx_slice_parse(s.slice_text, &s.slice) || !lbx_print_options(context, args, &options) ||
-	    !lbx_stats_first(args, &first) || !lbx_view_make(context, &view, &s.tensor) ||
-	    !lbx_value_of(context, &s, &array))
-		return false;
-	if (lbx_args_option(args, "stats"))
-		return lbx_print_stats(context, &s, &array, first, NULL);
-	return lbx_print_value(context, &s, &array, &options, NULL);
 }

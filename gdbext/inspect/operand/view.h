@@ -17,7 +17,7 @@ struct lbx_view {
 bool lbx_view_make(struct lbx_context *context, const struct lbx_view *view, struct lbx_tensor *ret);
 /* Of a text that begins with '@'; *used is where the slice begins. */
 bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used, struct lbx_tensor *ret);
-
-bool lbx_run_view(struct lbx_context *context, const struct lbx_args *args);
+/* Fails: the text is no dtype. */
+bool lbx_fail_dtype(const char *text);
 
 #endif

@@ -8,110 +8,6 @@
 #include "inspect/replay/needs.h"
 #include "inspect/replay/planner.h"
 
-static bool grow(void **list, uint64_t n, uint64_t capacity, size_t size)
-{
-	if (capacity <= n)
-		return true;
-	void *bigger = realloc(*list, capacity * size);
-	if (!bigger)
-		return lb_fail("out of memory for a replay of %llu nodes", (unsigned long long)n);
-	*list = bigger;
-	return true;
-}
-
-struct lbx_wire_node *lbx_plan_node_of(struct lbx_planner *p, uint32_t from, const char *op)
-{
-	struct lbx_plan *plan = p->plan;
-	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
-	uint32_t n = plan->n;
-
-	if (n == plan->capacity) {
-		uint64_t capacity = n ? (uint64_t)n * 2 : 64;
-		if (capacity > LBX_WIRE_NODES && n >= LBX_WIRE_NODES) {
-			lb_fail("the replay has more than %d nodes", LBX_WIRE_NODES);
-			return NULL;
-		}
-		if (!grow((void **)&plan->nodes, n, capacity, sizeof *plan->nodes) ||
-		    !grow((void **)&plan->from, n, capacity, sizeof *plan->from) ||
-		    !grow((void **)&plan->memory, n, capacity, sizeof *plan->memory))
-			return NULL;
-		plan->capacity = (uint32_t)capacity;
-	}
-	plan->from[n] = from;
-	plan->memory[n] = n;
-	struct lbx_wire_node *node = &plan->nodes[plan->n++];
-	*node = (struct lbx_wire_node){ .dtype = (uint8_t)t->dtype, .rank = (uint8_t)t->rank, .id = t->id,
-					.inputs = plan->n_inputs };
-	strncpy(node->op, op, sizeof node->op - 1);
-	return node;
-}
-
-bool lbx_plan_input(struct lbx_planner *p, uint32_t input)
-{
-	struct lbx_plan *plan = p->plan;
-
-	if (plan->n_inputs == plan->inputs_capacity) {
-		uint64_t capacity = plan->n_inputs ? plan->n_inputs * 2 : 64;
-		if (!grow((void **)&plan->inputs, plan->n_inputs, capacity, sizeof *plan->inputs))
-			return false;
-		plan->inputs_capacity = capacity;
-	}
-	plan->inputs[plan->n_inputs++] = input;
-	plan->nodes[plan->n - 1].n_inputs++;
-	return true;
-}
-
-static struct lbx_plan_data *add_data(struct lbx_planner *p)
-{
-	struct lbx_plan *plan = p->plan;
-
-	if (plan->n_data == plan->data_capacity) {
-		uint64_t capacity = plan->n_data ? (uint64_t)plan->n_data * 2 : 64;
-		if (!grow((void **)&plan->data, plan->n_data, capacity, sizeof *plan->data))
-			return NULL;
-		plan->data_capacity = (uint32_t)capacity;
-	}
-	struct lbx_plan_data *data = &plan->data[plan->n_data++];
-	*data = (struct lbx_plan_data){ .node = plan->n - 1 };
-	return data;
-}
-
-void lbx_wire_layout(struct lbx_wire_node *node, const struct lbx_strided *layout)
-{
-	node->rank = (uint8_t)layout->rank;
-	memcpy(node->shape, layout->shape, sizeof node->shape);
-	memcpy(node->strides, layout->strides, sizeof node->strides);
-	node->offset = layout->offset;
-}
-
-static void layout_at(const struct lbx_planner *p, uint32_t position, struct lbx_strided *ret)
-{
-	const struct lbx_wire_node *node = &p->plan->nodes[position];
-
-	*ret = (struct lbx_strided){ .rank = node->rank, .offset = node->offset };
-	memcpy(ret->shape, node->shape, sizeof ret->shape);
-	memcpy(ret->strides, node->strides, sizeof ret->strides);
-}
-
-bool lbx_plan_view_of(struct lbx_planner *p, uint32_t from, uint32_t of, const struct lbx_strided *layout)
-{
-	struct lbx_wire_node *node = lbx_plan_node_of(p, from, lb_ops[LB_OP_AS_STRIDED].name);
-
-	if (!node)
-		return false;
-	lbx_wire_layout(node, layout);
-	p->plan->memory[p->plan->n - 1] = p->plan->memory[of];
-	return lbx_plan_input(p, of);
-}
-
-/* ---- ready tensors ---- */
-
-bool lbx_fail_bounds(const struct lbx_tensor *t)
-{
-	return lb_fail("tensor #%llu reaches out of its buffer: its record is damaged",
-		       (unsigned long long)t->id);
-}
-
 static bool plan_leaf(struct lbx_planner *p, uint32_t from)
 {
 	const struct lbx_graph_node *leaf = &p->graph->nodes[from];
@@ -119,7 +15,7 @@ static bool plan_leaf(struct lbx_planner *p, uint32_t from)
 	const struct lbx_tensor *t = &leaf->tensor;
 	int64_t low, high, width = lbx_dtype_bytes(t->dtype);
 	struct lbx_wire_node *node = lbx_plan_node_of(p, from, lb_ops[LB_OP_DATA].name);
-	struct lbx_plan_data *data = node ? add_data(p) : NULL;
+	struct lbx_plan_data *data = node ? lbx_plan_add_data(p) : NULL;
 	struct lbx_strided layout, part, gathered;
 
 	if (!data)
@@ -170,7 +66,7 @@ static bool plan_view(struct lbx_planner *p, uint32_t from)
 				       (unsigned long long)view->tensor.id, (long long)view->tensor.offset);
 	} else {
 		lbx_strided_of(&p->graph->nodes[d->base], &buffer);
-		layout_at(p, of, &held);
+		lbx_plan_layout_at(p, of, &held);
 		if (!lbx_strided_through(&layout, &d->region, &buffer, &base->region, &held, &part))
 			return lb_fail("tensor #%llu: no view of a part of #%llu",
 				       (unsigned long long)view->tensor.id,
@@ -200,7 +96,7 @@ static bool edge(struct lbx_planner *p, uint32_t input, const struct lbx_need *n
 	*ret = p->positions[input];
 	if (need->all)
 		return true;
-	layout_at(p, *ret, &layout);
+	lbx_plan_layout_at(p, *ret, &layout);
 	if (!lbx_region_equal(held, &need->region, of->tensor.rank)) {
 		for (int i = 0; i < of->tensor.rank; i++) {
 			rest.first[i] = (rest.first[i] - held->first[i]) / held->step[i];
@@ -258,7 +154,7 @@ static bool plan_padding(struct lbx_planner *p, uint32_t from, uint32_t value)
 	const struct lbx_demand *d = &p->demands[from];
 	struct lbx_strided layout, dense;
 
-	layout_at(p, value, &layout);
+	lbx_plan_layout_at(p, value, &layout);
 	lbx_strided_dense(p->graph->nodes[from].tensor.rank, d->region.count, &dense);
 	dense.offset = layout.offset;
 	layout = dense;
@@ -307,7 +203,7 @@ static bool plan_operation(struct lbx_planner *p, uint32_t from)
 	free(inputs);
 	if (!ok || t->op_class != LB_CLASS_FUSED)
 		return ok;
-	struct lbx_plan_data *data = add_data(p);
+	struct lbx_plan_data *data = lbx_plan_add_data(p);
 	if (!data)
 		return false;
 	data->is_program = true;
@@ -366,14 +262,4 @@ bool lbx_plan_region(const struct lbx_graph *graph, const struct lbx_region *reg
 bool lbx_plan_whole(const struct lbx_graph *graph, uint64_t max_memory, struct lbx_plan *ret)
 {
 	return plan(graph, lbx_demand_all(graph), NULL, max_memory, ret);
-}
-
-void lbx_plan_deinit(struct lbx_plan *plan)
-{
-	free(plan->nodes);
-	free(plan->from);
-	free(plan->memory);
-	free(plan->inputs);
-	free(plan->data);
-	*plan = (struct lbx_plan){ .graph = plan->graph };
 }

@@ -1,4 +1,4 @@
-/* What makes a plan, shared by plan.c, plan_memory.c and plan_run.c. */
+/* What makes a plan: plan_nodes.c and plan_memory.c beneath plan_run.c beneath plan.c. */
 #ifndef LBX_PLANNER_H
 #define LBX_PLANNER_H
 
@@ -22,6 +22,10 @@ struct lbx_planner {
 
 /* A node of the plan; a pointer to it is good until the next. NULL: out of memory. */
 struct lbx_wire_node *lbx_plan_node_of(struct lbx_planner *p, uint32_t from, const char *op);
+/* Something to put behind the newest node; likewise. */
+struct lbx_plan_data *lbx_plan_add_data(struct lbx_planner *p);
+/* How what the node at a position looks at lies in memory. */
+void lbx_plan_layout_at(const struct lbx_planner *p, uint32_t position, struct lbx_strided *ret);
 /* One more input of the newest node. */
 bool lbx_plan_input(struct lbx_planner *p, uint32_t input);
 /* A new node: a view of what node `of` looks at. */

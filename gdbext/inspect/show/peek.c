@@ -6,30 +6,9 @@
 #include "base/plural.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
+#include "inspect/show/stats.h"
 #include "inspect/replay/replay.h"
 #include "inspect/tensor/expression.h"
-
-bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *s, struct lbx_sight *ret)
-{
-	*ret = (struct lbx_sight){ .replayed = { .map = NULL } };
-	bool ready = s->tensor.state == LBX_READY;
-	bool ok = ready ? lbx_array_of_tensor(context->target, &s->tensor, &ret->array)
-			: lbx_replay(context, &s->tensor, &s->slice, &ret->replayed);
-	if (ok && !ready) {
-		ret->array = ret->replayed.array;
-		snprintf(ret->note, sizeof ret->note, "replayed outside the program (%u node%s)",
-			 ret->replayed.n_nodes, LB_S(ret->replayed.n_nodes));
-	}
-	if (ok && (!ready || lbx_slice_apply(&s->slice, &ret->array)))
-		return true;
-	lbx_sight_end(ret);
-	return false;
-}
-
-void lbx_sight_end(struct lbx_sight *sight)
-{
-	lbx_replay_release(&sight->replayed);
-}
 
 static bool show(struct lbx_context *context, const struct lbx_args *args,
 		 const struct lbx_selection *s, const struct lbx_sight *sight)

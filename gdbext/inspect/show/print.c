@@ -1,5 +1,6 @@
 #include "inspect/show/print.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,110 +9,13 @@
 #include "inspect/convenience.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
+#include "inspect/operand/view.h"
+#include "inspect/show/stats.h"
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/number.h"
-
-bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *s,
-		  struct lbx_array *ret)
-{
-	char label[LB_NAME_MAX + 320], pending_text[256], why[256];
-	struct lbx_pending pending;
-
-	if (s->tensor.state != LBX_READY) {
-		lbx_selection_label(s, label, sizeof label);
-		lbx_describe_state(&s->tensor, why, sizeof why);
-		if (!lbx_tensor_is_pending(&s->tensor))
-			return lb_fail("%s %s", label, why);
-		lbx_pending(&s->tensor, &pending);
-		lbx_describe_pending(&pending, pending_text, sizeof pending_text);
-		return lb_fail("%s %s; %s", label, why, pending_text);
-	}
-	return lbx_array_of_tensor(context->target, &s->tensor, ret) &&
-	       lbx_slice_apply(&s->slice, ret);
-}
-
-bool lbx_print_options(const struct lbx_context *context, const struct lbx_args *args,
-		       struct lbx_format_options *ret)
-{
-	int64_t edge = context->settings->edge_items, precision = context->settings->precision;
-
-	if (!lbx_args_int(args, "edge", 1, 1 << 20, &edge) ||
-	    !lbx_args_int(args, "precision", 0, LBX_PRECISION_MAX, &precision))
-		return false;
-	*ret = lbx_format_options(context->settings);
-	ret->edge_items = edge;
-	ret->precision = (int)precision;
-	ret->full = lbx_args_option(args, "full");
-	return true;
-}
-
-static bool print_json(struct lbx_context *context, const struct lbx_selection *s,
-		       const struct lbx_array *array, const struct lbx_format_options *options,
-		       const char *note)
-{
-	struct lbx_out *out = context->out;
-	json_t *o = lbx_json_tensor(&s->tensor);
-
-	if (s->slice.n) {
-		json_object_set_new(o, "slice", lbx_json_string(s->slice_text));
-		json_object_set_new(o, "slice_shape", lbx_json_list(array->shape, array->rank));
-	}
-	if (note)
-		json_object_set_new(o, "note", lbx_json_string(note));
-	json_object_set_new(o, "summarised", json_boolean(lbx_format_summarises(array, options)));
-	if (lbx_format_summarises(array, options))
-		json_object_set_new(o, "edge", json_integer(options->edge_items));
-	char *head = json_dumps(o, JSON_COMPACT);
-	json_decref(o);
-	if (!head)
-		return lb_fail("out of memory");
-	/* the object stays open for the values */
-	lbx_printf(out, "%.*s,\"values\":", (int)strlen(head) - 1, head);
-	free(head);
-	bool done = lbx_format_json(out, array, options);
-	lbx_printf(out, "}\n");
-	return done;
-}
-
-void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *s,
-		       const struct lbx_array *array)
-{
-	char label[LB_NAME_MAX + 320], shape[512];
-
-	lbx_selection_label(s, label, sizeof label);
-	lbx_format_list(array->shape, array->rank, shape, sizeof shape);
-	lbx_wrap(out, 0, 4);
-	lbx_styled(out, LBX_NAME, "%s", label);
-	lbx_printf(out, ": %s %s", lbx_dtype_name(array->dtype), shape);
-}
-
-const char *lbx_part_note(enum lb_dtype dtype)
-{
-	return dtype == LB_C64 ? ", by magnitude" : "";
-}
-
-void lbx_json_measured(json_t *o, enum lb_dtype dtype)
-{
-	if (dtype == LB_C64)
-		json_object_set_new(o, "part", json_string("magnitude"));
-}
-
-bool lbx_print_value(struct lbx_context *context, const struct lbx_selection *s,
-		     const struct lbx_array *array, const struct lbx_format_options *options,
-		     const char *note)
-{
-	struct lbx_out *out = context->out;
-
-	lbx_set_int(out, "tensor_count", array->size);
-	if (out->json)
-		return print_json(context, s, array, options, note);
-	lbx_print_heading(out, s, array);
-	lbx_printf(out, "%s%s\n", note ? ", " : "", note ? note : "");
-	return lbx_format_array(out, array, options);
-}
 
 /* A tensor without a value is no error to look at. */
 static bool print_pending(struct lbx_context *context, const struct lbx_selection *s)
@@ -157,4 +61,37 @@ bool lbx_run_print(struct lbx_context *context, const struct lbx_args *args)
 		return print_pending(context, &s);
 	return lbx_value_of(context, &s, &array) &&
 	       lbx_print_value(context, &s, &array, &options, NULL);
+}
+
+bool lbx_run_view(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_view view = { .address = args->v[0], .shape = args->v[1], .in_words = true };
+	struct lbx_selection s = { .slice_text = "" };
+	struct lbx_format_options options;
+	struct lbx_array array;
+	char shape[LBX_LINE_MAX];
+	enum lb_dtype dtype;
+	int64_t first;
+	int i = 1;
+
+	if (args->n > 2 && lbx_dtype_parse(args->v[1], &dtype))
+		view.dtype = args->v[i++];
+	if (args->n > 2 && !view.dtype && (args->n == 4 || isalpha((unsigned char)*args->v[1])))
+		return lbx_fail_dtype(args->v[1]);
+	/* a slice follows the last word */
+	snprintf(shape, sizeof shape, "%s", args->v[args->n - 1]);
+	char *slice = strchr(shape, '[');
+	if (slice) {
+		snprintf(s.slice_text, sizeof s.slice_text, "%s", slice);
+		*slice = '\0';
+	}
+	view.shape = i + 1 < args->n ? args->v[i] : shape;
+	view.strides = i + 1 < args->n ? shape : NULL;
+	if (!lbx_slice_parse(s.slice_text, &s.slice) || !lbx_print_options(context, args, &options) ||
+	    !lbx_stats_first(args, &first) || !lbx_view_make(context, &view, &s.tensor) ||
+	    !lbx_value_of(context, &s, &array))
+		return false;
+	if (lbx_args_option(args, "stats"))
+		return lbx_print_stats(context, &s, &array, first, NULL);
+	return lbx_print_value(context, &s, &array, &options, NULL);
 }

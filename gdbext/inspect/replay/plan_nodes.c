@@ -1,0 +1,121 @@
+/* What every way of planning puts together: nodes, their inputs, their data. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/op.h"
+#include "inspect/replay/planner.h"
+
+static bool grow(void **list, uint64_t n, uint64_t capacity, size_t size)
+{
+	if (capacity <= n)
+		return true;
+	void *bigger = realloc(*list, capacity * size);
+	if (!bigger)
+		return lb_fail("out of memory for a replay of %llu nodes", (unsigned long long)n);
+	*list = bigger;
+	return true;
+}
+
+struct lbx_wire_node *lbx_plan_node_of(struct lbx_planner *p, uint32_t from, const char *op)
+{
+	struct lbx_plan *plan = p->plan;
+	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
+	uint32_t n = plan->n;
+
+	if (n == plan->capacity) {
+		uint64_t capacity = n ? (uint64_t)n * 2 : 64;
+		if (capacity > LBX_WIRE_NODES && n >= LBX_WIRE_NODES) {
+			lb_fail("the replay has more than %d nodes", LBX_WIRE_NODES);
+			return NULL;
+		}
+		if (!grow((void **)&plan->nodes, n, capacity, sizeof *plan->nodes) ||
+		    !grow((void **)&plan->from, n, capacity, sizeof *plan->from) ||
+		    !grow((void **)&plan->memory, n, capacity, sizeof *plan->memory))
+			return NULL;
+		plan->capacity = (uint32_t)capacity;
+	}
+	plan->from[n] = from;
+	plan->memory[n] = n;
+	struct lbx_wire_node *node = &plan->nodes[plan->n++];
+	*node = (struct lbx_wire_node){ .dtype = (uint8_t)t->dtype, .rank = (uint8_t)t->rank, .id = t->id,
+					.inputs = plan->n_inputs };
+	strncpy(node->op, op, sizeof node->op - 1);
+	return node;
+}
+
+bool lbx_plan_input(struct lbx_planner *p, uint32_t input)
+{
+	struct lbx_plan *plan = p->plan;
+
+	if (plan->n_inputs == plan->inputs_capacity) {
+		uint64_t capacity = plan->n_inputs ? plan->n_inputs * 2 : 64;
+		if (!grow((void **)&plan->inputs, plan->n_inputs, capacity, sizeof *plan->inputs))
+			return false;
+		plan->inputs_capacity = capacity;
+	}
+	plan->inputs[plan->n_inputs++] = input;
+	plan->nodes[plan->n - 1].n_inputs++;
+	return true;
+}
+
+struct lbx_plan_data *lbx_plan_add_data(struct lbx_planner *p)
+{
+	struct lbx_plan *plan = p->plan;
+
+	if (plan->n_data == plan->data_capacity) {
+		uint64_t capacity = plan->n_data ? (uint64_t)plan->n_data * 2 : 64;
+		if (!grow((void **)&plan->data, plan->n_data, capacity, sizeof *plan->data))
+			return NULL;
+		plan->data_capacity = (uint32_t)capacity;
+	}
+	struct lbx_plan_data *data = &plan->data[plan->n_data++];
+	*data = (struct lbx_plan_data){ .node = plan->n - 1 };
+	return data;
+}
+
+void lbx_wire_layout(struct lbx_wire_node *node, const struct lbx_strided *layout)
+{
+	node->rank = (uint8_t)layout->rank;
+	memcpy(node->shape, layout->shape, sizeof node->shape);
+	memcpy(node->strides, layout->strides, sizeof node->strides);
+	node->offset = layout->offset;
+}
+
+void lbx_plan_layout_at(const struct lbx_planner *p, uint32_t position, struct lbx_strided *ret)
+{
+	const struct lbx_wire_node *node = &p->plan->nodes[position];
+
+	*ret = (struct lbx_strided){ .rank = node->rank, .offset = node->offset };
+	memcpy(ret->shape, node->shape, sizeof ret->shape);
+	memcpy(ret->strides, node->strides, sizeof ret->strides);
+}
+
+bool lbx_plan_view_of(struct lbx_planner *p, uint32_t from, uint32_t of, const struct lbx_strided *layout)
+{
+	struct lbx_wire_node *node = lbx_plan_node_of(p, from, lb_ops[LB_OP_AS_STRIDED].name);
+
+	if (!node)
+		return false;
+	lbx_wire_layout(node, layout);
+	p->plan->memory[p->plan->n - 1] = p->plan->memory[of];
+	return lbx_plan_input(p, of);
+}
+
+/* ---- ready tensors ---- */
+
+bool lbx_fail_bounds(const struct lbx_tensor *t)
+{
+	return lb_fail("tensor #%llu reaches out of its buffer: its record is damaged",
+		       (unsigned long long)t->id);
+}
+
+void lbx_plan_deinit(struct lbx_plan *plan)
+{
+	free(plan->nodes);
+	free(plan->from);
+	free(plan->memory);
+	free(plan->inputs);
+	free(plan->data);
+	*plan = (struct lbx_plan){ .graph = plan->graph };
+}
