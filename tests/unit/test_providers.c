@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/operand/select.h"
 #include "session.h"
 
 enum { TENSORS = 8, SUM = 7, INPUTS = 10 };
@@ -171,6 +172,22 @@ static void numbers_say_whose(void **state)
 	says(s, "diff", "weight x[0, 0, :3]", "(2, 3)");
 }
 
+/* What happens inside the program happens to the runtime's tensors. */
+static void the_runtime_s_tensors_are_asked_for(void **state)
+{
+	struct session *s = *state;
+	struct lbx_tensor t;
+
+	assert_true(lbx_select_runtime_tensor(&s->context, "x", &t));
+	assert_true(lbx_select_runtime_tensor(&s->context, "lazybones#1", &t));
+	assert_false(lbx_select_runtime_tensor(&s->context, "weight", &t));
+	assert_non_null(strstr(lb_error_message(), "'weight' is a tensor of made; one of the runtime's is needed"));
+	lb_clear_error();
+	assert_false(lbx_select_runtime_tensor(&s->context, "x[0]", &t));
+	assert_non_null(strstr(lb_error_message(), "a whole tensor is needed"));
+	lb_clear_error();
+}
+
 /* Each kind of value that is not there has its sentence. */
 static void what_is_not_there_says_why(void **state)
 {
@@ -260,6 +277,7 @@ int main(void)
 		BESIDE(both_are_listed),
 		BESIDE(numbers_say_whose),
 		BESIDE(what_is_not_there_says_why),
+		BESIDE(the_runtime_s_tensors_are_asked_for),
 		ALONE(what_is_not_there_says_why),
 		ALONE(ten_inputs_are_seen),
 		ALONE(every_inspection_answers),

@@ -357,7 +357,7 @@ bool lbx_select(struct lbx_context *context, const char *text, struct lbx_select
 	return select_any(context, text, false, ret);
 }
 
-bool lbx_select_tensor(struct lbx_context *context, const char *text, struct lbx_tensor *ret)
+bool lbx_select_runtime_tensor(struct lbx_context *context, const char *text, struct lbx_tensor *ret)
 {
 	struct lbx_selection selection;
 
@@ -365,6 +365,9 @@ bool lbx_select_tensor(struct lbx_context *context, const char *text, struct lbx
 		return false;
 	if (selection.slice_text[0])
 		return lb_fail("'%s' is a slice; a whole tensor is needed", text);
+	if (selection.tensor.of != lbx_table_tensors(context->table))
+		return lb_fail("'%s' is a tensor of %s; one of the runtime's is needed", text,
+			       selection.tensor.of->provider);
 	*ret = selection.tensor;
 	return true;
 }

@@ -16,8 +16,8 @@ struct lbx_selection {
 bool lbx_select(struct lbx_context *context, const char *text, struct lbx_selection *ret);
 /* The same, or a view: then the tensor has neither id nor record. */
 bool lbx_select_values(struct lbx_context *context, const char *text, struct lbx_selection *ret);
-/* A whole tensor: a slice is an error. */
-bool lbx_select_tensor(struct lbx_context *context, const char *text, struct lbx_tensor *ret);
+/* A whole tensor that the runtime made: a slice is an error, and so is another provider's. */
+bool lbx_select_runtime_tensor(struct lbx_context *context, const char *text, struct lbx_tensor *ret);
 /* Whether the text is an expression of the program that is a handle, and NULL now. */
 bool lbx_is_null_tensor(struct lbx_context *context, const char *text);
 /* Its name, or #id; and the slice. */

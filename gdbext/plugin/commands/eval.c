@@ -49,7 +49,7 @@ bool lbx_eval_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_tensor t;
 
-	if (!lbx_select_tensor(context, args->v[0], &t))
+	if (!lbx_select_runtime_tensor(context, args->v[0], &t))
 		return false;
 	if (t.state == LBX_READY && !t.held) {
 		tell_value(context->out, &t);

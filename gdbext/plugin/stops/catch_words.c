@@ -67,7 +67,7 @@ static bool parse_expression(struct lbx_context *context, const char *t, struct 
 {
 	struct lbx_tensor tensor, other;
 
-	if (!context->target || !lbx_select_tensor(context, t, &tensor))
+	if (!context->target || !lbx_select_runtime_tensor(context, t, &tensor))
 		return false;
 	if (!tensor.name[0] || (strcmp(t, tensor.name) != 0 && context->table &&
 				find_named(context, tensor.name, false, 2, &other) > 1))
