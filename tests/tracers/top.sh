@@ -21,7 +21,7 @@ else
 	done
 	TERM=nosuch script -qec "'$lazybones' top $program" /dev/null >"$scratch/said" 2>&1
 	same 'top: on a terminal that nobody knows' 1 $?
-	says 'top: it says so' "$(cat "$scratch/said")" 'no terminal here that can show a screen'
+	says 'top: it says so' "$(cat "$scratch/said")" 'this terminal cannot show a screen \(TERM\): use --once or --json'
 	says 'top --json, before the verb' "$("$lazybones" --json top --interval=100 $program)" '^\{'
 	if ! command -v tmux >/dev/null; then
 		skip 'tmux is not installed: no screen for top'
