@@ -10,7 +10,7 @@
 
 static bool run_hit(struct lbx_context *context, const char *words)
 {
-	lbx_symbol_file_refresh_then();
+	lbx_symbol_file_refresh_then(words);
 	if (strcmp(words, "start attached") == 0)
 		return lbx_program_attach(context);
 	if (strncmp(words, "start", 5) == 0)
@@ -50,8 +50,7 @@ static bool run_stopped(struct lbx_context *context, const char *words)
 
 static bool run_refresh(struct lbx_context *context, const char *words)
 {
-	(void)words;
-	return lbx_symbol_file_refresh(context);
+	return lbx_symbol_file_refresh_last(context, words);
 }
 
 static bool run_called(struct lbx_context *context, const char *words)

@@ -13,6 +13,7 @@
 #endif
 #include "plugin/symbols/symbol_file.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -251,33 +252,73 @@ static void say_nothing(struct lbx_out *out, const char *text, size_t n)
 	(void)n;
 }
 
-/* Whether one of the breakpoints that the program has stopped at has commands. */
-static bool has_commands(const char *program, const char *breakpoints)
+/* The commands, as `info breakpoints` shows them, of the last breakpoint that the program has stopped at and that has
+ * some; *ret_n: their length. NULL: none has. */
+static const char *last_commands(const char *program, const char *breakpoints, size_t *ret_n)
 {
 	static const char stopped[] = "stopped at breakpoint ";
+	const char *last = NULL;
 
 	for (const char *at = program; (at = strstr(at, stopped)); at++) {
 		long number = strtol(at + sizeof(stopped) - 1, NULL, 10), current = 0;
+		const char *commands = NULL;
 
 		for (const char *line = breakpoints; *line;) {
+			bool is_command = strncmp(line, "        ", 8) == 0;
 			if (*line >= '0' && *line <= '9')
 				current = strtol(line, NULL, 10);
-			else if (current == number && strncmp(line, "        ", 8) == 0)
-				return true;
+			else if (current == number && is_command && !commands)
+				commands = line;
 			line += strcspn(line, "\n");
 			line += *line == '\n';
+			if (current == number && is_command) {
+				last = commands;
+				*ret_n = (size_t)(line - commands);
+			}
 		}
 	}
-	return false;
+	return last;
+}
+
+static bool ask_for_commands(const char **ret, size_t *ret_n)
+{
+	const char *program, *breakpoints;
+
+	if (!lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program") ||
+	    !lbx_bridge_ask(&breakpoints, LBX_WITHOUT_FRAME, "info breakpoints"))
+		return false;
+	*ret = last_commands(program, breakpoints, ret_n);
+	return true;
 }
 
 bool lbx_symbol_file_stop_has_commands(void)
 {
-	const char *program, *breakpoints;
+	const char *commands;
+	size_t n;
 
-	return !lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program") ||
-	       !lbx_bridge_ask(&breakpoints, LBX_WITHOUT_FRAME, "info breakpoints") ||
-	       has_commands(program, breakpoints);
+	return !ask_for_commands(&commands, &n) || commands;
+}
+
+/* Whether these commands tell of that hit. */
+static bool tell_of(const char *commands, size_t n, const char *hit)
+{
+	char line[64];
+	int length = snprintf(line, sizeof line, "_tensor" LBX_HIT " %s", hit);
+	const char *at = memmem(commands, n, line, strlen(line));
+
+	return at && !isalnum((unsigned char)at[length]);
+}
+
+bool lbx_symbol_file_refresh_last(struct lbx_context *context, const char *hit)
+{
+	const char *commands;
+	size_t n;
+
+	if (!file.automatic)
+		return true;
+	if (!ask_for_commands(&commands, &n))
+		return false;
+	return (commands && *hit && !tell_of(commands, n, hit)) || lbx_symbol_file_refresh(context);
 }
 
 bool lbx_symbol_file_begin(struct lbx_context *context)
@@ -297,10 +338,10 @@ bool lbx_symbol_file_begin(struct lbx_context *context)
 	return true;
 }
 
-void lbx_symbol_file_refresh_then(void)
+void lbx_symbol_file_refresh_then(const char *hit)
 {
 	if (file.automatic)
-		lbx_bridge_then(LBX_REFRESH);
+		lbx_bridge_then(LBX_REFRESH " %.*s", (int)strcspn(hit, " "), hit);
 }
 
 /* Runs the command again that has loaded the variables, and says nothing. */
