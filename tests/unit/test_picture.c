@@ -516,11 +516,27 @@ static void a_constant_is_one_bin(void **state)
 		" 1.000000001\n");
 }
 
+/* As a plot does. */
+static void a_histogram_says_what_it_leaves_out(void **state)
+{
+	static const float values[] = { 0, -INFINITY, 1000, -3, NAN, 5 };
+	struct session *s = *state;
+
+	memcpy(image_at(&s->image, IMAGE_DATA, sizeof values), values, sizeof values);
+	assert_non_null(strstr(session_says(s, "hist", "@0x200000:f32:6 --bins 4"), "2 NaN or Inf are left out\n"));
+	assert_non_null(strstr(session_says(s, "hist", "@0x200000:f32:6 --bins 4 --json"),
+			       "\"counts\":[3,0,0,1]"));
+	assert_non_null(strstr(session_says(s, "hist", "@0x200000:f32:6 --bins 4 --json"),
+			       "\"sampled\":6,\"size\":6,\"not_finite\":2}"));
+	assert_null(strstr(session_says(s, "hist", "@0x200000:f32:1"), "left out"));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(complex_values_count_by_magnitude, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(a_constant_is_one_bin, session_start, session_stop),
+		cmocka_unit_test_setup_teardown(a_histogram_says_what_it_leaves_out, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(boxes_are_averaged, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(channels_are_found, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(repeats_are_read_once, session_start, session_stop),

@@ -262,17 +262,18 @@ static bool show_hist(struct lbx_context *context, const struct lbx_selection *s
 	struct lbx_out *out = context->out;
 	int64_t bins[MAX_BINS];
 	double low = 0, high = 0;
-	int64_t sampled = sample->n * times, size = sample->size * times;
+	int64_t sampled = sample->next * times, size = sample->size * times, counted = 0;
 
 	n = lbx_sample_histogram(sample, n, bins, &low, &high);
 	for (int i = 0; i < n; i++)
-		bins[i] *= times;
+		counted += bins[i] *= times;
+	int64_t not_finite = sampled - counted;
 	if (out->json) {
 		json_t *list = n ? lbx_json_list(bins, n) : json_array();
-		json_t *o = json_pack("{s:I,s:o,s:o,s:o,s:I,s:I}", "id", (json_int_t)s->tensor.id,
+		json_t *o = json_pack("{s:I,s:o,s:o,s:o,s:I,s:I,s:I}", "id", (json_int_t)s->tensor.id,
 			"counts", list, "low", n ? json_real(low) : json_null(), "high",
 			n ? json_real(high) : json_null(), "sampled", (json_int_t)sampled, "size",
-			(json_int_t)size);
+			(json_int_t)size, "not_finite", (json_int_t)not_finite);
 		lbx_json_measured(o, sample->dtype);
 		lbx_json(out, o);
 		return lb_ok();
@@ -286,6 +287,8 @@ static bool show_hist(struct lbx_context *context, const struct lbx_selection *s
 	if (sample->step > 1)
 		lbx_printf(out, "of a sample of %lld of %lld value%s\n", (long long)sampled,
 			   (long long)size, LB_S(size));
+	if (not_finite)
+		lbx_styled(out, LBX_WARNING, "%lld NaN or Inf are left out\n", (long long)not_finite);
 	return true;
 }
 
