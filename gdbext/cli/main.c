@@ -1,5 +1,6 @@
 /* lazybones pid PID COMMAND …, lazybones core CORE COMMAND …: the inspections without gdb. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,8 @@ int main(int argc, char **argv)
 
 	/* no downloads of debug information: an answer must not wait for a network */
 	unsetenv("DEBUGINFOD_URLS");
+	/* who ignores it gets no child's status */
+	signal(SIGCHLD, SIG_DFL);
 	job.out = &out;
 	argv++;
 	is_json = asks_for_json(argv);
