@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,26 @@ static void look_away(struct self *s)
 static const char *name_of(const struct lbx_flight *f, int64_t i)
 {
 	return f->kinds[f->events[i].kind].name;
+}
+
+/* Other threads write it. */
+static uint64_t flight_used(void)
+{
+	return __atomic_load_n(&lb_root->flight_used, __ATOMIC_RELAXED);
+}
+
+/* Until there are n events of a kind after the one numbered `from`: a stream's thread tells that it is done
+ * when who waited for its values goes on already. */
+static void await_since(uint64_t from, const char *kind, int n)
+{
+	for (int found = 0; found < n; sched_yield()) {
+		struct self s;
+		found = 0;
+		look(&s);
+		for (int64_t i = 0; i < s.flight.n; i++)
+			found += s.flight.events[i].number > from && strcmp(name_of(&s.flight, i), kind) == 0;
+		look_away(&s);
+	}
 }
 
 static void an_evaluation_is_recorded(void **state)
@@ -99,7 +120,7 @@ static void each_failure_has_its_own_event(void **state)
 {
 	static const char *const says[] = { "-7", "reshape", "/none/x.npy", "/none/y.npz" };
 	struct self s;
-	uint64_t address, site, sites[4], from = lb_root->flight_used, errors = lb_counters.errors;
+	uint64_t address, site, sites[4], from = flight_used(), errors = lb_counters.errors;
 	char text[LB_FLIGHT_TEXT_BYTES];
 
 	(void)state;
@@ -135,7 +156,7 @@ static void each_failure_has_its_own_event(void **state)
 /* A temporary's bytes: they come and go between two looks, and were there. */
 static void memory_is_told_while_the_program_is_traced(void **state)
 {
-	uint64_t active = lb_active_memory(), from = lb_root->flight_used, most = 0, last = 0;
+	uint64_t active = lb_active_memory(), from = flight_used(), most = 0, last = 0;
 
 	(void)state;
 	lb_root->event_mode = LB_EVENTS_DETAILED | LB_EVENTS_TIMED;
@@ -155,7 +176,7 @@ static void memory_is_told_while_the_program_is_traced(void **state)
 	}
 	assert_int_equal(most, active + (4 << 20));
 	assert_int_equal(last, active);
-	from = lb_root->flight_used;
+	from = flight_used();
 	LB_SCOPE
 		assert_true(lb_eval(lb_ones(LB_SHAPE(1 << 20), LB_F32)));
 	for (uint64_t n = from + 1; n <= lb_root->flight_used; n++)
@@ -184,6 +205,7 @@ static void error_of_a_stream(void **state)
 	}
 	lb_clear_error();
 	assert_int_equal(lb_counters.errors - counted, 2);
+	await_since((uint64_t)before, "async_done", 2);
 	look(&s);
 	const struct lbx_flight *f = &s.flight;
 	for (int64_t i = 0; i < (int64_t)f->n; i++) {
@@ -208,7 +230,7 @@ static void threads_share_the_ring(void **state)
 {
 	enum { THREADS = 4 };
 	pthread_t threads[THREADS];
-	uint64_t who[THREADS], next[THREADS] = { 0 }, from = lb_root->flight_used;
+	uint64_t who[THREADS], next[THREADS] = { 0 }, from = flight_used();
 	struct self s;
 
 	(void)state;
@@ -306,7 +328,7 @@ static void a_follower_counts_what_it_missed(void **state)
 
 static void times_are_taken_when_asked_for(void **state)
 {
-	uint64_t from = lb_root->flight_used, before = lb_flight_clock();
+	uint64_t from = flight_used(), before = lb_flight_clock();
 
 	(void)state;
 	lb_root->event_mode = LB_EVENTS_TIMED | LB_EVENTS_MARKED;
