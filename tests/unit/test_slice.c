@@ -61,6 +61,8 @@ static const struct {
 	{ "[0,0,::0]", "a step of 0" },
 	{ "[]", "[] is empty" },
 	{ "[0", "a ] is missing" },
+	{ "[0,", "a ] is missing" },
+	{ "[0:", "a ] is missing" },
 	{ "[0 1]", "expected , or ]" },
 	{ "[a]", "expected an index" },
 	{ "[0]x", "expected [" },

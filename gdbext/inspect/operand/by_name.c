@@ -119,7 +119,7 @@ bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const cha
 	if (null)
 		return lb_fail("'%s' is a NULL tensor", null);
 	if ((*text == '"' || *text == '\'') && !lbx_closing_quote(text))
-		return lb_fail("no tensor '%s': a quote (%c) is not closed", text, *text);
+		return lb_fail("a quote (%c) is not closed: %s", *text, text);
 	if (is_open(text))
 		return lb_fail("no tensor '%s': a bracket ([) is not closed", text);
 	for (int i = 0; i < found->n_near; i++) {

@@ -327,7 +327,8 @@ static bool nothing(struct lbx_context *context)
 		lbx_printf(out, "reader     Lazybones %s, symbol tables %d.x\n", LB_VERSION,
 			   LB_ABI_MAJOR);
 		lbx_printf(out, "target     %s\n", kind ? kind : "none");
-		lbx_printf(out, "runtime    not found: %s\n", lb_error_message());
+		row(out, "runtime");
+		lbx_printf(out, "not found: %s\n", lb_error_message());
 		if (finds(context, &tensors) && !others(context, NULL))
 			return false;
 		add_catches(context, NULL);

@@ -33,6 +33,11 @@ static bool number(const char **s, bool *has, int64_t *ret)
 	return true;
 }
 
+static bool fail_at(const char *s, const char *expected)
+{
+	return *s ? lb_fail("bad slice: expected %s at '%s'", expected, s) : lb_fail("bad slice: a ] is missing");
+}
+
 static bool item(const char **s, struct lbx_slice_item *ret)
 {
 	bool has_step;
@@ -54,8 +59,7 @@ static bool item(const char **s, struct lbx_slice_item *ret)
 	*s = blanks(*s);
 	if (**s != ':') {
 		ret->kind = LBX_AT;
-		return ret->has_start || lb_fail("bad slice: expected an index, a range or ... at '%s'",
-						 *s);
+		return ret->has_start || fail_at(*s, "an index, a range or ...");
 	}
 	ret->kind = LBX_RANGE;
 	++*s;
@@ -82,7 +86,7 @@ bool lbx_slice_parse(const char *text, struct lbx_slice *ret)
 	memset(ret, 0, sizeof *ret);
 	for (; *s; s = blanks(s), bracket++) {
 		if (*s != '[')
-			return lb_fail("bad slice: expected [ at '%s'", s);
+			return fail_at(s, "[");
 		s = blanks(s + 1);
 		if (*s == ']')
 			return lb_fail("bad slice: [] is empty");
@@ -97,8 +101,7 @@ bool lbx_slice_parse(const char *text, struct lbx_slice *ret)
 			if (*s == ',')
 				s = blanks(s + 1);
 			else if (*s != ']')
-				return lb_fail(*s ? "bad slice: expected , or ] at '%s'"
-						  : "bad slice: a ] is missing%s", s);
+				return fail_at(s, ", or ]");
 		}
 		s++;
 	}

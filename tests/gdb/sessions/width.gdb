@@ -4,6 +4,7 @@ tensor print nobody
 with width 60 -- tensor print nobody
 with width 0 -- tensor print nobody
 pipe tensor print nobody | cat
+with width 50 -- tensor status
 break checkpoint
 run
 up
