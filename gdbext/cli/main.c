@@ -109,6 +109,15 @@ static void explain_limit(const struct lbx_limits *limits)
 		lb_fail_within("--memory allows the reader no more than %s", text);
 }
 
+/* Of two cores, the one that cannot be read is named. */
+static bool open_pair(const struct lbx_request *r, struct lbx_context *context)
+{
+	if (lbx_command_open(context, r->command))
+		return true;
+	lb_fail_within("%s", r->what);
+	return false;
+}
+
 /* In the child. */
 static int answer(void *job)
 {
@@ -118,7 +127,8 @@ static int answer(void *job)
 	struct lbx_context context = { .out = out, .settings = &settings, .cores = r->cores };
 
 	out->json = r->json;
-	bool done = (r->cores || open_target(r, &context)) && lbx_command_run(&context, r->command, r->line);
+	bool done = (r->cores || open_target(r, &context)) && (!r->pair || open_pair(r, &context)) &&
+		    lbx_command_run(&context, r->command, r->line);
 	char notice[512];
 	if (done)
 		lbx_tell_notice(out, context.target);
@@ -136,7 +146,7 @@ static int answer(void *job)
 static bool asks_for_json(char **argv)
 {
 	for (; *argv && strcmp(*argv, "--") != 0; argv++)
-		if (strcmp(*argv, "--json") == 0)
+		if (strcmp(*argv, "--json") == 0 || strncmp(*argv, "--json=", 7) == 0)
 			return true;
 	return false;
 }

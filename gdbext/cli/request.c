@@ -112,20 +112,28 @@ static bool take_number(struct parser *p, const char *option, int64_t *ret)
 	       lb_fail("%s takes a number above 0, not '%s'", option, text);
 }
 
+/* An option without value. */
+struct flag {
+	const char *name;
+	bool *set;
+};
+
+static bool fail_value(const struct lbx_command *command, const char *flag)
+{
+	return lb_fail("%s%s%s takes no value", command ? command->name : "", command ? ": " : "", flag);
+}
+
 /* An option of this program. *ret: whether it is one. */
 static bool take_option(struct parser *p, const char *word, bool *ret)
 {
 	struct lbx_request *r = p->request;
+	const struct flag flags[] = { { "--json", &r->json }, { "--help", &r->help }, { "-h", &r->help },
+				      { "--stop", &r->stop }, { "--force", &r->core.force } };
 
 	*ret = true;
-	if (strcmp(word, "--json") == 0)
-		return r->json = true;
-	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
-		return r->help = true;
-	if (strcmp(word, "--stop") == 0)
-		return r->stop = true;
-	if (strcmp(word, "--force") == 0)
-		return r->core.force = true;
+	for (const struct flag *f = flags; f < flags + sizeof flags / sizeof *flags; f++)
+		if (is_option(word, f->name))
+			return word[strlen(f->name)] ? fail_value(r->command, f->name) : (*f->set = true);
 	if (is_option(word, "--memory"))
 		return take_number(p, word, &r->limits.memory);
 	if (is_option(word, "--seconds"))
@@ -166,15 +174,20 @@ static bool take_pair(struct lbx_request *r, char *word)
 		return lb_fail("'%s' does not name a tensor of a core: write CORE:T", word);
 	*colon = '\0';
 	r->what = word;
+	r->pair = true;
 	return add_word(r->line, colon + 1);
 }
 
 static const struct {
 	const char *name, *command;
 	enum kind kind;
+	const char *lacks; /* what is said where nothing follows */
 } kinds[] = {
-	{ "core", NULL, CORE }, { "pid", NULL, PID }, { "report", "report", REPORT },
-	{ "diff", "diff", DIFF }, { "ranks", "ranks", RANKS },
+	{ "core", NULL, CORE, "which core? lazybones core CORE [COMMAND] (see lazybones --help)" },
+	{ "pid", NULL, PID, "which process? lazybones pid PID COMMAND (see lazybones --help)" },
+	{ "report", "report", REPORT, "which core? lazybones report CORE [-o FILE] (see lazybones help report)" },
+	{ "diff", "diff", DIFF, "which tensor? lazybones diff CORE:T CORE:T (see lazybones help diff)" },
+	{ "ranks", "ranks", RANKS, "" }, /* its row says it */
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -251,6 +264,14 @@ static bool take(struct parser *p, char *word)
 	return taken || take_word(p, word);
 }
 
+static bool fail_lack(enum kind kind)
+{
+	for (int i = 0; i < KINDS; i++)
+		if (kinds[i].kind == kind)
+			return lb_fail("%s", kinds[i].lacks);
+	return false;
+}
+
 static bool complete(struct parser *p)
 {
 	struct lbx_request *r = p->request;
@@ -263,19 +284,19 @@ static bool complete(struct parser *p)
 	if (p->kind == RANKS)
 		r->what = "the cores";
 	if (!r->what)
-		return lb_fail(p->kind == PID ? "which process? lazybones pid PID COMMAND (see lazybones --help)" :
-			       p->kind == DIFF ? "which tensor? lazybones diff CORE:T CORE:T (see lazybones --help)" :
-			       "which core? lazybones core CORE [COMMAND] (see lazybones --help)");
+		return fail_lack(p->kind);
+	if (p->kind == PID && !take_pid(r->what, &r->pid))
+		return false;
 	if (!r->command && p->kind == CORE)
 		r->command = lbx_request_command("report");
 	if (!r->command)
-		return lb_fail("which command? (see lazybones --help)");
+		return lb_fail("which command? lazybones pid %s COMMAND (see lazybones --help)", r->what);
 	if (r->stop && p->kind != PID)
 		return lb_fail("--stop applies only to pid; a core is not running");
 	if (p->kind == PID && (r->core.exe || r->core.sysroot || r->core.force))
 		return lb_fail("%s applies only to a core; what a process runs is known",
 			       r->core.exe ? "--exe" : r->core.sysroot ? "--sysroot" : "--force");
-	return (p->kind != PID || take_pid(r->what, &r->pid)) && lbx_args_parse(r->command, r->line, &args);
+	return lbx_args_parse(r->command, r->line, &args);
 }
 
 bool lbx_request_parse(char **argv, struct lbx_request *ret)

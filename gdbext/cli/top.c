@@ -52,11 +52,11 @@ static bool parse(char **argv, struct view *ret)
 	int option;
 
 	while ((option = lbx_next_option(argv, ":", options)) != -1) {
+		ret->context.out->json |= option == 'j' || (option == '?' && optopt == 'j');
 		if (option == '?' || (option == 'i' &&
 		    !lbx_word_int("top", "--interval", optarg, 3600000, &ret->interval)))
 			return false;
 		ret->once |= option == '1';
-		ret->context.out->json |= option == 'j';
 	}
 	if (!argv[optind])
 		return lb_fail("top: of which process? lazybones top PID");

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 
@@ -17,6 +18,8 @@ int lbx_next_option(char **argv, const char *shorts, const struct option *longs)
 	int option = getopt_long(argc, argv, shorts, longs, NULL);
 	if (option == ':')
 		lb_fail("%s: %s needs a value (see lazybones help %s)", argv[0], argv[optind - 1], argv[0]);
+	else if (option == '?' && optopt && strncmp(argv[optind - 1], "--", 2) == 0)
+		lb_fail("%s: %.*s takes no value", argv[0], (int)strcspn(argv[optind - 1], "="), argv[optind - 1]);
 	else if (option == '?')
 		lb_fail("%s: there is no option %s (see lazybones help %s)", argv[0],
 			argv[optind - (optind > 1)], argv[0]);

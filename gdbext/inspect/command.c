@@ -210,6 +210,8 @@ static bool take_option(struct lbx_args *ret, char *word, const char **line, cha
 	if (i < 0)
 		return fail_option(command, (int)n + 2, word);
 	bool takes = i != JSON_OPTION && command->options[i].value;
+	if (!takes)
+		ret->options[i] = ""; /* also where the line is wrong: --json says how that is told */
 	if (value && !takes)
 		return lbx_misuse("%s: %.*s takes no value", command->name, (int)n + 2, word);
 	if (value)
@@ -217,7 +219,8 @@ static bool take_option(struct lbx_args *ret, char *word, const char **line, cha
 	else if (takes && !next_word(ret, line, to, &next))
 		return lbx_misuse("%s: %s needs a value: %s", command->name, word,
 			       command->options[i].value);
-	ret->options[i] = !takes ? "" : value ? value : next.text;
+	if (takes)
+		ret->options[i] = value ? value : next.text;
 	return true;
 }
 

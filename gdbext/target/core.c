@@ -296,10 +296,10 @@ static bool core_find_root(struct lbx_target *target, uint64_t *ret)
 	else if (*why)
 		lb_fail("%s", why);
 	else
-		lb_fail("%s has no auxiliary vector (NT_AUXV)", core->path);
+		lb_fail("the core has no auxiliary vector (NT_AUXV)");
 	if (core->missing)
-		lb_fail_within("%s is truncated, %llu byte%s missing", core->path,
-			       (unsigned long long)core->missing, LB_PLURAL(core->missing, " is", "s are"));
+		lb_fail_within("the core is truncated, %llu byte%s missing", (unsigned long long)core->missing,
+			       LB_PLURAL(core->missing, " is", "s are"));
 	else if (lacks_headers(core))
 		lb_fail_within("the core holds no headers of its modules (bit 4 of /proc/PID/coredump_filter "
 			       "was not set: `echo 0x33` to it saves what is needed)");

@@ -44,6 +44,7 @@ struct member {
 	int64_t rank;      /* -1: it could not be read */
 	size_t index;      /* of its cells */
 	char error[TEXT];  /* why it could not be read; "" */
+	bool opened;       /* then an error does not name the core */
 };
 
 struct job {
@@ -196,8 +197,8 @@ static void read_core(struct job *job, struct member *member)
 {
 	struct lbx_context context = { .out = job->context->out, .settings = job->context->settings };
 
-	if (!lbx_core_open(member->path, NULL, &context.target) ||
-	    !read_tensors(job, &context, member)) {
+	member->opened = lbx_core_open(member->path, NULL, &context.target);
+	if (!member->opened || !read_tensors(job, &context, member)) {
 		snprintf(member->error, sizeof member->error, "%s", lb_error_message());
 		lb_clear_error();
 		forget(job, member->index);
@@ -341,15 +342,13 @@ static void print_row(const struct job *job, const struct row *row)
 	}
 }
 
-/* The error may name the core itself. */
 static void print_unread(const struct job *job)
 {
 	for (size_t i = 0; i < job->n; i++) {
 		const struct member *m = &job->members[i];
-		bool named = strstr(m->error, m->path);
 		if (m->error[0])
-			lbx_styled(job->context->out, LBX_WARNING, "not read: %s%s%s\n", named ? "" : m->path,
-				   named ? "" : ": ", m->error);
+			lbx_styled(job->context->out, LBX_WARNING, "not read: %s%s%s\n", m->opened ? m->path : "",
+				   m->opened ? ": " : "", m->error);
 	}
 }
 
@@ -435,7 +434,7 @@ static bool compare(struct job *job, int64_t limit)
 	for (size_t i = 0; i < job->n; i++) {
 		if (!lbx_progress(out, "reading cores", (int64_t)i, (int64_t)job->n))
 			return false;
-		job->members[i] = (struct member){ job->context->cores[i], -1, i, "" };
+		job->members[i] = (struct member){ .path = job->context->cores[i], .rank = -1, .index = i };
 		read_core(job, &job->members[i]);
 		unread += job->members[i].error[0] != '\0';
 	}

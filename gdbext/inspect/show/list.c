@@ -374,7 +374,7 @@ static bool choose(struct lbx_context *context, const char *provider, struct lbx
 		size_t n = strlen(there);
 		snprintf(there + n, sizeof there - n, "%s%s", n ? ", " : "", (*ret)->provider);
 	}
-	return lbx_misuse("list: the program has no tensors of a provider '%s'; it has those of %s", provider, there);
+	return lb_fail("list: the program has no tensors of a provider '%s'; it has those of %s", provider, there);
 }
 
 bool lbx_run_list(struct lbx_context *context, const struct lbx_args *args)

@@ -89,10 +89,9 @@ static bool run_row(struct lbx_context *context, const struct job *job)
 		return false;
 	if (!now)
 		return true;
-	if (!lbx_args_parse(job->row, job->words, &args))
-		return false;
+	bool parsed = lbx_args_parse(job->row, job->words, &args);
 	context->out->json = lbx_args_option(&args, "json") != NULL;
-	return meet_needs(context, job->row) && job->row->run(context, &args);
+	return parsed && meet_needs(context, job->row) && job->row->run(context, &args);
 }
 
 static bool run(struct lbx_context *context, const struct job *job)

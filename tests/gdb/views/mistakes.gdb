@@ -20,3 +20,5 @@ tensor diff q good.core
 tensor list q q
 tensor print ''
 tensor print ""
+tensor list --json=yes
+tensor print 'q
