@@ -91,9 +91,9 @@ void lbx_usage(struct lbx_out *out)
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "See the lazy tensors of a running program, or of a dead one's core file.\n"
 		   "\nCommands:\n");
-	for (const struct lbx_command *c = lbx_commands; c->name; c++)
-		if (lbx_cli_has(c))
-			print_row(out, c);
+	for (const struct lbx_command *const *c = lbx_commands; *c; c++)
+		if (lbx_cli_has(*c))
+			print_row(out, *c);
 	lbx_printf(out, "\nOptions:\n");
 	for (int i = 0; i < OPTIONS; i++)
 		print_option(out, options[i].of, &options[i].option);
@@ -211,7 +211,9 @@ static void roff_options(struct lbx_out *out, int of)
 
 static void roff_inspections(struct lbx_out *out)
 {
-	for (const struct lbx_command *c = lbx_commands; c->name; c++) {
+	for (const struct lbx_command *const *row = lbx_commands; *row; row++) {
+		const struct lbx_command *c = *row;
+
 		if (!lbx_cli_has(c) || (c->needs & LBX_NEEDS_CORES))
 			continue;
 		lbx_printf(out, ".TP\n.BR lazybones\\-");
@@ -323,9 +325,9 @@ void lbx_manual_pages(struct lbx_out *out)
 	for (int i = 0; i < FORMS; i++)
 		if (strcmp(forms[i].name, "help") != 0)
 			lbx_printf(out, "%s%s\n", page_prefix, forms[i].name);
-	for (const struct lbx_command *c = lbx_commands; c->name; c++)
-		if (lbx_cli_has(c) && !find_form(c->name))
-			lbx_printf(out, "%s%s\n", page_prefix, c->name);
+	for (const struct lbx_command *const *c = lbx_commands; *c; c++)
+		if (lbx_cli_has(*c) && !find_form((*c)->name))
+			lbx_printf(out, "%s%s\n", page_prefix, (*c)->name);
 }
 
 bool lbx_manual(struct lbx_out *out, const char *page)

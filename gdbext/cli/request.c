@@ -21,23 +21,22 @@ struct parser {
 };
 
 /* What only gdb has: to be named. */
-static const struct lbx_command of_gdb[] = {
-#define ROW(function, ...) { __VA_ARGS__ },
-#include "plugin/commands/commands.def"
-#undef ROW
-	{ .name = NULL },
+static const struct {
+	const char *name, *arguments, *used_for;
+} of_gdb[] = {
+#define COMMAND(name, arguments, used_for) { #name, arguments, used_for },
+#include "plugin/commands.def"
+#undef COMMAND
 };
 
 /* False, saying what gdb's command is for, if it is one. */
 static bool is_not_of_gdb(const char *name)
 {
-	const struct lbx_command *command = lbx_command_find(of_gdb, name);
-
-	if (!command || strcmp(name, "help") == 0)
-		return true;
-	return lb_fail("%s is a command of gdb, for %s: `tensor %s%s%s` there", name,
-		       command->needs & LBX_NEEDS_FRAMES ? "its selected frame (see also frame)" : "a live program",
-		       name, *command->arguments ? " " : "", command->arguments);
+	for (size_t i = 0; i < sizeof of_gdb / sizeof *of_gdb; i++)
+		if (of_gdb[i].used_for && strcmp(name, of_gdb[i].name) == 0)
+			return lb_fail("%s is a command of gdb, for %s: `tensor %s%s%s` there", name, of_gdb[i].used_for,
+				       name, *of_gdb[i].arguments ? " " : "", of_gdb[i].arguments);
+	return true;
 }
 
 const struct lbx_command *lbx_request_command(const char *name)
@@ -198,9 +197,9 @@ static bool fail_kind(const char *word)
 
 	for (int i = 0; i < KINDS; i++)
 		used += (size_t)snprintf(first + used, sizeof first - used, "%s, ", kinds[i].name);
-	for (const struct lbx_command *verb = lbx_verbs; verb->name; verb++)
-		used += (size_t)snprintf(first + used, sizeof first - used, "%s%s", verb->name,
-					 verb[1].name ? ", " : "");
+	for (const struct lbx_command *const *verb = lbx_verbs; *verb; verb++)
+		used += (size_t)snprintf(first + used, sizeof first - used, "%s%s", (*verb)->name,
+					 verb[1] ? ", " : "");
 	return lb_fail("unknown command '%s': expected %s or help (see lazybones --help)", word, first);
 }
 

@@ -1,8 +1,8 @@
 /* The rows of the commands that this program alone has; trace.c, top.c and sites.c run them. */
 #include "cli/manual.h"
 
-const struct lbx_command lbx_verbs[] = {
-	{ .name = "trace", .arguments = "[-o FILE] (--pid PID | -- PROGRAM [ARGUMENT]...)",
+static const struct lbx_command trace = {
+	.name = "trace", .arguments = "[-o FILE] (--pid PID | -- PROGRAM [ARGUMENT]...)",
 	  .summary = "write a timeline of a program, for ui.perfetto.dev",
 	  .help = "Evaluations and operations become slices, one row a thread or stream; memory and\n"
 		  "tensors become counters; misuse, implicit evaluations, NaN, errors and\n"
@@ -24,8 +24,10 @@ const struct lbx_command lbx_verbs[] = {
 		  "Example: lazybones trace -o train.json -- ./train",
 	  .options = { { "output", "FILE", "where to write (default lazybones-trace.json); also -o" },
 		       { "pid", "PID", "trace a process that already runs; also -p" },
-		       { "interval", "MS", "milliseconds between two looks at the program (default 2)" } } },
-	{ .name = "top", .arguments = "PID",
+		       { "interval", "MS", "milliseconds between two looks at the program (default 2)" } } };
+
+static const struct lbx_command top = {
+	.name = "top", .arguments = "PID",
 	  .summary = "watch a running program: memory, rates, operations, call sites",
 	  .help = "A screen, redrawn each second: memory in use, evaluations and operations a\n"
 		  "second and the share of time spent in them, growth of the number of tensors, and who is\n"
@@ -36,8 +38,10 @@ const struct lbx_command lbx_verbs[] = {
 		  "Example: lazybones top 4711",
 	  .options = { { "once", NULL, "print it once, over one interval, and end" },
 		       { "json", NULL, "the same as JSON" },
-		       { "interval", "MS", "milliseconds between two looks (default 1000)" } } },
-	{ .name = "sites", .arguments = "[--pid PID]",
+		       { "interval", "MS", "milliseconds between two looks (default 1000)" } } };
+
+static const struct lbx_command sites = {
+	.name = "sites", .arguments = "[--pid PID]",
 	  .summary = "put functions and lines into what a tracer has written",
 	  .help = "Copies standard input to standard output. Each place such as /home/ann/train+0x51de, as\n"
 		  "LAZYBONES_STRACE=1 writes it, becomes its function, file and line; its file is taken as it is\n"
@@ -51,6 +55,6 @@ const struct lbx_command lbx_verbs[] = {
 		  "With --pid, all addresses are of that process. It is looked at once, at the start.\n"
 		  "\n"
 		  "Example: lbmisuse.bt liblazybones.so.0.1.0 | lazybones sites",
-	  .options = { { "pid", "PID", "of the process whose addresses are in the text; also -p" } } },
-	{ 0 },
-};
+	  .options = { { "pid", "PID", "of the process whose addresses are in the text; also -p" } } };
+
+const struct lbx_command *const lbx_verbs[] = { &trace, &top, &sites, NULL };

@@ -27,11 +27,11 @@ bool lbx_is_misuse(void)
 	return misused && !lb_ok();
 }
 
-const struct lbx_command *lbx_command_find(const struct lbx_command *table, const char *name)
+const struct lbx_command *lbx_command_find(const struct lbx_command *const *table, const char *name)
 {
-	for (; table->name; table++)
-		if (strcmp(table->name, name) == 0)
-			return table;
+	for (; *table; table++)
+		if (strcmp((*table)->name, name) == 0)
+			return *table;
 	return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* The one command table. gdb's `tensor …` commands with their help, the subcommands of
  * the `lazybones` program with their --help, the man pages and the tables of gdbext/README.md all
- * come from its rows. A new inspection is one file with its function, and one row. */
+ * come from its rows. A new inspection is one file, with its function and below that its row, and one
+ * line in commands.def. */
 #ifndef LBX_COMMAND_H
 #define LBX_COMMAND_H
 
@@ -74,10 +75,16 @@ struct lbx_command {
 	bool (*run)(struct lbx_context *context, const struct lbx_args *args);
 };
 
-/* Ended by a row without a name. */
-extern const struct lbx_command lbx_commands[];
+/* The rows by name, lbx_command_print. */
+#define COMMAND(name) extern const struct lbx_command lbx_command_##name;
+#include "inspect/commands.def"
+#undef COMMAND
 
-const struct lbx_command *lbx_command_find(const struct lbx_command *table, const char *name);
+/* All of them in their order, and NULL; other tables are alike. */
+extern const struct lbx_command *const lbx_commands[];
+
+/* NULL when the table has no such command. */
+const struct lbx_command *lbx_command_find(const struct lbx_command *const *table, const char *name);
 /* Splits a line as a shell would (blanks, quotes, ~/ for the home directory, and brackets that keep
  * blanks inside them: `x[0, :]` is one argument) and sorts out the options. */
 bool lbx_args_parse(const struct lbx_command *command, const char *line, struct lbx_args *ret);

@@ -1,11 +1,10 @@
-#include "inspect/set.h"
-
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/command.h"
 #include "inspect/tensor/number.h"
 
 static const struct setting {
@@ -76,7 +75,7 @@ static bool fail_name(const char *name)
 	return lbx_misuse("set: there is no setting '%s', but %s", name, names);
 }
 
-bool lbx_run_set(struct lbx_context *context, const struct lbx_args *args)
+static bool run_set(struct lbx_context *context, const struct lbx_args *args)
 {
 	const struct setting *s = settings, *end = settings + SETTINGS;
 	struct lbx_settings before = *context->settings;
@@ -105,3 +104,14 @@ bool lbx_run_set(struct lbx_context *context, const struct lbx_args *args)
 		json_decref(o);
 	return lb_ok();
 }
+
+const struct lbx_command lbx_command_set = {
+	.name = "set",
+	.arguments = "[NAME [VALUE]]",
+	.summary = "show or change how values are printed and replayed",
+	.help = "Without a value it shows the setting, without a name all of them: edge-items,\n"
+		"threshold, precision, replay-memory (bytes), replay-seconds.\n"
+		"Example: set precision 3",
+	.max_args = 2,
+	.run = run_set,
+};

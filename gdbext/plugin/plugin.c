@@ -9,7 +9,10 @@
  *   symbols/   what gdb is told: variables of the tensors, names of addresses, listings of graphs
  *   stops/     where the program stops: catch, break and step, the switches in the runtime; beneath them the
  *              register of the plugin's breakpoints
- *   commands/  the rows that gdb has, the lines that its scripts send by themselves, and what runs them
+ *   commands/  the table of the rows that gdb has, the lines that its scripts send by themselves, and what runs them
+ *
+ * A command's row stands at the foot of its function's file, in whatever room; commands.def lists those that only gdb
+ * has.
  *
  * In stops/: breakpoints, probes and evaluation know nothing of each other or of what is above them. catch_kinds says
  * what can be caught; catch_words, catch_forms and catch_watch take a catch from the user's words, to text and

@@ -19,10 +19,12 @@ static void print_cell(const char *text)
 }
 
 /* Those that need something of `without` are left out, and those that need nothing of `only`. */
-static void print_rows(const struct lbx_command *c, const char *prefix, unsigned without,
+static void print_rows(const struct lbx_command *const *table, const char *prefix, unsigned without,
 		       unsigned only)
 {
-	for (; c->name; c++) {
+	for (; *table; table++) {
+		const struct lbx_command *c = *table;
+
 		if ((c->needs & without) || (only && !(c->needs & only)))
 			continue;
 		printf("| %s`%s%s", *prefix == 't' ? "[" : "", prefix, c->name);

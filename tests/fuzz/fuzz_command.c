@@ -25,9 +25,9 @@ static const struct lbx_command *command_of(unsigned which)
 {
 	unsigned n = 0;
 
-	while (lbx_commands[n].name)
+	while (lbx_commands[n])
 		n++;
-	return &lbx_commands[which % n];
+	return lbx_commands[which % n];
 }
 
 /* An option of the command, or a word of any kind. --png would run another program each time. */

@@ -511,8 +511,8 @@ static void addresses_are_found(void **state)
 static void lines_are_taken_apart(void **state)
 {
 	struct lbx_args args;
-	const struct lbx_command *print = lbx_command_find(lbx_commands, "print");
-	const struct lbx_command *list = lbx_command_find(lbx_commands, "list");
+	const struct lbx_command *print = &lbx_command_print;
+	const struct lbx_command *list = &lbx_command_list;
 	int64_t edge = 7;
 
 	(void)state;
@@ -551,7 +551,9 @@ static void every_command_has_help(void **state)
 
 	(void)state;
 	start(&s);
-	for (const struct lbx_command *c = lbx_commands; c->name; c++) {
+	for (const struct lbx_command *const *row = lbx_commands; *row; row++) {
+		const struct lbx_command *c = *row;
+
 		s.n = 0;
 		lbx_command_help(&s.out, c, "tensor ", "tensor ");
 		const char *example = strstr(s.text, "Example: ");

@@ -329,8 +329,8 @@ static void values_take_one_walk(void **state)
 		lbx_table_tensors(table)->ops = &counting;
 		walks = 0;
 		snprintf(line, sizeof line, "%" PRIu64 " --ranges", graph.id);
-		assert_true(lbx_args_parse(lbx_command_find(lbx_commands, "listing"), line, &args));
-		assert_true(lbx_run_listing(&context, &args));
+		assert_true(lbx_args_parse(&lbx_command_listing, line, &args));
+		assert_true(lbx_command_listing.run(&context, &args));
 		assert_int_equal(walks, 1);
 		for (const char *at = sink.text; (at = strstr(at, " = sin(")); at++)
 			n++;
@@ -338,7 +338,7 @@ static void values_take_one_walk(void **state)
 		assert_non_null(strstr(sink.text, " = ["));
 		out.progress = progress_ends;
 		progress_left = 3;
-		assert_false(lbx_run_listing(&context, &args));
+		assert_false(lbx_command_listing.run(&context, &args));
 		assert_string_equal(lb_error_message(), "interrupted");
 		lb_clear_error();
 		lbx_table_tensors(table)->ops = counted;

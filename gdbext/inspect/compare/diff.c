@@ -1,5 +1,3 @@
-#include "inspect/compare/diff.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/compare/compare.h"
 #include "inspect/compare/explain.h"
 #include "inspect/compare/groups.h"
@@ -475,7 +474,7 @@ static bool take_sides(struct lbx_context *context, const struct lbx_args *args,
 	return compare_shapes(d) && lbx_operand_tensor(context, args->v[0], &d->a);
 }
 
-bool lbx_run_diff(struct lbx_context *context, const struct lbx_args *args)
+static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct diff *d = calloc(1, sizeof *d);
 	int64_t seconds = DEFAULT_SECONDS;
@@ -498,3 +497,29 @@ bool lbx_run_diff(struct lbx_context *context, const struct lbx_args *args)
 	free(d);
 	return done;
 }
+
+const struct lbx_command lbx_command_diff = {
+	.name = "diff",
+	.arguments = "T[slice] OTHER",
+	.summary = "compare a tensor with another, or with a file, and explain how they differ",
+	.help = "OTHER is T[slice], CORE:T[slice] or FILE[:NAME], of .npy, .npz, .safetensors or\n"
+		"GGUF. Shows the largest absolute and relative error, how many elements differ, the\n"
+		"first and the worst, and where they lie; with --rtol or --atol as numpy.allclose counts.\n"
+		"Then it searches for an explanation: axes, halves or channels in another order, a\n"
+		"strided view read raw, a factor, an offset, a shift, the rounding of a dtype, bytes.\n"
+		"Beside a quantised tensor it shows the error of each group. Lazy tensors are replayed.\n"
+		"Example: diff q run2.core:q, diff q q.npy --rtol 1e-3, diff w model.gguf:blk.0.attn_q.weight",
+	.min_args = 2,
+	.max_args = 2,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "correct", "X", "errors below X are none (default 1e-5)" },
+		{ "broken", "X", "errors beyond X are the verdict `broken` (default 0.1)" },
+		{ "rtol", "X", "relative tolerance of numpy.allclose (default 1e-5)" },
+		{ "atol", "X", "absolute tolerance of numpy.allclose (default 1e-8)" },
+		{ "explain", "WHAT", "off: search for no explanation" },
+		{ "seconds", "N", "search for N seconds at most (default 10)" },
+		{ "group", "N", "relative error by groups of N along the last axis" },
+	},
+	.run = run_diff,
+};

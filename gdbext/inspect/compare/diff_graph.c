@@ -1,15 +1,16 @@
-/* Two lines correspond if they have the same op, name and call in the program; then dtype, shape
+/* Two listings, line by line: what a recompilation, or another round, does otherwise.
+ *
+ * Two lines correspond if they have the same op, name and call in the program; then dtype, shape
  * and what they are computed from, tell whether they are equal. Which of the lines correspond is the longest common subsequence of
  * the two listings, after their common beginning and end. Between parts that are too long for that
  * (some 10,000 lines each) nothing corresponds. */
-#include "inspect/compare/diff_graph.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/graph/listings.h"
 
@@ -211,7 +212,7 @@ static void close_side(struct side *side)
 	free(side->match);
 }
 
-bool lbx_run_diff_graph(struct lbx_context *context, const struct lbx_args *args)
+static bool run_diff_graph(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct comparison c = { .context = context, .limit = 100 };
 	struct lbx_table *table;
@@ -230,3 +231,19 @@ bool lbx_run_diff_graph(struct lbx_context *context, const struct lbx_args *args
 	close_side(&c.b);
 	return ok;
 }
+
+const struct lbx_command lbx_command_diff_graph = {
+	.name = "diff-graph",
+	.arguments = "A B",
+	.summary = "compare the listings of two graphs",
+	.help = "Lines with the same op, name and call in the program correspond. Shows those whose\n"
+		"dtype, shape or operands differ, and those that only one graph has: - of A, + of B.\n"
+		"Example: diff-graph 1 3",
+	.min_args = 2,
+	.max_args = 2,
+	.needs = LBX_NEEDS_RUNTIME,
+	.options = {
+		{ "limit", "N", "show N lines at most (default 100, JSON all); 0: all" },
+	},
+	.run = run_diff_graph,
+};

@@ -1,14 +1,14 @@
 /* The file is written piece by piece under another name, and renamed when it is whole. */
-#include "inspect/compare/save.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/command.h"
 #include "inspect/operand/operand.h"
 #include "inspect/tensor/format.h"
+#include "inspect/texts.h"
 #include "io/cursor.h"
 #include "io/npy.h"
 #include "io/safetensors.h"
@@ -202,7 +202,7 @@ static void report(const struct save *s, const struct format *format, struct lbx
 			   lbx_dtype_name(s->dtype), lbx_dtype_name(s->from.array.dtype));
 }
 
-bool lbx_run_save(struct lbx_context *context, const struct lbx_args *args)
+static bool run_save(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct save *s = calloc(1, sizeof *s);
 	const struct format *format = NULL;
@@ -224,3 +224,22 @@ bool lbx_run_save(struct lbx_context *context, const struct lbx_args *args)
 	free(s);
 	return done && lb_ok();
 }
+
+const struct lbx_command lbx_command_save = {
+	.name = "save",
+	.arguments = "T[slice] FILE[:NAME]",
+	.summary = "save a tensor's values as .npy, .npz or .safetensors",
+	.help = "Row-major, in the tensor's own dtype; bfloat16, which NumPy does not have, becomes\n"
+		"float32 in .npy and .npz. A lazy tensor is replayed. The file gets its name when it is\n"
+		"whole, and an old one is kept unless --force is given. NAME is the tensor's own, if\n"
+		"none is given.\n"
+		LBX_SLICE_HELP "\n"
+		"Example: save q[0] q.npy, save latents run.safetensors:latents --force",
+	.min_args = 2,
+	.max_args = 2,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "force", NULL, "replace a file that exists" },
+	},
+	.run = run_save,
+};

@@ -1,5 +1,4 @@
-#include "inspect/draw/image.h"
-
+/* Pictures of tensors: in the terminal, as PNG files. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,10 +6,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/draw/pixels.h"
 #include "inspect/draw/png_file.h"
 #include "inspect/operand/value.h"
+#include "inspect/texts.h"
 
 enum {
 	FILE_MAX = 8192, FILE_ZOOM = 8, TEXT_ZOOM = 4, ROWS_MAX = 48,
@@ -245,7 +246,7 @@ static bool show(struct lbx_context *context, const struct lbx_selection *s,
 	return true;
 }
 
-bool lbx_run_image(struct lbx_context *context, const struct lbx_args *args)
+static bool run_image(struct lbx_context *context, const struct lbx_args *args)
 {
 	const char *path = lbx_args_option(args, "out");
 	int64_t width = context->out->width, rows = ROWS_MAX;
@@ -274,3 +275,29 @@ bool lbx_run_image(struct lbx_context *context, const struct lbx_args *args)
 	lbx_sight_end(&sight);
 	return ok;
 }
+
+const struct lbx_command lbx_command_image = {
+	.name = "image",
+	.arguments = "T[slice]",
+	.summary = "draw a tensor as a picture or a heat map, here or as PNG",
+	.help = "Two axes are a heat map, in the colours of viridis from the smallest to the\n"
+		"largest value; a third of 1, 3 or 4 channels, first or last, is grey, RGB or RGBA.\n"
+		"NaN and Inf are magenta. Large ones are averaged to fit. Complex values count by\n"
+		"magnitude. A lazy tensor is replayed.\n"
+		"Terminals that announce sixel or kitty's protocol show pixels, others half blocks in\n"
+		"their colours; without colours, characters.\n"
+		LBX_SLICE_HELP "\n"
+		"Example: image latents[0, 2] --range=-3,3 --out latents.png",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS | LBX_NEEDS_PIXELS,
+	.options = {
+		{ "out", "FILE", "write a PNG file" },
+		{ "as", "HOW", "blocks, ascii, sixel or kitty (default: what the terminal announces)" },
+		{ "range", "LOW,HIGH", "values of the darkest and the brightest colour" },
+		{ "channels", "WHERE", "first, last or none" },
+		{ "width", "N", "columns to use (default: the terminal's)" },
+		{ "rows", "N", "lines to use (default 48)" },
+	},
+	.run = run_image,
+};

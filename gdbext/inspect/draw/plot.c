@@ -1,7 +1,7 @@
-/* A plot is a canvas of braille characters, 2 x 4 dots each. A column of dots stands for one
+/* Lines and histograms of a tensor's values, in text.
+ *
+ * A plot is a canvas of braille characters, 2 x 4 dots each. A column of dots stands for one
  * element, or for several: then it reaches from their smallest to their largest. */
-#include "inspect/draw/plot.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,10 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/operand/value.h"
+#include "inspect/texts.h"
 
 enum {
 	PIECE = 1 << 15, LABEL = 12, ROWS = 12, MAX_COLUMNS = 1000, MAX_ROWS = 200, MAX_BINS = 200, FEW = 40,
@@ -203,7 +205,7 @@ static bool gather(struct lbx_context *context, const struct lbx_array *array, i
 		: lbx_array_walk(array, context->out, "plotting", PIECE, add_piece, ret);
 }
 
-bool lbx_run_plot(struct lbx_context *context, const struct lbx_args *args)
+static bool run_plot(struct lbx_context *context, const struct lbx_args *args)
 {
 	int64_t width = context->out->width, rows = ROWS;
 	struct lbx_selection s;
@@ -221,6 +223,25 @@ bool lbx_run_plot(struct lbx_context *context, const struct lbx_args *args)
 	lbx_sight_end(&sight);
 	return ok;
 }
+
+const struct lbx_command lbx_command_plot = {
+	.name = "plot",
+	.arguments = "T[slice]",
+	.summary = "plot a tensor's elements as a line",
+	.help = "In row-major order. Where there are more than dots, a dot's column reaches from\n"
+		"the smallest to the largest of its elements. Complex values count by magnitude. A\n"
+		"lazy tensor is replayed.\n"
+		LBX_SLICE_HELP "\n"
+		"Example: plot losses",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "width", "N", "columns to use (default: the terminal's)" },
+		{ "rows", "N", "lines to use (default 12)" },
+	},
+	.run = run_plot,
+};
 
 /* ---- histograms ---- */
 
@@ -292,7 +313,7 @@ static bool show_hist(struct lbx_context *context, const struct lbx_selection *s
 	return true;
 }
 
-bool lbx_run_hist(struct lbx_context *context, const struct lbx_args *args)
+static bool run_hist(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_sample sample;
 	struct lbx_selection s;
@@ -313,3 +334,19 @@ bool lbx_run_hist(struct lbx_context *context, const struct lbx_args *args)
 	lbx_sight_end(&sight);
 	return ok;
 }
+
+const struct lbx_command lbx_command_hist = {
+	.name = "hist",
+	.arguments = "T[slice]",
+	.summary = "draw a histogram of a tensor's values",
+	.help = "Of the finite values, between the smallest and the largest. Complex values count by\n"
+		"magnitude. A lazy tensor is replayed.\n" LBX_SLICE_HELP "\n"
+		"Example: hist layers.0.weight --bins 40",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "bins", "N", "equal parts of the range (default 20)" },
+	},
+	.run = run_hist,
+};

@@ -8,10 +8,12 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/value.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "inspect/texts.h"
 
 enum { MAX_BUFFERS = 1 << 20 };
 
@@ -174,7 +176,7 @@ static bool print_one(struct lbx_context *context, struct buffers *b, const stru
 	return lb_fail("no bytes of tensor #%llu are still in memory", id);
 }
 
-bool lbx_run_freed(struct lbx_context *context, const struct lbx_args *args)
+static bool run_freed(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct buffers b = { 0 };
 	struct lbx_table *table;
@@ -184,3 +186,16 @@ bool lbx_run_freed(struct lbx_context *context, const struct lbx_args *args)
 	free(b.list);
 	return done;
 }
+
+const struct lbx_command lbx_command_freed = {
+	.name = "freed",
+	.arguments = "[#ID]",
+	.summary = "list tensors that lost their values, but whose bytes are still in memory",
+	.help = "The runtime keeps the buffers of freed tensors, and of temporaries that became lazy\n"
+		"again, for reuse: until then what they held can be printed, by #ID.\n"
+		"Example: freed, freed #12 --precision 3",
+	.max_args = 1,
+	.needs = LBX_NEEDS_RUNTIME,
+	.options = { LBX_PRINT_OPTIONS },
+	.run = run_freed,
+};

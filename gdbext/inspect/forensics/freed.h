@@ -6,6 +6,5 @@
 /* A freed tensor whose record has not been used again; its data is 0 unless its bytes are still in the
  * cache. False, without an error, when there is none. */
 bool lbx_freed_find(struct lbx_table *table, uint64_t id, struct lbx_tensor *ret);
-bool lbx_run_freed(struct lbx_context *context, const struct lbx_args *args);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
 #include "target/columns.h"
@@ -109,7 +110,7 @@ static void print_modules(struct lbx_context *context)
 	lbx_print_bad_modules(context);
 }
 
-bool lbx_run_modules(struct lbx_context *context, const struct lbx_args *args)
+static bool run_modules(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_module m;
 	int64_t n = 0;
@@ -127,3 +128,18 @@ bool lbx_run_modules(struct lbx_context *context, const struct lbx_args *args)
 	lbx_set_int(context->out, "tensor_count", n);
 	return lb_ok();
 }
+
+const struct lbx_command lbx_command_modules = {
+	.name = "modules",
+	.arguments = "",
+	.summary = "list the program and its libraries, and whether their files here are the same",
+	.help = "A file whose build id differs from the core's gives wrong names, so it is not used. same:\n"
+		"its build id is the core's. unproven: the core holds no build id to check it against (bit 4\n"
+		"of /proc/PID/coredump_filter saves them), but it was not modified since. Not used are:\n"
+		"differs; newer: unproven, and modified since; undated: unproven, and the core came through a\n"
+		"pipe, so that its time is not known; missing. forced: --force uses what --exe names,\n"
+		"whatever it is.\n"
+		"Example: modules --json",
+	.needs = LBX_NEEDS_STACKS,
+	.run = run_modules,
+};

@@ -4,7 +4,6 @@
 
 #include "inspect/command.h"
 
-bool lbx_run_modules(struct lbx_context *context, const struct lbx_args *args);
 /* A line for each module whose names are not known, or doubtful: "  PATH is missing, …". Returns how
  * many there are. */
 int lbx_print_bad_modules(struct lbx_context *context);

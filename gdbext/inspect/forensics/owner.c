@@ -1,16 +1,14 @@
 /* Whose memory a wild pointer leads to: what `at` knows exactly, else a near miss of a buffer, the
  * frame of a thread's stack, code, or nothing. */
-#include "inspect/forensics/owner.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/command.h"
 #include "inspect/forensics/death.h"
 #include "inspect/operand/address.h"
 #include "inspect/operand/frames.h"
-#include "inspect/show/at.h"
 
 enum { TEXT = 1024, MAX_FRAMES = 256 };
 
@@ -85,7 +83,7 @@ static bool in_table(struct lbx_context *context, uint64_t address, char *ret, s
 	return true;
 }
 
-bool lbx_run_owner(struct lbx_context *context, const struct lbx_args *args)
+static bool run_owner(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_places *places;
 	struct lbx_place place;
@@ -104,7 +102,7 @@ bool lbx_run_owner(struct lbx_context *context, const struct lbx_args *args)
 		    lbx_describe_address(places, address, reach, text, sizeof text);
 	lbx_places_destroy(places);
 	if (exact)
-		return lbx_run_at(context, args);
+		return lbx_command_at.run(context, args);
 	if (!in_records && !in_code && !near && !on_stack(context, address, text, sizeof text))
 		elsewhere(context, address, text, sizeof text);
 	if (context->out->json)
@@ -114,3 +112,19 @@ bool lbx_run_owner(struct lbx_context *context, const struct lbx_args *args)
 		lbx_printf(context->out, "%s\n", text);
 	return lb_ok();
 }
+
+const struct lbx_command lbx_command_owner = {
+	.name = "owner",
+	.arguments = "ADDRESS",
+	.summary = "tell whose memory a wild pointer leads to",
+	.help = "As `at`, and also near misses: how far an address lies past the end of a buffer or\n"
+		"before its beginning; which frame's stack, or whose code, it is.\n"
+		"Example: owner 0x7ffff7a31040",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "limit", "N", "show N tensors at most (default 50); 0: all" },
+	},
+	.run = run_owner,
+};

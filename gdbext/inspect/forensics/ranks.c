@@ -5,8 +5,6 @@
  * Tensors of one name meet in one row; a name that a process used several times has a row for
  * each, in the order of creation. Ranks run the same program, so a row's place in the order of
  * creation is the smallest id that a rank gave it. */
-#include "inspect/forensics/ranks.h"
-
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/measure/digest.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
@@ -450,7 +449,7 @@ static bool compare(struct job *job, int64_t limit)
 	return unread ? lb_fail("%zu of %zu core%s could not be read", unread, job->n, LB_S(job->n)) : lb_ok();
 }
 
-bool lbx_run_ranks(struct lbx_context *context, const struct lbx_args *args)
+static bool run_ranks(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct job job = { .context = context, .glob = lbx_args_option(args, "names"),
 			   .replay = lbx_args_option(args, "replay") };
@@ -472,3 +471,26 @@ bool lbx_run_ranks(struct lbx_context *context, const struct lbx_args *args)
 	free(job.members);
 	return done;
 }
+
+const struct lbx_command lbx_command_ranks = {
+	.name = "ranks",
+	.arguments = "CORE...",
+	.summary = "line up the tensors of one job's processes, and name the first that diverges",
+	.help = "Each core is of one rank (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK or SLURM_PROCID\n"
+		"of the process' environment; without one, as they are given). Tensors of one name\n"
+		"are compared bit for bit; those that differ are shown in the order of creation, each\n"
+		"value with its ranks, checksum and statistics. Lazy tensors are left out. One core\n"
+		"is open at a time: memory grows with the names, not with the values.\n"
+		"Example: ranks rank*.core --names 'layers.*'\n"
+		"prints, where rank 2 has other inputs than the rest:\n"
+		"  layers.0.out differs:\n"
+		"    rank 0-1, 3: float32 (24,), checksum 6d55125aa36e4781, mean 11.5, ...\n"
+		"    rank 2: float32 (24,), checksum aaf91ceebdb42fed, mean 12.5, ...",
+	.needs = LBX_NEEDS_CORES,
+	.options = {
+		{ "names", "GLOB", "only tensors of these names" },
+		{ "replay", NULL, "compute lazy tensors outside the program" },
+		{ "limit", "N", "show N that differ at most (default 10, JSON all)" },
+	},
+	.run = run_ranks,
+};

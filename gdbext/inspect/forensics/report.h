@@ -43,6 +43,5 @@ void lbx_report_json(struct lbx_context *context, const struct lbx_report *repor
 /* One HTML page without references to anything outside. */
 bool lbx_report_page(struct lbx_context *context, const struct lbx_report *report,
 		     struct lbx_out *page);
-bool lbx_run_report(struct lbx_context *context, const struct lbx_args *args);
 
 #endif

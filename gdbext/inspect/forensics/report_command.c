@@ -1,3 +1,4 @@
+#include "inspect/command.h"
 #include "inspect/forensics/report.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ static bool write_page(struct lbx_context *context, const struct lbx_report *rep
 	return lbx_file_end(&file, lbx_report_page(context, report, &page));
 }
 
-bool lbx_run_report(struct lbx_context *context, const struct lbx_args *args)
+static bool run_report(struct lbx_context *context, const struct lbx_args *args)
 {
 	const char *output = lbx_args_option(args, "output");
 	struct lbx_report report;
@@ -42,3 +43,19 @@ bool lbx_run_report(struct lbx_context *context, const struct lbx_args *args)
 	lbx_report_deinit(&report);
 	return done && lb_ok();
 }
+
+const struct lbx_command lbx_command_report = {
+	.name = "report",
+	.arguments = "",
+	.summary = "tell what died, where, with which tensors, and what looks wrong",
+	.help = "The signal and the stack of the thread that died with the tensors of each frame,\n"
+		"evaluations in flight, NaN and Inf, memory by creation site, suspicions. As a page\n"
+		"it also has pictures, histograms and the graph, and needs no network to be read.\n"
+		"Example: report --output report.html",
+	.needs = LBX_NEEDS_STACKS,
+	.options = {
+		{ "output", "FILE", "write one HTML page" },
+		{ "seconds", "N", "search for N seconds at most (default 20)" },
+	},
+	.run = run_report,
+};

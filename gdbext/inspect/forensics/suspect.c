@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
@@ -384,7 +385,7 @@ bool lbx_find_storage_order(struct lbx_context *context, struct lbx_places *plac
 	return done;
 }
 
-bool lbx_run_suspect(struct lbx_context *context, const struct lbx_args *args)
+static bool run_suspect(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_findings findings = { 0 };
 	struct lbx_suspect result;
@@ -415,3 +416,20 @@ bool lbx_run_suspect(struct lbx_context *context, const struct lbx_args *args)
 	lbx_places_destroy(places);
 	return done;
 }
+
+const struct lbx_command lbx_command_suspect = {
+	.name = "suspect",
+	.arguments = "",
+	.summary = "find memory that holds a view's elements in the order of its storage",
+	.help = "Who copies from the raw pointer of a view that is not row-contiguous gets its\n"
+		"elements in another order than meant: a transposed picture comes out tiled. All\n"
+		"memory that the program could write is searched for such copies. Shows the view, the\n"
+		"place, and the permutation that would have been right.\n"
+		"Example: suspect --seconds 10",
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "all", NULL, "also copies that another tensor explains" },
+		{ "seconds", "N", "search for N seconds at most (default 60)" },
+	},
+	.run = run_suspect,
+};

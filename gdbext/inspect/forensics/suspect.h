@@ -14,6 +14,5 @@ struct lbx_suspect {
 /* For `seconds` at most. `all`: also copies that a tensor in that very order explains. */
 bool lbx_find_storage_order(struct lbx_context *context, struct lbx_places *places, double seconds,
 			    bool all, struct lbx_findings *findings, struct lbx_suspect *ret);
-bool lbx_run_suspect(struct lbx_context *context, const struct lbx_args *args);
 
 #endif

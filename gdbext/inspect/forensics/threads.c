@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/frames.h"
 
@@ -53,7 +54,7 @@ static struct lbx_places *try_places(struct lbx_context *context)
 	return NULL;
 }
 
-bool lbx_run_threads(struct lbx_context *context, const struct lbx_args *args)
+static bool run_threads(struct lbx_context *context, const struct lbx_args *args)
 {
 	uint64_t tids[LBX_THREADS_SHOWN], only = 0;
 	int64_t max = DEFAULT_FRAMES;
@@ -84,6 +85,23 @@ bool lbx_run_threads(struct lbx_context *context, const struct lbx_args *args)
 	lbx_set_int(context->out, "tensor_count", n);
 	return done && lb_ok();
 }
+
+const struct lbx_command lbx_command_threads = {
+	.name = "threads",
+	.arguments = "[TID]",
+	.summary = "show the stacks of all threads, and the tensors that their variables hold",
+	.help = "The thread that died comes first. Below each frame stand the arguments and\n"
+		"local variables that are tensors, lead to one, or point to the elements of one.\n"
+		"A running process stands still meanwhile.\n"
+		"Example: threads --frames 8",
+	.max_args = 1,
+	.needs = LBX_NEEDS_STACKS,
+	.options = {
+		{ "frames", "N", "N frames of each at most (default 64)" },
+		{ "bare", NULL, "the stacks alone" },
+	},
+	.run = run_threads,
+};
 
 static bool show_frames(struct lbx_context *context, const struct lbx_thread_view *view, int64_t number,
 			bool all)
@@ -137,7 +155,7 @@ static struct lbx_frame_view *find_frame(const struct lbx_thread_view *view, uin
 	return NULL;
 }
 
-bool lbx_run_frame(struct lbx_context *context, const struct lbx_args *args)
+static bool run_frame(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_thread_view view;
 	struct lbx_places *places;
@@ -164,3 +182,19 @@ bool lbx_run_frame(struct lbx_context *context, const struct lbx_args *args)
 	lbx_thread_view_release(&view);
 	return done;
 }
+
+const struct lbx_command lbx_command_frame = {
+	.name = "frame",
+	.arguments = "[N]",
+	.summary = "show the tensors that the variables of a frame hold",
+	.help = "Frames count from 0, the innermost; without N all that hold tensors are shown.\n"
+		"Variables need debug information (-g).\n"
+		"Example: frame 2 --thread 4711",
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS | LBX_NEEDS_FRAMES,
+	.options = {
+		{ "thread", "TID", "of this thread (default: the one that died)" },
+		{ "all", NULL, "each tensor, where a frame holds many" },
+	},
+	.run = run_frame,
+};

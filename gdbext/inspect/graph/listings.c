@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/measure/digest.h"
 #include "inspect/tensor/format.h"
@@ -449,7 +450,7 @@ static bool show_all(struct lister *l)
 	return true;
 }
 
-bool lbx_run_listing(struct lbx_context *context, const struct lbx_args *args)
+static bool run_listing(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lister l = { .context = context, .ranges = lbx_args_option(args, "ranges") };
 	struct lbx_eval_graph graph;
@@ -461,3 +462,20 @@ bool lbx_run_listing(struct lbx_context *context, const struct lbx_args *args)
 		return show_all(&l);
 	return lbx_table_graph_by_id(l.table, id, &graph) && show_one(&l, &graph);
 }
+
+const struct lbx_command lbx_command_listing = {
+	.name = "listing",
+	.arguments = "[N]",
+	.summary = "list the graphs of step mode, or the ops of graph N",
+	.help = "Line L of graph N is line L of its source graph-N.lb: the result's name (or its\n"
+		"line, %L), the op with its operands, dtype, shape, the program's line that made\n"
+		"it, and the tensor's id in the last evaluation. Step mode is on by `tensor step`\n"
+		"in gdb, by LAZYBONES_STEP=1 in the environment, or by lb_set_step_mode().\n"
+		"Example: listing 3 --ranges",
+	.max_args = 1,
+	.needs = LBX_NEEDS_RUNTIME,
+	.options = {
+		{ "ranges", NULL, "with the least and the largest value of what is still there" },
+	},
+	.run = run_listing,
+};

@@ -4,7 +4,6 @@
 
 #include "inspect/graph/listing.h"
 
-bool lbx_run_listing(struct lbx_context *context, const struct lbx_args *args);
 /* "3" or "graph-3.lb". */
 bool lbx_parse_graph(const char *text, uint64_t *ret);
 /* lbx_listing_text's `line`, by the target that is the context. */

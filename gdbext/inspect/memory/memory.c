@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/file.h"
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
@@ -398,7 +399,7 @@ static bool parse(const struct lbx_args *args, struct request *ret)
 	return lbx_args_int(args, "limit", 0, INT64_MAX, &ret->limit);
 }
 
-bool lbx_run_memory(struct lbx_context *context, const struct lbx_args *args)
+static bool run_memory(struct lbx_context *context, const struct lbx_args *args)
 {
 	const char *path = lbx_args_option(args, "save");
 	struct lbx_snapshot s;
@@ -423,3 +424,23 @@ bool lbx_run_memory(struct lbx_context *context, const struct lbx_args *args)
 	lbx_set_int(context->out, "tensor_bytes", active);
 	return ok;
 }
+
+const struct lbx_command lbx_command_memory = {
+	.name = "memory",
+	.arguments = "[mark NAME]",
+	.summary = "show what holds memory, or what has changed since a mark, a file or a core",
+	.help = "Each buffer counts once, for the tensor that owns it; views own nothing. Then come\n"
+		"the largest buffers, with the tensors over them and what needs these. `mark NAME`\n"
+		"keeps the moment in the debugger, --save in a file; --since compares with it, or\n"
+		"with an older core, also of another run: by what buffers have in common.\n"
+		"Example: memory --by name, memory mark before, memory --since before",
+	.max_args = 2,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "by", "KEY", "site (default), dtype, name (its first part), stream or state" },
+		{ "since", "POINT", "compare with a mark, a file of --save, or a core" },
+		{ "save", "FILE", "write what --since compares with" },
+		{ "limit", "N", "show N groups at most (default 12); 0: all" },
+	},
+	.run = run_memory,
+};

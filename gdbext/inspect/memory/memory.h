@@ -19,6 +19,4 @@ void lbx_memory_marks_deinit(struct lbx_memory_marks *marks);
 void lbx_describe_group(struct lbx_context *context, const struct lbx_holding_group *group, enum lbx_by by, char *ret,
 			size_t size);
 
-bool lbx_run_memory(struct lbx_context *context, const struct lbx_args *args);
-
 #endif

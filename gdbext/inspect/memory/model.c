@@ -1,8 +1,6 @@
 /* The size of a model by parts of its names and by dtype, and what it would be in other formats.
  * An estimate quantises what lb_quantize() could: of two axes or more, the last a multiple of the
  * group. What is left, norms and biases, counts as bfloat16. */
-#include "inspect/memory/model.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/memory/holdings.h"
 #include "inspect/memory/parameters.h"
@@ -272,7 +271,7 @@ static void print_json(struct lbx_out *out, const struct lbx_parameters *p, int6
 				"estimates", estimates));
 }
 
-bool lbx_run_model(struct lbx_context *context, const struct lbx_args *args)
+static bool run_model(struct lbx_context *context, const struct lbx_args *args)
 {
 	int64_t depth = DEFAULT_DEPTH, max_rows = DEFAULT_LIMIT;
 	struct lbx_parameters p;
@@ -295,3 +294,21 @@ bool lbx_run_model(struct lbx_context *context, const struct lbx_args *args)
 	lbx_parameters_deinit(&p);
 	return ok && lb_ok();
 }
+
+const struct lbx_command lbx_command_model = {
+	.name = "model",
+	.arguments = "[GLOB]",
+	.summary = "show a model's size by name and dtype, and what it would be in other formats",
+	.help = "Counts the ready tensors that have a name (GLOB selects them), each value once.\n"
+		" Packed words of lb_quantize() count as what they hold, their scales and biases\n"
+		"as bytes. Numbers in names are put together: layers.0…31. The estimates quantise what\n"
+		"has two axes or more, the last a multiple of the group; the rest stays 16 bits.\n"
+		"Example: model, model 'layers.*' --depth 3",
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "depth", "N", "show N parts of the names (default 2)" },
+		{ "limit", "N", "show N rows of names (default 60, JSON all); 0: all" },
+	},
+	.run = run_model,
+};

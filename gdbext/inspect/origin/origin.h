@@ -73,6 +73,4 @@ bool lbx_is_bad(const struct lbx_summary *s, bool nan);
 /* Row-major index of the first such value; -1 without any. */
 int64_t lbx_first_bad(const struct lbx_summary *s, bool nan);
 
-bool lbx_run_origin(struct lbx_context *context, const struct lbx_args *args);
-
 #endif

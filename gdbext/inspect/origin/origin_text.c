@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
 #include "inspect/operand/select.h"
@@ -15,6 +16,7 @@
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/number.h"
+#include "inspect/texts.h"
 
 enum { LABEL = LB_NAME_MAX + 320, WAY_SHOWN = 12, DEFAULT_LIMIT = 10000, TEXT = 1024 };
 
@@ -295,7 +297,7 @@ static json_t *json_origin(struct lbx_context *context, const struct lbx_origin 
 	return result;
 }
 
-bool lbx_run_origin(struct lbx_context *context, const struct lbx_args *args)
+static bool run_origin(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_out *out = context->out;
 	struct lbx_selection s;
@@ -322,3 +324,23 @@ bool lbx_run_origin(struct lbx_context *context, const struct lbx_args *args)
 	lbx_origins_deinit(&origins);
 	return lb_ok();
 }
+
+const struct lbx_command lbx_command_origin = {
+	.name = "origin",
+	.arguments = "T",
+	.summary = "tell which operation first made the NaN or Inf that a tensor holds",
+	.help = "Follows them back through the tensors that it was computed from, ready ones as\n"
+		"they are, lazy ones replayed outside the program; inside a fused one, operation by\n"
+		"operation. Shows the operation, the first elements that it made so, the ranges of its\n"
+		"inputs, the place that made it, and what to try. Where an Inf made the NaN, the Inf is\n"
+		"followed too. The search ends at data that held them, and where inputs are gone.\n"
+		LBX_T_HELP "\n"
+		"Example: origin loss",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "limit", "N", "look at N tensors at most (default 10000)" },
+	},
+	.run = run_origin,
+};

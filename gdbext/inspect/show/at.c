@@ -4,12 +4,11 @@
  * i[k] inside its axis. Axes are tried from the largest stride down; what the smaller ones
  * can still add bounds each choice, so ordinary views need one try an axis. Overlapping
  * views may need more: the search is capped. */
-#include "inspect/show/at.h"
-
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/address.h"
 #include "inspect/tensor/describe.h"
@@ -197,7 +196,7 @@ static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, u
 	return true;
 }
 
-bool lbx_run_at(struct lbx_context *context, const struct lbx_args *args)
+static bool run_at(struct lbx_context *context, const struct lbx_args *args)
 {
 	int64_t limit = DEFAULT_SHOWN;
 	struct lbx_tensors *tensors;
@@ -227,3 +226,19 @@ bool lbx_run_at(struct lbx_context *context, const struct lbx_args *args)
 		(json_int_t)(address - b.data), "tensors", list));
 	return lb_ok();
 }
+
+const struct lbx_command lbx_command_at = {
+	.name = "at",
+	.arguments = "ADDRESS",
+	.summary = "tell which tensors an address belongs to",
+	.help = "ADDRESS is a number or an expression of the program. It names the buffer, and\n"
+		"for each tensor over it the element at that address.\n"
+		"Example: at 0x7ffff7a31040",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS | LBX_GIVES_ADDRESSES,
+	.options = {
+		{ "limit", "N", "show N tensors at most (default 50); 0: all" },
+	},
+	.run = run_at,
+};

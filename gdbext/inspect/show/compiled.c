@@ -1,9 +1,8 @@
-#include "inspect/show/compiled.h"
-
 #include <inttypes.h>
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/name.h"
@@ -52,7 +51,7 @@ static void print_one(struct lbx_context *context, const struct lbx_compiled *c)
 	lbx_printf(out, "\n");
 }
 
-bool lbx_run_compiled(struct lbx_context *context, const struct lbx_args *args)
+static bool run_compiled(struct lbx_context *context, const struct lbx_args *args)
 {
 	const char *glob = args->n ? args->v[0] : NULL;
 	struct lbx_table *table;
@@ -87,3 +86,16 @@ bool lbx_run_compiled(struct lbx_context *context, const struct lbx_args *args)
 	lbx_set_int(context->out, "tensor_count", n);
 	return lb_ok();
 }
+
+const struct lbx_command lbx_command_compiled = {
+	.name = "compiled",
+	.arguments = "[GLOB]",
+	.summary = "show the compiled functions, and why each was traced last",
+	.help = "Calls, and those of them that a graph captured before served (hits); how often\n"
+		"the function was traced, the graphs held of at most how many, the tensors as\n"
+		"traced and as a call makes them. GLOB selects by name.\n"
+		"Example: compiled 'block*'",
+	.max_args = 1,
+	.needs = LBX_NEEDS_RUNTIME,
+	.run = run_compiled,
+};

@@ -1,16 +1,16 @@
-#include "inspect/show/info.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/select.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
+#include "inspect/texts.h"
 
 enum { SHOWN_INPUTS = 16, MAX_FRAMES = LB_STACK_MAX, FIELD = 14 };
 
@@ -284,7 +284,7 @@ static json_t *json_info(const struct lbx_tensor *t)
 	return o;
 }
 
-bool lbx_run_info(struct lbx_context *context, const struct lbx_args *args)
+static bool run_info(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_selection s;
 
@@ -298,3 +298,16 @@ bool lbx_run_info(struct lbx_context *context, const struct lbx_args *args)
 		print_info(context->out, &s.tensor);
 	return lb_ok();
 }
+
+const struct lbx_command lbx_command_info = {
+	.name = "info",
+	.arguments = "T",
+	.summary = "show all that is known of a tensor, without evaluating it",
+	.help = "Shape, dtype, strides, offset, contiguity, state, operation, inputs, buffer,\n"
+		"references and the place that made it.\n" LBX_T_HELP "\n"
+		"Example: info q",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS,
+	.run = run_info,
+};

@@ -1,7 +1,5 @@
 /* Filter, sort, show. A table may hold millions: what is kept of each match is its slot and
  * its sort key; records are read again when their row is written. */
-#include "inspect/show/list.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/file.h"
 #include "inspect/convenience.h"
 #include "inspect/graph/idset.h"
@@ -377,7 +376,7 @@ static bool choose(struct lbx_context *context, const char *provider, struct lbx
 	return lb_fail("list: the program has no tensors of a provider '%s'; it has those of %s", provider, there);
 }
 
-bool lbx_run_list(struct lbx_context *context, const struct lbx_args *args)
+static bool run_list(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct list list = { 0 };
 	const char *path = lbx_args_option(args, "out");
@@ -398,3 +397,22 @@ bool lbx_run_list(struct lbx_context *context, const struct lbx_args *args)
 	lbx_idset_deinit(&list.buffers);
 	return done;
 }
+
+const struct lbx_command lbx_command_list = {
+	.name = "list",
+	.arguments = "[GLOB]",
+	.summary = "list the tensors that are alive",
+	.help = "GLOB selects by name: * ? [a-z], as a shell has them. Totals follow.\n"
+		"Example: list 'layers.*' --state lazy --sort bytes",
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS | LBX_GIVES_ADDRESSES,
+	.options = {
+		{ "state", "STATE", "only those that are lazy, evaluating or ready" },
+		{ "dtype", "DTYPE", "only those of a dtype: float32, f32, int8, …" },
+		{ "provider", "NAME", "only those of a provider, where a program has several: lazybones, …" },
+		{ "sort", "KEY", "by id (default), name, size, bytes, state or dtype" },
+		{ "limit", "N", "show N at most (default 50, JSON and files all); 0: all" },
+		{ "out", "FILE", "write to a file; gdb takes long for a large answer" },
+	},
+	.run = run_list,
+};

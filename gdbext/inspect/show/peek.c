@@ -1,14 +1,14 @@
-#include "inspect/show/peek.h"
-
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
 #include "inspect/show/stats.h"
 #include "inspect/replay/replay.h"
 #include "inspect/tensor/expression.h"
+#include "inspect/texts.h"
 
 static bool show(struct lbx_context *context, const struct lbx_args *args,
 		 const struct lbx_selection *s, const struct lbx_sight *sight)
@@ -28,7 +28,7 @@ static bool show(struct lbx_context *context, const struct lbx_args *args,
 	       lbx_print_value(context, s, &sight->array, &options, note);
 }
 
-bool lbx_run_peek(struct lbx_context *context, const struct lbx_args *args)
+static bool run_peek(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_selection s;
 	struct lbx_sight sight;
@@ -39,3 +39,24 @@ bool lbx_run_peek(struct lbx_context *context, const struct lbx_args *args)
 	lbx_sight_end(&sight);
 	return done;
 }
+
+const struct lbx_command lbx_command_peek = {
+	.name = "peek",
+	.arguments = "T[slice]",
+	.summary = "compute a lazy tensor's values outside the program, and print them",
+	.help = "The graph behind it is read from the program, alive or dead, and computed by a\n"
+		"process of its own, with limits (`set replay-memory`, `set replay-seconds`). The\n"
+		"program is neither changed nor called. Of a slice, only what it needs is read and\n"
+		"computed, with the same bits; gdbext/README.md says which operations need their\n"
+		"inputs whole.\n"
+		LBX_SLICE_HELP "\n"
+		"Example: peek q[0, :, :4], peek loss --stats",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		LBX_PRINT_OPTIONS,
+		LBX_STATS_OPTIONS,
+	},
+	.run = run_peek,
+};

@@ -1,11 +1,10 @@
-#include "inspect/show/print.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/value.h"
@@ -16,6 +15,7 @@
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/number.h"
+#include "inspect/texts.h"
 
 /* A tensor without a value is no error to look at. */
 static bool print_pending(struct lbx_context *context, const struct lbx_selection *s)
@@ -49,7 +49,7 @@ static bool print_pending(struct lbx_context *context, const struct lbx_selectio
 	return true;
 }
 
-bool lbx_run_print(struct lbx_context *context, const struct lbx_args *args)
+static bool run_print(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_format_options options;
 	struct lbx_selection s;
@@ -63,7 +63,22 @@ bool lbx_run_print(struct lbx_context *context, const struct lbx_args *args)
 	       lbx_print_value(context, &s, &array, &options, NULL);
 }
 
-bool lbx_run_view(struct lbx_context *context, const struct lbx_args *args)
+const struct lbx_command lbx_command_print = {
+	.name = "print",
+	.arguments = "T[slice]",
+	.summary = "print the values of a tensor, as NumPy would",
+	.help = "Follows strides and offset, so it prints what the program means. Of a lazy tensor,\n"
+		"which has no values yet, it tells what a replay would take.\n"
+		LBX_SLICE_HELP "\n"
+		"Example: print q[0, :, :4] --precision 3",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = { LBX_PRINT_OPTIONS },
+	.run = run_print,
+};
+
+static bool run_view(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_view view = { .address = args->v[0], .shape = args->v[1], .in_words = true };
 	struct lbx_selection s = { .slice_text = "" };
@@ -95,3 +110,22 @@ bool lbx_run_view(struct lbx_context *context, const struct lbx_args *args)
 		return lbx_print_stats(context, &s, &array, first, NULL);
 	return lbx_print_value(context, &s, &array, &options, NULL);
 }
+
+const struct lbx_command lbx_command_view = {
+	.name = "view",
+	.arguments = "ADDRESS [DTYPE] SHAPE [STRIDES][slice]",
+	.summary = "print memory that is no tensor's as if it were one",
+	.help = "ADDRESS, of element 0, is a number or an expression of the program: a pointer or an\n"
+		"array; when its type tells the dtype, that may be left out. SHAPE and STRIDES are\n"
+		"lists (3,4 or (3, 4)); strides count elements, and may be negative or 0. Wherever a\n"
+		"command wants values, the same is written in one word: @ADDRESS:DTYPE:SHAPE:STRIDES.\n"
+		"Example: view pixels 480,640,3[:2, :2], view 0x7ffff7a31040 f32 3,4 1,3,\n"
+		"stats @pixels:u8:480,640,3, diff q @copy:3,4",
+	.min_args = 2,
+	.max_args = 4,
+	.options = {
+		LBX_PRINT_OPTIONS,
+		LBX_STATS_OPTIONS,
+	},
+	.run = run_view,
+};

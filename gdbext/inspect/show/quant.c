@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
 #include "inspect/measure/quantile.h"
@@ -19,6 +20,7 @@
 #include "inspect/show/quant_parts.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
+#include "inspect/texts.h"
 #include "kernels/codes.h"
 
 enum { PIECE = 4096, LABEL = LB_NAME_MAX + 320, OUTLIER = 64 };
@@ -455,7 +457,7 @@ static bool parse(struct lbx_context *context, const struct lbx_args *args, stru
 	return !mode || lbx_misuse("quant: no mode '%s': there are affine, mxfp4, mxfp8 and nvfp4", mode);
 }
 
-bool lbx_run_quant(struct lbx_context *context, const struct lbx_args *args)
+static bool run_quant(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_format_options options;
 	struct lbx_selection s;
@@ -477,3 +479,30 @@ bool lbx_run_quant(struct lbx_context *context, const struct lbx_args *args)
 	lbx_findings_deinit(&q.problems);
 	return ok && lb_ok();
 }
+
+const struct lbx_command lbx_command_quant = {
+	.name = "quant",
+	.arguments = "T[slice]",
+	.summary = "show how a tensor is quantised, whether its parts fit, and its values",
+	.help = "T holds the packed words. Scales and biases are those of an operation that uses T, of\n"
+		"the lb_quantize() that made it, or by name (layers.0.wq.scales beside\n"
+		"layers.0.wq.weight); or you name them. What is missing or has the wrong shape is\n"
+		"named, with the shape that would be right. With a slice, or --values, the values are\n"
+		"computed outside the program.\n"
+		LBX_T_HELP "\n"
+		"Example: quant wq, quant wq[0, :8], quant wq --scales s --biases b --bits 4 --group 64",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "values", NULL, "print the values" },
+		{ "scales", "S", "the tensor of its scales" },
+		{ "biases", "B", "the tensor of its biases (affine)" },
+		{ "global", "G", "the tensor of its global scale (nvfp4)" },
+		{ "mode", "MODE", "affine, mxfp4, mxfp8 or nvfp4" },
+		{ "bits", "N", "bits of a code" },
+		{ "group", "N", "values of a scale" },
+		LBX_PRINT_OPTIONS,
+	},
+	.run = run_quant,
+};

@@ -13,6 +13,4 @@ struct lbx_quant_mode {
 enum { LBX_QUANT_MODES = LB_QUANT_NVFP4 + 1 };
 extern const struct lbx_quant_mode lbx_quant_modes[LBX_QUANT_MODES];
 
-bool lbx_run_quant(struct lbx_context *context, const struct lbx_args *args);
-
 #endif

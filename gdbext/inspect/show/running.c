@@ -1,9 +1,9 @@
-/* The runtime keeps a record a thread of what it evaluates, whether in step mode or not; so a core
+/* What each thread and stream evaluates now.
+ *
+ * The runtime keeps a record a thread of what it evaluates, whether in step mode or not; so a core
  * has it, too. A thread's clock was read when its evaluation began. What time it is now is known for
  * a process of this machine; elsewhere the newest event of the flight recorder tells how much has
  * passed at least. */
-#include "inspect/show/running.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/graph/listings.h"
 #include "inspect/tensor/describe.h"
@@ -254,7 +255,7 @@ static void show(const struct running *w)
 			   LB_PLURAL(w->n_threads, "has", "have"));
 }
 
-bool lbx_run_where(struct lbx_context *context, const struct lbx_args *args)
+static bool run_where(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct running w = { .context = context };
 	uint64_t thread = 0, stream = 0; /* slots */
@@ -274,3 +275,15 @@ bool lbx_run_where(struct lbx_context *context, const struct lbx_args *args)
 	free(w.threads);
 	return true;
 }
+
+const struct lbx_command lbx_command_where = {
+	.name = "where",
+	.arguments = "",
+	.summary = "tell what each thread and stream evaluates now",
+	.help = "The evaluation and its graph, the op that runs, how many are done of how many, the\n"
+		"time since it began, the call that asked for it, and what it waits for: in step mode\n"
+		"or not, in a running program and in a core.\n"
+		"Example: where --json",
+	.needs = LBX_NEEDS_RUNTIME | LBX_NEEDS_KIND,
+	.run = run_where,
+};

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/measure/quantile.h"
 #include "inspect/measure/summary.h"
@@ -13,6 +14,7 @@
 #include "inspect/operand/value.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/number.h"
+#include "inspect/texts.h"
 
 enum { BINS = 16, DEFAULT_FIRST = 8, MAX_FIRST = 4096, FIELD = 14 };
 
@@ -313,7 +315,7 @@ bool lbx_stats_first(const struct lbx_args *args, int64_t *ret)
 	return lbx_args_int(args, "first", 0, MAX_FIRST, ret);
 }
 
-bool lbx_run_stats(struct lbx_context *context, const struct lbx_args *args)
+static bool run_stats(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_selection s;
 	struct lbx_array array;
@@ -323,3 +325,21 @@ bool lbx_run_stats(struct lbx_context *context, const struct lbx_args *args)
 	       lbx_select_values(context, args->v[0], &s) && lbx_value_of(context, &s, &array) &&
 	       lbx_print_stats(context, &s, &array, first, NULL);
 }
+
+const struct lbx_command lbx_command_stats = {
+	.name = "stats",
+	.arguments = "T[slice]",
+	.summary = "show statistics of a tensor's values",
+	.help = "Count, min and max with their coordinates, mean, std, sum, L2, the numbers of\n"
+		"NaN, Inf, zeros and denormals with the coordinates of the first of each,\n"
+		"quantiles, a histogram and the first values. Complex values count by magnitude.\n"
+		LBX_SLICE_HELP "\n"
+		"Example: stats q[..., 0]",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "first", "N", "show the first N values (default 8)" },
+	},
+	.run = run_stats,
+};

@@ -3,8 +3,6 @@
 
 #include "inspect/operand/value.h"
 
-bool lbx_run_stats(struct lbx_context *context, const struct lbx_args *args);
-
 /* The option --first: how many of the first elements the statistics show. */
 bool lbx_stats_first(const struct lbx_args *args, int64_t *ret);
 /* Prints the statistics of an array under the selection's name; `first` as lbx_stats_first() gives it, `note`

@@ -1,9 +1,8 @@
-#include "inspect/show/status.h"
-
 #include <inttypes.h>
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/tensor/format.h"
 
@@ -337,7 +336,7 @@ static bool nothing(struct lbx_context *context)
 	return true;
 }
 
-bool lbx_run_status(struct lbx_context *context, const struct lbx_args *args)
+static bool run_status(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct activity activity;
 	struct lbx_tensors *tensors;
@@ -374,3 +373,12 @@ bool lbx_run_status(struct lbx_context *context, const struct lbx_args *args)
 			      counts.by_state[LBX_EVALUATING]));
 	return lb_ok();
 }
+
+const struct lbx_command lbx_command_status = {
+	.name = "status",
+	.arguments = "",
+	.summary = "show what was found: runtime, version, counts, memory",
+	.help = "Works at any time; without a program it says so.",
+	.needs = LBX_NEEDS_KIND | LBX_NEEDS_CATCHES,
+	.run = run_status,
+};

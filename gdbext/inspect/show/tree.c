@@ -1,8 +1,6 @@
 /* The graph behind a tensor as a tree: each tensor once, where it is met first; where it is met
  * again, a reference to that line. Walks into whatever still exists: what is damaged or gone
  * is a line that says so. */
-#include "inspect/show/tree.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/graph/address_map.h"
 #include "inspect/operand/select.h"
@@ -17,6 +16,7 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
 #include "inspect/tensor/format.h"
+#include "inspect/texts.h"
 
 enum { MAX_DEPTH = 100, DEFAULT_DEPTH = 8, DEFAULT_LIMIT = 200, PREFIX = MAX_DEPTH * 8 };
 
@@ -164,7 +164,7 @@ static bool print_tree(struct tree *tree, const struct lbx_tensor *t)
 	return true;
 }
 
-bool lbx_run_graph(struct lbx_context *context, const struct lbx_args *args)
+static bool run_graph(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct tree tree = { .context = context, .depth = DEFAULT_DEPTH, .limit = DEFAULT_LIMIT,
 			     .history = lbx_args_option(args, "history") };
@@ -191,3 +191,23 @@ bool lbx_run_graph(struct lbx_context *context, const struct lbx_args *args)
 	lbx_address_map_deinit(&tree.seen);
 	return ok;
 }
+
+const struct lbx_command lbx_command_graph = {
+	.name = "graph",
+	.arguments = "T",
+	.summary = "show the graph behind a tensor: what it is computed from",
+	.help = "A tree of the operations that are not yet computed, down to the ready tensors;\n"
+		"each tensor once, with the place that made it.\n" LBX_T_HELP "\n"
+		"Example: graph loss --depth 3",
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_TENSORS,
+	.options = {
+		{ "depth", "N", "follow inputs N deep (default 8, files and JSON all)" },
+		{ "limit", "N", "show N lines (default 200), or write N tensors (10000)" },
+		{ "history", NULL, "go on behind ready tensors, where their inputs are left" },
+		{ "dot", "FILE", "write it for Graphviz" },
+		{ "png", "FILE", "draw it by Graphviz's dot" },
+	},
+	.run = run_graph,
+};

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/symbols/typed_variables.h"
 
@@ -182,7 +183,7 @@ static bool say_when(struct lbx_out *out, bool on)
 	return true;
 }
 
-bool lbx_run_symbols(struct lbx_context *context, const struct lbx_args *args)
+static bool run_symbols(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_typed typed = { .glob = args->n ? args->v[0] : NULL, .limit = LIMIT,
 				   .peek = lbx_args_option(args, "peek") };
@@ -221,3 +222,28 @@ bool lbx_run_symbols(struct lbx_context *context, const struct lbx_args *args)
 	lbx_symbol_space_deinit(&none);
 	return ok;
 }
+
+const struct lbx_command lbx_command_symbols = {
+	.name = "symbols",
+	.arguments = "[GLOB]",
+	.summary = "make named tensors ordinary variables of gdb, with array types",
+	.help = "gdb's own commands know them then: print latents[0][3]@4, ptype, display, watch,\n"
+		"completion, an IDE's variables; pointers into them show <tensor latents+64>.\n"
+		"A lazy tensor is <optimized out> until the program has computed it. Views whose\n"
+		"elements lie apart are copies, as of now. blk.0.w is 'blk.0.w' and blk_0_w; of\n"
+		"several tensors with one name the newest has it, the others are NAME_ID. Where the\n"
+		"program has a variable of that name, tensor::NAME is the tensor.\n"
+		"Run it again to see newer tensors; displays then have new numbers.\n"
+		"Example: symbols 'layers.*' --auto on\n"
+		"A gdb without this plugin takes the file of `lazybones core CORE symbols --out FILE`\n"
+		"with add-symbol-file FILE.",
+	.max_args = 1,
+	.options = {
+		{ "peek", NULL, "give lazy tensors their values, computed outside the program" },
+		{ "limit", "BYTES", "copy values of up to this many bytes (default 65536)" },
+		{ "auto", "on|off", "do it again at each stop, or no longer (in gdb)" },
+		{ "remove", NULL, "take the variables away (in gdb)" },
+		{ "out", "FILE", "write them to a file, an object for add-symbol-file" },
+	},
+	.run = run_symbols,
+};

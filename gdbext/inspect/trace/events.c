@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
@@ -285,7 +286,7 @@ json_t *lbx_events_json(struct lbx_context *context, int64_t last)
 	return o;
 }
 
-bool lbx_run_events(struct lbx_context *context, const struct lbx_args *args)
+static bool run_events(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_table *table;
 	struct events events;
@@ -303,3 +304,23 @@ bool lbx_run_events(struct lbx_context *context, const struct lbx_args *args)
 	lbx_flight_free(&events.flight);
 	return ok;
 }
+
+const struct lbx_command lbx_command_events = {
+	.name = "events",
+	.arguments = "[GLOB]",
+	.summary = "show what happened last: the flight recorder",
+	.help = "The runtime keeps its last events in a ring: evaluations, operations,\n"
+		"allocations, misuse, NaN, errors. GLOB selects by name, as in 'eval_*';\n"
+		"probes/README.md lists the names. A time is when the event's thread last read a clock:\n"
+		"at the start of its evaluation, and after each long operation.\n"
+		"LAZYBONES_EVENTS=N in the program's environment sizes the ring; 0: none.\n"
+		"Example: events op_done --tensor '#12'",
+	.max_args = 1,
+	.needs = LBX_NEEDS_RUNTIME,
+	.options = {
+		{ "last", "N", "show the last N (default 30, JSON all); 0: all" },
+		{ "thread", "TID", "only those of one thread" },
+		{ "tensor", "#ID", "only those about one tensor" },
+	},
+	.run = run_events,
+};

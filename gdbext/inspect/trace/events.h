@@ -6,6 +6,5 @@
 /* The last few, as part of something larger; the table must be open. */
 bool lbx_events_show(struct lbx_context *context, int64_t last);
 json_t *lbx_events_json(struct lbx_context *context, int64_t last); /* NULL with an error */
-bool lbx_run_events(struct lbx_context *context, const struct lbx_args *args);
 
 #endif

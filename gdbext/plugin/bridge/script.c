@@ -83,9 +83,10 @@ static void define_fault(struct text *script)
 		    "end\n", LB_GUARD_BASE, LB_GUARDS * LB_GUARD_STRIDE);
 }
 
-static void define_rows(struct text *script, const struct lbx_command *row)
+static void define_rows(struct text *script, const struct lbx_command *const *table)
 {
-	for (; row->name; row++) {
+	for (; *table; table++) {
+		const struct lbx_command *row = *table;
 		struct lbx_out out = {.width = 80, .context = script, .write = append_help};
 		char command[80];
 
@@ -112,7 +113,7 @@ static void define_lines(struct text *script, const struct lbx_line *line)
 	}
 }
 
-bool lbx_script_offer(const struct lbx_command *const *tables, const struct lbx_line *lines)
+bool lbx_script_offer(const struct lbx_command *const *const *tables, const struct lbx_line *lines)
 {
 	struct text script = {0};
 	bool ok;

@@ -12,7 +12,7 @@ enum { LBX_GDB_LACKS = LBX_NEEDS_STACKS | LBX_NEEDS_CORES };
 extern const char lbx_definitions[];
 
 /* Writes the script to where the loader sources it. `tables`, NULL at its end, and `lines` are of what is defined. */
-bool lbx_script_offer(const struct lbx_command *const *tables, const struct lbx_line *lines);
+bool lbx_script_offer(const struct lbx_command *const *const *tables, const struct lbx_line *lines);
 /* The path that gdb loaded this library from. */
 const char *lbx_script_plugin_path(void);
 

@@ -12,6 +12,7 @@
 #include "inspect/tensor/describe.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/lines.h"
+#include "plugin/command.h"
 #include "plugin/stops/catch.h"
 #include "target/printable.h"
 
@@ -45,7 +46,7 @@ static struct {
  * it is still on the stack. */
 enum { CALL_UNDONE = 1, CALL_STANDS };
 
-bool lbx_eval_run(struct lbx_context *context, const struct lbx_args *args)
+static bool run_eval(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_tensor t;
 
@@ -133,3 +134,17 @@ bool lbx_eval_end(struct lbx_context *context)
 	lbx_set_tensor(context->out, &t);
 	return true;
 }
+
+const struct lbx_command lbx_gdb_command_eval = {
+	.name = "eval",
+	.arguments = lbx_arguments_eval,
+	.min_args = 1,
+	.max_args = 1,
+	.needs = LBX_NEEDS_RUNTIME | LBX_NEEDS_LIVE | LBX_CALLS_PROGRAM,
+	.summary = "compute a lazy tensor inside the program",
+	.help = "Calls the runtime on the selected thread, with the other threads stopped. The "
+		"runtime\nrefuses where a tensor that is needed is just being computed, its record "
+		"is being changed,\nor the thread has no runtime state yet. This changes the program; "
+		"`tensor peek T`\ncomputes the same outside it.",
+	.run = run_eval,
+};

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/op.h"
 #include "plugin/bridge/bridge.h"
+#include "plugin/command.h"
 #include "plugin/stops/catch_words.h"
 
 static bool parse_op(const char *op, struct lbx_catch *ret)
@@ -52,7 +53,7 @@ static bool choose_kind(const struct lbx_args *args, struct lbx_catch *ret)
 	return ret->kind && (!range || lbx_catch_parse_range(range, ret));
 }
 
-bool lbx_break_run(struct lbx_context *context, const struct lbx_args *args)
+static bool run_break(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_catch new = {.once = lbx_args_option(args, "once")};
 
@@ -64,3 +65,23 @@ bool lbx_break_run(struct lbx_context *context, const struct lbx_args *args)
 	       (!target || lbx_catch_parse_target(context, target, &new)) &&
 	       !lbx_bridge_waits() && lbx_catch_set(context, &new);
 }
+
+const struct lbx_command lbx_gdb_command_break = {
+	.name = "break",
+	.arguments = lbx_arguments_break,
+	.max_args = 2,
+	.summary = "stop before or after the op that computes a tensor",
+	.help = "T is a name, also one to come, a glob, #ID, or an op's name. Before (without a word) it "
+		"shows\nthe op and its inputs, after it the result's range. In step mode or not; it can be "
+		"set\nbefore `run`, and stays over runs. `tensor status` lists it, `tensor uncatch` or "
+		"`delete`\nends it. Until then the runtime fuses and compiles nothing, and gdb looks at\n"
+		"each op: some 0.2 ms. A lone before or after is of any tensor; 'after' in quotes is a name.\n"
+		"Example: break 'layers.*' after --op matmul",
+	.options = {
+		{ "nan", NULL, "after it, if the result holds NaN or Inf" },
+		{ "range", "LO,HI", "after it, if values are outside" },
+		{ "op", "NAME", "only where this op makes it" },
+		{ "once", NULL, "one stop" },
+	},
+	.run = run_break,
+};

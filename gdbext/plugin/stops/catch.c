@@ -34,6 +34,7 @@
 #include "inspect/tensor/format.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/hooks.h"
+#include "plugin/command.h"
 #include "plugin/reads/target_gdb.h"
 #include "plugin/stops/breakpoints.h"
 #include "plugin/stops/catch_forms.h"
@@ -196,7 +197,7 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 	lbx_set_int(out, "tensor_catch", c->number);
 }
 
-bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args)
+static bool run_catch(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_catch new = {.kind = lbx_catch_kind(args->v[0])};
 
@@ -274,7 +275,7 @@ static void release_shared(struct lbx_context *context)
 		lbx_breakpoint_release_start(LBX_START_FOR_CATCHES);
 }
 
-bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args)
+static bool run_uncatch(struct lbx_context *context, const struct lbx_args *args)
 {
 	bool all = args->n == 0 || strcmp(args->v[0], "all") == 0;
 	long number = all ? 0 : strtol(args->v[0], NULL, 10);
@@ -407,3 +408,38 @@ json_t *lbx_catch_list(struct lbx_out *out)
 	}
 	return list;
 }
+
+const struct lbx_command lbx_gdb_command_catch = {
+	.name = "catch",
+	.arguments = lbx_arguments_catch,
+	.min_args = 1,
+	.max_args = 4,
+	.summary = "stop when something happens to a tensor",
+	.help = "misuse [T]        a raw pointer is taken of a view that is not row-contiguous\n"
+		"access [T]        such a pointer is used: stops before the first instruction that does\n"
+		"nan [T]           an operation gives NaN or Inf for the first time\n"
+		"range T LO HI     an operation gives a value outside LO to HI; T may be *\n"
+		"implicit [T]      reading a value causes an evaluation\n"
+		"eval [T]          the tensor has been computed\n"
+		"promote [T]       a half becomes float32, or anything float64, without being asked\n"
+		"recompile [NAME]  a compiled function is traced again; tells why\n"
+		"memory LIMIT      the bytes in use pass LIMIT: 2G, 512M\n"
+		"graph LIMIT       an evaluation, or all there is, has more lazy tensors than LIMIT\n"
+		"T limits it to a name (also one to come), #ID, or an expression's tensor. A catch can\n"
+		"be set before `run`, and stays over runs. gdb takes all back when it detaches.\n"
+		"`access` lets the pointers of views lead to copies of their storage that cannot be\n"
+		"touched (guard pages), up to 1 GiB and 63 tensors at a time. That costs a copy for\n"
+		"each pointer taken, and a system call that is given the pointer fails (EFAULT).\n"
+		"`nan`, `range` and `eval` keep the runtime from fusing operations.\n"
+		"Example: catch range 'blk.0.scores' -1e4 1e4",
+	.run = run_catch,
+};
+
+const struct lbx_command lbx_gdb_command_uncatch = {
+	.name = "uncatch",
+	.arguments = lbx_arguments_uncatch,
+	.max_args = 1,
+	.summary = "end catch number N, or all of them",
+	.help = "`tensor status` lists the catches with their numbers.",
+	.run = run_uncatch,
+};

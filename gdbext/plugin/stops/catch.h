@@ -5,10 +5,6 @@
 #include "plugin/stops/catch_kinds.h"
 #include "plugin/stops/catch_watch.h"
 
-bool lbx_catch_run(struct lbx_context *context, const struct lbx_args *args);
-bool lbx_uncatch_run(struct lbx_context *context, const struct lbx_args *args);
-/* `tensor break`: catches by the op that computes a tensor (break.c). */
-bool lbx_break_run(struct lbx_context *context, const struct lbx_args *args);
 /* A breakpoint of a catch was hit: what happened to whom. `CATCH ARGUMENT…` of the probe, or `fault ADDRESS`. Says so,
  * and selects a frame: the same for all kinds (catch_stop.c). */
 bool lbx_catch_hit(struct lbx_context *context, const char *words);

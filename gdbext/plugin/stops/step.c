@@ -9,6 +9,7 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/files.h"
 #include "plugin/bridge/lines.h"
+#include "plugin/command.h"
 #include "plugin/reads/target_gdb.h"
 #include "plugin/stops/breakpoints.h"
 #include "plugin/stops/evaluation.h"
@@ -238,7 +239,7 @@ static bool go_on_inside(struct lbx_context *context, bool *ret)
 
 /* ---- the command ---- */
 
-bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
+static bool run_step(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_switch_place place;
 	bool in = args->n && strcmp(args->v[0], "in") == 0;
@@ -294,3 +295,25 @@ bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args)
 	}
 	return true;
 }
+
+const struct lbx_command lbx_gdb_command_step = {
+	.name = "step",
+	.arguments = lbx_arguments_step,
+	.max_args = 1,
+	.needs = LBX_SELECTS_FRAME,
+	.summary = "step through evaluations, op by op",
+	.help = "In step mode an evaluation is a function of gdb's, eval(graph N), with the graph's "
+		"listing\nfor its source: `bt`, `up`, `list`, `next`, `finish`, `until` and `break "
+		"graph-N.lb:L` work.\n"
+		"on     each evaluation from now on, one call an op; or of the program to come, by `run`,\n"
+		"       `target remote` or `attach`\n"
+		"fused  likewise, one call a chain of elementwise ops\n"
+		"off    evaluations run as ever\n"
+		"in     on, and continue to the first op of the next evaluation; inside one that began\n"
+		"       in step mode, to its next op\n"
+		"out    continue until the call that evaluates returns to the program; not only in step mode\n"
+		"frame  select the frame of the graph that the thread evaluates; also in a core\n"
+		"Without a word: how it is. Equal graphs have one number, so a breakpoint in a "
+		"listing stops\nin each round of a loop. `tensor listing` lists them.",
+	.run = run_step,
+};

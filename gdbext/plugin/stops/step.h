@@ -6,7 +6,6 @@
 
 /* Opens the file that `step in` sources, once in gdb's life. */
 bool lbx_step_open(void);
-bool lbx_step_run(struct lbx_context *context, const struct lbx_args *args);
 /* For when gdb is about to begin with another process. */
 bool lbx_step_begin(void);
 

@@ -354,8 +354,8 @@ static bool load_again(struct lbx_context *context)
 
 	context->out = &quiet;
 	context->words = file.words;
-	bool ok = lbx_args_parse(lbx_command_find(lbx_commands, "symbols"), file.words, &args) &&
-		  lbx_run_symbols(context, &args);
+	bool ok = lbx_args_parse(&lbx_command_symbols, file.words, &args) &&
+		  lbx_command_symbols.run(context, &args);
 	context->out = out;
 	context->words = words;
 	return ok;

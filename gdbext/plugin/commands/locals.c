@@ -1,0 +1,30 @@
+#include <stdio.h>
+
+#include "plugin/command.h"
+#include "plugin/reads/stacks_gdb.h"
+
+static bool run_locals(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_args level;
+	char words[32];
+	int selected;
+
+	if (!lbx_stacks_gdb_selected(&selected))
+		return false;
+	snprintf(words, sizeof words, "%d%s", selected, lbx_args_option(args, "all") ? " --all" : "");
+	return lbx_args_parse(&lbx_command_frame, words, &level) && lbx_command_frame.run(context, &level);
+}
+
+const struct lbx_command lbx_gdb_command_locals = {
+	.name = "locals",
+	.arguments = lbx_arguments_locals,
+	.needs = LBX_NEEDS_TENSORS | LBX_NEEDS_FRAMES,
+	.summary = "show the tensors that the selected frame's variables hold",
+	.help = "Arguments and local variables that are tensors, lead to one, or point to the "
+		"elements of\none; also in arrays and structs. `tensor frame` shows those of every "
+		"frame.",
+	.options = {
+		{ "all", NULL, "each tensor, where the frame holds many" },
+	},
+	.run = run_locals,
+};
