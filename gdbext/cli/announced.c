@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/plural.h"
+#include "base/vector.h"
 #include "cli/terminal.h"
 
 enum { MOST_FILES = 256, MOST_CODE = 1 << 18, MOST_PROCESSES = 1 << 16, NO_FILE = -1 };
@@ -46,7 +47,7 @@ struct lbx_announced {
 	struct mapped_file files[MOST_FILES];
 	struct code *codes;
 	struct process *processes;
-	size_t n_files, n_codes, n_processes, most_codes, most_processes;
+	size_t n_files, n_codes, n_processes, codes_room, processes_room;
 	uint64_t n_unread;
 	pid_t first_unread;
 	int why_unread; /* an errno */
@@ -129,20 +130,6 @@ static int file_of(struct lbx_announced *a, pid_t pid, const struct code *code, 
 	return (int)a->n_files++;
 }
 
-/* Room for one more of n; false where that is too many. */
-static bool grow(void **items, size_t n, size_t *most, size_t limit, size_t size)
-{
-	if (n < *most)
-		return true;
-	size_t more = *most ? 2 * *most : 64;
-	void *grown = n < limit ? reallocarray(*items, more, size) : NULL;
-	if (!grown)
-		return false;
-	*items = grown;
-	*most = more;
-	return true;
-}
-
 static bool add_code(struct lbx_announced *a, struct process *process, struct code code)
 {
 	for (size_t i = process->last; i; i = a->codes[i - 1].before) {
@@ -150,7 +137,7 @@ static bool add_code(struct lbx_announced *a, struct process *process, struct co
 		if (c->start == code.start && c->end == code.end && c->offset == code.offset && c->file == code.file)
 			return true;
 	}
-	if (!grow((void **)&a->codes, a->n_codes, &a->most_codes, MOST_CODE, sizeof code))
+	if (a->n_codes == MOST_CODE || !lb_reserve(a->codes, a->codes_room, a->n_codes + 1))
 		return false;
 	code.before = process->last;
 	a->codes[a->n_codes++] = code;
@@ -227,7 +214,8 @@ static struct process *process_of(struct lbx_announced *a, pid_t pid)
 
 	if (process)
 		return process;
-	if (!grow((void **)&a->processes, a->n_processes, &a->most_processes, MOST_PROCESSES, sizeof *process)) {
+	if (a->n_processes == MOST_PROCESSES ||
+	    !lb_reserve(a->processes, a->processes_room, a->n_processes + 1)) {
 		a->lost = true;
 		return NULL;
 	}

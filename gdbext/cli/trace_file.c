@@ -7,20 +7,15 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 
 static void keep(struct lbx_out *out, const char *text, size_t n)
 {
 	struct lbx_trace_file *file = out->context;
 
-	if (file->n + n > file->room) {
-		size_t room = 2 * (file->n + n) + 4096;
-		char *bytes = realloc(file->bytes, room);
-		if (!bytes) {
-			file->failed = true;
-			return;
-		}
-		file->bytes = bytes;
-		file->room = room;
+	if (!lb_reserve(file->bytes, file->room, file->n + n)) {
+		file->failed = true;
+		return;
 	}
 	memcpy(file->bytes + file->n, text, n);
 	file->n += n;

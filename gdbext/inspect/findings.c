@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "target/columns.h"
 
 bool lbx_findings_add(struct lbx_findings *findings, const char *kind, uint64_t tensor,
@@ -17,14 +18,8 @@ bool lbx_findings_add(struct lbx_findings *findings, const char *kind, uint64_t 
 		findings->capped = true;
 		return false;
 	}
-	if (findings->n == findings->capacity) {
-		int capacity = findings->capacity ? 2 * findings->capacity : 8;
-		void *list = realloc(findings->list, (size_t)capacity * sizeof *findings->list);
-		if (!list)
-			return lb_fail("out of memory");
-		findings->list = list;
-		findings->capacity = capacity;
-	}
+	if (!lb_reserve(findings->list, findings->capacity, findings->n + 1))
+		return lb_fail("out of memory");
 	struct lbx_finding *f = &findings->list[findings->n++];
 	f->kind = kind;
 	f->tensor = tensor;

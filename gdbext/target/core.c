@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "base/vector.h"
 #include "lazybones.h"
 #include "target/auxv.h"
 #include "target/core_files.h"
@@ -57,6 +58,7 @@ struct core {
 	size_t auxv_size;
 	unsigned machine;
 	struct lbx_threads threads; /* as the notes have them: the one that died comes first */
+	int threads_room;
 	struct lbx_death death;
 	struct lbx_core_options options;
 	struct lbx_core_modules *modules; /* once asked */
@@ -379,13 +381,8 @@ static bool read_note(struct core *core, uint32_t type, const char *bytes, uint6
 	case NT_PRSTATUS:
 		if (threads->n == MAX_THREADS || !lbx_machine(core->machine))
 			return true;
-		if ((threads->n & (threads->n - 1)) == 0) {
-			size_t room = (size_t)(threads->n ? 2 * threads->n : 1);
-			void *list = realloc(threads->list, room * sizeof *threads->list);
-			if (!list)
-				return lb_fail("out of memory");
-			threads->list = list;
-		}
+		if (!lb_reserve(threads->list, core->threads_room, threads->n + 1))
+			return lb_fail("out of memory");
 		threads->n += lbx_registers_of_note(lbx_machine(core->machine), bytes, n,
 						    &threads->list[threads->n], &core->death);
 		return true;

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "lazybones.h"
 #include "target/elf_image.h"
 
@@ -190,14 +191,8 @@ static bool begin(struct lbx_core_modules *modules, uint64_t start, const char *
 
 static bool add(struct lbx_core_modules *modules, const struct entry *e)
 {
-	if (modules->n == modules->room) {
-		size_t room = modules->room ? 2 * modules->room : 32;
-		void *list = realloc(modules->list, room * sizeof *modules->list);
-		if (!list)
-			return lb_fail("out of memory");
-		modules->list = list;
-		modules->room = room;
-	}
+	if (!lb_reserve(modules->list, modules->room, modules->n + 1))
+		return lb_fail("out of memory");
 	modules->list[modules->n++] = *e;
 	return true;
 }

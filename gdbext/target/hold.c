@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "lazybones.h"
 
 enum { MAX_THREADS = 65536, STOP_SECONDS = 5 };
@@ -23,7 +24,7 @@ enum { MAX_THREADS = 65536, STOP_SECONDS = 5 };
 struct lbx_hold {
 	pid_t pid;
 	struct lbx_threads threads;
-	int room;
+	int threads_room, signals_room;
 	int *signals; /* that a thread was about to get when it was stopped; 0: none */
 };
 
@@ -37,19 +38,10 @@ static bool is_held(const struct lbx_hold *hold, pid_t tid)
 
 static bool make_room(struct lbx_hold *hold)
 {
-	if (hold->threads.n < hold->room)
-		return true;
-	int room = hold->room ? 2 * hold->room : 16;
-	void *list = realloc(hold->threads.list, (size_t)room * sizeof *hold->threads.list);
-	if (list)
-		hold->threads.list = list;
-	int *signals = realloc(hold->signals, (size_t)room * sizeof *signals);
-	if (signals)
-		hold->signals = signals;
-	if (!list || !signals || room > MAX_THREADS)
-		return lb_fail("too many threads to hold: %d", hold->threads.n);
-	hold->room = room;
-	return true;
+	int n = hold->threads.n;
+	return (n < MAX_THREADS && lb_reserve(hold->threads.list, hold->threads_room, n + 1) &&
+		lb_reserve(hold->signals, hold->signals_room, n + 1)) ||
+	       lb_fail("too many threads to hold: %d", n);
 }
 
 static double now(void)

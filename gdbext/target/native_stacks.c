@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "lazybones.h"
 #include "target/core.h"
 #include "target/expression.h"
@@ -218,12 +219,9 @@ static bool expand(struct stacks *s, struct lbx_stack *stack)
 		int inlined = lbx_lines_inlined(s->lines, f->pc - f->after_call);
 		if (i == stack->gap)
 			gap = n;
-		if (n + inlined + (stack->n - i) > room) {
-			room = 2 * room;
-			void *more = realloc(frames, (size_t)room * sizeof *frames);
-			if (!more)
-				free(frames);
-			frames = more;
+		if (!lb_reserve(frames, room, n + inlined + (stack->n - i))) {
+			free(frames);
+			frames = NULL;
 		}
 		for (int depth = 0; frames && depth <= inlined; depth++) {
 			frames[n] = *f;

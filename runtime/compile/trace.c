@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "compile/image.h"
 
 struct seen {
@@ -29,24 +30,15 @@ struct capture {
 	struct seen *seen; /* open addressing, at most half full */
 	uint32_t n_seen, n_places;
 	struct frame *stack;
-	uint32_t depth, stack_capacity;
+	uint32_t depth, stack_room;
 	struct lb_tensor **order; /* inputs first */
-	uint32_t n_order, order_capacity;
-	uint32_t captured_capacity, nodes_capacity, operands_capacity;
+	uint32_t n_order, order_room;
+	uint32_t captured_room, nodes_room, operands_room;
 };
 
-static bool grow(void *list, uint32_t n, uint32_t *capacity, size_t size)
+static bool no_memory(const struct capture *c)
 {
-	if (n < *capacity)
-		return true;
-	void **at = list;
-	uint32_t wanted = *capacity ? *capacity * 2 : 64;
-	void *bigger = wanted < 1u << 30 ? realloc(*at, wanted * size) : NULL;
-	if (!bigger)
-		return lb_fail("compile: out of memory for a graph of %u tensors", n);
-	*at = bigger;
-	*capacity = wanted;
-	return true;
+	return lb_fail("compile: out of memory for a graph of %u tensors", c->n_seen);
 }
 
 static struct seen *place_of(const struct capture *c, const struct lb_tensor *t)
@@ -91,8 +83,8 @@ static bool visit(struct capture *c, struct lb_tensor *t)
 		*seen = (struct seen){ t, true, true, { LB_VALUE_INPUT, (uint32_t)t->params[0] } };
 		return true;
 	}
-	if (!grow(&c->stack, c->depth, &c->stack_capacity, sizeof *c->stack))
-		return false;
+	if (!lb_reserve(c->stack, c->stack_room, c->depth + 1))
+		return no_memory(c);
 	c->stack[c->depth++] = (struct frame){ t, 0 };
 	return true;
 }
@@ -105,8 +97,8 @@ static bool leave(struct capture *c, struct lb_tensor *t)
 	place_of(c, t)->depends = depends;
 	if (c->shapeless && !lb_infer_allows(c->tracing->name, t, depends))
 		return false;
-	if (!grow(&c->order, c->n_order, &c->order_capacity, sizeof *c->order))
-		return false;
+	if (!lb_reserve(c->order, c->order_room, c->n_order + 1))
+		return no_memory(c);
 	c->order[c->n_order++] = t;
 	return true;
 }
@@ -132,8 +124,8 @@ static bool value_of(struct capture *c, struct lb_tensor *t, struct lb_value *re
 	struct lb_image *image = c->image;
 	struct seen *seen = place_of(c, t);
 	if (!seen->placed) {
-		if (!grow(&image->captured, image->n_captured, &c->captured_capacity, sizeof t))
-			return false;
+		if (!lb_reserve(image->captured, c->captured_room, image->n_captured + 1))
+			return no_memory(c);
 		lb_tensor_retain(t, LB_ONE_REF);
 		seen->value = (struct lb_value){ LB_VALUE_CAPTURED, image->n_captured };
 		seen->placed = true;
@@ -146,8 +138,8 @@ static bool value_of(struct capture *c, struct lb_tensor *t, struct lb_value *re
 static bool add_node(struct capture *c, struct lb_tensor *t)
 {
 	struct lb_image *image = c->image;
-	if (!grow(&image->nodes, image->n_nodes, &c->nodes_capacity, sizeof *image->nodes))
-		return false;
+	if (!lb_reserve(image->nodes, c->nodes_room, image->n_nodes + 1))
+		return no_memory(c);
 	struct lb_node_image *node = &image->nodes[image->n_nodes];
 	*node = (struct lb_node_image){ .like = *t, .first_operand = image->n_operands,
 					.n_operands = t->n_inputs };
@@ -161,9 +153,9 @@ static bool add_node(struct capture *c, struct lb_tensor *t)
 	seen->value = (struct lb_value){ LB_VALUE_NODE, image->n_nodes++ };
 	seen->placed = true;
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
-		if (!grow(&image->operands, image->n_operands, &c->operands_capacity,
-			  sizeof *image->operands) ||
-		    !value_of(c, lb_tensor_input(t, i), &image->operands[image->n_operands]))
+		if (!lb_reserve(image->operands, c->operands_room, image->n_operands + 1))
+			return no_memory(c);
+		if (!value_of(c, lb_tensor_input(t, i), &image->operands[image->n_operands]))
 			return false;
 		image->n_operands++;
 	}

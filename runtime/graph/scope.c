@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/vector.h"
 #include "graph/start.h"
 #include "graph/tensor.h"
 
@@ -23,12 +24,8 @@ bool lb_scope_reserve(struct lb_self *self)
 		return true;
 	if (self->items_capacity == 0)
 		lb_start();
-	size_t capacity = self->items_capacity ? self->items_capacity * 2 : 256;
-	struct lb_tensor **items = realloc(self->items, capacity * sizeof *items);
-	if (!items)
-		return lb_fail("out of memory: a scope cannot hold %zu tensors", capacity);
-	self->items = items;
-	self->items_capacity = capacity;
+	if (!lb_reserve(self->items, self->items_capacity, self->n_items + 1))
+		return lb_fail("out of memory: a scope cannot hold %zu tensors", self->n_items + 1);
 	self->end_scopes = end_all;
 	return true;
 }
@@ -38,16 +35,10 @@ lb_scope lb_scope_begin(void)
 	struct lb_self *self = lb_self();
 	if (!self)
 		return (lb_scope){ NULL, 1 };
-	if (self->n_marks == self->marks_capacity) {
-		int capacity = self->marks_capacity ? self->marks_capacity * 2 : 16;
-		size_t *marks = realloc(self->marks, (size_t)capacity * sizeof *marks);
-		if (!marks) {
-			/* its tensors then belong to the scope around it */
-			lb_fail("out of memory: cannot open a scope");
-			return (lb_scope){ NULL, 1 };
-		}
-		self->marks = marks;
-		self->marks_capacity = capacity;
+	if (!lb_reserve(self->marks, self->marks_capacity, self->n_marks + 1)) {
+		/* its tensors then belong to the scope around it */
+		lb_fail("out of memory: cannot open a scope");
+		return (lb_scope){ NULL, 1 };
 	}
 	self->marks[self->n_marks++] = self->n_items;
 	return (lb_scope){ (void *)(uintptr_t)self->n_marks, 1 };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 
 struct lb_trace *lb_trace_begin(void)
 {
@@ -34,15 +35,9 @@ void lb_trace_end(struct lb_trace *trace)
 
 void lb_trace_note_ids(struct lb_trace *trace, uint64_t first)
 {
-	if (trace->n_blocks == trace->capacity) {
-		size_t capacity = trace->capacity ? trace->capacity * 2 : 16;
-		uint64_t *blocks = realloc(trace->blocks, capacity * sizeof *blocks);
-		if (!blocks) {
-			trace->incomplete = true;
-			return;
-		}
-		trace->blocks = blocks;
-		trace->capacity = capacity;
+	if (!lb_reserve(trace->blocks, trace->capacity, trace->n_blocks + 1)) {
+		trace->incomplete = true;
+		return;
 	}
 	trace->blocks[trace->n_blocks++] = first;
 }

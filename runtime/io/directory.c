@@ -2,25 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
 #include "io/file.h"
-
-/* Room for one more of `size` bytes. */
-static bool grow(const struct lb_file *file, void **list, int64_t n, int64_t *capacity, size_t size)
-{
-	if (n < *capacity)
-		return true;
-	int64_t wanted = *capacity ? *capacity * 2 : 16;
-	void *grown = realloc(*list, (size_t)wanted * size);
-	if (!grown)
-		return lb_fail("%s: out of memory for %lld entries", file->mapping->path, (long long)wanted);
-	*list = grown;
-	*capacity = wanted;
-	return true;
-}
 
 struct lb_entry *lb_file_add(struct lb_file *file, char *name)
 {
-	if (!grow(file, (void **)&file->entries, file->n, &file->capacity, sizeof *file->entries)) {
+	if (!lb_reserve(file->entries, file->capacity, file->n + 1)) {
+		lb_fail("%s: out of memory for %lld entries", file->mapping->path, (long long)file->n);
 		free(name);
 		return NULL;
 	}
@@ -31,8 +19,8 @@ struct lb_entry *lb_file_add(struct lb_file *file, char *name)
 
 struct lb_metadata *lb_file_add_metadata(struct lb_file *file, char *key)
 {
-	if (!grow(file, (void **)&file->metadata, file->n_metadata, &file->metadata_capacity,
-		  sizeof *file->metadata)) {
+	if (!lb_reserve(file->metadata, file->metadata_capacity, file->n_metadata + 1)) {
+		lb_fail("%s: out of memory for %lld entries", file->mapping->path, (long long)file->n_metadata);
 		free(key);
 		return NULL;
 	}

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "base/vector.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/value.h"
@@ -36,14 +37,8 @@ static bool collect(struct lbx_table *table, struct buffers *b)
 	while (lbx_tensors_next_buffer(lbx_table_tensors(table), &slot, &buffer)) {
 		if (!(buffer.flags & LB_BUFFER_CACHED) || buffer.tensor == 0)
 			continue;
-		if (b->n == b->room) {
-			size_t room = b->room ? 2 * b->room : 256;
-			void *list = room > MAX_BUFFERS ? NULL : realloc(b->list, room * sizeof *b->list);
-			if (!list)
-				return lb_fail("out of memory for %zu buffers", b->n);
-			b->list = list;
-			b->room = room;
-		}
+		if (b->n == MAX_BUFFERS || !lb_reserve(b->list, b->room, b->n + 1))
+			return lb_fail("out of memory for %zu buffers", b->n);
 		b->list[b->n++] = buffer;
 	}
 	if (b->n)

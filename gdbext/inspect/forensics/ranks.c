@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "base/vector.h"
 #include "inspect/command.h"
 #include "inspect/measure/digest.h"
 #include "inspect/operand/select.h"
@@ -93,14 +94,8 @@ static struct row *row_of(struct job *job, char *name, int64_t occurrence)
 
 	if (found)
 		return *found;
-	if (job->n_rows == job->room) {
-		size_t room = job->room ? 2 * job->room : 64;
-		void *rows = realloc(job->rows, room * sizeof *job->rows);
-		if (!rows)
-			return NULL;
-		job->rows = rows;
-		job->room = room;
-	}
+	if (!lb_reserve(job->rows, job->room, job->n_rows + 1))
+		return NULL;
 	struct row *row = calloc(1, sizeof *row);
 	if (!row)
 		return NULL;

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "base/vector.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/tensor/array.h"
@@ -130,14 +131,8 @@ static bool add_view(struct hunt *h, const struct lbx_tensor *t)
 		h->result->views_skipped++;
 		return true;
 	}
-	if (h->n == h->capacity) {
-		int capacity = h->capacity ? 2 * h->capacity : 64;
-		void *views = realloc(h->views, (size_t)capacity * sizeof *h->views);
-		if (!views)
-			return lb_fail("out of memory for %d views", capacity);
-		h->views = views;
-		h->capacity = capacity;
-	}
+	if (!lb_reserve(h->views, h->capacity, h->n + 1))
+		return lb_fail("out of memory for %d views", h->n);
 	/* views of one buffer may say the same: the newest is the one that was read */
 	unsigned bucket = hash(v.key), width = (unsigned)lbx_dtype_bytes(t->dtype);
 	v.next = h->buckets[bucket];

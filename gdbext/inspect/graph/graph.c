@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "inspect/graph/address_map.h"
 
 enum { NOT_YET = UINT32_MAX };
@@ -18,24 +19,11 @@ struct walk {
 	uint32_t max_nodes;
 	struct lbx_address_map known; /* to indices of nodes */
 	bool *done; /* by node: all its inputs are in the order */
-	uint64_t done_capacity;
+	uint64_t done_room;
 	struct frame *stack;
 	uint32_t depth;
-	uint64_t stack_capacity;
+	uint64_t stack_room;
 };
-
-static bool grow(void **list, uint64_t n, uint64_t *capacity, size_t size)
-{
-	if (n < *capacity)
-		return true;
-	uint64_t wanted = *capacity ? *capacity * 2 : 64;
-	void *bigger = realloc(*list, wanted * size);
-	if (!bigger)
-		return lb_fail("out of memory for a graph of %llu nodes", (unsigned long long)n);
-	*list = bigger;
-	*capacity = wanted;
-	return true;
-}
 
 static bool check_tensor(const struct lbx_tensor *t)
 {
@@ -56,15 +44,8 @@ static bool check_tensor(const struct lbx_tensor *t)
 /* Room among `inputs` for those of a node; which ones they are is filled in on the way. */
 static bool reserve_inputs(struct lbx_graph *g, uint32_t n)
 {
-	uint64_t wanted = g->n_inputs + n;
-	if (wanted > g->inputs_capacity) {
-		uint64_t capacity = wanted * 2;
-		uint32_t *inputs = realloc(g->inputs, capacity * sizeof *inputs);
-		if (!inputs)
-			return lb_fail("out of memory for %llu inputs", (unsigned long long)wanted);
-		g->inputs = inputs;
-		g->inputs_capacity = capacity;
-	}
+	if (!lb_reserve(g->inputs, g->inputs_room, g->n_inputs + n))
+		return lb_fail("out of memory for %llu inputs", (unsigned long long)g->n_inputs + n);
 	for (uint32_t i = 0; i < n; i++)
 		g->inputs[g->n_inputs++] = NOT_YET;
 	return true;
@@ -76,14 +57,11 @@ static bool push(struct walk *w, const struct lbx_tensor *t)
 	struct lbx_graph *g = w->graph;
 	if (g->n == w->max_nodes)
 		return lb_fail("the graph has more than %u nodes", w->max_nodes);
-	uint64_t capacity = g->capacity, order_capacity = g->capacity;
-	if (!check_tensor(t) ||
-	    !grow((void **)&g->nodes, g->n, &capacity, sizeof *g->nodes) ||
-	    !grow((void **)&g->order, g->n, &order_capacity, sizeof *g->order) ||
-	    !grow((void **)&w->done, g->n, &w->done_capacity, sizeof *w->done) ||
-	    !grow((void **)&w->stack, w->depth, &w->stack_capacity, sizeof *w->stack))
+	if (!check_tensor(t))
 		return false;
-	g->capacity = (uint32_t)capacity;
+	if (!lb_reserve(g->nodes, g->nodes_room, g->n + 1) || !lb_reserve(g->order, g->order_room, g->n + 1) ||
+	    !lb_reserve(w->done, w->done_room, g->n + 1) || !lb_reserve(w->stack, w->stack_room, w->depth + 1))
+		return lb_fail("out of memory for a graph of %u nodes", g->n);
 	struct lbx_graph_node *node = &g->nodes[g->n];
 	node->tensor = *t;
 	node->is_leaf = t->state == LBX_READY;

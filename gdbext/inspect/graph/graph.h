@@ -11,11 +11,11 @@ struct lbx_graph_node {
 };
 
 struct lbx_graph {
-	uint32_t n, capacity;
+	uint32_t n, nodes_room;
 	struct lbx_graph_node *nodes; /* the first is the tensor that was asked for */
-	uint32_t n_ordered;
+	uint32_t n_ordered, order_room;
 	uint32_t *order;              /* indices of nodes, inputs first */
-	uint64_t n_inputs, inputs_capacity;
+	uint64_t n_inputs, inputs_room;
 	uint32_t *inputs;             /* indices of nodes */
 };
 

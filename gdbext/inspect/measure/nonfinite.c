@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "base/vector.h"
 #include "inspect/measure/summary.h"
 #include "inspect/tensor/array.h"
 #include "inspect/tensor/describe.h"
@@ -66,14 +67,8 @@ static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, st
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (t.state != LBX_READY || t.dtype < LB_F16 || t.size == 0 || t.torn)
 			continue;
-		if (e->n == e->room) {
-			size_t room = e->room ? 2 * e->room : 256;
-			void *list = realloc(e->list, room * sizeof *e->list);
-			if (!list)
-				return lb_fail("out of memory for %zu tensors", e->n);
-			e->list = list;
-			e->room = room;
-		}
+		if (!lb_reserve(e->list, e->room, e->n + 1))
+			return lb_fail("out of memory for %zu tensors", e->n);
 		e->list[e->n++] = (struct entry){
 			.address = t.address, .data = t.data, .eval = t.eval, .order = t.order,
 			.id = t.id, .dtype = t.dtype, .is_view = t.op_class == LB_CLASS_VIEW,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "inspect/graph/address_map.h"
 #include "inspect/tensor/describe.h"
 #include "target/printable.h"
@@ -95,15 +96,9 @@ static bool add(struct lbx_snapshot *s, struct lbx_holding *h)
 	if (s->n == s->room) {
 		if (s->n >= MERGE_FROM)
 			merge(s);
-		if (2 * s->n >= s->room) {
-			size_t room = s->room ? 2 * s->room : MERGE_FROM;
-			void *list = realloc(s->list, room * sizeof *s->list);
-			if (!list) {
-				free(h->name);
-				return lb_fail("out of memory for %zu places", room);
-			}
-			s->list = list;
-			s->room = room;
+		if (2 * s->n >= s->room && !lb_reserve(s->list, s->room, s->room ? s->room + 1 : MERGE_FROM)) {
+			free(h->name);
+			return lb_fail("out of memory for %zu places", s->n);
 		}
 	}
 	s->list[s->n++] = *h;
@@ -136,14 +131,8 @@ static bool own(struct owners *owners, const struct lbx_tensor *t)
 
 	if (!entry)
 		return false;
-	if (is_new && owners->n == owners->room) {
-		uint32_t room = owners->room ? 2 * owners->room : 256;
-		void *list = realloc(owners->list, room * sizeof *owners->list);
-		if (!list)
-			return lb_fail("out of memory for %u buffers", room);
-		owners->list = list;
-		owners->room = room;
-	}
+	if (is_new && !lb_reserve(owners->list, owners->room, owners->n + 1))
+		return lb_fail("out of memory for %u buffers", owners->n);
 	if (is_new) {
 		entry->value = owners->n;
 		o = &owners->list[owners->n++];
@@ -317,16 +306,10 @@ static bool parse_holding(json_t *o, struct lbx_snapshot *ret)
 	}
 	lbx_make_printable(h.site);
 	lbx_make_printable(h.name);
-	if (ret->n == ret->room) {
-		size_t room = ret->room ? 2 * ret->room : 256;
-		void *list = realloc(ret->list, room * sizeof *ret->list);
-		if (!list) {
-			free(h.site);
-			free(h.name);
-			return lb_fail("out of memory for %zu places", room);
-		}
-		ret->list = list;
-		ret->room = room;
+	if (!lb_reserve(ret->list, ret->room, ret->n + 1)) {
+		free(h.site);
+		free(h.name);
+		return lb_fail("out of memory for %zu places", ret->n);
 	}
 	ret->list[ret->n++] = h;
 	return true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "inspect/memory/holdings.h"
 #include "inspect/tensor/name.h"
 
@@ -70,14 +71,8 @@ static bool add_use(struct walk *w, const struct lbx_tensor *t)
 		use.others[0] = t->id;
 	for (uint32_t i = 0; !made && i < INPUTS && first + i < t->n_inputs; i++)
 		*(i ? &use.others[i - 1] : &use.words) = lbx_tensor_input_id(t, first + i);
-	if (w->n_uses == w->room_uses) {
-		size_t room = w->room_uses ? 2 * w->room_uses : 64;
-		void *uses = realloc(w->uses, room * sizeof *w->uses);
-		if (!uses)
-			return lb_fail("out of memory for %zu operations", room);
-		w->uses = uses;
-		w->room_uses = room;
-	}
+	if (!lb_reserve(w->uses, w->room_uses, w->n_uses + 1))
+		return lb_fail("out of memory for %zu operations", w->n_uses);
 	w->uses[w->n_uses++] = use;
 	return true;
 }
@@ -117,14 +112,8 @@ static void count_once(struct lbx_parameter *x, const struct lbx_tensor *t)
 
 static bool add(struct lbx_parameters *p, const struct lbx_tensor *t)
 {
-	if (p->n == p->room) {
-		size_t room = p->room ? 2 * p->room : 256;
-		void *list = realloc(p->list, room * sizeof *p->list);
-		if (!list)
-			return lb_fail("out of memory for %zu parameters", room);
-		p->list = list;
-		p->room = room;
-	}
+	if (!lb_reserve(p->list, p->room, p->n + 1))
+		return lb_fail("out of memory for %zu parameters", p->n);
 	struct lbx_parameter x = { .name = strdup(t->name), .key = key_of(t->name), .id = t->id,
 				   .dtype = t->dtype, .rank = t->rank,
 				   .last = t->rank ? t->shape[t->rank - 1] : 1, .count = t->size,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "inspect/tensor/describe.h"
 
 enum { MAX_CANDIDATES = 256 };
@@ -19,19 +20,6 @@ struct lbx_places {
 	struct use *uses;           /* by address of the buffer, then of the record */
 	size_t n_uses, uses_room;
 };
-
-static bool grow(void **list, size_t n, size_t *room, size_t size)
-{
-	if (n < *room)
-		return true;
-	size_t wanted = *room ? 2 * *room : 256;
-	void *more = realloc(*list, wanted * size);
-	if (!more)
-		return lb_fail("out of memory for an index of %zu addresses", n);
-	*list = more;
-	*room = wanted;
-	return true;
-}
 
 static int by_data(const void *a, const void *b)
 {
@@ -55,8 +43,8 @@ static bool collect(struct lbx_context *context, struct lbx_places *p)
 	enum lbx_next next;
 
 	while (lbx_tensors_next_buffer(p->tensors, &slot, &buffer)) {
-		if (!grow((void **)&p->buffers, p->n_buffers, &p->buffers_room, sizeof buffer))
-			return false;
+		if (!lb_reserve(p->buffers, p->buffers_room, p->n_buffers + 1))
+			return lb_fail("out of memory for an index of %zu buffers", p->n_buffers);
 		p->buffers[p->n_buffers++] = buffer;
 		if (p->n_buffers % 8192 == 0 &&
 		    !lbx_progress(context->out, "indexing buffers", (int64_t)p->n_buffers, 0))
@@ -66,8 +54,8 @@ static bool collect(struct lbx_context *context, struct lbx_places *p)
 	while ((next = lbx_tensors_next(p->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (t.data == 0 || t.state != LBX_READY)
 			continue;
-		if (!grow((void **)&p->uses, p->n_uses, &p->uses_room, sizeof *p->uses))
-			return false;
+		if (!lb_reserve(p->uses, p->uses_room, p->n_uses + 1))
+			return lb_fail("out of memory for an index of %zu tensors", p->n_uses);
 		p->uses[p->n_uses++] = (struct use){ t.data, t.address };
 		if (p->n_uses % 8192 == 0 &&
 		    !lbx_progress(context->out, "indexing tensors", (int64_t)p->n_uses, 0))

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/op.h"
+#include "base/vector.h"
 #include "inspect/forensics/freed.h"
 #include "inspect/replay/replay.h"
 #include "inspect/tensor/array.h"
@@ -24,15 +25,9 @@ static struct lbx_origin_link *remember(struct lbx_search *s, const struct lbx_t
 		return NULL;
 	if (!is_new)
 		return &s->links[entry->value];
-	if (s->n == s->room) {
-		uint32_t room = s->room ? 2 * s->room : 64;
-		void *links = realloc(s->links, room * sizeof *s->links);
-		if (!links) {
-			lb_fail("out of memory for %u tensors", room);
-			return NULL;
-		}
-		s->links = links;
-		s->room = room;
+	if (!lb_reserve(s->links, s->room, s->n + 1)) {
+		lb_fail("out of memory for %u tensors", s->n);
+		return NULL;
 	}
 	entry->value = s->n;
 	struct lbx_origin_link *link = &s->links[s->n++];

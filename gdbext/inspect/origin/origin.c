@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "inspect/forensics/freed.h"
 #include "inspect/graph/graph.h"
 #include "inspect/origin/codes.h"
@@ -197,14 +198,8 @@ static bool add_link(struct lbx_origin *o, const struct lbx_origin_link *link)
 {
 	struct lbx_origin_link copy = *link; /* it may be one of the path */
 
-	if (o->n == o->room) {
-		size_t room = o->room ? 2 * o->room : 16;
-		void *path = realloc(o->path, room * sizeof *o->path);
-		if (!path)
-			return lb_fail("out of memory for a way back over %zu tensors", o->n);
-		o->path = path;
-		o->room = room;
-	}
+	if (!lb_reserve(o->path, o->room, o->n + 1))
+		return lb_fail("out of memory for a way back over %zu tensors", o->n);
 	o->path[o->n++] = copy;
 	return true;
 }

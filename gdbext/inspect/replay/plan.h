@@ -29,13 +29,13 @@ struct lbx_plan_data {
 
 struct lbx_plan {
 	const struct lbx_graph *graph;
-	uint32_t n, capacity;
+	uint32_t n, nodes_room, from_room, memory_room;
 	struct lbx_wire_node *nodes; /* their data_at is not known yet; the last is the result */
 	uint32_t *from;              /* node of the graph that each is of */
 	uint32_t *memory;            /* node whose memory each is in; or LBX_NO_MEMORY */
-	uint64_t n_inputs, inputs_capacity;
+	uint64_t n_inputs, inputs_room;
 	uint32_t *inputs;            /* indices of nodes */
-	uint32_t n_data, data_capacity;
+	uint32_t n_data, data_room;
 	struct lbx_plan_data *data;
 	uint64_t leaf_bytes;         /* to be read from the program */
 };

@@ -4,17 +4,18 @@
 
 #include "base/error.h"
 #include "base/op.h"
+#include "base/vector.h"
 #include "inspect/replay/planner.h"
 
-static bool grow(void **list, uint64_t n, uint64_t capacity, size_t size)
+/* Room for one more node. */
+static bool reserve_node(struct lbx_plan *plan)
 {
-	if (capacity <= n)
-		return true;
-	void *bigger = realloc(*list, capacity * size);
-	if (!bigger)
-		return lb_fail("out of memory for a replay of %llu nodes", (unsigned long long)n);
-	*list = bigger;
-	return true;
+	if (plan->n >= LBX_WIRE_NODES)
+		return lb_fail("the replay has more than %d nodes", LBX_WIRE_NODES);
+	return (lb_reserve(plan->nodes, plan->nodes_room, plan->n + 1) &&
+		lb_reserve(plan->from, plan->from_room, plan->n + 1) &&
+		lb_reserve(plan->memory, plan->memory_room, plan->n + 1)) ||
+	       lb_fail("out of memory for a replay of %u nodes", plan->n);
 }
 
 struct lbx_wire_node *lbx_plan_node_of(struct lbx_planner *p, uint32_t from, const char *op)
@@ -23,18 +24,8 @@ struct lbx_wire_node *lbx_plan_node_of(struct lbx_planner *p, uint32_t from, con
 	const struct lbx_tensor *t = &p->graph->nodes[from].tensor;
 	uint32_t n = plan->n;
 
-	if (n == plan->capacity) {
-		uint64_t capacity = n ? (uint64_t)n * 2 : 64;
-		if (capacity > LBX_WIRE_NODES && n >= LBX_WIRE_NODES) {
-			lb_fail("the replay has more than %d nodes", LBX_WIRE_NODES);
-			return NULL;
-		}
-		if (!grow((void **)&plan->nodes, n, capacity, sizeof *plan->nodes) ||
-		    !grow((void **)&plan->from, n, capacity, sizeof *plan->from) ||
-		    !grow((void **)&plan->memory, n, capacity, sizeof *plan->memory))
-			return NULL;
-		plan->capacity = (uint32_t)capacity;
-	}
+	if (!reserve_node(plan))
+		return NULL;
 	plan->from[n] = from;
 	plan->memory[n] = n;
 	struct lbx_wire_node *node = &plan->nodes[plan->n++];
@@ -48,12 +39,8 @@ bool lbx_plan_input(struct lbx_planner *p, uint32_t input)
 {
 	struct lbx_plan *plan = p->plan;
 
-	if (plan->n_inputs == plan->inputs_capacity) {
-		uint64_t capacity = plan->n_inputs ? plan->n_inputs * 2 : 64;
-		if (!grow((void **)&plan->inputs, plan->n_inputs, capacity, sizeof *plan->inputs))
-			return false;
-		plan->inputs_capacity = capacity;
-	}
+	if (!lb_reserve(plan->inputs, plan->inputs_room, plan->n_inputs + 1))
+		return lb_fail("out of memory for a replay of %u nodes", plan->n);
 	plan->inputs[plan->n_inputs++] = input;
 	plan->nodes[plan->n - 1].n_inputs++;
 	return true;
@@ -63,11 +50,9 @@ struct lbx_plan_data *lbx_plan_add_data(struct lbx_planner *p)
 {
 	struct lbx_plan *plan = p->plan;
 
-	if (plan->n_data == plan->data_capacity) {
-		uint64_t capacity = plan->n_data ? (uint64_t)plan->n_data * 2 : 64;
-		if (!grow((void **)&plan->data, plan->n_data, capacity, sizeof *plan->data))
-			return NULL;
-		plan->data_capacity = (uint32_t)capacity;
+	if (!lb_reserve(plan->data, plan->data_room, plan->n_data + 1)) {
+		lb_fail("out of memory for a replay of %u nodes", plan->n);
+		return NULL;
 	}
 	struct lbx_plan_data *data = &plan->data[plan->n_data++];
 	*data = (struct lbx_plan_data){ .node = plan->n - 1 };

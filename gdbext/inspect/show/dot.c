@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "base/vector.h"
 #include "inspect/file.h"
 #include "inspect/graph/address_map.h"
 #include "inspect/replay/worker.h"
@@ -46,14 +47,8 @@ static bool meet(struct walk *w, const struct lbx_tensor *t, int64_t depth)
 
 	if (!known || !is_new)
 		return known != NULL;
-	if (w->n == w->capacity) {
-		int64_t capacity = w->capacity ? w->capacity * 2 : 64;
-		struct met *queue = realloc(w->queue, (size_t)capacity * sizeof *queue);
-		if (!queue)
-			return lb_fail("out of memory for a graph of %" PRId64 " tensors", w->n);
-		w->queue = queue;
-		w->capacity = capacity;
-	}
+	if (!lb_reserve(w->queue, w->capacity, w->n + 1))
+		return lb_fail("out of memory for a graph of %" PRId64 " tensors", w->n);
 	w->queue[w->n++] = (struct met){ *t, depth };
 	return true;
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
+#include "base/vector.h"
 #include "inspect/command.h"
 #include "inspect/file.h"
 #include "inspect/convenience.h"
@@ -101,14 +102,8 @@ static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t
 {
 	int64_t bytes = lbx_tensor_nbytes(t);
 
-	if (list->n == list->room) {
-		size_t room = list->room ? list->room * 2 : 1024;
-		struct row *rows = realloc(list->rows, room * sizeof *rows);
-		if (!rows)
-			return lb_fail("out of memory for a list of %zu tensors", list->n);
-		list->rows = rows;
-		list->room = room;
-	}
+	if (!lb_reserve(list->rows, list->room, list->n + 1))
+		return lb_fail("out of memory for a list of %zu tensors", list->n);
 	struct row *row = &list->rows[list->n++];
 	*row = (struct row){ .slot = slot, .id = t->id };
 	/* large things first */

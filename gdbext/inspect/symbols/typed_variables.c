@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "inspect/replay/replay.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/name.h"
@@ -55,14 +56,8 @@ static enum way way_of(const struct lbx_typed *typed, const struct lbx_tensor *t
 
 static bool add_symbol(struct maker *m, uint64_t slot, const struct lbx_tensor *t)
 {
-	if (m->n == m->room) {
-		size_t room = m->room ? 2 * m->room : 256;
-		struct lbx_symbol *symbols = realloc(m->symbols, room * sizeof *symbols);
-		if (!symbols)
-			return lb_fail("out of memory for %zu variables", m->n);
-		m->symbols = symbols;
-		m->room = room;
-	}
+	if (!lb_reserve(m->symbols, m->room, m->n + 1))
+		return lb_fail("out of memory for %zu variables", m->n);
 	struct lbx_symbol *s = &m->symbols[m->n];
 	*s = (struct lbx_symbol){ .slot = slot, .id = t->id, .name = strdup(t->name) };
 	m->n += s->name != NULL;
@@ -123,14 +118,8 @@ static bool same_type(const struct type *a, const struct lbx_tensor *t)
 
 static bool add_type(struct maker *m, const struct lbx_tensor *t, uint32_t number)
 {
-	if (m->n_types == m->types_room) {
-		size_t room = m->types_room ? 2 * m->types_room : 64;
-		struct type *types = realloc(m->types, room * sizeof *types);
-		if (!types)
-			return lb_fail("out of memory for %zu types", m->n_types);
-		m->types = types;
-		m->types_room = room;
-	}
+	if (!lb_reserve(m->types, m->types_room, m->n_types + 1))
+		return lb_fail("out of memory for %zu types", m->n_types);
 	struct type *type = &m->types[m->n_types++];
 	*type = (struct type){ .dtype = t->dtype, .rank = t->rank, .number = number };
 	memcpy(type->shape, t->shape, sizeof type->shape);

@@ -1,31 +1,18 @@
 #include "plugin/bridge/text.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 static bool make_room(struct text *text, size_t n)
 {
 	size_t room;
-	char *bytes;
 
-	if (text->failed)
-		return false;
-	if (n < text->room - text->n)
-		return true;
-	if (n > SIZE_MAX / 4 - text->n)
-		goto failed;
-	room = 2 * (text->n + n) + 256;
-	bytes = realloc(text->bytes, room);
-	if (!bytes)
-		goto failed;
-	text->bytes = bytes;
-	text->room = room;
-	return true;
-failed:
-	text->failed = true;
-	return false;
+	if (!text->failed && (__builtin_add_overflow(text->n + 1, n, &room) || !lb_reserve(text->bytes, text->room, room)))
+		text->failed = true;
+	return !text->failed;
 }
 
 void text_append(struct text *text, const char *bytes, size_t n)

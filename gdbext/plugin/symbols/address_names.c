@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/vector.h"
 #include "lazybones.h"
 #include "plugin/bridge/files.h"
 #include "plugin/reads/target_gdb.h"
@@ -72,15 +73,8 @@ static size_t collect(struct lbx_table *table, struct range **ret)
 	while (n < MAX_BLOCKS && lbx_tensors_next(tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
 		if (!range_of(&t, &range))
 			continue;
-		if (n == room) {
-			size_t more = room ? 2 * room : 256;
-			struct range *grown = realloc(ranges, more * sizeof(*grown));
-
-			if (!grown)
-				break;
-			ranges = grown;
-			room = more;
-		}
+		if (!lb_reserve(ranges, room, n + 1))
+			break;
 		if (asprintf(&range.name, "tensor %s", t.name) < 0)
 			break;
 		ranges[n++] = range;
