@@ -22,7 +22,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* What has been read and written, for who has no cache. */
+/* What has been read and written, where there is no cache. */
 struct history {
 	lb_tensor *tokens; /* (1, length), kept */
 };

@@ -44,7 +44,7 @@ bool config_check(const struct config *c)
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		if (sizes[i].value < 1 || sizes[i].value > sizes[i].most)
-			return complain("a %s of %lld makes no model", sizes[i].name,
+			return complain("no model has a %s of %lld", sizes[i].name,
 					(long long)sizes[i].value);
 	}
 	if (c->heads % c->kv_heads)
@@ -54,7 +54,7 @@ bool config_check(const struct config *c)
 		return complain("a head size of %lld is odd: positions turn pairs",
 				(long long)c->head_size);
 	if (!(c->epsilon >= 0 && c->epsilon < 1) || !(c->rope_base > 1) || !(c->rope_scale > 0))
-		return complain("epsilon %g, rope base %g or scale %g makes no model", c->epsilon,
+		return complain("no model has an epsilon of %g, a rope base of %g and a scale of %g", c->epsilon,
 				c->rope_base,
 				c->rope_scale);
 	return true;

@@ -11,7 +11,7 @@ int64_t parse_int(struct argp_state *state, const char *option, const char *text
 	errno = 0;
 	long long n = strtoll(text, &end, 10);
 	if (errno || end == text || *end || n < least || n > most)
-		argp_error(state, "--%s is a number from %lld to %lld, not '%s'", option,
+		argp_error(state, "--%s takes a number from %lld to %lld, not '%s'", option,
 			   (long long)least,
 			   (long long)most, text);
 	return n;
@@ -24,7 +24,7 @@ double parse_double(struct argp_state *state, const char *option, const char *te
 	double x = strtod(text, &end);
 
 	if (end == text || *end || !(x >= least && x <= most))
-		argp_error(state, "--%s is a number from %g to %g, not '%s'", option, least, most,
+		argp_error(state, "--%s takes a number from %g to %g, not '%s'", option, least, most,
 			   text);
 	return x;
 }
@@ -51,12 +51,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{"prompt", 'p', "TEXT", 0, "what to go on from", 0},
-	{"tokens", 'n', "N", 0, "how many to write at most (default 100)", 0},
+	{"prompt", 'p', "TEXT", 0, "text to continue", 0},
+	{"tokens", 'n', "N", 0, "tokens to write at most (default 100)", 0},
 	{"temperature", 't', "T", 0, "0 takes the likeliest token each time (default 0.8)", 0},
 	{"top-k", TOP_K, "K", 0, "draw from the K likeliest, 0: from all (default 40)", 0},
 	{"top-p", TOP_P, "P", 0, "draw from the likeliest that make up P (default 0.95)", 0},
-	{"seed", SEED, "N", 0, "of the draws (default 0)", 0},
+	{"seed", SEED, "N", 0, "seed of the draws (default 0)", 0},
 	{"json", JSON, NULL, 0, "print one JSON object", 0},
 	{"no-cache", NO_CACHE, NULL, 0, "read everything again for each token", 0},
 	{0},

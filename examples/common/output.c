@@ -14,7 +14,7 @@ static double rate(int64_t n, double seconds)
 	return seconds > 0 ? (double)n / seconds : 0;
 }
 
-/* The first token counts as the prompt's: it is there when the prompt has been read. */
+/* The first token counts as the prompt's: reading the prompt gives it. */
 static double writing_rate(const struct timing *t)
 {
 	return rate(t->tokens > 1 ? t->tokens - 1 : 0, t->writing);

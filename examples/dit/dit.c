@@ -238,7 +238,7 @@ static bool compare(const struct run *run, const struct reference *reference)
 		}
 	}
 	if (first)
-		printf("dit: block%d.%s is the first that is not what the reference has\n", block,
+		printf("dit: block%d.%s is the first that differs from the reference\n", block,
 		       first);
 	else
 		printf("dit: ok\n");
@@ -254,7 +254,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 's':
 		if (arg && strcmp(arg, "scale") != 0 && strcmp(arg, "gate") != 0)
-			argp_error(state, "--swapped is scale or gate, not '%s'", arg);
+			argp_error(state, "--swapped takes scale or gate, not '%s'", arg);
 		*swap = arg && *arg == 'g' ? SWAP_GATE : SWAP_SCALE;
 		return 0;
 	case ARGP_KEY_ARG: argp_error(state, "unexpected argument '%s'", arg); return EINVAL;

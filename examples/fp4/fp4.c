@@ -291,7 +291,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'b':
 		if (strcmp(arg, "nan") != 0 && strcmp(arg, "stride") != 0)
-			argp_error(state, "--bug is nan or stride, not '%s'", arg);
+			argp_error(state, "--bug takes nan or stride, not '%s'", arg);
 		options->bug = *arg == 'n' ? BUG_NAN : BUG_STRIDE;
 		return 0;
 	case 'm':
@@ -301,12 +301,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				return 0;
 			}
 		}
-		argp_error(state, "--mode is mxfp4, nvfp4, mxfp8 or affine4, not '%s'", arg);
+		argp_error(state, "--mode takes mxfp4, nvfp4, mxfp8 or affine4, not '%s'", arg);
 		return EINVAL;
 	case 'p': {
 		long n = strtol(arg, &end, 10);
 		if (end == arg || *end || n < 1 || n > TOKENS)
-			argp_error(state, "--prompt is a number from 1 to %d, not '%s'", TOKENS,
+			argp_error(state, "--prompt takes a number from 1 to %d, not '%s'", TOKENS,
 				   arg);
 		options->prompt = (int)n;
 		return 0;
@@ -321,9 +321,9 @@ int main(int argc, char **argv)
 	static const struct argp_option table[] = {
 		{"bug", 'b', "BUG", 0, "nan: compute in f16; stride: read the cache by its storage",
 		 0},
-		{"mode", 'm', "MODE", 0, "of the weights: mxfp4 (default), nvfp4, mxfp8, affine4",
+		{"mode", 'm', "MODE", 0, "format of the weights: mxfp4 (default), nvfp4, mxfp8, affine4",
 		 0},
-		{"prompt", 'p', "N", 0, "tokens that are read at once, 1 to 8 (default 3)", 0},
+		{"prompt", 'p', "N", 0, "tokens to read at once, 1 to 8 (default 3)", 0},
 		{0},
 	};
 	static const struct argp argp = {

@@ -77,7 +77,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'B': options->writing.generation.waits = true; return 0;
 	case ARGP_KEY_ARG:
 		if (options->model)
-			argp_error(state, "one model, not '%s' too", arg);
+			argp_error(state, "unexpected argument '%s': give one model", arg);
 		options->model = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS: argp_error(state, "which model?"); return EINVAL;

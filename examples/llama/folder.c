@@ -44,7 +44,7 @@ static bool read_config(json_t *root, struct config *ret)
 	if (json_is_object(scaling)) {
 		const char *how = json_string_value(json_object_get(scaling, "type"));
 		if (!how || strcmp(how, "linear") != 0)
-			return complain("config.json: rope_scaling '%s' is not known, only linear",
+			return complain("config.json: rope_scaling '%s' is not supported, only linear",
 					how ? how : "");
 	}
 	int64_t heads = whole(root, "num_attention_heads", 0),
@@ -85,7 +85,7 @@ static bool read_quantisation(json_t *root, lb_quant *ret)
 			return true;
 		}
 	}
-	return complain("config.json: quantization mode '%s' is not known", mode);
+	return complain("config.json: quantization mode '%s' is not supported", mode);
 }
 
 static bool open_weights(struct weights *weights, const char *folder)

@@ -49,10 +49,10 @@ static bool read_config(lb_file *file, struct config *ret)
 				architecture ? architecture : "");
 	if ((scaling && strcmp(scaling, "none") != 0 && strcmp(scaling, "linear") != 0) ||
 	    has(file, "rope_freqs.weight"))
-		return complain("rope.scaling.type '%s': only linear scaling is known",
+		return complain("rope.scaling.type '%s' is not supported, only linear",
 				scaling ? scaling : "llama3");
 	if (has(file, "blk.0.ffn_gate_exps.weight"))
-		return complain("a mixture of experts is not known");
+		return complain("a mixture of experts is not supported");
 	int64_t heads = whole(file, "attention.head_count", 0),
 		width = whole(file, "embedding_length", 0);
 	lb_tensor *embedding = has(file, "token_embd.weight") ? lb_file_get(file,
@@ -72,7 +72,7 @@ static bool read_config(lb_file *file, struct config *ret)
 		.rope_traditional = true,
 	};
 	if (whole(file, "rope.dimension_count", ret->head_size) != ret->head_size)
-		return complain("rope.dimension_count is not the head size: not known");
+		return complain("a rope.dimension_count other than the head size is not supported");
 	return lb_ok() && config_check(ret);
 }
 

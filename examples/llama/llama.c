@@ -69,7 +69,7 @@ static int32_t *parse_ids(const char *text, int64_t *n)
 		char *end;
 		long long id = strtoll(text, &end, 10);
 		if (end == text || (*end && *end != ',') || id < 0 || id > INT32_MAX) {
-			complain("--ids are numbers with commas between, not '%s'", text);
+			complain("--ids takes numbers separated by commas, not '%s'", text);
 			free(ids);
 			return NULL;
 		}
@@ -194,7 +194,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case TOKENIZE: options->tokenize = true; return 0;
 	case ARGP_KEY_ARG:
 		if (options->model)
-			argp_error(state, "one model, not '%s' too", arg);
+			argp_error(state, "unexpected argument '%s': give one model", arg);
 		options->model = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS: argp_error(state, "which model?"); return EINVAL;
@@ -209,7 +209,7 @@ int main(int argc, char **argv)
 		 "save the logits of the prompt, (tokens, vocabulary), as .npy", 0},
 		{"ids", IDS, "N,N,...", 0, "the prompt as tokens", 0},
 		{"tokenize", TOKENIZE, NULL, 0, "print the prompt's tokens, and stop", 0},
-		{"ignore-end", IGNORE_END, NULL, 0, "go on behind the token that ends a text", 0},
+		{"ignore-end", IGNORE_END, NULL, 0, "continue after the token that ends a text", 0},
 		{"buggy", BUGGY, NULL, 0, "pair the features of a position the other way", 0},
 		{0},
 	};

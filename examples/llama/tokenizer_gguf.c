@@ -45,7 +45,7 @@ static bool set_byte(struct tokenizer *t, int64_t i, const char *text)
 	unsigned byte;
 
 	if (sscanf(text, "<0x%2x>", &byte) != 1)
-		return complain("token %lld, '%s', is no byte as it says", (long long)i, text);
+		return complain("token %lld, '%s', says that it is a byte, and is none", (long long)i, text);
 	char c = (char)byte;
 	t->byte_tokens[byte] = (int32_t)i;
 	return vocabulary_set(t, i, &c, 1, 0, TOKEN_BYTE);
@@ -155,7 +155,7 @@ struct tokenizer *tokenizer_from_gguf(lb_file *file)
 		read_specials(file, t);
 		if (t->bos >= -1 && t->bos < t->n)
 			return t;
-		complain("tokenizer.ggml.bos_token_id %lld is no token", (long long)t->bos);
+		complain("tokenizer.ggml.bos_token_id %lld is not a token", (long long)t->bos);
 	}
 	tokenizer_free(t);
 	return NULL;

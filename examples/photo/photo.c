@@ -263,7 +263,7 @@ static bool parse_options(int argc, char **argv, struct options *ret)
 		}
 	}
 	if (argc - optind < 1 || argc - optind > 2)
-		return complain("give [IN] OUT; `photo --help` says more");
+		return complain("expected [IN] OUT; `photo --help` says more");
 	if (argc - optind == 2)
 		ret->in = argv[optind++];
 	ret->out = argv[optind];

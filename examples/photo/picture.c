@@ -68,12 +68,12 @@ static void decode(struct codec *codec, struct picture *picture)
 	size_t width = png_get_image_width(png, info);
 	size_t height = png_get_image_height(png, info);
 	if (png_get_rowbytes(png, info) != width * 3)
-		png_error(png, "its rows do not come out as 8-bit RGB");
+		png_error(png, "its rows cannot be read as 8-bit RGB");
 	picture->width = (int64_t)width;
 	picture->height = (int64_t)height;
 	picture->rgb = calloc(height, width * 3); /* PICTURE_SIDE_MAX bounds both */
 	if (!picture->rgb)
-		png_error(png, "too large for the memory");
+		png_error(png, "too large for memory");
 	for (int pass = 0; pass < passes; pass++)
 		for (size_t y = 0; y < height; y++)
 			png_read_row(png, picture->rgb + y * width * 3, NULL);

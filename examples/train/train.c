@@ -182,7 +182,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'B': options->buggy = true; return 0;
 	case ARGP_KEY_ARG:
 		if (options->out)
-			argp_error(state, "one file to save to, not '%s' too", arg);
+			argp_error(state, "unexpected argument '%s': give one file to save to", arg);
 		options->out = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS: argp_error(state, "which file to save to?"); return EINVAL;
@@ -193,14 +193,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 int main(int argc, char **argv)
 {
 	static const struct argp_option table[] = {
-		{"steps", 'n', "N", 0, "of the optimiser (default 400)", 0},
-		{"text", 'i', "FILE", 0, "to learn from (default " DEFAULT_TEXT ")", 0},
-		{"width", 'w', "N", 0, "in heads of 32 (default 4)", 0},
-		{"layers", 'l', "N", 0, "of the model (default 3)", 0},
+		{"steps", 'n', "N", 0, "steps of the optimiser (default 400)", 0},
+		{"text", 'i', "FILE", 0, "text to learn from (default " DEFAULT_TEXT ")", 0},
+		{"width", 'w', "N", 0, "width of the model, in heads of 32 (default 4)", 0},
+		{"layers", 'l', "N", 0, "layers of the model (default 3)", 0},
 		{"context", 'c', "N", 0, "characters that the model sees (default 128)", 0},
-		{"batch", 'b', "N", 0, "stretches of text a step (default 8)", 0},
-		{"rate", 'r', "X", 0, "of learning, at most (default 0.003)", 0},
-		{"seed", 's', "N", 0, "of weights and draws (default 0)", 0},
+		{"batch", 'b', "N", 0, "stretches of text in each step (default 8)", 0},
+		{"rate", 'r', "X", 0, "highest learning rate (default 0.003)", 0},
+		{"seed", 's', "N", 0, "seed of weights and draws (default 0)", 0},
 		{"buggy", 'B', NULL, 0, "keep a mean that nobody evaluates", 0},
 		{0},
 	};

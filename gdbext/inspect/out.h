@@ -10,7 +10,7 @@
 
 enum lbx_style { LBX_PLAIN, LBX_NAME, LBX_ADDRESS, LBX_FILE, LBX_TITLE, LBX_WARNING, LBX_DIM };
 
-struct lbx_tensor; /* table/tensor.h */
+struct lbx_tensor; /* tensors/tensor.h */
 
 /* Words of a line that is broken where the terminal ends. */
 struct lbx_wrap {

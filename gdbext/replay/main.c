@@ -68,8 +68,8 @@ static void limit(int resource, uint64_t value)
 		setrlimit(resource, &limit);
 }
 
-/* What this is started by watches the clock, and says what was the matter. The processors' time is for
- * when that is gone: with all of them busy it passes so much faster. */
+/* The parent watches the clock, and says what went wrong. The limit of processor time is for when the parent is
+ * gone; with all processors busy it passes that much faster. */
 static void limit_processors(uint64_t seconds)
 {
 	enum { LATER = 5 };
@@ -237,7 +237,7 @@ static void limit_all(uint64_t memory, uint64_t file, uint64_t seconds)
 	uint64_t room = address_space(memory);
 	setrlimit(RLIMIT_CORE, &no_core);
 	lb_set_memory_limit(memory);
-	struct rlimit data; /* who started this may be limited more */
+	struct rlimit data; /* the parent may have set lower limits */
 	if (getrlimit(RLIMIT_DATA, &data) == 0)
 		limit(RLIMIT_DATA, data.rlim_max);
 	limit(RLIMIT_AS, LB_SANITIZED ? 0 : room > UINT64_MAX - file ? UINT64_MAX : room + file);

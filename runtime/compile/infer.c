@@ -51,7 +51,7 @@ bool lb_infer_allows(const char *name, const struct lb_tensor *t, bool depends)
 	if (is_allowed(t) || (!depends && lb_op_class(t->op) != LB_CLASS_CREATE))
 		return true;
 	return lb_fail("compile(%s): a shapeless function cannot have the operation %s at %s, which "
-		       "gives %s: it may depend on the sizes in the trace; compile it without the option", name,
+		       "gives %s: it may depend on the sizes in the trace; compile it without .shapeless", name,
 		       lb_ops[t->op].name,
 		       lb_describe_caller((const void *)(uintptr_t)t->site, where, sizeof where),
 		       lb_shape_text(t->rank, t->shape, shape));

@@ -108,7 +108,7 @@ static bool wait_until_done(lb_event event)
 	if (lb_stream_has_done(event.stream.id, event.job))
 		return true;
 	if (!self || self->arena_busy)
-		return lb_fail("event_wait: what runs inside an evaluation cannot wait "
+		return lb_fail("event_wait: code that runs inside an evaluation cannot wait "
 			       "for a stream");
 	lb_wait_begin();
 	self->record->waits_for = event.job;
@@ -121,7 +121,7 @@ static bool wait_until_done(lb_event event)
 	self->record->waits_for = 0;
 	lb_wait_end();
 	return !lb_stopping() ||
-		lb_fail("event_wait: the program exits, and its streams have stopped");
+		lb_fail("event_wait: the program is exiting, and its streams have stopped");
 }
 
 static bool wait_for_event(lb_event event)

@@ -56,7 +56,7 @@ static const char *failure(bool had_error)
 {
 	static char why[LB_ERROR_MAX];
 	if (had_error)
-		return "the evaluation failed; why is not known, since this thread has an earlier error";
+		return "the evaluation failed; an earlier error of this thread hides why";
 	strncpy(why, lb_error_message(), sizeof why - 1);
 	lb_clear_error();
 	return why;
@@ -73,7 +73,7 @@ const char *lb_debug_eval(uint64_t id)
 	if (!t)
 		return "there is no tensor with this id";
 	if (t->seq & 1)
-		return "the tensor's record is being changed; let the program go on a little";
+		return "the tensor's record is being changed; let the program run on a little";
 	if (lb_tensor_state(t) == LB_STATE_READY)
 		return NULL;
 

@@ -20,7 +20,7 @@ static bool refuse_to_wait(struct lb_evaluation *e)
 	uint64_t id = e->blockers[0]->id;
 	lb_evaluation_drop_blockers(e);
 	/* it would wait for this thread's own claims, or while it holds them */
-	return lb_fail("eval: tensor #%llu is being computed, and what runs inside an evaluation "
+	return lb_fail("eval: tensor #%llu is being computed, and code that runs inside an evaluation "
 		       "cannot wait for it; evaluate it afterwards", (unsigned long long)id);
 }
 

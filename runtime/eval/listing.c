@@ -71,7 +71,7 @@ static bool count(struct builder *b)
 	if (lines > MOST_LINES || operands > 8 * MOST_LINES || text > MOST_TEXT) {
 		snprintf(b->ret->refusal, sizeof b->ret->refusal,
 			 "a graph of %llu operations, with %llu inputs and %llu bytes of names, is too large: "
-			 "%d, %d and %d are the most", (unsigned long long)lines,
+			 "the limits are %d, %d and %d", (unsigned long long)lines,
 			 (unsigned long long)operands, (unsigned long long)text, MOST_LINES,
 			 8 * MOST_LINES, MOST_TEXT);
 		return false;

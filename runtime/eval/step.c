@@ -240,7 +240,7 @@ static struct graph *make(struct lb_listed *listed, uint64_t hash)
 			 GRAPHS_MOST);
 	else if (g && !g->code)
 		snprintf(listed->refusal, sizeof listed->refusal,
-			 "the system gives no memory for code: %s", strerror(errno));
+			 "cannot get memory for code: %s", strerror(errno));
 	destroy(g);
 	return NULL;
 }
@@ -326,7 +326,7 @@ bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok)
 	if (run->schedule.n == 0)
 		return false;
 	if (!lb_code_known()) {
-		note_unstepped("no code is known for this processor");
+		note_unstepped("step mode does not support this processor");
 		return false;
 	}
 	bool apart = run->step == LB_STEP_OPS;

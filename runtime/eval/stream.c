@@ -555,7 +555,7 @@ bool lb_stream_make(const char *name, uint32_t *ret)
 {
 	pthread_mutex_lock(&lb_wait.lock);
 	bool ok = n_streams < LB_STREAMS ||
-		lb_fail("stream_new: there are %d streams already, which is the most", LB_STREAMS);
+		lb_fail("stream_new: there are already %d streams, and there can be no more", LB_STREAMS);
 	if (ok && publish(&streams[n_streams], name)) {
 		*ret = n_streams;
 		__atomic_store_n(&n_streams, n_streams + 1, __ATOMIC_RELEASE);

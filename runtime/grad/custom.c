@@ -83,7 +83,7 @@ static bool run_custom(const char *name, const struct lb_custom *like, struct lb
 	if (!LB_GIVEN(name, fn) || !LB_GIVEN_LIST(name, like->n_in, in) || !LB_GIVEN(name, out))
 		return false;
 	if (like->n_in < 0 || like->n_out < 1)
-		return lb_fail("%s: %d input%s and %d result%s are not what a function has", name, like->n_in,
+		return lb_fail("%s: a function cannot have %d input%s and %d result%s", name, like->n_in,
 			       LB_S(like->n_in), like->n_out, LB_S(like->n_out));
 	memset(out, 0, (size_t)like->n_out * sizeof *out);
 	for (int i = 0; i < like->n_in; i++) {

@@ -16,7 +16,7 @@ static lb_quantized quantized(const struct lb_vjp *v, int first)
 bool lb_rule_quantize(const struct lb_vjp *v)
 {
 	return lb_vjp_fail(v, "rounding to codes has no gradient; put lb_stop_gradient() around what is "
-			   "quantised, or lb_custom_vjp() around both ways");
+			   "quantised, or lb_custom_vjp() around quantising and dequantising");
 }
 
 /* What was quantised inside the function: the gradient would go on through the codes. */
@@ -80,7 +80,7 @@ bool lb_rule_quantized_matmul(const struct lb_vjp *v)
 		return lb_rule_quantize(&(struct lb_vjp){ v->walk, lb_vjp_input(v, 1), NULL, v->pull_back });
 	for (int i = 2; i < (int)v->t->n_inputs; i++) {
 		if (lb_vjp_wants(v, i))
-			return lb_vjp_fail(v, "has a gradient by x alone; by scales and biases, multiply what "
+			return lb_vjp_fail(v, "has a gradient by x alone; for one by scales or biases, multiply what "
 					   "lb_dequantize() gives");
 	}
 	return lb_vjp_give(v, 0, lb_quantized_matmul(v->g, quantized(v, 1), how_of(v->t), !v->t->params[3]));

@@ -34,8 +34,7 @@ static bool check(const struct lb_pullback *p)
 	    !LB_GIVEN_LIST(p->name, p->n_wrt, grads))
 		return false;
 	if (p->n_in < 0 || p->n_out < 1 || p->n_wrt < 0)
-		return lb_fail("%s: %d input%s, %d result%s and %d gradient%s are not what a function has", p->name,
-			       p->n_in, LB_S(p->n_in), p->n_out, LB_S(p->n_out), p->n_wrt, LB_S(p->n_wrt));
+		return lb_fail("%s: a function cannot have %d input%s, %d result%s and %d gradient%s", p->name, p->n_in, LB_S(p->n_in), p->n_out, LB_S(p->n_out), p->n_wrt, LB_S(p->n_wrt));
 	memset(p->out, 0, (size_t)p->n_out * sizeof *p->out);
 	if (p->n_wrt)
 		memset(p->grads, 0, (size_t)p->n_wrt * sizeof *p->grads);
@@ -46,7 +45,7 @@ static bool check(const struct lb_pullback *p)
 	for (int i = 0; i < p->n_wrt; i++) {
 		int k = nth_wrt(p, i);
 		if (k < 0 || k >= p->n_in)
-			return lb_fail("%s: a gradient by input %d is asked for, there %s %d input%s", p->name,
+			return lb_fail("%s: a gradient by input %d is asked for, but there %s %d input%s", p->name,
 				       k, LB_PLURAL(p->n_in, "is", "are"), p->n_in, LB_S(p->n_in));
 		if (!lb_dtype_is_float(p->in[k]->dtype))
 			return lb_fail("%s: input %d is %s, and only floating tensors have gradients; name the "

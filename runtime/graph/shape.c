@@ -22,7 +22,7 @@ bool lb_check_shape(const char *op, int rank, const int64_t *shape, enum lb_dtyp
 	if (rank < 0 || rank > LB_MAX_RANK)
 		return lb_fail("%s: a tensor has at most %d axes, not %d", op, LB_MAX_RANK, rank);
 	if (rank && !shape)
-		return lb_fail("%s: a list of %d sizes at no address", op, rank);
+		return lb_fail("%s: a list of %d sizes is NULL", op, rank);
 	int64_t size = 1, nbytes;
 	bool fits = true, empty = false;
 	for (int i = 0; i < rank; i++) {
@@ -122,7 +122,7 @@ bool lb_axis_mask(const char *op, lb_list axes, lb_list shape, int added, uint32
 {
 	int rank = shape.n + added;
 	if (axes.n > 0 && !axes.v)
-		return lb_fail("%s: a list of %d %s at no address", op, axes.n,
+		return lb_fail("%s: a list of %d %s is NULL", op, axes.n,
 			       LB_PLURAL(axes.n, "axis", "axes"));
 	if (axes.n < 0) {
 		*ret = (1u << rank) - 1;

@@ -40,7 +40,7 @@ int64_t lb_item_int(lb_tensor *x)
 	const void *at = only_element("item_int", x, site);
 	int64_t value = at ? lb_load_int(at, (enum lb_dtype)x->dtype) : 0;
 	if (at && x->dtype == LB_U64 && value < 0) {
-		lb_fail("item_int: %llu of uint64 does not fit int64; take lb_copy_out()", (unsigned long long)value);
+		lb_fail("item_int: %llu of uint64 does not fit int64; use lb_copy_out()", (unsigned long long)value);
 		return 0;
 	}
 	return value;

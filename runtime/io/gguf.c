@@ -132,7 +132,7 @@ static bool read_value(struct lb_cursor *c, struct lb_metadata *m)
 	if (m->is_array && (!lb_cursor_u32(c, field, &m->type) || !lb_cursor_u64(c, field, &m->count)))
 		return false;
 	if (m->type >= LB_VALUE_TYPES || m->type == LB_VALUE_ARRAY)
-		return lb_fail("%s: %s: values of type %u%s are not known", c->path, field, m->type,
+		return lb_fail("%s: %s: unknown type %u of values%s", c->path, field, m->type,
 			       m->is_array ? " in an array" : "");
 	m->at = m->next_at = c->at;
 	const uint8_t *bytes = c->data + c->at;
@@ -170,7 +170,7 @@ static bool describe(struct lb_entry *entry, uint32_t type, const char *what)
 {
 	struct lb_array *array = &entry->array;
 	if (type >= TYPES || !types[type].name)
-		return lb_fail("%s: type %u is not known", what, type);
+		return lb_fail("%s: unknown type %u", what, type);
 	const struct type *t = &types[type];
 	snprintf(entry->type, sizeof entry->type, "%s", t->name);
 	entry->unknown = t->kind == OTHER;
@@ -179,7 +179,7 @@ static bool describe(struct lb_entry *entry, uint32_t type, const char *what)
 	int64_t *row = &array->shape[array->rank - 1];
 	if (entry->unknown) { /* its bytes can be had */
 		if (*row % t->elements)
-			return lb_fail("%s: rows of %lld elements are no whole blocks of %s", what, (long long)*row,
+			return lb_fail("%s: rows of %lld elements are not whole blocks of %s", what, (long long)*row,
 				       t->name);
 		array->dtype = LB_U8;
 		if (!lb_mul(*row / t->elements, t->bytes, row))
@@ -224,7 +224,7 @@ static bool place_tensors(struct lb_file *file, const struct lb_cursor *c, uint6
 		struct lb_entry *entry = &file->entries[i];
 		struct lb_array *array = &entry->array;
 		if (array->at % alignment)
-			return lb_fail("%s: tensor '%.64s': offset %llu is no multiple of the alignment %llu", c->path,
+			return lb_fail("%s: tensor '%.64s': offset %llu is not a multiple of the alignment %llu", c->path,
 				       entry->name, (unsigned long long)array->at, (unsigned long long)alignment);
 		if (array->at > data_size || array->nbytes > data_size - array->at)
 			return lb_fail("%s: tensor '%.64s': offset %llu and %llu byte%s go beyond the %llu byte%s of "
@@ -260,7 +260,7 @@ static bool open_gguf(struct lb_file *file)
 	if (version && (version & 0xffff) == 0)
 		return lb_fail("%s: version: a big-endian GGUF file cannot be read", c.path);
 	if (version != 2 && version != 3)
-		return lb_fail("%s: version: GGUF %u is not known, only 2 and 3", c.path, version);
+		return lb_fail("%s: version: GGUF %u cannot be read, only 2 and 3", c.path, version);
 	if (!lb_cursor_u64(&c, "tensor count", &n_tensors) ||
 	    !lb_cursor_u64(&c, "metadata count", &n_metadata) || !read_metadata(file, &c, n_metadata) ||
 	    !read_alignment(file, &alignment))

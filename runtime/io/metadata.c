@@ -106,7 +106,7 @@ lb_tensor *lb_file_metadata_tensor(lb_file *file, const char *key)
 	if (!m)
 		return NULL;
 	if (m->type == LB_VALUE_STRING) {
-		lb_fail("%s: metadata '%.64s' is text, no numbers: lb_file_metadata_string() reads it",
+		lb_fail("%s: metadata '%.64s' is text, not numbers: lb_file_metadata_string() reads it",
 			file->mapping->path, key);
 		return NULL;
 	}

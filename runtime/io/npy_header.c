@@ -26,7 +26,7 @@ static const char *why_not(char kind, int width)
 	case 'c': return "complex numbers wider than complex64; save them as complex64";
 	case 'f': return "floats wider than float64";
 	}
-	return "of no type that NumPy has";
+	return "a type that NumPy does not have";
 }
 
 static bool parse_descr(const struct lb_cursor *c, const char *what, const uint8_t *text, uint64_t n,
@@ -183,7 +183,7 @@ static bool prefix(struct lb_cursor *c, const char *what, uint64_t *ret)
 	if (memcmp(magic, "\x93NUMPY", 6) != 0)
 		return lb_fail("%s: %s: not an .npy array: its magic is wrong", c->path, what);
 	if (major < 1 || major > 3 || minor != 0)
-		return lb_fail("%s: %s: version %d.%d of .npy is not known", c->path, what, major, minor);
+		return lb_fail("%s: %s: unknown version %d.%d of .npy", c->path, what, major, minor);
 	if (major == 1) {
 		if (!lb_cursor_u16(c, "header length", &short_length))
 			return false;

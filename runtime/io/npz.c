@@ -4,8 +4,8 @@
  * against it. A stored member is an array in the mapping like any other. A deflated one is
  * unpacked into a buffer when it is asked for: what it claims to hold is compared first with
  * what so many bytes can unpack to (1032 times as much at most), so a small file cannot ask
- * for a large buffer; its checksum is verified. That of a stored one is not, since it would
- * read all of it. */
+ * for a large buffer; its checksum is verified. That of a stored one is not: it would mean
+ * reading all of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,7 +180,7 @@ static bool add_member(struct lb_file *file, const struct lb_cursor *c, const st
 	if (!lb_is_text(m->name, m->n_name))
 		return lb_fail("%s: central directory: name '%s' is not UTF-8", c->path, quoted);
 	if (m->method == LB_ZIP_STORED && !(m->flags & ENCRYPTED) && m->packed != m->unpacked)
-		return lb_fail("%s: member '%s' is stored, and yet has two sizes", c->path, quoted);
+		return lb_fail("%s: member '%s' is stored uncompressed, but has two sizes", c->path, quoted);
 	if (!find_bytes(c, m, &at))
 		return false;
 	char *name = strndup((const char *)m->name, m->n_name - n_suffix);
@@ -288,7 +288,7 @@ static struct lb_tensor *get(struct lb_file *file, const struct lb_entry *entry,
 		if (entry->encrypted)
 			lb_fail("%s: member '%.64s' is encrypted", path, entry->name);
 		else
-			lb_fail("%s: member '%.64s': compression method %d is not known", path, entry->name,
+			lb_fail("%s: member '%.64s': unknown compression method %d", path, entry->name,
 				entry->method);
 		return NULL;
 	}

@@ -20,13 +20,13 @@ static bool check_names(const char *op, int n, const char *const *names)
 	for (int i = 0; i < n && ok; i++) {
 		sorted[i] = names[i];
 		if (!names[i] || !lb_is_text(names[i], strlen(names[i])))
-			ok = lb_fail("%s: name %d is missing, or no UTF-8", op, i);
+			ok = lb_fail("%s: name %d is missing, or not UTF-8", op, i);
 	}
 	if (ok && n)
 		qsort(sorted, (size_t)n, sizeof *sorted, compare);
 	for (int i = 1; i < n && ok; i++) {
 		if (strcmp(sorted[i - 1], sorted[i]) == 0)
-			ok = lb_fail("%s: two tensors are to be named '%.64s'", op, sorted[i]);
+			ok = lb_fail("%s: two tensors have the name '%.64s'", op, sorted[i]);
 	}
 	free(sorted);
 	return ok;

@@ -104,7 +104,7 @@ bool lb_save_safetensors_with(const char *path, int n, const char *const *names,
 	static const char op[] = "save_safetensors_with";
 	LB_ENTER();
 	if (n_metadata < 0)
-		return lb_fail("%s: %d metadata", op, n_metadata);
+		return lb_fail("%s: a list of %d metadata", op, n_metadata);
 	if (!LB_GIVEN_LIST(op, n_metadata, keys) || !LB_GIVEN_LIST(op, n_metadata, values))
 		return false;
 	return save(op, path, n, names, xs, &(struct lb_safetensors_metadata){ n_metadata, keys, values }, site);

@@ -66,7 +66,7 @@ static bool has_name(int fd, int folder, const char *name)
 		file.st_ino == named.st_ino && file.st_dev == named.st_dev;
 }
 
-/* Removes what savers of this file have left that were killed: who still writes holds a lock. */
+/* Removes what killed savers of this file have left; one that still writes holds a lock. */
 static void sweep(const struct lb_writer *w)
 {
 	const char *name;
@@ -89,7 +89,7 @@ static void sweep(const struct lb_writer *w)
 	closedir(dir);
 }
 
-/* False when another process took it for what a killed one has left. */
+/* False when another process took it for the leftover of a killed one. */
 static bool hold(int fd)
 {
 	struct stat st;
@@ -98,7 +98,7 @@ static bool hold(int fd)
 	return fstat(fd, &st) == 0 && st.st_nlink > 0;
 }
 
-/* A file without a name: nothing of it stays, whatever ends this process. -1 where there is none. */
+/* A file without a name: nothing of it stays, whatever ends this process. -1 where the file system has none. */
 static int open_nameless(const struct lb_writer *w)
 {
 	const char *name;
@@ -183,7 +183,7 @@ static bool write_through(struct lb_writer *w)
 		lb_fail("%s: writing failed: %s", w->path, strerror(errno));
 }
 
-/* The old file is whole whenever this fails, or the machine does: nothing is lost but the news. */
+/* If this fails, or the machine does, the old file is still whole: only what is new is lost. */
 static void write_name_through(const struct lb_writer *w)
 {
 	const char *name;

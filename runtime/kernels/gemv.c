@@ -11,7 +11,7 @@ static void dot_rows(void *arg, int64_t begin, int64_t end)
 			 (const char *)g->w + begin * g->stride * lb_width_of(g->dtype), g->stride, g->dtype);
 }
 
-/* Into how many pieces the rows are cut, by the sizes alone: few columns do not employ all cores. */
+/* Into how many pieces the rows are cut, by the sizes alone: few columns would not keep all cores busy. */
 static int64_t pieces_of(const struct lb_gemv *g)
 {
 	int64_t most = g->n >= PIECES * COLUMNS ? 1 : PIECES, n = g->k / PIECE;

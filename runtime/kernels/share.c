@@ -1,6 +1,6 @@
 /* lb_parallel() does not say on which core a piece runs, and scratch memory comes from the
- * calling thread alone. So the pieces here are the cores' places, each with its memory, and
- * who sits at one takes tasks from a common counter. */
+ * calling thread alone. So the pieces here are seats, one for each core, each with its
+ * memory; whoever sits at one takes tasks from a common counter. */
 #include "kernels/share.h"
 
 #include "base/error.h"

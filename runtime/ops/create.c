@@ -30,7 +30,7 @@ static struct lb_tensor *leaf_begin(const char *op, const void *data, size_t nby
 		return NULL;
 	}
 	if (nbytes && !data) {
-		lb_fail("%s: no address of the %zu byte%s of shape %s", op, nbytes, LB_S(nbytes),
+		lb_fail("%s: the address of the %zu byte%s of shape %s is NULL", op, nbytes, LB_S(nbytes),
 			lb_shape_text(shape.n, shape.v, text));
 		return NULL;
 	}
@@ -237,7 +237,7 @@ struct lb_tensor *lb_remake_full(const struct lb_recipe *r)
 	return full("full", r->shape, lb_recipe_double(r, 0), r->dtype, r->site);
 }
 
-/* Those whose elements go by their number, perhaps from a later one on. */
+/* Ops whose elements depend on their number alone: a replay may begin at a later one. */
 static struct lb_tensor *numbered(const struct lb_recipe *r)
 {
 	bool fits = r->shape.n == 1 && r->params[3] >= 0 && r->params[3] <= INT64_MAX / 4 &&

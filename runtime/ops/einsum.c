@@ -1,11 +1,11 @@
-/* Einstein's summation, from left to right: each step joins the product so far with the next
- * operand, and sums over the labels that nothing later needs. Where there are such labels and the
- * dtype has a matrix product, the step is one: labels of both that stay are its batch, the left's
- * own its rows, the right's own its columns. Otherwise it is a broadcast product and a sum.
+/* Einstein summation, from left to right: each step joins the product so far with the next operand,
+ * and sums over the labels that nothing later needs. Where there are such labels and the dtype has
+ * a matrix product, the step is one: labels of both that stay are its batch, the left's own its
+ * rows, the right's own its columns. Otherwise it is a broadcast product and a sum.
  *
- * An axis that is 1 long where another operand's is longer goes at once: it is broadcast so.
+ * An axis of size 1 is dropped at once where another operand's is longer, which broadcasts it.
  *
- * All mistakes of the specification are found before the first node is made; the operations used
+ * All mistakes in the specification are found before the first node is made; the operations used
  * are the public ones, on behalf of einsum's caller. */
 #include <string.h>
 

@@ -79,7 +79,7 @@ lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype)
 		lb_fail("astype: %d is not a dtype", (int)dtype);
 		return NULL;
 	}
-	/* who asks for a dtype means it: the result is weak no more */
+	/* whoever asks for a dtype means it: the result is no longer weak */
 	if ((enum lb_dtype)x->dtype == dtype && !(lb_tensor_flags(x) & LB_FLAG_WEAK))
 		return lb_untouched(x, site);
 	return lb_as_new(x, dtype, site);

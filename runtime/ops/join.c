@@ -93,7 +93,7 @@ lb_tensor *lb_stack(int n, lb_tensor *const *xs, int axis)
 	bool ok = lb_axis("stack", axis, lb_shape_of(all[0]), 1, &along);
 	if (ok && all[0]->rank == LB_MAX_RANK) {
 		char text[LB_SHAPE_TEXT];
-		ok = lb_fail("stack: %s has %d axes already, and a tensor has no more",
+		ok = lb_fail("stack: %s already has %d axes, and a tensor can have no more",
 			     lb_shape_text(all[0]->rank, all[0]->shape, text), LB_MAX_RANK);
 	}
 	for (int i = 0; i < n && ok; i++) {

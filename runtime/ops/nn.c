@@ -99,7 +99,7 @@ lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype)
 		return NULL;
 	}
 	if (n < 0 || indices->rank == LB_MAX_RANK) {
-		lb_fail("one_hot: %lld classes of indices %s: there are 0 or more, and at most %d axes come out",
+		lb_fail("one_hot: %lld classes for indices %s: there must be 0 or more, and at most %d axes in the result",
 			(long long)n, lb_shape_text(indices->rank, indices->shape, text), LB_MAX_RANK);
 		return NULL;
 	}

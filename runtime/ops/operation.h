@@ -5,7 +5,7 @@
  *
  * The room stands on graph/ and kernels/, and knows nothing of evaluations: eval/, compile/ and a replay
  * find an operation by its number. Views, chains of elementwise operations and what belongs to the
- * evaluation itself (tracer, fused) have none of the functions that others have for them. */
+ * evaluation itself (tracer, fused) have neither function. */
 #ifndef LB_OPS_OPERATION_H
 #define LB_OPS_OPERATION_H
 

@@ -59,7 +59,7 @@ static struct lb_tensor *product(const char *name, int op, int n, struct lb_tens
 		return NULL;
 	if (!lb_dtype_is_inexact(dtype)) {
 		lb_fail("%s: %s has no matrix product here; cast with lb_astype() to a floating dtype, or "
-			"take lb_einsum(), which multiplies integers", name,
+			"use lb_einsum(), which multiplies integers", name,
 			lb_dtypes[dtype].name);
 		return NULL;
 	}
@@ -166,7 +166,7 @@ bool lb_compute_product(struct lb_exec *exec, struct lb_tensor *t)
 	int batch_rank = t->rank - (a->rank > 1) - (b->rank > 1);
 	/* m or n of 1 for a vector: axes that the result does not have */
 	if (batch_rank + 2 > LB_MAX_RANK)
-		return lb_fail("%s: %d batch axes are more than fit", lb_ops[t->op].name, batch_rank);
+		return lb_fail("%s: %d batch axes are too many", lb_ops[t->op].name, batch_rank);
 	struct lb_view va = lb_matrix_view(a, false, batch_rank, t->shape);
 	struct lb_view vb = lb_matrix_view(b, true, batch_rank, t->shape), vc;
 	bool with_c = t->op == LB_OP_ADDMM;

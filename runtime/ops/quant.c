@@ -78,8 +78,8 @@ lb_quantized lb_quantize(lb_tensor *x, lb_quant how, lb_tensor *global_scale)
 		return (lb_quantized){ 0 };
 	}
 	if (x->rank == 0 || x->shape[x->rank - 1] % how.group) {
-		lb_fail("quantize: the last axis of x %s does not divide into groups of %d: pad it, or take "
-			"another group", text, how.group);
+		lb_fail("quantize: the last axis of x %s does not divide into groups of %d: pad it, or use "
+			"another group size", text, how.group);
 		return (lb_quantized){ 0 };
 	}
 	int64_t shape[LB_MAX_RANK];
@@ -237,7 +237,7 @@ lb_tensor *lb_quantized_matmul(lb_tensor *x, lb_quantized q, lb_quant how, bool 
 	if (!lb_broadcast(op, batch, x->shape, w_rank - 2, q.w->shape, &rank, shape))
 		return NULL;
 	if (rank + 2 > LB_MAX_RANK) {
-		lb_fail("%s: %d batch axes are more than fit", op, rank);
+		lb_fail("%s: %d batch axes are too many", op, rank);
 		return NULL;
 	}
 	if (x->rank > 1)

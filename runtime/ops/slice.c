@@ -75,7 +75,7 @@ bool lb_cut_out(const char *op, const struct lb_tensor *x, int n, const lb_index
 		rests += index[i].kind == LB_INDEX_ELLIPSIS;
 	}
 	if (rests > 1)
-		return lb_fail("%s: LB_REST %d time%s; it stands for all axes that the other indices leave, once",
+		return lb_fail("%s: LB_REST is there %d time%s; it may be there once, for all axes that the other indices leave",
 			       op, rests, LB_S(rests));
 	if (used > x->rank || rests > 1 || x->rank + added - dropped > LB_MAX_RANK) {
 		char text[LB_SHAPE_TEXT];
@@ -104,7 +104,7 @@ bool lb_cut_out(const char *op, const struct lb_tensor *x, int n, const lb_index
 			ret->strides[ret->rank++] = 1;
 			break;
 		default:
-			return lb_fail("%s: index %d is none of LB_RANGE, LB_AT, LB_REST, LB_NEW_AXIS", op, i);
+			return lb_fail("%s: index %d is not one of LB_RANGE, LB_AT, LB_REST, LB_NEW_AXIS", op, i);
 		}
 	}
 	while (axis < x->rank)

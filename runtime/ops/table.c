@@ -18,7 +18,7 @@ bool lb_check_inputs(int op, int n)
 {
 	if (n >= lb_operations[op].least && n <= lb_operations[op].most)
 		return true;
-	return lb_fail("%s: %d input%s no sense", lb_ops[op].name, n, LB_PLURAL(n, " makes", "s make"));
+	return lb_fail("%s: it cannot have %d input%s", lb_ops[op].name, n, LB_S(n));
 }
 
 struct lb_tensor *lb_remake(const struct lb_recipe *r)
@@ -30,6 +30,6 @@ struct lb_tensor *lb_remake(const struct lb_recipe *r)
 		return lb_senseless(r);
 	if (remake)
 		return remake(r);
-	lb_fail("%s: cannot be made anew", lb_ops[r->op].name);
+	lb_fail("%s: cannot be made again", lb_ops[r->op].name);
 	return NULL;
 }

@@ -125,8 +125,8 @@ static void creation(void)
 {
 	static float number;
 
-	SAYS(lb_from_data, data, "no address", NULL, 4, LB_SHAPE(), LB_F32);
-	SAYS(lb_from_memory, data, "no address", NULL, 4, LB_SHAPE(), LB_F32, release, NULL);
+	SAYS(lb_from_data, data, "the address", NULL, 4, LB_SHAPE(), LB_F32);
+	SAYS(lb_from_memory, data, "the address", NULL, 4, LB_SHAPE(), LB_F32, release, NULL);
 	TAKES(lb_from_memory, release, &number, 4, LB_SHAPE(), LB_F32, NULL, NULL);
 }
 

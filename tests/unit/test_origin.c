@@ -75,7 +75,7 @@ static void overflows_are_told_by_dtype(void **state)
 		lb_tensor *half = lb_full(LB_SHAPE(4, 40), 100, LB_F16);
 		holds(origin(lb_matmul(half, lb_transpose(half, LB_ALL_AXES)), ""),
 		      "an overflow: the result is beyond the largest float16, 65504");
-		holds(origin(lb_exp(half), ""), "exp() leaves float16 behind above 11.09");
+		holds(origin(lb_exp(half), ""), "exp() overflows float16 above 11.09");
 		holds(origin(lb_astype(four(1, 70000, 2, 3), LB_F16), ""), "the first is astype(70000.0), in float16");
 		holds(origin(lb_square(lb_full(LB_SHAPE(2), 1e30, LB_BF16)), ""), "the largest bfloat16, 3.3895e+38");
 	}
@@ -152,11 +152,11 @@ static void it_ends_where_nothing_is_left(void **state)
 		assert_true(lb_eval(x, z));
 		lb_release(x);
 		const char *text = origin(z, "");
-		holds(text, "NaN: log made it, or had it from an input that is not known");
+		holds(text, "NaN: log made it, or got it from an unknown input");
 		holds(text, "float32 (5, 1000), freed), first at [0, 0]"); /* its bytes are in the cache */
 		lb_clear_cache();
 		text = origin(z, "");
-		holds(text, "NaN: add made it, or had it from an input that is not known");
+		holds(text, "NaN: add made it, or got it from an unknown input");
 		holds(text, "unknown: it was freed, and its memory used again");
 		lb_release(bad);
 		lb_tensor *good = four(1, 2, 3, 4);
@@ -321,7 +321,7 @@ static void updates_by_index_are_followed(void **state)
 		holds(origin(lb_scatter_add(bad, lb_zeros(LB_SHAPE(3), LB_I32), u, 0), ""), given);
 		/* of several that are added, it is not told which have counted */
 		u = lb_concatenate(3, (lb_tensor *[]){ one, one, bad }, 0);
-		holds(origin(lb_slice(lb_scatter_add(x, at, u, 0), LB_FROM(2)), ""), "had it from an input, which holds NaN");
+		holds(origin(lb_slice(lb_scatter_add(x, at, u, 0), LB_FROM(2)), ""), "got it from an input, which holds NaN");
 		for (int how = 0; how < 2; how++) {
 			y = lb_put_along_axis(x, at, lb_concatenate(3, (lb_tensor *[]){ one, bad, one }, 0), 0, (lb_put)how);
 			holds(origin(y, ""), made);
@@ -363,7 +363,7 @@ static void convolutions_are_followed(void **state)
 		lb_tensor *middle = lb_slice(y, LB_AT(0), LB_AT(1), LB_AT(2), LB_AT(1));
 		holds(origin(middle, ""), "NaN: full was told to make it");
 		/* a NaN that would be multiplied by what lies beside x */
-		holds(origin(lb_slice(y, LB_AT(0), LB_AT(0), LB_AT(0)), ""), "conv2d made it, or had it from an input");
+		holds(origin(lb_slice(y, LB_AT(0), LB_AT(0), LB_AT(0)), ""), "conv2d made it, or got it from an input");
 		/* an input with NaN elsewhere */
 		x = lb_concatenate(2, (lb_tensor *[]){ lb_full(LB_SHAPE(1, 5, 5, 4), NAN, LB_F32),
 						      lb_full(LB_SHAPE(1, 5, 5, 4), 3e38, LB_F32) }, 0);
@@ -390,7 +390,7 @@ static void attention_is_followed(void **state)
 			each_output(lb_attention(q, ones_but(ks, 29, NAN), v, 1, false, mask), given);
 		else
 			holds(origin(lb_attention(q, ones_but(ks, 29, NAN), v, 1, false, mask), ""),
-			      "attention made it, or had it from an input");
+			      "attention made it, or got it from an input");
 		each_output(lb_attention(q, ones_but(ks, 4, NAN), v, 1, true, masked == 1 ? NULL : mask), given);
 		each_output(lb_attention(q, k, ones_but(ks, 4, NAN), 1, true, mask), given);
 		/* what the mask hides is not where an Inf comes from */
@@ -403,7 +403,7 @@ static void attention_is_followed(void **state)
 		lb_tensor *y = lb_attention(normal(shape, 1), normal(shape, 2), ones_but(shape, 6, NAN), 1, true, NULL);
 		lb_tensor *early = lb_slice(y, LB_AT(0), LB_AT(0), LB_AT(1));
 		if (isnan(lb_item(lb_slice(early, LB_AT(0)))))
-			holds(origin(early, ""), "attention made it, or had it from an input");
+			holds(origin(early, ""), "attention made it, or got it from an input");
 		holds(origin(lb_slice(y, LB_AT(0), LB_AT(0), LB_AT(3)), ""), given);
 	}
 }
@@ -464,7 +464,7 @@ static void what_is_not_certain_is_not_said(void **state)
 		lb_tensor *y = lb_strided_add(x, update, (lb_list)LB_SHAPE(1), 1);
 		y = lb_slice(y, LB_FROM(1));
 		const char *text = origin(y, "");
-		holds(text, "NaN: strided_add made it, or had it from an input, which holds NaN too");
+		holds(text, "NaN: strided_add made it, or got it from an input, which holds NaN too");
 		lacks(text, "Inf before it");
 		lacks(text, "why");
 		json_t *o = json_loads(origin(y, "--json"), 0, NULL), *nan = json_object_get(o, "nan");
@@ -500,7 +500,7 @@ static void a_value_that_was_replaced_since(void **state)
 		assert_true(lb_eval(y));
 		*(float *)lb_raw_data(x) = 5;
 		((float *)lb_raw_data(x))[1] = 6;
-		holds(origin(y, ""), "computed again from its inputs it is without");
+		holds(origin(y, ""), "computed again from its inputs, it has none");
 		lb_release(x);
 	}
 }
@@ -583,7 +583,7 @@ static void records_that_lie(void **state)
 	r.inputs[1] = 19; /* itself */
 	image_tensor(&s->image, 18, &r);
 	/* shapes that no sum has: which of x's elements is in it cannot be told */
-	holds(session_says(s, "origin", "y"), "NaN: add made it, or had it from an input, which holds NaN too");
+	holds(session_says(s, "origin", "y"), "NaN: add made it, or got it from an input, which holds NaN too");
 	holds(session_says(s, "origin", "x"), "first at [0, 0, 2]");
 	image_set(&s->image, LB_KIND_TENSOR, 0, "id", 999);
 	holds(session_says(s, "origin", "y --limit 50"), "the search ended at its limit");

@@ -698,7 +698,7 @@ static void refusals_can_be_read(void **state)
 			_exit(1);
 		_exit(root.counters.unstepped == before + 1 &&
 		      lbx_step_refusal(&(struct lbx_context){ .target = target }, &root, why, sizeof why) &&
-		      strcmp(why, "the system gives no memory for code: Permission denied") == 0 ? 42 : 2);
+		      strcmp(why, "cannot get memory for code: Permission denied") == 0 ? 42 : 2);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));

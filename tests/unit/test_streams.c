@@ -1009,7 +1009,7 @@ static void streams_are_limited(void **state)
 	lb_stream stream;
 	while (lb_stream_new("one of many"), lb_ok())
 		n++;
-	assert_failed(true, "64 streams already");
+	assert_failed(true, "already 64 streams");
 	assert_true(n > 0 && n < 64);
 	stream = lb_stream_new(NULL);
 	assert_int_equal(stream.id, 0);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The largest finite value, and where exp() leaves it behind. */
+/* The largest finite value. */
 static double largest(enum lb_dtype dtype)
 {
 	return dtype == LB_F16 ? 65504 : dtype == LB_BF16 ? 0x1.fep127
@@ -45,14 +45,14 @@ static const char *of_operands(const struct lbx_cause *c, double a, double b)
 	if (is(c, "remainder") && b == 0)
 		return "a remainder of a division by 0";
 	if (is(c, "log"))
-		return a == 0 ? "log(0); add a small number first, or take a log_softmax (x - logsumexp(x))"
+		return a == 0 ? "log(0); add a small number first, or use log_softmax (x - logsumexp(x))"
 			: a < 0 ? "log of a negative number; clip it first" : "";
 	if (is(c, "sqrt") || is(c, "rsqrt"))
 		return a < 0 ? "the root of a negative number; where rounding made a small one negative, clip "
 			       "it to 0 first"
 			: a == 0 ? "1 / sqrt(0); add a small number inside the root" : "";
 	if (is(c, "power") && a < 0)
-		return "a fraction as the power of a negative number; take abs() first";
+		return "a fractional power of a negative number; take abs() first";
 	if (is(c, "power") && a == 0)
 		return "a negative power of 0; add a small number to the base";
 	return "";
@@ -66,10 +66,10 @@ static const char *overflow(const struct lbx_cause *c, char *ret, size_t size)
 						 : "scale down first";
 
 	if (is(c, "exp"))
-		snprintf(ret, size, "an overflow: exp() leaves %s behind above %.4g; subtract the maximum "
+		snprintf(ret, size, "an overflow: exp() overflows %s above %.4g; subtract the maximum "
 			 "first, as softmax and logsumexp do", name, log(most));
 	else if (is(c, "astype"))
-		snprintf(ret, size, "an overflow: the value is beyond the largest %s, %.5g; take a dtype of "
+		snprintf(ret, size, "an overflow: the value is beyond the largest %s, %.5g; use a dtype of "
 			 "more range (bfloat16, float32), or scale down first", name, most);
 	else
 		snprintf(ret, size, "an overflow: the result is beyond the largest %s, %.5g; %s", name, most,

@@ -33,7 +33,7 @@ bool lbx_result_is_bad(const struct lbx_inside *in, bool nan)
 	return is_bad(&in->steps.steps[in->steps.n - 1].result, in->program.dtypes[in->last], nan, &kind);
 }
 
-/* Whether the instruction's value can come from the operand: of a condition's branches, one. */
+/* Whether the instruction's value can come from the operand: of a condition's branches, only one can give it. */
 static bool is_taken(const struct lbx_inside *in, int insn, int operand)
 {
 	const struct lbx_insn *i = &in->program.insns[insn];

@@ -169,7 +169,7 @@ static bool read_part(struct lbx_search *s, const struct lbx_tensor *t, const st
 	return true;
 }
 
-/* What the whole tells of one element: nothing but that the first of a kind is the first. */
+/* What a summary of the whole tells of one element: only whether it is the first of a kind. */
 static bool known_by_the_whole(const struct lbx_origin_link *link, const struct lbx_region *region,
 			       struct lbx_summary *ret)
 {

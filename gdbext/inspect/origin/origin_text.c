@@ -165,8 +165,8 @@ static void print_step(struct lbx_context *context, const struct lbx_origin *o)
 		lbx_print_folded(out, "  it computes ", text);
 	}
 	if (o->finite_again) {
-		lbx_print_folded(out, "  ", "computed again from its inputs it is without: their values have "
-				 "changed since, or those of the result");
+		lbx_print_folded(out, "  ", "computed again from its inputs, it has none: their values have "
+				 "changed since, or the result's");
 		return;
 	}
 	if (!o->has_step)
@@ -198,10 +198,10 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 							     : "%s was told to make it", t->op);
 		break;
 	case LBX_END_GONE:
-		lbx_printf(out, "%s made it, or had it from an input that is not known", t->op);
+		lbx_printf(out, "%s made it, or got it from an unknown input", t->op);
 		break;
 	case LBX_END_UNSURE:
-		lbx_printf(out, "%s made it, or had it from an input, which holds %s too", t->op,
+		lbx_printf(out, "%s made it, or got it from an input, which holds %s too", t->op,
 			   o->nan ? "NaN" : "Inf");
 		break;
 	case LBX_END_LIMIT:

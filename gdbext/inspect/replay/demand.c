@@ -49,8 +49,8 @@ static bool same_strides(const struct lbx_strided *a, const struct lbx_strided *
 	return true;
 }
 
-/* More of the base, until the view has its own strides in a buffer of that alone. What else is
- * wanted of the base does not change them: behind an axis that the view runs along, all is whole. */
+/* Widens the region of the base until the view has strides of its own in a buffer of that region. Whatever else
+ * is wanted of the base does not change them: the axes behind one that the view runs along are whole. */
 static bool keep_strides(const struct lbx_strided *view, const struct lbx_region *of_view,
 			 const struct lbx_strided *base, struct lbx_region *region)
 {
@@ -138,7 +138,7 @@ struct lbx_demand *lbx_demands_of(const struct lbx_graph *g, const struct lbx_re
 	for (uint32_t i = g->n; i-- > 0;) {
 		uint32_t node = g->order[i];
 		if (!all[node].needed || g->nodes[node].is_leaf || g->nodes[node].tensor.size == 0)
-			continue; /* what has no elements needs none */
+			continue; /* a tensor without elements needs none */
 		if (lbx_is_view(&g->nodes[node]))
 			look_through(g, all, node);
 		else

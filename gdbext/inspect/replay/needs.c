@@ -100,8 +100,8 @@ static uint32_t reduced_axes(int op, const struct lbx_tensor *t, const struct lb
 	return (uint32_t)t->params[0];
 }
 
-/* Whether each output comes from its own elements alone, in whatever order, or in one that does
- * not depend on how many outputs there are. */
+/* Whether each output depends on its own elements alone, folded in any order, or in one that does not depend on
+ * how many outputs there are. */
 static bool folds_apart(int op, const struct lbx_tensor *x, uint32_t mask)
 {
 	int first = x->rank;

@@ -1,6 +1,6 @@
 /* Which part of its inputs an operation needs for a part of its result: what lb_op_needs says of
- * the operation (runtime/ops.def), for a tensor at hand. Whatever a record claims that does not
- * fit together makes it need all: the replay then says what is wrong. */
+ * the operation (runtime/ops.def), for one tensor. Where a record's claims do not fit together, it
+ * needs all: the replay then says what is wrong. */
 #ifndef LBX_NEEDS_H
 #define LBX_NEEDS_H
 
@@ -15,10 +15,10 @@ struct lbx_need {
 	struct lbx_region region;
 };
 
-/* Whether the region of the node's tensor comes from parts of its inputs, but for its last bits,
- * perhaps. The region becomes what is then computed at once, a little more perhaps. */
+/* Whether the region of the node's tensor can be computed from parts of its inputs, except perhaps for its last
+ * bits. The region becomes what is then computed at once, which may be a little more. */
 bool lbx_comes_from_part(const struct lbx_graph *graph, uint32_t node, int op, struct lbx_region *region);
-/* Whether it can be computed from them, to the last bit. */
+/* Whether it can, to the last bit. */
 bool lbx_needs_part(const struct lbx_graph *graph, uint32_t node, int op, struct lbx_region *region);
 /* What of input i that region needs. *at is 0 for the first input, and belongs to this function. */
 void lbx_need_of(const struct lbx_graph *graph, uint32_t node, int op, uint32_t i,

@@ -47,8 +47,8 @@ static bool plan_leaf(struct lbx_planner *p, uint32_t from)
 
 /* ---- views ---- */
 
-/* One that is as it is looks at a buffer as it is; what else it names (`depends`) is for those who want
- * each node. */
+/* Over a buffer that is read whole, a view keeps its layout. Its other inputs (those of `depends`) matter only to
+ * those who want each node. */
 static bool plan_view(struct lbx_planner *p, uint32_t from)
 {
 	const struct lbx_graph_node *view = &p->graph->nodes[from];

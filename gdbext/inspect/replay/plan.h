@@ -46,8 +46,8 @@ bool lbx_plan_region(const struct lbx_graph *graph, const struct lbx_region *reg
 		     struct lbx_plan *ret);
 /* Node by node, in the graph's order, and whole. */
 bool lbx_plan_whole(const struct lbx_graph *graph, uint64_t max_memory, struct lbx_plan *ret);
-/* The sentence for all that a replay has no memory for. `what` takes `bytes` (0: more than it may, how much
- * is not known); `advice`, or NULL, is what would do beside raising the limit. */
+/* Fails: `what` takes more memory than a replay may use, `bytes` (0: how much is not known). `advice`, or NULL, is
+ * what would help besides raising the limit. */
 bool lbx_fail_replay_memory(const char *what, uint64_t bytes, uint64_t limit, const char *advice);
 void lbx_plan_deinit(struct lbx_plan *plan);
 

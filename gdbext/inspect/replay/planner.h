@@ -5,8 +5,8 @@
 #include "inspect/replay/demand.h"
 #include "inspect/replay/plan.h"
 
-/* A part of a buffer is taken with its gaps if that is no more than LBX_GAPS times as much, or
- * hardly anything: elements. */
+/* A part of a buffer is read with its gaps if that is at most LBX_GAPS times as many elements, or LBX_ANY_GAPS in
+ * all. */
 enum { LBX_GAPS = 4, LBX_ANY_GAPS = 8192 };
 enum { LBX_RUNS = 1 << 16 }; /* runs that a part of what goes by number is computed in, at most */
 

@@ -103,8 +103,8 @@ bool lbx_strided_reach(const struct lbx_strided *layout, int64_t *low, int64_t *
 	return true;
 }
 
-/* Sums and products wrap where a damaged record's do not fit: what comes of it is checked by who
- * makes the view. */
+/* Sums and products wrap where a damaged record's do not fit: whoever makes the view checks the
+ * result. */
 static int64_t times(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a * (uint64_t)b);

@@ -254,7 +254,7 @@ static bool prepare(struct writer *w, int fd)
 	return write_graph(w);
 }
 
-/* What is asked for, and so where it goes: one that is not NULL. */
+/* Where the answer goes, and so what is asked for: only one is not NULL. */
 struct answer {
 	const struct lbx_part *part; /* of `value` */
 	struct lbx_replayed *value;

@@ -29,7 +29,7 @@ static bool find_program(char path[PATH_MAX])
 	};
 	Dl_info info;
 	char own[PATH_MAX];
-	/* of a program itself the dynamic linker knows only what it was called */
+	/* of the program itself the dynamic linker knows only argv[0] */
 	if (!dladdr((void *)(uintptr_t)find_program, &info) ||
 	    !realpath(strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe", own))
 		return lb_fail("cannot tell where lazybones-replay is; name it in LAZYBONES_REPLAY");

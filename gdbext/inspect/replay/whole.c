@@ -204,7 +204,7 @@ static bool attention(const struct whole *w)
 			range(&s->region, 2, 0, seen);
 		s->exact = i != 1 || !hides;
 	}
-	/* values that are not seen are multiplied by 0, some of them: it is not told which */
+	/* some values that are not seen are multiplied by 0; which ones is not known */
 	w->ret[2].has_wider = seen < keys;
 	return true;
 }

@@ -20,11 +20,11 @@ extern char **environ;
 
 struct beginning {
 	const struct lbx_worker *worker;
-	int alive, failed; /* where the error is written, which an exec closes */
+	int alive, failed; /* the error is written here; an exec closes it */
 	pid_t parent;
 };
 
-/* In the memory of who started it (vfork), until it is another program: no more than a signal handler may. */
+/* In the parent's memory (vfork) until the exec, so it does no more than a signal handler may. */
 static void become_worker(struct beginning *begin)
 {
 	const struct lbx_worker *worker = begin->worker;
@@ -52,8 +52,8 @@ static void become_worker(struct beginning *begin)
 }
 
 /* The child gets the descriptor, the write end of a pipe that tells when it has ended, and neither
- * the terminal nor the debugger's signal dispositions; it ends with who started it. posix_spawn() knows
- * no such end, and fork() would copy the tables of all of gdb's memory. */
+ * the terminal nor the debugger's signal dispositions; it ends when its parent does. posix_spawn() has no
+ * such option, and fork() would copy the page tables of all of gdb's memory. */
 static bool start(const struct lbx_worker *worker, int alive, pid_t *ret)
 {
 	struct beginning begin = { .worker = worker, .alive = alive, .parent = getpid() };

@@ -60,7 +60,7 @@
  * Running. A command that makes the program run does so after its response has been read
  * (lbx_bridge_go): where it stops, the commands of a breakpoint may call the plugin, whose response
  * would else come in the place of what gdb has still to read of this one. What is to be done after
- * the stop stands in a file of its own, which never changes. So does a call of the program (script.c,
+ * the stop stands in a file of its own, which never changes. So does a call of the program (definitions.c,
  * _lb_eval): what gdb says of one that does not return becomes part of the request that follows it.
  *
  * A stop's commands. After each line of a file that is sourced, but not of a `define`, gdb runs the commands

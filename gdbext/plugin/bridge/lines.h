@@ -20,7 +20,7 @@ struct lbx_context;
 #define LBX_STOPPED "_stopped"
 /* What LBX_STOPPED does, after a breakpoint's commands. */
 #define LBX_REFRESH "_refresh"
-/* A call of the program has ended (script.c, _lb_eval); asked for, it gives what gdb said of the call. The request
+/* A call of the program has ended (definitions.c, _lb_eval); asked for, it gives what gdb said of the call. The request
  * ends with the mark then. */
 #define LBX_CALL "_called"
 #define LBX_CALLED "@lb called"

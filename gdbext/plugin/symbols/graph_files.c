@@ -1,5 +1,5 @@
 /* gdb shows lines without a text when their file cannot be opened. So the folders stay on the source
- * path whatever the user makes of it (script.c); and what a cleaner of temporary files has removed is
+ * path whatever the user makes of it (bridge/definitions.c); and what a cleaner of temporary files has removed is
  * written again before gdb shows a frame (graphs.c). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
