@@ -26,6 +26,8 @@ function style(codes,   n, i, c)
 			bold = 1
 		else if (c[i] == 2)
 			dim = 1
+		else if (c[i] == 22)
+			bold = dim = 0
 		else if (c[i] >= 31 && c[i] <= 36)
 			colour = palette[c[i] - 30]
 		else if (c[i] == 38 || c[i] == 48) {
@@ -95,7 +97,7 @@ function fill(half, with)
 	sub(/\r+$/, "")
 	column = start = 0
 	for (i = 1; i <= length($0);) {
-		rest = substr($0, i, 40)
+		rest = substr($0, i, 64)
 		if (match(rest, /^\033\[[0-9;]*m/)) {
 			n = RLENGTH
 			flush_text()
