@@ -32,6 +32,17 @@ static char *begin(void)
 	return last.text;
 }
 
+/* What has no room is not left out silently. */
+static void end_with_ellipsis(char text[LB_ERROR_MAX])
+{
+	static const char ellipsis[] = "…";
+	size_t at = LB_ERROR_MAX - sizeof ellipsis;
+
+	while (at && ((unsigned char)text[at] & 0xc0) == 0x80) /* within a character */
+		at--;
+	memcpy(text + at, ellipsis, sizeof ellipsis);
+}
+
 /* A later failure is told, though not kept. */
 void lb_fail_with(const char *format, ...)
 {
@@ -42,8 +53,10 @@ void lb_fail_with(const char *format, ...)
 	if (!text)
 		text = later;
 	va_start(args, format);
-	vsnprintf(text, LB_ERROR_MAX, format, args);
+	int n = vsnprintf(text, LB_ERROR_MAX, format, args);
 	va_end(args);
+	if (n >= LB_ERROR_MAX)
+		end_with_ellipsis(text);
 	if (lb_fail_hook)
 		lb_fail_hook(last.current_site, text);
 }
