@@ -1,6 +1,7 @@
 #include "inspect/context.h"
 
 #include "base/error.h"
+#include "tensors/axes.h"
 
 const struct lbx_settings lbx_default_settings = {
 	.edge_items = 3,
@@ -60,6 +61,8 @@ void lbx_context_close(struct lbx_context *context)
 	for (int i = 0; i < context->n_sets; i++)
 		lbx_tensors_close(context->sets[i]);
 	lbx_table_destroy(context->table);
+	lbx_axes_destroy(context->axes);
+	context->axes = NULL;
 	context->tensors = NULL;
 	context->n_sets = 0;
 	context->table = NULL;

@@ -48,6 +48,7 @@ struct lbx_context {
 	struct lbx_tensors *tensors; /* of all providers, as one; by lbx_context_tensors() */
 	struct lbx_tensors *sets[LBX_SETS_MAX]; /* one by one, likewise */
 	int n_sets;
+	struct lbx_axes *axes;     /* of views (inspect/operand/view.h) that have many; or NULL */
 	struct lbx_table *table;   /* the runtime's; by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
 	const char *const *cores;  /* paths, NULL at the end; likewise */

@@ -4,7 +4,7 @@
 
 #include "inspect/command.h"
 
-enum { LBX_FINDINGS_MAX = 200, LBX_FINDING_TEXT = 1024 };
+enum { LBX_FINDINGS_MAX = 200, LBX_FINDING_TEXT = 8192 };
 
 struct lbx_finding {
 	const char *kind;   /* a constant: "nan", "storage order", … */

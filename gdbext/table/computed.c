@@ -42,7 +42,7 @@ static bool may_be_fused(struct lbx_table *table, const struct lbx_thread *threa
 		return true;
 	}
 	return head.torn || (is_elementwise(&head) && head.rank == t->rank &&
-			     memcmp(head.shape, t->shape, (size_t)t->rank * sizeof *t->shape) == 0);
+			     memcmp(lbx_shape(&head), lbx_shape(t), (size_t)t->rank * sizeof *head.axes.few.shape) == 0);
 }
 
 static bool is_computed(struct lbx_table *table, const struct lbx_tensor *t)

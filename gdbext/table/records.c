@@ -54,16 +54,16 @@ static bool decode_shape(const struct lbx_tensor_record *r, struct lbx_tensor *r
 		return BAD("its rank is %u", r->rank[0]);
 	ret->rank = r->rank[0];
 	for (int i = 0; i < ret->rank; i++) {
-		ret->shape[i] = r->shape[i];
-		ret->strides[i] = r->strides[i];
-		if (ret->shape[i] < 0)
-			return BAD("axis %d has %lld element%s", i, (long long)ret->shape[i],
-				   LB_S(ret->shape[i]));
-		if (ret->shape[i] == 0)
+		ret->axes.few.shape[i] = r->shape[i];
+		ret->axes.few.strides[i] = r->strides[i];
+		if (lbx_shape(ret)[i] < 0)
+			return BAD("axis %d has %lld element%s", i, (long long)lbx_shape(ret)[i],
+				   LB_S(lbx_shape(ret)[i]));
+		if (lbx_shape(ret)[i] == 0)
 			empty = true;
 	}
 	for (int i = 0; i < ret->rank && !empty; i++)
-		if (!lb_mul(size, ret->shape[i], &size))
+		if (!lb_mul(size, lbx_shape(ret)[i], &size))
 			return BAD("the product of its %d axes does not fit 64 bits", ret->rank);
 	ret->size = empty ? 0 : size;
 	if (ret->size != r->size[0])

@@ -38,11 +38,11 @@ static bool dense(const struct lbx_tensor *t, bool rows)
 		return true;
 	for (int i = 0; i < t->rank; i++) {
 		int axis = rows ? t->rank - 1 - i : i;
-		if (t->shape[axis] == 1)
+		if (lbx_shape(t)[axis] == 1)
 			continue;
-		if (t->strides[axis] != expected)
+		if (lbx_strides(t)[axis] != expected)
 			return false;
-		expected *= t->shape[axis]; /* at most size */
+		expected *= lbx_shape(t)[axis]; /* at most size */
 	}
 	return true;
 }
@@ -69,7 +69,7 @@ bool lbx_tensor_in_bounds(const struct lbx_tensor *t)
 	if (t->data == 0)
 		return false;
 	for (int i = 0; i < t->rank; i++) {
-		if (!lb_mul(t->shape[i] - 1, t->strides[i], &reach))
+		if (!lb_mul(lbx_shape(t)[i] - 1, lbx_strides(t)[i], &reach))
 			return false;
 		if (!(reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high)))
 			return false;

@@ -12,6 +12,9 @@
 
 struct lbx_tensors; /* tensors/tensors.h */
 
+/* Axes that a tensor of any provider has at most; the runtime's have at most LB_MAX_RANK. */
+enum { LBX_RANK_MAX = 64 };
+
 struct lbx_tensor {
 	struct lbx_tensors *of; /* the set that it is of; NULL: of none, as memory that is looked at as one */
 	uint64_t address; /* of the record: the program's lb_tensor * */
@@ -24,12 +27,17 @@ struct lbx_tensor {
 	enum lb_dtype dtype;
 	const char *op;   /* name; "?" for one that this reader's table does not name */
 	enum lb_op_class op_class;
-	int rank;
+	int rank; /* at most LBX_RANK_MAX */
 	uint32_t flags, watch;
 	/* strides and offset are valid; here always, but there are runtimes that leave placeholders
 	 * until the tensor is evaluated */
 	bool layout_known;
-	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK]; /* elements */
+	union {
+		struct {
+			int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
+		} few; /* up to LB_MAX_RANK */
+		const int64_t *many; /* more: `rank` sizes and as many strides (axes.h), valid while its set is */
+	} axes; /* read through lbx_shape() and lbx_strides() */
 	int64_t offset;   /* elements */
 	int64_t size;     /* elements, checked against shape */
 	int64_t params[LB_PARAMS];
@@ -47,6 +55,18 @@ struct lbx_tensor {
 	int64_t buffer_bytes, buffer_capacity /* 0 of a mapped file */;
 	uint32_t buffer_flags, buffer_refs;
 };
+
+/* Elements along each axis, and between neighbours along it: t->rank of them. They live as long as t, or,
+ * where t is copied, as the copy. */
+static inline const int64_t *lbx_shape(const struct lbx_tensor *t)
+{
+	return t->rank > LB_MAX_RANK ? t->axes.many : t->axes.few.shape;
+}
+
+static inline const int64_t *lbx_strides(const struct lbx_tensor *t)
+{
+	return t->rank > LB_MAX_RANK ? t->axes.many + t->rank : t->axes.few.strides;
+}
 
 enum lbx_contiguity { LBX_ROW_CONTIGUOUS, LBX_COLUMN_CONTIGUOUS, LBX_STRIDED };
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "tensors/axes.h"
 
 enum lbx_next lbx_tensors_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
 {
@@ -49,7 +50,11 @@ bool lbx_tensors_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64
 
 void lbx_tensors_close(struct lbx_tensors *tensors)
 {
-	if (tensors && tensors->ops->close)
+	if (!tensors)
+		return;
+	lbx_axes_destroy(tensors->axes);
+	tensors->axes = NULL;
+	if (tensors->ops->close)
 		tensors->ops->close(tensors);
 }
 

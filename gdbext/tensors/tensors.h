@@ -11,6 +11,7 @@ struct lbx_tensors {
 	const struct lbx_tensors_ops *ops;
 	struct lbx_target *target;
 	const char *provider; /* "lazybones", "ggml" */
+	struct lbx_axes *axes; /* of its tensors that have many (axes.h); or NULL */
 	bool is_one_of_several; /* that are seen at once: a number alone does not say whose it is */
 };
 
@@ -55,7 +56,7 @@ bool lbx_tensors_buffer_at(struct lbx_tensors *tensors, uint64_t address, struct
 /* The addresses of the first and the last record that a walk over the tensors (`next`, since it began)
  * could not read, or found damaged; false: there is none, or where it is is not known. */
 bool lbx_tensors_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last);
-/* NULL is fine. */
+/* Its tensors are good no longer. NULL is fine. */
 void lbx_tensors_close(struct lbx_tensors *tensors);
 
 /* "#12", or, of one of several sets, "ggml#12". */

@@ -8,7 +8,8 @@
 enum {
 	LB_NPY_PREFIX = 12,          /* bytes before the dict at most */
 	LB_NPY_HEADER_MAX = 1 << 20, /* of the dict */
-	LB_NPY_WRITTEN = 384,        /* what lb_npy_write_header() needs at most */
+	LB_NPY_AXES = 64,            /* that NumPy takes since 2.0; 32 before */
+	LB_NPY_WRITTEN = 1536,       /* what lb_npy_write_header() needs at most */
 };
 
 /* Bytes up to the elements, from at least the LB_NPY_PREFIX first ones. */

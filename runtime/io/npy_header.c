@@ -242,6 +242,8 @@ bool lb_npy_write_header(enum lb_dtype dtype, int rank, const int64_t *shape, ch
 	if (!lb_npy_type(dtype, &kind, &width))
 		return lb_fail("save: .npy has no %s; lb_astype() it to float32, or save as safetensors",
 			       lb_dtypes[dtype].name);
+	if (rank > LB_NPY_AXES)
+		return lb_fail("save: .npy has at most %d axes, not %d; save as safetensors", LB_NPY_AXES, rank);
 	size_t n = START;
 	n += (size_t)snprintf(to + n, LB_NPY_WRITTEN - n,
 			      "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (",

@@ -1,6 +1,6 @@
 /* Tensors of another provider than the runtime, alone and beside it: what the inspections assume of a set of
- * tensors. This one is made up: its tensors have no records, up to ten inputs, and values that are overwritten,
- * on a device, repacked or not saved. */
+ * tensors. This one is made up: its tensors have no records, up to ten inputs, up to 64 axes, and values that are
+ * overwritten, on a device, repacked or not saved. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,12 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "inspect/operand/select.h"
 #include "session.h"
+#include "tensors/axes.h"
 
-enum { TENSORS = 8, SUM = 7, INPUTS = 10 };
+enum { TENSORS = 9, SUM = 7, DEEP = 9, INPUTS = 10 };
 
 static struct lbx_tensors made;
 
@@ -28,9 +30,11 @@ static const struct {
 	{ "reused", LBX_OVERWRITTEN, 0, NULL }, { "far", LBX_ON_DEVICE, 0, "CUDA 1" },
 	{ "packed", LBX_REPACKED, 0, "q4_0_8x8" }, { "unsaved", LBX_NOT_SAVED, 0, NULL },
 	{ "sum", LBX_LAZY, 0, NULL }, { "broken", LBX_DAMAGED, 0, NULL },
+	{ "deep", LBX_READY, 0, NULL },
 };
 
-/* Tensor number i, from 1: 2 x 3 floats at the beginning of x's elements; the sum has ten inputs. */
+/* Tensor number i, from 1: 2 x 3 floats at the beginning of x's elements, `deep` with 62 axes of size 1 between
+ * the two; the sum has ten inputs. */
 static void make(uint64_t i, struct lbx_tensor *ret)
 {
 	bool has_data = rows[i - 1].state == LBX_READY;
@@ -39,11 +43,19 @@ static void make(uint64_t i, struct lbx_tensor *ret)
 		.of = &made, .id = i, .state = rows[i - 1].state, .overwriter = rows[i - 1].overwriter,
 		.place = rows[i - 1].place, .dtype = LB_F32, .op = i == SUM ? "sum_of_ten" : "weight",
 		.op_class = i == SUM ? LB_CLASS_REDUCE : LB_CLASS_LEAF, .rank = 2, .layout_known = true,
-		.shape = { 2, 3 }, .strides = { 3, 1 }, .size = 6, .n_inputs = i == SUM ? INPUTS : 0,
+		.axes.few = { { 2, 3 }, { 3, 1 } }, .size = 6, .n_inputs = i == SUM ? INPUTS : 0,
 		.buffer_id = has_data ? 1 : 0, .data = has_data ? IMAGE_DATA : 0, .buffer_bytes = has_data ? 24 : 0,
 		.buffer_refs = has_data,
 	};
 	snprintf(ret->name, sizeof ret->name, "%s", rows[i - 1].name);
+	if (i != DEEP)
+		return;
+	int64_t shape[LBX_RANK_MAX], strides[LBX_RANK_MAX];
+	for (int k = 0; k < LBX_RANK_MAX; k++) {
+		shape[k] = k == 0 ? 2 : k == LBX_RANK_MAX - 1 ? 3 : 1;
+		strides[k] = k == LBX_RANK_MAX - 1 ? 1 : 3;
+	}
+	assert_true(lbx_tensor_set_axes(&made.axes, ret, LBX_RANK_MAX, shape, strides));
 }
 
 static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
@@ -70,6 +82,14 @@ static bool by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx
 	return lb_fail("0x%llx is no made-up tensor", (unsigned long long)address);
 }
 
+/* One, with the elements of all. */
+static bool next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret)
+{
+	(void)tensors;
+	*ret = (struct lbx_buffer){ .id = 1, .data = IMAGE_DATA, .nbytes = 24, .capacity = 24, .refs = 2 };
+	return (*slot)++ == 0;
+}
+
 static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
 {
 	(void)tensors;
@@ -86,7 +106,7 @@ static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t
 }
 
 static const struct lbx_tensors_ops ops = {
-	.next = next, .by_id = by_id, .by_address = by_address, .input = input, .input_id = input_id,
+	.next = next, .by_id = by_id, .by_address = by_address, .next_buffer = next_buffer, .input = input, .input_id = input_id,
 };
 
 static bool open_made(struct lbx_context *context, struct lbx_tensors **ret)
@@ -147,7 +167,7 @@ static void both_are_listed(void **state)
 	says(s, "list", "", "id   provider ");
 	says(s, "list", "", "#1   lazybones  x ");
 	says(s, "list", "", "#1   made       weight ");
-	says(s, "list", "--provider made", "8 tensors: 1 ready (24 B), 1 lazy, 2 overwritten, 1 on device, 1 repacked, ");
+	says(s, "list", "--provider made", "9 tensors: 2 ready (48 B), 1 lazy, 2 overwritten, 1 on device, 1 repacked, ");
 	is_silent_about(s, "list", "--provider made", "layer.0");
 	is_silent_about(s, "list", "--provider lazybones", "weight");
 	says(s, "list", "--state overwritten", "2 tensors of ");
@@ -166,7 +186,7 @@ static void numbers_say_whose(void **state)
 	says(s, "print", "lazybones#1[0, 0, :2]", "[0.   0.25]\n");
 	says(s, "print", "made#1[1]", "[0.75 1.   1.25]\n");
 	says(s, "print", "#1", "#1 is the number of several tensors: say which: lazybones#1, made#1");
-	says(s, "print", "made#9", "there is no made-up tensor #9");
+	says(s, "print", "made#10", "there is no made-up tensor #10");
 	says(s, "print", "made#x", "'made#x' is not a tensor: # is followed by its number, as in #12");
 	says(s, "print", "weight", "[[0.   0.25 0.5 ]\n");
 	says(s, "diff", "weight x[0, 0, :3]", "(2, 3)");
@@ -224,7 +244,9 @@ static void every_inspection_answers(void **state)
 		{ "hist", "weight" }, { "graph", "sum" }, { "graph", "weight" }, { "origin", "weight" },
 		{ "at", "0x200004" }, { "owner", "0x200004" }, { "quant", "weight" }, { "memory", "" },
 		{ "memory", "--by name" }, { "model", "" }, { "suspect", "" }, { "status", "" },
-		{ "diff", "weight weight" }, { "at", "0x10" },
+		{ "diff", "weight weight" }, { "at", "0x10" }, { "info", "deep" }, { "print", "deep" }, { "stats", "deep" },
+		{ "peek", "deep" }, { "image", "deep" }, { "plot", "deep" }, { "hist", "deep" }, { "graph", "deep" },
+		{ "diff", "deep deep" }, { "diff", "deep weight" },
 	};
 	struct session *s = *state;
 
@@ -238,7 +260,137 @@ static void every_inspection_answers(void **state)
 	says(s, "print", "weight", "[[0.   0.25 0.5 ]");
 	says(s, "stats", "weight", "1.25");
 	says(s, "model", "", "weight");
-	says(s, "list", "", "8 tensors: 1 ready (24 B)");
+	says(s, "list", "", "9 tensors: 2 ready (48 B)");
+}
+
+/* "(2, 1, 1, …": 64 axes, of which the first and the last are given. */
+static const char *list_of(char open, int first, const char *between, const char *last, char ret[512])
+{
+	size_t n = (size_t)sprintf(ret, "%c%d", open, first);
+
+	for (int i = 0; i < LBX_RANK_MAX - 2; i++)
+		n += (size_t)sprintf(ret + n, ", %s", between);
+	sprintf(ret + n, ", %s", last);
+	return ret;
+}
+
+/* Whatever is said of a tensor has all its axes. */
+static void sixty_four_axes_are_seen(void **state)
+{
+	struct session *s = *state;
+	char list[512], line[1024], text[1024];
+
+	s->out.width = 2000;
+	list_of('(', 2, "1", "3)", list);
+	says(s, "list", "", list);
+	snprintf(text, sizeof text, "deep: float32 %s, ready\n", list);
+	says(s, "info", "deep", text);
+	snprintf(text, sizeof text, "deep: float32 %s\n[[[[[[", list);
+	says(s, "print", "deep", text);
+	snprintf(text, sizeof text, "deep #9 weight float32 %s ready", list);
+	says(s, "graph", "deep", text);
+	snprintf(text, sizeof text, "deep has shape %s, but weight has (2, 3)", list);
+	says(s, "diff", "deep weight --explain off", text);
+	snprintf(text, sizeof text, "of different shapes: %s and (2, 3)\n", list);
+	says(s, "diff", "deep weight", text);
+	says(s, "diff", "deep weight", "equal but for axes of size 1");
+	says(s, "diff", "deep deep", "equal");
+	says(s, "info", "deep", ", 3, 1) elements, row-contiguous\n");
+	says(s, "info", "deep --json", ",1,1,3],\"strides\":[3,3,");
+	says(s, "list", "--json", ",1,1,3],\"strides\":[3,3,");
+	snprintf(text, sizeof text, "1.25 at %s\n", list_of('[', 1, "0", "2]", list));
+	says(s, "stats", "deep", text);
+	snprintf(text, sizeof text, "deep (#9, float32 %s", list_of('(', 2, "1", "3), ready): element ", line));
+	says(s, "at", "0x20000c", text);
+	says(s, "at", "0x20000c", list_of('[', 1, "0", "0]", list));
+	snprintf(line, sizeof line, "deep%s", list_of('[', 1, "-1", ":2]", list));
+	says(s, "print", line, ": float32 (2,)\n[0.75 1.  ]\n");
+	says(s, "print", line, list);
+	says(s, "print", "deep[:, ..., 2]", ", 1, 1)\n[[[");
+	says(s, "print", "deep[..., 2][1][0, ...][0]", "1.25");
+	snprintf(line, sizeof line, "deep%s", list_of('[', 1, "0", "0, 0]", list));
+	says(s, "print", line, "65 indices for 64 axes");
+	says(s, "print", "deep[None]", "more than 64 axes");
+	says(s, "print", "deep[0, None, 1]", "index 1 is out of range for axis 1 with size 1");
+	says(s, "origin", "deep", "tensor #9 has 64 axes; at most 8 are followed");
+	says(s, "quant", "deep", "tensor #9 has 64 axes; packed words have at most 8");
+}
+
+static void sixty_four_axes_are_viewed(void **state)
+{
+	struct session *s = *state;
+	char list[512], strides[512], slice[512], line[1024], text[1024];
+
+	snprintf(line, sizeof line, "@0x200000:f32:%s:%s%s", list_of('(', 2, "1", "3)", list),
+		 list_of('(', 3, "0", "1)", strides), list_of('[', 1, "0", "1:]", slice));
+	says(s, "print", line, "[1.   1.25]");
+	snprintf(line, sizeof line, "@0x200000:f32:%s @0x200000:f32:240", list_of('(', 4, "1", "60)", list));
+	snprintf(text, sizeof text, "equal after reshape%s of the second", list);
+	s->out.width = 2000;
+	says(s, "diff", line, text);
+	snprintf(line, sizeof line, "@0x200000:f32:%s", list_of('(', 2, "1", "3, 1)", list));
+	says(s, "print", line, "has more than 64 numbers");
+}
+
+/* A file has all the axes too. */
+static void sixty_four_axes_are_saved(void **state)
+{
+	struct session *s = *state;
+	char path[64] = "/tmp/lazybones-axes-XXXXXX", line[128], header[1024] = "", shape[512];
+	int fd = mkstemp(path);
+	FILE *f;
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(unlink(path), 0);
+	strcat(path, ".npy");
+	snprintf(line, sizeof line, "deep %s", path);
+	says(s, "save", line, "64 axes: NumPy reads more than 32 since 2.0");
+	says(s, "save", line, "exists");
+	assert_non_null(f = fopen(path, "rb"));
+	size_t n = fread(header, 1, sizeof header - 1, f);
+	assert_true(n > 128 + 24 && n % 64 == 24);
+	float values[6];
+	memcpy(values, header + n - sizeof values, sizeof values);
+	assert_true(values[0] == 0 && values[5] == 1.25f);
+	fclose(f);
+	assert_int_equal(unlink(path), 0);
+	header[n - sizeof values] = '\0';
+	assert_non_null(strstr(header + 10, list_of('(', 2, "1", "3)", shape)));
+}
+
+/* What no tensor may be is refused, whoever asks; so are more layouts than there is room for. */
+static void axes_have_limits(void **state)
+{
+	int64_t shape[LBX_RANK_MAX + 1] = { 0 }, strides[LBX_RANK_MAX + 1] = { 0 };
+	struct lbx_axes *axes = NULL;
+	struct lbx_tensor t = { .rank = 0 }, copy;
+
+	(void)state;
+	assert_false(lbx_tensor_set_axes(&axes, &t, LBX_RANK_MAX + 1, shape, strides));
+	assert_string_equal(lb_error_message(), "a tensor of 65 axes: at most 64 are read");
+	lb_clear_error();
+	assert_false(lbx_tensor_set_axes(&axes, &t, -1, shape, strides));
+	lb_clear_error();
+	assert_true(lbx_tensor_set_axes(&axes, &t, LB_MAX_RANK, shape, strides));
+	assert_null(axes);
+	shape[8] = 7;
+	assert_true(lbx_tensor_set_axes(&axes, &t, LB_MAX_RANK + 1, shape, strides));
+	copy = t;
+	shape[8] = 8;
+	assert_true(lbx_tensor_set_axes(&axes, &t, LB_MAX_RANK + 1, shape, strides));
+	assert_int_equal(lbx_shape(&copy)[8], 7);
+	shape[8] = 7;
+	assert_true(lbx_tensor_set_axes(&axes, &t, LB_MAX_RANK + 1, shape, strides));
+	assert_ptr_equal(lbx_shape(&t), lbx_shape(&copy));
+	bool fits = true;
+	for (strides[0] = 1; fits && strides[0] < 1 << 20; strides[0]++)
+		fits = lbx_tensor_set_axes(&axes, &t, LB_MAX_RANK + 1, shape, strides);
+	assert_false(fits);
+	assert_string_equal(lb_error_message(), "more than 65536 different shapes of more than 8 axes");
+	lb_clear_error();
+	lbx_axes_destroy(axes);
+	lbx_axes_destroy(NULL);
 }
 
 static void alone_its_numbers_are_enough(void **state)
@@ -247,8 +399,8 @@ static void alone_its_numbers_are_enough(void **state)
 
 	is_silent_about(s, "list", "", "provider");
 	says(s, "status", "", "runtime    not found: ");
-	says(s, "status", "", "\nprovider   made: 1 lazy, 1 ready, 2 overwritten, 1 on device, ");
-	says(s, "status", "--json", "\"providers\":[{\"provider\":\"made\",\"tensors\":{\"lazy\":1,\"ready\":1,");
+	says(s, "status", "", "\nprovider   made: 1 lazy, 2 ready, 2 overwritten, 1 on device, ");
+	says(s, "status", "--json", "\"providers\":[{\"provider\":\"made\",\"tensors\":{\"lazy\":1,\"ready\":2,");
 	says(s, "print", "#1", "weight: float32 (2, 3)\n");
 	says(s, "print", "made#1", "weight: float32 (2, 3)\n");
 	says(s, "print", "gone", "has been overwritten by #1");
@@ -282,6 +434,10 @@ int main(void)
 		ALONE(ten_inputs_are_seen),
 		ALONE(every_inspection_answers),
 		ALONE(alone_its_numbers_are_enough),
+		ALONE(sixty_four_axes_are_seen),
+		ALONE(sixty_four_axes_are_viewed),
+		ALONE(sixty_four_axes_are_saved),
+		cmocka_unit_test(axes_have_limits),
 		ALONE(the_runtime_is_asked_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,9 @@ static const struct {
 	{ "[5:][:,0]", "0,10,", "" },
 };
 
+#define FOUR(x) x x x x
+#define SIXTEEN(x) FOUR(x) FOUR(x) FOUR(x) FOUR(x)
+
 static const struct {
 	const char *text, *message;
 } bad[] = {
@@ -69,8 +72,8 @@ static const struct {
 	{ "[,]", "expected an index" },
 	{ "[--1]", "expected an index" },
 	{ "[0.5]", "expected , or ]" },
-	{ "[None,None,None,None,None,None,None,None,None,None,None,None,None,None]", "more than" },
-	{ "[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]", "more than" },
+	{ "[" SIXTEEN("None,") SIXTEEN("None,") SIXTEEN("None,") SIXTEEN("None,") "]", "more than 64 axes" },
+	{ "[" SIXTEEN("0,0,0,0,") SIXTEEN("0,0,0,0,") "0]", "more than 128 indices" },
 	{ "[5:][0]", "out of range for axis 0 with size 0" },
 };
 

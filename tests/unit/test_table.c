@@ -94,8 +94,8 @@ static void check_decoded(bool shuffled, bool maps)
 	assert_int_equal(t.op_class, LB_CLASS_VIEW);
 	assert_int_equal(t.state, LB_STATE_READY);
 	assert_int_equal(t.rank, 3);
-	assert_int_equal(t.shape[0], 10);
-	assert_int_equal(t.strides[2], -60);
+	assert_int_equal(lbx_shape(&t)[0], 10);
+	assert_int_equal(lbx_strides(&t)[2], -60);
 	assert_int_equal(t.offset, 239);
 	assert_int_equal(t.data, IMAGE_DATA);
 	assert_int_equal(t.buffer_bytes, 960);

@@ -80,7 +80,7 @@ static void row(struct lbx_out *out, const struct diff *d, const char *name, con
 
 static void print_heading(struct lbx_out *out, const struct diff *d)
 {
-	char shape[512], other[512];
+	char shape[LBX_LIST_MAX], other[LBX_LIST_MAX];
 
 	lbx_format_list(d->a.array.shape, d->a.array.rank, shape, sizeof shape);
 	lbx_format_list(d->b.array.shape, d->b.array.rank, other, sizeof other);
@@ -401,7 +401,7 @@ static bool compare(struct diff *d, struct lbx_out *out)
 
 static bool fail_for_shapes(const struct diff *d)
 {
-	char left[512], right[512];
+	char left[LBX_LIST_MAX], right[LBX_LIST_MAX];
 
 	lbx_format_list(d->a.array.shape, d->a.array.rank, left, sizeof left);
 	lbx_format_list(d->b.array.shape, d->b.array.rank, right, sizeof right);
@@ -457,7 +457,7 @@ static bool shape_of(struct lbx_context *context, const char *text, struct diff 
 	lbx_selection_label(&s, d->a.label, sizeof d->a.label);
 	memcpy(d->a.name, s.tensor.name, sizeof d->a.name);
 	*a = (struct lbx_array){ .dtype = s.tensor.dtype, .rank = s.tensor.rank, .size = s.tensor.size };
-	memcpy(a->shape, s.tensor.shape, sizeof s.tensor.shape);
+	memcpy(a->shape, lbx_shape(&s.tensor), (size_t)s.tensor.rank * sizeof *a->shape);
 	if (!lbx_slice_apply(&s.slice, a))
 		return false;
 	a->size = 1;

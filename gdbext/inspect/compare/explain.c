@@ -88,7 +88,9 @@ bool lbx_explain(const struct lbx_array *a, const struct lbx_array *b,
 	*ret = (struct lbx_explanations){ .n = 0 };
 	if (a->size == 0 || a->size != b->size || (comparison && comparison->different == 0))
 		return true;
-	if (is_complex != (b->dtype == LB_C64) || a->rank == LBX_ARRAY_RANK || b->rank == LBX_ARRAY_RANK) {
+	/* the two parts of complex numbers are an axis more */
+	bool has_room = !is_complex || (a->rank < LBX_ARRAY_RANK && b->rank < LBX_ARRAY_RANK);
+	if (is_complex != (b->dtype == LB_C64) || !has_room) {
 		ret->why_not = "one is complex, or they have too many axes";
 		return true;
 	}

@@ -5,8 +5,9 @@
 #define LBX_EXPLAIN_H
 
 #include "inspect/compare/compare.h"
+#include "inspect/tensor/format.h"
 
-enum { LBX_EXPLANATIONS = 4, LBX_EXPLANATION_TEXT = 256 };
+enum { LBX_EXPLANATIONS = 4, LBX_EXPLANATION_TEXT = LBX_LIST_MAX + 128 };
 
 struct lbx_explanation {
 	const char *kind;                /* the hypothesis: "transpose" */

@@ -119,7 +119,7 @@ void lbx_phrase_reshape(const struct lbx_explainer *e, const struct lbx_candidat
 {
 	int64_t a[LBX_ARRAY_RANK], b[LBX_ARRAY_RANK];
 	int n = squeezed(e->a.shape, e->a_rank, a), m = squeezed(e->b.shape, e->b_rank, b);
-	char shape[256];
+	char shape[LBX_LIST_MAX];
 
 	(void)c;
 	if (n == m && memcmp(a, b, (size_t)n * sizeof *a) == 0) {
@@ -237,7 +237,7 @@ void lbx_phrase_transpose(const struct lbx_explainer *e, const struct lbx_candid
 			  size_t size)
 {
 	int64_t order[LBX_ARRAY_RANK], shape[LBX_ARRAY_RANK], a[LBX_ARRAY_RANK];
-	char text[128];
+	char text[LBX_LIST_MAX];
 
 	if (whole_order(e, c, order)) {
 		lbx_format_list(order, e->a_rank, text, sizeof text);

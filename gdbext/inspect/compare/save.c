@@ -17,7 +17,7 @@
 #include "io/zip_write.h"
 #include "kernels/half.h"
 
-enum { PATH = 4096, NAME = 512, PIECE = 1 << 18 };
+enum { PATH = 4096, NAME = 512, PIECE = 1 << 18, AXES_OF_OLD_NUMPY = 32 };
 
 struct save {
 	struct lbx_operand from;
@@ -177,7 +177,7 @@ static bool write_file(struct save *s, const struct format *format, struct lbx_o
 
 static void report(const struct save *s, const struct format *format, struct lbx_out *out)
 {
-	char shape[512], size[32];
+	char shape[LBX_LIST_MAX], size[32];
 
 	if (out->json) {
 		json_t *o = json_pack("{s:o,s:o,s:o,s:s,s:s,s:o,s:I,s:b}", "tensor",
@@ -200,6 +200,8 @@ static void report(const struct save *s, const struct format *format, struct lbx
 	if (s->dtype != s->from.array.dtype)
 		lbx_printf(out, "  written as %s, exactly: NumPy's formats have no %s; .safetensors has\n",
 			   lbx_dtype_name(s->dtype), lbx_dtype_name(s->from.array.dtype));
+	if (!format->has_bfloat16 && s->from.array.rank > AXES_OF_OLD_NUMPY)
+		lbx_printf(out, "  %d axes: NumPy reads more than %d since 2.0\n", s->from.array.rank, AXES_OF_OLD_NUMPY);
 }
 
 static bool run_save(struct lbx_context *context, const struct lbx_args *args)
@@ -214,8 +216,6 @@ static bool run_save(struct lbx_context *context, const struct lbx_args *args)
 		format = take_path(s, args->v[1]);
 		done = format && (lbx_args_option(args, "force") || access(s->path, F_OK) != 0 ||
 				  lb_fail("save: %s exists; --force replaces it", s->path));
-		done = done && (s->from.array.rank <= LB_MAX_RANK ||
-				lb_fail("save: more than %d axes", LB_MAX_RANK));
 		done = done && write_file(s, format, context->out);
 		if (done)
 			report(s, format, context->out);

@@ -149,22 +149,32 @@ static int lay_out(const struct lbx_graph *g, struct box *boxes, int *columns)
 	return layers;
 }
 
+/* What has no room in a box ends with an ellipsis. */
+static void print_line(struct lbx_out *page, char *text)
+{
+	enum { ROOM = 22 };
+	bool cut = strlen(text) > ROOM;
+
+	if (cut)
+		text[ROOM - 1] = '\0';
+	lbx_escape(page, text);
+	lbx_printf(page, "%s", cut ? "…" : "");
+}
+
 static void draw_box(struct lbx_out *page, const struct lbx_graph_node *node, int x, int y)
 {
 	const struct lbx_tensor *t = &node->tensor;
-	char text[LB_NAME_MAX + 64], shape[256];
+	char text[LB_NAME_MAX + LBX_LIST_MAX], shape[LBX_LIST_MAX];
 
-	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	lbx_printf(page, "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" "
 		   "stroke=\"#888\"/>", x, y, BOX_WIDTH, BOX_HEIGHT, node->is_leaf ? "#d9f2d9" : "#fff3cd");
 	snprintf(text, sizeof text, "%s #%" PRIu64 " %s", t->op, t->id, t->name);
 	lbx_printf(page, "<text x=\"%d\" y=\"%d\">", x + 5, y + 14);
-	text[22] = '\0';
-	lbx_escape(page, text);
+	print_line(page, text);
 	snprintf(text, sizeof text, "%s %s", lbx_dtype_name(t->dtype), shape);
 	lbx_printf(page, "</text><text x=\"%d\" y=\"%d\">", x + 5, y + 28);
-	text[22] = '\0';
-	lbx_escape(page, text);
+	print_line(page, text);
 	lbx_printf(page, "</text></g>\n");
 }
 

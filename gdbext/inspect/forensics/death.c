@@ -10,7 +10,7 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 
-enum { LABEL = LB_NAME_MAX + 320 };
+enum { LABEL = LBX_DESCRIPTION_MAX };
 
 /* What si_code says, "" when nothing. */
 static const char *reason(const struct lbx_death *d)

@@ -109,7 +109,7 @@ bool lbx_freed_find(struct lbx_table *table, uint64_t id, struct lbx_tensor *ret
 
 static void show(struct lbx_context *context, struct lbx_tensor *t, json_t *list)
 {
-	char shape[256], bytes[32], where[512];
+	char shape[LBX_LIST_MAX], bytes[32], where[512];
 
 	if (list) {
 		json_t *o = lbx_json_tensor(t);
@@ -117,7 +117,7 @@ static void show(struct lbx_context *context, struct lbx_tensor *t, json_t *list
 		json_array_append_new(list, o);
 		return;
 	}
-	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	lbx_format_bytes(lbx_tensor_nbytes(t), bytes, sizeof bytes);
 	lbx_describe_pc(context->target, t->site, where, sizeof where);
 	lbx_wrap(context->out, 0, 4);

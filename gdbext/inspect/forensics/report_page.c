@@ -19,7 +19,7 @@
 #include "inspect/trace/events.h"
 #include "target/printable.h"
 
-enum { CARDS = 24, BINS = 32, PIECE = 1 << 16, SITES = 16, EVENTS = 100, LABEL = LB_NAME_MAX + 320,
+enum { CARDS = 24, BINS = 32, PIECE = 1 << 16, SITES = 16, EVENTS = 100, LABEL = LBX_DESCRIPTION_MAX,
        SAMPLED = 1 << 20 };
 
 static const char head[] =

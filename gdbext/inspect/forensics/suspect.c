@@ -28,7 +28,7 @@
 enum {
 	MAX_VIEWS = 4096, MAX_VIEWS_UP = 64, MIN_BYTES = 32, KEY = 8, KEY_WITHIN = 4096, BUCKETS = 1 << 16,
 	PIECE = 4 << 20, COMPARED = 1 << 16, MAX_HITS = 10000, DEFAULT_SECONDS = 60,
-	LABEL = LB_NAME_MAX + 320,
+	LABEL = LBX_DESCRIPTION_MAX,
 };
 
 struct view {
@@ -115,7 +115,7 @@ static bool find_key(struct hunt *h, struct view *v)
 static bool repeats(const struct lbx_tensor *t)
 {
 	for (int i = 0; i < t->rank; i++)
-		if (t->strides[i] == 0 && t->shape[i] > 1)
+		if (lbx_strides(t)[i] == 0 && lbx_shape(t)[i] > 1)
 			return true;
 	return false;
 }
@@ -167,19 +167,19 @@ static bool collect(struct hunt *h)
 /* "memory has its axes in the order (2, 0, 1), as shape (3, 450, 600): transpose that by (1, 2, 0)" */
 static void describe_remedy(const struct lbx_tensor *t, char *ret, size_t size)
 {
-	int64_t order[LB_MAX_RANK], shape[LB_MAX_RANK], inverse[LB_MAX_RANK], dense = 1;
-	char orders[64], shapes[192], inverses[64];
+	int64_t order[LBX_RANK_MAX], shape[LBX_RANK_MAX], inverse[LBX_RANK_MAX], dense = 1;
+	char orders[LBX_LIST_MAX], shapes[LBX_LIST_MAX], inverses[LBX_LIST_MAX];
 
 	for (int i = 0; i < t->rank; i++) {
 		int k = i;
-		for (; k > 0 && t->strides[order[k - 1]] < t->strides[i]; k--)
+		for (; k > 0 && lbx_strides(t)[order[k - 1]] < lbx_strides(t)[i]; k--)
 			order[k] = order[k - 1];
 		order[k] = i;
 	}
 	for (int i = t->rank - 1; i >= 0; i--) {
-		shape[i] = t->shape[order[i]];
+		shape[i] = lbx_shape(t)[order[i]];
 		inverse[order[i]] = i;
-		if (shape[i] > 1 && t->strides[order[i]] != dense) {
+		if (shape[i] > 1 && lbx_strides(t)[order[i]] != dense) {
 			snprintf(ret, size, "it is not a permutation of a contiguous array: take "
 				 "lb_data(), or lb_contiguous() first");
 			return;
@@ -234,12 +234,12 @@ static bool has_plain_tensor(struct hunt *h, const struct view *v)
 static bool same_shape(const struct lbx_tensor *a, const struct lbx_tensor *b)
 {
 	return a->rank == b->rank && a->dtype == b->dtype &&
-	       memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+	       memcmp(lbx_shape(a), lbx_shape(b), (size_t)a->rank * sizeof(int64_t)) == 0;
 }
 
 static bool tell(struct hunt *h, const struct view *v, uint64_t address)
 {
-	char view[LABEL], other[LABEL], site[512], remedy[512];
+	char view[LABEL], other[LABEL], site[512], remedy[3 * LBX_LIST_MAX + 256];
 	struct lbx_place place;
 
 	lbx_places_find(h->places, address, &place);

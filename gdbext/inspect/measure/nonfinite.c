@@ -13,7 +13,7 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 
-enum { PIECE = 1 << 16, LABEL = LB_NAME_MAX + 320 };
+enum { PIECE = 1 << 16, LABEL = LBX_DESCRIPTION_MAX };
 
 struct entry {
 	uint64_t address, data, eval, order, id;
@@ -108,7 +108,7 @@ static bool tell(struct lbx_context *context, const struct lbx_tensor *t, const 
 {
 	int64_t nan = m->special[LBX_NAN], at[LBX_ARRAY_RANK], first = INT64_MAX;
 	int64_t inf = m->special[LBX_POSITIVE_INF] + m->special[LBX_NEGATIVE_INF];
-	char label[LABEL], site[512], place[256];
+	char label[LABEL], site[512], place[LBX_LIST_MAX];
 
 	for (int i = LBX_NAN; i <= LBX_NEGATIVE_INF; i++)
 		if (m->special[i] && m->first[i] < first)

@@ -86,7 +86,7 @@ static void reach(const struct lbx_tensor *t, uint64_t *ret_low, uint64_t *ret_e
 	if (t->size == 0 || !lbx_tensor_in_bounds(t) || t->data == 0)
 		return;
 	for (int i = 0; i < t->rank; i++) {
-		int64_t by = (t->shape[i] - 1) * t->strides[i];
+		int64_t by = (lbx_shape(t)[i] - 1) * lbx_strides(t)[i];
 		*(by < 0 ? &low : &high) += by;
 	}
 	*ret_low = t->data + (uint64_t)(low * width);
@@ -101,7 +101,7 @@ static void count_once(struct lbx_parameter *x, const struct lbx_tensor *t)
 	if (x->end == 0)
 		return;
 	for (int i = 0; i < t->rank; i++)
-		count *= t->strides[i] == 0 ? 1 : t->shape[i];
+		count *= lbx_strides(t)[i] == 0 ? 1 : lbx_shape(t)[i];
 	count = count < most ? count : most;
 	if (count == t->size)
 		return;
@@ -116,7 +116,7 @@ static bool add(struct lbx_parameters *p, const struct lbx_tensor *t)
 		return lb_fail("out of memory for %zu parameters", p->n);
 	struct lbx_parameter x = { .name = strdup(t->name), .key = key_of(t->name), .id = t->id,
 				   .dtype = t->dtype, .rank = t->rank,
-				   .last = t->rank ? t->shape[t->rank - 1] : 1, .count = t->size,
+				   .last = t->rank ? lbx_shape(t)[t->rank - 1] : 1, .count = t->size,
 				   .bytes = lbx_tensor_nbytes(t) };
 	reach(t, &x.low, &x.end);
 	count_once(&x, t);

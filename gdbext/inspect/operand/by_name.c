@@ -37,16 +37,20 @@ static int distance(const char *a, const char *b, int most)
 
 static void add_same(struct lbx_named *found, const struct lbx_tensor *t)
 {
-	char shape[128];
+	char shape[LBX_LIST_MAX], other[LBX_LIST_MAX + 64];
 	size_t used = strlen(found->others);
 
 	if (found->count++ == 0)
 		found->first = *t;
 	if (found->count > SHOWN)
 		return;
-	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
-	snprintf(found->others + used, sizeof found->others - used, "%s#%llu %s %s",
-		 used ? ", " : "", (unsigned long long)t->id, shape, lbx_state_name(t->state));
+	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
+	int n = snprintf(other, sizeof other, "%s#%llu %s %s", used ? ", " : "", (unsigned long long)t->id, shape,
+			 lbx_state_name(t->state));
+	if (used + (size_t)n >= sizeof found->others)
+		return;
+	strcpy(found->others + used, other);
+	found->n_others++;
 }
 
 static void add_near(struct lbx_named *found, const char *name, int score)
@@ -99,7 +103,7 @@ bool lbx_find_named(struct lbx_tensors *tensors, char (*prefixes)[LBX_TEXT_MAX],
 bool lbx_fail_several(const char *name, const struct lbx_named *found)
 {
 	return lb_fail("%llu tensors are named '%s': %s%s; say which by #id", (unsigned long long)found->count,
-		       name, found->others, found->count > SHOWN ? ", …" : "");
+		       name, found->others, found->count > found->n_others ? ", …" : "");
 }
 
 /* Whether a slice is begun, but not ended. */

@@ -9,7 +9,8 @@ enum { LBX_TEXT_MAX = 1024, LBX_NEAR = 3 };
 struct lbx_named {
 	uint64_t count; /* that have the name */
 	struct lbx_tensor first;
-	char others[512]; /* the first few of several */
+	char others[1024]; /* the first few of several */
+	uint64_t n_others;
 	uint64_t n_spelt; /* of which it is a variable's name (lbx_is_spelling) */
 	struct lbx_tensor spelt;
 	int n_near; /* names like it */

@@ -12,7 +12,7 @@
 #include "inspect/tensor/format.h"
 #include "target/printable.h"
 
-enum { LABEL = LB_NAME_MAX + 320, SHOWN = 16, LONGEST_PERIOD = 8 };
+enum { LABEL = LBX_DESCRIPTION_MAX, SHOWN = 16, LONGEST_PERIOD = 8 };
 
 struct search {
 	struct lbx_places *places;
@@ -404,7 +404,7 @@ static json_t *json_held(const struct lbx_held *held)
 			      p->kind == LBX_PLACE_RECORD ? "tensor" : "pointer into tensor",
 			      "id", (json_int_t)t->id, "name",
 			      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype",
-			      lbx_dtype_name(t->dtype), "shape", lbx_json_list(t->shape, t->rank),
+			      lbx_dtype_name(t->dtype), "shape", lbx_json_list(lbx_shape(t), t->rank),
 			      "state", lbx_state_name(t->state));
 
 	if (p->kind == LBX_PLACE_DATA) {

@@ -3,11 +3,12 @@
 #define LBX_OPERAND_H
 
 #include "inspect/operand/array_file.h"
+#include "inspect/operand/select.h"
 #include "inspect/replay/replay.h"
 
 struct lbx_operand {
 	struct lbx_array array;
-	char label[512];
+	char label[LBX_SELECTION_MAX];
 	char name[LB_NAME_MAX + 1];   /* of a tensor, without its slice */
 	bool was_lazy;                /* the value is a replay's */
 	int64_t group;                /* elements that were quantised together; 0: none were */

@@ -254,7 +254,7 @@ static bool select_slice(const char *text, struct lbx_selection *ret)
 
 	snprintf(ret->slice_text, sizeof ret->slice_text, "%s", skip(text));
 	return lbx_slice_parse(skip(text), &ret->slice) &&
-	       lbx_slice_check(&ret->slice, t->rank, t->shape);
+	       lbx_slice_check(&ret->slice, t->rank, lbx_shape(t));
 }
 
 /* T is found, and what follows it. */

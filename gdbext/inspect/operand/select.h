@@ -10,8 +10,11 @@
 struct lbx_selection {
 	struct lbx_tensor tensor;
 	struct lbx_slice slice;
-	char slice_text[256]; /* "[0, :]", or "" */
+	char slice_text[1024]; /* "[0, :]", or "" */
 };
+
+/* What a label takes. */
+enum { LBX_SELECTION_MAX = LB_NAME_MAX + LBX_ID_TEXT_MAX + 1024 };
 
 bool lbx_select(struct lbx_context *context, const char *text, struct lbx_selection *ret);
 /* The same, or a view: then the tensor has neither id nor record. */

@@ -15,7 +15,7 @@
 bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *s,
 		  struct lbx_array *ret)
 {
-	char label[LB_NAME_MAX + 320], pending_text[256], why[256];
+	char label[LBX_SELECTION_MAX], pending_text[256], why[256];
 	struct lbx_pending pending;
 
 	if (s->tensor.state != LBX_READY) {
@@ -99,7 +99,7 @@ static bool print_json(struct lbx_context *context, const struct lbx_selection *
 void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *s,
 		       const struct lbx_array *array)
 {
-	char label[LB_NAME_MAX + 320], shape[512];
+	char label[LBX_SELECTION_MAX], shape[LBX_LIST_MAX];
 
 	lbx_selection_label(s, label, sizeof label);
 	lbx_format_list(array->shape, array->rank, shape, sizeof shape);

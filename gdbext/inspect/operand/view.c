@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/operand/address.h"
-#include "inspect/tensor/format.h"
+#include "tensors/axes.h"
 
 enum { TEXT_MAX = 1024 };
 
@@ -96,11 +96,11 @@ static bool find_dtype(const struct lbx_view *view, const char *type, enum lb_dt
 
 static bool fail_list(const char *what, const char *text)
 {
-	return lb_fail("a view's %s '%s' is not a list of at most %d numbers", what, text, LB_MAX_RANK);
+	return lb_fail("a view's %s '%s' is not a list of at most %d numbers", what, text, LBX_RANK_MAX);
 }
 
 /* "3,4", "(3, 4)", "3x4", or "" and "()" of a scalar. */
-static bool parse_list(const char *what, const char *text, bool negative, int64_t values[LB_MAX_RANK],
+static bool parse_list(const char *what, const char *text, bool negative, int64_t values[LBX_RANK_MAX],
 		       int *n)
 {
 	const char *s = text;
@@ -117,8 +117,8 @@ static bool parse_list(const char *what, const char *text, bool negative, int64_
 		long long value = strtoll(s, &end, 10);
 		if (end == s || errno || (value < 0 && !negative))
 			return fail_list(what, text);
-		if (*n == LB_MAX_RANK)
-			return lb_fail("a view's %s '%s' has more than %d numbers", what, text, LB_MAX_RANK);
+		if (*n == LBX_RANK_MAX)
+			return lb_fail("a view's %s '%s' has more than %d numbers", what, text, LBX_RANK_MAX);
 		values[(*n)++] = value;
 		end += strspn(end, " ");
 		if (*end && !strchr(",x)", *end))
@@ -129,23 +129,33 @@ static bool parse_list(const char *what, const char *text, bool negative, int64_
 	return !*s || fail_list(what, text);
 }
 
-static bool lay(struct lbx_tensor *t, const char *strides)
+static bool parse_strides(const char *text, int rank, const int64_t *shape, int64_t strides[LBX_RANK_MAX])
 {
 	int64_t stride = 1;
 	int n;
 
-	if (strides) {
-		if (!parse_list("strides", strides, true, t->strides, &n))
+	if (text) {
+		if (!parse_list("strides", text, true, strides, &n))
 			return false;
-		return n == t->rank || lb_fail("a view of %d %s has %d stride%s", t->rank,
-					       LB_PLURAL(t->rank, "axis", "axes"), n, LB_S(n));
+		return n == rank || lb_fail("a view of %d %s has %d stride%s", rank, LB_PLURAL(rank, "axis", "axes"), n,
+					    LB_S(n));
 	}
-	for (int i = t->rank; i-- > 0;) {
-		t->strides[i] = stride;
-		if (t->shape[i] && !lb_mul(stride, t->shape[i], &stride))
+	for (int i = rank; i-- > 0;) {
+		strides[i] = stride;
+		if (shape[i] && !lb_mul(stride, shape[i], &stride))
 			return lb_fail("a view's shape is too large");
 	}
 	return true;
+}
+
+static bool lay(struct lbx_context *context, const struct lbx_view *view, struct lbx_tensor *t)
+{
+	int64_t shape[LBX_RANK_MAX], strides[LBX_RANK_MAX];
+	int rank;
+
+	return parse_list("shape", view->shape, false, shape, &rank) &&
+	       parse_strides(view->strides, rank, shape, strides) &&
+	       lbx_tensor_set_axes(&context->axes, t, rank, shape, strides);
 }
 
 /* The bytes that it reaches: the buffer, whose first the offset counts from. */
@@ -156,11 +166,11 @@ static bool enclose(struct lbx_tensor *t, uint64_t address)
 
 	t->size = 1;
 	for (int i = 0; i < t->rank; i++)
-		if (t->shape[i] == 0)
+		if (lbx_shape(t)[i] == 0)
 			t->size = 0;
 	for (int i = 0; i < t->rank && t->size && fits; i++)
-		fits = lb_mul(t->size, t->shape[i], &t->size) &&
-		       lb_mul(t->shape[i] - 1, t->strides[i], &reach) &&
+		fits = lb_mul(t->size, lbx_shape(t)[i], &t->size) &&
+		       lb_mul(lbx_shape(t)[i] - 1, lbx_strides(t)[i], &reach) &&
 		       (reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high));
 	if (t->size)
 		fits = fits && !__builtin_sub_overflow(high, low, &bytes) && lb_sum_of(bytes, 1, &bytes) &&
@@ -187,8 +197,8 @@ bool lbx_view_make(struct lbx_context *context, const struct lbx_view *view, str
 				    .layout_known = true };
 	if (!context->target)
 		return lb_fail("no program: start one, attach to one, or open a core file");
-	if (!parse_list("shape", view->shape, false, ret->shape, &ret->rank) || !lay(ret, view->strides) ||
-	    !find_address(context, view->address, &address) || !find_dtype(view, address.type, &ret->dtype))
+	if (!lay(context, view, ret) || !find_address(context, view->address, &address) ||
+	    !find_dtype(view, address.type, &ret->dtype))
 		return false;
 	snprintf(ret->name, sizeof ret->name, "@%s", view->address);
 	return enclose(ret, address.bits);

@@ -13,7 +13,7 @@ struct lbx_view {
 };
 
 /* A ready tensor without record (id and address 0), named as in the syntax above, over just the bytes
- * that it reaches; they are not read yet. */
+ * that it reaches; they are not read yet. Good until the context is closed. */
 bool lbx_view_make(struct lbx_context *context, const struct lbx_view *view, struct lbx_tensor *ret);
 /* Of a text that begins with '@'; *used is where the slice begins. */
 bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used, struct lbx_tensor *ret);

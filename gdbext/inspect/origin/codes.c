@@ -71,7 +71,7 @@ bool lbx_look_at_codes(struct lbx_search *s, struct lbx_origin_link *link)
 	if (!codes || !link->known || !link->part_known ||
 	    (link->tensor.dtype != LB_U8 && link->tensor.dtype != LB_U32))
 		return true;
-	lbx_region_all(link->tensor.rank, link->tensor.shape, &all);
+	lbx_region_all(link->tensor.rank, lbx_shape(&link->tensor), &all);
 	link->part_known = count(s, link, &all, codes, &link->summary) &&
 			   count(s, link, &link->region, codes, &link->part);
 	if (link->part_known)

@@ -178,12 +178,12 @@ static bool known_by_the_whole(const struct lbx_origin_link *link, const struct 
 	int64_t at = 0, n = lbx_region_size(region, t->rank);
 	bool later = false;
 
-	if (lbx_region_is_all(region, t->rank, t->shape)) {
+	if (lbx_region_is_all(region, t->rank, lbx_shape(t))) {
 		*ret = *whole;
 		return true;
 	}
 	for (int i = 0; i < t->rank; i++)
-		at = at * t->shape[i] + region->first[i];
+		at = at * lbx_shape(t)[i] + region->first[i];
 	lbx_summary_init(ret, t->dtype);
 	ret->count = n;
 	for (int k = LBX_NAN; k <= LBX_NEGATIVE_INF; k++) {

@@ -70,6 +70,13 @@ static bool is_recorded(struct lbx_search *s, const struct lbx_tensor *t, uint32
 	return found;
 }
 
+/* Its elements can be told apart: places have as many axes as the runtime's tensors. */
+static bool has_place(const struct lbx_tensor *t)
+{
+	return t->rank <= LB_MAX_RANK || lb_fail("origin: tensor #%llu has %d axes; at most %d are followed",
+						 (unsigned long long)t->id, t->rank, LB_MAX_RANK);
+}
+
 static bool look_around(struct lbx_search *s, const struct lbx_tensor *t, struct around *ret)
 {
 	uint32_t n = t->n_inputs;
@@ -91,6 +98,10 @@ static bool look_around(struct lbx_search *s, const struct lbx_tensor *t, struct
 		ret->graph.inputs[i] = i + 1;
 		all &= is_recorded(s, t, i, &node->tensor);
 		node->is_leaf = node->tensor.state == LBX_READY;
+		if (!has_place(&node->tensor)) {
+			leave(ret);
+			return false;
+		}
 	}
 	if (!all && (t->op_class < LB_CLASS_UNARY || t->op_class > LB_CLASS_TERNARY))
 		ret->op = -1;
@@ -114,7 +125,7 @@ static bool find_sources(struct lbx_search *s, const struct lbx_origin_link *lin
 	if (!lbx_look_at_input(s, t, (uint32_t)chooser, &input))
 		return false;
 	if (lbx_chooses_places(a->op))
-		ok = lbx_look_at_places(s, &input, region, link->at[axis], t->shape[axis], &known, &choice);
+		ok = lbx_look_at_places(s, &input, region, link->at[axis], lbx_shape(t)[axis], &known, &choice);
 	else
 		ok = lbx_look_at_choice(s, &input, region, &known, &choice);
 	if (!ok)
@@ -436,7 +447,7 @@ static void begin_at_first(struct lbx_origin_link *link)
 	int64_t first = first_like(&link->summary, lbx_is_bad(&link->summary, true) ? LBX_NAN : LBX_POSITIVE_INF,
 				   true, &link->kind);
 
-	lbx_region_all(link->tensor.rank, link->tensor.shape, &link->region);
+	lbx_region_all(link->tensor.rank, lbx_shape(&link->tensor), &link->region);
 	set_element(link, first, link->kind);
 }
 
@@ -444,7 +455,7 @@ static bool find(struct lbx_search *s, const struct lbx_tensor *t, struct lbx_or
 {
 	struct lbx_inside inside;
 
-	if (!lbx_look(s, t, &ret->start))
+	if (!has_place(t) || !lbx_look(s, t, &ret->start))
 		return false;
 	if (!ret->start.known)
 		return lb_fail("%s%s", ret->start.why, s->capped ? "; --limit N looks at more" : "");

@@ -18,7 +18,7 @@
 #include "inspect/tensor/number.h"
 #include "inspect/texts.h"
 
-enum { LABEL = LB_NAME_MAX + 320, WAY_SHOWN = 12, DEFAULT_LIMIT = 10000, TEXT = 1024 };
+enum { LABEL = LBX_DESCRIPTION_MAX, WAY_SHOWN = 12, DEFAULT_LIMIT = 10000, TEXT = 1024 };
 
 static const struct lbx_origin_link *last(const struct lbx_origin *o)
 {
@@ -26,17 +26,15 @@ static const struct lbx_origin_link *last(const struct lbx_origin *o)
 }
 
 /* The coordinates of the first NaN, or else Inf, of a tensor on the way. */
-static void first_place(const struct lbx_origin_link *link, int64_t at[LBX_ARRAY_RANK])
+static void first_place(const struct lbx_origin_link *link, int64_t at[LBX_RANK_MAX])
 {
-	struct lbx_array shape = { .rank = link->tensor.rank };
-
-	memcpy(shape.shape, link->tensor.shape, sizeof link->tensor.shape);
-	lbx_array_coordinates(&shape, lbx_first_bad(&link->summary, link->kind == LBX_NAN), at);
+	lbx_coordinates(link->tensor.rank, lbx_shape(&link->tensor),
+			lbx_first_bad(&link->summary, link->kind == LBX_NAN), at);
 }
 
 static bool is_first(const struct lbx_origin_link *link)
 {
-	int64_t at[LBX_ARRAY_RANK];
+	int64_t at[LBX_RANK_MAX];
 
 	first_place(link, at);
 	return memcmp(at, link->at, (size_t)link->tensor.rank * sizeof *at) == 0;
@@ -268,7 +266,7 @@ static json_t *json_origin(struct lbx_context *context, const struct lbx_origin 
 	static const char *const ends[] = { "made", "given", "gone", "unsure", "limit" };
 	const struct lbx_origin_link *end = last(o);
 	json_t *list = json_array(), *way = json_array(), *result;
-	int64_t first[LBX_ARRAY_RANK];
+	int64_t first[LBX_RANK_MAX];
 	char where[512], text[TEXT];
 
 	first_place(end, first);

@@ -16,18 +16,18 @@ void lbx_strided_of(const struct lbx_graph_node *node, struct lbx_strided *ret)
 	const struct lbx_tensor *t = &node->tensor;
 
 	if (!node->is_leaf && !lbx_is_view(node)) {
-		lbx_strided_dense(t->rank, t->shape, ret);
+		lbx_strided_dense(t->rank, lbx_shape(t), ret);
 		return;
 	}
 	*ret = (struct lbx_strided){ .rank = t->rank, .offset = t->offset };
-	memcpy(ret->shape, t->shape, sizeof ret->shape);
-	memcpy(ret->strides, t->strides, sizeof ret->strides);
+	memcpy(ret->shape, lbx_shape(t), (size_t)t->rank * sizeof *ret->shape);
+	memcpy(ret->strides, lbx_strides(t), (size_t)t->rank * sizeof *ret->strides);
 }
 
 static void want_all(struct lbx_demand *d, const struct lbx_tensor *t)
 {
 	d->needed = d->as_it_is = true;
-	lbx_region_all(t->rank, t->shape, &d->region);
+	lbx_region_all(t->rank, lbx_shape(t), &d->region);
 }
 
 static void want(struct lbx_demand *d, const struct lbx_tensor *t, const struct lbx_region *region)
@@ -100,7 +100,7 @@ static void look_at_inputs(const struct lbx_graph *g, struct lbx_demand *all, ui
 
 	d->in_part = d->op >= 0 && n->tensor.size > 0 && lbx_needs_part(g, node, d->op, &d->region);
 	if (!d->in_part)
-		lbx_region_all(n->tensor.rank, n->tensor.shape, &d->region);
+		lbx_region_all(n->tensor.rank, lbx_shape(&n->tensor), &d->region);
 	for (uint32_t i = 0; i < n->tensor.n_inputs; i++) {
 		uint32_t input = g->inputs[n->first_input + i];
 		struct lbx_need need = { .all = true };

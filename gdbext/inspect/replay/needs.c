@@ -20,7 +20,7 @@ static const struct lbx_tensor *input_of(const struct lbx_graph *g, uint32_t nod
 static bool same_axes(const struct lbx_tensor *a, int from, const struct lbx_tensor *b, int n)
 {
 	for (int i = from; i < n; i++)
-		if (a->shape[i] != b->shape[i])
+		if (lbx_shape(a)[i] != lbx_shape(b)[i])
 			return false;
 	return true;
 }
@@ -45,14 +45,14 @@ static bool broadcasts(const struct lbx_graph *g, uint32_t node, bool joined)
 			return false;
 		for (int i = 0; i < x->rank; i++) {
 			int axis = t->rank - x->rank + i;
-			if (x->shape[i] != t->shape[axis] && x->shape[i] != 1)
+			if (lbx_shape(x)[i] != lbx_shape(t)[axis] && lbx_shape(x)[i] != 1)
 				return false;
-			seen[axis] |= x->shape[i] == t->shape[axis];
+			seen[axis] |= lbx_shape(x)[i] == lbx_shape(t)[axis];
 		}
 	}
 	/* an axis that no input has comes from a program's constant */
 	for (int i = 0; joined && i < t->rank; i++)
-		if (!seen[i] && t->shape[i] != 1)
+		if (!seen[i] && lbx_shape(t)[i] != 1)
 			return false;
 	return true;
 }
@@ -61,10 +61,10 @@ static bool broadcasts(const struct lbx_graph *g, uint32_t node, bool joined)
 static void repeat_to(const struct lbx_tensor *x, const struct lbx_region *region, int rank,
 		      struct lbx_region *ret)
 {
-	lbx_region_all(x->rank, x->shape, ret);
+	lbx_region_all(x->rank, lbx_shape(x), ret);
 	for (int i = 0; i < x->rank; i++) {
 		int axis = rank - x->rank + i;
-		if (x->shape[i] == 1)
+		if (lbx_shape(x)[i] == 1)
 			continue;
 		ret->first[i] = region->first[axis];
 		ret->count[i] = region->count[axis];
@@ -79,9 +79,9 @@ static bool is_row_major(const struct lbx_tensor *t)
 	int64_t expected = 1;
 
 	for (int i = t->rank; i-- > 0;) {
-		if (t->shape[i] != 1 && t->strides[i] != expected)
+		if (lbx_shape(t)[i] != 1 && lbx_strides(t)[i] != expected)
 			return false;
-		expected *= t->shape[i];
+		expected *= lbx_shape(t)[i];
 	}
 	return true;
 }
@@ -117,7 +117,7 @@ static bool folds_apart(int op, const struct lbx_tensor *x, uint32_t mask)
 			return true;
 	}
 	while (first > 0 && mask >> (first - 1) & 1)
-		n *= x->shape[--first];
+		n *= lbx_shape(x)[--first];
 	bool trailing = mask && mask == ((1u << x->rank) - 1) - ((1u << first) - 1);
 	if (!is_row_major(x))
 		return false;
@@ -137,8 +137,8 @@ static bool reduces(int op, const struct lbx_tensor *t, const struct lbx_tensor 
 		bool reduced = mask >> i & 1;
 		if (reduced && !keeps)
 			continue;
-		int64_t size = reduced && op != LB_OP_SOFTMAX ? 1 : x->shape[i];
-		if (axis == t->rank || t->shape[axis] != size)
+		int64_t size = reduced && op != LB_OP_SOFTMAX ? 1 : lbx_shape(x)[i];
+		if (axis == t->rank || lbx_shape(t)[axis] != size)
 			return false;
 		if (reduced)
 			widen_axis(region, axis, size);
@@ -154,7 +154,7 @@ static void need_reduced(int op, const struct lbx_tensor *t, const struct lbx_te
 	bool keeps = op == LB_OP_SOFTMAX || t->params[1];
 	int axis = 0;
 
-	lbx_region_all(x->rank, x->shape, ret);
+	lbx_region_all(x->rank, lbx_shape(x), ret);
 	for (int i = 0; i < x->rank; i++) {
 		bool reduced = mask >> i & 1;
 		if (!reduced) {
@@ -189,7 +189,7 @@ static bool runs_rows(int op, const struct lbx_graph *g, uint32_t node, struct l
 		lbx_region_fill(region, last - 1);
 	if (op == LB_OP_ROPE && (t->params[3] > INT64_MAX / 4 || t->params[3] < -INT64_MAX / 4))
 		return false;
-	widen_axis(region, last, t->shape[last]);
+	widen_axis(region, last, lbx_shape(t)[last]);
 	return true;
 }
 
@@ -206,13 +206,13 @@ static bool runs_lines(int op, const struct lbx_graph *g, uint32_t node, struct 
 		if (x->rank != t->rank)
 			return false;
 		for (int i = 0; i < t->rank; i++)
-			if (i != axis && x->shape[i] != t->shape[i] &&
-			    (op != LB_OP_TAKE_ALONG || x->shape[i] != 1))
+			if (i != axis && lbx_shape(x)[i] != lbx_shape(t)[i] &&
+			    (op != LB_OP_TAKE_ALONG || lbx_shape(x)[i] != 1))
 				return false;
 	}
 	if (op != LB_OP_TAKE_ALONG)
-		widen_axis(region, (int)axis, t->shape[axis]);
-	else if (t->n_inputs != 2 || input_of(g, node, 1)->shape[axis] != t->shape[axis])
+		widen_axis(region, (int)axis, lbx_shape(t)[axis]);
+	else if (t->n_inputs != 2 || lbx_shape(input_of(g, node, 1))[axis] != lbx_shape(t)[axis])
 		return false;
 	return true;
 }
@@ -222,7 +222,7 @@ static void need_line(const struct lbx_tensor *t, const struct lbx_tensor *x, bo
 {
 	repeat_to(x, region, t->rank, ret);
 	if (whole_line)
-		widen_axis(ret, (int)t->params[0], x->shape[t->params[0]]);
+		widen_axis(ret, (int)t->params[0], lbx_shape(x)[t->params[0]]);
 }
 
 /* ---- parts side by side ---- */
@@ -236,13 +236,13 @@ static bool joins(const struct lbx_graph *g, uint32_t node)
 		return false;
 	for (uint32_t k = 0; k < t->n_inputs; k++) {
 		const struct lbx_tensor *x = input_of(g, node, k);
-		if (x->rank != t->rank || !lb_sum_of(total, x->shape[axis], &total))
+		if (x->rank != t->rank || !lb_sum_of(total, lbx_shape(x)[axis], &total))
 			return false;
 		for (int i = 0; i < t->rank; i++)
-			if (i != axis && x->shape[i] != t->shape[i])
+			if (i != axis && lbx_shape(x)[i] != lbx_shape(t)[i])
 				return false;
 	}
-	return total == t->shape[axis];
+	return total == lbx_shape(t)[axis];
 }
 
 /* Those of first, first + step, … that are in [from, from + n): how many, and which is the first. */
@@ -262,7 +262,7 @@ static void need_joined(const struct lbx_tensor *t, const struct lbx_tensor *x,
 			const struct lbx_region *region, int64_t *at, struct lbx_need *ret)
 {
 	int axis = (int)t->params[0];
-	int64_t first, n = x->shape[axis], count = inside(region, axis, *at, n, &first);
+	int64_t first, n = lbx_shape(x)[axis], count = inside(region, axis, *at, n, &first);
 
 	ret->region = *region;
 	ret->region.first[axis] = first - *at;
@@ -281,7 +281,7 @@ static bool pads(const struct lbx_graph *g, uint32_t node)
 	const struct lbx_tensor *x = input_of(g, node, 0);
 	for (int i = 0; i < t->rank; i++) {
 		int64_t low = lb_conv_param(t->params[i / 2], i % 2);
-		if (low > t->shape[i] || x->shape[i] > t->shape[i] - low)
+		if (low > lbx_shape(t)[i] || lbx_shape(x)[i] > lbx_shape(t)[i] - low)
 			return false;
 	}
 	return true;
@@ -293,7 +293,7 @@ static void need_padded(const struct lbx_tensor *t, const struct lbx_tensor *x,
 	ret->region = *region;
 	for (int i = 0; i < t->rank; i++) {
 		int64_t low = lb_conv_param(t->params[i / 2], i % 2), first;
-		ret->region.count[i] = inside(region, i, low, x->shape[i], &first);
+		ret->region.count[i] = inside(region, i, low, lbx_shape(x)[i], &first);
 		ret->region.first[i] = first - low;
 		ret->nothing |= ret->region.count[i] == 0;
 	}
@@ -314,9 +314,9 @@ static bool takes(const struct lbx_graph *g, uint32_t node)
 		return false;
 	for (int i = 0; i < t->rank; i++) {
 		bool taken = i >= axis && i < axis + indices->rank;
-		int64_t size = taken ? indices->shape[i - axis] :
-			i < axis ? x->shape[i] : x->shape[i - indices->rank + 1];
-		if (t->shape[i] != size)
+		int64_t size = taken ? lbx_shape(indices)[i - axis] :
+			i < axis ? lbx_shape(x)[i] : lbx_shape(x)[i - indices->rank + 1];
+		if (lbx_shape(t)[i] != size)
 			return false;
 	}
 	return true;
@@ -328,7 +328,7 @@ static void need_taken(const struct lbx_graph *g, uint32_t node, uint32_t k,
 	const struct lbx_tensor *t = &g->nodes[node].tensor, *x = input_of(g, node, k);
 	int axis = (int)t->params[0], taken = input_of(g, node, 1)->rank;
 
-	lbx_region_all(x->rank, x->shape, ret);
+	lbx_region_all(x->rank, lbx_shape(x), ret);
 	for (int i = 0; i < x->rank; i++) {
 		int from = k == 1 ? axis + i : i < axis ? i : i + taken - 1;
 		if (k == 0 && i == axis)
@@ -347,7 +347,7 @@ static bool repeats_batch(const struct lbx_tensor *t, int batch, const struct lb
 	int own = x->rank > 2 ? x->rank - 2 : 0;
 
 	for (int i = 0; i < own; i++)
-		if (own > batch || (x->shape[i] != 1 && x->shape[i] != t->shape[batch - own + i]))
+		if (own > batch || (lbx_shape(x)[i] != 1 && lbx_shape(x)[i] != lbx_shape(t)[batch - own + i]))
 			return false;
 	return true;
 }
@@ -370,20 +370,20 @@ static bool multiplies_quantised(const struct lbx_graph *g, uint32_t node)
 	int batch = t->rank - 1 - (x->rank > 1);
 	if (x->rank == 0 || w->rank < 2 || batch < 0 || group < 1 || t->rank == 0)
 		return false;
-	groups = scales->rank ? scales->shape[scales->rank - 1] : 0;
+	groups = scales->rank ? lbx_shape(scales)[scales->rank - 1] : 0;
 	if (groups > INT64_MAX / group)
 		return false;
-	inner = t->params[3] ? x->shape[x->rank - 1] : t->shape[t->rank - 1];
+	inner = t->params[3] ? lbx_shape(x)[x->rank - 1] : lbx_shape(t)[t->rank - 1];
 	if (inner != groups * group ||
-	    w->shape[w->rank - 2] != (t->params[3] ? t->shape[t->rank - 1] : x->shape[x->rank - 1]) ||
-	    (x->rank > 1 && x->shape[x->rank - 2] != t->shape[batch]) || !repeats_batch(t, batch, x) ||
+	    lbx_shape(w)[w->rank - 2] != (t->params[3] ? lbx_shape(t)[t->rank - 1] : lbx_shape(x)[x->rank - 1]) ||
+	    (x->rank > 1 && lbx_shape(x)[x->rank - 2] != lbx_shape(t)[batch]) || !repeats_batch(t, batch, x) ||
 	    !repeats_batch(t, batch, w))
 		return false;
 	for (uint32_t k = 2; k < t->n_inputs; k++) {
 		const struct lbx_tensor *y = input_of(g, node, k);
 		bool global = k == 3 && t->params[0] != LB_QUANT_AFFINE;
 		if (global ? y->size != 1 : y->rank != w->rank || !same_axes(y, 0, w, w->rank - 1) ||
-		    y->shape[y->rank - 1] != groups)
+		    lbx_shape(y)[y->rank - 1] != groups)
 			return false;
 	}
 	return true;
@@ -400,16 +400,16 @@ static bool multiplies(const struct lbx_graph *g, uint32_t node, int op)
 	const struct lbx_tensor *a = input_of(g, node, 0), *b = input_of(g, node, 1);
 	int batch = batch_axes(g, node);
 	if (a->rank == 0 || b->rank == 0 || batch < 0 ||
-	    a->shape[a->rank - 1] != b->shape[b->rank > 1 ? b->rank - 2 : 0] ||
-	    (a->rank > 1 && a->shape[a->rank - 2] != t->shape[batch]) ||
-	    (b->rank > 1 && b->shape[b->rank - 1] != t->shape[t->rank - 1]) ||
+	    lbx_shape(a)[a->rank - 1] != lbx_shape(b)[b->rank > 1 ? b->rank - 2 : 0] ||
+	    (a->rank > 1 && lbx_shape(a)[a->rank - 2] != lbx_shape(t)[batch]) ||
+	    (b->rank > 1 && lbx_shape(b)[b->rank - 1] != lbx_shape(t)[t->rank - 1]) ||
 	    !repeats_batch(t, batch, a) || !repeats_batch(t, batch, b))
 		return false;
 	if (op != LB_OP_ADDMM)
 		return true;
 	const struct lbx_tensor *c = input_of(g, node, 2);
 	for (int i = 1; i <= c->rank; i++)
-		if (i > t->rank || (c->shape[c->rank - i] != 1 && c->shape[c->rank - i] != t->shape[t->rank - i]))
+		if (i > t->rank || (lbx_shape(c)[c->rank - i] != 1 && lbx_shape(c)[c->rank - i] != lbx_shape(t)[t->rank - i]))
 			return false;
 	return true;
 }
@@ -431,9 +431,9 @@ static void need_product(const struct lbx_graph *g, uint32_t node, uint32_t k,
 		repeat_to(x, region, t->rank, ret);
 		return;
 	}
-	lbx_region_all(x->rank, x->shape, ret);
+	lbx_region_all(x->rank, lbx_shape(x), ret);
 	for (int i = 0; i < own; i++)
-		if (x->shape[i] != 1)
+		if (lbx_shape(x)[i] != 1)
 			take_axis(ret, i, region, batch - own + i);
 	if (x->rank > 1)
 		take_axis(ret, k == 0 ? x->rank - 2 : x->rank - 1, region, k == 0 ? batch : t->rank - 1);
@@ -446,11 +446,11 @@ static void need_quantised(const struct lbx_graph *g, uint32_t node, uint32_t k,
 	bool has_rows = input_of(g, node, 0)->rank > 1;
 	int batch = t->rank - 1 - has_rows, own = x->rank > 2 ? x->rank - 2 : 0, last = t->rank - 1;
 
-	lbx_region_all(x->rank, x->shape, ret);
+	lbx_region_all(x->rank, lbx_shape(x), ret);
 	if (k == 3 && t->params[0] != LB_QUANT_AFFINE)
 		return;
 	for (int i = 0; i < own; i++)
-		if (x->shape[i] != 1)
+		if (lbx_shape(x)[i] != 1)
 			take_axis(ret, i, region, batch - own + i);
 	if (k == 0 && has_rows)
 		take_axis(ret, x->rank - 2, region, batch);
@@ -539,11 +539,11 @@ void lbx_need_of(const struct lbx_graph *g, uint32_t node, int op, uint32_t i,
 		break;
 	case LB_NEEDS_ROW:
 		ret->dense = op == LB_OP_DECODE;
-		lbx_region_all(x->rank, x->shape, &ret->region);
+		lbx_region_all(x->rank, lbx_shape(x), &ret->region);
 		if (!has_rows(op, t, i))
 			break;
 		ret->region = *region;
-		widen_axis(&ret->region, x->rank - 1, x->shape[x->rank - 1]);
+		widen_axis(&ret->region, x->rank - 1, lbx_shape(x)[x->rank - 1]);
 		break;
 	case LB_NEEDS_LINE:
 		need_line(t, x, i == 0, region, &ret->region);

@@ -178,7 +178,7 @@ static bool plan_operation(struct lbx_planner *p, uint32_t from)
 	uint32_t n;
 
 	if (d->in_part && (d->op == LB_OP_ARANGE || d->op == LB_OP_UNIFORM || d->op == LB_OP_NORMAL) &&
-	    !lbx_region_is_all(&d->region, t->rank, t->shape))
+	    !lbx_region_is_all(&d->region, t->rank, lbx_shape(t)))
 		return lbx_plan_numbered(p, from);
 	uint32_t *inputs = malloc((t->n_inputs + 1) * sizeof *inputs);
 	if (!inputs)

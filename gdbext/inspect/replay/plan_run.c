@@ -53,7 +53,7 @@ bool lbx_plan_numbered(struct lbx_planner *p, uint32_t from)
 	struct lbx_strided whole, part, piece, all;
 	int64_t runs, at[LB_MAX_RANK] = { 0 };
 
-	lbx_strided_dense(t->rank, t->shape, &whole);
+	lbx_strided_dense(t->rank, lbx_shape(t), &whole);
 	lbx_strided_part(&whole, &d->region, &part);
 	int n = axes_apart(&part, lbx_region_size(&d->region, t->rank), &runs);
 	if (runs == 1)

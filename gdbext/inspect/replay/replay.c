@@ -294,7 +294,7 @@ static bool part_of(const struct lbx_tensor *t, const struct lbx_slice *slice, s
 	struct lbx_region all;
 
 	*a = (struct lbx_array){ .rank = t->rank };
-	lbx_strided_dense(t->rank, t->shape, &whole);
+	lbx_strided_dense(t->rank, lbx_shape(t), &whole);
 	memcpy(a->shape, whole.shape, sizeof whole.shape);
 	memcpy(a->strides, whole.strides, sizeof whole.strides);
 	if (slice && !lbx_slice_apply(slice, a))
@@ -322,6 +322,25 @@ static bool part_of(const struct lbx_tensor *t, const struct lbx_slice *slice, s
 	return true;
 }
 
+/* Kernels take what the runtime's tensors may be. */
+static bool can_replay(const struct lbx_tensor *t)
+{
+	return t->rank <= LB_MAX_RANK || lb_fail("tensor #%llu has %d axes: a replay takes at most %d",
+						 (unsigned long long)t->id, t->rank, LB_MAX_RANK);
+}
+
+static bool collect(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes, struct lbx_graph *ret)
+{
+	if (!lbx_graph_collect(context, t, max_nodes, ret))
+		return false;
+	for (uint32_t i = 0; i < ret->n; i++)
+		if (!can_replay(&ret->nodes[i].tensor)) {
+			lbx_graph_deinit(ret);
+			return false;
+		}
+	return true;
+}
+
 bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, const struct lbx_slice *slice,
 		struct lbx_replayed *ret)
 {
@@ -335,9 +354,7 @@ bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, const s
 		lbx_describe_state(t, why, sizeof why);
 		return lb_fail("tensor #%llu %s", (unsigned long long)t->id, why);
 	}
-	if (!part_of(t, slice, &part))
-		return false;
-	if (!lbx_graph_collect(context, t, MAX_NODES, &graph))
+	if (!can_replay(t) || !part_of(t, slice, &part) || !collect(context, t, MAX_NODES, &graph))
 		return false;
 	ret->n_nodes = graph.n;
 	bool ok;
@@ -363,7 +380,7 @@ bool lbx_replay_ranges(struct lbx_context *context, const struct lbx_tensor *t, 
 	struct lbx_plan plan;
 
 	*ret = (struct lbx_ranges){ .nodes = NULL };
-	if (!lbx_graph_collect(context, t, max_nodes, &ret->graph))
+	if (!collect(context, t, max_nodes, &ret->graph))
 		return false;
 	bool ok = lbx_plan_whole(&ret->graph, (uint64_t)context->settings->replay_memory, &plan);
 	if (ok) {
@@ -391,12 +408,14 @@ bool lbx_replay_steps(struct lbx_context *context, const struct lbx_tensor *t, c
 	struct lbx_plan plan;
 
 	*ret = (struct lbx_steps){ .n = 0 };
+	if (!can_replay(t))
+		return false;
 	again.state = LBX_FREED; /* so that its inputs are part of the graph */
 	for (int i = 0; i < t->rank; i++) {
 		element.first[i] = at[i];
 		element.count[i] = element.step[i] = 1;
 	}
-	if (!lbx_graph_collect(context, &again, max_nodes, &graph))
+	if (!collect(context, &again, max_nodes, &graph))
 		return false;
 	bool ok = lbx_plan_region(&graph, &element, (uint64_t)context->settings->replay_memory, &plan);
 	if (ok) {

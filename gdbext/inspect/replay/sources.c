@@ -39,9 +39,9 @@ static void by_number(const struct lbx_tensor *t, const int64_t *at, const struc
 	int64_t number = 0;
 
 	for (int i = 0; i < t->rank; i++)
-		number = number * t->shape[i] + at[i];
-	for (int i = x->rank; i-- > 0; number /= x->shape[i])
-		one_at(ret, i, number % x->shape[i]);
+		number = number * lbx_shape(t)[i] + at[i];
+	for (int i = x->rank; i-- > 0; number /= lbx_shape(x)[i])
+		one_at(ret, i, number % lbx_shape(x)[i]);
 }
 
 static bool repeated(const struct lbx_tensor *t, const int64_t *at, const struct lbx_tensor *x,
@@ -49,9 +49,9 @@ static bool repeated(const struct lbx_tensor *t, const int64_t *at, const struct
 {
 	for (int i = 0; i < x->rank; i++) {
 		int axis = t->rank - x->rank + i;
-		if (axis < 0 || (x->shape[i] != 1 && x->shape[i] != t->shape[axis]))
+		if (axis < 0 || (lbx_shape(x)[i] != 1 && lbx_shape(x)[i] != lbx_shape(t)[axis]))
 			return false;
-		one_at(ret, i, x->shape[i] == 1 ? 0 : at[axis]);
+		one_at(ret, i, lbx_shape(x)[i] == 1 ? 0 : at[axis]);
 	}
 	return true;
 }
@@ -107,13 +107,13 @@ static bool of_row(int op, const struct lbx_tensor *t, const struct lbx_tensor *
 	case LB_OP_RMS_NORM:
 		if (i == 0)
 			return true;
-		if (x->rank != 1 || x->shape[0] != t->shape[last])
+		if (x->rank != 1 || lbx_shape(x)[0] != lbx_shape(t)[last])
 			return false;
 		one_at(r, 0, at[last]);
 		return true;
 	case LB_OP_ROPE: /* pairs of features turn */
 		dims = t->params[0] < 0 ? -t->params[0] : t->params[0];
-		if (i || dims < 2 || dims > t->shape[last] || dims % 2)
+		if (i || dims < 2 || dims > lbx_shape(t)[last] || dims % 2)
 			return false;
 		one_at(r, last - 1, at[last - 1]);
 		one_at(r, last, at[last]);
@@ -127,7 +127,7 @@ static bool of_row(int op, const struct lbx_tensor *t, const struct lbx_tensor *
 	case LB_OP_QUANTIZE: /* by groups, of whose words each is made of some */
 		if (i)
 			return x->size == 1;
-		if (t->params[2] < 1 || t->params[3] == 0 || x->shape[axis] / t->params[2] != t->shape[last])
+		if (t->params[2] < 1 || t->params[3] == 0 || lbx_shape(x)[axis] / t->params[2] != lbx_shape(t)[last])
 			return false;
 		r->first[axis] = at[last] * t->params[2];
 		r->count[axis] = t->params[2];
@@ -135,9 +135,9 @@ static bool of_row(int op, const struct lbx_tensor *t, const struct lbx_tensor *
 	case LB_OP_DEQUANTIZE: /* a scale and a bias for each group */
 		if (i == 0 || x->size == 1)
 			return true;
-		if (x->rank != t->rank || t->shape[last] % x->shape[axis])
+		if (x->rank != t->rank || lbx_shape(t)[last] % lbx_shape(x)[axis])
 			return false;
-		one_at(r, axis, at[last] / (t->shape[last] / x->shape[axis]));
+		one_at(r, axis, at[last] / (lbx_shape(t)[last] / lbx_shape(x)[axis]));
 		return true;
 	default:
 		return op == LB_OP_DECODE;
@@ -150,7 +150,7 @@ static bool of_sum(const struct lbx_tensor *t, const int64_t *at, struct lbx_sou
 	int64_t own = t->params[2] ? 1 : 0; /* inclusive */
 
 	s->region.first[axis] = t->params[1] ? at[axis] + 1 - own : 0;
-	s->region.count[axis] = t->params[1] ? t->shape[axis] - s->region.first[axis] : at[axis] + own;
+	s->region.count[axis] = t->params[1] ? lbx_shape(t)[axis] - s->region.first[axis] : at[axis] + own;
 	s->nothing = s->region.count[axis] == 0;
 	return true;
 }
@@ -159,7 +159,7 @@ static bool chosen(const struct lbx_tensor *t, const struct lbx_tensor *x, const
 		   struct lbx_region *r)
 {
 	int axis = (int)t->params[0];
-	int64_t size = x->shape[axis];
+	int64_t size = lbx_shape(x)[axis];
 
 	if (!choice || choice->value >= size || choice->value < -size)
 		return false;
@@ -213,9 +213,9 @@ static bool update_slice(const struct lbx_graph *g, uint32_t node, int op, const
 
 	if (u->rank != t->rank || first < 0 || steps < 0)
 		return false;
-	for (int i = t->rank; i-- > 0; first /= t->shape[i], steps /= t->shape[i]) {
-		int64_t step = steps % t->shape[i] + 1, distance = at[i] - first % t->shape[i];
-		inside &= distance >= 0 && distance % step == 0 && distance / step < u->shape[i];
+	for (int i = t->rank; i-- > 0; first /= lbx_shape(t)[i], steps /= lbx_shape(t)[i]) {
+		int64_t step = steps % lbx_shape(t)[i] + 1, distance = at[i] - first % lbx_shape(t)[i];
+		inside &= distance >= 0 && distance % step == 0 && distance / step < lbx_shape(u)[i];
 		one_at(&ret[1].region, i, inside ? distance / step : 0);
 	}
 	if (!repeated(t, at, x, &ret[0].region) || x->rank != t->rank)
@@ -241,7 +241,7 @@ void lbx_sources_of(const struct lbx_graph *g, uint32_t node, int op, const int6
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		const struct lbx_tensor *x = &g->nodes[g->inputs[n->first_input + i]].tensor;
 		ret[i] = (struct lbx_source){ .exact = false };
-		lbx_region_all(x->rank, x->shape, &ret[i].region);
+		lbx_region_all(x->rank, lbx_shape(x), &ret[i].region);
 		has_elements &= x->size > 0;
 	}
 	if (op < 0 || !has_elements || t->n_inputs == 0)

@@ -30,7 +30,7 @@ static bool same_shape(const struct lbx_tensor *a, const struct lbx_tensor *b)
 	if (a->rank != b->rank)
 		return false;
 	for (int i = 0; i < a->rank; i++)
-		if (a->shape[i] != b->shape[i])
+		if (lbx_shape(a)[i] != lbx_shape(b)[i])
 			return false;
 	return true;
 }
@@ -56,7 +56,7 @@ static bool scatter(const struct whole *w, const struct lbx_choice *choice)
 	for (int i = 0; i < u->rank; i++) {
 		bool indexed = i >= axis && i < axis + indices->rank;
 		int from = i < axis ? i : i - indices->rank + 1;
-		if (u->shape[i] != (indexed ? indices->shape[i - axis] : t->shape[from]))
+		if (lbx_shape(u)[i] != (indexed ? lbx_shape(indices)[i - axis] : lbx_shape(t)[from]))
 			return false;
 		if (!indexed)
 			one_at(r, i, w->at[from]);
@@ -66,8 +66,8 @@ static bool scatter(const struct whole *w, const struct lbx_choice *choice)
 	w->ret[2].perhaps = !choice;
 	w->ret[2].nothing = choice && choice->n == 0;
 	w->ret[2].exact = choice && choice->n == 1;
-	for (int i = indices->rank; w->ret[2].exact && i-- > 0; number /= indices->shape[i])
-		one_at(r, (int)axis + i, number % indices->shape[i]);
+	for (int i = indices->rank; w->ret[2].exact && i-- > 0; number /= lbx_shape(indices)[i])
+		one_at(r, (int)axis + i, number % lbx_shape(indices)[i]);
 	return true;
 }
 
@@ -78,14 +78,14 @@ static bool put(const struct whole *w, const struct lbx_choice *choice)
 	int64_t axis = t->params[0];
 
 	if (axis < 0 || axis >= t->rank || !same_shape(t, w->in[0]) || indices->rank != t->rank ||
-	    values->rank != t->rank || values->shape[axis] != indices->shape[axis])
+	    values->rank != t->rank || lbx_shape(values)[axis] != lbx_shape(indices)[axis])
 		return false;
 	for (int i = 0; i < t->rank; i++) {
 		if (i == axis)
 			continue;
-		if ((indices->shape[i] != 1 && indices->shape[i] != t->shape[i]) || values->shape[i] != t->shape[i])
+		if ((lbx_shape(indices)[i] != 1 && lbx_shape(indices)[i] != lbx_shape(t)[i]) || lbx_shape(values)[i] != lbx_shape(t)[i])
 			return false;
-		one_at(&w->ret[1].region, i, indices->shape[i] == 1 ? 0 : w->at[i]);
+		one_at(&w->ret[1].region, i, lbx_shape(indices)[i] == 1 ? 0 : w->at[i]);
 		one_at(&w->ret[2].region, i, w->at[i]);
 	}
 	same_element(w);
@@ -117,15 +117,15 @@ static bool taps_along(const struct whole *w, int i)
 		return false;
 	from -= padding;
 	first = from < 0 ? (-from + dilation - 1) / dilation : 0;
-	last = x->shape[axis] > from ? (x->shape[axis] - 1 - from) / dilation : -1;
-	last = last < taps->shape[axis] - 1 ? last : taps->shape[axis] - 1;
+	last = lbx_shape(x)[axis] > from ? (lbx_shape(x)[axis] - 1 - from) / dilation : -1;
+	last = last < lbx_shape(taps)[axis] - 1 ? last : lbx_shape(taps)[axis] - 1;
 	w->ret[0].nothing |= first > last;
 	if (first > last)
 		return true;
 	range(&w->ret[0].region, (int)axis, from + first * dilation, last - first + 1);
 	w->ret[0].region.step[axis] = dilation;
 	range(&w->ret[1].region, (int)axis, first, last - first + 1);
-	w->ret[1].has_wider |= last - first + 1 < taps->shape[axis];
+	w->ret[1].has_wider |= last - first + 1 < lbx_shape(taps)[axis];
 	return true;
 }
 
@@ -134,19 +134,19 @@ static bool convolution(const struct whole *w)
 	const struct lbx_tensor *t = w->t, *x = w->in[0], *taps = w->in[1];
 	int64_t groups = t->params[3];
 
-	if (t->rank != 4 || x->rank != 4 || taps->rank != 4 || groups < 1 || t->shape[3] % groups ||
-	    x->shape[3] % groups || taps->shape[3] != x->shape[3] / groups || taps->shape[0] != t->shape[3] ||
-	    x->shape[0] != t->shape[0])
+	if (t->rank != 4 || x->rank != 4 || taps->rank != 4 || groups < 1 || lbx_shape(t)[3] % groups ||
+	    lbx_shape(x)[3] % groups || lbx_shape(taps)[3] != lbx_shape(x)[3] / groups || lbx_shape(taps)[0] != lbx_shape(t)[3] ||
+	    lbx_shape(x)[0] != lbx_shape(t)[0])
 		return false;
 	if (!taps_along(w, 0) || !taps_along(w, 1))
 		return false;
 	one_at(&w->ret[0].region, 0, w->at[0]);
-	range(&w->ret[0].region, 3, w->at[3] / (t->shape[3] / groups) * taps->shape[3], taps->shape[3]);
+	range(&w->ret[0].region, 3, w->at[3] / (lbx_shape(t)[3] / groups) * lbx_shape(taps)[3], lbx_shape(taps)[3]);
 	w->ret[1].wider = w->ret[1].region;
 	one_at(&w->ret[1].region, 0, w->at[3]);
 	one_at(&w->ret[1].wider, 0, w->at[3]);
 	for (int i = 1; i < 3; i++)
-		range(&w->ret[1].wider, i, 0, taps->shape[i]);
+		range(&w->ret[1].wider, i, 0, lbx_shape(taps)[i]);
 	w->ret[0].exact = true;
 	w->ret[1].exact = !w->ret[0].nothing;
 	w->ret[1].perhaps = w->ret[0].nothing;
@@ -162,12 +162,12 @@ static bool mask_of(const struct whole *w, int64_t keys, int64_t seen)
 
 	for (int i = 0; i < mask->rank; i++) {
 		int axis = 4 - mask->rank + i;
-		int64_t size = axis == 3 ? keys : axis >= 0 ? w->t->shape[axis] : 0;
-		if (mask->shape[i] != 1 && mask->shape[i] != size)
+		int64_t size = axis == 3 ? keys : axis >= 0 ? lbx_shape(w->t)[axis] : 0;
+		if (lbx_shape(mask)[i] != 1 && lbx_shape(mask)[i] != size)
 			return false;
 		if (axis < 3)
-			one_at(&w->ret[3].region, i, mask->shape[i] == 1 ? 0 : w->at[axis]);
-		else if (mask->shape[i] != 1)
+			one_at(&w->ret[3].region, i, lbx_shape(mask)[i] == 1 ? 0 : w->at[axis]);
+		else if (lbx_shape(mask)[i] != 1)
 			range(&w->ret[3].region, i, 0, seen);
 	}
 	w->ret[3].exact = true;
@@ -177,15 +177,15 @@ static bool mask_of(const struct whole *w, int64_t keys, int64_t seen)
 static bool attention(const struct whole *w)
 {
 	const struct lbx_tensor *t = w->t, *q = w->in[0], *k = w->in[1], *v = w->in[2];
-	int64_t keys = k->shape[2], seen = keys;
+	int64_t keys = lbx_shape(k)[2], seen = keys;
 
-	if (t->rank != 4 || q->rank != 4 || k->rank != 4 || v->rank != 4 || q->shape[0] != t->shape[0] ||
-	    q->shape[1] != t->shape[1] || q->shape[2] != t->shape[2] || v->shape[3] != t->shape[3] ||
-	    k->shape[0] != t->shape[0] || v->shape[0] != t->shape[0] || q->shape[3] != k->shape[3] ||
-	    v->shape[1] != k->shape[1] || v->shape[2] != keys || q->shape[1] % k->shape[1])
+	if (t->rank != 4 || q->rank != 4 || k->rank != 4 || v->rank != 4 || lbx_shape(q)[0] != lbx_shape(t)[0] ||
+	    lbx_shape(q)[1] != lbx_shape(t)[1] || lbx_shape(q)[2] != lbx_shape(t)[2] || lbx_shape(v)[3] != lbx_shape(t)[3] ||
+	    lbx_shape(k)[0] != lbx_shape(t)[0] || lbx_shape(v)[0] != lbx_shape(t)[0] || lbx_shape(q)[3] != lbx_shape(k)[3] ||
+	    lbx_shape(v)[1] != lbx_shape(k)[1] || lbx_shape(v)[2] != keys || lbx_shape(q)[1] % lbx_shape(k)[1])
 		return false;
 	if (t->params[1])
-		seen = w->at[2] - q->shape[2] + keys + 1;
+		seen = w->at[2] - lbx_shape(q)[2] + keys + 1;
 	if (seen < 1 || seen > keys) /* zeros, however they are computed */
 		return false;
 	if (w->n > 3 && !mask_of(w, keys, seen))
@@ -194,7 +194,7 @@ static bool attention(const struct whole *w)
 	for (int i = 0; i < 3; i++) {
 		struct lbx_source *s = &w->ret[i];
 		one_at(&s->region, 0, w->at[0]);
-		one_at(&s->region, 1, i ? w->at[1] / (q->shape[1] / k->shape[1]) : w->at[1]);
+		one_at(&s->region, 1, i ? w->at[1] / (lbx_shape(q)[1] / lbx_shape(k)[1]) : w->at[1]);
 		if (i == 0)
 			one_at(&s->region, 2, w->at[2]);
 		if (i == 2)
@@ -218,8 +218,8 @@ static bool norm_gradient(const struct whole *w)
 	bool of_x = t->params[1] == 0;
 
 	if (x->rank < 1 || !same_shape(x, w->in[1]) ||
-	    (of_x ? !same_shape(x, t) : t->rank != 1 || t->shape[0] != x->shape[last]) ||
-	    (w->n > 2 && (w->in[2]->rank != 1 || w->in[2]->shape[0] != x->shape[last])))
+	    (of_x ? !same_shape(x, t) : t->rank != 1 || lbx_shape(t)[0] != lbx_shape(x)[last]) ||
+	    (w->n > 2 && (w->in[2]->rank != 1 || lbx_shape(w->in[2])[0] != lbx_shape(x)[last])))
 		return false;
 	for (uint32_t k = 0; k < w->n; k++)
 		w->ret[k].exact = true;

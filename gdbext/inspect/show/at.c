@@ -18,9 +18,9 @@ enum { MAX_STEPS = 100000, DEFAULT_SHOWN = 50 };
 
 struct search {
 	int n, steps;
-	int axis[LB_MAX_RANK];
-	int64_t stride[LB_MAX_RANK], size[LB_MAX_RANK], rest[LB_MAX_RANK + 1];
-	int64_t at[LB_MAX_RANK];
+	int axis[LBX_RANK_MAX];
+	int64_t stride[LBX_RANK_MAX], size[LBX_RANK_MAX], rest[LBX_RANK_MAX + 1];
+	int64_t at[LBX_RANK_MAX];
 };
 
 static bool solve(struct search *s, int k, int64_t distance)
@@ -47,17 +47,17 @@ static bool solve(struct search *s, int k, int64_t distance)
 static bool coordinates(const struct lbx_tensor *t, int64_t distance, int64_t *ret)
 {
 	struct search s = { 0 };
-	bool flipped[LB_MAX_RANK] = { false };
+	bool flipped[LBX_RANK_MAX] = { false };
 
 	distance -= t->offset;
-	memset(ret, 0, LB_MAX_RANK * sizeof *ret);
+	memset(ret, 0, LBX_RANK_MAX * sizeof *ret);
 	for (int i = 0; i < t->rank; i++) {
-		int64_t stride = t->strides[i];
-		if (t->shape[i] == 1 || stride == 0)
+		int64_t stride = lbx_strides(t)[i];
+		if (lbx_shape(t)[i] == 1 || stride == 0)
 			continue;
 		if (stride < 0) { /* counted from the axis's other end */
 			flipped[i] = true;
-			distance -= (t->shape[i] - 1) * stride;
+			distance -= (lbx_shape(t)[i] - 1) * stride;
 			stride = -stride;
 		}
 		int k = s.n++;
@@ -67,7 +67,7 @@ static bool coordinates(const struct lbx_tensor *t, int64_t distance, int64_t *r
 			s.axis[k] = s.axis[k - 1];
 		}
 		s.stride[k] = stride;
-		s.size[k] = t->shape[i];
+		s.size[k] = lbx_shape(t)[i];
 		s.axis[k] = i;
 	}
 	for (int k = s.n - 1; k >= 0; k--)
@@ -81,7 +81,7 @@ static bool coordinates(const struct lbx_tensor *t, int64_t distance, int64_t *r
 
 struct place {
 	bool element;
-	int64_t at[LB_MAX_RANK], byte; /* of the element */
+	int64_t at[LBX_RANK_MAX], byte; /* of the element */
 };
 
 static struct place find_place(const struct lbx_tensor *t, uint64_t address)
@@ -96,7 +96,7 @@ static struct place find_place(const struct lbx_tensor *t, uint64_t address)
 
 static void print_place(struct lbx_out *out, const struct lbx_tensor *t, const struct place *p)
 {
-	char label[512];
+	char label[LBX_DESCRIPTION_MAX];
 
 	lbx_describe(t, label, sizeof label);
 	lbx_printf(out, "  ");
@@ -118,7 +118,7 @@ static json_t *json_place(const struct lbx_tensor *t, const struct place *p)
 {
 	json_t *o = json_pack("{s:I,s:o,s:s,s:o}", "id", (json_int_t)t->id, "name",
 			      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype",
-			      lbx_dtype_name(t->dtype), "shape", lbx_json_list(t->shape, t->rank));
+			      lbx_dtype_name(t->dtype), "shape", lbx_json_list(lbx_shape(t), t->rank));
 	json_object_set_new(o, "element", p->element ? lbx_json_list(p->at, t->rank) : json_null());
 	json_object_set_new(o, "byte", json_integer(p->byte));
 	return o;
@@ -161,7 +161,7 @@ static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64
 
 static bool at_record(struct lbx_context *context, const struct lbx_tensor *t, uint64_t address)
 {
-	char label[512];
+	char label[LBX_DESCRIPTION_MAX];
 
 	lbx_set_tensor(context->out, t);
 	if (context->out->json) {

@@ -66,13 +66,13 @@ static void put_quoted(FILE *file, const char *text)
 static void put_node(struct walk *w, const struct lbx_tensor *t)
 {
 	bool ready = t->state == LBX_READY;
-	char shape[192], pc[512], expression[LBX_EXPRESSION_MAX];
+	char shape[LBX_LIST_MAX], pc[512], expression[LBX_EXPRESSION_MAX];
 
 	if (!w->file) {
 		json_array_append_new(w->nodes, lbx_json_tensor(t));
 		return;
 	}
-	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	lbx_describe_pc(t->of->target, t->site, pc, sizeof pc);
 	fprintf(w->file, "\tt%" PRIu64 " [label=\"", t->id);
 	put_quoted(w->file, t->name);

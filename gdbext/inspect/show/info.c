@@ -51,14 +51,14 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 		[LBX_STRIDED] = "strided: not contiguous",
 	};
 	enum lbx_contiguity contiguity = lbx_tensor_contiguity(t);
-	char list[192], bytes[32], flags[64];
+	char list[LBX_LIST_MAX], bytes[32], flags[64];
 
 	field(out, "strides");
 	if (!t->layout_known) {
 		lbx_printf(out, "not known before evaluation\n");
 		return;
 	}
-	lbx_format_list(t->strides, t->rank, list, sizeof list);
+	lbx_format_list(lbx_strides(t), t->rank, list, sizeof list);
 	lbx_printf(out, "%s elements, %s\n", list, layouts[contiguity]);
 	field(out, "offset");
 	lbx_printf(out, "%lld element%s\n", (long long)t->offset, LB_S(t->offset));
@@ -87,7 +87,7 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 static void print_inputs(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	struct lbx_tensor input;
-	char text[512];
+	char text[LBX_DESCRIPTION_MAX];
 
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		field(out, i ? "" : "inputs");
@@ -176,10 +176,10 @@ static void print_computed(struct lbx_out *out, const struct lbx_tensor *t)
 
 static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 {
-	char shape[192], bytes[32], pending_text[256], expression[LBX_EXPRESSION_MAX];
+	char shape[LBX_LIST_MAX], bytes[32], pending_text[256], expression[LBX_EXPRESSION_MAX];
 	struct lbx_pending pending;
 
-	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	lbx_format_bytes(lbx_tensor_nbytes(t), bytes, sizeof bytes);
 	if (t->name[0])
 		lbx_styled(out, LBX_NAME, "%s", t->name);

@@ -18,7 +18,7 @@
 #include "inspect/tensor/name.h"
 #include "target/columns.h"
 
-enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, CELL = LB_NAME_MAX + 1, SHORT = 10 };
+enum { DEFAULT_LIMIT = 50, ANY_WIDTH = 1 << 30, MEASURED = 1000, CELL = LBX_LIST_MAX, SHORT = 10 };
 enum { ID, PROVIDER, NAME, DTYPE, SHAPE, STATE, OP, BYTES, COLUMNS };
 
 enum sort { BY_ID, BY_NAME, BY_SIZE, BY_BYTES, BY_STATE, BY_DTYPE };
@@ -202,7 +202,7 @@ static void cells(const struct lbx_tensor *t, char ret[COLUMNS][CELL])
 	snprintf(ret[PROVIDER], CELL, "%s", t->of->provider);
 	snprintf(ret[NAME], CELL, "%s", t->name);
 	snprintf(ret[DTYPE], CELL, "%s", lbx_dtype_name(t->dtype));
-	lbx_format_list(t->shape, t->rank, ret[SHAPE], CELL);
+	lbx_format_list(lbx_shape(t), t->rank, ret[SHAPE], CELL);
 	snprintf(ret[STATE], CELL, "%s%s", lbx_state_name(t->state), t->torn ? ", torn" : "");
 	snprintf(ret[OP], CELL, "%s", t->op);
 	lbx_format_bytes(lbx_tensor_nbytes(t), ret[BYTES], CELL);

@@ -21,7 +21,7 @@
 static bool print_pending(struct lbx_context *context, const struct lbx_selection *s)
 {
 	const struct lbx_tensor *t = &s->tensor;
-	char label[LB_NAME_MAX + 320], shape[512], pending_text[256];
+	char label[LBX_SELECTION_MAX], shape[LBX_LIST_MAX], pending_text[256];
 	char expression[LBX_EXPRESSION_MAX];
 	struct lbx_pending pending;
 	json_t *o;
@@ -33,7 +33,7 @@ static bool print_pending(struct lbx_context *context, const struct lbx_selectio
 		return lb_ok();
 	}
 	lbx_selection_label(s, label, sizeof label);
-	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	lbx_wrap(context->out, 0, 4);
 	lbx_styled(context->out, LBX_NAME, "%s", label);
 	lbx_printf(context->out, ": %s%s %s, %s: it has no value yet\n", s->slice.n ? "of " : "",

@@ -23,7 +23,7 @@
 #include "inspect/texts.h"
 #include "kernels/codes.h"
 
-enum { PIECE = 4096, LABEL = LB_NAME_MAX + 320, OUTLIER = 64 };
+enum { PIECE = 4096, LABEL = LBX_DESCRIPTION_MAX, OUTLIER = 64 };
 
 const struct lbx_quant_mode lbx_quant_modes[LBX_QUANT_MODES] = {
 	[LB_QUANT_AFFINE] = { "affine", 4, 64, 2, true },
@@ -52,8 +52,8 @@ static bool is_float(enum lb_dtype dtype)
 /* Bits of a word's row that one scale is for: bits times group; 0: they do not fit. */
 static int64_t bits_a_scale(const struct lbx_tensor *w, const struct lbx_tensor *scales)
 {
-	int64_t bits, last = w->rank ? w->shape[w->rank - 1] : 0;
-	int64_t n = scales->rank ? scales->shape[scales->rank - 1] : 0;
+	int64_t bits, last = w->rank ? lbx_shape(w)[w->rank - 1] : 0;
+	int64_t n = scales->rank ? lbx_shape(scales)[scales->rank - 1] : 0;
 
 	return n > 0 && lb_mul(last, 32, &bits) && bits % n == 0 ? bits / n : 0;
 }
@@ -119,22 +119,31 @@ static bool problem(struct quant *q, enum lbx_quant_part part, const char *forma
 	return lbx_findings_add(&q->problems, lbx_quant_part_names[part], q->p.parts[part].id, 0, "%s", text);
 }
 
+/* Quantised tensors are the runtime's, whose ranks are smaller. */
+static bool check_rank(const struct quant *q)
+{
+	const struct lbx_tensor *w = &q->p.parts[LBX_QUANT_WORDS];
+
+	return w->rank <= LB_MAX_RANK || lb_fail("quant: tensor #%llu has %d axes; packed words have at most %d",
+						 (unsigned long long)w->id, w->rank, LB_MAX_RANK);
+}
+
 static bool check_shape(struct quant *q, enum lbx_quant_part part)
 {
 	const struct lbx_tensor *w = &q->p.parts[LBX_QUANT_WORDS], *t = &q->p.parts[part];
-	char right[256], is[256], label[LABEL];
+	char right[LBX_LIST_MAX], is[LBX_LIST_MAX], label[LBX_DESCRIPTION_MAX];
 	int64_t shape[LB_MAX_RANK];
 
-	memcpy(shape, w->shape, sizeof shape);
+	memcpy(shape, lbx_shape(w), (size_t)w->rank * sizeof *shape);
 	shape[w->rank - 1] = q->columns / q->p.group;
 	lbx_format_list(shape, w->rank, right, sizeof right);
 	if (!q->p.has[part])
 		return problem(q, part, "no %s: %s needs them, of shape %s; say which by --%s",
 			       lbx_quant_part_names[part], lbx_quant_modes[q->p.mode].name, right,
 			       lbx_quant_part_names[part]);
-	if (t->rank == w->rank && memcmp(t->shape, shape, (size_t)w->rank * sizeof *shape) == 0)
+	if (t->rank == w->rank && memcmp(lbx_shape(t), shape, (size_t)w->rank * sizeof *shape) == 0)
 		return true;
-	lbx_format_list(t->shape, t->rank, is, sizeof is);
+	lbx_format_list(lbx_shape(t), t->rank, is, sizeof is);
 	lbx_describe(t, label, sizeof label);
 	return problem(q, part, "the %s %s have shape %s; %s would be right: a scale is for %d of the %lld "
 		       "value%s of a row", lbx_quant_part_names[part], label, is, right, q->p.group,
@@ -151,12 +160,12 @@ static bool check(struct quant *q)
 
 	if (w->dtype != LB_U32)
 		ok = problem(q, LBX_QUANT_WORDS, "packed words are uint32, not %s", lbx_dtype_name(w->dtype));
-	if (w->rank == 0 || !lb_mul(w->shape[w->rank - 1], 32, &bits) || bits % p->bits ||
+	if (w->rank == 0 || !lb_mul(lbx_shape(w)[w->rank - 1], 32, &bits) || bits % p->bits ||
 	    bits / p->bits % p->group)
 		return ok && problem(q, LBX_QUANT_WORDS, "a row of %lld word%s is no whole number of groups "
 				     "of %d code%s of %d bits",
-				     w->rank ? (long long)w->shape[w->rank - 1] : 0LL,
-				     LB_S(w->rank ? (long long)w->shape[w->rank - 1] : 0LL),
+				     w->rank ? (long long)lbx_shape(w)[w->rank - 1] : 0LL,
+				     LB_S(w->rank ? (long long)lbx_shape(w)[w->rank - 1] : 0LL),
 				     p->group, LB_S(p->group), p->bits);
 	q->columns = bits / p->bits;
 	ok = ok && check_shape(q, LBX_QUANT_SCALES);
@@ -251,7 +260,7 @@ static bool print_values(struct lbx_context *context, const struct quant *q, str
 	t->op = "dequantize";
 	t->op_class = LB_CLASS_QUANT;
 	t->dtype = is_float(p->parts[LBX_QUANT_SCALES].dtype) ? p->parts[LBX_QUANT_SCALES].dtype : LB_F32;
-	t->shape[t->rank - 1] = q->columns;
+	t->axes.few.shape[t->rank - 1] = q->columns;
 	t->flags = 0;
 	t->offset = 0;
 	t->address = 1; /* no record's */
@@ -265,8 +274,8 @@ static bool print_values(struct lbx_context *context, const struct quant *q, str
 			t->inputs[t->n_inputs++] = p->parts[i].address;
 	int64_t size = 1;
 	for (int i = t->rank; i-- > 0;) {
-		t->strides[i] = size;
-		if (!lb_mul(size, t->shape[i], &size))
+		t->axes.few.strides[i] = size;
+		if (!lb_mul(size, lbx_shape(t)[i], &size))
 			return lb_fail("the values are too many");
 	}
 	t->size = size;
@@ -296,7 +305,7 @@ static void values_shape(const struct quant *q, int64_t shape[LB_MAX_RANK])
 {
 	const struct lbx_tensor *w = &q->p.parts[LBX_QUANT_WORDS];
 
-	memcpy(shape, w->shape, sizeof w->shape);
+	memcpy(shape, lbx_shape(w), (size_t)w->rank * sizeof *shape);
 	if (w->rank)
 		shape[w->rank - 1] = q->columns;
 }
@@ -304,11 +313,9 @@ static void values_shape(const struct quant *q, int64_t shape[LB_MAX_RANK])
 static void place(const struct quant *q, int64_t i, char *ret, size_t size)
 {
 	const struct lbx_tensor *t = &q->p.parts[LBX_QUANT_SCALES];
-	struct lbx_array shape = { .rank = t->rank };
-	int64_t at[LBX_ARRAY_RANK];
+	int64_t at[LBX_RANK_MAX];
 
-	memcpy(shape.shape, t->shape, sizeof t->shape);
-	lbx_array_coordinates(&shape, i, at);
+	lbx_coordinates(t->rank, lbx_shape(t), i, at);
 	lbx_format_place(at, t->rank, ret, size);
 }
 
@@ -351,7 +358,7 @@ static void print_scales(struct lbx_out *out, const struct quant *q)
 static void print_text(struct lbx_out *out, const struct quant *q)
 {
 	const struct lbx_quant_parts *p = &q->p;
-	char label[LABEL], shape[256], bytes[32];
+	char label[LBX_DESCRIPTION_MAX], shape[LBX_LIST_MAX], bytes[32];
 	int64_t values[LB_MAX_RANK];
 
 	lbx_describe(&p->parts[LBX_QUANT_WORDS], label, sizeof label);
@@ -464,7 +471,8 @@ static bool run_quant(struct lbx_context *context, const struct lbx_args *args)
 	struct quant q = { .columns = 0 };
 
 	if (!lbx_print_options(context, args, &options) || !lbx_select(context, args->v[0], &s) ||
-	    !lbx_quant_find(context, &s.tensor, &q.p) || !parse(context, args, &q.p) || !complete(&q))
+	    !lbx_quant_find(context, &s.tensor, &q.p) || !parse(context, args, &q.p) || !check_rank(&q) ||
+	    !complete(&q))
 		return false;
 	bool ok = check(&q);
 	if (ok && (s.slice.n || lbx_args_option(args, "values"))) {

@@ -18,7 +18,7 @@
 #include "inspect/tensor/describe.h"
 #include "table/flight.h"
 
-enum { THREADS_MOST = 4096, STREAMS_MOST = 64, LABEL = LB_NAME_MAX + 320 };
+enum { THREADS_MOST = 4096, STREAMS_MOST = 64, LABEL = LBX_DESCRIPTION_MAX };
 
 struct running {
 	struct lbx_context *context;

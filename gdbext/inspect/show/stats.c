@@ -86,7 +86,7 @@ static void field(struct lbx_out *out, const char *name)
 static void print_extreme(struct lbx_out *out, const struct stats *s, const char *name, int64_t at,
 			  double value, int64_t exact)
 {
-	char where[256], text[64];
+	char where[LBX_LIST_MAX], text[64];
 
 	field(out, name);
 	if (at < 0) {

@@ -34,13 +34,13 @@ struct tree {
 static void print_tensor(struct tree *tree, const struct lbx_tensor *t)
 {
 	struct lbx_out *out = tree->context->out;
-	char shape[192], pc[512], expression[LBX_EXPRESSION_MAX];
+	char shape[LBX_LIST_MAX], pc[512], expression[LBX_EXPRESSION_MAX];
 
 	if (t->name[0])
 		lbx_styled(out, LBX_NAME, "%s ", t->name);
 	lbx_printf(out, "#%" PRIu64 " ", t->id);
 	lbx_styled(out, LBX_TITLE, "%s", t->op);
-	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	lbx_printf(out, " %s %s %s", lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state));
 	if (t->site) {
 		lbx_describe_pc(t->of->target, t->site, pc, sizeof pc);

@@ -113,7 +113,7 @@ static uint32_t number_of(struct maker *m, enum lb_dtype dtype)
 static bool same_type(const struct type *a, const struct lbx_tensor *t)
 {
 	return a->dtype == t->dtype && a->rank == t->rank &&
-	       memcmp(a->shape, t->shape, (size_t)t->rank * sizeof *t->shape) == 0;
+	       memcmp(a->shape, lbx_shape(t), (size_t)t->rank * sizeof *a->shape) == 0;
 }
 
 static bool add_type(struct maker *m, const struct lbx_tensor *t, uint32_t number)
@@ -122,7 +122,7 @@ static bool add_type(struct maker *m, const struct lbx_tensor *t, uint32_t numbe
 		return lb_fail("out of memory for %zu types", m->n_types);
 	struct type *type = &m->types[m->n_types++];
 	*type = (struct type){ .dtype = t->dtype, .rank = t->rank, .number = number };
-	memcpy(type->shape, t->shape, sizeof type->shape);
+	memcpy(type->shape, lbx_shape(t), (size_t)t->rank * sizeof *type->shape);
 	return true;
 }
 
@@ -135,7 +135,7 @@ static bool type_of(struct maker *m, const struct lbx_tensor *t, uint32_t *ret)
 	if (t->rank == 0)
 		return true;
 	for (int i = 0; i < t->rank; i++)
-		hash = (hash ^ (uint64_t)t->shape[i]) * 0x9e3779b97f4a7c15ULL;
+		hash = (hash ^ (uint64_t)lbx_shape(t)[i]) * 0x9e3779b97f4a7c15ULL;
 	struct lbx_address_entry *entry = lbx_address_map_at(&m->known, hash ? hash : 1, &is_new);
 	if (!entry)
 		return false;
@@ -143,7 +143,7 @@ static bool type_of(struct maker *m, const struct lbx_tensor *t, uint32_t *ret)
 		*ret = m->types[entry->value].number;
 		return true;
 	}
-	*ret = lbx_dwarf_array(m->typed->dwarf, *ret, t->rank, t->shape);
+	*ret = lbx_dwarf_array(m->typed->dwarf, *ret, t->rank, lbx_shape(t));
 	entry->value = (uint32_t)m->n_types;
 	return add_type(m, t, *ret);
 }

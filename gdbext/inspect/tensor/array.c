@@ -56,8 +56,8 @@ bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t,
 	ret->high = t->data + (uint64_t)t->buffer_bytes;
 	ret->dtype = t->dtype;
 	ret->rank = t->rank;
-	memcpy(ret->shape, t->shape, sizeof t->shape);
-	memcpy(ret->strides, t->strides, sizeof t->strides);
+	memcpy(ret->shape, lbx_shape(t), (size_t)t->rank * sizeof *ret->shape);
+	memcpy(ret->strides, lbx_strides(t), (size_t)t->rank * sizeof *ret->strides);
 	ret->offset = t->offset;
 	if (!finish(ret))
 		return lb_fail("tensor #%llu is corrupt: its shape, strides and offset reach out of "
@@ -96,13 +96,18 @@ int64_t lbx_array_at(const struct lbx_array *a, const int64_t *coordinates)
 	return at;
 }
 
-void lbx_array_coordinates(const struct lbx_array *a, int64_t i, int64_t *ret)
+void lbx_coordinates(int rank, const int64_t *shape, int64_t i, int64_t *ret)
 {
-	for (int axis = a->rank - 1; axis >= 0; axis--) {
-		int64_t n = a->shape[axis] ? a->shape[axis] : 1;
+	for (int axis = rank - 1; axis >= 0; axis--) {
+		int64_t n = shape[axis] ? shape[axis] : 1;
 		ret[axis] = i % n;
 		i /= n;
 	}
+}
+
+void lbx_array_coordinates(const struct lbx_array *a, int64_t i, int64_t *ret)
+{
+	lbx_coordinates(a->rank, a->shape, i, ret);
 }
 
 bool lbx_array_is_dense(const struct lbx_array *a)

@@ -6,7 +6,7 @@
 #include "inspect/out.h"
 #include "tensors/tensor.h"
 
-enum { LBX_ARRAY_RANK = 16 }; /* new axes may add to a tensor's */
+enum { LBX_ARRAY_RANK = LBX_RANK_MAX }; /* with the new axes of a slice */
 
 struct lbx_array {
 	struct lbx_target *target; /* NULL: `local` holds the buffer */
@@ -32,6 +32,7 @@ bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int 
 /* Elements from `low` to the element with these coordinates. */
 int64_t lbx_array_at(const struct lbx_array *a, const int64_t *coordinates);
 /* The coordinates of the i-th element in row-major order. */
+void lbx_coordinates(int rank, const int64_t *shape, int64_t i, int64_t *ret);
 void lbx_array_coordinates(const struct lbx_array *a, int64_t i, int64_t *ret);
 /* One element's bytes (at most 8). */
 bool lbx_array_get(const struct lbx_array *a, const int64_t *coordinates, void *ret);

@@ -46,8 +46,8 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 	json_object_set_new(o, "id", t->id ? json_integer((json_int_t)t->id) : json_null());
 	json_object_set_new(o, "name", t->name[0] ? lbx_json_string(t->name) : json_null());
 	json_object_set_new(o, "dtype", json_string(lbx_dtype_name(t->dtype)));
-	json_object_set_new(o, "shape", lbx_json_list(t->shape, t->rank));
-	json_object_set_new(o, "strides", known ? lbx_json_list(t->strides, t->rank) : json_null());
+	json_object_set_new(o, "shape", lbx_json_list(lbx_shape(t), t->rank));
+	json_object_set_new(o, "strides", known ? lbx_json_list(lbx_strides(t), t->rank) : json_null());
 	json_object_set_new(o, "offset", known ? json_integer(t->offset) : json_null());
 	json_object_set_new(o, "contiguous", known ? json_boolean(contiguity == LBX_ROW_CONTIGUOUS)
 						   : json_null());
@@ -70,10 +70,10 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 
 void lbx_describe(const struct lbx_tensor *t, char *ret, size_t size)
 {
-	char shape[192], number[LBX_ID_TEXT_MAX];
+	char shape[LBX_LIST_MAX], number[LBX_ID_TEXT_MAX];
 
 	lbx_tensor_id_text(t, number);
-	lbx_format_list(t->shape, t->rank, shape, sizeof shape);
+	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	if (t->name[0])
 		snprintf(ret, size, "%s (%s, %s %s, %s)", t->name, number, lbx_dtype_name(t->dtype), shape,
 			 lbx_state_name(t->state));

@@ -3,13 +3,15 @@
 #define LBX_DESCRIBE_H
 
 #include "inspect/command.h"
+#include "inspect/tensor/format.h"
 
 /* The object of `info --json` and of each row of `list --json`. Strides, offset and
  * contiguity are null before evaluation: they are not known yet. */
 json_t *lbx_json_tensor(const struct lbx_tensor *t);
 /* Address of element 0; 0 while there is no value, or it lies outside the buffer. */
 uint64_t lbx_tensor_data(const struct lbx_tensor *t);
-/* "x (float32 (2, 3), #12, ready)" */
+/* "x (#12, float32 (2, 3), ready)", in LBX_DESCRIPTION_MAX. */
+enum { LBX_DESCRIPTION_MAX = LB_NAME_MAX + LBX_ID_TEXT_MAX + LBX_LIST_MAX + 64 };
 void lbx_describe(const struct lbx_tensor *t, char *ret, size_t size);
 const char *lbx_contiguity_name(enum lbx_contiguity contiguity);
 /* One line: "main at photo.c:42", or the address. `pc` is a return address. */

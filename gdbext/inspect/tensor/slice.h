@@ -4,7 +4,7 @@
 
 #include "inspect/tensor/array.h"
 
-enum { LBX_SLICE_ITEMS = 32 };
+enum { LBX_SLICE_ITEMS = 2 * LBX_RANK_MAX };
 
 enum lbx_slice_kind { LBX_AT, LBX_RANGE, LBX_ELLIPSIS, LBX_NEW_AXIS };
 

@@ -31,7 +31,7 @@ static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_printf(out, "Tensor #%" PRIu64 "%s%s is %s: %s (", t->id, t->name[0] ? " " : "", t->name,
 		   lbx_state_name(t->state), lbx_dtype_name(t->dtype));
 	for (int i = 0; i < t->rank; i++)
-		lbx_printf(out, "%s%" PRId64, i ? ", " : "", t->shape[i]);
+		lbx_printf(out, "%s%" PRId64, i ? ", " : "", lbx_shape(t)[i]);
 	lbx_printf(out, t->rank == 1 ? ",), " : "), ");
 	lbx_printf(out, "%" PRId64 " byte%s at 0x%" PRIx64 "\n", lbx_tensor_nbytes(t),
 		   LB_S(lbx_tensor_nbytes(t)), data);

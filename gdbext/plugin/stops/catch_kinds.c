@@ -25,8 +25,8 @@ static void tell_nan(struct lbx_context *context, const struct lbx_catch_stop *s
 	(void)context;
 	if (!t || i < 0 || i >= t->size)
 		return;
-	for (int axis = t->rank; axis-- > 0; i /= t->shape[axis])
-		place[axis] = i % t->shape[axis];
+	for (int axis = t->rank; axis-- > 0; i /= lbx_shape(t)[axis])
+		place[axis] = i % lbx_shape(t)[axis];
 	lbx_format_place(place, t->rank, at, sizeof at);
 	text_printf(ret, " That is %" PRId64 " of %" PRId64 " element%s, the first at %s.",
 		    (int64_t)stop->args[3], t->size, LB_S(t->size), at);
@@ -70,7 +70,7 @@ static void tell_promotion(struct lbx_context *context, const struct lbx_catch_s
 			text_printf(ret, " In %s it meets #%" PRIu64 "%s%s, %s,", op, other.id,
 				    other.name[0] ? " " : "", other.name,
 				    lbx_dtype_name(other.dtype));
-			lbx_format_list(other.shape, other.rank, described, sizeof described);
+			lbx_format_list(lbx_shape(&other), other.rank, described, sizeof described);
 			text_printf(ret, " %s: %s is computed in %s.", described, op,
 				    lbx_dtype_name((enum lb_dtype)stop->args[5]));
 		}

@@ -24,13 +24,13 @@ static void print_wrapped(struct lbx_out *out, int indent, const struct text *te
 static void describe_tensor(struct lbx_context *context, const struct lbx_tensor *t, struct text *ret)
 {
 	struct lbx_source_line made = {.line = 0};
-	char list[512];
+	char list[LBX_LIST_MAX];
 
-	lbx_format_list(t->shape, t->rank, list, sizeof list);
+	lbx_format_list(lbx_shape(t), t->rank, list, sizeof list);
 	text_printf(ret, "tensor #%" PRIu64 "%s%s: %s %s", t->id, t->name[0] ? " " : "", t->name,
 		    lbx_dtype_name(t->dtype), list);
 	if (t->layout_known && lbx_tensor_contiguity(t) != LBX_ROW_CONTIGUOUS) {
-		lbx_format_list(t->strides, t->rank, list, sizeof list);
+		lbx_format_list(lbx_strides(t), t->rank, list, sizeof list);
 		text_printf(ret, ", strides %s", list);
 	}
 	text_printf(ret, ", made by %s", t->op);

@@ -41,7 +41,7 @@ static bool range_of(const struct lbx_tensor *t, struct range *ret)
 	    !lbx_tensor_in_bounds(t))
 		return false;
 	for (int i = 0; i < t->rank; i++) {
-		int64_t reach = (t->shape[i] - 1) * t->strides[i];
+		int64_t reach = (lbx_shape(t)[i] - 1) * lbx_strides(t)[i];
 
 		*(reach < 0 ? &low : &high) += reach;
 	}
