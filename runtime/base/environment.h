@@ -1,12 +1,12 @@
-/* Settings from the environment. One that is not understood is ignored, and said so on stderr with
- * what it may be. */
+/* Settings from the environment. One that is not understood is ignored; a line on stderr says what
+ * it may be. */
 #ifndef LB_BASE_ENVIRONMENT_H
 #define LB_BASE_ENVIRONMENT_H
 
 #include <stdint.h>
 
-/* A whole number from min to max; what is more becomes max, and is said so; `otherwise` when unset or
- * empty. */
+/* A whole number from min to max; more becomes max, and a line on stderr says so; `otherwise` when unset
+ * or empty. */
 int64_t lb_environment_number(const char *name, int64_t min, int64_t max, int64_t otherwise);
 /* The index of one of n words; `otherwise` when unset or empty. */
 int lb_environment_choice(const char *name, int n, const char *const *words, int otherwise);

@@ -29,7 +29,7 @@ static void after_fork_in_child(void)
 			continue;
 		if (t->seq & 1)
 			lb_record_end(&t->seq);
-		if (lb_tensor_flags(t) & LB_FLAG_DETACHED) { /* it was only settled any more */
+		if (lb_tensor_flags(t) & LB_FLAG_DETACHED) { /* it was only being settled */
 			__atomic_store_n(&t->state, LB_STATE_READY, __ATOMIC_RELEASE);
 			continue;
 		}

@@ -1,5 +1,5 @@
 /* Runs the steps of a schedule one at a time: computes a step's group, tells the probes, settles what the
- * group alone needed. Who calls it, in which order, is attempt.c's and, for a debugger, step.c's. */
+ * group alone needed. attempt.c decides in which order, or step.c for a debugger. */
 #include "eval/eval.h"
 #include "eval/look.h"
 #include "eval/run.h"

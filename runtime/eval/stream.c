@@ -1,7 +1,7 @@
 /* A stream is a queue of jobs and a thread that works on it, made at the first job. A job asks
  * for the values of some tensors, its roots. It claims nothing while it is queued: claims are
  * taken when it runs, as in any evaluation (schedule.h), so whoever needs a queued tensor and
- * may not wait can compute it himself, and the job then finds it ready.
+ * may not wait can compute it, and the job then finds it ready.
  *
  * What a root needs of another stream becomes a job there, and the root is set aside until that
  * has ended. Nothing ever waits for a queue, or for a job's turn: a worker takes the first job

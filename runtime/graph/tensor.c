@@ -122,7 +122,7 @@ void lb_tensor_retain(struct lb_tensor *t, uint64_t refs)
  * to a debugger that stops the program before its turn to be freed comes. */
 static bool subtract_refs(struct lb_tensor *t, uint64_t refs)
 {
-	/* with no other reference nobody else can come by one any more */
+	/* with no other reference left, nobody else can get one */
 	bool last = __atomic_load_n(&t->refs, __ATOMIC_ACQUIRE) == refs ||
 		(uint32_t)__atomic_sub_fetch(&t->refs, refs, __ATOMIC_ACQ_REL) == 0;
 	if (last)

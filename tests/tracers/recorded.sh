@@ -33,7 +33,7 @@ esac
 END
 chmod +x "$scratch/lossy/perf"
 : >"$scratch/lossy/data"
-same 'perf: what was lost makes no figure wrong' 'perf lost 2 samples: these figures are at least, idle time is at most
+same 'perf: what was lost makes no figure wrong' 'perf lost 2 samples: the figures are lower bounds, idle time an upper bound
 at least 2 evaluations by 1 threads in 1.000 s
 utilisation at least 35 %: some evaluation runs for 0.350 s or more, none for 0.650 s or less
 

@@ -112,7 +112,7 @@ static void a_mark_is_compared_with(void **state)
 		snprintf(line, sizeof line, "mark m%d", i);
 		holds(memory(s, line), " in use, ");
 	}
-	holds(memory(s, "mark more"), "there are 32 marks already");
+	holds(memory(s, "mark more"), "there are already 32 marks");
 }
 
 static void a_file_is_compared_with(void **state)

@@ -119,7 +119,7 @@ static void what_does_not_fit_is_named(void **state)
 		holds(quant("codes --mode mxfp4 --bits 8"), "mxfp4 has codes of 4 bits in groups of 32, not 8 in 32");
 		holds(quant("codes --bits 7"), "affine has 2, 3, 4, 5, 6 or 8");
 		holds(quant("codes --mode int4"), "no mode 'int4': there are affine, mxfp4, mxfp8 and nvfp4");
-		holds(quant("codes --bits 5 --group 128"), "is no whole number of groups of 128 codes of 5 bits");
+		holds(quant("codes --bits 5 --group 128"), "is not a whole number of groups of 128 codes of 5 bits");
 		json_t *o = json_loads(quant("codes --json"), 0, NULL);
 		assert_int_equal(json_array_size(json_object_get(o, "problems")), 2);
 		assert_true(json_is_null(json_object_get(o, "scale_values")));

@@ -119,8 +119,8 @@ static bool run_modules(struct lbx_context *context, const struct lbx_args *args
 	while (lbx_target_module(context->target, (size_t)n, &m))
 		n++;
 	if (n == 0)
-		return lb_fail("the modules of this program are not known: they are of a core that lists them "
-			       "(NT_FILE)");
+		return lb_fail("the modules of this program are not known: only a core that lists them (NT_FILE) "
+			       "tells them");
 	if (context->out->json)
 		lbx_json(context->out, json_pack("{s:o}", "modules", lbx_json_modules(context)));
 	else

@@ -113,7 +113,7 @@ static bool suspect_pointers(struct lbx_report *r)
 				lbx_describe_frame(f, where, sizeof where);
 				if (!lbx_findings_add(&r->suspicions, "raw pointer",
 						      variable->place.tensor.id, last,
-						      "in %s, %s: who reads it raw reads it wrong", where, held))
+						      "in %s, %s: reading it raw gives the wrong elements", where, held))
 					return r->suspicions.capped;
 			}
 		}

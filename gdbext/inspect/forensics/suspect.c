@@ -180,7 +180,7 @@ static void describe_remedy(const struct lbx_tensor *t, char *ret, size_t size)
 		shape[i] = lbx_shape(t)[order[i]];
 		inverse[order[i]] = i;
 		if (shape[i] > 1 && lbx_strides(t)[order[i]] != dense) {
-			snprintf(ret, size, "it is not a permutation of a contiguous array: take "
+			snprintf(ret, size, "it is not a permutation of a contiguous array: use "
 				 "lb_data(), or lb_contiguous() first");
 			return;
 		}

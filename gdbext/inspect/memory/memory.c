@@ -87,7 +87,7 @@ static bool set_mark(struct lbx_context *context, const char *name, struct lbx_s
 	while (i < marks->n && strcmp(marks->list[i].name, name) != 0)
 		i++;
 	if (i == LBX_MARKS_MAX)
-		return lb_fail("memory: there are %d marks already; take one of their names", LBX_MARKS_MAX);
+		return lb_fail("memory: there are already %d marks; reuse one of their names", LBX_MARKS_MAX);
 	if (i == marks->n)
 		marks->n++;
 	else

@@ -23,14 +23,14 @@ bool lbx_evaluate_address(struct lbx_context *context, const char *text, struct 
 	if (ask(context, text, ret))
 		return true;
 	if (lbx_target_waits(context->target))
-		return lb_fail("'%s' is not known yet: the debugger has not answered yet", text);
+		return lb_fail("'%s' is not known: the debugger has not answered yet", text);
 	snprintf(why, sizeof why, "%s", lb_error_message());
 	lb_clear_error();
 	snprintf(place, sizeof place, "&*(%s)", text);
 	if (ask(context, place, ret))
 		return true;
 	if (lbx_target_waits(context->target))
-		return lb_fail("'%s' is not known yet: the debugger has not answered yet", text);
+		return lb_fail("'%s' is not known: the debugger has not answered yet", text);
 	lb_clear_error();
 	ret->type[0] = '\0';
 	if (lbx_find_variable(context, text, &ret->bits))

@@ -89,7 +89,7 @@ bool lbx_plan_check_memory(const struct lbx_planner *p)
 			continue;
 		lbx_describe(&p->graph->nodes[p->plan->from[i]].tensor, name, sizeof name);
 		snprintf(what, sizeof what, "to compute %s", name);
-		snprintf(advice, sizeof advice, is_gapped_run(p, i) ? "ask for a part of up to %d runs of neighbours"
+		snprintf(advice, sizeof advice, is_gapped_run(p, i) ? "ask for a part of at most %d runs of neighbouring elements"
 			 : "ask for a part", LBX_RUNS);
 		return lbx_fail_replay_memory(what, bytes, p->max_memory, advice);
 	}

@@ -162,7 +162,7 @@ static bool check(struct quant *q)
 		ok = problem(q, LBX_QUANT_WORDS, "packed words are uint32, not %s", lbx_dtype_name(w->dtype));
 	if (w->rank == 0 || !lb_mul(lbx_shape(w)[w->rank - 1], 32, &bits) || bits % p->bits ||
 	    bits / p->bits % p->group)
-		return ok && problem(q, LBX_QUANT_WORDS, "a row of %lld word%s is no whole number of groups "
+		return ok && problem(q, LBX_QUANT_WORDS, "a row of %lld word%s is not a whole number of groups "
 				     "of %d code%s of %d bits",
 				     w->rank ? (long long)lbx_shape(w)[w->rank - 1] : 0LL,
 				     LB_S(w->rank ? (long long)lbx_shape(w)[w->rank - 1] : 0LL),

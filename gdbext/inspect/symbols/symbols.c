@@ -77,7 +77,7 @@ static void tell_too_large(struct lbx_out *out, const struct lbx_typed *t)
 		     " %s %s", n, t->limit, wanted, LB_PLURAL(wanted, "copy", "copies"),
 		     LB_PLURAL(n, "it", "them"));
 	else
-		line(out, 4, "  %" PRId64 " <optimized out>: copies have %d bytes together at most", n,
+		line(out, 4, "  %" PRId64 " <optimized out>: copies take at most %d bytes together", n,
 		     LBX_COPIES_MAX);
 }
 
