@@ -321,6 +321,7 @@ uint64_t image_buffer(struct image *image, int slot, uint64_t data, int64_t nbyt
 
 uint64_t image_text(struct image *image, uint64_t time_ns, const char *text)
 {
+	image->names = (image->names + _Alignof(struct lb_flight_text) - 1) & -_Alignof(struct lb_flight_text);
 	struct lb_flight_text *to = image_at(image, image->names, sizeof *to);
 	uint64_t at = image->names + offsetof(struct lb_flight_text, text);
 
