@@ -114,6 +114,9 @@ enum lb_buffer_flag {
 	LB_BUFFER_CONTENT = 1 << 3, /* of a file's content, which the program had in memory: capacity is 0 */
 };
 
+/* In `eval` of a tensor: a trace has the number, no evaluation. */
+#define LB_TRACE (UINT64_C(1) << 63)
+
 /* One tensor. X(type, name, count, meaning): `count` 1 is a scalar field. */
 #define LB_TENSOR_FIELDS(X) \
 	X(uint32_t, seq, 1, "odd while the record changes") \
@@ -137,7 +140,7 @@ enum lb_buffer_flag {
 	X(uint64_t, site, 1, "return address of the call that made it") \
 	X(uint32_t, stack, 1, "place in the stack depot, in words; 0 without") \
 	X(uint32_t, stream, 1, "stream that evaluates it") \
-	X(uint64_t, eval, 1, "number of the evaluation that claimed or computed it; while lazy, of its trace") \
+	X(uint64_t, eval, 1, "number of the evaluation that claimed or computed it; while lazy, of its trace, with LB_TRACE") \
 	X(uint64_t, order, 1, "place in that evaluation's schedule, from 1") \
 	X(uint64_t, eval_ns, 1, "nanoseconds the op took; 0 when not measured") \
 	X(uint64_t, computed, 1, "evaluations that computed it: several, if they dropped its value") \
@@ -399,7 +402,7 @@ struct lb_symtab {
 	uint64_t stacks;        /* the stack depot: uint64_t words; a stack is its length, then its pcs */
 	uint64_t stack_words;   /* used */
 	uint64_t last_id;       /* of a tensor; ids are given out in blocks to threads */
-	uint64_t last_eval;
+	uint64_t last_eval;     /* the newest evaluation's number; counters.evals have ended */
 	/* switches that a debugger may write, and the environment sets first */
 	uint32_t want_stack;    /* frames to keep of each creation stack; 0: the call site only */
 	uint32_t watch_all;     /* enum lb_watch, for every tensor */

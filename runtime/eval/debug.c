@@ -11,6 +11,7 @@
 #include "eval/run.h"
 #include "memory/thread.h"
 #include "publish/flight.h"
+#include "publish/root.h"
 
 static struct {
 	bool active;
@@ -23,6 +24,7 @@ static void end_current(void)
 {
 	lb_arena_destroy(&current.arena);
 	current.active = false;
+	lb_count(&lb_counters.evals, 1);
 }
 
 bool lb_debug_abandon(uint64_t eval)

@@ -1,7 +1,7 @@
 /* Tracers: what a function of tensors gets for its inputs while it is traced. A tracer has a shape
  * and a dtype and is lazy for ever: who asks for a value that depends on one is told so.
  *
- * Meanwhile the thread has a trace number, taken from the evaluations', and a tensor that it makes
+ * Meanwhile the thread has a trace number, which no evaluation has, and a tensor that it makes
  * carries that in `eval` until some evaluation claims it. So the tensors of a trace can be told
  * from older ones, whose inputs another thread may be letting go of. */
 #ifndef LB_GRAPH_TRACER_H

@@ -844,6 +844,23 @@ static void gradients_go_in_and_through(void **state)
 	assert_true(lb_ok());
 }
 
+/* What one sees of an evaluation, and how many there were. */
+static void no_evaluation_is_numbered_but_those_that_count(void **state)
+{
+	(void)state;
+	uint64_t before = lb_root->last_eval - lb_counters.evals;
+	LB_SCOPE {
+		lb_compiled *f = lb_compile("f", elementwise, NULL, by_default);
+		for (int64_t n = 3; n < 6; n++) {
+			lb_tensor *x = numbers(LB_SHAPE(n), LB_F32, 1);
+			assert_true(lb_eval(call2(f, x, x)));
+		}
+		assert_int_equal(lb_compiled_stats(f).compiles, 3);
+		lb_compiled_free(f);
+	}
+	assert_int_equal(lb_root->last_eval - lb_counters.evals, before);
+}
+
 static void whoever_looks_for_nan_sees_each_operation(void **state)
 {
 	(void)state;
@@ -888,6 +905,7 @@ int main(void)
 		TEST(threads_share_a_compiled_function),
 		TEST(results_are_ordinary_tensors),
 		TEST(gradients_go_in_and_through),
+		TEST(no_evaluation_is_numbered_but_those_that_count),
 		TEST(whoever_looks_for_nan_sees_each_operation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

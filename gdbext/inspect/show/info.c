@@ -199,7 +199,7 @@ static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 	field(out, "op");
 	lbx_printf(out, "%s", t->op);
 	if (t->eval && t->state == LBX_LAZY)
-		lbx_printf(out, ", made in trace %" PRIu64, t->eval);
+		lbx_printf(out, ", made in trace %" PRIu64, t->eval & ~LB_TRACE);
 	else if (t->eval)
 		lbx_printf(out, ", %s evaluation %" PRIu64,
 			   t->state == LBX_READY ? "computed by" : "claimed by", t->eval);
@@ -267,7 +267,7 @@ static json_t *json_info(const struct lbx_tensor *t)
 			    json_boolean(lbx_tensor_in_bounds(t)) : json_null());
 	json_object_set_new(o, "references", json_integer(t->refs));
 	json_object_set_new(o, "scope_references", json_integer(t->scope_refs));
-	json_object_set_new(o, "evaluation", json_integer((json_int_t)t->eval));
+	json_object_set_new(o, "evaluation", json_integer((json_int_t)(t->eval & LB_TRACE ? 0 : t->eval)));
 	json_object_set_new(o, "eval_ns", json_integer((json_int_t)t->eval_ns));
 	json_object_set_new(o, "computed", json_integer((json_int_t)t->computed));
 	json_object_set_new(o, "stream", json_integer(t->stream));
