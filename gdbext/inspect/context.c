@@ -11,14 +11,15 @@ const struct lbx_settings lbx_default_settings = {
 	.replay_seconds = 10,
 };
 
-static bool has_program(const struct lbx_context *context)
+bool lbx_context_program(const struct lbx_context *context)
 {
-	return context->target || lb_fail("no program: start one, attach to one, or open a core file");
+	return context->target || lb_fail("no program is being debugged, or no thread of it is selected: start one, "
+					  "attach to one, or open a core file");
 }
 
 bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret)
 {
-	if (!has_program(context) || (!context->table && !lbx_table_create(context->target, &context->table)))
+	if (!lbx_context_program(context) || (!context->table && !lbx_table_create(context->target, &context->table)))
 		return false;
 	*ret = context->table;
 	return true;
@@ -45,7 +46,7 @@ static bool find_sets(struct lbx_context *context)
 
 bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	if (!has_program(context))
+	if (!lbx_context_program(context))
 		return false;
 	if (!context->tensors && find_sets(context))
 		context->tensors = context->n_sets == 1 ? context->sets[0]

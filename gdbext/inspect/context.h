@@ -60,6 +60,8 @@ struct lbx_context {
 
 extern const struct lbx_settings lbx_default_settings;
 
+/* False, saying so, when there is no program. */
+bool lbx_context_program(const struct lbx_context *context);
 /* The program's tensors, found at the first call; fails when there is no program, or none that has tensors. */
 bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret);
 /* The runtime's table, opened at the first call; fails when there is no program or no runtime. */

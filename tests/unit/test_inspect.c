@@ -202,6 +202,9 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "print x --edge=two", "takes a whole number, not 'two'");
 	fails(&s, "print ' '", "no tensor given");
 	fails(&s, "print \"' '\"", "no tensor given");
+	fails(&s, "print la co", "no tensor 'la co' (a name with blanks stands in quotes): not a name");
+	fails(&s, "print 'la co'", "no tensor 'la co': not a name");
+	fails(&s, "events 12", "events: no event is named '12'; `--last 12` shows the last 12");
 	fails(&s, "print 'x", "a quote (') is not closed");
 	assert_int_equal(setenv("HOME", "/nonexistent/my home", 1), 0);
 	fails(&s, "save x ~/x.npy", "/nonexistent/my home/x.npy: cannot be written");

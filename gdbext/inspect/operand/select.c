@@ -192,7 +192,7 @@ struct names {
 
 /* A name that one tensor has comes first: it costs the debugger no question, and a debugger
  * takes long to find out that there is no variable of a name. `(x)` is never a name. */
-static bool search(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
+static bool search(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, bool quoted,
 		   struct names *names, size_t *used, struct lbx_tensor *ret)
 {
 	size_t lengths[MAX_BRACKETS + 1];
@@ -234,14 +234,14 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 			return true;
 		}
 	}
-	return lbx_fail_unnamed(names->prefixes[n - 1], &names->found[n - 1], null);
+	return lbx_fail_unnamed(names->prefixes[n - 1], &names->found[n - 1], null, quoted);
 }
 
 static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
-			size_t *used, struct lbx_tensor *ret)
+			bool quoted, size_t *used, struct lbx_tensor *ret)
 {
 	struct names *names = calloc(1, sizeof *names);
-	bool found = names ? search(context, tensors, text, names, used, ret)
+	bool found = names ? search(context, tensors, text, quoted, names, used, ret)
 			   : lb_fail("out of memory");
 	free(names);
 	return found;
@@ -268,7 +268,8 @@ static bool finish(struct lbx_context *context, const char *slice, struct lbx_se
 	return true;
 }
 
-static bool select_plain(struct lbx_context *context, const char *text, struct lbx_selection *ret)
+/* `quoted`: quotes stood around it. */
+static bool select_plain(struct lbx_context *context, const char *text, bool quoted, struct lbx_selection *ret)
 {
 	struct lbx_tensors *tensors;
 	size_t used = 0;
@@ -277,7 +278,7 @@ static bool select_plain(struct lbx_context *context, const char *text, struct l
 		return false;
 	const char *number = find_number(context, text, &tensors);
 	if (!(number ? select_id(context, tensors, text, number, &used, &ret->tensor)
-		     : select_text(context, context->tensors, text, &used, &ret->tensor)))
+		     : select_text(context, context->tensors, text, quoted, &used, &ret->tensor)))
 		return false;
 	return finish(context, text + used, ret);
 }
@@ -327,6 +328,7 @@ static bool select_any(struct lbx_context *context, const char *text, bool views
 
 	memset(ret, 0, sizeof *ret);
 	text = skip(text);
+	const char *given = text;
 	if (!*text || strlen(text) >= LBX_TEXT_MAX)
 		return lb_fail(*text ? "the tensor's expression is too long%s" : "no tensor given%s", "");
 	/* a front end without a line of its own puts what has quotes in quotes again */
@@ -341,7 +343,7 @@ static bool select_any(struct lbx_context *context, const char *text, bool views
 	if (!*text) /* nothing but quotes and blanks */
 		return lb_fail("no tensor given");
 	if (*text != '@')
-		return select_plain(context, text, ret);
+		return select_plain(context, text, strcmp(plain[0], given) != 0, ret);
 	if (!views)
 		return lb_fail("'%s' is memory; a tensor is needed", text);
 	return lbx_view_parse(context, text, &used, &ret->tensor) && select_slice(text + used, ret);

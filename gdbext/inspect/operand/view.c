@@ -195,10 +195,8 @@ bool lbx_view_make(struct lbx_context *context, const struct lbx_view *view, str
 
 	*ret = (struct lbx_tensor){ .state = LBX_READY, .op = "memory", .op_class = LB_CLASS_LEAF,
 				    .layout_known = true };
-	if (!context->target)
-		return lb_fail("no program: start one, attach to one, or open a core file");
-	if (!lay(context, view, ret) || !find_address(context, view->address, &address) ||
-	    !find_dtype(view, address.type, &ret->dtype))
+	if (!lbx_context_program(context) || !lay(context, view, ret) ||
+	    !find_address(context, view->address, &address) || !find_dtype(view, address.type, &ret->dtype))
 		return false;
 	snprintf(ret->name, sizeof ret->name, "@%s", view->address);
 	return enclose(ret, address.bits);

@@ -213,7 +213,7 @@ static void print_counters(struct lbx_out *out, const struct lbx_root *root)
 	lbx_printf(out, "%s in use, peak %s, cache %s, limit %s\n", active, peak, cache,
 		   limit);
 	row(out, "work");
-	lbx_printf(out, "%" PRIu64 " evaluation%s, %" PRIu64 " implicit; %" PRIu64
+	lbx_printf(out, "%" PRIu64 " evaluation%s done, %" PRIu64 " implicit; %" PRIu64
 		   " operation%s, %" PRIu64 " of them fused\n", k->evals, LB_S(k->evals), k->implicit_evals,
 		   k->ops, LB_S(k->ops), k->fused);
 	row(out, "trouble");

@@ -47,6 +47,9 @@ static bool parse(const struct lbx_args *args, bool json, struct wanted *ret)
 {
 	const char *tensor = lbx_args_option(args, "tensor");
 
+	if (args->n && args->v[0][strspn(args->v[0], "0123456789")] == '\0')
+		return lbx_misuse("events: no event is named '%s'; `--last %s` shows the last %s", args->v[0], args->v[0],
+				  args->v[0]);
 	*ret = (struct wanted){ .glob = args->n ? args->v[0] : NULL, .last = json ? 0 : DEFAULT_LAST };
 	return lbx_args_int(args, "last", 0, INT64_MAX, &ret->last) &&
 	       lbx_args_int(args, "thread", 1, UINT32_MAX, &ret->thread) &&

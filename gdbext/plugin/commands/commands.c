@@ -35,9 +35,8 @@ static bool meet_needs(struct lbx_context *context, const struct lbx_command *co
 {
 	if (!(command->needs & LBX_NEEDS_PROGRAM))
 		return true;
-	if (!context->target)
-		return lb_fail("no program is being debugged, or no thread of it is selected: "
-			       "`run`, `attach` or `core-file` first");
+	if (!lbx_context_program(context))
+		return false;
 	if (command->needs & LBX_NEEDS_LIVE) {
 		enum lbx_liveness liveness = lbx_target_gdb_liveness();
 

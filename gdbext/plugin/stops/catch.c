@@ -25,6 +25,7 @@
 #endif
 #include "plugin/stops/catch.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,10 +276,19 @@ static void release_shared(struct lbx_context *context)
 		lbx_breakpoint_release_start(LBX_START_FOR_CATCHES);
 }
 
+/* A catch of this number is there. */
+static bool check_number(const char *text)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	return (end != text && !*end && number <= INT_MAX && lbx_catch_numbered((int)number)) ||
+	       lb_fail("uncatch: there is no catch %s: `tensor status` lists them", text);
+}
+
 static bool run_uncatch(struct lbx_context *context, const struct lbx_args *args)
 {
-	bool all = args->n == 0 || strcmp(args->v[0], "all") == 0;
-	long number = all ? 0 : strtol(args->v[0], NULL, 10);
+	bool all = args->n == 0 || (args->n == 1 && strcmp(args->v[0], "all") == 0);
 	struct lbx_catch left[MAX_CATCHES], removed[MAX_CATCHES];
 	struct lbx_watch_place place;
 	struct lbx_watch want;
@@ -286,16 +296,19 @@ static bool run_uncatch(struct lbx_context *context, const struct lbx_args *args
 
 	if (!lbx_catch_refresh())
 		return false;
+	for (int k = 0; k < args->n && !all; k++)
+		if (!check_number(args->v[k]))
+			return false;
 	memcpy(left, catches.v, sizeof left);
 	for (int i = 0; i < MAX_CATCHES; i++) {
-		if (left[i].number && (all || left[i].number == number)) {
+		bool wanted = all;
+		for (int k = 0; k < args->n && !wanted; k++)
+			wanted = left[i].number == strtol(args->v[k], NULL, 10);
+		if (left[i].number && wanted) {
 			removed[n++] = left[i];
 			left[i].number = 0;
 		}
 	}
-	if (n == 0 && !all)
-		return lb_fail("uncatch: there is no catch %s: `tensor status` lists them",
-			       args->v[0]);
 	want = lbx_watch_wanted(left, MAX_CATCHES);
 	if (!lbx_watch_find(context, &place) || !lbx_watch_write(context, &place, &want))
 		return false;
@@ -438,8 +451,8 @@ const struct lbx_command lbx_gdb_command_catch = {
 const struct lbx_command lbx_gdb_command_uncatch = {
 	.name = "uncatch",
 	.arguments = lbx_arguments_uncatch,
-	.max_args = 1,
-	.summary = "end catch number N, or all of them",
+	.max_args = LBX_ARGS_MAX,
+	.summary = "end the catches of these numbers, or all of them",
 	.help = "`tensor status` lists the catches with their numbers.",
 	.run = run_uncatch,
 };

@@ -57,8 +57,6 @@ static bool find_frame(struct lbx_stacks *stacks, const struct wanted *wanted, s
 {
 	uint64_t thread;
 
-	if (!stacks)
-		return lb_fail("step: there is no program");
 	if (stacks->ops->threads(stacks, &thread, 1) < 1)
 		return false;
 	ret->level = NO_FRAME;

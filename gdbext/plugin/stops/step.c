@@ -130,7 +130,7 @@ static bool select_frame(struct lbx_context *context)
 {
 	struct lbx_frame_found found;
 
-	if (!lbx_evaluation_frame(context, &found))
+	if (!lbx_context_program(context) || !lbx_evaluation_frame(context, &found))
 		return false;
 	if (found.level < 0)
 		return lb_fail("step: none of this thread's frames evaluates a graph in step mode");
@@ -144,7 +144,9 @@ static bool go_out(struct lbx_context *context)
 	struct lbx_thread thread;
 	int found;
 
-	if (!context->stacks || lbx_target_gdb_liveness() == LBX_CORE)
+	if (!lbx_context_program(context))
+		return false;
+	if (lbx_target_gdb_liveness() == LBX_CORE)
 		return lbx_bridge_waits() ? false : lb_fail("step: there is no process that could go on");
 	if (!lbx_evaluation_now(context, &thread))
 		return false;
@@ -264,7 +266,7 @@ static bool run_step(struct lbx_context *context, const struct lbx_args *args)
 		return true;
 	}
 	if (in && !place.process)
-		return lb_fail("step: there is nothing to continue: `start` or `run` the program first");
+		return lbx_context_program(context) && lb_fail("step: there is nothing to continue: `start` or `run` the program first");
 	if (in && root && !lbx_probes_exist())
 		return false;
 	bool lacks = in && !root && lbx_probes_lack_runtime();

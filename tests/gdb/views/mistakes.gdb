@@ -22,3 +22,6 @@ tensor print ''
 tensor print ""
 tensor list --json=yes
 tensor print 'q
+tensor events 5
+tensor peek la co
+tensor peek 'la co'
