@@ -76,8 +76,7 @@ static void test_signals_are_usual(void **state)
 	fclose(file);
 	assert_string_equal(blocked, "0000000000000000");
 	/* signals 32 and 33 are the C library's own: nobody can change that posix_spawn() began us with them ignored */
-	if (strcmp(ignored, "0000000180000000") != 0)
-		assert_string_equal(ignored, "0000000000000000");
+	assert_int_equal(strtoull(ignored, NULL, 16) & ~0x180000000ULL, 0);
 }
 
 static void test_program_that_is_not_there(void **state)
