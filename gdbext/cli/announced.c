@@ -15,6 +15,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/plural.h"
 #include "base/vector.h"
 #include "cli/terminal.h"
@@ -163,7 +164,7 @@ static bool add_line(struct lbx_announced *a, struct process *process, const cha
 
 static bool read_maps(struct lbx_announced *a, struct process *process, FILE *maps)
 {
-	char *line = NULL;
+	lb_auto_free char *line = NULL;
 	size_t size = 0, n = 0;
 	bool done = true;
 
@@ -172,7 +173,6 @@ static bool read_maps(struct lbx_announced *a, struct process *process, FILE *ma
 		n++;
 		done = add_line(a, process, line, false);
 	}
-	free(line);
 	/* of a process that ends meanwhile the rest is missing: then there is no more to be read at all */
 	if (done && (n == 0 || ferror(maps) || fseek(maps, 0, SEEK_SET) != 0 || getc(maps) == EOF)) {
 		errno = ESRCH;

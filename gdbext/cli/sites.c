@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "cli/announced.h"
 #include "cli/manual.h"
@@ -186,7 +187,7 @@ static bool is_for_us(struct sites *sites, char *line)
 /* Each line as it comes: it may be a tracer's that runs. */
 static bool copy(struct sites *sites)
 {
-	char *line = NULL;
+	lb_auto_free char *line = NULL;
 	size_t size = 0;
 	ssize_t n;
 
@@ -200,7 +201,6 @@ static bool copy(struct sites *sites)
 		if (fflush(stdout) != 0)
 			break;
 	}
-	free(line);
 	if (ferror(stdin))
 		return lb_fail("cannot read standard input: %s", strerror(errno));
 	return !ferror(stdout) || lb_fail("cannot write the output: %s", strerror(errno));

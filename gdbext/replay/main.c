@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/sanitizer.h"
 #include "base/op.h"
@@ -93,7 +94,7 @@ static bool rebuild_node(const struct image *image, struct lbx_rebuilt *all, uin
 	    !fits(node->data_at, node->data_bytes, 1, image->header->nbytes) ||
 	    !fits(node->inputs, node->n_inputs, 1, image->header->n_inputs))
 		return lb_fail("its record is damaged");
-	struct lbx_rebuilt **inputs = malloc((node->n_inputs + 1) * sizeof *inputs);
+	lb_auto_free struct lbx_rebuilt **inputs = malloc((node->n_inputs + 1) * sizeof *inputs);
 	if (!inputs)
 		return lb_fail("out of memory for %u inputs", node->n_inputs);
 	bool ok = true;
@@ -103,9 +104,7 @@ static bool rebuild_node(const struct image *image, struct lbx_rebuilt *all, uin
 		if (ok)
 			inputs[k] = &all[index];
 	}
-	ok = ok && lbx_rebuild(node, image->base + node->data_at, (int)node->n_inputs, inputs, &all[i]);
-	free(inputs);
-	return ok;
+	return ok && lbx_rebuild(node, image->base + node->data_at, (int)node->n_inputs, inputs, &all[i]);
 }
 
 static bool replay_value(struct image *image, struct lbx_rebuilt *all)

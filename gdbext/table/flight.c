@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "table/internal.h"
 #include "target/printable.h"
@@ -34,7 +35,7 @@ static bool read_kinds(struct lbx_table *table, struct lbx_flight *ret)
 	if (n == 0 || n > MAX_KINDS)
 		return lb_fail("the symbol table's root field 'n_event_kinds' is %llu",
 			       (unsigned long long)n);
-	struct lb_event_info *infos = malloc(n * sizeof *infos);
+	lb_auto_free struct lb_event_info *infos = malloc(n * sizeof *infos);
 	ret->kinds = calloc(n, sizeof *ret->kinds);
 	bool ok = infos && ret->kinds;
 	if (!ok)
@@ -53,7 +54,6 @@ static bool read_kinds(struct lbx_table *table, struct lbx_flight *ret)
 		split_names(infos[i].args, kind);
 	}
 	ret->n_kinds = (int)n;
-	free(infos);
 	return ok;
 }
 
@@ -61,7 +61,7 @@ static bool read_kinds(struct lbx_table *table, struct lbx_flight *ret)
 static bool read_run(struct lbx_table *table, uint64_t at, uint64_t size, uint64_t number, uint64_t n,
 		     struct lbx_flight *ret)
 {
-	unsigned char *bytes = malloc(CHUNK);
+	lb_auto_free unsigned char *bytes = malloc(CHUNK);
 	uint64_t most = CHUNK / size;
 
 	if (!bytes)
@@ -84,7 +84,6 @@ static bool read_run(struct lbx_table *table, uint64_t at, uint64_t size, uint64
 		number += some;
 		n -= some;
 	}
-	free(bytes);
 	return n == 0;
 }
 

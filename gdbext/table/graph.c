@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "table/internal.h"
@@ -157,7 +158,7 @@ static int by_name(const void *left, const void *right)
 
 static bool mark_repeated(struct lbx_listing *listing)
 {
-	struct lbx_listing_line **list = malloc(listing->n_lines * sizeof *list);
+	lb_auto_free struct lbx_listing_line **list = malloc(listing->n_lines * sizeof *list);
 
 	if (!list)
 		return lb_fail("out of memory for a listing of %u lines", listing->n_lines);
@@ -167,7 +168,6 @@ static bool mark_repeated(struct lbx_listing *listing)
 	for (uint32_t i = 1; i < listing->n_lines; i++)
 		if (list[i]->name[0] && strcmp(list[i]->name, list[i - 1]->name) == 0)
 			list[i]->repeated = list[i - 1]->repeated = true;
-	free(list);
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "table/internal.h"
@@ -145,8 +146,8 @@ static bool root_field(struct lbx_table *table, const struct lb_field *fields, c
 
 static bool read_root_fields(struct lbx_table *table)
 {
-	struct lb_field *fields = read_fields(table, "root", table->head.root_fields,
-					      table->head.n_root_fields);
+	lb_auto_free struct lb_field *fields = read_fields(table, "root", table->head.root_fields,
+							   table->head.n_root_fields);
 	if (!fields)
 		return false;
 	bool done = true;
@@ -157,7 +158,6 @@ static bool read_root_fields(struct lbx_table *table)
 				  sizeof own->name <= 8 ? 8 : LBX_ROOT_BYTES, &table->fields.name);
 	LB_ROOT_FIELDS(X)
 #undef X
-	free(fields);
 	return done;
 }
 

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "target/order.h"
 
@@ -72,7 +73,7 @@ static void unmap(struct mapping *m)
 static bool map_file(const char *path, struct mapping *m)
 {
 	struct stat st;
-	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	lb_auto_close int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 
 	unmap(m);
 	if (fd < 0)
@@ -85,7 +86,6 @@ static bool map_file(const char *path, struct mapping *m)
 			m->modified = st.st_mtim;
 		}
 	}
-	close(fd);
 	return m->bytes != NULL;
 }
 

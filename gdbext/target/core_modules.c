@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vector.h"
 #include "lazybones.h"
@@ -78,7 +79,7 @@ static void file_close(struct file *file)
 static bool file_open(const char *path, struct file *ret)
 {
 	struct stat st;
-	int fd = path && *path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	lb_auto_close int fd = path && *path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 
 	ret->bytes = NULL;
 	if (fd < 0)
@@ -91,7 +92,6 @@ static bool file_open(const char *path, struct file *ret)
 			ret->modified = st.st_mtim;
 		}
 	}
-	close(fd);
 	ret->image = (struct lbx_image){ .at = file_at, .context = ret };
 	if (ret->bytes && lbx_image_read(&ret->image))
 		return true;

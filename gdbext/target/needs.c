@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "symtab.h"
 
 enum { MAX_SECTIONS = 4096, MAX_ENTRIES = 4096 };
@@ -45,7 +46,7 @@ static bool uses_runtime(Elf *elf)
 bool lbx_file_uses_runtime(const char *path)
 {
 	struct stat s;
-	int fd = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	lb_auto_close int fd = stat(path, &s) == 0 && S_ISREG(s.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
 	if (fd < 0)
 		return false;
@@ -53,6 +54,5 @@ bool lbx_file_uses_runtime(const char *path)
 	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	bool uses = elf && uses_runtime(elf);
 	elf_end(elf);
-	close(fd);
 	return uses;
 }

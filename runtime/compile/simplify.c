@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "compile/image.h"
 
 /* Constants are equal by what they hold, other captured tensors only to themselves. */
@@ -70,9 +71,9 @@ bool lb_image_simplify(struct lb_image *image)
 	uint32_t n_places = 256;
 	while (n_places < image->n_nodes * 2)
 		n_places *= 2;
-	uint32_t *captured = malloc((image->n_captured + 1) * sizeof *captured);
-	uint32_t *nodes = malloc((image->n_nodes + 1) * sizeof *nodes);
-	uint32_t *table = calloc(n_places, sizeof *table); /* index + 1 */
+	lb_auto_free uint32_t *captured = malloc((image->n_captured + 1) * sizeof *captured);
+	lb_auto_free uint32_t *nodes = malloc((image->n_nodes + 1) * sizeof *nodes);
+	lb_auto_free uint32_t *table = calloc(n_places, sizeof *table); /* index + 1 */
 	bool ok = captured && nodes && table;
 	if (ok)
 		unite_captured(image, captured);
@@ -100,8 +101,5 @@ bool lb_image_simplify(struct lb_image *image)
 	}
 	for (uint32_t i = 0; ok && i < image->n_out; i++)
 		image->outputs[i] = replaced(image->outputs[i], captured, nodes);
-	free(captured);
-	free(nodes);
-	free(table);
 	return ok;
 }

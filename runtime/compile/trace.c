@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/vector.h"
 #include "compile/image.h"
 
@@ -198,7 +199,7 @@ static bool capture(struct capture *c, int n_out, lb_tensor *const *out)
 static bool run(struct capture *c, lb_function *fn, void *context, int n_in, lb_tensor *const *in,
 		int n_out, lb_tensor **out)
 {
-	lb_tensor **tracers = malloc(((size_t)n_in + 1) * sizeof *tracers);
+	lb_auto_free lb_tensor **tracers = malloc(((size_t)n_in + 1) * sizeof *tracers);
 	if (!tracers)
 		return lb_fail("compile: out of memory for %d inputs", n_in);
 	bool ok = true;
@@ -217,7 +218,6 @@ static bool run(struct capture *c, lb_function *fn, void *context, int n_in, lb_
 		ok = ok && (lb_ok() || !was_ok);
 		ok = ok && capture(c, n_out, out);
 	}
-	free(tracers);
 	return ok;
 }
 
@@ -240,7 +240,7 @@ bool lb_image_trace(struct lb_image *ret, const struct lb_image_source *from)
 		return false;
 	struct lb_tracing tracing;
 	struct capture c = { .image = ret, .tracing = &tracing, .shapeless = from->shapeless };
-	lb_tensor **out = calloc((size_t)n_out + 1, sizeof *out);
+	lb_auto_free lb_tensor **out = calloc((size_t)n_out + 1, sizeof *out);
 	ret->outputs = calloc((size_t)n_out + 1, sizeof *ret->outputs);
 	ret->inputs = calloc((size_t)n_in + 1, sizeof *ret->inputs);
 	bool ok = out && ret->outputs && ret->inputs;
@@ -255,7 +255,6 @@ bool lb_image_trace(struct lb_image *ret, const struct lb_image_source *from)
 		lb_tracing_end(self);
 		lb_scope_end(&scope);
 	}
-	free(out);
 	free(c.seen);
 	free(c.stack);
 	free(c.order);

@@ -29,6 +29,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "eval/eval.h"
 #include "eval/wait.h"
 #include "graph/scope.h"
@@ -322,8 +323,8 @@ static void run_roots(struct stream *s, struct job *job, int n, struct root **ro
 static void run_job(struct stream *s, struct job *job)
 {
 	struct lb_self *self = lb_self();
-	struct root **roots = malloc((size_t)job->n * sizeof *roots);
-	struct lb_tensor **tensors = malloc((size_t)job->n * sizeof *tensors);
+	lb_auto_free struct root **roots = malloc((size_t)job->n * sizeof *roots);
+	lb_auto_free struct lb_tensor **tensors = malloc((size_t)job->n * sizeof *tensors);
 	struct lb_evaluation e;
 	int n = 0;
 
@@ -354,8 +355,6 @@ static void run_job(struct stream *s, struct job *job)
 		lb_evaluation_end(&e);
 		lb_arena_trim(&self->arena);
 	}
-	free(roots);
-	free(tensors);
 }
 
 /* What the job needs first, when it is set aside. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/plural.h"
 #include "grad/overlap.h"
 #include "grad/transform.h"
@@ -15,13 +16,11 @@
 static bool run_again(struct lb_custom *call)
 {
 	int n = 0;
-	struct lb_tensor **lists = calloc(2 * ((size_t)call->n_in + (size_t)call->n_out) + 1, sizeof *lists);
-	int *wrt = calloc((size_t)call->n_in + 1, sizeof *wrt);
-	if (!lists || !wrt) {
-		free(lists);
-		free(wrt);
+	lb_auto_free struct lb_tensor **lists = calloc(2 * ((size_t)call->n_in + (size_t)call->n_out) + 1,
+						       sizeof *lists);
+	lb_auto_free int *wrt = calloc((size_t)call->n_in + 1, sizeof *wrt);
+	if (!lists || !wrt)
 		return lb_fail("checkpoint: out of memory for %d inputs", call->n_in);
-	}
 	struct lb_tensor **in = lists, **grads = in + call->n_in;
 	struct lb_tensor **out = grads + call->n_in, **after = out + call->n_out;
 	for (int i = 0; i < call->n_out; i++) {
@@ -43,8 +42,6 @@ static bool run_again(struct lb_custom *call)
 	memset(call->grads, 0, (size_t)call->n_in * sizeof *call->grads);
 	for (int i = 0; i < n_wrt && ok; i++)
 		call->grads[wrt[i]] = grads[i];
-	free(lists);
-	free(wrt);
 	return ok;
 }
 

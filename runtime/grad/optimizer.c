@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/plural.h"
 #include "eval/eval.h"
 #include "grad/reverse.h"
@@ -302,13 +303,10 @@ static bool update(const char *op, lb_optimizer *o, int n, lb_tensor **params, l
 	if (!check(op, o, n, params, grads) || (!o->state && !state_init(o, n, params)))
 		return false;
 	int each = 1 + o->n_each;
-	struct lb_tensor *const **order = in_order(n, grads);
-	struct lb_tensor **made = calloc((size_t)n * (size_t)each, sizeof *made);
-	if (!order || !made) {
-		free(order);
-		free(made);
+	lb_auto_free struct lb_tensor *const **order = in_order(n, grads);
+	lb_auto_free struct lb_tensor **made = calloc((size_t)n * (size_t)each, sizeof *made);
+	if (!order || !made)
 		return lb_fail("optimizer: out of memory for %d parameters", n);
-	}
 	bool ok = true;
 	LB_SCOPE {
 		size_t mark = lb_self()->n_items;
@@ -326,8 +324,6 @@ static bool update(const char *op, lb_optimizer *o, int n, lb_tensor **params, l
 				lb_replace(&o->state[i * o->n_each + k], made[i * each + 1 + k]);
 		}
 	}
-	free(order);
-	free(made);
 	o->steps += ok;
 	return ok;
 }
@@ -343,7 +339,7 @@ bool lb_optimizer_step(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *co
 	LB_ENTER();
 	if (!update("optimizer_step", o, n, params, grads, site))
 		return false;
-	struct lb_tensor **roots = calloc((size_t)n + 1, sizeof *roots);
+	lb_auto_free struct lb_tensor **roots = calloc((size_t)n + 1, sizeof *roots);
 	if (!roots)
 		return lb_fail("optimizer: out of memory for %d parameters", n);
 	int n_roots = 0;
@@ -352,9 +348,7 @@ bool lb_optimizer_step(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *co
 	for (int i = 0; i < n; i++)
 		roots[n_roots++] = params[i];
 	lb_fail_site(site);
-	bool ok = lb_evaluate(n_roots, roots, site);
-	free(roots);
-	return ok;
+	return lb_evaluate(n_roots, roots, site);
 }
 
 /* ---- clipping ---- */
@@ -371,7 +365,7 @@ bool lb_clip_by_global_norm(int n, lb_tensor *const *grads, double most, lb_tens
 		if (!grads[i])
 			return lb_fail_null_at("clip_by_global_norm", i, n);
 	}
-	struct lb_tensor *const **order = in_order(n, grads);
+	lb_auto_free struct lb_tensor *const **order = in_order(n, grads);
 	if (!order)
 		return false;
 	size_t mark = lb_self()->n_items;
@@ -381,7 +375,6 @@ bool lb_clip_by_global_norm(int n, lb_tensor *const *grads, double most, lb_tens
 		struct lb_tensor *part = lb_sum(lb_square(d), LB_ALL_AXES, false);
 		sum = sum ? lb_add(sum, part) : part;
 	}
-	free(order);
 	struct lb_tensor *all = lb_sqrt(sum);
 	struct lb_tensor *factor = lb_divide(lb_scalar(most), lb_add(all, lb_scalar(1e-6)));
 	factor = lb_minimum(factor, lb_scalar(1));

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/vector.h"
 #include "io/file.h"
 
@@ -71,7 +72,7 @@ bool lb_file_index_names(struct lb_file *file)
 
 bool lb_file_check_overlap(const struct lb_file *file)
 {
-	int64_t *order = sorted(file, compare_places);
+	lb_auto_free int64_t *order = sorted(file, compare_places);
 	if (!order)
 		return false;
 	bool ok = true;
@@ -82,7 +83,6 @@ bool lb_file_check_overlap(const struct lb_file *file)
 				     file->mapping->path, a->name, b->name,
 				     (unsigned long long)b->array.at);
 	}
-	free(order);
 	return ok;
 }
 

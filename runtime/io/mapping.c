@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 static bool map(struct lb_mapping *mapping, int fd)
@@ -45,10 +46,8 @@ struct lb_mapping *lb_mapping_open(const char *path)
 	if (!mapping)
 		return NULL;
 	/* O_NONBLOCK: a FIFO must not wait for its writer */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	lb_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	bool ok = fd >= 0 ? map(mapping, fd) : lb_fail("%s: %s", path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
 	if (!ok) {
 		free(mapping);
 		return NULL;

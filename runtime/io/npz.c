@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/plural.h"
 #include "io/file.h"
 #include "io/inflate.h"
@@ -263,7 +264,7 @@ static struct lb_tensor *unpack(struct lb_inflate *inflate, const struct lb_entr
 		lb_fail("%s: %.64s: header length: the header does not fit the member", path, entry->name);
 		return NULL;
 	}
-	uint8_t *header = malloc(n);
+	lb_auto_free uint8_t *header = malloc(n);
 	if (!header) {
 		lb_fail("%s: %.64s: out of memory for its header", path, entry->name);
 		return NULL;
@@ -276,7 +277,6 @@ static struct lb_tensor *unpack(struct lb_inflate *inflate, const struct lb_entr
 	if (lb_inflate_read(inflate, header + sizeof prefix, n - sizeof prefix) &&
 	    lb_npy_header(&c, entry->name, &array))
 		buffer = unpack_elements(inflate, &array, entry, path, lb_crc32(0, header, n));
-	free(header);
 	return buffer ? lb_array_in_buffer(&array, buffer, raw, entry->name, site) : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "eval/eval.h"
 #include "graph/shape.h"
 #include "io/cursor.h"
@@ -15,7 +16,7 @@ static int compare(const void *a, const void *b)
 
 static bool check_names(const char *op, int n, const char *const *names)
 {
-	const char **sorted = malloc(((size_t)n + 1) * sizeof *sorted);
+	lb_auto_free const char **sorted = malloc(((size_t)n + 1) * sizeof *sorted);
 	bool ok = sorted || lb_fail("%s: out of memory for %d names", op, n);
 	for (int i = 0; i < n && ok; i++) {
 		sorted[i] = names[i];
@@ -28,7 +29,6 @@ static bool check_names(const char *op, int n, const char *const *names)
 		if (strcmp(sorted[i - 1], sorted[i]) == 0)
 			ok = lb_fail("%s: two tensors have the name '%.64s'", op, sorted[i]);
 	}
-	free(sorted);
 	return ok;
 }
 

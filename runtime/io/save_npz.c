@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "io/npy.h"
 #include "io/save.h"
 #include "io/zip.h"
@@ -43,7 +44,7 @@ bool lb_save_npz(const char *path, int n, const char *const *names, lb_tensor *c
 	struct lb_writer w;
 	if (!lb_save_prepare("save_npz", path, n, names, xs, site))
 		return false;
-	struct lb_zip_member *members = calloc((size_t)n + 1, sizeof *members);
+	lb_auto_free struct lb_zip_member *members = calloc((size_t)n + 1, sizeof *members);
 	if (!members)
 		return lb_fail("%s: out of memory for %d members", path, n);
 	bool ok = true;
@@ -52,7 +53,5 @@ bool lb_save_npz(const char *path, int n, const char *const *names, lb_tensor *c
 		if (strlen(names[i]) > NAME_MAX_BYTES)
 			ok = lb_fail("save_npz: name %d is longer than %d bytes", i, NAME_MAX_BYTES);
 	}
-	ok = ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_archive(&w, n, members, xs, site));
-	free(members);
-	return ok;
+	return ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_archive(&w, n, members, xs, site));
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "io/cursor.h"
 #include "io/safetensors.h"
 #include "io/save.h"
@@ -24,11 +25,10 @@ static bool write_file(struct lb_writer *w, int n, const struct place *places,
 		       const struct lb_safetensors_metadata *m, const void *site)
 {
 	size_t length;
-	struct lb_safetensors_entry *entries = malloc(((size_t)n + 1) * sizeof *entries);
+	lb_auto_free struct lb_safetensors_entry *entries = malloc(((size_t)n + 1) * sizeof *entries);
 	for (int i = 0; i < n && entries; i++)
 		entries[i] = places[i].entry;
-	char *header = entries ? lb_safetensors_header(n, entries, m, &length) : NULL;
-	free(entries);
+	lb_auto_free char *header = entries ? lb_safetensors_header(n, entries, m, &length) : NULL;
 	if (!header)
 		return lb_fail("%s: out of memory for the header", w->path);
 	uint64_t prefix = length;
@@ -37,7 +37,6 @@ static bool write_file(struct lb_writer *w, int n, const struct place *places,
 	ok = ok && lb_writer_put(w, &prefix, sizeof prefix) && lb_writer_put(w, header, length);
 	for (int i = 0; i < n && ok; i++)
 		ok = lb_save_elements(w, places[i].x, site);
-	free(header);
 	return ok;
 }
 
@@ -69,7 +68,7 @@ static bool save(const char *op, const char *path, int n, const char *const *nam
 	struct lb_writer w;
 	if (!lb_save_prepare(op, path, n, names, xs, site) || !check_metadata(op, m))
 		return false;
-	struct place *places = calloc((size_t)n + 1, sizeof *places);
+	lb_auto_free struct place *places = calloc((size_t)n + 1, sizeof *places);
 	if (!places)
 		return lb_fail("%s: out of memory for %d tensors", path, n);
 	bool ok = true;
@@ -87,9 +86,7 @@ static bool save(const char *op, const char *path, int n, const char *const *nam
 		at += (uint64_t)lb_nbytes(places[i].x);
 		places[i].entry.end = at;
 	}
-	ok = ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_file(&w, n, places, m, site));
-	free(places);
-	return ok;
+	return ok && lb_writer_begin(&w, path) && lb_writer_end(&w, write_file(&w, n, places, m, site));
 }
 
 bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_tensor *const *xs)

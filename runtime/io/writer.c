@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 enum { ROOM = 32 }; /* for what a temporary name adds */
@@ -34,9 +35,8 @@ static int open_folder(const struct lb_writer *w, const char **name)
 	*name = slash ? slash + 1 : w->target;
 	if (!slash)
 		return open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char *folder = strndup(w->target, (size_t)(slash - w->target) + 1);
+	lb_auto_free char *folder = strndup(w->target, (size_t)(slash - w->target) + 1);
 	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	free(folder);
 	return fd;
 }
 

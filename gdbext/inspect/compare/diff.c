@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/command.h"
@@ -476,7 +477,7 @@ static bool take_sides(struct lbx_context *context, const struct lbx_args *args,
 
 static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct diff *d = calloc(1, sizeof *d);
+	lb_auto_free struct diff *d = calloc(1, sizeof *d);
 	int64_t seconds = DEFAULT_SECONDS;
 
 	if (!d)
@@ -494,7 +495,6 @@ static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 	done = done && take_sides(context, args, d) && run(context, d);
 	lbx_operand_release(&d->b);
 	lbx_operand_release(&d->a);
-	free(d);
 	return done;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/command.h"
@@ -79,14 +80,12 @@ static bool match_middle(struct comparison *c, uint32_t first, uint32_t n, uint3
 	if (n == 0 || m == 0 || (uint64_t)(n + 1) * width > CELLS_MOST)
 		return true;
 	/* lengths of the longest common subsequence of what is left, from each place on */
-	uint32_t *length = calloc((n + 1) * width, sizeof *length);
+	lb_auto_free uint32_t *length = calloc((n + 1) * width, sizeof *length);
 	if (!length)
 		return lb_fail("out of memory to compare %u lines with %u", n, m);
 	for (uint32_t i = n; i-- > 0;) {
-		if (i % 64 == 0 && !lbx_progress(c->context->out, "comparing", n - i, n)) {
-			free(length);
+		if (i % 64 == 0 && !lbx_progress(c->context->out, "comparing", n - i, n))
 			return false;
-		}
 		for (uint32_t k = m; k-- > 0;) {
 			uint32_t down = length[(i + 1) * width + k], right = length[i * width + k + 1];
 			length[i * width + k] = corresponds(&a[i], &b[k])
@@ -101,7 +100,6 @@ static bool match_middle(struct comparison *c, uint32_t first, uint32_t n, uint3
 		else
 			k++;
 	}
-	free(length);
 	return true;
 }
 

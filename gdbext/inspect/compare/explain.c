@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #define ROW(name, text) { text, lbx_generate_##name, lbx_phrase_##name, false }
@@ -82,7 +83,7 @@ bool lbx_explain(const struct lbx_array *a, const struct lbx_array *b,
 		 struct lbx_out *out, struct lbx_explanations *ret)
 {
 	struct lbx_explainer *e;
-	char *own_a = NULL, *own_b = NULL;
+	lb_auto_free char *own_a = NULL, *own_b = NULL;
 	bool is_complex = a->dtype == LB_C64;
 
 	*ret = (struct lbx_explanations){ .n = 0 };
@@ -117,8 +118,6 @@ bool lbx_explain(const struct lbx_array *a, const struct lbx_array *b,
 	bool done = !e->interrupted && !e->failed;
 	if (done)
 		lb_clear_error(); /* out of time is none */
-	free(own_a);
-	free(own_b);
 	free(e);
 	return done;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "inspect/command.h"
 #include "inspect/operand/operand.h"
@@ -101,15 +102,13 @@ static bool write_safetensors(struct save *s, struct lbx_out *out)
 	struct lb_safetensors_entry entry = { .name = s->name, .dtype = s->dtype, .rank = s->from.array.rank,
 					      .shape = s->from.array.shape, .end = (uint64_t)nbytes(s) };
 	size_t n;
-	char *header = lb_safetensors_header(1, &entry, &(struct lb_safetensors_metadata){ .n = 0 }, &n);
+	lb_auto_free char *header = lb_safetensors_header(1, &entry, &(struct lb_safetensors_metadata){ .n = 0 }, &n);
 	uint64_t prefix = n;
 
 	if (!header)
 		return lb_fail("out of memory");
-	bool done = lb_writer_put(&s->writer, &prefix, sizeof prefix) &&
-		    lb_writer_put(&s->writer, header, n) && write_elements(s, out);
-	free(header);
-	return done;
+	return lb_writer_put(&s->writer, &prefix, sizeof prefix) && lb_writer_put(&s->writer, header, n) &&
+	       write_elements(s, out);
 }
 
 static const struct format {
@@ -206,7 +205,7 @@ static void report(const struct save *s, const struct format *format, struct lbx
 
 static bool run_save(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct save *s = calloc(1, sizeof *s);
+	lb_auto_free struct save *s = calloc(1, sizeof *s);
 	const struct format *format = NULL;
 
 	if (!s)
@@ -221,7 +220,6 @@ static bool run_save(struct lbx_context *context, const struct lbx_args *args)
 			report(s, format, context->out);
 		lbx_operand_release(&s->from);
 	}
-	free(s);
 	return done && lb_ok();
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/draw/base64.h"
@@ -78,7 +79,7 @@ bool lbx_draw_picture(struct lbx_out *page, const struct lbx_array *array, doubl
 
 	if (!lbx_raster_create(&flat, LBX_CHANNELS_GUESS, SIDE, SIDE, ZOOM, page, &raster))
 		return false;
-	unsigned char *png = lbx_png_encode(&raster, raster.low, raster.high, &n);
+	lb_auto_free unsigned char *png = lbx_png_encode(&raster, raster.low, raster.high, &n);
 	if (png) {
 		lbx_printf(page, "<img alt=\"%s\" width=\"%d\" height=\"%d\" src=\"data:image/png;base64,",
 			   raster.channels == 1 ? "heat map" : "picture", raster.width, raster.height);
@@ -88,7 +89,6 @@ bool lbx_draw_picture(struct lbx_out *page, const struct lbx_array *array, doubl
 	bool has_range = raster.channels == 1 && raster.finite;
 	*low = has_range ? raster.low : NAN;
 	*high = has_range ? raster.high : NAN;
-	free(png);
 	lbx_raster_deinit(&raster);
 	return png != NULL;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
@@ -186,11 +187,10 @@ static bool draw_pixels(struct lbx_out *out, const struct lbx_raster *r, struct 
 			enum lbx_pixels how)
 {
 	size_t n;
-	char *text = lbx_pixels_encode(r, range.low, range.high, how, &n);
+	lb_auto_free char *text = lbx_pixels_encode(r, range.low, range.high, how, &n);
 
 	if (text)
 		(out->write_whole ? out->write_whole : out->write)(out, text, n);
-	free(text);
 	return text != NULL;
 }
 

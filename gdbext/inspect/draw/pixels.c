@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "inspect/draw/base64.h"
 #include "inspect/draw/png_file.h"
@@ -154,7 +155,7 @@ static void write_sixel(FILE *to, const struct lbx_raster *r, const struct palet
 static bool sixel(FILE *to, const struct lbx_raster *r, double low, double high)
 {
 	static const int steps[] = { 100, 50, 25, 20, 10, 5 }; /* the last: 216 colours at most */
-	int16_t *numbers = malloc((size_t)r->width * (size_t)r->height * sizeof *numbers);
+	lb_auto_free int16_t *numbers = malloc((size_t)r->width * (size_t)r->height * sizeof *numbers);
 	struct palette palette;
 
 	if (!numbers)
@@ -162,7 +163,6 @@ static bool sixel(FILE *to, const struct lbx_raster *r, double low, double high)
 	for (int i = 0; !reduce(r, low, high, steps[i], &palette, numbers); i++)
 		;
 	write_sixel(to, r, &palette, numbers);
-	free(numbers);
 	return true;
 }
 
@@ -172,7 +172,7 @@ static bool kitty(FILE *to, const struct lbx_raster *r, double low, double high)
 {
 	char text[CHUNK];
 	size_t n;
-	unsigned char *png = lbx_png_encode(r, low, high, &n);
+	lb_auto_free unsigned char *png = lbx_png_encode(r, low, high, &n);
 
 	/* q=2: no answer, which the debugger would read */
 	for (size_t at = 0; png && at < n; at += CHUNK / 4 * 3) {
@@ -181,7 +181,6 @@ static bool kitty(FILE *to, const struct lbx_raster *r, double low, double high)
 		fprintf(to, "\033_G%sm=%d;%.*s\033\\", at ? "" : "a=T,f=100,q=2,", at + piece < n,
 			(int)LBX_BASE64_SIZE(piece), text);
 	}
-	free(png);
 	return png != NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/command.h"
@@ -56,7 +57,8 @@ static bool add_some(struct lbx_out *out, const struct lbx_array *array, struct 
 {
 	struct lbx_array a = *array;
 	int64_t at[LBX_ARRAY_RANK], n = (int64_t)p->n * SAMPLES, step = p->size / n;
-	char *own = NULL, element[8];
+	lb_auto_free char *own = NULL;
+	char element[8];
 	bool ok = lbx_array_fetch(&a, out, "plotting", &own);
 
 	for (int64_t i = 0; ok && i < n; i++) {
@@ -65,7 +67,6 @@ static bool add_some(struct lbx_out *out, const struct lbx_array *array, struct 
 		ok = (i % PIECE || lbx_progress(out, "plotting", i, n)) && lbx_array_get(&a, at, element) &&
 		     add_piece(p, element, 1, place);
 	}
-	free(own);
 	p->sampled = n;
 	return ok;
 }
@@ -89,7 +90,7 @@ static int dot_row(double value, double low, double high, int rows)
 
 static void draw(struct lbx_out *out, const struct plot *p, int cells, int rows, double low, double high)
 {
-	unsigned char *canvas = calloc((size_t)cells * (size_t)rows, 1);
+	lb_auto_free unsigned char *canvas = calloc((size_t)cells * (size_t)rows, 1);
 	int before_low = 0, before_high = -1; /* what the last column reached */
 
 	if (!canvas) {
@@ -129,7 +130,6 @@ static void draw(struct lbx_out *out, const struct plot *p, int cells, int rows,
 		}
 		lbx_printf(out, "\n");
 	}
-	free(canvas);
 }
 
 /* The first and the last index. */

@@ -1,5 +1,6 @@
 #include "inspect/draw/png_file.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "inspect/file.h"
 
@@ -48,7 +49,7 @@ unsigned char *lbx_png_encode(const struct lbx_raster *raster, double low, doubl
 bool lbx_png_write(const struct lbx_raster *raster, double low, double high, const char *path)
 {
 	size_t n;
-	unsigned char *bytes = lbx_png_encode(raster, low, high, &n);
+	lb_auto_free unsigned char *bytes = lbx_png_encode(raster, low, high, &n);
 	struct lbx_file file;
 	bool ok = bytes && lbx_file_begin(&file, path);
 
@@ -56,7 +57,6 @@ bool lbx_png_write(const struct lbx_raster *raster, double low, double high, con
 		fwrite(bytes, 1, n, file.stream);
 		ok = lbx_file_end(&file, true);
 	}
-	free(bytes);
 	return ok;
 }
 

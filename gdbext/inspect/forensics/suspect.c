@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "base/vector.h"
@@ -338,7 +339,7 @@ static bool search_range(struct hunt *h, const struct lbx_range *range, char *sc
 /* All that can be written; where a target cannot tell what that is, the buffers. */
 static bool search(struct hunt *h)
 {
-	char *scratch = malloc(PIECE + KEY);
+	lb_auto_free char *scratch = malloc(PIECE + KEY);
 	struct lbx_range range;
 	struct lbx_buffer buffer;
 	uint64_t from = 0;
@@ -355,7 +356,6 @@ static bool search(struct hunt *h)
 	     more = lbx_places_after(h->places, buffer.data, &buffer))
 		done = search_range(h, &(struct lbx_range){ buffer.data, (uint64_t)buffer.nbytes },
 				    scratch);
-	free(scratch);
 	return done || h->result->late || h->findings->capped;
 }
 

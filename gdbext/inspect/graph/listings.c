@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/command.h"
@@ -53,14 +54,12 @@ static void visit_line(struct lbx_table *table, const struct lbx_listing *listin
 	struct lbx_tensors *tensors = lbx_table_tensors(table);
 	const struct lbx_listing_line *from = &listing->lines[line - 1];
 	uint32_t n = listing->n_lines + listing->n_inputs;
-	uint64_t *ids = calloc(n, sizeof *ids);
+	lb_auto_free uint64_t *ids = calloc(n, sizeof *ids);
 	char label[LBX_LABEL_MAX];
 	struct lbx_tensor t;
 
-	if (!ids || !lbx_table_listed_ids(table, ids_at, n, ids)) {
-		free(ids);
+	if (!ids || !lbx_table_listed_ids(table, ids_at, n, ids))
 		return;
-	}
 	for (uint32_t i = 0; i <= from->n_operands; i++) {
 		uint32_t place = i == 0 ? line - 1 : from->operands[i - 1] - 1;
 		uint64_t id = ids[place];
@@ -71,7 +70,6 @@ static void visit_line(struct lbx_table *table, const struct lbx_listing *listin
 		if (!fn(context, label, i > 0, &t))
 			break;
 	}
-	free(ids);
 }
 
 bool lbx_graph_tensors(struct lbx_table *table, uint64_t tid, const struct lbx_source_line *line,
@@ -421,7 +419,7 @@ static bool show_all(struct lister *l)
 {
 	struct lbx_root root;
 	struct lbx_out *out = l->context->out;
-	struct lbx_eval_graph *list = malloc(GRAPHS_MOST * sizeof *list);
+	lb_auto_free struct lbx_eval_graph *list = malloc(GRAPHS_MOST * sizeof *list);
 	uint64_t slot = 0;
 	int n = 0;
 
@@ -446,7 +444,6 @@ static bool show_all(struct lister *l)
 	if (!array && lbx_table_root(l->table, &root))
 		lbx_tell_unstepped(l->context, &root);
 	lbx_set_int(out, "tensor_count", n);
-	free(list);
 	return true;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/measure/crew.h"
@@ -44,7 +45,7 @@ static void add_blocks(const struct walk *w, void *part, const char *x, const ch
 /* Elements begin … end-1; without `out` there is no progress to tell. */
 static bool add_range(const struct walk *w, void *part, int64_t begin, int64_t end, struct lbx_out *out)
 {
-	char *x = malloc((size_t)(PIECE * w->a.width)), *y = malloc((size_t)(PIECE * w->b.width));
+	lb_auto_free char *x = malloc((size_t)(PIECE * w->a.width)), *y = malloc((size_t)(PIECE * w->b.width));
 	bool done = (x && y) || lb_fail("out of memory");
 
 	for (int64_t first = begin; done && first < end; first += PIECE) {
@@ -56,8 +57,6 @@ static bool add_range(const struct walk *w, void *part, int64_t begin, int64_t e
 		if (out)
 			done = done && lbx_progress(out, w->pairs->doing, first, w->size);
 	}
-	free(x);
-	free(y);
 	return done;
 }
 

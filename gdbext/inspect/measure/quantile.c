@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "inspect/tensor/array.h"
 
@@ -69,15 +70,13 @@ void lbx_sample_join(struct lbx_sample *s, const struct lbx_sample *part)
 bool lbx_sample_sort(struct lbx_sample *s)
 {
 	size_t n = (size_t)s->n;
-	uint64_t *from = malloc(n * sizeof *from + 1), *to = malloc(n * sizeof *to + 1), *swap;
+	lb_auto_free uint64_t *from = malloc(n * sizeof *from + 1), *to = malloc(n * sizeof *to + 1);
+	uint64_t *swap;
 	static const uint64_t sign = 1ULL << 63;
 	uint64_t all_or = 0, all_and = UINT64_MAX;
 
-	if (!from || !to) {
-		free(from);
-		free(to);
+	if (!from || !to)
 		return lb_fail("out of memory for a sample of the values");
-	}
 	for (size_t i = 0; i < n; i++) {
 		memcpy(&from[i], &s->values[i], sizeof from[i]);
 		from[i] = from[i] & sign ? ~from[i] : from[i] | sign;
@@ -105,8 +104,6 @@ bool lbx_sample_sort(struct lbx_sample *s)
 		from[i] = from[i] & sign ? from[i] & ~sign : ~from[i];
 		memcpy(&s->values[i], &from[i], sizeof from[i]);
 	}
-	free(from);
-	free(to);
 	return true;
 }
 

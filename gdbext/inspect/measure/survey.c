@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "inspect/measure/crew.h"
 
@@ -39,7 +40,7 @@ static bool work(void *context, int64_t i)
 	struct survey *s = context;
 	struct part part = { .sample = lbx_sample_part(s->sample, i * s->per_part) };
 	int64_t end = (i + 1) * s->per_part < s->size ? (i + 1) * s->per_part : s->size;
-	char *own = s->elements ? NULL : malloc((size_t)(PIECE * s->width));
+	lb_auto_free char *own = s->elements ? NULL : malloc((size_t)(PIECE * s->width));
 	bool done = s->elements || own || lb_fail("out of memory");
 
 	lbx_summary_init(&part.summary, s->summary->dtype);
@@ -53,7 +54,6 @@ static bool work(void *context, int64_t i)
 		lbx_sample_add(&part.sample, elements, n, first);
 	}
 	s->parts[i % LBX_CREW_ROUND] = part;
-	free(own);
 	return done;
 }
 
@@ -81,7 +81,7 @@ bool lbx_survey(const struct lbx_array *array, struct lbx_out *out, struct lbx_s
 {
 	struct survey s = { .array = *array, .size = array->size,
 			    .width = lbx_dtype_bytes(array->dtype), .summary = summary, .sample = sample };
-	char *own = NULL;
+	lb_auto_free char *own = NULL;
 	bool done;
 
 	lbx_array_join_axes(&s.array);
@@ -95,6 +95,5 @@ bool lbx_survey(const struct lbx_array *array, struct lbx_out *out, struct lbx_s
 		done = in_parts(&s, &crew, out);
 	else
 		done = lbx_array_walk(&s.array, out, doing, PIECE, add_piece, &s);
-	free(own);
 	return done;
 }

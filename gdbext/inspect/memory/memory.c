@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/command.h"
@@ -338,7 +339,7 @@ static void write_json(struct lbx_context *context, const struct lbx_snapshot *s
 static bool show(struct lbx_context *context, struct lbx_snapshot *s, const struct lbx_snapshot *before,
 		 const struct request *r)
 {
-	struct lbx_holder *holders = calloc(LBX_HOLDERS_MAX, sizeof *holders);
+	lb_auto_free struct lbx_holder *holders = calloc(LBX_HOLDERS_MAX, sizeof *holders);
 	struct lbx_holding_groups groups;
 	int n = 0;
 
@@ -357,7 +358,6 @@ static bool show(struct lbx_context *context, struct lbx_snapshot *s, const stru
 		ok = print_largest(context, holders, n);
 	}
 	lbx_holding_groups_deinit(&groups);
-	free(holders);
 	return ok && lb_ok();
 }
 

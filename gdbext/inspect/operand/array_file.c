@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/replay/replayer.h"
@@ -76,12 +77,10 @@ static bool in_place(struct lbx_context *context, const char *path, struct lbx_w
 		return ret->mapping && lay_over(path, answer, (const char *)ret->mapping->data,
 						ret->mapping->size, ret);
 	}
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	lb_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return lb_fail("%s: %s", path, strerror(errno));
-	bool done = copy_elements(context->out, path, fd, answer, ret);
-	close(fd);
-	return done;
+	return copy_elements(context->out, path, fd, answer, ret);
 }
 
 /* `path` is as it was asked for; names and messages hold what is in the file. */
@@ -136,11 +135,9 @@ bool lbx_array_file_open(struct lbx_context *context, const char *path, const ch
 	strcpy(request.path, path);
 	strcpy(request.name, name);
 	snprintf(request.like, sizeof request.like, "%.511s", like);
-	int fd = memfd_create("lazybones-file", MFD_CLOEXEC);
+	lb_auto_close int fd = memfd_create("lazybones-file", MFD_CLOEXEC);
 	bool done = fd >= 0 ? ask(context, path, fd, &request, ret) :
 		    lb_fail("cannot create a shared memory file");
-	if (fd >= 0)
-		close(fd);
 	if (!done)
 		lbx_array_file_close(ret);
 	return done;

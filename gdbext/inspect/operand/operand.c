@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "inspect/operand/by_name.h"
 #include "inspect/operand/select.h"
@@ -129,10 +130,9 @@ static bool is_named(struct lbx_context *context, const char *text)
 	if (!context->target || strlen(text) >= sizeof name[0] || !lbx_context_tensors(context, &tensors))
 		return false;
 	strcpy(name[0], text);
-	struct lbx_named *named = calloc(1, sizeof *named);
+	lb_auto_free struct lbx_named *named = calloc(1, sizeof *named);
 	if (named)
 		found = lbx_find_named(tensors, name, 1, named) && named->count > 0;
-	free(named);
 	return found;
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/by_name.h"
@@ -240,11 +241,9 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
 			bool quoted, size_t *used, struct lbx_tensor *ret)
 {
-	struct names *names = calloc(1, sizeof *names);
-	bool found = names ? search(context, tensors, text, quoted, names, used, ret)
-			   : lb_fail("out of memory");
-	free(names);
-	return found;
+	lb_auto_free struct names *names = calloc(1, sizeof *names);
+
+	return names ? search(context, tensors, text, quoted, names, used, ret) : lb_fail("out of memory");
 }
 
 /* Of what follows T; before anything is asked of its value, which may not be there. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/convenience.h"
@@ -84,13 +85,12 @@ static bool print_json(struct lbx_context *context, const struct lbx_selection *
 	json_object_set_new(o, "summarised", json_boolean(lbx_format_summarises(array, options)));
 	if (lbx_format_summarises(array, options))
 		json_object_set_new(o, "edge", json_integer(options->edge_items));
-	char *head = json_dumps(o, JSON_COMPACT);
+	lb_auto_free char *head = json_dumps(o, JSON_COMPACT);
 	json_decref(o);
 	if (!head)
 		return lb_fail("out of memory");
 	/* the object stays open for the values */
 	lbx_printf(out, "%.*s,\"values\":", (int)strlen(head) - 1, head);
-	free(head);
 	bool done = lbx_format_json(out, array, options);
 	lbx_printf(out, "}\n");
 	return done;

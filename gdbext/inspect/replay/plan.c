@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/op.h"
 #include "inspect/replay/needs.h"
@@ -180,15 +181,12 @@ static bool plan_operation(struct lbx_planner *p, uint32_t from)
 	if (d->in_part && (d->op == LB_OP_ARANGE || d->op == LB_OP_UNIFORM || d->op == LB_OP_NORMAL) &&
 	    !lbx_region_is_all(&d->region, t->rank, lbx_shape(t)))
 		return lbx_plan_numbered(p, from);
-	uint32_t *inputs = malloc((t->n_inputs + 1) * sizeof *inputs);
+	lb_auto_free uint32_t *inputs = malloc((t->n_inputs + 1) * sizeof *inputs);
 	if (!inputs)
 		return lb_fail("out of memory for %u inputs", t->n_inputs);
 	bool ok = plan_inputs(p, from, inputs, &n);
-	if (ok && d->in_part && d->op == LB_OP_PAD && n == 1) {
-		ok = plan_padding(p, from, inputs[0]);
-		free(inputs);
-		return ok;
-	}
+	if (ok && d->in_part && d->op == LB_OP_PAD && n == 1)
+		return plan_padding(p, from, inputs[0]);
 	struct lbx_wire_node *node = ok ? lbx_plan_node_of(p, from, t->op) : NULL;
 	if (node) {
 		lbx_strided_dense(t->rank, d->region.count, &layout);
@@ -200,7 +198,6 @@ static bool plan_operation(struct lbx_planner *p, uint32_t from)
 	ok = ok && node;
 	for (uint32_t i = 0; ok && i < n; i++)
 		ok = lbx_plan_input(p, inputs[i]);
-	free(inputs);
 	if (!ok || t->op_class != LB_CLASS_FUSED)
 		return ok;
 	struct lbx_plan_data *data = lbx_plan_add_data(p);

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/op.h"
 #include "inspect/replay/planner.h"
@@ -58,7 +59,7 @@ bool lbx_plan_numbered(struct lbx_planner *p, uint32_t from)
 	int n = axes_apart(&part, lbx_region_size(&d->region, t->rank), &runs);
 	if (runs == 1)
 		return plan_run(p, from, &part);
-	uint32_t *inputs = malloc((size_t)runs * sizeof *inputs);
+	lb_auto_free uint32_t *inputs = malloc((size_t)runs * sizeof *inputs);
 	bool ok = inputs || lb_fail("out of memory for %lld pieces", (long long)runs);
 	for (int64_t i = 0; ok && i < runs; i++) {
 		piece = part;
@@ -81,7 +82,6 @@ bool lbx_plan_numbered(struct lbx_planner *p, uint32_t from)
 	ok = joined != NULL;
 	for (int64_t i = 0; ok && i < runs; i++)
 		ok = lbx_plan_input(p, inputs[i]);
-	free(inputs);
 	if (!ok)
 		return false;
 	lbx_strided_dense(part.rank, part.shape, &all);

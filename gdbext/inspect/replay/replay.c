@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/graph/graph.h"
@@ -274,15 +275,13 @@ static bool run(struct lbx_context *context, const struct lbx_graph *graph, stru
 	struct writer w = { .context = context, .graph = graph, .plan = plan,
 			    .asked = to->ranges ? LBX_WIRE_RANGES : to->steps ? LBX_WIRE_STEPS
 								  : LBX_WIRE_ELEMENTS };
-	int fd = memfd_create("lazybones-replay", MFD_CLOEXEC);
+	lb_auto_close int fd = memfd_create("lazybones-replay", MFD_CLOEXEC);
 	bool ok = prepare(&w, fd) &&
 		  lbx_replayer_run(context->out, fd, context->settings->replay_seconds, "replaying",
 				   "the replay") &&
 		  take(&w, fd, to);
 	if (w.map)
 		munmap(w.map, w.total);
-	if (fd >= 0)
-		close(fd);
 	return ok;
 }
 

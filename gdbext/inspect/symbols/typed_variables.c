@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vector.h"
 #include "inspect/replay/replay.h"
@@ -263,7 +264,7 @@ static bool add_variable(struct maker *m, const struct lbx_symbol *s)
 	struct lbx_place place;
 	struct lbx_tensor t;
 	uint64_t slot = s->slot, bad = 0;
-	void *own = NULL;
+	lb_auto_free void *own = NULL;
 	uint32_t type;
 
 	if (lbx_tensors_next(m->tensors, &slot, &t, &bad) != LBX_NEXT_TENSOR || t.id != s->id)
@@ -278,7 +279,6 @@ static bool add_variable(struct maker *m, const struct lbx_symbol *s)
 		lbx_dwarf_variable(typed->dwarf, s->name, type, &place);
 	if (ok && s->c_name)
 		lbx_dwarf_variable(typed->dwarf, s->c_name, type, &place);
-	free(own);
 	if (!ok)
 		return false;
 	note_names(typed, s);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "kernels/half.h"
@@ -301,7 +302,7 @@ bool lbx_array_walk(const struct lbx_array *array, struct lbx_out *out, const ch
 {
 	struct lbx_array a = *array;
 	int64_t width = lbx_dtype_bytes(a.dtype);
-	char *own = NULL, *buffer = NULL;
+	lb_auto_free char *own = NULL, *buffer = NULL;
 	bool done = true;
 
 	if (a.size == 0)
@@ -325,8 +326,6 @@ bool lbx_array_walk(const struct lbx_array *array, struct lbx_out *out, const ch
 			done = done && lbx_array_copy(&a, first, n, buffer);
 		done = done && fn(context, elements, n, first);
 	}
-	free(buffer);
-	free(own);
 	return done;
 }
 

@@ -4,11 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+
 /* -i=mi, --interpreter mi3, …, -ex "new-ui mi /dev/pts/3" */
 static bool command_line_names_mi(void)
 {
 	FILE *file = fopen("/proc/self/cmdline", "re");
-	char *word = NULL;
+	lb_auto_free char *word = NULL;
 	size_t room = 0;
 	bool names_it = false, mi = false;
 
@@ -24,7 +26,6 @@ static bool command_line_names_mi(void)
 		     strncmp(word, "new-ui mi", 9) == 0;
 		names_it = option && !value;
 	}
-	free(word);
 	if (file)
 		fclose(file);
 	return mi;

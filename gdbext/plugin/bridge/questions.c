@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/bridge/files.h"
 #include "plugin/bridge/text.h"
@@ -259,10 +260,9 @@ bool lbx_questions_take(void)
 	if (!lbx_file_ends_with(LBX_REQUEST_FD, LBX_MARK "end"))
 		return false;
 	size = size < ANSWERS_SIZE ? size : ANSWERS_SIZE;
-	char *all = malloc((size_t)size + 1);
+	lb_auto_free char *all = malloc((size_t)size + 1);
 	if (all && lbx_file_read(LBX_REQUEST_FD, all, (size_t)size + 1))
 		take_answers(all);
-	free(all);
 	return true;
 }
 
