@@ -3,32 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/op.h"
-
-int64_t lbx_dtype_bytes(enum lb_dtype dtype)
-{
-	return (unsigned)dtype < LB_DTYPES ? lb_dtypes[dtype].bytes : 0;
-}
-
-const char *lbx_dtype_name(enum lb_dtype dtype)
-{
-	return (unsigned)dtype < LB_DTYPES ? lb_dtypes[dtype].name : "?";
-}
-
-bool lbx_dtype_parse(const char *text, enum lb_dtype *ret)
-{
-	static const char *const names[LB_DTYPES] = {
-		"bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64",
-		"f16", "bf16", "f32", "f64", "c64",
-	};
-
-	for (int i = 0; i < LB_DTYPES; i++)
-		if (strcmp(lbx_dtype_name((enum lb_dtype)i), text) == 0 || strcmp(names[i], text) == 0) {
-			*ret = (enum lb_dtype)i;
-			return true;
-		}
-	return false;
-}
 
 static bool dense(const struct lbx_tensor *t, bool rows)
 {
@@ -54,26 +28,59 @@ enum lbx_contiguity lbx_tensor_contiguity(const struct lbx_tensor *t)
 	return dense(t, false) ? LBX_COLUMN_CONTIGUOUS : LBX_STRIDED;
 }
 
+struct lbx_encoding lbx_tensor_encoding(const struct lbx_tensor *t)
+{
+	return t->encoding ? *t->encoding : lbx_encoding_of_dtype(t->dtype);
+}
+
+const char *lbx_tensor_dtype_name(const struct lbx_tensor *t)
+{
+	return lbx_tensor_encoding(t).name;
+}
+
 int64_t lbx_tensor_nbytes(const struct lbx_tensor *t)
 {
+	struct lbx_encoding e = lbx_tensor_encoding(t);
 	int64_t n;
-	return lb_mul(t->size, lbx_dtype_bytes(t->dtype), &n) ? n : INT64_MAX;
+
+	return lbx_encoding_bytes(&e, t->size, &n) ? n : INT64_MAX;
+}
+
+/* The lowest and the highest element that a tensor with elements reaches. */
+static bool reach_of(const struct lbx_tensor *t, int64_t *ret_low, int64_t *ret_high)
+{
+	int64_t low = t->offset, high = t->offset, reach;
+
+	for (int i = 0; i < t->rank; i++)
+		if (!lb_mul(lbx_shape(t)[i] - 1, lbx_strides(t)[i], &reach) ||
+		    !(reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high)))
+			return false;
+	*ret_low = low;
+	*ret_high = high;
+	return low >= 0 && high < INT64_MAX;
 }
 
 bool lbx_tensor_in_bounds(const struct lbx_tensor *t)
 {
-	int64_t low = t->offset, high = t->offset, bytes, reach;
+	struct lbx_encoding e = lbx_tensor_encoding(t);
+	int64_t low, high, bytes;
 
 	if (t->size == 0)
 		return true;
-	if (t->data == 0)
+	return t->data && reach_of(t, &low, &high) && lbx_encoding_bytes(&e, high + 1, &bytes) &&
+	       bytes <= t->buffer_bytes;
+}
+
+bool lbx_tensor_range(const struct lbx_tensor *t, uint64_t *ret_begin, uint64_t *ret_end)
+{
+	struct lbx_encoding e = lbx_tensor_encoding(t);
+	int64_t low, high, end;
+
+	*ret_begin = *ret_end = 0;
+	if (t->size == 0 || !lbx_tensor_in_bounds(t) || !reach_of(t, &low, &high) ||
+	    !lbx_encoding_bytes(&e, high + 1, &end))
 		return false;
-	for (int i = 0; i < t->rank; i++) {
-		if (!lb_mul(lbx_shape(t)[i] - 1, lbx_strides(t)[i], &reach))
-			return false;
-		if (!(reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high)))
-			return false;
-	}
-	return low >= 0 && high < INT64_MAX &&
-	       lb_mul(high + 1, lbx_dtype_bytes(t->dtype), &bytes) && bytes <= t->buffer_bytes;
+	*ret_begin = t->data + (uint64_t)lbx_encoding_at(&e, low);
+	*ret_end = t->data + (uint64_t)end;
+	return true;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "symtab.h"
+#include "tensors/encoding.h"
 #include "tensors/state.h"
 #include "target/target.h"
 
@@ -24,7 +25,8 @@ struct lbx_tensor {
 	uint64_t overwriter; /* id; see state.h */
 	const char *place;   /* likewise; or NULL */
 	bool held;        /* an evaluation that is under way still holds the value for its consumers */
-	enum lb_dtype dtype;
+	enum lb_dtype dtype; /* of its elements, decoded */
+	const struct lbx_encoding *encoding; /* how they are stored; NULL: as its dtype is. Valid while its set is */
 	const char *op;   /* name; "?" for one that this reader's table does not name */
 	enum lb_op_class op_class;
 	int rank; /* at most LBX_RANK_MAX */
@@ -70,12 +72,13 @@ static inline const int64_t *lbx_strides(const struct lbx_tensor *t)
 
 enum lbx_contiguity { LBX_ROW_CONTIGUOUS, LBX_COLUMN_CONTIGUOUS, LBX_STRIDED };
 
-int64_t lbx_dtype_bytes(enum lb_dtype dtype);
-const char *lbx_dtype_name(enum lb_dtype dtype);
-/* "float32" or "f32"; false, without an error, for another text. */
-bool lbx_dtype_parse(const char *text, enum lb_dtype *ret);
+struct lbx_encoding lbx_tensor_encoding(const struct lbx_tensor *t);
+/* What its dtype is called: "float32", or the name of its encoding. */
+const char *lbx_tensor_dtype_name(const struct lbx_tensor *t);
 enum lbx_contiguity lbx_tensor_contiguity(const struct lbx_tensor *t);
 int64_t lbx_tensor_nbytes(const struct lbx_tensor *t);
+/* The bytes that its elements reach; false if there are none, or not within the buffer. */
+bool lbx_tensor_range(const struct lbx_tensor *t, uint64_t *ret_begin, uint64_t *ret_end);
 /* Whether every element that shape, strides and offset reach lies inside the buffer. */
 bool lbx_tensor_in_bounds(const struct lbx_tensor *t);
 

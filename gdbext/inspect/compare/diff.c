@@ -87,10 +87,10 @@ static void print_heading(struct lbx_out *out, const struct diff *d)
 	lbx_format_list(d->b.array.shape, d->b.array.rank, other, sizeof other);
 	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_NAME, "%s", d->a.label);
-	lbx_printf(out, " (%s%s) and ", lbx_dtype_name(d->a.array.dtype),
+	lbx_printf(out, " (%s%s) and ", lbx_array_dtype_name(&d->a.array),
 		   d->a.was_lazy ? ", replayed" : "");
 	lbx_styled(out, LBX_NAME, "%s", d->b.label);
-	lbx_printf(out, " (%s%s), ", lbx_dtype_name(d->b.array.dtype), d->b.was_lazy ? ", replayed" : "");
+	lbx_printf(out, " (%s%s), ", lbx_array_dtype_name(&d->b.array), d->b.was_lazy ? ", replayed" : "");
 	if (d->same_shape)
 		lbx_printf(out, "shape %s\n", shape);
 	else

@@ -30,7 +30,7 @@ static bool raw(const struct lbx_array *given, int64_t offset, struct lbx_array 
 {
 	int64_t width = lbx_dtype_bytes(given->dtype), end;
 
-	if (!lb_sum_of(offset, given->size, &end) || !lb_mul(end, width, &end) ||
+	if (given->encoding || !lb_sum_of(offset, given->size, &end) || !lb_mul(end, width, &end) ||
 	    (uint64_t)end > given->high - given->low)
 		return false;
 	*ret = *given;

@@ -162,6 +162,7 @@ bool lbx_explain_dense(struct lbx_explainer *e, struct lbx_array *a, char **own)
 		}
 	}
 	dense.target = NULL;
+	dense.encoding = NULL;
 	dense.low = (uint64_t)(uintptr_t)dense.local;
 	dense.high = dense.low + (uint64_t)nbytes;
 	dense.offset = 0;

@@ -182,7 +182,7 @@ static void report(const struct save *s, const struct format *format, struct lbx
 		json_t *o = json_pack("{s:o,s:o,s:o,s:s,s:s,s:o,s:I,s:b}", "tensor",
 				      lbx_json_string(s->from.label), "file", lbx_json_string(s->path),
 				      "name", format->has_names ? lbx_json_string(s->name) : json_null(),
-				      "dtype", lbx_dtype_name(s->from.array.dtype), "written_as",
+				      "dtype", lbx_array_dtype_name(&s->from.array), "written_as",
 				      lbx_dtype_name(s->dtype), "shape",
 				      lbx_json_list(s->from.array.shape, s->from.array.rank), "bytes",
 				      (json_int_t)nbytes(s), "replayed", s->from.was_lazy);
@@ -192,13 +192,16 @@ static void report(const struct save *s, const struct format *format, struct lbx
 	lbx_format_list(s->from.array.shape, s->from.array.rank, shape, sizeof shape);
 	lbx_format_bytes(nbytes(s), size, sizeof size);
 	lbx_styled(out, LBX_NAME, "%s", s->from.label);
-	lbx_printf(out, " (%s %s%s) saved to ", lbx_dtype_name(s->from.array.dtype), shape,
+	lbx_printf(out, " (%s %s%s) saved to ", lbx_array_dtype_name(&s->from.array), shape,
 		   s->from.was_lazy ? ", replayed" : "");
 	lbx_styled(out, LBX_FILE, "%s", s->path);
 	lbx_printf(out, format->has_names ? " as '%s', %s\n" : "%.0s, %s\n", s->name, size);
+	if (s->from.array.encoding)
+		lbx_printf(out, "  written as %s: what the %s decode to\n", lbx_dtype_name(s->dtype),
+			   s->from.array.encoding->n_scales ? "integers" : "blocks");
 	if (s->dtype != s->from.array.dtype)
 		lbx_printf(out, "  written as %s, exactly: NumPy's formats have no %s; .safetensors has\n",
-			   lbx_dtype_name(s->dtype), lbx_dtype_name(s->from.array.dtype));
+			   lbx_dtype_name(s->dtype), lbx_array_dtype_name(&s->from.array));
 	if (!format->has_bfloat16 && s->from.array.rank > AXES_OF_OLD_NUMPY)
 		lbx_printf(out, "  %d axes: NumPy reads more than %d since 2.0\n", s->from.array.rank, AXES_OF_OLD_NUMPY);
 }

@@ -172,7 +172,7 @@ static void draw_box(struct lbx_out *page, const struct lbx_graph_node *node, in
 	snprintf(text, sizeof text, "%s #%" PRIu64 " %s", t->op, t->id, t->name);
 	lbx_printf(page, "<text x=\"%d\" y=\"%d\">", x + 5, y + 14);
 	print_line(page, text);
-	snprintf(text, sizeof text, "%s %s", lbx_dtype_name(t->dtype), shape);
+	snprintf(text, sizeof text, "%s %s", lbx_tensor_dtype_name(t), shape);
 	lbx_printf(page, "</text><text x=\"%d\" y=\"%d\">", x + 5, y + 28);
 	print_line(page, text);
 	lbx_printf(page, "</text></g>\n");

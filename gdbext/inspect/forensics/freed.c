@@ -122,7 +122,7 @@ static void show(struct lbx_context *context, struct lbx_tensor *t, json_t *list
 	lbx_describe_pc(context->target, t->site, where, sizeof where);
 	lbx_wrap(context->out, 0, 4);
 	lbx_printf(context->out, "#%" PRIu64 " %s%s%s %s, %s, %s at ", t->id, t->name, *t->name ? " " : "",
-		   lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state), bytes);
+		   lbx_tensor_dtype_name(t), shape, lbx_state_name(t->state), bytes);
 	lbx_styled(context->out, LBX_ADDRESS, "0x%" PRIx64, t->data);
 	lbx_printf(context->out, ", made by %s in %s\n", t->op, where);
 }

@@ -156,7 +156,7 @@ static bool collect(struct hunt *h)
 		if (++seen % 8192 == 0 &&
 		    !lbx_progress(h->context->out, "looking for views", (int64_t)seen, 0))
 			return false;
-		if (t.state != LBX_READY || t.torn || t.size < 2 || repeats(&t) ||
+		if (t.state != LBX_READY || t.torn || t.encoding || t.size < 2 || repeats(&t) ||
 		    !lbx_tensor_in_bounds(&t) || lbx_tensor_contiguity(&t) == LBX_ROW_CONTIGUOUS)
 			continue;
 		if (!add_view(h, &t))

@@ -13,7 +13,7 @@ struct lbx_holding {
 	uint64_t pc;       /* of the owner's creation; 0 of buffers without owner */
 	char *site;        /* the same as a line of the program; NULL until lbx_snapshot_describe() */
 	char *name;        /* "layers.*": the name up to its first point or slash; "" without */
-	char dtype[12];    /* "" of buffers without owner */
+	char dtype[32];    /* "" of buffers without owner */
 	uint32_t stream;
 	char state[12];    /* "ready", "lazy", "evaluating"; "foreign" (mapped files, the program's own),
 			      "cached", "unowned" (no tensor's, e.g. of an evaluation) */

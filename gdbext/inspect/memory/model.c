@@ -193,7 +193,8 @@ static void kind_of(const struct lbx_parameter *x, char *ret, size_t size)
 	if (x->bits)
 		snprintf(ret, size, "%s, %d bits", lbx_quant_modes[x->mode].name, x->bits);
 	else
-		snprintf(ret, size, "%s%s", lbx_dtype_name(x->dtype), x->overhead ? " (scales, biases)" : "");
+		snprintf(ret, size, "%s%s", x->encoding ? x->encoding->name : lbx_dtype_name(x->dtype),
+			 x->overhead ? " (scales, biases)" : "");
 }
 
 static void walk_kinds(const struct lbx_parameters *p, row_fn *fn, void *context)

@@ -77,29 +77,12 @@ static bool add_use(struct walk *w, const struct lbx_tensor *t)
 	return true;
 }
 
-/* The lowest and the highest byte that a ready tensor reaches; 0 and 0 where that makes no sense. */
-static void reach(const struct lbx_tensor *t, uint64_t *ret_low, uint64_t *ret_end)
-{
-	int64_t low = t->offset, high = t->offset, width = lbx_dtype_bytes(t->dtype);
-
-	*ret_low = *ret_end = 0;
-	if (t->size == 0 || !lbx_tensor_in_bounds(t) || t->data == 0)
-		return;
-	for (int i = 0; i < t->rank; i++) {
-		int64_t by = (lbx_shape(t)[i] - 1) * lbx_strides(t)[i];
-		*(by < 0 ? &low : &high) += by;
-	}
-	*ret_low = t->data + (uint64_t)(low * width);
-	*ret_end = t->data + (uint64_t)((high + 1) * width);
-}
-
 /* What a view repeats counts once; nothing is to be quantised then. */
 static void count_once(struct lbx_parameter *x, const struct lbx_tensor *t)
 {
-	int64_t width = lbx_dtype_bytes(t->dtype), count = 1, most = (int64_t)((x->end - x->low) / (uint64_t)width);
-
-	if (x->end == 0)
+	if (x->end == 0 || t->encoding)
 		return;
+	int64_t width = lbx_dtype_bytes(t->dtype), count = 1, most = (int64_t)((x->end - x->low) / (uint64_t)width);
 	for (int i = 0; i < t->rank; i++)
 		count *= lbx_strides(t)[i] == 0 ? 1 : lbx_shape(t)[i];
 	count = count < most ? count : most;
@@ -115,10 +98,10 @@ static bool add(struct lbx_parameters *p, const struct lbx_tensor *t)
 	if (!lb_reserve(p->list, p->room, p->n + 1))
 		return lb_fail("out of memory for %zu parameters", p->n);
 	struct lbx_parameter x = { .name = strdup(t->name), .key = key_of(t->name), .id = t->id,
-				   .dtype = t->dtype, .rank = t->rank,
+				   .dtype = t->dtype, .encoding = t->encoding, .rank = t->rank,
 				   .last = t->rank ? lbx_shape(t)[t->rank - 1] : 1, .count = t->size,
 				   .bytes = lbx_tensor_nbytes(t) };
-	reach(t, &x.low, &x.end);
+	lbx_tensor_range(t, &x.low, &x.end);
 	count_once(&x, t);
 	if (!x.name || !x.key) {
 		free(x.name);

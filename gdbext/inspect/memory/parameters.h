@@ -9,6 +9,7 @@ struct lbx_parameter {
 	char *key;         /* the name with * for numbers, '.' and '/' being one separator */
 	uint64_t id, low, end; /* the bytes that it reaches, which tied weights share */
 	enum lb_dtype dtype;
+	const struct lbx_encoding *encoding; /* NULL: as the dtype is */
 	int mode, bits;    /* of packed words: an enum lb_quant_mode; bits 0: plain values */
 	bool overhead;     /* scales or biases of packed words: bytes, but no parameters */
 	int rank;

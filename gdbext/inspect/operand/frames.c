@@ -404,7 +404,7 @@ static json_t *json_held(const struct lbx_held *held)
 			      p->kind == LBX_PLACE_RECORD ? "tensor" : "pointer into tensor",
 			      "id", (json_int_t)t->id, "name",
 			      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype",
-			      lbx_dtype_name(t->dtype), "shape", lbx_json_list(lbx_shape(t), t->rank),
+			      lbx_tensor_dtype_name(t), "shape", lbx_json_list(lbx_shape(t), t->rank),
 			      "state", lbx_state_name(t->state));
 
 	if (p->kind == LBX_PLACE_DATA) {

@@ -18,6 +18,8 @@ enum { PATH = 4096 };
 /* Elements that share a scale, of what was computed from quantised weights. */
 static int64_t group_of(const struct lbx_tensor *t)
 {
+	if (t->encoding)
+		return t->encoding->elements > 1 ? t->encoding->elements : 0;
 	if (strcmp(t->op, "dequantize") == 0)
 		return t->params[2] > 0 ? t->params[2] : 0;
 	if (strcmp(t->op, "decode") == 0 && t->params[0] >= 0 && t->params[0] < LB_ENCODINGS)

@@ -105,7 +105,7 @@ void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *s,
 	lbx_format_list(array->shape, array->rank, shape, sizeof shape);
 	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_NAME, "%s", label);
-	lbx_printf(out, ": %s %s", lbx_dtype_name(array->dtype), shape);
+	lbx_printf(out, ": %s %s", lbx_array_dtype_name(array), shape);
 }
 
 const char *lbx_part_note(enum lb_dtype dtype)

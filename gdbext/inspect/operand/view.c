@@ -79,19 +79,24 @@ static bool of_type(const char *type, enum lb_dtype *ret)
 
 bool lbx_fail_dtype(const char *text)
 {
-	return lbx_misuse("no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64 and c64", text);
+	return lbx_misuse("no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64, c64, q4_0 "
+			  "and q8_0", text);
 }
 
-static bool find_dtype(const struct lbx_view *view, const char *type, enum lb_dtype *ret)
+static bool find_dtype(const struct lbx_view *view, const char *type, struct lbx_tensor *ret)
 {
 	const char *between = view->in_words ? " " : ":";
 
+	ret->dtype = LB_F32;
 	if (!view->dtype)
-		return of_type(type, ret) ||
+		return of_type(type, &ret->dtype) ||
 		       lb_fail(*type ? "%s is of type %s, which tells no dtype: say which, as in %s%sf32%s%s"
 				     : "%s%s tells no dtype: say which, as in %s%sf32%s%s", view->address, type,
 			       view->address, between, between, view->shape);
-	return lbx_dtype_parse(view->dtype, ret) || lbx_fail_dtype(view->dtype);
+	if (lbx_dtype_parse(view->dtype, &ret->dtype))
+		return true;
+	ret->encoding = lbx_encoding_of_blocks(view->dtype);
+	return ret->encoding || lbx_fail_dtype(view->dtype);
 }
 
 static bool fail_list(const char *what, const char *text)
@@ -161,7 +166,8 @@ static bool lay(struct lbx_context *context, const struct lbx_view *view, struct
 /* The bytes that it reaches: the buffer, whose first the offset counts from. */
 static bool enclose(struct lbx_tensor *t, uint64_t address)
 {
-	int64_t low = 0, high = 0, reach, bytes, below, width = lbx_dtype_bytes(t->dtype);
+	int64_t low = 0, high = 0, reach, bytes, below, last;
+	struct lbx_encoding e = lbx_tensor_encoding(t);
 	bool fits = true;
 
 	t->size = 1;
@@ -172,9 +178,11 @@ static bool enclose(struct lbx_tensor *t, uint64_t address)
 		fits = lb_mul(t->size, lbx_shape(t)[i], &t->size) &&
 		       lb_mul(lbx_shape(t)[i] - 1, lbx_strides(t)[i], &reach) &&
 		       (reach < 0 ? lb_sum_of(low, reach, &low) : lb_sum_of(high, reach, &high));
+	if (low < 0 && e.elements > 1)
+		return lb_fail("a view of blocks begins with its first one: instead of negative strides, take a slice");
 	if (t->size)
-		fits = fits && !__builtin_sub_overflow(high, low, &bytes) && lb_sum_of(bytes, 1, &bytes) &&
-		       lb_mul(bytes, width, &bytes) && low != INT64_MIN && lb_mul(-low, width, &below);
+		fits = fits && !__builtin_sub_overflow(high, low, &last) && lb_sum_of(last, 1, &last) &&
+		       lbx_encoding_bytes(&e, last, &bytes) && low != INT64_MIN && lb_mul(-low, e.bytes, &below);
 	else
 		bytes = below = 0;
 	if (!fits)
@@ -196,7 +204,7 @@ bool lbx_view_make(struct lbx_context *context, const struct lbx_view *view, str
 	*ret = (struct lbx_tensor){ .state = LBX_READY, .op = "memory", .op_class = LB_CLASS_LEAF,
 				    .layout_known = true };
 	if (!lbx_context_program(context) || !lay(context, view, ret) ||
-	    !find_address(context, view->address, &address) || !find_dtype(view, address.type, &ret->dtype))
+	    !find_address(context, view->address, &address) || !find_dtype(view, address.type, ret))
 		return false;
 	snprintf(ret->name, sizeof ret->name, "@%s", view->address);
 	return enclose(ret, address.bits);
@@ -220,7 +228,6 @@ static bool is_meant_as_dtype(const char *address, const char *word)
 bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used, struct lbx_tensor *ret)
 {
 	char copy[TEXT_MAX];
-	enum lb_dtype dtype;
 
 	if (strlen(text) >= sizeof copy)
 		return lb_fail("a view is written in at most %d bytes", TEXT_MAX - 1);
@@ -235,7 +242,7 @@ bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used,
 		if (s[n] == ':' || !is_list(s, n)) {
 			char last = s[n];
 			s[n] = '\0';
-			if (lbx_dtype_parse(s, &dtype))
+			if (lbx_is_encoding(s))
 				view.dtype = s;
 			else if (is_meant_as_dtype(copy, s))
 				return lbx_fail_dtype(s);

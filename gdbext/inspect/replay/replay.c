@@ -324,6 +324,9 @@ static bool part_of(const struct lbx_tensor *t, const struct lbx_slice *slice, s
 /* Kernels take what the runtime's tensors may be. */
 static bool can_replay(const struct lbx_tensor *t)
 {
+	if (t->encoding)
+		return lb_fail("tensor #%llu is %s: a replay takes plain dtypes", (unsigned long long)t->id,
+			       t->encoding->name);
 	return t->rank <= LB_MAX_RANK || lb_fail("tensor #%llu has %d axes: a replay takes at most %d",
 						 (unsigned long long)t->id, t->rank, LB_MAX_RANK);
 }

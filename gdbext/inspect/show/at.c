@@ -81,16 +81,17 @@ static bool coordinates(const struct lbx_tensor *t, int64_t distance, int64_t *r
 
 struct place {
 	bool element;
-	int64_t at[LBX_RANK_MAX], byte; /* of the element */
+	int64_t at[LBX_RANK_MAX], byte; /* of the element, or of the block that begins with it */
 };
 
 static struct place find_place(const struct lbx_tensor *t, uint64_t address)
 {
-	int64_t width = lbx_dtype_bytes(t->dtype);
-	struct place p = { .byte = (int64_t)((address - t->data) % (uint64_t)width) };
+	struct lbx_encoding e = lbx_tensor_encoding(t);
+	uint64_t bytes = (uint64_t)e.bytes, distance = address - t->data;
+	struct place p = { .byte = (int64_t)(distance % bytes) };
 
 	p.element = t->state == LBX_READY && t->size > 0 && lbx_tensor_in_bounds(t) &&
-		    coordinates(t, (int64_t)((address - t->data) / (uint64_t)width), p.at);
+		    coordinates(t, (int64_t)(distance / bytes) * e.elements, p.at);
 	return p;
 }
 
@@ -109,6 +110,8 @@ static void print_place(struct lbx_out *out, const struct lbx_tensor *t, const s
 	for (int i = 0; i < t->rank; i++)
 		lbx_printf(out, "%s%lld", i ? ", " : "", (long long)p->at[i]);
 	lbx_printf(out, "]");
+	if (t->encoding && t->encoding->elements > 1)
+		lbx_printf(out, " and those after it in its block of %d", t->encoding->elements);
 	if (p->byte)
 		lbx_printf(out, ", byte %lld of it", (long long)p->byte);
 	lbx_printf(out, "\n");
@@ -118,7 +121,7 @@ static json_t *json_place(const struct lbx_tensor *t, const struct place *p)
 {
 	json_t *o = json_pack("{s:I,s:o,s:s,s:o}", "id", (json_int_t)t->id, "name",
 			      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype",
-			      lbx_dtype_name(t->dtype), "shape", lbx_json_list(lbx_shape(t), t->rank));
+			      lbx_tensor_dtype_name(t), "shape", lbx_json_list(lbx_shape(t), t->rank));
 	json_object_set_new(o, "element", p->element ? lbx_json_list(p->at, t->rank) : json_null());
 	json_object_set_new(o, "byte", json_integer(p->byte));
 	return o;

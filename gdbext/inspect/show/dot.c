@@ -78,7 +78,7 @@ static void put_node(struct walk *w, const struct lbx_tensor *t)
 	put_quoted(w->file, t->name);
 	fprintf(w->file, "%s#%" PRIu64 " ", t->name[0] ? " " : "", t->id);
 	put_quoted(w->file, *lbx_expression(t, expression) ? expression : t->op);
-	fprintf(w->file, "\\n%s %s", lbx_dtype_name(t->dtype), shape);
+	fprintf(w->file, "\\n%s %s", lbx_tensor_dtype_name(t), shape);
 	if (t->site) {
 		fputs("\\n", w->file);
 		put_quoted(w->file, pc);

@@ -174,6 +174,23 @@ static void print_computed(struct lbx_out *out, const struct lbx_tensor *t)
 			   LB_S(t->computed), why_dropped(t));
 }
 
+/* How it is stored, where its dtype does not say that. */
+static void print_encoding(struct lbx_out *out, const struct lbx_encoding *e)
+{
+	if (!e)
+		return;
+	field(out, "encoding");
+	if (!e->n_scales)
+		lbx_printf(out, "blocks of %d elements in %d bytes: %.3g bits each\n", e->elements, e->bytes,
+			   8.0 * e->bytes / e->elements);
+	else if (e->axis < 0)
+		lbx_printf(out, "%s; a value is (q - %lld) * %.9g\n", lbx_dtype_name(e->stored), (long long)e->zeros[0],
+			   e->scales[0]);
+	else
+		lbx_printf(out, "%s; each index of axis %d has a scale and a zero point\n", lbx_dtype_name(e->stored),
+			   e->axis);
+}
+
 static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	char shape[LBX_LIST_MAX], bytes[32], pending_text[256], expression[LBX_EXPRESSION_MAX];
@@ -185,7 +202,7 @@ static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 		lbx_styled(out, LBX_NAME, "%s", t->name);
 	else
 		lbx_styled(out, LBX_NAME, "#%" PRIu64, t->id);
-	lbx_printf(out, ": %s %s, ", lbx_dtype_name(t->dtype), shape);
+	lbx_printf(out, ": %s %s, ", lbx_tensor_dtype_name(t), shape);
 	lbx_styled(out, t->state == LBX_READY ? LBX_PLAIN : LBX_TITLE, "%s",
 		   lbx_state_name(t->state));
 	lbx_printf(out, "\n");
@@ -195,6 +212,7 @@ static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_printf(out, "\n");
 	field(out, "size");
 	lbx_printf(out, "%lld element%s, %s\n", (long long)t->size, LB_S(t->size), bytes);
+	print_encoding(out, t->encoding);
 	print_layout(out, t);
 	field(out, "op");
 	lbx_printf(out, "%s", t->op);

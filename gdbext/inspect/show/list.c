@@ -34,6 +34,8 @@ struct list {
 	const char *glob;
 	struct lbx_tensors *tensors; /* of one provider, or of all */
 	int state, dtype; /* -1: any */
+	const char *encoding; /* the name of one; NULL: any */
+	bool has_encoding;    /* some tensor has it */
 	enum sort sort;
 	struct row *rows;
 	size_t n, room;
@@ -50,15 +52,22 @@ static int find_word(const char *const *words, int n, const char *word)
 	return -1;
 }
 
-static bool parse_dtype(const char *text, int *ret)
+/* Which encodings there are, the tensors tell. */
+static void parse_dtype(const char *text, struct list *list)
 {
 	enum lb_dtype dtype;
 
-	if (!lbx_dtype_parse(text, &dtype))
-		return lbx_misuse("list: no dtype '%s': there are bool, uint8 to uint64, int8 to int64, "
-			       "float16, bfloat16, float32, float64 and complex64", text);
-	*ret = (int)dtype;
-	return true;
+	if (lbx_dtype_parse(text, &dtype))
+		list->dtype = (int)dtype;
+	else
+		list->encoding = text;
+}
+
+static bool check_encoding(const struct list *list)
+{
+	return !list->encoding || list->has_encoding || lbx_encoding_of_blocks(list->encoding) ||
+	       lbx_misuse("list: no dtype '%s': there are bool, uint8 to uint64, int8 to int64, float16, bfloat16, "
+			  "float32, float64 and complex64", list->encoding);
 }
 
 static bool parse(const struct lbx_args *args, struct list *list)
@@ -82,13 +91,19 @@ static bool parse(const struct lbx_args *args, struct list *list)
 			       "or dtype", sort);
 		list->sort = (enum sort)key;
 	}
-	return !dtype || parse_dtype(dtype, &list->dtype);
+	if (dtype)
+		parse_dtype(dtype, list);
+	return true;
 }
 
-static bool matches(const struct list *list, const struct lbx_tensor *t)
+static bool matches(struct list *list, const struct lbx_tensor *t)
 {
+	bool encoded = list->encoding && t->encoding && strcmp(t->encoding->name, list->encoding) == 0;
+
+	list->has_encoding |= encoded;
 	return (list->state < 0 || t->state == (enum lbx_state)list->state) &&
-	       (list->dtype < 0 || t->dtype == (enum lb_dtype)list->dtype) &&
+	       (list->dtype < 0 || (t->dtype == (enum lb_dtype)list->dtype && !t->encoding)) &&
+	       (!list->encoding || encoded) &&
 	       (!list->glob || lbx_name_matches(list->glob, t->name));
 }
 
@@ -96,6 +111,18 @@ static int64_t capped_sum(int64_t a, int64_t b)
 {
 	int64_t sum;
 	return lb_sum_of(a, b, &sum) ? sum : INT64_MAX;
+}
+
+/* Encodings after the dtypes, by the beginnings of their names. */
+static int64_t dtype_key(const struct lbx_tensor *t)
+{
+	uint64_t key = 0;
+
+	if (!t->encoding)
+		return (int64_t)t->dtype;
+	for (size_t i = 0, n = strlen(t->encoding->name); i < 7; i++)
+		key = key << 8 | (i < n ? (unsigned char)t->encoding->name[i] : 0);
+	return (int64_t)key;
 }
 
 static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t)
@@ -109,7 +136,7 @@ static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t
 	/* large things first */
 	row->key = list->sort == BY_SIZE ? -t->size : list->sort == BY_BYTES ? -bytes :
 		   list->sort == BY_STATE ? (int64_t)t->state :
-		   list->sort == BY_DTYPE ? (int64_t)t->dtype : 0;
+		   list->sort == BY_DTYPE ? dtype_key(t) : 0;
 	if (list->sort == BY_NAME && !(row->name = strdup(t->name)))
 		return lb_fail("out of memory for a list of %zu tensors", list->n);
 	list->by_state[t->state]++;
@@ -201,7 +228,7 @@ static void cells(const struct lbx_tensor *t, char ret[COLUMNS][CELL])
 	snprintf(ret[ID], CELL, "#%" PRIu64, t->id);
 	snprintf(ret[PROVIDER], CELL, "%s", t->of->provider);
 	snprintf(ret[NAME], CELL, "%s", t->name);
-	snprintf(ret[DTYPE], CELL, "%s", lbx_dtype_name(t->dtype));
+	snprintf(ret[DTYPE], CELL, "%s", lbx_tensor_dtype_name(t));
 	lbx_format_list(lbx_shape(t), t->rank, ret[SHAPE], CELL);
 	snprintf(ret[STATE], CELL, "%s%s", lbx_state_name(t->state), t->torn ? ", torn" : "");
 	snprintf(ret[OP], CELL, "%s", t->op);
@@ -380,7 +407,7 @@ static bool run_list(struct lbx_context *context, const struct lbx_args *args)
 	if (!parse(args, &list) || !lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
 	    !choose(context, lbx_args_option(args, "provider"), &list.tensors))
 		return false;
-	bool done = collect(context, &list);
+	bool done = collect(context, &list) && check_encoding(&list);
 	size_t shown = limit && (uint64_t)limit < list.n ? (size_t)limit : list.n;
 	if (done)
 		done = list_rows(context, &list, shown, path);

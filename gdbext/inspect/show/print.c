@@ -37,7 +37,7 @@ static bool print_pending(struct lbx_context *context, const struct lbx_selectio
 	lbx_wrap(context->out, 0, 4);
 	lbx_styled(context->out, LBX_NAME, "%s", label);
 	lbx_printf(context->out, ": %s%s %s, %s: it has no value yet\n", s->slice.n ? "of " : "",
-		   lbx_dtype_name(t->dtype), shape, lbx_state_name(t->state));
+		   lbx_tensor_dtype_name(t), shape, lbx_state_name(t->state));
 	lbx_pending(t, &pending);
 	lbx_describe_pending(&pending, pending_text, sizeof pending_text);
 	lbx_wrap(context->out, 0, 4);
@@ -85,11 +85,10 @@ static bool run_view(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_format_options options;
 	struct lbx_array array;
 	char shape[LBX_LINE_MAX];
-	enum lb_dtype dtype;
 	int64_t first;
 	int i = 1;
 
-	if (args->n > 2 && lbx_dtype_parse(args->v[1], &dtype))
+	if (args->n > 2 && lbx_is_encoding(args->v[1]))
 		view.dtype = args->v[i++];
 	if (args->n > 2 && !view.dtype && (args->n == 4 || isalpha((unsigned char)*args->v[1])))
 		return lbx_fail_dtype(args->v[1]);
@@ -117,7 +116,8 @@ const struct lbx_command lbx_command_view = {
 	.summary = "print memory that is no tensor's as if it were one",
 	.help = "ADDRESS, of element 0, is a number or an expression of the program: a pointer or an\n"
 		"array; when its type tells the dtype, that may be left out. SHAPE and STRIDES are\n"
-		"lists (3,4 or (3, 4)); strides count elements, and may be negative or 0. Wherever a\n"
+		"lists (3,4 or (3, 4)); strides count elements, and may be negative or 0. DTYPE may also\n"
+		"be a format of ggml's blocks, q4_0 or q8_0. Wherever a\n"
 		"command wants values, the same is written in one word: @ADDRESS:DTYPE:SHAPE:STRIDES.\n"
 		"Example: view pixels 480,640,3[:2, :2], view 0x7ffff7a31040 f32 3,4 1,3,\n"
 		"stats @pixels:u8:480,640,3, diff q @copy:3,4",

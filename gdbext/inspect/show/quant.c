@@ -159,7 +159,7 @@ static bool check(struct quant *q)
 	bool ok = true;
 
 	if (w->dtype != LB_U32)
-		ok = problem(q, LBX_QUANT_WORDS, "packed words are uint32, not %s", lbx_dtype_name(w->dtype));
+		ok = problem(q, LBX_QUANT_WORDS, "packed words are uint32, not %s", lbx_tensor_dtype_name(w));
 	if (w->rank == 0 || !lb_mul(lbx_shape(w)[w->rank - 1], 32, &bits) || bits % p->bits ||
 	    bits / p->bits % p->group)
 		return ok && problem(q, LBX_QUANT_WORDS, "a row of %lld word%s is not a whole number of groups "
@@ -171,7 +171,7 @@ static bool check(struct quant *q)
 	ok = ok && check_shape(q, LBX_QUANT_SCALES);
 	if (p->has[LBX_QUANT_SCALES] && (m->affine ? !is_float(scales->dtype) : scales->dtype != LB_U8))
 		ok = ok && problem(q, LBX_QUANT_SCALES, "the scales are %s: %s has %s",
-				   lbx_dtype_name(scales->dtype), m->name, m->affine ? "float16, bfloat16 or float32" : "uint8");
+				   lbx_tensor_dtype_name(scales), m->name, m->affine ? "float16, bfloat16 or float32" : "uint8");
 	if (m->affine)
 		ok = ok && check_shape(q, LBX_QUANT_BIASES);
 	else if (p->has[LBX_QUANT_BIASES])

@@ -132,7 +132,7 @@ void lbx_dwarf_destroy(struct lbx_dwarf *d)
 
 /* ---- types ---- */
 
-uint32_t lbx_dwarf_number(struct lbx_dwarf *d, const char *name, enum lbx_encoding encoding,
+uint32_t lbx_dwarf_number(struct lbx_dwarf *d, const char *name, enum lbx_dwarf_encoding encoding,
 			  unsigned bytes)
 {
 	static const unsigned char encodings[] = {

@@ -9,7 +9,7 @@
 
 struct lbx_dwarf;
 
-enum lbx_encoding { LBX_BOOLEAN, LBX_SIGNED, LBX_UNSIGNED, LBX_FLOAT, LBX_COMPLEX };
+enum lbx_dwarf_encoding { LBX_BOOLEAN, LBX_SIGNED, LBX_UNSIGNED, LBX_FLOAT, LBX_COMPLEX };
 
 /* An integer in the program's memory. */
 struct lbx_integer {
@@ -45,7 +45,7 @@ struct lbx_place {
 struct lbx_dwarf *lbx_dwarf_create(const char *unit);
 void lbx_dwarf_destroy(struct lbx_dwarf *dwarf); /* NULL is fine */
 /* A type is a number, never 0. */
-uint32_t lbx_dwarf_number(struct lbx_dwarf *dwarf, const char *name, enum lbx_encoding encoding,
+uint32_t lbx_dwarf_number(struct lbx_dwarf *dwarf, const char *name, enum lbx_dwarf_encoding encoding,
 			  unsigned bytes);
 uint32_t lbx_dwarf_array(struct lbx_dwarf *dwarf, uint32_t element, int rank, const int64_t *shape);
 /* A variable that no function owns and that other units do not see: a name of the program's own

@@ -93,7 +93,7 @@ static uint32_t number_of(struct maker *m, enum lb_dtype dtype)
 {
 	static const struct {
 		const char *name;
-		enum lbx_encoding encoding;
+		enum lbx_dwarf_encoding encoding;
 	} in_c[LB_DTYPES] = {
 		[LB_BOOL] = { "bool", LBX_BOOLEAN }, [LB_U8] = { "uint8_t", LBX_UNSIGNED },
 		[LB_U16] = { "uint16_t", LBX_UNSIGNED }, [LB_U32] = { "uint32_t", LBX_UNSIGNED },

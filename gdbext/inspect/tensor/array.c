@@ -17,8 +17,25 @@ enum {
 };
 static const int64_t max_span = 1LL << 30;
 
+static struct lbx_encoding encoding_of(const struct lbx_array *a)
+{
+	return a->encoding ? *a->encoding : lbx_encoding_of_dtype(a->dtype);
+}
+
+const char *lbx_array_dtype_name(const struct lbx_array *a)
+{
+	return encoding_of(a).name;
+}
+
+/* Whether the indices of an axis have a scale each. */
+static bool is_scaled(const struct lbx_array *a, int axis)
+{
+	return a->encoding && a->encoding->n_scales && a->scaled.axis == axis;
+}
+
 static bool finish(struct lbx_array *a)
 {
+	struct lbx_encoding encoding = encoding_of(a);
 	int64_t low = a->offset, high = a->offset, reach, bytes;
 	uint64_t room = a->high - a->low;
 
@@ -34,8 +51,23 @@ static bool finish(struct lbx_array *a)
 	}
 	if (a->size == 0)
 		return true;
-	return low >= 0 && high < INT64_MAX && lb_mul(high + 1, lbx_dtype_bytes(a->dtype), &bytes) &&
+	return low >= 0 && high < INT64_MAX && lbx_encoding_bytes(&encoding, high + 1, &bytes) &&
 	       (uint64_t)bytes <= room;
+}
+
+static bool take_encoding(const struct lbx_tensor *t, struct lbx_array *ret)
+{
+	const struct lbx_encoding *e = t->encoding;
+
+	ret->encoding = e;
+	ret->scaled.axis = -1;
+	if (!e || e->n_scales == 0)
+		return true;
+	int64_t wanted = e->axis < 0 ? 1 : e->axis < t->rank ? lbx_shape(t)[e->axis] : -1;
+	ret->scaled = (struct lbx_scaled){ .axis = e->axis < 0 ? -1 : e->axis, .step = 1 };
+	return e->n_scales == wanted || lb_fail("tensor #%llu is damaged: it has %lld scale%s for axis %d",
+						(unsigned long long)t->id, (long long)e->n_scales,
+						LB_S(e->n_scales), e->axis);
 }
 
 bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t,
@@ -57,6 +89,8 @@ bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t,
 	ret->high = t->data + (uint64_t)t->buffer_bytes;
 	ret->dtype = t->dtype;
 	ret->rank = t->rank;
+	if (!take_encoding(t, ret))
+		return false;
 	memcpy(ret->shape, lbx_shape(t), (size_t)t->rank * sizeof *ret->shape);
 	memcpy(ret->strides, lbx_strides(t), (size_t)t->rank * sizeof *ret->strides);
 	ret->offset = t->offset;
@@ -125,13 +159,58 @@ bool lbx_array_is_dense(const struct lbx_array *a)
 	return true;
 }
 
-/* n elements from element `at` on, by stride, to dense memory. */
-static bool read_run(const struct lbx_array *a, int64_t at, int64_t stride, int64_t n, char *to)
+/* The scale's index at these coordinates. */
+static int64_t scale_at(const struct lbx_array *a, const int64_t *coordinates)
 {
-	int64_t width = lbx_dtype_bytes(a->dtype);
+	if (!a->encoding)
+		return 0;
+	return a->scaled.first + (a->scaled.axis < 0 ? 0 : coordinates[a->scaled.axis] * a->scaled.step);
+}
 
-	if (n == 1)
-		stride = 1;
+/* Whole blocks are read, as many at once as there is room for. */
+static bool read_encoded(const struct lbx_array *a, struct lbx_run run, char *to)
+{
+	const struct lbx_encoding *e = a->encoding;
+	int64_t width = lbx_dtype_bytes(a->dtype), step = run.stride < 0 ? -run.stride : run.stride;
+	int64_t most = (SCRATCH / e->bytes - 1) * e->elements; /* elements that surely lie in the blocks */
+	int64_t fit = step == 0 ? run.n : step >= most ? 1 : (most - 1) / step + 1;
+	char scratch[SCRATCH];
+
+	for (int64_t done = 0; done < run.n;) {
+		int64_t m = run.n - done < fit ? run.n - done : fit;
+		int64_t first = run.first + done * run.stride, last = first + (m - 1) * run.stride;
+		int64_t from = lbx_encoding_at(e, first < last ? first : last);
+		int64_t bytes = lbx_encoding_at(e, first < last ? last : first) - from + e->bytes;
+		const char *blocks = scratch;
+		if (a->local)
+			blocks = a->local + from;
+		else if (!lbx_target_read(a->target, a->low + (uint64_t)from, scratch, (size_t)bytes))
+			return false;
+		lbx_decode(e, blocks, &(struct lbx_run){ first - from / e->bytes * e->elements, run.stride, m,
+							 run.at + done * run.step, run.step }, to + done * width);
+		done += m;
+	}
+	return true;
+}
+
+/* n elements along the last axis. */
+static struct lbx_run run_of(const struct lbx_array *a, const int64_t *coordinates, int64_t n)
+{
+	int last = a->rank - 1;
+
+	return (struct lbx_run){
+		.first = lbx_array_at(a, coordinates), .stride = a->rank && n > 1 ? a->strides[last] : 1, .n = n,
+		.at = scale_at(a, coordinates), .step = a->rank && is_scaled(a, last) ? a->scaled.step : 0,
+	};
+}
+
+/* Elements in dense memory. */
+static bool read_run(const struct lbx_array *a, const struct lbx_run *run, char *to)
+{
+	int64_t width = lbx_dtype_bytes(a->dtype), at = run->first, stride = run->stride, n = run->n;
+
+	if (a->encoding)
+		return read_encoded(a, *run, to);
 	if (stride == 1) {
 		uint64_t from = (uint64_t)(at * width);
 		if (!a->local)
@@ -175,13 +254,14 @@ static bool read_run(const struct lbx_array *a, int64_t at, int64_t stride, int6
 
 bool lbx_array_get(const struct lbx_array *a, const int64_t *coordinates, void *ret)
 {
-	return read_run(a, lbx_array_at(a, coordinates), 1, 1, ret);
+	struct lbx_run run = run_of(a, coordinates, 1);
+	return read_run(a, &run, ret);
 }
 
 bool lbx_array_run(const struct lbx_array *a, const int64_t *coordinates, int64_t n, void *to)
 {
-	int64_t stride = a->rank ? a->strides[a->rank - 1] : 1;
-	return n <= 0 || read_run(a, lbx_array_at(a, coordinates), stride, n, to);
+	struct lbx_run run = run_of(a, coordinates, n);
+	return n <= 0 || read_run(a, &run, to);
 }
 
 bool lbx_array_copy(const struct lbx_array *a, int64_t begin, int64_t n, void *to)
@@ -191,15 +271,18 @@ bool lbx_array_copy(const struct lbx_array *a, int64_t begin, int64_t n, void *t
 
 	if (n <= 0)
 		return true;
-	if (a->rank == 0 || lbx_array_is_dense(a))
-		return read_run(a, a->offset + begin, 1, n, to);
+	bool has_scales = a->encoding && a->encoding->n_scales && a->scaled.axis >= 0;
+	if (a->rank == 0 || (lbx_array_is_dense(a) && !has_scales)) {
+		struct lbx_run all = { .first = a->offset + begin, .stride = 1, .n = n, .at = a->scaled.first };
+		return read_run(a, &all, to);
+	}
 	lbx_array_coordinates(a, begin, at);
 	int last = a->rank - 1;
 	while (n > 0) {
 		int64_t run = a->shape[last] - at[last];
 		if (run > n)
 			run = n;
-		if (!read_run(a, lbx_array_at(a, at), a->strides[last], run, out))
+		if (!lbx_array_run(a, at, run, out))
 			return false;
 		out += run * width;
 		n -= run;
@@ -214,21 +297,26 @@ bool lbx_array_copy(const struct lbx_array *a, int64_t begin, int64_t n, void *t
 
 void lbx_array_join_axes(struct lbx_array *a)
 {
-	int n = 0;
+	int n = 0, scaled = -1; /* the axis that has scales, where it is then */
 
 	for (int i = 0; i < a->rank; i++) {
 		if (a->shape[i] == 1)
 			continue;
 		int64_t over;
-		if (n > 0 && lb_mul(a->shape[i], a->strides[i], &over) && a->strides[n - 1] == over) {
+		bool apart = is_scaled(a, i) || (n > 0 && scaled == n - 1);
+		if (n > 0 && !apart && lb_mul(a->shape[i], a->strides[i], &over) && a->strides[n - 1] == over) {
 			a->shape[n - 1] *= a->shape[i];
 			a->strides[n - 1] = a->strides[i];
 			continue;
 		}
+		if (is_scaled(a, i))
+			scaled = n;
 		a->shape[n] = a->shape[i];
 		a->strides[n++] = a->strides[i];
 	}
 	a->rank = n;
+	if (a->encoding)
+		a->scaled.axis = scaled;
 }
 
 int64_t lbx_array_drop_repeats(struct lbx_array *a)
@@ -236,7 +324,7 @@ int64_t lbx_array_drop_repeats(struct lbx_array *a)
 	int64_t times = 1;
 
 	for (int i = 0; i < a->rank && a->size; i++) {
-		if (a->strides[i] != 0 || a->shape[i] <= 1)
+		if (a->strides[i] != 0 || a->shape[i] <= 1 || is_scaled(a, i))
 			continue;
 		times *= a->shape[i];
 		a->size /= a->shape[i];
@@ -248,6 +336,7 @@ int64_t lbx_array_drop_repeats(struct lbx_array *a)
 bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what, char **own)
 {
 	int64_t low = a->offset, high = a->offset, width = lbx_dtype_bytes(a->dtype);
+	struct lbx_encoding e = encoding_of(a);
 
 	a->shared = a->local;
 	if (!a->local && a->size >= WORTH_A_WAY / width) {
@@ -263,7 +352,7 @@ bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what,
 		int64_t reach = (a->shape[i] - 1) * a->strides[i];
 		*(reach < 0 ? &low : &high) += reach;
 	}
-	int64_t bytes = (high - low + 1) * width;
+	int64_t from = lbx_encoding_at(&e, low), bytes = lbx_encoding_at(&e, high) - from + e.bytes;
 	if (bytes > max_span || (high - low) / 16 > a->size)
 		return true;
 	char *span = malloc((size_t)bytes);
@@ -272,16 +361,16 @@ bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what,
 	for (int64_t done = 0; done < bytes;) {
 		int64_t n = bytes - done < SPAN_READ ? bytes - done : SPAN_READ;
 		if (!lbx_progress(out, what, 0, a->size) ||
-		    !lbx_target_read(a->target, a->low + (uint64_t)(low * width + done),
+		    !lbx_target_read(a->target, a->low + (uint64_t)(from + done),
 				     span + done, (size_t)n)) {
 			free(span);
 			return false;
 		}
 		done += n;
 	}
-	a->low += (uint64_t)(low * width);
+	a->low += (uint64_t)from;
 	a->high = a->low + (uint64_t)bytes;
-	a->offset -= low;
+	a->offset -= low / e.elements * e.elements;
 	a->local = *own = span;
 	a->shared = true;
 	return true;
@@ -292,7 +381,7 @@ const void *lbx_array_in_place(const struct lbx_array *array)
 	struct lbx_array a = *array;
 
 	lbx_array_join_axes(&a);
-	if (!a.local || a.size == 0 || !lbx_array_is_dense(&a))
+	if (!a.local || a.encoding || a.size == 0 || !lbx_array_is_dense(&a))
 		return NULL;
 	return a.local + a.offset * lbx_dtype_bytes(a.dtype);
 }
@@ -313,7 +402,7 @@ bool lbx_array_walk(const struct lbx_array *array, struct lbx_out *out, const ch
 	bool dense = lbx_array_is_dense(&a);
 	if (!lbx_array_fetch(&a, out, what, &own))
 		return false;
-	if (!(a.local && dense) && !(buffer = malloc((size_t)(piece * width))))
+	if (!(a.local && dense && !a.encoding) && !(buffer = malloc((size_t)(piece * width))))
 		done = lb_fail("out of memory for %lld elements", (long long)piece);
 	for (int64_t first = 0, i = 0; done && first < a.size; first += piece, i++) {
 		int64_t n = a.size - first < piece ? a.size - first : piece;

@@ -13,7 +13,14 @@ struct lbx_array {
 	const char *local;         /* what `low` is the address of; or NULL */
 	bool shared;               /* several threads may read elements at once */
 	uint64_t low, high;        /* the buffer: addresses of its first byte and past its last */
-	enum lb_dtype dtype;
+	enum lb_dtype dtype; /* of the elements as they are read: decoded */
+	const struct lbx_encoding *encoding; /* how they are stored; NULL: as the dtype is */
+	/* Where each index of an axis has its scale: index i of that axis has that of `first + i * step`. The axis
+	 * is -1 where all have that of `first`. */
+	struct lbx_scaled {
+		int axis;
+		int64_t first, step;
+	} scaled;
 	int rank;
 	int64_t shape[LBX_ARRAY_RANK], strides[LBX_ARRAY_RANK]; /* elements */
 	int64_t offset; /* elements, from `low` to element 0 */
@@ -29,6 +36,8 @@ bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int 
 		     const int64_t *shape, const int64_t *strides, int64_t offset,
 		     struct lbx_array *ret);
 
+/* What the dtype is called: "float32", or the name of the encoding. */
+const char *lbx_array_dtype_name(const struct lbx_array *a);
 /* Elements from `low` to the element with these coordinates. */
 int64_t lbx_array_at(const struct lbx_array *a, const int64_t *coordinates);
 /* The coordinates of the i-th element in row-major order. */
@@ -40,7 +49,7 @@ bool lbx_array_get(const struct lbx_array *a, const int64_t *coordinates, void *
 bool lbx_array_run(const struct lbx_array *a, const int64_t *coordinates, int64_t n, void *to);
 /* Elements begin … begin+n-1 in row-major order, dense, to `to`. */
 bool lbx_array_copy(const struct lbx_array *a, int64_t begin, int64_t n, void *to);
-/* All elements in row-major order, where this process can address them so; or NULL. */
+/* All elements in row-major order, where this process can address them so, decoded; or NULL. */
 const void *lbx_array_in_place(const struct lbx_array *a);
 bool lbx_array_is_dense(const struct lbx_array *a);
 /* Joins neighbouring axes that one stride can walk; the order of elements stays. */

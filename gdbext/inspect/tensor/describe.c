@@ -11,10 +11,12 @@ enum { JSON_INPUTS = 4096 };
 
 uint64_t lbx_tensor_data(const struct lbx_tensor *t)
 {
+	struct lbx_encoding e = lbx_tensor_encoding(t);
+
 	if (t->state != LBX_READY || !lbx_tensor_in_bounds(t) || t->data == 0)
 		return 0;
 	/* without elements the offset may be anything */
-	return t->data + (t->size ? (uint64_t)(t->offset * lbx_dtype_bytes(t->dtype)) : 0);
+	return t->data + (t->size ? (uint64_t)lbx_encoding_at(&e, t->offset) : 0);
 }
 
 const char *lbx_contiguity_name(enum lbx_contiguity contiguity)
@@ -36,6 +38,21 @@ static json_t *inputs(const struct lbx_tensor *t)
 	return list;
 }
 
+/* How it is stored, where its dtype does not say that. */
+static json_t *encoding(const struct lbx_encoding *e)
+{
+	if (!e->n_scales)
+		return json_pack("{s:i,s:i}", "block_elements", e->elements, "block_bytes", e->bytes);
+	json_t *o = json_pack("{s:s}", "stored", lbx_dtype_name(e->stored));
+	if (e->axis < 0) {
+		json_object_set_new(o, "scale", lbx_json_double(e->scales[0]));
+		json_object_set_new(o, "zero_point", json_integer(e->zeros[0]));
+	} else {
+		json_object_set_new(o, "axis", json_integer(e->axis));
+	}
+	return o;
+}
+
 json_t *lbx_json_tensor(const struct lbx_tensor *t)
 {
 	bool known = t->layout_known;
@@ -45,7 +62,9 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 
 	json_object_set_new(o, "id", t->id ? json_integer((json_int_t)t->id) : json_null());
 	json_object_set_new(o, "name", t->name[0] ? lbx_json_string(t->name) : json_null());
-	json_object_set_new(o, "dtype", json_string(lbx_dtype_name(t->dtype)));
+	json_object_set_new(o, "dtype", json_string(lbx_tensor_dtype_name(t)));
+	if (t->encoding)
+		json_object_set_new(o, "encoding", encoding(t->encoding));
 	json_object_set_new(o, "shape", lbx_json_list(lbx_shape(t), t->rank));
 	json_object_set_new(o, "strides", known ? lbx_json_list(lbx_strides(t), t->rank) : json_null());
 	json_object_set_new(o, "offset", known ? json_integer(t->offset) : json_null());
@@ -75,10 +94,10 @@ void lbx_describe(const struct lbx_tensor *t, char *ret, size_t size)
 	lbx_tensor_id_text(t, number);
 	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	if (t->name[0])
-		snprintf(ret, size, "%s (%s, %s %s, %s)", t->name, number, lbx_dtype_name(t->dtype), shape,
+		snprintf(ret, size, "%s (%s, %s %s, %s)", t->name, number, lbx_tensor_dtype_name(t), shape,
 			 lbx_state_name(t->state));
 	else
-		snprintf(ret, size, "%s (%s %s, %s)", number, lbx_dtype_name(t->dtype), shape,
+		snprintf(ret, size, "%s (%s %s, %s)", number, lbx_tensor_dtype_name(t), shape,
 			 lbx_state_name(t->state));
 }
 

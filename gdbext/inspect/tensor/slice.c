@@ -146,6 +146,16 @@ static void move(struct lbx_array *to, int64_t by, int64_t stride)
 	to->offset = (int64_t)((uint64_t)to->offset + (uint64_t)by * (uint64_t)stride);
 }
 
+/* The scales of an axis that becomes the next one of `to`, from its index `start` on. */
+static void move_scales(const struct lbx_array *from, int axis, int64_t start, int64_t step, struct lbx_array *to)
+{
+	if (!from->encoding || from->scaled.axis != axis)
+		return;
+	to->scaled.first = from->scaled.first + start * from->scaled.step;
+	to->scaled.step = from->scaled.step * step;
+	to->scaled.axis = to->rank;
+}
+
 static bool apply_item(const struct lbx_slice_item *i, const struct lbx_array *from, int axis,
 		       struct lbx_array *to)
 {
@@ -157,6 +167,9 @@ static bool apply_item(const struct lbx_slice_item *i, const struct lbx_array *f
 			return lb_fail("index %lld is out of range for axis %d with size %lld",
 				       (long long)i->start, axis, (long long)n);
 		move(to, at, stride);
+		move_scales(from, axis, at, 0, to);
+		if (from->encoding && from->scaled.axis == axis)
+			to->scaled.axis = -1;
 		return true;
 	}
 	range(i, n, &start, &length);
@@ -165,7 +178,14 @@ static bool apply_item(const struct lbx_slice_item *i, const struct lbx_array *f
 		step = (int64_t)((uint64_t)i->step * (uint64_t)stride);
 	if (length > 0)
 		move(to, start, stride);
+	move_scales(from, axis, length > 0 ? start : 0, length > 1 ? i->step : 0, to);
 	return add_axis(to, length, length > 1 ? step : 1);
+}
+
+static bool keep_axis(const struct lbx_array *from, int axis, struct lbx_array *to)
+{
+	move_scales(from, axis, 0, 1, to);
+	return add_axis(to, from->shape[axis], from->strides[axis]);
 }
 
 static bool apply_bracket(const struct lbx_slice_item *items, int n, struct lbx_array *array)
@@ -189,15 +209,15 @@ static bool apply_bracket(const struct lbx_slice_item *items, int n, struct lbx_
 			if (!add_axis(to, 1, 0))
 				return false;
 		} else if (items[i].kind == LBX_ELLIPSIS) {
-			for (int k = from.rank - taken; k > 0; k--, axis++)
-				if (!add_axis(to, from.shape[axis], from.strides[axis]))
+			for (int k = from.rank - taken; k > 0; k--)
+				if (!keep_axis(&from, axis++, to))
 					return false;
 		} else if (!apply_item(&items[i], &from, axis++, to)) {
 			return false;
 		}
 	}
-	for (; axis < from.rank; axis++)
-		if (!add_axis(to, from.shape[axis], from.strides[axis]))
+	while (axis < from.rank)
+		if (!keep_axis(&from, axis++, to))
 			return false;
 	return true;
 }

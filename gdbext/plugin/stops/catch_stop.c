@@ -28,7 +28,7 @@ static void describe_tensor(struct lbx_context *context, const struct lbx_tensor
 
 	lbx_format_list(lbx_shape(t), t->rank, list, sizeof list);
 	text_printf(ret, "tensor #%" PRIu64 "%s%s: %s %s", t->id, t->name[0] ? " " : "", t->name,
-		    lbx_dtype_name(t->dtype), list);
+		    lbx_tensor_dtype_name(t), list);
 	if (t->layout_known && lbx_tensor_contiguity(t) != LBX_ROW_CONTIGUOUS) {
 		lbx_format_list(lbx_strides(t), t->rank, list, sizeof list);
 		text_printf(ret, ", strides %s", list);

@@ -35,20 +35,8 @@ struct range {
 /* The bytes that shape, strides and offset reach; false if none, or not within the buffer. */
 static bool range_of(const struct lbx_tensor *t, struct range *ret)
 {
-	int64_t low = t->offset, high = t->offset, bytes = lbx_dtype_bytes(t->dtype);
-
-	if (t->state != LBX_READY || t->torn || !t->name[0] || !t->data || t->size <= 0 ||
-	    !lbx_tensor_in_bounds(t))
-		return false;
-	for (int i = 0; i < t->rank; i++) {
-		int64_t reach = (lbx_shape(t)[i] - 1) * lbx_strides(t)[i];
-
-		*(reach < 0 ? &low : &high) += reach;
-	}
-	ret->begin = t->data + (uint64_t)(low * bytes);
-	ret->end = t->data + (uint64_t)((high + 1) * bytes);
 	ret->id = t->id;
-	return ret->begin < ret->end;
+	return t->state == LBX_READY && !t->torn && t->name[0] && lbx_tensor_range(t, &ret->begin, &ret->end);
 }
 
 static int compare_ranges(const void *a, const void *b)

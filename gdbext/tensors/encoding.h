@@ -1,0 +1,59 @@
+/* How elements are stored. Plain dtypes, formats of blocks (some elements share a scale, and lie in some bytes
+ * together) and quantised integers (each is (q - zero) * scale) are alike to an inspection: a name, blocks of
+ * elements, and what they decode to.
+ *
+ * A buffer is a row of blocks. Strides and offsets count elements in that order, whatever the encoding, so a slice
+ * may begin or end within a block: whole blocks are decoded, then cut. */
+#ifndef LBX_ENCODING_H
+#define LBX_ENCODING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symtab.h"
+
+int64_t lbx_dtype_bytes(enum lb_dtype dtype);
+const char *lbx_dtype_name(enum lb_dtype dtype);
+/* "float32" or "f32"; false, without an error, for another text. */
+bool lbx_dtype_parse(const char *text, enum lb_dtype *ret);
+
+enum { LBX_BLOCK_MAX = 256 }; /* elements */
+
+struct lbx_encoding {
+	const char *name;    /* "float32", "q4_0", "qint8" */
+	enum lb_dtype dtype; /* of the elements: decoded ones are float32 */
+	int elements, bytes; /* of a block; of plain and of quantised ones, one element */
+	/* n whole blocks; NULL: there are none */
+	void (*decode)(const struct lbx_encoding *encoding, const void *blocks, int64_t n, float *to);
+	enum lb_encoding kernel; /* for decode(): whose blocks they are (kernels/decode.c) */
+	/* quantised integers; 0 scales: it is none */
+	enum lb_dtype stored;
+	int axis;            /* along which each index has its scale; -1: there is one for all */
+	int64_t n_scales;    /* 1, or as many as the axis has elements */
+	const double *scales;
+	const int64_t *zeros; /* as many */
+};
+
+/* The encoding of a plain dtype. */
+struct lbx_encoding lbx_encoding_of_dtype(enum lb_dtype dtype);
+/* A format of blocks by its name, "q4_0"; NULL, without an error, if there is none. */
+const struct lbx_encoding *lbx_encoding_of_blocks(const char *name);
+
+/* Whether the text is the name of a dtype, or of a format of blocks. */
+bool lbx_is_encoding(const char *text);
+
+/* The bytes of the blocks that hold elements 0 … n-1; false if they do not fit 64 bits. */
+bool lbx_encoding_bytes(const struct lbx_encoding *encoding, int64_t n, int64_t *ret);
+/* Where the block begins that an element is in: bytes. */
+int64_t lbx_encoding_at(const struct lbx_encoding *encoding, int64_t element);
+
+/* n elements, `stride` apart from element `first` on; the first has the scale of index `at` along the encoding's
+ * axis, and each one after it that of the index `step` further. */
+struct lbx_run {
+	int64_t first, stride, n, at, step;
+};
+/* To dense elements of the encoding's dtype, out of blocks of which the first is that of element 0. Not for
+ * plain ones, which are there already. */
+void lbx_decode(const struct lbx_encoding *encoding, const void *blocks, const struct lbx_run *run, void *to);
+
+#endif
