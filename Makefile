@@ -289,10 +289,10 @@ $(out)/bench/%: $(obj)/tests/bench/%.o | $(shared)
 	$(Q)$(link) -o $@ $^ -L$(out)/lib -llazybones -Wl,-rpath,'$$ORIGIN/../lib' -lm -ldl -lpthread
 
 # Prints the pages' tables from their sources.
-$(tables): $(obj)/tests/docs/tables.o $(call objects,gdbext/cli/verbs.c $(plugin_src)) $(reader_lib) $(static)
+$(tables): $(obj)/tests/docs/tables.o $(call objects,$(filter-out gdbext/cli/main.c,$(cli_src)) $(plugin_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(runtime_libs)
+	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(stack_libs) $(runtime_libs) $(if $(have_ncurses),-lncursesw -ltinfo)
 
 deps: ## install the Debian packages that building and testing need
 	$(Q)tests/deps

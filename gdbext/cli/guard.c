@@ -60,6 +60,16 @@ static void give_signals_back(const struct sigaction before[ENDS])
 		sigaction(ends[i], &before[i], NULL);
 }
 
+void lbx_guard_lift_memory(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_DATA, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_DATA, &limit);
+}
+
 static void be_child(const struct lbx_limits *limits, pid_t parent)
 {
 	struct rlimit none = { 0, 0 };

@@ -11,10 +11,8 @@
 #include "cli/guard.h"
 #include "cli/manual.h"
 #include "cli/request.h"
-#include "cli/sites.h"
 #include "cli/terminal.h"
-#include "cli/top.h"
-#include "cli/trace.h"
+#include "cli/verbs.h"
 #include "inspect/command.h"
 #include "inspect/tensor/format.h"
 #include "target/core.h"
@@ -105,8 +103,10 @@ static void explain_limit(const struct lbx_limits *limits)
 	char text[32];
 
 	lbx_format_bytes(limits->memory, text, sizeof text);
-	if (strstr(lb_error_message(), "out of memory"))
-		lb_fail_within("--memory allows the reader no more than %s", text);
+	if (!strstr(lb_error_message(), "out of memory"))
+		return;
+	lbx_guard_lift_memory();
+	lb_fail_within("--memory allows the reader no more than %s", text);
 }
 
 /* Of two cores, the one that cannot be read is named. */
@@ -127,8 +127,8 @@ static int answer(void *job)
 	struct lbx_context context = { .out = out, .settings = &settings, .cores = r->cores };
 
 	out->json = r->json;
-	bool done = (r->cores || open_target(r, &context)) && (!r->pair || open_pair(r, &context)) &&
-		    lbx_command_run(&context, r->command, r->line);
+	bool done = (r->cores || open_target(r, &context)) && (!r->is_pair || open_pair(r, &context)) &&
+		    lbx_command_run(&context, &r->args);
 	char notice[512];
 	if (done)
 		lbx_tell_notice(out, context.target);
@@ -143,17 +143,85 @@ static int answer(void *job)
 	return wrong ? misused() : report(done);
 }
 
-static bool asks_for_json(char **argv)
+static bool asks_for_json(const char **words)
 {
-	for (; *argv && strcmp(*argv, "--") != 0; argv++)
-		if (strcmp(*argv, "--json") == 0 || strncmp(*argv, "--json=", 7) == 0)
+	for (; *words && strcmp(*words, "--") != 0; words++)
+		if (strcmp(*words, "--json") == 0 || strncmp(*words, "--json=", 7) == 0)
 			return true;
 	return false;
 }
 
 static bool is_help(const char *word)
 {
-	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+	return word && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0);
+}
+
+/* An option that is given, and is not --json: those are of what looks into something. NULL: there is none. */
+static const char *other_option(const struct lbx_args *program)
+{
+	for (const struct lbx_option *o = program->command->options; o->name; o++)
+		if (strcmp(o->name, "json") != 0 && lbx_args_option(program, o->name))
+			return o->name;
+	return NULL;
+}
+
+static int show_usage(struct lbx_out *out)
+{
+	lbx_usage(out);
+	return report(true);
+}
+
+/* What is answered without looking into anything. False: nothing of that kind is asked for. */
+static bool tell_of_itself(struct lbx_out *out, const struct lbx_args *program, const char **words, int *status)
+{
+	if (lbx_args_option(program, "version")) {
+		lbx_printf(out, "lazybones %s (symbol tables %d.x)\n", LB_VERSION, LB_ABI_MAJOR);
+		*status = report(true);
+	} else if (lbx_args_option(program, "help")) {
+		*status = show_usage(out);
+	} else if (*words && strcmp(*words, "help") == 0) {
+		*status = !words[1] ? show_usage(out) : help(out, words[1]) ? report(true) : misused();
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static int show_manual(struct lbx_out *out, const char *page)
+{
+	if (page)
+		return lbx_manual(out, page) ? report(true) : misused();
+	lbx_manual_pages(out);
+	return report(true);
+}
+
+static int run_verb(struct lbx_out *out, const struct lbx_verb *verb, const struct lbx_args *program,
+		    struct lbx_argv words)
+{
+	if (is_help(*words.at))
+		return report(help(out, verb->row.name));
+	if (other_option(program)) {
+		lb_fail("%s: there is no option '--%s'", verb->row.name, other_option(program));
+		return misused();
+	}
+	out->json = lbx_args_option(program, "json");
+	return verb->run(out, words);
+}
+
+static int run_request(struct job *job, struct lbx_argv words)
+{
+	struct lbx_request *request = &job->request;
+	int status = LBX_EXIT_FAILED;
+
+	if (!lbx_request_parse(words, request))
+		return misused();
+	if (request->help && request->command)
+		return report(help(job->out, request->command->name));
+	if (request->help)
+		return show_usage(job->out);
+	if (!lbx_guard(&request->limits, request->what, answer, job, &status))
+		return report(false);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -163,59 +231,31 @@ int main(int argc, char **argv)
 		.request.limits = { 4LL << 30, 600 },
 		.request.core.advice = "if it is elsewhere now: --sysroot DIR, or --exe FILE for the program itself",
 	};
-	struct lbx_request *request = &job.request;
-	int status = LBX_EXIT_FAILED;
+	struct lbx_args *program = &job.request.program;
+	struct lbx_argv words = { (const char **)argv + (argc > 0), false };
+	int status;
 
 	/* no downloads of debug information: an answer must not wait for a network */
 	unsetenv("DEBUGINFOD_URLS");
 	/* who ignores it gets no child's status */
 	signal(SIGCHLD, SIG_DFL);
 	job.out = &out;
-	argv++;
-	is_json = asks_for_json(argv);
-	while (*argv && strcmp(*argv, "--json") == 0 && argv++)
-		request->json = true;
-	argc = 0;
-	while (argv[argc])
-		argc++;
-	if (argc > 0 && strcmp(argv[0], "--version") == 0) {
-		lbx_printf(&out, "lazybones %s (symbol tables %d.x)\n", LB_VERSION, LB_ABI_MAJOR);
-		return report(true);
-	}
-	if (argc > 0 && strcmp(argv[0], "--manual") == 0) {
-		if (argc > 1)
-			return lbx_manual(&out, argv[1]) ? report(true) : misused();
-		lbx_manual_pages(&out);
-		return report(true);
-	}
-	if (argc > 1 && strcmp(argv[0], "help") == 0)
-		return help(&out, argv[1]) ? report(true) : misused();
-	if (argc > 0 && (is_help(argv[0]) || strcmp(argv[0], "help") == 0)) {
-		lbx_usage(&out);
-		return report(true);
-	}
-	const struct lbx_command *verb = argc > 0 ? lbx_command_find(lbx_verbs, argv[0]) : NULL;
-	if (verb && argc > 1 && is_help(argv[1]))
-		return report(help(&out, verb->name));
-	out.json = request->json;
-	if (verb && strcmp(verb->name, "sites") == 0)
-		return lbx_sites(argv);
-	if (verb)
-		return strcmp(verb->name, "top") == 0 ? lbx_top(argv, &out) : lbx_trace(argv);
-	if (argc == 0) {
+	is_json = asks_for_json(words.at);
+	if (*words.at && strcmp(*words.at, "--manual") == 0)
+		return show_manual(&out, words.at[1]);
+	lbx_args_begin(&lbx_cli_program, NULL, program);
+	if (!lbx_args_take(program, &words))
+		return misused();
+	if (tell_of_itself(&out, program, words.at, &status))
+		return status;
+	if (!*words.at && !other_option(program)) {
 		out = lbx_terminal(stderr);
 		lbx_usage(&out);
 		return LBX_EXIT_MISUSED;
 	}
-	if (!lbx_request_parse(argv, request))
-		return misused();
-	if (request->help && request->command)
-		return report(help(&out, request->command->name));
-	if (request->help) {
-		lbx_usage(&out);
-		return report(true);
-	}
-	if (!lbx_guard(&request->limits, request->what, answer, &job, &status))
-		return report(false);
-	return status;
+	const struct lbx_verb *verb = *words.at ? lbx_verb_find(*words.at) : NULL;
+	if (!verb)
+		return run_request(&job, words);
+	words.at++;
+	return run_verb(&out, verb, program, words);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/verbs.h"
 #include "lazybones.h"
 
 static const struct form {
@@ -26,23 +27,28 @@ static const struct form {
 	{ "help", "COMMAND", "explain a command", NULL },
 };
 
-enum { OF_ANY, OF_CORE = 1, OF_PID = 2 };
-static const struct {
-	int of;
-	struct lbx_option option;
-} options[] = {
-	{ OF_ANY, { "json", NULL, "write JSON instead of text" } },
-	{ OF_CORE, { "exe", "FILE", "the program, when it is not where the core says; not used if it is another" } },
-	{ OF_CORE, { "force", NULL, "use names from --exe even if it is another program: they may be wrong" } },
-	{ OF_CORE, { "sysroot", "DIR", "a directory that holds the program's files under their paths" } },
-	{ OF_CORE, { "unpack", "BYTES", "the largest size a compressed core may unpack to (default 64 GiB; in TMPDIR or /var/tmp)" } },
-	{ OF_PID, { "stop", NULL, "hold the process still meanwhile, for a consistent picture" } },
-	{ OF_ANY, { "memory", "BYTES", "the most memory the reader may use (default 4 GiB)" } },
-	{ OF_ANY, { "seconds", "N", "the most processor time it may use (default 600)" } },
-	{ OF_ANY, { "help", NULL, "show this, or a command's help" } },
-	{ OF_ANY, { "version", NULL, "show the version" } },
+const struct lbx_command lbx_cli_program = {
+	.name = "",
+	.arguments = "",
+	.options = {
+		{ "json", NULL, "write JSON instead of text" },
+		{ "exe", "FILE", "the program, when it is not where the core says; not used if it is another" },
+		{ "force", NULL, "use names from --exe even if it is another program: they may be wrong" },
+		{ "sysroot", "DIR", "a directory that holds the program's files under their paths" },
+		{ "unpack", "BYTES", "the largest size a compressed core may unpack to (default 64 GiB; in TMPDIR or /var/tmp)" },
+		{ "stop", NULL, "hold the process still meanwhile, for a consistent picture" },
+		{ "memory", "BYTES", "the most memory the reader may use (default 4 GiB)" },
+		{ "seconds", "N", "the most processor time it may use (default 600)" },
+		{ "help", NULL, "show this, or a command's help" },
+		{ "version", NULL, "show the version" },
+	},
+	.letters = "help",
 };
-enum { FORMS = sizeof forms / sizeof *forms, OPTIONS = sizeof options / sizeof *options };
+
+enum { OF_ANY, OF_CORE = 1, OF_PID = 2 };
+/* What each of these is for. */
+static const int options_of[] = { OF_ANY, OF_CORE, OF_CORE, OF_CORE, OF_CORE, OF_PID, OF_ANY, OF_ANY, OF_ANY, OF_ANY };
+enum { FORMS = sizeof forms / sizeof *forms, OPTIONS = sizeof options_of / sizeof *options_of };
 
 bool lbx_cli_has(const struct lbx_command *command)
 {
@@ -96,7 +102,7 @@ void lbx_usage(struct lbx_out *out)
 			print_row(out, *c);
 	lbx_printf(out, "\nOptions:\n");
 	for (int i = 0; i < OPTIONS; i++)
-		print_option(out, options[i].of, &options[i].option);
+		print_option(out, options_of[i], &lbx_cli_program.options[i]);
 }
 
 /* ---- manual pages ---- */
@@ -205,8 +211,8 @@ static void roff_title(struct lbx_out *out, const char *name)
 static void roff_options(struct lbx_out *out, int of)
 {
 	for (int i = 0; i < OPTIONS; i++)
-		if (options[i].of == OF_ANY || options[i].of & of)
-			roff_option(out, &options[i].option);
+		if (options_of[i] == OF_ANY || options_of[i] & of)
+			roff_option(out, &lbx_cli_program.options[i]);
 }
 
 static void roff_inspections(struct lbx_out *out)
@@ -271,7 +277,7 @@ static void print_row_page(struct lbx_out *out, const struct lbx_command *c, con
 	for (int i = 0; i < max && c->options[i].name; i++)
 		roff_option(out, &c->options[i]);
 	if (c->run)
-		roff_option(out, &options[0].option);
+		roff_option(out, &lbx_cli_program.options[0]);
 	lbx_printf(out, ".SH SEE ALSO\n");
 	if (is_inspection)
 		lbx_printf(out, ".BR lazybones\\-core (1),\n.BR lazybones\\-pid (1),\n");

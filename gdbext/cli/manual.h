@@ -7,8 +7,8 @@
 /* What the exit statuses mean. */
 enum { LBX_EXIT_DONE, LBX_EXIT_FAILED, LBX_EXIT_MISUSED };
 
-/* Commands of this program alone, described as others are; they have no function here. */
-extern const struct lbx_command *const lbx_verbs[];
+/* The options that stand before a command, or anywhere. */
+extern const struct lbx_command lbx_cli_program;
 /* What stands before a command in its example. */
 const char *lbx_cli_prefix(const struct lbx_command *command);
 /* Whether the `lazybones` command has a row. */

@@ -10,20 +10,22 @@
 
 struct lbx_request {
 	bool json, is_core, stop, help;
-	bool pair;          /* `what` is one of the cores that the command's words name */
+	bool is_pair;       /* `what` is one of the cores that the command's words name */
 	const char *what;   /* the core's path, or the process' number */
 	pid_t pid;          /* that number */
 	const char **cores; /* of `ranks`, NULL at the end; or NULL */
 	struct lbx_core_options core;
 	struct lbx_limits limits;
 	const struct lbx_command *command; /* NULL only with help */
-	char line[LBX_LINE_MAX]; /* the command's own words, as lbx_command_run() takes them */
+	struct lbx_args program; /* what stands before a command, and may stand anywhere: lbx_cli_program */
+	struct lbx_args form;    /* `core CORE`: where `what` is */
+	struct lbx_args args;    /* of the command, as lbx_command_run() takes them */
 };
 
-/* argv: what follows the program's name, and NULL at the end; some of it is changed. The strings must
- * outlive the request. Options stand anywhere: one that the command has itself is the command's if it
- * stands behind the command. */
-bool lbx_request_parse(char **argv, struct lbx_request *ret);
+/* The words from the first on that is none of the options that ret->program holds already; some of them are
+ * changed. The strings must outlive the request. Options stand anywhere: one that the command has itself is
+ * the command's if it stands behind the command. */
+bool lbx_request_parse(struct lbx_argv words, struct lbx_request *ret);
 /* A command of the table that this front end has; NULL with an error. */
 const struct lbx_command *lbx_request_command(const char *name);
 

@@ -1,6 +1,5 @@
+/* lazybones sites: text with code addresses in it, as tracers write it, with functions and lines. */
 #define _GNU_SOURCE
-#include "cli/sites.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -15,7 +14,7 @@
 #include "cli/announced.h"
 #include "cli/manual.h"
 #include "cli/terminal.h"
-#include "cli/words.h"
+#include "cli/verbs.h"
 #include "target/lines.h"
 #include "target/printable.h"
 
@@ -129,15 +128,13 @@ static void print_words(struct sites *sites, const char *line)
 	}
 }
 
-static bool parse(char **argv, int64_t *pid)
+static bool parse(struct lbx_argv words, int64_t *pid)
 {
-	static const struct option options[] = { { "pid", required_argument, NULL, 'p' }, { 0 } };
-	int option;
+	struct lbx_args args;
 
-	while ((option = lbx_next_option(argv, ":p:", options)) != -1)
-		if (option == '?' || !lbx_word_int("sites", "--pid", optarg, INT32_MAX, pid))
-			return false;
-	return !argv[optind] || lb_fail("sites: it reads standard input: lazybones sites [--pid PID] <FILE");
+	lbx_args_begin(&lbx_verb_sites.row, NULL, &args);
+	return lbx_args_take(&args, &words) && lbx_args_int(&args, "pid", 1, INT32_MAX, pid) &&
+	       (!args.left || lb_fail("sites: it reads standard input: lazybones sites [--pid PID] <FILE"));
 }
 
 static bool open_process(struct sites *sites, int64_t pid)
@@ -216,12 +213,14 @@ static void sites_deinit(struct sites *sites)
 	}
 }
 
-int lbx_sites(char **argv)
+/* From standard input to standard output, until its end. */
+static int run_sites(struct lbx_out *out, struct lbx_argv words)
 {
 	struct sites sites = { .announced = lbx_announced_create() };
 	int64_t pid = 0;
-	bool parsed = parse(argv, &pid);
+	bool parsed = parse(words, &pid);
 
+	(void)out; /* the tracer's lines go through as they are */
 	/* Ctrl-C is for the tracer, which has more to say then. */
 	if (!isatty(STDIN_FILENO))
 		signal(SIGINT, SIG_IGN);
@@ -233,3 +232,28 @@ int lbx_sites(char **argv)
 		lbx_complain(lbx_error_text());
 	return done ? LBX_EXIT_DONE : parsed ? LBX_EXIT_FAILED : LBX_EXIT_MISUSED;
 }
+
+const struct lbx_verb lbx_verb_sites = {
+	.row = {
+		.name = "sites",
+		.arguments = "[--pid PID]",
+		.summary = "put functions and lines into what a tracer has written",
+		.help = "Copies standard input to standard output. Each place such as /home/ann/train+0x51de, as\n"
+			"LAZYBONES_STRACE=1 writes it, becomes its function, file and line; its file is taken as it is\n"
+			"now: one that was built anew since gives other lines.\n"
+			"\n"
+			"So do the addresses of processes that the tools of bpftrace announce, by a line such as\n"
+			"\"process 4711\". Each is looked at then, and may end after that. The first number in a\n"
+			"line is the process whose places follow it. Where there is none, a place is named only if it\n"
+			"is the same for all processes. Otherwise it stays, and the end says why.\n"
+			"\n"
+			"With --pid, all addresses are of that process. It is looked at once, at the start.\n"
+			"\n"
+			"Example: lbmisuse.bt liblazybones.so.0.1.0 | lazybones sites",
+		.options = {
+			{ "pid", "PID", "of the process whose addresses are in the text; also -p" },
+		},
+		.letters = "pid",
+	},
+	.run = run_sites,
+};

@@ -1,5 +1,5 @@
+/* lazybones top: a live screen of a running program. */
 #define _GNU_SOURCE
-#include "cli/top.h"
 
 #include <locale.h>
 #include <poll.h>
@@ -17,7 +17,7 @@
 #include "cli/manual.h"
 #include "cli/terminal.h"
 #include "cli/timed.h"
-#include "cli/words.h"
+#include "cli/verbs.h"
 #include "inspect/trace/top.h"
 #include "target/ascii.h"
 #include "target/columns.h"
@@ -41,28 +41,18 @@ static void stop(int signal)
 	stopped = signal;
 }
 
-static bool parse(char **argv, struct view *ret)
+static bool parse(struct lbx_argv words, struct view *ret)
 {
-	static const struct option options[] = {
-		{ "once", no_argument, NULL, '1' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "interval", required_argument, NULL, 'i' },
-		{ 0 },
-	};
-	int option;
+	struct lbx_args args;
+	bool parsed = lbx_args_parse(&lbx_verb_top.row, words.at, &args);
 
-	while ((option = lbx_next_option(argv, ":", options)) != -1) {
-		ret->context.out->json |= option == 'j' || (option == '?' && optopt == 'j');
-		if (option == '?' || (option == 'i' &&
-		    !lbx_word_int("top", "--interval", optarg, 3600000, &ret->interval)))
-			return false;
-		ret->once |= option == '1';
-	}
-	if (!argv[optind])
+	ret->context.out->json |= lbx_args_option(&args, "json") != NULL;
+	ret->once = lbx_args_option(&args, "once");
+	if (!parsed || !lbx_args_int(&args, "interval", 1, 3600000, &ret->interval))
+		return false;
+	if (!args.n)
 		return lb_fail("top: of which process? lazybones top PID");
-	if (argv[optind + 1])
-		return lb_fail("top: unexpected argument '%s'; expected PID", argv[optind + 1]);
-	return lbx_word_int("top", "PID", argv[optind], INT32_MAX, &ret->pid);
+	return lbx_args_whole(&args, "PID", args.v[0], 1, INT32_MAX, &ret->pid);
 }
 
 static int64_t now_ms(void)
@@ -200,7 +190,8 @@ static bool run(struct view *view)
 	return lb_ok();
 }
 
-int lbx_top(char **argv, struct lbx_out *out)
+/* Text goes to `out` where there is no screen, or JSON if it says so. */
+static int run_top(struct lbx_out *out, struct lbx_argv words)
 {
 	struct lbx_settings settings = lbx_default_settings;
 	struct view view = { .interval = 1000, .context = { .out = out, .settings = &settings } };
@@ -209,7 +200,7 @@ int lbx_top(char **argv, struct lbx_out *out)
 
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	if (!parse(argv, &view))
+	if (!parse(words, &view))
 		status = LBX_EXIT_MISUSED;
 	else if (!run(&view))
 		status = LBX_EXIT_FAILED;
@@ -220,3 +211,25 @@ int lbx_top(char **argv, struct lbx_out *out)
 	lbx_target_destroy(view.context.target);
 	return status;
 }
+
+const struct lbx_verb lbx_verb_top = {
+	.row = {
+		.name = "top",
+		.arguments = "PID",
+		.max_args = 1,
+		.summary = "watch a running program: memory, rates, operations, call sites",
+		.help = "A screen, redrawn each second: memory in use, evaluations and operations a\n"
+			"second and the share of time spent in them, growth of the number of tensors, and who is\n"
+			"behind it: the operations and the call sites that take most time, the places\n"
+			"that made the tensors with the most memory. q ends it. The program runs on; its events\n"
+			"carry the time while it is watched, and some seconds longer.\n"
+			"\n"
+			"Example: lazybones top 4711",
+		.options = {
+			{ "once", NULL, "print it once, over one interval, and end" },
+			{ "json", NULL, "the same as JSON" },
+			{ "interval", "MS", "milliseconds between two looks (default 1000)" },
+		},
+	},
+	.run = run_top,
+};

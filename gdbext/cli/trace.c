@@ -1,5 +1,5 @@
+/* lazybones trace: a program's timeline, in a file. */
 #define _GNU_SOURCE
-#include "cli/trace.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include "cli/terminal.h"
 #include "cli/timed.h"
 #include "cli/trace_file.h"
-#include "cli/words.h"
+#include "cli/verbs.h"
 #include "inspect/trace/timeline.h"
 #include "symtab.h"
 #include "table/flight.h"
@@ -25,8 +25,9 @@
 #include "target/process.h"
 
 struct trace {
+	struct lbx_args args;
 	int64_t pid, interval;
-	char **program;
+	const char **program;
 	struct lbx_following following;
 	struct lbx_settings settings;
 	struct lbx_trace_file file;
@@ -56,26 +57,15 @@ static void stop(int signal)
 	stopped = signal;
 }
 
-static bool parse(struct trace *trace, char **argv)
+static bool parse(struct trace *trace, struct lbx_argv words)
 {
-	static const struct option options[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "pid", required_argument, NULL, 'p' },
-		{ "interval", required_argument, NULL, 'i' },
-		{ 0 },
-	};
-	int option;
-
-	while ((option = lbx_next_option(argv, "+:o:p:", options)) != -1) {
-		if (option == 'o')
-			trace->file.path = optarg;
-		else if (option == 'p' ? !lbx_word_int("trace", "--pid", optarg, INT32_MAX, &trace->pid)
-			 : option == 'i'
-				 ? !lbx_word_int("trace", "--interval", optarg, 1000, &trace->interval)
-				 : true)
-			return false;
-	}
-	trace->program = argv + optind;
+	lbx_args_begin(&lbx_verb_trace.row, NULL, &trace->args);
+	if (!lbx_args_take(&trace->args, &words) || !lbx_args_int(&trace->args, "pid", 1, INT32_MAX, &trace->pid) ||
+	    !lbx_args_int(&trace->args, "interval", 1, 1000, &trace->interval))
+		return false;
+	if (lbx_args_option(&trace->args, "output"))
+		trace->file.path = lbx_args_option(&trace->args, "output");
+	trace->program = words.at;
 	return (*trace->program != NULL) != (trace->pid != 0) ||
 	       lb_fail("trace: either --pid PID or -- PROGRAM [ARGUMENT]... (see lazybones help trace)");
 }
@@ -315,7 +305,7 @@ static void warn(const struct lbx_followed *program)
 static bool begin(struct trace *trace)
 {
 	if (!trace->pid) {
-		bool ok = lbx_follow_start(trace->program, &trace->following);
+		bool ok = lbx_follow_start((char **)trace->program, &trace->following);
 		trace->pid = ok ? trace->following.list[0]->pid : 0;
 		if (ok)
 			warn(trace->following.list[0]);
@@ -362,7 +352,7 @@ static bool run(struct trace *trace, int *status)
 	return ok;
 }
 
-int lbx_trace(char **argv)
+static int run_trace(struct lbx_out *out, struct lbx_argv words)
 {
 	struct trace trace = {
 		.file = { .path = "lazybones-trace.json" }, .interval = 2, .settings = lbx_default_settings,
@@ -370,7 +360,8 @@ int lbx_trace(char **argv)
 	struct sigaction action = { .sa_handler = stop };
 	int status = LBX_EXIT_FAILED;
 
-	if (!parse(&trace, argv)) {
+	(void)out; /* a file has it */
+	if (!parse(&trace, words)) {
 		complain();
 		return LBX_EXIT_MISUSED;
 	}
@@ -382,3 +373,36 @@ int lbx_trace(char **argv)
 	lbx_follow_deinit(&trace.following);
 	return ok || status != LBX_EXIT_DONE ? status : LBX_EXIT_FAILED;
 }
+
+const struct lbx_verb lbx_verb_trace = {
+	.row = {
+		.name = "trace",
+		.arguments = "[-o FILE] (--pid PID | -- PROGRAM [ARGUMENT]...)",
+		.summary = "write a timeline of a program, for ui.perfetto.dev",
+		.help = "Evaluations and operations become slices, one row a thread or stream; memory and\n"
+			"tensors become counters; misuse, implicit evaluations, NaN, errors and\n"
+			"compilations are marked. The file is in the JSON array form of the Trace Event Format, which\n"
+			"chrome://tracing loads, too. It is written as the program runs: whatever ends early\n"
+			"leaves a file that loads. Events come from the flight recorder; those that it\n"
+			"overwrote before they were read are counted, and marked in the timeline.\n"
+			"\n"
+			"A program that is started so runs with LAZYBONES_TIMES=memory and a large recorder; its exit\n"
+			"status is this command's. With --pid, the same clock is switched on while the trace\n"
+			"lasts: until Ctrl-C, or the program's end; some seconds later it is off again, however the\n"
+			"trace ended.\n"
+			"\n"
+			"Programs that the program runs (it may be a script), and children that it forks, are in the same\n"
+			"file, a process each, whichever thread makes them. Not followed are a program whose first thread has\n"
+			"ended, and what a process does in the last milliseconds before it becomes another program (exec):\n"
+			"the summary says where that happened.\n"
+			"\n"
+			"Example: lazybones trace -o train.json -- ./train",
+		.options = {
+			{ "output", "FILE", "where to write (default lazybones-trace.json); also -o" },
+			{ "pid", "PID", "trace a process that already runs; also -p" },
+			{ "interval", "MS", "milliseconds between two looks at the program (default 2)" },
+		},
+		.letters = "output pid",
+	},
+	.run = run_trace,
+};

@@ -6,42 +6,15 @@
 #define LBX_COMMAND_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
+#include "inspect/args.h"
 #include "inspect/context.h"
-
-enum { LBX_ARGS_MAX = 32, LBX_LINE_MAX = 4096 };
 
 struct lbx_option {
 	const char *name;  /* without the dashes */
 	const char *value; /* what its value is called in help; NULL: it has none */
 	const char *help;
 };
-
-struct lbx_command;
-
-/* A command line, taken apart. Strings live as long as it does. */
-struct lbx_args {
-	const struct lbx_command *command;
-	int n;
-	const char *v[LBX_ARGS_MAX];     /* what is not an option */
-	const char *options[LBX_ARGS_MAX]; /* value (or "") of the command's i-th option; NULL: not given */
-	char text[LBX_LINE_MAX];
-};
-
-/* As lb_fail(), where no program could make the line right: an unknown word, a value that is none. */
-#define lbx_misuse(...) (lbx_note_misuse(), lb_fail(__VA_ARGS__))
-void lbx_note_misuse(void);
-/* Whether the error that is kept is one of these. */
-bool lbx_is_misuse(void);
-
-/* False, with the error that the command has no such option. */
-bool lbx_args_unknown_option(const struct lbx_command *command, const char *word);
-/* An option's value, "" for one without value; NULL when it was not given. */
-const char *lbx_args_option(const struct lbx_args *args, const char *name);
-/* A whole number within [min, max]; *ret keeps its value when the option was not given. */
-bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, int64_t max,
-		  int64_t *ret);
 
 enum lbx_needs {
 	LBX_NEEDS_NOTHING = 0,
@@ -70,7 +43,8 @@ struct lbx_command {
 	const char *help;      /* paragraphs, with an example */
 	int min_args, max_args;
 	unsigned needs;
-	struct lbx_option options[12]; /* to the first without a name; --json is common to all */
+	struct lbx_option options[12]; /* to the first without a name; --json is common to all that run */
+	const char *letters;           /* "output pid": those that are -o and -p, too; or NULL */
 	/* NULL: a program of its own, of which only the help is needed */
 	bool (*run)(struct lbx_context *context, const struct lbx_args *args);
 };
@@ -85,14 +59,10 @@ extern const struct lbx_command *const lbx_commands[];
 
 /* NULL when the table has no such command. */
 const struct lbx_command *lbx_command_find(const struct lbx_command *const *table, const char *name);
-/* Splits a line as a shell would (blanks, quotes, ~/ for the home directory, and brackets that keep
- * blanks inside them: `x[0, :]` is one argument) and sorts out the options. */
-bool lbx_args_parse(const struct lbx_command *command, const char *line, struct lbx_args *ret);
 /* Opens what the command needs of a program: context->table, context->tensors. */
 bool lbx_command_open(struct lbx_context *context, const struct lbx_command *command);
-/* Takes the line apart, checks what the command needs, runs it. --json sets out->json. */
-bool lbx_command_run(struct lbx_context *context, const struct lbx_command *command,
-		     const char *line);
+/* Checks what the command needs, and runs it. --json sets out->json. */
+bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args);
 /* Says in text, not in JSON, what must be known of the bytes that were read (lbx_target_notice). */
 void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target);
 /* Its help, with the prefix before each command of its example: `Example: peek q, peek loss`. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/manual.h"
+#include "cli/verbs.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "plugin/commands/commands.h"

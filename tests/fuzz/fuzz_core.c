@@ -125,8 +125,9 @@ static void look(const char *path, bool whole)
 	    lbx_stacks_of_core(context.target, &context.stacks)) {
 		for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 			lb_clear_error();
-			bool done = lbx_command_run(&context, lbx_command_find(lbx_commands, lines[i].name),
-						    lines[i].rest);
+			struct lbx_args args;
+			bool done = lbx_args_parse_line(lbx_command_find(lbx_commands, lines[i].name), lines[i].rest,
+							&args) && lbx_command_run(&context, &args);
 			if (!done && lb_ok())
 				__builtin_trap(); /* it failed without saying why */
 		}

@@ -82,7 +82,8 @@ static void run(struct lbx_context *context, const struct lbx_command *command, 
 	lb_clear_error();
 	sink->ticks = 0;
 	context->out->json = json;
-	bool done = lbx_command_run(context, command, rest);
+	struct lbx_args args;
+	bool done = lbx_args_parse_line(command, rest, &args) && lbx_command_run(context, &args);
 	if (!done && lb_ok()) {
 		fprintf(stderr, "%s %s failed without saying why\n", command->name, rest);
 		abort();

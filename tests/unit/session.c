@@ -93,7 +93,9 @@ const char *session_says(struct session *s, const char *command, const char *lin
 	s->n = 0;
 	s->text[0] = '\0';
 	s->out.json = false;
-	s->failed = !lbx_command_run(&s->context, lbx_command_find(lbx_commands, command), line);
+	struct lbx_args args;
+	s->failed = !lbx_args_parse_line(lbx_command_find(lbx_commands, command), line, &args) ||
+		    !lbx_command_run(&s->context, &args);
 	if (s->failed) {
 		snprintf(s->text, sizeof s->text, "%s", lb_error_message());
 		lb_clear_error();

@@ -83,6 +83,7 @@ static void finish(struct session *s)
 /* Runs "NAME REST". */
 static bool run(struct session *s, const char *line)
 {
+	struct lbx_args args;
 	char name[32];
 	size_t n = strcspn(line, " ");
 
@@ -92,7 +93,7 @@ static bool run(struct session *s, const char *line)
 	s->out.json = false;
 	const struct lbx_command *command = lbx_command_find(lbx_commands, name);
 	assert_non_null(command);
-	return lbx_command_run(&s->context, command, line + n);
+	return lbx_args_parse_line(command, line + n, &args) && lbx_command_run(&s->context, &args);
 }
 
 static void prints(struct session *s, const char *line, const char *expected)
@@ -520,7 +521,7 @@ static void lines_are_taken_apart(void **state)
 
 	(void)state;
 	lb_clear_error();
-	assert_true(lbx_args_parse(print, "  x[0, :, f(1, 2)]  --edge=4 --full", &args));
+	assert_true(lbx_args_parse_line(print, "  x[0, :, f(1, 2)]  --edge=4 --full", &args));
 	assert_int_equal(args.n, 1);
 	assert_string_equal(args.v[0], "x[0, :, f(1, 2)]");
 	assert_string_equal(lbx_args_option(&args, "edge"), "4");
@@ -531,21 +532,70 @@ static void lines_are_taken_apart(void **state)
 	assert_int_equal(edge, 4);
 	assert_true(lbx_args_int(&args, "precision", 1, 9, &edge));
 	assert_int_equal(edge, 4);
-	assert_true(lbx_args_parse(list, "\"a b*\" --sort 'name' --json", &args));
+	assert_true(lbx_args_parse_line(list, "\"a b*\" --sort 'name' --json", &args));
 	assert_string_equal(args.v[0], "a b*");
 	assert_string_equal(lbx_args_option(&args, "sort"), "name");
 	assert_string_equal(lbx_args_option(&args, "json"), "");
-	assert_true(lbx_args_parse(list, "-- --json", &args));
+	assert_true(lbx_args_parse_line(list, "-- --json", &args));
 	assert_string_equal(args.v[0], "--json");
 	assert_null(lbx_args_option(&args, "json"));
 	char *longest = malloc(LBX_LINE_MAX + 10);
 	memset(longest, 'x', LBX_LINE_MAX + 9);
 	longest[LBX_LINE_MAX + 9] = '\0';
-	assert_false(lbx_args_parse(list, longest, &args));
+	assert_false(lbx_args_parse_line(list, longest, &args));
 	lb_clear_error();
 	longest[LBX_LINE_MAX - 2] = '\0';
-	assert_true(lbx_args_parse(list, longest, &args));
+	assert_true(lbx_args_parse_line(list, longest, &args));
 	free(longest);
+}
+
+/* A program's arguments are words already: nothing in them is quoted, and a slice may be several. */
+static void words_are_taken(void **state)
+{
+	static const struct lbx_command outer = {
+		.name = "", .arguments = "", .options = { { "stop", NULL, "" }, { "exe", "FILE", "" } }, .letters = "exe",
+	};
+	const char *several[] = { "x[0,", ":,", "1:2]", "(y", "--edge", "4", NULL };
+	const char *literal[] = { "'two words'", "--", "--~/\" b", NULL };
+	const char *mixed[] = { "-e/bin/x", "--stop", "--", "-stop", NULL };
+	const char *verb[] = { "--stop", "list", "--limit", "[", "--stop=1", NULL };
+	const char *none[] = { "--exe", NULL }, *unknown[] = { "-x", NULL };
+	struct lbx_argv words = { mixed, false };
+	struct lbx_args args, inner;
+
+	(void)state;
+	lb_clear_error();
+	assert_true(lbx_args_parse(&lbx_command_print, several, &args));
+	assert_string_equal(args.v[0], "x[0, :, 1:2] (y");
+	assert_string_equal(lbx_args_option(&args, "edge"), "4");
+	assert_true(lbx_args_parse(&lbx_command_save, literal, &args));
+	assert_string_equal(args.v[0], "'two words'");
+	assert_string_equal(args.v[1], "--~/\" b");
+
+	/* up to what it has no room for */
+	lbx_args_begin(&outer, NULL, &args);
+	assert_true(lbx_args_take(&args, &words));
+	assert_string_equal(lbx_args_option(&args, "exe"), "/bin/x");
+	assert_string_equal(lbx_args_option(&args, "stop"), "");
+	assert_string_equal(args.left, "-stop");
+	assert_ptr_equal(words.at, mixed + 3);
+
+	/* the inner row's own options come first, then those of the outer one */
+	words.at = verb;
+	lbx_args_begin(&outer, NULL, &args);
+	assert_true(lbx_args_take(&args, &words));
+	assert_string_equal(*words.at++, "list");
+	lbx_args_begin(&lbx_command_list, &args, &inner);
+	assert_false(lbx_args_take(&inner, &words));
+	assert_string_equal(lb_error_message(), "list: --stop takes no value");
+	assert_string_equal(lbx_args_option(&inner, "limit"), "[");
+	lb_clear_error();
+	assert_false(lbx_args_parse(&outer, none, &args));
+	assert_string_equal(lb_error_message(), "--exe needs a value: FILE");
+	lb_clear_error();
+	assert_false(lbx_args_parse(&outer, unknown, &args));
+	assert_string_equal(lb_error_message(), "there is no option '-x' before a command; there are --stop and --exe");
+	lb_clear_error();
 }
 
 static void every_command_has_help(void **state)
@@ -587,6 +637,7 @@ int main(void)
 		cmocka_unit_test(repeated_elements),
 		cmocka_unit_test(addresses_are_found),
 		cmocka_unit_test(lines_are_taken_apart),
+		cmocka_unit_test(words_are_taken),
 		cmocka_unit_test(every_command_has_help),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

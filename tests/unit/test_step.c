@@ -329,7 +329,7 @@ static void values_take_one_walk(void **state)
 		lbx_table_tensors(table)->ops = &counting;
 		walks = 0;
 		snprintf(line, sizeof line, "%" PRIu64 " --ranges", graph.id);
-		assert_true(lbx_args_parse(&lbx_command_listing, line, &args));
+		assert_true(lbx_args_parse_line(&lbx_command_listing, line, &args));
 		assert_true(lbx_command_listing.run(&context, &args));
 		assert_int_equal(walks, 1);
 		for (const char *at = sink.text; (at = strstr(at, " = sin(")); at++)

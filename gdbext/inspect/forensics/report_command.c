@@ -57,5 +57,6 @@ const struct lbx_command lbx_command_report = {
 		{ "output", "FILE", "write one HTML page" },
 		{ "seconds", "N", "search for N seconds at most (default 20)" },
 	},
+	.letters = "output",
 	.run = run_report,
 };

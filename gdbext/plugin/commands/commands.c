@@ -88,7 +88,7 @@ static bool run_row(struct lbx_context *context, const struct job *job)
 		return false;
 	if (!now)
 		return true;
-	bool parsed = lbx_args_parse(job->row, job->words, &args);
+	bool parsed = lbx_args_parse_line(job->row, job->words, &args);
 	context->out->json = lbx_args_option(&args, "json") != NULL;
 	return parsed && meet_needs(context, job->row) && job->row->run(context, &args);
 }

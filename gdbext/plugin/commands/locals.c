@@ -5,13 +5,15 @@
 
 static bool run_locals(struct lbx_context *context, const struct lbx_args *args)
 {
+	const char *words[] = {NULL, lbx_args_option(args, "all") ? "--all" : NULL, NULL};
 	struct lbx_args level;
-	char words[32];
+	char number[16];
 	int selected;
 
 	if (!lbx_stacks_gdb_selected(&selected))
 		return false;
-	snprintf(words, sizeof words, "%d%s", selected, lbx_args_option(args, "all") ? " --all" : "");
+	snprintf(number, sizeof number, "%d", selected);
+	words[0] = number;
 	return lbx_args_parse(&lbx_command_frame, words, &level) && lbx_command_frame.run(context, &level);
 }
 

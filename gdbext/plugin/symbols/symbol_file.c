@@ -354,7 +354,7 @@ static bool load_again(struct lbx_context *context)
 
 	context->out = &quiet;
 	context->words = file.words;
-	bool ok = lbx_args_parse(&lbx_command_symbols, file.words, &args) &&
+	bool ok = lbx_args_parse_line(&lbx_command_symbols, file.words, &args) &&
 		  lbx_command_symbols.run(context, &args);
 	context->out = out;
 	context->words = words;

@@ -1,0 +1,21 @@
+/* The commands of this program alone, which parse their words themselves. */
+#ifndef LBX_VERBS_H
+#define LBX_VERBS_H
+
+#include "inspect/command.h"
+
+struct lbx_verb {
+	struct lbx_command row; /* described as others are; its `run` is NULL */
+	/* `words` follow its name. Returns the exit status. */
+	int (*run)(struct lbx_out *out, struct lbx_argv words);
+};
+
+/* Each stands at the foot of its function's file. */
+extern const struct lbx_verb lbx_verb_trace, lbx_verb_top, lbx_verb_sites;
+
+/* Their rows, and NULL. */
+extern const struct lbx_command *const lbx_verbs[];
+/* NULL when there is none. */
+const struct lbx_verb *lbx_verb_find(const char *name);
+
+#endif
