@@ -159,7 +159,7 @@ bool lb_json_string(struct lb_json *j, char **ret)
 	return true;
 }
 
-bool lb_json_key(struct lb_json *j, char **ret)
+static bool json_key(struct lb_json *j, char **ret)
 {
 	char *key;
 	if (!lb_json_string(j, &key))
@@ -192,6 +192,13 @@ bool lb_json_size(struct lb_json *j, int64_t *ret)
 	return true;
 }
 
+bool lb_json_next(struct lb_json *j, int64_t n, char **ret)
+{
+	bool more;
+	*ret = NULL;
+	return lb_json_more(j, '}', n, &more) && (!more || json_key(j, ret));
+}
+
 static bool skip_value(struct lb_json *j, int depth)
 {
 	skip_space(j);
@@ -214,7 +221,7 @@ static bool skip_value(struct lb_json *j, int depth)
 			if (!more)
 				return true;
 			if (c == '{') {
-				if (!lb_json_key(j, &text))
+				if (!json_key(j, &text))
 					return false;
 				free(text);
 			}

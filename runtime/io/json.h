@@ -16,8 +16,8 @@ bool lb_json_open(struct lb_json *j, char bracket);
 bool lb_json_more(struct lb_json *j, char closing, int64_t n, bool *more);
 /* A string, unescaped, NUL-terminated UTF-8 without NUL inside; the caller frees it. */
 bool lb_json_string(struct lb_json *j, char **ret);
-/* A string before a colon. */
-bool lb_json_key(struct lb_json *j, char **ret);
+/* An object's next key, before which n of its members were read; NULL where the object ends instead. */
+bool lb_json_next(struct lb_json *j, int64_t n, char **ret);
 /* A whole number from 0 to INT64_MAX. */
 bool lb_json_size(struct lb_json *j, int64_t *ret);
 /* Any value, of bounded depth. */

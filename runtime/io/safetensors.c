@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/plural.h"
 #include "io/file.h"
 #include "io/json.h"
@@ -112,20 +113,15 @@ static bool read_tensor(struct lb_file *file, struct lb_json *j, struct lb_entry
 			uint64_t data_at)
 {
 	struct description d = { 0 };
-	bool more;
 	if (!lb_json_open(j, '{'))
 		return false;
 	for (int64_t n = 0;; n++) {
-		char *key;
-		if (!lb_json_more(j, '}', n, &more))
+		lb_auto_free char *key = NULL;
+		if (!lb_json_next(j, n, &key))
 			return false;
-		if (!more)
+		if (!key)
 			break;
-		if (!lb_json_key(j, &key))
-			return false;
-		bool ok = read_field(j, key, entry, &d);
-		free(key);
-		if (!ok)
+		if (!read_field(j, key, entry, &d))
 			return false;
 	}
 	return place(file->mapping->path, entry, &d, data_at, file->mapping->size - data_at);
@@ -133,17 +129,14 @@ static bool read_tensor(struct lb_file *file, struct lb_json *j, struct lb_entry
 
 static bool read_metadata(struct lb_file *file, struct lb_json *j)
 {
-	bool more;
 	if (!lb_json_open(j, '{'))
 		return false;
 	for (int64_t n = 0;; n++) {
 		char *key;
-		if (!lb_json_more(j, '}', n, &more))
+		if (!lb_json_next(j, n, &key))
 			return false;
-		if (!more)
+		if (!key)
 			return true;
-		if (!lb_json_key(j, &key))
-			return false;
 		struct lb_metadata *metadata = lb_file_add_metadata(file, key);
 		if (!metadata || !lb_json_string(j, &metadata->text))
 			return false;
@@ -152,17 +145,15 @@ static bool read_metadata(struct lb_file *file, struct lb_json *j)
 
 static bool read_header(struct lb_file *file, struct lb_json *j, uint64_t data_at)
 {
-	bool more, had_metadata = false;
+	bool had_metadata = false;
 	if (!lb_json_open(j, '{'))
 		return false;
 	for (int64_t n = 0;; n++) {
 		char *key;
-		if (!lb_json_more(j, '}', n, &more))
+		if (!lb_json_next(j, n, &key))
 			return false;
-		if (!more)
+		if (!key)
 			return lb_json_end(j);
-		if (!lb_json_key(j, &key))
-			return false;
 		if (strcmp(key, "__metadata__") == 0) {
 			free(key);
 			if (had_metadata)

@@ -144,16 +144,24 @@ static void system_give(struct lb_buffer *buffer)
 	give_record(buffer, false);
 }
 
-static struct lb_buffer *cache_take(int class, int64_t nbytes, uint64_t tensor)
+/* A cached buffer of a class, which is cached no longer; NULL: there is none. */
+static struct lb_buffer *cache_pop(int class)
 {
 	pthread_mutex_lock(&cache_lock);
 	struct lb_buffer *buffer = cache[class];
 	if (buffer)
 		cache[class] = (struct lb_buffer *)(uintptr_t)buffer->next;
 	pthread_mutex_unlock(&cache_lock);
+	if (buffer)
+		__atomic_sub_fetch(&lb_counters.cache_bytes, (uint64_t)buffer->capacity, __ATOMIC_RELAXED);
+	return buffer;
+}
+
+static struct lb_buffer *cache_take(int class, int64_t nbytes, uint64_t tensor)
+{
+	struct lb_buffer *buffer = cache_pop(class);
 	if (!buffer)
 		return NULL;
-	__atomic_sub_fetch(&lb_counters.cache_bytes, (uint64_t)buffer->capacity, __ATOMIC_RELAXED);
 	lb_record_begin(&buffer->seq);
 	buffer->generation++;
 	buffer->nbytes = nbytes;
@@ -195,15 +203,9 @@ static void trim_cache(uint64_t keep)
 {
 	for (int class = CLASSES; class-- > 0;) {
 		while (__atomic_load_n(&lb_counters.cache_bytes, __ATOMIC_RELAXED) > keep) {
-			pthread_mutex_lock(&cache_lock);
-			struct lb_buffer *buffer = cache[class];
-			if (buffer)
-				cache[class] = (struct lb_buffer *)(uintptr_t)buffer->next;
-			pthread_mutex_unlock(&cache_lock);
+			struct lb_buffer *buffer = cache_pop(class);
 			if (!buffer)
 				break;
-			__atomic_sub_fetch(&lb_counters.cache_bytes, (uint64_t)buffer->capacity,
-					   __ATOMIC_RELAXED);
 			system_give(buffer);
 		}
 	}

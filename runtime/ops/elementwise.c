@@ -21,19 +21,27 @@ static struct lb_tensor *fail_complex(const char *name)
 	return NULL;
 }
 
+/* The dtype in which operands of a dtype are computed; false where there is none. */
+static bool computed_dtype(const char *name, enum rule rule, enum lb_dtype *dtype)
+{
+	if ((rule == REAL_ONLY || rule == REAL_INEXACT) && *dtype == LB_C64)
+		return lb_fail("%s: not defined for complex64", name);
+	if (rule == INEXACT || rule == REAL_INEXACT)
+		*dtype = lb_inexact(*dtype);
+	else if (rule == LOGICAL)
+		*dtype = LB_BOOL;
+	else if (rule == NO_BOOL && *dtype == LB_BOOL)
+		*dtype = LB_I32;
+	return true;
+}
+
 static struct lb_tensor *unary(int op, enum rule rule, struct lb_tensor *x, const void *site)
 {
 	if (!LB_GIVEN(lb_ops[op].name, x))
 		return NULL;
 	enum lb_dtype dtype = (enum lb_dtype)x->dtype;
-	if ((rule == REAL_ONLY || rule == REAL_INEXACT) && dtype == LB_C64)
-		return fail_complex(lb_ops[op].name);
-	if (rule == INEXACT || rule == REAL_INEXACT)
-		dtype = lb_inexact(dtype);
-	else if (rule == LOGICAL)
-		dtype = LB_BOOL;
-	else if (rule == NO_BOOL && dtype == LB_BOOL)
-		dtype = LB_I32;
+	if (!computed_dtype(lb_ops[op].name, rule, &dtype))
+		return NULL;
 	x = lb_as(x, dtype, site);
 	if (!x)
 		return NULL;
@@ -117,16 +125,9 @@ static struct lb_tensor *binary(const char *name, int op, enum rule rule, struct
 	int rank;
 	int64_t shape[LB_MAX_RANK];
 	if (!lb_broadcast(name, a->rank, a->shape, b->rank, b->shape, &rank, shape) ||
-	    !(rule == COMPARE ? compared_dtype : common_dtype)(name, xs, &dtype, site))
+	    !(rule == COMPARE ? compared_dtype : common_dtype)(name, xs, &dtype, site) ||
+	    !computed_dtype(name, rule, &dtype))
 		return NULL;
-	if ((rule == REAL_ONLY || rule == REAL_INEXACT) && dtype == LB_C64)
-		return fail_complex(name);
-	if (rule == INEXACT || rule == REAL_INEXACT)
-		dtype = lb_inexact(dtype);
-	else if (rule == LOGICAL)
-		dtype = LB_BOOL;
-	else if (rule == NO_BOOL && dtype == LB_BOOL)
-		dtype = LB_I32;
 	for (int i = 0; i < 2; i++) {
 		xs[i] = lb_as(xs[i], dtype, site);
 		if (!xs[i])
