@@ -823,7 +823,7 @@ LB_API bool lb_debug_open_guard(uint64_t address);
 /* Step mode: each evaluation that begins from now on, on any thread, runs through a piece of code
  * made for its graph, with one call an op, which gdb shows as a function whose source is the
  * graph: `next`, `break graph-3.lb:4`. Equal graphs share their code. Chains of elementwise ops
- * run op by op, each result in memory of its own, or fused as ever. Returns the mode before;
+ * run op by op, each result in memory of its own, or fused as usual. Returns the mode before;
  * LAZYBONES_STEP=1 or =fused sets the first one. Graphs of more than 2^20 ops, and all on other
  * machines than x86-64 and aarch64, are evaluated as without it. */
 typedef enum lb_step_mode { LB_STEP_OFF, LB_STEP_OPS, LB_STEP_FUSED } lb_step_mode;

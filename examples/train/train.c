@@ -155,7 +155,7 @@ static int run(const struct options *options)
 		       (long long)training_size(&training), (long long)training.text.train.n,
 		       training.text.alphabet.n, log(training.text.alphabet.n));
 		fflush(stdout);
-		sigaction(SIGINT, &once, NULL); /* the second one ends it as ever */
+		sigaction(SIGINT, &once, NULL); /* the second one ends it as usual */
 		double loss = optimise(&training, optimizer, &done);
 		ok = !isnan(loss) && finish(&training, options, done, loss);
 	}

@@ -240,7 +240,7 @@ const struct lbx_verb lbx_verb_sites = {
 		.summary = "put functions and lines into what a tracer has written",
 		.help = "Copies standard input to standard output. Each place such as /home/ann/train+0x51de, as\n"
 			"LAZYBONES_STRACE=1 writes it, becomes its function, file and line; its file is taken as it is\n"
-			"now: one that was built anew since gives other lines.\n"
+			"now: a file that was rebuilt since gives other lines.\n"
 			"\n"
 			"So do the addresses of processes that the tools of bpftrace announce, by a line such as\n"
 			"\"process 4711\". Each is looked at then, and may end after that. The first number in a\n"

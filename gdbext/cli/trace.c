@@ -386,7 +386,7 @@ const struct lbx_verb lbx_verb_trace = {
 			"leaves a file that loads. Events come from the flight recorder; those that it\n"
 			"overwrote before they were read are counted, and marked in the timeline.\n"
 			"\n"
-			"A program that is started so runs with LAZYBONES_TIMES=memory and a large recorder; its exit\n"
+			"A program started this way runs with LAZYBONES_TIMES=memory and a large recorder; its exit\n"
 			"status is this command's. With --pid, the same clock is switched on while the trace\n"
 			"lasts: until Ctrl-C, or the program's end; some seconds later it is off again, however the\n"
 			"trace ended.\n"

@@ -504,7 +504,7 @@ const struct lbx_command lbx_command_diff = {
 	.summary = "compare a tensor with another, or with a file, and explain how they differ",
 	.help = "OTHER is T[slice], CORE:T[slice] or FILE[:NAME], of .npy, .npz, .safetensors or\n"
 		"GGUF. Shows the largest absolute and relative error, how many elements differ, the\n"
-		"first and the worst, and where they lie; with --rtol or --atol as numpy.allclose counts.\n"
+		"first and the worst, and where they lie; with --rtol or --atol as numpy.allclose does.\n"
 		"Then it searches for an explanation: axes, halves or channels in another order, a\n"
 		"strided view read raw, a factor, an offset, a shift, the rounding of a dtype, bytes.\n"
 		"Beside a quantised tensor it shows the error of each group. Lazy tensors are replayed.\n"
@@ -513,11 +513,11 @@ const struct lbx_command lbx_command_diff = {
 	.max_args = 2,
 	.needs = LBX_NEEDS_TENSORS,
 	.options = {
-		{ "correct", "X", "errors below X are none (default 1e-5)" },
-		{ "broken", "X", "errors beyond X are the verdict `broken` (default 0.1)" },
+		{ "correct", "X", "errors below X count as none (default 1e-5)" },
+		{ "broken", "X", "errors beyond X give the verdict `broken` (default 0.1)" },
 		{ "rtol", "X", "relative tolerance of numpy.allclose (default 1e-5)" },
 		{ "atol", "X", "absolute tolerance of numpy.allclose (default 1e-8)" },
-		{ "explain", "WHAT", "off: search for no explanation" },
+		{ "explain", "WHAT", "off: do not search for an explanation" },
 		{ "seconds", "N", "search for N seconds at most (default 10)" },
 		{ "group", "N", "relative error by groups of N along the last axis" },
 	},

@@ -228,8 +228,8 @@ const struct lbx_command lbx_command_plot = {
 	.name = "plot",
 	.arguments = "T[slice]",
 	.summary = "plot a tensor's elements as a line",
-	.help = "In row-major order. Where there are more than dots, a dot's column reaches from\n"
-		"the smallest to the largest of its elements. Complex values count by magnitude. A\n"
+	.help = "Elements in row-major order. Where there are more of them than dots, each column\n"
+		"reaches from its smallest element to its largest. Complex values count by magnitude. A\n"
 		"lazy tensor is replayed.\n"
 		LBX_SLICE_HELP "\n"
 		"Example: plot losses",
@@ -339,7 +339,7 @@ const struct lbx_command lbx_command_hist = {
 	.name = "hist",
 	.arguments = "T[slice]",
 	.summary = "draw a histogram of a tensor's values",
-	.help = "Of the finite values, between the smallest and the largest. Complex values count by\n"
+	.help = "Counts the finite values, from the smallest to the largest. Complex values count by\n"
 		"magnitude. A lazy tensor is replayed.\n" LBX_SLICE_HELP "\n"
 		"Example: hist layers.0.weight --bins 40",
 	.min_args = 1,

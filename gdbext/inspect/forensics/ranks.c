@@ -472,7 +472,7 @@ const struct lbx_command lbx_command_ranks = {
 	.arguments = "CORE...",
 	.summary = "line up the tensors of one job's processes, and name the first that diverges",
 	.help = "Each core is of one rank (OMPI_COMM_WORLD_RANK, PMIX_RANK, PMI_RANK or SLURM_PROCID\n"
-		"of the process' environment; without one, as they are given). Tensors of one name\n"
+		"of the process's environment; without one, in the order given). Tensors of one name\n"
 		"are compared bit for bit; those that differ are shown in the order of creation, each\n"
 		"value with its ranks, checksum and statistics. Lazy tensors are left out. One core\n"
 		"is open at a time: memory grows with the names, not with the values.\n"

@@ -416,8 +416,8 @@ const struct lbx_command lbx_command_suspect = {
 	.name = "suspect",
 	.arguments = "",
 	.summary = "find memory that holds a view's elements in the order of its storage",
-	.help = "Who copies from the raw pointer of a view that is not row-contiguous gets its\n"
-		"elements in another order than meant: a transposed picture comes out tiled. All\n"
+	.help = "Copying from the raw pointer of a view that is not row-contiguous gives its elements\n"
+		"in the wrong order: a transposed picture comes out tiled. All\n"
 		"memory that the program could write is searched for such copies. Shows the view, the\n"
 		"place, and the permutation that would have been right.\n"
 		"Example: suspect --seconds 10",

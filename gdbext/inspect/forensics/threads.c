@@ -97,7 +97,7 @@ const struct lbx_command lbx_command_threads = {
 	.max_args = 1,
 	.needs = LBX_NEEDS_STACKS,
 	.options = {
-		{ "frames", "N", "N frames of each at most (default 64)" },
+		{ "frames", "N", "at most N frames of each (default 64)" },
 		{ "bare", NULL, "the stacks alone" },
 	},
 	.run = run_threads,

@@ -466,13 +466,13 @@ const struct lbx_command lbx_command_listing = {
 	.summary = "list the graphs of step mode, or the ops of graph N",
 	.help = "Line L of graph N is line L of its source graph-N.lb: the result's name (or its\n"
 		"line, %L), the op with its operands, dtype, shape, the program's line that made\n"
-		"it, and the tensor's id in the last evaluation. Step mode is on by `tensor step`\n"
+		"it, and the tensor's id in the last evaluation. Step mode is set by `tensor step`\n"
 		"in gdb, by LAZYBONES_STEP=1 in the environment, or by lb_set_step_mode().\n"
 		"Example: listing 3 --ranges",
 	.max_args = 1,
 	.needs = LBX_NEEDS_RUNTIME,
 	.options = {
-		{ "ranges", NULL, "with the least and the largest value of what is still there" },
+		{ "ranges", NULL, "with the smallest and largest value of what still exists" },
 	},
 	.run = run_listing,
 };

@@ -234,7 +234,7 @@ const struct lbx_command lbx_command_at = {
 	.name = "at",
 	.arguments = "ADDRESS",
 	.summary = "tell which tensors an address belongs to",
-	.help = "ADDRESS is a number or an expression of the program. It names the buffer, and\n"
+	.help = "ADDRESS is a number or an expression of the program. Names the buffer, and\n"
 		"for each tensor over it the element at that address.\n"
 		"Example: at 0x7ffff7a31040",
 	.min_args = 1,

@@ -91,9 +91,9 @@ const struct lbx_command lbx_command_compiled = {
 	.name = "compiled",
 	.arguments = "[GLOB]",
 	.summary = "show the compiled functions, and why each was traced last",
-	.help = "Calls, and those of them that a graph captured before served (hits); how often\n"
-		"the function was traced, the graphs held of at most how many, the tensors as\n"
-		"traced and as a call makes them. GLOB selects by name.\n"
+	.help = "Shows the calls, how many of them an earlier graph served (hits), how often the\n"
+		"function was traced, how many graphs are held of how many at most, and how many\n"
+		"tensors were traced and a call makes. GLOB selects by name.\n"
 		"Example: compiled 'block*'",
 	.max_args = 1,
 	.needs = LBX_NEEDS_RUNTIME,

@@ -424,7 +424,7 @@ const struct lbx_command lbx_command_list = {
 	.name = "list",
 	.arguments = "[GLOB]",
 	.summary = "list the tensors that are alive",
-	.help = "GLOB selects by name: * ? [a-z], as a shell has them. Totals follow.\n"
+	.help = "GLOB selects by name, as in a shell: * ? [a-z]. Totals follow.\n"
 		"Example: list 'layers.*' --state lazy --sort bytes",
 	.max_args = 1,
 	.needs = LBX_NEEDS_TENSORS | LBX_GIVES_ADDRESSES,
@@ -434,7 +434,7 @@ const struct lbx_command lbx_command_list = {
 		{ "provider", "NAME", "only those of a provider, where a program has several: lazybones, …" },
 		{ "sort", "KEY", "by id (default), name, size, bytes, state or dtype" },
 		{ "limit", "N", "show N at most (default 50, JSON and files all); 0: all" },
-		{ "out", "FILE", "write to a file; gdb takes long for a large answer" },
+		{ "out", "FILE", "write to a file; long answers are slow in gdb" },
 	},
 	.run = run_list,
 };

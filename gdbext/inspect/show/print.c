@@ -67,8 +67,8 @@ const struct lbx_command lbx_command_print = {
 	.name = "print",
 	.arguments = "T[slice]",
 	.summary = "print the values of a tensor, as NumPy would",
-	.help = "Follows strides and offset, so it prints what the program means. Of a lazy tensor,\n"
-		"which has no values yet, it tells what a replay would take.\n"
+	.help = "Follows strides and offset, so it prints what the program means. A lazy tensor\n"
+		"has no values yet: then it says what a replay would take.\n"
 		LBX_SLICE_HELP "\n"
 		"Example: print q[0, :, :4] --precision 3",
 	.min_args = 1,
@@ -115,10 +115,10 @@ const struct lbx_command lbx_command_view = {
 	.arguments = "ADDRESS [DTYPE] SHAPE [STRIDES][slice]",
 	.summary = "print memory that is no tensor's as if it were one",
 	.help = "ADDRESS, of element 0, is a number or an expression of the program: a pointer or an\n"
-		"array; when its type tells the dtype, that may be left out. SHAPE and STRIDES are\n"
-		"lists (3,4 or (3, 4)); strides count elements, and may be negative or 0. DTYPE may also\n"
-		"be a format of ggml's blocks, q4_0 or q8_0. Wherever a\n"
-		"command wants values, the same is written in one word: @ADDRESS:DTYPE:SHAPE:STRIDES.\n"
+		"array; if its type tells the dtype, DTYPE may be left out. It may also be a format of\n"
+		"ggml's blocks, q4_0 or q8_0. SHAPE and STRIDES are lists (3,4 or (3, 4)); strides\n"
+		"count elements, and may be negative or 0. Wherever a command wants values, the same\n"
+		"is written in one word: @ADDRESS:DTYPE:SHAPE:STRIDES.\n"
 		"Example: view pixels 480,640,3[:2, :2], view 0x7ffff7a31040 f32 3,4 1,3,\n"
 		"stats @pixels:u8:480,640,3, diff q @copy:3,4",
 	.min_args = 2,

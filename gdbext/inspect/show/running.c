@@ -280,9 +280,9 @@ const struct lbx_command lbx_command_where = {
 	.name = "where",
 	.arguments = "",
 	.summary = "tell what each thread and stream evaluates now",
-	.help = "The evaluation and its graph, the op that runs, how many are done of how many, the\n"
-		"time since it began, the call that asked for it, and what it waits for: in step mode\n"
-		"or not, in a running program and in a core.\n"
+	.help = "Shows the evaluation and its graph, the op that runs, how many of how many are done,\n"
+		"the time since it began, the call that asked for it, and what it waits for. Works in\n"
+		"step mode or not, in a running program and in a core.\n"
 		"Example: where --json",
 	.needs = LBX_NEEDS_RUNTIME | LBX_NEEDS_KIND,
 	.run = run_where,

@@ -205,9 +205,9 @@ const struct lbx_command lbx_command_graph = {
 	.options = {
 		{ "depth", "N", "follow inputs N deep (default 8, files and JSON all)" },
 		{ "limit", "N", "show N lines (default 200), or write N tensors (10000)" },
-		{ "history", NULL, "go on behind ready tensors, where their inputs are left" },
+		{ "history", NULL, "go on past ready tensors, where their inputs still exist" },
 		{ "dot", "FILE", "write it for Graphviz" },
-		{ "png", "FILE", "draw it by Graphviz's dot" },
+		{ "png", "FILE", "draw it with Graphviz's dot" },
 	},
 	.run = run_graph,
 };

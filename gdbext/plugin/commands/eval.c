@@ -143,7 +143,7 @@ const struct lbx_command lbx_gdb_command_eval = {
 	.needs = LBX_NEEDS_RUNTIME | LBX_NEEDS_LIVE | LBX_CALLS_PROGRAM,
 	.summary = "compute a lazy tensor inside the program",
 	.help = "Calls the runtime on the selected thread, with the other threads stopped. The "
-		"runtime\nrefuses where a tensor that is needed is just being computed, its record "
+		"runtime\nrefuses where a tensor that is needed is being computed, its record "
 		"is being changed,\nor the thread has no runtime state yet. This changes the program; "
 		"`tensor peek T`\ncomputes the same outside it.",
 	.run = run_eval,

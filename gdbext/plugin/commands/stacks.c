@@ -52,7 +52,7 @@ const struct lbx_command lbx_gdb_command_stacks = {
 	.arguments = lbx_arguments_stacks,
 	.max_args = 1,
 	.summary = "keep the creation stacks of the tensors to come",
-	.help = "DEPTH frames of each, 0 for the call site alone; `tensor info T` shows them. Works "
+	.help = "Keeps DEPTH frames of each, 0 for the call site alone; `tensor info T` shows them. Works "
 		"before\n`run` and in a running program. It costs a stack walk for each tensor that "
 		"is made.",
 	.run = run_stacks,

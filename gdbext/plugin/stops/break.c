@@ -71,17 +71,17 @@ const struct lbx_command lbx_gdb_command_break = {
 	.arguments = lbx_arguments_break,
 	.max_args = 2,
 	.summary = "stop before or after the op that computes a tensor",
-	.help = "T is a name, also one to come, a glob, #ID, or an op's name. Before (without a word) it "
-		"shows\nthe op and its inputs, after it the result's range. In step mode or not; it can be "
-		"set\nbefore `run`, and stays over runs. `tensor status` lists it, `tensor uncatch` or "
+	.help = "T is a name, also one to come, a glob, #ID, or an op's name. Before (the default) it "
+		"shows\nthe op and its inputs; after, the result's range. It works in step mode or not, can be "
+		"set\nbefore `run`, and lasts from run to run. `tensor status` lists it, `tensor uncatch` or "
 		"`delete`\nends it. Until then the runtime fuses and compiles nothing, and gdb looks at\n"
-		"each op: some 0.2 ms. A lone before or after is of any tensor; 'after' in quotes is a name.\n"
+		"each op: some 0.2 ms. Before or after alone means any tensor; 'after' in quotes is a name.\n"
 		"Example: break 'layers.*' after --op matmul",
 	.options = {
 		{ "nan", NULL, "after it, if the result holds NaN or Inf" },
 		{ "range", "LO,HI", "after it, if values are outside" },
 		{ "op", "NAME", "only where this op makes it" },
-		{ "once", NULL, "one stop" },
+		{ "once", NULL, "stop only once" },
 	},
 	.run = run_break,
 };

@@ -70,7 +70,7 @@ static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_ro
 	struct lbx_out *out = context->out;
 	char refusal[LB_FLIGHT_TEXT_BYTES];
 	static const char *const how[] = {
-		"run as ever", "can be stepped through, op by op",
+		"run as usual", "can be stepped through, op by op",
 		"can be stepped through, a fused chain at once",
 	};
 
@@ -310,12 +310,12 @@ const struct lbx_command lbx_gdb_command_step = {
 		"on     each evaluation from now on, one call an op; or of the program to come, by `run`,\n"
 		"       `target remote` or `attach`\n"
 		"fused  likewise, one call a chain of elementwise ops\n"
-		"off    evaluations run as ever\n"
+		"off    evaluations run as usual\n"
 		"in     on, and continue to the first op of the next evaluation; inside one that began\n"
 		"       in step mode, to its next op\n"
 		"out    continue until the call that evaluates returns to the program; not only in step mode\n"
 		"frame  select the frame of the graph that the thread evaluates; also in a core\n"
-		"Without a word: how it is. Equal graphs have one number, so a breakpoint in a "
+		"Without a word: shows the mode. Equal graphs have one number, so a breakpoint in a "
 		"listing stops\nin each round of a loop. `tensor listing` lists them.",
 	.run = run_step,
 };
