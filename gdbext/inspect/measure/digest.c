@@ -52,7 +52,7 @@ bool lbx_digest(const struct lbx_array *array, struct lbx_out *out, struct lbx_d
 	const struct lbx_summary *s = &w.summary;
 
 	if (array->rank > LB_MAX_RANK)
-		return lb_fail("an array of %d %s", array->rank, LB_PLURAL(array->rank, "axis", "axes"));
+		return lb_fail("an array of %d axes: at most %d are compared", array->rank, LB_MAX_RANK);
 	lbx_summary_init(&w.summary, array->dtype);
 	if (!lbx_array_walk(array, out, "reading values", PIECE, add_piece, &w))
 		return false;
