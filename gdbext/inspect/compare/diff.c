@@ -55,8 +55,12 @@ static void values(const struct diff *d, int64_t i, char a[LBX_NUMBER_MAX], char
 
 static const char *verdict(const struct diff *d)
 {
-	return d->c.nan_in_one || d->c.max > d->broken ? "broken" :
-	       d->c.max < d->tolerance.level ? "correct" : "look at it";
+	if (d->c.nan_in_one)
+		return "broken";
+	/* within rtol and atol an error may be large only where the numbers are */
+	if (d->c.max < d->tolerance.level || d->c.far == 0)
+		return "correct";
+	return d->c.max > d->broken ? "broken" : "look at it";
 }
 
 /* ---- text ---- */
@@ -244,6 +248,10 @@ static void print_text(struct lbx_out *out, const struct diff *d)
 		print_explanations(out, d);
 	if (!d->same_shape)
 		return;
+	if ((d->a.was_lazy || d->b.was_lazy) && d->c.far == 0 && d->tolerance.rtol <= 1e-5) {
+		field(out, "replay");
+		lbx_printf(out, "within rounding: a replay may add in another order than the program\n");
+	}
 	field(out, "verdict");
 	lbx_styled(out, strcmp(verdict(d), "correct") ? LBX_WARNING : LBX_PLAIN, "%s\n", verdict(d));
 }
@@ -514,7 +522,7 @@ const struct lbx_command lbx_command_diff = {
 	.needs = LBX_NEEDS_TENSORS,
 	.options = {
 		{ "correct", "X", "errors below X count as none (default 1e-5)" },
-		{ "broken", "X", "errors beyond X give the verdict `broken` (default 0.1)" },
+		{ "broken", "X", "errors beyond X, rtol and atol give the verdict `broken` (default 0.1)" },
 		{ "rtol", "X", "relative tolerance of numpy.allclose (default 1e-5)" },
 		{ "atol", "X", "absolute tolerance of numpy.allclose (default 1e-8)" },
 		{ "explain", "WHAT", "off: do not search for an explanation" },
