@@ -93,6 +93,17 @@ static bool fail_undone(uint64_t id, const char *said)
 	return lb_fail("eval: the call got signal %s and was undone; tensor #%" PRIu64 " is still lazy", signal, id);
 }
 
+/* A call that stops would leave it under way. */
+static void tell_unstepped(struct lbx_context *context, struct lbx_table *table)
+{
+	struct lbx_root root;
+
+	if (context->out->json || !lbx_table_root(table, &root) || root.step == LB_STEP_OFF)
+		return;
+	lbx_wrap(context->out, 0, 4);
+	lbx_printf(context->out, "It was not stepped through: step mode is for what the program evaluates itself.\n");
+}
+
 bool lbx_eval_end(struct lbx_context *context)
 {
 	struct lbx_table *table;
@@ -131,6 +142,7 @@ bool lbx_eval_end(struct lbx_context *context)
 	if (t.state == LBX_LAZY)
 		return lb_fail("eval: the call did not end: tensor #%" PRIu64 " is still lazy", evaluated.id);
 	tell_value(context->out, &t);
+	tell_unstepped(context, table);
 	lbx_set_tensor(context->out, &t);
 	return true;
 }

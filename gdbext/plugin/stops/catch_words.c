@@ -77,6 +77,23 @@ static bool parse_expression(struct lbx_context *context, const char *t, struct 
 	return true;
 }
 
+/* T[…], where T without its last brackets is a tensor. May ask (lbx_bridge_waits). */
+static bool is_slice(struct lbx_context *context, const char *t)
+{
+	struct lbx_selection selection;
+	char whole[LBX_LINE_MAX];
+	bool found = false;
+
+	snprintf(whole, sizeof whole, "%s", t);
+	for (char *bracket; !found && *whole && whole[strlen(whole) - 1] == ']' && (bracket = strrchr(whole, '['));) {
+		*bracket = '\0';
+		lb_clear_error();
+		found = *whole && lbx_select(context, whole, &selection) && !selection.slice_text[0];
+	}
+	lb_clear_error();
+	return found;
+}
+
 bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct lbx_catch *ret)
 {
 	char name[LBX_LINE_MAX];
@@ -91,6 +108,12 @@ bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct l
 		return true;
 	if (lbx_bridge_waits())
 		return false;
+	bool slice = !quoted && context->target && is_slice(context, t);
+	if (lbx_bridge_waits())
+		return false;
+	if (slice)
+		return lb_fail("'%s' is a slice, and a whole tensor is needed; a name to come with brackets stands in "
+			       "quotes", t);
 	if (!quoted && !is_name(t))
 		return lb_fail("'%s' is not a tensor now: put the name of one to come in quotes; `tensor "
 		       "break` takes "

@@ -211,8 +211,8 @@ static bool refuse(struct lbx_context *context, const struct lbx_thread *thread)
 }
 
 /* The program may stand at an operation of an evaluation, or deep inside one, in a kernel or at a catch: then
- * on to the next (*ret). In the last, and after it, the next graph is wanted. */
-static bool go_on_inside(struct lbx_context *context, bool *ret)
+ * on to the next (*ret). `steps`: evaluations that begin are stepped through. In the last, and after it, the next graph is wanted. */
+static bool go_on_inside(struct lbx_context *context, bool steps, bool *ret)
 {
 	struct lbx_thread thread;
 	struct lbx_frame_found found;
@@ -224,8 +224,8 @@ static bool go_on_inside(struct lbx_context *context, bool *ret)
 		return false;
 	if (!thread.eval)
 		return true;
-	if (!thread.graph)
-		return refuse(context, &thread);
+	if (!thread.graph) /* begun, but not yet in its graph's code: that is where the next graph starts */
+		return (steps && thread.done == 0) || refuse(context, &thread);
 	if (!lbx_evaluation_frame(context, &found) ||
 	    !find_next(context, &thread, &found, &inside, &next))
 		return false;
@@ -280,7 +280,7 @@ static bool run_step(struct lbx_context *context, const struct lbx_args *args)
 	if (in && root && context->stacks) {
 		bool inside;
 		put_source_path();
-		if (!go_on_inside(context, &inside) || inside)
+		if (!go_on_inside(context, root->step != LB_STEP_OFF, &inside) || inside)
 			return inside;
 	}
 	/* who has chosen fused keeps it */
