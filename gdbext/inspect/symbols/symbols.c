@@ -96,6 +96,9 @@ static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 		line(out, 4, "  %" PRId64 " %s as of now: elements of a view lie apart (%s%s)",
 		     counts[LBX_COPY], LB_PLURAL(counts[LBX_COPY], "copy", "copies"), t->a_copy,
 		     counts[LBX_COPY] > 1 ? ", …" : "");
+	if (t->limit > LIMIT && (counts[LBX_COPY] || counts[LBX_REPLAYED]))
+		line(out, 4, "  gdb shows a value of more than %d bytes only after `set max-value-size unlimited`",
+		     LIMIT);
 	if (counts[LBX_TOO_LARGE])
 		tell_too_large(out, t);
 	if (counts[LBX_UNREADABLE])
