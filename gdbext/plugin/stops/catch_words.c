@@ -120,7 +120,7 @@ bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct l
 			       "globs, too", t);
 	/* a plain word may be the name of one to come, even where a variable is called so */
 	if (!quoted && strchr(t, '[') && context->target && lbx_is_null_tensor(context, t))
-		return false;
+		return lb_clear_error(), lb_fail("'%s' is a NULL tensor", t);
 	lb_clear_error();
 	if (strlen(name) > LB_NAME_MAX)
 		return lb_fail("a name has %d bytes at most, this has %zu", LB_NAME_MAX, strlen(name));
