@@ -108,7 +108,7 @@ bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct l
 		return true;
 	if (lbx_bridge_waits())
 		return false;
-	bool slice = !quoted && context->target && is_slice(context, t);
+	bool slice = !quoted && strchr(t, '[') && context->target && is_slice(context, t);
 	if (lbx_bridge_waits())
 		return false;
 	if (slice)
