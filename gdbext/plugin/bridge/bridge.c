@@ -104,7 +104,7 @@
 enum { LINE_SIZE = 4096 };
 
 static struct {
-	bool open, serving;
+	bool open, serving, too_long;
 	struct sigaction before_int, before_term; /* what the signals did before the service */
 	void (*run)(const char *line);
 	lbx_bridge_read *read;
@@ -251,20 +251,22 @@ static void take_line(const char *head, size_t n)
 {
 	size_t length = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && length < LINE_SIZE; i++)
 		if (head[i])
 			bridge.line[length++] = head[i];
-	bridge.line[length] = '\0';
+	bridge.too_long = length == LINE_SIZE;
+	bridge.line[bridge.too_long ? 0 : length] = '\0';
 }
 
 /* Takes what the request file holds: a line, or answers. False when there is nothing. */
 static bool take_request(void)
 {
-	char head[LINE_SIZE], style[4], width[16];
+	char head[2 * LINE_SIZE], style[4], width[16]; /* with the NULs */
 	size_t n = lbx_file_read(LBX_REQUEST_FD, head, sizeof head);
 
 	if (n == 0 || !is_awaited())
 		return false;
+	bridge.too_long = false;
 	if (lbx_file_ends_with(LBX_REQUEST_FD, LBX_CALLED)) {
 		if (!take_call(head, n))
 			return false;
@@ -298,6 +300,12 @@ static void tell_cut(void)
 	lbx_questions_begin();
 }
 
+static void refuse_line(void)
+{
+	text_printf(&bridge.response, "echo the line is longer than %d bytes: nothing was done\\n\nset $tensor_failed = 1\n",
+		    LINE_SIZE - 1);
+}
+
 static void end_service(bool **serving)
 {
 	if (!**serving)
@@ -316,6 +324,7 @@ static void end_service(bool **serving)
 
 static void serve_request(lbx_bridge_read *read)
 {
+	static const char unwritten[] = "echo the answer could not be written: is the disk full?\\n\nset $tensor_failed = 1\n";
 	struct sigaction ours = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART};
 	/* cleanup: gdb may throw through us when a target access fails badly */
 	bool *serving __attribute__((cleanup(end_service))) = &bridge.serving;
@@ -329,7 +338,9 @@ static void serve_request(lbx_bridge_read *read)
 	lbx_questions_run(read);
 	bridge.next[0] = bridge.go[0] = '\0';
 	text_clear(&bridge.response);
-	if (lbx_questions_let_run())
+	if (bridge.too_long)
+		refuse_line();
+	else if (lbx_questions_let_run())
 		bridge.run(bridge.line);
 	if (lbx_cut_seen())
 		tell_cut();
@@ -347,9 +358,10 @@ static void serve_request(lbx_bridge_read *read)
 	}
 	if (bridge.response.failed) {
 		text_clear(&bridge.response);
-		text_printf(&bridge.response, "echo out of memory for the answer\\n\n");
+		text_printf(&bridge.response, "echo out of memory for the answer\\n\nset $tensor_failed = 1\n");
 	}
-	lbx_file_write(LBX_RESPONSE_FD, bridge.response.bytes, bridge.response.n);
+	if (!lbx_file_write(LBX_RESPONSE_FD, bridge.response.bytes, bridge.response.n))
+		lbx_file_write(LBX_RESPONSE_FD, unwritten, sizeof unwritten - 1);
 }
 
 void lbx_bridge_serve(lbx_bridge_read *read)

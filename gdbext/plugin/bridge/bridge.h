@@ -57,7 +57,7 @@ bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *f
 bool lbx_bridge_waits(void);
 /* Whether something was not asked: gdb would have had to answer too much. */
 bool lbx_bridge_lacks(void);
-/* Whether the user has pressed Ctrl-C since the line began. */
+/* Whether long work is to end: since the line began there was a Ctrl-C or a SIGTERM, or a file was cut. */
 bool lbx_bridge_interrupted(void);
 
 #endif
