@@ -181,6 +181,8 @@ static bool tell_of_itself(struct lbx_out *out, const struct lbx_args *program, 
 		*status = show_usage(out);
 	} else if (*words && strcmp(*words, "help") == 0) {
 		*status = !words[1] ? show_usage(out) : help(out, words[1]) ? report(true) : misused();
+	} else if (*words && is_help(words[1]) && lbx_request_command(*words)) {
+		*status = report(help(out, *words));
 	} else {
 		return false;
 	}

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/manual.h"
 #include "cli/verbs.h"
+#include "inspect/operand/operand.h"
 
 /* What only gdb has: to be named. */
 static const struct {
@@ -107,7 +108,9 @@ static void begin_command(struct lbx_request *r, const struct lbx_command *comma
 /* CORE:T becomes the core and the command's first word. */
 static bool take_pair(struct lbx_request *r, struct lbx_argv *words)
 {
-	char *word = r->form.text + (r->what - r->form.text), *colon = strrchr(word, ':');
+	char *word = r->form.text + (r->what - r->form.text);
+	size_t end = lbx_operand_path_end(word);
+	char *colon = end ? word + end : strchr(word, ':');
 
 	if (!colon || colon == word || !colon[1])
 		return lb_fail("'%s' does not name a tensor of a core: write CORE:T", word);

@@ -103,9 +103,9 @@ static bool is_elf(const char *path)
 	return is;
 }
 
-/* Where FILE ends in FILE:NAME; 0: nowhere. Names hold colons too, and so may paths: the longest
- * file that there is counts, or else the longest path that looks like one. */
-static size_t end_of_path(const char *text)
+/* Names hold colons, too, and so may paths: the longest file that there is counts, or else the longest path that
+ * looks like one. */
+size_t lbx_operand_path_end(const char *text)
 {
 	char path[PATH];
 	size_t n = strlen(text), first = 0;
@@ -161,7 +161,7 @@ bool lbx_operand_any(struct lbx_context *context, const char *text, const char *
 		lb_clear_error();
 	if (rest && *rest)
 		return lbx_operand_tensor(context, text, ret);
-	size_t n = end_of_path(plain);
+	size_t n = lbx_operand_path_end(plain);
 	if (*plain == '@')
 		return lbx_operand_tensor(context, plain, ret);
 	if (is_array_file(plain) || (strchr(plain, '/') && access(plain, F_OK) == 0 && !is_elf(plain)))

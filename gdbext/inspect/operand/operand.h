@@ -23,6 +23,8 @@ bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lb
 /* FILE[:NAME], CORE:T[slice], or T[slice]; `like` names the array of a file that holds several. */
 bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like,
 		     struct lbx_operand *ret);
+/* Where FILE ends in FILE:NAME; 0: nowhere. */
+size_t lbx_operand_path_end(const char *text);
 void lbx_operand_release(struct lbx_operand *operand);
 
 #endif
