@@ -20,10 +20,12 @@
 
 enum { DEFAULT_SECONDS = 10, MAX_SECONDS = 86400 };
 
+static const double LEVEL = 1e-5, RTOL = 1e-5, ATOL = 1e-8; /* unless the user says others */
+
 struct diff {
 	struct lbx_operand a, b;
 	double broken; /* the verdict's upper level, of the largest absolute error */
-	bool same_shape, explains, has_groups;
+	bool same_shape, explains, has_groups, level_given;
 	struct lbx_tolerance tolerance; /* its level is the lower one */
 	struct lbx_explain_options options;
 	struct lbx_comparison c;
@@ -58,7 +60,7 @@ static const char *verdict(const struct diff *d)
 	if (d->c.nan_in_one)
 		return "broken";
 	/* within rtol and atol an error may be large only where the numbers are */
-	if (d->c.max < d->tolerance.level || d->c.far == 0)
+	if (d->c.max < d->tolerance.level || (!d->level_given && d->c.far == 0))
 		return "correct";
 	return d->c.max > d->broken ? "broken" : "look at it";
 }
@@ -248,7 +250,8 @@ static void print_text(struct lbx_out *out, const struct diff *d)
 		print_explanations(out, d);
 	if (!d->same_shape)
 		return;
-	if ((d->a.was_lazy || d->b.was_lazy) && d->c.far == 0 && d->tolerance.rtol <= 1e-5) {
+	if ((d->a.was_lazy || d->b.was_lazy) && d->c.far == 0 && d->tolerance.rtol <= RTOL &&
+	    d->tolerance.atol <= ATOL) {
 		field(out, "replay");
 		lbx_printf(out, "within rounding: a replay may add in another order than the program\n");
 	}
@@ -490,7 +493,8 @@ static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 
 	if (!d)
 		return lb_fail("out of memory");
-	d->tolerance = (struct lbx_tolerance){ .level = 1e-5, .rtol = 1e-5, .atol = 1e-8 };
+	d->tolerance = (struct lbx_tolerance){ .level = LEVEL, .rtol = RTOL, .atol = ATOL };
+	d->level_given = lbx_args_option(args, "correct") != NULL;
 	d->broken = 0.1;
 	bool done = level(args, "correct", &d->tolerance.level) && level(args, "broken", &d->broken) &&
 		    level(args, "rtol", &d->tolerance.rtol) && level(args, "atol", &d->tolerance.atol) &&
