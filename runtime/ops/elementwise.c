@@ -209,8 +209,9 @@ lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high)
 			lb_fail("clip: give a low bound, a high one, or both");
 		return NULL;
 	}
-	low = low ? lb_literal_bound(low, x, false, site) : NULL;
-	high = high ? lb_literal_bound(high, x, true, site) : NULL;
+	if ((low && !(low = lb_literal_bound(low, x, false, site))) ||
+	    (high && !(high = lb_literal_bound(high, x, true, site))))
+		return NULL;
 	if (!low || !high) /* one bound is a maximum or a minimum */
 		return binary("clip", low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, REAL_ONLY, x, low ? low : high,
 			      site);
