@@ -288,8 +288,10 @@ static bool core_find_root(struct lbx_target *target, uint64_t *ret)
 	snprintf(why, sizeof why, "%s", lb_error_message());
 	lb_clear_error();
 	for (size_t i = 0; core_module(target, i, &m); i++) {
-		if (lbx_find_root_in_module(target, m.start, ret))
+		if (lbx_find_root_in_module(target, m.start, ret)) {
+			lb_clear_error(); /* of a module before it */
 			return true;
+		}
 		if (core->files)
 			lbx_core_files_untell(core->files, m.start);
 	}

@@ -61,6 +61,9 @@ static bool take_encoding(const struct lbx_tensor *t, struct lbx_array *ret)
 
 	ret->encoding = e;
 	ret->scaled.axis = -1;
+	if (e && e->decode && (e->elements < 1 || e->elements > LBX_BLOCK_MAX))
+		return lb_fail("tensor #%llu: a block of %s has %lld elements, and at most %d can be read",
+			       (unsigned long long)t->id, e->name, (long long)e->elements, LBX_BLOCK_MAX);
 	if (!e || e->n_scales == 0)
 		return true;
 	int64_t wanted = e->axis < 0 ? 1 : e->axis < t->rank ? lbx_shape(t)[e->axis] : -1;

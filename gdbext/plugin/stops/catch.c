@@ -282,7 +282,7 @@ static bool check_number(const char *text)
 	char *end;
 	long number = strtol(text, &end, 10);
 
-	return (end != text && !*end && number <= INT_MAX && lbx_catch_numbered((int)number)) ||
+	return (end != text && !*end && number > 0 && number <= INT_MAX && lbx_catch_numbered((int)number)) ||
 	       lb_fail("uncatch: there is no catch %s: `tensor status` lists them", text);
 }
 
