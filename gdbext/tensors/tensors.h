@@ -17,7 +17,8 @@ struct lbx_tensors {
 
 enum lbx_next { LBX_NEXT_TENSOR, LBX_NEXT_END, LBX_NEXT_ERROR };
 
-/* What a provider does; callers go through the functions below. NULL: it has none of that. Iteration is by slot
+/* What a provider does; callers go through the functions below. next, by_id,
+ * by_address, input and input_id must be there; NULL for another: it has none of that. Iteration is by slot
  * number, below LBX_SLOTS_MAX, and goes on after a bad record. */
 enum { LBX_SLOT_BITS = 56 };
 #define LBX_SLOTS_MAX (1ULL << LBX_SLOT_BITS)

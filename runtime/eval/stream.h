@@ -16,10 +16,11 @@ void lb_await_room(int n, struct lb_tensor *const *xs);
  * have ended. */
 uint64_t lb_stream_newest(uint32_t stream);
 bool lb_stream_has_done(uint32_t stream, uint64_t job);
-/* The job that a queued tensor is a root of; 0 if there is none. */
+/* The job that a queued tensor is a root of; 0 if there is none. With lb_wait.lock held. */
 uint64_t lb_stream_job_of(const struct lb_tensor *t);
 
-/* In the child of a fork: no stream has a thread or a job. */
+/* In the child of a fork, with lb_wait.lock held, which it releases: no stream has a thread or a job but the one
+ * whose worker has forked. */
 void lb_streams_after_fork(void);
 /* A new stream's number; false with an error when there are LB_STREAMS. */
 bool lb_stream_make(const char *name, uint32_t *ret);

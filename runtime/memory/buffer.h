@@ -1,8 +1,8 @@
 /* Buffers: counted pieces of memory that tensors are views of, with a cache of those no
- * longer used. Sizes are rounded up to classes (at most an eighth more); a cached buffer
- * serves the next request of its class. Bytes are aligned to 64.
+ * longer used. Sizes are rounded up to classes: multiples of 64 bytes up to 512, beyond
+ * that at most an eighth more. A cached buffer serves the next request of its class. Bytes are aligned to 64.
  *
- * Everything counts in lb_counters: active (capacity of buffers in use), peak, cache. */
+ * All but mapped files counts in lb_counters: active (capacity of buffers in use), peak, cache. */
 #ifndef LB_MEMORY_BUFFER_H
 #define LB_MEMORY_BUFFER_H
 

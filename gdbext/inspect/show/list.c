@@ -1,5 +1,5 @@
-/* Filter, sort, show. A table may hold millions: what is kept of each match is its slot and
- * its sort key; records are read again when their row is written. */
+/* Filter, sort, show. A table may hold millions: what is kept of each match is its slot, its id
+ * and its sort key (by name, the name); records are read again when their row is written. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -429,7 +429,7 @@ const struct lbx_command lbx_command_list = {
 	.max_args = 1,
 	.needs = LBX_NEEDS_TENSORS | LBX_GIVES_ADDRESSES,
 	.options = {
-		{ "state", "STATE", "only those that are lazy, evaluating or ready" },
+		{ "state", "STATE", "only those in a state: lazy, evaluating, ready, freed, not saved, …" },
 		{ "dtype", "DTYPE", "only those of a dtype: float32, f32, int8, …" },
 		{ "provider", "NAME", "only those of a provider, where a program has several: lazybones, …" },
 		{ "sort", "KEY", "by id (default), name, size, bytes, state or dtype" },
