@@ -11,6 +11,12 @@ static struct lb_tensor *one_minus(struct lb_tensor *x)
 	return lb_subtract(lb_scalar(1), x);
 }
 
+static struct lb_tensor *no_rule(int op)
+{
+	lb_fail("grad: %s has a rule in ops.def, and none here", lb_ops[op].name);
+	return NULL;
+}
+
 /* The derivative of t = op(x) times g. */
 static struct lb_tensor *unary(int op, struct lb_tensor *x, struct lb_tensor *t, struct lb_tensor *g)
 {
@@ -38,9 +44,10 @@ static struct lb_tensor *unary(int op, struct lb_tensor *x, struct lb_tensor *t,
 		return lb_multiply(g, lb_multiply(t, one_minus(t)));
 	case LB_OP_ERF: /* 2 / sqrt(pi) */
 		return lb_multiply(lb_scaled(g, 1.12837916709551257390), lb_exp(lb_negative(lb_square(x))));
-	default:
-		return lb_multiply(lb_scaled(g, 2), x); /* square */
+	case LB_OP_SQUARE:
+		return lb_multiply(lb_scaled(g, 2), x);
 	}
+	return no_rule(op);
 }
 
 bool lb_rule_unary(const struct lb_vjp *v)
@@ -99,9 +106,12 @@ static struct lb_tensor *for_left(int op, struct lb_tensor *a, struct lb_tensor 
 		return chosen(lb_less, a, b, g);
 	case LB_OP_LOGADDEXP:
 		return lb_multiply(g, lb_sigmoid(lb_subtract(a, b)));
-	default:
-		return g; /* add, subtract, remainder */
+	case LB_OP_ADD:
+	case LB_OP_SUBTRACT:
+	case LB_OP_REMAINDER:
+		return g;
 	}
+	return no_rule(op);
 }
 
 static struct lb_tensor *for_right(int op, struct lb_tensor *a, struct lb_tensor *b, struct lb_tensor *t,
@@ -124,9 +134,10 @@ static struct lb_tensor *for_right(int op, struct lb_tensor *a, struct lb_tensor
 		return lb_multiply(g, lb_sigmoid(lb_subtract(b, a)));
 	case LB_OP_REMAINDER: /* a - b floor(a / b) */
 		return lb_negative(lb_multiply(g, lb_floor(lb_divide(a, b))));
-	default:
-		return g; /* add */
+	case LB_OP_ADD:
+		return g;
 	}
+	return no_rule(op);
 }
 
 bool lb_rule_binary(const struct lb_vjp *v)
