@@ -35,8 +35,7 @@
 #define LB_PROBE_FIRE_6(name, ...) STAP_PROBE6(lazybones, name, __VA_ARGS__)
 
 #define LB_PROBE_SEMAPHORE_(name) \
-	extern volatile unsigned short lazybones_##name##_semaphore \
-		__attribute__((visibility("hidden"))); \
+	extern volatile unsigned short lazybones_##name##_semaphore __attribute__((visibility("hidden"))); \
 	static inline __attribute__((always_inline)) bool lb_probe_##name##_on(void) \
 	{ \
 		return __builtin_expect(lazybones_##name##_semaphore, 0); \
@@ -46,7 +45,10 @@
 #else
 
 #define LB_PROBE_SEMAPHORE_(name) \
-	static inline bool lb_probe_##name##_on(void) { return false; }
+	static inline bool lb_probe_##name##_on(void) \
+	{ \
+		return false; \
+	}
 #define LB_PROBE_FIRE_(name, n, args)
 
 #endif
@@ -54,8 +56,7 @@
 /* The arguments, and zeros for those that it does not have. */
 #define LB_PROBE_RECORD_(kind, ...) LB_PROBE_RECORD_5_(kind, __VA_ARGS__)
 #define LB_PROBE_RECORD_5_(kind, a, b, c, d, e, ...) \
-	lb_flight_record(kind, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d), \
-			 (uint64_t)(e))
+	lb_flight_record(kind, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d), (uint64_t)(e))
 
 #define LB_PROBE(name, n, params, args, meaning, when, since, rate) \
 	LB_PROBE_SEMAPHORE_(name) \

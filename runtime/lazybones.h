@@ -60,8 +60,19 @@ extern "C" {
 
 /* What an element is. The numbers are part of the symbol table's meaning. */
 typedef enum lb_dtype {
-	LB_BOOL, LB_U8, LB_U16, LB_U32, LB_U64, LB_I8, LB_I16, LB_I32, LB_I64,
-	LB_F16, LB_BF16, LB_F32, LB_F64,
+	LB_BOOL,
+	LB_U8,
+	LB_U16,
+	LB_U32,
+	LB_U64,
+	LB_I8,
+	LB_I16,
+	LB_I32,
+	LB_I64,
+	LB_F16,
+	LB_BF16,
+	LB_F32,
+	LB_F64,
 	LB_C64, /* complex: two floats */
 	LB_DTYPES
 } lb_dtype;
@@ -78,14 +89,17 @@ typedef struct lb_list {
  * expression, so write it where it is used. */
 #ifdef __cplusplus
 extern "C++" {
-template <typename T, size_t N> struct lb_array_ {
+template<typename T, size_t N> struct lb_array_ {
 	T v[N ? N : 1];
 	enum { count = N };
-	const T *data() const { return v; }
+	const T *data() const
+	{
+		return v;
+	}
 };
-template <typename T, typename... A> lb_array_<T, sizeof...(A)> lb_array_of_(A... values)
+template<typename T, typename... A> lb_array_<T, sizeof...(A)> lb_array_of_(A... values)
 {
-	return {{static_cast<T>(values)...}};
+	return { { static_cast<T>(values)... } };
 }
 }
 #define LB_LITERAL_(type) type
@@ -96,14 +110,17 @@ template <typename T, typename... A> lb_array_<T, sizeof...(A)> lb_array_of_(A..
 #define LB_LITERAL_(type) (type)
 #define LB_INT_(x) (x)
 #define LB_COUNTED_(type, ...) \
-	(int)(sizeof((type[]){__VA_ARGS__}) / sizeof(type)), (type[]){__VA_ARGS__}
+	(int)(sizeof((type[]){ __VA_ARGS__ }) / sizeof(type)), (type[]) \
+	{ \
+		__VA_ARGS__ \
+	}
 #endif
 
-#define LB_LIST_(...) (LB_LITERAL_(lb_list){LB_COUNTED_(int64_t, __VA_ARGS__)})
-#define LB_SHAPE(...)   LB_LIST_(__VA_ARGS__) /* LB_SHAPE() is a scalar */
+#define LB_LIST_(...) (LB_LITERAL_(lb_list){ LB_COUNTED_(int64_t, __VA_ARGS__) })
+#define LB_SHAPE(...) LB_LIST_(__VA_ARGS__) /* LB_SHAPE() is a scalar */
 #define LB_STRIDES(...) LB_LIST_(__VA_ARGS__)
-#define LB_AXES(...)    LB_LIST_(__VA_ARGS__)
-#define LB_ALL_AXES     (LB_LITERAL_(lb_list){-1, NULL})
+#define LB_AXES(...) LB_LIST_(__VA_ARGS__)
+#define LB_ALL_AXES (LB_LITERAL_(lb_list){ -1, NULL })
 
 /* ---- errors ---- */
 
@@ -117,14 +134,17 @@ LB_API void lb_clear_error(void);
 
 /* ---- lifetime ---- */
 
-typedef struct lb_scope { void *mark; int open; } lb_scope;
+typedef struct lb_scope {
+	void *mark;
+	int open;
+} lb_scope;
 LB_API lb_scope lb_scope_begin(void);
 /* Ends the scope and every scope opened inside it that is still open. NULL is fine. */
 LB_API void lb_scope_end(lb_scope *scope);
 /* LB_SCOPE { … }: a scope that ends however the block is left. */
 #define LB_SCOPE \
-	for (lb_scope lb_scope_ __attribute__((cleanup(lb_scope_end))) = lb_scope_begin(); \
-	     lb_scope_.open == 1; lb_scope_.open = 2)
+	for (lb_scope lb_scope_ __attribute__((cleanup(lb_scope_end))) = lb_scope_begin(); lb_scope_.open == 1; \
+	     lb_scope_.open = 2)
 
 /* Makes x live until lb_release(); returns x. Each keep needs its release. */
 LB_API lb_tensor *lb_keep(lb_tensor *x);
@@ -182,12 +202,13 @@ LB_API lb_tensor *lb_eye(int64_t rows, int64_t cols, int64_t k, lb_dtype dtype);
 
 /* Random numbers are a function of the key and the element's index alone
  * (Philox4x32-10), so that a replay gives the same ones. */
-typedef struct lb_random_key { uint64_t value; } lb_random_key;
+typedef struct lb_random_key {
+	uint64_t value;
+} lb_random_key;
 LB_API lb_random_key lb_key(uint64_t seed);
 LB_API lb_random_key lb_key_split(lb_random_key key, uint64_t index);
 /* Uniform in [low, high), floating dtypes. */
-LB_API lb_tensor *lb_random_uniform(lb_list shape, double low, double high, lb_dtype dtype,
-				    lb_random_key key);
+LB_API lb_tensor *lb_random_uniform(lb_list shape, double low, double high, lb_dtype dtype, lb_random_key key);
 /* Normal with mean 0 and standard deviation 1, floating dtypes. */
 LB_API lb_tensor *lb_random_normal(lb_list shape, lb_dtype dtype, lb_random_key key);
 
@@ -265,16 +286,16 @@ typedef struct lb_index {
 enum { LB_INDEX_RANGE, LB_INDEX_AT, LB_INDEX_ELLIPSIS, LB_INDEX_NEW_AXIS };
 #define LB_END INT64_MAX /* past the last element, in the direction of step */
 /* An argument of lb_slice(): Python's start:stop:step; ranges are clamped as there. */
-#define LB_RANGE_3_(start, stop, step, ...) (LB_LITERAL_(lb_index){ \
-	LB_INT_(start), LB_INT_(stop), LB_INT_(step), LB_INDEX_RANGE})
+#define LB_RANGE_3_(start, stop, step, ...) \
+	(LB_LITERAL_(lb_index){ LB_INT_(start), LB_INT_(stop), LB_INT_(step), LB_INDEX_RANGE })
 #define LB_RANGE(...) LB_RANGE_3_(__VA_ARGS__, 1, 1) /* start, stop[, step] */
-#define LB_ALL      (LB_LITERAL_(lb_index){0, LB_END, 1, LB_INDEX_RANGE})
-#define LB_FROM(i)  (LB_LITERAL_(lb_index){LB_INT_(i), LB_END, 1, LB_INDEX_RANGE})
-#define LB_TO(i)    (LB_LITERAL_(lb_index){0, LB_INT_(i), 1, LB_INDEX_RANGE})
-#define LB_REVERSED (LB_LITERAL_(lb_index){LB_END, LB_END, -1, LB_INDEX_RANGE})
-#define LB_AT(i)    (LB_LITERAL_(lb_index){LB_INT_(i), 0, 0, LB_INDEX_AT}) /* one element: the axis goes */
-#define LB_REST     (LB_LITERAL_(lb_index){0, 0, 0, LB_INDEX_ELLIPSIS})
-#define LB_NEW_AXIS (LB_LITERAL_(lb_index){0, 0, 0, LB_INDEX_NEW_AXIS})
+#define LB_ALL (LB_LITERAL_(lb_index){ 0, LB_END, 1, LB_INDEX_RANGE })
+#define LB_FROM(i) (LB_LITERAL_(lb_index){ LB_INT_(i), LB_END, 1, LB_INDEX_RANGE })
+#define LB_TO(i) (LB_LITERAL_(lb_index){ 0, LB_INT_(i), 1, LB_INDEX_RANGE })
+#define LB_REVERSED (LB_LITERAL_(lb_index){ LB_END, LB_END, -1, LB_INDEX_RANGE })
+#define LB_AT(i) (LB_LITERAL_(lb_index){ LB_INT_(i), 0, 0, LB_INDEX_AT }) /* one element: the axis goes */
+#define LB_REST (LB_LITERAL_(lb_index){ 0, 0, 0, LB_INDEX_ELLIPSIS })
+#define LB_NEW_AXIS (LB_LITERAL_(lb_index){ 0, 0, 0, LB_INDEX_NEW_AXIS })
 /* lb_slice(x, LB_ALL, LB_RANGE(0, 8, 2), LB_AT(-1)): axes not mentioned stay whole. */
 #define lb_slice(x, ...) lb_slice_n((x), LB_COUNTED_(lb_index, __VA_ARGS__))
 LB_API lb_tensor *lb_slice_n(lb_tensor *x, int n, const lb_index *index);
@@ -357,8 +378,7 @@ typedef enum lb_put {
 } lb_put;
 /* As NumPy's: indices has x's rank and broadcasts to x's shape besides `axis`; values broadcast to
  * that. With LB_PUT_ADD the adjoint of lb_take_along_axis(). */
-LB_API lb_tensor *lb_put_along_axis(lb_tensor *x, lb_tensor *indices, lb_tensor *values, int axis,
-				    lb_put how);
+LB_API lb_tensor *lb_put_along_axis(lb_tensor *x, lb_tensor *indices, lb_tensor *values, int axis, lb_put how);
 
 /* ---- what models are made of ---- */
 
@@ -370,8 +390,8 @@ LB_API lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias);
 /* Rows of weight (entries, features) at integer indices, as lb_take() along axis 0. */
 LB_API lb_tensor *lb_embedding(lb_tensor *weight, lb_tensor *indices);
 /* These fuse like any elementwise operation; of integers they give f32. */
-LB_API lb_tensor *lb_silu(lb_tensor *x);      /* x * sigmoid(x) */
-LB_API lb_tensor *lb_gelu(lb_tensor *x);      /* x * (1 + erf(x / sqrt(2))) / 2 */
+LB_API lb_tensor *lb_silu(lb_tensor *x); /* x * sigmoid(x) */
+LB_API lb_tensor *lb_gelu(lb_tensor *x); /* x * (1 + erf(x / sqrt(2))) / 2 */
 LB_API lb_tensor *lb_gelu_tanh(lb_tensor *x); /* its approximation by tanh */
 /* A new last axis of n classes: 1 at the index, else 0. An index out of range, negative ones
  * too, has no 1. */
@@ -384,15 +404,13 @@ LB_API lb_tensor *lb_rms_norm(lb_tensor *x, lb_tensor *weight, double eps);
 /* Rotary position embedding of x (…, positions, features): pair i of the first `dims` features
  * (an even number; the rest stay) turns by (offset + position) * scale * base^(-2i/dims).
  * Pairs are features 2i and 2i+1 if traditional, else i and dims/2 + i. */
-LB_API lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double base, double scale,
-			  int64_t offset);
+LB_API lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double base, double scale, int64_t offset);
 /* softmax(scale * q k^T) v, without ever holding all scores: q (batch, heads, queries, features),
  * k and v (batch, fewer heads, keys, features), where each head of k and v serves as many heads of
  * q. If causal, query i sees the keys up to i + keys - queries. mask, which broadcasts to (batch,
  * heads, queries, keys), or NULL: bool, true where a key may be seen, or floating, added to the
  * scores as it is, in float. A query that sees no key gives zeros. Computed in float (f64: double). */
-LB_API lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal,
-			       lb_tensor *mask);
+LB_API lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal, lb_tensor *mask);
 /* Convolutions (correlations, as the field has it): weight slides over the middle axes of x.
  * Zero means 1 for stride, dilation and groups. */
 typedef struct lb_conv_options {
@@ -413,22 +431,24 @@ LB_API lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value);
  * its inputs, in the common dtype of what is given, which must be floating. Halves are computed in
  * float and rounded once. See also the updates above. */
 
-typedef struct lb_norm_grads { lb_tensor *x, *weight, *bias; } lb_norm_grads;
+typedef struct lb_norm_grads {
+	lb_tensor *x, *weight, *bias;
+} lb_norm_grads;
 /* Of lb_layer_norm(x, weight, …, eps): each a lazy tensor of its own; weight NULL for a NULL weight.
  * All are NULL on error. */
 LB_API lb_norm_grads lb_layer_norm_grad(lb_tensor *x, lb_tensor *weight, lb_tensor *grad, double eps);
 /* Of lb_rms_norm(); bias is NULL. */
 LB_API lb_norm_grads lb_rms_norm_grad(lb_tensor *x, lb_tensor *weight, lb_tensor *grad, double eps);
-typedef struct lb_attention_grads { lb_tensor *q, *k, *v; } lb_attention_grads;
+typedef struct lb_attention_grads {
+	lb_tensor *q, *k, *v;
+} lb_attention_grads;
 /* Of lb_attention(), for a mask that is constant. Views of one tensor, which is computed as a whole;
  * scores are computed anew, a block at a time. All are NULL on error. */
-LB_API lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale,
-					    bool causal, lb_tensor *mask, lb_tensor *grad);
+LB_API lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, bool causal,
+					    lb_tensor *mask, lb_tensor *grad);
 /* Of lb_conv2d(x, weight, options), by x and by weight. */
-LB_API lb_tensor *lb_conv2d_input_grad(lb_list x_shape, lb_tensor *weight, lb_tensor *grad,
-				       lb_conv_options options);
-LB_API lb_tensor *lb_conv2d_weight_grad(lb_tensor *x, lb_list weight_shape, lb_tensor *grad,
-					lb_conv_options options);
+LB_API lb_tensor *lb_conv2d_input_grad(lb_list x_shape, lb_tensor *weight, lb_tensor *grad, lb_conv_options options);
+LB_API lb_tensor *lb_conv2d_weight_grad(lb_tensor *x, lb_list weight_shape, lb_tensor *grad, lb_conv_options options);
 
 /* ---- order, scans, sampling ---- */
 
@@ -467,9 +487,7 @@ LB_API lb_tensor *lb_categorical(lb_tensor *logits, int axis, lb_random_key key)
  * and saturate; the arithmetic is that of f32, rounded once at the end.
  *
  * A group with a NaN or Inf gets a NaN scale: all of it is NaN after dequantisation. */
-typedef enum lb_quant_mode {
-	LB_QUANT_AFFINE, LB_QUANT_MXFP4, LB_QUANT_MXFP8, LB_QUANT_NVFP4
-} lb_quant_mode;
+typedef enum lb_quant_mode { LB_QUANT_AFFINE, LB_QUANT_MXFP4, LB_QUANT_MXFP8, LB_QUANT_NVFP4 } lb_quant_mode;
 
 /* bits and group of 0 are the mode's default (* above, or the only one). */
 typedef struct lb_quant {
@@ -521,29 +539,28 @@ typedef struct lb_compiled lb_compiled;
 
 typedef struct lb_compile_options {
 	bool shapeless; /* the key has the number of axes of each input, not their sizes */
-	int limit;      /* graphs held at most, the least recently used is dropped; 0: 16 */
+	int limit; /* graphs held at most, the least recently used is dropped; 0: 16 */
 } lb_compile_options;
 
 /* name (copied, at most 255 bytes; NULL is fine) is for messages and debuggers. The context must live as long.
  * Shapeless: a function with an operation that was given sizes (reshape, broadcast_to, slice,
  * zeros, …) is refused at its first call; so that nothing wrong comes out, it must not read the
  * sizes of its inputs either. NULL on error. */
-LB_API lb_compiled *lb_compile(const char *name, lb_function *fn, void *context,
-			       lb_compile_options options);
+LB_API lb_compiled *lb_compile(const char *name, lb_function *fn, void *context, lb_compile_options options);
 /* NULL is fine. No other thread may be in a call of it. */
 LB_API void lb_compiled_free(lb_compiled *compiled);
 /* Several threads may call at once. The results are lazy tensors of the innermost scope; on error
  * all are NULL. */
 LB_API bool lb_call(lb_compiled *compiled, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out);
 /* nbytes at `constants` (copied) become part of the key. */
-LB_API bool lb_call_with(lb_compiled *compiled, const void *constants, size_t nbytes, int n_in,
-			 lb_tensor *const *in, int n_out, lb_tensor **out);
+LB_API bool lb_call_with(lb_compiled *compiled, const void *constants, size_t nbytes, int n_in, lb_tensor *const *in,
+			 int n_out, lb_tensor **out);
 
 typedef struct lb_compile_stats {
 	uint64_t calls, hits, compiles, evictions;
-	int64_t entries;       /* graphs held */
+	int64_t entries; /* graphs held */
 	int64_t traced, built; /* tensors of the graph captured last: as traced, and as a call makes them */
-	char reason[256];      /* why that was captured: "input 1: shape (3,4), compiled for (2,4)" */
+	char reason[256]; /* why that was captured: "input 1: shape (3,4), compiled for (2,4)" */
 } lb_compile_stats;
 LB_API lb_compile_stats lb_compiled_stats(lb_compiled *compiled);
 
@@ -563,8 +580,8 @@ LB_API lb_compile_stats lb_compiled_stats(lb_compiled *compiled);
 /* out[0], one floating number, and its gradients by the inputs wrt[0 … n_wrt) (NULL: by all n_in,
  * which must be floating then). out[1 … n_out) are further results that go along. False, with an
  * error and all out and grads NULL, on failure. */
-LB_API bool lb_value_and_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_wrt,
-			      const int *wrt, int n_out, lb_tensor **out, lb_tensor **grads);
+LB_API bool lb_value_and_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_wrt, const int *wrt,
+			      int n_out, lb_tensor **out, lb_tensor **grads);
 /* The gradients of a function of one result by all its inputs. */
 LB_API bool lb_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, lb_tensor **grads);
 /* Vector-Jacobian products: grads[i] is the sum over the results of cotangents[j] (of out[j]'s
@@ -579,15 +596,14 @@ LB_API lb_tensor *lb_depends(lb_tensor *x, int n, lb_tensor *const *on);
  * the backward pass calls fn again, with the same context, before the outermost
  * lb_value_and_grad(), lb_grad() or lb_vjp() around returns. Memory for time. Gradients go to the
  * inputs alone: what fn has by its context is a constant, here and for lb_custom_vjp(). */
-LB_API bool lb_checkpoint(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
-			  lb_tensor **out);
+LB_API bool lb_checkpoint(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out);
 /* Writes to grads[i] the cotangent of in[i], or leaves NULL for none, given those of the results
  * (NULL: none). False, with an error, on failure. */
-typedef bool lb_vjp_function(void *context, int n_in, lb_tensor *const *in, int n_out,
-			     lb_tensor *const *out, lb_tensor *const *cotangents, lb_tensor **grads);
+typedef bool lb_vjp_function(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor *const *out,
+			     lb_tensor *const *cotangents, lb_tensor **grads);
 /* Calls fn, whose gradient is what vjp says. */
-LB_API bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_in,
-			  lb_tensor *const *in, int n_out, lb_tensor **out);
+LB_API bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_in, lb_tensor *const *in,
+			  int n_out, lb_tensor **out);
 
 /* ---- optimisers ----
  *
@@ -626,8 +642,7 @@ LB_API void lb_optimizer_free(lb_optimizer *o); /* NULL is fine */
 LB_API bool lb_optimizer_update(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads);
 /* The same, and evaluates them and the loss (NULL: none) in one evaluation. If that fails they
  * are lazy still. */
-LB_API bool lb_optimizer_step(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads,
-			      lb_tensor *loss);
+LB_API bool lb_optimizer_step(lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads, lb_tensor *loss);
 LB_API double lb_optimizer_rate(const lb_optimizer *o);
 LB_API bool lb_optimizer_set_rate(lb_optimizer *o, double rate);
 LB_API int64_t lb_optimizer_steps(const lb_optimizer *o); /* that it has made */
@@ -640,8 +655,7 @@ LB_API bool lb_optimizer_restore(lb_optimizer *o, int64_t steps, int n, lb_tenso
 /* Scales all gradients down by one factor, so that the norm of all their elements together is at
  * most `most`. Writes lazy tensors to clipped (which may be grads) and, unless NULL, to norm the
  * norm that they had. */
-LB_API bool lb_clip_by_global_norm(int n, lb_tensor *const *grads, double most, lb_tensor **clipped,
-				   lb_tensor **norm);
+LB_API bool lb_clip_by_global_norm(int n, lb_tensor *const *grads, double most, lb_tensor **clipped, lb_tensor **norm);
 
 /* ---- evaluation ---- */
 
@@ -673,20 +687,25 @@ LB_API bool lb_eval_n(int n, lb_tensor *const *xs);
  * lb_error_site() is where the operation that failed was made. That call, or the next
  * lb_event_wait() or lb_synchronize() of the stream, reports it, once; evaluating again then tries
  * again. Tensors that do not depend on the failed operation get their values. */
-typedef struct lb_stream { uint32_t id; } lb_stream; /* 0: the default stream */
+typedef struct lb_stream {
+	uint32_t id;
+} lb_stream; /* 0: the default stream */
 LB_API lb_stream lb_default_stream(void);
 /* Another stream; there are at most 64, and they are not freed. The name (copied; NULL is fine)
  * is for debuggers. The default stream, with an error, on failure. */
 LB_API lb_stream lb_stream_new(const char *name);
 /* The stream of the tensors that this thread makes from now on; returns the one before. */
 LB_API lb_stream lb_set_stream(lb_stream stream);
-typedef struct lb_on_stream { lb_stream before; } lb_on_stream;
+typedef struct lb_on_stream {
+	lb_stream before;
+} lb_on_stream;
 LB_API lb_on_stream lb_on_stream_begin(lb_stream stream);
 LB_API void lb_on_stream_end(lb_on_stream *on); /* NULL is fine */
 /* LB_ON_STREAM(s) { … }: what is made inside belongs to s, however the block is left. */
 #define LB_ON_STREAM(stream) \
-	for (lb_on_stream lb_on_stream_ __attribute__((cleanup(lb_on_stream_end))) = \
-	     lb_on_stream_begin(stream), *lb_once_ = &lb_on_stream_; lb_once_; lb_once_ = NULL)
+	for (lb_on_stream lb_on_stream_ __attribute__((cleanup(lb_on_stream_end))) = lb_on_stream_begin(stream), \
+					*lb_once_ = &lb_on_stream_; \
+	     lb_once_; lb_once_ = NULL)
 
 /* lb_async_eval(x, y, …): queues the evaluation of all, each on its own stream, which holds them
  * until then. Waits only while 32 jobs are queued on such a stream. False if that fails. */
@@ -694,7 +713,10 @@ LB_API void lb_on_stream_end(lb_on_stream *on); /* NULL is fine */
 LB_API bool lb_async_eval_n(int n, lb_tensor *const *xs);
 
 /* A point in a stream: done when all that was queued on it before has ended. */
-typedef struct lb_event { lb_stream stream; uint64_t job; } lb_event;
+typedef struct lb_event {
+	lb_stream stream;
+	uint64_t job;
+} lb_event;
 LB_API lb_event lb_event_record(lb_stream stream);
 LB_API bool lb_event_is_done(lb_event event);
 /* Waits. False, with the error, if something queued before has failed and no call has said so. */
@@ -778,17 +800,20 @@ LB_API bool lb_save_npy(const char *path, lb_tensor *x);
 LB_API bool lb_save_npz(const char *path, int n, const char *const *names, lb_tensor *const *xs);
 LB_API bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_tensor *const *xs);
 /* The same, and what the file says of itself: n_metadata keys and values, in UTF-8. */
-LB_API bool lb_save_safetensors_with(const char *path, int n, const char *const *names,
-				     lb_tensor *const *xs, int n_metadata, const char *const *keys,
-				     const char *const *values);
+LB_API bool lb_save_safetensors_with(const char *path, int n, const char *const *names, lb_tensor *const *xs,
+				     int n_metadata, const char *const *keys, const char *const *values);
 
 /* How elements lie in bytes that are no array of a dtype: in either byte order, unaligned, or
  * in ggml's blocks. The numbers are part of the symbol table's meaning. */
 typedef enum lb_encoding {
-	LB_LITTLE_ENDIAN, LB_BIG_ENDIAN,
-	LB_Q4_0, LB_Q4_1, LB_Q8_0, /* blocks of 32 elements */
-	LB_Q4_K, LB_Q6_K,          /* of 256 */
-	LB_MXFP4,                  /* of 32 */
+	LB_LITTLE_ENDIAN,
+	LB_BIG_ENDIAN,
+	LB_Q4_0,
+	LB_Q4_1,
+	LB_Q8_0, /* blocks of 32 elements */
+	LB_Q4_K,
+	LB_Q6_K, /* of 256 */
+	LB_MXFP4, /* of 32 */
 	LB_ENCODINGS
 } lb_encoding;
 /* The elements that the u8 tensor `bytes` holds, in row-major order. Blocks give f32, f16 or

@@ -29,7 +29,7 @@
 #include "lazybones.h"
 
 #define LB_SYMTAB_MAGIC 0x0a0d73656e6f427aULL /* "zBones\r\n": text transfers break it */
-#define LB_NOTE_OWNER   "Lazybones"
+#define LB_NOTE_OWNER "Lazybones"
 #define LB_NOTE_SECTION ".note.lazybones"
 
 enum {
@@ -140,7 +140,8 @@ enum lb_buffer_flag {
 	X(uint64_t, site, 1, "return address of the call that made it") \
 	X(uint32_t, stack, 1, "place in the stack depot, in words; 0 without") \
 	X(uint32_t, stream, 1, "stream that evaluates it") \
-	X(uint64_t, eval, 1, "number of the evaluation that claimed or computed it; while lazy, of its trace, with LB_TRACE") \
+	X(uint64_t, eval, 1, \
+	  "number of the evaluation that claimed or computed it; while lazy, of its trace, with LB_TRACE") \
 	X(uint64_t, order, 1, "place in that evaluation's schedule, from 1") \
 	X(uint64_t, eval_ns, 1, "nanoseconds the op took; 0 when not measured") \
 	X(uint64_t, computed, 1, "evaluations that computed it: several, if they dropped its value") \
@@ -279,7 +280,12 @@ struct lb_slab_directory {
 };
 
 enum lb_kind {
-	LB_KIND_TENSOR, LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_STREAM, LB_KIND_COMPILED, LB_KIND_GRAPH,
+	LB_KIND_TENSOR,
+	LB_KIND_BUFFER,
+	LB_KIND_THREAD,
+	LB_KIND_STREAM,
+	LB_KIND_COMPILED,
+	LB_KIND_GRAPH,
 	LB_KINDS
 };
 
@@ -293,9 +299,21 @@ struct lb_dtype_info {
 
 /* Classes of operations: how one is evaluated. */
 enum lb_op_class {
-	LB_CLASS_LEAF, LB_CLASS_CREATE, LB_CLASS_UNARY, LB_CLASS_BINARY, LB_CLASS_TERNARY,
-	LB_CLASS_VIEW, LB_CLASS_COPY, LB_CLASS_REDUCE, LB_CLASS_SOFTMAX, LB_CLASS_MATMUL,
-	LB_CLASS_CONCATENATE, LB_CLASS_GATHER, LB_CLASS_KERNEL, LB_CLASS_QUANT, LB_CLASS_UPDATE,
+	LB_CLASS_LEAF,
+	LB_CLASS_CREATE,
+	LB_CLASS_UNARY,
+	LB_CLASS_BINARY,
+	LB_CLASS_TERNARY,
+	LB_CLASS_VIEW,
+	LB_CLASS_COPY,
+	LB_CLASS_REDUCE,
+	LB_CLASS_SOFTMAX,
+	LB_CLASS_MATMUL,
+	LB_CLASS_CONCATENATE,
+	LB_CLASS_GATHER,
+	LB_CLASS_KERNEL,
+	LB_CLASS_QUANT,
+	LB_CLASS_UPDATE,
 	LB_CLASS_FUSED,
 	LB_CLASSES,
 };
@@ -422,13 +440,15 @@ struct lb_symtab {
 	uint64_t loader;        /* address of the dynamic loader's struct r_debug; 0 without one */
 	uint32_t event_mode;    /* enum lb_event_mode; a debugger may write it */
 	uint32_t pad;
-	uint64_t timed_until;   /* CLOCK_MONOTONIC at which LB_EVENTS_TIMED and _DETAILED end by themselves; 0: it stays. For
+	uint64_t
+	    timed_until; /* CLOCK_MONOTONIC at which LB_EVENTS_TIMED and _DETAILED end by themselves; 0: it stays. For
 				 * readers, which write it again and again: one that is killed leaves nothing on */
 	char watch_patterns[LB_WATCH_PATTERNS][LB_PATTERN_BYTES]; /* globs, as of fnmatch(), which a debugger
 				 * may write; an empty one matches nothing */
-	uint64_t step_refusal;  /* address of a text: why the newest that counts as `unstepped` does */
+	uint64_t step_refusal; /* address of a text: why the newest that counts as `unstepped` does */
 };
 
+/* clang-format off */
 #define LB_ROOT_FIELDS(X) \
 	X(version) X(pid) X(rank) X(dtypes) X(ops) X(n_dtypes) X(n_ops) X(counters) \
 	X(counter_names) X(n_counters) X(max_rank) X(stacks) X(stack_words) X(last_id) \
@@ -437,6 +457,7 @@ struct lb_symtab {
 	X(event_kinds) X(n_event_kinds) X(event_size) X(flight) X(flight_capacity) X(flight_used) \
 	X(program) X(loader) X(event_mode) X(timed_until) X(watch_patterns) \
 	X(step_refusal)
+/* clang-format on */
 
 /* A double, as an integer of the same order; zeros are equal, a NaN is above all others. */
 static inline int64_t lb_order_double(double value)

@@ -156,7 +156,8 @@ static bool add_line(struct lbx_announced *a, struct process *process, const cha
 	int name = 0;
 
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &code.start, &code.end, mode,
-		   &code.offset, &major, &minor, &inode, &name) != 7 || mode[2] != 'x')
+		   &code.offset, &major, &minor, &inode, &name) != 7 ||
+	    mode[2] != 'x')
 		return true;
 	code.file = file_of(a, process->pid, &code, line + name, makedev(major, minor), inode, recorded);
 	return add_code(a, process, code);
@@ -214,8 +215,7 @@ static struct process *process_of(struct lbx_announced *a, pid_t pid)
 
 	if (process)
 		return process;
-	if (a->n_processes == MOST_PROCESSES ||
-	    !lb_reserve(a->processes, a->processes_room, a->n_processes + 1)) {
+	if (a->n_processes == MOST_PROCESSES || !lb_reserve(a->processes, a->processes_room, a->n_processes + 1)) {
 		a->lost = true;
 		return NULL;
 	}
@@ -339,7 +339,8 @@ void lbx_announced_explain(const struct lbx_announced *a)
 		if (a->left[i] == 0)
 			continue;
 		snprintf(text, sizeof text, "sites: %" PRIu64 " place%s left as %s: %s", a->left[i],
-			 LB_PLURAL(a->left[i], " is", "s are"), LB_PLURAL(a->left[i], "an address", "addresses"), why[i]);
+			 LB_PLURAL(a->left[i], " is", "s are"), LB_PLURAL(a->left[i], "an address", "addresses"),
+			 why[i]);
 		lbx_complain(text);
 	}
 }

@@ -23,8 +23,7 @@ bool lbx_announced_any(const struct lbx_announced *announced);
 /* The file with the call that returns to pc in process pid, and that return address as the file has it. pid is 0
  * where it is not known: then it must be the same file and address in every process that has code there. False
  * where this is not certain. The lines are valid until destroy. */
-bool lbx_announced_find(struct lbx_announced *announced, pid_t pid, uint64_t pc, struct lbx_lines **ret,
-			uint64_t *at);
+bool lbx_announced_find(struct lbx_announced *announced, pid_t pid, uint64_t pc, struct lbx_lines **ret, uint64_t *at);
 /* Complains of what was asked for and not found, and why: a line for each reason. */
 void lbx_announced_explain(const struct lbx_announced *announced);
 

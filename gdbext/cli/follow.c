@@ -53,8 +53,8 @@ static struct lbx_followed *find(const struct lbx_following *following, pid_t pi
 /* False with errno. */
 static bool seize_thread(pid_t tid)
 {
-	long options = PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |
-		       PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
+	long options =
+	    PTRACE_O_TRACEEXIT | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE;
 
 	return ptrace(PTRACE_SEIZE, tid, 0, (void *)options) == 0;
 }
@@ -240,9 +240,7 @@ static void halted(struct lbx_following *following, struct lbx_followed *program
 	int event = status >> 16, signal = WSTOPSIG(status);
 
 	switch (event) {
-	case PTRACE_EVENT_EXIT:
-		program->halt = LBX_AT_END;
-		break;
+	case PTRACE_EVENT_EXIT: program->halt = LBX_AT_END; break;
 	case PTRACE_EVENT_EXEC:
 		program->shares = false;
 		program->halt = LBX_AT_EXEC;
@@ -263,8 +261,7 @@ static void halted(struct lbx_following *following, struct lbx_followed *program
 			go_on(program->pid, 0);
 		}
 		break;
-	default:
-		go_on(program->pid, signal);
+	default: go_on(program->pid, signal);
 	}
 }
 
@@ -362,8 +359,7 @@ void lbx_follow_remove(struct lbx_following *following, int i)
 {
 	free(following->list[i]);
 	following->n--;
-	memmove(&following->list[i], &following->list[i + 1],
-		(size_t)(following->n - i) * sizeof following->list[0]);
+	memmove(&following->list[i], &following->list[i + 1], (size_t)(following->n - i) * sizeof following->list[0]);
 }
 
 void lbx_follow_deinit(struct lbx_following *following)

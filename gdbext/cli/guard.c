@@ -88,16 +88,16 @@ static bool explain(const struct lbx_limits *limits, const char *what, int signa
 {
 	if (signal == SIGXCPU)
 		return lb_fail("%s: no answer within %lld second%s of processor time (--seconds allows "
-			       "more)", what, (long long)limits->seconds, LB_S(limits->seconds));
+			       "more)",
+			       what, (long long)limits->seconds, LB_S(limits->seconds));
 	if (signal == SIGBUS)
 		return lb_fail("%s became shorter, or its disk failed, while it was read", what);
 	return lb_fail("the reader of %s died of SIG%s: the file is damaged in a way it did not "
-		       "expect, or memory is short; this program is unharmed", what,
-		       sigabbrev_np(signal) ? sigabbrev_np(signal) : "?");
+		       "expect, or memory is short; this program is unharmed",
+		       what, sigabbrev_np(signal) ? sigabbrev_np(signal) : "?");
 }
 
-bool lbx_guard(const struct lbx_limits *limits, const char *what, int (*body)(void *context),
-	       void *context, int *ret)
+bool lbx_guard(const struct lbx_limits *limits, const char *what, int (*body)(void *context), void *context, int *ret)
 {
 	pid_t parent = getpid();
 	int status;

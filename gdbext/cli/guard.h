@@ -12,8 +12,7 @@ struct lbx_limits {
 
 /* Runs body in a child and returns what it returned, an exit status. False, saying why, when
  * the child was killed, by a limit, by the kernel, or by a fault in this program. */
-bool lbx_guard(const struct lbx_limits *limits, const char *what, int (*body)(void *context),
-	       void *context, int *ret);
+bool lbx_guard(const struct lbx_limits *limits, const char *what, int (*body)(void *context), void *context, int *ret);
 /* For the child that has run out of memory: some is left for its last words. */
 void lbx_guard_lift_memory(void);
 

@@ -36,8 +36,9 @@ static bool help(struct lbx_out *out, const char *name)
 	const struct lbx_command *command = lbx_request_command(name);
 
 	if (command)
-		lbx_command_help(out, command, command->needs & LBX_NEEDS_CORES ? "lazybones "
-				 : "lazybones (pid PID | core CORE) ", lbx_cli_prefix(command));
+		lbx_command_help(out, command,
+				 command->needs & LBX_NEEDS_CORES ? "lazybones " : "lazybones (pid PID | core CORE) ",
+				 lbx_cli_prefix(command));
 	return command;
 }
 
@@ -60,8 +61,7 @@ static bool open_core(const struct lbx_request *r, struct lbx_context *context)
 	char warning[8192];
 
 	if (!is_there("--exe", r->core.exe) || !is_no_directory("--exe", r->core.exe) ||
-	    !is_there("--sysroot", r->core.sysroot) ||
-	    !lbx_core_open(r->what, &r->core, &context->target))
+	    !is_there("--sysroot", r->core.sysroot) || !lbx_core_open(r->what, &r->core, &context->target))
 		return false;
 	if (lbx_core_warning(context->target, warning, sizeof warning)) {
 		lbx_make_printable(warning);
@@ -74,8 +74,7 @@ static bool open_target(const struct lbx_request *r, struct lbx_context *context
 {
 	if (r->is_core)
 		return open_core(r, context);
-	return lbx_process_open(r->pid, &context->target) &&
-	       (!r->stop || lbx_process_hold(context->target)) &&
+	return lbx_process_open(r->pid, &context->target) && (!r->stop || lbx_process_hold(context->target)) &&
 	       lbx_stacks_of_process(context->target, &context->stacks);
 }
 

@@ -81,7 +81,11 @@ static void print_option(struct lbx_out *out, int of, const struct lbx_option *o
 
 	lbx_wrap(out, 0, 19);
 	lbx_printf(out, "  --%s%s%s%*s %s%s\n", o->name, o->value ? " " : "", o->value ? o->value : "",
-		   n < 14 ? 14 - n : 0, "", of == OF_CORE ? "core: " : of == OF_PID ? "pid: " : "", o->help);
+		   n < 14 ? 14 - n : 0, "",
+		   of == OF_CORE  ? "core: "
+		   : of == OF_PID ? "pid: "
+				  : "",
+		   o->help);
 }
 
 void lbx_usage(struct lbx_out *out)
@@ -96,7 +100,7 @@ void lbx_usage(struct lbx_out *out)
 	}
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "See the lazy tensors of a running program, or of a dead one's core file.\n"
-		   "\nCommands:\n");
+			"\nCommands:\n");
 	for (const struct lbx_command *const *c = lbx_commands; *c; c++)
 		if (lbx_cli_has(*c))
 			print_row(out, *c);
@@ -248,7 +252,7 @@ static void print_form_page(struct lbx_out *out, const struct form *form)
 	lbx_printf(out, ".SH DESCRIPTION\n");
 	roff(out, form->help);
 	lbx_printf(out, "\n.SH OPTIONS\nThey stand anywhere. An option that the COMMAND has itself is the COMMAND's "
-		   "when it stands behind it.\n");
+			"when it stands behind it.\n");
 	roff_options(out, strcmp(form->name, "core") == 0 ? OF_CORE : OF_PID);
 	lbx_printf(out, ".SH COMMANDS\n");
 	roff_inspections(out);
@@ -295,7 +299,8 @@ static void print_overview(struct lbx_out *out)
 		  "running process, which it neither calls nor changes (except that trace and top switch a clock "
 		  "on), or from the core file of a dead one. No debugger is needed. A core may be "
 		  "damaged, so it is read by a process of its own, with limits of memory and time.\n");
-	lbx_printf(out, ".SH OPTIONS\nThey stand anywhere. An option that the command has itself is the command's when it "
+	lbx_printf(out,
+		   ".SH OPTIONS\nThey stand anywhere. An option that the command has itself is the command's when it "
 		   "stands behind it.\n");
 	roff_options(out, OF_CORE | OF_PID);
 	lbx_printf(out, ".SH COMMANDS\n");
@@ -308,21 +313,25 @@ static void print_overview(struct lbx_out *out)
 		roff(out, forms[i].what);
 		lbx_printf(out, "\n");
 	}
-	lbx_printf(out, ".SH INSPECTIONS\nOf a core or a process: \\fBlazybones core \\fICORE \\fBprint\\fR and so on. Each "
+	lbx_printf(out,
+		   ".SH INSPECTIONS\nOf a core or a process: \\fBlazybones core \\fICORE \\fBprint\\fR and so on. Each "
 		   "takes \\fB\\-\\-json\\fR and \\fB\\-\\-help\\fR.\n");
 	roff_inspections(out);
-	lbx_printf(out, ".SH EXIT STATUS\n"
+	lbx_printf(out,
+		   ".SH EXIT STATUS\n"
 		   ".TP\n%d\nthe command is done\n"
 		   ".TP\n%d\nit failed; a message on standard error says why\n"
 		   ".TP\n%d\nthe command line is wrong, whatever the program holds: a word, an option or its value "
 		   "is not understood, or one is missing\n"
-		   ".PP\n\\fBtrace\\fR ends with the status of the program that it has started.\n", LBX_EXIT_DONE, LBX_EXIT_FAILED,
-		   LBX_EXIT_MISUSED);
-	lbx_printf(out, ".SH ENVIRONMENT\n.TP\n\\fBLAZYBONES_REPLAY\\fR\n"
-		   "where the program lazybones\\-replay is, which \\fBpeek\\fR runs\n"
-		   ".TP\n\\fBCOLUMNS\\fR\nwidth of the output; without it, a terminal's own, and lines stay whole in files and pipes\n"
-		   ".TP\n\\fBNO_COLOR\\fR\nno colours, also on a terminal\n"
-		   ".SH SEE ALSO\n.BR gdb (1),\n.BR core (5)\n");
+		   ".PP\n\\fBtrace\\fR ends with the status of the program that it has started.\n",
+		   LBX_EXIT_DONE, LBX_EXIT_FAILED, LBX_EXIT_MISUSED);
+	lbx_printf(
+	    out,
+	    ".SH ENVIRONMENT\n.TP\n\\fBLAZYBONES_REPLAY\\fR\n"
+	    "where the program lazybones\\-replay is, which \\fBpeek\\fR runs\n"
+	    ".TP\n\\fBCOLUMNS\\fR\nwidth of the output; without it, a terminal's own, and lines stay whole in files and pipes\n"
+	    ".TP\n\\fBNO_COLOR\\fR\nno colours, also on a terminal\n"
+	    ".SH SEE ALSO\n.BR gdb (1),\n.BR core (5)\n");
 }
 
 void lbx_manual_pages(struct lbx_out *out)

@@ -24,8 +24,8 @@ static bool is_not_of_gdb(const char *name)
 {
 	for (size_t i = 0; i < sizeof of_gdb / sizeof *of_gdb; i++)
 		if (of_gdb[i].used_for && strcmp(name, of_gdb[i].name) == 0)
-			return lb_fail("%s is a command of gdb, for %s: `tensor %s%s%s` there", name, of_gdb[i].used_for,
-				       name, *of_gdb[i].arguments ? " " : "", of_gdb[i].arguments);
+			return lb_fail("%s is a command of gdb, for %s: `tensor %s%s%s` there", name,
+				       of_gdb[i].used_for, name, *of_gdb[i].arguments ? " " : "", of_gdb[i].arguments);
 	return true;
 }
 
@@ -60,14 +60,20 @@ struct form {
 };
 
 static const struct form forms[] = {
-	{ .row = { .name = "core", .arguments = "CORE", .max_args = 1 }, .is_core = true,
+	{ .row = { .name = "core", .arguments = "CORE", .max_args = 1 },
+	  .is_core = true,
 	  .lacks = "which core? lazybones core CORE [COMMAND] (see lazybones --help)" },
 	{ .row = { .name = "pid", .arguments = "PID", .max_args = 1 },
 	  .lacks = "which process? lazybones pid PID COMMAND (see lazybones --help)" },
-	{ .row = { .name = "report", .arguments = "CORE", .max_args = 1 }, .command = &lbx_command_report, .is_core = true,
+	{ .row = { .name = "report", .arguments = "CORE", .max_args = 1 },
+	  .command = &lbx_command_report,
+	  .is_core = true,
 	  .lacks = "which core? lazybones report CORE [-o FILE] (see lazybones help report)" },
-	{ .row = { .name = "diff", .arguments = "CORE:T", .max_args = 1 }, .command = &lbx_command_diff, .is_core = true,
-	  .is_pair = true, .lacks = "which tensor? lazybones diff CORE:T CORE:T (see lazybones help diff)" },
+	{ .row = { .name = "diff", .arguments = "CORE:T", .max_args = 1 },
+	  .command = &lbx_command_diff,
+	  .is_core = true,
+	  .is_pair = true,
+	  .lacks = "which tensor? lazybones diff CORE:T CORE:T (see lazybones help diff)" },
 	{ .row = { .name = "ranks", .arguments = "" }, .command = &lbx_command_ranks },
 };
 enum { FORMS = sizeof forms / sizeof *forms };
@@ -80,8 +86,7 @@ static bool fail_form(const char *word)
 	for (int i = 0; i < FORMS; i++)
 		used += (size_t)snprintf(first + used, sizeof first - used, "%s, ", forms[i].row.name);
 	for (const struct lbx_command *const *verb = lbx_verbs; *verb; verb++)
-		used += (size_t)snprintf(first + used, sizeof first - used, "%s%s", (*verb)->name,
-					 verb[1] ? ", " : "");
+		used += (size_t)snprintf(first + used, sizeof first - used, "%s%s", (*verb)->name, verb[1] ? ", " : "");
 	return lb_fail("unknown command '%s': expected %s or help (see lazybones --help)", word, first);
 }
 
@@ -190,8 +195,10 @@ static bool complete(struct lbx_request *r, const struct form *form)
 	if (r->stop && !is_pid)
 		return lb_fail("--stop applies only to pid; a core is not running");
 	if (is_pid && (r->core.exe || r->core.sysroot || r->core.force))
-		return lb_fail("%s applies only to a core; what a process runs is known",
-			       r->core.exe ? "--exe" : r->core.sysroot ? "--sysroot" : "--force");
+		return lb_fail("%s applies only to a core; what a process runs is known", r->core.exe ? "--exe"
+											  : r->core.sysroot
+											      ? "--sysroot"
+											      : "--force");
 	return take_limits(r) && lbx_args_check(&r->args);
 }
 

@@ -48,7 +48,8 @@ static struct lbx_lines *lines_of(struct sites *sites, const char *path, size_t 
 	if (!copy)
 		return NULL;
 	sites->files[sites->n_files] = (struct named_file){
-		.path = copy, .lines = is_file(copy) ? lbx_lines_of_file(copy, -1) : NULL,
+		.path = copy,
+		.lines = is_file(copy) ? lbx_lines_of_file(copy, -1) : NULL,
 	};
 	return sites->files[sites->n_files++].lines;
 }
@@ -224,7 +225,8 @@ static int run_sites(struct lbx_out *out, struct lbx_argv words)
 	/* Ctrl-C is for the tracer, which has more to say then. */
 	if (!isatty(STDIN_FILENO))
 		signal(SIGINT, SIG_IGN);
-	bool done = parsed && (sites.announced || lb_fail("out of memory")) && (pid == 0 || open_process(&sites, pid)) && copy(&sites);
+	bool done = parsed && (sites.announced || lb_fail("out of memory")) &&
+		    (pid == 0 || open_process(&sites, pid)) && copy(&sites);
 	if (done)
 		lbx_announced_explain(sites.announced);
 	sites_deinit(&sites);

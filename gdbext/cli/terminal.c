@@ -25,7 +25,9 @@ struct lbx_out lbx_terminal(FILE *file)
 	bool terminal = isatty(fileno(file));
 	struct winsize size;
 	struct lbx_out out = {
-		.context = file, .write = write_out, .width = USUAL,
+		.context = file,
+		.write = write_out,
+		.width = USUAL,
 		.whole_lines = !terminal && wish <= LEAST,
 		.colour = terminal && !getenv("NO_COLOR"),
 	};

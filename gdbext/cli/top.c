@@ -180,8 +180,7 @@ static bool run_screen(struct view *view)
 
 static bool run(struct view *view)
 {
-	if (!lbx_process_open((pid_t)view->pid, &view->context.target) ||
-	    !lbx_top_create(&view->context, &view->top))
+	if (!lbx_process_open((pid_t)view->pid, &view->context.target) || !lbx_top_create(&view->context, &view->top))
 		return false;
 	if (!view->once && !view->context.out->json)
 		return run_screen(view);

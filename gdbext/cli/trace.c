@@ -87,8 +87,8 @@ static bool look_into(struct traced *traced, pid_t pid, struct lbx_root *ret)
 {
 	struct lbx_table *table;
 
-	return lbx_process_open(pid, &traced->context.target) &&
-	       lbx_context_table(&traced->context, &table) && lbx_table_root(table, ret);
+	return lbx_process_open(pid, &traced->context.target) && lbx_context_table(&traced->context, &table) &&
+	       lbx_table_root(table, ret);
 }
 
 static bool open_timeline(struct trace *trace, struct traced *traced, pid_t pid)
@@ -111,8 +111,7 @@ static void at_fork(struct trace *trace, struct traced *traced, pid_t pid)
 	struct lbx_flight flight;
 	struct lbx_root root;
 
-	if (look_into(traced, pid, &root) &&
-	    lbx_flight_read_after(traced->context.table, UINT64_MAX, &flight)) {
+	if (look_into(traced, pid, &root) && lbx_flight_read_after(traced->context.table, UINT64_MAX, &flight)) {
 		traced->parent = root.pid;
 		traced->seen = flight.newest;
 		lbx_flight_free(&flight);
@@ -149,8 +148,7 @@ static struct traced *traced_of(struct trace *trace, struct lbx_followed *progra
 	}
 	traced->timed.detailed = true;
 	traced->context = (struct lbx_context){ .out = &trace->file.out, .settings = &trace->settings };
-	traced->seen = trace->following.is_child || program->halt == LBX_AT_FORK ? LBX_TIMELINE_ALL
-										: LBX_TIMELINE_NOW;
+	traced->seen = trace->following.is_child || program->halt == LBX_AT_FORK ? LBX_TIMELINE_ALL : LBX_TIMELINE_NOW;
 	return traced;
 }
 
@@ -170,8 +168,8 @@ static bool is_time_to_try(struct traced *traced)
 static void take(struct trace *trace, struct lbx_followed *program)
 {
 	struct traced *traced;
-	bool last = program->halt == LBX_AT_END || program->halt == LBX_ENDED ||
-		    (stopped && !trace->following.is_child);
+	bool last =
+	    program->halt == LBX_AT_END || program->halt == LBX_ENDED || (stopped && !trace->following.is_child);
 
 	if (program->halt == LBX_BEGINS || program->shares || !(traced = traced_of(trace, program)) ||
 	    (traced->is_over && program->halt != LBX_AT_EXEC)) {
@@ -260,8 +258,7 @@ static int finish(struct trace *trace)
 	if (!following->is_child)
 		return LBX_EXIT_DONE;
 	if (WIFSIGNALED(trace->status)) {
-		fprintf(stderr, "lazybones: the program was killed by SIG%s\n",
-			sigabbrev_np(WTERMSIG(trace->status)));
+		fprintf(stderr, "lazybones: the program was killed by SIG%s\n", sigabbrev_np(WTERMSIG(trace->status)));
 		return 128 + WTERMSIG(trace->status);
 	}
 	return WEXITSTATUS(trace->status);
@@ -274,16 +271,18 @@ static void report(const struct trace *trace)
 	fprintf(stderr, "%s: ", trace->file.path);
 	if (trace->n_timelines > 1)
 		fprintf(stderr, "%d program%s, ", trace->n_timelines, LB_S(trace->n_timelines));
-	fprintf(stderr, "%s%" PRIu64 " event%s, %" PRIu64 " evaluation%s, %" PRIu64 " operation%s, %" PRIu64
-		" event%s lost", t->lost || trace->n_cut ? "at least " : "", t->events, LB_S(t->events),
-		t->evals, LB_S(t->evals), t->ops, LB_S(t->ops), t->lost, LB_S(t->lost));
+	fprintf(stderr,
+		"%s%" PRIu64 " event%s, %" PRIu64 " evaluation%s, %" PRIu64 " operation%s, %" PRIu64 " event%s lost",
+		t->lost || trace->n_cut ? "at least " : "", t->events, LB_S(t->events), t->evals, LB_S(t->evals),
+		t->ops, LB_S(t->ops), t->lost, LB_S(t->lost));
 	if (t->lost && trace->following.is_child)
 		fprintf(stderr, " (a shorter --interval loses fewer)");
 	else if (t->lost)
 		fprintf(stderr, " (a shorter --interval, or a program with LAZYBONES_EVENTS=%d, loses fewer)",
 			LB_FLIGHT_MOST);
 	if (trace->n_cut)
-		fprintf(stderr, "; the last milliseconds of %d program%s before %s became another (exec) may be missing",
+		fprintf(stderr,
+			"; the last milliseconds of %d program%s before %s became another (exec) may be missing",
 			trace->n_cut, LB_S(trace->n_cut), LB_PLURAL(trace->n_cut, "it", "they"));
 	fprintf(stderr, "; open it in ui.perfetto.dev\n");
 }
@@ -295,9 +294,12 @@ static void warn(const struct lbx_followed *program)
 
 	if (!program->untraced && !program->in_part)
 		return;
-	snprintf(text, sizeof text, program->untraced ? "process %d cannot be traced (%s): its last milliseconds may be "
-		 "missed, and so may the processes that it makes" : "process %d makes threads faster than they can be "
-		 "traced: processes that they make may be missed", (int)program->pid, strerror(program->untraced));
+	snprintf(text, sizeof text,
+		 program->untraced ? "process %d cannot be traced (%s): its last milliseconds may be "
+				     "missed, and so may the processes that it makes"
+				   : "process %d makes threads faster than they can be "
+				     "traced: processes that they make may be missed",
+		 (int)program->pid, strerror(program->untraced));
 	lbx_complain(text);
 }
 
@@ -355,7 +357,9 @@ static bool run(struct trace *trace, int *status)
 static int run_trace(struct lbx_out *out, struct lbx_argv words)
 {
 	struct trace trace = {
-		.file = { .path = "lazybones-trace.json" }, .interval = 2, .settings = lbx_default_settings,
+		.file = { .path = "lazybones-trace.json" },
+		.interval = 2,
+		.settings = lbx_default_settings,
 	};
 	struct sigaction action = { .sa_handler = stop };
 	int status = LBX_EXIT_FAILED;

@@ -10,7 +10,10 @@
 #include "inspect/tensor/name.h"
 
 /* --json is in no row of an inspection; its value lives in the last place. */
-enum { JSON_OPTION = LBX_ARGS_MAX - 1, OPTIONS_MAX = sizeof ((struct lbx_command *)0)->options / sizeof(struct lbx_option) };
+enum {
+	JSON_OPTION = LBX_ARGS_MAX - 1,
+	OPTIONS_MAX = sizeof((struct lbx_command *)0)->options / sizeof(struct lbx_option)
+};
 
 static bool misused;
 
@@ -56,8 +59,7 @@ static bool is_inspection(const struct lbx_command *command)
 static int option_index(const struct lbx_command *command, const char *name, size_t n)
 {
 	for (int i = 0; i < OPTIONS_MAX && command->options[i].name; i++)
-		if (strlen(command->options[i].name) == n &&
-		    memcmp(command->options[i].name, name, n) == 0)
+		if (strlen(command->options[i].name) == n && memcmp(command->options[i].name, name, n) == 0)
 			return i;
 	return command->run && n == 4 && memcmp(name, "json", 4) == 0 ? JSON_OPTION : -1;
 }
@@ -92,8 +94,7 @@ static bool find_option(struct lbx_args *args, const char *word, struct named *r
 	for (ret->args = args; ret->args; ret->args = ret->args->outer) {
 		const struct lbx_command *command = ret->args->command;
 
-		ret->i = is_long ? option_index(command, word + 2, (size_t)ret->n - 2)
-				 : letter_index(command, word[1]);
+		ret->i = is_long ? option_index(command, word + 2, (size_t)ret->n - 2) : letter_index(command, word[1]);
 		if (ret->i >= 0)
 			return true;
 	}
@@ -121,7 +122,11 @@ static const char *known_options(const struct lbx_command *command, char ret[KNO
 	ret[0] = '\0';
 	for (int i = 0; i < OPTIONS_MAX && command->options[i].name; i++, used = strlen(ret)) {
 		bool last = !command->run && (i + 1 == OPTIONS_MAX || !command->options[i + 1].name);
-		snprintf(ret + used, KNOWN - used, "%s--%s", !used ? "" : last ? " and " : ", ", command->options[i].name);
+		snprintf(ret + used, KNOWN - used, "%s--%s",
+			 !used  ? ""
+			 : last ? " and "
+				: ", ",
+			 command->options[i].name);
 	}
 	if (command->run)
 		snprintf(ret + used, KNOWN - used, "%s--json", used ? " and " : "");
@@ -181,7 +186,8 @@ static char *put_given(struct lbx_args *args, struct lbx_argv *words, const char
 	if (!to)
 		return NULL;
 	strcpy(to, raw);
-	while (is_inspection(args->command) && lbx_word_is_open(to) && *words->at && strncmp(*words->at, "--", 2) != 0) {
+	while (is_inspection(args->command) && lbx_word_is_open(to) && *words->at &&
+	       strncmp(*words->at, "--", 2) != 0) {
 		if (!room_for(args, strlen(to) + 1 + strlen(*words->at)))
 			return NULL;
 		strcat(to, " ");
@@ -335,8 +341,7 @@ bool lbx_args_check(const struct lbx_args *args)
 		return fail_word(command, args->left);
 	if (args->n < command->min_args)
 		return lbx_misuse("%s needs %s: %s", command->name,
-			       command->min_args == 1 ? "an argument" : "more arguments",
-			       command->arguments);
+				  command->min_args == 1 ? "an argument" : "more arguments", command->arguments);
 	return check_globs(args);
 }
 
@@ -386,8 +391,7 @@ bool lbx_args_whole(const struct lbx_args *args, const char *what, const char *t
 	return true;
 }
 
-bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, int64_t max,
-		  int64_t *ret)
+bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, int64_t max, int64_t *ret)
 {
 	const char *text = lbx_args_option(args, name);
 	char what[64];

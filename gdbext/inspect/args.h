@@ -41,8 +41,7 @@ bool lbx_args_parse_line(const struct lbx_command *command, const char *line, st
 /* An option's value, "" for one without value; NULL when it was not given. */
 const char *lbx_args_option(const struct lbx_args *args, const char *name);
 /* A whole number within [min, max]; *ret keeps its value when the option was not given. */
-bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, int64_t max,
-		  int64_t *ret);
+bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, int64_t max, int64_t *ret);
 /* Likewise of an argument, which is called `what`. */
 bool lbx_args_whole(const struct lbx_args *args, const char *what, const char *text, int64_t min, int64_t max,
 		    int64_t *ret);

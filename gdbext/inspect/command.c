@@ -40,7 +40,7 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args)
 		return lb_fail("%s needs the stacks of a program", command->name);
 	if ((command->needs & LBX_NEEDS_CORES) && !context->cores)
 		return lbx_misuse("%s needs core files: lazybones %s %s", command->name, command->name,
-			       command->arguments);
+				  command->arguments);
 	return command->run(context, args);
 }
 
@@ -76,10 +76,9 @@ void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, co
 {
 	const int max = sizeof command->options / sizeof *command->options;
 
-	lbx_printf(out, "%c%s.\n", toupper((unsigned char)command->summary[0]),
-		   command->summary + 1);
-	lbx_printf(out, "Usage: %s%s%s%s [OPTION]...\n", prefix, command->name,
-		   *command->arguments ? " " : "", command->arguments);
+	lbx_printf(out, "%c%s.\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
+	lbx_printf(out, "Usage: %s%s%s%s [OPTION]...\n", prefix, command->name, *command->arguments ? " " : "",
+		   command->arguments);
 	if (command->help && *command->help) {
 		lbx_printf(out, "\n");
 		lbx_command_text(out, command, example);
@@ -89,8 +88,7 @@ void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, co
 	for (int i = 0; i < max && command->options[i].name; i++) {
 		const struct lbx_option *o = &command->options[i];
 		char left[64];
-		snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
-			 o->value ? o->value : "");
+		snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
 		lbx_printf(out, "  %-18s %s\n", left, o->help);
 	}
 	if (command->run)

@@ -68,7 +68,6 @@ void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target);
 /* Its help, with the prefix before each command of its example: `Example: peek q, peek loss`. */
 void lbx_command_text(struct lbx_out *out, const struct lbx_command *command, const char *prefix);
 /* The text of `help tensor NAME`. What is written before a command: in the usage, and in examples. */
-void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix,
-		      const char *example);
+void lbx_command_help(struct lbx_out *out, const struct lbx_command *command, const char *prefix, const char *example);
 
 #endif

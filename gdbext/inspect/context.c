@@ -49,8 +49,8 @@ bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret)
 	if (!lbx_context_program(context))
 		return false;
 	if (!context->tensors && find_sets(context))
-		context->tensors = context->n_sets == 1 ? context->sets[0]
-							: lbx_tensors_union(context->sets, context->n_sets);
+		context->tensors =
+		    context->n_sets == 1 ? context->sets[0] : lbx_tensors_union(context->sets, context->n_sets);
 	*ret = context->tensors;
 	return context->tensors != NULL;
 }

@@ -14,8 +14,9 @@ const struct lbx_convenience lbx_conveniences[] = {
 	  "how many there are, shown or not: tensors, events, lines" },
 	{ "tensor_count", "`print`, `stats`, `peek`", "how many elements, after the slice" },
 	{ "tensor_bytes", "`memory`, `model`", "the bytes in use" },
-	{ "tensor_min", "`stats`, `image`", "the smallest value (`image`: the smallest finite one); NaN if "
-	       "all are NaN" },
+	{ "tensor_min", "`stats`, `image`",
+	  "the smallest value (`image`: the smallest finite one); NaN if "
+	  "all are NaN" },
 	{ "tensor_max", "`stats`, `image`", "the largest, likewise" },
 	{ "tensor_mean", VALUES, "the mean of the finite values; NaN if there are none" },
 	{ "tensor_std", VALUES, "their standard deviation" },

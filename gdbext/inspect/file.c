@@ -28,8 +28,8 @@ bool lbx_file_end(struct lbx_file *file, bool ok)
 	bool written = fflush(file->stream) == 0 && !ferror(file->stream);
 
 	if (ok && !written)
-		ok = errno ? lb_fail("%s: writing failed: %s", file->path, strerror(errno)) :
-		     lb_fail("%s: writing failed", file->path);
+		ok = errno ? lb_fail("%s: writing failed: %s", file->path, strerror(errno))
+			   : lb_fail("%s: writing failed", file->path);
 	if (file->beside)
 		return lb_writer_end(&file->writer, ok);
 	if (fclose(file->stream) != 0 && ok)

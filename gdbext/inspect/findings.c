@@ -9,8 +9,8 @@
 #include "base/vector.h"
 #include "target/columns.h"
 
-bool lbx_findings_add(struct lbx_findings *findings, const char *kind, uint64_t tensor,
-		      uint64_t address, const char *format, ...)
+bool lbx_findings_add(struct lbx_findings *findings, const char *kind, uint64_t tensor, uint64_t address,
+		      const char *format, ...)
 {
 	va_list args;
 
@@ -60,8 +60,9 @@ json_t *lbx_findings_json(const struct lbx_findings *findings)
 	for (int i = 0; i < findings->n; i++) {
 		const struct lbx_finding *f = &findings->list[i];
 		json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o}", "kind", f->kind, "tensor",
-			f->tensor ? json_integer((json_int_t)f->tensor) : json_null(), "address",
-			lbx_json_address(f->address), "text", lbx_json_string(f->text)));
+						      f->tensor ? json_integer((json_int_t)f->tensor) : json_null(),
+						      "address", lbx_json_address(f->address), "text",
+						      lbx_json_string(f->text)));
 	}
 	return list;
 }

@@ -20,9 +20,8 @@ struct lbx_findings {
 };
 
 /* False when there is no room for more (then `capped` is set), or with an error. */
-bool lbx_findings_add(struct lbx_findings *findings, const char *kind, uint64_t tensor,
-		      uint64_t address, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+bool lbx_findings_add(struct lbx_findings *findings, const char *kind, uint64_t tensor, uint64_t address,
+		      const char *format, ...) __attribute__((format(printf, 5, 6)));
 void lbx_findings_deinit(struct lbx_findings *findings);
 /* `lead`, then the text, folded between words at the width; further lines are indented alike. */
 void lbx_print_folded(struct lbx_out *out, const char *lead, const char *text);

@@ -144,7 +144,8 @@ static void print_shortened(struct lbx_out *out, enum lbx_style style, const cha
 
 void lbx_cell(struct lbx_out *out, enum lbx_style style, int width, const char *text)
 {
-	int room = width < 0 ? -width : width, columns = lbx_columns(text), blanks = columns < room ? room - columns : 0;
+	int room = width < 0 ? -width : width, columns = lbx_columns(text),
+	    blanks = columns < room ? room - columns : 0;
 
 	lbx_printf(out, "%*s", width < 0 ? blanks : 0, "");
 	print_shortened(out, style, text, room);
@@ -221,7 +222,7 @@ void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, .
 {
 	/* as gdb's own styles: function, address and file names, titles */
 	static const char *const start[] = {
-		[LBX_PLAIN] = "", [LBX_NAME] = "\033[33m", [LBX_ADDRESS] = "\033[34m",
+		[LBX_PLAIN] = "",        [LBX_NAME] = "\033[33m", [LBX_ADDRESS] = "\033[34m",
 		[LBX_FILE] = "\033[32m", [LBX_TITLE] = "\033[1m", [LBX_WARNING] = "\033[31m",
 		[LBX_DIM] = "\033[2m",
 	};

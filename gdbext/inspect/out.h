@@ -46,7 +46,7 @@ void lbx_printf(struct lbx_out *out, const char *format, ...) __attribute__((for
  * newlines and tabs (target/printable.h). */
 void lbx_escape_terminal(struct lbx_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 /* From here, at `column`, to the end of the line: words that do not fit go to another line,
  * after `hang` blanks; but not where lines stay whole. The text must come to that end. */
 void lbx_wrap(struct lbx_out *out, int column, int hang);

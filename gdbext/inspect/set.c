@@ -47,7 +47,7 @@ static bool parse(const struct setting *s, const char *text, int64_t *ret)
 	long long value = strtoll(text, &rest, 0);
 	if (rest == text || *rest || errno || value < s->min || value > s->max)
 		return lbx_misuse("set: %s takes a whole number from %lld to %lld, not '%s'", s->name,
-			       (long long)s->min, (long long)s->max, text);
+				  (long long)s->min, (long long)s->max, text);
 	*ret = value;
 	return true;
 }
@@ -58,9 +58,8 @@ static void show(struct lbx_out *out, const char *prefix, const struct setting *
 	lbx_wrap(out, 0, 16);
 	lbx_printf(out, "%-15s %lld", s->name, (long long)value);
 	if (before != value)
-		lbx_printf(out, ", %s %lld: `%sset %s %lld` restores it", was, (long long)before,
-			   prefix ? prefix : "", s->name,
-			   (long long)before);
+		lbx_printf(out, ", %s %lld: `%sset %s %lld` restores it", was, (long long)before, prefix ? prefix : "",
+			   s->name, (long long)before);
 	lbx_printf(out, "\n");
 }
 

@@ -6,16 +6,17 @@
 	"T is a name, #id, or an expression of the program that yields an lb_tensor *. Names\n" \
 	"come first: where a tensor is named x, write (x) for the variable."
 #define LBX_SLICE_HELP \
-	LBX_T_HELP " A slice is\nwritten as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1]. Memory that is no tensor's is\n" \
+	LBX_T_HELP \
+	" A slice is\nwritten as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1]. Memory that is no tensor's is\n" \
 	"written as @ADDRESS:DTYPE:SHAPE[:STRIDES], see `view`."
 
 #define LBX_PRINT_OPTIONS \
 	{ "full", NULL, "all elements, however many" }, \
-	{ "edge", "N", "elements at each end of an axis that is cut short" }, \
-	{ "precision", "N", "digits after the point, at most" }
+	    { "edge", "N", "elements at each end of an axis that is cut short" }, \
+	    { "precision", "N", "digits after the point, at most" }
 
 #define LBX_STATS_OPTIONS \
 	{ "stats", NULL, "show statistics instead of values" }, \
-	{ "first", "N", "with --stats: show the first N values (default 8)" }
+	    { "first", "N", "with --stats: show the first N values (default 8)" }
 
 #endif

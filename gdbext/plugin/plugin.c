@@ -39,8 +39,8 @@
 GDB_DECLARE_GPL_COMPATIBLE_READER;
 #pragma GCC visibility pop
 
-static enum gdb_status read_entry(struct gdb_reader_funcs *self, struct gdb_symbol_callbacks *cb,
-				  void *memory, long memory_size)
+static enum gdb_status read_entry(struct gdb_reader_funcs *self, struct gdb_symbol_callbacks *cb, void *memory,
+				  long memory_size)
 {
 	const struct lb_symfile *file = memory;
 
@@ -64,12 +64,11 @@ static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_c
 	return GDB_FAIL; /* never our frame */
 }
 
-static struct gdb_frame_id get_frame_id(struct gdb_reader_funcs *self,
-					struct gdb_unwind_callbacks *cb)
+static struct gdb_frame_id get_frame_id(struct gdb_reader_funcs *self, struct gdb_unwind_callbacks *cb)
 {
 	(void)self;
 	(void)cb;
-	return (struct gdb_frame_id){0, 0}; /* gdb asks only after a GDB_SUCCESS of unwind() */
+	return (struct gdb_frame_id){ 0, 0 }; /* gdb asks only after a GDB_SUCCESS of unwind() */
 }
 
 static void destroy(struct gdb_reader_funcs *self)

@@ -19,16 +19,14 @@ static void fail_for_name(const lb_file *file, const char *name)
 
 	text[0] = '\0';
 	for (int64_t i = 0; i < n && i < SHOWN && at + 80 < sizeof text; i++)
-		at += (size_t)snprintf(text + at, sizeof text - at, "%s%.60s", i ? ", " : "",
-				       lb_file_name(file, i));
+		at += (size_t)snprintf(text + at, sizeof text - at, "%s%.60s", i ? ", " : "", lb_file_name(file, i));
 	if (n == 0)
 		lb_fail("%s holds no arrays", file->mapping->path);
 	else if (*name)
-		lb_fail("%s holds no '%.100s', but %s%s", file->mapping->path, name, text,
-			n > SHOWN ? ", …" : "");
+		lb_fail("%s holds no '%.100s', but %s%s", file->mapping->path, name, text, n > SHOWN ? ", …" : "");
 	else
-		lb_fail("%s holds %lld array%s: %s%s; say which, as FILE:NAME", file->mapping->path,
-			(long long)n, LB_S(n), text, n > SHOWN ? ", …" : "");
+		lb_fail("%s holds %lld array%s: %s%s; say which, as FILE:NAME", file->mapping->path, (long long)n,
+			LB_S(n), text, n > SHOWN ? ", …" : "");
 }
 
 /* By name, or the only one, or the one of the same name as what it is compared with. */
@@ -50,8 +48,7 @@ static bool lies_as_it_is(const lb_file *file, const struct lb_entry *entry)
 	const struct lb_array *a = &entry->array;
 
 	return file->format != &lb_format_npz && !entry->unknown &&
-	       (a->encoding == LB_LITTLE_ENDIAN ||
-		(a->encoding == LB_BIG_ENDIAN && lb_dtypes[a->dtype].bytes == 1));
+	       (a->encoding == LB_LITTLE_ENDIAN || (a->encoding == LB_BIG_ENDIAN && lb_dtypes[a->dtype].bytes == 1));
 }
 
 static void describe(struct lbx_wire_file *to, const lb_file *file, const struct lb_entry *entry)

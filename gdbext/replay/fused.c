@@ -20,8 +20,8 @@ lb_tensor *lbx_remake_elementwise(int op, enum lb_dtype dtype, int n, lb_tensor 
 }
 
 /* One more register: its tensor is as the program says. */
-static bool put(const struct lbx_wire_node *node, const struct lbx_wire_program *program,
-		struct lbx_registers *regs, lb_tensor *x)
+static bool put(const struct lbx_wire_node *node, const struct lbx_wire_program *program, struct lbx_registers *regs,
+		lb_tensor *x)
 {
 	if (!x)
 		return false;
@@ -31,8 +31,8 @@ static bool put(const struct lbx_wire_node *node, const struct lbx_wire_program 
 	return true;
 }
 
-static bool run_insn(const struct lbx_wire_node *node, const struct lbx_wire_program *program,
-		     int i, struct lbx_registers *regs)
+static bool run_insn(const struct lbx_wire_node *node, const struct lbx_wire_program *program, int i,
+		     struct lbx_registers *regs)
 {
 	int op = lb_op_by_name(program->insns[i].op), n_operands;
 	lb_tensor *x[3];
@@ -60,17 +60,16 @@ bool lbx_rebuild_registers(const struct lbx_wire_node *node, const void *data, i
 	*ret = (struct lbx_registers){ 0 };
 	if (ok)
 		memcpy(&program, data, sizeof program);
-	if (!ok || program.n_inputs != n_inputs ||
-	    program.n_inputs + program.n_constants > LB_PROGRAM_INPUTS || program.n_insns == 0 ||
-	    program.n_insns > LB_PROGRAM_INSNS)
+	if (!ok || program.n_inputs != n_inputs || program.n_inputs + program.n_constants > LB_PROGRAM_INPUTS ||
+	    program.n_insns == 0 || program.n_insns > LB_PROGRAM_INSNS)
 		return damaged(node);
 	for (int i = 0; i < program.n_inputs && ok; i++)
 		ok = put(node, &program, ret, inputs[i]->value);
 	for (int i = 0; i < program.n_constants && ok; i++) {
 		uint8_t dtype = program.dtypes[ret->n];
 		ok = (dtype < LB_DTYPES || damaged(node)) &&
-			put(node, &program, ret, lb_from_data(&program.constants[i], lb_dtypes[dtype].bytes,
-							      LB_SHAPE(), (lb_dtype)dtype));
+		     put(node, &program, ret,
+			 lb_from_data(&program.constants[i], lb_dtypes[dtype].bytes, LB_SHAPE(), (lb_dtype)dtype));
 	}
 	for (int i = 0; i < program.n_insns && ok; i++)
 		ok = run_insn(node, &program, i, ret);
@@ -86,6 +85,7 @@ lb_tensor *lbx_rebuild_fused(const struct lbx_wire_node *node, const void *data,
 		return NULL;
 	/* constants may once have had larger shapes than the inputs */
 	lb_tensor *value = regs.x[regs.n - 1];
-	return lb_same_shape(lb_rank(value), lb_shape(value), node->rank, node->shape) ? value :
-		lb_contiguous(lb_broadcast_to(value, (lb_list){ node->rank, node->shape }));
+	return lb_same_shape(lb_rank(value), lb_shape(value), node->rank, node->shape)
+		   ? value
+		   : lb_contiguous(lb_broadcast_to(value, (lb_list){ node->rank, node->shape }));
 }

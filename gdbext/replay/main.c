@@ -46,8 +46,8 @@ static bool image_open(struct image *ret)
 	struct lbx_wire_header *header = (struct lbx_wire_header *)base;
 	uint64_t nodes_at = sizeof *header, total = (uint64_t)st.st_size;
 	uint64_t indices_at = nodes_at + (uint64_t)header->n_nodes * sizeof(struct lbx_wire_node);
-	if (header->magic != LBX_WIRE_MAGIC || header->version != LBX_WIRE_VERSION ||
-	    header->nbytes != total || header->n_nodes == 0 || header->n_nodes > LBX_WIRE_NODES ||
+	if (header->magic != LBX_WIRE_MAGIC || header->version != LBX_WIRE_VERSION || header->nbytes != total ||
+	    header->n_nodes == 0 || header->n_nodes > LBX_WIRE_NODES ||
 	    !fits(nodes_at, header->n_nodes, sizeof(struct lbx_wire_node), total) ||
 	    !fits(indices_at, header->n_inputs, sizeof(uint32_t), total))
 		return lb_fail("descriptor %d holds no graph of this version", LBX_WIRE_FD);
@@ -118,8 +118,7 @@ static bool replay_value(struct image *image, struct lbx_rebuilt *all)
 	}
 	header->failed_node = header->n_nodes;
 	lb_tensor *result = all[header->n_nodes - 1].value;
-	return lb_eval(result) && lbx_append_result(result, header->nbytes, &header->result_at,
-						    &header->result_bytes);
+	return lb_eval(result) && lbx_append_result(result, header->nbytes, &header->result_at, &header->result_bytes);
 }
 
 /* A node's value is kept until the last that needs it has been computed. */
@@ -166,8 +165,9 @@ static bool replay_steps(struct image *image, struct lbx_rebuilt *all)
 	struct lbx_wire_header *header = image->header;
 	const struct lbx_wire_node *node = &image->nodes[image->header->n_nodes - 1];
 	struct lbx_rebuilt *inputs[LB_PROGRAM_INPUTS];
-	struct lbx_wire_step *to = (struct lbx_wire_step *)lbx_append_room(
-		header->nbytes, LB_PROGRAM_INSNS * sizeof *to, &header->result_at, &header->result_bytes);
+	struct lbx_wire_step *to =
+	    (struct lbx_wire_step *)lbx_append_room(header->nbytes, LB_PROGRAM_INSNS * sizeof *to, &header->result_at,
+						    &header->result_bytes);
 
 	for (uint32_t i = 0; i < header->n_nodes; i++) {
 		header->failed_node = i;
@@ -188,8 +188,8 @@ static bool replay_ranges(struct image *image, struct lbx_rebuilt *all, struct l
 {
 	struct lbx_wire_header *header = image->header;
 	uint32_t n = header->n_nodes;
-	char *to = lbx_append_room(header->nbytes, n * sizeof(struct lbx_summary), &header->result_at,
-				   &header->result_bytes);
+	char *to =
+	    lbx_append_room(header->nbytes, n * sizeof(struct lbx_summary), &header->result_at, &header->result_bytes);
 
 	if (!to)
 		return false;
@@ -220,12 +220,9 @@ static bool replay(struct image *image)
 	if (!all || !lives)
 		return lb_fail("out of memory for %u operations", n);
 	switch (image->header->asked) {
-	case LBX_WIRE_ELEMENTS:
-		return replay_value(image, all);
-	case LBX_WIRE_RANGES:
-		return replay_ranges(image, all, lives);
-	case LBX_WIRE_STEPS:
-		return replay_steps(image, all);
+	case LBX_WIRE_ELEMENTS: return replay_value(image, all);
+	case LBX_WIRE_RANGES: return replay_ranges(image, all, lives);
+	case LBX_WIRE_STEPS: return replay_steps(image, all);
 	}
 	return lb_fail("descriptor %d asks for what this version does not know", LBX_WIRE_FD);
 }
@@ -252,8 +249,7 @@ static bool is_file(struct lbx_wire_file **ret)
 		return false;
 	request = mmap(NULL, sizeof *request, PROT_READ | PROT_WRITE, MAP_SHARED, LBX_WIRE_FD, 0);
 	*ret = request;
-	return request != MAP_FAILED && request->magic == LBX_WIRE_FILE_MAGIC &&
-		request->version == LBX_WIRE_VERSION;
+	return request != MAP_FAILED && request->magic == LBX_WIRE_FILE_MAGIC && request->version == LBX_WIRE_VERSION;
 }
 
 static int read_file(struct lbx_wire_file *request)

@@ -22,8 +22,7 @@ static void add_rows(const struct lb_tensor *t, struct lbx_summary *s)
 		for (int64_t done = 0; done < t->shape[last];) {
 			int64_t n = t->shape[last] - done < PIECE ? t->shape[last] - done : PIECE;
 			for (int64_t i = 0; i < n; i++)
-				memcpy(piece + i * width, row + (done + i) * t->strides[last] * width,
-				       (size_t)width);
+				memcpy(piece + i * width, row + (done + i) * t->strides[last] * width, (size_t)width);
 			lbx_summary_add(s, piece, n, first);
 			first += n;
 			done += n;
@@ -67,8 +66,8 @@ static bool look(lb_tensor *result, int n, lb_tensor *const *operands, struct lb
 	return first_of(result, &ret->result);
 }
 
-int lbx_steps_of(const struct lbx_wire_node *node, const void *data, int n_inputs,
-		    struct lbx_rebuilt *const *inputs, struct lbx_wire_step *ret)
+int lbx_steps_of(const struct lbx_wire_node *node, const void *data, int n_inputs, struct lbx_rebuilt *const *inputs,
+		 struct lbx_wire_step *ret)
 {
 	int op = lb_op_by_name(node->op);
 	lb_tensor *x[3] = { NULL };

@@ -8,7 +8,7 @@
 bool lbx_range_of(lb_tensor *x, struct lbx_summary *ret);
 /* Computes an elementwise node of one element step by step; returns how many steps, at most
  * LB_PROGRAM_INSNS, 0 for a node of another class. -1 on error. */
-int lbx_steps_of(const struct lbx_wire_node *node, const void *data, int n_inputs,
-		 struct lbx_rebuilt *const *inputs, struct lbx_wire_step *ret);
+int lbx_steps_of(const struct lbx_wire_node *node, const void *data, int n_inputs, struct lbx_rebuilt *const *inputs,
+		 struct lbx_wire_step *ret);
 
 #endif

@@ -15,10 +15,9 @@ static lb_list shape_of(const struct lbx_wire_node *node)
 static bool leaf(const struct lbx_wire_node *node, void *data, struct lbx_rebuilt *ret)
 {
 	int64_t n = (int64_t)node->data_bytes / lb_dtypes[node->dtype].bytes;
-	ret->flat = lb_from_memory(data, (size_t)(n * lb_dtypes[node->dtype].bytes), LB_SHAPE(n),
-				   (lb_dtype)node->dtype, NULL, NULL);
-	ret->value = lb_as_strided(ret->flat, shape_of(node), (lb_list){ node->rank, node->strides },
-				   node->offset);
+	ret->flat = lb_from_memory(data, (size_t)(n * lb_dtypes[node->dtype].bytes), LB_SHAPE(n), (lb_dtype)node->dtype,
+				   NULL, NULL);
+	ret->value = lb_as_strided(ret->flat, shape_of(node), (lb_list){ node->rank, node->strides }, node->offset);
 	return ret->value != NULL;
 }
 
@@ -28,8 +27,7 @@ static lb_tensor *view(const struct lbx_wire_node *node, struct lbx_rebuilt *inp
 	if (!input->flat)
 		input->flat = lb_reshape(input->value, LB_SHAPE(-1));
 	ret->flat = input->flat;
-	return lb_as_strided(input->flat, shape_of(node), (lb_list){ node->rank, node->strides },
-			     node->offset);
+	return lb_as_strided(input->flat, shape_of(node), (lb_list){ node->rank, node->strides }, node->offset);
 }
 
 static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, struct lbx_rebuilt *const *inputs)
@@ -42,16 +40,19 @@ static lb_tensor *compute(int op, const struct lbx_wire_node *node, int n, struc
 	}
 	for (int i = 0; i < n; i++)
 		x[i] = inputs[i]->value;
-	lb_tensor *value = lb_remake(&(struct lb_recipe){
-		.op = op, .dtype = (enum lb_dtype)node->dtype, .shape = shape_of(node), .params = node->params,
-		.n = n, .x = x });
+	lb_tensor *value = lb_remake(&(struct lb_recipe){ .op = op,
+							  .dtype = (enum lb_dtype)node->dtype,
+							  .shape = shape_of(node),
+							  .params = node->params,
+							  .n = n,
+							  .x = x });
 	if (x != few)
 		free(x);
 	return value;
 }
 
-bool lbx_rebuild(const struct lbx_wire_node *node, void *data, int n_inputs,
-		 struct lbx_rebuilt *const *inputs, struct lbx_rebuilt *ret)
+bool lbx_rebuild(const struct lbx_wire_node *node, void *data, int n_inputs, struct lbx_rebuilt *const *inputs,
+		 struct lbx_rebuilt *ret)
 {
 	int op = lb_op_by_name(node->op);
 	if (op < 0)
@@ -76,6 +77,6 @@ bool lbx_rebuild(const struct lbx_wire_node *node, void *data, int n_inputs,
 		return true;
 	char got[LB_SHAPE_TEXT], claimed[LB_SHAPE_TEXT];
 	return lb_fail("%.20s: its inputs give %s %s, its record says %s %s: the record is damaged", node->op,
-		       lb_dtypes[t->dtype].name, lb_shape_text(t->rank, t->shape, got),
-		       lb_dtypes[node->dtype].name, lb_shape_text(node->rank, node->shape, claimed));
+		       lb_dtypes[t->dtype].name, lb_shape_text(t->rank, t->shape, got), lb_dtypes[node->dtype].name,
+		       lb_shape_text(node->rank, node->shape, claimed));
 }

@@ -13,7 +13,7 @@ struct lbx_rebuilt {
 };
 
 /* Node `node` over its inputs; `data` is where a leaf's elements are. Fails by base/error.h. */
-bool lbx_rebuild(const struct lbx_wire_node *node, void *data, int n_inputs,
-		 struct lbx_rebuilt *const *inputs, struct lbx_rebuilt *ret);
+bool lbx_rebuild(const struct lbx_wire_node *node, void *data, int n_inputs, struct lbx_rebuilt *const *inputs,
+		 struct lbx_rebuilt *ret);
 
 #endif

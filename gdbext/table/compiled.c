@@ -13,11 +13,20 @@ bool lbx_table_compiled(struct lbx_table *table, uint64_t *slot, struct lbx_comp
 		if (r.id[0] == 0)
 			continue;
 		*ret = (struct lbx_compiled){
-			.id = r.id[0], .function = r.function[0], .context = r.context[0],
-			.site = r.site[0], .calls = r.calls[0], .hits = r.hits[0],
-			.compiles = r.compiles[0], .evictions = r.evictions[0],
-			.entries = r.entries[0], .limit = r.limit[0], .traced = r.traced[0],
-			.built = r.built[0], .shapeless = r.shapeless[0], .torn = r.seq[0] & 1,
+			.id = r.id[0],
+			.function = r.function[0],
+			.context = r.context[0],
+			.site = r.site[0],
+			.calls = r.calls[0],
+			.hits = r.hits[0],
+			.compiles = r.compiles[0],
+			.evictions = r.evictions[0],
+			.entries = r.entries[0],
+			.limit = r.limit[0],
+			.traced = r.traced[0],
+			.built = r.built[0],
+			.shapeless = r.shapeless[0],
+			.torn = r.seq[0] & 1,
 		};
 		lbx_table_text(table, r.name[0], ret->name, sizeof ret->name);
 		lbx_table_text(table, r.reason[0], ret->reason, sizeof ret->reason);

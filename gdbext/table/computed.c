@@ -41,8 +41,9 @@ static bool may_be_fused(struct lbx_table *table, const struct lbx_thread *threa
 			lb_clear_error();
 		return true;
 	}
-	return head.torn || (is_elementwise(&head) && head.rank == t->rank &&
-			     memcmp(lbx_shape(&head), lbx_shape(t), (size_t)t->rank * sizeof *head.axes.few.shape) == 0);
+	return head.torn ||
+	       (is_elementwise(&head) && head.rank == t->rank &&
+		memcmp(lbx_shape(&head), lbx_shape(t), (size_t)t->rank * sizeof *head.axes.few.shape) == 0);
 }
 
 static bool is_computed(struct lbx_table *table, const struct lbx_tensor *t)
@@ -58,8 +59,7 @@ static bool is_computed(struct lbx_table *table, const struct lbx_tensor *t)
 		if (thread.tensor == 0)
 			return true;
 		return thread.tensor != t->id &&
-		       ((thread.graph && thread.tensors &&
-			 is_among(table, thread.tensors, thread.line, t->id)) ||
+		       ((thread.graph && thread.tensors && is_among(table, thread.tensors, thread.line, t->id)) ||
 			!may_be_fused(table, &thread, t));
 	}
 	return false;

@@ -33,8 +33,7 @@ static bool read_kinds(struct lbx_table *table, struct lbx_flight *ret)
 	uint64_t at = lbx_root_integer(table, table->fields.event_kinds);
 
 	if (n == 0 || n > MAX_KINDS)
-		return lb_fail("the symbol table's root field 'n_event_kinds' is %llu",
-			       (unsigned long long)n);
+		return lb_fail("the symbol table's root field 'n_event_kinds' is %llu", (unsigned long long)n);
 	lb_auto_free struct lb_event_info *infos = malloc(n * sizeof *infos);
 	ret->kinds = calloc(n, sizeof *ret->kinds);
 	bool ok = infos && ret->kinds;
@@ -49,8 +48,7 @@ static bool read_kinds(struct lbx_table *table, struct lbx_flight *ret)
 		end_text(infos[i].name, sizeof infos[i].name);
 		end_text(infos[i].args, sizeof infos[i].args);
 		memcpy(kind->name, infos[i].name, sizeof kind->name);
-		kind->n_args = (int)(infos[i].n_args < LB_EVENT_ARGS ? infos[i].n_args
-								     : LB_EVENT_ARGS);
+		kind->n_args = (int)(infos[i].n_args < LB_EVENT_ARGS ? infos[i].n_args : LB_EVENT_ARGS);
 		split_names(infos[i].args, kind);
 	}
 	ret->n_kinds = (int)n;
@@ -100,11 +98,9 @@ bool lbx_flight_read_after(struct lbx_table *table, uint64_t after, struct lbx_f
 	if (ring == 0 || capacity == 0)
 		return true;
 	if (capacity > LB_FLIGHT_MOST || capacity & (capacity - 1))
-		return lb_fail("the symbol table's root field 'flight_capacity' is %llu",
-			       (unsigned long long)capacity);
+		return lb_fail("the symbol table's root field 'flight_capacity' is %llu", (unsigned long long)capacity);
 	if (size < sizeof(struct lb_flight_event) || size > MAX_EVENT_BYTES)
-		return lb_fail("the symbol table's root field 'event_size' is %llu",
-			       (unsigned long long)size);
+		return lb_fail("the symbol table's root field 'event_size' is %llu", (unsigned long long)size);
 	uint64_t n = newest > after ? newest - after : 0;
 	n = n < capacity ? n : capacity;
 	uint64_t first = newest - n + 1;
@@ -134,8 +130,7 @@ static bool is_waited_for(struct lbx_follow *follow, uint64_t number)
 	return follow->calls++ < LBX_FOLLOW_CALLS;
 }
 
-bool lbx_flight_follow(struct lbx_table *table, struct lbx_follow *follow, bool last,
-		       struct lbx_flight *ret)
+bool lbx_flight_follow(struct lbx_table *table, struct lbx_follow *follow, bool last, struct lbx_flight *ret)
 {
 	if (!lbx_flight_read_after(table, follow->seen, ret))
 		return false;
@@ -161,8 +156,8 @@ void lbx_flight_free(struct lbx_flight *flight)
 	*flight = (struct lbx_flight){ 0 };
 }
 
-bool lbx_event_arg(const struct lbx_flight *flight, const struct lb_flight_event *event,
-		   const char *name, uint64_t *ret)
+bool lbx_event_arg(const struct lbx_flight *flight, const struct lb_flight_event *event, const char *name,
+		   uint64_t *ret)
 {
 	const struct lbx_event_kind *kind = &flight->kinds[event->kind];
 

@@ -37,11 +37,10 @@ struct lbx_follow {
  * it, for so many calls: its thread may have to wait for a processor. `last`: nothing will be written
  * any more. */
 enum { LBX_FOLLOW_CALLS = 100 };
-bool lbx_flight_follow(struct lbx_table *table, struct lbx_follow *follow, bool last,
-		       struct lbx_flight *ret);
+bool lbx_flight_follow(struct lbx_table *table, struct lbx_follow *follow, bool last, struct lbx_flight *ret);
 /* Value of the argument called `name`; 0 and false if the event has none such. */
-bool lbx_event_arg(const struct lbx_flight *flight, const struct lb_flight_event *event,
-		   const char *name, uint64_t *ret);
+bool lbx_event_arg(const struct lbx_flight *flight, const struct lb_flight_event *event, const char *name,
+		   uint64_t *ret);
 /* The text that the argument called `name` points to, printable; "" where the event has none such, or later
  * events have overwritten it. */
 void lbx_event_text(struct lbx_table *table, const struct lbx_flight *flight, const struct lb_flight_event *event,

@@ -9,15 +9,19 @@
 
 enum { LISTING_MOST = 1 << 28 };
 
-static bool decode(const struct lbx_table *table, const void *record, uint64_t address,
-		   struct lbx_eval_graph *ret)
+static bool decode(const struct lbx_table *table, const void *record, uint64_t address, struct lbx_eval_graph *ret)
 {
 	struct lbx_graph_record r;
 
 	lbx_layout_decode(&table->slabs[LB_KIND_GRAPH].layout, record, &r);
 	*ret = (struct lbx_eval_graph){
-		.address = address, .id = r.id[0], .listing = r.listing[0], .code = r.code[0],
-		.code_bytes = r.code_bytes[0], .tensors = r.tensors[0], .runs = r.runs[0],
+		.address = address,
+		.id = r.id[0],
+		.listing = r.listing[0],
+		.code = r.code[0],
+		.code_bytes = r.code_bytes[0],
+		.tensors = r.tensors[0],
+		.runs = r.runs[0],
 		.running = r.running[0],
 	};
 	return ret->id != 0 && ret->listing != 0;
@@ -30,8 +34,7 @@ bool lbx_table_graph(struct lbx_table *table, uint64_t *slot, struct lbx_eval_gr
 	uint64_t left;
 
 	while ((record = lbx_table_next_record(table, LB_KIND_GRAPH, slot, scratch))) {
-		if (decode(table, record, lbx_slab_address(&table->slabs[LB_KIND_GRAPH], *slot - 1, &left),
-			   ret))
+		if (decode(table, record, lbx_slab_address(&table->slabs[LB_KIND_GRAPH], *slot - 1, &left), ret))
 			return true;
 	}
 	return false;
@@ -45,7 +48,8 @@ bool lbx_table_graph_by_id(struct lbx_table *table, uint64_t id, struct lbx_eval
 		if (ret->id == id)
 			return true;
 	return lb_fail("there is no graph %llu: no graph of this number was evaluated in step mode, or it "
-	       "was dropped for newer ones", (unsigned long long)id);
+		       "was dropped for newer ones",
+		       (unsigned long long)id);
 }
 
 bool lbx_table_graph_at(struct lbx_table *table, uint64_t address, struct lbx_eval_graph *ret)
@@ -63,8 +67,8 @@ bool lbx_table_graph_at(struct lbx_table *table, uint64_t address, struct lbx_ev
 
 /* ---- listings ---- */
 
-#define BAD(format, ...) lb_fail("the listing of graph %llu is damaged: " format, \
-				 (unsigned long long)graph->id, __VA_ARGS__)
+#define BAD(format, ...) \
+	lb_fail("the listing of graph %llu is damaged: " format, (unsigned long long)graph->id, __VA_ARGS__)
 
 /* The parts of a listing that has been read. */
 struct parts {
@@ -91,8 +95,7 @@ static bool decode_line(struct parts *p, uint32_t number, struct lbx_listing_lin
 	const struct lb_listing *head = p->head;
 	const struct lb_listing_line *from = &p->lines[number - 1];
 
-	if (from->rank > LB_MAX_RANK || from->dtype >= table->n_dtypes ||
-	    table->dtypes[from->dtype] < 0)
+	if (from->rank > LB_MAX_RANK || from->dtype >= table->n_dtypes || table->dtypes[from->dtype] < 0)
 		return BAD("line %u has rank %u and dtype %u", number, from->rank, from->dtype);
 	/* lines share none: the whole is no more work than the listing is long */
 	p->operands_used += from->n_operands;
@@ -105,17 +108,21 @@ static bool decode_line(struct parts *p, uint32_t number, struct lbx_listing_lin
 	*ret = (struct lbx_listing_line){
 		.op = known ? table->ops[from->op].name : "?",
 		.op_class = known ? (enum lb_op_class)table->ops[from->op].op_class : LB_CLASS_LEAF,
-		.dtype = (enum lb_dtype)table->dtypes[from->dtype], .rank = from->rank,
-		.name = from->name ? p->texts + from->name : "", .site = from->site, .code = from->code,
-		.value = from->value, .n_operands = from->n_operands,
-		.operands = p->operands + from->operands, .stays = from->stays,
+		.dtype = (enum lb_dtype)table->dtypes[from->dtype],
+		.rank = from->rank,
+		.name = from->name ? p->texts + from->name : "",
+		.site = from->site,
+		.code = from->code,
+		.value = from->value,
+		.n_operands = from->n_operands,
+		.operands = p->operands + from->operands,
+		.stays = from->stays,
 	};
 	ret->is_constant = strcmp(ret->op, "scalar") == 0 || strcmp(ret->op, "full") == 0;
 	memcpy(ret->shape, from->shape, sizeof ret->shape);
 	for (uint32_t i = 0; i < ret->n_operands; i++) {
 		uint32_t place = ret->operands[i];
-		if (place == 0 || place > head->n_lines + head->n_inputs ||
-		    (place >= number && place <= head->n_lines))
+		if (place == 0 || place > head->n_lines + head->n_inputs || (place >= number && place <= head->n_lines))
 			return BAD("line %u reads line %u", number, place);
 	}
 	return ret->code == 0 || ret->code < graph->code_bytes || BAD("line %u has its call at %u", number, ret->code);
@@ -129,12 +136,10 @@ static bool read_listing(struct lbx_table *table, const struct lbx_eval_graph *g
 		return false;
 	}
 	uint64_t n = (uint64_t)head->n_lines + head->n_inputs;
-	uint64_t fixed = sizeof *head + n * sizeof(struct lb_listing_line) +
-			 head->n_operands * (uint64_t)sizeof(uint32_t);
-	if (head->magic != LB_LISTING_MAGIC || head->size > LISTING_MOST || fixed >= head->size ||
-	    head->n_lines == 0)
-		return BAD("%llu byte%s for %u line%s and %u input%s", (unsigned long long)head->size,
-			   LB_S(head->size),
+	uint64_t fixed =
+	    sizeof *head + n * sizeof(struct lb_listing_line) + head->n_operands * (uint64_t)sizeof(uint32_t);
+	if (head->magic != LB_LISTING_MAGIC || head->size > LISTING_MOST || fixed >= head->size || head->n_lines == 0)
+		return BAD("%llu byte%s for %u line%s and %u input%s", (unsigned long long)head->size, LB_S(head->size),
 			   head->n_lines, LB_S(head->n_lines), head->n_inputs, LB_S(head->n_inputs));
 	ret->bytes = malloc(head->size);
 	ret->lines = malloc(n * sizeof *ret->lines);
@@ -171,8 +176,7 @@ static bool mark_repeated(struct lbx_listing *listing)
 	return true;
 }
 
-bool lbx_table_listing(struct lbx_table *table, const struct lbx_eval_graph *graph,
-		       struct lbx_listing *ret)
+bool lbx_table_listing(struct lbx_table *table, const struct lbx_eval_graph *graph, struct lbx_listing *ret)
 {
 	struct lb_listing head;
 

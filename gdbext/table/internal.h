@@ -8,12 +8,24 @@
 
 /* The reader's own form of a record: every field an array, in the X-macro's order. */
 #define X(type, name, count, meaning) type name[count];
-struct lbx_tensor_record { LB_TENSOR_FIELDS(X) };
-struct lbx_buffer_record { LB_BUFFER_FIELDS(X) };
-struct lbx_thread_record { LB_THREAD_FIELDS(X) };
-struct lbx_stream_record { LB_STREAM_FIELDS(X) };
-struct lbx_compiled_record { LB_COMPILED_FIELDS(X) };
-struct lbx_graph_record { LB_GRAPH_FIELDS(X) };
+struct lbx_tensor_record {
+	LB_TENSOR_FIELDS(X)
+};
+struct lbx_buffer_record {
+	LB_BUFFER_FIELDS(X)
+};
+struct lbx_thread_record {
+	LB_THREAD_FIELDS(X)
+};
+struct lbx_stream_record {
+	LB_STREAM_FIELDS(X)
+};
+struct lbx_compiled_record {
+	LB_COMPILED_FIELDS(X)
+};
+struct lbx_graph_record {
+	LB_GRAPH_FIELDS(X)
+};
 #undef X
 
 enum { LBX_OPS_MAX = 256, LBX_DTYPES_MAX = 64, LBX_COUNTERS_MAX = 256, LBX_ROOT_BYTES = 1 << 14 };
@@ -79,7 +91,6 @@ uint64_t lbx_table_input_id(struct lbx_tensors *tensors, const struct lbx_tensor
 int lbx_table_stack(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max);
 bool lbx_table_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret);
 void lbx_table_take_computed(struct lbx_tensors *tensors, struct lbx_tensor *t);
-bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t,
-		       struct lbx_program *ret);
+bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_program *ret);
 
 #endif

@@ -13,27 +13,25 @@ static const struct lb_field *find(const struct lb_field *fields, uint32_t n, co
 	return NULL;
 }
 
-static bool check(const char *what, const struct lbx_known_field *known, const struct lb_field *f,
-		  uint32_t record_size)
+static bool check(const char *what, const struct lbx_known_field *known, const struct lb_field *f, uint32_t record_size)
 {
 	bool power = f->width == 1 || f->width == 2 || f->width == 4 || f->width == 8;
 
 	if (!power || f->width > known->width)
 		return lb_fail("the symbol table's %s field '%s' is %u byte%s wide; "
-			       "this reader takes at most %u", what, known->name, f->width, LB_S(f->width),
-			       known->width);
+			       "this reader takes at most %u",
+			       what, known->name, f->width, LB_S(f->width), known->width);
 	if (f->count == 0)
 		return lb_fail("the symbol table's %s field '%s' has no elements", what, known->name);
 	if (f->offset > record_size || (uint32_t)f->width * f->count > record_size - f->offset)
 		return lb_fail("the symbol table's %s field '%s' lies outside the record "
-			       "(offset %u, %u x %u byte%s, record of %u)", what, known->name,
-			       f->offset, f->count, f->width, LB_S(f->width), record_size);
+			       "(offset %u, %u x %u byte%s, record of %u)",
+			       what, known->name, f->offset, f->count, f->width, LB_S(f->width), record_size);
 	return true;
 }
 
-bool lbx_layout_build(struct lbx_layout *layout, const char *what, size_t size,
-		      const struct lbx_known_field *known, int n_known,
-		      bool (*is_needed)(const char *name), const struct lb_field *fields,
+bool lbx_layout_build(struct lbx_layout *layout, const char *what, size_t size, const struct lbx_known_field *known,
+		      int n_known, bool (*is_needed)(const char *name), const struct lb_field *fields,
 		      uint32_t n_fields, uint32_t record_size)
 {
 	memset(layout, 0, sizeof *layout);
@@ -43,8 +41,8 @@ bool lbx_layout_build(struct lbx_layout *layout, const char *what, size_t size,
 		const struct lb_field *f = find(fields, n_fields, known[i].name);
 		if (!f) {
 			if (is_needed(known[i].name))
-				return lb_fail("the symbol table's %s records have no field '%s'" LBX_NO_FIELD,
-					       what, known[i].name);
+				return lb_fail("the symbol table's %s records have no field '%s'" LBX_NO_FIELD, what,
+					       known[i].name);
 			layout->same = false;
 			continue;
 		}
@@ -57,8 +55,7 @@ bool lbx_layout_build(struct lbx_layout *layout, const char *what, size_t size,
 		c->to_width = (uint8_t)known[i].width;
 		c->count = f->count < known[i].count ? f->count : known[i].count;
 		c->is_signed = known[i].is_signed;
-		if (f->offset != known[i].offset || f->width != known[i].width ||
-		    c->count != known[i].count)
+		if (f->offset != known[i].offset || f->width != known[i].width || c->count != known[i].count)
 			layout->same = false;
 	}
 	return true;
@@ -85,8 +82,8 @@ void lbx_layout_decode(const struct lbx_layout *layout, const void *record, void
 	for (int i = 0; i < layout->n; i++) {
 		const struct lbx_column *c = &layout->columns[i];
 		for (unsigned k = 0; k < c->count; k++) {
-			uint64_t value = load((const char *)record + c->from + k * c->from_width,
-					      c->from_width, c->is_signed);
+			uint64_t value =
+			    load((const char *)record + c->from + k * c->from_width, c->from_width, c->is_signed);
 			memcpy((char *)to + c->to + k * c->to_width, &value, c->to_width);
 		}
 	}

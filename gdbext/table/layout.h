@@ -12,8 +12,7 @@
 enum { LBX_LAYOUT_FIELDS = 48, LBX_RECORD_MAX = 4096 };
 
 /* Why a field that each runtime has may be missing. A library's read-only data are not in a core. */
-#define LBX_NO_FIELD \
-	": its description is damaged, or read from a file that has changed since the program ran"
+#define LBX_NO_FIELD ": its description is damaged, or read from a file that has changed since the program ran"
 
 /* A field that the reader knows, and where its own struct has it. */
 struct lbx_known_field {
@@ -37,9 +36,8 @@ struct lbx_layout {
 
 /* Matches the program's fields with the known ones. Fails, naming the field, when a needed
  * one is missing or any known one cannot be where it is said to be. */
-bool lbx_layout_build(struct lbx_layout *layout, const char *what, size_t size,
-		      const struct lbx_known_field *known, int n_known,
-		      bool (*is_needed)(const char *name), const struct lb_field *fields,
+bool lbx_layout_build(struct lbx_layout *layout, const char *what, size_t size, const struct lbx_known_field *known,
+		      int n_known, bool (*is_needed)(const char *name), const struct lb_field *fields,
 		      uint32_t n_fields, uint32_t record_size);
 /* Fills the reader's struct; fields that the program lacks are zero. */
 void lbx_layout_decode(const struct lbx_layout *layout, const void *record, void *to);

@@ -29,8 +29,7 @@ struct lbx_listing {
 	unsigned char *bytes;           /* the program's, which the others point into */
 };
 
-bool lbx_table_listing(struct lbx_table *table, const struct lbx_eval_graph *graph,
-		       struct lbx_listing *ret);
+bool lbx_table_listing(struct lbx_table *table, const struct lbx_eval_graph *graph, struct lbx_listing *ret);
 void lbx_listing_deinit(struct lbx_listing *listing);
 /* n ids into ret, from where a graph or a thread has them: of each line's tensor, 0 inside a fused
  * chain; then of what comes from outside, 0 for a constant. All 0 for address 0. */

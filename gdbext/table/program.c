@@ -9,8 +9,8 @@
 #define BAD(format, ...) \
 	lb_fail("the program of tensor #%llu is damaged: " format, (unsigned long long)t->id, __VA_ARGS__)
 
-static bool decode_dtypes(const struct lbx_table *table, const struct lbx_tensor *t,
-			  const struct lb_program *p, struct lbx_program *ret)
+static bool decode_dtypes(const struct lbx_table *table, const struct lbx_tensor *t, const struct lb_program *p,
+			  struct lbx_program *ret)
 {
 	int n = ret->n_inputs + ret->n_constants + ret->n_insns;
 
@@ -24,8 +24,8 @@ static bool decode_dtypes(const struct lbx_table *table, const struct lbx_tensor
 	return true;
 }
 
-static bool decode_insn(const struct lbx_table *table, const struct lbx_tensor *t,
-			const struct lb_program_insn *from, int known, struct lbx_insn *ret)
+static bool decode_insn(const struct lbx_table *table, const struct lbx_tensor *t, const struct lb_program_insn *from,
+			int known, struct lbx_insn *ret)
 {
 	enum lb_op_class class = LB_CLASS_LEAF;
 
@@ -33,7 +33,8 @@ static bool decode_insn(const struct lbx_table *table, const struct lbx_tensor *
 		class = (enum lb_op_class)table->ops[from->op].op_class;
 	if (class < LB_CLASS_UNARY || class > LB_CLASS_TERNARY)
 		return BAD("operation %u is not elementwise", from->op);
-	*ret = (struct lbx_insn){ table->ops[from->op].name, 1 + (int)(class - LB_CLASS_UNARY),
+	*ret = (struct lbx_insn){ table->ops[from->op].name,
+				  1 + (int)(class - LB_CLASS_UNARY),
 				  { from->a, from->b, from->c } };
 	for (int i = 0; i < ret->n_operands; i++)
 		if (ret->operands[i] >= known)
@@ -41,8 +42,7 @@ static bool decode_insn(const struct lbx_table *table, const struct lbx_tensor *
 	return true;
 }
 
-bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t,
-		       struct lbx_program *ret)
+bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_program *ret)
 {
 	struct lbx_table *table = (struct lbx_table *)tensors;
 	struct lb_program p;
@@ -55,8 +55,8 @@ bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t,
 	}
 	if (p.magic != LB_PROGRAM_MAGIC || p.size != sizeof p)
 		return BAD("there is none of %zu bytes at 0x%llx", sizeof p, (unsigned long long)t->params[0]);
-	if (p.n_inputs != t->n_inputs || p.n_inputs + p.n_constants > LB_PROGRAM_INPUTS ||
-	    p.n_insns == 0 || p.n_insns > LB_PROGRAM_INSNS)
+	if (p.n_inputs != t->n_inputs || p.n_inputs + p.n_constants > LB_PROGRAM_INPUTS || p.n_insns == 0 ||
+	    p.n_insns > LB_PROGRAM_INSNS)
 		return BAD("it has %u input%s, %u constants and %u operation%s", p.n_inputs, LB_S(p.n_inputs),
 			   p.n_constants, p.n_insns, LB_S(p.n_insns));
 	ret->n_inputs = p.n_inputs;
@@ -64,8 +64,7 @@ bool lbx_table_program(struct lbx_tensors *tensors, const struct lbx_tensor *t,
 	ret->n_insns = p.n_insns;
 	memcpy(ret->constants, p.constants, sizeof ret->constants);
 	for (int i = 0; i < ret->n_insns; i++)
-		if (!decode_insn(table, t, &p.insns[i], ret->n_inputs + ret->n_constants + i,
-				 &ret->insns[i]))
+		if (!decode_insn(table, t, &p.insns[i], ret->n_inputs + ret->n_constants + i, &ret->insns[i]))
 			return false;
 	return decode_dtypes(table, t, &p, ret);
 }

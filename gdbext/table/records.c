@@ -42,8 +42,8 @@ static bool is_live(const struct lbx_tensor_record *r)
 }
 
 #define BAD(format, ...) \
-	lb_fail("the record of tensor #%llu at 0x%llx is damaged: " format, \
-		(unsigned long long)r->id[0], (unsigned long long)ret->address, __VA_ARGS__)
+	lb_fail("the record of tensor #%llu at 0x%llx is damaged: " format, (unsigned long long)r->id[0], \
+		(unsigned long long)ret->address, __VA_ARGS__)
 
 static bool decode_shape(const struct lbx_tensor_record *r, struct lbx_tensor *ret)
 {
@@ -67,15 +67,15 @@ static bool decode_shape(const struct lbx_tensor_record *r, struct lbx_tensor *r
 			return BAD("the product of its %d axes does not fit 64 bits", ret->rank);
 	ret->size = empty ? 0 : size;
 	if (ret->size != r->size[0])
-		return BAD("it has %lld element%s but its shape makes %lld", (long long)r->size[0],
-			   LB_S(r->size[0]), (long long)ret->size);
+		return BAD("it has %lld element%s but its shape makes %lld", (long long)r->size[0], LB_S(r->size[0]),
+			   (long long)ret->size);
 	ret->offset = r->offset[0];
 	ret->layout_known = true;
 	return true;
 }
 
-static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_record *r,
-			  bool cached, struct lbx_tensor *ret)
+static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_record *r, bool cached,
+			  struct lbx_tensor *ret)
 {
 	struct lbx_buffer_record b;
 
@@ -100,8 +100,8 @@ static bool decode_buffer(struct lbx_table *table, const struct lbx_tensor_recor
 	return true;
 }
 
-static bool decode_record(struct lbx_table *table, uint64_t address, const struct lbx_tensor_record *r,
-			  bool cached, struct lbx_tensor *ret)
+static bool decode_record(struct lbx_table *table, uint64_t address, const struct lbx_tensor_record *r, bool cached,
+			  struct lbx_tensor *ret)
 {
 	memset(ret, 0, offsetof(struct lbx_tensor, name));
 	ret->of = &table->tensors;
@@ -247,8 +247,8 @@ static void look_for_emptied(struct lbx_table *table, uint64_t slot, const struc
 }
 
 /* The next record, live or freed, that can be read and keeps the rules. */
-static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool live,
-				 struct lbx_tensor *ret, uint64_t *bad)
+static enum lbx_next next_record(struct lbx_table *table, uint64_t *slot, bool live, struct lbx_tensor *ret,
+				 uint64_t *bad)
 {
 	const struct lbx_slab *slab = slab_of(table);
 	struct lbx_tensor_record r;
@@ -300,8 +300,7 @@ bool lbx_table_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t
 	return table->bad_first != 0;
 }
 
-enum lbx_next lbx_table_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
-			  uint64_t *bad)
+enum lbx_next lbx_table_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
 {
 	return next_record(table_of(tensors), slot, true, ret, bad);
 }
@@ -358,19 +357,15 @@ static bool at_address(struct lbx_table *table, uint64_t address, struct lbx_ten
 		return false;
 	if (is_empty(&r))
 		return lb_fail("0x%llx is not a tensor: its record is empty; it was never used, or has been "
-		       "overwritten", a);
+			       "overwritten",
+			       a);
 	if (!is_live(&r))
-		return lb_fail("the tensor at 0x%llx (#%llu) has been freed", a,
-			       (unsigned long long)r.id[0]);
+		return lb_fail("the tensor at 0x%llx (#%llu) has been freed", a, (unsigned long long)r.id[0]);
 	switch (decode(table, address, &r, ret)) {
-	case DECODED:
-		return true;
-	case FREED:
-		return lb_fail("the tensor at 0x%llx has just been freed", a);
-	case TORN:
-		return lb_fail("the tensor at 0x%llx is torn: its record keeps changing", a);
-	case DAMAGED:
-		break;
+	case DECODED: return true;
+	case FREED: return lb_fail("the tensor at 0x%llx has just been freed", a);
+	case TORN: return lb_fail("the tensor at 0x%llx is torn: its record keeps changing", a);
+	case DAMAGED: break;
 	}
 	return false;
 }
@@ -382,8 +377,7 @@ bool lbx_table_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor
 
 	if (!find_id(table, id, &address))
 		return lb_fail("there is no tensor #%llu%s", (unsigned long long)id,
-			       id && id <= lbx_root_integer(table, table->fields.last_id) ?
-			       " any more" : "");
+			       id && id <= lbx_root_integer(table, table->fields.last_id) ? " any more" : "");
 	return at_address(table, address, ret);
 }
 
@@ -392,8 +386,7 @@ bool lbx_table_by_address(struct lbx_tensors *tensors, uint64_t address, struct 
 	return at_address(table_of(tensors), address, ret);
 }
 
-static bool input_word(struct lbx_table *table, const struct lbx_tensor *t, uint32_t i,
-		       uint64_t *ret)
+static bool input_word(struct lbx_table *table, const struct lbx_tensor *t, uint32_t i, uint64_t *ret)
 {
 	if (i >= t->n_inputs)
 		return lb_fail("tensor #%llu has no input %u", (unsigned long long)t->id, i);
@@ -404,8 +397,7 @@ static bool input_word(struct lbx_table *table, const struct lbx_tensor *t, uint
 	return lbx_cache_read(table->cache, t->more_inputs + 8ULL * i, ret, sizeof *ret);
 }
 
-bool lbx_table_input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i,
-		  struct lbx_tensor *ret)
+bool lbx_table_input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
 {
 	struct lbx_table *table = table_of(tensors);
 	uint64_t word;
@@ -416,8 +408,8 @@ bool lbx_table_input(struct lbx_tensors *tensors, const struct lbx_tensor *t, ui
 		return at_address(table, word, ret);
 	uint64_t address;
 	if (!find_id(table, word, &address))
-		return lb_fail("input %u of tensor #%llu, #%llu, is gone", i,
-			       (unsigned long long)t->id, (unsigned long long)word);
+		return lb_fail("input %u of tensor #%llu, #%llu, is gone", i, (unsigned long long)t->id,
+			       (unsigned long long)word);
 	return at_address(table, address, ret);
 }
 
@@ -431,8 +423,8 @@ uint64_t lbx_table_input_id(struct lbx_tensors *tensors, const struct lbx_tensor
 	if (!input_word(table, t, i, &word))
 		word = 0;
 	else if (!(t->flags & LB_FLAG_DETACHED)) {
-		bool found = lbx_slab_find(slab_of(table), word, &slot, &within) && within == 0 &&
-			     read_record(table, word, &r);
+		bool found =
+		    lbx_slab_find(slab_of(table), word, &slot, &within) && within == 0 && read_record(table, word, &r);
 		word = found ? r.id[0] : 0;
 	}
 	if (clean)
@@ -450,8 +442,8 @@ int lbx_table_stack(struct lbx_tensors *tensors, const struct lbx_tensor *t, uin
 	if (max <= 0)
 		return 0;
 	if (t->stack && depot && t->stack < words &&
-	    lbx_cache_read(table->cache, depot + 8ULL * t->stack, &n, sizeof n) && n > 0 &&
-	    n <= LB_STACK_MAX && n < words - t->stack) {
+	    lbx_cache_read(table->cache, depot + 8ULL * t->stack, &n, sizeof n) && n > 0 && n <= LB_STACK_MAX &&
+	    n < words - t->stack) {
 		if (n > (uint64_t)max)
 			n = (uint64_t)max;
 		if (lbx_cache_read(table->cache, depot + 8ULL * (t->stack + 1ULL), pcs, 8 * n))
@@ -506,8 +498,8 @@ bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct
 	const struct lbx_column *id = column_of(tensors, offsetof(struct lbx_tensor_record, id));
 	const struct lbx_column *state = column_of(tensors, offsetof(struct lbx_tensor_record, state));
 	const struct lbx_column *buffer = column_of(tensors, offsetof(struct lbx_tensor_record, buffer));
-	const struct lbx_column *data = column_of(&table->slabs[LB_KIND_BUFFER].layout,
-						  offsetof(struct lbx_buffer_record, data));
+	const struct lbx_column *data =
+	    column_of(&table->slabs[LB_KIND_BUFFER].layout, offsetof(struct lbx_buffer_record, data));
 
 	if (!id || !state || !buffer || !data || !table->fields.pid.bytes)
 		return false;

@@ -26,8 +26,7 @@ static bool try_counters(struct lbx_table *table, struct lb_counters *ret)
 	uint64_t names_at = lbx_root_integer(table, table->fields.counter_names);
 
 	if (n > LBX_COUNTERS_MAX)
-		return lb_fail("the symbol table's root field 'n_counters' is %llu",
-			       (unsigned long long)n);
+		return lb_fail("the symbol table's root field 'n_counters' is %llu", (unsigned long long)n);
 	if (!lbx_target_read(table->target, values_at, values, n * sizeof *values) ||
 	    !lbx_target_read(table->target, names_at, program_names, n * COUNTER_NAME)) {
 		lb_fail_within("the symbol table's counters");
@@ -36,8 +35,7 @@ static bool try_counters(struct lbx_table *table, struct lb_counters *ret)
 	for (size_t own = 0; own < sizeof names / sizeof *names; own++)
 		for (uint64_t i = 0; i < n; i++)
 			if (strncmp(program_names[i], names[own], COUNTER_NAME) == 0)
-				memcpy((char *)ret + own * sizeof(uint64_t), &values[i],
-				       sizeof values[i]);
+				memcpy((char *)ret + own * sizeof(uint64_t), &values[i], sizeof values[i]);
 	return true;
 }
 
@@ -67,8 +65,7 @@ bool lbx_table_root(struct lbx_table *table, struct lbx_root *ret)
 	ret->address = table->address;
 	ret->major = table->head.major;
 	ret->minor = table->head.minor;
-	size_t n = f->version.bytes < sizeof ret->version ? f->version.bytes
-							  : sizeof ret->version - 1;
+	size_t n = f->version.bytes < sizeof ret->version ? f->version.bytes : sizeof ret->version - 1;
 	memcpy(ret->version, table->root + f->version.offset, n);
 	for (char *c = ret->version; *c; c++)
 		if (*c < ' ' || *c > '~')
@@ -134,8 +131,7 @@ bool lbx_table_buffer(struct lbx_table *table, uint64_t address, bool cached, st
 
 /* After a record that cannot be read, the first of `left` in its tier, with *slot past it: when
  * there were many in a row, the tier is not there. */
-static void skip_lost_tier(const struct lbx_slab *slab, uint64_t *slot, uint64_t left,
-			   int *unreadable)
+static void skip_lost_tier(const struct lbx_slab *slab, uint64_t *slot, uint64_t left, int *unreadable)
 {
 	if (++*unreadable < LBX_UNREADABLE_MAX)
 		return;
@@ -169,8 +165,13 @@ bool lbx_table_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct l
 		if (r.id[0] == 0 || r.data[0] == 0)
 			continue;
 		*ret = (struct lbx_buffer){
-			.address = at, .id = r.id[0], .data = r.data[0], .tensor = r.tensor[0],
-			.nbytes = r.nbytes[0], .refs = r.refs[0], .flags = r.flags[0],
+			.address = at,
+			.id = r.id[0],
+			.data = r.data[0],
+			.tensor = r.tensor[0],
+			.nbytes = r.nbytes[0],
+			.refs = r.refs[0],
+			.flags = r.flags[0],
 			.capacity = r.capacity[0] > r.nbytes[0] ? r.capacity[0] : r.nbytes[0],
 		};
 		return true;
@@ -215,10 +216,18 @@ bool lbx_table_thread(struct lbx_table *table, uint64_t *slot, struct lbx_thread
 		if (r.id[0] == 0)
 			continue;
 		*ret = (struct lbx_thread){
-			.tid = r.id[0], .eval = r.eval[0], .tensor = r.tensor[0], .at_once = r.at_once[0],
-			.done = r.done[0], .total = r.total[0], .started_ns = r.started_ns[0],
-			.waits_for = r.waits_for[0], .site = r.site[0], .graph = r.graph[0],
-			.line = r.line[0], .tensors = r.tensors[0],
+			.tid = r.id[0],
+			.eval = r.eval[0],
+			.tensor = r.tensor[0],
+			.at_once = r.at_once[0],
+			.done = r.done[0],
+			.total = r.total[0],
+			.started_ns = r.started_ns[0],
+			.waits_for = r.waits_for[0],
+			.site = r.site[0],
+			.graph = r.graph[0],
+			.line = r.line[0],
+			.tensors = r.tensors[0],
 		};
 		return true;
 	}
@@ -236,8 +245,12 @@ bool lbx_table_stream(struct lbx_table *table, uint64_t *slot, struct lbx_stream
 		if (r.generation[0] == 0)
 			continue;
 		*ret = (struct lbx_stream){
-			.id = r.id[0], .thread = r.thread[0], .queued = r.queued[0],
-			.done = r.done[0], .failed = r.failed[0], .eval = r.eval[0],
+			.id = r.id[0],
+			.thread = r.thread[0],
+			.queued = r.queued[0],
+			.done = r.done[0],
+			.failed = r.failed[0],
+			.eval = r.eval[0],
 		};
 		lbx_table_text(table, r.name[0], ret->name, sizeof ret->name);
 		lbx_table_text(table, r.error[0], ret->error, sizeof ret->error);

@@ -17,19 +17,17 @@ static uint64_t tier_slots(const struct lbx_slab *slab, int i)
 static uint64_t tier_bytes(const struct lbx_slab *slab, int i)
 {
 	uint64_t bytes;
-	if (slab->tiers[i] == 0 ||
-	    __builtin_mul_overflow(tier_slots(slab, i), (uint64_t)slab->record_size, &bytes) ||
+	if (slab->tiers[i] == 0 || __builtin_mul_overflow(tier_slots(slab, i), (uint64_t)slab->record_size, &bytes) ||
 	    slab->tiers[i] + bytes < slab->tiers[i])
 		return 0;
 	return bytes;
 }
 
-bool lbx_slab_update(struct lbx_slab *slab, const char *kind,
-		     const struct lb_slab_directory *directory, const uint64_t *tiers, int n_tiers)
+bool lbx_slab_update(struct lbx_slab *slab, const char *kind, const struct lb_slab_directory *directory,
+		     const uint64_t *tiers, int n_tiers)
 {
 	if (directory->record_size < 16 || directory->record_size > LBX_RECORD_MAX)
-		return lb_fail("the symbol table's %s field 'record_size' is %u", kind,
-			       directory->record_size);
+		return lb_fail("the symbol table's %s field 'record_size' is %u", kind, directory->record_size);
 	if (directory->first_tier == 0 || directory->first_tier > max_first_tier)
 		return lb_fail("the symbol table's %s field 'first_tier' is %llu", kind,
 			       (unsigned long long)directory->first_tier);
@@ -45,8 +43,8 @@ bool lbx_slab_update(struct lbx_slab *slab, const char *kind,
 			slab->tiers[i] = 0;
 	}
 	if (directory->used > slots || directory->used > max_used)
-		return lb_fail("the symbol table's %s field 'used' is %llu, more than there are slots",
-			       kind, (unsigned long long)directory->used);
+		return lb_fail("the symbol table's %s field 'used' is %llu, more than there are slots", kind,
+			       (unsigned long long)directory->used);
 	slab->used = directory->used;
 	return true;
 }

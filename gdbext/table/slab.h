@@ -16,8 +16,8 @@ struct lbx_slab {
 
 /* Takes the numbers of a directory (whose tiers are `n_tiers`) over; fails when they cannot
  * be true, naming the field. The layout is left alone. */
-bool lbx_slab_update(struct lbx_slab *slab, const char *kind,
-		     const struct lb_slab_directory *directory, const uint64_t *tiers, int n_tiers);
+bool lbx_slab_update(struct lbx_slab *slab, const char *kind, const struct lb_slab_directory *directory,
+		     const uint64_t *tiers, int n_tiers);
 /* Address of a slot's record; 0 when its tier is not there. *tier_left, if not NULL, gets the
  * number of slots from this one to the tier's end. */
 uint64_t lbx_slab_address(const struct lbx_slab *slab, uint64_t slot, uint64_t *tier_left);

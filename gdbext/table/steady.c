@@ -50,8 +50,7 @@ enum lbx_steady lbx_table_read_steady(struct lbx_table *table, enum lb_kind kind
 		if (before & 1) {
 			if (nap(table))
 				continue;
-			lb_fail("the record at 0x%llx is damaged: it keeps being changed",
-				(unsigned long long)address);
+			lb_fail("the record at 0x%llx is damaged: it keeps being changed", (unsigned long long)address);
 			return LBX_LOST;
 		}
 		if (!lbx_target_read(table->target, address, bytes, slab->record_size) ||

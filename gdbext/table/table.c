@@ -17,8 +17,8 @@ enum { MAX_FIELDS = 1024, MAX_KINDS = 64, HEAD_BYTES = offsetof(struct lb_symtab
 
 /* Fields without which a record means nothing; the others are zero when missing. */
 static const char *const needed_fields[] = {
-	"seq", "id", "state", "dtype", "rank", "op", "size", "offset", "buffer", "n_inputs",
-	"inputs", "shape", "strides", "data", "nbytes",
+	"seq",    "id",       "state",  "dtype", "rank",    "op",   "size",   "offset",
+	"buffer", "n_inputs", "inputs", "shape", "strides", "data", "nbytes",
 };
 
 static bool is_needed(const char *name)
@@ -29,8 +29,7 @@ static bool is_needed(const char *name)
 	return false;
 }
 
-#define KNOWN(record, type, field, n) \
-	{ #field, offsetof(struct record, field), sizeof(type), n, (type)-1 < (type)1 },
+#define KNOWN(record, type, field, n) { #field, offsetof(struct record, field), sizeof(type), n, (type) - 1 < (type)1 },
 static const struct lbx_known_field tensor_fields[] = {
 #define X(type, name, count, meaning) KNOWN(lbx_tensor_record, type, name, count)
 	LB_TENSOR_FIELDS(X)
@@ -69,8 +68,7 @@ static const struct {
 	const struct lbx_known_field *fields;
 	int n;
 } kinds[LB_KINDS] = {
-#define KIND(name, record, fields) \
-	{ name, sizeof(struct record), fields, sizeof fields / sizeof *fields }
+#define KIND(name, record, fields) { name, sizeof(struct record), fields, sizeof fields / sizeof *fields }
 	[LB_KIND_TENSOR] = KIND("tensor", lbx_tensor_record, tensor_fields),
 	[LB_KIND_BUFFER] = KIND("buffer", lbx_buffer_record, buffer_fields),
 	[LB_KIND_THREAD] = KIND("thread", lbx_thread_record, thread_fields),
@@ -92,20 +90,18 @@ static bool read_head(struct lbx_table *table)
 			       (unsigned long long)table->address);
 	if (head->major != LB_ABI_MAJOR)
 		return lb_fail("the program's symbol table has version %u.%u, this reader knows %u.x: "
-			       "use the reader of that release", head->major, head->minor,
-			       LB_ABI_MAJOR);
+			       "use the reader of that release",
+			       head->major, head->minor, LB_ABI_MAJOR);
 	if (head->size < HEAD_BYTES || head->size > LBX_ROOT_BYTES)
 		return lb_fail("the symbol table's root field 'size' is %u", head->size);
 	if (head->n_root_fields == 0 || head->n_root_fields > MAX_FIELDS)
-		return lb_fail("the symbol table's root field 'n_root_fields' is %u",
-			       head->n_root_fields);
+		return lb_fail("the symbol table's root field 'n_root_fields' is %u", head->n_root_fields);
 	if (head->n_kinds == 0 || head->n_kinds > MAX_KINDS)
 		return lb_fail("the symbol table's root field 'n_kinds' is %u", head->n_kinds);
 	return true;
 }
 
-static struct lb_field *read_fields(struct lbx_table *table, const char *what, uint64_t address,
-				    uint32_t n)
+static struct lb_field *read_fields(struct lbx_table *table, const char *what, uint64_t address, uint32_t n)
 {
 	struct lb_field *fields = malloc(n * sizeof *fields);
 	if (!fields) {
@@ -120,8 +116,8 @@ static struct lb_field *read_fields(struct lbx_table *table, const char *what, u
 	return fields;
 }
 
-static bool root_field(struct lbx_table *table, const struct lb_field *fields, const char *name,
-		       uint32_t max_bytes, struct lbx_root_field *ret)
+static bool root_field(struct lbx_table *table, const struct lb_field *fields, const char *name, uint32_t max_bytes,
+		       struct lbx_root_field *ret)
 {
 	for (uint32_t i = 0; i < table->head.n_root_fields; i++) {
 		const struct lb_field *f = &fields[i];
@@ -129,11 +125,10 @@ static bool root_field(struct lbx_table *table, const struct lb_field *fields, c
 			continue;
 		uint32_t bytes = (uint32_t)f->width * f->count, size = table->head.size;
 		if (bytes == 0 || bytes > max_bytes)
-			return lb_fail("the symbol table's root field '%s' is %u x %u byte%s wide",
-				       name, f->count, f->width, LB_S(f->width));
+			return lb_fail("the symbol table's root field '%s' is %u x %u byte%s wide", name, f->count,
+				       f->width, LB_S(f->width));
 		if (f->offset > size || bytes > size - f->offset)
-			return lb_fail("the symbol table's root field '%s' lies outside the root",
-				       name);
+			return lb_fail("the symbol table's root field '%s' lies outside the root", name);
 		ret->offset = f->offset;
 		ret->bytes = bytes;
 		return true;
@@ -146,16 +141,16 @@ static bool root_field(struct lbx_table *table, const struct lb_field *fields, c
 
 static bool read_root_fields(struct lbx_table *table)
 {
-	lb_auto_free struct lb_field *fields = read_fields(table, "root", table->head.root_fields,
-							   table->head.n_root_fields);
+	lb_auto_free struct lb_field *fields =
+	    read_fields(table, "root", table->head.root_fields, table->head.n_root_fields);
 	if (!fields)
 		return false;
 	bool done = true;
 	const struct lb_symtab *own = NULL;
 	/* integers are at most 8 bytes; the two arrays may have grown */
 #define X(name) \
-	done = done && root_field(table, fields, #name, \
-				  sizeof own->name <= 8 ? 8 : LBX_ROOT_BYTES, &table->fields.name);
+	done = \
+	    done && root_field(table, fields, #name, sizeof own->name <= 8 ? 8 : LBX_ROOT_BYTES, &table->fields.name);
 	LB_ROOT_FIELDS(X)
 #undef X
 	return done;
@@ -170,15 +165,14 @@ uint64_t lbx_root_integer(const struct lbx_table *table, struct lbx_root_field f
 }
 
 /* Reads the directory of kind k of the program into `ret`, and its tiers. */
-static bool directory(const struct lbx_table *table, uint32_t k, struct lb_slab_directory *ret,
-		      uint64_t *tiers, int *n_tiers)
+static bool directory(const struct lbx_table *table, uint32_t k, struct lb_slab_directory *ret, uint64_t *tiers,
+		      int *n_tiers)
 {
 	const uint32_t fixed = offsetof(struct lb_slab_directory, tiers);
 	uint32_t stride = table->fields.kinds.bytes / table->head.n_kinds;
 
 	if (stride < fixed + sizeof(uint64_t))
-		return lb_fail("the symbol table's root field 'kinds' is too short for %u kinds",
-			       table->head.n_kinds);
+		return lb_fail("the symbol table's root field 'kinds' is too short for %u kinds", table->head.n_kinds);
 	const unsigned char *from = table->root + table->fields.kinds.offset + k * stride;
 	memcpy(ret, from, fixed);
 	*n_tiers = (int)((stride - fixed) / sizeof(uint64_t));
@@ -217,21 +211,18 @@ static bool read_kinds(struct lbx_table *table, bool layouts)
 		}
 		table->slab_fields[kind] = d.fields;
 		if (d.n_fields == 0 || d.n_fields > MAX_FIELDS)
-			return lb_fail("the symbol table's %s field 'n_fields' is %u", name,
-				       d.n_fields);
+			return lb_fail("the symbol table's %s field 'n_fields' is %u", name, d.n_fields);
 		struct lb_field *fields = read_fields(table, name, d.fields, d.n_fields);
 		if (!fields)
 			return false;
-		bool built = lbx_layout_build(&slab->layout, name, kinds[kind].size,
-					      kinds[kind].fields, kinds[kind].n, is_needed, fields,
-					      d.n_fields, d.record_size);
+		bool built = lbx_layout_build(&slab->layout, name, kinds[kind].size, kinds[kind].fields, kinds[kind].n,
+					      is_needed, fields, d.n_fields, d.record_size);
 		free(fields);
 		if (!built)
 			return false;
 	}
 	if (!seen[LB_KIND_TENSOR] || !seen[LB_KIND_BUFFER])
-		return lb_fail("the symbol table has no %s records",
-			       seen[LB_KIND_TENSOR] ? "buffer" : "tensor");
+		return lb_fail("the symbol table has no %s records", seen[LB_KIND_TENSOR] ? "buffer" : "tensor");
 	return true;
 }
 
@@ -240,8 +231,7 @@ static bool read_ops(struct lbx_table *table)
 	uint64_t n = lbx_root_integer(table, table->fields.n_ops);
 
 	if (n > LBX_OPS_MAX)
-		return lb_fail("the symbol table's root field 'n_ops' is %llu",
-			       (unsigned long long)n);
+		return lb_fail("the symbol table's root field 'n_ops' is %llu", (unsigned long long)n);
 	if (!lbx_target_read(table->target, lbx_root_integer(table, table->fields.ops), table->ops,
 			     n * sizeof *table->ops)) {
 		lb_fail_within("the symbol table's names of operations");
@@ -265,8 +255,7 @@ static bool read_dtypes(struct lbx_table *table)
 	struct lb_dtype_info infos[LBX_DTYPES_MAX];
 
 	if (n > LBX_DTYPES_MAX)
-		return lb_fail("the symbol table's root field 'n_dtypes' is %llu",
-			       (unsigned long long)n);
+		return lb_fail("the symbol table's root field 'n_dtypes' is %llu", (unsigned long long)n);
 	uint64_t at = lbx_root_integer(table, table->fields.dtypes);
 	if (at == 0 || n == 0) {
 		table->n_dtypes = LB_DTYPES;

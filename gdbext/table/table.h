@@ -33,7 +33,8 @@ struct lbx_root {
 	uint64_t watch_memory, watch_graph; /* UINT64_MAX: no limit */
 	int64_t watch_low, watch_high;
 	/* addresses that a debugger writes to */
-	uint64_t want_stack_at, watch_all_at, strided_at, step_at, event_mode_at, timed_until_at; /* 0: a field that it does not have */
+	uint64_t want_stack_at, watch_all_at, strided_at, step_at, event_mode_at,
+	    timed_until_at; /* 0: a field that it does not have */
 	uint64_t watch_memory_at, watch_graph_at, watch_low_at, watch_high_at, watch_patterns_at;
 	char watch_patterns[LB_WATCH_PATTERNS][LB_PATTERN_BYTES];
 	uint64_t step_refusal; /* as in symtab.h; 0 without */

@@ -26,8 +26,7 @@ static bool look_at(struct search *s, Dwarf_Die *member, uint64_t address, int d
 	Dwarf_Die type;
 
 	if (dwarf_hasattr(member, DW_AT_external) ||
-	    (dwarf_attr(member, DW_AT_data_member_location, &attribute) &&
-	     dwarf_formudata(&attribute, &offset) != 0))
+	    (dwarf_attr(member, DW_AT_data_member_location, &attribute) && dwarf_formudata(&attribute, &offset) != 0))
 		return false;
 	int tag = lbx_type_of(member, &type);
 	if (lbx_type_is_struct(tag))
@@ -54,7 +53,8 @@ static bool find(struct search *s, Dwarf_Die *type, uint64_t address, int depth)
 
 static bool find_vector(struct lbx_target *target, Dwarf_Die *type, uint64_t address, struct lbx_container *ret)
 {
-	struct search start = { .target = target, .name = "_M_start" }, finish = { .target = target, .name = "_M_finish" };
+	struct search start = { .target = target, .name = "_M_start" },
+		      finish = { .target = target, .name = "_M_finish" };
 	Dwarf_Word width = sizeof(uint64_t);
 
 	if (!find(&start, type, address, 0) || !find(&finish, type, address, 0))
@@ -78,8 +78,9 @@ static bool find_pointer(struct lbx_target *target, const char *name, Dwarf_Die 
 
 	if (!find(&pointer, type, address, 0))
 		return false;
-	*ret = (struct lbx_container){ .is_pointer = true, .type = pointer.type, .tag = DW_TAG_pointer_type,
-				       .address = pointer.value };
+	*ret = (struct lbx_container){
+		.is_pointer = true, .type = pointer.type, .tag = DW_TAG_pointer_type, .address = pointer.value
+	};
 	return true;
 }
 

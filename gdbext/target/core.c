@@ -128,9 +128,8 @@ static bool fault(const struct core *core, uint64_t address)
 
 	if (path && !(s && s->writable)) /* gdb's gcore leaves out whole segments */
 		return lb_fail("the core file %s the byte at 0x%llx%s, and %s, which it came from, %s%s%s%s", what, at,
-			       cut ? "" : ": its page was not saved", path,
-			       lbx_core_files_why(core->files, address), advice ? " (" : "",
-			       advice ? advice : "", advice ? ")" : "");
+			       cut ? "" : ": its page was not saved", path, lbx_core_files_why(core->files, address),
+			       advice ? " (" : "", advice ? advice : "", advice ? ")" : "");
 	return lb_fail("the core file %s the byte at 0x%llx%s", what, at, s && !cut ? ": its page was not saved" : "");
 }
 
@@ -180,9 +179,8 @@ static bool core_read_ahead(struct lbx_target *target, uint64_t address, uint64_
 	uint64_t got;
 
 	for (uint64_t done = 0; done < n; done += got)
-		if (!saved_at(core, address + done, &got) &&
-		    !(core->files && bytes_at(core, address + done, &got) &&
-		      lbx_core_files_proven(core->files, address + done)))
+		if (!saved_at(core, address + done, &got) && !(core->files && bytes_at(core, address + done, &got) &&
+							       lbx_core_files_proven(core->files, address + done)))
 			return false;
 	return true;
 }
@@ -196,7 +194,8 @@ enum lbx_core_bytes lbx_core_bytes(struct lbx_target *target, uint64_t address, 
 	if (bytes_at(core, address, &got)) {
 		*n = got < *n ? got : *n;
 		return saved_at(core, address, &got) || lbx_core_files_proven(core->files, address)
-			? LBX_BYTES_HELD : LBX_BYTES_AS_THEY_ARE;
+			   ? LBX_BYTES_HELD
+			   : LBX_BYTES_AS_THEY_ARE;
 	}
 	s = segment_at(core, address);
 	bool of_a_file = core->files && lbx_core_files_path(core->files, address);
@@ -222,8 +221,10 @@ static bool core_notice(struct lbx_target *target, char *ret, size_t size)
 		return false;
 	if (others)
 		snprintf(more, sizeof more, " and %zu other file%s", others, LB_S(others));
-	snprintf(ret, size, "The core did not save the pages of %s%s: they were read from %s now, which by %s not "
-		 "modified since.", path, more, others ? "the files as they are" : "the file as it is",
+	snprintf(ret, size,
+		 "The core did not save the pages of %s%s: they were read from %s now, which by %s not "
+		 "modified since.",
+		 path, more, others ? "the files as they are" : "the file as it is",
 		 others ? "their times were" : "its time was");
 	return true;
 }
@@ -240,9 +241,13 @@ static const struct lbx_core_modules *modules_of(struct core *core)
 {
 	if (!core->modules)
 		core->modules = lbx_core_modules_create(&(struct lbx_core_view){
-			.context = core, .saved = saved_at, .may_be_code = may_be_code, .files = core->files,
-			.program = lbx_auxv(core->auxv, core->auxv_size, AT_PHDR), .options = core->options,
-			.written = core->written });
+		    .context = core,
+		    .saved = saved_at,
+		    .may_be_code = may_be_code,
+		    .files = core->files,
+		    .program = lbx_auxv(core->auxv, core->auxv_size, AT_PHDR),
+		    .options = core->options,
+		    .written = core->written });
 	return core->modules;
 }
 
@@ -356,10 +361,19 @@ static bool core_machine(struct lbx_target *target, unsigned *ret)
 	return true;
 }
 
-#define OPS(kind_name) { \
-	.kind = kind_name, .machine = core_machine, .read = core_read, .map = core_map, .find_root = core_find_root, \
-	.source_line = core_source_line, .range = core_range, .module = core_module, .saved = core_saved, .read_ahead = core_read_ahead, .notice = core_notice, \
-	.destroy = core_destroy }
+#define OPS(kind_name) \
+	{ .kind = kind_name, \
+	  .machine = core_machine, \
+	  .read = core_read, \
+	  .map = core_map, \
+	  .find_root = core_find_root, \
+	  .source_line = core_source_line, \
+	  .range = core_range, \
+	  .module = core_module, \
+	  .saved = core_saved, \
+	  .read_ahead = core_read_ahead, \
+	  .notice = core_notice, \
+	  .destroy = core_destroy }
 static const struct lbx_target_ops core_ops = OPS("core file");
 static const struct lbx_target_ops truncated_ops = OPS("truncated core file");
 #undef OPS
@@ -377,25 +391,19 @@ static bool read_note(struct core *core, uint32_t type, const char *bytes, uint6
 		return true;
 	case NT_FILE:
 		if (!core->files)
-			core->files = lbx_core_files_create(bytes, n, &core->options, &core->written,
-							    saved_at, core);
+			core->files = lbx_core_files_create(bytes, n, &core->options, &core->written, saved_at, core);
 		return lb_ok();
 	case NT_PRSTATUS:
 		if (threads->n == MAX_THREADS || !lbx_machine(core->machine))
 			return true;
 		if (!lb_reserve(threads->list, core->threads_room, threads->n + 1))
 			return lb_fail("out of memory");
-		threads->n += lbx_registers_of_note(lbx_machine(core->machine), bytes, n,
-						    &threads->list[threads->n], &core->death);
+		threads->n += lbx_registers_of_note(lbx_machine(core->machine), bytes, n, &threads->list[threads->n],
+						    &core->death);
 		return true;
-	case NT_SIGINFO:
-		lbx_death_of_siginfo(bytes, n, &core->death);
-		return true;
-	case NT_PRPSINFO:
-		lbx_death_of_psinfo(bytes, n, &core->death);
-		return true;
-	default:
-		return true;
+	case NT_SIGINFO: lbx_death_of_siginfo(bytes, n, &core->death); return true;
+	case NT_PRPSINFO: lbx_death_of_psinfo(bytes, n, &core->death); return true;
+	default: return true;
 	}
 }
 
@@ -411,8 +419,7 @@ static bool read_notes(struct core *core, uint64_t offset, uint64_t size)
 		if (desc > size || note.n_descsz > size - desc)
 			break;
 		const char *bytes = core->bytes + offset + desc;
-		bool is_core = note.n_namesz == 5 &&
-			       memcmp(core->bytes + offset + name, "CORE", 5) == 0;
+		bool is_core = note.n_namesz == 5 && memcmp(core->bytes + offset + name, "CORE", 5) == 0;
 		if (is_core && !read_note(core, note.n_type, bytes, note.n_descsz))
 			return false;
 		if (end > size)
@@ -434,7 +441,9 @@ static const char *compression(const struct core *core)
 	static const struct {
 		const char magic[7], *command;
 	} kinds[] = {
-		{ "\xfd" "7zXZ", "xz -dk CORE.xz" },
+		{ "\xfd"
+		  "7zXZ",
+		  "xz -dk CORE.xz" },
 		{ "\x04\x22\x4d\x18", "lz4 -d CORE.lz4 CORE" },
 		{ "\x1f\x8b", "gunzip -k CORE.gz" },
 	};
@@ -453,10 +462,10 @@ static bool read_headers(struct core *core)
 
 	if (!core->elf || elf_kind(core->elf) != ELF_K_ELF || !gelf_getehdr(core->elf, &header))
 		return lb_fail(compression(core) ? "%s is compressed: unpack it first, for instance by `%s`"
-			       : "%s is not an ELF file", core->path, compression(core));
+						 : "%s is not an ELF file",
+			       core->path, compression(core));
 	if (gelf_getclass(core->elf) != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB)
-		return lb_fail("%s is from another kind of machine: a 64-bit little-endian core is needed",
-			       core->path);
+		return lb_fail("%s is from another kind of machine: a 64-bit little-endian core is needed", core->path);
 	if (header.e_type != ET_CORE)
 		return lb_fail("%s is an ELF file but not a core", core->path);
 	core->machine = header.e_machine;
@@ -473,8 +482,7 @@ static bool read_headers(struct core *core)
 	for (size_t i = 0; i < n; i++) {
 		GElf_Phdr p;
 		if (!gelf_getphdr(core->elf, (int)i, &p))
-			return lb_fail("%s: program header %zu is damaged: %s", core->path, i,
-				       elf_errmsg(-1));
+			return lb_fail("%s: program header %zu is damaged: %s", core->path, i, elf_errmsg(-1));
 		uint64_t saved = p.p_filesz, left = p.p_offset < core->size ? core->size - p.p_offset : 0;
 		if (saved > left) {
 			core->missing += saved - left;
@@ -485,8 +493,10 @@ static bool read_headers(struct core *core)
 		if (p.p_type != PT_LOAD || p.p_memsz == 0 || p.p_vaddr + p.p_memsz < p.p_vaddr)
 			continue;
 		core->segments[core->n_segments++] = (struct segment){
-			.address = p.p_vaddr, .size = p.p_memsz,
-			.saved = saved < p.p_memsz ? saved : p.p_memsz, .meant = p.p_filesz,
+			.address = p.p_vaddr,
+			.size = p.p_memsz,
+			.saved = saved < p.p_memsz ? saved : p.p_memsz,
+			.meant = p.p_filesz,
 			.bytes = core->bytes + (left ? p.p_offset : 0),
 			.writable = p.p_flags & PF_W,
 			.executable = p.p_flags & PF_X,
@@ -526,8 +536,7 @@ static bool spool(struct core *core, struct stat *st)
 	return lbx_spool(core->fd, core->path, most(core), &fd) && replace(core, fd, st);
 }
 
-bool lbx_core_open(const char *path, const struct lbx_core_options *options,
-		   struct lbx_target **ret)
+bool lbx_core_open(const char *path, const struct lbx_core_options *options, struct lbx_target **ret)
 {
 	struct stat st;
 	struct core *core = calloc(1, sizeof *core);
@@ -547,8 +556,10 @@ bool lbx_core_open(const char *path, const struct lbx_core_options *options,
 	if (S_ISFIFO(st.st_mode) && !spool(core, &st))
 		goto failed;
 	if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-		lb_fail("%s is %s", path, S_ISDIR(st.st_mode) ? "a directory, not a file" :
-			S_ISREG(st.st_mode) ? "empty" : "a device, not a file");
+		lb_fail("%s is %s", path,
+			S_ISDIR(st.st_mode)   ? "a directory, not a file"
+			: S_ISREG(st.st_mode) ? "empty"
+					      : "a device, not a file");
 		goto failed;
 	}
 	if (!core->unpacked) /* else it is not known when: no file is older for certain */
@@ -584,8 +595,7 @@ struct lbx_lines *lbx_core_lines(struct lbx_target *target)
 	struct core *core = core_of(target);
 
 	if (!core->lines && modules_of(core))
-		core->lines = lbx_lines_of_core(core->unpacked ? core->unpacked : core->path, target,
-						modules_of(core),
+		core->lines = lbx_lines_of_core(core->unpacked ? core->unpacked : core->path, target, modules_of(core),
 						lbx_auxv(core->auxv, core->auxv_size, AT_SYSINFO_EHDR));
 	return core->lines;
 }

@@ -20,8 +20,7 @@ struct lbx_core_options {
 };
 
 /* `options` may be NULL. */
-bool lbx_core_open(const char *path, const struct lbx_core_options *options,
-		   struct lbx_target **ret);
+bool lbx_core_open(const char *path, const struct lbx_core_options *options, struct lbx_target **ret);
 /* Of such a target; they live as long as it does. */
 struct lbx_lines *lbx_core_lines(struct lbx_target *target);
 /* Those whose registers were saved, on a machine that is known; the one that died comes first. */

@@ -44,22 +44,18 @@ struct lbx_core_files {
 	const void *context;
 };
 
-bool lbx_core_files_place(const struct lbx_core_files *files, const char *path, int k, char *room,
-			  const char **ret)
+bool lbx_core_files_place(const struct lbx_core_files *files, const char *path, int k, char *room, const char **ret)
 {
 	switch (k) {
-	case 0:
-		*ret = files->options.exe && strcmp(path, files->program) == 0 ? files->options.exe : NULL;
-		return true;
+	case 0: *ret = files->options.exe && strcmp(path, files->program) == 0 ? files->options.exe : NULL; return true;
 	case 1:
-		*ret = files->options.sysroot && snprintf(room, PATH_MAX, "%s/%s", files->options.sysroot,
-							  path) < PATH_MAX ? room : NULL;
+		*ret =
+		    files->options.sysroot && snprintf(room, PATH_MAX, "%s/%s", files->options.sysroot, path) < PATH_MAX
+			? room
+			: NULL;
 		return true;
-	case 2:
-		*ret = path;
-		return true;
-	default:
-		return false;
+	case 2: *ret = path; return true;
+	default: return false;
 	}
 }
 
@@ -267,8 +263,9 @@ const char *lbx_core_files_why(const struct lbx_core_files *files, uint64_t addr
 	const struct mapping *m = mapping_at(files, address);
 	if (!m || m->state != NEWER)
 		return "is missing or has changed";
-	return lbx_core_files_dated(&files->written) ? "was modified after the core was written"
-		: "may have been modified since: the core came through a pipe, so when it was written is not known";
+	return lbx_core_files_dated(&files->written)
+		   ? "was modified after the core was written"
+		   : "may have been modified since: the core came through a pipe, so when it was written is not known";
 }
 
 void lbx_core_files_untell(struct lbx_core_files *files, uint64_t address)
@@ -304,8 +301,7 @@ static int by_address(const void *a, const void *b)
 }
 
 /* NT_FILE: count, page size, then start, end and offset in pages of each; then the names. */
-struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size,
-					     const struct lbx_core_options *options,
+struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size, const struct lbx_core_options *options,
 					     const struct timespec *written, lbx_saved_fn *saved, const void *context)
 {
 	uint64_t head[2], entry[3], at = sizeof head;
@@ -324,8 +320,11 @@ struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size,
 		lb_fail("out of memory");
 		return NULL;
 	}
-	*files = (struct lbx_core_files){ .mappings = files->mappings, .options = *options,
-					  .written = *written, .saved = saved, .context = context };
+	*files = (struct lbx_core_files){ .mappings = files->mappings,
+					  .options = *options,
+					  .written = *written,
+					  .saved = saved,
+					  .context = context };
 	const char *name = note + at + n * sizeof entry;
 	for (uint64_t i = 0; i < n; i++, at += sizeof entry) {
 		size_t rest = (size_t)(note + size - name), length = strnlen(name, rest);

@@ -15,8 +15,7 @@ typedef const char *lbx_saved_fn(const void *context, uint64_t address, uint64_t
 /* NULL for a damaged note (the core is then read without its files), or with an error when
  * memory is out. The note must outlive what is made of it. `written` is the core's own
  * time; all 0: it is not known, for the core came through a pipe. */
-struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size,
-					     const struct lbx_core_options *options,
+struct lbx_core_files *lbx_core_files_create(const char *note, uint64_t size, const struct lbx_core_options *options,
 					     const struct timespec *written, lbx_saved_fn *saved, const void *context);
 void lbx_core_files_destroy(struct lbx_core_files *files); /* NULL is fine */
 /* Tells which is the program itself: what is mapped at an address. */
@@ -29,8 +28,7 @@ struct lbx_core_mapping {
 bool lbx_core_files_mapping(const struct lbx_core_files *files, size_t i, struct lbx_core_mapping *ret);
 /* Where a file may be now, the k-th place: first as the options say, then where the program had it from;
  * NULL: no such place. False after the last. `room` holds PATH_MAX bytes. */
-bool lbx_core_files_place(const struct lbx_core_files *files, const char *path, int k, char *room,
-			  const char **ret);
+bool lbx_core_files_place(const struct lbx_core_files *files, const char *path, int k, char *room, const char **ret);
 /* Bytes of a file at an address, and how many; NULL when there are none to be trusted. */
 const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, uint64_t *n);
 /* Bytes at an address are in an answer: who reads it is to be told if they are of a file as it is now. */

@@ -118,8 +118,8 @@ static enum lbx_verdict judge(const struct lbx_core_view *view, const struct mem
 	const struct lbx_build_id *found = &file->image.id;
 
 	if (wanted->n)
-		return wanted->n == found->n && memcmp(wanted->bytes, found->bytes, found->n) == 0
-			? LBX_MODULE_SAME : LBX_MODULE_DIFFERS;
+		return wanted->n == found->n && memcmp(wanted->bytes, found->bytes, found->n) == 0 ? LBX_MODULE_SAME
+												   : LBX_MODULE_DIFFERS;
 	if (saved)
 		return same_headers(memory, file) ? LBX_MODULE_SAME : LBX_MODULE_DIFFERS;
 	if (!lbx_core_files_dated(&view->written))
@@ -128,8 +128,8 @@ static enum lbx_verdict judge(const struct lbx_core_view *view, const struct mem
 }
 
 /* The file at a place takes the entry over where it is better than what was there. */
-static bool try_place(struct lbx_core_modules *modules, struct entry *e, const struct memory *memory,
-		      bool saved, const char *path, bool is_exe)
+static bool try_place(struct lbx_core_modules *modules, struct entry *e, const struct memory *memory, bool saved,
+		      const char *path, bool is_exe)
 {
 	struct lbx_module *m = &e->module;
 	struct file file;
@@ -169,8 +169,10 @@ static bool begin(struct lbx_core_modules *modules, uint64_t start, const char *
 	char room[PATH_MAX];
 	const char *place;
 
-	*ret = (struct entry){ .module = { .start = start, .path = path, .verdict = LBX_MODULE_MISSING,
-					     .advice = modules->view.options.advice } };
+	*ret = (struct entry){ .module = { .start = start,
+					   .path = path,
+					   .verdict = LBX_MODULE_MISSING,
+					   .advice = modules->view.options.advice } };
 	bool saved = lbx_image_read(&image);
 	if (saved) {
 		ret->low = image.low;
@@ -303,19 +305,27 @@ bool lbx_core_modules_warning(const struct lbx_core_modules *modules, char *ret,
 	if (!modules->has_program)
 		snprintf(ret, size, "%s is not used: the core does not tell which program it is of", exe);
 	else if (modules->exe == LBX_MODULE_DIFFERS)
-		snprintf(ret, size, "%s is not the program of this core: its build id is %s, the core's is %s; "
-			 "its names are not used (--force uses them)", exe, found, wanted);
+		snprintf(ret, size,
+			 "%s is not the program of this core: its build id is %s, the core's is %s; "
+			 "its names are not used (--force uses them)",
+			 exe, found, wanted);
 	else if (modules->exe == LBX_MODULE_NEWER)
-		snprintf(ret, size, "%s was modified after the core was written, which holds no build id to "
-		       "check it against: its names are not used (--force uses them)", exe);
+		snprintf(ret, size,
+			 "%s was modified after the core was written, which holds no build id to "
+			 "check it against: its names are not used (--force uses them)",
+			 exe);
 	else if (modules->exe == LBX_MODULE_UNDATED)
-		snprintf(ret, size, "%s may be another program: the core holds no build id to check it "
-		       "against, and came "
+		snprintf(ret, size,
+			 "%s may be another program: the core holds no build id to check it "
+			 "against, and came "
 			 "through a pipe, so when it was written is not known: its names are not used (--force uses "
-			 "them)", exe);
+			 "them)",
+			 exe);
 	else if (modules->exe == LBX_MODULE_FORCED)
-		snprintf(ret, size, "%s is used because of --force; its names may be wrong: its build id is %s, the "
-			 "core's is %s", exe, found, wanted);
+		snprintf(ret, size,
+			 "%s is used because of --force; its names may be wrong: its build id is %s, the "
+			 "core's is %s",
+			 exe, found, wanted);
 	else if (modules->exe == LBX_MODULE_UNPROVEN)
 		snprintf(ret, size, "the core holds no build id to check %s against: its names may be wrong", exe);
 	else

@@ -20,8 +20,7 @@ static void replace_page(int number, siginfo_t *info, void *context)
 
 	(void)context;
 	if (info->si_code == BUS_ADRERR &&
-	    mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
-		    MAP_FAILED) {
+	    mmap((void *)page, page_size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED) {
 		seen = 1;
 	} else {
 		sigaction(number, &before, NULL);

@@ -26,9 +26,8 @@ static void find_id(struct lbx_image *image, uint64_t at, uint64_t size, uint64_
 		uint64_t desc = (sizeof note + note.n_namesz + align - 1) & ~(align - 1);
 		uint64_t end = (desc + note.n_descsz + align - 1) & ~(align - 1);
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof owner && note.n_descsz > 0 &&
-		    note.n_descsz <= sizeof image->id.bytes &&
-		    read_at(image, at + sizeof note, owner, sizeof owner) && memcmp(owner, "GNU", 4) == 0 &&
-		    read_at(image, at + desc, image->id.bytes, note.n_descsz)) {
+		    note.n_descsz <= sizeof image->id.bytes && read_at(image, at + sizeof note, owner, sizeof owner) &&
+		    memcmp(owner, "GNU", 4) == 0 && read_at(image, at + desc, image->id.bytes, note.n_descsz)) {
 			image->id.n = note.n_descsz;
 			return;
 		}

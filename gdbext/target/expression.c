@@ -111,8 +111,7 @@ static enum found look_at(struct reader *r, Dwarf_Die *member, bool is_part, con
 	Dwarf_Word offset = 0;
 
 	if (dwarf_hasattr(member, DW_AT_external) || dwarf_hasattr(member, DW_AT_bit_size) ||
-	    (dwarf_attr(member, DW_AT_data_member_location, &attribute) &&
-	     dwarf_formudata(&attribute, &offset) != 0))
+	    (dwarf_attr(member, DW_AT_data_member_location, &attribute) && dwarf_formudata(&attribute, &offset) != 0))
 		return is_part ? NOT_THERE : HIDDEN;
 	struct object o = { .in_memory = true, .value = address + offset };
 	o.tag = lbx_type_of(member, &o.type);
@@ -147,8 +146,8 @@ static enum found find_member(struct reader *r, Dwarf_Die *type, const char *nam
 			return NOT_THERE;
 		do {
 			if (is_next(&member, bases, name))
-				found = look_at(r, &member, bases || !dwarf_diename(&member), name, address,
-						depth, ret);
+				found =
+				    look_at(r, &member, bases || !dwarf_diename(&member), name, address, depth, ret);
 		} while (found == NOT_THERE && r->dies++ < MAX_DIES && dwarf_siblingof(&member, &member) == 0);
 	}
 	return found;
@@ -178,8 +177,7 @@ static int dimensions(Dwarf_Die *array, uint64_t ret[MAX_DIMENSIONS])
 			continue;
 		if (dwarf_attr(&child, DW_AT_count, &attribute))
 			dwarf_formudata(&attribute, &count);
-		else if (dwarf_attr(&child, DW_AT_upper_bound, &attribute) &&
-			 dwarf_formudata(&attribute, &count) == 0)
+		else if (dwarf_attr(&child, DW_AT_upper_bound, &attribute) && dwarf_formudata(&attribute, &count) == 0)
 			count++;
 		ret[n++] = count;
 	} while (dwarf_siblingof(&child, &child) == 0);
@@ -339,8 +337,7 @@ static bool place(struct reader *r, Dwarf_Die *die, struct lbx_scope *scope, str
 	r->has_variable = true;
 	*ret = (struct object){ 0 };
 	ret->tag = lbx_type_of(die, &ret->type);
-	if (!ret->tag || !dwarf_attr_integrate(die, DW_AT_location, &attribute) ||
-	    !lbx_locate(scope, &attribute, &at))
+	if (!ret->tag || !dwarf_attr_integrate(die, DW_AT_location, &attribute) || !lbx_locate(scope, &attribute, &at))
 		return false;
 	ret->in_memory = at.in_memory;
 	ret->value = at.value;
@@ -499,8 +496,7 @@ static bool read_object(struct reader *r, struct object *ret)
 	return done;
 }
 
-enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, const char *expression,
-				    uint64_t *ret)
+enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, const char *expression, uint64_t *ret)
 {
 	struct reader r = { .variables = variables, .text = expression };
 	struct object o;

@@ -21,7 +21,6 @@ enum lbx_found {
 	LBX_NO_VALUE,    /* it is, but has no value here, or the rest is no expression over it */
 };
 /* The value of a pointer or a number; the address of what is larger. */
-enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, const char *expression,
-				    uint64_t *ret);
+enum lbx_found lbx_expression_value(const struct lbx_variables_of *variables, const char *expression, uint64_t *ret);
 
 #endif

@@ -70,8 +70,7 @@ static bool wait_for(pid_t tid, int *signal)
 		if (got == tid || (got < 0 && errno != EINTR))
 			return false;
 		if (now() > end)
-			return lb_fail("thread %d does not stop within %d seconds", (int)tid,
-				       STOP_SECONDS);
+			return lb_fail("thread %d does not stop within %d seconds", (int)tid, STOP_SECONDS);
 		nanosleep(&pause, NULL);
 	}
 }
@@ -106,10 +105,10 @@ static bool stop(struct lbx_hold *hold, pid_t tid, bool *is_new)
 		int why = errno;
 		if (why == ESRCH || has_ended(tid))
 			return true;
-		return lb_fail("cannot stop thread %d of process %d: %s%s", (int)tid, (int)hold->pid,
-			       strerror(why), why == EPERM ?
-			       " (another debugger has it, or /proc/sys/kernel/yama/ptrace_scope "
-			       "forbids it)" : "");
+		return lb_fail("cannot stop thread %d of process %d: %s%s", (int)tid, (int)hold->pid, strerror(why),
+			       why == EPERM ? " (another debugger has it, or /proc/sys/kernel/yama/ptrace_scope "
+					      "forbids it)"
+					    : "");
 	}
 	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) != 0 || !wait_for(tid, &signal))
 		return lb_ok();
@@ -175,8 +174,7 @@ void lbx_hold_end(struct lbx_hold *hold)
 	if (!hold)
 		return;
 	for (int i = hold->threads.n - 1; i >= 0; i--)
-		ptrace(PTRACE_DETACH, (pid_t)hold->threads.list[i].tid, NULL,
-		       (void *)(intptr_t)hold->signals[i]);
+		ptrace(PTRACE_DETACH, (pid_t)hold->threads.list[i].tid, NULL, (void *)(intptr_t)hold->signals[i]);
 	free(hold->signals);
 	free(hold->threads.list);
 	free(hold);

@@ -141,8 +141,8 @@ bool lbx_functions_call(const struct lbx_functions *functions, int i, char *file
 
 	if (!die || !dwarf_attr(die, DW_AT_call_file, &attribute) || dwarf_formudata(&attribute, &number) != 0 ||
 	    !dwarf_attr(die, DW_AT_call_line, &attribute) || dwarf_formudata(&attribute, &line) != 0 ||
-	    line > INT32_MAX || !dwarf_diecu(die, &unit, NULL, NULL) ||
-	    dwarf_getsrcfiles(&unit, &files, NULL) != 0 || !(path = dwarf_filesrc(files, number, NULL, NULL)))
+	    line > INT32_MAX || !dwarf_diecu(die, &unit, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, NULL) != 0 ||
+	    !(path = dwarf_filesrc(files, number, NULL, NULL)))
 		return false;
 	snprintf(file, size, "%s", lbx_name_in_unit(&unit, path));
 	*ret_line = (int)line;

@@ -31,8 +31,7 @@ static const Dwfl_Callbacks callbacks = {
 };
 
 /* What has no file by now: a copy of the kernel's own module, or what is kept under its build id. */
-static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
-		    char **file_name, Elf **elf)
+static int find_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **file_name, Elf **elf)
 {
 	struct lbx_lines *lines = *data;
 
@@ -70,8 +69,8 @@ struct lbx_lines *lbx_lines_of_process(pid_t pid)
 {
 	struct lbx_lines *lines = create(&callbacks);
 
-	if (lines && lines->dwfl && (dwfl_linux_proc_report(lines->dwfl, pid) != 0 ||
-				     dwfl_report_end(lines->dwfl, NULL, NULL) != 0))
+	if (lines && lines->dwfl &&
+	    (dwfl_linux_proc_report(lines->dwfl, pid) != 0 || dwfl_report_end(lines->dwfl, NULL, NULL) != 0))
 		forget(lines);
 	return lines;
 }
@@ -124,8 +123,8 @@ static bool report_core(struct lbx_lines *lines, const char *path, const char *p
 	return lines->core && dwfl_core_file_report(lines->dwfl, lines->core, program) >= 0;
 }
 
-struct lbx_lines *lbx_lines_of_core(const char *path, struct lbx_target *core,
-				    const struct lbx_core_modules *modules, uint64_t vdso)
+struct lbx_lines *lbx_lines_of_core(const char *path, struct lbx_target *core, const struct lbx_core_modules *modules,
+				    uint64_t vdso)
 {
 	struct lbx_lines *lines = create(&core_callbacks);
 	size_t n = lbx_core_modules_n(modules);
@@ -150,8 +149,8 @@ struct lbx_lines *lbx_lines_of_core(const char *path, struct lbx_target *core,
 	return lines;
 }
 
-static int find_nothing(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
-			char **file_name, Elf **elf)
+static int find_nothing(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **file_name,
+			Elf **elf)
 {
 	(void)module, (void)data, (void)name, (void)base, (void)file_name, (void)elf;
 	return -1; /* all were opened when they were reported */
@@ -163,12 +162,15 @@ static const Dwfl_Callbacks module_callbacks = {
 	.debuginfo_path = &debuginfo_path,
 };
 
-struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *program,
-				       uint64_t loader)
+struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *program, uint64_t loader)
 {
 	enum { MAX_MODULES = 4096 };
-	struct { uint64_t version, map; } debug = { 0, 0 }; /* struct r_debug's beginning */
-	struct { uint64_t bias, name, dynamic, next, before; } link;
+	struct {
+		uint64_t version, map;
+	} debug = { 0, 0 }; /* struct r_debug's beginning */
+	struct {
+		uint64_t bias, name, dynamic, next, before;
+	} link;
 	struct lbx_lines *lines = create(&module_callbacks);
 	char path[PATH_MAX];
 
@@ -305,8 +307,8 @@ bool lbx_lines_find(struct lbx_lines *lines, uint64_t pc, int depth, struct lbx_
 	if (symbol)
 		lbx_demangle(symbol, ret->function, sizeof ret->function);
 	else if (known)
-		lbx_functions_name(&functions, depth < functions.n_inlined ? depth : functions.n_inlined,
-				   ret->function, sizeof ret->function);
+		lbx_functions_name(&functions, depth < functions.n_inlined ? depth : functions.n_inlined, ret->function,
+				   sizeof ret->function);
 	if (known && depth > 0 && depth <= functions.n_inlined) {
 		lbx_functions_call(&functions, depth - 1, ret->file, sizeof ret->file, &ret->line);
 	} else {

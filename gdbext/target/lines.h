@@ -15,12 +15,11 @@ struct lbx_core_modules;
 /* Of the modules whose files are to be trusted; of the others it knows where they are. The program's
  * own list of modules, in the core at `path`, serves where the core lists no files. `vdso` is the
  * address of the kernel's own module in the core, or 0. */
-struct lbx_lines *lbx_lines_of_core(const char *path, struct lbx_target *core,
-				    const struct lbx_core_modules *modules, uint64_t vdso);
+struct lbx_lines *lbx_lines_of_core(const char *path, struct lbx_target *core, const struct lbx_core_modules *modules,
+				    uint64_t vdso);
 /* Of the program with this file, and of what its dynamic loader lists: `loader` is the address of
  * its struct r_debug in the target, or 0. */
-struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *program,
-				       uint64_t loader);
+struct lbx_lines *lbx_lines_of_modules(struct lbx_target *target, const char *program, uint64_t loader);
 /* Of one file, at the addresses that it has itself. fd is the file, open, which stays the caller's, or -1: it is
  * opened by its name. */
 struct lbx_lines *lbx_lines_of_file(const char *path, int fd);

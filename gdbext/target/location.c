@@ -44,8 +44,8 @@ static bool push_indexed(struct machine *m, const Dwarf_Op *op)
 	Dwarf_Attribute indexed;
 	Dwarf_Addr address;
 
-	return dwarf_getlocation_attr(m->attribute, op, &indexed) == 0 &&
-	       dwarf_formaddr(&indexed, &address) == 0 && push(m, address + m->scope->bias);
+	return dwarf_getlocation_attr(m->attribute, op, &indexed) == 0 && dwarf_formaddr(&indexed, &address) == 0 &&
+	       push(m, address + m->scope->bias);
 }
 
 static bool push_frame_base(struct machine *m, int64_t offset)
@@ -54,8 +54,7 @@ static bool push_frame_base(struct machine *m, int64_t offset)
 	struct lbx_location base;
 	Dwarf_Attribute attribute;
 
-	if (m->in_frame_base || !scope.function ||
-	    !dwarf_attr_integrate(scope.function, DW_AT_frame_base, &attribute))
+	if (m->in_frame_base || !scope.function || !dwarf_attr_integrate(scope.function, DW_AT_frame_base, &attribute))
 		return false;
 	scope.function = NULL;
 	return lbx_locate(&scope, &attribute, &base) && push(m, base.value + (uint64_t)offset);
@@ -100,9 +99,16 @@ static bool step(struct machine *m, const Dwarf_Op *op)
 	switch (code) {
 	case DW_OP_addr: return push(m, op->number + m->scope->bias);
 	case DW_OP_addrx: return push_indexed(m, op);
-	case DW_OP_const1u: case DW_OP_const1s: case DW_OP_const2u: case DW_OP_const2s:
-	case DW_OP_const4u: case DW_OP_const4s: case DW_OP_const8u: case DW_OP_const8s:
-	case DW_OP_constu: case DW_OP_consts: return push(m, op->number);
+	case DW_OP_const1u:
+	case DW_OP_const1s:
+	case DW_OP_const2u:
+	case DW_OP_const2s:
+	case DW_OP_const4u:
+	case DW_OP_const4s:
+	case DW_OP_const8u:
+	case DW_OP_const8s:
+	case DW_OP_constu:
+	case DW_OP_consts: return push(m, op->number);
 	case DW_OP_bregx: return push_register(m, op->number, (int64_t)op->number2);
 	case DW_OP_fbreg: return push_frame_base(m, (int64_t)op->number);
 	case DW_OP_call_frame_cfa: return m->scope->frame->cfa && push(m, m->scope->frame->cfa);
@@ -122,8 +128,8 @@ static bool evaluate(struct machine *m, const Dwarf_Op *ops, size_t n, struct lb
 	bool is_register = ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31;
 	if (n == 1 && (is_register || ops[0].atom == DW_OP_regx)) {
 		ret->in_memory = false;
-		return register_value(m, is_register ? (uint64_t)(ops[0].atom - DW_OP_reg0)
-						     : ops[0].number, &ret->value);
+		return register_value(m, is_register ? (uint64_t)(ops[0].atom - DW_OP_reg0) : ops[0].number,
+				      &ret->value);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (m->is_value || !step(m, &ops[i]))
@@ -135,13 +141,11 @@ static bool evaluate(struct machine *m, const Dwarf_Op *ops, size_t n, struct lb
 	return true;
 }
 
-bool lbx_locate(const struct lbx_scope *scope, Dwarf_Attribute *attribute,
-		struct lbx_location *ret)
+bool lbx_locate(const struct lbx_scope *scope, Dwarf_Attribute *attribute, struct lbx_location *ret)
 {
 	struct machine m = { .scope = scope, .attribute = attribute, .in_frame_base = !scope->function };
 	Dwarf_Op *ops;
 	size_t n;
 
-	return dwarf_getlocation_addr(attribute, scope->pc, &ops, &n, 1) == 1 && n > 0 &&
-	       evaluate(&m, ops, n, ret);
+	return dwarf_getlocation_addr(attribute, scope->pc, &ops, &n, 1) == 1 && n > 0 && evaluate(&m, ops, n, ret);
 }

@@ -23,7 +23,6 @@ struct lbx_location {
 
 /* False, without error, when the attribute gives no location at this pc, or one that is not
  * known any more or of a kind beyond this reader. */
-bool lbx_locate(const struct lbx_scope *scope, Dwarf_Attribute *attribute,
-		struct lbx_location *ret);
+bool lbx_locate(const struct lbx_scope *scope, Dwarf_Attribute *attribute, struct lbx_location *ret);
 
 #endif

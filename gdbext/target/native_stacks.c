@@ -85,15 +85,13 @@ static bool step_back(struct stacks *s, struct lbx_registers *registers)
 
 /* Code of no module, as that of step mode, has no tables, but a frame pointer: it leads to the
  * caller's, and to the address to return to. */
-static bool step_by_frame_pointer(struct stacks *s, struct lbx_frame *frame,
-				  struct lbx_registers *registers)
+static bool step_by_frame_pointer(struct stacks *s, struct lbx_frame *frame, struct lbx_registers *registers)
 {
 	const struct lbx_machine *machine = frame->registers.machine;
 	uint64_t fp, sp, saved[2];
 
 	if (!machine || lbx_lines_known(s->lines, frame->pc - frame->after_call) ||
-	    !(frame->registers.known >> machine->frame_pointer & 1) ||
-	    !lbx_stack_pointer(&frame->registers, &sp))
+	    !(frame->registers.known >> machine->frame_pointer & 1) || !lbx_stack_pointer(&frame->registers, &sp))
 		return false;
 	fp = frame->registers.r[machine->frame_pointer];
 	if (fp < sp || !lbx_target_try_read(s->target, fp, saved, sizeof saved) ||
@@ -144,21 +142,25 @@ static void explain_end(struct stacks *s, bool whole, struct lbx_stack *stack)
 		lbx_module_why(&m, why, sizeof why);
 		snprintf(stack->end, sizeof stack->end, "cannot find the caller: %.200s %s", m.path, why);
 	} else if (!lbx_lines_known(s->lines, pc)) {
-		snprintf(stack->end, sizeof stack->end, "cannot find the caller: the code belongs to no "
-		       "known file%s", truncated ? ", and the core is truncated" : "");
+		snprintf(stack->end, sizeof stack->end,
+			 "cannot find the caller: the code belongs to no "
+			 "known file%s",
+			 truncated ? ", and the core is truncated" : "");
 	} else if (on_stack && !lbx_target_try_read(s->target, sp, &word, sizeof word)) {
-		snprintf(stack->end, sizeof stack->end, "cannot find the caller: the stack at 0x%llx cannot "
-		       "be read%s",
+		snprintf(stack->end, sizeof stack->end,
+			 "cannot find the caller: the stack at 0x%llx cannot "
+			 "be read%s",
 			 (unsigned long long)sp, truncated ? ", the core is truncated" : "");
 	} else if (!stack->end[0]) {
-		snprintf(stack->end, sizeof stack->end, "cannot find the caller: there are no unwind tables for "
+		snprintf(stack->end, sizeof stack->end,
+			 "cannot find the caller: there are no unwind tables for "
 			 "this code");
 	}
 	lbx_make_printable(stack->end);
 }
 
-static void unwind_modules(struct stacks *s, const struct lbx_registers *registers, bool after_call,
-			   int max, int tail, struct lbx_stack *ret)
+static void unwind_modules(struct stacks *s, const struct lbx_registers *registers, bool after_call, int max, int tail,
+			   struct lbx_stack *ret)
 {
 	struct lbx_stack other = { .frames = malloc((size_t)max * sizeof *other.frames) };
 	bool whole = lbx_unwind(s->target, s->lines, registers, after_call, max, tail, ret);
@@ -174,7 +176,8 @@ static void unwind_modules(struct stacks *s, const struct lbx_registers *registe
 	}
 	free(other.frames);
 	/* without rules the way on is a guess, and one to where no code is, a wrong one */
-	while (ret->n > 1 && ret->left_out == 0 && !ret->cut && !lbx_lines_known(s->lines, ret->frames[ret->n - 1].pc) &&
+	while (ret->n > 1 && ret->left_out == 0 && !ret->cut &&
+	       !lbx_lines_known(s->lines, ret->frames[ret->n - 1].pc) &&
 	       !lbx_unwind_has_rules(s->lines, ret->frames[ret->n - 2].pc - ret->frames[ret->n - 2].after_call))
 		ret->n--;
 	if (ret->n < max && ret->left_out == 0)
@@ -277,8 +280,7 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, str
 	return true;
 }
 
-static bool line(struct lbx_stacks *stacks, const struct lbx_frame *frame,
-		 struct lbx_source_line *ret)
+static bool line(struct lbx_stacks *stacks, const struct lbx_frame *frame, struct lbx_source_line *ret)
 {
 	memset(ret, 0, sizeof *ret);
 	if (!lbx_lines_find(stacks_of(stacks)->lines, frame->pc - frame->after_call, frame->depth, ret))
@@ -288,8 +290,7 @@ static bool line(struct lbx_stacks *stacks, const struct lbx_frame *frame,
 	return true;
 }
 
-static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn,
-		     void *context)
+static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
 {
 	struct stacks *s = stacks_of(stacks);
 	return lbx_variables(s->target, s->lines, frame, fn, context);

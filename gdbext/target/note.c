@@ -20,8 +20,12 @@
 #include "target/target.h"
 
 enum {
-	MAX_PHDRS = 256, MAX_MODULES = 4096, MAX_DYNAMIC = 4096, MAX_NOTE_BYTES = 1 << 16,
-	PAGE = 4096, MAX_PAGES_BACK = 1 << 14,
+	MAX_PHDRS = 256,
+	MAX_MODULES = 4096,
+	MAX_DYNAMIC = 4096,
+	MAX_NOTE_BYTES = 1 << 16,
+	PAGE = 4096,
+	MAX_PAGES_BACK = 1 << 14,
 };
 
 static uint64_t align4(uint64_t n)
@@ -36,8 +40,7 @@ struct found {
 	const char *unread;
 };
 
-static bool peek(struct lbx_target *target, uint64_t address, void *to, size_t n, const char *what,
-		 struct found *found)
+static bool peek(struct lbx_target *target, uint64_t address, void *to, size_t n, const char *what, struct found *found)
 {
 	if (lbx_target_try_read(target, address, to, n))
 		return true;
@@ -64,8 +67,7 @@ static bool is_begun(struct lbx_target *target, uint64_t root)
 	       head.major == 0 || head.size < fixed || head.n_root_fields == 0;
 }
 
-static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t size,
-			 struct found *ret)
+static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t size, struct found *ret)
 {
 	uint64_t at = 0;
 
@@ -82,8 +84,7 @@ static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t s
 		uint64_t end = desc + align4(note.n_descsz);
 		if (end > size)
 			return false;
-		if (note.n_type == LB_NOTE_ROOT && note.n_namesz == sizeof owner &&
-		    note.n_descsz == sizeof distance &&
+		if (note.n_type == LB_NOTE_ROOT && note.n_namesz == sizeof owner && note.n_descsz == sizeof distance &&
 		    lbx_target_try_read(target, address + name, owner, sizeof owner) &&
 		    memcmp(owner, LB_NOTE_OWNER, sizeof owner) == 0 &&
 		    lbx_target_try_read(target, address + desc, &distance, sizeof distance)) {
@@ -99,8 +100,8 @@ static bool search_notes(struct lbx_target *target, uint64_t address, uint64_t s
 }
 
 /* Searches the PT_NOTEs of one module, and stores where its dynamic section is (or 0). */
-static bool search_module(struct lbx_target *target, uint64_t phdrs, uint64_t n, uint64_t bias,
-			  uint64_t *dynamic, struct found *ret)
+static bool search_module(struct lbx_target *target, uint64_t phdrs, uint64_t n, uint64_t bias, uint64_t *dynamic,
+			  struct found *ret)
 {
 	*dynamic = 0;
 	for (uint64_t i = 0; i < n && i < MAX_PHDRS; i++) {
@@ -129,13 +130,11 @@ static uint64_t main_bias(struct lbx_target *target, uint64_t phdrs, uint64_t n)
 static bool is_elf(struct lbx_target *target, uint64_t base, Elf64_Ehdr *header)
 {
 	return lbx_target_try_read(target, base, header, sizeof *header) &&
-	       memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
-	       header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
 	       header->e_phentsize == sizeof(Elf64_Phdr);
 }
 
-static bool search_mapped(struct lbx_target *target, uint64_t load, uint64_t dynamic,
-			  struct found *ret)
+static bool search_mapped(struct lbx_target *target, uint64_t load, uint64_t dynamic, struct found *ret)
 {
 	Elf64_Ehdr header;
 	uint64_t base = load, unused;
@@ -145,8 +144,8 @@ static bool search_mapped(struct lbx_target *target, uint64_t load, uint64_t dyn
 		int pages = 0;
 		while (!is_elf(target, base, &header)) {
 			if (base < PAGE || pages++ == MAX_PAGES_BACK) {
-				peek(target, load ? load : dynamic, &header, sizeof header,
-				     "the headers of a module", ret);
+				peek(target, load ? load : dynamic, &header, sizeof header, "the headers of a module",
+				     ret);
 				return false;
 			}
 			base -= PAGE;
@@ -175,8 +174,12 @@ static bool debug_address(struct lbx_target *target, uint64_t dynamic, uint64_t 
 /* `at` is the address of the loader's struct r_debug. */
 static void search_libraries(struct lbx_target *target, uint64_t at, struct found *ret)
 {
-	struct { uint64_t version, map; } debug; /* struct r_debug's beginning */
-	struct { uint64_t addr, name, ld, next, prev; } link;
+	struct {
+		uint64_t version, map;
+	} debug; /* struct r_debug's beginning */
+	struct {
+		uint64_t addr, name, ld, next, prev;
+	} link;
 
 	if (at == 0 || !peek(target, at, &debug, sizeof debug, "the loader's data", ret))
 		return;
@@ -194,8 +197,9 @@ static const char *unread_reason(struct lbx_target *target)
 {
 	const char *kind = target->ops->kind;
 
-	return strcmp(kind, "core file") == 0 ? "; the core file does not hold it" :
-	       strstr(kind, " process") ? "; the process may be gone" : "";
+	return strcmp(kind, "core file") == 0 ? "; the core file does not hold it"
+	       : strstr(kind, " process")     ? "; the process may be gone"
+					      : "";
 }
 
 /* Says what is wrong where a note says that a table is. */
@@ -210,8 +214,7 @@ static bool no_table(struct lbx_target *target, uint64_t root)
 	return false;
 }
 
-bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum,
-			   uint64_t *ret)
+bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum, uint64_t *ret)
 {
 	struct found found = { 0 };
 	uint64_t dynamic = 0, libraries = 0;
@@ -237,8 +240,7 @@ bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t
 	if (!found.root && found.unread)
 		return lb_fail("no Lazybones runtime was found: memory at 0x%llx, with %s, cannot be read%s",
 			       (unsigned long long)found.unread_at, found.unread, unread_reason(target));
-	return found.root ||
-	       lb_fail("no Lazybones runtime in this program (no note of it in any loaded module)");
+	return found.root || lb_fail("no Lazybones runtime in this program (no note of it in any loaded module)");
 }
 
 bool lbx_find_root_in_module(struct lbx_target *target, uint64_t start, uint64_t *ret)

@@ -55,8 +55,8 @@ static bool process_read(struct lbx_target *target, uint64_t address, void *to, 
 				got = read_some(p, address + done, (char *)to + done, rest);
 		}
 		if (got == 0)
-			return lb_fail("cannot read the memory of process %d at 0x%llx: %s",
-				       (int)p->pid, (unsigned long long)(address + done),
+			return lb_fail("cannot read the memory of process %d at 0x%llx: %s", (int)p->pid,
+				       (unsigned long long)(address + done),
 				       errno == ESRCH ? "it is gone" : "not mapped or not permitted");
 		done += got;
 	}
@@ -79,8 +79,10 @@ static bool process_find_root(struct lbx_target *target, uint64_t *ret)
 	if (fd >= 0)
 		close(fd);
 	if (n < 0)
-		return lb_fail("cannot read %s: %s%s", path, strerror(errno), errno == EACCES || errno == EPERM
-			       ? " (another user's process, or a protected one: root may look into it)" : "");
+		return lb_fail("cannot read %s: %s%s", path, strerror(errno),
+			       errno == EACCES || errno == EPERM
+				   ? " (another user's process, or a protected one: root may look into it)"
+				   : "");
 	return lbx_find_root_by_note(target, lbx_auxv(vector, (size_t)n, AT_PHDR),
 				     lbx_auxv(vector, (size_t)n, AT_PHNUM), ret);
 }
@@ -106,8 +108,8 @@ static bool process_range(struct lbx_target *target, uint64_t from, struct lbx_r
 	snprintf(path, sizeof path, "/proc/%d/maps", (int)p->pid);
 	FILE *maps = fopen(path, "re");
 	while (maps && !found && fgets(line, sizeof line, maps)) {
-		if (sscanf(line, "%llx-%llx %7s", &start, &end, mode) != 3 || mode[0] != 'r' ||
-		    mode[1] != 'w' || end <= from)
+		if (sscanf(line, "%llx-%llx %7s", &start, &end, mode) != 3 || mode[0] != 'r' || mode[1] != 'w' ||
+		    end <= from)
 			continue;
 		ret->start = start > from ? start : from;
 		ret->size = end - ret->start;

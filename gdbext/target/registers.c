@@ -11,18 +11,28 @@ static const struct lbx_machine machines[] = {
 	{
 		/* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15; rbx, rbp, rsp, r12 to r15 are
 		 * preserved */
-		.elf = EM_X86_64, .n = 16, .stack_pointer = 7, .frame_pointer = 6, .link = -1,
-		.preserved = 0xf0c8,
-		.words = 27, .pc_at = 16,
-		.at = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0 },
+	    .elf = EM_X86_64,
+	    .n = 16,
+	    .stack_pointer = 7,
+	    .frame_pointer = 6,
+	    .link = -1,
+	    .preserved = 0xf0c8,
+	    .words = 27,
+	    .pc_at = 16,
+	    .at = { 10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0 },
 	},
 	{
 		/* x0 to x30, sp; x19 to x29, sp are preserved */
-		.elf = EM_AARCH64, .n = 32, .stack_pointer = 31, .frame_pointer = 29, .link = 30,
-		.preserved = 0xbff80000,
-		.words = 34, .pc_at = 32,
-		.at = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-			22, 23, 24, 25, 26, 27, 28, 29, 30, 31 },
+	    .elf = EM_AARCH64,
+	    .n = 32,
+	    .stack_pointer = 31,
+	    .frame_pointer = 29,
+	    .link = 30,
+	    .preserved = 0xbff80000,
+	    .words = 34,
+	    .pc_at = 32,
+	    .at = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+		    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 },
 	},
 };
 
@@ -34,8 +44,7 @@ const struct lbx_machine *lbx_machine(unsigned elf)
 	return NULL;
 }
 
-void lbx_registers_decode(const struct lbx_machine *machine, const void *words,
-			  struct lbx_registers *ret)
+void lbx_registers_decode(const struct lbx_machine *machine, const void *words, struct lbx_registers *ret)
 {
 	const char *from = words;
 
@@ -59,8 +68,8 @@ bool lbx_stack_pointer(const struct lbx_registers *registers, uint64_t *ret)
 /* struct elf_prstatus on all machines of 64 bits. */
 enum { SIGNAL_AT = 12, TID_AT = 32, REGISTERS_AT = 112 };
 
-bool lbx_registers_of_note(const struct lbx_machine *machine, const void *note, uint64_t n,
-			   struct lbx_registers *ret, struct lbx_death *death)
+bool lbx_registers_of_note(const struct lbx_machine *machine, const void *note, uint64_t n, struct lbx_registers *ret,
+			   struct lbx_death *death)
 {
 	const char *status = note;
 	uint32_t tid;

@@ -59,12 +59,11 @@ struct lbx_death {
 bool lbx_stack_pointer(const struct lbx_registers *registers, uint64_t *ret);
 
 /* From machine->words words of user_regs_struct. */
-void lbx_registers_decode(const struct lbx_machine *machine, const void *words,
-			  struct lbx_registers *ret);
+void lbx_registers_decode(const struct lbx_machine *machine, const void *words, struct lbx_registers *ret);
 /* From a core's notes, which are alike on all machines but for the registers. Damaged ones change
  * nothing; the first is of the thread that died. */
-bool lbx_registers_of_note(const struct lbx_machine *machine, const void *note, uint64_t n,
-			   struct lbx_registers *ret, struct lbx_death *death);
+bool lbx_registers_of_note(const struct lbx_machine *machine, const void *note, uint64_t n, struct lbx_registers *ret,
+			   struct lbx_death *death);
 void lbx_death_of_siginfo(const void *note, uint64_t n, struct lbx_death *ret);
 void lbx_death_of_psinfo(const void *note, uint64_t n, struct lbx_death *ret);
 

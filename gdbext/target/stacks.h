@@ -24,7 +24,7 @@ struct lbx_frame {
 struct lbx_stack {
 	int n;
 	struct lbx_frame *frames; /* the innermost first */
-	int gap;                  /* `left_out` frames stand before frames[gap]; 0: none are left out */
+	int gap;    /* `left_out` frames stand before frames[gap]; 0: none are left out */
 	uint64_t left_out;
 	int n_repeated;           /* the different pcs of what is left out, if they are few; else 0 */
 	uint64_t repeated[LBX_REPEATED];
@@ -54,12 +54,10 @@ struct lbx_stacks_ops {
 	/* At most max frames, of which `tail` are the outermost ones where there are more. To be released
 	 * with lbx_stack_release(). */
 	bool (*walk)(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret);
-	bool (*line)(struct lbx_stacks *stacks, const struct lbx_frame *frame,
-		     struct lbx_source_line *ret);
+	bool (*line)(struct lbx_stacks *stacks, const struct lbx_frame *frame, struct lbx_source_line *ret);
 	/* Pointers of the frame's arguments and local variables, also those in arrays, structs and, where the
 	 * provider knows them, containers of C++, and one step behind them; a bounded number. */
-	bool (*pointers)(struct lbx_stacks *stacks, const struct lbx_frame *frame,
-			 lbx_pointer_fn *fn, void *context);
+	bool (*pointers)(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context);
 	/* The value of an expression of C's over the variables of the first thread's frames, the innermost
 	 * first, or over the program's global ones (target/expression.h). False, without error, when it
 	 * has none. NULL: the debugger evaluates. */

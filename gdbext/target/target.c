@@ -113,8 +113,7 @@ bool lbx_target_runs(struct lbx_target *target)
 
 bool lbx_target_saved(struct lbx_target *target, uint64_t address, uint64_t n)
 {
-	return !target->ops->saved || n == 0 || address + (n - 1) < address ||
-	       target->ops->saved(target, address, n);
+	return !target->ops->saved || n == 0 || address + (n - 1) < address || target->ops->saved(target, address, n);
 }
 
 bool lbx_target_module(struct lbx_target *target, size_t i, struct lbx_module *ret)
@@ -151,32 +150,33 @@ void lbx_module_why(const struct lbx_module *module, char *ret, size_t size)
 	lbx_build_id_text(&module->wanted, wanted);
 	lbx_build_id_text(&module->found, found);
 	switch (module->verdict) {
-	case LBX_MODULE_MISSING:
-		n = snprintf(ret, size, "is missing, its build id is %s", wanted);
-		break;
+	case LBX_MODULE_MISSING: n = snprintf(ret, size, "is missing, its build id is %s", wanted); break;
 	case LBX_MODULE_DIFFERS:
 		n = snprintf(ret, size, "is another file now, its build id is %s, not %s", found, wanted);
 		break;
 	case LBX_MODULE_UNDATED:
-		n = snprintf(ret, size, "may have been modified since: the core came through a pipe, so when it was written is not "
-			     "known, and it holds no build id to check it against (bit 4 of the coredump "
-			       "filter saves them)");
+		n = snprintf(
+		    ret, size,
+		    "may have been modified since: the core came through a pipe, so when it was written is not "
+		    "known, and it holds no build id to check it against (bit 4 of the coredump "
+		    "filter saves them)");
 		break;
 	case LBX_MODULE_NEWER:
-		n = snprintf(ret, size, "was modified after the core was written, which holds no build id "
-		       "to check it against (bit 4 of the "
+		n = snprintf(ret, size,
+			     "was modified after the core was written, which holds no build id "
+			     "to check it against (bit 4 of the "
 			     "coredump filter saves them)");
 		break;
 	case LBX_MODULE_FORCED:
 		n = snprintf(ret, size, "is used unchecked, its build id is %s, not %s", found, wanted);
 		break;
 	case LBX_MODULE_UNPROVEN:
-		n = snprintf(ret, size, "is used as it is now: the core holds no build id to check it "
-		       "against (bit 4 of the coredump filter "
+		n = snprintf(ret, size,
+			     "is used as it is now: the core holds no build id to check it "
+			     "against (bit 4 of the coredump filter "
 			     "saves them)");
 		break;
-	default:
-		n = snprintf(ret, size, "is the same");
+	default: n = snprintf(ret, size, "is the same");
 	}
 	if (*advice && n > 0 && (size_t)n < size)
 		snprintf(ret + n, size - (size_t)n, " (%s)", advice);

@@ -142,8 +142,7 @@ void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
 /* Walks the program's own loader data for the runtime's ELF note: from AT_PHDR to the main
  * program's PT_NOTEs, and through PT_DYNAMIC's DT_DEBUG to those of every loaded module.
  * Serves targets that have no other way: stripped and static programs. */
-bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum,
-			   uint64_t *ret);
+bool lbx_find_root_by_note(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum, uint64_t *ret);
 /* Likewise, in one module whose ELF header is at `start`. False without error where it has no note;
  * with one where its note leads to no symbol table. */
 bool lbx_find_root_in_module(struct lbx_target *target, uint64_t start, uint64_t *ret);

@@ -16,8 +16,7 @@ static int peel(Dwarf_Die *die, Dwarf_Die *ret)
 		    tag != DW_TAG_restrict_type && tag != DW_TAG_atomic_type)
 			return tag > 0 ? tag : 0;
 		Dwarf_Die inner;
-		if (!dwarf_attr_integrate(ret, DW_AT_type, &attribute) ||
-		    !dwarf_formref_die(&attribute, &inner))
+		if (!dwarf_attr_integrate(ret, DW_AT_type, &attribute) || !dwarf_formref_die(&attribute, &inner))
 			return 0;
 		*ret = inner;
 	}
@@ -29,14 +28,14 @@ int lbx_type_of(Dwarf_Die *die, Dwarf_Die *ret)
 	Dwarf_Attribute attribute;
 	Dwarf_Die type;
 
-	return dwarf_attr_integrate(die, DW_AT_type, &attribute) &&
-	       dwarf_formref_die(&attribute, &type) ? peel(&type, ret) : 0;
+	return dwarf_attr_integrate(die, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, &type)
+		   ? peel(&type, ret)
+		   : 0;
 }
 
 bool lbx_type_is_pointer(int tag)
 {
-	return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
-	       tag == DW_TAG_rvalue_reference_type;
+	return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type || tag == DW_TAG_rvalue_reference_type;
 }
 
 bool lbx_type_is_struct(int tag)

@@ -86,7 +86,8 @@ static bool spool(int from, const char *path, int64_t max, int to)
 	while ((got = read_pipe(from, block, sizeof block)) > 0) {
 		if (at == 0 && got >= 16 && !is_elf(block, (size_t)got) && memcmp(block, "\x28\xb5\x2f\xfd", 4) != 0)
 			return lb_fail("what comes from %s is not a core: neither an ELF file nor one "
-			       "compressed by zstd", path);
+				       "compressed by zstd",
+				       path);
 		if (got > max - at)
 			return lb_fail("%s gives more than %lld bytes (--unpack allows more)", path, (long long)max);
 		if (!put(to, block, (size_t)got, at))
@@ -135,8 +136,7 @@ static bool unpack(struct stream *s, int from, const char *path, int64_t max, in
 			out.pos = 0;
 			size_t status = ZSTD_decompressStream(s->zstd, &out, &in);
 			if (ZSTD_isError(status))
-				return lb_fail("%s cannot be unpacked, zstd says: %s", path,
-					       ZSTD_getErrorName(status));
+				return lb_fail("%s cannot be unpacked, zstd says: %s", path, ZSTD_getErrorName(status));
 			if ((int64_t)out.pos > max - at)
 				return lb_fail("%s unpacks to more than %lld bytes (--unpack allows more)", path,
 					       (long long)max);
@@ -154,14 +154,15 @@ static bool unpack(struct stream *s, int from, const char *path, int64_t max, in
 
 bool lbx_unpack_zstd(int from, const char *path, int64_t max, int *ret)
 {
-	struct stream s = { .zstd = ZSTD_createDStream(), .in_size = ZSTD_DStreamInSize(),
+	struct stream s = { .zstd = ZSTD_createDStream(),
+			    .in_size = ZSTD_DStreamInSize(),
 			    .out_size = ZSTD_DStreamOutSize() };
 	int to = nameless_file();
 
 	s.in = malloc(s.in_size);
 	s.out = malloc(s.out_size);
-	bool done = to >= 0 && ((s.zstd && s.in && s.out) || lb_fail("out of memory")) &&
-		    unpack(&s, from, path, max, to);
+	bool done =
+	    to >= 0 && ((s.zstd && s.in && s.out) || lb_fail("out of memory")) && unpack(&s, from, path, max, to);
 	ZSTD_freeDStream(s.zstd);
 	free(s.in);
 	free(s.out);
@@ -178,6 +179,7 @@ bool lbx_unpack_zstd(int from, const char *path, int64_t max, int *ret)
 	(void)max;
 	(void)ret;
 	return lb_fail("%s is compressed: unpack it first, for instance by `zstd -d CORE.zst -o CORE` (this program "
-		       "was built without libzstd)", path);
+		       "was built without libzstd)",
+		       path);
 }
 #endif

@@ -26,8 +26,8 @@ enum { MAX_PHDRS = 256, HDR_UDATA4 = 0x03, HDR_TABLE = 0x3b, POINTER_FORM = 0x0f
 
 /* Exported by libunwind for debuggers, but declared nowhere. */
 #define search_table UNW_OBJ(dwarf_search_unwind_table)
-extern int search_table(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *table,
-			unw_proc_info_t *ret, int need_info, void *arg);
+extern int search_table(unw_addr_space_t space, unw_word_t ip, unw_dyn_info_t *table, unw_proc_info_t *ret,
+			int need_info, void *arg);
 
 struct walk {
 	struct lbx_target *target;
@@ -58,14 +58,15 @@ static bool find_header(struct walk *w, uint64_t start, uint64_t *ret)
 	return at != 0 && first != UINT64_MAX;
 }
 
-static int find_table(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *ret, int need,
-		      void *arg)
+static int find_table(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *ret, int need, void *arg)
 {
 	struct walk *w = arg;
 	Dwfl_Module *module = dwfl_addrmodule(w->dwfl, ip);
 	Dwarf_Addr start, end;
 	uint64_t header;
-	struct { uint8_t version, frame_form, count_form, table_form; } head;
+	struct {
+		uint8_t version, frame_form, count_form, table_form;
+	} head;
 	uint32_t count;
 
 	if (!module || !dwfl_module_info(module, NULL, &start, &end, NULL, NULL, NULL, NULL) ||
@@ -77,15 +78,17 @@ static int find_table(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *re
 	    !lbx_target_try_read(w->target, at, &count, sizeof count))
 		return -UNW_ENOINFO;
 	unw_dyn_info_t table = {
-		.start_ip = start, .end_ip = end, .format = UNW_INFO_FORMAT_REMOTE_TABLE,
-		.u.rti = { .segbase = header, .table_data = at + sizeof count,
+		.start_ip = start,
+		.end_ip = end,
+		.format = UNW_INFO_FORMAT_REMOTE_TABLE,
+		.u.rti = { .segbase = header,
+			   .table_data = at + sizeof count,
 			   .table_len = (unw_word_t)count * 8 / sizeof(unw_word_t) },
 	};
 	return search_table(space, ip, &table, ret, need, arg);
 }
 
-static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *ret, int need,
-			  void *arg)
+static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *ret, int need, void *arg)
 {
 	int done = find_table(space, ip, ret, need, arg);
 
@@ -109,15 +112,13 @@ static int no_dynamic_info(unw_addr_space_t space, unw_word_t *ret, void *arg)
 	return -UNW_ENOINFO;
 }
 
-static int access_memory(unw_addr_space_t space, unw_word_t at, unw_word_t *value, int write,
-			 void *arg)
+static int access_memory(unw_addr_space_t space, unw_word_t at, unw_word_t *value, int write, void *arg)
 {
 	(void)space;
 	return !write && lbx_target_try_read(((struct walk *)arg)->target, at, value, sizeof *value) ? 0 : -UNW_EINVAL;
 }
 
-static int access_register(unw_addr_space_t space, unw_regnum_t n, unw_word_t *value, int write,
-			   void *arg)
+static int access_register(unw_addr_space_t space, unw_regnum_t n, unw_word_t *value, int write, void *arg)
 {
 	struct walk *w = arg;
 
@@ -291,8 +292,10 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, stru
 			struct lbx_frame *callee = place(list, list->total - 1);
 			callee->cfa = sp;
 			if (sp <= callee->registers.r[machine->stack_pointer] && after_call) {
-				snprintf(ret->end, sizeof ret->end, "the stack is damaged: it leads back to "
-					 "0x%llx", (unsigned long long)sp);
+				snprintf(ret->end, sizeof ret->end,
+					 "the stack is damaged: it leads back to "
+					 "0x%llx",
+					 (unsigned long long)sp);
 				return false;
 			}
 		}
@@ -303,8 +306,7 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, stru
 		if (stepped == 0)
 			return true;
 		if (stepped < 0) {
-			snprintf(ret->end, sizeof ret->end, "cannot find the caller: %s",
-				 unw_strerror(stepped));
+			snprintf(ret->end, sizeof ret->end, "cannot find the caller: %s", unw_strerror(stepped));
 			return false;
 		}
 		/* a signal handler's caller was interrupted anywhere, with all its registers saved */
@@ -313,14 +315,17 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, stru
 	}
 }
 
-bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
-		const struct lbx_registers *registers, bool after_call, int max, int tail,
-		struct lbx_stack *ret)
+bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_registers *registers,
+		bool after_call, int max, int tail, struct lbx_stack *ret)
 {
 	static unw_accessors_t accessors = {
-		.find_proc_info = find_proc_info, .put_unwind_info = put_unwind_info,
-		.get_dyn_info_list_addr = no_dynamic_info, .access_mem = access_memory,
-		.access_reg = access_register, .access_fpreg = no_float, .resume = no_resume,
+		.find_proc_info = find_proc_info,
+		.put_unwind_info = put_unwind_info,
+		.get_dyn_info_list_addr = no_dynamic_info,
+		.access_mem = access_memory,
+		.access_reg = access_register,
+		.access_fpreg = no_float,
+		.resume = no_resume,
 	};
 	struct walk w = { .target = target, .dwfl = lbx_lines_dwfl(lines), .registers = *registers };
 	unw_cursor_t cursor;
@@ -340,28 +345,26 @@ bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
 		unw_destroy_addr_space(space);
 	if (ret->n == 0) {
 		ret->frames[ret->n] = (struct lbx_frame){
-			.level = ret->n,
-			.pc = registers->pc, .after_call = after_call, .registers = *registers };
+			.level = ret->n, .pc = registers->pc, .after_call = after_call, .registers = *registers
+		};
 		ret->n++;
-		snprintf(ret->end, sizeof ret->end, own ? "the loaded modules are not known"
-			 : "the machine is of another kind");
+		snprintf(ret->end, sizeof ret->end,
+			 own ? "the loaded modules are not known" : "the machine is of another kind");
 	}
 	return whole;
 }
 
 #else
 
-bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
-		const struct lbx_registers *registers, bool after_call, int max, int tail,
-		struct lbx_stack *ret)
+bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_registers *registers,
+		bool after_call, int max, int tail, struct lbx_stack *ret)
 {
 	(void)target;
 	(void)lines;
 	(void)max;
 	(void)tail;
 	*ret = (struct lbx_stack){ .frames = ret->frames, .n = 1 };
-	ret->frames[0] = (struct lbx_frame){ .pc = registers->pc, .after_call = after_call,
-					     .registers = *registers };
+	ret->frames[0] = (struct lbx_frame){ .pc = registers->pc, .after_call = after_call, .registers = *registers };
 	snprintf(ret->end, sizeof ret->end, "this reader was built without libunwind");
 	return false;
 }

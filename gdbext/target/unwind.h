@@ -10,13 +10,11 @@
 
 /* By libunwind, from the unwind tables in the target's memory; `tail` as in lbx_stacks_ops.walk. True
  * when it came to the stack's own end, or as far as was asked, without guesses on the way. */
-bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines,
-		const struct lbx_registers *registers, bool after_call, int max, int tail,
-		struct lbx_stack *ret);
+bool lbx_unwind(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_registers *registers,
+		bool after_call, int max, int tail, struct lbx_stack *ret);
 /* By libdwfl, from the files of the modules and their debug information. */
-bool lbx_unwind_dwfl(struct lbx_target *target, struct lbx_lines *lines,
-		     const struct lbx_registers *registers, bool after_call, int max,
-		     struct lbx_stack *ret);
+bool lbx_unwind_dwfl(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_registers *registers,
+		     bool after_call, int max, struct lbx_stack *ret);
 
 /* Whether there are rules for how to leave the function at an address: without any, the frame there is
  * no stack's end. */

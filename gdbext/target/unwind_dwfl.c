@@ -74,16 +74,16 @@ static int take_frame(Dwfl_Frame *state, void *arg)
 		stack->frames[stack->n - 1].cfa = frame->registers.r[machine->stack_pointer];
 	/* beyond code of no module libdwfl would guess, and on aarch64 wrongly */
 	stack->n++;
-	return stack->n == current->max || !lbx_lines_known(current->lines, pc - frame->after_call)
-	       ? DWARF_CB_ABORT : DWARF_CB_OK;
+	return stack->n == current->max || !lbx_lines_known(current->lines, pc - frame->after_call) ? DWARF_CB_ABORT
+												    : DWARF_CB_OK;
 }
 
-bool lbx_unwind_dwfl(struct lbx_target *target, struct lbx_lines *lines,
-		     const struct lbx_registers *registers, bool after_call, int max,
-		     struct lbx_stack *ret)
+bool lbx_unwind_dwfl(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_registers *registers,
+		     bool after_call, int max, struct lbx_stack *ret)
 {
 	static const Dwfl_Thread_Callbacks callbacks = {
-		.next_thread = next_thread, .memory_read = read_memory,
+		.next_thread = next_thread,
+		.memory_read = read_memory,
 		.set_initial_registers = set_registers,
 	};
 	struct walk walk = { target, lines, registers, after_call, max, ret };

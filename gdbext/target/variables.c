@@ -16,8 +16,17 @@
 #include "target/type.h"
 #include "target/printable.h"
 
-enum { MAX_POINTERS = 4096, MAX_ELEMENTS = 256, MAX_MEMBERS = 256, MAX_NAMELESS = 8, MAX_CONTAINERS = 8,
-       MAX_DIES = 10000, MAX_LOOKED = 1 << 20, STEPS = 2, NAME = LBX_VARIABLE_MAX };
+enum {
+	MAX_POINTERS = 4096,
+	MAX_ELEMENTS = 256,
+	MAX_MEMBERS = 256,
+	MAX_NAMELESS = 8,
+	MAX_CONTAINERS = 8,
+	MAX_DIES = 10000,
+	MAX_LOOKED = 1 << 20,
+	STEPS = 2,
+	NAME = LBX_VARIABLE_MAX
+};
 
 struct search {
 	struct lbx_scope scope;
@@ -29,8 +38,7 @@ struct search {
 	int looked; /* members, for namesakes */
 };
 
-static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address,
-		  int steps);
+static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address, int steps);
 
 static void emit(struct search *s, const char *name, uint64_t value)
 {
@@ -56,7 +64,8 @@ static int count_members(struct search *s, Dwarf_Die *type, const char *name, in
 		int tag = dwarf_tag(&member);
 		const char *own = dwarf_diename(&member);
 		if (tag == DW_TAG_inheritance || (tag == DW_TAG_member && !own))
-			n += lbx_type_is_struct(lbx_type_of(&member, &part)) ? count_members(s, &part, name, depth + 1) : 0;
+			n += lbx_type_is_struct(lbx_type_of(&member, &part)) ? count_members(s, &part, name, depth + 1)
+									     : 0;
 		else if (tag == DW_TAG_member || tag == DW_TAG_variable)
 			n += own && strcmp(own, name) == 0;
 	} while (s->looked++ < MAX_LOOKED && dwarf_siblingof(&member, &member) == 0);
@@ -69,8 +78,8 @@ static bool is_hidden(struct search *s, const char *name)
 	return s->derived && (count_members(s, s->derived, name, 0) != 1 || s->looked >= MAX_LOOKED);
 }
 
-static void visit_members(struct search *s, const char *name, const char *separator,
-			  Dwarf_Die *type, uint64_t address, int steps);
+static void visit_members(struct search *s, const char *name, const char *separator, Dwarf_Die *type, uint64_t address,
+			  int steps);
 
 /* The members of a base of `derived`, or of a nameless struct or union (then NULL), are those of the whole. */
 static void visit_part(struct search *s, const char *name, const char *separator, Dwarf_Die *derived, Dwarf_Die *part,
@@ -87,8 +96,8 @@ static void visit_part(struct search *s, const char *name, const char *separator
 	s->nameless--;
 }
 
-static void visit_member(struct search *s, const char *name, const char *separator, Dwarf_Die *type,
-			 Dwarf_Die *member, uint64_t address, int steps)
+static void visit_member(struct search *s, const char *name, const char *separator, Dwarf_Die *type, Dwarf_Die *member,
+			 uint64_t address, int steps)
 {
 	Dwarf_Die *derived = s->derived, member_type;
 	Dwarf_Attribute attribute;
@@ -115,8 +124,8 @@ static void visit_member(struct search *s, const char *name, const char *separat
 	s->derived = derived;
 }
 
-static void visit_members(struct search *s, const char *name, const char *separator,
-			  Dwarf_Die *type, uint64_t address, int steps)
+static void visit_members(struct search *s, const char *name, const char *separator, Dwarf_Die *type, uint64_t address,
+			  int steps)
 {
 	Dwarf_Die member;
 	int left = MAX_MEMBERS;
@@ -130,8 +139,7 @@ static void visit_members(struct search *s, const char *name, const char *separa
 	} while (--left > 0 && s->dies++ < MAX_DIES && !s->stopped && dwarf_siblingof(&member, &member) == 0);
 }
 
-static void visit_array(struct search *s, const char *name, Dwarf_Die *type, uint64_t address,
-			int steps)
+static void visit_array(struct search *s, const char *name, Dwarf_Die *type, uint64_t address, int steps)
 {
 	Dwarf_Die element;
 	Dwarf_Word bytes, width = 8;
@@ -147,8 +155,7 @@ static void visit_array(struct search *s, const char *name, Dwarf_Die *type, uin
 	}
 }
 
-static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, uint64_t value,
-			  int steps)
+static void visit_pointer(struct search *s, const char *name, Dwarf_Die *type, uint64_t value, int steps)
 {
 	Dwarf_Die target;
 	char path[NAME];
@@ -201,8 +208,7 @@ static void visit_referred(struct search *s, const char *name, Dwarf_Die *type, 
 }
 
 /* An object in memory. `steps`: how much further structs and pointers are followed. */
-static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address,
-		  int steps)
+static void visit(struct search *s, const char *name, Dwarf_Die *type, int tag, uint64_t address, int steps)
 {
 	uint64_t value;
 
@@ -257,11 +263,10 @@ static void visit_scope(struct search *s, Dwarf_Die *scope)
 	} while (s->dies++ < MAX_DIES && !s->stopped && dwarf_siblingof(&child, &child) == 0);
 }
 
-bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines,
-		   const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
+bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
+		   lbx_pointer_fn *fn, void *context)
 {
-	struct search s = { .scope = { .target = target, .frame = frame }, .fn = fn,
-			    .context = context };
+	struct search s = { .scope = { .target = target, .frame = frame }, .fn = fn, .context = context };
 	struct lbx_functions f;
 
 	if (!lbx_functions_at(lbx_lines_dwfl(lines), frame->pc - frame->after_call, &f))

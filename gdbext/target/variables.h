@@ -6,7 +6,7 @@
 #include "target/stacks.h"
 
 /* As lbx_stacks_ops.pointers. A frame without debug information has none. */
-bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines,
-		   const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context);
+bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const struct lbx_frame *frame,
+		   lbx_pointer_fn *fn, void *context);
 
 #endif

@@ -24,7 +24,8 @@ static unsigned bucket_of(int rank, const int64_t *shape, const int64_t *strides
 	uint64_t hash = (uint64_t)rank;
 
 	for (int i = 0; i < rank; i++)
-		hash = (((hash ^ (uint64_t)shape[i]) * 0x9e3779b97f4a7c15ULL) ^ (uint64_t)strides[i]) * 0xff51afd7ed558ccdULL;
+		hash = (((hash ^ (uint64_t)shape[i]) * 0x9e3779b97f4a7c15ULL) ^ (uint64_t)strides[i]) *
+		       0xff51afd7ed558ccdULL;
 	return (unsigned)(hash >> 32) % BUCKETS;
 }
 

@@ -19,8 +19,7 @@ const char *lbx_dtype_name(enum lb_dtype dtype)
 bool lbx_dtype_parse(const char *text, enum lb_dtype *ret)
 {
 	static const char *const names[LB_DTYPES] = {
-		"bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64",
-		"f16", "bf16", "f32", "f64", "c64",
+		"bool", "u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "c64",
 	};
 
 	for (int i = 0; i < LB_DTYPES; i++)
@@ -41,14 +40,17 @@ static void decode_blocks(const struct lbx_encoding *e, const void *blocks, int6
 
 struct lbx_encoding lbx_encoding_of_dtype(enum lb_dtype dtype)
 {
-	return (struct lbx_encoding){ .name = lbx_dtype_name(dtype), .dtype = dtype, .elements = 1,
-				      .bytes = (int)lbx_dtype_bytes(dtype) };
+	return (struct lbx_encoding){
+		.name = lbx_dtype_name(dtype), .dtype = dtype, .elements = 1, .bytes = (int)lbx_dtype_bytes(dtype)
+	};
 }
 
 const struct lbx_encoding *lbx_encoding_of_blocks(const char *name)
 {
 #define BLOCKS(text, n, width, which) \
-	{ .name = text, .dtype = LB_F32, .elements = n, .bytes = width, .decode = decode_blocks, .kernel = which }
+	{ \
+		.name = text, .dtype = LB_F32, .elements = n, .bytes = width, .decode = decode_blocks, .kernel = which \
+	}
 	static const struct lbx_encoding rows[] = {
 		BLOCKS("q4_0", 32, 18, LB_Q4_0),
 		BLOCKS("q8_0", 32, 34, LB_Q8_0),
@@ -131,7 +133,8 @@ static void scale_run(const struct lbx_encoding *e, const char *stored, const st
 	for (int64_t i = 0; i < run->n; i++) {
 		int64_t q = integer_at(stored + (run->first + i * run->stride) * e->bytes, e->stored);
 		int64_t at = e->axis < 0 ? 0 : run->at + i * run->step;
-		int64_t from_zero = (int64_t)((uint64_t)q - (uint64_t)e->zeros[at]); /* what wraps makes no sense anyway */
+		int64_t from_zero =
+		    (int64_t)((uint64_t)q - (uint64_t)e->zeros[at]); /* what wraps makes no sense anyway */
 		to[i] = (float)e->scales[at] * (float)from_zero;
 	}
 }

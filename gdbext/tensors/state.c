@@ -37,15 +37,10 @@ void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size)
 	ret[0] = '\0';
 	switch (t->state) {
 	case LBX_READY:
-	case LBX_STATES:
-		break;
-	case LBX_FREED:
-		snprintf(ret, size, "has been freed");
-		break;
+	case LBX_STATES: break;
+	case LBX_FREED: snprintf(ret, size, "has been freed"); break;
 	case LBX_LAZY:
-	case LBX_EVALUATING:
-		snprintf(ret, size, "is %s: it has no value yet", names[t->state]);
-		break;
+	case LBX_EVALUATING: snprintf(ret, size, "is %s: it has no value yet", names[t->state]); break;
 	case LBX_OVERWRITTEN:
 		if (t->overwriter)
 			snprintf(ret, size, "has been overwritten by #%" PRIu64, t->overwriter);
@@ -53,17 +48,12 @@ void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size)
 			snprintf(ret, size, "has been overwritten: its memory was used again");
 		break;
 	case LBX_ON_DEVICE:
-		snprintf(ret, size, "is on %s: its value is not in the program's memory",
-			 *place ? place : "a device");
+		snprintf(ret, size, "is on %s: its value is not in the program's memory", *place ? place : "a device");
 		break;
 	case LBX_REPACKED:
 		snprintf(ret, size, "is stored %s%s, an order that is not known", *place ? "as " : "repacked", place);
 		break;
-	case LBX_NOT_SAVED:
-		snprintf(ret, size, "is not in the core: it was not saved");
-		break;
-	case LBX_DAMAGED:
-		snprintf(ret, size, "is damaged");
-		break;
+	case LBX_NOT_SAVED: snprintf(ret, size, "is not in the core: it was not saved"); break;
+	case LBX_DAMAGED: snprintf(ret, size, "is damaged"); break;
 	}
 }

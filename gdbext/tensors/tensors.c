@@ -216,9 +216,13 @@ struct lbx_tensors *lbx_tensors_union(struct lbx_tensors *const *sets, int n)
 {
 	/* what is asked of a tensor is asked of its own set */
 	static const struct lbx_tensors_ops ops = {
-		.next = next_of_several, .by_id = by_id_in_several, .by_address = by_address_in_several,
-		.record_at = record_at_in_several, .next_buffer = next_buffer_of_several,
-		.damage = damage_of_several, .close = close_several,
+		.next = next_of_several,
+		.by_id = by_id_in_several,
+		.by_address = by_address_in_several,
+		.record_at = record_at_in_several,
+		.next_buffer = next_buffer_of_several,
+		.damage = damage_of_several,
+		.close = close_several,
 	};
 
 	if (n > SETS_MAX) {

@@ -24,19 +24,16 @@ enum { LBX_SLOT_BITS = 56 };
 #define LBX_SLOTS_MAX (1ULL << LBX_SLOT_BITS)
 
 struct lbx_tensors_ops {
-	enum lbx_next (*next)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
-			      uint64_t *bad);
+	enum lbx_next (*next)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad);
 	bool (*by_id)(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
 	bool (*by_address)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
 	bool (*record_at)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
 	bool (*next_buffer)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret);
 	bool (*damage)(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last);
-	bool (*input)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i,
-		      struct lbx_tensor *ret);
+	bool (*input)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret);
 	uint64_t (*input_id)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i);
 	int (*stack)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max);
-	bool (*program)(struct lbx_tensors *tensors, const struct lbx_tensor *t,
-			struct lbx_program *ret);
+	bool (*program)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_program *ret);
 	void (*take_computed)(struct lbx_tensors *tensors, struct lbx_tensor *t);
 	void (*close)(struct lbx_tensors *tensors);
 };

@@ -17,7 +17,7 @@ const char *lb_describe_caller(const void *site, char *text, size_t size)
 	const char *file = strrchr(info.dli_fname, '/');
 	file = file ? file + 1 : info.dli_fname;
 	uintptr_t base = info.dli_sname ? (uintptr_t)info.dli_saddr : (uintptr_t)info.dli_fbase;
-	snprintf(text, size, "%s(%s+%#lx) [%p]", file, info.dli_sname ? info.dli_sname : "",
-		 (unsigned long)(pc - base), site);
+	snprintf(text, size, "%s(%s+%#lx) [%p]", file, info.dli_sname ? info.dli_sname : "", (unsigned long)(pc - base),
+		 site);
 	return text;
 }

@@ -12,13 +12,12 @@ int64_t lb_environment_number(const char *name, int64_t min, int64_t max, int64_
 	char *end;
 	long long value = strtoll(text, &end, 10);
 	if (end == text || *end || value < min) {
-		fprintf(stderr, "lazybones: %s=%s is ignored: it must be a whole number from %lld to %lld\n",
-			name, text, (long long)min, (long long)max);
+		fprintf(stderr, "lazybones: %s=%s is ignored: it must be a whole number from %lld to %lld\n", name,
+			text, (long long)min, (long long)max);
 		return otherwise;
 	}
 	if (value > max) {
-		fprintf(stderr, "lazybones: %s=%s is too large: %lld is used\n", name, text,
-			(long long)max);
+		fprintf(stderr, "lazybones: %s=%s is too large: %lld is used\n", name, text, (long long)max);
 		return max;
 	}
 	return value;

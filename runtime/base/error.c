@@ -76,13 +76,14 @@ static void make_key(void)
 
 bool lb_fail_null(const char *op, const char *argument)
 {
-	return lb_ok() ? lb_fail("%s: %s is NULL, and no earlier call has failed", op, argument)
-		       : false;
+	return lb_ok() ? lb_fail("%s: %s is NULL, and no earlier call has failed", op, argument) : false;
 }
 
 bool lb_fail_null_at(const char *op, int i, int n)
 {
-	return lb_ok() ? lb_fail("%s: tensor %d of %d, counted from 0, is NULL, and no earlier call has failed", op, i, n) : false;
+	return lb_ok()
+		   ? lb_fail("%s: tensor %d of %d, counted from 0, is NULL, and no earlier call has failed", op, i, n)
+		   : false;
 }
 
 void lb_fail_prepare(void)

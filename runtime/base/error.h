@@ -15,7 +15,11 @@
 enum { LB_ERROR_MAX = 1024 };
 
 /* Keeps the message unless an earlier one is kept. Always false, which compilers can see. */
-#define lb_fail(...) ({ lb_fail_with(__VA_ARGS__); false; })
+#define lb_fail(...) \
+	({ \
+		lb_fail_with(__VA_ARGS__); \
+		false; \
+	})
 void lb_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 /* Called for every failure with its own message, kept or not, and its call; NULL at first. The runtime
  * counts and probes. Not for one that is told again. */

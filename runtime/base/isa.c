@@ -14,9 +14,8 @@ static enum lb_isa detect(void)
 	unsigned a, b, c = 0, d; /* clang 14 does not know the name "f16c" */
 	__get_cpuid(1, &a, &b, &c, &d);
 	__builtin_cpu_init();
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-	    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-	    (c & bit_F16C)) {
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+	    __builtin_cpu_supports("bmi2") && (c & bit_F16C)) {
 		level = LB_ISA_V3;
 		if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
 		    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
@@ -25,7 +24,9 @@ static enum lb_isa detect(void)
 	}
 #endif
 	static const char *const names[] = {
-		[LB_ISA_BASE] = "base", [LB_ISA_V3] = "v3", [LB_ISA_V4] = "v4",
+		[LB_ISA_BASE] = "base",
+		[LB_ISA_V3] = "v3",
+		[LB_ISA_V4] = "v4",
 	};
 	enum lb_isa wanted = (enum lb_isa)lb_environment_choice("LAZYBONES_ISA", 3, names, (int)level);
 	return wanted < level ? wanted : level;

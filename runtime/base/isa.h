@@ -8,8 +8,8 @@
 #define LB_BASE_ISA_H
 
 #define LB_ISA_PASTE_(name, isa) name##_##isa
-#define LB_ISA_PASTE(name, isa)  LB_ISA_PASTE_(name, isa)
-#define LB_ISA_NAME(name)        LB_ISA_PASTE(name, LB_ISA)
+#define LB_ISA_PASTE(name, isa) LB_ISA_PASTE_(name, isa)
+#define LB_ISA_NAME(name) LB_ISA_PASTE(name, LB_ISA)
 
 enum lb_isa { LB_ISA_BASE, LB_ISA_V3, LB_ISA_V4 };
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define LB_MOST_OF(type) ((type)-1 > (type)0 ? (size_t)(type)-1 : ((size_t)1 << (8 * sizeof(type) - 1)) - 1)
+#define LB_MOST_OF(type) ((type) - 1 > (type)0 ? (size_t)(type) - 1 : ((size_t)1 << (8 * sizeof(type) - 1)) - 1)
 
 /* The array with room for n elements of `size` bytes at least; NULL, and all as it was, when there is no memory for
  * them or n is more than `most`. */
@@ -33,14 +33,16 @@ static inline void *lb_moved_to_room(void *v, size_t *room, size_t n, size_t siz
 
 /* True when the array v has room for n elements, as it was or moved; `room` is what it has room for, of any integer
  * type. Evaluates its arguments more than once. */
-#define lb_reserve(v, room, n) ((size_t)(n) <= (size_t)(room) || __extension__({ \
-	size_t lb_room_ = (size_t)(room); \
-	void *lb_v_ = lb_moved_to_room((v), &lb_room_, (size_t)(n), sizeof *(v), LB_MOST_OF(__typeof__(room))); \
-	if (lb_v_) { \
-		(v) = lb_v_; \
-		(room) = (__typeof__(room))lb_room_; \
-	} \
-	lb_v_ != NULL; \
-}))
+#define lb_reserve(v, room, n) \
+	((size_t)(n) <= (size_t)(room) || __extension__({ \
+		 size_t lb_room_ = (size_t)(room); \
+		 void *lb_v_ = \
+		     lb_moved_to_room((v), &lb_room_, (size_t)(n), sizeof *(v), LB_MOST_OF(__typeof__(room))); \
+		 if (lb_v_) { \
+			 (v) = lb_v_; \
+			 (room) = (__typeof__(room))lb_room_; \
+		 } \
+		 lb_v_ != NULL; \
+	 }))
 
 #endif

@@ -102,8 +102,7 @@ static void entry_release(struct entry *entry)
 	free(entry);
 }
 
-static struct entry *entry_new(const struct lb_compiled *c, const struct lb_request *request,
-			       const void *site)
+static struct entry *entry_new(const struct lb_compiled *c, const struct lb_request *request, const void *site)
 {
 	struct entry *entry = calloc(1, sizeof *entry);
 	if (!entry) {
@@ -112,10 +111,14 @@ static struct entry *entry_new(const struct lb_compiled *c, const struct lb_requ
 	}
 	entry->refs = 1;
 	entry->key = lb_key_new(request);
-	bool ok = entry->key &&
-		lb_image_trace(&entry->image, &(struct lb_image_source){
-			.name = c->name, .fn = c->fn, .context = c->context, .shapeless = c->shapeless,
-			.n_in = request->n_in, .n_out = request->n_out, .in = request->in, .site = site });
+	bool ok = entry->key && lb_image_trace(&entry->image, &(struct lb_image_source){ .name = c->name,
+											 .fn = c->fn,
+											 .context = c->context,
+											 .shapeless = c->shapeless,
+											 .n_in = request->n_in,
+											 .n_out = request->n_out,
+											 .in = request->in,
+											 .site = site });
 	if (ok)
 		lb_image_list(&entry->image, c->name);
 	if (!ok || !lb_image_simplify(&entry->image) || !lb_image_fuse(&entry->image)) {
@@ -204,13 +207,12 @@ static void note_compilation(const struct lb_compiled_record *record, const void
 
 	lb_probe_compile((uint64_t)(uintptr_t)record, (uint64_t)(uintptr_t)name, (uint64_t)(uintptr_t)reason, ns);
 	if (record->compiles > 1)
-		lb_probe_recompile((uint64_t)(uintptr_t)record, (uint64_t)(uintptr_t)name,
-				   (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)reason, record->compiles);
+		lb_probe_recompile((uint64_t)(uintptr_t)record, (uint64_t)(uintptr_t)name, (uint64_t)(uintptr_t)site,
+				   (uint64_t)(uintptr_t)reason, record->compiles);
 }
 
 /* Traces the function, and keeps the graph; returns it, counted. */
-static struct entry *compile(struct lb_compiled *c, const struct lb_request *request,
-			     const void *site)
+static struct entry *compile(struct lb_compiled *c, const struct lb_request *request, const void *site)
 {
 	uint64_t start = lb_flight_clock();
 	struct entry *entry = entry_new(c, request, site);
@@ -241,8 +243,7 @@ static bool is_inlined(const struct lb_self *self)
 }
 
 /* The same promises without a graph. */
-static bool call_inlined(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out,
-			 const void *site)
+static bool call_inlined(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out, const void *site)
 {
 	bool ok = c->fn(c->context, request->n_in, request->in, request->n_out, out);
 	lb_fail_site(site);
@@ -255,8 +256,7 @@ static bool call_inlined(struct lb_compiled *c, const struct lb_request *request
 	return ok;
 }
 
-static bool call(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out,
-		 const void *site)
+static bool call(struct lb_compiled *c, const struct lb_request *request, lb_tensor **out, const void *site)
 {
 	pthread_mutex_lock(&c->lock);
 	struct entry *entry = find(c, request);
@@ -266,8 +266,7 @@ static bool call(struct lb_compiled *c, const struct lb_request *request, lb_ten
 	lb_record_end(&c->record->seq);
 	pthread_mutex_unlock(&c->lock);
 	if (entry)
-		lb_probe_compile_hit((uint64_t)(uintptr_t)c->record, c->record->name,
-				     (uint64_t)(uintptr_t)site);
+		lb_probe_compile_hit((uint64_t)(uintptr_t)c->record, c->record->name, (uint64_t)(uintptr_t)site);
 	else
 		entry = compile(c, request, site);
 	bool ok = entry && lb_image_instantiate(&entry->image, request->in, out, site);
@@ -286,8 +285,8 @@ static bool checked_call(const char *op, struct lb_compiled *compiled, struct lb
 	if (!LB_GIVEN(op, compiled) || !LB_GIVEN_LIST(op, n_in, in) || !LB_GIVEN(op, out))
 		return false;
 	if (n_in < 0 || n_in > MOST || n_out < 1 || n_out > MOST)
-		return lb_fail("compile(%s): a call with %d input%s and %d output%s", compiled->name, n_in,
-			       LB_S(n_in), n_out, LB_S(n_out));
+		return lb_fail("compile(%s): a call with %d input%s and %d output%s", compiled->name, n_in, LB_S(n_in),
+			       n_out, LB_S(n_out));
 	memset(out, 0, (size_t)n_out * sizeof *out);
 	if (request.nbytes && !LB_GIVEN(op, constants))
 		return false;
@@ -306,16 +305,17 @@ static bool checked_call(const char *op, struct lb_compiled *compiled, struct lb
 bool lb_call(lb_compiled *compiled, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	LB_ENTER();
-	return checked_call("call", compiled, (struct lb_request){ .n_in = n_in, .n_out = n_out, .in = in }, out,
-			    site);
+	return checked_call("call", compiled, (struct lb_request){ .n_in = n_in, .n_out = n_out, .in = in }, out, site);
 }
 
-bool lb_call_with(lb_compiled *compiled, const void *constants, size_t nbytes, int n_in,
-		  lb_tensor *const *in, int n_out, lb_tensor **out)
+bool lb_call_with(lb_compiled *compiled, const void *constants, size_t nbytes, int n_in, lb_tensor *const *in,
+		  int n_out, lb_tensor **out)
 {
 	LB_ENTER();
-	return checked_call("call_with", compiled, (struct lb_request){ .n_in = n_in, .n_out = n_out, .in = in,
-			    .constants = constants, .nbytes = nbytes }, out, site);
+	return checked_call("call_with", compiled,
+			    (struct lb_request){
+				.n_in = n_in, .n_out = n_out, .in = in, .constants = constants, .nbytes = nbytes },
+			    out, site);
 }
 
 /* ---- the object ---- */
@@ -325,25 +325,28 @@ static bool publish(struct lb_compiled *c, const void *site)
 	static uint64_t last_id;
 	struct lb_self *self = lb_self();
 	struct lb_compiled_record *record =
-		self ? lb_slab_take(LB_KIND_COMPILED, &self->magazines[LB_KIND_COMPILED], true) : NULL;
+	    self ? lb_slab_take(LB_KIND_COMPILED, &self->magazines[LB_KIND_COMPILED], true) : NULL;
 	if (!record)
 		return false;
 	uint32_t seq = record->seq, generation = record->generation;
 	lb_record_begin(&record->seq);
 	*record = (struct lb_compiled_record){
-		.seq = seq + 1, .generation = generation + 1,
+		.seq = seq + 1,
+		.generation = generation + 1,
 		.id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED),
-		.name = (uint64_t)(uintptr_t)c->name, .function = (uint64_t)(uintptr_t)c->fn,
-		.context = (uint64_t)(uintptr_t)c->context, .site = (uint64_t)(uintptr_t)site,
-		.limit = (uint64_t)c->limit, .shapeless = c->shapeless,
+		.name = (uint64_t)(uintptr_t)c->name,
+		.function = (uint64_t)(uintptr_t)c->fn,
+		.context = (uint64_t)(uintptr_t)c->context,
+		.site = (uint64_t)(uintptr_t)site,
+		.limit = (uint64_t)c->limit,
+		.shapeless = c->shapeless,
 	};
 	lb_record_end(&record->seq);
 	c->record = record;
 	return true;
 }
 
-lb_compiled *lb_compile(const char *name, lb_function *fn, void *context,
-			lb_compile_options options)
+lb_compiled *lb_compile(const char *name, lb_function *fn, void *context, lb_compile_options options)
 {
 	LB_ENTER();
 	name = name ? name : "?";
@@ -352,8 +355,8 @@ lb_compiled *lb_compile(const char *name, lb_function *fn, void *context,
 		return NULL;
 	}
 	if (options.limit < 0 || options.limit > MOST) {
-		lb_fail("compile(%.255s): a limit of %d graph%s; it must be 1 to %d, or 0 for %d", name,
-			options.limit, LB_S(options.limit), MOST, DEFAULT_LIMIT);
+		lb_fail("compile(%.255s): a limit of %d graph%s; it must be 1 to %d, or 0 for %d", name, options.limit,
+			LB_S(options.limit), MOST, DEFAULT_LIMIT);
 		return NULL;
 	}
 	size_t length = strnlen(name, LB_NAME_MAX);

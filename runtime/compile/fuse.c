@@ -50,8 +50,7 @@ static int find_read(const struct reads *reads, struct lb_value v)
 }
 
 /* Adds what the node reads; false if that is too much. */
-static bool add_reads(const struct lb_image *image, const struct lb_node_image *node,
-		      struct reads *reads)
+static bool add_reads(const struct lb_image *image, const struct lb_node_image *node, struct reads *reads)
 {
 	for (uint32_t i = 0; i < node->n_operands; i++) {
 		struct lb_value v = image->operands[node->first_operand + i];
@@ -71,8 +70,7 @@ static bool join(struct fusion *f, uint32_t index, uint32_t head)
 	struct reads *reads = &f->reads[head], with = *reads;
 	int own = find_read(&with, (struct lb_value){ LB_VALUE_NODE, index });
 	if (!lb_op_is_elementwise(h->op) || t->stream != h->stream ||
-	    !lb_same_shape(t->rank, t->shape, h->rank, h->shape) ||
-	    with.n_insns == LB_PROGRAM_INSNS || own < 0)
+	    !lb_same_shape(t->rank, t->shape, h->rank, h->shape) || with.n_insns == LB_PROGRAM_INSNS || own < 0)
 		return false;
 	with.inputs[own] = with.inputs[--with.n_inputs];
 	if (!add_reads(image, &image->nodes[index], &with))
@@ -130,12 +128,9 @@ static void add_constant(struct lb_program *program, const struct lb_tensor *t)
 static uint8_t dtype_of(const struct lb_image *image, struct lb_value v)
 {
 	switch ((enum lb_value_kind)v.kind) {
-	case LB_VALUE_INPUT:
-		return image->inputs[v.index].dtype;
-	case LB_VALUE_CAPTURED:
-		return image->captured[v.index]->dtype;
-	default:
-		return image->nodes[v.index].like.dtype;
+	case LB_VALUE_INPUT: return image->inputs[v.index].dtype;
+	case LB_VALUE_CAPTURED: return image->captured[v.index]->dtype;
+	default: return image->nodes[v.index].like.dtype;
 	}
 }
 
@@ -155,8 +150,7 @@ static void add_insn(struct fusion *f, uint32_t head, uint32_t index, struct lb_
 	f->members[index].reg = (uint8_t)(program->n_inputs + program->n_constants + program->n_insns);
 	program->dtypes[f->members[index].reg] = node->like.dtype;
 	program->sites[program->n_insns] = node->like.site;
-	program->insns[program->n_insns++] =
-		(struct lb_program_insn){ node->like.op, regs[0], regs[1], regs[2] };
+	program->insns[program->n_insns++] = (struct lb_program_insn){ node->like.op, regs[0], regs[1], regs[2] };
 }
 
 static struct lb_program *make_program(struct fusion *f, uint32_t head)
@@ -224,8 +218,7 @@ static void drop_captured(struct lb_image *image, uint32_t *place)
 {
 	memset(place, 0xff, image->n_captured * sizeof *place);
 	for (uint32_t i = 0; i < image->n_operands + image->n_out; i++) {
-		struct lb_value v = i < image->n_operands ? image->operands[i]
-							  : image->outputs[i - image->n_operands];
+		struct lb_value v = i < image->n_operands ? image->operands[i] : image->outputs[i - image->n_operands];
 		if (v.kind == LB_VALUE_CAPTURED)
 			place[v.index] = 0;
 	}
@@ -241,8 +234,8 @@ static void drop_captured(struct lb_image *image, uint32_t *place)
 	}
 	image->n_captured = n;
 	for (uint32_t i = 0; i < image->n_operands + image->n_out; i++) {
-		struct lb_value *v = i < image->n_operands ? &image->operands[i]
-							   : &image->outputs[i - image->n_operands];
+		struct lb_value *v =
+		    i < image->n_operands ? &image->operands[i] : &image->outputs[i - image->n_operands];
 		if (v->kind == LB_VALUE_CAPTURED)
 			v->index = place[v->index];
 	}

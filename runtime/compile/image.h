@@ -59,8 +59,7 @@ bool lb_image_simplify(struct lb_image *image);
 bool lb_image_fuse(struct lb_image *image);
 
 /* Makes the graph over other inputs of the same key; the outputs belong to the innermost scope. */
-bool lb_image_instantiate(const struct lb_image *image, lb_tensor *const *in, lb_tensor **out,
-			  const void *site);
+bool lb_image_instantiate(const struct lb_image *image, lb_tensor *const *in, lb_tensor **out, const void *site);
 
 /* Whether a traced tensor can be made for inputs of other sizes, or, if it does not depend on them,
  * be kept; fails, naming its site. */
@@ -68,8 +67,7 @@ bool lb_infer_allows(const char *name, const struct lb_tensor *t, bool depends);
 /* What of the traced tensor its record does not tell, for lb_infer(). */
 void lb_infer_prepare(struct lb_node_image *node, const struct lb_tensor *t);
 /* The node over these operands; NULL, with an error, if they do not go together. */
-struct lb_tensor *lb_infer(const struct lb_node_image *node, struct lb_tensor *const *x,
-			   const void *site);
+struct lb_tensor *lb_infer(const struct lb_node_image *node, struct lb_tensor *const *x, const void *site);
 
 static inline bool lb_value_equal(struct lb_value a, struct lb_value b)
 {

@@ -36,12 +36,9 @@ static bool is_allowed(const struct lb_tensor *t)
 {
 	int64_t axes[LB_MAX_RANK];
 	switch (lb_op_class(t->op)) {
-	case LB_CLASS_CREATE:
-		return t->size == 1;
-	case LB_CLASS_VIEW:
-		return t->op == LB_OP_TRANSPOSE && axes_of(lb_tensor_input(t, 0), t, axes);
-	default:
-		return lb_operations[t->op].any_sizes;
+	case LB_CLASS_CREATE: return t->size == 1;
+	case LB_CLASS_VIEW: return t->op == LB_OP_TRANSPOSE && axes_of(lb_tensor_input(t, 0), t, axes);
+	default: return lb_operations[t->op].any_sizes;
 	}
 }
 
@@ -51,8 +48,8 @@ bool lb_infer_allows(const char *name, const struct lb_tensor *t, bool depends)
 	if (is_allowed(t) || (!depends && lb_op_class(t->op) != LB_CLASS_CREATE))
 		return true;
 	return lb_fail("compile(%s): a shapeless function cannot have the operation %s at %s, which "
-		       "gives %s: it may depend on the sizes in the trace; compile it without .shapeless", name,
-		       lb_ops[t->op].name,
+		       "gives %s: it may depend on the sizes in the trace; compile it without .shapeless",
+		       name, lb_ops[t->op].name,
 		       lb_describe_caller((const void *)(uintptr_t)t->site, where, sizeof where),
 		       lb_shape_text(t->rank, t->shape, shape));
 }
@@ -73,18 +70,22 @@ static struct lb_tensor *fused(const struct lb_node_image *node, const struct lb
 	return t;
 }
 
-struct lb_tensor *lb_infer(const struct lb_node_image *node, struct lb_tensor *const *x,
-			   const void *site)
+struct lb_tensor *lb_infer(const struct lb_node_image *node, struct lb_tensor *const *x, const void *site)
 {
 	const struct lb_tensor *like = &node->like;
-	struct lb_recipe r = { .op = like->op, .dtype = (enum lb_dtype)like->dtype, .shape = lb_shape_of(like),
-			       .params = like->params, .n = (int)node->n_operands, .x = x, .site = site };
+	struct lb_recipe r = { .op = like->op,
+			       .dtype = (enum lb_dtype)like->dtype,
+			       .shape = lb_shape_of(like),
+			       .params = like->params,
+			       .n = (int)node->n_operands,
+			       .x = x,
+			       .site = site };
 	struct lb_self *self = lb_self();
 	uint32_t stream = self->stream;
 	self->stream = like->stream;
-	struct lb_tensor *t = like->op == LB_OP_FUSED ? fused(node, &r)
-		: like->op == LB_OP_TRANSPOSE ? lb_transpose(x[0], (lb_list){ like->rank, node->axes })
-		: lb_remake(&r);
+	struct lb_tensor *t = like->op == LB_OP_FUSED       ? fused(node, &r)
+			      : like->op == LB_OP_TRANSPOSE ? lb_transpose(x[0], (lb_list){ like->rank, node->axes })
+							    : lb_remake(&r);
 	self->stream = stream;
 	lb_fail_site(site);
 	return t;

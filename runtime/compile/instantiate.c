@@ -18,12 +18,9 @@ struct instance {
 static struct lb_tensor *tensor_of(const struct instance *c, struct lb_value v)
 {
 	switch ((enum lb_value_kind)v.kind) {
-	case LB_VALUE_INPUT:
-		return c->in[v.index];
-	case LB_VALUE_CAPTURED:
-		return c->image->captured[v.index];
-	default:
-		return c->made[v.index];
+	case LB_VALUE_INPUT: return c->in[v.index];
+	case LB_VALUE_CAPTURED: return c->image->captured[v.index];
+	default: return c->made[v.index];
 	}
 }
 
@@ -31,9 +28,8 @@ static struct lb_tensor *copy(const struct lb_node_image *node, struct lb_tensor
 {
 	const struct lb_tensor *like = &node->like;
 	bool is_view = lb_op_class(like->op) == LB_CLASS_VIEW;
-	struct lb_tensor *t = lb_tensor_begin(like->op, (enum lb_dtype)like->dtype, like->rank,
-					      like->shape, (int)node->n_operands, x,
-					      (const void *)(uintptr_t)like->site);
+	struct lb_tensor *t = lb_tensor_begin(like->op, (enum lb_dtype)like->dtype, like->rank, like->shape,
+					      (int)node->n_operands, x, (const void *)(uintptr_t)like->site);
 	if (!t)
 		return NULL;
 	memcpy(t->params, like->params, sizeof t->params);
@@ -93,16 +89,14 @@ static bool sizes_are_the_same(const struct lb_image *image, lb_tensor *const *i
 	return true;
 }
 
-bool lb_image_instantiate(const struct lb_image *image, lb_tensor *const *in, lb_tensor **out,
-			  const void *site)
+bool lb_image_instantiate(const struct lb_image *image, lb_tensor *const *in, lb_tensor **out, const void *site)
 {
 	enum { ON_STACK = 128 };
 	struct lb_tensor *few[ON_STACK], **room = few;
 	size_t n = (size_t)image->n_nodes + image->most_operands;
 	if (n > ON_STACK && !(room = malloc(n * sizeof *room)))
 		return lb_fail("compile: out of memory for a graph of %u tensors", image->n_nodes);
-	struct instance c = { image, in, room, room + image->n_nodes,
-			      sizes_are_the_same(image, in), site };
+	struct instance c = { image, in, room, room + image->n_nodes, sizes_are_the_same(image, in), site };
 	lb_scope scope = lb_scope_begin();
 	bool ok = make_all(&c, out);
 	lb_scope_end(&scope);

@@ -32,8 +32,7 @@ struct lb_key *lb_key_new(const struct lb_request *request)
 	size_t inputs = (size_t)request->n_in * sizeof(struct input);
 	struct lb_key *key = calloc(1, sizeof *key + inputs + request->nbytes);
 	if (!key) {
-		lb_fail("compile: out of memory for a key of %d inputs and %zu bytes", request->n_in,
-			request->nbytes);
+		lb_fail("compile: out of memory for a key of %d inputs and %zu bytes", request->n_in, request->nbytes);
 		return NULL;
 	}
 	key->stream = request->stream;
@@ -62,10 +61,12 @@ void lb_key_free(struct lb_key *key)
 	free(key);
 }
 
-#define DIFFERS(...) ({ \
-	if (size) \
-		snprintf(why, size, __VA_ARGS__); \
-	false; })
+#define DIFFERS(...) \
+	({ \
+		if (size) \
+			snprintf(why, size, __VA_ARGS__); \
+		false; \
+	})
 
 /* Strides along which there is but one element mean nothing. */
 static bool same_strides(const struct input *from, const struct lb_tensor *x)
@@ -88,8 +89,7 @@ static const char *value_text(const int64_t *params, char text[32])
 	return text;
 }
 
-static bool scalar_matches(int i, const struct input *from, const struct lb_tensor *x, char *why,
-			   size_t size)
+static bool scalar_matches(int i, const struct input *from, const struct lb_tensor *x, char *why, size_t size)
 {
 	char now[32], then[32];
 	if (from->weak != is_weak(x))
@@ -101,16 +101,17 @@ static bool scalar_matches(int i, const struct input *from, const struct lb_tens
 	return true;
 }
 
-static bool input_matches(int i, const struct input *from, const struct lb_tensor *x, bool shapeless,
-			  char *why, size_t size)
+static bool input_matches(int i, const struct input *from, const struct lb_tensor *x, bool shapeless, char *why,
+			  size_t size)
 {
 	char now[LB_SHAPE_TEXT], then[LB_SHAPE_TEXT];
 	if (from->rank != x->rank)
-		return DIFFERS("input %d: shape %s, compiled for %s", i,
-			       lb_shape_text(x->rank, x->shape, now), shapeless && from->rank == 1 ? "1 axis" :
-			       shapeless ? (snprintf(then, sizeof then, "%d %s", from->rank,
-						     LB_PLURAL(from->rank, "axis", "axes")), then) :
-			       lb_shape_text(from->rank, from->shape, then));
+		return DIFFERS("input %d: shape %s, compiled for %s", i, lb_shape_text(x->rank, x->shape, now),
+			       shapeless && from->rank == 1 ? "1 axis"
+			       : shapeless                  ? (snprintf(then, sizeof then, "%d %s", from->rank,
+									LB_PLURAL(from->rank, "axis", "axes")),
+                                              then)
+							    : lb_shape_text(from->rank, from->shape, then));
 	if (!shapeless && memcmp(from->shape, x->shape, x->rank * sizeof *x->shape) != 0)
 		return DIFFERS("input %d: shape %s, compiled for %s", i, lb_shape_text(x->rank, x->shape, now),
 			       lb_shape_text(from->rank, from->shape, then));
@@ -118,20 +119,17 @@ static bool input_matches(int i, const struct input *from, const struct lb_tenso
 		return DIFFERS("input %d: dtype %s, compiled for %s", i, lb_dtypes[x->dtype].name,
 			       lb_dtypes[from->dtype].name);
 	if (!shapeless && !same_strides(from, x))
-		return DIFFERS("input %d: strides %s, compiled for %s", i,
-			       lb_shape_text(x->rank, x->strides, now),
+		return DIFFERS("input %d: strides %s, compiled for %s", i, lb_shape_text(x->rank, x->strides, now),
 			       lb_shape_text(from->rank, from->strides, then));
 	return scalar_matches(i, from, x, why, size);
 }
 
-bool lb_key_matches(const struct lb_key *key, const struct lb_request *request, char *why,
-		    size_t size)
+bool lb_key_matches(const struct lb_key *key, const struct lb_request *request, char *why, size_t size)
 {
 	if (key->n_in != request->n_in)
 		return DIFFERS("%d input%s, compiled for %d", request->n_in, LB_S(request->n_in), key->n_in);
 	if (key->n_out != request->n_out)
-		return DIFFERS("%d output%s, compiled for %d", request->n_out, LB_S(request->n_out),
-			       key->n_out);
+		return DIFFERS("%d output%s, compiled for %d", request->n_out, LB_S(request->n_out), key->n_out);
 	for (int i = 0; i < key->n_in; i++) {
 		if (!input_matches(i, &key->inputs[i], request->in[i], request->shapeless, why, size))
 			return false;

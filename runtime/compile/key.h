@@ -20,7 +20,6 @@ void lb_key_free(struct lb_key *key);
 
 /* Whether the key is the request's. If not, and there is room for a text, it says what differs:
  * "input 1: shape (3,4), compiled for (2,4)". */
-bool lb_key_matches(const struct lb_key *key, const struct lb_request *request, char *why,
-		    size_t size);
+bool lb_key_matches(const struct lb_key *key, const struct lb_request *request, char *why, size_t size);
 
 #endif

@@ -33,8 +33,9 @@ static uint32_t add_text(const struct lb_listing *listing, char *texts, uint32_t
 /* A line, from 1: nodes, then inputs, then what was captured. */
 static uint32_t place_of(const struct lb_image *image, struct lb_value v)
 {
-	uint32_t first = v.kind == LB_VALUE_NODE ? 0 : v.kind == LB_VALUE_INPUT ? image->n_nodes
-		: image->n_nodes + image->n_in;
+	uint32_t first = v.kind == LB_VALUE_NODE    ? 0
+			 : v.kind == LB_VALUE_INPUT ? image->n_nodes
+						    : image->n_nodes + image->n_in;
 	return first + v.index + 1;
 }
 
@@ -47,12 +48,15 @@ static struct lb_listing *new_listing(const struct lb_image *image, const char *
 	for (uint32_t i = 0; i < image->n_captured; i++)
 		texts += name_bytes(tensor_name(image->captured[i]));
 	uint64_t size = sizeof(struct lb_listing) + n * sizeof(struct lb_listing_line) +
-		image->n_operands * sizeof(uint32_t) + texts;
+			image->n_operands * sizeof(uint32_t) + texts;
 	struct lb_listing *listing = image->n_nodes && size < 1 << 26 ? calloc(1, size) : NULL;
 	if (listing)
 		*listing = (struct lb_listing){
-			.magic = LB_LISTING_MAGIC, .size = size, .n_lines = image->n_nodes,
-			.n_inputs = image->n_in + image->n_captured, .n_operands = image->n_operands,
+			.magic = LB_LISTING_MAGIC,
+			.size = size,
+			.n_lines = image->n_nodes,
+			.n_inputs = image->n_in + image->n_captured,
+			.n_operands = image->n_operands,
 		};
 	return listing;
 }

@@ -8,12 +8,11 @@
 static bool equal_captured(const struct lb_tensor *a, const struct lb_tensor *b)
 {
 	return a->op == b->op && (a->op == LB_OP_SCALAR || a->op == LB_OP_FULL) && a->dtype == b->dtype &&
-		a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0 &&
-		memcmp(a->params, b->params, sizeof a->params) == 0;
+	       a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof *a->shape) == 0 &&
+	       memcmp(a->params, b->params, sizeof a->params) == 0;
 }
 
-static bool equal_nodes(const struct lb_image *image, const struct lb_node_image *a,
-			const struct lb_node_image *b)
+static bool equal_nodes(const struct lb_image *image, const struct lb_node_image *a, const struct lb_node_image *b)
 {
 	const struct lb_tensor *x = &a->like, *y = &b->like;
 	if (x->op != y->op || x->dtype != y->dtype || x->rank != y->rank || x->stream != y->stream ||

@@ -111,8 +111,8 @@ static bool walk(struct capture *c, struct lb_tensor *from)
 	while (c->depth) {
 		struct frame *top = &c->stack[c->depth - 1];
 		struct lb_tensor *t = top->tensor;
-		bool ok = top->next < t->n_inputs ? visit(c, lb_tensor_input(t, top->next++))
-						  : (c->depth--, leave(c, t));
+		bool ok =
+		    top->next < t->n_inputs ? visit(c, lb_tensor_input(t, top->next++)) : (c->depth--, leave(c, t));
 		if (!ok)
 			return false;
 	}
@@ -142,8 +142,7 @@ static bool add_node(struct capture *c, struct lb_tensor *t)
 	if (!lb_reserve(image->nodes, c->nodes_room, image->n_nodes + 1))
 		return no_memory(c);
 	struct lb_node_image *node = &image->nodes[image->n_nodes];
-	*node = (struct lb_node_image){ .like = *t, .first_operand = image->n_operands,
-					.n_operands = t->n_inputs };
+	*node = (struct lb_node_image){ .like = *t, .first_operand = image->n_operands, .n_operands = t->n_inputs };
 	if (lb_op_class(t->op) == LB_CLASS_VIEW)
 		node->like.offset -= lb_tensor_input(t, 0)->offset;
 	if (c->shapeless)
@@ -172,8 +171,8 @@ static bool check_output(const struct capture *c, int i, struct lb_tensor *t)
 		return true;
 	const char *own = lb_name(t);
 	return lb_fail("compile(%s): output %d, tensor #%llu%s%s (%s), is not a lazy tensor that "
-		       "this call of the function made", name, i, (unsigned long long)t->id, own ? " " : "",
-		       own ? own : "", lb_ops[t->op].name);
+		       "this call of the function made",
+		       name, i, (unsigned long long)t->id, own ? " " : "", own ? own : "", lb_ops[t->op].name);
 }
 
 static bool capture(struct capture *c, int n_out, lb_tensor *const *out)
@@ -196,8 +195,8 @@ static bool capture(struct capture *c, int n_out, lb_tensor *const *out)
 }
 
 /* Runs the function; its tensors belong to the scope that the caller has opened. */
-static bool run(struct capture *c, lb_function *fn, void *context, int n_in, lb_tensor *const *in,
-		int n_out, lb_tensor **out)
+static bool run(struct capture *c, lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
+		lb_tensor **out)
 {
 	lb_auto_free lb_tensor **tracers = malloc(((size_t)n_in + 1) * sizeof *tracers);
 	if (!tracers)
@@ -234,8 +233,7 @@ bool lb_image_trace(struct lb_image *ret, const struct lb_image_source *from)
 {
 	int n_in = from->n_in, n_out = from->n_out;
 	struct lb_self *self = lb_self();
-	*ret = (struct lb_image){ .n_in = (uint32_t)n_in, .n_out = (uint32_t)n_out,
-				 .shapeless = from->shapeless };
+	*ret = (struct lb_image){ .n_in = (uint32_t)n_in, .n_out = (uint32_t)n_out, .shapeless = from->shapeless };
 	if (!self)
 		return false;
 	struct lb_tracing tracing;

@@ -8,8 +8,7 @@
 
 static bool is_stream(const char *what, lb_stream stream)
 {
-	return stream.id < lb_stream_count() ||
-		lb_fail("%s: there is no stream %u", what, stream.id);
+	return stream.id < lb_stream_count() || lb_fail("%s: there is no stream %u", what, stream.id);
 }
 
 lb_stream lb_default_stream(void)
@@ -85,8 +84,7 @@ lb_event lb_event_record(lb_stream stream)
 {
 	LB_ENTER();
 	(void)site;
-	return is_stream("event_record", stream) ? newest(stream)
-						 : (lb_event){ lb_default_stream(), 0 };
+	return is_stream("event_record", stream) ? newest(stream) : (lb_event){ lb_default_stream(), 0 };
 }
 
 bool lb_event_is_done(lb_event event)
@@ -120,8 +118,7 @@ static bool wait_until_done(lb_event event)
 	lb_probe_wait_done(0, event.job, 0);
 	self->record->waits_for = 0;
 	lb_wait_end();
-	return !lb_stopping() ||
-		lb_fail("event_wait: the program is exiting, and its streams have stopped");
+	return !lb_stopping() || lb_fail("event_wait: the program is exiting, and its streams have stopped");
 }
 
 static bool wait_for_event(lb_event event)

@@ -69,8 +69,7 @@ uint64_t lb_evaluation_number(void)
 	return __atomic_add_fetch(&lb_root->last_eval, 1, __ATOMIC_RELAXED);
 }
 
-void lb_evaluation_init(struct lb_evaluation *e, uint64_t number, struct lb_arena *arena,
-			struct lb_thread *record)
+void lb_evaluation_init(struct lb_evaluation *e, uint64_t number, struct lb_arena *arena, struct lb_thread *record)
 {
 	e->number = number;
 	e->streams[0] = e->streams[1] = 0;
@@ -113,7 +112,8 @@ static void note_bad(struct lb_evaluation *e, struct lb_tensor *t)
 	bad->next = e->bad;
 	bad->tensor = t;
 	bad->failure = (struct lb_failure){
-		.origin = lb_failure_origin(), .job = e->number,
+		.origin = lb_failure_origin(),
+		.job = e->number,
 		.site = (const void *)(uintptr_t)t->site,
 	};
 	snprintf(bad->failure.text, sizeof bad->failure.text, "%s", lb_error_message());

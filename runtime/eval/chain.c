@@ -80,7 +80,10 @@ static void add_insn(struct chain *c, struct lb_step *step)
 	step->reg = (uint8_t)c->n_regs++;
 	c->fuse.dtypes[step->reg] = t->dtype;
 	c->fuse.insns[c->fuse.n_insns++] = (struct lb_fuse_insn){
-		.op = t->op, .dst = step->reg, .a = operand_reg(c, t, 0), .b = operand_reg(c, t, 1),
+		.op = t->op,
+		.dst = step->reg,
+		.a = operand_reg(c, t, 0),
+		.b = operand_reg(c, t, 1),
 		.c = operand_reg(c, t, 2),
 	};
 }
@@ -96,14 +99,13 @@ static struct lb_tensor *donor(struct chain *c, const struct lb_tensor *t)
 		struct lb_buffer *buffer = lb_tensor_buffer(input);
 		if (!step || step->stays || lb_is_constant(input) || !buffer ||
 		    __atomic_load_n(&buffer->refs, __ATOMIC_ACQUIRE) != 1 || input->offset ||
-		    (buffer->flags & LB_BUFFER_FOREIGN) ||
-		    lb_dtypes[input->dtype].bytes != lb_dtypes[t->dtype].bytes ||
+		    (buffer->flags & LB_BUFFER_FOREIGN) || lb_dtypes[input->dtype].bytes != lb_dtypes[t->dtype].bytes ||
 		    !lb_same_shape(input->rank, input->shape, t->rank, t->shape) ||
 		    !lb_is_row_major(input->rank, input->shape, input->strides))
 			continue;
 		uint32_t uses_here = 0;
 		const struct lb_step *steps = c->run->schedule.steps;
-		for (uint32_t m = c->head->next; ; m = steps[m].next) {
+		for (uint32_t m = c->head->next;; m = steps[m].next) {
 			const struct lb_step *s = m == LB_NO_STEP ? c->head : &steps[m];
 			for (uint32_t k = 0; k < s->tensor->n_inputs; k++)
 				uses_here += lb_tensor_input(s->tensor, k) == input;
@@ -157,7 +159,7 @@ static void load_program(struct chain *c, struct lb_tensor *t)
 		const struct lb_program_insn *insn = &program->insns[k];
 		c->head->reg = (uint8_t)c->n_regs++;
 		fuse->insns[fuse->n_insns++] =
-			(struct lb_fuse_insn){ insn->op, c->head->reg, insn->a, insn->b, insn->c };
+		    (struct lb_fuse_insn){ insn->op, c->head->reg, insn->a, insn->b, insn->c };
 	}
 }
 

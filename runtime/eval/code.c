@@ -49,8 +49,7 @@ lb_code *lb_code_make(uint32_t n, size_t *capacity)
 
 lb_code *lb_code_remake(lb_code *code, size_t capacity, uint32_t n)
 {
-	if (lb_code_bytes(n) > capacity ||
-	    mprotect((void *)code, capacity, PROT_READ | PROT_WRITE) != 0) {
+	if (lb_code_bytes(n) > capacity || mprotect((void *)code, capacity, PROT_READ | PROT_WRITE) != 0) {
 		lb_code_free(code, capacity);
 		return NULL;
 	}

@@ -99,9 +99,7 @@ const char *lb_debug_eval(uint64_t id)
 		if (!lb_run_schedule(run, self->record))
 			refusal = failure(had_error);
 		break;
-	case LB_BUILD_FAILED:
-		refusal = failure(had_error);
-		break;
+	case LB_BUILD_FAILED: refusal = failure(had_error); break;
 	}
 	end_current();
 	return refusal;

@@ -8,23 +8,22 @@
 
 #include <string.h>
 
-#define INSTRUCTIONS(name)                                                                     \
-	.prologue = name##_prologue, .prologue_bytes = sizeof name##_prologue,                 \
-	.call = name##_call, .call_bytes = sizeof name##_call,                                 \
-	.epilogue = name##_epilogue, .epilogue_bytes = sizeof name##_epilogue
+#define INSTRUCTIONS(name) \
+	.prologue = name##_prologue, .prologue_bytes = sizeof name##_prologue, .call = name##_call, \
+	.call_bytes = sizeof name##_call, .epilogue = name##_epilogue, .epilogue_bytes = sizeof name##_epilogue
 
 static const uint8_t x86_64_prologue[] = {
-	0x55,                   /* push rbp */
+	0x55,     /* push rbp */
 	0x48, 0x89, 0xe5,       /* mov rbp, rsp */
 	0x48, 0x83, 0xec, 0x10, /* sub rsp, 16 */
 	0x48, 0x89, 0x7d, 0xf8, /* mov [rbp-8], rdi */
 };
 static const uint8_t x86_64_call[] = {
 	0x48, 0x8b, 0x7d, 0xf8, /* mov rdi, [rbp-8] */
-	0xbe, 0, 0, 0, 0,       /* mov esi, NUMBER */
+	0xbe, 0,    0,    0,    0,       /* mov esi, NUMBER */
 	0xff, 0x17,             /* call [rdi] */
 	0x85, 0xc0,             /* test eax, eax */
-	0x0f, 0x84, 0, 0, 0, 0, /* je END */
+	0x0f, 0x84, 0,    0,    0, 0, /* je END */
 };
 static const uint8_t x86_64_epilogue[] = { 0xc9, 0xc3 }; /* leave; ret */
 
@@ -38,7 +37,8 @@ static void finish_x86_64(void *call, uint32_t number, size_t to_end)
 }
 
 const struct lb_encoding lb_encoding_x86_64 = {
-	INSTRUCTIONS(x86_64), .finish_call = finish_x86_64,
+	INSTRUCTIONS(x86_64),
+	.finish_call = finish_x86_64,
 };
 
 static const uint32_t aarch64_prologue[] = {
@@ -73,7 +73,8 @@ static void finish_aarch64(void *call, uint32_t number, size_t to_end)
 }
 
 const struct lb_encoding lb_encoding_aarch64 = {
-	INSTRUCTIONS(aarch64), .finish_call = finish_aarch64,
+	INSTRUCTIONS(aarch64),
+	.finish_call = finish_aarch64,
 };
 
 #if defined __x86_64__

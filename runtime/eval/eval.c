@@ -21,7 +21,8 @@ static bool refuse_to_wait(struct lb_evaluation *e)
 	lb_evaluation_drop_blockers(e);
 	/* it would wait for this thread's own claims, or while it holds them */
 	return lb_fail("eval: tensor #%llu is being computed, and code that runs inside an evaluation "
-		       "cannot wait for it; evaluate it afterwards", (unsigned long long)id);
+		       "cannot wait for it; evaluate it afterwards",
+		       (unsigned long long)id);
 }
 
 static void wait_for_blockers(struct lb_evaluation *e)
@@ -69,16 +70,13 @@ static void deliver(struct lb_evaluation *e)
 	pthread_mutex_unlock(&lb_wait.lock);
 }
 
-static bool evaluate(struct lb_evaluation *e, int n, struct lb_tensor *const *roots, bool nested,
-		     const void *site)
+static bool evaluate(struct lb_evaluation *e, int n, struct lb_tensor *const *roots, bool nested, const void *site)
 {
 	for (;;) {
 		e->takes_all = nested || lb_stopping();
 		switch (lb_attempt(e, n, roots)) {
-		case LB_DONE:
-			return true;
-		case LB_STOPPED:
-			return false;
+		case LB_DONE: return true;
+		case LB_STOPPED: return false;
 		case LB_BLOCKED:
 			if (nested ? !refuse_to_wait(e) : !clear_the_way(e, site))
 				return false;

@@ -42,8 +42,7 @@ enum lb_outcome {
 };
 
 uint64_t lb_evaluation_number(void); /* the next */
-void lb_evaluation_init(struct lb_evaluation *e, uint64_t number, struct lb_arena *arena,
-			struct lb_thread *record);
+void lb_evaluation_init(struct lb_evaluation *e, uint64_t number, struct lb_arena *arena, struct lb_thread *record);
 /* Computes the roots, or says why not; no claim is left. */
 enum lb_outcome lb_attempt(struct lb_evaluation *e, int n, struct lb_tensor *const *roots);
 /* Gives back what the last attempt holds. */

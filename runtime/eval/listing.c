@@ -71,8 +71,8 @@ static bool count(struct builder *b)
 	if (lines > MOST_LINES || operands > 8 * MOST_LINES || text > MOST_TEXT) {
 		snprintf(b->ret->refusal, sizeof b->ret->refusal,
 			 "a graph of %llu operations, with %llu inputs and %llu bytes of names, is too large: "
-			 "the limits are %d, %d and %d", (unsigned long long)lines,
-			 (unsigned long long)operands, (unsigned long long)text, MOST_LINES,
+			 "the limits are %d, %d and %d",
+			 (unsigned long long)lines, (unsigned long long)operands, (unsigned long long)text, MOST_LINES,
 			 8 * MOST_LINES, MOST_TEXT);
 		return false;
 	}
@@ -158,8 +158,7 @@ static void add_call(struct builder *b, struct lb_listing_line *line, uint32_t s
 	b->ret->calls[b->n_calls++] = (struct lb_call){ step, number, insn };
 }
 
-static struct lb_listing_line *add_program(struct builder *b, uint32_t index,
-					   struct lb_listing_line *line)
+static struct lb_listing_line *add_program(struct builder *b, uint32_t index, struct lb_listing_line *line)
 {
 	const struct lb_tensor *t = b->s->steps[index].tensor;
 	const struct lb_program *program = lb_tensor_program(t);
@@ -185,8 +184,7 @@ static struct lb_listing_line *add_program(struct builder *b, uint32_t index,
 	return line - 1;
 }
 
-static struct lb_listing_line *add_single(struct builder *b, uint32_t index,
-					  struct lb_listing_line *line)
+static struct lb_listing_line *add_single(struct builder *b, uint32_t index, struct lb_listing_line *line)
 {
 	const struct lb_tensor *t = b->s->steps[index].tensor;
 	lb_listing_describe(line, t);
@@ -215,8 +213,7 @@ static void add_lines(struct builder *b)
 	}
 }
 
-static void describe_outside(struct builder *b, struct lb_listing_line *line,
-			     const struct outside *from)
+static void describe_outside(struct builder *b, struct lb_listing_line *line, const struct outside *from)
 {
 	const struct lb_tensor *t = from->tensor;
 	if (!t) {
@@ -265,8 +262,12 @@ static bool assemble(struct builder *b)
 	if (!listing)
 		return false;
 	*listing = (struct lb_listing){
-		.magic = LB_LISTING_MAGIC, .size = size, .n_lines = b->n_lines,
-		.n_inputs = b->n_outside, .n_operands = b->n_operands, .n_calls = b->n_calls,
+		.magic = LB_LISTING_MAGIC,
+		.size = size,
+		.n_lines = b->n_lines,
+		.n_inputs = b->n_outside,
+		.n_operands = b->n_operands,
+		.n_calls = b->n_calls,
 	};
 	void *to = put(listing + 1, b->lines, lines);
 	to = put(to, inputs, outside);
@@ -290,10 +291,8 @@ bool lb_listing_build(const struct lb_schedule *s, bool apart, struct lb_listed 
 	if (!(b.line_of = take(&b, s->n, sizeof *b.line_of)) ||
 	    !(b.operands = take(&b, b.n_operands, sizeof *b.operands)) ||
 	    !(b.outside = take(&b, most_outside, sizeof *b.outside)) ||
-	    !(b.slots = take(&b, capacity, sizeof *b.slots)) ||
-	    !(b.lines = take(&b, b.n_lines, sizeof *b.lines)) ||
-	    !(b.texts = take(&b, b.text_bytes, 1)) ||
-	    !(ret->calls = take(&b, b.n_lines, sizeof *ret->calls)) ||
+	    !(b.slots = take(&b, capacity, sizeof *b.slots)) || !(b.lines = take(&b, b.n_lines, sizeof *b.lines)) ||
+	    !(b.texts = take(&b, b.text_bytes, 1)) || !(ret->calls = take(&b, b.n_lines, sizeof *ret->calls)) ||
 	    !(ret->tensors = take(&b, b.n_lines + most_outside, sizeof *ret->tensors)))
 		return false;
 	add_lines(&b);

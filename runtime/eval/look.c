@@ -31,8 +31,7 @@ static void look_for_nan(const struct lb_tensor *t)
 
 static void look_for_range(const struct lb_tensor *t)
 {
-	struct lb_view view = { .data = lb_tensor_data(t), .dtype = (enum lb_dtype)t->dtype,
-				.rank = t->rank };
+	struct lb_view view = { .data = lb_tensor_data(t), .dtype = (enum lb_dtype)t->dtype, .rank = t->rank };
 	double low, high;
 	if (t->size == 0 || t->dtype == LB_C64)
 		return;

@@ -19,8 +19,8 @@ static inline void lb_look_at_name(struct lb_tensor *t)
 static inline void lb_look_at(const struct lb_step *step)
 {
 	lb_look_at_name(step->tensor);
-	if (__builtin_expect((lb_watched(step->tensor->watch) & (LB_WATCH_NAN | LB_WATCH_RANGE)) ||
-			     lb_probe_nan_on(), 0))
+	if (__builtin_expect((lb_watched(step->tensor->watch) & (LB_WATCH_NAN | LB_WATCH_RANGE)) || lb_probe_nan_on(),
+			     0))
 		lb_look_closely(step);
 }
 

@@ -20,8 +20,7 @@ static void set_buffer(struct lb_tensor *t, struct lb_buffer *buffer)
 
 bool lb_run_allocate(struct lb_run *run, struct lb_tensor *t)
 {
-	struct lb_buffer *buffer =
-		lb_buffer_new(t->size * lb_dtypes[t->dtype].bytes, t->id, run->plain);
+	struct lb_buffer *buffer = lb_buffer_new(t->size * lb_dtypes[t->dtype].bytes, t->id, run->plain);
 	if (!buffer)
 		return false;
 	set_buffer(t, buffer);
@@ -45,16 +44,15 @@ static bool is_last_user(const struct lb_run *run, const struct lb_tensor *t, co
 	if (step) /* remaining: 2 if x is the update, too */
 		return !step->stays && step->remaining == 1;
 	return !run->plain && !run->traced && lb_schedule_step(&run->schedule, t)->stays &&
-		__atomic_load_n(&x->refs, __ATOMIC_ACQUIRE) == LB_ONE_REF;
+	       __atomic_load_n(&x->refs, __ATOMIC_ACQUIRE) == LB_ONE_REF;
 }
 
 static bool fills_own_buffer(const struct lb_tensor *x)
 {
 	const struct lb_buffer *buffer = lb_tensor_buffer(x);
 	return __atomic_load_n(&buffer->refs, __ATOMIC_ACQUIRE) == 1 && !x->offset &&
-		!(buffer->flags & LB_BUFFER_FOREIGN) &&
-		buffer->nbytes == x->size * lb_dtypes[x->dtype].bytes &&
-		lb_is_row_major(x->rank, x->shape, x->strides);
+	       !(buffer->flags & LB_BUFFER_FOREIGN) && buffer->nbytes == x->size * lb_dtypes[x->dtype].bytes &&
+	       lb_is_row_major(x->rank, x->shape, x->strides);
 }
 
 /* A ready tensor without its buffer is as good as freed, for readers too. */

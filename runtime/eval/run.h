@@ -21,8 +21,7 @@ struct lb_run {
 };
 
 /* Of this thread, the one that began last; NULL outside any. A debugger's do not count. */
-extern __thread struct lb_run *lb_innermost_run
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern __thread struct lb_run *lb_innermost_run __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 void lb_run_init(struct lb_run *run, struct lb_arena *arena, bool plain);
 

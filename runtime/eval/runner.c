@@ -71,8 +71,7 @@ static void finish_group(struct lb_run *run, struct lb_step *head)
 static void tell_start(struct lb_tensor *t, uint32_t op, int64_t members, uint64_t site)
 {
 	lb_look_at_name(t);
-	lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, op, members,
-			  (uint64_t)(uintptr_t)lb_ops[op].name, site);
+	lb_probe_op_start(t->id, (uint64_t)(uintptr_t)t, op, members, (uint64_t)(uintptr_t)lb_ops[op].name, site);
 }
 
 /* A debugger that looks at each operation sees those of a fused tensor, too. */
@@ -82,7 +81,7 @@ static inline bool is_apart(const struct lb_run *run, const struct lb_tensor *t)
 }
 
 static inline __attribute__((always_inline)) void begin_step(struct lb_run *run, const struct lb_step *step,
-			      struct lb_thread *record, struct lb_under_way *u)
+							     struct lb_thread *record, struct lb_under_way *u)
 {
 	enum { TIME_FROM = 1 << 16 };
 	struct lb_tensor *t = step->tensor;
@@ -98,8 +97,9 @@ static inline __attribute__((always_inline)) void begin_step(struct lb_run *run,
 		tell_start(t, t->op, u->members, t->site);
 }
 
-static inline __attribute__((always_inline)) bool end_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record,
-			    const struct lb_under_way *u, bool ok)
+static inline __attribute__((always_inline)) bool end_step(struct lb_run *run, struct lb_step *step,
+							   struct lb_thread *record, const struct lb_under_way *u,
+							   bool ok)
 {
 	struct lb_tensor *t = step->tensor;
 
@@ -122,8 +122,7 @@ static inline __attribute__((always_inline)) bool end_step(struct lb_run *run, s
 	return true;
 }
 
-static bool run_insn(struct lb_run *run, struct lb_tensor *t, int k, void **registers,
-		     const struct lb_under_way *u)
+static bool run_insn(struct lb_run *run, struct lb_tensor *t, int k, void **registers, const struct lb_under_way *u)
 {
 	const struct lb_program *program = lb_tensor_program(t);
 	uint32_t op = program->insns[k].op;
@@ -145,7 +144,8 @@ static bool run_apart(struct lb_run *run, struct lb_tensor *t, const struct lb_u
 	return ok;
 }
 
-static inline __attribute__((always_inline)) bool run_step(struct lb_run *run, struct lb_step *step, struct lb_thread *record)
+static inline __attribute__((always_inline)) bool run_step(struct lb_run *run, struct lb_step *step,
+							   struct lb_thread *record)
 {
 	struct lb_tensor *t = step->tensor;
 	struct lb_under_way under_way;
@@ -153,7 +153,8 @@ static inline __attribute__((always_inline)) bool run_step(struct lb_run *run, s
 	begin_step(run, step, record, &under_way);
 	bool chain = lb_op_is_elementwise(t->op) || t->op == LB_OP_FUSED;
 	bool ok = under_way.apart ? run_apart(run, t, &under_way)
-		: chain ? lb_run_chain(run, step) : lb_run_single(run, t);
+		  : chain         ? lb_run_chain(run, step)
+				  : lb_run_single(run, t);
 	return end_step(run, step, record, &under_way, ok);
 }
 

@@ -64,8 +64,7 @@ static bool list_blocker(struct lb_schedule *s, struct lb_tensor *t)
 {
 	if (s->n_blockers == s->blockers_capacity) {
 		uint32_t capacity = s->blockers_capacity ? s->blockers_capacity * 2 : 16;
-		struct lb_tensor **list = grown(s->arena, s->blockers, s->n_blockers, capacity,
-						sizeof *list);
+		struct lb_tensor **list = grown(s->arena, s->blockers, s->n_blockers, capacity, sizeof *list);
 		if (!list)
 			return false;
 		s->blockers = list;
@@ -85,8 +84,7 @@ static bool is_of_streams(const struct lb_schedule *s, const struct lb_tensor *t
 /* False for almost every tensor: only then `consider` has to look closer. */
 static inline bool is_special(const struct lb_schedule *s, const struct lb_tensor *t)
 {
-	return (lb_tensor_flags(t) & (LB_FLAG_QUEUED | LB_FLAG_FAILED)) | (s->bad != NULL) |
-		!is_of_streams(s, t);
+	return (lb_tensor_flags(t) & (LB_FLAG_QUEUED | LB_FLAG_FAILED)) | (s->bad != NULL) | !is_of_streams(s, t);
 }
 
 /* Whether t may be claimed; if not, *ret says how to go on. */
@@ -137,8 +135,9 @@ static enum lb_built visit(struct walk *w, struct lb_tensor *t, bool is_edge)
 		s->steps[t->order - 1].uses += is_edge;
 		return LB_BUILT;
 	}
-	s->steps[s->n] = (struct lb_step){ .tensor = t, .uses = is_edge, .group = s->n,
-					   .consumers = LB_NO_STEP, .next = LB_NO_STEP };
+	s->steps[s->n] = (struct lb_step){
+		.tensor = t, .uses = is_edge, .group = s->n, .consumers = LB_NO_STEP, .next = LB_NO_STEP
+	};
 	lb_record_begin(&t->seq);
 	__atomic_store_n(&t->eval, s->eval, __ATOMIC_RELAXED);
 	t->order = s->n + 1;
@@ -189,7 +188,7 @@ static bool fits_group(const struct lb_schedule *s, uint32_t head, const struct 
 	    memcmp(t->shape, h->shape, (size_t)t->rank * sizeof *t->shape) != 0)
 		return false;
 	return g->insns + 1 <= LB_FUSE_INSNS && g->inputs + (int)t->n_inputs <= LB_FUSE_INPUTS &&
-		g->outputs + step->stored <= LB_FUSE_OUTPUTS;
+	       g->outputs + step->stored <= LB_FUSE_OUTPUTS;
 }
 
 static void assign_group(struct lb_schedule *s, uint32_t index)

@@ -90,8 +90,7 @@ void lb_schedule_abandon(struct lb_schedule *s, void (*drop)(struct lb_buffer *)
 /* The step that computes t in this schedule, or NULL. */
 static inline struct lb_step *lb_schedule_step(const struct lb_schedule *s, const struct lb_tensor *t)
 {
-	if (lb_tensor_state(t) != LB_STATE_EVALUATING ||
-	    __atomic_load_n(&t->eval, __ATOMIC_RELAXED) != s->eval)
+	if (lb_tensor_state(t) != LB_STATE_EVALUATING || __atomic_load_n(&t->eval, __ATOMIC_RELAXED) != s->eval)
 		return NULL;
 	return &s->steps[t->order - 1];
 }

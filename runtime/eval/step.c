@@ -236,11 +236,9 @@ static struct graph *make(struct lb_listed *listed, uint64_t hash)
 	if (g && g->listing && g->tensors && g->code && publish(g))
 		return g;
 	if (!room)
-		snprintf(listed->refusal, sizeof listed->refusal, "%d graphs are under way at once",
-			 GRAPHS_MOST);
+		snprintf(listed->refusal, sizeof listed->refusal, "%d graphs are under way at once", GRAPHS_MOST);
 	else if (g && !g->code)
-		snprintf(listed->refusal, sizeof listed->refusal,
-			 "cannot get memory for code: %s", strerror(errno));
+		snprintf(listed->refusal, sizeof listed->refusal, "cannot get memory for code: %s", strerror(errno));
 	destroy(g);
 	return NULL;
 }
@@ -305,9 +303,9 @@ static int run_call(struct lb_code_frame *frame, uint32_t number)
 	const struct lb_call *call = &s->calls[number];
 
 	s->record->line = call->line;
-	return call->insn < 0 ? lb_run_group(s->run, call->step, s->record)
-		: lb_run_group_insn(s->run, call->step, call->insn, s->record, &s->under_way,
-				    s->registers);
+	return call->insn < 0
+		   ? lb_run_group(s->run, call->step, s->record)
+		   : lb_run_group_insn(s->run, call->step, call->insn, s->record, &s->under_way, s->registers);
 }
 
 static void note_unstepped(const char *why)
@@ -343,8 +341,8 @@ bool lb_step_through(struct lb_run *run, struct lb_thread *record, bool *ok)
 	record->line = 0;
 	record->tensors = (uint64_t)(uintptr_t)listed.tensors;
 	record->graph = g->record->id;
-	lb_probe_graph_start(g->record->id, (uint64_t)(uintptr_t)g->code + lb_code_offset(0),
-			     run->schedule.eval, g->listing->n_lines);
+	lb_probe_graph_start(g->record->id, (uint64_t)(uintptr_t)g->code + lb_code_offset(0), run->schedule.eval,
+			     g->listing->n_lines);
 	*ok = g->code(&s.frame) != 0;
 	record->graph = outer.graph;
 	record->line = outer.line;

@@ -87,7 +87,7 @@ static bool publish(struct stream *s, const char *name)
 	if (name && *name && !copy)
 		return lb_fail("out of memory for a stream's name");
 	struct lb_stream_record *record =
-		self ? lb_slab_take(LB_KIND_STREAM, &self->magazines[LB_KIND_STREAM], true) : NULL;
+	    self ? lb_slab_take(LB_KIND_STREAM, &self->magazines[LB_KIND_STREAM], true) : NULL;
 	if (!record) {
 		free(copy);
 		return false;
@@ -101,12 +101,13 @@ static bool publish(struct stream *s, const char *name)
 	return true;
 }
 
-#define UPDATE(s, statement) do { \
-	struct lb_stream_record *record = (s)->record; \
-	lb_record_begin(&record->seq); \
-	statement; \
-	lb_record_end(&record->seq); \
-} while (0)
+#define UPDATE(s, statement) \
+	do { \
+		struct lb_stream_record *record = (s)->record; \
+		lb_record_begin(&record->seq); \
+		statement; \
+		lb_record_end(&record->seq); \
+	} while (0)
 
 /* ---- jobs ---- */
 
@@ -127,14 +128,13 @@ static bool wants_job(const struct lb_tensor *t, bool only_lazy)
 {
 	enum lb_state state = lb_tensor_state(t);
 	return (state == LB_STATE_LAZY || (state == LB_STATE_EVALUATING && !only_lazy)) &&
-		!(lb_tensor_flags(t) & LB_FLAG_QUEUED);
+	       !(lb_tensor_flags(t) & LB_FLAG_QUEUED);
 }
 
 static bool start_worker(struct stream *s);
 
 /* One job for those of the tensors that are of this stream. */
-static bool push(struct stream *s, int n, struct lb_tensor *const *xs, const void *site,
-		 bool only_lazy, bool traced)
+static bool push(struct stream *s, int n, struct lb_tensor *const *xs, const void *site, bool only_lazy, bool traced)
 {
 	struct job *job = calloc(1, sizeof *job + (size_t)n * sizeof *job->roots);
 	if (!job)
@@ -232,8 +232,7 @@ static void forget_blockers(struct root *root)
 }
 
 /* The root has its value, or a failure. */
-static void settle(struct stream *s, struct job *job, struct root *root,
-		   const struct lb_failure *failure)
+static void settle(struct stream *s, struct job *job, struct root *root, const struct lb_failure *failure)
 {
 	struct lb_tensor *t = root->tensor;
 	pthread_mutex_lock(&lb_wait.lock);
@@ -251,8 +250,7 @@ static void settle(struct stream *s, struct job *job, struct root *root,
 	lb_tensor_drop(t, LB_ONE_REF);
 }
 
-static void settle_failed(struct stream *s, struct job *job, struct root *root,
-			  const struct lb_evaluation *e)
+static void settle_failed(struct stream *s, struct job *job, struct root *root, const struct lb_evaluation *e)
 {
 	struct lb_failure failure;
 	if (e && e->failure) {
@@ -285,26 +283,21 @@ static void run_root(struct stream *s, struct job *job, struct root *root, struc
 {
 	lb_fail_site(job->site);
 	switch (lb_attempt(e, 1, &root->tensor)) {
-	case LB_DONE:
-		settle(s, job, root, NULL);
-		break;
+	case LB_DONE: settle(s, job, root, NULL); break;
 	case LB_BLOCKED:
 		if (!set_aside(job, root, e))
 			settle_failed(s, job, root, NULL);
 		break;
-	case LB_FAILED:
-		settle_failed(s, job, root, e);
-		break;
-	case LB_STOPPED:
-		break;
+	case LB_FAILED: settle_failed(s, job, root, e); break;
+	case LB_STOPPED: break;
 	}
 	lb_clear_error();
 	lb_evaluation_drop_blockers(e);
 	lb_wake_waiting();
 }
 
-static void run_roots(struct stream *s, struct job *job, int n, struct root **roots,
-		      struct lb_tensor **tensors, struct lb_evaluation *e)
+static void run_roots(struct stream *s, struct job *job, int n, struct root **roots, struct lb_tensor **tensors,
+		      struct lb_evaluation *e)
 {
 	if (n > 1) {
 		enum lb_outcome outcome = lb_attempt(e, n, tensors);
@@ -514,8 +507,7 @@ static bool start_worker(struct stream *s)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (error)
-		return lb_fail("stream %u: no thread could be started for it: %s", number_of(s),
-			       strerror(error));
+		return lb_fail("stream %u: no thread could be started for it: %s", number_of(s), strerror(error));
 	s->has_thread = true;
 	name_worker(s);
 	return true;
@@ -554,7 +546,7 @@ bool lb_stream_make(const char *name, uint32_t *ret)
 {
 	pthread_mutex_lock(&lb_wait.lock);
 	bool ok = n_streams < LB_STREAMS ||
-		lb_fail("stream_new: there are already %d streams, and there can be no more", LB_STREAMS);
+		  lb_fail("stream_new: there are already %d streams, and there can be no more", LB_STREAMS);
 	if (ok && publish(&streams[n_streams], name)) {
 		*ret = n_streams;
 		__atomic_store_n(&n_streams, n_streams + 1, __ATOMIC_RELEASE);
@@ -586,8 +578,7 @@ static void give_up(struct job *job, bool was_running)
 			give_away(root->blockers[k]);
 		if (!root->tensor)
 			continue;
-		__atomic_fetch_and(&root->tensor->flags, ~(uint32_t)LB_FLAG_QUEUED,
-				   __ATOMIC_RELAXED);
+		__atomic_fetch_and(&root->tensor->flags, ~(uint32_t)LB_FLAG_QUEUED, __ATOMIC_RELAXED);
 		give_away(root->tensor);
 		if (!was_running)
 			free(root->blockers);

@@ -29,7 +29,7 @@ static inline bool lb_is_blocking(const struct lb_tensor *t)
 {
 	uint8_t state = __atomic_load_n(&t->state, __ATOMIC_SEQ_CST);
 	return state == LB_STATE_EVALUATING ||
-		(state == LB_STATE_LAZY && (lb_tensor_flags(t) & LB_FLAG_QUEUED) && !lb_stopping());
+	       (state == LB_STATE_LAZY && (lb_tensor_flags(t) & LB_FLAG_QUEUED) && !lb_stopping());
 }
 
 static inline bool lb_any_blocking(uint32_t n, struct lb_tensor *const *list)

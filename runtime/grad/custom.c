@@ -16,8 +16,8 @@
 static bool run_again(struct lb_custom *call)
 {
 	int n = 0;
-	lb_auto_free struct lb_tensor **lists = calloc(2 * ((size_t)call->n_in + (size_t)call->n_out) + 1,
-						       sizeof *lists);
+	lb_auto_free struct lb_tensor **lists =
+	    calloc(2 * ((size_t)call->n_in + (size_t)call->n_out) + 1, sizeof *lists);
 	lb_auto_free int *wrt = calloc((size_t)call->n_in + 1, sizeof *wrt);
 	if (!lists || !wrt)
 		return lb_fail("checkpoint: out of memory for %d inputs", call->n_in);
@@ -35,10 +35,18 @@ static bool run_again(struct lb_custom *call)
 		if (call->wants[i])
 			wrt[n_wrt++] = i;
 	}
-	ok = ok && lb_pull_back(&(struct lb_pullback){
-		.name = "checkpoint", .site = call->site, .fn = call->fn, .context = call->context,
-		.n_in = call->n_in, .n_wrt = n_wrt, .n_out = call->n_out, .in = in, .wrt = wrt,
-		.cotangents = call->cotangents, .out = out, .grads = grads });
+	ok = ok && lb_pull_back(&(struct lb_pullback){ .name = "checkpoint",
+						       .site = call->site,
+						       .fn = call->fn,
+						       .context = call->context,
+						       .n_in = call->n_in,
+						       .n_wrt = n_wrt,
+						       .n_out = call->n_out,
+						       .in = in,
+						       .wrt = wrt,
+						       .cotangents = call->cotangents,
+						       .out = out,
+						       .grads = grads });
 	memset(call->grads, 0, (size_t)call->n_in * sizeof *call->grads);
 	for (int i = 0; i < n_wrt && ok; i++)
 		call->grads[wrt[i]] = grads[i];
@@ -49,8 +57,7 @@ static bool run_rule(struct lb_custom *call)
 {
 	if (call->n_in)
 		memset(call->grads, 0, (size_t)call->n_in * sizeof *call->grads);
-	if (call->vjp(call->context, call->n_in, call->in, call->n_out, call->results, call->cotangents,
-		      call->grads))
+	if (call->vjp(call->context, call->n_in, call->in, call->n_out, call->results, call->cotangents, call->grads))
 		return true;
 	lb_fail_site(call->site);
 	return lb_ok() ? lb_fail("custom_vjp: the rule failed without an error") : false;
@@ -112,16 +119,22 @@ static bool run_custom(const char *name, const struct lb_custom *like, struct lb
 bool lb_checkpoint(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
 {
 	LB_ENTER();
-	return run_custom("checkpoint", &(struct lb_custom){ .run = run_again, .fn = fn, .context = context, .site = site,
-			  .n_in = n_in, .n_out = n_out }, in, out);
+	return run_custom(
+	    "checkpoint",
+	    &(struct lb_custom){
+		.run = run_again, .fn = fn, .context = context, .site = site, .n_in = n_in, .n_out = n_out },
+	    in, out);
 }
 
-bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_in, lb_tensor *const *in,
-		   int n_out, lb_tensor **out)
+bool lb_custom_vjp(lb_function *fn, lb_vjp_function *vjp, void *context, int n_in, lb_tensor *const *in, int n_out,
+		   lb_tensor **out)
 {
 	LB_ENTER();
 	if (!LB_GIVEN("custom_vjp", vjp))
 		return false;
-	return run_custom("custom_vjp", &(struct lb_custom){ .run = run_rule, .fn = fn, .vjp = vjp, .context = context,
-			  .site = site, .n_in = n_in, .n_out = n_out }, in, out);
+	return run_custom(
+	    "custom_vjp",
+	    &(struct lb_custom){
+		.run = run_rule, .fn = fn, .vjp = vjp, .context = context, .site = site, .n_in = n_in, .n_out = n_out },
+	    in, out);
 }

@@ -25,8 +25,7 @@ struct lb_optimizer {
 
 /* ---- making ---- */
 
-static lb_optimizer *optimizer_new(const char *name, lb_optimizer like, double rate, const double *fractions,
-				   int n)
+static lb_optimizer *optimizer_new(const char *name, lb_optimizer like, double rate, const double *fractions, int n)
 {
 	bool ok = rate > 0 && isfinite(rate);
 	for (int i = 0; i < n; i++)
@@ -160,7 +159,8 @@ bool lb_optimizer_restore(lb_optimizer *o, int64_t steps, int n, lb_tensor *cons
 		return false;
 	if (steps < 0 || n < 0 || (o->n_each ? n % o->n_each : n) != 0)
 		return lb_fail("optimizer: a state of %d tensor%s after %lld step%s is not what it saved: there are %d "
-			       "for each parameter", n, LB_S(n), (long long)steps, LB_S(steps), o->n_each);
+			       "for each parameter",
+			       n, LB_S(n), (long long)steps, LB_S(steps), o->n_each);
 	for (int i = 0; i < n; i++) {
 		if (!state[i])
 			return lb_fail_null_at("optimizer_restore", i, n);
@@ -256,7 +256,8 @@ static bool check(const char *op, const lb_optimizer *o, int n, lb_tensor *const
 			const struct lb_tensor *s = o->state[i * o->n_each + k];
 			if (!lb_same_shape(p->rank, p->shape, s->rank, s->shape))
 				return lb_fail("optimizer: parameter %d is %s, its state %s: parameters keep their "
-					       "order and shapes", i, lb_shape_text(p->rank, p->shape, tp),
+					       "order and shapes",
+					       i, lb_shape_text(p->rank, p->shape, tp),
 					       lb_shape_text(s->rank, s->shape, tg));
 		}
 	}
@@ -298,7 +299,8 @@ static struct lb_tensor *step(const lb_optimizer *o, int i, struct lb_tensor *p,
 	return x ? lb_astype(x, (lb_dtype)p->dtype) : NULL;
 }
 
-static bool update(const char *op, lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads, const void *site)
+static bool update(const char *op, lb_optimizer *o, int n, lb_tensor **params, lb_tensor *const *grads,
+		   const void *site)
 {
 	if (!check(op, o, n, params, grads) || (!o->state && !state_init(o, n, params)))
 		return false;
@@ -360,7 +362,8 @@ bool lb_clip_by_global_norm(int n, lb_tensor *const *grads, double most, lb_tens
 		return false;
 	if (n <= 0 || !(most > 0))
 		return lb_fail("clip_by_global_norm: %d gradient%s and a norm of %g: one at least is needed, and a "
-			       "positive norm", n, LB_S(n), most);
+			       "positive norm",
+			       n, LB_S(n), most);
 	for (int i = 0; i < n; i++) {
 		if (!grads[i])
 			return lb_fail_null_at("clip_by_global_norm", i, n);

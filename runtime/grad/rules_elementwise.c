@@ -21,31 +21,21 @@ static struct lb_tensor *no_rule(int op)
 static struct lb_tensor *unary(int op, struct lb_tensor *x, struct lb_tensor *t, struct lb_tensor *g)
 {
 	switch (op) {
-	case LB_OP_NEGATIVE:
-		return lb_negative(g);
+	case LB_OP_NEGATIVE: return lb_negative(g);
 	case LB_OP_ABS:
 		return lb_where(lb_less(x, lb_scalar(0)), lb_negative(g),
 				lb_where(lb_equal(x, lb_scalar(0)), lb_scalar(0), g));
-	case LB_OP_EXP:
-		return lb_multiply(g, t);
-	case LB_OP_LOG:
-		return lb_divide(g, x);
-	case LB_OP_SQRT:
-		return lb_divide(lb_scaled(g, 0.5), t);
-	case LB_OP_RSQRT:
-		return lb_multiply(lb_scaled(g, -0.5), lb_divide(t, x));
-	case LB_OP_SIN:
-		return lb_multiply(g, lb_cos(x));
-	case LB_OP_COS:
-		return lb_multiply(lb_negative(g), lb_sin(x));
-	case LB_OP_TANH:
-		return lb_multiply(g, one_minus(lb_square(t)));
-	case LB_OP_SIGMOID:
-		return lb_multiply(g, lb_multiply(t, one_minus(t)));
+	case LB_OP_EXP: return lb_multiply(g, t);
+	case LB_OP_LOG: return lb_divide(g, x);
+	case LB_OP_SQRT: return lb_divide(lb_scaled(g, 0.5), t);
+	case LB_OP_RSQRT: return lb_multiply(lb_scaled(g, -0.5), lb_divide(t, x));
+	case LB_OP_SIN: return lb_multiply(g, lb_cos(x));
+	case LB_OP_COS: return lb_multiply(lb_negative(g), lb_sin(x));
+	case LB_OP_TANH: return lb_multiply(g, one_minus(lb_square(t)));
+	case LB_OP_SIGMOID: return lb_multiply(g, lb_multiply(t, one_minus(t)));
 	case LB_OP_ERF: /* 2 / sqrt(pi) */
 		return lb_multiply(lb_scaled(g, 1.12837916709551257390), lb_exp(lb_negative(lb_square(x))));
-	case LB_OP_SQUARE:
-		return lb_multiply(lb_scaled(g, 2), x);
+	case LB_OP_SQUARE: return lb_multiply(lb_scaled(g, 2), x);
 	}
 	return no_rule(op);
 }
@@ -68,10 +58,10 @@ static struct lb_tensor *power_base(struct lb_tensor *a, struct lb_tensor *b, st
 {
 	if (b->op == LB_OP_SCALAR || b->op == LB_OP_FULL) {
 		double p = lb_param_double(b, 0);
-		return p == 0 ? lb_zeros_of(g) :
-			p == 1 ? g :
-			p == 2 ? lb_multiply(lb_scaled(g, 2), a) :
-			lb_multiply(lb_scaled(g, p), lb_power(a, lb_scalar(p - 1)));
+		return p == 0   ? lb_zeros_of(g)
+		       : p == 1 ? g
+		       : p == 2 ? lb_multiply(lb_scaled(g, 2), a)
+				: lb_multiply(lb_scaled(g, p), lb_power(a, lb_scalar(p - 1)));
 	}
 	struct lb_tensor *less = lb_where(lb_equal(b, lb_scalar(0)), lb_scalar(1), lb_subtract(b, lb_scalar(1)));
 	return lb_multiply(lb_multiply(g, b), lb_power(a, less));
@@ -85,8 +75,8 @@ static struct lb_tensor *power_exponent(struct lb_tensor *a, struct lb_tensor *t
 }
 
 /* Where a is the one taken: ties share. `above` is lb_greater for the maximum. */
-static struct lb_tensor *chosen(lb_tensor *(*above)(lb_tensor *, lb_tensor *), struct lb_tensor *a,
-				struct lb_tensor *b, struct lb_tensor *g)
+static struct lb_tensor *chosen(lb_tensor *(*above)(lb_tensor *, lb_tensor *), struct lb_tensor *a, struct lb_tensor *b,
+				struct lb_tensor *g)
 {
 	return lb_where(above(a, b), g, where(lb_equal(a, b), lb_scaled(g, 0.5)));
 }
@@ -94,22 +84,15 @@ static struct lb_tensor *chosen(lb_tensor *(*above)(lb_tensor *, lb_tensor *), s
 static struct lb_tensor *for_left(int op, struct lb_tensor *a, struct lb_tensor *b, struct lb_tensor *g)
 {
 	switch (op) {
-	case LB_OP_MULTIPLY:
-		return lb_multiply(g, b);
-	case LB_OP_DIVIDE:
-		return lb_divide(g, b);
-	case LB_OP_POWER:
-		return power_base(a, b, g);
-	case LB_OP_MAXIMUM:
-		return chosen(lb_greater, a, b, g);
-	case LB_OP_MINIMUM:
-		return chosen(lb_less, a, b, g);
-	case LB_OP_LOGADDEXP:
-		return lb_multiply(g, lb_sigmoid(lb_subtract(a, b)));
+	case LB_OP_MULTIPLY: return lb_multiply(g, b);
+	case LB_OP_DIVIDE: return lb_divide(g, b);
+	case LB_OP_POWER: return power_base(a, b, g);
+	case LB_OP_MAXIMUM: return chosen(lb_greater, a, b, g);
+	case LB_OP_MINIMUM: return chosen(lb_less, a, b, g);
+	case LB_OP_LOGADDEXP: return lb_multiply(g, lb_sigmoid(lb_subtract(a, b)));
 	case LB_OP_ADD:
 	case LB_OP_SUBTRACT:
-	case LB_OP_REMAINDER:
-		return g;
+	case LB_OP_REMAINDER: return g;
 	}
 	return no_rule(op);
 }
@@ -118,24 +101,15 @@ static struct lb_tensor *for_right(int op, struct lb_tensor *a, struct lb_tensor
 				   struct lb_tensor *g)
 {
 	switch (op) {
-	case LB_OP_SUBTRACT:
-		return lb_negative(g);
-	case LB_OP_MULTIPLY:
-		return lb_multiply(g, a);
-	case LB_OP_DIVIDE:
-		return lb_negative(lb_divide(lb_multiply(g, t), b));
-	case LB_OP_POWER:
-		return power_exponent(a, t, g);
-	case LB_OP_MAXIMUM:
-		return chosen(lb_greater, b, a, g);
-	case LB_OP_MINIMUM:
-		return chosen(lb_less, b, a, g);
-	case LB_OP_LOGADDEXP:
-		return lb_multiply(g, lb_sigmoid(lb_subtract(b, a)));
-	case LB_OP_REMAINDER: /* a - b floor(a / b) */
-		return lb_negative(lb_multiply(g, lb_floor(lb_divide(a, b))));
-	case LB_OP_ADD:
-		return g;
+	case LB_OP_SUBTRACT: return lb_negative(g);
+	case LB_OP_MULTIPLY: return lb_multiply(g, a);
+	case LB_OP_DIVIDE: return lb_negative(lb_divide(lb_multiply(g, t), b));
+	case LB_OP_POWER: return power_exponent(a, t, g);
+	case LB_OP_MAXIMUM: return chosen(lb_greater, b, a, g);
+	case LB_OP_MINIMUM: return chosen(lb_less, b, a, g);
+	case LB_OP_LOGADDEXP: return lb_multiply(g, lb_sigmoid(lb_subtract(b, a)));
+	case LB_OP_REMAINDER: /* a - b floor(a / b) */ return lb_negative(lb_multiply(g, lb_floor(lb_divide(a, b))));
+	case LB_OP_ADD: return g;
 	}
 	return no_rule(op);
 }
@@ -145,7 +119,7 @@ bool lb_rule_binary(const struct lb_vjp *v)
 	int op = v->t->op;
 	struct lb_tensor *a = lb_vjp_input(v, 0), *b = lb_vjp_input(v, 1);
 	return (!lb_vjp_wants(v, 0) || lb_vjp_give(v, 0, for_left(op, a, b, v->g))) &&
-		(!lb_vjp_wants(v, 1) || lb_vjp_give(v, 1, for_right(op, a, b, v->t, v->g)));
+	       (!lb_vjp_wants(v, 1) || lb_vjp_give(v, 1, for_right(op, a, b, v->t, v->g)));
 }
 
 /* ---- three ---- */
@@ -154,7 +128,7 @@ bool lb_rule_where(const struct lb_vjp *v)
 {
 	struct lb_tensor *condition = lb_vjp_input(v, 0);
 	return (!lb_vjp_wants(v, 1) || lb_vjp_give(v, 1, where(condition, v->g))) &&
-		(!lb_vjp_wants(v, 2) || lb_vjp_give(v, 2, lb_where(condition, lb_scalar(0), v->g)));
+	       (!lb_vjp_wants(v, 2) || lb_vjp_give(v, 2, lb_where(condition, lb_scalar(0), v->g)));
 }
 
 /* minimum(maximum(x, low), high): the bounds themselves count as inside. */
@@ -163,8 +137,7 @@ bool lb_rule_clip(const struct lb_vjp *v)
 	struct lb_tensor *x = lb_vjp_input(v, 0), *low = lb_vjp_input(v, 1), *high = lb_vjp_input(v, 2);
 	struct lb_tensor *over = lb_logical_or(lb_greater(x, high), lb_less(high, low));
 	struct lb_tensor *under = lb_logical_and(lb_less(x, low), lb_less_equal(low, high));
-	return (!lb_vjp_wants(v, 0) ||
-		lb_vjp_give(v, 0, lb_where(lb_logical_or(over, under), lb_scalar(0), v->g))) &&
-		(!lb_vjp_wants(v, 1) || lb_vjp_give(v, 1, where(under, v->g))) &&
-		(!lb_vjp_wants(v, 2) || lb_vjp_give(v, 2, where(over, v->g)));
+	return (!lb_vjp_wants(v, 0) || lb_vjp_give(v, 0, lb_where(lb_logical_or(over, under), lb_scalar(0), v->g))) &&
+	       (!lb_vjp_wants(v, 1) || lb_vjp_give(v, 1, where(under, v->g))) &&
+	       (!lb_vjp_wants(v, 2) || lb_vjp_give(v, 2, where(over, v->g)));
 }

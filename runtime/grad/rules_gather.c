@@ -3,8 +3,7 @@
 bool lb_rule_take(const struct lb_vjp *v)
 {
 	struct lb_tensor *x = lb_vjp_input(v, 0);
-	return lb_vjp_put(v, x, lb_scatter_add(lb_vjp_so_far(v, x), lb_vjp_input(v, 1), v->g,
-					       (int)v->t->params[0]));
+	return lb_vjp_put(v, x, lb_scatter_add(lb_vjp_so_far(v, x), lb_vjp_input(v, 1), v->g, (int)v->t->params[0]));
 }
 
 /* x's axes may have been broadcast to those of the indices. */
@@ -62,7 +61,8 @@ bool lb_rule_slice_update(const struct lb_vjp *v)
 	struct lb_tensor *around = v->g;
 	if (t->op == LB_OP_SLICE_UPDATE && lb_vjp_wants(v, 0))
 		around = lb_slice_update_n(v->g, lb_scalar(0), t->rank, index);
-	return lb_vjp_give(v, 0, around) && (!lb_vjp_wants(v, 1) ||
+	return lb_vjp_give(v, 0, around) &&
+	       (!lb_vjp_wants(v, 1) ||
 		lb_vjp_give(v, 1, lb_as_strided(v->g, lb_shape_of(u), (lb_list){ t->rank, strides }, t->params[0])));
 }
 
@@ -71,28 +71,28 @@ bool lb_rule_strided_add(const struct lb_vjp *v)
 {
 	const struct lb_tensor *u = lb_vjp_input(v, 1);
 	lb_list strides = { u->rank, lb_tensor_data(lb_vjp_input(v, 2)) };
-	return lb_vjp_give(v, 0, v->g) && (!lb_vjp_wants(v, 1) ||
+	return lb_vjp_give(v, 0, v->g) &&
+	       (!lb_vjp_wants(v, 1) ||
 		lb_vjp_give(v, 1, lb_as_strided(v->g, lb_shape_of(u), strides, v->t->params[0])));
 }
 
 bool lb_rule_scatter_add(const struct lb_vjp *v)
 {
-	return lb_vjp_give(v, 0, v->g) && (!lb_vjp_wants(v, 2) ||
-		lb_vjp_give(v, 2, lb_take(v->g, lb_vjp_input(v, 1), (int)v->t->params[0])));
+	return lb_vjp_give(v, 0, v->g) &&
+	       (!lb_vjp_wants(v, 2) || lb_vjp_give(v, 2, lb_take(v->g, lb_vjp_input(v, 1), (int)v->t->params[0])));
 }
 
 /* Of several values for one element only the last has an effect: whose position is still there
  * when positions are put instead. */
-static struct lb_tensor *of_winners(const struct lb_vjp *v, struct lb_tensor *indices, int axis,
-				    struct lb_tensor *d)
+static struct lb_tensor *of_winners(const struct lb_vjp *v, struct lb_tensor *indices, int axis, struct lb_tensor *d)
 {
 	int64_t shape[LB_MAX_RANK];
 	for (int i = 0; i < v->t->rank; i++)
 		shape[i] = i == axis ? indices->shape[i] : 1;
-	struct lb_tensor *position = lb_reshape(lb_arange(0, (double)indices->shape[axis], 1, LB_I64),
-						(lb_list){ v->t->rank, shape });
-	struct lb_tensor *put = lb_put_along_axis(lb_zeros(lb_shape_of(v->t), LB_I64), indices, position, axis,
-						  LB_PUT_ASSIGN);
+	struct lb_tensor *position =
+	    lb_reshape(lb_arange(0, (double)indices->shape[axis], 1, LB_I64), (lb_list){ v->t->rank, shape });
+	struct lb_tensor *put =
+	    lb_put_along_axis(lb_zeros(lb_shape_of(v->t), LB_I64), indices, position, axis, LB_PUT_ASSIGN);
 	return lb_where(lb_equal(lb_take_along_axis(put, indices, axis), position), d, lb_scalar(0));
 }
 

@@ -21,10 +21,18 @@ static bool as_function(const struct lb_vjp *v, lb_function *fn)
 		if (lb_vjp_wants(v, i))
 			wrt[n_wrt++] = i;
 	}
-	if (!v->pull_back(&(struct lb_pullback){
-		    .name = lb_ops[v->t->op].name, .site = (const void *)(uintptr_t)v->t->site, .fn = fn,
-		    .context = (void *)v, .n_in = n, .n_wrt = n_wrt, .n_out = 1, .in = in, .wrt = wrt,
-		    .cotangents = &v->g, .out = &out, .grads = grads }))
+	if (!v->pull_back(&(struct lb_pullback){ .name = lb_ops[v->t->op].name,
+						 .site = (const void *)(uintptr_t)v->t->site,
+						 .fn = fn,
+						 .context = (void *)v,
+						 .n_in = n,
+						 .n_wrt = n_wrt,
+						 .n_out = 1,
+						 .in = in,
+						 .wrt = wrt,
+						 .cotangents = &v->g,
+						 .out = &out,
+						 .grads = grads }))
 		return false;
 	for (int i = 0; i < n_wrt; i++) {
 		if (!lb_vjp_give(v, wrt[i], grads[i]))
@@ -43,7 +51,7 @@ bool lb_rule_norm(const struct lb_vjp *v)
 	lb_norm_grads d = v->t->op == LB_OP_LAYER_NORM ? lb_layer_norm_grad(x, weight, v->g, eps)
 						       : lb_rms_norm_grad(x, weight, v->g, eps);
 	return lb_vjp_give(v, 0, d.x) && (!with_weight || lb_vjp_give(v, 1, d.weight)) &&
-		(!with_bias || lb_vjp_give(v, 1 + with_weight, d.bias));
+	       (!with_bias || lb_vjp_give(v, 1 + with_weight, d.bias));
 }
 
 /* The norm of x, times the weight if there is one; context: the gradient's rule. */
@@ -72,9 +80,16 @@ static bool norm_grad(void *context, int n, lb_tensor *const *in, int n_out, lb_
 		out[0] = lb_sum(rows, LB_AXES(0), false);
 		return out[0] != NULL;
 	}
-	if (!v->pull_back(&(struct lb_pullback){
-		    .name = lb_ops[t->op].name, .fn = norm, .context = context, .n_in = n - 1, .n_wrt = n - 1,
-		    .n_out = 1, .in = over, .cotangents = &in[1], .out = &value, .grads = grads }))
+	if (!v->pull_back(&(struct lb_pullback){ .name = lb_ops[t->op].name,
+						 .fn = norm,
+						 .context = context,
+						 .n_in = n - 1,
+						 .n_wrt = n - 1,
+						 .n_out = 1,
+						 .in = over,
+						 .cotangents = &in[1],
+						 .out = &value,
+						 .grads = grads }))
 		return false;
 	out[0] = grads[t->params[1] == LB_NORM_WEIGHT];
 	return true;
@@ -132,9 +147,16 @@ static bool attention_grad(void *context, int n, lb_tensor *const *in, int n_out
 	struct lb_tensor *value, *grads[3], *over[4] = { in[0], in[1], in[2], n > 4 ? in[4] : NULL };
 	(void)n_out;
 	const struct lb_vjp *v = context;
-	if (!v->pull_back(&(struct lb_pullback){
-		    .name = "attention_grad", .fn = attention, .context = context, .n_in = n - 1, .n_wrt = 3,
-		    .n_out = 1, .in = over, .cotangents = &in[3], .out = &value, .grads = grads }))
+	if (!v->pull_back(&(struct lb_pullback){ .name = "attention_grad",
+						 .fn = attention,
+						 .context = context,
+						 .n_in = n - 1,
+						 .n_wrt = 3,
+						 .n_out = 1,
+						 .in = over,
+						 .cotangents = &in[3],
+						 .out = &value,
+						 .grads = grads }))
 		return false;
 	for (int i = 0; i < 3; i++)
 		grads[i] = lb_reshape(grads[i], LB_SHAPE(-1));
@@ -150,8 +172,8 @@ bool lb_rule_attention(const struct lb_vjp *v)
 		return true;
 	if (mask && lb_vjp_wants(v, 3)) /* it has as many elements as the scores */
 		return as_function(v, attention);
-	lb_attention_grads d = lb_attention_grad(q, k, value, lb_param_double(v->t, 0), v->t->params[1] != 0, mask,
-						 v->g);
+	lb_attention_grads d =
+	    lb_attention_grad(q, k, value, lb_param_double(v->t, 0), v->t->params[1] != 0, mask, v->g);
 	return lb_vjp_give(v, 0, d.q) && lb_vjp_give(v, 1, d.k) && lb_vjp_give(v, 2, d.v);
 }
 
@@ -173,12 +195,12 @@ bool lb_rule_conv(const struct lb_vjp *v)
 	switch (v->t->op) {
 	case LB_OP_CONV2D: /* of x and the weight */
 		return (!first || lb_vjp_give(v, 0, lb_conv2d_input_grad(of_a, b, g, o))) &&
-			(!second || lb_vjp_give(v, 1, lb_conv2d_weight_grad(a, of_b, g, o)));
+		       (!second || lb_vjp_give(v, 1, lb_conv2d_weight_grad(a, of_b, g, o)));
 	case LB_OP_CONV2D_INPUT_GRAD: /* of the weight and the result's gradient */
 		return (!first || lb_vjp_give(v, 0, lb_conv2d_weight_grad(g, of_a, b, o))) &&
-			(!second || lb_vjp_give(v, 1, lb_conv2d(g, a, o)));
+		       (!second || lb_vjp_give(v, 1, lb_conv2d(g, a, o)));
 	default: /* of x and the result's gradient */
 		return (!first || lb_vjp_give(v, 0, lb_conv2d_input_grad(of_a, g, b, o))) &&
-			(!second || lb_vjp_give(v, 1, lb_conv2d(a, g, o)));
+		       (!second || lb_vjp_give(v, 1, lb_conv2d(a, g, o)));
 	}
 }

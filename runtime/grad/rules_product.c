@@ -52,8 +52,7 @@ bool lb_rule_product(const struct lb_vjp *v)
 	g = with_c ? lb_scaled(g, lb_param_double(v->t, 0)) : g;
 	if (!ma || !mb || !g)
 		return false;
-	if (lb_vjp_wants(v, 0) &&
-	    !lb_vjp_give(v, 0, without_axis(lb_matmul(g, transposed(mb)), a, false)))
+	if (lb_vjp_wants(v, 0) && !lb_vjp_give(v, 0, without_axis(lb_matmul(g, transposed(mb)), a, false)))
 		return false;
 	if (!lb_vjp_wants(v, 1))
 		return true;
@@ -69,6 +68,7 @@ bool lb_rule_rope(const struct lb_vjp *v)
 {
 	const struct lb_tensor *t = v->t;
 	int64_t dims = t->params[0];
-	return lb_vjp_give(v, 0, lb_rope(v->g, dims < 0 ? -dims : dims, dims < 0, lb_param_double(t, 1),
-					 -lb_param_double(t, 2), t->params[3]));
+	return lb_vjp_give(v, 0,
+			   lb_rope(v->g, dims < 0 ? -dims : dims, dims < 0, lb_param_double(t, 1),
+				   -lb_param_double(t, 2), t->params[3]));
 }

@@ -16,7 +16,7 @@ static lb_quantized quantized(const struct lb_vjp *v, int first)
 bool lb_rule_quantize(const struct lb_vjp *v)
 {
 	return lb_vjp_fail(v, "rounding to codes has no gradient; put lb_stop_gradient() around what is "
-			   "quantised, or lb_custom_vjp() around quantising and dequantising");
+			      "quantised, or lb_custom_vjp() around quantising and dequantising");
 }
 
 /* What was quantised inside the function: the gradient would go on through the codes. */
@@ -64,7 +64,8 @@ bool lb_rule_dequantize(const struct lb_vjp *v)
 	}
 	int64_t group = how.group;
 	if (lb_vjp_wants(v, 1)) {
-		lb_quantized codes = { .w = q.w, .scales = lb_full(lb_shape_of(q.scales), 1, (lb_dtype)q.scales->dtype),
+		lb_quantized codes = { .w = q.w,
+				       .scales = lb_full(lb_shape_of(q.scales), 1, (lb_dtype)q.scales->dtype),
 				       .biases = lb_zeros_of(q.biases) };
 		struct lb_tensor *d = lb_multiply(v->g, lb_dequantize(codes, how, (lb_dtype)v->t->dtype));
 		if (!lb_vjp_give(v, 1, by_groups(d, group)))
@@ -81,7 +82,7 @@ bool lb_rule_quantized_matmul(const struct lb_vjp *v)
 	for (int i = 2; i < (int)v->t->n_inputs; i++) {
 		if (lb_vjp_wants(v, i))
 			return lb_vjp_fail(v, "has a gradient by x alone; for one by scales or biases, multiply what "
-					   "lb_dequantize() gives");
+					      "lb_dequantize() gives");
 	}
 	return lb_vjp_give(v, 0, lb_quantized_matmul(v->g, quantized(v, 1), how_of(v->t), !v->t->params[3]));
 }

@@ -49,8 +49,9 @@ bool lb_rule_window(const struct lb_vjp *v)
 		return lb_vjp_fail(v, "its input reaches too far");
 	struct lb_tensor *storage = lb_zeros(LB_SHAPE(high - low + 1), (lb_dtype)t->dtype);
 	storage = lb_strided_add(storage, v->g, strides, t->offset - low);
-	return lb_vjp_give_to(v, x, lb_as_strided(storage, lb_shape_of(x), (lb_list){ x->rank, x->strides },
-						  x->offset - low));
+	return lb_vjp_give_to(v, x,
+			      lb_as_strided(storage, lb_shape_of(x), (lb_list){ x->rank, x->strides },
+					    x->offset - low));
 }
 
 /* Elements from start on along an axis of g. */

@@ -34,7 +34,8 @@ static bool check(const struct lb_pullback *p)
 	    !LB_GIVEN_LIST(p->name, p->n_wrt, grads))
 		return false;
 	if (p->n_in < 0 || p->n_out < 1 || p->n_wrt < 0)
-		return lb_fail("%s: a function cannot have %d input%s, %d result%s and %d gradient%s", p->name, p->n_in, LB_S(p->n_in), p->n_out, LB_S(p->n_out), p->n_wrt, LB_S(p->n_wrt));
+		return lb_fail("%s: a function cannot have %d input%s, %d result%s and %d gradient%s", p->name, p->n_in,
+			       LB_S(p->n_in), p->n_out, LB_S(p->n_out), p->n_wrt, LB_S(p->n_wrt));
 	memset(p->out, 0, (size_t)p->n_out * sizeof *p->out);
 	if (p->n_wrt)
 		memset(p->grads, 0, (size_t)p->n_wrt * sizeof *p->grads);
@@ -45,11 +46,12 @@ static bool check(const struct lb_pullback *p)
 	for (int i = 0; i < p->n_wrt; i++) {
 		int k = nth_wrt(p, i);
 		if (k < 0 || k >= p->n_in)
-			return lb_fail("%s: a gradient by input %d is asked for, but there %s %d input%s", p->name,
-				       k, LB_PLURAL(p->n_in, "is", "are"), p->n_in, LB_S(p->n_in));
+			return lb_fail("%s: a gradient by input %d is asked for, but there %s %d input%s", p->name, k,
+				       LB_PLURAL(p->n_in, "is", "are"), p->n_in, LB_S(p->n_in));
 		if (!lb_dtype_is_float(p->in[k]->dtype))
 			return lb_fail("%s: input %d is %s, and only floating tensors have gradients; name the "
-				       "others in wrt", p->name, k, lb_dtypes[p->in[k]->dtype].name);
+				       "others in wrt",
+				       p->name, k, lb_dtypes[p->in[k]->dtype].name);
 	}
 	return true;
 }
@@ -67,8 +69,8 @@ static bool check_results(const struct lb_pullback *p)
 	const struct lb_tensor *loss = p->out[0];
 	if (!p->cotangents && (loss->size != 1 || !lb_dtype_is_float(loss->dtype)))
 		return lb_fail("%s: result 0, of which the gradient is taken, is %s %s; it must be one floating "
-			       "number", p->name, lb_dtypes[loss->dtype].name,
-			       lb_shape_text(loss->rank, loss->shape, text));
+			       "number",
+			       p->name, lb_dtypes[loss->dtype].name, lb_shape_text(loss->rank, loss->shape, text));
 	for (int i = 0; i < p->n_out && p->cotangents; i++) {
 		const struct lb_tensor *t = p->out[i], *g = p->cotangents[i];
 		if (g && !lb_same_shape(t->rank, t->shape, g->rank, g->shape))
@@ -159,12 +161,19 @@ static bool pull_back(const struct lb_pullback *p, struct lb_trace *trace)
 	if (!lists_init(&l, p))
 		return false;
 	struct lb_goal goal = {
-		.name = p->name, .site = p->site, .trace = trace, .since = lb_self()->next_id,
-		.n_roots = p->n_out, .n_wrt = p->n_wrt, .roots = p->out, .cotangents = l.seeds, .wrt = l.wrt,
+		.name = p->name,
+		.site = p->site,
+		.trace = trace,
+		.since = lb_self()->next_id,
+		.n_roots = p->n_out,
+		.n_wrt = p->n_wrt,
+		.roots = p->out,
+		.cotangents = l.seeds,
+		.wrt = l.wrt,
 		.pull_back = lb_pull_back,
 	};
 	bool ok = prepare(p, &l) && call(p, &l) && check_results(p) && seeds(p, l.seeds) &&
-		lb_reverse(&goal, p->grads) && zeros_elsewhere(p);
+		  lb_reverse(&goal, p->grads) && zeros_elsewhere(p);
 	free(l.args);
 	return ok;
 }
@@ -196,31 +205,54 @@ bool lb_pull_back(const struct lb_pullback *p)
 
 /* ---- public ---- */
 
-bool lb_value_and_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_wrt,
-		       const int *wrt, int n_out, lb_tensor **out, lb_tensor **grads)
+bool lb_value_and_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_wrt, const int *wrt,
+		       int n_out, lb_tensor **out, lb_tensor **grads)
 {
 	LB_ENTER();
-	return lb_pull_back(&(struct lb_pullback){
-		.name = "value_and_grad", .site = site, .fn = fn, .context = context, .n_in = n_in,
-		.n_wrt = wrt ? n_wrt : n_in, .n_out = n_out, .in = in, .wrt = wrt, .out = out, .grads = grads });
+	return lb_pull_back(&(struct lb_pullback){ .name = "value_and_grad",
+						   .site = site,
+						   .fn = fn,
+						   .context = context,
+						   .n_in = n_in,
+						   .n_wrt = wrt ? n_wrt : n_in,
+						   .n_out = n_out,
+						   .in = in,
+						   .wrt = wrt,
+						   .out = out,
+						   .grads = grads });
 }
 
 bool lb_grad(lb_function *fn, void *context, int n_in, lb_tensor *const *in, lb_tensor **grads)
 {
 	LB_ENTER();
 	lb_tensor *value;
-	return lb_pull_back(&(struct lb_pullback){
-		.name = "grad", .site = site, .fn = fn, .context = context, .n_in = n_in, .n_wrt = n_in,
-		.n_out = 1, .in = in, .out = &value, .grads = grads });
+	return lb_pull_back(&(struct lb_pullback){ .name = "grad",
+						   .site = site,
+						   .fn = fn,
+						   .context = context,
+						   .n_in = n_in,
+						   .n_wrt = n_in,
+						   .n_out = 1,
+						   .in = in,
+						   .out = &value,
+						   .grads = grads });
 }
 
-bool lb_vjp(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out,
-	    lb_tensor *const *cotangents, lb_tensor **out, lb_tensor **grads)
+bool lb_vjp(lb_function *fn, void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor *const *cotangents,
+	    lb_tensor **out, lb_tensor **grads)
 {
 	LB_ENTER();
 	if (!LB_GIVEN("vjp", cotangents))
 		return false;
-	return lb_pull_back(&(struct lb_pullback){
-		.name = "vjp", .site = site, .fn = fn, .context = context, .n_in = n_in, .n_wrt = n_in,
-		.n_out = n_out, .in = in, .cotangents = cotangents, .out = out, .grads = grads });
+	return lb_pull_back(&(struct lb_pullback){ .name = "vjp",
+						   .site = site,
+						   .fn = fn,
+						   .context = context,
+						   .n_in = n_in,
+						   .n_wrt = n_in,
+						   .n_out = n_out,
+						   .in = in,
+						   .cotangents = cotangents,
+						   .out = out,
+						   .grads = grads });
 }

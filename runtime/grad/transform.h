@@ -11,7 +11,7 @@ struct lb_pullback {
 	void *context;
 	int n_in, n_wrt, n_out;
 	struct lb_tensor *const *in;
-	const int *wrt;                         /* NULL: 0, 1, … */
+	const int *wrt;    /* NULL: 0, 1, … */
 	struct lb_tensor *const *cotangents;    /* n_out, each may be NULL; NULL: 1 for a scalar result 0 */
 	struct lb_tensor **out, **grads;        /* n_out, n_wrt; all NULL on failure */
 };

@@ -77,8 +77,8 @@ static bool meet(struct lb_walk *w, struct lb_tensor *t)
 	if (t->n_inputs && lb_tensor_flags(t) & LB_FLAG_DETACHED) {
 		lb_fail_site(goal->site);
 		return lb_fail("%s: tensor #%llu (%s) was evaluated by another thread before its gradient was "
-			       "taken, which detached it from its inputs", goal->name, (unsigned long long)t->id,
-			       lb_ops[t->op].name);
+			       "taken, which detached it from its inputs",
+			       goal->name, (unsigned long long)t->id, lb_ops[t->op].name);
 	}
 	if (!lb_walk_add(w, t, false, &index))
 		return false;

@@ -110,8 +110,7 @@ lb_tensor *lb_named(const char *name, lb_tensor *x)
 	uint64_t text = (uint64_t)(uintptr_t)named->text;
 	named->before = (char *)(uintptr_t)__atomic_load_n(&x->name, __ATOMIC_ACQUIRE);
 	uint64_t before = (uint64_t)(uintptr_t)named->before;
-	while (!__atomic_compare_exchange_n(&x->name, &before, text, true, __ATOMIC_ACQ_REL,
-					    __ATOMIC_ACQUIRE))
+	while (!__atomic_compare_exchange_n(&x->name, &before, text, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		named->before = (char *)(uintptr_t)before;
 	if (lb_event_mode(LB_EVENTS_MARKED))
 		lb_marker_name_tensor(x);

@@ -17,11 +17,9 @@ struct lb_tensor *lb_literal_int(int64_t value, const void *site);
 bool lb_literal_fits(const struct lb_tensor *weak, enum lb_dtype dtype);
 /* A bound of x that x's dtype cannot reach is as good as the nearest that it can. `high`: an upper
  * one. The bound itself, if it is none of that kind. */
-struct lb_tensor *lb_literal_bound(struct lb_tensor *bound, const struct lb_tensor *x, bool high,
-				   const void *site);
+struct lb_tensor *lb_literal_bound(struct lb_tensor *bound, const struct lb_tensor *x, bool high, const void *site);
 /* The literal that arithmetic on two literals gives, as in Python; NULL, without an error, where
  * that is none: for other operations, an integer beyond 64 bits. */
-struct lb_tensor *lb_literal_of(int op, const struct lb_tensor *a, const struct lb_tensor *b,
-				const void *site);
+struct lb_tensor *lb_literal_of(int op, const struct lb_tensor *a, const struct lb_tensor *b, const void *site);
 
 #endif

@@ -53,13 +53,11 @@ static bool is_half(const struct lb_tensor *x)
 }
 
 /* For who wants to know: halves that become float32, and what becomes float64. */
-static void tell_promotion(const char *op, int n, struct lb_tensor *const *xs, enum lb_dtype dtype,
-			   const void *site)
+static void tell_promotion(const char *op, int n, struct lb_tensor *const *xs, enum lb_dtype dtype, const void *site)
 {
 	const struct lb_tensor *from = NULL, *other = NULL;
 	for (int i = 0; i < n && !from; i++) {
-		if (!lb_is_weak(xs[i]) && (enum lb_dtype)xs[i]->dtype != dtype &&
-		    (is_half(xs[i]) || dtype == LB_F64))
+		if (!lb_is_weak(xs[i]) && (enum lb_dtype)xs[i]->dtype != dtype && (is_half(xs[i]) || dtype == LB_F64))
 			from = xs[i];
 	}
 	for (int i = 0; i < n && from && !other; i++) {
@@ -71,8 +69,7 @@ static void tell_promotion(const char *op, int n, struct lb_tensor *const *xs, e
 				 (uint64_t)(uintptr_t)op, dtype);
 }
 
-bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb_dtype *ret,
-		     const void *site)
+bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb_dtype *ret, const void *site)
 {
 	enum lb_dtype dtype = LB_BOOL;
 	bool any = false, mixed = false;
@@ -90,8 +87,7 @@ bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb
 	for (int i = 0; i < n; i++) {
 		if (!lb_is_weak(xs[i]))
 			continue;
-		dtype = any ? with_weak(dtype, xs[i])
-			    : lb_promote(dtype, (lb_dtype)xs[i]->dtype);
+		dtype = any ? with_weak(dtype, xs[i]) : lb_promote(dtype, (lb_dtype)xs[i]->dtype);
 	}
 	for (int i = 0; i < n; i++) {
 		if (lb_is_weak(xs[i]) && !check_fits(op, xs[i], dtype))

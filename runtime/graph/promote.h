@@ -6,8 +6,7 @@
 
 /* The common dtype of n tensors; weak scalars take the others', where their kind allows. Fails
  * for an integer literal that the common dtype cannot hold. */
-bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb_dtype *ret,
-		     const void *site);
+bool lb_common_dtype(const char *op, int n, struct lb_tensor *const *xs, enum lb_dtype *ret, const void *site);
 /* Brings all to their common dtype, which must be floating. */
 bool lb_common_float(const char *op, int n, struct lb_tensor **xs, enum lb_dtype *ret, const void *site);
 /* x as dtype: x itself, or as lb_as_new has it. */

@@ -11,8 +11,7 @@ const char *lb_shape_text(int rank, const int64_t *shape, char text[LB_SHAPE_TEX
 	size_t used = 0;
 	text[used++] = '(';
 	for (int i = 0; i < rank && used < LB_SHAPE_TEXT - 24; i++)
-		used += (size_t)snprintf(text + used, LB_SHAPE_TEXT - used, i ? ",%lld" : "%lld",
-					 (long long)shape[i]);
+		used += (size_t)snprintf(text + used, LB_SHAPE_TEXT - used, i ? ",%lld" : "%lld", (long long)shape[i]);
 	snprintf(text + used, LB_SHAPE_TEXT - used, ")");
 	return text;
 }
@@ -28,8 +27,8 @@ bool lb_check_shape(const char *op, int rank, const int64_t *shape, enum lb_dtyp
 	for (int i = 0; i < rank; i++) {
 		char text[LB_SHAPE_TEXT];
 		if (shape[i] < 0)
-			return lb_fail("%s: size %lld of axis %d in shape %s is negative", op,
-				       (long long)shape[i], i, lb_shape_text(rank, shape, text));
+			return lb_fail("%s: size %lld of axis %d in shape %s is negative", op, (long long)shape[i], i,
+				       lb_shape_text(rank, shape, text));
 		empty |= shape[i] == 0;
 		fits = fits && lb_mul(size, shape[i] ? shape[i] : 1, &size);
 	}
@@ -77,8 +76,7 @@ bool lb_same_shape(int rank_a, const int64_t *a, int rank_b, const int64_t *b)
 	return true;
 }
 
-bool lb_broadcast(const char *op, int rank_a, const int64_t *a, int rank_b, const int64_t *b,
-		  int *rank, int64_t *shape)
+bool lb_broadcast(const char *op, int rank_a, const int64_t *a, int rank_b, const int64_t *b, int *rank, int64_t *shape)
 {
 	int n = rank_a > rank_b ? rank_a : rank_b;
 	for (int i = 1; i <= n; i++) {
@@ -86,8 +84,9 @@ bool lb_broadcast(const char *op, int rank_a, const int64_t *a, int rank_b, cons
 		if (x != y && x != 1 && y != 1) {
 			char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
 			return lb_fail("%s: shapes %s and %s do not broadcast: %lld against %lld, axis %d "
-				       "from the end", op, lb_shape_text(rank_a, a, ta),
-				       lb_shape_text(rank_b, b, tb), (long long)x, (long long)y, i);
+				       "from the end",
+				       op, lb_shape_text(rank_a, a, ta), lb_shape_text(rank_b, b, tb), (long long)x,
+				       (long long)y, i);
 		}
 		shape[n - i] = x == 1 ? y : x;
 	}
@@ -95,8 +94,8 @@ bool lb_broadcast(const char *op, int rank_a, const int64_t *a, int rank_b, cons
 	return true;
 }
 
-void lb_broadcast_strides(int from_rank, const int64_t *from_shape, const int64_t *from_strides,
-			  int rank, const int64_t *shape, int64_t *strides)
+void lb_broadcast_strides(int from_rank, const int64_t *from_shape, const int64_t *from_strides, int rank,
+			  const int64_t *shape, int64_t *strides)
 {
 	for (int i = 1; i <= rank; i++) {
 		bool moves = i <= from_rank && (from_shape[from_rank - i] != 1 || shape[rank - i] == 1);
@@ -110,8 +109,8 @@ bool lb_axis(const char *op, int64_t axis, lb_list shape, int added, int *ret)
 	if (axis < -rank || axis >= rank) {
 		char text[LB_SHAPE_TEXT];
 		lb_shape_text(shape.n, shape.v, text);
-		return added ? lb_fail("%s: axis %lld is out of range for %s with %d more", op,
-				       (long long)axis, text, added)
+		return added ? lb_fail("%s: axis %lld is out of range for %s with %d more", op, (long long)axis, text,
+				       added)
 			     : lb_fail("%s: axis %lld is out of range for %s", op, (long long)axis, text);
 	}
 	*ret = (int)(axis < 0 ? axis + rank : axis);
@@ -122,8 +121,7 @@ bool lb_axis_mask(const char *op, lb_list axes, lb_list shape, int added, uint32
 {
 	int rank = shape.n + added;
 	if (axes.n > 0 && !axes.v)
-		return lb_fail("%s: a list of %d %s is NULL", op, axes.n,
-			       LB_PLURAL(axes.n, "axis", "axes"));
+		return lb_fail("%s: a list of %d %s is NULL", op, axes.n, LB_PLURAL(axes.n, "axis", "axes"));
 	if (axes.n < 0) {
 		*ret = (1u << rank) - 1;
 		return true;
@@ -144,8 +142,7 @@ bool lb_axis_mask(const char *op, lb_list axes, lb_list shape, int added, uint32
 	return true;
 }
 
-void lb_reduced_shape(int rank, const int64_t *shape, uint32_t mask, bool keepdims, int *ret_rank,
-		      int64_t *ret_shape)
+void lb_reduced_shape(int rank, const int64_t *shape, uint32_t mask, bool keepdims, int *ret_rank, int64_t *ret_shape)
 {
 	int n = 0;
 	for (int i = 0; i < rank; i++) {
@@ -157,8 +154,8 @@ void lb_reduced_shape(int rank, const int64_t *shape, uint32_t mask, bool keepdi
 	*ret_rank = n;
 }
 
-bool lb_reshape_strides(int rank, const int64_t *shape, const int64_t *strides, int to_rank,
-			const int64_t *to_shape, int64_t *to_strides)
+bool lb_reshape_strides(int rank, const int64_t *shape, const int64_t *strides, int to_rank, const int64_t *to_shape,
+			int64_t *to_strides)
 {
 	/* Both shapes are cut into the shortest pieces of equal size; each old piece must be
 	 * uniformly strided (NumPy's _attempt_nocopy_reshape). Axes of size 1 do not count. */
@@ -208,8 +205,8 @@ bool lb_reshape_strides(int rank, const int64_t *shape, const int64_t *strides, 
 	return true;
 }
 
-bool lb_strided_reach(int rank, const int64_t *shape, const int64_t *strides, int64_t offset,
-		      int64_t *ret_low, int64_t *ret_high)
+bool lb_strided_reach(int rank, const int64_t *shape, const int64_t *strides, int64_t offset, int64_t *ret_low,
+		      int64_t *ret_high)
 {
 	*ret_low = *ret_high = offset;
 	for (int i = 0; i < rank; i++) {

@@ -18,15 +18,12 @@
 
 static void read_environment(void)
 {
-	lb_root->want_stack =
-		(uint32_t)lb_environment_number("LAZYBONES_STACKS", 0, LB_STACK_MAX, 0);
+	lb_root->want_stack = (uint32_t)lb_environment_number("LAZYBONES_STACKS", 0, LB_STACK_MAX, 0);
 
 	static const char *const modes[] = { "off", "warn", "stop" };
-	lb_root->strided =
-		(uint32_t)lb_environment_choice("LAZYBONES_STRIDED", LENGTH(modes), modes, 0);
+	lb_root->strided = (uint32_t)lb_environment_choice("LAZYBONES_STRIDED", LENGTH(modes), modes, 0);
 	static const char *const step_modes[] = { "0", "1", "fused" };
-	lb_root->step =
-		(uint32_t)lb_environment_choice("LAZYBONES_STEP", LENGTH(step_modes), step_modes, 0);
+	lb_root->step = (uint32_t)lb_environment_choice("LAZYBONES_STEP", LENGTH(step_modes), step_modes, 0);
 	static const char *const switches[] = { "0", "1" };
 	if (lb_environment_choice("LAZYBONES_STRACE", LENGTH(switches), switches, 0)) {
 		lb_marker_start();

@@ -41,8 +41,8 @@ static bool hold_inputs(struct lb_tensor *t, int n, struct lb_tensor *const *inp
 	return true;
 }
 
-struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const int64_t *shape,
-				  int n_inputs, struct lb_tensor *const *inputs, const void *site)
+struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const int64_t *shape, int n_inputs,
+				  struct lb_tensor *const *inputs, const void *site)
 {
 	struct lb_self *self = lb_self();
 	if (!self || !lb_scope_reserve(self))
@@ -107,8 +107,8 @@ struct lb_tensor *lb_tensor_publish(struct lb_tensor *t)
 	return t;
 }
 
-struct lb_tensor *lb_node(int op, enum lb_dtype dtype, int rank, const int64_t *shape,
-			  int n_inputs, struct lb_tensor *const *inputs, const void *site)
+struct lb_tensor *lb_node(int op, enum lb_dtype dtype, int rank, const int64_t *shape, int n_inputs,
+			  struct lb_tensor *const *inputs, const void *site)
 {
 	return lb_tensor_publish(lb_tensor_begin(op, dtype, rank, shape, n_inputs, inputs, site));
 }
@@ -124,7 +124,7 @@ static bool subtract_refs(struct lb_tensor *t, uint64_t refs)
 {
 	/* with no other reference left, nobody else can get one */
 	bool last = __atomic_load_n(&t->refs, __ATOMIC_ACQUIRE) == refs ||
-		(uint32_t)__atomic_sub_fetch(&t->refs, refs, __ATOMIC_ACQ_REL) == 0;
+		    (uint32_t)__atomic_sub_fetch(&t->refs, refs, __ATOMIC_ACQ_REL) == 0;
 	if (last)
 		__atomic_store_n(&t->state, LB_STATE_FREED, __ATOMIC_RELAXED);
 	return last;
@@ -195,8 +195,7 @@ void lb_tensor_detach(struct lb_tensor *t)
 {
 	if (lb_tensor_flags(t) & LB_FLAG_DETACHED)
 		return;
-	uint64_t *list = t->n_inputs <= LB_INLINE_INPUTS
-		? t->inputs : (uint64_t *)(uintptr_t)t->more_inputs;
+	uint64_t *list = t->n_inputs <= LB_INLINE_INPUTS ? t->inputs : (uint64_t *)(uintptr_t)t->more_inputs;
 	struct lb_tensor *chain = NULL;
 	lb_record_begin(&t->seq);
 	__atomic_fetch_or(&t->flags, LB_FLAG_DETACHED, __ATOMIC_RELAXED);

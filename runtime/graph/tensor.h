@@ -31,20 +31,19 @@ enum { LB_ONE_REF = 1 };
 	const void *site = LB_SITE(); \
 	lb_fail_site(site)
 /* LB_GIVEN() in a public call that is too short for LB_ENTER(): only a failure notes the site. */
-#define LB_GIVEN_HERE(op, x) \
-	(__builtin_expect((x) != NULL, 1) || (lb_fail_site(LB_SITE()), lb_fail_null(op, #x)))
+#define LB_GIVEN_HERE(op, x) (__builtin_expect((x) != NULL, 1) || (lb_fail_site(LB_SITE()), lb_fail_null(op, #x)))
 
 /* A new lazy tensor in its odd phase, row-contiguous, holding its inputs; the caller may
  * change strides, offset, params and flags, then must publish it. NULL on failure. */
-struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const int64_t *shape,
-				  int n_inputs, struct lb_tensor *const *inputs, const void *site);
+struct lb_tensor *lb_tensor_begin(int op, enum lb_dtype dtype, int rank, const int64_t *shape, int n_inputs,
+				  struct lb_tensor *const *inputs, const void *site);
 /* Ends the odd phase of a tensor that came to nothing; it must hold no inputs. */
 void lb_tensor_discard(struct lb_tensor *t);
 /* Ends the odd phase and hands the tensor to the innermost scope. NULL stays NULL. */
 struct lb_tensor *lb_tensor_publish(struct lb_tensor *t);
 /* begin and publish at once. */
-struct lb_tensor *lb_node(int op, enum lb_dtype dtype, int rank, const int64_t *shape,
-			  int n_inputs, struct lb_tensor *const *inputs, const void *site);
+struct lb_tensor *lb_node(int op, enum lb_dtype dtype, int rank, const int64_t *shape, int n_inputs,
+			  struct lb_tensor *const *inputs, const void *site);
 
 /* Give back n references (of scopes too, with LB_SCOPE_REF); frees without recursion. */
 void lb_tensor_drop(struct lb_tensor *t, uint64_t refs);
@@ -73,8 +72,8 @@ static inline uint32_t lb_tensor_flags(const struct lb_tensor *t)
 
 static inline struct lb_tensor *lb_tensor_input(const struct lb_tensor *t, uint32_t i)
 {
-	const uint64_t *list = t->n_inputs <= LB_INLINE_INPUTS
-		? t->inputs : (const uint64_t *)(uintptr_t)t->more_inputs;
+	const uint64_t *list =
+	    t->n_inputs <= LB_INLINE_INPUTS ? t->inputs : (const uint64_t *)(uintptr_t)t->more_inputs;
 	return (struct lb_tensor *)(uintptr_t)list[i];
 }
 
@@ -90,8 +89,7 @@ static inline struct lb_buffer *lb_tensor_buffer(const struct lb_tensor *t)
 
 static inline void *lb_tensor_data(const struct lb_tensor *t)
 {
-	return (char *)(uintptr_t)lb_tensor_buffer(t)->data +
-		t->offset * lb_dtypes[t->dtype].bytes;
+	return (char *)(uintptr_t)lb_tensor_buffer(t)->data + t->offset * lb_dtypes[t->dtype].bytes;
 }
 
 /* The value of a node's i-th parameter as a double. */

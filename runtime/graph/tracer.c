@@ -12,8 +12,7 @@ static uint64_t next_number(void)
 	return LB_TRACE | __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
 }
 
-void lb_tracing_begin(struct lb_self *self, struct lb_tracing *tracing, const char *name,
-		      const void *site)
+void lb_tracing_begin(struct lb_self *self, struct lb_tracing *tracing, const char *name, const void *site)
 {
 	*tracing = (struct lb_tracing){ name, site, next_number() };
 	self->tracing = tracing;
@@ -28,8 +27,8 @@ void lb_tracing_end(struct lb_self *self)
 
 struct lb_tensor *lb_tracer_new(const struct lb_tracing *tracing, int i, const struct lb_tensor *x)
 {
-	struct lb_tensor *t = lb_tensor_begin(LB_OP_TRACER, (enum lb_dtype)x->dtype, x->rank, x->shape,
-					      0, NULL, tracing->site);
+	struct lb_tensor *t =
+	    lb_tensor_begin(LB_OP_TRACER, (enum lb_dtype)x->dtype, x->rank, x->shape, 0, NULL, tracing->site);
 	if (!t)
 		return NULL;
 	memcpy(t->strides, x->strides, sizeof t->strides);
@@ -49,8 +48,8 @@ bool lb_tracing_may_queue(const struct lb_self *self, int n, struct lb_tensor *c
 		if (lb_is_traced(tracing, xs[i]))
 			return lb_fail("compile(%s): async_eval of a tensor that the function makes evaluates "
 				       "inside a compiled function at %s: return the tensor, and evaluate it "
-				       "outside", tracing->name,
-				       lb_describe_caller(lb_fail_site_now(), where, sizeof where));
+				       "outside",
+				       tracing->name, lb_describe_caller(lb_fail_site_now(), where, sizeof where));
 	}
 	return true;
 }
@@ -68,10 +67,11 @@ bool lb_tracer_refuse(const struct lb_tensor *t, bool plain)
 	if (tracing && (uint64_t)t->params[1] == tracing->number)
 		return lb_fail("compile(%s): what depends on input %llu has no value while the function is "
 			       "traced, and something evaluates inside a compiled function at %s: return the "
-			       "tensor, and evaluate it outside", tracing->name, input,
-			       lb_describe_caller(lb_fail_site_now(), where, sizeof where));
+			       "tensor, and evaluate it outside",
+			       tracing->name, input, lb_describe_caller(lb_fail_site_now(), where, sizeof where));
 	return lb_fail("'%s' (#%llu) has no value: it stood for an input while a function that is "
 		       "compiled was traced, for the call at %s, and escaped; return what depends on it as an "
-		       "output instead of keeping it", name ? name : "?", (unsigned long long)t->id,
+		       "output instead of keeping it",
+		       name ? name : "?", (unsigned long long)t->id,
 		       lb_describe_caller((const void *)(uintptr_t)t->site, where, sizeof where));
 }

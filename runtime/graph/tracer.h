@@ -17,8 +17,7 @@ struct lb_tracing {
 };
 
 /* From the first on, what the thread makes belongs to the trace. No traces inside traces. */
-void lb_tracing_begin(struct lb_self *self, struct lb_tracing *tracing, const char *name,
-		      const void *site);
+void lb_tracing_begin(struct lb_self *self, struct lb_tracing *tracing, const char *name, const void *site);
 void lb_tracing_end(struct lb_self *self);
 
 /* Input i, made like x: shape, strides, dtype. */
@@ -27,8 +26,7 @@ struct lb_tensor *lb_tracer_new(const struct lb_tracing *tracing, int i, const s
 /* Made in the trace and lazy since: its inputs can be looked at. */
 static inline bool lb_is_traced(const struct lb_tracing *tracing, const struct lb_tensor *t)
 {
-	return lb_tensor_state(t) == LB_STATE_LAZY &&
-		__atomic_load_n(&t->eval, __ATOMIC_RELAXED) == tracing->number;
+	return lb_tensor_state(t) == LB_STATE_LAZY && __atomic_load_n(&t->eval, __ATOMIC_RELAXED) == tracing->number;
 }
 
 /* Whether the thread may hand these to another to be computed: not what it makes in a trace. */

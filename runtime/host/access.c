@@ -59,8 +59,8 @@ bool lb_copy_out(lb_tensor *x, void *to, size_t nbytes)
 	if (!LB_GIVEN("copy_out", x))
 		return false;
 	if ((uint64_t)lb_nbytes(x) != nbytes)
-		return lb_fail("copy_out: the tensor has %lld byte%s, there is room for %zu",
-			       (long long)lb_nbytes(x), LB_S(lb_nbytes(x)), nbytes);
+		return lb_fail("copy_out: the tensor has %lld byte%s, there is room for %zu", (long long)lb_nbytes(x),
+			       LB_S(lb_nbytes(x)), nbytes);
 	if (nbytes && !LB_GIVEN("copy_out", to))
 		return false;
 	if (!lb_ensure_ready(x, site))
@@ -97,8 +97,8 @@ static bool storage_is_there(const char *what, const struct lb_tensor *x)
 		return true;
 	const char *name = lb_name(x);
 	return lb_fail("%s: tensor #%llu%s%s (%s) has not been evaluated, so it has no storage; call lb_eval() "
-		       "first", what, (unsigned long long)x->id, name ? " " : "", name ? name : "",
-		       lb_ops[x->op].name);
+		       "first",
+		       what, (unsigned long long)x->id, name ? " " : "", name ? name : "", lb_ops[x->op].name);
 }
 
 const void *lb_strided_data(lb_tensor *x, const int64_t **strides)
@@ -116,7 +116,8 @@ static void warn_of_misuse(const struct lb_tensor *x, const void *site)
 {
 	char shape[LB_SHAPE_TEXT], strides[LB_SHAPE_TEXT], where[256];
 	const char *name = lb_name(x);
-	fprintf(stderr, "lazybones: raw data of a strided view: tensor #%llu%s%s (%s), shape %s, strides %s, "
+	fprintf(stderr,
+		"lazybones: raw data of a strided view: tensor #%llu%s%s (%s), shape %s, strides %s, "
 		"at %s; its elements do not lie in row-major order: use lb_data(), or lb_contiguous() first\n",
 		(unsigned long long)x->id, name ? " " : "", name ? name : "", lb_ops[x->op].name,
 		lb_shape_text(x->rank, x->shape, shape), lb_shape_text(x->rank, x->strides, strides),
@@ -129,13 +130,11 @@ const void *lb_raw_data(lb_tensor *x)
 	if (!LB_GIVEN("raw_data", x) || !storage_is_there("raw_data", x))
 		return NULL;
 	const void *data = lb_tensor_data(x);
-	lb_probe_raw_access(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site,
-			    (uint64_t)(uintptr_t)data);
+	lb_probe_raw_access(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)data);
 	if (lb_is_row_major(x->rank, x->shape, x->strides))
 		return data;
 	lb_count(&lb_counters.raw_misuse, 1);
-	lb_probe_raw_misuse(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site,
-			    (uint64_t)(uintptr_t)data);
+	lb_probe_raw_misuse(x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)data);
 	enum { OFF, WARN, STOP };
 	uint32_t mode = __atomic_load_n(&lb_root->strided, __ATOMIC_RELAXED);
 	if (mode != OFF)

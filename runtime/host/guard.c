@@ -49,8 +49,7 @@ static bool open_guard(uintptr_t at)
 {
 	size_t i = (at - guard_address(0)) >> LB_GUARD_SHIFT;
 	struct lb_guard *table = __atomic_load_n(&guards, __ATOMIC_ACQUIRE);
-	if (!table || at < guard_address(0) || i == 0 || i >= LB_GUARDS ||
-	    at - guard_address(i) >= table[i].nbytes ||
+	if (!table || at < guard_address(0) || i == 0 || i >= LB_GUARDS || at - guard_address(i) >= table[i].nbytes ||
 	    __atomic_add_fetch(&faults[i], 1, __ATOMIC_RELAXED) > FAULTS_MOST)
 		return false;
 	__atomic_store_n(&table[i].closed, 0, __ATOMIC_RELAXED);
@@ -108,8 +107,8 @@ static void *map(size_t i, size_t nbytes)
 	if (LB_SANITIZES_THREADS) /* which ends the program over such an address */
 		return NULL;
 	void *want = (void *)guard_address(i);
-	void *got = mmap(want, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS |
-			 MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	void *got = mmap(want, nbytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 	if (got != MAP_FAILED && got != want) /* a system that takes the address for a hint */
 		munmap(got, nbytes);
 	return got == want ? got : NULL;
@@ -141,8 +140,7 @@ static bool measure(const struct lb_tensor *x, size_t *ret)
 	int64_t within = (int64_t)((uintptr_t)lb_tensor_data(x) - (uintptr_t)buffer->data), reach;
 	if (buffer->nbytes > STORAGE_MOST)
 		return false;
-	if (__builtin_mul_overflow(x->size, lb_dtypes[x->dtype].bytes, &reach) ||
-	    reach > STORAGE_MOST)
+	if (__builtin_mul_overflow(x->size, lb_dtypes[x->dtype].bytes, &reach) || reach > STORAGE_MOST)
 		reach = STORAGE_MOST;
 	reach += within;
 	*ret = (size_t)(reach > buffer->nbytes ? reach : buffer->nbytes);
@@ -165,8 +163,9 @@ static const void *fill(size_t i, const struct lb_tensor *x, size_t page, const 
 		return NULL;
 	memcpy((char *)at + offset, (const void *)(uintptr_t)buffer->data, (size_t)buffer->nbytes);
 	const char *data = (char *)at + offset + ((uintptr_t)lb_tensor_data(x) - (uintptr_t)buffer->data);
-	guards[i] = (struct lb_guard){ x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site,
-				       (uint64_t)(uintptr_t)data, nbytes, 1 };
+	guards[i] = (struct lb_guard){
+		x->id, (uint64_t)(uintptr_t)x, (uint64_t)(uintptr_t)site, (uint64_t)(uintptr_t)data, nbytes, 1
+	};
 	__atomic_store_n(&faults[i], 0, __ATOMIC_RELAXED);
 	return mprotect(at, nbytes, PROT_NONE) == 0 ? data : NULL;
 }

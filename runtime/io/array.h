@@ -20,10 +20,10 @@ struct lb_array {
 bool lb_array_measure(struct lb_array *array, const char *what);
 
 /* A tensor over the bytes of the array in a mapping, which it holds; `raw`: the bytes alone. */
-struct lb_tensor *lb_array_in_file(const struct lb_array *array, struct lb_mapping *mapping, bool raw,
-				   const char *name, const void *site);
+struct lb_tensor *lb_array_in_file(const struct lb_array *array, struct lb_mapping *mapping, bool raw, const char *name,
+				   const void *site);
 /* The same in a buffer, whose first byte is the array's; takes over the reference to it. */
-struct lb_tensor *lb_array_in_buffer(const struct lb_array *array, struct lb_buffer *buffer, bool raw,
-				     const char *name, const void *site);
+struct lb_tensor *lb_array_in_buffer(const struct lb_array *array, struct lb_buffer *buffer, bool raw, const char *name,
+				     const void *site);
 
 #endif

@@ -120,8 +120,8 @@ static void free_bytes(void *data, void *context)
 }
 
 /* A tensor of rows of `row` elements that takes over the memory; NULL stays NULL. */
-static lb_tensor *adopt(uint8_t *bytes, const struct lb_array *array, int64_t row, lb_dtype dtype,
-			const char *name, const char *suffix)
+static lb_tensor *adopt(uint8_t *bytes, const struct lb_array *array, int64_t row, lb_dtype dtype, const char *name,
+			const char *suffix)
 {
 	int64_t shape[LB_MAX_RANK], n = 1;
 	char full[256];
@@ -129,8 +129,8 @@ static lb_tensor *adopt(uint8_t *bytes, const struct lb_array *array, int64_t ro
 		return NULL;
 	for (int i = 0; i < array->rank; i++)
 		n *= shape[i] = i == array->rank - 1 ? row : array->shape[i];
-	lb_tensor *t = lb_from_memory(bytes, (size_t)(n * lb_dtypes[dtype].bytes),
-				      (lb_list){ array->rank, shape }, dtype, free_bytes, NULL);
+	lb_tensor *t = lb_from_memory(bytes, (size_t)(n * lb_dtypes[dtype].bytes), (lb_list){ array->rank, shape },
+				      dtype, free_bytes, NULL);
 	if (!t)
 		free(bytes);
 	snprintf(full, sizeof full, "%s%s", name, suffix);
@@ -157,12 +157,10 @@ bool lb_file_get_quantized(lb_file *file, const char *name, lb_quantized *ret, l
 		return true;
 	*how = layout->how;
 	/* a block makes no more bytes than twice its own; the file has nbytes of them */
-	size_t blocks = array->nbytes / (size_t)block->bytes,
-		groups = blocks * (size_t)layout->groups;
+	size_t blocks = array->nbytes / (size_t)block->bytes, groups = blocks * (size_t)layout->groups;
 	size_t width = (size_t)lb_dtypes[layout->scales].bytes;
 	bool affine = how->mode == LB_QUANT_AFFINE;
-	uint8_t *codes = malloc(groups * GROUP / 8 * (size_t)how->bits),
-		*scales = malloc(groups * width);
+	uint8_t *codes = malloc(groups * GROUP / 8 * (size_t)how->bits), *scales = malloc(groups * width);
 	uint8_t *biases = affine ? malloc(groups * width) : NULL;
 	struct parts parts = { codes, scales, biases, true };
 	bool room = codes && scales && (biases || !affine);
@@ -173,8 +171,7 @@ bool lb_file_get_quantized(lb_file *file, const char *name, lb_quantized *ret, l
 		free(codes);
 		free(scales);
 		free(biases);
-		return room || lb_fail("%s: tensor '%.64s': out of memory for %zu groups",
-				       file->mapping->path,
+		return room || lb_fail("%s: tensor '%.64s': out of memory for %zu groups", file->mapping->path,
 				       entry->name, groups);
 	}
 	int64_t row = array->shape[array->rank - 1];

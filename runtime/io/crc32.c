@@ -33,8 +33,8 @@ uint32_t lb_crc32(uint32_t crc, const void *bytes, size_t n)
 		memcpy(&high, p + 4, sizeof high);
 		low ^= crc;
 		crc = tables[7][low & 255] ^ tables[6][low >> 8 & 255] ^ tables[5][low >> 16 & 255] ^
-			tables[4][low >> 24] ^ tables[3][high & 255] ^ tables[2][high >> 8 & 255] ^
-			tables[1][high >> 16 & 255] ^ tables[0][high >> 24];
+		      tables[4][low >> 24] ^ tables[3][high & 255] ^ tables[2][high >> 8 & 255] ^
+		      tables[1][high >> 16 & 255] ^ tables[0][high >> 24];
 	}
 	for (; n; n--, p++)
 		crc = crc >> 8 ^ tables[0][(crc ^ *p) & 255];

@@ -9,8 +9,9 @@ bool lb_cursor_take(struct lb_cursor *c, const char *field, uint64_t n, const ui
 {
 	if (n > lb_cursor_left(c))
 		return lb_fail("%s: %s: %llu byte%s at %llu %s beyond the end at %llu: the file is truncated "
-			       "or damaged", c->path, field, (unsigned long long)n, LB_S(n),
-			       (unsigned long long)c->at, LB_PLURAL(n, "goes", "go"), (unsigned long long)c->size);
+			       "or damaged",
+			       c->path, field, (unsigned long long)n, LB_S(n), (unsigned long long)c->at,
+			       LB_PLURAL(n, "goes", "go"), (unsigned long long)c->size);
 	*ret = c->data + c->at;
 	c->at += n;
 	return true;
@@ -34,13 +35,13 @@ bool lb_cursor_seek(struct lb_cursor *c, const char *field, uint64_t at)
 {
 	if (at > c->size)
 		return lb_fail("%s: %s: offset %llu lies beyond the end at %llu: the file is truncated or "
-			       "damaged", c->path, field, (unsigned long long)at, (unsigned long long)c->size);
+			       "damaged",
+			       c->path, field, (unsigned long long)at, (unsigned long long)c->size);
 	c->at = at;
 	return true;
 }
 
-bool lb_cursor_part(const struct lb_cursor *c, const char *field, uint64_t at, uint64_t n,
-		    struct lb_cursor *ret)
+bool lb_cursor_part(const struct lb_cursor *c, const char *field, uint64_t at, uint64_t n, struct lb_cursor *ret)
 {
 	struct lb_cursor from = *c;
 	const uint8_t *data;
@@ -74,8 +75,8 @@ static unsigned sequence(const uint8_t *p, uint64_t n)
 			return 0;
 	}
 	/* overlong forms, surrogates, and what lies beyond U+10FFFF */
-	bool wrong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-		(p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f);
+	bool wrong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+		     (p[0] == 0xf4 && p[1] > 0x8f);
 	return wrong ? 0 : length;
 }
 

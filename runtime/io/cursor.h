@@ -28,8 +28,7 @@ bool lb_cursor_u32(struct lb_cursor *c, const char *field, uint32_t *ret);
 bool lb_cursor_u64(struct lb_cursor *c, const char *field, uint64_t *ret);
 bool lb_cursor_seek(struct lb_cursor *c, const char *field, uint64_t at);
 /* A cursor over the n bytes from `at` on, wherever this one stands. */
-bool lb_cursor_part(const struct lb_cursor *c, const char *field, uint64_t at, uint64_t n,
-		    struct lb_cursor *ret);
+bool lb_cursor_part(const struct lb_cursor *c, const char *field, uint64_t at, uint64_t n, struct lb_cursor *ret);
 
 /* Bytes as text that is fit for a message: at most 40, unprintable ones as '?'. */
 enum { LB_QUOTED = 48 };

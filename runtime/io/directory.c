@@ -40,8 +40,7 @@ static int compare_places(const void *a, const void *b, void *entries)
 {
 	const struct lb_array *x = &((struct lb_entry *)entries)[*(const int64_t *)a].array;
 	const struct lb_array *y = &((struct lb_entry *)entries)[*(const int64_t *)b].array;
-	return x->at != y->at ? (x->at > y->at) - (x->at < y->at)
-		: (x->nbytes > y->nbytes) - (x->nbytes < y->nbytes);
+	return x->at != y->at ? (x->at > y->at) - (x->at < y->at) : (x->nbytes > y->nbytes) - (x->nbytes < y->nbytes);
 }
 
 /* Indices of the entries in an order; the caller frees them. */
@@ -80,8 +79,7 @@ bool lb_file_check_overlap(const struct lb_file *file)
 		const struct lb_entry *a = &file->entries[order[i - 1]], *b = &file->entries[order[i]];
 		if (b->array.nbytes && a->array.at + a->array.nbytes > b->array.at)
 			ok = lb_fail("%s: tensors '%.64s' and '%.64s' overlap at %llu: the file is damaged",
-				     file->mapping->path, a->name, b->name,
-				     (unsigned long long)b->array.at);
+				     file->mapping->path, a->name, b->name, (unsigned long long)b->array.at);
 	}
 	return ok;
 }
@@ -105,12 +103,12 @@ const struct lb_entry *lb_file_find(const struct lb_file *file, const char *name
 	return NULL;
 }
 
-struct lb_tensor *lb_file_get_in_place(struct lb_file *file, const struct lb_entry *entry, bool raw,
-				       const void *site)
+struct lb_tensor *lb_file_get_in_place(struct lb_file *file, const struct lb_entry *entry, bool raw, const void *site)
 {
 	if (entry->unknown && !raw) {
 		lb_fail("%s: tensor '%.64s' is of type %s, which has no dtype here; lb_file_get_raw() gives "
-			"its bytes", file->mapping->path, entry->name, entry->type);
+			"its bytes",
+			file->mapping->path, entry->name, entry->type);
 		return NULL;
 	}
 	return lb_array_in_file(&entry->array, file->mapping, raw, entry->name, site);

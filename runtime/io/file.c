@@ -7,7 +7,10 @@
 
 /* A row a format: the first that knows the file by its beginning reads it, so what has no magic comes last. */
 static const struct lb_format *const formats[] = {
-	&lb_format_npy, &lb_format_npz, &lb_format_gguf, &lb_format_safetensors,
+	&lb_format_npy,
+	&lb_format_npz,
+	&lb_format_gguf,
+	&lb_format_safetensors,
 };
 
 static bool open_format(struct lb_file *file)
@@ -91,8 +94,7 @@ static const struct lb_entry *entry_at(const struct lb_file *file, int64_t i)
 {
 	if (i >= 0 && i < file->n)
 		return &file->entries[i];
-	lb_fail("%s: no tensor number %lld, there are %lld", file->mapping->path, (long long)i,
-		(long long)file->n);
+	lb_fail("%s: no tensor number %lld, there are %lld", file->mapping->path, (long long)i, (long long)file->n);
 	return NULL;
 }
 

@@ -22,8 +22,19 @@ struct lb_entry {
 
 /* GGUF's numbers of types. */
 enum lb_value_type {
-	LB_VALUE_U8, LB_VALUE_I8, LB_VALUE_U16, LB_VALUE_I16, LB_VALUE_U32, LB_VALUE_I32, LB_VALUE_F32,
-	LB_VALUE_BOOL, LB_VALUE_STRING, LB_VALUE_ARRAY, LB_VALUE_U64, LB_VALUE_I64, LB_VALUE_F64,
+	LB_VALUE_U8,
+	LB_VALUE_I8,
+	LB_VALUE_U16,
+	LB_VALUE_I16,
+	LB_VALUE_U32,
+	LB_VALUE_I32,
+	LB_VALUE_F32,
+	LB_VALUE_BOOL,
+	LB_VALUE_STRING,
+	LB_VALUE_ARRAY,
+	LB_VALUE_U64,
+	LB_VALUE_I64,
+	LB_VALUE_F64,
 	LB_VALUE_TYPES
 };
 
@@ -76,7 +87,6 @@ const struct lb_metadata *lb_file_find_metadata(const struct lb_file *file, cons
 /* Sorts the entries by name; fails if two have one. */
 bool lb_file_index_names(struct lb_file *file);
 /* The entry as a tensor, whose elements are those of the file. */
-struct lb_tensor *lb_file_get_in_place(struct lb_file *file, const struct lb_entry *entry, bool raw,
-				       const void *site);
+struct lb_tensor *lb_file_get_in_place(struct lb_file *file, const struct lb_entry *entry, bool raw, const void *site);
 
 #endif

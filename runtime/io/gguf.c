@@ -24,29 +24,45 @@ static const struct type {
 	uint16_t elements, bytes;
 	uint8_t kind, as;
 } types[] = {
-	[0] = { "F32", 1, 4, PLAIN, LB_F32 }, [1] = { "F16", 1, 2, PLAIN, LB_F16 },
-	[2] = { "Q4_0", 32, 18, ENCODED, LB_Q4_0 }, [3] = { "Q4_1", 32, 20, ENCODED, LB_Q4_1 },
-	[6] = { "Q5_0", 32, 22, OTHER, 0 }, [7] = { "Q5_1", 32, 24, OTHER, 0 },
-	[8] = { "Q8_0", 32, 34, ENCODED, LB_Q8_0 }, [9] = { "Q8_1", 32, 36, OTHER, 0 },
-	[10] = { "Q2_K", 256, 84, OTHER, 0 }, [11] = { "Q3_K", 256, 110, OTHER, 0 },
-	[12] = { "Q4_K", 256, 144, ENCODED, LB_Q4_K }, [13] = { "Q5_K", 256, 176, OTHER, 0 },
-	[14] = { "Q6_K", 256, 210, ENCODED, LB_Q6_K }, [15] = { "Q8_K", 256, 292, OTHER, 0 },
-	[16] = { "IQ2_XXS", 256, 66, OTHER, 0 }, [17] = { "IQ2_XS", 256, 74, OTHER, 0 },
-	[18] = { "IQ3_XXS", 256, 98, OTHER, 0 }, [19] = { "IQ1_S", 256, 50, OTHER, 0 },
-	[20] = { "IQ4_NL", 32, 18, OTHER, 0 }, [21] = { "IQ3_S", 256, 110, OTHER, 0 },
-	[22] = { "IQ2_S", 256, 82, OTHER, 0 }, [23] = { "IQ4_XS", 256, 136, OTHER, 0 },
-	[24] = { "I8", 1, 1, PLAIN, LB_I8 }, [25] = { "I16", 1, 2, PLAIN, LB_I16 },
-	[26] = { "I32", 1, 4, PLAIN, LB_I32 }, [27] = { "I64", 1, 8, PLAIN, LB_I64 },
-	[28] = { "F64", 1, 8, PLAIN, LB_F64 }, [29] = { "IQ1_M", 256, 56, OTHER, 0 },
-	[30] = { "BF16", 1, 2, PLAIN, LB_BF16 }, [34] = { "TQ1_0", 256, 54, OTHER, 0 },
-	[35] = { "TQ2_0", 256, 66, OTHER, 0 }, [39] = { "MXFP4", 32, 17, ENCODED, LB_MXFP4 },
+	[0] = { "F32", 1, 4, PLAIN, LB_F32 },
+	[1] = { "F16", 1, 2, PLAIN, LB_F16 },
+	[2] = { "Q4_0", 32, 18, ENCODED, LB_Q4_0 },
+	[3] = { "Q4_1", 32, 20, ENCODED, LB_Q4_1 },
+	[6] = { "Q5_0", 32, 22, OTHER, 0 },
+	[7] = { "Q5_1", 32, 24, OTHER, 0 },
+	[8] = { "Q8_0", 32, 34, ENCODED, LB_Q8_0 },
+	[9] = { "Q8_1", 32, 36, OTHER, 0 },
+	[10] = { "Q2_K", 256, 84, OTHER, 0 },
+	[11] = { "Q3_K", 256, 110, OTHER, 0 },
+	[12] = { "Q4_K", 256, 144, ENCODED, LB_Q4_K },
+	[13] = { "Q5_K", 256, 176, OTHER, 0 },
+	[14] = { "Q6_K", 256, 210, ENCODED, LB_Q6_K },
+	[15] = { "Q8_K", 256, 292, OTHER, 0 },
+	[16] = { "IQ2_XXS", 256, 66, OTHER, 0 },
+	[17] = { "IQ2_XS", 256, 74, OTHER, 0 },
+	[18] = { "IQ3_XXS", 256, 98, OTHER, 0 },
+	[19] = { "IQ1_S", 256, 50, OTHER, 0 },
+	[20] = { "IQ4_NL", 32, 18, OTHER, 0 },
+	[21] = { "IQ3_S", 256, 110, OTHER, 0 },
+	[22] = { "IQ2_S", 256, 82, OTHER, 0 },
+	[23] = { "IQ4_XS", 256, 136, OTHER, 0 },
+	[24] = { "I8", 1, 1, PLAIN, LB_I8 },
+	[25] = { "I16", 1, 2, PLAIN, LB_I16 },
+	[26] = { "I32", 1, 4, PLAIN, LB_I32 },
+	[27] = { "I64", 1, 8, PLAIN, LB_I64 },
+	[28] = { "F64", 1, 8, PLAIN, LB_F64 },
+	[29] = { "IQ1_M", 256, 56, OTHER, 0 },
+	[30] = { "BF16", 1, 2, PLAIN, LB_BF16 },
+	[34] = { "TQ1_0", 256, 54, OTHER, 0 },
+	[35] = { "TQ2_0", 256, 66, OTHER, 0 },
+	[39] = { "MXFP4", 32, 17, ENCODED, LB_MXFP4 },
 };
 enum { TYPES = sizeof types / sizeof *types };
 
 static const uint8_t value_bytes[LB_VALUE_TYPES] = {
-	[LB_VALUE_U8] = 1, [LB_VALUE_I8] = 1, [LB_VALUE_U16] = 2, [LB_VALUE_I16] = 2, [LB_VALUE_U32] = 4,
-	[LB_VALUE_I32] = 4, [LB_VALUE_F32] = 4, [LB_VALUE_BOOL] = 1, [LB_VALUE_U64] = 8,
-	[LB_VALUE_I64] = 8, [LB_VALUE_F64] = 8,
+	[LB_VALUE_U8] = 1,  [LB_VALUE_I8] = 1,  [LB_VALUE_U16] = 2, [LB_VALUE_I16] = 2,
+	[LB_VALUE_U32] = 4, [LB_VALUE_I32] = 4, [LB_VALUE_F32] = 4, [LB_VALUE_BOOL] = 1,
+	[LB_VALUE_U64] = 8, [LB_VALUE_I64] = 8, [LB_VALUE_F64] = 8,
 };
 
 static bool take_string(struct lb_cursor *c, const char *field, const uint8_t **text, uint64_t *n)
@@ -67,8 +83,7 @@ static bool take_text(struct lb_cursor *c, const char *field, bool utf8, char **
 	if (!take_string(c, field, &text, &n))
 		return false;
 	if (utf8 && !lb_is_text(text, n))
-		return lb_fail("%s: %s '%s' is not UTF-8, or holds NUL", c->path, field,
-			       lb_quoted(text, n, quoted));
+		return lb_fail("%s: %s '%s' is not UTF-8, or holds NUL", c->path, field, lb_quoted(text, n, quoted));
 	*ret = strndup((const char *)text, n);
 	return *ret || lb_fail("%s: out of memory for a string of %llu bytes", c->path, (unsigned long long)n);
 }
@@ -90,15 +105,12 @@ static void print_value(uint32_t type, const uint8_t *bytes, char *to, size_t si
 		memcpy(&d, bytes, sizeof d);
 		snprintf(to, size, "%.17g", d);
 		return;
-	case LB_VALUE_BOOL:
-		snprintf(to, size, "%s", bytes[0] ? "true" : "false");
-		return;
+	case LB_VALUE_BOOL: snprintf(to, size, "%s", bytes[0] ? "true" : "false"); return;
 	}
 	memcpy(&u, bytes, value_bytes[type]);
 	int unused = 64 - 8 * value_bytes[type];
 	i = (int64_t)(u << unused) >> unused;
-	bool is_signed = type == LB_VALUE_I8 || type == LB_VALUE_I16 || type == LB_VALUE_I32 ||
-		type == LB_VALUE_I64;
+	bool is_signed = type == LB_VALUE_I8 || type == LB_VALUE_I16 || type == LB_VALUE_I32 || type == LB_VALUE_I64;
 	snprintf(to, size, is_signed ? "%" PRId64 : "%" PRIu64, is_signed ? (uint64_t)i : u);
 }
 
@@ -183,8 +195,7 @@ static bool describe(struct lb_entry *entry, uint32_t type, const char *what)
 				       t->name);
 		array->dtype = LB_U8;
 		if (!lb_mul(*row / t->elements, t->bytes, row))
-			return lb_fail("%s: rows of %lld blocks are too long", what,
-				       (long long)*row / t->elements);
+			return lb_fail("%s: rows of %lld blocks are too long", what, (long long)*row / t->elements);
 	}
 	return lb_array_measure(array, what);
 }
@@ -206,12 +217,12 @@ static bool read_tensor(struct lb_cursor *c, struct lb_entry *entry)
 		if (!lb_cursor_u64(c, "tensor sizes", &size))
 			return false;
 		if (size > INT64_MAX)
-			return lb_fail("%s: size %llu of axis %u does not fit 63 bits", what,
-				       (unsigned long long)size, i);
+			return lb_fail("%s: size %llu of axis %u does not fit 63 bits", what, (unsigned long long)size,
+				       i);
 		array->shape[rank - 1 - i] = (int64_t)size;
 	}
 	return lb_cursor_u32(c, "tensor type", &type) && lb_cursor_u64(c, "tensor offset", &array->at) &&
-		describe(entry, type, what);
+	       describe(entry, type, what);
 }
 
 /* Turns offsets into places in the file, where they lie inside it. */
@@ -224,13 +235,15 @@ static bool place_tensors(struct lb_file *file, const struct lb_cursor *c, uint6
 		struct lb_entry *entry = &file->entries[i];
 		struct lb_array *array = &entry->array;
 		if (array->at % alignment)
-			return lb_fail("%s: tensor '%.64s': offset %llu is not a multiple of the alignment %llu", c->path,
-				       entry->name, (unsigned long long)array->at, (unsigned long long)alignment);
+			return lb_fail("%s: tensor '%.64s': offset %llu is not a multiple of the alignment %llu",
+				       c->path, entry->name, (unsigned long long)array->at,
+				       (unsigned long long)alignment);
 		if (array->at > data_size || array->nbytes > data_size - array->at)
 			return lb_fail("%s: tensor '%.64s': offset %llu and %llu byte%s go beyond the %llu byte%s of "
-				       "data: the file is truncated or damaged", c->path, entry->name,
-				       (unsigned long long)array->at, (unsigned long long)array->nbytes,
-				       LB_S(array->nbytes), (unsigned long long)data_size, LB_S(data_size));
+				       "data: the file is truncated or damaged",
+				       c->path, entry->name, (unsigned long long)array->at,
+				       (unsigned long long)array->nbytes, LB_S(array->nbytes),
+				       (unsigned long long)data_size, LB_S(data_size));
 		array->at += data_at < c->size ? data_at : c->at;
 	}
 	return lb_file_check_overlap(file);
@@ -261,9 +274,8 @@ static bool open_gguf(struct lb_file *file)
 		return lb_fail("%s: version: a big-endian GGUF file cannot be read", c.path);
 	if (version != 2 && version != 3)
 		return lb_fail("%s: version: GGUF %u cannot be read, only 2 and 3", c.path, version);
-	if (!lb_cursor_u64(&c, "tensor count", &n_tensors) ||
-	    !lb_cursor_u64(&c, "metadata count", &n_metadata) || !read_metadata(file, &c, n_metadata) ||
-	    !read_alignment(file, &alignment))
+	if (!lb_cursor_u64(&c, "tensor count", &n_tensors) || !lb_cursor_u64(&c, "metadata count", &n_metadata) ||
+	    !read_metadata(file, &c, n_metadata) || !read_alignment(file, &alignment))
 		return false;
 	for (uint64_t i = 0; i < n_tensors; i++) {
 		char *name;
@@ -282,5 +294,8 @@ static bool recognise(const struct lb_mapping *mapping)
 }
 
 const struct lb_format lb_format_gguf = {
-	.name = "gguf", .recognise = recognise, .open = open_gguf, .get = lb_file_get_in_place,
+	.name = "gguf",
+	.recognise = recognise,
+	.open = open_gguf,
+	.get = lb_file_get_in_place,
 };

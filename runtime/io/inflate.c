@@ -75,7 +75,8 @@ struct lb_inflate *lb_inflate_begin(const uint8_t *packed, uint64_t n, const cha
 	(void)packed;
 	(void)n;
 	lb_fail("%s: %.64s is compressed, and this library was built without zlib; save it with "
-		"numpy.savez(), or install zlib1g-dev and build again", path, name);
+		"numpy.savez(), or install zlib1g-dev and build again",
+		path, name);
 	return NULL;
 }
 

@@ -83,8 +83,7 @@ const char *lb_file_metadata_string(lb_file *file, const char *key, int64_t i, s
 	uint64_t n = 0;
 	c.at = m->next_at;
 	for (; m->next <= (uint64_t)i; m->next++, m->next_at = c.at) {
-		if (!lb_cursor_u64(&c, "metadata string", &n) ||
-		    !lb_cursor_take(&c, "metadata string", n, &text))
+		if (!lb_cursor_u64(&c, "metadata string", &n) || !lb_cursor_take(&c, "metadata string", n, &text))
 			return NULL;
 	}
 	*nbytes = n;
@@ -94,10 +93,9 @@ const char *lb_file_metadata_string(lb_file *file, const char *key, int64_t i, s
 lb_tensor *lb_file_metadata_tensor(lb_file *file, const char *key)
 {
 	static const enum lb_dtype dtypes[LB_VALUE_TYPES] = {
-		[LB_VALUE_U8] = LB_U8, [LB_VALUE_I8] = LB_I8, [LB_VALUE_U16] = LB_U16,
-		[LB_VALUE_I16] = LB_I16, [LB_VALUE_U32] = LB_U32, [LB_VALUE_I32] = LB_I32,
-		[LB_VALUE_F32] = LB_F32, [LB_VALUE_BOOL] = LB_BOOL, [LB_VALUE_U64] = LB_U64,
-		[LB_VALUE_I64] = LB_I64, [LB_VALUE_F64] = LB_F64,
+		[LB_VALUE_U8] = LB_U8,   [LB_VALUE_I8] = LB_I8,   [LB_VALUE_U16] = LB_U16, [LB_VALUE_I16] = LB_I16,
+		[LB_VALUE_U32] = LB_U32, [LB_VALUE_I32] = LB_I32, [LB_VALUE_F32] = LB_F32, [LB_VALUE_BOOL] = LB_BOOL,
+		[LB_VALUE_U64] = LB_U64, [LB_VALUE_I64] = LB_I64, [LB_VALUE_F64] = LB_F64,
 	};
 	LB_ENTER();
 	if (!LB_GIVEN("file_metadata_tensor", file) || !LB_GIVEN("file_metadata_tensor", key))
@@ -110,7 +108,8 @@ lb_tensor *lb_file_metadata_tensor(lb_file *file, const char *key)
 			file->mapping->path, key);
 		return NULL;
 	}
-	struct lb_array array = { .dtype = dtypes[m->type], .rank = 1, .shape = { (int64_t)m->count },
-				  .at = m->at, .nbytes = m->nbytes };
+	struct lb_array array = {
+		.dtype = dtypes[m->type], .rank = 1, .shape = { (int64_t)m->count }, .at = m->at, .nbytes = m->nbytes
+	};
 	return lb_array_in_file(&array, file->mapping, false, key, site);
 }

@@ -32,8 +32,7 @@ static bool open_npy(struct lb_file *file)
 	if (!entry)
 		return lb_fail("%s: out of memory", c.path);
 	const uint8_t *data;
-	return lb_npy_header(&c, "array", &entry->array) &&
-		lb_cursor_take(&c, "elements", entry->array.nbytes, &data);
+	return lb_npy_header(&c, "array", &entry->array) && lb_cursor_take(&c, "elements", entry->array.nbytes, &data);
 }
 
 static bool recognise(const struct lb_mapping *mapping)
@@ -42,5 +41,8 @@ static bool recognise(const struct lb_mapping *mapping)
 }
 
 const struct lb_format lb_format_npy = {
-	.name = "npy", .recognise = recognise, .open = open_npy, .get = lb_file_get_in_place,
+	.name = "npy",
+	.recognise = recognise,
+	.open = open_npy,
+	.get = lb_file_get_in_place,
 };

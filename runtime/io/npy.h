@@ -25,7 +25,6 @@ bool lb_npy_parse(struct lb_cursor *c, const char *what, struct lb_array *ret);
 bool lb_npy_type(enum lb_dtype dtype, char *kind, int *width);
 
 /* Writes the header of an array to `to`, a multiple of 64 bytes; fails for bfloat16. */
-bool lb_npy_write_header(enum lb_dtype dtype, int rank, const int64_t *shape, char to[LB_NPY_WRITTEN],
-			 size_t *ret);
+bool lb_npy_write_header(enum lb_dtype dtype, int rank, const int64_t *shape, char to[LB_NPY_WRITTEN], size_t *ret);
 
 #endif

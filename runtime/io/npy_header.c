@@ -5,10 +5,14 @@
 
 /* ---- element types ---- */
 
-static const struct { char kind; int width; enum lb_dtype dtype; } types[] = {
-	{ 'b', 1, LB_BOOL }, { 'u', 1, LB_U8 }, { 'u', 2, LB_U16 }, { 'u', 4, LB_U32 }, { 'u', 8, LB_U64 },
-	{ 'i', 1, LB_I8 }, { 'i', 2, LB_I16 }, { 'i', 4, LB_I32 }, { 'i', 8, LB_I64 }, { 'f', 2, LB_F16 },
-	{ 'f', 4, LB_F32 }, { 'f', 8, LB_F64 }, { 'c', 8, LB_C64 },
+static const struct {
+	char kind;
+	int width;
+	enum lb_dtype dtype;
+} types[] = {
+	{ 'b', 1, LB_BOOL }, { 'u', 1, LB_U8 },  { 'u', 2, LB_U16 }, { 'u', 4, LB_U32 }, { 'u', 8, LB_U64 },
+	{ 'i', 1, LB_I8 },   { 'i', 2, LB_I16 }, { 'i', 4, LB_I32 }, { 'i', 8, LB_I64 }, { 'f', 2, LB_F16 },
+	{ 'f', 4, LB_F32 },  { 'f', 8, LB_F64 }, { 'c', 8, LB_C64 },
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -66,8 +70,7 @@ static int peek(struct dict *d)
 
 static bool wrong(const struct dict *d, const char *field)
 {
-	return lb_fail("%s: %s: header: %s at byte %llu of it", d->c.path, d->what, field,
-		       (unsigned long long)d->c.at);
+	return lb_fail("%s: %s: header: %s at byte %llu of it", d->c.path, d->what, field, (unsigned long long)d->c.at);
 }
 
 static bool expect(struct dict *d, char wanted, const char *field)
@@ -142,9 +145,10 @@ static bool parse_dict(struct dict *d, struct lb_array *ret)
 	while (peek(d) != '}') {
 		if (!string(d, &text, &n) || !expect(d, ':', "expected ':'"))
 			return false;
-		int key = n == 5 && !memcmp(text, "descr", 5) ? DESCR
-			: n == 13 && !memcmp(text, "fortran_order", 13) ? ORDER
-			: n == 5 && !memcmp(text, "shape", 5) ? SHAPE : 0;
+		int key = n == 5 && !memcmp(text, "descr", 5)             ? DESCR
+			  : n == 13 && !memcmp(text, "fortran_order", 13) ? ORDER
+			  : n == 5 && !memcmp(text, "shape", 5)           ? SHAPE
+									  : 0;
 		if (!key || (seen & key))
 			return wrong(d, key ? "a key twice" : "an unknown key");
 		seen |= key;
@@ -213,8 +217,8 @@ bool lb_npy_parse(struct lb_cursor *c, const char *what, struct lb_array *ret)
 	struct lb_cursor from = *c;
 	struct dict d = { .what = what };
 	*ret = (struct lb_array){ 0 };
-	if (!prefix(&from, what, &length) ||
-	    !lb_cursor_part(&from, "header", from.at, length, &d.c) || !parse_dict(&d, ret))
+	if (!prefix(&from, what, &length) || !lb_cursor_part(&from, "header", from.at, length, &d.c) ||
+	    !parse_dict(&d, ret))
 		return false;
 	c->at = from.at + length;
 	ret->at = c->at;
@@ -233,8 +237,7 @@ bool lb_npy_type(enum lb_dtype dtype, char *kind, int *width)
 	return false;
 }
 
-bool lb_npy_write_header(enum lb_dtype dtype, int rank, const int64_t *shape, char to[LB_NPY_WRITTEN],
-			 size_t *ret)
+bool lb_npy_write_header(enum lb_dtype dtype, int rank, const int64_t *shape, char to[LB_NPY_WRITTEN], size_t *ret)
 {
 	enum { START = 10 };
 	char kind;
@@ -245,12 +248,10 @@ bool lb_npy_write_header(enum lb_dtype dtype, int rank, const int64_t *shape, ch
 	if (rank > LB_NPY_AXES)
 		return lb_fail("save: .npy has at most %d axes, not %d; save as safetensors", LB_NPY_AXES, rank);
 	size_t n = START;
-	n += (size_t)snprintf(to + n, LB_NPY_WRITTEN - n,
-			      "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (",
+	n += (size_t)snprintf(to + n, LB_NPY_WRITTEN - n, "{'descr': '%c%c%d', 'fortran_order': False, 'shape': (",
 			      width == 1 ? '|' : '<', kind, width);
 	for (int i = 0; i < rank; i++)
-		n += (size_t)snprintf(to + n, LB_NPY_WRITTEN - n, i ? " %lld," : "%lld,",
-				      (long long)shape[i]);
+		n += (size_t)snprintf(to + n, LB_NPY_WRITTEN - n, i ? " %lld," : "%lld,", (long long)shape[i]);
 	n -= rank > 1; /* (3,) but (3, 4) */
 	n += (size_t)snprintf(to + n, LB_NPY_WRITTEN - n, "), }");
 	while ((n + 1) % 64)

@@ -36,8 +36,7 @@ static bool find_end(const struct lb_cursor *file, struct lb_cursor *ret)
 		*ret = *file;
 		return lb_cursor_seek(ret, "end of central directory", at);
 	}
-	return lb_fail("%s: end of central directory: not found: the file is truncated or damaged",
-		       file->path);
+	return lb_fail("%s: end of central directory: not found: the file is truncated or damaged", file->path);
 }
 
 /* The 64-bit end record, through the locator in front of the end record. */
@@ -50,19 +49,18 @@ static bool read_end64(const struct lb_cursor *file, uint64_t end_at, struct dir
 	const uint8_t *versions;
 	if (end_at < LB_ZIP_LOCATOR64_BYTES)
 		return lb_fail("%s: %s: no room for its locator", file->path, field);
-	if (!lb_cursor_seek(&c, field, end_at - LB_ZIP_LOCATOR64_BYTES) ||
-	    !lb_cursor_u32(&c, field, &signature))
+	if (!lb_cursor_seek(&c, field, end_at - LB_ZIP_LOCATOR64_BYTES) || !lb_cursor_u32(&c, field, &signature))
 		return false;
 	if (signature != LB_ZIP_LOCATOR64)
 		return lb_fail("%s: %s: its locator is missing", file->path, field);
-	if (!lb_cursor_u32(&c, field, &disks) || !lb_cursor_u64(&c, field, &at) ||
-	    !lb_cursor_seek(&c, field, at) || !lb_cursor_u32(&c, field, &signature))
+	if (!lb_cursor_u32(&c, field, &disks) || !lb_cursor_u64(&c, field, &at) || !lb_cursor_seek(&c, field, at) ||
+	    !lb_cursor_u32(&c, field, &signature))
 		return false;
 	if (signature != LB_ZIP_END64)
 		return lb_fail("%s: %s: not where its locator says", file->path, field);
 	return lb_cursor_u64(&c, field, &skipped) && lb_cursor_take(&c, field, 12, &versions) &&
-		lb_cursor_u64(&c, field, &skipped) && lb_cursor_u64(&c, field, &ret->count) &&
-		lb_cursor_u64(&c, field, &ret->size) && lb_cursor_u64(&c, field, &ret->at);
+	       lb_cursor_u64(&c, field, &skipped) && lb_cursor_u64(&c, field, &ret->count) &&
+	       lb_cursor_u64(&c, field, &ret->size) && lb_cursor_u64(&c, field, &ret->at);
 }
 
 static bool find_directory(const struct lb_cursor *file, struct directory *ret)
@@ -76,8 +74,7 @@ static bool find_directory(const struct lb_cursor *file, struct directory *ret)
 	uint64_t end_at = c.at;
 	if (!lb_cursor_u32(&c, field, &signature) || !lb_cursor_u16(&c, field, &disk) ||
 	    !lb_cursor_u16(&c, field, &directory_disk) || !lb_cursor_u16(&c, field, &here) ||
-	    !lb_cursor_u16(&c, field, &count) || !lb_cursor_u32(&c, field, &size) ||
-	    !lb_cursor_u32(&c, field, &at))
+	    !lb_cursor_u16(&c, field, &count) || !lb_cursor_u32(&c, field, &size) || !lb_cursor_u32(&c, field, &at))
 		return false;
 	*ret = (struct directory){ .at = at, .size = size, .count = count };
 	if (count == UINT16_MAX || size == UINT32_MAX || at == UINT32_MAX)
@@ -104,8 +101,7 @@ static bool read_extra64(struct lb_cursor extra, struct member *m)
 		uint16_t id, n;
 		struct lb_cursor part;
 		if (!lb_cursor_u16(&extra, field, &id) || !lb_cursor_u16(&extra, field, &n) ||
-		    !lb_cursor_part(&extra, field, extra.at, n, &part) ||
-		    !lb_cursor_seek(&extra, field, extra.at + n))
+		    !lb_cursor_part(&extra, field, extra.at, n, &part) || !lb_cursor_seek(&extra, field, extra.at + n))
 			return false;
 		for (int i = 0; id == LB_ZIP_EXTRA64 && i < 3; i++) {
 			if (*wide[i] == UINT32_MAX && !lb_cursor_u64(&part, field, wide[i]))
@@ -134,8 +130,7 @@ static bool read_member(struct lb_cursor *c, struct member *m)
 	    !lb_cursor_u16(c, field, &m->n_comment) || !lb_cursor_u16(c, field, &disk) ||
 	    !lb_cursor_u16(c, field, &internal) || !lb_cursor_u32(c, field, &external) ||
 	    !lb_cursor_u32(c, field, &at) || !lb_cursor_take(c, field, m->n_name, &m->name) ||
-	    !lb_cursor_part(c, field, c->at, m->n_extra, &extra) ||
-	    !lb_cursor_take(c, field, m->n_extra, &skipped) ||
+	    !lb_cursor_part(c, field, c->at, m->n_extra, &extra) || !lb_cursor_take(c, field, m->n_extra, &skipped) ||
 	    !lb_cursor_take(c, field, m->n_comment, &skipped))
 		return false;
 	m->packed = packed;
@@ -214,15 +209,13 @@ static bool open_npz(struct lb_file *file)
 
 /* ---- members ---- */
 
-static struct lb_tensor *get_stored(struct lb_file *file, const struct lb_entry *entry, bool raw,
-				    const void *site)
+static struct lb_tensor *get_stored(struct lb_file *file, const struct lb_entry *entry, bool raw, const void *site)
 {
 	struct lb_cursor whole = lb_mapping_cursor(file->mapping), c;
 	struct lb_array array;
 	const uint8_t *data;
 	if (!lb_cursor_part(&whole, "member", entry->array.at, entry->packed, &c) ||
-	    !lb_npy_header(&c, entry->name, &array) ||
-	    !lb_cursor_take(&c, "elements", array.nbytes, &data))
+	    !lb_npy_header(&c, entry->name, &array) || !lb_cursor_take(&c, "elements", array.nbytes, &data))
 		return NULL;
 	array.at += entry->array.at;
 	return lb_array_in_file(&array, file->mapping, raw, entry->name, site);
@@ -252,8 +245,8 @@ static struct lb_buffer *unpack_elements(struct lb_inflate *inflate, const struc
 	return NULL;
 }
 
-static struct lb_tensor *unpack(struct lb_inflate *inflate, const struct lb_entry *entry,
-				const char *path, bool raw, const void *site)
+static struct lb_tensor *unpack(struct lb_inflate *inflate, const struct lb_entry *entry, const char *path, bool raw,
+				const void *site)
 {
 	uint8_t prefix[LB_NPY_PREFIX];
 	struct lb_cursor c = { .data = prefix, .size = sizeof prefix, .path = path };
@@ -288,20 +281,18 @@ static struct lb_tensor *get(struct lb_file *file, const struct lb_entry *entry,
 		if (entry->encrypted)
 			lb_fail("%s: member '%.64s' is encrypted", path, entry->name);
 		else
-			lb_fail("%s: member '%.64s': unknown compression method %d", path, entry->name,
-				entry->method);
+			lb_fail("%s: member '%.64s': unknown compression method %d", path, entry->name, entry->method);
 		return NULL;
 	}
 	if (entry->method == LB_ZIP_STORED)
 		return get_stored(file, entry, raw, site);
 	if (entry->unpacked > INT64_MAX || entry->unpacked / 1032 > entry->packed) {
-		lb_fail("%s: %.64s: %llu byte%s cannot unpack to the %llu that the directory claims", path,
-			entry->name, (unsigned long long)entry->packed, LB_S(entry->packed),
-			(unsigned long long)entry->unpacked);
+		lb_fail("%s: %.64s: %llu byte%s cannot unpack to the %llu that the directory claims", path, entry->name,
+			(unsigned long long)entry->packed, LB_S(entry->packed), (unsigned long long)entry->unpacked);
 		return NULL;
 	}
-	struct lb_inflate *inflate = lb_inflate_begin(file->mapping->data + entry->array.at, entry->packed,
-						      path, entry->name);
+	struct lb_inflate *inflate =
+	    lb_inflate_begin(file->mapping->data + entry->array.at, entry->packed, path, entry->name);
 	struct lb_tensor *t = inflate ? unpack(inflate, entry, path, raw, site) : NULL;
 	lb_inflate_end(inflate);
 	return t;
@@ -314,5 +305,8 @@ static bool recognise(const struct lb_mapping *mapping)
 }
 
 const struct lb_format lb_format_npz = {
-	.name = "npz", .recognise = recognise, .open = open_npz, .get = get,
+	.name = "npz",
+	.recognise = recognise,
+	.open = open_npz,
+	.get = get,
 };

@@ -45,13 +45,13 @@ static bool goes_on(struct lb_json *j, int64_t n, bool must)
 {
 	bool more;
 	return lb_json_more(j, ']', n, &more) &&
-		(more == must || lb_json_wrong(j, "data_offsets: expected [begin, end]"));
+	       (more == must || lb_json_wrong(j, "data_offsets: expected [begin, end]"));
 }
 
 static bool read_offsets(struct lb_json *j, struct description *d)
 {
-	return lb_json_open(j, '[') && goes_on(j, 0, true) && lb_json_size(j, &d->begin) &&
-		goes_on(j, 1, true) && lb_json_size(j, &d->end) && goes_on(j, 2, false);
+	return lb_json_open(j, '[') && goes_on(j, 0, true) && lb_json_size(j, &d->begin) && goes_on(j, 1, true) &&
+	       lb_json_size(j, &d->end) && goes_on(j, 2, false);
 }
 
 static bool read_dtype(struct lb_json *j, struct lb_entry *entry)
@@ -67,32 +67,37 @@ static bool read_dtype(struct lb_json *j, struct lb_entry *entry)
 
 static bool read_field(struct lb_json *j, const char *key, struct lb_entry *entry, struct description *d)
 {
-	bool *seen = strcmp(key, "dtype") == 0 ? &d->has_dtype
-		: strcmp(key, "shape") == 0 ? &d->has_shape
-		: strcmp(key, "data_offsets") == 0 ? &d->has_offsets : NULL;
+	bool *seen = strcmp(key, "dtype") == 0          ? &d->has_dtype
+		     : strcmp(key, "shape") == 0        ? &d->has_shape
+		     : strcmp(key, "data_offsets") == 0 ? &d->has_offsets
+							: NULL;
 	if (!seen)
 		return lb_json_skip(j);
 	if (*seen)
 		return lb_json_wrong(j, "a field twice");
 	*seen = true;
-	return seen == &d->has_dtype ? read_dtype(j, entry)
-		: seen == &d->has_shape ? read_shape(j, &entry->array) : read_offsets(j, d);
+	return seen == &d->has_dtype   ? read_dtype(j, entry)
+	       : seen == &d->has_shape ? read_shape(j, &entry->array)
+				       : read_offsets(j, d);
 }
 
 /* Says where the tensor lies, when that fits the data and its shape. */
-static bool place(const char *path, struct lb_entry *entry, const struct description *d,
-		  uint64_t data_at, uint64_t data_size)
+static bool place(const char *path, struct lb_entry *entry, const struct description *d, uint64_t data_at,
+		  uint64_t data_size)
 {
 	char what[320];
 	struct lb_array *array = &entry->array;
 	snprintf(what, sizeof what, "%.200s: tensor '%.64s'", path, entry->name);
 	if (!d->has_dtype || !d->has_shape || !d->has_offsets)
-		return lb_fail("%s: its %s is missing", what, !d->has_dtype ? "dtype" : !d->has_shape ? "shape"
-			       : "data_offsets");
+		return lb_fail("%s: its %s is missing", what,
+			       !d->has_dtype   ? "dtype"
+			       : !d->has_shape ? "shape"
+					       : "data_offsets");
 	if (d->begin > d->end || (uint64_t)d->end > data_size)
 		return lb_fail("%s: data_offsets [%lld, %lld]: there %s %llu byte%s of data: the file is truncated "
-			       "or damaged", what, (long long)d->begin, (long long)d->end,
-			       LB_PLURAL(data_size, "is", "are"), (unsigned long long)data_size, LB_S(data_size));
+			       "or damaged",
+			       what, (long long)d->begin, (long long)d->end, LB_PLURAL(data_size, "is", "are"),
+			       (unsigned long long)data_size, LB_S(data_size));
 	uint64_t nbytes = (uint64_t)(d->end - d->begin);
 	array->at = data_at + (uint64_t)d->begin;
 	if (entry->unknown) { /* its bytes can be had */
@@ -109,8 +114,7 @@ static bool place(const char *path, struct lb_entry *entry, const struct descrip
 	return true;
 }
 
-static bool read_tensor(struct lb_file *file, struct lb_json *j, struct lb_entry *entry,
-			uint64_t data_at)
+static bool read_tensor(struct lb_file *file, struct lb_json *j, struct lb_entry *entry, uint64_t data_at)
 {
 	struct description d = { 0 };
 	if (!lb_json_open(j, '{'))
@@ -178,9 +182,9 @@ static bool check_cover(const struct lb_file *file, uint64_t data_at)
 	for (int64_t i = 0; i < file->n; i++)
 		covered += file->entries[i].array.nbytes;
 	return covered == there ||
-		lb_fail("%s: data_offsets: %llu byte%s of data, of which the tensors take %llu: the file is "
-			"damaged", file->mapping->path, (unsigned long long)there, LB_S(there),
-			(unsigned long long)covered);
+	       lb_fail("%s: data_offsets: %llu byte%s of data, of which the tensors take %llu: the file is "
+		       "damaged",
+		       file->mapping->path, (unsigned long long)there, LB_S(there), (unsigned long long)covered);
 }
 
 static bool open_safetensors(struct lb_file *file)
@@ -191,10 +195,10 @@ static bool open_safetensors(struct lb_file *file)
 	if (!lb_cursor_u64(&c, "header length", &length))
 		return false;
 	if (length > LB_SAFETENSORS_HEADER_MAX)
-		return lb_fail("%s: header length: %llu bytes are more than the %d that safetensors allows",
-			       c.path, (unsigned long long)length, LB_SAFETENSORS_HEADER_MAX);
-	return lb_cursor_part(&c, "header", c.at, length, &j.cursor) &&
-		read_header(file, &j, c.at + length) && check_cover(file, c.at + length);
+		return lb_fail("%s: header length: %llu bytes are more than the %d that safetensors allows", c.path,
+			       (unsigned long long)length, LB_SAFETENSORS_HEADER_MAX);
+	return lb_cursor_part(&c, "header", c.at, length, &j.cursor) && read_header(file, &j, c.at + length) &&
+	       check_cover(file, c.at + length);
 }
 
 static bool recognise(const struct lb_mapping *mapping)
@@ -204,5 +208,8 @@ static bool recognise(const struct lb_mapping *mapping)
 }
 
 const struct lb_format lb_format_safetensors = {
-	.name = "safetensors", .recognise = recognise, .open = open_safetensors, .get = lb_file_get_in_place,
+	.name = "safetensors",
+	.recognise = recognise,
+	.open = open_safetensors,
+	.get = lb_file_get_in_place,
 };

@@ -29,7 +29,7 @@ struct lb_safetensors_metadata {
 };
 
 /* The header as text, padded; the caller frees it. NULL when memory is short. */
-char *lb_safetensors_header(int n, const struct lb_safetensors_entry *entries,
-			    const struct lb_safetensors_metadata *m, size_t *ret);
+char *lb_safetensors_header(int n, const struct lb_safetensors_entry *entries, const struct lb_safetensors_metadata *m,
+			    size_t *ret);
 
 #endif

@@ -6,9 +6,12 @@
 
 enum { ALIGNMENT = 64 };
 
-static const struct { const char *name; enum lb_dtype dtype; } types[] = {
-	{ "BOOL", LB_BOOL }, { "U8", LB_U8 }, { "U16", LB_U16 }, { "U32", LB_U32 }, { "U64", LB_U64 },
-	{ "I8", LB_I8 }, { "I16", LB_I16 }, { "I32", LB_I32 }, { "I64", LB_I64 }, { "F16", LB_F16 },
+static const struct {
+	const char *name;
+	enum lb_dtype dtype;
+} types[] = {
+	{ "BOOL", LB_BOOL }, { "U8", LB_U8 },   { "U16", LB_U16 }, { "U32", LB_U32 }, { "U64", LB_U64 },
+	{ "I8", LB_I8 },     { "I16", LB_I16 }, { "I32", LB_I32 }, { "I64", LB_I64 }, { "F16", LB_F16 },
 	{ "BF16", LB_BF16 }, { "F32", LB_F32 }, { "F64", LB_F64 }, { "C64", LB_C64 },
 };
 
@@ -54,8 +57,7 @@ static void print_tensor(FILE *to, const struct lb_safetensors_entry *e)
 	fprintf(to, ":{\"dtype\":\"%s\",\"shape\":[", lb_safetensors_type(e->dtype));
 	for (int i = 0; i < e->rank; i++)
 		fprintf(to, i ? ",%lld" : "%lld", (long long)e->shape[i]);
-	fprintf(to, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)e->begin,
-		(unsigned long long)e->end);
+	fprintf(to, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)e->begin, (unsigned long long)e->end);
 }
 
 static void print_metadata(FILE *to, const struct lb_safetensors_metadata *m)
@@ -71,8 +73,8 @@ static void print_metadata(FILE *to, const struct lb_safetensors_metadata *m)
 	fputc('}', to);
 }
 
-char *lb_safetensors_header(int n, const struct lb_safetensors_entry *entries,
-			    const struct lb_safetensors_metadata *m, size_t *ret)
+char *lb_safetensors_header(int n, const struct lb_safetensors_entry *entries, const struct lb_safetensors_metadata *m,
+			    size_t *ret)
 {
 	char *text = NULL;
 	FILE *to = open_memstream(&text, ret);

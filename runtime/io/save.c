@@ -32,8 +32,8 @@ static bool check_names(const char *op, int n, const char *const *names)
 	return ok;
 }
 
-bool lb_save_prepare(const char *op, const char *path, int n, const char *const *names,
-		     lb_tensor *const *xs, const void *site)
+bool lb_save_prepare(const char *op, const char *path, int n, const char *const *names, lb_tensor *const *xs,
+		     const void *site)
 {
 	if (n < 0)
 		return lb_fail("%s: a list of %d tensors", op, n);
@@ -75,8 +75,7 @@ bool lb_save_npy(const char *path, lb_tensor *x)
 	size_t n;
 	struct lb_writer w;
 	if (!LB_GIVEN("save_npy", x) || !lb_save_prepare("save_npy", path, 1, NULL, &x, site) ||
-	    !lb_npy_write_header((enum lb_dtype)x->dtype, x->rank, x->shape, header, &n) ||
-	    !lb_writer_begin(&w, path))
+	    !lb_npy_write_header((enum lb_dtype)x->dtype, x->rank, x->shape, header, &n) || !lb_writer_begin(&w, path))
 		return false;
 	return lb_writer_end(&w, lb_writer_put(&w, header, n) && lb_save_elements(&w, x, site));
 }

@@ -7,8 +7,8 @@
 
 /* Evaluates what is to be saved. False, with an error unless an earlier one explains it, for
  * a missing path, name or tensor, and for a name that is given twice. */
-bool lb_save_prepare(const char *op, const char *path, int n, const char *const *names,
-		     lb_tensor *const *xs, const void *site);
+bool lb_save_prepare(const char *op, const char *path, int n, const char *const *names, lb_tensor *const *xs,
+		     const void *site);
 /* The elements of an evaluated tensor in row-major order; a copy of them belongs to the
  * innermost scope. */
 const void *lb_save_data(lb_tensor *x, const void *site);

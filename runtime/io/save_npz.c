@@ -22,7 +22,7 @@ static bool write_member(struct lb_writer *w, struct lb_zip_member *m, lb_tensor
 		m->size = n + (uint64_t)lb_nbytes(x);
 		m->crc = lb_crc32(lb_crc32(0, header, n), data, (size_t)lb_nbytes(x));
 		ok = lb_zip_begin_member(w, m) && lb_writer_put(w, header, n) &&
-			lb_writer_put(w, data, (size_t)lb_nbytes(x));
+		     lb_writer_put(w, data, (size_t)lb_nbytes(x));
 	}
 	return ok;
 }

@@ -21,8 +21,8 @@ static int compare(const void *a, const void *b)
 	return width != other ? (width < other) - (width > other) : p->number - q->number;
 }
 
-static bool write_file(struct lb_writer *w, int n, const struct place *places,
-		       const struct lb_safetensors_metadata *m, const void *site)
+static bool write_file(struct lb_writer *w, int n, const struct place *places, const struct lb_safetensors_metadata *m,
+		       const void *site)
 {
 	size_t length;
 	lb_auto_free struct lb_safetensors_entry *entries = malloc(((size_t)n + 1) * sizeof *entries);
@@ -33,7 +33,7 @@ static bool write_file(struct lb_writer *w, int n, const struct place *places,
 		return lb_fail("%s: out of memory for the header", w->path);
 	uint64_t prefix = length;
 	bool ok = length <= LB_SAFETENSORS_HEADER_MAX ||
-		lb_fail("%s: a header of %zu bytes is more than safetensors allows", w->path, length);
+		  lb_fail("%s: a header of %zu bytes is more than safetensors allows", w->path, length);
 	ok = ok && lb_writer_put(w, &prefix, sizeof prefix) && lb_writer_put(w, header, length);
 	for (int i = 0; i < n && ok; i++)
 		ok = lb_save_elements(w, places[i].x, site);
@@ -73,8 +73,12 @@ static bool save(const char *op, const char *path, int n, const char *const *nam
 		return lb_fail("%s: out of memory for %d tensors", path, n);
 	bool ok = true;
 	for (int i = 0; i < n && ok; i++) {
-		places[i] = (struct place){ { .name = names[i], .dtype = (enum lb_dtype)xs[i]->dtype,
-					      .rank = xs[i]->rank, .shape = xs[i]->shape }, xs[i], i };
+		places[i] = (struct place){ { .name = names[i],
+					      .dtype = (enum lb_dtype)xs[i]->dtype,
+					      .rank = xs[i]->rank,
+					      .shape = xs[i]->shape },
+					    xs[i],
+					    i };
 		if (strcmp(names[i], "__metadata__") == 0)
 			ok = lb_fail("%s: no tensor can be named __metadata__", op);
 	}
@@ -95,8 +99,8 @@ bool lb_save_safetensors(const char *path, int n, const char *const *names, lb_t
 	return save("save_safetensors", path, n, names, xs, &(struct lb_safetensors_metadata){ 0 }, site);
 }
 
-bool lb_save_safetensors_with(const char *path, int n, const char *const *names, lb_tensor *const *xs,
-			      int n_metadata, const char *const *keys, const char *const *values)
+bool lb_save_safetensors_with(const char *path, int n, const char *const *names, lb_tensor *const *xs, int n_metadata,
+			      const char *const *keys, const char *const *values)
 {
 	static const char op[] = "save_safetensors_with";
 	LB_ENTER();

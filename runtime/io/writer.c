@@ -63,7 +63,7 @@ static bool has_name(int fd, int folder, const char *name)
 {
 	struct stat file, named;
 	return fstat(fd, &file) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-		file.st_ino == named.st_ino && file.st_dev == named.st_dev;
+	       file.st_ino == named.st_ino && file.st_dev == named.st_dev;
 }
 
 /* Removes what killed savers of this file have left; one that still writes holds a lock. */
@@ -173,14 +173,14 @@ bool lb_writer_put(struct lb_writer *w, const void *bytes, size_t n)
 {
 	w->at += n;
 	return n == 0 || fwrite(bytes, 1, n, w->stream) == n ||
-		lb_fail("%s: writing failed: %s", w->path, strerror(errno));
+	       lb_fail("%s: writing failed: %s", w->path, strerror(errno));
 }
 
 /* The bytes reach the disk before the name does; EINVAL: a file system that knows no such thing. */
 static bool write_through(struct lb_writer *w)
 {
 	return (fflush(w->stream) == 0 && (fsync(fileno(w->stream)) == 0 || errno == EINVAL)) ||
-		lb_fail("%s: writing failed: %s", w->path, strerror(errno));
+	       lb_fail("%s: writing failed: %s", w->path, strerror(errno));
 }
 
 /* If this fails, or the machine does, the old file is still whole: only what is new is lost. */

@@ -56,7 +56,7 @@ bool lb_zip_begin_member(struct lb_writer *w, struct lb_zip_member *m)
 	put(&extra, LB_ZIP_PADDING, 2);
 	put(&extra, padding, 2);
 	return lb_writer_put(w, local.bytes, local.n) && write_name(w, m->name) &&
-		lb_writer_put(w, extra.bytes, extra.n) && lb_writer_put(w, zeros, padding);
+	       lb_writer_put(w, extra.bytes, extra.n) && lb_writer_put(w, zeros, padding);
 }
 
 static bool write_central(struct lb_writer *w, const struct lb_zip_member *m)
@@ -75,8 +75,7 @@ static bool write_central(struct lb_writer *w, const struct lb_zip_member *m)
 	put(&extra, m->size, 8);
 	put(&extra, m->size, 8);
 	put(&extra, m->at, 8);
-	return lb_writer_put(w, r.bytes, r.n) && write_name(w, m->name) &&
-		lb_writer_put(w, extra.bytes, extra.n);
+	return lb_writer_put(w, r.bytes, r.n) && write_name(w, m->name) && lb_writer_put(w, extra.bytes, extra.n);
 }
 
 static bool write_end(struct lb_writer *w, uint64_t n, uint64_t directory_at)

@@ -15,15 +15,15 @@
 
 enum { CHUNK = 512, GRAIN = 1 << 14, TO = 0, FROM = 1 };
 
-#define ADD(T, U)                                                          \
-	do {                                                               \
-		T *t = to;                                                 \
-		const T *f = from;                                         \
-		if (where)                                                 \
-			for (int64_t i = 0; i < n; i++)                    \
+#define ADD(T, U) \
+	do { \
+		T *t = to; \
+		const T *f = from; \
+		if (where) \
+			for (int64_t i = 0; i < n; i++) \
 				t[where[i] * stride] = (T)((U)t[where[i] * stride] + (U)f[i]); \
-		else                                                       \
-			for (int64_t i = 0; i < n; i++)                    \
+		else \
+			for (int64_t i = 0; i < n; i++) \
 				t[i * stride] = (T)((U)t[i * stride] + (U)f[i]); \
 	} while (0)
 
@@ -35,8 +35,7 @@ static void add_bools(int64_t n, uint8_t *to, const int64_t *where, int64_t stri
 	}
 }
 
-static void add_complex(int64_t n, float (*to)[2], const int64_t *where, int64_t stride,
-			const float (*from)[2])
+static void add_complex(int64_t n, float (*to)[2], const int64_t *where, int64_t stride, const float (*from)[2])
 {
 	for (int64_t i = 0; i < n; i++) {
 		float *t = to[(where ? where[i] : i) * stride];
@@ -49,10 +48,14 @@ void lb_add_at(int dtype, int64_t n, void *to, const int64_t *where, int64_t str
 {
 	switch (dtype) {
 	case LB_BOOL: add_bools(n, to, where, stride, from); break;
-	case LB_U8: case LB_I8: ADD(uint8_t, uint32_t); break;
-	case LB_U16: case LB_I16: ADD(uint16_t, uint32_t); break;
-	case LB_U32: case LB_I32: ADD(uint32_t, uint32_t); break;
-	case LB_U64: case LB_I64: ADD(uint64_t, uint64_t); break;
+	case LB_U8:
+	case LB_I8: ADD(uint8_t, uint32_t); break;
+	case LB_U16:
+	case LB_I16: ADD(uint16_t, uint32_t); break;
+	case LB_U32:
+	case LB_I32: ADD(uint32_t, uint32_t); break;
+	case LB_U64:
+	case LB_I64: ADD(uint64_t, uint64_t); break;
 	case LB_F32: ADD(float, float); break;
 	case LB_F64: ADD(double, double); break;
 	case LB_C64: add_complex(n, to, where, stride, from); break;
@@ -202,8 +205,12 @@ bool lb_kernel_accumulate(struct lb_exec *exec, const struct lb_view *to, const 
 		return lb_fail("accumulate: ranks or dtypes differ");
 	if (size == 0)
 		return true;
-	struct job j = { .dtype = to->dtype, .stage = lb_sum_stage(to->dtype), .rank = to->rank,
-			 .bytes = lb_width_of(to->dtype), .to = to->data, .from = from->data };
+	struct job j = { .dtype = to->dtype,
+			 .stage = lb_sum_stage(to->dtype),
+			 .rank = to->rank,
+			 .bytes = lb_width_of(to->dtype),
+			 .to = to->data,
+			 .from = from->data };
 	j.width = lb_width_of(j.stage);
 	memcpy(j.shape, to->shape, sizeof j.shape);
 	memcpy(j.strides[TO], to->strides, sizeof j.strides[TO]);
@@ -219,6 +226,6 @@ bool lb_kernel_accumulate(struct lb_exec *exec, const struct lb_view *to, const 
 		lb_parallel(exec, size, GRAIN, add_rows, &j);
 		return true;
 	}
-	return lb_share(exec, size / j.n_each, GRAIN / j.n_each + 1, lb_bytes_of(j.reach, 1, j.width),
-			add_coinciding, &j);
+	return lb_share(exec, size / j.n_each, GRAIN / j.n_each + 1, lb_bytes_of(j.reach, 1, j.width), add_coinciding,
+			&j);
 }

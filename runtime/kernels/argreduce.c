@@ -36,19 +36,19 @@ static bool better_complex(const float *a, const float *b, bool least)
 	return b[0] > a[0] || (b[0] == a[0] && b[1] > a[1]);
 }
 
-#define SEARCH(T)                                                          \
-	do {                                                               \
-		const T *v = x;                                            \
-		T best;                                                    \
-		memcpy(&best, value, sizeof best);                         \
-		int64_t best_at = -1;                                      \
-		for (int64_t i = 0; i < n; i++)                            \
-			if (BETTER_REAL(best, v[i])) {                     \
-				best = v[i];                               \
-				best_at = i;                               \
-			}                                                  \
-		memcpy(value, &best, sizeof best);                         \
-		return best_at;                                            \
+#define SEARCH(T) \
+	do { \
+		const T *v = x; \
+		T best; \
+		memcpy(&best, value, sizeof best); \
+		int64_t best_at = -1; \
+		for (int64_t i = 0; i < n; i++) \
+			if (BETTER_REAL(best, v[i])) { \
+				best = v[i]; \
+				best_at = i; \
+			} \
+		memcpy(value, &best, sizeof best); \
+		return best_at; \
 	} while (0)
 
 /* The best of n elements, found by the vectorised fold of max or min. */
@@ -62,12 +62,12 @@ static void best_of(int stage, bool least, const void *x, int64_t n, char *lanes
 		fold->merge(half, lanes, lanes + half * width);
 }
 
-#define IS_BETTER(T)                                               \
-	do {                                                       \
-		T a, b;                                            \
-		memcpy(&a, value, sizeof a);                       \
-		memcpy(&b, lanes, sizeof b);                       \
-		return BETTER_REAL(a, b);                          \
+#define IS_BETTER(T) \
+	do { \
+		T a, b; \
+		memcpy(&a, value, sizeof a); \
+		memcpy(&b, lanes, sizeof b); \
+		return BETTER_REAL(a, b); \
 	} while (0)
 
 /* Is there anything better than *value among many? Mostly there is not. */
@@ -105,8 +105,7 @@ static int64_t search(int stage, bool least, const void *x, int64_t n, void *val
 	return best_at;
 }
 
-static void stage_row(const struct arg *arg, void *staged, const char *from, int64_t n,
-		      int64_t stride)
+static void stage_row(const struct arg *arg, void *staged, const char *from, int64_t n, int64_t stride)
 {
 	char gathered[CHUNK * 8] __attribute__((aligned(64)));
 	if (!arg->convert) {
@@ -121,8 +120,7 @@ static void stage_row(const struct arg *arg, void *staged, const char *from, int
 }
 
 /* Searches elements [begin, end) of those at `from`. */
-static int64_t search_range(const struct arg *arg, const char *from, int64_t begin, int64_t end,
-			    double *value_ret)
+static int64_t search_range(const struct arg *arg, const char *from, int64_t begin, int64_t end, double *value_ret)
 {
 	char staged[CHUNK * 8] __attribute__((aligned(64)));
 	double value = 0; /* any stage's element fits */
@@ -165,22 +163,21 @@ static void search_outputs(void *context, int64_t begin, int64_t end)
 		double value;
 		lb_index_of(arg->n_kept, arg->kept, i, index);
 		int64_t from = lb_offset_of(arg->n_kept, index, arg->kept_strides);
-		arg->to[i] = (uint32_t)search_range(arg, arg->data + from * arg->bytes, 0,
-						    arg->n_each, &value);
+		arg->to[i] = (uint32_t)search_range(arg, arg->data + from * arg->bytes, 0, arg->n_each, &value);
 	}
 }
 
 /* Neighbouring outputs along the last kept axis, whose elements are closer together
  * than those of one output: each searched index is a row of candidates. */
-#define UPDATE(T)                                                                      \
-	do {                                                                           \
-		T *best = (T *)(void *)values;                                         \
-		const T *v = (const T *)(const void *)staged;                          \
-		for (int64_t i = 0; i < n; i++) {                                      \
-			bool better = BETTER_REAL(best[i], v[i]);                      \
-			best[i] = better ? v[i] : best[i];                             \
-			at[i] = better ? (uint32_t)k : at[i];                          \
-		}                                                                      \
+#define UPDATE(T) \
+	do { \
+		T *best = (T *)(void *)values; \
+		const T *v = (const T *)(const void *)staged; \
+		for (int64_t i = 0; i < n; i++) { \
+			bool better = BETTER_REAL(best[i], v[i]); \
+			best[i] = better ? v[i] : best[i]; \
+			at[i] = better ? (uint32_t)k : at[i]; \
+		} \
 	} while (0)
 
 static void search_columns(void *context, int64_t begin, int64_t end)
@@ -197,8 +194,7 @@ static void search_columns(void *context, int64_t begin, int64_t end)
 		int64_t n = lanes - index[arg->n_kept - 1];
 		n = n > end - begin ? end - begin : n;
 		n = n > CHUNK ? CHUNK : n;
-		const char *from = arg->data +
-				   lb_offset_of(arg->n_kept, index, arg->kept_strides) * arg->bytes;
+		const char *from = arg->data + lb_offset_of(arg->n_kept, index, arg->kept_strides) * arg->bytes;
 		uint32_t *at = arg->to + begin;
 		memset(at, 0, (size_t)n * sizeof *at);
 		stage_row(arg, values, from, n, step);
@@ -213,8 +209,7 @@ static void search_columns(void *context, int64_t begin, int64_t end)
 			default:
 				for (int64_t i = 0; i < n; i++) {
 					char *best = values + i * width, *v = staged + i * width;
-					if (better_complex((float *)(void *)best,
-							   (float *)(void *)v, least)) {
+					if (better_complex((float *)(void *)best, (float *)(void *)v, least)) {
 						memcpy(best, v, (size_t)width);
 						at[i] = (uint32_t)k;
 					}
@@ -232,8 +227,7 @@ static void search_pieces(void *context, int64_t begin, int64_t end)
 		int64_t each = arg->n_each / arg->pieces, rest = arg->n_each % arg->pieces;
 		int64_t first = i * each + (i < rest ? i : rest);
 		double value;
-		arg->found[i] = search_range(arg, arg->data, first, first + each + (i < rest),
-					     &value);
+		arg->found[i] = search_range(arg, arg->data, first, first + each + (i < rest), &value);
 	}
 }
 
@@ -256,18 +250,19 @@ static bool search_all(struct lb_exec *exec, struct arg *arg)
 	return true;
 }
 
-bool lb_kernel_argreduce(struct lb_exec *exec, int op, const struct lb_view *x, int axis,
-			 uint32_t *to)
+bool lb_kernel_argreduce(struct lb_exec *exec, int op, const struct lb_view *x, int axis, uint32_t *to)
 {
 	const char *name = op == LB_OP_ARGMIN ? "argmin" : "argmax";
-	struct arg arg = { .data = x->data, .bytes = lb_width_of(x->dtype),
-			   .least = op == LB_OP_ARGMIN, .n_each = 1, .to = to };
+	struct arg arg = {
+		.data = x->data, .bytes = lb_width_of(x->dtype), .least = op == LB_OP_ARGMIN, .n_each = 1, .to = to
+	};
 	if (axis < -1 || axis >= x->rank)
 		return lb_fail("%s: axis %d of an array of %d %s", name, axis, x->rank,
 			       LB_PLURAL(x->rank, "axis", "axes"));
-	arg.stage = x->dtype == LB_C64 || x->dtype == LB_F64 ? x->dtype :
-		    lb_dtype_is_inexact(x->dtype) ? LB_F32 :
-		    lb_dtype_is_signed_int(x->dtype) ? LB_I64 : LB_U64;
+	arg.stage = x->dtype == LB_C64 || x->dtype == LB_F64 ? x->dtype
+		    : lb_dtype_is_inexact(x->dtype)          ? LB_F32
+		    : lb_dtype_is_signed_int(x->dtype)       ? LB_I64
+							     : LB_U64;
 	if (arg.stage != (int)x->dtype)
 		arg.convert = lb_tiles()->convert(arg.stage, x->dtype);
 	int64_t outputs = 1;
@@ -283,8 +278,7 @@ bool lb_kernel_argreduce(struct lb_exec *exec, int op, const struct lb_view *x, 
 	if (arg.n_each == 0)
 		return lb_fail("%s: no elements along the searched axis", name);
 	if (arg.n_each > (int64_t)UINT32_MAX + 1)
-		return lb_fail("%s: %lld elements do not fit uint32 indices", name,
-			       (long long)arg.n_each);
+		return lb_fail("%s: %lld elements do not fit uint32 indices", name, (long long)arg.n_each);
 	arg.rank = lb_join_axes(arg.rank, arg.shape, 1, &arg.strides);
 	if (outputs == 1)
 		return search_all(exec, &arg);
@@ -293,7 +287,6 @@ bool lb_kernel_argreduce(struct lb_exec *exec, int op, const struct lb_view *x, 
 		step = -step;
 	bool columns = arg.rank == 1 && arg.kept[arg.n_kept - 1] >= 8 &&
 		       step < (arg.strides[0] < 0 ? -arg.strides[0] : arg.strides[0]);
-	lb_parallel(exec, outputs, GRAIN / arg.n_each + 1,
-		    columns ? search_columns : search_outputs, &arg);
+	lb_parallel(exec, outputs, GRAIN / arg.n_each + 1, columns ? search_columns : search_outputs, &arg);
 	return true;
 }

@@ -57,7 +57,7 @@ static const char *row_of(const struct lb_attending *j, const struct lb_view *x,
 {
 	int64_t h = head * j->group + row / j->length, l = row % j->length;
 	return (const char *)x->data +
-		(batch * x->strides[0] + h * x->strides[1] + l * x->strides[2]) * lb_width_of(x->dtype);
+	       (batch * x->strides[0] + h * x->strides[1] + l * x->strides[2]) * lb_width_of(x->dtype);
 }
 
 void lb_attention_load(const struct lb_attending *j, const struct lb_view *x, int64_t batch, int64_t head,
@@ -76,20 +76,20 @@ void lb_attention_load(const struct lb_attending *j, const struct lb_view *x, in
 	}
 }
 
-const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view *x, int64_t batch,
-			      int64_t head, int64_t first, int64_t n, char *panel, int64_t *stride)
+const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view *x, int64_t batch, int64_t head,
+			      int64_t first, int64_t n, char *panel, int64_t *stride)
 {
 	int64_t width = x->shape[3];
-	const char *from = (const char *)x->data +
-		(batch * x->strides[0] + head * x->strides[1] + first * x->strides[2]) * j->bytes;
+	const char *from =
+	    (const char *)x->data + (batch * x->strides[0] + head * x->strides[1] + first * x->strides[2]) * j->bytes;
 	if ((int)x->dtype == j->stage && (x->strides[3] == 1 || width <= 1)) {
 		*stride = x->strides[2];
 		return from;
 	}
 	for (int64_t i = 0; i < n; i++) {
 		char *to = panel + i * width * j->width;
-		const void *row = lb_row_in(j->tiles, x->dtype, from + i * x->strides[2] * j->bytes, width,
-					    x->strides[3], to);
+		const void *row =
+		    lb_row_in(j->tiles, x->dtype, from + i * x->strides[2] * j->bytes, width, x->strides[3], to);
 		if (row != to)
 			memcpy(to, row, (size_t)(width * j->width));
 	}
@@ -97,8 +97,8 @@ const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view
 	return panel;
 }
 
-void lb_attention_mask(const struct lb_attending *j, char *room, int64_t batch, int64_t head, int64_t row,
-		       int64_t key, int64_t n, const void **bias, const uint8_t **open)
+void lb_attention_mask(const struct lb_attending *j, char *room, int64_t batch, int64_t head, int64_t row, int64_t key,
+		       int64_t n, const void **bias, const uint8_t **open)
 {
 	*bias = *open = NULL;
 	if (!j->a->masked)
@@ -113,12 +113,22 @@ void lb_attention_mask(const struct lb_attending *j, char *room, int64_t batch, 
 	}
 }
 
-static void multiply(const struct lb_attending *j, int64_t m, int64_t n, int64_t k, const char *a,
-		     int64_t a_row, const char *b, int64_t b_row, int64_t b_column, char *to, int64_t to_row)
+static void multiply(const struct lb_attending *j, int64_t m, int64_t n, int64_t k, const char *a, int64_t a_row,
+		     const char *b, int64_t b_row, int64_t b_column, char *to, int64_t to_row)
 {
-	struct lb_gemm gemm = { .dtype = j->stage, .small = m < FEW, .m = m, .n = n, .k = k, .a = a, .b = b,
-				.a_row = a_row, .a_column = 1, .b_row = b_row, .b_column = b_column,
-				.to = to, .to_row = to_row };
+	struct lb_gemm gemm = { .dtype = j->stage,
+				.small = m < FEW,
+				.m = m,
+				.n = n,
+				.k = k,
+				.a = a,
+				.b = b,
+				.a_row = a_row,
+				.a_column = 1,
+				.b_row = b_row,
+				.b_column = b_column,
+				.to = to,
+				.to_row = to_row };
 	j->tiles->gemm(&gemm);
 }
 
@@ -128,8 +138,8 @@ int64_t lb_attention_visible(const struct lb_attending *j, int64_t row)
 	return n < 0 ? 0 : n;
 }
 
-static void take_keys(const struct lb_attending *j, const struct room *room, int64_t batch, int64_t head,
-		      int64_t first, int64_t m, int64_t key, int64_t n)
+static void take_keys(const struct lb_attending *j, const struct room *room, int64_t batch, int64_t head, int64_t first,
+		      int64_t m, int64_t key, int64_t n)
 {
 	int64_t stride;
 	const char *keys = lb_attention_rows(j, &j->a->k, batch, head, key, n, room->key_panel, &stride);
@@ -148,20 +158,19 @@ static void take_keys(const struct lb_attending *j, const struct room *room, int
 		const void *bias;
 		const uint8_t *open;
 		lb_attention_mask(j, room->mask, batch, head, first + i, key, seen, &bias, &open);
-		j->tiles->attend(seen, scores, bias, open, room->tops + i * j->width,
-				 room->sums + i * j->width, j->dv, room->values + i * j->dv * j->width,
-				 j->stage);
+		j->tiles->attend(seen, scores, bias, open, room->tops + i * j->width, room->sums + i * j->width, j->dv,
+				 room->values + i * j->dv * j->width, j->stage);
 		memset(scores + seen * j->width, 0, (size_t)((n - seen) * j->width));
 	}
 	const char *values = lb_attention_rows(j, &j->a->v, batch, head, key, n, room->value_panel, &stride);
 	multiply(j, m, j->dv, n, room->scores, LB_KEYS, values, stride, 1, room->values, j->dv);
 }
 
-#define FINISH(T)                                                            \
-	do {                                                                 \
-		T *v = (T *)values, sum = *(const T *)total;                 \
-		for (int64_t k = 0; k < n; k++)                              \
-			v[k] = sum == 0 ? 0 : v[k] / sum;                    \
+#define FINISH(T) \
+	do { \
+		T *v = (T *)values, sum = *(const T *)total; \
+		for (int64_t k = 0; k < n; k++) \
+			v[k] = sum == 0 ? 0 : v[k] / sum; \
 	} while (0)
 
 static void finish_row(int stage, void *values, const void *total, int64_t n)
@@ -206,9 +215,17 @@ bool lb_attention_begin(const struct lb_attention *a, struct lb_attending *ret)
 		return lb_fail("attention: not defined for these heads of %s", lb_dtypes[a->q.dtype].name);
 	int64_t group = a->q.shape[1] / a->k.shape[1];
 	*ret = (struct lb_attending){
-		.tiles = lb_tiles(), .a = a, .stage = lb_stage_of(a->q.dtype), .bytes = lb_width_of(a->q.dtype),
-		.width = lb_width_of(lb_stage_of(a->q.dtype)), .group = group, .length = a->q.shape[2],
-		.keys = a->k.shape[2], .d = a->q.shape[3], .dv = a->v.shape[3], .rows = group * a->q.shape[2],
+		.tiles = lb_tiles(),
+		.a = a,
+		.stage = lb_stage_of(a->q.dtype),
+		.bytes = lb_width_of(a->q.dtype),
+		.width = lb_width_of(lb_stage_of(a->q.dtype)),
+		.group = group,
+		.length = a->q.shape[2],
+		.keys = a->k.shape[2],
+		.d = a->q.shape[3],
+		.dv = a->v.shape[3],
+		.rows = group * a->q.shape[2],
 		.pairs = a->q.shape[0] * a->k.shape[1],
 	};
 	ret->block_rows = ret->rows < LB_QUERIES ? ret->rows : LB_QUERIES;

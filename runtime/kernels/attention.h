@@ -13,7 +13,7 @@ struct lb_attending {
 	int stage;
 	int64_t bytes, width;                /* of an element as given, and in the stage's dtype */
 	int64_t group, length, keys, d, dv;  /* heads a key's head, queries, keys, features of both */
-	int64_t pairs;                       /* batches times heads of keys */
+	int64_t pairs;         /* batches times heads of keys */
 	int64_t rows, blocks;                /* rows of a group; blocks of them */
 	int64_t block_rows;
 	char *to;
@@ -26,11 +26,11 @@ void lb_attention_load(const struct lb_attending *j, const struct lb_view *x, in
 		       int64_t first, int64_t m, double scale, char *to);
 /* n rows of keys or values of a head: in place if they can be read there, else in the panel.
  * *stride is from one to the next. */
-const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view *x, int64_t batch,
-			      int64_t head, int64_t first, int64_t n, char *panel, int64_t *stride);
+const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view *x, int64_t batch, int64_t head,
+			      int64_t first, int64_t n, char *panel, int64_t *stride);
 /* The mask of a row over n keys, in room (of n elements in the stage's dtype); NULL for none. */
-void lb_attention_mask(const struct lb_attending *j, char *room, int64_t batch, int64_t head, int64_t row,
-		       int64_t key, int64_t n, const void **bias, const uint8_t **open);
+void lb_attention_mask(const struct lb_attending *j, char *room, int64_t batch, int64_t head, int64_t row, int64_t key,
+		       int64_t n, const void **bias, const uint8_t **open);
 /* Keys that a row may see: those up to its own position, counted from the end. */
 int64_t lb_attention_visible(const struct lb_attending *j, int64_t row);
 

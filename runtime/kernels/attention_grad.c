@@ -29,13 +29,23 @@ struct room {
 
 /* Room for blocks of m rows by n keys; dq rows of dQ, dk of dK and dV. Returns its bytes; scratch
  * may be NULL. */
-static int64_t room_in(const struct lb_attending *j, int64_t m, int64_t n, int64_t dq, int64_t dk,
-		       struct room *ret, char *scratch)
+static int64_t room_in(const struct lb_attending *j, int64_t m, int64_t n, int64_t dq, int64_t dk, struct room *ret,
+		       char *scratch)
 {
-	const struct { char **part; int64_t elements; } parts[] = {
-		{ &ret->q, m * j->d }, { &ret->g, m * j->dv }, { &ret->p, m * n }, { &ret->dp, m * n },
-		{ &ret->dq, dq * j->d }, { &ret->keys, LB_KEYS * j->d }, { &ret->values, LB_KEYS * j->dv },
-		{ &ret->mask, n }, { &ret->dk, dk * j->d }, { &ret->dv, dk * j->dv },
+	const struct {
+		char **part;
+		int64_t elements;
+	} parts[] = {
+		{ &ret->q, m * j->d },
+		{ &ret->g, m * j->dv },
+		{ &ret->p, m * n },
+		{ &ret->dp, m * n },
+		{ &ret->dq, dq * j->d },
+		{ &ret->keys, LB_KEYS * j->d },
+		{ &ret->values, LB_KEYS * j->dv },
+		{ &ret->mask, n },
+		{ &ret->dk, dk * j->d },
+		{ &ret->dv, dk * j->dv },
 	};
 	int64_t used = 0;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -46,12 +56,20 @@ static int64_t room_in(const struct lb_attending *j, int64_t m, int64_t n, int64
 }
 
 /* to += a @ b */
-static void multiply(const struct lb_attending *j, int64_t m, int64_t n, int64_t k, const char *a,
-		     int64_t a_row, int64_t a_column, const char *b, int64_t b_row, int64_t b_column,
-		     char *to, int64_t to_row)
+static void multiply(const struct lb_attending *j, int64_t m, int64_t n, int64_t k, const char *a, int64_t a_row,
+		     int64_t a_column, const char *b, int64_t b_row, int64_t b_column, char *to, int64_t to_row)
 {
-	struct lb_gemm gemm = { .dtype = j->stage, .m = m, .n = n, .k = k, .a = a, .b = b, .a_row = a_row,
-				.a_column = a_column, .b_row = b_row, .b_column = b_column, .to = to,
+	struct lb_gemm gemm = { .dtype = j->stage,
+				.m = m,
+				.n = n,
+				.k = k,
+				.a = a,
+				.b = b,
+				.a_row = a_row,
+				.a_column = a_column,
+				.b_row = b_row,
+				.b_column = b_column,
+				.to = to,
 				.to_row = to_row };
 	j->tiles->gemm(&gemm);
 }
@@ -191,23 +209,20 @@ static void key_block(void *arg, void *scratch, int64_t task)
 	store_rows(j, job->to_v + (pair * j->keys + key) * j->dv * j->bytes, room.dv, n * j->dv);
 }
 
-static bool room_bytes(const struct lb_attending *j, int64_t m, int64_t n, int64_t dq, int64_t dk,
-		       int64_t *ret)
+static bool room_bytes(const struct lb_attending *j, int64_t m, int64_t n, int64_t dq, int64_t dk, int64_t *ret)
 {
 	struct room room;
 	int64_t d, scores, sum;
 	/* room_in() finds no more than this, if this fits */
-	if (!lb_sum_of(j->d, j->dv, &d) || !lb_mul(d, 4 * (LB_KEYS + LB_QUERIES), &sum) ||
-	    !lb_mul(m, n, &scores) || !lb_mul(scores, 32, &scores) || !lb_mul(sum, 16, &sum) ||
-	    !lb_sum_of(sum, scores, &sum))
+	if (!lb_sum_of(j->d, j->dv, &d) || !lb_mul(d, 4 * (LB_KEYS + LB_QUERIES), &sum) || !lb_mul(m, n, &scores) ||
+	    !lb_mul(scores, 32, &scores) || !lb_mul(sum, 16, &sum) || !lb_sum_of(sum, scores, &sum))
 		return lb_fail("attention_grad: %lld keys of %lld features are too many", (long long)n,
 			       (long long)j->d);
 	*ret = room_in(j, m, n, dq, dk, &room, NULL);
 	return true;
 }
 
-bool lb_kernel_attention_grad(struct lb_exec *exec, const struct lb_attention *a, const struct lb_view *grad,
-			      void *to)
+bool lb_kernel_attention_grad(struct lb_exec *exec, const struct lb_attention *a, const struct lb_view *grad, void *to)
 {
 	struct job job = { .grad = grad };
 	struct lb_attending *j = &job.j;
@@ -231,5 +246,5 @@ bool lb_kernel_attention_grad(struct lb_exec *exec, const struct lb_attention *a
 	    !lb_share(exec, j->pairs * j->blocks, 1, nbytes, query_block, &job))
 		return false;
 	return room_bytes(j, LB_QUERIES, LB_KEYS, 0, LB_KEYS, &nbytes) &&
-		lb_share(exec, j->pairs * job.key_blocks, 1, nbytes, key_block, &job);
+	       lb_share(exec, j->pairs * job.key_blocks, 1, nbytes, key_block, &job);
 }

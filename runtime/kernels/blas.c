@@ -28,12 +28,12 @@
 #include "kernels/kernels.h"
 
 #define WEAK(result, name, ...) extern result name(__VA_ARGS__) __attribute__((weak))
-WEAK(void, cblas_sgemm, int, int, int, int, int, int, float, const float *, int, const float *, int,
-     float, float *, int);
-WEAK(void, cblas_dgemm, int, int, int, int, int, int, double, const double *, int, const double *,
-     int, double, double *, int);
-WEAK(void, cblas_cgemm, int, int, int, int, int, int, const void *, const void *, int,
-     const void *, int, const void *, void *, int);
+WEAK(void, cblas_sgemm, int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
+     int);
+WEAK(void, cblas_dgemm, int, int, int, int, int, int, double, const double *, int, const double *, int, double,
+     double *, int);
+WEAK(void, cblas_cgemm, int, int, int, int, int, int, const void *, const void *, int, const void *, int, const void *,
+     void *, int);
 WEAK(char *, openblas_get_corename, void);
 
 enum { UNKNOWN, FOUND, ABSENT };
@@ -128,16 +128,14 @@ static bool wants_skylakex(void)
 
 static void describe(const char *how, char *(*corename)(void))
 {
-	snprintf(description, sizeof description, "%s%s%s", how, corename ? ", core " : "",
-		 corename ? corename() : "");
+	snprintf(description, sizeof description, "%s%s%s", how, corename ? ", core " : "", corename ? corename() : "");
 }
 
 static bool find_linked(void)
 {
 	if (!cblas_sgemm || !cblas_dgemm || !cblas_cgemm)
 		return false;
-	found = (struct lb_blas){ .sgemm = cblas_sgemm, .dgemm = cblas_dgemm,
-				  .cgemm = cblas_cgemm };
+	found = (struct lb_blas){ .sgemm = cblas_sgemm, .dgemm = cblas_dgemm, .cgemm = cblas_cgemm };
 	describe("linked", openblas_get_corename);
 	return true;
 }
@@ -228,6 +226,7 @@ void lb_blas_leave(void)
 
 const char *lb_blas_name(void)
 {
-	return atomic_load_explicit(&state, memory_order_acquire) == UNKNOWN && cblas_sgemm ?
-		       "linked" : atomic_load(&state) == UNKNOWN ? "none" : description;
+	return atomic_load_explicit(&state, memory_order_acquire) == UNKNOWN && cblas_sgemm ? "linked"
+	       : atomic_load(&state) == UNKNOWN                                             ? "none"
+											    : description;
 }

@@ -62,9 +62,12 @@ static void draw_line(void *arg, void *scratch, int64_t line)
 bool lb_kernel_categorical(struct lb_exec *exec, const struct lb_view *x, int axis, uint64_t key, uint32_t *to)
 {
 	if (axis < 0 || axis >= x->rank || x->shape[axis] == 0 || !lb_dtype_is_float(x->dtype))
-		return lb_fail("categorical: not defined for %s, axis %d of %d %s", lb_dtypes[x->dtype].name,
-			       axis, x->rank, LB_PLURAL(x->rank, "axis", "axes"));
-	struct job job = { .x = x, .axis = axis, .key = key, .to = to,
+		return lb_fail("categorical: not defined for %s, axis %d of %d %s", lb_dtypes[x->dtype].name, axis,
+			       x->rank, LB_PLURAL(x->rank, "axis", "axes"));
+	struct job job = { .x = x,
+			   .axis = axis,
+			   .key = key,
+			   .to = to,
 			   .inner = lb_shape_size(x->rank - axis - 1, x->shape + axis + 1) };
 	int64_t n = x->shape[axis], lines = lb_shape_size(x->rank, x->shape) / n;
 	return lb_share(exec, lines, GRAIN / n + 1, 0, draw_line, &job);

@@ -62,8 +62,7 @@ static inline uint8_t lb_float_to_e2m1(float x)
 {
 	/* the least magnitudes that round to code 1, 2, …; a tie goes to the even code */
 	float a = fabsf(x);
-	int code = (a > 0.25f) + (a >= 0.75f) + (a > 1.25f) + (a >= 1.75f) + (a > 2.5f) +
-		   (a >= 3.5f) + (a > 5);
+	int code = (a > 0.25f) + (a >= 0.75f) + (a > 1.25f) + (a >= 1.75f) + (a > 2.5f) + (a >= 3.5f) + (a > 5);
 	return (uint8_t)(code | (signbit(x) ? 8 : 0));
 }
 

@@ -47,8 +47,8 @@ void lb_conv_fill_rows(void *arg, int64_t begin, int64_t end)
 					memset(to, 0, (size_t)part);
 				else
 					load_at(j, c->x.dtype,
-						from + j->group * j->channels * c->x.strides[3] * j->bytes,
-						j->channels, c->x.strides[3], to);
+						from + j->group * j->channels * c->x.strides[3] * j->bytes, j->channels,
+						c->x.strides[3], to);
 			}
 	}
 }
@@ -71,8 +71,10 @@ void lb_conv_load_weights(const struct lb_conv_job *j)
 	for (int64_t o = j->group * j->outputs; o < (j->group + 1) * j->outputs; o++)
 		for (int64_t r = 0; r < w->shape[1]; r++)
 			for (int64_t s = 0; s < w->shape[2]; s++, to += j->channels * j->width)
-				load_at(j, w->dtype, (const char *)w->data + (o * w->strides[0] + r * w->strides[1] +
-				     s * w->strides[2]) * j->bytes, j->channels, w->strides[3], to);
+				load_at(j, w->dtype,
+					(const char *)w->data +
+					    (o * w->strides[0] + r * w->strides[1] + s * w->strides[2]) * j->bytes,
+					j->channels, w->strides[3], to);
 }
 
 static bool multiply_blocks(struct lb_conv_job *j, int64_t pixels)
@@ -82,8 +84,7 @@ static bool multiply_blocks(struct lb_conv_job *j, int64_t pixels)
 	bool dense_to = j->c->groups == 1 && (int)j->c->x.dtype == j->stage;
 	j->weights = j->exec->scratch(j->exec, lb_bytes_of(j->outputs, j->taps, j->width));
 	j->rows = j->weights ? j->exec->scratch(j->exec, lb_bytes_of(block, j->taps, j->width)) : NULL;
-	j->products = !j->rows || dense_to ? NULL
-		: j->exec->scratch(j->exec, lb_bytes_of(block, j->outputs, j->width));
+	j->products = !j->rows || dense_to ? NULL : j->exec->scratch(j->exec, lb_bytes_of(block, j->outputs, j->width));
 	if (!j->rows || (!j->products && !dense_to))
 		return false;
 	for (j->group = 0; j->group < j->c->groups; j->group++) {
@@ -92,10 +93,16 @@ static bool multiply_blocks(struct lb_conv_job *j, int64_t pixels)
 			int64_t n = pixels - j->first < block ? pixels - j->first : block;
 			lb_parallel(j->exec, n, LB_CONV_GRAIN / (j->taps + 1) + 1, lb_conv_fill_rows, j);
 			enum lb_dtype stage = (enum lb_dtype)j->stage;
-			struct lb_view a = { .data = j->rows, .dtype = stage, .rank = 2,
-					     .shape = { n, j->taps }, .strides = { j->taps, 1 } };
-			struct lb_view b = { .data = j->weights, .dtype = stage, .rank = 2,
-					     .shape = { j->taps, j->outputs }, .strides = { 1, j->taps } };
+			struct lb_view a = { .data = j->rows,
+					     .dtype = stage,
+					     .rank = 2,
+					     .shape = { n, j->taps },
+					     .strides = { j->taps, 1 } };
+			struct lb_view b = { .data = j->weights,
+					     .dtype = stage,
+					     .rank = 2,
+					     .shape = { j->taps, j->outputs },
+					     .strides = { 1, j->taps } };
 			void *to = dense_to ? j->to + j->first * j->outputs * j->width : j->products;
 			if (!lb_kernel_matmul(j->exec, &a, &b, NULL, 1, 0, to))
 				return false;
@@ -108,9 +115,9 @@ static bool multiply_blocks(struct lb_conv_job *j, int64_t pixels)
 
 /* ---- depthwise ---- */
 
-#define ADD_PRODUCTS(T)                                              \
-	for (int64_t i = 0; i < n; i++)                              \
-		((T *)sums)[i] += ((const T *)x)[i] * ((const T *)w)[i]
+#define ADD_PRODUCTS(T) \
+	for (int64_t i = 0; i < n; i++) \
+	((T *)sums)[i] += ((const T *)x)[i] * ((const T *)w)[i]
 
 void lb_conv_add_products(int stage, int64_t n, void *sums, const void *x, const void *w)
 {
@@ -133,8 +140,7 @@ static void depthwise_pixel(void *arg, void *scratch, int64_t pixel)
 			if (!from)
 				continue;
 			const void *x = lb_row_in(j->tiles, c->x.dtype, from, n, c->x.strides[3], row);
-			lb_conv_add_products(j->stage, n, sums, x,
-					     j->weights + (r * c->w.shape[2] + s) * n * j->width);
+			lb_conv_add_products(j->stage, n, sums, x, j->weights + (r * c->w.shape[2] + s) * n * j->width);
 		}
 	j->tiles->convert(c->x.dtype, j->stage)(n, j->to + pixel * n * j->bytes, sums, NULL, NULL);
 }
@@ -146,9 +152,8 @@ char *lb_conv_depthwise_weights(const struct lb_conv_job *j)
 	char *weights = j->exec->scratch(j->exec, lb_bytes_of(j->taps, n, j->width));
 	for (int64_t r = 0; weights && r < w->shape[1]; r++)
 		for (int64_t s = 0; s < w->shape[2]; s++)
-			load_at(j, w->dtype,
-				(const char *)w->data + (r * w->strides[1] + s * w->strides[2]) * j->bytes, n,
-				w->strides[0], weights + (r * w->shape[2] + s) * n * j->width);
+			load_at(j, w->dtype, (const char *)w->data + (r * w->strides[1] + s * w->strides[2]) * j->bytes,
+				n, w->strides[0], weights + (r * w->shape[2] + s) * n * j->width);
 	return weights;
 }
 
@@ -168,9 +173,15 @@ bool lb_conv_begin(struct lb_exec *exec, const struct lb_conv *c, void *to, stru
 		return lb_fail("conv2d: not defined for %s and %s", lb_dtypes[c->x.dtype].name,
 			       lb_dtypes[c->w.dtype].name);
 	*ret = (struct lb_conv_job){
-		.exec = exec, .tiles = lb_tiles(), .c = c, .stage = lb_stage_of(c->x.dtype),
-		.bytes = lb_width_of(c->x.dtype), .width = lb_width_of(lb_stage_of(c->x.dtype)),
-		.channels = c->w.shape[3], .outputs = c->w.shape[0] / c->groups, .to = to,
+		.exec = exec,
+		.tiles = lb_tiles(),
+		.c = c,
+		.stage = lb_stage_of(c->x.dtype),
+		.bytes = lb_width_of(c->x.dtype),
+		.width = lb_width_of(lb_stage_of(c->x.dtype)),
+		.channels = c->w.shape[3],
+		.outputs = c->w.shape[0] / c->groups,
+		.to = to,
 		.taps = c->w.shape[1] * c->w.shape[2] * c->w.shape[3],
 		.pixels = c->x.shape[0] * c->out[0] * c->out[1],
 	};

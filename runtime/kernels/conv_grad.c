@@ -27,9 +27,8 @@ static const void *grad_of(const struct gradient *g, int64_t pixel, int64_t firs
 	const struct lb_conv *c = g->j.c;
 	const int64_t *s = g->grad->strides;
 	int64_t at = pixel / c->out[1] / c->out[0] * s[0] + pixel / c->out[1] % c->out[0] * s[1] +
-		pixel % c->out[1] * s[2] + first * s[3];
-	return lb_row_in(g->j.tiles, g->grad->dtype, (const char *)g->grad->data + at * g->j.bytes, n, s[3],
-			 room);
+		     pixel % c->out[1] * s[2] + first * s[3];
+	return lb_row_in(g->j.tiles, g->grad->dtype, (const char *)g->grad->data + at * g->j.bytes, n, s[3], room);
 }
 
 static void fill_panel(void *arg, int64_t begin, int64_t end)
@@ -46,7 +45,9 @@ static void fill_panel(void *arg, int64_t begin, int64_t end)
 
 static struct lb_view matrix(const struct gradient *g, void *data, int64_t rows, int64_t columns, bool turned)
 {
-	return (struct lb_view){ .data = data, .dtype = (enum lb_dtype)g->j.stage, .rank = 2,
+	return (struct lb_view){ .data = data,
+				 .dtype = (enum lb_dtype)g->j.stage,
+				 .rank = 2,
 				 .shape = { turned ? columns : rows, turned ? rows : columns },
 				 .strides = { turned ? 1 : columns, turned ? columns : 1 } };
 }
@@ -119,8 +120,8 @@ static void add_back(void *arg, int64_t begin, int64_t end)
 			for (int64_t i = 0; o >= 0 && i < c->out[1]; i++) {
 				if (pixel + i < 0 || pixel + i >= g->n)
 					continue;
-				const char *from = j->rows + (pixel + i) * j->taps * j->width +
-					r * c->w.shape[2] * part;
+				const char *from =
+				    j->rows + (pixel + i) * j->taps * j->width + r * c->w.shape[2] * part;
 				for (int64_t s = 0; s < c->w.shape[2]; s++, from += part) {
 					int64_t w = i * c->stride[1] + s * c->dilation[1] - c->padding[1];
 					if (w < 0 || w >= width)
@@ -170,8 +171,7 @@ static void depthwise_row(void *arg, void *scratch, int64_t row)
 	}
 }
 
-bool lb_kernel_conv2d_input_grad(struct lb_exec *exec, const struct lb_conv *c, const struct lb_view *grad,
-				 void *to)
+bool lb_kernel_conv2d_input_grad(struct lb_exec *exec, const struct lb_conv *c, const struct lb_view *grad, void *to)
 {
 	struct gradient g = { .grad = grad };
 	struct lb_conv_job *j = &g.j;
@@ -182,8 +182,8 @@ bool lb_kernel_conv2d_input_grad(struct lb_exec *exec, const struct lb_conv *c, 
 		return true;
 	if (j->is_depthwise) {
 		j->weights = lb_conv_depthwise_weights(j);
-		if (!j->weights || !lb_share(exec, c->x.shape[0] * c->x.shape[1], 1, c->groups * j->width,
-					     depthwise_row, &g))
+		if (!j->weights ||
+		    !lb_share(exec, c->x.shape[0] * c->x.shape[1], 1, c->groups * j->width, depthwise_row, &g))
 			return false;
 		finish_sums(&g, size);
 		return true;
@@ -281,8 +281,7 @@ static bool weight_blocks(struct gradient *g)
 	return true;
 }
 
-bool lb_kernel_conv2d_weight_grad(struct lb_exec *exec, const struct lb_conv *c, const struct lb_view *grad,
-				  void *to)
+bool lb_kernel_conv2d_weight_grad(struct lb_exec *exec, const struct lb_conv *c, const struct lb_view *grad, void *to)
 {
 	struct gradient g = { .grad = grad };
 	int64_t size = lb_shape_size(4, c->w.shape);

@@ -57,8 +57,8 @@ static void copy_row(const struct copy *copy, char *to, const char *from, int64_
 		lb_scatter_row(to, from, n, to_stride, copy->bytes);
 	else
 		for (int64_t i = 0; i < n; i++)
-			memcpy(to + i * to_stride * copy->bytes,
-			       from + i * from_stride * copy->bytes, (size_t)copy->bytes);
+			memcpy(to + i * to_stride * copy->bytes, from + i * from_stride * copy->bytes,
+			       (size_t)copy->bytes);
 }
 
 static void copy_range(void *arg, int64_t begin, int64_t end)
@@ -86,20 +86,20 @@ static void copy_range(void *arg, int64_t begin, int64_t end)
 
 /* Through a local block: both sides are then read and written line by line, also when
  * a stride is a power of two and a column's lines would share one cache set. */
-#define TRANSPOSE(T)                                                              \
-	do {                                                                      \
-		T *d = (T *)(void *)to, block[BLOCK][BLOCK + 1];                  \
-		const T *s = (const T *)(const void *)from;                       \
-		for (int64_t c = 0; c < columns; c++)                             \
-			for (int64_t r = 0; r < rows; r++)                        \
-				block[c][r] = s[r * from_row + c * from_column];  \
-		for (int64_t r = 0; r < rows; r++)                                \
-			for (int64_t c = 0; c < columns; c++)                     \
-				d[r * to_row + c * to_column] = block[c][r];      \
+#define TRANSPOSE(T) \
+	do { \
+		T *d = (T *)(void *)to, block[BLOCK][BLOCK + 1]; \
+		const T *s = (const T *)(const void *)from; \
+		for (int64_t c = 0; c < columns; c++) \
+			for (int64_t r = 0; r < rows; r++) \
+				block[c][r] = s[r * from_row + c * from_column]; \
+		for (int64_t r = 0; r < rows; r++) \
+			for (int64_t c = 0; c < columns; c++) \
+				d[r * to_row + c * to_column] = block[c][r]; \
 	} while (0)
 
-static void copy_block(char *to, const char *from, int64_t rows, int64_t columns, int64_t to_row,
-		       int64_t to_column, int64_t from_row, int64_t from_column, int64_t bytes)
+static void copy_block(char *to, const char *from, int64_t rows, int64_t columns, int64_t to_row, int64_t to_column,
+		       int64_t from_row, int64_t from_column, int64_t bytes)
 {
 	switch (bytes) {
 	case 1: TRANSPOSE(uint8_t); break;
@@ -136,8 +136,8 @@ static void transpose_range(void *arg, int64_t begin, int64_t end)
 		for (int64_t c = 0; c < columns; c += BLOCK) {
 			int64_t n = columns - c < BLOCK ? columns - c : BLOCK;
 			copy_block(copy->to + (to + c * to_column) * copy->bytes,
-				   copy->from + (from + c * from_column) * copy->bytes, m, n,
-				   to_row, to_column, from_row, from_column, copy->bytes);
+				   copy->from + (from + c * from_column) * copy->bytes, m, n, to_row, to_column,
+				   from_row, from_column, copy->bytes);
 		}
 	}
 }
@@ -161,13 +161,15 @@ static int find_cross(const struct copy *copy)
 
 bool lb_kernel_copy(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *from)
 {
-	struct copy copy = { .tiles = lb_tiles(), .rank = to->rank, .to = to->data,
-			     .from = from->data, .bytes = lb_width_of(to->dtype) };
-	if (to->rank != from->rank || to->dtype != from->dtype || to->rank < 0 ||
-	    to->rank > LB_MAX_RANK)
+	struct copy copy = { .tiles = lb_tiles(),
+			     .rank = to->rank,
+			     .to = to->data,
+			     .from = from->data,
+			     .bytes = lb_width_of(to->dtype) };
+	if (to->rank != from->rank || to->dtype != from->dtype || to->rank < 0 || to->rank > LB_MAX_RANK)
 		return lb_fail("copy: ranks or dtypes differ (%d %s of %s, %d of %s)", to->rank,
-			       LB_PLURAL(to->rank, "axis", "axes"),
-			       lb_dtypes[to->dtype].name, from->rank, lb_dtypes[from->dtype].name);
+			       LB_PLURAL(to->rank, "axis", "axes"), lb_dtypes[to->dtype].name, from->rank,
+			       lb_dtypes[from->dtype].name);
 	int64_t n = lb_shape_size(to->rank, to->shape);
 	if (n == 0)
 		return true;
@@ -192,7 +194,6 @@ bool lb_kernel_copy(struct lb_exec *exec, const struct lb_view *to, const struct
 	int64_t rows = copy.shape[copy.cross], columns = copy.shape[copy.rank - 1];
 	int64_t blocks = (rows + BLOCK - 1) / BLOCK;
 	int64_t unit_bytes = (rows < BLOCK ? rows : BLOCK) * columns * copy.bytes;
-	lb_parallel(exec, n / rows / columns * blocks, GRAIN_BYTES / unit_bytes + 1,
-		    transpose_range, &copy);
+	lb_parallel(exec, n / rows / columns * blocks, GRAIN_BYTES / unit_bytes + 1, transpose_range, &copy);
 	return true;
 }

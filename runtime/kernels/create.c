@@ -67,12 +67,16 @@ static void arange_range(void *arg, int64_t begin, int64_t end)
 	}
 }
 
-bool lb_kernel_arange(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
-		      double start, double step)
+bool lb_kernel_arange(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n, double start,
+		      double step)
 {
 	int from = lb_dtype_is_inexact(dtype) ? LB_F64 : LB_I64;
-	struct range range = { .to = to, .dtype = dtype, .bytes = lb_width_of(dtype),
-			       .start = start, .step = step, .skipped = first,
+	struct range range = { .to = to,
+			       .dtype = dtype,
+			       .bytes = lb_width_of(dtype),
+			       .start = start,
+			       .step = step,
+			       .skipped = first,
 			       .convert = lb_tiles()->convert(dtype, from) };
 	if (from == LB_I64) {
 		range.first = lb_load_int(&start, LB_F64);
@@ -92,8 +96,7 @@ static void fill_range(void *arg, int64_t begin, int64_t end)
 		lb_gather_row(to, &range->value, end - begin, 0, range->bytes);
 }
 
-bool lb_kernel_fill(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n,
-		    const void *value)
+bool lb_kernel_fill(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n, const void *value)
 {
 	struct range range = { .to = to, .dtype = dtype, .bytes = lb_width_of(dtype) };
 	memcpy(&range.value, value, (size_t)range.bytes);
@@ -105,8 +108,7 @@ bool lb_kernel_fill(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t
 	return true;
 }
 
-bool lb_kernel_eye(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t rows,
-		   int64_t cols, int64_t k)
+bool lb_kernel_eye(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t rows, int64_t cols, int64_t k)
 {
 	uint64_t zero = 0, one = 0;
 	int64_t n, bytes = lb_width_of(dtype);

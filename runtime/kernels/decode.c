@@ -21,10 +21,14 @@
 enum { LARGEST_BLOCK = 256, GRAIN_BYTES = 1 << 16 };
 
 const struct lb_block lb_blocks[LB_ENCODINGS] = {
-	[LB_LITTLE_ENDIAN] = { "little-endian", 0, 0 }, [LB_BIG_ENDIAN] = { "big-endian", 0, 0 },
-	[LB_Q4_0] = { "Q4_0", 32, 18 },   [LB_Q4_1] = { "Q4_1", 32, 20 },
-	[LB_Q8_0] = { "Q8_0", 32, 34 },   [LB_Q4_K] = { "Q4_K", 256, 144 },
-	[LB_Q6_K] = { "Q6_K", 256, 210 }, [LB_MXFP4] = { "MXFP4", 32, 17 },
+	[LB_LITTLE_ENDIAN] = { "little-endian", 0, 0 },
+	[LB_BIG_ENDIAN] = { "big-endian", 0, 0 },
+	[LB_Q4_0] = { "Q4_0", 32, 18 },
+	[LB_Q4_1] = { "Q4_1", 32, 20 },
+	[LB_Q8_0] = { "Q8_0", 32, 34 },
+	[LB_Q4_K] = { "Q4_K", 256, 144 },
+	[LB_Q6_K] = { "Q6_K", 256, 210 },
+	[LB_MXFP4] = { "MXFP4", 32, 17 },
 };
 
 static void q4_0(const uint8_t *block, float *to)
@@ -94,8 +98,7 @@ static void mxfp4(const uint8_t *block, float *to)
 }
 
 static void (*const decoders[LB_ENCODINGS])(const uint8_t *, float *) = {
-	[LB_Q4_0] = q4_0, [LB_Q4_1] = q4_1, [LB_Q8_0] = q8_0, [LB_Q4_K] = q4_k, [LB_Q6_K] = q6_k,
-	[LB_MXFP4] = mxfp4,
+	[LB_Q4_0] = q4_0, [LB_Q4_1] = q4_1, [LB_Q8_0] = q8_0, [LB_Q4_K] = q4_k, [LB_Q6_K] = q6_k, [LB_MXFP4] = mxfp4,
 };
 
 struct job {
@@ -155,8 +158,8 @@ static void decode_plain(void *arg, int64_t begin, int64_t end)
 	}
 }
 
-bool lb_kernel_decode(struct lb_exec *exec, enum lb_encoding encoding, const void *bytes, int64_t n,
-		      void *to, enum lb_dtype dtype)
+bool lb_kernel_decode(struct lb_exec *exec, enum lb_encoding encoding, const void *bytes, int64_t n, void *to,
+		      enum lb_dtype dtype)
 {
 	struct job job = { .from = bytes, .to = to, .encoding = encoding, .dtype = dtype };
 	int64_t elements = lb_blocks[encoding].elements;

@@ -9,9 +9,13 @@ void lb_quant_matrix_of(const struct lb_quant_view *q, struct lb_quant_matrix *r
 	int row = words->rank - 2;
 	bool affine = q->format.mode == LB_QUANT_AFFINE;
 	*ret = (struct lb_quant_matrix){
-		.tiles = lb_tiles(), .kind = lb_codes_kind(&q->format), .group = q->format.group,
-		.scale_dtype = scales->dtype, .group_bytes = q->format.group / 8 * q->format.bits,
-		.words = words->data, .scales = scales->data,
+		.tiles = lb_tiles(),
+		.kind = lb_codes_kind(&q->format),
+		.group = q->format.group,
+		.scale_dtype = scales->dtype,
+		.group_bytes = q->format.group / 8 * q->format.bits,
+		.words = words->data,
+		.scales = scales->data,
 		.biases = affine ? extra->data : NULL,
 	};
 	if (row >= 0) {
@@ -25,12 +29,11 @@ void lb_quant_matrix_of(const struct lb_quant_view *q, struct lb_quant_matrix *r
 	if (extra->data)
 		decode = *(const float *)extra->data / (LB_E4M3_MAX * LB_E2M1_MAX);
 	for (int i = 0; i < 256; i++)
-		ret->table[i] = q->format.mode == LB_QUANT_NVFP4
-			? lb_e4m3_to_float((uint8_t)i) * decode : lb_e8m0_to_float((uint8_t)i);
+		ret->table[i] = q->format.mode == LB_QUANT_NVFP4 ? lb_e4m3_to_float((uint8_t)i) * decode
+								 : lb_e8m0_to_float((uint8_t)i);
 }
 
-static const float *floats(const struct lb_quant_matrix *q, const char *from, int64_t n,
-			   float *store)
+static const float *floats(const struct lb_quant_matrix *q, const char *from, int64_t n, float *store)
 {
 	if (q->scale_dtype == LB_F32)
 		return (const float *)(const void *)from;
@@ -38,11 +41,12 @@ static const float *floats(const struct lb_quant_matrix *q, const char *from, in
 	return store;
 }
 
-struct lb_codes lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int64_t begin,
-			       int64_t n, struct lb_quant_scales *store)
+struct lb_codes lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int64_t begin, int64_t n,
+			       struct lb_quant_scales *store)
 {
 	struct lb_codes codes = {
-		.kind = q->kind, .group = q->group,
+		.kind = q->kind,
+		.group = q->group,
 		.words = (const uint8_t *)q->words + row * q->words_row + begin * q->group_bytes,
 		.scales = store->scales,
 	};
@@ -50,8 +54,7 @@ struct lb_codes lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int
 	const char *scales = q->scales + row * q->scales_row + begin * bytes;
 	if (q->biases) {
 		codes.scales = floats(q, scales, n, store->scales);
-		codes.biases = floats(q, q->biases + row * q->biases_row + begin * bytes, n,
-				      store->biases);
+		codes.biases = floats(q, q->biases + row * q->biases_row + begin * bytes, n, store->biases);
 		return codes;
 	}
 	for (int64_t i = 0; i < n; i++)
@@ -59,8 +62,7 @@ struct lb_codes lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int
 	return codes;
 }
 
-void lb_quant_row(const struct lb_quant_matrix *q, int64_t row, int64_t begin, int64_t n,
-		  float *to)
+void lb_quant_row(const struct lb_quant_matrix *q, int64_t row, int64_t begin, int64_t n, float *to)
 {
 	for (int64_t end = begin + n; begin < end; begin += LB_QUANT_CHUNK) {
 		struct lb_quant_scales store;
@@ -91,11 +93,9 @@ static void dequantize_rows(void *arg, int64_t begin, int64_t end)
 		struct lb_quant_matrix row = d->matrix;
 		lb_index_of(words->rank - 1, words->shape, i, index);
 		row.words += lb_offset_of(words->rank - 1, index, words->strides) * 4;
-		row.scales += lb_offset_of(words->rank - 1, index, scales->strides) *
-			      lb_width_of(scales->dtype);
+		row.scales += lb_offset_of(words->rank - 1, index, scales->strides) * lb_width_of(scales->dtype);
 		if (row.biases)
-			row.biases += lb_offset_of(words->rank - 1, index, extra->strides) *
-				      lb_width_of(extra->dtype);
+			row.biases += lb_offset_of(words->rank - 1, index, extra->strides) * lb_width_of(extra->dtype);
 		for (int64_t g = 0; g < d->groups; g += step) {
 			int64_t n = d->groups - g < step ? d->groups - g : step;
 			char *to = d->to + (i * d->groups + g) * d->matrix.group * bytes;
@@ -109,11 +109,9 @@ static void dequantize_rows(void *arg, int64_t begin, int64_t end)
 	}
 }
 
-bool lb_kernel_dequantize(struct lb_exec *exec, const struct lb_quant_view *q, void *to,
-			  enum lb_dtype dtype)
+bool lb_kernel_dequantize(struct lb_exec *exec, const struct lb_quant_view *q, void *to, enum lb_dtype dtype)
 {
-	struct dequantize d = { .q = q, .to = to, .dtype = dtype,
-				.groups = q->scales.shape[q->scales.rank - 1] };
+	struct dequantize d = { .q = q, .to = to, .dtype = dtype, .groups = q->scales.shape[q->scales.rank - 1] };
 	int64_t rows = lb_shape_size(q->words.rank - 1, q->words.shape);
 	if (rows == 0 || d.groups == 0)
 		return true;

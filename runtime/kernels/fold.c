@@ -44,17 +44,16 @@ bool lb_walk_plan(struct lb_walk *walk, const struct lb_view *x, uint32_t mask)
 	if (x->rank < 0 || x->rank > LB_MAX_RANK || (mask >> x->rank) != 0)
 		return lb_fail("reduce: axes 0x%x of an array of %d %s", mask, x->rank,
 			       LB_PLURAL(x->rank, "axis", "axes"));
-	*walk = (struct lb_walk){ .data = x->data, .dtype = x->dtype,
-				  .bytes = lb_width_of(x->dtype), .n_outputs = 1, .n_each = 1 };
+	*walk = (struct lb_walk){
+		.data = x->data, .dtype = x->dtype, .bytes = lb_width_of(x->dtype), .n_outputs = 1, .n_each = 1
+	};
 	int64_t strides[2][LB_MAX_RANK];
 	for (int i = 0; i < x->rank; i++) {
 		if (mask >> i & 1) {
-			add_axis(&walk->n_reduced, walk->reduced, walk->reduced_strides,
-				 x->shape[i], x->strides[i]);
+			add_axis(&walk->n_reduced, walk->reduced, walk->reduced_strides, x->shape[i], x->strides[i]);
 			walk->n_each *= x->shape[i];
 		} else {
-			add_axis(&walk->n_kept, walk->kept, strides[0], x->shape[i],
-				 x->strides[i]);
+			add_axis(&walk->n_kept, walk->kept, strides[0], x->shape[i], x->strides[i]);
 			walk->n_outputs *= x->shape[i];
 		}
 	}
@@ -73,8 +72,7 @@ bool lb_walk_plan(struct lb_walk *walk, const struct lb_view *x, uint32_t mask)
 		return true;
 	int best = walk->n_kept - 1;
 	for (int i = 0; i < walk->n_kept; i++)
-		if (llabs(walk->kept_strides[i]) < llabs(walk->kept_strides[best]) &&
-		    walk->kept[i] >= LANES_LEAST)
+		if (llabs(walk->kept_strides[i]) < llabs(walk->kept_strides[best]) && walk->kept[i] >= LANES_LEAST)
 			best = i;
 	int64_t row = walk->n_reduced ? walk->reduced[walk->n_reduced - 1] : 1;
 	int64_t step = walk->n_reduced ? walk->reduced_strides[walk->n_reduced - 1] : 0;
@@ -93,19 +91,18 @@ static int64_t lane_bytes(const struct lb_fold *fold)
 
 static void set_lanes(const struct lb_folding *folding, char *acc, int64_t n)
 {
-	lb_gather_row(acc, folding->identity, n * folding->fold->unit, 0,
-		      lane_bytes(folding->fold));
+	lb_gather_row(acc, folding->identity, n * folding->fold->unit, 0, lane_bytes(folding->fold));
 }
 
 /* Folds n staged elements; `center` is that of the first. */
-static void fold_staged(const struct lb_folding *folding, char *acc, const char *x, int64_t n,
-			bool cols, const char *center)
+static void fold_staged(const struct lb_folding *folding, char *acc, const char *x, int64_t n, bool cols,
+			const char *center)
 {
 	const struct lb_fold *fold = folding->fold;
 	char shifted[CHUNK * 8] __attribute__((aligned(64)));
 	if (center && folding->deviate) {
-		folding->tiles->deviations(n, cols ? n : 1, (double *)(void *)acc,
-					   (const double *)(const void *)center, x, fold->stage);
+		folding->tiles->deviations(n, cols ? n : 1, (double *)(void *)acc, (const double *)(const void *)center,
+					   x, fold->stage);
 		return;
 	}
 	if (center) {
@@ -120,8 +117,8 @@ static void fold_staged(const struct lb_folding *folding, char *acc, const char 
 }
 
 /* n elements from `from` by stride: into the lanes, or side by side (`cols`). */
-static void fold_strided(const struct lb_folding *folding, char *acc, const char *from, int64_t n,
-			 int64_t stride, bool cols, const char *center)
+static void fold_strided(const struct lb_folding *folding, char *acc, const char *from, int64_t n, int64_t stride,
+			 bool cols, const char *center)
 {
 	const struct lb_walk *walk = folding->walk;
 	char gathered[CHUNK * 8] __attribute__((aligned(64)));
@@ -153,8 +150,8 @@ static void fold_strided(const struct lb_folding *folding, char *acc, const char
 }
 
 /* Reduced elements [begin, end) of the output whose elements start at `from`. */
-static void fold_rows(const struct lb_folding *folding, char *acc, const char *from, int64_t begin,
-		      int64_t end, const char *center)
+static void fold_rows(const struct lb_folding *folding, char *acc, const char *from, int64_t begin, int64_t end,
+		      const char *center)
 {
 	const struct lb_walk *walk = folding->walk;
 	int last = walk->n_reduced - 1;
@@ -170,19 +167,18 @@ static void fold_rows(const struct lb_folding *folding, char *acc, const char *f
 		int64_t n = walk->reduced[last] - index[last];
 		if (n > end - begin)
 			n = end - begin;
-		fold_strided(folding, acc, from + (offset + index[last] * stride) * walk->bytes, n,
-			     stride, false, center);
+		fold_strided(folding, acc, from + (offset + index[last] * stride) * walk->bytes, n, stride, false,
+			     center);
 		begin += n;
 		index[last] = 0;
-		offset = lb_next_row(walk->n_reduced, walk->reduced, walk->reduced_strides, index,
-				     offset);
+		offset = lb_next_row(walk->n_reduced, walk->reduced, walk->reduced_strides, index, offset);
 	}
 }
 
 /* Reduced indices [begin, end) of n neighbouring outputs. When the rows of lanes follow
  * each other in memory, several are folded as one long row of lanes. */
-static void fold_cols(const struct lb_folding *folding, char *acc, const char *from, int64_t n,
-		      int64_t begin, int64_t end, const char *center)
+static void fold_cols(const struct lb_folding *folding, char *acc, const char *from, int64_t n, int64_t begin,
+		      int64_t end, const char *center)
 {
 	const struct lb_walk *walk = folding->walk;
 	int last = walk->n_reduced - 1;
@@ -211,13 +207,11 @@ static void fold_cols(const struct lb_folding *folding, char *acc, const char *f
 			fold_strided(folding, acc, x, n, step, true, center);
 		begin += m;
 		index[last] = 0;
-		offset = lb_next_row(walk->n_reduced, walk->reduced, walk->reduced_strides, index,
-				     offset);
+		offset = lb_next_row(walk->n_reduced, walk->reduced, walk->reduced_strides, index, offset);
 	}
 	int64_t unit = folding->fold->unit;
 	for (int64_t k = 0; group > 1 && k < group; k++)
-		folding->fold->merge(n * unit, acc,
-				     wide + k * n * unit * lane_bytes(folding->fold));
+		folding->fold->merge(n * unit, acc, wide + k * n * unit * lane_bytes(folding->fold));
 }
 
 /* Leaves the value in the first unit lanes. */
@@ -303,8 +297,7 @@ static void store_unit(const struct lb_folding *folding, const struct unit *unit
 		memcpy(to + i * unit->out_stride * bytes, acc + i * bytes, (size_t)bytes);
 }
 
-static void fold_piece(const struct lb_folding *folding, const struct unit *unit, int64_t piece,
-		       char *acc)
+static void fold_piece(const struct lb_folding *folding, const struct unit *unit, int64_t piece, char *acc)
 {
 	const struct lb_walk *walk = folding->walk;
 	int64_t each = walk->n_each / folding->pieces, rest = walk->n_each % folding->pieces;
@@ -342,8 +335,7 @@ static void run_pieces(void *arg, int64_t begin, int64_t end)
 	const struct lb_folding *folding = arg;
 	for (int64_t i = begin; i < end; i++) {
 		struct unit unit = unit_at(folding->walk, i / folding->pieces);
-		fold_piece(folding, &unit, i % folding->pieces,
-			   folding->partial + i * acc_bytes(folding));
+		fold_piece(folding, &unit, i % folding->pieces, folding->partial + i * acc_bytes(folding));
 	}
 }
 

@@ -44,9 +44,9 @@ struct plan {
 	int64_t strides[LB_FUSE_INPUTS][LB_MAX_RANK];
 	char *data[LB_FUSE_INPUTS];
 	int64_t tile;
-	bool rows;                        /* tiles do not cross rows */
-	bool large;                       /* inputs come from memory, not from a cache */
-	bool stream;                      /* outputs copied at the end go past the caches */
+	bool rows;   /* tiles do not cross rows */
+	bool large;         /* inputs come from memory, not from a cache */
+	bool stream;        /* outputs copied at the end go past the caches */
 	uint8_t place[LB_FUSE_REGS];
 	uint8_t bytes[LB_FUSE_REGS];      /* width of an element */
 	int16_t slot[LB_FUSE_REGS];       /* offset in local memory, in bytes per element */
@@ -63,24 +63,20 @@ static int arity_of(int op)
 
 static bool check(const struct lb_fuse *fuse)
 {
-	if (fuse->rank < 0 || fuse->rank > LB_MAX_RANK || fuse->n_inputs < 0 ||
-	    fuse->n_inputs > LB_FUSE_INPUTS || fuse->n_insns < 0 ||
-	    fuse->n_insns > LB_FUSE_INSNS || fuse->n_outputs < 0 ||
+	if (fuse->rank < 0 || fuse->rank > LB_MAX_RANK || fuse->n_inputs < 0 || fuse->n_inputs > LB_FUSE_INPUTS ||
+	    fuse->n_insns < 0 || fuse->n_insns > LB_FUSE_INSNS || fuse->n_outputs < 0 ||
 	    fuse->n_outputs > LB_FUSE_OUTPUTS)
-		return lb_fail("fused: %d %s, %d input%s, %d operation%s, %d output%s: too many",
-			       fuse->rank, LB_PLURAL(fuse->rank, "axis", "axes"), fuse->n_inputs,
-			       LB_S(fuse->n_inputs), fuse->n_insns, LB_S(fuse->n_insns), fuse->n_outputs,
-			       LB_S(fuse->n_outputs));
+		return lb_fail("fused: %d %s, %d input%s, %d operation%s, %d output%s: too many", fuse->rank,
+			       LB_PLURAL(fuse->rank, "axis", "axes"), fuse->n_inputs, LB_S(fuse->n_inputs),
+			       fuse->n_insns, LB_S(fuse->n_insns), fuse->n_outputs, LB_S(fuse->n_outputs));
 	for (int k = 0; k < fuse->n_insns; k++) {
 		const struct lb_fuse_insn *insn = &fuse->insns[k];
 		if (insn->op >= LB_OPS || !lb_op_is_elementwise(insn->op))
 			return lb_fail("fused: operation %d is not elementwise", insn->op);
 		int arity = arity_of(insn->op);
-		if (insn->dst >= LB_FUSE_REGS || insn->a >= LB_FUSE_REGS ||
-		    (arity > 1 && insn->b >= LB_FUSE_REGS) ||
+		if (insn->dst >= LB_FUSE_REGS || insn->a >= LB_FUSE_REGS || (arity > 1 && insn->b >= LB_FUSE_REGS) ||
 		    (arity > 2 && insn->c >= LB_FUSE_REGS))
-			return lb_fail("fused: %s has a register out of range",
-				       lb_ops[insn->op].name);
+			return lb_fail("fused: %s has a register out of range", lb_ops[insn->op].name);
 	}
 	return true;
 }
@@ -100,8 +96,8 @@ static bool find_functions(struct plan *plan, int64_t *cost)
 		int to = fuse->dtypes[insn->dst];
 		plan->functions[k] = plan->tiles->elementwise(insn->op, to, from);
 		if (!plan->functions[k])
-			return lb_fail("%s: not defined from %s to %s", lb_ops[insn->op].name,
-				       lb_dtypes[from].name, lb_dtypes[to].name);
+			return lb_fail("%s: not defined from %s to %s", lb_ops[insn->op].name, lb_dtypes[from].name,
+				       lb_dtypes[to].name);
 		if (insn->op == LB_OP_REMAINDER || plan->tiles->math(insn->op, LB_F32))
 			*cost += 16;
 	}
@@ -166,7 +162,8 @@ static bool straighten(struct lb_exec *exec, struct plan *plan)
 	for (int i = 0; i < plan->fuse->n_inputs; i++) {
 		if (!is_transposed(plan, i))
 			continue;
-		struct lb_view from = { .data = plan->data[i], .rank = plan->rank,
+		struct lb_view from = { .data = plan->data[i],
+					.rank = plan->rank,
 					.dtype = (enum lb_dtype)plan->fuse->dtypes[i] };
 		memcpy(from.shape, plan->shape, sizeof from.shape);
 		memcpy(from.strides, plan->strides[i], sizeof from.strides);
@@ -335,8 +332,8 @@ static void run_tile(const struct plan *plan, void **at, int64_t begin, int64_t 
 		const struct lb_fuse_insn *insn = &fuse->insns[k];
 		int arity = arity_of(insn->op);
 		if (plan->place[insn->dst] == OUTPUT)
-			at[insn->dst] = (char *)fuse->outputs[plan->output[insn->dst]].data +
-					begin * plan->bytes[insn->dst];
+			at[insn->dst] =
+			    (char *)fuse->outputs[plan->output[insn->dst]].data + begin * plan->bytes[insn->dst];
 		plan->functions[k](n, at[insn->dst], at[insn->a], arity > 1 ? at[insn->b] : NULL,
 				   arity > 2 ? at[insn->c] : NULL);
 		if (plan->large && begin + 2 * n <= plan->n)
@@ -396,8 +393,7 @@ static void run_range(void *arg, int64_t begin, int64_t end)
 			} else {
 				int64_t scan[LB_MAX_RANK];
 				memcpy(scan, index, (size_t)plan->rank * sizeof *scan);
-				lb_gather(at[i], data, n, plan->rank, plan->shape, strides, scan,
-					  bytes);
+				lb_gather(at[i], data, n, plan->rank, plan->shape, strides, scan, bytes);
 			}
 		}
 		run_tile(plan, at, begin, n);
@@ -430,8 +426,7 @@ static bool wants_stream(const struct lb_fuse *fuse, int64_t n)
 
 static bool is_copy(const struct lb_fuse *fuse)
 {
-	return fuse->n_insns == 0 && fuse->n_outputs == 1 &&
-	       fuse->outputs[0].reg < fuse->n_inputs;
+	return fuse->n_insns == 0 && fuse->n_outputs == 1 && fuse->outputs[0].reg < fuse->n_inputs;
 }
 
 static bool run_copy(struct lb_exec *exec, const struct lb_fuse *fuse)
@@ -447,8 +442,9 @@ static bool run_copy(struct lb_exec *exec, const struct lb_fuse *fuse)
 		to.strides[axis] = stride;
 		stride *= fuse->shape[axis];
 	}
-	return to.data == from.data && lb_is_dense(from.rank, from.shape, from.strides) ?
-		true : lb_kernel_copy(exec, &to, &from);
+	return to.data == from.data && lb_is_dense(from.rank, from.shape, from.strides)
+		   ? true
+		   : lb_kernel_copy(exec, &to, &from);
 }
 
 bool lb_kernel_fused(struct lb_exec *exec, const struct lb_fuse *fuse)

@@ -6,17 +6,17 @@
 
 enum { GRAIN_BYTES = 1 << 17 };
 
-#define PICK(T)                                                                     \
-	do {                                                                        \
-		T *d = (T *)(void *)to;                                             \
-		const T *s = (const T *)(const void *)from;                         \
-		for (int64_t i = 0; i < n; i++)                                     \
-			d[i] = s[i * walk + indices[i] * stride];                   \
+#define PICK(T) \
+	do { \
+		T *d = (T *)(void *)to; \
+		const T *s = (const T *)(const void *)from; \
+		for (int64_t i = 0; i < n; i++) \
+			d[i] = s[i * walk + indices[i] * stride]; \
 	} while (0)
 
 /* to[i] = from[i * walk + indices[i] * stride] */
-static void pick(char *to, const char *from, const int64_t *indices, int64_t n, int64_t walk,
-		 int64_t stride, int64_t bytes)
+static void pick(char *to, const char *from, const int64_t *indices, int64_t n, int64_t walk, int64_t stride,
+		 int64_t bytes)
 {
 	switch (bytes) {
 	case 1: PICK(uint8_t); break;
@@ -48,8 +48,7 @@ static void take_range(void *arg, int64_t begin, int64_t end)
 		int64_t n = take->n_indices - first;
 		n = n > end - begin ? end - begin : n;
 		lb_index_of(take->n_outer, take->outer, begin / take->n_indices, index);
-		const char *from = take->x +
-				   lb_offset_of(take->n_outer, index, take->outer_strides) * bytes;
+		const char *from = take->x + lb_offset_of(take->n_outer, index, take->outer_strides) * bytes;
 		char *to = take->to + begin * block;
 		if (take->n_inner == 0)
 			pick(to, from, take->indices + first, n, 0, take->stride, bytes);
@@ -60,21 +59,22 @@ static void take_range(void *arg, int64_t begin, int64_t end)
 				continue;
 			}
 			int64_t start[LB_MAX_RANK] = { 0 };
-			lb_gather(to, at, take->n_each, take->n_inner, take->inner,
-				  take->inner_strides[0], start, bytes);
+			lb_gather(to, at, take->n_each, take->n_inner, take->inner, take->inner_strides[0], start,
+				  bytes);
 		}
 		begin += n;
 	}
 }
 
-bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct lb_view *indices,
-		    int axis, void *to)
+bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct lb_view *indices, int axis, void *to)
 {
 	if (axis < 0 || axis >= x->rank)
-		return lb_fail("take: axis %d of an array of %d %s", axis, x->rank,
-			       LB_PLURAL(x->rank, "axis", "axes"));
-	struct take take = { .x = x->data, .to = to, .bytes = lb_width_of(x->dtype),
-			     .stride = x->strides[axis], .n_each = 1,
+		return lb_fail("take: axis %d of an array of %d %s", axis, x->rank, LB_PLURAL(x->rank, "axis", "axes"));
+	struct take take = { .x = x->data,
+			     .to = to,
+			     .bytes = lb_width_of(x->dtype),
+			     .stride = x->strides[axis],
+			     .n_each = 1,
 			     .n_indices = lb_shape_size(indices->rank, indices->shape) };
 	int64_t n_outer = 1;
 	for (int i = 0; i < x->rank; i++) {
@@ -94,8 +94,7 @@ bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct 
 	if (n_outer == 0 || take.n_indices == 0 || take.n_each == 0)
 		return true;
 	take.n_inner = lb_join_axes(take.n_inner, take.inner, 1, take.inner_strides);
-	lb_parallel(exec, n_outer * take.n_indices, GRAIN_BYTES / (take.n_each * take.bytes) + 1,
-		    take_range, &take);
+	lb_parallel(exec, n_outer * take.n_indices, GRAIN_BYTES / (take.n_each * take.bytes) + 1, take_range, &take);
 	return true;
 }
 
@@ -126,18 +125,19 @@ static void along_range(void *arg, int64_t begin, int64_t end)
 	}
 }
 
-bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x,
-			  const struct lb_view *indices, int axis, void *to)
+bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x, const struct lb_view *indices, int axis,
+			  void *to)
 {
 	if (axis < 0 || axis >= x->rank || indices->rank != x->rank)
-		return lb_fail("take_along_axis: axis %d, array of %d %s, indices of %d", axis,
-			       x->rank, LB_PLURAL(x->rank, "axis", "axes"), indices->rank);
-	struct along along = { .x = x->data, .to = to, .rank = x->rank,
-			       .stride = x->strides[axis], .bytes = lb_width_of(x->dtype) };
+		return lb_fail("take_along_axis: axis %d, array of %d %s, indices of %d", axis, x->rank,
+			       LB_PLURAL(x->rank, "axis", "axes"), indices->rank);
+	struct along along = {
+		.x = x->data, .to = to, .rank = x->rank, .stride = x->strides[axis], .bytes = lb_width_of(x->dtype)
+	};
 	for (int i = 0; i < x->rank; i++) {
 		if (i != axis && indices->shape[i] != x->shape[i])
-			return lb_fail("take_along_axis: axis %d has size %lld, its indices %lld",
-				       i, (long long)x->shape[i], (long long)indices->shape[i]);
+			return lb_fail("take_along_axis: axis %d has size %lld, its indices %lld", i,
+				       (long long)x->shape[i], (long long)indices->shape[i]);
 		along.shape[i] = indices->shape[i];
 		along.strides[i] = i == axis ? 0 : x->strides[i];
 	}

@@ -36,8 +36,8 @@ static void sum_blocks(void *arg, int64_t begin, int64_t end)
 		char *sums = (char *)g->sums + (piece * g->n + first) * width;
 		memset(sums, 0, (size_t)(n * width));
 		lb_tiles()->combine(n, sums, m, (const char *)g->x + row * width,
-				    (const char *)g->w + (row * g->stride + first) * lb_width_of(g->dtype),
-				    g->stride, g->dtype);
+				    (const char *)g->w + (row * g->stride + first) * lb_width_of(g->dtype), g->stride,
+				    g->dtype);
 	}
 }
 

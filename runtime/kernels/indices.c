@@ -9,16 +9,14 @@ enum { CHUNK = 512 };
 
 static bool out_of_range(const char *op, const char *index, int axis, int64_t size)
 {
-	return lb_fail("%s: index %s is out of range for axis %d of size %lld", op, index, axis,
-		       (long long)size);
+	return lb_fail("%s: index %s is out of range for axis %d of size %lld", op, index, axis, (long long)size);
 }
 
-const int64_t *lb_read_indices(struct lb_exec *exec, const char *op, const struct lb_view *indices,
-			       int axis, int64_t size)
+const int64_t *lb_read_indices(struct lb_exec *exec, const char *op, const struct lb_view *indices, int axis,
+			       int64_t size)
 {
 	if (indices->dtype < LB_U8 || indices->dtype > LB_I64) {
-		lb_fail("%s: indices are %s; use an integer dtype", op,
-			lb_dtypes[indices->dtype].name);
+		lb_fail("%s: indices are %s; use an integer dtype", op, lb_dtypes[indices->dtype].name);
 		return NULL;
 	}
 	int64_t n = lb_shape_size(indices->rank, indices->shape), bytes;
@@ -34,8 +32,7 @@ const int64_t *lb_read_indices(struct lb_exec *exec, const char *op, const struc
 	char raw[CHUNK * 8] __attribute__((aligned(64)));
 	for (int64_t at = 0; at < n; at += CHUNK) {
 		int64_t m = n - at < CHUNK ? n - at : CHUNK;
-		lb_gather(raw, indices->data, m, indices->rank, indices->shape, indices->strides,
-			  index, width);
+		lb_gather(raw, indices->data, m, indices->rank, indices->shape, indices->strides, index, width);
 		convert(m, list + at, raw, NULL, NULL);
 		for (int64_t i = at; i < at + m; i++) {
 			int64_t value = list[i];

@@ -6,7 +6,7 @@
 
 /* The indices in row-major order as int64, non-negative and below `size`; in scratch memory. NULL
  * when one is out of range, which the message says of `axis`. */
-const int64_t *lb_read_indices(struct lb_exec *exec, const char *op, const struct lb_view *indices,
-			       int axis, int64_t size);
+const int64_t *lb_read_indices(struct lb_exec *exec, const char *op, const struct lb_view *indices, int axis,
+			       int64_t size);
 
 #endif

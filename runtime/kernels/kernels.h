@@ -50,7 +50,9 @@ int lb_parallel_width(void); /* cores used at most; LAZYBONES_THREADS overrides 
 /* ---- fused elementwise chains (fuse.c, simd/elementwise.c) ---- */
 
 enum {
-	LB_FUSE_INPUTS = LB_PROGRAM_INPUTS, LB_FUSE_OUTPUTS = 16, LB_FUSE_INSNS = LB_PROGRAM_INSNS,
+	LB_FUSE_INPUTS = LB_PROGRAM_INPUTS,
+	LB_FUSE_OUTPUTS = 16,
+	LB_FUSE_INSNS = LB_PROGRAM_INSNS,
 	LB_FUSE_REGS = 96,
 };
 
@@ -65,7 +67,7 @@ struct lb_fuse_insn {
 };
 
 struct lb_fuse {
-	int rank;                       /* of the iteration space */
+	int rank;         /* of the iteration space */
 	int64_t shape[LB_MAX_RANK];
 	int n_inputs, n_insns, n_outputs;
 	/* data, dtype and strides of each input over the iteration space (stride 0:
@@ -75,7 +77,10 @@ struct lb_fuse {
 	uint8_t dtypes[LB_FUSE_REGS];   /* of each register */
 	/* registers to store, and where: dense memory in the iteration space's row-major
 	 * order. An output may be the memory of a dense input of the same width (donation). */
-	struct { uint8_t reg; void *data; } outputs[LB_FUSE_OUTPUTS];
+	struct {
+		uint8_t reg;
+		void *data;
+	} outputs[LB_FUSE_OUTPUTS];
 };
 
 /* Whether the elementwise operation is defined on operands of dtype `from` (of `where`: the last two), with
@@ -90,13 +95,11 @@ bool lb_kernel_fused(struct lb_exec *exec, const struct lb_fuse *fuse);
 bool lb_kernel_copy(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *from);
 /* n dense elements from start by step, from number `first` on: computed as start + i * step in
  * double (floats), int64 wrap-around (integers: start and step are then exact int64). */
-bool lb_kernel_arange(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
-		      double start, double step);
-bool lb_kernel_eye(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t rows,
-		   int64_t cols, int64_t k);
+bool lb_kernel_arange(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n, double start,
+		      double step);
+bool lb_kernel_eye(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t rows, int64_t cols, int64_t k);
 /* n elements of value at `value`, which has the dtype. */
-bool lb_kernel_fill(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n,
-		    const void *value);
+bool lb_kernel_fill(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t n, const void *value);
 /* Stores a double (or, for integers, exactly an int64) as one element of dtype at `to`. */
 void lb_store_double(void *to, enum lb_dtype dtype, double value);
 void lb_store_int(void *to, enum lb_dtype dtype, int64_t value);
@@ -104,10 +107,9 @@ double lb_load_double(const void *from, enum lb_dtype dtype);  /* real part of c
 int64_t lb_load_int(const void *from, enum lb_dtype dtype);    /* floats truncate, saturating */
 /* Philox4x32-10 counter mode (Salmon et al., SC'11): element i depends on key and i alone. Elements from
  * number `first` on, a multiple of LB_PHILOX_ELEMENTS_EACH (philox.h). */
-bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
-		       uint64_t key, double low, double high);
-bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
-		      uint64_t key);
+bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n, uint64_t key,
+		       double low, double high);
+bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n, uint64_t key);
 uint64_t lb_philox_split(uint64_t key, uint64_t index);
 
 /* ---- reductions (reduce.c, softmax.c) ---- */
@@ -116,12 +118,11 @@ uint64_t lb_philox_split(uint64_t key, uint64_t index);
  * remaining axes, of dtype `to_dtype`: that of x, except sum/prod (the wider integer the
  * caller chose), mean/var/logsumexp (floating; integers are read as f32), all/any (bool).
  * max and min of nothing fail, naming the op; NaN wins in max and min. `ddof` is for var. */
-bool lb_kernel_reduce(struct lb_exec *exec, int op, const struct lb_view *x, uint32_t mask,
-		      int64_t ddof, void *to, enum lb_dtype to_dtype);
+bool lb_kernel_reduce(struct lb_exec *exec, int op, const struct lb_view *x, uint32_t mask, int64_t ddof, void *to,
+		      enum lb_dtype to_dtype);
 /* u32 indices along `axis`, or over the row-major elements when axis is -1; the first
  * of equals; NaN wins as NumPy has it. */
-bool lb_kernel_argreduce(struct lb_exec *exec, int op, const struct lb_view *x, int axis,
-			 uint32_t *to);
+bool lb_kernel_argreduce(struct lb_exec *exec, int op, const struct lb_view *x, int axis, uint32_t *to);
 /* exp(x - max) / sum over the axes in mask, computed in float (double for f64); `to` is
  * dense in x's shape. */
 bool lb_kernel_softmax(struct lb_exec *exec, const struct lb_view *x, uint32_t mask, void *to);
@@ -132,8 +133,8 @@ bool lb_kernel_softmax(struct lb_exec *exec, const struct lb_view *x, uint32_t m
  * of one dtype (f16, bf16, f32, f64, c64), batch axes already broadcast to the same shape
  * (stride 0). When k is 0 the product is 0. Uses BLAS when there is one (linked, or
  * libopenblas.so.0 opened at the first call), else a kernel of its own. */
-bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b,
-		      const struct lb_view *c, double alpha, double beta, void *to);
+bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b, const struct lb_view *c,
+		      double alpha, double beta, void *to);
 /* For status displays: which BLAS is in use, or "none". */
 const char *lb_blas_name(void);
 
@@ -154,26 +155,24 @@ struct lb_quant_view {
 };
 
 /* One part of x, quantised; `to` is dense. `global` may be NULL. */
-bool lb_kernel_quantize(struct lb_exec *exec, const struct lb_quant_format *format, int part,
-			const struct lb_view *x, const float *global, void *to);
+bool lb_kernel_quantize(struct lb_exec *exec, const struct lb_quant_format *format, int part, const struct lb_view *x,
+			const float *global, void *to);
 /* `to` is dense, of f16, bf16 or f32. */
-bool lb_kernel_dequantize(struct lb_exec *exec, const struct lb_quant_view *q, void *to,
-			  enum lb_dtype dtype);
+bool lb_kernel_dequantize(struct lb_exec *exec, const struct lb_quant_view *q, void *to, enum lb_dtype dtype);
 /* to (dense) of x's dtype = x (…, m, k) @ w; w (…, n, k) when transpose, else (…, k, n), with x's
  * rank and its batch axes (stride 0 where broadcast). Memory beyond `to` is bounded by a panel
  * of w and a block of x's rows. */
-bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
-				const struct lb_quant_view *q, bool transpose, void *to);
+bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, const struct lb_quant_view *q,
+				bool transpose, void *to);
 
 /* ---- gathers (gather.c) ---- */
 
 /* to (dense) = x with `axis` replaced by the indices' axes. Indices of any integer dtype;
  * negative ones count from the end; one out of range fails, naming it and the axis' size. */
-bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct lb_view *indices,
-		    int axis, void *to);
+bool lb_kernel_take(struct lb_exec *exec, const struct lb_view *x, const struct lb_view *indices, int axis, void *to);
 /* x and indices already broadcast against each other outside `axis`. */
-bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x,
-			  const struct lb_view *indices, int axis, void *to);
+bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x, const struct lb_view *indices, int axis,
+			  void *to);
 
 /* ---- updates (accumulate.c, scatter.c): they fail before the first write ---- */
 
@@ -182,21 +181,24 @@ bool lb_kernel_take_along(struct lb_exec *exec, const struct lb_view *x,
 bool lb_kernel_accumulate(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *from);
 /* to (dense) += updates where lb_kernel_take() would read; updates have its shape. An element's
  * sum is kept in lb_sum_stage() of the dtype, in row-major order of the updates. */
-bool lb_kernel_scatter_add(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices,
-			   int axis, const struct lb_view *updates);
+bool lb_kernel_scatter_add(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices, int axis,
+			   const struct lb_view *updates);
 /* to (dense) = or += values; indices and values have one shape, and to's besides `axis`. */
-bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices,
-			 int axis, const struct lb_view *values, bool add);
+bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices, int axis,
+			 const struct lb_view *values, bool add);
 
 /* ---- bytes of files (decode.c) ---- */
 
 /* A block of an encoding: `elements` elements in `bytes` bytes; 0 elements: plain ones. */
-struct lb_block { const char *name; int elements, bytes; };
+struct lb_block {
+	const char *name;
+	int elements, bytes;
+};
 extern const struct lb_block lb_blocks[LB_ENCODINGS];
 /* n elements from dense bytes of any alignment; `to` is dense. Blocks are computed in float
  * and rounded to dtype (f32, f16, bf16); a bool is what is not 0. */
-bool lb_kernel_decode(struct lb_exec *exec, enum lb_encoding encoding, const void *bytes, int64_t n,
-		      void *to, enum lb_dtype dtype);
+bool lb_kernel_decode(struct lb_exec *exec, enum lb_encoding encoding, const void *bytes, int64_t n, void *to,
+		      enum lb_dtype dtype);
 
 /* ---- checks (check.c) ---- */
 

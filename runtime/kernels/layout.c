@@ -19,18 +19,18 @@ int lb_join_axes(int rank, int64_t *shape, int n_operands, int64_t strides[][LB_
 	return kept;
 }
 
-#define GATHER(T)                                              \
-	do {                                                   \
-		T *d = dst;                                    \
-		const T *s = src;                              \
-		if (stride == 0) {                             \
-			T value = *s;                          \
-			for (int64_t i = 0; i < n; i++)        \
-				d[i] = value;                  \
-		} else {                                       \
-			for (int64_t i = 0; i < n; i++)        \
-				d[i] = s[i * stride];          \
-		}                                              \
+#define GATHER(T) \
+	do { \
+		T *d = dst; \
+		const T *s = src; \
+		if (stride == 0) { \
+			T value = *s; \
+			for (int64_t i = 0; i < n; i++) \
+				d[i] = value; \
+		} else { \
+			for (int64_t i = 0; i < n; i++) \
+				d[i] = s[i * stride]; \
+		} \
 	} while (0)
 
 void lb_gather_row(void *dst, const void *src, int64_t n, int64_t stride, int64_t bytes)
@@ -49,12 +49,12 @@ void lb_gather_row(void *dst, const void *src, int64_t n, int64_t stride, int64_
 	}
 }
 
-#define SCATTER(T)                                             \
-	do {                                                   \
-		T *d = dst;                                    \
-		const T *s = src;                              \
-		for (int64_t i = 0; i < n; i++)                \
-			d[i * stride] = s[i];                  \
+#define SCATTER(T) \
+	do { \
+		T *d = dst; \
+		const T *s = src; \
+		for (int64_t i = 0; i < n; i++) \
+			d[i * stride] = s[i]; \
 	} while (0)
 
 void lb_scatter_row(void *dst, const void *src, int64_t n, int64_t stride, int64_t bytes)
@@ -73,8 +73,8 @@ void lb_scatter_row(void *dst, const void *src, int64_t n, int64_t stride, int64
 	}
 }
 
-void lb_gather(void *dst, const void *data, int64_t n, int rank, const int64_t *shape,
-	       const int64_t *strides, int64_t *index, int64_t bytes)
+void lb_gather(void *dst, const void *data, int64_t n, int rank, const int64_t *shape, const int64_t *strides,
+	       int64_t *index, int64_t bytes)
 {
 	if (rank == 0) {
 		lb_gather_row(dst, data, n, 0, bytes);

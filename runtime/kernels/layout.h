@@ -58,8 +58,8 @@ static inline int64_t lb_offset_of(int rank, const int64_t *index, const int64_t
 
 /* The next index after the last axis is done; the offset follows. The last axis' own
  * index is left alone. */
-static inline int64_t lb_next_row(int rank, const int64_t *shape, const int64_t *strides,
-				  int64_t *index, int64_t offset)
+static inline int64_t lb_next_row(int rank, const int64_t *shape, const int64_t *strides, int64_t *index,
+				  int64_t offset)
 {
 	for (int i = rank - 2; i >= 0; i--) {
 		offset += strides[i];
@@ -76,7 +76,7 @@ void lb_gather_row(void *dst, const void *src, int64_t n, int64_t stride, int64_
 void lb_scatter_row(void *dst, const void *src, int64_t n, int64_t stride, int64_t bytes);
 
 /* n elements in row-major order from `index` on, into dense dst. index changes. */
-void lb_gather(void *dst, const void *data, int64_t n, int rank, const int64_t *shape,
-	       const int64_t *strides, int64_t *index, int64_t bytes);
+void lb_gather(void *dst, const void *data, int64_t n, int rank, const int64_t *shape, const int64_t *strides,
+	       int64_t *index, int64_t bytes);
 
 #endif

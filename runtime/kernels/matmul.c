@@ -79,24 +79,32 @@ static void run_own(void *arg, int64_t begin, int64_t end)
 }
 
 /* to = a @ b by the own kernel. */
-static void multiply_own(const struct product *p, int dtype, int64_t m, int64_t n, int64_t k,
-			 const struct matrix *a, const struct matrix *b, void *to, int64_t to_row)
+static void multiply_own(const struct product *p, int dtype, int64_t m, int64_t n, int64_t k, const struct matrix *a,
+			 const struct matrix *b, void *to, int64_t to_row)
 {
-	struct own own = { .gemm = { .dtype = dtype, .m = m, .n = n, .k = k, .a = a->data,
-				     .b = b->data, .a_row = a->row, .a_column = a->column,
-				     .b_row = b->row, .b_column = b->column, .to = to,
+	struct own own = { .gemm = { .dtype = dtype,
+				     .m = m,
+				     .n = n,
+				     .k = k,
+				     .a = a->data,
+				     .b = b->data,
+				     .a_row = a->row,
+				     .a_column = a->column,
+				     .b_row = b->row,
+				     .b_column = b->column,
+				     .to = to,
 				     .to_row = to_row,
-				     .small = n < 8 || m < 4 ||
-					      (double)m * (double)n * (double)k < SMALL },
-			   .tiles = p->tiles, .bytes = lb_width_of(dtype), .by_columns = n > m };
+				     .small = n < 8 || m < 4 || (double)m * (double)n * (double)k < SMALL },
+			   .tiles = p->tiles,
+			   .bytes = lb_width_of(dtype),
+			   .by_columns = n > m };
 	int64_t lines = own.by_columns ? n : m, work = (own.by_columns ? m : n) * (k + 1);
 	lb_parallel(p->exec, lines, 32 + GRAIN / (work + 1), run_own, &own);
 }
 
 /* to = alpha * a @ b + beta * to by BLAS; false if it cannot take these. */
-static bool multiply_blas(const struct product *p, int dtype, int64_t m, int64_t n, int64_t k,
-			  double alpha, const struct matrix *a, const struct matrix *b, double beta,
-			  void *to, int64_t to_row)
+static bool multiply_blas(const struct product *p, int dtype, int64_t m, int64_t n, int64_t k, double alpha,
+			  const struct matrix *a, const struct matrix *b, double beta, void *to, int64_t to_row)
 {
 	int trans_a, trans_b, lda, ldb;
 	if (!p->blas || !fits_int(m) || !fits_int(n) || !fits_int(k) || !fits_int(to_row) ||
@@ -105,14 +113,14 @@ static bool multiply_blas(const struct product *p, int dtype, int64_t m, int64_t
 	const void *x = a->data, *y = b->data;
 	float alphas[2] = { (float)alpha, 0 }, betas[2] = { (float)beta, 0 };
 	if (dtype == LB_F32)
-		p->blas->sgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k,
-			       alphas[0], x, lda, y, ldb, betas[0], to, (int)to_row);
+		p->blas->sgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas[0], x, lda, y, ldb,
+			       betas[0], to, (int)to_row);
 	else if (dtype == LB_F64)
-		p->blas->dgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alpha,
-			       x, lda, y, ldb, beta, to, (int)to_row);
+		p->blas->dgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alpha, x, lda, y, ldb, beta,
+			       to, (int)to_row);
 	else
-		p->blas->cgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas,
-			       x, lda, y, ldb, betas, to, (int)to_row);
+		p->blas->cgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas, x, lda, y, ldb,
+			       betas, to, (int)to_row);
 	return true;
 }
 
@@ -150,13 +158,11 @@ static void finish_rows(void *arg, int64_t begin, int64_t end)
 			}
 			if (stage == LB_F64)
 				for (int64_t e = 0; e < n; e++)
-					x64[e] = f->p->alpha * x64[e] +
-						 (f->c.data ? f->p->beta * c64[e] : 0);
+					x64[e] = f->p->alpha * x64[e] + (f->c.data ? f->p->beta * c64[e] : 0);
 			else
 				for (int64_t e = 0; e < n * parts; e++)
 					x32[e] = alpha * x32[e] + (f->c.data ? beta * c32[e] : 0);
-			tiles->convert(f->dtype, stage)(n, f->to + (i * f->to_row + j) * bytes, x,
-							NULL, NULL);
+			tiles->convert(f->dtype, stage)(n, f->to + (i * f->to_row + j) * bytes, x, NULL, NULL);
 		}
 }
 
@@ -189,12 +195,14 @@ static void widen_lines(void *arg, int64_t begin, int64_t end)
 	}
 }
 
-static struct matrix widen(const struct product *p, const struct matrix *x, int64_t row,
-			   int64_t column, int64_t rows, int64_t columns, char *to)
+static struct matrix widen(const struct product *p, const struct matrix *x, int64_t row, int64_t column, int64_t rows,
+			   int64_t columns, char *to)
 {
 	const char *from = x->data + (row * x->row + column * x->column) * 2;
 	bool flip = x->column != 1 && x->row == 1;
-	struct panel panel = { .p = p, .from = from, .to = (float *)(void *)to,
+	struct panel panel = { .p = p,
+			       .from = from,
+			       .to = (float *)(void *)to,
 			       .outer = flip ? x->column : x->row,
 			       .inner = flip ? x->row : x->column,
 			       .n = flip ? rows : columns };
@@ -228,21 +236,26 @@ static void multiply_halves(const struct product *p, const struct matrix *a, con
 				if (q > 0)
 					add_into(sums, more, m * n);
 			}
-			struct finish f = { .p = p, .from_dtype = LB_F32, .dtype = p->dtype,
-					    .from = (char *)sums, .from_row = n, .n = n,
-					    .to = to + (i * p->n + j) * 2, .to_row = p->n };
+			struct finish f = { .p = p,
+					    .from_dtype = LB_F32,
+					    .dtype = p->dtype,
+					    .from = (char *)sums,
+					    .from_row = n,
+					    .n = n,
+					    .to = to + (i * p->n + j) * 2,
+					    .to_row = p->n };
 			if (c->data)
-				f.c = (struct matrix){ c->data + (i * c->row + j * c->column) * 2,
-						       c->row, c->column };
+				f.c = (struct matrix){ c->data + (i * c->row + j * c->column) * 2, c->row, c->column };
 			finish(&f, m);
 		}
 }
 
-static void copy_matrix(const struct product *p, struct matrix *x, int64_t rows, int64_t columns,
-			char *to)
+static void copy_matrix(const struct product *p, struct matrix *x, int64_t rows, int64_t columns, char *to)
 {
-	struct lb_view from = { .data = (void *)x->data, .dtype = (enum lb_dtype)p->dtype,
-				.rank = 2, .shape = { rows, columns },
+	struct lb_view from = { .data = (void *)x->data,
+				.dtype = (enum lb_dtype)p->dtype,
+				.rank = 2,
+				.shape = { rows, columns },
 				.strides = { x->row, x->column } };
 	struct lb_view dense = from;
 	dense.data = to;
@@ -260,13 +273,18 @@ static struct matrix turned(struct matrix x)
 static struct lb_gemv gemv_of(const struct product *p, const struct matrix *b)
 {
 	bool rows = b->column == 1; /* of b are contiguous */
-	return (struct lb_gemv){ .dtype = p->dtype, .n = p->m * p->n, .k = p->k, .w = b->data, .turned = !rows,
-				 .stride = rows ? b->row : b->column, .x = p->panels[0], .sums = p->panels[1] };
+	return (struct lb_gemv){ .dtype = p->dtype,
+				 .n = p->m * p->n,
+				 .k = p->k,
+				 .w = b->data,
+				 .turned = !rows,
+				 .stride = rows ? b->row : b->column,
+				 .x = p->panels[0],
+				 .sums = p->panels[1] };
 }
 
 /* One of m and n is 1. */
-static void multiply_vector(const struct product *p, struct matrix a, struct matrix b, struct matrix c,
-			    char *to)
+static void multiply_vector(const struct product *p, struct matrix a, struct matrix b, struct matrix c, char *to)
 {
 	if (p->n == 1 && p->m > 1) {
 		struct matrix vector = turned(b);
@@ -280,12 +298,19 @@ static void multiply_vector(const struct product *p, struct matrix a, struct mat
 	g.to = stage == p->dtype ? to : p->panels[2];
 	lb_gemv(p->exec, &g);
 	if (stage != p->dtype || p->alpha != 1 || c.data)
-		finish(&(struct finish){ .p = p, .from_dtype = stage, .dtype = p->dtype, .from = g.to,
-					 .from_row = g.n, .n = g.n, .c = c, .to = to, .to_row = g.n }, 1);
+		finish(&(struct finish){ .p = p,
+					 .from_dtype = stage,
+					 .dtype = p->dtype,
+					 .from = g.to,
+					 .from_row = g.n,
+					 .n = g.n,
+					 .c = c,
+					 .to = to,
+					 .to_row = g.n },
+		       1);
 }
 
-static void multiply(const struct product *p, struct matrix a, struct matrix b,
-		     const struct matrix *c, char *to)
+static void multiply(const struct product *p, struct matrix a, struct matrix b, const struct matrix *c, char *to)
 {
 	if (p->gemv) {
 		multiply_vector(p, a, b, *c, to);
@@ -303,14 +328,20 @@ static void multiply(const struct product *p, struct matrix a, struct matrix b,
 		struct matrix copied = *c;
 		copy_matrix(p, &copied, p->m, p->n, to);
 	}
-	if (multiply_blas(p, p->dtype, p->m, p->n, p->k, p->alpha, &a, &b,
-			  c->data ? p->beta : 0, to, p->n))
+	if (multiply_blas(p, p->dtype, p->m, p->n, p->k, p->alpha, &a, &b, c->data ? p->beta : 0, to, p->n))
 		return;
 	multiply_own(p, p->dtype, p->m, p->n, p->k, &a, &b, to, p->n);
 	if (p->alpha == 1 && !c->data)
 		return;
-	finish(&(struct finish){ .p = p, .from_dtype = p->dtype, .dtype = p->dtype, .from = to,
-				 .from_row = p->n, .n = p->n, .c = *c, .to = to, .to_row = p->n },
+	finish(&(struct finish){ .p = p,
+				 .from_dtype = p->dtype,
+				 .dtype = p->dtype,
+				 .from = to,
+				 .from_row = p->n,
+				 .n = p->n,
+				 .c = *c,
+				 .to = to,
+				 .to_row = p->n },
 	       p->m);
 }
 
@@ -367,8 +398,7 @@ static struct matrix matrix_of(const struct lb_view *x)
 
 /* Joins the batch to the rows when b is the same for all and the rows of a (and c) run on
  * evenly; returns the batch axes that are left. */
-static int join_batch(struct product *p, int batch, struct matrix *a, struct matrix *c,
-		      const struct lb_view *views[3])
+static int join_batch(struct product *p, int batch, struct matrix *a, struct matrix *c, const struct lb_view *views[3])
 {
 	int64_t shape[LB_MAX_RANK], strides[2][LB_MAX_RANK] = { { 0 } };
 	for (int i = 0; i < batch; i++)
@@ -392,7 +422,7 @@ static bool is_gemv(const struct product *p, const struct matrix *a, const struc
 {
 	const struct matrix *w = p->m == 1 ? b : a;
 	return p->dtype != LB_C64 && (p->m == 1 || p->n == 1) && p->m * p->n >= 32 && p->k >= 32 &&
-		(double)p->m * (double)p->n * (double)p->k >= GEMV_LEAST && (w->column == 1 || w->row == 1);
+	       (double)p->m * (double)p->n * (double)p->k >= GEMV_LEAST && (w->column == 1 || w->row == 1);
 }
 
 struct batch {
@@ -415,15 +445,14 @@ static void run_batch(void *arg, int64_t begin, int64_t end)
 		for (int k = 0; k < 3; k++) {
 			x[k] = batch->matrices[k];
 			if (x[k].data)
-				x[k].data += lb_offset_of(batch->rank, index, batch->strides[k]) *
-					     p->bytes;
+				x[k].data += lb_offset_of(batch->rank, index, batch->strides[k]) * p->bytes;
 		}
 		multiply(p, x[0], x[1], &x[2], batch->to + i * p->m * p->n * p->bytes);
 	}
 }
 
-bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b,
-		      const struct lb_view *c, double alpha, double beta, void *to)
+bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struct lb_view *b, const struct lb_view *c,
+		      double alpha, double beta, void *to)
 {
 	const struct lb_view *views[3] = { a, b, c };
 	int rank = a->rank, axes = rank - 2;
@@ -431,11 +460,15 @@ bool lb_kernel_matmul(struct lb_exec *exec, const struct lb_view *a, const struc
 	    a->shape[rank - 1] != b->shape[rank - 2])
 		return lb_fail("matmul: shapes of the matrices do not match");
 	if (!lb_dtype_is_inexact(a->dtype) || a->dtype != b->dtype || (c && c->dtype != a->dtype))
-		return lb_fail("matmul: not defined for %s and %s", lb_dtypes[a->dtype].name,
-			       lb_dtypes[b->dtype].name);
-	struct product p = { .exec = exec, .tiles = lb_tiles(), .dtype = a->dtype,
-			     .bytes = lb_width_of(a->dtype), .m = a->shape[rank - 2],
-			     .n = b->shape[rank - 1], .k = a->shape[rank - 1], .alpha = alpha,
+		return lb_fail("matmul: not defined for %s and %s", lb_dtypes[a->dtype].name, lb_dtypes[b->dtype].name);
+	struct product p = { .exec = exec,
+			     .tiles = lb_tiles(),
+			     .dtype = a->dtype,
+			     .bytes = lb_width_of(a->dtype),
+			     .m = a->shape[rank - 2],
+			     .n = b->shape[rank - 1],
+			     .k = a->shape[rank - 1],
+			     .alpha = alpha,
 			     .beta = beta };
 	struct batch batch = { .p = &p, .shape = a->shape, .to = to };
 	int64_t count = lb_shape_size(axes, a->shape);

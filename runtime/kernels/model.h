@@ -47,8 +47,8 @@ struct lb_attention {
 bool lb_kernel_attention(struct lb_exec *exec, const struct lb_attention *attention, void *to);
 
 /* to (dense) = the gradients of q, k and v, one after another, given that of the result. */
-bool lb_kernel_attention_grad(struct lb_exec *exec, const struct lb_attention *attention,
-			      const struct lb_view *grad, void *to);
+bool lb_kernel_attention_grad(struct lb_exec *exec, const struct lb_attention *attention, const struct lb_view *grad,
+			      void *to);
 
 /* ---- sort.c ---- */
 
@@ -63,8 +63,7 @@ bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct l
 
 /* to (dense, of x's dtype, not bool) = sums along `axis` of all elements up to each, or before it
  * if not inclusive; from the end if reverse. f16, bf16 and f32 are summed in double. */
-bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, bool reverse, bool inclusive,
-		      void *to);
+bool lb_kernel_cumsum(struct lb_exec *exec, const struct lb_view *x, int axis, bool reverse, bool inclusive, void *to);
 /* For each line along `axis` the index of the largest x + g, where g is drawn from Gumbel's
  * distribution for the key and the element's row-major index alone. NaN wins. The axis is not
  * empty. */
@@ -81,9 +80,9 @@ struct lb_conv {
  * (double for f64). */
 bool lb_kernel_conv2d(struct lb_exec *exec, const struct lb_conv *conv, void *to);
 /* Given the gradient of that result: to (dense) = that of x, whose data is not read, or of w. */
-bool lb_kernel_conv2d_input_grad(struct lb_exec *exec, const struct lb_conv *conv,
-				 const struct lb_view *grad, void *to);
-bool lb_kernel_conv2d_weight_grad(struct lb_exec *exec, const struct lb_conv *conv,
-				  const struct lb_view *grad, void *to);
+bool lb_kernel_conv2d_input_grad(struct lb_exec *exec, const struct lb_conv *conv, const struct lb_view *grad,
+				 void *to);
+bool lb_kernel_conv2d_weight_grad(struct lb_exec *exec, const struct lb_conv *conv, const struct lb_view *grad,
+				  void *to);
 
 #endif

@@ -61,8 +61,8 @@ bool lb_kernel_norm(struct lb_exec *exec, const struct lb_norm *given, void *to)
 		return true;
 	if (!widen(exec, given->weight, &norm.weight) || !widen(exec, given->bias, &norm.bias))
 		return false;
-	return lb_share(exec, size / n, GRAIN / n + 1, lb_bytes_of(n, 1, lb_width_of(lb_stage_of(x->dtype))),
-			norm_row, &norm);
+	return lb_share(exec, size / n, GRAIN / n + 1, lb_bytes_of(n, 1, lb_width_of(lb_stage_of(x->dtype))), norm_row,
+			&norm);
 }
 
 /* ---- gradients ---- */
@@ -95,8 +95,7 @@ static void grad_row(void *arg, void *scratch, int64_t row)
 	int64_t n = x->shape[x->rank - 1];
 	char *h = scratch, *room = h + n * lb_width_of(stage);
 	char *to = g->norm.to + row * n * lb_width_of(x->dtype);
-	double scale = g->norm.tiles->norm(n, h, row_of(g, x, row, h), NULL, NULL, g->norm.eps,
-					   g->norm.center, stage);
+	double scale = g->norm.tiles->norm(n, h, row_of(g, x, row, h), NULL, NULL, g->norm.eps, g->norm.center, stage);
 	const void *grad = row_of(g, g->grad, row, room);
 	void *result = stage == (int)x->dtype ? to : h;
 	g->norm.tiles->norm_grad(n, result, h, grad, g->norm.weight, scale, g->norm.center, stage);
@@ -117,8 +116,7 @@ static void grad_piece(void *arg, void *scratch, int64_t piece)
 	for (; row < end; row++) {
 		const void *grad = row_of(g, g->grad, row, room);
 		if (g->of_weight)
-			g->norm.tiles->norm(n, h, row_of(g, x, row, h), NULL, NULL, g->norm.eps,
-					    g->norm.center, stage);
+			g->norm.tiles->norm(n, h, row_of(g, x, row, h), NULL, NULL, g->norm.eps, g->norm.center, stage);
 		g->norm.tiles->add_products(n, sums, grad, g->of_weight ? h : NULL, stage);
 	}
 }
@@ -129,9 +127,11 @@ bool lb_kernel_norm_grad(struct lb_exec *exec, const struct lb_norm *given, enum
 	const struct lb_view *x = given->x;
 	if (!is_defined(given))
 		return false;
-	struct gradient g = { .norm = { .tiles = lb_tiles(), .x = x, .eps = given->eps,
-					.center = given->center, .to = to },
-			      .grad = grad, .of_weight = part == LB_NORM_WEIGHT };
+	struct gradient g = {
+		.norm = { .tiles = lb_tiles(), .x = x, .eps = given->eps, .center = given->center, .to = to },
+		.grad = grad,
+		.of_weight = part == LB_NORM_WEIGHT
+	};
 	int64_t n = x->shape[x->rank - 1], stage = lb_stage_of(x->dtype);
 	g.rows = lb_shape_size(x->rank - 1, x->shape);
 	if (n == 0 || (g.rows == 0 && part == LB_NORM_X))
@@ -139,7 +139,7 @@ bool lb_kernel_norm_grad(struct lb_exec *exec, const struct lb_norm *given, enum
 	int64_t room = lb_bytes_of(2, n, lb_width_of((int)stage));
 	if (part == LB_NORM_X)
 		return widen(exec, given->weight, &g.norm.weight) &&
-			lb_share(exec, g.rows, GRAIN / n + 1, room, grad_row, &g);
+		       lb_share(exec, g.rows, GRAIN / n + 1, room, grad_row, &g);
 	g.pieces = g.rows / PIECE_ROWS < 1 ? 1 : g.rows / PIECE_ROWS > PIECES ? PIECES : g.rows / PIECE_ROWS;
 	g.sums = exec->scratch(exec, lb_bytes_of(g.pieces, n, sizeof *g.sums));
 	if (!g.sums || !lb_share(exec, g.pieces, GRAIN / (g.rows / g.pieces * n + 1) + 1, room, grad_piece, &g))

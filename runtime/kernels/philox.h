@@ -10,7 +10,9 @@ enum { LB_PHILOX_ELEMENTS, LB_PHILOX_KEYS, LB_PHILOX_CHOICES };
 /* A block makes so many elements of any dtype, or a divisor of that. */
 enum { LB_PHILOX_ELEMENTS_EACH = 4 };
 
-struct lb_philox_block { uint32_t w[4]; };
+struct lb_philox_block {
+	uint32_t w[4];
+};
 
 static inline struct lb_philox_block lb_philox(uint64_t key, uint64_t counter, uint32_t domain)
 {

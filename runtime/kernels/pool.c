@@ -78,8 +78,7 @@ static void take_pieces(void)
 		int64_t i = atomic_fetch_add_explicit(&pool.next, 1, memory_order_relaxed);
 		if (i >= pool.pieces)
 			return;
-		pool.work(pool.arg, piece_begin(pool.n, pool.pieces, i),
-			  piece_begin(pool.n, pool.pieces, i + 1));
+		pool.work(pool.arg, piece_begin(pool.n, pool.pieces, i), piece_begin(pool.n, pool.pieces, i + 1));
 	}
 }
 

@@ -16,7 +16,8 @@ enum {
 	FEW_PLAIN = 16,   /* the same, w not transposed */
 	AT_ONCE = 8,      /* rows of x that share one decoding */
 	STRIP = 512,      /* columns, a multiple of every group */
-	TILE_LINES = 128, TILE_DEPTH = 256, /* multiples of every group */
+	TILE_LINES = 128,
+	TILE_DEPTH = 256, /* multiples of every group */
 	BLOCK = 512,      /* rows of x beside a tile */
 	GRAIN = 1 << 16,
 };
@@ -83,21 +84,18 @@ static void store_rows(void *arg, int64_t begin, int64_t end)
 	const struct product *p = copy->p;
 	int64_t bytes = lb_width_of(p->dtype);
 	for (int64_t i = begin; i < end; i++)
-		p->tiles->convert(p->dtype, LB_F32)(
-			copy->n, p->to + ((copy->first + i) * p->n + copy->column) * bytes,
-			copy->sums + i * copy->n, NULL, NULL);
+		p->tiles->convert(p->dtype, LB_F32)(copy->n, p->to + ((copy->first + i) * p->n + copy->column) * bytes,
+						    copy->sums + i * copy->n, NULL, NULL);
 }
 
 static void load(const struct product *p, int64_t first, int64_t m)
 {
-	lb_parallel(p->exec, m, GRAIN / (p->k + 1) + 1, load_rows,
-		    &(struct copy){ .p = p, .first = first });
+	lb_parallel(p->exec, m, GRAIN / (p->k + 1) + 1, load_rows, &(struct copy){ .p = p, .first = first });
 }
 
 static void store(const struct product *p, int64_t first, int64_t m, int64_t column, int64_t n)
 {
-	lb_parallel(p->exec, m, GRAIN / (n + 1) + 1, store_rows,
-		    &(struct copy){ p, first, column, n, p->sums });
+	lb_parallel(p->exec, m, GRAIN / (n + 1) + 1, store_rows, &(struct copy){ p, first, column, n, p->sums });
 }
 
 /* ---- few rows ---- */
@@ -123,10 +121,8 @@ static void dot_rows(void *arg, int64_t begin, int64_t end)
 			int64_t n = least(groups - g, LB_QUANT_CHUNK);
 			codes[0] = lb_quant_codes(&p->w, j, g, n, &stores[0]);
 			if (rows == 2)
-				codes[1] = odd ? codes[0]
-					       : lb_quant_codes(&p->w, j + 1, g, n, &stores[1]);
-			p->tiles->dot(codes, n, few->padded, p->rows + g * p->w.group,
-				      p->x_row, sums);
+				codes[1] = odd ? codes[0] : lb_quant_codes(&p->w, j + 1, g, n, &stores[1]);
+			p->tiles->dot(codes, n, few->padded, p->rows + g * p->w.group, p->x_row, sums);
 		}
 		if (rows == 2) {
 			p->sums[j] = sums[0];
@@ -154,12 +150,10 @@ static void sum_strips(void *arg, int64_t begin, int64_t end)
 			codes[0] = lb_quant_codes(&p->w, i, j / p->w.group, groups, &stores[0]);
 			codes[1] = codes[0];
 			if (i + 1 < p->k)
-				codes[1] = lb_quant_codes(&p->w, i + 1, j / p->w.group, groups,
-							  &stores[1]);
+				codes[1] = lb_quant_codes(&p->w, i + 1, j / p->w.group, groups, &stores[1]);
 			else /* an odd last row has a row of zeros beside it */
 				codes[1].scales = codes[1].biases = zeros;
-			p->tiles->spread(codes, groups, few->padded, p->rows + i, p->x_row, sums[0],
-					 STRIP);
+			p->tiles->spread(codes, groups, few->padded, p->rows + i, p->x_row, sums[0], STRIP);
 		}
 		for (int r = 0; r < few->m; r++) {
 			p->tiles->restore(p->w.kind, n, sums[r]);
@@ -174,15 +168,14 @@ static void multiply_few(const struct product *p)
 		struct few few = { .p = p, .m = (int)least(p->m - first, AT_ONCE) };
 		few.padded = few.m <= 2 ? few.m : few.m <= 4 ? 4 : 8;
 		load(p, first, few.m);
-		memset(p->rows + few.m * p->x_row, 0,
-		       (size_t)((few.padded - few.m) * p->x_row) * sizeof *p->rows);
+		memset(p->rows + few.m * p->x_row, 0, (size_t)((few.padded - few.m) * p->x_row) * sizeof *p->rows);
 		if (p->transpose) {
 			p->tiles->arrange(p->w.kind, few.padded * p->k, p->rows);
 			int64_t lines = few.padded == 1 ? (p->n + 1) / 2 : p->n;
 			lb_parallel(p->exec, lines, GRAIN / (p->k + 1) + 1, dot_rows, &few);
 		} else {
-			lb_parallel(p->exec, (p->n + STRIP - 1) / STRIP,
-				    GRAIN / (p->k * STRIP + 1) + 1, sum_strips, &few);
+			lb_parallel(p->exec, (p->n + STRIP - 1) / STRIP, GRAIN / (p->k * STRIP + 1) + 1, sum_strips,
+				    &few);
 		}
 		store(p, first, few.m, 0, p->n);
 	}
@@ -198,8 +191,7 @@ struct many {
 };
 
 /* The floats of w from (line, place along k) on; a line of the tile is one of w. */
-static void decode_tile(const struct product *p, int64_t line, int64_t lines, int64_t at, int64_t depth,
-			float *tile)
+static void decode_tile(const struct product *p, int64_t line, int64_t lines, int64_t at, int64_t depth, float *tile)
 {
 	int group = p->w.group;
 	if (p->transpose)
@@ -222,17 +214,22 @@ static void multiply_lines(void *arg, void *scratch, int64_t task)
 	for (int64_t at = 0; at < p->k; at += TILE_DEPTH) {
 		int64_t depth = least(p->k - at, TILE_DEPTH);
 		decode_tile(p, line, lines, at, depth, tile);
-		p->tiles->gemm(&(struct lb_gemm){
-			.dtype = LB_F32, .m = many->m, .n = lines, .k = depth,
-			.a = (const char *)(many->x + at), .a_row = many->x_row, .a_column = 1,
-			.b = (const char *)tile, .b_row = p->transpose ? 1 : TILE_LINES,
-			.b_column = p->transpose ? TILE_DEPTH : 1,
-			.to = (char *)sums, .to_row = TILE_LINES });
+		p->tiles->gemm(&(struct lb_gemm){ .dtype = LB_F32,
+						  .m = many->m,
+						  .n = lines,
+						  .k = depth,
+						  .a = (const char *)(many->x + at),
+						  .a_row = many->x_row,
+						  .a_column = 1,
+						  .b = (const char *)tile,
+						  .b_row = p->transpose ? 1 : TILE_LINES,
+						  .b_column = p->transpose ? TILE_DEPTH : 1,
+						  .to = (char *)sums,
+						  .to_row = TILE_LINES });
 	}
 	for (int64_t i = 0; i < many->m; i++)
-		p->tiles->convert(p->dtype, LB_F32)(
-			lines, p->to + ((many->first + i) * p->n + line) * bytes, sums + i * TILE_LINES,
-			NULL, NULL);
+		p->tiles->convert(p->dtype, LB_F32)(lines, p->to + ((many->first + i) * p->n + line) * bytes,
+						    sums + i * TILE_LINES, NULL, NULL);
 }
 
 static bool multiply_many(const struct product *p)
@@ -247,8 +244,7 @@ static bool multiply_many(const struct product *p)
 			many.x_row = p->x_row;
 		}
 		int64_t nbytes = (TILE_DEPTH + m) * TILE_LINES * (int64_t)sizeof(float);
-		if (!lb_share(p->exec, (p->n + TILE_LINES - 1) / TILE_LINES, 1, nbytes, multiply_lines,
-			      &many))
+		if (!lb_share(p->exec, (p->n + TILE_LINES - 1) / TILE_LINES, 1, nbytes, multiply_lines, &many))
 			return false;
 	}
 	return true;
@@ -269,21 +265,28 @@ static bool take(struct product *p, int64_t rows, int64_t sums)
 	return at != NULL;
 }
 
-bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
-				const struct lb_quant_view *q, bool transpose, void *to)
+bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x, const struct lb_quant_view *q,
+				bool transpose, void *to)
 {
 	int rank = x->rank, axes = rank - 2;
 	const struct lb_view *w = &q->words, *scales = &q->scales;
 	if (rank < 2 || w->rank != rank || scales->rank != rank)
 		return lb_fail("quantized_matmul: shapes of the matrices do not match");
 	int64_t inner = scales->shape[rank - 1] * q->format.group, outer = w->shape[rank - 2];
-	struct product p = { .exec = exec, .tiles = lb_tiles(), .transpose = transpose,
-			     .dtype = x->dtype, .m = x->shape[rank - 2],
-			     .n = transpose ? outer : inner, .k = transpose ? inner : outer,
-			     .row_axes = 1, .column = x->strides[rank - 1], .x = x->data, .to = to };
+	struct product p = { .exec = exec,
+			     .tiles = lb_tiles(),
+			     .transpose = transpose,
+			     .dtype = x->dtype,
+			     .m = x->shape[rank - 2],
+			     .n = transpose ? outer : inner,
+			     .k = transpose ? inner : outer,
+			     .row_axes = 1,
+			     .column = x->strides[rank - 1],
+			     .x = x->data,
+			     .to = to };
 	if (p.k != x->shape[rank - 1] || x->dtype < LB_F16 || x->dtype > LB_F32)
-		return lb_fail("quantized_matmul: x has %lld column%s, w needs %lld",
-			       (long long)x->shape[rank - 1], LB_S(x->shape[rank - 1]), (long long)p.k);
+		return lb_fail("quantized_matmul: x has %lld column%s, w needs %lld", (long long)x->shape[rank - 1],
+			       LB_S(x->shape[rank - 1]), (long long)p.k);
 	int64_t count = lb_shape_size(axes, x->shape);
 	if (count == 0 || p.m == 0 || p.n == 0)
 		return true;
@@ -304,8 +307,7 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
 	bool many = p.m > (transpose ? FEW : FEW_PLAIN) && p.k > 0;
 	p.x_row = p.k + (!transpose && p.k % 2);
 	int64_t rows = many ? least(p.m, BLOCK) : AT_ONCE;
-	bool in_place = many && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 &&
-			p.strides[0] >= p.k;
+	bool in_place = many && p.dtype == LB_F32 && p.column == 1 && p.row_axes == 1 && p.strides[0] >= p.k;
 	if (!in_place && !take(&p, rows * p.x_row, many ? 0 : rows * p.n))
 		return false;
 	struct product part = p;
@@ -315,12 +317,11 @@ bool lb_kernel_quantized_matmul(struct lb_exec *exec, const struct lb_view *x,
 			lb_index_of(axes, x->shape, i, index);
 			part.x = p.x + lb_offset_of(axes, index, x->strides) * lb_width_of(x->dtype);
 			part.w.words = p.w.words + lb_offset_of(axes, index, w->strides) * 4;
-			part.w.scales = p.w.scales + lb_offset_of(axes, index, scales->strides) *
-						     lb_width_of(scales->dtype);
+			part.w.scales =
+			    p.w.scales + lb_offset_of(axes, index, scales->strides) * lb_width_of(scales->dtype);
 			if (p.w.biases)
-				part.w.biases = p.w.biases +
-						lb_offset_of(axes, index, q->extra.strides) *
-							lb_width_of(q->extra.dtype);
+				part.w.biases = p.w.biases + lb_offset_of(axes, index, q->extra.strides) *
+								 lb_width_of(q->extra.dtype);
 			part.to = p.to + i * p.m * p.n * lb_width_of(p.dtype);
 		}
 		if (!many)

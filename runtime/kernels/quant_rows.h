@@ -23,10 +23,9 @@ struct lb_quant_scales {
 /* The first matrix of q's batch, the last two axes being its rows. */
 void lb_quant_matrix_of(const struct lb_quant_view *q, struct lb_quant_matrix *ret);
 /* Groups [begin, begin + n) of a row; n <= LB_QUANT_CHUNK. Valid while `store` is. */
-struct lb_codes lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int64_t begin,
-			       int64_t n, struct lb_quant_scales *store);
+struct lb_codes lb_quant_codes(const struct lb_quant_matrix *q, int64_t row, int64_t begin, int64_t n,
+			       struct lb_quant_scales *store);
 /* The floats of those groups. */
-void lb_quant_row(const struct lb_quant_matrix *q, int64_t row, int64_t begin, int64_t n,
-		  float *to);
+void lb_quant_row(const struct lb_quant_matrix *q, int64_t row, int64_t begin, int64_t n, float *to);
 
 #endif

@@ -107,9 +107,8 @@ static void put_group(const struct quantize *q, int64_t at, const float *x)
 	if (q->part == LB_QUANT_WORDS)
 		pack(q, &s, x, (uint8_t *)q->to + at * (group / 8) * q->format.bits);
 	else if (affine)
-		lb_tiles()->convert(q->x->dtype, LB_F32)(
-			1, q->to + at * lb_width_of(q->x->dtype),
-			q->part == LB_QUANT_SCALES ? &s.value : &s.bias, NULL, NULL);
+		lb_tiles()->convert(q->x->dtype, LB_F32)(1, q->to + at * lb_width_of(q->x->dtype),
+							 q->part == LB_QUANT_SCALES ? &s.value : &s.bias, NULL, NULL);
 	else
 		q->to[at] = (char)s.code;
 }
@@ -132,8 +131,8 @@ static void quantize_groups(void *arg, int64_t begin, int64_t end)
 	}
 }
 
-bool lb_kernel_quantize(struct lb_exec *exec, const struct lb_quant_format *format, int part,
-			const struct lb_view *x, const float *global, void *to)
+bool lb_kernel_quantize(struct lb_exec *exec, const struct lb_quant_format *format, int part, const struct lb_view *x,
+			const float *global, void *to)
 {
 	int64_t size = lb_shape_size(x->rank, x->shape);
 	if (x->rank < 1 || x->dtype < LB_F16 || x->dtype > LB_F32 || format->group > GROUP_MAX ||
@@ -141,8 +140,12 @@ bool lb_kernel_quantize(struct lb_exec *exec, const struct lb_quant_format *form
 		return lb_fail("quantize: groups of %d do not fit the rows of x", format->group);
 	if (size == 0)
 		return true;
-	struct quantize q = { .format = *format, .part = part, .kind = lb_codes_kind(format),
-			      .x = x, .to = to, .by_global = global != NULL,
+	struct quantize q = { .format = *format,
+			      .part = part,
+			      .kind = lb_codes_kind(format),
+			      .x = x,
+			      .to = to,
+			      .by_global = global != NULL,
 			      .row_groups = x->shape[x->rank - 1] / format->group };
 	if (global)
 		q.encode = LB_E4M3_MAX * LB_E2M1_MAX / *global;

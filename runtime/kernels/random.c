@@ -138,22 +138,22 @@ static void uniform_range(void *arg, int64_t begin, int64_t end)
 static bool check_dtype(const char *op, enum lb_dtype dtype)
 {
 	return lb_dtype_is_float(dtype) ||
-	       lb_fail("%s: %s is not a floating dtype; use float16, bfloat16, float32 or float64",
-		       op, lb_dtypes[dtype].name);
+	       lb_fail("%s: %s is not a floating dtype; use float16, bfloat16, float32 or float64", op,
+		       lb_dtypes[dtype].name);
 }
 
 static bool check(const char *op, enum lb_dtype dtype, int64_t first)
 {
-	return check_dtype(op, dtype) &&
-	       ((first >= 0 && first % LB_PHILOX_ELEMENTS_EACH == 0) ||
-		lb_fail("%s: cannot begin with element %lld", op, (long long)first));
+	return check_dtype(op, dtype) && ((first >= 0 && first % LB_PHILOX_ELEMENTS_EACH == 0) ||
+					  lb_fail("%s: cannot begin with element %lld", op, (long long)first));
 }
 
-bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
-		       uint64_t key, double low, double high)
+bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n, uint64_t key,
+		       double low, double high)
 {
-	struct draw draw = { .to = to, .dtype = dtype, .key = key, .skipped = (uint64_t)first,
-			     .low = low, .high = high };
+	struct draw draw = {
+		.to = to, .dtype = dtype, .key = key, .skipped = (uint64_t)first, .low = low, .high = high
+	};
 	if (!check("random_uniform", dtype, first))
 		return false;
 	lb_parallel(exec, n, GRAIN, uniform_range, &draw);
@@ -161,8 +161,7 @@ bool lb_kernel_uniform(struct lb_exec *exec, void *to, enum lb_dtype dtype, int6
 }
 
 /* Box and Muller: two uniforms give two normals; the first uniform is in (0, 1]. */
-static void normal_pair(const struct draw *draw, const struct lb_philox_block *block, int pair,
-			double *pairs)
+static void normal_pair(const struct draw *draw, const struct lb_philox_block *block, int pair, double *pairs)
 {
 	const double tau = 6.283185307179586476925;
 	if (draw->dtype == LB_F64) {
@@ -187,8 +186,8 @@ static void normal_range(void *arg, int64_t begin, int64_t end)
 	int per_block = draw->dtype == LB_F64 ? 1 : 2;
 	for (int64_t pair = begin; pair < end; pair++) {
 		struct lb_philox_block block =
-			lb_philox(draw->key, (draw->skipped / 2 + (uint64_t)pair) / (uint64_t)per_block,
-				  LB_PHILOX_ELEMENTS);
+		    lb_philox(draw->key, (draw->skipped / 2 + (uint64_t)pair) / (uint64_t)per_block,
+			      LB_PHILOX_ELEMENTS);
 		double values[2];
 		normal_pair(draw, &block, (int)(pair % per_block), values);
 		for (int k = 0; k < 2 && 2 * pair + k < draw->n; k++) {
@@ -205,8 +204,7 @@ static void normal_range(void *arg, int64_t begin, int64_t end)
 	}
 }
 
-bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n,
-		      uint64_t key)
+bool lb_kernel_normal(struct lb_exec *exec, void *to, enum lb_dtype dtype, int64_t first, int64_t n, uint64_t key)
 {
 	struct draw draw = { .to = to, .dtype = dtype, .n = n, .key = key, .skipped = (uint64_t)first };
 	if (!check("random_normal", dtype, first))

@@ -26,14 +26,13 @@ static void set_identity(struct lb_folding *folding, int op)
 	int acc = folding->fold->acc;
 	memset(folding->identity, 0, sizeof folding->identity);
 	switch (op) {
-	case LB_OP_PROD: case LB_OP_ALL:
-		lb_store_int(folding->identity, (enum lb_dtype)acc, 1);
-		break;
-	case LB_OP_MAX: case LB_OP_MIN: {
+	case LB_OP_PROD:
+	case LB_OP_ALL: lb_store_int(folding->identity, (enum lb_dtype)acc, 1); break;
+	case LB_OP_MAX:
+	case LB_OP_MIN: {
 		double sign = op == LB_OP_MAX ? -1 : 1;
 		if (acc == LB_F32 || acc == LB_F64) {
-			lb_store_double(folding->identity, (enum lb_dtype)acc,
-					sign * (double)INFINITY);
+			lb_store_double(folding->identity, (enum lb_dtype)acc, sign * (double)INFINITY);
 		} else if (acc == LB_C64) {
 			float both[2] = { (float)sign * INFINITY, (float)sign * INFINITY };
 			memcpy(folding->identity, both, sizeof both);
@@ -44,8 +43,7 @@ static void set_identity(struct lb_folding *folding, int op)
 			bool is_signed = lb_dtype_is_signed_int(acc);
 			int64_t bits = lb_width_of(acc) * 8;
 			uint64_t ones = ~(uint64_t)0, top = (uint64_t)1 << (bits - 1);
-			uint64_t value = op == LB_OP_MAX ? (is_signed ? top : 0) :
-					 is_signed ? top - 1 : ones;
+			uint64_t value = op == LB_OP_MAX ? (is_signed ? top : 0) : is_signed ? top - 1 : ones;
 			memcpy(folding->identity, &value, (size_t)lb_width_of(acc));
 		}
 		break;
@@ -67,9 +65,13 @@ static bool reduce(struct lb_exec *exec, const struct lb_walk *walk, const struc
 {
 	const struct lb_tiles *tiles = lb_tiles();
 	const struct lb_fold *fold = tiles->fold(how->op, how->dtype);
-	struct lb_folding folding = { .walk = walk, .tiles = tiles, .fold = fold,
-				      .center = how->center, .deviate = how->deviate,
-				      .divide = how->divide, .divisor = how->divisor,
+	struct lb_folding folding = { .walk = walk,
+				      .tiles = tiles,
+				      .fold = fold,
+				      .center = how->center,
+				      .deviate = how->deviate,
+				      .divide = how->divide,
+				      .divisor = how->divisor,
 				      .to = how->to };
 	int to = fold->unit == 2 && how->to_dtype == LB_C64 ? LB_F32 : how->to_dtype;
 	folding.to_bytes = lb_width_of(to);
@@ -83,30 +85,38 @@ static bool reduce(struct lb_exec *exec, const struct lb_walk *walk, const struc
 	return lb_fold_run(exec, &folding);
 }
 
-static bool variance(struct lb_exec *exec, const struct lb_walk *walk, int64_t ddof, int dtype,
-		     void *to, int to_dtype)
+static bool variance(struct lb_exec *exec, const struct lb_walk *walk, int64_t ddof, int dtype, void *to, int to_dtype)
 {
 	double *means = scratch_for(exec, walk->n_outputs, 8);
 	double count = (double)walk->n_each, divisor = count - (double)ddof;
 	return means &&
-	       reduce(exec, walk, &(struct reduction){ .op = LB_OP_SUM, .dtype = dtype,
-			.divide = true, .divisor = count, .to = means, .to_dtype = LB_F64 }) &&
-	       reduce(exec, walk, &(struct reduction){ .op = LB_OP_SUM, .dtype = dtype,
-			.center = means, .deviate = true, .divide = true,
-			.divisor = divisor > 0 ? divisor : 0, .to = to, .to_dtype = to_dtype });
+	       reduce(exec, walk,
+		      &(struct reduction){ .op = LB_OP_SUM,
+					   .dtype = dtype,
+					   .divide = true,
+					   .divisor = count,
+					   .to = means,
+					   .to_dtype = LB_F64 }) &&
+	       reduce(exec, walk,
+		      &(struct reduction){ .op = LB_OP_SUM,
+					   .dtype = dtype,
+					   .center = means,
+					   .deviate = true,
+					   .divide = true,
+					   .divisor = divisor > 0 ? divisor : 0,
+					   .to = to,
+					   .to_dtype = to_dtype });
 }
 
 /* max + log(sum(exp(x - max))), with a max that is infinite taken as 0. */
-static bool logsumexp(struct lb_exec *exec, const struct lb_walk *walk, int dtype, void *to,
-		      int to_dtype)
+static bool logsumexp(struct lb_exec *exec, const struct lb_walk *walk, int dtype, void *to, int to_dtype)
 {
 	int64_t n = walk->n_outputs;
 	int stage = dtype == LB_F64 ? LB_F64 : LB_F32;
 	char *tops = scratch_for(exec, n, lb_width_of(stage));
 	double *sums = scratch_for(exec, n, 8);
 	if (!tops || !sums ||
-	    !reduce(exec, walk, &(struct reduction){ .op = LB_OP_MAX, .dtype = dtype, .to = tops,
-						     .to_dtype = stage }))
+	    !reduce(exec, walk, &(struct reduction){ .op = LB_OP_MAX, .dtype = dtype, .to = tops, .to_dtype = stage }))
 		return false;
 	float *floats = (float *)(void *)tops;
 	double *doubles = (double *)(void *)tops;
@@ -116,8 +126,9 @@ static bool logsumexp(struct lb_exec *exec, const struct lb_walk *walk, int dtyp
 		if (stage == LB_F64 && isinf(doubles[i]))
 			doubles[i] = 0;
 	}
-	if (!reduce(exec, walk, &(struct reduction){ .op = LB_OP_SUM, .dtype = dtype,
-			.center = tops, .to = sums, .to_dtype = LB_F64 }))
+	if (!reduce(exec, walk,
+		    &(struct reduction){
+			.op = LB_OP_SUM, .dtype = dtype, .center = tops, .to = sums, .to_dtype = LB_F64 }))
 		return false;
 	for (int64_t i = 0; i < n; i++)
 		sums[i] = (stage == LB_F32 ? (double)floats[i] : doubles[i]) + log(sums[i]);
@@ -130,23 +141,19 @@ static bool of_nothing(struct lb_exec *exec, int op, int64_t n, void *to, enum l
 {
 	_Alignas(8) char value[8] = { 0 };
 	switch (op) {
-	case LB_OP_MAX: case LB_OP_MIN:
-		return lb_fail("%s: no elements along the reduced axes", name_of(op));
-	case LB_OP_PROD: case LB_OP_ALL:
-		lb_store_int(value, to_dtype, 1);
-		break;
-	case LB_OP_MEAN: case LB_OP_VAR:
-		lb_store_double(value, to_dtype, (double)NAN);
-		break;
-	case LB_OP_LOGSUMEXP:
-		lb_store_double(value, to_dtype, -(double)INFINITY);
-		break;
+	case LB_OP_MAX:
+	case LB_OP_MIN: return lb_fail("%s: no elements along the reduced axes", name_of(op));
+	case LB_OP_PROD:
+	case LB_OP_ALL: lb_store_int(value, to_dtype, 1); break;
+	case LB_OP_MEAN:
+	case LB_OP_VAR: lb_store_double(value, to_dtype, (double)NAN); break;
+	case LB_OP_LOGSUMEXP: lb_store_double(value, to_dtype, -(double)INFINITY); break;
 	}
 	return lb_kernel_fill(exec, to, to_dtype, n, value);
 }
 
-bool lb_kernel_reduce(struct lb_exec *exec, int op, const struct lb_view *x, uint32_t mask,
-		      int64_t ddof, void *to, enum lb_dtype to_dtype)
+bool lb_kernel_reduce(struct lb_exec *exec, int op, const struct lb_view *x, uint32_t mask, int64_t ddof, void *to,
+		      enum lb_dtype to_dtype)
 {
 	struct lb_walk walk;
 	if (!lb_walk_plan(&walk, x, mask))
@@ -162,21 +169,24 @@ bool lb_kernel_reduce(struct lb_exec *exec, int op, const struct lb_view *x, uin
 	int floating = lb_dtype_is_inexact(dtype) ? dtype : is_wide && op != LB_OP_LOGSUMEXP ? LB_F64 : LB_F32;
 	struct reduction how = { .op = op, .dtype = dtype, .to = to, .to_dtype = to_dtype };
 	switch (op) {
-	case LB_OP_SUM: case LB_OP_PROD: case LB_OP_MAX: case LB_OP_MIN: case LB_OP_ALL:
-	case LB_OP_ANY:
-		return reduce(exec, &walk, &how);
+	case LB_OP_SUM:
+	case LB_OP_PROD:
+	case LB_OP_MAX:
+	case LB_OP_MIN:
+	case LB_OP_ALL:
+	case LB_OP_ANY: return reduce(exec, &walk, &how);
 	case LB_OP_MEAN:
 		how.op = LB_OP_SUM;
 		how.dtype = floating;
 		how.divide = true;
 		how.divisor = (double)walk.n_each;
 		return reduce(exec, &walk, &how);
-	case LB_OP_VAR: case LB_OP_LOGSUMEXP:
+	case LB_OP_VAR:
+	case LB_OP_LOGSUMEXP:
 		if (dtype == LB_C64)
 			return lb_fail("%s: not defined for complex64", name_of(op));
-		return op == LB_OP_VAR ? variance(exec, &walk, ddof, floating, to, to_dtype) :
-					 logsumexp(exec, &walk, floating, to, to_dtype);
-	default:
-		return lb_fail("reduce: %s is not a reduction over axes", name_of(op));
+		return op == LB_OP_VAR ? variance(exec, &walk, ddof, floating, to, to_dtype)
+				       : logsumexp(exec, &walk, floating, to, to_dtype);
+	default: return lb_fail("reduce: %s is not a reduction over axes", name_of(op));
 	}
 }

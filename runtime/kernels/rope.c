@@ -43,7 +43,7 @@ static void turn_position(void *arg, void *scratch, int64_t position)
 		int64_t index[LB_MAX_RANK];
 		lb_index_of(batch, x->shape, r, index);
 		const char *from = (const char *)x->data +
-			(lb_offset_of(batch, index, x->strides) + position * x->strides[batch]) * bytes;
+				   (lb_offset_of(batch, index, x->strides) + position * x->strides[batch]) * bytes;
 		char *to = job->to + (r * x->shape[batch] + position) * n * bytes;
 		const char *values = lb_row_in(job->tiles, x->dtype, from, n, x->strides[last], row);
 		char *result = stage == (int)x->dtype ? to : row + n * lb_width_of(stage);
@@ -57,11 +57,9 @@ static void turn_position(void *arg, void *scratch, int64_t position)
 bool lb_kernel_rope(struct lb_exec *exec, const struct lb_view *x, const struct lb_rope *rope, void *to)
 {
 	int last = x->rank - 1;
-	if (last < 1 || !lb_dtype_is_float(x->dtype) || rope->dims < 0 || rope->dims % 2 ||
-	    rope->dims > x->shape[last])
+	if (last < 1 || !lb_dtype_is_float(x->dtype) || rope->dims < 0 || rope->dims % 2 || rope->dims > x->shape[last])
 		return lb_fail("rope: not defined for %lld dim%s of %s with %d %s", (long long)rope->dims,
-			       LB_S(rope->dims),
-			       lb_dtypes[x->dtype].name, x->rank, LB_PLURAL(x->rank, "axis", "axes"));
+			       LB_S(rope->dims), lb_dtypes[x->dtype].name, x->rank, LB_PLURAL(x->rank, "axis", "axes"));
 	int64_t size = lb_shape_size(x->rank, x->shape), n = x->shape[last], half = rope->dims / 2;
 	if (size == 0)
 		return true;
@@ -70,8 +68,12 @@ bool lb_kernel_rope(struct lb_exec *exec, const struct lb_view *x, const struct 
 		return false;
 	for (int64_t i = 0; i < half; i++)
 		frequencies[i] = exp(-(double)i * log(rope->base) / (double)half);
-	struct job job = { .tiles = lb_tiles(), .x = x, .rope = rope, .frequencies = frequencies,
-			   .rows = size / n / x->shape[last - 1], .to = to };
+	struct job job = { .tiles = lb_tiles(),
+			   .x = x,
+			   .rope = rope,
+			   .frequencies = frequencies,
+			   .rows = size / n / x->shape[last - 1],
+			   .to = to };
 	int64_t work = job.rows * n + 16 * half;
 	return lb_share(exec, x->shape[last - 1], GRAIN / work + 1,
 			lb_bytes_of(3, n, lb_width_of(lb_stage_of(x->dtype))), turn_position, &job);

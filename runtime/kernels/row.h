@@ -13,8 +13,8 @@ static inline int lb_stage_of(int dtype)
 
 /* n elements from `from` on, in the stage's dtype: where they are if they are dense and of it,
  * else in `to`. */
-static inline const void *lb_row_in(const struct lb_tiles *tiles, int dtype, const void *from,
-				    int64_t n, int64_t stride, void *to)
+static inline const void *lb_row_in(const struct lb_tiles *tiles, int dtype, const void *from, int64_t n,
+				    int64_t stride, void *to)
 {
 	enum { CHUNK = 1024 };
 	int stage = lb_stage_of(dtype);

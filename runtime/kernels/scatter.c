@@ -22,7 +22,7 @@ struct rows {
 	int64_t n_outer, n_indices, n_runs, chunks; /* runs: rows that updates meet */
 	const int64_t *indices, *order, *runs;
 	int first_inner, n_lead;           /* axes of updates: where a row's begin; those before the indices' */
-	bool dense;                        /* a row of updates */
+	bool dense;   /* a row of updates */
 	char *to;
 };
 
@@ -63,8 +63,7 @@ static bool find_runs(struct lb_exec *exec, struct rows *r)
 }
 
 /* n elements of row `position` of the updates, from element `first` on; in `room` unless dense. */
-static const void *row_of(const struct rows *r, int64_t outer, int64_t position, int64_t first, int64_t n,
-			  void *room)
+static const void *row_of(const struct rows *r, int64_t outer, int64_t position, int64_t first, int64_t n, void *room)
 {
 	const struct lb_view *u = r->updates;
 	int64_t index[LB_MAX_RANK], offset;
@@ -77,8 +76,7 @@ static const void *row_of(const struct rows *r, int64_t outer, int64_t position,
 	if (r->dense)
 		return from + first * r->bytes;
 	lb_index_of(r->n_inner, u->shape + r->first_inner, first, index);
-	lb_gather(room, from, n, r->n_inner, u->shape + r->first_inner, u->strides + r->first_inner, index,
-		  r->bytes);
+	lb_gather(room, from, n, r->n_inner, u->shape + r->first_inner, u->strides + r->first_inner, index, r->bytes);
 	return room;
 }
 
@@ -116,8 +114,7 @@ static bool scatter_rows(struct lb_exec *exec, struct rows *r)
 	r->order = sorted(exec, r->indices, r->n_indices, r->size);
 	if (!r->order || !find_runs(exec, r))
 		return false;
-	r->dense = lb_is_dense(r->n_inner, r->updates->shape + r->first_inner,
-			       r->updates->strides + r->first_inner);
+	r->dense = lb_is_dense(r->n_inner, r->updates->shape + r->first_inner, r->updates->strides + r->first_inner);
 	r->chunks = (r->n_each + CHUNK - 1) / CHUNK;
 	int64_t each = (r->n_each < CHUNK ? r->n_each : CHUNK) * (r->n_indices / r->n_runs);
 	lb_parallel(exec, r->n_outer * r->n_runs * r->chunks, GRAIN / each + 1, add_rows, r);
@@ -137,16 +134,15 @@ struct lines {
 	char *to;
 };
 
-#define ASSIGN(T)                                                                  \
-	do {                                                                       \
-		T *t = (T *)(void *)to;                                            \
-		const T *v = (const T *)values;                                    \
-		for (int64_t i = 0; i < n; i++)                                    \
-			t[where[i] * stride] = v[i];                               \
+#define ASSIGN(T) \
+	do { \
+		T *t = (T *)(void *)to; \
+		const T *v = (const T *)values; \
+		for (int64_t i = 0; i < n; i++) \
+			t[where[i] * stride] = v[i]; \
 	} while (0)
 
-static void assign(int64_t bytes, int64_t n, char *to, const int64_t *where, int64_t stride,
-		   const void *values)
+static void assign(int64_t bytes, int64_t n, char *to, const int64_t *where, int64_t stride, const void *values)
 {
 	switch (bytes) {
 	case 1: ASSIGN(uint8_t); break;
@@ -173,8 +169,8 @@ static void put_line(void *arg, void *scratch, int64_t line)
 	lb_index_of(l->lines_rank, v->shape, line, index);
 	const char *from = (const char *)v->data + lb_offset_of(l->lines_rank, index, v->strides) * l->bytes;
 	memset(index, 0, sizeof index);
-	lb_gather(raw, from, l->n, v->rank - l->lines_rank, v->shape + l->lines_rank,
-		  v->strides + l->lines_rank, index, l->bytes);
+	lb_gather(raw, from, l->n, v->rank - l->lines_rank, v->shape + l->lines_rank, v->strides + l->lines_rank, index,
+		  l->bytes);
 	if (!l->add) {
 		assign(l->bytes, l->n, to, indices, l->inner, raw);
 	} else if (l->stage == l->dtype) {
@@ -199,13 +195,13 @@ static bool put_lines(struct lb_exec *exec, const struct lines *l, int64_t n_lin
 	return lb_share(exec, n_lines, GRAIN / work + 1, lb_bytes_of(elements, 8, 1), put_line, (void *)l);
 }
 
-bool lb_kernel_scatter_add(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices,
-			   int axis, const struct lb_view *updates)
+bool lb_kernel_scatter_add(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices, int axis,
+			   const struct lb_view *updates)
 {
 	if (axis < 0 || axis >= to->rank || updates->rank != to->rank - 1 + indices->rank ||
 	    updates->dtype != to->dtype)
-		return lb_fail("scatter_add: axis %d, array of %d %s, indices of %d, updates of %d", axis,
-			       to->rank, LB_PLURAL(to->rank, "axis", "axes"), indices->rank, updates->rank);
+		return lb_fail("scatter_add: axis %d, array of %d %s, indices of %d, updates of %d", axis, to->rank,
+			       LB_PLURAL(to->rank, "axis", "axes"), indices->rank, updates->rank);
 	const int64_t *list = lb_read_indices(exec, "scatter_add", indices, axis, to->shape[axis]);
 	if (!list)
 		return false;
@@ -215,22 +211,40 @@ bool lb_kernel_scatter_add(struct lb_exec *exec, const struct lb_view *to, const
 	int64_t n_each = lb_shape_size(to->rank - axis - 1, to->shape + axis + 1);
 	int64_t n_indices = lb_shape_size(indices->rank, indices->shape);
 	if (n_each > 1) {
-		struct rows rows = { .tiles = lb_tiles(), .updates = updates, .dtype = to->dtype,
-				     .stage = lb_sum_stage(to->dtype), .n_inner = to->rank - axis - 1,
-				     .bytes = lb_width_of(to->dtype), .size = to->shape[axis], .n_each = n_each,
-				     .n_outer = n_outer, .n_indices = n_indices, .indices = list,
-				     .first_inner = axis + indices->rank, .n_lead = axis, .to = to->data };
+		struct rows rows = { .tiles = lb_tiles(),
+				     .updates = updates,
+				     .dtype = to->dtype,
+				     .stage = lb_sum_stage(to->dtype),
+				     .n_inner = to->rank - axis - 1,
+				     .bytes = lb_width_of(to->dtype),
+				     .size = to->shape[axis],
+				     .n_each = n_each,
+				     .n_outer = n_outer,
+				     .n_indices = n_indices,
+				     .indices = list,
+				     .first_inner = axis + indices->rank,
+				     .n_lead = axis,
+				     .to = to->data };
 		return scatter_rows(exec, &rows);
 	}
-	struct lines lines = { .tiles = lb_tiles(), .dtype = to->dtype, .stage = lb_sum_stage(to->dtype),
-			       .bytes = lb_width_of(to->dtype), .size = to->shape[axis], .n = n_indices,
-			       .inner = 1, .indices = list, .shared = true, .add = true, .values = *updates,
-			       .lines_rank = axis, .to = to->data };
+	struct lines lines = { .tiles = lb_tiles(),
+			       .dtype = to->dtype,
+			       .stage = lb_sum_stage(to->dtype),
+			       .bytes = lb_width_of(to->dtype),
+			       .size = to->shape[axis],
+			       .n = n_indices,
+			       .inner = 1,
+			       .indices = list,
+			       .shared = true,
+			       .add = true,
+			       .values = *updates,
+			       .lines_rank = axis,
+			       .to = to->data };
 	return put_lines(exec, &lines, n_outer);
 }
 
-bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices,
-			 int axis, const struct lb_view *values, bool add)
+bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const struct lb_view *indices, int axis,
+			 const struct lb_view *values, bool add)
 {
 	if (axis < 0 || axis >= to->rank || indices->rank != to->rank || values->rank != to->rank ||
 	    values->dtype != to->dtype)
@@ -242,10 +256,17 @@ bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const s
 	int64_t n = indices->shape[axis], all = lb_shape_size(indices->rank, indices->shape);
 	if (all == 0)
 		return true;
-	struct lines lines = { .tiles = lb_tiles(), .dtype = to->dtype, .stage = lb_sum_stage(to->dtype),
-			       .bytes = lb_width_of(to->dtype), .size = to->shape[axis], .n = n,
+	struct lines lines = { .tiles = lb_tiles(),
+			       .dtype = to->dtype,
+			       .stage = lb_sum_stage(to->dtype),
+			       .bytes = lb_width_of(to->dtype),
+			       .size = to->shape[axis],
+			       .n = n,
 			       .inner = lb_shape_size(to->rank - axis - 1, to->shape + axis + 1),
-			       .indices = list, .add = add, .values = *values, .lines_rank = to->rank - 1,
+			       .indices = list,
+			       .add = add,
+			       .values = *values,
+			       .lines_rank = to->rank - 1,
 			       .to = to->data };
 	/* the axis goes last */
 	for (int i = axis; i < to->rank; i++) {

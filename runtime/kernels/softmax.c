@@ -82,8 +82,7 @@ static bool plan_rows(struct rows *rows, const struct lb_view *x, uint32_t mask,
 	return rank <= 1 && (rows->stage == rows->dtype || rows->n <= LB_SOFTMAX_ROW);
 }
 
-static bool general(struct lb_exec *exec, const struct lb_view *x, uint32_t mask, void *to,
-		    int stage)
+static bool general(struct lb_exec *exec, const struct lb_view *x, uint32_t mask, void *to, int stage)
 {
 	int64_t outputs = 1, stride = 1;
 	for (int i = 0; i < x->rank; i++)
@@ -96,8 +95,7 @@ static bool general(struct lb_exec *exec, const struct lb_view *x, uint32_t mask
 	if (!lb_mul(lb_shape_size(x->rank, x->shape), lb_width_of(stage), &all))
 		return lb_fail("softmax: array is too large");
 	void *powers = stage == (int)x->dtype ? to : exec->scratch(exec, all);
-	if (!tops || !sums || !powers ||
-	    !lb_kernel_reduce(exec, LB_OP_MAX, x, mask, 0, tops, x->dtype))
+	if (!tops || !sums || !powers || !lb_kernel_reduce(exec, LB_OP_MAX, x, mask, 0, tops, x->dtype))
 		return false;
 	struct lb_view top = { .data = tops, .dtype = x->dtype, .rank = x->rank }, power, sum;
 	power = (struct lb_view){ .data = powers, .dtype = (enum lb_dtype)stage, .rank = x->rank };
@@ -112,8 +110,7 @@ static bool general(struct lb_exec *exec, const struct lb_view *x, uint32_t mask
 	sum = top;
 	sum.data = sums;
 	sum.dtype = (enum lb_dtype)stage;
-	struct lb_fuse fuse = { .rank = x->rank, .n_inputs = 2, .inputs = { *x, top },
-				.n_outputs = 1 };
+	struct lb_fuse fuse = { .rank = x->rank, .n_inputs = 2, .inputs = { *x, top }, .n_outputs = 1 };
 	memcpy(fuse.shape, x->shape, sizeof fuse.shape);
 	/* r2, r3 = x, max in the stage's dtype; r4 = x - max; r5 = exp */
 	fuse.dtypes[0] = fuse.dtypes[1] = (uint8_t)x->dtype;
@@ -147,7 +144,10 @@ bool lb_kernel_softmax(struct lb_exec *exec, const struct lb_view *x, uint32_t m
 	if (!lb_dtype_is_float(x->dtype))
 		return lb_fail("softmax: %s is not a floating dtype", lb_dtypes[x->dtype].name);
 	int64_t n_rows;
-	struct rows rows = { .tiles = lb_tiles(), .x = x->data, .to = to, .dtype = x->dtype,
+	struct rows rows = { .tiles = lb_tiles(),
+			     .x = x->data,
+			     .to = to,
+			     .dtype = x->dtype,
 			     .stage = x->dtype == LB_F64 ? LB_F64 : LB_F32,
 			     .bytes = lb_width_of(x->dtype) };
 	if (lb_shape_size(x->rank, x->shape) == 0)

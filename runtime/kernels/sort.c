@@ -29,11 +29,11 @@ static uint64_t flipped(uint64_t bits, int width, bool is_nan)
 	return bits & sign ? ~bits & all : bits | sign;
 }
 
-#define KEYS(T, expr)                                                             \
-	for (int64_t i = 0; i < n; i++) {                                         \
-		T x = ((const T *)from)[i * stride];                              \
-		pairs[i] = (struct pair){ (uint64_t)(expr), (uint64_t)i };        \
-	}                                                                         \
+#define KEYS(T, expr) \
+	for (int64_t i = 0; i < n; i++) { \
+		T x = ((const T *)from)[i * stride]; \
+		pairs[i] = (struct pair){ (uint64_t)(expr), (uint64_t)i }; \
+	} \
 	break
 
 static void make_keys(struct pair *pairs, int dtype, const void *from, int64_t n, int64_t stride)
@@ -100,8 +100,8 @@ static struct pair *sort_pairs(struct pair *pairs, struct pair *other, int64_t n
 
 /* The k largest of n, sorted: candidates are kept while they beat the worst of the best k so far.
  * `found` and `other` hold 2k pairs each. */
-static struct pair *largest(const struct pair *pairs, int64_t n, int64_t k, struct pair *found,
-			    struct pair *other, int bytes)
+static struct pair *largest(const struct pair *pairs, int64_t n, int64_t k, struct pair *found, struct pair *other,
+			    int bytes)
 {
 	int64_t kept = 0;
 	uint64_t bar = 0;
@@ -129,8 +129,8 @@ struct job {
 	char *to;
 };
 
-static void store(const struct job *job, const char *from, int64_t stride, const struct pair *sorted,
-		  int64_t n, bool backwards, char *to)
+static void store(const struct job *job, const char *from, int64_t stride, const struct pair *sorted, int64_t n,
+		  bool backwards, char *to)
 {
 	for (int64_t i = 0; i < n; i++) {
 		uint64_t index = sorted[backwards ? n - 1 - i : i].index;
@@ -175,14 +175,19 @@ bool lb_kernel_sort(struct lb_exec *exec, enum lb_sort_kind kind, const struct l
 {
 	if (x->dtype == LB_C64 || axis < 0 || axis >= x->rank || k < 0 || k > x->shape[axis] ||
 	    x->shape[axis] > UINT32_MAX)
-		return lb_fail("sort: not defined for %s, axis %d of %d %s", lb_dtypes[x->dtype].name, axis,
-			       x->rank, LB_PLURAL(x->rank, "axis", "axes"));
-	struct job job = { .x = x, .kind = kind, .axis = axis, .n = x->shape[axis],
-			   .k = kind == LB_SORT_TOP ? k : x->shape[axis], .bytes = lb_width_of(x->dtype),
-			   .inner = lb_shape_size(x->rank - axis - 1, x->shape + axis + 1), .to = to };
+		return lb_fail("sort: not defined for %s, axis %d of %d %s", lb_dtypes[x->dtype].name, axis, x->rank,
+			       LB_PLURAL(x->rank, "axis", "axes"));
+	struct job job = { .x = x,
+			   .kind = kind,
+			   .axis = axis,
+			   .n = x->shape[axis],
+			   .k = kind == LB_SORT_TOP ? k : x->shape[axis],
+			   .bytes = lb_width_of(x->dtype),
+			   .inner = lb_shape_size(x->rank - axis - 1, x->shape + axis + 1),
+			   .to = to };
 	int64_t size = lb_shape_size(x->rank, x->shape);
 	if (size == 0 || job.k == 0)
 		return true;
-	return lb_share(exec, size / job.n, GRAIN / job.n + 1, lb_bytes_of(2, job.n, sizeof(struct pair)),
-			sort_line, &job);
+	return lb_share(exec, size / job.n, GRAIN / job.n + 1, lb_bytes_of(2, job.n, sizeof(struct pair)), sort_line,
+			&job);
 }

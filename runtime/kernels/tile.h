@@ -38,8 +38,15 @@ struct lb_gemm {
 
 /* Groups of a quantised row, scales and biases already float; biases are NULL for e2m1 and e4m3. */
 enum lb_codes_kind {
-	LB_CODES_2, LB_CODES_3, LB_CODES_4, LB_CODES_5, LB_CODES_6, LB_CODES_8, LB_CODES_E2M1,
-	LB_CODES_E4M3, LB_CODES_KINDS,
+	LB_CODES_2,
+	LB_CODES_3,
+	LB_CODES_4,
+	LB_CODES_5,
+	LB_CODES_6,
+	LB_CODES_8,
+	LB_CODES_E2M1,
+	LB_CODES_E4M3,
+	LB_CODES_KINDS,
 };
 struct lb_codes {
 	int kind, group;
@@ -57,11 +64,9 @@ struct lb_tiles {
 	/* The fold of LB_OP_SUM, PROD, MAX, MIN, ALL, ANY over a dtype. */
 	const struct lb_fold *(*fold)(int op, int dtype);
 	/* acc[i % period] += (x[i] - center[i % period])^2, in double; x of f32 or f64 */
-	void (*deviations)(int64_t n, int64_t period, double *acc, const double *center,
-			   const void *x, int dtype);
+	void (*deviations)(int64_t n, int64_t period, double *acc, const double *center, const void *x, int dtype);
 	/* dst[i] = x[i] - center[i % period]; f32 or f64 */
-	void (*shift)(int64_t n, int64_t period, void *dst, const void *x, const void *center,
-		      int dtype);
+	void (*shift)(int64_t n, int64_t period, void *dst, const void *x, const void *center, int dtype);
 	/* dst = src past the caches; dst is an own, large memory */
 	void (*stream)(void *dst, const void *src, int64_t nbytes);
 	int64_t (*nonfinite)(const void *data, int dtype, int64_t n);
@@ -69,21 +74,21 @@ struct lb_tiles {
 	/* One row of f32 or f64: to = (x - mean) / sqrt(variance + eps) * weight + bias, where
 	 * not `center` means a mean of 0; weight and bias may be NULL. Returns the scale, one over
 	 * the root. */
-	double (*norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias,
-		     double eps, bool center, int dtype);
+	double (*norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias, double eps,
+		       bool center, int dtype);
 	/* The gradient of x: h is the normed row, without weight and bias. */
-	void (*norm_grad)(int64_t n, void *to, const void *h, const void *grad, const void *weight,
-			  double scale, bool center, int dtype);
+	void (*norm_grad)(int64_t n, void *to, const void *h, const void *grad, const void *weight, double scale,
+			  bool center, int dtype);
 	/* sums[i] += a[i] * b[i], or a[i] where b is NULL; of f32 or f64 */
 	void (*add_products)(int64_t n, double *sums, const void *a, const void *b, int dtype);
 	/* Turns the pairs (x[2i], x[2i+1]), or (x[i], x[half+i]) when not interleaved, by the
 	 * angles whose cosines and sines are given; f32 or f64. */
-	void (*rotate)(int64_t half, bool interleaved, void *to, const void *x, const void *cosines,
-		       const void *sines, int dtype);
+	void (*rotate)(int64_t half, bool interleaved, void *to, const void *x, const void *cosines, const void *sines,
+		       int dtype);
 	/* A row's n further scores, plus bias, of which only `open` ones count (both may be NULL),
 	 * become exp(score - *top); *top, *sum and the values follow. f32 or f64. */
-	void (*attend)(int64_t n, void *scores, const void *bias, const uint8_t *open, void *top,
-		       void *sum, int64_t n_values, void *values, int dtype);
+	void (*attend)(int64_t n, void *scores, const void *bias, const uint8_t *open, void *top, void *sum,
+		       int64_t n_values, void *values, int dtype);
 	/* A row's n powers p become probabilities, then dscore = p * (dp - sum of p * dp). stats: the
 	 * largest score, one over the sum of powers, and, written here, the sum of p * dp. */
 	void (*attend_grad)(int64_t n, void *p, const void *dp, void *stats, int dtype);
@@ -92,22 +97,19 @@ struct lb_tiles {
 			     const void *stats, int dtype);
 	/* to[j] = x . row j, of n rows of k contiguous elements of dtype; x and `to` are f32 where
 	 * that is a half */
-	void (*dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride,
-		     int dtype);
+	void (*dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride, int dtype);
 	/* sums[i] += x[0] * row 0 [i] + x[1] * row 1 [i] …, of m rows of n elements, likewise */
-	void (*combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride,
-			int dtype);
+	void (*combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride, int dtype);
 	void (*dequantize)(const struct lb_codes *codes, int64_t groups, float *to);
 	/* sums[r * m + i] += codes[r] . x[i], x in the order that `arrange` makes; x[i] is at
 	 * x + i * x_row. m is 1, 2, 4 or 8; rows of codes is 2 when m is 1, else 1. */
-	void (*dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
-		    int64_t x_row, float *sums);
+	void (*dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x, int64_t x_row, float *sums);
 	/* Puts n floats, whole groups, into the order in which `dot` meets codes. */
 	void (*arrange)(int kind, int64_t n, float *x);
 	/* sums[i] += x[i][0] * codes[0] + x[i][1] * codes[1], i < m, the sums in the order of
 	 * `arrange`; sums[i] is at sums + i * sums_row. */
-	void (*spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
-		       int64_t x_row, float *sums, int64_t sums_row);
+	void (*spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x, int64_t x_row, float *sums,
+		       int64_t sums_row);
 	/* The inverse of `arrange`. */
 	void (*restore)(int kind, int64_t n, float *x);
 };

@@ -42,12 +42,11 @@ __attribute__((cold, noinline)) static void tell_passed(uint64_t active, uint64_
 	const struct lb_thread *thread = lb_self_pointer ? lb_self_pointer->record : NULL;
 	if (active <= limit)
 		return;
-	bool told = !(__atomic_load_n(&lb_root->watch_all, __ATOMIC_RELAXED) & LB_WATCH_GROWTH) ||
-		    !(__atomic_fetch_and(&lb_root->watch_all, ~(uint32_t)LB_WATCH_GROWTH, __ATOMIC_RELAXED) &
-		      LB_WATCH_GROWTH);
+	bool told =
+	    !(__atomic_load_n(&lb_root->watch_all, __ATOMIC_RELAXED) & LB_WATCH_GROWTH) ||
+	    !(__atomic_fetch_and(&lb_root->watch_all, ~(uint32_t)LB_WATCH_GROWTH, __ATOMIC_RELAXED) & LB_WATCH_GROWTH);
 	if (active - nbytes <= limit || !told)
-		lb_probe_memory(id, thread && thread->eval ? thread->site : 0, active, limit,
-				(int64_t)nbytes);
+		lb_probe_memory(id, thread && thread->eval ? thread->site : 0, active, limit, (int64_t)nbytes);
 }
 
 /* Returns the bytes in use. */
@@ -55,9 +54,8 @@ static uint64_t count_in(uint64_t nbytes)
 {
 	uint64_t active = __atomic_add_fetch(&lb_counters.active_bytes, nbytes, __ATOMIC_RELAXED);
 	uint64_t peak = __atomic_load_n(&lb_counters.peak_bytes, __ATOMIC_RELAXED);
-	while (active > peak &&
-	       !__atomic_compare_exchange_n(&lb_counters.peak_bytes, &peak, active, true,
-					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+	while (active > peak && !__atomic_compare_exchange_n(&lb_counters.peak_bytes, &peak, active, true,
+							     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 	return active;
 }
@@ -101,8 +99,8 @@ static void give_record(struct lb_buffer *buffer, bool plain)
 		lb_slab_give(LB_KIND_BUFFER, &self->magazines[LB_KIND_BUFFER], buffer);
 }
 
-static void fill_record(struct lb_buffer *buffer, void *data, int64_t nbytes, int64_t capacity,
-			uint64_t tensor, uint32_t flags)
+static void fill_record(struct lb_buffer *buffer, void *data, int64_t nbytes, int64_t capacity, uint64_t tensor,
+			uint32_t flags)
 {
 	static uint64_t last_id;
 	lb_record_begin(&buffer->seq);
@@ -122,8 +120,7 @@ static void *system_take(int64_t capacity, bool mapped)
 {
 	if (!mapped)
 		return aligned_alloc(LB_BUFFER_ALIGN, (size_t)capacity);
-	void *data = mmap(NULL, (size_t)capacity, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *data = mmap(NULL, (size_t)capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return data == MAP_FAILED ? NULL : data;
 }
 
@@ -230,8 +227,9 @@ static void make_room(int64_t capacity)
 static void fail_out_of_memory(int64_t nbytes)
 {
 	lb_fail("out of memory: %lld bytes wanted, %llu in use, the limit is %llu; evaluate in smaller "
-		"steps, release tensors, or raise lb_set_memory_limit()", (long long)nbytes,
-		(unsigned long long)lb_active_memory(), (unsigned long long)lb_counters.memory_limit);
+		"steps, release tensors, or raise lb_set_memory_limit()",
+		(long long)nbytes, (unsigned long long)lb_active_memory(),
+		(unsigned long long)lb_counters.memory_limit);
 }
 
 struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain)
@@ -291,8 +289,8 @@ static struct lb_buffer *foreign(void *data, int64_t nbytes, int64_t capacity, u
 	return buffer;
 }
 
-struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id,
-				    void (*release)(void *, void *), void *context)
+struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id, void (*release)(void *, void *),
+				    void *context)
 {
 	return foreign(data, nbytes, nbytes, id, 0, release, context);
 }

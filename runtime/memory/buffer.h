@@ -14,8 +14,8 @@ enum { LB_BUFFER_ALIGN = 64 };
  * names the size and the limit. `plain`: takes no lock and calls no allocator but mmap. */
 struct lb_buffer *lb_buffer_new(int64_t nbytes, uint64_t id, bool plain);
 /* The program's memory as a buffer; see lb_from_memory(). */
-struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id,
-				    void (*release)(void *, void *), void *context);
+struct lb_buffer *lb_buffer_foreign(void *data, int64_t nbytes, uint64_t id, void (*release)(void *, void *),
+				    void *context);
 /* The same over a mapped file, whose pages the kernel takes back: it counts for nothing. */
 struct lb_buffer *lb_buffer_of_file(const void *data, int64_t nbytes, uint64_t id, bool in_memory,
 				    void (*release)(void *, void *), void *context);

@@ -28,8 +28,7 @@ static struct pool {
 
 static void *map(uint64_t nbytes)
 {
-	void *at = mmap(NULL, nbytes, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *at = mmap(NULL, nbytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	return at == MAP_FAILED ? NULL : at;
 }
 
@@ -80,8 +79,7 @@ static bool refill(enum lb_kind kind, struct lb_magazine *magazine, bool wait)
 	else if (pthread_mutex_trylock(&pool->lock) != 0)
 		return false;
 	while (magazine->n < BATCH) {
-		void *slot = pool->n_free ? pool->free_list[--pool->n_free]
-					  : fresh_slot(&lb_root->kinds[kind]);
+		void *slot = pool->n_free ? pool->free_list[--pool->n_free] : fresh_slot(&lb_root->kinds[kind]);
 		if (!slot)
 			break;
 		magazine->slots[magazine->n++] = slot;
@@ -100,8 +98,7 @@ void *lb_slab_take(enum lb_kind kind, struct lb_magazine *magazine, bool wait)
 {
 	if (magazine->n == 0 && !refill(kind, magazine, wait)) {
 		if (wait)
-			lb_fail("out of memory: no room for another %s record",
-				lb_root->kinds[kind].kind);
+			lb_fail("out of memory: no room for another %s record", lb_root->kinds[kind].kind);
 		return NULL;
 	}
 	return magazine->slots[--magazine->n];

@@ -8,8 +8,7 @@
 
 #include "base/error.h"
 
-__thread struct lb_self *lb_self_pointer
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+__thread struct lb_self *lb_self_pointer __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static pthread_key_t at_exit;
 static bool has_key; /* without one, what a thread that ends has had is lost */
@@ -54,15 +53,14 @@ struct lb_self *lb_self_slow(void)
 		lb_fail("out of memory: cannot set up this thread");
 		return NULL;
 	}
-	struct lb_thread *record =
-		lb_slab_take(LB_KIND_THREAD, &self->magazines[LB_KIND_THREAD], true);
+	struct lb_thread *record = lb_slab_take(LB_KIND_THREAD, &self->magazines[LB_KIND_THREAD], true);
 	if (!record) {
 		free(self);
 		return NULL;
 	}
 	uint32_t seq = record->seq, generation = record->generation;
-	*record = (struct lb_thread){ .seq = seq | 1, .generation = generation + 1,
-				      .id = (uint64_t)syscall(SYS_gettid) };
+	*record =
+	    (struct lb_thread){ .seq = seq | 1, .generation = generation + 1, .id = (uint64_t)syscall(SYS_gettid) };
 	lb_record_end(&record->seq);
 	lb_fail_prepare();
 	self->record = record;

@@ -33,8 +33,7 @@ struct lb_self {
 /* The calling thread's; made at its first use. NULL, with an error, when memory is out. */
 struct lb_self *lb_self_slow(void);
 
-extern __thread struct lb_self *lb_self_pointer
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern __thread struct lb_self *lb_self_pointer __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 static inline struct lb_self *lb_self(void)
 {

@@ -35,8 +35,8 @@ static bool check_mask(const char *op, const struct lb_tensor *mask, const int64
 	char tm[LB_SHAPE_TEXT], ts[LB_SHAPE_TEXT];
 	if (!fits)
 		return lb_fail("%s: mask %s does not broadcast to the scores' shape %s (batch, heads, "
-			       "queries, keys)", op, lb_shape_text(mask->rank, mask->shape, tm),
-			       lb_shape_text(4, scores, ts));
+			       "queries, keys)",
+			       op, lb_shape_text(mask->rank, mask->shape, tm), lb_shape_text(4, scores, ts));
 	return true;
 }
 
@@ -53,8 +53,8 @@ static bool unite(const char *op, int n, struct lb_tensor **xs, struct lb_tensor
 	if (!*mask || (*mask)->dtype == LB_BOOL)
 		return true;
 	if (!lb_dtype_is_float((*mask)->dtype))
-		return lb_fail("%s: a mask is bool (true: may be seen) or floating (added to the scores), not %s",
-			       op, lb_dtypes[(*mask)->dtype].name);
+		return lb_fail("%s: a mask is bool (true: may be seen) or floating (added to the scores), not %s", op,
+			       lb_dtypes[(*mask)->dtype].name);
 	enum lb_dtype stage = *dtype == LB_F64 ? LB_F64 : LB_F32;
 	if (stage == LB_F64 || (*mask)->dtype == LB_F64)
 		*mask = lb_as(*mask, stage, site);
@@ -77,16 +77,14 @@ lb_tensor *lb_attention(lb_tensor *q, lb_tensor *k, lb_tensor *v, double scale, 
 	struct lb_tensor *xs[4] = { q, k, v, mask };
 	enum lb_dtype dtype;
 	if (!LB_GIVEN("attention", q) || !LB_GIVEN("attention", k) || !LB_GIVEN("attention", v) ||
-	    !check_shapes("attention", q, k, v) ||
-	    !unite("attention", 3, xs, &xs[3], &dtype, site))
+	    !check_shapes("attention", q, k, v) || !unite("attention", 3, xs, &xs[3], &dtype, site))
 		return NULL;
 	int64_t shape[4] = { q->shape[0], q->shape[1], q->shape[2], v->shape[3] };
 	return publish(lb_tensor_begin(LB_OP_ATTENTION, dtype, 4, shape, mask ? 4 : 3, xs, site), scale, causal);
 }
 
 /* The part of the gradients that has like's shape, beginning at *offset, which moves on. */
-static struct lb_tensor *part(struct lb_tensor *all, const struct lb_tensor *like, int64_t *offset,
-			      const void *site)
+static struct lb_tensor *part(struct lb_tensor *all, const struct lb_tensor *like, int64_t *offset, const void *site)
 {
 	int64_t strides[LB_MAX_RANK], from = like->size ? *offset : 0;
 	lb_row_strides(like->rank, like->shape, strides);
@@ -118,8 +116,8 @@ lb_attention_grads lb_attention_grad(lb_tensor *q, lb_tensor *k, lb_tensor *v, d
 		lb_fail("attention_grad: the gradients have more elements than 63 bits can count");
 		return grads;
 	}
-	struct lb_tensor *all = publish(lb_tensor_begin(LB_OP_ATTENTION_GRAD, dtype, 1, &size, mask ? 5 : 4, xs,
-							site), scale, causal);
+	struct lb_tensor *all =
+	    publish(lb_tensor_begin(LB_OP_ATTENTION_GRAD, dtype, 1, &size, mask ? 5 : 4, xs, site), scale, causal);
 	if (!all)
 		return grads;
 	lb_tensor *dq = part(all, q, &offset, site), *dk = part(all, k, &offset, site);
@@ -150,8 +148,12 @@ bool lb_compute_attention(struct lb_exec *exec, struct lb_tensor *t)
 {
 	uint32_t n = t->op == LB_OP_ATTENTION_GRAD ? 4 : 3;
 	struct lb_attention a = {
-		.q = lb_view_of_input(t, 0), .k = lb_view_of_input(t, 1), .v = lb_view_of_input(t, 2),
-		.masked = t->n_inputs > n, .causal = t->params[1] != 0, .scale = lb_param_double(t, 0),
+		.q = lb_view_of_input(t, 0),
+		.k = lb_view_of_input(t, 1),
+		.v = lb_view_of_input(t, 2),
+		.masked = t->n_inputs > n,
+		.causal = t->params[1] != 0,
+		.scale = lb_param_double(t, 0),
 	};
 	if (a.masked) {
 		const struct lb_tensor *mask = lb_tensor_input(t, n);

@@ -9,8 +9,7 @@
 static bool fail(const char *op, lb_list x, lb_list w, const char *wrong)
 {
 	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT];
-	return lb_fail("%s: x %s, weight %s: %s", op, lb_shape_text(x.n, x.v, tx), lb_shape_text(w.n, w.v, tw),
-		       wrong);
+	return lb_fail("%s: x %s, weight %s: %s", op, lb_shape_text(x.n, x.v, tx), lb_shape_text(w.n, w.v, tw), wrong);
 }
 
 static bool is_small(int64_t x, int64_t least)
@@ -22,8 +21,7 @@ static bool is_small(int64_t x, int64_t least)
 static bool slide(int64_t n, int64_t taps, int64_t stride, int64_t padding, int64_t dilation, int64_t *ret)
 {
 	int64_t span, room;
-	if (taps < 1 || !lb_mul(taps - 1, dilation, &span) || !lb_sum_of(n, 2 * padding, &room) ||
-	    span >= room)
+	if (taps < 1 || !lb_mul(taps - 1, dilation, &span) || !lb_sum_of(n, 2 * padding, &room) || span >= room)
 		return false;
 	*ret = (room - span - 1) / stride + 1;
 	return true;
@@ -53,8 +51,8 @@ static bool plan(const char *op, lb_list x, lb_list w, lb_conv_options *o, int64
 }
 
 /* params: see lb_conv_options_of() */
-static struct lb_tensor *node(int op, const char *name, const int64_t *shape, struct lb_tensor *a,
-			      struct lb_tensor *b, const lb_conv_options *o, const void *site)
+static struct lb_tensor *node(int op, const char *name, const int64_t *shape, struct lb_tensor *a, struct lb_tensor *b,
+			      const lb_conv_options *o, const void *site)
 {
 	struct lb_tensor *xs[2] = { a, b };
 	enum lb_dtype dtype;
@@ -85,7 +83,8 @@ lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 	if (!LB_GIVEN("conv2d", x) || !LB_GIVEN("conv2d", weight))
 		return NULL;
 	if (x->rank != 4 || weight->rank != 4) {
-		fail("conv2d", lb_shape_of(x), lb_shape_of(weight), "both must have four axes: (batch, rows, columns, "
+		fail("conv2d", lb_shape_of(x), lb_shape_of(weight),
+		     "both must have four axes: (batch, rows, columns, "
 		     "channels) and (outputs, rows, columns, channels)");
 		return NULL;
 	}
@@ -146,7 +145,8 @@ lb_tensor *lb_conv1d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 	if (!LB_GIVEN("conv1d", x) || !LB_GIVEN("conv1d", weight))
 		return NULL;
 	if (x->rank != 3 || weight->rank != 3) {
-		fail("conv1d", lb_shape_of(x), lb_shape_of(weight), "both must have three axes: (batch, length, "
+		fail("conv1d", lb_shape_of(x), lb_shape_of(weight),
+		     "both must have three axes: (batch, length, "
 		     "channels) and (outputs, length, channels)");
 		return NULL;
 	}
@@ -170,8 +170,8 @@ lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value)
 	lb_shape_text(x->rank, x->shape, text);
 	int64_t shape[LB_MAX_RANK], before[LB_MAX_RANK] = { 0 };
 	if ((low.n && (low.n != x->rank || !low.v)) || (high.n && (high.n != x->rank || !high.v))) {
-		lb_fail("pad: %d sizes before and %d after for x %s: one an axis, or none, is needed", low.n,
-			high.n, text);
+		lb_fail("pad: %d sizes before and %d after for x %s: one an axis, or none, is needed", low.n, high.n,
+			text);
 		return NULL;
 	}
 	for (int i = 0; i < x->rank; i++) {
@@ -180,12 +180,12 @@ lb_tensor *lb_pad(lb_tensor *x, lb_list low, lb_list high, double value)
 		if (!is_small(before[i], 0) || after < 0 || !lb_sum_of(x->shape[i], before[i], &shape[i]) ||
 		    !lb_sum_of(shape[i], after, &shape[i])) {
 			lb_fail("pad: %lld element%s before and %lld after axis %d of %s: neither may be negative or "
-				"too large", (long long)before[i], LB_S(before[i]), (long long)after, i, text);
+				"too large",
+				(long long)before[i], LB_S(before[i]), (long long)after, i, text);
 			return NULL;
 		}
 	}
-	struct lb_tensor *fill =
-		lb_tensor_begin(LB_OP_FULL, (enum lb_dtype)x->dtype, 0, NULL, 0, NULL, site);
+	struct lb_tensor *fill = lb_tensor_begin(LB_OP_FULL, (enum lb_dtype)x->dtype, 0, NULL, 0, NULL, site);
 	if (!fill)
 		return NULL;
 	lb_param_set_double(fill, 0, value);
@@ -205,12 +205,9 @@ struct lb_tensor *lb_remake_conv(const struct lb_recipe *r)
 {
 	lb_conv_options o = lb_conv_options_of(r->params);
 	switch (r->op) {
-	case LB_OP_CONV2D_INPUT_GRAD:
-		return lb_conv2d_input_grad(r->shape, r->x[0], r->x[1], o);
-	case LB_OP_CONV2D_WEIGHT_GRAD:
-		return lb_conv2d_weight_grad(r->x[0], r->shape, r->x[1], o);
-	default:
-		return lb_conv2d(r->x[0], r->x[1], o);
+	case LB_OP_CONV2D_INPUT_GRAD: return lb_conv2d_input_grad(r->shape, r->x[0], r->x[1], o);
+	case LB_OP_CONV2D_WEIGHT_GRAD: return lb_conv2d_weight_grad(r->x[0], r->shape, r->x[1], o);
+	default: return lb_conv2d(r->x[0], r->x[1], o);
 	}
 }
 
@@ -239,9 +236,7 @@ bool lb_compute_conv(struct lb_exec *exec, struct lb_tensor *t)
 	case LB_OP_CONV2D_WEIGHT_GRAD:
 		c = conv_of(t, &first, &result, &second);
 		return lb_kernel_conv2d_weight_grad(exec, &c, &second, result.data);
-	default:
-		c = conv_of(t, &first, &second, &result);
-		return lb_kernel_conv2d(exec, &c, result.data);
+	default: c = conv_of(t, &first, &second, &result); return lb_kernel_conv2d(exec, &c, result.data);
 	}
 }
 
@@ -266,7 +261,7 @@ bool lb_compute_pad(struct lb_exec *exec, struct lb_tensor *t)
 	for (int i = 0; i < t->rank; i++) {
 		to.shape[i] = x.shape[i];
 		to.data = (char *)to.data +
-			lb_conv_param(t->params[i / 2], i % 2) * to.strides[i] * lb_dtypes[to.dtype].bytes;
+			  lb_conv_param(t->params[i / 2], i % 2) * to.strides[i] * lb_dtypes[to.dtype].bytes;
 	}
 	return lb_kernel_copy(exec, &to, &x);
 }

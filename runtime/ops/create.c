@@ -15,8 +15,8 @@ static bool check_dtype(const char *op, enum lb_dtype dtype)
 }
 
 /* A leaf is ready as soon as it has its buffer. */
-static struct lb_tensor *leaf_begin(const char *op, const void *data, size_t nbytes, lb_list shape,
-				    enum lb_dtype dtype, const void *site)
+static struct lb_tensor *leaf_begin(const char *op, const void *data, size_t nbytes, lb_list shape, enum lb_dtype dtype,
+				    const void *site)
 {
 	int64_t size;
 	if (!check_dtype(op, dtype) || !lb_check_shape(op, shape.n, shape.v, dtype, &size))
@@ -25,8 +25,8 @@ static struct lb_tensor *leaf_begin(const char *op, const void *data, size_t nby
 	char text[LB_SHAPE_TEXT];
 	if ((uint64_t)needed != nbytes) {
 		lb_fail("%s: shape %s of %s takes %lld byte%s, %zu were given", op,
-			lb_shape_text(shape.n, shape.v, text), lb_dtypes[dtype].name, (long long)needed,
-			LB_S(needed), nbytes);
+			lb_shape_text(shape.n, shape.v, text), lb_dtypes[dtype].name, (long long)needed, LB_S(needed),
+			nbytes);
 		return NULL;
 	}
 	if (nbytes && !data) {
@@ -75,8 +75,7 @@ lb_tensor *lb_from_memory(void *data, size_t nbytes, lb_list shape, lb_dtype dty
 	return leaf_publish(t, lb_buffer_foreign(data, (int64_t)nbytes, t->id, release, context));
 }
 
-static struct lb_tensor *full(const char *op, lb_list shape, double value, enum lb_dtype dtype,
-			      const void *site)
+static struct lb_tensor *full(const char *op, lb_list shape, double value, enum lb_dtype dtype, const void *site)
 {
 	int64_t size;
 	if (!check_dtype(op, dtype) || !lb_check_shape(op, shape.n, shape.v, dtype, &size))
@@ -167,8 +166,7 @@ lb_tensor *lb_eye(int64_t rows, int64_t cols, int64_t k, lb_dtype dtype)
 	LB_ENTER();
 	if (!check_dtype("eye", dtype))
 		return NULL;
-	struct lb_tensor *t =
-		lb_tensor_begin(LB_OP_EYE, dtype, 2, (int64_t[]){ rows, cols }, 0, NULL, site);
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_EYE, dtype, 2, (int64_t[]){ rows, cols }, 0, NULL, site);
 	if (t)
 		t->params[0] = k;
 	return lb_tensor_publish(t);
@@ -184,8 +182,7 @@ lb_random_key lb_key_split(lb_random_key key, uint64_t index)
 	return (lb_random_key){ lb_philox_split(key.value, index) };
 }
 
-static struct lb_tensor *random_begin(int op, lb_list shape, enum lb_dtype dtype, lb_random_key key,
-				      const void *site)
+static struct lb_tensor *random_begin(int op, lb_list shape, enum lb_dtype dtype, lb_random_key key, const void *site)
 {
 	if (!check_dtype(lb_ops[op].name, dtype))
 		return NULL;
@@ -241,7 +238,7 @@ struct lb_tensor *lb_remake_full(const struct lb_recipe *r)
 static struct lb_tensor *numbered(const struct lb_recipe *r)
 {
 	bool fits = r->shape.n == 1 && r->params[3] >= 0 && r->params[3] <= INT64_MAX / 4 &&
-		(r->op == LB_OP_ARANGE || lb_dtype_is_float(r->dtype));
+		    (r->op == LB_OP_ARANGE || lb_dtype_is_float(r->dtype));
 	return fits ? lb_remake_as_is(r) : lb_senseless(r);
 }
 
@@ -253,15 +250,15 @@ struct lb_tensor *lb_remake_arange(const struct lb_recipe *r)
 
 struct lb_tensor *lb_remake_eye(const struct lb_recipe *r)
 {
-	return r->shape.n != 2 ? lb_senseless(r) :
-		lb_eye(r->shape.v[0], r->shape.v[1], r->params[0], r->dtype);
+	return r->shape.n != 2 ? lb_senseless(r) : lb_eye(r->shape.v[0], r->shape.v[1], r->params[0], r->dtype);
 }
 
 struct lb_tensor *lb_remake_uniform(const struct lb_recipe *r)
 {
 	lb_random_key key = { (uint64_t)r->params[0] };
-	return r->params[3] ? numbered(r) :
-		lb_random_uniform(r->shape, lb_recipe_double(r, 1), lb_recipe_double(r, 2), r->dtype, key);
+	return r->params[3]
+		   ? numbered(r)
+		   : lb_random_uniform(r->shape, lb_recipe_double(r, 1), lb_recipe_double(r, 2), r->dtype, key);
 }
 
 struct lb_tensor *lb_remake_normal(const struct lb_recipe *r)
@@ -289,8 +286,7 @@ bool lb_compute_arange(struct lb_exec *exec, struct lb_tensor *t)
 
 bool lb_compute_eye(struct lb_exec *exec, struct lb_tensor *t)
 {
-	return lb_kernel_eye(exec, lb_tensor_data(t), (enum lb_dtype)t->dtype, t->shape[0], t->shape[1],
-			     t->params[0]);
+	return lb_kernel_eye(exec, lb_tensor_data(t), (enum lb_dtype)t->dtype, t->shape[0], t->shape[1], t->params[0]);
 }
 
 bool lb_compute_uniform(struct lb_exec *exec, struct lb_tensor *t)

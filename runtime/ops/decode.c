@@ -5,8 +5,7 @@
 #include "kernels/kernels.h"
 #include "ops/operation.h"
 
-bool lb_encoded_bytes(const char *op, enum lb_encoding encoding, lb_list shape, enum lb_dtype dtype,
-		      int64_t *ret)
+bool lb_encoded_bytes(const char *op, enum lb_encoding encoding, lb_list shape, enum lb_dtype dtype, int64_t *ret)
 {
 	int64_t size;
 	char text[LB_SHAPE_TEXT];
@@ -29,8 +28,8 @@ bool lb_encoded_bytes(const char *op, enum lb_encoding encoding, lb_list shape, 
 	return true;
 }
 
-struct lb_tensor *lb_decode_at(struct lb_tensor *bytes, enum lb_encoding encoding, lb_list shape,
-			       enum lb_dtype dtype, const void *site)
+struct lb_tensor *lb_decode_at(struct lb_tensor *bytes, enum lb_encoding encoding, lb_list shape, enum lb_dtype dtype,
+			       const void *site)
 {
 	int64_t nbytes;
 	char text[LB_SHAPE_TEXT];
@@ -41,9 +40,8 @@ struct lb_tensor *lb_decode_at(struct lb_tensor *bytes, enum lb_encoding encodin
 	if (!lb_encoded_bytes("decode", encoding, shape, dtype, &nbytes))
 		return NULL;
 	if (nbytes != bytes->size) {
-		lb_fail("decode: %s of %s takes %lld byte%s, there are %lld",
-			lb_shape_text(shape.n, shape.v, text), lb_blocks[encoding].name, (long long)nbytes,
-			LB_S(nbytes), (long long)bytes->size);
+		lb_fail("decode: %s of %s takes %lld byte%s, there are %lld", lb_shape_text(shape.n, shape.v, text),
+			lb_blocks[encoding].name, (long long)nbytes, LB_S(nbytes), (long long)bytes->size);
 		return NULL;
 	}
 	if (!lb_is_row_major(bytes->rank, bytes->shape, bytes->strides)) {

@@ -15,8 +15,8 @@ struct lb_tensor *lb_depends_node(struct lb_tensor *x, int n, struct lb_tensor *
 	all[0] = x;
 	if (n)
 		memcpy(all + 1, on, (size_t)n * sizeof *all);
-	struct lb_tensor *t = lb_tensor_begin(LB_OP_DEPENDS, (enum lb_dtype)x->dtype, x->rank, x->shape,
-					      n + 1, all, site);
+	struct lb_tensor *t =
+	    lb_tensor_begin(LB_OP_DEPENDS, (enum lb_dtype)x->dtype, x->rank, x->shape, n + 1, all, site);
 	if (t) {
 		memcpy(t->strides, x->strides, sizeof t->strides);
 		t->offset = x->offset;
@@ -32,7 +32,7 @@ lb_tensor *lb_stop_gradient(lb_tensor *x)
 	if (!LB_GIVEN("stop_gradient", x))
 		return NULL;
 	struct lb_tensor *t =
-		lb_tensor_begin(LB_OP_STOP_GRADIENT, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
+	    lb_tensor_begin(LB_OP_STOP_GRADIENT, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
 	if (t) {
 		memcpy(t->strides, x->strides, sizeof t->strides);
 		t->offset = x->offset;

@@ -91,8 +91,8 @@ static bool write_out(const struct einsum *e, struct term *t, int n)
 	if (t->dots < 0 || n == 0)
 		return true;
 	if (t->n + n > LB_MAX_RANK)
-		return lb_fail("einsum: \"%.100s\": with its ellipsis the result has %d %s, at most %d fit",
-			       e->spec, t->n + n, LB_PLURAL(t->n + n, "axis", "axes"), LB_MAX_RANK);
+		return lb_fail("einsum: \"%.100s\": with its ellipsis the result has %d %s, at most %d fit", e->spec,
+			       t->n + n, LB_PLURAL(t->n + n, "axis", "axes"), LB_MAX_RANK);
 	memmove(t->labels + t->dots + n, t->labels + t->dots, (size_t)(t->n - t->dots));
 	for (int i = 0; i < n; i++)
 		t->labels[t->dots + i] = (uint8_t)(LABELS - n + i);
@@ -146,8 +146,8 @@ static bool check_result(const struct einsum *e, const struct term *out)
 	for (int i = 0; i < out->n; i++) {
 		uint64_t bit = 1ull << out->labels[i];
 		if (!(e->known & bit) || seen & bit)
-			return lb_fail("einsum: \"%.100s\": axis %c of the result %s", e->spec,
-				       letter(out->labels[i]), seen & bit ? "is named twice" : "is of no operand");
+			return lb_fail("einsum: \"%.100s\": axis %c of the result %s", e->spec, letter(out->labels[i]),
+				       seen & bit ? "is named twice" : "is of no operand");
 		seen |= bit;
 	}
 	return true;
@@ -163,7 +163,8 @@ static bool parse(struct einsum *e, int n, struct lb_tensor *const *xs, struct t
 		bool last = i + 1 == n;
 		if (last ? *at && strncmp(at, "->", 2) != 0 : *at != ',')
 			return lb_fail("einsum: \"%.100s\" must name the axes of each of %d operands, as "
-				       "\"ij,jk->ik\" does", e->spec, n);
+				       "\"ij,jk->ik\" does",
+				       e->spec, n);
 		if (!note_sizes(e, &terms[i], i))
 			return false;
 		if (last && !*at)
@@ -363,7 +364,7 @@ static struct lb_tensor *compute(const struct einsum *e, int n, struct term *ter
 			needed |= mask_of(&terms[k]);
 		bool sums = mask_of(a) & mask_of(&terms[i]) & ~needed;
 		bool ok = sums && lb_dtype_is_inexact(dtype) ? matrix_product(e, a, &terms[i], needed)
-			: multiply_and_sum(e, a, &terms[i], needed);
+							     : multiply_and_sum(e, a, &terms[i], needed);
 		if (!ok)
 			return NULL;
 	}

@@ -110,8 +110,8 @@ static bool compared_dtype(const char *name, struct lb_tensor *const *xs, enum l
 }
 
 /* `name` is the public function's, for errors. */
-static struct lb_tensor *binary(const char *name, int op, enum rule rule, struct lb_tensor *a,
-				struct lb_tensor *b, const void *site)
+static struct lb_tensor *binary(const char *name, int op, enum rule rule, struct lb_tensor *a, struct lb_tensor *b,
+				const void *site)
 {
 	if (!LB_GIVEN(name, a) || !LB_GIVEN(name, b))
 		return NULL;
@@ -213,8 +213,7 @@ lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high)
 	    (high && !(high = lb_literal_bound(high, x, true, site))))
 		return NULL;
 	if (!low || !high) /* one bound is a maximum or a minimum */
-		return binary("clip", low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, REAL_ONLY, x, low ? low : high,
-			      site);
+		return binary("clip", low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, REAL_ONLY, x, low ? low : high, site);
 	if (x->dtype == LB_C64 || low->dtype == LB_C64 || high->dtype == LB_C64)
 		return fail_complex("clip");
 	return ternary(LB_OP_CLIP, 0, (struct lb_tensor *[]){ x, low, high }, site);

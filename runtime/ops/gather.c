@@ -13,8 +13,8 @@ bool lb_check_indices(const char *op, const struct lb_tensor *indices)
 static struct lb_tensor *gather(int op, struct lb_tensor *x, struct lb_tensor *indices, int axis, int rank,
 				const int64_t *shape, const void *site)
 {
-	struct lb_tensor *t = lb_tensor_begin(op, (enum lb_dtype)x->dtype, rank, shape, 2,
-					      (struct lb_tensor *[]){ x, indices }, site);
+	struct lb_tensor *t =
+	    lb_tensor_begin(op, (enum lb_dtype)x->dtype, rank, shape, 2, (struct lb_tensor *[]){ x, indices }, site);
 	if (t)
 		t->params[0] = axis;
 	return lb_tensor_publish(t);
@@ -30,8 +30,8 @@ lb_tensor *lb_take(lb_tensor *x, lb_tensor *indices, int axis)
 		return NULL;
 	int rank = x->rank - 1 + indices->rank;
 	if (rank > LB_MAX_RANK) {
-		lb_fail("take: the result would have %d %s, at most %d fit", rank,
-			LB_PLURAL(rank, "axis", "axes"), LB_MAX_RANK);
+		lb_fail("take: the result would have %d %s, at most %d fit", rank, LB_PLURAL(rank, "axis", "axes"),
+			LB_MAX_RANK);
 		return NULL;
 	}
 	int64_t shape[LB_MAX_RANK];
@@ -65,8 +65,8 @@ lb_tensor *lb_take_along_axis(lb_tensor *x, lb_tensor *indices, int axis)
 	if (!fits) {
 		char tx[LB_SHAPE_TEXT], ti[LB_SHAPE_TEXT];
 		lb_fail("take_along_axis: x %s and indices %s must have as many axes, and broadcast on "
-			"those besides %d", lb_shape_text(x->rank, x->shape, tx),
-			lb_shape_text(indices->rank, indices->shape, ti), along);
+			"those besides %d",
+			lb_shape_text(x->rank, x->shape, tx), lb_shape_text(indices->rank, indices->shape, ti), along);
 		return NULL;
 	}
 	return gather(LB_OP_TAKE_ALONG, x, indices, along, x->rank, shape, site);

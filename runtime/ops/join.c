@@ -47,7 +47,8 @@ static bool joined_shape(int n, struct lb_tensor *const *xs, int axis, int64_t *
 		if (!fits) {
 			char a[LB_SHAPE_TEXT], b[LB_SHAPE_TEXT];
 			return lb_fail("concatenate: tensor %d is %s, tensor 0 is %s: they may differ along axis %d "
-				       "only", i, lb_shape_text(xs[i]->rank, xs[i]->shape, a),
+				       "only",
+				       i, lb_shape_text(xs[i]->rank, xs[i]->shape, a),
 				       lb_shape_text(first->rank, first->shape, b), axis);
 		}
 		if (!lb_sum_of(shape[axis], xs[i]->shape[axis], &shape[axis]))
@@ -61,8 +62,8 @@ static struct lb_tensor *concatenate(int n, struct lb_tensor *const *xs, int axi
 	int64_t shape[LB_MAX_RANK];
 	if (!joined_shape(n, xs, axis, shape))
 		return NULL;
-	struct lb_tensor *t = lb_tensor_begin(LB_OP_CONCATENATE, (enum lb_dtype)xs[0]->dtype, xs[0]->rank,
-					      shape, n, xs, site);
+	struct lb_tensor *t =
+	    lb_tensor_begin(LB_OP_CONCATENATE, (enum lb_dtype)xs[0]->dtype, xs[0]->rank, shape, n, xs, site);
 	if (t)
 		t->params[0] = axis;
 	return lb_tensor_publish(t);

@@ -8,8 +8,7 @@ static struct lb_tensor *node(int op, struct lb_tensor *a, struct lb_tensor *b, 
 {
 	if (!a)
 		return NULL;
-	return lb_node(op, (enum lb_dtype)a->dtype, a->rank, a->shape, b ? 2 : 1,
-		       (struct lb_tensor *[]){ a, b }, site);
+	return lb_node(op, (enum lb_dtype)a->dtype, a->rank, a->shape, b ? 2 : 1, (struct lb_tensor *[]){ a, b }, site);
 }
 
 /* op(a, value) */
@@ -17,8 +16,7 @@ static struct lb_tensor *with(int op, struct lb_tensor *a, double value, const v
 {
 	if (!a)
 		return NULL;
-	struct lb_tensor *t =
-		lb_tensor_begin(LB_OP_FULL, (enum lb_dtype)a->dtype, 0, NULL, 0, NULL, site);
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_FULL, (enum lb_dtype)a->dtype, 0, NULL, 0, NULL, site);
 	if (!t)
 		return NULL;
 	lb_param_set_double(t, 0, value);
@@ -99,8 +97,9 @@ lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype)
 		return NULL;
 	}
 	if (n < 0 || indices->rank == LB_MAX_RANK) {
-		lb_fail("one_hot: %lld classes for indices %s: there must be 0 or more, and at most %d axes in the result",
-			(long long)n, lb_shape_text(indices->rank, indices->shape, text), LB_MAX_RANK);
+		lb_fail(
+		    "one_hot: %lld classes for indices %s: there must be 0 or more, and at most %d axes in the result",
+		    (long long)n, lb_shape_text(indices->rank, indices->shape, text), LB_MAX_RANK);
 		return NULL;
 	}
 	int64_t shape[LB_MAX_RANK];
@@ -121,7 +120,7 @@ lb_tensor *lb_one_hot(lb_tensor *indices, int64_t n, lb_dtype dtype)
 	if (!column)
 		return NULL;
 	column->site = (uint64_t)(uintptr_t)site;
-	struct lb_tensor *hits = lb_node(LB_OP_EQUAL, LB_BOOL, column->rank, shape, 2,
-					 (struct lb_tensor *[]){ column, classes }, site);
+	struct lb_tensor *hits =
+	    lb_node(LB_OP_EQUAL, LB_BOOL, column->rank, shape, 2, (struct lb_tensor *[]){ column, classes }, site);
 	return narrowed(hits, dtype, site);
 }

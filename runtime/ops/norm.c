@@ -4,8 +4,8 @@
 #include "ops/operation.h"
 
 /* params: 0 eps, 1 which of weight (1) and bias (2) are given */
-static struct lb_tensor *norm(int op, struct lb_tensor *x, struct lb_tensor *weight, struct lb_tensor *bias,
-			      double eps, const void *site)
+static struct lb_tensor *norm(int op, struct lb_tensor *x, struct lb_tensor *weight, struct lb_tensor *bias, double eps,
+			      const void *site)
 {
 	const char *name = lb_ops[op].name;
 	if (!LB_GIVEN(name, x))
@@ -62,8 +62,8 @@ static struct lb_tensor *norm_grad(int op, int n, struct lb_tensor *const *xs, d
 {
 	const struct lb_tensor *x = xs[0];
 	bool whole = part == LB_NORM_X;
-	struct lb_tensor *t = lb_tensor_begin(op, dtype, whole ? x->rank : 1,
-					      whole ? x->shape : &x->shape[x->rank - 1], n, xs, site);
+	struct lb_tensor *t =
+	    lb_tensor_begin(op, dtype, whole ? x->rank : 1, whole ? x->shape : &x->shape[x->rank - 1], n, xs, site);
 	if (t) {
 		lb_param_set_double(t, 0, eps);
 		t->params[1] = part;
@@ -85,8 +85,8 @@ static lb_norm_grads norm_grads(int op, struct lb_tensor *x, struct lb_tensor *w
 	    (weight && (weight->rank != 1 || weight->shape[0] != x->shape[x->rank - 1])) || !(eps >= 0)) {
 		char tx[LB_SHAPE_TEXT], tg[LB_SHAPE_TEXT];
 		lb_fail("%s: x %s, grad %s, eps %g: grad must have x's shape, weight be a vector as long as its "
-			"last axis, eps not negative", name, lb_shape_text(x->rank, x->shape, tx),
-			lb_shape_text(grad->rank, grad->shape, tg), eps);
+			"last axis, eps not negative",
+			name, lb_shape_text(x->rank, x->shape, tx), lb_shape_text(grad->rank, grad->shape, tg), eps);
 		return grads;
 	}
 	if (!lb_common_float(name, n, xs, &dtype, site))
@@ -125,8 +125,9 @@ struct lb_tensor *lb_remake_norm(const struct lb_recipe *r)
 bool lb_compute_norm(struct lb_exec *exec, struct lb_tensor *t)
 {
 	struct lb_view x = lb_view_of_input(t, 0), weight, bias;
-	struct lb_norm norm = { .op = lb_ops[t->op].name, .x = &x, .eps = lb_param_double(t, 0),
-				.center = t->op == LB_OP_LAYER_NORM };
+	struct lb_norm norm = {
+		.op = lb_ops[t->op].name, .x = &x, .eps = lb_param_double(t, 0), .center = t->op == LB_OP_LAYER_NORM
+	};
 	uint32_t next = 1;
 	if (t->params[1] & 1) {
 		weight = lb_view_of_input(t, next++);
@@ -141,8 +142,8 @@ bool lb_compute_norm(struct lb_exec *exec, struct lb_tensor *t)
 
 struct lb_tensor *lb_remake_norm_grad(const struct lb_recipe *r)
 {
-	lb_norm_grads grads = norm_grads(r->op, r->x[0], lb_recipe_input(r, 2), r->x[1], lb_recipe_double(r, 0),
-					 r->site);
+	lb_norm_grads grads =
+	    norm_grads(r->op, r->x[0], lb_recipe_input(r, 2), r->x[1], lb_recipe_double(r, 0), r->site);
 	struct lb_tensor *const parts[] = { grads.x, grads.weight, grads.bias };
 	bool has_part = r->params[1] >= 0 && r->params[1] < LB_NORM_PARTS && parts[r->params[1]];
 	return has_part ? parts[r->params[1]] : lb_senseless(r);
@@ -151,7 +152,9 @@ struct lb_tensor *lb_remake_norm_grad(const struct lb_recipe *r)
 bool lb_compute_norm_grad(struct lb_exec *exec, struct lb_tensor *t)
 {
 	struct lb_view x = lb_view_of_input(t, 0), grad = lb_view_of_input(t, 1), weight;
-	struct lb_norm norm = { .op = lb_ops[t->op].name, .x = &x, .eps = lb_param_double(t, 0),
+	struct lb_norm norm = { .op = lb_ops[t->op].name,
+				.x = &x,
+				.eps = lb_param_double(t, 0),
 				.center = t->op == LB_OP_LAYER_NORM_GRAD };
 	if (t->n_inputs > 2) {
 		weight = lb_view_of_input(t, 2);

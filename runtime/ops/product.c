@@ -9,7 +9,8 @@ static struct lb_tensor *fail_shapes(const char *op, const struct lb_tensor *a, 
 	char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
 	int64_t k = b->shape[b->rank > 1 ? b->rank - 2 : 0];
 	lb_fail("%s: last axis of a %s does not match the %s axis of b %s: %lld against %lld; transpose b, or "
-		"reshape", op, lb_shape_text(a->rank, a->shape, ta), b->rank > 1 ? "second to last" : "only",
+		"reshape",
+		op, lb_shape_text(a->rank, a->shape, ta), b->rank > 1 ? "second to last" : "only",
 		lb_shape_text(b->rank, b->shape, tb), (long long)a->shape[a->rank - 1], (long long)k);
 	return NULL;
 }
@@ -23,9 +24,9 @@ static bool product_shape(const char *op, const struct lb_tensor *a, const struc
 		int64_t x = a->shape[batch_a - i], y = b->shape[batch_b - i];
 		if (x != y && x != 1 && y != 1) {
 			char ta[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
-			return lb_fail("%s: the batch axes of a %s and b %s do not broadcast: %lld against %lld",
-				       op, lb_shape_text(a->rank, a->shape, ta),
-				       lb_shape_text(b->rank, b->shape, tb), (long long)x, (long long)y);
+			return lb_fail("%s: the batch axes of a %s and b %s do not broadcast: %lld against %lld", op,
+				       lb_shape_text(a->rank, a->shape, ta), lb_shape_text(b->rank, b->shape, tb),
+				       (long long)x, (long long)y);
 		}
 	}
 	if (!lb_broadcast(op, batch_a, a->shape, batch_b, b->shape, rank, shape))
@@ -38,8 +39,8 @@ static bool product_shape(const char *op, const struct lb_tensor *a, const struc
 }
 
 /* `name` is the public function's, for errors. */
-static struct lb_tensor *product(const char *name, int op, int n, struct lb_tensor **xs, double alpha,
-				 double beta, const void *site)
+static struct lb_tensor *product(const char *name, int op, int n, struct lb_tensor **xs, double alpha, double beta,
+				 const void *site)
 {
 	struct lb_tensor *a = xs[0], *b = xs[1], *c = n > 2 ? xs[2] : a;
 	if (!LB_GIVEN(name, a) || !LB_GIVEN(name, b) || !LB_GIVEN(name, c))
@@ -59,8 +60,8 @@ static struct lb_tensor *product(const char *name, int op, int n, struct lb_tens
 		return NULL;
 	if (!lb_dtype_is_inexact(dtype)) {
 		lb_fail("%s: %s has no matrix product here; cast with lb_astype() to a floating dtype, or "
-			"use lb_einsum(), which multiplies integers", name,
-			lb_dtypes[dtype].name);
+			"use lb_einsum(), which multiplies integers",
+			name, lb_dtypes[dtype].name);
 		return NULL;
 	}
 	if (n == 3) {
@@ -108,14 +109,13 @@ lb_tensor *lb_linear(lb_tensor *x, lb_tensor *weight, lb_tensor *bias)
 	char tx[LB_SHAPE_TEXT], tw[LB_SHAPE_TEXT], tb[LB_SHAPE_TEXT];
 	if (weight->rank != 2 || x->rank < 1 || x->shape[x->rank - 1] != weight->shape[1]) {
 		lb_fail("linear: weight %s must be (outputs, inputs), with as many inputs as the last axis of x "
-			"%s is long", lb_shape_text(weight->rank, weight->shape, tw),
-			lb_shape_text(x->rank, x->shape, tx));
+			"%s is long",
+			lb_shape_text(weight->rank, weight->shape, tw), lb_shape_text(x->rank, x->shape, tx));
 		return NULL;
 	}
 	if (bias && (bias->rank != 1 || bias->shape[0] != weight->shape[0])) {
 		lb_fail("linear: bias %s must be a vector as long as weight %s has outputs",
-			lb_shape_text(bias->rank, bias->shape, tb),
-			lb_shape_text(weight->rank, weight->shape, tw));
+			lb_shape_text(bias->rank, bias->shape, tb), lb_shape_text(weight->rank, weight->shape, tw));
 		return NULL;
 	}
 	struct lb_tensor *across = lb_transpose(weight, LB_ALL_AXES);
@@ -185,6 +185,6 @@ bool lb_compute_product(struct lb_exec *exec, struct lb_tensor *t)
 		}
 		vc.rank = batch_rank + 2;
 	}
-	return lb_kernel_matmul(exec, &va, &vb, with_c ? &vc : NULL, lb_param_double(t, 0),
-				lb_param_double(t, 1), lb_tensor_data(t));
+	return lb_kernel_matmul(exec, &va, &vb, with_c ? &vc : NULL, lb_param_double(t, 0), lb_param_double(t, 1),
+				lb_tensor_data(t));
 }

@@ -58,8 +58,7 @@ static bool check_global(const char *op, const struct lb_tensor *global, lb_quan
 	if (how.mode != LB_QUANT_NVFP4)
 		return lb_fail("%s: a global scale goes with nvfp4, not with %s", op, modes[how.mode].name);
 	if (global->dtype != LB_F32 || global->size != 1)
-		return lb_fail("%s: the global scale must be one float32, not %s %s", op,
-			       lb_dtypes[global->dtype].name,
+		return lb_fail("%s: the global scale must be one float32, not %s %s", op, lb_dtypes[global->dtype].name,
 			       lb_shape_text(global->rank, global->shape, text));
 	return true;
 }
@@ -73,13 +72,14 @@ lb_quantized lb_quantize(lb_tensor *x, lb_quant how, lb_tensor *global_scale)
 	char text[LB_SHAPE_TEXT];
 	lb_shape_text(x->rank, x->shape, text);
 	if (!is_float(x->dtype)) {
-		lb_fail("quantize: x %s is %s: cast it with lb_astype() to float32, float16 or bfloat16",
-			text, lb_dtypes[x->dtype].name);
+		lb_fail("quantize: x %s is %s: cast it with lb_astype() to float32, float16 or bfloat16", text,
+			lb_dtypes[x->dtype].name);
 		return (lb_quantized){ 0 };
 	}
 	if (x->rank == 0 || x->shape[x->rank - 1] % how.group) {
 		lb_fail("quantize: the last axis of x %s does not divide into groups of %d: pad it, or use "
-			"another group size", text, how.group);
+			"another group size",
+			text, how.group);
 		return (lb_quantized){ 0 };
 	}
 	int64_t shape[LB_MAX_RANK];
@@ -116,7 +116,8 @@ static bool check_scales(const char *op, const lb_quantized *q, lb_quant how)
 		return lb_fail("%s: no scales: %s needs those that lb_quantize() made with w", op, name);
 	if (affine && !biases)
 		return lb_fail("%s: no biases: affine needs those that lb_quantize() made with w; mxfp4, mxfp8 "
-			       "and nvfp4 have none", op);
+			       "and nvfp4 have none",
+			       op);
 	if (!affine && biases)
 		return lb_fail("%s: %s has no biases: leave them NULL, or say affine", op, name);
 	if (w->dtype != LB_U32)
@@ -132,13 +133,12 @@ static bool check_scales(const char *op, const lb_quantized *q, lb_quant how)
 		return lb_fail("%s: scales %s and biases %s must have one shape", op, ts,
 			       lb_shape_text(biases->rank, biases->shape, tb));
 	int64_t codes, from_scales;
-	if (w->rank == 0 || !same_but_last(w, scales) ||
-	    !lb_mul(w->shape[w->rank - 1], 32, &codes) ||
+	if (w->rank == 0 || !same_but_last(w, scales) || !lb_mul(w->shape[w->rank - 1], 32, &codes) ||
 	    !lb_mul(scales->shape[w->rank - 1], how.group, &from_scales) || codes % how.bits ||
 	    codes / how.bits != from_scales)
 		return lb_fail("%s: w %s and scales %s do not fit %s of %d bits in groups of %d: a word holds "
-			       "32 / %d code%s, a scale is for %d", op, tw, ts, name, how.bits, how.group,
-			       how.bits, LB_S(how.bits), how.group);
+			       "32 / %d code%s, a scale is for %d",
+			       op, tw, ts, name, how.bits, how.group, how.bits, LB_S(how.bits), how.group);
 	return true;
 }
 
@@ -153,8 +153,8 @@ static struct lb_tensor *with_rows(struct lb_tensor *x, const void *site)
 
 /* The inputs of an operation on q after x: words, scales, and biases or the global scale.
  * Their number, or 0. */
-static int gather_inputs(const char *op, const lb_quantized *q, lb_quant how,
-			 struct lb_tensor *inputs[3], const void *site)
+static int gather_inputs(const char *op, const lb_quantized *q, lb_quant how, struct lb_tensor *inputs[3],
+			 const void *site)
 {
 	if (!q->w || !check_scales(op, q, how) || !check_global(op, q->global_scale, how))
 		return 0;
@@ -257,7 +257,7 @@ static bool how_of(const struct lb_recipe *r, lb_quant *ret)
 	const int64_t *p = r->params;
 	*ret = (lb_quant){ (lb_quant_mode)p[0], (int)p[1], (int)p[2] };
 	return p[0] >= LB_QUANT_AFFINE && p[0] <= LB_QUANT_NVFP4 && p[1] >= 0 && p[1] <= 8 && p[2] >= 0 &&
-		p[2] <= 128 && p[3] >= 0 && p[3] <= LB_QUANT_BIASES;
+	       p[2] <= 128 && p[3] >= 0 && p[3] <= LB_QUANT_BIASES;
 }
 
 struct lb_tensor *lb_remake_quantize(const struct lb_recipe *r)
@@ -287,8 +287,8 @@ struct lb_tensor *lb_remake_dequantize(const struct lb_recipe *r)
 struct lb_tensor *lb_remake_quantized_matmul(const struct lb_recipe *r)
 {
 	lb_quant how;
-	return !how_of(r, &how) ? lb_senseless(r) :
-		lb_quantized_matmul(r->x[0], quantized_of(r, 1, how), how, r->params[3] != 0);
+	return !how_of(r, &how) ? lb_senseless(r)
+				: lb_quantized_matmul(r->x[0], quantized_of(r, 1, how), how, r->params[3] != 0);
 }
 
 bool lb_compute_quantize(struct lb_exec *exec, struct lb_tensor *t)

@@ -37,13 +37,9 @@ static struct lb_tensor *reduce(int op, struct lb_tensor *x, lb_list axes, bool 
 		break;
 	case LB_OP_MEAN:
 	case LB_OP_VAR:
-	case LB_OP_LOGSUMEXP:
-		dtype = lb_inexact(dtype);
-		break;
+	case LB_OP_LOGSUMEXP: dtype = lb_inexact(dtype); break;
 	case LB_OP_ALL:
-	case LB_OP_ANY:
-		dtype = LB_BOOL;
-		break;
+	case LB_OP_ANY: dtype = LB_BOOL; break;
 	}
 	int rank;
 	int64_t shape[LB_MAX_RANK];
@@ -79,16 +75,15 @@ lb_tensor *lb_var(lb_tensor *x, lb_list axes, bool keepdims, int ddof)
 	return reduce(LB_OP_VAR, x, axes, keepdims, ddof, site);
 }
 
-static struct lb_tensor *argreduce(int op, struct lb_tensor *x, lb_list axes, bool keepdims,
-				   const void *site)
+static struct lb_tensor *argreduce(int op, struct lb_tensor *x, lb_list axes, bool keepdims, const void *site)
 {
 	const char *name = lb_ops[op].name;
 	if (!LB_GIVEN(name, x))
 		return NULL;
 	if (axes.n >= 0 && axes.n != 1) {
 		char text[LB_SHAPE_TEXT];
-		lb_fail("%s: works along one axis of %s or all, not %d", name,
-			lb_shape_text(x->rank, x->shape, text), axes.n);
+		lb_fail("%s: works along one axis of %s or all, not %d", name, lb_shape_text(x->rank, x->shape, text),
+			axes.n);
 		return NULL;
 	}
 	uint32_t mask;
@@ -104,7 +99,8 @@ static struct lb_tensor *argreduce(int op, struct lb_tensor *x, lb_list axes, bo
 	if (along == 0 || along > UINT32_MAX) {
 		char text[LB_SHAPE_TEXT];
 		lb_fail(along ? "%s: %s has more elements along the axis than a uint32 index can tell"
-			      : "%s: %s is empty along the axis", name, lb_shape_text(x->rank, x->shape, text));
+			      : "%s: %s is empty along the axis",
+			name, lb_shape_text(x->rank, x->shape, text));
 		return NULL;
 	}
 	int rank;
@@ -145,8 +141,7 @@ lb_tensor *lb_softmax(lb_tensor *x, lb_list axes)
 	x = lb_as(x, lb_inexact((enum lb_dtype)x->dtype), site);
 	if (!x)
 		return NULL;
-	struct lb_tensor *t =
-		lb_tensor_begin(LB_OP_SOFTMAX, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_SOFTMAX, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
 	if (t)
 		t->params[0] = mask;
 	return lb_tensor_publish(t);

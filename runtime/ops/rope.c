@@ -31,8 +31,7 @@ lb_tensor *lb_rope(lb_tensor *x, int64_t dims, bool traditional, double base, do
 		lb_fail("rope: base %g must be positive, and scale %g finite", base, scale);
 		return NULL;
 	}
-	struct lb_tensor *t =
-		lb_tensor_begin(LB_OP_ROPE, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_ROPE, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
 	if (t) {
 		t->params[0] = traditional ? -dims : dims;
 		lb_param_set_double(t, 1, base);
@@ -53,8 +52,11 @@ bool lb_compute_rope(struct lb_exec *exec, struct lb_tensor *t)
 {
 	struct lb_view x = lb_view_of_input(t, 0);
 	struct lb_rope rope = {
-		.dims = t->params[0] < 0 ? -t->params[0] : t->params[0], .traditional = t->params[0] < 0,
-		.base = lb_param_double(t, 1), .scale = lb_param_double(t, 2), .offset = t->params[3],
+		.dims = t->params[0] < 0 ? -t->params[0] : t->params[0],
+		.traditional = t->params[0] < 0,
+		.base = lb_param_double(t, 1),
+		.scale = lb_param_double(t, 2),
+		.offset = t->params[3],
 	};
 	return lb_kernel_rope(exec, &x, &rope, lb_tensor_data(t));
 }

@@ -14,8 +14,7 @@ lb_tensor *lb_cumsum(lb_tensor *x, int axis, bool reverse, bool inclusive)
 	x = lb_as(x, x->dtype == LB_BOOL ? LB_I32 : (enum lb_dtype)x->dtype, site);
 	if (!x)
 		return NULL;
-	struct lb_tensor *t =
-		lb_tensor_begin(LB_OP_CUMSUM, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
+	struct lb_tensor *t = lb_tensor_begin(LB_OP_CUMSUM, (enum lb_dtype)x->dtype, x->rank, x->shape, 1, &x, site);
 	if (t) {
 		t->params[0] = along;
 		t->params[1] = reverse;
@@ -62,8 +61,7 @@ struct lb_tensor *lb_remake_cumsum(const struct lb_recipe *r)
 bool lb_compute_cumsum(struct lb_exec *exec, struct lb_tensor *t)
 {
 	struct lb_view x = lb_view_of_input(t, 0);
-	return lb_kernel_cumsum(exec, &x, (int)t->params[0], t->params[1] != 0, t->params[2] != 0,
-				lb_tensor_data(t));
+	return lb_kernel_cumsum(exec, &x, (int)t->params[0], t->params[1] != 0, t->params[2] != 0, lb_tensor_data(t));
 }
 
 struct lb_tensor *lb_remake_categorical(const struct lb_recipe *r)

@@ -2,8 +2,7 @@
 #include "base/plural.h"
 #include "ops/view.h"
 
-static bool cut_range(const char *op, struct lb_cut *cut, const lb_index *index, const struct lb_tensor *x,
-		      int axis)
+static bool cut_range(const char *op, struct lb_cut *cut, const lb_index *index, const struct lb_tensor *x, int axis)
 {
 	int64_t size = x->shape[axis], stride = x->strides[axis];
 	int64_t step = index->step, start = index->start, stop = index->stop;
@@ -75,8 +74,9 @@ bool lb_cut_out(const char *op, const struct lb_tensor *x, int n, const lb_index
 		rests += index[i].kind == LB_INDEX_ELLIPSIS;
 	}
 	if (rests > 1)
-		return lb_fail("%s: LB_REST is there %d time%s; it may be there once, for all axes that the other indices leave",
-			       op, rests, LB_S(rests));
+		return lb_fail(
+		    "%s: LB_REST is there %d time%s; it may be there once, for all axes that the other indices leave",
+		    op, rests, LB_S(rests));
 	if (used > x->rank || rests > 1 || x->rank + added - dropped > LB_MAX_RANK) {
 		char text[LB_SHAPE_TEXT];
 		return lb_fail("%s: %d indices and %d LB_REST do not fit %s", op, used, rests,
@@ -103,8 +103,7 @@ bool lb_cut_out(const char *op, const struct lb_tensor *x, int n, const lb_index
 			ret->shape[ret->rank] = 1;
 			ret->strides[ret->rank++] = 1;
 			break;
-		default:
-			return lb_fail("%s: index %d is not one of LB_RANGE, LB_AT, LB_REST, LB_NEW_AXIS", op, i);
+		default: return lb_fail("%s: index %d is not one of LB_RANGE, LB_AT, LB_REST, LB_NEW_AXIS", op, i);
 		}
 	}
 	while (axis < x->rank)

@@ -30,8 +30,8 @@ static struct lb_tensor *sort(int op, struct lb_tensor *x, int axis, int64_t k, 
 	}
 	for (int i = 0; i < x->rank; i++)
 		shape[i] = i == along && op == LB_OP_TOPK ? k : x->shape[i];
-	struct lb_tensor *t = lb_tensor_begin(op, op == LB_OP_ARGSORT ? LB_U32 : (enum lb_dtype)x->dtype,
-					      x->rank, shape, 1, &x, site);
+	struct lb_tensor *t =
+	    lb_tensor_begin(op, op == LB_OP_ARGSORT ? LB_U32 : (enum lb_dtype)x->dtype, x->rank, shape, 1, &x, site);
 	if (t) {
 		t->params[0] = along;
 		t->params[1] = k;
@@ -65,7 +65,8 @@ struct lb_tensor *lb_remake_sort(const struct lb_recipe *r)
 bool lb_compute_sort(struct lb_exec *exec, struct lb_tensor *t)
 {
 	struct lb_view x = lb_view_of_input(t, 0);
-	enum lb_sort_kind kind = t->op == LB_OP_SORT ? LB_SORT_VALUES
-		: t->op == LB_OP_ARGSORT ? LB_SORT_INDICES : LB_SORT_TOP;
+	enum lb_sort_kind kind = t->op == LB_OP_SORT      ? LB_SORT_VALUES
+				 : t->op == LB_OP_ARGSORT ? LB_SORT_INDICES
+							  : LB_SORT_TOP;
 	return lb_kernel_sort(exec, kind, &x, (int)t->params[0], t->params[1], lb_tensor_data(t));
 }

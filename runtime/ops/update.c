@@ -9,8 +9,8 @@
 #include "ops/view.h"
 
 /* `what` (the update) in x's dtype, broadcast to shape. */
-static struct lb_tensor *fitted(const char *op, struct lb_tensor *u, const char *what, enum lb_dtype dtype,
-				int rank, const int64_t *shape, const void *site)
+static struct lb_tensor *fitted(const char *op, struct lb_tensor *u, const char *what, enum lb_dtype dtype, int rank,
+				const int64_t *shape, const void *site)
 {
 	int64_t strides[LB_MAX_RANK];
 	bool fits = u->rank <= rank;
@@ -32,8 +32,7 @@ static struct lb_tensor *fitted(const char *op, struct lb_tensor *u, const char 
 /* ---- slices ---- */
 
 /* Steps backwards become steps forwards, and the update is turned round. */
-static struct lb_tensor *turned(struct lb_tensor *u, const struct lb_tensor *x, struct lb_cut *cut,
-				const void *site)
+static struct lb_tensor *turned(struct lb_tensor *u, const struct lb_tensor *x, struct lb_cut *cut, const void *site)
 {
 	int64_t strides[LB_MAX_RANK], offset = 0;
 	bool turns = false;
@@ -110,8 +109,8 @@ lb_tensor *lb_strided_add(lb_tensor *x, lb_tensor *update, lb_list strides, int6
 	if (!LB_GIVEN("strided_add", x) || !LB_GIVEN("strided_add", update))
 		return NULL;
 	if (strides.n != update->rank || (strides.n > 0 && !strides.v)) {
-		lb_fail("strided_add: %d stride%s for an update of %d %s", strides.n, LB_S(strides.n),
-			update->rank, LB_PLURAL(update->rank, "axis", "axes"));
+		lb_fail("strided_add: %d stride%s for an update of %d %s", strides.n, LB_S(strides.n), update->rank,
+			LB_PLURAL(update->rank, "axis", "axes"));
 		return NULL;
 	}
 	if (!check_reach(x, update, strides.v, offset))
@@ -123,8 +122,8 @@ lb_tensor *lb_strided_add(lb_tensor *x, lb_tensor *update, lb_list strides, int6
 	if (!xs[1] || !xs[2])
 		return NULL;
 	xs[2]->site = (uint64_t)(uintptr_t)site;
-	struct lb_tensor *t = lb_tensor_begin(LB_OP_STRIDED_ADD, (enum lb_dtype)x->dtype, x->rank, x->shape, 3,
-					      xs, site);
+	struct lb_tensor *t =
+	    lb_tensor_begin(LB_OP_STRIDED_ADD, (enum lb_dtype)x->dtype, x->rank, x->shape, 3, xs, site);
 	if (t)
 		t->params[0] = update->size ? offset : 0;
 	return lb_tensor_publish(t);
@@ -136,13 +135,11 @@ lb_tensor *lb_strided_add(lb_tensor *x, lb_tensor *update, lb_list strides, int6
 lb_tensor *lb_scatter_add(lb_tensor *x, lb_tensor *indices, lb_tensor *updates, int axis)
 {
 	LB_ENTER();
-	if (!LB_GIVEN("scatter_add", x) || !LB_GIVEN("scatter_add", indices) ||
-	    !LB_GIVEN("scatter_add", updates))
+	if (!LB_GIVEN("scatter_add", x) || !LB_GIVEN("scatter_add", indices) || !LB_GIVEN("scatter_add", updates))
 		return NULL;
 	int along, rank = 0;
 	int64_t shape[LB_MAX_RANK];
-	if (!lb_check_indices("scatter_add", indices) ||
-	    !lb_axis("scatter_add", axis, lb_shape_of(x), 0, &along))
+	if (!lb_check_indices("scatter_add", indices) || !lb_axis("scatter_add", axis, lb_shape_of(x), 0, &along))
 		return NULL;
 	if (x->rank - 1 + indices->rank > LB_MAX_RANK) {
 		lb_fail("scatter_add: updates would need %d %s, at most %d fit", x->rank - 1 + indices->rank,
@@ -173,8 +170,7 @@ lb_tensor *lb_put_along_axis(lb_tensor *x, lb_tensor *indices, lb_tensor *values
 	    !LB_GIVEN("put_along_axis", values))
 		return NULL;
 	int along;
-	if (!lb_check_indices("put_along_axis", indices) ||
-	    !lb_axis("put_along_axis", axis, lb_shape_of(x), 0, &along))
+	if (!lb_check_indices("put_along_axis", indices) || !lb_axis("put_along_axis", axis, lb_shape_of(x), 0, &along))
 		return NULL;
 	if (how != LB_PUT_ASSIGN && how != LB_PUT_ADD) {
 		lb_fail("put_along_axis: %d is neither LB_PUT_ASSIGN nor LB_PUT_ADD", (int)how);
@@ -189,8 +185,8 @@ lb_tensor *lb_put_along_axis(lb_tensor *x, lb_tensor *indices, lb_tensor *values
 	if (!fits) {
 		char tx[LB_SHAPE_TEXT], ti[LB_SHAPE_TEXT];
 		lb_fail("put_along_axis: indices %s must have as many axes as x %s, and broadcast to it on "
-			"those besides %d", lb_shape_text(indices->rank, indices->shape, ti),
-			lb_shape_text(x->rank, x->shape, tx), along);
+			"those besides %d",
+			lb_shape_text(indices->rank, indices->shape, ti), lb_shape_text(x->rank, x->shape, tx), along);
 		return NULL;
 	}
 	values = fitted("put_along_axis", values, "values", (enum lb_dtype)x->dtype, x->rank, shape, site);

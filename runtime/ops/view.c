@@ -6,11 +6,10 @@
 #include "ops/view.h"
 #include "probes.h"
 
-struct lb_tensor *lb_view_node(int op, struct lb_tensor *x, int rank, const int64_t *shape,
-			       const int64_t *strides, int64_t offset, const void *site)
+struct lb_tensor *lb_view_node(int op, struct lb_tensor *x, int rank, const int64_t *shape, const int64_t *strides,
+			       int64_t offset, const void *site)
 {
-	struct lb_tensor *t =
-		lb_tensor_begin(op, (enum lb_dtype)x->dtype, rank, shape, 1, &x, site);
+	struct lb_tensor *t = lb_tensor_begin(op, (enum lb_dtype)x->dtype, rank, shape, 1, &x, site);
 	if (!t)
 		return NULL;
 	for (int i = 0; i < rank; i++)
@@ -44,8 +43,7 @@ lb_tensor *lb_contiguous(lb_tensor *x)
 	return y == x ? lb_untouched(x, site) : y;
 }
 
-static struct lb_tensor *reshape(int op, struct lb_tensor *x, int rank, const int64_t *shape,
-				 const void *site)
+static struct lb_tensor *reshape(int op, struct lb_tensor *x, int rank, const int64_t *shape, const void *site)
 {
 	int64_t strides[LB_MAX_RANK];
 	if (!lb_reshape_strides(x->rank, x->shape, x->strides, rank, shape, strides)) {
@@ -64,8 +62,8 @@ lb_tensor *lb_reshape(lb_tensor *x, lb_list to)
 		return NULL;
 	char from_text[LB_SHAPE_TEXT], to_text[LB_SHAPE_TEXT];
 	if (to.n < 0 || to.n > LB_MAX_RANK || (to.n && !to.v)) {
-		lb_fail("reshape: a list of %d sizes at %p; a tensor has at most %d axes", to.n,
-			(const void *)to.v, LB_MAX_RANK);
+		lb_fail("reshape: a list of %d sizes at %p; a tensor has at most %d axes", to.n, (const void *)to.v,
+			LB_MAX_RANK);
 		return NULL;
 	}
 	int64_t shape[LB_MAX_RANK], known = 1, size;
@@ -82,8 +80,7 @@ lb_tensor *lb_reshape(lb_tensor *x, lb_list to)
 		fits = known > 0 && x->size % known == 0;
 		shape[unknown] = fits ? x->size / known : 0;
 	}
-	if (!fits || !lb_check_shape("reshape", to.n, shape, (enum lb_dtype)x->dtype, &size) ||
-	    size != x->size) {
+	if (!fits || !lb_check_shape("reshape", to.n, shape, (enum lb_dtype)x->dtype, &size) || size != x->size) {
 		lb_fail("reshape: %s has %lld element%s, which do not make %s",
 			lb_shape_text(x->rank, x->shape, from_text), (long long)x->size, LB_S(x->size),
 			lb_shape_text(to.n, to.v, to_text));
@@ -100,13 +97,12 @@ lb_tensor *lb_flatten(lb_tensor *x, int start, int end)
 	if (x->rank == 0)
 		return reshape(LB_OP_FLATTEN, x, 1, (int64_t[]){ 1 }, site);
 	int first, last;
-	if (!lb_axis("flatten", start, lb_shape_of(x), 0, &first) ||
-	    !lb_axis("flatten", end, lb_shape_of(x), 0, &last))
+	if (!lb_axis("flatten", start, lb_shape_of(x), 0, &first) || !lb_axis("flatten", end, lb_shape_of(x), 0, &last))
 		return NULL;
 	if (first > last) {
 		char text[LB_SHAPE_TEXT];
-		lb_fail("flatten: axis %d of %s comes after axis %d", start,
-			lb_shape_text(x->rank, x->shape, text), end);
+		lb_fail("flatten: axis %d of %s comes after axis %d", start, lb_shape_text(x->rank, x->shape, text),
+			end);
 		return NULL;
 	}
 	int64_t shape[LB_MAX_RANK];
@@ -130,8 +126,8 @@ lb_tensor *lb_transpose(lb_tensor *x, lb_list axes)
 		return NULL;
 	if (axes.n >= 0 && axes.n != x->rank) {
 		char text[LB_SHAPE_TEXT];
-		lb_fail("transpose: %s has %d %s, and %d are named", lb_shape_text(x->rank, x->shape, text),
-			x->rank, LB_PLURAL(x->rank, "axis", "axes"), axes.n);
+		lb_fail("transpose: %s has %d %s, and %d are named", lb_shape_text(x->rank, x->shape, text), x->rank,
+			LB_PLURAL(x->rank, "axis", "axes"), axes.n);
 		return NULL;
 	}
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
@@ -173,8 +169,7 @@ lb_tensor *lb_expand_dims(lb_tensor *x, lb_list axes)
 	if (axes.n < 0 || axes.n > LB_MAX_RANK - x->rank) {
 		char text[LB_SHAPE_TEXT];
 		lb_fail("expand_dims: %d more %s than %s has; a tensor has at most %d", axes.n,
-			LB_PLURAL(axes.n, "axis", "axes"),
-			lb_shape_text(x->rank, x->shape, text), LB_MAX_RANK);
+			LB_PLURAL(axes.n, "axis", "axes"), lb_shape_text(x->rank, x->shape, text), LB_MAX_RANK);
 		return NULL;
 	}
 	int rank = x->rank + axes.n;

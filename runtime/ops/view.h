@@ -5,8 +5,8 @@
 #include "graph/tensor.h"
 
 /* A tensor over x's elements: strides in elements, offset relative to x's element 0. */
-struct lb_tensor *lb_view_node(int op, struct lb_tensor *x, int rank, const int64_t *shape,
-			       const int64_t *strides, int64_t offset, const void *site);
+struct lb_tensor *lb_view_node(int op, struct lb_tensor *x, int rank, const int64_t *shape, const int64_t *strides,
+			       int64_t offset, const void *site);
 
 /* What an operation with nothing to do gives for x: x, or, if it has a name, a view of it, so
  * that lb_named() of the result names the result alone. */

@@ -15,8 +15,7 @@ struct lb_flight_event *lb_flight_ring;
 
 static const struct lb_event_info events[] = {
 #define LB_PROBE(name, n, params, args, meaning, when, since, rate)
-#define LB_EVENT(name_, n_, params, args_, meaning, when, since, rate) \
-	{ .name = #name_, .args = #args_, .n_args = n_ },
+#define LB_EVENT(name_, n_, params, args_, meaning, when, since, rate) { .name = #name_, .args = #args_, .n_args = n_ },
 #include "probes.def"
 #undef LB_EVENT
 #undef LB_PROBE

@@ -32,8 +32,7 @@ struct lb_flight_self {
 	uint32_t thread; /* kernel thread id; 0 before the first event */
 };
 
-extern __thread struct lb_flight_self lb_flight_self
-	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern __thread struct lb_flight_self lb_flight_self __attribute__((tls_model("initial-exec"), visibility("hidden")));
 /* NULL while nothing is recorded. */
 extern struct lb_flight_event *lb_flight_ring __attribute__((visibility("hidden")));
 
@@ -44,8 +43,7 @@ uint64_t lb_flight_clock(void);
 /* The calling thread's number. */
 uint32_t lb_flight_thread(void);
 /* What the root's event_mode, which is not 0, asks of an event. */
-__attribute__((cold)) void lb_flight_special(enum lb_flight_kind kind,
-					      const uint64_t args[LB_EVENT_ARGS]);
+__attribute__((cold)) void lb_flight_special(enum lb_flight_kind kind, const uint64_t args[LB_EVENT_ARGS]);
 /* True while the root's event_mode asks for one of these. */
 static inline bool lb_event_mode(uint32_t bits)
 {
@@ -55,8 +53,8 @@ static inline bool lb_event_mode(uint32_t bits)
  * LB_FLIGHT_TEXTS - 1 others, and who reads it later sees whether it is still that (struct lb_flight_text). */
 const char *lb_flight_text(const char *text);
 
-static inline void lb_flight_record(enum lb_flight_kind kind, uint64_t a, uint64_t b, uint64_t c,
-				    uint64_t d, uint64_t e)
+static inline void lb_flight_record(enum lb_flight_kind kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+				    uint64_t e)
 {
 	if (lb_event_mode(~0U))
 		lb_flight_special(kind, (uint64_t[]){ a, b, c, d, e });

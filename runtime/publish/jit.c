@@ -49,10 +49,16 @@ static void fill_symfile(struct lb_symfile *symfile, uint64_t magic, uint64_t ad
 	Elf64_Ehdr header = lb_jit_elf_header(3);
 	size_t names_at = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Shdr);
 	Elf64_Shdr sections[3] = {
-		[1] = { .sh_name = 1, .sh_type = SHT_STRTAB, .sh_offset = names_at,
-			.sh_size = sizeof names, .sh_addralign = 1 },
-		[2] = { .sh_name = 11, .sh_type = SHT_PROGBITS,
-			.sh_offset = offsetof(struct lb_symfile, magic), .sh_size = 16, .sh_addralign = 8 },
+		[1] = { .sh_name = 1,
+			.sh_type = SHT_STRTAB,
+			.sh_offset = names_at,
+			.sh_size = sizeof names,
+			.sh_addralign = 1 },
+		[2] = { .sh_name = 11,
+			.sh_type = SHT_PROGBITS,
+			.sh_offset = offsetof(struct lb_symfile, magic),
+			.sh_size = 16,
+			.sh_addralign = 8 },
 	};
 	_Static_assert(sizeof header + sizeof sections + sizeof names <= sizeof symfile->elf,
 		       "the symfile's ELF part is too small");
@@ -72,8 +78,7 @@ static void tell(uint32_t action, struct jit_code_entry *code)
 	__jit_debug_descriptor.action = JIT_NOACTION;
 }
 
-static void append(struct jit_code_entry *code, struct jit_code_entry *after, const void *bytes,
-		   size_t n)
+static void append(struct jit_code_entry *code, struct jit_code_entry *after, const void *bytes, size_t n)
 {
 	*code = (struct jit_code_entry){ .symfile = bytes, .symfile_size = n, .prev = after };
 	if (after) {

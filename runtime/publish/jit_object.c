@@ -18,32 +18,70 @@ enum { LAST_INSTRUCTION = 4 };
 
 /* As in the DWARF standard. */
 enum {
-	TAG_COMPILE_UNIT = 0x11, TAG_SUBPROGRAM = 0x2e,
-	AT_NAME = 0x03, AT_STMT_LIST = 0x10, AT_LOW_PC = 0x11, AT_HIGH_PC = 0x12, AT_LANGUAGE = 0x13,
-	AT_PRODUCER = 0x25, AT_EXTERNAL = 0x3f,
-	FORM_ADDR = 0x01, FORM_DATA8 = 0x07, FORM_STRING = 0x08, FORM_DATA1 = 0x0b,
-	FORM_SEC_OFFSET = 0x17, FORM_FLAG_PRESENT = 0x19,
+	TAG_COMPILE_UNIT = 0x11,
+	TAG_SUBPROGRAM = 0x2e,
+	AT_NAME = 0x03,
+	AT_STMT_LIST = 0x10,
+	AT_LOW_PC = 0x11,
+	AT_HIGH_PC = 0x12,
+	AT_LANGUAGE = 0x13,
+	AT_PRODUCER = 0x25,
+	AT_EXTERNAL = 0x3f,
+	FORM_ADDR = 0x01,
+	FORM_DATA8 = 0x07,
+	FORM_STRING = 0x08,
+	FORM_DATA1 = 0x0b,
+	FORM_SEC_OFFSET = 0x17,
+	FORM_FLAG_PRESENT = 0x19,
 	LANG_C99 = 0x0c,
-	LNS_COPY = 1, LNS_ADVANCE_PC, LNS_ADVANCE_LINE, LNS_OPCODES = 13,
-	LNE_END_SEQUENCE = 1, LNE_SET_ADDRESS,
+	LNS_COPY = 1,
+	LNS_ADVANCE_PC,
+	LNS_ADVANCE_LINE,
+	LNS_OPCODES = 13,
+	LNE_END_SEQUENCE = 1,
+	LNE_SET_ADDRESS,
 };
 
 enum { UNIT = 1, FUNCTION }; /* abbreviations */
 
 static const uint8_t abbreviations[] = {
-	UNIT, TAG_COMPILE_UNIT, true, AT_PRODUCER, FORM_STRING, AT_LANGUAGE, FORM_DATA1,
-	AT_NAME, FORM_STRING, AT_LOW_PC, FORM_ADDR, AT_HIGH_PC, FORM_DATA8,
-	AT_STMT_LIST, FORM_SEC_OFFSET, 0, 0,
-	FUNCTION, TAG_SUBPROGRAM, false, AT_NAME, FORM_STRING, AT_EXTERNAL, FORM_FLAG_PRESENT,
-	AT_LOW_PC, FORM_ADDR, AT_HIGH_PC, FORM_DATA8, 0, 0,
+	UNIT,
+	TAG_COMPILE_UNIT,
+	true,
+	AT_PRODUCER,
+	FORM_STRING,
+	AT_LANGUAGE,
+	FORM_DATA1,
+	AT_NAME,
+	FORM_STRING,
+	AT_LOW_PC,
+	FORM_ADDR,
+	AT_HIGH_PC,
+	FORM_DATA8,
+	AT_STMT_LIST,
+	FORM_SEC_OFFSET,
+	0,
+	0,
+	FUNCTION,
+	TAG_SUBPROGRAM,
+	false,
+	AT_NAME,
+	FORM_STRING,
+	AT_EXTERNAL,
+	FORM_FLAG_PRESENT,
+	AT_LOW_PC,
+	FORM_ADDR,
+	AT_HIGH_PC,
+	FORM_DATA8,
+	0,
+	0,
 	0,
 };
 
 enum { STRINGS = 1, CODE, SYMBOLS, ABBREVIATIONS, INFO, LINES, SECTIONS };
 enum { CALLED = 1, NAMED, N_SYMBOLS };
 
-static const char section_names[] =
-	"\0.strtab\0.text\0.symtab\0.debug_abbrev\0.debug_info\0.debug_line";
+static const char section_names[] = "\0.strtab\0.text\0.symtab\0.debug_abbrev\0.debug_info\0.debug_line";
 
 /* Written twice: first only counted, without bytes. */
 struct object {
@@ -110,7 +148,10 @@ static void begin_section(struct object *o, int section, uint32_t type)
 
 	put(o, padding, -o->n % sizeof padding);
 	o->sections[section] = (Elf64_Shdr){
-		.sh_name = section_name(section), .sh_type = type, .sh_offset = o->n, .sh_addralign = 1,
+		.sh_name = section_name(section),
+		.sh_type = type,
+		.sh_offset = o->n,
+		.sh_addralign = 1,
 	};
 }
 
@@ -154,8 +195,7 @@ static void put_code(struct object *o, const struct lb_graph_record *graph)
 
 /* ---- DWARF ---- */
 
-static void put_info(struct object *o, const char *file, const char *called,
-		     const struct lb_graph_record *graph)
+static void put_info(struct object *o, const char *file, const char *called, const struct lb_graph_record *graph)
 {
 	begin_section(o, ABBREVIATIONS, SHT_PROGBITS);
 	put(o, abbreviations, sizeof abbreviations);

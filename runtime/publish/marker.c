@@ -96,8 +96,7 @@ static bool is(const char *name, size_t n, const char *word)
 
 static bool is_address(const char *name, size_t n)
 {
-	return is(name, n, "site") || is(name, n, "address") || is(name, n, "root") ||
-	       is(name, n, "compiled");
+	return is(name, n, "site") || is(name, n, "address") || is(name, n, "root") || is(name, n, "compiled");
 }
 
 static void put_arg(struct text *to, const char *name, size_t n, uint64_t value)
@@ -124,8 +123,8 @@ static void put_arg(struct text *to, const char *name, size_t n, uint64_t value)
 }
 
 /* Addresses come last: strace shows 32 characters of a text, unless told otherwise (-s). */
-static void put_args(struct text *to, const struct lb_event_info *event,
-		     const uint64_t args[LB_EVENT_ARGS], bool addresses)
+static void put_args(struct text *to, const struct lb_event_info *event, const uint64_t args[LB_EVENT_ARGS],
+		     bool addresses)
 {
 	const char *names = event->args;
 
@@ -159,7 +158,7 @@ void lb_marker_write(const struct lb_event_info *event, const uint64_t args[LB_E
 void lb_marker_name_tensor(const struct lb_tensor *t)
 {
 	const struct lb_buffer *buffer =
-		(const struct lb_buffer *)(uintptr_t)__atomic_load_n(&t->buffer, __ATOMIC_ACQUIRE);
+	    (const struct lb_buffer *)(uintptr_t)__atomic_load_n(&t->buffer, __ATOMIC_ACQUIRE);
 	const char *name = (const char *)(uintptr_t)__atomic_load_n(&t->name, __ATOMIC_ACQUIRE);
 	char bytes[MAPPING_NAME_BYTES];
 	struct text text = { .size = sizeof bytes, .bytes = bytes };

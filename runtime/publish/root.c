@@ -12,7 +12,9 @@
 #include "publish/records.h"
 
 #define DESCRIBE(record, type, name_) \
-	{ .name = #name_, .offset = offsetof(struct record, name_), .width = sizeof(type), \
+	{ .name = #name_, \
+	  .offset = offsetof(struct record, name_), \
+	  .width = sizeof(type), \
 	  .count = sizeof(((struct record *)0)->name_) / sizeof(type) },
 #define TENSOR_FIELD(type, name, count, meaning) DESCRIBE(lb_tensor, type, name)
 #define BUFFER_FIELD(type, name, count, meaning) DESCRIBE(lb_buffer, type, name)
@@ -21,8 +23,10 @@
 #define COMPILED_FIELD(type, name, count, meaning) DESCRIBE(lb_compiled_record, type, name)
 #define GRAPH_FIELD(type, name, count, meaning) DESCRIBE(lb_graph_record, type, name)
 #define ROOT_FIELD(name_) \
-	{ .name = #name_, .offset = offsetof(struct lb_symtab, name_), \
-	  .width = sizeof((struct lb_symtab *)0)->name_, .count = 1 },
+	{ .name = #name_, \
+	  .offset = offsetof(struct lb_symtab, name_), \
+	  .width = sizeof((struct lb_symtab *)0)->name_, \
+	  .count = 1 },
 
 static const struct lb_field tensor_fields[] = { LB_TENSOR_FIELDS(TENSOR_FIELD) };
 static const struct lb_field buffer_fields[] = { LB_BUFFER_FIELDS(BUFFER_FIELD) };
@@ -109,7 +113,10 @@ static uint64_t address_of(const void *p)
 static int64_t rank_of_job(void)
 {
 	static const char *const names[] = {
-		"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID",
+		"OMPI_COMM_WORLD_RANK",
+		"PMIX_RANK",
+		"PMI_RANK",
+		"SLURM_PROCID",
 	};
 	int64_t rank = -1;
 

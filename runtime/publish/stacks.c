@@ -26,8 +26,8 @@ static uint32_t *table;
 
 static bool map_depot(void)
 {
-	void *at = mmap(NULL, DEPOT_WORDS * sizeof *depot + TABLE_SLOTS * sizeof *table,
-			PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *at = mmap(NULL, DEPOT_WORDS * sizeof *depot + TABLE_SLOTS * sizeof *table, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (at == MAP_FAILED)
 		return false;
 	depot = at;

@@ -10,8 +10,8 @@ int main(int argc, char **argv)
 {
 	(void)argv;
 	void *library = dlopen("libopenblas.so.0", RTLD_NOW);
-	void (*sgemm)(int, int, int, int, int, int, float, const float *, int, const float *, int,
-		      float, float *, int) = NULL;
+	void (*sgemm)(int, int, int, int, int, int, float, const float *, int, const float *, int, float, float *,
+		      int) = NULL;
 	if (library)
 		*(void **)&sgemm = dlsym(library, "cblas_sgemm");
 	if (argc > 1) {

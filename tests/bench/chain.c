@@ -26,7 +26,7 @@ static void copy_with(int n, char *to, const char *from, size_t nbytes)
 	struct part parts[MAX_THREADS];
 	size_t each = nbytes / (size_t)n;
 	for (int i = 0; i < n; i++) {
-		parts[i] = (struct part){to + (size_t)i * each, from + (size_t)i * each, each};
+		parts[i] = (struct part){ to + (size_t)i * each, from + (size_t)i * each, each };
 		pthread_create(&threads[i], NULL, copy_part, &parts[i]);
 	}
 	for (int i = 0; i < n; i++)

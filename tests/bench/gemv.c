@@ -23,15 +23,13 @@ static void runtime(lb_dtype dtype, bool transpose)
 					seconds[i] = bench_now() - t;
 			}
 	}
-	printf("gemv_%s_%c_us %g\n", lb_dtype_name(dtype), transpose ? 't' : 'n',
-	       1e6 * bench_median(seconds, ROUNDS));
+	printf("gemv_%s_%c_us %g\n", lb_dtype_name(dtype), transpose ? 't' : 'n', 1e6 * bench_median(seconds, ROUNDS));
 }
 
 static bool blas(void)
 {
 	void *library = dlopen("libopenblas.so.0", RTLD_NOW);
-	void (*sgemv)(int, int, int, int, float, const float *, int, const float *, int, float, float *,
-		      int) = NULL;
+	void (*sgemv)(int, int, int, int, float, const float *, int, const float *, int, float, float *, int) = NULL;
 	if (library)
 		*(void **)&sgemv = dlsym(library, "cblas_sgemv");
 	float *w = malloc(sizeof(float) * N * N), *x = malloc(sizeof(float) * N), *y = malloc(sizeof(float) * N);

@@ -7,8 +7,13 @@ enum { N = 2048, ROUNDS = 7 };
 
 int main(void)
 {
-	static const struct { lb_dtype dtype; const char *key; } rows[] = {
-		{LB_F32, "matmul_f32"}, {LB_F16, "matmul_f16"}, {LB_BF16, "matmul_bf16"},
+	static const struct {
+		lb_dtype dtype;
+		const char *key;
+	} rows[] = {
+		{ LB_F32, "matmul_f32" },
+		{ LB_F16, "matmul_f16" },
+		{ LB_BF16, "matmul_bf16" },
 	};
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
 		double seconds[ROUNDS];
@@ -26,8 +31,7 @@ int main(void)
 				}
 			}
 		}
-		printf("%s_gflops %g\n", rows[k].key,
-		       2e-9 * N * (double)N * N / bench_median(seconds, ROUNDS));
+		printf("%s_gflops %g\n", rows[k].key, 2e-9 * N * (double)N * N / bench_median(seconds, ROUNDS));
 	}
 	if (!lb_ok())
 		fprintf(stderr, "matmul: %s\n", lb_error_message());

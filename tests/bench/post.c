@@ -17,8 +17,8 @@ struct record {
 
 __attribute__((noinline)) static void die_here(const void *data)
 {
-	printf("%p %zu %zu %p\n", (const void *)&lb_symtab_root.kinds[LB_KIND_TENSOR],
-	       offsetof(struct record, state), offsetof(struct record, name), data);
+	printf("%p %zu %zu %p\n", (const void *)&lb_symtab_root.kinds[LB_KIND_TENSOR], offsetof(struct record, state),
+	       offsetof(struct record, name), data);
 	fflush(stdout);
 	abort();
 }
@@ -37,8 +37,7 @@ int main(int argc, char **argv)
 		LB_SCOPE
 			lb_keep(lb_named(name, lb_reshape(one, LB_SHAPE(1, 1))));
 	}
-	lb_tensor *big = lb_keep(lb_named("big", lb_random_normal(LB_SHAPE(bytes / 4), LB_F32,
-								 lb_key(1))));
+	lb_tensor *big = lb_keep(lb_named("big", lb_random_normal(LB_SHAPE(bytes / 4), LB_F32, lb_key(1))));
 	lb_eval(big);
 	if (!lb_ok())
 		return fprintf(stderr, "%s\n", lb_error_message()), 1;

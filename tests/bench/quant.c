@@ -12,19 +12,19 @@ static const struct {
 	const char *name;
 	lb_quant how;
 } formats[] = {
-	{"affine2", {LB_QUANT_AFFINE, 2, 64}}, {"affine3", {LB_QUANT_AFFINE, 3, 64}},
-	{"affine4", {LB_QUANT_AFFINE, 4, 64}}, {"affine5", {LB_QUANT_AFFINE, 5, 64}},
-	{"affine6", {LB_QUANT_AFFINE, 6, 64}}, {"affine8", {LB_QUANT_AFFINE, 8, 64}},
-	{"mxfp4", {LB_QUANT_MXFP4, 0, 0}}, {"mxfp8", {LB_QUANT_MXFP8, 0, 0}},
-	{"nvfp4", {LB_QUANT_NVFP4, 0, 0}},
+	{ "affine2", { LB_QUANT_AFFINE, 2, 64 } }, { "affine3", { LB_QUANT_AFFINE, 3, 64 } },
+	{ "affine4", { LB_QUANT_AFFINE, 4, 64 } }, { "affine5", { LB_QUANT_AFFINE, 5, 64 } },
+	{ "affine6", { LB_QUANT_AFFINE, 6, 64 } }, { "affine8", { LB_QUANT_AFFINE, 8, 64 } },
+	{ "mxfp4", { LB_QUANT_MXFP4, 0, 0 } },     { "mxfp8", { LB_QUANT_MXFP8, 0, 0 } },
+	{ "nvfp4", { LB_QUANT_NVFP4, 0, 0 } },
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
-static const int rows[] = {1, 2, 4, 8, 16, 64, 256};
+static const int rows[] = { 1, 2, 4, 8, 16, 64, 256 };
 
 enum way { FUSED, APART, PLAIN };
 
-static double microseconds(enum way way, lb_tensor *x, lb_quantized q, lb_quant how, lb_tensor *w,
-			   bool transpose, uint64_t *peak)
+static double microseconds(enum way way, lb_tensor *x, lb_quantized q, lb_quant how, lb_tensor *w, bool transpose,
+			   uint64_t *peak)
 {
 	double seconds[ROUNDS];
 	for (int i = -1; i < ROUNDS; i++) {
@@ -34,7 +34,7 @@ static double microseconds(enum way way, lb_tensor *x, lb_quantized q, lb_quant 
 			if (way == APART)
 				w = lb_dequantize(q, how, lb_dtype_of(x));
 			lb_tensor *y = way == FUSED ? lb_quantized_matmul(x, q, how, transpose)
-				: lb_matmul(x, transpose ? lb_transpose(w, LB_ALL_AXES) : w);
+						    : lb_matmul(x, transpose ? lb_transpose(w, LB_ALL_AXES) : w);
 			double t = bench_now();
 			lb_eval(y);
 			if (i >= 0)

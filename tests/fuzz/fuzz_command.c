@@ -13,11 +13,17 @@
 enum { HEAD = 2, MOST = 62, WORDS = 0x80 };
 
 static const char *const words[] = {
-	" x", " lazy", " layer.0", " #1", " #2", " #99", " #", " nobody", " 0x200010", " 0x100010",
-	" -1", " 0", " 1", " 8", " 9223372036854775807", " 1e308", " nan", " 1e-3", " 1:2", "=",
-	"[0]", "[0, ::2]", "[..., -1]", "[::-1]", "[-9223372036854775808:]", "[", "]", "(", ")", "'",
-	"\"", "\\", " *", " ?", " [a-z]", " f32", " float32", " int64", " ready", " bytes", " --", " --json",
-	" x.npy", " x.core:x", " 0,1", " 4,4", " (2, 3)", " shape", " 2G", " all", ",", "\xff", "%s%n",
+	" x",     " lazy",    " layer.0",  " #1",       " #2",
+	" #99",   " #",       " nobody",   " 0x200010", " 0x100010",
+	" -1",    " 0",       " 1",        " 8",        " 9223372036854775807",
+	" 1e308", " nan",     " 1e-3",     " 1:2",      "=",
+	"[0]",    "[0, ::2]", "[..., -1]", "[::-1]",    "[-9223372036854775808:]",
+	"[",      "]",        "(",         ")",         "'",
+	"\"",     "\\",       " *",        " ?",        " [a-z]",
+	" f32",   " float32", " int64",    " ready",    " bytes",
+	" --",    " --json",  " x.npy",    " x.core:x", " 0,1",
+	" 4,4",   " (2, 3)",  " shape",    " 2G",       " all",
+	",",      "\xff",     "%s%n",
 };
 enum { N_WORDS = sizeof words / sizeof *words, N_TENSORS = 5 };
 
@@ -45,8 +51,7 @@ static void append_word(char *line, size_t size, const struct lbx_command *comma
 	}
 }
 
-static void line_of(const struct lbx_command *command, const uint8_t *data, size_t size, char *line,
-		    size_t room)
+static void line_of(const struct lbx_command *command, const uint8_t *data, size_t size, char *line, size_t room)
 {
 	*line = '\0';
 	for (size_t i = 0; i < size && strlen(line) + 40 < room; i++) {

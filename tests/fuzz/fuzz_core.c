@@ -62,8 +62,13 @@ static void put_notes(struct core *core)
 /* The page by which the root is found: a program header, and the note that it leads to. */
 static void make_page(unsigned char *page)
 {
-	struct { Elf64_Nhdr head; char owner[12]; int64_t distance; } note = {
-		.head = { sizeof LB_NOTE_OWNER, sizeof(int64_t), LB_NOTE_ROOT }, .owner = LB_NOTE_OWNER,
+	struct {
+		Elf64_Nhdr head;
+		char owner[12];
+		int64_t distance;
+	} note = {
+		.head = { sizeof LB_NOTE_OWNER, sizeof(int64_t), LB_NOTE_ROOT },
+		.owner = LB_NOTE_OWNER,
 	};
 	Elf64_Phdr header = { .p_type = PT_NOTE, .p_vaddr = NOTE, .p_memsz = sizeof note };
 
@@ -78,8 +83,12 @@ static void make_core(const struct image *image, struct core *core)
 	unsigned char page[PAGE];
 	Elf64_Ehdr header = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_CORE, .e_machine = LBX_MACHINE, .e_version = EV_CURRENT,
-		.e_phoff = sizeof header, .e_ehsize = sizeof header, .e_phentsize = sizeof(Elf64_Phdr),
+		.e_type = ET_CORE,
+		.e_machine = LBX_MACHINE,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof header,
+		.e_ehsize = sizeof header,
+		.e_phentsize = sizeof(Elf64_Phdr),
 		.e_phnum = (Elf64_Half)(image->n_regions + 2),
 	};
 	Elf64_Phdr headers[IMAGE_REGIONS + 2] = { { .p_type = PT_NOTE } };
@@ -94,9 +103,12 @@ static void make_core(const struct image *image, struct core *core)
 	for (int i = 0; i <= image->n_regions; i++) {
 		const struct image_region *r = i ? &image->regions[i - 1] : NULL;
 		uint64_t size = r ? r->size : PAGE;
-		headers[i + 1] = (Elf64_Phdr){
-			.p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_offset = core->n,
-			.p_vaddr = r ? r->address : HEADERS, .p_filesz = size, .p_memsz = size };
+		headers[i + 1] = (Elf64_Phdr){ .p_type = PT_LOAD,
+					       .p_flags = PF_R | PF_W,
+					       .p_offset = core->n,
+					       .p_vaddr = r ? r->address : HEADERS,
+					       .p_filesz = size,
+					       .p_memsz = size };
 		put(core, r ? r->bytes : page, size);
 	}
 	memcpy(core->bytes + sizeof header, headers, (size_t)header.e_phnum * sizeof *headers);
@@ -111,9 +123,12 @@ static void swallow(struct lbx_out *out, const char *text, size_t n)
 
 static void look(const char *path, bool whole)
 {
-	static const struct { const char *name, *rest; } lines[] = {
-		{ "status", "" }, { "list", "" }, { "print", "x" }, { "threads", "" }, { "frame", "" },
-		{ "owner", "0x200010" }, { "freed", "" }, { "events", "" }, { "report", "--seconds 1" },
+	static const struct {
+		const char *name, *rest;
+	} lines[] = {
+		{ "status", "" },  { "list", "" },   { "print", "x" },
+		{ "threads", "" }, { "frame", "" },  { "owner", "0x200010" },
+		{ "freed", "" },   { "events", "" }, { "report", "--seconds 1" },
 	};
 	struct lbx_settings settings = lbx_default_settings;
 	size_t sum = 0;
@@ -121,13 +136,13 @@ static void look(const char *path, bool whole)
 	struct lbx_context context = { .out = &out, .settings = &settings };
 
 	settings.replay_memory = 0;
-	if (lbx_core_open(path, NULL, &context.target) &&
-	    lbx_stacks_of_core(context.target, &context.stacks)) {
+	if (lbx_core_open(path, NULL, &context.target) && lbx_stacks_of_core(context.target, &context.stacks)) {
 		for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
 			lb_clear_error();
 			struct lbx_args args;
-			bool done = lbx_args_parse_line(lbx_command_find(lbx_commands, lines[i].name), lines[i].rest,
-							&args) && lbx_command_run(&context, &args);
+			bool done =
+			    lbx_args_parse_line(lbx_command_find(lbx_commands, lines[i].name), lines[i].rest, &args) &&
+			    lbx_command_run(&context, &args);
 			if (!done && lb_ok())
 				__builtin_trap(); /* it failed without saying why */
 		}
@@ -171,8 +186,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifndef LBX_LIBFUZZER
 static size_t fuzz_make(uint64_t *random, uint8_t input[FUZZ_INPUT])
 {
-	static const uint64_t values[] = { 0, 1, 0xff, 0xffff, 0xffffffff, UINT64_MAX, INT64_MAX,
-					   1 << 20, IMAGE_ROOT, HEADERS };
+	static const uint64_t values[] = { 0,          1,         0xff,    0xffff,     0xffffffff,
+					   UINT64_MAX, INT64_MAX, 1 << 20, IMAGE_ROOT, HEADERS };
 	size_t changes = fuzz_random(random) % 8, n = changes * sizeof(struct change);
 
 	for (size_t k = 0; k < n + 1; k++)

@@ -44,25 +44,28 @@ static uint64_t next_random(void)
 /* Changes up to eight places: bits, interesting numbers, copies, and the length. */
 static size_t mutate(uint8_t *bytes, size_t n)
 {
-	static const uint64_t numbers[] = { 0, 1, 0x7f, 0xff, 0xffff, 0x7fffffff, 0xffffffff,
-					    0x7fffffffffffffff, 0xffffffffffffffff, 1ull << 62, 1ull << 32 };
+	static const uint64_t numbers[] = { 0,
+					    1,
+					    0x7f,
+					    0xff,
+					    0xffff,
+					    0x7fffffff,
+					    0xffffffff,
+					    0x7fffffffffffffff,
+					    0xffffffffffffffff,
+					    1ull << 62,
+					    1ull << 32 };
 	for (uint64_t i = next_random() % 8 + 1; i-- && n;) {
 		size_t at = next_random() % n, to = next_random() % n, width = 1u << next_random() % 4;
 		size_t larger = at > to ? at : to, fits = n - larger < width ? n - larger : width;
 		switch (next_random() % 5) {
-		case 0:
-			bytes[at] ^= (uint8_t)(1 << next_random() % 8);
-			break;
-		case 1:
-			bytes[at] = (uint8_t)next_random();
-			break;
+		case 0: bytes[at] ^= (uint8_t)(1 << next_random() % 8); break;
+		case 1: bytes[at] = (uint8_t)next_random(); break;
 		case 2:
 			memcpy(bytes + at, &numbers[next_random() % (sizeof numbers / sizeof *numbers)],
 			       n - at < width ? n - at : width);
 			break;
-		case 3:
-			memmove(bytes + to, bytes + at, fits);
-			break;
+		case 3: memmove(bytes + to, bytes + at, fits); break;
 		default:
 			if (next_random() % 8 == 0)
 				n = at;

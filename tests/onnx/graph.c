@@ -66,8 +66,7 @@ static bool run_node(struct onnx_graph *graph, struct onnx_node *node)
 bool onnx_graph_run(struct onnx_graph *graph, const struct onnx_model *model)
 {
 	for (const struct onnx_initial *i = model->initial; i; i = i->next)
-		if (!onnx_graph_add(graph, i->tensor.name,
-				    layout_tensor(&i->tensor.array, LAYOUT_DENSE)))
+		if (!onnx_graph_add(graph, i->tensor.name, layout_tensor(&i->tensor.array, LAYOUT_DENSE)))
 			return false;
 	for (struct onnx_node *node = model->nodes; node; node = node->next)
 		if (!run_node(graph, node))

@@ -35,15 +35,36 @@ void onnx_arena_deinit(struct onnx_arena *arena)
 
 bool onnx_dtype(int64_t data_type, lb_dtype *ret, const char **name)
 {
-	static const struct { const char *name; int dtype; } types[] = {
-		[1] = { "float32", LB_F32 }, { "uint8", LB_U8 }, { "int8", LB_I8 },
-		{ "uint16", LB_U16 }, { "int16", LB_I16 }, { "int32", LB_I32 },
-		{ "int64", LB_I64 }, { "string", -1 }, { "bool", LB_BOOL }, { "float16", LB_F16 },
-		{ "float64", LB_F64 }, { "uint32", LB_U32 }, { "uint64", LB_U64 },
-		{ "complex64", LB_C64 }, { "complex128", -1 }, { "bfloat16", LB_BF16 },
-		{ "float8e4m3fn", -1 }, { "float8e4m3fnuz", -1 }, { "float8e5m2", -1 },
-		{ "float8e5m2fnuz", -1 }, { "uint4", -1 }, { "int4", -1 }, { "float4e2m1", -1 },
-		{ "float8e8m0", -1 }, { "uint2", -1 }, { "int2", -1 },
+	static const struct {
+		const char *name;
+		int dtype;
+	} types[] = {
+		[1] = { "float32", LB_F32 },
+		{ "uint8", LB_U8 },
+		{ "int8", LB_I8 },
+		{ "uint16", LB_U16 },
+		{ "int16", LB_I16 },
+		{ "int32", LB_I32 },
+		{ "int64", LB_I64 },
+		{ "string", -1 },
+		{ "bool", LB_BOOL },
+		{ "float16", LB_F16 },
+		{ "float64", LB_F64 },
+		{ "uint32", LB_U32 },
+		{ "uint64", LB_U64 },
+		{ "complex64", LB_C64 },
+		{ "complex128", -1 },
+		{ "bfloat16", LB_BF16 },
+		{ "float8e4m3fn", -1 },
+		{ "float8e4m3fnuz", -1 },
+		{ "float8e5m2", -1 },
+		{ "float8e5m2fnuz", -1 },
+		{ "uint4", -1 },
+		{ "int4", -1 },
+		{ "float4e2m1", -1 },
+		{ "float8e8m0", -1 },
+		{ "uint2", -1 },
+		{ "int2", -1 },
 	};
 	bool known = data_type > 0 && data_type < (int64_t)(sizeof types / sizeof *types);
 	*name = known ? types[data_type].name : "unknown";
@@ -78,8 +99,7 @@ static bool sizes(struct npy *array)
 	array->size = 1;
 	for (int k = 0; k < array->rank; k++)
 		if (array->shape[k] < 0 || !lb_mul(array->size, array->shape[k], &array->size))
-			return lb_fail("tensor: axis %d has size %jd", k,
-				       (intmax_t)array->shape[k]);
+			return lb_fail("tensor: axis %d has size %jd", k, (intmax_t)array->shape[k]);
 	int64_t nbytes;
 	if (!lb_mul(array->size, lb_dtype_bytes(array->dtype), &nbytes) || nbytes > 1 << 30)
 		return lb_fail("tensor: %jd elements are too many", (intmax_t)array->size);
@@ -107,20 +127,18 @@ static bool elements(struct onnx_arena *arena, struct lb_cursor c, struct npy *a
 				memcpy(array->data, field.bytes.data, array->nbytes);
 			return true;
 		}
-		if (field.number == 4 || field.number == 5 || field.number == 7 ||
-		    field.number == 10 || field.number == 11)
+		if (field.number == 4 || field.number == 5 || field.number == 7 || field.number == 10 ||
+		    field.number == 11)
 			if (!wire_numbers(&field, type, most, &n, values))
 				return false;
 	}
 	if (n != most)
-		return lb_fail("%s: the tensor has %jd values, expected %jd", c.path, (intmax_t)n,
-			       (intmax_t)most);
+		return lb_fail("%s: the tensor has %jd values, expected %jd", c.path, (intmax_t)n, (intmax_t)most);
 	store(values, n, array->dtype, array->data);
 	return true;
 }
 
-static bool decode_tensor(struct onnx_arena *arena, const struct lb_cursor *from,
-			  struct onnx_tensor *ret)
+static bool decode_tensor(struct onnx_arena *arena, const struct lb_cursor *from, struct onnx_tensor *ret)
 {
 	struct lb_cursor c = *from;
 	struct wire_field field;
@@ -130,8 +148,7 @@ static bool decode_tensor(struct onnx_arena *arena, const struct lb_cursor *from
 	while (lb_cursor_left(&c)) {
 		if (!wire_field(&c, &field))
 			return false;
-		if (field.number == 1 &&
-		    !wire_numbers(&field, WIRE_VARINT, LB_MAX_RANK, &rank, shape))
+		if (field.number == 1 && !wire_numbers(&field, WIRE_VARINT, LB_MAX_RANK, &rank, shape))
 			return false;
 		if (field.number == 2)
 			data_type = (int64_t)field.value;
@@ -153,8 +170,7 @@ static bool decode_tensor(struct onnx_arena *arena, const struct lb_cursor *from
 
 /* ---- graphs ---- */
 
-static bool decode_attribute(struct onnx_arena *arena, struct lb_cursor c,
-			     struct onnx_attribute *ret)
+static bool decode_attribute(struct onnx_arena *arena, struct lb_cursor c, struct onnx_attribute *ret)
 {
 	struct wire_field field;
 	uint64_t *ints = onnx_alloc(arena, ONNX_MOST_VALUES * sizeof *ints);
@@ -166,34 +182,18 @@ static bool decode_attribute(struct onnx_arena *arena, struct lb_cursor c,
 		bool ok = wire_field(&c, &field);
 		uint32_t bits = (uint32_t)field.value;
 		switch (ok ? field.number : 0) {
-		case 1:
-			ok = (ret->name = copy_text(arena, &field)) != NULL;
-			break;
-		case 2:
-			memcpy(&ret->f, &bits, sizeof bits);
-			break;
-		case 3:
-			ret->i = (int64_t)field.value;
-			break;
-		case 4:
-			ok = (ret->text = copy_text(arena, &field)) != NULL;
-			break;
+		case 1: ok = (ret->name = copy_text(arena, &field)) != NULL; break;
+		case 2: memcpy(&ret->f, &bits, sizeof bits); break;
+		case 3: ret->i = (int64_t)field.value; break;
+		case 4: ok = (ret->text = copy_text(arena, &field)) != NULL; break;
 		case 5:
 			ret->tensor = onnx_alloc(arena, sizeof *ret->tensor);
 			ok = ret->tensor && decode_tensor(arena, &field.bytes, ret->tensor);
 			break;
 		case 6:
-		case 11:
-			ret->graph = true;
-			break;
-		case 7:
-			ok = wire_numbers(&field, WIRE_32, ONNX_MOST_VALUES, &ret->n_floats,
-					  floats);
-			break;
-		case 8:
-			ok = wire_numbers(&field, WIRE_VARINT, ONNX_MOST_VALUES, &ret->n_ints,
-					  ints);
-			break;
+		case 11: ret->graph = true; break;
+		case 7: ok = wire_numbers(&field, WIRE_32, ONNX_MOST_VALUES, &ret->n_floats, floats); break;
+		case 8: ok = wire_numbers(&field, WIRE_VARINT, ONNX_MOST_VALUES, &ret->n_ints, ints); break;
 		}
 		if (!ok)
 			return false;
@@ -213,14 +213,14 @@ static bool decode_node(struct onnx_arena *arena, struct lb_cursor c, struct onn
 		if (ret->n_in == ONNX_MOST_VALUES || ret->n_out == ONNX_MOST_VALUES ||
 		    ret->n_attributes == ONNX_MOST_VALUES)
 			return lb_fail("%s: a node with too many inputs or attributes", c.path);
-		const char **text = field.number == 1 ? &ret->in[ret->n_in++]
-			: field.number == 2 ? &ret->out[ret->n_out++]
-			: field.number == 4 ? &ret->op
-			: field.number == 7 ? &ret->domain : NULL;
+		const char **text = field.number == 1   ? &ret->in[ret->n_in++]
+				    : field.number == 2 ? &ret->out[ret->n_out++]
+				    : field.number == 4 ? &ret->op
+				    : field.number == 7 ? &ret->domain
+							: NULL;
 		if (text && !(*text = copy_text(arena, &field)))
 			return false;
-		if (field.number == 5 && !decode_attribute(arena, field.bytes,
-							   &ret->attributes[ret->n_attributes++]))
+		if (field.number == 5 && !decode_attribute(arena, field.bytes, &ret->attributes[ret->n_attributes++]))
 			return false;
 	}
 	return true;
@@ -242,9 +242,12 @@ static bool decode_value(struct onnx_arena *arena, struct lb_cursor c, struct on
 		while (lb_cursor_left(&field.bytes)) {
 			if (!wire_field(&field.bytes, &type))
 				return false;
-			ret->kind = type.number == 1 ? "tensor" : type.number == 4 ? "sequence"
-				: type.number == 5 ? "map" : type.number == 8 ? "sparse tensor"
-				: type.number == 9 ? "optional" : "unknown";
+			ret->kind = type.number == 1   ? "tensor"
+				    : type.number == 4 ? "sequence"
+				    : type.number == 5 ? "map"
+				    : type.number == 8 ? "sparse tensor"
+				    : type.number == 9 ? "optional"
+						       : "unknown";
 			while (type.number == 1 && lb_cursor_left(&type.bytes)) {
 				if (!wire_field(&type.bytes, &part))
 					return false;
@@ -257,12 +260,14 @@ static bool decode_value(struct onnx_arena *arena, struct lb_cursor c, struct on
 }
 
 /* Appends a new, zeroed item to a list whose items hold their `next`. */
-#define APPEND(arena, tail) ({ \
-	__typeof__(*(tail)) item_ = onnx_alloc((arena), sizeof **(tail)); \
-	*(tail) = item_; \
-	if (item_) \
-		(tail) = &item_->next; \
-	item_; })
+#define APPEND(arena, tail) \
+	({ \
+		__typeof__(*(tail)) item_ = onnx_alloc((arena), sizeof **(tail)); \
+		*(tail) = item_; \
+		if (item_) \
+			(tail) = &item_->next; \
+		item_; \
+	})
 
 static bool decode_graph(struct onnx_arena *arena, struct lb_cursor c, struct onnx_model *ret)
 {
@@ -345,8 +350,7 @@ bool onnx_read_model(struct onnx_arena *arena, const char *path, struct onnx_mod
 	if (!read_file(arena, path, &c))
 		return false;
 	while (lb_cursor_left(&c)) {
-		if (!wire_field(&c, &field) ||
-		    (field.number == 7 && !decode_graph(arena, field.bytes, ret)) ||
+		if (!wire_field(&c, &field) || (field.number == 7 && !decode_graph(arena, field.bytes, ret)) ||
 		    (field.number == 8 && !decode_opset(field.bytes, ret)))
 			return false;
 	}

@@ -55,7 +55,10 @@ struct onnx_model {
 	int64_t opset; /* the version of ONNX's operators */
 	struct onnx_node *nodes;
 	struct onnx_value *in, *out;
-	struct onnx_initial { struct onnx_tensor tensor; struct onnx_initial *next; } *initial;
+	struct onnx_initial {
+		struct onnx_tensor tensor;
+		struct onnx_initial *next;
+	} *initial;
 };
 
 /* `path` is for messages and must outlive the arena's content. */

@@ -104,8 +104,8 @@ lb_tensor *onnx_log_softmax(lb_tensor *x, int axis)
 
 static const struct onnx_op *find(const char *name)
 {
-	static const struct onnx_op *const tables[] = { onnx_math, onnx_shape, onnx_reduce,
-							onnx_model, onnx_loss, onnx_attention };
+	static const struct onnx_op *const tables[] = { onnx_math,  onnx_shape, onnx_reduce,
+							onnx_model, onnx_loss,  onnx_attention };
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		for (const struct onnx_op *op = tables[i]; op->name; op++)
 			if (strcmp(op->name, name) == 0)
@@ -118,16 +118,16 @@ bool onnx_run(struct onnx_call *call)
 	const struct onnx_op *op = find(call->node->op);
 	if (!op || call->node->domain[0])
 		return onnx_refuse(call, "operator %s", call->node->op);
-	call->out[0] = op->unary ? op->unary(call->in[0])
-		: op->binary ? op->binary(call->in[0], call->in[1]) : op->run(call);
+	call->out[0] = op->unary    ? op->unary(call->in[0])
+		       : op->binary ? op->binary(call->in[0], call->in[1])
+				    : op->run(call);
 	if (call->refused[0])
 		return false;
 	if (!call->out[0])
 		return lb_fail("%s failed without an error", op->name);
 	for (int i = 0; i < call->node->n_attributes; i++)
 		if (!call->node->attributes[i].read)
-			return onnx_refuse(call, "attribute %s.%s", op->name,
-					   call->node->attributes[i].name);
+			return onnx_refuse(call, "attribute %s.%s", op->name, call->node->attributes[i].name);
 	for (int i = 0; i < call->node->n_out; i++)
 		if (call->node->out[i][0] && !call->out[i])
 			return onnx_refuse(call, "output %s.%d", op->name, i);

@@ -22,16 +22,14 @@ struct onnx_op {
 	lb_tensor *(*run)(struct onnx_call *call);
 };
 
-extern const struct onnx_op onnx_math[], onnx_shape[], onnx_reduce[], onnx_model[], onnx_loss[],
-	onnx_attention[];
+extern const struct onnx_op onnx_math[], onnx_shape[], onnx_reduce[], onnx_model[], onnx_loss[], onnx_attention[];
 
 /* Runs the node: all its outputs, or false with an error, or with call->refused. A node with
  * attributes that nobody asked for is refused. */
 bool onnx_run(struct onnx_call *call);
 
 /* Notes that the runtime has no "WHAT"; NULL. */
-lb_tensor *onnx_refuse(struct onnx_call *call, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+lb_tensor *onnx_refuse(struct onnx_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Attributes, with what their absence means. */
 bool onnx_has(struct onnx_call *call, const char *name);

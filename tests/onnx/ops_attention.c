@@ -75,8 +75,7 @@ static lb_tensor *attention(struct onnx_call *c)
 		k = apart(k, kv_heads);
 		v = apart(v, kv_heads);
 	}
-	if (onnx_has(c, "softmax_precision") &&
-	    !onnx_dtype(onnx_int(c, "softmax_precision", 0), &precise, &name))
+	if (onnx_has(c, "softmax_precision") && !onnx_dtype(onnx_int(c, "softmax_precision", 0), &precise, &name))
 		return onnx_refuse(c, "dtype %s", name);
 	lb_tensor *root = lb_scalar(sqrt(onnx_float(c, "scale", 1 / sqrt((double)lb_dim(q, 3)))));
 	c->out[1] = k = after(c->in[4], k);
@@ -114,10 +113,10 @@ static lb_tensor *rotary_embedding(struct onnx_call *c)
 	cos = lb_expand_dims(cos, LB_AXES(1));
 	sin = lb_expand_dims(sin, LB_AXES(1));
 	lb_tensor *rest = onnx_part(x, 3, dims, size), *y;
-	lb_tensor *a = neighbours ? lb_slice(x, LB_ALL, LB_ALL, LB_ALL, LB_RANGE(0, dims, 2))
-				  : onnx_part(x, 3, 0, dims / 2);
-	lb_tensor *b = neighbours ? lb_slice(x, LB_ALL, LB_ALL, LB_ALL, LB_RANGE(1, dims, 2))
-				  : onnx_part(x, 3, dims / 2, dims);
+	lb_tensor *a =
+	    neighbours ? lb_slice(x, LB_ALL, LB_ALL, LB_ALL, LB_RANGE(0, dims, 2)) : onnx_part(x, 3, 0, dims / 2);
+	lb_tensor *b =
+	    neighbours ? lb_slice(x, LB_ALL, LB_ALL, LB_ALL, LB_RANGE(1, dims, 2)) : onnx_part(x, 3, dims / 2, dims);
 	lb_tensor *turned[2] = { lb_subtract(lb_multiply(cos, a), lb_multiply(sin, b)),
 				 lb_add(lb_multiply(sin, a), lb_multiply(cos, b)) };
 	if (neighbours)

@@ -15,8 +15,7 @@ static lb_tensor *nll(struct onnx_call *c, lb_tensor *x, lb_tensor *target, lb_t
 	}
 	lb_tensor *at = lb_expand_dims(classes, LB_AXES(1));
 	lb_tensor *picked = lb_squeeze(lb_take_along_axis(x, at, 1), LB_AXES(1));
-	w = weight ? lb_take(weight, classes, 0) : lb_broadcast_to(w, (lb_list){ lb_rank(classes),
-								    lb_shape(classes) });
+	w = weight ? lb_take(weight, classes, 0) : lb_broadcast_to(w, (lb_list){ lb_rank(classes), lb_shape(classes) });
 	if (ignored)
 		w = lb_where(ignored, lb_scalar(0), w);
 	lb_tensor *loss = lb_negative(lb_multiply(picked, w));

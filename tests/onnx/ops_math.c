@@ -50,9 +50,18 @@ static lb_tensor *fold(struct onnx_call *c, lb_tensor *(*join)(lb_tensor *, lb_t
 	return y;
 }
 
-static lb_tensor *n_max(struct onnx_call *c) { return fold(c, lb_maximum); }
-static lb_tensor *n_min(struct onnx_call *c) { return fold(c, lb_minimum); }
-static lb_tensor *n_sum(struct onnx_call *c) { return fold(c, lb_add); }
+static lb_tensor *n_max(struct onnx_call *c)
+{
+	return fold(c, lb_maximum);
+}
+static lb_tensor *n_min(struct onnx_call *c)
+{
+	return fold(c, lb_minimum);
+}
+static lb_tensor *n_sum(struct onnx_call *c)
+{
+	return fold(c, lb_add);
+}
 
 static lb_tensor *n_mean(struct onnx_call *c)
 {
@@ -130,8 +139,7 @@ static lb_tensor *atanh_of(lb_tensor *x)
 static lb_tensor *sign(lb_tensor *x)
 {
 	lb_tensor *zero = lb_scalar_int(0);
-	return lb_subtract(lb_astype(lb_greater(x, zero), lb_dtype_of(x)),
-			   lb_astype(lb_less(x, zero), lb_dtype_of(x)));
+	return lb_subtract(lb_astype(lb_greater(x, zero), lb_dtype_of(x)), lb_astype(lb_less(x, zero), lb_dtype_of(x)));
 }
 
 /* ---- activations ---- */
@@ -161,8 +169,7 @@ static lb_tensor *thresholded_relu(struct onnx_call *c)
 static lb_tensor *exponential(lb_tensor *x, double alpha, double width, double scale)
 {
 	lb_tensor *low = lb_subtract(lb_exp(lb_divide(x, number(width))), number(1));
-	return lb_multiply(number(scale), lb_where(lb_less(x, number(0)),
-						   lb_multiply(number(alpha), low), x));
+	return lb_multiply(number(scale), lb_where(lb_less(x, number(0)), lb_multiply(number(alpha), low), x));
 }
 
 static lb_tensor *elu(struct onnx_call *c)
@@ -229,8 +236,7 @@ static lb_tensor *shrink(struct onnx_call *c)
 {
 	lb_tensor *x = c->in[0];
 	double bias = onnx_float(c, "bias", 0), limit = onnx_float(c, "lambd", 0.5);
-	lb_tensor *high = lb_where(lb_greater(x, number(limit)), lb_subtract(x, number(bias)),
-				   number(0));
+	lb_tensor *high = lb_where(lb_greater(x, number(limit)), lb_subtract(x, number(bias)), number(0));
 	return lb_where(lb_less(x, number(-limit)), lb_add(x, number(bias)), high);
 }
 
@@ -268,8 +274,7 @@ static lb_tensor *quantize_linear(struct onnx_call *c)
 {
 	lb_dtype dtype = LB_U8;
 	const char *name;
-	if (onnx_int(c, "output_dtype", 0) &&
-	    !onnx_dtype(onnx_int(c, "output_dtype", 0), &dtype, &name))
+	if (onnx_int(c, "output_dtype", 0) && !onnx_dtype(onnx_int(c, "output_dtype", 0), &dtype, &name))
 		return onnx_refuse(c, "dtype %s", name);
 	onnx_has(c, "saturate"); /* of floats in 8 bits, which are refused */
 	lb_tensor *zero = c->in[2] ? along(c, c->in[2]) : lb_zeros(LB_SHAPE(), dtype);
@@ -290,8 +295,7 @@ static lb_tensor *dynamic_quantize_linear(struct onnx_call *c)
 	lb_tensor *low = lb_minimum(lb_min(x, LB_ALL_AXES, false), number(0));
 	lb_tensor *high = lb_maximum(lb_max(x, LB_ALL_AXES, false), number(0));
 	lb_tensor *scale = lb_divide(lb_subtract(high, low), number(255));
-	lb_tensor *zero = lb_clip(lb_round(lb_divide(lb_negative(low), scale)), number(0),
-				  number(255));
+	lb_tensor *zero = lb_clip(lb_round(lb_divide(lb_negative(low), scale)), number(0), number(255));
 	c->out[1] = scale;
 	c->out[2] = lb_astype(zero, LB_U8);
 	return quantize(x, scale, c->out[2]);

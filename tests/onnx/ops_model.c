@@ -27,8 +27,7 @@ static lb_tensor *matmul_integer(struct onnx_call *c)
 		a = lb_subtract(a, lb_astype(c->in[2], LB_I32));
 	if (c->in[3])
 		b = lb_subtract(b, lb_astype(c->in[3], LB_I32));
-	return lb_sum(lb_multiply(lb_expand_dims(a, LB_AXES(-1)), lb_expand_dims(b, LB_AXES(-3))),
-		      LB_AXES(-2), false);
+	return lb_sum(lb_multiply(lb_expand_dims(a, LB_AXES(-1)), lb_expand_dims(b, LB_AXES(-3))), LB_AXES(-2), false);
 }
 
 /* Einstein's summation with the two things that NumPy leaves to the reader written out: the
@@ -96,8 +95,8 @@ static int64_t at_or(lb_list list, int k, int64_t otherwise)
 static bool windows_of(struct onnx_call *c, const int64_t *kernel, struct windows *w)
 {
 	lb_tensor *x = c->in[0];
-	lb_list shape = onnx_ints(c, "kernel_shape"), strides = onnx_ints(c, "strides"),
-		pads = onnx_ints(c, "pads"), dilations = onnx_ints(c, "dilations");
+	lb_list shape = onnx_ints(c, "kernel_shape"), strides = onnx_ints(c, "strides"), pads = onnx_ints(c, "pads"),
+		dilations = onnx_ints(c, "dilations");
 	const char *automatic = onnx_text(c, "auto_pad", "NOTSET");
 	bool ceil_mode = onnx_int(c, "ceil_mode", 0);
 	w->n = lb_rank(x) - 2;
@@ -124,8 +123,7 @@ static bool windows_of(struct onnx_call *c, const int64_t *kernel, struct window
 			return onnx_refuse(c, "windows larger than the input");
 		w->count[k] = room / w->stride[k] + 1;
 		/* one more, if it begins before the padding behind */
-		if (ceil_mode && room % w->stride[k] &&
-		    w->count[k] * w->stride[k] < size + w->low[k]) {
+		if (ceil_mode && room % w->stride[k] && w->count[k] * w->stride[k] < size + w->low[k]) {
 			w->count[k]++;
 			w->excess[k] = w->stride[k] - room % w->stride[k];
 		}
@@ -184,8 +182,7 @@ static lb_tensor *average_pool(struct onnx_call *c)
 		return NULL;
 	lb_tensor *ones = lb_ones((lb_list){ lb_rank(x), lb_shape(x) }, lb_dtype_of(x));
 	lb_tensor *counted = view(ones, &w, onnx_int(c, "count_include_pad", 0), 0);
-	return lb_divide(lb_sum(view(x, &w, 0, 0), last_axes(w.n), false),
-			 lb_sum(counted, last_axes(w.n), false));
+	return lb_divide(lb_sum(view(x, &w, 0, 0), last_axes(w.n), false), lb_sum(counted, last_axes(w.n), false));
 }
 
 static lb_tensor *lp_pool(struct onnx_call *c)
@@ -202,12 +199,11 @@ static lb_tensor *lp_pool(struct onnx_call *c)
  * which windows they are in the last axis. */
 static lb_tensor *col_to_im(struct onnx_call *c)
 {
-	int64_t size[ONNX_MOST_VALUES], kernel[ONNX_MOST_VALUES], whole[LB_MAX_RANK],
-		shape[LB_MAX_RANK], strides[LB_MAX_RANK], each = 1, step = 1;
+	int64_t size[ONNX_MOST_VALUES], kernel[ONNX_MOST_VALUES], whole[LB_MAX_RANK], shape[LB_MAX_RANK],
+	    strides[LB_MAX_RANK], each = 1, step = 1;
 	lb_tensor *x = c->in[0];
 	int n = onnx_values(c, 1, size).n;
-	lb_list stride = onnx_ints(c, "strides"), pads = onnx_ints(c, "pads"),
-		dilation = onnx_ints(c, "dilations");
+	lb_list stride = onnx_ints(c, "strides"), pads = onnx_ints(c, "pads"), dilation = onnx_ints(c, "dilations");
 	if (onnx_values(c, 2, kernel).n != n || n < 1 || n > MOST_SPATIAL)
 		return onnx_refuse(c, "windows over %d axes", n);
 	for (int k = n - 1; k >= 0; k--) {
@@ -226,8 +222,7 @@ static lb_tensor *col_to_im(struct onnx_call *c)
 	strides[1] = step;
 	strides[0] = step * whole[1];
 	lb_tensor *y = lb_strided_add(lb_zeros((lb_list){ n + 2, whole }, lb_dtype_of(x)),
-				      lb_reshape(x, (lb_list){ 2 + 2 * n, shape }),
-				      (lb_list){ 2 + 2 * n, strides }, 0);
+				      lb_reshape(x, (lb_list){ 2 + 2 * n, shape }), (lb_list){ 2 + 2 * n, strides }, 0);
 	for (int k = 0; k < n; k++)
 		y = onnx_part(y, k + 2, at_or(pads, k, 0), at_or(pads, k, 0) + size[k]);
 	return y;
@@ -249,8 +244,7 @@ static lb_tensor *conv(struct onnx_call *c)
 	struct windows w;
 	lb_tensor *x = c->in[0], *weight = c->in[1], *y;
 	int rank = lb_rank(x);
-	int64_t last[LB_MAX_RANK], second[LB_MAX_RANK], low[LB_MAX_RANK] = { 0 },
-		high[LB_MAX_RANK] = { 0 };
+	int64_t last[LB_MAX_RANK], second[LB_MAX_RANK], low[LB_MAX_RANK] = { 0 }, high[LB_MAX_RANK] = { 0 };
 	if (!windows_of(c, lb_shape(weight) + 2, &w))
 		return NULL;
 	if (w.n > 2)
@@ -296,12 +290,11 @@ static lb_tensor *layer_norm(struct onnx_call *c)
 	return lb_reshape(y, (lb_list){ rank, lb_shape(x) });
 }
 
-static lb_tensor *normalized(lb_tensor *x, lb_tensor *mean, lb_tensor *var, double eps,
-			     lb_tensor *weight, lb_tensor *bias)
+static lb_tensor *normalized(lb_tensor *x, lb_tensor *mean, lb_tensor *var, double eps, lb_tensor *weight,
+			     lb_tensor *bias)
 {
 	lb_tensor *y = lb_multiply(lb_subtract(x, mean), lb_rsqrt(lb_add(var, lb_scalar(eps))));
-	return lb_add(lb_multiply(y, onnx_channels(weight, lb_rank(x))),
-		      onnx_channels(bias, lb_rank(x)));
+	return lb_add(lb_multiply(y, onnx_channels(weight, lb_rank(x))), onnx_channels(bias, lb_rank(x)));
 }
 
 /* old * momentum + now * (1 - momentum), of the C values that `now` holds */
@@ -317,8 +310,7 @@ static lb_tensor *batch_norm(struct onnx_call *c)
 	double eps = onnx_float(c, "epsilon", 1e-5), momentum = onnx_float(c, "momentum", 0.9);
 	int rank = lb_rank(x);
 	if (!onnx_int(c, "training_mode", 0))
-		return normalized(x, onnx_channels(mean, rank), onnx_channels(var, rank), eps,
-				  c->in[1], c->in[2]);
+		return normalized(x, onnx_channels(mean, rank), onnx_channels(var, rank), eps, c->in[1], c->in[2]);
 	int64_t axes[LB_MAX_RANK] = { 0 };
 	for (int k = 1; k < rank - 1; k++)
 		axes[k] = k + 1;
@@ -333,8 +325,8 @@ static lb_tensor *instance_norm(struct onnx_call *c)
 {
 	lb_tensor *x = c->in[0];
 	lb_list over = last_axes(lb_rank(x) - 2);
-	return normalized(x, lb_mean(x, over, true), lb_var(x, over, true, 0),
-			  onnx_float(c, "epsilon", 1e-5), c->in[1], c->in[2]);
+	return normalized(x, lb_mean(x, over, true), lb_var(x, over, true, 0), onnx_float(c, "epsilon", 1e-5), c->in[1],
+			  c->in[2]);
 }
 
 static lb_tensor *rms_norm(struct onnx_call *c)
@@ -342,8 +334,8 @@ static lb_tensor *rms_norm(struct onnx_call *c)
 	lb_tensor *x = c->in[0];
 	int rank = lb_rank(x), axis = onnx_axis(onnx_int(c, "axis", -1), rank);
 	onnx_int(c, "stash_type", 1);
-	lb_tensor *y = lb_rms_norm(lb_flatten(x, axis, -1), lb_reshape(c->in[1], LB_SHAPE(-1)),
-				   onnx_float(c, "epsilon", 1e-5));
+	lb_tensor *y =
+	    lb_rms_norm(lb_flatten(x, axis, -1), lb_reshape(c->in[1], LB_SHAPE(-1)), onnx_float(c, "epsilon", 1e-5));
 	return lb_reshape(y, (lb_list){ rank, lb_shape(x) });
 }
 
@@ -355,11 +347,9 @@ static lb_tensor *group_norm(struct onnx_call *c)
 	onnx_int(c, "stash_type", 1);
 	lb_tensor *apart = lb_reshape(x, LB_SHAPE(lb_dim(x, 0), groups, -1));
 	lb_tensor *off = lb_subtract(apart, lb_mean(apart, LB_AXES(2), true));
-	lb_tensor *var = lb_add(lb_var(apart, LB_AXES(2), true, 0),
-				lb_scalar(onnx_float(c, "epsilon", 1e-5)));
+	lb_tensor *var = lb_add(lb_var(apart, LB_AXES(2), true, 0), lb_scalar(onnx_float(c, "epsilon", 1e-5)));
 	lb_tensor *y = lb_reshape(lb_multiply(off, lb_rsqrt(var)), (lb_list){ lb_rank(x), lb_shape(x) });
-	return lb_add(lb_multiply(y, onnx_channels(c->in[1], lb_rank(x))),
-		      onnx_channels(c->in[2], lb_rank(x)));
+	return lb_add(lb_multiply(y, onnx_channels(c->in[1], lb_rank(x))), onnx_channels(c->in[2], lb_rank(x)));
 }
 
 static lb_tensor *mean_variance_norm(struct onnx_call *c)
@@ -367,25 +357,22 @@ static lb_tensor *mean_variance_norm(struct onnx_call *c)
 	lb_tensor *x = c->in[0];
 	lb_list axes = onnx_ints(c, "axes"), over = axes.n < 0 ? LB_AXES(0, 2, 3) : axes;
 	lb_tensor *deviation = lb_sqrt(lb_var(x, over, true, 0));
-	return lb_divide(lb_subtract(x, lb_mean(x, over, true)),
-			 lb_add(deviation, lb_scalar(1e-9)));
+	return lb_divide(lb_subtract(x, lb_mean(x, over, true)), lb_add(deviation, lb_scalar(1e-9)));
 }
 
 /* x / (bias + alpha / size * sum of the squares of the channels around)^beta */
 static lb_tensor *local_response_norm(struct onnx_call *c)
 {
 	lb_tensor *x = c->in[0], *sum = lb_scalar(0);
-	int64_t size = onnx_int(c, "size", 1), n = lb_dim(x, 1), low[LB_MAX_RANK] = { 0 },
-		high[LB_MAX_RANK] = { 0 };
+	int64_t size = onnx_int(c, "size", 1), n = lb_dim(x, 1), low[LB_MAX_RANK] = { 0 }, high[LB_MAX_RANK] = { 0 };
 	double alpha = onnx_float(c, "alpha", 1e-4), beta = onnx_float(c, "beta", 0.75);
 	low[1] = (size - 1) / 2;
 	high[1] = size - 1 - low[1];
-	lb_tensor *squares = lb_pad(lb_square(x), (lb_list){ lb_rank(x), low },
-				    (lb_list){ lb_rank(x), high }, 0);
+	lb_tensor *squares = lb_pad(lb_square(x), (lb_list){ lb_rank(x), low }, (lb_list){ lb_rank(x), high }, 0);
 	for (int64_t i = 0; i < size; i++)
 		sum = lb_add(sum, onnx_part(squares, 1, i, i + n));
-	lb_tensor *base = lb_add(lb_multiply(sum, lb_scalar(alpha / (double)size)),
-				 lb_scalar(onnx_float(c, "bias", 1)));
+	lb_tensor *base =
+	    lb_add(lb_multiply(sum, lb_scalar(alpha / (double)size)), lb_scalar(onnx_float(c, "bias", 1)));
 	return lb_divide(x, lb_power(base, lb_scalar(beta)));
 }
 

@@ -55,16 +55,46 @@ static lb_tensor *smallest(lb_tensor *x, lb_list axes, bool keepdims)
 	return extreme(lb_min, INFINITY, x, axes, keepdims);
 }
 
-static lb_tensor *reduce_l1(struct onnx_call *c) { return reduce(c, l1); }
-static lb_tensor *reduce_l2(struct onnx_call *c) { return reduce(c, l2); }
-static lb_tensor *reduce_log_sum(struct onnx_call *c) { return reduce(c, log_sum); }
-static lb_tensor *reduce_log_sum_exp(struct onnx_call *c) { return reduce(c, lb_logsumexp); }
-static lb_tensor *reduce_max(struct onnx_call *c) { return reduce(c, largest); }
-static lb_tensor *reduce_mean(struct onnx_call *c) { return reduce(c, lb_mean); }
-static lb_tensor *reduce_min(struct onnx_call *c) { return reduce(c, smallest); }
-static lb_tensor *reduce_prod(struct onnx_call *c) { return reduce(c, lb_prod); }
-static lb_tensor *reduce_sum(struct onnx_call *c) { return reduce(c, lb_sum); }
-static lb_tensor *reduce_sum_square(struct onnx_call *c) { return reduce(c, sum_square); }
+static lb_tensor *reduce_l1(struct onnx_call *c)
+{
+	return reduce(c, l1);
+}
+static lb_tensor *reduce_l2(struct onnx_call *c)
+{
+	return reduce(c, l2);
+}
+static lb_tensor *reduce_log_sum(struct onnx_call *c)
+{
+	return reduce(c, log_sum);
+}
+static lb_tensor *reduce_log_sum_exp(struct onnx_call *c)
+{
+	return reduce(c, lb_logsumexp);
+}
+static lb_tensor *reduce_max(struct onnx_call *c)
+{
+	return reduce(c, largest);
+}
+static lb_tensor *reduce_mean(struct onnx_call *c)
+{
+	return reduce(c, lb_mean);
+}
+static lb_tensor *reduce_min(struct onnx_call *c)
+{
+	return reduce(c, smallest);
+}
+static lb_tensor *reduce_prod(struct onnx_call *c)
+{
+	return reduce(c, lb_prod);
+}
+static lb_tensor *reduce_sum(struct onnx_call *c)
+{
+	return reduce(c, lb_sum);
+}
+static lb_tensor *reduce_sum_square(struct onnx_call *c)
+{
+	return reduce(c, sum_square);
+}
 
 static lb_tensor *reversed(lb_tensor *x, int axis)
 {
@@ -87,8 +117,14 @@ static lb_tensor *arg(struct onnx_call *c, reduction *run)
 	return lb_subtract(lb_scalar_int(lb_dim(x, axis) - 1), from_end);
 }
 
-static lb_tensor *arg_max(struct onnx_call *c) { return arg(c, lb_argmax); }
-static lb_tensor *arg_min(struct onnx_call *c) { return arg(c, lb_argmin); }
+static lb_tensor *arg_max(struct onnx_call *c)
+{
+	return arg(c, lb_argmax);
+}
+static lb_tensor *arg_min(struct onnx_call *c)
+{
+	return arg(c, lb_argmin);
+}
 
 static lb_tensor *top_k(struct onnx_call *c)
 {
@@ -100,8 +136,8 @@ static lb_tensor *top_k(struct onnx_call *c)
 	if (onnx_int(c, "largest", 1)) {
 		/* descending, of equal ones the first first; unsigned numbers have no negatives */
 		bool is_unsigned = lb_dtype_of(x) >= LB_U8 && lb_dtype_of(x) <= LB_U64;
-		lb_tensor *order = lb_argsort(is_unsigned ? lb_subtract(lb_max(x, LB_ALL_AXES, false), x)
-							  : lb_negative(x), axis);
+		lb_tensor *order =
+		    lb_argsort(is_unsigned ? lb_subtract(lb_max(x, LB_ALL_AXES, false), x) : lb_negative(x), axis);
 		c->out[1] = lb_astype(onnx_part(order, axis, 0, k), LB_I64);
 		return lb_topk(x, k, axis);
 	}
@@ -114,8 +150,7 @@ static lb_tensor *cum_sum(struct onnx_call *c)
 	int64_t axis[ONNX_MOST_VALUES];
 	if (onnx_values(c, 1, axis).n != 1)
 		return NULL;
-	return lb_cumsum(c->in[0], (int)axis[0], onnx_int(c, "reverse", 0),
-			 !onnx_int(c, "exclusive", 0));
+	return lb_cumsum(c->in[0], (int)axis[0], onnx_int(c, "reverse", 0), !onnx_int(c, "exclusive", 0));
 }
 
 /* x / (sum |x|^p)^(1/p) along an axis */

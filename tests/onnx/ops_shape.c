@@ -11,8 +11,7 @@ static lb_tensor *tensor_of(struct onnx_call *c, const struct onnx_tensor *tenso
 	const struct npy *array = &tensor->array;
 	if (tensor->unknown_dtype)
 		return onnx_refuse(c, "dtype %s", tensor->unknown_dtype);
-	return lb_from_data(array->data, array->nbytes, (lb_list){ array->rank, array->shape },
-			    array->dtype);
+	return lb_from_data(array->data, array->nbytes, (lb_list){ array->rank, array->shape }, array->dtype);
 }
 
 static lb_tensor *constant(struct onnx_call *c)
@@ -72,21 +71,18 @@ static lb_tensor *affine_grid(struct onnx_call *c)
 		for (int i = 0; i < n; i++)
 			shape[i] = i == n - 1 - k ? size[n + 1 - k] : 1;
 		lb_tensor *along = lb_reshape(places_of(size[n + 1 - k], ends), (lb_list){ n, shape });
-		columns[k] = lb_reshape(lb_broadcast_to(along, (lb_list){ n, size + 2 }),
-					LB_SHAPE(total, 1));
+		columns[k] = lb_reshape(lb_broadcast_to(along, (lb_list){ n, size + 2 }), LB_SHAPE(total, 1));
 	}
 	columns[n] = lb_ones(LB_SHAPE(total, 1), LB_F32);
 	lb_tensor *places = lb_astype(lb_concatenate(n + 1, columns, 1), lb_dtype_of(theta));
 	size[1] = size[0]; /* (batch, …, n) */
 	size[n + 2] = n;
-	return lb_reshape(lb_matmul(places, lb_transpose(theta, LB_AXES(0, 2, 1))),
-			  (lb_list){ n + 2, size + 1 });
+	return lb_reshape(lb_matmul(places, lb_transpose(theta, LB_AXES(0, 2, 1))), (lb_list){ n + 2, size + 1 });
 }
 
 static lb_tensor *range(struct onnx_call *c)
 {
-	return lb_arange(lb_item(c->in[0]), lb_item(c->in[1]), lb_item(c->in[2]),
-			 lb_dtype_of(c->in[0]));
+	return lb_arange(lb_item(c->in[0]), lb_item(c->in[1]), lb_item(c->in[2]), lb_dtype_of(c->in[0]));
 }
 
 /* a - b cos(2 pi i / n) + d cos(4 pi i / n) */
@@ -96,15 +92,24 @@ static lb_tensor *window(struct onnx_call *c, double a, double b, double d)
 	if (onnx_values(c, 0, size).n != 1)
 		return NULL;
 	double n = (double)size[0] - (onnx_int(c, "periodic", 1) ? 0 : 1);
-	lb_tensor *angle = lb_multiply(lb_arange(0, (double)size[0], 1, LB_F32),
-				       lb_scalar(2 * 3.14159265358979323846 / n));
+	lb_tensor *angle =
+	    lb_multiply(lb_arange(0, (double)size[0], 1, LB_F32), lb_scalar(2 * 3.14159265358979323846 / n));
 	lb_tensor *y = lb_subtract(lb_scalar(a), lb_multiply(lb_scalar(b), lb_cos(angle)));
 	return lb_add(y, lb_multiply(lb_scalar(d), lb_cos(lb_multiply(lb_scalar(2), angle))));
 }
 
-static lb_tensor *blackman(struct onnx_call *c) { return window(c, 0.42, 0.5, 0.08); }
-static lb_tensor *hamming(struct onnx_call *c) { return window(c, 25 / 46.0, 21 / 46.0, 0); }
-static lb_tensor *hann(struct onnx_call *c) { return window(c, 0.5, 0.5, 0); }
+static lb_tensor *blackman(struct onnx_call *c)
+{
+	return window(c, 0.42, 0.5, 0.08);
+}
+static lb_tensor *hamming(struct onnx_call *c)
+{
+	return window(c, 25 / 46.0, 21 / 46.0, 0);
+}
+static lb_tensor *hann(struct onnx_call *c)
+{
+	return window(c, 0.5, 0.5, 0);
+}
 
 /* ---- what is known of the input ---- */
 
@@ -198,8 +203,7 @@ static lb_tensor *expand(struct onnx_call *c)
 
 static lb_tensor *slice(struct onnx_call *c)
 {
-	int64_t starts[ONNX_MOST_VALUES], ends[ONNX_MOST_VALUES], axes[ONNX_MOST_VALUES],
-		steps[ONNX_MOST_VALUES];
+	int64_t starts[ONNX_MOST_VALUES], ends[ONNX_MOST_VALUES], axes[ONNX_MOST_VALUES], steps[ONNX_MOST_VALUES];
 	lb_index index[LB_MAX_RANK];
 	lb_tensor *x = c->in[0];
 	lb_list from = onnx_values(c, 1, starts), along = onnx_values(c, 3, axes);
@@ -238,24 +242,21 @@ static lb_tensor *split(struct onnx_call *c)
 static lb_tensor *depth_to_space(struct onnx_call *c)
 {
 	lb_tensor *x = c->in[0];
-	int64_t b = onnx_int(c, "blocksize", 1), n = lb_dim(x, 0), rows = lb_dim(x, 2),
-		cols = lb_dim(x, 3), left = lb_dim(x, 1) / (b * b);
+	int64_t b = onnx_int(c, "blocksize", 1), n = lb_dim(x, 0), rows = lb_dim(x, 2), cols = lb_dim(x, 3),
+		left = lb_dim(x, 1) / (b * b);
 	if (strcmp(onnx_text(c, "mode", "DCR"), "DCR") == 0)
-		x = lb_transpose(lb_reshape(x, LB_SHAPE(n, b, b, left, rows, cols)),
-				 LB_AXES(0, 3, 4, 1, 5, 2));
+		x = lb_transpose(lb_reshape(x, LB_SHAPE(n, b, b, left, rows, cols)), LB_AXES(0, 3, 4, 1, 5, 2));
 	else
-		x = lb_transpose(lb_reshape(x, LB_SHAPE(n, left, b, b, rows, cols)),
-				 LB_AXES(0, 1, 4, 2, 5, 3));
+		x = lb_transpose(lb_reshape(x, LB_SHAPE(n, left, b, b, rows, cols)), LB_AXES(0, 1, 4, 2, 5, 3));
 	return lb_reshape(x, LB_SHAPE(n, left, rows * b, cols * b));
 }
 
 static lb_tensor *space_to_depth(struct onnx_call *c)
 {
 	lb_tensor *x = c->in[0];
-	int64_t b = onnx_int(c, "blocksize", 1), n = lb_dim(x, 0), channels = lb_dim(x, 1),
-		rows = lb_dim(x, 2) / b, cols = lb_dim(x, 3) / b;
-	x = lb_transpose(lb_reshape(x, LB_SHAPE(n, channels, rows, b, cols, b)),
-			 LB_AXES(0, 3, 5, 1, 2, 4));
+	int64_t b = onnx_int(c, "blocksize", 1), n = lb_dim(x, 0), channels = lb_dim(x, 1), rows = lb_dim(x, 2) / b,
+		cols = lb_dim(x, 3) / b;
+	x = lb_transpose(lb_reshape(x, LB_SHAPE(n, channels, rows, b, cols, b)), LB_AXES(0, 3, 5, 1, 2, 4));
 	return lb_reshape(x, LB_SHAPE(n, channels * b * b, rows, cols));
 }
 
@@ -309,8 +310,7 @@ static lb_tensor *pad(struct onnx_call *c)
 		high[axis] = pads[given + i];
 	}
 	if (strcmp(mode, "constant") == 0)
-		return lb_pad(x, (lb_list){ rank, low }, (lb_list){ rank, high },
-			      c->in[2] ? lb_item(c->in[2]) : 0);
+		return lb_pad(x, (lb_list){ rank, low }, (lb_list){ rank, high }, c->in[2] ? lb_item(c->in[2]) : 0);
 	for (int k = 0; k < rank; k++) {
 		int64_t n = lb_dim(x, k), m = n + low[k] + high[k];
 		if (m < 0 || m > 256)
@@ -373,8 +373,7 @@ static lb_tensor *gather_nd(struct onnx_call *c)
 			ones[k] = 1;
 		} else {
 			int64_t column = k - batches;
-			place = lb_squeeze(onnx_part(indices, rank - 1, column, column + 1),
-					   LB_AXES(-1));
+			place = lb_squeeze(onnx_part(indices, rank - 1, column, column + 1), LB_AXES(-1));
 			place = lb_remainder(place, lb_scalar_int(lb_dim(x, k)));
 		}
 		at = lb_add(lb_multiply(at, lb_scalar_int(lb_dim(x, k))), place);
@@ -389,8 +388,7 @@ static lb_tensor *one_hot(struct onnx_call *c)
 	if (onnx_values(c, 1, depth).n != 1)
 		return NULL;
 	lb_tensor *wrapped = lb_add(indices, lb_scalar_int(depth[0]));
-	lb_tensor *hot = lb_one_hot(lb_where(lb_less(indices, lb_scalar_int(0)), wrapped, indices),
-				    depth[0], LB_BOOL);
+	lb_tensor *hot = lb_one_hot(lb_where(lb_less(indices, lb_scalar_int(0)), wrapped, indices), depth[0], LB_BOOL);
 	int rank = lb_rank(hot), axis = onnx_axis(onnx_int(c, "axis", -1), rank);
 	for (int k = 0; k < rank; k++)
 		perm[k] = k < axis ? k : k == axis ? rank - 1 : k - 1;
@@ -405,8 +403,7 @@ static lb_tensor *trilu(struct onnx_call *c)
 	onnx_values(c, 1, k);
 	lb_tensor *rows = lb_expand_dims(onnx_iota(lb_dim(x, -2)), LB_AXES(1));
 	lb_tensor *diagonal = lb_add(rows, lb_scalar_int(k[0])), *cols = onnx_iota(lb_dim(x, -1));
-	lb_tensor *kept = onnx_int(c, "upper", 1) ? lb_greater_equal(cols, diagonal)
-						  : lb_less_equal(cols, diagonal);
+	lb_tensor *kept = onnx_int(c, "upper", 1) ? lb_greater_equal(cols, diagonal) : lb_less_equal(cols, diagonal);
 	return lb_where(kept, x, lb_scalar_int(0));
 }
 
@@ -436,8 +433,8 @@ static lb_tensor *scatter_elements(struct onnx_call *c)
 	for (int k = 0; k < rank; k++) {
 		lb_tensor *size = lb_scalar_int(lb_dim(x, k)), *place;
 		shape[k] = lb_dim(indices, k);
-		place = k == axis ? lb_remainder(indices, size)
-			: lb_reshape(onnx_iota(shape[k]), (lb_list){ rank, shape });
+		place =
+		    k == axis ? lb_remainder(indices, size) : lb_reshape(onnx_iota(shape[k]), (lb_list){ rank, shape });
 		shape[k] = 1;
 		at = lb_add(lb_multiply(at, size), place);
 	}

@@ -20,7 +20,10 @@
 #include "compare.h"
 #include "graph.h"
 
-static const struct { const char *what, *why; int64_t since, until; } not_applicable[] = {
+static const struct {
+	const char *what, *why;
+	int64_t since, until;
+} not_applicable[] = {
 #define X(what, why, since, until) { what, why, since, until },
 #include "not_applicable.inc"
 #undef X
@@ -49,33 +52,31 @@ static struct tolerance tolerance_of(lb_dtype dtype)
 static bool compare(lb_tensor *y, const struct npy *expected)
 {
 	if (lb_dtype_of(y) != expected->dtype)
-		return lb_fail("dtype %s, expected %s", lb_dtype_name(lb_dtype_of(y)),
-			       lb_dtype_name(expected->dtype));
+		return lb_fail("dtype %s, expected %s", lb_dtype_name(lb_dtype_of(y)), lb_dtype_name(expected->dtype));
 	if (lb_rank(y) != expected->rank)
 		return lb_fail("rank %d, expected %d", lb_rank(y), expected->rank);
 	for (int k = 0; k < expected->rank; k++)
 		if (lb_dim(y, k) != expected->shape[k])
-			return lb_fail("axis %d has size %jd, expected %jd", k,
-				       (intmax_t)lb_dim(y, k), (intmax_t)expected->shape[k]);
+			return lb_fail("axis %d has size %jd, expected %jd", k, (intmax_t)lb_dim(y, k),
+				       (intmax_t)expected->shape[k]);
 	struct tolerance tolerance = tolerance_of(expected->dtype);
 	struct comparison found;
 	char *got = malloc(expected->nbytes + 1), is[64], wanted[64];
 	bool ok = got && lb_copy_out(y, got, expected->nbytes);
-	if (ok && !compare_elements(got, expected->data, expected->dtype, expected->size,
-				    &tolerance, &found)) {
+	if (ok && !compare_elements(got, expected->data, expected->dtype, expected->size, &tolerance, &found)) {
 		element_text(got, expected->dtype, found.first, is, sizeof is);
 		element_text(expected->data, expected->dtype, found.first, wanted, sizeof wanted);
-		ok = lb_fail("element %jd is %s, expected %s; %jd of %jd differ, the worst by %g",
-			     (intmax_t)found.first, is, wanted, (intmax_t)found.differing,
-			     (intmax_t)expected->size, found.worst_error);
+		ok =
+		    lb_fail("element %jd is %s, expected %s; %jd of %jd differ, the worst by %g", (intmax_t)found.first,
+			    is, wanted, (intmax_t)found.differing, (intmax_t)expected->size, found.worst_error);
 	}
 	free(got);
 	return ok;
 }
 
 /* Files of ONNX 1.12 hold bfloat16 as uint16: the model knows which of them it is. */
-static bool read_array(struct onnx_arena *arena, const char *test, int set, const char *kind,
-		       int i, const struct onnx_value *value, struct npy *ret)
+static bool read_array(struct onnx_arena *arena, const char *test, int set, const char *kind, int i,
+		       const struct onnx_value *value, struct npy *ret)
 {
 	struct onnx_tensor tensor;
 	lb_dtype dtype;
@@ -88,15 +89,14 @@ static bool read_array(struct onnx_arena *arena, const char *test, int set, cons
 		return false;
 	if (tensor.unknown_dtype)
 		return lb_fail("%s: dtype %s", path, tensor.unknown_dtype);
-	if (tensor.array.dtype == LB_U16 && onnx_dtype(value->data_type, &dtype, &name) &&
-	    dtype == LB_BF16)
+	if (tensor.array.dtype == LB_U16 && onnx_dtype(value->data_type, &dtype, &name) && dtype == LB_BF16)
 		tensor.array.dtype = LB_BF16;
 	*ret = tensor.array;
 	return true;
 }
 
-static bool run_set(struct onnx_arena *arena, const struct onnx_model *model, const char *test,
-		    int set, enum layout layout, struct onnx_graph *graph)
+static bool run_set(struct onnx_arena *arena, const struct onnx_model *model, const char *test, int set,
+		    enum layout layout, struct onnx_graph *graph)
 {
 	struct npy array;
 	graph->n = 0;
@@ -112,8 +112,7 @@ static bool run_set(struct onnx_arena *arena, const struct onnx_model *model, co
 		lb_tensor *y = onnx_graph_find(graph, out->name);
 		if (!y)
 			return lb_fail("nothing makes the output %s", out->name);
-		if (!read_array(arena, test, set, "output", i++, out, &array) ||
-		    !compare(y, &array))
+		if (!read_array(arena, test, set, "output", i++, out, &array) || !compare(y, &array))
 			return lb_fail_within("output %s", out->name), false;
 	}
 	return true;
@@ -130,8 +129,8 @@ static bool has_set(const char *test, int set)
 }
 
 /* All sets of data in two layouts. False with an error, or with graph->refused. */
-static bool run_model(struct onnx_arena *arena, const struct onnx_model *model, const char *test,
-		      enum layout other, struct onnx_graph *graph)
+static bool run_model(struct onnx_arena *arena, const struct onnx_model *model, const char *test, enum layout other,
+		      struct onnx_graph *graph)
 {
 	enum layout layouts[] = { LAYOUT_DENSE, other };
 	if (!model->out || !has_set(test, 0))
@@ -194,8 +193,8 @@ static void run_test(const char *name, int turn)
 			printf("# %s does not apply: %s\n", name, graph->refused);
 	} else {
 		if (!ok)
-			printf("# %s: %s%s\n", name, graph && graph->refused[0]
-			       ? "does not apply, which is not listed: " : "",
+			printf("# %s: %s%s\n", name,
+			       graph && graph->refused[0] ? "does not apply, which is not listed: " : "",
 			       graph && graph->refused[0] ? graph->refused : lb_error_message());
 		result(ok, name);
 	}
@@ -209,14 +208,11 @@ static void check_list(void)
 	bool ok = true;
 	for (int i = 0; i < LISTED; i++) {
 		if (verbose)
-			printf("# %3d tests need %s: %s\n", refusals[i],
-			       not_applicable[i].what, not_applicable[i].why);
-		if (newest < not_applicable[i].since ||
-		    (not_applicable[i].until && newest > not_applicable[i].until))
+			printf("# %3d tests need %s: %s\n", refusals[i], not_applicable[i].what, not_applicable[i].why);
+		if (newest < not_applicable[i].since || (not_applicable[i].until && newest > not_applicable[i].until))
 			continue;
 		if (!refusals[i]) {
-			printf("# no test is refused for %s: take it off the list\n",
-			       not_applicable[i].what);
+			printf("# no test is refused for %s: take it off the list\n", not_applicable[i].what);
 			ok = false;
 		}
 	}
@@ -241,7 +237,8 @@ int main(int argc, char **argv)
 	int n = scandir(folder, &entries, is_test, alphasort);
 	if (n <= 0) {
 		printf("ok 1 - ONNX node tests # SKIP no tests in %s: install libonnx-testdata, or "
-		       "set ONNX_TESTDATA\n1..1\n", folder);
+		       "set ONNX_TESTDATA\n1..1\n",
+		       folder);
 		return 0;
 	}
 	for (int i = 0; i < n; i++) {

@@ -41,27 +41,22 @@ bool wire_field(struct lb_cursor *c, struct wire_field *ret)
 	switch (ret->type) {
 	case WIRE_VARINT:
 	case WIRE_32:
-	case WIRE_64:
-		return wire_number(c, ret->type, &ret->value);
+	case WIRE_64: return wire_number(c, ret->type, &ret->value);
 	case WIRE_BYTES:
 		if (!wire_varint(c, &n) || !lb_cursor_part(c, "field", c->at, n, &ret->bytes))
 			return false;
 		c->at += n;
 		return true;
-	default:
-		return lb_fail("%s: wire type %d of field %u is unknown", c->path, ret->type,
-			       ret->number);
+	default: return lb_fail("%s: wire type %d of field %u is unknown", c->path, ret->type, ret->number);
 	}
 }
 
-bool wire_numbers(const struct wire_field *field, int type, int64_t most, int64_t *n,
-		  uint64_t *to)
+bool wire_numbers(const struct wire_field *field, int type, int64_t most, int64_t *n, uint64_t *to)
 {
 	struct lb_cursor bytes = field->bytes;
 	if (field->type == type) {
 		if (*n == most)
-			return lb_fail("field %u has more than %jd values", field->number,
-				       (intmax_t)most);
+			return lb_fail("field %u has more than %jd values", field->number, (intmax_t)most);
 		to[(*n)++] = field->value;
 		return true;
 	}
@@ -69,8 +64,8 @@ bool wire_numbers(const struct wire_field *field, int type, int64_t most, int64_
 		return lb_fail("field %u has wire type %d", field->number, field->type);
 	while (lb_cursor_left(&bytes)) {
 		if (*n == most)
-			return lb_fail("%s: field %u has more than %jd values", bytes.path,
-				       field->number, (intmax_t)most);
+			return lb_fail("%s: field %u has more than %jd values", bytes.path, field->number,
+				       (intmax_t)most);
 		if (!wire_number(&bytes, type, &to[*n]))
 			return false;
 		++*n;

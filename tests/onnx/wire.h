@@ -20,7 +20,6 @@ bool wire_field(struct lb_cursor *c, struct wire_field *ret);
 
 /* Appends the values of a repeated number, alone in its field or packed, to the *n that `to`
  * holds already; `type` is the wire type of one. More than `most` are an error. */
-bool wire_numbers(const struct wire_field *field, int type, int64_t most, int64_t *n,
-		  uint64_t *to);
+bool wire_numbers(const struct wire_field *field, int type, int64_t most, int64_t *n, uint64_t *to);
 
 #endif

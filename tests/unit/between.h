@@ -8,8 +8,7 @@
 		long long between_value = (long long)(value), between_low = (long long)(low), \
 			  between_high = (long long)(high); \
 		if (between_value < between_low || between_value > between_high) \
-			fail_msg("%s is %lld, not %lld to %lld", #value, between_value, between_low, \
-				 between_high); \
+			fail_msg("%s is %lld, not %lld to %lld", #value, between_value, between_low, between_high); \
 	} while (0)
 
 #endif

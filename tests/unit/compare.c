@@ -43,21 +43,11 @@ static double load(const void *data, lb_dtype dtype, int64_t i, int part)
 	float f[2];
 	double d;
 	switch (dtype) {
-	case LB_F16:
-		memcpy(&half, at, sizeof half);
-		return decode(half, 10, 5);
-	case LB_BF16:
-		memcpy(&half, at, sizeof half);
-		return decode(half, 7, 8);
-	case LB_F32:
-		memcpy(f, at, sizeof *f);
-		return (double)f[0];
-	case LB_C64:
-		memcpy(f, at, sizeof f);
-		return (double)f[part];
-	default:
-		memcpy(&d, at, sizeof d);
-		return d;
+	case LB_F16: memcpy(&half, at, sizeof half); return decode(half, 10, 5);
+	case LB_BF16: memcpy(&half, at, sizeof half); return decode(half, 7, 8);
+	case LB_F32: memcpy(f, at, sizeof *f); return (double)f[0];
+	case LB_C64: memcpy(f, at, sizeof f); return (double)f[part];
+	default: memcpy(&d, at, sizeof d); return d;
 	}
 }
 
@@ -96,8 +86,7 @@ static double ulps_apart(double got, double expected, lb_dtype dtype)
 }
 
 /* The distance when it is beyond the tolerance, else 0. */
-static double too_far(double got, double expected, double scale, lb_dtype dtype,
-		      const struct tolerance *tolerance)
+static double too_far(double got, double expected, double scale, lb_dtype dtype, const struct tolerance *tolerance)
 {
 	if (isnan(got) || isnan(expected))
 		return isnan(got) && isnan(expected) ? 0 : INFINITY;

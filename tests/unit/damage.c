@@ -23,22 +23,54 @@ void image_create_whole(struct image *image, bool shuffled)
 	image_populate(image);
 	uint64_t name = image_name(image, "block"), reason = image_name(image, "shape of argument 0");
 	struct lbx_thread_record thread = {
-		.seq = { 2 }, .generation = { 1 }, .id = { 101 }, .eval = { 7 }, .tensor = { 3 },
-		.done = { 1 }, .total = { 2 }, .started_ns = { 1000 }, .waits_for = { 6 },
+		.seq = { 2 },
+		.generation = { 1 },
+		.id = { 101 },
+		.eval = { 7 },
+		.tensor = { 3 },
+		.done = { 1 },
+		.total = { 2 },
+		.started_ns = { 1000 },
+		.waits_for = { 6 },
 	};
 	struct lbx_stream_record stream = {
-		.seq = { 2 }, .generation = { 1 }, .id = { 1 }, .name = { name }, .thread = { 102 },
-		.queued = { 2 }, .done = { 5 }, .failed = { 1 }, .eval = { 6 }, .error = { reason },
+		.seq = { 2 },
+		.generation = { 1 },
+		.id = { 1 },
+		.name = { name },
+		.thread = { 102 },
+		.queued = { 2 },
+		.done = { 5 },
+		.failed = { 1 },
+		.eval = { 6 },
+		.error = { reason },
 	};
 	struct lbx_compiled_record compiled = {
-		.seq = { 2 }, .generation = { 1 }, .id = { 1 }, .name = { name }, .function = { 0x401000 },
-		.site = { 0x401234 }, .calls = { 9 }, .hits = { 7 }, .compiles = { 2 }, .entries = { 2 },
-		.limit = { 8 }, .reason = { reason }, .traced = { 4 }, .built = { 2 },
+		.seq = { 2 },
+		.generation = { 1 },
+		.id = { 1 },
+		.name = { name },
+		.function = { 0x401000 },
+		.site = { 0x401234 },
+		.calls = { 9 },
+		.hits = { 7 },
+		.compiles = { 2 },
+		.entries = { 2 },
+		.limit = { 8 },
+		.reason = { reason },
+		.traced = { 4 },
+		.built = { 2 },
 	};
 	enum { LISTING = IMAGE_DATA + 0x3000 };
 	struct lbx_graph_record graph = {
-		.seq = { 2 }, .generation = { 1 }, .id = { 3 }, .listing = { LISTING }, .code = { 0x500000 },
-		.code_bytes = { 52 }, .runs = { 2 }, .running = { 1 },
+		.seq = { 2 },
+		.generation = { 1 },
+		.id = { 3 },
+		.listing = { LISTING },
+		.code = { 0x500000 },
+		.code_bytes = { 52 },
+		.runs = { 2 },
+		.running = { 1 },
 		.tensors = { image_listing(image, LISTING) },
 	};
 	image_graph(image, 0, &graph);
@@ -74,8 +106,7 @@ static bool tick(struct lbx_out *out, const char *what, int64_t done, int64_t to
 	return sink->ticks++ < MAX_TICKS;
 }
 
-static void run(struct lbx_context *context, const struct lbx_command *command, const char *rest,
-		bool json)
+static void run(struct lbx_context *context, const struct lbx_command *command, const char *rest, bool json)
 {
 	struct sink *sink = context->out->context;
 
@@ -108,8 +139,12 @@ static int fake_threads(struct lbx_stacks *stacks, uint64_t *tids, int max)
 static bool fake_death(struct lbx_stacks *stacks, struct lbx_death *ret)
 {
 	(void)stacks;
-	*ret = (struct lbx_death){ .pid = 100, .tid = 100, .signal = 11, .code = 1,
-				   .has_address = true, .address = IMAGE_DATA - 8,
+	*ret = (struct lbx_death){ .pid = 100,
+				   .tid = 100,
+				   .signal = 11,
+				   .code = 1,
+				   .has_address = true,
+				   .address = IMAGE_DATA - 8,
 				   .command = "program <&>\xff" };
 	return true;
 }
@@ -126,16 +161,14 @@ static bool fake_walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail
 	return true;
 }
 
-static bool fake_line(struct lbx_stacks *stacks, const struct lbx_frame *frame,
-		      struct lbx_source_line *ret)
+static bool fake_line(struct lbx_stacks *stacks, const struct lbx_frame *frame, struct lbx_source_line *ret)
 {
 	(void)stacks;
 	snprintf(ret->function, sizeof ret->function, "f%d", (int)(frame->pc & 15));
 	return frame->pc & 1;
 }
 
-static bool fake_pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame,
-			  lbx_pointer_fn *fn, void *context)
+static bool fake_pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
 {
 	const struct image *image = ((struct fake_stacks *)stacks)->image;
 	struct lbx_pointer p = { .expression = "x->y[0]" };
@@ -160,8 +193,12 @@ static void fake_destroy(struct lbx_stacks *stacks)
 }
 
 static const struct lbx_stacks_ops fake_ops = {
-	.threads = fake_threads, .death = fake_death, .walk = fake_walk, .line = fake_line,
-	.pointers = fake_pointers, .destroy = fake_destroy,
+	.threads = fake_threads,
+	.death = fake_death,
+	.walk = fake_walk,
+	.line = fake_line,
+	.pointers = fake_pointers,
+	.destroy = fake_destroy,
 };
 
 static bool fake_ready(struct lbx_context *context, struct lbx_symbol_space **ret)
@@ -191,7 +228,10 @@ static bool fake_at_stops(struct lbx_context *context, bool on)
 }
 
 static const struct lbx_debugger fake_debugger = {
-	.ready = fake_ready, .load = fake_load, .unload = fake_unload, .at_stops = fake_at_stops,
+	.ready = fake_ready,
+	.load = fake_load,
+	.unload = fake_unload,
+	.at_stops = fake_at_stops,
 };
 
 static void run_page(struct lbx_context *context)
@@ -281,33 +321,71 @@ static void run_top(struct lbx_context *context, bool json)
 	lbx_top_destroy(top);
 }
 
-static const struct { const char *name, *rest; } lines[] = {
-	{ "status", "" }, { "list", "" }, { "list", "--sort name" }, { "list", "* --sort bytes" },
-	{ "print", "x" }, { "print", "x[0,::-1,2:8:2]" }, { "stats", "lazy" },
-	{ "info", "layer.0/view" }, { "stats", "layer.0/view[...,0]" }, { "at", "0x200010" },
-	{ "at", "0x100010" }, { "info", "nobody" },
-	{ "image", "x[0]" }, { "plot", "layer.0/view" }, { "hist", "x" },
-	{ "graph", "lazy --history" }, { "graph", "#4 --depth 3" },
-	{ "events", "" }, { "events", "err* --last 1" },
-	{ "owner", "0x1ffff0" }, { "owner", "0x200010" },
-	{ "suspect", "--seconds 1 --all" }, { "freed", "" }, { "freed", "#3" }, { "diff", "x x" },
-	{ "diff", "x[..., ::-1] x" }, { "diff", "layer.0/view x --rtol 1e-3 --group 8" },
+static const struct {
+	const char *name, *rest;
+} lines[] = {
+	{ "status", "" },
+	{ "list", "" },
+	{ "list", "--sort name" },
+	{ "list", "* --sort bytes" },
+	{ "print", "x" },
+	{ "print", "x[0,::-1,2:8:2]" },
+	{ "stats", "lazy" },
+	{ "info", "layer.0/view" },
+	{ "stats", "layer.0/view[...,0]" },
+	{ "at", "0x200010" },
+	{ "at", "0x100010" },
+	{ "info", "nobody" },
+	{ "image", "x[0]" },
+	{ "plot", "layer.0/view" },
+	{ "hist", "x" },
+	{ "graph", "lazy --history" },
+	{ "graph", "#4 --depth 3" },
+	{ "events", "" },
+	{ "events", "err* --last 1" },
+	{ "owner", "0x1ffff0" },
+	{ "owner", "0x200010" },
+	{ "suspect", "--seconds 1 --all" },
+	{ "freed", "" },
+	{ "freed", "#3" },
+	{ "diff", "x x" },
+	{ "diff", "x[..., ::-1] x" },
+	{ "diff", "layer.0/view x --rtol 1e-3 --group 8" },
 	{ "save", "layer.0/view /nonexistent/x.npz" },
-	{ "compiled", "" }, { "threads", "" }, { "frame", "" }, { "frame", "2 --thread 101" },
-	{ "report", "--seconds 1" }, { "listing", "" }, { "listing", "3" }, { "listing", "3 --ranges" },
-	{ "where", "" }, { "diff-graph", "3 3" },
-	{ "symbols", "" }, { "symbols", "l* --peek" },
-	{ "origin", "x" }, { "origin", "lazy --limit 20" },
-	{ "memory", "" }, { "memory", "--by name" },
-	{ "model", "" }, { "model", "*a* --depth 9" },
-	{ "view", "0x200000 f32 4,6 6,-1" }, { "quant", "uint32" }, { "quant", "x[0] --scales x" },
+	{ "compiled", "" },
+	{ "threads", "" },
+	{ "frame", "" },
+	{ "frame", "2 --thread 101" },
+	{ "report", "--seconds 1" },
+	{ "listing", "" },
+	{ "listing", "3" },
+	{ "listing", "3 --ranges" },
+	{ "where", "" },
+	{ "diff-graph", "3 3" },
+	{ "symbols", "" },
+	{ "symbols", "l* --peek" },
+	{ "origin", "x" },
+	{ "origin", "lazy --limit 20" },
+	{ "memory", "" },
+	{ "memory", "--by name" },
+	{ "model", "" },
+	{ "model", "*a* --depth 9" },
+	{ "view", "0x200000 f32 4,6 6,-1" },
+	{ "quant", "uint32" },
+	{ "quant", "x[0] --scales x" },
 	{ "stats", "@0x200000:f16:16,2" },
 };
 static const char *const of_ids[] = { "info", "print", "freed", "stats" };
 
 enum {
-	LINES = sizeof lines / sizeof *lines, OF_IDS = sizeof of_ids / sizeof *of_ids, IDS = 18,
-	PAGE = LINES, TIMELINE, TOP, FIRST_OF_IDS, INSPECTIONS = FIRST_OF_IDS + OF_IDS * IDS,
+	LINES = sizeof lines / sizeof *lines,
+	OF_IDS = sizeof of_ids / sizeof *of_ids,
+	IDS = 18,
+	PAGE = LINES,
+	TIMELINE,
+	TOP,
+	FIRST_OF_IDS,
+	INSPECTIONS = FIRST_OF_IDS + OF_IDS * IDS,
 };
 
 struct inspection {
@@ -325,8 +403,10 @@ static void inspection_init(struct inspection *i, struct image *image)
 	i->settings.threshold = 64;
 	i->settings.replay_memory = 0; /* a replay is a process of its own: hardly any here */
 	i->out = (struct lbx_out){ .width = 80, .context = &i->sink, .write = swallow, .progress = tick };
-	i->context = (struct lbx_context){ .target = &image->target, .out = &i->out,
-					   .settings = &i->settings, .stacks = &i->stacks.base,
+	i->context = (struct lbx_context){ .target = &image->target,
+					   .out = &i->out,
+					   .settings = &i->settings,
+					   .stacks = &i->stacks.base,
 					   .debugger = &fake_debugger };
 }
 
@@ -351,8 +431,7 @@ static void inspect(struct lbx_context *context, int which, bool json)
 		snprintf(text, sizeof text, "#%d", which / OF_IDS + 1);
 		run(context, lbx_command_find(lbx_commands, of_ids[which % OF_IDS]), text, json);
 	} else {
-		run(context, lbx_command_find(lbx_commands, lines[which].name), lines[which].rest,
-		    json);
+		run(context, lbx_command_find(lbx_commands, lines[which].name), lines[which].rest, json);
 	}
 }
 
@@ -397,8 +476,24 @@ static uint64_t random_bits(uint64_t *state)
 struct image_change image_random_change(uint64_t *random)
 {
 	static const uint64_t values[] = {
-		0, 1, 2, 8, 0x7f, 0xff, 0x7fff, 0xffff, 0x7fffffff, 0xffffffff, INT64_MAX, UINT64_MAX,
-		1ULL << 62, 1ULL << 32, IMAGE_TENSORS, IMAGE_BUFFERS, IMAGE_DATA, IMAGE_NAMES,
+		0,
+		1,
+		2,
+		8,
+		0x7f,
+		0xff,
+		0x7fff,
+		0xffff,
+		0x7fffffff,
+		0xffffffff,
+		INT64_MAX,
+		UINT64_MAX,
+		1ULL << 62,
+		1ULL << 32,
+		IMAGE_TENSORS,
+		IMAGE_BUFFERS,
+		IMAGE_DATA,
+		IMAGE_NAMES,
 		UINT64_MAX - 4096,
 	};
 	struct image_change change = { .where = (uint32_t)(random_bits(random) >> 8) };

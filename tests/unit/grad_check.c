@@ -73,8 +73,8 @@ static lb_tensor *laid_out(lb_tensor *x, enum grad_layout layout)
 		high[i] = 2;
 		back[i] = LB_REVERSED;
 	}
-	lb_tensor *padded = lb_pad(lb_slice_n(x, lb_rank(x), back), (lb_list){ lb_rank(x), low },
-				   (lb_list){ lb_rank(x), high }, NAN);
+	lb_tensor *padded =
+	    lb_pad(lb_slice_n(x, lb_rank(x), back), (lb_list){ lb_rank(x), low }, (lb_list){ lb_rank(x), high }, NAN);
 	for (int i = 0; i < lb_rank(x); i++)
 		back[i] = LB_RANGE(lb_dim(x, i), 0, -1);
 	return lb_slice_n(padded, lb_rank(x), back);
@@ -84,8 +84,7 @@ static void make(const struct check *c, lb_tensor **to)
 {
 	for (int i = 0; i < c->n; i++) {
 		const struct input *in = &c->in[i];
-		lb_tensor *x = lb_from_data(in->values, (size_t)in->size * 8, (lb_list){ in->rank, in->shape },
-					    LB_F64);
+		lb_tensor *x = lb_from_data(in->values, (size_t)in->size * 8, (lb_list){ in->rank, in->shape }, LB_F64);
 		to[i] = laid_out(x, c->layout);
 		if (c->layout != GRAD_COMPUTED && to[i])
 			lb_eval(to[i]);
@@ -148,9 +147,9 @@ static double value_at(struct check *c)
 static bool wrong(const struct check *c, const char *what, int input, int64_t at, double got, double expected)
 {
 	static const char *const names[] = { "dense", "transposed", "reversed", "computed" };
-	printf("# %s %s (%s%s): %s, input %d element %lld: %.12g, expected %.12g %s\n", c->test->name,
-	       c->test->shapes, names[c->layout], c->second ? ", second order" : "", what, input,
-	       (long long)at, got, expected, lb_error_message());
+	printf("# %s %s (%s%s): %s, input %d element %lld: %.12g, expected %.12g %s\n", c->test->name, c->test->shapes,
+	       names[c->layout], c->second ? ", second order" : "", what, input, (long long)at, got, expected,
+	       lb_error_message());
 	return false;
 }
 
@@ -181,8 +180,8 @@ static bool check_order(struct check *c)
 		ok = lb_value_and_grad(c->second ? second_order : first_order, c, c->n, in, c->n, NULL, 1, &out, d);
 		for (int i = 0; i < c->n && ok; i++) {
 			ok = lb_dtype_of(d[i]) == LB_F64 && lb_rank(d[i]) == c->in[i].rank &&
-				memcmp(lb_shape(d[i]), c->in[i].shape, (size_t)c->in[i].rank * 8) == 0 &&
-				lb_copy_out(d[i], grads[i], (size_t)c->in[i].size * 8);
+			     memcmp(lb_shape(d[i]), c->in[i].shape, (size_t)c->in[i].rank * 8) == 0 &&
+			     lb_copy_out(d[i], grads[i], (size_t)c->in[i].size * 8);
 		}
 	}
 	if (!ok)

@@ -15,7 +15,7 @@ struct grad_case {
 	lb_tensor *(*fn)(lb_tensor *const *in);
 	const char *shapes;                       /* "2,3;3" */
 	double low, high;                         /* where the inputs' elements lie */
-	bool smooth;                              /* check second derivatives too */
+	bool smooth;         /* check second derivatives too */
 };
 
 /* Prints what differs; counts in grad_cases. */

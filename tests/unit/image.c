@@ -18,8 +18,7 @@ void *image_at(struct image *image, uint64_t address, uint64_t n)
 {
 	for (int i = 0; i < image->n_regions; i++) {
 		struct image_region *r = &image->regions[i];
-		if (address >= r->address && address - r->address <= r->size &&
-		    n <= r->size - (address - r->address))
+		if (address >= r->address && address - r->address <= r->size && n <= r->size - (address - r->address))
 			return r->bytes + (address - r->address);
 	}
 	return NULL;
@@ -88,8 +87,7 @@ struct lb_symtab *image_root(struct image *image)
 
 /* ---- descriptors ---- */
 
-#define FIELD(record, type, field, n) \
-	{ #field, offsetof(struct record, field), sizeof(type), n },
+#define FIELD(record, type, field, n) { #field, offsetof(struct record, field), sizeof(type), n },
 static const struct lb_field own_tensor[] = {
 #define X(type, name, count, meaning) FIELD(lbx_tensor_record, type, name, count)
 	LB_TENSOR_FIELDS(X)
@@ -121,8 +119,7 @@ static const struct lb_field own_graph[] = {
 #undef X
 };
 static const struct lb_field own_root[] = {
-#define X(name) { #name, offsetof(struct lb_symtab, name), \
-		  sizeof(((struct lb_symtab *)0)->name), 1 },
+#define X(name) { #name, offsetof(struct lb_symtab, name), sizeof(((struct lb_symtab *)0)->name), 1 },
 	LB_ROOT_FIELDS(X)
 #undef X
 };
@@ -133,8 +130,7 @@ static const struct {
 	uint32_t n, size;
 	uint64_t at;
 } kinds[LB_KINDS] = {
-#define KIND(name, own, record, at) \
-	{ name, own, sizeof own / sizeof *own, sizeof(struct record), at }
+#define KIND(name, own, record, at) { name, own, sizeof own / sizeof *own, sizeof(struct record), at }
 	KIND("tensor", own_tensor, lbx_tensor_record, IMAGE_TENSORS),
 	KIND("buffer", own_buffer, lbx_buffer_record, IMAGE_BUFFERS),
 	KIND("thread", own_thread, lbx_thread_record, IMAGE_THREADS),
@@ -226,19 +222,33 @@ void image_create(struct image *image, bool shuffled)
 
 	struct lb_symtab *root = image_root(image);
 	*root = (struct lb_symtab){
-		.magic = LB_SYMTAB_MAGIC, .major = LB_ABI_MAJOR,
-		.minor = shuffled ? LB_ABI_MINOR + 7 : LB_ABI_MINOR, .size = sizeof *root,
-		.n_root_fields = sizeof own_root / sizeof *own_root, .n_kinds = LB_KINDS,
-		.root_fields = IMAGE_ROOT_FIELDS, .version = "9.8.7", .pid = 4711, .rank = -1,
-		.dtypes = IMAGE_DTYPES, .ops = IMAGE_OPS, .n_dtypes = LB_DTYPES, .n_ops = LB_OPS,
-		.counters = IMAGE_COUNTERS, .counter_names = IMAGE_COUNTER_NAMES,
-		.max_rank = LB_MAX_RANK, .stacks = IMAGE_STACKS, .stack_words = 16, .last_id = 1000,
-		.event_kinds = IMAGE_EVENT_KINDS, .n_event_kinds = IMAGE_KINDS_OF_EVENTS,
-		.event_size = sizeof(struct lb_flight_event), .flight = IMAGE_FLIGHT,
+		.magic = LB_SYMTAB_MAGIC,
+		.major = LB_ABI_MAJOR,
+		.minor = shuffled ? LB_ABI_MINOR + 7 : LB_ABI_MINOR,
+		.size = sizeof *root,
+		.n_root_fields = sizeof own_root / sizeof *own_root,
+		.n_kinds = LB_KINDS,
+		.root_fields = IMAGE_ROOT_FIELDS,
+		.version = "9.8.7",
+		.pid = 4711,
+		.rank = -1,
+		.dtypes = IMAGE_DTYPES,
+		.ops = IMAGE_OPS,
+		.n_dtypes = LB_DTYPES,
+		.n_ops = LB_OPS,
+		.counters = IMAGE_COUNTERS,
+		.counter_names = IMAGE_COUNTER_NAMES,
+		.max_rank = LB_MAX_RANK,
+		.stacks = IMAGE_STACKS,
+		.stack_words = 16,
+		.last_id = 1000,
+		.event_kinds = IMAGE_EVENT_KINDS,
+		.n_event_kinds = IMAGE_KINDS_OF_EVENTS,
+		.event_size = sizeof(struct lb_flight_event),
+		.flight = IMAGE_FLIGHT,
 		.flight_capacity = IMAGE_EVENTS,
 	};
-	memcpy(image_at(image, IMAGE_EVENT_KINDS, sizeof event_kinds), event_kinds,
-	       sizeof event_kinds);
+	memcpy(image_at(image, IMAGE_EVENT_KINDS, sizeof event_kinds), event_kinds, sizeof event_kinds);
 	memcpy(image_at(image, IMAGE_ROOT_FIELDS, sizeof own_root), own_root, sizeof own_root);
 	memcpy(image_at(image, IMAGE_DTYPES, sizeof lb_dtypes), lb_dtypes, sizeof lb_dtypes);
 	memcpy(image_at(image, IMAGE_OPS, sizeof lb_ops), lb_ops, sizeof lb_ops);
@@ -268,8 +278,7 @@ static uint64_t record_at(struct image *image, int k, int slot)
 	struct lb_slab_directory *d = &image_root(image)->kinds[k];
 	bool second = slot >= IMAGE_FIRST_TIER;
 
-	return d->tiers[second] +
-	       (uint64_t)(slot - (second ? IMAGE_FIRST_TIER : 0)) * d->record_size;
+	return d->tiers[second] + (uint64_t)(slot - (second ? IMAGE_FIRST_TIER : 0)) * d->record_size;
 }
 
 void image_set(struct image *image, int k, int slot, const char *name, uint64_t value)
@@ -313,8 +322,13 @@ uint64_t image_name(struct image *image, const char *name)
 uint64_t image_buffer(struct image *image, int slot, uint64_t data, int64_t nbytes)
 {
 	struct lbx_buffer_record r = {
-		.seq = { 2 }, .generation = { 1 }, .id = { (uint64_t)slot + 1 }, .data = { data },
-		.nbytes = { nbytes }, .capacity = { nbytes }, .refs = { 1 },
+		.seq = { 2 },
+		.generation = { 1 },
+		.id = { (uint64_t)slot + 1 },
+		.data = { data },
+		.nbytes = { nbytes },
+		.capacity = { nbytes },
+		.refs = { 1 },
 	};
 	return write_record(image, LB_KIND_BUFFER, slot, &r);
 }
@@ -334,14 +348,12 @@ uint64_t image_text(struct image *image, uint64_t time_ns, const char *text)
 	return at;
 }
 
-void image_event(struct image *image, uint64_t time_ns, uint32_t kind, uint64_t a, uint64_t b,
-		 uint64_t c, uint64_t d)
+void image_event(struct image *image, uint64_t time_ns, uint32_t kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	uint64_t number = ++image_root(image)->flight_used;
 	struct lb_flight_event *ring = image_at(image, IMAGE_FLIGHT, IMAGE_EVENTS * sizeof *ring);
 
-	ring[number % IMAGE_EVENTS] = (struct lb_flight_event){ number, time_ns, 4711, kind,
-								{ a, b, c, d } };
+	ring[number % IMAGE_EVENTS] = (struct lb_flight_event){ number, time_ns, 4711, kind, { a, b, c, d } };
 }
 
 uint64_t image_stream(struct image *image, int slot, const struct lbx_stream_record *r)
@@ -401,15 +413,20 @@ uint64_t image_tensor(struct image *image, int slot, const struct lbx_tensor_rec
 	return write_record(image, LB_KIND_TENSOR, slot, r);
 }
 
-struct lbx_tensor_record image_record(struct image *image, int slot, const char *name,
-				      enum lb_dtype dtype, int rank, const int64_t *shape,
-				      uint64_t buffer)
+struct lbx_tensor_record image_record(struct image *image, int slot, const char *name, enum lb_dtype dtype, int rank,
+				      const int64_t *shape, uint64_t buffer)
 {
 	struct lbx_tensor_record r = {
-		.seq = { 2 }, .generation = { 1 }, .id = { (uint64_t)slot + 1 }, .refs = { 1 },
-		.state = { buffer ? LB_STATE_READY : LB_STATE_LAZY }, .dtype = { (uint8_t)dtype },
-		.rank = { (uint8_t)rank }, .op = { buffer ? LB_OP_DATA : LB_OP_EXP },
-		.buffer = { buffer }, .name = { name ? image_name(image, name) : 0 },
+		.seq = { 2 },
+		.generation = { 1 },
+		.id = { (uint64_t)slot + 1 },
+		.refs = { 1 },
+		.state = { buffer ? LB_STATE_READY : LB_STATE_LAZY },
+		.dtype = { (uint8_t)dtype },
+		.rank = { (uint8_t)rank },
+		.op = { buffer ? LB_OP_DATA : LB_OP_EXP },
+		.buffer = { buffer },
+		.name = { name ? image_name(image, name) : 0 },
 	};
 	int64_t size = 1;
 

@@ -7,21 +7,42 @@
 #include "target/target.h"
 
 enum {
-	IMAGE_ROOT = 0x10000, IMAGE_ROOT_FIELDS = 0x20000, IMAGE_FIELDS = 0x21000,
-	IMAGE_DTYPES = 0x26000, IMAGE_OPS = 0x27000, IMAGE_COUNTERS = 0x29000,
-	IMAGE_COUNTER_NAMES = 0x2a000, IMAGE_STACKS = 0x2b000, IMAGE_CONSTANTS_END = 0x2e000,
-	IMAGE_TENSORS = 0x100000, IMAGE_TENSORS_1 = 0x140000, IMAGE_BUFFERS = 0x180000,
-	IMAGE_THREADS = 0x190000, IMAGE_STREAMS = 0x198000, IMAGE_COMPILED = 0x1b0000,
-	IMAGE_GRAPHS = 0x1c0000, IMAGE_NAMES = 0x1a0000, IMAGE_DATA = 0x200000,
-	IMAGE_DATA_SIZE = 0x40000, IMAGE_EVENT_KINDS = 0x2c000, IMAGE_FLIGHT = 0x2e000,
+	IMAGE_ROOT = 0x10000,
+	IMAGE_ROOT_FIELDS = 0x20000,
+	IMAGE_FIELDS = 0x21000,
+	IMAGE_DTYPES = 0x26000,
+	IMAGE_OPS = 0x27000,
+	IMAGE_COUNTERS = 0x29000,
+	IMAGE_COUNTER_NAMES = 0x2a000,
+	IMAGE_STACKS = 0x2b000,
+	IMAGE_CONSTANTS_END = 0x2e000,
+	IMAGE_TENSORS = 0x100000,
+	IMAGE_TENSORS_1 = 0x140000,
+	IMAGE_BUFFERS = 0x180000,
+	IMAGE_THREADS = 0x190000,
+	IMAGE_STREAMS = 0x198000,
+	IMAGE_COMPILED = 0x1b0000,
+	IMAGE_GRAPHS = 0x1c0000,
+	IMAGE_NAMES = 0x1a0000,
+	IMAGE_DATA = 0x200000,
+	IMAGE_DATA_SIZE = 0x40000,
+	IMAGE_EVENT_KINDS = 0x2c000,
+	IMAGE_FLIGHT = 0x2e000,
 	IMAGE_EVENTS = 8, /* capacity of the flight recorder's ring */
-	IMAGE_FIRST_TIER = 8, IMAGE_REGIONS = 16,
+	IMAGE_FIRST_TIER = 8,
+	IMAGE_REGIONS = 16,
 };
 
 /* The kinds of events that an image's program knows. */
 enum {
-	IMAGE_OP_DONE, IMAGE_ALLOC, IMAGE_ERROR, IMAGE_EVAL_START, IMAGE_EVAL_DONE, IMAGE_COMPILE,
-	IMAGE_NAN, IMAGE_KINDS_OF_EVENTS,
+	IMAGE_OP_DONE,
+	IMAGE_ALLOC,
+	IMAGE_ERROR,
+	IMAGE_EVAL_START,
+	IMAGE_EVAL_DONE,
+	IMAGE_COMPILE,
+	IMAGE_NAN,
+	IMAGE_KINDS_OF_EVENTS,
 };
 
 struct image_region {
@@ -66,12 +87,10 @@ uint64_t image_graph(struct image *image, int slot, const struct lbx_graph_recor
  * ids of its tensors follow. */
 uint64_t image_listing(struct image *image, uint64_t at);
 /* A ready, row-contiguous tensor's record over a buffer; seq, id, … filled in. */
-struct lbx_tensor_record image_record(struct image *image, int slot, const char *name,
-				      enum lb_dtype dtype, int rank, const int64_t *shape,
-				      uint64_t buffer);
+struct lbx_tensor_record image_record(struct image *image, int slot, const char *name, enum lb_dtype dtype, int rank,
+				      const int64_t *shape, uint64_t buffer);
 /* Puts the next event into the ring, as the runtime would. */
-void image_event(struct image *image, uint64_t time_ns, uint32_t kind, uint64_t a, uint64_t b,
-		 uint64_t c, uint64_t d);
+void image_event(struct image *image, uint64_t time_ns, uint32_t kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 /* Some tensors of several kinds: the seed of fuzzing. */
 void image_populate(struct image *image);
 

@@ -99,15 +99,17 @@ static inline void put_real(void *at, int dtype, double x)
 	case LB_BF16: *(uint16_t *)at = lb_float_to_bf16((float)x); break;
 	case LB_F32: *(float *)at = (float)x; break;
 	case LB_F64: *(double *)at = x; break;
-	case LB_C64: ((float *)at)[0] = (float)x; ((float *)at)[1] = (float)(x / 3 - 1); break;
+	case LB_C64:
+		((float *)at)[0] = (float)x;
+		((float *)at)[1] = (float)(x / 3 - 1);
+		break;
 	}
 }
 
 /* Any value, one in eight of them special. */
 static inline void put_any(void *at, int dtype)
 {
-	static const double special[] = { 0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, 0.5, 1e-40,
-					  -1e-40, 1e30, -1e30 };
+	static const double special[] = { 0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, 0.5, 1e-40, -1e-40, 1e30, -1e30 };
 	uint64_t bits = draw();
 	if (dtype == LB_BOOL) {
 		*(uint8_t *)at = bits & 1;
@@ -205,12 +207,11 @@ static inline bool near(double got, double wanted, int dtype, double ulps)
 	return fabs(got - wanted) <= ulps * fmax(fabs(wanted) * ldexp(1, -digits), tiny);
 }
 
-static inline void check_near(double got, double wanted, int dtype, double ulps, const char *what,
-			      int64_t i)
+static inline void check_near(double got, double wanted, int dtype, double ulps, const char *what, int64_t i)
 {
 	if (!near(got, wanted, dtype, ulps))
-		fail_msg("%s of %s, element %lld: %.17g, should be %.17g", what,
-			 lb_dtypes[dtype].name, (long long)i, got, wanted);
+		fail_msg("%s of %s, element %lld: %.17g, should be %.17g", what, lb_dtypes[dtype].name, (long long)i,
+			 got, wanted);
 }
 
 static inline void check_ok(bool ok)

@@ -45,9 +45,8 @@ static lb_tensor *reversed(const struct npy *npy)
 		offset += total * (backwards ? first + step * (n - 1) : first);
 		int buffer_axis = npy->rank - 1 - k;
 		sizes[buffer_axis] = size;
-		index[buffer_axis] = backwards
-			? (lb_index){ first + step * (n - 1), LB_END, -step, LB_INDEX_RANGE }
-			: (lb_index){ first, first + step * n, step, LB_INDEX_RANGE };
+		index[buffer_axis] = backwards ? (lb_index){ first + step * (n - 1), LB_END, -step, LB_INDEX_RANGE }
+					       : (lb_index){ first, first + step * n, step, LB_INDEX_RANGE };
 		total *= size;
 	}
 	size_t nbytes = (size_t)total * (size_t)lb_dtype_bytes(npy->dtype);
@@ -76,8 +75,7 @@ static lb_tensor *padded(const struct npy *npy)
 	scatter(npy, strides, offset, data);
 	lb_tensor *x = lb_from_data(data, nbytes, LB_SHAPE(total), npy->dtype);
 	free(data);
-	return lb_as_strided(x, list_of(npy->rank, npy->shape), list_of(npy->rank, strides),
-			     offset);
+	return lb_as_strided(x, list_of(npy->rank, npy->shape), list_of(npy->rank, strides), offset);
 }
 
 static bool repeats_along(const struct npy *npy, int axis)
@@ -90,8 +88,7 @@ static bool repeats_along(const struct npy *npy, int axis)
 	const char *data = npy->data;
 	for (int64_t i = 0; i < outer; i++)
 		for (int64_t j = 1; j < n; j++)
-			if (memcmp(data + i * n * inner, data + (i * n + j) * inner,
-				   (size_t)inner) != 0)
+			if (memcmp(data + i * n * inner, data + (i * n + j) * inner, (size_t)inner) != 0)
 				return false;
 	return true;
 }
@@ -115,8 +112,7 @@ static lb_tensor *repeated(const struct npy *npy)
 			inner *= k > axis ? core.shape[k] : 1;
 		}
 		for (int64_t i = 0; i < outer; i++)
-			memmove((char *)core.data + i * inner, (char *)core.data + i * n * inner,
-				(size_t)inner);
+			memmove((char *)core.data + i * inner, (char *)core.data + i * n * inner, (size_t)inner);
 		core.shape[axis] = 1;
 		core.size /= n;
 		any = true;
@@ -138,14 +134,9 @@ lb_tensor *layout_tensor(const struct npy *npy, enum layout layout)
 		return lb_slice(lb_from_data(three, 3 * bytes, LB_SHAPE(3), npy->dtype), LB_AT(1));
 	}
 	switch (layout) {
-	case LAYOUT_REVERSED:
-		return reversed(npy);
-	case LAYOUT_PADDED:
-		return padded(npy);
-	case LAYOUT_REPEATED:
-		return repeated(npy);
-	default:
-		return lb_from_data(npy->data, npy->nbytes, list_of(npy->rank, npy->shape),
-				    npy->dtype);
+	case LAYOUT_REVERSED: return reversed(npy);
+	case LAYOUT_PADDED: return padded(npy);
+	case LAYOUT_REPEATED: return repeated(npy);
+	default: return lb_from_data(npy->data, npy->nbytes, list_of(npy->rank, npy->shape), npy->dtype);
 	}
 }

@@ -7,8 +7,7 @@ bool args_parse(char *text, char separator, struct args *ret)
 {
 	char separators[] = { separator, 0 }, *rest;
 	ret->n = 0;
-	for (char *word = strtok_r(text, separators, &rest); word;
-	     word = strtok_r(NULL, separators, &rest)) {
+	for (char *word = strtok_r(text, separators, &rest); word; word = strtok_r(NULL, separators, &rest)) {
 		char *equals = strchr(word, '=');
 		if (!equals || ret->n == CASE_WORDS)
 			return false;

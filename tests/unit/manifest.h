@@ -9,7 +9,9 @@ enum { CASE_INPUTS = 64, CASE_WORDS = 96 };
 /* key=value pairs; text stays in the line that was parsed. */
 struct args {
 	int n;
-	struct { const char *key, *value; } words[CASE_WORDS];
+	struct {
+		const char *key, *value;
+	} words[CASE_WORDS];
 };
 
 struct test_case {

@@ -8,10 +8,9 @@ static const struct {
 	const char *descr;
 	lb_dtype dtype;
 } descrs[] = {
-	{ "|b1", LB_BOOL }, { "|u1", LB_U8 }, { "<u2", LB_U16 }, { "<u4", LB_U32 },
-	{ "<u8", LB_U64 }, { "|i1", LB_I8 }, { "<i2", LB_I16 }, { "<i4", LB_I32 },
-	{ "<i8", LB_I64 }, { "<f2", LB_F16 }, { "<f4", LB_F32 }, { "<f8", LB_F64 },
-	{ "<c8", LB_C64 },
+	{ "|b1", LB_BOOL }, { "|u1", LB_U8 },  { "<u2", LB_U16 }, { "<u4", LB_U32 }, { "<u8", LB_U64 },
+	{ "|i1", LB_I8 },   { "<i2", LB_I16 }, { "<i4", LB_I32 }, { "<i8", LB_I64 }, { "<f2", LB_F16 },
+	{ "<f4", LB_F32 },  { "<f8", LB_F64 }, { "<c8", LB_C64 },
 };
 
 static bool parse_header(const char *header, struct npy *ret)
@@ -45,8 +44,7 @@ static bool read_from(FILE *file, struct npy *ret)
 {
 	unsigned char start[10];
 	char header[4096];
-	if (fread(start, 1, sizeof start, file) != sizeof start ||
-	    memcmp(start, "\x93NUMPY\x01", 7) != 0)
+	if (fread(start, 1, sizeof start, file) != sizeof start || memcmp(start, "\x93NUMPY\x01", 7) != 0)
 		return false;
 	size_t length = start[8] | (size_t)start[9] << 8;
 	if (length >= sizeof header || fread(header, 1, length, file) != length)

@@ -23,10 +23,10 @@ static lb_tensor *run_rope(const struct call *c)
 
 #define UNARY_OPS(X) X(silu) X(gelu) X(gelu_tanh)
 #define X(name) \
-static lb_tensor *run_##name(const struct call *c) \
-{ \
-	return lb_##name(c->in[0]); \
-}
+	static lb_tensor *run_##name(const struct call *c) \
+	{ \
+		return lb_##name(c->in[0]); \
+	}
 UNARY_OPS(X)
 #undef X
 
@@ -148,12 +148,12 @@ static lb_tensor *run_conv2d_weight_grad(const struct call *c)
 	return lb_conv2d_weight_grad(c->in[0], args_list(c->args, "shape", shape), c->in[1], conv_options(c));
 }
 
-#define GRADS(X) \
-	X(layer_norm_grad) X(rms_norm_grad) X(attention_grad) X(conv2d_input_grad) \
-	X(conv2d_weight_grad)
+#define GRADS(X) X(layer_norm_grad) X(rms_norm_grad) X(attention_grad) X(conv2d_input_grad) X(conv2d_weight_grad)
+/* clang-format off */
 #define OPS(X) GRADS(X) \
 	X(einsum) X(conv1d) X(conv2d) X(pad) X(cumsum) X(categorical) X(sort) X(argsort) \
 	X(topk) X(attention) UNARY_OPS(X) X(linear) X(embedding) X(one_hot) X(layer_norm) X(rms_norm) X(rope)
+/* clang-format on */
 
 op_function op_find_model(const char *name)
 {

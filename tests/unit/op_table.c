@@ -4,98 +4,98 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REDUCTIONS(X) \
-	X(sum) X(mean) X(max) X(min) X(prod) X(all) X(any) X(logsumexp) X(argmax) X(argmin)
+#define REDUCTIONS(X) X(sum) X(mean) X(max) X(min) X(prod) X(all) X(any) X(logsumexp) X(argmax) X(argmin)
 #define AXES_OPS(X) X(transpose) X(expand_dims) X(squeeze) X(softmax)
 #define SHAPE_OPS(X) X(reshape) X(broadcast_to)
 #define JOINS(X) X(concatenate) X(stack)
 #define GATHERS(X) X(take) X(take_along_axis)
 #define FILLS(X) X(zeros) X(ones)
+/* clang-format off */
 #define OTHERS(X) X(contiguous) X(matmul) X(var) X(astype) X(slice) X(flatten) X(as_strided) X(split) X(addmm) X(full) \
 	X(arange) X(eye) X(chain) X(quantize) X(dequantize) X(quantized_matmul) X(stop_gradient) \
 	X(depends)
+/* clang-format on */
 
 #define EACH_UNARY(name) \
-static lb_tensor *run_##name(const struct call *c) \
-{ \
-	return lb_##name(c->in[0]); \
-}
+	static lb_tensor *run_##name(const struct call *c) \
+	{ \
+		return lb_##name(c->in[0]); \
+	}
 EACH_UNARY(contiguous)
 #include "each_op.h"
 
 #define EACH_BINARY(name) \
-static lb_tensor *run_##name(const struct call *c) \
-{ \
-	return lb_##name(c->in[0], c->in[1]); \
-}
+	static lb_tensor *run_##name(const struct call *c) \
+	{ \
+		return lb_##name(c->in[0], c->in[1]); \
+	}
 EACH_BINARY(matmul)
 #include "each_op.h"
 
 #define EACH_TERNARY(name) \
-static lb_tensor *run_##name(const struct call *c) \
-{ \
-	return lb_##name(c->in[0], c->in[1], c->in[2]); \
-}
+	static lb_tensor *run_##name(const struct call *c) \
+	{ \
+		return lb_##name(c->in[0], c->in[1], c->in[2]); \
+	}
 #include "each_op.h"
 
 #define X(name) \
-static lb_tensor *run_##name(const struct call *c) \
-{ \
-	int64_t axes[LB_MAX_RANK]; \
-	return lb_##name(c->in[0], args_list(c->args, "axes", axes), \
-			 args_int(c->args, "keepdims", 0)); \
-}
+	static lb_tensor *run_##name(const struct call *c) \
+	{ \
+		int64_t axes[LB_MAX_RANK]; \
+		return lb_##name(c->in[0], args_list(c->args, "axes", axes), args_int(c->args, "keepdims", 0)); \
+	}
 REDUCTIONS(X)
 #undef X
 
 #define X(name) \
-static lb_tensor *run_##name(const struct call *c) \
-{ \
-	int64_t axes[LB_MAX_RANK]; \
-	return lb_##name(c->in[0], args_list(c->args, "axes", axes)); \
-}
+	static lb_tensor *run_##name(const struct call *c) \
+	{ \
+		int64_t axes[LB_MAX_RANK]; \
+		return lb_##name(c->in[0], args_list(c->args, "axes", axes)); \
+	}
 AXES_OPS(X)
 #undef X
 
 #define X(name) \
-static lb_tensor *run_##name(const struct call *c) \
-{ \
-	int64_t shape[LB_MAX_RANK]; \
-	return lb_##name(c->in[0], args_list(c->args, "shape", shape)); \
-}
+	static lb_tensor *run_##name(const struct call *c) \
+	{ \
+		int64_t shape[LB_MAX_RANK]; \
+		return lb_##name(c->in[0], args_list(c->args, "shape", shape)); \
+	}
 SHAPE_OPS(X)
 #undef X
 
 #define X(name) \
-static lb_tensor *run_##name(const struct call *c) \
-{ \
-	return lb_##name(c->n, c->in, (int)args_int(c->args, "axis", 0)); \
-}
+	static lb_tensor *run_##name(const struct call *c) \
+	{ \
+		return lb_##name(c->n, c->in, (int)args_int(c->args, "axis", 0)); \
+	}
 JOINS(X)
 #undef X
 
 #define X(name) \
-static lb_tensor *run_##name(const struct call *c) \
-{ \
-	return lb_##name(c->in[0], c->in[1], (int)args_int(c->args, "axis", 0)); \
-}
+	static lb_tensor *run_##name(const struct call *c) \
+	{ \
+		return lb_##name(c->in[0], c->in[1], (int)args_int(c->args, "axis", 0)); \
+	}
 GATHERS(X)
 #undef X
 
 #define X(name) \
-static lb_tensor *run_##name(const struct call *c) \
-{ \
-	int64_t shape[LB_MAX_RANK]; \
-	return lb_##name(args_list(c->args, "shape", shape), args_dtype(c->args)); \
-}
+	static lb_tensor *run_##name(const struct call *c) \
+	{ \
+		int64_t shape[LB_MAX_RANK]; \
+		return lb_##name(args_list(c->args, "shape", shape), args_dtype(c->args)); \
+	}
 FILLS(X)
 #undef X
 
 static lb_tensor *run_var(const struct call *c)
 {
 	int64_t axes[LB_MAX_RANK];
-	return lb_var(c->in[0], args_list(c->args, "axes", axes),
-		      args_int(c->args, "keepdims", 0), (int)args_int(c->args, "ddof", 0));
+	return lb_var(c->in[0], args_list(c->args, "axes", axes), args_int(c->args, "keepdims", 0),
+		      (int)args_int(c->args, "ddof", 0));
 }
 
 static lb_tensor *run_astype(const struct call *c)
@@ -139,15 +139,13 @@ static lb_tensor *run_slice(const struct call *c)
 
 static lb_tensor *run_flatten(const struct call *c)
 {
-	return lb_flatten(c->in[0], (int)args_int(c->args, "start", 0),
-			  (int)args_int(c->args, "end", -1));
+	return lb_flatten(c->in[0], (int)args_int(c->args, "start", 0), (int)args_int(c->args, "end", -1));
 }
 
 static lb_tensor *run_as_strided(const struct call *c)
 {
 	int64_t shape[LB_MAX_RANK], strides[LB_MAX_RANK];
-	return lb_as_strided(c->in[0], args_list(c->args, "shape", shape),
-			     args_list(c->args, "strides", strides),
+	return lb_as_strided(c->in[0], args_list(c->args, "shape", shape), args_list(c->args, "strides", strides),
 			     args_int(c->args, "offset", 0));
 }
 
@@ -179,8 +177,7 @@ static lb_tensor *run_depends(const struct call *c)
 static lb_tensor *run_full(const struct call *c)
 {
 	int64_t shape[LB_MAX_RANK];
-	return lb_full(args_list(c->args, "shape", shape), args_double(c->args, "value", 0),
-		       args_dtype(c->args));
+	return lb_full(args_list(c->args, "shape", shape), args_double(c->args, "value", 0), args_dtype(c->args));
 }
 
 static lb_tensor *run_arange(const struct call *c)
@@ -191,8 +188,8 @@ static lb_tensor *run_arange(const struct call *c)
 
 static lb_tensor *run_eye(const struct call *c)
 {
-	return lb_eye(args_int(c->args, "rows", 0), args_int(c->args, "cols", 0),
-		      args_int(c->args, "k", 0), args_dtype(c->args));
+	return lb_eye(args_int(c->args, "rows", 0), args_int(c->args, "cols", 0), args_int(c->args, "k", 0),
+		      args_dtype(c->args));
 }
 
 static lb_quant quant_of(const struct args *args)

@@ -29,8 +29,7 @@ struct session *session_of(struct lbx_target *target, struct lbx_table *table)
 	lb_clear_error();
 	s->settings = lbx_default_settings;
 	s->out = (struct lbx_out){ .width = 80, .context = s, .write = write_text };
-	s->context = (struct lbx_context){ .target = target, .table = table, .out = &s->out,
-					   .settings = &s->settings };
+	s->context = (struct lbx_context){ .target = target, .table = table, .out = &s->out, .settings = &s->settings };
 	return s;
 }
 

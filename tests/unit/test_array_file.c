@@ -223,18 +223,18 @@ static void saved_is_read_again(void **state)
 	(void)state;
 	LB_SCOPE {
 		for (int dtype = 0; dtype < LB_DTYPES; dtype++) {
-			lb_tensor *x = lb_astype(lb_reshape(lb_arange(0, 60, 1, LB_F32), LB_SHAPE(3, 4, 5)),
-						 (lb_dtype)dtype);
+			lb_tensor *x =
+			    lb_astype(lb_reshape(lb_arange(0, 60, 1, LB_F32), LB_SHAPE(3, 4, 5)), (lb_dtype)dtype);
 			x = dtype % 2 ? lb_transpose(x, LB_ALL_AXES) : x;
 			x = lb_named("x", x);
 			if (dtype % 3)
 				assert_true(lb_eval(x)); /* else it is replayed */
 			for (int i = 0; i < 3; i++) {
 				const char *path = in(scratch, "x");
-				says(" saved to ", "save", "#%llu %s.%s --force", (unsigned long long)lb_id(x),
-				     path, extensions[i]);
-				says("elements are equal", "diff", "#%llu %s.%s", (unsigned long long)lb_id(x),
-				     path, extensions[i]);
+				says(" saved to ", "save", "#%llu %s.%s --force", (unsigned long long)lb_id(x), path,
+				     extensions[i]);
+				says("elements are equal", "diff", "#%llu %s.%s", (unsigned long long)lb_id(x), path,
+				     extensions[i]);
 				char full[4500];
 				snprintf(full, sizeof full, "%s.%s", path, extensions[i]);
 				lb_file *file = lb_open(full);
@@ -244,8 +244,8 @@ static void saved_is_read_again(void **state)
 				assert_int_equal(lb_dtype_of(y), widened ? LB_F32 : dtype);
 				if (i > 0)
 					assert_string_equal(lb_file_name(file, 0), "x");
-				lb_tensor *equal = lb_all(lb_equal(widened ? lb_astype(y, LB_BF16) : y, x),
-							  LB_ALL_AXES, false);
+				lb_tensor *equal =
+				    lb_all(lb_equal(widened ? lb_astype(y, LB_BF16) : y, x), LB_ALL_AXES, false);
 				assert_true(lb_item(equal) == 1);
 				lb_file_close(file);
 			}
@@ -298,8 +298,8 @@ static void quantised(void **state)
 			found = true;
 			lb_tensor *x = lb_named("x", lb_multiply(lb_file_get_at(file, i), lb_scalar(1.25)));
 			assert_true(lb_eval(x));
-			says("quantised      relative error 0.2 ", "diff", "#%llu %s:%s",
-			     (unsigned long long)lb_id(x), path, lb_file_name(file, i));
+			says("quantised      relative error 0.2 ", "diff", "#%llu %s:%s", (unsigned long long)lb_id(x),
+			     path, lb_file_name(file, i));
 		}
 		assert_true(found);
 		lb_file_close(file);

@@ -50,8 +50,9 @@ static int forget_all(void **state)
 #define TITLE "Num     Type           Disp Enb Address            What\n"
 #define CATCH(number, enabled, key) \
 	number "       breakpoint     keep " enabled "   <MULTIPLE>\n" \
-	"        silent\n        select-frame 0\n        eval \"_tensor_hit " key " 0x%lx\", $_probe_arg0\n" \
-	number ".1                         y   0x00007ffff7c1a2b3 in lb_eval at eval.c:7\n"
+	       "        silent\n        select-frame 0\n        eval \"_tensor_hit " key \
+	       " 0x%lx\", $_probe_arg0\n" number \
+	       ".1                         y   0x00007ffff7c1a2b3 in lb_eval at eval.c:7\n"
 
 /* Each by its commands, whatever else there is; what gdb does not show is none. */
 static void each_is_known_by_its_commands(void **state)
@@ -65,12 +66,12 @@ static void each_is_known_by_its_commands(void **state)
 	lbx_breakpoint_note(LBX_BREAKPOINT_STEP);
 	assert_non_null(strstr(script, "eval \"_tensor_hit 12 0x%lx 0x%lx 0x%lx 0x%lx 0x%lx\", $_probe_arg0"));
 	assert_false(lbx_breakpoints_refresh());
-	shown = TITLE "1       breakpoint     keep y   0x0000555555555191 in main at a.c:3\n"
-		CATCH("4", "y", "1") CATCH("5", "n", "12")
-		"6       catchpoint     keep y                      SIGSEGV\n        silent\n        _lb_fault\n"
-		"7       breakpoint     keep y   0x00007ffff7c1a2b3 in start at start.c:7\n        _tensor_hit start\n"
-		"9       breakpoint     del  y   0x00007ffff7c1a2b3 in f at f.c:7\n"
-		"        with language c -- _lb_enter $_probe_arg1\n";
+	shown = TITLE "1       breakpoint     keep y   0x0000555555555191 in main at a.c:3\n" CATCH("4", "y", "1") CATCH(
+	    "5", "n",
+	    "12") "6       catchpoint     keep y                      SIGSEGV\n        silent\n        _lb_fault\n"
+		  "7       breakpoint     keep y   0x00007ffff7c1a2b3 in start at start.c:7\n        _tensor_hit start\n"
+		  "9       breakpoint     del  y   0x00007ffff7c1a2b3 in f at f.c:7\n"
+		  "        with language c -- _lb_enter $_probe_arg1\n";
 	assert_true(lbx_breakpoints_refresh());
 	assert_int_equal(lbx_breakpoint_number(1), 4);
 	assert_int_equal(lbx_breakpoint_number(12), 5);
@@ -88,7 +89,8 @@ static void each_is_known_by_its_commands(void **state)
 static void the_start_stays_while_it_is_needed(void **state)
 {
 	(void)state;
-	shown = TITLE "3       breakpoint     keep y   <PENDING>  -probe-stap lazybones:start\n        _tensor_hit start\n";
+	shown =
+	    TITLE "3       breakpoint     keep y   <PENDING>  -probe-stap lazybones:start\n        _tensor_hit start\n";
 	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
 	lbx_breakpoint_need_start(LBX_START_FOR_SWITCHES);
 	assert_null(strstr(strstr(script, "_lb_break start") + 1, "_lb_break start")); /* once */

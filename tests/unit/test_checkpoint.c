@@ -50,9 +50,8 @@ static bool loss(void *context, int n_in, lb_tensor *const *in, int n_out, lb_te
 	(void)n_out;
 	for (int i = 1; i < n_in; i++) {
 		lb_tensor *args[2] = { x, in[i] }, *results[2];
-		bool ok = m->checkpoints
-			? lb_checkpoint(m->again ? block_inside : block, context, 2, args, 2, results)
-			: block(context, 2, args, 2, results);
+		bool ok = m->checkpoints ? lb_checkpoint(m->again ? block_inside : block, context, 2, args, 2, results)
+					 : block(context, 2, args, 2, results);
 		if (!ok)
 			return false;
 		x = results[0];
@@ -85,7 +84,7 @@ static uint64_t run(struct model *m, int n, lb_tensor *const *in, lb_tensor **gr
 static double difference(lb_tensor *a, lb_tensor *b)
 {
 	return lb_item(lb_max(lb_abs(lb_subtract(a, b)), LB_ALL_AXES, false)) /
-		lb_item(lb_max(lb_abs(b), LB_ALL_AXES, false));
+	       lb_item(lb_max(lb_abs(b), LB_ALL_AXES, false));
 }
 
 static void same_with_less(void **state)
@@ -106,8 +105,8 @@ static void same_with_less(void **state)
 			assert_int_equal(m.calls, BLOCKS * (2 + inside));
 			for (int i = 0; i < N; i++)
 				assert_true(difference(d[i], plain[i]) < 1e-5);
-			printf("# at most %llu KiB without checkpoints, %llu KiB with\n",
-			       (unsigned long long)all >> 10, (unsigned long long)less >> 10);
+			printf("# at most %llu KiB without checkpoints, %llu KiB with\n", (unsigned long long)all >> 10,
+			       (unsigned long long)less >> 10);
 			assert_true(less * 2 < all);
 		}
 	}
@@ -193,7 +192,9 @@ static void outside(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_with_less), cmocka_unit_test(details), cmocka_unit_test(outside),
+		cmocka_unit_test(same_with_less),
+		cmocka_unit_test(details),
+		cmocka_unit_test(outside),
 	};
 	return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
 }

@@ -464,7 +464,8 @@ static void a_shapeless_graph_serves_all_sizes(void **state)
 	(void)state;
 	LB_SCOPE {
 		struct block b = { .norm = numbers(LB_SHAPE(6), LB_F32, 1),
-				   .up = numbers(LB_SHAPE(5, 6), LB_F32, 2), .bias = numbers(LB_SHAPE(5), LB_F32, 3) };
+				   .up = numbers(LB_SHAPE(5, 6), LB_F32, 2),
+				   .bias = numbers(LB_SHAPE(5), LB_F32, 3) };
 		lb_compiled *f = lb_compile("layer", layer, &b, (lb_compile_options){ .shapeless = true });
 		runs = 0;
 		for (int n = 3; n < 9; n++) {
@@ -588,8 +589,7 @@ static void evaluating_inside_is_an_error(void **state)
 		LB_SCOPE {
 			lb_compiled *f = lb_compile("sinner", sinful, &k, by_default);
 			assert_null(call1(f, lb_ones(LB_SHAPE(1), LB_F32)));
-			FAILED("compile(sinner)", "evaluates inside a compiled function at",
-			       "test_compile(");
+			FAILED("compile(sinner)", "evaluates inside a compiled function at", "test_compile(");
 			assert_int_equal(lb_compiled_stats(f).entries, 0);
 			lb_compiled_free(f);
 		}
@@ -599,7 +599,8 @@ static void evaluating_inside_is_an_error(void **state)
 static void results_must_be_made_by_the_function(void **state)
 {
 	(void)state;
-	const char *const messages[] = { [FAIL] = "did not say why", [NOTHING] = "output 0 is NULL",
+	const char *const messages[] = { [FAIL] = "did not say why",
+					 [NOTHING] = "output 0 is NULL",
 					 [READY] = "is not a lazy tensor that this call" };
 	for (enum sin k = FAIL; k <= READY; k++)
 		LB_SCOPE {
@@ -733,7 +734,7 @@ static void *caller(void *arg)
 			lb_tensor *x = lb_full(LB_SHAPE(n), 2, LB_F32), *y = NULL, *z = NULL;
 			lb_tensor *in[2] = { x, lb_ones(LB_SHAPE(n), LB_F32) };
 			bool ok = lb_call(f, 2, in, 1, &y) && elementwise(NULL, 2, in, 1, &z) &&
-				lb_item_int(lb_all(lb_equal(y, z), LB_ALL_AXES, false)) == 1;
+				  lb_item_int(lb_all(lb_equal(y, z), LB_ALL_AXES, false)) == 1;
 			if (!ok)
 				atomic_fetch_add(&wrong, 1);
 		}

@@ -59,7 +59,10 @@ enum { WORDS = 34, FIRST_WORD = 100 };
 static void put_status(struct file *f)
 {
 	struct elf_prstatus head = { .pr_pid = TID, .pr_cursig = SIGSEGV };
-	struct { char head[offsetof(struct elf_prstatus, pr_reg)]; uint64_t words[WORDS], rest; } status = { 0 };
+	struct {
+		char head[offsetof(struct elf_prstatus, pr_reg)];
+		uint64_t words[WORDS], rest;
+	} status = { 0 };
 
 	memcpy(status.head, &head, sizeof status.head);
 	for (uint64_t i = 0; i < WORDS; i++)
@@ -88,10 +91,16 @@ static struct file make_core(int n)
 	size_t at_headers = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr);
 	Elf64_Ehdr header = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_CORE, .e_machine = LBX_MACHINE, .e_version = EV_CURRENT,
-		.e_phoff = at_headers, .e_ehsize = sizeof header, .e_phentsize = sizeof(Elf64_Phdr),
+		.e_type = ET_CORE,
+		.e_machine = LBX_MACHINE,
+		.e_version = EV_CURRENT,
+		.e_phoff = at_headers,
+		.e_ehsize = sizeof header,
+		.e_phentsize = sizeof(Elf64_Phdr),
 		.e_phnum = n + 1 < PN_XNUM ? (Elf64_Half)(n + 1) : PN_XNUM,
-		.e_shoff = sizeof header, .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 1,
+		.e_shoff = sizeof header,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = 1,
 	};
 	Elf64_Shdr section = { .sh_info = (Elf64_Word)n + 1 };
 	size_t data = at_headers + ((size_t)n + 1) * sizeof(Elf64_Phdr);
@@ -105,9 +114,12 @@ static struct file make_core(int n)
 	put(&f, &notes, sizeof notes);
 	for (int i = 0; i < n; i++) {
 		Elf64_Phdr p = {
-			.p_type = PT_LOAD, .p_flags = i & 1 ? PF_R : PF_R | PF_W,
-			.p_offset = data + (size_t)i * 8, .p_vaddr = BASE + (uint64_t)i * STEP,
-			.p_filesz = 8, .p_memsz = STEP,
+			.p_type = PT_LOAD,
+			.p_flags = i & 1 ? PF_R : PF_R | PF_W,
+			.p_offset = data + (size_t)i * 8,
+			.p_vaddr = BASE + (uint64_t)i * STEP,
+			.p_filesz = 8,
+			.p_memsz = STEP,
 		};
 		put(&f, &p, sizeof p);
 	}
@@ -303,11 +315,15 @@ static void no_cores(void **state)
 #else
 		{ "\x28\xb5\x2f\xfd------", "zstd -d", 10 },
 #endif
-		{ "\xfd" "7zXZ-----", "xz -dk", 10 },
+		{ "\xfd"
+		  "7zXZ-----",
+		  "xz -dk", 10 },
 		{ "\x1f\x8b--------", "gunzip", 10 },
 		{ "\x04\x22\x4d\x18------", "lz4 -d", 10 },
 		{ "some text", "is not an ELF file", 9 },
-		{ "\x7f" "ELF", "is not an ELF file", 4 },
+		{ "\x7f"
+		  "ELF",
+		  "is not an ELF file", 4 },
 	};
 
 	(void)state;
@@ -321,8 +337,7 @@ static void no_cores(void **state)
 	refused(f, "is an ELF file but not a core");
 }
 
-static void kind_is(struct lbx_target *target, uint64_t address, uint64_t wanted,
-		    enum lbx_core_bytes kind, uint64_t n)
+static void kind_is(struct lbx_target *target, uint64_t address, uint64_t wanted, enum lbx_core_bytes kind, uint64_t n)
 {
 	uint64_t got = wanted;
 

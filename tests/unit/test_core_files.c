@@ -95,7 +95,7 @@ static void weights(void **state)
 	is_refused(files(999, 0, 3, &nowhere), "is missing or has changed"); /* it was longer */
 	written = (struct timespec){ 0 };
 	is_refused(files(999, 0, 2, &nowhere), "may have been modified since: the core came through a pipe, so when it "
-		   "was written is not known");
+					       "was written is not known");
 	written = (struct timespec){ 1000, 500 };
 }
 
@@ -116,7 +116,10 @@ static void programs(void **state)
 
 	(void)state;
 	memcpy(first, contents, 4);
-	memcpy(contents, "\x7f" "ELF", 4);
+	memcpy(contents,
+	       "\x7f"
+	       "ELF",
+	       4);
 	is_refused(files(999, 0, 2, &nowhere), "is missing or has changed"); /* no build id was saved */
 	memcpy(contents, first, 4);
 }
@@ -126,7 +129,9 @@ static void whole_programs(void **state)
 {
 	Elf64_Ehdr header = {
 		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_phoff = sizeof header, .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1,
+		.e_phoff = sizeof header,
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = 1,
 	};
 	Elf64_Phdr p = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = BYTES, .p_memsz = BYTES };
 	char first[sizeof header + sizeof p];

@@ -23,8 +23,7 @@ enum { LARGE = (1 << 20) + 777 };
 static struct lbx_out out = { .width = 80 };
 static const struct lbx_tolerance tolerance = { 0.5, 1e-2, 1e-1 };
 
-static struct lbx_array array_of(const void *data, int64_t nbytes, enum lb_dtype dtype, int rank,
-				 const int64_t *shape)
+static struct lbx_array array_of(const void *data, int64_t nbytes, enum lb_dtype dtype, int rank, const int64_t *shape)
 {
 	struct lbx_array a;
 	int64_t strides[8], size = 1;
@@ -64,8 +63,7 @@ static void number(const void *element, enum lb_dtype dtype, long double *re, lo
 
 static struct lbx_comparison one_by_one(const struct lbx_array *a, const struct lbx_array *b)
 {
-	struct lbx_comparison c = { .first = -1, .first_far = -1, .first_nan = -1, .worst = -1,
-				    .worst_relative = -1 };
+	struct lbx_comparison c = { .first = -1, .first_far = -1, .first_nan = -1, .worst = -1, .worst_relative = -1 };
 
 	for (int64_t i = 0; i < a->size; i++) {
 		unsigned char x[8], y[8];
@@ -82,8 +80,7 @@ static struct lbx_comparison one_by_one(const struct lbx_array *a, const struct 
 		c.first = c.first < 0 ? i : c.first;
 		error = hypotl(p == r ? 0 : p - r, q == s ? 0 : q - s);
 		size = hypotl(r, s);
-		bool close = !nan_a && !nan_b && isfinite(error) &&
-			     error <= tolerance.atol + tolerance.rtol * size;
+		bool close = !nan_a && !nan_b && isfinite(error) && error <= tolerance.atol + tolerance.rtol * size;
 		c.far += !close;
 		c.first_far = c.first_far < 0 && !close ? i : c.first_far;
 		if (nan_a != nan_b) {
@@ -153,9 +150,11 @@ static void fill(void *to, enum lb_dtype dtype, int64_t n, uint64_t seed)
 			bits += 1ULL << 60; /* double does not hold these */
 		if (dtype == LB_BOOL)
 			bits &= 1;
-		const void *from = dtype == LB_F16 || dtype == LB_BF16 ? (void *)&half :
-				   dtype == LB_F32 ? (void *)&f : dtype == LB_F64 ? (void *)&d :
-				   dtype == LB_C64 ? (void *)pair : (void *)&bits;
+		const void *from = dtype == LB_F16 || dtype == LB_BF16 ? (void *)&half
+				   : dtype == LB_F32                   ? (void *)&f
+				   : dtype == LB_F64                   ? (void *)&d
+				   : dtype == LB_C64                   ? (void *)pair
+								       : (void *)&bits;
 		memcpy(at, from, (size_t)lbx_dtype_bytes(dtype));
 	}
 }
@@ -281,8 +280,7 @@ static struct lbx_where where(void)
 	struct lbx_marks marks;
 
 	assert_true(lbx_marks_init(&marks, &a));
-	assert_true(lbx_compare(&a, &b, &tolerance, &(struct lbx_observer){ lbx_marks_see, &marks }, &out,
-				&c));
+	assert_true(lbx_compare(&a, &b, &tolerance, &(struct lbx_observer){ lbx_marks_see, &marks }, &out, &c));
 	lbx_where(&marks, &c, &w);
 	lbx_marks_deinit(&marks);
 	memset(x, 0, sizeof x);

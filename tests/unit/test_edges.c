@@ -127,9 +127,11 @@ static void literals_of_literals(void **state)
 		assert_int_equal(lb_dtype_of(lb_multiply(half, five)), LB_F16);
 		assert_true(first_of(lb_multiply(half, five)) == 5);
 		assert_int_equal(lb_dtype_of(lb_multiply(lb_ones(LB_SHAPE(2), LB_U8),
-							 lb_subtract(lb_scalar_int(7), lb_scalar_int(3)))), LB_U8);
+							 lb_subtract(lb_scalar_int(7), lb_scalar_int(3)))),
+				 LB_U8);
 		assert_int_equal(lb_dtype_of(lb_multiply(lb_ones(LB_SHAPE(2), LB_U8),
-							 lb_divide(lb_scalar_int(7), lb_scalar_int(2)))), LB_F32);
+							 lb_divide(lb_scalar_int(7), lb_scalar_int(2)))),
+				 LB_F32);
 		assert_true(lb_item(lb_divide(lb_scalar_int(7), lb_scalar_int(2))) == 3.5);
 		assert_int_equal(lb_item_int(lb_maximum(lb_scalar_int(-7), lb_scalar_int(2))), 2);
 		assert_int_equal(lb_dtype_of(lb_add(lb_scalar_int(INT64_MAX), lb_scalar_int(1))), LB_I64);
@@ -150,7 +152,8 @@ static void large_integers(void **state)
 		assert_true(lb_item(lb_var(y, LB_ALL_AXES, false, 1)) == 2);
 		lb_tensor *many = lb_broadcast_to(lb_full(LB_SHAPE(1), 16777217, LB_I32), LB_SHAPE(3));
 		assert_true(lb_item(lb_mean(lb_concatenate(2, (lb_tensor *[]){ many, lb_full(LB_SHAPE(3), 1, LB_I32) },
-							   0), LB_ALL_AXES, false)) == 8388609);
+							   0),
+					    LB_ALL_AXES, false)) == 8388609);
 	}
 }
 
@@ -208,7 +211,8 @@ static void strange_members(void **state)
 			assert_true(first_of(y) == 1);
 			assert_true(lb_tensor_buffer(y)->flags & LB_BUFFER_CONTENT); /* no mapped file */
 			assert_null(lb_file_get(file, "x"));
-			assert_true(error_has(encrypted ? "archive 'x' encrypted" : "archive 'x' compression method 93"));
+			assert_true(error_has(encrypted ? "archive 'x' encrypted"
+							: "archive 'x' compression method 93"));
 		}
 		lb_file_close(file);
 	}

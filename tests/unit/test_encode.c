@@ -20,7 +20,7 @@ static void is_code(const struct lb_encoding *encoding, uint32_t n, const void *
 static void x86_64(void **state)
 {
 	static const uint8_t two[] = {
-		0x55,                               /*  0: push rbp */
+		0x55,          /*  0: push rbp */
 		0x48, 0x89, 0xe5,                   /*  1: mov rbp, rsp */
 		0x48, 0x83, 0xec, 0x10,             /*  4: sub rsp, 16 */
 		0x48, 0x89, 0x7d, 0xf8,             /*  8: mov [rbp-8], rdi */
@@ -34,8 +34,8 @@ static void x86_64(void **state)
 		0xff, 0x17,                         /* 28: call [rdi] */
 		0x85, 0xc0,                         /* 2a: test eax, eax */
 		0x0f, 0x84, 0x00, 0x00, 0x00, 0x00, /* 2c: je 32 */
-		0xc9,                               /* 32: leave */
-		0xc3,                               /* 33: ret */
+		0xc9,          /* 32: leave */
+		0xc3,          /* 33: ret */
 	};
 
 	(void)state;
@@ -99,7 +99,9 @@ static void many_calls(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(x86_64), cmocka_unit_test(aarch64), cmocka_unit_test(many_calls),
+		cmocka_unit_test(x86_64),
+		cmocka_unit_test(aarch64),
+		cmocka_unit_test(many_calls),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

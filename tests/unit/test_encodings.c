@@ -63,11 +63,21 @@ static void make(uint64_t i, struct lbx_tensor *ret)
 	bool ready = i != LAZY;
 
 	*ret = (struct lbx_tensor){
-		.of = &made, .id = i, .address = i, .state = ready ? LBX_READY : LBX_LAZY, .dtype = LB_F32,
+		.of = &made,
+		.id = i,
+		.address = i,
+		.state = ready ? LBX_READY : LBX_LAZY,
+		.dtype = LB_F32,
 		.encoding = rows[i - 1].blocks ? lbx_encoding_of_blocks(rows[i - 1].blocks) : rows[i - 1].encoding,
-		.op = ready ? "weight" : "negative", .op_class = ready ? LB_CLASS_LEAF : LB_CLASS_UNARY, .rank = 2,
-		.layout_known = true, .size = rows[i - 1].shape[0] * rows[i - 1].shape[1], .n_inputs = !ready,
-		.buffer_id = ready ? i : 0, .data = (uint64_t)rows[i - 1].at, .buffer_bytes = rows[i - 1].bytes,
+		.op = ready ? "weight" : "negative",
+		.op_class = ready ? LB_CLASS_LEAF : LB_CLASS_UNARY,
+		.rank = 2,
+		.layout_known = true,
+		.size = rows[i - 1].shape[0] * rows[i - 1].shape[1],
+		.n_inputs = !ready,
+		.buffer_id = ready ? i : 0,
+		.data = (uint64_t)rows[i - 1].at,
+		.buffer_bytes = rows[i - 1].bytes,
 		.buffer_refs = ready,
 	};
 	memcpy(ret->axes.few.shape, rows[i - 1].shape, sizeof rows[i - 1].shape);
@@ -110,14 +120,21 @@ static bool next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_
 	(void)tensors;
 	if (*slot >= LARGE)
 		return false;
-	*ret = (struct lbx_buffer){ .id = *slot + 1, .data = (uint64_t)rows[*slot].at, .nbytes = rows[*slot].bytes,
-				    .capacity = rows[*slot].bytes, .refs = 1 };
+	*ret = (struct lbx_buffer){ .id = *slot + 1,
+				    .data = (uint64_t)rows[*slot].at,
+				    .nbytes = rows[*slot].bytes,
+				    .capacity = rows[*slot].bytes,
+				    .refs = 1 };
 	++*slot;
 	return true;
 }
 
 static const struct lbx_tensors_ops ops = {
-	.next = next, .by_id = by_number, .by_address = by_number, .input = input, .input_id = input_id,
+	.next = next,
+	.by_id = by_number,
+	.by_address = by_number,
+	.input = input,
+	.input_id = input_id,
 	.next_buffer = next_buffer,
 };
 
@@ -238,7 +255,8 @@ static void is(struct session *s, const char *text, const float *expected, int64
 		if (way == 0)
 			ok = lbx_array_copy(&operand.array, 0, n, values);
 		else if (way == 1)
-			ok = lbx_array_walk(&operand.array, &s->out, "reading", 7, add_piece, &(struct pieces){ values });
+			ok = lbx_array_walk(&operand.array, &s->out, "reading", 7, add_piece,
+					    &(struct pieces){ values });
 		for (int64_t i = 0; ok && way > 1 && i < n; i++) {
 			lbx_array_coordinates(&operand.array, i, at);
 			ok = way == 2 ? lbx_array_get(&operand.array, at, &values[i])
@@ -362,9 +380,11 @@ static void blocks_are_viewed(void **state)
 	for (int i = 0; i < 64; i++)
 		expected[i] = w4(127 - i);
 	is(s, "@0x208000:q4_0:3,64[1, ::-1]", expected, 64);
-	is(s, "@0x208012:q4_0:64,2:1,64[::-1, 0][32:]", (float[]){ w4(63), w4(62), w4(61), w4(60), w4(59), w4(58), w4(57),
-	       w4(56), w4(55), w4(54), w4(53), w4(52), w4(51), w4(50), w4(49), w4(48), w4(47), w4(46), w4(45), w4(44),
-	       w4(43), w4(42), w4(41), w4(40), w4(39), w4(38), w4(37), w4(36), w4(35), w4(34), w4(33), w4(32) }, 32);
+	is(s, "@0x208012:q4_0:64,2:1,64[::-1, 0][32:]",
+	   (float[]){ w4(63), w4(62), w4(61), w4(60), w4(59), w4(58), w4(57), w4(56), w4(55), w4(54), w4(53),
+		      w4(52), w4(51), w4(50), w4(49), w4(48), w4(47), w4(46), w4(45), w4(44), w4(43), w4(42),
+		      w4(41), w4(40), w4(39), w4(38), w4(37), w4(36), w4(35), w4(34), w4(33), w4(32) },
+	   32);
 	says(s, "view", "0x208100 q8_0 2,32[0, :3]", "@0x208100[0, :3]: q8_0 (3,)\n[32. 30. 28.]\n");
 	says(s, "view", "0x208100 q8_0 2,32 -32,1", "instead of negative strides, take a slice");
 	says(s, "view", "0x208100 q9_0 2,32", "f64, c64, q4_0 and q8_0");
@@ -433,15 +453,16 @@ static void decoded_values_are_saved(void **state)
 
 static void every_inspection_answers(void **state)
 {
-	static const char *const commands[] = { "info", "print", "stats", "peek", "image", "plot", "hist", "graph",
-						"origin", "quant", "suspect", "status", "model", "memory" };
+	static const char *const commands[] = { "info",  "print",  "stats", "peek",    "image",  "plot",  "hist",
+						"graph", "origin", "quant", "suspect", "status", "model", "memory" };
 	struct session *s = *state;
 
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
 		for (int row = 0; row < TENSORS; row++)
 			for (int json = 0; json < 2; json++) {
 				char line[64];
-				snprintf(line, sizeof line, "%s%s", i < 10 ? rows[row].name : "", json ? " --json" : "");
+				snprintf(line, sizeof line, "%s%s", i < 10 ? rows[row].name : "",
+					 json ? " --json" : "");
 				assert_true(*session_says(s, commands[i], line));
 				assert_true(lb_ok());
 			}
@@ -449,19 +470,14 @@ static void every_inspection_answers(void **state)
 
 #define BOTH(test) \
 	cmocka_unit_test_setup_teardown(test, begin_mapped, session_stop), \
-		cmocka_unit_test_setup_teardown(test, begin_read, session_stop)
+	    cmocka_unit_test_setup_teardown(test, begin_read, session_stop)
 
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		BOTH(slices_cut_blocks),
-		BOTH(eight_bits_are_decoded),
-		BOTH(integers_are_scaled),
-		BOTH(large_ones_are_summed_up),
-		BOTH(blocks_are_viewed),
-		BOTH(all_is_said),
-		BOTH(decoded_values_are_saved),
-		BOTH(every_inspection_answers),
+		BOTH(slices_cut_blocks),        BOTH(eight_bits_are_decoded),   BOTH(integers_are_scaled),
+		BOTH(large_ones_are_summed_up), BOTH(blocks_are_viewed),        BOTH(all_is_said),
+		BOTH(decoded_values_are_saved), BOTH(every_inspection_answers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

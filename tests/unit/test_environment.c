@@ -27,8 +27,8 @@ static const char *program;
 static int child_main(void)
 {
 	struct settings s = {
-		lb_parallel_width(), lb_isa_level(), lb_root->strided,
-		(int64_t)lb_root->flight_capacity, lb_root->want_stack,
+		lb_parallel_width(), lb_isa_level(), lb_root->strided, (int64_t)lb_root->flight_capacity,
+		lb_root->want_stack,
 	};
 	return write(STDOUT_FILENO, &s, sizeof s) == sizeof s ? 0 : 1;
 }
@@ -46,8 +46,7 @@ static size_t read_all(int from, void *to, size_t size)
 static struct settings settings_with(const char *name, const char *value, char said[1024])
 {
 	static const char *const names[] = {
-		"LAZYBONES_THREADS", "LAZYBONES_ISA", "LAZYBONES_STRIDED", "LAZYBONES_EVENTS",
-		"LAZYBONES_STACKS",
+		"LAZYBONES_THREADS", "LAZYBONES_ISA", "LAZYBONES_STRIDED", "LAZYBONES_EVENTS", "LAZYBONES_STACKS",
 	};
 	struct settings s;
 	int out[2], err[2], status;
@@ -103,8 +102,8 @@ static void too_much_is_the_most(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		assert_int_equal(settings_with("LAZYBONES_EVENTS", values[i], said).events, 1048576);
-		snprintf(expected, sizeof expected,
-			 "lazybones: LAZYBONES_EVENTS=%s is too large: 1048576 is used\n", values[i]);
+		snprintf(expected, sizeof expected, "lazybones: LAZYBONES_EVENTS=%s is too large: 1048576 is used\n",
+			 values[i]);
 		assert_string_equal(said, expected);
 	}
 	assert_int_equal(settings_with("LAZYBONES_STACKS", "65", said).stacks, 64);
@@ -118,9 +117,11 @@ static void bad_ones_are_told_and_ignored(void **state)
 		const char *name, *must;
 		const char *values[8];
 	} settings[] = {
-		{ "LAZYBONES_THREADS", "a whole number from 1 to 2147483647",
+		{ "LAZYBONES_THREADS",
+		  "a whole number from 1 to 2147483647",
 		  { "0", "-1", "two", "2x", " ", "1.5", "-99999999999999999999" } },
-		{ "LAZYBONES_EVENTS", "a whole number from 0 to 1048576",
+		{ "LAZYBONES_EVENTS",
+		  "a whole number from 0 to 1048576",
 		  { "-1", "many", "4k", "0x10", "-99999999999999999999" } },
 		{ "LAZYBONES_STACKS", "a whole number from 0 to 64", { "-1", "65x", "deep" } },
 		{ "LAZYBONES_ISA", "base, v3 or v4", { "v5", "V3", "avx2", "v", "v33", " base" } },
@@ -136,8 +137,8 @@ static void bad_ones_are_told_and_ignored(void **state)
 		for (int k = 0; k < 8 && settings[i].values[k]; k++) {
 			const char *value = settings[i].values[k];
 			struct settings s = settings_with(name, value, said);
-			snprintf(expected, sizeof expected, "lazybones: %s=%s is ignored: it must be %s\n",
-				 name, value, settings[i].must);
+			snprintf(expected, sizeof expected, "lazybones: %s=%s is ignored: it must be %s\n", name, value,
+				 settings[i].must);
 			assert_string_equal(said, expected);
 			assert_memory_equal(&s, &otherwise, sizeof s);
 		}

@@ -28,46 +28,54 @@ static lb_tensor *of(lb_dtype dtype, lb_list shape)
 
 /* The call gives nothing, and an error that holds the words; or it gives a tensor
  * whose evaluation fails so. */
-#define FAILS(call, words) do { \
-	LB_SCOPE { \
-		lb_tensor *result_ = (call); \
-		if (result_ && lb_ok()) \
-			lb_eval(result_); \
-		if (lb_ok()) \
-			fprintf(stderr, "no error: %s\n", #call); \
-		assert_true(error_has(words)); \
-	} \
-} while (0)
+#define FAILS(call, words) \
+	do { \
+		LB_SCOPE { \
+			lb_tensor *result_ = (call); \
+			if (result_ && lb_ok()) \
+				lb_eval(result_); \
+			if (lb_ok()) \
+				fprintf(stderr, "no error: %s\n", #call); \
+			assert_true(error_has(words)); \
+		} \
+	} while (0)
 
 /* At once: the shapes alone show that it cannot work. */
-#define FAILS_AT_ONCE(call, words) do { \
-	LB_SCOPE { \
-		lb_tensor *result_ = (call); \
-		if (result_) \
-			fprintf(stderr, "a result: %s\n", #call); \
-		assert_null(result_); \
-		assert_true(error_has(words)); \
-	} \
-} while (0)
+#define FAILS_AT_ONCE(call, words) \
+	do { \
+		LB_SCOPE { \
+			lb_tensor *result_ = (call); \
+			if (result_) \
+				fprintf(stderr, "a result: %s\n", #call); \
+			assert_null(result_); \
+			assert_true(error_has(words)); \
+		} \
+	} while (0)
 
 typedef lb_tensor *(*unary_op)(lb_tensor *);
 typedef lb_tensor *(*binary_op)(lb_tensor *, lb_tensor *);
 typedef lb_tensor *(*reduction_op)(lb_tensor *, lb_list, bool);
 
 #define OP(name) { #name, lb_##name },
-static const struct { const char *name; unary_op run; } unaries[] = {
+static const struct {
+	const char *name;
+	unary_op run;
+} unaries[] = {
 #define EACH_UNARY OP
 #include "each_op.h"
 	OP(contiguous)
 };
-static const struct { const char *name; binary_op run; } binaries[] = {
+static const struct {
+	const char *name;
+	binary_op run;
+} binaries[] = {
 #define EACH_BINARY OP
 #include "each_op.h"
 };
-static const struct { const char *name; reduction_op run; } reductions[] = {
-	OP(sum) OP(mean) OP(max) OP(min) OP(prod) OP(all) OP(any) OP(logsumexp) OP(argmax)
-	OP(argmin)
-};
+static const struct {
+	const char *name;
+	reduction_op run;
+} reductions[] = { OP(sum) OP(mean) OP(max) OP(min) OP(prod) OP(all) OP(any) OP(logsumexp) OP(argmax) OP(argmin) };
 #undef OP
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
@@ -79,8 +87,7 @@ static void elementwise_shapes(void **state)
 		char words[64];
 		snprintf(words, sizeof words, "%s (2,3) (4,5)", binaries[i].name);
 		FAILS_AT_ONCE(binaries[i].run(x23(), x45()), words);
-		FAILS_AT_ONCE(binaries[i].run(lb_zeros(LB_SHAPE(0, 3), LB_F32), x23()),
-			      binaries[i].name);
+		FAILS_AT_ONCE(binaries[i].run(lb_zeros(LB_SHAPE(0, 3), LB_F32), x23()), binaries[i].name);
 	}
 	FAILS_AT_ONCE(lb_where(of(LB_BOOL, LB_SHAPE(2, 3)), x23(), x45()), "where (2,3) (4,5)");
 	FAILS_AT_ONCE(lb_where(of(LB_BOOL, LB_SHAPE(7)), x23(), x23()), "where (2,3)");
@@ -107,8 +114,7 @@ static void products(void **state)
 	FAILS_AT_ONCE(lb_matmul(lb_ones(LB_SHAPE(), LB_F32), x23()), "matmul (2,3)");
 	FAILS_AT_ONCE(lb_matmul(of(LB_F32, LB_SHAPE(3, 2, 4)), of(LB_F32, LB_SHAPE(5, 4, 2))),
 		      "matmul (3,2,4) (5,4,2)");
-	FAILS_AT_ONCE(lb_matmul(of(LB_I32, LB_SHAPE(2, 2)), of(LB_I32, LB_SHAPE(2, 2))),
-		      "matmul int32");
+	FAILS_AT_ONCE(lb_matmul(of(LB_I32, LB_SHAPE(2, 2)), of(LB_I32, LB_SHAPE(2, 2))), "matmul int32");
 	FAILS_AT_ONCE(lb_addmm(x45(), x23(), lb_ones(LB_SHAPE(3, 2), LB_F32), 1, 1), "addmm (4,5)");
 	FAILS_AT_ONCE(lb_addmm(x23(), x23(), x45(), 1, 1), "addmm (2,3) (4,5)");
 }
@@ -145,8 +151,7 @@ static void views(void **state)
 	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2), LB_STRIDES(1), 5), "as_strided");
 	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2), LB_STRIDES(1), -1), "as_strided");
 	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2), LB_STRIDES(1, 1), 0), "as_strided");
-	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2, 2), LB_STRIDES(INT64_MAX, INT64_MAX), 0),
-		      "as_strided");
+	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(2, 2), LB_STRIDES(INT64_MAX, INT64_MAX), 0), "as_strided");
 	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(3), LB_STRIDES(INT64_MIN), 3), "as_strided");
 	FAILS_AT_ONCE(lb_as_strided(x23(), LB_SHAPE(-1), LB_STRIDES(1), 0), "as_strided");
 }
@@ -160,8 +165,9 @@ static void slices(void **state)
 	FAILS_AT_ONCE(lb_slice(x23(), LB_ALL, LB_ALL, LB_ALL), "slice (2,3)");
 	FAILS_AT_ONCE(lb_slice(x23(), LB_RANGE(0, 2, 0)), "slice step");
 	FAILS_AT_ONCE(lb_slice(x23(), LB_REST, LB_REST), "slice");
-	FAILS_AT_ONCE(lb_slice(x23(), LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS,
-			       LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS), "slice");
+	FAILS_AT_ONCE(lb_slice(x23(), LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS, LB_NEW_AXIS,
+			       LB_NEW_AXIS),
+		      "slice");
 	lb_index unknown = { 0, 1, 1, 77 };
 	FAILS_AT_ONCE(lb_slice_n(x23(), 1, &unknown), "slice");
 	FAILS_AT_ONCE(lb_slice_n(x23(), -1, NULL), "slice");
@@ -224,19 +230,16 @@ static void gathers(void **state)
 	(void)state;
 	FAILS_AT_ONCE(lb_take(x23(), x23(), 0), "take float32");
 	FAILS_AT_ONCE(lb_take(x23(), of(LB_I32, LB_SHAPE(2)), 2), "take (2,3)");
-	FAILS_AT_ONCE(lb_take(lb_ones(LB_SHAPE(1, 1, 1, 1, 1), LB_F32),
-			      of(LB_I32, LB_SHAPE(1, 1, 1, 1, 1)), 0), "take");
-	FAILS_AT_ONCE(lb_take_along_axis(x23(), of(LB_I32, LB_SHAPE(2)), 0),
-		      "take_along_axis (2,3)");
-	FAILS_AT_ONCE(lb_take_along_axis(x23(), of(LB_I32, LB_SHAPE(5, 2)), 1),
-		      "take_along_axis (2,3) (5,2)");
+	FAILS_AT_ONCE(lb_take(lb_ones(LB_SHAPE(1, 1, 1, 1, 1), LB_F32), of(LB_I32, LB_SHAPE(1, 1, 1, 1, 1)), 0),
+		      "take");
+	FAILS_AT_ONCE(lb_take_along_axis(x23(), of(LB_I32, LB_SHAPE(2)), 0), "take_along_axis (2,3)");
+	FAILS_AT_ONCE(lb_take_along_axis(x23(), of(LB_I32, LB_SHAPE(5, 2)), 1), "take_along_axis (2,3) (5,2)");
 	FAILS_AT_ONCE(lb_take_along_axis(x23(), x23(), 1), "take_along_axis float32");
 	FAILS(lb_take(x23(), lb_full(LB_SHAPE(1), 3, LB_I32), 1), "take 3");
 	FAILS(lb_take(x23(), lb_full(LB_SHAPE(1), -4, LB_I64), 1), "take -4 3");
 	FAILS(lb_take(x23(), lb_full(LB_SHAPE(1), 1e18, LB_U64), 0), "take");
 	FAILS(lb_take(lb_zeros(LB_SHAPE(0, 2), LB_F32), of(LB_I32, LB_SHAPE(1)), 0), "take");
-	FAILS(lb_take_along_axis(x23(), lb_full(LB_SHAPE(2, 1), 7, LB_I32), 1),
-	      "take_along_axis 7 3");
+	FAILS(lb_take_along_axis(x23(), lb_full(LB_SHAPE(2, 1), 7, LB_I32), 1), "take_along_axis 7 3");
 }
 
 static void creation(void **state)
@@ -267,8 +270,7 @@ static void creation(void **state)
 	FAILS_AT_ONCE(lb_arange(0, (double)INFINITY, 1, LB_F32), "arange");
 	FAILS_AT_ONCE(lb_arange(0, 1e300, 1e-300, LB_F64), "arange");
 	FAILS_AT_ONCE(lb_arange(0, 5, 1, LB_DTYPES), "arange");
-	FAILS_AT_ONCE(lb_random_uniform(LB_SHAPE(2), 0, 1, LB_I32, lb_key(1)),
-		      "random_uniform int32");
+	FAILS_AT_ONCE(lb_random_uniform(LB_SHAPE(2), 0, 1, LB_I32, lb_key(1)), "random_uniform int32");
 	FAILS_AT_ONCE(lb_random_normal(LB_SHAPE(2), LB_BOOL, lb_key(1)), "random_normal bool");
 	FAILS_AT_ONCE(lb_random_normal(LB_SHAPE(-2), LB_F32, lb_key(1)), "random_normal");
 }
@@ -400,8 +402,7 @@ static void too_large(void **state)
 		FAILS(lb_zeros(LB_SHAPE(n), LB_F64), "memory");
 		FAILS(lb_arange(0, 0x1p45, 1, LB_F64), "memory");
 		FAILS(lb_random_normal(LB_SHAPE(n), LB_F32, lb_key(1)), "memory");
-		FAILS(lb_matmul(lb_broadcast_to(x23(), LB_SHAPE(n, 2, 3)), of(LB_F32, LB_SHAPE(3, 2))),
-		      "memory");
+		FAILS(lb_matmul(lb_broadcast_to(x23(), LB_SHAPE(n, 2, 3)), of(LB_F32, LB_SHAPE(3, 2))), "memory");
 		lb_tensor *ten = lb_take(x, lb_arange(0, 10, 1, LB_I32), 0);
 		assert_int_equal(lb_item_int(lb_sum(ten, LB_ALL_AXES, false)), 10);
 		assert_null(lb_data(lb_slice(x, LB_RANGE(0, LB_END, 2))));
@@ -448,8 +449,7 @@ static void every_dtype(void **state)
 				lb_tensor *a = lb_ones(LB_SHAPE(2, 2), (lb_dtype)d);
 				lb_tensor *b = lb_ones(LB_SHAPE(2, 2), (lb_dtype)e);
 				for (int i = 0; i < COUNT(binaries); i++)
-					evaluate_or_explain(binaries[i].run(a, b),
-							    binaries[i].name);
+					evaluate_or_explain(binaries[i].run(a, b), binaries[i].name);
 				evaluate_or_explain(lb_matmul(a, b), "matmul");
 				evaluate_or_explain(lb_where(a, b, a), "where");
 				evaluate_or_explain(lb_take(a, lb_subtract(b, b), 0), "");
@@ -462,7 +462,8 @@ static void dead_handles(void **state)
 {
 	(void)state;
 	lb_tensor *dead = NULL, *kept = NULL;
-	LB_SCOPE dead = lb_exp(x23());
+	LB_SCOPE
+		dead = lb_exp(x23());
 	char words[64];
 	snprintf(words, sizeof words, "#%llu exp lb_keep", (unsigned long long)lb_id(dead));
 	assert_false(lb_eval(dead));
@@ -476,7 +477,8 @@ static void dead_handles(void **state)
 	assert_true(isnan(lb_item(dead)) || lb_size(dead) == 0);
 	lb_clear_error();
 
-	LB_SCOPE kept = lb_keep(x23());
+	LB_SCOPE
+		kept = lb_keep(x23());
 	lb_release(kept);
 	lb_release(kept);
 	assert_true(error_has("release"));
@@ -489,8 +491,7 @@ static void negative_integer_power(void **state)
 	LB_SCOPE {
 		lb_tensor *two = lb_full(LB_SHAPE(3), 2, LB_I32);
 		evaluate_or_explain(lb_power(two, lb_full(LB_SHAPE(3), -1, LB_I32)), "power");
-		lb_tensor *z = lb_remainder(lb_full(LB_SHAPE(1), INT32_MIN, LB_I32),
-					    lb_full(LB_SHAPE(1), -1, LB_I32));
+		lb_tensor *z = lb_remainder(lb_full(LB_SHAPE(1), INT32_MIN, LB_I32), lb_full(LB_SHAPE(1), -1, LB_I32));
 		assert_int_equal(lb_item_int(z), 0);
 	}
 }

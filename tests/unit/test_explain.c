@@ -31,8 +31,8 @@ static void make_array(lb_tensor *x, struct lbx_array *ret)
 	const void *data = lb_strided_data(x, &strides);
 
 	assert_non_null(data);
-	assert_true(lbx_array_local(data, lb_nbytes(x), (enum lb_dtype)lb_dtype_of(x), lb_rank(x),
-				    lb_shape(x), strides, 0, ret));
+	assert_true(lbx_array_local(data, lb_nbytes(x), (enum lb_dtype)lb_dtype_of(x), lb_rank(x), lb_shape(x), strides,
+				    0, ret));
 }
 
 static void explain(struct pair *p, const struct lbx_explain_options *options)
@@ -40,8 +40,7 @@ static void explain(struct pair *p, const struct lbx_explain_options *options)
 	const struct lbx_array *a = &p->array[0], *b = &p->array[1];
 	struct lbx_tolerance tolerance = { 1e-5, 1e-5, 1e-8 };
 
-	p->same_shape = a->rank == b->rank &&
-			memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+	p->same_shape = a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 	if (p->same_shape)
 		assert_true(lbx_compare(a, b, &tolerance, NULL, &out, &p->comparison));
 	assert_true(lbx_explain(a, b, p->same_shape ? &p->comparison : NULL, options, &out, &p->found));
@@ -67,15 +66,14 @@ static bool check(const char *directory, const char *name, const char *kind, con
 	if (strcmp(kind, "none") == 0)
 		good = p.found.n == 0;
 	else
-		good = p.found.n > 0 && strcmp(p.found.list[0].kind, kind) == 0 &&
-		       strstr(p.found.list[0].text, text);
+		good = p.found.n > 0 && strcmp(p.found.list[0].kind, kind) == 0 && strstr(p.found.list[0].text, text);
 	if (good)
 		return true;
 	fprintf(stderr, "%s: wanted %s: %s; tried %lld\n", name, kind, text, (long long)p.found.tried);
 	for (int i = 0; i < p.found.n; i++)
 		fprintf(stderr, "\tfound %s: %s (%lld of %lld, %lld before)\n", p.found.list[i].kind,
-			p.found.list[i].text, (long long)p.found.list[i].agree,
-			(long long)p.found.list[i].covered, (long long)p.found.list[i].before);
+			p.found.list[i].text, (long long)p.found.list[i].agree, (long long)p.found.list[i].covered,
+			(long long)p.found.list[i].before);
 	return false;
 }
 

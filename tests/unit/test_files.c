@@ -85,8 +85,7 @@ static bool is_packed(const char *name)
 
 /* ---- what is read ---- */
 
-static void check_good(const char *file_name, const char *name, const char *dtype, char *shape,
-		       const char *expected)
+static void check_good(const char *file_name, const char *name, const char *dtype, char *shape, const char *expected)
 {
 	char what[300];
 	snprintf(what, sizeof what, "%s: %s", file_name, name);
@@ -143,10 +142,13 @@ static void quantised_blocks(void **state)
 		lb_quant_mode mode; /* if it stays quantised */
 		int bits;           /* 0: it does not */
 	} expected[] = {
-		{ "blk.0.Q4_0", LB_QUANT_AFFINE, 4 }, { "blk.0.Q4_1", LB_QUANT_AFFINE, 4 },
-		{ "blk.0.Q8_0", LB_QUANT_AFFINE, 8 }, { "blk.0.Q4_K", LB_QUANT_AFFINE, 4 },
+		{ "blk.0.Q4_0", LB_QUANT_AFFINE, 4 },
+		{ "blk.0.Q4_1", LB_QUANT_AFFINE, 4 },
+		{ "blk.0.Q8_0", LB_QUANT_AFFINE, 8 },
+		{ "blk.0.Q4_K", LB_QUANT_AFFINE, 4 },
 		{ "blk.0.MXFP4", 0, 0 }, /* a scale of 2^128 is among them, which e8m0 has not */
-		{ "blk.0.Q6_K", 0, 0 }, { "float32", 0, 0 },
+		{ "blk.0.Q6_K", 0, 0 },
+		{ "float32", 0, 0 },
 	};
 	lb_file *file = lb_open(at("all.gguf"));
 	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -267,10 +269,18 @@ static void missing_files(void **state)
 static void formats_and_order(void **state)
 {
 	(void)state;
-	static const struct { const char *file, *format; int64_t n; } files[] = {
-		{ "float32-3.npy", "npy", 1 }, { "stored.npz", "npz", 7 }, { "none.npz", "npz", 0 },
-		{ "mixed.npz", "npz", 1 }, { "nameless.npz", "npz", 2 }, { "all.safetensors", "safetensors", 18 },
-		{ "empty.safetensors", "safetensors", 0 }, { "all.gguf", "gguf", 14 },
+	static const struct {
+		const char *file, *format;
+		int64_t n;
+	} files[] = {
+		{ "float32-3.npy", "npy", 1 },
+		{ "stored.npz", "npz", 7 },
+		{ "none.npz", "npz", 0 },
+		{ "mixed.npz", "npz", 1 },
+		{ "nameless.npz", "npz", 2 },
+		{ "all.safetensors", "safetensors", 18 },
+		{ "empty.safetensors", "safetensors", 0 },
+		{ "all.gguf", "gguf", 14 },
 		{ "empty.gguf", "gguf", 0 },
 	};
 	for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -322,8 +332,8 @@ static void raw_bytes(void **state)
 		lb_tensor *again = lb_decode(raw, LB_Q6_K, LB_SHAPE(2, 3, 512), LB_F32);
 		assert_true(lb_item_int(lb_all(lb_equal(x, again), LB_ALL_AXES, false)));
 		/* a strided view of the bytes is decoded as what it shows */
-		lb_tensor *row = lb_decode(lb_slice(raw, LB_ALL, LB_RANGE(1, 3, 2)), LB_Q6_K,
-					   LB_SHAPE(2, 1, 512), LB_F32);
+		lb_tensor *row =
+		    lb_decode(lb_slice(raw, LB_ALL, LB_RANGE(1, 3, 2)), LB_Q6_K, LB_SHAPE(2, 1, 512), LB_F32);
 		lb_tensor *same = lb_equal(row, lb_slice(x, LB_ALL, LB_RANGE(1, 3, 2)));
 		assert_true(lb_item_int(lb_all(same, LB_ALL_AXES, false)));
 		/* rounded to half precision as a cast of it is */
@@ -367,9 +377,17 @@ static void metadata(void **state)
 {
 	(void)state;
 	static const char *const texts[][2] = {
-		{ "general.architecture", "llama" }, { "u8", "200" }, { "i8", "-100" }, { "u16", "60000" },
-		{ "i16", "-30000" }, { "u32", "4000000000" }, { "i32", "-2000000000" }, { "f32", "1.5" },
-		{ "yes", "true" }, { "u64", "18446744073709551615" }, { "i64", "-9223372036854775808" },
+		{ "general.architecture", "llama" },
+		{ "u8", "200" },
+		{ "i8", "-100" },
+		{ "u16", "60000" },
+		{ "i16", "-30000" },
+		{ "u32", "4000000000" },
+		{ "i32", "-2000000000" },
+		{ "f32", "1.5" },
+		{ "yes", "true" },
+		{ "u64", "18446744073709551615" },
+		{ "i64", "-9223372036854775808" },
 		{ "f64", "0.10000000000000001" },
 	};
 	lb_file *file = lb_open(at("all.gguf"));
@@ -386,8 +404,14 @@ static void metadata(void **state)
 	assert_null(lb_file_metadata(file, "nobody"));
 	must_be_ok("metadata");
 	static const int order[] = { 0, 1, 2, 3, 3, 1, 0, 2 };
-	static const struct { const char *text; size_t n; } tokens[] = {
-		{ "a", 1 }, { "", 0 }, { "\xc3\xa9", 2 }, { "\xff\0z", 3 },
+	static const struct {
+		const char *text;
+		size_t n;
+	} tokens[] = {
+		{ "a", 1 },
+		{ "", 0 },
+		{ "\xc3\xa9", 2 },
+		{ "\xff\0z", 3 },
 	};
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
 		size_t n;
@@ -576,8 +600,7 @@ static void expect_saved(const char *file, const char *key, lb_tensor *x)
 
 static lb_tensor *sample(lb_dtype dtype, int i)
 {
-	lb_tensor *x = lb_multiply(lb_random_normal(LB_SHAPE(3, 4, 5), LB_F32, lb_key((uint64_t)i)),
-				   lb_scalar(20));
+	lb_tensor *x = lb_multiply(lb_random_normal(LB_SHAPE(3, 4, 5), LB_F32, lb_key((uint64_t)i)), lb_scalar(20));
 	if (i % 3 == 1)
 		x = lb_transpose(x, LB_ALL_AXES);
 	if (i % 3 == 2)
@@ -774,7 +797,7 @@ static void saving_replaces(void **state)
 /* ---- damage ---- */
 
 static const char *const small[] = {
-	"float32-3.npy", "version3.npy", "odd.npy", "mixed.npz", "whole-stored.npz", "whole-packed.npz",
+	"float32-3.npy",  "version3.npy",       "odd.npy",    "mixed.npz", "whole-stored.npz", "whole-packed.npz",
 	"f8.safetensors", "pretty.safetensors", "small.gguf",
 };
 enum { SMALL = sizeof small / sizeof *small, MAX_BYTES = 1 << 16 };
@@ -841,11 +864,24 @@ int main(int argc, char **argv)
 	snprintf(path, sizeof path, "%.*s/files", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
 	folder = argc > 1 ? argv[1] : path;
 	const struct CMUnitTest tests[] = {
-		TEST(good_files), TEST(bad_files), TEST(missing_files), TEST(formats_and_order), TEST(in_place),
-		TEST(raw_bytes), TEST(quantised_blocks), TEST(decode_refuses), TEST(metadata),
-		TEST(tensors_hold_the_mapping), TEST(four_gibibytes), TEST(a_cast_holds_one_tensor),
-		TEST(saved_files), TEST(saves_last_and_leave_nothing), TEST(what_others_save_stays),
-		TEST(safetensors_metadata), TEST(saving_replaces), TEST(truncation),
+		TEST(good_files),
+		TEST(bad_files),
+		TEST(missing_files),
+		TEST(formats_and_order),
+		TEST(in_place),
+		TEST(raw_bytes),
+		TEST(quantised_blocks),
+		TEST(decode_refuses),
+		TEST(metadata),
+		TEST(tensors_hold_the_mapping),
+		TEST(four_gibibytes),
+		TEST(a_cast_holds_one_tensor),
+		TEST(saved_files),
+		TEST(saves_last_and_leave_nothing),
+		TEST(what_others_save_stays),
+		TEST(safetensors_metadata),
+		TEST(saving_replaces),
+		TEST(truncation),
 		TEST(bit_flips),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

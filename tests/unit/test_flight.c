@@ -200,7 +200,8 @@ static void error_of_a_stream(void **state)
 		assert_true(lb_async_eval(x));
 		assert_false(lb_synchronize_all());
 		lb_clear_error();
-		assert_true(lb_async_eval(x = lb_take(lb_ones(LB_SHAPE(3), LB_F32), lb_full(LB_SHAPE(1), 8, LB_I32), 0)));
+		assert_true(lb_async_eval(x = lb_take(lb_ones(LB_SHAPE(3), LB_F32), lb_full(LB_SHAPE(1), 8, LB_I32),
+						      0)));
 		assert_false(lb_eval(x));
 	}
 	lb_clear_error();
@@ -396,9 +397,9 @@ static void events_are_shown(void **state)
 	for (int shuffled = 0; shuffled < 2; shuffled++) {
 		struct session *s = session_create(shuffled);
 		assert_string_equal(says(s, ""),
-			"   -0.001000 s     4711  op_done       #2 transpose\n"
-			"    0.000000 s     4711  error         by 0x401234: no luck\n"
-			"2 of 2 events, the ring holds the last 8; times count back from the newest\n");
+				    "   -0.001000 s     4711  op_done       #2 transpose\n"
+				    "    0.000000 s     4711  error         by 0x401234: no luck\n"
+				    "2 of 2 events, the ring holds the last 8; times count back from the newest\n");
 		assert_non_null(strstr(says(s, "--tensor #2"), "1 of 2"));
 		assert_non_null(strstr(says(s, "--tensor #3"), "0 of 2"));
 		assert_non_null(strstr(says(s, "err*"), "no luck\n1 of 2"));
@@ -613,8 +614,7 @@ int main(void)
 		cmocka_unit_test(times_are_taken_when_asked_for),
 		cmocka_unit_test(times_end_by_themselves),
 		cmocka_unit_test(events_are_shown),
-		cmocka_unit_test_setup_teardown(old_and_torn_events_are_left_out, session_start,
-						session_stop),
+		cmocka_unit_test_setup_teardown(old_and_torn_events_are_left_out, session_start, session_stop),
 		cmocka_unit_test_setup_teardown(texts_are_believed_by_their_stamps, session_start, session_stop),
 		cmocka_unit_test(compilations_keep_their_reasons),
 		cmocka_unit_test(texts_of_many_threads_are_their_own),

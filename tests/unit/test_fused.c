@@ -125,8 +125,8 @@ static void its_expression_is_shown(void **state)
 		assert_non_null(look(call(g, b, c), &t));
 		assert_string_equal(lbx_expression(&t, expression),
 				    "t1 = exp(-b); where(b > c, t1 / (c * (b - (c - t1))), float32(int32(b)))");
-		look(call(h, c, numbers("a name long enough to be too much for all these times",
-						  LB_SHAPE(3), LB_F32)), &t);
+		look(call(h, c, numbers("a name long enough to be too much for all these times", LB_SHAPE(3), LB_F32)),
+		     &t);
 		lbx_expression(&t, expression);
 		assert_true(strlen(expression) < LBX_EXPRESSION_MAX);
 		assert_string_equal(expression + strlen(expression) - strlen("…"), "…");
@@ -197,12 +197,12 @@ static void damaged_programs_are_refused(void **state)
 		struct lb_tensor *y = call(f, a, b);
 		struct lb_program *program = lb_tensor_program(y), saved = *program;
 		const size_t offsets[] = {
-			offsetof(struct lb_program, magic), offsetof(struct lb_program, size),
-			offsetof(struct lb_program, n_inputs), offsetof(struct lb_program, n_constants),
-			offsetof(struct lb_program, n_insns), offsetof(struct lb_program, dtypes),
+			offsetof(struct lb_program, magic),      offsetof(struct lb_program, size),
+			offsetof(struct lb_program, n_inputs),   offsetof(struct lb_program, n_constants),
+			offsetof(struct lb_program, n_insns),    offsetof(struct lb_program, dtypes),
 			offsetof(struct lb_program, dtypes) + 2, offsetof(struct lb_program, dtypes) + 4,
-			offsetof(struct lb_program, insns), offsetof(struct lb_program, insns) + 1,
-			offsetof(struct lb_program, insns) + 2, offsetof(struct lb_program, insns) + 9,
+			offsetof(struct lb_program, insns),      offsetof(struct lb_program, insns) + 1,
+			offsetof(struct lb_program, insns) + 2,  offsetof(struct lb_program, insns) + 9,
 		};
 		const unsigned char values[] = { 0, 1, 7, 63, 200, 255 };
 		for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
@@ -240,8 +240,8 @@ static void compiled_functions_are_listed(void **state)
 	LB_SCOPE {
 		assert_string_equal(shown("compiled", "", false), "no compiled functions\n");
 		lb_compiled *f = lb_compile("first", attention_like, NULL, by_default);
-		lb_compiled *g = lb_compile("second", shared, NULL,
-					    (lb_compile_options){ .limit = 1, .shapeless = true });
+		lb_compiled *g =
+		    lb_compile("second", shared, NULL, (lb_compile_options){ .limit = 1, .shapeless = true });
 		lb_tensor *a = numbers("a", LB_SHAPE(2, 3), LB_F32), *b = numbers("b", LB_SHAPE(3), LB_F32);
 		call(f, a, b);
 		call(f, a, b);

@@ -48,17 +48,20 @@ FN(f_round, lb_multiply(lb_round(a), a))
 
 #define UNARY(name, low, high) \
 	{ #name, f_##name, "5", low, high, true }, { #name, f_##name, "2,3", low, high, true }, \
-	{ #name, f_##name, "", low, high, true }, { #name, f_##name, "2,1,3", low, high, false }
+	    { #name, f_##name, "", low, high, true }, \
+	{ \
+		#name, f_##name, "2,1,3", low, high, false \
+	}
 
 static void unary(void **state)
 {
 	(void)state;
 	static const struct grad_case cases[] = {
-		UNARY(negative, -2, 2), UNARY(abs, -2, 2), UNARY(exp, -2, 2), UNARY(log, 0.3, 3),
-		UNARY(sqrt, 0.3, 3), UNARY(rsqrt, 0.3, 3), UNARY(sin, -3, 3), UNARY(cos, -3, 3),
-		UNARY(tanh, -2, 2), UNARY(sigmoid, -3, 3), UNARY(erf, -2, 2), UNARY(square, -2, 2),
-		UNARY(silu, -3, 3), UNARY(gelu, -3, 3), UNARY(gelu_tanh, -3, 3), UNARY(astype, -2, 2),
-		UNARY(floor, -3, 3), UNARY(ceil, -3, 3), UNARY(round, -3, 3),
+		UNARY(negative, -2, 2), UNARY(abs, -2, 2),     UNARY(exp, -2, 2),       UNARY(log, 0.3, 3),
+		UNARY(sqrt, 0.3, 3),    UNARY(rsqrt, 0.3, 3),  UNARY(sin, -3, 3),       UNARY(cos, -3, 3),
+		UNARY(tanh, -2, 2),     UNARY(sigmoid, -3, 3), UNARY(erf, -2, 2),       UNARY(square, -2, 2),
+		UNARY(silu, -3, 3),     UNARY(gelu, -3, 3),    UNARY(gelu_tanh, -3, 3), UNARY(astype, -2, 2),
+		UNARY(floor, -3, 3),    UNARY(ceil, -3, 3),    UNARY(round, -3, 3),
 	};
 	CHECK(cases);
 }
@@ -83,21 +86,33 @@ FN(f_shared, lb_multiply(lb_add(a, b), lb_add(b, lb_multiply(a, a))))
 
 #define BINARY(name, low, high) \
 	{ #name, f_##name, "2,3;2,3", low, high, true }, { #name, f_##name, "2,3;3", low, high, false }, \
-	{ #name, f_##name, "2,1;1,3", low, high, true }, { #name, f_##name, ";4", low, high, false }, \
-	{ #name, f_##name, "3;2,2,1", low, high, false }
+	    { #name, f_##name, "2,1;1,3", low, high, true }, { #name, f_##name, ";4", low, high, false }, \
+	{ \
+		#name, f_##name, "3;2,2,1", low, high, false \
+	}
 
 static void binary(void **state)
 {
 	(void)state;
 	static const struct grad_case cases[] = {
-		BINARY(add, -2, 2), BINARY(subtract, -2, 2), BINARY(multiply, -2, 2), BINARY(divide, 0.5, 2),
-		BINARY(power, 0.5, 2), BINARY(maximum, -2, 2), BINARY(minimum, -2, 2),
-		BINARY(remainder, 0.7, 5), BINARY(logaddexp, -2, 2), BINARY(where, -2, 2), BINARY(shared, -2, 2),
+		BINARY(add, -2, 2),
+		BINARY(subtract, -2, 2),
+		BINARY(multiply, -2, 2),
+		BINARY(divide, 0.5, 2),
+		BINARY(power, 0.5, 2),
+		BINARY(maximum, -2, 2),
+		BINARY(minimum, -2, 2),
+		BINARY(remainder, 0.7, 5),
+		BINARY(logaddexp, -2, 2),
+		BINARY(where, -2, 2),
+		BINARY(shared, -2, 2),
 		{ "power 3", f_power_3, "2,3", -2, 2, true },
 		{ "power -0.5", f_power_half, "2,3", 0.5, 2, true },
 		{ "power 2^", f_power_base, "2,3", -2, 2, true },
-		{ "clip", f_clip, "4;4;4", 0, 2, true }, { "clip", f_clip, "3,4;4;1", 0, 2, false },
-		{ "clip", f_clip, "3,4;;", 0, 2, false }, { "clip low", f_clip_low, "3,4", 0, 2, false },
+		{ "clip", f_clip, "4;4;4", 0, 2, true },
+		{ "clip", f_clip, "3,4;4;1", 0, 2, false },
+		{ "clip", f_clip, "3,4;;", 0, 2, false },
+		{ "clip low", f_clip_low, "3,4", 0, 2, false },
 		{ "scalars", f_scalars, "3,2", -1, 1, true },
 	};
 	CHECK(cases);
@@ -117,8 +132,8 @@ FN(f_expand, lb_multiply(lb_expand_dims(a, LB_AXES(0, -1)), lb_scalar(2)))
 FN(f_squeeze, lb_squeeze(a, LB_ALL_AXES))
 FN(f_flatten, lb_flatten(lb_transpose(a, LB_ALL_AXES), 0, -1))
 FN(f_as_strided, lb_as_strided(a, LB_SHAPE(3, 3), LB_STRIDES(1, 2), 1))
-FN(f_windows, lb_transpose(lb_slice(lb_as_strided(lb_exp(a), LB_SHAPE(4, 3), LB_STRIDES(1, 1), 0), LB_FROM(1)),
-			   LB_ALL_AXES))
+FN(f_windows,
+   lb_transpose(lb_slice(lb_as_strided(lb_exp(a), LB_SHAPE(4, 3), LB_STRIDES(1, 1), 0), LB_FROM(1)), LB_ALL_AXES))
 FN(f_contiguous, lb_multiply(lb_contiguous(lb_transpose(a, LB_ALL_AXES)), lb_scalar(2)))
 FN(f_square_transposed, lb_multiply(lb_transpose(lb_broadcast_to(a, LB_SHAPE(3, 3)), LB_ALL_AXES),
 				    lb_broadcast_to(lb_exp(a), LB_SHAPE(3, 3))))
@@ -133,26 +148,36 @@ static void views(void **state)
 {
 	(void)state;
 	static const struct grad_case cases[] = {
-		{ "reshape", f_reshape, "2,3", -1, 1, true }, { "reshape", f_reshape, "6,2,1", -1, 1, false },
-		{ "transpose", f_transpose, "2,3", -1, 1, true }, { "transpose", f_transpose, "3,1,2", -1, 1, false },
+		{ "reshape", f_reshape, "2,3", -1, 1, true },
+		{ "reshape", f_reshape, "6,2,1", -1, 1, false },
+		{ "transpose", f_transpose, "2,3", -1, 1, true },
+		{ "transpose", f_transpose, "3,1,2", -1, 1, false },
 		{ "transpose", f_transpose_120, "2,3,4", -1, 1, false },
 		{ "transpose", f_transpose_120, "2,2,2", -1, 1, true },
-		{ "slice", f_slice, "4,5", -1, 1, true }, { "slice", f_slice, "3,4", -1, 1, false },
+		{ "slice", f_slice, "4,5", -1, 1, true },
+		{ "slice", f_slice, "3,4", -1, 1, false },
 		{ "slice", f_slice, "3,4,2", -1, 1, false },
-		{ "slice at", f_slice_at, "3,4", -1, 1, true }, { "slice at", f_slice_at, "2,2,3", -1, 1, false },
+		{ "slice at", f_slice_at, "3,4", -1, 1, true },
+		{ "slice at", f_slice_at, "2,2,3", -1, 1, false },
 		{ "slice of transposed", f_slice_of_transposed, "3,4", -1, 1, true },
 		{ "slice of broadcast", f_slice_of_broadcast, "3", -1, 1, false },
 		{ "slice of broadcast", f_slice_of_broadcast, "4,1", -1, 1, false },
-		{ "slice split", f_split, "2,6", -1, 1, true }, { "slice split", f_split, "3", -1, 1, false },
+		{ "slice split", f_split, "2,6", -1, 1, true },
+		{ "slice split", f_split, "3", -1, 1, false },
 		{ "broadcast_to", f_broadcast, "3", -1, 1, true },
 		{ "broadcast_to", f_broadcast, "4,1", -1, 1, false },
 		{ "broadcast_to", f_broadcast, "", -1, 1, false },
-		{ "expand_dims", f_expand, "2,3", -1, 1, true }, { "expand_dims", f_expand, "", -1, 1, false },
-		{ "squeeze", f_squeeze, "1,3,1", -1, 1, true }, { "squeeze", f_squeeze, "2,1", -1, 1, false },
-		{ "flatten", f_flatten, "2,3", -1, 1, true }, { "flatten", f_flatten, "2,1,2", -1, 1, false },
-		{ "as_strided", f_as_strided, "8", -1, 1, true }, { "as_strided", f_as_strided, "2,4", -1, 1, false },
+		{ "expand_dims", f_expand, "2,3", -1, 1, true },
+		{ "expand_dims", f_expand, "", -1, 1, false },
+		{ "squeeze", f_squeeze, "1,3,1", -1, 1, true },
+		{ "squeeze", f_squeeze, "2,1", -1, 1, false },
+		{ "flatten", f_flatten, "2,3", -1, 1, true },
+		{ "flatten", f_flatten, "2,1,2", -1, 1, false },
+		{ "as_strided", f_as_strided, "8", -1, 1, true },
+		{ "as_strided", f_as_strided, "2,4", -1, 1, false },
 		{ "as_strided windows", f_windows, "6", -1, 1, true },
-		{ "contiguous", f_contiguous, "2,3", -1, 1, true }, { "contiguous", f_contiguous, "4", -1, 1, false },
+		{ "contiguous", f_contiguous, "2,3", -1, 1, true },
+		{ "contiguous", f_contiguous, "4", -1, 1, false },
 		{ "transpose of broadcast", f_square_transposed, "3", -1, 1, true },
 		{ "transpose of broadcast", f_square_transposed, "3,1", -1, 1, true },
 	};
@@ -182,19 +207,31 @@ FN(f_cumsum_back, lb_cumsum(a, -1, true, false))
 
 #define REDUCED(name) \
 	{ #name, f_##name, "2,3", -2, 2, true }, { #name, f_##name, "4", -2, 2, false }, \
-	{ #name, f_##name##_0, "3,2", -2, 2, true }, { #name, f_##name##_0, "2,2,3", -2, 2, false }, \
-	{ #name, f_##name##_1, "3,2", -2, 2, false }, { #name, f_##name##_1, "2,1,4", -2, 2, false }
+	    { #name, f_##name##_0, "3,2", -2, 2, true }, { #name, f_##name##_0, "2,2,3", -2, 2, false }, \
+	    { #name, f_##name##_1, "3,2", -2, 2, false }, \
+	{ \
+		#name, f_##name##_1, "2,1,4", -2, 2, false \
+	}
 
 static void reductions(void **state)
 {
 	(void)state;
 	static const struct grad_case cases[] = {
-		REDUCED(sum), REDUCED(mean), REDUCED(max), REDUCED(min), REDUCED(prod), REDUCED(logsumexp),
+		REDUCED(sum),
+		REDUCED(mean),
+		REDUCED(max),
+		REDUCED(min),
+		REDUCED(prod),
+		REDUCED(logsumexp),
 		REDUCED(var),
-		{ "softmax", f_softmax, "2,3", -2, 2, true }, { "softmax", f_softmax, "5", -2, 2, true },
-		{ "softmax", f_softmax_all, "2,3", -2, 2, false }, { "softmax", f_softmax_0, "3,2", -2, 2, false },
-		{ "cumsum", f_cumsum, "4", -2, 2, true }, { "cumsum", f_cumsum, "3,2", -2, 2, false },
-		{ "cumsum", f_cumsum_back, "2,4", -2, 2, true }, { "cumsum", f_cumsum_back, "4", -2, 2, false },
+		{ "softmax", f_softmax, "2,3", -2, 2, true },
+		{ "softmax", f_softmax, "5", -2, 2, true },
+		{ "softmax", f_softmax_all, "2,3", -2, 2, false },
+		{ "softmax", f_softmax_0, "3,2", -2, 2, false },
+		{ "cumsum", f_cumsum, "4", -2, 2, true },
+		{ "cumsum", f_cumsum, "3,2", -2, 2, false },
+		{ "cumsum", f_cumsum_back, "2,4", -2, 2, true },
+		{ "cumsum", f_cumsum_back, "4", -2, 2, false },
 	};
 	CHECK(cases);
 }
@@ -246,22 +283,29 @@ static void products(void **state)
 {
 	(void)state;
 	static const struct grad_case cases[] = {
-		{ "matmul", f_matmul, "2,3;3,2", -1, 1, true }, { "matmul", f_matmul, "3;3", -1, 1, true },
-		{ "matmul", f_matmul, "3;3,2", -1, 1, false }, { "matmul", f_matmul, "2,3;3", -1, 1, false },
-		{ "matmul", f_matmul, "2,2,3;3,2", -1, 1, true }, { "matmul", f_matmul, "2,2,3;2,3,1", -1, 1, false },
+		{ "matmul", f_matmul, "2,3;3,2", -1, 1, true },
+		{ "matmul", f_matmul, "3;3", -1, 1, true },
+		{ "matmul", f_matmul, "3;3,2", -1, 1, false },
+		{ "matmul", f_matmul, "2,3;3", -1, 1, false },
+		{ "matmul", f_matmul, "2,2,3;3,2", -1, 1, true },
+		{ "matmul", f_matmul, "2,2,3;2,3,1", -1, 1, false },
 		{ "matmul", f_matmul, "2,1,2,3;3,3,2", -1, 1, false },
 		{ "matmul", f_matmul, "2,3;2,3,2", -1, 1, false },
-		{ "matmul", f_matmul, "3;2,3,2", -1, 1, false }, { "matmul", f_matmul, "2,2,3;3", -1, 1, false },
+		{ "matmul", f_matmul, "3;2,3,2", -1, 1, false },
+		{ "matmul", f_matmul, "2,2,3;3", -1, 1, false },
 		{ "matmul same", f_matmul_same, "2,3", -1, 1, true },
-		{ "addmm", f_addmm, "2,3;3,2;2,2", -1, 1, true }, { "addmm", f_addmm, "2,2,3;3,2;2", -1, 1, false },
-		{ "addmm", f_addmm, "3;3,2;1", -1, 1, false }, { "addmm", f_addmm, "3;3;", -1, 1, false },
+		{ "addmm", f_addmm, "2,3;3,2;2,2", -1, 1, true },
+		{ "addmm", f_addmm, "2,2,3;3,2;2", -1, 1, false },
+		{ "addmm", f_addmm, "3;3,2;1", -1, 1, false },
+		{ "addmm", f_addmm, "3;3;", -1, 1, false },
 		{ "addmm linear", f_linear, "2,2,3;4,3;4", -1, 1, true },
 		{ "matmul einsum", f_einsum, "2,2,3;4,3", -1, 1, false },
 		{ "concatenate", f_concatenate, "2,3;1,3", -1, 1, true },
 		{ "concatenate", f_concatenate, "2;3", -1, 1, false },
 		{ "concatenate", f_concatenate_last, "2,1;2,2;2,1", -1, 1, false },
 		{ "concatenate stack", f_stack, "2,3;2,3", -1, 1, false },
-		{ "rope", f_rope, "3,4", -1, 1, true }, { "rope", f_rope, "2,2,5", -1, 1, false },
+		{ "rope", f_rope, "3,4", -1, 1, true },
+		{ "rope", f_rope, "2,2,5", -1, 1, false },
 		{ "rope traditional", f_rope_traditional, "3,4", -1, 1, false },
 	};
 	CHECK(cases);
@@ -271,17 +315,22 @@ static void gathers(void **state)
 {
 	(void)state;
 	static const struct grad_case cases[] = {
-		{ "take", f_take, "3,2", -1, 1, true }, { "take", f_take, "3", -1, 1, false },
-		{ "take", f_take_1, "2,3,2", -1, 1, true }, { "take", f_take_1, "1,4", -1, 1, false },
+		{ "take", f_take, "3,2", -1, 1, true },
+		{ "take", f_take, "3", -1, 1, false },
+		{ "take", f_take_1, "2,3,2", -1, 1, true },
+		{ "take", f_take_1, "1,4", -1, 1, false },
 		{ "take tied", f_take_tied, "3,2", -1, 1, true },
 		{ "take embedding", f_embedding, "3,4", -1, 1, false },
 		{ "take_along_axis", f_take_along, "2,3", -1, 1, true },
 		{ "take_along_axis", f_take_along, "1,3", -1, 1, false },
 		{ "take_along_axis", f_take_along_0, "3,2", -1, 1, true },
 		{ "take_along_axis", f_take_along_0, "3,1", -1, 1, false },
-		{ "sort", f_sort, "2,4", -1, 1, true }, { "sort", f_sort, "5", -1, 1, false },
-		{ "sort", f_sort_0, "4,2", -1, 1, false }, { "topk", f_topk, "2,4", -1, 1, true },
-		{ "topk", f_topk, "5", -1, 1, false }, { "topk", f_topk_all, "3,2", -1, 1, false },
+		{ "sort", f_sort, "2,4", -1, 1, true },
+		{ "sort", f_sort, "5", -1, 1, false },
+		{ "sort", f_sort_0, "4,2", -1, 1, false },
+		{ "topk", f_topk, "2,4", -1, 1, true },
+		{ "topk", f_topk, "5", -1, 1, false },
+		{ "topk", f_topk_all, "3,2", -1, 1, false },
 		{ "pad", f_pad, "2,3", -1, 1, true },
 		{ "pad", f_pad, "1,1", -1, 1, false },
 		{ "pad", f_pad_low, "4", -1, 1, false },
@@ -337,7 +386,8 @@ static void models(void **state)
 		{ "layer_norm", f_layer_norm_weight, "2,2,3;3", -1, 1, true },
 		{ "layer_norm", f_layer_norm_bias, "2,3;3", -1, 1, true },
 		{ "layer_norm", f_layer_norm_plain, "2,3", -1, 1, true },
-		{ "rms_norm", f_rms_norm, "2,4;4", -1, 1, true }, { "rms_norm", f_rms_norm, "2,2,3;3", -1, 1, false },
+		{ "rms_norm", f_rms_norm, "2,4;4", -1, 1, true },
+		{ "rms_norm", f_rms_norm, "2,2,3;3", -1, 1, false },
 		{ "rms_norm", f_rms_norm_plain, "2,3", -1, 1, true },
 		{ "attention", f_attention, "1,2,3,2;1,2,4,2;1,2,4,3", -1, 1, true },
 		{ "attention grouped", f_attention, "2,4,2,2;2,2,3,2;2,2,3,2", -1, 1, false },
@@ -369,7 +419,7 @@ static lb_tensor *values(int64_t n, const double *v, lb_dtype dtype)
 {
 	return lb_astype(lb_from_data(v, (size_t)n * 8, LB_SHAPE(n), LB_F64), dtype);
 }
-#define VALUES(...) values(sizeof((double[]){__VA_ARGS__}) / 8, (double[]){__VA_ARGS__}, LB_F64)
+#define VALUES(...) values(sizeof((double[]){ __VA_ARGS__ }) / 8, (double[]){ __VA_ARGS__ }, LB_F64)
 
 static void same(lb_tensor *got, lb_tensor *expected)
 {
@@ -534,20 +584,37 @@ static const struct {
 	int op;
 	const char *why;
 } without[] = {
-	{ LB_OP_DATA, "a leaf" }, { LB_OP_SCALAR, "a constant" }, { LB_OP_FULL, "a constant" },
-	{ LB_OP_ARANGE, "a constant" }, { LB_OP_EYE, "a constant" }, { LB_OP_UNIFORM, "a constant" },
+	{ LB_OP_DATA, "a leaf" },
+	{ LB_OP_SCALAR, "a constant" },
+	{ LB_OP_FULL, "a constant" },
+	{ LB_OP_ARANGE, "a constant" },
+	{ LB_OP_EYE, "a constant" },
+	{ LB_OP_UNIFORM, "a constant" },
 	{ LB_OP_NORMAL, "a constant" },
-	{ LB_OP_FLOOR, "flat nearly everywhere" }, { LB_OP_CEIL, "flat nearly everywhere" },
+	{ LB_OP_FLOOR, "flat nearly everywhere" },
+	{ LB_OP_CEIL, "flat nearly everywhere" },
 	{ LB_OP_ROUND, "flat nearly everywhere" },
-	{ LB_OP_ISNAN, "bool" }, { LB_OP_ISINF, "bool" }, { LB_OP_LOGICAL_NOT, "bool" },
-	{ LB_OP_EQUAL, "bool" }, { LB_OP_NOT_EQUAL, "bool" }, { LB_OP_LESS, "bool" },
-	{ LB_OP_LESS_EQUAL, "bool" }, { LB_OP_GREATER, "bool" }, { LB_OP_GREATER_EQUAL, "bool" },
-	{ LB_OP_LOGICAL_AND, "bool" }, { LB_OP_LOGICAL_OR, "bool" }, { LB_OP_ALL, "bool" },
+	{ LB_OP_ISNAN, "bool" },
+	{ LB_OP_ISINF, "bool" },
+	{ LB_OP_LOGICAL_NOT, "bool" },
+	{ LB_OP_EQUAL, "bool" },
+	{ LB_OP_NOT_EQUAL, "bool" },
+	{ LB_OP_LESS, "bool" },
+	{ LB_OP_LESS_EQUAL, "bool" },
+	{ LB_OP_GREATER, "bool" },
+	{ LB_OP_GREATER_EQUAL, "bool" },
+	{ LB_OP_LOGICAL_AND, "bool" },
+	{ LB_OP_LOGICAL_OR, "bool" },
+	{ LB_OP_ALL, "bool" },
 	{ LB_OP_ANY, "bool" },
-	{ LB_OP_STOP_GRADIENT, "made for that" }, { LB_OP_DECODE, "of bytes" },
-	{ LB_OP_ARGMAX, "indices" }, { LB_OP_ARGMIN, "indices" }, { LB_OP_ARGSORT, "indices" },
+	{ LB_OP_STOP_GRADIENT, "made for that" },
+	{ LB_OP_DECODE, "of bytes" },
+	{ LB_OP_ARGMAX, "indices" },
+	{ LB_OP_ARGMIN, "indices" },
+	{ LB_OP_ARGSORT, "indices" },
 	{ LB_OP_CATEGORICAL, "indices" },
-	{ LB_OP_TRACER, "a leaf" }, { LB_OP_FUSED, "never made while a gradient is traced" },
+	{ LB_OP_TRACER, "a leaf" },
+	{ LB_OP_FUSED, "never made while a gradient is traced" },
 };
 
 /* Each has a rule that was tested above, or a reason to have none. quantize()'s is to refuse. */
@@ -559,7 +626,8 @@ static void every_operation(void **state)
 		for (int i = 0; i < LENGTH(without); i++)
 			why = without[i].op == op ? without[i].why : why;
 		if (!lb_rules[op] != !!why)
-			fail_msg("%s: %s", lb_ops[op].name, why ? "has a rule after all" : "has neither rule nor reason");
+			fail_msg("%s: %s", lb_ops[op].name,
+				 why ? "has a rule after all" : "has neither rule nor reason");
 		if (!why && !grad_tested[op] && op != LB_OP_QUANTIZE)
 			fail_msg("%s: its rule is not tested", lb_ops[op].name);
 	}
@@ -568,9 +636,9 @@ static void every_operation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(unary), cmocka_unit_test(binary), cmocka_unit_test(views),
-		cmocka_unit_test(reductions), cmocka_unit_test(products), cmocka_unit_test(gathers),
-		cmocka_unit_test(models), cmocka_unit_test(corners), cmocka_unit_test(quantisation),
+		cmocka_unit_test(unary),           cmocka_unit_test(binary),   cmocka_unit_test(views),
+		cmocka_unit_test(reductions),      cmocka_unit_test(products), cmocka_unit_test(gathers),
+		cmocka_unit_test(models),          cmocka_unit_test(corners),  cmocka_unit_test(quantisation),
 		cmocka_unit_test(every_operation),
 	};
 	int failed = cmocka_run_group_tests_name("grad", tests, NULL, NULL);

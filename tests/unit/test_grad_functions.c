@@ -15,7 +15,10 @@
 #include "probe.h"
 #include "publish/root.h"
 
-typedef struct { lb_tensor *constant; int mode; } context;
+typedef struct {
+	lb_tensor *constant;
+	int mode;
+} context;
 
 static lb_tensor *number(double x)
 {
@@ -29,10 +32,11 @@ static void is(double expected, lb_tensor *x)
 		fail_msg("%.12g, expected %.12g; %s", got, expected, lb_error_message());
 }
 
-#define FUNCTION(name) \
-	static bool name(void *c_, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
+#define FUNCTION(name) static bool name(void *c_, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
 
-#define BEGIN(c) const context *c = c_; (void)c, (void)n_in, (void)n_out, (void)in, (void)out
+#define BEGIN(c) \
+	const context *c = c_; \
+	(void)c, (void)n_in, (void)n_out, (void)in, (void)out
 
 FUNCTION(product)
 {
@@ -279,8 +283,8 @@ __attribute__((noinline)) FUNCTION(of_many_sites)
 	lb_tensor *y = lb_softmax(lb_matmul(in[0], in[1]), LB_AXES(-1));
 	y = lb_layer_norm(lb_slice(y, LB_RANGE(0, 2)), NULL, NULL, 1e-3);
 	lb_tensor *both = lb_concatenate(2, (lb_tensor *[]){ y, lb_exp(y) }, 0);
-	out[0] = lb_sum(lb_take(both, lb_from_data((int32_t[]){ 1, 1 }, 8, LB_SHAPE(2), LB_I32), 0), LB_ALL_AXES,
-			false);
+	out[0] =
+	    lb_sum(lb_take(both, lb_from_data((int32_t[]){ 1, 1 }, 8, LB_SHAPE(2), LB_I32), 0), LB_ALL_AXES, false);
 	return out[0] != NULL;
 }
 
@@ -361,7 +365,8 @@ static void errors(void **state)
 {
 	(void)state;
 	LB_SCOPE {
-		lb_tensor *x = number(1), *i = lb_ones(LB_SHAPE(), LB_I32), *z = lb_ones(LB_SHAPE(), LB_C64), *out, *d[2];
+		lb_tensor *x = number(1), *i = lb_ones(LB_SHAPE(), LB_I32), *z = lb_ones(LB_SHAPE(), LB_C64), *out,
+			  *d[2];
 		assert_false(lb_grad(product, NULL, 2, (lb_tensor *[]){ x, i }, d));
 		assert_null(d[0]);
 		assert_true(error_has("grad input 1 int32 wrt"));
@@ -381,7 +386,8 @@ static void errors(void **state)
 		assert_true(error_has("grad (3) one floating number"));
 		assert_false(lb_grad(whole, NULL, 1, &x, d));
 		assert_true(error_has("grad int32"));
-		assert_false(lb_vjp(identity, NULL, 1, &x, 1, (lb_tensor *[]){ lb_ones(LB_SHAPE(2), LB_F64) }, &out, d));
+		assert_false(lb_vjp(identity, NULL, 1, &x, 1, (lb_tensor *[]){ lb_ones(LB_SHAPE(2), LB_F64) }, &out,
+				    d));
 		assert_true(error_has("vjp cotangent 0 (2)"));
 		assert_false(lb_vjp(whole, NULL, 1, &x, 1, &x, &out, d));
 		assert_true(error_has("vjp result 0 int32"));
@@ -516,10 +522,17 @@ static void leaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(which_inputs), cmocka_unit_test(constants), cmocka_unit_test(evaluation_inside),
-		cmocka_unit_test(other_threads), cmocka_unit_test(products_with_jacobians),
-		cmocka_unit_test(own_rules), cmocka_unit_test(sites), cmocka_unit_test(errors),
-		cmocka_unit_test(dtypes), cmocka_unit_test(overlapping_input), cmocka_unit_test(long_chains),
+		cmocka_unit_test(which_inputs),
+		cmocka_unit_test(constants),
+		cmocka_unit_test(evaluation_inside),
+		cmocka_unit_test(other_threads),
+		cmocka_unit_test(products_with_jacobians),
+		cmocka_unit_test(own_rules),
+		cmocka_unit_test(sites),
+		cmocka_unit_test(errors),
+		cmocka_unit_test(dtypes),
+		cmocka_unit_test(overlapping_input),
+		cmocka_unit_test(long_chains),
 		cmocka_unit_test(leaks),
 	};
 	return cmocka_run_group_tests_name("grad functions", tests, NULL, NULL);

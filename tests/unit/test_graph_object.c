@@ -33,8 +33,9 @@ static struct lb_graph_record *make_graph(uint32_t n)
 		lines[i].code = at;
 		at += CALL;
 	}
-	*graph = (struct lb_graph_record){ .id = 17, .listing = (uint64_t)(uintptr_t)listing,
-					   .code = 0x7ffff7fb9000, .code_bytes = at + EPILOGUE };
+	*graph = (struct lb_graph_record){
+		.id = 17, .listing = (uint64_t)(uintptr_t)listing, .code = 0x7ffff7fb9000, .code_bytes = at + EPILOGUE
+	};
 	return graph;
 }
 

@@ -19,8 +19,7 @@ static const char *graph(struct session *s, const char *line)
 	return session_says(s, "graph", line);
 }
 
-static void add(struct session *s, int slot, const char *name, int op, int n, const uint64_t *inputs,
-		uint32_t flags)
+static void add(struct session *s, int slot, const char *name, int op, int n, const uint64_t *inputs, uint32_t flags)
 {
 	static const int64_t shape[] = { 2, 3 };
 	struct lbx_tensor_record r = image_record(&s->image, slot, name, LB_F32, 2, shape, 0);
@@ -35,8 +34,8 @@ static void add(struct session *s, int slot, const char *name, int op, int n, co
 static uint64_t slot_address(int slot)
 {
 	return slot < IMAGE_FIRST_TIER
-		? IMAGE_TENSORS + (uint64_t)slot * sizeof(struct lbx_tensor_record)
-		: IMAGE_TENSORS_1 + (uint64_t)(slot - IMAGE_FIRST_TIER) * sizeof(struct lbx_tensor_record);
+		   ? IMAGE_TENSORS + (uint64_t)slot * sizeof(struct lbx_tensor_record)
+		   : IMAGE_TENSORS_1 + (uint64_t)(slot - IMAGE_FIRST_TIER) * sizeof(struct lbx_tensor_record);
 }
 
 static void a_tree_is_drawn(void **state)
@@ -47,18 +46,16 @@ static void a_tree_is_drawn(void **state)
 	add(s, 18, "a", LB_OP_EXP, 1, (uint64_t[]){ x }, 0);
 	add(s, 19, NULL, LB_OP_ADD, 2, (uint64_t[]){ a, x }, 0);
 	add(s, 20, "y", LB_OP_MULTIPLY, 2, (uint64_t[]){ b, a }, 0);
-	assert_string_equal(graph(s, "y"),
-		"y #21 multiply float32 (2, 3) lazy\n"
-		"├─ #20 add float32 (2, 3) lazy\n"
-		"│  ├─ a #19 exp float32 (2, 3) lazy\n"
-		"│  │  └─ x #1 data float32 (4, 6, 10) ready\n"
-		"│  └─ x #1 as in line 4\n"
-		"└─ a #19 as in line 3\n"
-		"4 tensors: 1 ready, 3 not yet computed; depth 3\n");
-	assert_string_equal(graph(s, "y --depth 0"),
-		"y #21 multiply float32 (2, 3) lazy  …\n"
-		"1 tensor: 0 ready, 1 not yet computed; depth 0\n"
-		"cut short: --depth N and --limit N show more\n");
+	assert_string_equal(graph(s, "y"), "y #21 multiply float32 (2, 3) lazy\n"
+					   "├─ #20 add float32 (2, 3) lazy\n"
+					   "│  ├─ a #19 exp float32 (2, 3) lazy\n"
+					   "│  │  └─ x #1 data float32 (4, 6, 10) ready\n"
+					   "│  └─ x #1 as in line 4\n"
+					   "└─ a #19 as in line 3\n"
+					   "4 tensors: 1 ready, 3 not yet computed; depth 3\n");
+	assert_string_equal(graph(s, "y --depth 0"), "y #21 multiply float32 (2, 3) lazy  …\n"
+						     "1 tensor: 0 ready, 1 not yet computed; depth 0\n"
+						     "cut short: --depth N and --limit N show more\n");
 	assert_non_null(strstr(graph(s, "y --limit 2"), "add float32 (2, 3) lazy\n2 tensors"));
 	assert_non_null(strstr(graph(s, "y --limit 0"), "--limit must be from 1"));
 	assert_non_null(strstr(graph(s, "y --depth 101"), "--depth must be from 0 to 100"));
@@ -72,11 +69,10 @@ static void damage_is_walked_around(void **state)
 	add(s, 18, "lost", LB_OP_ADD, 2, (uint64_t[]){ 900, 1 }, LB_FLAG_DETACHED);
 	add(s, 19, "wild", LB_OP_ADD, 2, (uint64_t[]){ 0x10, slot_address(0) + 1 }, 0);
 	add(s, 20, "ring", LB_OP_EXP, 1, (uint64_t[]){ self }, 0);
-	assert_string_equal(graph(s, "lost"),
-		"lost #19 add float32 (2, 3) lazy\n"
-		"├─ #900 gone\n"
-		"└─ x #1 data float32 (4, 6, 10) ready\n"
-		"2 tensors: 1 ready, 1 not yet computed; 1 former input gone; depth 1\n");
+	assert_string_equal(graph(s, "lost"), "lost #19 add float32 (2, 3) lazy\n"
+					      "├─ #900 gone\n"
+					      "└─ x #1 data float32 (4, 6, 10) ready\n"
+					      "2 tensors: 1 ready, 1 not yet computed; 1 former input gone; depth 1\n");
 	assert_non_null(strstr(graph(s, "wild"), "├─ unreadable: "));
 	assert_non_null(strstr(graph(s, "ring"), "└─ ring #21 as in line 1\n1 tensor"));
 	assert_non_null(strstr(graph(s, "ring --json"), "\"edges\":[{\"from\":21,\"to\":21,"));

@@ -60,12 +60,9 @@ static lb_tensor *like(struct graph *g, lb_tensor *x)
 	}
 	lb_list shape = { lb_rank(x), lb_shape(x) };
 	switch (pick(&g->state, 3)) {
-	case 0:
-		return lb_scalar(pick(&g->state, 5) - 2);
-	case 1:
-		return lb_full(LB_SHAPE(), pick(&g->state, 7) + 0.5, LB_F32);
-	default:
-		return lb_full(shape, pick(&g->state, 3), lb_dtype_of(x));
+	case 0: return lb_scalar(pick(&g->state, 5) - 2);
+	case 1: return lb_full(LB_SHAPE(), pick(&g->state, 7) + 0.5, LB_F32);
+	default: return lb_full(shape, pick(&g->state, 3), lb_dtype_of(x));
 	}
 }
 
@@ -78,8 +75,8 @@ static lb_tensor *floating(lb_tensor *x)
 static lb_tensor *unary_node(struct graph *g, lb_tensor *x)
 {
 	static lb_tensor *(*const ops[])(lb_tensor *) = {
-		lb_negative, lb_abs, lb_exp, lb_tanh, lb_sqrt, lb_square, lb_floor, lb_sigmoid,
-		lb_logical_not, lb_isnan, lb_sin, lb_rsqrt,
+		lb_negative, lb_abs,     lb_exp,         lb_tanh,  lb_sqrt, lb_square,
+		lb_floor,    lb_sigmoid, lb_logical_not, lb_isnan, lb_sin,  lb_rsqrt,
 	};
 	return ops[pick(&g->state, sizeof ops / sizeof *ops)](x);
 }
@@ -87,8 +84,8 @@ static lb_tensor *unary_node(struct graph *g, lb_tensor *x)
 static lb_tensor *binary_node(struct graph *g, lb_tensor *x)
 {
 	static lb_tensor *(*const ops[])(lb_tensor *, lb_tensor *) = {
-		lb_add, lb_subtract, lb_multiply, lb_divide, lb_maximum, lb_minimum, lb_less,
-		lb_equal, lb_logical_or, lb_add, lb_multiply,
+		lb_add,  lb_subtract, lb_multiply,   lb_divide, lb_maximum,  lb_minimum,
+		lb_less, lb_equal,    lb_logical_or, lb_add,    lb_multiply,
 	};
 	lb_tensor *y = like(g, x);
 	bool swap = pick(&g->state, 2);
@@ -100,8 +97,7 @@ static lb_tensor *view_node(struct graph *g, lb_tensor *x)
 	int rank = lb_rank(x), axis = rank ? pick(&g->state, rank) : 0;
 	lb_index index[LB_MAX_RANK];
 	switch (pick(&g->state, 6)) {
-	case 0:
-		return lb_transpose(x, LB_ALL_AXES);
+	case 0: return lb_transpose(x, LB_ALL_AXES);
 	case 1:
 		for (int i = 0; i < rank; i++)
 			index[i] = i == axis ? LB_REVERSED : LB_ALL;
@@ -110,8 +106,7 @@ static lb_tensor *view_node(struct graph *g, lb_tensor *x)
 		for (int i = 0; i < rank; i++)
 			index[i] = i == axis && lb_dim(x, i) > 2 ? LB_RANGE(1, LB_END, 2) : LB_ALL;
 		return lb_slice_n(x, rank, index);
-	case 3:
-		return lb_reshape(x, LB_SHAPE(-1, 1));
+	case 3: return lb_reshape(x, LB_SHAPE(-1, 1));
 	case 4:
 		if (rank < 4)
 			return lb_expand_dims(x, LB_AXES(axis));
@@ -128,26 +123,15 @@ static lb_tensor *whole_node(struct graph *g, lb_tensor *x)
 	int rank = lb_rank(x), axis = rank ? pick(&g->state, rank) : 0;
 	lb_tensor *pair[2] = { x, x };
 	switch (pick(&g->state, rank ? 9 : 3)) {
-	case 0:
-		return lb_max(x, LB_ALL_AXES, false);
-	case 1:
-		return lb_contiguous(x);
-	case 2:
-		return lb_random_uniform((lb_list){ rank, lb_shape(x) }, -2, 2, LB_F32,
-					 lb_key((uint64_t)g->n));
-	case 3:
-		return lb_sum(x, LB_AXES(axis), true);
-	case 4:
-		return lb_mean(x, LB_AXES(axis), pick(&g->state, 2));
-	case 5:
-		return lb_softmax(x, LB_AXES(axis));
-	case 6:
-		return lb_concatenate(2, pair, axis);
-	case 7:
-		return lb_take(x, lb_arange((double)lb_dim(x, axis) - 1, -1, -2, LB_I32), axis);
-	default:
-		x = floating(x);
-		return rank == 2 ? lb_matmul(x, lb_transpose(x, LB_ALL_AXES)) : lb_square(x);
+	case 0: return lb_max(x, LB_ALL_AXES, false);
+	case 1: return lb_contiguous(x);
+	case 2: return lb_random_uniform((lb_list){ rank, lb_shape(x) }, -2, 2, LB_F32, lb_key((uint64_t)g->n));
+	case 3: return lb_sum(x, LB_AXES(axis), true);
+	case 4: return lb_mean(x, LB_AXES(axis), pick(&g->state, 2));
+	case 5: return lb_softmax(x, LB_AXES(axis));
+	case 6: return lb_concatenate(2, pair, axis);
+	case 7: return lb_take(x, lb_arange((double)lb_dim(x, axis) - 1, -1, -2, LB_I32), axis);
+	default: x = floating(x); return rank == 2 ? lb_matmul(x, lb_transpose(x, LB_ALL_AXES)) : lb_square(x);
 	}
 }
 
@@ -156,22 +140,20 @@ static lb_tensor *next_node(struct graph *g)
 	static const lb_dtype dtypes[] = { LB_F32, LB_F16, LB_BF16, LB_F64, LB_F32, LB_I32, LB_U8 };
 	lb_tensor *x = any(g), *y;
 	switch (pick(&g->state, 10)) {
-	case 0: case 1:
-		return unary_node(g, x);
-	case 2: case 3: case 4:
-		return binary_node(g, x);
-	case 5:
-		y = like(g, x);
-		return lb_where(lb_greater(x, y), y, x);
+	case 0:
+	case 1: return unary_node(g, x);
+	case 2:
+	case 3:
+	case 4: return binary_node(g, x);
+	case 5: y = like(g, x); return lb_where(lb_greater(x, y), y, x);
 	case 6:
 		/* integers of what surely fits them */
 		x = lb_clip(x, lb_scalar_int(0), lb_scalar_int(100));
 		return lb_astype(lb_where(lb_isnan(x), lb_scalar_int(1), x),
 				 dtypes[pick(&g->state, sizeof dtypes / sizeof *dtypes)]);
-	case 7: case 8:
-		return view_node(g, x);
-	default:
-		return whole_node(g, x);
+	case 7:
+	case 8: return view_node(g, x);
+	default: return whole_node(g, x);
 	}
 }
 
@@ -230,8 +212,8 @@ static bool same_node(lb_tensor *a, lb_tensor *b, int node, uint64_t seed)
 		  lb_copy_out(b, other, nbytes) &&
 		  compare_elements(one, other, lb_dtype_of(a), lb_size(a), &exact, &comparison);
 	if (!ok)
-		print_message("seed %" PRIu64 ", node %d, element %" PRId64 ": %s\n", seed, node,
-			      comparison.first, lb_error_message());
+		print_message("seed %" PRIu64 ", node %d, element %" PRId64 ": %s\n", seed, node, comparison.first,
+			      lb_error_message());
 	free(one);
 	free(other);
 	return ok;
@@ -321,8 +303,7 @@ static void threads_on_one_graph(void **state)
 				add_node(&b);
 			pthread_barrier_init(&start, NULL, THREADS);
 			for (int i = 0; i < THREADS; i++) {
-				jobs[i] = (struct job){ &b, &start, (uint64_t)(seed * 7 + i),
-						       false };
+				jobs[i] = (struct job){ &b, &start, (uint64_t)(seed * 7 + i), false };
 				pthread_create(&threads[i], NULL, evaluate_some, &jobs[i]);
 			}
 			for (int i = 0; i < THREADS; i++)

@@ -105,7 +105,8 @@ static void a_mark_is_compared_with(void **state)
 	holds(text, "by name\n        +960 B  grown.*: 960 B, was 0 B; +1 buffer, +0 lazy\n");
 	holds(text, "          +0 B  lazy: 0 B, was 0 B; +0 buffers, -1 lazy\n");
 	holds(memory(s, "--since before --by dtype --json"), "\"before\":{\"bytes\":960,\"buffers\":1,\"lazy\":2}");
-	holds(memory(s, "mark before --json"), "{\"mark\":\"before\",\"bytes\":109,\"tensors\":0}"); /* again: it moves */
+	holds(memory(s, "mark before --json"),
+	      "{\"mark\":\"before\",\"bytes\":109,\"tensors\":0}"); /* again: it moves */
 	holds(memory(s, "--since before"), "nothing has changed");
 	for (int i = 1; i < LBX_MARKS_MAX; i++) {
 		char line[32];
@@ -254,7 +255,9 @@ static char *content(const char *path, char ret[64])
 static void no_room_to_write(void **state)
 {
 	static const char *const commands[][2] = {
-		{ "memory", "--save %s" }, { "list", "--out %s" }, { "graph", "x --dot %s" },
+		{ "memory", "--save %s" },
+		{ "list", "--out %s" },
+		{ "graph", "x --dot %s" },
 		{ "image", "x[0] --out %s" },
 	};
 	struct session *s = *state;

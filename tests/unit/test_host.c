@@ -196,8 +196,7 @@ static void fork_inside_evaluations(void **state)
 		lb_set_step_mode((lb_step_mode)mode);
 		LB_SCOPE {
 			lb_tensor *first = lb_sort(lb_exp(lb_from_data(inner, 16, LB_SHAPE(4), LB_F32)), 0);
-			lb_tensor *second = lb_from_memory(outer, 16, LB_SHAPE(4), LB_F32, evaluate_here,
-							   &child);
+			lb_tensor *second = lb_from_memory(outer, 16, LB_SHAPE(4), LB_F32, evaluate_here, &child);
 			sum = lb_item(lb_sum(lb_add(first, lb_sort(second, 0)), LB_ALL_AXES, false));
 		}
 		bool ok = sum > 84 && sum < 95 && lb_ok(); /* e + e^2 + e^3 + e^4 + 10 = 94.79 */
@@ -252,8 +251,7 @@ static void release_evaluates(void **state)
 	/* dropped in the middle of an evaluation, whose result holds the last use of it */
 	lb_tensor *y = NULL;
 	LB_SCOPE {
-		lb_tensor *x = lb_from_memory(data, sizeof data, LB_SHAPE(4), LB_F32,
-					      release_that_works, &calls);
+		lb_tensor *x = lb_from_memory(data, sizeof data, LB_SHAPE(4), LB_F32, release_that_works, &calls);
 		y = lb_keep(lb_add(lb_softmax(x, LB_ALL_AXES), lb_scalar(1)));
 	}
 	assert_int_equal(calls, 1);
@@ -287,8 +285,7 @@ static void release_asks_for_the_result(void **state)
 	float data[4] = { 1, 2, 3, 4 };
 	struct question question = { NULL, false };
 	LB_SCOPE {
-		lb_tensor *x = lb_from_memory(data, sizeof data, LB_SHAPE(4), LB_F32,
-					      release_that_asks, &question);
+		lb_tensor *x = lb_from_memory(data, sizeof data, LB_SHAPE(4), LB_F32, release_that_asks, &question);
 		question.y = lb_keep(lb_add(lb_softmax(x, LB_ALL_AXES), lb_scalar(1)));
 	}
 	assert_true(lb_eval(question.y));
@@ -391,17 +388,10 @@ int main(int argc, char **argv)
 	if (argc > 1 && strcmp(argv[1], "--exit") == 0)
 		return exit_main();
 	const struct CMUnitTest tests[] = {
-		TEST(fork_after_work),
-		TEST(fork_among_threads),
-		TEST(fork_among_products),
-		TEST(fork_among_calls),
-		TEST(fork_inside_evaluations),
-		TEST(child_has_the_tensors),
-		TEST(release_evaluates),
-		TEST(release_asks_for_the_result),
-		TEST(debug_eval),
-		TEST(debug_eval_after_an_error),
-		TEST(exit_in_the_middle),
+		TEST(fork_after_work),           TEST(fork_among_threads),          TEST(fork_among_products),
+		TEST(fork_among_calls),          TEST(fork_inside_evaluations),     TEST(child_has_the_tensors),
+		TEST(release_evaluates),         TEST(release_asks_for_the_result), TEST(debug_eval),
+		TEST(debug_eval_after_an_error), TEST(exit_in_the_middle),
 	};
 	return cmocka_run_group_tests_name("host", tests, NULL, NULL);
 }

@@ -66,10 +66,10 @@ static void start(struct session *s)
 	image_create(&s->image, true);
 	image_populate(&s->image);
 	s->settings = lbx_default_settings;
-	s->out = (struct lbx_out){ .width = 80, .context = s, .write = write_text,
-				   .set_int = set_int, .set_double = set_double };
-	s->context = (struct lbx_context){ .target = &s->image.target, .out = &s->out,
-					   .settings = &s->settings };
+	s->out = (struct lbx_out){
+		.width = 80, .context = s, .write = write_text, .set_int = set_int, .set_double = set_double
+	};
+	s->context = (struct lbx_context){ .target = &s->image.target, .out = &s->out, .settings = &s->settings };
 }
 
 static void finish(struct session *s)
@@ -152,15 +152,15 @@ static void values_are_printed(void **state)
 	prints(&s, "print x[0,0]",
 	       "x[0,0]: float32 (10,)\n"
 	       "[0.   0.25 0.5  0.75 1.   1.25 1.5  1.75 2.   2.25]\n");
-	prints(&s, "print #2[0:2,::3,1]",
-	       "layer.0/view[0:2,::3,1]: float32 (2, 2)\n[[44.75 37.25]\n [44.5  37.  ]]\n");
+	prints(&s, "print #2[0:2,::3,1]", "layer.0/view[0:2,::3,1]: float32 (2, 2)\n[[44.75 37.25]\n [44.5  37.  ]]\n");
 	prints(&s, "print x[1, 2, 3]", "x[1, 2, 3]: float32 ()\n20.75\n");
 	prints(&s, "print x[0:0]", "x[0:0]: float32 (0, 6, 10)\n[]\n");
 	prints(&s, "print layer.0/view[0] --precision 1",
 	       "layer.0/view[0]: float32 (6, 4)\n[[59.8 44.8 29.8 14.8]\n [57.2 42.2 27.2 12.2]\n"
 	       " [54.8 39.8 24.8  9.8]\n [52.2 37.2 22.2  7.2]\n [49.8 34.8 19.8  4.8]\n"
 	       " [47.2 32.2 17.2  2.2]]\n");
-	says(&s, "print lazy", "lazy: float32 (4, 6, 10), lazy: it has no value yet\n"
+	says(&s, "print lazy",
+	     "lazy: float32 (4, 6, 10), lazy: it has no value yet\n"
 	     "peek would replay 1 operation from 1 ready tensor");
 	prints(&s, "set threshold 20", "threshold       20, was 1000: `set threshold 1000` restores it\n");
 	prints(&s, "print x --edge 1",
@@ -194,8 +194,9 @@ static void what_cannot_be_printed(void **state)
 	fails(&s, "print x y", "no tensor 'x y': did you mean x?");
 	fails(&s, "list x y", "list: unexpected argument 'y'; expected list [GLOB]");
 	fails(&s, "print x --colour", "print has no option '--colour'; it has --full, --edge, --precision and --json");
-	fails(&s, "suspect x", "suspect: unexpected argument 'x'; expected only options: --all, --seconds "
-	       "and --json");
+	fails(&s, "suspect x",
+	      "suspect: unexpected argument 'x'; expected only options: --all, --seconds "
+	      "and --json");
 	fails(&s, "print @x:f65:4", "no dtype 'f65': there are bool, u8 to u64");
 	fails(&s, "diff x good.core", "good.core is a core file: name the tensor in it, as in good.core:x");
 	fails(&s, "print x --edge", "needs a value: N");
@@ -257,7 +258,8 @@ static void tensors_are_selected(void **state)
 	prints(&s, "print q[1][0,0]", "x[1][0,0]: float32 ()\n15.0\n");
 	prints(&s, "print q[1,0,0]", "x[1,0,0]: float32 ()\n15.0\n");
 	prints(&s, "print cache[3][0,0,0]", "layer.0/view[0,0,0]: float32 ()\n59.75\n");
-	prints(&s, "print *q[0]", "x[0]: float32 (6, 10)\n[[ 0.    0.25  0.5   0.75  1.    1.25  1.5"
+	prints(&s, "print *q[0]",
+	       "x[0]: float32 (6, 10)\n[[ 0.    0.25  0.5   0.75  1.    1.25  1.5"
 	       "   1.75  2.    2.25]\n [ 2.5   2.75  3.    3.25  3.5   3.75  4.    4.25  4.5   4.75]\n"
 	       " [ 5.    5.25  5.5   5.75  6.    6.25  6.5   6.75  7.    7.25]\n"
 	       " [ 7.5   7.75  8.    8.25  8.5   8.75  9.    9.25  9.5   9.75]\n"
@@ -280,7 +282,8 @@ static void names_may_be_shared(void **state)
 	image_tensor(&s.image, 18, &r);
 	r = image_record(&s.image, 19, "cache[3]", LB_F32, 2, shape, 0);
 	image_tensor(&s.image, 19, &r);
-	fails(&s, "info x", "2 tensors are named 'x': #1 (4, 6, 10) ready, #19 (2, 3) lazy; "
+	fails(&s, "info x",
+	      "2 tensors are named 'x': #1 (4, 6, 10) ready, #19 (2, 3) lazy; "
 	      "say which by #id");
 	says(&s, "info #19", "#19");
 	says(&s, "info cache[3]", "cache[3]: float32 (2, 3)");
@@ -346,8 +349,8 @@ static void tensors_are_listed(void **state)
 	assert_int_equal(json_array_size(rows), 18);
 	assert_int_equal(integer(o, "total"), 18);
 	static const char *const keys[] = {
-		"id", "name", "dtype", "shape", "strides", "offset", "contiguous", "state", "op",
-		"inputs", "nbytes", "data",
+		"id",         "name",  "dtype", "shape",  "strides", "offset",
+		"contiguous", "state", "op",    "inputs", "nbytes",  "data",
 	};
 	for (size_t i = 0; i < json_array_size(rows); i++)
 		for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
@@ -408,8 +411,7 @@ static void tensors_are_described(void **state)
 	json_decref(o);
 	o = parsed(&s, "info lazy --json");
 	assert_true(json_is_null(json_object_get(o, "data")));
-	assert_int_equal(json_array_size(json_object_get(o, "strides")),
-			 json_array_size(json_object_get(o, "shape")));
+	assert_int_equal(json_array_size(json_object_get(o, "strides")), json_array_size(json_object_get(o, "shape")));
 	assert_int_equal(integer(json_object_get(o, "pending"), "operations"), 1);
 	assert_int_equal(json_array_size(json_object_get(o, "stack")), 2);
 	json_decref(o);
@@ -479,8 +481,7 @@ static void repeated_elements(void **state)
 
 	(void)state;
 	start(&s);
-	struct lbx_tensor_record r = image_record(&s.image, 18, "wide", LB_F32, 3, shape,
-						  IMAGE_BUFFERS);
+	struct lbx_tensor_record r = image_record(&s.image, 18, "wide", LB_F32, 3, shape, IMAGE_BUFFERS);
 	r.strides[0] = r.strides[1] = 0;
 	image_tensor(&s.image, 18, &r);
 	says(&s, "stats wide", "  count       10000000000000000\n");
@@ -496,7 +497,8 @@ static void addresses_are_found(void **state)
 
 	(void)state;
 	start(&s);
-	says(&s, "at 0x200011", "0x200011 is byte 17 of buffer #1 (960 B at 0x200000)\n"
+	says(&s, "at 0x200011",
+	     "0x200011 is byte 17 of buffer #1 (960 B at 0x200000)\n"
 	     "  x (#1, float32 (4, 6, 10), ready): element [0, 0, 4], byte 1 of it\n"
 	     "  layer.0/view (#2, float32 (10, 6, 4), ready): element [5, 5, 3], byte 1 of it\n");
 	fails(&s, "at 0x2003c0", "0x2003c0 belongs to no tensor");
@@ -506,8 +508,7 @@ static void addresses_are_found(void **state)
 	json_t *place = json_array_get(json_object_get(o, "tensors"), 1);
 	assert_string_equal(string(place, "name"), "layer.0/view");
 	for (int i = 0; i < 3; i++)
-		assert_int_equal(json_integer_value(json_array_get(json_object_get(place, "element"),
-								   (size_t)i)), 0);
+		assert_int_equal(json_integer_value(json_array_get(json_object_get(place, "element"), (size_t)i)), 0);
 	json_decref(o);
 	finish(&s);
 }
@@ -553,7 +554,10 @@ static void lines_are_taken_apart(void **state)
 static void words_are_taken(void **state)
 {
 	static const struct lbx_command outer = {
-		.name = "", .arguments = "", .options = { { "stop", NULL, "" }, { "exe", "FILE", "" } }, .letters = "exe",
+		.name = "",
+		.arguments = "",
+		.options = { { "stop", NULL, "" }, { "exe", "FILE", "" } },
+		.letters = "exe",
 	};
 	const char *several[] = { "x[0,", ":,", "1:2]", "(y", "--edge", "4", NULL };
 	const char *literal[] = { "'two words'", "--", "--~/\" b", NULL };
@@ -610,7 +614,8 @@ static void every_command_has_help(void **state)
 		s.n = 0;
 		lbx_command_help(&s.out, c, "tensor ", "tensor ");
 		const char *example = strstr(s.text, "Example: ");
-		assert_true(!example || strncmp(example + 9, "tensor ", 7) == 0 || strncmp(example + 9, "lazybones ", 10) == 0);
+		assert_true(!example || strncmp(example + 9, "tensor ", 7) == 0 ||
+			    strncmp(example + 9, "lazybones ", 10) == 0);
 		assert_non_null(strstr(s.text, c->summary + 1));
 		assert_non_null(strstr(s.text, "--json"));
 		assert_true(c->summary[strlen(c->summary) - 1] != '.');

@@ -17,9 +17,9 @@ static void halves_round_trip(void **state)
 		tiles->convert(LB_F16, LB_F32)(65536, back, wide, NULL, NULL);
 		for (int i = 0; i < 65536; i++) {
 			int exponent = i >> 10 & 31, mantissa = i & 1023;
-			double value = exponent == 31 ? (mantissa ? NAN : INFINITY) :
-				       exponent == 0 ? ldexp(mantissa, -24) :
-				       ldexp(1024 + mantissa, exponent - 25);
+			double value = exponent == 31  ? (mantissa ? NAN : INFINITY)
+				       : exponent == 0 ? ldexp(mantissa, -24)
+						       : ldexp(1024 + mantissa, exponent - 25);
 			if (isnan(value)) {
 				assert_true(isnan(wide[i]) && (back[i] & 0x7fff) > 0x7c00);
 				continue;
@@ -68,8 +68,8 @@ static int arity(int op)
 
 static bool gives_bool(int op)
 {
-	return (op >= LB_OP_EQUAL && op <= LB_OP_LOGICAL_OR) || op == LB_OP_ISNAN ||
-	       op == LB_OP_ISINF || op == LB_OP_LOGICAL_NOT;
+	return (op >= LB_OP_EQUAL && op <= LB_OP_LOGICAL_OR) || op == LB_OP_ISNAN || op == LB_OP_ISINF ||
+	       op == LB_OP_LOGICAL_NOT;
 }
 
 /* What a real operation is, in double; halves' and floats' results are then rounded. */
@@ -132,8 +132,11 @@ static __int128 int_result(int op, __int128 a, __int128 b, __int128 c)
 	case LB_OP_NEGATIVE: return -a;
 	case LB_OP_ABS: return a < 0 ? -a : a;
 	case LB_OP_SQUARE: return (__int128)((unsigned __int128)a * (unsigned __int128)a);
-	case LB_OP_FLOOR: case LB_OP_CEIL: case LB_OP_ROUND: return a;
-	case LB_OP_ISNAN: case LB_OP_ISINF: return 0;
+	case LB_OP_FLOOR:
+	case LB_OP_CEIL:
+	case LB_OP_ROUND: return a;
+	case LB_OP_ISNAN:
+	case LB_OP_ISINF: return 0;
 	case LB_OP_LOGICAL_NOT: return a == 0;
 	case LB_OP_ADD: return a + b;
 	case LB_OP_SUBTRACT: return a - b;
@@ -147,8 +150,7 @@ static __int128 int_result(int op, __int128 a, __int128 b, __int128 c)
 				result *= base;
 		return result;
 	}
-	case LB_OP_REMAINDER:
-		return b == 0 ? 0 : (a % b + b) % b;
+	case LB_OP_REMAINDER: return b == 0 ? 0 : (a % b + b) % b;
 	default: {
 		if (op == LB_OP_MAXIMUM)
 			return a > b ? a : b;
@@ -160,19 +162,21 @@ static __int128 int_result(int op, __int128 a, __int128 b, __int128 c)
 			a = a > b ? a : b;
 			return a < c ? a : c;
 		}
-		return op == LB_OP_EQUAL ? a == b : op == LB_OP_NOT_EQUAL ? a != b :
-		       op == LB_OP_LESS ? a < b : op == LB_OP_LESS_EQUAL ? a <= b :
-		       op == LB_OP_GREATER ? a > b : op == LB_OP_GREATER_EQUAL ? a >= b :
-		       op == LB_OP_LOGICAL_AND ? a && b : a || b;
+		return op == LB_OP_EQUAL           ? a == b
+		       : op == LB_OP_NOT_EQUAL     ? a != b
+		       : op == LB_OP_LESS          ? a < b
+		       : op == LB_OP_LESS_EQUAL    ? a <= b
+		       : op == LB_OP_GREATER       ? a > b
+		       : op == LB_OP_GREATER_EQUAL ? a >= b
+		       : op == LB_OP_LOGICAL_AND   ? a && b
+						   : a || b;
 	}
 	}
 }
 
-static void *run_one(struct lb_exec *exec, int op, const struct lb_view *inputs, int n_inputs,
-		     int to)
+static void *run_one(struct lb_exec *exec, int op, const struct lb_view *inputs, int n_inputs, int to)
 {
-	struct lb_fuse fuse = { .rank = inputs[0].rank, .n_inputs = n_inputs, .n_insns = 1,
-				.n_outputs = 1 };
+	struct lb_fuse fuse = { .rank = inputs[0].rank, .n_inputs = n_inputs, .n_insns = 1, .n_outputs = 1 };
 	memcpy(fuse.shape, inputs[0].shape, sizeof fuse.shape);
 	for (int i = 0; i < n_inputs; i++) {
 		fuse.inputs[i] = inputs[i];
@@ -213,14 +217,14 @@ static void check_one(int op, int dtype, int rank, const int64_t *shape)
 				slack /= fmax(fabs(wanted), 1e-12);
 			check_near(real_of(got, to, 0), wanted, dtype, slack, lb_ops[op].name, i);
 		} else {
-			__int128 wanted = int_result(op, wide_of(at[0], in[0].dtype),
-						     wide_of(at[1], dtype), wide_of(at[2], dtype));
+			__int128 wanted =
+			    int_result(op, wide_of(at[0], in[0].dtype), wide_of(at[1], dtype), wide_of(at[2], dtype));
 			uint64_t value = (uint64_t)wanted;
 			if (to == LB_BOOL)
 				value = wanted != 0;
 			if (memcmp(got, &value, (size_t)width(to)) != 0)
-				fail_msg("%s of %s, element %lld", lb_ops[op].name,
-					 lb_dtypes[dtype].name, (long long)i);
+				fail_msg("%s of %s, element %lld", lb_ops[op].name, lb_dtypes[dtype].name,
+					 (long long)i);
 		}
 	}
 }
@@ -228,8 +232,7 @@ static void check_one(int op, int dtype, int rank, const int64_t *shape)
 static void single_operations(void **state)
 {
 	(void)state;
-	static const int64_t shapes[][3] = { { 3, 5, 7 }, { 1, 1, 1 }, { 2, 3, 700 }, { 4, 0, 3 },
-					     { 40, 60, 3 } };
+	static const int64_t shapes[][3] = { { 3, 5, 7 }, { 1, 1, 1 }, { 2, 3, 700 }, { 4, 0, 3 }, { 40, 60, 3 } };
 	for (int op = LB_OP_NEGATIVE; op <= LB_OP_CLIP; op++)
 		for (int dtype = LB_BOOL; dtype < LB_C64; dtype++) {
 			int to = gives_bool(op) ? LB_BOOL : dtype;
@@ -249,8 +252,7 @@ static bool same_bits(const char *x, const char *y, int dtype)
 		return true;
 	if (dtype == LB_C64)
 		return same_bits(x, y, LB_F32) && same_bits(x + 4, y + 4, LB_F32);
-	return lb_dtype_is_float(dtype) && isnan(real_of(x, dtype, 0)) &&
-	       isnan(real_of(y, dtype, 0));
+	return lb_dtype_is_float(dtype) && isnan(real_of(x, dtype, 0)) && isnan(real_of(y, dtype, 0));
 }
 
 static void instruction_sets_agree(void **state)
@@ -258,9 +260,8 @@ static void instruction_sets_agree(void **state)
 	(void)state;
 	enum { N = 1003 };
 	for (int op = LB_OP_NEGATIVE; op <= LB_OP_CLIP; op++) {
-		bool approximate = (op >= LB_OP_EXP && op <= LB_OP_LOG) ||
-				   (op >= LB_OP_SIN && op <= LB_OP_ERF) || op == LB_OP_POWER ||
-				   op == LB_OP_LOGADDEXP;
+		bool approximate = (op >= LB_OP_EXP && op <= LB_OP_LOG) || (op >= LB_OP_SIN && op <= LB_OP_ERF) ||
+				   op == LB_OP_POWER || op == LB_OP_LOGADDEXP;
 		for (int dtype = LB_BOOL; dtype < LB_DTYPES; dtype++)
 			for (int to = LB_BOOL; to < LB_DTYPES; to++) {
 				if (!lb_tiles()->elementwise(op, to, dtype) ||
@@ -269,20 +270,19 @@ static void instruction_sets_agree(void **state)
 				struct lb_view in[3];
 				char *out[3];
 				for (int i = 0; i < 3; i++)
-					in[i] = make_view(op == LB_OP_WHERE && !i ? LB_BOOL : dtype,
-							  1, (int64_t[]){ N });
+					in[i] =
+					    make_view(op == LB_OP_WHERE && !i ? LB_BOOL : dtype, 1, (int64_t[]){ N });
 				for (int level = 0; level <= (int)lb_isa_level(); level++) {
 					out[level] = keep(N * width(to));
-					lb_tiles_of((enum lb_isa)level)->elementwise(op, to, dtype)(
-						N, out[level], in[0].data, in[1].data, in[2].data);
+					lb_tiles_of((enum lb_isa)level)
+					    ->elementwise(op, to, dtype)(N, out[level], in[0].data, in[1].data,
+									 in[2].data);
 					for (int64_t i = 0; i < N; i++) {
 						char *x = out[0] + i * width(to);
 						char *y = out[level] + i * width(to);
 						if (!same_bits(x, y, to))
-							fail_msg("%s of %s differs at %lld",
-								 lb_ops[op].name,
-								 lb_dtypes[dtype].name,
-								 (long long)i);
+							fail_msg("%s of %s differs at %lld", lb_ops[op].name,
+								 lb_dtypes[dtype].name, (long long)i);
 					}
 				}
 				free_kept();
@@ -293,14 +293,12 @@ static void instruction_sets_agree(void **state)
 static void special_values_of_vector_math(void **state)
 {
 	(void)state;
-	static const int ops[] = { LB_OP_EXP, LB_OP_LOG, LB_OP_SIN, LB_OP_COS, LB_OP_TANH,
-				   LB_OP_SIGMOID, LB_OP_ERF, LB_OP_SQRT, LB_OP_RSQRT, LB_OP_POWER,
-				   LB_OP_LOGADDEXP };
-	static const double values[] = {
-		0.0, -0.0, INFINITY, -INFINITY, NAN, 1, -1, 2, -2, 0.5, -0.5, 3, 1e-45, -1e-45,
-		1e-40, -1e-40, 1e-38, 88.7, 88.8, 89, -87.4, -100, -103.9, -104, 709.7, -745, 1e5,
-		-1e5, 1e10, 1e22, -1e22, 3.4e38, -3.4e38, 1e300, 5e-324, 2.2e-308, 33, 65504
-	};
+	static const int ops[] = { LB_OP_EXP, LB_OP_LOG,  LB_OP_SIN,   LB_OP_COS,   LB_OP_TANH,     LB_OP_SIGMOID,
+				   LB_OP_ERF, LB_OP_SQRT, LB_OP_RSQRT, LB_OP_POWER, LB_OP_LOGADDEXP };
+	static const double values[] = { 0.0,   -0.0,   INFINITY, -INFINITY, NAN,    1,        -1,    2,    -2,   0.5,
+					 -0.5,  3,      1e-45,    -1e-45,    1e-40,  -1e-40,   1e-38, 88.7, 88.8, 89,
+					 -87.4, -100,   -103.9,   -104,      709.7,  -745,     1e5,   -1e5, 1e10, 1e22,
+					 -1e22, 3.4e38, -3.4e38,  1e300,     5e-324, 2.2e-308, 33,    65504 };
 	enum { N = sizeof values / sizeof *values };
 	for (int level = 0; level <= (int)lb_isa_level(); level++)
 		for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
@@ -310,8 +308,8 @@ static void special_values_of_vector_math(void **state)
 					put_real(a + i * width(dtype), dtype, values[i / N]);
 					put_real(b + i * width(dtype), dtype, values[i % N]);
 				}
-				lb_tiles_of((enum lb_isa)level)->elementwise(ops[o], dtype, dtype)(
-					N * N, out, a, b, NULL);
+				lb_tiles_of((enum lb_isa)level)
+				    ->elementwise(ops[o], dtype, dtype)(N * N, out, a, b, NULL);
 				for (int i = 0; i < N * N; i++) {
 					double x = real_of(a + i * width(dtype), dtype, 0);
 					double y = real_of(b + i * width(dtype), dtype, 0);
@@ -320,8 +318,8 @@ static void special_values_of_vector_math(void **state)
 					if (ops[o] == LB_OP_SIGMOID && fmax(wanted, got) < 1e-37)
 						continue;
 					char what[80];
-					snprintf(what, sizeof what, "%s(%g, %g) level %d",
-						 lb_ops[ops[o]].name, x, y, level);
+					snprintf(what, sizeof what, "%s(%g, %g) level %d", lb_ops[ops[o]].name, x, y,
+						 level);
 					check_near(got, wanted, dtype, 5, what, i);
 				}
 			}
@@ -339,15 +337,13 @@ static void conversions(void **state)
 				const char *at = element(&x, i), *got = out + i * width(to);
 				double value = real_of(at, from, 0);
 				if (to == LB_BOOL) {
-					bool wanted = value != 0 ||
-						      (from == LB_C64 && real_of(at, from, 1) != 0);
+					bool wanted = value != 0 || (from == LB_C64 && real_of(at, from, 1) != 0);
 					assert_int_equal(*got, wanted);
 				} else if (lb_dtype_is_inexact(to)) {
-					check_near(real_of(got, to, 0), value,
-						   to == LB_C64 ? LB_F32 : to, 0.5001, "astype", i);
+					check_near(real_of(got, to, 0), value, to == LB_C64 ? LB_F32 : to, 0.5001,
+						   "astype", i);
 				} else if (!lb_dtype_is_inexact(from)) {
-					int64_t kept_bits = from == LB_BOOL ? value != 0 :
-									      int_of(at, from);
+					int64_t kept_bits = from == LB_BOOL ? value != 0 : int_of(at, from);
 					assert_memory_equal(got, &kept_bits, (size_t)width(to));
 				} else if (isnan(value)) {
 					assert_int_equal(int_of(got, to), 0);
@@ -357,8 +353,7 @@ static void conversions(void **state)
 					double wanted = trunc(value), least = is_signed ? -most : 0;
 					wanted = wanted >= most ? most : wanted;
 					wanted = wanted < least ? least : wanted;
-					assert_true(fabs(real_of(got, to, 0) - wanted) <=
-						    (wanted == most ? 1 : 0));
+					assert_true(fabs(real_of(got, to, 0) - wanted) <= (wanted == most ? 1 : 0));
 				}
 			}
 			free_kept();
@@ -373,8 +368,8 @@ static void conversions(void **state)
 static void chains_give_the_bits_of_single_operations(void **state)
 {
 	(void)state;
-	static const int ops[] = { LB_OP_ADD, LB_OP_MULTIPLY, LB_OP_TANH, LB_OP_EXP, LB_OP_SUBTRACT,
-				   LB_OP_MAXIMUM, LB_OP_SQRT, LB_OP_REMAINDER, LB_OP_SIGMOID };
+	static const int ops[] = { LB_OP_ADD,     LB_OP_MULTIPLY, LB_OP_TANH,      LB_OP_EXP,    LB_OP_SUBTRACT,
+				   LB_OP_MAXIMUM, LB_OP_SQRT,     LB_OP_REMAINDER, LB_OP_SIGMOID };
 	for (int round = 0; round < 60; round++) {
 		int dtype = LB_F16 + round % 4;
 		int64_t shape[3] = { 1 + (int64_t)(draw() % 5), 1 + (int64_t)(draw() % 40),
@@ -384,8 +379,7 @@ static void chains_give_the_bits_of_single_operations(void **state)
 		memcpy(fuse.shape, shape, sizeof shape);
 		memset(fuse.dtypes, dtype, sizeof fuse.dtypes);
 		for (int i = 0; i < 3; i++)
-			fuse.inputs[i] = regs[i] = i ? make_strided(dtype, 3, shape) :
-						       make_view(dtype, 3, shape);
+			fuse.inputs[i] = regs[i] = i ? make_strided(dtype, 3, shape) : make_view(dtype, 3, shape);
 		fuse.n_insns = 4 + (int)(draw() % 12);
 		for (int k = 0; k < fuse.n_insns; k++) {
 			uint64_t n = (uint64_t)(3 + k);
@@ -419,10 +413,15 @@ static void wrong_chains_fail(void **state)
 {
 	(void)state;
 	struct lb_view x = make_view(LB_C64, 1, (int64_t[]){ 3 });
-	struct lb_fuse fuse = { .rank = 1, .shape = { 3 }, .n_inputs = 1, .inputs = { x },
-				.n_insns = 1, .n_outputs = 1,
+	struct lb_fuse fuse = { .rank = 1,
+				.shape = { 3 },
+				.n_inputs = 1,
+				.inputs = { x },
+				.n_insns = 1,
+				.n_outputs = 1,
 				.insns = { { .op = LB_OP_ERF, .dst = 1 } },
-				.dtypes = { LB_C64, LB_C64 }, .outputs = { { 1, x.data } } };
+				.dtypes = { LB_C64, LB_C64 },
+				.outputs = { { 1, x.data } } };
 	assert_false(lb_kernel_fused(&exec_all, &fuse));
 	assert_non_null(strstr(lb_error_message(), "erf"));
 	lb_clear_error();

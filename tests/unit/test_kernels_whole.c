@@ -7,7 +7,7 @@
 #include "kernel_support.h"
 #include "kernels/blas.h"
 
-static const int64_t shapes[][4] = { { 3, 5, 7, 2 }, { 1, 1, 1, 1 }, { 64, 3, 50, 1 },
+static const int64_t shapes[][4] = { { 3, 5, 7, 2 }, { 1, 1, 1, 1 },    { 64, 3, 50, 1 },
 				     { 2, 0, 3, 4 }, { 33, 70, 1, 40 }, { 4, 2, 3, 900 } };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -31,8 +31,7 @@ static void copies(void **state)
 			while (repeats(&to));
 			check_ok(lb_kernel_copy(&exec_all, &to, &from));
 			for (int64_t i = 0; i < size_of(&from); i++)
-				assert_memory_equal(element(&to, i), element(&from, i),
-						    (size_t)width(dtype));
+				assert_memory_equal(element(&to, i), element(&from, i), (size_t)width(dtype));
 			free_kept();
 		}
 }
@@ -55,8 +54,7 @@ static void creation(void **state)
 		for (int k = -9; k <= 9; k++) {
 			check_ok(lb_kernel_eye(&exec_all, out, (enum lb_dtype)dtype, 5, 7, k));
 			for (int i = 0; i < 35; i++)
-				assert_true(real_of(out + i * width(dtype), dtype, 0) ==
-					    (i % 7 == i / 7 + k));
+				assert_true(real_of(out + i * width(dtype), dtype, 0) == (i % 7 == i / 7 + k));
 		}
 	}
 	int64_t huge[2];
@@ -132,8 +130,7 @@ static int64_t output_of(const struct lb_view *x, uint32_t mask, int64_t i)
 	return at;
 }
 
-static double reduce_reference(int op, const struct lb_view *x, uint32_t mask, int64_t output,
-			       int part, double center)
+static double reduce_reference(int op, const struct lb_view *x, uint32_t mask, int64_t output, int part, double center)
 {
 	double sum = op == LB_OP_PROD || op == LB_OP_ALL, count = 0;
 	if (op == LB_OP_MAX || op == LB_OP_MIN)
@@ -145,7 +142,8 @@ static double reduce_reference(int op, const struct lb_view *x, uint32_t mask, i
 		double imaginary = x->dtype == LB_C64 ? real_of(element(x, i), LB_C64, 1) : 0;
 		count++;
 		switch (op) {
-		case LB_OP_SUM: case LB_OP_MEAN: sum += v; break;
+		case LB_OP_SUM:
+		case LB_OP_MEAN: sum += v; break;
 		case LB_OP_PROD: sum *= v; break;
 		case LB_OP_MAX: sum = isnan(v) || isnan(sum) ? NAN : v > sum ? v : sum; break;
 		case LB_OP_MIN: sum = isnan(v) || isnan(sum) ? NAN : v < sum ? v : sum; break;
@@ -195,8 +193,7 @@ static void check_reduce(int op, const struct lb_view *x, uint32_t mask)
 		if (op == LB_OP_LOGSUMEXP)
 			wanted = log(wanted) + center;
 		double got = real_of(out + i * width(to), to, 0);
-		if (!lb_dtype_is_inexact(to) && to != LB_BOOL && op != LB_OP_MAX &&
-		    op != LB_OP_MIN) {
+		if (!lb_dtype_is_inexact(to) && to != LB_BOOL && op != LB_OP_MAX && op != LB_OP_MIN) {
 			if (fabs(wanted) < 0x1p52)
 				assert_true(got == wanted);
 			continue;
@@ -226,14 +223,13 @@ static void reductions(void **state)
 	for (int op = LB_OP_SUM; op <= LB_OP_LOGSUMEXP; op++)
 		for (int dtype = 0; dtype < LB_DTYPES; dtype++)
 			for (int s = 0; s < N_SHAPES; s++) {
-				if (dtype == LB_C64 && (op == LB_OP_VAR || op == LB_OP_LOGSUMEXP ||
-							op == LB_OP_MAX || op == LB_OP_MIN))
+				if (dtype == LB_C64 &&
+				    (op == LB_OP_VAR || op == LB_OP_LOGSUMEXP || op == LB_OP_MAX || op == LB_OP_MIN))
 					continue;
 				int rank = (int)(draw() % 5);
 				uint32_t mask = (uint32_t)draw() & ((1u << rank) - 1);
-				struct lb_view x = draw() % 3 ?
-					make_strided(dtype, rank, shapes[s]) :
-					make_view(dtype, rank, shapes[s]);
+				struct lb_view x = draw() % 3 ? make_strided(dtype, rank, shapes[s])
+							      : make_view(dtype, rank, shapes[s]);
 				tame(&x, op);
 				check_reduce(op, &x, mask);
 				free_kept();
@@ -243,8 +239,7 @@ static void reductions(void **state)
 static void long_reductions(void **state)
 {
 	(void)state;
-	static const int64_t long_shapes[][2] = { { 1, 3000001 }, { 3000001, 1 }, { 300001, 9 },
-						  { 7, 300001 } };
+	static const int64_t long_shapes[][2] = { { 1, 3000001 }, { 3000001, 1 }, { 300001, 9 }, { 7, 300001 } };
 	for (int s = 0; s < 4; s++) {
 		const int64_t *shape = long_shapes[s];
 		struct lb_view x = make_view(LB_F32, 2, shape);
@@ -275,8 +270,7 @@ static void infinite_logsumexp(void **state)
 {
 	(void)state;
 	float values[] = { -INFINITY, -INFINITY, INFINITY, 1, NAN, INFINITY, 1000, 1000 }, out[4];
-	struct lb_view x = { .data = values, .dtype = LB_F32, .rank = 2, .shape = { 4, 2 },
-			     .strides = { 2, 1 } };
+	struct lb_view x = { .data = values, .dtype = LB_F32, .rank = 2, .shape = { 4, 2 }, .strides = { 2, 1 } };
 	check_ok(lb_kernel_reduce(&exec_all, LB_OP_LOGSUMEXP, &x, 2, 0, out, LB_F32));
 	assert_true(out[0] == -INFINITY && out[1] == INFINITY && isnan(out[2]));
 	check_near((double)out[3], 1000 + log(2), LB_F32, 1, "logsumexp", 3);
@@ -296,7 +290,7 @@ static int64_t arg_reference(int op, const struct lb_view *x, uint32_t mask, int
 		int64_t p = top ? int_of(top, dtype) : 0, q = int_of(v, dtype);
 		int order = a < b ? -1 : a > b;
 		if (dtype == LB_U64)
-			order = (uint64_t)p < (uint64_t)q ? -1 : (uint64_t)p > (uint64_t)q;
+			order = (uint64_t)p<(uint64_t)q ? -1 : (uint64_t)p>(uint64_t) q;
 		else if (dtype == LB_I64)
 			order = p < q ? -1 : p > q;
 		bool better = op == LB_OP_ARGMAX ? order < 0 : order > 0;
@@ -340,30 +334,26 @@ static void softmaxes(void **state)
 	for (int dtype = LB_F16; dtype <= LB_F64; dtype++)
 		for (int s = 0; s < N_SHAPES; s++)
 			for (uint32_t mask = 0; mask < 16; mask++) {
-				struct lb_view x = mask % 3 ? make_strided(dtype, 4, shapes[s]) :
-							      make_view(dtype, 4, shapes[s]);
+				struct lb_view x =
+				    mask % 3 ? make_strided(dtype, 4, shapes[s]) : make_view(dtype, 4, shapes[s]);
 				int64_t n = size_of(&x);
 				for (int64_t i = 0; i < n; i++)
-					put_real(element(&x, i), dtype,
-						 (double)(draw() % 1000) * 0.02 - 10);
+					put_real(element(&x, i), dtype, (double)(draw() % 1000) * 0.02 - 10);
 				char *out = keep(n * width(dtype));
 				check_ok(lb_kernel_softmax(&exec_all, &x, mask, out));
 				for (int64_t i = 0; i < n && i < 500; i += 97) {
 					int64_t o = output_of(&x, mask, i);
 					double top = reduce_reference(LB_OP_MAX, &x, mask, o, 0, 0);
-					double sum = reduce_reference(LB_OP_LOGSUMEXP, &x, mask, o,
-								      0, top);
+					double sum = reduce_reference(LB_OP_LOGSUMEXP, &x, mask, o, 0, top);
 					double v = real_of(element(&x, i), dtype, 0);
-					check_near(real_of(out + i * width(dtype), dtype, 0),
-						   exp(v - top) / sum, dtype,
+					check_near(real_of(out + i * width(dtype), dtype, 0), exp(v - top) / sum, dtype,
 						   dtype == LB_F64 ? 1000 : 30, "softmax", i);
 				}
 				free_kept();
 			}
 }
 
-static void check_product(struct lb_exec *exec, int dtype, int64_t batch, int64_t m, int64_t n,
-			  int64_t k, int round)
+static void check_product(struct lb_exec *exec, int dtype, int64_t batch, int64_t m, int64_t n, int64_t k, int round)
 {
 	struct lb_view v[3] = { make_strided(dtype, 3, (int64_t[]){ batch, m, k }),
 				make_strided(dtype, 3, (int64_t[]){ batch, k, n }),
@@ -399,9 +389,8 @@ static void check_product(struct lb_exec *exec, int dtype, int64_t batch, int64_
 			double wanted = alpha * sum[part] + beta * c;
 			double slack = fabs(wanted) * ldexp(1, -digits) + (size + fabs(c)) * 1e-6;
 			if (!(fabs(got - wanted) <= slack))
-				fail_msg("matmul %s %lldx%lldx%lld at %lld: %g, should be %g",
-					 lb_dtypes[dtype].name, (long long)m, (long long)n,
-					 (long long)k, (long long)o, got, wanted);
+				fail_msg("matmul %s %lldx%lldx%lld at %lld: %g, should be %g", lb_dtypes[dtype].name,
+					 (long long)m, (long long)n, (long long)k, (long long)o, got, wanted);
 		}
 	}
 	free_kept();
@@ -410,17 +399,15 @@ static void check_product(struct lb_exec *exec, int dtype, int64_t batch, int64_
 static void products(void **state)
 {
 	(void)state;
-	static const int64_t sizes[][4] = {
-		{ 2, 3, 4, 5 }, { 1, 1, 1, 1 }, { 3, 40, 50, 30 }, { 2, 33, 1, 700 },
-		{ 1, 1, 300, 70 }, { 2, 5, 6, 0 }, { 0, 2, 2, 2 }, { 1, 130, 67, 129 },
-		{ 1, 20, 1100, 3 }, { 1, 3, 20, 2100 }
-	};
+	static const int64_t sizes[][4] = { { 2, 3, 4, 5 },    { 1, 1, 1, 1 },      { 3, 40, 50, 30 },
+					    { 2, 33, 1, 700 }, { 1, 1, 300, 70 },   { 2, 5, 6, 0 },
+					    { 0, 2, 2, 2 },    { 1, 130, 67, 129 }, { 1, 20, 1100, 3 },
+					    { 1, 3, 20, 2100 } };
 	for (int dtype = LB_F16; dtype <= LB_C64; dtype++)
 		for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
 			for (int round = 0; round < 6; round++)
-				check_product((round + (int)s) % 2 ? &exec_all : &exec_alone, dtype,
-					      sizes[s][0], sizes[s][1], sizes[s][2], sizes[s][3],
-					      round);
+				check_product((round + (int)s) % 2 ? &exec_all : &exec_alone, dtype, sizes[s][0],
+					      sizes[s][1], sizes[s][2], sizes[s][3], round);
 	assert_non_null(lb_blas_name());
 }
 
@@ -460,8 +447,7 @@ static void gathers(void **state)
 			int64_t at = int_of(element(&indices, i / inner % m), index_dtype);
 			at += at < 0 ? size : 0;
 			int64_t from = (i / inner / m * size + at) * inner + i % inner;
-			assert_memory_equal(out + i * width(dtype), element(&x, from),
-					    (size_t)width(dtype));
+			assert_memory_equal(out + i * width(dtype), element(&x, from), (size_t)width(dtype));
 		}
 		int64_t shape[3] = { x.shape[0], x.shape[1], x.shape[2] };
 		shape[axis] = 9;
@@ -475,8 +461,7 @@ static void gathers(void **state)
 		for (int64_t i = 0; i < size_of(&along); i++) {
 			int64_t at = int_of(element(&along, i), index_dtype);
 			int64_t from = (i / inner / 9 * size + at) * inner + i % inner;
-			assert_memory_equal(out + i * width(dtype), element(&x, from),
-					    (size_t)width(dtype));
+			assert_memory_equal(out + i * width(dtype), element(&x, from), (size_t)width(dtype));
 		}
 		free_kept();
 	}
@@ -487,13 +472,20 @@ static void wrong_indices_fail(void **state)
 	(void)state;
 	struct lb_view x = make_view(LB_F32, 2, (int64_t[]){ 4, 5 });
 	float out[40];
-	struct { int64_t value; int dtype; const char *said; } wrong[] = {
-		{ 4, LB_I32, "index 4 " }, { -5, LB_I64, "index -5 " },
-		{ 200, LB_U8, "index 200 " }, { -1, LB_U64, "index 18446744073709551615 " } };
+	struct {
+		int64_t value;
+		int dtype;
+		const char *said;
+	} wrong[] = { { 4, LB_I32, "index 4 " },
+		      { -5, LB_I64, "index -5 " },
+		      { 200, LB_U8, "index 200 " },
+		      { -1, LB_U64, "index 18446744073709551615 " } };
 	for (int i = 0; i < 4; i++) {
 		struct lb_view one = { .data = &wrong[i].value,
-				       .dtype = (enum lb_dtype)wrong[i].dtype, .rank = 2,
-				       .shape = { 1, 5 }, .strides = { 0, 0 } };
+				       .dtype = (enum lb_dtype)wrong[i].dtype,
+				       .rank = 2,
+				       .shape = { 1, 5 },
+				       .strides = { 0, 0 } };
 		assert_false(lb_kernel_take(&exec_all, &x, &one, 0, out));
 		assert_non_null(strstr(lb_error_message(), wrong[i].said));
 		assert_non_null(strstr(lb_error_message(), "size 4"));

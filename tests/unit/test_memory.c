@@ -24,9 +24,7 @@ static void foreign_memory(void **state)
 	int data[6] = { 0, 1, 2, 3, 4, 5 }, released = 0;
 	lb_tensor *view = NULL;
 	LB_SCOPE {
-		lb_tensor *x = lb_from_memory(data, sizeof data, LB_SHAPE(2, 3), LB_I32,
-					      count_release,
-					      &released);
+		lb_tensor *x = lb_from_memory(data, sizeof data, LB_SHAPE(2, 3), LB_I32, count_release, &released);
 		const int64_t *strides;
 		assert_ptr_equal(lb_strided_data(x, &strides), data);
 		assert_ptr_equal(lb_data(x), data);
@@ -43,8 +41,7 @@ static void foreign_memory(void **state)
 	assert_int_equal(released, 1);
 	assert_int_equal(data[0], 77);
 	LB_SCOPE {
-		assert_null(lb_from_memory(data, 3, LB_SHAPE(2, 3), LB_I32, count_release,
-					   &released));
+		assert_null(lb_from_memory(data, 3, LB_SHAPE(2, 3), LB_I32, count_release, &released));
 		lb_clear_error();
 		assert_non_null(lb_from_memory(data, sizeof data, LB_SHAPE(6), LB_I32, NULL, NULL));
 	}
@@ -59,9 +56,7 @@ static void foreign_memory_is_read_only(void **state)
 	int released = 0;
 	lb_tensor *y = NULL;
 	LB_SCOPE {
-		lb_tensor *x = lb_from_memory(data, sizeof data, LB_SHAPE(64), LB_F32,
-					      count_release,
-					      &released);
+		lb_tensor *x = lb_from_memory(data, sizeof data, LB_SHAPE(64), LB_F32, count_release, &released);
 		y = lb_keep(lb_add(x, lb_scalar(1)));
 	}
 	assert_true(lb_eval(y));
@@ -85,8 +80,7 @@ static void released_by_another_thread(void **state)
 	lb_tensor *x = NULL;
 	pthread_t thread;
 	LB_SCOPE
-		x = lb_keep(lb_from_memory(data, sizeof data, LB_SHAPE(4), LB_I32, count_release,
-					   &released));
+		x = lb_keep(lb_from_memory(data, sizeof data, LB_SHAPE(4), LB_I32, count_release, &released));
 	assert_int_equal(pthread_create(&thread, NULL, release_here, x), 0);
 	pthread_join(thread, NULL);
 	assert_int_equal(released, 1);
@@ -201,10 +195,8 @@ static bool work(void)
 		lb_tensor *r = lb_reshape(lb_add(j, lb_scalar(1)), LB_SHAPE(-1));
 		lb_tensor *s = lb_softmax(lb_take(x, lb_arange(0, 6, 2, LB_I32), 0), LB_AXES(1));
 		lb_tensor *f = lb_astype(lb_exp(lb_multiply(c, lb_scalar(0))), LB_F16);
-		if (lb_eval(m, r, s, f) && lb_item(lb_sum(r, LB_ALL_AXES,
-							  false)) == 2 * 1128 + 96 &&
-		    lb_item(lb_slice(m, LB_AT(0), LB_AT(0))) == 140 &&
-		    lb_item(lb_sum(f, LB_ALL_AXES, false)) == 48 &&
+		if (lb_eval(m, r, s, f) && lb_item(lb_sum(r, LB_ALL_AXES, false)) == 2 * 1128 + 96 &&
+		    lb_item(lb_slice(m, LB_AT(0), LB_AT(0))) == 140 && lb_item(lb_sum(f, LB_ALL_AXES, false)) == 48 &&
 		    lb_copy_out(t, host, sizeof host) && host[1] == 8)
 			ok = lb_ok();
 	}

@@ -23,15 +23,16 @@ static lb_tensor *x23(void)
 }
 
 /* The shapes alone show that it cannot work: no result, and an error that holds the words. */
-#define FAILS(call, words) do { \
-	LB_SCOPE { \
-		lb_tensor *result_ = (call); \
-		if (result_) \
-			fprintf(stderr, "a result: %s\n", #call); \
-		assert_null(result_); \
-		assert_true(error_has(words)); \
-	} \
-} while (0)
+#define FAILS(call, words) \
+	do { \
+		LB_SCOPE { \
+			lb_tensor *result_ = (call); \
+			if (result_) \
+				fprintf(stderr, "a result: %s\n", #call); \
+			assert_null(result_); \
+			assert_true(error_has(words)); \
+		} \
+	} while (0)
 
 #define VECTOR(n) of(LB_F32, LB_SHAPE(n))
 
@@ -87,8 +88,8 @@ static void attention(void **state)
 	      "attention positions (1,2,4,4)");
 	FAILS(lb_attention(heads(1, 2, 3, 4), heads(1, 2, 5, 4), heads(1, 2, 5, 4), 1, false, x23()),
 	      "attention mask (2,3) (1,2,3,5)");
-	FAILS(lb_attention(heads(1, 2, 3, 4), heads(1, 2, 3, 4), heads(1, 2, 3, 4), 1, false,
-			   of(LB_I32, LB_SHAPE(3))), "attention mask int32");
+	FAILS(lb_attention(heads(1, 2, 3, 4), heads(1, 2, 3, 4), heads(1, 2, 3, 4), 1, false, of(LB_I32, LB_SHAPE(3))),
+	      "attention mask int32");
 	lb_tensor *ints = of(LB_I32, LB_SHAPE(1, 1, 2, 2));
 	FAILS(lb_attention(ints, ints, ints, 1, true, NULL), "attention int32 lb_astype");
 }
@@ -161,7 +162,8 @@ static void summations(void **state)
 	(void)state;
 	lb_tensor *xs[2] = { x23(), x23() };
 	FAILS(lb_einsum("ij,jk->ik", 2, xs), "einsum ij,jk->ik j 3 2 (2,3)");
-	FAILS(lb_einsum("ij,kl,mn,op,q", 5, (lb_tensor *[]){ x23(), x23(), x23(), x23(), of(LB_F32, LB_SHAPE(2)) }), "einsum more than 8 axes");
+	FAILS(lb_einsum("ij,kl,mn,op,q", 5, (lb_tensor *[]){ x23(), x23(), x23(), x23(), of(LB_F32, LB_SHAPE(2)) }),
+	      "einsum more than 8 axes");
 	FAILS(lb_einsum("ij->i", 2, xs), "einsum each of 2 operands");
 	FAILS(lb_einsum("ij,ij->k", 2, xs), "einsum k no operand");
 	FAILS(lb_einsum("ij,ij->ii", 2, xs), "einsum i twice");
@@ -220,8 +222,10 @@ static void site_of_the_caller(void **state)
 		assert_true((uintptr_t)lb_error_site() - here < near);
 		lb_clear_error();
 		lb_tensor *made[] = {
-			lb_einsum("ij,kj->ik", 2, (lb_tensor *[]){ x, weight }), lb_linear(x, weight, NULL),
-			lb_gelu(x), lb_one_hot(of(LB_I32, LB_SHAPE(2)), 3, LB_F32),
+			lb_einsum("ij,kj->ik", 2, (lb_tensor *[]){ x, weight }),
+			lb_linear(x, weight, NULL),
+			lb_gelu(x),
+			lb_one_hot(of(LB_I32, LB_SHAPE(2)), 3, LB_F32),
 			lb_conv1d(of(LB_F32, LB_SHAPE(1, 4, 2)), of(LB_F32, LB_SHAPE(3, 2, 2)),
 				  (lb_conv_options){ .groups = 1 }),
 		};
@@ -234,14 +238,9 @@ static void site_of_the_caller(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(layers),
-		cmocka_unit_test(attention),
-		cmocka_unit_test(convolutions),
-		cmocka_unit_test(gradients),
-		cmocka_unit_test(order_and_choice),
-		cmocka_unit_test(summations),
-		cmocka_unit_test(nothing_in),
-		cmocka_unit_test(site_of_the_caller),
+		cmocka_unit_test(layers),     cmocka_unit_test(attention),          cmocka_unit_test(convolutions),
+		cmocka_unit_test(gradients),  cmocka_unit_test(order_and_choice),   cmocka_unit_test(summations),
+		cmocka_unit_test(nothing_in), cmocka_unit_test(site_of_the_caller),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

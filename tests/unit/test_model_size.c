@@ -61,8 +61,9 @@ static void names_make_a_tree(void **state)
 			    "      96 KiB  78%       49152    attention  6 tensors\n"
 			    "     1.5 KiB   1%         384    norm  3 tensors\n");
 		holds(text, "     121 KiB  99%       61952  float16  7 tensors\n");
-		holds(model("layers.1.* --depth 3"), "layers.1  3 tensors\n      32 KiB  98%       16384    attention  2 tensors\n"
-			    "      16 KiB  49%        8192      wo\n");
+		holds(model("layers.1.* --depth 3"),
+		      "layers.1  3 tensors\n      32 KiB  98%       16384    attention  2 tensors\n"
+		      "      16 KiB  49%        8192      wo\n");
 		assert_string_equal(model("nobody*"), "no ready tensor's name matches nobody*");
 	}
 }
@@ -77,7 +78,8 @@ static void repeats_count_once(void **state)
 		assert_true(lb_eval(row, one));
 		parameter("r.rows", lb_broadcast_to(row, LB_SHAPE(1000, 128)));
 		parameter("r.all", lb_broadcast_to(one, LB_SHAPE(1000000, 1000000)));
-		parameter("r.windows", lb_as_strided(lb_ones(LB_SHAPE(100), LB_F32), LB_SHAPE(51, 50), LB_SHAPE(1, 1), 0));
+		parameter("r.windows",
+			  lb_as_strided(lb_ones(LB_SHAPE(100), LB_F32), LB_SHAPE(51, 50), LB_SHAPE(1, 1), 0));
 		parameter("r.again", lb_broadcast_to(listed, LB_SHAPE(100, 64)));
 		const char *text = model("r.*");
 		holds(text, "293 parameters in 4 tensors, 1.0 KiB: ");
@@ -95,7 +97,7 @@ static void estimates_are_exact(void **state)
 		lb_quant how;
 	} formats[] = {
 		{ "8-bit affine", { LB_QUANT_AFFINE, 8, 64 } }, { "4-bit affine", { LB_QUANT_AFFINE, 4, 64 } },
-		{ "mxfp8", { LB_QUANT_MXFP8, 8, 32 } }, { "mxfp4", { LB_QUANT_MXFP4, 4, 32 } },
+		{ "mxfp8", { LB_QUANT_MXFP8, 8, 32 } },         { "mxfp4", { LB_QUANT_MXFP4, 4, 32 } },
 		{ "nvfp4", { LB_QUANT_NVFP4, 4, 16 } },
 	};
 	(void)state;
@@ -109,7 +111,8 @@ static void estimates_are_exact(void **state)
 		for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
 			lb_quantized q = lb_quantize(w, formats[i].how, NULL);
 			int64_t bytes = lb_nbytes(q.w) + lb_nbytes(q.scales) + (q.biases ? lb_nbytes(q.biases) : 0);
-			assert_int_equal(json_integer_value(json_object_get(estimates, formats[i].name)), bytes + 35 * 2);
+			assert_int_equal(json_integer_value(json_object_get(estimates, formats[i].name)),
+					 bytes + 35 * 2);
 		}
 		json_decref(o);
 	}

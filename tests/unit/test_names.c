@@ -13,10 +13,18 @@ static void quotes(void **state)
 	static const struct {
 		const char *text, *inside, *rest; /* rest NULL: not quoted */
 	} rows[] = {
-		{ "'two words'[0]", "two words", "[0]" }, { "\"a\"", "a", "" }, { "plain", "plain", NULL },
-		{ "'open", "'open", NULL }, { "\"open\\\"", "\"open\\\"", NULL }, { "''", "", "" }, { "", "", NULL },
-		{ "\"a\\\"b\\\\\"c", "a\"b\\", "c" }, { "\"a\\b\"", "a\\b", "" },
-		{ "'it\\'s'", "it's", "" }, { "'back\\'[0]", "back\\", "[0]" }, { "'a\\b'", "a\\b", "" },
+		{ "'two words'[0]", "two words", "[0]" },
+		{ "\"a\"", "a", "" },
+		{ "plain", "plain", NULL },
+		{ "'open", "'open", NULL },
+		{ "\"open\\\"", "\"open\\\"", NULL },
+		{ "''", "", "" },
+		{ "", "", NULL },
+		{ "\"a\\\"b\\\\\"c", "a\"b\\", "c" },
+		{ "\"a\\b\"", "a\\b", "" },
+		{ "'it\\'s'", "it's", "" },
+		{ "'back\\'[0]", "back\\", "[0]" },
+		{ "'a\\b'", "a\\b", "" },
 		{ "'a\"b'", "a\"b", "" },
 	};
 	char inside[64];
@@ -40,10 +48,18 @@ static void globs(void **state)
 		const char *glob, *name;
 		bool matches;
 	} rows[] = {
-		{ "layers[0].*", "layers[0].w", true }, { "layers[0].*", "layers0.w", true },
-		{ "layers[0].*", "layers[1].w", false }, { "t[0,1]", "t[0,1]", true }, { "t[0,1]", "t1", true },
-		{ "a[bc]*", "abd", true }, { "*", "", true }, { "back\\slash", "back\\slash", true },
-		{ "a\\*", "a*", true }, { "a\\*", "ab", false }, { "x[", "x[", true }, { "x[*", "x[3]", true },
+		{ "layers[0].*", "layers[0].w", true },
+		{ "layers[0].*", "layers0.w", true },
+		{ "layers[0].*", "layers[1].w", false },
+		{ "t[0,1]", "t[0,1]", true },
+		{ "t[0,1]", "t1", true },
+		{ "a[bc]*", "abd", true },
+		{ "*", "", true },
+		{ "back\\slash", "back\\slash", true },
+		{ "a\\*", "a*", true },
+		{ "a\\*", "ab", false },
+		{ "x[", "x[", true },
+		{ "x[*", "x[3]", true },
 		{ "x[1][*]", "x[1]*", true },
 	};
 	char escaped[16];

@@ -29,8 +29,10 @@ static bool read_program(struct lbx_target *target, uint64_t address, void *to, 
 	const struct {
 		uint64_t at;
 		const unsigned char *bytes;
-	} parts[] = { { HEADERS, program.headers }, { DYNAMIC, program.dynamic },
-		      { LOADER, program.loader }, { LINK, program.link } };
+	} parts[] = { { HEADERS, program.headers },
+		      { DYNAMIC, program.dynamic },
+		      { LOADER, program.loader },
+		      { LINK, program.link } };
 
 	(void)target;
 	for (int i = 0; i < 4; i++) {

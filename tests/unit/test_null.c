@@ -471,19 +471,18 @@ static void saving(void)
 
 	REFUSES(lb_save_npy, path, NULL, x);
 	REFUSES(lb_save_npy, x, path, none);
-#define SAVES(call, ...) ( \
-	REFUSES(call, path, NULL, 1, names, &x __VA_ARGS__), \
-	REFUSES(call, names, path, 1, NULL, &x __VA_ARGS__), \
-	SAYS(call, names, "name 1 is missing", path, 2, missing, both __VA_ARGS__), \
-	REFUSES(call, xs, path, 1, names, NULL __VA_ARGS__), \
-	SAYS(call, xs, ITEM, path, 2, names, pair __VA_ARGS__))
+#define SAVES(call, ...) \
+	(REFUSES(call, path, NULL, 1, names, &x __VA_ARGS__), REFUSES(call, names, path, 1, NULL, &x __VA_ARGS__), \
+	 SAYS(call, names, "name 1 is missing", path, 2, missing, both __VA_ARGS__), \
+	 REFUSES(call, xs, path, 1, names, NULL __VA_ARGS__), SAYS(call, xs, ITEM, path, 2, names, pair __VA_ARGS__))
 	SAVES(lb_save_npz);
 	SAVES(lb_save_safetensors);
 	SAVES(lb_save_safetensors_with, , 0, NULL, NULL);
 	REFUSES(lb_save_safetensors_with, keys, path, 1, names, &x, 1, NULL, names);
 	REFUSES(lb_save_safetensors_with, values, path, 1, names, &x, 1, names, NULL);
 	SAYS(lb_save_safetensors_with, keys, "metadata 1: the key is missing", path, 1, names, &x, 2, missing, names);
-	SAYS(lb_save_safetensors_with, values, "metadata 1: the value is missing", path, 1, names, &x, 2, names, missing);
+	SAYS(lb_save_safetensors_with, values, "metadata 1: the value is missing", path, 1, names, &x, 2, names,
+	     missing);
 }
 
 /* ---- the header itself ---- */
@@ -584,8 +583,9 @@ static void the_header_has_no_more(void)
 static void each_pointer(void **state)
 {
 	static void (*const parts[])(void) = {
-		lifetime, what_is_known, creation, elementwise, views, reductions, products_and_joins, updates, models,
-		order_and_codes, functions, gradients, optimizers, evaluation, reading, saving,
+		lifetime,           what_is_known, creation, elementwise,     views,     reductions,
+		products_and_joins, updates,       models,   order_and_codes, functions, gradients,
+		optimizers,         evaluation,    reading,  saving,
 	};
 
 	(void)state;

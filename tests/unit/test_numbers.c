@@ -43,7 +43,9 @@ static void same_as_numpy(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		const struct print_case *c = &cases[i];
 		struct lbx_format_options options = {
-			.edge_items = c->edge, .threshold = c->threshold, .precision = c->precision,
+			.edge_items = c->edge,
+			.threshold = c->threshold,
+			.precision = c->precision,
 		};
 		struct text text = { NULL, 0 };
 		struct lbx_out out = { .context = &text, .write = write_text, .width = c->width };
@@ -53,13 +55,12 @@ static void same_as_numpy(void **state)
 			strides[axis] = size;
 			size *= c->shape[axis];
 		}
-		assert_true(lbx_array_local(c->bytes, size * lbx_dtype_bytes(c->dtype), c->dtype,
-					    c->rank, c->shape, strides, 0, &array));
+		assert_true(lbx_array_local(c->bytes, size * lbx_dtype_bytes(c->dtype), c->dtype, c->rank, c->shape,
+					    strides, 0, &array));
 		assert_true(lbx_format_array(&out, &array, &options));
 		text.bytes[text.n - 1] = '\0'; /* the newline at the end */
 		if (strcmp(text.bytes, c->expected) != 0)
-			print_message("case %zu, %s\nexpected\n%s\n", i, lbx_dtype_name(c->dtype),
-				      c->expected);
+			print_message("case %zu, %s\nexpected\n%s\n", i, lbx_dtype_name(c->dtype), c->expected);
 		assert_string_equal(text.bytes, c->expected);
 		free(text.bytes);
 	}

@@ -23,8 +23,8 @@ static int passed, failed, skipped;
 static const char *const layout_names[LAYOUTS] = { "dense", "reversed", "padded", "repeated" };
 
 /* Prints "# NAME (LAYOUT): " and what is wrong; always false. */
-__attribute__((format(printf, 3, 4)))
-static bool wrong(const struct test_case *test, enum layout layout, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool wrong(const struct test_case *test, enum layout layout,
+							const char *format, ...)
 {
 	va_list args;
 	printf("# %s (%s): ", test->name, layout_names[layout]);
@@ -70,14 +70,12 @@ static void coordinates(const struct npy *npy, int64_t index, char *to, size_t s
 	}
 	used += (size_t)snprintf(to, size, "(");
 	for (int k = 0; k < npy->rank && used < size; k++)
-		used += (size_t)snprintf(to + used, size - used, k ? ", %" PRId64 : "%" PRId64,
-					 at[k]);
+		used += (size_t)snprintf(to + used, size - used, k ? ", %" PRId64 : "%" PRId64, at[k]);
 	if (used < size)
 		snprintf(to + used, size - used, ")");
 }
 
-static bool check_metadata(const struct test_case *test, enum layout layout, lb_tensor *y,
-			   const struct npy *expected)
+static bool check_metadata(const struct test_case *test, enum layout layout, lb_tensor *y, const struct npy *expected)
 {
 	if (lb_dtype_of(y) != expected->dtype)
 		return wrong(test, layout, "dtype %s, expected %s", lb_dtype_name(lb_dtype_of(y)),
@@ -86,17 +84,16 @@ static bool check_metadata(const struct test_case *test, enum layout layout, lb_
 		return wrong(test, layout, "rank %d, expected %d", lb_rank(y), expected->rank);
 	for (int k = 0; k < expected->rank; k++)
 		if (lb_shape(y)[k] != expected->shape[k] || lb_dim(y, k) != expected->shape[k])
-			return wrong(test, layout, "axis %d has size %" PRId64 ", expected %" PRId64,
-				     k, lb_shape(y)[k], expected->shape[k]);
+			return wrong(test, layout, "axis %d has size %" PRId64 ", expected %" PRId64, k, lb_shape(y)[k],
+				     expected->shape[k]);
 	if (lb_size(y) != expected->size || lb_nbytes(y) != (int64_t)expected->nbytes)
-		return wrong(test, layout, "size %" PRId64 ", %" PRId64 " bytes, expected %" PRId64
-			     ", %zu", lb_size(y), lb_nbytes(y), expected->size, expected->nbytes);
+		return wrong(test, layout, "size %" PRId64 ", %" PRId64 " bytes, expected %" PRId64 ", %zu", lb_size(y),
+			     lb_nbytes(y), expected->size, expected->nbytes);
 	return true;
 }
 
 /* A view shares its input's buffer, where and with the strides that NumPy says. */
-static bool check_view(const struct test_case *test, enum layout layout, lb_tensor *x,
-		       lb_tensor *y)
+static bool check_view(const struct test_case *test, enum layout layout, lb_tensor *x, lb_tensor *y)
 {
 	const char *at = args_find(&test->args, "view"), *text = args_find(&test->args, "vstrides");
 	int64_t strides[LB_MAX_RANK] = { 0 };
@@ -106,19 +103,18 @@ static bool check_view(const struct test_case *test, enum layout layout, lb_tens
 	const char *from = lb_strided_data(x, &got), *to = lb_strided_data(y, &got);
 	int64_t bytes = lb_dtype_bytes(lb_dtype_of(y)), offset = strtoll(at, NULL, 10);
 	if (!from || !to || to - from != offset * bytes)
-		return wrong(test, layout, "element 0 is %td bytes from the input's, expected %"
-			     PRId64, to - from, offset * bytes);
+		return wrong(test, layout, "element 0 is %td bytes from the input's, expected %" PRId64, to - from,
+			     offset * bytes);
 	if (text)
 		list_parse(text, LB_MAX_RANK, strides);
 	for (int k = 0; k < lb_rank(y); k++)
 		if (lb_shape(y)[k] > 1 && (got[k] != strides[k] || lb_strides(y)[k] != strides[k]))
-			return wrong(test, layout, "stride %" PRId64 " on axis %d, expected %" PRId64,
-				     got[k], k, strides[k]);
+			return wrong(test, layout, "stride %" PRId64 " on axis %d, expected %" PRId64, got[k], k,
+				     strides[k]);
 	return true;
 }
 
-static bool check_values(const struct test_case *test, enum layout layout, lb_tensor *y,
-			 const struct npy *expected)
+static bool check_values(const struct test_case *test, enum layout layout, lb_tensor *y, const struct npy *expected)
 {
 	struct tolerance tolerance;
 	struct comparison comparison;
@@ -130,24 +126,20 @@ static bool check_values(const struct test_case *test, enum layout layout, lb_te
 		free(got);
 		return wrong(test, layout, "%s", lb_error_message());
 	}
-	bool ok = compare_elements(got, expected->data, expected->dtype, expected->size, &tolerance,
-				   &comparison);
+	bool ok = compare_elements(got, expected->data, expected->dtype, expected->size, &tolerance, &comparison);
 	if (!ok) {
 		coordinates(expected, comparison.first, where, sizeof where);
 		element_text(got, expected->dtype, comparison.first, got_text, sizeof got_text);
-		element_text(expected->data, expected->dtype, comparison.first, expected_text,
-			     sizeof expected_text);
-		wrong(test, layout, "at %s got %s, expected %s; %" PRId64 " of %" PRId64
-		      " differ, the worst by %g%s", where, got_text, expected_text,
-		      comparison.differing, expected->size, comparison.worst_error,
+		element_text(expected->data, expected->dtype, comparison.first, expected_text, sizeof expected_text);
+		wrong(test, layout, "at %s got %s, expected %s; %" PRId64 " of %" PRId64 " differ, the worst by %g%s",
+		      where, got_text, expected_text, comparison.differing, expected->size, comparison.worst_error,
 		      tolerance.kind == TOLERANCE_ULP ? " ulp" : "");
 	}
 	free(got);
 	return ok;
 }
 
-static bool run_layout(const struct test_case *test, enum layout layout,
-		       const struct npy *expected)
+static bool run_layout(const struct test_case *test, enum layout layout, const struct npy *expected)
 {
 	lb_tensor *in[CASE_INPUTS] = { NULL };
 	op_function run = op_find(test->op);

@@ -93,7 +93,8 @@ static void nan_of_an_inf_leads_to_the_inf(void **state)
 		holds(text, "Inf before it: exp made it");
 		holds(text, "the first is exp(10000.0)");
 		/* a mask that hides everything, and one that does not */
-		lb_tensor *mask = lb_where(lb_greater(x, lb_scalar(2)), lb_scalar(0), lb_full(LB_SHAPE(), -INFINITY, LB_F32));
+		lb_tensor *mask =
+		    lb_where(lb_greater(x, lb_scalar(2)), lb_scalar(0), lb_full(LB_SHAPE(), -INFINITY, LB_F32));
 		text = origin(lb_softmax(lb_add(x, mask), LB_AXES(-1)), "");
 		holds(text, "NaN: softmax made it");
 		holds(text, "all of it is masked");
@@ -181,39 +182,45 @@ static void elements_are_followed(void **state)
 	static const char made[] = "NaN: log made it", one[] = "this one is log(-1.0)";
 
 	(void)state;
-	for (int ready = 0; ready < 2; ready++) LB_SCOPE {
-		lb_tensor *x = lb_from_data((float[]){ NAN, -1, 4, 9, 2, 3 }, 24, LB_SHAPE(6), LB_F32);
-		lb_tensor *y = lb_log(x), *m = lb_reshape(y, LB_SHAPE(2, 3));
-		if (ready)
-			assert_true(lb_eval(y));
-		lb_tensor *z = lb_slice(y, LB_FROM(1));
-		holds(origin(z, ""), "), at [1]\n");
-		follows(z, made, one);
-		follows(lb_sum(z, LB_ALL_AXES, false), made, one);
-		follows(lb_cumsum(z, 0, true, true), made, one);
-		follows(lb_cumsum(lb_slice(y, LB_RANGE(5, 0, -1)), 0, false, true), made, one);
-		follows(lb_where(lb_isnan(x), lb_scalar(0), y), made, one);
-		follows(lb_contiguous(lb_slice(lb_transpose(m, LB_ALL_AXES), LB_FROM(1))), made, one);
-		follows(lb_slice(lb_broadcast_to(m, LB_SHAPE(3, 2, 3)), LB_ALL, LB_ALL, LB_FROM(1)), made, one);
-		follows(lb_slice(lb_softmax(lb_transpose(m, LB_ALL_AXES), LB_AXES(-1)), LB_FROM(1)), made, one);
-		follows(lb_max(lb_slice(m, LB_ALL, LB_FROM(1)), LB_AXES(0), true), made, one);
-		follows(lb_slice(lb_matmul(lb_ones(LB_SHAPE(2, 2), LB_F32), m), LB_ALL, LB_FROM(1)), made, one);
-		follows(lb_matmul(lb_slice(lb_transpose(m, LB_ALL_AXES), LB_FROM(1)), lb_ones(LB_SHAPE(2), LB_F32)),
-			made, one);
-		follows(lb_take(y, lb_from_data((int32_t[]){ 3, 1 }, 8, LB_SHAPE(2), LB_I32), 0), made, one);
-		follows(lb_take_along_axis(m, lb_from_data((int32_t[]){ 1, 2 }, 8, LB_SHAPE(2, 1), LB_I32), 1),
-			made, one);
-		follows(lb_slice(lb_concatenate(2, (lb_tensor *[]){ x, z }, 0), LB_FROM(5)), made, one);
-		follows(lb_slice(lb_pad(y, (lb_list)LB_SHAPE(2), (lb_list)LB_SHAPE(1), 0), LB_FROM(3)), made, one);
-		follows(lb_slice_update(y, lb_zeros(LB_SHAPE(1), LB_F32), LB_RANGE(0, 1, 1)), made, one);
-		follows(lb_slice_update(lb_slice(x, LB_FROM(1)), z, LB_ALL), made, one);
-		follows(lb_add(lb_slice(m, LB_ALL, LB_FROM(1)), lb_scalar(1)), made, one);
-	}
+	for (int ready = 0; ready < 2; ready++)
+		LB_SCOPE {
+			lb_tensor *x = lb_from_data((float[]){ NAN, -1, 4, 9, 2, 3 }, 24, LB_SHAPE(6), LB_F32);
+			lb_tensor *y = lb_log(x), *m = lb_reshape(y, LB_SHAPE(2, 3));
+			if (ready)
+				assert_true(lb_eval(y));
+			lb_tensor *z = lb_slice(y, LB_FROM(1));
+			holds(origin(z, ""), "), at [1]\n");
+			follows(z, made, one);
+			follows(lb_sum(z, LB_ALL_AXES, false), made, one);
+			follows(lb_cumsum(z, 0, true, true), made, one);
+			follows(lb_cumsum(lb_slice(y, LB_RANGE(5, 0, -1)), 0, false, true), made, one);
+			follows(lb_where(lb_isnan(x), lb_scalar(0), y), made, one);
+			follows(lb_contiguous(lb_slice(lb_transpose(m, LB_ALL_AXES), LB_FROM(1))), made, one);
+			follows(lb_slice(lb_broadcast_to(m, LB_SHAPE(3, 2, 3)), LB_ALL, LB_ALL, LB_FROM(1)), made, one);
+			follows(lb_slice(lb_softmax(lb_transpose(m, LB_ALL_AXES), LB_AXES(-1)), LB_FROM(1)), made, one);
+			follows(lb_max(lb_slice(m, LB_ALL, LB_FROM(1)), LB_AXES(0), true), made, one);
+			follows(lb_slice(lb_matmul(lb_ones(LB_SHAPE(2, 2), LB_F32), m), LB_ALL, LB_FROM(1)), made, one);
+			follows(lb_matmul(lb_slice(lb_transpose(m, LB_ALL_AXES), LB_FROM(1)),
+					  lb_ones(LB_SHAPE(2), LB_F32)),
+				made, one);
+			follows(lb_take(y, lb_from_data((int32_t[]){ 3, 1 }, 8, LB_SHAPE(2), LB_I32), 0), made, one);
+			follows(lb_take_along_axis(m, lb_from_data((int32_t[]){ 1, 2 }, 8, LB_SHAPE(2, 1), LB_I32), 1),
+				made, one);
+			follows(lb_slice(lb_concatenate(2, (lb_tensor *[]){ x, z }, 0), LB_FROM(5)), made, one);
+			follows(lb_slice(lb_pad(y, (lb_list)LB_SHAPE(2), (lb_list)LB_SHAPE(1), 0), LB_FROM(3)), made,
+				one);
+			follows(lb_slice_update(y, lb_zeros(LB_SHAPE(1), LB_F32), LB_RANGE(0, 1, 1)), made, one);
+			follows(lb_slice_update(lb_slice(x, LB_FROM(1)), z, LB_ALL), made, one);
+			follows(lb_add(lb_slice(m, LB_ALL, LB_FROM(1)), lb_scalar(1)), made, one);
+		}
 }
 
 static const lb_quant quantisations[] = {
-	{ .mode = LB_QUANT_AFFINE, .bits = 4, .group = 32 }, { .mode = LB_QUANT_AFFINE, .bits = 3, .group = 64 },
-	{ .mode = LB_QUANT_MXFP4 }, { .mode = LB_QUANT_MXFP8 }, { .mode = LB_QUANT_NVFP4 },
+	{ .mode = LB_QUANT_AFFINE, .bits = 4, .group = 32 },
+	{ .mode = LB_QUANT_AFFINE, .bits = 3, .group = 64 },
+	{ .mode = LB_QUANT_MXFP4 },
+	{ .mode = LB_QUANT_MXFP8 },
+	{ .mode = LB_QUANT_NVFP4 },
 };
 
 /* What is multiplied by a quantised matrix: rows of x by rows or columns of w. */
@@ -222,69 +229,75 @@ static void quantised_products_are_followed(void **state)
 	static const char made[] = "NaN: log made it", one[] = "the first is log(-1.0)";
 
 	(void)state;
-	for (size_t i = 0; i < sizeof quantisations / sizeof *quantisations; i++) for (int as = 0; as < 2; as++) LB_SCOPE {
-		lb_quant how = quantisations[i];
-		lb_quantized w = lb_quantize(lb_ones(LB_SHAPE(2, 1, 64, 64), LB_F32), how, NULL);
-		lb_tensor *given = lb_full(LB_SHAPE(1, 64), NAN, LB_F32);
-		lb_tensor *bad = lb_log(lb_full(LB_SHAPE(1, 64), -1, LB_F32));
-		lb_tensor *good = lb_full(LB_SHAPE(1, 64), 2, LB_F32);
-		lb_tensor *x = lb_concatenate(3, (lb_tensor *[]){ given, bad, good }, 0);
-		lb_tensor *y = lb_quantized_matmul(x, w, how, as);
-		follows(lb_slice(y, LB_ALL, LB_ALL, LB_FROM(1)), made, one);
-		follows(lb_quantized_matmul(lb_slice(x, LB_AT(1)), w, how, as), made, one);
-		holds(origin(y, ""), "NaN: full was told to make it");
-		holds(origin(lb_slice(y, LB_ALL, LB_ALL, LB_FROM(2)), ""), "holds no NaN");
-	}
+	for (size_t i = 0; i < sizeof quantisations / sizeof *quantisations; i++)
+		for (int as = 0; as < 2; as++)
+			LB_SCOPE {
+				lb_quant how = quantisations[i];
+				lb_quantized w = lb_quantize(lb_ones(LB_SHAPE(2, 1, 64, 64), LB_F32), how, NULL);
+				lb_tensor *given = lb_full(LB_SHAPE(1, 64), NAN, LB_F32);
+				lb_tensor *bad = lb_log(lb_full(LB_SHAPE(1, 64), -1, LB_F32));
+				lb_tensor *good = lb_full(LB_SHAPE(1, 64), 2, LB_F32);
+				lb_tensor *x = lb_concatenate(3, (lb_tensor *[]){ given, bad, good }, 0);
+				lb_tensor *y = lb_quantized_matmul(x, w, how, as);
+				follows(lb_slice(y, LB_ALL, LB_ALL, LB_FROM(1)), made, one);
+				follows(lb_quantized_matmul(lb_slice(x, LB_AT(1)), w, how, as), made, one);
+				holds(origin(y, ""), "NaN: full was told to make it");
+				holds(origin(lb_slice(y, LB_ALL, LB_ALL, LB_FROM(2)), ""), "holds no NaN");
+			}
 }
 
 /* The scales that belong to an element: of a row of w, or of groups of its columns. */
 static void quantised_matrices_are_followed(void **state)
 {
 	(void)state;
-	for (int as = 0; as < 2; as++) LB_SCOPE {
-		lb_quant how = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 32 };
-		lb_tensor *x = lb_ones(LB_SHAPE(2, 64), LB_F32);
-		lb_tensor *data = lb_full(LB_SHAPE(64, 32), NAN, LB_F32), *fine = lb_ones(LB_SHAPE(64, 32), LB_F32);
-		lb_tensor *columns = lb_concatenate(2, (lb_tensor *[]){ data, lb_log(lb_negative(fine)) }, 1);
-		lb_tensor *w = as ? lb_transpose(columns, LB_ALL_AXES) : columns;
-		lb_quantized q = lb_quantize(lb_contiguous(w), how, NULL);
-		lb_tensor *y = lb_quantized_matmul(x, q, how, as);
-		follows(lb_slice(y, LB_ALL, LB_FROM(32)), "NaN: log made it", "the first is log(-1.0)");
-		holds(origin(y, ""), "NaN: full was told to make it");
-		/* an Inf among the values is a scale that is NaN */
-		w = lb_divide(fine, lb_zeros(LB_SHAPE(64, 32), LB_F32));
-		q = lb_quantize(w, how, NULL);
-		const char *text = origin(lb_dequantize(q, how, LB_F32), "");
-		holds(text, "NaN: quantize made it");
-		holds(text, "Inf before it: divide made it");
-	}
+	for (int as = 0; as < 2; as++)
+		LB_SCOPE {
+			lb_quant how = { .mode = LB_QUANT_AFFINE, .bits = 4, .group = 32 };
+			lb_tensor *x = lb_ones(LB_SHAPE(2, 64), LB_F32);
+			lb_tensor *data = lb_full(LB_SHAPE(64, 32), NAN, LB_F32),
+				  *fine = lb_ones(LB_SHAPE(64, 32), LB_F32);
+			lb_tensor *columns = lb_concatenate(2, (lb_tensor *[]){ data, lb_log(lb_negative(fine)) }, 1);
+			lb_tensor *w = as ? lb_transpose(columns, LB_ALL_AXES) : columns;
+			lb_quantized q = lb_quantize(lb_contiguous(w), how, NULL);
+			lb_tensor *y = lb_quantized_matmul(x, q, how, as);
+			follows(lb_slice(y, LB_ALL, LB_FROM(32)), "NaN: log made it", "the first is log(-1.0)");
+			holds(origin(y, ""), "NaN: full was told to make it");
+                /* an Inf among the values is a scale that is NaN */
+			w = lb_divide(fine, lb_zeros(LB_SHAPE(64, 32), LB_F32));
+			q = lb_quantize(w, how, NULL);
+			const char *text = origin(lb_dequantize(q, how, LB_F32), "");
+			holds(text, "NaN: quantize made it");
+			holds(text, "Inf before it: divide made it");
+		}
 }
 
 /* Scales that are codes of 8 bits: one of them stands for NaN. */
 static void codes_of_nan_are_followed(void **state)
 {
 	(void)state;
-	for (size_t i = 2; i < sizeof quantisations / sizeof *quantisations; i++) LB_SCOPE {
-		lb_quant how = quantisations[i];
-		lb_tensor *good = lb_ones(LB_SHAPE(1, 64), LB_F32);
-		lb_tensor *bad = lb_log(lb_full(LB_SHAPE(1, 64), -1, LB_F32));
-		lb_quantized q = lb_quantize(lb_concatenate(2, (lb_tensor *[]){ good, bad }, 0), how, NULL);
-		q.scales = lb_concatenate(2, (lb_tensor *[]){ q.scales, q.scales }, 0);
-		q.w = lb_concatenate(2, (lb_tensor *[]){ q.w, q.w }, 0);
-		lb_tensor *y = lb_quantized_matmul(good, q, how, true);
-		const char *text = origin(y, "");
-		follows(y, "NaN: log made it", "the first is log(-1.0)");
-		follows(lb_dequantize(q, how, LB_F32), "NaN: log made it", "the first is log(-1.0)");
-		text = origin(lb_slice(y, LB_ALL, LB_RANGE(2, 3)), "");
-		holds(text, "holds no NaN");
-		lb_tensor *data = lb_contiguous(q.scales);
-		assert_true(lb_eval(data));
-		data = lb_from_data(lb_data(data), (size_t)lb_nbytes(data), LB_SHAPE(4, lb_dim(data, 1)), LB_U8);
-		q.scales = data;
-		text = origin(lb_dequantize(q, how, LB_F32), "");
-		holds(text, "NaN: it was in the data");
-		holds(text, "first at [1, 0]");
-	}
+	for (size_t i = 2; i < sizeof quantisations / sizeof *quantisations; i++)
+		LB_SCOPE {
+			lb_quant how = quantisations[i];
+			lb_tensor *good = lb_ones(LB_SHAPE(1, 64), LB_F32);
+			lb_tensor *bad = lb_log(lb_full(LB_SHAPE(1, 64), -1, LB_F32));
+			lb_quantized q = lb_quantize(lb_concatenate(2, (lb_tensor *[]){ good, bad }, 0), how, NULL);
+			q.scales = lb_concatenate(2, (lb_tensor *[]){ q.scales, q.scales }, 0);
+			q.w = lb_concatenate(2, (lb_tensor *[]){ q.w, q.w }, 0);
+			lb_tensor *y = lb_quantized_matmul(good, q, how, true);
+			const char *text = origin(y, "");
+			follows(y, "NaN: log made it", "the first is log(-1.0)");
+			follows(lb_dequantize(q, how, LB_F32), "NaN: log made it", "the first is log(-1.0)");
+			text = origin(lb_slice(y, LB_ALL, LB_RANGE(2, 3)), "");
+			holds(text, "holds no NaN");
+			lb_tensor *data = lb_contiguous(q.scales);
+			assert_true(lb_eval(data));
+			data =
+			    lb_from_data(lb_data(data), (size_t)lb_nbytes(data), LB_SHAPE(4, lb_dim(data, 1)), LB_U8);
+			q.scales = data;
+			text = origin(lb_dequantize(q, how, LB_F32), "");
+			holds(text, "NaN: it was in the data");
+			holds(text, "first at [1, 0]");
+		}
 }
 
 static lb_tensor *normal(lb_list shape, int key)
@@ -300,7 +313,8 @@ static lb_tensor *ones_but(lb_list shape, int64_t place, float value)
 	for (int i = 0; i < shape.n; i++)
 		size *= shape.v[i];
 	lb_tensor *x = lb_add(lb_slice_update(lb_zeros(LB_SHAPE(size), LB_F32), lb_full(LB_SHAPE(1), value, LB_F32),
-					      LB_RANGE(place, place + 1)), lb_ones(LB_SHAPE(size), LB_F32));
+					      LB_RANGE(place, place + 1)),
+			      lb_ones(LB_SHAPE(size), LB_F32));
 	return lb_reshape(x, shape);
 }
 
@@ -321,9 +335,11 @@ static void updates_by_index_are_followed(void **state)
 		holds(origin(lb_scatter_add(bad, lb_zeros(LB_SHAPE(3), LB_I32), u, 0), ""), given);
 		/* of several that are added, it is not told which have counted */
 		u = lb_concatenate(3, (lb_tensor *[]){ one, one, bad }, 0);
-		holds(origin(lb_slice(lb_scatter_add(x, at, u, 0), LB_FROM(2)), ""), "got it from an input, which holds NaN");
+		holds(origin(lb_slice(lb_scatter_add(x, at, u, 0), LB_FROM(2)), ""),
+		      "got it from an input, which holds NaN");
 		for (int how = 0; how < 2; how++) {
-			y = lb_put_along_axis(x, at, lb_concatenate(3, (lb_tensor *[]){ one, bad, one }, 0), 0, (lb_put)how);
+			y = lb_put_along_axis(x, at, lb_concatenate(3, (lb_tensor *[]){ one, bad, one }, 0), 0,
+					      (lb_put)how);
 			holds(origin(y, ""), made);
 			holds(origin(lb_slice(y, LB_FROM(2)), ""), given);
 		}
@@ -365,8 +381,10 @@ static void convolutions_are_followed(void **state)
 		/* a NaN that would be multiplied by what lies beside x */
 		holds(origin(lb_slice(y, LB_AT(0), LB_AT(0), LB_AT(0)), ""), "conv2d made it, or got it from an input");
 		/* an input with NaN elsewhere */
-		x = lb_concatenate(2, (lb_tensor *[]){ lb_full(LB_SHAPE(1, 5, 5, 4), NAN, LB_F32),
-						      lb_full(LB_SHAPE(1, 5, 5, 4), 3e38, LB_F32) }, 0);
+		x = lb_concatenate(2,
+				   (lb_tensor *[]){ lb_full(LB_SHAPE(1, 5, 5, 4), NAN, LB_F32),
+						    lb_full(LB_SHAPE(1, 5, 5, 4), 3e38, LB_F32) },
+				   0);
 		w = lb_full(LB_SHAPE(4, 2, 2, 2), 10, LB_F32);
 		o.padding[0] = o.padding[1] = 0;
 		holds(origin(lb_slice(lb_conv2d(x, w, o), LB_FROM(1)), ""), "Inf: conv2d made it, in");
@@ -378,26 +396,35 @@ static void attention_is_followed(void **state)
 	static const char given[] = "NaN: full was told to make it";
 
 	(void)state;
-	for (int queries = 1; queries < 8; queries += 6) for (int masked = 0; masked < 3; masked++) LB_SCOPE {
-		lb_list qs = (lb_list)LB_SHAPE(1, 4, queries, 3), ks = (lb_list)LB_SHAPE(1, 2, 9, 3);
-		lb_tensor *q = normal(qs, 1), *k = normal(ks, 2), *v = normal(ks, 3);
-		lb_tensor *see = lb_reshape(lb_less(lb_arange(0, 9, 1, LB_F32), lb_scalar(8)), LB_SHAPE(1, 9));
-		lb_tensor *mask = masked == 0 ? NULL : masked == 1 ? see
-			: lb_where(see, lb_scalar(0), lb_full(LB_SHAPE(), -INFINITY, LB_F32));
-		each_output(lb_attention(ones_but(qs, 3 * queries * 3, NAN), k, v, 1, false, mask), given);
-		each_output(lb_attention(q, k, ones_but(ks, 4, NAN), 1, false, mask), given);
-		if (masked != 1)
-			each_output(lb_attention(q, ones_but(ks, 29, NAN), v, 1, false, mask), given);
-		else
-			holds(origin(lb_attention(q, ones_but(ks, 29, NAN), v, 1, false, mask), ""),
-			      "attention made it, or got it from an input");
-		each_output(lb_attention(q, ones_but(ks, 4, NAN), v, 1, true, masked == 1 ? NULL : mask), given);
-		each_output(lb_attention(q, k, ones_but(ks, 4, NAN), 1, true, mask), given);
-		/* what the mask hides is not where an Inf comes from */
-		const char *text = origin(lb_attention(lb_full(qs, INFINITY, LB_F32), k, v, 1, false, mask), "");
-		holds(text, "NaN: attention made it, in");
-		holds(text, "Inf before it: full was told to make it");
-	}
+	for (int queries = 1; queries < 8; queries += 6)
+		for (int masked = 0; masked < 3; masked++)
+			LB_SCOPE {
+				lb_list qs = (lb_list)LB_SHAPE(1, 4, queries, 3), ks = (lb_list)LB_SHAPE(1, 2, 9, 3);
+				lb_tensor *q = normal(qs, 1), *k = normal(ks, 2), *v = normal(ks, 3);
+				lb_tensor *see =
+				    lb_reshape(lb_less(lb_arange(0, 9, 1, LB_F32), lb_scalar(8)), LB_SHAPE(1, 9));
+				lb_tensor *mask =
+				    masked == 0   ? NULL
+				    : masked == 1 ? see
+						  : lb_where(see, lb_scalar(0), lb_full(LB_SHAPE(), -INFINITY, LB_F32));
+				each_output(lb_attention(ones_but(qs, 3 * queries * 3, NAN), k, v, 1, false, mask),
+					    given);
+				each_output(lb_attention(q, k, ones_but(ks, 4, NAN), 1, false, mask), given);
+				if (masked != 1)
+					each_output(lb_attention(q, ones_but(ks, 29, NAN), v, 1, false, mask), given);
+				else
+					holds(origin(lb_attention(q, ones_but(ks, 29, NAN), v, 1, false, mask), ""),
+					      "attention made it, or got it from an input");
+				each_output(lb_attention(q, ones_but(ks, 4, NAN), v, 1, true,
+							 masked == 1 ? NULL : mask),
+					    given);
+				each_output(lb_attention(q, k, ones_but(ks, 4, NAN), 1, true, mask), given);
+                /* what the mask hides is not where an Inf comes from */
+				const char *text =
+				    origin(lb_attention(lb_full(qs, INFINITY, LB_F32), k, v, 1, false, mask), "");
+				holds(text, "NaN: attention made it, in");
+				holds(text, "Inf before it: full was told to make it");
+			}
 	LB_SCOPE { /* values that are not to be seen, yet multiplied by 0 */
 		lb_list shape = (lb_list)LB_SHAPE(1, 1, 4, 2);
 		lb_tensor *y = lb_attention(normal(shape, 1), normal(shape, 2), ones_but(shape, 6, NAN), 1, true, NULL);
@@ -413,22 +440,24 @@ static void gradients_of_norms_are_followed(void **state)
 	static const char given[] = "NaN: full was told to make it";
 
 	(void)state;
-	for (int layer = 0; layer < 2; layer++) LB_SCOPE {
-		lb_norm_grads (*grads)(lb_tensor *, lb_tensor *, lb_tensor *, double) =
-			layer ? lb_layer_norm_grad : lb_rms_norm_grad;
-		lb_list shape = (lb_list)LB_SHAPE(3, 4);
-		lb_tensor *x = normal(shape, 1), *w = normal((lb_list)LB_SHAPE(4), 2), *g = normal(shape, 3);
-		lb_norm_grads of[] = {
-			grads(ones_but(shape, 5, NAN), w, g, 1e-5), grads(x, w, ones_but(shape, 5, NAN), 1e-5),
-			grads(x, ones_but((lb_list)LB_SHAPE(4), 2, NAN), g, 1e-5),
-		};
-		for (int i = 0; i < 3; i++) {
-			each_output(of[i].x, given);
-			each_output(of[i].weight, given);
-			if (layer)
-				each_output(of[i].bias, given);
+	for (int layer = 0; layer < 2; layer++)
+		LB_SCOPE {
+			lb_norm_grads (*grads)(lb_tensor *, lb_tensor *, lb_tensor *, double) =
+			    layer ? lb_layer_norm_grad : lb_rms_norm_grad;
+			lb_list shape = (lb_list)LB_SHAPE(3, 4);
+			lb_tensor *x = normal(shape, 1), *w = normal((lb_list)LB_SHAPE(4), 2), *g = normal(shape, 3);
+			lb_norm_grads of[] = {
+				grads(ones_but(shape, 5, NAN), w, g, 1e-5),
+				grads(x, w, ones_but(shape, 5, NAN), 1e-5),
+				grads(x, ones_but((lb_list)LB_SHAPE(4), 2, NAN), g, 1e-5),
+			};
+			for (int i = 0; i < 3; i++) {
+				each_output(of[i].x, given);
+				each_output(of[i].weight, given);
+				if (layer)
+					each_output(of[i].bias, given);
+			}
 		}
-	}
 }
 
 static bool chooses(void *context, int n_in, lb_tensor *const *in, int n_out, lb_tensor **out)
@@ -486,7 +515,8 @@ static void an_inf_of_the_same_sign(void **state)
 	LB_SCOPE {
 		lb_tensor *low = lb_full(LB_SHAPE(2), -INFINITY, LB_F32);
 		lb_tensor *high = lb_exp(lb_full(LB_SHAPE(2), 1000, LB_F32));
-		const char *text = origin(lb_max(lb_concatenate(2, (lb_tensor *[]){ low, high }, 0), LB_ALL_AXES, false), "");
+		const char *text =
+		    origin(lb_max(lb_concatenate(2, (lb_tensor *[]){ low, high }, 0), LB_ALL_AXES, false), "");
 		holds(text, "Inf: exp made it");
 		holds(origin(lb_maximum(low, high), ""), "Inf: exp made it");
 	}
@@ -520,7 +550,8 @@ static void limits_hold(void **state)
 		holds(text, "more,");
 		for (int i = 0; i < 20; i++)
 			y = lb_add(y, x);
-		assert_string_equal(origin(y, "--limit 10"), "the graph has more than 10 nodes; --limit N looks at more");
+		assert_string_equal(origin(y, "--limit 10"),
+				    "the graph has more than 10 nodes; --limit N looks at more");
 		holds(origin(y, "--limit 0"), "--limit must be from 1");
 	}
 }
@@ -574,8 +605,7 @@ static void records_that_lie(void **state)
 	float *data = image_at(&s->image, IMAGE_DATA, 16);
 
 	data[2] = NAN;
-	struct lbx_tensor_record r = image_record(&s->image, 18, "y", LB_F32, 2, shape,
-						  IMAGE_BUFFERS);
+	struct lbx_tensor_record r = image_record(&s->image, 18, "y", LB_F32, 2, shape, IMAGE_BUFFERS);
 	r.op[0] = LB_OP_ADD;
 	r.flags[0] = LB_FLAG_DETACHED;
 	r.n_inputs[0] = 2;
@@ -591,8 +621,7 @@ static void records_that_lie(void **state)
 	holds(session_says(s, "origin", "y --limit 50"), "the search ended at its limit");
 	image_set(&s->image, LB_KIND_BUFFER, 0, "nbytes", 4);
 	holds(session_says(s, "origin", "y"), "reach out of its buffer");
-	assert_string_equal(session_says(s, "origin", "y[0]"),
-			    "origin looks at a whole tensor: leave [0] out");
+	assert_string_equal(session_says(s, "origin", "y[0]"), "origin looks at a whole tensor: leave [0] out");
 }
 
 static void causes(void **state)

@@ -97,10 +97,19 @@ static void display_columns(void **state)
 		const char *text;
 		int columns;
 	} texts[] = {
-		{ "", 0 }, { "abc", 3 }, { "\303\244", 1 }, { "a\314\210", 1 }, { "\346\227\245\346\234\254", 4 },
-		{ "\355\225\234", 2 }, { "\341\204\222\341\205\241\341\206\253", 2 }, /* a syllable, and in parts */
-		{ "\357\275\261", 1 }, { "\357\274\241", 2 }, /* half and full width */
-		{ "\360\237\230\200", 2 }, { "\342\200\213", 0 }, { "\342\224\202", 1 }, { "\377\303", 2 },
+		{ "", 0 },
+		{ "abc", 3 },
+		{ "\303\244", 1 },
+		{ "a\314\210", 1 },
+		{ "\346\227\245\346\234\254", 4 },
+		{ "\355\225\234", 2 },
+		{ "\341\204\222\341\205\241\341\206\253", 2 }, /* a syllable, and in parts */
+		{ "\357\275\261", 1 },
+		{ "\357\274\241", 2 }, /* half and full width */
+		{ "\360\237\230\200", 2 },
+		{ "\342\200\213", 0 },
+		{ "\342\224\202", 1 },
+		{ "\377\303", 2 },
 		{ "\346\227", 2 }, /* a part of a character */
 	};
 
@@ -188,7 +197,9 @@ static void hostile_texts(void **state)
 	} texts[] = {
 		{ "caf\303\251 \342\226\200", "caf\303\251 \342\226\200", "\"caf\303\251 \342\226\200\"" },
 		{ "a\033[31mb\a", "a?[31mb?", "\"a\\u001B[31mb\\u0007\"" },
-		{ "a\302\233" "31m", "a??31m", "\"a\\u009B31m\"" },
+		{ "a\302\233"
+		  "31m",
+		  "a??31m", "\"a\\u009B31m\"" },
 		{ "a\342\200\256b", "a???b", "\"a\\u202Eb\"" },
 		{ "a\342\201\247\330\234b", "a?????b", "\"a\\u2067\\u061Cb\"" },
 		{ "\233\377 \303", "?? ?", "\"?? ?\"" },
@@ -219,10 +230,15 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hostile_texts),
-		cmocka_unit_test(fields_hang), cmocka_unit_test(exact_fit), cmocka_unit_test(long_words),
-		cmocka_unit_test(blanks_between_words_stay), cmocka_unit_test(columns_are_counted),
-		cmocka_unit_test(narrow_terminals), cmocka_unit_test(display_columns),
-		cmocka_unit_test(cells_are_padded_by_columns), cmocka_unit_test(what_stays_together),
+		cmocka_unit_test(fields_hang),
+		cmocka_unit_test(exact_fit),
+		cmocka_unit_test(long_words),
+		cmocka_unit_test(blanks_between_words_stay),
+		cmocka_unit_test(columns_are_counted),
+		cmocka_unit_test(narrow_terminals),
+		cmocka_unit_test(display_columns),
+		cmocka_unit_test(cells_are_padded_by_columns),
+		cmocka_unit_test(what_stays_together),
 		cmocka_unit_test(whole_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

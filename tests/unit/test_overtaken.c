@@ -14,7 +14,7 @@
 #define __has_feature(feature) 0
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) || \
-	__has_feature(thread_sanitizer) || !defined(__GLIBC__)
+    __has_feature(thread_sanitizer) || !defined(__GLIBC__)
 #define HOOKED 0 /* a sanitizer has calloc() itself */
 #else
 #define HOOKED 1

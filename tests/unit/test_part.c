@@ -32,8 +32,7 @@ static bool replay(const lb_tensor *x, const char *slice_text, struct lbx_replay
 	struct lbx_tensor t;
 	struct lbx_slice slice;
 
-	return look(x, &t) && lbx_slice_parse(slice_text, &slice) &&
-	       lbx_replay(&self->context, &t, &slice, ret);
+	return look(x, &t) && lbx_slice_parse(slice_text, &slice) && lbx_replay(&self->context, &t, &slice, ret);
 }
 
 /* ---- slices at random ---- */
@@ -46,12 +45,8 @@ static void make_slice(const lb_tensor *x, char *text, size_t size)
 		int64_t n = lb_shape(x)[i], a = pick(n), b = a + 1 + pick(n - a), step = 1 + pick(3);
 		const char *comma = i ? ", " : "";
 		switch (pick(5)) {
-		case 0:
-			used += (size_t)snprintf(text + used, size - used, "%s%lld", comma, (long long)a);
-			break;
-		case 1:
-			used += (size_t)snprintf(text + used, size - used, "%s:", comma);
-			break;
+		case 0: used += (size_t)snprintf(text + used, size - used, "%s%lld", comma, (long long)a); break;
+		case 1: used += (size_t)snprintf(text + used, size - used, "%s:", comma); break;
 		case 2:
 			used += (size_t)snprintf(text + used, size - used, "%s%lld:%lld:%lld", comma, (long long)a,
 						 (long long)b, (long long)step);
@@ -100,7 +95,8 @@ static void same_parts(lb_tensor *x, const char *what)
 		struct lbx_slice slice;
 		for (int k = lb_rank(x); k-- > 0; stride *= lb_shape(x)[k])
 			strides[k] = stride;
-		assert_true(lbx_array_local(whole, (int64_t)n, lb_dtype_of(x), lb_rank(x), lb_shape(x), strides, 0, &a));
+		assert_true(lbx_array_local(whole, (int64_t)n, lb_dtype_of(x), lb_rank(x), lb_shape(x), strides, 0,
+					    &a));
 		assert_true(lbx_slice_parse(parts[i].text, &slice) && lbx_slice_apply(&slice, &a));
 		assert_int_equal(a.rank, b->rank);
 		assert_memory_equal(a.shape, b->shape, (size_t)a.rank * sizeof *a.shape);
@@ -153,7 +149,8 @@ static void reductions(void **state)
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		LB_SCOPE {
 			lb_dtype dtype = dtypes[pick(4)];
-			lb_tensor *x = numbers(LB_SHAPE(12, 5, 70), dtype), *short_rows = numbers(LB_SHAPE(40, 9), dtype);
+			lb_tensor *x = numbers(LB_SHAPE(12, 5, 70), dtype),
+				  *short_rows = numbers(LB_SHAPE(40, 9), dtype);
 			SAME_PARTS(all[i](x, LB_AXES(2), i % 2));
 			SAME_PARTS(all[i](x, LB_AXES(1, 2), i % 2));
 			SAME_PARTS(all[i](x, LB_AXES(0), false));
@@ -197,7 +194,8 @@ static void rows_and_lines(void **state)
 			SAME_PARTS(lb_stack(3, parts, 1));
 			SAME_PARTS(lb_pad(x, LB_SHAPE(0, 1, 2), LB_SHAPE(3, 0, 1), 2.5));
 			SAME_PARTS(lb_pad(lb_exp(x), LB_SHAPE(60, 0, 0), LB_SHAPE(0, 0, 60), -1));
-			SAME_PARTS(lb_exp(lb_reshape(lb_pad(x, LB_SHAPE(0, 90, 0), LB_SHAPE(0, 0, 0), 2), LB_SHAPE(-1, 40))));
+			SAME_PARTS(lb_exp(lb_reshape(lb_pad(x, LB_SHAPE(0, 90, 0), LB_SHAPE(0, 0, 0), 2),
+						     LB_SHAPE(-1, 40))));
 			lb_tensor *none = lb_slice(lb_exp(x), LB_RANGE(0, 0));
 			SAME_PARTS(lb_pad(none, LB_SHAPE(2, 0, 0), LB_SHAPE(1, 0, 3), 4));
 			SAME_PARTS(lb_sum(none, LB_AXES(0), false));
@@ -215,7 +213,9 @@ static void rows_and_lines(void **state)
 static void quantised(void **state)
 {
 	const lb_quant formats[] = {
-		{ LB_QUANT_AFFINE, 3, 32 }, { LB_QUANT_MXFP4, 0, 0 }, { LB_QUANT_NVFP4, 0, 0 },
+		{ LB_QUANT_AFFINE, 3, 32 },
+		{ LB_QUANT_MXFP4, 0, 0 },
+		{ LB_QUANT_NVFP4, 0, 0 },
 	};
 
 	(void)state;
@@ -245,7 +245,8 @@ static void whole(void **state)
 			lb_tensor *y = lb_slice(lb_transpose(lb_exp(x), LB_AXES(0, 2, 1)), LB_ALL, LB_RANGE(2, 9));
 			SAME_PARTS(lb_add(lb_matmul(y, x), lb_scalar(1)));
 			SAME_PARTS(lb_slice_update(x, lb_scalar_int(2), LB_REST, LB_REVERSED));
-			lb_tensor *q = numbers(LB_SHAPE(1, 4, 3, 8), LB_F32), *k = numbers(LB_SHAPE(1, 2, 5, 8), LB_F32);
+			lb_tensor *q = numbers(LB_SHAPE(1, 4, 3, 8), LB_F32),
+				  *k = numbers(LB_SHAPE(1, 2, 5, 8), LB_F32);
 			SAME_PARTS(lb_transpose(lb_attention(q, k, k, 0.3, false, NULL), LB_AXES(0, 2, 1, 3)));
 			SAME_PARTS(lb_categorical(x, -1, lb_key(9)));
 		}
@@ -256,17 +257,20 @@ static void views(void **state)
 	(void)state;
 	for (int i = 0; i < 6; i++)
 		LB_SCOPE {
-			lb_tensor *x = i % 2 ? lb_exp(numbers(LB_SHAPE(6, 10, 8), LB_F32)) :
-				lb_slice(numbers(LB_SHAPE(6, 20, 8), LB_F32), LB_RANGE(0, 6), LB_RANGE(0, 20, 2));
+			lb_tensor *x =
+			    i % 2 ? lb_exp(numbers(LB_SHAPE(6, 10, 8), LB_F32))
+				  : lb_slice(numbers(LB_SHAPE(6, 20, 8), LB_F32), LB_RANGE(0, 6), LB_RANGE(0, 20, 2));
 			if (i > 3)
 				assert_true(lb_eval(x));
 			lb_tensor *wide = numbers(LB_SHAPE(30, 40, 50), LB_F32);
-			wide = i % 3 ? lb_transpose(wide, LB_AXES(2, 0, 1)) : lb_slice(wide, LB_RANGE(3, 30), LB_REVERSED);
+			wide =
+			    i % 3 ? lb_transpose(wide, LB_AXES(2, 0, 1)) : lb_slice(wide, LB_RANGE(3, 30), LB_REVERSED);
 			assert_true(lb_eval(wide));
 			SAME_PARTS(lb_negative(wide));
 			SAME_PARTS(lb_slice(wide, LB_ALL, LB_RANGE(1, 20), LB_REVERSED));
 			SAME_PARTS(lb_sum(lb_slice(wide, LB_ALL, LB_RANGE(2, 9)), LB_AXES(1), false));
-			SAME_PARTS(lb_matmul(lb_slice(wide, LB_RANGE(3, 5)), lb_ones(LB_SHAPE(lb_dim(wide, 2), 3), LB_F32)));
+			SAME_PARTS(lb_matmul(lb_slice(wide, LB_RANGE(3, 5)),
+					     lb_ones(LB_SHAPE(lb_dim(wide, 2), 3), LB_F32)));
 			SAME_PARTS(lb_transpose(lb_reshape(x, LB_SHAPE(6, 10, 2, 4)), LB_AXES(0, 2, 1, 3)));
 			SAME_PARTS(lb_reshape(x, LB_SHAPE(60, 8)));
 			SAME_PARTS(lb_reshape(x, LB_SHAPE(480)));
@@ -296,7 +300,8 @@ static lb_tensor *grow_one(lb_tensor *const *pool, int n)
 	case 1: return lb_transpose(x, LB_ALL_AXES);
 	case 2: return lb_flatten(x, 0, -1);
 	case 3: return lb_reshape(x, LB_SHAPE(-1, shape[rank - 1]));
-	case 4: return rank > 1 ? lb_slice(x, LB_RANGE(shape[0] / 3, shape[0]), LB_REVERSED)
+	case 4:
+		return rank > 1 ? lb_slice(x, LB_RANGE(shape[0] / 3, shape[0]), LB_REVERSED)
 				: lb_slice(x, LB_RANGE(0, shape[0], 2));
 	case 5: return lb_astype(x, pick(2) ? LB_F16 : LB_F32);
 	case 6: return lb_concatenate(2, (lb_tensor *[]){ x, x }, axis);
@@ -388,7 +393,8 @@ static void giants(void **state)
 		costs_the_slice(lb_sum(lb_exp(lb_zeros(LB_SHAPE(40000, 0, 1000000), LB_F32)), LB_AXES(1), true),
 				"[5, 0, :9]", 9);
 		lb_tensor *y = lb_random_normal(shape, LB_F32, lb_key(2));
-		lb_tensor *rows = lb_slice(x, LB_AT(5), LB_RANGE(0, 4)), *others = lb_slice(y, LB_AT(6), LB_RANGE(0, 9));
+		lb_tensor *rows = lb_slice(x, LB_AT(5), LB_RANGE(0, 4)),
+			  *others = lb_slice(y, LB_AT(6), LB_RANGE(0, 9));
 		costs_the_slice(lb_matmul(rows, lb_transpose(others, LB_ALL_AXES)), "", 36);
 	}
 }
@@ -406,9 +412,11 @@ static void refused_at_once(void **state)
 		lb_tensor *y = lb_sum(lb_transpose(lb_add(x, lb_scalar(1)), LB_ALL_AXES), LB_ALL_AXES, false);
 		self->settings.replay_memory = 1LL << 30;
 		assert_false(replay(x, "", &replayed));
-		snprintf(expected, sizeof expected,
-			 "to compute giant (#%llu, float32 (700, 1000, 1000), lazy) takes 2.6 GiB, more than the 1.0 GiB "
-			 "that a replay may use; raise the setting replay-memory, or ask for a part", (unsigned long long)x->id);
+		snprintf(
+		    expected, sizeof expected,
+		    "to compute giant (#%llu, float32 (700, 1000, 1000), lazy) takes 2.6 GiB, more than the 1.0 GiB "
+		    "that a replay may use; raise the setting replay-memory, or ask for a part",
+		    (unsigned long long)x->id);
 		assert_string_equal(lb_error_message(), expected);
 		lb_clear_error();
 		assert_false(replay(y, "", &replayed));
@@ -456,9 +464,9 @@ int main(void)
 {
 #define IN_SELF(f) cmocka_unit_test_setup_teardown(f, open_self, close_self)
 	static const struct CMUnitTest tests[] = {
-		IN_SELF(creation), IN_SELF(reductions), IN_SELF(rows_and_lines), IN_SELF(quantised), IN_SELF(whole),
-		IN_SELF(views), IN_SELF(at_random), IN_SELF(giants), IN_SELF(refused_at_once),
-		IN_SELF(reads_the_slice),
+		IN_SELF(creation),        IN_SELF(reductions),      IN_SELF(rows_and_lines), IN_SELF(quantised),
+		IN_SELF(whole),           IN_SELF(views),           IN_SELF(at_random),      IN_SELF(giants),
+		IN_SELF(refused_at_once), IN_SELF(reads_the_slice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

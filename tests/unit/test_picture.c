@@ -76,9 +76,9 @@ static void boxes_are_averaged(void **state)
 
 static void channels_are_found(void **state)
 {
-	static const unsigned char last[2][2][3] = { { { 1, 2, 3 }, { 4, 5, 6 } },
-						     { { 7, 8, 9 }, { 10, 11, 12 } } };
-	static const unsigned char first[3][2][2] = { { { 1, 4 }, { 7, 10 } }, { { 2, 5 }, { 8, 11 } },
+	static const unsigned char last[2][2][3] = { { { 1, 2, 3 }, { 4, 5, 6 } }, { { 7, 8, 9 }, { 10, 11, 12 } } };
+	static const unsigned char first[3][2][2] = { { { 1, 4 }, { 7, 10 } },
+						      { { 2, 5 }, { 8, 11 } },
 						      { { 3, 6 }, { 9, 12 } } };
 	struct session *s = *state;
 	struct lbx_raster r;
@@ -147,10 +147,9 @@ static void pictures_are_drawn(void **state)
 {
 	struct session *s = *state;
 
-	assert_string_equal(session_says(s, "image", "x[0,:2] --width 20"),
-		"x[0,:2]: float32 (2, 10), 0 to 4.75\n"
-		"    ....::::----====\n"
-		"++++****####%%%%@@@@\n");
+	assert_string_equal(session_says(s, "image", "x[0,:2] --width 20"), "x[0,:2]: float32 (2, 10), 0 to 4.75\n"
+									    "    ....::::----====\n"
+									    "++++****####%%%%@@@@\n");
 	s->out.colours = 1 << 24;
 	assert_non_null(strstr(session_says(s, "image", "x[0,:1,:1]"), "\033[38;2;"));
 	s->out.colours = 256;
@@ -296,8 +295,7 @@ static void sixels_are_the_pixels(void **state)
 static void kitty_gets_the_file(void **state)
 {
 #if LB_HAVE_PNG
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	enum { ROWS = 120, COLUMNS = 130 };
 	static float noise[ROWS * COLUMNS];
 	struct session *s = *state;
@@ -397,8 +395,7 @@ static void terminals_announce_pixels(void **state)
 	s->out.pixels = false;
 	assert_non_null(strstr(session_says(s, "image", "x[0] --as sixel"), "\033P0;1q"));
 	assert_non_null(strstr(session_says(s, "image", "x[0] --as iterm"), "not 'iterm'"));
-	assert_non_null(strstr(session_says(s, "image", "x[0] --as sixel --out x.png"),
-			       "--out writes PNG files"));
+	assert_non_null(strstr(session_says(s, "image", "x[0] --as sixel --out x.png"), "--out writes PNG files"));
 }
 
 static void files_hold_the_picture(void **state)
@@ -433,11 +430,10 @@ static void lines_are_plotted(void **state)
 {
 	struct session *s = *state;
 
-	assert_string_equal(session_says(s, "plot", "x[0,0,:4] --rows 2"),
-		"x[0,0,:4]: float32 (4,)\n"
-		"      0.75 │⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡤⠤⠤⠤⠤⠋⠉⠉⠉⠉\n"
-		"         0 │⣀⣀⣀⣀⣀⠖⠒⠒⠒⠒⠁⠀⠀⠀⠀⠀⠀⠀⠀⠀\n"
-		"            0                  3\n");
+	assert_string_equal(session_says(s, "plot", "x[0,0,:4] --rows 2"), "x[0,0,:4]: float32 (4,)\n"
+									   "      0.75 │⠀⠀⠀⠀⠀⠀⠀⠀⠀⠀⡤⠤⠤⠤⠤⠋⠉⠉⠉⠉\n"
+									   "         0 │⣀⣀⣀⣀⣀⠖⠒⠒⠒⠒⠁⠀⠀⠀⠀⠀⠀⠀⠀⠀\n"
+									   "            0                  3\n");
 	assert_non_null(strstr(session_says(s, "plot", "x --width 30"), "59.75"));
 	assert_non_null(strstr(session_says(s, "plot", "x[:0]"), "no elements"));
 	assert_non_null(strstr(session_says(s, "plot", "x[0,0,:3] --json"), "\"low\":[0.0,0.25,0.5]"));
@@ -452,19 +448,19 @@ static void values_are_counted(void **state)
 	struct session *s = *state;
 
 	assert_string_equal(session_says(s, "hist", "x[0,0,:4] --bins 3"),
-		"x[0,0,:4]: float32 (4,)\n"
-		"           0 ████████████████████████████ 1\n"
-		"        0.25 ████████████████████████████ 1\n"
-		"         0.5 ████████████████████████████████████████████████████████ 2\n"
-		"        0.75\n");
+			    "x[0,0,:4]: float32 (4,)\n"
+			    "           0 ████████████████████████████ 1\n"
+			    "        0.25 ████████████████████████████ 1\n"
+			    "         0.5 ████████████████████████████████████████████████████████ 2\n"
+			    "        0.75\n");
 	assert_non_null(strstr(session_says(s, "hist", "x --bins 4 --json"), "\"counts\":[60,60,60,60]"));
 	assert_non_null(strstr(session_says(s, "hist", "x --bins 0"), "--bins must be from 1"));
 	/* what a view repeats is read once, and counted so often */
 	assert_string_equal(session_says(s, "hist", "@0x200000:f32:1000000,2,1000000:0,1,0 --bins 2"),
-		"@0x200000: float32 (1000000, 2, 1000000)\n"
-		"           0 ████████████████████████████████████████████████████████ 1000000000000\n"
-		"       0.125 ████████████████████████████████████████████████████████ 1000000000000\n"
-		"        0.25\n");
+			    "@0x200000: float32 (1000000, 2, 1000000)\n"
+			    "           0 ████████████████████████████████████████████████████████ 1000000000000\n"
+			    "       0.125 ████████████████████████████████████████████████████████ 1000000000000\n"
+			    "        0.25\n");
 	assert_non_null(strstr(session_says(s, "hist", "@0x200000:f32:1000000,2:0,1 --json"),
 			       "\"sampled\":2000000,\"size\":2000000"));
 }
@@ -477,9 +473,9 @@ static void complex_values_count_by_magnitude(void **state)
 
 	memcpy(image_at(&s->image, IMAGE_DATA, sizeof parts), parts, sizeof parts);
 	assert_string_equal(session_says(s, "hist", "@0x200000:c64:4 --bins 1"),
-		"@0x200000: complex64 (4,), by magnitude\n"
-		"           0 ████████████████████████████████████████████████████████ 4\n"
-		"          13\n");
+			    "@0x200000: complex64 (4,), by magnitude\n"
+			    "           0 ████████████████████████████████████████████████████████ 4\n"
+			    "          13\n");
 	assert_non_null(strstr(session_says(s, "plot", "@0x200000:c64:4 --rows 2"),
 			       "complex64 (4,), by magnitude\n        13 │"));
 	assert_non_null(strstr(session_says(s, "image", "@0x200000:c64:2,2 --as ascii"),
@@ -488,7 +484,8 @@ static void complex_values_count_by_magnitude(void **state)
 	assert_non_null(strstr(session_says(s, "plot", "@0x200000:c64:4 --json"), "\"low\":[5.0,10.0,13.0,0.0]"));
 	static const char *const commands[] = { "hist", "plot", "image", "stats" };
 	for (int i = 0; i < 4; i++) {
-		assert_non_null(strstr(session_says(s, commands[i], "@0x200000:c64:2,2 --json"), "\"part\":\"magnitude\""));
+		assert_non_null(strstr(session_says(s, commands[i], "@0x200000:c64:2,2 --json"),
+				       "\"part\":\"magnitude\""));
 		assert_null(strstr(session_says(s, commands[i], "@0x200000:f32:2,2 --json"), "\"part\""));
 	}
 }
@@ -498,22 +495,23 @@ static void a_constant_is_one_bin(void **state)
 	struct session *s = *state;
 
 	assert_string_equal(session_says(s, "hist", "@0x200004:f32:1000:0"),
-		"@0x200004: float32 (1000,)\n"
-		"        0.25 ████████████████████████████████████████████████████████ 1000\n");
+			    "@0x200004: float32 (1000,)\n"
+			    "        0.25 ████████████████████████████████████████████████████████ 1000\n");
 	assert_non_null(strstr(session_says(s, "hist", "@0x200004:f32:1000:0 --json"),
 			       "\"counts\":[1000],\"low\":0.25,\"high\":0.25"));
 	const char *text = session_says(s, "stats", "@0x200004:f32:1000:0");
-	assert_non_null(strstr(text, "  histogram          0.25 ############################################ 100%\n  first"));
+	assert_non_null(strstr(text,
+			       "  histogram          0.25 ############################################ 100%\n  first"));
 	text = session_says(s, "stats", "@0x200004:f32:1000:0 --json");
 	assert_non_null(strstr(text, "\"histogram\":{\"low\":0.25,\"high\":0.25,\"counts\":[1000]}"));
 	/* values that differ little have edges that differ */
 	static const double close[] = { 1, 1 + 1e-9 };
 	memcpy(image_at(&s->image, IMAGE_DATA, sizeof close), close, sizeof close);
 	assert_string_equal(session_says(s, "hist", "@0x200000:f64:2 --bins 2"),
-		"@0x200000: float64 (2,)\n"
-		"           1 ████████████████████████████████████████████████████████ 1\n"
-		"1.0000000005 ████████████████████████████████████████████████████████ 1\n"
-		" 1.000000001\n");
+			    "@0x200000: float64 (2,)\n"
+			    "           1 ████████████████████████████████████████████████████████ 1\n"
+			    "1.0000000005 ████████████████████████████████████████████████████████ 1\n"
+			    " 1.000000001\n");
 }
 
 /* As a plot does. */
@@ -524,8 +522,7 @@ static void a_histogram_says_what_it_leaves_out(void **state)
 
 	memcpy(image_at(&s->image, IMAGE_DATA, sizeof values), values, sizeof values);
 	assert_non_null(strstr(session_says(s, "hist", "@0x200000:f32:6 --bins 4"), "2 NaN or Inf are left out\n"));
-	assert_non_null(strstr(session_says(s, "hist", "@0x200000:f32:6 --bins 4 --json"),
-			       "\"counts\":[3,0,0,1]"));
+	assert_non_null(strstr(session_says(s, "hist", "@0x200000:f32:6 --bins 4 --json"), "\"counts\":[3,0,0,1]"));
 	assert_non_null(strstr(session_says(s, "hist", "@0x200000:f32:6 --bins 4 --json"),
 			       "\"sampled\":6,\"size\":6,\"not_finite\":2}"));
 	assert_null(strstr(session_says(s, "hist", "@0x200000:f32:1"), "left out"));

@@ -26,10 +26,14 @@ static const struct {
 	uint64_t overwriter;
 	const char *place;
 } rows[TENSORS] = {
-	{ "weight", LBX_READY, 0, NULL }, { "gone", LBX_OVERWRITTEN, 1, NULL },
-	{ "reused", LBX_OVERWRITTEN, 0, NULL }, { "far", LBX_ON_DEVICE, 0, "CUDA 1" },
-	{ "packed", LBX_REPACKED, 0, "q4_0_8x8" }, { "unsaved", LBX_NOT_SAVED, 0, NULL },
-	{ "sum", LBX_LAZY, 0, NULL }, { "broken", LBX_DAMAGED, 0, NULL },
+	{ "weight", LBX_READY, 0, NULL },
+	{ "gone", LBX_OVERWRITTEN, 1, NULL },
+	{ "reused", LBX_OVERWRITTEN, 0, NULL },
+	{ "far", LBX_ON_DEVICE, 0, "CUDA 1" },
+	{ "packed", LBX_REPACKED, 0, "q4_0_8x8" },
+	{ "unsaved", LBX_NOT_SAVED, 0, NULL },
+	{ "sum", LBX_LAZY, 0, NULL },
+	{ "broken", LBX_DAMAGED, 0, NULL },
 	{ "deep", LBX_READY, 0, NULL },
 };
 
@@ -40,11 +44,22 @@ static void make(uint64_t i, struct lbx_tensor *ret)
 	bool has_data = rows[i - 1].state == LBX_READY;
 
 	*ret = (struct lbx_tensor){
-		.of = &made, .id = i, .state = rows[i - 1].state, .overwriter = rows[i - 1].overwriter,
-		.place = rows[i - 1].place, .dtype = LB_F32, .op = i == SUM ? "sum_of_ten" : "weight",
-		.op_class = i == SUM ? LB_CLASS_REDUCE : LB_CLASS_LEAF, .rank = 2, .layout_known = true,
-		.axes.few = { { 2, 3 }, { 3, 1 } }, .size = 6, .n_inputs = i == SUM ? INPUTS : 0,
-		.buffer_id = has_data ? 1 : 0, .data = has_data ? IMAGE_DATA : 0, .buffer_bytes = has_data ? 24 : 0,
+		.of = &made,
+		.id = i,
+		.state = rows[i - 1].state,
+		.overwriter = rows[i - 1].overwriter,
+		.place = rows[i - 1].place,
+		.dtype = LB_F32,
+		.op = i == SUM ? "sum_of_ten" : "weight",
+		.op_class = i == SUM ? LB_CLASS_REDUCE : LB_CLASS_LEAF,
+		.rank = 2,
+		.layout_known = true,
+		.axes.few = { { 2, 3 }, { 3, 1 } },
+		.size = 6,
+		.n_inputs = i == SUM ? INPUTS : 0,
+		.buffer_id = has_data ? 1 : 0,
+		.data = has_data ? IMAGE_DATA : 0,
+		.buffer_bytes = has_data ? 24 : 0,
 		.buffer_refs = has_data,
 	};
 	snprintf(ret->name, sizeof ret->name, "%s", rows[i - 1].name);
@@ -106,7 +121,12 @@ static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t
 }
 
 static const struct lbx_tensors_ops ops = {
-	.next = next, .by_id = by_id, .by_address = by_address, .next_buffer = next_buffer, .input = input, .input_id = input_id,
+	.next = next,
+	.by_id = by_id,
+	.by_address = by_address,
+	.next_buffer = next_buffer,
+	.input = input,
+	.input_id = input_id,
 };
 
 static bool open_made(struct lbx_context *context, struct lbx_tensors **ret)
@@ -167,7 +187,8 @@ static void both_are_listed(void **state)
 	says(s, "list", "", "id   provider ");
 	says(s, "list", "", "#1   lazybones  x ");
 	says(s, "list", "", "#1   made       weight ");
-	says(s, "list", "--provider made", "9 tensors: 2 ready (48 B), 1 lazy, 2 overwritten, 1 on device, 1 repacked, ");
+	says(s, "list", "--provider made",
+	     "9 tensors: 2 ready (48 B), 1 lazy, 2 overwritten, 1 on device, 1 repacked, ");
 	is_silent_about(s, "list", "--provider made", "layer.0");
 	is_silent_about(s, "list", "--provider lazybones", "weight");
 	says(s, "list", "--state overwritten", "2 tensors of ");
@@ -239,14 +260,39 @@ static void ten_inputs_are_seen(void **state)
 static void every_inspection_answers(void **state)
 {
 	static const char *const lines[][2] = {
-		{ "list", "" }, { "info", "weight" }, { "info", "sum" }, { "print", "weight" }, { "stats", "weight" },
-		{ "peek", "weight" }, { "peek", "sum" }, { "image", "weight" }, { "plot", "weight" },
-		{ "hist", "weight" }, { "graph", "sum" }, { "graph", "weight" }, { "origin", "weight" },
-		{ "at", "0x200004" }, { "owner", "0x200004" }, { "quant", "weight" }, { "memory", "" },
-		{ "memory", "--by name" }, { "model", "" }, { "suspect", "" }, { "status", "" },
-		{ "diff", "weight weight" }, { "at", "0x10" }, { "info", "deep" }, { "print", "deep" }, { "stats", "deep" },
-		{ "peek", "deep" }, { "image", "deep" }, { "plot", "deep" }, { "hist", "deep" }, { "graph", "deep" },
-		{ "diff", "deep deep" }, { "diff", "deep weight" },
+		{ "list", "" },
+		{ "info", "weight" },
+		{ "info", "sum" },
+		{ "print", "weight" },
+		{ "stats", "weight" },
+		{ "peek", "weight" },
+		{ "peek", "sum" },
+		{ "image", "weight" },
+		{ "plot", "weight" },
+		{ "hist", "weight" },
+		{ "graph", "sum" },
+		{ "graph", "weight" },
+		{ "origin", "weight" },
+		{ "at", "0x200004" },
+		{ "owner", "0x200004" },
+		{ "quant", "weight" },
+		{ "memory", "" },
+		{ "memory", "--by name" },
+		{ "model", "" },
+		{ "suspect", "" },
+		{ "status", "" },
+		{ "diff", "weight weight" },
+		{ "at", "0x10" },
+		{ "info", "deep" },
+		{ "print", "deep" },
+		{ "stats", "deep" },
+		{ "peek", "deep" },
+		{ "image", "deep" },
+		{ "plot", "deep" },
+		{ "hist", "deep" },
+		{ "graph", "deep" },
+		{ "diff", "deep deep" },
+		{ "diff", "deep weight" },
 	};
 	struct session *s = *state;
 

@@ -33,8 +33,7 @@ static void within(lb_tensor *x, lb_tensor *back, lb_tensor *bound, int group)
 	LB_SCOPE {
 		lb_tensor *error = lb_abs(lb_subtract(lb_astype(x, LB_F32), lb_astype(back, LB_F32)));
 		error = lb_max(lb_reshape(error, LB_SHAPE(-1, group)), LB_AXES(1), false);
-		lb_tensor *over = lb_max(lb_subtract(error, lb_reshape(bound, LB_SHAPE(-1))), LB_ALL_AXES,
-					 false);
+		lb_tensor *over = lb_max(lb_subtract(error, lb_reshape(bound, LB_SHAPE(-1))), LB_ALL_AXES, false);
 		assert_true(lb_item(over) <= 0);
 		assert_true(lb_ok());
 	}
@@ -58,8 +57,13 @@ static void affine_error(void **state)
 {
 	(void)state;
 	const int bits[] = { 2, 3, 4, 5, 6, 8 }, groups[] = { 32, 64, 128 };
-	const struct { lb_dtype dtype; double rounding; } dtypes[] = {
-		{ LB_F32, 0x1p-22 }, { LB_F16, 0x1p-9 }, { LB_BF16, 0x1p-6 },
+	const struct {
+		lb_dtype dtype;
+		double rounding;
+	} dtypes[] = {
+		{ LB_F32, 0x1p-22 },
+		{ LB_F16, 0x1p-9 },
+		{ LB_BF16, 0x1p-6 },
 	};
 	for (int b = 0; b < 6; b++)
 		for (int g = 0; g < 3; g++)
@@ -67,13 +71,12 @@ static void affine_error(void **state)
 				LB_SCOPE {
 					lb_quant how = { LB_QUANT_AFFINE, bits[b], groups[g] };
 					lb_tensor *x = normal(LB_SHAPE(64, 512), dtypes[d].dtype);
-					lb_tensor *back = lb_dequantize(lb_quantize(x, how, NULL), how,
-									dtypes[d].dtype);
+					lb_tensor *back =
+					    lb_dequantize(lb_quantize(x, how, NULL), how, dtypes[d].dtype);
 					double step = 1.0 / ((1 << bits[b]) - 1);
-					lb_tensor *bound = lb_multiply(group_range(x, groups[g]),
-								       lb_scalar(step));
-					lb_tensor *rounding = lb_multiply(group_largest(x, groups[g]),
-									  lb_scalar(4 * dtypes[d].rounding));
+					lb_tensor *bound = lb_multiply(group_range(x, groups[g]), lb_scalar(step));
+					lb_tensor *rounding =
+					    lb_multiply(group_largest(x, groups[g]), lb_scalar(4 * dtypes[d].rounding));
 					within(x, back, lb_add(bound, rounding), groups[g]);
 				}
 }
@@ -83,8 +86,13 @@ static void affine_error(void **state)
 static void float_error(void **state)
 {
 	(void)state;
-	const struct { lb_quant how; double relative; } cases[] = {
-		{ mxfp4, 0.2930 }, { mxfp8, 0.2930 }, { nvfp4, 0.1779 },
+	const struct {
+		lb_quant how;
+		double relative;
+	} cases[] = {
+		{ mxfp4, 0.2930 },
+		{ mxfp8, 0.2930 },
+		{ nvfp4, 0.1779 },
 	};
 	for (int i = 0; i < 3; i++)
 		LB_SCOPE {
@@ -169,7 +177,8 @@ static void views_of_weights(void **state)
 	LB_SCOPE {
 		lb_tensor *x = normal(LB_SHAPE(3, 128), LB_F32);
 		lb_quantized q = lb_quantize(normal(LB_SHAPE(10, 128), LB_F32), affine4, NULL), odd = {
-			.w = lb_slice(q.w, LB_RANGE(1, 10, 2)), .scales = lb_slice(q.scales, LB_RANGE(1, 10, 2)),
+			.w = lb_slice(q.w, LB_RANGE(1, 10, 2)),
+			.scales = lb_slice(q.scales, LB_RANGE(1, 10, 2)),
 			.biases = lb_slice(q.biases, LB_RANGE(1, 10, 2)),
 		};
 		lb_tensor *all = lb_quantized_matmul(x, q, affine4, true);
@@ -182,12 +191,13 @@ static void views_of_weights(void **state)
 
 /* ---- errors ---- */
 
-#define FAILS(call, words) do { \
-	LB_SCOPE { \
-		assert_null(call); \
-		assert_true(error_has(words)); \
-	} \
-} while (0)
+#define FAILS(call, words) \
+	do { \
+		LB_SCOPE { \
+			assert_null(call); \
+			assert_true(error_has(words)); \
+		} \
+	} while (0)
 
 static lb_tensor *words(lb_quant how, lb_dtype dtype)
 {
@@ -220,8 +230,7 @@ static void errors_of_use(void **state)
 	lb_tensor *x = normal(LB_SHAPE(2, 128), LB_F32);
 	lb_quantized q = lb_quantize(normal(LB_SHAPE(6, 128), LB_F32), affine4, NULL);
 	lb_quantized f = lb_quantize(normal(LB_SHAPE(6, 128), LB_F32), mxfp4, NULL), bad;
-#define MATMUL(member, value) \
-	(bad = q, bad.member = (value), lb_quantized_matmul(x, bad, affine4, true))
+#define MATMUL(member, value) (bad = q, bad.member = (value), lb_quantized_matmul(x, bad, affine4, true))
 	FAILS(MATMUL(scales, NULL), "quantized_matmul: no scales lb_quantize");
 	FAILS(MATMUL(biases, NULL), "quantized_matmul: no biases");
 	FAILS(MATMUL(w, x), "quantized_matmul: w float32 uint32");
@@ -254,8 +263,13 @@ static void errors_of_use(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(affine_error), TEST(float_error), TEST(exact_values), TEST(product_memory),
-		TEST(evaluated_by_a_debugger), TEST(views_of_weights), TEST(errors_of_quantize),
+		TEST(affine_error),
+		TEST(float_error),
+		TEST(exact_values),
+		TEST(product_memory),
+		TEST(evaluated_by_a_debugger),
+		TEST(views_of_weights),
+		TEST(errors_of_quantize),
 		TEST(errors_of_use),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,15 +51,20 @@ static void parts_are_found(void **state)
 		holds(text, ": affine, 8 bits, groups of 32; found by the lb_quantize() that made it\n");
 		holds(text, "  values     (6, 128), in 960 B: 10 bits each\n");
 		assert_true(lb_eval(q.w, q.scales, q.biases));
-		lb_tensor *w = lb_named("wq.weight", lb_from_data(lb_data(q.w), (size_t)lb_nbytes(q.w), LB_SHAPE(6, 32), LB_U32));
-		lb_tensor *s = lb_named("wq.scales", lb_from_data(lb_data(q.scales), (size_t)lb_nbytes(q.scales), LB_SHAPE(6, 4), LB_F32));
-		lb_tensor *b = lb_named("wq.biases", lb_from_data(lb_data(q.biases), (size_t)lb_nbytes(q.biases), LB_SHAPE(6, 4), LB_F32));
+		lb_tensor *w =
+		    lb_named("wq.weight", lb_from_data(lb_data(q.w), (size_t)lb_nbytes(q.w), LB_SHAPE(6, 32), LB_U32));
+		lb_tensor *s = lb_named("wq.scales", lb_from_data(lb_data(q.scales), (size_t)lb_nbytes(q.scales),
+								  LB_SHAPE(6, 4), LB_F32));
+		lb_tensor *b = lb_named("wq.biases", lb_from_data(lb_data(q.biases), (size_t)lb_nbytes(q.biases),
+								  LB_SHAPE(6, 4), LB_F32));
 		/* by name the format is a guess, which may be told */
 		text = quant("wq.weight");
 		holds(text, ": affine, 4 bits, groups of 64; found by name; format guessed from the shapes\n");
 		holds(quant("wq.weight --bits 8"), ": affine, 8 bits, groups of 32; found by name");
-		holds(quant("#%llu --scales wq.scales --biases wq.biases --bits 8 --group 32", id(q.w)), "  values     (6, 128)");
-		lb_tensor *y = lb_quantized_matmul(weights(2, 128), (lb_quantized){ .w = w, .scales = s, .biases = b }, how, true);
+		holds(quant("#%llu --scales wq.scales --biases wq.biases --bits 8 --group 32", id(q.w)),
+		      "  values     (6, 128)");
+		lb_tensor *y =
+		    lb_quantized_matmul(weights(2, 128), (lb_quantized){ .w = w, .scales = s, .biases = b }, how, true);
 		text = quant("wq.weight");
 		holds(text, ": affine, 8 bits, groups of 32; found as input of #");
 		holds(text, " quantized_matmul\n  scales     wq.scales (");
@@ -73,8 +78,8 @@ static void values_are_the_runtimes(void **state)
 {
 	static const lb_quant modes[] = {
 		{ LB_QUANT_AFFINE, 2, 128 }, { LB_QUANT_AFFINE, 3, 64 }, { LB_QUANT_AFFINE, 4, 64 },
-		{ LB_QUANT_AFFINE, 5, 32 }, { LB_QUANT_AFFINE, 6, 64 }, { LB_QUANT_AFFINE, 8, 32 },
-		{ LB_QUANT_MXFP4, 4, 32 }, { LB_QUANT_MXFP8, 8, 32 }, { LB_QUANT_NVFP4, 4, 16 },
+		{ LB_QUANT_AFFINE, 5, 32 },  { LB_QUANT_AFFINE, 6, 64 }, { LB_QUANT_AFFINE, 8, 32 },
+		{ LB_QUANT_MXFP4, 4, 32 },   { LB_QUANT_MXFP8, 8, 32 },  { LB_QUANT_NVFP4, 4, 16 },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
@@ -92,7 +97,7 @@ static void values_are_the_runtimes(void **state)
 			row = json_array_get(json_object_get(o, "values"), 1);
 			assert_int_equal(json_array_size(row), 26);
 			json_array_foreach(row, k, value)
-				assert_float_equal(json_number_value(value), values[2 * 128 + 5 * k], 0);
+			    assert_float_equal(json_number_value(value), values[2 * 128 + 5 * k], 0);
 			json_decref(o);
 			holds(quant("#%llu --values", id(q.w)), "dequantised from ");
 		}

@@ -19,8 +19,7 @@ static void uniform(void **state)
 	(void)state;
 	for (int d = 0; d < 4; d++)
 		LB_SCOPE {
-			lb_tensor *x = lb_random_uniform(LB_SHAPE(MANY), -2, 6, floats[d],
-							 lb_key(7));
+			lb_tensor *x = lb_random_uniform(LB_SHAPE(MANY), -2, 6, floats[d], lb_key(7));
 			lb_tensor *y = lb_astype(x, LB_F64);
 			assert_int_equal(lb_dtype_of(x), floats[d]);
 			assert_true(lb_item(lb_min(y, LB_ALL_AXES, false)) >= -2);
@@ -29,8 +28,7 @@ static void uniform(void **state)
 			assert_true(lb_item(lb_max(y, LB_ALL_AXES, false)) > 5.95);
 			/* six standard errors of the mean and of the variance, 64 / 12 */
 			assert_true(fabs(lb_item(lb_mean(y, LB_ALL_AXES, false)) - 2) < 0.035);
-			assert_true(fabs(lb_item(lb_var(y, LB_ALL_AXES, false,
-							0)) - 64 / 12.0) < 0.07);
+			assert_true(fabs(lb_item(lb_var(y, LB_ALL_AXES, false, 0)) - 64 / 12.0) < 0.07);
 		}
 }
 
@@ -98,13 +96,11 @@ static void split_keys(void **state)
 		for (int i = 0; i < KEYS; i++)
 			for (int j = 0; j < i; j++) {
 				lb_tensor *product = lb_multiply(xs[i], xs[j]);
-				assert_true(fabs(lb_item(lb_mean(product, LB_ALL_AXES,
-								 false))) < 0.014);
+				assert_true(fabs(lb_item(lb_mean(product, LB_ALL_AXES, false))) < 0.014);
 			}
 		/* nor is an element with its neighbours */
 		for (int lag = 1; lag < 9; lag++) {
-			lb_tensor *product = lb_multiply(lb_slice(xs[0], LB_FROM(lag)),
-							 lb_slice(xs[0], LB_TO(-lag)));
+			lb_tensor *product = lb_multiply(lb_slice(xs[0], LB_FROM(lag)), lb_slice(xs[0], LB_TO(-lag)));
 			assert_true(fabs(lb_item(lb_mean(product, LB_ALL_AXES, false))) < 0.014);
 		}
 	}

@@ -206,7 +206,7 @@ static void quantised(void **state)
 	(void)state;
 	const lb_quant formats[] = {
 		{ LB_QUANT_AFFINE, 3, 32 }, { LB_QUANT_AFFINE, 4, 64 }, { LB_QUANT_MXFP4, 0, 0 },
-		{ LB_QUANT_MXFP8, 0, 0 }, { LB_QUANT_NVFP4, 0, 0 },
+		{ LB_QUANT_MXFP8, 0, 0 },   { LB_QUANT_NVFP4, 0, 0 },
 	};
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		LB_SCOPE {
@@ -302,7 +302,8 @@ static void too_long(void **state)
 			x = lb_matmul(x, x);
 		self->settings.replay_seconds = 3;
 		assert_false(replay(x, &replayed));
-		assert_string_equal(lb_error_message(), "the replay took more than 3 seconds; raise the setting replay-seconds");
+		assert_string_equal(lb_error_message(),
+				    "the replay took more than 3 seconds; raise the setting replay-seconds");
 		lb_clear_error();
 		/* another limit of processor time strikes first */
 		pid_t child = fork();
@@ -310,8 +311,7 @@ static void too_long(void **state)
 			struct rlimit few = { 2, 2 };
 			setrlimit(RLIMIT_CPU, &few);
 			close_self(NULL);
-			_exit(open_self(NULL) || replay(x, &replayed) ||
-			      !strstr(lb_error_message(), "processor time"));
+			_exit(open_self(NULL) || replay(x, &replayed) || !strstr(lb_error_message(), "processor time"));
 		}
 		int status = -1;
 		assert_int_equal(waitpid(child, &status, 0), child);
@@ -337,8 +337,7 @@ static void lies(lb_tensor *x, size_t field, size_t width, uint64_t value)
 	memcpy(at, &before, width);
 }
 
-#define LIES(x, field, value) \
-	lies(x, offsetof(struct lb_tensor, field), sizeof(x)->field, (uint64_t)(value))
+#define LIES(x, field, value) lies(x, offsetof(struct lb_tensor, field), sizeof(x)->field, (uint64_t)(value))
 
 /* A replay is a process, which takes long to start under a sanitizer: there every field of a
  * tensor gets one of the values. */
@@ -353,18 +352,34 @@ static void damaged_records(void **state)
 		lb_tensor *wide_row = lb_slice(wide, LB_RANGE(0, 2), LB_TO(5));
 		assert_true(lb_eval(leaf, wide, wide_row, q.w, q.scales, q.biases));
 		lb_tensor *xs[] = {
-			lb_exp(leaf), lb_sum(leaf, LB_AXES(0), false), lb_matmul(leaf, lb_transpose(leaf, LB_ALL_AXES)),
-			lb_transpose(leaf, LB_ALL_AXES), lb_softmax(leaf, LB_AXES(0)),
+			lb_exp(leaf),
+			lb_sum(leaf, LB_AXES(0), false),
+			lb_matmul(leaf, lb_transpose(leaf, LB_ALL_AXES)),
+			lb_transpose(leaf, LB_ALL_AXES),
+			lb_softmax(leaf, LB_AXES(0)),
 			lb_concatenate(2, (lb_tensor *[]){ leaf, leaf }, 1),
-			lb_take(leaf, lb_full(LB_SHAPE(2), 1, LB_I32), 0), lb_arange(0, 9, 1, LB_I32),
-			lb_random_normal(LB_SHAPE(3), LB_F32, lb_key(1)), lb_eye(3, 3, 0, LB_F32),
-			r.biases, lb_dequantize(q, (lb_quant){ 0 }, LB_F32),
+			lb_take(leaf, lb_full(LB_SHAPE(2), 1, LB_I32), 0),
+			lb_arange(0, 9, 1, LB_I32),
+			lb_random_normal(LB_SHAPE(3), LB_F32, lb_key(1)),
+			lb_eye(3, 3, 0, LB_F32),
+			r.biases,
+			lb_dequantize(q, (lb_quant){ 0 }, LB_F32),
 			lb_quantized_matmul(wide, q, (lb_quant){ 0 }, true),
 			lb_slice_add(leaf, lb_scalar(1), LB_RANGE(0, 4, 2)),
 			lb_strided_add(leaf, wide_row, LB_STRIDES(1, 0), 2),
 		};
-		const uint64_t values[] = { 0, 1, 2, 7, 31, 255, 4096, UINT32_MAX, INT64_MAX, UINT64_MAX,
-					    (uint64_t)INT64_MIN, (uint64_t)(uintptr_t)leaf };
+		const uint64_t values[] = { 0,
+					    1,
+					    2,
+					    7,
+					    31,
+					    255,
+					    4096,
+					    UINT32_MAX,
+					    INT64_MAX,
+					    UINT64_MAX,
+					    (uint64_t)INT64_MIN,
+					    (uint64_t)(uintptr_t)leaf };
 		for (size_t i = 0; i < sizeof xs / sizeof *xs; i++) {
 			for (size_t v = i % SKIP; v < sizeof values / sizeof *values; v += SKIP) {
 				LIES(xs[i], op, values[v]);

@@ -202,8 +202,7 @@ static void names_of_inputs_stay(void **state)
 		lb_tensor *x = counting(LB_SHAPE(3, 4)), *bare = counting(LB_SHAPE(3, 4));
 		assert_ptr_equal(lb_astype(bare, LB_F32), bare);
 		lb_named("x", x);
-		lb_tensor *ys[] = { lb_contiguous(x), lb_astype(x, LB_F32),
-				    lb_einsum("ij->ij", 1, &x),
+		lb_tensor *ys[] = { lb_contiguous(x), lb_astype(x, LB_F32), lb_einsum("ij->ij", 1, &x),
 				    lb_astype(lb_named("t", lb_transpose(x, LB_ALL_AXES)), LB_F32) };
 		for (int i = 0; i < 4; i++) {
 			assert_null(lb_name(ys[i]));
@@ -280,8 +279,7 @@ static void *long_chain(void *result)
 	lb_tensor *y = lb_keep(lb_zeros(LB_SHAPE(2), LB_F64));
 	for (int i = 0; i < CHAIN; i++) {
 		LB_SCOPE {
-			lb_tensor *next = lb_keep(i % 2 ? lb_add(y, lb_scalar(1))
-						  : lb_transpose(y, LB_ALL_AXES));
+			lb_tensor *next = lb_keep(i % 2 ? lb_add(y, lb_scalar(1)) : lb_transpose(y, LB_ALL_AXES));
 			lb_release(y);
 			y = next;
 		}
@@ -333,8 +331,7 @@ static void diamonds(void **state)
 		assert_true(lb_item(lb_slice(y, LB_AT(0))) == 0x1p60);
 		for (int i = 0; i < 60; i++)
 			z = lb_matmul(lb_expand_dims(z, LB_AXES(0)),
-				      lb_multiply(lb_eye(3, 3, 0, LB_F64), lb_max(z, LB_ALL_AXES,
-										  false))),
+				      lb_multiply(lb_eye(3, 3, 0, LB_F64), lb_max(z, LB_ALL_AXES, false))),
 			z = lb_squeeze(z, LB_AXES(0));
 		assert_true(lb_item(lb_slice(z, LB_AT(0))) == 1);
 	}
@@ -395,11 +392,9 @@ static void raw_of_views(void **state)
 		assert_int_equal(misuse_of(lb_slice(x, LB_ALL, LB_AT(2))), 1);
 		assert_int_equal(misuse_of(lb_transpose(x, LB_ALL_AXES)), 1);
 		assert_int_equal(misuse_of(lb_slice(x, LB_REVERSED)), 1);
-		assert_int_equal(misuse_of(lb_broadcast_to(lb_slice(x, LB_AT(0)), LB_SHAPE(4, 6))),
-				 1);
+		assert_int_equal(misuse_of(lb_broadcast_to(lb_slice(x, LB_AT(0)), LB_SHAPE(4, 6))), 1);
 		assert_int_equal(misuse_of(lb_slice(x, LB_RANGE(0, 1, 7), LB_RANGE(0, 6))), 0);
-		assert_int_equal(misuse_of(lb_transpose(lb_slice(x, LB_RANGE(0, 1)), LB_ALL_AXES)),
-				 0);
+		assert_int_equal(misuse_of(lb_transpose(lb_slice(x, LB_RANGE(0, 1)), LB_ALL_AXES)), 0);
 		assert_int_equal(misuse_of(lb_contiguous(lb_transpose(x, LB_ALL_AXES))), 0);
 	}
 }

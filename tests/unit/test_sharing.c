@@ -49,11 +49,9 @@ static void *private_graphs(void *argument)
 			double k = job->number + round;
 			lb_tensor *x = counting(LB_SHAPE(16, 16));
 			lb_tensor *y = lb_add(lb_multiply(x, lb_scalar(k)), lb_scalar(1));
-			lb_tensor *z = lb_matmul(lb_transpose(y, LB_ALL_AXES), lb_eye(16, 16, 0,
-										      LB_F32));
+			lb_tensor *z = lb_matmul(lb_transpose(y, LB_ALL_AXES), lb_eye(16, 16, 0, LB_F32));
 			lb_tensor *s = lb_sum(lb_softmax(z, LB_AXES(0)), LB_ALL_AXES, false);
-			job->failures += lb_item(lb_slice(z, LB_AT(3),
-							  LB_AT(2))) != (2 * 16 + 3) * k + 1;
+			job->failures += lb_item(lb_slice(z, LB_AT(3), LB_AT(2))) != (2 * 16 + 3) * k + 1;
 			double total = lb_item(s);
 			job->failures += !(total > 15.99 && total < 16.01) || !lb_ok();
 		}
@@ -82,8 +80,7 @@ static void *shared_graphs(void *argument)
 			lb_tensor *mine = lb_add(lb_slice(x, LB_AT(1)), lb_scalar(job->number));
 			bool right = lb_item(top) == 63 * 2 + 1;
 			job->failures += !right || !lb_eval(mine, x);
-			job->failures += lb_item(lb_slice(mine,
-							  LB_AT(0))) != 8 * 2 + 1 + job->number;
+			job->failures += lb_item(lb_slice(mine, LB_AT(0))) != 8 * 2 + 1 + job->number;
 			lb_keep(x);
 			lb_release(x);
 		}
@@ -101,8 +98,8 @@ static void shared_work(void **state)
 		for (int i = 0; i < SHARED; i++)
 			LB_SCOPE {
 				lb_tensor *x = lb_multiply(counting(LB_SHAPE(8, 8)), lb_scalar(2));
-				shared[i] = lb_keep(lb_add(i ? lb_add(x, lb_multiply(shared[i - 1],
-							       lb_scalar(0))) : x, lb_scalar(1)));
+				shared[i] = lb_keep(lb_add(i ? lb_add(x, lb_multiply(shared[i - 1], lb_scalar(0))) : x,
+							   lb_scalar(1)));
 			}
 		run_together(shared_graphs, shared, SHARED);
 		for (int i = 0; i < SHARED; i++)
@@ -130,8 +127,7 @@ static void last_references(void **state)
 	uint64_t active = lb_active_memory();
 	LB_SCOPE
 		for (int i = 0; i < SHARED; i++) {
-			shared[i] = lb_add(i ? shared[i - 1] : lb_ones(LB_SHAPE(9), LB_F32),
-					   lb_scalar(1));
+			shared[i] = lb_add(i ? shared[i - 1] : lb_ones(LB_SHAPE(9), LB_F32), lb_scalar(1));
 			if (i % 50 == 49)
 				assert_true(lb_eval(shared[i]));
 			for (int t = 0; t < THREADS; t++)
@@ -173,8 +169,7 @@ static void *ask_for_bad(void *argument)
 	for (int round = 0; round < ROUNDS; round++) {
 		job->failures += lb_eval(job->shared[round % job->n_shared]) || !error_has("take");
 		LB_SCOPE
-			job->failures += lb_item(lb_sum(counting(LB_SHAPE(5)), LB_ALL_AXES,
-							false)) != 10;
+			job->failures += lb_item(lb_sum(counting(LB_SHAPE(5)), LB_ALL_AXES, false)) != 10;
 	}
 	return NULL;
 }
@@ -186,7 +181,7 @@ static void shared_failure(void **state)
 	for (int i = 0; i < 4; i++)
 		LB_SCOPE
 			bad[i] = lb_keep(lb_add(lb_scalar(1), lb_take(counting(LB_SHAPE(4)),
-							lb_full(LB_SHAPE(1), 4 + i, LB_I32), 0)));
+								      lb_full(LB_SHAPE(1), 4 + i, LB_I32), 0)));
 	run_together(ask_for_bad, bad, 4);
 	for (int i = 0; i < 4; i++)
 		lb_release(bad[i]);
@@ -241,13 +236,8 @@ static void threads_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(private_work),
-		TEST(shared_work),
-		TEST(last_references),
-		TEST(errors_of_threads),
-		TEST(shared_failure),
-		TEST(shared_pool),
-		TEST(threads_end),
+		TEST(private_work),   TEST(shared_work), TEST(last_references), TEST(errors_of_threads),
+		TEST(shared_failure), TEST(shared_pool), TEST(threads_end),
 	};
 	return cmocka_run_group_tests_name("sharing", tests, NULL, NULL);
 }

@@ -128,8 +128,7 @@ static char *listing_text(const struct lbx_eval_graph *graph)
 	struct lbx_listing listing;
 	struct lbx_listing_text text = { .graph = graph->id, .listing = &listing, .line = no_line };
 
-	if (!lbx_table_listing(table, graph, &listing) ||
-	    !lbx_listing_write(&out, &text, 0, listing.n_lines))
+	if (!lbx_table_listing(table, graph, &listing) || !lbx_listing_write(&out, &text, 0, listing.n_lines))
 		fail_msg("%s", lb_error_message());
 	lbx_listing_deinit(&listing);
 	return sink.text;
@@ -250,27 +249,25 @@ static void listings_say_what_runs(void **state)
 	assert_true(find_graphs(&graph) >= 2);
 	assert_true(lbx_table_graph_by_id(table, graph.id - 1, &graph));
 	text = listing_text(&graph);
-	assert_string_equal(text,
-		"x = arange()           float32 (4,)  # file.c:7\n"
-		"%2 = add(x, x)         float32 (4,)  # file.c:7\n"
-		"y = multiply(%2, 0.5)  float32 (4,)  # file.c:7\n"
-		"%4 = full(1.0)         float32 (4,)  # file.c:7\n"
-		"%5 = greater(y, %4)    bool (4,)     # file.c:7\n"
-		"%6 = negative(y)       float32 (4,)  # file.c:7\n"
-		"%7 = exp(%6)           float32 (4,)  # file.c:7\n"
-		"%8 = add(%4, 3.0)      float32 (4,)  # file.c:7\n"
-		"%9 = divide(%7, %8)    float32 (4,)  # file.c:7\n"
-		"g = where(%5, %9, %7)  float32 (4,)  # file.c:7\n");
+	assert_string_equal(text, "x = arange()           float32 (4,)  # file.c:7\n"
+				  "%2 = add(x, x)         float32 (4,)  # file.c:7\n"
+				  "y = multiply(%2, 0.5)  float32 (4,)  # file.c:7\n"
+				  "%4 = full(1.0)         float32 (4,)  # file.c:7\n"
+				  "%5 = greater(y, %4)    bool (4,)     # file.c:7\n"
+				  "%6 = negative(y)       float32 (4,)  # file.c:7\n"
+				  "%7 = exp(%6)           float32 (4,)  # file.c:7\n"
+				  "%8 = add(%4, 3.0)      float32 (4,)  # file.c:7\n"
+				  "%9 = divide(%7, %8)    float32 (4,)  # file.c:7\n"
+				  "g = where(%5, %9, %7)  float32 (4,)  # file.c:7\n");
 	free(text);
 	/* what stays comes from outside of the next */
 	find_graphs(&graph);
 	text = listing_text(&graph);
-	assert_string_equal(text,
-		"%1 = maximum(g, y)  float32 (4,)  # file.c:7\n"
-		"\n"
-		"# from outside:\n"
-		"#   g: float32 (4,)  # file.c:7\n"
-		"#   y: float32 (4,)  # file.c:7\n");
+	assert_string_equal(text, "%1 = maximum(g, y)  float32 (4,)  # file.c:7\n"
+				  "\n"
+				  "# from outside:\n"
+				  "#   g: float32 (4,)  # file.c:7\n"
+				  "#   y: float32 (4,)  # file.c:7\n");
 	free(text);
 }
 
@@ -278,8 +275,7 @@ static struct lbx_tensors_ops counting;
 static const struct lbx_tensors_ops *counted;
 static int walks;
 
-static enum lbx_next next_counted(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret,
-				  uint64_t *bad)
+static enum lbx_next next_counted(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
 {
 	walks += *slot == 0;
 	return counted->next(tensors, slot, ret, bad);
@@ -385,8 +381,7 @@ static void chains_are_listed_as_their_ops(void **state)
 	assert_int_equal(listing.n_lines, 10);
 	/* x; add and multiply; full; the fused tensor, whose instructions are lines */
 	assert_int_equal(listing.n_calls, 4);
-	assert_true(listing.lines[0].code && listing.lines[2].code && listing.lines[3].code &&
-		    listing.lines[9].code);
+	assert_true(listing.lines[0].code && listing.lines[2].code && listing.lines[3].code && listing.lines[9].code);
 	assert_int_equal(listing.lines[1].code, 0);
 	assert_int_equal(listing.lines[8].code, 0);
 	assert_int_equal(lbx_listing_line_at(&listing, 0), 1);
@@ -693,12 +688,14 @@ static void refusals_can_be_read(void **state)
 		one_graph(7);
 		lbx_table_destroy(table);
 		lbx_target_destroy(target);
-		if (!none || !lb_ok() || !lbx_process_open(getpid(), &target) ||
-		    !lbx_table_create(target, &table) || !lbx_table_root(table, &root))
+		if (!none || !lb_ok() || !lbx_process_open(getpid(), &target) || !lbx_table_create(target, &table) ||
+		    !lbx_table_root(table, &root))
 			_exit(1);
 		_exit(root.counters.unstepped == before + 1 &&
-		      lbx_step_refusal(&(struct lbx_context){ .target = target }, &root, why, sizeof why) &&
-		      strcmp(why, "cannot get memory for code: Permission denied") == 0 ? 42 : 2);
+			      lbx_step_refusal(&(struct lbx_context){ .target = target }, &root, why, sizeof why) &&
+			      strcmp(why, "cannot get memory for code: Permission denied") == 0
+			  ? 42
+			  : 2);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status));
@@ -730,7 +727,8 @@ static void damaged_listings_are_refused(void **state)
 	struct lb_listing *head = (struct lb_listing *)(uintptr_t)graph.listing, whole = *head;
 	struct lb_listing_line *line = (struct lb_listing_line *)(head + 1), first = *line;
 	uint32_t *operands = (uint32_t *)(line + whole.n_lines + whole.n_inputs), operand = operands[0];
-#define REFUSED(...) do { \
+#define REFUSED(...) \
+	do { \
 		__VA_ARGS__; \
 		look(); \
 		assert_false(lbx_table_listing(table, &graph, &listing)); \

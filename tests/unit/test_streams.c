@@ -50,11 +50,12 @@ static void wait_at_gate(void *data, void *context)
 
 static void make_gate(struct gate *gate)
 {
-	*gate = (struct gate){.lock = PTHREAD_MUTEX_INITIALIZER,
-			      .changed = PTHREAD_COND_INITIALIZER, .data = {1, 2, 3, 4}};
+	*gate = (struct gate){ .lock = PTHREAD_MUTEX_INITIALIZER,
+			       .changed = PTHREAD_COND_INITIALIZER,
+			       .data = { 1, 2, 3, 4 } };
 	LB_SCOPE {
-		lb_tensor *memory = lb_from_memory(gate->data, sizeof gate->data, LB_SHAPE(4),
-						   LB_F32, wait_at_gate, gate);
+		lb_tensor *memory =
+		    lb_from_memory(gate->data, sizeof gate->data, LB_SHAPE(4), LB_F32, wait_at_gate, gate);
 		gate->tensor = lb_keep(lb_add(lb_add(memory, memory), lb_scalar(1)));
 	}
 	assert_non_null(gate->tensor);
@@ -72,7 +73,7 @@ static void await_gate(struct gate *gate)
 static void close_stream(struct gate *gate, lb_stream stream)
 {
 	LB_ON_STREAM(stream)
-		make_gate(gate);
+	make_gate(gate);
 	assert_true(lb_async_eval(gate->tensor));
 	await_gate(gate);
 }
@@ -133,12 +134,13 @@ static const struct lb_stream_record *record_of(lb_stream stream)
 }
 
 /* A field of the stream's record, which its worker may be changing. */
-#define READ(stream, field) ({ \
-	pthread_mutex_lock(&lb_wait.lock); \
-	uint64_t value_ = record_of(stream)->field; \
-	pthread_mutex_unlock(&lb_wait.lock); \
-	value_; \
-})
+#define READ(stream, field) \
+	({ \
+		pthread_mutex_lock(&lb_wait.lock); \
+		uint64_t value_ = record_of(stream)->field; \
+		pthread_mutex_unlock(&lb_wait.lock); \
+		value_; \
+	})
 
 /* How many threads, workers too, wait on the common condition. */
 static int waiters(void)
@@ -170,8 +172,10 @@ static void a_job_is_one_evaluation(void **state)
 	uint64_t from = lb_root->flight_used, evals = lb_counters.evals;
 	close_stream(&gate, stream_a);
 	LB_SCOPE {
-		LB_ON_STREAM(stream_b) {
-			lb_tensor *x = lb_multiply(gate.tensor, lb_scalar(2)), *free = lb_exp(lb_arange(0, 4, 1, LB_F32));
+		LB_ON_STREAM(stream_b)
+		{
+			lb_tensor *x = lb_multiply(gate.tensor, lb_scalar(2)),
+				  *free = lb_exp(lb_arange(0, 4, 1, LB_F32));
 			assert_true(lb_async_eval(x));
 			uint64_t job = lb_event_record(stream_b).job;
 			while (events_of(from, LB_EVENT_async_pause, job) == 0)
@@ -223,7 +227,7 @@ static void returns_before_the_value_is_there(void **state)
 		assert_false(lb_is_ready(gate.tensor));
 		lb_tensor *x;
 		LB_ON_STREAM(stream_a)
-			x = lb_exp(lb_zeros(LB_SHAPE(3), LB_F32));
+		x = lb_exp(lb_zeros(LB_SHAPE(3), LB_F32));
 		assert_true(lb_async_eval(x));
 		assert_true(is_queued(x));
 		assert_int_equal(lb_tensor_state(x), LB_STATE_LAZY);
@@ -261,7 +265,7 @@ static void reading_what_is_queued_is_no_implicit_evaluation(void **state)
 		lb_tensor *x;
 		close_stream(&gate, stream_a);
 		LB_ON_STREAM(stream_a)
-			x = lb_full(LB_SHAPE(6), 2.5, LB_F32);
+		x = lb_full(LB_SHAPE(6), 2.5, LB_F32);
 		assert_true(lb_async_eval(x));
 		uint64_t before = lb_counters.implicit_evals;
 		int waited = waiting();
@@ -301,7 +305,8 @@ static void events_come_in_order(void **state)
 	struct gate gate;
 	LB_SCOPE {
 		close_stream(&gate, stream_a);
-		LB_ON_STREAM(stream_a) {
+		LB_ON_STREAM(stream_a)
+		{
 			for (int i = 0; i < N; i++) {
 				xs[i] = lb_full(LB_SHAPE(100), i, LB_F32);
 				assert_true(lb_async_eval(xs[i]));
@@ -383,13 +388,13 @@ static void streams_need_each_other(void **state)
 			close_stream(&gate_a, stream_a);
 			close_stream(&gate_b, stream_b);
 			LB_ON_STREAM(stream_a)
-				a1 = lb_ones(LB_SHAPE(4), LB_F32);
+			a1 = lb_ones(LB_SHAPE(4), LB_F32);
 			LB_ON_STREAM(stream_b)
-				b1 = lb_add(a1, gate_a.tensor);
+			b1 = lb_add(a1, gate_a.tensor);
 			LB_ON_STREAM(stream_a)
-				a2 = lb_multiply(b1, gate_b.tensor);
+			a2 = lb_multiply(b1, gate_b.tensor);
 			LB_ON_STREAM(stream_b)
-				b2 = lb_subtract(a2, a1);
+			b2 = lb_subtract(a2, a1);
 			if (order == 0) {
 				lb_async_eval(b2);
 				lb_async_eval(a2);
@@ -420,11 +425,11 @@ static void jobs_need_each_other(void **state)
 		close_stream(&gate_a, stream_a);
 		close_stream(&gate_b, stream_b);
 		LB_ON_STREAM(stream_a)
-			first = lb_exp(lb_zeros(LB_SHAPE(4), LB_F32));
+		first = lb_exp(lb_zeros(LB_SHAPE(4), LB_F32));
 		LB_ON_STREAM(stream_b)
-			between = lb_add(first, first);
+		between = lb_add(first, first);
 		LB_ON_STREAM(stream_a)
-			last = lb_add(between, first);
+		last = lb_add(between, first);
 		assert_true(lb_async_eval(last, first));
 		assert_true(lb_async_eval(between));
 		end_gate(&gate_a);
@@ -443,7 +448,8 @@ static void job_that_waits_is_set_aside(void **state)
 	LB_SCOPE {
 		lb_tensor *waits, *goes;
 		close_stream(&gate, stream_b);
-		LB_ON_STREAM(stream_a) {
+		LB_ON_STREAM(stream_a)
+		{
 			waits = lb_add(gate.tensor, lb_scalar(1));
 			goes = lb_ones(LB_SHAPE(7), LB_F32);
 		}
@@ -465,7 +471,8 @@ static void evaluation_meets_other_streams(void **state)
 	(void)state;
 	LB_SCOPE {
 		lb_tensor *base = lb_arange(0, 6, 1, LB_F32), *there, *view, *mine;
-		LB_ON_STREAM(stream_a) {
+		LB_ON_STREAM(stream_a)
+		{
 			there = lb_add(base, base);
 			view = lb_slice(base, LB_REVERSED);
 		}
@@ -478,7 +485,8 @@ static void evaluation_meets_other_streams(void **state)
 		assert_true(lb_is_ready(there));
 		assert_true(lb_synchronize(stream_a));
 		assert_int_equal(READ(stream_a, done), done + 1);
-		LB_ON_STREAM(stream_a) {
+		LB_ON_STREAM(stream_a)
+		{
 			lb_tensor *x = lb_exp(lb_zeros(LB_SHAPE(2), LB_F32));
 			assert_float_equal(sum(x), 2, 0);
 		}
@@ -491,9 +499,11 @@ static void blocks_restore_the_stream(void **state)
 	(void)state;
 	LB_SCOPE {
 		for (int i = 0; i < 2; i++) {
-			LB_ON_STREAM(stream_a) {
+			LB_ON_STREAM(stream_a)
+			{
 				assert_int_equal(lb_zeros(LB_SHAPE(1), LB_F32)->stream, stream_a.id);
-				LB_ON_STREAM(stream_b) {
+				LB_ON_STREAM(stream_b)
+				{
 					assert_int_equal(lb_scalar(1)->stream, stream_b.id);
 					if (i == 0)
 						continue;
@@ -512,12 +522,12 @@ static void blocks_restore_the_stream(void **state)
 static void calls_with_nonsense(void **state)
 {
 	(void)state;
-	lb_stream none = {12345};
+	lb_stream none = { 12345 };
 	assert_failed(lb_set_stream(none).id == 0, "set_stream: there is no stream 12345");
 	assert_failed(lb_event_record(none).job == 0, "event_record: there is no stream 12345");
 	assert_failed(!lb_synchronize(none), "synchronize: there is no stream 12345");
-	assert_failed(!lb_event_wait((lb_event){none, 1}), "event_wait: there is no stream");
-	assert_failed(!lb_event_is_done((lb_event){none, 1}), "event_is_done: there is no stream");
+	assert_failed(!lb_event_wait((lb_event){ none, 1 }), "event_wait: there is no stream");
+	assert_failed(!lb_event_is_done((lb_event){ none, 1 }), "event_is_done: there is no stream");
 	assert_failed(!lb_async_eval_n(-1, NULL), "a list of -1 tensors");
 	assert_failed(!lb_async_eval_n(2, NULL), "is NULL");
 	assert_failed(!lb_async_eval(NULL), "tensor 0 of 1");
@@ -561,7 +571,7 @@ static void failure_reaches_what_depends_on_it(void **state)
 		lb_async_eval(root);
 		above = lb_exp(root);
 		LB_ON_STREAM(stream_a)
-			elsewhere = lb_negative(above);
+		elsewhere = lb_negative(above);
 		lb_async_eval(above);
 		lb_async_eval(elsewhere);
 		while (!lb_event_is_done(lb_event_record(stream_a)))
@@ -579,7 +589,7 @@ static void failure_reaches_who_synchronizes(void **state)
 	LB_SCOPE {
 		lb_tensor *root;
 		LB_ON_STREAM(stream_a)
-			root = failing();
+		root = failing();
 		lb_event before = lb_event_record(stream_a);
 		assert_true(lb_async_eval(root));
 		lb_event event = lb_event_record(stream_a);
@@ -613,8 +623,7 @@ static void other_roots_get_their_values(void **state)
 				assert_true(lb_async_eval(bad_sum, both, fused, other, product, bad));
 				assert_true(lb_eval(fused, product));
 			} else {
-				assert_failed(!lb_eval(bad_sum, both, fused, other, product, bad),
-					      "index 9");
+				assert_failed(!lb_eval(bad_sum, both, fused, other, product, bad), "index 9");
 			}
 			assert_true(lb_is_ready(fused) && lb_is_ready(product));
 			assert_false(lb_is_ready(both) || lb_is_ready(bad_sum));
@@ -658,8 +667,7 @@ static void many_failures(void **state)
 	lb_tensor *roots[N];
 	LB_SCOPE {
 		for (int i = 0; i < N; i++) {
-			roots[i] = lb_take(lb_arange(0, 5, 1, LB_F32),
-					   lb_full(LB_SHAPE(1), 1000 + i, LB_I32), 0);
+			roots[i] = lb_take(lb_arange(0, 5, 1, LB_F32), lb_full(LB_SHAPE(1), 1000 + i, LB_I32), 0);
 			assert_true(lb_async_eval(roots[i]));
 		}
 		while (!lb_event_is_done(lb_event_record(lb_default_stream())))
@@ -683,7 +691,7 @@ static void *submit_many(void *arg)
 	for (int i = 0; i < 200; i++) {
 		LB_SCOPE {
 			LB_ON_STREAM(stream)
-				lb_async_eval(lb_full(LB_SHAPE(10), i, LB_F32));
+			lb_async_eval(lb_full(LB_SHAPE(10), i, LB_F32));
 		}
 		atomic_fetch_add(&submitted, 1);
 	}
@@ -727,7 +735,8 @@ static void freed_roots(void **state)
 		close_stream(&gate, stream_a);
 		for (int i = 0; i < 20; i++) {
 			LB_SCOPE {
-				LB_ON_STREAM(stream_a) {
+				LB_ON_STREAM(stream_a)
+				{
 					lb_tensor *x = lb_exp(lb_full(LB_SHAPE(1000), i, LB_F64));
 					made += lb_async_eval(lb_add(x, x), x);
 				}
@@ -763,11 +772,12 @@ static void callbacks_on_a_worker(void **state)
 	LB_SCOPE {
 		lb_tensor *first = NULL, *queued = NULL;
 		close_stream(&gate, stream_a);
-		LB_ON_STREAM(stream_a) {
+		LB_ON_STREAM(stream_a)
+		{
 			queued = lb_full(LB_SHAPE(6), 1, LB_F32);
 			LB_SCOPE
-				first = lb_keep(lb_negative(lb_from_memory(data, sizeof data,
-					LB_SHAPE(2), LB_F32, evaluate_inside, queued)));
+				first = lb_keep(lb_negative(lb_from_memory(data, sizeof data, LB_SHAPE(2), LB_F32,
+									   evaluate_inside, queued)));
 		}
 		assert_true(lb_async_eval(first));
 		assert_true(lb_async_eval(queued));
@@ -792,7 +802,8 @@ static void debugger_evaluates_what_is_queued(void **state)
 	LB_SCOPE {
 		lb_tensor *x, *y;
 		close_stream(&gate, stream_a);
-		LB_ON_STREAM(stream_a) {
+		LB_ON_STREAM(stream_a)
+		{
 			x = lb_full(LB_SHAPE(6), 2, LB_F32);
 			y = lb_add(gate.tensor, gate.tensor);
 		}
@@ -817,7 +828,7 @@ static void streams_are_published(void **state)
 	uint64_t failed = a->failed, done = a->done;
 	LB_SCOPE {
 		LB_ON_STREAM(stream_a)
-			lb_async_eval(failing());
+		lb_async_eval(failing());
 		assert_failed(!lb_synchronize(stream_a), "index 9");
 	}
 	assert_int_equal(a->failed, failed + 1);
@@ -846,12 +857,13 @@ static void child_of_fork(void **state)
 	LB_SCOPE {
 		lb_tensor *x, *y, *z;
 		close_stream(&gate, stream_a);
-		LB_ON_STREAM(stream_a) {
+		LB_ON_STREAM(stream_a)
+		{
 			x = lb_full(LB_SHAPE(6), 2, LB_F32);
 			y = lb_add(x, x);
 		}
 		LB_ON_STREAM(stream_b)
-			z = lb_add(lb_slice(y, LB_TO(4)), gate.tensor);
+		z = lb_add(lb_slice(y, LB_TO(4)), gate.tensor);
 		assert_true(lb_async_eval(x, y));
 		assert_true(lb_async_eval(z)); /* blocked */
 		pid_t child = fork();
@@ -891,7 +903,8 @@ static void look_for_work(void)
 static void work_long(lb_stream stream)
 {
 	lb_tensor *x = lb_random_normal(LB_SHAPE(96, 96), LB_F32, lb_key(1));
-	LB_ON_STREAM(stream) {
+	LB_ON_STREAM(stream)
+	{
 		for (int i = 0; i < 20000; i++)
 			x = lb_matmul(x, x);
 	}
@@ -943,7 +956,8 @@ static void one_round(int thread, int round)
 {
 	lb_tensor *x = lb_full(LB_SHAPE(32, 32), round, LB_F64), *parts[STREAMS];
 	for (int i = 0; i < STREAMS; i++) {
-		LB_ON_STREAM(many[(i * 3 + thread) % STREAMS]) {
+		LB_ON_STREAM(many[(i * 3 + thread) % STREAMS])
+		{
 			x = lb_add(x, shared[(i + round) % STREAMS]);
 			if (i % 2)
 				x = lb_matmul(x, lb_eye(32, 32, 0, LB_F64));
@@ -955,7 +969,7 @@ static void one_round(int thread, int round)
 	if (round % 3 == 0)
 		lb_async_eval_n(STREAMS, parts);
 	LB_ON_STREAM(many[round % STREAMS])
-		lb_async_eval(lb_add(failing(), x)); /* nobody's concern */
+	lb_async_eval(lb_add(failing(), x)); /* nobody's concern */
 	double expected = round;
 	for (int i = 0; i < STREAMS; i++) {
 		expected += (i + round) % STREAMS;
@@ -988,7 +1002,7 @@ static void threads_and_streams(void **state)
 		many[i] = lb_stream_new(NULL);
 		LB_SCOPE
 			LB_ON_STREAM(many[i])
-				shared[i] = lb_keep(lb_full(LB_SHAPE(32, 32), i, LB_F64));
+		shared[i] = lb_keep(lb_full(LB_SHAPE(32, 32), i, LB_F64));
 	}
 	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, rounds, (void *)(uintptr_t)i), 0);

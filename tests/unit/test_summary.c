@@ -50,8 +50,10 @@ static struct reference straightforward(const char *e, int64_t n, enum lb_dtype 
 	for (int64_t i = 0; i < n; i++) {
 		double x = value_of(e + i * lbx_dtype_bytes(dtype), dtype);
 		bool is[LBX_SPECIALS] = {
-			[LBX_NAN] = isnan(x), [LBX_POSITIVE_INF] = isinf(x) && x > 0,
-			[LBX_NEGATIVE_INF] = isinf(x) && x < 0, [LBX_ZERO] = x == 0,
+			[LBX_NAN] = isnan(x),
+			[LBX_POSITIVE_INF] = isinf(x) && x > 0,
+			[LBX_NEGATIVE_INF] = isinf(x) && x < 0,
+			[LBX_ZERO] = x == 0,
 			[LBX_DENORMAL] = x != 0 && fabs(x) < normal_limit(dtype) && dtype >= LB_F16,
 			[LBX_OVER_F16] = isfinite(x) && fabs(x) > 65504,
 		};
@@ -275,12 +277,8 @@ static void lower_levels(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lower_levels),
-		cmocka_unit_test(any_bits),
-		cmocka_unit_test(ordinary),
-		cmocka_unit_test(exact_integers),
-		cmocka_unit_test(quantiles),
-		cmocka_unit_test(sampling),
+		cmocka_unit_test(lower_levels),   cmocka_unit_test(any_bits),  cmocka_unit_test(ordinary),
+		cmocka_unit_test(exact_integers), cmocka_unit_test(quantiles), cmocka_unit_test(sampling),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

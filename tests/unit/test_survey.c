@@ -62,8 +62,7 @@ static void same(const struct pass *a, const struct pass *b)
 	near(x->m2, y->m2);
 	near(x->sum, y->sum);
 	assert_int_equal(a->sample.n, b->sample.n);
-	assert_memory_equal(a->sample.values, b->sample.values,
-			    (size_t)a->sample.n * sizeof *a->sample.values);
+	assert_memory_equal(a->sample.values, b->sample.values, (size_t)a->sample.n * sizeof *a->sample.values);
 }
 
 static void check(enum lb_dtype dtype, const void *elements, int64_t n)
@@ -73,8 +72,7 @@ static void check(enum lb_dtype dtype, const void *elements, int64_t n)
 	struct lbx_array array;
 	struct pass whole, parts;
 
-	assert_true(lbx_array_local(elements, n * lbx_dtype_bytes(dtype), dtype, 1, shape, strides, 0,
-				    &array));
+	assert_true(lbx_array_local(elements, n * lbx_dtype_bytes(dtype), dtype, 1, shape, strides, 0, &array));
 	assert_ptr_equal(lbx_array_in_place(&array), elements);
 	pass_init(&whole, &array);
 	pass_init(&parts, &array);
@@ -106,8 +104,10 @@ static void in_parts(void **state)
 	double *numbers = (double *)elements;
 	for (int i = 0; i < LARGE; i++) {
 		memcpy(&random, &elements[i], sizeof random);
-		numbers[i] = random % 99991 == 0 ? NAN : random % 99989 == 0 ? -INFINITY :
-			     random % 7 == 0 ? 0 : (double)(int64_t)random / (1LL << 40);
+		numbers[i] = random % 99991 == 0   ? NAN
+			     : random % 99989 == 0 ? -INFINITY
+			     : random % 7 == 0     ? 0
+						   : (double)(int64_t)random / (1LL << 40);
 	}
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
 		check(LB_F64, numbers, sizes[i]);
@@ -140,8 +140,8 @@ static void of_extremes(void **state)
 }
 
 /* An array of this process as another would see it: nothing of it is at hand. */
-static struct lbx_array from_outside(struct lbx_target *target, const float *elements, int64_t rows,
-				     int64_t columns, int64_t row, int64_t column)
+static struct lbx_array from_outside(struct lbx_target *target, const float *elements, int64_t rows, int64_t columns,
+				     int64_t row, int64_t column)
 {
 	int64_t shape[] = { rows, columns }, strides[] = { row, column };
 	struct lbx_array array;
@@ -167,9 +167,8 @@ static void of_a_process(void **state)
 	for (int64_t i = 0; i < LARGE; i++)
 		elements[i] = (float)(i * 2654435761 % 1000003);
 	for (int transposed = 0; transposed < 2; transposed++) {
-		struct lbx_array away = transposed
-			? from_outside(target, elements, columns, rows, 1, columns)
-			: from_outside(target, elements, rows, columns, columns, 1);
+		struct lbx_array away = transposed ? from_outside(target, elements, columns, rows, 1, columns)
+						   : from_outside(target, elements, rows, columns, columns, 1);
 		struct lbx_array here = away;
 		struct pass whole, parts;
 		here.local = (const char *)elements;

@@ -129,8 +129,14 @@ static uint64_t address_of(const struct object *o, const char *name, struct lbx_
 		case DW_OP_addr:
 		case DW_OP_const8u: stack[sp++] = op->number; break;
 		case DW_OP_plus_uconst: stack[sp - 1] += op->number; break;
-		case DW_OP_ne: sp--; stack[sp - 1] = stack[sp - 1] != stack[sp]; break;
-		case DW_OP_or: sp--; stack[sp - 1] |= stack[sp]; break;
+		case DW_OP_ne:
+			sp--;
+			stack[sp - 1] = stack[sp - 1] != stack[sp];
+			break;
+		case DW_OP_or:
+			sp--;
+			stack[sp - 1] |= stack[sp];
+			break;
 		case DW_OP_deref_size:
 			value = 0;
 			assert_true(lbx_target_read(memory, stack[sp - 1], &value, op->number));
@@ -163,8 +169,7 @@ static const void *copy_of(const struct object *o, const char *name, size_t *siz
 	assert_int_equal(n, 1);
 	assert_int_equal(ops->atom, DW_OP_implicit_value);
 	assert_true(find(o, name, &die));
-	assert_int_equal(dwarf_getlocation_implicit_value(dwarf_attr(&die, DW_AT_location, &attr), ops,
-							  &block), 0);
+	assert_int_equal(dwarf_getlocation_implicit_value(dwarf_attr(&die, DW_AT_location, &attr), ops, &block), 0);
 	*size = block.length;
 	return block.data;
 }
@@ -187,8 +192,7 @@ static void an_object_is_read_back(void **state)
 	lbx_dwarf_variable(d, "scalar", number, &(struct lbx_place){ .nbytes = 8 });
 	lbx_dwarf_variable(d, "a 'quoted' name", lbx_dwarf_array(d, number, 8, deep),
 			   &(struct lbx_place){ .nbytes = UINT64_MAX });
-	lbx_dwarf_variable(d, "none", lbx_dwarf_array(d, byte, 2, none),
-			   &(struct lbx_place){ .nbytes = 0 });
+	lbx_dwarf_variable(d, "none", lbx_dwarf_array(d, byte, 2, none), &(struct lbx_place){ .nbytes = 0 });
 	lbx_dwarf_variable(d, "large", lbx_dwarf_array(d, byte, 1, (int64_t[]){ sizeof large }),
 			   &(struct lbx_place){ .kind = LBX_COPIED, .nbytes = sizeof large, .bytes = large });
 	assert_true(lbx_dwarf_finish(d, EM_AARCH64, &bytes, &n));
@@ -197,8 +201,7 @@ static void an_object_is_read_back(void **state)
 	lbx_dwarf_destroy(d);
 	assert_string_equal(dwarf_diename(&o.unit), "unit");
 	assert_string_equal(type_of(&o, "scalar"), "complex float");
-	assert_string_equal(type_of(&o, "a 'quoted' name"),
-			    "complex float[1][2][3][4][5][6][7][1099511627776]");
+	assert_string_equal(type_of(&o, "a 'quoted' name"), "complex float[1][2][3][4][5][6][7][1099511627776]");
 	assert_string_equal(type_of(&o, "none"), "uint8_t[2][0]");
 	assert_int_equal(address_of(&o, "scalar", NULL), 0);
 	assert_int_equal(address_of(&o, "a 'quoted' name", NULL), 0);
@@ -222,11 +225,20 @@ static void names_are_spelt(void **state)
 		bool plain;
 		const char *c_name;
 	} cases[] = {
-		{ 1, "q", true, NULL }, { 2, "blk.0.w", true, "blk_0_w" }, { 3, "blk/0.w", true, "blk_0_w_3" },
-		{ 4, "loss", false, "loss_4" }, { 9, "loss", true, NULL }, { 5, "loss", false, "loss_5" },
-		{ 6, "float", true, "float_" }, { 7, "0", true, "_0" }, { 8, "grüße", true, "gr____e" },
-		{ 10, "a.b", false, "a_b_10" }, { 11, "a.b", true, "a_b" }, { 12, "x_12", true, NULL },
-		{ 13, "x.12", true, "x_12_13" }, { 14, "$1", true, "_1" },
+		{ 1, "q", true, NULL },
+		{ 2, "blk.0.w", true, "blk_0_w" },
+		{ 3, "blk/0.w", true, "blk_0_w_3" },
+		{ 4, "loss", false, "loss_4" },
+		{ 9, "loss", true, NULL },
+		{ 5, "loss", false, "loss_5" },
+		{ 6, "float", true, "float_" },
+		{ 7, "0", true, "_0" },
+		{ 8, "grüße", true, "gr____e" },
+		{ 10, "a.b", false, "a_b_10" },
+		{ 11, "a.b", true, "a_b" },
+		{ 12, "x_12", true, NULL },
+		{ 13, "x.12", true, "x_12_13" },
+		{ 14, "$1", true, "_1" },
 	};
 	enum { N = sizeof cases / sizeof *cases };
 	struct lbx_symbol_space space = { .names = { 0 } };
@@ -270,13 +282,24 @@ static void make(struct session *s, const char *options, struct object *ret)
 static void check_types(const struct object *o)
 {
 	static const char *const types[][2] = {
-		{ "bool", "bool[16]" }, { "uint8", "uint8_t[16]" }, { "uint16", "uint16_t[16]" },
-		{ "uint32", "uint32_t[16]" }, { "uint64", "uint64_t[8]" }, { "int8", "int8_t[16]" },
-		{ "int16", "int16_t[16]" }, { "int32", "int32_t[16]" }, { "int64", "int64_t[8]" },
-		{ "float16", "_Float16[16]" }, { "bfloat16", "__bf16[16]" }, { "float32", "float[16]" },
-		{ "float64", "double[8]" }, { "complex64", "complex float[8]" },
-		{ "x", "float[4][6][10]" }, { "layer.0/view", "float[10][6][4]" },
-		{ "layer_0_view", "float[10][6][4]" }, { "lazy", "float[4][6][10]" },
+		{ "bool", "bool[16]" },
+		{ "uint8", "uint8_t[16]" },
+		{ "uint16", "uint16_t[16]" },
+		{ "uint32", "uint32_t[16]" },
+		{ "uint64", "uint64_t[8]" },
+		{ "int8", "int8_t[16]" },
+		{ "int16", "int16_t[16]" },
+		{ "int32", "int32_t[16]" },
+		{ "int64", "int64_t[8]" },
+		{ "float16", "_Float16[16]" },
+		{ "bfloat16", "__bf16[16]" },
+		{ "float32", "float[16]" },
+		{ "float64", "double[8]" },
+		{ "complex64", "complex float[8]" },
+		{ "x", "float[4][6][10]" },
+		{ "layer.0/view", "float[10][6][4]" },
+		{ "layer_0_view", "float[10][6][4]" },
+		{ "lazy", "float[4][6][10]" },
 	};
 
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)

@@ -151,12 +151,13 @@ static void reads_are_large(void **state)
 	finish(&f);
 }
 
-#define ROOT(statement) do { \
-	struct lb_symtab *root; \
-	start(&f, false); \
-	root = image_root(&f.image); \
-	statement; \
-} while (0)
+#define ROOT(statement) \
+	do { \
+		struct lb_symtab *root; \
+		start(&f, false); \
+		root = image_root(&f.image); \
+		statement; \
+	} while (0)
 
 static void impossible_roots_are_refused(void **state)
 {
@@ -257,7 +258,7 @@ static void damaged_records_are_counted(void **state)
 		const char *message;
 	} damages[] = {
 #define DAMAGE(field, type, value, message) \
-		{ offsetof(struct lbx_tensor_record, field), (uint64_t)(value), sizeof(type), message }
+	{ offsetof(struct lbx_tensor_record, field), (uint64_t)(value), sizeof(type), message }
 		DAMAGE(rank, uint8_t, 9, "its rank is 9"),
 		DAMAGE(dtype, uint8_t, 200, "its dtype is 200"),
 		DAMAGE(op, uint8_t, 255, "its operation is 255"),
@@ -279,8 +280,8 @@ static void damaged_records_are_counted(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
 		start(&f, false);
-		memcpy((char *)image_at(&f.image, IMAGE_TENSORS, 400) + damages[i].offset,
-		       &damages[i].value, damages[i].width);
+		memcpy((char *)image_at(&f.image, IMAGE_TENSORS, 400) + damages[i].offset, &damages[i].value,
+		       damages[i].width);
 		open_table(&f);
 		assert_int_equal(count(&f, &bad), 3 + LB_DTYPES);
 		assert_int_equal(bad, 1);
@@ -426,7 +427,9 @@ static void text_is_made_fit_for_a_terminal(void **state)
 		{ "q.w 1", "q.w 1" },
 		{ "\u00fc \u65e5 \U0001f600", "\u00fc \u65e5 \U0001f600" },
 		{ "\033[31m\x7f\n", "?[31m??" },
-		{ "a\xc2\x9b" "31m", "a??31m" }, /* CSI as one character */
+		{ "a\xc2\x9b"
+		  "31m",
+		  "a??31m" }, /* CSI as one character */
 		{ "\xff\xc3.", "??." },
 		{ "cut \xe6\x97", "cut ??" },
 		{ "\xe0\x80\x8a \xed\xa0\x80", "??? ???" }, /* too long a form; a surrogate */
@@ -523,15 +526,24 @@ static void streams(void **state)
 		memset(long_error, 'e', sizeof long_error);
 		long_error[sizeof long_error - 1] = '\0';
 		struct lbx_stream_record r = {
-			.seq = { 2 }, .generation = { 1 }, .id = { 0 }, .thread = { 4712 },
-			.queued = { 2 }, .done = { 11 }, .failed = { 1 }, .eval = { 14 },
+			.seq = { 2 },
+			.generation = { 1 },
+			.id = { 0 },
+			.thread = { 4712 },
+			.queued = { 2 },
+			.done = { 11 },
+			.failed = { 1 },
+			.eval = { 14 },
 			.error = { image_name(&f.image, long_error) },
 		};
 		image_stream(&f.image, 0, &r);
 		image_stream(&f.image, 1, &(struct lbx_stream_record){ .id = { 1 } });
 		r = (struct lbx_stream_record){
-			.seq = { 2 }, .generation = { 1 }, .id = { 2 },
-			.name = { image_name(&f.image, "io\033[31m") }, .error = { 0xdead0000 },
+			.seq = { 2 },
+			.generation = { 1 },
+			.id = { 2 },
+			.name = { image_name(&f.image, "io\033[31m") },
+			.error = { 0xdead0000 },
 		};
 		image_stream(&f.image, 2, &r);
 		open_table(&f);
@@ -699,8 +711,8 @@ static void a_record_is_of_one_read(void **state)
 /* Directories that claim very many records where there is no memory: an end, soon. */
 static void lost_tiers_are_skipped(void **state)
 {
-	static const enum lb_kind kinds[] = { LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_STREAM,
-					      LB_KIND_COMPILED, LB_KIND_GRAPH };
+	static const enum lb_kind kinds[] = { LB_KIND_BUFFER, LB_KIND_THREAD, LB_KIND_STREAM, LB_KIND_COMPILED,
+					      LB_KIND_GRAPH };
 	struct fixture f;
 
 	(void)state;

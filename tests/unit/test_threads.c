@@ -38,8 +38,7 @@ static void expect(struct work *work, bool ok, const char *what, int thread, int
 	if (ok)
 		return;
 	if (atomic_fetch_add(&work->wrong, 1) < 10)
-		print_message("# thread %d, round %d: %s: %s\n", thread, round, what,
-			      lb_error_message());
+		print_message("# thread %d, round %d: %s: %s\n", thread, round, what, lb_error_message());
 }
 
 static void *worker_main(void *arg)
@@ -60,7 +59,7 @@ static void run_threads(struct work *work)
 	struct worker workers[THREADS];
 	pthread_barrier_init(&work->barrier, NULL, THREADS);
 	for (int i = 0; i < THREADS; i++) {
-		workers[i] = (struct worker){work, i};
+		workers[i] = (struct worker){ work, i };
 		assert_int_equal(pthread_create(&threads[i], NULL, worker_main, &workers[i]), 0);
 	}
 	for (int i = 0; i < THREADS; i++)
@@ -78,8 +77,7 @@ static void private_graphs(struct work *work, int thread, int round)
 	lb_tensor *y = lb_add(lb_multiply(x, lb_scalar(2)), lb_scalar(1));
 	lb_tensor *reversed = lb_slice(y, LB_REVERSED);
 	/* the sum of the first n odd numbers */
-	expect(work, lb_item(lb_sum(reversed, LB_ALL_AXES, false)) == (double)(n * n), "sum",
-	       thread, round);
+	expect(work, lb_item(lb_sum(reversed, LB_ALL_AXES, false)) == (double)(n * n), "sum", thread, round);
 	lb_tensor *square = lb_reshape(lb_slice(x, LB_TO(900)), LB_SHAPE(30, 30));
 	lb_tensor *product = lb_matmul(square, lb_eye(30, 30, 0, LB_F64));
 	expect(work, lb_item_int(lb_all(lb_equal(product, square), LB_ALL_AXES, false)) == 1,
@@ -89,7 +87,7 @@ static void private_graphs(struct work *work, int thread, int round)
 static void test_private_graphs(void **state)
 {
 	(void)state;
-	struct work work = {.body = private_graphs};
+	struct work work = { .body = private_graphs };
 	run_threads(&work);
 }
 
@@ -98,8 +96,7 @@ static void test_private_graphs(void **state)
 static void shared_lazy(struct work *work, int thread, int round)
 {
 	if (thread == 0) {
-		lb_tensor *base = lb_random_uniform(LB_SHAPE(64, 64), 0, 1, LB_F32,
-						    lb_key((uint64_t)round));
+		lb_tensor *base = lb_random_uniform(LB_SHAPE(64, 64), 0, 1, LB_F32, lb_key((uint64_t)round));
 		work->shared[0] = lb_keep(lb_exp(lb_transpose(base, LB_ALL_AXES)));
 		work->shared[1] = lb_keep(lb_sum(work->shared[0], LB_ALL_AXES, false));
 	}
@@ -125,7 +122,7 @@ static void shared_lazy(struct work *work, int thread, int round)
 static void test_shared_lazy(void **state)
 {
 	(void)state;
-	struct work work = {.body = shared_lazy};
+	struct work work = { .body = shared_lazy };
 	run_threads(&work);
 }
 
@@ -149,7 +146,7 @@ static void shared_names(struct work *work, int thread, int round)
 static void test_shared_names(void **state)
 {
 	(void)state;
-	struct work work = {.body = shared_names};
+	struct work work = { .body = shared_names };
 	run_threads(&work);
 }
 
@@ -165,15 +162,14 @@ static void shared_references(struct work *work, int thread, int round)
 	pthread_barrier_wait(&work->barrier);
 	lb_tensor *view = lb_slice(work->shared[0], LB_RANGE(thread, 128, 3));
 	lb_release(work->shared[0]);
-	expect(work, lb_item_int(lb_max(view, LB_ALL_AXES, false)) == round, "value", thread,
-	       round);
+	expect(work, lb_item_int(lb_max(view, LB_ALL_AXES, false)) == round, "value", thread, round);
 	pthread_barrier_wait(&work->barrier);
 }
 
 static void test_shared_references(void **state)
 {
 	(void)state;
-	struct work work = {.body = shared_references};
+	struct work work = { .body = shared_references };
 	run_threads(&work);
 }
 
@@ -191,7 +187,7 @@ static void large_work(struct work *work, int thread, int round)
 static void test_large_work(void **state)
 {
 	(void)state;
-	struct work work = {.body = large_work};
+	struct work work = { .body = large_work };
 	run_threads(&work);
 }
 
@@ -211,7 +207,7 @@ static void errors(struct work *work, int thread, int round)
 static void test_errors(void **state)
 {
 	(void)state;
-	struct work work = {.body = errors};
+	struct work work = { .body = errors };
 	run_threads(&work);
 }
 
@@ -235,7 +231,7 @@ static void housekeeping(struct work *work, int thread, int round)
 static void test_housekeeping(void **state)
 {
 	(void)state;
-	struct work work = {.body = housekeeping};
+	struct work work = { .body = housekeeping };
 	run_threads(&work);
 	assert_true(lb_active_memory() < 1 << 20);
 }
@@ -354,14 +350,10 @@ int main(int argc, char **argv)
 	if (argc > 2 && strcmp(argv[1], "--exit") == 0)
 		return exit_while_multiplying(argv[2]);
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_private_graphs),
-		cmocka_unit_test(test_shared_lazy),
-		cmocka_unit_test(test_shared_names),
-		cmocka_unit_test(test_shared_references),
-		cmocka_unit_test(test_large_work),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_housekeeping),
-		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_private_graphs), cmocka_unit_test(test_shared_lazy),
+		cmocka_unit_test(test_shared_names),   cmocka_unit_test(test_shared_references),
+		cmocka_unit_test(test_large_work),     cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_housekeeping),   cmocka_unit_test(test_exit),
 		cmocka_unit_test(test_no_keys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,8 @@ static int slices(json_t *events)
 	size_t i;
 	json_t *e;
 
-	json_array_foreach(events, i, e) {
+	json_array_foreach(events, i, e)
+	{
 		if (strcmp(json_string_value(json_object_get(e, "ph")), "X") != 0)
 			continue;
 		double from = json_number_value(json_object_get(e, "ts"));
@@ -121,8 +122,8 @@ static int slices(json_t *events)
 	for (int a = 0; a < n; a++)
 		for (int b = 0; b < n; b++)
 			if (crosses(&list[a], &list[b]))
-				fail_msg("%f to %f lies across %f to %f", list[a].from, list[a].to,
-					 list[b].from, list[b].to);
+				fail_msg("%f to %f lies across %f to %f", list[a].from, list[a].to, list[b].from,
+					 list[b].to);
 	return n;
 }
 
@@ -179,10 +180,8 @@ static void a_beginning_that_was_lost(void **state)
 	json_t *events = whole(s), *e;
 	size_t i;
 	assert_int_equal(slices(events), 3);
-	json_array_foreach(events, i, e)
-		if (strcmp(json_string_value(json_object_get(e, "name")), "eval 2") == 0)
-			assert_true(json_number_value(json_object_get(e, "ts")) * 1000 >
-				    (double)s->start_ns + 20e6);
+	json_array_foreach(events, i, e) if (strcmp(json_string_value(json_object_get(e, "name")), "eval 2") == 0)
+	    assert_true(json_number_value(json_object_get(e, "ts")) * 1000 > (double)s->start_ns + 20e6);
 	json_decref(events);
 }
 
@@ -198,9 +197,8 @@ static void a_beginning_that_is_known(void **state)
 	json_t *events = whole(s), *e;
 	size_t i;
 	assert_int_equal(slices(events), 1);
-	json_array_foreach(events, i, e)
-		if (strcmp(json_string_value(json_object_get(e, "ph")), "X") == 0)
-			assert_int_equal((int64_t)(json_number_value(json_object_get(e, "dur")) + 0.5), 40000);
+	json_array_foreach(events, i, e) if (strcmp(json_string_value(json_object_get(e, "ph")), "X") == 0)
+	    assert_int_equal((int64_t)(json_number_value(json_object_get(e, "dur")) + 0.5), 40000);
 	json_decref(events);
 }
 

@@ -83,7 +83,7 @@ enum { PARAMETERS = 8 };
 
 static void parameters(lb_tensor **p)
 {
-	const lb_list shapes[PARAMETERS] = { LB_SHAPE(5, 8), LB_SHAPE(8), LB_SHAPE(8), LB_SHAPE(24, 8),
+	const lb_list shapes[PARAMETERS] = { LB_SHAPE(5, 8), LB_SHAPE(8),     LB_SHAPE(8),  LB_SHAPE(24, 8),
 					     LB_SHAPE(8, 8), LB_SHAPE(16, 8), LB_SHAPE(16), LB_SHAPE(8, 16) };
 	for (int i = 0; i < PARAMETERS; i++)
 		p[i] = spread(10 + i, shapes[i]);
@@ -108,8 +108,10 @@ static void model_gradients(void **state)
 		for (int i = 0; i < PARAMETERS; i++)
 			close_to(d[i], expected[i].v, expected[i].n, 1e-9);
 		/* f32 and the halves: the same, as far as they go */
-		static const struct { lb_dtype dtype; double precision; } narrow[] = {
-			{ LB_F32, 1e-4 }, { LB_F16, 0.03 }, { LB_BF16, 0.25 } };
+		static const struct {
+			lb_dtype dtype;
+			double precision;
+		} narrow[] = { { LB_F32, 1e-4 }, { LB_F16, 0.03 }, { LB_BF16, 0.25 } };
 		for (int k = 0; k < 3; k++) {
 			lb_tensor *narrowed[PARAMETERS];
 			for (int i = 0; i < PARAMETERS; i++)
@@ -208,8 +210,10 @@ static void run(lb_optimizer *o, const double *expected, lb_dtype dtype, double 
 static void against_torch(void **state)
 {
 	(void)state;
-	static const struct { lb_dtype dtype; double precision; } as[] = {
-		{ LB_F64, 1e-12 }, { LB_F32, 1e-5 }, { LB_BF16, 0.03 } };
+	static const struct {
+		lb_dtype dtype;
+		double precision;
+	} as[] = { { LB_F64, 1e-12 }, { LB_F32, 1e-5 }, { LB_BF16, 0.03 } };
 	for (int i = 0; i < 3; i++) {
 		lb_dtype t = as[i].dtype;
 		double e = as[i].precision;
@@ -217,8 +221,9 @@ static void against_torch(void **state)
 		run(lb_sgd((lb_sgd_options){ .rate = 0.05, .momentum = 0.9 }), torch_momentum, t, e);
 		run(lb_sgd((lb_sgd_options){ .rate = 0.05, .momentum = 0.8, .nesterov = true, .weight_decay = 0.02 }),
 		    torch_nesterov, t, e);
-		run(lb_adam((lb_adam_options){ .rate = 0.02, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.1,
-					       .bias_correction = true }), torch_adam, t, e);
+		run(lb_adam((lb_adam_options){
+			.rate = 0.02, .beta1 = 0.8, .beta2 = 0.95, .weight_decay = 0.1, .bias_correction = true }),
+		    torch_adam, t, e);
 		run(lb_adamw((lb_adam_options){ .rate = 0.02, .weight_decay = 0.1, .bias_correction = true }),
 		    torch_adamw, t, e);
 	}
@@ -414,9 +419,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(model_gradients), cmocka_unit_test(convolution_gradients),
-		cmocka_unit_test(against_torch), cmocka_unit_test(formulas), cmocka_unit_test(going_on),
-		cmocka_unit_test(going_on_from_any_state),
-		cmocka_unit_test(steady), cmocka_unit_test(clipping), cmocka_unit_test(mistakes),
+		cmocka_unit_test(against_torch),   cmocka_unit_test(formulas),
+		cmocka_unit_test(going_on),        cmocka_unit_test(going_on_from_any_state),
+		cmocka_unit_test(steady),          cmocka_unit_test(clipping),
+		cmocka_unit_test(mistakes),
 	};
 	return cmocka_run_group_tests_name("training", tests, NULL, NULL);
 }

@@ -74,9 +74,9 @@ static void every_update_in_place(void **state)
 			lb_tensor *index = lb_zeros(LB_SHAPE(1, 1), LB_I32), *one = lb_ones(LB_SHAPE(1), LB_F32);
 			lb_reset_peak_memory();
 			peak = lb_active_memory();
-			lb_replace(&cache, i == 0 ? lb_put_along_axis(cache, index, one, 0, LB_PUT_ADD)
-				   : i == 1 ? lb_strided_add(cache, one, LB_STRIDES(1), 0)
-				   : lb_scatter_add(cache, lb_reshape(index, LB_SHAPE(1)), one, 0));
+			lb_replace(&cache, i == 0   ? lb_put_along_axis(cache, index, one, 0, LB_PUT_ADD)
+					   : i == 1 ? lb_strided_add(cache, one, LB_STRIDES(1), 0)
+						    : lb_scatter_add(cache, lb_reshape(index, LB_SHAPE(1)), one, 0));
 			assert_true(lb_eval(cache));
 			assert_ptr_equal(lb_data(cache), place);
 			assert_true(lb_peak_memory() < peak + (ROWS * COLUMNS * 4) / 4);
@@ -254,9 +254,15 @@ static void refused(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		TEST(cache_grows_in_place), TEST(every_update_in_place), TEST(intermediates), TEST(with_itself),
-		TEST(old_values_stay), TEST(program_memory_is_not_written),
-		TEST(failure_gives_the_memory_back), TEST(cut_off_by_a_fork), TEST(refused),
+		TEST(cache_grows_in_place),
+		TEST(every_update_in_place),
+		TEST(intermediates),
+		TEST(with_itself),
+		TEST(old_values_stay),
+		TEST(program_memory_is_not_written),
+		TEST(failure_gives_the_memory_back),
+		TEST(cut_off_by_a_fork),
+		TEST(refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

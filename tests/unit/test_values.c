@@ -132,12 +132,9 @@ static void temporaries_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(slices_of_one_product),
-		TEST(a_view_of_a_view),
-		TEST(a_name_keeps_a_value),
-		TEST(a_kept_value_is_asked_for),
-		TEST(the_second_time_it_stays),
-		TEST(a_chain_swallows_a_value_once),
+		TEST(slices_of_one_product),    TEST(a_view_of_a_view),
+		TEST(a_name_keeps_a_value),     TEST(a_kept_value_is_asked_for),
+		TEST(the_second_time_it_stays), TEST(a_chain_swallows_a_value_once),
 		TEST(temporaries_go),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,7 +46,8 @@ static void variables_are_taken_apart(void **state)
 	finds("layers = {[0] = {w = 0x1}, [1] = {w = 0x2}}\n", "layers[0].w=1 layers[1].w=2 ");
 	finds("r = (lb_tensor *&) @0x7ffe: 0x10\nv = @0x7fff: {a = 0x20}\n", "r=10 v.a=20 ");
 	finds("c = 97 'a'\nq = 34 '\"'\nx = <optimized out>\ny = <error: Cannot access memory at address 0x1>\n"
-	      "d = 1.5\nz = 0x9\n", "z=9 ");
+	      "d = 1.5\nz = 0x9\n",
+	      "z=9 ");
 	finds("text = \"abc 0x44\", '\\000' <repeats 12 times>\nz = 0x9\n", "z=9 ");
 }
 
@@ -65,8 +66,8 @@ static void members_without_a_name_are_those_of_the_whole(void **state)
 	finds("d = {_vptr.Base = 0x1 <vtable for Base+16>, t = 0x2, static s = 0x3, u = 0x4}\n", "d.t=2 d.u=4 ");
 	finds("a = {[0] = {k = 0, {u = 0x1, n = 1}, {p = 0x2, q = 0}}, [1] = {{u = 0x3, n = 3}, {p = 0x4}}}\n",
 	      "a[0].u=1 a[0].p=2 a[1].u=3 a[1].p=4 ");
-	assert_true(lbx_variables_parse_pointee("{<Base> = {bt = 0x1, s = {m = 0x2}}, {u = 0x3}, dt = 0x4}", "p",
-						true, note, &found));
+	assert_true(lbx_variables_parse_pointee("{<Base> = {bt = 0x1, s = {m = 0x2}}, {u = 0x3}, dt = 0x4}", "p", true,
+						note, &found));
 	assert_string_equal(found.text, "p->bt=1 p->s.m=2 p->u=3 p->dt=4 ");
 	/* a name that is too long to be said */
 	char text[512];
@@ -86,8 +87,8 @@ static void pointees_are_taken_apart(void **state)
 	assert_true(lbx_variables_parse_pointee("<incomplete type>", "t", true, note, &found));
 	assert_true(lbx_variables_parse_pointee("(lb_tensor *) 0x55", "t", true, note, &found));
 	assert_true(lbx_variables_parse_pointee("{1, 2}", "t", true, note, &found));
-	assert_true(lbx_variables_parse_pointee("Attempt to take contents of a non-pointer value.", "t",
-						true, note, &found));
+	assert_true(lbx_variables_parse_pointee("Attempt to take contents of a non-pointer value.", "t", true, note,
+						&found));
 	assert_string_equal(found.text, "");
 }
 
@@ -104,8 +105,9 @@ static void a_search_stops(void **state)
  * bounds. */
 static void nonsense_comes_to_an_end(void **state)
 {
-	static const char whole[] = "layer = {<B<1>> = {w = (x *) 0x1 <a+1>}, {k = 1}, b = @0x2: {[0] = 0x3 <repeats 9 times>...}, "
-				    "s = 0x4 \"t\\\"\"}\nc = 'c'\n";
+	static const char whole[] =
+	    "layer = {<B<1>> = {w = (x *) 0x1 <a+1>}, {k = 1}, b = @0x2: {[0] = 0x3 <repeats 9 times>...}, "
+	    "s = 0x4 \"t\\\"\"}\nc = 'c'\n";
 	static const char other[] = "{}()<>\"'\\@=,. \n0x";
 	char text[sizeof whole];
 	struct found found;

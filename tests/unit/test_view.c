@@ -96,7 +96,8 @@ static void mistakes_are_named(void **state)
 		{ "0x200000 f32 3;4", "a view's shape '3;4' is not a list of at most 64 numbers" },
 		{ "0x200000 f32 -3", "a view's shape '-3' is not a list" },
 		{ "0x200000 f32 1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
-		  "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "has more than 64 numbers" },
+		  "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1",
+		  "has more than 64 numbers" },
 		{ "0x200000 f32 3,4 1", "a view of 2 axes has 1 stride" },
 		{ "0x200000 f99 3 1", "no dtype 'f99'" },
 		{ "0x200000 zz 3", "no dtype 'zz': there are bool, u8 to u64," },
@@ -173,8 +174,10 @@ static void layouts_at_random(void **state)
 static void words_at_random(void **state)
 {
 	static const char *const pieces[] = {
-		"@", ":", "f32", "u8", "0x200000", "3,4", "(2,3)", "[0]", "[::-1]", ",", "-1", "x", "::", "p",
-		"9223372036854775807", " ", "[", "]", "()", "#1",
+		"@",   ":",     "f32", "u8",     "0x200000",
+		"3,4", "(2,3)", "[0]", "[::-1]", ",",
+		"-1",  "x",     "::",  "p",      "9223372036854775807",
+		" ",   "[",     "]",   "()",     "#1",
 	};
 	struct session *s = *state;
 	uint64_t random = 11;

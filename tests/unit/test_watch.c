@@ -27,8 +27,8 @@ static int clean(void **state)
 
 static void an_ordered_double_comes_back(void **state)
 {
-	static const double values[] = { -(double)INFINITY, -1e300, -1.5, -1e-310, 0.0, 1e-310,
-					 1.5, 1e300, (double)INFINITY, (double)NAN };
+	static const double values[] = { -(double)INFINITY, -1e300,     -1.5, -1e-310, 0.0, 1e-310, 1.5, 1e300,
+					 (double)INFINITY,  (double)NAN };
 	(void)state;
 	assert_int_equal(lb_order_double(-0.0), lb_order_double(0.0));
 	for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
@@ -87,8 +87,7 @@ static const struct lb_guard *guard_of(const void *p)
 
 static lb_tensor *rows(int64_t n)
 {
-	lb_tensor *x = lb_transpose(lb_reshape(lb_arange(0, (double)n * 3, 1, LB_F32), LB_SHAPE(3, n)),
-				    LB_ALL_AXES);
+	lb_tensor *x = lb_transpose(lb_reshape(lb_arange(0, (double)n * 3, 1, LB_F32), LB_SHAPE(3, n)), LB_ALL_AXES);
 	assert_true(lb_eval(x));
 	return x;
 }

@@ -31,8 +31,13 @@ static struct lbx_out out = { .write = write_nothing };
 static bool run_shell(const char *script, int fd, int *ret)
 {
 	char *argv[] = { (char *)"sh", (char *)"-c", (char *)script, NULL };
-	struct lbx_worker worker = { .path = "/bin/sh", .argv = argv, .fd = fd, .as = 0, .doing = "waiting",
-				     .what = "the shell", .seconds = 600 };
+	struct lbx_worker worker = { .path = "/bin/sh",
+				     .argv = argv,
+				     .fd = fd,
+				     .as = 0,
+				     .doing = "waiting",
+				     .what = "the shell",
+				     .seconds = 600 };
 
 	return lbx_worker_run(&out, &worker, ret);
 }
@@ -82,8 +87,9 @@ static void test_signals_are_usual(void **state)
 static void test_program_that_is_not_there(void **state)
 {
 	char *argv[] = { (char *)"none", NULL };
-	struct lbx_worker worker = { .path = "/nonexistent/none", .argv = argv, .fd = 0, .doing = "waiting",
-				     .what = "none", .seconds = 600 };
+	struct lbx_worker worker = {
+		.path = "/nonexistent/none", .argv = argv, .fd = 0, .doing = "waiting", .what = "none", .seconds = 600
+	};
 	int status = -1;
 
 	(void)state;

@@ -23,8 +23,8 @@ struct block {
 typedef double doubles __attribute__((vector_size(VECTOR * sizeof(double))));
 
 /* |x - y| and |y|; the error is 0 where they are equal, also if both are NaN; NaN where one alone is. */
-INLINE void errors(const double *restrict x, const double *restrict y, int n,
-		   double *restrict error, double *restrict size)
+INLINE void errors(const double *restrict x, const double *restrict y, int n, double *restrict error,
+		   double *restrict size)
 {
 	for (int i = 0; i < n; i++) {
 		double a = x[i], b = y[i], d = fabs(a - b);
@@ -36,8 +36,8 @@ INLINE void errors(const double *restrict x, const double *restrict y, int n,
 
 /* NaN is put aside, then the largest error is that of the largest bits: IEEE 754 orders numbers from
  * 0 on as integers, whose maxima compilers vectorise. */
-INLINE void count(const double *error, const double *size, int n, const struct lbx_tolerance *t,
-		  double max_relative, struct block *ret)
+INLINE void count(const double *error, const double *size, int n, const struct lbx_tolerance *t, double max_relative,
+		  struct block *ret)
 {
 	int64_t different = 0, beyond = 0, far = 0, nan = 0, both = 0, more = 0, most = 0;
 	double level = t->level, rtol = t->rtol, atol = t->atol, numbers[LBX_PAIRS], sum = 0;
@@ -88,27 +88,32 @@ INLINE int64_t count_nan(const double *x, int n)
 struct kernels {
 	int64_t (*count_nan)(const double *, int);
 	void (*errors)(const double *, const double *, int, double *, double *);
-	void (*count)(const double *, const double *, int, const struct lbx_tolerance *, double,
-		      struct block *);
+	void (*count)(const double *, const double *, int, const struct lbx_tolerance *, double, struct block *);
 };
 
 #define LEVEL(isa, attribute) \
-attribute static void errors_##isa(const double *x, const double *y, int n, double *error, \
-				   double *size) \
-	{ errors(x, y, n, error, size); } \
-attribute static void count_##isa(const double *e, const double *s, int n, \
-				  const struct lbx_tolerance *t, double max, struct block *ret) \
-	{ count(e, s, n, t, max, ret); } \
-attribute static int64_t count_nan_##isa(const double *x, int n) { return count_nan(x, n); } \
-static const struct kernels kernels_##isa = { count_nan_##isa, errors_##isa, count_##isa };
+	attribute static void errors_##isa(const double *x, const double *y, int n, double *error, double *size) \
+	{ \
+		errors(x, y, n, error, size); \
+	} \
+	attribute static void count_##isa(const double *e, const double *s, int n, const struct lbx_tolerance *t, \
+					  double max, struct block *ret) \
+	{ \
+		count(e, s, n, t, max, ret); \
+	} \
+	attribute static int64_t count_nan_##isa(const double *x, int n) \
+	{ \
+		return count_nan(x, n); \
+	} \
+	static const struct kernels kernels_##isa = { count_nan_##isa, errors_##isa, count_##isa };
 LEVEL(base, )
 #ifdef __x86_64__
 LEVEL(v3, LBX_ISA_V3)
 LEVEL(v4, LBX_ISA_V4)
 #endif
 
-static void complex_errors(enum lb_dtype p, const char *x, enum lb_dtype q, const char *y, int n,
-			   double *error, double *size)
+static void complex_errors(enum lb_dtype p, const char *x, enum lb_dtype q, const char *y, int n, double *error,
+			   double *size)
 {
 	int64_t v = lbx_dtype_bytes(p), w = lbx_dtype_bytes(q);
 
@@ -120,8 +125,10 @@ static void complex_errors(enum lb_dtype p, const char *x, enum lb_dtype q, cons
 		if (q == LB_C64)
 			memcpy(&d, y + 4, sizeof d);
 		bool nan_a = isnan(a) || isnan(c), nan_b = isnan(b) || isnan(d);
-		error[i] = nan_a != nan_b ? NAN : nan_a || (a == b && c == d) ? 0 :
-			   hypot(a == b ? 0 : a - b, c == d ? 0 : (double)c - (double)d);
+		error[i] = nan_a != nan_b ? NAN
+			   : nan_a || (a == b && c == d)
+			       ? 0
+			       : hypot(a == b ? 0 : a - b, c == d ? 0 : (double)c - (double)d);
 		size[i] = nan_b ? NAN : hypot(b, d);
 	}
 }
@@ -132,21 +139,18 @@ static bool is_wide(enum lb_dtype dtype)
 }
 
 /* Where double holds both for equal: the difference of 128-bit integers. */
-static void integer_errors(enum lb_dtype p, const char *x, enum lb_dtype q, const char *y, int n,
-			   double *error)
+static void integer_errors(enum lb_dtype p, const char *x, enum lb_dtype q, const char *y, int n, double *error)
 {
 	int64_t v = lbx_dtype_bytes(p), w = lbx_dtype_bytes(q);
 
 	for (int i = 0; i < n; i++) {
 		int64_t a = lbx_element_int(x + i * v, p), b = lbx_element_int(y + i * w, q);
-		__int128 d = (p == LB_U64 ? (__int128)(uint64_t)a : a) -
-			     (q == LB_U64 ? (__int128)(uint64_t)b : b);
+		__int128 d = (p == LB_U64 ? (__int128)(uint64_t)a : a) - (q == LB_U64 ? (__int128)(uint64_t)b : b);
 		error[i] = (double)(d < 0 ? -d : d);
 	}
 }
 
-void lbx_errors(enum lb_dtype a, const void *x, enum lb_dtype b, const void *y, int n, double *error,
-		double *size)
+void lbx_errors(enum lb_dtype a, const void *x, enum lb_dtype b, const void *y, int n, double *error, double *size)
 {
 	double p[LBX_PAIRS], q[LBX_PAIRS];
 
@@ -170,8 +174,7 @@ static int find_over(const double *values, int n, double limit)
 	return i;
 }
 
-static int find_first(const double *error, const double *size, int n,
-		      const struct lbx_tolerance *t, bool far, bool nan)
+static int find_first(const double *error, const double *size, int n, const struct lbx_tolerance *t, bool far, bool nan)
 {
 	int i = 0;
 
@@ -183,8 +186,7 @@ static int find_first(const double *error, const double *size, int n,
 	return i;
 }
 
-static void worst_relative(struct lbx_comparison *c, const double *error, const double *size, int n,
-			   int64_t first)
+static void worst_relative(struct lbx_comparison *c, const double *error, const double *size, int n, int64_t first)
 {
 	for (int i = 0; i < n; i++) {
 		if (size[i] > 0 && error[i] / size[i] > c->max_relative) {
@@ -195,8 +197,8 @@ static void worst_relative(struct lbx_comparison *c, const double *error, const 
 }
 
 /* Where in a block that holds a first, or a new extreme. */
-static void locate(struct lbx_comparison *c, const struct block *b, const double *error,
-		   const double *size, int n, int64_t first)
+static void locate(struct lbx_comparison *c, const struct block *b, const double *error, const double *size, int n,
+		   int64_t first)
 {
 	const struct lbx_tolerance *t = &c->tolerance;
 
@@ -290,14 +292,20 @@ int64_t lbx_compared(const struct lbx_comparison *comparison)
 	return comparison->count - comparison->nan_in_one - comparison->nan_in_both;
 }
 
-bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b,
-		 const struct lbx_tolerance *tolerance, const struct lbx_observer *observer,
-		 struct lbx_out *out, struct lbx_comparison *ret)
+bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b, const struct lbx_tolerance *tolerance,
+		 const struct lbx_observer *observer, struct lbx_out *out, struct lbx_comparison *ret)
 {
-	*ret = (struct lbx_comparison){ .tolerance = *tolerance, .observer = observer, .a = a->dtype,
-					.b = b->dtype, .first = -1,
-					.first_far = -1, .first_nan = -1, .worst = -1,
+	*ret = (struct lbx_comparison){ .tolerance = *tolerance,
+					.observer = observer,
+					.a = a->dtype,
+					.b = b->dtype,
+					.first = -1,
+					.first_far = -1,
+					.first_nan = -1,
+					.worst = -1,
 					.worst_relative = -1 };
-	return lbx_pairs_walk(&(struct lbx_pairs){ .a = a, .b = b, .doing = "comparing", .total = ret,
-						   .nbytes = sizeof *ret, .add = add, .join = join }, out);
+	return lbx_pairs_walk(
+	    &(struct lbx_pairs){
+		.a = a, .b = b, .doing = "comparing", .total = ret, .nbytes = sizeof *ret, .add = add, .join = join },
+	    out);
 }

@@ -32,13 +32,11 @@ struct lbx_comparison {
 /* Where both are numbers. */
 int64_t lbx_compared(const struct lbx_comparison *comparison);
 /* Of two arrays of as many elements; `observer` may be NULL. */
-bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b,
-		 const struct lbx_tolerance *tolerance, const struct lbx_observer *observer,
-		 struct lbx_out *out, struct lbx_comparison *ret);
+bool lbx_compare(const struct lbx_array *a, const struct lbx_array *b, const struct lbx_tolerance *tolerance,
+		 const struct lbx_observer *observer, struct lbx_out *out, struct lbx_comparison *ret);
 
 /* |a - b| of n elements (at most LBX_PAIRS), and |b|. The error is 0 where they are equal, also where both
  * are NaN, and NaN where one alone is. */
-void lbx_errors(enum lb_dtype a, const void *x, enum lb_dtype b, const void *y, int n, double *error,
-		double *size);
+void lbx_errors(enum lb_dtype a, const void *x, enum lb_dtype b, const void *y, int n, double *error, double *size);
 
 #endif

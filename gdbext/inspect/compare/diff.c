@@ -74,8 +74,7 @@ static void field(struct lbx_out *out, const char *name)
 	lbx_field(out, name, FIELD);
 }
 
-static void row(struct lbx_out *out, const struct diff *d, const char *name, const char *value,
-		int64_t at)
+static void row(struct lbx_out *out, const struct diff *d, const char *name, const char *value, int64_t at)
 {
 	char where[256], a[LBX_NUMBER_MAX], b[LBX_NUMBER_MAX];
 
@@ -93,8 +92,7 @@ static void print_heading(struct lbx_out *out, const struct diff *d)
 	lbx_format_list(d->b.array.shape, d->b.array.rank, other, sizeof other);
 	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_NAME, "%s", d->a.label);
-	lbx_printf(out, " (%s%s) and ", lbx_array_dtype_name(&d->a.array),
-		   d->a.was_lazy ? ", replayed" : "");
+	lbx_printf(out, " (%s%s) and ", lbx_array_dtype_name(&d->a.array), d->a.was_lazy ? ", replayed" : "");
 	lbx_styled(out, LBX_NAME, "%s", d->b.label);
 	lbx_printf(out, " (%s%s), ", lbx_array_dtype_name(&d->b.array), d->b.was_lazy ? ", replayed" : "");
 	if (d->same_shape)
@@ -108,8 +106,8 @@ static void print_counts(struct lbx_out *out, const struct diff *d)
 	const struct lbx_comparison *c = &d->c;
 	char text[128];
 
-	snprintf(text, sizeof text, "%lld of %lld (%.3g%%), the first", (long long)c->different,
-		 (long long)c->count, 100 * (double)c->different / (double)c->count);
+	snprintf(text, sizeof text, "%lld of %lld (%.3g%%), the first", (long long)c->different, (long long)c->count,
+		 100 * (double)c->different / (double)c->count);
 	row(out, d, "different", text, c->first);
 	if (c->nan_in_one) {
 		snprintf(text, sizeof text, "%lld, the first", (long long)c->nan_in_one);
@@ -140,8 +138,8 @@ static void print_counts(struct lbx_out *out, const struct diff *d)
 		return;
 	}
 	place(d, c->first_far, text, sizeof text);
-	lbx_printf(out, "no: %lld beyond rtol %g, atol %g, the first at %s\n", (long long)c->far,
-		   d->tolerance.rtol, d->tolerance.atol, text);
+	lbx_printf(out, "no: %lld beyond rtol %g, atol %g, the first at %s\n", (long long)c->far, d->tolerance.rtol,
+		   d->tolerance.atol, text);
 }
 
 static void print_where(struct lbx_out *out, const struct diff *d)
@@ -209,8 +207,8 @@ static void print_groups(struct lbx_out *out, const struct diff *d)
 	field(out, "quantised");
 	lbx_printf(out, "relative error %.4g (by L2 norms)\n", g->relative);
 	field(out, "");
-	lbx_printf(out, "in %lld group%s of %lld: %.4g on average", (long long)g->n, LB_S(g->n),
-		   (long long)g->group, g->mean);
+	lbx_printf(out, "in %lld group%s of %lld: %.4g on average", (long long)g->n, LB_S(g->n), (long long)g->group,
+		   g->mean);
 	if (g->worst_at >= 0) {
 		place(d, g->worst_at, where, sizeof where);
 		lbx_printf(out, ", %.4g at most, from %s on", g->worst, where);
@@ -276,12 +274,11 @@ static json_t *json_where(const struct lbx_where *w)
 	json_t *axes = json_array();
 
 	for (int i = 0; i < w->n; i++)
-		json_array_append_new(axes, json_pack("{s:i,s:I,s:I,s:I,s:I,s:o}", "axis", w->axes[i].axis,
-						      "count", (json_int_t)w->axes[i].n, "first",
-						      (json_int_t)w->axes[i].first, "last",
-						      (json_int_t)w->axes[i].last, "step",
-						      (json_int_t)w->axes[i].step, "text",
-						      lbx_json_string(w->axes[i].text)));
+		json_array_append_new(axes,
+				      json_pack("{s:i,s:I,s:I,s:I,s:I,s:o}", "axis", w->axes[i].axis, "count",
+						(json_int_t)w->axes[i].n, "first", (json_int_t)w->axes[i].first, "last",
+						(json_int_t)w->axes[i].last, "step", (json_int_t)w->axes[i].step,
+						"text", lbx_json_string(w->axes[i].text)));
 	return json_pack("{s:b,s:o,s:o}", "nan_alone", w->nan_alone, "axes", axes, "share",
 			 w->n ? lbx_json_double(w->share) : json_null());
 }
@@ -292,27 +289,24 @@ static json_t *json_explanations(const struct lbx_explanations *e)
 
 	for (int i = 0; i < e->n; i++) {
 		const struct lbx_explanation *x = &e->list[i];
-		json_array_append_new(list, json_pack("{s:s,s:o,s:I,s:I,s:I,s:o,s:f,s:f}", "kind", x->kind,
-						      "text", lbx_json_string(x->text), "covered",
-						      (json_int_t)x->covered, "agree",
-						      (json_int_t)x->agree, "exact",
-						      (json_int_t)x->exact, "before", x->before < 0 ?
-						      json_null() : json_integer(x->before), "rtol",
-						      x->rtol, "atol", x->atol));
+		json_array_append_new(list, json_pack("{s:s,s:o,s:I,s:I,s:I,s:o,s:f,s:f}", "kind", x->kind, "text",
+						      lbx_json_string(x->text), "covered", (json_int_t)x->covered,
+						      "agree", (json_int_t)x->agree, "exact", (json_int_t)x->exact,
+						      "before", x->before < 0 ? json_null() : json_integer(x->before),
+						      "rtol", x->rtol, "atol", x->atol));
 	}
 	return json_pack("{s:o,s:I,s:b,s:o}", "found", list, "tried", (json_int_t)e->tried, "out_of_time",
-			 e->out_of_time, "not_searched", e->why_not ? lbx_json_string(e->why_not) :
-			 json_null());
+			 e->out_of_time, "not_searched", e->why_not ? lbx_json_string(e->why_not) : json_null());
 }
 
 static json_t *json_groups(const struct diff *d)
 {
 	const struct lbx_groups *g = &d->groups;
 
-	return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:I}", "group", (json_int_t)g->group, "groups",
-			 (json_int_t)g->n, "relative", lbx_json_double(g->relative), "mean",
-			 lbx_json_double(g->mean), "worst", lbx_json_double(g->worst), "worst_at",
-			 json_place(d, g->worst_at), "over_a_tenth", (json_int_t)g->over);
+	return json_pack("{s:I,s:I,s:o,s:o,s:o,s:o,s:I}", "group", (json_int_t)g->group, "groups", (json_int_t)g->n,
+			 "relative", lbx_json_double(g->relative), "mean", lbx_json_double(g->mean), "worst",
+			 lbx_json_double(g->worst), "worst_at", json_place(d, g->worst_at), "over_a_tenth",
+			 (json_int_t)g->over);
 }
 
 static void add_counts(json_t *o, const struct diff *d)
@@ -328,25 +322,24 @@ static void add_counts(json_t *o, const struct diff *d)
 	SET("nan_in_both", json_integer(c->nan_in_both));
 	SET("equal", json_boolean(c->different == 0));
 	SET("verdict", json_string(verdict(d)));
-	SET("allclose", json_pack("{s:b,s:I,s:f,s:f,s:o}", "close", c->far == 0, "beyond",
-				  (json_int_t)c->far, "rtol", c->tolerance.rtol, "atol", c->tolerance.atol,
-				  "first", json_place(d, c->first_far)));
+	SET("allclose", json_pack("{s:b,s:I,s:f,s:f,s:o}", "close", c->far == 0, "beyond", (json_int_t)c->far, "rtol",
+				  c->tolerance.rtol, "atol", c->tolerance.atol, "first", json_place(d, c->first_far)));
 	SET("first", json_place(d, c->first));
 	SET("max_error", numbers || !c->count ? lbx_json_double(c->max) : json_null());
 	SET("max_error_at", json_place(d, c->worst));
 	SET("max_relative", lbx_json_double(c->max_relative));
 	SET("max_relative_at", json_place(d, c->worst_relative));
-	SET("mean_error", numbers ? lbx_json_double((double)(c->sum / numbers)) :
-	    c->count ? json_null() : json_real(0));
+	SET("mean_error", numbers    ? lbx_json_double((double)(c->sum / numbers))
+			  : c->count ? json_null()
+				     : json_real(0));
 	if (c->different)
 		SET("where", json_where(&d->where));
 }
 
 static void print_json(struct lbx_out *out, const struct diff *d)
 {
-	json_t *o = json_pack("{s:o,s:o,s:o,s:o}", "a", lbx_json_string(d->a.label), "b",
-			      lbx_json_string(d->b.label), "shape",
-			      lbx_json_list(d->a.array.shape, d->a.array.rank), "other_shape",
+	json_t *o = json_pack("{s:o,s:o,s:o,s:o}", "a", lbx_json_string(d->a.label), "b", lbx_json_string(d->b.label),
+			      "shape", lbx_json_list(d->a.array.shape, d->a.array.rank), "other_shape",
 			      lbx_json_list(d->b.array.shape, d->b.array.rank));
 
 	if (d->same_shape)
@@ -392,8 +385,8 @@ static bool compare_groups(struct diff *d, struct lbx_out *out)
 	bool turned = d->b.group && !d->a.group;
 
 	d->has_groups = group && (d->group || row % group == 0);
-	return !d->has_groups || lbx_groups(turned ? &d->b.array : &d->a.array,
-					    turned ? &d->a.array : &d->b.array, group, out, &d->groups);
+	return !d->has_groups || lbx_groups(turned ? &d->b.array : &d->a.array, turned ? &d->a.array : &d->b.array,
+					    group, out, &d->groups);
 }
 
 static bool compare(struct diff *d, struct lbx_out *out)
@@ -424,8 +417,7 @@ static bool compare_shapes(struct diff *d)
 {
 	const struct lbx_array *a = &d->a.array, *b = &d->b.array;
 
-	d->same_shape = a->rank == b->rank &&
-			memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+	d->same_shape = a->rank == b->rank && memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
 	return d->same_shape || (d->explains && a->size == b->size) || fail_for_shapes(d);
 }
 
@@ -442,8 +434,7 @@ static bool run(struct lbx_context *context, struct diff *d)
 	if (d->same_shape && !equal && !compare_groups(d, out))
 		return false;
 	d->explains = d->explains && !equal && !d->where.nan_alone;
-	if (d->explains && !lbx_explain(a, b, d->same_shape ? &d->c : NULL, &d->options, out,
-					&d->explanations))
+	if (d->explains && !lbx_explain(a, b, d->same_shape ? &d->c : NULL, &d->options, out, &d->explanations))
 		return false;
 	if (!d->same_shape && d->explanations.n == 0)
 		return fail_for_shapes(d);
@@ -502,7 +493,8 @@ static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 		    lbx_args_int(args, "seconds", 1, MAX_SECONDS, &seconds);
 	d->options = (struct lbx_explain_options){
 		.rtol = lbx_args_option(args, "rtol") ? d->tolerance.rtol : -1,
-		.atol = lbx_args_option(args, "atol") ? d->tolerance.atol : -1, .seconds = (double)seconds,
+		.atol = lbx_args_option(args, "atol") ? d->tolerance.atol : -1,
+		.seconds = (double)seconds,
 	};
 	done = done && take_sides(context, args, d) && run(context, d);
 	lbx_operand_release(&d->b);

@@ -88,8 +88,9 @@ static bool match_middle(struct comparison *c, uint32_t first, uint32_t n, uint3
 			return false;
 		for (uint32_t k = m; k-- > 0;) {
 			uint32_t down = length[(i + 1) * width + k], right = length[i * width + k + 1];
-			length[i * width + k] = corresponds(&a[i], &b[k])
-				? length[(i + 1) * width + k + 1] + 1 : down > right ? down : right;
+			length[i * width + k] = corresponds(&a[i], &b[k]) ? length[(i + 1) * width + k + 1] + 1
+						: down > right            ? down
+									  : right;
 		}
 	}
 	for (uint32_t i = 0, k = 0; i < n && k < m;) {
@@ -135,7 +136,9 @@ static void print_line(struct comparison *c, char mark, const struct side *side,
 	if (c->shown++ >= c->limit && c->limit)
 		return;
 	struct lbx_listing_text text = {
-		.graph = side->id, .listing = &side->listing, .line = lbx_listing_line_by_target,
+		.graph = side->id,
+		.listing = &side->listing,
+		.line = lbx_listing_line_by_target,
 		.context = c->context->target,
 	};
 
@@ -155,9 +158,11 @@ static void print(struct comparison *c)
 
 	c->shown = 0;
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "graph %" PRIu64 " of %u op%s, graph %" PRIu64 " of %u: %u equal, %u of other dtype, "
-		   "shape or operands, %u only in the first, %u only in the second\n", c->a.id, n, LB_S(n),
-		   c->b.id, m, c->equal, c->changed, n - c->equal - c->changed, m - c->equal - c->changed);
+	lbx_printf(out,
+		   "graph %" PRIu64 " of %u op%s, graph %" PRIu64 " of %u: %u equal, %u of other dtype, "
+		   "shape or operands, %u only in the first, %u only in the second\n",
+		   c->a.id, n, LB_S(n), c->b.id, m, c->equal, c->changed, n - c->equal - c->changed,
+		   m - c->equal - c->changed);
 	for (uint32_t i = 0; i <= n; i++) {
 		uint32_t upto = i < n && c->a.match[i] ? c->a.match[i] - 1 : i < n ? k : m;
 		for (; k < upto; k++)
@@ -186,8 +191,8 @@ static json_t *json(const struct comparison *c)
 	for (uint32_t k = 0; k < c->b.listing.n_lines; k++)
 		if (c->b.match[k] == 0)
 			json_array_append_new(only_b, json_integer(k + 1));
-	return json_pack("{s:I,s:I,s:i,s:o,s:o,s:o}", "a", (json_int_t)c->a.id, "b", (json_int_t)c->b.id,
-			 "equal", (int)c->equal, "changed", changed, "only_a", only_a, "only_b", only_b);
+	return json_pack("{s:I,s:I,s:i,s:o,s:o,s:o}", "a", (json_int_t)c->a.id, "b", (json_int_t)c->b.id, "equal",
+			 (int)c->equal, "changed", changed, "only_a", only_a, "only_b", only_b);
 }
 
 /* ---- the command ---- */
@@ -196,8 +201,7 @@ static bool open_side(struct comparison *c, const char *text, struct side *side)
 {
 	struct lbx_eval_graph graph;
 
-	if (!lbx_parse_graph(text, &side->id) ||
-	    !lbx_table_graph_by_id(c->context->table, side->id, &graph) ||
+	if (!lbx_parse_graph(text, &side->id) || !lbx_table_graph_by_id(c->context->table, side->id, &graph) ||
 	    !lbx_table_listing(c->context->table, &graph, &side->listing))
 		return false;
 	side->match = calloc(side->listing.n_lines, sizeof *side->match);
@@ -223,8 +227,8 @@ static bool run_diff_graph(struct lbx_context *context, const struct lbx_args *a
 	else if (ok)
 		print(&c);
 	if (ok)
-		lbx_set_int(context->out, "tensor_graph_equal", c.equal == c.a.listing.n_lines &&
-							c.equal == c.b.listing.n_lines);
+		lbx_set_int(context->out, "tensor_graph_equal",
+			    c.equal == c.a.listing.n_lines && c.equal == c.b.listing.n_lines);
 	close_side(&c.a);
 	close_side(&c.b);
 	return ok;

@@ -78,9 +78,8 @@ static void search(struct lbx_explainer *e, const struct lbx_explain_options *op
 	}
 }
 
-bool lbx_explain(const struct lbx_array *a, const struct lbx_array *b,
-		 const struct lbx_comparison *comparison, const struct lbx_explain_options *options,
-		 struct lbx_out *out, struct lbx_explanations *ret)
+bool lbx_explain(const struct lbx_array *a, const struct lbx_array *b, const struct lbx_comparison *comparison,
+		 const struct lbx_explain_options *options, struct lbx_out *out, struct lbx_explanations *ret)
 {
 	struct lbx_explainer *e;
 	lb_auto_free char *own_a = NULL, *own_b = NULL;
@@ -98,9 +97,16 @@ bool lbx_explain(const struct lbx_array *a, const struct lbx_array *b,
 	e = calloc(1, sizeof *e);
 	if (!e)
 		return lb_fail("out of memory");
-	*e = (struct lbx_explainer){ .a = *a, .b = *b, .given_a = *a, .given_b = *b, .a_rank = a->rank,
-				     .b_rank = b->rank, .user_out = out, .comparison = comparison,
-				     .same_shape = comparison != NULL, .found = ret,
+	*e = (struct lbx_explainer){ .a = *a,
+				     .b = *b,
+				     .given_a = *a,
+				     .given_b = *b,
+				     .a_rank = a->rank,
+				     .b_rank = b->rank,
+				     .user_out = out,
+				     .comparison = comparison,
+				     .same_shape = comparison != NULL,
+				     .found = ret,
 				     .deadline = options->seconds > 0 ? now() + options->seconds : 0 };
 	e->out = *out;
 	e->out.context = e;

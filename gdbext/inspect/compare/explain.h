@@ -33,8 +33,7 @@ struct lbx_explain_options {
 
 /* Of two arrays of one size, whose shapes may differ: then `comparison` is NULL. False when the
  * user interrupts, or when memory cannot be read. */
-bool lbx_explain(const struct lbx_array *a, const struct lbx_array *b,
-		 const struct lbx_comparison *comparison, const struct lbx_explain_options *options,
-		 struct lbx_out *out, struct lbx_explanations *ret);
+bool lbx_explain(const struct lbx_array *a, const struct lbx_array *b, const struct lbx_comparison *comparison,
+		 const struct lbx_explain_options *options, struct lbx_out *out, struct lbx_explanations *ret);
 
 #endif

@@ -7,8 +7,7 @@
 
 struct lbx_candidate lbx_candidate_plain(const struct lbx_explainer *e)
 {
-	struct lbx_candidate c = { .a = &e->a, .b = &e->b, .rtol = e->rtol, .atol = e->atol, .axis = -1,
-				   .factor = 1 };
+	struct lbx_candidate c = { .a = &e->a, .b = &e->b, .rtol = e->rtol, .atol = e->atol, .axis = -1, .factor = 1 };
 
 	c.layout.rank = e->b.rank;
 	memcpy(c.layout.shape, e->b.shape, sizeof e->b.shape);
@@ -27,8 +26,8 @@ static int64_t layout_at(const struct lbx_layout *l, int64_t i)
 		i /= n;
 		if (l->n_segments && axis == l->axis) {
 			int s = 0;
-			while (s < l->n_segments && (k < l->segments[s].to ||
-						     k - l->segments[s].to >= l->segments[s].n))
+			while (s < l->n_segments &&
+			       (k < l->segments[s].to || k - l->segments[s].to >= l->segments[s].n))
 				s++;
 			if (s == l->n_segments)
 				return -1;
@@ -75,8 +74,7 @@ static void change(const struct lbx_candidate *c, const void *elements, int n, d
 		for (int i = 0; i < n; i++)
 			to[i] = lbx_round(c->rounding, to[i]);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -173,8 +171,7 @@ static bool views(const struct lbx_candidate *c, int segment, struct lbx_array *
 	return true;
 }
 
-bool lbx_candidate_measure(struct lbx_explainer *e, const struct lbx_candidate *c,
-			   struct lbx_tally *ret)
+bool lbx_candidate_measure(struct lbx_explainer *e, const struct lbx_candidate *c, struct lbx_tally *ret)
 {
 	struct lbx_array a, b;
 
@@ -183,9 +180,14 @@ bool lbx_candidate_measure(struct lbx_explainer *e, const struct lbx_candidate *
 		struct lbx_tally part = { .candidate = c };
 		if (!views(c, s, &a, &b))
 			return true;
-		if (!lbx_pairs_walk(&(struct lbx_pairs){ .a = &a, .b = &b, .doing = "explaining",
-							 .total = &part, .nbytes = sizeof part, .add = add,
-							 .join = join }, &e->out)) {
+		if (!lbx_pairs_walk(&(struct lbx_pairs){ .a = &a,
+							 .b = &b,
+							 .doing = "explaining",
+							 .total = &part,
+							 .nbytes = sizeof part,
+							 .add = add,
+							 .join = join },
+				    &e->out)) {
 			e->failed = !e->interrupted && !e->out_of_time;
 			return false;
 		}

@@ -78,16 +78,14 @@ void lbx_generate_buffer(struct lbx_explainer *e)
 	try_both(e, true);
 }
 
-void lbx_phrase_storage(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-			size_t size)
+void lbx_phrase_storage(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	(void)e;
 	snprintf(ret, size, "equal to the %s in the order of its storage: a strided view read raw",
 		 c->n[0] == OF_FIRST ? "first" : "second");
 }
 
-void lbx_phrase_buffer(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-		       size_t size)
+void lbx_phrase_buffer(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	(void)e;
 	snprintf(ret, size, "equal to the %s's buffer from its start on: offset and strides left out",
@@ -114,8 +112,7 @@ static int squeezed(const int64_t *shape, int rank, int64_t *ret)
 	return n;
 }
 
-void lbx_phrase_reshape(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-			size_t size)
+void lbx_phrase_reshape(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	int64_t a[LBX_ARRAY_RANK], b[LBX_ARRAY_RANK];
 	int n = squeezed(e->a.shape, e->a_rank, a), m = squeezed(e->b.shape, e->b_rank, b);
@@ -233,8 +230,7 @@ static bool whole_order(const struct lbx_explainer *e, const struct lbx_candidat
 	return true;
 }
 
-void lbx_phrase_transpose(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-			  size_t size)
+void lbx_phrase_transpose(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	int64_t order[LBX_ARRAY_RANK], shape[LBX_ARRAY_RANK], a[LBX_ARRAY_RANK];
 	char text[LBX_LIST_MAX];
@@ -249,10 +245,11 @@ void lbx_phrase_transpose(const struct lbx_explainer *e, const struct lbx_candid
 		shape[i] = e->b.shape[c->order[i]];
 	}
 	lbx_format_list(order, c->n_order, text, sizeof text);
-	bool axes_of_one = squeezed(e->a.shape, e->a_rank, a) == c->n_order &&
-			   memcmp(a, shape, (size_t)c->n_order * sizeof *a) == 0;
-	snprintf(ret, size, axes_of_one ? "equal after transpose of the second to its axes %s" :
-		 "equal to the second transposed to its axes %s and reshaped: a strided view read raw",
+	bool axes_of_one =
+	    squeezed(e->a.shape, e->a_rank, a) == c->n_order && memcmp(a, shape, (size_t)c->n_order * sizeof *a) == 0;
+	snprintf(ret, size,
+		 axes_of_one ? "equal after transpose of the second to its axes %s"
+			     : "equal to the second transposed to its axes %s and reshaped: a strided view read raw",
 		 text);
 }
 
@@ -315,8 +312,7 @@ void lbx_generate_flip(struct lbx_explainer *e)
 	}
 }
 
-void lbx_phrase_flip(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-		     size_t size)
+void lbx_phrase_flip(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	int64_t n = e->b.shape[c->axis];
 
@@ -357,8 +353,7 @@ void lbx_generate_parts(struct lbx_explainer *e)
 	}
 }
 
-void lbx_phrase_parts(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-		      size_t size)
+void lbx_phrase_parts(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	int64_t order[LBX_SEGMENTS], n = e->b.shape[c->axis];
 	char text[64];
@@ -372,7 +367,10 @@ void lbx_phrase_parts(const struct lbx_explainer *e, const struct lbx_candidate 
 		order[i] = c->order[i];
 	lbx_format_list(order, c->n_order, text, sizeof text);
 	snprintf(ret, size, "equal with the second's %s along axis %d in the order %s",
-		 n == c->n_order ? "indices" : c->n_order == 3 ? "thirds" : "quarters", c->axis, text);
+		 n == c->n_order   ? "indices"
+		 : c->n_order == 3 ? "thirds"
+				   : "quarters",
+		 c->axis, text);
 }
 
 /* An axis taken as (n / m, m) where it is (m, n / m): pairs and halves, heads and their widths. */
@@ -393,7 +391,7 @@ void lbx_generate_regroup(struct lbx_explainer *e)
 				if (i == axis)
 					lbx_layout_axis(&c.layout, n / m, stride);
 				lbx_layout_axis(&c.layout, i == axis ? m : e->b.shape[i],
-					 i == axis ? stride * (n / m) : e->b.strides[i]);
+						i == axis ? stride * (n / m) : e->b.strides[i]);
 			}
 			lbx_layout_parts(e, &c.layout);
 			c.axis = axis;
@@ -405,13 +403,14 @@ void lbx_generate_regroup(struct lbx_explainer *e)
 	}
 }
 
-void lbx_phrase_regroup(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-			size_t size)
+void lbx_phrase_regroup(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	(void)e;
-	snprintf(ret, size, "equal with axis %d of the second taken as (%lld, %lld) and transposed%s",
-		 c->axis, (long long)c->n[0], (long long)c->n[1],
-		 c->n[0] == 2 ? ": halves, interleaved" : c->n[1] == 2 ? ": pairs, taken apart" : "");
+	snprintf(ret, size, "equal with axis %d of the second taken as (%lld, %lld) and transposed%s", c->axis,
+		 (long long)c->n[0], (long long)c->n[1],
+		 c->n[0] == 2   ? ": halves, interleaved"
+		 : c->n[1] == 2 ? ": pairs, taken apart"
+				: "");
 }
 
 /* One index in the place of all. */
@@ -434,10 +433,8 @@ void lbx_generate_repeat(struct lbx_explainer *e)
 	}
 }
 
-void lbx_phrase_repeat(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-		       size_t size)
+void lbx_phrase_repeat(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	(void)e;
-	snprintf(ret, size, "every index of axis %d holds the second's index %lld", c->axis,
-		 (long long)c->n[0]);
+	snprintf(ret, size, "every index of axis %d holds the second's index %lld", c->axis, (long long)c->n[0]);
 }

@@ -6,8 +6,8 @@
 #include "kernels/half.h"
 
 const char *const lbx_rounding_names[LBX_ROUNDINGS] = {
-	[LBX_ROUND_F32] = "rounded to float32", [LBX_ROUND_F16] = "rounded to float16",
-	[LBX_ROUND_BF16] = "rounded to bfloat16", [LBX_CUT_BF16] = "cut off to bfloat16",
+	[LBX_ROUND_F32] = "rounded to float32",      [LBX_ROUND_F16] = "rounded to float16",
+	[LBX_ROUND_BF16] = "rounded to bfloat16",    [LBX_CUT_BF16] = "cut off to bfloat16",
 	[LBX_ROUND_E4M3] = "rounded to float8 e4m3", [LBX_ROUND_E5M2] = "rounded to float8 e5m2",
 	[LBX_ROUND_INTEGER] = "rounded to integers", [LBX_CUT_INTEGER] = "cut off to integers",
 };

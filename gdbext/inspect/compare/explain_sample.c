@@ -23,8 +23,9 @@ static void choose_tolerance(struct lbx_explainer *e, const struct lbx_explain_o
 	e->rtol = options->rtol;
 	e->atol = options->atol;
 	if (e->rtol < 0)
-		e->rtol = p < LB_F16 && q < LB_F16 ? 0 : fmax(p < LB_F16 ? 0 : rounding_of(p),
-							      q < LB_F16 ? 0 : rounding_of(q));
+		e->rtol = p < LB_F16 && q < LB_F16
+			      ? 0
+			      : fmax(p < LB_F16 ? 0 : rounding_of(p), q < LB_F16 ? 0 : rounding_of(q));
 	for (int i = 0; i < e->n_uniform; i++) {
 		lbx_widen(e->b.dtype, e->b.local + e->samples[i] * lbx_dtype_bytes(e->b.dtype), 1, &b);
 		if (isfinite(b)) {
@@ -123,9 +124,14 @@ static bool sample_differing(struct lbx_explainer *e, double rtol, double atol)
 	plain.atol = atol;
 	if (probe(e, &plain))
 		return true;
-	if (!lbx_pairs_walk(&(struct lbx_pairs){ .a = &e->a, .b = &e->b, .doing = "explaining", .total = &b,
-						 .nbytes = sizeof b, .add = bottom_piece,
-						 .join = bottom_join }, &e->out)) {
+	if (!lbx_pairs_walk(&(struct lbx_pairs){ .a = &e->a,
+						 .b = &e->b,
+						 .doing = "explaining",
+						 .total = &b,
+						 .nbytes = sizeof b,
+						 .add = bottom_piece,
+						 .join = bottom_join },
+			    &e->out)) {
 		e->failed = !e->interrupted && !e->out_of_time;
 		return false;
 	}
@@ -155,8 +161,7 @@ static void sample_uniform(struct lbx_explainer *e)
 	e->n_samples = e->n_uniform;
 }
 
-bool lbx_explain_sample(struct lbx_explainer *e, const struct lbx_explain_options *options,
-			bool *all_close)
+bool lbx_explain_sample(struct lbx_explainer *e, const struct lbx_explain_options *options, bool *all_close)
 {
 	struct lbx_candidate plain;
 	struct lbx_tally t;
@@ -173,7 +178,6 @@ bool lbx_explain_sample(struct lbx_explainer *e, const struct lbx_explain_option
 	*all_close = t.agree == t.covered;
 	if (!sample_differing(e, *all_close ? 0 : e->rtol, *all_close ? 0 : e->atol))
 		return false;
-	qsort(e->samples + e->n_uniform, (size_t)(e->n_samples - e->n_uniform), sizeof *e->samples,
-	      compare_indices);
+	qsort(e->samples + e->n_uniform, (size_t)(e->n_samples - e->n_uniform), sizeof *e->samples, compare_indices);
 	return true;
 }

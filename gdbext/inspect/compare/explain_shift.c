@@ -46,8 +46,8 @@ static bool line_agrees(const struct lbx_candidate *c, int64_t i, int64_t k)
 
 	lbx_candidate_at(c, i, &a, &ignored);
 	lbx_candidate_at(c, k, &ignored, &b);
-	return a == b || (a - b <= c->atol + c->rtol * (b < 0 ? -b : b) &&
-			  b - a <= c->atol + c->rtol * (b < 0 ? -b : b));
+	return a == b ||
+	       (a - b <= c->atol + c->rtol * (b < 0 ? -b : b) && b - a <= c->atol + c->rtol * (b < 0 ? -b : b));
 }
 
 /* Where along its line A's elements around the i-th are found in B. */
@@ -59,8 +59,8 @@ static bool search_line(struct lbx_explainer *e, const struct line *line, int64_
 
 	for (int64_t q = 0; q < n && hits < HITS; q++) {
 		int64_t k = 0;
-		while (k < window && line_agrees(&line->plain, first + (from + k) * line->stride,
-						 first + (q + k) % n * line->stride))
+		while (k < window &&
+		       line_agrees(&line->plain, first + (from + k) * line->stride, first + (q + k) % n * line->stride))
 			k++;
 		if (k < window || q == from)
 			continue;
@@ -113,16 +113,15 @@ void lbx_generate_shift(struct lbx_explainer *e)
 	try_line(e, &line);
 }
 
-void lbx_phrase_shift(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-		      size_t size)
+void lbx_phrase_shift(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	char where[48];
 
 	(void)e;
 	snprintf(where, sizeof where, c->axis < 0 ? "in row-major order" : "along axis %d", c->axis);
 	if (c->n[1])
-		snprintf(ret, size, "equal after a shift by %+lld %s, but for the %lld at its end",
-			 (long long)c->n[0], where, (long long)llabs(c->n[0]));
+		snprintf(ret, size, "equal after a shift by %+lld %s, but for the %lld at its end", (long long)c->n[0],
+			 where, (long long)llabs(c->n[0]));
 	else
 		snprintf(ret, size, "equal after roll by %+lld %s", (long long)c->n[0], where);
 }

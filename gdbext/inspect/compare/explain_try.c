@@ -69,8 +69,7 @@ static bool is_better(const struct lbx_tally *t, const struct lbx_explanation *t
 	return t->agree > than->agree || (t->agree == than->agree && t->covered < than->covered);
 }
 
-static void keep(struct lbx_explainer *e, const struct lbx_candidate *c, const struct lbx_tally *t,
-		 int64_t before)
+static void keep(struct lbx_explainer *e, const struct lbx_candidate *c, const struct lbx_tally *t, int64_t before)
 {
 	struct lbx_explanations *f = e->found;
 	int at = f->n;
@@ -86,8 +85,13 @@ static void keep(struct lbx_explainer *e, const struct lbx_candidate *c, const s
 		f->n++;
 	memmove(&f->list[at + 1], &f->list[at], (size_t)(f->n - 1 - at) * sizeof *f->list);
 	struct lbx_explanation *x = &f->list[at];
-	*x = (struct lbx_explanation){ .kind = e->row->name, .covered = t->covered, .agree = t->agree,
-				       .exact = t->exact, .before = before, .rtol = c->rtol, .atol = c->atol };
+	*x = (struct lbx_explanation){ .kind = e->row->name,
+				       .covered = t->covered,
+				       .agree = t->agree,
+				       .exact = t->exact,
+				       .before = before,
+				       .rtol = c->rtol,
+				       .atol = c->atol };
 	e->row->phrase(e, c, x->text, sizeof x->text);
 	for (int i = at + 1; i < f->n; i++) {
 		if (strcmp(f->list[i].kind, x->kind) != 0)

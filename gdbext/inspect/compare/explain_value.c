@@ -30,12 +30,11 @@ void lbx_generate_rounded(struct lbx_explainer *e)
 	}
 }
 
-void lbx_phrase_rounded(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-			size_t size)
+void lbx_phrase_rounded(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	(void)e;
-	snprintf(ret, size, "the %s is the %s %s", c->n[0] ? "second" : "first",
-		 c->n[0] ? "first" : "second", lbx_rounding_names[c->rounding]);
+	snprintf(ret, size, "the %s is the %s %s", c->n[0] ? "second" : "first", c->n[0] ? "first" : "second",
+		 lbx_rounding_names[c->rounding]);
 }
 
 /* Errors of the size that a dtype's rounding makes. */
@@ -43,7 +42,9 @@ static const struct {
 	const char *name;
 	double ulp; /* at most, of a number of size 1 */
 } precisions[] = {
-	{ "float32", 0x1p-23 }, { "float16", 0x1p-10 }, { "bfloat16", 0x1p-7 },
+	{ "float32", 0x1p-23 },
+	{ "float16", 0x1p-10 },
+	{ "bfloat16", 0x1p-7 },
 };
 enum { PRECISIONS = sizeof precisions / sizeof *precisions };
 
@@ -60,8 +61,7 @@ void lbx_generate_precision(struct lbx_explainer *e)
 	}
 }
 
-void lbx_phrase_precision(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-			  size_t size)
+void lbx_phrase_precision(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	double largest = e->comparison->max_relative;
 
@@ -119,13 +119,16 @@ static double ratio(const struct points *p)
 }
 
 /* "1/sqrt(64)" for 0.125; *factor becomes that very number. "" for one that says nothing. */
-static void recognise(const struct lbx_explainer *e, double tolerance, double *factor, char *ret,
-		      size_t size)
+static void recognise(const struct lbx_explainer *e, double tolerance, double *factor, char *ret, size_t size)
 {
-	static const struct { double value; const char *name; } constants[] = {
-		{ M_LOG2E, "log2(e)" }, { M_LN2, "ln(2)" }, { M_PI / 180, "pi/180" }, { 180 / M_PI, "180/pi" },
-		{ M_PI, "pi" }, { M_SQRT2, "sqrt(2)" }, { M_SQRT1_2, "1/sqrt(2)" }, { 1 / 255.0, "1/255" },
-		{ 1 / 127.5, "1/127.5" }, { 1 / 65535.0, "1/65535" }, { 1 / 3.0, "1/3" },
+	static const struct {
+		double value;
+		const char *name;
+	} constants[] = {
+		{ M_LOG2E, "log2(e)" },     { M_LN2, "ln(2)" },     { M_PI / 180, "pi/180" },
+		{ 180 / M_PI, "180/pi" },   { M_PI, "pi" },         { M_SQRT2, "sqrt(2)" },
+		{ M_SQRT1_2, "1/sqrt(2)" }, { 1 / 255.0, "1/255" }, { 1 / 127.5, "1/127.5" },
+		{ 1 / 65535.0, "1/65535" }, { 1 / 3.0, "1/3" },
 	};
 	static const char *const forms[] = { "1/sqrt(%lld)", "1/%lld", "sqrt(%lld)" };
 	double f = fabs(*factor), sign = *factor < 0 ? -1 : 1;
@@ -180,8 +183,7 @@ void lbx_generate_factor(struct lbx_explainer *e)
 	lbx_candidate_try(e, &c);
 }
 
-void lbx_phrase_factor(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-		       size_t size)
+void lbx_phrase_factor(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	double factor = c->factor;
 	char name[64];
@@ -209,8 +211,7 @@ void lbx_generate_offset(struct lbx_explainer *e)
 		lbx_candidate_try(e, &c);
 }
 
-void lbx_phrase_offset(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-		       size_t size)
+void lbx_phrase_offset(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	(void)e;
 	snprintf(ret, size, "the second %c %.6g", c->offset < 0 ? '-' : '+', fabs(c->offset));
@@ -228,8 +229,7 @@ void lbx_generate_linear(struct lbx_explainer *e)
 		low = p.b[i] < p.b[low] ? i : low;
 		high = p.b[i] > p.b[high] ? i : high;
 	}
-	if (p.n < 4 || p.b[low] == p.b[high] || lbx_explained_by(e, "factor") ||
-	    lbx_explained_by(e, "offset"))
+	if (p.n < 4 || p.b[low] == p.b[high] || lbx_explained_by(e, "factor") || lbx_explained_by(e, "offset"))
 		return;
 	char name[64];
 	c.change = LBX_LINEAR;
@@ -244,15 +244,13 @@ void lbx_generate_linear(struct lbx_explainer *e)
 		lbx_candidate_try(e, &c);
 }
 
-void lbx_phrase_linear(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-		       size_t size)
+void lbx_phrase_linear(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	double factor = c->factor;
 	char name[64];
 
 	recognise(e, exactness(e), &factor, name, sizeof name);
-	snprintf(ret, size, "the second x %.6g%s %c %.6g", factor, name, c->offset < 0 ? '-' : '+',
-		 fabs(c->offset));
+	snprintf(ret, size, "the second x %.6g%s %c %.6g", factor, name, c->offset < 0 ? '-' : '+', fabs(c->offset));
 }
 
 void lbx_generate_absolute(struct lbx_explainer *e)
@@ -266,12 +264,10 @@ void lbx_generate_absolute(struct lbx_explainer *e)
 	}
 }
 
-void lbx_phrase_absolute(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-			 size_t size)
+void lbx_phrase_absolute(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	(void)e;
-	snprintf(ret, size, "the %s without signs", c->n[0] ? "second is the first" :
-		 "first is the second");
+	snprintf(ret, size, "the %s without signs", c->n[0] ? "second is the first" : "first is the second");
 }
 
 /* ---- one value, in the place of all ---- */
@@ -290,14 +286,12 @@ void lbx_generate_constant(struct lbx_explainer *e)
 		c.rtol = c.atol = 0;
 		c.tells_of_one = true;
 		c.factor = 0;
-		if (lbx_candidate_at(&c, e->samples[0], &c.offset, &ignored) &&
-		    !lbx_candidate_try(e, &c))
+		if (lbx_candidate_at(&c, e->samples[0], &c.offset, &ignored) && !lbx_candidate_try(e, &c))
 			return;
 	}
 }
 
-void lbx_phrase_constant(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-			 size_t size)
+void lbx_phrase_constant(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	(void)e;
 	snprintf(ret, size, "the %s is %g everywhere%s", c->n[0] ? "second" : "first", c->offset,
@@ -327,12 +321,10 @@ void lbx_generate_bytes(struct lbx_explainer *e)
 	}
 }
 
-void lbx_phrase_bytes(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-		      size_t size)
+void lbx_phrase_bytes(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 {
 	if (c->change == LBX_SWAP_BYTES)
 		snprintf(ret, size, "equal after swapping the bytes of each element");
 	else
-		snprintf(ret, size, "the second's %s read as %s", lbx_dtype_name(e->b.dtype),
-			 lbx_dtype_name(c->as));
+		snprintf(ret, size, "the second's %s read as %s", lbx_dtype_name(e->b.dtype), lbx_dtype_name(c->as));
 }

@@ -65,20 +65,26 @@ static void join(void *total, const void *part)
 	}
 }
 
-bool lbx_groups(const struct lbx_array *a, const struct lbx_array *b, int64_t group,
-		struct lbx_out *out, struct lbx_groups *ret)
+bool lbx_groups(const struct lbx_array *a, const struct lbx_array *b, int64_t group, struct lbx_out *out,
+		struct lbx_groups *ret)
 {
 	struct work w = { .a = a->dtype, .b = b->dtype, .sums = { .group = group, .worst_at = -1 } };
 	int64_t row = a->rank ? a->shape[a->rank - 1] : 1;
 
 	if (group < 2 || group > LBX_PAIRS || (group & (group - 1)))
-		return lb_fail("groups of %lld element%s: a power of two from 2 to %d is needed",
-			       (long long)group, LB_S(group), LBX_PAIRS);
+		return lb_fail("groups of %lld element%s: a power of two from 2 to %d is needed", (long long)group,
+			       LB_S(group), LBX_PAIRS);
 	if (row % group)
-		return lb_fail("an axis of %lld element%s has no whole groups of %lld", (long long)row,
-			       LB_S(row), (long long)group);
-	if (!lbx_pairs_walk(&(struct lbx_pairs){ .a = a, .b = b, .doing = "comparing groups", .total = &w,
-						 .nbytes = sizeof w, .add = add, .join = join }, out))
+		return lb_fail("an axis of %lld element%s has no whole groups of %lld", (long long)row, LB_S(row),
+			       (long long)group);
+	if (!lbx_pairs_walk(&(struct lbx_pairs){ .a = a,
+						 .b = b,
+						 .doing = "comparing groups",
+						 .total = &w,
+						 .nbytes = sizeof w,
+						 .add = add,
+						 .join = join },
+			    out))
 		return false;
 	*ret = w.sums;
 	ret->mean = ret->counted ? w.means / (double)ret->counted : 0;

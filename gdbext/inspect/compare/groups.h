@@ -16,7 +16,7 @@ struct lbx_groups {
 };
 
 /* A group must be a power of two from 2 to 1024, and the last axis hold whole ones. */
-bool lbx_groups(const struct lbx_array *a, const struct lbx_array *b, int64_t group,
-		struct lbx_out *out, struct lbx_groups *ret);
+bool lbx_groups(const struct lbx_array *a, const struct lbx_array *b, int64_t group, struct lbx_out *out,
+		struct lbx_groups *ret);
 
 #endif

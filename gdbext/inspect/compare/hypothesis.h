@@ -20,8 +20,15 @@ struct lbx_layout {
 };
 
 enum lbx_rounding {
-	LBX_ROUND_F32, LBX_ROUND_F16, LBX_ROUND_BF16, LBX_CUT_BF16, LBX_ROUND_E4M3, LBX_ROUND_E5M2,
-	LBX_ROUND_INTEGER, LBX_CUT_INTEGER, LBX_ROUNDINGS
+	LBX_ROUND_F32,
+	LBX_ROUND_F16,
+	LBX_ROUND_BF16,
+	LBX_CUT_BF16,
+	LBX_ROUND_E4M3,
+	LBX_ROUND_E5M2,
+	LBX_ROUND_INTEGER,
+	LBX_CUT_INTEGER,
+	LBX_ROUNDINGS
 };
 
 enum lbx_change { LBX_AS_IS, LBX_LINEAR, LBX_ROUND, LBX_ABSOLUTE, LBX_SWAP_BYTES, LBX_REINTERPRET };
@@ -65,8 +72,7 @@ struct lbx_explainer {
 struct lbx_hypothesis {
 	const char *name;
 	void (*generate)(struct lbx_explainer *e);
-	void (*phrase)(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret,
-		       size_t size);
+	void (*phrase)(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size);
 	bool is_of_rounding; /* also tried when all agree within the tolerance */
 };
 
@@ -84,13 +90,11 @@ struct lbx_tally {
 	const struct lbx_candidate *candidate;
 	int64_t covered, agree, exact;
 };
-bool lbx_candidate_measure(struct lbx_explainer *e, const struct lbx_candidate *c,
-			   struct lbx_tally *ret);
+bool lbx_candidate_measure(struct lbx_explainer *e, const struct lbx_candidate *c, struct lbx_tally *ret);
 bool lbx_candidate_agrees(const struct lbx_candidate *c, double a, double b);
 /* Chooses the samples and the tolerance; *all_close tells that all elements agree within it. False
  * when the time is up, or reading failed. */
-bool lbx_explain_sample(struct lbx_explainer *e, const struct lbx_explain_options *options,
-			bool *all_close);
+bool lbx_explain_sample(struct lbx_explainer *e, const struct lbx_explain_options *options, bool *all_close);
 /* The number of B that c has for A's i-th element; false where it speaks of none. */
 bool lbx_candidate_at(const struct lbx_candidate *c, int64_t i, double *a, double *b);
 
@@ -105,8 +109,7 @@ extern const char *const lbx_rounding_names[LBX_ROUNDINGS];
 
 #define LBX_HYPOTHESIS(name) \
 	void lbx_generate_##name(struct lbx_explainer *e); \
-	void lbx_phrase_##name(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, \
-			       size_t size)
+	void lbx_phrase_##name(const struct lbx_explainer *e, const struct lbx_candidate *c, char *ret, size_t size)
 LBX_HYPOTHESIS(constant);
 LBX_HYPOTHESIS(storage);
 LBX_HYPOTHESIS(buffer);

@@ -49,8 +49,7 @@ static bool write_piece(void *context, const void *elements, int64_t n, int64_t 
 	struct save *s = context;
 
 	(void)first;
-	return lb_writer_put(&s->writer, converted(s, elements, n),
-			     (size_t)(n * lbx_dtype_bytes(s->dtype)));
+	return lb_writer_put(&s->writer, converted(s, elements, n), (size_t)(n * lbx_dtype_bytes(s->dtype)));
 }
 
 static bool sum_piece(void *context, const void *elements, int64_t n, int64_t first)
@@ -99,8 +98,11 @@ static bool write_npz(struct save *s, struct lbx_out *out)
 
 static bool write_safetensors(struct save *s, struct lbx_out *out)
 {
-	struct lb_safetensors_entry entry = { .name = s->name, .dtype = s->dtype, .rank = s->from.array.rank,
-					      .shape = s->from.array.shape, .end = (uint64_t)nbytes(s) };
+	struct lb_safetensors_entry entry = { .name = s->name,
+					      .dtype = s->dtype,
+					      .rank = s->from.array.rank,
+					      .shape = s->from.array.shape,
+					      .end = (uint64_t)nbytes(s) };
 	size_t n;
 	lb_auto_free char *header = lb_safetensors_header(1, &entry, &(struct lb_safetensors_metadata){ .n = 0 }, &n);
 	uint64_t prefix = n;
@@ -179,12 +181,11 @@ static void report(const struct save *s, const struct format *format, struct lbx
 	char shape[LBX_LIST_MAX], size[32];
 
 	if (out->json) {
-		json_t *o = json_pack("{s:o,s:o,s:o,s:s,s:s,s:o,s:I,s:b}", "tensor",
-				      lbx_json_string(s->from.label), "file", lbx_json_string(s->path),
-				      "name", format->has_names ? lbx_json_string(s->name) : json_null(),
-				      "dtype", lbx_array_dtype_name(&s->from.array), "written_as",
-				      lbx_dtype_name(s->dtype), "shape",
-				      lbx_json_list(s->from.array.shape, s->from.array.rank), "bytes",
+		json_t *o = json_pack("{s:o,s:o,s:o,s:s,s:s,s:o,s:I,s:b}", "tensor", lbx_json_string(s->from.label),
+				      "file", lbx_json_string(s->path), "name",
+				      format->has_names ? lbx_json_string(s->name) : json_null(), "dtype",
+				      lbx_array_dtype_name(&s->from.array), "written_as", lbx_dtype_name(s->dtype),
+				      "shape", lbx_json_list(s->from.array.shape, s->from.array.rank), "bytes",
 				      (json_int_t)nbytes(s), "replayed", s->from.was_lazy);
 		lbx_json(out, o);
 		return;
@@ -203,7 +204,8 @@ static void report(const struct save *s, const struct format *format, struct lbx
 		lbx_printf(out, "  written as %s, exactly: NumPy's formats have no %s; .safetensors has\n",
 			   lbx_dtype_name(s->dtype), lbx_array_dtype_name(&s->from.array));
 	if (!format->has_bfloat16 && s->from.array.rank > AXES_OF_OLD_NUMPY)
-		lbx_printf(out, "  %d axes: NumPy reads more than %d since 2.0\n", s->from.array.rank, AXES_OF_OLD_NUMPY);
+		lbx_printf(out, "  %d axes: NumPy reads more than %d since 2.0\n", s->from.array.rank,
+			   AXES_OF_OLD_NUMPY);
 }
 
 static bool run_save(struct lbx_context *context, const struct lbx_args *args)

@@ -122,17 +122,16 @@ static void phrase(struct lbx_where_axis *w, int64_t n)
 	if (w->n == 1)
 		snprintf(w->text, sizeof w->text, "index %lld of axis %d%s", first, w->axis, more);
 	else if (w->step == 1 && w->last == n - 1)
-		snprintf(w->text, sizeof w->text, "the last %lld of %lld %s of axis %d%s", count,
-			 (long long)n, LB_PLURAL(n, "index", "indices"), w->axis, more);
+		snprintf(w->text, sizeof w->text, "the last %lld of %lld %s of axis %d%s", count, (long long)n,
+			 LB_PLURAL(n, "index", "indices"), w->axis, more);
 	else if (w->step == 1)
 		snprintf(w->text, sizeof w->text, "indices %lld to %lld of axis %d", first, last, w->axis);
 	else if (w->step > 1)
 		snprintf(w->text, sizeof w->text, "every %lld%s index of axis %d, from %lld to %lld",
-			 (long long)w->step, ordinal(w->step), w->axis, first,
-			 last);
+			 (long long)w->step, ordinal(w->step), w->axis, first, last);
 	else
-		snprintf(w->text, sizeof w->text, "%lld of the %lld %s of axis %d, from %lld to %lld",
-			 count, (long long)n, LB_PLURAL(n, "index", "indices"), w->axis, first, last);
+		snprintf(w->text, sizeof w->text, "%lld of the %lld %s of axis %d, from %lld to %lld", count,
+			 (long long)n, LB_PLURAL(n, "index", "indices"), w->axis, first, last);
 }
 
 static bool look(const char *marks, int64_t n, int64_t different, struct lbx_where_axis *ret)
@@ -159,8 +158,7 @@ static bool look(const char *marks, int64_t n, int64_t different, struct lbx_whe
 	return (double)different * log2((double)n / (double)ret->n) - cost > MARGIN_BITS;
 }
 
-void lbx_where(const struct lbx_marks *m, const struct lbx_comparison *comparison,
-	       struct lbx_where *ret)
+void lbx_where(const struct lbx_marks *m, const struct lbx_comparison *comparison, struct lbx_where *ret)
 {
 	double room = (double)comparison->count;
 

@@ -31,7 +31,6 @@ void lbx_marks_deinit(struct lbx_marks *marks);
 void lbx_marks_see(void *context, const double *errors, int n, int64_t first);
 
 /* ret->n is 0 when they differ all over, or too few do. */
-void lbx_where(const struct lbx_marks *marks, const struct lbx_comparison *comparison,
-	       struct lbx_where *ret);
+void lbx_where(const struct lbx_marks *marks, const struct lbx_comparison *comparison, struct lbx_where *ret);
 
 #endif

@@ -17,7 +17,14 @@
 #include "target/printable.h"
 
 enum {
-	SIDE = 192, ZOOM = 8, MAX_NODES = 1 << 16, DRAWN = 120, BOX_WIDTH = 150, BOX_HEIGHT = 34, GAP_X = 16, GAP_Y = 30,
+	SIDE = 192,
+	ZOOM = 8,
+	MAX_NODES = 1 << 16,
+	DRAWN = 120,
+	BOX_WIDTH = 150,
+	BOX_HEIGHT = 34,
+	GAP_X = 16,
+	GAP_Y = 30,
 };
 
 void lbx_escape(struct lbx_out *page, const char *text)
@@ -100,8 +107,10 @@ void lbx_draw_histogram(struct lbx_out *page, const int64_t *counts, int n, doub
 
 	for (int i = 0; i < n; i++)
 		most = counts[i] > most ? counts[i] : most;
-	lbx_printf(page, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-		   "role=\"img\" aria-label=\"histogram\">", WIDTH, HEIGHT + 14);
+	lbx_printf(page,
+		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+		   "role=\"img\" aria-label=\"histogram\">",
+		   WIDTH, HEIGHT + 14);
 	for (int i = 0; i < n; i++) {
 		double height = (double)counts[i] / (double)most * HEIGHT;
 		/* a bar for whatever is there at all */
@@ -109,8 +118,10 @@ void lbx_draw_histogram(struct lbx_out *page, const int64_t *counts, int n, doub
 		lbx_printf(page, "<rect x=\"%g\" y=\"%.4g\" width=\"%g\" height=\"%.4g\" fill=\"#3b528b\"/>",
 			   i * (double)WIDTH / n, HEIGHT - height, (double)WIDTH / n - 1, height);
 	}
-	lbx_printf(page, "<text x=\"0\" y=\"%d\">%.4g</text><text x=\"%d\" y=\"%d\" "
-		   "text-anchor=\"end\">%.4g</text></svg>\n", HEIGHT + 12, low, WIDTH, HEIGHT + 12, high);
+	lbx_printf(page,
+		   "<text x=\"0\" y=\"%d\">%.4g</text><text x=\"%d\" y=\"%d\" "
+		   "text-anchor=\"end\">%.4g</text></svg>\n",
+		   HEIGHT + 12, low, WIDTH, HEIGHT + 12, high);
 }
 
 struct box {
@@ -167,8 +178,10 @@ static void draw_box(struct lbx_out *page, const struct lbx_graph_node *node, in
 	char text[LB_NAME_MAX + LBX_LIST_MAX], shape[LBX_LIST_MAX];
 
 	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
-	lbx_printf(page, "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" "
-		   "stroke=\"#888\"/>", x, y, BOX_WIDTH, BOX_HEIGHT, node->is_leaf ? "#d9f2d9" : "#fff3cd");
+	lbx_printf(page,
+		   "<g><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"4\" fill=\"%s\" "
+		   "stroke=\"#888\"/>",
+		   x, y, BOX_WIDTH, BOX_HEIGHT, node->is_leaf ? "#d9f2d9" : "#fff3cd");
 	snprintf(text, sizeof text, "%s #%" PRIu64 " %s", t->op, t->id, t->name);
 	lbx_printf(page, "<text x=\"%d\" y=\"%d\">", x + 5, y + 14);
 	print_line(page, text);
@@ -178,15 +191,16 @@ static void draw_box(struct lbx_out *page, const struct lbx_graph_node *node, in
 	lbx_printf(page, "</text></g>\n");
 }
 
-static void draw(struct lbx_out *page, const struct lbx_graph *g, const struct box *boxes, int layers,
-		 int columns)
+static void draw(struct lbx_out *page, const struct lbx_graph *g, const struct box *boxes, int layers, int columns)
 {
 	int drawn = 0, width = columns * (BOX_WIDTH + GAP_X), height = layers * (BOX_HEIGHT + GAP_Y);
 #define X(box) ((box)->column * (BOX_WIDTH + GAP_X))
 #define Y(box) ((box)->layer * (BOX_HEIGHT + GAP_Y))
-	lbx_printf(page, "<div style=\"overflow:auto;max-height:60em\"><svg "
+	lbx_printf(page,
+		   "<div style=\"overflow:auto;max-height:60em\"><svg "
 		   "xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" role=\"img\" "
-		   "aria-label=\"graph\">\n", width, height);
+		   "aria-label=\"graph\">\n",
+		   width, height);
 	for (uint32_t i = g->n_ordered; i-- > 0 && drawn < DRAWN;) {
 		const struct lbx_graph_node *node = &g->nodes[g->order[i]];
 		const struct box *box = &boxes[g->order[i]];
@@ -196,17 +210,20 @@ static void draw(struct lbx_out *page, const struct lbx_graph *g, const struct b
 		for (uint32_t k = 0; k < n && k < DRAWN; k++) {
 			const struct box *to = &boxes[g->inputs[node->first_input + k]];
 			if (to->column >= 0)
-				lbx_printf(page, "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" "
-					   "stroke=\"#888\"/>\n", X(box) + BOX_WIDTH / 2,
-					   Y(box) + BOX_HEIGHT, X(to) + BOX_WIDTH / 2, Y(to));
+				lbx_printf(page,
+					   "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" "
+					   "stroke=\"#888\"/>\n",
+					   X(box) + BOX_WIDTH / 2, Y(box) + BOX_HEIGHT, X(to) + BOX_WIDTH / 2, Y(to));
 		}
 		draw_box(page, node, X(box), Y(box));
 		drawn++;
 	}
 #undef X
 #undef Y
-	lbx_printf(page, "</svg></div>\n<p class=\"dim\">%u operation%s and ready tensors, %d drawn; green "
-		   "ones are ready.</p>\n", g->n, LB_S(g->n), drawn);
+	lbx_printf(page,
+		   "</svg></div>\n<p class=\"dim\">%u operation%s and ready tensors, %d drawn; green "
+		   "ones are ready.</p>\n",
+		   g->n, LB_S(g->n), drawn);
 }
 
 bool lbx_draw_graph(struct lbx_context *context, struct lbx_out *page, const struct lbx_tensor *t)

@@ -15,9 +15,14 @@
 #include "inspect/texts.h"
 
 enum {
-	FILE_MAX = 8192, FILE_ZOOM = 8, TEXT_ZOOM = 4, ROWS_MAX = 48,
+	FILE_MAX = 8192,
+	FILE_ZOOM = 8,
+	TEXT_ZOOM = 4,
+	ROWS_MAX = 48,
 	/* pixels of a character, which terminals do not tell: rather few */
-	CELL_WIDTH = 8, CELL_HEIGHT = 16, PIXEL_ZOOM = 24,
+	CELL_WIDTH = 8,
+	CELL_HEIGHT = 16,
+	PIXEL_ZOOM = 24,
 };
 
 /* What it is made of. */
@@ -39,8 +44,8 @@ static bool parse_range(const char *text, struct range *ret)
 	if (end != text && *end == ',') {
 		const char *second = end + 1;
 		ret->high = strtod(second, &end);
-		ret->given = end != second && !*end && isfinite(ret->low) && isfinite(ret->high) &&
-			     ret->low < ret->high;
+		ret->given =
+		    end != second && !*end && isfinite(ret->low) && isfinite(ret->high) && ret->low < ret->high;
 	}
 	return ret->given || lbx_misuse("image: --range takes LOW,HIGH as in --range=-1,1, not '%s'", text);
 }
@@ -71,8 +76,7 @@ static bool parse_medium(const struct lbx_args *args, const struct lbx_out *out,
 		*ret = FILE_PNG;
 		return !text || lbx_misuse("image: --out writes PNG files, not --as %s", text);
 	}
-	*ret = pixels == LBX_PIXELS_KITTY ? KITTY : pixels == LBX_PIXELS_SIXEL ? SIXEL :
-		out->colours ? BLOCKS : ASCII;
+	*ret = pixels == LBX_PIXELS_KITTY ? KITTY : pixels == LBX_PIXELS_SIXEL ? SIXEL : out->colours ? BLOCKS : ASCII;
 	if (!text)
 		return true;
 	for (int i = 0; i < 4; i++) {
@@ -156,8 +160,7 @@ static void draw_text(struct lbx_out *out, const struct lbx_raster *r, struct ra
 				for (int k = 0; k < r->channels && k < 3; k++, n++)
 					sum += r->values[pixel * r->channels + k];
 			}
-			double t = range.high > range.low ? (sum / n - range.low) / (range.high - range.low)
-							  : 0.5;
+			double t = range.high > range.low ? (sum / n - range.low) / (range.high - range.low) : 0.5;
 			int step = (int)(fmax(0, fmin(1, t)) * last + 0.5);
 			lbx_printf(out, "%c", nan || isnan(t) ? '?' : ramp[step]);
 		}
@@ -183,8 +186,7 @@ static void print_title(struct lbx_out *out, const struct lbx_selection *s, cons
 	lbx_printf(out, "%s%s\n", sight->note[0] ? ", " : "", sight->note);
 }
 
-static bool draw_pixels(struct lbx_out *out, const struct lbx_raster *r, struct range range,
-			enum lbx_pixels how)
+static bool draw_pixels(struct lbx_out *out, const struct lbx_raster *r, struct range range, enum lbx_pixels how)
 {
 	size_t n;
 	lb_auto_free char *text = lbx_pixels_encode(r, range.low, range.high, how, &n);
@@ -197,35 +199,28 @@ static bool draw_pixels(struct lbx_out *out, const struct lbx_raster *r, struct 
 static bool draw(struct lbx_out *out, const struct lbx_raster *r, struct range range, enum medium medium)
 {
 	switch (medium) {
-	case SIXEL:
-		return draw_pixels(out, r, range, LBX_PIXELS_SIXEL);
-	case KITTY:
-		return draw_pixels(out, r, range, LBX_PIXELS_KITTY);
-	case BLOCKS:
-		draw_blocks(out, r, range);
-		return true;
-	default:
-		draw_text(out, r, range);
-		return true;
+	case SIXEL: return draw_pixels(out, r, range, LBX_PIXELS_SIXEL);
+	case KITTY: return draw_pixels(out, r, range, LBX_PIXELS_KITTY);
+	case BLOCKS: draw_blocks(out, r, range); return true;
+	default: draw_text(out, r, range); return true;
 	}
 }
 
 static json_t *json_image(const struct lbx_selection *s, const struct lbx_raster *r, struct range range,
 			  enum lb_dtype dtype, const char *path)
 {
-	json_t *o = json_pack("{s:I,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:I,s:o}", "id", (json_int_t)s->tensor.id,
-		"width", r->width, "height", r->height, "channels", r->channels, "min",
-		r->finite ? lbx_json_double(r->low) : json_null(), "max",
-		r->finite ? lbx_json_double(r->high) : json_null(), "low",
-		lbx_json_double(range.low), "high", lbx_json_double(range.high), "not_finite",
-		(json_int_t)r->not_finite, "file", path ? lbx_json_string(path) : json_null());
+	json_t *o = json_pack("{s:I,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:I,s:o}", "id", (json_int_t)s->tensor.id, "width",
+			      r->width, "height", r->height, "channels", r->channels, "min",
+			      r->finite ? lbx_json_double(r->low) : json_null(), "max",
+			      r->finite ? lbx_json_double(r->high) : json_null(), "low", lbx_json_double(range.low),
+			      "high", lbx_json_double(range.high), "not_finite", (json_int_t)r->not_finite, "file",
+			      path ? lbx_json_string(path) : json_null());
 	lbx_json_measured(o, dtype);
 	return o;
 }
 
-static bool show(struct lbx_context *context, const struct lbx_selection *s,
-		 const struct lbx_sight *sight, const struct lbx_raster *r, struct range range,
-		 enum medium medium, const char *path)
+static bool show(struct lbx_context *context, const struct lbx_selection *s, const struct lbx_sight *sight,
+		 const struct lbx_raster *r, struct range range, enum medium medium, const char *path)
 {
 	struct lbx_out *out = context->out;
 
@@ -266,8 +261,10 @@ static bool run_image(struct lbx_context *context, const struct lbx_args *args)
 	int max_width = path ? FILE_MAX : (int)width * (pixels ? CELL_WIDTH : 1);
 	int max_height = path ? FILE_MAX : (int)rows * (pixels ? CELL_HEIGHT : 2);
 	bool ok = lbx_raster_create(&sight.array, channels, max_width, max_height,
-				    path ? FILE_ZOOM : pixels ? PIXEL_ZOOM : TEXT_ZOOM, context->out,
-				    &raster);
+				    path     ? FILE_ZOOM
+				    : pixels ? PIXEL_ZOOM
+					     : TEXT_ZOOM,
+				    context->out, &raster);
 	if (ok) {
 		ok = show(context, &s, &sight, &raster, range, medium, path);
 		lbx_raster_deinit(&raster);

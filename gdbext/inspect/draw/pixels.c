@@ -23,8 +23,9 @@ static bool is_any(const char *name, const char *const *list)
 enum lbx_pixels lbx_terminal_pixels(void)
 {
 	static const char *const kitty[] = { "xterm-kitty", "xterm-ghostty", "ghostty", "WezTerm", NULL };
-	static const char *const sixel[] = { "foot", "foot-extra", "mlterm", "mlterm-256color",
-					     "contour", "mintty", "mintty-direct", "vt340", NULL };
+	static const char *const sixel[] = { "foot",    "foot-extra", "mlterm",        "mlterm-256color",
+					     "contour", "mintty",     "mintty-direct", "vt340",
+					     NULL };
 	const char *term = getenv("TERM"), *program = getenv("TERM_PROGRAM");
 
 	if (getenv("TMUX") || !term || strncmp(term, "screen", 6) == 0 || strncmp(term, "tmux", 4) == 0 ||
@@ -32,8 +33,8 @@ enum lbx_pixels lbx_terminal_pixels(void)
 		return LBX_PIXELS_NONE;
 	if (LB_HAVE_PNG && (getenv("KITTY_WINDOW_ID") || is_any(term, kitty) || is_any(program, kitty)))
 		return LBX_PIXELS_KITTY;
-	return is_any(term, sixel) || is_any(program, sixel) || strstr(term, "sixel") ?
-		LBX_PIXELS_SIXEL : LBX_PIXELS_NONE;
+	return is_any(term, sixel) || is_any(program, sixel) || strstr(term, "sixel") ? LBX_PIXELS_SIXEL
+										      : LBX_PIXELS_NONE;
 }
 
 /* ---- sixel ---- */
@@ -67,8 +68,8 @@ static int32_t percent(unsigned char value, int steps)
 }
 
 /* The pixels' numbers of colours, CLEAR for what is not drawn. False: too many at so fine steps. */
-static bool reduce(const struct lbx_raster *r, double low, double high, int steps,
-		   struct palette *palette, int16_t *numbers)
+static bool reduce(const struct lbx_raster *r, double low, double high, int steps, struct palette *palette,
+		   int16_t *numbers)
 {
 	memset(palette, 0, sizeof *palette);
 	for (int y = 0; y < r->height; y++) {
@@ -77,9 +78,9 @@ static bool reduce(const struct lbx_raster *r, double low, double high, int step
 			int number = CLEAR;
 			lbx_raster_colour(r, x, y, low, high, c);
 			if (c[3] >= 128) {
-				number = colour_number(palette, (percent(c[0], steps) * 101 +
-								 percent(c[1], steps)) * 101 +
-								percent(c[2], steps));
+				number =
+				    colour_number(palette, (percent(c[0], steps) * 101 + percent(c[1], steps)) * 101 +
+							       percent(c[2], steps));
 				if (number < 0)
 					return false;
 			}
@@ -135,14 +136,13 @@ static void write_band(FILE *to, const int16_t *band, int width, int rows)
 	}
 }
 
-static void write_sixel(FILE *to, const struct lbx_raster *r, const struct palette *palette,
-			const int16_t *numbers)
+static void write_sixel(FILE *to, const struct lbx_raster *r, const struct palette *palette, const int16_t *numbers)
 {
 	/* square pixels; what is not drawn stays as it is */
 	fprintf(to, "\033P0;1q\"1;1;%d;%d", r->width, r->height);
 	for (int i = 0; i < palette->n; i++)
-		fprintf(to, "#%d;2;%d;%d;%d", i, palette->colours[i] / (101 * 101),
-			palette->colours[i] / 101 % 101, palette->colours[i] % 101);
+		fprintf(to, "#%d;2;%d;%d;%d", i, palette->colours[i] / (101 * 101), palette->colours[i] / 101 % 101,
+			palette->colours[i] % 101);
 	for (int y = 0; y < r->height; y += BAND) {
 		if (y)
 			putc('-', to);
@@ -184,8 +184,7 @@ static bool kitty(FILE *to, const struct lbx_raster *r, double low, double high)
 	return png != NULL;
 }
 
-char *lbx_pixels_encode(const struct lbx_raster *raster, double low, double high, enum lbx_pixels how,
-			size_t *ret_n)
+char *lbx_pixels_encode(const struct lbx_raster *raster, double low, double high, enum lbx_pixels how, size_t *ret_n)
 {
 	char *text = NULL;
 	FILE *to = open_memstream(&text, ret_n);

@@ -17,7 +17,6 @@ enum lbx_pixels lbx_terminal_pixels(void);
 /* The picture, its values from low to high, as the escape sequences that draw it; to be freed;
  * NULL with an error. Sixel has the finest steps of colour of which it takes at most 256, and leaves
  * out what is more transparent than not. Kitty's is a PNG file, and fails without libpng. */
-char *lbx_pixels_encode(const struct lbx_raster *raster, double low, double high, enum lbx_pixels how,
-			size_t *ret_n);
+char *lbx_pixels_encode(const struct lbx_raster *raster, double low, double high, enum lbx_pixels how, size_t *ret_n);
 
 #endif

@@ -16,7 +16,13 @@
 #include "inspect/texts.h"
 
 enum {
-	PIECE = 1 << 15, LABEL = 12, ROWS = 12, MAX_COLUMNS = 1000, MAX_ROWS = 200, MAX_BINS = 200, FEW = 40,
+	PIECE = 1 << 15,
+	LABEL = 12,
+	ROWS = 12,
+	MAX_COLUMNS = 1000,
+	MAX_ROWS = 200,
+	MAX_BINS = 200,
+	FEW = 40,
 	SAMPLES = 1024, /* of a column, where a view repeats too much to read it all */
 };
 static const int64_t all_of = 1 << 28; /* elements that are read in any case */
@@ -71,8 +77,7 @@ static bool add_some(struct lbx_out *out, const struct lbx_array *array, struct 
 	return ok;
 }
 
-static void print_title(struct lbx_out *out, const struct lbx_selection *s,
-			const struct lbx_sight *sight)
+static void print_title(struct lbx_out *out, const struct lbx_selection *s, const struct lbx_sight *sight)
 {
 	lbx_print_heading(out, s, &sight->array);
 	lbx_printf(out, "%s%s%s\n", lbx_part_note(sight->array.dtype), sight->note[0] ? ", " : "", sight->note);
@@ -125,8 +130,7 @@ static void draw(struct lbx_out *out, const struct plot *p, int cells, int rows,
 		lbx_styled(out, LBX_DIM, "│");
 		for (int x = 0; x < cells; x++) {
 			unsigned code = 0x2800 + canvas[row * cells + x];
-			lbx_printf(out, "%c%c%c", 0xe0 | code >> 12, 0x80 | (code >> 6 & 0x3f),
-				   0x80 | (code & 0x3f));
+			lbx_printf(out, "%c%c%c", 0xe0 | code >> 12, 0x80 | (code >> 6 & 0x3f), 0x80 | (code & 0x3f));
 		}
 		lbx_printf(out, "\n");
 	}
@@ -143,8 +147,8 @@ static void print_axis(struct lbx_out *out, int64_t last, int cells)
 	lbx_printf(out, "\n");
 }
 
-static bool show_plot(struct lbx_context *context, const struct lbx_selection *s,
-		      const struct lbx_sight *sight, const struct plot *p, int cells, int rows)
+static bool show_plot(struct lbx_context *context, const struct lbx_selection *s, const struct lbx_sight *sight,
+		      const struct plot *p, int cells, int rows)
 {
 	struct lbx_out *out = context->out;
 	double low = INFINITY, high = -INFINITY;
@@ -163,8 +167,8 @@ static bool show_plot(struct lbx_context *context, const struct lbx_selection *s
 			json_array_append_new(highs, none ? json_null() : json_real(p->columns[i].high));
 		}
 		json_t *o = json_pack("{s:I,s:I,s:I,s:I,s:o,s:o}", "id", (json_int_t)s->tensor.id, "size",
-			(json_int_t)p->size, "sampled", (json_int_t)p->sampled, "not_finite",
-			(json_int_t)bad, "low", lows, "high", highs);
+				      (json_int_t)p->size, "sampled", (json_int_t)p->sampled, "not_finite",
+				      (json_int_t)bad, "low", lows, "high", highs);
 		lbx_json_measured(o, p->dtype);
 		lbx_json(out, o);
 		return lb_ok();
@@ -177,8 +181,8 @@ static bool show_plot(struct lbx_context *context, const struct lbx_selection *s
 	draw(out, p, cells, rows, low, high);
 	print_axis(out, p->size - 1, cells);
 	if (p->sampled < p->size)
-		lbx_printf(out, "of a sample of %lld of %lld element%s\n", (long long)p->sampled,
-			   (long long)p->size, LB_S(p->size));
+		lbx_printf(out, "of a sample of %lld of %lld element%s\n", (long long)p->sampled, (long long)p->size,
+			   LB_S(p->size));
 	if (bad)
 		lbx_styled(out, LBX_WARNING, "%lld NaN or Inf are left out\n", (long long)bad);
 	return lb_ok();
@@ -202,7 +206,7 @@ static bool gather(struct lbx_context *context, const struct lbx_array *array, i
 	for (int i = 0; i < ret->n; i++)
 		ret->columns[i] = (struct column){ INFINITY, -INFINITY, 0 };
 	return repeats && array->size > all_of ? add_some(context->out, array, ret)
-		: lbx_array_walk(array, context->out, "plotting", PIECE, add_piece, ret);
+					       : lbx_array_walk(array, context->out, "plotting", PIECE, add_piece, ret);
 }
 
 static bool run_plot(struct lbx_context *context, const struct lbx_args *args)
@@ -277,8 +281,8 @@ static void print_bins(struct lbx_out *out, const int64_t *bins, int n, double l
 		lbx_printf(out, "%*.*g\n", label, digits, high);
 }
 
-static bool show_hist(struct lbx_context *context, const struct lbx_selection *s,
-		      const struct lbx_sight *sight, const struct lbx_sample *sample, int64_t times, int n)
+static bool show_hist(struct lbx_context *context, const struct lbx_selection *s, const struct lbx_sight *sight,
+		      const struct lbx_sample *sample, int64_t times, int n)
 {
 	struct lbx_out *out = context->out;
 	int64_t bins[MAX_BINS];
@@ -291,10 +295,10 @@ static bool show_hist(struct lbx_context *context, const struct lbx_selection *s
 	int64_t not_finite = sampled - counted;
 	if (out->json) {
 		json_t *list = n ? lbx_json_list(bins, n) : json_array();
-		json_t *o = json_pack("{s:I,s:o,s:o,s:o,s:I,s:I,s:I}", "id", (json_int_t)s->tensor.id,
-			"counts", list, "low", n ? json_real(low) : json_null(), "high",
-			n ? json_real(high) : json_null(), "sampled", (json_int_t)sampled, "size",
-			(json_int_t)size, "not_finite", (json_int_t)not_finite);
+		json_t *o =
+		    json_pack("{s:I,s:o,s:o,s:o,s:I,s:I,s:I}", "id", (json_int_t)s->tensor.id, "counts", list, "low",
+			      n ? json_real(low) : json_null(), "high", n ? json_real(high) : json_null(), "sampled",
+			      (json_int_t)sampled, "size", (json_int_t)size, "not_finite", (json_int_t)not_finite);
 		lbx_json_measured(o, sample->dtype);
 		lbx_json(out, o);
 		return lb_ok();
@@ -306,8 +310,8 @@ static bool show_hist(struct lbx_context *context, const struct lbx_selection *s
 	}
 	print_bins(out, bins, n, low, high);
 	if (sample->step > 1)
-		lbx_printf(out, "of a sample of %lld of %lld value%s\n", (long long)sampled,
-			   (long long)size, LB_S(size));
+		lbx_printf(out, "of a sample of %lld of %lld value%s\n", (long long)sampled, (long long)size,
+			   LB_S(size));
 	if (not_finite)
 		lbx_styled(out, LBX_WARNING, "%lld NaN or Inf are left out\n", (long long)not_finite);
 	return true;

@@ -16,11 +16,13 @@ static unsigned char *paint(const struct lbx_raster *raster, double low, double 
 	size_t pixels = (size_t)raster->width * (size_t)raster->height;
 	unsigned char *bytes = malloc(pixels * 4);
 
-	*ret = (png_image){ .version = PNG_IMAGE_VERSION, .width = (png_uint_32)raster->width,
-			    .height = (png_uint_32)raster->height, .format = PNG_FORMAT_RGBA };
+	*ret = (png_image){ .version = PNG_IMAGE_VERSION,
+			    .width = (png_uint_32)raster->width,
+			    .height = (png_uint_32)raster->height,
+			    .format = PNG_FORMAT_RGBA };
 	for (size_t i = 0; i < pixels && bytes; i++)
-		lbx_raster_colour(raster, (int)(i % (size_t)raster->width),
-				  (int)(i / (size_t)raster->width), low, high, bytes + 4 * i);
+		lbx_raster_colour(raster, (int)(i % (size_t)raster->width), (int)(i / (size_t)raster->width), low, high,
+				  bytes + 4 * i);
 	if (!bytes)
 		lb_fail("out of memory for a picture of %d x %d", raster->width, raster->height);
 	return bytes;

@@ -34,7 +34,8 @@ static bool find_channels(const struct lbx_array *a, enum lbx_channels channels,
 
 	if (!two && a->rank != 3)
 		return lb_fail("a picture has two axes, or three with channels first or last, not %d: "
-			       "select some, as in x[0, 0]", a->rank);
+			       "select some, as in x[0, 0]",
+			       a->rank);
 	*ret = LBX_CHANNELS_NONE;
 	if (two)
 		return true;
@@ -44,8 +45,8 @@ static bool find_channels(const struct lbx_array *a, enum lbx_channels channels,
 	int64_t n = shape[last ? 2 : 0];
 	if (channels == LBX_CHANNELS_NONE || !may_be_channels(n))
 		return lb_fail("(%lld, %lld, %lld) is not a picture: an axis of 1, 3 or 4 channels comes "
-			       "first or last; or select two axes, as in x[0]", (long long)shape[0],
-			       (long long)shape[1], (long long)shape[2]);
+			       "first or last; or select two axes, as in x[0]",
+			       (long long)shape[0], (long long)shape[1], (long long)shape[2]);
 	*ret = channels;
 	return true;
 }
@@ -152,15 +153,14 @@ static bool allocate(struct walk *w)
 /* The largest scale (at most 1) at which the array fits, the same along both axes. */
 static void fit(const struct layout *l, int max_width, int max_height, struct lbx_raster *ret)
 {
-	double scale = fmin(1, fmin((double)max_width / (double)l->columns,
-				    (double)max_height / (double)l->rows));
+	double scale = fmin(1, fmin((double)max_width / (double)l->columns, (double)max_height / (double)l->rows));
 
 	ret->width = (int)fmax(1, fmin(max_width, (double)l->columns * scale));
 	ret->height = (int)fmax(1, fmin(max_height, (double)l->rows * scale));
 }
 
-bool lbx_raster_create(const struct lbx_array *array, enum lbx_channels channels, int max_width,
-		       int max_height, int zoom, struct lbx_out *out, struct lbx_raster *ret)
+bool lbx_raster_create(const struct lbx_array *array, enum lbx_channels channels, int max_width, int max_height,
+		       int zoom, struct lbx_out *out, struct lbx_raster *ret)
 {
 	struct lbx_array unique = *array;
 	int64_t times = lbx_array_drop_repeats(&unique);
@@ -224,8 +224,7 @@ static void viridis(double t, unsigned char ret[3])
 	}
 }
 
-void lbx_raster_colour(const struct lbx_raster *r, int x, int y, double low, double high,
-		       unsigned char ret[4])
+void lbx_raster_colour(const struct lbx_raster *r, int x, int y, double low, double high, unsigned char ret[4])
 {
 	int64_t pixel = (int64_t)y * r->width + x;
 	const double *values = r->values + pixel * r->channels;

@@ -20,13 +20,12 @@ struct lbx_raster {
 
 /* At most max_width x max_height pixels; of small arrays each element becomes a square of at most
  * `zoom` pixels. Fails with the reason when it is no picture. */
-bool lbx_raster_create(const struct lbx_array *array, enum lbx_channels channels, int max_width,
-		       int max_height, int zoom, struct lbx_out *out, struct lbx_raster *ret);
+bool lbx_raster_create(const struct lbx_array *array, enum lbx_channels channels, int max_width, int max_height,
+		       int zoom, struct lbx_out *out, struct lbx_raster *ret);
 void lbx_raster_deinit(struct lbx_raster *raster);
 
 /* A pixel as 8-bit red, green, blue, alpha. One channel is drawn in the colours of viridis, from
  * low to high; NaN and Inf in magenta. */
-void lbx_raster_colour(const struct lbx_raster *raster, int x, int y, double low, double high,
-		       unsigned char ret[4]);
+void lbx_raster_colour(const struct lbx_raster *raster, int x, int y, double low, double high, unsigned char ret[4]);
 
 #endif

@@ -60,8 +60,8 @@ void lbx_describe_death(const struct lbx_death *d, char *ret, size_t size)
 		snprintf(ret + n, size - n, ": sent by kill()");
 }
 
-static bool near_buffer(struct lbx_places *places, const struct lbx_buffer *b, uint64_t distance,
-			const char *where, uint64_t address, char *ret, size_t size)
+static bool near_buffer(struct lbx_places *places, const struct lbx_buffer *b, uint64_t distance, const char *where,
+			uint64_t address, char *ret, size_t size)
 {
 	char label[LABEL] = "a buffer that no tensor uses", bytes[32];
 	struct lbx_tensor t;
@@ -70,14 +70,14 @@ static bool near_buffer(struct lbx_places *places, const struct lbx_buffer *b, u
 	if (lbx_places_tensor(places, b, &i, &t))
 		lbx_describe(&t, label, sizeof label);
 	lbx_format_bytes(b->nbytes, bytes, sizeof bytes);
-	snprintf(ret, size, "0x%" PRIx64 " is %" PRIu64 " byte%s %s of buffer #%" PRIu64 " (%s at 0x%"
-		 PRIx64 "), which belongs to %s", address, distance, LB_S(distance), where, b->id, bytes,
-		 b->data, label);
+	snprintf(ret, size,
+		 "0x%" PRIx64 " is %" PRIu64 " byte%s %s of buffer #%" PRIu64 " (%s at 0x%" PRIx64
+		 "), which belongs to %s",
+		 address, distance, LB_S(distance), where, b->id, bytes, b->data, label);
 	return true;
 }
 
-bool lbx_describe_address(struct lbx_places *places, uint64_t address, uint64_t near, char *ret,
-			  size_t size)
+bool lbx_describe_address(struct lbx_places *places, uint64_t address, uint64_t near, char *ret, size_t size)
 {
 	struct lbx_buffer before, after;
 	struct lbx_place place;
@@ -86,13 +86,14 @@ bool lbx_describe_address(struct lbx_places *places, uint64_t address, uint64_t 
 	lbx_places_find(places, address, &place);
 	if (place.kind == LBX_PLACE_RECORD || place.kind == LBX_PLACE_DATA) {
 		lbx_describe(&place.tensor, label, sizeof label);
-		snprintf(ret, size, "0x%" PRIx64 " is byte %" PRIu64 " of the %s of %s", address,
-			 place.distance, place.kind == LBX_PLACE_DATA ? "buffer" : "record", label);
+		snprintf(ret, size, "0x%" PRIx64 " is byte %" PRIu64 " of the %s of %s", address, place.distance,
+			 place.kind == LBX_PLACE_DATA ? "buffer" : "record", label);
 		return true;
 	}
 	if (place.kind == LBX_PLACE_BUFFER) {
-		snprintf(ret, size, "0x%" PRIx64 " is byte %" PRIu64 " of buffer #%" PRIu64
-			 ", where no tensor has an element%s", address, place.distance, place.buffer.id,
+		snprintf(ret, size,
+			 "0x%" PRIx64 " is byte %" PRIu64 " of buffer #%" PRIu64 ", where no tensor has an element%s",
+			 address, place.distance, place.buffer.id,
 			 place.buffer.flags & LB_BUFFER_CACHED ? ": it is cached, free for reuse" : "");
 		return true;
 	}
@@ -113,10 +114,10 @@ json_t *lbx_json_death(const struct lbx_death *d)
 	char text[256];
 
 	lbx_describe_death(d, text, sizeof text);
-	return json_pack("{s:o,s:I,s:I,s:i,s:o,s:o,s:o,s:s}", "command", lbx_json_string(d->command),
-			 "pid", (json_int_t)d->pid, "thread", (json_int_t)d->tid, "signal", d->signal,
-			 "name", name && d->signal ? json_sprintf("SIG%s", name) : json_null(), "code",
-			 d->has_code ? json_integer(d->code) : json_null(), "address", d->has_address ?
-			 json_sprintf("0x%llx", (unsigned long long)d->address) : json_null(), "text",
+	return json_pack("{s:o,s:I,s:I,s:i,s:o,s:o,s:o,s:s}", "command", lbx_json_string(d->command), "pid",
+			 (json_int_t)d->pid, "thread", (json_int_t)d->tid, "signal", d->signal, "name",
+			 name && d->signal ? json_sprintf("SIG%s", name) : json_null(), "code",
+			 d->has_code ? json_integer(d->code) : json_null(), "address",
+			 d->has_address ? json_sprintf("0x%llx", (unsigned long long)d->address) : json_null(), "text",
 			 text);
 }

@@ -76,8 +76,7 @@ static void put_back(const struct lbx_buffer *buffer, struct lbx_tensor *t)
 
 /* The next one whose bytes are there, with its buffer put back, so that it is read like any other;
  * its state stays what it is. */
-static bool next(struct lbx_table *table, const struct buffers *b, struct cursor *at,
-		 struct lbx_tensor *ret)
+static bool next(struct lbx_table *table, const struct buffers *b, struct cursor *at, struct lbx_tensor *ret)
 {
 	while (b->n && next_without_value(table, at, ret)) {
 		struct lbx_buffer key = { .tensor = ret->id };
@@ -140,11 +139,12 @@ static bool list_all(struct lbx_context *context, struct buffers *b)
 			break;
 	}
 	if (list)
-		lbx_json(context->out, json_pack("{s:o,s:I}", "tensors", list, "buffers",
-						 (json_int_t)b->n));
+		lbx_json(context->out, json_pack("{s:o,s:I}", "tensors", list, "buffers", (json_int_t)b->n));
 	else
-		lbx_wrap(context->out, 0, 4), lbx_printf(context->out, "%" PRIu64 " tensor%s without a value still in memory, of %zu cached buffer%s\n",
-			   n, LB_S(n), b->n, LB_S(b->n));
+		lbx_wrap(context->out, 0, 4),
+		    lbx_printf(context->out,
+			       "%" PRIu64 " tensor%s without a value still in memory, of %zu cached buffer%s\n", n,
+			       LB_S(n), b->n, LB_S(b->n));
 	lbx_set_int(context->out, "tensor_count", (int64_t)n);
 	return lb_ok();
 }

@@ -15,8 +15,8 @@ enum { TEXT = 8192, BAD_SHOWN = 16 };
 const char *lbx_verdict_name(enum lbx_verdict verdict)
 {
 	static const char *const names[] = {
-		[LBX_MODULE_SAME] = "same", [LBX_MODULE_UNPROVEN] = "unproven", [LBX_MODULE_FORCED] = "forced",
-		[LBX_MODULE_DIFFERS] = "differs", [LBX_MODULE_UNDATED] = "undated", [LBX_MODULE_NEWER] = "newer",
+		[LBX_MODULE_SAME] = "same",       [LBX_MODULE_UNPROVEN] = "unproven", [LBX_MODULE_FORCED] = "forced",
+		[LBX_MODULE_DIFFERS] = "differs", [LBX_MODULE_UNDATED] = "undated",   [LBX_MODULE_NEWER] = "newer",
 		[LBX_MODULE_MISSING] = "missing",
 	};
 	return names[verdict];
@@ -62,11 +62,12 @@ json_t *lbx_json_modules(struct lbx_context *context)
 	struct lbx_module m;
 
 	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++)
-		json_array_append_new(list, json_pack("{s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:s}",
-			"path", lbx_json_string(m.path), "program", m.is_program,
-			"start", lbx_json_address(m.start), "end", lbx_json_address(m.end),
-			"build_id", json_id(&m.wanted), "file", m.file ? lbx_json_string(m.file) : json_null(),
-			"file_build_id", json_id(&m.found), "verdict", lbx_verdict_name(m.verdict)));
+		json_array_append_new(list,
+				      json_pack("{s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:s}", "path", lbx_json_string(m.path),
+						"program", m.is_program, "start", lbx_json_address(m.start), "end",
+						lbx_json_address(m.end), "build_id", json_id(&m.wanted), "file",
+						m.file ? lbx_json_string(m.file) : json_null(), "file_build_id",
+						json_id(&m.found), "verdict", lbx_verdict_name(m.verdict)));
 	return list;
 }
 
@@ -101,8 +102,7 @@ static void print_modules(struct lbx_context *context)
 		snprintf(path, sizeof path, "%s", m.path);
 		lbx_make_printable(path);
 		lbx_wrap(out, 0, 10);
-		lbx_styled(out, lbx_module_is_used(&m) ? LBX_PLAIN : LBX_WARNING, "%-9s ",
-			   lbx_verdict_name(m.verdict));
+		lbx_styled(out, lbx_module_is_used(&m) ? LBX_PLAIN : LBX_WARNING, "%-9s ", lbx_verdict_name(m.verdict));
 		lbx_printf(out, "0x%012" PRIx64 " ", m.start);
 		lbx_cell(out, LBX_PLAIN, width, id);
 		lbx_printf(out, " %s%s\n", path, m.is_program ? " (the program)" : "");

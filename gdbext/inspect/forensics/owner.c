@@ -27,8 +27,8 @@ static bool in_thread(struct lbx_context *context, uint64_t tid, uint64_t addres
 		if (!found)
 			continue;
 		lbx_describe_frame(&view.frames[i], where, sizeof where);
-		snprintf(ret, size, "0x%" PRIx64 " is on the stack of thread %" PRIu64 ", in frame #%d: %s",
-			 address, tid, i, where);
+		snprintf(ret, size, "0x%" PRIx64 " is on the stack of thread %" PRIu64 ", in frame #%d: %s", address,
+			 tid, i, where);
 	}
 	lbx_thread_view_release(&view);
 	return found;
@@ -64,11 +64,12 @@ static void elsewhere(struct lbx_context *context, uint64_t address, char *ret, 
 	char byte;
 
 	if (lbx_target_try_read(context->target, address, &byte, 1))
-		snprintf(ret, size, "0x%" PRIx64 " is memory of the program, but of no tensor, and near "
-			 "none", address);
-	else
-		snprintf(ret, size, "0x%" PRIx64 " is no memory that can be read, and near no tensor",
+		snprintf(ret, size,
+			 "0x%" PRIx64 " is memory of the program, but of no tensor, and near "
+			 "none",
 			 address);
+	else
+		snprintf(ret, size, "0x%" PRIx64 " is no memory that can be read, and near no tensor", address);
 }
 
 /* A record that is freed, or that cannot be believed. */
@@ -98,16 +99,16 @@ static bool run_owner(struct lbx_context *context, const struct lbx_args *args)
 	bool in_records = !exact && in_table(context, address, text, sizeof text);
 	bool in_code = !exact && !in_records && in_module(context, address, text, sizeof text);
 	uint64_t reach = lbx_target_try_read(context->target, address, &byte, 1) ? LBX_NEAR : LBX_NEAR_FAULT;
-	bool near = !exact && !in_records && !in_code &&
-		    lbx_describe_address(places, address, reach, text, sizeof text);
+	bool near =
+	    !exact && !in_records && !in_code && lbx_describe_address(places, address, reach, text, sizeof text);
 	lbx_places_destroy(places);
 	if (exact)
 		return lbx_command_at.run(context, args);
 	if (!in_records && !in_code && !near && !on_stack(context, address, text, sizeof text))
 		elsewhere(context, address, text, sizeof text);
 	if (context->out->json)
-		lbx_json(context->out, json_pack("{s:o,s:b,s:o}", "address", lbx_json_address(address),
-						 "near_miss", near, "text", lbx_json_string(text)));
+		lbx_json(context->out, json_pack("{s:o,s:b,s:o}", "address", lbx_json_address(address), "near_miss",
+						 near, "text", lbx_json_string(text)));
 	else
 		lbx_printf(context->out, "%s\n", text);
 	return lb_ok();

@@ -121,8 +121,7 @@ static struct row *next_row_of(struct job *job, char *name, size_t index)
 }
 
 /* False when the user interrupts; a value that cannot be had is its cell's affair. */
-static bool fill(struct job *job, struct lbx_context *context, const struct lbx_tensor *t,
-		 struct cell *cell)
+static bool fill(struct job *job, struct lbx_context *context, const struct lbx_tensor *t, struct cell *cell)
 {
 	struct lbx_selection selection = { .tensor = *t };
 	struct lbx_sight sight;
@@ -218,8 +217,7 @@ static bool sort_members(struct job *job)
 	for (size_t i = 1; i < job->n; i++)
 		if (job->members[i].rank >= 0 && job->members[i].rank == job->members[i - 1].rank)
 			return lb_fail("%s and %s are both of rank %lld: are they of one job?",
-				       job->members[i - 1].path, job->members[i].path,
-				       (long long)job->members[i].rank);
+				       job->members[i - 1].path, job->members[i].path, (long long)job->members[i].rank);
 	return true;
 }
 
@@ -302,8 +300,7 @@ static void name_ranks(const struct job *job, const struct row *row, size_t lead
 			i++;
 		used += (size_t)snprintf(ret + used, size - used, "%s%lld", used ? ", " : "", (long long)from);
 		if (used < size && job->members[i].rank > from)
-			used += (size_t)snprintf(ret + used, size - used, "-%lld",
-						 (long long)job->members[i].rank);
+			used += (size_t)snprintf(ret + used, size - used, "-%lld", (long long)job->members[i].rank);
 		if (used + 24 >= size) {
 			snprintf(ret + size - 4, 4, "...");
 			return;
@@ -326,12 +323,11 @@ static void print_row(const struct job *job, const struct row *row)
 		const struct lbx_digest *d = &row->cells[job->members[i].index].digest;
 		name_ranks(job, row, i, ranks, sizeof ranks);
 		lbx_format_list(d->shape, d->rank, shape, sizeof shape);
-		lbx_printf(out, "  rank %s: %s %s, checksum %016llx, mean %.9g, std %.6g, min %.9g, max %.9g",
-			   ranks, lbx_dtype_name(d->dtype), shape, (unsigned long long)d->checksum, d->mean,
-			   d->std, d->min, d->max);
+		lbx_printf(out, "  rank %s: %s %s, checksum %016llx, mean %.9g, std %.6g, min %.9g, max %.9g", ranks,
+			   lbx_dtype_name(d->dtype), shape, (unsigned long long)d->checksum, d->mean, d->std, d->min,
+			   d->max);
 		if (d->nan || d->inf)
-			lbx_styled(out, LBX_WARNING, ", %lld NaN, %lld Inf", (long long)d->nan,
-				   (long long)d->inf);
+			lbx_styled(out, LBX_WARNING, ", %lld NaN, %lld Inf", (long long)d->nan, (long long)d->inf);
 		lbx_printf(out, "\n");
 	}
 }
@@ -356,11 +352,12 @@ static void print_text(const struct job *job, const struct tally *t, int64_t lim
 		lbx_printf(out, "%s: nothing to compare\n", job->n_read ? "1 rank" : "no rank");
 		return;
 	}
-	lbx_printf(out, "%zu rank%s, %zu name%s: %lld equal everywhere, %lld differ, %lld lazy%s, %lld in one "
-		   "rank alone", job->n_read, LB_S(job->n_read), job->n_rows, LB_S(job->n_rows),
-		   (long long)t->equal, (long long)t->different,
-		   (long long)t->lazy, t->lazy && !job->replay ? " (--replay computes them)" : "",
-		   (long long)t->alone);
+	lbx_printf(out,
+		   "%zu rank%s, %zu name%s: %lld equal everywhere, %lld differ, %lld lazy%s, %lld in one "
+		   "rank alone",
+		   job->n_read, LB_S(job->n_read), job->n_rows, LB_S(job->n_rows), (long long)t->equal,
+		   (long long)t->different, (long long)t->lazy,
+		   t->lazy && !job->replay ? " (--replay computes them)" : "", (long long)t->alone);
 	lbx_printf(out, t->unreadable ? ", %lld not all readable\n" : "\n", (long long)t->unreadable);
 	if (t->different)
 		lbx_printf(out, "In the order of creation:\n");
@@ -384,11 +381,10 @@ static json_t *json_group(const struct job *job, const struct row *row, size_t l
 		if (follows(job, row, leader, i))
 			json_array_append_new(ranks, json_integer(job->members[i].rank));
 	snprintf(checksum, sizeof checksum, "%016llx", (unsigned long long)d->checksum);
-	return json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:I,s:I}", "ranks", ranks, "dtype",
-			 lbx_dtype_name(d->dtype), "shape", lbx_json_list(d->shape, d->rank), "checksum",
-			 checksum, "mean", lbx_json_double(d->mean), "std", lbx_json_double(d->std), "min",
-			 lbx_json_double(d->min), "max", lbx_json_double(d->max), "nan",
-			 (json_int_t)d->nan, "inf", (json_int_t)d->inf);
+	return json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:I,s:I}", "ranks", ranks, "dtype", lbx_dtype_name(d->dtype),
+			 "shape", lbx_json_list(d->shape, d->rank), "checksum", checksum, "mean",
+			 lbx_json_double(d->mean), "std", lbx_json_double(d->std), "min", lbx_json_double(d->min),
+			 "max", lbx_json_double(d->max), "nan", (json_int_t)d->nan, "inf", (json_int_t)d->inf);
 }
 
 static void print_json(const struct job *job, const struct tally *t, int64_t limit)
@@ -397,8 +393,9 @@ static void print_json(const struct job *job, const struct tally *t, int64_t lim
 
 	for (size_t i = 0; i < job->n; i++) {
 		const struct member *m = &job->members[i];
-		json_array_append_new(members, json_pack("{s:o,s:o,s:o}", "rank", m->error[0] ? json_null()
-							 : json_integer(m->rank), "core", lbx_json_string(m->path), "error",
+		json_array_append_new(members, json_pack("{s:o,s:o,s:o}", "rank",
+							 m->error[0] ? json_null() : json_integer(m->rank), "core",
+							 lbx_json_string(m->path), "error",
 							 m->error[0] ? lbx_json_string(m->error) : json_null()));
 	}
 	for (size_t i = 0; i < job->n_rows && (int64_t)json_array_size(rows) < limit; i++) {
@@ -409,15 +406,14 @@ static void print_json(const struct job *job, const struct tally *t, int64_t lim
 		for (size_t k = 0; k < job->n; k++)
 			if (leads(job, row, k))
 				json_array_append_new(groups, json_group(job, row, k));
-		json_array_append_new(rows, json_pack("{s:o,s:I,s:o}", "name", lbx_json_string(row->name),
-						      "occurrence", (json_int_t)row->occurrence, "values",
-						      groups));
+		json_array_append_new(rows, json_pack("{s:o,s:I,s:o}", "name", lbx_json_string(row->name), "occurrence",
+						      (json_int_t)row->occurrence, "values", groups));
 	}
-	lbx_json(job->context->out, json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "ranks", members, "names",
-					      (json_int_t)job->n_rows, "equal", (json_int_t)t->equal,
-					      "different", (json_int_t)t->different, "lazy", (json_int_t)t->lazy,
-					      "alone", (json_int_t)t->alone, "unreadable",
-					      (json_int_t)t->unreadable, "differing", rows));
+	lbx_json(job->context->out,
+		 json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "ranks", members, "names", (json_int_t)job->n_rows,
+			   "equal", (json_int_t)t->equal, "different", (json_int_t)t->different, "lazy",
+			   (json_int_t)t->lazy, "alone", (json_int_t)t->alone, "unreadable", (json_int_t)t->unreadable,
+			   "differing", rows));
 }
 
 static bool compare(struct job *job, int64_t limit)
@@ -446,7 +442,8 @@ static bool compare(struct job *job, int64_t limit)
 
 static bool run_ranks(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct job job = { .context = context, .glob = lbx_args_option(args, "names"),
+	struct job job = { .context = context,
+			   .glob = lbx_args_option(args, "names"),
 			   .replay = lbx_args_option(args, "replay") };
 	int64_t limit = context->out->json ? INT64_MAX : 10;
 

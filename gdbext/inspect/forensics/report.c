@@ -28,8 +28,7 @@ static bool settle(struct lbx_report *r, enum lbx_section section, bool done)
 }
 
 /* Stacks are told also of a program without the runtime, and of damaged ones as far as they go. */
-static bool collect_threads(struct lbx_context *context, struct lbx_places *places,
-			    struct lbx_report *ret)
+static bool collect_threads(struct lbx_context *context, struct lbx_places *places, struct lbx_report *ret)
 {
 	uint64_t tids[MAX_THREADS];
 
@@ -44,8 +43,8 @@ static bool collect_threads(struct lbx_context *context, struct lbx_places *plac
 	if (!ret->threads)
 		return lb_fail("out of memory");
 	for (int i = 0; i < n; i++) {
-		bool viewed = lbx_thread_view(context, places, tids[i], MAX_FRAMES, LBX_TAIL,
-					      &ret->threads[ret->n_threads]);
+		bool viewed =
+		    lbx_thread_view(context, places, tids[i], MAX_FRAMES, LBX_TAIL, &ret->threads[ret->n_threads]);
 		if (!settle(ret, LBX_SECTION_THREADS, viewed))
 			return false;
 		ret->n_threads += viewed;
@@ -76,8 +75,9 @@ bool lbx_describe_damage(const struct lbx_report *r, char *ret, size_t size)
 	int n = snprintf(ret, size, "The table of tensors is damaged, or cannot be read: %" PRIu64 " record%s",
 			 r->unreadable, LB_S(r->unreadable));
 	if (r->bad_first && n > 0 && (size_t)n < size)
-		snprintf(ret + n, size - (size_t)n, r->bad_first == r->bad_last ? " at 0x%" PRIx64 :
-			 " from 0x%" PRIx64 " to 0x%" PRIx64, r->bad_first, r->bad_last);
+		snprintf(ret + n, size - (size_t)n,
+			 r->bad_first == r->bad_last ? " at 0x%" PRIx64 : " from 0x%" PRIx64 " to 0x%" PRIx64,
+			 r->bad_first, r->bad_last);
 	return true;
 }
 
@@ -111,9 +111,9 @@ static bool suspect_pointers(struct lbx_report *r)
 				last = variable->pointer.value;
 				lbx_describe_held(variable, held, sizeof held);
 				lbx_describe_frame(f, where, sizeof where);
-				if (!lbx_findings_add(&r->suspicions, "raw pointer",
-						      variable->place.tensor.id, last,
-						      "in %s, %s: reading it raw gives the wrong elements", where, held))
+				if (!lbx_findings_add(&r->suspicions, "raw pointer", variable->place.tensor.id, last,
+						      "in %s, %s: reading it raw gives the wrong elements", where,
+						      held))
 					return r->suspicions.capped;
 			}
 		}
@@ -125,13 +125,14 @@ static bool suspect_counters(struct lbx_report *r)
 {
 	const struct lb_counters *c = &r->root.counters;
 
-	if (c->raw_misuse && !lbx_findings_add(&r->suspicions, "raw access", 0, 0,
-			"the program took raw pointers of views that are not row-contiguous %llu time%s "
-			"(LAZYBONES_STRIDED=warn tells where)", (unsigned long long)c->raw_misuse,
-			LB_S(c->raw_misuse)))
+	if (c->raw_misuse &&
+	    !lbx_findings_add(&r->suspicions, "raw access", 0, 0,
+			      "the program took raw pointers of views that are not row-contiguous %llu time%s "
+			      "(LAZYBONES_STRIDED=warn tells where)",
+			      (unsigned long long)c->raw_misuse, LB_S(c->raw_misuse)))
 		return r->suspicions.capped;
-	if (c->errors && !lbx_findings_add(&r->suspicions, "errors", 0, 0,
-			"%llu call%s of the runtime failed", (unsigned long long)c->errors, LB_S(c->errors)))
+	if (c->errors && !lbx_findings_add(&r->suspicions, "errors", 0, 0, "%llu call%s of the runtime failed",
+					   (unsigned long long)c->errors, LB_S(c->errors)))
 		return r->suspicions.capped;
 	return true;
 }
@@ -150,12 +151,11 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 		lbx_describe_address(places, ret->death.address, LBX_NEAR_FAULT, ret->fault, sizeof ret->fault);
 	return settle(ret, LBX_SECTION_FLIGHTS, collect_flights(context, ret)) &&
 	       settle(ret, LBX_SECTION_MEMORY, collect_memory(context, ret)) &&
-	       settle(ret, LBX_SECTION_VALUES,
-		      lbx_find_nonfinite(context, seconds / 2, &ret->bad, &ret->nonfinite)) &&
+	       settle(ret, LBX_SECTION_VALUES, lbx_find_nonfinite(context, seconds / 2, &ret->bad, &ret->nonfinite)) &&
 	       settle(ret, LBX_SECTION_SUSPICIONS, suspect_pointers(ret) && suspect_counters(ret)) &&
-	       (!places || settle(ret, LBX_SECTION_SUSPICIONS,
-				  lbx_find_storage_order(context, places, seconds / 2, false, &ret->suspicions,
-							 &ret->suspect)));
+	       (!places ||
+		settle(ret, LBX_SECTION_SUSPICIONS,
+		       lbx_find_storage_order(context, places, seconds / 2, false, &ret->suspicions, &ret->suspect)));
 }
 
 bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret)
@@ -171,8 +171,7 @@ bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_
 		snprintf(ret->why, sizeof ret->why, "%s", lb_error_message());
 		lb_clear_error();
 	}
-	bool done = (!ret->has_runtime ||
-		     settle(ret, LBX_SECTION_SUSPICIONS, lbx_places_create(context, &places))) &&
+	bool done = (!ret->has_runtime || settle(ret, LBX_SECTION_SUSPICIONS, lbx_places_create(context, &places))) &&
 		    settle(ret, LBX_SECTION_THREADS, collect_threads(context, places, ret)) &&
 		    (!ret->has_runtime || collect_tensors(context, places, seconds, ret));
 	lbx_places_destroy(places);

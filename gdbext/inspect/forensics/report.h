@@ -9,8 +9,14 @@
 #include "inspect/operand/frames.h"
 
 /* Sections that cannot always be made, as in a core that is cut. */
-enum lbx_section { LBX_SECTION_THREADS, LBX_SECTION_FLIGHTS, LBX_SECTION_VALUES, LBX_SECTION_MEMORY,
-		   LBX_SECTION_SUSPICIONS, LBX_SECTIONS };
+enum lbx_section {
+	LBX_SECTION_THREADS,
+	LBX_SECTION_FLIGHTS,
+	LBX_SECTION_VALUES,
+	LBX_SECTION_MEMORY,
+	LBX_SECTION_SUSPICIONS,
+	LBX_SECTIONS
+};
 
 struct lbx_report {
 	bool has_death;
@@ -41,7 +47,6 @@ void lbx_report_deinit(struct lbx_report *report);
 void lbx_report_print(struct lbx_context *context, const struct lbx_report *report);
 void lbx_report_json(struct lbx_context *context, const struct lbx_report *report);
 /* One HTML page without references to anything outside. */
-bool lbx_report_page(struct lbx_context *context, const struct lbx_report *report,
-		     struct lbx_out *page);
+bool lbx_report_page(struct lbx_context *context, const struct lbx_report *report, struct lbx_out *page);
 
 #endif

@@ -19,22 +19,29 @@
 #include "inspect/trace/events.h"
 #include "target/printable.h"
 
-enum { CARDS = 24, BINS = 32, PIECE = 1 << 16, SITES = 16, EVENTS = 100, LABEL = LBX_DESCRIPTION_MAX,
-       SAMPLED = 1 << 20 };
+enum {
+	CARDS = 24,
+	BINS = 32,
+	PIECE = 1 << 16,
+	SITES = 16,
+	EVENTS = 100,
+	LABEL = LBX_DESCRIPTION_MAX,
+	SAMPLED = 1 << 20
+};
 
 static const char head[] =
-	"<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
-	"<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width\"/>\n<title>Lazybones report</title>\n<style>\n"
-	"body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em}\n"
-	"h1{overflow-wrap:anywhere}\n"
-	"pre,code{font:12px/1.5 ui-monospace,monospace}\n"
-	"pre{background:#f5f5f5;padding:.8em;overflow-x:auto}\n"
-	".held{color:#85590a}.bad{color:#b00020}.dim{color:#666}\n"
-	".cards{display:flex;flex-wrap:wrap;gap:1em}\n"
-	".card{border:1px solid #ccc;padding:.7em;max-width:21em;overflow-wrap:anywhere}\n"
-	"img{image-rendering:pixelated}svg text{font:11px ui-monospace,monospace}\n"
-	"td,th{padding:.1em .8em .1em 0;text-align:left}td.n{text-align:right}\n"
-	"</style>\n</head>\n<body>\n";
+    "<!DOCTYPE html>\n<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"en\">\n<head>\n"
+    "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width\"/>\n<title>Lazybones report</title>\n<style>\n"
+    "body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:72em;padding:0 1em}\n"
+    "h1{overflow-wrap:anywhere}\n"
+    "pre,code{font:12px/1.5 ui-monospace,monospace}\n"
+    "pre{background:#f5f5f5;padding:.8em;overflow-x:auto}\n"
+    ".held{color:#85590a}.bad{color:#b00020}.dim{color:#666}\n"
+    ".cards{display:flex;flex-wrap:wrap;gap:1em}\n"
+    ".card{border:1px solid #ccc;padding:.7em;max-width:21em;overflow-wrap:anywhere}\n"
+    "img{image-rendering:pixelated}svg text{font:11px ui-monospace,monospace}\n"
+    "td,th{padding:.1em .8em .1em 0;text-align:left}td.n{text-align:right}\n"
+    "</style>\n</head>\n<body>\n";
 
 /* Of which tensors a card was made. */
 struct cards {
@@ -79,15 +86,13 @@ static void print_frame(struct lbx_out *page, const struct lbx_frame_view *f)
 	lbx_printf(page, "%s\n", f->frame.is_inlined ? " (inlined)" : "");
 	for (int k = 0; k < f->n_held; k++) {
 		lbx_describe_held(&f->held[k], text, sizeof text);
-		lbx_printf(page, "       <span class=\"%s\">",
-			   lbx_held_is_strided(&f->held[k]) ? "bad" : "held");
+		lbx_printf(page, "       <span class=\"%s\">", lbx_held_is_strided(&f->held[k]) ? "bad" : "held");
 		lbx_escape(page, text);
 		lbx_printf(page, "</span>\n");
 	}
 }
 
-static void print_thread(struct lbx_context *context, struct lbx_out *page,
-			 const struct lbx_thread_view *view)
+static void print_thread(struct lbx_context *context, struct lbx_out *page, const struct lbx_thread_view *view)
 {
 	char text[2 * LABEL];
 
@@ -120,8 +125,7 @@ static void print_thread(struct lbx_context *context, struct lbx_out *page,
 	lbx_printf(page, "</pre>\n");
 }
 
-static void print_threads(struct lbx_context *context, struct lbx_out *page,
-			  const struct lbx_report *r)
+static void print_threads(struct lbx_context *context, struct lbx_out *page, const struct lbx_report *r)
 {
 	if (r->missing[LBX_SECTION_THREADS][0]) {
 		lbx_printf(page, "<h2>Threads</h2>\n");
@@ -133,14 +137,14 @@ static void print_threads(struct lbx_context *context, struct lbx_out *page,
 	print_thread(context, page, &r->threads[0]);
 	if (r->n_threads == 1)
 		return;
-	lbx_printf(page, "<h2>Other threads</h2>\n<details><summary>%d</summary>\n",
-		   r->total_threads - 1);
+	lbx_printf(page, "<h2>Other threads</h2>\n<details><summary>%d</summary>\n", r->total_threads - 1);
 	for (int i = 1; i < r->n_threads; i++)
 		print_thread(context, page, &r->threads[i]);
 	if (r->n_threads < r->total_threads)
-		lbx_printf(page, "<p>%d more thread%s not shown; <code>lazybones core CORE threads</code> has "
-			   "more of them.</p>\n", r->total_threads - r->n_threads,
-			   LB_PLURAL(r->total_threads - r->n_threads, " is", "s are"));
+		lbx_printf(page,
+			   "<p>%d more thread%s not shown; <code>lazybones core CORE threads</code> has "
+			   "more of them.</p>\n",
+			   r->total_threads - r->n_threads, LB_PLURAL(r->total_threads - r->n_threads, " is", "s are"));
 	lbx_printf(page, "</details>\n");
 }
 
@@ -165,7 +169,7 @@ static void print_modules(struct lbx_context *context, struct lbx_out *page)
 				continue;
 			if (!some)
 				lbx_printf(page, "<h2>Program and libraries</h2>\n<table>\n<tr><th>file here</th>"
-					   "<th>path</th><th>build id</th><th>of the file here</th></tr>\n");
+						 "<th>path</th><th>build id</th><th>of the file here</th></tr>\n");
 			some = true;
 			lbx_printf(page, "<tr><td%s>%s</td><td>", same ? "" : " class=\"bad\"",
 				   lbx_verdict_name(m.verdict));
@@ -202,8 +206,7 @@ static void print_summary(struct lbx_out *page, const struct lbx_summary *summar
 		   (long long)(summary->special[LBX_POSITIVE_INF] + summary->special[LBX_NEGATIVE_INF]));
 }
 
-static void print_values(struct lbx_context *context, struct lbx_out *page,
-			 const struct lbx_array *array)
+static void print_values(struct lbx_context *context, struct lbx_out *page, const struct lbx_array *array)
 {
 	struct lbx_array part = *array;
 	int64_t counts[BINS];
@@ -222,8 +225,7 @@ static void print_values(struct lbx_context *context, struct lbx_out *page,
 	lbx_summary_init(&v.summary, part.dtype);
 	if (!lbx_sample_init(&v.sample, part.dtype, part.size))
 		return;
-	if (lbx_array_walk(&part, context->out, "drawing", PIECE, add_piece, &v) &&
-	    lbx_sample_sort(&v.sample)) {
+	if (lbx_array_walk(&part, context->out, "drawing", PIECE, add_piece, &v) && lbx_sample_sort(&v.sample)) {
 		int n = lbx_sample_histogram(&v.sample, BINS, counts, &low, &high);
 		if (n)
 			lbx_draw_histogram(page, counts, n, low, high);
@@ -285,8 +287,7 @@ static void print_cards(struct lbx_context *context, struct lbx_out *page, const
 	lbx_printf(page, "<h2>Tensors</h2>\n<div class=\"cards\">\n");
 	for (int k = 0; r->n_threads && k < r->threads[0].n; k++)
 		for (int h = 0; h < r->threads[0].frames[k].n_held; h++)
-			print_card(context, page, &cards,
-				   &r->threads[0].frames[k].held[h].place.tensor);
+			print_card(context, page, &cards, &r->threads[0].frames[k].held[h].place.tensor);
 	for (int i = 0; i < r->bad.n; i++) {
 		if (lbx_tensors_by_id(tensors, r->bad.list[i].tensor, &t))
 			print_card(context, page, &cards, &t);
@@ -337,8 +338,7 @@ static void print_memory(struct lbx_context *context, struct lbx_out *page, cons
 			continue; /* no tensor's */
 		lbx_format_bytes(s->bytes, bytes, sizeof bytes);
 		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
-		lbx_printf(page, "<tr><td class=\"n\">%s</td><td class=\"n\">%" PRId64 "</td><td>", bytes,
-			   s->buffers);
+		lbx_printf(page, "<tr><td class=\"n\">%s</td><td class=\"n\">%" PRId64 "</td><td>", bytes, s->buffers);
 		lbx_escape(page, where);
 		lbx_printf(page, "</td></tr>\n");
 	}

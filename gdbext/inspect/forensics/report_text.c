@@ -32,8 +32,7 @@ static void print_death(struct lbx_context *context, const struct lbx_report *r)
 	lbx_describe_death(&r->death, text, sizeof text);
 	lbx_wrap(out, 0, 4);
 	if (context->stacks && r->death.tid)
-		lbx_printf(out, "%s (process %" PRIu64 ") %s\n",
-			   r->death.command[0] ? r->death.command : "the program",
+		lbx_printf(out, "%s (process %" PRIu64 ") %s\n", r->death.command[0] ? r->death.command : "the program",
 			   r->death.pid ? r->death.pid : r->death.tid, text);
 	else
 		lbx_printf(out, "a %s\n", context->target->ops->kind);
@@ -73,8 +72,7 @@ static void print_threads(struct lbx_context *context, const struct lbx_report *
 		lbx_printf(out, "\n");
 	}
 	if (r->total_threads > THREADS_SHOWN + 1)
-		lbx_printf(out, "  … %d more (`threads` shows them)\n",
-			   r->total_threads - THREADS_SHOWN - 1);
+		lbx_printf(out, "  … %d more (`threads` shows them)\n", r->total_threads - THREADS_SHOWN - 1);
 }
 
 /* Why frames have no names; nothing where all is as it was. */
@@ -116,8 +114,8 @@ static void print_values(struct lbx_out *out, const struct lbx_report *r)
 		return;
 	lbx_format_bytes((int64_t)r->nonfinite.bytes, bytes, sizeof bytes);
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "  %s%" PRIu64 " floating tensors looked at (%s)", r->bad.n ? "" : "none: ",
-		   r->nonfinite.searched, bytes);
+	lbx_printf(out, "  %s%" PRIu64 " floating tensors looked at (%s)",
+		   r->bad.n ? "" : "none: ", r->nonfinite.searched, bytes);
 	if (r->nonfinite.skipped)
 		lbx_printf(out, ", %" PRIu64 " not: unreadable, or no time left", r->nonfinite.skipped);
 	lbx_printf(out, "\n");
@@ -151,8 +149,7 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
 		lbx_wrap(out, 0, 19);
 		lbx_printf(out, "  %10s %3.0f%%  %" PRId64 " buffer%s made in %s\n", bytes,
-			   100 * (double)s->bytes / (double)r->sites.bytes, s->buffers,
-			   LB_S(s->buffers), where);
+			   100 * (double)s->bytes / (double)r->sites.bytes, s->buffers, LB_S(s->buffers), where);
 	}
 }
 
@@ -176,8 +173,8 @@ static void print_suspicions(struct lbx_out *out, const struct lbx_report *r)
 	lbx_format_bytes((int64_t)r->suspect.bytes, bytes, sizeof bytes);
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "  %s%" PRIu64 " view%s looked for in %s of memory%s\n",
-		   r->suspicions.n ? "" : "none: ", r->suspect.views, LB_S(r->suspect.views),
-		   bytes, r->suspect.late ? ", then time was up" : "");
+		   r->suspicions.n ? "" : "none: ", r->suspect.views, LB_S(r->suspect.views), bytes,
+		   r->suspect.late ? ", then time was up" : "");
 }
 
 void lbx_report_print(struct lbx_context *context, const struct lbx_report *r)
@@ -206,8 +203,8 @@ static json_t *json_count(bool known, uint64_t value)
 static json_t *json_missing(const struct lbx_report *r)
 {
 	static const char *const keys[] = {
-		[LBX_SECTION_THREADS] = "threads", [LBX_SECTION_FLIGHTS] = "in_flight",
-		[LBX_SECTION_VALUES] = "nonfinite", [LBX_SECTION_MEMORY] = "memory",
+		[LBX_SECTION_THREADS] = "threads",       [LBX_SECTION_FLIGHTS] = "in_flight",
+		[LBX_SECTION_VALUES] = "nonfinite",      [LBX_SECTION_MEMORY] = "memory",
 		[LBX_SECTION_SUSPICIONS] = "suspicions",
 	};
 	json_t *o = json_object();
@@ -229,18 +226,16 @@ static json_t *json_memory(struct lbx_context *context, const struct lbx_report 
 	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN; i++) {
 		const struct lbx_holding_group *s = &r->sites.list[i];
 		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
-		json_array_append_new(sites, json_pack("{s:o,s:o,s:I,s:I,s:I}", "site",
-			lbx_json_address(s->pc), "where", lbx_json_string(where), "bytes",
-			(json_int_t)s->bytes, "buffers", (json_int_t)s->buffers, "lazy",
-			(json_int_t)s->lazy));
+		json_array_append_new(sites, json_pack("{s:o,s:o,s:I,s:I,s:I}", "site", lbx_json_address(s->pc),
+						       "where", lbx_json_string(where), "bytes", (json_int_t)s->bytes,
+						       "buffers", (json_int_t)s->buffers, "lazy", (json_int_t)s->lazy));
 	}
 	bool counted = !r->root.uncounted[0];
-	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:o}",
-			 "active", json_count(counted, c->active_bytes), "peak", json_count(counted, c->peak_bytes),
-			 "cache", json_count(counted, c->cache_bytes), "ready", (json_int_t)r->by_state[LBX_READY], "lazy",
-			 (json_int_t)r->by_state[LBX_LAZY], "evaluating",
-			 (json_int_t)r->by_state[LBX_EVALUATING], "unreadable",
-			 (json_int_t)r->unreadable, "sites", sites);
+	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:o}", "active", json_count(counted, c->active_bytes), "peak",
+			 json_count(counted, c->peak_bytes), "cache", json_count(counted, c->cache_bytes), "ready",
+			 (json_int_t)r->by_state[LBX_READY], "lazy", (json_int_t)r->by_state[LBX_LAZY], "evaluating",
+			 (json_int_t)r->by_state[LBX_EVALUATING], "unreadable", (json_int_t)r->unreadable, "sites",
+			 sites);
 }
 
 void lbx_report_json(struct lbx_context *context, const struct lbx_report *r)
@@ -250,25 +245,28 @@ void lbx_report_json(struct lbx_context *context, const struct lbx_report *r)
 	for (int i = 0; i < r->n_threads; i++)
 		json_array_append_new(threads, lbx_json_thread(&r->threads[i]));
 	for (int i = 0; i < r->n_flights; i++)
-		json_array_append_new(flights, json_pack("{s:I,s:I,s:I,s:I,s:I}", "thread",
-			(json_int_t)r->flights[i].tid, "evaluation", (json_int_t)r->flights[i].eval,
-			"tensor", (json_int_t)r->flights[i].tensor, "done",
-			(json_int_t)r->flights[i].done, "total", (json_int_t)r->flights[i].total));
+		json_array_append_new(flights,
+				      json_pack("{s:I,s:I,s:I,s:I,s:I}", "thread", (json_int_t)r->flights[i].tid,
+						"evaluation", (json_int_t)r->flights[i].eval, "tensor",
+						(json_int_t)r->flights[i].tensor, "done",
+						(json_int_t)r->flights[i].done, "total",
+						(json_int_t)r->flights[i].total));
 	json_object_set_new(o, "death", r->has_death ? lbx_json_death(&r->death) : json_null());
 	json_object_set_new(o, "fault", r->fault[0] ? lbx_json_string(r->fault) : json_null());
 	json_object_set_new(o, "missing", json_missing(r));
 	json_object_set_new(o, "threads", threads);
 	json_object_set_new(o, "total_threads", json_integer(r->total_threads));
 	json_object_set_new(o, "modules", lbx_json_modules(context));
-	json_object_set_new(o, "runtime", r->has_runtime ? lbx_json_string(r->root.version)
-							 : json_null());
+	json_object_set_new(o, "runtime", r->has_runtime ? lbx_json_string(r->root.version) : json_null());
 	if (r->has_runtime) {
 		json_object_set_new(o, "in_flight", flights);
-		json_object_set_new(o, "nonfinite", json_pack("{s:o,s:I,s:I}", "findings",
-			lbx_findings_json(&r->bad), "searched", (json_int_t)r->nonfinite.searched,
-			"skipped", (json_int_t)r->nonfinite.skipped));
-		json_object_set_new(o, "damage", json_pack("{s:I,s:o,s:o}", "records", (json_int_t)r->unreadable,
-			"first", lbx_json_address(r->bad_first), "last", lbx_json_address(r->bad_last)));
+		json_object_set_new(o, "nonfinite",
+				    json_pack("{s:o,s:I,s:I}", "findings", lbx_findings_json(&r->bad), "searched",
+					      (json_int_t)r->nonfinite.searched, "skipped",
+					      (json_int_t)r->nonfinite.skipped));
+		json_object_set_new(o, "damage",
+				    json_pack("{s:I,s:o,s:o}", "records", (json_int_t)r->unreadable, "first",
+					      lbx_json_address(r->bad_first), "last", lbx_json_address(r->bad_last)));
 		json_object_set_new(o, "memory", json_memory(context, r));
 		json_t *events = lbx_events_json(context, EVENTS_SHOWN);
 		json_object_set_new(o, "events", events ? events : json_null());

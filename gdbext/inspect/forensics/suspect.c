@@ -27,8 +27,16 @@
 #include "inspect/tensor/format.h"
 
 enum {
-	MAX_VIEWS = 4096, MAX_VIEWS_UP = 64, MIN_BYTES = 32, KEY = 8, KEY_WITHIN = 4096, BUCKETS = 1 << 16,
-	PIECE = 4 << 20, COMPARED = 1 << 16, MAX_HITS = 10000, DEFAULT_SECONDS = 60,
+	MAX_VIEWS = 4096,
+	MAX_VIEWS_UP = 64,
+	MIN_BYTES = 32,
+	KEY = 8,
+	KEY_WITHIN = 4096,
+	BUCKETS = 1 << 16,
+	PIECE = 4 << 20,
+	COMPARED = 1 << 16,
+	MAX_HITS = 10000,
+	DEFAULT_SECONDS = 60,
 	LABEL = LBX_DESCRIPTION_MAX,
 };
 
@@ -153,8 +161,7 @@ static bool collect(struct hunt *h)
 	enum lbx_next next;
 
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
-		if (++seen % 8192 == 0 &&
-		    !lbx_progress(h->context->out, "looking for views", (int64_t)seen, 0))
+		if (++seen % 8192 == 0 && !lbx_progress(h->context->out, "looking for views", (int64_t)seen, 0))
 			return false;
 		if (t.state != LBX_READY || t.torn || t.encoding || t.size < 2 || repeats(&t) ||
 		    !lbx_tensor_in_bounds(&t) || lbx_tensor_contiguity(&t) == LBX_ROW_CONTIGUOUS)
@@ -181,7 +188,8 @@ static void describe_remedy(const struct lbx_tensor *t, char *ret, size_t size)
 		shape[i] = lbx_shape(t)[order[i]];
 		inverse[order[i]] = i;
 		if (shape[i] > 1 && lbx_strides(t)[order[i]] != dense) {
-			snprintf(ret, size, "it is not a permutation of a contiguous array: use "
+			snprintf(ret, size,
+				 "it is not a permutation of a contiguous array: use "
 				 "lb_data(), or lb_contiguous() first");
 			return;
 		}
@@ -190,8 +198,10 @@ static void describe_remedy(const struct lbx_tensor *t, char *ret, size_t size)
 	lbx_format_list(order, t->rank, orders, sizeof orders);
 	lbx_format_list(shape, t->rank, shapes, sizeof shapes);
 	lbx_format_list(inverse, t->rank, inverses, sizeof inverses);
-	snprintf(ret, size, "these bytes are of shape %s, the view's axes in the order %s; transposed "
-		 "by %s they would be right", shapes, orders, inverses);
+	snprintf(ret, size,
+		 "these bytes are of shape %s, the view's axes in the order %s; transposed "
+		 "by %s they would be right",
+		 shapes, orders, inverses);
 }
 
 /* The tensor that a view, of a view, is a view of; false when that is gone. */
@@ -220,8 +230,7 @@ static bool has_plain_tensor(struct hunt *h, const struct view *v)
 	struct lbx_buffer buffer = { .data = v->tensor.data };
 	struct lbx_tensor t;
 
-	if (find_base(&v->tensor, &t) && may_be_copied(&t) && t.dtype == v->tensor.dtype &&
-	    t.size >= v->tensor.size)
+	if (find_base(&v->tensor, &t) && may_be_copied(&t) && t.dtype == v->tensor.dtype && t.size >= v->tensor.size)
 		return true;
 
 	for (size_t i = 0; lbx_places_tensor(h->places, &buffer, &i, &t);)
@@ -254,15 +263,17 @@ static bool tell(struct hunt *h, const struct view *v, uint64_t address)
 	if (is_tensor) {
 		lbx_describe(&place.tensor, other, sizeof other);
 		lbx_describe_pc(h->context->target, place.tensor.site, site, sizeof site);
-		return lbx_findings_add(h->findings, "storage order", v->tensor.id, address,
-			"%s, made by %s in %s, holds the elements of the view %s in storage order%s: %s",
-			other, place.tensor.op, site, view, same ? "" :
-			", as a copy of what it is a view of would", remedy);
+		return lbx_findings_add(
+		    h->findings, "storage order", v->tensor.id, address,
+		    "%s, made by %s in %s, holds the elements of the view %s in storage order%s: %s", other,
+		    place.tensor.op, site, view, same ? "" : ", as a copy of what it is a view of would", remedy);
 	}
 	return lbx_findings_add(h->findings, "storage order", v->tensor.id, address,
-		"%" PRIu64 " byte%s at 0x%" PRIx64 " hold the elements of the view %s in storage order%s: "
-		"%s", v->nbytes, LB_S(v->nbytes), address, view, has_plain_tensor(h, v) ?
-		", as a copy of what it is a view of would" : "", remedy);
+				"%" PRIu64 " byte%s at 0x%" PRIx64
+				" hold the elements of the view %s in storage order%s: "
+				"%s",
+				v->nbytes, LB_S(v->nbytes), address, view,
+				has_plain_tensor(h, v) ? ", as a copy of what it is a view of would" : "", remedy);
 }
 
 static bool equal(struct hunt *h, uint64_t a, uint64_t b, uint64_t n)
@@ -273,8 +284,7 @@ static bool equal(struct hunt *h, uint64_t a, uint64_t b, uint64_t n)
 	for (uint64_t done = 0; done < n;) {
 		size_t part = n - done < COMPARED ? (size_t)(n - done) : COMPARED;
 		if (!lbx_target_try_read(target, a + done, left, part) ||
-		    !lbx_target_try_read(target, b + done, right, part) ||
-		    memcmp(left, right, part) != 0)
+		    !lbx_target_try_read(target, b + done, right, part) || memcmp(left, right, part) != 0)
 			return false;
 		done += part;
 	}
@@ -289,8 +299,7 @@ static bool check(struct hunt *h, uint64_t key, uint64_t address)
 		if (v->key != key || v->hits >= MAX_HITS)
 			continue;
 		/* the view's own buffer is no copy */
-		if (start + v->nbytes > v->tensor.data &&
-		    start < v->tensor.data + (uint64_t)v->tensor.buffer_bytes)
+		if (start + v->nbytes > v->tensor.data && start < v->tensor.data + (uint64_t)v->tensor.buffer_bytes)
 			continue;
 		v->hits++;
 		if (equal(h, start, v->from, v->nbytes))
@@ -354,16 +363,19 @@ static bool search(struct hunt *h)
 	}
 	for (bool more = !any && lbx_places_after(h->places, 0, &buffer); more && done;
 	     more = lbx_places_after(h->places, buffer.data, &buffer))
-		done = search_range(h, &(struct lbx_range){ buffer.data, (uint64_t)buffer.nbytes },
-				    scratch);
+		done = search_range(h, &(struct lbx_range){ buffer.data, (uint64_t)buffer.nbytes }, scratch);
 	return done || h->result->late || h->findings->capped;
 }
 
-bool lbx_find_storage_order(struct lbx_context *context, struct lbx_places *places, double seconds,
-			    bool all, struct lbx_findings *findings, struct lbx_suspect *ret)
+bool lbx_find_storage_order(struct lbx_context *context, struct lbx_places *places, double seconds, bool all,
+			    struct lbx_findings *findings, struct lbx_suspect *ret)
 {
-	struct hunt h = { .context = context, .places = places, .findings = findings, .result = ret,
-			  .all = all, .end = now() + seconds };
+	struct hunt h = { .context = context,
+			  .places = places,
+			  .findings = findings,
+			  .result = ret,
+			  .all = all,
+			  .end = now() + seconds };
 	struct lbx_tensors *tensors;
 
 	memset(ret, 0, sizeof *ret);
@@ -390,20 +402,20 @@ static bool run_suspect(struct lbx_context *context, const struct lbx_args *args
 
 	if (!lbx_args_int(args, "seconds", 1, 1 << 20, &seconds) || !lbx_places_create(context, &places))
 		return false;
-	bool done = lbx_find_storage_order(context, places, (double)seconds,
-					   lbx_args_option(args, "all"), &findings, &result);
+	bool done =
+	    lbx_find_storage_order(context, places, (double)seconds, lbx_args_option(args, "all"), &findings, &result);
 	if (done && context->out->json) {
-		lbx_json(context->out, json_pack("{s:o,s:I,s:I,s:I,s:b}", "suspicions",
-			lbx_findings_json(&findings), "views", (json_int_t)result.views, "views_skipped",
-			(json_int_t)result.views_skipped, "bytes", (json_int_t)result.bytes, "late",
-			result.late));
+		lbx_json(context->out,
+			 json_pack("{s:o,s:I,s:I,s:I,s:b}", "suspicions", lbx_findings_json(&findings), "views",
+				   (json_int_t)result.views, "views_skipped", (json_int_t)result.views_skipped, "bytes",
+				   (json_int_t)result.bytes, "late", result.late));
 		done = lb_ok();
 	} else if (done) {
 		lbx_findings_print(context->out, &findings);
 		lbx_format_bytes((int64_t)result.bytes, bytes, sizeof bytes);
 		lbx_printf(context->out, "%d suspicion%s: looked for %" PRIu64 " view%s in %s of memory%s\n",
-			   findings.n, LB_S(findings.n), result.views,
-			   LB_S(result.views), bytes, result.late ? ", then time was up" : "");
+			   findings.n, LB_S(findings.n), result.views, LB_S(result.views), bytes,
+			   result.late ? ", then time was up" : "");
 	}
 	if (done)
 		lbx_set_int(context->out, "tensor_count", findings.n);

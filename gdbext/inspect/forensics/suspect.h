@@ -8,11 +8,11 @@
 struct lbx_suspect {
 	uint64_t views, views_skipped; /* looked for; skipped: too many, or too little in them */
 	uint64_t bytes;                /* of memory that were searched */
-	bool late;                     /* time ended before memory did */
+	bool late;       /* time ended before memory did */
 };
 
 /* For `seconds` at most. `all`: also copies that a tensor in that very order explains. */
-bool lbx_find_storage_order(struct lbx_context *context, struct lbx_places *places, double seconds,
-			    bool all, struct lbx_findings *findings, struct lbx_suspect *ret);
+bool lbx_find_storage_order(struct lbx_context *context, struct lbx_places *places, double seconds, bool all,
+			    struct lbx_findings *findings, struct lbx_suspect *ret);
 
 #endif

@@ -24,12 +24,12 @@ static bool parse_number(const char *text, const char *what, uint64_t max, uint6
 bool lbx_first_thread(struct lbx_context *context, uint64_t *ret)
 {
 	int n = context->stacks->ops->threads(context->stacks, ret, 1);
-	return n > 0 || (n < 0 ? false : lb_fail("no thread of this program is known: the core was "
-						 "damaged, or written on another kind of machine"));
+	return n > 0 || (n < 0 ? false
+			       : lb_fail("no thread of this program is known: the core was "
+					 "damaged, or written on another kind of machine"));
 }
 
-static bool show(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max,
-		 json_t *list)
+static bool show(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max, json_t *list)
 {
 	struct lbx_thread_view view;
 
@@ -103,8 +103,7 @@ const struct lbx_command lbx_command_threads = {
 	.run = run_threads,
 };
 
-static bool show_frames(struct lbx_context *context, const struct lbx_thread_view *view, int64_t number,
-			bool all)
+static bool show_frames(struct lbx_context *context, const struct lbx_thread_view *view, int64_t number, bool all)
 {
 	json_t *list = context->out->json ? json_array() : NULL;
 	char text[1024];
@@ -122,8 +121,9 @@ static bool show_frames(struct lbx_context *context, const struct lbx_thread_vie
 		else
 			lbx_print_frame(context, frame, all);
 		if (number >= 0 && !list && frame->n_held == 0)
-			lbx_wrap(context->out, 0, 7), lbx_printf(context->out, "       no variable leads to a tensor, or the code has no "
-				   "debug information\n");
+			lbx_wrap(context->out, 0, 7),
+			    lbx_printf(context->out, "       no variable leads to a tensor, or the code has no "
+						     "debug information\n");
 	}
 	if (list)
 		lbx_json(context->out, json_pack("{s:I,s:o,s:I}", "thread", (json_int_t)view->tid, "frames", list,
@@ -144,14 +144,14 @@ static struct lbx_frame_view *find_frame(const struct lbx_thread_view *view, uin
 			return &view->frames[i];
 	if (number < n)
 		lb_fail("frame %llu is not kept: thread %llu has %llu frame%s, of which only the first and "
-			"the last ones are", (unsigned long long)number, (unsigned long long)view->tid,
-			(unsigned long long)n, LB_S(n));
+			"the last ones are",
+			(unsigned long long)number, (unsigned long long)view->tid, (unsigned long long)n, LB_S(n));
 	else if (view->cut || (view->n >= LBX_FRAMES_MAX && view->left_out == 0))
-		lb_fail("frame %llu is not looked at: only the first %d of thread %llu are",
-			(unsigned long long)number, view->n, (unsigned long long)view->tid);
+		lb_fail("frame %llu is not looked at: only the first %d of thread %llu are", (unsigned long long)number,
+			view->n, (unsigned long long)view->tid);
 	else
-		lb_fail("thread %llu has %llu frame%s, from 0 on", (unsigned long long)view->tid,
-			(unsigned long long)n, LB_S(n));
+		lb_fail("thread %llu has %llu frame%s, from 0 on", (unsigned long long)view->tid, (unsigned long long)n,
+			LB_S(n));
 	return NULL;
 }
 
@@ -163,8 +163,8 @@ static bool run_frame(struct lbx_context *context, const struct lbx_args *args)
 	int64_t wanted = 0;
 
 	if ((args->n && !parse_number(args->v[0], "frame's number", INT32_MAX, &number)) ||
-	    !lbx_args_int(args, "thread", 1, INT32_MAX, &wanted) ||
-	    (wanted == 0 && !lbx_first_thread(context, &tid)) || !lbx_places_create(context, &places))
+	    !lbx_args_int(args, "thread", 1, INT32_MAX, &wanted) || (wanted == 0 && !lbx_first_thread(context, &tid)) ||
+	    !lbx_places_create(context, &places))
 		return false;
 	if (wanted)
 		tid = (uint64_t)wanted;
@@ -177,8 +177,8 @@ static bool run_frame(struct lbx_context *context, const struct lbx_args *args)
 	lbx_places_destroy(places);
 	if (!done)
 		return false;
-	done = (!args->n || frame) && show_frames(context, &view, args->n ? (int64_t)number : -1,
-						       lbx_args_option(args, "all"));
+	done = (!args->n || frame) &&
+	       show_frames(context, &view, args->n ? (int64_t)number : -1, lbx_args_option(args, "all"));
 	lbx_thread_view_release(&view);
 	return done;
 }

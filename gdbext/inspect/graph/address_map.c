@@ -6,8 +6,7 @@
 
 enum { FIRST_SLOTS = 256 };
 
-static struct lbx_address_entry *slot_of(struct lbx_address_entry *slots, uint32_t n_slots,
-					 uint64_t address)
+static struct lbx_address_entry *slot_of(struct lbx_address_entry *slots, uint32_t n_slots, uint64_t address)
 {
 	uint32_t i = (uint32_t)((address >> 4) * 0x9e3779b97f4a7c15ULL >> 40) & (n_slots - 1);
 
@@ -34,8 +33,7 @@ static bool make_room(struct lbx_address_map *map)
 	return true;
 }
 
-struct lbx_address_entry *lbx_address_map_at(struct lbx_address_map *map, uint64_t address,
-					     bool *ret_new)
+struct lbx_address_entry *lbx_address_map_at(struct lbx_address_map *map, uint64_t address, bool *ret_new)
 {
 	if (!make_room(map))
 		return NULL;

@@ -17,8 +17,7 @@ struct lbx_address_map {
 
 /* The entry of an address (not 0); a new one, with value 0, if there was none: then *ret_new is
  * true. Valid until the next call. NULL, with an error, when memory is out. */
-struct lbx_address_entry *lbx_address_map_at(struct lbx_address_map *map, uint64_t address,
-					     bool *ret_new);
+struct lbx_address_entry *lbx_address_map_at(struct lbx_address_map *map, uint64_t address, bool *ret_new);
 void lbx_address_map_deinit(struct lbx_address_map *map);
 
 #endif

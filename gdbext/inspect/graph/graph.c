@@ -83,8 +83,7 @@ static bool descend(struct walk *w)
 	if (!lbx_tensor_input(&node->tensor, i, &input)) {
 		if (lb_ok())
 			lb_fail("it is gone");
-		lb_fail_within("input %u of #%llu (%s)", i, (unsigned long long)node->tensor.id,
-			       node->tensor.op);
+		lb_fail_within("input %u of #%llu (%s)", i, (unsigned long long)node->tensor.id, node->tensor.op);
 		return false;
 	}
 	bool is_new;

@@ -112,8 +112,7 @@ static void pad(struct lbx_out *out, const char *text, int width)
 	lbx_printf(out, "%*s", width > columns ? width - columns : 0, "");
 }
 
-static void write_line(struct lbx_out *out, const struct lbx_listing_text *text, uint32_t i,
-		       const int *widths)
+static void write_line(struct lbx_out *out, const struct lbx_listing_text *text, uint32_t i, const int *widths)
 {
 	char left[LEFT_MAX], type[256], value[512] = "";
 
@@ -172,8 +171,7 @@ static void write_inputs(struct lbx_out *out, const struct lbx_listing_text *tex
 	}
 }
 
-bool lbx_listing_write(struct lbx_out *out, const struct lbx_listing_text *text, uint32_t from,
-		       uint32_t to)
+bool lbx_listing_write(struct lbx_out *out, const struct lbx_listing_text *text, uint32_t from, uint32_t to)
 {
 	const struct lbx_listing *listing = text->listing;
 	int widths[2];

@@ -19,8 +19,7 @@ struct lbx_listing_text {
 
 /* Writes lines `from` to `to` (from 0, `to` excluded); from the first one to the last, what comes
  * from outside, too. */
-bool lbx_listing_write(struct lbx_out *out, const struct lbx_listing_text *text, uint32_t from,
-		       uint32_t to);
+bool lbx_listing_write(struct lbx_out *out, const struct lbx_listing_text *text, uint32_t from, uint32_t to);
 /* What line i, or input i - n_lines, is called: "q_proj", "%4", "in1", or a constant. */
 enum { LBX_LABEL_MAX = LB_NAME_MAX + 16 };
 void lbx_listing_label(const struct lbx_listing *listing, uint32_t i, char *ret, size_t size);

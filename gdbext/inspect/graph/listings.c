@@ -48,8 +48,8 @@ bool lbx_listing_line_by_target(void *target, uint64_t pc, struct lbx_source_lin
 	return lbx_target_source_line(target, pc - 1, ret);
 }
 
-static void visit_line(struct lbx_table *table, const struct lbx_listing *listing, uint32_t line,
-		       uint64_t ids_at, lbx_line_tensor_fn *fn, void *context)
+static void visit_line(struct lbx_table *table, const struct lbx_listing *listing, uint32_t line, uint64_t ids_at,
+		       lbx_line_tensor_fn *fn, void *context)
 {
 	struct lbx_tensors *tensors = lbx_table_tensors(table);
 	const struct lbx_listing_line *from = &listing->lines[line - 1];
@@ -89,8 +89,7 @@ bool lbx_graph_tensors(struct lbx_table *table, uint64_t tid, const struct lbx_s
 			if (thread.tid != tid)
 				continue;
 			if (thread.graph == id)
-				visit_line(table, &listing, (uint32_t)line->line, thread.tensors, fn,
-					   context);
+				visit_line(table, &listing, (uint32_t)line->line, thread.tensors, fn, context);
 			break;
 		}
 		lbx_listing_deinit(&listing);
@@ -129,8 +128,7 @@ bool lbx_graph_line(struct lbx_table *table, uint64_t pc, struct lbx_source_line
 /* "= [-1.5,2] 1 NaN" */
 static void describe_digest(const struct lbx_digest *d, char *ret, size_t size)
 {
-	int n = d->count == d->nan ? snprintf(ret, size, "=")
-				   : snprintf(ret, size, "= [%.6g,%.6g]", d->min, d->max);
+	int n = d->count == d->nan ? snprintf(ret, size, "=") : snprintf(ret, size, "= [%.6g,%.6g]", d->min, d->max);
 
 	if (d->nan && n < (int)size)
 		n += snprintf(ret + n, size - (size_t)n, " %" PRId64 " NaN", d->nan);
@@ -197,8 +195,7 @@ static bool find_tensors(struct lister *l, uint64_t graph)
 			l->known[l->n_known++] = (struct known){ .id = l->tensors[i] };
 	qsort(l->known, l->n_known, sizeof *l->known, by_known_id);
 	while (lbx_tensors_next(tensors, &slot, &t, &unreadable) == LBX_NEXT_TENSOR) {
-		if (++walked % OFTEN == 0 &&
-		    !lbx_progress(l->context->out, "looking at the tensors", (int64_t)slot, 0))
+		if (++walked % OFTEN == 0 && !lbx_progress(l->context->out, "looking at the tensors", (int64_t)slot, 0))
 			return false;
 		struct known *known = known_of(l, t.id);
 		if (known)
@@ -223,8 +220,8 @@ static void write_value(void *context, uint32_t i, char *ret, size_t size)
 		return;
 	size_t n = strlen(ret);
 	const struct known *known = known_of(l, l->tensors[i]);
-	bool found = known && known->address && lbx_tensors_by_address(tensors, known->address, &t) &&
-		     t.id == known->id;
+	bool found =
+	    known && known->address && lbx_tensors_by_address(tensors, known->address, &t) && t.id == known->id;
 	if (found && t.state == LBX_EVALUATING && !t.torn && t.data && known->eval == t.eval)
 		t.state = LBX_READY;
 	if (!found)
@@ -267,10 +264,9 @@ static json_t *json_line(struct lister *l, uint32_t i)
 	lbx_listing_label(l->listing, i, label, sizeof label);
 	bool known = from->site && line(l, from->site, &at) && at.file[0];
 	json_t *o = json_pack("{s:i,s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:b}", "line", (int)i + 1, "result",
-			      lbx_json_string(label), "op", from->op, "operands",
-			      json_operands(l->listing, from), "dtype", lbx_dtype_name(from->dtype),
-			      "shape", lbx_json_list(from->shape, from->rank), "file",
-			      known ? lbx_json_string(at.file) : json_null(), "file_line",
+			      lbx_json_string(label), "op", from->op, "operands", json_operands(l->listing, from),
+			      "dtype", lbx_dtype_name(from->dtype), "shape", lbx_json_list(from->shape, from->rank),
+			      "file", known ? lbx_json_string(at.file) : json_null(), "file_line",
 			      known ? json_integer(at.line) : json_null(), "called", from->code != 0);
 	if (l->tensors[i])
 		json_object_set_new(o, "tensor", json_integer((json_int_t)l->tensors[i]));
@@ -322,12 +318,16 @@ static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
 			json_decref(lines);
 		else
 			lbx_json(out, json_pack("{s:I,s:o,s:I,s:o}", "graph", (json_int_t)graph->id, "trace_of",
-					listing.title[0] ? lbx_json_string(listing.title) : json_null(),
-					"runs", (json_int_t)graph->runs, "lines", lines));
+						listing.title[0] ? lbx_json_string(listing.title) : json_null(), "runs",
+						(json_int_t)graph->runs, "lines", lines));
 	} else if (ok) {
 		struct lbx_listing_text text = {
-			.graph = graph->id, .listing = &listing, .line = line, .context = l,
-			.value = write_value, .numbered = true,
+			.graph = graph->id,
+			.listing = &listing,
+			.line = line,
+			.context = l,
+			.value = write_value,
+			.numbered = true,
 		};
 		ok = lbx_listing_write(out, &text, 0, listing.n_lines);
 	}
@@ -393,8 +393,7 @@ bool lbx_step_refusal(struct lbx_context *context, const struct lbx_root *root, 
 {
 	if (root->counters.unstepped == 0)
 		return false;
-	if (!root->step_refusal ||
-	    !lbx_target_read_string(context->target, root->step_refusal, ret, size)) {
+	if (!root->step_refusal || !lbx_target_read_string(context->target, root->step_refusal, ret, size)) {
 		lb_clear_error();
 		snprintf(ret, size, "why cannot be read");
 	}
@@ -410,8 +409,7 @@ void lbx_tell_unstepped(struct lbx_context *context, const struct lbx_root *root
 	if (!lbx_step_refusal(context, root, why, sizeof why))
 		return;
 	lbx_wrap(context->out, 0, 4);
-	lbx_styled(context->out, LBX_WARNING, "%" PRIu64 " evaluation%s could not be stepped through", n,
-		   LB_S(n));
+	lbx_styled(context->out, LBX_WARNING, "%" PRIu64 " evaluation%s could not be stepped through", n, LB_S(n));
 	lbx_printf(context->out, ". The newest: %s.\n", why);
 }
 
@@ -431,16 +429,18 @@ static bool show_all(struct lister *l)
 	json_t *array = out->json ? json_array() : NULL;
 	for (int i = 0; i < n; i++) {
 		if (array)
-			json_array_append_new(array, json_pack("{s:I,s:I,s:I,s:o}", "graph",
-				(json_int_t)list[i].id, "runs", (json_int_t)list[i].runs, "running",
-				(json_int_t)list[i].running, "code", lbx_json_address(list[i].code)));
+			json_array_append_new(array, json_pack("{s:I,s:I,s:I,s:o}", "graph", (json_int_t)list[i].id,
+							       "runs", (json_int_t)list[i].runs, "running",
+							       (json_int_t)list[i].running, "code",
+							       lbx_json_address(list[i].code)));
 		else
 			print_summary(l, &list[i]);
 	}
 	if (array)
 		lbx_json(out, array);
 	else if (n == 0)
-		lbx_wrap(out, 0, 4), lbx_printf(out, "No graph was evaluated in step mode (LAZYBONES_STEP=1, or `tensor step on`).\n");
+		lbx_wrap(out, 0, 4),
+		    lbx_printf(out, "No graph was evaluated in step mode (LAZYBONES_STEP=1, or `tensor step on`).\n");
 	if (!array && lbx_table_root(l->table, &root))
 		lbx_tell_unstepped(l->context, &root);
 	lbx_set_int(out, "tensor_count", n);

@@ -19,8 +19,7 @@ bool lbx_graph_line(struct lbx_table *table, uint64_t pc, struct lbx_source_line
 
 /* Calls fn for the result and the operands of the line that a thread has in a frame of a graph's
  * code, as far as these tensors are there; fn returns false to stop. False: it is no such frame. */
-typedef bool lbx_line_tensor_fn(void *context, const char *label, bool is_operand,
-				const struct lbx_tensor *t);
+typedef bool lbx_line_tensor_fn(void *context, const char *label, bool is_operand, const struct lbx_tensor *t);
 bool lbx_graph_tensors(struct lbx_table *table, uint64_t tid, const struct lbx_source_line *line,
 		       lbx_line_tensor_fn *fn, void *context);
 

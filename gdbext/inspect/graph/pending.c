@@ -81,12 +81,11 @@ void lbx_describe_pending(const struct lbx_pending *p, char *ret, size_t size)
 	char views[48] = "", lost[80] = "";
 
 	if (p->views)
-		snprintf(views, sizeof views, " and %lld view%s", (long long)p->views,
-			 LB_S(p->views));
+		snprintf(views, sizeof views, " and %lld view%s", (long long)p->views, LB_S(p->views));
 	if (p->lost)
 		snprintf(lost, sizeof lost, ", but %lld input%s no longer there", (long long)p->lost,
 			 LB_PLURAL(p->lost, " is", "s are"));
 	snprintf(ret, size, "peek would replay %s%lld operation%s%s from %lld ready tensor%s%s",
-		 p->capped ? "more than " : "", (long long)p->ops, LB_S(p->ops), views,
-		 (long long)p->leaves, LB_S(p->leaves), lost);
+		 p->capped ? "more than " : "", (long long)p->ops, LB_S(p->ops), views, (long long)p->leaves,
+		 LB_S(p->leaves), lost);
 }

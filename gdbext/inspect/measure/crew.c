@@ -62,8 +62,7 @@ static int start_threads(struct round *round, pthread_t *threads)
 	sigfillset(&all);
 	sigdelset(&all, SIGBUS); /* is the reading thread's, whoever handles it */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	while (n < most &&
-	       pthread_create(&threads[n], &attributes, thread_main, round) == 0)
+	while (n < most && pthread_create(&threads[n], &attributes, thread_main, round) == 0)
 		n++;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	pthread_attr_destroy(&attributes);
@@ -80,8 +79,7 @@ static bool run(struct round *round, struct lbx_out *out)
 	do {
 		more = work(round);
 		int64_t parts = atomic_load(&round->next), all = lbx_crew_parts(crew);
-		done = lbx_progress(out, crew->doing, parts < all ? parts * crew->per_part : crew->size,
-				    crew->size);
+		done = lbx_progress(out, crew->doing, parts < all ? parts * crew->per_part : crew->size, crew->size);
 	} while (done && more);
 	atomic_store(&round->next, round->end);
 	while (n > 0)

@@ -57,10 +57,16 @@ bool lbx_digest(const struct lbx_array *array, struct lbx_out *out, struct lbx_d
 	if (!lbx_array_walk(array, out, "reading values", PIECE, add_piece, &w))
 		return false;
 	*ret = (struct lbx_digest){
-		.checksum = w.checksum, .dtype = array->dtype, .rank = array->rank, .count = s->count,
+		.checksum = w.checksum,
+		.dtype = array->dtype,
+		.rank = array->rank,
+		.count = s->count,
 		.nan = s->special[LBX_NAN],
 		.inf = s->special[LBX_POSITIVE_INF] + s->special[LBX_NEGATIVE_INF],
-		.min = s->min, .max = s->max, .mean = (double)s->mean, .std = lbx_summary_std(s),
+		.min = s->min,
+		.max = s->max,
+		.mean = (double)s->mean,
+		.std = lbx_summary_std(s),
 	};
 	memcpy(ret->shape, array->shape, (size_t)array->rank * sizeof *ret->shape);
 	return true;

@@ -70,8 +70,13 @@ static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, st
 		if (!lb_reserve(e->list, e->room, e->n + 1))
 			return lb_fail("out of memory for %zu tensors", e->n);
 		e->list[e->n++] = (struct entry){
-			.address = t.address, .data = t.data, .eval = t.eval, .order = t.order,
-			.id = t.id, .dtype = t.dtype, .is_view = t.op_class == LB_CLASS_VIEW,
+			.address = t.address,
+			.data = t.data,
+			.eval = t.eval,
+			.order = t.order,
+			.id = t.id,
+			.dtype = t.dtype,
+			.is_view = t.op_class == LB_CLASS_VIEW,
 		};
 		if (e->n % 8192 == 0 && !lbx_progress(context->out, "listing", (int64_t)e->n, 0))
 			return false;
@@ -119,8 +124,9 @@ static bool tell(struct lbx_context *context, const struct lbx_tensor *t, const 
 	lbx_describe_pc(context->target, t->site, site, sizeof site);
 	return lbx_findings_add(findings, nan ? "nan" : "inf", t->id, lbx_tensor_data(t),
 				"%s holds %lld NaN and %lld Inf among %lld value%s, the first at %s; made "
-				"by %s in %s", label, (long long)nan, (long long)inf,
-				(long long)m->count, LB_S(m->count), place, t->op, site);
+				"by %s in %s",
+				label, (long long)nan, (long long)inf, (long long)m->count, LB_S(m->count), place,
+				t->op, site);
 }
 
 /* False with an error, or when there is no time left. */

@@ -33,8 +33,7 @@ static const char *elements_of(const struct side *s, int64_t first, int64_t n, c
 	return buffer;
 }
 
-static void add_blocks(const struct walk *w, void *part, const char *x, const char *y, int64_t n,
-		       int64_t first)
+static void add_blocks(const struct walk *w, void *part, const char *x, const char *y, int64_t n, int64_t first)
 {
 	for (int64_t done = 0; done < n; done += LBX_PAIRS) {
 		int m = n - done < LBX_PAIRS ? (int)(n - done) : LBX_PAIRS;
@@ -79,8 +78,9 @@ static void join(void *context, int64_t i)
 
 static bool in_parts(struct walk *w, struct lbx_out *out)
 {
-	struct lbx_crew crew = { .doing = w->pairs->doing, .size = w->size, .per_part = PART,
-				 .work = work, .join = join, .context = w };
+	struct lbx_crew crew = {
+		.doing = w->pairs->doing, .size = w->size, .per_part = PART, .work = work, .join = join, .context = w
+	};
 	int64_t n = lbx_crew_parts(&crew);
 	size_t nbytes = w->pairs->nbytes;
 	bool done = false;
@@ -98,8 +98,7 @@ static bool in_parts(struct walk *w, struct lbx_out *out)
 	return done;
 }
 
-static bool side_init(struct side *s, const struct lbx_array *array, struct lbx_out *out,
-		      const char *doing)
+static bool side_init(struct side *s, const struct lbx_array *array, struct lbx_out *out, const char *doing)
 {
 	*s = (struct side){ .array = *array, .width = lbx_dtype_bytes(array->dtype) };
 	lbx_array_join_axes(&s->array);
@@ -115,15 +114,14 @@ bool lbx_pairs_walk(const struct lbx_pairs *pairs, struct lbx_out *out)
 	bool done = true;
 
 	if (w.size != pairs->b->size)
-		return lb_fail("arrays of %lld and %lld element%s", (long long)w.size,
-			       (long long)pairs->b->size, LB_S(pairs->b->size));
+		return lb_fail("arrays of %lld and %lld element%s", (long long)w.size, (long long)pairs->b->size,
+			       LB_S(pairs->b->size));
 	if (w.size == 0)
 		return true;
-	done = side_init(&w.a, pairs->a, out, pairs->doing) &&
-	       side_init(&w.b, pairs->b, out, pairs->doing);
+	done = side_init(&w.a, pairs->a, out, pairs->doing) && side_init(&w.b, pairs->b, out, pairs->doing);
 	if (done)
 		done = w.a.array.shared && w.b.array.shared ? in_parts(&w, out)
-			: add_range(&w, pairs->total, 0, w.size, out);
+							    : add_range(&w, pairs->total, 0, w.size, out);
 	free(w.a.own);
 	free(w.b.own);
 	return done;

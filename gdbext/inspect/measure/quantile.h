@@ -4,7 +4,7 @@
 
 #include "tensors/tensor.h"
 
-enum { LBX_SAMPLE_MAX = 1 << 18};
+enum { LBX_SAMPLE_MAX = 1 << 18 };
 
 struct lbx_sample {
 	enum lb_dtype dtype;

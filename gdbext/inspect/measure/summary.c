@@ -18,7 +18,6 @@
 #include "inspect/measure/isa.h"
 #include "inspect/measure/widen.h"
 
-
 enum { BLOCK = 4096, VECTOR = 8 };
 
 struct extremes {
@@ -34,94 +33,91 @@ typedef double doubles __attribute__((vector_size(VECTOR * sizeof(double))));
 typedef float floats __attribute__((vector_size(VECTOR * sizeof(float))));
 
 /* a macro: vectors as arguments have no stable calling convention */
-#define ADD_UP(v) \
-	(((v)[0] + (v)[1]) + ((v)[2] + (v)[3]) + (((v)[4] + (v)[5]) + ((v)[6] + (v)[7])))
+#define ADD_UP(v) (((v)[0] + (v)[1]) + ((v)[2] + (v)[3]) + (((v)[4] + (v)[5]) + ((v)[6] + (v)[7])))
 
 /* What differs between float and double: the bits' type, and how a vector is loaded. */
 #define KERNELS(T, value_t, bits_t, loaded_t, INF_BITS) \
-INLINE void extremes_##T(const value_t *x, int n, struct extremes *ret) \
-{ \
-	const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
-	bits_t low = magnitude, high = -magnitude - 1, least = magnitude, most = 0; \
-	for (int i = 0; i < n; i++) { \
-		bits_t b; \
-		memcpy(&b, &x[i], sizeof b); \
-		bits_t a = b & magnitude; \
-		bits_t key = b ^ ((b >> (sizeof b * 8 - 1)) & magnitude); \
-		least = a < least ? a : least; \
-		most = a > most ? a : most; \
-		low = key < low ? key : low; \
-		high = key > high ? key : high; \
+	INLINE void extremes_##T(const value_t *x, int n, struct extremes *ret) \
+	{ \
+		const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
+		bits_t low = magnitude, high = -magnitude - 1, least = magnitude, most = 0; \
+		for (int i = 0; i < n; i++) { \
+			bits_t b; \
+			memcpy(&b, &x[i], sizeof b); \
+			bits_t a = b & magnitude; \
+			bits_t key = b ^ ((b >> (sizeof b * 8 - 1)) & magnitude); \
+			least = a < least ? a : least; \
+			most = a > most ? a : most; \
+			low = key < low ? key : low; \
+			high = key > high ? key : high; \
+		} \
+		*ret = (struct extremes){ low, high, least, most }; \
 	} \
-	*ret = (struct extremes){ low, high, least, most }; \
-} \
 /* Replaces what is not finite by k, so that the sums need not look; NaN leaves the keys. */ \
-INLINE void mask_##T(const value_t *x, int n, value_t k, value_t *to, struct extremes *e, \
-		     int64_t counts[3]) \
-{ \
-	const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
-	const bits_t inf = (bits_t)INF_BITS; \
-	bits_t low = magnitude, high = -magnitude - 1, nan = 0, above = 0, below = 0; \
-	for (int i = 0; i < n; i++) { \
-		bits_t b; \
-		memcpy(&b, &x[i], sizeof b); \
-		bits_t a = b & magnitude; \
-		bits_t key = b ^ ((b >> (sizeof b * 8 - 1)) & magnitude); \
-		bits_t is_nan = a > inf; \
-		nan += is_nan; \
-		above += b == inf; \
-		below += a == inf && b < 0; \
-		bits_t key_low = is_nan ? magnitude : key; \
-		bits_t key_high = is_nan ? -magnitude - 1 : key; \
-		low = key_low < low ? key_low : low; \
-		high = key_high > high ? key_high : high; \
-		to[i] = a >= inf ? k : x[i]; \
+	INLINE void mask_##T(const value_t *x, int n, value_t k, value_t *to, struct extremes *e, int64_t counts[3]) \
+	{ \
+		const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
+		const bits_t inf = (bits_t)INF_BITS; \
+		bits_t low = magnitude, high = -magnitude - 1, nan = 0, above = 0, below = 0; \
+		for (int i = 0; i < n; i++) { \
+			bits_t b; \
+			memcpy(&b, &x[i], sizeof b); \
+			bits_t a = b & magnitude; \
+			bits_t key = b ^ ((b >> (sizeof b * 8 - 1)) & magnitude); \
+			bits_t is_nan = a > inf; \
+			nan += is_nan; \
+			above += b == inf; \
+			below += a == inf && b < 0; \
+			bits_t key_low = is_nan ? magnitude : key; \
+			bits_t key_high = is_nan ? -magnitude - 1 : key; \
+			low = key_low < low ? key_low : low; \
+			high = key_high > high ? key_high : high; \
+			to[i] = a >= inf ? k : x[i]; \
+		} \
+		e->key_min = low; \
+		e->key_max = high; \
+		counts[0] = nan; \
+		counts[1] = above; \
+		counts[2] = below; \
 	} \
-	e->key_min = low; \
-	e->key_max = high; \
-	counts[0] = nan; \
-	counts[1] = above; \
-	counts[2] = below; \
-} \
 /* How many magnitudes lie in [from, to). */ \
-INLINE int64_t between_##T(const value_t *x, int n, int64_t from, int64_t to) \
-{ \
-	const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
-	bits_t first = (bits_t)from, end = (bits_t)to, count = 0; \
-	for (int i = 0; i < n; i++) { \
-		bits_t a; \
-		memcpy(&a, &x[i], sizeof a); \
-		a &= magnitude; \
-		count += (bits_t)(a >= first) & (bits_t)(a < end); \
+	INLINE int64_t between_##T(const value_t *x, int n, int64_t from, int64_t to) \
+	{ \
+		const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
+		bits_t first = (bits_t)from, end = (bits_t)to, count = 0; \
+		for (int i = 0; i < n; i++) { \
+			bits_t a; \
+			memcpy(&a, &x[i], sizeof a); \
+			a &= magnitude; \
+			count += (bits_t)(a >= first) & (bits_t)(a < end); \
+		} \
+		return count; \
 	} \
-	return count; \
-} \
-INLINE struct moments moments_##T(const value_t *x, int n, double k) \
-{ \
-	doubles s0 = { 0 }, s1 = { 0 }, q0 = { 0 }, q1 = { 0 }, ks = k - s0; \
-	int i = 0; \
-	for (; i + 2 * VECTOR <= n; i += 2 * VECTOR) { \
-		loaded_t a, b; \
-		__builtin_prefetch(x + BLOCK + i); /* the next block: beyond a page nothing looks ahead */ \
-		memcpy(&a, x + i, sizeof a); \
-		memcpy(&b, x + i + VECTOR, sizeof b); \
-		doubles d0 = __builtin_convertvector(a, doubles) - ks; \
-		doubles d1 = __builtin_convertvector(b, doubles) - ks; \
-		s0 += d0; \
-		s1 += d1; \
-		q0 += d0 * d0; \
-		q1 += d1 * d1; \
-	} \
-	s0 += s1; \
-	q0 += q1; \
-	struct moments m = { ADD_UP(s0), ADD_UP(q0) }; \
-	for (; i < n; i++) { \
-		double d = (double)x[i] - k; \
-		m.s += d; \
-		m.q += d * d; \
-	} \
-	return m; \
-}
+	INLINE struct moments moments_##T(const value_t *x, int n, double k) { \
+		doubles s0 = { 0 }, s1 = { 0 }, q0 = { 0 }, q1 = { 0 }, ks = k - s0; \
+		int i = 0; \
+		for (; i + 2 * VECTOR <= n; i += 2 * VECTOR) { \
+			loaded_t a, b; \
+			__builtin_prefetch(x + BLOCK + i); /* the next block: beyond a page nothing looks ahead */ \
+			memcpy(&a, x + i, sizeof a); \
+			memcpy(&b, x + i + VECTOR, sizeof b); \
+			doubles d0 = __builtin_convertvector(a, doubles) - ks; \
+			doubles d1 = __builtin_convertvector(b, doubles) - ks; \
+			s0 += d0; \
+			s1 += d1; \
+			q0 += d0 * d0; \
+			q1 += d1 * d1; \
+		} \
+		s0 += s1; \
+		q0 += q1; \
+		struct moments m = { ADD_UP(s0), ADD_UP(q0) }; \
+		for (; i < n; i++) { \
+			double d = (double)x[i] - k; \
+			m.s += d; \
+			m.q += d * d; \
+		} \
+		return m; \
+	}
 KERNELS(f32, float, int32_t, floats, 0x7f800000)
 KERNELS(f64, double, int64_t, doubles, 0x7ff0000000000000)
 
@@ -147,31 +143,48 @@ struct kernels {
 };
 
 #define LEVEL(isa, attribute) \
-attribute static void extremes_f32_##isa(const float *x, int n, struct extremes *ret) \
-	{ extremes_f32(x, n, ret); } \
-attribute static void extremes_f64_##isa(const double *x, int n, struct extremes *ret) \
-	{ extremes_f64(x, n, ret); } \
-attribute static void mask_f32_##isa(const float *x, int n, float k, float *to, \
-				     struct extremes *e, int64_t counts[3]) \
-	{ mask_f32(x, n, k, to, e, counts); } \
-attribute static void mask_f64_##isa(const double *x, int n, double k, double *to, \
-				     struct extremes *e, int64_t counts[3]) \
-	{ mask_f64(x, n, k, to, e, counts); } \
-attribute static int64_t between_f32_##isa(const float *x, int n, int64_t from, int64_t to) \
-	{ return between_f32(x, n, from, to); } \
-attribute static int64_t between_f64_##isa(const double *x, int n, int64_t from, int64_t to) \
-	{ return between_f64(x, n, from, to); } \
-attribute static struct moments moments_f32_##isa(const float *x, int n, double k) \
-	{ return moments_f32(x, n, k); } \
-attribute static struct moments moments_f64_##isa(const double *x, int n, double k) \
-	{ return moments_f64(x, n, k); } \
-attribute static void magnitudes_##isa(const float *x, int n, float *to) \
-	{ magnitudes(x, n, to); } \
-static const struct kernels kernels_##isa = { \
-	extremes_f32_##isa, extremes_f64_##isa, mask_f32_##isa, mask_f64_##isa, \
-	between_f32_##isa, between_f64_##isa, moments_f32_##isa, moments_f64_##isa, \
-	magnitudes_##isa, \
-};
+	attribute static void extremes_f32_##isa(const float *x, int n, struct extremes *ret) \
+	{ \
+		extremes_f32(x, n, ret); \
+	} \
+	attribute static void extremes_f64_##isa(const double *x, int n, struct extremes *ret) \
+	{ \
+		extremes_f64(x, n, ret); \
+	} \
+	attribute static void mask_f32_##isa(const float *x, int n, float k, float *to, struct extremes *e, \
+					     int64_t counts[3]) \
+	{ \
+		mask_f32(x, n, k, to, e, counts); \
+	} \
+	attribute static void mask_f64_##isa(const double *x, int n, double k, double *to, struct extremes *e, \
+					     int64_t counts[3]) \
+	{ \
+		mask_f64(x, n, k, to, e, counts); \
+	} \
+	attribute static int64_t between_f32_##isa(const float *x, int n, int64_t from, int64_t to) \
+	{ \
+		return between_f32(x, n, from, to); \
+	} \
+	attribute static int64_t between_f64_##isa(const double *x, int n, int64_t from, int64_t to) \
+	{ \
+		return between_f64(x, n, from, to); \
+	} \
+	attribute static struct moments moments_f32_##isa(const float *x, int n, double k) \
+	{ \
+		return moments_f32(x, n, k); \
+	} \
+	attribute static struct moments moments_f64_##isa(const double *x, int n, double k) \
+	{ \
+		return moments_f64(x, n, k); \
+	} \
+	attribute static void magnitudes_##isa(const float *x, int n, float *to) \
+	{ \
+		magnitudes(x, n, to); \
+	} \
+	static const struct kernels kernels_##isa = { \
+		extremes_f32_##isa, extremes_f64_##isa, mask_f32_##isa,    mask_f64_##isa,   between_f32_##isa, \
+		between_f64_##isa,  moments_f32_##isa,  moments_f64_##isa, magnitudes_##isa, \
+	};
 LEVEL(base, )
 #ifdef __x86_64__
 LEVEL(v3, LBX_ISA_V3)
@@ -186,8 +199,7 @@ void lbx_summary_init(struct lbx_summary *s, enum lb_dtype dtype)
 }
 
 /* Adds n finite values by their sums around k: Chan, Golub, LeVeque (1979). */
-static void merge(struct lbx_summary *s, int64_t n, long double k, long double sum,
-		  long double squares)
+static void merge(struct lbx_summary *s, int64_t n, long double k, long double sum, long double squares)
 {
 	if (n == 0)
 		return;
@@ -220,103 +232,100 @@ struct limits {
 };
 
 #define BLOCKS(T, value_t, bits_t) \
-static int64_t find_##T(const value_t *x, int n, int64_t from, int64_t to) \
-{ \
-	for (int i = 0; i < n; i++) { \
-		bits_t b; \
-		memcpy(&b, &x[i], sizeof b); \
-		b &= sizeof b == 4 ? (bits_t)INT32_MAX : (bits_t)INT64_MAX; \
-		if (b >= (bits_t)from && b < (bits_t)to) \
-			return i; \
-	} \
-	return 0; \
-} \
-static int64_t find_value_##T(const value_t *x, int n, value_t value) \
-{ \
-	for (int i = 0; i < n; i++) \
-		if (x[i] == value) \
-			return i; \
-	return 0; \
-} \
-static value_t from_key_##T(int64_t key) \
-{ \
-	bits_t b = (bits_t)key; \
-	b ^= (b >> (sizeof b * 8 - 1)) & (sizeof b == 4 ? (bits_t)INT32_MAX : (bits_t)INT64_MAX); \
-	value_t x; \
-	memcpy(&x, &b, sizeof x); \
-	return x; \
-} \
-static void special_##T(struct lbx_summary *s, const struct kernels *k, const value_t *x, int n, \
-			int64_t first, enum lbx_special kind, int64_t from, int64_t to) \
-{ \
-	int64_t found = k->between_##T(x, n, from, to); \
-	if (found) \
-		count(s, kind, found, s->first[kind] < 0 ? first + find_##T(x, n, from, to) : 0); \
-} \
-static void block_##T(struct lbx_summary *s, const struct kernels *kernels, \
-		      const struct limits *limits, const value_t *x, int n, int64_t first) \
-{ \
-	struct extremes e; \
-	value_t masked[BLOCK], k = x[0]; \
-	const value_t *finite = x; \
-	int64_t counts[3] = { 0 }; \
-	kernels->extremes_##T(x, n, &e); \
-	if (e.abs_max >= limits->inf) { \
-		int i = (int)find_##T(x, n, 0, limits->inf); \
-		k = isfinite(x[i]) ? x[i] : 0; \
-		kernels->mask_##T(x, n, k, masked, &e, counts); \
-		finite = masked; \
-		if (counts[0]) \
-			count(s, LBX_NAN, counts[0], \
-			      first + find_##T(x, n, limits->inf + 1, INT64_MAX >> (64 - 8 * sizeof *x))); \
-		if (counts[1]) \
-			count(s, LBX_POSITIVE_INF, counts[1], \
-			      first + find_value_##T(x, n, (value_t)INFINITY)); \
-		if (counts[2]) \
-			count(s, LBX_NEGATIVE_INF, counts[2], \
-			      first + find_value_##T(x, n, (value_t)-INFINITY)); \
-	} \
-	if (e.abs_min == 0) \
-		special_##T(s, kernels, x, n, first, LBX_ZERO, 0, 1); \
-	if (e.abs_min < limits->normal) \
-		special_##T(s, kernels, x, n, first, LBX_DENORMAL, 1, limits->normal); \
-	if (e.abs_max >= limits->over) \
-		special_##T(s, kernels, x, n, first, LBX_OVER_F16, limits->over, limits->inf); \
-	if (counts[0] < n) { \
-		value_t low = from_key_##T(e.key_min), high = from_key_##T(e.key_max); \
-		if (s->argmin < 0 || low < s->min) { \
-			s->min = low; \
-			s->argmin = first + find_value_##T(x, n, low); \
-		} \
-		if (s->argmax < 0 || high > s->max) { \
-			s->max = high; \
-			s->argmax = first + find_value_##T(x, n, high); \
-		} \
-	} \
-	/* what is masked adds nothing to either sum */ \
-	struct moments m = kernels->moments_##T(finite, n, k); \
-	long double sum = m.s, squares = m.q; \
-	if (!isfinite(m.s) || !isfinite(m.q)) { /* of numbers near the limits of double */ \
-		sum = squares = 0; \
+	static int64_t find_##T(const value_t *x, int n, int64_t from, int64_t to) \
+	{ \
 		for (int i = 0; i < n; i++) { \
-			long double d = (long double)finite[i] - k; \
-			sum += d; \
-			squares += d * d; \
+			bits_t b; \
+			memcpy(&b, &x[i], sizeof b); \
+			b &= sizeof b == 4 ? (bits_t)INT32_MAX : (bits_t)INT64_MAX; \
+			if (b >= (bits_t)from && b < (bits_t)to) \
+				return i; \
 		} \
+		return 0; \
 	} \
-	merge(s, n - counts[0] - counts[1] - counts[2], k, sum, squares); \
-}
+	static int64_t find_value_##T(const value_t *x, int n, value_t value) \
+	{ \
+		for (int i = 0; i < n; i++) \
+			if (x[i] == value) \
+				return i; \
+		return 0; \
+	} \
+	static value_t from_key_##T(int64_t key) \
+	{ \
+		bits_t b = (bits_t)key; \
+		b ^= (b >> (sizeof b * 8 - 1)) & (sizeof b == 4 ? (bits_t)INT32_MAX : (bits_t)INT64_MAX); \
+		value_t x; \
+		memcpy(&x, &b, sizeof x); \
+		return x; \
+	} \
+	static void special_##T(struct lbx_summary *s, const struct kernels *k, const value_t *x, int n, \
+				int64_t first, enum lbx_special kind, int64_t from, int64_t to) \
+	{ \
+		int64_t found = k->between_##T(x, n, from, to); \
+		if (found) \
+			count(s, kind, found, s->first[kind] < 0 ? first + find_##T(x, n, from, to) : 0); \
+	} \
+	static void block_##T(struct lbx_summary *s, const struct kernels *kernels, const struct limits *limits, \
+			      const value_t *x, int n, int64_t first) \
+	{ \
+		struct extremes e; \
+		value_t masked[BLOCK], k = x[0]; \
+		const value_t *finite = x; \
+		int64_t counts[3] = { 0 }; \
+		kernels->extremes_##T(x, n, &e); \
+		if (e.abs_max >= limits->inf) { \
+			int i = (int)find_##T(x, n, 0, limits->inf); \
+			k = isfinite(x[i]) ? x[i] : 0; \
+			kernels->mask_##T(x, n, k, masked, &e, counts); \
+			finite = masked; \
+			if (counts[0]) \
+				count(s, LBX_NAN, counts[0], \
+				      first + find_##T(x, n, limits->inf + 1, INT64_MAX >> (64 - 8 * sizeof *x))); \
+			if (counts[1]) \
+				count(s, LBX_POSITIVE_INF, counts[1], \
+				      first + find_value_##T(x, n, (value_t)INFINITY)); \
+			if (counts[2]) \
+				count(s, LBX_NEGATIVE_INF, counts[2], \
+				      first + find_value_##T(x, n, (value_t) - INFINITY)); \
+		} \
+		if (e.abs_min == 0) \
+			special_##T(s, kernels, x, n, first, LBX_ZERO, 0, 1); \
+		if (e.abs_min < limits->normal) \
+			special_##T(s, kernels, x, n, first, LBX_DENORMAL, 1, limits->normal); \
+		if (e.abs_max >= limits->over) \
+			special_##T(s, kernels, x, n, first, LBX_OVER_F16, limits->over, limits->inf); \
+		if (counts[0] < n) { \
+			value_t low = from_key_##T(e.key_min), high = from_key_##T(e.key_max); \
+			if (s->argmin < 0 || low < s->min) { \
+				s->min = low; \
+				s->argmin = first + find_value_##T(x, n, low); \
+			} \
+			if (s->argmax < 0 || high > s->max) { \
+				s->max = high; \
+				s->argmax = first + find_value_##T(x, n, high); \
+			} \
+		} \
+        /* what is masked adds nothing to either sum */ \
+		struct moments m = kernels->moments_##T(finite, n, k); \
+		long double sum = m.s, squares = m.q; \
+		if (!isfinite(m.s) || !isfinite(m.q)) { /* of numbers near the limits of double */ \
+			sum = squares = 0; \
+			for (int i = 0; i < n; i++) { \
+				long double d = (long double)finite[i] - k; \
+				sum += d; \
+				squares += d * d; \
+			} \
+		} \
+		merge(s, n - counts[0] - counts[1] - counts[2], k, sum, squares); \
+	}
 BLOCKS(f32, float, int32_t)
 BLOCKS(f64, double, int64_t)
 
 /* 65504 is the largest f16: the next float and double over it. */
 static const struct limits limits_f32 = { 0x00800000, 0x477fe001, 0x7f800000 };
-static const struct limits limits_f64 = {
-	0x0010000000000000, 0x40effc0000000001, 0x7ff0000000000000
-};
+static const struct limits limits_f64 = { 0x0010000000000000, 0x40effc0000000001, 0x7ff0000000000000 };
 
-static void add_halves(struct lbx_summary *s, const struct kernels *k, const uint16_t *h, int n,
-		       int64_t first)
+static void add_halves(struct lbx_summary *s, const struct kernels *k, const uint16_t *h, int n, int64_t first)
 {
 	struct limits limits = limits_f32;
 	float wide[BLOCK];
@@ -327,8 +336,7 @@ static void add_halves(struct lbx_summary *s, const struct kernels *k, const uin
 	block_f32(s, k, &limits, wide, n, first);
 }
 
-static void add_small_integers(struct lbx_summary *s, const struct kernels *k, const void *from,
-			       int n, int64_t first)
+static void add_small_integers(struct lbx_summary *s, const struct kernels *k, const void *from, int n, int64_t first)
 {
 	double wide[BLOCK];
 
@@ -401,26 +409,16 @@ void lbx_summary_add(struct lbx_summary *s, const void *elements, int64_t n, int
 			from = memcpy(aligned, from, (size_t)(m * width));
 		switch (s->dtype) {
 		case LB_F16:
-		case LB_BF16:
-			add_halves(s, kernels, from, m, first + done);
-			break;
-		case LB_F32:
-			block_f32(s, kernels, &limits_f32, from, m, first + done);
-			break;
+		case LB_BF16: add_halves(s, kernels, from, m, first + done); break;
+		case LB_F32: block_f32(s, kernels, &limits_f32, from, m, first + done); break;
 		case LB_C64:
 			kernels->magnitudes(from, m, wide);
 			block_f32(s, kernels, &limits_f32, wide, m, first + done);
 			break;
-		case LB_F64:
-			block_f64(s, kernels, &limits_f64, from, m, first + done);
-			break;
+		case LB_F64: block_f64(s, kernels, &limits_f64, from, m, first + done); break;
 		case LB_U64:
-		case LB_I64:
-			add_large_integers(s, from, m, first + done);
-			break;
-		default:
-			add_small_integers(s, kernels, from, m, first + done);
-			break;
+		case LB_I64: add_large_integers(s, from, m, first + done); break;
+		default: add_small_integers(s, kernels, from, m, first + done); break;
 		}
 	}
 	s->count += n;

@@ -5,10 +5,7 @@
 #include "tensors/tensor.h"
 
 /* Kinds of values that are counted, each with the row-major index of its first. */
-enum lbx_special {
-	LBX_NAN, LBX_POSITIVE_INF, LBX_NEGATIVE_INF, LBX_ZERO, LBX_DENORMAL, LBX_OVER_F16,
-	LBX_SPECIALS
-};
+enum lbx_special { LBX_NAN, LBX_POSITIVE_INF, LBX_NEGATIVE_INF, LBX_ZERO, LBX_DENORMAL, LBX_OVER_F16, LBX_SPECIALS };
 
 struct lbx_summary {
 	enum lb_dtype dtype;

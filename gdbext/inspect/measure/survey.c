@@ -79,8 +79,11 @@ static bool in_parts(struct survey *s, const struct lbx_crew *crew, struct lbx_o
 bool lbx_survey(const struct lbx_array *array, struct lbx_out *out, struct lbx_summary *summary,
 		struct lbx_sample *sample)
 {
-	struct survey s = { .array = *array, .size = array->size,
-			    .width = lbx_dtype_bytes(array->dtype), .summary = summary, .sample = sample };
+	struct survey s = { .array = *array,
+			    .size = array->size,
+			    .width = lbx_dtype_bytes(array->dtype),
+			    .summary = summary,
+			    .sample = sample };
 	lb_auto_free char *own = NULL;
 	bool done;
 
@@ -89,8 +92,9 @@ bool lbx_survey(const struct lbx_array *array, struct lbx_out *out, struct lbx_s
 		return false;
 	s.elements = lbx_array_in_place(&s.array);
 	s.per_part = (PART + sample->step - 1) / sample->step * sample->step;
-	struct lbx_crew crew = { .doing = doing, .size = s.size, .per_part = s.per_part, .work = work,
-				 .join = join, .context = &s };
+	struct lbx_crew crew = {
+		.doing = doing, .size = s.size, .per_part = s.per_part, .work = work, .join = join, .context = &s
+	};
 	if (s.array.shared && s.size > s.per_part)
 		done = in_parts(&s, &crew, out);
 	else

@@ -64,15 +64,23 @@ struct kernels {
 };
 
 #define LEVEL(isa, attribute) \
-attribute static void widen_f16_##isa(const uint16_t *x, int n, float *to) \
-	{ widen_f16(x, n, to); } \
-attribute static void widen_bf16_##isa(const uint16_t *x, int n, float *to) \
-	{ widen_bf16(x, n, to); } \
-attribute static void widen_##isa(enum lb_dtype t, const void *x, int n, double *to) \
-	{ widen(t, x, n, to); } \
-static const struct kernels kernels_##isa = { \
-	widen_f16_##isa, widen_bf16_##isa, widen_##isa, \
-};
+	attribute static void widen_f16_##isa(const uint16_t *x, int n, float *to) \
+	{ \
+		widen_f16(x, n, to); \
+	} \
+	attribute static void widen_bf16_##isa(const uint16_t *x, int n, float *to) \
+	{ \
+		widen_bf16(x, n, to); \
+	} \
+	attribute static void widen_##isa(enum lb_dtype t, const void *x, int n, double *to) \
+	{ \
+		widen(t, x, n, to); \
+	} \
+	static const struct kernels kernels_##isa = { \
+		widen_f16_##isa, \
+		widen_bf16_##isa, \
+		widen_##isa, \
+	};
 LEVEL(base, )
 #ifdef __x86_64__
 LEVEL(v3, LBX_ISA_V3)

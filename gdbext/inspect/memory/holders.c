@@ -14,8 +14,7 @@ static void note(struct lbx_held_by *list, uint64_t *n, const struct lbx_tensor 
 
 	if (i >= LBX_HOLDERS_NAMED)
 		return;
-	list[i] = (struct lbx_held_by){ .address = t->address, .id = t->id,
-					.is_view = t->op_class == LB_CLASS_VIEW };
+	list[i] = (struct lbx_held_by){ .address = t->address, .id = t->id, .is_view = t->op_class == LB_CLASS_VIEW };
 	snprintf(list[i].name, sizeof list[i].name, "%s", t->name);
 }
 
@@ -87,8 +86,7 @@ bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *r
 		uint64_t slot = 0, bad = 0, seen = 0;
 		enum lbx_next next;
 		while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
-			if (++seen % PLACE == 0 &&
-			    !lbx_progress(context->out, "looking for holders", (int64_t)seen, 0))
+			if (++seen % PLACE == 0 && !lbx_progress(context->out, "looking for holders", (int64_t)seen, 0))
 				return false;
 			if (!consumers && t.buffer_id)
 				note_tensor(&t, ret, *ret_n);
@@ -106,20 +104,18 @@ static int describe_list(const struct lbx_held_by *list, uint64_t n, char *ret, 
 	int used = 0;
 
 	for (uint64_t i = 0; i < n && i < LBX_HOLDERS_NAMED && (size_t)used < size; i++)
-		used += snprintf(ret + used, size - (size_t)used, "%s%s%s#%" PRIu64 "%s", i ? ", " : "",
-				 list[i].name, list[i].name[0] ? " " : "", list[i].id,
-				 list[i].is_view ? " (view)" : "");
+		used += snprintf(ret + used, size - (size_t)used, "%s%s%s#%" PRIu64 "%s", i ? ", " : "", list[i].name,
+				 list[i].name[0] ? " " : "", list[i].id, list[i].is_view ? " (view)" : "");
 	if (n > LBX_HOLDERS_NAMED && (size_t)used < size)
-		used += snprintf(ret + used, size - (size_t)used, " and %" PRIu64 " more",
-				 n - LBX_HOLDERS_NAMED);
+		used += snprintf(ret + used, size - (size_t)used, " and %" PRIu64 " more", n - LBX_HOLDERS_NAMED);
 	return used;
 }
 
 void lbx_describe_holder(const struct lbx_holder *h, char *ret, size_t size)
 {
-	size_t used = h->n_tensors ? (size_t)describe_list(h->tensors, h->n_tensors, ret, size)
-				   : (size_t)snprintf(ret, size, "no tensor's (allocated for #%" PRIu64 ")",
-						      h->buffer.tensor);
+	size_t used = h->n_tensors
+			  ? (size_t)describe_list(h->tensors, h->n_tensors, ret, size)
+			  : (size_t)snprintf(ret, size, "no tensor's (allocated for #%" PRIu64 ")", h->buffer.tensor);
 
 	if (h->n_consumers && used < size) {
 		used += (size_t)snprintf(ret + used, size - used, "; input of lazy ");
@@ -136,8 +132,8 @@ static json_t *json_list(const struct lbx_held_by *list, uint64_t n)
 
 	for (uint64_t i = 0; i < n && i < LBX_HOLDERS_NAMED; i++)
 		json_array_append_new(a, json_pack("{s:I,s:o,s:b}", "id", (json_int_t)list[i].id, "name",
-			list[i].name[0] ? lbx_json_string(list[i].name) : json_null(), "view",
-			(int)list[i].is_view));
+						   list[i].name[0] ? lbx_json_string(list[i].name) : json_null(),
+						   "view", (int)list[i].is_view));
 	return a;
 }
 
@@ -145,7 +141,7 @@ json_t *lbx_json_holder(const struct lbx_holder *h)
 {
 	return json_pack("{s:I,s:I,s:o,s:I,s:o,s:I,s:o,s:b}", "buffer", (json_int_t)h->buffer.id, "bytes",
 			 (json_int_t)h->bytes, "data", lbx_json_address(h->buffer.data), "tensors_over_it",
-			 (json_int_t)h->n_tensors, "tensors", json_list(h->tensors, h->n_tensors),
-			 "consumers_of_it", (json_int_t)h->n_consumers, "consumers",
-			 json_list(h->consumers, h->n_consumers), "scope", (int)h->scope);
+			 (json_int_t)h->n_tensors, "tensors", json_list(h->tensors, h->n_tensors), "consumers_of_it",
+			 (json_int_t)h->n_consumers, "consumers", json_list(h->consumers, h->n_consumers), "scope",
+			 (int)h->scope);
 }

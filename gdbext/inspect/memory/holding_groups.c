@@ -8,8 +8,11 @@
 /* One holding under its key; streams have no text of their own. */
 static struct lbx_holding_group row_of(const struct lbx_holding *h, enum lbx_by by)
 {
-	struct lbx_holding_group g = { .key = by == LBX_BY_SITE ? h->site : by == LBX_BY_DTYPE ? h->dtype
-				    : by == LBX_BY_NAME ? h->name : by == LBX_BY_STATE ? h->state : NULL };
+	struct lbx_holding_group g = { .key = by == LBX_BY_SITE    ? h->site
+					      : by == LBX_BY_DTYPE ? h->dtype
+					      : by == LBX_BY_NAME  ? h->name
+					      : by == LBX_BY_STATE ? h->state
+								   : NULL };
 
 	g.pc = by == LBX_BY_SITE ? h->pc : by == LBX_BY_STREAM ? h->stream : 0;
 	return g;
@@ -54,7 +57,7 @@ static void add_to(struct lbx_holding_group *to, const struct lbx_holding_group 
 }
 
 bool lbx_holding_groups_make(const struct lbx_snapshot *s, const struct lbx_snapshot *before, enum lbx_by by,
-		     struct lbx_holding_groups *ret)
+			     struct lbx_holding_groups *ret)
 {
 	size_t all = s->n + (before ? before->n : 0), n = 0, used = 0;
 

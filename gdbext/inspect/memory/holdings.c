@@ -110,8 +110,7 @@ static bool describe_tensor(const struct lbx_tensor *t, struct lbx_holding *ret)
 	*ret = (struct lbx_holding){ .pc = t->site, .stream = t->stream, .name = group_of(t->name) };
 	snprintf(ret->dtype, sizeof ret->dtype, "%s", lbx_tensor_dtype_name(t));
 	snprintf(ret->state, sizeof ret->state, "%s",
-		 t->state == LBX_READY && t->buffer_flags & LB_BUFFER_FOREIGN ? "foreign"
-									    : lbx_state_name(t->state));
+		 t->state == LBX_READY && t->buffer_flags & LB_BUFFER_FOREIGN ? "foreign" : lbx_state_name(t->state));
 	return ret->name != NULL;
 }
 
@@ -189,7 +188,8 @@ static bool walk_buffers(struct lbx_context *context, struct owners *owners, str
 			return false;
 		if (!is_new)
 			continue;
-		struct lbx_holding h = { .name = group_of(""), .buffers = 1,
+		struct lbx_holding h = { .name = group_of(""),
+					 .buffers = 1,
 					 .bytes = bytes_of(buffer.capacity, buffer.nbytes) };
 		snprintf(h.state, sizeof h.state, "%s", buffer.flags & LB_BUFFER_CACHED ? "cached" : "unowned");
 		if (!h.name || !add(ret, &h))
@@ -209,8 +209,7 @@ bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret)
 		return false;
 	ret->counters = root.counters;
 	memcpy(ret->uncounted, root.uncounted, sizeof ret->uncounted);
-	bool ok = walk_tensors(context, tensors, &owners, ret) &&
-		  walk_buffers(context, &owners, ret);
+	bool ok = walk_tensors(context, tensors, &owners, ret) && walk_buffers(context, &owners, ret);
 	for (uint32_t i = 0; i < owners.n; i++) {
 		if (ok)
 			ok = add(ret, &owners.list[i].holding);
@@ -263,17 +262,17 @@ json_t *lbx_snapshot_json(const struct lbx_snapshot *s)
 {
 	json_t *counters = json_object(), *list = json_array();
 
-#define X(name, meaning) \
-	json_object_set_new(counters, #name, json_integer((json_int_t)s->counters.name));
+#define X(name, meaning) json_object_set_new(counters, #name, json_integer((json_int_t)s->counters.name));
 	LB_COUNTERS(X)
 #undef X
 	for (size_t i = 0; i < s->n; i++) {
 		const struct lbx_holding *h = &s->list[i];
 		json_array_append_new(list, json_pack("{s:o,s:o,s:s,s:I,s:s,s:I,s:I,s:I,s:I}", "site",
-			lbx_json_string(h->site ? h->site : ""), "name", lbx_json_string(h->name), "dtype",
-			h->dtype, "stream", (json_int_t)h->stream, "state", h->state, "bytes",
-			(json_int_t)h->bytes, "buffers", (json_int_t)h->buffers, "lazy", (json_int_t)h->lazy,
-			"lazy_bytes", (json_int_t)h->lazy_bytes));
+						      lbx_json_string(h->site ? h->site : ""), "name",
+						      lbx_json_string(h->name), "dtype", h->dtype, "stream",
+						      (json_int_t)h->stream, "state", h->state, "bytes",
+						      (json_int_t)h->bytes, "buffers", (json_int_t)h->buffers, "lazy",
+						      (json_int_t)h->lazy, "lazy_bytes", (json_int_t)h->lazy_bytes));
 	}
 	return json_pack("{s:s,s:o,s:o}", "format", magic, "counters", counters, "holdings", list);
 }
@@ -290,13 +289,18 @@ static bool parse_holding(json_t *o, struct lbx_snapshot *ret)
 	const char *site, *name, *dtype, *state;
 	json_int_t stream, bytes, buffers, lazy, lazy_bytes;
 
-	if (json_unpack(o, "{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:I}", "site", &site, "name", &name, "dtype",
-			&dtype, "stream", &stream, "state", &state, "bytes", &bytes, "buffers", &buffers,
-			"lazy", &lazy, "lazy_bytes", &lazy_bytes) != 0 ||
+	if (json_unpack(o, "{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:I}", "site", &site, "name", &name, "dtype", &dtype,
+			"stream", &stream, "state", &state, "bytes", &bytes, "buffers", &buffers, "lazy", &lazy,
+			"lazy_bytes", &lazy_bytes) != 0 ||
 	    bytes < 0 || buffers < 0 || lazy < 0 || lazy_bytes < 0)
 		return lb_fail("holding %zu makes no sense", ret->n);
-	h = (struct lbx_holding){ .site = strdup(site), .name = strdup(name), .stream = (uint32_t)stream,
-				  .bytes = bytes, .buffers = buffers, .lazy = lazy, .lazy_bytes = lazy_bytes };
+	h = (struct lbx_holding){ .site = strdup(site),
+				  .name = strdup(name),
+				  .stream = (uint32_t)stream,
+				  .bytes = bytes,
+				  .buffers = buffers,
+				  .lazy = lazy,
+				  .lazy_bytes = lazy_bytes };
 	take_text(h.dtype, sizeof h.dtype, dtype);
 	take_text(h.state, sizeof h.state, state);
 	if (!h.site || !h.name) {
@@ -322,17 +326,16 @@ bool lbx_snapshot_parse(const char *name, const char *text, size_t n, struct lbx
 	json_t *counters = json_object_get(o, "counters");
 	const char *format = json_string_value(json_object_get(o, "format"));
 	size_t i;
-	bool ok = o || lb_fail("%s is not a snapshot of `memory --save`: line %d: %s", name, error.line,
-			       error.text);
+	bool ok = o || lb_fail("%s is not a snapshot of `memory --save`: line %d: %s", name, error.line, error.text);
 
 	*ret = (struct lbx_snapshot){ .described = true };
 	if (ok && (!format || strcmp(format, magic) != 0 || !json_is_array(list)))
 		ok = lb_fail("%s is not a snapshot of `memory --save`: it does not say `%s`", name, magic);
-#define X(field, meaning) \
-	ret->counters.field = (uint64_t)json_integer_value(json_object_get(counters, #field));
+#define X(field, meaning) ret->counters.field = (uint64_t)json_integer_value(json_object_get(counters, #field));
 	LB_COUNTERS(X)
 #undef X
-	json_array_foreach(list, i, item) {
+	json_array_foreach(list, i, item)
+	{
 		if (ok && !(ok = parse_holding(item, ret)))
 			lb_fail_within("%s", name);
 	}

@@ -56,7 +56,7 @@ struct lbx_holding_groups {
 /* What the cache holds is a group by state alone. `before` is NULL, or a snapshot that is described
  * as this one is. Valid while both are. */
 bool lbx_holding_groups_make(const struct lbx_snapshot *snapshot, const struct lbx_snapshot *before, enum lbx_by by,
-		     struct lbx_holding_groups *ret);
+			     struct lbx_holding_groups *ret);
 void lbx_holding_groups_deinit(struct lbx_holding_groups *groups);
 
 int64_t lbx_capped_sum(int64_t a, int64_t b);

@@ -70,8 +70,8 @@ static void tell_mark(struct lbx_out *out, const char *name, const struct lb_cou
 		return;
 	}
 	lbx_wrap(out, 0, 2);
-	lbx_printf(out, "mark %s: %s in use, %lld tensor%s\n", name,
-		   bytes_text((int64_t)c->active_bytes, bytes), (long long)tensors, LB_S(tensors));
+	lbx_printf(out, "mark %s: %s in use, %lld tensor%s\n", name, bytes_text((int64_t)c->active_bytes, bytes),
+		   (long long)tensors, LB_S(tensors));
 }
 
 /* Takes the snapshot over; an earlier mark of this name goes. */
@@ -82,7 +82,7 @@ static bool set_mark(struct lbx_context *context, const char *name, struct lbx_s
 
 	if (!marks)
 		return lbx_misuse("memory: a mark would be lost when this command ends; keep it in a file: "
-			       "--save FILE");
+				  "--save FILE");
 	if (strlen(name) >= sizeof marks->list[0].name)
 		return lb_fail("memory: a mark's name has at most %zu bytes", sizeof marks->list[0].name - 1);
 	while (i < marks->n && strcmp(marks->list[i].name, name) != 0)
@@ -190,8 +190,8 @@ static void print_counters(struct lbx_out *out, const struct lbx_snapshot *s)
 			   bytes_text((int64_t)c->memory_limit, limit), bytes_text((int64_t)c->cache_bytes, cache),
 			   bytes_text((int64_t)c->cache_limit, cache_limit));
 	if (s->unreadable)
-		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s unreadable or damaged: not counted\n",
-			   s->unreadable, LB_S(s->unreadable));
+		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s unreadable or damaged: not counted\n", s->unreadable,
+			   LB_S(s->unreadable));
 }
 
 static void print_counts(struct lbx_out *out, int64_t buffers, int64_t lazy, int64_t lazy_bytes)
@@ -199,8 +199,7 @@ static void print_counts(struct lbx_out *out, int64_t buffers, int64_t lazy, int
 	char bytes[32];
 
 	if (buffers || !lazy)
-		lbx_printf(out, "%lld buffer%s%s", (long long)buffers, LB_S(buffers),
-			   lazy ? ", " : "");
+		lbx_printf(out, "%lld buffer%s%s", (long long)buffers, LB_S(buffers), lazy ? ", " : "");
 	if (lazy)
 		lbx_printf(out, "%lld lazy that would take %s", (long long)lazy, bytes_text(lazy_bytes, bytes));
 }
@@ -228,8 +227,7 @@ static void print_groups(struct lbx_context *context, const struct lbx_holding_g
 		if (r->since) {
 			lbx_printf(out, "  %12s  %s: %s, was %s; %+lld buffer%s, %+lld lazy\n",
 				   change_text(change, peer), text, bytes_text(row->bytes, bytes),
-				   bytes_text(row->before_bytes, was),
-				   (long long)(row->buffers - row->before_buffers),
+				   bytes_text(row->before_bytes, was), (long long)(row->buffers - row->before_buffers),
 				   LB_S((row->buffers - row->before_buffers)),
 				   (long long)(row->lazy - row->before_lazy));
 			continue;
@@ -276,9 +274,9 @@ static void print_since(struct lbx_out *out, const struct lbx_snapshot *s, const
 	int64_t more = (int64_t)(a->created - a->freed - (b->created - b->freed));
 
 	lbx_wrap(out, 0, 2);
-	lbx_printf(out, "since %s: %s in use (%s, was %s), %+lld tensor%s\n", since,
-		   change_text(more_bytes, change), bytes_text((int64_t)a->active_bytes, now),
-		   bytes_text((int64_t)b->active_bytes, was), (long long)more, LB_S(more));
+	lbx_printf(out, "since %s: %s in use (%s, was %s), %+lld tensor%s\n", since, change_text(more_bytes, change),
+		   bytes_text((int64_t)a->active_bytes, now), bytes_text((int64_t)b->active_bytes, was),
+		   (long long)more, LB_S(more));
 }
 
 /* ---- JSON ---- */
@@ -295,9 +293,10 @@ static json_t *json_groups(struct lbx_context *context, const struct lbx_holding
 				      (json_int_t)row->bytes, "buffers", (json_int_t)row->buffers, "lazy",
 				      (json_int_t)row->lazy, "lazy_bytes", (json_int_t)row->lazy_bytes);
 		if (r->since)
-			json_object_set_new(o, "before", json_pack("{s:I,s:I,s:I}", "bytes",
-				(json_int_t)row->before_bytes, "buffers", (json_int_t)row->before_buffers,
-				"lazy", (json_int_t)row->before_lazy));
+			json_object_set_new(o, "before",
+					    json_pack("{s:I,s:I,s:I}", "bytes", (json_int_t)row->before_bytes,
+						      "buffers", (json_int_t)row->before_buffers, "lazy",
+						      (json_int_t)row->before_lazy));
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -314,9 +313,9 @@ static json_t *json_counters(const struct lbx_snapshot *s)
 			 (json_int_t)c->cache_bytes, "cache_limit", (json_int_t)c->cache_limit);
 }
 
-static void write_json(struct lbx_context *context, const struct lbx_snapshot *s,
-		       const struct lbx_snapshot *before, const struct lbx_holding_groups *g, const struct request *r,
-		       const struct lbx_holder *holders, int n)
+static void write_json(struct lbx_context *context, const struct lbx_snapshot *s, const struct lbx_snapshot *before,
+		       const struct lbx_holding_groups *g, const struct request *r, const struct lbx_holder *holders,
+		       int n)
 {
 	json_t *o = json_counters(s), *largest = json_array();
 
@@ -386,16 +385,14 @@ static bool parse(const struct lbx_args *args, struct request *ret)
 
 	*ret = (struct request){ .limit = DEFAULT_LIMIT, .since = lbx_args_option(args, "since") };
 	if (args->n && (strcmp(args->v[0], "mark") != 0 || args->n != 2))
-		return lbx_misuse("memory: unexpected argument '%s'; `memory mark NAME` keeps this moment",
-			       args->v[0]);
+		return lbx_misuse("memory: unexpected argument '%s'; `memory mark NAME` keeps this moment", args->v[0]);
 	for (int i = 0; by && i < LBX_BYS; i++)
 		if (strcmp(keys[i], by) == 0) {
 			ret->by = (enum lbx_by)i;
 			by = NULL;
 		}
 	if (by)
-		return lbx_misuse("memory: cannot group by '%s': expected site, dtype, name, stream or state",
-			       by);
+		return lbx_misuse("memory: cannot group by '%s': expected site, dtype, name, stream or state", by);
 	return lbx_args_int(args, "limit", 0, INT64_MAX, &ret->limit);
 }
 

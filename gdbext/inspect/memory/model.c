@@ -16,7 +16,10 @@
 #include "inspect/tensor/format.h"
 
 enum {
-	DEFAULT_DEPTH = 2, DEFAULT_LIMIT = 60, MAX_DEPTH = 32, LINE = LB_NAME_MAX + 64,
+	DEFAULT_DEPTH = 2,
+	DEFAULT_LIMIT = 60,
+	MAX_DEPTH = 32,
+	LINE = LB_NAME_MAX + 64,
 	KINDS = 64, /* more than there are: dtypes, each as scales too, modes with their bits */
 };
 
@@ -29,9 +32,13 @@ static const struct {
 	const char *name;
 	int mode, bits, group; /* bits of a plain dtype: mode -1 */
 } formats[] = {
-	{ "float32", -1, 32, 0 }, { "float16", -1, 16, 0 }, { "bfloat16", -1, 16, 0 },
-	{ "8-bit affine", LB_QUANT_AFFINE, 8, 64 }, { "4-bit affine", LB_QUANT_AFFINE, 4, 64 },
-	{ "mxfp8", LB_QUANT_MXFP8, 8, 32 }, { "mxfp4", LB_QUANT_MXFP4, 4, 32 },
+	{ "float32", -1, 32, 0 },
+	{ "float16", -1, 16, 0 },
+	{ "bfloat16", -1, 16, 0 },
+	{ "8-bit affine", LB_QUANT_AFFINE, 8, 64 },
+	{ "4-bit affine", LB_QUANT_AFFINE, 4, 64 },
+	{ "mxfp8", LB_QUANT_MXFP8, 8, 32 },
+	{ "mxfp4", LB_QUANT_MXFP4, 4, 32 },
 	{ "nvfp4", LB_QUANT_NVFP4, 4, 16 },
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -43,8 +50,7 @@ static int64_t estimate(const struct lbx_parameters *p, int f)
 
 	for (size_t i = 0; i < p->n; i++) {
 		const struct lbx_parameter *x = &p->list[i];
-		bool quantised = formats[f].mode >= 0 && x->rank >= 2 && x->last &&
-				 x->last % formats[f].group == 0;
+		bool quantised = formats[f].mode >= 0 && x->rank >= 2 && x->last && x->last % formats[f].group == 0;
 		int64_t bits = quantised ? formats[f].bits : formats[f].mode < 0 ? formats[f].bits : 16;
 		int64_t codes = 0;
 		if (!lb_mul(x->count, bits, &codes))
@@ -118,8 +124,8 @@ typedef void row_fn(void *context, int indent, const char *label, const struct s
 
 /* One row for each value of component `level`; below it, `depth` times, those of the next that
  * differ. */
-static void walk_tree(const struct lbx_parameters *p, size_t begin, size_t end, int level, int indent,
-		      int depth, row_fn *fn, void *context)
+static void walk_tree(const struct lbx_parameters *p, size_t begin, size_t end, int level, int indent, int depth,
+		      row_fn *fn, void *context)
 {
 	char text[LINE];
 
@@ -174,14 +180,16 @@ static void print_row(void *context, int indent, const char *text, const struct 
 	}
 	r->n++;
 	if (r->list) {
-		json_array_append_new(r->list, json_pack("{s:o,s:i,s:I,s:I,s:I}", "name",
-			lbx_json_string(text), "level", indent, "tensors", (json_int_t)s->tensors,
-			"parameters", (json_int_t)s->count, "bytes", (json_int_t)s->bytes));
+		json_array_append_new(r->list,
+				      json_pack("{s:o,s:i,s:I,s:I,s:I}", "name", lbx_json_string(text), "level", indent,
+						"tensors", (json_int_t)s->tensors, "parameters", (json_int_t)s->count,
+						"bytes", (json_int_t)s->bytes));
 		return;
 	}
 	lbx_format_bytes(s->bytes, bytes, sizeof bytes);
 	lbx_printf(r->out, "  %10s %3.0f%%  %10s  %*s%s", bytes,
-		   r->bytes ? 100 * (double)s->bytes / (double)r->bytes : 0.0, count_text(s->count, count), 2 * indent, "", text);
+		   r->bytes ? 100 * (double)s->bytes / (double)r->bytes : 0.0, count_text(s->count, count), 2 * indent,
+		   "", text);
 	if (s->tensors > 1)
 		lbx_styled(r->out, LBX_DIM, "  %" PRIu64 " tensor%s", s->tensors, LB_S(s->tensors));
 	lbx_printf(r->out, "\n");
@@ -233,8 +241,7 @@ static void print_text(struct lbx_out *out, const struct lbx_parameters *p, int6
 
 	lbx_format_bytes(p->bytes, bytes, sizeof bytes);
 	lbx_wrap(out, 0, 2);
-	lbx_printf(out, "%s parameters in %zu tensor%s, %s", count_text(p->count, count), p->n,
-		   LB_S(p->n), bytes);
+	lbx_printf(out, "%s parameters in %zu tensor%s, %s", count_text(p->count, count), p->n, LB_S(p->n), bytes);
 	if (limit > 0)
 		lbx_printf(out, ": %.1f%% of the program's memory limit", 100 * (double)p->bytes / (double)limit);
 	lbx_printf(out, "\n");
@@ -251,9 +258,8 @@ static void print_text(struct lbx_out *out, const struct lbx_parameters *p, int6
 	for (int f = 0; f < FORMATS; f++) {
 		int64_t n = estimate(p, f);
 		lbx_format_bytes(n, bytes, sizeof bytes);
-		lbx_printf(out, "  %10s %3.0f%%  %s%s\n", bytes,
-			   p->bytes ? 100 * (double)n / (double)p->bytes : 0.0, formats[f].name,
-			   formats[f].mode == LB_QUANT_AFFINE ? ", groups of 64" : "");
+		lbx_printf(out, "  %10s %3.0f%%  %s%s\n", bytes, p->bytes ? 100 * (double)n / (double)p->bytes : 0.0,
+			   formats[f].name, formats[f].mode == LB_QUANT_AFFINE ? ", groups of 64" : "");
 	}
 }
 
@@ -266,10 +272,10 @@ static void print_json(struct lbx_out *out, const struct lbx_parameters *p, int6
 	walk_kinds(p, print_row, &kinds);
 	for (int f = 0; f < FORMATS; f++)
 		json_object_set_new(estimates, formats[f].name, json_integer(estimate(p, f)));
-	lbx_json(out, json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o}", "parameters", (json_int_t)p->count, "tensors",
-				(json_int_t)p->n, "bytes", (json_int_t)p->bytes, "tied", (json_int_t)p->tied,
-				"memory_limit", (json_int_t)limit, "names", names.list, "dtypes", kinds.list,
-				"estimates", estimates));
+	lbx_json(out,
+		 json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o}", "parameters", (json_int_t)p->count, "tensors",
+			   (json_int_t)p->n, "bytes", (json_int_t)p->bytes, "tied", (json_int_t)p->tied, "memory_limit",
+			   (json_int_t)limit, "names", names.list, "dtypes", kinds.list, "estimates", estimates));
 }
 
 static bool run_model(struct lbx_context *context, const struct lbx_args *args)
@@ -279,7 +285,7 @@ static bool run_model(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_root root = { .rank = -1 };
 
 	if (!lbx_args_int(args, "depth", 1, MAX_DEPTH, &depth) ||
-	    !lbx_args_int(args, "limit", 0, INT64_MAX, &max_rows) || 
+	    !lbx_args_int(args, "limit", 0, INT64_MAX, &max_rows) ||
 	    (context->table && !lbx_table_root(context->table, &root)) ||
 	    !lbx_parameters_find(context, args->n ? args->v[0] : NULL, &p))
 		return false;

@@ -97,9 +97,14 @@ static bool add(struct lbx_parameters *p, const struct lbx_tensor *t)
 {
 	if (!lb_reserve(p->list, p->room, p->n + 1))
 		return lb_fail("out of memory for %zu parameters", p->n);
-	struct lbx_parameter x = { .name = strdup(t->name), .key = key_of(t->name), .id = t->id,
-				   .dtype = t->dtype, .encoding = t->encoding, .rank = t->rank,
-				   .last = t->rank ? lbx_shape(t)[t->rank - 1] : 1, .count = t->size,
+	struct lbx_parameter x = { .name = strdup(t->name),
+				   .key = key_of(t->name),
+				   .id = t->id,
+				   .dtype = t->dtype,
+				   .encoding = t->encoding,
+				   .rank = t->rank,
+				   .last = t->rank ? lbx_shape(t)[t->rank - 1] : 1,
+				   .count = t->size,
 				   .bytes = lbx_tensor_nbytes(t) };
 	lbx_tensor_range(t, &x.low, &x.end);
 	count_once(&x, t);

@@ -21,8 +21,8 @@
 enum { PIECE = 1 << 26 };
 
 /* The bytes that the answer speaks of, checked: the process that gave it may have been misled. */
-static bool lay_over(const char *path, const struct lbx_wire_file *answer, const char *data,
-		     uint64_t size, struct lbx_array_file *ret)
+static bool lay_over(const char *path, const struct lbx_wire_file *answer, const char *data, uint64_t size,
+		     struct lbx_array_file *ret)
 {
 	int64_t strides[LB_MAX_RANK], stride = 1;
 
@@ -35,8 +35,8 @@ static bool lay_over(const char *path, const struct lbx_wire_file *answer, const
 		if (answer->shape[axis] && !lb_mul(stride, answer->shape[axis], &stride))
 			return lb_fail("%s: its shape is too large", path);
 	}
-	return lbx_array_local(data + answer->at, (int64_t)answer->nbytes, (enum lb_dtype)answer->dtype,
-			       answer->rank, answer->shape, strides, 0, &ret->array);
+	return lbx_array_local(data + answer->at, (int64_t)answer->nbytes, (enum lb_dtype)answer->dtype, answer->rank,
+			       answer->shape, strides, 0, &ret->array);
 }
 
 /* The elements as they are now: who reads on in a mapped file that became shorter dies by SIGBUS. */
@@ -57,8 +57,8 @@ static bool copy_elements(struct lbx_out *out, const char *path, int fd, struct 
 		ret->map_bytes = n;
 	}
 	while (done < n) {
-		ssize_t got = pread(fd, (char *)ret->map + done, n - done < PIECE ? n - done : PIECE,
-				    (off_t)(answer->at + done));
+		ssize_t got =
+		    pread(fd, (char *)ret->map + done, n - done < PIECE ? n - done : PIECE, (off_t)(answer->at + done));
 		if (got <= 0)
 			return lb_fail("%s changed while it was read", path);
 		done += (uint64_t)got;
@@ -74,8 +74,8 @@ static bool in_place(struct lbx_context *context, const char *path, struct lbx_w
 {
 	if (!context->debugger) { /* the command has a process of its own for this */
 		ret->mapping = lb_mapping_open(path);
-		return ret->mapping && lay_over(path, answer, (const char *)ret->mapping->data,
-						ret->mapping->size, ret);
+		return ret->mapping &&
+		       lay_over(path, answer, (const char *)ret->mapping->data, ret->mapping->size, ret);
 	}
 	lb_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
@@ -91,8 +91,7 @@ static bool take(struct lbx_context *context, const char *path, struct lbx_wire_
 	lbx_make_printable(answer->error);
 	lbx_make_printable(answer->name);
 	if (answer->status != LBX_WIRE_DONE)
-		return lb_fail("%s", answer->error[0] ? answer->error :
-			       "the file's reader gave no answer");
+		return lb_fail("%s", answer->error[0] ? answer->error : "the file's reader gave no answer");
 	snprintf(ret->name, sizeof ret->name, "%.511s", answer->name);
 	ret->is_only = answer->is_only;
 	ret->group = answer->group;
@@ -108,8 +107,8 @@ static bool take(struct lbx_context *context, const char *path, struct lbx_wire_
 	return lay_over(path, answer, ret->map, ret->map_bytes, ret);
 }
 
-static bool ask(struct lbx_context *context, const char *path, int fd,
-		struct lbx_wire_file *request, struct lbx_array_file *ret)
+static bool ask(struct lbx_context *context, const char *path, int fd, struct lbx_wire_file *request,
+		struct lbx_array_file *ret)
 {
 	return (pwrite(fd, request, sizeof *request, 0) == (ssize_t)sizeof *request ||
 		lb_fail("cannot write to shared memory")) &&
@@ -120,11 +119,12 @@ static bool ask(struct lbx_context *context, const char *path, int fd,
 	       take(context, path, request, fd, ret);
 }
 
-bool lbx_array_file_open(struct lbx_context *context, const char *path, const char *name,
-			 const char *like, struct lbx_array_file *ret)
+bool lbx_array_file_open(struct lbx_context *context, const char *path, const char *name, const char *like,
+			 struct lbx_array_file *ret)
 {
 	struct lbx_wire_file request = {
-		.magic = LBX_WIRE_FILE_MAGIC, .version = LBX_WIRE_VERSION,
+		.magic = LBX_WIRE_FILE_MAGIC,
+		.version = LBX_WIRE_VERSION,
 		.max_memory = (uint64_t)context->settings->replay_memory,
 		.max_seconds = (uint64_t)context->settings->replay_seconds,
 	};
@@ -136,8 +136,7 @@ bool lbx_array_file_open(struct lbx_context *context, const char *path, const ch
 	strcpy(request.name, name);
 	snprintf(request.like, sizeof request.like, "%.511s", like);
 	lb_auto_close int fd = memfd_create("lazybones-file", MFD_CLOEXEC);
-	bool done = fd >= 0 ? ask(context, path, fd, &request, ret) :
-		    lb_fail("cannot create a shared memory file");
+	bool done = fd >= 0 ? ask(context, path, fd, &request, ret) : lb_fail("cannot create a shared memory file");
 	if (!done)
 		lbx_array_file_close(ret);
 	return done;

@@ -21,8 +21,8 @@ struct lbx_array_file {
 };
 
 /* `name` may be "": then the only array of the file, or the one named `like`. */
-bool lbx_array_file_open(struct lbx_context *context, const char *path, const char *name,
-			 const char *like, struct lbx_array_file *ret);
+bool lbx_array_file_open(struct lbx_context *context, const char *path, const char *name, const char *like,
+			 struct lbx_array_file *ret);
 void lbx_array_file_close(struct lbx_array_file *file);
 
 #endif

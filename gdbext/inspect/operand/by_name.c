@@ -25,8 +25,7 @@ static int distance(const char *a, const char *b, int most)
 		int diagonal = row[0];
 		row[0] = (int)i;
 		for (size_t j = 1; j <= m; j++) {
-			int change = diagonal + (tolower((unsigned char)a[i - 1]) !=
-						 tolower((unsigned char)b[j - 1]));
+			int change = diagonal + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
 			diagonal = row[j];
 			int edit = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
 			row[j] = change < edit ? change : edit;
@@ -102,8 +101,8 @@ bool lbx_find_named(struct lbx_tensors *tensors, char (*prefixes)[LBX_TEXT_MAX],
 
 bool lbx_fail_several(const char *name, const struct lbx_named *found)
 {
-	return lb_fail("%llu tensors are named '%s': %s%s; say which by #id", (unsigned long long)found->count,
-		       name, found->others, found->count > found->n_others ? ", …" : "");
+	return lb_fail("%llu tensors are named '%s': %s%s; say which by #id", (unsigned long long)found->count, name,
+		       found->others, found->count > found->n_others ? ", …" : "");
 }
 
 /* Whether a slice is begun, but not ended. */
@@ -133,10 +132,12 @@ bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const cha
 	}
 	if (*text == '%' && isdigit((unsigned char)text[1]))
 		return lb_fail("no tensor '%s': it is a line of a listing; `locals` in the graph's frame, or "
-			       "`listing N`, tells its #id", text);
+			       "`listing N`, tells its #id",
+			       text);
 	if (!found->n_near && *text && text[strspn(text, "0123456789")] == '\0')
 		return lb_fail("no tensor '%s': did you mean #%s?", text, text);
 	return lb_fail(found->n_near ? "no tensor '%s': did you mean %s?"
-		       : "no tensor '%s'%s: not a name in the table (see `list`), not #id, and no "
-			 "expression that yields an lb_tensor *", text, found->n_near ? near : blank);
+				     : "no tensor '%s'%s: not a name in the table (see `list`), not #id, and no "
+				       "expression that yields an lb_tensor *",
+		       text, found->n_near ? near : blank);
 }

@@ -19,8 +19,7 @@ struct search {
 	struct lbx_frame_view *view;
 };
 
-static bool add_held(struct lbx_frame_view *view, const struct lbx_pointer *pointer,
-		     const struct lbx_place *place)
+static bool add_held(struct lbx_frame_view *view, const struct lbx_pointer *pointer, const struct lbx_place *place)
 {
 	if (view->n_held == LBX_HELD_MAX) {
 		view->more_held = true;
@@ -33,8 +32,7 @@ static bool add_held(struct lbx_frame_view *view, const struct lbx_pointer *poin
 }
 
 /* A line of a graph has its result and operands for variables. */
-static bool take_line_tensor(void *context, const char *label, bool is_operand,
-			     const struct lbx_tensor *t)
+static bool take_line_tensor(void *context, const char *label, bool is_operand, const struct lbx_tensor *t)
 {
 	struct lbx_pointer pointer = { .is_argument = is_operand, .value = t->address };
 	struct lbx_place place = { .kind = LBX_PLACE_RECORD, .tensor = *t };
@@ -106,8 +104,7 @@ static void look_at_frame(struct lbx_context *context, struct lbx_places *places
 	if (!ops->line(context->stacks, &view->frame, &view->line) && context->table)
 		lbx_graph_line(context->table, pc, &view->line);
 	find_module(context, view);
-	if (!places || (context->table &&
-			lbx_graph_tensors(context->table, tid, &view->line, take_line_tensor, view)))
+	if (!places || (context->table && lbx_graph_tensors(context->table, tid, &view->line, take_line_tensor, view)))
 		return;
 	if (!runtime || pc < runtime->start || pc >= runtime->end)
 		ops->pointers(context->stacks, &view->frame, take_pointer, &(struct search){ places, view });
@@ -135,8 +132,7 @@ static int frames_of_call(const struct lbx_stack *stack, const struct lbx_thread
 }
 
 /* The functions of what is left out. */
-static void name_repeated(struct lbx_context *context, const struct lbx_stack *stack,
-			  struct lbx_thread_view *ret)
+static void name_repeated(struct lbx_context *context, const struct lbx_stack *stack, struct lbx_thread_view *ret)
 {
 	size_t used = 0;
 
@@ -268,8 +264,7 @@ bool lbx_find_variable(struct lbx_context *context, const char *expression, uint
 	if (context->stacks && context->stacks->ops->threads(context->stacks, &tid, 1) > 0 &&
 	    context->stacks->ops->walk(context->stacks, tid, LBX_FRAMES_MAX, 0, &stack)) {
 		for (int i = 0; i < stack.n && wanted.value == 0; i++)
-			context->stacks->ops->pointers(context->stacks, &stack.frames[i],
-						       compare_pointer, &wanted);
+			context->stacks->ops->pointers(context->stacks, &stack.frames[i], compare_pointer, &wanted);
 		lbx_stack_release(&stack);
 	}
 	if (clean)
@@ -283,8 +278,7 @@ void lbx_describe_frame(const struct lbx_frame_view *frame, char *ret, size_t si
 	const struct lbx_source_line *line = &frame->line;
 
 	if (line->file[0])
-		snprintf(ret, size, "%s at %s:%d", line->function[0] ? line->function : "?", line->file,
-			 line->line);
+		snprintf(ret, size, "%s at %s:%d", line->function[0] ? line->function : "?", line->file, line->line);
 	else if (line->function[0])
 		snprintf(ret, size, "%s", line->function);
 	else if (frame->module[0])
@@ -312,12 +306,11 @@ void lbx_describe_held(const struct lbx_held *held, char *ret, size_t size)
 		snprintf(ret, size, "%s points to the elements of %s%s", held->pointer.expression, label,
 			 lbx_held_is_strided(held) ? ", which memory holds in another order" : "");
 	else
-		snprintf(ret, size, "%s points %" PRIu64 " byte%s into the buffer of %s",
-			 held->pointer.expression, p->distance, LB_S(p->distance), label);
+		snprintf(ret, size, "%s points %" PRIu64 " byte%s into the buffer of %s", held->pointer.expression,
+			 p->distance, LB_S(p->distance), label);
 }
 
-void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thread, char *ret,
-		      size_t size)
+void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thread, char *ret, size_t size)
 {
 	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	char now[LABEL + 32] = "", label[LABEL];
@@ -335,9 +328,8 @@ void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thre
 	}
 	if (clean)
 		lb_clear_error();
-	size_t n = (size_t)snprintf(ret, size, "evaluation %" PRIu64 ": %" PRIu64 " of %" PRIu64
-				    " operation%s done%s", thread->eval, thread->done, thread->total,
-				    LB_S(thread->total), now);
+	size_t n = (size_t)snprintf(ret, size, "evaluation %" PRIu64 ": %" PRIu64 " of %" PRIu64 " operation%s done%s",
+				    thread->eval, thread->done, thread->total, LB_S(thread->total), now);
 	if (thread->waits_for && n < size)
 		snprintf(ret + n, size - n, ", waiting for evaluation %" PRIu64, thread->waits_for);
 }
@@ -357,12 +349,12 @@ void lbx_print_frame(struct lbx_context *context, const struct lbx_frame_view *f
 		lbx_describe_held(&frame->held[i], held, sizeof held);
 		lbx_wrap(out, 0, 11);
 		lbx_printf(out, "       ");
-		lbx_styled(out, lbx_held_is_strided(&frame->held[i]) ? LBX_WARNING : LBX_NAME, "%s\n",
-			   held);
+		lbx_styled(out, lbx_held_is_strided(&frame->held[i]) ? LBX_WARNING : LBX_NAME, "%s\n", held);
 	}
 	if (shown < frame->n_held)
-		lbx_printf(out, "       … %s%d more (`%sframe %" PRIu64 " --all`)\n", frame->more_held ? "at least " : "",
-			   frame->n_held - shown, context->prefix ? context->prefix : "", frame->number);
+		lbx_printf(out, "       … %s%d more (`%sframe %" PRIu64 " --all`)\n",
+			   frame->more_held ? "at least " : "", frame->n_held - shown,
+			   context->prefix ? context->prefix : "", frame->number);
 	else if (frame->more_held)
 		lbx_printf(out, "       … and more: only the first %d are looked at\n", LBX_HELD_MAX);
 }
@@ -398,14 +390,12 @@ static json_t *json_held(const struct lbx_held *held)
 {
 	const struct lbx_place *p = &held->place;
 	const struct lbx_tensor *t = &p->tensor;
-	json_t *o = json_pack("{s:o,s:b,s:o,s:s,s:I,s:o,s:s,s:o,s:s}", "variable",
-			      lbx_json_string(held->pointer.expression), "argument",
-			      held->pointer.is_argument, "value", lbx_json_address(held->pointer.value), "is",
-			      p->kind == LBX_PLACE_RECORD ? "tensor" : "pointer into tensor",
-			      "id", (json_int_t)t->id, "name",
-			      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype",
-			      lbx_tensor_dtype_name(t), "shape", lbx_json_list(lbx_shape(t), t->rank),
-			      "state", lbx_state_name(t->state));
+	json_t *o =
+	    json_pack("{s:o,s:b,s:o,s:s,s:I,s:o,s:s,s:o,s:s}", "variable", lbx_json_string(held->pointer.expression),
+		      "argument", held->pointer.is_argument, "value", lbx_json_address(held->pointer.value), "is",
+		      p->kind == LBX_PLACE_RECORD ? "tensor" : "pointer into tensor", "id", (json_int_t)t->id, "name",
+		      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype", lbx_tensor_dtype_name(t), "shape",
+		      lbx_json_list(lbx_shape(t), t->rank), "state", lbx_state_name(t->state));
 
 	if (p->kind == LBX_PLACE_DATA) {
 		json_object_set_new(o, "byte", json_integer((json_int_t)p->distance));
@@ -421,12 +411,12 @@ json_t *lbx_json_frame(const struct lbx_frame_view *frame)
 
 	for (int i = 0; i < frame->n_held; i++)
 		json_array_append_new(held, json_held(&frame->held[i]));
-	json_t *o = json_pack("{s:I,s:o,s:o,s:b,s:o,s:o,s:o}", "frame", (json_int_t)frame->number, "pc",
-			 lbx_json_address(frame->frame.pc), "function",
-			 line->function[0] ? lbx_json_string(line->function) : json_null(),
-			 "inlined", frame->frame.is_inlined, "file",
-			 line->file[0] ? lbx_json_string(line->file) : json_null(), "line",
-			 line->file[0] ? json_integer(line->line) : json_null(), "tensors", held);
+	json_t *o =
+	    json_pack("{s:I,s:o,s:o,s:b,s:o,s:o,s:o}", "frame", (json_int_t)frame->number, "pc",
+		      lbx_json_address(frame->frame.pc), "function",
+		      line->function[0] ? lbx_json_string(line->function) : json_null(), "inlined",
+		      frame->frame.is_inlined, "file", line->file[0] ? lbx_json_string(line->file) : json_null(),
+		      "line", line->file[0] ? json_integer(line->line) : json_null(), "tensors", held);
 
 	if (frame->module[0]) {
 		json_object_set_new(o, "module", lbx_json_string(frame->module));
@@ -442,12 +432,13 @@ json_t *lbx_json_thread(const struct lbx_thread_view *view)
 
 	for (int i = 0; i < view->n; i++)
 		json_array_append_new(frames, lbx_json_frame(&view->frames[i]));
-	json_t *o = json_pack("{s:I,s:o,s:I,s:b,s:o}", "thread", (json_int_t)view->tid, "frames", frames,
-			      "left_out", (json_int_t)view->left_out, "cut", view->cut, "end", view->end[0] ? lbx_json_string(view->end) : json_null());
+	json_t *o = json_pack("{s:I,s:o,s:I,s:b,s:o}", "thread", (json_int_t)view->tid, "frames", frames, "left_out",
+			      (json_int_t)view->left_out, "cut", view->cut, "end",
+			      view->end[0] ? lbx_json_string(view->end) : json_null());
 	if (run->tid)
-		json_object_set_new(o, "evaluation", json_pack("{s:I,s:I,s:I,s:I,s:I}", "number",
-			(json_int_t)run->eval, "tensor", (json_int_t)run->tensor, "done",
-			(json_int_t)run->done, "total", (json_int_t)run->total, "waits_for",
-			(json_int_t)run->waits_for));
+		json_object_set_new(o, "evaluation",
+				    json_pack("{s:I,s:I,s:I,s:I,s:I}", "number", (json_int_t)run->eval, "tensor",
+					      (json_int_t)run->tensor, "done", (json_int_t)run->done, "total",
+					      (json_int_t)run->total, "waits_for", (json_int_t)run->waits_for));
 	return o;
 }

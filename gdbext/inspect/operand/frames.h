@@ -65,8 +65,7 @@ void lbx_describe_held(const struct lbx_held *held, char *ret, size_t size);
 /* Whether a variable is a raw pointer to the elements of a view whose order is not that of memory. */
 bool lbx_held_is_strided(const struct lbx_held *held);
 /* "evaluates 12: 3 of 10 operations done, now #5"; "" for a thread that does not evaluate. */
-void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thread, char *ret,
-		      size_t size);
+void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thread, char *ret, size_t size);
 
 /* With its first tensors, or all that were looked at. */
 void lbx_print_frame(struct lbx_context *context, const struct lbx_frame_view *frame, bool all);

@@ -47,8 +47,7 @@ bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lb
 	return true;
 }
 
-static bool of_core(struct lbx_context *context, const char *path, const char *text,
-		    struct lbx_operand *ret)
+static bool of_core(struct lbx_context *context, const char *path, const char *text, struct lbx_operand *ret)
 {
 	struct lbx_context other = { .out = context->out, .settings = context->settings };
 
@@ -74,8 +73,7 @@ static bool of_file(struct lbx_context *context, const char *path, const char *n
 		return false;
 	ret->array = ret->file.array;
 	ret->group = ret->file.group;
-	snprintf(ret->label, sizeof ret->label, ret->file.is_only && !*name ? "%s" : "%s:%s", path,
-		 ret->file.name);
+	snprintf(ret->label, sizeof ret->label, ret->file.is_only && !*name ? "%s" : "%s:%s", path, ret->file.name);
 	return true;
 }
 
@@ -96,7 +94,11 @@ static bool is_elf(const char *path)
 {
 	char magic[4] = "";
 	FILE *f = fopen(path, "rbe");
-	bool is = f && fread(magic, 1, sizeof magic, f) == sizeof magic && memcmp(magic, "\x7f" "ELF", 4) == 0;
+	bool is = f && fread(magic, 1, sizeof magic, f) == sizeof magic &&
+		  memcmp(magic,
+			 "\x7f"
+			 "ELF",
+			 4) == 0;
 
 	if (f)
 		fclose(f);
@@ -148,8 +150,7 @@ static bool no_file(const char *text)
 	return false;
 }
 
-bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like,
-		     struct lbx_operand *ret)
+bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like, struct lbx_operand *ret)
 {
 	char path[PATH], plain[LBX_LINE_MAX];
 	const char *rest = lbx_unquote(text, plain, sizeof plain);

@@ -21,8 +21,7 @@ struct lbx_operand {
 /* T[slice] in the context's program; a lazy tensor is replayed. */
 bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lbx_operand *ret);
 /* FILE[:NAME], CORE:T[slice], or T[slice]; `like` names the array of a file that holds several. */
-bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like,
-		     struct lbx_operand *ret);
+bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like, struct lbx_operand *ret);
 /* Where FILE ends in FILE:NAME; 0: nowhere. */
 size_t lbx_operand_path_end(const char *text);
 void lbx_operand_release(struct lbx_operand *operand);

@@ -57,8 +57,7 @@ static bool collect(struct lbx_context *context, struct lbx_places *p)
 		if (!lb_reserve(p->uses, p->uses_room, p->n_uses + 1))
 			return lb_fail("out of memory for an index of %zu tensors", p->n_uses);
 		p->uses[p->n_uses++] = (struct use){ t.data, t.address };
-		if (p->n_uses % 8192 == 0 &&
-		    !lbx_progress(context->out, "indexing tensors", (int64_t)p->n_uses, 0))
+		if (p->n_uses % 8192 == 0 && !lbx_progress(context->out, "indexing tensors", (int64_t)p->n_uses, 0))
 			return false;
 	}
 	if (p->n_buffers)
@@ -126,8 +125,7 @@ bool lbx_places_after(const struct lbx_places *places, uint64_t address, struct 
 	return true;
 }
 
-bool lbx_places_tensor(struct lbx_places *places, const struct lbx_buffer *buffer, size_t *i,
-		       struct lbx_tensor *ret)
+bool lbx_places_tensor(struct lbx_places *places, const struct lbx_buffer *buffer, size_t *i, struct lbx_tensor *ret)
 {
 	size_t low = 0, high = places->n_uses;
 

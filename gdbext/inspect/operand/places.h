@@ -30,7 +30,6 @@ void lbx_places_find(struct lbx_places *places, uint64_t address, struct lbx_pla
 bool lbx_places_before(const struct lbx_places *places, uint64_t address, struct lbx_buffer *ret);
 bool lbx_places_after(const struct lbx_places *places, uint64_t address, struct lbx_buffer *ret);
 /* The tensors over a buffer, one a call: *i begins as 0. False after the last. */
-bool lbx_places_tensor(struct lbx_places *places, const struct lbx_buffer *buffer, size_t *i,
-		       struct lbx_tensor *ret);
+bool lbx_places_tensor(struct lbx_places *places, const struct lbx_buffer *buffer, size_t *i, struct lbx_tensor *ret);
 
 #endif

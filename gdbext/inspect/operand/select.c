@@ -82,8 +82,7 @@ static enum handle handle_type(const char *type)
 		bool start = c == type || (!isalnum((unsigned char)c[-1]) && c[-1] != '_');
 		for (int i = 0; start && i < 4; i++) {
 			size_t length = strlen(words[i]);
-			if (strncmp(c, words[i], length) == 0 &&
-			    !isalnum((unsigned char)c[length]) && c[length] != '_')
+			if (strncmp(c, words[i], length) == 0 && !isalnum((unsigned char)c[length]) && c[length] != '_')
 				skipped = length;
 		}
 		if (skipped)
@@ -101,8 +100,8 @@ static enum handle handle_type(const char *type)
 	return OTHER;
 }
 
-static bool by_expression(struct lbx_context *context, struct lbx_tensors *tensors,
-			  const char *text, bool bracket, struct lbx_tensor *ret, const char **null)
+static bool by_expression(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, bool bracket,
+			  struct lbx_tensor *ret, const char **null)
 {
 	struct lbx_value value = { .bits = 0 };
 	bool clean = lb_ok();
@@ -238,8 +237,8 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 	return lbx_fail_unnamed(names->prefixes[n - 1], &names->found[n - 1], null, quoted);
 }
 
-static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
-			bool quoted, size_t *used, struct lbx_tensor *ret)
+static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, bool quoted,
+			size_t *used, struct lbx_tensor *ret)
 {
 	lb_auto_free struct names *names = calloc(1, sizeof *names);
 
@@ -252,8 +251,7 @@ static bool select_slice(const char *text, struct lbx_selection *ret)
 	const struct lbx_tensor *t = &ret->tensor;
 
 	snprintf(ret->slice_text, sizeof ret->slice_text, "%s", skip(text));
-	return lbx_slice_parse(skip(text), &ret->slice) &&
-	       lbx_slice_check(&ret->slice, t->rank, lbx_shape(t));
+	return lbx_slice_parse(skip(text), &ret->slice) && lbx_slice_check(&ret->slice, t->rank, lbx_shape(t));
 }
 
 /* T is found, and what follows it. */

@@ -13,8 +13,7 @@
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/number.h"
 
-bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *s,
-		  struct lbx_array *ret)
+bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *s, struct lbx_array *ret)
 {
 	char label[LBX_SELECTION_MAX], pending_text[256], why[256];
 	struct lbx_pending pending;
@@ -28,8 +27,7 @@ bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *s,
 		lbx_describe_pending(&pending, pending_text, sizeof pending_text);
 		return lb_fail("%s %s; %s", label, why, pending_text);
 	}
-	return lbx_array_of_tensor(context->target, &s->tensor, ret) &&
-	       lbx_slice_apply(&s->slice, ret);
+	return lbx_array_of_tensor(context->target, &s->tensor, ret) && lbx_slice_apply(&s->slice, ret);
 }
 
 bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *s, struct lbx_sight *ret)
@@ -40,8 +38,8 @@ bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *s,
 			: lbx_replay(context, &s->tensor, &s->slice, &ret->replayed);
 	if (ok && !ready) {
 		ret->array = ret->replayed.array;
-		snprintf(ret->note, sizeof ret->note, "replayed outside the program (%u node%s)",
-			 ret->replayed.n_nodes, LB_S(ret->replayed.n_nodes));
+		snprintf(ret->note, sizeof ret->note, "replayed outside the program (%u node%s)", ret->replayed.n_nodes,
+			 LB_S(ret->replayed.n_nodes));
 	}
 	if (ok && (!ready || lbx_slice_apply(&s->slice, &ret->array)))
 		return true;
@@ -54,8 +52,7 @@ void lbx_sight_end(struct lbx_sight *sight)
 	lbx_replay_release(&sight->replayed);
 }
 
-bool lbx_print_options(const struct lbx_context *context, const struct lbx_args *args,
-		       struct lbx_format_options *ret)
+bool lbx_print_options(const struct lbx_context *context, const struct lbx_args *args, struct lbx_format_options *ret)
 {
 	int64_t edge = context->settings->edge_items, precision = context->settings->precision;
 
@@ -69,9 +66,8 @@ bool lbx_print_options(const struct lbx_context *context, const struct lbx_args 
 	return true;
 }
 
-static bool print_json(struct lbx_context *context, const struct lbx_selection *s,
-		       const struct lbx_array *array, const struct lbx_format_options *options,
-		       const char *note)
+static bool print_json(struct lbx_context *context, const struct lbx_selection *s, const struct lbx_array *array,
+		       const struct lbx_format_options *options, const char *note)
 {
 	struct lbx_out *out = context->out;
 	json_t *o = lbx_json_tensor(&s->tensor);
@@ -96,8 +92,7 @@ static bool print_json(struct lbx_context *context, const struct lbx_selection *
 	return done;
 }
 
-void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *s,
-		       const struct lbx_array *array)
+void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *s, const struct lbx_array *array)
 {
 	char label[LBX_SELECTION_MAX], shape[LBX_LIST_MAX];
 
@@ -119,9 +114,8 @@ void lbx_json_measured(json_t *o, enum lb_dtype dtype)
 		json_object_set_new(o, "part", json_string("magnitude"));
 }
 
-bool lbx_print_value(struct lbx_context *context, const struct lbx_selection *s,
-		     const struct lbx_array *array, const struct lbx_format_options *options,
-		     const char *note)
+bool lbx_print_value(struct lbx_context *context, const struct lbx_selection *s, const struct lbx_array *array,
+		     const struct lbx_format_options *options, const char *note)
 {
 	struct lbx_out *out = context->out;
 

@@ -41,8 +41,8 @@ static void base_type(const char *type, char *ret, size_t size)
 
 	while (*type && !strchr("*([&", *type) && used + 1 < size) {
 		size_t n = strcspn(type, " *([&");
-		bool qualifier = (n == 5 && strncmp(type, "const", n) == 0) ||
-				 (n == 8 && strncmp(type, "volatile", n) == 0);
+		bool qualifier =
+		    (n == 5 && strncmp(type, "const", n) == 0) || (n == 8 && strncmp(type, "volatile", n) == 0);
 		if (!qualifier && n && used + n + 2 < size)
 			used += (size_t)snprintf(ret + used, size - used, "%s%.*s", used ? " " : "", (int)n, type);
 		type += n + (type[n] == ' ');
@@ -56,14 +56,16 @@ static bool of_type(const char *type, enum lb_dtype *ret)
 		const char *type;
 		enum lb_dtype dtype;
 	} types[] = {
-		{ "float", LB_F32 }, { "double", LB_F64 }, { "_Float16", LB_F16 }, { "__fp16", LB_F16 },
-		{ "float16_t", LB_F16 }, { "__bf16", LB_BF16 }, { "bool", LB_BOOL }, { "_Bool", LB_BOOL },
-		{ "complex float", LB_C64 }, { "float _Complex", LB_C64 }, { "_Complex float", LB_C64 },
-		{ "int8_t", LB_I8 }, { "signed char", LB_I8 }, { "uint8_t", LB_U8 }, { "unsigned char", LB_U8 },
-		{ "int16_t", LB_I16 }, { "short", LB_I16 }, { "uint16_t", LB_U16 }, { "unsigned short", LB_U16 },
-		{ "int32_t", LB_I32 }, { "int", LB_I32 }, { "uint32_t", LB_U32 }, { "unsigned int", LB_U32 },
-		{ "unsigned", LB_U32 }, { "int64_t", LB_I64 }, { "long", LB_I64 }, { "long long", LB_I64 },
-		{ "uint64_t", LB_U64 }, { "unsigned long", LB_U64 }, { "unsigned long long", LB_U64 },
+		{ "float", LB_F32 },          { "double", LB_F64 },         { "_Float16", LB_F16 },
+		{ "__fp16", LB_F16 },         { "float16_t", LB_F16 },      { "__bf16", LB_BF16 },
+		{ "bool", LB_BOOL },          { "_Bool", LB_BOOL },         { "complex float", LB_C64 },
+		{ "float _Complex", LB_C64 }, { "_Complex float", LB_C64 }, { "int8_t", LB_I8 },
+		{ "signed char", LB_I8 },     { "uint8_t", LB_U8 },         { "unsigned char", LB_U8 },
+		{ "int16_t", LB_I16 },        { "short", LB_I16 },          { "uint16_t", LB_U16 },
+		{ "unsigned short", LB_U16 }, { "int32_t", LB_I32 },        { "int", LB_I32 },
+		{ "uint32_t", LB_U32 },       { "unsigned int", LB_U32 },   { "unsigned", LB_U32 },
+		{ "int64_t", LB_I64 },        { "long", LB_I64 },           { "long long", LB_I64 },
+		{ "uint64_t", LB_U64 },       { "unsigned long", LB_U64 },  { "unsigned long long", LB_U64 },
 		{ "size_t", LB_U64 },
 	};
 	char base[128];
@@ -80,7 +82,8 @@ static bool of_type(const char *type, enum lb_dtype *ret)
 bool lbx_fail_dtype(const char *text)
 {
 	return lbx_misuse("no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64, c64, q4_0 "
-			  "and q8_0", text);
+			  "and q8_0",
+			  text);
 }
 
 static bool find_dtype(const struct lbx_view *view, const char *type, struct lbx_tensor *ret)
@@ -91,8 +94,8 @@ static bool find_dtype(const struct lbx_view *view, const char *type, struct lbx
 	if (!view->dtype)
 		return of_type(type, &ret->dtype) ||
 		       lb_fail(*type ? "%s is of type %s, which tells no dtype: say which, as in %s%sf32%s%s"
-				     : "%s%s tells no dtype: say which, as in %s%sf32%s%s", view->address, type,
-			       view->address, between, between, view->shape);
+				     : "%s%s tells no dtype: say which, as in %s%sf32%s%s",
+			       view->address, type, view->address, between, between, view->shape);
 	if (lbx_dtype_parse(view->dtype, &ret->dtype))
 		return true;
 	ret->encoding = lbx_encoding_of_blocks(view->dtype);
@@ -105,8 +108,7 @@ static bool fail_list(const char *what, const char *text)
 }
 
 /* "3,4", "(3, 4)", "3x4", or "" and "()" of a scalar. */
-static bool parse_list(const char *what, const char *text, bool negative, int64_t values[LBX_RANK_MAX],
-		       int *n)
+static bool parse_list(const char *what, const char *text, bool negative, int64_t values[LBX_RANK_MAX], int *n)
 {
 	const char *s = text;
 	bool bracket = *s == '(';
@@ -142,8 +144,8 @@ static bool parse_strides(const char *text, int rank, const int64_t *shape, int6
 	if (text) {
 		if (!parse_list("strides", text, true, strides, &n))
 			return false;
-		return n == rank || lb_fail("a view of %d %s has %d stride%s", rank, LB_PLURAL(rank, "axis", "axes"), n,
-					    LB_S(n));
+		return n == rank ||
+		       lb_fail("a view of %d %s has %d stride%s", rank, LB_PLURAL(rank, "axis", "axes"), n, LB_S(n));
 	}
 	for (int i = rank; i-- > 0;) {
 		strides[i] = stride;
@@ -187,8 +189,7 @@ static bool enclose(struct lbx_tensor *t, uint64_t address)
 		bytes = below = 0;
 	if (!fits)
 		return lb_fail("a view's shape and strides reach further than 64 bits tell");
-	if ((uint64_t)below > address ||
-	    (bytes && address - (uint64_t)below > UINT64_MAX - (uint64_t)(bytes - 1)))
+	if ((uint64_t)below > address || (bytes && address - (uint64_t)below > UINT64_MAX - (uint64_t)(bytes - 1)))
 		return lb_fail("the view at 0x%llx reaches out of memory: %lld bytes, from %lld before it on",
 			       (unsigned long long)address, (long long)bytes, (long long)below);
 	t->data = address - (uint64_t)below;
@@ -201,8 +202,8 @@ bool lbx_view_make(struct lbx_context *context, const struct lbx_view *view, str
 {
 	struct lbx_value address;
 
-	*ret = (struct lbx_tensor){ .state = LBX_READY, .op = "memory", .op_class = LB_CLASS_LEAF,
-				    .layout_known = true };
+	*ret =
+	    (struct lbx_tensor){ .state = LBX_READY, .op = "memory", .op_class = LB_CLASS_LEAF, .layout_known = true };
 	if (!lbx_context_program(context) || !lay(context, view, ret) ||
 	    !find_address(context, view->address, &address) || !find_dtype(view, address.type, ret))
 		return false;
@@ -220,7 +221,8 @@ static bool is_list(const char *s, size_t n)
 /* A word between the address and a list is a dtype's place, unless the colon is of a ?: expression. */
 static bool is_meant_as_dtype(const char *address, const char *word)
 {
-	return isalpha((unsigned char)*word) && word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0' && !strchr(address, '?');
+	return isalpha((unsigned char)*word) && word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0' &&
+	       !strchr(address, '?');
 }
 
 /* The address may hold colons too: what follows it is a dtype and a list, or a list alone, then the
@@ -268,5 +270,6 @@ bool lbx_view_parse(struct lbx_context *context, const char *text, size_t *used,
 		return lbx_view_make(context, &view, ret);
 	}
 	return lb_fail("'%s' is not a view of memory: it is written as @ADDRESS:DTYPE:SHAPE, as in "
-		       "@0x7f00:f32:3,4", text);
+		       "@0x7f00:f32:3,4",
+		       text);
 }

@@ -7,8 +7,10 @@
 /* The largest finite value. */
 static double largest(enum lb_dtype dtype)
 {
-	return dtype == LB_F16 ? 65504 : dtype == LB_BF16 ? 0x1.fep127
-		: dtype == LB_F64 ? 0x1.fffffffffffffp1023 : 0x1.fffffep127;
+	return dtype == LB_F16    ? 65504
+	       : dtype == LB_BF16 ? 0x1.fep127
+	       : dtype == LB_F64  ? 0x1.fffffffffffffp1023
+				  : 0x1.fffffep127;
 }
 
 static bool is(const struct lbx_cause *c, const char *op)
@@ -45,12 +47,14 @@ static const char *of_operands(const struct lbx_cause *c, double a, double b)
 	if (is(c, "remainder") && b == 0)
 		return "a remainder of a division by 0";
 	if (is(c, "log"))
-		return a == 0 ? "log(0); add a small number first, or use log_softmax (x - logsumexp(x))"
-			: a < 0 ? "log of a negative number; clip it first" : "";
+		return a == 0  ? "log(0); add a small number first, or use log_softmax (x - logsumexp(x))"
+		       : a < 0 ? "log of a negative number; clip it first"
+			       : "";
 	if (is(c, "sqrt") || is(c, "rsqrt"))
-		return a < 0 ? "the root of a negative number; where rounding made a small one negative, clip "
-			       "it to 0 first"
-			: a == 0 ? "1 / sqrt(0); add a small number inside the root" : "";
+		return a < 0    ? "the root of a negative number; where rounding made a small one negative, clip "
+				  "it to 0 first"
+		       : a == 0 ? "1 / sqrt(0); add a small number inside the root"
+				: "";
 	if (is(c, "power") && a < 0)
 		return "a fractional power of a negative number; take abs() first";
 	if (is(c, "power") && a == 0)
@@ -62,27 +66,30 @@ static const char *overflow(const struct lbx_cause *c, char *ret, size_t size)
 {
 	const char *name = lbx_dtype_name(c->dtype);
 	double most = largest(c->dtype);
-	const char *instead = c->dtype == LB_F16 ? "compute it in bfloat16 or float32, or scale down first"
-						 : "scale down first";
+	const char *instead =
+	    c->dtype == LB_F16 ? "compute it in bfloat16 or float32, or scale down first" : "scale down first";
 
 	if (is(c, "exp"))
-		snprintf(ret, size, "an overflow: exp() overflows %s above %.4g; subtract the maximum "
-			 "first, as softmax and logsumexp do", name, log(most));
+		snprintf(ret, size,
+			 "an overflow: exp() overflows %s above %.4g; subtract the maximum "
+			 "first, as softmax and logsumexp do",
+			 name, log(most));
 	else if (is(c, "astype"))
-		snprintf(ret, size, "an overflow: the value is beyond the largest %s, %.5g; use a dtype of "
-			 "more range (bfloat16, float32), or scale down first", name, most);
+		snprintf(ret, size,
+			 "an overflow: the value is beyond the largest %s, %.5g; use a dtype of "
+			 "more range (bfloat16, float32), or scale down first",
+			 name, most);
 	else
-		snprintf(ret, size, "an overflow: the result is beyond the largest %s, %.5g; %s", name, most,
-			 instead);
+		snprintf(ret, size, "an overflow: the result is beyond the largest %s, %.5g; %s", name, most, instead);
 	return ret;
 }
 
 const char *lbx_cause_text(const struct lbx_cause *c, char *ret, size_t size)
 {
 	static const char *const sums[] = {
-		"sum", "mean", "prod", "var", "matmul", "addmm", "quantized_matmul", "cumsum", "conv2d",
-		"attention", "layer_norm", "rms_norm", "dequantize", "scatter_add", "strided_add", "slice_add",
-		NULL,
+		"sum",         "mean",      "prod",      "var",        "matmul",   "addmm",      "quantized_matmul",
+		"cumsum",      "conv2d",    "attention", "layer_norm", "rms_norm", "dequantize", "scatter_add",
+		"strided_add", "slice_add", NULL,
 	};
 	bool operand_inf = false;
 	const char *text = "";

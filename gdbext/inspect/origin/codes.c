@@ -72,8 +72,8 @@ bool lbx_look_at_codes(struct lbx_search *s, struct lbx_origin_link *link)
 	    (link->tensor.dtype != LB_U8 && link->tensor.dtype != LB_U32))
 		return true;
 	lbx_region_all(link->tensor.rank, lbx_shape(&link->tensor), &all);
-	link->part_known = count(s, link, &all, codes, &link->summary) &&
-			   count(s, link, &link->region, codes, &link->part);
+	link->part_known =
+	    count(s, link, &all, codes, &link->summary) && count(s, link, &link->region, codes, &link->part);
 	if (link->part_known)
 		return true;
 	return lbx_look_failed(link);

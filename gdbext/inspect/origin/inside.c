@@ -55,8 +55,7 @@ int lbx_maker(const struct lbx_inside *in, int reg, bool nan)
 			int operand = insn->operands[k];
 			bool constant = operand >= in->program.n_inputs && operand < in->first;
 			if (!constant && is_taken(in, reg - in->first, k) &&
-			    lbx_register_is_bad(in, reg - in->first, k, nan, &kind) &&
-			    (next < 0 || operand < next))
+			    lbx_register_is_bad(in, reg - in->first, k, nan, &kind) && (next < 0 || operand < next))
 				next = operand;
 		}
 		if (next < 0)
@@ -81,15 +80,13 @@ static bool single(const struct lbx_tensor *t, struct lbx_program *ret)
 	return true;
 }
 
-bool lbx_look_inside(struct lbx_search *s, const struct lbx_origin_link *link, bool *known,
-		     struct lbx_inside *ret)
+bool lbx_look_inside(struct lbx_search *s, const struct lbx_origin_link *link, bool *known, struct lbx_inside *ret)
 {
 	const struct lbx_tensor *t = &link->tensor;
 	bool fused = t->op_class == LB_CLASS_FUSED;
 
 	*known = false;
-	if (!fused && (t->op_class < LB_CLASS_UNARY || t->op_class > LB_CLASS_TERNARY ||
-		       t->n_inputs > LBX_OPERANDS))
+	if (!fused && (t->op_class < LB_CLASS_UNARY || t->op_class > LB_CLASS_TERNARY || t->n_inputs > LBX_OPERANDS))
 		return true;
 	if (!(fused ? lbx_tensor_program(t, &ret->program) : single(t, &ret->program))) {
 		lb_clear_error();

@@ -21,8 +21,7 @@ bool lbx_look_inside(struct lbx_search *search, const struct lbx_origin_link *li
  * instruction that made it. */
 int lbx_maker(const struct lbx_inside *inside, int reg, bool nan);
 /* Whether a register holds NaN, or else Inf; *ret says which special value. */
-bool lbx_register_is_bad(const struct lbx_inside *inside, int insn, int operand, bool nan,
-			 enum lbx_special *ret);
+bool lbx_register_is_bad(const struct lbx_inside *inside, int insn, int operand, bool nan, enum lbx_special *ret);
 bool lbx_result_is_bad(const struct lbx_inside *inside, bool nan);
 
 #endif

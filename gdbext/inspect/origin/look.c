@@ -129,8 +129,7 @@ static bool look_at_gone(struct lbx_search *s, uint64_t id, struct lbx_origin_li
 	return true;
 }
 
-bool lbx_look_at_input(struct lbx_search *s, const struct lbx_tensor *t, uint32_t i,
-		       struct lbx_origin_link *ret)
+bool lbx_look_at_input(struct lbx_search *s, const struct lbx_tensor *t, uint32_t i, struct lbx_origin_link *ret)
 {
 	struct lbx_tensor found;
 
@@ -147,7 +146,10 @@ static void as_slice(const struct lbx_region *region, int rank, struct lbx_slice
 	*ret = (struct lbx_slice){ .n = rank };
 	for (int i = 0; i < rank; i++)
 		ret->items[i] = (struct lbx_slice_item){
-			.kind = LBX_RANGE, .has_start = true, .has_stop = true, .start = region->first[i],
+			.kind = LBX_RANGE,
+			.has_start = true,
+			.has_stop = true,
+			.start = region->first[i],
 			.stop = region->first[i] + (region->count[i] - 1) * region->step[i] + 1,
 			.step = region->step[i],
 		};
@@ -229,8 +231,8 @@ bool lbx_look_at_part(struct lbx_search *s, struct lbx_origin_link *link, const 
 	return link->part_known || lbx_look_failed(link);
 }
 
-bool lbx_look_at_choice(struct lbx_search *s, const struct lbx_origin_link *link,
-			const struct lbx_region *region, bool *known, struct lbx_choice *ret)
+bool lbx_look_at_choice(struct lbx_search *s, const struct lbx_origin_link *link, const struct lbx_region *region,
+			bool *known, struct lbx_choice *ret)
 {
 	struct lbx_replayed replayed = { .map = NULL };
 	struct lbx_region element = *region;
@@ -277,9 +279,8 @@ static bool add_places(void *context, const void *elements, int64_t n, int64_t f
 	return true;
 }
 
-bool lbx_look_at_places(struct lbx_search *s, const struct lbx_origin_link *link,
-			const struct lbx_region *region, int64_t place, int64_t size, bool *known,
-			struct lbx_choice *ret)
+bool lbx_look_at_places(struct lbx_search *s, const struct lbx_origin_link *link, const struct lbx_region *region,
+			int64_t place, int64_t size, bool *known, struct lbx_choice *ret)
 {
 	struct places places = { .choice = ret, .dtype = link->tensor.dtype, .place = place, .size = size };
 

@@ -22,11 +22,9 @@ struct lbx_search {
  * must end; so with all of these. */
 bool lbx_look(struct lbx_search *search, const struct lbx_tensor *t, struct lbx_origin_link *ret);
 /* Input i of t: as long as it exists, or else what is left of it. */
-bool lbx_look_at_input(struct lbx_search *search, const struct lbx_tensor *t, uint32_t i,
-		       struct lbx_origin_link *ret);
+bool lbx_look_at_input(struct lbx_search *search, const struct lbx_tensor *t, uint32_t i, struct lbx_origin_link *ret);
 /* Sets link->part_known, and then link->part: what the region holds. */
-bool lbx_look_at_part(struct lbx_search *search, struct lbx_origin_link *link,
-		      const struct lbx_region *region);
+bool lbx_look_at_part(struct lbx_search *search, struct lbx_origin_link *link, const struct lbx_region *region);
 /* Gives the region's elements to `visit`, in pieces. */
 bool lbx_walk_part(struct lbx_search *search, const struct lbx_tensor *t, const struct lbx_region *region,
 		   lbx_piece_fn visit, void *context);
@@ -34,12 +32,11 @@ bool lbx_walk_part(struct lbx_search *search, const struct lbx_tensor *t, const 
 bool lbx_look_failed(struct lbx_origin_link *link);
 /* Of integers or booleans: the element at the region's first place. *known is false if it cannot be
  * had. */
-bool lbx_look_at_choice(struct lbx_search *search, const struct lbx_origin_link *link,
-			const struct lbx_region *region, bool *known, struct lbx_choice *ret);
+bool lbx_look_at_choice(struct lbx_search *search, const struct lbx_origin_link *link, const struct lbx_region *region,
+			bool *known, struct lbx_choice *ret);
 /* Of the region's indices, those that lead to `place` on an axis of `size` elements. */
-bool lbx_look_at_places(struct lbx_search *search, const struct lbx_origin_link *link,
-			const struct lbx_region *region, int64_t place, int64_t size, bool *known,
-			struct lbx_choice *ret);
+bool lbx_look_at_places(struct lbx_search *search, const struct lbx_origin_link *link, const struct lbx_region *region,
+			int64_t place, int64_t size, bool *known, struct lbx_choice *ret);
 void lbx_search_deinit(struct lbx_search *search);
 
 #endif

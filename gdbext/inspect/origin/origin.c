@@ -25,8 +25,7 @@ enum { MAX_INPUTS = 1 << 16 };
 
 bool lbx_is_bad(const struct lbx_summary *s, bool nan)
 {
-	return s->special[LBX_NAN] ||
-	       (!nan && (s->special[LBX_POSITIVE_INF] || s->special[LBX_NEGATIVE_INF]));
+	return s->special[LBX_NAN] || (!nan && (s->special[LBX_POSITIVE_INF] || s->special[LBX_NEGATIVE_INF]));
 }
 
 int64_t lbx_first_bad(const struct lbx_summary *s, bool nan)
@@ -136,8 +135,7 @@ static bool find_sources(struct lbx_search *s, const struct lbx_origin_link *lin
 }
 
 /* The first value of a part that a NaN, or an Inf like this, can come from; -1: none. */
-static int64_t first_like(const struct lbx_summary *part, enum lbx_special like, bool any_sign,
-			  enum lbx_special *ret)
+static int64_t first_like(const struct lbx_summary *part, enum lbx_special like, bool any_sign, enum lbx_special *ret)
 {
 	int64_t first = -1;
 
@@ -158,8 +156,8 @@ static bool look_at_region(struct lbx_search *s, struct lbx_origin_link *input, 
 }
 
 /* Where what is certain holds no such value, the rest is looked at, too. */
-static bool look_at_source(struct lbx_search *s, const struct lbx_origin_link *link,
-			   const struct lbx_source *source, struct lbx_origin_link *input)
+static bool look_at_source(struct lbx_search *s, const struct lbx_origin_link *link, const struct lbx_source *source,
+			   struct lbx_origin_link *input)
 {
 	enum lbx_special kind;
 
@@ -218,8 +216,8 @@ static bool add_link(struct lbx_origin *o, const struct lbx_origin_link *link)
 /* Operations whose Inf has the sign of the Inf that it comes from. */
 static bool keeps_sign(const char *op)
 {
-	static const char *const ops[] = { "maximum", "minimum", "clip", "max", "min", "sort", "topk", "sum",
-					   "mean", "logsumexp", "cumsum" };
+	static const char *const ops[] = { "maximum", "minimum", "clip", "max",       "min",   "sort",
+					   "topk",    "sum",     "mean", "logsumexp", "cumsum" };
 
 	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
 		if (strcmp(op, ops[i]) == 0)
@@ -258,7 +256,8 @@ static void choose(struct lbx_origin *o, int *ret_next, bool *ret_unsure)
 	for (int i = 0; i < o->n_inputs; i++) {
 		struct lbx_origin_link *input = &o->inputs[i];
 		int64_t first = input->part_known && leads_on(&link->tensor, input->number, link->kind, link->kind)
-			? first_like(&input->part, link->kind, !keeps_sign(link->tensor.op), &kind) : -1;
+				    ? first_like(&input->part, link->kind, !keeps_sign(link->tensor.op), &kind)
+				    : -1;
 		if (first < 0)
 			continue;
 		if (!input->exact && (input->perhaps || input->part.special[kind] < input->part.count)) {
@@ -274,8 +273,8 @@ static void choose(struct lbx_origin *o, int *ret_next, bool *ret_unsure)
 /* Views, and what copies or chooses: no value is made there. */
 static bool only_moves(const struct lbx_tensor *t)
 {
-	return t->op_class == LB_CLASS_VIEW || t->op_class == LB_CLASS_GATHER ||
-	       t->op_class == LB_CLASS_CONCATENATE || strcmp(t->op, "contiguous") == 0 || strcmp(t->op, "pad") == 0;
+	return t->op_class == LB_CLASS_VIEW || t->op_class == LB_CLASS_GATHER || t->op_class == LB_CLASS_CONCATENATE ||
+	       strcmp(t->op, "contiguous") == 0 || strcmp(t->op, "pad") == 0;
 }
 
 static enum lbx_origin_end ending(const struct lbx_origin *o, bool unsure)
@@ -319,8 +318,7 @@ static void set_step(struct lbx_origin *o, const struct lbx_inside *in, int reg)
 static int element_of(struct lbx_origin *o, int number, enum lbx_special kind)
 {
 	for (int i = 0; i < o->n_inputs; i++) {
-		if (o->inputs[i].number != (uint32_t)number || !o->inputs[i].part_known ||
-		    o->inputs[i].part.count != 1)
+		if (o->inputs[i].number != (uint32_t)number || !o->inputs[i].part_known || o->inputs[i].part.count != 1)
 			continue;
 		set_element(&o->inputs[i], 0, kind);
 		return i;
@@ -348,8 +346,7 @@ static bool step_inside(struct lbx_search *s, struct lbx_origin *o, struct lbx_i
 	return true;
 }
 
-static bool walk(struct lbx_search *s, const struct lbx_origin_link *start, struct lbx_origin *o,
-		 struct lbx_inside *in)
+static bool walk(struct lbx_search *s, const struct lbx_origin_link *start, struct lbx_origin *o, struct lbx_inside *in)
 {
 	int next, inner;
 	bool unsure;
@@ -417,8 +414,7 @@ static bool find_inf_inside(struct lbx_search *s, struct lbx_origin *nan, const 
 	return true;
 }
 
-static bool find_inf(struct lbx_search *s, struct lbx_origin *nan, const struct lbx_inside *in,
-		     struct lbx_origin *ret)
+static bool find_inf(struct lbx_search *s, struct lbx_origin *nan, const struct lbx_inside *in, struct lbx_origin *ret)
 {
 	struct lbx_inside inner;
 	enum lbx_special kind;
@@ -431,7 +427,8 @@ static bool find_inf(struct lbx_search *s, struct lbx_origin *nan, const struct 
 		struct lbx_origin_link *input = &nan->inputs[i];
 		bool fits = leads_on(&nan->path[nan->n - 1].tensor, input->number, LBX_NAN, LBX_POSITIVE_INF);
 		int64_t first = input->part_known && input->exact && fits
-			? first_like(&input->part, LBX_POSITIVE_INF, true, &kind) : -1;
+				    ? first_like(&input->part, LBX_POSITIVE_INF, true, &kind)
+				    : -1;
 		if (first < 0)
 			continue;
 		set_element(input, first, kind);
@@ -444,8 +441,8 @@ static bool find_inf(struct lbx_search *s, struct lbx_origin *nan, const struct 
 
 static void begin_at_first(struct lbx_origin_link *link)
 {
-	int64_t first = first_like(&link->summary, lbx_is_bad(&link->summary, true) ? LBX_NAN : LBX_POSITIVE_INF,
-				   true, &link->kind);
+	int64_t first = first_like(&link->summary, lbx_is_bad(&link->summary, true) ? LBX_NAN : LBX_POSITIVE_INF, true,
+				   &link->kind);
 
 	lbx_region_all(link->tensor.rank, lbx_shape(&link->tensor), &link->region);
 	set_element(link, first, link->kind);
@@ -475,8 +472,7 @@ static bool find(struct lbx_search *s, const struct lbx_tensor *t, struct lbx_or
 	return true;
 }
 
-bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, int64_t limit,
-		      struct lbx_origins *ret)
+bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, int64_t limit, struct lbx_origins *ret)
 {
 	struct lbx_search s = { .context = context, .limit = (uint32_t)limit };
 

@@ -65,8 +65,7 @@ struct lbx_origins {
 };
 
 /* Looks at no more than `limit` tensors. Fails for a t whose own value cannot be had. */
-bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, int64_t limit,
-		      struct lbx_origins *ret);
+bool lbx_find_origins(struct lbx_context *context, const struct lbx_tensor *t, int64_t limit, struct lbx_origins *ret);
 void lbx_origins_deinit(struct lbx_origins *origins);
 /* Whether the values that are summed up hold NaN, or any of NaN and Inf. */
 bool lbx_is_bad(const struct lbx_summary *s, bool nan);

@@ -58,7 +58,8 @@ static void short_name(const struct lbx_tensor *t, char *ret, size_t size)
 static const char *cause(const struct lbx_origin *o, char ret[TEXT])
 {
 	const struct lbx_origin_link *end = last(o);
-	struct lbx_cause c = { .op = o->has_step ? o->op : end->tensor.op, .nan = o->nan,
+	struct lbx_cause c = { .op = o->has_step ? o->op : end->tensor.op,
+			       .nan = o->nan,
 			       .dtype = o->has_step ? o->dtype : end->tensor.dtype };
 	bool told = true;
 
@@ -157,13 +158,13 @@ static void print_step(struct lbx_context *context, const struct lbx_origin *o)
 	const struct lbx_tensor *t = &last(o)->tensor;
 
 	if (o->has_step && t->op_class == LB_CLASS_FUSED) {
-		snprintf(text, sizeof text, "%s; step %d of %d is %s",
-			 lbx_expression(t, expression), o->step + 1,
+		snprintf(text, sizeof text, "%s; step %d of %d is %s", lbx_expression(t, expression), o->step + 1,
 			 o->n_steps, o->op);
 		lbx_print_folded(out, "  it computes ", text);
 	}
 	if (o->finite_again) {
-		lbx_print_folded(out, "  ", "computed again from its inputs, it has none: their values have "
+		lbx_print_folded(out, "  ",
+				 "computed again from its inputs, it has none: their values have "
 				 "changed since, or the result's");
 		return;
 	}
@@ -188,23 +189,16 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_TITLE, "%s ", lead);
 	switch (o->end) {
-	case LBX_END_MADE:
-		lbx_printf(out, "%s made it", t->op);
-		break;
+	case LBX_END_MADE: lbx_printf(out, "%s made it", t->op); break;
 	case LBX_END_GIVEN:
-		lbx_printf(out, t->op_class == LB_CLASS_LEAF ? "it was in the data"
-							     : "%s was told to make it", t->op);
+		lbx_printf(out, t->op_class == LB_CLASS_LEAF ? "it was in the data" : "%s was told to make it", t->op);
 		break;
-	case LBX_END_GONE:
-		lbx_printf(out, "%s made it, or got it from an unknown input", t->op);
-		break;
+	case LBX_END_GONE: lbx_printf(out, "%s made it, or got it from an unknown input", t->op); break;
 	case LBX_END_UNSURE:
 		lbx_printf(out, "%s made it, or got it from an input, which holds %s too", t->op,
 			   o->nan ? "NaN" : "Inf");
 		break;
-	case LBX_END_LIMIT:
-		lbx_printf(out, "the search ended at its limit (--limit), at %s", t->op);
-		break;
+	case LBX_END_LIMIT: lbx_printf(out, "the search ended at its limit (--limit), at %s", t->op); break;
 	}
 	lbx_printf(out, ", in ");
 	lbx_styled(out, LBX_FILE, "%s\n", where);
@@ -247,8 +241,7 @@ static void print_text(struct lbx_context *context, const struct lbx_origins *o)
 static json_t *json_link(const struct lbx_origin_link *link)
 {
 	const struct lbx_summary *s = &link->summary;
-	json_t *o = link->recorded ? lbx_json_tensor(&link->tensor)
-				   : json_pack("{s:I}", "id", (json_int_t)link->id);
+	json_t *o = link->recorded ? lbx_json_tensor(&link->tensor) : json_pack("{s:I}", "id", (json_int_t)link->id);
 
 	if (!link->known) {
 		json_object_set_new(o, "unknown", lbx_json_string(link->why));
@@ -275,12 +268,10 @@ static json_t *json_origin(struct lbx_context *context, const struct lbx_origin 
 		json_array_append_new(list, json_link(&o->inputs[i]));
 	for (size_t i = 0; i < o->n; i++)
 		json_array_append_new(way, json_integer((json_int_t)o->path[i].id));
-	result = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "of", o->nan ? "NaN" : "Inf", "end",
-			   ends[o->end], "op", o->has_step ? o->op : end->tensor.op, "at",
-			   lbx_json_list(end->at, end->tensor.rank), "first",
-			   lbx_json_list(first, end->tensor.rank), "where", lbx_json_string(where),
-			   "tensor", json_link(end), "way", way, "inputs",
-			   list);
+	result = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "of", o->nan ? "NaN" : "Inf", "end", ends[o->end],
+			   "op", o->has_step ? o->op : end->tensor.op, "at", lbx_json_list(end->at, end->tensor.rank),
+			   "first", lbx_json_list(first, end->tensor.rank), "where", lbx_json_string(where), "tensor",
+			   json_link(end), "way", way, "inputs", list);
 	if (o->finite_again) {
 		json_object_set_new(result, "finite_again", json_true());
 	} else if (o->has_step) {
@@ -308,14 +299,12 @@ static bool run_origin(struct lbx_context *context, const struct lbx_args *args)
 		return lb_fail("origin looks at a whole tensor: leave %s out", s.slice_text);
 	if (!lbx_find_origins(context, &s.tensor, limit, &origins))
 		return false;
-	const struct lbx_origin *o = origins.has_nan ? &origins.nan
-				     : origins.has_inf ? &origins.inf : NULL;
+	const struct lbx_origin *o = origins.has_nan ? &origins.nan : origins.has_inf ? &origins.inf : NULL;
 	if (out->json)
-		lbx_json(out, json_pack("{s:o,s:o,s:o,s:I}", "tensor",
-			json_link(&origins.start), "nan",
-			origins.has_nan ? json_origin(context, &origins.nan) : json_null(), "inf",
-			origins.has_inf ? json_origin(context, &origins.inf) : json_null(), "looked_at",
-			(json_int_t)origins.looked_at));
+		lbx_json(out, json_pack("{s:o,s:o,s:o,s:I}", "tensor", json_link(&origins.start), "nan",
+					origins.has_nan ? json_origin(context, &origins.nan) : json_null(), "inf",
+					origins.has_inf ? json_origin(context, &origins.inf) : json_null(), "looked_at",
+					(json_int_t)origins.looked_at));
 	else
 		print_text(context, &origins);
 	lbx_set_int(out, "tensor_origin", o ? (int64_t)last(o)->id : 0);

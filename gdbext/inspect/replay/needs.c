@@ -58,8 +58,7 @@ static bool broadcasts(const struct lbx_graph *g, uint32_t node, bool joined)
 }
 
 /* Of x, right-aligned to the region of rank `rank`. */
-static void repeat_to(const struct lbx_tensor *x, const struct lbx_region *region, int rank,
-		      struct lbx_region *ret)
+static void repeat_to(const struct lbx_tensor *x, const struct lbx_region *region, int rank, struct lbx_region *ret)
 {
 	lbx_region_all(x->rank, lbx_shape(x), ret);
 	for (int i = 0; i < x->rank; i++) {
@@ -110,9 +109,14 @@ static bool folds_apart(int op, const struct lbx_tensor *x, uint32_t mask)
 	if (x->size == 0)
 		return true;
 	switch (op) {
-	case LB_OP_ALL: case LB_OP_ANY: case LB_OP_ARGMAX: case LB_OP_ARGMIN:
-		return true;
-	case LB_OP_SUM: case LB_OP_PROD: case LB_OP_MAX: case LB_OP_MIN:
+	case LB_OP_ALL:
+	case LB_OP_ANY:
+	case LB_OP_ARGMAX:
+	case LB_OP_ARGMIN: return true;
+	case LB_OP_SUM:
+	case LB_OP_PROD:
+	case LB_OP_MAX:
+	case LB_OP_MIN:
 		if (is_whole_number(x->dtype))
 			return true;
 	}
@@ -124,8 +128,7 @@ static bool folds_apart(int op, const struct lbx_tensor *x, uint32_t mask)
 	return lb_folds_rows(trailing, n) || (op == LB_OP_SOFTMAX && trailing && n <= LB_SOFTMAX_ROW);
 }
 
-static bool reduces(int op, const struct lbx_tensor *t, const struct lbx_tensor *x,
-		    struct lbx_region *region)
+static bool reduces(int op, const struct lbx_tensor *t, const struct lbx_tensor *x, struct lbx_region *region)
 {
 	uint32_t mask = reduced_axes(op, t, x);
 	bool keeps = op == LB_OP_SOFTMAX || t->params[1];
@@ -258,8 +261,8 @@ static int64_t inside(const struct lbx_region *region, int axis, int64_t from, i
 	return end > before ? end - before : 0;
 }
 
-static void need_joined(const struct lbx_tensor *t, const struct lbx_tensor *x,
-			const struct lbx_region *region, int64_t *at, struct lbx_need *ret)
+static void need_joined(const struct lbx_tensor *t, const struct lbx_tensor *x, const struct lbx_region *region,
+			int64_t *at, struct lbx_need *ret)
 {
 	int axis = (int)t->params[0];
 	int64_t first, n = lbx_shape(x)[axis], count = inside(region, axis, *at, n, &first);
@@ -287,8 +290,8 @@ static bool pads(const struct lbx_graph *g, uint32_t node)
 	return true;
 }
 
-static void need_padded(const struct lbx_tensor *t, const struct lbx_tensor *x,
-			const struct lbx_region *region, struct lbx_need *ret)
+static void need_padded(const struct lbx_tensor *t, const struct lbx_tensor *x, const struct lbx_region *region,
+			struct lbx_need *ret)
 {
 	ret->region = *region;
 	for (int i = 0; i < t->rank; i++) {
@@ -314,16 +317,17 @@ static bool takes(const struct lbx_graph *g, uint32_t node)
 		return false;
 	for (int i = 0; i < t->rank; i++) {
 		bool taken = i >= axis && i < axis + indices->rank;
-		int64_t size = taken ? lbx_shape(indices)[i - axis] :
-			i < axis ? lbx_shape(x)[i] : lbx_shape(x)[i - indices->rank + 1];
+		int64_t size = taken      ? lbx_shape(indices)[i - axis]
+			       : i < axis ? lbx_shape(x)[i]
+					  : lbx_shape(x)[i - indices->rank + 1];
 		if (lbx_shape(t)[i] != size)
 			return false;
 	}
 	return true;
 }
 
-static void need_taken(const struct lbx_graph *g, uint32_t node, uint32_t k,
-		       const struct lbx_region *region, struct lbx_region *ret)
+static void need_taken(const struct lbx_graph *g, uint32_t node, uint32_t k, const struct lbx_region *region,
+		       struct lbx_region *ret)
 {
 	const struct lbx_tensor *t = &g->nodes[node].tensor, *x = input_of(g, node, k);
 	int axis = (int)t->params[0], taken = input_of(g, node, 1)->rank;
@@ -382,8 +386,9 @@ static bool multiplies_quantised(const struct lbx_graph *g, uint32_t node)
 	for (uint32_t k = 2; k < t->n_inputs; k++) {
 		const struct lbx_tensor *y = input_of(g, node, k);
 		bool global = k == 3 && t->params[0] != LB_QUANT_AFFINE;
-		if (global ? y->size != 1 : y->rank != w->rank || !same_axes(y, 0, w, w->rank - 1) ||
-		    lbx_shape(y)[y->rank - 1] != groups)
+		if (global
+			? y->size != 1
+			: y->rank != w->rank || !same_axes(y, 0, w, w->rank - 1) || lbx_shape(y)[y->rank - 1] != groups)
 			return false;
 	}
 	return true;
@@ -402,14 +407,15 @@ static bool multiplies(const struct lbx_graph *g, uint32_t node, int op)
 	if (a->rank == 0 || b->rank == 0 || batch < 0 ||
 	    lbx_shape(a)[a->rank - 1] != lbx_shape(b)[b->rank > 1 ? b->rank - 2 : 0] ||
 	    (a->rank > 1 && lbx_shape(a)[a->rank - 2] != lbx_shape(t)[batch]) ||
-	    (b->rank > 1 && lbx_shape(b)[b->rank - 1] != lbx_shape(t)[t->rank - 1]) ||
-	    !repeats_batch(t, batch, a) || !repeats_batch(t, batch, b))
+	    (b->rank > 1 && lbx_shape(b)[b->rank - 1] != lbx_shape(t)[t->rank - 1]) || !repeats_batch(t, batch, a) ||
+	    !repeats_batch(t, batch, b))
 		return false;
 	if (op != LB_OP_ADDMM)
 		return true;
 	const struct lbx_tensor *c = input_of(g, node, 2);
 	for (int i = 1; i <= c->rank; i++)
-		if (i > t->rank || (lbx_shape(c)[c->rank - i] != 1 && lbx_shape(c)[c->rank - i] != lbx_shape(t)[t->rank - i]))
+		if (i > t->rank ||
+		    (lbx_shape(c)[c->rank - i] != 1 && lbx_shape(c)[c->rank - i] != lbx_shape(t)[t->rank - i]))
 			return false;
 	return true;
 }
@@ -421,8 +427,8 @@ static void take_axis(struct lbx_region *to, int axis, const struct lbx_region *
 	to->step[axis] = from->step[from_axis];
 }
 
-static void need_product(const struct lbx_graph *g, uint32_t node, uint32_t k,
-			 const struct lbx_region *region, struct lbx_region *ret)
+static void need_product(const struct lbx_graph *g, uint32_t node, uint32_t k, const struct lbx_region *region,
+			 struct lbx_region *ret)
 {
 	const struct lbx_tensor *t = &g->nodes[node].tensor, *x = input_of(g, node, k);
 	int batch = batch_axes(g, node), own = x->rank > 2 ? x->rank - 2 : 0;
@@ -439,8 +445,8 @@ static void need_product(const struct lbx_graph *g, uint32_t node, uint32_t k,
 		take_axis(ret, k == 0 ? x->rank - 2 : x->rank - 1, region, k == 0 ? batch : t->rank - 1);
 }
 
-static void need_quantised(const struct lbx_graph *g, uint32_t node, uint32_t k,
-			   const struct lbx_region *region, struct lbx_region *ret)
+static void need_quantised(const struct lbx_graph *g, uint32_t node, uint32_t k, const struct lbx_region *region,
+			   struct lbx_region *ret)
 {
 	const struct lbx_tensor *t = &g->nodes[node].tensor, *x = input_of(g, node, k);
 	bool has_rows = input_of(g, node, 0)->rank > 1;
@@ -487,25 +493,16 @@ bool lbx_comes_from_part(const struct lbx_graph *g, uint32_t node, int op, struc
 		if (input_of(g, node, i)->size == 0)
 			return false;
 	switch ((enum lb_op_needs)lb_op_needs[op]) {
-	case LB_NEEDS_SAME:
-		return t->n_inputs > 0 && broadcasts(g, node, op != LB_OP_FUSED);
-	case LB_NEEDS_INDEX:
-		return made_from_index(op, t, region);
-	case LB_NEEDS_AXES:
-		return t->n_inputs == 1 && reduces(op, t, input_of(g, node, 0), region);
-	case LB_NEEDS_ROW:
-		return runs_rows(op, g, node, region);
-	case LB_NEEDS_LINE:
-		return runs_lines(op, g, node, region);
-	case LB_NEEDS_PART:
-		return op == LB_OP_PAD ? pads(g, node) : joins(g, node);
-	case LB_NEEDS_TAKEN:
-		return takes(g, node);
-	case LB_NEEDS_PRODUCT:
-		return multiplies(g, node, op);
+	case LB_NEEDS_SAME: return t->n_inputs > 0 && broadcasts(g, node, op != LB_OP_FUSED);
+	case LB_NEEDS_INDEX: return made_from_index(op, t, region);
+	case LB_NEEDS_AXES: return t->n_inputs == 1 && reduces(op, t, input_of(g, node, 0), region);
+	case LB_NEEDS_ROW: return runs_rows(op, g, node, region);
+	case LB_NEEDS_LINE: return runs_lines(op, g, node, region);
+	case LB_NEEDS_PART: return op == LB_OP_PAD ? pads(g, node) : joins(g, node);
+	case LB_NEEDS_TAKEN: return takes(g, node);
+	case LB_NEEDS_PRODUCT: return multiplies(g, node, op);
 	case LB_NEEDS_ALL:
-	case LB_NEEDS_PLACE:
-		break;
+	case LB_NEEDS_PLACE: break;
 	}
 	return false;
 }
@@ -517,17 +514,14 @@ bool lbx_needs_part(const struct lbx_graph *g, uint32_t node, int op, struct lbx
 	if (!lbx_comes_from_part(g, node, op, region))
 		return false;
 	switch ((enum lb_op_needs)lb_op_needs[op]) {
-	case LB_NEEDS_AXES:
-		return folds_apart(op, input_of(g, node, 0), reduced_axes(op, t, input_of(g, node, 0)));
-	case LB_NEEDS_PRODUCT:
-		return false;
-	default:
-		return true;
+	case LB_NEEDS_AXES: return folds_apart(op, input_of(g, node, 0), reduced_axes(op, t, input_of(g, node, 0)));
+	case LB_NEEDS_PRODUCT: return false;
+	default: return true;
 	}
 }
 
-void lbx_need_of(const struct lbx_graph *g, uint32_t node, int op, uint32_t i,
-		 const struct lbx_region *region, int64_t *at, struct lbx_need *ret)
+void lbx_need_of(const struct lbx_graph *g, uint32_t node, int op, uint32_t i, const struct lbx_region *region,
+		 int64_t *at, struct lbx_need *ret)
 {
 	const struct lbx_tensor *t = &g->nodes[node].tensor, *x = input_of(g, node, i);
 
@@ -545,38 +539,27 @@ void lbx_need_of(const struct lbx_graph *g, uint32_t node, int op, uint32_t i,
 		ret->region = *region;
 		widen_axis(&ret->region, x->rank - 1, lbx_shape(x)[x->rank - 1]);
 		break;
-	case LB_NEEDS_LINE:
-		need_line(t, x, i == 0, region, &ret->region);
-		break;
+	case LB_NEEDS_LINE: need_line(t, x, i == 0, region, &ret->region); break;
 	case LB_NEEDS_PART:
 		if (op == LB_OP_CONCATENATE)
 			need_joined(t, x, region, at, ret);
 		else if (i == 0)
 			need_padded(t, x, region, ret);
 		break;
-	case LB_NEEDS_TAKEN:
-		need_taken(g, node, i, region, &ret->region);
-		break;
+	case LB_NEEDS_TAKEN: need_taken(g, node, i, region, &ret->region); break;
 	case LB_NEEDS_PRODUCT:
 		(op == LB_OP_QUANTIZED_MATMUL ? need_quantised : need_product)(g, node, i, region, &ret->region);
 		break;
-	default:
-		repeat_to(x, region, t->rank, &ret->region);
-		break;
+	default: repeat_to(x, region, t->rank, &ret->region); break;
 	}
 }
 
-void lbx_narrow_params(const struct lbx_tensor *t, int op, const struct lbx_region *region,
-		       int64_t params[LB_PARAMS])
+void lbx_narrow_params(const struct lbx_tensor *t, int op, const struct lbx_region *region, int64_t params[LB_PARAMS])
 {
 	memcpy(params, t->params, sizeof t->params);
 	switch (op) {
-	case LB_OP_EYE:
-		params[0] += region->first[0] - region->first[1];
-		break;
-	case LB_OP_ROPE:
-		params[3] += region->first[t->rank - 2];
-		break;
+	case LB_OP_EYE: params[0] += region->first[0] - region->first[1]; break;
+	case LB_OP_ROPE: params[3] += region->first[t->rank - 2]; break;
 	case LB_OP_PAD:
 		memset(params, 0, sizeof t->params);
 		for (int i = 0; i < t->rank; i++) {

@@ -21,11 +21,10 @@ bool lbx_comes_from_part(const struct lbx_graph *graph, uint32_t node, int op, s
 /* Whether it can, to the last bit. */
 bool lbx_needs_part(const struct lbx_graph *graph, uint32_t node, int op, struct lbx_region *region);
 /* What of input i that region needs. *at is 0 for the first input, and belongs to this function. */
-void lbx_need_of(const struct lbx_graph *graph, uint32_t node, int op, uint32_t i,
-		 const struct lbx_region *region, int64_t *at, struct lbx_need *ret);
+void lbx_need_of(const struct lbx_graph *graph, uint32_t node, int op, uint32_t i, const struct lbx_region *region,
+		 int64_t *at, struct lbx_need *ret);
 /* The parameters with which the operation gives the region. */
-void lbx_narrow_params(const struct lbx_tensor *t, int op, const struct lbx_region *region,
-		       int64_t params[LB_PARAMS]);
+void lbx_narrow_params(const struct lbx_tensor *t, int op, const struct lbx_region *region, int64_t params[LB_PARAMS]);
 
 /* The operation's number in this build, or -1. It is the `op` of the others, and not -1 there. */
 int lbx_op_number(const struct lbx_tensor *t);

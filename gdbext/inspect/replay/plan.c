@@ -69,8 +69,7 @@ static bool plan_view(struct lbx_planner *p, uint32_t from)
 		lbx_strided_of(&p->graph->nodes[d->base], &buffer);
 		lbx_plan_layout_at(p, of, &held);
 		if (!lbx_strided_through(&layout, &d->region, &buffer, &base->region, &held, &part))
-			return lb_fail("tensor #%llu: no view of a part of #%llu",
-				       (unsigned long long)view->tensor.id,
+			return lb_fail("tensor #%llu: no view of a part of #%llu", (unsigned long long)view->tensor.id,
 				       (unsigned long long)p->graph->nodes[d->base].tensor.id);
 	}
 	if (!p->whole)
@@ -213,8 +212,9 @@ static bool plan_operation(struct lbx_planner *p, uint32_t from)
 static bool plan_node(struct lbx_planner *p, uint32_t from)
 {
 	bool empty = p->graph->nodes[from].tensor.size == 0 && !p->whole;
-	bool ok = p->graph->nodes[from].is_leaf || empty ? plan_leaf(p, from) :
-		  lbx_is_view(&p->graph->nodes[from]) ? plan_view(p, from) : plan_operation(p, from);
+	bool ok = p->graph->nodes[from].is_leaf || empty ? plan_leaf(p, from)
+		  : lbx_is_view(&p->graph->nodes[from])  ? plan_view(p, from)
+							 : plan_operation(p, from);
 
 	p->positions[from] = p->plan->n - 1;
 	return ok;
@@ -228,8 +228,9 @@ static bool plan(const struct lbx_graph *graph, struct lbx_demand *demands, cons
 	uint32_t last;
 
 	*ret = (struct lbx_plan){ .graph = graph };
-	struct lbx_planner p = { .graph = graph, .demands = demands, .plan = ret, .whole = !region,
-			     .max_memory = max_memory };
+	struct lbx_planner p = {
+		.graph = graph, .demands = demands, .plan = ret, .whole = !region, .max_memory = max_memory
+	};
 	p.positions = calloc(graph->n, sizeof *p.positions);
 	p.lows = calloc(graph->n, sizeof *p.lows);
 	bool ok = demands && p.positions && p.lows;

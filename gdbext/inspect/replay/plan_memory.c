@@ -18,8 +18,8 @@ bool lbx_fail_replay_memory(const char *what, uint64_t bytes, uint64_t limit, co
 		strcat(needed, ", ");
 	}
 	lbx_format_bytes((int64_t)limit, most, sizeof most);
-	return lb_fail("%s takes %smore than the %s that a replay may use; raise the setting replay-memory%s%s",
-		       what, needed, most, advice ? ", or " : "", advice ? advice : "");
+	return lb_fail("%s takes %smore than the %s that a replay may use; raise the setting replay-memory%s%s", what,
+		       needed, most, advice ? ", or " : "", advice ? advice : "");
 }
 
 static bool is_gapped_run(const struct lbx_planner *p, uint32_t node)
@@ -89,8 +89,10 @@ bool lbx_plan_check_memory(const struct lbx_planner *p)
 			continue;
 		lbx_describe(&p->graph->nodes[p->plan->from[i]].tensor, name, sizeof name);
 		snprintf(what, sizeof what, "to compute %s", name);
-		snprintf(advice, sizeof advice, is_gapped_run(p, i) ? "ask for a part of at most %d runs of neighbouring elements"
-			 : "ask for a part", LBX_RUNS);
+		snprintf(advice, sizeof advice,
+			 is_gapped_run(p, i) ? "ask for a part of at most %d runs of neighbouring elements"
+					     : "ask for a part",
+			 LBX_RUNS);
 		return lbx_fail_replay_memory(what, bytes, p->max_memory, advice);
 	}
 	return true;

@@ -29,8 +29,9 @@ struct lbx_wire_node *lbx_plan_node_of(struct lbx_planner *p, uint32_t from, con
 	plan->from[n] = from;
 	plan->memory[n] = n;
 	struct lbx_wire_node *node = &plan->nodes[plan->n++];
-	*node = (struct lbx_wire_node){ .dtype = (uint8_t)t->dtype, .rank = (uint8_t)t->rank, .id = t->id,
-					.inputs = plan->n_inputs };
+	*node = (struct lbx_wire_node){
+		.dtype = (uint8_t)t->dtype, .rank = (uint8_t)t->rank, .id = t->id, .inputs = plan->n_inputs
+	};
 	strncpy(node->op, op, sizeof node->op - 1);
 	return node;
 }
@@ -91,8 +92,7 @@ bool lbx_plan_view_of(struct lbx_planner *p, uint32_t from, uint32_t of, const s
 
 bool lbx_fail_bounds(const struct lbx_tensor *t)
 {
-	return lb_fail("tensor #%llu reaches out of its buffer: its record is damaged",
-		       (unsigned long long)t->id);
+	return lb_fail("tensor #%llu reaches out of its buffer: its record is damaged", (unsigned long long)t->id);
 }
 
 void lbx_plan_deinit(struct lbx_plan *plan)

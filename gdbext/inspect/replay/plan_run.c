@@ -36,7 +36,8 @@ static int axes_apart(const struct lbx_strided *part, int64_t size, int64_t *run
 
 	*runs = 1;
 	for (int n = 0; n < part->rank; n++) {
-		if (lbx_strided_reach(&rest, &low, &high) && (high - low) / LBX_GAPS < size / *runs + LBX_ANY_GAPS / *runs)
+		if (lbx_strided_reach(&rest, &low, &high) &&
+		    (high - low) / LBX_GAPS < size / *runs + LBX_ANY_GAPS / *runs)
 			return n;
 		if (part->shape[n] > LBX_RUNS / *runs)
 			return n;

@@ -115,8 +115,7 @@ static int64_t plus(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
-void lbx_strided_part(const struct lbx_strided *layout, const struct lbx_region *region,
-		     struct lbx_strided *ret)
+void lbx_strided_part(const struct lbx_strided *layout, const struct lbx_region *region, struct lbx_strided *ret)
 {
 	*ret = (struct lbx_strided){ .rank = layout->rank, .offset = layout->offset };
 	for (int i = 0; i < layout->rank; i++) {
@@ -194,8 +193,8 @@ struct reach {
 	bool falls[LB_MAX_RANK];
 };
 
-static bool reach_of(const struct lbx_strided *view, const struct lbx_region *region,
-		     const struct digits *d, struct reach *ret)
+static bool reach_of(const struct lbx_strided *view, const struct lbx_region *region, const struct digits *d,
+		     struct reach *ret)
 {
 	int64_t at = view->offset, by, distance;
 
@@ -240,8 +239,8 @@ static int64_t index_of(const struct digits *d, int k, int64_t digit)
 	return d->falls[k] ? d->size[k] - 1 - digit : digit;
 }
 
-bool lbx_region_through(const struct lbx_strided *view, const struct lbx_region *region,
-			const struct lbx_strided *base, struct lbx_region *ret)
+bool lbx_region_through(const struct lbx_strided *view, const struct lbx_region *region, const struct lbx_strided *base,
+			struct lbx_region *ret)
 {
 	int64_t carry = 0, by, last;
 	struct digits d;
@@ -254,8 +253,7 @@ bool lbx_region_through(const struct lbx_strided *view, const struct lbx_region 
 		int axis = d.axis[k];
 		int64_t extent = carry, step = carry ? 1 : 0;
 		for (int i = 0; i < view->rank; i++) {
-			if (!lb_mul(region->count[i] - 1, reach.distance[i][k], &by) ||
-			    !lb_sum_of(extent, by, &extent))
+			if (!lb_mul(region->count[i] - 1, reach.distance[i][k], &by) || !lb_sum_of(extent, by, &extent))
 				return false;
 			step = gcd(step, by ? reach.distance[i][k] : 0);
 		}
@@ -274,8 +272,8 @@ bool lbx_region_through(const struct lbx_strided *view, const struct lbx_region 
 }
 
 bool lbx_strided_through(const struct lbx_strided *view, const struct lbx_region *region,
-			const struct lbx_strided *base, const struct lbx_region *held,
-			const struct lbx_strided *part, struct lbx_strided *ret)
+			 const struct lbx_strided *base, const struct lbx_region *held, const struct lbx_strided *part,
+			 struct lbx_strided *ret)
 {
 	struct digits d;
 	struct reach reach;

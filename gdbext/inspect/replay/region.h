@@ -39,17 +39,16 @@ void lbx_strided_dense(int rank, const int64_t *shape, struct lbx_strided *ret);
 /* The least and the largest place of a layout with elements; false if they do not fit 64 bits. */
 bool lbx_strided_reach(const struct lbx_strided *layout, int64_t *low, int64_t *high);
 /* The part of a layout that a region is; in the same buffer. */
-void lbx_strided_part(const struct lbx_strided *layout, const struct lbx_region *region,
-		     struct lbx_strided *ret);
+void lbx_strided_part(const struct lbx_strided *layout, const struct lbx_region *region, struct lbx_strided *ret);
 
 /* What of `base` the region of `view` needs, both in one buffer. False, without an error, if that
  * cannot be told: then it is all. */
-bool lbx_region_through(const struct lbx_strided *view, const struct lbx_region *region,
-			const struct lbx_strided *base, struct lbx_region *ret);
+bool lbx_region_through(const struct lbx_strided *view, const struct lbx_region *region, const struct lbx_strided *base,
+			struct lbx_region *ret);
 /* The region of `view` in another buffer, where a part of `base` lies as `part` says: the region
  * `held`, which holds what the view's region needs. False as above. */
 bool lbx_strided_through(const struct lbx_strided *view, const struct lbx_region *region,
-			const struct lbx_strided *base, const struct lbx_region *held,
-			const struct lbx_strided *part, struct lbx_strided *ret);
+			 const struct lbx_strided *base, const struct lbx_region *held, const struct lbx_strided *part,
+			 struct lbx_strided *ret);
 
 #endif

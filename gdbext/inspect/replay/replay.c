@@ -70,8 +70,8 @@ static bool read_span(struct writer *w, const struct lbx_tensor *t, const struct
 		if (!lbx_target_read(w->context->target, from + done, to + done, n))
 			return false;
 		done += n;
-		if (data->nbytes > READ_PIECE && !lbx_progress(w->context->out, "reading tensors",
-								(int64_t)done, (int64_t)data->nbytes))
+		if (data->nbytes > READ_PIECE &&
+		    !lbx_progress(w->context->out, "reading tensors", (int64_t)done, (int64_t)data->nbytes))
 			return false;
 	}
 	return true;
@@ -157,8 +157,7 @@ static bool fail_in_replay(const struct writer *w, const struct lbx_wire_header 
 		lbx_describe(tensor_of(w, header->failed_node), name, sizeof name);
 	snprintf(what, sizeof what, known ? "to compute %s" : "the replay", name);
 	if (out_of_memory)
-		return lbx_fail_replay_memory(what, 0, (uint64_t)w->context->settings->replay_memory,
-					      "ask for a part");
+		return lbx_fail_replay_memory(what, 0, (uint64_t)w->context->settings->replay_memory, "ask for a part");
 	lb_fail("%s", *text ? text : "it ended without a result");
 	if (known) {
 		const struct lbx_tensor *t = tensor_of(w, header->failed_node);
@@ -178,9 +177,8 @@ static bool map_result(struct writer *w, int fd, uint64_t nbytes, struct lbx_rep
 	uint64_t end = header->result_at + nbytes;
 	off_t size = lseek(fd, 0, SEEK_END);
 	if (header->result_bytes != nbytes || end < nbytes || (nbytes && (uint64_t)size < end))
-		return lb_fail("the replay gave %llu byte%s, not %llu",
-			       (unsigned long long)header->result_bytes, LB_S(header->result_bytes),
-			       (unsigned long long)nbytes);
+		return lb_fail("the replay gave %llu byte%s, not %llu", (unsigned long long)header->result_bytes,
+			       LB_S(header->result_bytes), (unsigned long long)nbytes);
 	ret->n_nodes = w->graph->n;
 	ret->leaf_bytes = w->plan->leaf_bytes;
 	if (nbytes == 0)
@@ -265,20 +263,23 @@ struct answer {
 
 static bool take(struct writer *w, int fd, const struct answer *to)
 {
-	return to->ranges ? take_ranges(w, fd, to->ranges) : to->steps ? take_steps(w, fd, to->steps)
-			  : take_value(w, fd, to->part, to->value);
+	return to->ranges  ? take_ranges(w, fd, to->ranges)
+	       : to->steps ? take_steps(w, fd, to->steps)
+			   : take_value(w, fd, to->part, to->value);
 }
 
 static bool run(struct lbx_context *context, const struct lbx_graph *graph, struct lbx_plan *plan,
 		const struct answer *to)
 {
-	struct writer w = { .context = context, .graph = graph, .plan = plan,
-			    .asked = to->ranges ? LBX_WIRE_RANGES : to->steps ? LBX_WIRE_STEPS
-								  : LBX_WIRE_ELEMENTS };
+	struct writer w = { .context = context,
+			    .graph = graph,
+			    .plan = plan,
+			    .asked = to->ranges  ? LBX_WIRE_RANGES
+				     : to->steps ? LBX_WIRE_STEPS
+						 : LBX_WIRE_ELEMENTS };
 	lb_auto_close int fd = memfd_create("lazybones-replay", MFD_CLOEXEC);
 	bool ok = prepare(&w, fd) &&
-		  lbx_replayer_run(context->out, fd, context->settings->replay_seconds, "replaying",
-				   "the replay") &&
+		  lbx_replayer_run(context->out, fd, context->settings->replay_seconds, "replaying", "the replay") &&
 		  take(&w, fd, to);
 	if (w.map)
 		munmap(w.map, w.total);
@@ -401,8 +402,8 @@ void lbx_ranges_deinit(struct lbx_ranges *ranges)
 	*ranges = (struct lbx_ranges){ .nodes = NULL };
 }
 
-bool lbx_replay_steps(struct lbx_context *context, const struct lbx_tensor *t, const int64_t *at,
-		      uint32_t max_nodes, struct lbx_steps *ret)
+bool lbx_replay_steps(struct lbx_context *context, const struct lbx_tensor *t, const int64_t *at, uint32_t max_nodes,
+		      struct lbx_steps *ret)
 {
 	struct lbx_tensor again = *t;
 	struct lbx_region element = { .first = { 0 } };

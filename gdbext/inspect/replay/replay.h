@@ -45,7 +45,7 @@ struct lbx_steps {
 };
 
 /* As lbx_replay(); t is computed again, ready or not. */
-bool lbx_replay_steps(struct lbx_context *context, const struct lbx_tensor *t, const int64_t *at,
-		      uint32_t max_nodes, struct lbx_steps *ret);
+bool lbx_replay_steps(struct lbx_context *context, const struct lbx_tensor *t, const int64_t *at, uint32_t max_nodes,
+		      struct lbx_steps *ret);
 
 #endif

@@ -24,8 +24,11 @@ static bool find_program(char path[PATH_MAX])
 		return true;
 	}
 	static const char *const places[] = {
-		"../bin/lazybones-replay", "lazybones-replay", "../libexec/lazybones/lazybones-replay",
-		"../../libexec/lazybones/lazybones-replay", "../../../libexec/lazybones/lazybones-replay",
+		"../bin/lazybones-replay",
+		"lazybones-replay",
+		"../libexec/lazybones/lazybones-replay",
+		"../../libexec/lazybones/lazybones-replay",
+		"../../../libexec/lazybones/lazybones-replay",
 	};
 	Dl_info info;
 	char own[PATH_MAX];
@@ -42,16 +45,20 @@ static bool find_program(char path[PATH_MAX])
 	return lb_fail("there is no lazybones-replay near %s; name it in LAZYBONES_REPLAY", own);
 }
 
-bool lbx_replayer_run(struct lbx_out *out, int fd, int64_t seconds, const char *doing,
-		      const char *what)
+bool lbx_replayer_run(struct lbx_out *out, int fd, int64_t seconds, const char *doing, const char *what)
 {
 	char path[PATH_MAX];
 	char *argv[] = { (char *)"lazybones-replay", NULL };
 	int status; /* the file tells what came of it */
 	if (!find_program(path))
 		return false;
-	struct lbx_worker worker = { .path = path, .argv = argv, .fd = fd, .as = LBX_WIRE_FD,
-				     .doing = doing, .what = what, .seconds = seconds,
+	struct lbx_worker worker = { .path = path,
+				     .argv = argv,
+				     .fd = fd,
+				     .as = LBX_WIRE_FD,
+				     .doing = doing,
+				     .what = what,
+				     .seconds = seconds,
 				     .more = "; raise the setting replay-seconds" };
 	return lbx_worker_run(out, &worker, &status);
 }

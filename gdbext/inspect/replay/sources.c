@@ -33,8 +33,7 @@ static bool same_order(int op)
 }
 
 /* What is the i-th of one shape is the i-th of the other. */
-static void by_number(const struct lbx_tensor *t, const int64_t *at, const struct lbx_tensor *x,
-		      struct lbx_region *ret)
+static void by_number(const struct lbx_tensor *t, const int64_t *at, const struct lbx_tensor *x, struct lbx_region *ret)
 {
 	int64_t number = 0;
 
@@ -44,8 +43,7 @@ static void by_number(const struct lbx_tensor *t, const int64_t *at, const struc
 		one_at(ret, i, number % lbx_shape(x)[i]);
 }
 
-static bool repeated(const struct lbx_tensor *t, const int64_t *at, const struct lbx_tensor *x,
-		     struct lbx_region *ret)
+static bool repeated(const struct lbx_tensor *t, const int64_t *at, const struct lbx_tensor *x, struct lbx_region *ret)
 {
 	for (int i = 0; i < x->rank; i++) {
 		int axis = t->rank - x->rank + i;
@@ -96,8 +94,8 @@ static void look_through(const struct lbx_graph *g, uint32_t node, int op, const
 
 /* ---- closer than what is computed at once ---- */
 
-static bool of_row(int op, const struct lbx_tensor *t, const struct lbx_tensor *x, uint32_t i,
-		   const int64_t *at, struct lbx_region *r)
+static bool of_row(int op, const struct lbx_tensor *t, const struct lbx_tensor *x, uint32_t i, const int64_t *at,
+		   struct lbx_region *r)
 {
 	int last = t->rank - 1, axis = x->rank - 1;
 	int64_t dims, pair;
@@ -119,7 +117,9 @@ static bool of_row(int op, const struct lbx_tensor *t, const struct lbx_tensor *
 		one_at(r, last, at[last]);
 		if (at[last] >= dims)
 			return true;
-		pair = t->params[0] < 0 ? at[last] ^ 1 : at[last] < dims / 2 ? at[last] + dims / 2 : at[last] - dims / 2;
+		pair = t->params[0] < 0      ? at[last] ^ 1
+		       : at[last] < dims / 2 ? at[last] + dims / 2
+					     : at[last] - dims / 2;
 		r->first[last] = pair < at[last] ? pair : at[last];
 		r->step[last] = pair < at[last] ? at[last] - pair : pair - at[last];
 		r->count[last] = 2;
@@ -139,8 +139,7 @@ static bool of_row(int op, const struct lbx_tensor *t, const struct lbx_tensor *
 			return false;
 		one_at(r, axis, at[last] / (lbx_shape(t)[last] / lbx_shape(x)[axis]));
 		return true;
-	default:
-		return op == LB_OP_DECODE;
+	default: return op == LB_OP_DECODE;
 	}
 }
 
@@ -176,25 +175,20 @@ static bool has_factor(const struct lbx_tensor *t, int i)
 }
 
 /* Returns whether the element depends on all of the source's region. */
-static bool refine(const struct lbx_tensor *t, const struct lbx_tensor *x, int op, uint32_t i,
-		   const int64_t *at, const struct lbx_choice *choice, struct lbx_source *s)
+static bool refine(const struct lbx_tensor *t, const struct lbx_tensor *x, int op, uint32_t i, const int64_t *at,
+		   const struct lbx_choice *choice, struct lbx_source *s)
 {
 	switch (op) {
-	case LB_OP_FUSED: /* there may be a condition in it */
-		s->perhaps = true;
-		return false;
+	case LB_OP_FUSED: /* there may be a condition in it */ s->perhaps = true; return false;
 	case LB_OP_WHERE:
 		s->nothing = i && choice && (choice->value != 0) != (i == 1);
 		s->perhaps = i && !choice;
 		return i == 0 || choice;
 	case LB_OP_TAKE:
-	case LB_OP_TAKE_ALONG:
-		return i == 1 || chosen(t, x, choice, &s->region);
-	case LB_OP_CUMSUM:
-		return of_sum(t, at, s);
+	case LB_OP_TAKE_ALONG: return i == 1 || chosen(t, x, choice, &s->region);
+	case LB_OP_CUMSUM: return of_sum(t, at, s);
 	case LB_OP_MATMUL:
-	case LB_OP_ADDMM: /* alpha and beta */
-		return has_factor(t, i == 2);
+	case LB_OP_ADDMM: /* alpha and beta */ return has_factor(t, i == 2);
 	}
 	return lb_op_needs[op] != LB_NEEDS_ROW || of_row(op, t, x, i, at, &s->region);
 }
@@ -202,8 +196,7 @@ static bool refine(const struct lbx_tensor *t, const struct lbx_tensor *x, int o
 /* ---- an update of a slice ---- */
 
 /* Its parameters: the numbers in x of the first element, and of the steps, each less one. */
-static bool update_slice(const struct lbx_graph *g, uint32_t node, int op, const int64_t *at,
-			 struct lbx_source *ret)
+static bool update_slice(const struct lbx_graph *g, uint32_t node, int op, const int64_t *at, struct lbx_source *ret)
 {
 	const struct lbx_tensor *t = &g->nodes[node].tensor;
 	const struct lbx_tensor *x = &g->nodes[g->inputs[g->nodes[node].first_input]].tensor;

@@ -83,7 +83,8 @@ static bool put(const struct whole *w, const struct lbx_choice *choice)
 	for (int i = 0; i < t->rank; i++) {
 		if (i == axis)
 			continue;
-		if ((lbx_shape(indices)[i] != 1 && lbx_shape(indices)[i] != lbx_shape(t)[i]) || lbx_shape(values)[i] != lbx_shape(t)[i])
+		if ((lbx_shape(indices)[i] != 1 && lbx_shape(indices)[i] != lbx_shape(t)[i]) ||
+		    lbx_shape(values)[i] != lbx_shape(t)[i])
 			return false;
 		one_at(&w->ret[1].region, i, lbx_shape(indices)[i] == 1 ? 0 : w->at[i]);
 		one_at(&w->ret[2].region, i, w->at[i]);
@@ -135,8 +136,8 @@ static bool convolution(const struct whole *w)
 	int64_t groups = t->params[3];
 
 	if (t->rank != 4 || x->rank != 4 || taps->rank != 4 || groups < 1 || lbx_shape(t)[3] % groups ||
-	    lbx_shape(x)[3] % groups || lbx_shape(taps)[3] != lbx_shape(x)[3] / groups || lbx_shape(taps)[0] != lbx_shape(t)[3] ||
-	    lbx_shape(x)[0] != lbx_shape(t)[0])
+	    lbx_shape(x)[3] % groups || lbx_shape(taps)[3] != lbx_shape(x)[3] / groups ||
+	    lbx_shape(taps)[0] != lbx_shape(t)[3] || lbx_shape(x)[0] != lbx_shape(t)[0])
 		return false;
 	if (!taps_along(w, 0) || !taps_along(w, 1))
 		return false;
@@ -180,8 +181,9 @@ static bool attention(const struct whole *w)
 	int64_t keys = lbx_shape(k)[2], seen = keys;
 
 	if (t->rank != 4 || q->rank != 4 || k->rank != 4 || v->rank != 4 || lbx_shape(q)[0] != lbx_shape(t)[0] ||
-	    lbx_shape(q)[1] != lbx_shape(t)[1] || lbx_shape(q)[2] != lbx_shape(t)[2] || lbx_shape(v)[3] != lbx_shape(t)[3] ||
-	    lbx_shape(k)[0] != lbx_shape(t)[0] || lbx_shape(v)[0] != lbx_shape(t)[0] || lbx_shape(q)[3] != lbx_shape(k)[3] ||
+	    lbx_shape(q)[1] != lbx_shape(t)[1] || lbx_shape(q)[2] != lbx_shape(t)[2] ||
+	    lbx_shape(v)[3] != lbx_shape(t)[3] || lbx_shape(k)[0] != lbx_shape(t)[0] ||
+	    lbx_shape(v)[0] != lbx_shape(t)[0] || lbx_shape(q)[3] != lbx_shape(k)[3] ||
 	    lbx_shape(v)[1] != lbx_shape(k)[1] || lbx_shape(v)[2] != keys || lbx_shape(q)[1] % lbx_shape(k)[1])
 		return false;
 	if (t->params[1])
@@ -247,17 +249,12 @@ bool lbx_sources_of_whole(const struct lbx_graph *g, uint32_t node, int op, cons
 	for (uint32_t i = 0; i < w.n; i++)
 		w.in[i] = &g->nodes[g->inputs[n->first_input + i]].tensor;
 	switch (op) {
-	case LB_OP_SCATTER_ADD:
-		return w.n == 3 && scatter(&w, choice);
-	case LB_OP_PUT_ALONG:
-		return w.n == 3 && put(&w, choice);
-	case LB_OP_CONV2D:
-		return w.n == 2 && convolution(&w);
-	case LB_OP_ATTENTION:
-		return (w.n == 3 || w.n == 4) && attention(&w);
+	case LB_OP_SCATTER_ADD: return w.n == 3 && scatter(&w, choice);
+	case LB_OP_PUT_ALONG: return w.n == 3 && put(&w, choice);
+	case LB_OP_CONV2D: return w.n == 2 && convolution(&w);
+	case LB_OP_ATTENTION: return (w.n == 3 || w.n == 4) && attention(&w);
 	case LB_OP_LAYER_NORM_GRAD:
-	case LB_OP_RMS_NORM_GRAD:
-		return (w.n == 2 || w.n == 3) && norm_gradient(&w);
+	case LB_OP_RMS_NORM_GRAD: return (w.n == 2 || w.n == 3) && norm_gradient(&w);
 	}
 	return false;
 }

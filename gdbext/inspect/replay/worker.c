@@ -104,8 +104,8 @@ static bool watch(struct lbx_out *out, const struct lbx_worker *worker, pid_t pi
 			continue;
 		ok = lbx_progress(out, worker->doing, elapsed / 1000, worker->seconds);
 		if (ok && elapsed > worker->seconds * 1000)
-			ok = lb_fail("%s took more than %lld seconds%s", worker->what,
-				     (long long)worker->seconds, worker->more ? worker->more : "");
+			ok = lb_fail("%s took more than %lld seconds%s", worker->what, (long long)worker->seconds,
+				     worker->more ? worker->more : "");
 		if (!ok)
 			kill(pid, SIGKILL);
 	}

@@ -120,15 +120,14 @@ static void print_place(struct lbx_out *out, const struct lbx_tensor *t, const s
 static json_t *json_place(const struct lbx_tensor *t, const struct place *p)
 {
 	json_t *o = json_pack("{s:I,s:o,s:s,s:o}", "id", (json_int_t)t->id, "name",
-			      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype",
-			      lbx_tensor_dtype_name(t), "shape", lbx_json_list(lbx_shape(t), t->rank));
+			      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype", lbx_tensor_dtype_name(t),
+			      "shape", lbx_json_list(lbx_shape(t), t->rank));
 	json_object_set_new(o, "element", p->element ? lbx_json_list(p->at, t->rank) : json_null());
 	json_object_set_new(o, "byte", json_integer(p->byte));
 	return o;
 }
 
-static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address,
-		 int64_t limit, json_t *list)
+static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address, int64_t limit, json_t *list)
 {
 	struct lbx_tensors *tensors = context->tensors;
 	struct lbx_tensor t;
@@ -137,8 +136,7 @@ static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64
 	enum lbx_next next;
 
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
-		if (++seen % 8192 == 0 &&
-		    !lbx_progress(context->out, "searching", (int64_t)seen, 0))
+		if (++seen % 8192 == 0 && !lbx_progress(context->out, "searching", (int64_t)seen, 0))
 			return false;
 		if (t.data != b->data || t.buffer_id != b->id)
 			continue;
@@ -168,9 +166,8 @@ static bool at_record(struct lbx_context *context, const struct lbx_tensor *t, u
 
 	lbx_set_tensor(context->out, t);
 	if (context->out->json) {
-		lbx_json(context->out, json_pack("{s:o,s:I,s:I}", "address",
-			lbx_json_address(address), "record_of", (json_int_t)t->id, "byte",
-			(json_int_t)(address - t->address)));
+		lbx_json(context->out, json_pack("{s:o,s:I,s:I}", "address", lbx_json_address(address), "record_of",
+						 (json_int_t)t->id, "byte", (json_int_t)(address - t->address)));
 		return lb_ok();
 	}
 	lbx_describe(t, label, sizeof label);
@@ -178,8 +175,7 @@ static bool at_record(struct lbx_context *context, const struct lbx_tensor *t, u
 	if (address == t->address)
 		lbx_printf(context->out, "the record (lb_tensor) of ");
 	else
-		lbx_printf(context->out, "byte %" PRIu64 " of the record (lb_tensor) of ",
-			   address - t->address);
+		lbx_printf(context->out, "byte %" PRIu64 " of the record (lb_tensor) of ", address - t->address);
 	lbx_styled(context->out, LBX_NAME, "%s\n", label);
 	return true;
 }
@@ -191,8 +187,8 @@ static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, u
 	char bytes[32];
 
 	lbx_format_bytes(b->nbytes, bytes, sizeof bytes);
-	lbx_printf(out, "0x%" PRIx64 " is byte %" PRIu64 " of buffer #%" PRIu64 " (%s at ", address,
-		   byte, b->id, bytes);
+	lbx_printf(out, "0x%" PRIx64 " is byte %" PRIu64 " of buffer #%" PRIu64 " (%s at ", address, byte, b->id,
+		   bytes);
 	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, b->data);
 	lbx_printf(out, "%s)%s\n", b->flags & LB_BUFFER_CACHED ? ", cached: free for reuse" : "",
 		   byte >= (uint64_t)b->nbytes ? ", beyond the bytes in use" : "");
@@ -207,8 +203,8 @@ static bool run_at(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_buffer b;
 	uint64_t address;
 
-	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
-	    !lbx_context_tensors(context, &tensors) || !lbx_parse_address(context, args->v[0], &address))
+	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &limit) || !lbx_context_tensors(context, &tensors) ||
+	    !lbx_parse_address(context, args->v[0], &address))
 		return false;
 	if (lbx_tensors_record_at(tensors, address, &t))
 		return at_record(context, &t, address);
@@ -223,10 +219,10 @@ static bool run_at(struct lbx_context *context, const struct lbx_args *args)
 		json_decref(list);
 		return false;
 	}
-	lbx_json(context->out, json_pack("{s:o,s:{s:I,s:o,s:I},s:I,s:o}", "address",
-		lbx_json_address(address), "buffer", "id", (json_int_t)b.id, "data",
-		lbx_json_address(b.data), "nbytes", (json_int_t)b.nbytes, "byte",
-		(json_int_t)(address - b.data), "tensors", list));
+	lbx_json(context->out,
+		 json_pack("{s:o,s:{s:I,s:o,s:I},s:I,s:o}", "address", lbx_json_address(address), "buffer", "id",
+			   (json_int_t)b.id, "data", lbx_json_address(b.data), "nbytes", (json_int_t)b.nbytes, "byte",
+			   (json_int_t)(address - b.data), "tensors", list));
 	return lb_ok();
 }
 

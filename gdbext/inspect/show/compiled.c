@@ -16,14 +16,13 @@ static json_t *json_one(struct lbx_context *context, const struct lbx_compiled *
 	lbx_describe_pc(context->target, c->function + 1, function, sizeof function);
 	lbx_describe_pc(context->target, c->site, site, sizeof site);
 	return json_pack("{s:I,s:o,s:o,s:s,s:o,s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:b,s:I,s:I,s:o,s:b}", "id",
-			 (json_int_t)c->id, "name", lbx_json_string(c->name), "function",
-			 lbx_json_address(c->function), "defined", function, "context",
-			 lbx_json_address(c->context), "site", site, "calls", (json_int_t)c->calls,
-			 "hits", (json_int_t)c->hits, "compiles", (json_int_t)c->compiles, "evictions",
-			 (json_int_t)c->evictions, "entries", (json_int_t)c->entries, "limit",
-			 (json_int_t)c->limit, "shapeless", c->shapeless, "traced",
-			 (json_int_t)c->traced, "built", (json_int_t)c->built, "reason",
-			 c->compiles ? lbx_json_string(c->reason) : json_null(), "torn", c->torn);
+			 (json_int_t)c->id, "name", lbx_json_string(c->name), "function", lbx_json_address(c->function),
+			 "defined", function, "context", lbx_json_address(c->context), "site", site, "calls",
+			 (json_int_t)c->calls, "hits", (json_int_t)c->hits, "compiles", (json_int_t)c->compiles,
+			 "evictions", (json_int_t)c->evictions, "entries", (json_int_t)c->entries, "limit",
+			 (json_int_t)c->limit, "shapeless", c->shapeless, "traced", (json_int_t)c->traced, "built",
+			 (json_int_t)c->built, "reason", c->compiles ? lbx_json_string(c->reason) : json_null(), "torn",
+			 c->torn);
 }
 
 static void print_one(struct lbx_context *context, const struct lbx_compiled *c)
@@ -32,9 +31,10 @@ static void print_one(struct lbx_context *context, const struct lbx_compiled *c)
 	char text[512];
 
 	lbx_styled(out, LBX_NAME, "%s", c->name[0] ? c->name : "?");
-	lbx_printf(out, ": %" PRIu64 " call%s, %" PRIu64 " hit%s, %" PRIu64 " traced; %" PRIu64
-		   " of %" PRIu64 " graph%s%s%s", c->calls, LB_S(c->calls), c->hits,
-		   LB_S(c->hits), c->compiles, c->entries, c->limit, LB_S(c->limit),
+	lbx_printf(out,
+		   ": %" PRIu64 " call%s, %" PRIu64 " hit%s, %" PRIu64 " traced; %" PRIu64 " of %" PRIu64
+		   " graph%s%s%s",
+		   c->calls, LB_S(c->calls), c->hits, LB_S(c->hits), c->compiles, c->entries, c->limit, LB_S(c->limit),
 		   c->shapeless ? ", shapeless" : "", c->torn ? " (torn)" : "");
 	if (c->evictions)
 		lbx_printf(out, ", %" PRIu64 " evicted", c->evictions);
@@ -81,8 +81,7 @@ static bool run_compiled(struct lbx_context *context, const struct lbx_args *arg
 	if (list)
 		lbx_json(context->out, list);
 	else if (n == 0)
-		lbx_printf(context->out, "no compiled functions%s%s\n", glob ? " match " : "",
-			   glob ? glob : "");
+		lbx_printf(context->out, "no compiled functions%s%s\n", glob ? " match " : "", glob ? glob : "");
 	lbx_set_int(context->out, "tensor_count", n);
 	return lb_ok();
 }

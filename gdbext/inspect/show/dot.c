@@ -86,15 +86,13 @@ static void put_node(struct walk *w, const struct lbx_tensor *t)
 	fprintf(w->file, "\"%s];\n", ready ? ", style=filled, fillcolor=\"#d5e8d4\"" : ", style=dashed");
 }
 
-static void put_edge(struct walk *w, uint64_t from, const struct lbx_tensor *to, uint32_t input,
-		     bool gone)
+static void put_edge(struct walk *w, uint64_t from, const struct lbx_tensor *to, uint32_t input, bool gone)
 {
 	if (w->file)
-		fprintf(w->file, "\tt%" PRIu64 " -> t%" PRIu64 "%s;\n", from, to->id,
-			gone ? " [style=dotted]" : "");
+		fprintf(w->file, "\tt%" PRIu64 " -> t%" PRIu64 "%s;\n", from, to->id, gone ? " [style=dotted]" : "");
 	else
-		json_array_append_new(w->edges, json_pack("{s:I,s:I,s:i,s:b}", "from", (json_int_t)from,
-			"to", (json_int_t)to->id, "input", (int)input, "gone", gone));
+		json_array_append_new(w->edges, json_pack("{s:I,s:I,s:i,s:b}", "from", (json_int_t)from, "to",
+							  (json_int_t)to->id, "input", (int)input, "gone", gone));
 }
 
 static bool put_inputs(struct walk *w, const struct lbx_tensor *t, int64_t depth)
@@ -147,8 +145,9 @@ static bool draw(struct lbx_context *context, FILE *dot, const char *path)
 {
 	static const char *const places[] = { "/usr/bin/dot", "/usr/local/bin/dot", "/bin/dot" };
 	char *argv[] = { (char *)"dot", (char *)"-Tpng", (char *)"-o", (char *)path, NULL };
-	struct lbx_worker worker = { .argv = argv, .fd = fileno(dot), .doing = "drawing", .what = "dot",
-				     .seconds = DOT_SECONDS };
+	struct lbx_worker worker = {
+		.argv = argv, .fd = fileno(dot), .doing = "drawing", .what = "dot", .seconds = DOT_SECONDS
+	};
 	int status = 0;
 
 	for (size_t i = 0; i < sizeof places / sizeof *places && !worker.path; i++)
@@ -164,8 +163,10 @@ static bool draw(struct lbx_context *context, FILE *dot, const char *path)
 
 static bool write_dot(struct walk *w, const struct lbx_tensor *t, const char *path)
 {
-	fprintf(w->file, "digraph graph_of_%" PRIu64 " {\n\trankdir=BT;\n"
-		"\tnode [shape=box, fontname=\"monospace\", fontsize=10];\n", t->id);
+	fprintf(w->file,
+		"digraph graph_of_%" PRIu64 " {\n\trankdir=BT;\n"
+		"\tnode [shape=box, fontname=\"monospace\", fontsize=10];\n",
+		t->id);
 	bool ok = walk(w, t);
 	fputs("}\n", w->file);
 	if (fflush(w->file) != 0 || ferror(w->file))
@@ -206,8 +207,7 @@ static bool write_file(struct walk *w, const struct lbx_tensor *t)
 	fclose(w->file);
 	int64_t written = w->n < how->limit ? w->n : how->limit;
 	if (ok)
-		lbx_printf(w->context->out, "%" PRId64 " tensor%s written to %s%s%s%s\n",
-			   written, LB_S(written), path,
+		lbx_printf(w->context->out, "%" PRId64 " tensor%s written to %s%s%s%s\n", written, LB_S(written), path,
 			   how->dot && how->png ? " and " : "", how->dot && how->png ? how->png : "",
 			   w->cut ? "; there are more" : "");
 	return ok;
@@ -224,8 +224,8 @@ bool lbx_dot(struct lbx_context *context, const struct lbx_tensor *t, const stru
 		w.nodes = json_array();
 		w.edges = json_array();
 		ok = walk(&w, t);
-		json_t *document = json_pack("{s:I,s:b,s:o,s:o}", "root", (json_int_t)t->id, "cut", w.cut,
-					     "tensors", w.nodes, "edges", w.edges);
+		json_t *document = json_pack("{s:I,s:b,s:o,s:o}", "root", (json_int_t)t->id, "cut", w.cut, "tensors",
+					     w.nodes, "edges", w.edges);
 		if (ok)
 			lbx_json(context->out, document);
 		else

@@ -35,9 +35,9 @@ static bool is_file(const struct lbx_tensor *t)
 
 static void buffer_flags(const struct lbx_tensor *t, char *ret, size_t size)
 {
-	const char *foreign = is_file(t) ? ", a mapped file"
-		: t->buffer_flags & LB_BUFFER_CONTENT ? ", a file's content, copied from memory"
-		: ", the program's own memory";
+	const char *foreign = is_file(t)                            ? ", a mapped file"
+			      : t->buffer_flags & LB_BUFFER_CONTENT ? ", a file's content, copied from memory"
+								    : ", the program's own memory";
 	snprintf(ret, size, "%s%s%s", t->buffer_flags & LB_BUFFER_FOREIGN ? foreign : "",
 		 t->buffer_flags & LB_BUFFER_MAPPED ? ", mapped" : "",
 		 t->buffer_flags & LB_BUFFER_CACHED ? ", cached" : "");
@@ -79,8 +79,7 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 		buffer_flags(t, flags, sizeof flags);
 		lbx_printf(out, "#%" PRIu64 ", %s at ", t->buffer_id, bytes);
 		lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->data);
-		lbx_printf(out, ", used by %u tensor%s%s\n", t->buffer_refs,
-			   LB_S(t->buffer_refs), flags);
+		lbx_printf(out, ", used by %u tensor%s%s\n", t->buffer_refs, LB_S(t->buffer_refs), flags);
 	}
 }
 
@@ -140,9 +139,9 @@ static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
 static void print_stream(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	bool lazy = t->state == LBX_LAZY;
-	const char *what = lazy && t->flags & LB_FLAG_QUEUED ? "queued on stream"
-			 : lazy && t->flags & LB_FLAG_FAILED ? "a job failed to compute it, on stream"
-			 : NULL;
+	const char *what = lazy && t->flags & LB_FLAG_QUEUED   ? "queued on stream"
+			   : lazy && t->flags & LB_FLAG_FAILED ? "a job failed to compute it, on stream"
+							       : NULL;
 
 	if (!what && t->stream == 0)
 		return;
@@ -203,8 +202,7 @@ static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 	else
 		lbx_styled(out, LBX_NAME, "#%" PRIu64, t->id);
 	lbx_printf(out, ": %s %s, ", lbx_tensor_dtype_name(t), shape);
-	lbx_styled(out, t->state == LBX_READY ? LBX_PLAIN : LBX_TITLE, "%s",
-		   lbx_state_name(t->state));
+	lbx_styled(out, t->state == LBX_READY ? LBX_PLAIN : LBX_TITLE, "%s", lbx_state_name(t->state));
 	lbx_printf(out, "\n");
 	field(out, "id");
 	lbx_printf(out, "#%" PRIu64 ", record at ", t->id);
@@ -219,8 +217,8 @@ static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 	if (t->eval && t->state == LBX_LAZY)
 		lbx_printf(out, ", made in trace %" PRIu64, t->eval & ~LB_TRACE);
 	else if (t->eval)
-		lbx_printf(out, ", %s evaluation %" PRIu64,
-			   t->state == LBX_READY ? "computed by" : "claimed by", t->eval);
+		lbx_printf(out, ", %s evaluation %" PRIu64, t->state == LBX_READY ? "computed by" : "claimed by",
+			   t->eval);
 	if (t->held)
 		lbx_printf(out, ", which still holds it for its consumers");
 	if (t->eval_ns)
@@ -274,29 +272,30 @@ static json_t *json_info(const struct lbx_tensor *t)
 	struct lbx_pending p;
 
 	if (t->data)
-		json_object_set_new(o, "buffer", json_pack("{s:I,s:o,s:I,s:i,s:b,s:b,s:b}", "id",
-			(json_int_t)t->buffer_id, "data", lbx_json_address(t->data), "nbytes",
-			(json_int_t)t->buffer_bytes, "tensors", (int)t->buffer_refs, "foreign",
-			!!(t->buffer_flags & LB_BUFFER_FOREIGN), "mapped",
-			!!(t->buffer_flags & LB_BUFFER_MAPPED), "file", is_file(t)));
+		json_object_set_new(o, "buffer",
+				    json_pack("{s:I,s:o,s:I,s:i,s:b,s:b,s:b}", "id", (json_int_t)t->buffer_id, "data",
+					      lbx_json_address(t->data), "nbytes", (json_int_t)t->buffer_bytes,
+					      "tensors", (int)t->buffer_refs, "foreign",
+					      !!(t->buffer_flags & LB_BUFFER_FOREIGN), "mapped",
+					      !!(t->buffer_flags & LB_BUFFER_MAPPED), "file", is_file(t)));
 	else
 		json_object_set_new(o, "buffer", json_null());
-	json_object_set_new(o, "in_bounds", t->state == LBX_READY ?
-			    json_boolean(lbx_tensor_in_bounds(t)) : json_null());
+	json_object_set_new(o, "in_bounds",
+			    t->state == LBX_READY ? json_boolean(lbx_tensor_in_bounds(t)) : json_null());
 	json_object_set_new(o, "references", json_integer(t->refs));
 	json_object_set_new(o, "scope_references", json_integer(t->scope_refs));
 	json_object_set_new(o, "evaluation", json_integer((json_int_t)(t->eval & LB_TRACE ? 0 : t->eval)));
 	json_object_set_new(o, "eval_ns", json_integer((json_int_t)t->eval_ns));
 	json_object_set_new(o, "computed", json_integer((json_int_t)t->computed));
 	json_object_set_new(o, "stream", json_integer(t->stream));
-	json_object_set_new(o, "queued", json_boolean(t->state == LBX_LAZY &&
-						      t->flags & LB_FLAG_QUEUED));
+	json_object_set_new(o, "queued", json_boolean(t->state == LBX_LAZY && t->flags & LB_FLAG_QUEUED));
 	json_object_set_new(o, "weak", json_boolean(t->flags & LB_FLAG_WEAK));
 	if (t->state != LBX_READY) {
 		lbx_pending(t, &p);
-		json_object_set_new(o, "pending", json_pack("{s:I,s:I,s:I,s:I,s:b}", "operations",
-			(json_int_t)p.ops, "views", (json_int_t)p.views, "ready",
-			(json_int_t)p.leaves, "lost", (json_int_t)p.lost, "capped", p.capped));
+		json_object_set_new(o, "pending",
+				    json_pack("{s:I,s:I,s:I,s:I,s:b}", "operations", (json_int_t)p.ops, "views",
+					      (json_int_t)p.views, "ready", (json_int_t)p.leaves, "lost",
+					      (json_int_t)p.lost, "capped", p.capped));
 	}
 	json_object_set_new(o, "stack", json_stack(t));
 	return o;

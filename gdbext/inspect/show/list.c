@@ -67,7 +67,8 @@ static bool check_encoding(const struct list *list)
 {
 	return !list->encoding || list->has_encoding || lbx_encoding_of_blocks(list->encoding) ||
 	       lbx_misuse("list: no dtype '%s': there are bool, uint8 to uint64, int8 to int64, float16, bfloat16, "
-			  "float32, float64 and complex64", list->encoding);
+			  "float32, float64 and complex64",
+			  list->encoding);
 }
 
 static bool parse(const struct lbx_args *args, struct list *list)
@@ -81,14 +82,16 @@ static bool parse(const struct lbx_args *args, struct list *list)
 		enum lbx_state parsed;
 		if (!lbx_state_parse(state, &parsed) || parsed == LBX_FREED)
 			return lbx_misuse("list: no state '%s': there are lazy, evaluating, ready, overwritten, "
-					  "on device, repacked, not saved and damaged", state);
+					  "on device, repacked, not saved and damaged",
+					  state);
 		list->state = (int)parsed;
 	}
 	if (sort) {
 		int key = find_word(sorts, sizeof sorts / sizeof *sorts, sort);
 		if (key < 0)
 			return lbx_misuse("list: cannot sort by '%s': expected id, name, size, bytes, state "
-			       "or dtype", sort);
+					  "or dtype",
+					  sort);
 		list->sort = (enum sort)key;
 	}
 	if (dtype)
@@ -103,8 +106,7 @@ static bool matches(struct list *list, const struct lbx_tensor *t)
 	list->has_encoding |= encoded;
 	return (list->state < 0 || t->state == (enum lbx_state)list->state) &&
 	       (list->dtype < 0 || (t->dtype == (enum lb_dtype)list->dtype && !t->encoding)) &&
-	       (!list->encoding || encoded) &&
-	       (!list->glob || lbx_name_matches(list->glob, t->name));
+	       (!list->encoding || encoded) && (!list->glob || lbx_name_matches(list->glob, t->name));
 }
 
 static int64_t capped_sum(int64_t a, int64_t b)
@@ -134,15 +136,16 @@ static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t
 	struct row *row = &list->rows[list->n++];
 	*row = (struct row){ .slot = slot, .id = t->id };
 	/* large things first */
-	row->key = list->sort == BY_SIZE ? -t->size : list->sort == BY_BYTES ? -bytes :
-		   list->sort == BY_STATE ? (int64_t)t->state :
-		   list->sort == BY_DTYPE ? dtype_key(t) : 0;
+	row->key = list->sort == BY_SIZE    ? -t->size
+		   : list->sort == BY_BYTES ? -bytes
+		   : list->sort == BY_STATE ? (int64_t)t->state
+		   : list->sort == BY_DTYPE ? dtype_key(t)
+					    : 0;
 	if (list->sort == BY_NAME && !(row->name = strdup(t->name)))
 		return lb_fail("out of memory for a list of %zu tensors", list->n);
 	list->by_state[t->state]++;
 	bool counts = t->state == LBX_READY ? t->buffer_id != 0 : t->op_class != LB_CLASS_VIEW;
-	if (t->buffer_id && t->buffer_refs != 1 &&
-	    !lbx_idset_add(&list->buffers, t->buffer_id, &counts))
+	if (t->buffer_id && t->buffer_refs != 1 && !lbx_idset_add(&list->buffers, t->buffer_id, &counts))
 		return false;
 	if (counts && t->state == LBX_READY)
 		list->ready_bytes = capped_sum(list->ready_bytes, t->buffer_bytes);
@@ -175,8 +178,7 @@ static bool collect(struct lbx_context *context, struct list *list)
 	enum lbx_next next;
 
 	while ((next = lbx_tensors_next(list->tensors, &slot, &t, &list->bad)) == LBX_NEXT_TENSOR) {
-		if (++list->seen % 8192 == 0 &&
-		    !lbx_progress(context->out, "listing", (int64_t)list->seen, 0))
+		if (++list->seen % 8192 == 0 && !lbx_progress(context->out, "listing", (int64_t)list->seen, 0))
 			return false;
 		if (!matches(list, &t))
 			continue;
@@ -194,8 +196,7 @@ static bool collect(struct lbx_context *context, struct list *list)
 static bool reread(const struct list *list, const struct row *row, struct lbx_tensor *ret)
 {
 	uint64_t slot = row->slot, bad = 0;
-	return lbx_tensors_next(list->tensors, &slot, ret, &bad) == LBX_NEXT_TENSOR &&
-	       ret->id == row->id;
+	return lbx_tensors_next(list->tensors, &slot, ret, &bad) == LBX_NEXT_TENSOR && ret->id == row->id;
 }
 
 static bool list_json(struct lbx_context *context, const struct list *list, size_t shown)
@@ -214,8 +215,8 @@ static bool list_json(struct lbx_context *context, const struct list *list, size
 		lbx_json_part(out, lbx_json_tensor(&t));
 		first = false;
 	}
-	lbx_printf(out, "],\n\"total\":%zu,\"of\":%" PRIu64 ",\"unreadable\":%" PRIu64 "}\n", list->n,
-		   list->seen, list->bad);
+	lbx_printf(out, "],\n\"total\":%zu,\"of\":%" PRIu64 ",\"unreadable\":%" PRIu64 "}\n", list->n, list->seen,
+		   list->bad);
 	return lb_ok();
 }
 
@@ -295,7 +296,10 @@ static void print_row(struct lbx_out *out, const int *widths, const char cell[CO
 		int own = lbx_columns(cell[c]), width = c == last && own < widths[c] ? own : widths[c];
 		if (widths[c] == 0)
 			continue;
-		lbx_cell(out, cell == titles ? LBX_TITLE : c == NAME ? LBX_NAME : LBX_PLAIN,
+		lbx_cell(out,
+			 cell == titles ? LBX_TITLE
+			 : c == NAME    ? LBX_NAME
+					: LBX_PLAIN,
 			 c == BYTES ? -widths[c] : width, cell[c]);
 		lbx_printf(out, "%s", c < last ? "  " : "");
 	}
@@ -329,8 +333,8 @@ static bool list_text(struct lbx_context *context, const struct list *list, size
 	lbx_printf(out, "%zu tensor%s", list->n, LB_S(list->n));
 	if (list->n < list->seen)
 		lbx_printf(out, " of %" PRIu64, list->seen);
-	lbx_printf(out, ": %" PRIu64 " ready (%s), %" PRIu64 " lazy", list->by_state[LBX_READY],
-		   ready, list->by_state[LBX_LAZY]);
+	lbx_printf(out, ": %" PRIu64 " ready (%s), %" PRIu64 " lazy", list->by_state[LBX_READY], ready,
+		   list->by_state[LBX_LAZY]);
 	for (int i = 0; i < LBX_STATES; i++)
 		if (list->by_state[i] && i != LBX_READY && i != LBX_LAZY)
 			lbx_printf(out, ", %" PRIu64 " %s", list->by_state[i], lbx_state_name(i));
@@ -341,9 +345,10 @@ static bool list_text(struct lbx_context *context, const struct list *list, size
 		lbx_styled(out, LBX_WARNING, "no name holds the bracket ([) of '%s', which is not closed\n",
 			   list->glob);
 	if (list->bad) {
-		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s of this %s could not be read or "
-			   "%s damaged\n", list->bad, LB_S(list->bad),
-			   context->target->ops->kind, LB_PLURAL(list->bad, "is", "are"));
+		lbx_styled(out, LBX_WARNING,
+			   "%" PRIu64 " record%s of this %s could not be read or "
+			   "%s damaged\n",
+			   list->bad, LB_S(list->bad), context->target->ops->kind, LB_PLURAL(list->bad, "is", "are"));
 	}
 	return true;
 }
@@ -356,8 +361,7 @@ static void write_file(struct lbx_out *out, const char *text, size_t n)
 static bool list_rows(struct lbx_context *context, const struct list *list, size_t shown, const char *path)
 {
 	if (!path)
-		return context->out->json ? list_json(context, list, shown)
-					  : list_text(context, list, shown);
+		return context->out->json ? list_json(context, list, shown) : list_text(context, list, shown);
 	struct lbx_file file;
 	if (!lbx_file_begin(&file, path)) {
 		lb_fail_within("list");
@@ -374,11 +378,10 @@ static bool list_rows(struct lbx_context *context, const struct list *list, size
 	if (!ok)
 		lb_fail_within("list");
 	if (ok && to.json)
-		lbx_json(context->out, json_pack("{s:o,s:I}", "file", lbx_json_string(path), "rows",
-						 (json_int_t)shown));
+		lbx_json(context->out,
+			 json_pack("{s:o,s:I}", "file", lbx_json_string(path), "rows", (json_int_t)shown));
 	else if (ok)
-		lbx_printf(context->out, "written to %s, %zu of %zu tensor%s\n", path, shown, list->n,
-			   LB_S(list->n));
+		lbx_printf(context->out, "written to %s, %zu of %zu tensor%s\n", path, shown, list->n, LB_S(list->n));
 	return ok;
 }
 

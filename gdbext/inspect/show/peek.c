@@ -10,22 +10,19 @@
 #include "inspect/tensor/expression.h"
 #include "inspect/texts.h"
 
-static bool show(struct lbx_context *context, const struct lbx_args *args,
-		 const struct lbx_selection *s, const struct lbx_sight *sight)
+static bool show(struct lbx_context *context, const struct lbx_args *args, const struct lbx_selection *s,
+		 const struct lbx_sight *sight)
 {
 	char expression[LBX_EXPRESSION_MAX], note[LBX_EXPRESSION_MAX + sizeof sight->note];
 	struct lbx_format_options options;
 	int64_t first;
 
 	lbx_expression(&s->tensor, expression);
-	const char *how = sight->note[0] ? sight->note : s->tensor.id ? "evaluated by the program" :
-			  "memory as it is";
+	const char *how = sight->note[0] ? sight->note : s->tensor.id ? "evaluated by the program" : "memory as it is";
 	snprintf(note, sizeof note, "%s%s%s", how, *expression ? ": " : "", expression);
 	if (lbx_args_option(args, "stats"))
-		return lbx_stats_first(args, &first) &&
-		       lbx_print_stats(context, s, &sight->array, first, note);
-	return lbx_print_options(context, args, &options) &&
-	       lbx_print_value(context, s, &sight->array, &options, note);
+		return lbx_stats_first(args, &first) && lbx_print_stats(context, s, &sight->array, first, note);
+	return lbx_print_options(context, args, &options) && lbx_print_value(context, s, &sight->array, &options, note);
 }
 
 static bool run_peek(struct lbx_context *context, const struct lbx_args *args)

@@ -59,8 +59,7 @@ static bool run_print(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	if (lbx_tensor_is_pending(&s.tensor))
 		return print_pending(context, &s);
-	return lbx_value_of(context, &s, &array) &&
-	       lbx_print_value(context, &s, &array, &options, NULL);
+	return lbx_value_of(context, &s, &array) && lbx_print_value(context, &s, &array, &options, NULL);
 }
 
 const struct lbx_command lbx_command_print = {
@@ -68,8 +67,7 @@ const struct lbx_command lbx_command_print = {
 	.arguments = "T[slice]",
 	.summary = "print the values of a tensor, as NumPy would",
 	.help = "Follows strides and offset, so it prints what the program means. A lazy tensor\n"
-		"has no values yet: then it says what a replay would take.\n"
-		LBX_SLICE_HELP "\n"
+		"has no values yet: then it says what a replay would take.\n" LBX_SLICE_HELP "\n"
 		"Example: print q[0, :, :4] --precision 3",
 	.min_args = 1,
 	.max_args = 1,

@@ -82,8 +82,7 @@ static void guess(struct quant *q)
 		}
 	size_t used = strlen(p->how);
 	if (!known && p->bits && p->group)
-		snprintf(p->how + used, sizeof p->how - used, "%sformat guessed from the shapes",
-			 used ? "; " : "");
+		snprintf(p->how + used, sizeof p->how - used, "%sformat guessed from the shapes", used ? "; " : "");
 }
 
 static bool complete(struct quant *q)
@@ -107,8 +106,8 @@ static bool complete(struct quant *q)
 
 /* ---- what is wrong ---- */
 
-__attribute__((format(printf, 3, 4)))
-static bool problem(struct quant *q, enum lbx_quant_part part, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool problem(struct quant *q, enum lbx_quant_part part, const char *format,
+							  ...)
 {
 	char text[LBX_FINDING_TEXT];
 	va_list args;
@@ -145,9 +144,11 @@ static bool check_shape(struct quant *q, enum lbx_quant_part part)
 		return true;
 	lbx_format_list(lbx_shape(t), t->rank, is, sizeof is);
 	lbx_describe(t, label, sizeof label);
-	return problem(q, part, "the %s %s have shape %s; %s would be right: a scale is for %d of the %lld "
-		       "value%s of a row", lbx_quant_part_names[part], label, is, right, q->p.group,
-		       (long long)q->columns, LB_S(q->columns));
+	return problem(q, part,
+		       "the %s %s have shape %s; %s would be right: a scale is for %d of the %lld "
+		       "value%s of a row",
+		       lbx_quant_part_names[part], label, is, right, q->p.group, (long long)q->columns,
+		       LB_S(q->columns));
 }
 
 static bool check(struct quant *q)
@@ -162,16 +163,17 @@ static bool check(struct quant *q)
 		ok = problem(q, LBX_QUANT_WORDS, "packed words are uint32, not %s", lbx_tensor_dtype_name(w));
 	if (w->rank == 0 || !lb_mul(lbx_shape(w)[w->rank - 1], 32, &bits) || bits % p->bits ||
 	    bits / p->bits % p->group)
-		return ok && problem(q, LBX_QUANT_WORDS, "a row of %lld word%s is not a whole number of groups "
+		return ok && problem(q, LBX_QUANT_WORDS,
+				     "a row of %lld word%s is not a whole number of groups "
 				     "of %d code%s of %d bits",
 				     w->rank ? (long long)lbx_shape(w)[w->rank - 1] : 0LL,
-				     LB_S(w->rank ? (long long)lbx_shape(w)[w->rank - 1] : 0LL),
-				     p->group, LB_S(p->group), p->bits);
+				     LB_S(w->rank ? (long long)lbx_shape(w)[w->rank - 1] : 0LL), p->group,
+				     LB_S(p->group), p->bits);
 	q->columns = bits / p->bits;
 	ok = ok && check_shape(q, LBX_QUANT_SCALES);
 	if (p->has[LBX_QUANT_SCALES] && (m->affine ? !is_float(scales->dtype) : scales->dtype != LB_U8))
-		ok = ok && problem(q, LBX_QUANT_SCALES, "the scales are %s: %s has %s",
-				   lbx_tensor_dtype_name(scales), m->name, m->affine ? "float16, bfloat16 or float32" : "uint8");
+		ok = ok && problem(q, LBX_QUANT_SCALES, "the scales are %s: %s has %s", lbx_tensor_dtype_name(scales),
+				   m->name, m->affine ? "float16, bfloat16 or float32" : "uint8");
 	if (m->affine)
 		ok = ok && check_shape(q, LBX_QUANT_BIASES);
 	else if (p->has[LBX_QUANT_BIASES])
@@ -281,8 +283,8 @@ static bool print_values(struct lbx_context *context, const struct quant *q, str
 	t->size = size;
 	if (!lbx_sight_begin(context, &values, &sight))
 		return false;
-	snprintf(note, sizeof note, "dequantised from %s of %d bits in groups of %d",
-		 lbx_quant_modes[p->mode].name, p->bits, p->group);
+	snprintf(note, sizeof note, "dequantised from %s of %d bits in groups of %d", lbx_quant_modes[p->mode].name,
+		 p->bits, p->group);
 	t->address = 0;
 	bool ok = lbx_print_value(context, &values, &sight.array, options, note);
 	lbx_sight_end(&sight);
@@ -319,8 +321,7 @@ static void place(const struct quant *q, int64_t i, char *ret, size_t size)
 	lbx_format_place(at, t->rank, ret, size);
 }
 
-static size_t add_count(const struct quant *q, const char *what, int64_t n, int64_t first, char *ret,
-			size_t size)
+static size_t add_count(const struct quant *q, const char *what, int64_t n, int64_t first, char *ret, size_t size)
 {
 	char where[256];
 
@@ -350,8 +351,7 @@ static void print_scales(struct lbx_out *out, const struct quant *q)
 		snprintf(text, sizeof text, "from %.5g to %.5g, median %.5g", s->min, s->max, q->median);
 	size_t used = strlen(text);
 	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-		used += add_count(q, counts[i].what, counts[i].n, counts[i].first, text + used,
-				  sizeof text - used);
+		used += add_count(q, counts[i].what, counts[i].n, counts[i].first, text + used, sizeof text - used);
 	lbx_print_folded(out, "  scales     ", text);
 }
 
@@ -398,27 +398,26 @@ static json_t *json_scales(const struct quant *q)
 
 	if (!q->has_scales)
 		return json_null();
-	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I}", "min",
-			 s->argmin < 0 ? json_null() : lbx_json_double(s->min), "max",
-			 s->argmax < 0 ? json_null() : lbx_json_double(s->max), "median",
+	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I}", "min", s->argmin < 0 ? json_null() : lbx_json_double(s->min),
+			 "max", s->argmax < 0 ? json_null() : lbx_json_double(s->max), "median",
 			 lbx_json_double(q->median), "zero", (json_int_t)s->special[LBX_ZERO], "nan",
-			 (json_int_t)s->special[LBX_NAN], "inf", (json_int_t)s->special[LBX_POSITIVE_INF],
-			 "outliers", (json_int_t)q->outliers);
+			 (json_int_t)s->special[LBX_NAN], "inf", (json_int_t)s->special[LBX_POSITIVE_INF], "outliers",
+			 (json_int_t)q->outliers);
 }
 
 static void print_json(struct lbx_context *context, const struct quant *q)
 {
 	const struct lbx_quant_parts *p = &q->p;
-	json_t *o = json_pack("{s:s,s:i,s:i,s:o,s:I,s:o,s:o}", "mode", lbx_quant_modes[p->mode].name, "bits",
-			      p->bits, "group", p->group, "how",
-			      p->how[0] ? json_string(p->how) : json_null(), "nbytes", (json_int_t)parts_bytes(q),
-			      "scale_values", json_scales(q), "problems", lbx_findings_json(&q->problems));
+	json_t *o = json_pack("{s:s,s:i,s:i,s:o,s:I,s:o,s:o}", "mode", lbx_quant_modes[p->mode].name, "bits", p->bits,
+			      "group", p->group, "how", p->how[0] ? json_string(p->how) : json_null(), "nbytes",
+			      (json_int_t)parts_bytes(q), "scale_values", json_scales(q), "problems",
+			      lbx_findings_json(&q->problems));
 	static const char *const keys[] = { "words", "scales", "biases", "global_scale" };
 	int64_t values[LB_MAX_RANK];
 
 	values_shape(q, values);
-	json_object_set_new(o, "shape", q->columns ? lbx_json_list(values, p->parts[LBX_QUANT_WORDS].rank)
-						   : json_null());
+	json_object_set_new(o, "shape",
+			    q->columns ? lbx_json_list(values, p->parts[LBX_QUANT_WORDS].rank) : json_null());
 	for (int i = 0; i < LBX_QUANT_PARTS; i++)
 		json_object_set_new(o, keys[i], p->has[i] ? lbx_json_tensor(&p->parts[i]) : json_null());
 	lbx_json(context->out, o);
@@ -426,8 +425,8 @@ static void print_json(struct lbx_context *context, const struct quant *q)
 
 /* ---- the command ---- */
 
-static bool told(struct lbx_context *context, const struct lbx_args *args, const char *option,
-		 enum lbx_quant_part part, struct lbx_quant_parts *p)
+static bool told(struct lbx_context *context, const struct lbx_args *args, const char *option, enum lbx_quant_part part,
+		 struct lbx_quant_parts *p)
 {
 	const char *text = lbx_args_option(args, option);
 	struct lbx_selection s;
@@ -448,8 +447,7 @@ static bool parse(struct lbx_context *context, const struct lbx_args *args, stru
 
 	if (!lbx_args_int(args, "bits", 2, 8, &bits) || !lbx_args_int(args, "group", 16, 128, &group) ||
 	    !told(context, args, "scales", LBX_QUANT_SCALES, p) ||
-	    !told(context, args, "biases", LBX_QUANT_BIASES, p) ||
-	    !told(context, args, "global", LBX_QUANT_GLOBAL, p))
+	    !told(context, args, "biases", LBX_QUANT_BIASES, p) || !told(context, args, "global", LBX_QUANT_GLOBAL, p))
 		return false;
 	if (mode || bits || group) { /* the rest by these */
 		p->mode = -1;

@@ -28,20 +28,19 @@ static void set_format(struct lbx_quant_parts *p, const struct lbx_tensor *t)
 }
 
 /* An operation on them: its inputs after x, which only a product has. */
-static bool from_consumer(const struct lbx_tensor *t, uint64_t id,
-			  struct lbx_quant_parts *ret)
+static bool from_consumer(const struct lbx_tensor *t, uint64_t id, struct lbx_quant_parts *ret)
 {
 	uint32_t first = strcmp(t->op, "quantized_matmul") == 0;
 	struct lbx_tensor input;
 
-	if ((!first && strcmp(t->op, "dequantize") != 0) || t->n_inputs <= first ||
-	    lbx_tensor_input_id(t, first) != id)
+	if ((!first && strcmp(t->op, "dequantize") != 0) || t->n_inputs <= first || lbx_tensor_input_id(t, first) != id)
 		return false;
 	set_format(ret, t);
 	snprintf(ret->how, sizeof ret->how, "found as input of #%" PRIu64 " %s", t->id, t->op);
 	for (uint32_t i = 1; i < 3 && first + i < t->n_inputs; i++) {
-		enum lbx_quant_part part = i == 1 ? LBX_QUANT_SCALES
-			: ret->mode == LB_QUANT_AFFINE ? LBX_QUANT_BIASES : LBX_QUANT_GLOBAL;
+		enum lbx_quant_part part = i == 1                         ? LBX_QUANT_SCALES
+					   : ret->mode == LB_QUANT_AFFINE ? LBX_QUANT_BIASES
+									  : LBX_QUANT_GLOBAL;
 		if (lbx_tensor_input(t, first + i, &input))
 			set(ret, part, &input);
 		lb_clear_error();
@@ -50,13 +49,12 @@ static bool from_consumer(const struct lbx_tensor *t, uint64_t id,
 }
 
 /* Another result of the lb_quantize() that made w. */
-static void from_sibling(const struct lbx_tensor *t, const struct lbx_tensor *w,
-			 struct lbx_quant_parts *ret)
+static void from_sibling(const struct lbx_tensor *t, const struct lbx_tensor *w, struct lbx_quant_parts *ret)
 {
 	uint64_t of = lbx_tensor_input_id(w, 0);
 
-	if (strcmp(t->op, "quantize") != 0 || memcmp(t->params, w->params, 3 * sizeof *t->params) != 0 ||
-	    of == 0 || lbx_tensor_input_id(t, 0) != of)
+	if (strcmp(t->op, "quantize") != 0 || memcmp(t->params, w->params, 3 * sizeof *t->params) != 0 || of == 0 ||
+	    lbx_tensor_input_id(t, 0) != of)
 		return;
 	if (t->params[3] == 1 || t->params[3] == 2)
 		set(ret, t->params[3] == 1 ? LBX_QUANT_SCALES : LBX_QUANT_BIASES, t);
@@ -73,8 +71,9 @@ static void from_name(const struct lbx_tensor *t, const char *stem, struct lbx_q
 	if (n == 0 || strncmp(t->name, stem, n) != 0 || (*rest != '.' && *rest != '_' && *rest != '/'))
 		return;
 	rest++;
-	enum lbx_quant_part part = strcmp(rest, "scales") == 0 || strcmp(rest, "scale") == 0 ? LBX_QUANT_SCALES
-		: strcmp(rest, "biases") == 0 || strcmp(rest, "bias_q") == 0 ? LBX_QUANT_BIASES : LBX_QUANT_PARTS;
+	enum lbx_quant_part part = strcmp(rest, "scales") == 0 || strcmp(rest, "scale") == 0    ? LBX_QUANT_SCALES
+				   : strcmp(rest, "biases") == 0 || strcmp(rest, "bias_q") == 0 ? LBX_QUANT_BIASES
+												: LBX_QUANT_PARTS;
 	if (part == LBX_QUANT_PARTS)
 		return;
 	set(ret, part, t);
@@ -107,8 +106,7 @@ bool lbx_quant_find(struct lbx_context *context, const struct lbx_tensor *w, str
 
 	stem_of(w->name, stem);
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
-		if (++seen % OFTEN == 0 &&
-		    !lbx_progress(context->out, "looking for scales", (int64_t)seen, 0))
+		if (++seen % OFTEN == 0 && !lbx_progress(context->out, "looking for scales", (int64_t)seen, 0))
 			return false;
 		if (t.id == w->id)
 			continue;

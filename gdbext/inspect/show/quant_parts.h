@@ -4,9 +4,7 @@
 
 #include "inspect/command.h"
 
-enum lbx_quant_part {
-	LBX_QUANT_WORDS, LBX_QUANT_SCALES, LBX_QUANT_BIASES, LBX_QUANT_GLOBAL, LBX_QUANT_PARTS
-};
+enum lbx_quant_part { LBX_QUANT_WORDS, LBX_QUANT_SCALES, LBX_QUANT_BIASES, LBX_QUANT_GLOBAL, LBX_QUANT_PARTS };
 extern const char *const lbx_quant_part_names[LBX_QUANT_PARTS];
 
 struct lbx_quant_parts {

@@ -179,8 +179,7 @@ static void print_stream(const struct running *w, const struct lbx_stream *s)
 	lbx_printf(out, ": ");
 	if (s->eval)
 		lbx_printf(out, "runs job %" PRIu64 " on thread %" PRIu64 ", ", s->eval, s->thread);
-	lbx_printf(out, "%" PRIu64 " job%s queued, %" PRIu64 " done", s->queued, LB_S(s->queued),
-		   s->done);
+	lbx_printf(out, "%" PRIu64 " job%s queued, %" PRIu64 " done", s->queued, LB_S(s->queued), s->done);
 	if (s->failed)
 		lbx_printf(out, ", %" PRIu64 " of them failed", s->failed);
 	lbx_printf(out, "\n");
@@ -195,15 +194,14 @@ static json_t *json_thread(const struct running *w, const struct lbx_thread *thr
 	struct lbx_tensor t;
 	bool found = find_now(w, thread, &t);
 
-	return json_pack("{s:I,s:o,s:I,s:o,s:o,s:I,s:I,s:o,s:b,s:o,s:o,s:o,s:o}", "thread",
-			 (json_int_t)thread->tid, "stream", stream ? json_integer((json_int_t)stream->id)
-								   : json_null(),
-			 "evaluation", (json_int_t)thread->eval, "graph",
+	return json_pack("{s:I,s:o,s:I,s:o,s:o,s:I,s:I,s:o,s:b,s:o,s:o,s:o,s:o}", "thread", (json_int_t)thread->tid,
+			 "stream", stream ? json_integer((json_int_t)stream->id) : json_null(), "evaluation",
+			 (json_int_t)thread->eval, "graph",
 			 thread->graph ? json_integer((json_int_t)thread->graph) : json_null(), "line",
-			 thread->line && thread->graph ? json_integer((json_int_t)thread->line) : json_null(),
-			 "done", (json_int_t)thread->done, "total", (json_int_t)thread->total, "elapsed_ns",
-			 timed ? json_integer((json_int_t)(w->now_ns - thread->started_ns)) : json_null(),
-			 "at_least", w->at_least, "op", found ? json_string(t.op) : json_null(), "tensor",
+			 thread->line && thread->graph ? json_integer((json_int_t)thread->line) : json_null(), "done",
+			 (json_int_t)thread->done, "total", (json_int_t)thread->total, "elapsed_ns",
+			 timed ? json_integer((json_int_t)(w->now_ns - thread->started_ns)) : json_null(), "at_least",
+			 w->at_least, "op", found ? json_string(t.op) : json_null(), "tensor",
 			 thread->tensor ? json_integer((json_int_t)thread->tensor) : json_null(), "site",
 			 thread->eval ? lbx_json_address(thread->site) : json_null(), "waits_for",
 			 thread->waits_for ? json_integer((json_int_t)thread->waits_for) : json_null());
@@ -212,9 +210,8 @@ static json_t *json_thread(const struct running *w, const struct lbx_thread *thr
 static json_t *json_stream(const struct lbx_stream *s)
 {
 	return json_pack("{s:I,s:o,s:I,s:I,s:I,s:I,s:o}", "id", (json_int_t)s->id, "name",
-			 s->name[0] ? lbx_json_string(s->name) : json_null(), "thread",
-			 (json_int_t)s->thread, "queued", (json_int_t)s->queued, "done",
-			 (json_int_t)s->done, "failed", (json_int_t)s->failed, "job",
+			 s->name[0] ? lbx_json_string(s->name) : json_null(), "thread", (json_int_t)s->thread, "queued",
+			 (json_int_t)s->queued, "done", (json_int_t)s->done, "failed", (json_int_t)s->failed, "job",
 			 s->eval ? json_integer((json_int_t)s->eval) : json_null());
 }
 

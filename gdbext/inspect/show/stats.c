@@ -49,8 +49,7 @@ static bool gather(struct stats *s, struct lbx_out *out, const struct lbx_array 
 	s->times = lbx_array_drop_repeats(&s->unique);
 	lbx_summary_init(&s->summary, array->dtype);
 	if (!lbx_sample_init(&s->sample, array->dtype, s->unique.size) ||
-	    !lbx_survey(&s->unique, out, &s->summary, &s->sample) ||
-	    !lbx_sample_sort(&s->sample))
+	    !lbx_survey(&s->unique, out, &s->summary, &s->sample) || !lbx_sample_sort(&s->sample))
 		return false;
 	lbx_summary_repeat(&s->summary, s->times);
 	s->n_bins = lbx_sample_histogram(&s->sample, BINS, s->bins, &s->low, &s->high);
@@ -83,8 +82,8 @@ static void field(struct lbx_out *out, const char *name)
 	lbx_field(out, name, FIELD);
 }
 
-static void print_extreme(struct lbx_out *out, const struct stats *s, const char *name, int64_t at,
-			  double value, int64_t exact)
+static void print_extreme(struct lbx_out *out, const struct stats *s, const char *name, int64_t at, double value,
+			  int64_t exact)
 {
 	char where[LBX_LIST_MAX], text[64];
 
@@ -112,10 +111,8 @@ static void print_specials(struct lbx_out *out, const struct stats *s)
 			continue;
 		}
 		place(s, s->summary.first[i], where, sizeof where);
-		lbx_styled(out, i <= LBX_NEGATIVE_INF ? LBX_WARNING : LBX_PLAIN, "%lld",
-			   (long long)n);
-		lbx_printf(out, " (%.3g%%), first at %s\n",
-			   100 * (double)n / (double)s->summary.count, where);
+		lbx_styled(out, i <= LBX_NEGATIVE_INF ? LBX_WARNING : LBX_PLAIN, "%lld", (long long)n);
+		lbx_printf(out, " (%.3g%%), first at %s\n", 100 * (double)n / (double)s->summary.count, where);
 	}
 }
 
@@ -125,7 +122,7 @@ static void print_histogram(struct lbx_out *out, const struct stats *s)
 	int64_t most = 1;
 	int room = out->width - 36;
 
-	room = room < 10 ? 10 : room > (int)sizeof bars - 1 ? (int)sizeof bars - 1 : room;
+	room = room<10 ? 10 : room>(int) sizeof bars - 1 ? (int)sizeof bars - 1 : room;
 	for (int i = 0; i < s->n_bins; i++)
 		most = s->bins[i] > most ? s->bins[i] : most;
 	int digits = lbx_histogram_digits(s->low, s->high, s->n_bins);
@@ -136,7 +133,8 @@ static void print_histogram(struct lbx_out *out, const struct stats *s)
 			bar = 1;
 		field(out, i ? "" : "histogram");
 		lbx_printf(out, "%11.*g ", digits, lbx_histogram_edge(s->low, s->high, s->n_bins, i));
-		lbx_printf(out, "%.*s %.3g%%\n", bar, bars, 100 * (double)s->bins[i] / (double)(s->sample.n * s->times));
+		lbx_printf(out, "%.*s %.3g%%\n", bar, bars,
+			   100 * (double)s->bins[i] / (double)(s->sample.n * s->times));
 	}
 	if (s->low < s->high)
 		lbx_printf(out, "  %-11s %11.*g\n", "", digits, s->high);
@@ -161,8 +159,8 @@ static bool print_first(struct lbx_out *out, const struct stats *s, int64_t firs
 	return true;
 }
 
-static bool print_text(struct lbx_out *out, const struct stats *s,
-		       const struct lbx_selection *selection, int64_t first, const char *note)
+static bool print_text(struct lbx_out *out, const struct stats *s, const struct lbx_selection *selection, int64_t first,
+		       const char *note)
 {
 	const struct lbx_summary *m = &s->summary;
 
@@ -195,8 +193,8 @@ static bool print_text(struct lbx_out *out, const struct stats *s,
 		print_histogram(out, s);
 	if (s->sample.step > 1) {
 		field(out, "");
-		lbx_printf(out, "quantiles and histogram are of a sample of %lld value%s\n",
-			   (long long)s->sample.n, LB_S(s->sample.n));
+		lbx_printf(out, "quantiles and histogram are of a sample of %lld value%s\n", (long long)s->sample.n,
+			   LB_S(s->sample.n));
 	}
 	return print_first(out, s, first);
 }
@@ -243,26 +241,23 @@ static bool print_json(struct lbx_out *out, const struct stats *s, json_t *o, in
 	SET("sum", lbx_json_double((double)m->sum));
 	SET("l2", lbx_json_double(lbx_summary_l2(m)));
 	for (int i = 0; i < LBX_SPECIALS; i++)
-		SET(specials[i].key, json_pack("{s:I,s:o}", "count", (json_int_t)m->special[i],
-					       "first", json_place(s, m->first[i])));
+		SET(specials[i].key,
+		    json_pack("{s:I,s:o}", "count", (json_int_t)m->special[i], "first", json_place(s, m->first[i])));
 	json_t *list = json_object();
 	for (int i = 0; i < QUANTILES && s->sample.n; i++) {
 		char key[16];
 		snprintf(key, sizeof key, "%g", quantiles[i]);
-		json_object_set_new(list, key, lbx_json_double(lbx_sample_quantile(&s->sample,
-										  quantiles[i])));
+		json_object_set_new(list, key, lbx_json_double(lbx_sample_quantile(&s->sample, quantiles[i])));
 	}
 	SET("quantiles", list);
 	SET("sampled", s->sample.step > 1 ? json_integer(s->sample.n) : json_false());
 	if (s->n_bins)
 		SET("histogram", json_pack("{s:o,s:o,s:o}", "low", lbx_json_double(s->low), "high",
-					   lbx_json_double(s->high), "counts",
-					   lbx_json_list(s->bins, s->n_bins)));
+					   lbx_json_double(s->high), "counts", lbx_json_list(s->bins, s->n_bins)));
 	list = json_array();
 	for (int64_t i = 0; i < n; i++)
-		json_array_append_new(list, lbx_json_element(elements +
-							     i * lbx_dtype_bytes(s->array.dtype),
-							     s->array.dtype));
+		json_array_append_new(list,
+				      lbx_json_element(elements + i * lbx_dtype_bytes(s->array.dtype), s->array.dtype));
 	SET("first", list);
 #undef SET
 	lbx_json(out, o);
@@ -273,8 +268,7 @@ static void set_variables(struct lbx_out *out, const struct lbx_summary *m)
 {
 	lbx_set_int(out, "tensor_count", m->count);
 	lbx_set_int(out, "tensor_nan_count", m->special[LBX_NAN]);
-	lbx_set_int(out, "tensor_inf_count",
-		    m->special[LBX_POSITIVE_INF] + m->special[LBX_NEGATIVE_INF]);
+	lbx_set_int(out, "tensor_inf_count", m->special[LBX_POSITIVE_INF] + m->special[LBX_NEGATIVE_INF]);
 	lbx_set_int(out, "tensor_zero_count", m->special[LBX_ZERO]);
 	/* never left void, nor as they were: a script prints them */
 	lbx_set_double(out, "tensor_min", m->argmin >= 0 ? m->min : NAN);
@@ -284,8 +278,8 @@ static void set_variables(struct lbx_out *out, const struct lbx_summary *m)
 	lbx_set_double(out, "tensor_sum", (double)m->sum);
 }
 
-bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *selection,
-		     const struct lbx_array *array, int64_t first, const char *note)
+bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *selection, const struct lbx_array *array,
+		     int64_t first, const char *note)
 {
 	struct stats s = { .n_bins = 0 };
 	bool done = gather(&s, context->out, array);
@@ -294,8 +288,7 @@ bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *se
 		json_t *o = lbx_json_tensor(&selection->tensor);
 		if (selection->slice.n) {
 			json_object_set_new(o, "slice", lbx_json_string(selection->slice_text));
-			json_object_set_new(o, "slice_shape",
-					    lbx_json_list(array->shape, array->rank));
+			json_object_set_new(o, "slice_shape", lbx_json_list(array->shape, array->rank));
 		}
 		if (note)
 			json_object_set_new(o, "note", lbx_json_string(note));
@@ -321,9 +314,8 @@ static bool run_stats(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_array array;
 	int64_t first;
 
-	return lbx_stats_first(args, &first) &&
-	       lbx_select_values(context, args->v[0], &s) && lbx_value_of(context, &s, &array) &&
-	       lbx_print_stats(context, &s, &array, first, NULL);
+	return lbx_stats_first(args, &first) && lbx_select_values(context, args->v[0], &s) &&
+	       lbx_value_of(context, &s, &array) && lbx_print_stats(context, &s, &array, first, NULL);
 }
 
 const struct lbx_command lbx_command_stats = {

@@ -7,7 +7,7 @@
 bool lbx_stats_first(const struct lbx_args *args, int64_t *ret);
 /* Prints the statistics of an array under the selection's name; `first` as lbx_stats_first() gives it, `note`
  * (or NULL) is added to its title. */
-bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *selection,
-		     const struct lbx_array *array, int64_t first, const char *note);
+bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *selection, const struct lbx_array *array,
+		     int64_t first, const char *note);
 
 #endif

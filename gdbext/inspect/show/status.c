@@ -41,12 +41,10 @@ static void find_activity(struct lbx_table *table, struct activity *ret)
 	uint64_t slot = 0;
 
 	ret->n_threads = ret->n_streams = 0;
-	while (ret->n_threads < MAX_THREADS &&
-	       lbx_table_thread(table, &slot, &ret->threads[ret->n_threads]))
+	while (ret->n_threads < MAX_THREADS && lbx_table_thread(table, &slot, &ret->threads[ret->n_threads]))
 		ret->n_threads++;
 	slot = 0;
-	while (ret->n_streams < MAX_STREAMS &&
-	       lbx_table_stream(table, &slot, &ret->streams[ret->n_streams]))
+	while (ret->n_streams < MAX_STREAMS && lbx_table_stream(table, &slot, &ret->streams[ret->n_streams]))
 		ret->n_streams++;
 }
 
@@ -56,12 +54,12 @@ static json_t *json_streams(const struct activity *a)
 
 	for (int i = 0; i < a->n_streams; i++) {
 		const struct lbx_stream *s = &a->streams[i];
-		json_array_append_new(list, json_pack("{s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:o}", "id",
-			(json_int_t)s->id, "name", s->name[0] ? lbx_json_string(s->name) : json_null(),
-			"tid", (json_int_t)s->thread, "queued", (json_int_t)s->queued, "done",
-			(json_int_t)s->done, "failed", (json_int_t)s->failed, "evaluation",
-			(json_int_t)s->eval, "error",
-			s->error[0] ? lbx_json_string(s->error) : json_null()));
+		json_array_append_new(list, json_pack("{s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:o}", "id", (json_int_t)s->id,
+						      "name", s->name[0] ? lbx_json_string(s->name) : json_null(),
+						      "tid", (json_int_t)s->thread, "queued", (json_int_t)s->queued,
+						      "done", (json_int_t)s->done, "failed", (json_int_t)s->failed,
+						      "evaluation", (json_int_t)s->eval, "error",
+						      s->error[0] ? lbx_json_string(s->error) : json_null()));
 	}
 	return list;
 }
@@ -74,8 +72,8 @@ static uint64_t pid_of(const struct lbx_context *context, const struct lbx_root 
 	return context->target->ops->pid && context->target->ops->pid(context->target, &pid) ? pid : root->pid;
 }
 
-static json_t *json_status(const struct lbx_context *context, const struct lbx_root *root,
-			   const struct counts *c, const struct activity *a)
+static json_t *json_status(const struct lbx_context *context, const struct lbx_root *root, const struct counts *c,
+			   const struct activity *a)
 {
 	json_t *counters = json_object(), *list = json_array();
 	const struct lbx_thread *threads = a->threads;
@@ -89,21 +87,21 @@ static json_t *json_status(const struct lbx_context *context, const struct lbx_r
 		counters = json_null();
 	}
 	for (int i = 0; i < a->n_threads; i++)
-		json_array_append_new(list, json_pack("{s:I,s:I,s:I,s:I,s:I}", "tid",
-			(json_int_t)threads[i].tid, "evaluation", (json_int_t)threads[i].eval,
-			"tensor", (json_int_t)threads[i].tensor, "done",
-			(json_int_t)threads[i].done, "total", (json_int_t)threads[i].total));
-	return json_pack("{s:s,s:o,s:[i,i],s:s,s:I,s:o,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o,s:o,s:i,s:i,s:I}",
-		"version", root->version, "root", lbx_json_address(root->address), "abi",
-		(int)root->major, (int)root->minor, "target", context->target->ops->kind, "pid",
-		(json_int_t)pid_of(context, root), "rank", root->rank < 0 ? json_null() : json_integer(root->rank),
-		"tensors", "lazy", (json_int_t)c->by_state[LBX_LAZY], "evaluating",
-		(json_int_t)c->by_state[LBX_EVALUATING], "ready",
-		(json_int_t)c->by_state[LBX_READY], "named", (json_int_t)c->named,
-		"unreadable", (json_int_t)c->bad, "counters", counters, "threads", list,
-		"streams", json_streams(a), "watch_all",
-		(int)root->watch_all, "want_stack", (int)root->want_stack, "watched",
-		(json_int_t)c->watched);
+		json_array_append_new(list,
+				      json_pack("{s:I,s:I,s:I,s:I,s:I}", "tid", (json_int_t)threads[i].tid,
+						"evaluation", (json_int_t)threads[i].eval, "tensor",
+						(json_int_t)threads[i].tensor, "done", (json_int_t)threads[i].done,
+						"total", (json_int_t)threads[i].total));
+	return json_pack("{s:s,s:o,s:[i,i],s:s,s:I,s:o,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o,s:o,s:i,s:i,s:I}", "version",
+			 root->version, "root", lbx_json_address(root->address), "abi", (int)root->major,
+			 (int)root->minor, "target", context->target->ops->kind, "pid",
+			 (json_int_t)pid_of(context, root), "rank",
+			 root->rank < 0 ? json_null() : json_integer(root->rank), "tensors", "lazy",
+			 (json_int_t)c->by_state[LBX_LAZY], "evaluating", (json_int_t)c->by_state[LBX_EVALUATING],
+			 "ready", (json_int_t)c->by_state[LBX_READY], "named", (json_int_t)c->named, "unreadable",
+			 (json_int_t)c->bad, "counters", counters, "threads", list, "streams", json_streams(a),
+			 "watch_all", (int)root->watch_all, "want_stack", (int)root->want_stack, "watched",
+			 (json_int_t)c->watched);
 }
 
 static void row(struct lbx_out *out, const char *name)
@@ -120,13 +118,12 @@ static void print_streams(struct lbx_out *out, const struct activity *a)
 		lbx_printf(out, "%" PRIu64, s->id);
 		if (s->name[0])
 			lbx_styled(out, LBX_NAME, " %s", s->name);
-		lbx_printf(out, ": %" PRIu64 " job%s queued, %" PRIu64 " done, %" PRIu64 " of them failed",
-			   s->queued, LB_S(s->queued), s->done, s->failed);
+		lbx_printf(out, ": %" PRIu64 " job%s queued, %" PRIu64 " done, %" PRIu64 " of them failed", s->queued,
+			   LB_S(s->queued), s->done, s->failed);
 		lbx_printf(out, "\n");
 		if (s->eval) {
 			row(out, "");
-			lbx_printf(out, "thread %" PRIu64 " runs evaluation %" PRIu64 "\n", s->thread,
-				   s->eval);
+			lbx_printf(out, "thread %" PRIu64 " runs evaluation %" PRIu64 "\n", s->thread, s->eval);
 		}
 		if (s->error[0]) {
 			row(out, "");
@@ -143,9 +140,8 @@ static void print_threads(struct lbx_out *out, const struct activity *a)
 		if (threads[i].eval == 0)
 			continue;
 		row(out, "thread");
-		lbx_printf(out, "%" PRIu64 " runs evaluation %" PRIu64 ", %" PRIu64
-			   " of %" PRIu64 " operation%s done", threads[i].tid, threads[i].eval,
-			   threads[i].done, threads[i].total, LB_S(threads[i].total));
+		lbx_printf(out, "%" PRIu64 " runs evaluation %" PRIu64 ", %" PRIu64 " of %" PRIu64 " operation%s done",
+			   threads[i].tid, threads[i].eval, threads[i].done, threads[i].total, LB_S(threads[i].total));
 		if (threads[i].tensor)
 			lbx_printf(out, ", now #%" PRIu64, threads[i].tensor);
 		if (threads[i].waits_for)
@@ -161,8 +157,10 @@ static void print_watches(struct lbx_out *out, const struct lbx_root *root, cons
 		uint32_t bit;
 		const char *what;
 	} bits[] = {
-		{LB_WATCH_NAN, "NaN"}, {LB_WATCH_EVAL, "evaluations"}, {LB_WATCH_RANGE, "ranges"},
-		{LB_WATCH_ACCESS, "raw pointers of views"},
+		{ LB_WATCH_NAN, "NaN" },
+		{ LB_WATCH_EVAL, "evaluations" },
+		{ LB_WATCH_RANGE, "ranges" },
+		{ LB_WATCH_ACCESS, "raw pointers of views" },
 	};
 	char bytes[32];
 	bool any = false;
@@ -174,8 +172,7 @@ static void print_watches(struct lbx_out *out, const struct lbx_root *root, cons
 		lbx_printf(out, "%s%s", any ? ", " : "", bits[i].what);
 		any = true;
 	}
-	lbx_printf(out, "%s; %" PRIu64 " tensor%s watched; raw access to views: %s\n",
-		   any ? "" : "none", c->watched,
+	lbx_printf(out, "%s; %" PRIu64 " tensor%s watched; raw access to views: %s\n", any ? "" : "none", c->watched,
 		   LB_S(c->watched), root->strided < 3 ? strided[root->strided] : "?");
 	if (root->watch_memory != UINT64_MAX) {
 		lbx_format_bytes((int64_t)root->watch_memory, bytes, sizeof bytes);
@@ -188,8 +185,7 @@ static void print_watches(struct lbx_out *out, const struct lbx_root *root, cons
 	}
 	row(out, "stacks");
 	if (root->want_stack)
-		lbx_printf(out, "%u frame%s of each tensor's creation\n", root->want_stack,
-			   LB_S(root->want_stack));
+		lbx_printf(out, "%u frame%s of each tensor's creation\n", root->want_stack, LB_S(root->want_stack));
 	else
 		lbx_printf(out, "the call site of each tensor's creation\n");
 }
@@ -210,26 +206,25 @@ static void print_counters(struct lbx_out *out, const struct lbx_root *root)
 	lbx_format_bytes((int64_t)k->memory_limit, limit, sizeof limit);
 	lbx_printf(out, "made       %" PRIu64 ", freed %" PRIu64 "\n", k->created, k->freed);
 	row(out, "memory");
-	lbx_printf(out, "%s in use, peak %s, cache %s, limit %s\n", active, peak, cache,
-		   limit);
+	lbx_printf(out, "%s in use, peak %s, cache %s, limit %s\n", active, peak, cache, limit);
 	row(out, "work");
-	lbx_printf(out, "%" PRIu64 " evaluation%s done, %" PRIu64 " implicit; %" PRIu64
-		   " operation%s, %" PRIu64 " of them fused\n", k->evals, LB_S(k->evals), k->implicit_evals,
-		   k->ops, LB_S(k->ops), k->fused);
+	lbx_printf(out,
+		   "%" PRIu64 " evaluation%s done, %" PRIu64 " implicit; %" PRIu64 " operation%s, %" PRIu64
+		   " of them fused\n",
+		   k->evals, LB_S(k->evals), k->implicit_evals, k->ops, LB_S(k->ops), k->fused);
 	row(out, "trouble");
-	lbx_printf(out, "%" PRIu64 " raw accesses to strided views, %" PRIu64
-		   " operation%s with NaN or Inf seen, %" PRIu64 " failed calls\n", k->raw_misuse,
-		   k->nan_seen, LB_S(k->nan_seen), k->errors);
+	lbx_printf(out,
+		   "%" PRIu64 " raw accesses to strided views, %" PRIu64 " operation%s with NaN or Inf seen, %" PRIu64
+		   " failed calls\n",
+		   k->raw_misuse, k->nan_seen, LB_S(k->nan_seen), k->errors);
 }
 
-static void print_status(struct lbx_context *context, const struct lbx_root *root,
-			 const struct counts *c)
+static void print_status(struct lbx_context *context, const struct lbx_root *root, const struct counts *c)
 {
 	struct lbx_out *out = context->out;
 
 	row(out, "runtime");
-	lbx_printf(out, "Lazybones %s, symbol table %u.%u at ", root->version, root->major,
-		   root->minor);
+	lbx_printf(out, "Lazybones %s, symbol table %u.%u at ", root->version, root->major, root->minor);
 	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, root->address);
 	lbx_printf(out, "\n");
 	row(out, "target");
@@ -238,9 +233,8 @@ static void print_status(struct lbx_context *context, const struct lbx_root *roo
 		lbx_printf(out, ", rank %lld", (long long)root->rank);
 	lbx_printf(out, "\n");
 	row(out, "tensors");
-	lbx_printf(out, "%" PRIu64 " ready, %" PRIu64 " lazy, %" PRIu64 " evaluating; %"
-		   PRIu64 " named\n", c->by_state[LBX_READY], c->by_state[LBX_LAZY],
-		   c->by_state[LBX_EVALUATING], c->named);
+	lbx_printf(out, "%" PRIu64 " ready, %" PRIu64 " lazy, %" PRIu64 " evaluating; %" PRIu64 " named\n",
+		   c->by_state[LBX_READY], c->by_state[LBX_LAZY], c->by_state[LBX_EVALUATING], c->named);
 	if (c->bad)
 		lbx_styled(out, LBX_WARNING, "           %" PRIu64 " unreadable or damaged\n", c->bad);
 	print_counters(out, root);
@@ -312,8 +306,8 @@ static bool nothing(struct lbx_context *context)
 	const char *kind = context->target ? context->target->ops->kind : NULL;
 
 	if (out->json) {
-		json_t *status = json_pack("{s:s,s:s?,s:o,s:s}", "reader", LB_VERSION, "target", kind,
-					   "version", json_null(), "why", lb_error_message());
+		json_t *status = json_pack("{s:s,s:s?,s:o,s:s}", "reader", LB_VERSION, "target", kind, "version",
+					   json_null(), "why", lb_error_message());
 		add_catches(context, status);
 		json_object_set_new(status, "providers", json_array());
 		bool done = !finds(context, &tensors) || others(context, json_object_get(status, "providers"));
@@ -323,8 +317,7 @@ static bool nothing(struct lbx_context *context)
 		}
 		lbx_json(out, status);
 	} else {
-		lbx_printf(out, "reader     Lazybones %s, symbol tables %d.x\n", LB_VERSION,
-			   LB_ABI_MAJOR);
+		lbx_printf(out, "reader     Lazybones %s, symbol tables %d.x\n", LB_VERSION, LB_ABI_MAJOR);
 		lbx_printf(out, "target     %s\n", kind ? kind : "none");
 		row(out, "runtime");
 		lbx_printf(out, "not found: %s\n", lb_error_message());

@@ -104,8 +104,7 @@ static bool print_inputs(struct tree *tree, const struct lbx_tensor *t, int dept
 	for (uint32_t i = 0; i < t->n_inputs; i++) {
 		bool last = i + 1 == t->n_inputs;
 		bool found = lbx_tensor_input(t, i, &input);
-		if (!(found ? print_subtree(tree, &input, depth, last)
-			    : print_lost(tree, t, i, depth, last)))
+		if (!(found ? print_subtree(tree, &input, depth, last) : print_lost(tree, t, i, depth, last)))
 			return false;
 	}
 	return true;
@@ -155,8 +154,7 @@ static bool print_tree(struct tree *tree, const struct lbx_tensor *t)
 	lbx_printf(out, "%" PRId64 " tensor%s: %" PRId64 " ready, %" PRId64 " not yet computed",
 		   tree->lazy + tree->ready, LB_S(tree->lazy + tree->ready), tree->ready, tree->lazy);
 	if (tree->lost)
-		lbx_printf(out, "; %" PRId64 " former input%s gone", tree->lost,
-			   LB_S(tree->lost));
+		lbx_printf(out, "; %" PRId64 " former input%s gone", tree->lost, LB_S(tree->lost));
 	lbx_printf(out, "; depth %" PRId64 "\n", tree->deepest);
 	if (tree->cut)
 		lbx_printf(out, "cut short: --depth N and --limit N show more\n");
@@ -166,7 +164,9 @@ static bool print_tree(struct tree *tree, const struct lbx_tensor *t)
 
 static bool run_graph(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct tree tree = { .context = context, .depth = DEFAULT_DEPTH, .limit = DEFAULT_LIMIT,
+	struct tree tree = { .context = context,
+			     .depth = DEFAULT_DEPTH,
+			     .limit = DEFAULT_LIMIT,
 			     .history = lbx_args_option(args, "history") };
 	const char *dot = lbx_args_option(args, "dot"), *png = lbx_args_option(args, "png");
 	bool drawn = dot || png || context->out->json;
@@ -177,14 +177,14 @@ static bool run_graph(struct lbx_context *context, const struct lbx_args *args)
 	if (drawn)
 		tree.depth = INT64_MAX;
 	if (!lbx_args_int(args, "depth", 0, drawn ? INT64_MAX : MAX_DEPTH, &tree.depth) ||
-	    !lbx_args_int(args, "limit", 1, UINT32_MAX / 2, &tree.limit) ||
-	    !lbx_select(context, args->v[0], &s))
+	    !lbx_args_int(args, "limit", 1, UINT32_MAX / 2, &tree.limit) || !lbx_select(context, args->v[0], &s))
 		return false;
 	if (s.slice.n)
 		return lb_fail("graph shows whole tensors: '%s' is a slice", args->v[0]);
 	if (drawn) {
-		struct lbx_dot how = { .depth = tree.depth, .limit = tree.limit,
-				       .history = tree.history, .dot = dot, .png = png };
+		struct lbx_dot how = {
+			.depth = tree.depth, .limit = tree.limit, .history = tree.history, .dot = dot, .png = png
+		};
 		return lbx_dot(context, &s.tensor, &how);
 	}
 	bool ok = print_tree(&tree, &s.tensor);

@@ -24,14 +24,57 @@ enum { HEADER = 11 /* bytes of a unit's */, PLACE_MAX = 128, SECTIONS = 5 };
 static const uint64_t no_code = 0x8000000000000000ULL;
 
 static const unsigned char abbreviations[] = {
-	UNIT, DW_TAG_compile_unit, true, DW_AT_producer, DW_FORM_strp, DW_AT_language, DW_FORM_data1,
-	DW_AT_name, DW_FORM_strp, DW_AT_low_pc, DW_FORM_addr, DW_AT_high_pc, DW_FORM_data1, 0, 0,
-	NUMBER, DW_TAG_base_type, false, DW_AT_name, DW_FORM_strp, DW_AT_encoding, DW_FORM_data1,
-	DW_AT_byte_size, DW_FORM_data1, 0, 0,
-	ARRAY, DW_TAG_array_type, true, DW_AT_type, DW_FORM_ref4, 0, 0,
-	AXIS, DW_TAG_subrange_type, false, DW_AT_count, DW_FORM_udata, 0, 0,
-	VARIABLE, DW_TAG_variable, false, DW_AT_name, DW_FORM_strp, DW_AT_type, DW_FORM_ref4,
-	DW_AT_location, DW_FORM_exprloc, 0, 0,
+	UNIT,
+	DW_TAG_compile_unit,
+	true,
+	DW_AT_producer,
+	DW_FORM_strp,
+	DW_AT_language,
+	DW_FORM_data1,
+	DW_AT_name,
+	DW_FORM_strp,
+	DW_AT_low_pc,
+	DW_FORM_addr,
+	DW_AT_high_pc,
+	DW_FORM_data1,
+	0,
+	0,
+	NUMBER,
+	DW_TAG_base_type,
+	false,
+	DW_AT_name,
+	DW_FORM_strp,
+	DW_AT_encoding,
+	DW_FORM_data1,
+	DW_AT_byte_size,
+	DW_FORM_data1,
+	0,
+	0,
+	ARRAY,
+	DW_TAG_array_type,
+	true,
+	DW_AT_type,
+	DW_FORM_ref4,
+	0,
+	0,
+	AXIS,
+	DW_TAG_subrange_type,
+	false,
+	DW_AT_count,
+	DW_FORM_udata,
+	0,
+	0,
+	VARIABLE,
+	DW_TAG_variable,
+	false,
+	DW_AT_name,
+	DW_FORM_strp,
+	DW_AT_type,
+	DW_FORM_ref4,
+	DW_AT_location,
+	DW_FORM_exprloc,
+	0,
+	0,
 	0,
 };
 
@@ -132,13 +175,11 @@ void lbx_dwarf_destroy(struct lbx_dwarf *d)
 
 /* ---- types ---- */
 
-uint32_t lbx_dwarf_number(struct lbx_dwarf *d, const char *name, enum lbx_dwarf_encoding encoding,
-			  unsigned bytes)
+uint32_t lbx_dwarf_number(struct lbx_dwarf *d, const char *name, enum lbx_dwarf_encoding encoding, unsigned bytes)
 {
 	static const unsigned char encodings[] = {
-		[LBX_BOOLEAN] = DW_ATE_boolean, [LBX_SIGNED] = DW_ATE_signed,
-		[LBX_UNSIGNED] = DW_ATE_unsigned, [LBX_FLOAT] = DW_ATE_float,
-		[LBX_COMPLEX] = DW_ATE_complex_float,
+		[LBX_BOOLEAN] = DW_ATE_boolean, [LBX_SIGNED] = DW_ATE_signed,         [LBX_UNSIGNED] = DW_ATE_unsigned,
+		[LBX_FLOAT] = DW_ATE_float,     [LBX_COMPLEX] = DW_ATE_complex_float,
 	};
 	uint32_t type = (uint32_t)d->info.n;
 
@@ -216,8 +257,7 @@ static void by_record(const struct lbx_place *place, struct expression *e)
 	e->n += value.n + nothing.n;
 }
 
-void lbx_dwarf_variable(struct lbx_dwarf *d, const char *name, uint32_t type,
-			const struct lbx_place *place)
+void lbx_dwarf_variable(struct lbx_dwarf *d, const char *name, uint32_t type, const struct lbx_place *place)
 {
 	struct expression e = { .n = 0 };
 	uint64_t nbytes = place->kind == LBX_COPIED ? place->nbytes : 0;
@@ -225,8 +265,7 @@ void lbx_dwarf_variable(struct lbx_dwarf *d, const char *name, uint32_t type,
 	if (place->kind == LBX_BY_RECORD)
 		by_record(place, &e);
 	else
-		add_uleb(&e, place->kind == LBX_COPIED ? DW_OP_implicit_value : DW_OP_piece,
-			 place->nbytes);
+		add_uleb(&e, place->kind == LBX_COPIED ? DW_OP_implicit_value : DW_OP_piece, place->nbytes);
 	put_int(&d->info, VARIABLE, 1);
 	put_string(d, name);
 	put_int(&d->info, type, 4);
@@ -258,17 +297,25 @@ static void put_object(struct lbx_dwarf *d, unsigned machine)
 	};
 	Elf64_Ehdr header = {
 		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT },
-		.e_type = ET_EXEC, .e_machine = (Elf64_Half)machine, .e_version = EV_CURRENT,
-		.e_shoff = sizeof header, .e_ehsize = sizeof header, .e_shentsize = sizeof(Elf64_Shdr),
-		.e_shnum = SECTIONS, .e_shstrndx = SECTIONS - 1,
+		.e_type = ET_EXEC,
+		.e_machine = (Elf64_Half)machine,
+		.e_version = EV_CURRENT,
+		.e_shoff = sizeof header,
+		.e_ehsize = sizeof header,
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = SECTIONS,
+		.e_shstrndx = SECTIONS - 1,
 	};
 	uint64_t at = sizeof header + SECTIONS * sizeof(Elf64_Shdr);
 
 	put(&d->object, &header, sizeof header);
 	for (int i = 0; i < SECTIONS; i++) {
-		Elf64_Shdr s = { .sh_name = sections[i].name, .sh_type = sections[i].type,
-				 .sh_flags = sections[i].flags, .sh_offset = i ? at : 0,
-				 .sh_size = sections[i].n, .sh_addralign = 1,
+		Elf64_Shdr s = { .sh_name = sections[i].name,
+				 .sh_type = sections[i].type,
+				 .sh_flags = sections[i].flags,
+				 .sh_offset = i ? at : 0,
+				 .sh_size = sections[i].n,
+				 .sh_addralign = 1,
 				 .sh_entsize = sections[i].flags ? 1 : 0 };
 		put(&d->object, &s, sizeof s);
 		at += sections[i].n;
@@ -283,14 +330,12 @@ bool lbx_dwarf_finish(struct lbx_dwarf *d, unsigned machine, const void **ret, s
 	if (d->info.n > INT32_MAX || d->strings.n > INT32_MAX)
 		return lb_fail("the symbols would take more than %d bytes", INT32_MAX);
 	if (!flush(&d->info) || !flush(&d->strings))
-		return lb_fail("out of memory for %llu bytes of symbols",
-			       (unsigned long long)d->info.n);
+		return lb_fail("out of memory for %llu bytes of symbols", (unsigned long long)d->info.n);
 	uint32_t length = (uint32_t)d->info.n - 4;
 	memcpy(d->info.bytes, &length, sizeof length);
 	put_object(d, machine);
 	if (!flush(&d->object))
-		return lb_fail("out of memory for %llu bytes of symbols",
-			       (unsigned long long)d->object.n);
+		return lb_fail("out of memory for %llu bytes of symbols", (unsigned long long)d->object.n);
 	*ret = d->object.bytes;
 	*n = d->object.size;
 	return true;

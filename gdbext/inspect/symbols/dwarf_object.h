@@ -45,13 +45,11 @@ struct lbx_place {
 struct lbx_dwarf *lbx_dwarf_create(const char *unit);
 void lbx_dwarf_destroy(struct lbx_dwarf *dwarf); /* NULL is fine */
 /* A type is a number, never 0. */
-uint32_t lbx_dwarf_number(struct lbx_dwarf *dwarf, const char *name, enum lbx_dwarf_encoding encoding,
-			  unsigned bytes);
+uint32_t lbx_dwarf_number(struct lbx_dwarf *dwarf, const char *name, enum lbx_dwarf_encoding encoding, unsigned bytes);
 uint32_t lbx_dwarf_array(struct lbx_dwarf *dwarf, uint32_t element, int rank, const int64_t *shape);
 /* A variable that no function owns and that other units do not see: a name of the program's own
  * goes before it. */
-void lbx_dwarf_variable(struct lbx_dwarf *dwarf, const char *name, uint32_t type,
-			const struct lbx_place *place);
+void lbx_dwarf_variable(struct lbx_dwarf *dwarf, const char *name, uint32_t type, const struct lbx_place *place);
 /* The object for a machine (EM_X86_64, …), at *ret until the dwarf is destroyed. Call it once. */
 bool lbx_dwarf_finish(struct lbx_dwarf *dwarf, unsigned machine, const void **ret, size_t *n);
 

@@ -38,10 +38,10 @@ bool lbx_symbol_hides_file(const char *name)
 static bool is_keyword(const char *name)
 {
 	static const char *const words[] = {
-		"unsigned", "signed", "long", "short", "int", "char", "double", "float", "struct",
-		"union", "enum", "const", "volatile", "restrict", "sizeof", "alignof", "_Alignof",
-		"class", "template", "typename", "operator", "new", "delete", "true", "false", "and",
-		"or", "xor", "not", "bitand", "bitor", "compl", "_Complex", "_Atomic",
+		"unsigned", "signed",   "long",     "short",    "int",      "char",     "double",  "float",    "struct",
+		"union",    "enum",     "const",    "volatile", "restrict", "sizeof",   "alignof", "_Alignof", "class",
+		"template", "typename", "operator", "new",      "delete",   "true",     "false",   "and",      "or",
+		"xor",      "not",      "bitand",   "bitor",    "compl",    "_Complex", "_Atomic",
 	};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -63,10 +63,10 @@ static bool c_can_spell(const char *name)
 static char *spell(const struct lbx_symbol *s, bool with_id)
 {
 	char *spelt;
-	int n = with_id ? asprintf(&spelt, "%s%s_%llu", is_digit(*s->name) ? "_" : "", s->name,
-				   (unsigned long long)s->id)
-			: asprintf(&spelt, "%s%s%s", is_digit(*s->name) ? "_" : "", s->name,
-				   is_keyword(s->name) ? "_" : "");
+	int n =
+	    with_id
+		? asprintf(&spelt, "%s%s_%llu", is_digit(*s->name) ? "_" : "", s->name, (unsigned long long)s->id)
+		: asprintf(&spelt, "%s%s%s", is_digit(*s->name) ? "_" : "", s->name, is_keyword(s->name) ? "_" : "");
 
 	if (n < 0)
 		return NULL;

@@ -46,13 +46,11 @@ bool lbx_write_private(const char *path, const void *bytes, size_t n)
 static bool parse_auto(const char *text, enum automatic *ret)
 {
 	*ret = !text ? AS_IT_WAS : strcmp(text, "on") == 0 ? ON : OFF;
-	return *ret != OFF || strcmp(text, "off") == 0 ||
-	       lbx_misuse("symbols: --auto takes on or off, not '%s'", text);
+	return *ret != OFF || strcmp(text, "off") == 0 || lbx_misuse("symbols: --auto takes on or off, not '%s'", text);
 }
 
 /* Ends with a newline; what does not fit goes on in another line. */
-static void line(struct lbx_out *out, int hang, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+static void line(struct lbx_out *out, int hang, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void line(struct lbx_out *out, int hang, const char *format, ...)
 {
 	char text[1024];
@@ -70,15 +68,15 @@ static void tell_too_large(struct lbx_out *out, const struct lbx_typed *t)
 	int64_t n = t->counts[LBX_TOO_LARGE], wanted = t->wanted;
 
 	if (wanted > LIMIT_MAX)
-		line(out, 4, "  %" PRId64 " <optimized out>: of more than %d bytes, which cannot be copied: "
-		     "`tensor print` shows any part", n, LIMIT_MAX);
+		line(out, 4,
+		     "  %" PRId64 " <optimized out>: of more than %d bytes, which cannot be copied: "
+		     "`tensor print` shows any part",
+		     n, LIMIT_MAX);
 	else if (wanted)
-		line(out, 4, "  %" PRId64 " <optimized out>: of more than %" PRId64 " bytes; --limit %" PRId64
-		     " %s %s", n, t->limit, wanted, LB_PLURAL(wanted, "copy", "copies"),
-		     LB_PLURAL(n, "it", "them"));
+		line(out, 4, "  %" PRId64 " <optimized out>: of more than %" PRId64 " bytes; --limit %" PRId64 " %s %s",
+		     n, t->limit, wanted, LB_PLURAL(wanted, "copy", "copies"), LB_PLURAL(n, "it", "them"));
 	else
-		line(out, 4, "  %" PRId64 " <optimized out>: copies take at most %d bytes together", n,
-		     LBX_COPIES_MAX);
+		line(out, 4, "  %" PRId64 " <optimized out>: copies take at most %d bytes together", n, LBX_COPIES_MAX);
 }
 
 static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
@@ -93,9 +91,8 @@ static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 	if (counts[LBX_REPLAYED])
 		line(out, 4, "  %" PRId64 " lazy, computed outside the program", counts[LBX_REPLAYED]);
 	if (counts[LBX_COPY])
-		line(out, 4, "  %" PRId64 " %s as of now: elements of a view lie apart (%s%s)",
-		     counts[LBX_COPY], LB_PLURAL(counts[LBX_COPY], "copy", "copies"), t->a_copy,
-		     counts[LBX_COPY] > 1 ? ", …" : "");
+		line(out, 4, "  %" PRId64 " %s as of now: elements of a view lie apart (%s%s)", counts[LBX_COPY],
+		     LB_PLURAL(counts[LBX_COPY], "copy", "copies"), t->a_copy, counts[LBX_COPY] > 1 ? ", …" : "");
 	if (t->limit > LIMIT && (counts[LBX_COPY] || counts[LBX_REPLAYED]))
 		line(out, 4, "  gdb shows a value of more than %d bytes only after `set max-value-size unlimited`",
 		     LIMIT);
@@ -105,17 +102,15 @@ static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 		line(out, 4, "  %" PRId64 " <optimized out>: damaged, or not to be computed%s%s",
 		     counts[LBX_UNREADABLE], t->failure[0] ? ": " : "", t->failure);
 	if (t->respelt)
-		line(out, 2, "Where C cannot spell a name: '%s' is also %s.", t->a_respelt[0],
-		     t->a_respelt[1]);
+		line(out, 2, "Where C cannot spell a name: '%s' is also %s.", t->a_respelt[0], t->a_respelt[1]);
 	if (t->repeated)
-		line(out, 2, "Where several tensors have one name: another '%s' is %s.",
-		     t->a_repeated[0], t->a_repeated[1]);
+		line(out, 2, "Where several tensors have one name: another '%s' is %s.", t->a_repeated[0],
+		     t->a_repeated[1]);
 }
 
 static void tell_json(struct lbx_out *out, const struct lbx_typed *t, const char *path, size_t n)
 {
-	static const char *const names[] = { "in_place", "lazy", "replayed", "copied", "too_large",
-					     "damaged" };
+	static const char *const names[] = { "in_place", "lazy", "replayed", "copied", "too_large", "damaged" };
 	json_t *o = json_pack("{s:I}", "variables", (json_int_t)t->n);
 
 	for (int i = 0; i < LBX_OUTCOMES; i++)
@@ -130,26 +125,22 @@ static void tell_json(struct lbx_out *out, const struct lbx_typed *t, const char
 static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *path, bool beside)
 {
 	if (path)
-		line(out, 2, "%" PRId64 " tensor%s as variables in %s, for `add-symbol-file`", t->n,
-		     LB_S(t->n), path);
+		line(out, 2, "%" PRId64 " tensor%s as variables in %s, for `add-symbol-file`", t->n, LB_S(t->n), path);
 	else
 		line(out, 2, "%" PRId64 "%s tensor%s now %s of gdb", t->n, beside ? " more" : "",
 		     LB_PLURAL(t->n, " is", "s are"), LB_PLURAL(t->n, "a variable", "variables"));
 	tell_lines(out, t);
 	if (t->n)
-		line(out, 2, "Where the program has a variable of that name, write %s::NAME.",
-		     LBX_TYPED_UNIT);
+		line(out, 2, "Where the program has a variable of that name, write %s::NAME.", LBX_TYPED_UNIT);
 }
 
-static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned machine,
-		 const char *path)
+static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned machine, const char *path)
 {
 	bool beside = typed->space->tensors.n > 0;
 	const void *object;
 	size_t n;
 
-	if (!lbx_typed_variables(context, typed) ||
-	    !lbx_dwarf_finish(typed->dwarf, machine, &object, &n))
+	if (!lbx_typed_variables(context, typed) || !lbx_dwarf_finish(typed->dwarf, machine, &object, &n))
 		return false;
 	if (path ? !lbx_write_private(path, object, n)
 		 : (typed->n || !beside) && !context->debugger->load(context, object, n))
@@ -188,7 +179,8 @@ static bool say_when(struct lbx_out *out, bool on)
 
 static bool run_symbols(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct lbx_typed typed = { .glob = args->n ? args->v[0] : NULL, .limit = LIMIT,
+	struct lbx_typed typed = { .glob = args->n ? args->v[0] : NULL,
+				   .limit = LIMIT,
 				   .peek = lbx_args_option(args, "peek") };
 	const char *path = lbx_args_option(args, "out");
 	bool remove = lbx_args_option(args, "remove"), known = true;
@@ -202,13 +194,12 @@ static bool run_symbols(struct lbx_context *context, const struct lbx_args *args
 		return false;
 	if (!context->debugger && (remove || automatic || !path))
 		return lbx_misuse("symbols: --out FILE says where to write them; then, in gdb: "
-			       "add-symbol-file FILE");
+				  "add-symbol-file FILE");
 	if (remove && (path || automatic == ON || args->n))
 		return lbx_misuse("symbols: --remove removes all variables; it combines only with --auto off");
 	/* what is to be asked of a debugger comes before what changes anything */
 	bool makes = !remove && automatic != OFF && !(automatic == ON && !context->target);
-	if (makes && (!lbx_context_table(context, &table) ||
-		      !lbx_target_machine(context->target, &machine)))
+	if (makes && (!lbx_context_table(context, &table) || !lbx_target_machine(context->target, &machine)))
 		known = false;
 	if (!path && (makes || remove) && !context->debugger->ready(context, &typed.space))
 		known = false;

@@ -16,7 +16,6 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/name.h"
 
-
 struct type {
 	enum lb_dtype dtype;
 	int rank;
@@ -74,14 +73,12 @@ static bool collect(struct maker *m)
 	bool is_new;
 
 	while ((next = lbx_tensors_next(m->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
-		if (++seen % 8192 == 0 &&
-		    !lbx_progress(m->context->out, "reading tensors", (int64_t)seen, 0))
+		if (++seen % 8192 == 0 && !lbx_progress(m->context->out, "reading tensors", (int64_t)seen, 0))
 			return false;
 		if (!t.name[0] || (glob && !lbx_name_matches(glob, t.name)))
 			continue;
 		uint64_t key = t.id << 1 | (way_of(m->typed, &t) == BY_COPY);
-		if (!lbx_idset_add(&m->typed->space->tensors, key, &is_new) ||
-		    (is_new && !add_symbol(m, slot - 1, &t)))
+		if (!lbx_idset_add(&m->typed->space->tensors, key, &is_new) || (is_new && !add_symbol(m, slot - 1, &t)))
 			return false;
 	}
 	return next == LBX_NEXT_END && lbx_symbol_names(m->typed->space, m->symbols, m->n);
@@ -95,18 +92,17 @@ static uint32_t number_of(struct maker *m, enum lb_dtype dtype)
 		const char *name;
 		enum lbx_dwarf_encoding encoding;
 	} in_c[LB_DTYPES] = {
-		[LB_BOOL] = { "bool", LBX_BOOLEAN }, [LB_U8] = { "uint8_t", LBX_UNSIGNED },
+		[LB_BOOL] = { "bool", LBX_BOOLEAN },     [LB_U8] = { "uint8_t", LBX_UNSIGNED },
 		[LB_U16] = { "uint16_t", LBX_UNSIGNED }, [LB_U32] = { "uint32_t", LBX_UNSIGNED },
 		[LB_U64] = { "uint64_t", LBX_UNSIGNED }, [LB_I8] = { "int8_t", LBX_SIGNED },
-		[LB_I16] = { "int16_t", LBX_SIGNED }, [LB_I32] = { "int32_t", LBX_SIGNED },
-		[LB_I64] = { "int64_t", LBX_SIGNED }, [LB_F16] = { "_Float16", LBX_FLOAT },
-		[LB_BF16] = { "__bf16", LBX_FLOAT }, [LB_F32] = { "float", LBX_FLOAT },
-		[LB_F64] = { "double", LBX_FLOAT }, [LB_C64] = { "complex float", LBX_COMPLEX },
+		[LB_I16] = { "int16_t", LBX_SIGNED },    [LB_I32] = { "int32_t", LBX_SIGNED },
+		[LB_I64] = { "int64_t", LBX_SIGNED },    [LB_F16] = { "_Float16", LBX_FLOAT },
+		[LB_BF16] = { "__bf16", LBX_FLOAT },     [LB_F32] = { "float", LBX_FLOAT },
+		[LB_F64] = { "double", LBX_FLOAT },      [LB_C64] = { "complex float", LBX_COMPLEX },
 	};
 
 	if (!m->numbers[dtype])
-		m->numbers[dtype] = lbx_dwarf_number(m->typed->dwarf, in_c[dtype].name,
-						     in_c[dtype].encoding,
+		m->numbers[dtype] = lbx_dwarf_number(m->typed->dwarf, in_c[dtype].name, in_c[dtype].encoding,
 						     (unsigned)lbx_dtype_bytes(dtype));
 	return m->numbers[dtype];
 }
@@ -176,8 +172,7 @@ static bool copy(struct maker *m, const struct lbx_array *array, void **own, str
 {
 	*own = malloc((size_t)ret->nbytes);
 	if (!*own)
-		return lb_fail("out of memory for %llu bytes of values",
-			       (unsigned long long)ret->nbytes);
+		return lb_fail("out of memory for %llu bytes of values", (unsigned long long)ret->nbytes);
 	if (!lbx_array_gather(array, m->context->out, "copying", *own))
 		return false;
 	ret->kind = LBX_COPIED;
@@ -212,8 +207,8 @@ static bool copy_value(struct maker *m, const struct lbx_tensor *t, void **own, 
 		*outcome = LBX_TOO_LARGE;
 		return true;
 	}
-	bool ok = ready ? lbx_array_of_tensor(m->context->target, t, &array)
-			: lbx_replay(m->context, t, NULL, &replayed);
+	bool ok =
+	    ready ? lbx_array_of_tensor(m->context->target, t, &array) : lbx_replay(m->context, t, NULL, &replayed);
 	ok = ok && copy(m, ready ? &array : &replayed.array, own, ret);
 	lbx_replay_release(&replayed);
 	*outcome = !ok ? LBX_UNREADABLE : ready ? LBX_COPY : LBX_REPLAYED;
@@ -234,8 +229,7 @@ static bool place_of(struct maker *m, const struct lbx_tensor *t, void **own, st
 		return copy_value(m, t, own, ret, outcome);
 	else if (way == BY_RECORD && !by_record(m, t, ret))
 		*outcome = LBX_UNREADABLE;
-	if (*outcome != LBX_IN_PLACE ||
-	    lbx_target_saved(m->context->target, lbx_tensor_data(t), ret->nbytes))
+	if (*outcome != LBX_IN_PLACE || lbx_target_saved(m->context->target, lbx_tensor_data(t), ret->nbytes))
 		return true;
 	ret->kind = LBX_NOWHERE;
 	*outcome = LBX_UNREADABLE;
@@ -294,8 +288,7 @@ static bool make(struct maker *m)
 	if (!collect(m))
 		return false;
 	for (size_t i = 0; i < m->n; i++) {
-		if (i % 1024 == 1023 &&
-		    !lbx_progress(m->context->out, "making variables", (int64_t)i, (int64_t)m->n))
+		if (i % 1024 == 1023 && !lbx_progress(m->context->out, "making variables", (int64_t)i, (int64_t)m->n))
 			return false;
 		if (!add_variable(m, &m->symbols[i]))
 			return false;
@@ -308,15 +301,13 @@ bool lbx_typed_variables(struct lbx_context *context, struct lbx_typed *ret)
 	struct lbx_table *table;
 	struct lbx_root root;
 
-	*ret = (struct lbx_typed){ .glob = ret->glob, .peek = ret->peek, .limit = ret->limit,
-				   .space = ret->space };
+	*ret = (struct lbx_typed){ .glob = ret->glob, .peek = ret->peek, .limit = ret->limit, .space = ret->space };
 	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
 		return false;
 	ret->dwarf = lbx_dwarf_create(LBX_TYPED_UNIT);
 	if (!ret->dwarf)
 		return false;
-	struct maker m = { .context = context, .tensors = lbx_table_tensors(table), .typed = ret,
-			   .pid = root.pid };
+	struct maker m = { .context = context, .tensors = lbx_table_tensors(table), .typed = ret, .pid = root.pid };
 	bool ok = make(&m);
 	for (size_t i = 0; i < m.n; i++) {
 		free(m.symbols[i].name);

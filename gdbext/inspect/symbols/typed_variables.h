@@ -9,9 +9,7 @@
 /* The unit that the variables are of: gdb knows each as tensor::NAME. */
 #define LBX_TYPED_UNIT "tensor"
 
-enum lbx_outcome {
-	LBX_IN_PLACE, LBX_STAYS_LAZY, LBX_REPLAYED, LBX_COPY, LBX_TOO_LARGE, LBX_UNREADABLE, LBX_OUTCOMES
-};
+enum lbx_outcome { LBX_IN_PLACE, LBX_STAYS_LAZY, LBX_REPLAYED, LBX_COPY, LBX_TOO_LARGE, LBX_UNREADABLE, LBX_OUTCOMES };
 
 /* bytes that are copied together */
 enum { LBX_COPIES_MAX = 256 << 20 };

@@ -68,13 +68,12 @@ static bool take_encoding(const struct lbx_tensor *t, struct lbx_array *ret)
 		return true;
 	int64_t wanted = e->axis < 0 ? 1 : e->axis < t->rank ? lbx_shape(t)[e->axis] : -1;
 	ret->scaled = (struct lbx_scaled){ .axis = e->axis < 0 ? -1 : e->axis, .step = 1 };
-	return e->n_scales == wanted || lb_fail("tensor #%llu is damaged: it has %lld scale%s for axis %d",
-						(unsigned long long)t->id, (long long)e->n_scales,
-						LB_S(e->n_scales), e->axis);
+	return e->n_scales == wanted ||
+	       lb_fail("tensor #%llu is damaged: it has %lld scale%s for axis %d", (unsigned long long)t->id,
+		       (long long)e->n_scales, LB_S(e->n_scales), e->axis);
 }
 
-bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t,
-			 struct lbx_array *ret)
+bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t, struct lbx_array *ret)
 {
 	unsigned long long id = t->id;
 	char why[256];
@@ -84,8 +83,7 @@ bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t,
 		return lb_fail("tensor #%llu %s", id, why);
 	}
 	if (t->torn)
-		return lb_fail("tensor #%llu is torn: the program stopped while it was being changed",
-			       id);
+		return lb_fail("tensor #%llu is torn: the program stopped while it was being changed", id);
 	memset(ret, 0, sizeof *ret);
 	ret->target = target;
 	ret->low = t->data;
@@ -99,16 +97,15 @@ bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t,
 	ret->offset = t->offset;
 	if (!finish(ret))
 		return lb_fail("tensor #%llu is corrupt: its shape, strides and offset reach out of "
-			       "its buffer of %lld byte%s", id, (long long)t->buffer_bytes,
-			       LB_S(t->buffer_bytes));
+			       "its buffer of %lld byte%s",
+			       id, (long long)t->buffer_bytes, LB_S(t->buffer_bytes));
 	if (ret->size)
 		ret->local = lbx_target_map(target, ret->low, (size_t)t->buffer_bytes);
 	return true;
 }
 
-bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int rank,
-		     const int64_t *shape, const int64_t *strides, int64_t offset,
-		     struct lbx_array *ret)
+bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int rank, const int64_t *shape,
+		     const int64_t *strides, int64_t offset, struct lbx_array *ret)
 {
 	memset(ret, 0, sizeof *ret);
 	if (rank < 0 || rank > LBX_ARRAY_RANK || nbytes < 0)
@@ -122,8 +119,7 @@ bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int 
 	memcpy(ret->shape, shape, (size_t)rank * sizeof *shape);
 	memcpy(ret->strides, strides, (size_t)rank * sizeof *strides);
 	ret->offset = offset;
-	return finish(ret) || lb_fail("the array reaches out of its %lld byte%s", (long long)nbytes,
-				      LB_S(nbytes));
+	return finish(ret) || lb_fail("the array reaches out of its %lld byte%s", (long long)nbytes, LB_S(nbytes));
 }
 
 int64_t lbx_array_at(const struct lbx_array *a, const int64_t *coordinates)
@@ -189,8 +185,10 @@ static bool read_encoded(const struct lbx_array *a, struct lbx_run run, char *to
 			blocks = a->local + from;
 		else if (!lbx_target_read(a->target, a->low + (uint64_t)from, scratch, (size_t)bytes))
 			return false;
-		lbx_decode(e, blocks, &(struct lbx_run){ first - from / e->bytes * e->elements, run.stride, m,
-							 run.at + done * run.step, run.step }, to + done * width);
+		lbx_decode(e, blocks,
+			   &(struct lbx_run){ first - from / e->bytes * e->elements, run.stride, m,
+					      run.at + done * run.step, run.step },
+			   to + done * width);
 		done += m;
 	}
 	return true;
@@ -202,8 +200,11 @@ static struct lbx_run run_of(const struct lbx_array *a, const int64_t *coordinat
 	int last = a->rank - 1;
 
 	return (struct lbx_run){
-		.first = lbx_array_at(a, coordinates), .stride = a->rank && n > 1 ? a->strides[last] : 1, .n = n,
-		.at = scale_at(a, coordinates), .step = a->rank && is_scaled(a, last) ? a->scaled.step : 0,
+		.first = lbx_array_at(a, coordinates),
+		.stride = a->rank && n > 1 ? a->strides[last] : 1,
+		.n = n,
+		.at = scale_at(a, coordinates),
+		.step = a->rank && is_scaled(a, last) ? a->scaled.step : 0,
 	};
 }
 
@@ -224,9 +225,8 @@ static bool read_run(const struct lbx_array *a, const struct lbx_run *run, char 
 	if (a->local) {
 		const char *from = a->local + at * width;
 #define STRIDED(type) \
-		for (int64_t i = 0; i < n; i++) \
-			memcpy(to + i * (int64_t)sizeof(type), \
-			       from + i * stride * (int64_t)sizeof(type), sizeof(type));
+	for (int64_t i = 0; i < n; i++) \
+		memcpy(to + i * (int64_t)sizeof(type), from + i * stride * (int64_t)sizeof(type), sizeof(type));
 		switch (width) {
 		case 1: STRIDED(uint8_t) break;
 		case 2: STRIDED(uint16_t) break;
@@ -244,12 +244,10 @@ static bool read_run(const struct lbx_array *a, const struct lbx_run *run, char 
 		int64_t first = at + done * stride, last = first + (m - 1) * stride;
 		int64_t low = first < last ? first : last;
 		int64_t span = (first < last ? last - first : first - last) + 1;
-		if (!lbx_target_read(a->target, a->low + (uint64_t)(low * width), scratch,
-				     (size_t)(span * width)))
+		if (!lbx_target_read(a->target, a->low + (uint64_t)(low * width), scratch, (size_t)(span * width)))
 			return false;
 		for (int64_t i = 0; i < m; i++)
-			memcpy(to + (done + i) * width,
-			       scratch + (first + i * stride - low) * width, (size_t)width);
+			memcpy(to + (done + i) * width, scratch + (first + i * stride - low) * width, (size_t)width);
 		done += m;
 	}
 	return true;
@@ -364,8 +362,7 @@ bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what,
 	for (int64_t done = 0; done < bytes;) {
 		int64_t n = bytes - done < SPAN_READ ? bytes - done : SPAN_READ;
 		if (!lbx_progress(out, what, 0, a->size) ||
-		    !lbx_target_read(a->target, a->low + (uint64_t)(from + done),
-				     span + done, (size_t)n)) {
+		    !lbx_target_read(a->target, a->low + (uint64_t)(from + done), span + done, (size_t)n)) {
 			free(span);
 			return false;
 		}
@@ -389,8 +386,8 @@ const void *lbx_array_in_place(const struct lbx_array *array)
 	return a.local + a.offset * lbx_dtype_bytes(a.dtype);
 }
 
-bool lbx_array_walk(const struct lbx_array *array, struct lbx_out *out, const char *what,
-		    int64_t piece, lbx_piece_fn *fn, void *context)
+bool lbx_array_walk(const struct lbx_array *array, struct lbx_out *out, const char *what, int64_t piece,
+		    lbx_piece_fn *fn, void *context)
 {
 	struct lbx_array a = *array;
 	int64_t width = lbx_dtype_bytes(a.dtype);
@@ -438,8 +435,7 @@ bool lbx_array_gather(const struct lbx_array *a, struct lbx_out *out, const char
 {
 	enum { PIECE = 1 << 16 };
 
-	return lbx_array_walk(a, out, what, PIECE, put_piece,
-			      &(struct gathered){ to, lbx_dtype_bytes(a->dtype) });
+	return lbx_array_walk(a, out, what, PIECE, put_piece, &(struct gathered){ to, lbx_dtype_bytes(a->dtype) });
 }
 
 double lbx_element_double(const void *element, enum lb_dtype dtype)
@@ -454,7 +450,8 @@ double lbx_element_double(const void *element, enum lb_dtype dtype)
 	switch (dtype) {
 	case LB_F16: memcpy(&v, element, 2); return lb_f16_to_float(v.u16);
 	case LB_BF16: memcpy(&v, element, 2); return lb_bf16_to_float(v.u16);
-	case LB_F32: case LB_C64: memcpy(&v, element, 4); return v.f32;
+	case LB_F32:
+	case LB_C64: memcpy(&v, element, 4); return v.f32;
 	case LB_F64: memcpy(&v, element, 8); return v.f64;
 	case LB_U64: memcpy(&v, element, 8); return (double)v.u64;
 	default: return (double)lbx_element_int(element, dtype);

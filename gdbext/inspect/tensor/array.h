@@ -29,12 +29,10 @@ struct lbx_array {
 
 /* The array of a ready tensor. Fails, saying why, when it is not ready or reaches out of its
  * buffer. `map`ped memory of the target is used in place. */
-bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t,
-			 struct lbx_array *ret);
+bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t, struct lbx_array *ret);
 /* An array over this process's memory of nbytes, e.g. a replayed value: checked likewise. */
-bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int rank,
-		     const int64_t *shape, const int64_t *strides, int64_t offset,
-		     struct lbx_array *ret);
+bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int rank, const int64_t *shape,
+		     const int64_t *strides, int64_t offset, struct lbx_array *ret);
 
 /* What the dtype is called: "float32", or the name of the encoding. */
 const char *lbx_array_dtype_name(const struct lbx_array *a);
@@ -66,8 +64,8 @@ bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what,
 /* Calls fn for all elements in row-major order, as dense pieces of at most `piece` elements;
  * fn returns false to stop (then the walk fails too). Only the calling thread reads. */
 typedef bool lbx_piece_fn(void *context, const void *elements, int64_t n, int64_t first);
-bool lbx_array_walk(const struct lbx_array *a, struct lbx_out *out, const char *what,
-		    int64_t piece, lbx_piece_fn *fn, void *context);
+bool lbx_array_walk(const struct lbx_array *a, struct lbx_out *out, const char *what, int64_t piece, lbx_piece_fn *fn,
+		    void *context);
 /* All elements in row-major order, dense, to `to`; as a walk, with progress, and to be interrupted. */
 bool lbx_array_gather(const struct lbx_array *a, struct lbx_out *out, const char *what, void *to);
 

@@ -22,7 +22,8 @@ uint64_t lbx_tensor_data(const struct lbx_tensor *t)
 const char *lbx_contiguity_name(enum lbx_contiguity contiguity)
 {
 	static const char *const names[] = {
-		[LBX_ROW_CONTIGUOUS] = "row", [LBX_COLUMN_CONTIGUOUS] = "column",
+		[LBX_ROW_CONTIGUOUS] = "row",
+		[LBX_COLUMN_CONTIGUOUS] = "column",
 		[LBX_STRIDED] = "strided",
 	};
 	return names[contiguity];
@@ -68,10 +69,8 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 	json_object_set_new(o, "shape", lbx_json_list(lbx_shape(t), t->rank));
 	json_object_set_new(o, "strides", known ? lbx_json_list(lbx_strides(t), t->rank) : json_null());
 	json_object_set_new(o, "offset", known ? json_integer(t->offset) : json_null());
-	json_object_set_new(o, "contiguous", known ? json_boolean(contiguity == LBX_ROW_CONTIGUOUS)
-						   : json_null());
-	json_object_set_new(o, "layout", known ? json_string(lbx_contiguity_name(contiguity))
-					       : json_null());
+	json_object_set_new(o, "contiguous", known ? json_boolean(contiguity == LBX_ROW_CONTIGUOUS) : json_null());
+	json_object_set_new(o, "layout", known ? json_string(lbx_contiguity_name(contiguity)) : json_null());
 	json_object_set_new(o, "state", json_string(lbx_state_name(t->state)));
 	json_object_set_new(o, "op", lbx_json_string(t->op));
 	if (t->op_class == LB_CLASS_FUSED)
@@ -106,12 +105,10 @@ void lbx_describe_pc(struct lbx_target *target, uint64_t pc, char *ret, size_t s
 	struct lbx_source_line line;
 
 	/* the call, not what follows it: that may be another line */
-	if (pc == 0 || !lbx_target_source_line(target, pc - 1, &line) ||
-	    (!line.function[0] && !line.file[0]))
+	if (pc == 0 || !lbx_target_source_line(target, pc - 1, &line) || (!line.function[0] && !line.file[0]))
 		snprintf(ret, size, "0x%llx", (unsigned long long)pc);
 	else if (!line.file[0])
 		snprintf(ret, size, "%s (0x%llx)", line.function, (unsigned long long)pc);
 	else
-		snprintf(ret, size, "%s%s%s:%d", line.function, line.function[0] ? " at " : "",
-			 line.file, line.line);
+		snprintf(ret, size, "%s%s%s:%d", line.function, line.function[0] ? " at " : "", line.file, line.line);
 }

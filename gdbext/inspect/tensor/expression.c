@@ -15,10 +15,11 @@ static const struct {
 	const char *op, *sign;
 	enum binding binding;
 } infix[] = {
-	{ "add", "+", SUM }, { "subtract", "-", SUM }, { "multiply", "*", PRODUCT },
-	{ "divide", "/", PRODUCT }, { "equal", "==", COMPARED }, { "not_equal", "!=", COMPARED },
-	{ "less", "<", COMPARED }, { "less_equal", "<=", COMPARED }, { "greater", ">", COMPARED },
-	{ "greater_equal", ">=", COMPARED },
+	{ "add", "+", SUM },          { "subtract", "-", SUM },
+	{ "multiply", "*", PRODUCT }, { "divide", "/", PRODUCT },
+	{ "equal", "==", COMPARED },  { "not_equal", "!=", COMPARED },
+	{ "less", "<", COMPARED },    { "less_equal", "<=", COMPARED },
+	{ "greater", ">", COMPARED }, { "greater_equal", ">=", COMPARED },
 };
 
 struct text {

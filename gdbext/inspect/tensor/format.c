@@ -37,8 +37,7 @@ bool lbx_format_summarises(const struct lbx_array *array, const struct lbx_forma
 	if (options->full || array->size <= options->threshold)
 		return false;
 	for (int i = 0; i < array->rank; i++)
-		if (array->shape[i] / 2 >= options->edge_items &&
-		    array->shape[i] > 2 * options->edge_items)
+		if (array->shape[i] / 2 >= options->edge_items && array->shape[i] > 2 * options->edge_items)
 			return true;
 	return false;
 }
@@ -58,8 +57,7 @@ static bool gather(struct shown *s)
 
 	for (int64_t done = 0; done < s->size; done += s->shape[last]) {
 		for (int i = 0; i < last; i++)
-			real[i] = shows_all(s, i) || at[i] < s->edge ?
-				  at[i] : a->shape[i] - (s->shape[i] - at[i]);
+			real[i] = shows_all(s, i) || at[i] < s->edge ? at[i] : a->shape[i] - (s->shape[i] - at[i]);
 		int64_t first = shows_all(s, last) ? s->shape[last] : s->edge;
 		real[last] = 0;
 		if (!lbx_array_run(a, real, first, to))
@@ -99,7 +97,8 @@ static bool prepare(struct shown *s, struct lbx_out *out, const struct lbx_array
 		s->shape[i] = summary && n > 2 * s->edge ? 2 * s->edge : n;
 		if (array->size && (!lb_mul(s->size, s->shape[i], &s->size) || s->size > max_shown))
 			return lb_fail("more than %lld elements to print: narrow it by a slice, or "
-				       "show fewer with --edge", (long long)max_shown);
+				       "show fewer with --edge",
+				       (long long)max_shown);
 	}
 	if (array->size == 0)
 		s->size = 0;
@@ -166,8 +165,7 @@ static void print_axis(struct shown *s, int axis, int64_t first_row)
 		if (axis == rank - 1) {
 			if (gap)
 				word(s, "...", 3, axis + 1, i == 0);
-			int n = lbx_number_print(&s->format,
-						 s->elements + (first_row + i) * s->width, text);
+			int n = lbx_number_print(&s->format, s->elements + (first_row + i) * s->width, text);
 			word(s, text, n, axis + 1, i == 0);
 			continue;
 		}
@@ -184,8 +182,7 @@ static void print_axis(struct shown *s, int axis, int64_t first_row)
 	s->column++;
 }
 
-bool lbx_format_array(struct lbx_out *out, const struct lbx_array *array,
-		      const struct lbx_format_options *options)
+bool lbx_format_array(struct lbx_out *out, const struct lbx_array *array, const struct lbx_format_options *options)
 {
 	struct shown s;
 	char text[LBX_NUMBER_MAX];
@@ -217,8 +214,7 @@ json_t *lbx_json_element(const void *element, enum lb_dtype dtype)
 		return json_integer(lbx_element_int(element, dtype));
 	if (dtype == LB_C64)
 		return json_pack("[o,o]", lbx_json_double(lbx_element_double(element, LB_F32)),
-				 lbx_json_double(lbx_element_double((const char *)element + 4,
-								    LB_F32)));
+				 lbx_json_double(lbx_element_double((const char *)element + 4, LB_F32)));
 	/* the digits of its own dtype: 0.1, not 0.10000000149011612 */
 	double value = lbx_element_double(element, dtype);
 	char text[LBX_NUMBER_MAX];
@@ -234,8 +230,7 @@ static void json_axis(struct shown *s, int axis, int64_t first)
 	int64_t below = 1;
 
 	if (axis == s->array->rank) {
-		lbx_json_part(s->out, lbx_json_element(s->elements + first * s->width,
-						       s->array->dtype));
+		lbx_json_part(s->out, lbx_json_element(s->elements + first * s->width, s->array->dtype));
 		return;
 	}
 	for (int i = axis + 1; i < s->array->rank; i++)
@@ -249,8 +244,7 @@ static void json_axis(struct shown *s, int axis, int64_t first)
 	s->out->write(s->out, "]", 1);
 }
 
-bool lbx_format_json(struct lbx_out *out, const struct lbx_array *array,
-		     const struct lbx_format_options *options)
+bool lbx_format_json(struct lbx_out *out, const struct lbx_array *array, const struct lbx_format_options *options)
 {
 	struct shown s;
 	bool done = prepare(&s, out, array, options);
@@ -266,8 +260,7 @@ void lbx_format_list(const int64_t *values, int n, char *ret, size_t size)
 	size_t used = (size_t)snprintf(ret, size, "(");
 
 	for (int i = 0; i < n && used < size; i++)
-		used += (size_t)snprintf(ret + used, size - used, "%s%lld", i ? ", " : "",
-					 (long long)values[i]);
+		used += (size_t)snprintf(ret + used, size - used, "%s%lld", i ? ", " : "", (long long)values[i]);
 	if (used < size)
 		snprintf(ret + used, size - used, n == 1 ? ",)" : ")");
 }
@@ -277,8 +270,7 @@ void lbx_format_place(const int64_t *coordinates, int n, char *ret, size_t size)
 	size_t used = (size_t)snprintf(ret, size, "[");
 
 	for (int i = 0; i < n && used < size; i++)
-		used += (size_t)snprintf(ret + used, size - used, "%s%lld", i ? ", " : "",
-					 (long long)coordinates[i]);
+		used += (size_t)snprintf(ret + used, size - used, "%s%lld", i ? ", " : "", (long long)coordinates[i]);
 	if (used < size)
 		snprintf(ret + used, size - used, "]");
 }

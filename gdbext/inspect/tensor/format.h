@@ -15,11 +15,9 @@ struct lbx_format_options {
 struct lbx_format_options lbx_format_options(const struct lbx_settings *settings);
 /* Whether the middle of some axis will be left out. */
 bool lbx_format_summarises(const struct lbx_array *array, const struct lbx_format_options *options);
-bool lbx_format_array(struct lbx_out *out, const struct lbx_array *array,
-		      const struct lbx_format_options *options);
+bool lbx_format_array(struct lbx_out *out, const struct lbx_array *array, const struct lbx_format_options *options);
 /* Nested lists; what is left out of an axis is not marked inside them. */
-bool lbx_format_json(struct lbx_out *out, const struct lbx_array *array,
-		     const struct lbx_format_options *options);
+bool lbx_format_json(struct lbx_out *out, const struct lbx_array *array, const struct lbx_format_options *options);
 /* "(2, 3)", "(2,)", "()": those of a tensor's axes fit LBX_LIST_MAX. */
 enum { LBX_LIST_MAX = LBX_RANK_MAX * 22 + 4 };
 void lbx_format_list(const int64_t *values, int n, char *ret, size_t size);

@@ -86,8 +86,7 @@ static int positional(double x, enum lb_dtype dtype, int precision, char *to, si
 }
 
 /* |x| as d.ddd and the exponent; returns the digits after the point. */
-static int scientific(double x, enum lb_dtype dtype, int precision, char *to, size_t size,
-		      int *exponent)
+static int scientific(double x, enum lb_dtype dtype, int precision, char *to, size_t size, int *exponent)
 {
 	struct digits s;
 
@@ -129,8 +128,8 @@ static double value_at(const char *elements, int64_t i, enum lb_dtype dtype, int
 	return lbx_element_double(elements + i * lbx_dtype_bytes(dtype) + part * 4, dtype);
 }
 
-static void float_format(const char *elements, int64_t n, enum lb_dtype dtype, int part,
-			 int precision, struct lbx_float_format *f)
+static void float_format(const char *elements, int64_t n, enum lb_dtype dtype, int part, int precision,
+			 struct lbx_float_format *f)
 {
 	double largest = 0, smallest = INFINITY;
 	bool special = false, negative_inf = false;
@@ -150,8 +149,7 @@ static void float_format(const char *elements, int64_t n, enum lb_dtype dtype, i
 		if (m > 0 && m < smallest)
 			smallest = m;
 	}
-	f->exponent = largest >= 1e8 ||
-		      (largest > 0 && (smallest < 1e-4 || largest / smallest > 1000));
+	f->exponent = largest >= 1e8 || (largest > 0 && (smallest < 1e-4 || largest / smallest > 1000));
 	int most = 0;
 	for (int64_t i = 0; i < n; i++) {
 		double x = value_at(elements, i, dtype, part);
@@ -159,8 +157,7 @@ static void float_format(const char *elements, int64_t n, enum lb_dtype dtype, i
 		if (!isfinite(x))
 			continue;
 		if (f->exponent) {
-			most = max_int(most, scientific(x, dtype, precision, text, sizeof text,
-							&exponent));
+			most = max_int(most, scientific(x, dtype, precision, text, sizeof text, &exponent));
 			f->left = max_int(f->left, 1 + sign);
 			f->exponent_digits = max_int(f->exponent_digits, abs(exponent) >= 100 ? 3 : 2);
 		} else {
@@ -198,9 +195,8 @@ static int float_print(const struct lbx_float_format *f, double x, enum lb_dtype
 		snprintf(text, sizeof text, "%.*e", f->precision, fabs(x));
 		exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
 		*strchr(text, 'e') = '\0';
-		return sprintf(ret, "%*s%s%s%se%c%0*d", max_int(0, f->left - 1 - (int)strlen(sign)), "",
-			       sign, text, f->precision ? "" : ".", exponent < 0 ? '-' : '+',
-			       f->exponent_digits, abs(exponent));
+		return sprintf(ret, "%*s%s%s%se%c%0*d", max_int(0, f->left - 1 - (int)strlen(sign)), "", sign, text,
+			       f->precision ? "" : ".", exponent < 0 ? '-' : '+', f->exponent_digits, abs(exponent));
 	}
 	int left = positional(x, dtype, f->precision, text, sizeof text);
 	int before = max_int(0, f->left - left - (int)strlen(sign));
@@ -241,13 +237,11 @@ void lbx_number_format(const void *elements, int64_t n, enum lb_dtype dtype, int
 		return;
 	}
 	for (int64_t i = 0; i < n; i++)
-		ret->width = max_int(ret->width, integer_print((const char *)elements +
-							       i * lbx_dtype_bytes(dtype),
+		ret->width = max_int(ret->width, integer_print((const char *)elements + i * lbx_dtype_bytes(dtype),
 							       dtype, 0, text));
 }
 
-int lbx_number_print(const struct lbx_number_format *format, const void *element,
-		     char ret[LBX_NUMBER_MAX])
+int lbx_number_print(const struct lbx_number_format *format, const void *element, char ret[LBX_NUMBER_MAX])
 {
 	if (format->dtype < LB_F16)
 		return integer_print(element, format->dtype, format->width, ret);

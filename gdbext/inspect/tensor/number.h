@@ -27,8 +27,7 @@ struct lbx_number_format {
 void lbx_number_format(const void *elements, int64_t n, enum lb_dtype dtype, int precision,
 		       struct lbx_number_format *ret);
 /* Writes one element, padded; returns its length. */
-int lbx_number_print(const struct lbx_number_format *format, const void *element,
-		     char ret[LBX_NUMBER_MAX]);
+int lbx_number_print(const struct lbx_number_format *format, const void *element, char ret[LBX_NUMBER_MAX]);
 /* One element alone, as NumPy prints a scalar: 1.5, 1e-05, True, (1+2j). */
 int lbx_number_scalar(const void *element, enum lb_dtype dtype, char ret[LBX_NUMBER_MAX]);
 

@@ -156,16 +156,15 @@ static void move_scales(const struct lbx_array *from, int axis, int64_t start, i
 	to->scaled.axis = to->rank;
 }
 
-static bool apply_item(const struct lbx_slice_item *i, const struct lbx_array *from, int axis,
-		       struct lbx_array *to)
+static bool apply_item(const struct lbx_slice_item *i, const struct lbx_array *from, int axis, struct lbx_array *to)
 {
 	int64_t n = from->shape[axis], stride = from->strides[axis], start, length;
 
 	if (i->kind == LBX_AT) {
 		int64_t at = i->start < 0 ? i->start + n : i->start;
 		if (at < 0 || at >= n)
-			return lb_fail("index %lld is out of range for axis %d with size %lld",
-				       (long long)i->start, axis, (long long)n);
+			return lb_fail("index %lld is out of range for axis %d with size %lld", (long long)i->start,
+				       axis, (long long)n);
 		move(to, at, stride);
 		move_scales(from, axis, at, 0, to);
 		if (from->encoding && from->scaled.axis == axis)
@@ -201,8 +200,8 @@ static bool apply_bracket(const struct lbx_slice_item *items, int n, struct lbx_
 		rest |= items[i].kind == LBX_ELLIPSIS;
 	}
 	if (taken > from.rank)
-		return lb_fail("bad slice: %d %s for %d %s", taken, LB_PLURAL(taken, "index", "indices"),
-			       from.rank, LB_PLURAL(from.rank, "axis", "axes"));
+		return lb_fail("bad slice: %d %s for %d %s", taken, LB_PLURAL(taken, "index", "indices"), from.rank,
+			       LB_PLURAL(from.rank, "axis", "axes"));
 	to->rank = 0;
 	for (int i = 0; i < n; i++) {
 		if (items[i].kind == LBX_NEW_AXIS) {

@@ -48,16 +48,15 @@ static bool parse(const struct lbx_args *args, bool json, struct wanted *ret)
 	const char *tensor = lbx_args_option(args, "tensor");
 
 	if (args->n && args->v[0][strspn(args->v[0], "0123456789")] == '\0')
-		return lbx_misuse("events: no event is named '%s'; `--last %s` shows the last %s", args->v[0], args->v[0],
-				  args->v[0]);
+		return lbx_misuse("events: no event is named '%s'; `--last %s` shows the last %s", args->v[0],
+				  args->v[0], args->v[0]);
 	*ret = (struct wanted){ .glob = args->n ? args->v[0] : NULL, .last = json ? 0 : DEFAULT_LAST };
 	return lbx_args_int(args, "last", 0, INT64_MAX, &ret->last) &&
 	       lbx_args_int(args, "thread", 1, UINT32_MAX, &ret->thread) &&
 	       (!tensor || parse_tensor(tensor, &ret->tensor));
 }
 
-static bool matches(const struct lbx_flight *flight, const struct lb_flight_event *event,
-		    const struct wanted *wanted)
+static bool matches(const struct lbx_flight *flight, const struct lb_flight_event *event, const struct wanted *wanted)
 {
 	uint64_t id;
 
@@ -65,8 +64,7 @@ static bool matches(const struct lbx_flight *flight, const struct lb_flight_even
 		return false;
 	if (wanted->thread && event->thread != wanted->thread)
 		return false;
-	return !wanted->tensor || (lbx_event_arg(flight, event, "id", &id) &&
-				   id == (uint64_t)wanted->tensor);
+	return !wanted->tensor || (lbx_event_arg(flight, event, "id", &id) && id == (uint64_t)wanted->tensor);
 }
 
 /* Arguments that point to a text of their event. */
@@ -159,8 +157,7 @@ static json_t *json_event(struct lbx_context *context, const struct events *even
 	const struct lb_flight_event *event = &events->flight.events[i];
 	const struct lbx_event_kind *kind = &events->flight.kinds[event->kind];
 	json_t *o = json_pack("{s:I,s:I,s:I,s:s}", "number", (json_int_t)event->number, "time_ns",
-			      (json_int_t)event->time_ns, "thread", (json_int_t)event->thread,
-			      "event", kind->name);
+			      (json_int_t)event->time_ns, "thread", (json_int_t)event->thread, "event", kind->name);
 	char text[512];
 
 	for (int k = 0; k < kind->n_args; k++) {
@@ -173,8 +170,8 @@ static json_t *json_event(struct lbx_context *context, const struct events *even
 			value = lbx_json_string(text);
 		} else if (is_text(name)) {
 			value = json_text(context, &events->flight, event, name);
-		} else if (strcmp(name, "address") == 0 || strcmp(name, "root") == 0 ||
-			   strcmp(name, "tensor") == 0 || strcmp(name, "compiled") == 0) {
+		} else if (strcmp(name, "address") == 0 || strcmp(name, "root") == 0 || strcmp(name, "tensor") == 0 ||
+			   strcmp(name, "compiled") == 0) {
 			value = lbx_json_address(event->args[k]);
 		} else {
 			value = json_integer((json_int_t)event->args[k]);
@@ -203,8 +200,8 @@ static void survey(const struct wanted *wanted, struct events *ret)
 }
 
 /* Text goes out at once; with `list`, objects go there. */
-static bool show_each(struct lbx_context *context, const struct events *events,
-		      const struct wanted *wanted, json_t *list)
+static bool show_each(struct lbx_context *context, const struct events *events, const struct wanted *wanted,
+		      json_t *list)
 {
 	const struct lbx_flight *flight = &events->flight;
 
@@ -221,8 +218,7 @@ static bool show_each(struct lbx_context *context, const struct events *events,
 	return true;
 }
 
-static bool print_events(struct lbx_context *context, const struct events *events,
-			 const struct wanted *wanted)
+static bool print_events(struct lbx_context *context, const struct events *events, const struct wanted *wanted)
 {
 	const struct lbx_flight *flight = &events->flight;
 	struct lbx_out *out = context->out;
@@ -230,26 +226,24 @@ static bool print_events(struct lbx_context *context, const struct events *event
 	if (flight->capacity == 0) {
 		lbx_wrap(out, 0, 4);
 		lbx_printf(out, "the program records no events: it was started with "
-			   "LAZYBONES_EVENTS=0, or by an older runtime\n");
+				"LAZYBONES_EVENTS=0, or by an older runtime\n");
 		return true;
 	}
 	if (wanted->last && events->matching > wanted->last)
-		lbx_printf(out, "… %" PRId64 " earlier (--last 0 shows all)\n",
-			   events->matching - wanted->last);
+		lbx_printf(out, "… %" PRId64 " earlier (--last 0 shows all)\n", events->matching - wanted->last);
 	if (!show_each(context, events, wanted, NULL))
 		return false;
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "%" PRId64 " of %" PRIu64 " event%s, the ring holds the last %" PRIu64
-		   "; times count back from the newest\n", events->matching, flight->newest,
-		   LB_S(flight->newest), flight->capacity);
+	lbx_printf(out,
+		   "%" PRId64 " of %" PRIu64 " event%s, the ring holds the last %" PRIu64
+		   "; times count back from the newest\n",
+		   events->matching, flight->newest, LB_S(flight->newest), flight->capacity);
 	if (flight->torn)
-		lbx_styled(out, LBX_WARNING, "%" PRIu64 " were being written and are skipped\n",
-			   flight->torn);
+		lbx_styled(out, LBX_WARNING, "%" PRIu64 " were being written and are skipped\n", flight->torn);
 	return true;
 }
 
-static json_t *json_events(struct lbx_context *context, const struct events *events,
-			   const struct wanted *wanted)
+static json_t *json_events(struct lbx_context *context, const struct events *events, const struct wanted *wanted)
 {
 	const struct lbx_flight *flight = &events->flight;
 	json_t *list = json_array();

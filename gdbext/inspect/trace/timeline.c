@@ -85,8 +85,7 @@ static json_t *site_text(struct lbx_timeline *timeline, uint64_t pc)
 }
 
 /* One event of the file, but for its arguments. */
-static void begin_event(struct lbx_timeline *timeline, const char *phase, uint32_t thread,
-			uint64_t ns)
+static void begin_event(struct lbx_timeline *timeline, const char *phase, uint32_t thread, uint64_t ns)
 {
 	lbx_printf(timeline->context->out,
 		   "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRIu32 ",\"ts\":%" PRIu64 ".%03u",
@@ -112,17 +111,16 @@ static void end_event(struct lbx_timeline *timeline, json_t *args)
 	lbx_printf(timeline->context->out, "}");
 }
 
-static void begin_slice(struct lbx_timeline *timeline, const char *name, const char *category,
-			uint32_t thread, uint64_t start, uint64_t ns)
+static void begin_slice(struct lbx_timeline *timeline, const char *name, const char *category, uint32_t thread,
+			uint64_t start, uint64_t ns)
 {
 	begin_event(timeline, "X", thread, start);
-	lbx_printf(timeline->context->out, ",\"dur\":%" PRIu64 ".%03u", ns / 1000,
-		   (unsigned)(ns % 1000));
+	lbx_printf(timeline->context->out, ",\"dur\":%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
 	put_name(timeline, name, category);
 }
 
-static void slice(struct lbx_timeline *timeline, const char *name, const char *category,
-		  uint32_t thread, uint64_t start, uint64_t ns, json_t *args)
+static void slice(struct lbx_timeline *timeline, const char *name, const char *category, uint32_t thread,
+		  uint64_t start, uint64_t ns, json_t *args)
 {
 	begin_slice(timeline, name, category, thread, start, ns);
 	end_event(timeline, args);
@@ -137,8 +135,8 @@ static void put_flow(struct lbx_timeline *timeline, uint64_t job, bool in, bool 
 }
 
 /* scope: 't' a mark in the thread's row, 'p' through the process. */
-static void mark(struct lbx_timeline *timeline, const char *name, const char *category,
-		 uint32_t thread, uint64_t ns, char scope, json_t *args)
+static void mark(struct lbx_timeline *timeline, const char *name, const char *category, uint32_t thread, uint64_t ns,
+		 char scope, json_t *args)
 {
 	begin_event(timeline, "i", thread, ns);
 	lbx_printf(timeline->context->out, ",\"s\":\"%c\"", scope);
@@ -146,8 +144,7 @@ static void mark(struct lbx_timeline *timeline, const char *name, const char *ca
 	end_event(timeline, args);
 }
 
-static void name_row(struct lbx_timeline *timeline, const char *what, uint32_t thread,
-		     const char *name)
+static void name_row(struct lbx_timeline *timeline, const char *what, uint32_t thread, const char *name)
 {
 	begin_event(timeline, "M", thread, timeline->first_ns);
 	put_name(timeline, what, "__metadata");
@@ -174,8 +171,7 @@ static void name_thread(struct lbx_timeline *timeline, uint32_t thread)
 	name_row(timeline, "thread_name", thread, name);
 }
 
-static uint64_t arg(const struct lbx_flight *flight, const struct lb_flight_event *event,
-		    const char *name)
+static uint64_t arg(const struct lbx_flight *flight, const struct lb_flight_event *event, const char *name)
 {
 	uint64_t value;
 
@@ -207,8 +203,8 @@ static void async_queue(struct lbx_timeline *timeline, const struct lbx_flight *
 	snprintf(name, sizeof name, "queue %" PRIu64, job);
 	begin_slice(timeline, name, "queue", event->thread, event->time_ns, 0);
 	put_flow(timeline, job, false, true);
-	end_event(timeline, json_pack("{s:I,s:I,s:o}", "stream", (json_int_t)arg(flight, event, "stream"),
-				      "tensors", (json_int_t)arg(flight, event, "roots"), "site",
+	end_event(timeline, json_pack("{s:I,s:I,s:o}", "stream", (json_int_t)arg(flight, event, "stream"), "tensors",
+				      (json_int_t)arg(flight, event, "roots"), "site",
 				      site_text(timeline, arg(flight, event, "site"))));
 }
 
@@ -220,14 +216,17 @@ static void eval_start(struct lbx_timeline *timeline, const struct lbx_flight *f
 		memmove(timeline->open, timeline->open + 1, --timeline->n_open * sizeof *timeline->open);
 	uint64_t eval = arg(flight, event, "eval");
 	timeline->open[timeline->n_open++] = (struct open_eval){
-		.eval = eval, .start_ns = event->time_ns, .site = arg(flight, event, "site"),
-		.thread = event->thread, .is_job = take_queued(timeline, eval),
+		.eval = eval,
+		.start_ns = event->time_ns,
+		.site = arg(flight, event, "site"),
+		.thread = event->thread,
+		.is_job = take_queued(timeline, eval),
 	};
 }
 
 /* `part`: it was set aside then. */
-static void eval_slice(struct lbx_timeline *timeline, const struct open_eval *open, uint64_t end_ns,
-		       bool part, json_t *args)
+static void eval_slice(struct lbx_timeline *timeline, const struct open_eval *open, uint64_t end_ns, bool part,
+		       json_t *args)
 {
 	char name[32];
 
@@ -279,12 +278,14 @@ static void wait_start(struct lbx_timeline *timeline, const struct lbx_flight *f
 	if (timeline->n_waits == MAX_OPEN)
 		memmove(timeline->waits, timeline->waits + 1, --timeline->n_waits * sizeof *timeline->waits);
 	timeline->waits[timeline->n_waits++] = (struct open_wait){
-		arg(flight, event, "other"), arg(flight, event, "id"), event->time_ns, event->thread,
+		arg(flight, event, "other"),
+		arg(flight, event, "id"),
+		event->time_ns,
+		event->thread,
 	};
 }
 
-static void wait_slice(struct lbx_timeline *timeline, const struct open_wait *wait, uint64_t end_ns,
-		       bool ended)
+static void wait_slice(struct lbx_timeline *timeline, const struct open_wait *wait, uint64_t end_ns, bool ended)
 {
 	char name[40] = "wait for room in a queue";
 
@@ -329,8 +330,7 @@ static void eval_done(struct lbx_timeline *timeline, const struct lbx_flight *fl
 }
 
 /* When something began that took `ns`; *ns becomes what is shown of it. */
-static uint64_t begun_at(const struct lbx_timeline *timeline, const struct lb_flight_event *event,
-			 uint64_t *ns)
+static uint64_t begun_at(const struct lbx_timeline *timeline, const struct lb_flight_event *event, uint64_t *ns)
 {
 	uint64_t start = event->time_ns > *ns ? event->time_ns - *ns : 0;
 
@@ -340,8 +340,7 @@ static uint64_t begun_at(const struct lbx_timeline *timeline, const struct lb_fl
 	return start;
 }
 
-static void op_done(struct lbx_timeline *timeline, const struct lbx_flight *flight,
-		    const struct lb_flight_event *event)
+static void op_done(struct lbx_timeline *timeline, const struct lbx_flight *flight, const struct lb_flight_event *event)
 {
 	uint64_t ns = arg(flight, event, "ns"), start = begun_at(timeline, event, &ns);
 
@@ -351,12 +350,12 @@ static void op_done(struct lbx_timeline *timeline, const struct lbx_flight *flig
 	begin_event(timeline, "X", event->thread, start);
 	lbx_printf(timeline->context->out,
 		   ",\"dur\":%" PRIu64 ".%03u,\"cat\":\"op\",\"name\":\"%s\",\"args\":{\"tensor\":%" PRId64
-		   ",\"ok\":%s}}", ns / 1000, (unsigned)(ns % 1000), strpbrk(name, "\"\\") ? "?" : name,
+		   ",\"ok\":%s}}",
+		   ns / 1000, (unsigned)(ns % 1000), strpbrk(name, "\"\\") ? "?" : name,
 		   (int64_t)arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
 }
 
-static void compile(struct lbx_timeline *timeline, const struct lbx_flight *flight,
-		    const struct lb_flight_event *event)
+static void compile(struct lbx_timeline *timeline, const struct lbx_flight *flight, const struct lb_flight_event *event)
 {
 	char function[LB_FLIGHT_TEXT_BYTES], reason[LB_FLIGHT_TEXT_BYTES], name[LB_FLIGHT_TEXT_BYTES + 16];
 	uint64_t ns = arg(flight, event, "ns"), start = begun_at(timeline, event, &ns);
@@ -369,8 +368,8 @@ static void compile(struct lbx_timeline *timeline, const struct lbx_flight *flig
 	      reason[0] ? json_pack("{s:o}", "reason", lbx_json_string(reason)) : NULL);
 }
 
-static void other(struct lbx_timeline *timeline, const struct lbx_flight *flight,
-		  const struct lb_flight_event *event, const char *kind)
+static void other(struct lbx_timeline *timeline, const struct lbx_flight *flight, const struct lb_flight_event *event,
+		  const char *kind)
 {
 	json_t *args = json_object();
 	char text[LB_FLIGHT_TEXT_BYTES];
@@ -443,8 +442,7 @@ static void from_system(struct lbx_timeline *timeline, const struct lbx_flight *
 	mark(timeline, kind, "memory", event->thread, event->time_ns, 't', args);
 }
 
-static void put(struct lbx_timeline *timeline, const struct lbx_flight *flight,
-		const struct lb_flight_event *event)
+static void put(struct lbx_timeline *timeline, const struct lbx_flight *flight, const struct lb_flight_event *event)
 {
 	const char *kind = flight->kinds[event->kind].name;
 	uint64_t active;
@@ -489,14 +487,12 @@ static bool sample(struct lbx_timeline *timeline, uint64_t ns)
 	const struct lb_counters *c = &root.counters;
 	count_memory(timeline, ns, c->active_bytes);
 	count(timeline, "cache (bytes)", ns, json_pack("{s:I}", "cached", (json_int_t)c->cache_bytes));
-	count(timeline, "tensors", ns,
-	      json_pack("{s:I}", "alive", (json_int_t)(c->created - c->freed)));
+	count(timeline, "tensors", ns, json_pack("{s:I}", "alive", (json_int_t)(c->created - c->freed)));
 	timeline->sampled_ns = ns;
 	return true;
 }
 
-bool lbx_timeline_create(struct lbx_context *context, uint64_t seen, bool *begun,
-			 struct lbx_timeline **ret)
+bool lbx_timeline_create(struct lbx_context *context, uint64_t seen, bool *begun, struct lbx_timeline **ret)
 {
 	struct lbx_flight flight;
 	struct lbx_table *table;
@@ -579,11 +575,10 @@ void lbx_timeline_end(struct lbx_timeline *timeline, struct lbx_timeline_totals 
 	ret->ops += timeline->totals.ops;
 	begin_event(timeline, "M", (uint32_t)timeline->pid, timeline->last_ns);
 	put_name(timeline, "lazybones_totals", "__metadata");
-	end_event(timeline, json_pack("{s:I,s:I,s:I,s:I}", "events",
-				      (json_int_t)timeline->totals.events, "lost",
-				      (json_int_t)timeline->totals.lost, "evaluations",
-				      (json_int_t)timeline->totals.evals, "operations",
-				      (json_int_t)timeline->totals.ops));
+	end_event(timeline,
+		  json_pack("{s:I,s:I,s:I,s:I}", "events", (json_int_t)timeline->totals.events, "lost",
+			    (json_int_t)timeline->totals.lost, "evaluations", (json_int_t)timeline->totals.evals,
+			    "operations", (json_int_t)timeline->totals.ops));
 }
 
 void lbx_timeline_close(struct lbx_out *out)

@@ -22,8 +22,7 @@ struct lbx_timeline_totals {
  * `begun`, false at first, is theirs together. */
 enum { LBX_TIMELINE_ALL = 0 };
 #define LBX_TIMELINE_NOW UINT64_MAX
-bool lbx_timeline_create(struct lbx_context *context, uint64_t seen, bool *begun,
-			 struct lbx_timeline **ret);
+bool lbx_timeline_create(struct lbx_context *context, uint64_t seen, bool *begun, struct lbx_timeline **ret);
 void lbx_timeline_destroy(struct lbx_timeline *timeline); /* NULL is fine */
 /* Writes to context->out what has happened since. `last`: the program stands still. False when it
  * cannot be read any more. */

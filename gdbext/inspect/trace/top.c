@@ -48,8 +48,7 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static void put(struct lbx_top *top, const struct lbx_flight *flight,
-		const struct lb_flight_event *event)
+static void put(struct lbx_top *top, const struct lbx_flight *flight, const struct lb_flight_event *event)
 {
 	const char *kind = flight->kinds[event->kind].name;
 	uint64_t eval, key, ns;
@@ -148,8 +147,7 @@ static void take_held(struct lbx_top *top)
 	forget_held(top);
 	if (leaves_sites_out(top))
 		return;
-	if (!lbx_snapshot_take(top->context, &top->held) ||
-	    !lbx_snapshot_describe(top->context, &top->held) ||
+	if (!lbx_snapshot_take(top->context, &top->held) || !lbx_snapshot_describe(top->context, &top->held) ||
 	    !lbx_holding_groups_make(&top->held, NULL, LBX_BY_SITE, &top->sites)) {
 		lb_clear_error();
 		forget_held(top);
@@ -203,8 +201,7 @@ static double per_second(const struct lbx_top *top, uint64_t before, uint64_t af
 	return (double)(int64_t)(after - before) / seconds(top);
 }
 
-#define RATE(top, counter) \
-	per_second(top, (top)->before.counters.counter, (top)->now.counters.counter)
+#define RATE(top, counter) per_second(top, (top)->before.counters.counter, (top)->now.counters.counter)
 
 static double growth(const struct lbx_top *top)
 {
@@ -239,17 +236,17 @@ static void show_counters(struct lbx_top *top)
 	lbx_format_bytes((int64_t)c->memory_limit, limit, sizeof limit);
 	lbx_printf(out, "lazybones top   process %" PRIu64 "   runtime %s   over %.1f s\n", top->root.pid,
 		   top->root.version, seconds(top));
-	lbx_printf(out, "memory   %s in use, %s at most, %s cached, limit %s\n", active, peak, cache,
-		   limit);
-	lbx_printf(out, "evals    %.1f/s, %s%.0f %% of the time; %" PRIu64 " in all, %" PRIu64
-		   " by reading a value\n", RATE(top, evals), is_partial(top) ? "at least " : "",
-		   100 * busy(top), c->evals, c->implicit_evals);
+	lbx_printf(out, "memory   %s in use, %s at most, %s cached, limit %s\n", active, peak, cache, limit);
+	lbx_printf(out, "evals    %.1f/s, %s%.0f %% of the time; %" PRIu64 " in all, %" PRIu64 " by reading a value\n",
+		   RATE(top, evals), is_partial(top) ? "at least " : "", 100 * busy(top), c->evals, c->implicit_evals);
 	lbx_printf(out, "ops      %.1f/s, %.0f %% of them in fused chains\n", RATE(top, ops),
 		   RATE(top, ops) > 0 ? 100 * RATE(top, fused) / RATE(top, ops) : 0);
 	lbx_printf(out, "tensors  %" PRIu64 " alive, %+.1f/s\n", c->created - c->freed, growth(top));
-	lbx_printf(out, "trouble  %" PRIu64 " misuse%s of views, %" PRIu64 " NaN, %" PRIu64 " error%s, %"
-		   PRIu64 " event%s lost\n", c->raw_misuse, LB_S(c->raw_misuse), c->nan_seen, c->errors,
-		   LB_S(c->errors), top->lost, LB_S(top->lost));
+	lbx_printf(out,
+		   "trouble  %" PRIu64 " misuse%s of views, %" PRIu64 " NaN, %" PRIu64 " error%s, %" PRIu64
+		   " event%s lost\n",
+		   c->raw_misuse, LB_S(c->raw_misuse), c->nan_seen, c->errors, LB_S(c->errors), top->lost,
+		   LB_S(top->lost));
 }
 
 /* Says, too, of how many rows the screen has no room for. */
@@ -313,13 +310,16 @@ static json_t *json_tallies(struct lbx_top *top, const struct lbx_tallies *talli
 		const struct lbx_tally *t = &tallies->list[i];
 		if (sites)
 			lbx_describe_pc(top->context->target, t->key, text, sizeof text);
-		json_array_append_new(list, json_pack("{s:o,s:I,s:f}", sites ? "site" : "op",
-			lbx_json_string(sites ? text : lbx_table_op_name(top->context->table, t->key)),
-			"count", (json_int_t)t->count, "ms", (double)t->ns / 1e6));
+		json_array_append_new(list,
+				      json_pack("{s:o,s:I,s:f}", sites ? "site" : "op",
+						lbx_json_string(sites ? text
+								      : lbx_table_op_name(top->context->table, t->key)),
+						"count", (json_int_t)t->count, "ms", (double)t->ns / 1e6));
 	}
 	if (tallies->others.count)
 		json_array_append_new(list, json_pack("{s:n,s:I,s:f}", sites ? "site" : "op", "count",
-			(json_int_t)tallies->others.count, "ms", (double)tallies->others.ns / 1e6));
+						      (json_int_t)tallies->others.count, "ms",
+						      (double)tallies->others.ns / 1e6));
 	return list;
 }
 
@@ -331,9 +331,9 @@ static json_t *json_sites(struct lbx_top *top)
 	for (size_t i = 0; i < top->sites.n; i++) {
 		const struct lbx_holding_group *g = &top->sites.list[i];
 		lbx_describe_group(top->context, g, LBX_BY_SITE, text, sizeof text);
-		json_array_append_new(list, json_pack("{s:o,s:I,s:I,s:I}", "site", lbx_json_string(text),
-						      "bytes", (json_int_t)g->bytes, "buffers",
-						      (json_int_t)g->buffers, "lazy", (json_int_t)g->lazy));
+		json_array_append_new(list, json_pack("{s:o,s:I,s:I,s:I}", "site", lbx_json_string(text), "bytes",
+						      (json_int_t)g->bytes, "buffers", (json_int_t)g->buffers, "lazy",
+						      (json_int_t)g->lazy));
 	}
 	return list;
 }
@@ -342,16 +342,17 @@ static void show_json(struct lbx_top *top)
 {
 	json_t *counters = json_object();
 
-#define X(name, meaning) \
-	json_object_set_new(counters, #name, json_integer((json_int_t)top->now.counters.name));
+#define X(name, meaning) json_object_set_new(counters, #name, json_integer((json_int_t)top->now.counters.name));
 	LB_COUNTERS(X)
 #undef X
-	lbx_json(top->context->out, json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:b,s:I,s:o,s:o,s:o,s:o}",
-		"pid", (json_int_t)top->root.pid, "seconds", seconds(top), "evals_per_second",
-		RATE(top, evals), "ops_per_second", RATE(top, ops), "tensors_per_second", growth(top),
-		"busy", busy(top), "at_least", is_partial(top), "events_lost", (json_int_t)top->lost, "counters", counters,
-		"ops", json_tallies(top, &top->ops_seen, false), "eval_sites",
-		json_tallies(top, &top->evals_seen, true), "memory_sites", leaves_sites_out(top) ? json_null() : json_sites(top)));
+	lbx_json(top->context->out,
+		 json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:b,s:I,s:o,s:o,s:o,s:o}", "pid", (json_int_t)top->root.pid,
+			   "seconds", seconds(top), "evals_per_second", RATE(top, evals), "ops_per_second",
+			   RATE(top, ops), "tensors_per_second", growth(top), "busy", busy(top), "at_least",
+			   is_partial(top), "events_lost", (json_int_t)top->lost, "counters", counters, "ops",
+			   json_tallies(top, &top->ops_seen, false), "eval_sites",
+			   json_tallies(top, &top->evals_seen, true), "memory_sites",
+			   leaves_sites_out(top) ? json_null() : json_sites(top)));
 }
 
 enum { PARTS = 3 };
@@ -393,11 +394,12 @@ void lbx_top_show(struct lbx_top *top, int lines)
 	show_title(top, "ops/s", "ms/s", partial ? "operation (at least: events were lost)" : "operation", part[0],
 		   want[0]);
 	show_tallies(top, &top->ops_seen, false, part[0]);
-	show_title(top, "evals/s", "ms/s", partial ? "evaluated by (at least)" : "evaluated by", part[1],
-		   want[1]);
+	show_title(top, "evals/s", "ms/s", partial ? "evaluated by (at least)" : "evaluated by", part[1], want[1]);
 	show_tallies(top, &top->evals_seen, true, part[1]);
-	show_title(top, "memory", "buffers", leaves_sites_out(top) ? "made by: not looked up: too many "
-	       "tensors" : "made by",
+	show_title(top, "memory", "buffers",
+		   leaves_sites_out(top) ? "made by: not looked up: too many "
+					   "tensors"
+					 : "made by",
 		   part[2], want[2]);
 	show_sites(top, part[2]);
 }

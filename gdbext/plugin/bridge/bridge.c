@@ -295,14 +295,15 @@ static void tell_cut(void)
 {
 	text_clear(&bridge.response);
 	text_printf(&bridge.response, "echo a file that was being read became shorter, or its disk failed: "
-		    "load it again (core-file, file)\\n\nset $tensor_failed = 1\n");
+				      "load it again (core-file, file)\\n\nset $tensor_failed = 1\n");
 	bridge.next[0] = bridge.go[0] = '\0';
 	lbx_questions_begin();
 }
 
 static void refuse_line(void)
 {
-	text_printf(&bridge.response, "echo the line is longer than %d bytes: nothing was done\\n\nset $tensor_failed = 1\n",
+	text_printf(&bridge.response,
+		    "echo the line is longer than %d bytes: nothing was done\\n\nset $tensor_failed = 1\n",
 		    LINE_SIZE - 1);
 }
 
@@ -324,8 +325,9 @@ static void end_service(bool **serving)
 
 static void serve_request(lbx_bridge_read *read)
 {
-	static const char unwritten[] = "echo the answer could not be written: is the disk full?\\n\nset $tensor_failed = 1\n";
-	struct sigaction ours = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART};
+	static const char unwritten[] =
+	    "echo the answer could not be written: is the disk full?\\n\nset $tensor_failed = 1\n";
+	struct sigaction ours = { .sa_handler = note_interrupt, .sa_flags = SA_RESTART };
 	/* cleanup: gdb may throw through us when a target access fails badly */
 	bool *serving __attribute__((cleanup(end_service))) = &bridge.serving;
 
@@ -349,9 +351,11 @@ static void serve_request(lbx_bridge_read *read)
 		text_clear(&bridge.response);
 		text_printf(&bridge.response, "_lba\n");
 	} else if (bridge.next[0]) {
-		text_printf(&bridge.response, LBX_CARRIER " %s\n"
-			    "dump binary value " LBX_REQUEST_FILE " $_gdb_maint_setting_str($_lb_setting)\n"
-			    "set $_lb_more = 1\n", bridge.next);
+		text_printf(&bridge.response,
+			    LBX_CARRIER " %s\n"
+					"dump binary value " LBX_REQUEST_FILE " $_gdb_maint_setting_str($_lb_setting)\n"
+					"set $_lb_more = 1\n",
+			    bridge.next);
 	} else if (bridge.go[0]) {
 		text_printf(&bridge.response, "set $_lb_go = \"with language %s -- %s\"\nset $_lb_going = 1\n",
 			    bridge.language, bridge.go);

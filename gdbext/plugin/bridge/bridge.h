@@ -8,7 +8,7 @@
 /* What the response is, as a script, until there is one. */
 #define LBX_SILENCE "echo gdb did not look at a frame: is the thread running?"
 /* What takes text as it is; $_lb_setting has its name. */
-#define LBX_CARRIER       "maintenance set test-settings string-noescape"
+#define LBX_CARRIER "maintenance set test-settings string-noescape"
 
 /* Reads the program's memory, as gdb's target_read does: 0 is failure. */
 typedef int lbx_bridge_read(unsigned long address, void *to, int n);
@@ -52,7 +52,7 @@ enum lbx_bridge_where { LBX_ANYWHERE, LBX_IN_FRAME, LBX_WITHOUT_FRAME };
  * not to be had; a command that fails gives gdb's error message. The answer is valid until
  * the line ends. */
 bool lbx_bridge_ask(const char **ret, enum lbx_bridge_where where, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4)));
 /* Whether something was asked that gdb has still to answer. */
 bool lbx_bridge_waits(void);
 /* Whether something was not asked: gdb would have had to answer too much. */

@@ -20,16 +20,16 @@ enum lbx_descriptor {
 	LBX_SETTLE_FD = 910,        /* a line that does nothing: gdb runs a stop's commands, if they still have to */
 	LBX_DESCRIPTORS_END,
 };
-#define LBX_REQUEST_FILE   "/proc/self/fd/900"
-#define LBX_RESPONSE_FILE  "/proc/self/fd/901"
-#define LBX_QUESTION_FILE  "/proc/self/fd/902"
-#define LBX_LANGUAGE_FILE  "/proc/self/fd/903"
-#define LBX_STYLE_FILE     "/proc/self/fd/904"
-#define LBX_WIDTH_FILE     "/proc/self/fd/906"
+#define LBX_REQUEST_FILE "/proc/self/fd/900"
+#define LBX_RESPONSE_FILE "/proc/self/fd/901"
+#define LBX_QUESTION_FILE "/proc/self/fd/902"
+#define LBX_LANGUAGE_FILE "/proc/self/fd/903"
+#define LBX_STYLE_FILE "/proc/self/fd/904"
+#define LBX_WIDTH_FILE "/proc/self/fd/906"
 #define LBX_GRAPHS_FOLDERS "/proc/self/fd/905:/proc/self/fd/907"
-#define LBX_TENSORS_FILE   "/proc/self/fd/908"
-#define LBX_STEP_IN_FILE   "/proc/self/fd/909"
-#define LBX_SETTLE_FILE    "/proc/self/fd/910"
+#define LBX_TENSORS_FILE "/proc/self/fd/908"
+#define LBX_STEP_IN_FILE "/proc/self/fd/909"
+#define LBX_SETTLE_FILE "/proc/self/fd/910"
 
 /* Memory with that text, or a folder that holds no file for gdb; fails when the descriptor is taken. */
 bool lbx_file_open(enum lbx_descriptor at, const char *name, const char *text);

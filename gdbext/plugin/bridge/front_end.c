@@ -17,8 +17,9 @@ static bool command_line_names_mi(void)
 	while (file && !mi && getdelim(&word, &room, '\0', file) > 0) {
 		const char *value = strchr(word, '=');
 		size_t dashes = strspn(word, "-");
-		bool option = dashes && dashes <= 2 && (strncmp(word + dashes, "i=", 2) == 0 ||
-			      strcmp(word + dashes, "i") == 0 || strncmp(word + dashes, "interp", 6) == 0);
+		bool option = dashes && dashes <= 2 &&
+			      (strncmp(word + dashes, "i=", 2) == 0 || strcmp(word + dashes, "i") == 0 ||
+			       strncmp(word + dashes, "interp", 6) == 0);
 
 		if (strcmp(word, "--args") == 0 || strcmp(word, "-args") == 0)
 			break;

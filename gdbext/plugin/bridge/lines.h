@@ -33,9 +33,9 @@ struct lbx_context;
 struct lbx_line {
 	const char *name;
 	bool (*run)(struct lbx_context *context, const char *words);
-	const char *as;     /* the user's command that a failure is told of; NULL: none */
-	bool is_quiet;      /* nobody has asked for it: where it goes well, there is no news */
-	bool is_command;    /* of gdb's, by the name of _tensor and its own */
+	const char *as; /* the user's command that a failure is told of; NULL: none */
+	bool is_quiet; /* nobody has asked for it: where it goes well, there is no news */
+	bool is_command; /* of gdb's, by the name of _tensor and its own */
 	bool selects_frame; /* which may be in another language */
 };
 

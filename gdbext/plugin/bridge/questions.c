@@ -89,7 +89,7 @@ static struct question *question_of(const char *command, enum lbx_bridge_where w
 		if (!copy)
 			return NULL;
 		place = place_of(command);
-		questions.v[questions.n++] = (struct question){copy, NULL, where, false};
+		questions.v[questions.n++] = (struct question){ copy, NULL, where, false };
 		*place = questions.n;
 	}
 	return &questions.v[*place - 1];
@@ -171,7 +171,7 @@ bool lbx_questions_let_run(void)
 /* Those for the selected frame are put at once if gdb's script finds its level; otherwise that is asked first. */
 bool lbx_questions_put(void)
 {
-	struct text file = {0};
+	struct text file = { 0 };
 	bool want_level = false, ok;
 
 	for (int i = 0; i < questions.n && !questions.level[0]; i++)
@@ -189,13 +189,12 @@ bool lbx_questions_put(void)
 		else if (q->where == LBX_ANYWHERE)
 			text_printf(&file, "_lbm %d\n_lbf -- %s\n", i, q->command);
 		else if (!want_level)
-			text_printf(&file, "_lbm %d\nframe apply level %s -q -c -- %s\n", i,
-				    questions.level, q->command);
+			text_printf(&file, "_lbm %d\nframe apply level %s -q -c -- %s\n", i, questions.level,
+				    q->command);
 		else if (blank && !strpbrk(blank + 1, " \t\"'"))
 			text_printf(&file, "_lbi %d %s\n", i, q->command); /* two words */
 		else
-			text_printf(&file, "if $_lb_n == 1\n_lbm %d\n_lbg %s\nend\n", i,
-				    q->command);
+			text_printf(&file, "if $_lb_n == 1\n_lbm %d\n_lbg %s\nend\n", i, q->command);
 	}
 	text_printf(&file, want_level ? "_lbl\n" : "_lbm end\n");
 	ok = !file.failed && lbx_file_write(LBX_QUESTION_FD, file.bytes, file.n);
@@ -209,8 +208,7 @@ static void take_level(const char *answer, size_t n)
 {
 	const char *level = memmem(answer, n, "Stack level ", 12);
 
-	snprintf(questions.level, sizeof(questions.level), "%ld",
-		 level ? strtol(level + 12, NULL, 10) : 0);
+	snprintf(questions.level, sizeof(questions.level), "%ld", level ? strtol(level + 12, NULL, 10) : 0);
 	for (int i = 0; i < questions.n; i++)
 		if (questions.v[i].where == LBX_IN_FRAME && !questions.v[i].answer)
 			questions.v[i].asked = false;

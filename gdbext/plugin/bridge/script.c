@@ -47,10 +47,12 @@ static void define_with_words(struct text *script, const char *name, int words)
  * gdb reads a script byte by byte, and starts the slower the longer the definitions are. */
 static void define(struct text *script, const char *command, const char *name, bool selects_frame)
 {
-	text_printf(script, "define %s\nsource " LBX_SETTLE_FILE "\n_lb_begin\n"
+	text_printf(script,
+		    "define %s\nsource " LBX_SETTLE_FILE "\n_lb_begin\n"
 		    "if $_isvoid($_lb_$argc)\n"
 		    "_lbs " LBX_TOO_MANY_WORDS "\n"
-		    "else\nif $_lb_$argc < $_lb_%d\n_lbs %s\n", command, FEW_WORDS, name);
+		    "else\nif $_lb_$argc < $_lb_%d\n_lbs %s\n",
+		    command, FEW_WORDS, name);
 	for (int words = 1; words < FEW_WORDS; words++)
 		define_with_words(script, name, words);
 	text_printf(script, "else\n");
@@ -69,7 +71,8 @@ static void append_help(struct lbx_out *out, const char *bytes, size_t n)
 /* For a catch of SIGSEGV: guards are known by their address (symtab.h). */
 static void define_fault(struct text *script)
 {
-	text_printf(script, "define _lb_fault_c\n"
+	text_printf(script,
+		    "define _lb_fault_c\n"
 		    "set $_lb_at = (unsigned long) $_siginfo._sifields._sigfault.si_addr\n"
 		    "set $_lb_guarded = $_lb_at - %#llx < %#llx\n"
 		    "set $_lb_crash = !$_lb_guarded\n"
@@ -80,14 +83,15 @@ static void define_fault(struct text *script)
 		    "end\n"
 		    "define _lb_fault\n"
 		    "_lb_quiet _lb_fault_look 0\n"
-		    "end\n", LB_GUARD_BASE, LB_GUARDS * LB_GUARD_STRIDE);
+		    "end\n",
+		    LB_GUARD_BASE, LB_GUARDS * LB_GUARD_STRIDE);
 }
 
 static void define_rows(struct text *script, const struct lbx_command *const *table)
 {
 	for (; *table; table++) {
 		const struct lbx_command *row = *table;
-		struct lbx_out out = {.width = 80, .context = script, .write = append_help};
+		struct lbx_out out = { .width = 80, .context = script, .write = append_help };
 		char command[80];
 
 		if (row->needs & LBX_GDB_LACKS)
@@ -115,7 +119,7 @@ static void define_lines(struct text *script, const struct lbx_line *line)
 
 bool lbx_script_offer(const struct lbx_command *const *const *tables, const struct lbx_line *lines)
 {
-	struct text script = {0};
+	struct text script = { 0 };
 	bool ok;
 
 	/* The functions of a reader that gdb unloads must stay: commands load it again. */

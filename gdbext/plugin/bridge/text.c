@@ -10,7 +10,8 @@ static bool make_room(struct text *text, size_t n)
 {
 	size_t room;
 
-	if (!text->failed && (__builtin_add_overflow(text->n + 1, n, &room) || !lb_reserve(text->bytes, text->room, room)))
+	if (!text->failed &&
+	    (__builtin_add_overflow(text->n + 1, n, &room) || !lb_reserve(text->bytes, text->room, room)))
 		text->failed = true;
 	return !text->failed;
 }
@@ -60,7 +61,7 @@ void text_echo(struct text *text, const char *bytes, size_t n)
 		else if (c == '%')
 			text_append(text, "%%", 2);
 		else if (c == '"' || c == '\\')
-			text_append(text, (char[]){'\\', (char)c}, 2);
+			text_append(text, (char[]){ '\\', (char)c }, 2);
 		else if (c == 033)
 			text_append(text, "\\e", 2);
 		else if ((c < ' ' && c != '\t') || c == 0x7f)
@@ -88,7 +89,7 @@ void text_clear(struct text *text)
 void text_free(struct text *text)
 {
 	free(text->bytes);
-	*text = (struct text){0};
+	*text = (struct text){ 0 };
 }
 
 /* One character of an MI c-string at *from, which moves past it. */
@@ -117,8 +118,7 @@ static char mi_character(const char **from)
  * these begin a line, or follow the output of a command that ends none. */
 static size_t chatter(const char *text, bool line_start)
 {
-	static const char *const lines[] = {"=cmd-param-changed,", "Command execution time: ",
-					    "Space used: "};
+	static const char *const lines[] = { "=cmd-param-changed,", "Command execution time: ", "Space used: " };
 	enum { TIME = sizeof("2026-11-21 12:34:56.789") - 1 };
 	size_t n = strcspn(text, "\n");
 

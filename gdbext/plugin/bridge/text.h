@@ -16,8 +16,7 @@ struct text {
 
 void text_append(struct text *text, const char *bytes, size_t n);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_vprintf(struct text *text, const char *format, va_list args)
-	__attribute__((format(printf, 2, 0)));
+void text_vprintf(struct text *text, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* Appends to a gdb command that prints the bytes, begun if need be. It is `printf`: `echo`
  * writes character by character. */
 void text_echo(struct text *text, const char *bytes, size_t n);

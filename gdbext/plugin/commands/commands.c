@@ -108,7 +108,7 @@ static bool run(struct lbx_context *context, const struct job *job)
 
 static struct job take_line(const char *text)
 {
-	struct job job = {.words = ""};
+	struct job job = { .words = "" };
 	size_t n = strcspn(text, " ");
 
 	snprintf(job.name, sizeof job.name, "%.*s", (int)n, text);
@@ -125,7 +125,8 @@ static void tell_lack(struct lbx_out *out)
 	if (out->json || !lbx_bridge_lacks())
 		return;
 	lbx_wrap(out, 0, 4);
-	lbx_styled(out, LBX_WARNING, "Some source lines or variables are missing here: gdb would have to be asked "
+	lbx_styled(out, LBX_WARNING,
+		   "Some source lines or variables are missing here: gdb would have to be asked "
 		   "too many questions.");
 	lbx_printf(out, "\n");
 }

@@ -21,10 +21,9 @@ static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)
 	uint64_t data = lbx_tensor_data(t);
 
 	if (out->json) {
-		lbx_json(out, json_pack("{s:I,s:s?,s:s,s:s,s:I,s:o}", "id", (json_int_t)t->id,
-					"name", t->name[0] ? t->name : NULL, "state",
-					lbx_state_name(t->state), "dtype", lbx_dtype_name(t->dtype),
-					"nbytes", (json_int_t)lbx_tensor_nbytes(t), "data",
+		lbx_json(out, json_pack("{s:I,s:s?,s:s,s:s,s:I,s:o}", "id", (json_int_t)t->id, "name",
+					t->name[0] ? t->name : NULL, "state", lbx_state_name(t->state), "dtype",
+					lbx_dtype_name(t->dtype), "nbytes", (json_int_t)lbx_tensor_nbytes(t), "data",
 					lbx_json_address(data)));
 		return;
 	}
@@ -33,8 +32,8 @@ static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)
 	for (int i = 0; i < t->rank; i++)
 		lbx_printf(out, "%s%" PRId64, i ? ", " : "", lbx_shape(t)[i]);
 	lbx_printf(out, t->rank == 1 ? ",), " : "), ");
-	lbx_printf(out, "%" PRId64 " byte%s at 0x%" PRIx64 "\n", lbx_tensor_nbytes(t),
-		   LB_S(lbx_tensor_nbytes(t)), data);
+	lbx_printf(out, "%" PRId64 " byte%s at 0x%" PRIx64 "\n", lbx_tensor_nbytes(t), LB_S(lbx_tensor_nbytes(t)),
+		   data);
 }
 
 static struct {
@@ -126,7 +125,8 @@ bool lbx_eval_end(struct lbx_context *context)
 		if (!context->out->json && n > 1)
 			lbx_printf(context->out, "%.*s%s", n, said, error ? "" : "\n");
 		return lb_fail("eval: the program stopped inside the call: the evaluation of tensor #%" PRIu64
-			       " is under way, and `continue` ends it", evaluated.id);
+			       " is under way, and `continue` ends it",
+			       evaluated.id);
 	}
 	if (at > CALL_STANDS && lbx_target_read_string(context->target, at, text, sizeof text)) {
 		lbx_make_printable(text);

@@ -5,7 +5,7 @@
 
 static bool run_locals(struct lbx_context *context, const struct lbx_args *args)
 {
-	const char *words[] = {NULL, lbx_args_option(args, "all") ? "--all" : NULL, NULL};
+	const char *words[] = { NULL, lbx_args_option(args, "all") ? "--all" : NULL, NULL };
 	struct lbx_args level;
 	char number[16];
 	int selected;

@@ -121,10 +121,16 @@ struct lbx_out lbx_gdb_out(void)
 	about.has_tensor = false;
 	about.count[0] = '\0';
 	return (struct lbx_out){
-		.colour = styled, .colours = styled ? lbx_terminal_colours() : 0,
-		.width = columns(), .whole_lines = lines_stay_whole(),
-		.write = shows_ascii_only() ? write_ascii : write_echo, .write_whole = write_whole,
-		.set_int = set_int, .set_double = set_double, .set_tensor = set_tensor, .progress = progress,
+		.colour = styled,
+		.colours = styled ? lbx_terminal_colours() : 0,
+		.width = columns(),
+		.whole_lines = lines_stay_whole(),
+		.write = shows_ascii_only() ? write_ascii : write_echo,
+		.write_whole = write_whole,
+		.set_int = set_int,
+		.set_double = set_double,
+		.set_tensor = set_tensor,
+		.progress = progress,
 	};
 }
 

@@ -12,7 +12,7 @@ const struct lbx_command *const lbx_gdb_commands[] = {
 };
 #undef COMMAND
 
-const struct lbx_command *const *const lbx_gdb_tables[] = {lbx_commands, lbx_gdb_commands, NULL};
+const struct lbx_command *const *const lbx_gdb_tables[] = { lbx_commands, lbx_gdb_commands, NULL };
 
 const struct lbx_command *lbx_gdb_command(const char *name)
 {
@@ -31,8 +31,8 @@ static void list_rows(struct lbx_out *out, const struct lbx_command *const *tabl
 		if (row->needs & LBX_GDB_LACKS)
 			continue;
 		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "tensor %s%s%s -- %s\n", row->name, *row->arguments ? " " : "",
-			   row->arguments, row->summary);
+		lbx_printf(out, "tensor %s%s%s -- %s\n", row->name, *row->arguments ? " " : "", row->arguments,
+			   row->summary);
 	}
 }
 

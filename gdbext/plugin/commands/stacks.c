@@ -9,7 +9,8 @@
 static void print_stacks(struct lbx_out *out, uint32_t depth)
 {
 	if (depth)
-		lbx_printf(out, "Of each tensor made from now on, %u frame%s kept.\n", depth, LB_PLURAL(depth, " is", "s are"));
+		lbx_printf(out, "Of each tensor made from now on, %u frame%s kept.\n", depth,
+			   LB_PLURAL(depth, " is", "s are"));
 	else
 		lbx_printf(out, "Of each tensor made from now on, the call site is kept.\n");
 }
@@ -32,8 +33,7 @@ static bool run_stacks(struct lbx_context *context, const struct lbx_args *args)
 	}
 	unsigned long depth = strtoul(args->v[0], &end, 10);
 	if (*end || end == args->v[0] || depth > LB_STACK_MAX)
-		return lb_fail("stacks: takes a number of frames from 0 to %d, not '%s'", LB_STACK_MAX,
-			       args->v[0]);
+		return lb_fail("stacks: takes a number of frames from 0 to %d, not '%s'", LB_STACK_MAX, args->v[0]);
 	snprintf(number, sizeof number, "%lu", depth);
 	if (!lbx_switch_set(context, &place, LBX_SWITCH_STACKS, (uint32_t)depth, number))
 		return false;
@@ -41,9 +41,12 @@ static bool run_stacks(struct lbx_context *context, const struct lbx_args *args)
 	if (place.running)
 		print_stacks(context->out, (uint32_t)depth);
 	else
-		lbx_printf(context->out, place.process ? "From the runtime's start on %lu frames of each tensor's creation are kept.\n"
-			   : "The next `run`, `target remote` or `attach` keeps %lu frames of each tensor's creation.\n",
-			   depth);
+		lbx_printf(
+		    context->out,
+		    place.process
+			? "From the runtime's start on %lu frames of each tensor's creation are kept.\n"
+			: "The next `run`, `target remote` or `attach` keeps %lu frames of each tensor's creation.\n",
+		    depth);
 	return true;
 }
 

@@ -45,7 +45,8 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 static struct lbx_target *open_core(const char *path, const char *exe, const char *sysroot)
 {
 	struct lbx_core_options options = {
-		.exe = held.exe, .sysroot = held.sysroot,
+		.exe = held.exe,
+		.sysroot = held.sysroot,
 		.advice = "if it is elsewhere now: `set sysroot DIR`, or `set solib-search-path DIR`",
 	};
 	struct stat st;
@@ -94,8 +95,7 @@ static bool is_core(int fd, const struct stat *st)
 	known[fd].inode = st->st_ino;
 	known[fd].changed = st->st_mtim;
 	return known[fd].is_core = pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
-				   memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
-				   header.e_type == ET_CORE;
+				   memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_CORE;
 }
 
 /* gdb keeps the file open from which it has read last; descriptors are given lowest first. */

@@ -89,10 +89,9 @@ bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct 
 	char *end;
 
 	(void)target;
-	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "with language %s -- whatis %s",
-			       lbx_bridge_language(), expression);
-	known &= lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- output/x %s",
-				lbx_bridge_language(), expression);
+	known = lbx_bridge_ask(&type, LBX_IN_FRAME, "with language %s -- whatis %s", lbx_bridge_language(), expression);
+	known &=
+	    lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- output/x %s", lbx_bridge_language(), expression);
 	if (!known)
 		return false;
 	if (strncmp(type, "type = ", 7) != 0)
@@ -100,8 +99,8 @@ bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct 
 	snprintf(ret->type, sizeof(ret->type), "%s", type + 7);
 	if (is_function(ret->type)) {
 		snprintf(ret->type, sizeof(ret->type), "function");
-		if (!lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- output/x &(%s)",
-				    lbx_bridge_language(), expression))
+		if (!lbx_bridge_ask(&value, LBX_IN_FRAME, "with language %s -- output/x &(%s)", lbx_bridge_language(),
+				    expression))
 			return false;
 	}
 	reference = strstr(value, "@0x"); /* C++: `(lb_tensor *&) @0x7ffe…: 0x5555…` */
@@ -112,8 +111,7 @@ bool lbx_gdb_evaluate(struct lbx_target *target, const char *expression, struct 
 			       expression);
 	ret->bits = strtoull(value, &end, 16);
 	if (end == value || strncmp(value, "0x", 2) != 0)
-		return lb_fail("%s is of type %s, and has no single value: %.80s", expression,
-			       ret->type, value);
+		return lb_fail("%s is of type %s, and has no single value: %.80s", expression, ret->type, value);
 	return extend(expression, ret);
 }
 

@@ -127,8 +127,11 @@ static bool walk_on(int last, int tail, struct lbx_stack *ret)
 	int n = ret->n - (tail ? tail : 1);
 
 	if (tail == 0) {
-		if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "with print frame-arguments none -- "
-				    "with print frame-info location-and-address -- frame apply level %d -q frame", last))
+		if (!lbx_bridge_ask(&answer, LBX_IN_FRAME,
+				    PLAINLY
+				    "with print frame-arguments none -- "
+				    "with print frame-info location-and-address -- frame apply level %d -q frame",
+				    last))
 			return false;
 		ret->n = n;
 		take_frames(answer, n + 1, ret);
@@ -136,8 +139,10 @@ static bool walk_on(int last, int tail, struct lbx_stack *ret)
 		tail = 1;
 	}
 	if (ret->n != n + 1 || !ret->cut) {
-		if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "bt -frame-arguments none "
-				    "-frame-info location-and-address -- -%#x", (unsigned)tail))
+		if (!lbx_bridge_ask(&answer, LBX_IN_FRAME,
+				    PLAINLY "bt -frame-arguments none "
+					    "-frame-info location-and-address -- -%#x",
+				    (unsigned)tail))
 			return false;
 		ret->n = n;
 		take_frames(answer, n + tail, ret);
@@ -162,8 +167,10 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, str
 	if (tid != selected)
 		return lb_fail("gdb looks at thread %llu: select the other with `thread N` first",
 			       (unsigned long long)selected);
-	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, PLAINLY "bt -frame-arguments none "
-			    "-frame-info location-and-address -- %#x", (unsigned)n))
+	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME,
+			    PLAINLY "bt -frame-arguments none "
+				    "-frame-info location-and-address -- %#x",
+			    (unsigned)n))
 		return false;
 	ret->frames = malloc((size_t)n * sizeof *ret->frames);
 	if (!ret->frames)
@@ -204,27 +211,30 @@ static bool take(void *context, const struct lbx_pointer *pointer)
 	return v->fn(v->context, pointer);
 }
 
-static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn,
-		     void *context)
+static bool pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
 {
 	const char *arguments, *locals, *pointee;
 	struct variables v = { .fn = fn, .context = context, .n = 0 };
 
 	(void)stacks;
-	bool known = lbx_bridge_ask(&arguments, LBX_ANYWHERE, PLAINLY MEMBERS "frame apply level %d -q "
-				    "info args", frame->level);
-	known &= lbx_bridge_ask(&locals, LBX_ANYWHERE, PLAINLY MEMBERS "frame apply level %d -q "
-				"info locals", frame->level);
+	bool known = lbx_bridge_ask(&arguments, LBX_ANYWHERE,
+				    PLAINLY MEMBERS "frame apply level %d -q "
+						    "info args",
+				    frame->level);
+	known &= lbx_bridge_ask(&locals, LBX_ANYWHERE,
+				PLAINLY MEMBERS "frame apply level %d -q "
+						"info locals",
+				frame->level);
 	if (!known)
 		return false;
-	bool more = lbx_variables_parse(arguments, true, take, &v) &&
-		    lbx_variables_parse(locals, false, take, &v);
+	bool more = lbx_variables_parse(arguments, true, take, &v) && lbx_variables_parse(locals, false, take, &v);
 	for (int i = 0; i < v.n && more; i++) {
 		const struct lbx_pointer *p = &v.first[i];
-		if (lbx_bridge_ask(&pointee, LBX_ANYWHERE, PLAINLY MEMBERS "frame apply level %d -q "
-				   "output *%s", frame->level, p->expression))
-			more = lbx_variables_parse_pointee(pointee, p->expression, p->is_argument, fn,
-							   context);
+		if (lbx_bridge_ask(&pointee, LBX_ANYWHERE,
+				   PLAINLY MEMBERS "frame apply level %d -q "
+						   "output *%s",
+				   frame->level, p->expression))
+			more = lbx_variables_parse_pointee(pointee, p->expression, p->is_argument, fn, context);
 	}
 	return true;
 }
@@ -247,7 +257,11 @@ static void destroy(struct lbx_stacks *stacks)
 }
 
 static const struct lbx_stacks_ops ops = {
-	.threads = threads, .death = death, .walk = walk, .line = line, .pointers = pointers,
+	.threads = threads,
+	.death = death,
+	.walk = walk,
+	.line = line,
+	.pointers = pointers,
 	.destroy = destroy,
 };
 

@@ -84,8 +84,7 @@ static bool read_core(struct lbx_target *core, uint64_t address, void *to, size_
 			if (whole && lbx_core_gdb_has_section(address + done, &part))
 				break;
 			return lbx_target_read(core, address + done, &byte, 1);
-		case LBX_BYTES_LOST:
-			return lbx_target_read(core, address + done, &byte, 1);
+		case LBX_BYTES_LOST: return lbx_target_read(core, address + done, &byte, 1);
 		case LBX_BYTES_NOWHERE:
 			if (!whole)
 				return fault(address + done, 1);
@@ -323,8 +322,7 @@ static bool gdb_waits(struct lbx_target *target)
 static bool gdb_write(struct lbx_target *target, uint64_t address, const void *from, size_t n)
 {
 	uint64_t value = 0;
-	const char *type = n == 8 ? "unsigned long" : n == 4 ? "unsigned int" :
-			   n == 1 ? "unsigned char" : NULL;
+	const char *type = n == 8 ? "unsigned long" : n == 4 ? "unsigned int" : n == 1 ? "unsigned char" : NULL;
 
 	(void)target;
 	if (!type)
@@ -335,11 +333,22 @@ static bool gdb_write(struct lbx_target *target, uint64_t address, const void *f
 }
 
 static const struct lbx_target_ops ops[] = {
-#define OPS(kind_name) { \
-	.kind = kind_name, .read = gdb_read, .map = gdb_map, .direct = gdb_direct, \
-	.find_root = gdb_find_root, .source_line = lbx_gdb_source_line, .evaluate = lbx_gdb_evaluate, \
-	.waits = gdb_waits, .machine = lbx_gdb_machine, .write = gdb_write, .saved = gdb_saved, \
-	.range = gdb_range, .pid = gdb_pid, .read_ahead = gdb_read_ahead, .notice = gdb_notice }
+#define OPS(kind_name) \
+	{ .kind = kind_name, \
+	  .read = gdb_read, \
+	  .map = gdb_map, \
+	  .direct = gdb_direct, \
+	  .find_root = gdb_find_root, \
+	  .source_line = lbx_gdb_source_line, \
+	  .evaluate = lbx_gdb_evaluate, \
+	  .waits = gdb_waits, \
+	  .machine = lbx_gdb_machine, \
+	  .write = gdb_write, \
+	  .saved = gdb_saved, \
+	  .range = gdb_range, \
+	  .pid = gdb_pid, \
+	  .read_ahead = gdb_read_ahead, \
+	  .notice = gdb_notice }
 	[LBX_UNKNOWN] = OPS("program in gdb"),
 	[LBX_LIVE] = OPS("live process"),
 	[LBX_REMOTE] = OPS("remote process"),

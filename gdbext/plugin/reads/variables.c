@@ -13,7 +13,7 @@ struct parser {
 	lbx_pointer_fn *fn;
 	void *context;
 	struct lbx_pointer pointer; /* its expression is the path of the value that is read */
-	size_t n;                   /* of it */
+	size_t n;     /* of it */
 	const char *derived;        /* the struct whose base is read; or NULL */
 	ptrdiff_t looked;           /* bytes, for namesakes */
 	int depth, pointers;
@@ -257,8 +257,7 @@ static void next_line(struct parser *p)
 
 bool lbx_variables_parse(const char *text, bool is_argument, lbx_pointer_fn *fn, void *context)
 {
-	struct parser p = { .at = text, .fn = fn, .context = context,
-			    .pointer.is_argument = is_argument };
+	struct parser p = { .at = text, .fn = fn, .context = context, .pointer.is_argument = is_argument };
 
 	while (*p.at && !p.stopped) {
 		size_t n = name_length(p.at);
@@ -273,11 +272,10 @@ bool lbx_variables_parse(const char *text, bool is_argument, lbx_pointer_fn *fn,
 	return !p.stopped;
 }
 
-bool lbx_variables_parse_pointee(const char *text, const char *name, bool is_argument,
-				 lbx_pointer_fn *fn, void *context)
+bool lbx_variables_parse_pointee(const char *text, const char *name, bool is_argument, lbx_pointer_fn *fn,
+				 void *context)
 {
-	struct parser p = { .at = text, .fn = fn, .context = context,
-			    .pointer.is_argument = is_argument };
+	struct parser p = { .at = text, .fn = fn, .context = context, .pointer.is_argument = is_argument };
 
 	while (*p.at == '(' || *p.at == ' ')
 		*p.at == '(' ? skip_bracketed(&p, '(', ')') : (void)p.at++;

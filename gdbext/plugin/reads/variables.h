@@ -9,7 +9,7 @@
 bool lbx_variables_parse(const char *text, bool is_argument, lbx_pointer_fn *fn, void *context);
 /* Likewise for the text of one value (`{w = 0x5555…, b = 0x5555…}`), called `name`; the members
  * of a struct that a pointer leads to are `name->w`. Scalars are left out. */
-bool lbx_variables_parse_pointee(const char *text, const char *name, bool is_argument,
-				 lbx_pointer_fn *fn, void *context);
+bool lbx_variables_parse_pointee(const char *text, const char *name, bool is_argument, lbx_pointer_fn *fn,
+				 void *context);
 
 #endif

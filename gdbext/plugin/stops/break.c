@@ -55,15 +55,15 @@ static bool choose_kind(const struct lbx_args *args, struct lbx_catch *ret)
 
 static bool run_break(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct lbx_catch new = {.once = lbx_args_option(args, "once")};
+	struct lbx_catch new = { .once = lbx_args_option(args, "once") };
 
 	const char *target = target_of(args);
 
 	if (args->n == 0 && !lbx_args_option(args, "op"))
 		return lb_fail("break: name a tensor, or an op: `tensor break --op matmul`");
 	return parse_op(lbx_args_option(args, "op"), &new) && choose_kind(args, &new) &&
-	       (!target || lbx_catch_parse_target(context, target, &new)) &&
-	       !lbx_bridge_waits() && lbx_catch_set(context, &new);
+	       (!target || lbx_catch_parse_target(context, target, &new)) && !lbx_bridge_waits() &&
+	       lbx_catch_set(context, &new);
 }
 
 const struct lbx_command lbx_gdb_command_break = {

@@ -111,8 +111,7 @@ bool lbx_breakpoints_refresh(void)
 		do { /* to the next line that begins with a number; 1.2 is a place of 1 */
 			end += strcspn(end, "\n");
 			end += *end == '\n';
-		} while (*end && (!isdigit((unsigned char)*end) ||
-				  end[strspn(end, "0123456789")] == '.'));
+		} while (*end && (!isdigit((unsigned char)*end) || end[strspn(end, "0123456789")] == '.'));
 		take(at, (size_t)(end - at));
 	}
 	for (int i = breakpoints.n; i-- > 0;)
@@ -140,7 +139,8 @@ void lbx_breakpoint_add(int key, const char *probe, int n_args)
 	}
 	/* another breakpoint at the same probe may have selected the program's frame already */
 	lbx_bridge_script("_lb_break %s\nset $_lb_catch = $bpnum\ncommands\n%sselect-frame 0\n"
-			  "eval \"_tensor" LBX_HIT " %d%s\"%s\nend", probe, silent(), key, formats, values);
+			  "eval \"_tensor" LBX_HIT " %d%s\"%s\nend",
+			  probe, silent(), key, formats, values);
 	lbx_breakpoint_note(key);
 }
 
@@ -153,7 +153,8 @@ void lbx_breakpoint_add_fault(void)
 			  "if $_lb_go\ncontinue\nend\n"
 			  "if $_lb_crash\n"
 			  "echo \\nProgram received signal SIGSEGV, Segmentation fault.\\n\n"
-			  "frame\nend\nend", silent());
+			  "frame\nend\nend",
+			  silent());
 	lbx_breakpoint_note(LBX_BREAKPOINT_FAULT);
 }
 

@@ -98,7 +98,7 @@ void lbx_catch_suspend(void)
 /* `breakpoint` is a number, or a variable with it. */
 static bool put_condition(const struct lbx_catch *c, const struct lbx_watch_place *place, const char *breakpoint)
 {
-	struct text condition = {0};
+	struct text condition = { 0 };
 
 	if (c->kind->probe && place->found)
 		lbx_catch_condition(c, place->table, &condition);
@@ -146,7 +146,8 @@ static bool is_free(const struct lbx_catch_kind *kind)
 	for (int i = 0; i < MAX_CATCHES; i++)
 		if (catches.v[i].number && catches.v[i].kind == kind)
 			return lb_fail("catch: catch %d has a limit for %s already: `tensor uncatch %d` "
-				       "first", catches.v[i].number, kind->name, catches.v[i].number);
+				       "first",
+				       catches.v[i].number, kind->name, catches.v[i].number);
 	return true;
 }
 
@@ -157,7 +158,7 @@ static void add_shortcoming(const struct lbx_catch *c, const struct lbx_watch_pl
 
 	if (place->found && c->kind->takes == LBX_TAKES_COUNT && place->root.minor < COUNTS_EACH)
 		text_printf(ret, "the program's runtime is older and counts only now and then: this may stop late, or "
-			    "not at all");
+				 "not at all");
 }
 
 /* `inlined`: another catch makes the runtime run compiled functions operation by operation. */
@@ -165,7 +166,7 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 		     bool inlined)
 {
 	struct lbx_out *out = context->out;
-	struct text text = {0}, note = {0};
+	struct text text = { 0 }, note = { 0 };
 	char bytes[32];
 	json_t *object;
 
@@ -187,11 +188,11 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 	} else {
 		lbx_catch_describe(c, &text);
 		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "Catch %d: %.*s%s%s.\n", c->number, (int)text.n, text.bytes,
-			   note.n ? "; " : "", note.n ? note.bytes : "");
+		lbx_printf(out, "Catch %d: %.*s%s%s.\n", c->number, (int)text.n, text.bytes, note.n ? "; " : "",
+			   note.n ? note.bytes : "");
 		if (inlined)
 			lbx_printf(out, "While nan, range or a break is set, functions are not compiled, "
-				   "so none is traced again.\n");
+					"so none is traced again.\n");
 		text_free(&text);
 	}
 	text_free(&note);
@@ -200,7 +201,7 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 
 static bool run_catch(struct lbx_context *context, const struct lbx_args *args)
 {
-	struct lbx_catch new = {.kind = lbx_catch_kind(args->v[0])};
+	struct lbx_catch new = { .kind = lbx_catch_kind(args->v[0]) };
 
 	return new.kind && may_run(context) && lbx_catch_refresh() && is_free(new.kind) &&
 	       lbx_catch_parse(context, args, &new) && lbx_catch_set(context, &new);
@@ -217,8 +218,8 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 
 	if (context->target)
 		lbx_probes_lack_runtime(); /* asked in time */
-	if (!may_run(context) || !lbx_catch_refresh() || !lbx_hooks_ask() ||
-	    !lbx_watch_find(context, &place) || (place.found && new.kind->probe && !lbx_probes_exist()))
+	if (!may_run(context) || !lbx_catch_refresh() || !lbx_hooks_ask() || !lbx_watch_find(context, &place) ||
+	    (place.found && new.kind->probe && !lbx_probes_exist()))
 		return false;
 	new.number = catches.last + 1;
 	while (c < catches.v + MAX_CATCHES && c->number)
@@ -244,8 +245,9 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	if (!put_condition(&new, &place, "$_lb_catch") || !lbx_watch_write(context, &place, &want))
 		return false;
 	lbx_hooks_define();
-	tell_set(context, &new, &place, (want.all & by_op) && compiling &&
-		 ((new.kind->watch & by_op) || new.kind->takes == LBX_TAKES_FUNCTION));
+	tell_set(context, &new, &place,
+		 (want.all & by_op) && compiling &&
+		     ((new.kind->watch & by_op) || new.kind->takes == LBX_TAKES_FUNCTION));
 	return true;
 }
 
@@ -344,8 +346,7 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 
 /* Takes out of the list what the program's runtime cannot do, and disables its breakpoint, which would
  * stop at each event. */
-static bool leave_out(struct lbx_context *context, const struct lbx_watch_place *place,
-		      struct lbx_catch *c)
+static bool leave_out(struct lbx_context *context, const struct lbx_watch_place *place, struct lbx_catch *c)
 {
 	const struct lbx_watch want = lbx_watch_wanted(c, 1);
 
@@ -358,9 +359,10 @@ static bool leave_out(struct lbx_context *context, const struct lbx_watch_place 
 	return true;
 }
 
-static void tell_shortcoming(struct lbx_context *context, const struct lbx_watch_place *place, const struct lbx_catch *c)
+static void tell_shortcoming(struct lbx_context *context, const struct lbx_watch_place *place,
+			     const struct lbx_catch *c)
 {
-	struct text text = {0};
+	struct text text = { 0 };
 
 	add_shortcoming(c, place, &text);
 	lbx_wrap(context->out, 0, 4);
@@ -405,7 +407,7 @@ json_t *lbx_catch_list(struct lbx_out *out)
 	json_t *list = out->json ? json_array() : NULL;
 
 	for (int i = 0; i < MAX_CATCHES; i++) {
-		struct text text = {0};
+		struct text text = { 0 };
 
 		if (!catches.v[i].number)
 			continue;

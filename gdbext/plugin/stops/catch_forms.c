@@ -14,7 +14,11 @@ static void describe_tensor(const struct lbx_catch *c, const char *any, struct t
 	if (c->id)
 		text_printf(ret, " %s#%" PRIu64, of, c->id);
 	else
-		text_printf(ret, " %s%s%s", of, !c->is_glob ? "" : c->kind->computes ? "any tensor named like " : "names like ", c->name[0] ? c->name : any);
+		text_printf(ret, " %s%s%s", of,
+			    !c->is_glob         ? ""
+			    : c->kind->computes ? "any tensor named like "
+						: "names like ",
+			    c->name[0] ? c->name : any);
 	if (c->kind->computes)
 		text_printf(ret, " is computed");
 }
@@ -25,22 +29,14 @@ void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
 
 	text_printf(ret, "%s", c->kind->name);
 	switch (c->kind->takes) {
-	case LBX_TAKES_TENSOR:
-		describe_tensor(c, "any tensor", ret);
-		break;
-	case LBX_TAKES_FUNCTION:
-		describe_tensor(c, "any function", ret);
-		break;
+	case LBX_TAKES_TENSOR: describe_tensor(c, "any tensor", ret); break;
+	case LBX_TAKES_FUNCTION: describe_tensor(c, "any function", ret); break;
 	case LBX_TAKES_BYTES:
 		lbx_format_bytes((int64_t)c->limit, limit, sizeof limit);
 		text_printf(ret, " beyond %s", limit);
 		break;
-	case LBX_TAKES_COUNT:
-		text_printf(ret, " beyond %" PRIu64 " lazy tensor%s", c->limit, LB_S(c->limit));
-		break;
-	case LBX_TAKES_RANGE:
-		text_printf(ret, " [%g, %g]", c->low, c->high);
-		describe_tensor(c, "any tensor", ret);
+	case LBX_TAKES_COUNT: text_printf(ret, " beyond %" PRIu64 " lazy tensor%s", c->limit, LB_S(c->limit)); break;
+	case LBX_TAKES_RANGE: text_printf(ret, " [%g, %g]", c->low, c->high); describe_tensor(c, "any tensor", ret);
 	}
 	if (c->op[0])
 		text_printf(ret, c->kind->computes ? " by %s" : ", made by %s", c->op);
@@ -61,16 +57,16 @@ void lbx_catch_json(const struct lbx_catch *c, json_t *object)
 		json_object_set_new(object, "high", lbx_json_double(c->high));
 		__attribute__((fallthrough));
 	case LBX_TAKES_TENSOR:
-		json_object_set_new(object, "tensor", c->id ? json_string(id) :
-				    c->name[0] ? lbx_json_string(c->name) : json_null());
+		json_object_set_new(object, "tensor",
+				    c->id        ? json_string(id)
+				    : c->name[0] ? lbx_json_string(c->name)
+						 : json_null());
 		break;
 	case LBX_TAKES_FUNCTION:
-		json_object_set_new(object, "function",
-				    c->name[0] ? lbx_json_string(c->name) : json_null());
+		json_object_set_new(object, "function", c->name[0] ? lbx_json_string(c->name) : json_null());
 		break;
 	case LBX_TAKES_BYTES:
-	case LBX_TAKES_COUNT:
-		json_object_set_new(object, "limit", json_integer((json_int_t)c->limit));
+	case LBX_TAKES_COUNT: json_object_set_new(object, "limit", json_integer((json_int_t)c->limit));
 	}
 	if (c->op[0])
 		json_object_set_new(object, "op", json_string(c->op));
@@ -85,8 +81,7 @@ static void text_condition(struct text *text, const char *pointer, const char *n
 	const struct {
 		size_t bytes;
 		const char *type;
-	} steps[] = {{8, "unsigned long"}, {4, "unsigned int"}, {2, "unsigned short"},
-		     {1, "unsigned char"}};
+	} steps[] = { { 8, "unsigned long" }, { 4, "unsigned int" }, { 2, "unsigned short" }, { 1, "unsigned char" } };
 	size_t at = 0;
 
 	text_printf(text, "%s != 0", pointer);
@@ -95,8 +90,7 @@ static void text_condition(struct text *text, const char *pointer, const char *n
 			uint64_t value = 0;
 
 			memcpy(&value, name + at, steps[i].bytes);
-			text_printf(text, " && {%s}(%s + 0x%zx) == 0x%" PRIx64, steps[i].type, pointer, at,
-				    value);
+			text_printf(text, " && {%s}(%s + 0x%zx) == 0x%" PRIx64, steps[i].type, pointer, at, value);
 		}
 	}
 }
@@ -113,7 +107,8 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 	char name[80] = "$_probe_arg1";
 
 	if (c->kind->takes == LBX_TAKES_RANGE) {
-		text_printf(ret, "((long)$_probe_arg3 < (long)0x%" PRIx64 " || (long)$_probe_arg4 > (long)0x%" PRIx64 ")",
+		text_printf(ret,
+			    "((long)$_probe_arg3 < (long)0x%" PRIx64 " || (long)$_probe_arg4 > (long)0x%" PRIx64 ")",
 			    lb_order_double(c->low), lb_order_double(c->high));
 		if (!c->id && !c->name[0]) /* of any tensor: of views their bases tell */
 			text_printf(ret, " && $_probe_arg5 == 0");

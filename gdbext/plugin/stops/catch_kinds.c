@@ -28,20 +28,18 @@ static void tell_nan(struct lbx_context *context, const struct lbx_catch_stop *s
 	for (int axis = t->rank; axis-- > 0; i /= lbx_shape(t)[axis])
 		place[axis] = i % lbx_shape(t)[axis];
 	lbx_format_place(place, t->rank, at, sizeof at);
-	text_printf(ret, " That is %" PRId64 " of %" PRId64 " element%s, the first at %s.",
-		    (int64_t)stop->args[3], t->size, LB_S(t->size), at);
+	text_printf(ret, " That is %" PRId64 " of %" PRId64 " element%s, the first at %s.", (int64_t)stop->args[3],
+		    t->size, LB_S(t->size), at);
 }
 
 static void tell_range(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
 {
 	(void)context;
-	text_printf(ret, " They are from %g to %g, the range is [%g, %g].",
-		    lb_ordered_double((int64_t)stop->args[3]),
+	text_printf(ret, " They are from %g to %g, the range is [%g, %g].", lb_ordered_double((int64_t)stop->args[3]),
 		    lb_ordered_double((int64_t)stop->args[4]), stop->catch->low, stop->catch->high);
 }
 
-static void tell_recompile(struct lbx_context *context, const struct lbx_catch_stop *stop,
-			   struct text *ret)
+static void tell_recompile(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
 {
 	char name[LB_NAME_MAX + 1], reason[256];
 
@@ -49,13 +47,11 @@ static void tell_recompile(struct lbx_context *context, const struct lbx_catch_s
 	    lbx_target_read_string(context->target, stop->args[3], reason, sizeof reason)) {
 		lbx_make_printable(name);
 		lbx_make_printable(reason);
-		text_printf(ret, " It is %s, for graph number %" PRIu64 ": %s.", name, stop->args[4],
-			    reason);
+		text_printf(ret, " It is %s, for graph number %" PRIu64 ": %s.", name, stop->args[4], reason);
 	}
 }
 
-static void tell_promotion(struct lbx_context *context, const struct lbx_catch_stop *stop,
-			   struct text *ret)
+static void tell_promotion(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
 {
 	struct lbx_table *table;
 	struct lbx_tensors *tensors;
@@ -68,8 +64,7 @@ static void tell_promotion(struct lbx_context *context, const struct lbx_catch_s
 		    lbx_target_read_string(context->target, stop->args[4], op, sizeof op)) {
 			lbx_make_printable(op);
 			text_printf(ret, " In %s it meets #%" PRIu64 "%s%s, %s,", op, other.id,
-				    other.name[0] ? " " : "", other.name,
-				    lbx_dtype_name(other.dtype));
+				    other.name[0] ? " " : "", other.name, lbx_dtype_name(other.dtype));
 			lbx_format_list(lbx_shape(&other), other.rank, described, sizeof described);
 			text_printf(ret, " %s: %s is computed in %s.", described, op,
 				    lbx_dtype_name((enum lb_dtype)stop->args[5]));
@@ -77,8 +72,7 @@ static void tell_promotion(struct lbx_context *context, const struct lbx_catch_s
 	}
 }
 
-static void tell_memory(struct lbx_context *context, const struct lbx_catch_stop *stop,
-			struct text *ret)
+static void tell_memory(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
 {
 	char active[32], limit[32], nbytes[32];
 
@@ -89,24 +83,22 @@ static void tell_memory(struct lbx_context *context, const struct lbx_catch_stop
 	text_printf(ret, " They are %s now, more than %s, by a buffer of %s.", active, limit, nbytes);
 }
 
-static void tell_graph(struct lbx_context *context, const struct lbx_catch_stop *stop,
-		       struct text *ret)
+static void tell_graph(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
 {
 	(void)context;
 	if (stop->args[4])
-		text_printf(ret, " Evaluation %" PRIu64 " is about to compute %" PRIu64 ".",
-			    stop->args[4], stop->args[3]);
+		text_printf(ret, " Evaluation %" PRIu64 " is about to compute %" PRIu64 ".", stop->args[4],
+			    stop->args[3]);
 	else
 		text_printf(ret, " %" PRIu64 " are alive%s.", stop->args[3],
 			    stop->tensor ? "; the newest is shown" : "");
 }
 
 /* Arguments: id, record, site, the pointer, the address touched, bytes mapped. */
-static void tell_access(struct lbx_context *context, const struct lbx_catch_stop *stop,
-			struct text *ret)
+static void tell_access(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
 {
 	char nbytes[32];
-	struct lbx_source_line taken = {.line = 0};
+	struct lbx_source_line taken = { .line = 0 };
 	int64_t offset = (int64_t)(stop->args[4] - stop->args[3]);
 
 	lbx_target_source_line(context->target, stop->args[2] - 1, &taken);
@@ -115,14 +107,16 @@ static void tell_access(struct lbx_context *context, const struct lbx_catch_stop
 	if (taken.line)
 		text_printf(ret, " at %s:%d", taken.file, taken.line);
 	lbx_format_bytes((int64_t)stop->args[5], nbytes, sizeof nbytes);
-	text_printf(ret, ". Nothing has been read yet: the pointer leads to a copy of the storage "
-		    "in guard pages (%s), which open now.", nbytes);
+	text_printf(ret,
+		    ". Nothing has been read yet: the pointer leads to a copy of the storage "
+		    "in guard pages (%s), which open now.",
+		    nbytes);
 }
 
 /* " in gate at stepped.c:40" */
 static void add_place(struct lbx_context *context, uint64_t site, struct text *ret)
 {
-	struct lbx_source_line made = {.line = 0};
+	struct lbx_source_line made = { .line = 0 };
 
 	if (site)
 		lbx_target_source_line(context->target, site - 1, &made);
@@ -133,8 +127,7 @@ static void add_place(struct lbx_context *context, uint64_t site, struct text *r
 }
 
 /* What an op is about to read. */
-static void tell_inputs(struct lbx_context *context, const struct lbx_catch_stop *stop,
-			struct text *ret)
+static void tell_inputs(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
 {
 	enum { INPUTS_SHOWN = 8 };
 	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
@@ -176,8 +169,8 @@ static void tell_value(struct lbx_context *context, const struct lbx_catch_stop 
 	if (d.count == 1)
 		text_printf(ret, " Its element is %.6g", d.nan ? NAN : d.min);
 	else if (d.count > d.nan)
-		text_printf(ret, " Its %" PRId64 " elements are from %.6g to %.6g, %.6g in the mean",
-			    d.count, d.min, d.max, d.mean);
+		text_printf(ret, " Its %" PRId64 " elements are from %.6g to %.6g, %.6g in the mean", d.count, d.min,
+			    d.max, d.mean);
 	else
 		text_printf(ret, " Its %" PRId64 " elements are all NaN", d.count);
 	text_printf(ret, "; %" PRId64 " NaN, %" PRId64 " Inf.", d.nan, d.inf);
@@ -187,107 +180,169 @@ static void tell_value(struct lbx_context *context, const struct lbx_catch_stop 
 
 const struct lbx_catch_kind lbx_catch_kinds[] = {
 	{
-		.name = "misuse", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
-		.probe = "raw_misuse", .n_args = 3, .id = 0, .site = 2,
-		.what = "a raw pointer was taken of a view that is not row-contiguous: reading on from it gives "
-			"other elements than the tensor's",
-		.advice = "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
-			"info %s` shows them, `tensor catch access` stops where the pointer is used",
+	    .name = "misuse",
+	    .arguments = "[T]",
+	    .takes = LBX_TAKES_TENSOR,
+	    .probe = "raw_misuse",
+	    .n_args = 3,
+	    .id = 0,
+	    .site = 2,
+	    .what = "a raw pointer was taken of a view that is not row-contiguous: reading on from it gives "
+		    "other elements than the tensor's",
+	    .advice = "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
+		      "info %s` shows them, `tensor catch access` stops where the pointer is used",
 	},
 	{
-		.name = "access", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
-		.id = 0, .site = 2,
-		.watch = LB_WATCH_ACCESS,
-		.what = "the program uses a raw pointer of a view that is not row-contiguous",
-		.detail = tell_access,
-		.advice = "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
-			"info %s` shows them",
+	    .name = "access",
+	    .arguments = "[T]",
+	    .takes = LBX_TAKES_TENSOR,
+	    .id = 0,
+	    .site = 2,
+	    .watch = LB_WATCH_ACCESS,
+	    .what = "the program uses a raw pointer of a view that is not row-contiguous",
+	    .detail = tell_access,
+	    .advice = "lb_data() gives the elements in row-major order, lb_strided_data() the strides too; `tensor "
+		      "info %s` shows them",
 	},
 	{
-		.name = "nan", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
-		.probe = "nan", .n_args = 5, .id = 0, .site = LBX_NO_ARG,
-		.watch = LB_WATCH_NAN,
-		.what = "a result holds NaN or Inf",
-		.detail = tell_nan,
-		.advice = "`tensor origin %s` tells which operation made the first, `tensor print %s` its values",
+	    .name = "nan",
+	    .arguments = "[T]",
+	    .takes = LBX_TAKES_TENSOR,
+	    .probe = "nan",
+	    .n_args = 5,
+	    .id = 0,
+	    .site = LBX_NO_ARG,
+	    .watch = LB_WATCH_NAN,
+	    .what = "a result holds NaN or Inf",
+	    .detail = tell_nan,
+	    .advice = "`tensor origin %s` tells which operation made the first, `tensor print %s` its values",
 	},
 	{
-		.name = "range", .arguments = "T LO HI", .takes = LBX_TAKES_RANGE,
-		.probe = "range", .n_args = 6, .id = 0, .site = LBX_NO_ARG,
-		.watch = LB_WATCH_RANGE,
-		.what = "a result has values outside the range",
-		.detail = tell_range,
-		.advice = "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values",
+	    .name = "range",
+	    .arguments = "T LO HI",
+	    .takes = LBX_TAKES_RANGE,
+	    .probe = "range",
+	    .n_args = 6,
+	    .id = 0,
+	    .site = LBX_NO_ARG,
+	    .watch = LB_WATCH_RANGE,
+	    .what = "a result has values outside the range",
+	    .detail = tell_range,
+	    .advice = "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values",
 	},
 	{
-		.name = "implicit", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
-		.probe = "implicit_eval", .n_args = 3, .id = 0, .site = 2,
-		.what = "reading a value is about to cause an evaluation",
-		.advice = "lb_eval() it together with others, before its value is needed; `tensor graph %s` shows "
-			"what is computed now",
+	    .name = "implicit",
+	    .arguments = "[T]",
+	    .takes = LBX_TAKES_TENSOR,
+	    .probe = "implicit_eval",
+	    .n_args = 3,
+	    .id = 0,
+	    .site = 2,
+	    .what = "reading a value is about to cause an evaluation",
+	    .advice = "lb_eval() it together with others, before its value is needed; `tensor graph %s` shows "
+		      "what is computed now",
 	},
 	{
-		.name = "eval", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
-		.probe = "eval_tensor", .n_args = 3, .id = 0, .site = LBX_NO_ARG,
-		.watch = LB_WATCH_EVAL,
-		.what = "a tensor has just been computed",
-		.advice = "`tensor print %s`",
+	    .name = "eval",
+	    .arguments = "[T]",
+	    .takes = LBX_TAKES_TENSOR,
+	    .probe = "eval_tensor",
+	    .n_args = 3,
+	    .id = 0,
+	    .site = LBX_NO_ARG,
+	    .watch = LB_WATCH_EVAL,
+	    .what = "a tensor has just been computed",
+	    .advice = "`tensor print %s`",
 	},
 	{
-		.name = "before", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
-		.probe = "op_start", .n_args = 6, .id = 0, .site = LBX_NO_ARG, .op = 2, .made = 5,
-		.watch = LB_WATCH_EVAL | LB_WATCH_CALLS,
-		.computes = true,
-		.what = "an operation is about to run",
-		.detail = tell_inputs,
-		.advice = "`tensor where` tells how far the evaluation is, `tensor step out` and then `tensor step in` step through "
-			"the next one",
+	    .name = "before",
+	    .arguments = "[T]",
+	    .takes = LBX_TAKES_TENSOR,
+	    .probe = "op_start",
+	    .n_args = 6,
+	    .id = 0,
+	    .site = LBX_NO_ARG,
+	    .op = 2,
+	    .made = 5,
+	    .watch = LB_WATCH_EVAL | LB_WATCH_CALLS,
+	    .computes = true,
+	    .what = "an operation is about to run",
+	    .detail = tell_inputs,
+	    .advice =
+		"`tensor where` tells how far the evaluation is, `tensor step out` and then `tensor step in` step through "
+		"the next one",
 	},
 	{
-		.name = "after", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
-		.probe = "eval_tensor", .n_args = 4, .id = 0, .site = LBX_NO_ARG, .op = 3,
-		.watch = LB_WATCH_EVAL | LB_WATCH_CALLS,
-		.computes = true,
-		.what = "an operation has run",
-		.detail = tell_value,
-		.advice = "`tensor graph %s` shows what it was computed from",
+	    .name = "after",
+	    .arguments = "[T]",
+	    .takes = LBX_TAKES_TENSOR,
+	    .probe = "eval_tensor",
+	    .n_args = 4,
+	    .id = 0,
+	    .site = LBX_NO_ARG,
+	    .op = 3,
+	    .watch = LB_WATCH_EVAL | LB_WATCH_CALLS,
+	    .computes = true,
+	    .what = "an operation has run",
+	    .detail = tell_value,
+	    .advice = "`tensor graph %s` shows what it was computed from",
 	},
 	{
-		.name = "promote", .arguments = "[T]", .takes = LBX_TAKES_TENSOR,
-		.probe = "promote", .n_args = 6, .id = 0, .site = 2,
-		.what = "an operand is made wider without being asked",
-		.detail = tell_promotion,
-		.advice = "lb_astype() on one of the two says what is meant; a constant as lb_scalar() takes the "
-			"tensor's dtype",
+	    .name = "promote",
+	    .arguments = "[T]",
+	    .takes = LBX_TAKES_TENSOR,
+	    .probe = "promote",
+	    .n_args = 6,
+	    .id = 0,
+	    .site = 2,
+	    .what = "an operand is made wider without being asked",
+	    .detail = tell_promotion,
+	    .advice = "lb_astype() on one of the two says what is meant; a constant as lb_scalar() takes the "
+		      "tensor's dtype",
 	},
 	{
-		.name = "recompile", .arguments = "[NAME]", .takes = LBX_TAKES_FUNCTION,
-		.probe = "recompile", .n_args = 5, .id = LBX_NO_ARG, .site = 2,
-		.what = "a compiled function was traced again",
-		.detail = tell_recompile,
-		.advice = "for shapes compile it with .shapeless, or pad to one shape; for dtypes lb_astype() the "
-			"inputs; pass what changes as a tensor, not as a constant; `tensor compiled` counts",
+	    .name = "recompile",
+	    .arguments = "[NAME]",
+	    .takes = LBX_TAKES_FUNCTION,
+	    .probe = "recompile",
+	    .n_args = 5,
+	    .id = LBX_NO_ARG,
+	    .site = 2,
+	    .what = "a compiled function was traced again",
+	    .detail = tell_recompile,
+	    .advice = "for shapes compile it with .shapeless, or pad to one shape; for dtypes lb_astype() the "
+		      "inputs; pass what changes as a tensor, not as a constant; `tensor compiled` counts",
 	},
 	{
-		.name = "memory", .arguments = "LIMIT", .takes = LBX_TAKES_BYTES,
-		.probe = "memory", .n_args = 5, .id = 0, .site = 1,
-		.what = "the bytes in use have passed the limit",
-		.detail = tell_memory,
-		.advice = "`tensor list --sort bytes` shows who holds them",
+	    .name = "memory",
+	    .arguments = "LIMIT",
+	    .takes = LBX_TAKES_BYTES,
+	    .probe = "memory",
+	    .n_args = 5,
+	    .id = 0,
+	    .site = 1,
+	    .what = "the bytes in use have passed the limit",
+	    .detail = tell_memory,
+	    .advice = "`tensor list --sort bytes` shows who holds them",
 	},
 	{
-		.name = "graph", .arguments = "LIMIT", .takes = LBX_TAKES_COUNT,
-		.probe = "graph", .n_args = 5, .id = 0, .site = 2,
-		.what = "there are more lazy tensors than the limit",
-		.detail = tell_graph,
-		.advice = "lb_eval() what a loop carries on in each turn; `tensor graph %s` shows what is behind this one",
+	    .name = "graph",
+	    .arguments = "LIMIT",
+	    .takes = LBX_TAKES_COUNT,
+	    .probe = "graph",
+	    .n_args = 5,
+	    .id = 0,
+	    .site = 2,
+	    .what = "there are more lazy tensors than the limit",
+	    .detail = tell_graph,
+	    .advice = "lb_eval() what a loop carries on in each turn; `tensor graph %s` shows what is behind this one",
 	},
 	{ .name = NULL },
 };
 
 const struct lbx_catch_kind *lbx_catch_kind(const char *name)
 {
-	struct text names = {0};
+	struct text names = { 0 };
 
 	for (const struct lbx_catch_kind *kind = lbx_catch_kinds; kind->name; kind++) {
 		if (strcmp(kind->name, name) == 0) {

@@ -47,8 +47,7 @@ struct lbx_catch_kind {
 	bool computes;     /* it is of the op that computes a tensor: "before q is computed" */
 	const char *what;  /* happened; a clause */
 	/* adds sentences about this stop; or NULL. May ask (lbx_bridge_waits) */
-	void (*detail)(struct lbx_context *context, const struct lbx_catch_stop *stop,
-		       struct text *ret);
+	void (*detail)(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret);
 	const char *advice; /* `%s` is what names the tensor, or the function */
 };
 

@@ -23,7 +23,7 @@ static void print_wrapped(struct lbx_out *out, int indent, const struct text *te
 /* "tensor #3 qt: float32 (4, 3), strides (1, 4), made by transpose in main at subject.c:68" */
 static void describe_tensor(struct lbx_context *context, const struct lbx_tensor *t, struct text *ret)
 {
-	struct lbx_source_line made = {.line = 0};
+	struct lbx_source_line made = { .line = 0 };
 	char list[LBX_LIST_MAX];
 
 	lbx_format_list(lbx_shape(t), t->rank, list, sizeof list);
@@ -79,15 +79,15 @@ static bool is_near(struct lbx_context *context, const struct lbx_frame *frame, 
 	bool known = find_module(frame->pc, &own);
 
 	known &= find_module(site, &other); /* both are asked at once */
-	return known && strcmp(own, other) == 0 &&
-	       context->stacks->ops->line(context->stacks, frame, &line) && line.line;
+	return known && strcmp(own, other) == 0 && context->stacks->ops->line(context->stacks, frame, &line) &&
+	       line.line;
 }
 
 /* The level of the frame of the running call; or, for code that uses what a call gave, of the
  * innermost frame in the same file as that call. -1 when there is none. */
 static int find_level(struct lbx_context *context, uint64_t site, bool exact)
 {
-	struct lbx_stack stack = {0};
+	struct lbx_stack stack = { 0 };
 	uint64_t tid;
 	int level = -1;
 
@@ -117,7 +117,7 @@ static uint64_t find_site(struct lbx_context *context, const struct lbx_catch_st
 static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 {
 	const struct lbx_catch_kind *kind = stop->catch->kind;
-	struct text head = {0}, tensor = {0}, advice = {0};
+	struct text head = { 0 }, tensor = { 0 }, advice = { 0 };
 	struct lbx_table *table;
 	struct lbx_tensor t;
 	uint64_t site = find_site(context, stop);
@@ -164,14 +164,13 @@ static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 /* ---- which catch it is ---- */
 
 /* The guard at an address, as the arguments of a stop; and the catch that wants it. */
-static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t address,
-					  struct lbx_catch_stop *stop)
+static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t address, struct lbx_catch_stop *stop)
 {
 	uint64_t i = (address - LB_GUARD_BASE) >> LB_GUARD_SHIFT;
 	struct lb_guard guard;
 	struct lbx_table *table;
 	struct lbx_tensors *tensors;
-	struct lbx_tensor t = {.name = ""};
+	struct lbx_tensor t = { .name = "" };
 
 	if (i == 0 || i >= LB_GUARDS ||
 	    !lbx_target_read(context->target, LB_GUARD_BASE + i * sizeof guard, &guard, sizeof guard) ||
@@ -180,14 +179,14 @@ static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t 
 	tensors = lbx_table_tensors(table);
 	if (!lbx_tensors_by_id(tensors, guard.id, &t))
 		lb_clear_error();
-	memcpy(stop->args, (uint64_t[]){guard.id, guard.tensor, guard.site, guard.data, address,
-					guard.nbytes}, sizeof stop->args);
+	memcpy(stop->args, (uint64_t[]){ guard.id, guard.tensor, guard.site, guard.data, address, guard.nbytes },
+	       sizeof stop->args);
 	return lbx_catch_of_guard(guard.id, t.name);
 }
 
 bool lbx_catch_hit(struct lbx_context *context, const char *words)
 {
-	struct lbx_catch_stop stop = {0};
+	struct lbx_catch_stop stop = { 0 };
 	uint64_t fault = 0;
 	char *at;
 

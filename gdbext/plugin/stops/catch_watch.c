@@ -11,7 +11,7 @@
 
 struct lbx_watch lbx_watch_wanted(const struct lbx_catch *catches, int n)
 {
-	struct lbx_watch want = {.memory = UINT64_MAX, .graph = UINT64_MAX};
+	struct lbx_watch want = { .memory = UINT64_MAX, .graph = UINT64_MAX };
 	bool range = false;
 
 	for (int i = 0; i < n; i++) {
@@ -42,8 +42,8 @@ bool lbx_watch_find(struct lbx_context *context, struct lbx_watch_place *ret)
 	struct lbx_table *table;
 
 	memset(ret, 0, sizeof *ret);
-	if (context->target && lbx_context_table(context, &table) &&
-	    lbx_table_root(table, &ret->root) && !ret->root.uncounted[0]) {
+	if (context->target && lbx_context_table(context, &table) && lbx_table_root(table, &ret->root) &&
+	    !ret->root.uncounted[0]) {
 		ret->found = true;
 		ret->offsets = lbx_table_offsets(table);
 		ret->table = table;
@@ -55,15 +55,13 @@ bool lbx_watch_find(struct lbx_context *context, struct lbx_watch_place *ret)
 	return true;
 }
 
-static bool write_word(struct lbx_context *context, uint64_t at, uint64_t now, uint64_t want,
-		       size_t bytes)
+static bool write_word(struct lbx_context *context, uint64_t at, uint64_t now, uint64_t want, size_t bytes)
 {
 	return now == want || !at || lbx_target_write(context->target, at, &want, bytes);
 }
 
 /* Word by word, as gdb writes; of each glob as far as it goes. */
-static bool write_patterns(struct lbx_context *context, const struct lbx_root *root,
-			   const struct lbx_watch *want)
+static bool write_patterns(struct lbx_context *context, const struct lbx_root *root, const struct lbx_watch *want)
 {
 	uint64_t now, word;
 	bool ok = true;
@@ -90,7 +88,8 @@ bool lbx_watch_check(const struct lbx_watch_place *place, const struct lbx_watch
 	    ((want->all & LB_WATCH_NAMES) && (!root->watch_patterns_at || !place->offsets.watch)) ||
 	    ((want->all & LB_WATCH_RANGE) && (!root->watch_low_at || !root->watch_high_at)))
 		return lb_fail("the program's runtime (%s, symbol table %u.%u) is older than what is to "
-			       "be caught", root->version, root->major, root->minor);
+			       "be caught",
+			       root->version, root->major, root->minor);
 	return true;
 }
 
@@ -108,8 +107,7 @@ static uint32_t growth(const struct lbx_watch_place *place, const struct lbx_wat
 								  : place->root.watch_all & LB_WATCH_GROWTH;
 }
 
-bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *place,
-		     const struct lbx_watch *want)
+bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *place, const struct lbx_watch *want)
 {
 	const struct lbx_root *root = &place->root;
 
@@ -118,10 +116,8 @@ bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *
 	uint32_t all = want->all | (want->memory == UINT64_MAX ? 0 : growth(place, want));
 	return write_word(context, root->watch_memory_at, root->watch_memory, want->memory, 8) &&
 	       write_word(context, root->watch_graph_at, root->watch_graph, want->graph, 8) &&
-	       write_word(context, root->watch_low_at, (uint64_t)root->watch_low,
-			  (uint64_t)want->low, 8) &&
-	       write_word(context, root->watch_high_at, (uint64_t)root->watch_high,
-			  (uint64_t)want->high, 8) &&
+	       write_word(context, root->watch_low_at, (uint64_t)root->watch_low, (uint64_t)want->low, 8) &&
+	       write_word(context, root->watch_high_at, (uint64_t)root->watch_high, (uint64_t)want->high, 8) &&
 	       (!(want->all & LB_WATCH_NAMES) || write_patterns(context, root, want)) &&
 	       write_word(context, root->watch_all_at, root->watch_all, all, 4);
 }
@@ -130,8 +126,7 @@ bool lbx_watch_has_closed_guards(struct lbx_context *context)
 {
 	struct lb_guard guards[LB_GUARDS];
 
-	if (!context->target ||
-	    !lbx_target_try_read(context->target, LB_GUARD_BASE, guards, sizeof guards))
+	if (!context->target || !lbx_target_try_read(context->target, LB_GUARD_BASE, guards, sizeof guards))
 		return false;
 	for (int i = 1; i < LB_GUARDS; i++)
 		if (guards[i].closed)
@@ -141,7 +136,7 @@ bool lbx_watch_has_closed_guards(struct lbx_context *context)
 
 bool lbx_watch_take_back(struct lbx_context *context, const struct lbx_watch_place *place)
 {
-	struct lbx_watch nothing = {.memory = UINT64_MAX, .graph = UINT64_MAX};
+	struct lbx_watch nothing = { .memory = UINT64_MAX, .graph = UINT64_MAX };
 
 	return lbx_watch_write(context, place, &nothing);
 }

@@ -28,8 +28,7 @@ bool lbx_watch_check(const struct lbx_watch_place *place, const struct lbx_watch
 /* Whether more bytes are in use than the limit. */
 bool lbx_watch_is_passed(const struct lbx_watch_place *place, uint64_t limit);
 /* Writes what differs, after that. */
-bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *place,
-		     const struct lbx_watch *want);
+bool lbx_watch_write(struct lbx_context *context, const struct lbx_watch_place *place, const struct lbx_watch *want);
 /* Whether a guard in the program is closed: touching it would stop gdb, also without a catch. */
 bool lbx_watch_has_closed_guards(struct lbx_context *context);
 /* All words as they were. */

@@ -15,8 +15,7 @@
 
 /* Of those that are alive, how many have the name, or one that matches; `most` is enough. The last of
  * them in *ret. */
-static int find_named(struct lbx_context *context, const char *name, bool is_glob, int most,
-		      struct lbx_tensor *ret)
+static int find_named(struct lbx_context *context, const char *name, bool is_glob, int most, struct lbx_tensor *ret)
 {
 	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	uint64_t slot = 0, bad = 0;
@@ -69,8 +68,8 @@ static bool parse_expression(struct lbx_context *context, const char *t, struct 
 
 	if (!context->target || !lbx_select_runtime_tensor(context, t, &tensor))
 		return false;
-	if (!tensor.name[0] || (strcmp(t, tensor.name) != 0 && context->table &&
-				find_named(context, tensor.name, false, 2, &other) > 1))
+	if (!tensor.name[0] ||
+	    (strcmp(t, tensor.name) != 0 && context->table && find_named(context, tensor.name, false, 2, &other) > 1))
 		ret->id = tensor.id;
 	else
 		snprintf(ret->name, sizeof ret->name, "%s", tensor.name);
@@ -113,11 +112,13 @@ bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct l
 		return false;
 	if (slice)
 		return lb_fail("'%s' is a slice, and a whole tensor is needed; a name to come with brackets stands in "
-			       "quotes", t);
+			       "quotes",
+			       t);
 	if (!quoted && !is_name(t))
 		return lb_fail("'%s' is not a tensor now: put the name of one to come in quotes; `tensor "
-		       "break` takes "
-			       "globs, too", t);
+			       "break` takes "
+			       "globs, too",
+			       t);
 	/* a plain word may be the name of one to come, even where a variable is called so */
 	if (!quoted && strchr(t, '[') && context->target && lbx_is_null_tensor(context, t))
 		return lb_clear_error(), lb_fail("'%s' is a NULL tensor", t);
@@ -246,17 +247,14 @@ bool lbx_catch_parse(struct lbx_context *context, const struct lbx_args *args, s
 	if (args->n == 1)
 		return true;
 	switch (kind->takes) {
-	case LBX_TAKES_TENSOR:
-		return lbx_catch_parse_tensor(context, args->v[1], ret);
+	case LBX_TAKES_TENSOR: return lbx_catch_parse_tensor(context, args->v[1], ret);
 	case LBX_TAKES_FUNCTION:
 		lbx_unquote(args->v[1], ret->name, sizeof ret->name);
 		if (strcmp(ret->name, "*") == 0)
 			ret->name[0] = '\0';
 		return true;
-	case LBX_TAKES_BYTES:
-		return parse_bytes(args->v[1], &ret->limit);
-	case LBX_TAKES_COUNT:
-		return parse_count(args->v[1], &ret->limit);
+	case LBX_TAKES_BYTES: return parse_bytes(args->v[1], &ret->limit);
+	case LBX_TAKES_COUNT: return parse_count(args->v[1], &ret->limit);
 	case LBX_TAKES_RANGE:
 		if (!parse_value(args->v[2], usage, &ret->low) || !parse_value(args->v[3], usage, &ret->high))
 			return false;

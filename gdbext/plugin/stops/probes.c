@@ -54,7 +54,6 @@ bool lbx_probes_exist(void)
 
 	if (lbx_bridge_waits())
 		return false;
-	return known ||
-	       lb_fail("catches and steps need the runtime's probes, and gdb knows none: it was built "
-		       "without (PROBES=0), or gdb has not read its file (`info sharedlibrary`)");
+	return known || lb_fail("catches and steps need the runtime's probes, and gdb knows none: it was built "
+				"without (PROBES=0), or gdb has not read its file (`info sharedlibrary`)");
 }

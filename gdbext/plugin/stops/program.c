@@ -15,8 +15,7 @@ static bool arm(struct lbx_context *context, bool *found)
 	*found = place.found;
 	if (context->target && !place.found && lbx_switches_wait())
 		lbx_breakpoint_need_start(LBX_START_FOR_SWITCHES);
-	return lbx_catch_arm(context, &place) &&
-	       (!place.found || lbx_switches_put_wishes(context, &place.root));
+	return lbx_catch_arm(context, &place) && (!place.found || lbx_switches_put_wishes(context, &place.root));
 }
 
 bool lbx_program_start(struct lbx_context *context)
@@ -41,6 +40,5 @@ bool lbx_program_leave(struct lbx_context *context)
 
 	if (!lbx_watch_find(context, &place))
 		return false;
-	return !place.found ||
-	       (lbx_switches_take_back(context, &place.root) && lbx_watch_take_back(context, &place));
+	return !place.found || (lbx_switches_take_back(context, &place.root) && lbx_watch_take_back(context, &place));
 }

@@ -24,16 +24,15 @@ static const char *const environment[] = { "0", "1", "fused" };
 
 /* A file that is sourced, where gdb runs a stop's commands before it goes on to the next line; in a
  * `define` it runs them when all of it has run. */
-static const char step_in[] =
-	"_lb_tbreak graph_start\n"
-	"set var $_lb_in = $bpnum\n"
-	"commands\n"
-	"silent\n"
-	"with language c -- " LBX_STEP_ENTER " $_probe_arg1\n"
-	"continue\n"
-	"end\n"
-	"continue\n"
-	"with language c -- _lb_step_end\n";
+static const char step_in[] = "_lb_tbreak graph_start\n"
+			      "set var $_lb_in = $bpnum\n"
+			      "commands\n"
+			      "silent\n"
+			      "with language c -- " LBX_STEP_ENTER " $_probe_arg1\n"
+			      "continue\n"
+			      "end\n"
+			      "continue\n"
+			      "with language c -- _lb_step_end\n";
 
 bool lbx_step_open(void)
 {
@@ -70,7 +69,8 @@ static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_ro
 	struct lbx_out *out = context->out;
 	char refusal[LB_FLIGHT_TEXT_BYTES];
 	static const char *const how[] = {
-		"run as usual", "can be stepped through, op by op",
+		"run as usual",
+		"can be stepped through, op by op",
 		"can be stepped through, a fused chain at once",
 	};
 
@@ -80,14 +80,13 @@ static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_ro
 		const char *unlisted = find_refusal(text, sizeof text);
 		bool refused = root && lbx_step_refusal(context, root, refusal, sizeof refusal);
 		lbx_json(out, json_pack("{s:s,s:b,s:I,s:o,s:o}", "step", words[mode % 3], "next_run", !root,
-					"unstepped", refused ? (json_int_t)root->counters.unstepped : 0,
-					"refusal", refused ? lbx_json_string(refusal) : json_null(),
-					"unlisted", unlisted ? lbx_json_string(unlisted) : json_null()));
+					"unstepped", refused ? (json_int_t)root->counters.unstepped : 0, "refusal",
+					refused ? lbx_json_string(refusal) : json_null(), "unlisted",
+					unlisted ? lbx_json_string(unlisted) : json_null()));
 	} else if (!root && process) {
 		lbx_printf(out, "The evaluations from the runtime's start on %s.\n", how[mode % 3]);
 	} else if (!root) {
-		lbx_printf(out, "The evaluations of the next `run`, `target remote` or `attach` %s.\n",
-			   how[mode % 3]);
+		lbx_printf(out, "The evaluations of the next `run`, `target remote` or `attach` %s.\n", how[mode % 3]);
 	} else {
 		lbx_printf(out, "The evaluations that begin from now on %s.\n", how[mode % 3]);
 		lbx_tell_unstepped(context, root);
@@ -119,8 +118,7 @@ static bool find_word(const char *word, uint32_t *ret)
 		if (strcmp(word, words[*ret]) == 0)
 			return true;
 	*ret = LB_STEP_OPS;
-	return strcmp(word, "in") == 0 ||
-	       lb_fail("step: takes on, fused, off, in, out or frame, not '%s'", word);
+	return strcmp(word, "in") == 0 || lb_fail("step: takes on, fused, off, in, out or frame, not '%s'", word);
 }
 
 /* ---- frames ---- */
@@ -226,8 +224,7 @@ static bool go_on_inside(struct lbx_context *context, bool steps, bool *ret)
 		return true;
 	if (!thread.graph) /* begun, but not yet in its graph's code: that is where the next graph starts */
 		return (steps && thread.done == 0) || refuse(context, &thread);
-	if (!lbx_evaluation_frame(context, &found) ||
-	    !find_next(context, &thread, &found, &inside, &next))
+	if (!lbx_evaluation_frame(context, &found) || !find_next(context, &thread, &found, &inside, &next))
 		return false;
 	if (next == 0)
 		return true;
@@ -266,7 +263,8 @@ static bool run_step(struct lbx_context *context, const struct lbx_args *args)
 		return true;
 	}
 	if (in && !place.process)
-		return lbx_context_program(context) && lb_fail("step: there is nothing to continue: `start` or `run` the program first");
+		return lbx_context_program(context) &&
+		       lb_fail("step: there is nothing to continue: `start` or `run` the program first");
 	if (in && root && !lbx_probes_exist())
 		return false;
 	bool lacks = in && !root && lbx_probes_lack_runtime();

@@ -23,19 +23,18 @@ static uint64_t find(const struct lbx_root *root, enum lbx_switch which, uint32_
 
 static bool is_written(const struct lbx_root *root, int which)
 {
-	return switches[which].written && switches[which].root == root->address &&
-	       switches[which].pid == root->pid;
+	return switches[which].written && switches[which].root == root->address && switches[which].pid == root->pid;
 }
 
-static bool put(struct lbx_context *context, const struct lbx_root *root, enum lbx_switch which,
-		uint32_t value)
+static bool put(struct lbx_context *context, const struct lbx_root *root, enum lbx_switch which, uint32_t value)
 {
 	uint32_t now;
 	uint64_t at = find(root, which, &now);
 
 	if (!at)
 		return lb_fail(which == LBX_SWITCH_STEP ? "step: the program's runtime (%s) has no step mode"
-						     : "stacks: the program's runtime (%s) keeps none", root->version);
+							: "stacks: the program's runtime (%s) keeps none",
+			       root->version);
 	if (now == value)
 		return true;
 	if (!lbx_target_write(context->target, at, &value, sizeof value))
@@ -76,8 +75,7 @@ bool lbx_switch_set(struct lbx_context *context, const struct lbx_switch_place *
 	switches[which].wish = value;
 	if (!lbx_switches_wait())
 		lbx_breakpoint_release_start(LBX_START_FOR_SWITCHES);
-	lbx_bridge_script("set environment LAZYBONES_%s %s", which == LBX_SWITCH_STEP ? "STEP" : "STACKS",
-			  environment);
+	lbx_bridge_script("set environment LAZYBONES_%s %s", which == LBX_SWITCH_STEP ? "STEP" : "STACKS", environment);
 	return !place->running || put(context, &place->root, which, value);
 }
 

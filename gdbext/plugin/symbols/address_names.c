@@ -73,7 +73,8 @@ static size_t collect(struct lbx_table *table, struct range **ret)
 
 bool lbx_address_names_open(void)
 {
-	return lbx_file_open(LBX_TENSORS_FD, "lazybones-tensors", "Tensors have no source: `tensor list` lists them.\n");
+	return lbx_file_open(LBX_TENSORS_FD, "lazybones-tensors",
+			     "Tensors have no source: `tensor list` lists them.\n");
 }
 
 static struct lbx_census published;
@@ -106,8 +107,7 @@ void lbx_address_names_publish(struct gdb_symbol_callbacks *cb)
 			if (ranges[i].begin < end)
 				continue;
 			end = ranges[i].end;
-			cb->block_open(cb, symtab, NULL, ranges[i].begin, ranges[i].end,
-				       ranges[i].name);
+			cb->block_open(cb, symtab, NULL, ranges[i].begin, ranges[i].end, ranges[i].name);
 		}
 		cb->symtab_close(cb, symtab);
 		cb->object_close(cb, object);

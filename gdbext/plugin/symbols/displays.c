@@ -32,7 +32,7 @@ static bool take_line(const char *line, size_t n, struct display *ret)
 	line += digits + 7;
 	if (suffix)
 		end = suffix;
-	*ret = (struct display){.level = 0};
+	*ret = (struct display){ .level = 0 };
 	if (*line == '/') {
 		size_t length = strcspn(line, " \n");
 
@@ -56,9 +56,8 @@ static bool find_level(struct display *d, bool *found)
 	for (int level = LEVELS; level-- > 0;) {
 		const char *type;
 
-		if (!lbx_bridge_ask(&type, LBX_ANYWHERE,
-				    "frame apply level %d -q -s -- with language %s -- whatis %s", level,
-				    lbx_bridge_language(), d->expression)) {
+		if (!lbx_bridge_ask(&type, LBX_ANYWHERE, "frame apply level %d -q -s -- with language %s -- whatis %s",
+				    level, lbx_bridge_language(), d->expression)) {
 			known = false;
 		} else if (strncmp(type, "type = ", 7) == 0) {
 			d->level = level;
@@ -98,6 +97,7 @@ void lbx_displays_restore(void)
 			 d->expression);
 		/* it shows them at once: `frame apply` drops the output of what fails */
 		lbx_bridge_script("define _lb_display\n%s\n_lb_fails_here\nend\n"
-				  "frame apply level %d -q -s -- _lb_display", line, d->level);
+				  "frame apply level %d -q -s -- _lb_display",
+				  line, d->level);
 	}
 }

@@ -67,11 +67,13 @@ static void write_file(struct lbx_out *out, const char *text, size_t n)
 	fwrite(text, 1, n, out->context);
 }
 
-static bool write_listing(struct source *source, const struct lbx_eval_graph *graph,
-			  const struct lbx_listing *listing)
+static bool write_listing(struct source *source, const struct lbx_eval_graph *graph, const struct lbx_listing *listing)
 {
 	struct lbx_listing_text text = {
-		.graph = graph->id, .listing = listing, .line = source_line, .context = source,
+		.graph = graph->id,
+		.listing = listing,
+		.line = source_line,
+		.context = source,
 	};
 	struct lbx_out out = { .width = 0, .write = write_file }; /* a line is a line */
 
@@ -132,8 +134,7 @@ void lbx_graphs_write(lbx_bridge_read *read, uint64_t record)
 	struct lbx_root root;
 
 	if (lbx_table_create(target, &table) && lbx_table_root(table, &root) &&
-	    lbx_table_graph_at(table, record, &graph) && graph.code &&
-	    lbx_table_listing(table, &graph, &listing)) {
+	    lbx_table_graph_at(table, record, &graph) && graph.code && lbx_table_listing(table, &graph, &listing)) {
 		struct source source = { .table = table, .target = target, .root = &root };
 		lb_clear_error();
 		if (enter(&source) && write_listing(&source, &graph, &listing))
@@ -152,8 +153,7 @@ static void write_again(struct source *source)
 	uint64_t slot = 0;
 
 	while (lbx_table_graph(source->table, &slot, &graph)) {
-		if (!graph.code || lbx_graph_files_has(graph.id) ||
-		    !lbx_table_listing(source->table, &graph, &listing))
+		if (!graph.code || lbx_graph_files_has(graph.id) || !lbx_table_listing(source->table, &graph, &listing))
 			continue;
 		write_listing(source, &graph, &listing);
 		lbx_listing_deinit(&listing);

@@ -45,7 +45,7 @@ static struct {
 	char words[LBX_LINE_MAX]; /* of the command that has loaded them, to be repeated */
 	struct lbx_census census;
 	bool automatic;
-} file = {.oldest = 1, .first = 1};
+} file = { .oldest = 1, .first = 1 };
 
 static const char *path_of(unsigned number)
 {
@@ -92,8 +92,7 @@ static bool make_directory(void)
 	snprintf(file.directory, sizeof(file.directory), "%s/lazybones-XXXXXX", where);
 	if (!mkdtemp(file.directory)) {
 		file.directory[0] = '\0';
-		return lb_fail("symbols: cannot make a directory in %s: %s", where,
-			       strerror(errno));
+		return lb_fail("symbols: cannot make a directory in %s: %s", where, strerror(errno));
 	}
 	if (!file.owner)
 		atexit(clean_up);
@@ -116,8 +115,7 @@ static void remove_until(struct lbx_context *context, unsigned end)
 	delete_until(file.first);
 	changed |= file.first < end;
 	while (file.first < end)
-		lbx_bridge_script("%s_lb_symbols_remove %s",
-				  context->target ? "frame apply level 0 -q -s -- " : "",
+		lbx_bridge_script("%s_lb_symbols_remove %s", context->target ? "frame apply level 0 -q -s -- " : "",
 				  path_of(file.first++));
 }
 
@@ -154,7 +152,8 @@ static bool ready(struct lbx_context *context, struct lbx_symbol_space **ret)
 	}
 	if (file.last - file.first + 1 >= FILES)
 		return lb_fail("symbols: %d files of symbols are loaded, which under MI cannot be "
-			       "removed safely; start gdb again", FILES);
+			       "removed safely; start gdb again",
+			       FILES);
 	return true;
 }
 
@@ -210,7 +209,7 @@ static bool unload(struct lbx_context *context, bool *ret)
 	*ret = any_loaded();
 	if (*ret && lbx_front_end_speaks_mi())
 		return lb_fail("symbols: gdb may crash over floating variable objects of what is removed: "
-		       "delete them, then `remove-symbol-file %s`",
+			       "delete them, then `remove-symbol-file %s`",
 			       path_of(file.first));
 	take_away(context, 0);
 	return true;
@@ -235,7 +234,10 @@ static bool at_stops(struct lbx_context *context, bool on)
 }
 
 const struct lbx_debugger lbx_debugger_gdb = {
-	.ready = ready, .load = load, .unload = unload, .at_stops = at_stops,
+	.ready = ready,
+	.load = load,
+	.unload = unload,
+	.at_stops = at_stops,
 };
 
 void lbx_symbol_file_reload_names(void)
@@ -334,7 +336,7 @@ bool lbx_symbol_file_begin(struct lbx_context *context)
 	remove_until(context, file.last + 1);
 	lbx_symbol_space_deinit(&file.space);
 	lbx_printf(context->out, "The tensors' variables are gone, because gdb may crash over a watchpoint on one "
-				    "when a process begins. `tensor symbols` makes them again.\n");
+				 "when a process begins. `tensor symbols` makes them again.\n");
 	return true;
 }
 
@@ -347,15 +349,15 @@ void lbx_symbol_file_refresh_then(const char *hit)
 /* Runs the command again that has loaded the variables, and says nothing. */
 static bool load_again(struct lbx_context *context)
 {
-	struct lbx_out quiet = {.width = 80, .write = say_nothing, .progress = context->out->progress};
+	struct lbx_out quiet = { .width = 80, .write = say_nothing, .progress = context->out->progress };
 	struct lbx_out *out = context->out;
 	const char *words = context->words;
 	struct lbx_args args;
 
 	context->out = &quiet;
 	context->words = file.words;
-	bool ok = lbx_args_parse_line(&lbx_command_symbols, file.words, &args) &&
-		  lbx_command_symbols.run(context, &args);
+	bool ok =
+	    lbx_args_parse_line(&lbx_command_symbols, file.words, &args) && lbx_command_symbols.run(context, &args);
 	context->out = out;
 	context->words = words;
 	return ok;

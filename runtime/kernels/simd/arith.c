@@ -8,8 +8,8 @@
 /* NaN in either operand wins */
 #define FMAX(x, y) ((x) >= (y) || (x) != (x) ? (x) : (y))
 #define FMIN(x, y) ((x) <= (y) || (x) != (x) ? (x) : (y))
-#define MAX(x, y)  ((x) >= (y) ? (x) : (y))
-#define MIN(x, y)  ((x) <= (y) ? (x) : (y))
+#define MAX(x, y) ((x) >= (y) ? (x) : (y))
+#define MIN(x, y) ((x) <= (y) ? (x) : (y))
 
 /* Python's and NumPy's remainder: the divisor's sign; by 0 it gives 0. */
 static inline int64_t mod_signed(int64_t a, int64_t b)
@@ -42,24 +42,24 @@ static inline uint64_t power_signed(int64_t base, int64_t exponent)
 	return 0;
 }
 
-#define INT(ID, s, T, U)                                              \
-	LB_TILE(add_##s, T, T, (U)a[i] + (U)b[i])                     \
-	LB_TILE(subtract_##s, T, T, (U)a[i] - (U)b[i])                \
-	LB_TILE(multiply_##s, T, T, (U)a[i] * (U)b[i])                \
-	LB_TILE(maximum_##s, T, T, MAX(a[i], b[i]))                   \
-	LB_TILE(minimum_##s, T, T, MIN(a[i], b[i]))                   \
-	LB_TILE(negative_##s, T, T, 0 - (U)a[i])                      \
-	LB_TILE(square_##s, T, T, SQUARED(U, a[i]))                   \
-	LB_TILE(same_##s, T, T, a[i])                                 \
+#define INT(ID, s, T, U) \
+	LB_TILE(add_##s, T, T, (U)a[i] + (U)b[i]) \
+	LB_TILE(subtract_##s, T, T, (U)a[i] - (U)b[i]) \
+	LB_TILE(multiply_##s, T, T, (U)a[i] * (U)b[i]) \
+	LB_TILE(maximum_##s, T, T, MAX(a[i], b[i])) \
+	LB_TILE(minimum_##s, T, T, MIN(a[i], b[i])) \
+	LB_TILE(negative_##s, T, T, 0 - (U)a[i]) \
+	LB_TILE(square_##s, T, T, SQUARED(U, a[i])) \
+	LB_TILE(same_##s, T, T, a[i]) \
 	LB_TILE(clip_##s, T, T, MIN(MAX(a[i], b[i]), c[i]))
-#define UINT(ID, s, T, U)                                             \
-	INT(ID, s, T, U)                                              \
-	LB_TILE(remainder_##s, T, T, b[i] ? a[i] % b[i] : 0)          \
+#define UINT(ID, s, T, U) \
+	INT(ID, s, T, U) \
+	LB_TILE(remainder_##s, T, T, b[i] ? a[i] % b[i] : 0) \
 	LB_TILE(power_##s, T, T, power_unsigned(a[i], b[i]))
-#define SINT(ID, s, T, U)                                             \
-	INT(ID, s, T, U)                                              \
-	LB_TILE(abs_##s, T, T, a[i] < 0 ? 0 - (U)a[i] : (U)a[i])      \
-	LB_TILE(remainder_##s, T, T, mod_signed(a[i], b[i]))          \
+#define SINT(ID, s, T, U) \
+	INT(ID, s, T, U) \
+	LB_TILE(abs_##s, T, T, a[i] < 0 ? 0 - (U)a[i] : (U)a[i]) \
+	LB_TILE(remainder_##s, T, T, mod_signed(a[i], b[i])) \
 	LB_TILE(power_##s, T, T, power_signed(a[i], b[i]))
 LB_UINTS(UINT)
 LB_SINTS(SINT)
@@ -72,26 +72,26 @@ LB_TILE(zero_bool, uint8_t, uint8_t, 0)
 LB_TILE(power_bool, uint8_t, uint8_t, (a[i] != 0) | (b[i] == 0))
 LB_TILE(clip_bool, uint8_t, uint8_t, ((a[i] != 0) | (b[i] != 0)) & (c[i] != 0))
 
-#define FLOAT(s, T, f)                                                \
-	LB_TILE(add_##s, T, T, a[i] + b[i])                           \
-	LB_TILE(subtract_##s, T, T, a[i] - b[i])                      \
-	LB_TILE(multiply_##s, T, T, a[i] * b[i])                      \
-	LB_TILE(divide_##s, T, T, a[i] / b[i])                        \
-	LB_TILE(maximum_##s, T, T, FMAX(a[i], b[i]))                  \
-	LB_TILE(minimum_##s, T, T, FMIN(a[i], b[i]))                  \
-	LB_TILE(negative_##s, T, T, -a[i])                            \
-	LB_TILE(abs_##s, T, T, fabs##f(a[i]))                         \
-	LB_TILE(square_##s, T, T, a[i] * a[i])                        \
-	LB_TILE(floor_##s, T, T, floor##f(a[i]))                      \
-	LB_TILE(ceil_##s, T, T, ceil##f(a[i]))                        \
-	LB_TILE(round_##s, T, T, rint##f(a[i]))                       \
-	LB_TILE(sqrt_##s, T, T, sqrt##f(a[i]))                        \
-	LB_TILE(rsqrt_##s, T, T, 1 / sqrt##f(a[i]))                   \
-	static inline T clip_one_##s(T x, T low, T high)              \
-	{                                                             \
-		T y = FMAX(x, low);                                   \
-		return FMIN(y, high);                                 \
-	}                                                             \
+#define FLOAT(s, T, f) \
+	LB_TILE(add_##s, T, T, a[i] + b[i]) \
+	LB_TILE(subtract_##s, T, T, a[i] - b[i]) \
+	LB_TILE(multiply_##s, T, T, a[i] * b[i]) \
+	LB_TILE(divide_##s, T, T, a[i] / b[i]) \
+	LB_TILE(maximum_##s, T, T, FMAX(a[i], b[i])) \
+	LB_TILE(minimum_##s, T, T, FMIN(a[i], b[i])) \
+	LB_TILE(negative_##s, T, T, -a[i]) \
+	LB_TILE(abs_##s, T, T, fabs##f(a[i])) \
+	LB_TILE(square_##s, T, T, a[i] * a[i]) \
+	LB_TILE(floor_##s, T, T, floor##f(a[i])) \
+	LB_TILE(ceil_##s, T, T, ceil##f(a[i])) \
+	LB_TILE(round_##s, T, T, rint##f(a[i])) \
+	LB_TILE(sqrt_##s, T, T, sqrt##f(a[i])) \
+	LB_TILE(rsqrt_##s, T, T, 1 / sqrt##f(a[i])) \
+	static inline T clip_one_##s(T x, T low, T high) \
+	{ \
+		T y = FMAX(x, low); \
+		return FMIN(y, high); \
+	} \
 	LB_TILE(clip_##s, T, T, clip_one_##s(a[i], b[i], c[i]))
 FLOAT(f32, float, f)
 FLOAT(f64, double, )
@@ -119,7 +119,8 @@ static void remainder_f32(int64_t n, void *dst, const void *a_, const void *b_, 
 		memcpy(kept[0], a + at, (size_t)m * sizeof(float));
 		memcpy(kept[1], b + at, (size_t)m * sizeof(float));
 		int hard = 0;
-		_Pragma("omp simd reduction(|:hard)") for (int64_t i = 0; i < m; i++) {
+		_Pragma("omp simd reduction(|:hard)") for (int64_t i = 0; i < m; i++)
+		{
 			double x = kept[0][i], y = kept[1][i], q = x / y;
 			bool easy = fabs(q) < 0x1p24;
 			double r = x - trunc(q) * y;
@@ -149,15 +150,10 @@ LB_HALVES(clip, 3, false)
 LB_TILE(negative_half, uint16_t, uint16_t, a[i] ^ 0x8000)
 LB_TILE(abs_half, uint16_t, uint16_t, a[i] & 0x7fff)
 
-#define FLOATS(name) \
-	[LB_F16] = name##_f16, [LB_BF16] = name##_bf16, [LB_F32] = name##_f32, [LB_F64] = name##_f64
-#define SIGNED(name) \
-	[LB_I8] = name##_i8, [LB_I16] = name##_i16, [LB_I32] = name##_i32, [LB_I64] = name##_i64
-#define UNSIGNED(name) \
-	[LB_U8] = name##_u8, [LB_U16] = name##_u16, [LB_U32] = name##_u32, [LB_U64] = name##_u64
-#define SIGN_OPS(name) \
-	[LB_F16] = name##_half, [LB_BF16] = name##_half, [LB_F32] = name##_f32, \
-	[LB_F64] = name##_f64
+#define FLOATS(name) [LB_F16] = name##_f16, [LB_BF16] = name##_bf16, [LB_F32] = name##_f32, [LB_F64] = name##_f64
+#define SIGNED(name) [LB_I8] = name##_i8, [LB_I16] = name##_i16, [LB_I32] = name##_i32, [LB_I64] = name##_i64
+#define UNSIGNED(name) [LB_U8] = name##_u8, [LB_U16] = name##_u16, [LB_U32] = name##_u32, [LB_U64] = name##_u64
+#define SIGN_OPS(name) [LB_F16] = name##_half, [LB_BF16] = name##_half, [LB_F32] = name##_f32, [LB_F64] = name##_f64
 #define ALL(name, for_bool) { [LB_BOOL] = for_bool, UNSIGNED(name), SIGNED(name), FLOATS(name) }
 #define ROUNDING(name) { [LB_BOOL] = same_bool, UNSIGNED(same), SIGNED(same), FLOATS(name) }
 
@@ -173,8 +169,7 @@ lb_tile_fn *LB_ISA_NAME(lb_tile_arith)(int op, int dtype)
 		[LB_OP_MINIMUM] = ALL(minimum, and_bool),
 		[LB_OP_REMAINDER] = ALL(remainder, zero_bool),
 		[LB_OP_CLIP] = ALL(clip, clip_bool),
-		[LB_OP_NEGATIVE] = { [LB_BOOL] = same_bool, UNSIGNED(negative), SIGNED(negative),
-				     SIGN_OPS(negative) },
+		[LB_OP_NEGATIVE] = { [LB_BOOL] = same_bool, UNSIGNED(negative), SIGNED(negative), SIGN_OPS(negative) },
 		[LB_OP_ABS] = { [LB_BOOL] = same_bool, UNSIGNED(same), SIGNED(abs), SIGN_OPS(abs) },
 		[LB_OP_SQUARE] = ALL(square, same_bool),
 		[LB_OP_FLOOR] = ROUNDING(floor),

@@ -6,8 +6,8 @@
 enum { MOST_LANES = 16 };
 
 #define ATTEND(name, T, DTYPE, exponential) \
-	static void name(int64_t n, T *s, const T *bias, const uint8_t *open, T *top, T *sum, \
-			 int64_t n_values, T *values) \
+	static void name(int64_t n, T *s, const T *bias, const uint8_t *open, T *top, T *sum, int64_t n_values, \
+			 T *values) \
 	{ \
 		T most[MOST_LANES], highest = *top, sums[MOST_LANES] = { 0 }; \
 		if (open) \
@@ -47,8 +47,8 @@ enum { MOST_LANES = 16 };
 ATTEND(attend_f32, float, LB_F32, expf)
 ATTEND(attend_f64, double, LB_F64, exp)
 
-void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, const uint8_t *open,
-				 void *top, void *sum, int64_t n_values, void *values, int dtype)
+void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, const uint8_t *open, void *top, void *sum,
+				 int64_t n_values, void *values, int dtype)
 {
 	if (dtype == LB_F64)
 		attend_f64(n, scores, bias, open, top, sum, n_values, values);
@@ -103,8 +103,8 @@ void LB_ISA_NAME(lb_tile_attend_grad)(int64_t n, void *p, const void *dp, void *
 ATTEND_AGAIN(attend_again_f32, float, LB_F32)
 ATTEND_AGAIN(attend_again_f64, double, LB_F64)
 
-void LB_ISA_NAME(lb_tile_attend_again)(int64_t n, void *scores, void *dp, const void *bias,
-				       const uint8_t *open, const void *stats, int dtype)
+void LB_ISA_NAME(lb_tile_attend_again)(int64_t n, void *scores, void *dp, const void *bias, const uint8_t *open,
+				       const void *stats, int dtype)
 {
 	if (dtype == LB_F64)
 		attend_again_f64(n, scores, dp, bias, open, stats);

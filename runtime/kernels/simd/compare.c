@@ -3,15 +3,15 @@
 
 #include "kernels/simd/tiles.h"
 
-#define TESTS(ID, s, T, U)                                                   \
-	LB_TILE(equal_##s, uint8_t, T, a[i] == b[i])                         \
-	LB_TILE(not_equal_##s, uint8_t, T, a[i] != b[i])                     \
-	LB_TILE(less_##s, uint8_t, T, a[i] < b[i])                           \
-	LB_TILE(less_equal_##s, uint8_t, T, a[i] <= b[i])                    \
-	LB_TILE(greater_##s, uint8_t, T, a[i] > b[i])                        \
-	LB_TILE(greater_equal_##s, uint8_t, T, a[i] >= b[i])                 \
-	LB_TILE(logical_and_##s, uint8_t, T, (a[i] != 0) & (b[i] != 0))      \
-	LB_TILE(logical_or_##s, uint8_t, T, (a[i] != 0) | (b[i] != 0))       \
+#define TESTS(ID, s, T, U) \
+	LB_TILE(equal_##s, uint8_t, T, a[i] == b[i]) \
+	LB_TILE(not_equal_##s, uint8_t, T, a[i] != b[i]) \
+	LB_TILE(less_##s, uint8_t, T, a[i] < b[i]) \
+	LB_TILE(less_equal_##s, uint8_t, T, a[i] <= b[i]) \
+	LB_TILE(greater_##s, uint8_t, T, a[i] > b[i]) \
+	LB_TILE(greater_equal_##s, uint8_t, T, a[i] >= b[i]) \
+	LB_TILE(logical_and_##s, uint8_t, T, (a[i] != 0) & (b[i] != 0)) \
+	LB_TILE(logical_or_##s, uint8_t, T, (a[i] != 0) | (b[i] != 0)) \
 	LB_TILE(logical_not_##s, uint8_t, T, a[i] == 0)
 LB_UINTS(TESTS)
 LB_SINTS(TESTS)
@@ -46,13 +46,12 @@ LB_HALVES(logical_and, 2, true)
 LB_HALVES(logical_or, 2, true)
 LB_HALVES(logical_not, 1, true)
 
-#define FLOATS(name) \
-	[LB_F16] = name##_f16, [LB_BF16] = name##_bf16, [LB_F32] = name##_f32, [LB_F64] = name##_f64
-#define ALL(name, for_bool)                                                                 \
-	{ [LB_BOOL] = for_bool, [LB_U8] = name##_u8, [LB_U16] = name##_u16,                 \
-	  [LB_U32] = name##_u32, [LB_U64] = name##_u64, [LB_I8] = name##_i8,                \
-	  [LB_I16] = name##_i16, [LB_I32] = name##_i32, [LB_I64] = name##_i64, FLOATS(name) }
-#define FLOATING(name) { [LB_BOOL ... LB_I64] = never, FLOATS(name) }
+#define FLOATS(name) [LB_F16] = name##_f16, [LB_BF16] = name##_bf16, [LB_F32] = name##_f32, [LB_F64] = name##_f64
+#define ALL(name, for_bool) \
+	{ [LB_BOOL] = for_bool,  [LB_U8] = name##_u8, [LB_U16] = name##_u16, [LB_U32] = name##_u32, \
+	  [LB_U64] = name##_u64, [LB_I8] = name##_i8, [LB_I16] = name##_i16, [LB_I32] = name##_i32, \
+	  [LB_I64] = name##_i64, FLOATS(name) }
+#define FLOATING(name) { [LB_BOOL... LB_I64] = never, FLOATS(name) }
 
 lb_tile_fn *LB_ISA_NAME(lb_tile_compare)(int op, int dtype)
 {

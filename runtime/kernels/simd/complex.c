@@ -32,8 +32,7 @@ static inline c64 quotient(c64 a, c64 b)
 		if (b.re == 0 && b.im == 0)
 			return make(a.re / fabsf(b.re), a.im / fabsf(b.re));
 		float ratio = b.im / b.re, scale = 1 / (b.re + lb_times(b.im, ratio));
-		return make((a.re + lb_times(a.im, ratio)) * scale,
-			    (a.im - lb_times(a.re, ratio)) * scale);
+		return make((a.re + lb_times(a.im, ratio)) * scale, (a.im - lb_times(a.re, ratio)) * scale);
 	}
 	float ratio = b.re / b.im, scale = 1 / (b.im + lb_times(b.re, ratio));
 	return make((lb_times(a.re, ratio) + a.im) * scale, (lb_times(a.im, ratio) - a.re) * scale);
@@ -120,20 +119,38 @@ B(greater_equal, less_equal(b[i], a[i]))
 lb_tile_fn *LB_ISA_NAME(lb_tile_complex)(int op)
 {
 	static lb_tile_fn *const table[LB_OPS] = {
-		[LB_OP_ADD] = add_t, [LB_OP_SUBTRACT] = subtract_t,
-		[LB_OP_MULTIPLY] = multiply_t, [LB_OP_DIVIDE] = divide_t,
-		[LB_OP_POWER] = power_t, [LB_OP_MAXIMUM] = maximum_t,
-		[LB_OP_MINIMUM] = minimum_t, [LB_OP_CLIP] = clip_t,
-		[LB_OP_NEGATIVE] = negative_t, [LB_OP_SQUARE] = square_t,
-		[LB_OP_FLOOR] = floor_t, [LB_OP_CEIL] = ceil_t, [LB_OP_ROUND] = round_t,
-		[LB_OP_EXP] = exp_t, [LB_OP_LOG] = log_t, [LB_OP_SQRT] = sqrt_t,
-		[LB_OP_RSQRT] = rsqrt_t, [LB_OP_SIN] = sin_t, [LB_OP_COS] = cos_t,
-		[LB_OP_TANH] = tanh_t, [LB_OP_SIGMOID] = sigmoid_t, [LB_OP_ABS] = abs_t,
-		[LB_OP_ISNAN] = isnan_t, [LB_OP_ISINF] = isinf_t,
-		[LB_OP_LOGICAL_NOT] = logical_not_t, [LB_OP_LOGICAL_AND] = logical_and_t,
-		[LB_OP_LOGICAL_OR] = logical_or_t, [LB_OP_EQUAL] = equal_t,
-		[LB_OP_NOT_EQUAL] = not_equal_t, [LB_OP_LESS] = less_t,
-		[LB_OP_LESS_EQUAL] = less_equal_t, [LB_OP_GREATER] = greater_t,
+		[LB_OP_ADD] = add_t,
+		[LB_OP_SUBTRACT] = subtract_t,
+		[LB_OP_MULTIPLY] = multiply_t,
+		[LB_OP_DIVIDE] = divide_t,
+		[LB_OP_POWER] = power_t,
+		[LB_OP_MAXIMUM] = maximum_t,
+		[LB_OP_MINIMUM] = minimum_t,
+		[LB_OP_CLIP] = clip_t,
+		[LB_OP_NEGATIVE] = negative_t,
+		[LB_OP_SQUARE] = square_t,
+		[LB_OP_FLOOR] = floor_t,
+		[LB_OP_CEIL] = ceil_t,
+		[LB_OP_ROUND] = round_t,
+		[LB_OP_EXP] = exp_t,
+		[LB_OP_LOG] = log_t,
+		[LB_OP_SQRT] = sqrt_t,
+		[LB_OP_RSQRT] = rsqrt_t,
+		[LB_OP_SIN] = sin_t,
+		[LB_OP_COS] = cos_t,
+		[LB_OP_TANH] = tanh_t,
+		[LB_OP_SIGMOID] = sigmoid_t,
+		[LB_OP_ABS] = abs_t,
+		[LB_OP_ISNAN] = isnan_t,
+		[LB_OP_ISINF] = isinf_t,
+		[LB_OP_LOGICAL_NOT] = logical_not_t,
+		[LB_OP_LOGICAL_AND] = logical_and_t,
+		[LB_OP_LOGICAL_OR] = logical_or_t,
+		[LB_OP_EQUAL] = equal_t,
+		[LB_OP_NOT_EQUAL] = not_equal_t,
+		[LB_OP_LESS] = less_t,
+		[LB_OP_LESS_EQUAL] = less_equal_t,
+		[LB_OP_GREATER] = greater_t,
 		[LB_OP_GREATER_EQUAL] = greater_equal_t,
 	};
 	return table[op];

@@ -5,6 +5,9 @@
 #include <math.h>
 
 #include "kernels/simd/tiles.h"
+
+/* Rows of macros. */
+/* clang-format off */
 #if defined __F16C__
 #include <immintrin.h>
 #endif

@@ -1,17 +1,17 @@
 /* The tile function of each elementwise op, and the table of this instruction set. */
 #include "kernels/simd/tiles.h"
 
-#define WHERE(name, T)                                                                         \
+#define WHERE(name, T) \
 	static void name(int64_t n, void *dst, const void *a_, const void *b_, const void *c_) \
-	{                                                                                      \
-		T *d = dst;                                                                    \
-		const uint8_t *a = a_;                                                         \
-		const T *b = b_, *c = c_;                                                      \
-		LB_EACH(i, n)                                                                  \
-		{                                                                              \
-			T x = b[i], y = c[i];                                                  \
-			d[i] = a[i] ? x : y;                                                   \
-		}                                                                              \
+	{ \
+		T *d = dst; \
+		const uint8_t *a = a_; \
+		const T *b = b_, *c = c_; \
+		LB_EACH(i, n) \
+		{ \
+			T x = b[i], y = c[i]; \
+			d[i] = a[i] ? x : y; \
+		} \
 	}
 WHERE(where_8, uint8_t)
 WHERE(where_16, uint16_t)
@@ -32,14 +32,19 @@ static lb_tile_fn *elementwise(int op, int to, int from)
 {
 	bool to_bool = false;
 	switch (op) {
-	case LB_OP_ASTYPE:
-		return LB_ISA_NAME(lb_tile_convert)(to, from);
-	case LB_OP_WHERE:
-		return to == from ? where_of(to) : NULL;
-	case LB_OP_EQUAL: case LB_OP_NOT_EQUAL: case LB_OP_LESS: case LB_OP_LESS_EQUAL:
-	case LB_OP_GREATER: case LB_OP_GREATER_EQUAL: case LB_OP_LOGICAL_AND:
-	case LB_OP_LOGICAL_OR: case LB_OP_LOGICAL_NOT: case LB_OP_ISNAN: case LB_OP_ISINF:
-		to_bool = true;
+	case LB_OP_ASTYPE: return LB_ISA_NAME(lb_tile_convert)(to, from);
+	case LB_OP_WHERE: return to == from ? where_of(to) : NULL;
+	case LB_OP_EQUAL:
+	case LB_OP_NOT_EQUAL:
+	case LB_OP_LESS:
+	case LB_OP_LESS_EQUAL:
+	case LB_OP_GREATER:
+	case LB_OP_GREATER_EQUAL:
+	case LB_OP_LOGICAL_AND:
+	case LB_OP_LOGICAL_OR:
+	case LB_OP_LOGICAL_NOT:
+	case LB_OP_ISNAN:
+	case LB_OP_ISINF: to_bool = true;
 	}
 	int wanted = to_bool ? LB_BOOL : op == LB_OP_ABS && from == LB_C64 ? LB_F32 : from;
 	if (to != wanted)

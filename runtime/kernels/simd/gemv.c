@@ -9,8 +9,8 @@ enum { LANES = 16, WIDE = 32, COLUMNS = 1024, TOGETHER = 4, LONG = 2048 };
 /* sums[r] = x . row r, in lanes. Sums of its own let the compiler keep them in registers. */
 #define PLAIN(x) (x)
 #define LONG_DOTS(name, T) \
-	static __attribute__((noinline)) void add_##name(int64_t n, T sums[TOGETHER][LANES], \
-							 const T *x, const T *const rows[TOGETHER]) \
+	static __attribute__((noinline)) void add_##name(int64_t n, T sums[TOGETHER][LANES], const T *x, \
+							 const T *const rows[TOGETHER]) \
 	{ \
 		T a[LANES] = { 0 }, b[LANES] = { 0 }, c[LANES] = { 0 }, d[LANES] = { 0 }; \
 		const T *p = rows[0], *q = rows[1], *r = rows[2], *s = rows[3]; \
@@ -88,8 +88,7 @@ static inline const float *next_f16(float *room, const uint16_t *from)
 /* One row after the other: rows that are short, or leave time to be widened, are read fastest in
  * the order of memory; long ones that need no widening are four streams. */
 #define DOTS(type, T, STORED, LOAD) \
-	static void dots_##type(int64_t n, int64_t k, T *to, const T *x, const STORED *rows, \
-				int64_t stride) \
+	static void dots_##type(int64_t n, int64_t k, T *to, const T *x, const STORED *rows, int64_t stride) \
 	{ \
 		for (int64_t j = 0; j < n; j++, rows += stride) { \
 			T sums[WIDE] = { 0 }, room[WIDE]; \
@@ -111,8 +110,8 @@ DOTS(f64, double, double, PLAIN)
 DOTS(bf16, float, uint16_t, lb_bf16_to_float)
 DOTS(f16, float, uint16_t, lb_f16_to_float)
 
-void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows,
-			       int64_t stride, int dtype)
+void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride,
+			       int dtype)
 {
 	if (dtype == LB_F32)
 		(k < LONG ? dots_f32 : long_dots_f32)(n, k, to, x, rows, stride);
@@ -130,8 +129,7 @@ void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, co
 		for (; m >= TOGETHER; m -= TOGETHER, x += TOGETHER, rows += TOGETHER * stride) { \
 			const STORED *a = rows, *b = a + stride, *c = b + stride, *d = c + stride; \
 			T p = x[0], q = x[1], r = x[2], s = x[3]; \
-			LB_EACH(i, n) sums[i] += p * LOAD(a[i]) + q * LOAD(b[i]) + \
-				(r * LOAD(c[i]) + s * LOAD(d[i])); \
+			LB_EACH(i, n) sums[i] += p * LOAD(a[i]) + q * LOAD(b[i]) + (r * LOAD(c[i]) + s * LOAD(d[i])); \
 		} \
 		for (; m > 0; m--, x++, rows += stride) { \
 			T p = *x; \
@@ -142,8 +140,7 @@ COMBINE(combine_f32, float, float, PLAIN)
 COMBINE(combine_f64, double, double, PLAIN)
 COMBINE(combine_bf16, float, uint16_t, lb_bf16_to_float)
 
-static void combine_f16(int64_t n, float *sums, int64_t m, const float *x, const uint16_t *rows,
-			int64_t stride)
+static void combine_f16(int64_t n, float *sums, int64_t m, const float *x, const uint16_t *rows, int64_t stride)
 {
 	float wide[TOGETHER][COLUMNS];
 	for (int64_t at = 0; at < n; at += COLUMNS) {
@@ -157,8 +154,8 @@ static void combine_f16(int64_t n, float *sums, int64_t m, const float *x, const
 	}
 }
 
-void LB_ISA_NAME(lb_tile_combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows,
-				  int64_t stride, int dtype)
+void LB_ISA_NAME(lb_tile_combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride,
+				  int dtype)
 {
 	if (dtype == LB_F32)
 		combine_f32(n, sums, m, x, rows, stride);

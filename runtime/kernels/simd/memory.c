@@ -20,12 +20,10 @@ void LB_ISA_NAME(lb_tile_stream)(void *dst, const void *src, int64_t nbytes)
 			_mm512_stream_si512((void *)d, _mm512_loadu_si512(s));
 #elif defined __AVX2__
 			for (int i = 0; i < 64; i += 32)
-				_mm256_stream_si256((void *)(d + i),
-						    _mm256_loadu_si256((const void *)(s + i)));
+				_mm256_stream_si256((void *)(d + i), _mm256_loadu_si256((const void *)(s + i)));
 #else
 			for (int i = 0; i < 64; i += 16)
-				_mm_stream_si128((void *)(d + i),
-						 _mm_loadu_si128((const void *)(s + i)));
+				_mm_stream_si128((void *)(d + i), _mm_loadu_si128((const void *)(s + i)));
 #endif
 		}
 		_mm_sfence();
@@ -34,17 +32,16 @@ void LB_ISA_NAME(lb_tile_stream)(void *dst, const void *src, int64_t nbytes)
 	memcpy(d, s, (size_t)nbytes);
 }
 
-#define COUNT(T, mask)                                                          \
-	do {                                                                           \
-		const T *x = data;                                                     \
-		for (int64_t at = 0; at < n; at += CHUNK) {                            \
-			int64_t m = n - at < CHUNK ? n - at : CHUNK;                   \
-			T found = 0;                                                   \
-			_Pragma("omp simd reduction(+:found)")                         \
-			for (int64_t i = 0; i < m; i++)                                \
-				found += (x[at + i] & (T)(mask)) == (T)(mask);         \
-			total += (int64_t)found;                                       \
-		}                                                                      \
+#define COUNT(T, mask) \
+	do { \
+		const T *x = data; \
+		for (int64_t at = 0; at < n; at += CHUNK) { \
+			int64_t m = n - at < CHUNK ? n - at : CHUNK; \
+			T found = 0; \
+			_Pragma("omp simd reduction(+:found)") for (int64_t i = 0; i < m; i++) found += \
+			    (x[at + i] & (T)(mask)) == (T)(mask); \
+			total += (int64_t)found; \
+		} \
 	} while (0)
 
 int64_t LB_ISA_NAME(lb_tile_nonfinite)(const void *data, int dtype, int64_t n)
@@ -59,9 +56,8 @@ int64_t LB_ISA_NAME(lb_tile_nonfinite)(const void *data, int dtype, int64_t n)
 	case LB_C64: {
 		const uint64_t *x = data;
 		const uint64_t low = 0x7f800000, high = low << 32;
-		_Pragma("omp simd reduction(+:total)")
-		for (int64_t i = 0; i < n; i++)
-			total += ((x[i] & low) == low) | ((x[i] & high) == high);
+		_Pragma("omp simd reduction(+:total)") for (int64_t i = 0; i < n; i++) total +=
+		    ((x[i] & low) == low) | ((x[i] & high) == high);
 		break;
 	}
 	}

@@ -12,8 +12,7 @@ static double total(double *lanes)
 }
 
 #define NORM(name, T) \
-	static double name(int64_t n, T *to, const T *x, const T *weight, const T *bias, double eps, \
-			   bool center) \
+	static double name(int64_t n, T *to, const T *x, const T *weight, const T *bias, double eps, bool center) \
 	{ \
 		double lanes[LB_LANES] = { 0 }, mean = 0; \
 		for (int64_t at = 0; center && at < n; at += LB_LANES) { \
@@ -43,8 +42,8 @@ static double total(double *lanes)
 NORM(norm_f32, float)
 NORM(norm_f64, double)
 
-double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight,
-				 const void *bias, double eps, bool center, int dtype)
+double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias, double eps,
+				 bool center, int dtype)
 {
 	if (dtype == LB_F64)
 		return norm_f64(n, to, x, weight, bias, eps, center);
@@ -52,8 +51,7 @@ double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void 
 }
 
 #define ROTATE(name, T) \
-	static void name(int64_t half, bool interleaved, T *to, const T *x, const T *c, \
-			 const T *s) \
+	static void name(int64_t half, bool interleaved, T *to, const T *x, const T *c, const T *s) \
 	{ \
 		if (interleaved) { \
 			LB_EACH(i, half) \
@@ -74,8 +72,8 @@ double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void 
 ROTATE(rotate_f32, float)
 ROTATE(rotate_f64, double)
 
-void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const void *x,
-				 const void *cosines, const void *sines, int dtype)
+void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const void *x, const void *cosines,
+				 const void *sines, int dtype)
 {
 	if (dtype == LB_F64)
 		rotate_f64(half, interleaved, to, x, cosines, sines);
@@ -86,8 +84,7 @@ void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const
 /* With h = (x - mean) * scale and g = grad * weight: scale * (g - mean of g - h * mean of g * h),
  * where the mean of g counts only if the norm centers. */
 #define NORM_GRAD(name, T) \
-	static void name(int64_t n, T *to, const T *h, const T *grad, const T *weight, double scale, \
-			 bool center) \
+	static void name(int64_t n, T *to, const T *h, const T *grad, const T *weight, double scale, bool center) \
 	{ \
 		double sums[LB_LANES] = { 0 }, products[LB_LANES] = { 0 }; \
 		for (int64_t at = 0; at < n; at += LB_LANES) { \
@@ -109,8 +106,8 @@ void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const
 NORM_GRAD(norm_grad_f32, float)
 NORM_GRAD(norm_grad_f64, double)
 
-void LB_ISA_NAME(lb_tile_norm_grad)(int64_t n, void *to, const void *h, const void *grad,
-				    const void *weight, double scale, bool center, int dtype)
+void LB_ISA_NAME(lb_tile_norm_grad)(int64_t n, void *to, const void *h, const void *grad, const void *weight,
+				    double scale, bool center, int dtype)
 {
 	if (dtype == LB_F64)
 		norm_grad_f64(n, to, h, grad, weight, scale, center);

@@ -31,7 +31,9 @@ static inline uint64_t load_bytes(const uint8_t *from, int n)
 enum { LANES = 16 };
 typedef __m512 vector;
 /* What a group needs: its table of values, or its scale and bias. */
-struct prepared { vector a, b; };
+struct prepared {
+	vector a, b;
+};
 
 #define zero_vector _mm512_setzero_ps
 #define load_vector _mm512_loadu_ps
@@ -42,8 +44,7 @@ struct prepared { vector a, b; };
 
 INLINE bool by_table(int kind)
 {
-	return kind == LB_CODES_2 || kind == LB_CODES_3 || kind == LB_CODES_4 ||
-	       kind == LB_CODES_E2M1;
+	return kind == LB_CODES_2 || kind == LB_CODES_3 || kind == LB_CODES_4 || kind == LB_CODES_E2M1;
 }
 
 INLINE __m512i lane_numbers(void)
@@ -57,8 +58,7 @@ INLINE vector table_of(int kind)
 	static const float e2m1[16] = LB_E2M1_VALUES;
 	if (kind == LB_CODES_E2M1)
 		return _mm512_loadu_ps(e2m1);
-	return _mm512_cvtepi32_ps(
-		_mm512_and_si512(lane_numbers(), _mm512_set1_epi32((1 << lb_codes_bits(kind)) - 1)));
+	return _mm512_cvtepi32_ps(_mm512_and_si512(lane_numbers(), _mm512_set1_epi32((1 << lb_codes_bits(kind)) - 1)));
 }
 
 INLINE struct prepared prepare(int kind, float scale, float bias)
@@ -72,13 +72,11 @@ INLINE struct prepared prepare(int kind, float scale, float bias)
 }
 
 /* Bytes i * bits / 8 and the next one, for the codes of each lane. */
-#define WINDOW(bits, i) \
-	(int)(0x80800000u | (unsigned)((i) * (bits) / 8) | (unsigned)((i) * (bits) / 8 + 1) << 8)
-#define WINDOWS(bits) { \
-	WINDOW(bits, 0), WINDOW(bits, 1), WINDOW(bits, 2), WINDOW(bits, 3), WINDOW(bits, 4), \
-	WINDOW(bits, 5), WINDOW(bits, 6), WINDOW(bits, 7), WINDOW(bits, 8), WINDOW(bits, 9), \
-	WINDOW(bits, 10), WINDOW(bits, 11), WINDOW(bits, 12), WINDOW(bits, 13), WINDOW(bits, 14), \
-	WINDOW(bits, 15) }
+#define WINDOW(bits, i) (int)(0x80800000u | (unsigned)((i) * (bits) / 8) | (unsigned)((i) * (bits) / 8 + 1) << 8)
+#define WINDOWS(bits) \
+	{ WINDOW(bits, 0),  WINDOW(bits, 1),  WINDOW(bits, 2),  WINDOW(bits, 3), WINDOW(bits, 4),  WINDOW(bits, 5), \
+	  WINDOW(bits, 6),  WINDOW(bits, 7),  WINDOW(bits, 8),  WINDOW(bits, 9), WINDOW(bits, 10), WINDOW(bits, 11), \
+	  WINDOW(bits, 12), WINDOW(bits, 13), WINDOW(bits, 14), WINDOW(bits, 15) }
 static const int windows_3[16] = WINDOWS(3), windows_5[16] = WINDOWS(5), windows_6[16] = WINDOWS(6);
 
 /* Codes in the lanes' low bits; above them lies what follows. */
@@ -87,25 +85,22 @@ INLINE __m512i indices(int kind, const uint8_t *words)
 	switch (kind) {
 	case LB_CODES_2:
 		return _mm512_srlv_epi32(_mm512_set1_epi32((int)load_bytes(words, 4)),
-					 _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22,
-							   24, 26, 28, 30));
+					 _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30));
 	case LB_CODES_4:
 	case LB_CODES_E2M1:
 		return _mm512_srlv_epi32(_mm512_set1_epi64((long long)load_bytes(words, 8)),
-					 _mm512_setr_epi32(0, 0, 4, 4, 8, 8, 12, 12, 16, 16, 20, 20,
-							   24, 24, 28, 28));
-	case LB_CODES_8:
-		return _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)words));
+					 _mm512_setr_epi32(0, 0, 4, 4, 8, 8, 12, 12, 16, 16, 20, 20, 24, 24, 28, 28));
+	case LB_CODES_8: return _mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)words));
 	case LB_CODES_E4M3: /* the sign up to bit 31 */
 		return _mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)words));
 	}
 	int bits = lb_codes_bits(kind);
-	__m512i bytes = _mm512_broadcast_i32x4(
-		_mm_maskz_loadu_epi8((__mmask16)((1u << 2 * bits) - 1), words));
-	__m512i windows = _mm512_loadu_si512(kind == LB_CODES_3 ? windows_3 :
-					     kind == LB_CODES_5 ? windows_5 : windows_6);
-	__m512i shifts = _mm512_and_si512(_mm512_mullo_epi32(lane_numbers(), _mm512_set1_epi32(bits)),
-					  _mm512_set1_epi32(7));
+	__m512i bytes = _mm512_broadcast_i32x4(_mm_maskz_loadu_epi8((__mmask16)((1u << 2 * bits) - 1), words));
+	__m512i windows = _mm512_loadu_si512(kind == LB_CODES_3   ? windows_3
+					     : kind == LB_CODES_5 ? windows_5
+								  : windows_6);
+	__m512i shifts =
+	    _mm512_and_si512(_mm512_mullo_epi32(lane_numbers(), _mm512_set1_epi32(bits)), _mm512_set1_epi32(7));
 	return _mm512_srlv_epi32(_mm512_shuffle_epi8(bytes, windows), shifts);
 }
 
@@ -115,8 +110,7 @@ INLINE vector value(int kind, const uint8_t *words, const struct prepared *p)
 	if (by_table(kind))
 		return _mm512_permutexvar_ps(codes, p->a);
 	if (kind == LB_CODES_E4M3) {
-		__m512i bits = _mm512_and_si512(_mm512_slli_epi32(codes, 20),
-						_mm512_set1_epi32((int)0x87f00000));
+		__m512i bits = _mm512_and_si512(_mm512_slli_epi32(codes, 20), _mm512_set1_epi32((int)0x87f00000));
 		vector x = _mm512_mul_ps(_mm512_castsi512_ps(bits), _mm512_set1_ps(0x1p120f));
 		__m512i all = _mm512_set1_epi32(LB_E4M3_NAN);
 		__mmask16 nan = _mm512_cmpeq_epi32_mask(_mm512_and_si512(codes, all), all);
@@ -133,8 +127,7 @@ INLINE vector ordered(int kind, vector x)
 {
 	if (lb_codes_bits(kind) != 4)
 		return x;
-	return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11,
-						       13, 15), x);
+	return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15), x);
 }
 
 void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x)
@@ -148,7 +141,9 @@ void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x)
 
 enum { LANES = 8 };
 typedef __m256 vector;
-struct prepared { vector a, b; };
+struct prepared {
+	vector a, b;
+};
 
 #define zero_vector _mm256_setzero_ps
 #define load_vector _mm256_loadu_ps
@@ -197,9 +192,8 @@ INLINE vector value(int kind, const uint8_t *words, const struct prepared *p)
 		return _mm256_mul_ps(x, p->a);
 	} else if (kind == LB_CODES_E4M3) {
 		__m256i rest = _mm256_and_si256(codes, _mm256_set1_epi32(0x7f));
-		__m256i bits = _mm256_or_si256(
-			_mm256_slli_epi32(rest, 20),
-			_mm256_slli_epi32(_mm256_srli_epi32(codes, 7), 31));
+		__m256i bits =
+		    _mm256_or_si256(_mm256_slli_epi32(rest, 20), _mm256_slli_epi32(_mm256_srli_epi32(codes, 7), 31));
 		__m256i nan = _mm256_cmpeq_epi32(rest, _mm256_set1_epi32(LB_E4M3_NAN));
 		x = _mm256_mul_ps(_mm256_castsi256_ps(bits), _mm256_set1_ps(0x1p120f));
 		return _mm256_mul_ps(_mm256_or_ps(x, _mm256_castsi256_ps(nan)), p->a);
@@ -245,8 +239,8 @@ INLINE void dequantize(int kind, const struct lb_codes *codes, int64_t groups, f
 	}
 }
 
-INLINE void dot(int kind, int rows, int m, const struct lb_codes *codes, int64_t groups,
-		const float *x, int64_t x_row, float *sums)
+INLINE void dot(int kind, int rows, int m, const struct lb_codes *codes, int64_t groups, const float *x, int64_t x_row,
+		float *sums)
 {
 	vector acc[8];
 	const uint8_t *words[2] = { codes[0].words, codes[rows - 1].words };
@@ -260,28 +254,26 @@ INLINE void dot(int kind, int rows, int m, const struct lb_codes *codes, int64_t
 			p[r] = prepare_group(kind, &codes[r], g);
 		for (int i = 0; i < chunks; i++, x += LANES)
 			UNROLL
-			for (int r = 0; r < rows; r++) {
-				vector w = value(kind, words[r], &p[r]);
-				words[r] += LANES * lb_codes_bits(kind) / 8;
-				UNROLL
-				for (int k = 0; k < m; k++)
-					acc[r * m + k] = multiply_add(w, load_vector(x + k * x_row),
-								      acc[r * m + k]);
-			}
+		for (int r = 0; r < rows; r++) {
+			vector w = value(kind, words[r], &p[r]);
+			words[r] += LANES * lb_codes_bits(kind) / 8;
+			UNROLL
+			for (int k = 0; k < m; k++)
+				acc[r * m + k] = multiply_add(w, load_vector(x + k * x_row), acc[r * m + k]);
+		}
 	}
 	UNROLL
 	for (int i = 0; i < rows * m; i++)
 		sums[i] += sum_vector(acc[i]);
 }
 
-INLINE void spread(int kind, int m, const struct lb_codes *codes, int64_t groups, const float *x,
-		   int64_t x_row, float *sums, int64_t sums_row)
+INLINE void spread(int kind, int m, const struct lb_codes *codes, int64_t groups, const float *x, int64_t x_row,
+		   float *sums, int64_t sums_row)
 {
 	const uint8_t *words[2] = { codes[0].words, codes[1].words };
 	int chunks = codes->group / LANES;
 	for (int64_t g = 0; g < groups; g++) {
-		struct prepared p[2] = { prepare_group(kind, &codes[0], g),
-					 prepare_group(kind, &codes[1], g) };
+		struct prepared p[2] = { prepare_group(kind, &codes[0], g), prepare_group(kind, &codes[1], g) };
 		for (int i = 0; i < chunks; i++, sums += LANES) {
 			vector w[2];
 			UNROLL
@@ -322,17 +314,17 @@ static void dequantize(int kind, const struct lb_codes *codes, int64_t groups, f
 			uint64_t word = load_bytes(words, bits);
 			for (int k = 0; k < 8; k++, word >>= bits) {
 				unsigned code = (unsigned)(word & mask);
-				float x = kind == LB_CODES_E2M1 ? e2m1[code] :
-					  kind == LB_CODES_E4M3 ? lb_e4m3_to_float((uint8_t)code) :
-								  (float)code;
+				float x = kind == LB_CODES_E2M1   ? e2m1[code]
+					  : kind == LB_CODES_E4M3 ? lb_e4m3_to_float((uint8_t)code)
+								  : (float)code;
 				to[k] = x * scale + bias;
 			}
 		}
 	}
 }
 
-static void dot(int kind, int rows, int m, const struct lb_codes *codes, int64_t groups,
-		const float *x, int64_t x_row, float *sums)
+static void dot(int kind, int rows, int m, const struct lb_codes *codes, int64_t groups, const float *x, int64_t x_row,
+		float *sums)
 {
 	float line[128];
 	for (int r = 0; r < rows; r++) {
@@ -345,17 +337,16 @@ static void dot(int kind, int rows, int m, const struct lb_codes *codes, int64_t
 			for (int k = 0; k < m; k++) {
 				const float *y = x + k * x_row + g * at.group;
 				float sum = 0;
-				_Pragma("omp simd reduction(+:sum)")
-				for (int i = 0; i < at.group; i++)
-					sum += line[i] * y[i];
+				_Pragma("omp simd reduction(+:sum)") for (int i = 0; i < at.group; i++) sum +=
+				    line[i] * y[i];
 				sums[r * m + k] += sum;
 			}
 		}
 	}
 }
 
-static void spread(int kind, int m, const struct lb_codes *codes, int64_t groups, const float *x,
-		   int64_t x_row, float *sums, int64_t sums_row)
+static void spread(int kind, int m, const struct lb_codes *codes, int64_t groups, const float *x, int64_t x_row,
+		   float *sums, int64_t sums_row)
 {
 	float line[128];
 	for (int r = 0; r < 2; r++) {
@@ -386,26 +377,25 @@ void LB_ISA_NAME(lb_tile_restore)(int kind, int64_t n, float *x)
 #endif
 
 /* Each kind, and each number of vectors, compiled by itself. */
-#define DOT(kind, rows, m)                                                                   \
-	static void dot_##kind##_##rows##_##m(const struct lb_codes *codes, int64_t groups,  \
-					      const float *x, int64_t x_row, float *sums)    \
-	{                                                                                    \
-		dot(LB_CODES_##kind, rows, m, codes, groups, x, x_row, sums);                \
+#define DOT(kind, rows, m) \
+	static void dot_##kind##_##rows##_##m(const struct lb_codes *codes, int64_t groups, const float *x, \
+					      int64_t x_row, float *sums) \
+	{ \
+		dot(LB_CODES_##kind, rows, m, codes, groups, x, x_row, sums); \
 	}
-#define SPREAD(kind, m)                                                                      \
-	static void spread_##kind##_##m(const struct lb_codes *codes, int64_t groups,        \
-					const float *x, int64_t x_row, float *sums,          \
-					int64_t sums_row)                                    \
-	{                                                                                    \
-		spread(LB_CODES_##kind, m, codes, groups, x, x_row, sums, sums_row);         \
+#define SPREAD(kind, m) \
+	static void spread_##kind##_##m(const struct lb_codes *codes, int64_t groups, const float *x, int64_t x_row, \
+					float *sums, int64_t sums_row) \
+	{ \
+		spread(LB_CODES_##kind, m, codes, groups, x, x_row, sums, sums_row); \
 	}
-#define KIND(kind)                                                                           \
+#define KIND(kind) \
 	static void dequantize_##kind(const struct lb_codes *codes, int64_t groups, float *to) \
-	{                                                                                    \
-		dequantize(LB_CODES_##kind, codes, groups, to);                              \
-	}                                                                                    \
-	DOT(kind, 2, 1) DOT(kind, 1, 2) DOT(kind, 1, 4) DOT(kind, 1, 8)                      \
-	SPREAD(kind, 1) SPREAD(kind, 2) SPREAD(kind, 4) SPREAD(kind, 8)
+	{ \
+		dequantize(LB_CODES_##kind, codes, groups, to); \
+	} \
+	DOT(kind, 2, 1) \
+	DOT(kind, 1, 2) DOT(kind, 1, 4) DOT(kind, 1, 8) SPREAD(kind, 1) SPREAD(kind, 2) SPREAD(kind, 4) SPREAD(kind, 8)
 #define KINDS(X) X(2) X(3) X(4) X(5) X(6) X(8) X(E2M1) X(E4M3)
 KINDS(KIND)
 
@@ -419,30 +409,26 @@ void LB_ISA_NAME(lb_tile_dequantize)(const struct lb_codes *codes, int64_t group
 	functions[codes->kind](codes, groups, to);
 }
 
-void LB_ISA_NAME(lb_tile_dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
-			      int64_t x_row, float *sums)
+void LB_ISA_NAME(lb_tile_dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x, int64_t x_row,
+			      float *sums)
 {
 	typedef void function(const struct lb_codes *, int64_t, const float *, int64_t, float *);
 	static function *const functions[][4] = {
-#define ENTRY(kind) [LB_CODES_##kind] = { dot_##kind##_2_1, dot_##kind##_1_2, dot_##kind##_1_4, \
-					  dot_##kind##_1_8 },
+#define ENTRY(kind) [LB_CODES_##kind] = { dot_##kind##_2_1, dot_##kind##_1_2, dot_##kind##_1_4, dot_##kind##_1_8 },
 		KINDS(ENTRY)
 #undef ENTRY
 	};
 	functions[codes->kind][m == 1 ? 0 : m == 2 ? 1 : m == 4 ? 2 : 3](codes, groups, x, x_row, sums);
 }
 
-void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
-				 int64_t x_row, float *sums, int64_t sums_row)
+void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x, int64_t x_row,
+				 float *sums, int64_t sums_row)
 {
-	typedef void function(const struct lb_codes *, int64_t, const float *, int64_t, float *,
-			      int64_t);
+	typedef void function(const struct lb_codes *, int64_t, const float *, int64_t, float *, int64_t);
 	static function *const functions[][4] = {
-#define ENTRY(kind) [LB_CODES_##kind] = { spread_##kind##_1, spread_##kind##_2, spread_##kind##_4, \
-					  spread_##kind##_8 },
+#define ENTRY(kind) [LB_CODES_##kind] = { spread_##kind##_1, spread_##kind##_2, spread_##kind##_4, spread_##kind##_8 },
 		KINDS(ENTRY)
 #undef ENTRY
 	};
-	functions[codes->kind][m == 1 ? 0 : m == 2 ? 1 : m == 4 ? 2 : 3](codes, groups, x, x_row, sums,
-									 sums_row);
+	functions[codes->kind][m == 1 ? 0 : m == 2 ? 1 : m == 4 ? 2 : 3](codes, groups, x, x_row, sums, sums_row);
 }

@@ -19,16 +19,18 @@
 #define LB_EACH(i, n) _Pragma("omp simd") for (int64_t i = 0; i < (n); i++)
 
 /* A tile function: `expr` of a[i], b[i], c[i]. */
-#define LB_TILE(name, D, T, expr)                                                          \
+#define LB_TILE(name, D, T, expr) \
 	static void name(int64_t n, void *dst, const void *a_, const void *b_, const void *c_) \
-	{                                                                                      \
-		D *d = dst;                                                                    \
-		const T *a = a_, *b = b_, *c = c_;                                             \
-		(void)a, (void)b, (void)c;                                                     \
-		LB_EACH(i, n) d[i] = (D)(expr);                                                \
+	{ \
+		D *d = dst; \
+		const T *a = a_, *b = b_, *c = c_; \
+		(void)a, (void)b, (void)c; \
+		LB_EACH(i, n) d[i] = (D)(expr); \
 	}
 
-struct lb_c64 { float re, im; };
+struct lb_c64 {
+	float re, im;
+};
 
 /* A product, rounded. gcc 12 finds complex products in vectorised code and contracts
  * them to fused operations even under -ffp-contract=off; the bits must not depend on
@@ -52,11 +54,11 @@ static inline struct lb_c64 lb_times_c64(struct lb_c64 a, struct lb_c64 b)
 
 /* X(id, suffix, type, unsigned type in which its arithmetic wraps) */
 #define LB_UINTS(X) \
-	X(U8, u8, uint8_t, uint32_t) X(U16, u16, uint16_t, uint32_t) \
-	X(U32, u32, uint32_t, uint32_t) X(U64, u64, uint64_t, uint64_t)
+	X(U8, u8, uint8_t, uint32_t) \
+	X(U16, u16, uint16_t, uint32_t) X(U32, u32, uint32_t, uint32_t) X(U64, u64, uint64_t, uint64_t)
 #define LB_SINTS(X) \
-	X(I8, i8, int8_t, uint32_t) X(I16, i16, int16_t, uint32_t) \
-	X(I32, i32, int32_t, uint32_t) X(I64, i64, int64_t, uint64_t)
+	X(I8, i8, int8_t, uint32_t) \
+	X(I16, i16, int16_t, uint32_t) X(I32, i32, int32_t, uint32_t) X(I64, i64, int64_t, uint64_t)
 
 lb_tile_fn *LB_ISA_NAME(lb_tile_arith)(int op, int dtype);
 lb_tile_fn *LB_ISA_NAME(lb_tile_math)(int op, int dtype);
@@ -64,35 +66,34 @@ lb_tile_fn *LB_ISA_NAME(lb_tile_complex)(int op);
 lb_tile_fn *LB_ISA_NAME(lb_tile_compare)(int op, int dtype);
 lb_tile_fn *LB_ISA_NAME(lb_tile_convert)(int to, int from);
 const struct lb_fold *LB_ISA_NAME(lb_tile_fold)(int op, int dtype);
-void LB_ISA_NAME(lb_tile_deviations)(int64_t n, int64_t period, double *acc,
-				     const double *center, const void *x, int dtype);
-void LB_ISA_NAME(lb_tile_shift)(int64_t n, int64_t period, void *dst, const void *x,
-				const void *center, int dtype);
+void LB_ISA_NAME(lb_tile_deviations)(int64_t n, int64_t period, double *acc, const double *center, const void *x,
+				     int dtype);
+void LB_ISA_NAME(lb_tile_shift)(int64_t n, int64_t period, void *dst, const void *x, const void *center, int dtype);
 void LB_ISA_NAME(lb_tile_stream)(void *dst, const void *src, int64_t nbytes);
 int64_t LB_ISA_NAME(lb_tile_nonfinite)(const void *data, int dtype, int64_t n);
 void LB_ISA_NAME(lb_tile_gemm)(const struct lb_gemm *gemm);
-double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight,
-				 const void *bias, double eps, bool center, int dtype);
-void LB_ISA_NAME(lb_tile_norm_grad)(int64_t n, void *to, const void *h, const void *grad,
-				    const void *weight, double scale, bool center, int dtype);
+double LB_ISA_NAME(lb_tile_norm)(int64_t n, void *to, const void *x, const void *weight, const void *bias, double eps,
+				 bool center, int dtype);
+void LB_ISA_NAME(lb_tile_norm_grad)(int64_t n, void *to, const void *h, const void *grad, const void *weight,
+				    double scale, bool center, int dtype);
 void LB_ISA_NAME(lb_tile_add_products)(int64_t n, double *sums, const void *a, const void *b, int dtype);
-void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const void *x,
-				 const void *cosines, const void *sines, int dtype);
-void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, const uint8_t *open,
-				 void *top, void *sum, int64_t n_values, void *values, int dtype);
+void LB_ISA_NAME(lb_tile_rotate)(int64_t half, bool interleaved, void *to, const void *x, const void *cosines,
+				 const void *sines, int dtype);
+void LB_ISA_NAME(lb_tile_attend)(int64_t n, void *scores, const void *bias, const uint8_t *open, void *top, void *sum,
+				 int64_t n_values, void *values, int dtype);
 void LB_ISA_NAME(lb_tile_attend_grad)(int64_t n, void *p, const void *dp, void *stats, int dtype);
-void LB_ISA_NAME(lb_tile_attend_again)(int64_t n, void *scores, void *dp, const void *bias,
-				       const uint8_t *open, const void *stats, int dtype);
-void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows,
-			       int64_t stride, int dtype);
-void LB_ISA_NAME(lb_tile_combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows,
-				  int64_t stride, int dtype);
+void LB_ISA_NAME(lb_tile_attend_again)(int64_t n, void *scores, void *dp, const void *bias, const uint8_t *open,
+				       const void *stats, int dtype);
+void LB_ISA_NAME(lb_tile_dots)(int64_t n, int64_t k, void *to, const void *x, const void *rows, int64_t stride,
+			       int dtype);
+void LB_ISA_NAME(lb_tile_combine)(int64_t n, void *sums, int64_t m, const void *x, const void *rows, int64_t stride,
+				  int dtype);
 void LB_ISA_NAME(lb_tile_dequantize)(const struct lb_codes *codes, int64_t groups, float *to);
-void LB_ISA_NAME(lb_tile_dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
-			      int64_t x_row, float *sums);
+void LB_ISA_NAME(lb_tile_dot)(const struct lb_codes *codes, int64_t groups, int m, const float *x, int64_t x_row,
+			      float *sums);
 void LB_ISA_NAME(lb_tile_arrange)(int kind, int64_t n, float *x);
-void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x,
-				 int64_t x_row, float *sums, int64_t sums_row);
+void LB_ISA_NAME(lb_tile_spread)(const struct lb_codes *codes, int64_t groups, int m, const float *x, int64_t x_row,
+				 float *sums, int64_t sums_row);
 void LB_ISA_NAME(lb_tile_restore)(int kind, int64_t n, float *x);
 
 void LB_ISA_NAME(lb_widen_f16)(int64_t n, float *dst, const uint16_t *src);
@@ -101,8 +102,8 @@ void LB_ISA_NAME(lb_narrow_f16)(int64_t n, uint16_t *dst, const float *src);
 void LB_ISA_NAME(lb_narrow_bf16)(int64_t n, uint16_t *dst, const float *src);
 
 /* Runs a tile function of f32 on halves. `to_bool`: its results are bool, not f32. */
-static inline void lb_through_float(lb_tile_fn *f, int dtype, int arity, bool to_bool, int64_t n,
-				    void *dst, const void *a, const void *b, const void *c)
+static inline void lb_through_float(lb_tile_fn *f, int dtype, int arity, bool to_bool, int64_t n, void *dst,
+				    const void *a, const void *b, const void *c)
 {
 	enum { CHUNK = 512 };
 	float operands[3][CHUNK], result[CHUNK];
@@ -127,14 +128,14 @@ static inline void lb_through_float(lb_tile_fn *f, int dtype, int arity, bool to
 }
 
 /* The two half versions, NAME_f16 and NAME_bf16, of NAME_f32. */
-#define LB_HALVES(name, arity, to_bool)                                                      \
-	static void name##_f16(int64_t n, void *d, const void *a, const void *b, const void *c)  \
-	{                                                                                        \
-		lb_through_float(name##_f32, LB_F16, arity, to_bool, n, d, a, b, c);             \
-	}                                                                                        \
+#define LB_HALVES(name, arity, to_bool) \
+	static void name##_f16(int64_t n, void *d, const void *a, const void *b, const void *c) \
+	{ \
+		lb_through_float(name##_f32, LB_F16, arity, to_bool, n, d, a, b, c); \
+	} \
 	static void name##_bf16(int64_t n, void *d, const void *a, const void *b, const void *c) \
-	{                                                                                        \
-		lb_through_float(name##_f32, LB_BF16, arity, to_bool, n, d, a, b, c);            \
+	{ \
+		lb_through_float(name##_f32, LB_BF16, arity, to_bool, n, d, a, b, c); \
 	}
 
 #endif

@@ -20,8 +20,7 @@ void store_free(struct store *store);
 void store_fill(struct ggml_tensor *x, float *data);
 
 /* A weight (n, k), in the layout in which this machine multiplies it fastest. */
-struct ggml_tensor *ggml_weight(enum peer_dtype format, int64_t n, int64_t k, uint64_t seed,
-				struct store *ret);
+struct ggml_tensor *ggml_weight(enum peer_dtype format, int64_t n, int64_t k, uint64_t seed, struct store *ret);
 
 /* A graph whose results live in memory of its own, to be built again and again. */
 struct plan {

@@ -15,7 +15,7 @@ static int all_threads;
 
 static struct ggml_context *new_context(size_t nbytes)
 {
-	return ggml_init((struct ggml_init_params){.mem_size = nbytes, .no_alloc = true});
+	return ggml_init((struct ggml_init_params){ .mem_size = nbytes, .no_alloc = true });
 }
 
 void store_begin(struct store *store)
@@ -32,7 +32,7 @@ void store_free(struct store *store)
 {
 	ggml_backend_buffer_free(store->buffer);
 	ggml_free(store->tensors);
-	*store = (struct store){NULL, NULL};
+	*store = (struct store){ NULL, NULL };
 }
 
 void store_fill(struct ggml_tensor *x, float *data)
@@ -62,15 +62,14 @@ static bool takes(ggml_backend_buffer_type_t type, struct ggml_tensor *w)
 	return ok;
 }
 
-struct ggml_tensor *ggml_weight(enum peer_dtype format, int64_t n, int64_t k, uint64_t seed,
-				struct store *ret)
+struct ggml_tensor *ggml_weight(enum peer_dtype format, int64_t n, int64_t k, uint64_t seed, struct store *ret)
 {
-	static const enum ggml_type types[] = {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16,
-					       GGML_TYPE_Q4_0, GGML_TYPE_MXFP4};
+	static const enum ggml_type types[] = { GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16, GGML_TYPE_Q4_0,
+						GGML_TYPE_MXFP4 };
 	ggml_backend_dev_t device = ggml_backend_get_device(backend);
-	ggml_backend_dev_get_extra_bufts_t extra_types = (ggml_backend_dev_get_extra_bufts_t)
-		ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(device),
-						  "ggml_backend_dev_get_extra_bufts");
+	ggml_backend_dev_get_extra_bufts_t extra_types =
+	    (ggml_backend_dev_get_extra_bufts_t)ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(device),
+										  "ggml_backend_dev_get_extra_bufts");
 	ggml_backend_buffer_type_t *type = extra_types ? extra_types(device) : NULL;
 	store_begin(ret);
 	struct ggml_tensor *w = ggml_new_tensor_2d(ret->tensors, types[format], k, n);
@@ -112,7 +111,7 @@ void plan_free(struct plan *plan)
 {
 	ggml_gallocr_free(plan->memory);
 	ggml_free(plan->nodes);
-	*plan = (struct plan){NULL, NULL, NULL};
+	*plan = (struct plan){ NULL, NULL, NULL };
 }
 
 void mask_fill(struct ggml_tensor *mask)
@@ -182,8 +181,7 @@ static struct ggml_tensor *rms_norm(struct ggml_context *ctx)
 static struct ggml_tensor *attention(struct ggml_context *ctx)
 {
 	float scale = 1 / sqrtf((float)now.row->k);
-	struct ggml_tensor *y = ggml_flash_attn_ext(ctx, now.in[0], now.in[1], now.in[2],
-						    now.in[3], scale, 0, 0);
+	struct ggml_tensor *y = ggml_flash_attn_ext(ctx, now.in[0], now.in[1], now.in[2], now.in[3], scale, 0, 0);
 	return ggml_cont(ctx, ggml_permute(ctx, y, 0, 2, 1, 3)); /* as the others have it */
 }
 
@@ -194,11 +192,13 @@ static void declare(int i, enum ggml_type type, int64_t n0, int64_t n1, int64_t 
 
 static bool declare_inputs(const struct row *row)
 {
-	static const enum ggml_type types[] = {GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16};
+	static const enum ggml_type types[] = { GGML_TYPE_F32, GGML_TYPE_F16, GGML_TYPE_BF16 };
 	int64_t m = row->m, n = row->n, k = row->k, h = ATTENTION_HEADS;
 	enum ggml_type f32 = GGML_TYPE_F32;
 	switch (row->kind) {
-	case BUILD: case GRAPH: case SINGLE:
+	case BUILD:
+	case GRAPH:
+	case SINGLE:
 		declare(0, f32, 4, 1, 1);
 		declare(1, f32, 4, 1, 1);
 		now.build = row->kind == SINGLE ? single : chain;
@@ -207,7 +207,8 @@ static bool declare_inputs(const struct row *row)
 		declare(0, f32, 1, 4, 1);
 		now.build = sums;
 		break;
-	case CHAIN: case CHEAP:
+	case CHAIN:
+	case CHEAP:
 		for (int i = 0; i < 3; i++)
 			declare(i, f32, n, m, 1);
 		now.build = row->kind == CHAIN ? tanh_chain : cheap;
@@ -221,12 +222,13 @@ static bool declare_inputs(const struct row *row)
 		declare(0, f32, k, m, 1);
 		now.build = product;
 		break;
-	case SOFTMAX: case LAYER_NORM: case RMS_NORM:
+	case SOFTMAX:
+	case LAYER_NORM:
+	case RMS_NORM:
 		declare(0, f32, n, m, 1);
 		declare(1, f32, n, 1, 1);
 		declare(2, f32, n, 1, 1);
-		now.build = row->kind == SOFTMAX ? softmax
-			: row->kind == RMS_NORM ? rms_norm : layer_norm;
+		now.build = row->kind == SOFTMAX ? softmax : row->kind == RMS_NORM ? rms_norm : layer_norm;
 		break;
 	case ATTENTION:
 		declare(0, f32, k, m, h);
@@ -235,8 +237,7 @@ static bool declare_inputs(const struct row *row)
 		declare(3, GGML_TYPE_F16, n, m, 1);
 		now.build = attention;
 		break;
-	default:
-		return false;
+	default: return false;
 	}
 	return true;
 }
@@ -333,23 +334,28 @@ void peer_start(int threads)
 	ggml_threadpool_t (*new_pool)(struct ggml_threadpool_params *);
 	void (*set_pool)(ggml_backend_t, ggml_threadpool_t);
 	*(void **)&new_pool = ggml_backend_reg_get_proc_address(cpu, "ggml_threadpool_new");
-	*(void **)&set_pool =
-		ggml_backend_reg_get_proc_address(cpu, "ggml_backend_cpu_set_threadpool");
-	set_threads = (ggml_backend_set_n_threads_t)
-		ggml_backend_reg_get_proc_address(cpu, "ggml_backend_set_n_threads");
+	*(void **)&set_pool = ggml_backend_reg_get_proc_address(cpu, "ggml_backend_cpu_set_threadpool");
+	set_threads =
+	    (ggml_backend_set_n_threads_t)ggml_backend_reg_get_proc_address(cpu, "ggml_backend_set_n_threads");
 	struct ggml_threadpool_params params = ggml_threadpool_params_default(threads);
 	if (new_pool && set_pool)
 		set_pool(backend, new_pool(&params));
 	set_threads(backend, all_threads = threads);
 }
 
-#define PLAIN {open_row, run_row, result, close_row}
+#define PLAIN { open_row, run_row, result, close_row }
 const struct kind peer_kinds[KINDS] = {
-	[BUILD] = {open_row, build, result, close_row},
-	[GRAPH] = {open_row, run_graph, result, close_row},
-	[GRAPH_SUM] = {open_row, run_graph, result, close_row},
-	[SINGLE] = {open_row, run_singles, result, close_row},
-	[CHAIN] = PLAIN, [CHEAP] = PLAIN, [MATMUL] = PLAIN, [SOFTMAX] = PLAIN, [LAYER_NORM] = PLAIN,
-	[RMS_NORM] = PLAIN, [ATTENTION] = PLAIN, [QUANT] = PLAIN,
-	[LLAMA] = {ggml_llama_open, ggml_llama_run, ggml_llama_result, ggml_llama_close},
+	[BUILD] = { open_row, build, result, close_row },
+	[GRAPH] = { open_row, run_graph, result, close_row },
+	[GRAPH_SUM] = { open_row, run_graph, result, close_row },
+	[SINGLE] = { open_row, run_singles, result, close_row },
+	[CHAIN] = PLAIN,
+	[CHEAP] = PLAIN,
+	[MATMUL] = PLAIN,
+	[SOFTMAX] = PLAIN,
+	[LAYER_NORM] = PLAIN,
+	[RMS_NORM] = PLAIN,
+	[ATTENTION] = PLAIN,
+	[QUANT] = PLAIN,
+	[LLAMA] = { ggml_llama_open, ggml_llama_run, ggml_llama_result, ggml_llama_close },
 };

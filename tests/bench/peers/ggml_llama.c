@@ -12,8 +12,7 @@ static struct {
 	struct plan plan;
 } model;
 
-static struct ggml_tensor *norm(struct ggml_context *ctx, struct ggml_tensor *x,
-				struct ggml_tensor *weight)
+static struct ggml_tensor *norm(struct ggml_context *ctx, struct ggml_tensor *x, struct ggml_tensor *weight)
 {
 	return ggml_mul(ctx, ggml_rms_norm(ctx, x, 1e-5f), weight);
 }
@@ -22,13 +21,12 @@ static struct ggml_tensor *rope(struct ggml_context *ctx, struct ggml_tensor *x,
 				struct ggml_tensor *positions)
 {
 	x = ggml_reshape_3d(ctx, x, HEAD, heads, positions->ne[0]);
-	return ggml_rope_ext(ctx, x, positions, NULL, HEAD, GGML_ROPE_TYPE_NORMAL, 0, 10000, 1, 0,
-			     1, 0, 0);
+	return ggml_rope_ext(ctx, x, positions, NULL, HEAD, GGML_ROPE_TYPE_NORMAL, 0, 10000, 1, 0, 1, 0, 0);
 }
 
 /* Writes x (KV_DIM, n) behind position `at`; returns the n + at rows by heads. */
-static struct ggml_tensor *remember(struct ggml_context *ctx, struct ggml_tensor *cache,
-				    struct ggml_tensor *x, int64_t n, int64_t at)
+static struct ggml_tensor *remember(struct ggml_context *ctx, struct ggml_tensor *cache, struct ggml_tensor *x,
+				    int64_t n, int64_t at)
 {
 	size_t line = cache->nb[1];
 	struct ggml_tensor *to = ggml_view_2d(ctx, cache, KV_DIM, n, line, (size_t)at * line);
@@ -37,9 +35,8 @@ static struct ggml_tensor *remember(struct ggml_context *ctx, struct ggml_tensor
 	return ggml_view_3d(ctx, cache, HEAD, at + n, KV_HEADS, line, HEAD * sizeof(float), 0);
 }
 
-static struct ggml_tensor *attend(struct ggml_context *ctx, struct ggml_tensor *x, int layer,
-				  int64_t n, int64_t at, struct ggml_tensor *positions,
-				  struct ggml_tensor *mask)
+static struct ggml_tensor *attend(struct ggml_context *ctx, struct ggml_tensor *x, int layer, int64_t n, int64_t at,
+				  struct ggml_tensor *positions, struct ggml_tensor *mask)
 {
 	struct ggml_tensor **w = model.parts[layer];
 	struct ggml_tensor *q = rope(ctx, ggml_mul_mat(ctx, w[WQ], x), HEADS, positions);
@@ -69,8 +66,7 @@ static struct ggml_tensor *step(int64_t n, int64_t at)
 		struct ggml_tensor **w = model.parts[i], *y = norm(ctx, x, model.norms[i][0]);
 		x = ggml_add(ctx, x, attend(ctx, y, i, n, at, positions, mask));
 		y = norm(ctx, x, model.norms[i][1]);
-		y = ggml_swiglu_split(ctx, ggml_mul_mat(ctx, w[W1], y),
-				      ggml_mul_mat(ctx, w[W3], y));
+		y = ggml_swiglu_split(ctx, ggml_mul_mat(ctx, w[W1], y), ggml_mul_mat(ctx, w[W3], y));
 		x = ggml_add(ctx, x, ggml_mul_mat(ctx, w[W2], y));
 	}
 	x = ggml_view_2d(ctx, x, DIM, 1, x->nb[1], (size_t)(n - 1) * x->nb[1]);
@@ -131,8 +127,7 @@ bool ggml_llama_open(const struct row *row)
 		for (int k = 0; k < 2; k++)
 			store_fill(model.norms[i][k], peer_norm(peer_norm_seed(i, k)));
 		for (int k = 0; k < PARTS; k++)
-			model.parts[i][k] = ggml_weight(row->dtype, peer_part_shape[k][0],
-							peer_part_shape[k][1],
+			model.parts[i][k] = ggml_weight(row->dtype, peer_part_shape[k][0], peer_part_shape[k][1],
 							peer_part_seed(i, k), weights++);
 	}
 	step(PROMPT, 0);

@@ -12,7 +12,7 @@
 
 static const struct row rows[] = {
 #define ROW(name, kind, dtype, m, n, k, unit, work, tolerance, text) \
-	{#name, kind, dtype, m, n, k, unit, work, tolerance, text},
+	{ #name, kind, dtype, m, n, k, unit, work, tolerance, text },
 #include "rows.def"
 #undef ROW
 };
@@ -82,8 +82,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && !strcmp(argv[1], "--rows")) {
 		for (int i = 0; i < ROWS; i++)
-			printf("%s\t%s\t%.17g\t%g\t%s\n", rows[i].name, rows[i].unit,
-			       rows[i].work, rows[i].tolerance, rows[i].text);
+			printf("%s\t%s\t%.17g\t%g\t%s\n", rows[i].name, rows[i].unit, rows[i].work, rows[i].tolerance,
+			       rows[i].text);
 		return 0;
 	}
 	char line[4096], name[64], path[4000];
@@ -105,4 +105,3 @@ int main(int argc, char **argv)
 	}
 	return 0;
 }
-

@@ -9,7 +9,8 @@ static struct {
 } now;
 
 static const lb_quant formats[] = {
-	[Q4] = {LB_QUANT_AFFINE, 4, GROUP}, [MXFP4] = {LB_QUANT_MXFP4, 4, GROUP},
+	[Q4] = { LB_QUANT_AFFINE, 4, GROUP },
+	[MXFP4] = { LB_QUANT_MXFP4, 4, GROUP },
 };
 
 static void free_it(void *data, void *unused)
@@ -30,7 +31,7 @@ lb_tensor *ours_tensor(float *data, lb_list shape)
 lb_quantized ours_quantize(lb_tensor *w, enum peer_dtype format)
 {
 	lb_quantized q = lb_quantize(lb_astype(w, LB_F16), formats[format], NULL);
-	lb_tensor **members[] = {&q.w, &q.scales, &q.biases};
+	lb_tensor **members[] = { &q.w, &q.scales, &q.biases };
 	for (int i = 0; i < 3; i++)
 		if (*members[i]) {
 			lb_eval(*members[i]);
@@ -48,7 +49,7 @@ lb_tensor *ours_product(lb_tensor *x, lb_quantized w, enum peer_dtype format)
 
 static lb_tensor *input(int i, float *data, lb_list shape)
 {
-	static const lb_dtype dtypes[] = {[F32] = LB_F32, [F16] = LB_F16, [BF16] = LB_BF16};
+	static const lb_dtype dtypes[] = { [F32] = LB_F32, [F16] = LB_F16, [BF16] = LB_BF16 };
 	lb_tensor *x = ours_tensor(data, shape);
 	if (now.row->dtype <= BF16)
 		x = lb_astype(x, dtypes[now.row->dtype]);
@@ -90,7 +91,7 @@ static lb_tensor *tanh_chain(void)
 
 static lb_tensor *matmul(void)
 {
-	return ours_product(now.in[0], (lb_quantized){.w = now.in[1]}, F32);
+	return ours_product(now.in[0], (lb_quantized){ .w = now.in[1] }, F32);
 }
 
 static lb_tensor *quantized(void)
@@ -125,7 +126,9 @@ static bool open_row(const struct row *row)
 	now.row = row;
 	LB_SCOPE {
 		switch (row->kind) {
-		case BUILD: case GRAPH: case SINGLE:
+		case BUILD:
+		case GRAPH:
+		case SINGLE:
 			for (int i = 0; i < 2; i++)
 				input(i, peer_data(4, (uint64_t)i), LB_SHAPE(1, 4));
 			now.graph = row->kind == SINGLE ? single : chain;
@@ -134,7 +137,8 @@ static bool open_row(const struct row *row)
 			input(0, peer_data(4, 0), LB_SHAPE(4, 1));
 			now.graph = sums;
 			break;
-		case CHAIN: case CHEAP:
+		case CHAIN:
+		case CHEAP:
 			for (int i = 0; i < 3; i++)
 				input(i, peer_data(m * n, (uint64_t)i), LB_SHAPE(m, n));
 			now.graph = row->kind == CHAIN ? tanh_chain : cheap;
@@ -144,12 +148,13 @@ static bool open_row(const struct row *row)
 			input(1, peer_data(n * k, 1), LB_SHAPE(n, k));
 			now.graph = matmul;
 			break;
-		case SOFTMAX: case LAYER_NORM: case RMS_NORM:
+		case SOFTMAX:
+		case LAYER_NORM:
+		case RMS_NORM:
 			input(0, peer_data(m * n, 0), LB_SHAPE(m, n));
 			input(1, peer_data(n, 1), LB_SHAPE(n));
 			input(2, peer_data(n, 2), LB_SHAPE(n));
-			now.graph = row->kind == SOFTMAX ? softmax
-				: row->kind == RMS_NORM ? rms_norm : layer_norm;
+			now.graph = row->kind == SOFTMAX ? softmax : row->kind == RMS_NORM ? rms_norm : layer_norm;
 			break;
 		case ATTENTION:
 			input(0, peer_data(h * m * k, 0), LB_SHAPE(1, h, m, k));
@@ -159,12 +164,11 @@ static bool open_row(const struct row *row)
 			break;
 		case QUANT:
 			input(0, peer_data(m * k, 0), LB_SHAPE(m, k));
-			now.q = ours_quantize(ours_tensor(peer_weights(row->dtype, n * k, 1),
-							  LB_SHAPE(n, k)), row->dtype);
+			now.q =
+			    ours_quantize(ours_tensor(peer_weights(row->dtype, n * k, 1), LB_SHAPE(n, k)), row->dtype);
 			now.graph = quantized;
 			break;
-		default:
-			return false;
+		default: return false;
 		}
 	}
 	return lb_ok();
@@ -228,12 +232,19 @@ void peer_start(int threads)
 	setenv("LAZYBONES_THREADS", text, 1);
 }
 
-#define PLAIN {open_row, run_row, result, close_row}
+#define PLAIN { open_row, run_row, result, close_row }
 const struct kind peer_kinds[KINDS] = {
-	[BUILD] = {open_row, run_build, result, close_row},
-	[SINGLE] = {open_row, run_singles, result, close_row},
-	[GRAPH] = PLAIN, [GRAPH_SUM] = PLAIN, [CHAIN] = PLAIN, [CHEAP] = PLAIN, [MATMUL] = PLAIN,
-	[SOFTMAX] = PLAIN, [LAYER_NORM] = PLAIN, [RMS_NORM] = PLAIN, [ATTENTION] = PLAIN,
+	[BUILD] = { open_row, run_build, result, close_row },
+	[SINGLE] = { open_row, run_singles, result, close_row },
+	[GRAPH] = PLAIN,
+	[GRAPH_SUM] = PLAIN,
+	[CHAIN] = PLAIN,
+	[CHEAP] = PLAIN,
+	[MATMUL] = PLAIN,
+	[SOFTMAX] = PLAIN,
+	[LAYER_NORM] = PLAIN,
+	[RMS_NORM] = PLAIN,
+	[ATTENTION] = PLAIN,
 	[QUANT] = PLAIN,
-	[LLAMA] = {ours_llama_open, ours_llama_run, ours_llama_result, ours_llama_close},
+	[LLAMA] = { ours_llama_open, ours_llama_run, ours_llama_result, ours_llama_close },
 };

@@ -9,7 +9,9 @@ static struct {
 	lb_tensor *keys[LAYERS], *values[LAYERS]; /* after the prompt */
 } model;
 
-struct cache { lb_tensor *keys[LAYERS], *values[LAYERS]; };
+struct cache {
+	lb_tensor *keys[LAYERS], *values[LAYERS];
+};
 
 static lb_quantized weights(int64_t n, int64_t k, uint64_t seed)
 {
@@ -17,7 +19,7 @@ static lb_quantized weights(int64_t n, int64_t k, uint64_t seed)
 	if (model.row->dtype == Q4)
 		return ours_quantize(w, Q4);
 	lb_eval(w);
-	return (lb_quantized){.w = lb_keep(w)};
+	return (lb_quantized){ .w = lb_keep(w) };
 }
 
 static lb_tensor *product(lb_tensor *x, lb_quantized w)
@@ -37,8 +39,8 @@ static lb_tensor *attend(lb_tensor *x, int layer, int64_t n, int64_t at, struct 
 	lb_tensor *k = lb_rope(heads(product(x, w[WK]), n, KV_HEADS), HEAD, true, 10000, 1, at);
 	lb_tensor *v = heads(product(x, w[WV]), n, KV_HEADS);
 	if (at > 0) {
-		k = lb_concatenate(2, (lb_tensor *[]){cache->keys[layer], k}, 2);
-		v = lb_concatenate(2, (lb_tensor *[]){cache->values[layer], v}, 2);
+		k = lb_concatenate(2, (lb_tensor *[]){ cache->keys[layer], k }, 2);
+		v = lb_concatenate(2, (lb_tensor *[]){ cache->values[layer], v }, 2);
 	}
 	cache->keys[layer] = k;
 	cache->values[layer] = v;
@@ -68,7 +70,7 @@ static lb_tensor *step(int64_t n, int64_t at, struct cache *cache)
 
 static void eval_step(lb_tensor *logits, const struct cache *cache)
 {
-	lb_tensor *all[2 * LAYERS + 1] = {logits};
+	lb_tensor *all[2 * LAYERS + 1] = { logits };
 	for (int i = 0; i < LAYERS; i++) {
 		all[2 * i + 1] = cache->keys[i];
 		all[2 * i + 2] = cache->values[i];
@@ -79,7 +81,7 @@ static void eval_step(lb_tensor *logits, const struct cache *cache)
 /* The logits of the last step. */
 static lb_tensor *run(void)
 {
-	struct cache cache = {{NULL}, {NULL}};
+	struct cache cache = { { NULL }, { NULL } };
 	lb_tensor *logits = NULL;
 	if (model.row->m == PROMPT) {
 		logits = step(PROMPT, 0, &cache);
@@ -107,20 +109,19 @@ bool ours_llama_open(const struct row *row)
 {
 	model.row = row;
 	LB_SCOPE {
-		model.embedding = lb_keep(ours_tensor(peer_weights(Q4, VOCAB * DIM, EMBEDDING_SEED),
-						      LB_SHAPE(VOCAB, DIM)));
+		model.embedding =
+		    lb_keep(ours_tensor(peer_weights(Q4, VOCAB * DIM, EMBEDDING_SEED), LB_SHAPE(VOCAB, DIM)));
 		model.last_norm = lb_keep(ours_tensor(peer_norm(LAST_NORM_SEED), LB_SHAPE(DIM)));
 		model.head = weights(VOCAB, DIM, HEAD_SEED);
 		for (int i = 0; i < LAYERS; i++) {
 			for (int k = 0; k < 2; k++)
-				model.norms[i][k] = lb_keep(ours_tensor(
-					peer_norm(peer_norm_seed(i, k)), LB_SHAPE(DIM)));
+				model.norms[i][k] =
+				    lb_keep(ours_tensor(peer_norm(peer_norm_seed(i, k)), LB_SHAPE(DIM)));
 			for (int k = 0; k < PARTS; k++)
-				model.parts[i][k] = weights(peer_part_shape[k][0],
-							    peer_part_shape[k][1],
-							    peer_part_seed(i, k));
+				model.parts[i][k] =
+				    weights(peer_part_shape[k][0], peer_part_shape[k][1], peer_part_seed(i, k));
 		}
-		struct cache cache = {{NULL}, {NULL}};
+		struct cache cache = { { NULL }, { NULL } };
 		eval_step(step(PROMPT, 0, &cache), &cache);
 		for (int i = 0; i < LAYERS; i++) {
 			model.keys[i] = lb_keep(cache.keys[i]);

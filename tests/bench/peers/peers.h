@@ -14,13 +14,35 @@ extern "C" {
 
 enum { NODES = 1000 };
 /* the llama */
-enum { DIM = 512, LAYERS = 8, HEADS = 8, KV_HEADS = 4, HEAD = 64, FFN = 1408, VOCAB = 8192,
-       PROMPT = 128, TOKENS = 32, KV_DIM = KV_HEADS * HEAD };
+enum {
+	DIM = 512,
+	LAYERS = 8,
+	HEADS = 8,
+	KV_HEADS = 4,
+	HEAD = 64,
+	FFN = 1408,
+	VOCAB = 8192,
+	PROMPT = 128,
+	TOKENS = 32,
+	KV_DIM = KV_HEADS * HEAD
+};
 enum { ATTENTION_HEADS = 8, GROUP = 32 };
 
 enum peer_kind {
-	BUILD, GRAPH, GRAPH_SUM, SINGLE, CHAIN, CHEAP, MATMUL, SOFTMAX, LAYER_NORM, RMS_NORM,
-	ATTENTION, QUANT, LLAMA, KINDS
+	BUILD,
+	GRAPH,
+	GRAPH_SUM,
+	SINGLE,
+	CHAIN,
+	CHEAP,
+	MATMUL,
+	SOFTMAX,
+	LAYER_NORM,
+	RMS_NORM,
+	ATTENTION,
+	QUANT,
+	LLAMA,
+	KINDS
 };
 enum peer_dtype { F32, F16, BF16, Q4, MXFP4 };
 
@@ -77,7 +99,7 @@ static inline float peer_scale(uint64_t seed, int64_t group)
 
 static inline float peer_weight(enum peer_dtype format, uint64_t seed, int64_t i)
 {
-	static const float e2m1[16] = {6, 0, .5, 1, 1.5, 2, 3, 4, 6, -.5, -1, -1.5, -2, -3, -4, -6};
+	static const float e2m1[16] = { 6, 0, .5, 1, 1.5, 2, 3, 4, 6, -.5, -1, -1.5, -2, -3, -4, -6 };
 	int code = peer_code(seed, i);
 	if (format == MXFP4) {
 		uint64_t bits = peer_hash(seed + 1, (uint64_t)(i / GROUP));
@@ -110,7 +132,7 @@ static inline float *peer_norm(uint64_t seed)
 
 enum peer_part { WQ, WK, WV, WO, W1, W2, W3, PARTS };
 static const int64_t peer_part_shape[PARTS][2] = {
-	{DIM, DIM}, {KV_DIM, DIM}, {KV_DIM, DIM}, {DIM, DIM}, {FFN, DIM}, {DIM, FFN}, {FFN, DIM},
+	{ DIM, DIM }, { KV_DIM, DIM }, { KV_DIM, DIM }, { DIM, DIM }, { FFN, DIM }, { DIM, FFN }, { FFN, DIM },
 };
 enum { EMBEDDING_SEED = 1000, HEAD_SEED = 1002, LAST_NORM_SEED = 1004 };
 static inline uint64_t peer_norm_seed(int layer, int which)
