@@ -151,6 +151,12 @@ $(obj)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(flags_now)' | cmp -s - $@ || echo '$(flags_now)' >$@
 
+# So does a source file that came or went: make alone sees neither a file that is older than its library, nor one less.
+sources_now := $(runtime_src) $(simd_src) $(reader_src) $(plugin_src) $(cli_src) $(replay_src)
+$(obj)/sources: FORCE
+	@mkdir -p $(@D)
+	@echo '$(sources_now)' | cmp -s - $@ || echo '$(sources_now)' >$@
+
 $(obj)/runtime/kernels/%: more_flags = $(kernel_flags)
 $(obj)/examples/% $(obj)/tests/bench/big.o: more_flags = -O0 -Iexamples
 # gdb may throw through the plugin: its clean-ups must run then
@@ -170,7 +176,7 @@ $(obj)/runtime/kernels/simd/%.$1.o: runtime/kernels/simd/%.c $(obj)/flags
 endef
 $(foreach isa,$(isa_levels),$(eval $(call isa_rule,$(isa))))
 
-$(out)/lib/$(real_name): $(runtime_obj) runtime/lazybones.map
+$(out)/lib/$(real_name): $(runtime_obj) runtime/lazybones.map $(obj)/sources
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(link) $(shared_flags) -Wl,-soname,$(soname) -Wl,-z,nodelete \
@@ -180,30 +186,30 @@ $(shared): $(out)/lib/$(real_name)
 	$(Q)ln -sf $(real_name) $(@D)/$(soname)
 	$(Q)ln -sf $(soname) $@
 
-$(static): $(runtime_obj)
+$(static): $(runtime_obj) $(obj)/sources
 	@mkdir -p $(@D)
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(runtime_obj)
 
-$(reader_lib): $(call objects,$(reader_src))
+$(reader_lib): $(call objects,$(reader_src)) $(obj)/sources
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $(call objects,$(reader_src))
 
 # The plugin shares gdb's address space: it exports the reader's two symbols, nothing else. No
 # libunwind: it has unwinding functions of its own, and gdb's exceptions need libgcc's.
-$(out)/lib/lazybones-gdb.so: $(call objects,$(plugin_src)) $(reader_lib) $(static)
+$(out)/lib/lazybones-gdb.so: $(call objects,$(plugin_src)) $(reader_lib) $(static) $(obj)/sources
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) $(shared_flags) -Wl,--exclude-libs,ALL -o $@ $^ $(gdbext_libs) -lm
+	$(Q)$(link) $(shared_flags) -Wl,--exclude-libs,ALL -o $@ $(filter-out %/sources,$^) $(gdbext_libs) -lm
 
 $(out)/lazybones.gdb: gdbext/plugin/lazybones.gdb.in $(plugin)
 	$(call say,GEN,$@)
 	$(Q)sed 's|@PLUGIN@|$(abspath $(plugin))|g' $< >$@
 
-$(out)/bin/lazybones: $(call objects,$(cli_src)) $(reader_lib) $(static)
+$(out)/bin/lazybones: $(call objects,$(cli_src)) $(reader_lib) $(static) $(obj)/sources
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(stack_libs) $(runtime_libs) $(if $(have_ncurses),-lncursesw -ltinfo)
+	$(Q)$(link) -o $@ $(filter-out %/sources,$^) $(gdbext_libs) $(stack_libs) $(runtime_libs) $(if $(have_ncurses),-lncursesw -ltinfo)
 
 # A page a command, from the rows that make its --help; the others stand beside this one.
 $(out)/man/lazybones.1: $(cli)
@@ -212,10 +218,10 @@ $(out)/man/lazybones.1: $(cli)
 	$(Q)for page in $$($(RUN) $(cli) --manual); do \
 		$(RUN) $(cli) --manual $$page >$(@D)/$$page.1 || exit 1; done
 
-$(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(reader_lib) $(static)
+$(out)/bin/lazybones-replay: $(call objects,$(replay_src)) $(reader_lib) $(static) $(obj)/sources
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ $(runtime_libs)
+	$(Q)$(link) -o $@ $(filter-out %/sources,$^) $(runtime_libs)
 
 # examples/NAME/*.c make build/examples/NAME, built as a user would: against the shared
 # library, without optimisation, so that the debugger shows every variable. Of what they share
@@ -292,7 +298,7 @@ $(out)/bench/%: $(obj)/tests/bench/%.o | $(shared)
 $(tables): $(obj)/tests/docs/tables.o $(call objects,$(filter-out gdbext/cli/main.c,$(cli_src)) $(plugin_src)) $(reader_lib) $(static)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(link) -o $@ $^ $(gdbext_libs) $(stack_libs) $(runtime_libs) $(if $(have_ncurses),-lncursesw -ltinfo)
+	$(Q)$(link) -o $@ $(filter-out %/sources,$^) $(gdbext_libs) $(stack_libs) $(runtime_libs) $(if $(have_ncurses),-lncursesw -ltinfo)
 
 deps: ## install the Debian packages that building and testing need
 	$(Q)tests/deps
