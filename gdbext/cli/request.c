@@ -83,9 +83,9 @@ static bool fail_form(const char *word)
 	char first[256] = "";
 	size_t used = 0;
 
-	for (int i = 0; i < FORMS; i++)
+	for (int i = 0; i < FORMS && used < sizeof first; i++)
 		used += (size_t)snprintf(first + used, sizeof first - used, "%s, ", forms[i].row.name);
-	for (const struct lbx_command *const *verb = lbx_verbs; *verb; verb++)
+	for (const struct lbx_command *const *verb = lbx_verbs; *verb && used < sizeof first; verb++)
 		used += (size_t)snprintf(first + used, sizeof first - used, "%s%s", (*verb)->name, verb[1] ? ", " : "");
 	return lb_fail("unknown command '%s': expected %s or help (see lazybones --help)", word, first);
 }

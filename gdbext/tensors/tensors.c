@@ -184,8 +184,10 @@ static bool record_at_in_several(struct lbx_tensors *tensors, uint64_t address, 
 {
 	struct several *s = several_of(tensors);
 
+	bool clean = lb_ok();
+
 	/* an error is of the one whose record it is */
-	for (int i = 0; i < s->n && lb_ok(); i++)
+	for (int i = 0; i < s->n && lb_ok() == clean; i++)
 		if (lbx_tensors_record_at(s->sets[i], address, ret))
 			return true;
 	return false;

@@ -38,7 +38,7 @@ struct lbx_tensors_ops {
 	void (*close)(struct lbx_tensors *tensors);
 };
 
-/* The next live tensor at or after *slot, which moves past it. Free slots are skipped; unreadable ones are
+/* The next live tensor at or after *slot, which becomes the slot behind it: one less gives the same tensor again. Free slots are skipped; unreadable ones are
  * counted in *bad (and the count is the caller's to tell). */
 enum lbx_next lbx_tensors_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad);
 bool lbx_tensors_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);

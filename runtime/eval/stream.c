@@ -239,8 +239,8 @@ static void settle(struct stream *s, struct job *job, struct root *root, const s
 	if (failure) {
 		lb_failure_keep(t, failure);
 		job->failed = true;
-		memcpy(s->error, failure->text, sizeof s->error);
-		UPDATE(s, record->error = (uint64_t)(uintptr_t)s->error);
+		UPDATE(s, memcpy(s->error, failure->text, sizeof s->error);
+		       record->error = (uint64_t)(uintptr_t)s->error);
 	}
 	__atomic_fetch_and(&t->flags, ~(uint32_t)LB_FLAG_QUEUED, __ATOMIC_RELAXED);
 	root->tensor = NULL;

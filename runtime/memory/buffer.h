@@ -21,7 +21,7 @@ struct lb_buffer *lb_buffer_of_file(const void *data, int64_t nbytes, uint64_t i
 				    void (*release)(void *, void *), void *context);
 void lb_buffer_retain(struct lb_buffer *buffer);
 void lb_buffer_drop(struct lb_buffer *buffer);
-/* As lb_buffer_drop, but never waits: for a debugger's evaluation. */
+/* As lb_buffer_drop, but never waits: for a debugger's evaluation, and buffers that were made `plain`. */
 void lb_buffer_drop_plain(struct lb_buffer *buffer);
 
 /* Sets the default limits. */
