@@ -30,6 +30,31 @@ bool lbx_dtype_parse(const char *text, enum lb_dtype *ret)
 	return false;
 }
 
+int64_t lbx_element_int(const void *element, enum lb_dtype dtype)
+{
+	union {
+		uint8_t u8;
+		int8_t i8;
+		uint16_t u16;
+		int16_t i16;
+		uint32_t u32;
+		int32_t i32;
+		int64_t i64;
+	} v = { .i64 = 0 };
+
+	memcpy(&v, element, (size_t)lbx_dtype_bytes(dtype));
+	switch (dtype) {
+	case LB_BOOL: return v.u8 != 0;
+	case LB_U8: return v.u8;
+	case LB_U16: return v.u16;
+	case LB_U32: return v.u32;
+	case LB_I8: return v.i8;
+	case LB_I16: return v.i16;
+	case LB_I32: return v.i32;
+	default: return v.i64;
+	}
+}
+
 /* The runtime decodes the blocks of files; they are the same in ggml's memory. */
 static void decode_blocks(const struct lbx_encoding *e, const void *blocks, int64_t n, float *to)
 {
@@ -103,35 +128,11 @@ static void decode_run(const struct lbx_encoding *e, const char *blocks, const s
 	}
 }
 
-static int64_t integer_at(const char *from, enum lb_dtype dtype)
-{
-	union {
-		uint8_t u8;
-		int8_t i8;
-		uint16_t u16;
-		int16_t i16;
-		uint32_t u32;
-		int32_t i32;
-		int64_t i64;
-	} v = { .i64 = 0 };
-
-	memcpy(&v, from, (size_t)lbx_dtype_bytes(dtype));
-	switch (dtype) {
-	case LB_U8: return v.u8;
-	case LB_I8: return v.i8;
-	case LB_U16: return v.u16;
-	case LB_I16: return v.i16;
-	case LB_U32: return v.u32;
-	case LB_I32: return v.i32;
-	default: return v.i64;
-	}
-}
-
 /* As PyTorch dequantises: the integers' difference is exact, then floats are multiplied. */
 static void scale_run(const struct lbx_encoding *e, const char *stored, const struct lbx_run *run, float *to)
 {
 	for (int64_t i = 0; i < run->n; i++) {
-		int64_t q = integer_at(stored + (run->first + i * run->stride) * e->bytes, e->stored);
+		int64_t q = lbx_element_int(stored + (run->first + i * run->stride) * e->bytes, e->stored);
 		int64_t at = e->axis < 0 ? 0 : run->at + i * run->step;
 		int64_t from_zero =
 		    (int64_t)((uint64_t)q - (uint64_t)e->zeros[at]); /* what wraps makes no sense anyway */

@@ -16,6 +16,8 @@ int64_t lbx_dtype_bytes(enum lb_dtype dtype);
 const char *lbx_dtype_name(enum lb_dtype dtype);
 /* "float32" or "f32"; false, without an error, for another text. */
 bool lbx_dtype_parse(const char *text, enum lb_dtype *ret);
+/* An element of an integer dtype or of bool, exactly; bits of uint64. */
+int64_t lbx_element_int(const void *element, enum lb_dtype dtype);
 
 enum { LBX_BLOCK_MAX = 256 }; /* elements */
 

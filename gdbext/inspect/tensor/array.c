@@ -466,28 +466,3 @@ double lbx_element_magnitude(const void *element, enum lb_dtype dtype)
 		return value;
 	return hypot(value, lbx_element_double((const char *)element + 4, LB_F32));
 }
-
-int64_t lbx_element_int(const void *element, enum lb_dtype dtype)
-{
-	union {
-		uint8_t u8;
-		int8_t i8;
-		uint16_t u16;
-		int16_t i16;
-		uint32_t u32;
-		int32_t i32;
-		int64_t i64;
-	} v = { .i64 = 0 };
-
-	memcpy(&v, element, (size_t)lbx_dtype_bytes(dtype));
-	switch (dtype) {
-	case LB_BOOL: return v.u8 != 0;
-	case LB_U8: return v.u8;
-	case LB_U16: return v.u16;
-	case LB_U32: return v.u32;
-	case LB_I8: return v.i8;
-	case LB_I16: return v.i16;
-	case LB_I32: return v.i32;
-	default: return v.i64;
-	}
-}

@@ -73,6 +73,5 @@ bool lbx_array_gather(const struct lbx_array *a, struct lbx_out *out, const char
 double lbx_element_double(const void *element, enum lb_dtype dtype);
 /* What it counts as where values are measured and drawn: likewise, but c64 by magnitude. */
 double lbx_element_magnitude(const void *element, enum lb_dtype dtype);
-int64_t lbx_element_int(const void *element, enum lb_dtype dtype); /* of integers, exact */
 
 #endif
