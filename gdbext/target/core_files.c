@@ -9,17 +9,13 @@
 #include "target/core_files.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
+#include "target/mapped_file.h"
 #include "target/order.h"
 
 enum { MAX_FILES = 65536, CHECKED = 512 };
@@ -27,9 +23,7 @@ enum { MAX_FILES = 65536, CHECKED = 512 };
 struct mapping {
 	uint64_t start, end, offset; /* the start first: order.h */
 	const char *path;
-	const char *bytes; /* the whole file, mapped at the first use */
-	uint64_t size;
-	struct timespec modified;
+	struct lbx_mapped_file file; /* at the first use */
 	enum state { UNTRIED, PROVEN, AS_IT_IS, NEWER, UNUSABLE } state;
 	bool untold; /* read as it is since the last notice */
 };
@@ -59,32 +53,6 @@ bool lbx_core_files_place(const struct lbx_core_files *files, const char *path, 
 	}
 }
 
-static void unmap(struct mapping *m)
-{
-	if (m->bytes)
-		munmap((void *)(uintptr_t)m->bytes, m->size);
-	m->bytes = NULL;
-}
-
-static bool map_file(const char *path, struct mapping *m)
-{
-	struct stat st;
-	lb_auto_close int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-
-	unmap(m);
-	if (fd < 0)
-		return false;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-		void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (bytes != MAP_FAILED) {
-			m->bytes = bytes;
-			m->size = (uint64_t)st.st_size;
-			m->modified = st.st_mtim;
-		}
-	}
-	return m->bytes != NULL;
-}
-
 /* Whether the file is still the one that was mapped: its beginning, as the core saved it. False
  * without *ret_saved: the core has none. */
 static bool unchanged(const struct lbx_core_files *files, const struct mapping *m, bool *ret_saved)
@@ -99,8 +67,8 @@ static bool unchanged(const struct lbx_core_files *files, const struct mapping *
 		if (saved && n >= CHECKED) {
 			*ret_saved = true;
 			n = n < 4096 ? n : 4096;
-			n = n < m->size ? n : m->size;
-			return m->size >= CHECKED && memcmp(saved, m->bytes, n) == 0;
+			n = n < m->file.size ? n : m->file.size;
+			return m->file.size >= CHECKED && memcmp(saved, m->file.bytes, n) == 0;
 		}
 	}
 	return false;
@@ -135,16 +103,16 @@ static bool never_written(const struct lbx_core_files *files, const struct mappi
 	uint64_t start, low = UINT64_MAX;
 	bool constant = false;
 
-	if (m->size < sizeof header || memcmp(m->bytes, ELFMAG, SELFMAG) != 0)
+	if (m->file.size < sizeof header || memcmp(m->file.bytes, ELFMAG, SELFMAG) != 0)
 		return true;
-	memcpy(&header, m->bytes, sizeof header);
+	memcpy(&header, m->file.bytes, sizeof header);
 	if (!find_beginning(files, m, &start))
 		return false;
 	for (unsigned i = 0; i < header.e_phnum; i++) {
 		uint64_t at = header.e_phoff + (uint64_t)i * sizeof p;
-		if (header.e_phoff > m->size || at > m->size - sizeof p)
+		if (header.e_phoff > m->file.size || at > m->file.size - sizeof p)
 			return false; /* a damaged file proves nothing */
-		memcpy(&p, m->bytes + at, sizeof p);
+		memcpy(&p, m->file.bytes + at, sizeof p);
 		if (p.p_type != PT_LOAD)
 			continue;
 		if (low == UINT64_MAX)
@@ -176,10 +144,10 @@ static enum state judge(const struct lbx_core_files *files, const struct mapping
 	if (unchanged(files, m, &saved))
 		return never_written(files, m) ? PROVEN : UNUSABLE;
 	/* what is shorter than the mapping was longer once */
-	if (saved || !never_written(files, m) || m->size < m->offset ||
-	    page_of(m->size - m->offset + 4095) < m->end - m->start)
+	if (saved || !never_written(files, m) || m->file.size < m->offset ||
+	    page_of(m->file.size - m->offset + 4095) < m->end - m->start)
 		return UNUSABLE;
-	return lbx_core_files_newer(&m->modified, &files->written) ? NEWER : AS_IT_IS;
+	return lbx_core_files_newer(&m->file.modified, &files->written) ? NEWER : AS_IT_IS;
 }
 
 static void find_file(const struct lbx_core_files *files, struct mapping *m)
@@ -190,7 +158,8 @@ static void find_file(const struct lbx_core_files *files, struct mapping *m)
 
 	m->state = UNUSABLE;
 	for (int k = 0; m->state == UNUSABLE && lbx_core_files_place(files, m->path, k, room, &path); k++) {
-		if (!map_file(path, m))
+		lbx_mapped_file_close(&m->file);
+		if (!lbx_mapped_file_open(path, &m->file))
 			continue;
 		m->state = judge(files, m);
 		newer |= m->state == NEWER;
@@ -227,10 +196,10 @@ const char *lbx_core_files_at(struct lbx_core_files *files, uint64_t address, ui
 	if (m->state == UNTRIED)
 		find_file(files, m);
 	uint64_t at = m->offset + (address - m->start);
-	if ((m->state != PROVEN && m->state != AS_IT_IS) || at < m->offset || at >= m->size)
+	if ((m->state != PROVEN && m->state != AS_IT_IS) || at < m->offset || at >= m->file.size)
 		return NULL;
-	*n = m->size - at < m->end - address ? m->size - at : m->end - address;
-	return m->bytes + at;
+	*n = m->file.size - at < m->end - address ? m->file.size - at : m->end - address;
+	return m->file.bytes + at;
 }
 
 bool lbx_core_files_proven(const struct lbx_core_files *files, uint64_t address)
@@ -365,7 +334,7 @@ void lbx_core_files_destroy(struct lbx_core_files *files)
 	if (!files)
 		return;
 	for (size_t i = 0; i < files->n; i++)
-		unmap(&files->mappings[i]);
+		lbx_mapped_file_close(&files->mappings[i].file);
 	free(files->mappings);
 	free(files);
 }

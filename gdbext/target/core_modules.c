@@ -5,20 +5,16 @@
 #define _GNU_SOURCE
 #include "target/core_modules.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vector.h"
 #include "lazybones.h"
 #include "target/elf_image.h"
+#include "target/mapped_file.h"
 
 enum { MAX_MODULES = 16384, COMPARED = 4096, LEAST = 512, PAGE = 4096 };
 
@@ -40,9 +36,7 @@ struct lbx_core_modules {
 
 /* A file here, mapped. */
 struct file {
-	const char *bytes;
-	uint64_t size;
-	struct timespec modified;
+	struct lbx_mapped_file mapped;
 	struct lbx_image image;
 };
 
@@ -56,10 +50,10 @@ static const char *file_at(const void *context, uint64_t at, uint64_t *n)
 {
 	const struct file *file = context;
 
-	if (at >= file->size)
+	if (at >= file->mapped.size)
 		return NULL;
-	*n = file->size - at;
-	return file->bytes + at;
+	*n = file->mapped.size - at;
+	return file->mapped.bytes + at;
 }
 
 static const char *memory_at(const void *context, uint64_t at, uint64_t *n)
@@ -68,34 +62,15 @@ static const char *memory_at(const void *context, uint64_t at, uint64_t *n)
 	return memory->view->saved(memory->view->context, memory->start + at, n);
 }
 
-static void file_close(struct file *file)
-{
-	if (file->bytes)
-		munmap((void *)(uintptr_t)file->bytes, file->size);
-	file->bytes = NULL;
-}
-
 /* False where there is no ELF file. */
 static bool file_open(const char *path, struct file *ret)
 {
-	struct stat st;
-	lb_auto_close int fd = path && *path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-
-	ret->bytes = NULL;
-	if (fd < 0)
-		return false;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-		void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (bytes != MAP_FAILED) {
-			ret->bytes = bytes;
-			ret->size = (uint64_t)st.st_size;
-			ret->modified = st.st_mtim;
-		}
-	}
 	ret->image = (struct lbx_image){ .at = file_at, .context = ret };
-	if (ret->bytes && lbx_image_read(&ret->image))
+	if (!lbx_mapped_file_open(path, &ret->mapped))
+		return false;
+	if (lbx_image_read(&ret->image))
 		return true;
-	file_close(ret);
+	lbx_mapped_file_close(&ret->mapped);
 	return false;
 }
 
@@ -107,8 +82,8 @@ static bool same_headers(const struct memory *memory, const struct file *file)
 	if (!saved || n < LEAST)
 		return false;
 	n = n < COMPARED ? n : COMPARED;
-	n = n < file->size ? n : file->size;
-	return memcmp(saved, file->bytes, n) == 0;
+	n = n < file->mapped.size ? n : file->mapped.size;
+	return memcmp(saved, file->mapped.bytes, n) == 0;
 }
 
 /* `saved`: whether the core has the module's headers, `wanted` from them. */
@@ -124,7 +99,7 @@ static enum lbx_verdict judge(const struct lbx_core_view *view, const struct mem
 		return same_headers(memory, file) ? LBX_MODULE_SAME : LBX_MODULE_DIFFERS;
 	if (!lbx_core_files_dated(&view->written))
 		return LBX_MODULE_UNDATED;
-	return lbx_core_files_newer(&file->modified, &view->written) ? LBX_MODULE_NEWER : LBX_MODULE_UNPROVEN;
+	return lbx_core_files_newer(&file->mapped.modified, &view->written) ? LBX_MODULE_NEWER : LBX_MODULE_UNPROVEN;
 }
 
 /* The file at a place takes the entry over where it is better than what was there. */
@@ -156,7 +131,7 @@ static bool try_place(struct lbx_core_modules *modules, struct entry *e, const s
 			e->size = file.image.high - file.image.low;
 		}
 	}
-	file_close(&file);
+	lbx_mapped_file_close(&file.mapped);
 	return !better || e->file || lb_fail("out of memory");
 }
 
