@@ -40,18 +40,6 @@ static lb_tensor *of(lb_dtype dtype, lb_list shape)
 		} \
 	} while (0)
 
-/* At once: the shapes alone show that it cannot work. */
-#define FAILS_AT_ONCE(call, words) \
-	do { \
-		LB_SCOPE { \
-			lb_tensor *result_ = (call); \
-			if (result_) \
-				fprintf(stderr, "a result: %s\n", #call); \
-			assert_null(result_); \
-			assert_true(error_has(words)); \
-		} \
-	} while (0)
-
 typedef lb_tensor *(*unary_op)(lb_tensor *);
 typedef lb_tensor *(*binary_op)(lb_tensor *, lb_tensor *);
 typedef lb_tensor *(*reduction_op)(lb_tensor *, lb_list, bool);
