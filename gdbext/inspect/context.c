@@ -25,6 +25,13 @@ bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret)
 	return true;
 }
 
+static void close_sets(struct lbx_context *context)
+{
+	for (int i = 0; i < context->n_sets; i++)
+		lbx_tensors_close(context->sets[i]);
+	context->n_sets = 0;
+}
+
 /* What the providers have; that of one which cannot be read does not keep the others' from being seen. */
 static bool find_sets(struct lbx_context *context)
 {
@@ -32,10 +39,12 @@ static bool find_sets(struct lbx_context *context)
 	bool clean = lb_ok();
 
 	for (; provider->name && context->n_sets < LBX_SETS_MAX; provider++) {
-		if (provider->open(context, &context->sets[context->n_sets]))
+		if (provider->open(context, &context->sets[context->n_sets])) {
 			context->n_sets++;
-		else if (lbx_target_waits(context->target))
+		} else if (lbx_target_waits(context->target)) {
+			close_sets(context);
 			return false;
+		}
 	}
 	if (context->n_sets && clean)
 		lb_clear_error();
@@ -48,7 +57,7 @@ bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret)
 {
 	if (!lbx_context_program(context))
 		return false;
-	if (!context->tensors && find_sets(context))
+	if (!context->tensors && (context->n_sets || find_sets(context)))
 		context->tensors =
 		    context->n_sets == 1 ? context->sets[0] : lbx_tensors_union(context->sets, context->n_sets);
 	*ret = context->tensors;
@@ -59,12 +68,10 @@ void lbx_context_close(struct lbx_context *context)
 {
 	if (context->n_sets > 1)
 		lbx_tensors_close(context->tensors);
-	for (int i = 0; i < context->n_sets; i++)
-		lbx_tensors_close(context->sets[i]);
+	close_sets(context);
 	lbx_table_destroy(context->table);
 	lbx_axes_destroy(context->axes);
 	context->axes = NULL;
 	context->tensors = NULL;
-	context->n_sets = 0;
 	context->table = NULL;
 }

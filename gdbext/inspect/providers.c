@@ -3,9 +3,11 @@
 
 static bool open_runtime(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	if (!context->table && !lbx_table_create(context->target, &context->table))
+	struct lbx_table *table;
+
+	if (!lbx_context_table(context, &table))
 		return false;
-	*ret = lbx_table_tensors(context->table);
+	*ret = lbx_table_tensors(table);
 	return true;
 }
 

@@ -469,6 +469,40 @@ static void the_runtime_is_asked_for(void **state)
 #define BESIDE(test) cmocka_unit_test_setup_teardown(test, begin_beside, session_stop)
 #define ALONE(test) cmocka_unit_test_setup_teardown(test, begin_alone, session_stop)
 
+/* What could not be asked yet is asked again, and nothing is there twice. */
+static bool open_late(struct lbx_context *context, struct lbx_tensors **ret)
+{
+	(void)context, (void)ret;
+	return lb_fail("not yet");
+}
+
+static bool waits(struct lbx_target *target)
+{
+	(void)target;
+	return true;
+}
+
+static void a_provider_may_come_later(void **state)
+{
+	static const struct lbx_provider late[] = { { "made", open_made }, { "late", open_late }, { 0 } };
+	static const struct lbx_provider now[] = { { "made", open_made }, { 0 } };
+	struct session *s = *state;
+	struct lbx_target_ops ops = *s->context.target->ops;
+	const struct lbx_target_ops *before = s->context.target->ops;
+	struct lbx_tensors *tensors;
+
+	ops.waits = waits;
+	s->context.target->ops = &ops;
+	s->context.providers = late;
+	assert_false(lbx_context_tensors(&s->context, &tensors));
+	assert_int_equal(s->context.n_sets, 0);
+	lb_clear_error();
+	s->context.target->ops = before;
+	s->context.providers = now;
+	assert_true(lbx_context_tensors(&s->context, &tensors));
+	assert_int_equal(s->context.n_sets, 1);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -485,6 +519,7 @@ int main(void)
 		ALONE(sixty_four_axes_are_saved),
 		cmocka_unit_test(axes_have_limits),
 		ALONE(the_runtime_is_asked_for),
+		ALONE(a_provider_may_come_later),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
