@@ -135,6 +135,7 @@ static int answer(void *job)
 		lbx_complain(notice); /* beside JSON */
 	if (!done)
 		explain_limit(&r->limits);
+	lbx_abandon(out);
 	bool wrong = !done && lbx_is_misuse();
 	lbx_stacks_destroy(context.stacks);
 	lbx_context_close(&context);

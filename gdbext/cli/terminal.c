@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/answer.h"
 #include "lazybones.h"
 #include "target/printable.h"
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "inspect/out.h"
+#include "inspect/answer.h"
 #include "table/table.h"
 #include "target/stacks.h"
 

@@ -45,24 +45,18 @@ void lbx_print_folded(struct lbx_out *out, const char *lead, const char *text)
 	lbx_printf(out, "%s\n", text);
 }
 
-void lbx_findings_print(struct lbx_out *out, const struct lbx_findings *findings)
+void lbx_findings_tell(struct lbx_out *out, const char *key, const struct lbx_findings *findings)
 {
-	for (int i = 0; i < findings->n; i++)
-		lbx_print_folded(out, "  - ", findings->list[i].text);
-	if (findings->capped)
-		lbx_printf(out, "  … and more\n");
-}
-
-json_t *lbx_findings_json(const struct lbx_findings *findings)
-{
-	json_t *list = json_array();
-
+	lbx_begin_list(out, key);
 	for (int i = 0; i < findings->n; i++) {
 		const struct lbx_finding *f = &findings->list[i];
-		json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o}", "kind", f->kind, "tensor",
-						      f->tensor ? json_integer((json_int_t)f->tensor) : json_null(),
-						      "address", lbx_json_address(f->address), "text",
-						      lbx_json_string(f->text)));
+		LBX_KEY(out, NULL,
+			json_pack("{s:s,s:o,s:o,s:o}", "kind", f->kind, "tensor",
+				  lbx_json_int_if(f->tensor, (int64_t)f->tensor), "address",
+				  lbx_json_address(f->address), "text", lbx_json_string(f->text)));
+		lbx_print_folded(out, "  - ", f->text);
 	}
-	return list;
+	if (findings->capped)
+		lbx_printf(out, "  … and more\n");
+	lbx_end(out);
 }

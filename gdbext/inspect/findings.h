@@ -25,8 +25,7 @@ bool lbx_findings_add(struct lbx_findings *findings, const char *kind, uint64_t 
 void lbx_findings_deinit(struct lbx_findings *findings);
 /* `lead`, then the text, folded between words at the width; further lines are indented alike. */
 void lbx_print_folded(struct lbx_out *out, const char *lead, const char *text);
-/* One a paragraph, folded to the width. */
-void lbx_findings_print(struct lbx_out *out, const struct lbx_findings *findings);
-json_t *lbx_findings_json(const struct lbx_findings *findings);
+/* One a paragraph, folded to the width; a list of objects under `key`. */
+void lbx_findings_tell(struct lbx_out *out, const char *key, const struct lbx_findings *findings);
 
 #endif

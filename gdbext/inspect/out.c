@@ -124,7 +124,7 @@ void lbx_wrap(struct lbx_out *out, int column, int hang)
 {
 	int most = out->width > 4 ? out->width / 2 : 2;
 
-	if (!out->wrap.hang)
+	if (!out->wrap.hang && !out->json)
 		out->wrap = (struct lbx_wrap){ .column = column, .hang = hang < most ? hang : most };
 }
 
@@ -179,7 +179,7 @@ static void emit_printable(struct lbx_out *out, const char *text, size_t n)
 
 typedef void write_fn(struct lbx_out *out, const char *text, size_t n);
 
-static void vprint(struct lbx_out *out, write_fn *write, const char *format, va_list args)
+static void vwrite(struct lbx_out *out, write_fn *write, const char *format, va_list args)
 {
 	char text[1024], *whole = text;
 	va_list again;
@@ -200,6 +200,20 @@ static void vprint(struct lbx_out *out, write_fn *write, const char *format, va_
 		write(out, whole, (size_t)n);
 	if (whole != text)
 		free(whole);
+}
+
+static void vprint(struct lbx_out *out, write_fn *write, const char *format, va_list args)
+{
+	if (!out->json)
+		vwrite(out, write, format, args);
+}
+
+void lbx_write(struct lbx_out *out, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vwrite(out, out->write, format, args);
+	va_end(args);
 }
 
 void lbx_printf(struct lbx_out *out, const char *format, ...)
@@ -226,7 +240,7 @@ void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, .
 		[LBX_FILE] = "\033[32m", [LBX_TITLE] = "\033[1m", [LBX_WARNING] = "\033[31m",
 		[LBX_DIM] = "\033[2m",
 	};
-	bool coloured = out->colour && style != LBX_PLAIN;
+	bool coloured = out->colour && style != LBX_PLAIN && !out->json;
 	va_list args;
 
 	if (coloured)
@@ -238,38 +252,6 @@ void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, .
 		emit(out, "\033[m", 3);
 }
 
-static bool is_printable(const char *text)
-{
-	int n;
-
-	while ((n = lbx_printable(text)))
-		text += n;
-	return !*text;
-}
-
-/* In one piece: a front end's write may cost more than the text. What is not printable is escaped, and
- * with it, for jansson knows no middle way, all that is not ASCII. */
-static void dump(struct lbx_out *out, json_t *value)
-{
-	/* digits that jansson 2.15 would leave out, and those before would not */
-	const size_t flags = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
-	char *text = value ? json_dumps(value, flags) : NULL;
-
-	if (text && !is_printable(text)) {
-		free(text);
-		text = json_dumps(value, flags | JSON_ENSURE_ASCII);
-		if (text)
-			lbx_make_printable(text); /* DEL */
-	}
-
-	if (text)
-		out->write(out, text, strlen(text));
-	else
-		lb_fail("out of memory for JSON");
-	free(text);
-	json_decref(value);
-}
-
 int lbx_terminal_colours(void)
 {
 	const char *colorterm = getenv("COLORTERM"), *term = getenv("TERM");
@@ -277,45 +259,6 @@ int lbx_terminal_colours(void)
 	if (colorterm && (strcmp(colorterm, "truecolor") == 0 || strcmp(colorterm, "24bit") == 0))
 		return 1 << 24;
 	return term && strstr(term, "256color") ? 256 : 0;
-}
-
-void lbx_json(struct lbx_out *out, json_t *document)
-{
-	dump(out, document);
-	out->write(out, "\n", 1);
-}
-
-void lbx_json_part(struct lbx_out *out, json_t *value)
-{
-	dump(out, value);
-}
-
-json_t *lbx_json_double(double value)
-{
-	if (isnan(value))
-		return json_string("NaN");
-	if (isinf(value))
-		return json_string(value < 0 ? "-Infinity" : "Infinity");
-	return json_real(value);
-}
-
-json_t *lbx_json_address(uint64_t address)
-{
-	return address ? json_sprintf("0x%llx", (unsigned long long)address) : json_null();
-}
-
-/* jansson refuses what is not UTF-8; names come from anywhere. */
-json_t *lbx_json_string(const char *text)
-{
-	json_t *s = json_string(text);
-	if (s)
-		return s;
-	char safe[512];
-	size_t i;
-	for (i = 0; text[i] && i < sizeof safe - 1; i++)
-		safe[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-	safe[i] = '\0';
-	return json_string(safe);
 }
 
 bool lbx_progress(struct lbx_out *out, const char *what, int64_t done, int64_t total)

@@ -1,9 +1,9 @@
 /* Where an inspection writes: text or JSON, of a known width, with or without colour.
- * The front end provides it and does with the bytes what it likes. */
+ * The front end provides it and does with the bytes what it likes. What is printed by these functions is text:
+ * where JSON is wanted it is left out, and answer.h says what stands there. */
 #ifndef LBX_OUT_H
 #define LBX_OUT_H
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,8 +21,17 @@ struct lbx_wrap {
 	char word[512];
 };
 
+/* An object or a list of JSON that has begun (inspect/answer.h). */
+enum { LBX_OPEN_MAX = 96 }; /* within each other: as many axes as there are, and some */
+struct lbx_open {
+	struct json_t *value; /* what it has so far; NULL once it is being written */
+	const char *key;
+	bool is_list, is_written, has_members;
+	bool has_lines; /* its last member was a long list of objects: what follows stands in a line of its own */
+};
+
 struct lbx_out {
-	bool json;
+	bool json; /* what is printed is left out: see inspect/answer.h */
 	bool colour;
 	int colours; /* for pictures: 0, 256, or 1 << 24 */
 	bool pixels; /* the terminal may be asked to draw some (inspect/draw/pixels.h) */
@@ -37,6 +46,10 @@ struct lbx_out {
 	void (*set_int)(struct lbx_out *out, const char *name, int64_t value);
 	void (*set_double)(struct lbx_out *out, const char *name, double value);
 	void (*set_tensor)(struct lbx_out *out, const struct lbx_tensor *t);
+	/* What is open of the document (inspect/answer.h) */
+	struct lbx_open open[LBX_OPEN_MAX];
+	int depth, too_deep;
+	bool is_short; /* of memory */
 	/* Called now and then by long work; false: the user wants it to stop. Or NULL. */
 	bool (*progress)(struct lbx_out *out, const char *what, int64_t done, int64_t total);
 };
@@ -58,17 +71,8 @@ void lbx_cell(struct lbx_out *out, enum lbx_style style, int width, const char *
 void lbx_field(struct lbx_out *out, const char *name, int width);
 /* How many colours the terminal says it has, by COLORTERM and TERM. */
 int lbx_terminal_colours(void);
-/* Writes one document and a newline, and releases it. NaN and Inf must be given as
- * lbx_json_double() makes them: JSON has no such numbers. */
-void lbx_json(struct lbx_out *out, json_t *document);
-/* Writes a value inside a document that is written piece by piece, and releases it. */
-void lbx_json_part(struct lbx_out *out, json_t *value);
-/* A text from the program, made valid UTF-8. */
-json_t *lbx_json_string(const char *text);
-/* A number; or "NaN", "Infinity", "-Infinity" as a string. */
-json_t *lbx_json_double(double value);
-/* "0x…", or null for 0. */
-json_t *lbx_json_address(uint64_t address);
+/* Bytes as they are, whatever is wanted. */
+void lbx_write(struct lbx_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* False, with an error that says "interrupted", when the user wants to stop. */
 bool lbx_progress(struct lbx_out *out, const char *what, int64_t done, int64_t total);
 /* Whether that is the error, whatever it was within. */

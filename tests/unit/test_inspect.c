@@ -307,7 +307,7 @@ static void lists_are_written(void **state)
 		s.out.width = 30;
 		snprintf(line, sizeof line, "list --out %s%s", path, json ? " --json" : "");
 		assert_true(run(&s, line));
-		assert_non_null(strstr(s.text, json ? "\"rows\":18}" : ", 18 of 18 tensors\n"));
+		assert_non_null(strstr(s.text, json ? "\"rows\":18,\"of\":18}" : ", 18 of 18 tensors\n"));
 		FILE *file = fopen(path, "r");
 		assert_non_null(file);
 		held[fread(held, 1, sizeof held - 1, file)] = '\0';

@@ -57,7 +57,7 @@ static void same_as_numpy(void **state)
 		}
 		assert_true(lbx_array_local(c->bytes, size * lbx_dtype_bytes(c->dtype), c->dtype, c->rank, c->shape,
 					    strides, 0, &array));
-		assert_true(lbx_format_array(&out, &array, &options));
+		assert_true(lbx_format_array(&out, NULL, &array, &options));
 		text.bytes[text.n - 1] = '\0'; /* the newline at the end */
 		if (strcmp(text.bytes, c->expected) != 0)
 			print_message("case %zu, %s\nexpected\n%s\n", i, lbx_dtype_name(c->dtype), c->expected);

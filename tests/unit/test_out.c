@@ -5,7 +5,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "inspect/out.h"
+#include "inspect/answer.h"
 #include "target/columns.h"
 
 static char written[1024];
@@ -218,7 +218,7 @@ static void hostile_texts(void **state)
 		lbx_styled(&out, LBX_NAME, "%s", texts[i].text);
 		assert_string_equal(written, texts[i].printed);
 		begin(80);
-		lbx_json_part(&out, lbx_json_string(texts[i].text));
+		lbx_json_write(&out, lbx_json_string(texts[i].text));
 		assert_string_equal(written, texts[i].json);
 	}
 	begin(80);

@@ -172,7 +172,7 @@ static void print_title(struct lbx_out *out, const struct lbx_selection *s, cons
 			const struct lbx_raster *r, struct range range)
 {
 	lbx_print_heading(out, s, &sight->array);
-	lbx_printf(out, "%s", lbx_part_note(sight->array.dtype));
+	lbx_tell_part(out, sight->array.dtype);
 	if (r->finite)
 		lbx_printf(out, ", %g to %g", r->low, r->high);
 	else
@@ -206,17 +206,12 @@ static bool draw(struct lbx_out *out, const struct lbx_raster *r, struct range r
 	}
 }
 
-static json_t *json_image(const struct lbx_selection *s, const struct lbx_raster *r, struct range range,
-			  enum lb_dtype dtype, const char *path)
+static json_t *json_raster(const struct lbx_raster *r, struct range range)
 {
-	json_t *o = json_pack("{s:I,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:I,s:o}", "id", (json_int_t)s->tensor.id, "width",
-			      r->width, "height", r->height, "channels", r->channels, "min",
-			      r->finite ? lbx_json_double(r->low) : json_null(), "max",
-			      r->finite ? lbx_json_double(r->high) : json_null(), "low", lbx_json_double(range.low),
-			      "high", lbx_json_double(range.high), "not_finite", (json_int_t)r->not_finite, "file",
-			      path ? lbx_json_string(path) : json_null());
-	lbx_json_measured(o, dtype);
-	return o;
+	return json_pack("{s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:I}", "width", r->width, "height", r->height, "channels",
+			 r->channels, "min", r->finite ? lbx_json_double(r->low) : json_null(), "max",
+			 r->finite ? lbx_json_double(r->high) : json_null(), "low", lbx_json_double(range.low), "high",
+			 lbx_json_double(range.high), "not_finite", (json_int_t)r->not_finite);
 }
 
 static bool show(struct lbx_context *context, const struct lbx_selection *s, const struct lbx_sight *sight,
@@ -230,15 +225,17 @@ static bool show(struct lbx_context *context, const struct lbx_selection *s, con
 	lbx_set_double(out, "tensor_min", r->finite ? r->low : NAN);
 	lbx_set_double(out, "tensor_max", r->finite ? r->high : NAN);
 	lbx_set_int(out, "tensor_nan_count", r->not_finite);
-	if (out->json) {
-		lbx_json(out, json_image(s, r, range, sight->array.dtype, path));
-		return true;
-	}
+	lbx_begin(out, NULL);
+	LBX_KEY(out, "id", json_integer((json_int_t)s->tensor.id));
+	LBX_KEYS(out, json_raster(r, range));
 	print_title(out, s, sight, r, range);
-	if (!path)
-		return draw(out, r, range, medium);
-	lbx_printf(out, "written to %s, %d x %d\n", path, r->width, r->height);
-	return true;
+	LBX_KEY(out, "file", lbx_json_text(path));
+	if (path)
+		lbx_printf(out, "written to %s, %d x %d\n", path, r->width, r->height);
+	else if (!out->json && !draw(out, r, range, medium))
+		return false;
+	lbx_end(out);
+	return lb_ok();
 }
 
 static bool run_image(struct lbx_context *context, const struct lbx_args *args)

@@ -80,7 +80,8 @@ static bool add_some(struct lbx_out *out, const struct lbx_array *array, struct 
 static void print_title(struct lbx_out *out, const struct lbx_selection *s, const struct lbx_sight *sight)
 {
 	lbx_print_heading(out, s, &sight->array);
-	lbx_printf(out, "%s%s%s\n", lbx_part_note(sight->array.dtype), sight->note[0] ? ", " : "", sight->note);
+	lbx_tell_part(out, sight->array.dtype);
+	lbx_printf(out, "%s%s\n", sight->note[0] ? ", " : "", sight->note);
 }
 
 /* Bits of the braille patterns: U+2800 plus one for each dot, by column and row. */
@@ -147,6 +148,17 @@ static void print_axis(struct lbx_out *out, int64_t last, int cells)
 	lbx_printf(out, "\n");
 }
 
+/* What each column reaches. */
+static void key_columns(struct lbx_out *out, const struct plot *p, bool high)
+{
+	lbx_begin_list(out, high ? "high" : "low");
+	for (int i = 0; i < p->n; i++) {
+		const struct column *c = &p->columns[i];
+		LBX_KEY(out, NULL, c->low > c->high ? json_null() : json_real(high ? c->high : c->low));
+	}
+	lbx_end(out);
+}
+
 static bool show_plot(struct lbx_context *context, const struct lbx_selection *s, const struct lbx_sight *sight,
 		      const struct plot *p, int cells, int rows)
 {
@@ -159,21 +171,13 @@ static bool show_plot(struct lbx_context *context, const struct lbx_selection *s
 		high = fmax(high, p->columns[i].high);
 		bad += p->columns[i].bad;
 	}
-	if (out->json) {
-		json_t *lows = json_array(), *highs = json_array();
-		for (int i = 0; i < p->n; i++) {
-			bool none = p->columns[i].low > p->columns[i].high;
-			json_array_append_new(lows, none ? json_null() : json_real(p->columns[i].low));
-			json_array_append_new(highs, none ? json_null() : json_real(p->columns[i].high));
-		}
-		json_t *o = json_pack("{s:I,s:I,s:I,s:I,s:o,s:o}", "id", (json_int_t)s->tensor.id, "size",
-				      (json_int_t)p->size, "sampled", (json_int_t)p->sampled, "not_finite",
-				      (json_int_t)bad, "low", lows, "high", highs);
-		lbx_json_measured(o, p->dtype);
-		lbx_json(out, o);
-		return lb_ok();
-	}
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:I,s:I,s:I,s:I}", "id", (json_int_t)s->tensor.id, "size", (json_int_t)p->size,
+				"sampled", (json_int_t)p->sampled, "not_finite", (json_int_t)bad));
+	key_columns(out, p, false);
+	key_columns(out, p, true);
 	print_title(out, s, sight);
+	lbx_end(out);
 	if (low > high) {
 		lbx_printf(out, "no finite element\n");
 		return true;
@@ -293,17 +297,13 @@ static bool show_hist(struct lbx_context *context, const struct lbx_selection *s
 	for (int i = 0; i < n; i++)
 		counted += bins[i] *= times;
 	int64_t not_finite = sampled - counted;
-	if (out->json) {
-		json_t *list = n ? lbx_json_list(bins, n) : json_array();
-		json_t *o =
-		    json_pack("{s:I,s:o,s:o,s:o,s:I,s:I,s:I}", "id", (json_int_t)s->tensor.id, "counts", list, "low",
-			      n ? json_real(low) : json_null(), "high", n ? json_real(high) : json_null(), "sampled",
-			      (json_int_t)sampled, "size", (json_int_t)size, "not_finite", (json_int_t)not_finite);
-		lbx_json_measured(o, sample->dtype);
-		lbx_json(out, o);
-		return lb_ok();
-	}
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:I,s:o,s:o,s:o,s:I,s:I,s:I}", "id", (json_int_t)s->tensor.id, "counts",
+				lbx_json_list(bins, n), "low", n ? json_real(low) : json_null(), "high",
+				n ? json_real(high) : json_null(), "sampled", (json_int_t)sampled, "size",
+				(json_int_t)size, "not_finite", (json_int_t)not_finite));
 	print_title(out, s, sight);
+	lbx_end(out);
 	if (n == 0) {
 		lbx_printf(out, "no finite element\n");
 		return true;

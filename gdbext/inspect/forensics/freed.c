@@ -106,46 +106,44 @@ bool lbx_freed_find(struct lbx_table *table, uint64_t id, struct lbx_tensor *ret
 	return false;
 }
 
-static void show(struct lbx_context *context, struct lbx_tensor *t, json_t *list)
+static void tell(struct lbx_context *context, struct lbx_tensor *t)
 {
+	struct lbx_out *out = context->out;
 	char shape[LBX_LIST_MAX], bytes[32], where[512];
 
-	if (list) {
-		json_t *o = lbx_json_tensor(t);
-		json_object_set_new(o, "data", lbx_json_address(t->data));
-		json_array_append_new(list, o);
-		return;
-	}
 	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	lbx_format_bytes(lbx_tensor_nbytes(t), bytes, sizeof bytes);
 	lbx_describe_pc(context->target, t->site, where, sizeof where);
-	lbx_wrap(context->out, 0, 4);
-	lbx_printf(context->out, "#%" PRIu64 " %s%s%s %s, %s, %s at ", t->id, t->name, *t->name ? " " : "",
-		   lbx_tensor_dtype_name(t), shape, lbx_state_name(t->state), bytes);
-	lbx_styled(context->out, LBX_ADDRESS, "0x%" PRIx64, t->data);
-	lbx_printf(context->out, ", made by %s in %s\n", t->op, where);
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, lbx_json_tensor(t));
+	lbx_wrap(out, 0, 4);
+	lbx_tell(out, "#%" PRIu64 " %s%s%s %s, %s, %s at %pF, made by %s in %s\n", t->id, t->name, *t->name ? " " : "",
+		 lbx_tensor_dtype_name(t), shape, lbx_state_name(t->state), bytes, LBX_HEX("data", t->data), t->op,
+		 where);
+	lbx_end(out);
 }
 
 static bool list_all(struct lbx_context *context, struct buffers *b)
 {
-	json_t *list = context->out->json ? json_array() : NULL;
+	struct lbx_out *out = context->out;
 	struct lbx_tensor t;
 	struct cursor at = { 0 };
 	uint64_t n = 0;
 
+	lbx_begin(out, NULL);
+	lbx_begin_list(out, "tensors");
 	while (next(context->table, b, &at, &t)) {
-		show(context, &t, list);
-		if (++n % 1024 == 0 && !lbx_progress(context->out, "listing", (int64_t)at.freed, 0))
-			break;
+		tell(context, &t);
+		if (++n % 1024 == 0 && !lbx_progress(out, "listing", (int64_t)at.freed, 0))
+			return false;
 	}
-	if (list)
-		lbx_json(context->out, json_pack("{s:o,s:I}", "tensors", list, "buffers", (json_int_t)b->n));
-	else
-		lbx_wrap(context->out, 0, 4),
-		    lbx_printf(context->out,
-			       "%" PRIu64 " tensor%s without a value still in memory, of %zu cached buffer%s\n", n,
-			       LB_S(n), b->n, LB_S(b->n));
-	lbx_set_int(context->out, "tensor_count", (int64_t)n);
+	lbx_end(out);
+	lbx_wrap(out, 0, 4);
+	lbx_tell(out, "%" PRIu64 " tensor%s without a value still in memory, of %zu cached buffer%s\n", n, LB_S(n),
+		 b->n, LB_S(b->n));
+	LBX_KEY(out, "buffers", json_integer((json_int_t)b->n));
+	lbx_end(out);
+	lbx_set_int(out, "tensor_count", (int64_t)n);
 	return lb_ok();
 }
 

@@ -56,18 +56,21 @@ static json_t *json_id(const struct lbx_build_id *id)
 	return id->n ? json_string(text) : json_null();
 }
 
+static json_t *json_module(const struct lbx_module *m)
+{
+	return json_pack("{s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:s}", "path", lbx_json_string(m->path), "program",
+			 m->is_program, "start", lbx_json_address(m->start), "end", lbx_json_address(m->end),
+			 "build_id", json_id(&m->wanted), "file", lbx_json_text(m->file), "file_build_id",
+			 json_id(&m->found), "verdict", lbx_verdict_name(m->verdict));
+}
+
 json_t *lbx_json_modules(struct lbx_context *context)
 {
 	json_t *list = json_array();
 	struct lbx_module m;
 
 	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++)
-		json_array_append_new(list,
-				      json_pack("{s:o,s:b,s:o,s:o,s:o,s:o,s:o,s:s}", "path", lbx_json_string(m.path),
-						"program", m.is_program, "start", lbx_json_address(m.start), "end",
-						lbx_json_address(m.end), "build_id", json_id(&m.wanted), "file",
-						m.file ? lbx_json_string(m.file) : json_null(), "file_build_id",
-						json_id(&m.found), "verdict", lbx_verdict_name(m.verdict)));
+		json_array_append_new(list, json_module(&m));
 	return list;
 }
 
@@ -88,16 +91,18 @@ static int id_width(struct lbx_context *context)
 	return room < LEAST ? LEAST : room > MOST ? MOST : room;
 }
 
-static void print_modules(struct lbx_context *context)
+static void tell_modules(struct lbx_context *context)
 {
 	struct lbx_out *out = context->out;
 	char id[LBX_BUILD_ID_TEXT], path[4096];
 	struct lbx_module m;
-
 	int width = id_width(context);
 
+	lbx_begin(out, NULL);
+	lbx_begin_list(out, "modules");
 	lbx_styled(out, LBX_TITLE, "%-9s %-14s %-*s %s\n", "file", "at", width, "build id", "path");
 	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++) {
+		LBX_KEY(out, NULL, json_module(&m));
 		lbx_build_id_text(&m.wanted, id);
 		snprintf(path, sizeof path, "%s", m.path);
 		lbx_make_printable(path);
@@ -107,7 +112,9 @@ static void print_modules(struct lbx_context *context)
 		lbx_cell(out, LBX_PLAIN, width, id);
 		lbx_printf(out, " %s%s\n", path, m.is_program ? " (the program)" : "");
 	}
+	lbx_end(out);
 	lbx_print_bad_modules(context);
+	lbx_end(out);
 }
 
 static bool run_modules(struct lbx_context *context, const struct lbx_args *args)
@@ -121,10 +128,7 @@ static bool run_modules(struct lbx_context *context, const struct lbx_args *args
 	if (n == 0)
 		return lb_fail("the modules of this program are not known: only a core that lists them (NT_FILE) "
 			       "tells them");
-	if (context->out->json)
-		lbx_json(context->out, json_pack("{s:o}", "modules", lbx_json_modules(context)));
-	else
-		print_modules(context);
+	tell_modules(context);
 	lbx_set_int(context->out, "tensor_count", n);
 	return lb_ok();
 }

@@ -106,11 +106,10 @@ static bool run_owner(struct lbx_context *context, const struct lbx_args *args)
 		return lbx_command_at.run(context, args);
 	if (!in_records && !in_code && !near && !on_stack(context, address, text, sizeof text))
 		elsewhere(context, address, text, sizeof text);
-	if (context->out->json)
-		lbx_json(context->out, json_pack("{s:o,s:b,s:o}", "address", lbx_json_address(address), "near_miss",
-						 near, "text", lbx_json_string(text)));
-	else
-		lbx_printf(context->out, "%s\n", text);
+	lbx_begin(context->out, NULL);
+	LBX_KEYS(context->out, json_pack("{s:o,s:b}", "address", lbx_json_address(address), "near_miss", near));
+	lbx_tell(context->out, "%pF\n", LBX_TEXT("text", text));
+	lbx_end(context->out);
 	return lb_ok();
 }
 

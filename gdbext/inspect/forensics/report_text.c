@@ -54,7 +54,7 @@ static void print_threads(struct lbx_context *context, const struct lbx_report *
 	if (r->n_threads == 0)
 		return;
 	title(out, r->has_death ? "The thread that died" : "The first thread");
-	lbx_print_thread(context, &r->threads[0]);
+	lbx_tell_thread(context, &r->threads[0]);
 	if (r->total_threads == 1)
 		return;
 	title(out, "Other threads");
@@ -109,7 +109,7 @@ static void print_values(struct lbx_out *out, const struct lbx_report *r)
 	char bytes[32];
 
 	title(out, "NaN and Inf");
-	lbx_findings_print(out, &r->bad);
+	lbx_findings_tell(out, NULL, &r->bad);
 	if (print_missing(out, r, LBX_SECTION_VALUES))
 		return;
 	lbx_format_bytes((int64_t)r->nonfinite.bytes, bytes, sizeof bytes);
@@ -167,7 +167,7 @@ static void print_suspicions(struct lbx_out *out, const struct lbx_report *r)
 	char bytes[32];
 
 	title(out, "Suspicions");
-	lbx_findings_print(out, &r->suspicions);
+	lbx_findings_tell(out, NULL, &r->suspicions);
 	if (print_missing(out, r, LBX_SECTION_SUSPICIONS))
 		return;
 	lbx_format_bytes((int64_t)r->suspect.bytes, bytes, sizeof bytes);
@@ -238,44 +238,52 @@ static json_t *json_memory(struct lbx_context *context, const struct lbx_report 
 			 sites);
 }
 
+static void key_runtime(struct lbx_context *context, const struct lbx_report *r)
+{
+	struct lbx_out *out = context->out;
+
+	lbx_begin_list(out, "in_flight");
+	for (int i = 0; i < r->n_flights; i++) {
+		const struct lbx_thread *f = &r->flights[i];
+		LBX_KEY(out, NULL,
+			json_pack("{s:I,s:I,s:I,s:I,s:I}", "thread", (json_int_t)f->tid, "evaluation",
+				  (json_int_t)f->eval, "tensor", (json_int_t)f->tensor, "done", (json_int_t)f->done,
+				  "total", (json_int_t)f->total));
+	}
+	lbx_end(out);
+	lbx_begin(out, "nonfinite");
+	lbx_findings_tell(out, "findings", &r->bad);
+	LBX_KEYS(out, json_pack("{s:I,s:I}", "searched", (json_int_t)r->nonfinite.searched, "skipped",
+				(json_int_t)r->nonfinite.skipped));
+	lbx_end(out);
+	LBX_KEY(out, "damage",
+		json_pack("{s:I,s:o,s:o}", "records", (json_int_t)r->unreadable, "first",
+			  lbx_json_address(r->bad_first), "last", lbx_json_address(r->bad_last)));
+	LBX_KEY(out, "memory", json_memory(context, r));
+	json_t *events = lbx_events_json(context, EVENTS_SHOWN);
+	LBX_KEY(out, "events", events ? events : json_null());
+	if (!events)
+		lb_clear_error();
+	lbx_findings_tell(out, "suspicions", &r->suspicions);
+}
+
 void lbx_report_json(struct lbx_context *context, const struct lbx_report *r)
 {
-	json_t *o = json_object(), *threads = json_array(), *flights = json_array();
+	struct lbx_out *out = context->out;
 
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:o,s:o,s:o}", "death", r->has_death ? lbx_json_death(&r->death) : json_null(),
+				"fault", lbx_json_text(r->fault), "missing", json_missing(r)));
+	lbx_begin_list(out, "threads");
 	for (int i = 0; i < r->n_threads; i++)
-		json_array_append_new(threads, lbx_json_thread(&r->threads[i]));
-	for (int i = 0; i < r->n_flights; i++)
-		json_array_append_new(flights,
-				      json_pack("{s:I,s:I,s:I,s:I,s:I}", "thread", (json_int_t)r->flights[i].tid,
-						"evaluation", (json_int_t)r->flights[i].eval, "tensor",
-						(json_int_t)r->flights[i].tensor, "done",
-						(json_int_t)r->flights[i].done, "total",
-						(json_int_t)r->flights[i].total));
-	json_object_set_new(o, "death", r->has_death ? lbx_json_death(&r->death) : json_null());
-	json_object_set_new(o, "fault", r->fault[0] ? lbx_json_string(r->fault) : json_null());
-	json_object_set_new(o, "missing", json_missing(r));
-	json_object_set_new(o, "threads", threads);
-	json_object_set_new(o, "total_threads", json_integer(r->total_threads));
-	json_object_set_new(o, "modules", lbx_json_modules(context));
-	json_object_set_new(o, "runtime", r->has_runtime ? lbx_json_string(r->root.version) : json_null());
-	if (r->has_runtime) {
-		json_object_set_new(o, "in_flight", flights);
-		json_object_set_new(o, "nonfinite",
-				    json_pack("{s:o,s:I,s:I}", "findings", lbx_findings_json(&r->bad), "searched",
-					      (json_int_t)r->nonfinite.searched, "skipped",
-					      (json_int_t)r->nonfinite.skipped));
-		json_object_set_new(o, "damage",
-				    json_pack("{s:I,s:o,s:o}", "records", (json_int_t)r->unreadable, "first",
-					      lbx_json_address(r->bad_first), "last", lbx_json_address(r->bad_last)));
-		json_object_set_new(o, "memory", json_memory(context, r));
-		json_t *events = lbx_events_json(context, EVENTS_SHOWN);
-		json_object_set_new(o, "events", events ? events : json_null());
-		if (!events)
-			lb_clear_error();
-		json_object_set_new(o, "suspicions", lbx_findings_json(&r->suspicions));
-	} else {
-		json_decref(flights);
-		json_object_set_new(o, "why", lbx_json_string(r->why));
-	}
-	lbx_json(context->out, o);
+		lbx_tell_thread(context, &r->threads[i]);
+	lbx_end(out);
+	LBX_KEYS(out,
+		 json_pack("{s:i,s:o,s:o}", "total_threads", r->total_threads, "modules", lbx_json_modules(context),
+			   "runtime", r->has_runtime ? lbx_json_string(r->root.version) : json_null()));
+	if (r->has_runtime)
+		key_runtime(context, r);
+	else
+		LBX_KEY(out, "why", lbx_json_string(r->why));
+	lbx_end(out);
 }

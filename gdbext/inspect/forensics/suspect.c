@@ -398,27 +398,24 @@ static bool run_suspect(struct lbx_context *context, const struct lbx_args *args
 	struct lbx_suspect result;
 	struct lbx_places *places;
 	int64_t seconds = DEFAULT_SECONDS;
-	char bytes[32];
+	struct lbx_out *out = context->out;
 
 	if (!lbx_args_int(args, "seconds", 1, 1 << 20, &seconds) || !lbx_places_create(context, &places))
 		return false;
 	bool done =
 	    lbx_find_storage_order(context, places, (double)seconds, lbx_args_option(args, "all"), &findings, &result);
-	if (done && context->out->json) {
-		lbx_json(context->out,
-			 json_pack("{s:o,s:I,s:I,s:I,s:b}", "suspicions", lbx_findings_json(&findings), "views",
-				   (json_int_t)result.views, "views_skipped", (json_int_t)result.views_skipped, "bytes",
-				   (json_int_t)result.bytes, "late", result.late));
+	if (done) {
+		lbx_begin(out, NULL);
+		lbx_findings_tell(out, "suspicions", &findings);
+		lbx_tell(out, "%d suspicion%s: looked for %pF in %pF of memory%s\n", findings.n, LB_S(findings.n),
+			 LBX_COUNT("views", result.views, "view"), LBX_SIZE("bytes", result.bytes),
+			 result.late ? ", then time was up" : "");
+		LBX_KEYS(out, json_pack("{s:I,s:b}", "views_skipped", (json_int_t)result.views_skipped, "late",
+					result.late));
+		lbx_end(out);
+		lbx_set_int(out, "tensor_count", findings.n);
 		done = lb_ok();
-	} else if (done) {
-		lbx_findings_print(context->out, &findings);
-		lbx_format_bytes((int64_t)result.bytes, bytes, sizeof bytes);
-		lbx_printf(context->out, "%d suspicion%s: looked for %" PRIu64 " view%s in %s of memory%s\n",
-			   findings.n, LB_S(findings.n), result.views, LB_S(result.views), bytes,
-			   result.late ? ", then time was up" : "");
 	}
-	if (done)
-		lbx_set_int(context->out, "tensor_count", findings.n);
 	lbx_findings_deinit(&findings);
 	lbx_places_destroy(places);
 	return done;

@@ -29,16 +29,13 @@ bool lbx_first_thread(struct lbx_context *context, uint64_t *ret)
 					 "damaged, or written on another kind of machine"));
 }
 
-static bool show(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max, json_t *list)
+static bool tell(struct lbx_context *context, struct lbx_places *places, uint64_t tid, int max)
 {
 	struct lbx_thread_view view;
 
 	if (!lbx_thread_view(context, places, tid, max, max > 2 * LBX_TAIL ? LBX_TAIL : max / 2, &view))
 		return false;
-	if (list)
-		json_array_append_new(list, lbx_json_thread(&view));
-	else
-		lbx_print_thread(context, &view);
+	lbx_tell_thread(context, &view);
 	lbx_thread_view_release(&view);
 	return true;
 }
@@ -58,7 +55,8 @@ static bool run_threads(struct lbx_context *context, const struct lbx_args *args
 {
 	uint64_t tids[LBX_THREADS_SHOWN], only = 0;
 	int64_t max = DEFAULT_FRAMES;
-	bool done = true, json = context->out->json;
+	struct lbx_out *out = context->out;
+	bool done = true;
 
 	if (!lbx_args_int(args, "frames", 1, LBX_FRAMES_MAX, &max) ||
 	    (args->n && !parse_number(args->v[0], "thread's number", INT32_MAX, &only)))
@@ -68,22 +66,22 @@ static bool run_threads(struct lbx_context *context, const struct lbx_args *args
 		return false;
 	int shown = n < LBX_THREADS_SHOWN ? n : LBX_THREADS_SHOWN;
 	struct lbx_places *places = lbx_args_option(args, "bare") ? NULL : try_places(context);
-	json_t *list = json ? json_array() : NULL;
-	if (only) {
-		done = show(context, places, only, (int)max, list);
-	} else {
-		for (int i = 0; i < shown && done; i++)
-			done = show(context, places, tids[i], (int)max, list);
-		if (done && !json && shown < n)
-			lbx_printf(context->out, "… %d more thread%s\n", n - shown, LB_S(n - shown));
-	}
+	lbx_begin(out, NULL);
+	lbx_begin_list(out, "threads");
+	if (only)
+		done = tell(context, places, only, (int)max);
+	for (int i = 0; i < shown && done && !only; i++)
+		done = tell(context, places, tids[i], (int)max);
 	lbx_places_destroy(places);
-	if (json && done)
-		lbx_json(context->out, json_pack("{s:o,s:i}", "threads", list, "total", n));
-	else
-		json_decref(list);
-	lbx_set_int(context->out, "tensor_count", n);
-	return done && lb_ok();
+	if (!done)
+		return false;
+	lbx_end(out);
+	LBX_KEY(out, "total", json_integer(n));
+	if (!only && shown < n)
+		lbx_printf(out, "… %d more thread%s\n", n - shown, LB_S(n - shown));
+	lbx_end(out);
+	lbx_set_int(out, "tensor_count", n);
+	return lb_ok();
 }
 
 const struct lbx_command lbx_command_threads = {
@@ -103,34 +101,33 @@ const struct lbx_command lbx_command_threads = {
 	.run = run_threads,
 };
 
-static bool show_frames(struct lbx_context *context, const struct lbx_thread_view *view, int64_t number, bool all)
+static bool tell_frames(struct lbx_context *context, const struct lbx_thread_view *view, int64_t number, bool all)
 {
-	json_t *list = context->out->json ? json_array() : NULL;
+	struct lbx_out *out = context->out;
 	char text[1024];
 	int shown = 0;
 
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:I,s:I}", "thread", (json_int_t)view->tid, "left_out", (json_int_t)view->left_out));
+	lbx_begin_list(out, "frames");
 	for (int i = 0; i < view->n; i++) {
 		const struct lbx_frame_view *frame = &view->frames[i];
-		if (number < 0 && !list && lbx_describe_left_out(view, i, text, sizeof text))
-			lbx_printf(context->out, "  %s\n", text);
+		if (number < 0 && lbx_describe_left_out(view, i, text, sizeof text))
+			lbx_printf(out, "  %s\n", text);
 		if (number >= 0 ? frame->number != (uint64_t)number : frame->n_held == 0)
 			continue;
 		shown++;
-		if (list)
-			json_array_append_new(list, lbx_json_frame(frame));
-		else
-			lbx_print_frame(context, frame, all);
-		if (number >= 0 && !list && frame->n_held == 0)
-			lbx_wrap(context->out, 0, 7),
-			    lbx_printf(context->out, "       no variable leads to a tensor, or the code has no "
-						     "debug information\n");
+		lbx_tell_frame(context, frame, all);
+		if (number >= 0 && frame->n_held == 0) {
+			lbx_wrap(out, 0, 7);
+			lbx_printf(out, "       no variable leads to a tensor, or the code has no debug information\n");
+		}
 	}
-	if (list)
-		lbx_json(context->out, json_pack("{s:I,s:o,s:I}", "thread", (json_int_t)view->tid, "frames", list,
-						 "left_out", (json_int_t)view->left_out));
-	else if (shown == 0)
-		lbx_printf(context->out, "thread %llu: no variable of its %d frame%s leads to a tensor\n",
+	lbx_end(out);
+	if (shown == 0)
+		lbx_printf(out, "thread %llu: no variable of its %d frame%s leads to a tensor\n",
 			   (unsigned long long)view->tid, view->n, LB_S(view->n));
+	lbx_end(out);
 	return lb_ok();
 }
 
@@ -178,7 +175,7 @@ static bool run_frame(struct lbx_context *context, const struct lbx_args *args)
 	if (!done)
 		return false;
 	done = (!args->n || frame) &&
-	       show_frames(context, &view, args->n ? (int64_t)number : -1, lbx_args_option(args, "all"));
+	       tell_frames(context, &view, args->n ? (int64_t)number : -1, lbx_args_option(args, "all"));
 	lbx_thread_view_release(&view);
 	return done;
 }

@@ -334,12 +334,50 @@ void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thre
 		snprintf(ret + n, size - n, ", waiting for evaluation %" PRIu64, thread->waits_for);
 }
 
-void lbx_print_frame(struct lbx_context *context, const struct lbx_frame_view *frame, bool all)
+static json_t *json_held(const struct lbx_held *held)
+{
+	const struct lbx_place *p = &held->place;
+	const struct lbx_tensor *t = &p->tensor;
+	json_t *o =
+	    json_pack("{s:o,s:b,s:o,s:s,s:I,s:o,s:s,s:o,s:s}", "variable", lbx_json_string(held->pointer.expression),
+		      "argument", held->pointer.is_argument, "value", lbx_json_address(held->pointer.value), "is",
+		      p->kind == LBX_PLACE_RECORD ? "tensor" : "pointer into tensor", "id", (json_int_t)t->id, "name",
+		      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype", lbx_tensor_dtype_name(t), "shape",
+		      lbx_json_list(lbx_shape(t), t->rank), "state", lbx_state_name(t->state));
+
+	if (p->kind == LBX_PLACE_DATA) {
+		json_object_set_new(o, "byte", json_integer((json_int_t)p->distance));
+		json_object_set_new(o, "strided", json_boolean(lbx_held_is_strided(held)));
+	}
+	return o;
+}
+
+static json_t *json_frame(const struct lbx_frame_view *frame)
+{
+	const struct lbx_source_line *line = &frame->line;
+	json_t *held = json_array();
+
+	for (int i = 0; i < frame->n_held; i++)
+		json_array_append_new(held, json_held(&frame->held[i]));
+	json_t *o = json_pack("{s:I,s:o,s:o,s:b,s:o,s:o,s:o}", "frame", (json_int_t)frame->number, "pc",
+			      lbx_json_address(frame->frame.pc), "function", lbx_json_text(line->function), "inlined",
+			      frame->frame.is_inlined, "file", lbx_json_text(line->file), "line",
+			      lbx_json_int_if(line->file[0], line->line), "tensors", held);
+
+	if (frame->module[0]) {
+		json_object_set_new(o, "module", lbx_json_string(frame->module));
+		json_object_set_new(o, "offset", lbx_json_address(frame->offset));
+	}
+	return o;
+}
+
+void lbx_tell_frame(struct lbx_context *context, const struct lbx_frame_view *frame, bool all)
 {
 	struct lbx_out *out = context->out;
 	int shown = all || frame->n_held < SHOWN ? frame->n_held : SHOWN;
 	char text[512], held[2 * LABEL];
 
+	LBX_KEY(out, NULL, json_frame(frame));
 	lbx_describe_frame(frame, text, sizeof text);
 	lbx_wrap(out, 0, 7);
 	lbx_printf(out, "  #%-3" PRIu64 "%s", frame->number, frame->number > 99 ? " " : "");
@@ -359,86 +397,53 @@ void lbx_print_frame(struct lbx_context *context, const struct lbx_frame_view *f
 		lbx_printf(out, "       … and more: only the first %d are looked at\n", LBX_HELD_MAX);
 }
 
-void lbx_print_thread(struct lbx_context *context, const struct lbx_thread_view *view)
+/* A text tells frames that are repeated once. */
+static void tell_frames(struct lbx_context *context, const struct lbx_thread_view *view)
 {
 	struct lbx_out *out = context->out;
-	char run[2 * LABEL];
+	char text[2 * LABEL];
 
-	lbx_describe_run(context, &view->runs, run, sizeof run);
+	lbx_begin_list(out, "frames");
+	for (int i = 0, times; i < view->n;) {
+		int period = lbx_thread_view_fold(view, i, &times), n = period ? period * times : 1;
+		if (lbx_describe_left_out(view, i, text, sizeof text))
+			lbx_printf(out, "  %s\n", text);
+		for (int k = 0; k < n; k++)
+			if (k < period || !period)
+				lbx_tell_frame(context, &view->frames[i + k], false);
+			else
+				LBX_KEY(out, NULL, json_frame(&view->frames[i + k]));
+		if (period) {
+			lbx_describe_fold(period, times, text, sizeof text);
+			lbx_printf(out, "  %s\n", text);
+		}
+		i += n;
+	}
+	lbx_end(out);
+}
+
+void lbx_tell_thread(struct lbx_context *context, const struct lbx_thread_view *view)
+{
+	const struct lbx_thread *run = &view->runs;
+	struct lbx_out *out = context->out;
+	char text[2 * LABEL];
+
+	lbx_describe_run(context, run, text, sizeof text);
+	lbx_begin(out, NULL);
 	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_TITLE, "thread %" PRIu64, view->tid);
-	lbx_printf(out, "%s%s\n", *run ? ", " : "", run);
-	for (int i = 0, times; i < view->n;) {
-		int period = lbx_thread_view_fold(view, i, &times);
-		if (lbx_describe_left_out(view, i, run, sizeof run))
-			lbx_printf(out, "  %s\n", run);
-		for (int k = 0; k < (period ? period : 1); k++)
-			lbx_print_frame(context, &view->frames[i + k], false);
-		if (period) {
-			lbx_describe_fold(period, times, run, sizeof run);
-			lbx_printf(out, "  %s\n", run);
-		}
-		i += period ? period * times : 1;
-	}
+	lbx_printf(out, "%s%s\n", *text ? ", " : "", text);
+	LBX_KEYS(out, json_pack("{s:I,s:I,s:b,s:o}", "thread", (json_int_t)view->tid, "left_out",
+				(json_int_t)view->left_out, "cut", view->cut, "end", lbx_json_text(view->end)));
+	if (run->tid)
+		LBX_KEY(out, "evaluation",
+			json_pack("{s:I,s:I,s:I,s:I,s:I}", "number", (json_int_t)run->eval, "tensor",
+				  (json_int_t)run->tensor, "done", (json_int_t)run->done, "total",
+				  (json_int_t)run->total, "waits_for", (json_int_t)run->waits_for));
+	tell_frames(context, view);
 	if (view->cut)
 		lbx_printf(out, "  … and maybe more\n");
 	if (view->end[0])
 		lbx_wrap(out, 0, 4), lbx_styled(out, LBX_WARNING, "  (%s)\n", view->end);
-}
-
-static json_t *json_held(const struct lbx_held *held)
-{
-	const struct lbx_place *p = &held->place;
-	const struct lbx_tensor *t = &p->tensor;
-	json_t *o =
-	    json_pack("{s:o,s:b,s:o,s:s,s:I,s:o,s:s,s:o,s:s}", "variable", lbx_json_string(held->pointer.expression),
-		      "argument", held->pointer.is_argument, "value", lbx_json_address(held->pointer.value), "is",
-		      p->kind == LBX_PLACE_RECORD ? "tensor" : "pointer into tensor", "id", (json_int_t)t->id, "name",
-		      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype", lbx_tensor_dtype_name(t), "shape",
-		      lbx_json_list(lbx_shape(t), t->rank), "state", lbx_state_name(t->state));
-
-	if (p->kind == LBX_PLACE_DATA) {
-		json_object_set_new(o, "byte", json_integer((json_int_t)p->distance));
-		json_object_set_new(o, "strided", json_boolean(lbx_held_is_strided(held)));
-	}
-	return o;
-}
-
-json_t *lbx_json_frame(const struct lbx_frame_view *frame)
-{
-	const struct lbx_source_line *line = &frame->line;
-	json_t *held = json_array();
-
-	for (int i = 0; i < frame->n_held; i++)
-		json_array_append_new(held, json_held(&frame->held[i]));
-	json_t *o =
-	    json_pack("{s:I,s:o,s:o,s:b,s:o,s:o,s:o}", "frame", (json_int_t)frame->number, "pc",
-		      lbx_json_address(frame->frame.pc), "function",
-		      line->function[0] ? lbx_json_string(line->function) : json_null(), "inlined",
-		      frame->frame.is_inlined, "file", line->file[0] ? lbx_json_string(line->file) : json_null(),
-		      "line", line->file[0] ? json_integer(line->line) : json_null(), "tensors", held);
-
-	if (frame->module[0]) {
-		json_object_set_new(o, "module", lbx_json_string(frame->module));
-		json_object_set_new(o, "offset", lbx_json_address(frame->offset));
-	}
-	return o;
-}
-
-json_t *lbx_json_thread(const struct lbx_thread_view *view)
-{
-	const struct lbx_thread *run = &view->runs;
-	json_t *frames = json_array();
-
-	for (int i = 0; i < view->n; i++)
-		json_array_append_new(frames, lbx_json_frame(&view->frames[i]));
-	json_t *o = json_pack("{s:I,s:o,s:I,s:b,s:o}", "thread", (json_int_t)view->tid, "frames", frames, "left_out",
-			      (json_int_t)view->left_out, "cut", view->cut, "end",
-			      view->end[0] ? lbx_json_string(view->end) : json_null());
-	if (run->tid)
-		json_object_set_new(o, "evaluation",
-				    json_pack("{s:I,s:I,s:I,s:I,s:I}", "number", (json_int_t)run->eval, "tensor",
-					      (json_int_t)run->tensor, "done", (json_int_t)run->done, "total",
-					      (json_int_t)run->total, "waits_for", (json_int_t)run->waits_for));
-	return o;
+	lbx_end(out);
 }

@@ -67,10 +67,8 @@ bool lbx_held_is_strided(const struct lbx_held *held);
 /* "evaluates 12: 3 of 10 operations done, now #5"; "" for a thread that does not evaluate. */
 void lbx_describe_run(struct lbx_context *context, const struct lbx_thread *thread, char *ret, size_t size);
 
-/* With its first tensors, or all that were looked at. */
-void lbx_print_frame(struct lbx_context *context, const struct lbx_frame_view *frame, bool all);
-void lbx_print_thread(struct lbx_context *context, const struct lbx_thread_view *view);
-json_t *lbx_json_frame(const struct lbx_frame_view *frame);
-json_t *lbx_json_thread(const struct lbx_thread_view *view);
+/* As a member of the list that is open. As text with its first tensors, or all that were looked at. */
+void lbx_tell_frame(struct lbx_context *context, const struct lbx_frame_view *frame, bool all);
+void lbx_tell_thread(struct lbx_context *context, const struct lbx_thread_view *view);
 
 #endif

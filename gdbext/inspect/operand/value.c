@@ -66,32 +66,6 @@ bool lbx_print_options(const struct lbx_context *context, const struct lbx_args 
 	return true;
 }
 
-static bool print_json(struct lbx_context *context, const struct lbx_selection *s, const struct lbx_array *array,
-		       const struct lbx_format_options *options, const char *note)
-{
-	struct lbx_out *out = context->out;
-	json_t *o = lbx_json_tensor(&s->tensor);
-
-	if (s->slice.n) {
-		json_object_set_new(o, "slice", lbx_json_string(s->slice_text));
-		json_object_set_new(o, "slice_shape", lbx_json_list(array->shape, array->rank));
-	}
-	if (note)
-		json_object_set_new(o, "note", lbx_json_string(note));
-	json_object_set_new(o, "summarised", json_boolean(lbx_format_summarises(array, options)));
-	if (lbx_format_summarises(array, options))
-		json_object_set_new(o, "edge", json_integer(options->edge_items));
-	lb_auto_free char *head = json_dumps(o, JSON_COMPACT);
-	json_decref(o);
-	if (!head)
-		return lb_fail("out of memory");
-	/* the object stays open for the values */
-	lbx_printf(out, "%.*s,\"values\":", (int)strlen(head) - 1, head);
-	bool done = lbx_format_json(out, array, options);
-	lbx_printf(out, "}\n");
-	return done;
-}
-
 void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *s, const struct lbx_array *array)
 {
 	char label[LBX_SELECTION_MAX], shape[LBX_LIST_MAX];
@@ -108,21 +82,43 @@ const char *lbx_part_note(enum lb_dtype dtype)
 	return dtype == LB_C64 ? ", by magnitude" : "";
 }
 
-void lbx_json_measured(json_t *o, enum lb_dtype dtype)
+void lbx_tell_part(struct lbx_out *out, enum lb_dtype dtype)
 {
+	lbx_printf(out, "%s", lbx_part_note(dtype));
 	if (dtype == LB_C64)
-		json_object_set_new(o, "part", json_string("magnitude"));
+		LBX_KEY(out, "part", json_string("magnitude"));
+}
+
+/* The tensor, and what is shown of it, as fields of the object that is open; the text says it in the heading. */
+void lbx_tell_selection(struct lbx_out *out, const struct lbx_selection *s, const struct lbx_array *array,
+			const char *note)
+{
+	LBX_KEYS(out, lbx_json_tensor(&s->tensor));
+	if (s->slice.n) {
+		LBX_KEY(out, "slice", lbx_json_string(s->slice_text));
+		LBX_KEY(out, "slice_shape", lbx_json_list(array->shape, array->rank));
+	}
+	if (note)
+		LBX_KEY(out, "note", lbx_json_string(note));
+	lbx_print_heading(out, s, array);
+	lbx_printf(out, "%s%s", note ? ", " : "", note ? note : "");
 }
 
 bool lbx_print_value(struct lbx_context *context, const struct lbx_selection *s, const struct lbx_array *array,
 		     const struct lbx_format_options *options, const char *note)
 {
 	struct lbx_out *out = context->out;
+	bool summarises = lbx_format_summarises(array, options);
 
 	lbx_set_int(out, "tensor_count", array->size);
-	if (out->json)
-		return print_json(context, s, array, options, note);
-	lbx_print_heading(out, s, array);
-	lbx_printf(out, "%s%s\n", note ? ", " : "", note ? note : "");
-	return lbx_format_array(out, array, options);
+	lbx_begin(out, NULL);
+	lbx_tell_selection(out, s, array, note);
+	lbx_printf(out, "\n");
+	LBX_KEY(out, "summarised", json_boolean(summarises));
+	if (summarises)
+		LBX_KEY(out, "edge", json_integer(options->edge_items));
+	if (!lbx_format_array(out, "values", array, options))
+		return false;
+	lbx_end(out);
+	return lb_ok();
 }

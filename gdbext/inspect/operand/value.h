@@ -24,8 +24,12 @@ bool lbx_print_value(struct lbx_context *context, const struct lbx_selection *se
 		     const struct lbx_format_options *options, const char *note);
 /* "q[0]: float32 (4, 6)", without a newline. */
 void lbx_print_heading(struct lbx_out *out, const struct lbx_selection *selection, const struct lbx_array *array);
+/* That heading with the note; or the tensor's fields, "slice" and "slice_shape", and "note". */
+void lbx_tell_selection(struct lbx_out *out, const struct lbx_selection *selection, const struct lbx_array *array,
+			const char *note);
 /* What of complex values is measured or drawn: ", by magnitude", behind a heading; else "". */
 const char *lbx_part_note(enum lb_dtype dtype);
-/* Likewise "part", of complex values alone. */
-void lbx_json_measured(json_t *o, enum lb_dtype dtype);
+/* Tells it, with the key "part". */
+void lbx_tell_part(struct lbx_out *out, enum lb_dtype dtype);
+
 #endif

@@ -95,21 +95,23 @@ static struct place find_place(const struct lbx_tensor *t, uint64_t address)
 	return p;
 }
 
-static void print_place(struct lbx_out *out, const struct lbx_tensor *t, const struct place *p)
+static void tell_place(struct lbx_out *out, const struct lbx_tensor *t, const struct place *p)
 {
-	char label[LBX_DESCRIPTION_MAX];
+	char label[LBX_DESCRIPTION_MAX], place[LBX_LIST_MAX];
 
 	lbx_describe(t, label, sizeof label);
+	LBX_KEY(out, NULL,
+		json_pack("{s:I,s:o,s:s,s:o,s:o,s:I}", "id", (json_int_t)t->id, "name", lbx_json_text(t->name), "dtype",
+			  lbx_tensor_dtype_name(t), "shape", lbx_json_list(lbx_shape(t), t->rank), "element",
+			  p->element ? lbx_json_list(p->at, t->rank) : json_null(), "byte", (json_int_t)p->byte));
 	lbx_printf(out, "  ");
 	lbx_styled(out, LBX_NAME, "%s", label);
 	if (!p->element) {
 		lbx_printf(out, ": no element of this view\n");
 		return;
 	}
-	lbx_printf(out, ": element [");
-	for (int i = 0; i < t->rank; i++)
-		lbx_printf(out, "%s%lld", i ? ", " : "", (long long)p->at[i]);
-	lbx_printf(out, "]");
+	lbx_format_place(p->at, t->rank, place, sizeof place);
+	lbx_printf(out, ": element %s", place);
 	if (t->encoding && t->encoding->elements > 1)
 		lbx_printf(out, " and those after it in its block of %d", t->encoding->elements);
 	if (p->byte)
@@ -117,17 +119,8 @@ static void print_place(struct lbx_out *out, const struct lbx_tensor *t, const s
 	lbx_printf(out, "\n");
 }
 
-static json_t *json_place(const struct lbx_tensor *t, const struct place *p)
-{
-	json_t *o = json_pack("{s:I,s:o,s:s,s:o}", "id", (json_int_t)t->id, "name",
-			      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype", lbx_tensor_dtype_name(t),
-			      "shape", lbx_json_list(lbx_shape(t), t->rank));
-	json_object_set_new(o, "element", p->element ? lbx_json_list(p->at, t->rank) : json_null());
-	json_object_set_new(o, "byte", json_integer(p->byte));
-	return o;
-}
-
-static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address, int64_t limit, json_t *list)
+/* The tensors over a buffer. */
+static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address, int64_t limit)
 {
 	struct lbx_tensors *tensors = context->tensors;
 	struct lbx_tensor t;
@@ -147,14 +140,11 @@ static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64
 		struct place p = find_place(&t, address);
 		if (shown++ == 0)
 			lbx_set_tensor(context->out, &t);
-		if (list)
-			json_array_append_new(list, json_place(&t, &p));
-		else
-			print_place(context->out, &t, &p);
+		tell_place(context->out, &t, &p);
 	}
-	if (!list && more)
+	if (more)
 		lbx_printf(context->out, "  … %lld more (--limit 0 shows all)\n", (long long)more);
-	if (!list && shown == 0)
+	if (shown == 0)
 		lbx_printf(context->out, "  no tensor uses it\n");
 	lbx_set_int(context->out, "tensor_count", shown + more);
 	return next == LBX_NEXT_END;
@@ -162,37 +152,43 @@ static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64
 
 static bool at_record(struct lbx_context *context, const struct lbx_tensor *t, uint64_t address)
 {
+	struct lbx_out *out = context->out;
 	char label[LBX_DESCRIPTION_MAX];
 
-	lbx_set_tensor(context->out, t);
-	if (context->out->json) {
-		lbx_json(context->out, json_pack("{s:o,s:I,s:I}", "address", lbx_json_address(address), "record_of",
-						 (json_int_t)t->id, "byte", (json_int_t)(address - t->address)));
-		return lb_ok();
-	}
+	lbx_set_tensor(out, t);
 	lbx_describe(t, label, sizeof label);
-	lbx_printf(context->out, "0x%" PRIx64 " is ", address);
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:o,s:I,s:I}", "address", lbx_json_address(address), "record_of", (json_int_t)t->id,
+				"byte", (json_int_t)(address - t->address)));
+	lbx_printf(out, "0x%" PRIx64 " is ", address);
 	if (address == t->address)
-		lbx_printf(context->out, "the record (lb_tensor) of ");
+		lbx_printf(out, "the record (lb_tensor) of ");
 	else
-		lbx_printf(context->out, "byte %" PRIu64 " of the record (lb_tensor) of ", address - t->address);
-	lbx_styled(context->out, LBX_NAME, "%s\n", label);
-	return true;
+		lbx_printf(out, "byte %" PRIu64 " of the record (lb_tensor) of ", address - t->address);
+	lbx_styled(out, LBX_NAME, "%s\n", label);
+	lbx_end(out);
+	return lb_ok();
 }
 
-static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address)
+static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address, int64_t limit)
 {
 	struct lbx_out *out = context->out;
 	uint64_t byte = address - b->data;
-	char bytes[32];
 
-	lbx_format_bytes(b->nbytes, bytes, sizeof bytes);
-	lbx_printf(out, "0x%" PRIx64 " is byte %" PRIu64 " of buffer #%" PRIu64 " (%s at ", address, byte, b->id,
-		   bytes);
-	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, b->data);
-	lbx_printf(out, "%s)%s\n", b->flags & LB_BUFFER_CACHED ? ", cached: free for reuse" : "",
-		   byte >= (uint64_t)b->nbytes ? ", beyond the bytes in use" : "");
-	return true;
+	lbx_begin(out, NULL);
+	LBX_KEY(out, "address", lbx_json_address(address));
+	lbx_tell(out, "0x%" PRIx64 " is byte %pF of buffer ", address, LBX_INT("byte", byte));
+	lbx_begin(out, "buffer");
+	lbx_tell(out, "#%pF (%pF at %pF)%s%s\n", LBX_INT("id", b->id), LBX_SIZE("nbytes", b->nbytes),
+		 LBX_HEX("data", b->data), b->flags & LB_BUFFER_CACHED ? ", cached: free for reuse" : "",
+		 byte >= (uint64_t)b->nbytes ? ", beyond the bytes in use" : "");
+	lbx_end(out);
+	lbx_begin_list(out, "tensors");
+	if (!walk(context, b, address, limit))
+		return false;
+	lbx_end(out);
+	lbx_end(out);
+	return lb_ok();
 }
 
 static bool run_at(struct lbx_context *context, const struct lbx_args *args)
@@ -212,18 +208,7 @@ static bool run_at(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	if (!lbx_tensors_buffer_at(tensors, address, &b))
 		return lb_fail("0x%" PRIx64 " belongs to no tensor", address);
-	if (!context->out->json)
-		return at_buffer(context, &b, address) && walk(context, &b, address, limit, NULL);
-	json_t *list = json_array();
-	if (!walk(context, &b, address, limit, list)) {
-		json_decref(list);
-		return false;
-	}
-	lbx_json(context->out,
-		 json_pack("{s:o,s:{s:I,s:o,s:I},s:I,s:o}", "address", lbx_json_address(address), "buffer", "id",
-			   (json_int_t)b.id, "data", lbx_json_address(b.data), "nbytes", (json_int_t)b.nbytes, "byte",
-			   (json_int_t)(address - b.data), "tensors", list));
-	return lb_ok();
+	return at_buffer(context, &b, address, limit);
 }
 
 const struct lbx_command lbx_command_at = {

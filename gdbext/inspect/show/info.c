@@ -83,6 +83,18 @@ static void print_layout(struct lbx_out *out, const struct lbx_tensor *t)
 	}
 }
 
+/* What of it is not in lbx_json_tensor(). */
+static void key_layout(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	LBX_KEY(out, "in_bounds", t->state == LBX_READY ? json_boolean(lbx_tensor_in_bounds(t)) : json_null());
+	LBX_KEY(out, "buffer",
+		!t->data ? json_null()
+			 : json_pack("{s:I,s:o,s:I,s:i,s:b,s:b,s:b}", "id", (json_int_t)t->buffer_id, "data",
+				     lbx_json_address(t->data), "nbytes", (json_int_t)t->buffer_bytes, "tensors",
+				     (int)t->buffer_refs, "foreign", !!(t->buffer_flags & LB_BUFFER_FOREIGN), "mapped",
+				     !!(t->buffer_flags & LB_BUFFER_MAPPED), "file", is_file(t)));
+}
+
 static void print_inputs(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	struct lbx_tensor input;
@@ -108,18 +120,27 @@ static void print_inputs(struct lbx_out *out, const struct lbx_tensor *t)
 	}
 }
 
-static void print_stack(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_stack(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	uint64_t pcs[MAX_FRAMES];
 	char text[512];
 	int n = lbx_tensor_stack(t, pcs, MAX_FRAMES);
 
+	lbx_begin_list(out, "stack");
 	for (int i = 0; i < n; i++) {
+		struct lbx_source_line line;
+		lbx_begin(out, NULL);
+		LBX_KEY(out, "pc", lbx_json_address(pcs[i]));
+		if (pcs[i] && lbx_target_source_line(t->of->target, pcs[i] - 1, &line))
+			LBX_KEYS(out, json_pack("{s:o,s:o,s:i}", "function", lbx_json_string(line.function), "file",
+						lbx_json_string(line.file), "line", line.line));
 		field(out, i ? "" : "made by");
 		lbx_describe_pc(t->of->target, pcs[i], text, sizeof text);
 		lbx_styled(out, LBX_FILE, "%s", text);
 		lbx_printf(out, "\n");
+		lbx_end(out);
 	}
+	lbx_end(out);
 }
 
 static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
@@ -136,13 +157,15 @@ static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
 			  "use the strides, lb_data, or lb_contiguous");
 }
 
-static void print_stream(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_stream(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	bool lazy = t->state == LBX_LAZY;
 	const char *what = lazy && t->flags & LB_FLAG_QUEUED   ? "queued on stream"
 			   : lazy && t->flags & LB_FLAG_FAILED ? "a job failed to compute it, on stream"
 							       : NULL;
 
+	LBX_KEY(out, "stream", json_integer(t->stream));
+	LBX_KEY(out, "queued", json_boolean(lazy && t->flags & LB_FLAG_QUEUED));
 	if (!what && t->stream == 0)
 		return;
 	field(out, "stream");
@@ -159,10 +182,11 @@ static const char *why_dropped(const struct lbx_tensor *t)
 }
 
 /* A view costs nothing, however often it is made. */
-static void print_computed(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_computed(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	bool lazy = t->state == LBX_LAZY;
 
+	LBX_KEY(out, "computed", json_integer((json_int_t)t->computed));
 	if (t->op_class == LB_CLASS_VIEW || t->computed < (lazy ? 1 : 2))
 		return;
 	field(out, "computed");
@@ -190,28 +214,12 @@ static void print_encoding(struct lbx_out *out, const struct lbx_encoding *e)
 			   e->axis);
 }
 
-static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
+static void tell_op(struct lbx_out *out, const struct lbx_tensor *t)
 {
-	char shape[LBX_LIST_MAX], bytes[32], pending_text[256], expression[LBX_EXPRESSION_MAX];
-	struct lbx_pending pending;
+	char expression[LBX_EXPRESSION_MAX];
 
-	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
-	lbx_format_bytes(lbx_tensor_nbytes(t), bytes, sizeof bytes);
-	if (t->name[0])
-		lbx_styled(out, LBX_NAME, "%s", t->name);
-	else
-		lbx_styled(out, LBX_NAME, "#%" PRIu64, t->id);
-	lbx_printf(out, ": %s %s, ", lbx_tensor_dtype_name(t), shape);
-	lbx_styled(out, t->state == LBX_READY ? LBX_PLAIN : LBX_TITLE, "%s", lbx_state_name(t->state));
-	lbx_printf(out, "\n");
-	field(out, "id");
-	lbx_printf(out, "#%" PRIu64 ", record at ", t->id);
-	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->address);
-	lbx_printf(out, "\n");
-	field(out, "size");
-	lbx_printf(out, "%lld element%s, %s\n", (long long)t->size, LB_S(t->size), bytes);
-	print_encoding(out, t->encoding);
-	print_layout(out, t);
+	LBX_KEYS(out, json_pack("{s:I,s:I,s:b}", "evaluation", (json_int_t)(t->eval & LB_TRACE ? 0 : t->eval),
+				"eval_ns", (json_int_t)t->eval_ns, "weak", !!(t->flags & LB_FLAG_WEAK)));
 	field(out, "op");
 	lbx_printf(out, "%s", t->op);
 	if (t->eval && t->state == LBX_LAZY)
@@ -228,77 +236,68 @@ static void print_info(struct lbx_out *out, const struct lbx_tensor *t)
 		field(out, "computes");
 		lbx_printf(out, "%s\n", lbx_expression(t, expression));
 	}
-	print_computed(out, t);
+}
+
+/* What a replay would take. */
+static void tell_pending(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	struct lbx_pending p;
+	char text[256];
+
+	if (t->state == LBX_READY)
+		return;
+	lbx_pending(t, &p);
+	lbx_describe_pending(&p, text, sizeof text);
+	LBX_KEY(out, "pending",
+		json_pack("{s:I,s:I,s:I,s:I,s:b}", "operations", (json_int_t)p.ops, "views", (json_int_t)p.views,
+			  "ready", (json_int_t)p.leaves, "lost", (json_int_t)p.lost, "capped", p.capped));
+	field(out, "value");
+	lbx_printf(out, "none yet: %s\n", text);
+}
+
+static void tell_heading(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	char shape[LBX_LIST_MAX], bytes[32];
+
+	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
+	lbx_format_bytes(lbx_tensor_nbytes(t), bytes, sizeof bytes);
+	if (t->name[0])
+		lbx_styled(out, LBX_NAME, "%s", t->name);
+	else
+		lbx_styled(out, LBX_NAME, "#%" PRIu64, t->id);
+	lbx_printf(out, ": %s %s, ", lbx_tensor_dtype_name(t), shape);
+	lbx_styled(out, t->state == LBX_READY ? LBX_PLAIN : LBX_TITLE, "%s", lbx_state_name(t->state));
+	lbx_printf(out, "\n");
+	field(out, "id");
+	lbx_printf(out, "#%" PRIu64 ", record at ", t->id);
+	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->address);
+	lbx_printf(out, "\n");
+	field(out, "size");
+	lbx_printf(out, "%lld element%s, %s\n", (long long)t->size, LB_S(t->size), bytes);
+}
+
+static void tell(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, lbx_json_tensor(t));
+	tell_heading(out, t);
+	print_encoding(out, t->encoding);
+	print_layout(out, t);
+	key_layout(out, t);
+	tell_op(out, t);
+	tell_computed(out, t);
 	print_inputs(out, t);
-	print_stream(out, t);
-	if (t->state != LBX_READY) {
-		lbx_pending(t, &pending);
-		lbx_describe_pending(&pending, pending_text, sizeof pending_text);
-		field(out, "value");
-		lbx_printf(out, "none yet: %s\n", pending_text);
-	}
+	tell_stream(out, t);
+	tell_pending(out, t);
 	field(out, "references");
-	lbx_printf(out, "%u", t->refs);
+	lbx_tell(out, "%pF", LBX_INT("references", t->refs));
+	LBX_KEY(out, "scope_references", json_integer(t->scope_refs));
 	if (t->scope_refs)
 		lbx_printf(out, ", %u more of scopes", t->scope_refs);
 	lbx_printf(out, "\n");
-	print_stack(out, t);
+	tell_stack(out, t);
 	print_warnings(out, t);
-}
-
-static json_t *json_stack(const struct lbx_tensor *t)
-{
-	uint64_t pcs[MAX_FRAMES];
-	json_t *list = json_array();
-	int n = lbx_tensor_stack(t, pcs, MAX_FRAMES);
-
-	for (int i = 0; i < n; i++) {
-		struct lbx_source_line line;
-		json_t *frame = json_object();
-		json_object_set_new(frame, "pc", lbx_json_address(pcs[i]));
-		if (pcs[i] && lbx_target_source_line(t->of->target, pcs[i] - 1, &line)) {
-			json_object_set_new(frame, "function", lbx_json_string(line.function));
-			json_object_set_new(frame, "file", lbx_json_string(line.file));
-			json_object_set_new(frame, "line", json_integer(line.line));
-		}
-		json_array_append_new(list, frame);
-	}
-	return list;
-}
-
-static json_t *json_info(const struct lbx_tensor *t)
-{
-	json_t *o = lbx_json_tensor(t);
-	struct lbx_pending p;
-
-	if (t->data)
-		json_object_set_new(o, "buffer",
-				    json_pack("{s:I,s:o,s:I,s:i,s:b,s:b,s:b}", "id", (json_int_t)t->buffer_id, "data",
-					      lbx_json_address(t->data), "nbytes", (json_int_t)t->buffer_bytes,
-					      "tensors", (int)t->buffer_refs, "foreign",
-					      !!(t->buffer_flags & LB_BUFFER_FOREIGN), "mapped",
-					      !!(t->buffer_flags & LB_BUFFER_MAPPED), "file", is_file(t)));
-	else
-		json_object_set_new(o, "buffer", json_null());
-	json_object_set_new(o, "in_bounds",
-			    t->state == LBX_READY ? json_boolean(lbx_tensor_in_bounds(t)) : json_null());
-	json_object_set_new(o, "references", json_integer(t->refs));
-	json_object_set_new(o, "scope_references", json_integer(t->scope_refs));
-	json_object_set_new(o, "evaluation", json_integer((json_int_t)(t->eval & LB_TRACE ? 0 : t->eval)));
-	json_object_set_new(o, "eval_ns", json_integer((json_int_t)t->eval_ns));
-	json_object_set_new(o, "computed", json_integer((json_int_t)t->computed));
-	json_object_set_new(o, "stream", json_integer(t->stream));
-	json_object_set_new(o, "queued", json_boolean(t->state == LBX_LAZY && t->flags & LB_FLAG_QUEUED));
-	json_object_set_new(o, "weak", json_boolean(t->flags & LB_FLAG_WEAK));
-	if (t->state != LBX_READY) {
-		lbx_pending(t, &p);
-		json_object_set_new(o, "pending",
-				    json_pack("{s:I,s:I,s:I,s:I,s:b}", "operations", (json_int_t)p.ops, "views",
-					      (json_int_t)p.views, "ready", (json_int_t)p.leaves, "lost",
-					      (json_int_t)p.lost, "capped", p.capped));
-	}
-	json_object_set_new(o, "stack", json_stack(t));
-	return o;
+	lbx_end(out);
 }
 
 static bool run_info(struct lbx_context *context, const struct lbx_args *args)
@@ -309,10 +308,7 @@ static bool run_info(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	if (s.slice.n)
 		return lb_fail("info describes whole tensors: '%s' is a slice", args->v[0]);
-	if (context->out->json)
-		lbx_json(context->out, json_info(&s.tensor));
-	else
-		print_info(context->out, &s.tensor);
+	tell(context->out, &s.tensor);
 	return lb_ok();
 }
 

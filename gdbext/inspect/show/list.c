@@ -199,27 +199,6 @@ static bool reread(const struct list *list, const struct row *row, struct lbx_te
 	return lbx_tensors_next(list->tensors, &slot, ret, &bad) == LBX_NEXT_TENSOR && ret->id == row->id;
 }
 
-static bool list_json(struct lbx_context *context, const struct list *list, size_t shown)
-{
-	struct lbx_out *out = context->out;
-	struct lbx_tensor t;
-	bool first = true;
-
-	lbx_printf(out, "{\"tensors\":[");
-	for (size_t i = 0; i < shown; i++) {
-		if (!reread(list, &list->rows[i], &t))
-			continue;
-		if (i % 1024 == 1023 && !lbx_progress(out, "listing", (int64_t)i, (int64_t)shown))
-			break;
-		lbx_printf(out, first ? "\n" : ",\n");
-		lbx_json_part(out, lbx_json_tensor(&t));
-		first = false;
-	}
-	lbx_printf(out, "],\n\"total\":%zu,\"of\":%" PRIu64 ",\"unreadable\":%" PRIu64 "}\n", list->n, list->seen,
-		   list->bad);
-	return lb_ok();
-}
-
 static const char titles[COLUMNS][CELL] = {
 	"id", "provider", "name", "dtype", "shape", "state", "op", "bytes",
 };
@@ -306,51 +285,74 @@ static void print_row(struct lbx_out *out, const int *widths, const char cell[CO
 	lbx_printf(out, "\n");
 }
 
-static bool list_text(struct lbx_context *context, const struct list *list, size_t shown)
+/* The widths of the columns, and their titles. */
+static void print_titles(struct lbx_context *context, const struct list *list, size_t shown, int *widths)
+{
+	measure(list, shown, context->out->width, context->n_sets > 1, widths);
+	fit(widths, context->out->width);
+	if (shown)
+		print_row(context->out, widths, titles);
+}
+
+/* What follows the rows. */
+static void tell_totals(struct lbx_context *context, const struct list *list, size_t shown)
 {
 	struct lbx_out *out = context->out;
-	char cell[COLUMNS][CELL], ready[32], lazy[32];
+
+	if (shown < list->n)
+		lbx_printf(out, "… %zu more (--limit 0 shows all)\n", list->n - shown);
+	lbx_wrap(out, 0, 4);
+	lbx_tell(out, "%pF", LBX_COUNT("total", list->n, "tensor"));
+	if (list->n < list->seen)
+		lbx_printf(out, " of %" PRIu64, list->seen);
+	LBX_KEY(out, "of", json_integer((json_int_t)list->seen));
+	lbx_tell(out, ": %" PRIu64 " ready (%pF), %" PRIu64 " lazy", list->by_state[LBX_READY],
+		 LBX_SIZE("ready_bytes", list->ready_bytes), list->by_state[LBX_LAZY]);
+	for (int i = 0; i < LBX_STATES; i++)
+		if (list->by_state[i] && i != LBX_READY && i != LBX_LAZY)
+			lbx_printf(out, ", %" PRIu64 " %s", list->by_state[i], lbx_state_name(i));
+	if (list->lazy_bytes)
+		lbx_tell(out, " (%pF once evaluated)", LBX_SIZE("lazy_bytes", list->lazy_bytes));
+	else
+		LBX_KEY(out, "lazy_bytes", json_integer(0));
+	lbx_printf(out, "\n");
+	if (list->n == 0 && list->glob && lbx_glob_is_open(list->glob))
+		lbx_styled(out, LBX_WARNING, "no name holds the bracket ([) of '%s', which is not closed\n",
+			   list->glob);
+	LBX_KEY(out, "unreadable", json_integer((json_int_t)list->bad));
+	if (list->bad)
+		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s of this %s could not be read or %s damaged\n",
+			   list->bad, LB_S(list->bad), context->target->ops->kind, LB_PLURAL(list->bad, "is", "are"));
+}
+
+/* The rows, as a table; or objects of a list, written as they are read. */
+static bool tell_rows(struct lbx_context *context, const struct list *list, size_t shown)
+{
+	struct lbx_out *out = context->out;
+	char cell[COLUMNS][CELL];
 	struct lbx_tensor t;
 	int widths[COLUMNS];
 
-	measure(list, shown, out->width, context->n_sets > 1, widths);
-	fit(widths, out->width);
-	if (shown)
-		print_row(out, widths, titles);
+	lbx_begin(out, NULL);
+	lbx_begin_long(out, "tensors");
+	if (!out->json)
+		print_titles(context, list, shown, widths);
 	for (size_t i = 0; i < shown; i++) {
 		if (i % 1024 == 1023 && !lbx_progress(out, "listing", (int64_t)i, (int64_t)shown))
 			return false;
 		if (!reread(list, &list->rows[i], &t))
 			continue;
+		if (out->json) {
+			LBX_KEY(out, NULL, lbx_json_tensor(&t));
+			continue;
+		}
 		cells(&t, cell);
 		print_row(out, widths, (const char (*)[CELL])cell);
 	}
-	if (shown < list->n)
-		lbx_printf(out, "… %zu more (--limit 0 shows all)\n", list->n - shown);
-	lbx_format_bytes(list->ready_bytes, ready, sizeof ready);
-	lbx_format_bytes(list->lazy_bytes, lazy, sizeof lazy);
-	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "%zu tensor%s", list->n, LB_S(list->n));
-	if (list->n < list->seen)
-		lbx_printf(out, " of %" PRIu64, list->seen);
-	lbx_printf(out, ": %" PRIu64 " ready (%s), %" PRIu64 " lazy", list->by_state[LBX_READY], ready,
-		   list->by_state[LBX_LAZY]);
-	for (int i = 0; i < LBX_STATES; i++)
-		if (list->by_state[i] && i != LBX_READY && i != LBX_LAZY)
-			lbx_printf(out, ", %" PRIu64 " %s", list->by_state[i], lbx_state_name(i));
-	if (list->lazy_bytes)
-		lbx_printf(out, " (%s once evaluated)", lazy);
-	lbx_printf(out, "\n");
-	if (list->n == 0 && list->glob && lbx_glob_is_open(list->glob))
-		lbx_styled(out, LBX_WARNING, "no name holds the bracket ([) of '%s', which is not closed\n",
-			   list->glob);
-	if (list->bad) {
-		lbx_styled(out, LBX_WARNING,
-			   "%" PRIu64 " record%s of this %s could not be read or "
-			   "%s damaged\n",
-			   list->bad, LB_S(list->bad), context->target->ops->kind, LB_PLURAL(list->bad, "is", "are"));
-	}
-	return true;
+	lbx_end(out);
+	tell_totals(context, list, shown);
+	lbx_end(out);
+	return lb_ok();
 }
 
 static void write_file(struct lbx_out *out, const char *text, size_t n)
@@ -361,7 +363,7 @@ static void write_file(struct lbx_out *out, const char *text, size_t n)
 static bool list_rows(struct lbx_context *context, const struct list *list, size_t shown, const char *path)
 {
 	if (!path)
-		return context->out->json ? list_json(context, list, shown) : list_text(context, list, shown);
+		return tell_rows(context, list, shown);
 	struct lbx_file file;
 	if (!lbx_file_begin(&file, path)) {
 		lb_fail_within("list");
@@ -374,15 +376,17 @@ static bool list_rows(struct lbx_context *context, const struct list *list, size
 	to.width = ANY_WIDTH;
 	struct lbx_context inside = *context;
 	inside.out = &to;
-	bool ok = lbx_file_end(&file, list_rows(&inside, list, shown, NULL));
-	if (!ok)
+	bool ok = lbx_file_end(&file, tell_rows(&inside, list, shown));
+	lbx_abandon(&to);
+	if (!ok) {
 		lb_fail_within("list");
-	if (ok && to.json)
-		lbx_json(context->out,
-			 json_pack("{s:o,s:I}", "file", lbx_json_string(path), "rows", (json_int_t)shown));
-	else if (ok)
-		lbx_printf(context->out, "written to %s, %zu of %zu tensor%s\n", path, shown, list->n, LB_S(list->n));
-	return ok;
+		return false;
+	}
+	lbx_begin(context->out, NULL);
+	lbx_tell(context->out, "written to %pF, %pF of %pF\n", LBX_TEXT("file", path), LBX_INT("rows", shown),
+		 LBX_COUNT("of", list->n, "tensor"));
+	lbx_end(context->out);
+	return lb_ok();
 }
 
 static bool choose(struct lbx_context *context, const char *provider, struct lbx_tensors **ret)

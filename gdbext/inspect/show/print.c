@@ -24,14 +24,11 @@ static bool print_pending(struct lbx_context *context, const struct lbx_selectio
 	char label[LBX_SELECTION_MAX], shape[LBX_LIST_MAX], pending_text[256];
 	char expression[LBX_EXPRESSION_MAX];
 	struct lbx_pending pending;
-	json_t *o;
 
-	if (context->out->json) {
-		o = lbx_json_tensor(t);
-		json_object_set_new(o, "values", json_null());
-		lbx_json(context->out, o);
-		return lb_ok();
-	}
+	lbx_begin(context->out, NULL);
+	LBX_KEYS(context->out, lbx_json_tensor(t));
+	LBX_KEY(context->out, "values", json_null());
+	lbx_end(context->out);
 	lbx_selection_label(s, label, sizeof label);
 	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	lbx_wrap(context->out, 0, 4);

@@ -331,67 +331,6 @@ static size_t add_count(const struct quant *q, const char *what, int64_t n, int6
 	return (size_t)snprintf(ret, size, ", %lld %s (first at %s)", (long long)n, what, where);
 }
 
-static void print_scales(struct lbx_out *out, const struct quant *q)
-{
-	const struct lbx_summary *s = &q->scales;
-	const struct {
-		const char *what;
-		int64_t n, first;
-	} counts[] = {
-		{ "zero", s->special[LBX_ZERO], s->first[LBX_ZERO] },
-		{ "NaN", s->special[LBX_NAN], s->first[LBX_NAN] },
-		{ "Inf", s->special[LBX_POSITIVE_INF], s->first[LBX_POSITIVE_INF] },
-		{ "beyond 64 times the median", q->outliers, q->first_outlier },
-	};
-	char text[2048] = "no numbers";
-
-	if (!q->has_scales)
-		return;
-	if (s->argmin >= 0)
-		snprintf(text, sizeof text, "from %.5g to %.5g, median %.5g", s->min, s->max, q->median);
-	size_t used = strlen(text);
-	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-		used += add_count(q, counts[i].what, counts[i].n, counts[i].first, text + used, sizeof text - used);
-	lbx_print_folded(out, "  scales     ", text);
-}
-
-static void print_text(struct lbx_out *out, const struct quant *q)
-{
-	const struct lbx_quant_parts *p = &q->p;
-	char label[LBX_DESCRIPTION_MAX], shape[LBX_LIST_MAX], bytes[32];
-	int64_t values[LB_MAX_RANK];
-
-	lbx_describe(&p->parts[LBX_QUANT_WORDS], label, sizeof label);
-	lbx_wrap(out, 0, 4);
-	lbx_styled(out, LBX_NAME, "%s", label);
-	if (p->parts[LBX_QUANT_WORDS].dtype != LB_U32 && p->parts[LBX_QUANT_WORDS].dtype != LB_U8 &&
-	    !p->has[LBX_QUANT_SCALES])
-		lbx_printf(out, " is not quantised: codes are uint32, and have scales. Taken as");
-	else
-		lbx_printf(out, ":");
-	lbx_printf(out, " %s, %d bits, groups of %d", lbx_quant_modes[p->mode].name, p->bits, p->group);
-	lbx_printf(out, "%s%s\n", p->how[0] ? "; " : "", p->how);
-	for (int i = LBX_QUANT_SCALES; i < LBX_QUANT_PARTS; i++) {
-		if (!p->has[i])
-			continue;
-		lbx_describe(&p->parts[i], label, sizeof label);
-		lbx_wrap(out, 0, 13);
-		lbx_printf(out, "  %-10s %s\n", lbx_quant_part_names[i], label);
-	}
-	if (q->columns) {
-		values_shape(q, values);
-		lbx_format_list(values, p->parts[LBX_QUANT_WORDS].rank, shape, sizeof shape);
-		lbx_format_bytes(parts_bytes(q), bytes, sizeof bytes);
-		double n = 1;
-		for (int i = 0; i < p->parts[LBX_QUANT_WORDS].rank; i++)
-			n *= (double)values[i];
-		lbx_printf(out, "  values     %s, in %s", shape, bytes);
-		lbx_printf(out, n > 0 ? ": %.3g bits each\n" : "\n", 8 * (double)parts_bytes(q) / n);
-	}
-	print_scales(out, q);
-	lbx_findings_print(out, &q->problems);
-}
-
 static json_t *json_scales(const struct quant *q)
 {
 	const struct lbx_summary *s = &q->scales;
@@ -405,22 +344,80 @@ static json_t *json_scales(const struct quant *q)
 			 (json_int_t)q->outliers);
 }
 
-static void print_json(struct lbx_context *context, const struct quant *q)
+static void tell_scales(struct lbx_out *out, const struct quant *q)
 {
-	const struct lbx_quant_parts *p = &q->p;
-	json_t *o = json_pack("{s:s,s:i,s:i,s:o,s:I,s:o,s:o}", "mode", lbx_quant_modes[p->mode].name, "bits", p->bits,
-			      "group", p->group, "how", p->how[0] ? json_string(p->how) : json_null(), "nbytes",
-			      (json_int_t)parts_bytes(q), "scale_values", json_scales(q), "problems",
-			      lbx_findings_json(&q->problems));
-	static const char *const keys[] = { "words", "scales", "biases", "global_scale" };
-	int64_t values[LB_MAX_RANK];
+	const struct lbx_summary *s = &q->scales;
+	const struct {
+		const char *what;
+		int64_t n, first;
+	} counts[] = {
+		{ "zero", s->special[LBX_ZERO], s->first[LBX_ZERO] },
+		{ "NaN", s->special[LBX_NAN], s->first[LBX_NAN] },
+		{ "Inf", s->special[LBX_POSITIVE_INF], s->first[LBX_POSITIVE_INF] },
+		{ "beyond 64 times the median", q->outliers, q->first_outlier },
+	};
+	char text[2048] = "no numbers";
 
+	LBX_KEY(out, "scale_values", json_scales(q));
+	if (!q->has_scales)
+		return;
+	if (s->argmin >= 0)
+		snprintf(text, sizeof text, "from %.5g to %.5g, median %.5g", s->min, s->max, q->median);
+	size_t used = strlen(text);
+	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+		used += add_count(q, counts[i].what, counts[i].n, counts[i].first, text + used, sizeof text - used);
+	lbx_print_folded(out, "  scales     ", text);
+}
+
+/* What the quantised words stand for. */
+static void tell_values(struct lbx_out *out, const struct quant *q)
+{
+	int rank = q->p.parts[LBX_QUANT_WORDS].rank;
+	int64_t values[LB_MAX_RANK], bytes = parts_bytes(q);
+	double n = 1;
+
+	if (!q->columns) {
+		LBX_KEYS(out, json_pack("{s:n,s:I}", "shape", "nbytes", (json_int_t)bytes));
+		return;
+	}
 	values_shape(q, values);
-	json_object_set_new(o, "shape",
-			    q->columns ? lbx_json_list(values, p->parts[LBX_QUANT_WORDS].rank) : json_null());
-	for (int i = 0; i < LBX_QUANT_PARTS; i++)
-		json_object_set_new(o, keys[i], p->has[i] ? lbx_json_tensor(&p->parts[i]) : json_null());
-	lbx_json(context->out, o);
+	for (int i = 0; i < rank; i++)
+		n *= (double)values[i];
+	lbx_tell(out, "  values     %pF, in %pF", LBX_LIST("shape", values, rank), LBX_SIZE("nbytes", bytes));
+	lbx_printf(out, n > 0 ? ": %.3g bits each\n" : "\n", 8 * (double)bytes / n);
+}
+
+static void tell(struct lbx_out *out, const struct quant *q)
+{
+	static const char *const keys[] = { "words", "scales", "biases", "global_scale" };
+	const struct lbx_quant_parts *p = &q->p;
+	const struct lbx_tensor *words = &p->parts[LBX_QUANT_WORDS];
+	char label[LBX_DESCRIPTION_MAX];
+
+	lbx_begin(out, NULL);
+	lbx_describe(words, label, sizeof label);
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_NAME, "%s", label);
+	if (words->dtype != LB_U32 && words->dtype != LB_U8 && !p->has[LBX_QUANT_SCALES])
+		lbx_printf(out, " is not quantised: codes are uint32, and have scales. Taken as");
+	else
+		lbx_printf(out, ":");
+	lbx_tell(out, " %pF, %pF bits, groups of %pF", LBX_TEXT("mode", lbx_quant_modes[p->mode].name),
+		 LBX_INT("bits", p->bits), LBX_INT("group", p->group));
+	LBX_KEY(out, "how", lbx_json_text(p->how));
+	lbx_printf(out, "%s%s\n", p->how[0] ? "; " : "", p->how);
+	for (int i = 0; i < LBX_QUANT_PARTS; i++) {
+		LBX_KEY(out, keys[i], p->has[i] ? lbx_json_tensor(&p->parts[i]) : json_null());
+		if (!p->has[i] || i == LBX_QUANT_WORDS)
+			continue;
+		lbx_describe(&p->parts[i], label, sizeof label);
+		lbx_wrap(out, 0, 13);
+		lbx_printf(out, "  %-10s %s\n", lbx_quant_part_names[i], label);
+	}
+	tell_values(out, q);
+	tell_scales(out, q);
+	lbx_findings_tell(out, "problems", &q->problems);
+	lbx_end(out);
 }
 
 /* ---- the command ---- */
@@ -476,10 +473,7 @@ static bool run_quant(struct lbx_context *context, const struct lbx_args *args)
 	if (ok && (s.slice.n || lbx_args_option(args, "values"))) {
 		ok = print_values(context, &q, &s, &options);
 	} else if (ok && (ok = look_at_scales(context, &q))) {
-		if (context->out->json)
-			print_json(context, &q);
-		else
-			print_text(context->out, &q);
+		tell(context->out, &q);
 		lbx_set_int(context->out, "tensor_count", q.problems.n);
 	}
 	lbx_findings_deinit(&q.problems);

@@ -111,35 +111,44 @@ static bool find_now(const struct running *w, const struct lbx_thread *thread, s
 	return found;
 }
 
-/* ---- text ---- */
+/* ---- the answer ---- */
 
-static void print_thread(const struct running *w, const struct lbx_thread *thread)
+static void tell_work(const struct running *w, const struct lbx_thread *thread)
 {
 	struct lbx_out *out = w->context->out;
-	const struct lbx_stream *stream = stream_of(w, thread->tid);
-	char text[LABEL], elapsed[64];
-	struct lbx_tensor t;
+	bool timed = thread->eval && thread->started_ns && w->now_ns > thread->started_ns;
+	char elapsed[64];
 
-	lbx_wrap(out, 0, 4);
-	lbx_styled(out, LBX_TITLE, "thread %" PRIu64, thread->tid);
-	if (stream) {
-		stream_name(stream, text, sizeof text);
-		lbx_printf(out, ", %s", text);
-	}
-	if (thread->eval) {
-		lbx_printf(out, ": evaluation %" PRIu64, thread->eval);
-		if (thread->graph)
-			lbx_printf(out, " of graph %" PRIu64, thread->graph);
-		lbx_printf(out, ", %" PRIu64 " of %" PRIu64 " op%s done", thread->done, thread->total,
-			   LB_S(thread->total));
-		describe_time(w, thread->started_ns, elapsed, sizeof elapsed);
-		if (*elapsed)
-			lbx_printf(out, ", %s", elapsed);
-		lbx_printf(out, "\n");
-	} else {
+	LBX_KEY(out, "evaluation", json_integer((json_int_t)thread->eval));
+	LBX_KEY(out, "graph", lbx_json_int_if(thread->graph, (int64_t)thread->graph));
+	LBX_KEY(out, "line", lbx_json_int_if(thread->graph && thread->line, (int64_t)thread->line));
+	LBX_KEYS(out,
+		 json_pack("{s:I,s:I,s:o,s:b}", "done", (json_int_t)thread->done, "total", (json_int_t)thread->total,
+			   "elapsed_ns", lbx_json_int_if(timed, (int64_t)(w->now_ns - thread->started_ns)), "at_least",
+			   w->at_least));
+	if (!thread->eval) {
 		lbx_printf(out, ": no evaluation\n");
+		return;
 	}
-	if (find_now(w, thread, &t)) {
+	lbx_printf(out, ": evaluation %" PRIu64, thread->eval);
+	if (thread->graph)
+		lbx_printf(out, " of graph %" PRIu64, thread->graph);
+	lbx_printf(out, ", %" PRIu64 " of %" PRIu64 " op%s done", thread->done, thread->total, LB_S(thread->total));
+	describe_time(w, thread->started_ns, elapsed, sizeof elapsed);
+	lbx_printf(out, "%s%s\n", *elapsed ? ", " : "", elapsed);
+}
+
+/* The op that runs. */
+static void tell_now(const struct running *w, const struct lbx_thread *thread)
+{
+	struct lbx_out *out = w->context->out;
+	char text[LABEL];
+	struct lbx_tensor t;
+	bool found = find_now(w, thread, &t);
+
+	LBX_KEY(out, "op", found ? json_string(t.op) : json_null());
+	LBX_KEY(out, "tensor", lbx_json_int_if(thread->tensor, (int64_t)thread->tensor));
+	if (found) {
 		lbx_describe(&t, text, sizeof text);
 		lbx_wrap(out, 0, 8);
 		lbx_printf(out, "    runs ");
@@ -156,23 +165,52 @@ static void print_thread(const struct running *w, const struct lbx_thread *threa
 	if (thread->graph && thread->line)
 		lbx_printf(out, "    %s graph-%" PRIu64 ".lb:%" PRIu64 "\n", thread->tensor ? "at" : "after",
 			   thread->graph, thread->line);
+}
+
+static void tell_thread(const struct running *w, const struct lbx_thread *thread)
+{
+	struct lbx_out *out = w->context->out;
+	const struct lbx_stream *stream = stream_of(w, thread->tid);
+	char text[LABEL];
+
+	lbx_begin(out, NULL);
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_TITLE, "thread %" PRIu64, thread->tid);
+	LBX_KEY(out, "thread", json_integer((json_int_t)thread->tid));
+	LBX_KEY(out, "stream", stream ? json_integer((json_int_t)stream->id) : json_null());
+	if (stream) {
+		stream_name(stream, text, sizeof text);
+		lbx_printf(out, ", %s", text);
+	}
+	tell_work(w, thread);
+	tell_now(w, thread);
+	LBX_KEY(out, "site", lbx_json_address(thread->eval ? thread->site : 0));
 	if (thread->eval && thread->site) {
 		lbx_describe_pc(w->context->target, thread->site, text, sizeof text);
 		lbx_wrap(out, 0, 8);
 		lbx_printf(out, "    asked for by %s\n", text);
 	}
+	LBX_KEY(out, "waits_for", lbx_json_int_if(thread->waits_for, (int64_t)thread->waits_for));
 	if (thread->waits_for) {
 		describe_evaluation(w, thread->waits_for, text, sizeof text);
 		lbx_wrap(out, 0, 8);
 		lbx_printf(out, "    waits for %s\n", text);
 	}
+	lbx_end(out);
 }
 
-static void print_stream(const struct running *w, const struct lbx_stream *s)
+/* As text, those that have nothing to do are left out. */
+static void tell_stream(const struct running *w, const struct lbx_stream *s)
 {
 	struct lbx_out *out = w->context->out;
 	char name[LB_NAME_MAX + 40];
 
+	LBX_KEY(out, NULL,
+		json_pack("{s:I,s:o,s:I,s:I,s:I,s:I,s:o}", "id", (json_int_t)s->id, "name", lbx_json_text(s->name),
+			  "thread", (json_int_t)s->thread, "queued", (json_int_t)s->queued, "done", (json_int_t)s->done,
+			  "failed", (json_int_t)s->failed, "job", lbx_json_int_if(s->eval, (int64_t)s->eval)));
+	if (!s->queued && !s->eval)
+		return;
 	stream_name(s, name, sizeof name);
 	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_TITLE, "%s", name);
@@ -185,71 +223,29 @@ static void print_stream(const struct running *w, const struct lbx_stream *s)
 	lbx_printf(out, "\n");
 }
 
-/* ---- JSON ---- */
-
-static json_t *json_thread(const struct running *w, const struct lbx_thread *thread)
+static void tell(const struct running *w)
 {
-	const struct lbx_stream *stream = stream_of(w, thread->tid);
-	bool timed = w->now_ns > thread->started_ns && thread->started_ns && thread->eval;
-	struct lbx_tensor t;
-	bool found = find_now(w, thread, &t);
-
-	return json_pack("{s:I,s:o,s:I,s:o,s:o,s:I,s:I,s:o,s:b,s:o,s:o,s:o,s:o}", "thread", (json_int_t)thread->tid,
-			 "stream", stream ? json_integer((json_int_t)stream->id) : json_null(), "evaluation",
-			 (json_int_t)thread->eval, "graph",
-			 thread->graph ? json_integer((json_int_t)thread->graph) : json_null(), "line",
-			 thread->line && thread->graph ? json_integer((json_int_t)thread->line) : json_null(), "done",
-			 (json_int_t)thread->done, "total", (json_int_t)thread->total, "elapsed_ns",
-			 timed ? json_integer((json_int_t)(w->now_ns - thread->started_ns)) : json_null(), "at_least",
-			 w->at_least, "op", found ? json_string(t.op) : json_null(), "tensor",
-			 thread->tensor ? json_integer((json_int_t)thread->tensor) : json_null(), "site",
-			 thread->eval ? lbx_json_address(thread->site) : json_null(), "waits_for",
-			 thread->waits_for ? json_integer((json_int_t)thread->waits_for) : json_null());
-}
-
-static json_t *json_stream(const struct lbx_stream *s)
-{
-	return json_pack("{s:I,s:o,s:I,s:I,s:I,s:I,s:o}", "id", (json_int_t)s->id, "name",
-			 s->name[0] ? lbx_json_string(s->name) : json_null(), "thread", (json_int_t)s->thread, "queued",
-			 (json_int_t)s->queued, "done", (json_int_t)s->done, "failed", (json_int_t)s->failed, "job",
-			 s->eval ? json_integer((json_int_t)s->eval) : json_null());
-}
-
-/* ---- the command ---- */
-
-static void show(const struct running *w)
-{
-	json_t *threads = json_array(), *streams = json_array();
 	struct lbx_out *out = w->context->out;
 	int busy = 0;
 
+	lbx_begin(out, NULL);
+	lbx_begin_list(out, "threads");
 	for (int i = 0; i < w->n_threads; i++) {
-		const struct lbx_thread *thread = &w->threads[i];
-		if (!thread->eval && !thread->waits_for)
+		if (!w->threads[i].eval && !w->threads[i].waits_for)
 			continue;
 		busy++;
-		if (out->json)
-			json_array_append_new(threads, json_thread(w, thread));
-		else
-			print_thread(w, thread);
+		tell_thread(w, &w->threads[i]);
 	}
-	for (int i = 0; i < w->n_streams; i++) {
-		const struct lbx_stream *s = &w->streams[i];
-		if (out->json)
-			json_array_append_new(streams, json_stream(s));
-		else if (s->queued || s->eval)
-			print_stream(w, s);
-	}
-	lbx_set_int(out, "tensor_count", busy);
-	if (out->json) {
-		lbx_json(out, json_pack("{s:o,s:o}", "threads", threads, "streams", streams));
-		return;
-	}
-	json_decref(threads);
-	json_decref(streams);
+	lbx_end(out);
+	lbx_begin_list(out, "streams");
+	for (int i = 0; i < w->n_streams; i++)
+		tell_stream(w, &w->streams[i]);
+	lbx_end(out);
 	if (busy == 0)
 		lbx_printf(out, "No thread is evaluating; %d %s evaluated before.\n", w->n_threads,
 			   LB_PLURAL(w->n_threads, "has", "have"));
+	lbx_set_int(out, "tensor_count", busy);
+	lbx_end(out);
 }
 
 static bool run_where(struct lbx_context *context, const struct lbx_args *args)
@@ -268,9 +264,9 @@ static bool run_where(struct lbx_context *context, const struct lbx_args *args)
 	while (w.n_streams < STREAMS_MOST && lbx_table_stream(w.table, &stream, &w.streams[w.n_streams]))
 		w.n_streams++;
 	find_time(&w);
-	show(&w);
+	tell(&w);
 	free(w.threads);
-	return true;
+	return lb_ok();
 }
 
 const struct lbx_command lbx_command_where = {

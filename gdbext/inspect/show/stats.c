@@ -82,11 +82,35 @@ static void field(struct lbx_out *out, const char *name)
 	lbx_field(out, name, FIELD);
 }
 
-static void print_extreme(struct lbx_out *out, const struct stats *s, const char *name, int64_t at, double value,
-			  int64_t exact)
+static json_t *json_place(const struct stats *s, int64_t at)
 {
+	int64_t coordinates[LBX_ARRAY_RANK];
+
+	if (at < 0)
+		return json_null();
+	lbx_array_coordinates(&s->unique, at, coordinates);
+	return lbx_json_list(coordinates, s->array.rank);
+}
+
+static json_t *json_exact(const struct stats *s, int64_t at, double value, int64_t exact)
+{
+	if (at < 0)
+		return json_null();
+	if (s->array.dtype >= LB_F16 || (s->array.dtype == LB_U64 && exact < 0))
+		return lbx_json_double(value);
+	return json_integer(exact);
+}
+
+static void tell_extreme(struct lbx_out *out, const struct stats *s, bool is_max)
+{
+	const struct lbx_summary *m = &s->summary;
+	const char *name = is_max ? "max" : "min";
+	int64_t at = is_max ? m->argmax : m->argmin, exact = is_max ? m->int_max : m->int_min;
+	double value = is_max ? m->max : m->min;
 	char where[LBX_LIST_MAX], text[64];
 
+	LBX_KEY(out, name, json_exact(s, at, value, exact));
+	LBX_KEY(out, is_max ? "argmax" : "argmin", json_place(s, at));
 	field(out, name);
 	if (at < 0) {
 		lbx_printf(out, "none\n");
@@ -97,31 +121,34 @@ static void print_extreme(struct lbx_out *out, const struct stats *s, const char
 	lbx_printf(out, "%s at %s\n", text, where);
 }
 
-static void print_specials(struct lbx_out *out, const struct stats *s)
+static void tell_special(struct lbx_out *out, const struct stats *s, int i)
 {
+	int64_t n = s->summary.special[i];
 	char where[256];
 
-	for (int i = 0; i < LBX_SPECIALS; i++) {
-		int64_t n = s->summary.special[i];
-		if (s->array.dtype < LB_F16 && i != LBX_ZERO && i != LBX_OVER_F16)
-			continue;
-		field(out, specials[i].title);
-		if (n == 0) {
-			lbx_printf(out, "none\n");
-			continue;
-		}
-		place(s, s->summary.first[i], where, sizeof where);
-		lbx_styled(out, i <= LBX_NEGATIVE_INF ? LBX_WARNING : LBX_PLAIN, "%lld", (long long)n);
-		lbx_printf(out, " (%.3g%%), first at %s\n", 100 * (double)n / (double)s->summary.count, where);
+	LBX_KEY(out, specials[i].key,
+		json_pack("{s:I,s:o}", "count", (json_int_t)n, "first", json_place(s, s->summary.first[i])));
+	if (s->array.dtype < LB_F16 && i != LBX_ZERO && i != LBX_OVER_F16)
+		return;
+	field(out, specials[i].title);
+	if (n == 0) {
+		lbx_printf(out, "none\n");
+		return;
 	}
+	place(s, s->summary.first[i], where, sizeof where);
+	lbx_styled(out, i <= LBX_NEGATIVE_INF ? LBX_WARNING : LBX_PLAIN, "%lld", (long long)n);
+	lbx_printf(out, " (%.3g%%), first at %s\n", 100 * (double)n / (double)s->summary.count, where);
 }
 
-static void print_histogram(struct lbx_out *out, const struct stats *s)
+static void tell_histogram(struct lbx_out *out, const struct stats *s)
 {
 	static const char bars[] = "############################################################";
 	int64_t most = 1;
 	int room = out->width - 36;
 
+	LBX_KEY(out, "histogram",
+		json_pack("{s:o,s:o,s:o}", "low", lbx_json_double(s->low), "high", lbx_json_double(s->high), "counts",
+			  lbx_json_list(s->bins, s->n_bins)));
 	room = room<10 ? 10 : room>(int) sizeof bars - 1 ? (int)sizeof bars - 1 : room;
 	for (int i = 0; i < s->n_bins; i++)
 		most = s->bins[i] > most ? s->bins[i] : most;
@@ -140,127 +167,98 @@ static void print_histogram(struct lbx_out *out, const struct stats *s)
 		lbx_printf(out, "  %-11s %11.*g\n", "", digits, s->high);
 }
 
-static bool print_first(struct lbx_out *out, const struct stats *s, int64_t first)
+static void tell_quantiles(struct lbx_out *out, const struct stats *s)
+{
+	char key[16];
+
+	lbx_begin(out, "quantiles");
+	if (s->sample.n)
+		field(out, "quantiles");
+	for (int i = 0; i < QUANTILES && s->sample.n; i++) {
+		double value = lbx_sample_quantile(&s->sample, quantiles[i]);
+		snprintf(key, sizeof key, "%g", quantiles[i]);
+		LBX_KEY(out, key, lbx_json_double(value));
+		lbx_printf(out, "%s%g%%" LBX_STAY "%.5g", i ? "  " : "", 100 * quantiles[i], value);
+	}
+	if (s->sample.n)
+		lbx_printf(out, "\n");
+	lbx_end(out);
+}
+
+static bool tell_first(struct lbx_out *out, const struct stats *s, int64_t first)
 {
 	char elements[MAX_FIRST * 8], text[LBX_NUMBER_MAX];
 	int64_t n = first < s->array.size ? first : s->array.size;
 	int64_t width = lbx_dtype_bytes(s->array.dtype);
 
-	if (n == 0)
-		return true;
-	if (!lbx_array_copy(&s->array, 0, n, elements))
+	if (n && !lbx_array_copy(&s->array, 0, n, elements))
 		return false;
-	field(out, "first");
+	lbx_begin_list(out, "first");
+	if (n)
+		field(out, "first");
 	for (int64_t i = 0; i < n; i++) {
+		LBX_KEY(out, NULL, lbx_json_element(elements + i * width, s->array.dtype));
 		lbx_number_scalar(elements + i * width, s->array.dtype, text);
 		lbx_printf(out, "%s%s", i ? " " : "", text);
 	}
-	lbx_printf(out, "%s\n", n < s->array.size ? " ..." : "");
+	if (n)
+		lbx_printf(out, "%s\n", n < s->array.size ? " ..." : "");
+	lbx_end(out);
 	return true;
 }
 
-static bool print_text(struct lbx_out *out, const struct stats *s, const struct lbx_selection *selection, int64_t first,
-		       const char *note)
+static void tell_sums(struct lbx_out *out, const struct stats *s)
 {
 	const struct lbx_summary *m = &s->summary;
 
-	lbx_print_heading(out, selection, &s->array);
-	lbx_printf(out, "%s%s%s\n", note ? ", " : "", note ? note : "", lbx_part_note(s->array.dtype));
-	field(out, "count");
-	lbx_printf(out, "%lld\n", (long long)m->count);
-	if (m->count == 0)
-		return true;
-	print_extreme(out, s, "min", m->argmin, m->min, m->int_min);
-	print_extreme(out, s, "max", m->argmax, m->max, m->int_max);
+	LBX_KEY(out, "finite", json_integer(m->finite));
+	LBX_KEY(out, "mean", m->finite ? lbx_json_double((double)m->mean) : json_null());
 	field(out, "mean");
 	lbx_printf(out, "%.9g", m->finite ? (double)m->mean : NAN);
 	lbx_printf(out, "%s\n", m->finite < m->count ? " (of the finite values, as all sums)" : "");
+	LBX_KEY(out, "std", m->finite ? lbx_json_double(lbx_summary_std(m)) : json_null());
 	field(out, "std");
 	lbx_printf(out, "%.9g\n", lbx_summary_std(m));
+	LBX_KEY(out, "sum", lbx_json_double((double)m->sum));
 	field(out, "sum");
 	lbx_printf(out, "%.12Lg\n", m->sum);
 	field(out, "L2");
-	lbx_printf(out, "%.9g\n", lbx_summary_l2(m));
-	print_specials(out, s);
-	if (s->sample.n) {
-		field(out, "quantiles");
-		for (int i = 0; i < QUANTILES; i++)
-			lbx_printf(out, "%s%g%%" LBX_STAY "%.5g", i ? "  " : "", 100 * quantiles[i],
-				   lbx_sample_quantile(&s->sample, quantiles[i]));
-		lbx_printf(out, "\n");
-	}
+	lbx_tell(out, "%pF\n", LBX_REAL("l2", "%.9g", lbx_summary_l2(m)));
+}
+
+/* Where there are elements; as JSON always. */
+static void tell_numbers(struct lbx_out *out, const struct stats *s)
+{
+	tell_extreme(out, s, false);
+	tell_extreme(out, s, true);
+	tell_sums(out, s);
+	for (int i = 0; i < LBX_SPECIALS; i++)
+		tell_special(out, s, i);
+	tell_quantiles(out, s);
 	if (s->n_bins)
-		print_histogram(out, s);
+		tell_histogram(out, s);
+	LBX_KEY(out, "sampled", s->sample.step > 1 ? json_integer(s->sample.n) : json_false());
 	if (s->sample.step > 1) {
 		field(out, "");
 		lbx_printf(out, "quantiles and histogram are of a sample of %lld value%s\n", (long long)s->sample.n,
 			   LB_S(s->sample.n));
 	}
-	return print_first(out, s, first);
 }
 
-static json_t *json_exact(const struct stats *s, int64_t at, double value, int64_t exact)
+static bool tell(struct lbx_out *out, const struct stats *s, const struct lbx_selection *selection, int64_t first,
+		 const char *note)
 {
-	if (at < 0)
-		return json_null();
-	if (s->array.dtype >= LB_F16 || (s->array.dtype == LB_U64 && exact < 0))
-		return lbx_json_double(value);
-	return json_integer(exact);
-}
-
-static json_t *json_place(const struct stats *s, int64_t at)
-{
-	int64_t coordinates[LBX_ARRAY_RANK];
-
-	if (at < 0)
-		return json_null();
-	lbx_array_coordinates(&s->unique, at, coordinates);
-	return lbx_json_list(coordinates, s->array.rank);
-}
-
-static bool print_json(struct lbx_out *out, const struct stats *s, json_t *o, int64_t first)
-{
-	const struct lbx_summary *m = &s->summary;
-	char elements[MAX_FIRST * 8];
-	int64_t n = first < s->array.size ? first : s->array.size;
-
-	if (n && !lbx_array_copy(&s->array, 0, n, elements)) {
-		json_decref(o);
+	lbx_begin(out, NULL);
+	lbx_tell_selection(out, selection, &s->array, note);
+	lbx_tell_part(out, s->array.dtype);
+	lbx_printf(out, "\n");
+	field(out, "count");
+	lbx_tell(out, "%pF\n", LBX_INT("count", s->summary.count));
+	if (s->summary.count || out->json)
+		tell_numbers(out, s);
+	if (!tell_first(out, s, first))
 		return false;
-	}
-#define SET(key, value) json_object_set_new(o, key, value)
-	lbx_json_measured(o, s->array.dtype);
-	SET("count", json_integer(m->count));
-	SET("finite", json_integer(m->finite));
-	SET("min", json_exact(s, m->argmin, m->min, m->int_min));
-	SET("max", json_exact(s, m->argmax, m->max, m->int_max));
-	SET("argmin", json_place(s, m->argmin));
-	SET("argmax", json_place(s, m->argmax));
-	SET("mean", m->finite ? lbx_json_double((double)m->mean) : json_null());
-	SET("std", m->finite ? lbx_json_double(lbx_summary_std(m)) : json_null());
-	SET("sum", lbx_json_double((double)m->sum));
-	SET("l2", lbx_json_double(lbx_summary_l2(m)));
-	for (int i = 0; i < LBX_SPECIALS; i++)
-		SET(specials[i].key,
-		    json_pack("{s:I,s:o}", "count", (json_int_t)m->special[i], "first", json_place(s, m->first[i])));
-	json_t *list = json_object();
-	for (int i = 0; i < QUANTILES && s->sample.n; i++) {
-		char key[16];
-		snprintf(key, sizeof key, "%g", quantiles[i]);
-		json_object_set_new(list, key, lbx_json_double(lbx_sample_quantile(&s->sample, quantiles[i])));
-	}
-	SET("quantiles", list);
-	SET("sampled", s->sample.step > 1 ? json_integer(s->sample.n) : json_false());
-	if (s->n_bins)
-		SET("histogram", json_pack("{s:o,s:o,s:o}", "low", lbx_json_double(s->low), "high",
-					   lbx_json_double(s->high), "counts", lbx_json_list(s->bins, s->n_bins)));
-	list = json_array();
-	for (int64_t i = 0; i < n; i++)
-		json_array_append_new(list,
-				      lbx_json_element(elements + i * lbx_dtype_bytes(s->array.dtype), s->array.dtype));
-	SET("first", list);
-#undef SET
-	lbx_json(out, o);
+	lbx_end(out);
 	return lb_ok();
 }
 
@@ -282,20 +280,8 @@ bool lbx_print_stats(struct lbx_context *context, const struct lbx_selection *se
 		     int64_t first, const char *note)
 {
 	struct stats s = { .n_bins = 0 };
-	bool done = gather(&s, context->out, array);
+	bool done = gather(&s, context->out, array) && tell(context->out, &s, selection, first, note);
 
-	if (done && context->out->json) {
-		json_t *o = lbx_json_tensor(&selection->tensor);
-		if (selection->slice.n) {
-			json_object_set_new(o, "slice", lbx_json_string(selection->slice_text));
-			json_object_set_new(o, "slice_shape", lbx_json_list(array->shape, array->rank));
-		}
-		if (note)
-			json_object_set_new(o, "note", lbx_json_string(note));
-		done = print_json(context->out, &s, o, first);
-	} else if (done) {
-		done = print_text(context->out, &s, selection, first, note);
-	}
 	if (done)
 		set_variables(context->out, &s.summary);
 	lbx_sample_deinit(&s.sample);

@@ -182,28 +182,6 @@ static void print_axis(struct shown *s, int axis, int64_t first_row)
 	s->column++;
 }
 
-bool lbx_format_array(struct lbx_out *out, const struct lbx_array *array, const struct lbx_format_options *options)
-{
-	struct shown s;
-	char text[LBX_NUMBER_MAX];
-	bool done = prepare(&s, out, array, options);
-
-	if (done && array->rank == 0) {
-		lbx_number_scalar(s.elements, array->dtype, text);
-		lbx_printf(out, "%s\n", text);
-	} else if (done && array->size == 0) {
-		lbx_printf(out, "[]\n");
-	} else if (done) {
-		lbx_number_format(s.elements, s.size, array->dtype, options->precision, &s.format);
-		/* one column for each bracket that is open, one for the one that closes */
-		s.line_width = (out->width < 20 ? 20 : out->width) - array->rank;
-		print_axis(&s, 0, 0);
-		lbx_printf(out, "\n");
-	}
-	free(s.elements);
-	return done;
-}
-
 json_t *lbx_json_element(const void *element, enum lb_dtype dtype)
 {
 	if (dtype == LB_BOOL)
@@ -225,77 +203,43 @@ json_t *lbx_json_element(const void *element, enum lb_dtype dtype)
 	return lbx_json_double(value);
 }
 
-static void json_axis(struct shown *s, int axis, int64_t first)
+static void json_axis(struct shown *s, const char *key, int axis, int64_t first)
 {
 	int64_t below = 1;
 
 	if (axis == s->array->rank) {
-		lbx_json_part(s->out, lbx_json_element(s->elements + first * s->width, s->array->dtype));
+		LBX_KEY(s->out, key, lbx_json_element(s->elements + first * s->width, s->array->dtype));
 		return;
 	}
 	for (int i = axis + 1; i < s->array->rank; i++)
 		below *= s->shape[i];
-	s->out->write(s->out, "[", 1);
-	for (int64_t i = 0; i < s->shape[axis] && s->size; i++) {
-		if (i)
-			s->out->write(s->out, ",", 1);
-		json_axis(s, axis + 1, first + i * below);
-	}
-	s->out->write(s->out, "]", 1);
+	lbx_begin_long(s->out, key);
+	for (int64_t i = 0; i < s->shape[axis] && s->size; i++)
+		json_axis(s, NULL, axis + 1, first + i * below);
+	lbx_end(s->out);
 }
 
-bool lbx_format_json(struct lbx_out *out, const struct lbx_array *array, const struct lbx_format_options *options)
+bool lbx_format_array(struct lbx_out *out, const char *key, const struct lbx_array *array,
+		      const struct lbx_format_options *options)
 {
 	struct shown s;
+	char text[LBX_NUMBER_MAX];
 	bool done = prepare(&s, out, array, options);
 
-	if (done)
-		json_axis(&s, 0, 0);
+	if (done && out->json) {
+		json_axis(&s, key, 0, 0);
+	} else if (done && array->rank == 0) {
+		lbx_number_scalar(s.elements, array->dtype, text);
+		lbx_printf(out, "%s\n", text);
+	} else if (done && array->size == 0) {
+		lbx_printf(out, "[]\n");
+	} else if (done) {
+		lbx_number_format(s.elements, s.size, array->dtype, options->precision, &s.format);
+		/* one column for each bracket that is open, one for the one that closes */
+		s.line_width = (out->width < 20 ? 20 : out->width) - array->rank;
+		print_axis(&s, 0, 0);
+		lbx_printf(out, "\n");
+	}
 	free(s.elements);
 	return done;
-}
-
-void lbx_format_list(const int64_t *values, int n, char *ret, size_t size)
-{
-	size_t used = (size_t)snprintf(ret, size, "(");
-
-	for (int i = 0; i < n && used < size; i++)
-		used += (size_t)snprintf(ret + used, size - used, "%s%lld", i ? ", " : "", (long long)values[i]);
-	if (used < size)
-		snprintf(ret + used, size - used, n == 1 ? ",)" : ")");
-}
-
-void lbx_format_place(const int64_t *coordinates, int n, char *ret, size_t size)
-{
-	size_t used = (size_t)snprintf(ret, size, "[");
-
-	for (int i = 0; i < n && used < size; i++)
-		used += (size_t)snprintf(ret + used, size - used, "%s%lld", i ? ", " : "", (long long)coordinates[i]);
-	if (used < size)
-		snprintf(ret + used, size - used, "]");
-}
-
-void lbx_format_bytes(int64_t bytes, char *ret, size_t size)
-{
-	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-	double n = (double)bytes / 1024;
-	int unit = 0;
-
-	if (bytes < 1024) {
-		snprintf(ret, size, "%lld B", (long long)bytes);
-		return;
-	}
-	while (n >= 1024 && unit < 5) {
-		n /= 1024;
-		unit++;
-	}
-	snprintf(ret, size, "%.*f %s", n < 10 ? 1 : 0, n, units[unit]);
-}
-
-json_t *lbx_json_list(const int64_t *values, int n)
-{
-	json_t *list = json_array();
-	for (int i = 0; i < n; i++)
-		json_array_append_new(list, json_integer(values[i]));
-	return list;
 }

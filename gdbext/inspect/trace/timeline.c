@@ -87,10 +87,10 @@ static json_t *site_text(struct lbx_timeline *timeline, uint64_t pc)
 /* One event of the file, but for its arguments. */
 static void begin_event(struct lbx_timeline *timeline, const char *phase, uint32_t thread, uint64_t ns)
 {
-	lbx_printf(timeline->context->out,
-		   "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRIu32 ",\"ts\":%" PRIu64 ".%03u",
-		   *timeline->begun ? ",\n" : "[\n", phase, (int64_t)timeline->pid, thread, ns / 1000,
-		   (unsigned)(ns % 1000));
+	lbx_write(timeline->context->out,
+		  "%s{\"ph\":\"%s\",\"pid\":%" PRId64 ",\"tid\":%" PRIu32 ",\"ts\":%" PRIu64 ".%03u",
+		  *timeline->begun ? ",\n" : "[\n", phase, (int64_t)timeline->pid, thread, ns / 1000,
+		  (unsigned)(ns % 1000));
 	*timeline->begun = true;
 	if (ns > timeline->last_ns)
 		timeline->last_ns = ns;
@@ -98,24 +98,24 @@ static void begin_event(struct lbx_timeline *timeline, const char *phase, uint32
 
 static void put_name(struct lbx_timeline *timeline, const char *name, const char *category)
 {
-	lbx_printf(timeline->context->out, ",\"cat\":\"%s\",\"name\":", category);
-	lbx_json_part(timeline->context->out, lbx_json_string(name));
+	lbx_write(timeline->context->out, ",\"cat\":\"%s\",\"name\":", category);
+	lbx_json_write(timeline->context->out, lbx_json_string(name));
 }
 
 static void end_event(struct lbx_timeline *timeline, json_t *args)
 {
 	if (args) {
-		lbx_printf(timeline->context->out, ",\"args\":");
-		lbx_json_part(timeline->context->out, args);
+		lbx_write(timeline->context->out, ",\"args\":");
+		lbx_json_write(timeline->context->out, args);
 	}
-	lbx_printf(timeline->context->out, "}");
+	lbx_write(timeline->context->out, "}");
 }
 
 static void begin_slice(struct lbx_timeline *timeline, const char *name, const char *category, uint32_t thread,
 			uint64_t start, uint64_t ns)
 {
 	begin_event(timeline, "X", thread, start);
-	lbx_printf(timeline->context->out, ",\"dur\":%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
+	lbx_write(timeline->context->out, ",\"dur\":%" PRIu64 ".%03u", ns / 1000, (unsigned)(ns % 1000));
 	put_name(timeline, name, category);
 }
 
@@ -129,9 +129,9 @@ static void slice(struct lbx_timeline *timeline, const char *name, const char *c
 /* Of a slice: an arrow leads from each slice of the job to the next. */
 static void put_flow(struct lbx_timeline *timeline, uint64_t job, bool in, bool out)
 {
-	lbx_printf(timeline->context->out, ",\"bind_id\":\"0x%" PRIx64 "\"%s%s",
-		   timeline->pid << 40 | (job & 0xffffffffff), in ? ",\"flow_in\":true" : "",
-		   out ? ",\"flow_out\":true" : "");
+	lbx_write(timeline->context->out, ",\"bind_id\":\"0x%" PRIx64 "\"%s%s",
+		  timeline->pid << 40 | (job & 0xffffffffff), in ? ",\"flow_in\":true" : "",
+		  out ? ",\"flow_out\":true" : "");
 }
 
 /* scope: 't' a mark in the thread's row, 'p' through the process. */
@@ -139,7 +139,7 @@ static void mark(struct lbx_timeline *timeline, const char *name, const char *ca
 		 char scope, json_t *args)
 {
 	begin_event(timeline, "i", thread, ns);
-	lbx_printf(timeline->context->out, ",\"s\":\"%c\"", scope);
+	lbx_write(timeline->context->out, ",\"s\":\"%c\"", scope);
 	put_name(timeline, name, category);
 	end_event(timeline, args);
 }
@@ -348,11 +348,11 @@ static void op_done(struct lbx_timeline *timeline, const struct lbx_flight *flig
 	/* by hand: there may be millions */
 	timeline->totals.ops++;
 	begin_event(timeline, "X", event->thread, start);
-	lbx_printf(timeline->context->out,
-		   ",\"dur\":%" PRIu64 ".%03u,\"cat\":\"op\",\"name\":\"%s\",\"args\":{\"tensor\":%" PRId64
-		   ",\"ok\":%s}}",
-		   ns / 1000, (unsigned)(ns % 1000), strpbrk(name, "\"\\") ? "?" : name,
-		   (int64_t)arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
+	lbx_write(timeline->context->out,
+		  ",\"dur\":%" PRIu64 ".%03u,\"cat\":\"op\",\"name\":\"%s\",\"args\":{\"tensor\":%" PRId64
+		  ",\"ok\":%s}}",
+		  ns / 1000, (unsigned)(ns % 1000), strpbrk(name, "\"\\") ? "?" : name,
+		  (int64_t)arg(flight, event, "id"), arg(flight, event, "ok") ? "true" : "false");
 }
 
 static void compile(struct lbx_timeline *timeline, const struct lbx_flight *flight, const struct lb_flight_event *event)
@@ -583,5 +583,5 @@ void lbx_timeline_end(struct lbx_timeline *timeline, struct lbx_timeline_totals 
 
 void lbx_timeline_close(struct lbx_out *out)
 {
-	lbx_printf(out, "\n]\n");
+	lbx_write(out, "\n]\n");
 }

@@ -122,7 +122,7 @@ static struct job take_line(const char *text)
 /* No silent limit. */
 static void tell_lack(struct lbx_out *out)
 {
-	if (out->json || !lbx_bridge_lacks())
+	if (!lbx_bridge_lacks())
 		return;
 	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_WARNING,
@@ -173,6 +173,7 @@ void lbx_commands_run(const char *line)
 	lb_clear_error();
 	lbx_symbol_file_take_changed();
 	bool ok = run(&context, &job);
+	lbx_abandon(&out);
 	lbx_context_close(&context);
 	if (lbx_bridge_waits() && !lbx_bridge_interrupted()) {
 		lb_clear_error();

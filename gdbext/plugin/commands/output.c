@@ -141,17 +141,16 @@ void lbx_gdb_out_failure(struct lbx_out *out, const char *name)
 
 	if (!*message)
 		message = "failed, without saying why";
-	if (out->json) {
-		lbx_json(out, json_pack("{s:o}", "error", lbx_json_string(message)));
-		return;
-	}
+	lbx_begin(out, NULL);
 	lbx_wrap(out, 0, 4);
 	if (!name)
-		lbx_printf(out, "tensor: %s\n", message);
+		lbx_printf(out, "tensor: ");
 	else if (strncmp(message, name, n) == 0 && message[n] == ':')
-		lbx_printf(out, "tensor %s\n", message);
+		lbx_printf(out, "tensor ");
 	else
-		lbx_printf(out, "tensor %s: %s\n", name, message);
+		lbx_printf(out, "tensor %s: ", name);
+	lbx_tell(out, "%pF\n", LBX_TEXT("error", message));
+	lbx_end(out);
 }
 
 /* All in one line: gdb reads it byte by byte. */
