@@ -1,0 +1,393 @@
+/* A program that nobody prepared for being looked at: it computes with ggml and llama.cpp as their packages have them,
+ * without debug information, checks what came out, and stops.
+ *
+ *	program graph FOLDER [abort]           a graph on the CPU: some dtypes, blocks, views
+ *	program llama FOLDER MODEL [abort]     two sequences through a GGUF file; prints the tokens of one
+ *	program types FOLDER                   ggml's types: number, name, elements and bytes of a block
+ *	program blocks FOLDER TYPE             blocks from stdin, decoded by ggml, to stdout
+ *
+ * It stops in rest(), having printed "resting", until it can read a line; or by abort(). FOLDER has the shared
+ * libraries, or one add-on of node with everything in it. The prototypes are declared here; what changed between
+ * versions is passed as what did not change: parameters by value are copied from the stack by as many bytes as the
+ * library knows, so larger ones will do. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct ggml_tensor;
+struct ggml_context;
+struct ggml_cgraph;
+struct llama_model;
+struct llama_context;
+
+struct ggml_init_params {
+	size_t mem_size;
+	void *mem_buffer;
+	bool no_alloc;
+};
+struct any_params {
+	union {
+		char bytes[1024];
+		uint32_t words[4];
+	};
+};
+struct llama_batch {
+	int32_t n_tokens;
+	int32_t *token;
+	float *embd;
+	int32_t *pos;
+	int32_t *n_seq_id;
+	int32_t **seq_id;
+	int8_t *logits;
+	char more[64];
+};
+
+enum { F32 = 0, F16 = 1, Q4_0 = 2, Q8_0 = 8, BF16 = 30, I32_ONCE = 21, I32 = 26 };
+
+#define GGML_FUNCTIONS(X) \
+	X(struct ggml_context *, ggml_init, (struct ggml_init_params)) \
+	X(struct ggml_tensor *, ggml_new_tensor_2d, (struct ggml_context *, int, int64_t, int64_t)) \
+	X(struct ggml_tensor *, ggml_set_name, (struct ggml_tensor *, const char *)) \
+	X(void *, ggml_get_data, (const struct ggml_tensor *)) \
+	X(const char *, ggml_type_name, (int)) \
+	X(size_t, ggml_type_size, (int)) \
+	X(struct ggml_tensor *, ggml_mul_mat, (struct ggml_context *, struct ggml_tensor *, struct ggml_tensor *)) \
+	X(struct ggml_tensor *, ggml_add, (struct ggml_context *, struct ggml_tensor *, struct ggml_tensor *)) \
+	X(struct ggml_tensor *, ggml_get_rows, (struct ggml_context *, struct ggml_tensor *, struct ggml_tensor *)) \
+	X(struct ggml_tensor *, ggml_view_2d, \
+	  (struct ggml_context *, struct ggml_tensor *, int64_t, int64_t, size_t, size_t)) \
+	X(struct ggml_tensor *, ggml_transpose, (struct ggml_context *, struct ggml_tensor *)) \
+	X(struct ggml_tensor *, ggml_cont, (struct ggml_context *, struct ggml_tensor *)) \
+	X(struct ggml_cgraph *, ggml_new_graph, (struct ggml_context *)) \
+	X(void, ggml_build_forward_expand, (struct ggml_cgraph *, struct ggml_tensor *)) \
+	X(int, ggml_graph_compute_with_ctx, (struct ggml_context *, struct ggml_cgraph *, int))
+#define LLAMA_FUNCTIONS(X) \
+	X(void, llama_backend_init, (bool)) \
+	X(struct any_params, llama_model_default_params, (void)) \
+	X(struct any_params, llama_context_default_params, (void)) \
+	X(struct llama_model *, llama_load_model_from_file, (const char *, struct any_params)) \
+	X(struct llama_context *, llama_new_context_with_model, (struct llama_model *, struct any_params)) \
+	X(struct llama_batch, llama_batch_init, (int32_t, int32_t, int32_t)) \
+	X(int32_t, llama_decode, (struct llama_context *, struct llama_batch)) \
+	X(float *, llama_get_logits_ith, (struct llama_context *, int32_t))
+#define DECLARE(type, name, arguments) static type(*name) arguments;
+GGML_FUNCTIONS(DECLARE)
+LLAMA_FUNCTIONS(DECLARE)
+
+static void stop_if(bool failed, const char *what)
+{
+	if (!failed)
+		return;
+	fprintf(stderr, "program: %s\n", what);
+	exit(1);
+}
+
+static void *function(const char *name)
+{
+	void *found = dlsym(RTLD_DEFAULT, name);
+
+	stop_if(!found, name);
+	return found;
+}
+
+/* A library comes after those that it needs; one for every processor is enough. */
+static void open_libraries(const char *folder)
+{
+	static const char *const names[] = { "libggml-base.so", "libggml-cpu.so", "libggml-cpu-x64.so", "libggml.so",
+					     "libggml.*.so",    "libllama.so",    "libllama.*.so",      "*.node" };
+	void (*load_all)(const char *) = NULL;
+	int opened = 0;
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		char pattern[4096];
+		glob_t found;
+		snprintf(pattern, sizeof pattern, "%s/%s", folder, names[i]);
+		if (glob(pattern, 0, NULL, &found) != 0)
+			continue;
+		if (!strstr(names[i], "node") || opened == 0) {
+			opened++;
+			if (!dlopen(found.gl_pathv[0], RTLD_LAZY | RTLD_GLOBAL))
+				stop_if(true, dlerror());
+		}
+		globfree(&found);
+	}
+	stop_if(opened == 0, "no library in the folder");
+#define FIND(type, name, arguments) name = (type(*) arguments)function(#name);
+	GGML_FUNCTIONS(FIND)
+	/* where back ends are libraries of their own, llama looks for them here */
+	*(void **)&load_all = dlsym(RTLD_DEFAULT, "ggml_backend_load_all_from_path");
+	if (load_all)
+		load_all(folder);
+}
+
+__attribute__((noinline)) void rest(void)
+{
+	puts("resting");
+	fflush(stdout);
+	getchar();
+}
+
+static int stop(const char *how)
+{
+	fflush(stdout);
+	if (how && strcmp(how, "abort") == 0)
+		abort();
+	rest();
+	return 0;
+}
+
+/* ---- a graph ---- */
+
+enum { K = 64, ROWS = 16, COLUMNS = 3, FIRST = 4, PART = 8 };
+
+/* Integers, of which each 32 have a 127: ggml's blocks of 8 bits hold them exactly. */
+static int a_at(int column, int k)
+{
+	return k % 32 == column ? 127 : (k * 7 + column * 13) % 100 - 50;
+}
+
+static int w_at(int row, int k)
+{
+	return (row * 5 + k * 3) % 16 - 8;
+}
+
+static void put_half(uint8_t *to, uint16_t bits)
+{
+	memcpy(to, &bits, sizeof bits);
+}
+
+/* The integers -8 … 7, of which an f16 has 3 bits of mantissa at most. */
+static uint16_t half_of(int x)
+{
+	uint32_t bits;
+	float f = (float)x;
+
+	memcpy(&bits, &f, sizeof bits);
+	return (uint16_t)((bits >> 16 & 0x8000) | (x ? (bits >> 13 & 0x3ffff) - (112 << 10) : 0));
+}
+
+static void put_weights(int type, void *data)
+{
+	uint8_t *to = data;
+
+	for (int row = 0; row < ROWS; row++)
+		for (int k = 0; k < K; k += 32) {
+			const int half = 0x3800; /* 0.5 */
+			if (type == Q8_0 || type == Q4_0) {
+				put_half(to, (uint16_t)half);
+				to += 2;
+			}
+			for (int i = 0; i < 32; i++) {
+				int w = w_at(row, k + i);
+				float f = (float)w;
+				if (type == Q8_0)
+					to[i] = (uint8_t)w;
+				else if (type == Q4_0 && i < 16)
+					to[i] = (uint8_t)((w + 8) | (w_at(row, k + i + 16) + 8) << 4);
+				else if (type == F16)
+					put_half(to + 2 * i, half_of(w));
+				else if (type == BF16)
+					memcpy(to + 2 * i, (char *)&f + 2, 2);
+			}
+			to += type == Q8_0 ? 32 : type == Q4_0 ? 16 : 64;
+		}
+}
+
+static int graph(const char *how)
+{
+	static const struct {
+		int type;
+		float step;
+		const char *weights, *product;
+	} kinds[] = { { Q8_0, 0.5f, "w.q8_0", "y.q8_0" },
+		      { Q4_0, 0.5f, "w.q4_0", "y.q4_0" },
+		      { F16, 1, "w.f16", "y.f16" },
+		      { BF16, 1, "w.bf16", "y.bf16" } };
+	struct ggml_context *c = ggml_init((struct ggml_init_params){ 1 << 24, NULL, false });
+	struct ggml_tensor *a = ggml_set_name(ggml_new_tensor_2d(c, F32, K, COLUMNS), "a"), *sum = NULL;
+	bool is_old = strcmp(ggml_type_name(I32_ONCE), "i32") == 0;
+	struct ggml_tensor *ids = ggml_set_name(ggml_new_tensor_2d(c, is_old ? I32_ONCE : I32, 2, 1), "ids");
+	float *data = ggml_get_data(a), step = 0;
+
+	for (int i = 0; i < COLUMNS * K; i++)
+		data[i] = (float)a_at(i / K, i % K);
+	memcpy(ggml_get_data(ids), (int32_t[]){ 2, 0 }, 8);
+	for (size_t i = 0; i < (is_old ? 3 : 4); i++) {
+		struct ggml_tensor *w = ggml_new_tensor_2d(c, kinds[i].type, K, ROWS);
+		put_weights(kinds[i].type, ggml_get_data(ggml_set_name(w, kinds[i].weights)));
+		struct ggml_tensor *y = ggml_set_name(ggml_mul_mat(c, w, a), kinds[i].product);
+		sum = sum ? ggml_add(c, sum, y) : y;
+		step += kinds[i].step;
+	}
+	ggml_set_name(sum, "sum");
+	struct ggml_tensor *part = ggml_view_2d(c, sum, PART, COLUMNS, ROWS * sizeof(float), FIRST * sizeof(float));
+	struct ggml_tensor *turned = ggml_transpose(c, ggml_set_name(part, "part"));
+	struct ggml_tensor *result = ggml_set_name(ggml_cont(c, ggml_set_name(turned, "turned")), "result");
+	struct ggml_tensor *rows = ggml_set_name(ggml_get_rows(c, a, ids), "rows");
+	struct ggml_cgraph *g = ggml_new_graph(c);
+	ggml_build_forward_expand(g, result);
+	ggml_build_forward_expand(g, rows);
+	stop_if(ggml_graph_compute_with_ctx(c, g, 2) != 0, "ggml could not compute the graph");
+	for (int row = 0; row < PART; row++)
+		for (int column = 0; column < COLUMNS; column++) {
+			int dot = 0;
+			for (int k = 0; k < K; k++)
+				dot += w_at(row + FIRST, k) * a_at(column, k);
+			float y = ((float *)ggml_get_data(result))[row * COLUMNS + column];
+			stop_if(y != step * (float)dot, "the graph's result is wrong");
+		}
+	stop_if(memcmp(ggml_get_data(rows), data + 2 * K, K * sizeof *data) != 0, "the rows are wrong");
+	puts("computed");
+	return stop(how);
+}
+
+/* ---- a model ---- */
+
+enum { VOCABULARY = 384, PROMPT = 9, GREEDY = 12 };
+
+static void add_token(struct llama_batch *batch, int token, int position, int sequence)
+{
+	int i = batch->n_tokens++;
+
+	batch->token[i] = token;
+	batch->pos[i] = position;
+	batch->n_seq_id[i] = 1;
+	batch->seq_id[i][0] = sequence;
+	batch->logits[i] = 1;
+}
+
+static int likeliest(const float *logits)
+{
+	int best = 0;
+
+	for (int i = 1; i < VOCABULARY; i++)
+		best = logits[i] > logits[best] ? i : best;
+	return best;
+}
+
+static int llama(const char *path, const char *how)
+{
+	static const int prompt[PROMPT] = { 1, 77, 300, 12, 5, 350, 351, 200, 40 };
+	LLAMA_FUNCTIONS(FIND)
+	llama_backend_init(false);
+	struct any_params of_context = llama_context_default_params();
+	if (of_context.words[0] == 512) /* once it began with a seed, and took any sequence */
+		of_context.words[3] = 2;
+	struct llama_model *model = llama_load_model_from_file(path, llama_model_default_params());
+	stop_if(!model, "llama could not read the model");
+	struct llama_context *context = llama_new_context_with_model(model, of_context);
+	stop_if(!context, "llama could not make a context");
+	struct llama_batch batch = llama_batch_init(64, 0, 1);
+
+	for (int i = 0; i < PROMPT; i++)
+		add_token(&batch, prompt[i], i, 0);
+	for (int i = 0; i < PROMPT / 2; i++)
+		add_token(&batch, prompt[PROMPT - 1 - i], i, 1);
+	stop_if(llama_decode(context, batch) != 0, "llama could not decode");
+	int token = likeliest(llama_get_logits_ith(context, PROMPT - 1));
+	for (int i = 0; i < GREEDY; i++) {
+		printf("%s%d", i ? ", " : "", token);
+		if (i == GREEDY - 1)
+			break;
+		batch.n_tokens = 0;
+		add_token(&batch, token, PROMPT + i, 0);
+		add_token(&batch, token, PROMPT / 2 + i, 1);
+		stop_if(llama_decode(context, batch) != 0, "llama could not decode");
+		token = likeliest(llama_get_logits_ith(context, 0));
+	}
+	puts("");
+	return stop(how);
+}
+
+/* ---- types ---- */
+
+/* The words of a type's traits: name, elements of a block (one word or two), bytes, whether it is quantised, then
+ * the decoder. */
+static void traits_of(int type, void *words[16])
+{
+	void *(*get)(int) = NULL;
+	struct traits {
+		void *words[16];
+	} (*get_copy)(int) = NULL;
+
+	*(void **)&get = dlsym(RTLD_DEFAULT, "ggml_get_type_traits");
+	if (get) {
+		memcpy(words, get(type), 7 * sizeof *words);
+		return;
+	}
+	*(void **)&get_copy = function("ggml_internal_get_type_traits");
+	struct traits traits = get_copy(type);
+	memcpy(words, traits.words, sizeof traits.words);
+}
+
+static int bytes_at(int type, void *const words[16])
+{
+	return (size_t)words[2] == ggml_type_size(type) ? 2 : 3;
+}
+
+enum { MOST_TYPES = 1 << 16 };
+
+static void end(int signal)
+{
+	(void)signal;
+	_exit(0);
+}
+
+/* How many there are ggml tells by abort(); before that it would have a debugger print the stack. */
+static int types(void)
+{
+	setenv("PATH", "", 1);
+	signal(SIGABRT, end);
+	for (int type = 0; type < MOST_TYPES; type++) {
+		void *words[16] = { NULL };
+		traits_of(type, words);
+		if (words[0] && ggml_type_size(type))
+			printf("%d %s %d %zu\n", type, (char *)words[0], (int)(intptr_t)words[1], ggml_type_size(type));
+		fflush(stdout);
+	}
+	return 0;
+}
+
+static int blocks(int type)
+{
+	void *words[16] = { NULL }, *block;
+	void (*to_float)(const void *, float *, int64_t) = NULL;
+
+	ggml_init((struct ggml_init_params){ 1 << 16, NULL, false }); /* fills its tables */
+	traits_of(type, words);
+	int64_t n = (int)(intptr_t)words[1];
+	size_t bytes = ggml_type_size(type);
+	*(void **)&to_float = words[bytes_at(type, words) + 2];
+	float *values = malloc((size_t)n * sizeof *values);
+	block = malloc(bytes);
+	stop_if(!block || !values, "out of memory");
+	stop_if(!to_float, "ggml has no decoder for this type");
+	while (fread(block, bytes, 1, stdin) == 1) {
+		to_float(block, values, n);
+		stop_if(fwrite(values, sizeof *values, (size_t)n, stdout) != (size_t)n, "stdout");
+	}
+	free(block);
+	free(values);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	stop_if(argc < 3, "which folder?");
+	open_libraries(argv[2]);
+	if (strcmp(argv[1], "graph") == 0)
+		return graph(argv[3]);
+	if (strcmp(argv[1], "types") == 0)
+		return types();
+	stop_if(argc < 4, "an argument is missing");
+	if (strcmp(argv[1], "llama") == 0)
+		return llama(argv[3], argv[4]);
+	return blocks(atoi(argv[3]));
+}
