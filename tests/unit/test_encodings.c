@@ -17,11 +17,11 @@
 
 #include "base/error.h"
 #include "inspect/operand/operand.h"
-#include "session.h"
+#include "made.h"
+#include "says.h"
 
 enum { AT = IMAGE_DATA + 0x8000, LARGE_AT = IMAGE_DATA + 0x10000, LARGE_ROWS = 4, LARGE_COLUMNS = 40000 };
 
-static struct lbx_tensors made;
 static const double half[] = { 0.5 }, each[] = { 1, 0.5, 2 };
 static const int64_t three[] = { 3 }, middle[] = { 128 }, zeros[] = { 0, 1, -1 };
 
@@ -58,14 +58,11 @@ static const struct {
 	{ "lazy", NULL, NULL, { 3, 64 }, { 64, 1 }, 0, 0 },
 };
 
-static void make(uint64_t i, struct lbx_tensor *ret)
+static void make_tensor(uint64_t i, struct lbx_tensor *ret)
 {
 	bool ready = i != LAZY;
 
 	*ret = (struct lbx_tensor){
-		.of = &made,
-		.id = i,
-		.address = i,
 		.state = ready ? LBX_READY : LBX_LAZY,
 		.dtype = LB_F32,
 		.encoding = rows[i - 1].blocks ? lbx_encoding_of_blocks(rows[i - 1].blocks) : rows[i - 1].encoding,
@@ -85,65 +82,26 @@ static void make(uint64_t i, struct lbx_tensor *ret)
 	snprintf(ret->name, sizeof ret->name, "%s", rows[i - 1].name);
 }
 
-static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
+static void make_buffer(uint64_t i, struct lbx_buffer *ret)
 {
-	(void)tensors, (void)bad;
-	if (*slot >= TENSORS)
-		return LBX_NEXT_END;
-	make(++*slot, ret);
-	return LBX_NEXT_TENSOR;
+	int64_t n = rows[i - 1].bytes;
+
+	*ret = (struct lbx_buffer){ .data = (uint64_t)rows[i - 1].at, .nbytes = n, .capacity = n, .refs = 1 };
 }
 
-static bool by_number(struct lbx_tensors *tensors, uint64_t number, struct lbx_tensor *ret)
-{
-	(void)tensors;
-	if (number == 0 || number > TENSORS)
-		return lb_fail("there is no made-up tensor #%llu", (unsigned long long)number);
-	make(number, ret);
-	return true;
-}
-
-static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
+static uint64_t input_of(const struct lbx_tensor *t, uint32_t i)
 {
 	(void)t, (void)i;
-	return by_number(tensors, W4, ret);
-}
-
-static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i)
-{
-	(void)tensors, (void)t, (void)i;
 	return W4;
 }
 
-static bool next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret)
-{
-	(void)tensors;
-	if (*slot >= LARGE)
-		return false;
-	*ret = (struct lbx_buffer){ .id = *slot + 1,
-				    .data = (uint64_t)rows[*slot].at,
-				    .nbytes = rows[*slot].bytes,
-				    .capacity = rows[*slot].bytes,
-				    .refs = 1 };
-	++*slot;
-	return true;
-}
-
-static const struct lbx_tensors_ops ops = {
-	.next = next,
-	.by_id = by_number,
-	.by_address = by_number,
-	.input = input,
-	.input_id = input_id,
-	.next_buffer = next_buffer,
+static const struct made made = {
+	.n = TENSORS,
+	.n_buffers = LARGE,
+	.tensor = make_tensor,
+	.buffer = make_buffer,
+	.input = input_of,
 };
-
-static bool open_made(struct lbx_context *context, struct lbx_tensors **ret)
-{
-	made = (struct lbx_tensors){ .ops = &ops, .target = context->target, .provider = "made" };
-	*ret = &made;
-	return true;
-}
 
 /* ---- the bytes, and what they say ---- */
 
@@ -194,14 +152,11 @@ static void put(struct image *image)
 /* In memory that is mapped here, and in memory that is read. */
 static int begin(void **state, bool maps)
 {
-	static struct lbx_provider providers[2];
 	struct session *s = session_create(false);
 
 	put(&s->image);
-	image_root(&s->image)->magic = 0;
 	s->image.maps = maps;
-	providers[0] = (struct lbx_provider){ "made", open_made };
-	s->context.providers = providers;
+	made_alone(s, &made);
 	*state = s;
 	return 0;
 }
@@ -214,14 +169,6 @@ static int begin_mapped(void **state)
 static int begin_read(void **state)
 {
 	return begin(state, false);
-}
-
-static void says(struct session *s, const char *command, const char *line, const char *expected)
-{
-	const char *text = session_says(s, command, line);
-
-	if (!strstr(text, expected))
-		fail_msg("%s %s: no '%s' in:\n%s", command, line, expected, text);
 }
 
 /* ---- values ---- */

@@ -13,12 +13,11 @@
 
 #include "base/error.h"
 #include "inspect/operand/select.h"
-#include "session.h"
+#include "made.h"
+#include "says.h"
 #include "tensors/axes.h"
 
 enum { TENSORS = 9, SUM = 7, DEEP = 9, INPUTS = 10 };
-
-static struct lbx_tensors made;
 
 static const struct {
 	const char *name;
@@ -39,13 +38,11 @@ static const struct {
 
 /* Tensor number i, from 1: 2 x 3 floats at the beginning of x's elements, `deep` with 62 axes of size 1 between
  * the two; the sum has ten inputs. */
-static void make(uint64_t i, struct lbx_tensor *ret)
+static void make_tensor(uint64_t i, struct lbx_tensor *ret)
 {
 	bool has_data = rows[i - 1].state == LBX_READY;
 
 	*ret = (struct lbx_tensor){
-		.of = &made,
-		.id = i,
 		.state = rows[i - 1].state,
 		.overwriter = rows[i - 1].overwriter,
 		.place = rows[i - 1].place,
@@ -70,114 +67,42 @@ static void make(uint64_t i, struct lbx_tensor *ret)
 		shape[k] = k == 0 ? 2 : k == LBX_RANK_MAX - 1 ? 3 : 1;
 		strides[k] = k == LBX_RANK_MAX - 1 ? 1 : 3;
 	}
-	assert_true(lbx_tensor_set_axes(&made.axes, ret, LBX_RANK_MAX, shape, strides));
-}
-
-static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
-{
-	(void)tensors, (void)bad;
-	if (*slot >= TENSORS)
-		return LBX_NEXT_END;
-	make(++*slot, ret);
-	return LBX_NEXT_TENSOR;
-}
-
-static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
-{
-	(void)tensors;
-	if (id == 0 || id > TENSORS)
-		return lb_fail("there is no made-up tensor #%llu", (unsigned long long)id);
-	make(id, ret);
-	return true;
-}
-
-static bool by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
-{
-	(void)tensors, (void)ret;
-	return lb_fail("0x%llx is no made-up tensor", (unsigned long long)address);
+	assert_true(lbx_tensor_set_axes(&made_set.axes, ret, LBX_RANK_MAX, shape, strides));
 }
 
 /* One, with the elements of all. */
-static bool next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret)
+static void make_buffer(uint64_t i, struct lbx_buffer *ret)
 {
-	(void)tensors;
-	*ret = (struct lbx_buffer){ .id = 1, .data = IMAGE_DATA, .nbytes = 24, .capacity = 24, .refs = 2 };
-	return (*slot)++ == 0;
+	(void)i;
+	*ret = (struct lbx_buffer){ .data = IMAGE_DATA, .nbytes = 24, .capacity = 24, .refs = 2 };
 }
 
-static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
+static uint64_t input_of(const struct lbx_tensor *t, uint32_t i)
 {
-	(void)tensors;
-	if (i >= t->n_inputs)
-		return lb_fail("no input %u", i);
-	make(1 + i % 6, ret);
-	return true;
+	(void)t;
+	return 1 + i % 6;
 }
 
-static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i)
-{
-	(void)tensors;
-	return i < t->n_inputs ? 1 + i % 6 : 0;
-}
-
-static const struct lbx_tensors_ops ops = {
-	.next = next,
-	.by_id = by_id,
-	.by_address = by_address,
-	.next_buffer = next_buffer,
-	.input = input,
-	.input_id = input_id,
+static const struct made made = {
+	.n = TENSORS,
+	.n_buffers = 1,
+	.tensor = make_tensor,
+	.buffer = make_buffer,
+	.input = input_of,
 };
-
-static bool open_made(struct lbx_context *context, struct lbx_tensors **ret)
-{
-	made = (struct lbx_tensors){ .ops = &ops, .target = context->target, .provider = "made" };
-	*ret = &made;
-	return true;
-}
-
-/* Beside the runtime's tensors; or alone, in a program without the runtime. */
-static struct session *session_with(bool beside)
-{
-	static struct lbx_provider providers[3];
-	struct session *s = session_create(false);
-
-	memset(providers, 0, sizeof providers);
-	if (beside)
-		providers[0] = lbx_providers[0];
-	else
-		image_root(&s->image)->magic = 0;
-	providers[beside] = (struct lbx_provider){ "made", open_made };
-	s->context.providers = providers;
-	return s;
-}
 
 static int begin_beside(void **state)
 {
-	*state = session_with(true);
+	*state = session_create(false);
+	made_beside(*state, &made);
 	return 0;
 }
 
 static int begin_alone(void **state)
 {
-	*state = session_with(false);
+	*state = session_create(false);
+	made_alone(*state, &made);
 	return 0;
-}
-
-static void says(struct session *s, const char *command, const char *line, const char *expected)
-{
-	const char *text = session_says(s, command, line);
-
-	if (!strstr(text, expected))
-		fail_msg("%s %s: no '%s' in:\n%s", command, line, expected, text);
-}
-
-static void is_silent_about(struct session *s, const char *command, const char *line, const char *unexpected)
-{
-	const char *text = session_says(s, command, line);
-
-	if (strstr(text, unexpected))
-		fail_msg("%s %s: '%s' in:\n%s", command, line, unexpected, text);
 }
 
 static void both_are_listed(void **state)
@@ -484,8 +409,8 @@ static bool waits(struct lbx_target *target)
 
 static void a_provider_may_come_later(void **state)
 {
-	static const struct lbx_provider late[] = { { "made", open_made }, { "late", open_late }, { 0 } };
-	static const struct lbx_provider now[] = { { "made", open_made }, { 0 } };
+	const struct lbx_provider late[] = { made_provider(&made), { .name = "late", .open = open_late }, { 0 } };
+	const struct lbx_provider now[] = { made_provider(&made), { 0 } };
 	struct session *s = *state;
 	struct lbx_target_ops ops = *s->context.target->ops;
 	const struct lbx_target_ops *before = s->context.target->ops;

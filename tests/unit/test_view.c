@@ -13,15 +13,7 @@
 #include "between.h"
 #include "inspect/operand/select.h"
 #include "inspect/operand/view.h"
-#include "session.h"
-
-static void says(struct session *s, const char *command, const char *line, const char *expected)
-{
-	const char *text = session_says(s, command, line);
-
-	if (!strstr(text, expected))
-		fail_msg("%s %s: no '%s' in:\n%s", command, line, expected, text);
-}
+#include "says.h"
 
 /* x is 4 x 6 x 10 quarters from 0 on, at IMAGE_DATA. */
 static void it_prints_like_a_tensor(void **state)
