@@ -165,6 +165,7 @@ bool lbx_table_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct l
 		if (r.id[0] == 0 || r.data[0] == 0)
 			continue;
 		*ret = (struct lbx_buffer){
+			.of = tensors,
 			.address = at,
 			.id = r.id[0],
 			.data = r.data[0],

@@ -18,8 +18,8 @@ enum { LBX_RANK_MAX = 64 };
 
 struct lbx_tensor {
 	struct lbx_tensors *of; /* the set that it is of; NULL: of none, as memory that is looked at as one */
-	uint64_t address; /* of the record: the program's lb_tensor * */
-	uint64_t id;
+	uint64_t address; /* of the record: the program's lb_tensor *; 0 throughout a set that has none */
+	uint64_t id; /* unlike any other of its set, and the same whenever it is read; not 0 */
 	bool torn;        /* its record was being changed: fields may not fit together */
 	enum lbx_state state;
 	uint64_t overwriter; /* id; see state.h */
@@ -84,6 +84,7 @@ bool lbx_tensor_in_bounds(const struct lbx_tensor *t);
 
 /* Memory that tensors share. */
 struct lbx_buffer {
+	struct lbx_tensors *of; /* whose it is */
 	uint64_t address, id, data, tensor;
 	int64_t nbytes, capacity;
 	uint32_t refs, flags;

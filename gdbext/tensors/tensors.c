@@ -19,7 +19,9 @@ bool lbx_tensors_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tens
 
 bool lbx_tensors_by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
 {
-	return tensors->ops->by_address(tensors, address, ret);
+	return tensors->ops->by_address
+		   ? tensors->ops->by_address(tensors, address, ret)
+		   : lb_fail("0x%" PRIx64 " is not the address of a tensor of %s", address, tensors->provider);
 }
 
 bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
@@ -30,6 +32,17 @@ bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct
 bool lbx_tensors_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret)
 {
 	return tensors->ops->next_buffer && tensors->ops->next_buffer(tensors, slot, ret);
+}
+
+struct lbx_key lbx_tensor_key(const struct lbx_tensor *t)
+{
+	return (struct lbx_key){ t->of, t->address, t->id };
+}
+
+bool lbx_tensor_by_key(const struct lbx_key *key, struct lbx_tensor *ret)
+{
+	return key->address ? lbx_tensors_by_address(key->of, key->address, ret)
+			    : lbx_tensors_by_id(key->of, key->id, ret);
 }
 
 bool lbx_tensors_buffer_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_buffer *ret)

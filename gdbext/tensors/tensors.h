@@ -18,7 +18,7 @@ struct lbx_tensors {
 enum lbx_next { LBX_NEXT_TENSOR, LBX_NEXT_END, LBX_NEXT_ERROR };
 
 /* What a provider does; callers go through the functions below. next, by_id,
- * by_address, input and input_id must be there; NULL for another: it has none of that. Iteration is by slot
+ * input and input_id must be there; NULL for another: it has none of that. Iteration is by slot
  * number, below LBX_SLOTS_MAX, and goes on after a bad record. */
 enum { LBX_SLOT_BITS = 56 };
 #define LBX_SLOTS_MAX (1ULL << LBX_SLOT_BITS)
@@ -47,6 +47,14 @@ bool lbx_tensors_by_address(struct lbx_tensors *tensors, uint64_t address, struc
 /* The tensor whose record holds an address. False without error when no record does; with one when that
  * tensor is freed or damaged. */
 bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
+/* What tells a tensor from all others, of whatever set. It takes less room than the tensor. */
+struct lbx_key {
+	struct lbx_tensors *of;
+	uint64_t address, id;
+};
+struct lbx_key lbx_tensor_key(const struct lbx_tensor *t);
+/* The tensor as it is now. Fails like lbx_tensors_by_address(), or, where that is 0, lbx_tensors_by_id(). */
+bool lbx_tensor_by_key(const struct lbx_key *key, struct lbx_tensor *ret);
 /* The next buffer in use or cached at or after *slot, which moves past it; false at the end. */
 bool lbx_tensors_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret);
 /* The buffer that holds an address: by walking the buffers. False without error if none. */

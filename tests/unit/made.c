@@ -22,18 +22,12 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 	return *slot < now->n && by_id(tensors, ++*slot, ret) ? LBX_NEXT_TENSOR : LBX_NEXT_END;
 }
 
-static bool by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
-{
-	(void)tensors, (void)ret;
-	return lb_fail("0x%llx is no made-up tensor", (unsigned long long)address);
-}
-
 static bool next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret)
 {
-	(void)tensors;
 	if (*slot >= now->n_buffers)
 		return false;
 	now->buffer(++*slot, ret);
+	ret->of = tensors;
 	ret->id = *slot;
 	return true;
 }
@@ -54,7 +48,6 @@ static bool open_made(struct lbx_context *context, struct lbx_tensors **ret)
 	static const struct lbx_tensors_ops ops = {
 		.next = next,
 		.by_id = by_id,
-		.by_address = by_address,
 		.next_buffer = next_buffer,
 		.input = input,
 		.input_id = input_id,

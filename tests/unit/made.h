@@ -9,7 +9,7 @@ struct made {
 	uint64_t n, n_buffers;
 	/* All but `of` and `id`. */
 	void (*tensor)(uint64_t id, struct lbx_tensor *ret);
-	/* All but `id`, which is from 1, too. */
+	/* Likewise. */
 	void (*buffer)(uint64_t id, struct lbx_buffer *ret);
 	/* The number of input i, below t->n_inputs. */
 	uint64_t (*input)(const struct lbx_tensor *t, uint32_t i);

@@ -134,7 +134,7 @@ static void a_file_is_compared_with(void **state)
 	image_set(&s->image, LB_KIND_BUFFER, 1, "capacity", 4096);
 	holds(memory(s, line), "      +3.9 KiB  bool: 4.0 KiB, was 64 B");
 	snprintf(line, sizeof line, "--since %s", path);
-	holds(memory(s, line), "(no tensor's): 4.9 KiB, was 1.0 KiB"); /* the image names no site */
+	holds(memory(s, line), "(not known): 4.9 KiB, was 1.0 KiB"); /* the image names no site */
 	/* cut short anywhere, it is an error that names the file */
 	ssize_t n = pread(fd, whole, sizeof whole, 0);
 	assert_between(n, 100, sizeof whole - 1);

@@ -181,6 +181,20 @@ static void ten_inputs_are_seen(void **state)
 	says(s, "peek", "sum", "tensor #2 has been overwritten by #1");
 }
 
+/* A value that is elsewhere is none that an evaluation will give. */
+static void only_lazy_ones_are_counted_so(void **state)
+{
+	struct session *s = *state;
+
+	says(s, "graph", "sum", "\n7 tensors: 1 ready, 1 not yet computed, 5 without a value; depth 1\n");
+	says(s, "list", "", "1 damaged (24 B once evaluated)\n");
+	says(s, "memory", "", "(not known): 1 buffer, 1 lazy that would take 24 B\n");
+	says(s, "info", "far", "value       none: it is on CUDA 1: its value is not in the program's memory\n");
+	says(s, "info", "gone", "value       none: it has been overwritten by #1\n");
+	says(s, "info", "sum", "value       none yet: peek would replay 1 operation");
+	is_silent_about(s, "info", "far --json", "\"pending\"");
+}
+
 /* What belongs to no provider works without one that has records, sites or counters. */
 static void every_inspection_answers(void **state)
 {
@@ -391,8 +405,157 @@ static void the_runtime_is_asked_for(void **state)
 	}
 }
 
+/* ---- tensors that share their inputs ---- */
+
+/* x, with a NaN; then a chain, in which each is the sum of the one before and itself; and two that are inputs of
+ * each other. Beside them a ready view of x, and packed words with their scales and biases. */
+enum {
+	SHARED_X = 1,
+	SHARED_LAST = 41,
+	SHARED_LOOP,
+	SHARED_BACK,
+	SHARED_VIEW,
+	SHARED_WORDS,
+	SHARED_SCALES,
+	SHARED_BIASES,
+	SHARED_AT = IMAGE_DATA + 0x8000,
+	SHARED_WORDS_AT = SHARED_AT + 0x100
+};
+
+/* 64 codes of 4 bits, a scale and a bias. */
+static void make_packed(uint64_t i, struct lbx_tensor *ret)
+{
+	static const char *const names[] = { "q", "q.scales", "q.biases" };
+	int64_t n = i == SHARED_WORDS ? 8 : 1;
+
+	*ret = (struct lbx_tensor){
+		.state = LBX_READY,
+		.dtype = i == SHARED_WORDS ? LB_U32 : LB_F32,
+		.op = "weight",
+		.op_class = LB_CLASS_LEAF,
+		.rank = 2,
+		.layout_known = true,
+		.axes.few = { { 1, n }, { n, 1 } },
+		.size = n,
+		.buffer_id = i,
+		.data = SHARED_WORDS_AT + 0x100 * (i - SHARED_WORDS),
+		.buffer_bytes = 4 * n,
+		.buffer_refs = 1,
+	};
+	snprintf(ret->name, sizeof ret->name, "%s", names[i - SHARED_WORDS]);
+}
+
+static void make_shared(uint64_t i, struct lbx_tensor *ret)
+{
+	bool ready = i == SHARED_X || i == SHARED_VIEW;
+
+	if (i >= SHARED_WORDS) {
+		make_packed(i, ret);
+		return;
+	}
+
+	*ret = (struct lbx_tensor){
+		.state = ready ? LBX_READY : LBX_LAZY,
+		.dtype = LB_F32,
+		.op = i == SHARED_X ? "weight"
+		      : ready       ? "transpose"
+				    : "add",
+		.op_class = i == SHARED_X ? LB_CLASS_LEAF
+			    : ready       ? LB_CLASS_VIEW
+					  : LB_CLASS_BINARY,
+		.rank = 2,
+		.layout_known = true,
+		.axes.few = { { 2, 3 }, { 3, 1 } },
+		.size = 6,
+		.n_inputs = i == SHARED_X ? 0
+			    : ready       ? 1
+					  : 2,
+		.buffer_id = ready,
+		.data = ready ? SHARED_AT : 0,
+		.buffer_bytes = ready ? 24 : 0,
+		.buffer_refs = ready ? 2 : 0,
+	};
+	snprintf(ret->name, sizeof ret->name, "s%d", (int)i);
+}
+
+static void make_shared_buffer(uint64_t i, struct lbx_buffer *ret)
+{
+	(void)i;
+	*ret = (struct lbx_buffer){ .data = SHARED_AT, .nbytes = 24, .capacity = 24, .refs = 2 };
+}
+
+static uint64_t shared_input(const struct lbx_tensor *t, uint32_t i)
+{
+	(void)i;
+	return t->id == SHARED_LOOP   ? SHARED_BACK
+	       : t->id == SHARED_BACK ? SHARED_LOOP
+	       : t->id == SHARED_VIEW ? SHARED_X
+				      : t->id - 1;
+}
+
+static const struct made shared = {
+	.n = SHARED_BIASES,
+	.n_buffers = 1,
+	.tensor = make_shared,
+	.buffer = make_shared_buffer,
+	.input = shared_input,
+};
+
+static int begin_shared(void **state)
+{
+	static const uint32_t bits[] = { 0x3f800000, 0x40000000, 0x7fc00000, 0x40800000, 0x40a00000, 0x40c00000 };
+	struct session *s = session_create(false);
+
+	memcpy(image_at(&s->image, SHARED_AT, sizeof bits), bits, sizeof bits);
+	*(uint32_t *)image_at(&s->image, SHARED_WORDS_AT, 4) = 0x43210;
+	*(float *)image_at(&s->image, SHARED_WORDS_AT + 0x100, 4) = 0.5f;
+	*(float *)image_at(&s->image, SHARED_WORDS_AT + 0x200, 4) = 10;
+	made_alone(s, &shared);
+	*state = s;
+	return 0;
+}
+
+/* A tensor that is met again is known by its number. */
+static void graphs_need_no_records(void **state)
+{
+	struct session *s = *state;
+
+	says(s, "graph", "s3", "as in line ");
+	says(s, "graph", "s3", "3 tensors: 1 ready, 2 not yet computed; depth 2\n");
+	says(s, "graph", "s41 --depth 100", "41 tensors: 1 ready, 40 not yet computed; depth 40\n");
+	says(s, "info", "s41", "peek would replay 40 operations from 1 ready tensor");
+	says(s, "peek", "s41[0, :2]", "[1.0995116e+12 2.1990233e+12]");
+	says(s, "origin", "s41", "  s1 (#1, float32 (2, 3), ready), first at [0, 2]\n");
+	says(s, "origin", "s41", "by way of #40 s40 add, #39 s39 add, ");
+	says(s, "peek", "s42", "the graph leads from #42 back to itself");
+	says(s, "graph", "s41 --json", "{\"root\":41,\"cut\":false,");
+	says(s, "graph", "s41 --json", "\"record\":null,\"provider\":\"made\"},{\"id\":1,\"name\":\"s1\",");
+	says(s, "origin", "s41", "NaN: it was in the data, in an unknown place\n");
+}
+
+/* Numbers of buffers are of a provider, as those of tensors. */
+static void buffers_are_told_apart(void **state)
+{
+	struct session *s = *state;
+
+	says(s, "memory", "", "     1.0 KiB 100%  (not known): 3 buffers, ");
+	says(s, "memory", "--by name --json", "{\"key\":\"weight\",\"bytes\":24,\"buffers\":1,");
+}
+
+static void memory_needs_no_records(void **state)
+{
+	struct session *s = *state;
+
+	says(s, "at", "0x208008", "s1 (#1, float32 (2, 3), ready): element [0, 2]");
+	says(s, "owner", "0x208008", "s1");
+	says(s, "quant", "q", "  scales     q.scales (#46, float32 (1, 1), ready)");
+	says(s, "quant", "q[0, :5]", "[10.  10.5 11.  11.5 12. ]\n");
+	says(s, "quant", "q --values --json", "\"inputs\":[45,46,47]");
+}
+
 #define BESIDE(test) cmocka_unit_test_setup_teardown(test, begin_beside, session_stop)
 #define ALONE(test) cmocka_unit_test_setup_teardown(test, begin_alone, session_stop)
+#define SHARED(test) cmocka_unit_test_setup_teardown(test, begin_shared, session_stop)
 
 /* What could not be asked yet is asked again, and nothing is there twice. */
 static bool open_late(struct lbx_context *context, struct lbx_tensors **ret)
@@ -433,10 +596,12 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		BESIDE(both_are_listed),
 		BESIDE(numbers_say_whose),
+		BESIDE(buffers_are_told_apart),
 		BESIDE(what_is_not_there_says_why),
 		BESIDE(the_runtime_s_tensors_are_asked_for),
 		ALONE(what_is_not_there_says_why),
 		ALONE(ten_inputs_are_seen),
+		ALONE(only_lazy_ones_are_counted_so),
 		ALONE(every_inspection_answers),
 		ALONE(alone_its_numbers_are_enough),
 		ALONE(sixty_four_axes_are_seen),
@@ -445,6 +610,8 @@ int main(void)
 		cmocka_unit_test(axes_have_limits),
 		ALONE(the_runtime_is_asked_for),
 		ALONE(a_provider_may_come_later),
+		SHARED(graphs_need_no_records),
+		SHARED(memory_needs_no_records),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,11 +90,14 @@ static bool next(struct lbx_table *table, const struct buffers *b, struct cursor
 	return false;
 }
 
-bool lbx_freed_find(struct lbx_table *table, uint64_t id, struct lbx_tensor *ret)
+bool lbx_freed_find(struct lbx_context *context, const struct lbx_tensors *of, uint64_t id, struct lbx_tensor *ret)
 {
+	struct lbx_table *table = context->table;
 	struct lbx_buffer buffer;
 	uint64_t slot = 0;
 
+	if (id == 0 || !table || of != lbx_table_tensors(table))
+		return false;
 	while (lbx_table_next_freed(table, &slot, ret)) {
 		if (ret->id != id)
 			continue;

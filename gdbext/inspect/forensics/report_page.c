@@ -304,7 +304,7 @@ static void print_graph(struct lbx_context *context, struct lbx_out *page, const
 	for (int k = 0; r->n_threads && k < r->threads[0].n; k++)
 		for (int h = 0; h < r->threads[0].frames[k].n_held; h++) {
 			const struct lbx_place *p = &r->threads[0].frames[k].held[h].place;
-			if (p->tensor.state != LBX_READY && (!lazy || p->tensor.id > lazy->id))
+			if (p->tensor.of && lbx_tensor_is_pending(&p->tensor) && (!lazy || p->tensor.id > lazy->id))
 				lazy = &p->tensor;
 		}
 	if (!lazy)

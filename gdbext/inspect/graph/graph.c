@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/vector.h"
-#include "inspect/graph/address_map.h"
+#include "inspect/graph/key_map.h"
 
 enum { NOT_YET = UINT32_MAX };
 
@@ -17,7 +17,7 @@ struct walk {
 	struct lbx_context *context;
 	struct lbx_graph *graph;
 	uint32_t max_nodes;
-	struct lbx_address_map known; /* to indices of nodes */
+	struct lbx_key_map known; /* to indices of nodes */
 	bool *done; /* by node: all its inputs are in the order */
 	uint64_t done_room;
 	struct frame *stack;
@@ -87,7 +87,7 @@ static bool descend(struct walk *w)
 		return false;
 	}
 	bool is_new;
-	struct lbx_address_entry *known = lbx_address_map_at(&w->known, input.address, &is_new);
+	struct lbx_key_entry *known = lbx_key_map_tensor(&w->known, &input, &is_new);
 	if (!known)
 		return false;
 	if (!is_new && !w->done[known->value])
@@ -102,7 +102,7 @@ static bool descend(struct walk *w)
 static bool walk(struct walk *w, const struct lbx_tensor *t)
 {
 	bool is_new;
-	if (!lbx_address_map_at(&w->known, t->address, &is_new) || !push(w, t))
+	if (!lbx_key_map_tensor(&w->known, t, &is_new) || !push(w, t))
 		return false;
 	while (w->depth) {
 		const struct frame *frame = &w->stack[w->depth - 1];
@@ -125,7 +125,7 @@ bool lbx_graph_collect(struct lbx_context *context, const struct lbx_tensor *t, 
 	*ret = (struct lbx_graph){ 0 };
 	struct walk w = { .context = context, .graph = ret, .max_nodes = max_nodes };
 	bool ok = walk(&w, t);
-	lbx_address_map_deinit(&w.known);
+	lbx_key_map_deinit(&w.known);
 	free(w.done);
 	free(w.stack);
 	if (!ok)

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/plural.h"
-#include "inspect/graph/address_map.h"
+#include "inspect/graph/key_map.h"
 #include "inspect/tensor/describe.h"
 
 enum { MAX_NODES = 1 << 16, MAX_EDGES = 1 << 20 };
@@ -23,20 +23,20 @@ static void meet(const struct lbx_tensor *t, struct lbx_pending *ret)
 
 void lbx_pending(const struct lbx_tensor *t, struct lbx_pending *ret)
 {
-	struct lbx_address_map known = { 0 };
-	uint64_t *stack = malloc(MAX_NODES * sizeof *stack);
+	struct lbx_key_map known = { 0 };
+	struct lbx_key *stack = malloc(MAX_NODES * sizeof *stack);
 	bool is_new;
 	struct lbx_tensor node, input;
 	int64_t n = 0, met = 1, edges = 0;
 
 	memset(ret, 0, sizeof *ret);
-	if (!stack || !t->of || t->address == 0 || !lbx_address_map_at(&known, t->address, &is_new))
+	if (!stack || !t->of || !lbx_key_map_tensor(&known, t, &is_new))
 		goto out_of_memory;
 	meet(t, ret);
 	if (t->state != LBX_READY)
-		stack[n++] = t->address;
+		stack[n++] = lbx_tensor_key(t);
 	while (n > 0) {
-		if (!lbx_tensors_by_address(t->of, stack[--n], &node)) {
+		if (!lbx_tensor_by_key(&stack[--n], &node)) {
 			lb_clear_error();
 			ret->lost++;
 			continue;
@@ -57,14 +57,14 @@ void lbx_pending(const struct lbx_tensor *t, struct lbx_pending *ret)
 				met++;
 				continue;
 			}
-			if (!lbx_address_map_at(&known, input.address, &is_new))
+			if (!lbx_key_map_tensor(&known, &input, &is_new))
 				goto out_of_memory;
 			if (!is_new)
 				continue;
 			met++;
 			meet(&input, ret);
 			if (input.state != LBX_READY)
-				stack[n++] = input.address;
+				stack[n++] = lbx_tensor_key(&input);
 		}
 	}
 	goto out;
@@ -72,7 +72,7 @@ out_of_memory:
 	ret->capped = true;
 	lb_clear_error();
 out:
-	lbx_address_map_deinit(&known);
+	lbx_key_map_deinit(&known);
 	free(stack);
 }
 

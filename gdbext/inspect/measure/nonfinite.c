@@ -16,7 +16,8 @@
 enum { PIECE = 1 << 16, LABEL = LBX_DESCRIPTION_MAX };
 
 struct entry {
-	uint64_t address, data, eval, order, id;
+	struct lbx_key key;
+	uint64_t data, eval, order;
 	enum lb_dtype dtype;
 	bool is_view, covered;
 };
@@ -55,7 +56,7 @@ static int by_order(const void *a, const void *b)
 		return x->eval < y->eval ? -1 : 1;
 	if (x->order != y->order)
 		return x->order < y->order ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	return x->key.id < y->key.id ? -1 : x->key.id > y->key.id;
 }
 
 static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, struct entries *e)
@@ -70,11 +71,10 @@ static bool collect(struct lbx_context *context, struct lbx_tensors *tensors, st
 		if (!lb_reserve(e->list, e->room, e->n + 1))
 			return lb_fail("out of memory for %zu tensors", e->n);
 		e->list[e->n++] = (struct entry){
-			.address = t.address,
+			.key = lbx_tensor_key(&t),
 			.data = t.data,
 			.eval = t.eval,
 			.order = t.order,
-			.id = t.id,
 			.dtype = t.dtype,
 			.is_view = t.op_class == LB_CLASS_VIEW,
 		};
@@ -168,7 +168,7 @@ bool lbx_find_nonfinite(struct lbx_context *context, double seconds, struct lbx_
 	for (size_t i = 0; i < entries.n && done && !scan.late && !findings->capped; i++) {
 		if (entries.list[i].covered)
 			continue;
-		if (!lbx_tensors_by_address(tensors, entries.list[i].address, &t)) {
+		if (!lbx_tensor_by_key(&entries.list[i].key, &t)) {
 			lb_clear_error();
 			ret->skipped++;
 			continue;

@@ -14,7 +14,7 @@ static void note(struct lbx_held_by *list, uint64_t *n, const struct lbx_tensor 
 
 	if (i >= LBX_HOLDERS_NAMED)
 		return;
-	list[i] = (struct lbx_held_by){ .address = t->address, .id = t->id, .is_view = t->op_class == LB_CLASS_VIEW };
+	list[i] = (struct lbx_held_by){ .of = t->of, .id = t->id, .is_view = t->op_class == LB_CLASS_VIEW };
 	snprintf(list[i].name, sizeof list[i].name, "%s", t->name);
 }
 
@@ -49,7 +49,7 @@ static void note_tensor(const struct lbx_tensor *t, struct lbx_holder *list, int
 {
 	for (int i = 0; i < n; i++) {
 		struct lbx_holder *h = &list[i];
-		if (h->buffer.id != t->buffer_id)
+		if (h->buffer.id != t->buffer_id || h->buffer.of != t->of)
 			continue;
 		if (h->site == 0 || t->id == h->buffer.tensor)
 			h->site = t->site;
@@ -66,7 +66,7 @@ static void note_consumer(const struct lbx_tensor *t, struct lbx_holder *list, i
 		for (uint32_t k = 0; k < t->n_inputs && k < PLACE && !found; k++) {
 			uint64_t id = lbx_tensor_input_id(t, k);
 			for (int m = 0; m < LBX_HOLDERS_NAMED && h->tensors[m].id && !found; m++)
-				found = id == h->tensors[m].id;
+				found = id == h->tensors[m].id && t->of == h->tensors[m].of;
 		}
 		if (found)
 			note(h->consumers, &h->n_consumers, t);
@@ -90,7 +90,7 @@ bool lbx_holders_find(struct lbx_context *context, int max, struct lbx_holder *r
 				return false;
 			if (!consumers && t.buffer_id)
 				note_tensor(&t, ret, *ret_n);
-			else if (consumers && t.state != LBX_READY && !(t.flags & LB_FLAG_DETACHED))
+			else if (consumers && lbx_tensor_is_pending(&t) && !(t.flags & LB_FLAG_DETACHED))
 				note_consumer(&t, ret, *ret_n);
 		}
 		if (next == LBX_NEXT_ERROR)

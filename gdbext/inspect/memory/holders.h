@@ -7,7 +7,8 @@
 enum { LBX_HOLDERS_MAX = 32, LBX_HOLDERS_NAMED = 6 };
 
 struct lbx_held_by {
-	uint64_t address, id;
+	const struct lbx_tensors *of;
+	uint64_t id;
 	bool is_view;
 	char name[LB_NAME_MAX + 1];
 };

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/vector.h"
-#include "inspect/graph/address_map.h"
+#include "inspect/graph/key_map.h"
 #include "inspect/tensor/describe.h"
 #include "target/printable.h"
 
@@ -23,7 +23,7 @@ struct owner {
 };
 
 struct owners {
-	struct lbx_address_map by_buffer;
+	struct lbx_key_map by_buffer;
 	uint32_t n, room;
 	struct owner *list;
 };
@@ -125,7 +125,7 @@ static bool own(struct owners *owners, const struct lbx_tensor *t)
 {
 	int worth = 2 * (t->name[0] != '\0') + (t->op_class != LB_CLASS_VIEW);
 	bool is_new;
-	struct lbx_address_entry *entry = lbx_address_map_at(&owners->by_buffer, t->buffer_id, &is_new);
+	struct lbx_key_entry *entry = lbx_key_map_at(&owners->by_buffer, t->of, t->buffer_id, &is_new);
 	struct owner *o;
 
 	if (!entry)
@@ -164,7 +164,7 @@ static bool walk_tensors(struct lbx_context *context, struct lbx_tensors *tensor
 		if (t.buffer_id) {
 			if (!own(owners, &t))
 				return false;
-		} else if (t.state != LBX_READY) {
+		} else if (lbx_tensor_is_pending(&t)) {
 			if (!describe_tensor(&t, &h))
 				return false;
 			h.lazy = 1;
@@ -183,7 +183,7 @@ static bool walk_buffers(struct lbx_context *context, struct owners *owners, str
 	bool is_new;
 
 	while (lbx_tensors_next_buffer(context->tensors, &slot, &buffer)) {
-		struct lbx_address_entry *entry = lbx_address_map_at(&owners->by_buffer, buffer.id, &is_new);
+		struct lbx_key_entry *entry = lbx_key_map_at(&owners->by_buffer, buffer.of, buffer.id, &is_new);
 		if (!entry || (++n % 8192 == 0 && !lbx_progress(context->out, "adding up", (int64_t)n, 0)))
 			return false;
 		if (!is_new)
@@ -217,7 +217,7 @@ bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret)
 			free(owners.list[i].holding.name);
 	}
 	merge(ret);
-	lbx_address_map_deinit(&owners.by_buffer);
+	lbx_key_map_deinit(&owners.by_buffer);
 	free(owners.list);
 	if (!ok)
 		lbx_snapshot_deinit(ret);

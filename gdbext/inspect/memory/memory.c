@@ -166,7 +166,10 @@ void lbx_describe_group(struct lbx_context *context, const struct lbx_holding_gr
 	else if (g->key && *g->key)
 		snprintf(ret, size, "%s", g->key);
 	else
-		snprintf(ret, size, by == LBX_BY_NAME ? "(no name)" : "(no tensor's)");
+		snprintf(ret, size,
+			 by == LBX_BY_NAME   ? "(no name)"
+			 : by == LBX_BY_SITE ? "(not known)"
+					     : "(no tensor's)");
 }
 
 static const char *change_text(int64_t bytes, char ret[33])

@@ -10,14 +10,15 @@ enum { MAX_CANDIDATES = 256 };
 
 /* A tensor, by the buffer it lies in. */
 struct use {
-	uint64_t data, tensor;
+	uint64_t data;
+	struct lbx_key tensor;
 };
 
 struct lbx_places {
 	struct lbx_tensors *tensors;
 	struct lbx_buffer *buffers; /* by address; overlapping ones only in damaged programs */
 	size_t n_buffers, buffers_room;
-	struct use *uses;           /* by address of the buffer, then of the record */
+	struct use *uses;           /* by address of the buffer, then as tensors are told apart */
 	size_t n_uses, uses_room;
 };
 
@@ -32,7 +33,9 @@ static int by_use(const void *a, const void *b)
 	const struct use *x = a, *y = b;
 	if (x->data != y->data)
 		return x->data < y->data ? -1 : 1;
-	return x->tensor < y->tensor ? -1 : x->tensor > y->tensor;
+	if (x->tensor.address != y->tensor.address)
+		return x->tensor.address < y->tensor.address ? -1 : 1;
+	return x->tensor.id < y->tensor.id ? -1 : x->tensor.id > y->tensor.id;
 }
 
 static bool collect(struct lbx_context *context, struct lbx_places *p)
@@ -56,7 +59,7 @@ static bool collect(struct lbx_context *context, struct lbx_places *p)
 			continue;
 		if (!lb_reserve(p->uses, p->uses_room, p->n_uses + 1))
 			return lb_fail("out of memory for an index of %zu tensors", p->n_uses);
-		p->uses[p->n_uses++] = (struct use){ t.data, t.address };
+		p->uses[p->n_uses++] = (struct use){ t.data, lbx_tensor_key(&t) };
 		if (p->n_uses % 8192 == 0 && !lbx_progress(context->out, "indexing tensors", (int64_t)p->n_uses, 0))
 			return false;
 	}
@@ -137,7 +140,7 @@ bool lbx_places_tensor(struct lbx_places *places, const struct lbx_buffer *buffe
 			high = middle;
 	}
 	while (low + *i < places->n_uses && places->uses[low + *i].data == buffer->data) {
-		if (lbx_tensors_by_address(places->tensors, places->uses[low + (*i)++].tensor, ret))
+		if (lbx_tensor_by_key(&places->uses[low + (*i)++].tensor, ret))
 			return true;
 		lb_clear_error();
 	}

@@ -19,7 +19,7 @@ static const char too_large[] = "the graph has more than"; /* lbx_graph_collect(
 static struct lbx_origin_link *remember(struct lbx_search *s, const struct lbx_tensor *t)
 {
 	bool is_new;
-	struct lbx_address_entry *entry = lbx_address_map_at(&s->known, t->address, &is_new);
+	struct lbx_key_entry *entry = lbx_key_map_tensor(&s->known, t, &is_new);
 
 	if (!entry)
 		return NULL;
@@ -106,12 +106,12 @@ bool lbx_look(struct lbx_search *s, const struct lbx_tensor *t, struct lbx_origi
 }
 
 /* An input that no longer exists: its record, and sometimes its bytes, may still be there. */
-static bool look_at_gone(struct lbx_search *s, uint64_t id, struct lbx_origin_link *ret)
+static bool look_at_gone(struct lbx_search *s, const struct lbx_tensors *of, uint64_t id, struct lbx_origin_link *ret)
 {
 	struct lbx_tensor t;
 
 	*ret = (struct lbx_origin_link){ .id = id };
-	if (id == 0 || !(s->context->table && lbx_freed_find(s->context->table, id, &t))) {
+	if (!lbx_freed_find(s->context, of, id, &t)) {
 		snprintf(ret->why, sizeof ret->why, "it is gone, and its record too");
 		return lb_ok();
 	}
@@ -136,7 +136,7 @@ bool lbx_look_at_input(struct lbx_search *s, const struct lbx_tensor *t, uint32_
 	if (lbx_tensor_input(t, i, &found))
 		return lbx_look(s, &found, ret);
 	lb_clear_error();
-	return look_at_gone(s, lbx_tensor_input_id(t, i), ret);
+	return look_at_gone(s, t->of, lbx_tensor_input_id(t, i), ret);
 }
 
 /* ---- parts ---- */
@@ -297,6 +297,6 @@ bool lbx_look_at_places(struct lbx_search *s, const struct lbx_origin_link *link
 
 void lbx_search_deinit(struct lbx_search *s)
 {
-	lbx_address_map_deinit(&s->known);
+	lbx_key_map_deinit(&s->known);
 	free(s->links);
 }

@@ -60,7 +60,7 @@ static bool is_recorded(struct lbx_search *s, const struct lbx_tensor *t, uint32
 		return true;
 	lb_clear_error();
 	uint64_t id = lbx_tensor_input_id(t, i);
-	bool found = id && (s->context->table && lbx_freed_find(s->context->table, id, ret));
+	bool found = lbx_freed_find(s->context, t->of, id, ret);
 	lb_clear_error();
 	if (found && ret->data)
 		ret->state = LBX_READY;

@@ -13,7 +13,7 @@
 #include "base/plural.h"
 #include "base/vector.h"
 #include "inspect/file.h"
-#include "inspect/graph/address_map.h"
+#include "inspect/graph/key_map.h"
 #include "inspect/replay/worker.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/expression.h"
@@ -31,7 +31,7 @@ struct met {
 struct walk {
 	struct lbx_context *context;
 	const struct lbx_dot *how;
-	struct lbx_address_map known;
+	struct lbx_key_map known;
 	struct met *queue;
 	int64_t n, capacity;
 	int lost;
@@ -43,7 +43,7 @@ struct walk {
 static bool meet(struct walk *w, const struct lbx_tensor *t, int64_t depth)
 {
 	bool is_new;
-	struct lbx_address_entry *known = lbx_address_map_at(&w->known, t->address, &is_new);
+	struct lbx_key_entry *known = lbx_key_map_tensor(&w->known, t, &is_new);
 
 	if (!known || !is_new)
 		return known != NULL;
@@ -231,7 +231,7 @@ bool lbx_dot(struct lbx_context *context, const struct lbx_tensor *t, const stru
 		else
 			json_decref(document);
 	}
-	lbx_address_map_deinit(&w.known);
+	lbx_key_map_deinit(&w.known);
 	free(w.queue);
 	return ok && lb_ok();
 }

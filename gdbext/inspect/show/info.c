@@ -246,6 +246,12 @@ static void tell_pending(struct lbx_out *out, const struct lbx_tensor *t)
 
 	if (t->state == LBX_READY)
 		return;
+	if (!lbx_tensor_is_pending(t)) {
+		lbx_describe_state(t, text, sizeof text);
+		field(out, "value");
+		lbx_printf(out, "none: it %s\n", text);
+		return;
+	}
 	lbx_pending(t, &p);
 	lbx_describe_pending(&p, text, sizeof text);
 	LBX_KEY(out, "pending",

@@ -12,7 +12,7 @@
 #include "inspect/command.h"
 #include "inspect/file.h"
 #include "inspect/convenience.h"
-#include "inspect/graph/idset.h"
+#include "inspect/graph/key_map.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/name.h"
@@ -41,7 +41,7 @@ struct list {
 	size_t n, room;
 	uint64_t bad, seen, by_state[LBX_STATES];
 	int64_t ready_bytes, lazy_bytes; /* of the buffers, each once; of what is no view */
-	struct lbx_idset buffers;        /* those of several tensors */
+	struct lbx_key_map buffers;      /* those of several tensors */
 };
 
 static int find_word(const char *const *words, int n, const char *word)
@@ -144,8 +144,9 @@ static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t
 	if (list->sort == BY_NAME && !(row->name = strdup(t->name)))
 		return lb_fail("out of memory for a list of %zu tensors", list->n);
 	list->by_state[t->state]++;
-	bool counts = t->state == LBX_READY ? t->buffer_id != 0 : t->op_class != LB_CLASS_VIEW;
-	if (t->buffer_id && t->buffer_refs != 1 && !lbx_idset_add(&list->buffers, t->buffer_id, &counts))
+	bool counts =
+	    t->state == LBX_READY ? t->buffer_id != 0 : lbx_tensor_is_pending(t) && t->op_class != LB_CLASS_VIEW;
+	if (t->buffer_id && t->buffer_refs != 1 && !lbx_key_map_at(&list->buffers, t->of, t->buffer_id, &counts))
 		return false;
 	if (counts && t->state == LBX_READY)
 		list->ready_bytes = capped_sum(list->ready_bytes, t->buffer_bytes);
@@ -423,7 +424,7 @@ static bool run_list(struct lbx_context *context, const struct lbx_args *args)
 	for (size_t i = 0; i < list.n && list.sort == BY_NAME; i++)
 		free(list.rows[i].name);
 	free(list.rows);
-	lbx_idset_deinit(&list.buffers);
+	lbx_key_map_deinit(&list.buffers);
 	return done;
 }
 

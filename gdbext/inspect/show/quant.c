@@ -246,6 +246,40 @@ static bool look_at_scales(struct lbx_context *context, struct quant *q)
 
 /* ---- values ---- */
 
+/* A set of one tensor, whose inputs are the parts. */
+struct of_parts {
+	struct lbx_tensors tensors; /* first */
+	const struct lbx_quant_parts *p;
+};
+
+static const struct lbx_tensor *part(struct lbx_tensors *tensors, uint32_t i)
+{
+	const struct lbx_quant_parts *p = ((struct of_parts *)tensors)->p;
+
+	for (int k = 0; k < LBX_QUANT_PARTS; k++)
+		if (p->has[k] && i-- == 0)
+			return &p->parts[k];
+	return NULL;
+}
+
+static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
+{
+	const struct lbx_tensor *found = part(tensors, i);
+
+	if (!found)
+		return lb_fail("no input %u of %u", i, t->n_inputs);
+	*ret = *found;
+	return true;
+}
+
+static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i)
+{
+	const struct lbx_tensor *found = part(tensors, i);
+
+	(void)t;
+	return found ? found->id : 0;
+}
+
 /* The lazy tensor that lb_dequantize() would make. */
 static bool print_values(struct lbx_context *context, const struct quant *q, struct lbx_selection *s,
 			 const struct lbx_format_options *options)
@@ -253,9 +287,12 @@ static bool print_values(struct lbx_context *context, const struct quant *q, str
 	const struct lbx_quant_parts *p = &q->p;
 	struct lbx_selection values = *s;
 	struct lbx_tensor *t = &values.tensor;
+	static const struct lbx_tensors_ops ops = { .input = input, .input_id = input_id };
+	struct of_parts parts = { .tensors = *t->of, .p = p };
 	struct lbx_sight sight;
 	char note[160];
 
+	parts.tensors.ops = &ops;
 	if (q->problems.n)
 		return lb_fail("no values: %s", q->problems.list[0].text);
 	t->state = LBX_LAZY;
@@ -265,15 +302,15 @@ static bool print_values(struct lbx_context *context, const struct quant *q, str
 	t->axes.few.shape[t->rank - 1] = q->columns;
 	t->flags = 0;
 	t->offset = 0;
-	t->address = 1; /* no record's */
+	t->of = &parts.tensors;
+	t->address = 0;
 	t->params[0] = p->mode;
 	t->params[1] = p->bits;
 	t->params[2] = p->group;
 	t->params[3] = 0;
-	t->size = t->n_inputs = 0;
+	t->n_inputs = 0;
 	for (int i = 0; i < LBX_QUANT_PARTS; i++)
-		if (p->has[i])
-			t->inputs[t->n_inputs++] = p->parts[i].address;
+		t->n_inputs += p->has[i];
 	int64_t size = 1;
 	for (int i = t->rank; i-- > 0;) {
 		t->axes.few.strides[i] = size;
@@ -285,7 +322,6 @@ static bool print_values(struct lbx_context *context, const struct quant *q, str
 		return false;
 	snprintf(note, sizeof note, "dequantised from %s of %d bits in groups of %d", lbx_quant_modes[p->mode].name,
 		 p->bits, p->group);
-	t->address = 0;
 	bool ok = lbx_print_value(context, &values, &sight.array, options, note);
 	lbx_sight_end(&sight);
 	return ok;

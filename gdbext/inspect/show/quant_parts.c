@@ -97,7 +97,7 @@ static void stem_of(const char *name, char ret[STEM])
 bool lbx_quant_find(struct lbx_context *context, const struct lbx_tensor *w, struct lbx_quant_parts *ret)
 {
 	struct lbx_quant_parts used = { .mode = -1 }, made = used, named = used;
-	struct lbx_tensors *tensors = context->tensors;
+	struct lbx_tensors *tensors = w->of; /* a number is of its own set */
 	bool is_used = false, is_made = strcmp(w->op, "quantize") == 0;
 	uint64_t slot = 0, bad = 0, seen = 0;
 	struct lbx_tensor t;

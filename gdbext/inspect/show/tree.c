@@ -10,7 +10,7 @@
 #include "base/plural.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
-#include "inspect/graph/address_map.h"
+#include "inspect/graph/key_map.h"
 #include "inspect/operand/select.h"
 #include "inspect/show/dot.h"
 #include "inspect/tensor/describe.h"
@@ -22,10 +22,10 @@ enum { MAX_DEPTH = 100, DEFAULT_DEPTH = 8, DEFAULT_LIMIT = 200, PREFIX = MAX_DEP
 
 struct tree {
 	struct lbx_context *context;
-	struct lbx_address_map seen; /* to the line of its own */
+	struct lbx_key_map seen; /* to the line of its own */
 	int64_t depth, limit;
 	bool history; /* beyond ready tensors, too */
-	int64_t lines, lazy, ready, lost, deepest;
+	int64_t lines, lazy, ready, without, lost, deepest; /* without a value, and not lazy */
 	bool cut;     /* by depth or limit */
 	char prefix[PREFIX]; /* what stands before a line */
 	size_t prefix_n;
@@ -114,7 +114,7 @@ static bool print_subtree(struct tree *tree, const struct lbx_tensor *t, int dep
 {
 	struct lbx_out *out = tree->context->out;
 	bool is_new;
-	struct lbx_address_entry *seen = lbx_address_map_at(&tree->seen, t->address, &is_new);
+	struct lbx_key_entry *seen = lbx_key_map_tensor(&tree->seen, t, &is_new);
 
 	if (!seen || !begin_line(tree, depth, last))
 		return false;
@@ -128,7 +128,8 @@ static bool print_subtree(struct tree *tree, const struct lbx_tensor *t, int dep
 	seen->value = (uint32_t)tree->lines;
 	bool ready = t->state == LBX_READY;
 	tree->ready += ready;
-	tree->lazy += !ready;
+	tree->lazy += lbx_tensor_is_pending(t);
+	tree->without += !ready && !lbx_tensor_is_pending(t);
 	print_tensor(tree, t);
 	bool inner = t->n_inputs && (!ready || tree->history);
 	if (inner && depth == tree->depth) {
@@ -151,14 +152,17 @@ static bool print_tree(struct tree *tree, const struct lbx_tensor *t)
 
 	if (!print_subtree(tree, t, 0, true) && !lb_ok())
 		return false;
-	lbx_printf(out, "%" PRId64 " tensor%s: %" PRId64 " ready, %" PRId64 " not yet computed",
-		   tree->lazy + tree->ready, LB_S(tree->lazy + tree->ready), tree->ready, tree->lazy);
+	int64_t all = tree->lazy + tree->ready + tree->without;
+	lbx_printf(out, "%" PRId64 " tensor%s: %" PRId64 " ready, %" PRId64 " not yet computed", all, LB_S(all),
+		   tree->ready, tree->lazy);
+	if (tree->without)
+		lbx_printf(out, ", %" PRId64 " without a value", tree->without);
 	if (tree->lost)
 		lbx_printf(out, "; %" PRId64 " former input%s gone", tree->lost, LB_S(tree->lost));
 	lbx_printf(out, "; depth %" PRId64 "\n", tree->deepest);
 	if (tree->cut)
 		lbx_printf(out, "cut short: --depth N and --limit N show more\n");
-	lbx_set_int(out, "tensor_count", tree->lazy + tree->ready);
+	lbx_set_int(out, "tensor_count", all);
 	return true;
 }
 
@@ -188,7 +192,7 @@ static bool run_graph(struct lbx_context *context, const struct lbx_args *args)
 		return lbx_dot(context, &s.tensor, &how);
 	}
 	bool ok = print_tree(&tree, &s.tensor);
-	lbx_address_map_deinit(&tree.seen);
+	lbx_key_map_deinit(&tree.seen);
 	return ok;
 }
 

@@ -76,12 +76,12 @@ static char *spell(const struct lbx_symbol *s, bool with_id)
 	return spelt;
 }
 
-static bool add_c_name(struct lbx_address_map *taken, struct lbx_symbol *s)
+static bool add_c_name(struct lbx_key_map *taken, struct lbx_symbol *s)
 {
 	for (int with_id = !s->plain; with_id < 2; with_id++) {
 		bool is_new;
 		char *name = spell(s, with_id);
-		if (!name || !lbx_address_map_at(taken, hash_of(name), &is_new)) {
+		if (!name || !lbx_key_map_at(taken, NULL, hash_of(name), &is_new)) {
 			free(name);
 			return lb_fail("out of memory for the names of variables");
 		}
@@ -95,14 +95,14 @@ static bool add_c_name(struct lbx_address_map *taken, struct lbx_symbol *s)
 }
 
 /* Gives each name to the newest that has it. */
-static bool find_newest(struct lbx_address_map *taken, struct lbx_symbol *symbols, size_t n)
+static bool find_newest(struct lbx_key_map *taken, struct lbx_symbol *symbols, size_t n)
 {
 	bool is_new;
 
 	for (size_t i = 0; i < n; i++) {
-		struct lbx_address_entry *newest;
+		struct lbx_key_entry *newest;
 
-		newest = lbx_address_map_at(taken, hash_of(symbols[i].name), &is_new);
+		newest = lbx_key_map_at(taken, NULL, hash_of(symbols[i].name), &is_new);
 		if (!newest)
 			return false;
 		if (!is_new && (newest->value == EARLIER || symbols[newest->value].id > symbols[i].id))
@@ -117,7 +117,7 @@ static bool find_newest(struct lbx_address_map *taken, struct lbx_symbol *symbol
 
 bool lbx_symbol_names(struct lbx_symbol_space *space, struct lbx_symbol *symbols, size_t n)
 {
-	struct lbx_address_map *taken = &space->names;
+	struct lbx_key_map *taken = &space->names;
 	bool ok = n < EARLIER || lb_fail("%zu tensors are too many for variables", n);
 
 	ok = ok && find_newest(taken, symbols, n);
@@ -125,14 +125,14 @@ bool lbx_symbol_names(struct lbx_symbol_space *space, struct lbx_symbol *symbols
 		if (!symbols[i].plain || !c_can_spell(symbols[i].name))
 			ok = add_c_name(taken, &symbols[i]);
 	for (uint32_t i = 0; i < taken->n_slots; i++)
-		if (taken->slots[i].address)
+		if (taken->slots[i].key)
 			taken->slots[i].value = EARLIER;
 	return ok;
 }
 
 void lbx_symbol_space_deinit(struct lbx_symbol_space *space)
 {
-	lbx_address_map_deinit(&space->names);
-	lbx_idset_deinit(&space->tensors);
+	lbx_key_map_deinit(&space->names);
+	lbx_key_map_deinit(&space->tensors);
 	*space = (struct lbx_symbol_space){ .names = { 0 } };
 }

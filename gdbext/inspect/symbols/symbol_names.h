@@ -2,8 +2,7 @@
 #ifndef LBX_SYMBOL_NAMES_H
 #define LBX_SYMBOL_NAMES_H
 
-#include "inspect/graph/address_map.h"
-#include "inspect/graph/idset.h"
+#include "inspect/graph/key_map.h"
 
 struct lbx_symbol {
 	uint64_t slot, id;
@@ -14,8 +13,8 @@ struct lbx_symbol {
 
 /* What earlier objects hold that stay beside a new one. All 0: none. */
 struct lbx_symbol_space {
-	struct lbx_address_map names; /* by hash */
-	struct lbx_idset tensors;
+	struct lbx_key_map names; /* by hash */
+	struct lbx_key_map tensors;
 };
 void lbx_symbol_space_deinit(struct lbx_symbol_space *space);
 

@@ -31,7 +31,7 @@ struct maker {
 	struct lbx_symbol *symbols;
 	size_t n, room;
 	uint32_t numbers[LB_DTYPES]; /* types of elements; 0: not made yet */
-	struct lbx_address_map known; /* hash of a type -> index below */
+	struct lbx_key_map known; /* hash of a type -> index below */
 	struct type *types;
 	size_t n_types, types_room;
 	int64_t copied_bytes;
@@ -78,7 +78,8 @@ static bool collect(struct maker *m)
 		if (!t.name[0] || (glob && !lbx_name_matches(glob, t.name)))
 			continue;
 		uint64_t key = t.id << 1 | (way_of(m->typed, &t) == BY_COPY);
-		if (!lbx_idset_add(&m->typed->space->tensors, key, &is_new) || (is_new && !add_symbol(m, slot - 1, &t)))
+		if (!lbx_key_map_at(&m->typed->space->tensors, NULL, key, &is_new) ||
+		    (is_new && !add_symbol(m, slot - 1, &t)))
 			return false;
 	}
 	return next == LBX_NEXT_END && lbx_symbol_names(m->typed->space, m->symbols, m->n);
@@ -133,7 +134,7 @@ static bool type_of(struct maker *m, const struct lbx_tensor *t, uint32_t *ret)
 		return true;
 	for (int i = 0; i < t->rank; i++)
 		hash = (hash ^ (uint64_t)lbx_shape(t)[i]) * 0x9e3779b97f4a7c15ULL;
-	struct lbx_address_entry *entry = lbx_address_map_at(&m->known, hash ? hash : 1, &is_new);
+	struct lbx_key_entry *entry = lbx_key_map_at(&m->known, NULL, hash ? hash : 1, &is_new);
 	if (!entry)
 		return false;
 	if (!is_new && same_type(&m->types[entry->value], t)) {
@@ -315,6 +316,6 @@ bool lbx_typed_variables(struct lbx_context *context, struct lbx_typed *ret)
 	}
 	free(m.symbols);
 	free(m.types);
-	lbx_address_map_deinit(&m.known);
+	lbx_key_map_deinit(&m.known);
 	return ok;
 }

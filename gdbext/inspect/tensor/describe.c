@@ -105,7 +105,9 @@ void lbx_describe_pc(struct lbx_target *target, uint64_t pc, char *ret, size_t s
 	struct lbx_source_line line;
 
 	/* the call, not what follows it: that may be another line */
-	if (pc == 0 || !lbx_target_source_line(target, pc - 1, &line) || (!line.function[0] && !line.file[0]))
+	if (pc == 0)
+		snprintf(ret, size, "an unknown place");
+	else if (!lbx_target_source_line(target, pc - 1, &line) || (!line.function[0] && !line.file[0]))
 		snprintf(ret, size, "0x%llx", (unsigned long long)pc);
 	else if (!line.file[0])
 		snprintf(ret, size, "%s (0x%llx)", line.function, (unsigned long long)pc);

@@ -14,7 +14,7 @@ uint64_t lbx_tensor_data(const struct lbx_tensor *t);
 enum { LBX_DESCRIPTION_MAX = LB_NAME_MAX + LBX_ID_TEXT_MAX + LBX_LIST_MAX + 64 };
 void lbx_describe(const struct lbx_tensor *t, char *ret, size_t size);
 const char *lbx_contiguity_name(enum lbx_contiguity contiguity);
-/* One line: "main at photo.c:42", or the address. `pc` is a return address. */
+/* One line: "main at photo.c:42", or the address. `pc` is a return address; 0: it is not known. */
 void lbx_describe_pc(struct lbx_target *target, uint64_t pc, char *ret, size_t size);
 
 /* What stands between a lazy tensor and its value. */
