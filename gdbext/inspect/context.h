@@ -22,6 +22,27 @@ struct lbx_settings {
 
 struct lbx_memory_marks;
 struct lbx_context;
+struct lbx_provider;
+
+/* What a front end that lives on keeps of a program from one command to the next: sets of tensors that are costly to
+ * find. All 0 at first.
+ *
+ * A kept set is used again when the program has stood still since it was found (lbx_target_moment), or when the set's
+ * `valid` says that it is good all the same. Otherwise, and where this is not known and there is no `valid`, the
+ * provider opens a new one. What a set remembers should be where its tensors are, not what they hold: the user may
+ * write into a program that stands still. */
+struct lbx_kept {
+	struct lbx_target *target; /* whose they are */
+	bool is_dated;
+	uint64_t moment; /* when they were found */
+	int n;
+	struct lbx_kept_set {
+		const struct lbx_provider *provider;
+		struct lbx_tensors *tensors;
+	} sets[LBX_SETS_MAX];
+};
+/* Closes them. */
+void lbx_kept_close(struct lbx_kept *kept);
 
 struct lbx_symbol_space; /* inspect/symbols/symbol_names.h */
 
@@ -47,7 +68,9 @@ struct lbx_context {
 	const struct lbx_provider *providers; /* NULL: lbx_providers */
 	struct lbx_tensors *tensors; /* of all providers, as one; by lbx_context_tensors() */
 	struct lbx_tensors *sets[LBX_SETS_MAX]; /* one by one, likewise */
+	const struct lbx_provider *set_providers[LBX_SETS_MAX];
 	int n_sets;
+	struct lbx_kept *kept; /* NULL: this front end does not live on */
 	struct lbx_axes *axes;     /* of views (inspect/operand/view.h) that have many; or NULL */
 	struct lbx_table *table;   /* the runtime's; by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
@@ -66,7 +89,7 @@ bool lbx_context_program(const struct lbx_context *context);
 bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret);
 /* The runtime's table, opened at the first call; fails when there is no program or no runtime. */
 bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret);
-/* Forgets what these have found. */
+/* Forgets what these have found, but for what is kept. */
 void lbx_context_close(struct lbx_context *context);
 
 /* Where tensors come from. */
@@ -75,6 +98,7 @@ struct lbx_provider {
 	/* Fails where the program has none of its tensors, or none that can be read, saying so. The context
 	 * closes what it gives. */
 	bool (*open)(struct lbx_context *context, struct lbx_tensors **ret);
+	bool is_costly; /* to open, as where memory is searched: what it gives is kept (struct lbx_kept) */
 };
 /* Ended by one without a name. */
 extern const struct lbx_provider lbx_providers[];

@@ -12,6 +12,6 @@ static bool open_runtime(struct lbx_context *context, struct lbx_tensors **ret)
 }
 
 const struct lbx_provider lbx_providers[] = {
-	{ "lazybones", open_runtime },
+	{ .name = "lazybones", .open = open_runtime },
 	{ 0 },
 };

@@ -63,6 +63,7 @@ struct core {
 	struct lbx_core_options options;
 	struct lbx_core_modules *modules; /* once asked */
 	struct lbx_lines *lines;
+	uint64_t number; /* of all that were opened */
 };
 
 static struct core *core_of(struct lbx_target *target)
@@ -361,6 +362,13 @@ static bool core_machine(struct lbx_target *target, unsigned *ret)
 	return true;
 }
 
+/* It never runs. */
+static bool core_moment(struct lbx_target *target, uint64_t *ret)
+{
+	*ret = core_of(target)->number;
+	return true;
+}
+
 #define OPS(kind_name) \
 	{ .kind = kind_name, \
 	  .machine = core_machine, \
@@ -372,6 +380,7 @@ static bool core_machine(struct lbx_target *target, unsigned *ret)
 	  .module = core_module, \
 	  .saved = core_saved, \
 	  .read_ahead = core_read_ahead, \
+	  .moment = core_moment, \
 	  .notice = core_notice, \
 	  .destroy = core_destroy }
 static const struct lbx_target_ops core_ops = OPS("core file");
@@ -538,11 +547,13 @@ static bool spool(struct core *core, struct stat *st)
 
 bool lbx_core_open(const char *path, const struct lbx_core_options *options, struct lbx_target **ret)
 {
+	static uint64_t opened;
 	struct stat st;
 	struct core *core = calloc(1, sizeof *core);
 
 	if (!core)
 		return lb_fail("out of memory");
+	core->number = ++opened;
 	core->target.ops = &core_ops;
 	if (options)
 		core->options = *options;

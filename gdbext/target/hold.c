@@ -75,20 +75,25 @@ static bool wait_for(pid_t tid, int *signal)
 	}
 }
 
-/* Whether a thread has ended, and only its number is left. */
-static bool has_ended(pid_t tid)
+char lbx_thread_state(pid_t tid)
 {
 	char path[64], line[512], *at = NULL;
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
 	FILE *f = fopen(path, "re");
 	if (!f)
-		return true;
+		return 'X';
 	/* "12 (name) Z …": a name may hold anything */
 	if (fgets(line, sizeof line, f))
 		at = strrchr(line, ')');
 	fclose(f);
-	return at && (at[2] == 'Z' || at[2] == 'X');
+	return at && at[1] == ' ' ? at[2] : '?';
+}
+
+/* Whether a thread has ended, and only its number is left. */
+static bool has_ended(pid_t tid)
+{
+	return strchr("ZX", lbx_thread_state(tid));
 }
 
 /* A thread that has ended meanwhile is no error. */

@@ -17,4 +17,8 @@ struct lbx_hold *lbx_hold_start(pid_t pid);
 const struct lbx_threads *lbx_hold_threads(const struct lbx_hold *hold);
 void lbx_hold_end(struct lbx_hold *hold); /* NULL is fine */
 
+/* What the system says a thread does: 'R' runs, 't' is stopped by who traces it, 'T' by a signal, 'Z' and 'X' have
+ * ended (proc(5)); '?' if it does not say. */
+char lbx_thread_state(pid_t tid);
+
 #endif

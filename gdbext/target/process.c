@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "target/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/mix.h"
 #include "target/auxv.h"
 #include "target/hold.h"
 #include "target/lines.h"
@@ -131,6 +133,53 @@ static bool process_runs(struct lbx_target *target)
 	return !process_of(target)->hold;
 }
 
+/* The file of a thread, with one line; "" if it cannot be read. */
+static void read_thread(const char *tid, const char *file, char *ret, int size)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%.20s/%s", tid, file);
+	FILE *f = fopen(path, "re");
+	if (!f || !fgets(ret, size, f))
+		ret[0] = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* Whether a thread stands still, and how often it has been put on a processor, which it must be to run again. It
+ * may be called stopped, and go on, before it has left its processor: who asks for its system call waits for that. Some
+ * kernels count or tell less: then it is not known. */
+static bool add_thread(const char *tid, uint64_t *sum)
+{
+	char call[256], counts[128];
+	unsigned long long times = 0;
+
+	read_thread(tid, "syscall", call, sizeof call);
+	read_thread(tid, "schedstat", counts, sizeof counts);
+	sscanf(counts, "%*u %*u %llu", &times);
+	/* threads come in any order, and what one gains another may lose: a sum of well mixed numbers */
+	*sum += lb_mix(lb_mix(strtoull(tid, NULL, 10)) + times);
+	return call[0] && strncmp(call, "running", 7) != 0 && times > 0 &&
+	       strchr("tTZ", lbx_thread_state((pid_t)atoi(tid)));
+}
+
+static bool process_moment(struct lbx_target *target, uint64_t *ret)
+{
+	struct process *p = process_of(target);
+	struct dirent *entry;
+	char path[64];
+	bool stands = true;
+
+	*ret = (uint64_t)p->pid;
+	snprintf(path, sizeof path, "/proc/%d/task", (int)p->pid);
+	DIR *threads = opendir(path);
+	while (threads && stands && (entry = readdir(threads)))
+		stands = entry->d_name[0] == '.' || add_thread(entry->d_name, ret);
+	if (threads)
+		closedir(threads);
+	return threads && stands;
+}
+
 static void process_destroy(struct lbx_target *target)
 {
 	struct process *p = process_of(target);
@@ -151,6 +200,7 @@ static const struct lbx_target_ops process_ops = {
 	.range = process_range,
 	.pid = process_pid,
 	.runs = process_runs,
+	.moment = process_moment,
 	.destroy = process_destroy,
 };
 

@@ -111,6 +111,11 @@ bool lbx_target_runs(struct lbx_target *target)
 	return target->ops->runs && target->ops->runs(target);
 }
 
+bool lbx_target_moment(struct lbx_target *target, uint64_t *ret)
+{
+	return target->ops->moment && target->ops->moment(target, ret);
+}
+
 bool lbx_target_saved(struct lbx_target *target, uint64_t address, uint64_t n)
 {
 	return !target->ops->saved || n == 0 || address + (n - 1) < address || target->ops->saved(target, address, n);

@@ -99,6 +99,10 @@ struct lbx_target_ops {
 	bool (*pid)(struct lbx_target *target, uint64_t *ret);
 	/* Whether the program goes on while it is read. NULL: it never does. */
 	bool (*runs)(struct lbx_target *target);
+	/* A number that stays the same for as long as the program stands still, and is another one when it has run,
+	 * or is another program. Without an error: it runs, or this is not known. NULL: not known. May answer
+	 * "not yet", as above. */
+	bool (*moment)(struct lbx_target *target, uint64_t *ret);
 	/* A sentence about what was read since the last call, for who sees it; false: there is none. */
 	bool (*notice)(struct lbx_target *target, char *ret, size_t size);
 	void (*destroy)(struct lbx_target *target);
@@ -136,6 +140,7 @@ void lbx_build_id_text(const struct lbx_build_id *id, char ret[LBX_BUILD_ID_TEXT
 /* Whether [address, address + n) may be read for what lies in it. */
 bool lbx_target_read_ahead(struct lbx_target *target, uint64_t address, uint64_t n);
 bool lbx_target_runs(struct lbx_target *target);
+bool lbx_target_moment(struct lbx_target *target, uint64_t *ret);
 bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size);
 void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
 

@@ -61,6 +61,15 @@ bool lbx_tensors_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64
 	return tensors->ops->damage && tensors->ops->damage(tensors, ret_first, ret_last);
 }
 
+bool lbx_tensors_valid(struct lbx_tensors *tensors)
+{
+	bool clean = lb_ok(), valid = tensors->ops->valid && tensors->ops->valid(tensors);
+
+	if (clean)
+		lb_clear_error();
+	return valid;
+}
+
 void lbx_tensors_close(struct lbx_tensors *tensors)
 {
 	if (!tensors)

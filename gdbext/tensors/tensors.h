@@ -35,6 +35,10 @@ struct lbx_tensors_ops {
 	int (*stack)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max);
 	bool (*program)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_program *ret);
 	void (*take_computed)(struct lbx_tensors *tensors, struct lbx_tensor *t);
+	/* Whether the set still is what a new one would be, though the program has run, or may have: cheaply, as by
+	 * a look at what it was found by. NULL: no. See struct lbx_kept (inspect/context.h). */
+	bool (*valid)(struct lbx_tensors *tensors);
+	/* The program may be gone. */
 	void (*close)(struct lbx_tensors *tensors);
 };
 
@@ -62,6 +66,7 @@ bool lbx_tensors_buffer_at(struct lbx_tensors *tensors, uint64_t address, struct
 /* The addresses of the first and the last record that a walk over the tensors (`next`, since it began)
  * could not read, or found damaged; false: there is none, or where it is is not known. */
 bool lbx_tensors_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last);
+bool lbx_tensors_valid(struct lbx_tensors *tensors);
 /* Its tensors are good no longer. NULL is fine. */
 void lbx_tensors_close(struct lbx_tensors *tensors);
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 
 struct lbx_tensors made_set;
+int made_opened, made_closed;
 static const struct made *now;
 static struct lbx_provider providers[3];
 
@@ -43,6 +44,18 @@ static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint3
 	return i < t->n_inputs ? by_id(tensors, now->input(t, i), ret) : lb_fail("no input %u", i);
 }
 
+static bool valid(struct lbx_tensors *tensors)
+{
+	(void)tensors;
+	return now->valid;
+}
+
+static void close_made(struct lbx_tensors *tensors)
+{
+	(void)tensors;
+	made_closed++;
+}
+
 static bool open_made(struct lbx_context *context, struct lbx_tensors **ret)
 {
 	static const struct lbx_tensors_ops ops = {
@@ -51,9 +64,12 @@ static bool open_made(struct lbx_context *context, struct lbx_tensors **ret)
 		.next_buffer = next_buffer,
 		.input = input,
 		.input_id = input_id,
+		.valid = valid,
+		.close = close_made,
 	};
 
 	made_set = (struct lbx_tensors){ .ops = &ops, .target = context->target, .provider = "made" };
+	made_opened++;
 	*ret = &made_set;
 	return true;
 }

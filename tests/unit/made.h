@@ -13,7 +13,11 @@ struct made {
 	void (*buffer)(uint64_t id, struct lbx_buffer *ret);
 	/* The number of input i, below t->n_inputs. */
 	uint64_t (*input)(const struct lbx_tensor *t, uint32_t i);
+	bool valid; /* what is found stays good when the program runs */
 };
+
+/* Sets that were opened, and closed. */
+extern int made_opened, made_closed;
 
 /* The set that made_provider() opens. */
 extern struct lbx_tensors made_set;

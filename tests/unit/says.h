@@ -2,7 +2,7 @@
 #ifndef TESTS_SAYS_H
 #define TESTS_SAYS_H
 
-/* after cmocka.h, which wants other headers before it */
+/* cmocka's header is the includer's: it wants others before it */
 #include <string.h>
 
 #include "session.h"

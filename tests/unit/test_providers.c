@@ -405,6 +405,104 @@ static void the_runtime_is_asked_for(void **state)
 	}
 }
 
+/* ---- sets that are kept ---- */
+
+/* What the target tells of when it is. */
+static struct {
+	bool is_known, waits;
+	uint64_t moment;
+} at;
+
+static bool tell_moment(struct lbx_target *target, uint64_t *ret)
+{
+	(void)target;
+	*ret = at.moment;
+	return at.is_known && !at.waits;
+}
+
+static bool tell_wait(struct lbx_target *target)
+{
+	(void)target;
+	return at.waits;
+}
+
+/* How many sets are opened for a few commands, each of which is a look of its own. */
+static int opened_for_three(struct session *s)
+{
+	int before = made_opened;
+
+	for (int i = 0; i < 3; i++) {
+		says(s, "list", "", "9 tensors: ");
+		says(s, "print", "deep", "1.25");
+		session_forget(s);
+	}
+	return made_opened - before;
+}
+
+static void a_costly_set_is_kept(void **state)
+{
+	struct session *s = *state;
+	struct made described = made;
+	struct lbx_provider providers[] = { made_provider(&described), { 0 } };
+	struct lbx_target other = *s->context.target;
+	struct lbx_target_ops ops = *other.ops;
+	struct lbx_kept kept = { .n = 0 };
+
+	ops.moment = tell_moment;
+	ops.waits = tell_wait;
+	s->context.target->ops = &ops;
+	s->context.providers = providers;
+	made_opened = made_closed = 0;
+	at.is_known = true;
+	at.waits = false;
+	at.moment = 1;
+	/* who does not live on, or what is cheap: a new one at each look */
+	assert_int_equal(opened_for_three(s), 3);
+	s->context.kept = &kept;
+	assert_int_equal(opened_for_three(s), 3);
+	assert_int_equal(made_closed, made_opened);
+	/* the program stands still: one for all looks */
+	providers[0].is_costly = true;
+	assert_int_equal(opened_for_three(s), 1);
+	assert_int_equal(opened_for_three(s), 0);
+	assert_int_equal(made_closed, made_opened - 1);
+	/* it has run */
+	at.moment = 2;
+	assert_int_equal(opened_for_three(s), 1);
+	assert_int_equal(made_closed, made_opened - 1);
+	/* it has, and the set is good all the same */
+	described.valid = true;
+	at.moment = 3;
+	assert_int_equal(opened_for_three(s), 0);
+	/* that was noticed: since then it has stood still */
+	described.valid = false;
+	assert_int_equal(opened_for_three(s), 0);
+	/* whether it has run is not known */
+	at.is_known = false;
+	assert_int_equal(opened_for_three(s), 3);
+	described.valid = true;
+	assert_int_equal(opened_for_three(s), 0);
+	described.valid = false;
+	at.is_known = true;
+	assert_int_equal(opened_for_three(s), 1);
+	/* it is not known yet: nothing is lost, and nothing found */
+	at.waits = true;
+	session_says(s, "list", "");
+	assert_true(s->failed);
+	session_forget(s);
+	at.waits = false;
+	assert_int_equal(opened_for_three(s), 0);
+	/* another program */
+	kept.target = &other;
+	assert_int_equal(opened_for_three(s), 1);
+	assert_int_equal(made_closed, made_opened - 1);
+	lbx_kept_close(&kept);
+	assert_int_equal(made_closed, made_opened);
+	assert_int_equal(kept.n, 0);
+	s->context.kept = NULL;
+	s->context.target->ops = other.ops;
+}
+
 /* ---- tensors that share their inputs ---- */
 
 /* x, with a NaN; then a chain, in which each is the sum of the one before and itself; and two that are inputs of
@@ -610,6 +708,7 @@ int main(void)
 		cmocka_unit_test(axes_have_limits),
 		ALONE(the_runtime_is_asked_for),
 		ALONE(a_provider_may_come_later),
+		ALONE(a_costly_set_is_kept),
 		SHARED(graphs_need_no_records),
 		SHARED(memory_needs_no_records),
 	};

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "inspect/compare/hypothesis.h"
 #include "inspect/measure/pairs.h"
 #include "inspect/measure/widen.h"
@@ -37,15 +38,6 @@ static void choose_tolerance(struct lbx_explainer *e, const struct lbx_explain_o
 		e->atol = n ? e->rtol * sqrt(squares / n) : 0;
 }
 
-/* SplitMix64 (Steele, Lea, Flood, 2014). */
-static uint64_t mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return x ^ x >> 31;
-}
-
 /* Of the elements that disagree those whose indices mix to the smallest numbers: a sample that does
  * not depend on how the walk is cut into parts. */
 struct bottom {
@@ -59,7 +51,7 @@ struct bottom {
 
 static void bottom_add(struct bottom *b, int64_t index)
 {
-	uint64_t key = mix((uint64_t)index);
+	uint64_t key = lb_mix((uint64_t)index + LB_MIX_STEP);
 	int most = (int)(sizeof b->kept / sizeof *b->kept), at = b->n;
 
 	if (b->n == most && key >= b->kept[b->last].key)
@@ -104,7 +96,7 @@ static bool probe(struct lbx_explainer *e, const struct lbx_candidate *plain)
 	if (e->a.size < 16 * PROBES)
 		return false;
 	for (uint64_t i = 0; i < PROBES && e->n_samples < e->n_uniform + UNIFORM; i++) {
-		int64_t at = (int64_t)(mix(i + UNIFORM) % (uint64_t)e->a.size);
+		int64_t at = (int64_t)(lb_mix(i + UNIFORM + LB_MIX_STEP) % (uint64_t)e->a.size);
 		lbx_candidate_at(plain, at, &a, &b);
 		if (!lbx_candidate_agrees(plain, a, b))
 			e->samples[e->n_samples++] = at;
@@ -156,7 +148,7 @@ static void sample_uniform(struct lbx_explainer *e)
 	for (int i = 0; i < e->n_uniform; i++) {
 		int64_t from = (int64_t)((__int128)size * i / e->n_uniform);
 		int64_t room = (int64_t)((__int128)size * (i + 1) / e->n_uniform) - from;
-		e->samples[i] = from + (int64_t)(mix((uint64_t)i) % (uint64_t)room);
+		e->samples[i] = from + (int64_t)(lb_mix((uint64_t)i + LB_MIX_STEP) % (uint64_t)room);
 	}
 	e->n_samples = e->n_uniform;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/mix.h"
 #include "base/plural.h"
 #include "inspect/measure/summary.h"
 
@@ -14,14 +15,7 @@ struct work {
 };
 
 /* A sum of each element's bits mixed with its index: the order of elements counts, the pieces they
- * come in do not. The mixer is SplitMix64's (Steele, Lea, Flood, 2014). */
-static uint64_t mix(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-	x = (x ^ x >> 27) * 0x94d049bb133111eb;
-	return x ^ x >> 31;
-}
-
+ * come in do not. */
 static bool add_piece(void *context, const void *elements, int64_t n, int64_t first)
 {
 	struct work *w = context;
@@ -32,7 +26,7 @@ static bool add_piece(void *context, const void *elements, int64_t n, int64_t fi
 	for (int64_t i = 0; i < n; i++) { \
 		type bits; \
 		memcpy(&bits, (const char *)elements + i * (int64_t)sizeof bits, sizeof bits); \
-		sum += mix(bits + (uint64_t)(first + i + 1) * 0x9e3779b97f4a7c15); \
+		sum += lb_mix(bits + (uint64_t)(first + i + 1) * LB_MIX_STEP); \
 	}
 	switch (width) {
 	case 1: ADD(uint8_t) break;

@@ -19,6 +19,7 @@
 /* These live as long as gdb. */
 static struct lbx_settings settings;
 static struct lbx_memory_marks marks;
+static struct lbx_kept kept;
 static bool have_settings;
 
 /* A line: one of the scripts' own, or a command's. */
@@ -163,6 +164,7 @@ void lbx_commands_run(const char *line)
 		.words = job.words,
 		.settings = &settings,
 		.marks = &marks,
+		.kept = &kept,
 		.debugger = &lbx_debugger_gdb,
 		.catches = lbx_catch_list,
 	};

@@ -223,6 +223,14 @@ static struct lbx_target *gdb_direct(struct lbx_target *target)
 	return gdb.process;
 }
 
+/* A core, or a process here. Behind gdbserver nobody tells. */
+static bool gdb_moment(struct lbx_target *target, uint64_t *ret)
+{
+	struct lbx_target *other = lbx_target_gdb_liveness() == LBX_CORE ? lbx_core_of_gdb() : gdb_direct(target);
+
+	return other && lbx_target_moment(other, ret);
+}
+
 /* "      0x7ffff7a00000     0x7ffff7a21000    0x21000        0x0  rw-p   [heap]" */
 static bool take_mapping(const char *line, uint64_t from, struct lbx_range *ret)
 {
@@ -347,6 +355,7 @@ static const struct lbx_target_ops ops[] = {
 	  .saved = gdb_saved, \
 	  .range = gdb_range, \
 	  .pid = gdb_pid, \
+	  .moment = gdb_moment, \
 	  .read_ahead = gdb_read_ahead, \
 	  .notice = gdb_notice }
 	[LBX_UNKNOWN] = OPS("program in gdb"),
