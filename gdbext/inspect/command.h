@@ -27,7 +27,7 @@ enum lbx_needs {
 	LBX_NEEDS_PROGRAM = LBX_NEEDS_TENSORS | LBX_NEEDS_RUNTIME | LBX_NEEDS_LIVE | LBX_NEEDS_STACKS |
 			    LBX_NEEDS_CORES | LBX_NEEDS_FRAMES,
 	/* What a front end has to find out first, if it is one that must. */
-	LBX_NEEDS_KIND = 1 << 7,    /* target->ops->kind: whether the program is live, remote or dead */
+	LBX_NEEDS_KIND = 1 << 7,    /* target->liveness: whether the program is live, remote or dead */
 	LBX_NEEDS_CATCHES = 1 << 8, /* context->catches */
 	LBX_NEEDS_PIXELS = 1 << 9,  /* out->pixels */
 	/* What else it may want to know. */

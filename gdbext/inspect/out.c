@@ -263,14 +263,6 @@ int lbx_terminal_colours(void)
 
 bool lbx_progress(struct lbx_out *out, const char *what, int64_t done, int64_t total)
 {
-	return !out->progress || out->progress(out, what, done, total) || lb_fail("interrupted");
-}
-
-bool lbx_is_interrupted(void)
-{
-	static const char word[] = "interrupted";
-	const char *message = lb_error_message();
-	size_t n = strlen(message);
-
-	return n >= sizeof word - 1 && strcmp(message + n - (sizeof word - 1), word) == 0;
+	return !out->progress || out->progress(out, what, done, total) ||
+	       lb_fail_because(LB_INTERRUPTED, "interrupted");
 }

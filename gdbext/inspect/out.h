@@ -73,9 +73,7 @@ void lbx_field(struct lbx_out *out, const char *name, int width);
 int lbx_terminal_colours(void);
 /* Bytes as they are, whatever is wanted. */
 void lbx_write(struct lbx_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* False, with an error that says "interrupted", when the user wants to stop. */
+/* False, with an error (LB_INTERRUPTED), when the user wants to stop. */
 bool lbx_progress(struct lbx_out *out, const char *what, int64_t done, int64_t total);
-/* Whether that is the error, whatever it was within. */
-bool lbx_is_interrupted(void);
 
 #endif

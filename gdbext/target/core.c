@@ -369,23 +369,20 @@ static bool core_moment(struct lbx_target *target, uint64_t *ret)
 	return true;
 }
 
-#define OPS(kind_name) \
-	{ .kind = kind_name, \
-	  .machine = core_machine, \
-	  .read = core_read, \
-	  .map = core_map, \
-	  .find_root = core_find_root, \
-	  .source_line = core_source_line, \
-	  .range = core_range, \
-	  .module = core_module, \
-	  .saved = core_saved, \
-	  .read_ahead = core_read_ahead, \
-	  .moment = core_moment, \
-	  .notice = core_notice, \
-	  .destroy = core_destroy }
-static const struct lbx_target_ops core_ops = OPS("core file");
-static const struct lbx_target_ops truncated_ops = OPS("truncated core file");
-#undef OPS
+static const struct lbx_target_ops core_ops = {
+	.machine = core_machine,
+	.read = core_read,
+	.map = core_map,
+	.find_root = core_find_root,
+	.source_line = core_source_line,
+	.range = core_range,
+	.module = core_module,
+	.saved = core_saved,
+	.read_ahead = core_read_ahead,
+	.moment = core_moment,
+	.notice = core_notice,
+	.destroy = core_destroy,
+};
 
 static bool read_note(struct core *core, uint32_t type, const char *bytes, uint64_t n)
 {
@@ -554,7 +551,7 @@ bool lbx_core_open(const char *path, const struct lbx_core_options *options, str
 	if (!core)
 		return lb_fail("out of memory");
 	core->number = ++opened;
-	core->target.ops = &core_ops;
+	core->target = (struct lbx_target){ .ops = &core_ops, .liveness = LBX_CORE };
 	if (options)
 		core->options = *options;
 	core->path = strdup(path);
@@ -592,8 +589,7 @@ bool lbx_core_open(const char *path, const struct lbx_core_options *options, str
 	core->elf = elf_memory(bytes, (size_t)st.st_size);
 	if (!read_headers(core))
 		goto failed;
-	if (core->missing)
-		core->target.ops = &truncated_ops;
+	core->target.is_truncated = core->missing > 0;
 	*ret = &core->target;
 	return true;
 failed:

@@ -124,7 +124,7 @@ static void explain_end(struct stacks *s, bool whole, struct lbx_stack *stack)
 {
 	const struct lbx_frame *last = &stack->frames[stack->n - 1];
 	uint64_t pc = last->pc - last->after_call, sp, word;
-	bool truncated = strncmp(s->target->ops->kind, "truncated", 9) == 0;
+	bool truncated = s->target->is_truncated;
 	char why[sizeof stack->end - 64];
 	struct lbx_module m;
 
@@ -132,7 +132,7 @@ static void explain_end(struct stacks *s, bool whole, struct lbx_stack *stack)
 	if (whole && lbx_unwind_has_rules(s->lines, pc) &&
 	    (!on_stack || lbx_target_try_read(s->target, sp, &word, sizeof word)))
 		return;
-	if (strncmp(stack->end, "the stack is damaged", 20) == 0)
+	if (stack->damaged)
 		return;
 	if (is_beginning(s, last, pc)) {
 		stack->end[0] = '\0';
@@ -142,19 +142,14 @@ static void explain_end(struct stacks *s, bool whole, struct lbx_stack *stack)
 		lbx_module_why(&m, why, sizeof why);
 		snprintf(stack->end, sizeof stack->end, "cannot find the caller: %.200s %s", m.path, why);
 	} else if (!lbx_lines_known(s->lines, pc)) {
-		snprintf(stack->end, sizeof stack->end,
-			 "cannot find the caller: the code belongs to no "
-			 "known file%s",
+		snprintf(stack->end, sizeof stack->end, "cannot find the caller: the code belongs to no known file%s",
 			 truncated ? ", and the core is truncated" : "");
 	} else if (on_stack && !lbx_target_try_read(s->target, sp, &word, sizeof word)) {
-		snprintf(stack->end, sizeof stack->end,
-			 "cannot find the caller: the stack at 0x%llx cannot "
-			 "be read%s",
+		snprintf(stack->end, sizeof stack->end, "cannot find the caller: the stack at 0x%llx cannot be read%s",
 			 (unsigned long long)sp, truncated ? ", the core is truncated" : "");
 	} else if (!stack->end[0]) {
 		snprintf(stack->end, sizeof stack->end,
-			 "cannot find the caller: there are no unwind tables for "
-			 "this code");
+			 "cannot find the caller: there are no unwind tables for this code");
 	}
 	lbx_make_printable(stack->end);
 }

@@ -195,11 +195,13 @@ static void search_libraries(struct lbx_target *target, uint64_t at, struct foun
 /* What may be the reason, by the kind of target. */
 static const char *unread_reason(struct lbx_target *target)
 {
-	const char *kind = target->ops->kind;
-
-	return strcmp(kind, "core file") == 0 ? "; the core file does not hold it"
-	       : strstr(kind, " process")     ? "; the process may be gone"
-					      : "";
+	switch (target->liveness) {
+	case LBX_CORE: return target->is_truncated ? "" : "; the core file does not hold it";
+	case LBX_LIVE:
+	case LBX_REMOTE: return "; the process may be gone";
+	case LBX_UNKNOWN: break;
+	}
+	return "";
 }
 
 /* Says what is wrong where a note says that a table is. */

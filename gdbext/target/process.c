@@ -192,7 +192,6 @@ static void process_destroy(struct lbx_target *target)
 }
 
 static const struct lbx_target_ops process_ops = {
-	.kind = "live process",
 	.read = process_read,
 	.direct = process_direct,
 	.find_root = process_find_root,
@@ -214,7 +213,7 @@ bool lbx_process_open(pid_t pid, struct lbx_target **ret)
 	struct process *p = calloc(1, sizeof *p);
 	if (!p)
 		return lb_fail("out of memory");
-	p->target.ops = &process_ops;
+	p->target = (struct lbx_target){ .ops = &process_ops, .liveness = LBX_LIVE };
 	p->pid = pid;
 	snprintf(path, sizeof path, "/proc/%d/mem", (int)pid);
 	p->memory = open(path, O_RDONLY | O_CLOEXEC);

@@ -29,6 +29,7 @@ struct lbx_stack {
 	int n_repeated;           /* the different pcs of what is left out, if they are few; else 0 */
 	uint64_t repeated[LBX_REPEATED];
 	bool cut;                 /* there may be more beyond the last: no more were wanted */
+	bool damaged;             /* it leads back to frames that it came from */
 	char end[512];            /* why there are no more, or "" */
 };
 

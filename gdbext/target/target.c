@@ -11,6 +11,17 @@
 
 enum { STRING_PIECE = 64 };
 
+const char *lbx_target_kind(const struct lbx_target *target)
+{
+	switch (target->liveness) {
+	case LBX_LIVE: return "live process";
+	case LBX_REMOTE: return "remote process";
+	case LBX_CORE: return target->is_truncated ? "truncated core file" : "core file";
+	case LBX_UNKNOWN: break;
+	}
+	return "program";
+}
+
 bool lbx_target_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
 {
 	if (n == 0)
@@ -102,7 +113,7 @@ bool lbx_target_machine(struct lbx_target *target, unsigned *ret)
 bool lbx_target_write(struct lbx_target *target, uint64_t address, const void *from, size_t n)
 {
 	if (!target->ops->write)
-		return lb_fail("a %s cannot be written to", target->ops->kind);
+		return lb_fail("a %s cannot be written to", lbx_target_kind(target));
 	return target->ops->write(target, address, from, n);
 }
 

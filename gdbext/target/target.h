@@ -60,7 +60,6 @@ struct lbx_module {
 };
 
 struct lbx_target_ops {
-	const char *kind; /* "live process", "remote process", "core file" */
 	bool (*read)(struct lbx_target *target, uint64_t address, void *to, size_t n);
 	/* The bytes in place, if the target has them mapped contiguously; else NULL, no error. */
 	const void *(*map)(struct lbx_target *target, uint64_t address, size_t n);
@@ -108,10 +107,18 @@ struct lbx_target_ops {
 	void (*destroy)(struct lbx_target *target);
 };
 
+/* Where the program is. */
+enum lbx_liveness { LBX_UNKNOWN, LBX_LIVE, LBX_REMOTE, LBX_CORE };
+
 /* Implementations embed this as their first member. */
 struct lbx_target {
 	const struct lbx_target_ops *ops;
+	enum lbx_liveness liveness;
+	bool is_truncated; /* a core file that ends before it should */
 };
+
+/* "live process", "truncated core file": for a person. */
+const char *lbx_target_kind(const struct lbx_target *target);
 
 bool lbx_target_read(struct lbx_target *target, uint64_t address, void *to, size_t n);
 /* As read, but quietly: no error is left. */

@@ -292,9 +292,8 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, stru
 			struct lbx_frame *callee = place(list, list->total - 1);
 			callee->cfa = sp;
 			if (sp <= callee->registers.r[machine->stack_pointer] && after_call) {
-				snprintf(ret->end, sizeof ret->end,
-					 "the stack is damaged: it leads back to "
-					 "0x%llx",
+				ret->damaged = true;
+				snprintf(ret->end, sizeof ret->end, "the stack is damaged: it leads back to 0x%llx",
 					 (unsigned long long)sp);
 				return false;
 			}

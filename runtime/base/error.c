@@ -15,6 +15,7 @@ static __thread struct {
 	const void *site;
 	char *text;
 	bool set;
+	enum lb_cause cause;
 } last __attribute__((tls_model("initial-exec")));
 static pthread_key_t key_of_text;
 static bool has_key; /* without one, the text of a thread that ends is lost */
@@ -28,6 +29,7 @@ static char *begin(void)
 		return NULL;
 	lb_fail_prepare();
 	last.site = last.current_site;
+	last.cause = LB_OTHER_CAUSE;
 	last.set = true;
 	return last.text;
 }
@@ -44,21 +46,41 @@ static void end_with_ellipsis(char text[LB_ERROR_MAX])
 }
 
 /* A later failure is told, though not kept. */
-void lb_fail_with(const char *format, ...)
+static void fail(enum lb_cause cause, const char *format, va_list args)
 {
 	char later[LB_ERROR_MAX], *text = begin();
-	va_list args;
 	if (!text && !lb_fail_hook)
 		return;
-	if (!text)
+	if (text)
+		last.cause = cause;
+	else
 		text = later;
-	va_start(args, format);
 	int n = vsnprintf(text, LB_ERROR_MAX, format, args);
-	va_end(args);
 	if (n >= LB_ERROR_MAX)
 		end_with_ellipsis(text);
 	if (lb_fail_hook)
 		lb_fail_hook(last.current_site, text);
+}
+
+void lb_fail_with(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	fail(LB_OTHER_CAUSE, format, args);
+	va_end(args);
+}
+
+void lb_fail_because_with(enum lb_cause cause, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	fail(cause, format, args);
+	va_end(args);
+}
+
+enum lb_cause lb_error_cause(void)
+{
+	return last.set ? last.cause : LB_OTHER_CAUSE;
 }
 
 /* What ends after this one may fail once more: that gets a text of its own, and another end. */

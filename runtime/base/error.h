@@ -21,6 +21,16 @@ enum { LB_ERROR_MAX = 1024 };
 		false; \
 	})
 void lb_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
+/* Where callers decide by what a failure was, that is said beside its text, which is for people. */
+enum lb_cause { LB_OTHER_CAUSE, LB_INTERRUPTED, LB_TOO_LARGE };
+#define lb_fail_because(cause, ...) \
+	({ \
+		lb_fail_because_with(cause, __VA_ARGS__); \
+		false; \
+	})
+void lb_fail_because_with(enum lb_cause cause, const char *format, ...) __attribute__((format(printf, 2, 3), cold));
+/* Of the kept message. */
+enum lb_cause lb_error_cause(void);
 /* Called for every failure with its own message, kept or not, and its call; NULL at first. The runtime
  * counts and probes. Not for one that is told again. */
 extern void (*lb_fail_hook)(const void *site, const char *message);

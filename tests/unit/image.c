@@ -66,7 +66,6 @@ static void image_release(struct lbx_target *target)
 }
 
 static const struct lbx_target_ops ops = {
-	.kind = "memory image",
 	.read = image_read,
 	.map = image_map,
 	.find_root = image_find_root,

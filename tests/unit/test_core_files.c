@@ -195,8 +195,8 @@ static bool is_plain(struct lbx_target *target, uint64_t address, uint64_t n)
 /* The table's cache fetches neighbours, but not those that an answer would have to speak of. */
 static void neighbours(void **state)
 {
-	static const struct lbx_target_ops ops = { .kind = "core file", .read = read_noting, .read_ahead = is_plain };
-	struct lbx_target target = { .ops = &ops };
+	static const struct lbx_target_ops ops = { .read = read_noting, .read_ahead = is_plain };
+	struct lbx_target target = { .ops = &ops, .liveness = LBX_CORE };
 	struct lbx_cache *cache = lbx_cache_create(&target);
 	char bytes[16], text[16];
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "probe.h"
 
 static lb_tensor *x23(void)
@@ -484,6 +485,25 @@ static void negative_integer_power(void **state)
 	}
 }
 
+/* What failed is told beside the text, and belongs to the message that is kept. */
+static void causes(void **state)
+{
+	(void)state;
+	assert_int_equal(lb_error_cause(), LB_OTHER_CAUSE);
+	lb_fail("%s: interrupted", "a file");
+	assert_int_equal(lb_error_cause(), LB_OTHER_CAUSE);
+	lb_fail_because(LB_INTERRUPTED, "interrupted");
+	assert_int_equal(lb_error_cause(), LB_OTHER_CAUSE);
+	lb_clear_error();
+	lb_fail_because(LB_TOO_LARGE, "more than %d", 5);
+	lb_fail_within("a graph");
+	lb_fail("another");
+	assert_string_equal(lb_error_message(), "a graph: more than 5");
+	assert_int_equal(lb_error_cause(), LB_TOO_LARGE);
+	lb_clear_error();
+	assert_int_equal(lb_error_cause(), LB_OTHER_CAUSE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -503,6 +523,7 @@ int main(void)
 		TEST(every_dtype),
 		TEST(dead_handles),
 		TEST(negative_integer_power),
+		TEST(causes),
 	};
 	return cmocka_run_group_tests_name("errors", tests, NULL, NULL);
 }

@@ -371,7 +371,7 @@ static void damage_is_told(void **state)
 	(void)state;
 	start(&s);
 	image_set(&s.image, LB_KIND_TENSOR, 0, "rank", 99);
-	says(&s, "list", "1 record of this memory image could not be read or is damaged");
+	says(&s, "list", "1 record of this program could not be read or is damaged");
 	image_set(&s.image, LB_KIND_BUFFER, 0, "nbytes", 0x300);
 	says(&s, "info layer.0/view", "corrupt: its shape, strides and offset reach out");
 	fails(&s, "print layer.0/view", "reach out of its buffer");
@@ -417,7 +417,7 @@ static void tensors_are_described(void **state)
 	json_decref(o);
 	o = parsed(&s, "status --json");
 	assert_string_equal(string(o, "version"), "9.8.7");
-	assert_string_equal(string(o, "target"), "memory image");
+	assert_string_equal(string(o, "target"), "program");
 	json_decref(o);
 	finish(&s);
 }

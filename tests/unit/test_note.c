@@ -48,7 +48,7 @@ static bool read_program(struct lbx_target *target, uint64_t address, void *to, 
 
 static int set_up(void **state)
 {
-	static const struct lbx_target_ops ops = { .kind = "live process", .read = read_program };
+	static const struct lbx_target_ops ops = { .read = read_program };
 	const Elf64_Phdr headers[] = {
 		{ .p_type = PT_PHDR, .p_vaddr = HEADERS },
 		{ .p_type = PT_NOTE, .p_vaddr = NOTES, .p_memsz = 32 },
@@ -60,7 +60,7 @@ static int set_up(void **state)
 
 	(void)state;
 	memset(&program, 0, sizeof program);
-	program.target.ops = &ops;
+	program.target = (struct lbx_target){ .ops = &ops, .liveness = LBX_LIVE };
 	memcpy(program.headers, headers, sizeof headers);
 	memcpy(program.headers + (NOTES - HEADERS), &note, sizeof note);
 	memcpy(program.dynamic, dynamic, sizeof dynamic);

@@ -694,7 +694,7 @@ static bool count_pieces(struct lbx_target *target, uint64_t address, void *to, 
 static void a_record_is_of_one_read(void **state)
 {
 	const struct lbx_target_ops ops = { .read = count_pieces, .runs = it_runs };
-	struct lbx_target target = { &ops };
+	struct lbx_target target = { .ops = &ops };
 	struct lbx_cache *cache = lbx_cache_create(&target);
 	char scratch[64];
 

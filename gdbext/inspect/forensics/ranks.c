@@ -136,7 +136,7 @@ static bool fill(struct job *job, struct lbx_context *context, const struct lbx_
 			cell->found = VALUE;
 		lbx_sight_end(&sight);
 	}
-	bool goes_on = lb_ok() || !lbx_is_interrupted();
+	bool goes_on = lb_error_cause() != LB_INTERRUPTED;
 	if (goes_on)
 		lb_clear_error();
 	return goes_on;

@@ -19,7 +19,7 @@ static bool settle(struct lbx_report *r, enum lbx_section section, bool done)
 {
 	if (done)
 		return true;
-	if (lbx_is_interrupted())
+	if (lb_error_cause() == LB_INTERRUPTED)
 		return false;
 	if (!r->missing[section][0])
 		snprintf(r->missing[section], sizeof r->missing[section], "%s", lb_error_message());

@@ -35,7 +35,7 @@ static void print_death(struct lbx_context *context, const struct lbx_report *r)
 		lbx_printf(out, "%s (process %" PRIu64 ") %s\n", r->death.command[0] ? r->death.command : "the program",
 			   r->death.pid ? r->death.pid : r->death.tid, text);
 	else
-		lbx_printf(out, "a %s\n", context->target->ops->kind);
+		lbx_printf(out, "a %s\n", lbx_target_kind(context->target));
 	if (r->fault[0])
 		lbx_wrap(out, 0, 4), lbx_printf(out, "%s\n", r->fault);
 	if (lbx_describe_damage(r, text, sizeof text))

@@ -56,7 +56,7 @@ static bool push(struct walk *w, const struct lbx_tensor *t)
 {
 	struct lbx_graph *g = w->graph;
 	if (g->n == w->max_nodes)
-		return lb_fail("the graph has more than %u nodes", w->max_nodes);
+		return lb_fail_because(LB_TOO_LARGE, "the graph has more than %u nodes", w->max_nodes);
 	if (!check_tensor(t))
 		return false;
 	if (!lb_reserve(g->nodes, g->nodes_room, g->n + 1) || !lb_reserve(g->order, g->order_room, g->n + 1) ||

@@ -18,7 +18,8 @@ struct round {
 	int64_t end;
 	_Atomic int64_t next;
 	_Atomic bool failed;
-	_Atomic bool told;        /* one thread writes `error` */
+	_Atomic bool told;        /* one thread writes `error` and `cause` */
+	enum lb_cause cause;
 	char error[LB_ERROR_MAX]; /* of another than the calling thread */
 };
 
@@ -40,8 +41,10 @@ static void *thread_main(void *context)
 
 	while (work(round))
 		;
-	if (!lb_ok() && !atomic_exchange(&round->told, true))
+	if (!lb_ok() && !atomic_exchange(&round->told, true)) {
+		round->cause = lb_error_cause();
 		snprintf(round->error, sizeof round->error, "%s", lb_error_message());
+	}
 	return NULL;
 }
 
@@ -85,7 +88,7 @@ static bool run(struct round *round, struct lbx_out *out)
 	while (n > 0)
 		pthread_join(threads[--n], NULL);
 	if (round->error[0])
-		lb_fail("%s", round->error);
+		lb_fail_because(round->cause, "%s", round->error);
 	return done && !round->failed;
 }
 

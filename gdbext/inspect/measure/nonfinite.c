@@ -138,7 +138,7 @@ static bool look(struct lbx_context *context, struct scan *scan, const struct lb
 	lbx_summary_init(&scan->summary, t->dtype);
 	if (!lbx_array_of_tensor(context->target, t, &array) ||
 	    !lbx_array_walk(&array, context->out, "looking for NaN", PIECE, add_piece, scan)) {
-		if (scan->late || strcmp(lb_error_message(), "interrupted") == 0)
+		if (scan->late || lb_error_cause() == LB_INTERRUPTED)
 			return false;
 		lb_clear_error();
 		ret->skipped++;

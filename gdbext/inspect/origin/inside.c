@@ -93,7 +93,7 @@ bool lbx_look_inside(struct lbx_search *s, const struct lbx_origin_link *link, b
 		return true;
 	}
 	*known = lbx_replay_steps(s->context, t, link->at, s->limit, &ret->steps);
-	if (!*known && lbx_is_interrupted())
+	if (!*known && lb_error_cause() == LB_INTERRUPTED)
 		return false;
 	lb_clear_error();
 	*known = *known && ret->steps.n > 0 && ret->steps.n == ret->program.n_insns;

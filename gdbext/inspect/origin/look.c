@@ -14,8 +14,6 @@
 
 enum { PIECE = 1 << 16 };
 
-static const char too_large[] = "the graph has more than"; /* lbx_graph_collect()'s words */
-
 static struct lbx_origin_link *remember(struct lbx_search *s, const struct lbx_tensor *t)
 {
 	bool is_new;
@@ -62,7 +60,7 @@ static bool replay_value(struct lbx_search *s, const struct lbx_tensor *t)
 	struct lbx_ranges ranges;
 
 	if (!lbx_replay_ranges(s->context, t, s->limit, &ranges)) {
-		s->capped |= strncmp(lb_error_message(), too_large, strlen(too_large)) == 0;
+		s->capped |= lb_error_cause() == LB_TOO_LARGE;
 		return false;
 	}
 	bool ok = true;
@@ -92,7 +90,7 @@ bool lbx_look(struct lbx_search *s, const struct lbx_tensor *t, struct lbx_origi
 		bool ok = ready ? read_value(s, t, &summary) : replay_value(s, t);
 		link = &s->links[at];
 		if (!ok) {
-			if (lbx_is_interrupted())
+			if (lb_error_cause() == LB_INTERRUPTED)
 				return false;
 			snprintf(link->why, sizeof link->why, "%s", lb_error_message());
 			lb_clear_error();
@@ -120,7 +118,7 @@ static bool look_at_gone(struct lbx_search *s, const struct lbx_tensors *of, uin
 	if (t.data) {
 		t.state = LBX_READY;
 		ret->known = read_value(s, &t, &ret->summary);
-		if (!ret->known && lbx_is_interrupted())
+		if (!ret->known && lb_error_cause() == LB_INTERRUPTED)
 			return false;
 		lb_clear_error();
 	}
@@ -214,7 +212,7 @@ bool lbx_walk_part(struct lbx_search *s, const struct lbx_tensor *t, const struc
 
 bool lbx_look_failed(struct lbx_origin_link *link)
 {
-	if (lbx_is_interrupted())
+	if (lb_error_cause() == LB_INTERRUPTED)
 		return false;
 	snprintf(link->why, sizeof link->why, "%s", lb_error_message());
 	lb_clear_error();
@@ -248,7 +246,7 @@ bool lbx_look_at_choice(struct lbx_search *s, const struct lbx_origin_link *link
 	if (*known)
 		ret->value = lbx_element_int(&bits, link->tensor.dtype);
 	lbx_replay_release(&replayed);
-	if (!*known && lbx_is_interrupted())
+	if (!*known && lb_error_cause() == LB_INTERRUPTED)
 		return false;
 	lb_clear_error();
 	return true;
@@ -289,7 +287,7 @@ bool lbx_look_at_places(struct lbx_search *s, const struct lbx_origin_link *link
 	if (!link->recorded || !link->known || link->tensor.dtype >= LB_F16)
 		return true;
 	*known = link->tensor.size == 0 || lbx_walk_part(s, &link->tensor, region, add_places, &places);
-	if (!*known && lbx_is_interrupted())
+	if (!*known && lb_error_cause() == LB_INTERRUPTED)
 		return false;
 	lb_clear_error();
 	return true;

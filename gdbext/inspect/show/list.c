@@ -323,7 +323,7 @@ static void tell_totals(struct lbx_context *context, const struct list *list, si
 	LBX_KEY(out, "unreadable", json_integer((json_int_t)list->bad));
 	if (list->bad)
 		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s of this %s could not be read or %s damaged\n",
-			   list->bad, LB_S(list->bad), context->target->ops->kind, LB_PLURAL(list->bad, "is", "are"));
+			   list->bad, LB_S(list->bad), lbx_target_kind(context->target), LB_PLURAL(list->bad, "is", "are"));
 }
 
 /* The rows, as a table; or objects of a list, written as they are read. */

@@ -35,7 +35,7 @@ static void find_time(struct running *w)
 	struct lbx_flight flight;
 	struct timespec now;
 
-	if (strcmp(w->context->target->ops->kind, "live process") == 0) {
+	if (w->context->target->liveness == LBX_LIVE) {
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		w->now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 		return;

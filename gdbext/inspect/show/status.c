@@ -94,7 +94,7 @@ static json_t *json_status(const struct lbx_context *context, const struct lbx_r
 						"total", (json_int_t)threads[i].total));
 	return json_pack("{s:s,s:o,s:[i,i],s:s,s:I,s:o,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o,s:o,s:i,s:i,s:I}", "version",
 			 root->version, "root", lbx_json_address(root->address), "abi", (int)root->major,
-			 (int)root->minor, "target", context->target->ops->kind, "pid",
+			 (int)root->minor, "target", lbx_target_kind(context->target), "pid",
 			 (json_int_t)pid_of(context, root), "rank",
 			 root->rank < 0 ? json_null() : json_integer(root->rank), "tensors", "lazy",
 			 (json_int_t)c->by_state[LBX_LAZY], "evaluating", (json_int_t)c->by_state[LBX_EVALUATING],
@@ -228,7 +228,7 @@ static void print_status(struct lbx_context *context, const struct lbx_root *roo
 	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, root->address);
 	lbx_printf(out, "\n");
 	row(out, "target");
-	lbx_printf(out, "%s, pid %" PRIu64, context->target->ops->kind, pid_of(context, root));
+	lbx_printf(out, "%s, pid %" PRIu64, lbx_target_kind(context->target), pid_of(context, root));
 	if (root->rank >= 0)
 		lbx_printf(out, ", rank %lld", (long long)root->rank);
 	lbx_printf(out, "\n");
@@ -303,7 +303,7 @@ static bool nothing(struct lbx_context *context)
 {
 	struct lbx_tensors *tensors;
 	struct lbx_out *out = context->out;
-	const char *kind = context->target ? context->target->ops->kind : NULL;
+	const char *kind = context->target ? lbx_target_kind(context->target) : NULL;
 
 	if (out->json) {
 		json_t *status = json_pack("{s:s,s:s?,s:o,s:s}", "reader", LB_VERSION, "target", kind, "version",

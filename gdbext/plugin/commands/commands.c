@@ -140,7 +140,7 @@ static void tell_end(struct lbx_context *context, const struct job *job, bool ok
 		lbx_tell_notice(context->out, context->target);
 		tell_lack(context->out);
 	} else {
-		lb_fail("interrupted"); /* unless there is an error already */
+		lb_fail_because(LB_INTERRUPTED, "interrupted"); /* unless there is an error already */
 		lbx_gdb_out_failure(context->out, job->line ? job->line->as : job->name);
 	}
 	lbx_gdb_out_end();

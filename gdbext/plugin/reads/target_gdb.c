@@ -62,7 +62,7 @@ static bool plain_read(uint64_t address, void *to, size_t n)
 		size_t part = n - done < CHUNK ? n - done : CHUNK;
 
 		if (lbx_bridge_interrupted())
-			return lb_fail("interrupted");
+			return lb_fail_because(LB_INTERRUPTED, "interrupted");
 		if (!gdb.read(address + done, (char *)to + done, (int)part))
 			return fault(address + done, part);
 		done += part;
@@ -340,29 +340,22 @@ static bool gdb_write(struct lbx_target *target, uint64_t address, const void *f
 	return true;
 }
 
-static const struct lbx_target_ops ops[] = {
-#define OPS(kind_name) \
-	{ .kind = kind_name, \
-	  .read = gdb_read, \
-	  .map = gdb_map, \
-	  .direct = gdb_direct, \
-	  .find_root = gdb_find_root, \
-	  .source_line = lbx_gdb_source_line, \
-	  .evaluate = lbx_gdb_evaluate, \
-	  .waits = gdb_waits, \
-	  .machine = lbx_gdb_machine, \
-	  .write = gdb_write, \
-	  .saved = gdb_saved, \
-	  .range = gdb_range, \
-	  .pid = gdb_pid, \
-	  .moment = gdb_moment, \
-	  .read_ahead = gdb_read_ahead, \
-	  .notice = gdb_notice }
-	[LBX_UNKNOWN] = OPS("program in gdb"),
-	[LBX_LIVE] = OPS("live process"),
-	[LBX_REMOTE] = OPS("remote process"),
-	[LBX_CORE] = OPS("core file"),
-#undef OPS
+static const struct lbx_target_ops ops = {
+	.read = gdb_read,
+	.map = gdb_map,
+	.direct = gdb_direct,
+	.find_root = gdb_find_root,
+	.source_line = lbx_gdb_source_line,
+	.evaluate = lbx_gdb_evaluate,
+	.waits = gdb_waits,
+	.machine = lbx_gdb_machine,
+	.write = gdb_write,
+	.saved = gdb_saved,
+	.range = gdb_range,
+	.pid = gdb_pid,
+	.moment = gdb_moment,
+	.read_ahead = gdb_read_ahead,
+	.notice = gdb_notice,
 };
 
 struct lbx_target *lbx_target_gdb(lbx_bridge_read *read)
@@ -371,7 +364,7 @@ struct lbx_target *lbx_target_gdb(lbx_bridge_read *read)
 	gdb.process = gdb.core = NULL;
 	lbx_core_gdb_begin();
 	gdb.read = read;
-	gdb.target.ops = &ops[LBX_UNKNOWN];
+	gdb.target = (struct lbx_target){ .ops = &ops };
 	return &gdb.target;
 }
 
@@ -388,6 +381,6 @@ enum lbx_liveness lbx_target_gdb_liveness(void)
 		liveness = LBX_REMOTE;
 	else if (strstr(stack, "- native ("))
 		liveness = LBX_LIVE;
-	gdb.target.ops = &ops[liveness];
+	gdb.target.liveness = liveness;
 	return liveness;
 }

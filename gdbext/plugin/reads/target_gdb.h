@@ -5,8 +5,6 @@
 #include "plugin/bridge/bridge.h"
 #include "target/target.h"
 
-enum lbx_liveness { LBX_UNKNOWN, LBX_LIVE, LBX_REMOTE, LBX_CORE };
-
 /* A target over `read`, which must be valid as long as it is used. There is one such target;
  * it need not be destroyed. */
 struct lbx_target *lbx_target_gdb(lbx_bridge_read *read);
