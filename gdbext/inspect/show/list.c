@@ -1,6 +1,5 @@
 /* Filter, sort, show. A table may hold millions: what is kept of each match is its slot, its id
  * and its sort key (by name, the name); records are read again when their row is written. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,7 +192,12 @@ static bool collect(struct lbx_context *context, struct list *list)
 	return next == LBX_NEXT_END;
 }
 
-/* Reads a row's record again. */
+static bool asks_on(struct lbx_out *out, size_t i, size_t shown)
+{
+	return i % 1024 != 1023 || lbx_progress(out, "listing", (int64_t)i, (int64_t)shown);
+}
+
+/* Reads a row's record again: in a program that runs it may be gone. */
 static bool reread(const struct list *list, const struct row *row, struct lbx_tensor *ret)
 {
 	uint64_t slot = row->slot, bad = 0;
@@ -216,7 +220,7 @@ static void cells(const struct lbx_tensor *t, char ret[COLUMNS][CELL])
 	lbx_format_bytes(lbx_tensor_nbytes(t), ret[BYTES], CELL);
 }
 
-static void measure(const struct list *list, size_t shown, int width, bool several, int *widths)
+static bool measure(struct lbx_out *out, const struct list *list, size_t shown, bool several, int *widths)
 {
 	char cell[COLUMNS][CELL];
 	struct lbx_tensor t;
@@ -225,8 +229,10 @@ static void measure(const struct list *list, size_t shown, int width, bool sever
 		widths[c] = lbx_columns(titles[c]);
 	for (size_t i = 0; i < shown; i++) {
 		/* ids grow: the last are long */
-		if (width < ANY_WIDTH && i >= MEASURED && shown - i > MEASURED)
+		if (out->width < ANY_WIDTH && i >= MEASURED && shown - i > MEASURED)
 			i = shown - MEASURED;
+		if (!asks_on(out, i, shown))
+			return false;
 		if (!reread(list, &list->rows[i], &t))
 			continue;
 		cells(&t, cell);
@@ -236,6 +242,7 @@ static void measure(const struct list *list, size_t shown, int width, bool sever
 	}
 	if (!several)
 		widths[PROVIDER] = 0;
+	return true;
 }
 
 /* What a table of these columns takes; with short ones that yield, at least. */
@@ -287,12 +294,14 @@ static void print_row(struct lbx_out *out, const int *widths, const char cell[CO
 }
 
 /* The widths of the columns, and their titles. */
-static void print_titles(struct lbx_context *context, const struct list *list, size_t shown, int *widths)
+static bool print_titles(struct lbx_context *context, const struct list *list, size_t shown, int *widths)
 {
-	measure(list, shown, context->out->width, context->n_sets > 1, widths);
+	if (!measure(context->out, list, shown, context->n_sets > 1, widths))
+		return false;
 	fit(widths, context->out->width);
 	if (shown)
 		print_row(context->out, widths, titles);
+	return true;
 }
 
 /* What follows the rows. */
@@ -326,8 +335,8 @@ static void tell_totals(struct lbx_context *context, const struct list *list, si
 			   list->bad, LB_S(list->bad), lbx_target_kind(context->target), LB_PLURAL(list->bad, "is", "are"));
 }
 
-/* The rows, as a table; or objects of a list, written as they are read. */
-static bool tell_rows(struct lbx_context *context, const struct list *list, size_t shown)
+/* The rows, as a table; or objects of a list, written as they are read. *written counts them. */
+static bool tell_rows(struct lbx_context *context, const struct list *list, size_t shown, size_t *written)
 {
 	struct lbx_out *out = context->out;
 	char cell[COLUMNS][CELL];
@@ -336,13 +345,14 @@ static bool tell_rows(struct lbx_context *context, const struct list *list, size
 
 	lbx_begin(out, NULL);
 	lbx_begin_long(out, "tensors");
-	if (!out->json)
-		print_titles(context, list, shown, widths);
+	if (!out->json && !print_titles(context, list, shown, widths))
+		return false;
 	for (size_t i = 0; i < shown; i++) {
-		if (i % 1024 == 1023 && !lbx_progress(out, "listing", (int64_t)i, (int64_t)shown))
+		if (!asks_on(out, i, shown))
 			return false;
 		if (!reread(list, &list->rows[i], &t))
 			continue;
+		++*written;
 		if (out->json) {
 			LBX_KEY(out, NULL, lbx_json_tensor(&t));
 			continue;
@@ -363,8 +373,9 @@ static void write_file(struct lbx_out *out, const char *text, size_t n)
 
 static bool list_rows(struct lbx_context *context, const struct list *list, size_t shown, const char *path)
 {
+	size_t written = 0;
 	if (!path)
-		return tell_rows(context, list, shown);
+		return tell_rows(context, list, shown, &written);
 	struct lbx_file file;
 	if (!lbx_file_begin(&file, path)) {
 		lb_fail_within("list");
@@ -377,14 +388,14 @@ static bool list_rows(struct lbx_context *context, const struct list *list, size
 	to.width = ANY_WIDTH;
 	struct lbx_context inside = *context;
 	inside.out = &to;
-	bool ok = lbx_file_end(&file, tell_rows(&inside, list, shown));
+	bool ok = lbx_file_end(&file, tell_rows(&inside, list, shown, &written));
 	lbx_abandon(&to);
 	if (!ok) {
 		lb_fail_within("list");
 		return false;
 	}
 	lbx_begin(context->out, NULL);
-	lbx_tell(context->out, "written to %pF, %pF of %pF\n", LBX_TEXT("file", path), LBX_INT("rows", shown),
+	lbx_tell(context->out, "written to %pF, %pF of %pF\n", LBX_TEXT("file", path), LBX_INT("rows", written),
 		 LBX_COUNT("of", list->n, "tensor"));
 	lbx_end(context->out);
 	return lb_ok();

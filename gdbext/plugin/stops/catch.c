@@ -95,18 +95,24 @@ void lbx_catch_suspend(void)
 
 /* ---- making them ---- */
 
-/* `breakpoint` is a number, or a variable with it. */
-static bool put_condition(const struct lbx_catch *c, const struct lbx_watch_place *place, const char *breakpoint)
+/* What gdb is to check, to be freed; with an error when memory is out. */
+static bool condition_of(const struct lbx_catch *c, const struct lbx_watch_place *place, struct text *ret)
 {
-	struct text condition = { 0 };
-
+	*ret = (struct text){ 0 };
 	if (c->kind->probe && place->found)
-		lbx_catch_condition(c, place->table, &condition);
-	bool ok = !condition.failed || lb_fail("out of memory");
-	if (ok && condition.n)
-		lbx_bridge_script("with language c -- condition %s %s", breakpoint, condition.bytes);
-	text_free(&condition);
-	return ok;
+		lbx_catch_condition(c, place->table, ret);
+	if (!ret->failed)
+		return true;
+	text_free(ret);
+	return lb_fail("out of memory");
+}
+
+/* `breakpoint` is a number, or a variable with it. Frees the condition. */
+static void put_condition(const char *breakpoint, struct text *condition)
+{
+	if (condition->n)
+		lbx_bridge_script("with language c -- condition %s %s", breakpoint, condition->bytes);
+	text_free(condition);
 }
 
 /* Where the runtime is to keep the catch's glob. */
@@ -207,14 +213,36 @@ static bool run_catch(struct lbx_context *context, const struct lbx_args *args)
 	       lbx_catch_parse(context, args, &new) && lbx_catch_set(context, &new);
 }
 
-bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
+/* Puts it into a list of MAX_CATCHES. */
+static bool take_place(const struct lbx_catch *new, struct lbx_catch *list)
 {
-	struct lbx_catch new = *wanted;
-	struct lbx_watch_place place;
-	struct lbx_watch want;
-	struct lbx_catch *c = catches.v;
+	for (int i = 0; i < MAX_CATCHES; i++) {
+		if (list[i].number)
+			continue;
+		list[i] = *new;
+		return true;
+	}
+	return lb_fail("no more than %d: `tensor uncatch` some", MAX_CATCHES);
+}
+
+/* Whether it, or another, makes the runtime run compiled functions operation by operation, where there are any. */
+static bool inlines(const struct lbx_catch *new, const struct lbx_catch *list, const struct lbx_watch *want)
+{
 	const uint32_t by_op = LB_WATCH_NAN | LB_WATCH_RANGE | LB_WATCH_CALLS;
 	bool compiling = false;
+
+	for (int i = 0; i < MAX_CATCHES; i++)
+		compiling |= list[i].number && list[i].kind->takes == LBX_TAKES_FUNCTION;
+	return (want->all & by_op) && compiling &&
+	       ((new->kind->watch & by_op) || new->kind->takes == LBX_TAKES_FUNCTION);
+}
+
+bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
+{
+	struct lbx_catch new = *wanted, list[MAX_CATCHES];
+	struct lbx_watch_place place;
+	struct lbx_watch want;
+	struct text condition;
 
 	if (context->target)
 		lbx_probes_lack_runtime(); /* asked in time */
@@ -222,32 +250,24 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	    (place.found && new.kind->probe && !lbx_probes_exist()))
 		return false;
 	new.number = catches.last + 1;
-	while (c < catches.v + MAX_CATCHES && c->number)
-		c++;
-	if (c == catches.v + MAX_CATCHES)
-		return lb_fail("no more than %d: `tensor uncatch` some", MAX_CATCHES);
-	if (!choose_pattern(&new))
+	memcpy(list, catches.v, sizeof list);
+	if (!choose_pattern(&new) || !take_place(&new, list))
 		return false;
-	*c = new;
-	for (int i = 0; i < MAX_CATCHES; i++)
-		compiling |= catches.v[i].number && catches.v[i].kind->takes == LBX_TAKES_FUNCTION;
-	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
-	if (!lbx_watch_check(&place, &want)) {
-		c->number = 0;
+	want = lbx_watch_wanted(list, MAX_CATCHES);
+	if (!lbx_watch_check(&place, &want) || !condition_of(&new, &place, &condition))
 		return false;
-	}
 	if (new.kind->probe)
 		lbx_breakpoint_add(new.number, new.kind->probe, new.kind->n_args);
 	else
 		lbx_breakpoint_add_fault();
 	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
+	memcpy(catches.v, list, sizeof list);
 	catches.last = new.number;
-	if (!put_condition(&new, &place, "$_lb_catch") || !lbx_watch_write(context, &place, &want))
+	put_condition("$_lb_catch", &condition);
+	if (!lbx_watch_write(context, &place, &want))
 		return false;
 	lbx_hooks_define();
-	tell_set(context, &new, &place,
-		 (want.all & by_op) && compiling &&
-		     ((new.kind->watch & by_op) || new.kind->takes == LBX_TAKES_FUNCTION));
+	tell_set(context, &new, &place, inlines(&new, list, &want));
 	return true;
 }
 
@@ -375,6 +395,7 @@ bool lbx_catch_arm(struct lbx_context *context, const struct lbx_watch_place *pl
 {
 	struct lbx_catch list[MAX_CATCHES];
 	struct lbx_watch want;
+	struct text condition;
 	char number[16];
 	bool ok = true;
 
@@ -383,7 +404,9 @@ bool lbx_catch_arm(struct lbx_context *context, const struct lbx_watch_place *pl
 		if (leave_out(context, place, &list[i]) || !list[i].number)
 			continue;
 		snprintf(number, sizeof number, "%d", lbx_breakpoint_number(key_of(&list[i])));
-		ok = put_condition(&list[i], place, number);
+		ok = condition_of(&list[i], place, &condition);
+		if (ok)
+			put_condition(number, &condition);
 		tell_shortcoming(context, place, &list[i]);
 	}
 	want = lbx_watch_wanted(list, MAX_CATCHES);
