@@ -51,7 +51,7 @@ struct core {
 	uint64_t size;
 	struct timespec written;
 	uint64_t missing;         /* bytes that the file should have but ends before */
-	struct segment *segments; /* by address */
+	struct segment *segments; /* by address, none over another */
 	size_t n_segments;
 	struct lbx_core_files *files;
 	const void *auxv;
@@ -438,7 +438,21 @@ static bool read_notes(struct core *core, uint64_t offset, uint64_t size)
 static int by_address(const void *a, const void *b)
 {
 	const struct segment *x = a, *y = b;
-	return x->address < y->address ? -1 : x->address > y->address;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->saved < y->saved ? -1 : x->saved > y->saved;
+}
+
+/* Segments overlap where a header is damaged. Each ends where the next one begins, so that one with a wrong size hides
+ * no other; of several at one address the one that holds most stays. */
+static void part_segments(struct core *core)
+{
+	for (size_t i = 0; i + 1 < core->n_segments; i++) {
+		struct segment *s = &core->segments[i];
+		uint64_t room = s[1].address - s->address;
+		s->size = s->size < room ? s->size : room;
+		s->saved = s->saved < room ? s->saved : room;
+	}
 }
 
 /* The command that unpacks the file, as crash handlers store them; NULL when it is not packed. */
@@ -509,6 +523,7 @@ static bool read_headers(struct core *core)
 		};
 	}
 	qsort(core->segments, core->n_segments, sizeof *core->segments, by_address);
+	part_segments(core);
 	return true;
 }
 

@@ -214,6 +214,47 @@ static void many_segments(void **state)
 	free(f.bytes);
 }
 
+static Elf64_Phdr *segment_of(const struct file *f, int i)
+{
+	return (Elf64_Phdr *)(f->bytes + sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr)) + 1 + i;
+}
+
+/* One that is too long hides none that come after it, whatever the file has in its place. */
+static void segments_that_overlap(void **state)
+{
+	struct lbx_target *target;
+	uint64_t value;
+
+	(void)state;
+	for (int large = 0; large < 5; large++) {
+		for (int saved = 0; saved < 2; saved++) {
+			struct file f = make_core(5);
+			Elf64_Phdr *p = segment_of(&f, large);
+			p->p_memsz = 10 * STEP;
+			p->p_filesz = saved ? f.n - p->p_offset : 8;
+			assert_true(open_bytes(&f, &target));
+			for (uint64_t i = 0; i < 5; i++) {
+				assert_true(lbx_target_read(target, BASE + i * STEP, &value, sizeof value));
+				assert_int_equal(value, i);
+			}
+			assert_int_equal(lbx_target_try_read(target, BASE + 7 * STEP, &value, 1), 0);
+			lbx_target_destroy(target);
+			free(f.bytes);
+		}
+	}
+	/* of two at one address, the one that holds more */
+	for (int empty = 1; empty < 3; empty++) {
+		struct file f = make_core(4);
+		segment_of(&f, 2)->p_vaddr = BASE + STEP;
+		segment_of(&f, empty)->p_filesz = 0;
+		assert_true(open_bytes(&f, &target));
+		assert_true(lbx_target_read(target, BASE + STEP, &value, sizeof value));
+		assert_int_equal(value, 3 - empty);
+		lbx_target_destroy(target);
+		free(f.bytes);
+	}
+}
+
 static void tells_the_death(void **state)
 {
 	struct lbx_target *target;
@@ -412,6 +453,7 @@ int main(void)
 		cmocka_unit_test(reads_what_was_saved),
 		cmocka_unit_test(tells_what_can_be_written),
 		cmocka_unit_test(many_segments),
+		cmocka_unit_test(segments_that_overlap),
 		cmocka_unit_test(tells_the_death),
 		cmocka_unit_test(registers_of_every_machine),
 		cmocka_unit_test(other_machines),
