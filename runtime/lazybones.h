@@ -238,7 +238,9 @@ LB_API lb_tensor *lb_logical_not(lb_tensor *x);
  * are 0 of NaN and of what they cannot, as NumPy has it on x86-64. */
 LB_API lb_tensor *lb_astype(lb_tensor *x, lb_dtype dtype);
 
-/* Both operands are promoted to one dtype and broadcast against each other. */
+/* Both operands are promoted to one dtype and broadcast against each other. Of two bools lb_add() is "or" and
+ * lb_multiply() "and", as in NumPy; lb_subtract(), lb_power(), lb_remainder() and lb_negative() compute in i32 (NumPy
+ * gives int8 or refuses, MLX keeps bool or refuses). */
 LB_API lb_tensor *lb_add(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_subtract(lb_tensor *a, lb_tensor *b);
 LB_API lb_tensor *lb_multiply(lb_tensor *a, lb_tensor *b);

@@ -3,29 +3,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/forms.h"
 #include "cli/verbs.h"
 #include "lazybones.h"
-
-static const struct form {
-	const char *name, *arguments, *what;
-	const char *help; /* where no row of a command says it */
-} forms[] = {
-	{ "core", "CORE [COMMAND [ARGUMENT]...]", "look into a core file; without COMMAND: a report",
-	  "Shows the tensors of a dead program. Bytes that the core did not save are an error with their address, "
-	  "never zeros. The core may be -, which reads it from a pipe, and may be compressed by zstd. Functions and "
-	  "lines come from the program's files: where they are not where the core says, tell it by --exe or "
-	  "--sysroot." },
-	{ "pid", "PID COMMAND [ARGUMENT]...", "look into a running process, which runs on",
-	  "Shows the tensors of a running process, which is neither changed nor called. It runs on meanwhile, so "
-	  "what is shown together may be of different moments: --stop holds it still." },
-	{ "report", "CORE [-o FILE.html]", "report on a core, as text or as a page", NULL },
-	{ "diff", "CORE:T CORE:T|FILE.npy", "compare tensors of two cores, or one with a file", NULL },
-	{ "ranks", "CORE CORE... [OPTION]...", "compare the processes of one MPI job", NULL },
-	{ "trace", "[-o FILE] -- PROGRAM...", "write a program's timeline; or of --pid PID", NULL },
-	{ "top", "PID [--once | --json]", "watch a running program", NULL },
-	{ "sites", "[--pid PID]", "functions and lines for what tracers wrote", NULL },
-	{ "help", "COMMAND", "explain a command", NULL },
-};
 
 const struct lbx_command lbx_cli_program = {
 	.name = "",
@@ -48,7 +28,7 @@ const struct lbx_command lbx_cli_program = {
 enum { OF_ANY, OF_CORE = 1, OF_PID = 2 };
 /* What each of these is for. */
 static const int options_of[] = { OF_ANY, OF_CORE, OF_CORE, OF_CORE, OF_CORE, OF_PID, OF_ANY, OF_ANY, OF_ANY, OF_ANY };
-enum { FORMS = sizeof forms / sizeof *forms, OPTIONS = sizeof options_of / sizeof *options_of };
+enum { OPTIONS = sizeof options_of / sizeof *options_of };
 
 bool lbx_cli_has(const struct lbx_command *command)
 {
@@ -92,11 +72,11 @@ void lbx_usage(struct lbx_out *out)
 {
 	enum { WHAT = 52 };
 
-	for (int i = 0; i < FORMS; i++) {
-		int n = (int)strlen(forms[i].name);
+	for (int i = 0; i < LBX_FORMS; i++) {
+		int n = (int)strlen(lbx_forms[i].name);
 		lbx_wrap(out, 0, WHAT);
-		lbx_printf(out, "%s lazybones %s %-*s %s\n", i ? "      " : "Usage:", forms[i].name, 33 - n,
-			   forms[i].arguments, forms[i].what);
+		lbx_printf(out, "%s lazybones %s %-*s %s\n", i ? "      " : "Usage:", lbx_forms[i].name, 33 - n,
+			   lbx_forms[i].arguments, lbx_forms[i].summary);
 	}
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "See the lazy tensors of a running program, or of a dead one's core file.\n"
@@ -234,32 +214,24 @@ static void roff_inspections(struct lbx_out *out)
 	}
 }
 
-static const struct form *find_form(const char *name)
-{
-	for (int i = 0; i < FORMS; i++)
-		if (strcmp(forms[i].name, name) == 0)
-			return &forms[i];
-	return NULL;
-}
-
 /* core, pid */
-static void print_form_page(struct lbx_out *out, const struct form *form)
+static void print_form_page(struct lbx_out *out, const struct lbx_form *form)
 {
 	roff_title(out, form->name);
-	roff(out, form->what);
+	roff(out, form->summary);
 	lbx_printf(out, "\n.SH SYNOPSIS\n");
 	roff_synopsis(out, true, "lazybones ", form->name, form->arguments);
 	lbx_printf(out, ".SH DESCRIPTION\n");
 	roff(out, form->help);
 	lbx_printf(out, "\n.SH OPTIONS\nThey stand anywhere. An option that the COMMAND has itself is the COMMAND's "
 			"when it stands behind it.\n");
-	roff_options(out, strcmp(form->name, "core") == 0 ? OF_CORE : OF_PID);
+	roff_options(out, form->is_core ? OF_CORE : OF_PID);
 	lbx_printf(out, ".SH COMMANDS\n");
 	roff_inspections(out);
 	lbx_printf(out, ".SH SEE ALSO\n.BR lazybones (1)\n");
 }
 
-static void print_row_page(struct lbx_out *out, const struct lbx_command *c, const struct form *form)
+static void print_row_page(struct lbx_out *out, const struct lbx_command *c, const struct lbx_form *form)
 {
 	const int max = sizeof c->options / sizeof *c->options;
 	bool is_inspection = c->run && !(c->needs & LBX_NEEDS_CORES);
@@ -292,8 +264,8 @@ static void print_overview(struct lbx_out *out)
 {
 	roff_title(out, "");
 	lbx_printf(out, "see the lazy tensors of a process or a core file\n.SH SYNOPSIS\n");
-	for (int i = 0; i < FORMS; i++)
-		roff_synopsis(out, i == 0, "lazybones ", forms[i].name, forms[i].arguments);
+	for (int i = 0; i < LBX_FORMS; i++)
+		roff_synopsis(out, i == 0, "lazybones ", lbx_forms[i].name, lbx_forms[i].arguments);
 	lbx_printf(out, ".SH DESCRIPTION\n");
 	roff(out, "Reads the tensors of a program that uses the Lazybones runtime from outside: from a "
 		  "running process, which it neither calls nor changes (except that trace and top switch a clock "
@@ -304,13 +276,13 @@ static void print_overview(struct lbx_out *out)
 		   "stands behind it.\n");
 	roff_options(out, OF_CORE | OF_PID);
 	lbx_printf(out, ".SH COMMANDS\n");
-	for (int i = 0; i < FORMS; i++) {
-		if (strcmp(forms[i].name, "help") == 0)
+	for (int i = 0; i < LBX_FORMS; i++) {
+		if (strcmp(lbx_forms[i].name, "help") == 0)
 			continue;
 		lbx_printf(out, ".TP\n.BR lazybones\\-");
-		roff(out, forms[i].name);
+		roff(out, lbx_forms[i].name);
 		lbx_printf(out, " (1)\n");
-		roff(out, forms[i].what);
+		roff(out, lbx_forms[i].summary);
 		lbx_printf(out, "\n");
 	}
 	lbx_printf(out,
@@ -337,11 +309,11 @@ static void print_overview(struct lbx_out *out)
 void lbx_manual_pages(struct lbx_out *out)
 {
 	lbx_printf(out, "lazybones\n");
-	for (int i = 0; i < FORMS; i++)
-		if (strcmp(forms[i].name, "help") != 0)
-			lbx_printf(out, "%s%s\n", page_prefix, forms[i].name);
+	for (int i = 0; i < LBX_FORMS; i++)
+		if (strcmp(lbx_forms[i].name, "help") != 0)
+			lbx_printf(out, "%s%s\n", page_prefix, lbx_forms[i].name);
 	for (const struct lbx_command *const *c = lbx_commands; *c; c++)
-		if (lbx_cli_has(*c) && !find_form((*c)->name))
+		if (lbx_cli_has(*c) && !lbx_form_find((*c)->name))
 			lbx_printf(out, "%s%s\n", page_prefix, (*c)->name);
 }
 
@@ -354,7 +326,7 @@ bool lbx_manual(struct lbx_out *out, const char *page)
 		return true;
 	}
 	const char *name = strncmp(page, page_prefix, n) == 0 ? page + n : "";
-	const struct form *form = find_form(name);
+	const struct lbx_form *form = lbx_form_find(name);
 	const struct lbx_command *row = lbx_command_find(lbx_verbs, name);
 	if (!row)
 		row = lbx_command_find(lbx_commands, name);

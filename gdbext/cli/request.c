@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/forms.h"
 #include "cli/manual.h"
-#include "cli/verbs.h"
 #include "inspect/operand/operand.h"
 
 /* What only gdb has: to be named. */
@@ -19,14 +19,14 @@ static const struct {
 #undef COMMAND
 };
 
-/* False, saying what gdb's command is for, if it is one. */
-static bool is_not_of_gdb(const char *name)
+/* Says what gdb's command is for; false if it is none. */
+static bool fail_of_gdb(const char *name)
 {
 	for (size_t i = 0; i < sizeof of_gdb / sizeof *of_gdb; i++)
 		if (of_gdb[i].used_for && strcmp(name, of_gdb[i].name) == 0)
-			return lb_fail("%s is a command of gdb, for %s: `tensor %s%s%s` there", name,
-				       of_gdb[i].used_for, name, *of_gdb[i].arguments ? " " : "", of_gdb[i].arguments);
-	return true;
+			return !lb_fail("%s is a command of gdb, for %s: `tensor %s%s%s` there", name,
+					of_gdb[i].used_for, name, *of_gdb[i].arguments ? " " : "", of_gdb[i].arguments);
+	return false;
 }
 
 const struct lbx_command *lbx_request_command(const char *name)
@@ -35,7 +35,7 @@ const struct lbx_command *lbx_request_command(const char *name)
 
 	if (command && lbx_cli_has(command))
 		return command;
-	if (is_not_of_gdb(name))
+	if (!fail_of_gdb(name))
 		lb_fail("there is no command '%s' (see lazybones --help)", name);
 	return NULL;
 }
@@ -51,56 +51,24 @@ static bool take_pid(const char *text, pid_t *ret)
 	       lb_fail("'%s' is not a process id: expected a number above 0", text);
 }
 
-/* What the first word may be: its row takes one argument, what is to be looked into. */
-struct form {
-	struct lbx_command row;
-	const struct lbx_command *command; /* NULL: the next word names it */
-	bool is_core, is_pair;
-	const char *lacks; /* what is said where nothing follows */
-};
-
-static const struct form forms[] = {
-	{ .row = { .name = "core", .arguments = "CORE", .max_args = 1 },
-	  .is_core = true,
-	  .lacks = "which core? lazybones core CORE [COMMAND] (see lazybones --help)" },
-	{ .row = { .name = "pid", .arguments = "PID", .max_args = 1 },
-	  .lacks = "which process? lazybones pid PID COMMAND (see lazybones --help)" },
-	{ .row = { .name = "report", .arguments = "CORE", .max_args = 1 },
-	  .command = &lbx_command_report,
-	  .is_core = true,
-	  .lacks = "which core? lazybones report CORE [-o FILE] (see lazybones help report)" },
-	{ .row = { .name = "diff", .arguments = "CORE:T", .max_args = 1 },
-	  .command = &lbx_command_diff,
-	  .is_core = true,
-	  .is_pair = true,
-	  .lacks = "which tensor? lazybones diff CORE:T CORE:T (see lazybones help diff)" },
-	{ .row = { .name = "ranks", .arguments = "" }, .command = &lbx_command_ranks },
-};
-enum { FORMS = sizeof forms / sizeof *forms };
-
-static bool fail_form(const char *word)
+/* The first word begins no request. */
+static bool fail_first(const char *word)
 {
+	const struct lbx_command *command = lbx_command_find(lbx_commands, word);
 	char first[256] = "";
 	size_t used = 0;
 
-	for (int i = 0; i < FORMS && used < sizeof first; i++)
-		used += (size_t)snprintf(first + used, sizeof first - used, "%s, ", forms[i].row.name);
-	for (const struct lbx_command *const *verb = lbx_verbs; *verb && used < sizeof first; verb++)
-		used += (size_t)snprintf(first + used, sizeof first - used, "%s%s", (*verb)->name, verb[1] ? ", " : "");
-	return lb_fail("unknown command '%s': expected %s or help (see lazybones --help)", word, first);
-}
-
-static const struct form *find_form(const char *word)
-{
-	const struct lbx_command *command = lbx_command_find(lbx_commands, word);
-
-	for (size_t i = 0; i < FORMS; i++)
-		if (strcmp(word, forms[i].row.name) == 0)
-			return &forms[i];
-	if (is_not_of_gdb(word) && command && lbx_cli_has(command))
-		lb_fail("which program? lazybones core CORE %s, or lazybones pid PID %s", word, word);
-	fail_form(word);
-	return NULL;
+	if (fail_of_gdb(word))
+		return false;
+	if (command && lbx_cli_has(command))
+		return lb_fail("which program? lazybones core CORE %s, or lazybones pid PID %s", word, word);
+	for (int i = 0; i < LBX_FORMS && used < sizeof first; i++)
+		used += (size_t)snprintf(first + used, sizeof first - used, "%s%s",
+					 i == 0              ? ""
+					 : i + 1 < LBX_FORMS ? ", "
+							     : " or ",
+					 lbx_forms[i].name);
+	return lb_fail("unknown command '%s': expected %s (see lazybones --help)", word, first);
 }
 
 static void begin_command(struct lbx_request *r, const struct lbx_command *command)
@@ -144,12 +112,13 @@ static bool take_cores(struct lbx_request *r, struct lbx_argv *words)
 }
 
 /* All that follows the form's name. */
-static bool take(struct lbx_request *r, const struct form *form, struct lbx_argv *words)
+static bool take(struct lbx_request *r, const struct lbx_form *form, struct lbx_argv *words)
 {
 	begin_command(r, form->command);
-	if (!form->row.max_args)
+	if (!form->operand)
 		return take_cores(r, words);
-	lbx_args_begin(&form->row, form->command ? &r->args : &r->program, &r->form);
+	r->operand = (struct lbx_command){ .name = form->name, .arguments = form->operand, .max_args = 1 };
+	lbx_args_begin(&r->operand, form->command ? &r->args : &r->program, &r->form);
 	if (!lbx_args_take(&r->form, words))
 		return false;
 	r->what = r->form.v[0];
@@ -180,7 +149,7 @@ static void take_options(struct lbx_request *r)
 	r->core.sysroot = lbx_args_option(&r->program, "sysroot");
 }
 
-static bool complete(struct lbx_request *r, const struct form *form)
+static bool complete(struct lbx_request *r, const struct lbx_form *form)
 {
 	bool is_pid = !form->is_core && !r->cores;
 
@@ -204,13 +173,14 @@ static bool complete(struct lbx_request *r, const struct form *form)
 
 bool lbx_request_parse(struct lbx_argv words, struct lbx_request *ret)
 {
-	const struct form *form;
+	const struct lbx_form *form;
 
 	if (!*words.at)
 		return lb_fail("which command? (see lazybones --help)");
-	form = find_form(*words.at++);
-	if (!form)
-		return false;
+	form = lbx_form_find(*words.at);
+	if (!form || form->is_own)
+		return fail_first(*words.at);
+	words.at++;
 	ret->is_core = form->is_core;
 	ret->is_pair = form->is_pair;
 	if (!take(ret, form, &words))

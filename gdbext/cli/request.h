@@ -18,6 +18,7 @@ struct lbx_request {
 	struct lbx_limits limits;
 	const struct lbx_command *command; /* NULL only with help */
 	struct lbx_args program; /* what stands before a command, and may stand anywhere: lbx_cli_program */
+	struct lbx_command operand; /* the row of: */
 	struct lbx_args form;    /* `core CORE`: where `what` is */
 	struct lbx_args args;    /* of the command, as lbx_command_run() takes them */
 };

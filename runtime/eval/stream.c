@@ -20,7 +20,6 @@
 #define _GNU_SOURCE
 #include "eval/stream.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -101,12 +100,13 @@ static bool publish(struct stream *s, const char *name)
 	return true;
 }
 
-#define UPDATE(s, statement) \
+/* Readers see all of the statement's changes or none; in it the stream's record is called `it`. */
+#define UPDATE(s, it, statement) \
 	do { \
-		struct lb_stream_record *record = (s)->record; \
-		lb_record_begin(&record->seq); \
+		struct lb_stream_record *it = (s)->record; \
+		lb_record_begin(&it->seq); \
 		statement; \
-		lb_record_end(&record->seq); \
+		lb_record_end(&it->seq); \
 	} while (0)
 
 /* ---- jobs ---- */
@@ -162,7 +162,7 @@ static bool push(struct stream *s, int n, struct lb_tensor *const *xs, const voi
 	while (*at)
 		at = &(*at)->next;
 	*at = job;
-	UPDATE(s, record->queued++);
+	UPDATE(s, record, record->queued++);
 	lb_flight_clock();
 	lb_probe_async_queue(job->number, number_of(s), (uint64_t)(uintptr_t)site, job->n);
 	pthread_cond_signal(&s->wake);
@@ -239,7 +239,7 @@ static void settle(struct stream *s, struct job *job, struct root *root, const s
 	if (failure) {
 		lb_failure_keep(t, failure);
 		job->failed = true;
-		UPDATE(s, memcpy(s->error, failure->text, sizeof s->error);
+		UPDATE(s, record, memcpy(s->error, failure->text, sizeof s->error);
 		       record->error = (uint64_t)(uintptr_t)s->error);
 	}
 	__atomic_fetch_and(&t->flags, ~(uint32_t)LB_FLAG_QUEUED, __ATOMIC_RELAXED);
@@ -427,13 +427,13 @@ static void *worker_main(void *arg)
 		self->stream = number_of(s);
 	lb_clear_error();
 	pthread_mutex_lock(&lb_wait.lock);
-	UPDATE(s, record->thread = (uint64_t)syscall(SYS_gettid));
+	UPDATE(s, record, record->thread = (uint64_t)syscall(SYS_gettid));
 	for (;;) {
 		struct job *job = await_job(s);
 		if (!job)
 			continue;
 		s->running = job;
-		UPDATE(s, record->queued--; record->eval = job->number);
+		UPDATE(s, record, record->queued--; record->eval = job->number);
 		pthread_mutex_unlock(&lb_wait.lock);
 		attempt_job(s, job);
 		pthread_mutex_lock(&lb_wait.lock);
@@ -441,7 +441,7 @@ static void *worker_main(void *arg)
 		bool ended = job->n_left == 0;
 		if (ended)
 			unlink_job(s, job);
-		UPDATE(s, record->eval = 0; record->queued += !ended; record->done += ended;
+		UPDATE(s, record, record->eval = 0; record->queued += !ended; record->done += ended;
 		       record->failed += ended && job->failed);
 		pthread_cond_broadcast(&lb_wait.done);
 		if (!ended)
@@ -612,7 +612,7 @@ void lb_streams_after_fork(void)
 		else
 			s->running = NULL;
 		if (s->record)
-			UPDATE(s, record->queued = 0; record->thread = own ? record->thread : 0;
+			UPDATE(s, record, record->queued = 0; record->thread = own ? record->thread : 0;
 			       record->eval = own ? record->eval : 0);
 	}
 	if (clean)

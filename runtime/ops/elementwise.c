@@ -1,3 +1,5 @@
+/* The operations on elements: which dtype they compute in, and the shape that their operands broadcast to. Each is a row,
+ * UNARY or BINARY, with its rule. */
 #include "graph/literal.h"
 #include "graph/promote.h"
 #include "graph/shape.h"
@@ -6,31 +8,26 @@
 
 /* What an operation takes and gives, besides promoting its operands to one dtype. */
 enum rule {
-	KEEP,        /* result in the operands' dtype */
-	NO_BOOL,     /* likewise; bool is computed as i32 */
-	INEXACT,     /* integers are computed as f32 */
-	REAL_ONLY,   /* KEEP, and complex has no such thing */
+	KEEP, /* result in the operands' dtype */
+	NO_BOOL, /* likewise; bool is computed as i32, as a number beside it is */
+	INEXACT, /* integers are computed as f32 */
+	REAL_ONLY, /* KEEP, and complex has no such thing */
+	REAL_NO_BOOL,
 	REAL_INEXACT,
-	COMPARE,     /* bool of any */
-	LOGICAL,     /* operands as bool */
+	COMPARE, /* bool of any */
+	LOGICAL, /* operands as bool */
 };
-
-static struct lb_tensor *fail_complex(const char *name)
-{
-	lb_fail("%s: not defined for complex64", name);
-	return NULL;
-}
 
 /* The dtype in which operands of a dtype are computed; false where there is none. */
 static bool computed_dtype(const char *name, enum rule rule, enum lb_dtype *dtype)
 {
-	if ((rule == REAL_ONLY || rule == REAL_INEXACT) && *dtype == LB_C64)
+	if ((rule == REAL_ONLY || rule == REAL_NO_BOOL || rule == REAL_INEXACT) && *dtype == LB_C64)
 		return lb_fail("%s: not defined for complex64", name);
 	if (rule == INEXACT || rule == REAL_INEXACT)
 		*dtype = lb_inexact(*dtype);
 	else if (rule == LOGICAL)
 		*dtype = LB_BOOL;
-	else if (rule == NO_BOOL && *dtype == LB_BOOL)
+	else if ((rule == NO_BOOL || rule == REAL_NO_BOOL) && *dtype == LB_BOOL)
 		*dtype = LB_I32;
 	return true;
 }
@@ -148,6 +145,7 @@ BINARY(lb_subtract, SUBTRACT, NO_BOOL)
 BINARY(lb_multiply, MULTIPLY, KEEP)
 BINARY(lb_divide, DIVIDE, INEXACT)
 BINARY(lb_power, POWER, NO_BOOL)
+BINARY(lb_remainder, REMAINDER, REAL_NO_BOOL)
 BINARY(lb_maximum, MAXIMUM, REAL_ONLY)
 BINARY(lb_minimum, MINIMUM, REAL_ONLY)
 BINARY(lb_logaddexp, LOGADDEXP, REAL_INEXACT)
@@ -159,14 +157,6 @@ BINARY(lb_greater, GREATER, COMPARE)
 BINARY(lb_greater_equal, GREATER_EQUAL, COMPARE)
 BINARY(lb_logical_and, LOGICAL_AND, LOGICAL)
 BINARY(lb_logical_or, LOGICAL_OR, LOGICAL)
-
-lb_tensor *lb_remainder(lb_tensor *a, lb_tensor *b)
-{
-	LB_ENTER();
-	if (a && b && (a->dtype == LB_C64 || b->dtype == LB_C64))
-		return fail_complex("remainder");
-	return binary("remainder", LB_OP_REMAINDER, NO_BOOL, a, b, site);
-}
 
 /* Three operands in one shape, of which those from `first` on share a dtype. */
 static struct lb_tensor *ternary(int op, int first, struct lb_tensor *xs[3], const void *site)
@@ -214,8 +204,10 @@ lb_tensor *lb_clip(lb_tensor *x, lb_tensor *low, lb_tensor *high)
 		return NULL;
 	if (!low || !high) /* one bound is a maximum or a minimum */
 		return binary("clip", low ? LB_OP_MAXIMUM : LB_OP_MINIMUM, REAL_ONLY, x, low ? low : high, site);
-	if (x->dtype == LB_C64 || low->dtype == LB_C64 || high->dtype == LB_C64)
-		return fail_complex("clip");
+	if (x->dtype == LB_C64 || low->dtype == LB_C64 || high->dtype == LB_C64) {
+		lb_fail("clip: not defined for complex64");
+		return NULL;
+	}
 	return ternary(LB_OP_CLIP, 0, (struct lb_tensor *[]){ x, low, high }, site);
 }
 

@@ -218,6 +218,41 @@ static void strange_members(void **state)
 	}
 }
 
+/* Arithmetic on truth values is that of 0 and 1, where it is no logic. */
+static void arithmetic_on_bools(void **state)
+{
+	static const uint8_t left[] = { 0, 0, 1, 1 }, right[] = { 0, 1, 0, 1 };
+	static const struct {
+		lb_tensor *(*run)(lb_tensor *a, lb_tensor *b);
+		lb_dtype dtype;
+		double values[4];
+	} rows[] = {
+		{ lb_add, LB_BOOL, { 0, 1, 1, 1 } },      { lb_multiply, LB_BOOL, { 0, 0, 0, 1 } },
+		{ lb_subtract, LB_I32, { 0, -1, 1, 0 } }, { lb_power, LB_I32, { 1, 0, 1, 1 } },
+		{ lb_remainder, LB_I32, { 0, 0, 0, 0 } }, { lb_maximum, LB_BOOL, { 0, 1, 1, 1 } },
+		{ lb_minimum, LB_BOOL, { 0, 0, 0, 1 } },
+	};
+
+	(void)state;
+	LB_SCOPE {
+		lb_tensor *a = lb_from_data(left, sizeof left, LB_SHAPE(4), LB_BOOL);
+		lb_tensor *b = lb_from_data(right, sizeof right, LB_SHAPE(4), LB_BOOL);
+		for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+			lb_tensor *x = rows[i].run(a, b);
+			double values[4];
+			assert_int_equal(lb_dtype_of(x), rows[i].dtype);
+			lb_copy_out(lb_astype(x, LB_F64), values, sizeof values);
+			assert_memory_equal(values, rows[i].values, sizeof values);
+		}
+		assert_int_equal(lb_dtype_of(lb_negative(a)), LB_I32);
+		assert_true(lb_item(lb_min(lb_negative(a), LB_ALL_AXES, false)) == -1);
+		assert_int_equal(lb_dtype_of(lb_remainder(a, lb_scalar_int(2))), LB_I32);
+		lb_tensor *z = lb_zeros(LB_SHAPE(4), LB_C64);
+		assert_null(lb_remainder(a, z));
+		assert_true(error_has("remainder: not defined for complex64"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +263,7 @@ int main(void)
 		TEST(large_integers),
 		TEST(who_is_named),
 		TEST(strange_members),
+		TEST(arithmetic_on_bools),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-#include <errno.h>
+/* Two tensors, or one and a file, element by element: how many differ, by how much, where, and why that may be
+ * (explain.h). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -361,7 +362,6 @@ static bool level(const struct lbx_args *args, const char *name, double *ret)
 
 	if (!text)
 		return true;
-	errno = 0;
 	*ret = strtod(text, &end);
 	return (end != text && !*end && *ret >= 0) ||
 	       lbx_misuse("diff: --%s takes a number from 0 on, not '%s'", name, text);

@@ -1,5 +1,4 @@
 /* Pictures of tensors: in the terminal, as PNG files. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

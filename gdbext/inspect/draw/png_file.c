@@ -5,7 +5,6 @@
 #include "inspect/file.h"
 
 #if LB_HAVE_PNG
-#include <errno.h>
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>

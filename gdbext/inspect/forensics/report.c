@@ -1,6 +1,5 @@
 #include "inspect/forensics/report.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

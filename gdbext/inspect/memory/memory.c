@@ -2,7 +2,6 @@
  * may be another run. A point is a mark (in the front end's memory), a file, or a core. */
 #include "inspect/memory/memory.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
