@@ -115,9 +115,10 @@ static double real_result(int op, double a, double b, double c)
 	case LB_OP_LOGICAL_AND: return a != 0 && b != 0;
 	case LB_OP_LOGICAL_OR: return a != 0 || b != 0;
 	case LB_OP_WHERE: return a != 0 ? b : c;
-	default: /* clip */
+	case LB_OP_CLIP:
 		a = isnan(a) || isnan(b) ? NAN : a > b ? a : b;
 		return isnan(a) || isnan(c) ? NAN : a < c ? a : c;
+	default: fail_msg("%s: real_result() has no reference for it", lb_ops[op].name); return NAN;
 	}
 }
 
@@ -151,26 +152,19 @@ static __int128 int_result(int op, __int128 a, __int128 b, __int128 c)
 		return result;
 	}
 	case LB_OP_REMAINDER: return b == 0 ? 0 : (a % b + b) % b;
-	default: {
-		if (op == LB_OP_MAXIMUM)
-			return a > b ? a : b;
-		if (op == LB_OP_MINIMUM)
-			return a < b ? a : b;
-		if (op == LB_OP_WHERE)
-			return a ? b : c;
-		if (op == LB_OP_CLIP) {
-			a = a > b ? a : b;
-			return a < c ? a : c;
-		}
-		return op == LB_OP_EQUAL           ? a == b
-		       : op == LB_OP_NOT_EQUAL     ? a != b
-		       : op == LB_OP_LESS          ? a < b
-		       : op == LB_OP_LESS_EQUAL    ? a <= b
-		       : op == LB_OP_GREATER       ? a > b
-		       : op == LB_OP_GREATER_EQUAL ? a >= b
-		       : op == LB_OP_LOGICAL_AND   ? a && b
-						   : a || b;
-	}
+	case LB_OP_MAXIMUM: return a > b ? a : b;
+	case LB_OP_MINIMUM: return a < b ? a : b;
+	case LB_OP_WHERE: return a ? b : c;
+	case LB_OP_CLIP: a = a > b ? a : b; return a < c ? a : c;
+	case LB_OP_EQUAL: return a == b;
+	case LB_OP_NOT_EQUAL: return a != b;
+	case LB_OP_LESS: return a < b;
+	case LB_OP_LESS_EQUAL: return a <= b;
+	case LB_OP_GREATER: return a > b;
+	case LB_OP_GREATER_EQUAL: return a >= b;
+	case LB_OP_LOGICAL_AND: return a && b;
+	case LB_OP_LOGICAL_OR: return a || b;
+	default: fail_msg("%s: int_result() has no reference for it", lb_ops[op].name); return 0;
 	}
 }
 

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/op.h"
 #include "compare.h"
+#include "graph/tensor.h"
 #include "layout.h"
 #include "manifest.h"
 #include "op_table.h"
@@ -139,6 +141,43 @@ static bool check_values(const struct test_case *test, enum layout layout, lb_te
 	return ok;
 }
 
+static bool compared[LB_OPS];
+
+/* What a case compares: the operations that its result is made by. */
+static void note_ops(const struct lb_tensor *x)
+{
+	if (!x)
+		return;
+	compared[x->op] = true;
+	for (uint32_t i = 0; i < x->n_inputs; i++)
+		note_ops(lb_tensor_input(x, i));
+}
+
+/* All have a case but those that NumPy has nothing like. */
+static bool is_exception(int op)
+{
+	switch (op) {
+	case LB_OP_UNIFORM:
+	case LB_OP_NORMAL: return true; /* numbers of our own: test_random */
+	case LB_OP_DECODE: return true; /* blocks of a file: test_files */
+	case LB_OP_TRACER: return true; /* never has a value */
+	case LB_OP_FUSED: return true;  /* several that have: test_compile, test_fused */
+	default: return false;
+	}
+}
+
+static void check_all_compared(void)
+{
+	for (int op = 0; op < LB_OPS; op++) {
+		if (compared[op] == !is_exception(op))
+			continue;
+		printf(compared[op] ? "not ok - %s has cases now, and is still among the exceptions\n"
+				    : "not ok - no case compares %s with NumPy: add one in tests/unit/cases\n",
+		       lb_ops[op].name);
+		failed++;
+	}
+}
+
 static bool run_layout(const struct test_case *test, enum layout layout, const struct npy *expected)
 {
 	lb_tensor *in[CASE_INPUTS] = { NULL };
@@ -152,6 +191,7 @@ static bool run_layout(const struct test_case *test, enum layout layout, const s
 	lb_tensor *y = run(&call);
 	if (!y)
 		return wrong(test, layout, "%s", lb_error_message());
+	note_ops(y);
 	if (!check_metadata(test, layout, y, expected))
 		return false;
 	if (!lb_eval(y))
@@ -229,6 +269,8 @@ int main(int argc, char **argv)
 		printf("not ok - no %s: run tests/unit/fixtures.py %s\n", path, fixtures);
 		failed++;
 	}
+	if (manifest && !*prefix)
+		check_all_compared();
 	if (manifest && passed + failed == 0)
 		failed++;
 	if (verbose)
