@@ -24,6 +24,7 @@ bool lbx_findings_add(struct lbx_findings *findings, const char *kind, uint64_t 
 	f->kind = kind;
 	f->tensor = tensor;
 	f->address = address;
+	f->key = (struct lbx_key){ NULL, 0, 0 };
 	va_start(args, format);
 	vsnprintf(f->text, sizeof f->text, format, args);
 	va_end(args);

@@ -10,6 +10,7 @@ struct lbx_finding {
 	const char *kind;   /* a constant: "nan", "storage order", … */
 	uint64_t tensor;    /* id; 0 without */
 	uint64_t address;   /* 0 without */
+	struct lbx_key key; /* of the tensor, of whatever set; `of` is NULL where who found it leaves that out */
 	char text[LBX_FINDING_TEXT];
 };
 

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "inspect/operand/select.h"
+#include "fake_stacks.h"
 #include "made.h"
 #include "says.h"
 #include "tensors/axes.h"
@@ -405,6 +406,102 @@ static void the_runtime_is_asked_for(void **state)
 	}
 }
 
+/* ---- what only the runtime knows ---- */
+
+/* What the session's program has died of is told whatever made its tensors. */
+static const char *report_of(struct session *s, const char *line)
+{
+	struct fake_stacks stacks = fake_stacks(&s->image);
+
+	s->context.stacks = &stacks.base;
+	const char *text = session_says(s, "report", line);
+	s->context.stacks = NULL;
+	assert_false(s->failed);
+	return text;
+}
+
+static void has(const char *text, const char *expected)
+{
+	if (!strstr(text, expected))
+		fail_msg("no '%s' in:\n%s", expected, text);
+}
+
+static void has_not(const char *text, const char *unexpected)
+{
+	if (strstr(text, unexpected))
+		fail_msg("'%s' in:\n%s", unexpected, text);
+}
+
+static void a_report_tells_what_it_knows(void **state)
+{
+	struct session *s = *state;
+	const char *text = report_of(s, "");
+
+	has(text, "died of SIGSEGV");
+	has(text, "The thread that died\n");
+	has(text, "0x1ffff8 is 32776 bytes before the beginning of buffer #1 (24 B at 0x208000)");
+	has(text, "x->y[0] points to the elements of s1 (#1, float32 (2, 3), ready)\n");
+	has(text, "NaN and Inf\n  - s1 (#1, float32 (2, 3), ready) holds 1 NaN and 0 Inf among 6 values, ");
+	has(text, "Memory\n");
+	has(text, "made: 5 tensors ready, 42 lazy\n");
+	has(text, "        32 B  50%  1 buffer of q\n");
+	has(text, "Suspicions\n");
+	has(text, "Not known\n  only a runtime of Lazybones tells what was in flight, the last events");
+	has_not(text, "In flight");
+	has_not(text, "Last events");
+	text = report_of(s, "--json");
+	has(text, "\"runtime\":null,\"providers\":[\"made\"],\"why\":\"no symbol table at ");
+	has(text, "\"in_flight\":null,");
+	has(text, "\"events\":null,");
+	has(text, "\"kind\":\"nan\",\"tensor\":1,");
+	has(text, "\"active\":null,");
+	has(text, "{\"name\":\"q\",\"bytes\":32,\"buffers\":1,\"lazy\":0}");
+}
+
+static void a_page_tells_what_it_knows(void **state)
+{
+	struct session *s = *state;
+	char path[64] = "/tmp/lazybones-page-XXXXXX", line[128];
+	static char page[1 << 17];
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	snprintf(line, sizeof line, "--output %s", path);
+	report_of(s, line);
+	FILE *f = fopen(path, "rb");
+	assert_non_null(f);
+	size_t n = fread(page, 1, sizeof page - 1, f);
+	fclose(f);
+	close(fd);
+	assert_int_equal(unlink(path), 0);
+	page[n] = '\0';
+	has(page, "<div class=\"card\"><b>s1 (#1, float32 (2, 3), ready)</b>");
+	has(page, "<h2>Not known</h2>\n<p>only a runtime of Lazybones tells");
+	has(page, "</html>");
+	has_not(page, "<h2>In flight</h2>");
+	has_not(page, "<h2>Last events</h2>");
+}
+
+/* Without any tensors, too. */
+static void a_report_needs_no_tensors(void **state)
+{
+	static const struct lbx_provider none[] = { { 0 } };
+	struct session *s = *state;
+
+	s->context.providers = none;
+	const char *text = report_of(s, "");
+	has(text, "died of SIGSEGV");
+	has(text, "The thread that died\n");
+	has(text, "Tensors\n  none: no symbol table at 0x10000");
+	has_not(text, "Memory");
+	text = report_of(s, "--json");
+	has(text, "\"runtime\":null,\"providers\":[],\"why\":\"no symbol table at ");
+	has(text, "\"total_threads\":2,");
+	has_not(text, "\"memory\"");
+	says(s, "status", "", "runtime    not found: no symbol table at 0x10000");
+	is_silent_about(s, "status", "", "provider");
+}
+
 /* ---- sets that are kept ---- */
 
 /* What the target tells of when it is. */
@@ -605,6 +702,7 @@ static int begin_shared(void **state)
 	struct session *s = session_create(false);
 
 	memcpy(image_at(&s->image, SHARED_AT, sizeof bits), bits, sizeof bits);
+	*(uint64_t *)image_at(&s->image, IMAGE_DATA + 8, 8) = SHARED_AT; /* what a variable holds */
 	*(uint32_t *)image_at(&s->image, SHARED_WORDS_AT, 4) = 0x43210;
 	*(float *)image_at(&s->image, SHARED_WORDS_AT + 0x100, 4) = 0.5f;
 	*(float *)image_at(&s->image, SHARED_WORDS_AT + 0x200, 4) = 10;
@@ -710,6 +808,9 @@ int main(void)
 		ALONE(a_provider_may_come_later),
 		ALONE(a_costly_set_is_kept),
 		SHARED(graphs_need_no_records),
+		SHARED(a_report_tells_what_it_knows),
+		SHARED(a_report_needs_no_tensors),
+		SHARED(a_page_tells_what_it_knows),
 		SHARED(memory_needs_no_records),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

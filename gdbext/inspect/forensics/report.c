@@ -138,9 +138,16 @@ static bool suspect_counters(struct lbx_report *r)
 
 static bool collect_memory(struct lbx_context *context, struct lbx_report *ret)
 {
-	return count(context, ret) && lbx_snapshot_take(context, &ret->memory) &&
-	       lbx_snapshot_describe(context, &ret->memory) &&
-	       lbx_holding_groups_make(&ret->memory, NULL, LBX_BY_SITE, &ret->sites);
+	ret->by = LBX_BY_SITE;
+	if (!count(context, ret) || !lbx_snapshot_take(context, &ret->memory) ||
+	    !lbx_snapshot_describe(context, &ret->memory))
+		return false;
+	bool any = false;
+	for (size_t i = 0; i < ret->memory.n; i++)
+		any |= ret->memory.list[i].pc != 0;
+	if (!any)
+		ret->by = LBX_BY_NAME;
+	return lbx_holding_groups_make(&ret->memory, NULL, ret->by, &ret->groups);
 }
 
 static bool collect_tensors(struct lbx_context *context, struct lbx_places *places, double seconds,
@@ -148,7 +155,7 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 {
 	if (places && ret->death.has_address)
 		lbx_describe_address(places, ret->death.address, LBX_NEAR_FAULT, ret->fault, sizeof ret->fault);
-	return settle(ret, LBX_SECTION_FLIGHTS, collect_flights(context, ret)) &&
+	return (!ret->has_runtime || settle(ret, LBX_SECTION_FLIGHTS, collect_flights(context, ret))) &&
 	       settle(ret, LBX_SECTION_MEMORY, collect_memory(context, ret)) &&
 	       settle(ret, LBX_SECTION_VALUES, lbx_find_nonfinite(context, seconds / 2, &ret->bad, &ret->nonfinite)) &&
 	       settle(ret, LBX_SECTION_SUSPICIONS, suspect_pointers(ret) && suspect_counters(ret)) &&
@@ -157,22 +164,43 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 		       lbx_find_storage_order(context, places, seconds / 2, false, &ret->suspicions, &ret->suspect)));
 }
 
-bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret)
+/* The runtime, and tensors of any provider: one without the other is enough for most of the report. */
+static void find_program(struct lbx_context *context, struct lbx_report *ret)
 {
-	struct lbx_places *places = NULL;
 	struct lbx_tensors *tensors;
 	struct lbx_table *table;
 
-	memset(ret, 0, sizeof *ret);
 	ret->has_runtime = lbx_context_table(context, &table) && lbx_table_root(table, &ret->root) &&
 			   lbx_context_tensors(context, &tensors);
 	if (!ret->has_runtime) {
 		snprintf(ret->why, sizeof ret->why, "%s", lb_error_message());
+		snprintf(ret->root.uncounted, sizeof ret->root.uncounted, "%s", ret->why);
 		lb_clear_error();
 	}
-	bool done = (!ret->has_runtime || settle(ret, LBX_SECTION_SUSPICIONS, lbx_places_create(context, &places))) &&
+	ret->has_tensors = ret->has_runtime;
+	if (!ret->has_runtime && lbx_context_tensors(context, &tensors))
+		for (int i = 0; i < context->n_sets; i++)
+			ret->has_tensors |= context->sets[i] != lbx_table_tensors(context->table);
+	lb_clear_error();
+}
+
+void lbx_describe_unknown(const struct lbx_report *r, char *ret, size_t size)
+{
+	snprintf(ret, size,
+		 "only a runtime of Lazybones tells what was in flight, the last events and how much memory was in "
+		 "use: %s",
+		 r->why);
+}
+
+bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret)
+{
+	struct lbx_places *places = NULL;
+
+	memset(ret, 0, sizeof *ret);
+	find_program(context, ret);
+	bool done = (!ret->has_tensors || settle(ret, LBX_SECTION_SUSPICIONS, lbx_places_create(context, &places))) &&
 		    settle(ret, LBX_SECTION_THREADS, collect_threads(context, places, ret)) &&
-		    (!ret->has_runtime || collect_tensors(context, places, seconds, ret));
+		    (!ret->has_tensors || collect_tensors(context, places, seconds, ret));
 	lbx_places_destroy(places);
 	return done;
 }
@@ -185,6 +213,6 @@ void lbx_report_deinit(struct lbx_report *report)
 	free(report->flights);
 	lbx_findings_deinit(&report->bad);
 	lbx_findings_deinit(&report->suspicions);
-	lbx_holding_groups_deinit(&report->sites);
+	lbx_holding_groups_deinit(&report->groups);
 	lbx_snapshot_deinit(&report->memory);
 }

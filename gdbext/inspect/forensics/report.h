@@ -24,7 +24,8 @@ struct lbx_report {
 	char fault[1024];       /* what the fault's address has to do with tensors, or "" */
 	int n_threads, total_threads;
 	struct lbx_thread_view *threads; /* the dead one first */
-	bool has_runtime;
+	bool has_tensors;       /* of whatever provider; else there is nothing from `unreadable` on */
+	bool has_runtime;       /* else there are no flights and no counters */
 	char why[512];          /* why there is no runtime */
 	char missing[LBX_SECTIONS][LBX_WHY_MAX]; /* why a section is missing, or not whole; or "" */
 	struct lbx_root root;
@@ -35,13 +36,16 @@ struct lbx_report {
 	struct lbx_nonfinite nonfinite;
 	struct lbx_findings bad;
 	struct lbx_snapshot memory;
-	struct lbx_holding_groups sites;
+	enum lbx_by by;         /* LBX_BY_SITE; or LBX_BY_NAME, where nobody knows what made them */
+	struct lbx_holding_groups groups;
 	struct lbx_suspect suspect;
 	struct lbx_findings suspicions;
 };
 
 /* "The table of tensors is damaged, or …: 14 records from 0x… to 0x…"; false: it is not. */
 bool lbx_describe_damage(const struct lbx_report *report, char *ret, size_t size);
+/* What only the runtime would have told, and why it does not; to be said where has_runtime is false. */
+void lbx_describe_unknown(const struct lbx_report *report, char *ret, size_t size);
 bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret);
 void lbx_report_deinit(struct lbx_report *report);
 void lbx_report_print(struct lbx_context *context, const struct lbx_report *report);

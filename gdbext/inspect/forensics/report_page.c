@@ -46,7 +46,7 @@ static const char head[] =
 /* Of which tensors a card was made. */
 struct cards {
 	int n;
-	uint64_t ids[CARDS];
+	struct lbx_key keys[CARDS];
 };
 
 struct values {
@@ -256,14 +256,14 @@ static void print_card(struct lbx_context *context, struct lbx_out *page, struct
 	char label[LABEL], where[512];
 
 	for (int i = 0; i < cards->n; i++)
-		if (cards->ids[i] == t->id)
+		if (cards->keys[i].of == t->of && cards->keys[i].id == t->id)
 			return;
 	if (cards->n == CARDS || t->state != LBX_READY || t->size < 2 ||
 	    !lbx_array_of_tensor(context->target, t, &array)) {
 		lb_clear_error();
 		return;
 	}
-	cards->ids[cards->n++] = t->id;
+	cards->keys[cards->n++] = lbx_tensor_key(t);
 	lbx_describe(t, label, sizeof label);
 	lbx_describe_pc(context->target, t->site, where, sizeof where);
 	lbx_printf(page, "<div class=\"card\"><b>");
@@ -280,7 +280,6 @@ static void print_card(struct lbx_context *context, struct lbx_out *page, struct
 /* Those that the dead thread held, then those with NaN or Inf. */
 static void print_cards(struct lbx_context *context, struct lbx_out *page, const struct lbx_report *r)
 {
-	struct lbx_tensors *tensors = context->tensors;
 	struct cards cards = { 0 };
 	struct lbx_tensor t;
 
@@ -289,7 +288,7 @@ static void print_cards(struct lbx_context *context, struct lbx_out *page, const
 		for (int h = 0; h < r->threads[0].frames[k].n_held; h++)
 			print_card(context, page, &cards, &r->threads[0].frames[k].held[h].place.tensor);
 	for (int i = 0; i < r->bad.n; i++) {
-		if (lbx_tensors_by_id(tensors, r->bad.list[i].tensor, &t))
+		if (lbx_tensor_by_key(&r->bad.list[i].key, &t))
 			print_card(context, page, &cards, &t);
 		lb_clear_error();
 	}
@@ -318,6 +317,32 @@ static void print_graph(struct lbx_context *context, struct lbx_out *page, const
 	}
 }
 
+static void print_flights(struct lbx_context *context, struct lbx_out *page, const struct lbx_report *r)
+{
+	char text[1024];
+
+	lbx_printf(page, "<h2>In flight</h2>\n");
+	print_missing(page, r->missing[LBX_SECTION_FLIGHTS]);
+	lbx_printf(page, "<ul>\n");
+	for (int i = 0; i < r->n_flights; i++) {
+		lbx_describe_run(context, &r->flights[i], text, sizeof text);
+		lbx_printf(page, "<li>thread %" PRIu64 ", ", r->flights[i].tid);
+		lbx_escape(page, text);
+		lbx_printf(page, "</li>\n");
+	}
+	lbx_printf(page, r->n_flights ? "</ul>\n" : "<li>no thread was evaluating</li></ul>\n");
+}
+
+static void print_unknown(struct lbx_out *page, const struct lbx_report *r)
+{
+	char text[1024];
+
+	lbx_describe_unknown(r, text, sizeof text);
+	lbx_printf(page, "<h2>Not known</h2>\n<p>");
+	lbx_escape(page, text);
+	lbx_printf(page, "</p>\n");
+}
+
 static void print_memory(struct lbx_context *context, struct lbx_out *page, const struct lbx_report *r)
 {
 	char bytes[32], peak[32], where[512];
@@ -326,18 +351,19 @@ static void print_memory(struct lbx_context *context, struct lbx_out *page, cons
 	lbx_format_bytes((int64_t)r->root.counters.peak_bytes, peak, sizeof peak);
 	lbx_printf(page, "<h2>Memory</h2>\n");
 	print_missing(page, r->missing[LBX_SECTION_MEMORY]);
-	print_missing(page, r->root.uncounted);
+	if (r->has_runtime)
+		print_missing(page, r->root.uncounted);
 	lbx_printf(page, "<p>");
 	if (!r->root.uncounted[0])
 		lbx_printf(page, "%s in use, peak %s; ", bytes, peak);
 	lbx_printf(page, "%" PRIu64 " tensor%s ready, %" PRIu64 " lazy</p>\n<table>\n", r->by_state[LBX_READY],
 		   LB_S(r->by_state[LBX_READY]), r->by_state[LBX_LAZY]);
-	for (size_t i = 0; i < r->sites.n && i < SITES && r->sites.list[i].bytes; i++) {
-		const struct lbx_holding_group *s = &r->sites.list[i];
-		if (s->pc == 0)
+	for (size_t i = 0; i < r->groups.n && i < SITES && r->groups.list[i].bytes; i++) {
+		const struct lbx_holding_group *s = &r->groups.list[i];
+		if (r->by == LBX_BY_SITE && s->pc == 0)
 			continue; /* no tensor's */
 		lbx_format_bytes(s->bytes, bytes, sizeof bytes);
-		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
+		lbx_describe_group(context, s, r->by, where, sizeof where);
 		lbx_printf(page, "<tr><td class=\"n\">%s</td><td class=\"n\">%" PRId64 "</td><td>", bytes, s->buffers);
 		lbx_escape(page, where);
 		lbx_printf(page, "</td></tr>\n");
@@ -386,13 +412,13 @@ bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, st
 	lbx_printf(page, "</p>\n");
 	if (lbx_describe_damage(r, text, sizeof text))
 		lbx_printf(page, "<p class=\"bad\">%s</p>\n", text);
-	if (r->has_runtime) {
+	if (r->has_tensors) {
 		lbx_printf(page, "<h2>Suspicions</h2>\n");
 		print_missing(page, r->missing[LBX_SECTION_SUSPICIONS]);
 		print_findings(page, &r->suspicions);
 	}
 	print_threads(context, page, r);
-	if (!r->has_runtime) {
+	if (!r->has_tensors) {
 		lbx_printf(page, "<h2>Tensors</h2>\n<p>");
 		lbx_escape(page, r->why);
 		lbx_printf(page, "</p>\n");
@@ -400,23 +426,18 @@ bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, st
 		lbx_printf(page, "</body>\n</html>\n");
 		return true;
 	}
-	lbx_printf(page, "<h2>In flight</h2>\n");
-	print_missing(page, r->missing[LBX_SECTION_FLIGHTS]);
-	lbx_printf(page, "<ul>\n");
-	for (int i = 0; i < r->n_flights; i++) {
-		lbx_describe_run(context, &r->flights[i], text, sizeof text);
-		lbx_printf(page, "<li>thread %" PRIu64 ", ", r->flights[i].tid);
-		lbx_escape(page, text);
-		lbx_printf(page, "</li>\n");
-	}
-	lbx_printf(page, r->n_flights ? "</ul>\n" : "<li>no thread was evaluating</li></ul>\n");
+	if (r->has_runtime)
+		print_flights(context, page, r);
 	lbx_printf(page, "<h2>NaN and Inf</h2>\n");
 	print_missing(page, r->missing[LBX_SECTION_VALUES]);
 	print_findings(page, &r->bad);
 	print_cards(context, page, r);
 	print_graph(context, page, r);
 	print_memory(context, page, r);
-	print_events(context, page);
+	if (r->has_runtime)
+		print_events(context, page);
+	else
+		print_unknown(page, r);
 	print_modules(context, page);
 	lbx_printf(page, "</body>\n</html>\n");
 	return lb_ok();

@@ -132,24 +132,30 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 	lbx_format_bytes((int64_t)c->active_bytes, active, sizeof active);
 	lbx_format_bytes((int64_t)c->peak_bytes, peak, sizeof peak);
 	lbx_format_bytes((int64_t)c->cache_bytes, cache, sizeof cache);
-	if (r->root.uncounted[0])
+	if (r->has_runtime && r->root.uncounted[0])
 		lbx_print_folded(out, "  how much is in use is not known: ", r->root.uncounted);
 	lbx_wrap(out, 0, 4);
 	lbx_printf(out, "  ");
+	for (int i = 0; !r->has_runtime && i < context->n_sets; i++)
+		lbx_printf(out, "%s%s", context->sets[i]->provider, i + 1 < context->n_sets ? ", " : ": ");
 	if (!r->root.uncounted[0])
 		lbx_printf(out, "%s in use, peak %s, cache %s; ", active, peak, cache);
-	lbx_printf(out, "%" PRIu64 " tensor%s ready, %" PRIu64 " lazy, %" PRIu64 " evaluating\n",
-		   r->by_state[LBX_READY], LB_S(r->by_state[LBX_READY]), r->by_state[LBX_LAZY],
-		   r->by_state[LBX_EVALUATING]);
-	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN && r->sites.list[i].bytes; i++) {
-		const struct lbx_holding_group *s = &r->sites.list[i];
-		if (s->pc == 0)
+	lbx_printf(out, "%" PRIu64 " tensor%s ready, %" PRIu64 " lazy", r->by_state[LBX_READY],
+		   LB_S(r->by_state[LBX_READY]), r->by_state[LBX_LAZY]);
+	for (int i = 0; i < LBX_STATES; i++)
+		if (i == LBX_EVALUATING ? r->has_runtime : r->by_state[i] && i != LBX_READY && i != LBX_LAZY)
+			lbx_printf(out, ", %" PRIu64 " %s", r->by_state[i], lbx_state_name((enum lbx_state)i));
+	lbx_printf(out, "\n");
+	for (size_t i = 0; i < r->groups.n && i < SITES_SHOWN && r->groups.list[i].bytes; i++) {
+		const struct lbx_holding_group *s = &r->groups.list[i];
+		if (r->by == LBX_BY_SITE && s->pc == 0)
 			continue; /* no tensor's */
 		lbx_format_bytes(s->bytes, bytes, sizeof bytes);
-		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
+		lbx_describe_group(context, s, r->by, where, sizeof where);
 		lbx_wrap(out, 0, 19);
-		lbx_printf(out, "  %10s %3.0f%%  %" PRId64 " buffer%s made in %s\n", bytes,
-			   100 * (double)s->bytes / (double)r->sites.bytes, s->buffers, LB_S(s->buffers), where);
+		lbx_printf(out, "  %10s %3.0f%%  %" PRId64 " buffer%s %s %s\n", bytes,
+			   100 * (double)s->bytes / (double)r->groups.bytes, s->buffers, LB_S(s->buffers),
+			   r->by == LBX_BY_SITE ? "made in" : "of", where);
 	}
 }
 
@@ -177,21 +183,34 @@ static void print_suspicions(struct lbx_out *out, const struct lbx_report *r)
 		   r->suspect.late ? ", then time was up" : "");
 }
 
+static void print_unknown(struct lbx_out *out, const struct lbx_report *r)
+{
+	char text[1024];
+
+	title(out, "Not known");
+	lbx_describe_unknown(r, text, sizeof text);
+	lbx_print_folded(out, "  ", text);
+}
+
 void lbx_report_print(struct lbx_context *context, const struct lbx_report *r)
 {
 	print_death(context, r);
 	print_threads(context, r);
 	print_files(context);
-	if (!r->has_runtime) {
+	if (!r->has_tensors) {
 		title(context->out, "Tensors");
 		lbx_print_folded(context->out, "  none: ", r->why);
 		return;
 	}
-	print_flights(context, r);
+	if (r->has_runtime)
+		print_flights(context, r);
 	print_values(context->out, r);
 	print_memory(context, r);
-	print_events(context);
+	if (r->has_runtime)
+		print_events(context);
 	print_suspicions(context->out, r);
+	if (!r->has_runtime)
+		print_unknown(context->out, r);
 }
 
 static json_t *json_count(bool known, uint64_t value)
@@ -212,7 +231,7 @@ static json_t *json_missing(const struct lbx_report *r)
 	for (int i = 0; i < LBX_SECTIONS; i++)
 		if (r->missing[i][0])
 			json_object_set_new(o, keys[i], lbx_json_string(r->missing[i]));
-	if (r->root.uncounted[0])
+	if (r->has_runtime && r->root.uncounted[0])
 		json_object_set_new(o, "counters", lbx_json_string(r->root.uncounted));
 	return o;
 }
@@ -223,25 +242,32 @@ static json_t *json_memory(struct lbx_context *context, const struct lbx_report 
 	json_t *sites = json_array();
 	char where[512];
 
-	for (size_t i = 0; i < r->sites.n && i < SITES_SHOWN; i++) {
-		const struct lbx_holding_group *s = &r->sites.list[i];
-		lbx_describe_group(context, s, LBX_BY_SITE, where, sizeof where);
-		json_array_append_new(sites, json_pack("{s:o,s:o,s:I,s:I,s:I}", "site", lbx_json_address(s->pc),
-						       "where", lbx_json_string(where), "bytes", (json_int_t)s->bytes,
-						       "buffers", (json_int_t)s->buffers, "lazy", (json_int_t)s->lazy));
+	for (size_t i = 0; i < r->groups.n && i < SITES_SHOWN; i++) {
+		const struct lbx_holding_group *s = &r->groups.list[i];
+		json_t *site = json_object();
+		lbx_describe_group(context, s, r->by, where, sizeof where);
+		if (r->by == LBX_BY_SITE)
+			json_object_set_new(site, "site", lbx_json_address(s->pc));
+		json_object_set_new(site, r->by == LBX_BY_SITE ? "where" : "name", lbx_json_string(where));
+		json_object_set_new(site, "bytes", json_integer((json_int_t)s->bytes));
+		json_object_set_new(site, "buffers", json_integer((json_int_t)s->buffers));
+		json_object_set_new(site, "lazy", json_integer((json_int_t)s->lazy));
+		json_array_append_new(sites, site);
 	}
 	bool counted = !r->root.uncounted[0];
 	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:o}", "active", json_count(counted, c->active_bytes), "peak",
 			 json_count(counted, c->peak_bytes), "cache", json_count(counted, c->cache_bytes), "ready",
 			 (json_int_t)r->by_state[LBX_READY], "lazy", (json_int_t)r->by_state[LBX_LAZY], "evaluating",
-			 (json_int_t)r->by_state[LBX_EVALUATING], "unreadable", (json_int_t)r->unreadable, "sites",
-			 sites);
+			 (json_int_t)r->by_state[LBX_EVALUATING], "unreadable", (json_int_t)r->unreadable,
+			 r->by == LBX_BY_SITE ? "sites" : "names", sites);
 }
 
-static void key_runtime(struct lbx_context *context, const struct lbx_report *r)
+static void key_flights(struct lbx_out *out, const struct lbx_report *r)
 {
-	struct lbx_out *out = context->out;
-
+	if (!r->has_runtime) {
+		LBX_KEY(out, "in_flight", json_null());
+		return;
+	}
 	lbx_begin_list(out, "in_flight");
 	for (int i = 0; i < r->n_flights; i++) {
 		const struct lbx_thread *f = &r->flights[i];
@@ -251,6 +277,13 @@ static void key_runtime(struct lbx_context *context, const struct lbx_report *r)
 				  "total", (json_int_t)f->total));
 	}
 	lbx_end(out);
+}
+
+static void key_tensors(struct lbx_context *context, const struct lbx_report *r)
+{
+	struct lbx_out *out = context->out;
+
+	key_flights(out, r);
 	lbx_begin(out, "nonfinite");
 	lbx_findings_tell(out, "findings", &r->bad);
 	LBX_KEYS(out, json_pack("{s:I,s:I}", "searched", (json_int_t)r->nonfinite.searched, "skipped",
@@ -260,7 +293,7 @@ static void key_runtime(struct lbx_context *context, const struct lbx_report *r)
 		json_pack("{s:I,s:o,s:o}", "records", (json_int_t)r->unreadable, "first",
 			  lbx_json_address(r->bad_first), "last", lbx_json_address(r->bad_last)));
 	LBX_KEY(out, "memory", json_memory(context, r));
-	json_t *events = lbx_events_json(context, EVENTS_SHOWN);
+	json_t *events = r->has_runtime ? lbx_events_json(context, EVENTS_SHOWN) : NULL;
 	LBX_KEY(out, "events", events ? events : json_null());
 	if (!events)
 		lb_clear_error();
@@ -281,9 +314,13 @@ void lbx_report_json(struct lbx_context *context, const struct lbx_report *r)
 	LBX_KEYS(out,
 		 json_pack("{s:i,s:o,s:o}", "total_threads", r->total_threads, "modules", lbx_json_modules(context),
 			   "runtime", r->has_runtime ? lbx_json_string(r->root.version) : json_null()));
-	if (r->has_runtime)
-		key_runtime(context, r);
-	else
+	lbx_begin_list(out, "providers");
+	for (int i = 0; r->has_tensors && i < context->n_sets; i++)
+		LBX_KEY(out, NULL, json_string(context->sets[i]->provider));
+	lbx_end(out);
+	if (!r->has_runtime)
 		LBX_KEY(out, "why", lbx_json_string(r->why));
+	if (r->has_tensors)
+		key_tensors(context, r);
 	lbx_end(out);
 }

@@ -122,11 +122,14 @@ static bool tell(struct lbx_context *context, const struct lbx_tensor *t, const 
 	lbx_format_place(at, array->rank, place, sizeof place);
 	lbx_describe(t, label, sizeof label);
 	lbx_describe_pc(context->target, t->site, site, sizeof site);
-	return lbx_findings_add(findings, nan ? "nan" : "inf", t->id, lbx_tensor_data(t),
-				"%s holds %lld NaN and %lld Inf among %lld value%s, the first at %s; made "
-				"by %s in %s",
-				label, (long long)nan, (long long)inf, (long long)m->count, LB_S(m->count), place,
-				t->op, site);
+	bool added = lbx_findings_add(findings, nan ? "nan" : "inf", t->id, lbx_tensor_data(t),
+				      "%s holds %lld NaN and %lld Inf among %lld value%s, the first at %s; made "
+				      "by %s in %s",
+				      label, (long long)nan, (long long)inf, (long long)m->count, LB_S(m->count), place,
+				      t->op, site);
+	if (added)
+		findings->list[findings->n - 1].key = lbx_tensor_key(t);
+	return added;
 }
 
 /* False with an error, or when there is no time left. */
