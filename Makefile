@@ -258,7 +258,7 @@ $(out)/tests/fixtures/manifest: tests/unit/fixtures.py $(wildcard tests/unit/cas
 	$(Q)/usr/bin/python3 tests/unit/fixtures.py $(@D) >/dev/null
 
 # Files of every format, good and bad, for test_files.
-$(out)/tests/files/good: tests/unit/files.py
+$(out)/tests/files/good: tests/unit/files.py tests/real/ggml/golden.inc
 	$(call say,NUMPY,$(@D))
 	$(Q)/usr/bin/python3 $< $(@D)
 

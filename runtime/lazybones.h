@@ -815,7 +815,28 @@ typedef enum lb_encoding {
 	LB_Q8_0, /* blocks of 32 elements */
 	LB_Q4_K,
 	LB_Q6_K, /* of 256 */
-	LB_MXFP4, /* of 32 */
+	LB_MXFP4,
+	LB_Q5_0,
+	LB_Q5_1,
+	LB_Q8_1,
+	LB_IQ4_NL, /* of 32 */
+	LB_Q2_K,
+	LB_Q3_K,
+	LB_Q5_K,
+	LB_Q8_K,
+	LB_IQ1_S,
+	LB_IQ1_M,
+	LB_IQ2_XXS,
+	LB_IQ2_XS,
+	LB_IQ2_S,
+	LB_IQ3_XXS,
+	LB_IQ3_S,
+	LB_IQ4_XS,
+	LB_TQ1_0,
+	LB_TQ2_0, /* of 256 */
+	LB_NVFP4,
+	LB_Q2_0, /* of 64 */
+	LB_Q1_0, /* of 128 */
 	LB_ENCODINGS
 } lb_encoding;
 /* The elements that the u8 tensor `bytes` holds, in row-major order. Blocks give f32, f16 or

@@ -1,6 +1,7 @@
 #include "tensors/encoding.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/op.h"
@@ -63,6 +64,14 @@ static void decode_blocks(const struct lbx_encoding *e, const void *blocks, int6
 	lb_kernel_decode(&exec, e->kernel, blocks, n * e->elements, to, LB_F32);
 }
 
+#define LB_BLOCK(ID, decoder, text, number, n, width) \
+	{ .name = text, .dtype = LB_F32, .elements = n, .bytes = width, .decode = decode_blocks, .kernel = LB_##ID },
+static const struct lbx_encoding rows[] = {
+#include "kernels/blocks.def"
+};
+#undef LB_BLOCK
+enum { N_BLOCKS = sizeof rows / sizeof *rows };
+
 struct lbx_encoding lbx_encoding_of_dtype(enum lb_dtype dtype)
 {
 	return (struct lbx_encoding){
@@ -72,20 +81,15 @@ struct lbx_encoding lbx_encoding_of_dtype(enum lb_dtype dtype)
 
 const struct lbx_encoding *lbx_encoding_of_blocks(const char *name)
 {
-#define BLOCKS(text, n, width, which) \
-	{ \
-		.name = text, .dtype = LB_F32, .elements = n, .bytes = width, .decode = decode_blocks, .kernel = which \
-	}
-	static const struct lbx_encoding rows[] = {
-		BLOCKS("q4_0", 32, 18, LB_Q4_0),
-		BLOCKS("q8_0", 32, 34, LB_Q8_0),
-	};
-#undef BLOCKS
-
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (strcmp(rows[i].name, name) == 0)
+	for (size_t i = 0; i < N_BLOCKS; i++)
+		if (strcasecmp(rows[i].name, name) == 0)
 			return &rows[i];
 	return NULL;
+}
+
+const char *lbx_blocks_name(size_t i)
+{
+	return i < N_BLOCKS ? rows[i].name : NULL;
 }
 
 bool lbx_is_encoding(const char *text)

@@ -8,6 +8,7 @@
 #define LBX_ENCODING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "symtab.h"
@@ -38,8 +39,11 @@ struct lbx_encoding {
 
 /* The encoding of a plain dtype. */
 struct lbx_encoding lbx_encoding_of_dtype(enum lb_dtype dtype);
-/* A format of blocks by its name, "q4_0"; NULL, without an error, if there is none. */
+/* A format of ggml's blocks by the name that ggml gives it, "q4_K", in any case; NULL, without an error, if there is
+ * none. */
 const struct lbx_encoding *lbx_encoding_of_blocks(const char *name);
+/* The name of the i-th of them; NULL: there are i. */
+const char *lbx_blocks_name(size_t i);
 
 /* Whether the text is the name of a dtype, or of a format of blocks. */
 bool lbx_is_encoding(const char *text);

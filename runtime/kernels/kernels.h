@@ -189,10 +189,11 @@ bool lb_kernel_put_along(struct lb_exec *exec, const struct lb_view *to, const s
 
 /* ---- bytes of files (decode.c) ---- */
 
-/* A block of an encoding: `elements` elements in `bytes` bytes; 0 elements: plain ones. */
+/* A block of an encoding: `elements` elements in `bytes` bytes; 0 elements: plain ones. ggml has a name and a
+ * number for it. */
 struct lb_block {
-	const char *name;
-	int elements, bytes;
+	const char *name, *ggml;
+	int number, elements, bytes;
 };
 extern const struct lb_block lb_blocks[LB_ENCODINGS];
 /* n elements from dense bytes of any alignment; `to` is dense. Blocks are computed in float

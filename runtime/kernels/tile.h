@@ -12,6 +12,9 @@
 
 typedef void lb_tile_fn(int64_t n, void *dst, const void *a, const void *b, const void *c);
 
+/* n blocks to floats, all their elements. */
+typedef void lb_block_fn(int64_t n, const uint8_t *restrict blocks, float *restrict to);
+
 enum { LB_LANES = 64 }; /* of a reduction's accumulator */
 
 /* Folds for reductions. `rows` folds n elements into LB_LANES lanes, element i into lane
@@ -112,6 +115,8 @@ struct lb_tiles {
 		       int64_t sums_row);
 	/* The inverse of `arrange`. */
 	void (*restore)(int kind, int64_t n, float *x);
+	/* The decoder of ggml's blocks of an encoding; lb_grids() comes before it is called. */
+	lb_block_fn *(*blocks)(enum lb_encoding encoding);
 };
 
 extern const struct lb_tiles lb_tiles_base;

@@ -334,7 +334,8 @@ static void blocks_are_viewed(void **state)
 	   32);
 	says(s, "view", "0x208100 q8_0 2,32[0, :3]", "@0x208100[0, :3]: q8_0 (3,)\n[32. 30. 28.]\n");
 	says(s, "view", "0x208100 q8_0 2,32 -32,1", "instead of negative strides, take a slice");
-	says(s, "view", "0x208100 q9_0 2,32", "f64, c64, q4_0 and q8_0");
+	says(s, "print", "@0x208100:Q8_0:2,32[0, :3]", "@0x208100[0, :3]: q8_0 (3,)\n[32. 30. 28.]\n");
+	says(s, "view", "0x208100 q9_0 2,32", "f64, c64, and ggml's q4_0, q4_1, q5_0,");
 }
 
 static void all_is_said(void **state)
@@ -354,6 +355,8 @@ static void all_is_said(void **state)
 	says(s, "print", "short", "reach out of its buffer of 107 bytes");
 	says(s, "list", "w*", "#1  w4    q4_0   (3, 64)  ready  weight  108 B");
 	says(s, "list", "--dtype q4_0", "4 tensors of 10: ");
+	says(s, "list", "--dtype Q4_0", "4 tensors of 10: ");
+	says(s, "list", "--dtype iq2_xxs", "0 tensors of 10");
 	says(s, "list", "--dtype qint8", "3 tensors of 10: ");
 	says(s, "list", "--dtype float32", "1 tensor of 10: ");
 	says(s, "list", "--dtype q9", "no dtype 'q9'");

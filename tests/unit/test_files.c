@@ -348,7 +348,7 @@ static void raw_bytes(void **state)
 	lb_file_close(file);
 	file = lb_open(at("bad-quant.gguf"));
 	LB_SCOPE
-		assert_int_equal(lb_nbytes(lb_file_get_raw(file, "x")), 22);
+		assert_int_equal(lb_nbytes(lb_file_get_raw(file, "x")), 18);
 	lb_file_close(file);
 	must_be_ok("raw");
 }
@@ -365,7 +365,7 @@ static void decode_refuses(void **state)
 		assert_null(lb_decode(bytes, LB_Q4_0, LB_SHAPE(64), LB_F64));
 		assert_true(error_has("Q4_0 float64"));
 		assert_null(lb_decode(bytes, LB_ENCODINGS, LB_SHAPE(64), LB_F32));
-		assert_true(error_has("encoding 8"));
+		assert_true(error_has("encoding 29"));
 		assert_null(lb_decode(lb_zeros(LB_SHAPE(9), LB_F32), LB_LITTLE_ENDIAN, LB_SHAPE(9), LB_F32));
 		assert_true(error_has("uint8 float32"));
 	}

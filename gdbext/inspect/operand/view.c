@@ -81,9 +81,14 @@ static bool of_type(const char *type, enum lb_dtype *ret)
 
 bool lbx_fail_dtype(const char *text)
 {
-	return lbx_misuse("no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64, c64, q4_0 "
-			  "and q8_0",
-			  text);
+	char blocks[512] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; lbx_blocks_name(i) && n < sizeof blocks; i++)
+		n += (size_t)snprintf(blocks + n, sizeof blocks - n, "%s%s", i == 0 ? "" : ", ", lbx_blocks_name(i));
+	return lbx_misuse(
+	    "no dtype '%s': there are bool, u8 to u64, i8 to i64, f16, bf16, f32, f64, c64, and ggml's %s", text,
+	    blocks);
 }
 
 static bool find_dtype(const struct lbx_view *view, const char *type, struct lbx_tensor *ret)

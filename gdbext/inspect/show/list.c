@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/plural.h"
@@ -100,7 +101,7 @@ static bool parse(const struct lbx_args *args, struct list *list)
 
 static bool matches(struct list *list, const struct lbx_tensor *t)
 {
-	bool encoded = list->encoding && t->encoding && strcmp(t->encoding->name, list->encoding) == 0;
+	bool encoded = list->encoding && t->encoding && strcasecmp(t->encoding->name, list->encoding) == 0;
 
 	list->has_encoding |= encoded;
 	return (list->state < 0 || t->state == (enum lbx_state)list->state) &&

@@ -111,9 +111,9 @@ const struct lbx_command lbx_command_view = {
 	.summary = "print memory that is no tensor's as if it were one",
 	.help = "ADDRESS, of element 0, is a number or an expression of the program: a pointer or an\n"
 		"array; if its type tells the dtype, DTYPE may be left out. It may also be a format of\n"
-		"ggml's blocks, q4_0 or q8_0. SHAPE and STRIDES are lists (3,4 or (3, 4)); strides\n"
-		"count elements, and may be negative or 0. Wherever a command wants values, the same\n"
-		"is written in one word: @ADDRESS:DTYPE:SHAPE:STRIDES.\n"
+		"ggml's blocks, such as q4_0 or iq2_xxs. SHAPE and STRIDES are lists (3,4 or (3, 4));\n"
+		"strides count elements, and may be negative or 0. Wherever a command wants values,\n"
+		"the same is written in one word: @ADDRESS:DTYPE:SHAPE:STRIDES.\n"
 		"Example: view pixels 480,640,3[:2, :2], view 0x7ffff7a31040 f32 3,4 1,3,\n"
 		"stats @pixels:u8:480,640,3, diff q @copy:3,4",
 	.min_args = 2,

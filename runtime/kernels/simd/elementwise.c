@@ -81,4 +81,5 @@ const struct lb_tiles LB_ISA_NAME(lb_tiles) = {
 	.arrange = LB_ISA_NAME(lb_tile_arrange),
 	.spread = LB_ISA_NAME(lb_tile_spread),
 	.restore = LB_ISA_NAME(lb_tile_restore),
+	.blocks = LB_ISA_NAME(lb_tile_blocks),
 };

@@ -3,8 +3,7 @@
  *
  *	program graph FOLDER [abort]           a graph on the CPU: some dtypes, blocks, views
  *	program llama FOLDER MODEL [abort]     two sequences through a GGUF file; prints the tokens of one
- *	program types FOLDER                   ggml's types: number, name, elements and bytes of a block
- *	program blocks FOLDER TYPE             blocks from stdin, decoded by ggml, to stdout
+ *	program blocks FOLDER                  ggml's formats of blocks, and digests of what random ones decode to
  *
  * It stops in rest(), having printed "resting", until it can read a line; or by abort(). FOLDER has the shared
  * libraries, or one add-on of node with everything in it. The prototypes are declared here; what changed between
@@ -20,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "stream.h"
 
 struct ggml_tensor;
 struct ggml_context;
@@ -332,7 +333,7 @@ static int bytes_at(int type, void *const words[16])
 	return (size_t)words[2] == ggml_type_size(type) ? 2 : 3;
 }
 
-enum { MOST_TYPES = 1 << 16 };
+enum { TYPES = 43 /* of the newest ggml that is tried */ };
 
 static void end(int signal)
 {
@@ -340,41 +341,53 @@ static void end(int signal)
 	_exit(0);
 }
 
-/* How many there are ggml tells by abort(); before that it would have a debugger print the stack. */
-static int types(void)
+/* ggml's own decoder; of what it does not store itself a function alone, if that. */
+static void *decoder_of(int type)
 {
-	setenv("PATH", "", 1);
-	signal(SIGABRT, end);
-	for (int type = 0; type < MOST_TYPES; type++) {
-		void *words[16] = { NULL };
-		traits_of(type, words);
-		if (words[0] && ggml_type_size(type))
-			printf("%d %s %d %zu\n", type, (char *)words[0], (int)(intptr_t)words[1], ggml_type_size(type));
-		fflush(stdout);
-	}
-	return 0;
+	void *words[16] = { NULL };
+	char name[64];
+
+	traits_of(type, words);
+	snprintf(name, sizeof name, "dequantize_row_%s", (char *)words[0]);
+	void *to_float = words[bytes_at(type, words) + 2];
+	return to_float ? to_float : dlsym(RTLD_DEFAULT, name);
 }
 
-static int blocks(int type)
+/* The line of golden.inc. */
+static void print_digest(int type, int64_t elements)
 {
-	void *words[16] = { NULL }, *block;
+	uint64_t state = 0, digest = 0;
+	float values[1024];
+	uint8_t block[STREAM_BLOCK_MAX];
+	size_t bytes = ggml_type_size(type);
 	void (*to_float)(const void *, float *, int64_t) = NULL;
 
-	ggml_init((struct ggml_init_params){ 1 << 16, NULL, false }); /* fills its tables */
-	traits_of(type, words);
-	int64_t n = (int)(intptr_t)words[1];
-	size_t bytes = ggml_type_size(type);
-	*(void **)&to_float = words[bytes_at(type, words) + 2];
-	float *values = malloc((size_t)n * sizeof *values);
-	block = malloc(bytes);
-	stop_if(!block || !values, "out of memory");
-	stop_if(!to_float, "ggml has no decoder for this type");
-	while (fread(block, bytes, 1, stdin) == 1) {
-		to_float(block, values, n);
-		stop_if(fwrite(values, sizeof *values, (size_t)n, stdout) != (size_t)n, "stdout");
+	*(void **)&to_float = decoder_of(type);
+	if (!to_float || bytes > sizeof block || elements > 1024)
+		return;
+	for (int i = 0; i < STREAM_BLOCKS; i++) {
+		stream_take(&state, type, block, bytes);
+		to_float(block, values, elements);
+		stream_digest(&digest, values, (size_t)elements);
 	}
-	free(block);
-	free(values);
+	printf("{ \"%s\", %d, %d, %d, 0x%016llx },\n", ggml_type_name(type), type, (int)elements, (int)bytes,
+	       (unsigned long long)digest);
+}
+
+/* An older ggml ends this by abort() where its types end; before that it would have a debugger print the stack. */
+static int digests(void)
+{
+	ggml_init((struct ggml_init_params){ 1 << 16, NULL, false }); /* fills its tables */
+	setenv("PATH", "", 1);
+	signal(SIGABRT, end);
+	for (int type = 0; type < TYPES; type++) {
+		void *words[16] = { NULL };
+		traits_of(type, words);
+		int elements = (int)(intptr_t)words[1];
+		if (words[0] && elements > 1)
+			print_digest(type, elements);
+		fflush(stdout);
+	}
 	return 0;
 }
 
@@ -384,10 +397,8 @@ int main(int argc, char **argv)
 	open_libraries(argv[2]);
 	if (strcmp(argv[1], "graph") == 0)
 		return graph(argv[3]);
-	if (strcmp(argv[1], "types") == 0)
-		return types();
-	stop_if(argc < 4, "an argument is missing");
-	if (strcmp(argv[1], "llama") == 0)
-		return llama(argv[3], argv[4]);
-	return blocks(atoi(argv[3]));
+	if (strcmp(argv[1], "blocks") == 0)
+		return digests();
+	stop_if(argc < 4, "which model?");
+	return llama(argv[3], argv[4]);
 }

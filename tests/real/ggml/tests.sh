@@ -44,6 +44,19 @@ llamas()
 	fi
 }
 
+# Every line is one of golden.inc, with which tests/unit/test_blocks.c compares ours; the newest one has them all.
+blocks()
+{
+	local golden=tests/real/ggml/golden.inc found
+	found=$(run blocks "$real/$1" | grep -v ^status)
+	if [ -n "$record" ] && [ "$1" = "$newest" ]; then
+		{ sed '/^{/,$d' $golden && echo "$found"; } >"$scratch/golden" && cp "$scratch/golden" $golden
+	fi
+	same "$1: blocks decode as recorded" '' "$(grep -vxFf $golden <<<"$found")"
+	[ "$1" != $newest ] || same "$1: all that is recorded was decoded" "$(grep '^{' $golden)" "$found"
+}
+
+newest=ggml-2026-09
 any=
 for guest_name in $guests; do
 	fetched "$guest_name" && any="$any $guest_name"
@@ -56,4 +69,5 @@ fi
 for guest_name in $any; do
 	graphs "$guest_name"
 	llamas "$guest_name"
+	blocks "$guest_name"
 done

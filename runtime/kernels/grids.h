@@ -1,0 +1,14 @@
+/* The grids of ggml's IQ formats, spread out: what the elements of a group are, one a byte, the first one lowest.
+ * lb_grids() fills them, once. */
+#ifndef LB_KERNELS_GRIDS_H
+#define LB_KERNELS_GRIDS_H
+
+#include <stdint.h>
+
+extern uint64_t lb_grid_iq1[2048]; /* int8 */
+extern uint64_t lb_grid_iq2_xxs[256], lb_grid_iq2_xs[512], lb_grid_iq2_s[1024];
+extern uint32_t lb_grid_iq3_xxs[256], lb_grid_iq3_s[512];
+
+void lb_grids(void);
+
+#endif

@@ -1,0 +1,212 @@
+/* ggml's formats of blocks: that each decodes to what ggml itself makes of it, whatever the instruction set, and
+ * that whoever reads blocks knows them all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../real/ggml/stream.h"
+#include "base/error.h"
+#include "kernels/grids.h"
+#include "kernels/kernels.h"
+#include "kernels/tile.h"
+#include "lazybones.h"
+#include "tensors/encoding.h"
+
+enum { CHUNK = 7 /* blocks at once */ };
+
+static const struct golden {
+	const char *name;
+	int number, elements, bytes;
+	uint64_t digest;
+} golden[] = {
+#include "../real/ggml/golden.inc"
+};
+enum { GOLDEN = sizeof golden / sizeof *golden };
+
+static enum lb_encoding encoding_of(const char *name)
+{
+	for (int e = 0; e < LB_ENCODINGS; e++)
+		if (lb_blocks[e].ggml && strcmp(lb_blocks[e].ggml, name) == 0)
+			return (enum lb_encoding)e;
+	fail_msg("no encoding is ggml's %s", name);
+	return LB_ENCODINGS;
+}
+
+/* What our decoder of this level makes of the stream, some blocks at once, at odd addresses. */
+static uint64_t digest_of(const struct golden *g, enum lb_encoding encoding, enum lb_isa level)
+{
+	uint8_t blocks[CHUNK * STREAM_BLOCK_MAX + 1];
+	float values[CHUNK * LBX_BLOCK_MAX];
+	uint64_t state = 0, digest = 0;
+
+	lb_grids();
+	for (int done = 0, n; done < STREAM_BLOCKS; done += n) {
+		n = STREAM_BLOCKS - done < CHUNK ? STREAM_BLOCKS - done : CHUNK;
+		stream_take(&state, g->number, blocks + 1, (size_t)(n * g->bytes));
+		lb_tiles_of(level)->blocks(encoding)(n, blocks + 1, values);
+		stream_digest(&digest, values, (size_t)(n * g->elements));
+	}
+	return digest;
+}
+
+static void each_is_decoded_as_ggml_does(void **state)
+{
+	(void)state;
+	for (int i = 0; i < GOLDEN; i++) {
+		const struct golden *g = &golden[i];
+		enum lb_encoding encoding = encoding_of(g->name);
+		assert_int_equal(lb_blocks[encoding].number, g->number);
+		assert_int_equal(lb_blocks[encoding].elements, g->elements);
+		assert_int_equal(lb_blocks[encoding].bytes, g->bytes);
+		for (int level = 0; level <= (int)lb_isa_level(); level++)
+			if (digest_of(g, encoding, (enum lb_isa)level) != g->digest)
+				fail_msg("%s, instruction set %d: not what ggml makes of it", g->name, level);
+	}
+}
+
+/* ggml decodes q8_1 nowhere: it is what products are made of, d times the elements. */
+static void what_ggml_only_multiplies_is_decoded(void **state)
+{
+	uint8_t block[36] = { 0x00, 0x38 /* 0.5 */, 0xff, 0xff };
+	float values[32];
+
+	(void)state;
+	for (int i = 0; i < 32; i++)
+		block[4 + i] = (uint8_t)(i * 8 - 128);
+	for (int level = 0; level <= (int)lb_isa_level(); level++) {
+		lb_tiles_of((enum lb_isa)level)->blocks(LB_Q8_1)(1, block, values);
+		for (int i = 0; i < 32; i++)
+			assert_true(values[i] == (float)(i * 4 - 64));
+	}
+}
+
+/* Every encoding of blocks is one that ggml was asked about, but for q8_1; and a reader finds each by its name. */
+static void readers_know_them_all(void **state)
+{
+	size_t n = 0;
+
+	(void)state;
+	for (int e = 0; e < LB_ENCODINGS; e++) {
+		const struct lb_block *b = &lb_blocks[e];
+		bool asked = e == LB_Q8_1;
+		if (!b->elements)
+			continue;
+		for (int i = 0; i < GOLDEN; i++)
+			asked |= strcmp(golden[i].name, b->ggml) == 0;
+		if (!asked)
+			fail_msg("%s has no digest", b->name);
+		const struct lbx_encoding *by_ggml = lbx_encoding_of_blocks(b->ggml);
+		assert_non_null(by_ggml);
+		assert_ptr_equal(by_ggml, lbx_encoding_of_blocks(b->name));
+		assert_string_equal(by_ggml->name, b->ggml);
+		assert_int_equal(by_ggml->elements, b->elements);
+		assert_int_equal(by_ggml->bytes, b->bytes);
+		n++;
+	}
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(lbx_encoding_of_blocks(lbx_blocks_name(i))->name, lbx_blocks_name(i));
+	assert_null(lbx_blocks_name(n));
+	assert_null(lbx_encoding_of_blocks("q4"));
+	assert_null(lbx_encoding_of_blocks("little-endian"));
+}
+
+/* ---- a GGUF file ---- */
+
+static void put(FILE *f, const void *bytes, size_t n)
+{
+	assert_int_equal(fwrite(bytes, 1, n, f), n);
+}
+
+static void put_u64(FILE *f, uint64_t x)
+{
+	put(f, &x, sizeof x);
+}
+
+static void put_u32(FILE *f, uint32_t x)
+{
+	put(f, &x, sizeof x);
+}
+
+static void put_tensor(FILE *f, const struct golden *g, uint64_t at)
+{
+	put_u64(f, strlen(g->name));
+	put(f, g->name, strlen(g->name));
+	put_u32(f, 2);
+	put_u64(f, (uint64_t)g->elements * 2);
+	put_u64(f, STREAM_BLOCKS / 2);
+	put_u32(f, (uint32_t)g->number);
+	put_u64(f, at);
+}
+
+/* A tensor of each format, of rows of two blocks; 4096 of them end at a multiple of the alignment. */
+static void write_gguf(const char *path)
+{
+	uint8_t block[STREAM_BLOCK_MAX];
+	uint64_t at = 0;
+	FILE *f = fopen(path, "wb");
+
+	assert_non_null(f);
+	put(f, "GGUF", 4);
+	put_u32(f, 3);
+	put_u64(f, GOLDEN);
+	put_u64(f, 0);
+	for (int i = 0; i < GOLDEN; i++) {
+		put_tensor(f, &golden[i], at);
+		at += (uint64_t)golden[i].bytes * STREAM_BLOCKS;
+	}
+	while (ftell(f) % 32)
+		put(f, "", 1);
+	for (int i = 0; i < GOLDEN; i++) {
+		uint64_t stream = 0;
+		for (int b = 0; b < STREAM_BLOCKS; b++) {
+			stream_take(&stream, golden[i].number, block, (size_t)golden[i].bytes);
+			put(f, block, (size_t)golden[i].bytes);
+		}
+	}
+	assert_int_equal(fclose(f), 0);
+}
+
+static void files_of_every_format_are_read(void **state)
+{
+	char path[] = "/tmp/lazybones-blocks-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	write_gguf(path);
+	lb_file *file = lb_open(path);
+	if (!file)
+		fail_msg("%s", lb_error_message());
+	for (int i = 0; i < GOLDEN; i++)
+		LB_SCOPE {
+			uint64_t digest = 0;
+			lb_tensor *x = lb_file_get(file, golden[i].name);
+			if (!lb_eval(x))
+				fail_msg("%s: %s", golden[i].name, lb_error_message());
+			assert_int_equal(lb_dim(x, 0), STREAM_BLOCKS / 2);
+			assert_int_equal(lb_dim(x, 1), golden[i].elements * 2);
+			stream_digest(&digest, lb_data(x), (size_t)lb_size(x));
+			if (digest != golden[i].digest)
+				fail_msg("%s: not what ggml makes of it", golden[i].name);
+		}
+	lb_file_close(file);
+	assert_int_equal(unlink(path), 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_is_decoded_as_ggml_does),
+		cmocka_unit_test(what_ggml_only_multiplies_is_decoded),
+		cmocka_unit_test(readers_know_them_all),
+		cmocka_unit_test(files_of_every_format_are_read),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
