@@ -429,10 +429,10 @@ const struct lbx_command lbx_command_memory = {
 	.arguments = "[mark NAME]",
 	.summary = "show what holds memory, or what has changed since a mark, a file or a core",
 	.help = "Each buffer counts once, for the tensor that owns it; views own nothing. Then come\n"
-		"the largest buffers, with the tensors over them and what needs these. `mark NAME`\n"
-		"keeps this moment in the debugger, --save in a file; --since compares with it, or\n"
-		"with an older core, even of another run, by what buffers have in common.\n"
-		"Example: memory --by name, memory mark before, memory --since before",
+		"the largest buffers, with the tensors over them and what needs these. --save keeps\n"
+		"this moment in a file, and in gdb `mark NAME` under a name; --since compares with it,\n"
+		"or with an older core, even of another run, by what buffers have in common.\n"
+		"Example: memory --by name, memory --save before, memory --since before",
 	.max_args = 2,
 	.needs = LBX_NEEDS_TENSORS,
 	.options = {
