@@ -30,32 +30,32 @@ static bool check(const char *what, const struct lbx_known_field *known, const s
 	return true;
 }
 
-bool lbx_layout_build(struct lbx_layout *layout, const char *what, size_t size, const struct lbx_known_field *known,
-		      int n_known, bool (*is_needed)(const char *name), const struct lb_field *fields,
-		      uint32_t n_fields, uint32_t record_size)
+bool lbx_layout_build(struct lbx_layout *layout, const struct lbx_known_record *known,
+		      const struct lbx_described_record *described, bool (*is_needed)(const char *name))
 {
 	memset(layout, 0, sizeof *layout);
-	layout->size = size;
-	layout->same = record_size >= size;
-	for (int i = 0; i < n_known && i < LBX_LAYOUT_FIELDS; i++) {
-		const struct lb_field *f = find(fields, n_fields, known[i].name);
+	layout->size = known->size;
+	layout->same = described->size >= known->size;
+	for (int i = 0; i < known->n && i < LBX_LAYOUT_FIELDS; i++) {
+		const struct lbx_known_field *own = &known->fields[i];
+		const struct lb_field *f = find(described->fields, described->n, own->name);
 		if (!f) {
-			if (is_needed(known[i].name))
-				return lb_fail("the symbol table's %s records have no field '%s'" LBX_NO_FIELD, what,
-					       known[i].name);
+			if (is_needed(own->name))
+				return lb_fail("the symbol table's %s records have no field '%s'" LBX_NO_FIELD,
+					       known->name, own->name);
 			layout->same = false;
 			continue;
 		}
-		if (!check(what, &known[i], f, record_size))
+		if (!check(known->name, own, f, described->size))
 			return false;
 		struct lbx_column *c = &layout->columns[layout->n++];
 		c->from = f->offset;
-		c->to = known[i].offset;
+		c->to = own->offset;
 		c->from_width = (uint8_t)f->width;
-		c->to_width = (uint8_t)known[i].width;
-		c->count = f->count < known[i].count ? f->count : known[i].count;
-		c->is_signed = known[i].is_signed;
-		if (f->offset != known[i].offset || f->width != known[i].width || c->count != known[i].count)
+		c->to_width = (uint8_t)own->width;
+		c->count = f->count < own->count ? f->count : own->count;
+		c->is_signed = own->is_signed;
+		if (f->offset != own->offset || f->width != own->width || c->count != own->count)
 			layout->same = false;
 	}
 	return true;

@@ -34,11 +34,22 @@ struct lbx_layout {
 	} columns[LBX_LAYOUT_FIELDS];
 };
 
+/* A kind of record as the reader has it, and as the program describes it. */
+struct lbx_known_record {
+	const char *name;
+	size_t size;
+	const struct lbx_known_field *fields;
+	int n;
+};
+struct lbx_described_record {
+	const struct lb_field *fields;
+	uint32_t n, size;
+};
+
 /* Matches the program's fields with the known ones. Fails, naming the field, when a needed
  * one is missing or any known one cannot be where it is said to be. */
-bool lbx_layout_build(struct lbx_layout *layout, const char *what, size_t size, const struct lbx_known_field *known,
-		      int n_known, bool (*is_needed)(const char *name), const struct lb_field *fields,
-		      uint32_t n_fields, uint32_t record_size);
+bool lbx_layout_build(struct lbx_layout *layout, const struct lbx_known_record *known,
+		      const struct lbx_described_record *described, bool (*is_needed)(const char *name));
 /* Fills the reader's struct; fields that the program lacks are zero. */
 void lbx_layout_decode(const struct lbx_layout *layout, const void *record, void *to);
 

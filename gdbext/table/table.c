@@ -62,12 +62,7 @@ static const struct lbx_known_field graph_fields[] = {
 #undef X
 };
 
-static const struct {
-	const char *name;
-	size_t size;
-	const struct lbx_known_field *fields;
-	int n;
-} kinds[LB_KINDS] = {
+static const struct lbx_known_record kinds[LB_KINDS] = {
 #define KIND(name, record, fields) { name, sizeof(struct record), fields, sizeof fields / sizeof *fields }
 	[LB_KIND_TENSOR] = KIND("tensor", lbx_tensor_record, tensor_fields),
 	[LB_KIND_BUFFER] = KIND("buffer", lbx_buffer_record, buffer_fields),
@@ -215,8 +210,8 @@ static bool read_kinds(struct lbx_table *table, bool layouts)
 		struct lb_field *fields = read_fields(table, name, d.fields, d.n_fields);
 		if (!fields)
 			return false;
-		bool built = lbx_layout_build(&slab->layout, name, kinds[kind].size, kinds[kind].fields, kinds[kind].n,
-					      is_needed, fields, d.n_fields, d.record_size);
+		const struct lbx_described_record described = { fields, d.n_fields, d.record_size };
+		bool built = lbx_layout_build(&slab->layout, &kinds[kind], &described, is_needed);
 		free(fields);
 		if (!built)
 			return false;

@@ -51,21 +51,20 @@ static struct room room_in(const struct lb_attending *j, char *scratch)
 	return room;
 }
 
-/* Where row `row` of a group begins in a tensor (B, H, L, …). */
-static const char *row_of(const struct lb_attending *j, const struct lb_view *x, int64_t batch, int64_t head,
-			  int64_t row)
+/* Where the i-th of the rows of a group begins in a tensor (B, H, L, …). */
+static const char *row_of(const struct lb_attending *j, const struct lb_view *x, struct lb_rows rows, int64_t i)
 {
-	int64_t h = head * j->group + row / j->length, l = row % j->length;
+	int64_t row = rows.first + i, h = rows.head * j->group + row / j->length, l = row % j->length;
 	return (const char *)x->data +
-	       (batch * x->strides[0] + h * x->strides[1] + l * x->strides[2]) * lb_width_of(x->dtype);
+	       (rows.batch * x->strides[0] + h * x->strides[1] + l * x->strides[2]) * lb_width_of(x->dtype);
 }
 
-void lb_attention_load(const struct lb_attending *j, const struct lb_view *x, int64_t batch, int64_t head,
-		       int64_t first, int64_t m, double scale, char *to)
+void lb_attention_load(const struct lb_attending *j, const struct lb_view *x, struct lb_rows rows, double scale,
+		       char *to)
 {
 	int64_t n = x->shape[3];
-	for (int64_t i = 0; i < m; i++, to += n * j->width) {
-		const char *from = row_of(j, x, batch, head, first + i);
+	for (int64_t i = 0; i < rows.n; i++, to += n * j->width) {
+		const char *from = row_of(j, x, rows, i);
 		const void *row = lb_row_in(j->tiles, x->dtype, from, n, x->strides[3], to);
 		if (j->stage == LB_F64)
 			for (int64_t k = 0; k < n; k++)
@@ -76,17 +75,18 @@ void lb_attention_load(const struct lb_attending *j, const struct lb_view *x, in
 	}
 }
 
-const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view *x, int64_t batch, int64_t head,
-			      int64_t first, int64_t n, char *panel, int64_t *stride)
+const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view *x, struct lb_rows rows, char *panel,
+			      int64_t *stride)
 {
 	int64_t width = x->shape[3];
 	const char *from =
-	    (const char *)x->data + (batch * x->strides[0] + head * x->strides[1] + first * x->strides[2]) * j->bytes;
+	    (const char *)x->data +
+	    (rows.batch * x->strides[0] + rows.head * x->strides[1] + rows.first * x->strides[2]) * j->bytes;
 	if ((int)x->dtype == j->stage && (x->strides[3] == 1 || width <= 1)) {
 		*stride = x->strides[2];
 		return from;
 	}
-	for (int64_t i = 0; i < n; i++) {
+	for (int64_t i = 0; i < rows.n; i++) {
 		char *to = panel + i * width * j->width;
 		const void *row =
 		    lb_row_in(j->tiles, x->dtype, from + i * x->strides[2] * j->bytes, width, x->strides[3], to);
@@ -97,39 +97,17 @@ const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view
 	return panel;
 }
 
-void lb_attention_mask(const struct lb_attending *j, char *room, int64_t batch, int64_t head, int64_t row, int64_t key,
-		       int64_t n, const void **bias, const uint8_t **open)
+struct lb_mask lb_attention_mask(const struct lb_attending *j, struct lb_rows queries, int64_t i, int64_t key,
+				 int64_t n, char *room)
 {
-	*bias = *open = NULL;
-	if (!j->a->masked)
-		return;
 	const struct lb_view *mask = &j->a->mask;
-	const char *from = row_of(j, mask, batch, head, row) + key * mask->strides[3] * lb_width_of(mask->dtype);
-	if (mask->dtype == LB_BOOL) {
-		lb_gather_row(room, from, n, mask->strides[3], 1);
-		*open = (const uint8_t *)room;
-	} else {
-		*bias = lb_row_in(j->tiles, mask->dtype, from, n, mask->strides[3], room);
-	}
-}
-
-static void multiply(const struct lb_attending *j, int64_t m, int64_t n, int64_t k, const char *a, int64_t a_row,
-		     const char *b, int64_t b_row, int64_t b_column, char *to, int64_t to_row)
-{
-	struct lb_gemm gemm = { .dtype = j->stage,
-				.small = m < FEW,
-				.m = m,
-				.n = n,
-				.k = k,
-				.a = a,
-				.b = b,
-				.a_row = a_row,
-				.a_column = 1,
-				.b_row = b_row,
-				.b_column = b_column,
-				.to = to,
-				.to_row = to_row };
-	j->tiles->gemm(&gemm);
+	if (!j->a->masked)
+		return (struct lb_mask){ NULL, NULL };
+	const char *from = row_of(j, mask, queries, i) + key * mask->strides[3] * lb_width_of(mask->dtype);
+	if (mask->dtype != LB_BOOL)
+		return (struct lb_mask){ .bias = lb_row_in(j->tiles, mask->dtype, from, n, mask->strides[3], room) };
+	lb_gather_row(room, from, n, mask->strides[3], 1);
+	return (struct lb_mask){ .open = (const uint8_t *)room };
 }
 
 int64_t lb_attention_visible(const struct lb_attending *j, int64_t row)
@@ -138,32 +116,33 @@ int64_t lb_attention_visible(const struct lb_attending *j, int64_t row)
 	return n < 0 ? 0 : n;
 }
 
-static void take_keys(const struct lb_attending *j, const struct room *room, int64_t batch, int64_t head, int64_t first,
-		      int64_t m, int64_t key, int64_t n)
+static void take_keys(const struct lb_attending *j, const struct room *room, struct lb_rows queries, int64_t key,
+		      int64_t n)
 {
-	int64_t stride;
-	const char *keys = lb_attention_rows(j, &j->a->k, batch, head, key, n, room->key_panel, &stride);
+	const struct lb_rows own = { queries.batch, queries.head, key, n };
+	int64_t stride, m = queries.n;
+	const char *keys = lb_attention_rows(j, &j->a->k, own, room->key_panel, &stride);
 	if (m < FEW) {
 		for (int64_t i = 0; i < m; i++)
 			j->tiles->dots(n, j->d, room->scores + i * LB_KEYS * j->width,
 				       room->queries + i * j->d * j->width, keys, stride, j->stage);
 	} else {
 		memset(room->scores, 0, (size_t)(m * LB_KEYS * j->width));
-		multiply(j, m, n, j->d, room->queries, j->d, keys, 1, stride, room->scores, LB_KEYS);
+		lb_attention_multiply(j, false, (struct lb_matrix){ room->queries, m, j->d, j->d, 1 },
+				      (struct lb_matrix){ keys, j->d, n, 1, stride }, room->scores, LB_KEYS);
 	}
 	for (int64_t i = 0; i < m; i++) {
 		char *scores = room->scores + i * LB_KEYS * j->width;
-		int64_t seen = lb_attention_visible(j, first + i) - key;
+		int64_t seen = lb_attention_visible(j, queries.first + i) - key;
 		seen = seen < 0 ? 0 : seen > n ? n : seen;
-		const void *bias;
-		const uint8_t *open;
-		lb_attention_mask(j, room->mask, batch, head, first + i, key, seen, &bias, &open);
-		j->tiles->attend(seen, scores, bias, open, room->tops + i * j->width, room->sums + i * j->width, j->dv,
-				 room->values + i * j->dv * j->width, j->stage);
+		struct lb_mask mask = lb_attention_mask(j, queries, i, key, seen, room->mask);
+		j->tiles->attend(seen, scores, mask.bias, mask.open, room->tops + i * j->width,
+				 room->sums + i * j->width, j->dv, room->values + i * j->dv * j->width, j->stage);
 		memset(scores + seen * j->width, 0, (size_t)((n - seen) * j->width));
 	}
-	const char *values = lb_attention_rows(j, &j->a->v, batch, head, key, n, room->value_panel, &stride);
-	multiply(j, m, j->dv, n, room->scores, LB_KEYS, values, stride, 1, room->values, j->dv);
+	const char *values = lb_attention_rows(j, &j->a->v, own, room->value_panel, &stride);
+	lb_attention_multiply(j, m < FEW, (struct lb_matrix){ room->scores, m, n, LB_KEYS, 1 },
+			      (struct lb_matrix){ values, n, j->dv, stride, 1 }, room->values, j->dv);
 }
 
 #define FINISH(T) \
@@ -188,7 +167,8 @@ static void attend_block(void *arg, void *scratch, int64_t task)
 	int64_t heads = j->a->k.shape[1], pair = task / j->blocks;
 	int64_t batch = pair / heads, head = pair % heads, first = task % j->blocks * j->block_rows;
 	int64_t m = j->rows - first < j->block_rows ? j->rows - first : j->block_rows, last = 0;
-	lb_attention_load(j, &j->a->q, batch, head, first, m, j->a->scale, room.queries);
+	const struct lb_rows queries = { batch, head, first, m };
+	lb_attention_load(j, &j->a->q, queries, j->a->scale, room.queries);
 	memset(room.values, 0, (size_t)(m * j->dv * j->width));
 	memset(room.sums, 0, (size_t)(m * j->width));
 	for (int64_t i = 0; i < m; i++) {
@@ -200,7 +180,7 @@ static void attend_block(void *arg, void *scratch, int64_t task)
 			((float *)(void *)room.tops)[i] = -INFINITY;
 	}
 	for (int64_t key = 0; key < last; key += LB_KEYS)
-		take_keys(j, &room, batch, head, first, m, key, last - key < LB_KEYS ? last - key : LB_KEYS);
+		take_keys(j, &room, queries, key, last - key < LB_KEYS ? last - key : LB_KEYS);
 	for (int64_t i = 0; i < m; i++) {
 		char *values = room.values + i * j->dv * j->width;
 		int64_t row = (batch * heads + head) * j->rows + first + i;

@@ -21,17 +21,53 @@ struct lb_attending {
 
 /* All but `to` and `blocks`. */
 bool lb_attention_begin(const struct lb_attention *a, struct lb_attending *ret);
-/* Rows first … first + m of a group, of x (B, H, L, …), dense in the stage's dtype, times scale. */
-void lb_attention_load(const struct lb_attending *j, const struct lb_view *x, int64_t batch, int64_t head,
-		       int64_t first, int64_t m, double scale, char *to);
-/* n rows of keys or values of a head: in place if they can be read there, else in the panel.
- * *stride is from one to the next. */
-const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view *x, int64_t batch, int64_t head,
-			      int64_t first, int64_t n, char *panel, int64_t *stride);
-/* The mask of a row over n keys, in room (of n elements in the stage's dtype); NULL for none. */
-void lb_attention_mask(const struct lb_attending *j, char *room, int64_t batch, int64_t head, int64_t row, int64_t key,
-		       int64_t n, const void **bias, const uint8_t **open);
+/* n rows of a head of keys: of its keys or values, or of the queries of its group. */
+struct lb_rows {
+	int64_t batch, head, first, n;
+};
+
+/* What is added to a row's scores, or which of them are seen: NULL for none. */
+struct lb_mask {
+	const void *bias;
+	const uint8_t *open;
+};
+
+/* Rows of a group, of x (B, H, L, …), dense in the stage's dtype, times scale. */
+void lb_attention_load(const struct lb_attending *j, const struct lb_view *x, struct lb_rows rows, double scale,
+		       char *to);
+/* Rows of keys or values: in place if they can be read there, else in the panel. *stride is from one to the next. */
+const char *lb_attention_rows(const struct lb_attending *j, const struct lb_view *x, struct lb_rows rows, char *panel,
+			      int64_t *stride);
+/* Of the i-th of the queries over the first n of the keys, in room (of n elements in the stage's dtype). */
+struct lb_mask lb_attention_mask(const struct lb_attending *j, struct lb_rows queries, int64_t i, int64_t key,
+				 int64_t n, char *room);
 /* Keys that a row may see: those up to its own position, counted from the end. */
 int64_t lb_attention_visible(const struct lb_attending *j, int64_t row);
+
+/* Elements in the stage's dtype; `row` and `column` are the distances from one to the next. */
+struct lb_matrix {
+	const char *data;
+	int64_t rows, columns, row, column;
+};
+
+/* to += a @ b, whose rows are to_row apart; `small` as in struct lb_gemm. */
+static inline void lb_attention_multiply(const struct lb_attending *j, bool small, struct lb_matrix a,
+					 struct lb_matrix b, char *to, int64_t to_row)
+{
+	struct lb_gemm gemm = { .dtype = j->stage,
+				.small = small,
+				.m = a.rows,
+				.n = b.columns,
+				.k = a.columns,
+				.a = a.data,
+				.b = b.data,
+				.a_row = a.row,
+				.a_column = a.column,
+				.b_row = b.row,
+				.b_column = b.column,
+				.to = to,
+				.to_row = to_row };
+	j->tiles->gemm(&gemm);
+}
 
 #endif

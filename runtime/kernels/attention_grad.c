@@ -55,25 +55,6 @@ static int64_t room_in(const struct lb_attending *j, int64_t m, int64_t n, int64
 	return used;
 }
 
-/* to += a @ b */
-static void multiply(const struct lb_attending *j, int64_t m, int64_t n, int64_t k, const char *a, int64_t a_row,
-		     int64_t a_column, const char *b, int64_t b_row, int64_t b_column, char *to, int64_t to_row)
-{
-	struct lb_gemm gemm = { .dtype = j->stage,
-				.m = m,
-				.n = n,
-				.k = k,
-				.a = a,
-				.b = b,
-				.a_row = a_row,
-				.a_column = a_column,
-				.b_row = b_row,
-				.b_column = b_column,
-				.to = to,
-				.to_row = to_row };
-	j->tiles->gemm(&gemm);
-}
-
 static char *stats_of(const struct job *job, int64_t pair, int64_t row)
 {
 	return job->stats + (pair * job->j.rows + row) * STATS * job->j.width;
@@ -126,8 +107,9 @@ static void query_block(void *arg, void *scratch, int64_t task)
 	int64_t m = j->rows - first < j->block_rows ? j->rows - first : j->block_rows, all = j->keys;
 	struct room room;
 	room_in(j, j->block_rows, all, j->block_rows, 0, &room, scratch);
-	lb_attention_load(j, &j->a->q, batch, head, first, m, j->a->scale, room.q);
-	lb_attention_load(j, job->grad, batch, head, first, m, 1, room.g);
+	const struct lb_rows queries = { batch, head, first, m };
+	lb_attention_load(j, &j->a->q, queries, j->a->scale, room.q);
+	lb_attention_load(j, job->grad, queries, 1, room.g);
 	for (int64_t i = 0; i < m; i++) {
 		int64_t n = lb_attention_visible(j, first + i);
 		last = n > last ? n : last;
@@ -137,27 +119,30 @@ static void query_block(void *arg, void *scratch, int64_t task)
 	memset(room.dq, 0, (size_t)(m * j->d * w));
 	for (int64_t key = 0; key < last; key += LB_KEYS) {
 		int64_t n = last - key < LB_KEYS ? last - key : LB_KEYS;
-		const char *k = lb_attention_rows(j, &j->a->k, batch, head, key, n, room.keys, &stride);
-		multiply(j, m, n, j->d, room.q, j->d, 1, k, 1, stride, room.p + key * w, all);
-		const char *v = lb_attention_rows(j, &j->a->v, batch, head, key, n, room.values, &stride);
-		multiply(j, m, n, j->dv, room.g, j->dv, 1, v, 1, stride, room.dp + key * w, all);
+		const struct lb_rows keys = { batch, head, key, n };
+		const char *k = lb_attention_rows(j, &j->a->k, keys, room.keys, &stride);
+		lb_attention_multiply(j, false, (struct lb_matrix){ room.q, m, j->d, j->d, 1 },
+				      (struct lb_matrix){ k, j->d, n, 1, stride }, room.p + key * w, all);
+		const char *v = lb_attention_rows(j, &j->a->v, keys, room.values, &stride);
+		lb_attention_multiply(j, false, (struct lb_matrix){ room.g, m, j->dv, j->dv, 1 },
+				      (struct lb_matrix){ v, j->dv, n, 1, stride }, room.dp + key * w, all);
 	}
 	for (int64_t i = 0; i < m; i++) {
 		char *p = room.p + i * all * w, *stats = stats_of(job, pair, first + i);
 		int64_t seen = lb_attention_visible(j, first + i);
-		const void *bias;
-		const uint8_t *open;
-		lb_attention_mask(j, room.mask, batch, head, first + i, 0, seen, &bias, &open);
+		struct lb_mask mask = lb_attention_mask(j, queries, i, 0, seen, room.mask);
 		begin_row(j, stats);
-		j->tiles->attend(seen, p, bias, open, stats, stats + w, 0, NULL, j->stage);
+		j->tiles->attend(seen, p, mask.bias, mask.open, stats, stats + w, 0, NULL, j->stage);
 		finish_row(j, stats);
 		j->tiles->attend_grad(seen, p, room.dp + i * all * w, stats, j->stage);
 		memset(p + seen * w, 0, (size_t)((last - seen) * w));
 	}
 	for (int64_t key = 0; key < last; key += LB_KEYS) {
 		int64_t n = last - key < LB_KEYS ? last - key : LB_KEYS;
-		const char *k = lb_attention_rows(j, &j->a->k, batch, head, key, n, room.keys, &stride);
-		multiply(j, m, j->d, n, room.p + key * w, all, 1, k, stride, 1, room.dq, j->d);
+		const struct lb_rows keys = { batch, head, key, n };
+		const char *k = lb_attention_rows(j, &j->a->k, keys, room.keys, &stride);
+		lb_attention_multiply(j, false, (struct lb_matrix){ room.p + key * w, m, n, all, 1 },
+				      (struct lb_matrix){ k, n, j->d, stride, 1 }, room.dq, j->d);
 	}
 	scale_rows(j, m * j->d, room.dq);
 	store_rows(j, job->to_q + (pair * j->rows + first) * j->d * j->bytes, room.dq, m * j->d);
@@ -172,10 +157,11 @@ static void key_block(void *arg, void *scratch, int64_t task)
 	int64_t heads = j->a->k.shape[1], pair = task / job->key_blocks, batch = pair / heads;
 	int64_t head = pair % heads, key = task % job->key_blocks * LB_KEYS, w = j->width, k_row, v_row;
 	int64_t n = j->keys - key < LB_KEYS ? j->keys - key : LB_KEYS;
+	const struct lb_rows keys = { batch, head, key, n };
 	struct room room;
 	room_in(j, LB_QUERIES, LB_KEYS, 0, LB_KEYS, &room, scratch);
-	const char *k = lb_attention_rows(j, &j->a->k, batch, head, key, n, room.keys, &k_row);
-	const char *v = lb_attention_rows(j, &j->a->v, batch, head, key, n, room.values, &v_row);
+	const char *k = lb_attention_rows(j, &j->a->k, keys, room.keys, &k_row);
+	const char *v = lb_attention_rows(j, &j->a->v, keys, room.values, &v_row);
 	memset(room.dk, 0, (size_t)(n * j->d * w));
 	memset(room.dv, 0, (size_t)(n * j->dv * w));
 	for (int64_t first = 0; first < j->rows; first += LB_QUERIES) {
@@ -185,25 +171,29 @@ static void key_block(void *arg, void *scratch, int64_t task)
 			any = lb_attention_visible(j, first + i) > key;
 		if (!any)
 			continue;
-		lb_attention_load(j, &j->a->q, batch, head, first, m, j->a->scale, room.q);
-		lb_attention_load(j, job->grad, batch, head, first, m, 1, room.g);
+		const struct lb_rows queries = { batch, head, first, m };
+		lb_attention_load(j, &j->a->q, queries, j->a->scale, room.q);
+		lb_attention_load(j, job->grad, queries, 1, room.g);
 		memset(room.p, 0, (size_t)(m * n * w));
 		memset(room.dp, 0, (size_t)(m * n * w));
-		multiply(j, m, n, j->d, room.q, j->d, 1, k, 1, k_row, room.p, n);
-		multiply(j, m, n, j->dv, room.g, j->dv, 1, v, 1, v_row, room.dp, n);
+		lb_attention_multiply(j, false, (struct lb_matrix){ room.q, m, j->d, j->d, 1 },
+				      (struct lb_matrix){ k, j->d, n, 1, k_row }, room.p, n);
+		lb_attention_multiply(j, false, (struct lb_matrix){ room.g, m, j->dv, j->dv, 1 },
+				      (struct lb_matrix){ v, j->dv, n, 1, v_row }, room.dp, n);
 		for (int64_t i = 0; i < m; i++) {
 			char *p = room.p + i * n * w, *dp = room.dp + i * n * w;
 			int64_t seen = lb_attention_visible(j, first + i) - key;
 			seen = seen < 0 ? 0 : seen > n ? n : seen;
-			const void *bias;
-			const uint8_t *open;
-			lb_attention_mask(j, room.mask, batch, head, first + i, key, seen, &bias, &open);
-			j->tiles->attend_again(seen, p, dp, bias, open, stats_of(job, pair, first + i), j->stage);
+			struct lb_mask mask = lb_attention_mask(j, queries, i, key, seen, room.mask);
+			j->tiles->attend_again(seen, p, dp, mask.bias, mask.open, stats_of(job, pair, first + i),
+					       j->stage);
 			memset(p + seen * w, 0, (size_t)((n - seen) * w));
 			memset(dp + seen * w, 0, (size_t)((n - seen) * w));
 		}
-		multiply(j, n, j->dv, m, room.p, 1, n, room.g, j->dv, 1, room.dv, j->dv);
-		multiply(j, n, j->d, m, room.dp, 1, n, room.q, j->d, 1, room.dk, j->d);
+		lb_attention_multiply(j, false, (struct lb_matrix){ room.p, n, m, 1, n },
+				      (struct lb_matrix){ room.g, m, j->dv, j->dv, 1 }, room.dv, j->dv);
+		lb_attention_multiply(j, false, (struct lb_matrix){ room.dp, n, m, 1, n },
+				      (struct lb_matrix){ room.q, m, j->d, j->d, 1 }, room.dk, j->d);
 	}
 	store_rows(j, job->to_k + (pair * j->keys + key) * j->d * j->bytes, room.dk, n * j->d);
 	store_rows(j, job->to_v + (pair * j->keys + key) * j->dv * j->bytes, room.dv, n * j->dv);

@@ -88,19 +88,27 @@ static void copy_range(void *arg, int64_t begin, int64_t end)
  * a stride is a power of two and a column's lines would share one cache set. */
 #define TRANSPOSE(T) \
 	do { \
-		T *d = (T *)(void *)to, block[BLOCK][BLOCK + 1]; \
-		const T *s = (const T *)(const void *)from; \
+		T *d = (T *)(void *)b->to, local[BLOCK][BLOCK + 1]; \
+		const T *s = (const T *)(const void *)b->from; \
 		for (int64_t c = 0; c < columns; c++) \
 			for (int64_t r = 0; r < rows; r++) \
-				block[c][r] = s[r * from_row + c * from_column]; \
+				local[c][r] = s[r * b->from_row + c * b->from_column]; \
 		for (int64_t r = 0; r < rows; r++) \
 			for (int64_t c = 0; c < columns; c++) \
-				d[r * to_row + c * to_column] = block[c][r]; \
+				d[r * b->to_row + c * b->to_column] = local[c][r]; \
 	} while (0)
 
-static void copy_block(char *to, const char *from, int64_t rows, int64_t columns, int64_t to_row, int64_t to_column,
-		       int64_t from_row, int64_t from_column, int64_t bytes)
+/* At most BLOCK by BLOCK elements, and their strides on both sides. */
+struct block {
+	char *to;
+	const char *from;
+	int64_t rows, columns;
+	int64_t to_row, to_column, from_row, from_column;
+};
+
+static void copy_block(const struct block *b, int64_t bytes)
 {
+	const int64_t rows = b->rows, columns = b->columns;
 	switch (bytes) {
 	case 1: TRANSPOSE(uint8_t); break;
 	case 2: TRANSPOSE(uint16_t); break;
@@ -135,9 +143,15 @@ static void transpose_range(void *arg, int64_t begin, int64_t end)
 		int64_t from = lb_offset_of(n_outer, index, outer[FROM]) + r * from_row;
 		for (int64_t c = 0; c < columns; c += BLOCK) {
 			int64_t n = columns - c < BLOCK ? columns - c : BLOCK;
-			copy_block(copy->to + (to + c * to_column) * copy->bytes,
-				   copy->from + (from + c * from_column) * copy->bytes, m, n, to_row, to_column,
-				   from_row, from_column, copy->bytes);
+			const struct block block = { .to = copy->to + (to + c * to_column) * copy->bytes,
+						     .from = copy->from + (from + c * from_column) * copy->bytes,
+						     .rows = m,
+						     .columns = n,
+						     .to_row = to_row,
+						     .to_column = to_column,
+						     .from_row = from_row,
+						     .from_column = from_column };
+			copy_block(&block, copy->bytes);
 		}
 	}
 }

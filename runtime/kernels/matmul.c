@@ -78,49 +78,46 @@ static void run_own(void *arg, int64_t begin, int64_t end)
 	own->tiles->gemm(&part);
 }
 
-/* to = a @ b by the own kernel. */
-static void multiply_own(const struct product *p, int dtype, int64_t m, int64_t n, int64_t k, const struct matrix *a,
-			 const struct matrix *b, void *to, int64_t to_row)
+/* a @ b in a dtype; the sizes and `to` are the caller's. */
+static struct lb_gemm gemm_of(int dtype, const struct matrix *a, const struct matrix *b)
 {
-	struct own own = { .gemm = { .dtype = dtype,
-				     .m = m,
-				     .n = n,
-				     .k = k,
-				     .a = a->data,
-				     .b = b->data,
-				     .a_row = a->row,
-				     .a_column = a->column,
-				     .b_row = b->row,
-				     .b_column = b->column,
-				     .to = to,
-				     .to_row = to_row,
-				     .small = n < 8 || m < 4 || (double)m * (double)n * (double)k < SMALL },
-			   .tiles = p->tiles,
-			   .bytes = lb_width_of(dtype),
-			   .by_columns = n > m };
-	int64_t lines = own.by_columns ? n : m, work = (own.by_columns ? m : n) * (k + 1);
+	return (struct lb_gemm){ .dtype = dtype,
+				 .a = a->data,
+				 .b = b->data,
+				 .a_row = a->row,
+				 .a_column = a->column,
+				 .b_row = b->row,
+				 .b_column = b->column };
+}
+
+/* to = a @ b by the own kernel. */
+static void multiply_own(const struct product *p, const struct lb_gemm *g)
+{
+	struct own own = { .gemm = *g, .tiles = p->tiles, .bytes = lb_width_of(g->dtype), .by_columns = g->n > g->m };
+	int64_t lines = own.by_columns ? g->n : g->m, work = (own.by_columns ? g->m : g->n) * (g->k + 1);
+	own.gemm.small = g->n < 8 || g->m < 4 || (double)g->m * (double)g->n * (double)g->k < SMALL;
 	lb_parallel(p->exec, lines, 32 + GRAIN / (work + 1), run_own, &own);
 }
 
 /* to = alpha * a @ b + beta * to by BLAS; false if it cannot take these. */
-static bool multiply_blas(const struct product *p, int dtype, int64_t m, int64_t n, int64_t k, double alpha,
-			  const struct matrix *a, const struct matrix *b, double beta, void *to, int64_t to_row)
+static bool multiply_blas(const struct product *p, const struct lb_gemm *g, double alpha, double beta)
 {
+	const struct matrix a = { g->a, g->a_row, g->a_column }, b = { g->b, g->b_row, g->b_column };
 	int trans_a, trans_b, lda, ldb;
-	if (!p->blas || !fits_int(m) || !fits_int(n) || !fits_int(k) || !fits_int(to_row) ||
-	    !blas_layout(a, m, k, &trans_a, &lda) || !blas_layout(b, k, n, &trans_b, &ldb))
+	if (!p->blas || !fits_int(g->m) || !fits_int(g->n) || !fits_int(g->k) || !fits_int(g->to_row) ||
+	    !blas_layout(&a, g->m, g->k, &trans_a, &lda) || !blas_layout(&b, g->k, g->n, &trans_b, &ldb))
 		return false;
-	const void *x = a->data, *y = b->data;
+	const void *x = g->a, *y = g->b;
+	int m = (int)g->m, n = (int)g->n, k = (int)g->k, to_row = (int)g->to_row;
+	void *to = g->to;
 	float alphas[2] = { (float)alpha, 0 }, betas[2] = { (float)beta, 0 };
-	if (dtype == LB_F32)
-		p->blas->sgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas[0], x, lda, y, ldb,
-			       betas[0], to, (int)to_row);
-	else if (dtype == LB_F64)
-		p->blas->dgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alpha, x, lda, y, ldb, beta,
-			       to, (int)to_row);
+	if (g->dtype == LB_F32)
+		p->blas->sgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, m, n, k, alphas[0], x, lda, y, ldb, betas[0], to,
+			       to_row);
+	else if (g->dtype == LB_F64)
+		p->blas->dgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, m, n, k, alpha, x, lda, y, ldb, beta, to, to_row);
 	else
-		p->blas->cgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, (int)m, (int)n, (int)k, alphas, x, lda, y, ldb,
-			       betas, to, (int)to_row);
+		p->blas->cgemm(LB_BLAS_ROW_MAJOR, trans_a, trans_b, m, n, k, alphas, x, lda, y, ldb, betas, to, to_row);
 	return true;
 }
 
@@ -230,9 +227,12 @@ static void multiply_halves(const struct product *p, const struct matrix *a, con
 				int64_t k = p->k - q < BLOCK ? p->k - q : BLOCK;
 				struct matrix x = widen(p, a, i, q, m, k, p->panels[0]);
 				struct matrix y = widen(p, b, q, j, k, n, p->panels[1]);
-				if (multiply_blas(p, LB_F32, m, n, k, 1, &x, &y, q > 0, sums, n))
+				struct lb_gemm g = gemm_of(LB_F32, &x, &y);
+				g.m = m, g.n = n, g.k = k, g.to = (char *)sums, g.to_row = n;
+				if (multiply_blas(p, &g, 1, q > 0))
 					continue;
-				multiply_own(p, LB_F32, m, n, k, &x, &y, q > 0 ? more : sums, n);
+				g.to = (char *)(q > 0 ? more : sums);
+				multiply_own(p, &g);
 				if (q > 0)
 					add_into(sums, more, m * n);
 			}
@@ -328,9 +328,11 @@ static void multiply(const struct product *p, struct matrix a, struct matrix b, 
 		struct matrix copied = *c;
 		copy_matrix(p, &copied, p->m, p->n, to);
 	}
-	if (multiply_blas(p, p->dtype, p->m, p->n, p->k, p->alpha, &a, &b, c->data ? p->beta : 0, to, p->n))
+	struct lb_gemm g = gemm_of(p->dtype, &a, &b);
+	g.m = p->m, g.n = p->n, g.k = p->k, g.to = to, g.to_row = p->n;
+	if (multiply_blas(p, &g, p->alpha, c->data ? p->beta : 0))
 		return;
-	multiply_own(p, p->dtype, p->m, p->n, p->k, &a, &b, to, p->n);
+	multiply_own(p, &g);
 	if (p->alpha == 1 && !c->data)
 		return;
 	finish(&(struct finish){ .p = p,

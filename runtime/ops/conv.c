@@ -91,11 +91,12 @@ lb_tensor *lb_conv2d(lb_tensor *x, lb_tensor *weight, lb_conv_options options)
 	return conv("conv2d", x, weight, options, site);
 }
 
-/* The node of a gradient, of `shape`, when grad has the shape of the result of x and w. */
-static struct lb_tensor *gradient(int op, lb_list x, lb_list w, lb_list shape, struct lb_tensor *a,
-				  struct lb_tensor *grad, lb_conv_options o, const void *site)
+/* The gradient of one of x and w, of their shapes, when grad has the shape of their result; `other` is the other one. */
+static struct lb_tensor *gradient(int op, lb_list x, lb_list w, struct lb_tensor *other, struct lb_tensor *grad,
+				  lb_conv_options o, const void *site)
 {
 	const char *name = lb_ops[op].name;
+	const lb_list shape = op == LB_OP_CONV2D_INPUT_GRAD ? x : w;
 	int64_t result[4], size;
 	if (x.n == 4 && w.n == 4 && x.v && w.v && !lb_check_shape(name, 4, shape.v, LB_F64, &size))
 		return NULL;
@@ -111,7 +112,7 @@ static struct lb_tensor *gradient(int op, lb_list x, lb_list w, lb_list shape, s
 			lb_shape_text(grad->rank, grad->shape, tg), lb_shape_text(4, result, tr));
 		return NULL;
 	}
-	return node(op, name, shape.v, a, grad, &o, site);
+	return node(op, name, shape.v, other, grad, &o, site);
 }
 
 lb_tensor *lb_conv2d_input_grad(lb_list x_shape, lb_tensor *weight, lb_tensor *grad, lb_conv_options options)
@@ -119,7 +120,7 @@ lb_tensor *lb_conv2d_input_grad(lb_list x_shape, lb_tensor *weight, lb_tensor *g
 	LB_ENTER();
 	if (!LB_GIVEN("conv2d_input_grad", weight) || !LB_GIVEN("conv2d_input_grad", grad))
 		return NULL;
-	return gradient(LB_OP_CONV2D_INPUT_GRAD, x_shape, lb_shape_of(weight), x_shape, weight, grad, options, site);
+	return gradient(LB_OP_CONV2D_INPUT_GRAD, x_shape, lb_shape_of(weight), weight, grad, options, site);
 }
 
 lb_tensor *lb_conv2d_weight_grad(lb_tensor *x, lb_list weight_shape, lb_tensor *grad, lb_conv_options options)
@@ -127,7 +128,7 @@ lb_tensor *lb_conv2d_weight_grad(lb_tensor *x, lb_list weight_shape, lb_tensor *
 	LB_ENTER();
 	if (!LB_GIVEN("conv2d_weight_grad", x) || !LB_GIVEN("conv2d_weight_grad", grad))
 		return NULL;
-	return gradient(LB_OP_CONV2D_WEIGHT_GRAD, lb_shape_of(x), weight_shape, weight_shape, x, grad, options, site);
+	return gradient(LB_OP_CONV2D_WEIGHT_GRAD, lb_shape_of(x), weight_shape, x, grad, options, site);
 }
 
 /* t, made by a public function on behalf of the caller at site. */
