@@ -77,8 +77,8 @@ struct lbx_context {
 	const char *const *cores;  /* paths, NULL at the end; likewise */
 	struct lbx_memory_marks *marks;   /* inspect/memory/memory.h; NULL: this front end does not live on */
 	const struct lbx_debugger *debugger; /* likewise */
-	/* The catches that are set: prints them, or gives them, with out->json; NULL: likewise */
-	json_t *(*catches)(struct lbx_out *out);
+	/* Tells the catches that are set, under the key "catches"; NULL: likewise */
+	void (*catches)(struct lbx_out *out);
 };
 
 extern const struct lbx_settings lbx_default_settings;

@@ -87,20 +87,16 @@ static bool run_set(struct lbx_context *context, const struct lbx_args *args)
 		end = s + 1;
 	if (args->n == 2 && !parse(s, args->v[1], place(context->settings, s)))
 		return false;
-	json_t *o = json_object();
+	lbx_begin(context->out, NULL);
 	for (; s < end; s++) {
 		int64_t value = *place(context->settings, s);
-		if (context->out->json)
-			json_object_set_new(o, s->name, json_integer(value));
-		else if (args->n == 2)
+		LBX_KEY(context->out, s->name, json_integer(value));
+		if (args->n == 2)
 			show(context->out, context->prefix, s, value, "was", *place(&before, s));
 		else
 			show(context->out, context->prefix, s, value, "default", *place(&lbx_default_settings, s));
 	}
-	if (context->out->json)
-		lbx_json(context->out, o);
-	else
-		json_decref(o);
+	lbx_end(context->out);
 	return lb_ok();
 }
 

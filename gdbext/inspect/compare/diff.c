@@ -232,33 +232,7 @@ static void print_equal(struct lbx_out *out, const struct lbx_comparison *c)
 	lbx_printf(out, "\n");
 }
 
-static void print_text(struct lbx_out *out, const struct diff *d)
-{
-	print_heading(out, d);
-	if (d->same_shape && d->c.different == 0) {
-		print_equal(out, &d->c);
-		return;
-	}
-	if (d->same_shape) {
-		print_counts(out, d);
-		print_where(out, d);
-	}
-	if (d->has_groups)
-		print_groups(out, d);
-	if (d->explains)
-		print_explanations(out, d);
-	if (!d->same_shape)
-		return;
-	if ((d->a.was_lazy || d->b.was_lazy) && d->c.far == 0 && d->tolerance.rtol <= RTOL &&
-	    d->tolerance.atol <= ATOL) {
-		field(out, "replay");
-		lbx_printf(out, "within rounding: a replay may add in another order than the program\n");
-	}
-	field(out, "verdict");
-	lbx_styled(out, strcmp(verdict(d), "correct") ? LBX_WARNING : LBX_PLAIN, "%s\n", verdict(d));
-}
-
-/* ---- JSON ---- */
+/* ---- keys ---- */
 
 static json_t *json_place(const struct diff *d, int64_t i)
 {
@@ -310,12 +284,12 @@ static json_t *json_groups(const struct diff *d)
 			 (json_int_t)g->over);
 }
 
-static void add_counts(json_t *o, const struct diff *d)
+static void key_counts(struct lbx_out *out, const struct diff *d)
 {
 	const struct lbx_comparison *c = &d->c;
 	int64_t numbers = lbx_compared(c);
 
-#define SET(key, value) json_object_set_new(o, key, value)
+#define SET(key, value) LBX_KEY(out, key, value)
 	SET("count", json_integer(c->count));
 	SET("different", json_integer(c->different));
 	SET("beyond", json_integer(c->beyond));
@@ -337,20 +311,47 @@ static void add_counts(json_t *o, const struct diff *d)
 		SET("where", json_where(&d->where));
 }
 
-static void print_json(struct lbx_out *out, const struct diff *d)
-{
-	json_t *o = json_pack("{s:o,s:o,s:o,s:o}", "a", lbx_json_string(d->a.label), "b", lbx_json_string(d->b.label),
-			      "shape", lbx_json_list(d->a.array.shape, d->a.array.rank), "other_shape",
-			      lbx_json_list(d->b.array.shape, d->b.array.rank));
-
-	if (d->same_shape)
-		add_counts(o, d);
-	if (d->has_groups)
-		SET("groups", json_groups(d));
-	if (d->explains)
-		SET("explanations", json_explanations(&d->explanations));
 #undef SET
-	lbx_json(out, o);
+
+static void tell_verdict(struct lbx_out *out, const struct diff *d)
+{
+	if ((d->a.was_lazy || d->b.was_lazy) && d->c.far == 0 && d->tolerance.rtol <= RTOL &&
+	    d->tolerance.atol <= ATOL) {
+		field(out, "replay");
+		lbx_printf(out, "within rounding: a replay may add in another order than the program\n");
+	}
+	field(out, "verdict");
+	lbx_styled(out, strcmp(verdict(d), "correct") ? LBX_WARNING : LBX_PLAIN, "%s\n", verdict(d));
+}
+
+static void tell(struct lbx_out *out, const struct diff *d)
+{
+	bool equal = d->same_shape && d->c.different == 0;
+
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:o,s:o,s:o,s:o}", "a", lbx_json_string(d->a.label), "b", lbx_json_string(d->b.label),
+				"shape", lbx_json_list(d->a.array.shape, d->a.array.rank), "other_shape",
+				lbx_json_list(d->b.array.shape, d->b.array.rank)));
+	print_heading(out, d);
+	if (d->same_shape)
+		key_counts(out, d);
+	if (equal) {
+		print_equal(out, &d->c);
+	} else if (d->same_shape) {
+		print_counts(out, d);
+		print_where(out, d);
+	}
+	if (d->has_groups) {
+		LBX_KEY(out, "groups", json_groups(d));
+		print_groups(out, d);
+	}
+	if (d->explains) {
+		LBX_KEY(out, "explanations", json_explanations(&d->explanations));
+		print_explanations(out, d);
+	}
+	if (d->same_shape && !equal)
+		tell_verdict(out, d);
+	lbx_end(out);
 }
 
 /* ---- the command ---- */
@@ -438,10 +439,7 @@ static bool run(struct lbx_context *context, struct diff *d)
 		return false;
 	if (!d->same_shape && d->explanations.n == 0)
 		return fail_for_shapes(d);
-	if (out->json)
-		print_json(out, d);
-	else
-		print_text(out, d);
+	tell(out, d);
 	if (d->same_shape) {
 		lbx_set_int(out, "tensor_diff_count", d->c.different);
 		lbx_set_double(out, "tensor_diff_max", lbx_compared(&d->c) || !d->c.count ? d->c.max : NAN);

@@ -127,9 +127,9 @@ static bool match_lines(struct comparison *c)
 	return true;
 }
 
-/* ---- text and JSON ---- */
+/* ---- the answer ---- */
 
-static void print_line(struct comparison *c, char mark, const struct side *side, uint32_t i)
+static void tell_line(struct comparison *c, char mark, const struct side *side, uint32_t i)
 {
 	struct lbx_out *out = c->context->out;
 
@@ -151,34 +151,7 @@ static bool is_changed(const struct comparison *c, uint32_t i)
 	return c->a.match[i] == 0 || !is_equal(c, i);
 }
 
-static void print(struct comparison *c)
-{
-	struct lbx_out *out = c->context->out;
-	uint32_t n = c->a.listing.n_lines, m = c->b.listing.n_lines, k = 0;
-
-	c->shown = 0;
-	lbx_wrap(out, 0, 4);
-	lbx_printf(out,
-		   "graph %" PRIu64 " of %u op%s, graph %" PRIu64 " of %u: %u equal, %u of other dtype, "
-		   "shape or operands, %u only in the first, %u only in the second\n",
-		   c->a.id, n, LB_S(n), c->b.id, m, c->equal, c->changed, n - c->equal - c->changed,
-		   m - c->equal - c->changed);
-	for (uint32_t i = 0; i <= n; i++) {
-		uint32_t upto = i < n && c->a.match[i] ? c->a.match[i] - 1 : i < n ? k : m;
-		for (; k < upto; k++)
-			if (c->b.match[k] == 0)
-				print_line(c, '+', &c->b, k);
-		if (i == n || !is_changed(c, i))
-			continue;
-		print_line(c, '-', &c->a, i);
-		if (c->a.match[i])
-			print_line(c, '+', &c->b, c->a.match[i] - 1);
-	}
-	if (c->limit && c->shown > c->limit)
-		lbx_printf(out, "… %lld more (--limit 0 shows all)\n", (long long)(c->shown - c->limit));
-}
-
-static json_t *json(const struct comparison *c)
+static json_t *json_lines(const struct comparison *c)
 {
 	json_t *changed = json_array(), *only_a = json_array(), *only_b = json_array();
 
@@ -193,6 +166,36 @@ static json_t *json(const struct comparison *c)
 			json_array_append_new(only_b, json_integer(k + 1));
 	return json_pack("{s:I,s:I,s:i,s:o,s:o,s:o}", "a", (json_int_t)c->a.id, "b", (json_int_t)c->b.id, "equal",
 			 (int)c->equal, "changed", changed, "only_a", only_a, "only_b", only_b);
+}
+
+static void tell(struct comparison *c)
+{
+	struct lbx_out *out = c->context->out;
+	uint32_t n = c->a.listing.n_lines, m = c->b.listing.n_lines, k = 0;
+
+	c->shown = 0;
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_lines(c));
+	lbx_wrap(out, 0, 4);
+	lbx_printf(out,
+		   "graph %" PRIu64 " of %u op%s, graph %" PRIu64 " of %u: %u equal, %u of other dtype, "
+		   "shape or operands, %u only in the first, %u only in the second\n",
+		   c->a.id, n, LB_S(n), c->b.id, m, c->equal, c->changed, n - c->equal - c->changed,
+		   m - c->equal - c->changed);
+	for (uint32_t i = 0; i <= n; i++) {
+		uint32_t upto = i < n && c->a.match[i] ? c->a.match[i] - 1 : i < n ? k : m;
+		for (; k < upto; k++)
+			if (c->b.match[k] == 0)
+				tell_line(c, '+', &c->b, k);
+		if (i == n || !is_changed(c, i))
+			continue;
+		tell_line(c, '-', &c->a, i);
+		if (c->a.match[i])
+			tell_line(c, '+', &c->b, c->a.match[i] - 1);
+	}
+	if (c->limit && c->shown > c->limit)
+		lbx_printf(out, "… %lld more (--limit 0 shows all)\n", (long long)(c->shown - c->limit));
+	lbx_end(out);
 }
 
 /* ---- the command ---- */
@@ -222,13 +225,11 @@ static bool run_diff_graph(struct lbx_context *context, const struct lbx_args *a
 	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &c.limit) || !lbx_context_table(context, &table))
 		return false;
 	bool ok = open_side(&c, args->v[0], &c.a) && open_side(&c, args->v[1], &c.b) && match_lines(&c);
-	if (ok && context->out->json)
-		lbx_json(context->out, json(&c));
-	else if (ok)
-		print(&c);
-	if (ok)
+	if (ok) {
+		tell(&c);
 		lbx_set_int(context->out, "tensor_graph_equal",
 			    c.equal == c.a.listing.n_lines && c.equal == c.b.listing.n_lines);
+	}
 	close_side(&c.a);
 	close_side(&c.b);
 	return ok;

@@ -176,20 +176,17 @@ static bool write_file(struct save *s, const struct format *format, struct lbx_o
 	return done;
 }
 
-static void report(const struct save *s, const struct format *format, struct lbx_out *out)
+static void tell(const struct save *s, const struct format *format, struct lbx_out *out)
 {
 	char shape[LBX_LIST_MAX], size[32];
 
-	if (out->json) {
-		json_t *o = json_pack("{s:o,s:o,s:o,s:s,s:s,s:o,s:I,s:b}", "tensor", lbx_json_string(s->from.label),
-				      "file", lbx_json_string(s->path), "name",
-				      format->has_names ? lbx_json_string(s->name) : json_null(), "dtype",
-				      lbx_array_dtype_name(&s->from.array), "written_as", lbx_dtype_name(s->dtype),
-				      "shape", lbx_json_list(s->from.array.shape, s->from.array.rank), "bytes",
-				      (json_int_t)nbytes(s), "replayed", s->from.was_lazy);
-		lbx_json(out, o);
-		return;
-	}
+	lbx_begin(out, NULL);
+	LBX_KEYS(out,
+		 json_pack("{s:o,s:o,s:o,s:s,s:s,s:o,s:I,s:b}", "tensor", lbx_json_string(s->from.label), "file",
+			   lbx_json_string(s->path), "name", format->has_names ? lbx_json_string(s->name) : json_null(),
+			   "dtype", lbx_array_dtype_name(&s->from.array), "written_as", lbx_dtype_name(s->dtype),
+			   "shape", lbx_json_list(s->from.array.shape, s->from.array.rank), "bytes",
+			   (json_int_t)nbytes(s), "replayed", s->from.was_lazy));
 	lbx_format_list(s->from.array.shape, s->from.array.rank, shape, sizeof shape);
 	lbx_format_bytes(nbytes(s), size, sizeof size);
 	lbx_styled(out, LBX_NAME, "%s", s->from.label);
@@ -206,6 +203,7 @@ static void report(const struct save *s, const struct format *format, struct lbx
 	if (!format->has_bfloat16 && s->from.array.rank > AXES_OF_OLD_NUMPY)
 		lbx_printf(out, "  %d axes: NumPy reads more than %d since 2.0\n", s->from.array.rank,
 			   AXES_OF_OLD_NUMPY);
+	lbx_end(out);
 }
 
 static bool run_save(struct lbx_context *context, const struct lbx_args *args)
@@ -222,7 +220,7 @@ static bool run_save(struct lbx_context *context, const struct lbx_args *args)
 				  lb_fail("save: %s exists; --force replaces it", s->path));
 		done = done && write_file(s, format, context->out);
 		if (done)
-			report(s, format, context->out);
+			tell(s, format, context->out);
 		lbx_operand_release(&s->from);
 	}
 	return done && lb_ok();

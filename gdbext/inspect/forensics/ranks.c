@@ -308,69 +308,6 @@ static void name_ranks(const struct job *job, const struct row *row, size_t lead
 	}
 }
 
-static void print_row(const struct job *job, const struct row *row)
-{
-	struct lbx_out *out = job->context->out;
-	char ranks[128], shape[TEXT];
-
-	lbx_styled(out, LBX_NAME, "%s", row->name);
-	if (row->occurrence)
-		lbx_printf(out, " (no. %lld of that name)", (long long)row->occurrence + 1);
-	lbx_printf(out, " differs:\n");
-	for (size_t i = 0; i < job->n; i++) {
-		if (!leads(job, row, i))
-			continue;
-		const struct lbx_digest *d = &row->cells[job->members[i].index].digest;
-		name_ranks(job, row, i, ranks, sizeof ranks);
-		lbx_format_list(d->shape, d->rank, shape, sizeof shape);
-		lbx_printf(out, "  rank %s: %s %s, checksum %016llx, mean %.9g, std %.6g, min %.9g, max %.9g", ranks,
-			   lbx_dtype_name(d->dtype), shape, (unsigned long long)d->checksum, d->mean, d->std, d->min,
-			   d->max);
-		if (d->nan || d->inf)
-			lbx_styled(out, LBX_WARNING, ", %lld NaN, %lld Inf", (long long)d->nan, (long long)d->inf);
-		lbx_printf(out, "\n");
-	}
-}
-
-static void print_unread(const struct job *job)
-{
-	for (size_t i = 0; i < job->n; i++) {
-		const struct member *m = &job->members[i];
-		if (m->error[0])
-			lbx_styled(job->context->out, LBX_WARNING, "not read: %s%s%s\n", m->opened ? m->path : "",
-				   m->opened ? ": " : "", m->error);
-	}
-}
-
-static void print_text(const struct job *job, const struct tally *t, int64_t limit)
-{
-	struct lbx_out *out = job->context->out;
-	int64_t shown = 0;
-
-	print_unread(job);
-	if (job->n_read < 2) {
-		lbx_printf(out, "%s: nothing to compare\n", job->n_read ? "1 rank" : "no rank");
-		return;
-	}
-	lbx_printf(out,
-		   "%zu rank%s, %zu name%s: %lld equal everywhere, %lld differ, %lld lazy%s, %lld in one "
-		   "rank alone",
-		   job->n_read, LB_S(job->n_read), job->n_rows, LB_S(job->n_rows), (long long)t->equal,
-		   (long long)t->different, (long long)t->lazy,
-		   t->lazy && !job->replay ? " (--replay computes them)" : "", (long long)t->alone);
-	lbx_printf(out, t->unreadable ? ", %lld not all readable\n" : "\n", (long long)t->unreadable);
-	if (t->different)
-		lbx_printf(out, "In the order of creation:\n");
-	for (size_t i = 0; i < job->n_rows && shown < limit; i++) {
-		if (!differs(job, job->rows[i]))
-			continue;
-		print_row(job, job->rows[i]);
-		shown++;
-	}
-	if (shown < t->different)
-		lbx_printf(out, "and %lld more (--limit shows more)\n", (long long)(t->different - shown));
-}
-
 static json_t *json_group(const struct job *job, const struct row *row, size_t leader)
 {
 	const struct lbx_digest *d = &row->cells[job->members[leader].index].digest;
@@ -387,33 +324,95 @@ static json_t *json_group(const struct job *job, const struct row *row, size_t l
 			 "max", lbx_json_double(d->max), "nan", (json_int_t)d->nan, "inf", (json_int_t)d->inf);
 }
 
-static void print_json(const struct job *job, const struct tally *t, int64_t limit)
+static void tell_row(const struct job *job, const struct row *row)
 {
-	json_t *members = json_array(), *rows = json_array();
+	struct lbx_out *out = job->context->out;
+	char ranks[128], shape[TEXT];
 
+	lbx_begin(out, NULL);
+	lbx_tell(out, "%pF", LBX_STYLED(LBX_NAME, "name", row->name));
+	LBX_KEY(out, "occurrence", json_integer((json_int_t)row->occurrence));
+	if (row->occurrence)
+		lbx_printf(out, " (no. %lld of that name)", (long long)row->occurrence + 1);
+	lbx_printf(out, " differs:\n");
+	lbx_begin_list(out, "values");
+	for (size_t i = 0; i < job->n; i++) {
+		if (!leads(job, row, i))
+			continue;
+		const struct lbx_digest *d = &row->cells[job->members[i].index].digest;
+		LBX_KEY(out, NULL, json_group(job, row, i));
+		name_ranks(job, row, i, ranks, sizeof ranks);
+		lbx_format_list(d->shape, d->rank, shape, sizeof shape);
+		lbx_printf(out, "  rank %s: %s %s, checksum %016llx, mean %.9g, std %.6g, min %.9g, max %.9g", ranks,
+			   lbx_dtype_name(d->dtype), shape, (unsigned long long)d->checksum, d->mean, d->std, d->min,
+			   d->max);
+		if (d->nan || d->inf)
+			lbx_styled(out, LBX_WARNING, ", %lld NaN, %lld Inf", (long long)d->nan, (long long)d->inf);
+		lbx_printf(out, "\n");
+	}
+	lbx_end(out);
+	lbx_end(out);
+}
+
+static void tell_members(const struct job *job)
+{
+	struct lbx_out *out = job->context->out;
+
+	lbx_begin_list(out, "ranks");
 	for (size_t i = 0; i < job->n; i++) {
 		const struct member *m = &job->members[i];
-		json_array_append_new(members, json_pack("{s:o,s:o,s:o}", "rank",
-							 m->error[0] ? json_null() : json_integer(m->rank), "core",
-							 lbx_json_string(m->path), "error",
-							 m->error[0] ? lbx_json_string(m->error) : json_null()));
+		LBX_KEY(out, NULL,
+			json_pack("{s:o,s:o,s:o}", "rank", lbx_json_int_if(!m->error[0], m->rank), "core",
+				  lbx_json_string(m->path), "error", lbx_json_text(m->error)));
+		if (m->error[0])
+			lbx_styled(out, LBX_WARNING, "not read: %s%s%s\n", m->opened ? m->path : "",
+				   m->opened ? ": " : "", m->error);
 	}
-	for (size_t i = 0; i < job->n_rows && (int64_t)json_array_size(rows) < limit; i++) {
-		const struct row *row = job->rows[i];
-		if (!differs(job, row))
+	lbx_end(out);
+}
+
+static void print_tally(const struct job *job, const struct tally *t)
+{
+	struct lbx_out *out = job->context->out;
+
+	if (job->n_read < 2) {
+		lbx_printf(out, "%s: nothing to compare\n", job->n_read ? "1 rank" : "no rank");
+		return;
+	}
+	lbx_printf(out,
+		   "%zu rank%s, %zu name%s: %lld equal everywhere, %lld differ, %lld lazy%s, %lld in one "
+		   "rank alone",
+		   job->n_read, LB_S(job->n_read), job->n_rows, LB_S(job->n_rows), (long long)t->equal,
+		   (long long)t->different, (long long)t->lazy,
+		   t->lazy && !job->replay ? " (--replay computes them)" : "", (long long)t->alone);
+	lbx_printf(out, t->unreadable ? ", %lld not all readable\n" : "\n", (long long)t->unreadable);
+	if (t->different)
+		lbx_printf(out, "In the order of creation:\n");
+}
+
+static void tell(const struct job *job, const struct tally *t, int64_t limit)
+{
+	struct lbx_out *out = job->context->out;
+	int64_t shown = 0;
+
+	lbx_begin(out, NULL);
+	tell_members(job);
+	LBX_KEYS(out,
+		 json_pack("{s:I,s:I,s:I,s:I,s:I,s:I}", "names", (json_int_t)job->n_rows, "equal", (json_int_t)t->equal,
+			   "different", (json_int_t)t->different, "lazy", (json_int_t)t->lazy, "alone",
+			   (json_int_t)t->alone, "unreadable", (json_int_t)t->unreadable));
+	print_tally(job, t);
+	lbx_begin_list(out, "differing");
+	for (size_t i = 0; i < job->n_rows && shown < limit && job->n_read > 1; i++) {
+		if (!differs(job, job->rows[i]))
 			continue;
-		json_t *groups = json_array();
-		for (size_t k = 0; k < job->n; k++)
-			if (leads(job, row, k))
-				json_array_append_new(groups, json_group(job, row, k));
-		json_array_append_new(rows, json_pack("{s:o,s:I,s:o}", "name", lbx_json_string(row->name), "occurrence",
-						      (json_int_t)row->occurrence, "values", groups));
+		tell_row(job, job->rows[i]);
+		shown++;
 	}
-	lbx_json(job->context->out,
-		 json_pack("{s:o,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "ranks", members, "names", (json_int_t)job->n_rows,
-			   "equal", (json_int_t)t->equal, "different", (json_int_t)t->different, "lazy",
-			   (json_int_t)t->lazy, "alone", (json_int_t)t->alone, "unreadable", (json_int_t)t->unreadable,
-			   "differing", rows));
+	lbx_end(out);
+	if (shown < t->different && job->n_read > 1)
+		lbx_printf(out, "and %lld more (--limit shows more)\n", (long long)(t->different - shown));
+	lbx_end(out);
 }
 
 static bool compare(struct job *job, int64_t limit)
@@ -433,10 +432,7 @@ static bool compare(struct job *job, int64_t limit)
 	if (job->n_rows)
 		qsort(job->rows, job->n_rows, sizeof *job->rows, by_order);
 	struct tally t = tally(job);
-	if (out->json)
-		print_json(job, &t, limit);
-	else
-		print_text(job, &t, limit);
+	tell(job, &t, limit);
 	return unread ? lb_fail("%zu of %zu core%s could not be read", unread, job->n, LB_S(job->n)) : lb_ok();
 }
 

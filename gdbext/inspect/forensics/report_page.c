@@ -391,7 +391,7 @@ static void print_events(struct lbx_context *context, struct lbx_out *page)
 
 	inner.out = &out;
 	lbx_printf(page, "<h2>Last events</h2>\n<pre>");
-	if (!lbx_events_show(&inner, EVENTS)) {
+	if (!lbx_events_tell(&inner, NULL, EVENTS)) {
 		lbx_escape(page, lb_error_message());
 		lb_clear_error();
 	}

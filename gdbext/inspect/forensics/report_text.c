@@ -162,7 +162,7 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 static void print_events(struct lbx_context *context)
 {
 	title(context->out, "Last events");
-	if (lbx_events_show(context, EVENTS_SHOWN))
+	if (lbx_events_tell(context, NULL, EVENTS_SHOWN))
 		return;
 	lbx_print_folded(context->out, "  none: ", lb_error_message());
 	lb_clear_error();
@@ -293,10 +293,10 @@ static void key_tensors(struct lbx_context *context, const struct lbx_report *r)
 		json_pack("{s:I,s:o,s:o}", "records", (json_int_t)r->unreadable, "first",
 			  lbx_json_address(r->bad_first), "last", lbx_json_address(r->bad_last)));
 	LBX_KEY(out, "memory", json_memory(context, r));
-	json_t *events = r->has_runtime ? lbx_events_json(context, EVENTS_SHOWN) : NULL;
-	LBX_KEY(out, "events", events ? events : json_null());
-	if (!events)
+	if (!r->has_runtime || !lbx_events_tell(context, "events", EVENTS_SHOWN)) {
+		LBX_KEY(out, "events", json_null());
 		lb_clear_error();
+	}
 	lbx_findings_tell(out, "suspicions", &r->suspicions);
 }
 

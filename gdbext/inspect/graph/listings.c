@@ -293,7 +293,36 @@ static void ask_lines(struct lister *l)
 	}
 }
 
-static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
+static bool tell_lines(struct lister *l, const struct lbx_eval_graph *graph)
+{
+	struct lbx_out *out = l->context->out;
+	uint32_t n = l->listing->n_lines;
+	struct lbx_listing_text text = {
+		.graph = graph->id,
+		.listing = l->listing,
+		.line = line,
+		.context = l,
+		.value = write_value,
+		.numbered = true,
+	};
+
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:I,s:o,s:I}", "graph", (json_int_t)graph->id, "trace_of",
+				lbx_json_text(l->listing->title), "runs", (json_int_t)graph->runs));
+	lbx_begin_list(out, "lines");
+	for (uint32_t i = 0; out->json && i < n; i++) {
+		LBX_KEY(out, NULL, json_line(l, i));
+		if (!lbx_progress(out, "writing the listing", i, n))
+			return false;
+	}
+	lbx_end(out);
+	if (!out->json && !lbx_listing_write(out, &text, 0, n))
+		return false;
+	lbx_end(out);
+	return lb_ok();
+}
+
+static bool tell_one(struct lister *l, const struct lbx_eval_graph *graph)
 {
 	struct lbx_out *out = l->context->out;
 	struct lbx_listing listing;
@@ -308,29 +337,7 @@ static bool show_one(struct lister *l, const struct lbx_eval_graph *graph)
 	ok = ok && find_tensors(l, graph->id);
 	if (ok)
 		ask_lines(l);
-	if (ok && out->json) {
-		json_t *lines = json_array();
-		for (uint32_t i = 0; ok && i < listing.n_lines; i++) {
-			ok = lbx_progress(out, "writing the listing", i, listing.n_lines);
-			json_array_append_new(lines, json_line(l, i));
-		}
-		if (!ok)
-			json_decref(lines);
-		else
-			lbx_json(out, json_pack("{s:I,s:o,s:I,s:o}", "graph", (json_int_t)graph->id, "trace_of",
-						listing.title[0] ? lbx_json_string(listing.title) : json_null(), "runs",
-						(json_int_t)graph->runs, "lines", lines));
-	} else if (ok) {
-		struct lbx_listing_text text = {
-			.graph = graph->id,
-			.listing = &listing,
-			.line = line,
-			.context = l,
-			.value = write_value,
-			.numbered = true,
-		};
-		ok = lbx_listing_write(out, &text, 0, listing.n_lines);
-	}
+	ok = ok && tell_lines(l, graph);
 	lbx_set_int(out, "tensor_count", listing.n_lines);
 	free(l->tensors);
 	free(l->known);
@@ -354,12 +361,15 @@ static void print_title(struct lbx_out *out, const char *title)
 }
 
 /* "graph-3.lb: 12 ops, 2 evaluations, 1 under way; y = softmax(%11)" */
-static void print_summary(struct lister *l, const struct lbx_eval_graph *graph)
+static void tell_summary(struct lister *l, const struct lbx_eval_graph *graph)
 {
 	struct lbx_out *out = l->context->out;
 	struct lbx_listing listing;
 	char label[LBX_LABEL_MAX];
 
+	LBX_KEY(out, NULL,
+		json_pack("{s:I,s:I,s:I,s:o}", "graph", (json_int_t)graph->id, "runs", (json_int_t)graph->runs,
+			  "running", (json_int_t)graph->running, "code", lbx_json_address(graph->code)));
 	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_FILE, "graph-%" PRIu64 ".lb", graph->id);
 	lbx_printf(out, ": ");
@@ -413,7 +423,7 @@ void lbx_tell_unstepped(struct lbx_context *context, const struct lbx_root *root
 	lbx_printf(context->out, ". The newest: %s.\n", why);
 }
 
-static bool show_all(struct lister *l)
+static bool tell_all(struct lister *l)
 {
 	struct lbx_root root;
 	struct lbx_out *out = l->context->out;
@@ -426,25 +436,18 @@ static bool show_all(struct lister *l)
 	while (n < GRAPHS_MOST && lbx_table_graph(l->table, &slot, &list[n]))
 		n++;
 	qsort(list, (size_t)n, sizeof *list, by_id);
-	json_t *array = out->json ? json_array() : NULL;
-	for (int i = 0; i < n; i++) {
-		if (array)
-			json_array_append_new(array, json_pack("{s:I,s:I,s:I,s:o}", "graph", (json_int_t)list[i].id,
-							       "runs", (json_int_t)list[i].runs, "running",
-							       (json_int_t)list[i].running, "code",
-							       lbx_json_address(list[i].code)));
-		else
-			print_summary(l, &list[i]);
+	lbx_begin_list(out, NULL);
+	for (int i = 0; i < n; i++)
+		tell_summary(l, &list[i]);
+	lbx_end(out);
+	if (n == 0) {
+		lbx_wrap(out, 0, 4);
+		lbx_printf(out, "No graph was evaluated in step mode (LAZYBONES_STEP=1, or `tensor step on`).\n");
 	}
-	if (array)
-		lbx_json(out, array);
-	else if (n == 0)
-		lbx_wrap(out, 0, 4),
-		    lbx_printf(out, "No graph was evaluated in step mode (LAZYBONES_STEP=1, or `tensor step on`).\n");
-	if (!array && lbx_table_root(l->table, &root))
+	if (lbx_table_root(l->table, &root))
 		lbx_tell_unstepped(l->context, &root);
 	lbx_set_int(out, "tensor_count", n);
-	return true;
+	return lb_ok();
 }
 
 static bool run_listing(struct lbx_context *context, const struct lbx_args *args)
@@ -456,8 +459,8 @@ static bool run_listing(struct lbx_context *context, const struct lbx_args *args
 	if ((args->n && !lbx_parse_graph(args->v[0], &id)) || !lbx_context_table(context, &l.table))
 		return false;
 	if (args->n == 0)
-		return show_all(&l);
-	return lbx_table_graph_by_id(l.table, id, &graph) && show_one(&l, &graph);
+		return tell_all(&l);
+	return lbx_table_graph_by_id(l.table, id, &graph) && tell_one(&l, &graph);
 }
 
 const struct lbx_command lbx_command_listing = {

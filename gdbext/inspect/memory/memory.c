@@ -61,16 +61,12 @@ static const struct lbx_snapshot *find_mark(const struct lbx_memory_marks *marks
 static void tell_mark(struct lbx_out *out, const char *name, const struct lb_counters *c)
 {
 	int64_t tensors = c->created > c->freed ? (int64_t)(c->created - c->freed) : 0;
-	char bytes[32];
 
-	if (out->json) {
-		lbx_json(out, json_pack("{s:o,s:I,s:I}", "mark", lbx_json_string(name), "bytes",
-					(json_int_t)c->active_bytes, "tensors", (json_int_t)tensors));
-		return;
-	}
+	lbx_begin(out, NULL);
 	lbx_wrap(out, 0, 2);
-	lbx_printf(out, "mark %s: %s in use, %lld tensor%s\n", name, bytes_text((int64_t)c->active_bytes, bytes),
-		   (long long)tensors, LB_S(tensors));
+	lbx_tell(out, "mark %pF: %pF in use, %pF\n", LBX_TEXT("mark", name), LBX_SIZE("bytes", c->active_bytes),
+		 LBX_COUNT("tensors", tensors, "tensor"));
+	lbx_end(out);
 }
 
 /* Takes the snapshot over; an earlier mark of this name goes. */
@@ -153,7 +149,7 @@ static bool save(struct lbx_context *context, const char *path, struct lbx_snaps
 	return ok;
 }
 
-/* ---- text ---- */
+/* ---- the answer ---- */
 
 void lbx_describe_group(struct lbx_context *context, const struct lbx_holding_group *g, enum lbx_by by, char *ret,
 			size_t size)
@@ -178,11 +174,24 @@ static const char *change_text(int64_t bytes, char ret[33])
 	return ret;
 }
 
-static void print_counters(struct lbx_out *out, const struct lbx_snapshot *s)
+static json_t *json_counters(const struct lbx_snapshot *s)
+{
+	const struct lb_counters *c = &s->counters;
+
+	if (s->uncounted[0])
+		return json_pack("{s:n,s:n,s:n,s:n,s:n}", "active", "peak", "limit", "cache", "cache_limit");
+	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "active", (json_int_t)c->active_bytes, "peak",
+			 (json_int_t)c->peak_bytes, "limit", (json_int_t)c->memory_limit, "cache",
+			 (json_int_t)c->cache_bytes, "cache_limit", (json_int_t)c->cache_limit);
+}
+
+static void tell_counters(struct lbx_out *out, const struct lbx_snapshot *s)
 {
 	const struct lb_counters *c = &s->counters;
 	char active[32], peak[32], cache[32], limit[32], cache_limit[32];
 
+	LBX_KEYS(out, json_counters(s));
+	LBX_KEY(out, "unreadable", json_integer((json_int_t)s->unreadable));
 	lbx_wrap(out, 0, 2);
 	if (s->uncounted[0])
 		lbx_styled(out, LBX_WARNING, "how much is in use is not known: %s\n", s->uncounted);
@@ -206,32 +215,61 @@ static void print_counts(struct lbx_out *out, int64_t buffers, int64_t lazy, int
 		lbx_printf(out, "%lld lazy that would take %s", (long long)lazy, bytes_text(lazy_bytes, bytes));
 }
 
-static void print_groups(struct lbx_context *context, const struct lbx_holding_groups *g, const struct request *r)
+static json_t *json_group(const struct lbx_holding_group *g, const char *text, bool compared)
+{
+	json_t *o =
+	    json_pack("{s:o,s:I,s:I,s:I,s:I}", "key", lbx_json_string(text), "bytes", (json_int_t)g->bytes, "buffers",
+		      (json_int_t)g->buffers, "lazy", (json_int_t)g->lazy, "lazy_bytes", (json_int_t)g->lazy_bytes);
+
+	if (compared)
+		json_object_set_new(o, "before",
+				    json_pack("{s:I,s:I,s:I}", "bytes", (json_int_t)g->before_bytes, "buffers",
+					      (json_int_t)g->before_buffers, "lazy", (json_int_t)g->before_lazy));
+	return o;
+}
+
+static void print_change(struct lbx_out *out, const struct lbx_holding_group *g, const char *text)
+{
+	char bytes[32], change[33], was[32];
+
+	lbx_printf(out, "  %12s  %s: %s, was %s; %+lld buffer%s, %+lld lazy\n",
+		   change_text(g->bytes - g->before_bytes, change), text, bytes_text(g->bytes, bytes),
+		   bytes_text(g->before_bytes, was), (long long)(g->buffers - g->before_buffers),
+		   LB_S((g->buffers - g->before_buffers)), (long long)(g->lazy - g->before_lazy));
+}
+
+static bool is_same(const struct lbx_holding_group *g)
+{
+	return g->bytes == g->before_bytes && g->buffers == g->before_buffers && g->lazy == g->before_lazy;
+}
+
+/* As text, what has not changed is left out of a comparison. */
+static void tell_groups(struct lbx_context *context, const struct lbx_holding_groups *g, const struct request *r)
 {
 	struct lbx_out *out = context->out;
-	char text[512], bytes[32], peer[33], was[32];
-
-	lbx_styled(out, LBX_TITLE, "by %s\n", keys[r->by]);
 	size_t shown = 0, left = 0;
+	char text[512], bytes[32];
+
+	LBX_KEY(out, "bytes", json_integer(g->bytes));
+	LBX_KEY(out, "by", json_string(keys[r->by]));
+	lbx_styled(out, LBX_TITLE, "by %s\n", keys[r->by]);
+	lbx_begin_list(out, "groups");
 	for (size_t i = 0; i < g->n; i++) {
 		const struct lbx_holding_group *row = &g->list[i];
-		int64_t change = row->bytes - row->before_bytes;
-		bool same = change == 0 && row->buffers == row->before_buffers && row->lazy == row->before_lazy;
-		if (r->since && same)
+		bool told = !r->limit || (int64_t)i < r->limit, skipped = r->since && is_same(row);
+		bool printed = !skipped && (!r->limit || (int64_t)shown < r->limit);
+		left += !skipped && !printed;
+		if (!told && !printed)
 			continue;
-		if (r->limit && (int64_t)shown == r->limit) {
-			left++;
-			continue;
-		}
-		shown++;
 		lbx_describe_group(context, row, r->by, text, sizeof text);
+		if (told)
+			LBX_KEY(out, NULL, json_group(row, text, r->since));
+		if (!printed)
+			continue;
+		shown++;
 		lbx_wrap(out, 0, 19);
 		if (r->since) {
-			lbx_printf(out, "  %12s  %s: %s, was %s; %+lld buffer%s, %+lld lazy\n",
-				   change_text(change, peer), text, bytes_text(row->bytes, bytes),
-				   bytes_text(row->before_bytes, was), (long long)(row->buffers - row->before_buffers),
-				   LB_S((row->buffers - row->before_buffers)),
-				   (long long)(row->lazy - row->before_lazy));
+			print_change(out, row, text);
 			continue;
 		}
 		lbx_printf(out, "  %10s %3.0f%%  %s: ", bytes_text(row->bytes, bytes),
@@ -239,21 +277,24 @@ static void print_groups(struct lbx_context *context, const struct lbx_holding_g
 		print_counts(out, row->buffers, row->lazy, row->lazy_bytes);
 		lbx_printf(out, "\n");
 	}
+	lbx_end(out);
 	if (left)
 		lbx_printf(out, "  … and %zu more (--limit 0 shows all)\n", left);
 	if (r->since && shown == 0)
 		lbx_printf(out, "  nothing has changed\n");
 }
 
-static bool print_largest(struct lbx_context *context, const struct lbx_holder *list, int n)
+static void tell_largest(struct lbx_context *context, const struct lbx_holder *list, int n)
 {
 	struct lbx_out *out = context->out;
 	char text[TEXT], where[512], bytes[32], lead[48];
 
+	lbx_begin_list(out, "largest");
 	if (n)
 		lbx_styled(out, LBX_TITLE, "the largest, and who holds them\n");
 	for (int i = 0; i < n; i++) {
 		size_t used;
+		LBX_KEY(out, NULL, lbx_json_holder(&list[i]));
 		lbx_describe_holder(&list[i], text, sizeof text);
 		used = strlen(text);
 		if (list[i].site) {
@@ -263,11 +304,11 @@ static bool print_largest(struct lbx_context *context, const struct lbx_holder *
 		snprintf(lead, sizeof lead, "  %10s  ", bytes_text(list[i].bytes, bytes));
 		lbx_print_folded(out, lead, text);
 	}
-	return lb_ok();
+	lbx_end(out);
 }
 
-static void print_since(struct lbx_out *out, const struct lbx_snapshot *s, const struct lbx_snapshot *before,
-			const char *since)
+static void tell_since(struct lbx_out *out, const struct lbx_snapshot *s, const struct lbx_snapshot *before,
+		       const char *since)
 {
 	char change[33], now[32], was[32];
 	const struct lb_counters *a = &s->counters, *b = &before->counters;
@@ -275,69 +316,17 @@ static void print_since(struct lbx_out *out, const struct lbx_snapshot *s, const
 	int64_t more_bytes = (int64_t)(a->active_bytes - b->active_bytes);
 	int64_t more = (int64_t)(a->created - a->freed - (b->created - b->freed));
 
+	LBX_KEY(out, "since", lbx_json_string(since));
+	LBX_KEY(out, "before", json_counters(before));
 	lbx_wrap(out, 0, 2);
 	lbx_printf(out, "since %s: %s in use (%s, was %s), %+lld tensor%s\n", since, change_text(more_bytes, change),
 		   bytes_text((int64_t)a->active_bytes, now), bytes_text((int64_t)b->active_bytes, was),
 		   (long long)more, LB_S(more));
 }
 
-/* ---- JSON ---- */
-
-static json_t *json_groups(struct lbx_context *context, const struct lbx_holding_groups *g, const struct request *r)
-{
-	json_t *list = json_array();
-	char text[512];
-
-	for (size_t i = 0; i < g->n && (r->limit == 0 || (int64_t)i < r->limit); i++) {
-		const struct lbx_holding_group *row = &g->list[i];
-		lbx_describe_group(context, row, r->by, text, sizeof text);
-		json_t *o = json_pack("{s:o,s:I,s:I,s:I,s:I}", "key", lbx_json_string(text), "bytes",
-				      (json_int_t)row->bytes, "buffers", (json_int_t)row->buffers, "lazy",
-				      (json_int_t)row->lazy, "lazy_bytes", (json_int_t)row->lazy_bytes);
-		if (r->since)
-			json_object_set_new(o, "before",
-					    json_pack("{s:I,s:I,s:I}", "bytes", (json_int_t)row->before_bytes,
-						      "buffers", (json_int_t)row->before_buffers, "lazy",
-						      (json_int_t)row->before_lazy));
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
-static json_t *json_counters(const struct lbx_snapshot *s)
-{
-	const struct lb_counters *c = &s->counters;
-
-	if (s->uncounted[0])
-		return json_pack("{s:n,s:n,s:n,s:n,s:n}", "active", "peak", "limit", "cache", "cache_limit");
-	return json_pack("{s:I,s:I,s:I,s:I,s:I}", "active", (json_int_t)c->active_bytes, "peak",
-			 (json_int_t)c->peak_bytes, "limit", (json_int_t)c->memory_limit, "cache",
-			 (json_int_t)c->cache_bytes, "cache_limit", (json_int_t)c->cache_limit);
-}
-
-static void write_json(struct lbx_context *context, const struct lbx_snapshot *s, const struct lbx_snapshot *before,
-		       const struct lbx_holding_groups *g, const struct request *r, const struct lbx_holder *holders,
-		       int n)
-{
-	json_t *o = json_counters(s), *largest = json_array();
-
-	for (int i = 0; i < n; i++)
-		json_array_append_new(largest, lbx_json_holder(&holders[i]));
-	json_object_set_new(o, "bytes", json_integer(g->bytes));
-	json_object_set_new(o, "unreadable", json_integer((json_int_t)s->unreadable));
-	json_object_set_new(o, "by", json_string(keys[r->by]));
-	json_object_set_new(o, "groups", json_groups(context, g, r));
-	if (before) {
-		json_object_set_new(o, "since", lbx_json_string(r->since));
-		json_object_set_new(o, "before", json_counters(before));
-	}
-	json_object_set_new(o, "largest", largest);
-	lbx_json(context->out, o);
-}
-
 /* ---- the command ---- */
 
-static bool show(struct lbx_context *context, struct lbx_snapshot *s, const struct lbx_snapshot *before,
+static bool tell(struct lbx_context *context, struct lbx_snapshot *s, const struct lbx_snapshot *before,
 		 const struct request *r)
 {
 	lb_auto_free struct lbx_holder *holders = calloc(LBX_HOLDERS_MAX, sizeof *holders);
@@ -349,14 +338,14 @@ static bool show(struct lbx_context *context, struct lbx_snapshot *s, const stru
 	bool ok = lbx_holding_groups_make(s, before, r->by, &groups);
 	if (ok && !before)
 		ok = lbx_holders_find(context, LARGEST, holders, &n);
-	if (ok && context->out->json) {
-		write_json(context, s, before, &groups, r, holders, n);
-	} else if (ok) {
+	if (ok) {
+		lbx_begin(context->out, NULL);
 		if (before)
-			print_since(context->out, s, before, r->since);
-		print_counters(context->out, s);
-		print_groups(context, &groups, r);
-		ok = print_largest(context, holders, n);
+			tell_since(context->out, s, before, r->since);
+		tell_counters(context->out, s);
+		tell_groups(context, &groups, r);
+		tell_largest(context, holders, n);
+		lbx_end(context->out);
 	}
 	lbx_holding_groups_deinit(&groups);
 	return ok && lb_ok();
@@ -374,9 +363,9 @@ static bool compare(struct lbx_context *context, struct lbx_snapshot *s, const s
 	struct lbx_snapshot before = { .n = 0 };
 
 	if (mark)
-		return show(context, s, mark, r);
+		return tell(context, s, mark, r);
 	bool ok = of_file(context, r->since, &before) && is_counted(&before) && lbx_snapshot_describe(context, s) &&
-		  show(context, s, &before, r);
+		  tell(context, s, &before, r);
 	lbx_snapshot_deinit(&before);
 	return ok;
 }
@@ -418,7 +407,7 @@ static bool run_memory(struct lbx_context *context, const struct lbx_args *args)
 	else if (ok && args->n)
 		ok = set_mark(context, args->v[1], &s);
 	else if (ok)
-		ok = r.since ? compare(context, &s, &r) : show(context, &s, NULL, &r);
+		ok = r.since ? compare(context, &s, &r) : tell(context, &s, NULL, &r);
 	lbx_snapshot_deinit(&s);
 	lbx_set_int(context->out, "tensor_bytes", active);
 	return ok;

@@ -149,7 +149,7 @@ static void walk_tree(const struct lbx_parameters *p, size_t begin, size_t end, 
 	}
 }
 
-/* ---- text and JSON ---- */
+/* ---- the answer ---- */
 
 static const char *count_text(int64_t n, char ret[32])
 {
@@ -165,27 +165,22 @@ static const char *count_text(int64_t n, char ret[32])
 struct rows {
 	struct lbx_out *out;
 	int64_t bytes;
-	json_t *list;
-	int64_t limit, n, left_out; /* limit 0: none */
+	int64_t limit, n, left_out; /* of the text; limit 0: none */
 };
 
-static void print_row(void *context, int indent, const char *text, const struct sum *s)
+static void tell_row(void *context, int indent, const char *text, const struct sum *s)
 {
 	struct rows *r = context;
 	char bytes[32], count[32];
 
+	LBX_KEY(r->out, NULL,
+		json_pack("{s:o,s:i,s:I,s:I,s:I}", "name", lbx_json_string(text), "level", indent, "tensors",
+			  (json_int_t)s->tensors, "parameters", (json_int_t)s->count, "bytes", (json_int_t)s->bytes));
 	if (r->limit && r->n == r->limit) {
 		r->left_out++;
 		return;
 	}
 	r->n++;
-	if (r->list) {
-		json_array_append_new(r->list,
-				      json_pack("{s:o,s:i,s:I,s:I,s:I}", "name", lbx_json_string(text), "level", indent,
-						"tensors", (json_int_t)s->tensors, "parameters", (json_int_t)s->count,
-						"bytes", (json_int_t)s->bytes));
-		return;
-	}
 	lbx_format_bytes(s->bytes, bytes, sizeof bytes);
 	lbx_printf(r->out, "  %10s %3.0f%%  %10s  %*s%s", bytes,
 		   r->bytes ? 100 * (double)s->bytes / (double)r->bytes : 0.0, count_text(s->count, count), 2 * indent,
@@ -233,49 +228,50 @@ static void walk_kinds(const struct lbx_parameters *p, row_fn *fn, void *context
 		fn(context, 0, kinds[k].name, &kinds[k].sum);
 }
 
-static void print_text(struct lbx_out *out, const struct lbx_parameters *p, int64_t depth, int64_t limit,
-		       int64_t max_rows)
+static void tell_estimates(struct lbx_out *out, const struct lbx_parameters *p)
+{
+	lbx_styled(out, LBX_TITLE, "in other formats\n");
+	lbx_begin(out, "estimates");
+	for (int f = 0; f < FORMATS; f++) {
+		int64_t n = estimate(p, f);
+		char bytes[32];
+		LBX_KEY(out, formats[f].name, json_integer(n));
+		lbx_format_bytes(n, bytes, sizeof bytes);
+		lbx_printf(out, "  %10s %3.0f%%  %s%s\n", bytes, p->bytes ? 100 * (double)n / (double)p->bytes : 0.0,
+			   formats[f].name, formats[f].mode == LB_QUANT_AFFINE ? ", groups of 64" : "");
+	}
+	lbx_end(out);
+}
+
+static void tell(struct lbx_out *out, const struct lbx_parameters *p, int64_t depth, int64_t limit, int64_t max_rows)
 {
 	struct rows rows = { .out = out, .bytes = p->bytes, .limit = max_rows };
-	char bytes[32], count[32];
+	char count[32];
 
-	lbx_format_bytes(p->bytes, bytes, sizeof bytes);
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:I,s:I,s:I,s:I}", "parameters", (json_int_t)p->count, "tensors", (json_int_t)p->n,
+				"tied", (json_int_t)p->tied, "memory_limit", (json_int_t)limit));
 	lbx_wrap(out, 0, 2);
-	lbx_printf(out, "%s parameters in %zu tensor%s, %s", count_text(p->count, count), p->n, LB_S(p->n), bytes);
+	lbx_tell(out, "%s parameters in %zu tensor%s, %pF", count_text(p->count, count), p->n, LB_S(p->n),
+		 LBX_SIZE("bytes", p->bytes));
 	if (limit > 0)
 		lbx_printf(out, ": %.1f%% of the program's memory limit", 100 * (double)p->bytes / (double)limit);
 	lbx_printf(out, "\n");
 	if (p->tied)
 		lbx_printf(out, "not counted again: %" PRIu64 " tied to these, or views of them\n", p->tied);
 	lbx_styled(out, LBX_TITLE, "by name\n");
-	walk_tree(p, 0, p->n, 0, 0, (int)depth, print_row, &rows);
+	lbx_begin_list(out, "names");
+	walk_tree(p, 0, p->n, 0, 0, (int)depth, tell_row, &rows);
+	lbx_end(out);
 	if (rows.left_out)
 		lbx_printf(out, "  … and %lld more (--limit 0 shows all)\n", (long long)rows.left_out);
 	rows.limit = 0;
 	lbx_styled(out, LBX_TITLE, "by dtype\n");
-	walk_kinds(p, print_row, &rows);
-	lbx_styled(out, LBX_TITLE, "in other formats\n");
-	for (int f = 0; f < FORMATS; f++) {
-		int64_t n = estimate(p, f);
-		lbx_format_bytes(n, bytes, sizeof bytes);
-		lbx_printf(out, "  %10s %3.0f%%  %s%s\n", bytes, p->bytes ? 100 * (double)n / (double)p->bytes : 0.0,
-			   formats[f].name, formats[f].mode == LB_QUANT_AFFINE ? ", groups of 64" : "");
-	}
-}
-
-static void print_json(struct lbx_out *out, const struct lbx_parameters *p, int64_t depth, int64_t limit)
-{
-	struct rows names = { .list = json_array() }, kinds = { .list = json_array() };
-	json_t *estimates = json_object();
-
-	walk_tree(p, 0, p->n, 0, 0, (int)depth, print_row, &names);
-	walk_kinds(p, print_row, &kinds);
-	for (int f = 0; f < FORMATS; f++)
-		json_object_set_new(estimates, formats[f].name, json_integer(estimate(p, f)));
-	lbx_json(out,
-		 json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o}", "parameters", (json_int_t)p->count, "tensors",
-			   (json_int_t)p->n, "bytes", (json_int_t)p->bytes, "tied", (json_int_t)p->tied, "memory_limit",
-			   (json_int_t)limit, "names", names.list, "dtypes", kinds.list, "estimates", estimates));
+	lbx_begin_list(out, "dtypes");
+	walk_kinds(p, tell_row, &rows);
+	lbx_end(out);
+	tell_estimates(out, p);
+	lbx_end(out);
 }
 
 static bool run_model(struct lbx_context *context, const struct lbx_args *args)
@@ -292,10 +288,8 @@ static bool run_model(struct lbx_context *context, const struct lbx_args *args)
 	int64_t limit = (int64_t)root.counters.memory_limit;
 	bool ok = p.n > 0 || (args->n ? lb_fail("no ready tensor's name matches %s", args->v[0])
 				      : lb_fail("no ready tensor has a name: lb_named() gives one"));
-	if (ok && context->out->json)
-		print_json(context->out, &p, depth, limit);
-	else if (ok)
-		print_text(context->out, &p, depth, limit, max_rows);
+	if (ok)
+		tell(context->out, &p, depth, limit, max_rows);
 	lbx_set_int(context->out, "tensor_count", (int64_t)p.n);
 	lbx_set_int(context->out, "tensor_bytes", p.bytes);
 	lbx_parameters_deinit(&p);

@@ -176,68 +176,6 @@ static void print_step(struct lbx_context *context, const struct lbx_origin *o)
 		   lbx_dtype_name(o->dtype));
 }
 
-static void print_origin(struct lbx_context *context, const struct lbx_origin *o, const char *lead)
-{
-	struct lbx_out *out = context->out;
-	const struct lbx_origin_link *end = last(o);
-	const struct lbx_tensor *t = &end->tensor;
-	char label[LABEL], place[256], where[512], text[TEXT];
-
-	lbx_describe(t, label, sizeof label);
-	place_text(end, place, sizeof place);
-	lbx_describe_pc(context->target, t->site, where, sizeof where);
-	lbx_wrap(out, 0, 4);
-	lbx_styled(out, LBX_TITLE, "%s ", lead);
-	switch (o->end) {
-	case LBX_END_MADE: lbx_printf(out, "%s made it", t->op); break;
-	case LBX_END_GIVEN:
-		lbx_printf(out, t->op_class == LB_CLASS_LEAF ? "it was in the data" : "%s was told to make it", t->op);
-		break;
-	case LBX_END_GONE: lbx_printf(out, "%s made it, or got it from an unknown input", t->op); break;
-	case LBX_END_UNSURE:
-		lbx_printf(out, "%s made it, or got it from an input, which holds %s too", t->op,
-			   o->nan ? "NaN" : "Inf");
-		break;
-	case LBX_END_LIMIT: lbx_printf(out, "the search ended at its limit (--limit), at %s", t->op); break;
-	}
-	lbx_printf(out, ", in ");
-	lbx_styled(out, LBX_FILE, "%s\n", where);
-	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "  %s, %s %s\n", label, is_first(end) ? "first at" : "at", place);
-	print_way(out, o);
-	print_step(context, o);
-	print_inputs(out, o);
-	if (*cause(o, text))
-		lbx_print_folded(out, "  why: ", text);
-}
-
-static void print_text(struct lbx_context *context, const struct lbx_origins *o)
-{
-	struct lbx_out *out = context->out;
-	const struct lbx_summary *s = &o->start.summary;
-	char label[LABEL], place[256];
-
-	lbx_describe(&o->start.tensor, label, sizeof label);
-	lbx_wrap(out, 0, 4);
-	lbx_styled(out, LBX_NAME, "%s", label);
-	if (!o->has_nan && !o->has_inf) {
-		lbx_printf(out, " holds no NaN and no Inf: ");
-		print_holdings(out, s);
-		lbx_printf(out, "\n");
-		return;
-	}
-	place_text(&o->start, place, sizeof place);
-	lbx_printf(out, " holds %lld NaN and %lld Inf among %lld value%s, the first %s at %s\n",
-		   (long long)s->special[LBX_NAN], (long long)inf_count(s), (long long)s->count, LB_S(s->count),
-		   o->has_nan ? "NaN" : "Inf", place);
-	if (o->has_nan)
-		print_origin(context, &o->nan, "NaN:");
-	if (o->has_inf)
-		print_origin(context, &o->inf, o->has_nan ? "Inf before it:" : "Inf:");
-}
-
-/* ---- JSON ---- */
-
 static json_t *json_link(const struct lbx_origin_link *link)
 {
 	const struct lbx_summary *s = &link->summary;
@@ -286,6 +224,80 @@ static json_t *json_origin(struct lbx_context *context, const struct lbx_origin 
 	return result;
 }
 
+static void print_origin(struct lbx_context *context, const struct lbx_origin *o, const char *lead)
+{
+	struct lbx_out *out = context->out;
+	const struct lbx_origin_link *end = last(o);
+	const struct lbx_tensor *t = &end->tensor;
+	char label[LABEL], place[256], where[512], text[TEXT];
+
+	lbx_describe(t, label, sizeof label);
+	place_text(end, place, sizeof place);
+	lbx_describe_pc(context->target, t->site, where, sizeof where);
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_TITLE, "%s ", lead);
+	switch (o->end) {
+	case LBX_END_MADE: lbx_printf(out, "%s made it", t->op); break;
+	case LBX_END_GIVEN:
+		lbx_printf(out, t->op_class == LB_CLASS_LEAF ? "it was in the data" : "%s was told to make it", t->op);
+		break;
+	case LBX_END_GONE: lbx_printf(out, "%s made it, or got it from an unknown input", t->op); break;
+	case LBX_END_UNSURE:
+		lbx_printf(out, "%s made it, or got it from an input, which holds %s too", t->op,
+			   o->nan ? "NaN" : "Inf");
+		break;
+	case LBX_END_LIMIT: lbx_printf(out, "the search ended at its limit (--limit), at %s", t->op); break;
+	}
+	lbx_printf(out, ", in ");
+	lbx_styled(out, LBX_FILE, "%s\n", where);
+	lbx_wrap(out, 0, 4);
+	lbx_printf(out, "  %s, %s %s\n", label, is_first(end) ? "first at" : "at", place);
+	print_way(out, o);
+	print_step(context, o);
+	print_inputs(out, o);
+	if (*cause(o, text))
+		lbx_print_folded(out, "  why: ", text);
+}
+
+/* What was found; as text, only where there is NaN or Inf. */
+static void tell_origins(struct lbx_context *context, const struct lbx_origins *o)
+{
+	struct lbx_out *out = context->out;
+
+	LBX_KEY(out, "nan", o->has_nan ? json_origin(context, &o->nan) : json_null());
+	LBX_KEY(out, "inf", o->has_inf ? json_origin(context, &o->inf) : json_null());
+	if (o->has_nan)
+		print_origin(context, &o->nan, "NaN:");
+	if (o->has_inf)
+		print_origin(context, &o->inf, o->has_nan ? "Inf before it:" : "Inf:");
+}
+
+static void tell(struct lbx_context *context, const struct lbx_origins *o)
+{
+	struct lbx_out *out = context->out;
+	const struct lbx_summary *s = &o->start.summary;
+	char label[LABEL], place[256];
+
+	lbx_describe(&o->start.tensor, label, sizeof label);
+	lbx_begin(out, NULL);
+	LBX_KEY(out, "tensor", json_link(&o->start));
+	lbx_wrap(out, 0, 4);
+	lbx_styled(out, LBX_NAME, "%s", label);
+	if (!o->has_nan && !o->has_inf) {
+		lbx_printf(out, " holds no NaN and no Inf: ");
+		print_holdings(out, s);
+		lbx_printf(out, "\n");
+	} else {
+		place_text(&o->start, place, sizeof place);
+		lbx_printf(out, " holds %lld NaN and %lld Inf among %lld value%s, the first %s at %s\n",
+			   (long long)s->special[LBX_NAN], (long long)inf_count(s), (long long)s->count, LB_S(s->count),
+			   o->has_nan ? "NaN" : "Inf", place);
+	}
+	tell_origins(context, o);
+	LBX_KEY(out, "looked_at", json_integer((json_int_t)o->looked_at));
+	lbx_end(out);
+}
+
 static bool run_origin(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_out *out = context->out;
@@ -300,13 +312,7 @@ static bool run_origin(struct lbx_context *context, const struct lbx_args *args)
 	if (!lbx_find_origins(context, &s.tensor, limit, &origins))
 		return false;
 	const struct lbx_origin *o = origins.has_nan ? &origins.nan : origins.has_inf ? &origins.inf : NULL;
-	if (out->json)
-		lbx_json(out, json_pack("{s:o,s:o,s:o,s:I}", "tensor", json_link(&origins.start), "nan",
-					origins.has_nan ? json_origin(context, &origins.nan) : json_null(), "inf",
-					origins.has_inf ? json_origin(context, &origins.inf) : json_null(), "looked_at",
-					(json_int_t)origins.looked_at));
-	else
-		print_text(context, &origins);
+	tell(context, &origins);
 	lbx_set_int(out, "tensor_origin", o ? (int64_t)last(o)->id : 0);
 	lbx_origins_deinit(&origins);
 	return lb_ok();

@@ -37,7 +37,7 @@ struct walk {
 	int lost;
 	bool cut;
 	FILE *file;   /* DOT goes here; or else */
-	json_t *nodes, *edges;
+	json_t *edges;
 };
 
 static bool meet(struct walk *w, const struct lbx_tensor *t, int64_t depth)
@@ -69,7 +69,7 @@ static void put_node(struct walk *w, const struct lbx_tensor *t)
 	char shape[LBX_LIST_MAX], pc[512], expression[LBX_EXPRESSION_MAX];
 
 	if (!w->file) {
-		json_array_append_new(w->nodes, lbx_json_tensor(t));
+		LBX_KEY(w->context->out, NULL, lbx_json_tensor(t));
 		return;
 	}
 	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
@@ -188,6 +188,20 @@ static bool keep_dot(FILE *from, const char *path)
 	return lbx_file_end(&file, true);
 }
 
+static void tell_files(struct walk *w, const char *path, int64_t written)
+{
+	const struct lbx_dot *how = w->how;
+	struct lbx_out *out = w->context->out;
+
+	lbx_begin(out, NULL);
+	lbx_tell(out, "%pF written to %s%s%s%s\n", LBX_COUNT("tensors", written, "tensor"), path,
+		 how->dot && how->png ? " and " : "", how->dot && how->png ? how->png : "",
+		 w->cut ? "; there are more" : "");
+	LBX_KEYS(out, json_pack("{s:o,s:o,s:b}", "dot", lbx_json_text(how->dot), "png", lbx_json_text(how->png), "cut",
+				w->cut));
+	lbx_end(out);
+}
+
 static bool write_file(struct walk *w, const struct lbx_tensor *t)
 {
 	const struct lbx_dot *how = w->how;
@@ -207,10 +221,27 @@ static bool write_file(struct walk *w, const struct lbx_tensor *t)
 	fclose(w->file);
 	int64_t written = w->n < how->limit ? w->n : how->limit;
 	if (ok)
-		lbx_printf(w->context->out, "%" PRId64 " tensor%s written to %s%s%s%s\n", written, LB_S(written), path,
-			   how->dot && how->png ? " and " : "", how->dot && how->png ? how->png : "",
-			   w->cut ? "; there are more" : "");
+		tell_files(w, path, written);
 	return ok;
+}
+
+static bool key_graph(struct walk *w, const struct lbx_tensor *t)
+{
+	struct lbx_out *out = w->context->out;
+
+	w->edges = json_array();
+	lbx_begin(out, NULL);
+	LBX_KEY(out, "root", json_integer((json_int_t)t->id));
+	lbx_begin_list(out, "tensors");
+	if (!walk(w, t)) {
+		json_decref(w->edges);
+		return false;
+	}
+	lbx_end(out);
+	LBX_KEY(out, "edges", w->edges);
+	LBX_KEY(out, "cut", json_boolean(w->cut));
+	lbx_end(out);
+	return lb_ok();
 }
 
 bool lbx_dot(struct lbx_context *context, const struct lbx_tensor *t, const struct lbx_dot *how)
@@ -221,15 +252,7 @@ bool lbx_dot(struct lbx_context *context, const struct lbx_tensor *t, const stru
 	if (how->dot || how->png) {
 		ok = write_file(&w, t);
 	} else {
-		w.nodes = json_array();
-		w.edges = json_array();
-		ok = walk(&w, t);
-		json_t *document = json_pack("{s:I,s:b,s:o,s:o}", "root", (json_int_t)t->id, "cut", w.cut, "tensors",
-					     w.nodes, "edges", w.edges);
-		if (ok)
-			lbx_json(context->out, document);
-		else
-			json_decref(document);
+		ok = key_graph(&w, t);
 	}
 	lbx_key_map_deinit(&w.known);
 	free(w.queue);

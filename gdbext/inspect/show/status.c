@@ -48,22 +48,6 @@ static void find_activity(struct lbx_table *table, struct activity *ret)
 		ret->n_streams++;
 }
 
-static json_t *json_streams(const struct activity *a)
-{
-	json_t *list = json_array();
-
-	for (int i = 0; i < a->n_streams; i++) {
-		const struct lbx_stream *s = &a->streams[i];
-		json_array_append_new(list, json_pack("{s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:o}", "id", (json_int_t)s->id,
-						      "name", s->name[0] ? lbx_json_string(s->name) : json_null(),
-						      "tid", (json_int_t)s->thread, "queued", (json_int_t)s->queued,
-						      "done", (json_int_t)s->done, "failed", (json_int_t)s->failed,
-						      "evaluation", (json_int_t)s->eval, "error",
-						      s->error[0] ? lbx_json_string(s->error) : json_null()));
-	}
-	return list;
-}
-
 /* As the system numbers it; of a core, or behind gdbserver, as the runtime does. */
 static uint64_t pid_of(const struct lbx_context *context, const struct lbx_root *root)
 {
@@ -72,48 +56,22 @@ static uint64_t pid_of(const struct lbx_context *context, const struct lbx_root 
 	return context->target->ops->pid && context->target->ops->pid(context->target, &pid) ? pid : root->pid;
 }
 
-static json_t *json_status(const struct lbx_context *context, const struct lbx_root *root, const struct counts *c,
-			   const struct activity *a)
-{
-	json_t *counters = json_object(), *list = json_array();
-	const struct lbx_thread *threads = a->threads;
-	const struct lb_counters *k = &root->counters;
-
-#define X(name, meaning) json_object_set_new(counters, #name, json_integer((json_int_t)k->name));
-	LB_COUNTERS(X)
-#undef X
-	if (root->uncounted[0]) {
-		json_decref(counters);
-		counters = json_null();
-	}
-	for (int i = 0; i < a->n_threads; i++)
-		json_array_append_new(list,
-				      json_pack("{s:I,s:I,s:I,s:I,s:I}", "tid", (json_int_t)threads[i].tid,
-						"evaluation", (json_int_t)threads[i].eval, "tensor",
-						(json_int_t)threads[i].tensor, "done", (json_int_t)threads[i].done,
-						"total", (json_int_t)threads[i].total));
-	return json_pack("{s:s,s:o,s:[i,i],s:s,s:I,s:o,s:{s:I,s:I,s:I,s:I,s:I},s:o,s:o,s:o,s:i,s:i,s:I}", "version",
-			 root->version, "root", lbx_json_address(root->address), "abi", (int)root->major,
-			 (int)root->minor, "target", lbx_target_kind(context->target), "pid",
-			 (json_int_t)pid_of(context, root), "rank",
-			 root->rank < 0 ? json_null() : json_integer(root->rank), "tensors", "lazy",
-			 (json_int_t)c->by_state[LBX_LAZY], "evaluating", (json_int_t)c->by_state[LBX_EVALUATING],
-			 "ready", (json_int_t)c->by_state[LBX_READY], "named", (json_int_t)c->named, "unreadable",
-			 (json_int_t)c->bad, "counters", counters, "threads", list, "streams", json_streams(a),
-			 "watch_all", (int)root->watch_all, "want_stack", (int)root->want_stack, "watched",
-			 (json_int_t)c->watched);
-}
-
 static void row(struct lbx_out *out, const char *name)
 {
 	lbx_printf(out, "%-11s", name);
 	lbx_wrap(out, 11, 11);
 }
 
-static void print_streams(struct lbx_out *out, const struct activity *a)
+static void tell_streams(struct lbx_out *out, const struct activity *a)
 {
+	lbx_begin_list(out, "streams");
 	for (int i = 0; i < a->n_streams; i++) {
 		const struct lbx_stream *s = &a->streams[i];
+		LBX_KEY(out, NULL,
+			json_pack("{s:I,s:o,s:I,s:I,s:I,s:I,s:I,s:o}", "id", (json_int_t)s->id, "name",
+				  lbx_json_text(s->name), "tid", (json_int_t)s->thread, "queued", (json_int_t)s->queued,
+				  "done", (json_int_t)s->done, "failed", (json_int_t)s->failed, "evaluation",
+				  (json_int_t)s->eval, "error", lbx_json_text(s->error)));
 		row(out, "stream");
 		lbx_printf(out, "%" PRIu64, s->id);
 		if (s->name[0])
@@ -131,12 +89,19 @@ static void print_streams(struct lbx_out *out, const struct activity *a)
 			lbx_printf(out, "\n");
 		}
 	}
+	lbx_end(out);
 }
 
-static void print_threads(struct lbx_out *out, const struct activity *a)
+static void tell_threads(struct lbx_out *out, const struct activity *a)
 {
 	const struct lbx_thread *threads = a->threads;
+
+	lbx_begin_list(out, "threads");
 	for (int i = 0; i < a->n_threads; i++) {
+		LBX_KEY(out, NULL,
+			json_pack("{s:I,s:I,s:I,s:I,s:I}", "tid", (json_int_t)threads[i].tid, "evaluation",
+				  (json_int_t)threads[i].eval, "tensor", (json_int_t)threads[i].tensor, "done",
+				  (json_int_t)threads[i].done, "total", (json_int_t)threads[i].total));
 		if (threads[i].eval == 0)
 			continue;
 		row(out, "thread");
@@ -148,9 +113,10 @@ static void print_threads(struct lbx_out *out, const struct activity *a)
 			lbx_printf(out, ", waiting for evaluation %" PRIu64, threads[i].waits_for);
 		lbx_printf(out, "\n");
 	}
+	lbx_end(out);
 }
 
-static void print_watches(struct lbx_out *out, const struct lbx_root *root, const struct counts *c)
+static void tell_watches(struct lbx_out *out, const struct lbx_root *root, const struct counts *c)
 {
 	static const char *const strided[] = { "off", "warn", "stop" };
 	static const struct {
@@ -165,6 +131,8 @@ static void print_watches(struct lbx_out *out, const struct lbx_root *root, cons
 	char bytes[32];
 	bool any = false;
 
+	LBX_KEYS(out, json_pack("{s:i,s:i,s:I}", "watch_all", (int)root->watch_all, "want_stack", (int)root->want_stack,
+				"watched", (json_int_t)c->watched));
 	row(out, "watches");
 	for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
 		if (!(root->watch_all & bits[i].bit))
@@ -190,11 +158,26 @@ static void print_watches(struct lbx_out *out, const struct lbx_root *root, cons
 		lbx_printf(out, "the call site of each tensor's creation\n");
 }
 
-static void print_counters(struct lbx_out *out, const struct lbx_root *root)
+static json_t *json_counters(const struct lbx_root *root)
+{
+	json_t *o = json_object();
+
+	if (root->uncounted[0]) {
+		json_decref(o);
+		return json_null();
+	}
+#define X(name, meaning) json_object_set_new(o, #name, json_integer((json_int_t)root->counters.name));
+	LB_COUNTERS(X)
+#undef X
+	return o;
+}
+
+static void tell_counters(struct lbx_out *out, const struct lbx_root *root)
 {
 	const struct lb_counters *k = &root->counters;
 	char active[32], peak[32], cache[32], limit[32];
 
+	LBX_KEY(out, "counters", json_counters(root));
 	if (root->uncounted[0]) {
 		row(out, "counters");
 		lbx_styled(out, LBX_WARNING, "not known: %s\n", root->uncounted);
@@ -219,71 +202,76 @@ static void print_counters(struct lbx_out *out, const struct lbx_root *root)
 		   k->raw_misuse, k->nan_seen, LB_S(k->nan_seen), k->errors);
 }
 
-static void print_status(struct lbx_context *context, const struct lbx_root *root, const struct counts *c)
+static void tell_status(struct lbx_context *context, const struct lbx_root *root, const struct counts *c)
 {
 	struct lbx_out *out = context->out;
 
 	row(out, "runtime");
-	lbx_printf(out, "Lazybones %s, symbol table %u.%u at ", root->version, root->major, root->minor);
-	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, root->address);
-	lbx_printf(out, "\n");
+	lbx_tell(out, "Lazybones %pF, symbol table %u.%u at %pF\n", LBX_TEXT("version", root->version), root->major,
+		 root->minor, LBX_HEX("root", root->address));
+	LBX_KEY(out, "abi", json_pack("[i,i]", (int)root->major, (int)root->minor));
 	row(out, "target");
-	lbx_printf(out, "%s, pid %" PRIu64, lbx_target_kind(context->target), pid_of(context, root));
+	lbx_tell(out, "%pF, pid %pF", LBX_TEXT("target", lbx_target_kind(context->target)),
+		 LBX_INT("pid", pid_of(context, root)));
+	LBX_KEY(out, "rank", lbx_json_int_if(root->rank >= 0, root->rank));
 	if (root->rank >= 0)
 		lbx_printf(out, ", rank %lld", (long long)root->rank);
 	lbx_printf(out, "\n");
 	row(out, "tensors");
-	lbx_printf(out, "%" PRIu64 " ready, %" PRIu64 " lazy, %" PRIu64 " evaluating; %" PRIu64 " named\n",
-		   c->by_state[LBX_READY], c->by_state[LBX_LAZY], c->by_state[LBX_EVALUATING], c->named);
+	lbx_begin(out, "tensors");
+	lbx_tell(out, "%pF ready, %pF lazy, %pF evaluating; %pF named\n", LBX_INT("ready", c->by_state[LBX_READY]),
+		 LBX_INT("lazy", c->by_state[LBX_LAZY]), LBX_INT("evaluating", c->by_state[LBX_EVALUATING]),
+		 LBX_INT("named", c->named));
+	LBX_KEY(out, "unreadable", json_integer((json_int_t)c->bad));
+	lbx_end(out);
 	if (c->bad)
 		lbx_styled(out, LBX_WARNING, "           %" PRIu64 " unreadable or damaged\n", c->bad);
-	print_counters(out, root);
-	print_watches(out, root, c);
+	tell_counters(out, root);
+	tell_watches(out, root, c);
 }
 
-/* To the status as JSON; NULL: printed. */
-static void add_catches(struct lbx_context *context, json_t *status)
+static void tell_catches(struct lbx_context *context)
 {
-	json_t *catches = context->catches ? context->catches(context->out) : NULL;
-
-	if (catches)
-		json_object_set_new(status, "catches", catches);
+	if (context->catches)
+		context->catches(context->out);
 }
 
-/* The tensors of providers that are not the runtime, a row each; or, with `list`, objects there. */
-static bool others(struct lbx_context *context, json_t *list)
+static void tell_set(struct lbx_out *out, const struct lbx_tensors *set, const struct counts *c)
 {
-	struct lbx_out *out = context->out;
+	const char *sign = ":";
+
+	lbx_begin(out, NULL);
+	row(out, "provider");
+	lbx_tell(out, "%pF", LBX_TEXT("provider", set->provider));
+	lbx_begin(out, "tensors");
+	for (int state = LBX_LAZY; state < LBX_STATES; state++) {
+		if (c->by_state[state] == 0)
+			continue;
+		lbx_tell(out, "%s %pF %s", sign, LBX_INT(lbx_state_name(state), c->by_state[state]),
+			 lbx_state_name(state));
+		sign = ",";
+	}
+	lbx_end(out);
+	lbx_tell(out, "; %pF named\n", LBX_INT("named", c->named));
+	LBX_KEY(out, "unreadable", json_integer((json_int_t)c->bad));
+	lbx_end(out);
+}
+
+/* The tensors of providers that are not the runtime. */
+static bool tell_others(struct lbx_context *context)
+{
 	struct counts c;
 
+	lbx_begin_list(context->out, "providers");
 	for (int i = 0; i < context->n_sets; i++) {
 		struct lbx_tensors *set = context->sets[i];
-		const char *sign = ":";
 		if (set == lbx_table_tensors(context->table))
 			continue;
 		if (!count(context, set, &c))
 			return false;
-		json_t *states = json_object();
-		if (!list) {
-			row(out, "provider");
-			lbx_printf(out, "%s", set->provider);
-		}
-		for (int state = LBX_LAZY; state < LBX_STATES; state++) {
-			if (c.by_state[state] == 0)
-				continue;
-			json_object_set_new(states, lbx_state_name(state), json_integer((json_int_t)c.by_state[state]));
-			if (!list)
-				lbx_printf(out, "%s %" PRIu64 " %s", sign, c.by_state[state], lbx_state_name(state));
-			sign = ",";
-		}
-		if (list)
-			json_array_append_new(list, json_pack("{s:s,s:O,s:I,s:I}", "provider", set->provider, "tensors",
-							      states, "named", (json_int_t)c.named, "unreadable",
-							      (json_int_t)c.bad));
-		else
-			lbx_printf(out, "; %" PRIu64 " named\n", c.named);
-		json_decref(states);
+		tell_set(context->out, set, &c);
 	}
+	lbx_end(context->out);
 	return true;
 }
 
@@ -305,26 +293,19 @@ static bool nothing(struct lbx_context *context)
 	struct lbx_out *out = context->out;
 	const char *kind = context->target ? lbx_target_kind(context->target) : NULL;
 
-	if (out->json) {
-		json_t *status = json_pack("{s:s,s:s?,s:o,s:s}", "reader", LB_VERSION, "target", kind, "version",
-					   json_null(), "why", lb_error_message());
-		add_catches(context, status);
-		json_object_set_new(status, "providers", json_array());
-		bool done = !finds(context, &tensors) || others(context, json_object_get(status, "providers"));
-		if (!done) {
-			json_decref(status);
-			return false;
-		}
-		lbx_json(out, status);
-	} else {
-		lbx_printf(out, "reader     Lazybones %s, symbol tables %d.x\n", LB_VERSION, LB_ABI_MAJOR);
-		lbx_printf(out, "target     %s\n", kind ? kind : "none");
-		row(out, "runtime");
-		lbx_printf(out, "not found: %s\n", lb_error_message());
-		if (finds(context, &tensors) && !others(context, NULL))
-			return false;
-		add_catches(context, NULL);
-	}
+	lbx_begin(out, NULL);
+	lbx_tell(out, "reader     Lazybones %pF, symbol tables %d.x\n", LBX_TEXT("reader", LB_VERSION), LB_ABI_MAJOR);
+	LBX_KEY(out, "target", lbx_json_text(kind));
+	lbx_printf(out, "target     %s\n", kind ? kind : "none");
+	LBX_KEY(out, "version", json_null());
+	row(out, "runtime");
+	lbx_tell(out, "not found: %pF\n", LBX_TEXT("why", lb_error_message()));
+	if (!finds(context, &tensors))
+		LBX_KEY(out, "providers", json_array());
+	else if (!tell_others(context))
+		return false;
+	tell_catches(context);
+	lbx_end(out);
 	lb_clear_error();
 	return true;
 }
@@ -344,23 +325,14 @@ static bool run_status(struct lbx_context *context, const struct lbx_args *args)
 	if (!count(context, lbx_table_tensors(table), &counts))
 		return false;
 	find_activity(table, &activity);
-	if (context->out->json) {
-		json_t *status = json_status(context, &root, &counts, &activity), *list = json_array();
-		add_catches(context, status);
-		json_object_set_new(status, "providers", list);
-		if (!others(context, list)) {
-			json_decref(status);
-			return false;
-		}
-		lbx_json(context->out, status);
-	} else {
-		print_status(context, &root, &counts);
-		if (!others(context, NULL))
-			return false;
-		print_streams(context->out, &activity);
-		print_threads(context->out, &activity);
-		add_catches(context, NULL);
-	}
+	lbx_begin(context->out, NULL);
+	tell_status(context, &root, &counts);
+	if (!tell_others(context))
+		return false;
+	tell_streams(context->out, &activity);
+	tell_threads(context->out, &activity);
+	tell_catches(context);
+	lbx_end(context->out);
 	lbx_set_int(context->out, "tensor_count",
 		    (int64_t)(counts.by_state[LBX_READY] + counts.by_state[LBX_LAZY] +
 			      counts.by_state[LBX_EVALUATING]));

@@ -108,30 +108,25 @@ static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 		     t->a_repeated[1]);
 }
 
-static void tell_json(struct lbx_out *out, const struct lbx_typed *t, const char *path, size_t n)
+static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *path, size_t bytes, bool beside)
 {
 	static const char *const names[] = { "in_place", "lazy", "replayed", "copied", "too_large", "damaged" };
-	json_t *o = json_pack("{s:I}", "variables", (json_int_t)t->n);
 
-	for (int i = 0; i < LBX_OUTCOMES; i++)
-		json_object_set_new(o, names[i], json_integer(t->counts[i]));
-	json_object_set_new(o, "respelt", json_integer(t->respelt));
-	json_object_set_new(o, "repeated", json_integer(t->repeated));
-	json_object_set_new(o, "file", path ? lbx_json_string(path) : json_null());
-	json_object_set_new(o, "bytes", json_integer((json_int_t)n));
-	lbx_json(out, o);
-}
-
-static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *path, bool beside)
-{
+	lbx_begin(out, NULL);
+	LBX_KEY(out, "variables", json_integer(t->n));
 	if (path)
 		line(out, 2, "%" PRId64 " tensor%s as variables in %s, for `add-symbol-file`", t->n, LB_S(t->n), path);
 	else
 		line(out, 2, "%" PRId64 "%s tensor%s now %s of gdb", t->n, beside ? " more" : "",
 		     LB_PLURAL(t->n, " is", "s are"), LB_PLURAL(t->n, "a variable", "variables"));
+	for (int i = 0; i < LBX_OUTCOMES; i++)
+		LBX_KEY(out, names[i], json_integer(t->counts[i]));
 	tell_lines(out, t);
 	if (t->n)
 		line(out, 2, "Where the program has a variable of that name, write %s::NAME.", LBX_TYPED_UNIT);
+	LBX_KEYS(out, json_pack("{s:I,s:I,s:o,s:I}", "respelt", (json_int_t)t->respelt, "repeated",
+				(json_int_t)t->repeated, "file", lbx_json_text(path), "bytes", (json_int_t)bytes));
+	lbx_end(out);
 }
 
 static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned machine, const char *path)
@@ -145,12 +140,9 @@ static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned 
 	if (path ? !lbx_write_private(path, object, n)
 		 : (typed->n || !beside) && !context->debugger->load(context, object, n))
 		return false;
-	if (context->out->json)
-		tell_json(context->out, typed, path, n);
-	else
-		tell(context->out, typed, path, beside);
+	tell(context->out, typed, path, n, beside);
 	lbx_set_int(context->out, "tensor_count", typed->n);
-	return true;
+	return lb_ok();
 }
 
 static bool take_away(struct lbx_context *context)
@@ -159,22 +151,22 @@ static bool take_away(struct lbx_context *context)
 
 	if (!context->debugger->unload(context, &was_there))
 		return false;
-	if (context->out->json)
-		lbx_json(context->out, json_pack("{s:b}", "removed", was_there));
-	else
-		lbx_printf(context->out, was_there ? "Tensors are no longer variables of gdb.\n"
-						   : "No tensors are variables of gdb.\n");
-	return true;
+	lbx_begin(context->out, NULL);
+	LBX_KEY(context->out, "removed", json_boolean(was_there));
+	lbx_printf(context->out,
+		   was_there ? "Tensors are no longer variables of gdb.\n" : "No tensors are variables of gdb.\n");
+	lbx_end(context->out);
+	return lb_ok();
 }
 
 static bool say_when(struct lbx_out *out, bool on)
 {
-	if (out->json)
-		lbx_json(out, json_pack("{s:b}", "auto", on));
-	else
-		lbx_printf(out, on ? "From its first stop on, the program's tensors are variables.\n"
-				   : "Variables stay as they are when the program stops.\n");
-	return true;
+	lbx_begin(out, NULL);
+	LBX_KEY(out, "auto", json_boolean(on));
+	lbx_printf(out, on ? "From its first stop on, the program's tensors are variables.\n"
+			   : "Variables stay as they are when the program stops.\n");
+	lbx_end(out);
+	return lb_ok();
 }
 
 static bool run_symbols(struct lbx_context *context, const struct lbx_args *args)

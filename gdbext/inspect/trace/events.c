@@ -132,26 +132,6 @@ static double seconds_before(const struct events *events, uint64_t ns)
 	return before >= 5e-7 ? -before : 0;
 }
 
-static void print_event(struct lbx_context *context, const struct events *events, int64_t i)
-{
-	const struct lb_flight_event *event = &events->flight.events[i];
-	const struct lbx_event_kind *kind = &events->flight.kinds[event->kind];
-	struct lbx_out *out = context->out;
-
-	lbx_wrap(out, 0, 25);
-	if (event->time_ns)
-		lbx_printf(out, "%12.6f s", seconds_before(events, event->time_ns));
-	else
-		lbx_printf(out, "%14s", "");
-	lbx_printf(out, "  %7" PRIu32 "  %-13s", event->thread, kind->name);
-	for (int k = 0; k < kind->n_args; k++)
-		if (is_text(kind->args[k]))
-			print_text(context, &events->flight, event, kind->args[k]);
-		else if (strcmp(kind->args[k], "compiled") != 0)
-			print_arg(context, kind->args[k], event->args[k]);
-	lbx_printf(out, "\n");
-}
-
 static json_t *json_event(struct lbx_context *context, const struct events *events, int64_t i)
 {
 	const struct lb_flight_event *event = &events->flight.events[i];
@@ -181,7 +161,28 @@ static json_t *json_event(struct lbx_context *context, const struct events *even
 	return o;
 }
 
-/* Finds out what print_events() and json_events() need to know beforehand. */
+static void tell_event(struct lbx_context *context, const struct events *events, int64_t i)
+{
+	const struct lb_flight_event *event = &events->flight.events[i];
+	const struct lbx_event_kind *kind = &events->flight.kinds[event->kind];
+	struct lbx_out *out = context->out;
+
+	LBX_KEY(out, NULL, json_event(context, events, i));
+	lbx_wrap(out, 0, 25);
+	if (event->time_ns)
+		lbx_printf(out, "%12.6f s", seconds_before(events, event->time_ns));
+	else
+		lbx_printf(out, "%14s", "");
+	lbx_printf(out, "  %7" PRIu32 "  %-13s", event->thread, kind->name);
+	for (int k = 0; k < kind->n_args; k++)
+		if (is_text(kind->args[k]))
+			print_text(context, &events->flight, event, kind->args[k]);
+		else if (strcmp(kind->args[k], "compiled") != 0)
+			print_arg(context, kind->args[k], event->args[k]);
+	lbx_printf(out, "\n");
+}
+
+/* Finds out what is to be known beforehand. */
 static void survey(const struct wanted *wanted, struct events *ret)
 {
 	const struct lbx_flight *flight = &ret->flight;
@@ -199,65 +200,53 @@ static void survey(const struct wanted *wanted, struct events *ret)
 	}
 }
 
-/* Text goes out at once; with `list`, objects go there. */
-static bool show_each(struct lbx_context *context, const struct events *events, const struct wanted *wanted,
-		      json_t *list)
+static bool tell_each(struct lbx_context *context, const struct events *events, const struct wanted *wanted)
 {
 	const struct lbx_flight *flight = &events->flight;
 
 	for (int64_t i = events->first; i < flight->n; i++) {
 		if (i % 8192 == 8191 && !lbx_progress(context->out, "showing", i, flight->n))
 			return false;
-		if (!matches(flight, &flight->events[i], wanted))
-			continue;
-		if (list)
-			json_array_append_new(list, json_event(context, events, i));
-		else
-			print_event(context, events, i);
+		if (matches(flight, &flight->events[i], wanted))
+			tell_event(context, events, i);
 	}
 	return true;
 }
 
-static bool print_events(struct lbx_context *context, const struct events *events, const struct wanted *wanted)
+static bool tell(struct lbx_context *context, const char *key, const struct events *events, const struct wanted *wanted)
 {
 	const struct lbx_flight *flight = &events->flight;
 	struct lbx_out *out = context->out;
 
-	if (flight->capacity == 0) {
-		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "the program records no events: it was started with "
-				"LAZYBONES_EVENTS=0, or by an older runtime\n");
-		return true;
-	}
+	lbx_begin(out, key);
+	LBX_KEYS(out, json_pack("{s:I,s:I,s:I,s:I}", "recorded", (json_int_t)flight->newest, "capacity",
+				(json_int_t)flight->capacity, "matching", (json_int_t)events->matching, "torn",
+				(json_int_t)flight->torn));
 	if (wanted->last && events->matching > wanted->last)
 		lbx_printf(out, "… %" PRId64 " earlier (--last 0 shows all)\n", events->matching - wanted->last);
-	if (!show_each(context, events, wanted, NULL))
+	lbx_begin_list(out, "events");
+	bool done = tell_each(context, events, wanted);
+	lbx_end(out);
+	if (!done) {
+		lbx_end(out);
 		return false;
+	}
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out,
-		   "%" PRId64 " of %" PRIu64 " event%s, the ring holds the last %" PRIu64
-		   "; times count back from the newest\n",
-		   events->matching, flight->newest, LB_S(flight->newest), flight->capacity);
+	if (flight->capacity)
+		lbx_printf(out,
+			   "%" PRId64 " of %" PRIu64 " event%s, the ring holds the last %" PRIu64
+			   "; times count back from the newest\n",
+			   events->matching, flight->newest, LB_S(flight->newest), flight->capacity);
+	else
+		lbx_printf(out, "the program records no events: it was started with LAZYBONES_EVENTS=0, or by an older "
+				"runtime\n");
 	if (flight->torn)
 		lbx_styled(out, LBX_WARNING, "%" PRIu64 " were being written and are skipped\n", flight->torn);
+	lbx_end(out);
 	return true;
 }
 
-static json_t *json_events(struct lbx_context *context, const struct events *events, const struct wanted *wanted)
-{
-	const struct lbx_flight *flight = &events->flight;
-	json_t *list = json_array();
-
-	if (!show_each(context, events, wanted, list)) {
-		json_decref(list);
-		return NULL;
-	}
-	return json_pack("{s:I,s:I,s:I,s:I,s:o}", "recorded", (json_int_t)flight->newest, "capacity",
-			 (json_int_t)flight->capacity, "matching", (json_int_t)events->matching, "torn",
-			 (json_int_t)flight->torn, "events", list);
-}
-
-bool lbx_events_show(struct lbx_context *context, int64_t last)
+bool lbx_events_tell(struct lbx_context *context, const char *key, int64_t last)
 {
 	struct wanted wanted = { .last = last };
 	struct events events;
@@ -265,22 +254,9 @@ bool lbx_events_show(struct lbx_context *context, int64_t last)
 	if (!lbx_flight_read(context->table, &events.flight))
 		return false;
 	survey(&wanted, &events);
-	bool done = print_events(context, &events, &wanted);
+	bool done = tell(context, key, &events, &wanted);
 	lbx_flight_free(&events.flight);
 	return done;
-}
-
-json_t *lbx_events_json(struct lbx_context *context, int64_t last)
-{
-	struct wanted wanted = { .last = last };
-	struct events events;
-
-	if (!lbx_flight_read(context->table, &events.flight))
-		return NULL;
-	survey(&wanted, &events);
-	json_t *o = json_events(context, &events, &wanted);
-	lbx_flight_free(&events.flight);
-	return o;
 }
 
 static bool run_events(struct lbx_context *context, const struct lbx_args *args)
@@ -294,12 +270,9 @@ static bool run_events(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	survey(&wanted, &events);
 	lbx_set_int(context->out, "tensor_count", events.matching);
-	json_t *json = context->out->json ? json_events(context, &events, &wanted) : NULL;
-	bool ok = context->out->json ? json != NULL : print_events(context, &events, &wanted);
-	if (json)
-		lbx_json(context->out, json);
+	bool ok = tell(context, NULL, &events, &wanted);
 	lbx_flight_free(&events.flight);
-	return ok;
+	return ok && lb_ok();
 }
 
 const struct lbx_command lbx_command_events = {

@@ -3,8 +3,7 @@
 
 #include "inspect/command.h"
 
-/* The last few, as part of something larger; the table must be open. */
-bool lbx_events_show(struct lbx_context *context, int64_t last);
-json_t *lbx_events_json(struct lbx_context *context, int64_t last); /* NULL with an error */
+/* The last few, as part of something larger, of which `key` is a field; the table must be open. */
+bool lbx_events_tell(struct lbx_context *context, const char *key, int64_t last);
 
 #endif

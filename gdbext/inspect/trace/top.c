@@ -224,12 +224,21 @@ static bool is_partial(const struct lbx_top *top)
 	return top->lost != top->lost_before || top->unmatched_now != top->unmatched_before;
 }
 
-static void show_counters(struct lbx_top *top)
+static void tell_counters(struct lbx_top *top)
 {
 	struct lbx_out *out = top->context->out;
 	const struct lb_counters *c = &top->now.counters;
 	char active[32], peak[32], cache[32], limit[32];
 
+	LBX_KEYS(out, json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:b,s:I}", "pid", (json_int_t)top->root.pid, "seconds",
+				seconds(top), "evals_per_second", RATE(top, evals), "ops_per_second", RATE(top, ops),
+				"tensors_per_second", growth(top), "busy", busy(top), "at_least", is_partial(top),
+				"events_lost", (json_int_t)top->lost));
+	lbx_begin(out, "counters");
+#define X(name, meaning) LBX_KEY(out, #name, json_integer((json_int_t)c->name));
+	LB_COUNTERS(X)
+#undef X
+	lbx_end(out);
 	lbx_format_bytes((int64_t)c->active_bytes, active, sizeof active);
 	lbx_format_bytes((int64_t)c->peak_bytes, peak, sizeof peak);
 	lbx_format_bytes((int64_t)c->cache_bytes, cache, sizeof cache);
@@ -269,90 +278,54 @@ static void show_text(struct lbx_top *top, const char *text)
 	lbx_printf(top->context->out, "  %.*s\n", (int)lbx_columns_fit(text, room > 0 ? room : 0, &columns), text);
 }
 
-static void show_tallies(struct lbx_top *top, const struct lbx_tallies *tallies, bool sites, int lines)
+/* All of them; as text, the first `lines`. */
+static void tell_tallies(struct lbx_top *top, const char *key, const struct lbx_tallies *tallies, bool sites, int lines)
 {
+	struct lbx_out *out = top->context->out;
+	int rows = (int)tallies->n + (tallies->others.count > 0);
 	char text[512];
 
-	for (uint32_t i = 0; i < tallies->n && (int)i < lines; i++) {
-		const struct lbx_tally *t = &tallies->list[i];
-		lbx_printf(top->context->out, "%10.1f %8.2f", (double)t->count / seconds(top),
-			   (double)t->ns / 1e6 / seconds(top));
-		if (sites)
+	lbx_begin_list(out, key);
+	for (int i = 0; i < rows; i++) {
+		bool others = i == (int)tallies->n;
+		const struct lbx_tally *t = others ? &tallies->others : &tallies->list[i];
+		if (sites && !others)
 			lbx_describe_pc(top->context->target, t->key, text, sizeof text);
-		show_text(top, sites ? text : lbx_table_op_name(top->context->table, t->key));
+		const char *name = sites ? text : lbx_table_op_name(top->context->table, t->key);
+		LBX_KEY(out, NULL,
+			json_pack("{s:o,s:I,s:f}", sites ? "site" : "op", others ? json_null() : lbx_json_string(name),
+				  "count", (json_int_t)t->count, "ms", (double)t->ns / 1e6));
+		if (i >= lines)
+			continue;
+		lbx_printf(out, "%10.1f %8.2f", (double)t->count / seconds(top), (double)t->ns / 1e6 / seconds(top));
+		show_text(top, others ? "all others" : name);
 	}
-	if (tallies->others.count && (int)tallies->n < lines) {
-		lbx_printf(top->context->out, "%10.1f %8.2f", (double)tallies->others.count / seconds(top),
-			   (double)tallies->others.ns / 1e6 / seconds(top));
-		show_text(top, "all others");
-	}
+	lbx_end(out);
 }
 
-static void show_sites(struct lbx_top *top, int lines)
+static void tell_sites(struct lbx_top *top, int lines)
 {
+	struct lbx_out *out = top->context->out;
 	char text[512], bytes[32];
 
-	for (size_t i = 0; i < top->sites.n && (int)i < lines; i++) {
-		const struct lbx_holding_group *g = &top->sites.list[i];
-		lbx_format_bytes(g->bytes, bytes, sizeof bytes);
-		lbx_describe_group(top->context, g, LBX_BY_SITE, text, sizeof text);
-		lbx_printf(top->context->out, "%10s %8" PRId64, bytes, g->buffers + g->lazy);
-		show_text(top, text);
+	if (leaves_sites_out(top)) {
+		LBX_KEY(out, "memory_sites", json_null());
+		return;
 	}
-}
-
-static json_t *json_tallies(struct lbx_top *top, const struct lbx_tallies *tallies, bool sites)
-{
-	json_t *list = json_array();
-	char text[512];
-
-	for (uint32_t i = 0; i < tallies->n; i++) {
-		const struct lbx_tally *t = &tallies->list[i];
-		if (sites)
-			lbx_describe_pc(top->context->target, t->key, text, sizeof text);
-		json_array_append_new(list,
-				      json_pack("{s:o,s:I,s:f}", sites ? "site" : "op",
-						lbx_json_string(sites ? text
-								      : lbx_table_op_name(top->context->table, t->key)),
-						"count", (json_int_t)t->count, "ms", (double)t->ns / 1e6));
-	}
-	if (tallies->others.count)
-		json_array_append_new(list, json_pack("{s:n,s:I,s:f}", sites ? "site" : "op", "count",
-						      (json_int_t)tallies->others.count, "ms",
-						      (double)tallies->others.ns / 1e6));
-	return list;
-}
-
-static json_t *json_sites(struct lbx_top *top)
-{
-	json_t *list = json_array();
-	char text[512];
-
+	lbx_begin_list(out, "memory_sites");
 	for (size_t i = 0; i < top->sites.n; i++) {
 		const struct lbx_holding_group *g = &top->sites.list[i];
 		lbx_describe_group(top->context, g, LBX_BY_SITE, text, sizeof text);
-		json_array_append_new(list, json_pack("{s:o,s:I,s:I,s:I}", "site", lbx_json_string(text), "bytes",
-						      (json_int_t)g->bytes, "buffers", (json_int_t)g->buffers, "lazy",
-						      (json_int_t)g->lazy));
+		LBX_KEY(out, NULL,
+			json_pack("{s:o,s:I,s:I,s:I}", "site", lbx_json_string(text), "bytes", (json_int_t)g->bytes,
+				  "buffers", (json_int_t)g->buffers, "lazy", (json_int_t)g->lazy));
+		if ((int)i >= lines)
+			continue;
+		lbx_format_bytes(g->bytes, bytes, sizeof bytes);
+		lbx_printf(out, "%10s %8" PRId64, bytes, g->buffers + g->lazy);
+		show_text(top, text);
 	}
-	return list;
-}
-
-static void show_json(struct lbx_top *top)
-{
-	json_t *counters = json_object();
-
-#define X(name, meaning) json_object_set_new(counters, #name, json_integer((json_int_t)top->now.counters.name));
-	LB_COUNTERS(X)
-#undef X
-	lbx_json(top->context->out,
-		 json_pack("{s:I,s:f,s:f,s:f,s:f,s:f,s:b,s:I,s:o,s:o,s:o,s:o}", "pid", (json_int_t)top->root.pid,
-			   "seconds", seconds(top), "evals_per_second", RATE(top, evals), "ops_per_second",
-			   RATE(top, ops), "tensors_per_second", growth(top), "busy", busy(top), "at_least",
-			   is_partial(top), "events_lost", (json_int_t)top->lost, "counters", counters, "ops",
-			   json_tallies(top, &top->ops_seen, false), "eval_sites",
-			   json_tallies(top, &top->evals_seen, true), "memory_sites",
-			   leaves_sites_out(top) ? json_null() : json_sites(top)));
+	lbx_end(out);
 }
 
 enum { PARTS = 3 };
@@ -385,21 +358,19 @@ void lbx_top_show(struct lbx_top *top, int lines)
 	bool partial = is_partial(top);
 	int want[PARTS] = { rows(&top->ops_seen), rows(&top->evals_seen), (int)top->sites.n }, part[PARTS];
 
-	if (top->context->out->json) {
-		show_json(top);
-		return;
-	}
+	lbx_begin(top->context->out, NULL);
 	share(lines - HEAD - TITLES, want, part);
-	show_counters(top);
+	tell_counters(top);
 	show_title(top, "ops/s", "ms/s", partial ? "operation (at least: events were lost)" : "operation", part[0],
 		   want[0]);
-	show_tallies(top, &top->ops_seen, false, part[0]);
+	tell_tallies(top, "ops", &top->ops_seen, false, part[0]);
 	show_title(top, "evals/s", "ms/s", partial ? "evaluated by (at least)" : "evaluated by", part[1], want[1]);
-	show_tallies(top, &top->evals_seen, true, part[1]);
+	tell_tallies(top, "eval_sites", &top->evals_seen, true, part[1]);
 	show_title(top, "memory", "buffers",
 		   leaves_sites_out(top) ? "made by: not looked up: too many "
 					   "tensors"
 					 : "made by",
 		   part[2], want[2]);
-	show_sites(top, part[2]);
+	tell_sites(top, part[2]);
+	lbx_end(top->context->out);
 }

@@ -166,7 +166,7 @@ void lbx_commands_run(const char *line)
 		.marks = &marks,
 		.kept = &kept,
 		.debugger = &lbx_debugger_gdb,
-		.catches = lbx_catch_list,
+		.catches = lbx_catches_tell,
 	};
 
 	if (!have_settings)

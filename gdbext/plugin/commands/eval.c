@@ -20,20 +20,14 @@ static void tell_value(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	uint64_t data = lbx_tensor_data(t);
 
-	if (out->json) {
-		lbx_json(out, json_pack("{s:I,s:s?,s:s,s:s,s:I,s:o}", "id", (json_int_t)t->id, "name",
-					t->name[0] ? t->name : NULL, "state", lbx_state_name(t->state), "dtype",
-					lbx_dtype_name(t->dtype), "nbytes", (json_int_t)lbx_tensor_nbytes(t), "data",
-					lbx_json_address(data)));
-		return;
-	}
-	lbx_printf(out, "Tensor #%" PRIu64 "%s%s is %s: %s (", t->id, t->name[0] ? " " : "", t->name,
-		   lbx_state_name(t->state), lbx_dtype_name(t->dtype));
-	for (int i = 0; i < t->rank; i++)
-		lbx_printf(out, "%s%" PRId64, i ? ", " : "", lbx_shape(t)[i]);
-	lbx_printf(out, t->rank == 1 ? ",), " : "), ");
-	lbx_printf(out, "%" PRId64 " byte%s at 0x%" PRIx64 "\n", lbx_tensor_nbytes(t), LB_S(lbx_tensor_nbytes(t)),
-		   data);
+	lbx_begin(out, NULL);
+	lbx_tell(out, "Tensor #%pF%s%s is %pF: %pF %pF, %pF at ", LBX_INT("id", t->id), t->name[0] ? " " : "", t->name,
+		 LBX_TEXT("state", lbx_state_name(t->state)), LBX_TEXT("dtype", lbx_dtype_name(t->dtype)),
+		 LBX_LIST("shape", lbx_shape(t), t->rank), LBX_COUNT("nbytes", lbx_tensor_nbytes(t), "byte"));
+	LBX_KEY(out, "name", lbx_json_text(t->name));
+	LBX_KEY(out, "data", lbx_json_address(data));
+	lbx_printf(out, "0x%" PRIx64 "\n", data);
+	lbx_end(out);
 }
 
 static struct {
@@ -97,7 +91,7 @@ static void tell_unstepped(struct lbx_context *context, struct lbx_table *table)
 {
 	struct lbx_root root;
 
-	if (context->out->json || !lbx_table_root(table, &root) || root.step == LB_STEP_OFF)
+	if (!lbx_table_root(table, &root) || root.step == LB_STEP_OFF)
 		return;
 	lbx_wrap(context->out, 0, 4);
 	lbx_printf(context->out, "It was not stepped through: step mode is for what the program evaluates itself.\n");
@@ -122,7 +116,7 @@ bool lbx_eval_end(struct lbx_context *context)
 	if (at == CALL_STANDS) {
 		const char *error = strstr(said, "The program being debugged ");
 		int n = error ? (int)(error - said) : (int)strlen(said);
-		if (!context->out->json && n > 1)
+		if (n > 1)
 			lbx_printf(context->out, "%.*s%s", n, said, error ? "" : "\n");
 		return lb_fail("eval: the program stopped inside the call: the evaluation of tensor #%" PRIu64
 			       " is under way, and `continue` ends it",

@@ -174,7 +174,6 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 	struct lbx_out *out = context->out;
 	struct text text = { 0 }, note = { 0 };
 	char bytes[32];
-	json_t *object;
 
 	lbx_catch_note(context, c, &note);
 	if (place->found && lbx_watch_is_passed(place, c->kind->takes == LBX_TAKES_BYTES ? c->limit : UINT64_MAX)) {
@@ -185,22 +184,19 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 	if (context->target && !place->found && lbx_probes_lack_runtime())
 		text_printf(&note, "the program has no runtime now: this waits for one to be loaded");
 
-	if (out->json) {
-		object = json_object();
-		lbx_catch_json(c, object);
-		if (note.n)
-			json_object_set_new(object, "note", json_string(note.bytes));
-		lbx_json(out, object);
-	} else {
-		lbx_catch_describe(c, &text);
-		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "Catch %d: %.*s%s%s.\n", c->number, (int)text.n, text.bytes, note.n ? "; " : "",
-			   note.n ? note.bytes : "");
-		if (inlined)
-			lbx_printf(out, "While nan, range or a break is set, functions are not compiled, "
-					"so none is traced again.\n");
-		text_free(&text);
-	}
+	lbx_begin(out, NULL);
+	lbx_catch_keys(c, out);
+	if (note.n)
+		LBX_KEY(out, "note", lbx_json_string(note.bytes));
+	lbx_catch_describe(c, &text);
+	lbx_wrap(out, 0, 4);
+	lbx_printf(out, "Catch %d: %.*s%s%s.\n", c->number, (int)text.n, text.bytes, note.n ? "; " : "",
+		   note.n ? note.bytes : "");
+	if (inlined)
+		lbx_printf(out, "While nan, range or a break is set, functions are not compiled, "
+				"so none is traced again.\n");
+	lbx_end(out);
+	text_free(&text);
 	text_free(&note);
 	lbx_set_int(out, "tensor_catch", c->number);
 }
@@ -275,18 +271,16 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 
 static void tell_removed(struct lbx_out *out, const struct lbx_catch *removed, int n)
 {
-	json_t *numbers = out->json ? json_array() : NULL;
-
-	if (n == 0 && !out->json)
+	lbx_begin(out, NULL);
+	lbx_begin_list(out, "uncaught");
+	if (n == 0)
 		lbx_printf(out, "Nothing is being caught.\n");
 	for (int i = 0; i < n; i++) {
-		if (out->json)
-			json_array_append_new(numbers, json_integer(removed[i].number));
-		else
-			lbx_printf(out, "Catch %d is off.\n", removed[i].number);
+		LBX_KEY(out, NULL, json_integer(removed[i].number));
+		lbx_printf(out, "Catch %d is off.\n", removed[i].number);
 	}
-	if (out->json)
-		lbx_json(out, json_pack("{s:o}", "uncaught", numbers));
+	lbx_end(out);
+	lbx_end(out);
 }
 
 /* The breakpoints that several catches have in common. */
@@ -425,26 +419,22 @@ const struct lbx_catch *lbx_catch_of_guard(uint64_t id, const char *name)
 	return NULL;
 }
 
-json_t *lbx_catch_list(struct lbx_out *out)
+void lbx_catches_tell(struct lbx_out *out)
 {
-	json_t *list = out->json ? json_array() : NULL;
-
+	lbx_begin_list(out, "catches");
 	for (int i = 0; i < MAX_CATCHES; i++) {
 		struct text text = { 0 };
 
 		if (!catches.v[i].number)
 			continue;
-		if (list) {
-			json_t *one = json_object();
-			lbx_catch_json(&catches.v[i], one);
-			json_array_append_new(list, one);
-			continue;
-		}
+		lbx_begin(out, NULL);
+		lbx_catch_keys(&catches.v[i], out);
 		lbx_catch_describe(&catches.v[i], &text);
 		lbx_printf(out, "catch %d: %.*s\n", catches.v[i].number, (int)text.n, text.bytes);
 		text_free(&text);
+		lbx_end(out);
 	}
-	return list;
+	lbx_end(out);
 }
 
 const struct lbx_command lbx_gdb_command_catch = {

@@ -26,7 +26,7 @@ void lbx_catch_suspend(void);
 const struct lbx_catch *lbx_catch_numbered(int number);
 /* The one that wants to stop at accesses to a tensor's guard. */
 const struct lbx_catch *lbx_catch_of_guard(uint64_t id, const char *name);
-/* The catches that are set, one a line, or as a JSON array. */
-json_t *lbx_catch_list(struct lbx_out *out);
+/* The catches that are set, one a line; a list under the key "catches". */
+void lbx_catches_tell(struct lbx_out *out);
 
 #endif

@@ -44,34 +44,27 @@ void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
 		text_printf(ret, ", once");
 }
 
-void lbx_catch_json(const struct lbx_catch *c, json_t *object)
+void lbx_catch_keys(const struct lbx_catch *c, struct lbx_out *out)
 {
 	char id[32];
 
 	snprintf(id, sizeof id, "#%" PRIu64, c->id);
-	json_object_set_new(object, "catch", json_integer(c->number));
-	json_object_set_new(object, "event", json_string(c->kind->name));
+	LBX_KEY(out, "catch", json_integer(c->number));
+	LBX_KEY(out, "event", json_string(c->kind->name));
 	switch (c->kind->takes) {
 	case LBX_TAKES_RANGE:
-		json_object_set_new(object, "low", lbx_json_double(c->low));
-		json_object_set_new(object, "high", lbx_json_double(c->high));
+		LBX_KEY(out, "low", lbx_json_double(c->low));
+		LBX_KEY(out, "high", lbx_json_double(c->high));
 		__attribute__((fallthrough));
-	case LBX_TAKES_TENSOR:
-		json_object_set_new(object, "tensor",
-				    c->id        ? json_string(id)
-				    : c->name[0] ? lbx_json_string(c->name)
-						 : json_null());
-		break;
-	case LBX_TAKES_FUNCTION:
-		json_object_set_new(object, "function", c->name[0] ? lbx_json_string(c->name) : json_null());
-		break;
+	case LBX_TAKES_TENSOR: LBX_KEY(out, "tensor", c->id ? json_string(id) : lbx_json_text(c->name)); break;
+	case LBX_TAKES_FUNCTION: LBX_KEY(out, "function", lbx_json_text(c->name)); break;
 	case LBX_TAKES_BYTES:
-	case LBX_TAKES_COUNT: json_object_set_new(object, "limit", json_integer((json_int_t)c->limit));
+	case LBX_TAKES_COUNT: LBX_KEY(out, "limit", json_integer((json_int_t)c->limit));
 	}
 	if (c->op[0])
-		json_object_set_new(object, "op", json_string(c->op));
+		LBX_KEY(out, "op", json_string(c->op));
 	if (c->once)
-		json_object_set_new(object, "once", json_true());
+		LBX_KEY(out, "once", json_true());
 }
 
 /* True when the text at the address that `pointer` stands for is this; reads no byte beyond it. */

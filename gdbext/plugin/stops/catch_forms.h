@@ -6,8 +6,8 @@
 
 /* "range [0, 1] of q" */
 void lbx_catch_describe(const struct lbx_catch *c, struct text *ret);
-/* Members of the object that --json writes. */
-void lbx_catch_json(const struct lbx_catch *c, json_t *object);
+/* What JSON says of it, as fields of the object that is open. */
+void lbx_catch_keys(const struct lbx_catch *c, struct lbx_out *out);
 /* What gdb is to check at a probe of this program; nothing when every stop is wanted. */
 void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, struct text *ret);
 

@@ -51,11 +51,12 @@ static const char *find_refusal(char *text, size_t size)
 	return text;
 }
 
-static void tell_unlisted(struct lbx_out *out)
+static void tell_unlisted(struct lbx_out *out, bool matters)
 {
 	char text[LB_ERROR_MAX];
-	const char *why = find_refusal(text, sizeof text);
+	const char *why = matters || out->json ? find_refusal(text, sizeof text) : NULL;
 
+	LBX_KEY(out, "unlisted", lbx_json_text(why));
 	if (!why)
 		return;
 	lbx_wrap(out, 0, 4);
@@ -74,16 +75,13 @@ static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_ro
 		"can be stepped through, a fused chain at once",
 	};
 
+	bool refused = root && lbx_step_refusal(context, root, refusal, sizeof refusal);
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:s,s:b,s:I,s:o}", "step", words[mode % 3], "next_run", !root, "unstepped",
+				refused ? (json_int_t)root->counters.unstepped : 0, "refusal",
+				refused ? lbx_json_string(refusal) : json_null()));
 	lbx_wrap(out, 0, 4);
-	if (out->json) {
-		char text[LB_ERROR_MAX];
-		const char *unlisted = find_refusal(text, sizeof text);
-		bool refused = root && lbx_step_refusal(context, root, refusal, sizeof refusal);
-		lbx_json(out, json_pack("{s:s,s:b,s:I,s:o,s:o}", "step", words[mode % 3], "next_run", !root,
-					"unstepped", refused ? (json_int_t)root->counters.unstepped : 0, "refusal",
-					refused ? lbx_json_string(refusal) : json_null(), "unlisted",
-					unlisted ? lbx_json_string(unlisted) : json_null()));
-	} else if (!root && process) {
+	if (!root && process) {
 		lbx_printf(out, "The evaluations from the runtime's start on %s.\n", how[mode % 3]);
 	} else if (!root) {
 		lbx_printf(out, "The evaluations of the next `run`, `target remote` or `attach` %s.\n", how[mode % 3]);
@@ -91,8 +89,8 @@ static void tell(struct lbx_context *context, uint32_t mode, const struct lbx_ro
 		lbx_printf(out, "The evaluations that begin from now on %s.\n", how[mode % 3]);
 		lbx_tell_unstepped(context, root);
 	}
-	if (mode != LB_STEP_OFF && !out->json)
-		tell_unlisted(out);
+	tell_unlisted(out, mode != LB_STEP_OFF);
+	lbx_end(out);
 }
 
 static void put_source_path(void)
