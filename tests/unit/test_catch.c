@@ -118,6 +118,12 @@ void lbx_catch_describe(const struct lbx_catch *c, struct text *ret)
 	text_printf(ret, "%s", c->kind->name);
 }
 
+void lbx_catch_keys(const struct lbx_catch *c, struct lbx_out *out)
+{
+	(void)c;
+	(void)out;
+}
+
 bool lbx_watch_is_passed(const struct lbx_watch_place *place, uint64_t limit)
 {
 	(void)place;
@@ -138,10 +144,9 @@ UNUSED(void, lbx_breakpoint_delete, (int key))
 UNUSED(void, lbx_breakpoint_release_start, (enum lbx_start_for who))
 UNUSED(int, lbx_breakpoint_number, (int key))
 UNUSED(void, lbx_breakpoint_suspend, (int key))
-UNUSED(bool, lbx_watch_has_closed_guards, (struct lbx_context *context))
-UNUSED(void, lbx_catch_json, (const struct lbx_catch *c, json_t *object))
+UNUSED(bool, lbx_watch_has_closed_guards, (struct lbx_context * context))
 UNUSED(const struct lbx_catch_kind *, lbx_catch_kind, (const char *name))
-UNUSED(bool, lbx_catch_parse, (struct lbx_context *context, const struct lbx_args *args, struct lbx_catch *ret))
+UNUSED(bool, lbx_catch_parse, (struct lbx_context * context, const struct lbx_args *args, struct lbx_catch *ret))
 #pragma GCC diagnostic pop
 
 static void no_text(struct lbx_out *out, const char *bytes, size_t n)

@@ -48,8 +48,7 @@ bool lbx_describe_damage(const struct lbx_report *report, char *ret, size_t size
 void lbx_describe_unknown(const struct lbx_report *report, char *ret, size_t size);
 bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret);
 void lbx_report_deinit(struct lbx_report *report);
-void lbx_report_print(struct lbx_context *context, const struct lbx_report *report);
-void lbx_report_json(struct lbx_context *context, const struct lbx_report *report);
+void lbx_report_tell(struct lbx_context *context, const struct lbx_report *report);
 /* One HTML page without references to anything outside. */
 bool lbx_report_page(struct lbx_context *context, const struct lbx_report *report, struct lbx_out *page);
 

@@ -36,10 +36,8 @@ static bool run_report(struct lbx_context *context, const struct lbx_args *args)
 	bool done = lbx_report_collect(context, (double)seconds, &report);
 	if (done && output)
 		done = write_page(context, &report, output);
-	else if (done && context->out->json)
-		lbx_report_json(context, &report);
 	else if (done)
-		lbx_report_print(context, &report);
+		lbx_report_tell(context, &report);
 	lbx_report_deinit(&report);
 	return done && lb_ok();
 }

@@ -24,11 +24,31 @@ static bool print_missing(struct lbx_out *out, const struct lbx_report *r, enum 
 	return r->missing[section][0];
 }
 
-static void print_death(struct lbx_context *context, const struct lbx_report *r)
+/* Why sections are missing, by their keys. */
+static json_t *json_missing(const struct lbx_report *r)
+{
+	static const char *const keys[] = {
+		[LBX_SECTION_THREADS] = "threads",       [LBX_SECTION_FLIGHTS] = "in_flight",
+		[LBX_SECTION_VALUES] = "nonfinite",      [LBX_SECTION_MEMORY] = "memory",
+		[LBX_SECTION_SUSPICIONS] = "suspicions",
+	};
+	json_t *o = json_object();
+
+	for (int i = 0; i < LBX_SECTIONS; i++)
+		if (r->missing[i][0])
+			json_object_set_new(o, keys[i], lbx_json_string(r->missing[i]));
+	if (r->has_runtime && r->root.uncounted[0])
+		json_object_set_new(o, "counters", lbx_json_string(r->root.uncounted));
+	return o;
+}
+
+static void tell_death(struct lbx_context *context, const struct lbx_report *r)
 {
 	struct lbx_out *out = context->out;
 	char text[256];
 
+	LBX_KEYS(out, json_pack("{s:o,s:o,s:o}", "death", r->has_death ? lbx_json_death(&r->death) : json_null(),
+				"fault", lbx_json_text(r->fault), "missing", json_missing(r)));
 	lbx_describe_death(&r->death, text, sizeof text);
 	lbx_wrap(out, 0, 4);
 	if (context->stacks && r->death.tid)
@@ -42,44 +62,54 @@ static void print_death(struct lbx_context *context, const struct lbx_report *r)
 		lbx_wrap(out, 0, 4), lbx_styled(out, LBX_WARNING, "%s\n", text);
 }
 
-static void print_threads(struct lbx_context *context, const struct lbx_report *r)
+static void print_briefly(struct lbx_out *out, const struct lbx_thread_view *v)
+{
+	char where[512];
+
+	lbx_wrap(out, 0, 11);
+	lbx_printf(out, "  %-8" PRIu64, v->tid);
+	for (int k = 0; k < v->n && k < 3; k++) {
+		if (v->frames[k].line.function[0])
+			snprintf(where, sizeof where, "%s", v->frames[k].line.function);
+		else
+			lbx_describe_frame(&v->frames[k], where, sizeof where);
+		lbx_printf(out, "%s%s", k ? " < " : " ", where);
+	}
+	lbx_printf(out, "\n");
+}
+
+/* As text, the others are a line each. */
+static void tell_threads(struct lbx_context *context, const struct lbx_report *r)
 {
 	struct lbx_out *out = context->out;
-	char where[512];
 
 	if (r->missing[LBX_SECTION_THREADS][0]) {
 		title(out, "Threads");
 		print_missing(out, r, LBX_SECTION_THREADS);
 	}
-	if (r->n_threads == 0)
-		return;
-	title(out, r->has_death ? "The thread that died" : "The first thread");
-	lbx_tell_thread(context, &r->threads[0]);
-	if (r->total_threads == 1)
-		return;
-	title(out, "Other threads");
-	for (int i = 1; i < r->n_threads && i <= THREADS_SHOWN; i++) {
-		const struct lbx_thread_view *v = &r->threads[i];
-		lbx_wrap(out, 0, 11);
-		lbx_printf(out, "  %-8" PRIu64, v->tid);
-		for (int k = 0; k < v->n && k < 3; k++) {
-			if (v->frames[k].line.function[0])
-				snprintf(where, sizeof where, "%s", v->frames[k].line.function);
-			else
-				lbx_describe_frame(&v->frames[k], where, sizeof where);
-			lbx_printf(out, "%s%s", k ? " < " : " ", where);
-		}
-		lbx_printf(out, "\n");
+	LBX_KEY(out, "total_threads", json_integer(r->total_threads));
+	lbx_begin_list(out, "threads");
+	if (r->n_threads)
+		title(out, r->has_death ? "The thread that died" : "The first thread");
+	for (int i = 0; i < r->n_threads; i++) {
+		if (i == 0 || out->json)
+			lbx_tell_thread(context, &r->threads[i]);
+		if (i == 1)
+			title(out, "Other threads");
+		if (i && i <= THREADS_SHOWN)
+			print_briefly(out, &r->threads[i]);
 	}
+	lbx_end(out);
 	if (r->total_threads > THREADS_SHOWN + 1)
 		lbx_printf(out, "  … %d more (`threads` shows them)\n", r->total_threads - THREADS_SHOWN - 1);
 }
 
 /* Why frames have no names; nothing where all is as it was. */
-static void print_files(struct lbx_context *context)
+static void tell_files(struct lbx_context *context)
 {
 	struct lbx_module m;
 
+	LBX_KEY(context->out, "modules", lbx_json_modules(context));
 	for (size_t i = 0; lbx_target_module(context->target, i, &m); i++) {
 		if (m.verdict == LBX_MODULE_SAME)
 			continue;
@@ -89,27 +119,45 @@ static void print_files(struct lbx_context *context)
 	}
 }
 
-static void print_flights(struct lbx_context *context, const struct lbx_report *r)
+static void tell_flights(struct lbx_context *context, const struct lbx_report *r)
 {
 	struct lbx_out *out = context->out;
 	char run[2 * LABEL];
 
-	title(out, "In flight");
-	for (int i = 0; i < r->n_flights; i++) {
-		lbx_describe_run(context, &r->flights[i], run, sizeof run);
-		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "  thread %" PRIu64 ", %s\n", r->flights[i].tid, run);
+	if (!r->has_runtime) {
+		LBX_KEY(out, "in_flight", json_null());
+		return;
 	}
+	title(out, "In flight");
+	lbx_begin_list(out, "in_flight");
+	for (int i = 0; i < r->n_flights; i++) {
+		const struct lbx_thread *f = &r->flights[i];
+		LBX_KEY(out, NULL,
+			json_pack("{s:I,s:I,s:I,s:I,s:I}", "thread", (json_int_t)f->tid, "evaluation",
+				  (json_int_t)f->eval, "tensor", (json_int_t)f->tensor, "done", (json_int_t)f->done,
+				  "total", (json_int_t)f->total));
+		lbx_describe_run(context, f, run, sizeof run);
+		lbx_wrap(out, 0, 4);
+		lbx_printf(out, "  thread %" PRIu64 ", %s\n", f->tid, run);
+	}
+	lbx_end(out);
 	if (!print_missing(out, r, LBX_SECTION_FLIGHTS) && r->n_flights == 0)
 		lbx_printf(out, "  no thread was evaluating\n");
 }
 
-static void print_values(struct lbx_out *out, const struct lbx_report *r)
+static void tell_values(struct lbx_out *out, const struct lbx_report *r)
 {
 	char bytes[32];
 
+	lbx_begin(out, "nonfinite");
 	title(out, "NaN and Inf");
-	lbx_findings_tell(out, NULL, &r->bad);
+	lbx_findings_tell(out, "findings", &r->bad);
+	LBX_KEYS(out, json_pack("{s:I,s:I}", "searched", (json_int_t)r->nonfinite.searched, "skipped",
+				(json_int_t)r->nonfinite.skipped));
+	lbx_end(out);
+	LBX_KEY(out, "damage",
+		json_pack("{s:I,s:o,s:o}", "records", (json_int_t)r->unreadable, "first",
+			  lbx_json_address(r->bad_first), "last", lbx_json_address(r->bad_last)));
 	if (print_missing(out, r, LBX_SECTION_VALUES))
 		return;
 	lbx_format_bytes((int64_t)r->nonfinite.bytes, bytes, sizeof bytes);
@@ -121,12 +169,44 @@ static void print_values(struct lbx_out *out, const struct lbx_report *r)
 	lbx_printf(out, "\n");
 }
 
-static void print_memory(struct lbx_context *context, const struct lbx_report *r)
+static json_t *json_count(bool known, uint64_t value)
+{
+	return known ? json_integer((json_int_t)value) : json_null();
+}
+
+static json_t *json_memory(struct lbx_context *context, const struct lbx_report *r)
+{
+	const struct lb_counters *c = &r->root.counters;
+	json_t *sites = json_array();
+	char where[512];
+
+	for (size_t i = 0; i < r->groups.n && i < SITES_SHOWN; i++) {
+		const struct lbx_holding_group *s = &r->groups.list[i];
+		json_t *site = json_object();
+		lbx_describe_group(context, s, r->by, where, sizeof where);
+		if (r->by == LBX_BY_SITE)
+			json_object_set_new(site, "site", lbx_json_address(s->pc));
+		json_object_set_new(site, r->by == LBX_BY_SITE ? "where" : "name", lbx_json_string(where));
+		json_object_set_new(site, "bytes", json_integer((json_int_t)s->bytes));
+		json_object_set_new(site, "buffers", json_integer((json_int_t)s->buffers));
+		json_object_set_new(site, "lazy", json_integer((json_int_t)s->lazy));
+		json_array_append_new(sites, site);
+	}
+	bool counted = !r->root.uncounted[0];
+	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:o}", "active", json_count(counted, c->active_bytes), "peak",
+			 json_count(counted, c->peak_bytes), "cache", json_count(counted, c->cache_bytes), "ready",
+			 (json_int_t)r->by_state[LBX_READY], "lazy", (json_int_t)r->by_state[LBX_LAZY], "evaluating",
+			 (json_int_t)r->by_state[LBX_EVALUATING], "unreadable", (json_int_t)r->unreadable,
+			 r->by == LBX_BY_SITE ? "sites" : "names", sites);
+}
+
+static void tell_memory(struct lbx_context *context, const struct lbx_report *r)
 {
 	struct lbx_out *out = context->out;
 	const struct lb_counters *c = &r->root.counters;
 	char active[32], peak[32], cache[32], bytes[32], where[512];
 
+	LBX_KEY(out, "memory", json_memory(context, r));
 	title(out, "Memory");
 	print_missing(out, r, LBX_SECTION_MEMORY);
 	lbx_format_bytes((int64_t)c->active_bytes, active, sizeof active);
@@ -159,21 +239,24 @@ static void print_memory(struct lbx_context *context, const struct lbx_report *r
 	}
 }
 
-static void print_events(struct lbx_context *context)
+static void tell_events(struct lbx_context *context, const struct lbx_report *r)
 {
-	title(context->out, "Last events");
-	if (lbx_events_tell(context, NULL, EVENTS_SHOWN))
-		return;
-	lbx_print_folded(context->out, "  none: ", lb_error_message());
-	lb_clear_error();
+	if (r->has_runtime) {
+		title(context->out, "Last events");
+		if (lbx_events_tell(context, "events", EVENTS_SHOWN))
+			return;
+		lbx_print_folded(context->out, "  none: ", lb_error_message());
+		lb_clear_error();
+	}
+	LBX_KEY(context->out, "events", json_null());
 }
 
-static void print_suspicions(struct lbx_out *out, const struct lbx_report *r)
+static void tell_suspicions(struct lbx_out *out, const struct lbx_report *r)
 {
 	char bytes[32];
 
 	title(out, "Suspicions");
-	lbx_findings_tell(out, NULL, &r->suspicions);
+	lbx_findings_tell(out, "suspicions", &r->suspicions);
 	if (print_missing(out, r, LBX_SECTION_SUSPICIONS))
 		return;
 	lbx_format_bytes((int64_t)r->suspect.bytes, bytes, sizeof bytes);
@@ -192,135 +275,39 @@ static void print_unknown(struct lbx_out *out, const struct lbx_report *r)
 	lbx_print_folded(out, "  ", text);
 }
 
-void lbx_report_print(struct lbx_context *context, const struct lbx_report *r)
-{
-	print_death(context, r);
-	print_threads(context, r);
-	print_files(context);
-	if (!r->has_tensors) {
-		title(context->out, "Tensors");
-		lbx_print_folded(context->out, "  none: ", r->why);
-		return;
-	}
-	if (r->has_runtime)
-		print_flights(context, r);
-	print_values(context->out, r);
-	print_memory(context, r);
-	if (r->has_runtime)
-		print_events(context);
-	print_suspicions(context->out, r);
-	if (!r->has_runtime)
-		print_unknown(context->out, r);
-}
-
-static json_t *json_count(bool known, uint64_t value)
-{
-	return known ? json_integer((json_int_t)value) : json_null();
-}
-
-/* Why sections are missing, by their keys. */
-static json_t *json_missing(const struct lbx_report *r)
-{
-	static const char *const keys[] = {
-		[LBX_SECTION_THREADS] = "threads",       [LBX_SECTION_FLIGHTS] = "in_flight",
-		[LBX_SECTION_VALUES] = "nonfinite",      [LBX_SECTION_MEMORY] = "memory",
-		[LBX_SECTION_SUSPICIONS] = "suspicions",
-	};
-	json_t *o = json_object();
-
-	for (int i = 0; i < LBX_SECTIONS; i++)
-		if (r->missing[i][0])
-			json_object_set_new(o, keys[i], lbx_json_string(r->missing[i]));
-	if (r->has_runtime && r->root.uncounted[0])
-		json_object_set_new(o, "counters", lbx_json_string(r->root.uncounted));
-	return o;
-}
-
-static json_t *json_memory(struct lbx_context *context, const struct lbx_report *r)
-{
-	const struct lb_counters *c = &r->root.counters;
-	json_t *sites = json_array();
-	char where[512];
-
-	for (size_t i = 0; i < r->groups.n && i < SITES_SHOWN; i++) {
-		const struct lbx_holding_group *s = &r->groups.list[i];
-		json_t *site = json_object();
-		lbx_describe_group(context, s, r->by, where, sizeof where);
-		if (r->by == LBX_BY_SITE)
-			json_object_set_new(site, "site", lbx_json_address(s->pc));
-		json_object_set_new(site, r->by == LBX_BY_SITE ? "where" : "name", lbx_json_string(where));
-		json_object_set_new(site, "bytes", json_integer((json_int_t)s->bytes));
-		json_object_set_new(site, "buffers", json_integer((json_int_t)s->buffers));
-		json_object_set_new(site, "lazy", json_integer((json_int_t)s->lazy));
-		json_array_append_new(sites, site);
-	}
-	bool counted = !r->root.uncounted[0];
-	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:o}", "active", json_count(counted, c->active_bytes), "peak",
-			 json_count(counted, c->peak_bytes), "cache", json_count(counted, c->cache_bytes), "ready",
-			 (json_int_t)r->by_state[LBX_READY], "lazy", (json_int_t)r->by_state[LBX_LAZY], "evaluating",
-			 (json_int_t)r->by_state[LBX_EVALUATING], "unreadable", (json_int_t)r->unreadable,
-			 r->by == LBX_BY_SITE ? "sites" : "names", sites);
-}
-
-static void key_flights(struct lbx_out *out, const struct lbx_report *r)
-{
-	if (!r->has_runtime) {
-		LBX_KEY(out, "in_flight", json_null());
-		return;
-	}
-	lbx_begin_list(out, "in_flight");
-	for (int i = 0; i < r->n_flights; i++) {
-		const struct lbx_thread *f = &r->flights[i];
-		LBX_KEY(out, NULL,
-			json_pack("{s:I,s:I,s:I,s:I,s:I}", "thread", (json_int_t)f->tid, "evaluation",
-				  (json_int_t)f->eval, "tensor", (json_int_t)f->tensor, "done", (json_int_t)f->done,
-				  "total", (json_int_t)f->total));
-	}
-	lbx_end(out);
-}
-
-static void key_tensors(struct lbx_context *context, const struct lbx_report *r)
+static void tell_tensors(struct lbx_context *context, const struct lbx_report *r)
 {
 	struct lbx_out *out = context->out;
 
-	key_flights(out, r);
-	lbx_begin(out, "nonfinite");
-	lbx_findings_tell(out, "findings", &r->bad);
-	LBX_KEYS(out, json_pack("{s:I,s:I}", "searched", (json_int_t)r->nonfinite.searched, "skipped",
-				(json_int_t)r->nonfinite.skipped));
-	lbx_end(out);
-	LBX_KEY(out, "damage",
-		json_pack("{s:I,s:o,s:o}", "records", (json_int_t)r->unreadable, "first",
-			  lbx_json_address(r->bad_first), "last", lbx_json_address(r->bad_last)));
-	LBX_KEY(out, "memory", json_memory(context, r));
-	if (!r->has_runtime || !lbx_events_tell(context, "events", EVENTS_SHOWN)) {
-		LBX_KEY(out, "events", json_null());
-		lb_clear_error();
-	}
-	lbx_findings_tell(out, "suspicions", &r->suspicions);
+	tell_flights(context, r);
+	tell_values(out, r);
+	tell_memory(context, r);
+	tell_events(context, r);
+	tell_suspicions(out, r);
+	if (!r->has_runtime)
+		print_unknown(out, r);
 }
 
-void lbx_report_json(struct lbx_context *context, const struct lbx_report *r)
+void lbx_report_tell(struct lbx_context *context, const struct lbx_report *r)
 {
 	struct lbx_out *out = context->out;
 
 	lbx_begin(out, NULL);
-	LBX_KEYS(out, json_pack("{s:o,s:o,s:o}", "death", r->has_death ? lbx_json_death(&r->death) : json_null(),
-				"fault", lbx_json_text(r->fault), "missing", json_missing(r)));
-	lbx_begin_list(out, "threads");
-	for (int i = 0; i < r->n_threads; i++)
-		lbx_tell_thread(context, &r->threads[i]);
-	lbx_end(out);
-	LBX_KEYS(out,
-		 json_pack("{s:i,s:o,s:o}", "total_threads", r->total_threads, "modules", lbx_json_modules(context),
-			   "runtime", r->has_runtime ? lbx_json_string(r->root.version) : json_null()));
+	tell_death(context, r);
+	tell_threads(context, r);
+	tell_files(context);
+	LBX_KEY(out, "runtime", r->has_runtime ? lbx_json_string(r->root.version) : json_null());
 	lbx_begin_list(out, "providers");
 	for (int i = 0; r->has_tensors && i < context->n_sets; i++)
 		LBX_KEY(out, NULL, json_string(context->sets[i]->provider));
 	lbx_end(out);
 	if (!r->has_runtime)
 		LBX_KEY(out, "why", lbx_json_string(r->why));
-	if (r->has_tensors)
-		key_tensors(context, r);
+	if (r->has_tensors) {
+		tell_tensors(context, r);
+	} else {
+		title(out, "Tensors");
+		lbx_print_folded(out, "  none: ", r->why);
+	}
 	lbx_end(out);
 }
