@@ -58,6 +58,9 @@ void lbx_tell_error(bool json)
 		lbx_complain(lbx_error_text());
 		return;
 	}
-	lbx_json(&out, json_pack("{s:o}", "error", lbx_json_string(lb_error_message())));
+	out.json = true;
+	lbx_begin(&out, NULL);
+	LBX_KEY(&out, "error", lbx_json_string(lb_error_message()));
+	lbx_end(&out);
 	fflush(stdout);
 }

@@ -56,12 +56,6 @@ void lbx_json_write(struct lbx_out *out, json_t *value)
 	json_decref(value);
 }
 
-void lbx_json(struct lbx_out *out, json_t *document)
-{
-	lbx_json_write(out, document);
-	put(out, "\n", 1);
-}
-
 /* ---- what is open ---- */
 
 static struct lbx_open *top(struct lbx_out *out)

@@ -92,8 +92,6 @@ json_t *lbx_json_list(const int64_t *values, int n);
 json_t *lbx_json_address(uint64_t address);
 /* null where `is` is false. */
 json_t *lbx_json_int_if(bool is, int64_t value);
-/* Writes one document and a newline, and releases it. */
-void lbx_json(struct lbx_out *out, json_t *document);
 /* Writes one value, and releases it: for what is JSON by itself, as a timeline is. */
 void lbx_json_write(struct lbx_out *out, json_t *value);
 
