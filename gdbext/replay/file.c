@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "io/file.h"
+#include "io/npy.h"
 #include "kernels/kernels.h"
 #include "replay/result.h"
 
@@ -64,9 +65,34 @@ static bool point_at(struct lbx_wire_file *to, const struct lb_array *a)
 	to->dtype = (uint8_t)a->dtype;
 	to->rank = (uint8_t)a->rank;
 	to->fortran = a->fortran;
-	memcpy(to->shape, a->shape, sizeof to->shape);
+	memcpy(to->shape, a->shape, (size_t)a->rank * sizeof *to->shape);
 	to->at = a->at;
 	to->nbytes = a->nbytes;
+	return true;
+}
+
+_Static_assert((int)LB_NPY_AXES <= (int)LBX_WIRE_AXES, "what a file may have, an answer holds");
+
+/* Its elements lie in one row, whatever its axes. */
+static bool point_at_more_axes(struct lbx_wire_file *to, const struct lb_npy_shape *shape)
+{
+	to->rank = (uint8_t)shape->rank;
+	to->fortran = shape->fortran;
+	memcpy(to->shape, shape->sizes, (size_t)shape->rank * sizeof *to->shape);
+	return true;
+}
+
+static bool give(struct lbx_wire_file *to, lb_file *file, const struct lb_entry *entry)
+{
+	describe(to, file, entry);
+	if (lies_as_it_is(file, entry))
+		return point_at(to, &entry->array);
+	lb_tensor *x = file->shape ? lb_file_get_in_place(file, entry, false, NULL) : lb_file_get(file, entry->name);
+	if (!x || !lb_eval(x) || !lbx_append_result(x, sizeof *to, &to->at, &to->nbytes))
+		return false;
+	to->dtype = (uint8_t)lb_dtype_of(x);
+	to->rank = (uint8_t)lb_rank(x);
+	memcpy(to->shape, lb_shape(x), (size_t)lb_rank(x) * sizeof *to->shape);
 	return true;
 }
 
@@ -74,18 +100,7 @@ static bool answer(struct lbx_wire_file *to, lb_file *file)
 {
 	const struct lb_entry *entry = choose(file, to);
 
-	if (!entry)
-		return false;
-	describe(to, file, entry);
-	if (lies_as_it_is(file, entry))
-		return point_at(to, &entry->array);
-	lb_tensor *x = lb_file_get(file, entry->name);
-	if (!x || !lb_eval(x) || !lbx_append_result(x, sizeof *to, &to->at, &to->nbytes))
-		return false;
-	to->dtype = (uint8_t)lb_dtype_of(x);
-	to->rank = (uint8_t)lb_rank(x);
-	memcpy(to->shape, lb_shape(x), (size_t)lb_rank(x) * sizeof *to->shape);
-	return true;
+	return entry && give(to, file, entry) && (!file->shape || point_at_more_axes(to, file->shape));
 }
 
 bool lbx_answer_file(struct lbx_wire_file *request)

@@ -18,10 +18,11 @@
 #define LBX_WIRE_FILE_MAGIC 0x656c6966706572bcULL
 
 enum {
-	LBX_WIRE_VERSION = 5,
+	LBX_WIRE_VERSION = 6,
 	LBX_WIRE_FD = 3,
 	LBX_WIRE_ALIGN = 64,
 	LBX_WIRE_NODES = 1 << 24, /* at most */
+	LBX_WIRE_AXES = 64,       /* of an array in a file, at most */
 };
 
 enum lbx_wire_asked { LBX_WIRE_ELEMENTS, LBX_WIRE_RANGES, LBX_WIRE_STEPS };
@@ -87,7 +88,7 @@ struct lbx_wire_file {
 	/* written by the replay */
 	uint8_t dtype, rank, fortran, in_place, is_only, pad[3];
 	uint32_t group, pad2; /* elements of a quantised block; 0: not quantised */
-	int64_t shape[LB_MAX_RANK];
+	int64_t shape[LBX_WIRE_AXES];
 	uint64_t at, nbytes;
 	char error[512];
 };

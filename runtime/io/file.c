@@ -74,6 +74,7 @@ void lb_file_close(lb_file *file)
 	free(file->entries);
 	free(file->metadata);
 	free(file->by_name);
+	free(file->shape);
 	lb_mapping_drop(file->mapping);
 	free(file);
 }

@@ -56,6 +56,7 @@ struct lb_file {
 	int64_t *by_name; /* indices, sorted */
 	int64_t n_metadata, metadata_capacity;
 	struct lb_metadata *metadata;
+	struct lb_npy_shape *shape; /* of an .npy with more axes than a tensor has, whose entry is a row; or NULL */
 };
 
 struct lb_format {

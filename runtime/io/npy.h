@@ -19,8 +19,18 @@ bool lb_npy_header_size(struct lb_cursor c, const char *what, uint64_t *ret);
  * `what` names the array in messages. */
 bool lb_npy_header(struct lb_cursor *c, const char *what, struct lb_array *ret);
 
+/* A shape with more axes than a tensor has. */
+struct lb_npy_shape {
+	int rank; /* 0: it has no more */
+	bool fortran;
+	int64_t sizes[LB_NPY_AXES];
+};
+/* The same, and if `shape` is not NULL an array may have up to LB_NPY_AXES axes: where they are more than
+ * LB_MAX_RANK they are in *shape, and *ret is a row of all elements. */
+bool lb_npy_header_of_any(struct lb_cursor *c, const char *what, struct lb_array *ret, struct lb_npy_shape *shape);
+
 /* The same without `ret->nbytes`, which the caller works out. */
-bool lb_npy_parse(struct lb_cursor *c, const char *what, struct lb_array *ret);
+bool lb_npy_parse(struct lb_cursor *c, const char *what, struct lb_array *ret, struct lb_npy_shape *shape);
 /* How a dtype is written there: '<f4' is kind 'f', width 4. False for bfloat16. */
 bool lb_npy_type(enum lb_dtype dtype, char *kind, int *width);
 

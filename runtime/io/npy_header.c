@@ -1,5 +1,7 @@
 #include "io/npy.h"
 
+#include "base/error.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -58,6 +60,8 @@ static bool parse_descr(const struct lb_cursor *c, const char *what, const uint8
 
 struct dict {
 	struct lb_cursor c;
+	struct lb_npy_shape shape;
+	int max_rank;
 	const char *what;
 };
 
@@ -108,11 +112,11 @@ static bool word(struct dict *d, const char *wanted)
 	return true;
 }
 
-static bool parse_shape(struct dict *d, struct lb_array *ret)
+static bool parse_shape(struct dict *d)
 {
 	if (!expect(d, '(', "shape: expected '('"))
 		return false;
-	for (ret->rank = 0; peek(d) != ')';) {
+	for (d->shape.rank = 0; peek(d) != ')';) {
 		int64_t size = 0;
 		if (peek(d) < '0' || peek(d) > '9')
 			return wrong(d, "shape: expected a size");
@@ -120,9 +124,10 @@ static bool parse_shape(struct dict *d, struct lb_array *ret)
 			if (__builtin_mul_overflow(size, 10, &size) || __builtin_add_overflow(size, c - '0', &size))
 				return wrong(d, "shape: a size that does not fit 63 bits");
 		}
-		if (ret->rank == LB_MAX_RANK)
-			return wrong(d, "shape: more than 8 axes");
-		ret->shape[ret->rank++] = size;
+		if (d->shape.rank == d->max_rank)
+			return wrong(d, d->max_rank == LB_NPY_AXES ? "shape: more than 64 axes"
+								   : "shape: more than 8 axes");
+		d->shape.sizes[d->shape.rank++] = size;
 		if (peek(d) == 'L') /* Python 2's long */
 			d->c.at++;
 		if (peek(d) == ',')
@@ -154,11 +159,11 @@ static bool parse_dict(struct dict *d, struct lb_array *ret)
 		seen |= key;
 		if (key == DESCR && (!string(d, &text, &n) || !parse_descr(&d->c, d->what, text, n, ret)))
 			return false;
-		if (key == SHAPE && !parse_shape(d, ret))
+		if (key == SHAPE && !parse_shape(d))
 			return false;
 		if (key == ORDER) {
-			ret->fortran = word(d, "True");
-			if (!ret->fortran && !word(d, "False"))
+			d->shape.fortran = word(d, "True");
+			if (!d->shape.fortran && !word(d, "False"))
 				return wrong(d, "fortran_order: expected True or False");
 		}
 		if (peek(d) == ',')
@@ -211,15 +216,44 @@ bool lb_npy_header_size(struct lb_cursor c, const char *what, uint64_t *ret)
 	return true;
 }
 
-bool lb_npy_parse(struct lb_cursor *c, const char *what, struct lb_array *ret)
+/* The shape as the array's; or, of more axes, all elements as one row. False: they are too many. */
+static bool take_shape(const struct lb_npy_shape *shape, struct lb_array *ret)
+{
+	ret->rank = shape->rank;
+	if (shape->rank <= LB_MAX_RANK) {
+		memcpy(ret->shape, shape->sizes, (size_t)shape->rank * sizeof *ret->shape);
+		ret->fortran = shape->fortran;
+		return true;
+	}
+	ret->rank = 1;
+	ret->shape[0] = 1;
+	/* a size of 0 anywhere, and there are none, however large the others */
+	for (int i = 0; i < shape->rank; i++)
+		if (shape->sizes[i] == 0) {
+			ret->shape[0] = 0;
+			return true;
+		}
+	for (int i = 0; i < shape->rank; i++)
+		if (!lb_mul(ret->shape[0], shape->sizes[i], &ret->shape[0]))
+			return false;
+	return true;
+}
+
+bool lb_npy_parse(struct lb_cursor *c, const char *what, struct lb_array *ret, struct lb_npy_shape *shape)
 {
 	uint64_t length;
 	struct lb_cursor from = *c;
-	struct dict d = { .what = what };
+	struct dict d = { .what = what, .max_rank = shape ? LB_NPY_AXES : LB_MAX_RANK };
 	*ret = (struct lb_array){ 0 };
 	if (!prefix(&from, what, &length) || !lb_cursor_part(&from, "header", from.at, length, &d.c) ||
 	    !parse_dict(&d, ret))
 		return false;
+	if (!take_shape(&d.shape, ret))
+		return wrong(&d, "shape: more elements than fit 63 bits");
+	if (shape) {
+		*shape = d.shape;
+		shape->rank = d.shape.rank > LB_MAX_RANK ? d.shape.rank : 0;
+	}
 	c->at = from.at + length;
 	ret->at = c->at;
 	return true;

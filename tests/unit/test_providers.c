@@ -345,6 +345,57 @@ static void sixty_four_axes_are_saved(void **state)
 	assert_non_null(strstr(header + 10, list_of('(', 2, "1", "3)", shape)));
 }
 
+/* Writes a .npy file of 64 axes by hand: six floats, in an order of bytes and of axes that NumPy may write. */
+static void write_npy(const char *path, bool big, bool fortran, const char *shape)
+{
+	static const float values[2][6] = { { 0, 0.25f, 0.5f, 0.75f, 1, 1.25f }, { 0, 0.75f, 0.25f, 1, 0.5f, 1.25f } };
+	char header[1024];
+	int n = snprintf(header, sizeof header, "{'descr': '%cf4', 'fortran_order': %s, 'shape': %s, }\n",
+			 big ? '>' : '<', fortran ? "True" : "False", shape);
+	FILE *f = fopen(path, "wb");
+
+	assert_non_null(f);
+	fprintf(f, "\x93NUMPY\1%c%c%c%s", 0, n & 0xff, n >> 8, header);
+	for (int i = 0; i < 6; i++) {
+		uint32_t bits;
+		memcpy(&bits, &values[fortran][i], sizeof bits);
+		bits = big ? __builtin_bswap32(bits) : bits;
+		assert_int_equal(fwrite(&bits, sizeof bits, 1, f), 1);
+	}
+	assert_int_equal(fclose(f), 0);
+}
+
+/* So has one that is read. */
+static void sixty_four_axes_are_read(void **state)
+{
+	struct session *s = *state;
+	char path[64] = "/tmp/lazybones-axes-XXXXXX", line[128], shape[512];
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	snprintf(line, sizeof line, "deep %s", path);
+	list_of('(', 2, "1", "3)", shape);
+	for (int way = 0; way < 4; way++) {
+		write_npy(path, way & 1, way & 2, shape);
+		says(s, "diff", line, "equal");
+		is_silent_about(s, "diff", line, "differ");
+	}
+	snprintf(line, sizeof line, "weight %s", path);
+	says(s, "diff", line, "equal but for axes of size 1");
+	strcpy(shape + strlen(shape) - 1, ", 1)");
+	write_npy(path, false, false, shape);
+	says(s, "diff", line, "shape: more than 64 axes");
+	list_of('(', 2, "99999", "3)", shape);
+	write_npy(path, false, false, shape);
+	says(s, "diff", line, "shape: more elements than fit 63 bits");
+	list_of('(', 1, "1", "1000)", shape);
+	write_npy(path, false, false, shape);
+	says(s, "diff", line, "elements");
+	assert_true(s->failed);
+	assert_int_equal(unlink(path), 0);
+}
+
 /* What no tensor may be is refused, whoever asks; so are more layouts than there is room for. */
 static void axes_have_limits(void **state)
 {
@@ -804,6 +855,7 @@ int main(void)
 		ALONE(sixty_four_axes_are_seen),
 		ALONE(sixty_four_axes_are_viewed),
 		ALONE(sixty_four_axes_are_saved),
+		ALONE(sixty_four_axes_are_read),
 		cmocka_unit_test(axes_have_limits),
 		ALONE(the_runtime_is_asked_for),
 		ALONE(a_provider_may_come_later),

@@ -20,13 +20,15 @@
 
 enum { PIECE = 1 << 26 };
 
+_Static_assert((int)LBX_WIRE_AXES <= (int)LBX_ARRAY_RANK, "an array holds what the answer may have");
+
 /* The bytes that the answer speaks of, checked: the process that gave it may have been misled. */
 static bool lay_over(const char *path, const struct lbx_wire_file *answer, const char *data, uint64_t size,
 		     struct lbx_array_file *ret)
 {
-	int64_t strides[LB_MAX_RANK], stride = 1;
+	int64_t strides[LBX_WIRE_AXES], stride = 1;
 
-	if (answer->dtype >= LB_DTYPES || answer->rank > LB_MAX_RANK || answer->at > size ||
+	if (answer->dtype >= LB_DTYPES || answer->rank > LBX_WIRE_AXES || answer->at > size ||
 	    size - answer->at < answer->nbytes || answer->nbytes > INT64_MAX)
 		return lb_fail("%s changed while it was read", path);
 	for (int i = 0; i < answer->rank; i++) {
