@@ -15,12 +15,29 @@ const struct lbx_command *lbx_command_find(const struct lbx_command *const *tabl
 	return NULL;
 }
 
-bool lbx_command_open(struct lbx_context *context, const struct lbx_command *command)
+/* What only the runtime has; other tensors that are there are named, lest they seem not to be seen. */
+static bool open_runtime(struct lbx_context *context, const struct lbx_command *command)
 {
 	struct lbx_tensors *tensors;
 	struct lbx_table *table;
+	char names[128] = "";
 
-	if ((command->needs & LBX_NEEDS_RUNTIME) && !lbx_context_table(context, &table))
+	if (lbx_context_table(context, &table))
+		return true;
+	if (!context->target || lbx_target_waits(context->target) || !lbx_context_tensors(context, &tensors))
+		return false;
+	for (int i = 0; i < context->n_sets; i++)
+		snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? ", " : "",
+			 context->sets[i]->provider);
+	lb_fail_within("%s asks the runtime of Lazybones, and the tensors here are of %s", command->name, names);
+	return false;
+}
+
+bool lbx_command_open(struct lbx_context *context, const struct lbx_command *command)
+{
+	struct lbx_tensors *tensors;
+
+	if ((command->needs & LBX_NEEDS_RUNTIME) && !open_runtime(context, command))
 		return false;
 	return !(command->needs & (LBX_NEEDS_TENSORS | LBX_NEEDS_RUNTIME)) || lbx_context_tensors(context, &tensors);
 }

@@ -322,8 +322,7 @@ static bool part_of(const struct lbx_tensor *t, const struct lbx_slice *slice, s
 	return true;
 }
 
-/* Kernels take what the runtime's tensors may be. */
-static bool can_replay(const struct lbx_tensor *t)
+bool lbx_can_replay(const struct lbx_tensor *t)
 {
 	if (t->encoding)
 		return lb_fail("tensor #%llu is %s: a replay takes plain dtypes", (unsigned long long)t->id,
@@ -337,7 +336,7 @@ static bool collect(struct lbx_context *context, const struct lbx_tensor *t, uin
 	if (!lbx_graph_collect(context, t, max_nodes, ret))
 		return false;
 	for (uint32_t i = 0; i < ret->n; i++)
-		if (!can_replay(&ret->nodes[i].tensor)) {
+		if (!lbx_can_replay(&ret->nodes[i].tensor)) {
 			lbx_graph_deinit(ret);
 			return false;
 		}
@@ -357,7 +356,7 @@ bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, const s
 		lbx_describe_state(t, why, sizeof why);
 		return lb_fail("tensor #%llu %s", (unsigned long long)t->id, why);
 	}
-	if (!can_replay(t) || !part_of(t, slice, &part) || !collect(context, t, MAX_NODES, &graph))
+	if (!lbx_can_replay(t) || !part_of(t, slice, &part) || !collect(context, t, MAX_NODES, &graph))
 		return false;
 	ret->n_nodes = graph.n;
 	bool ok;
@@ -411,7 +410,7 @@ bool lbx_replay_steps(struct lbx_context *context, const struct lbx_tensor *t, c
 	struct lbx_plan plan;
 
 	*ret = (struct lbx_steps){ .n = 0 };
-	if (!can_replay(t))
+	if (!lbx_can_replay(t))
 		return false;
 	again.state = LBX_FREED; /* so that its inputs are part of the graph */
 	for (int i = 0; i < t->rank; i++) {

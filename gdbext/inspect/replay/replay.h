@@ -20,6 +20,9 @@ struct lbx_replayed {
 	size_t map_bytes;
 };
 
+/* False, saying why, for what kernels do not take: blocks, and more axes than the runtime's tensors have. */
+bool lbx_can_replay(const struct lbx_tensor *t);
+
 /* The elements that the slice (NULL: all) takes: only what they need is read and computed. Fails
  * with the reason: a slice that does not fit, a record that is damaged, torn or gone, a graph or leaves beyond the
  * limits of context->settings, an error of the operations (which node), a replay that died. */

@@ -275,8 +275,11 @@ static void tell_heading(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_styled(out, t->state == LBX_READY ? LBX_PLAIN : LBX_TITLE, "%s", lbx_state_name(t->state));
 	lbx_printf(out, "\n");
 	field(out, "id");
-	lbx_printf(out, "#%" PRIu64 ", record at ", t->id);
-	lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->address);
+	lbx_printf(out, "#%" PRIu64, t->id);
+	if (t->address) {
+		lbx_printf(out, ", record at ");
+		lbx_styled(out, LBX_ADDRESS, "0x%" PRIx64, t->address);
+	}
 	lbx_printf(out, "\n");
 	field(out, "size");
 	lbx_printf(out, "%lld element%s, %s\n", (long long)t->size, LB_S(t->size), bytes);

@@ -118,20 +118,11 @@ __attribute__((format(printf, 3, 4))) static bool problem(struct quant *q, enum 
 	return lbx_findings_add(&q->problems, lbx_quant_part_names[part], q->p.parts[part].id, 0, "%s", text);
 }
 
-/* Quantised tensors are the runtime's, whose ranks are smaller. */
-static bool check_rank(const struct quant *q)
-{
-	const struct lbx_tensor *w = &q->p.parts[LBX_QUANT_WORDS];
-
-	return w->rank <= LB_MAX_RANK || lb_fail("quant: tensor #%llu has %d axes; packed words have at most %d",
-						 (unsigned long long)w->id, w->rank, LB_MAX_RANK);
-}
-
 static bool check_shape(struct quant *q, enum lbx_quant_part part)
 {
 	const struct lbx_tensor *w = &q->p.parts[LBX_QUANT_WORDS], *t = &q->p.parts[part];
 	char right[LBX_LIST_MAX], is[LBX_LIST_MAX], label[LBX_DESCRIPTION_MAX];
-	int64_t shape[LB_MAX_RANK];
+	int64_t shape[LBX_RANK_MAX];
 
 	memcpy(shape, lbx_shape(w), (size_t)w->rank * sizeof *shape);
 	shape[w->rank - 1] = q->columns / q->p.group;
@@ -295,6 +286,8 @@ static bool print_values(struct lbx_context *context, const struct quant *q, str
 	parts.tensors.ops = &ops;
 	if (q->problems.n)
 		return lb_fail("no values: %s", q->problems.list[0].text);
+	if (!lbx_can_replay(t))
+		return false;
 	t->state = LBX_LAZY;
 	t->op = "dequantize";
 	t->op_class = LB_CLASS_QUANT;
@@ -339,7 +332,7 @@ static int64_t parts_bytes(const struct quant *q)
 	return bytes;
 }
 
-static void values_shape(const struct quant *q, int64_t shape[LB_MAX_RANK])
+static void values_shape(const struct quant *q, int64_t shape[LBX_RANK_MAX])
 {
 	const struct lbx_tensor *w = &q->p.parts[LBX_QUANT_WORDS];
 
@@ -409,7 +402,7 @@ static void tell_scales(struct lbx_out *out, const struct quant *q)
 static void tell_values(struct lbx_out *out, const struct quant *q)
 {
 	int rank = q->p.parts[LBX_QUANT_WORDS].rank;
-	int64_t values[LB_MAX_RANK], bytes = parts_bytes(q);
+	int64_t values[LBX_RANK_MAX], bytes = parts_bytes(q);
 	double n = 1;
 
 	if (!q->columns) {
@@ -502,8 +495,7 @@ static bool run_quant(struct lbx_context *context, const struct lbx_args *args)
 	struct quant q = { .columns = 0 };
 
 	if (!lbx_print_options(context, args, &options) || !lbx_select(context, args->v[0], &s) ||
-	    !lbx_quant_find(context, &s.tensor, &q.p) || !parse(context, args, &q.p) || !check_rank(&q) ||
-	    !complete(&q))
+	    !lbx_quant_find(context, &s.tensor, &q.p) || !parse(context, args, &q.p) || !complete(&q))
 		return false;
 	bool ok = check(&q);
 	if (ok && (s.slice.n || lbx_args_option(args, "values"))) {

@@ -10,6 +10,8 @@ enum { MAX_THREADS = 64, MAX_STREAMS = 64 };
 
 struct counts {
 	uint64_t by_state[LBX_STATES], named, watched, bad;
+	uint64_t buffers;
+	int64_t bytes; /* of the buffers */
 };
 
 /* What runs, or could. */
@@ -252,9 +254,21 @@ static void tell_set(struct lbx_out *out, const struct lbx_tensors *set, const s
 		sign = ",";
 	}
 	lbx_end(out);
-	lbx_tell(out, "; %pF named\n", LBX_INT("named", c->named));
+	lbx_tell(out, "; %pF named; %pF of %pF\n", LBX_INT("named", c->named),
+		 LBX_COUNT("buffers", c->buffers, "buffer"), LBX_SIZE("nbytes", c->bytes));
 	LBX_KEY(out, "unreadable", json_integer((json_int_t)c->bad));
 	lbx_end(out);
+}
+
+/* The runtime counts its own. */
+static void count_buffers(struct lbx_tensors *tensors, struct counts *ret)
+{
+	struct lbx_buffer b;
+	uint64_t slot = 0;
+
+	for (; lbx_tensors_next_buffer(tensors, &slot, &b); ret->buffers++)
+		if (!lb_sum_of(ret->bytes, b.capacity ? b.capacity : b.nbytes, &ret->bytes))
+			ret->bytes = INT64_MAX;
 }
 
 /* The tensors of providers that are not the runtime. */
@@ -269,6 +283,7 @@ static bool tell_others(struct lbx_context *context)
 			continue;
 		if (!count(context, set, &c))
 			return false;
+		count_buffers(set, &c);
 		tell_set(context->out, set, &c);
 	}
 	lbx_end(context->out);
