@@ -136,7 +136,7 @@ static int answer(void *job)
 	if (!done)
 		explain_limit(&r->limits);
 	lbx_abandon(out);
-	bool wrong = !done && lbx_is_misuse();
+	bool wrong = !done && lb_error_cause() == LB_MISUSED;
 	lbx_stacks_destroy(context.stacks);
 	lbx_context_close(&context);
 	lbx_target_destroy(context.target);

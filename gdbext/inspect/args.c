@@ -15,25 +15,6 @@ enum {
 	OPTIONS_MAX = sizeof((struct lbx_command *)0)->options / sizeof(struct lbx_option)
 };
 
-static bool misused;
-
-/* The first error is the one that is kept. */
-void lbx_note_misuse(void)
-{
-	if (lb_ok())
-		misused = true;
-}
-
-bool lbx_is_misuse(void)
-{
-	return misused && !lb_ok();
-}
-
-void lbx_forget_misuse(void)
-{
-	misused = false;
-}
-
 /* Of whose options an error speaks: a row that has none itself stands among those of another. */
 static const struct lbx_command *speaker(const struct lbx_args *args)
 {

@@ -47,11 +47,6 @@ bool lbx_args_whole(const struct lbx_args *args, const char *what, const char *t
 		    int64_t *ret);
 
 /* As lb_fail(), where no program could make the line right: an unknown word, a value that is none. */
-#define lbx_misuse(...) (lbx_note_misuse(), lb_fail(__VA_ARGS__))
-void lbx_note_misuse(void);
-/* Whether the error that is kept is one of these. */
-bool lbx_is_misuse(void);
-/* For when the next line begins. */
-void lbx_forget_misuse(void);
+#define lbx_misuse(...) lb_fail_because(LB_MISUSED, __VA_ARGS__)
 
 #endif

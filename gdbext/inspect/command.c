@@ -46,7 +46,6 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	const struct lbx_command *command = args->command;
 
-	lbx_forget_misuse();
 	if (lbx_args_option(args, "json"))
 		context->out->json = true;
 	if (!lbx_command_open(context, command))

@@ -22,7 +22,7 @@ enum { LB_ERROR_MAX = 1024 };
 	})
 void lb_fail_with(const char *format, ...) __attribute__((format(printf, 1, 2), cold));
 /* Where callers decide by what a failure was, that is said beside its text, which is for people. */
-enum lb_cause { LB_OTHER_CAUSE, LB_INTERRUPTED, LB_TOO_LARGE };
+enum lb_cause { LB_OTHER_CAUSE, LB_INTERRUPTED, LB_TOO_LARGE, LB_MISUSED };
 #define lb_fail_because(cause, ...) \
 	({ \
 		lb_fail_because_with(cause, __VA_ARGS__); \

@@ -495,6 +495,12 @@ static void causes(void **state)
 	lb_fail_because(LB_INTERRUPTED, "interrupted");
 	assert_int_equal(lb_error_cause(), LB_OTHER_CAUSE);
 	lb_clear_error();
+	lb_fail_because(LB_MISUSED, "no option '%s'", "x");
+	assert_int_equal(lb_error_cause(), LB_MISUSED);
+	lb_clear_error(); /* whoever recovers: what fails next is no misuse */
+	lb_fail("gone");
+	assert_int_equal(lb_error_cause(), LB_OTHER_CAUSE);
+	lb_clear_error();
 	lb_fail_because(LB_TOO_LARGE, "more than %d", 5);
 	lb_fail_within("a graph");
 	lb_fail("another");

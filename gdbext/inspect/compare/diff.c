@@ -56,14 +56,17 @@ static void values(const struct diff *d, int64_t i, char a[LBX_NUMBER_MAX], char
 		lbx_number_scalar(element, d->b.array.dtype, b);
 }
 
-static const char *verdict(const struct diff *d)
+enum verdict { CORRECT, DOUBTFUL, BROKEN };
+static const char *const verdicts[] = { "correct", "look at it", "broken" };
+
+static enum verdict verdict(const struct diff *d)
 {
 	if (d->c.nan_in_one)
-		return "broken";
+		return BROKEN;
 	/* within rtol and atol an error may be large only where the numbers are */
 	if (d->c.max < d->tolerance.level || (!d->level_given && d->c.far == 0))
-		return "correct";
-	return d->c.max > d->broken ? "broken" : "look at it";
+		return CORRECT;
+	return d->c.max > d->broken ? BROKEN : DOUBTFUL;
 }
 
 /* ---- text ---- */
@@ -296,7 +299,7 @@ static void key_counts(struct lbx_out *out, const struct diff *d)
 	SET("nan_in_one", json_integer(c->nan_in_one));
 	SET("nan_in_both", json_integer(c->nan_in_both));
 	SET("equal", json_boolean(c->different == 0));
-	SET("verdict", json_string(verdict(d)));
+	SET("verdict", json_string(verdicts[verdict(d)]));
 	SET("allclose", json_pack("{s:b,s:I,s:f,s:f,s:o}", "close", c->far == 0, "beyond", (json_int_t)c->far, "rtol",
 				  c->tolerance.rtol, "atol", c->tolerance.atol, "first", json_place(d, c->first_far)));
 	SET("first", json_place(d, c->first));
@@ -321,7 +324,7 @@ static void tell_verdict(struct lbx_out *out, const struct diff *d)
 		lbx_printf(out, "within rounding: a replay may add in another order than the program\n");
 	}
 	field(out, "verdict");
-	lbx_styled(out, strcmp(verdict(d), "correct") ? LBX_WARNING : LBX_PLAIN, "%s\n", verdict(d));
+	lbx_styled(out, verdict(d) == CORRECT ? LBX_PLAIN : LBX_WARNING, "%s\n", verdicts[verdict(d)]);
 }
 
 static void tell(struct lbx_out *out, const struct diff *d)
