@@ -41,11 +41,21 @@ void lbx_kept_close(struct lbx_kept *kept)
 	*kept = (struct lbx_kept){ .n = 0 };
 }
 
+/* When it is, for the sets that are found from here on. False: this is not known yet. */
+static bool date_kept(struct lbx_context *context)
+{
+	struct lbx_kept *kept = context->kept;
+
+	if (!kept)
+		return true;
+	kept->is_dated = lbx_target_moment(context->target, &kept->moment);
+	return kept->is_dated || !lbx_target_waits(context->target);
+}
+
 /* Drops those that are good no longer. False: it is not known yet which. */
 static bool check_kept(struct lbx_context *context)
 {
 	struct lbx_kept *kept = context->kept;
-	uint64_t now;
 	int n = 0;
 
 	if (!kept || kept->n == 0)
@@ -54,12 +64,19 @@ static bool check_kept(struct lbx_context *context)
 		lbx_kept_close(kept);
 		return true;
 	}
-	bool stood = lbx_target_moment(context->target, &now) && kept->is_dated && kept->moment == now;
+	struct lbx_kept before = *kept;
+	if (!date_kept(context)) {
+		*kept = before;
+		return false;
+	}
+	bool stood = before.is_dated && kept->is_dated && before.moment == kept->moment;
 	bool valid[LBX_SETS_MAX];
 	for (int i = 0; i < kept->n; i++)
 		valid[i] = stood || lbx_tensors_valid(kept->sets[i].tensors);
-	if (!stood && lbx_target_waits(context->target))
+	if (!stood && lbx_target_waits(context->target)) {
+		*kept = before;
 		return false;
+	}
 	for (int i = 0; i < kept->n; i++) {
 		if (valid[i])
 			kept->sets[n++] = kept->sets[i];
@@ -80,20 +97,6 @@ static bool take_kept(struct lbx_kept *kept, const struct lbx_provider *provider
 		return true;
 	}
 	return false;
-}
-
-/* When the sets were found that will be kept. False: this is not known yet. */
-static bool date_kept(struct lbx_context *context)
-{
-	struct lbx_kept *kept = context->kept;
-	bool any = false;
-
-	for (int i = 0; i < context->n_sets; i++)
-		any |= context->set_providers[i]->is_costly;
-	if (!kept || !any)
-		return true;
-	kept->is_dated = lbx_target_moment(context->target, &kept->moment);
-	return kept->is_dated || !lbx_target_waits(context->target);
 }
 
 /* Instead of closing them. */
@@ -122,12 +125,16 @@ static bool open_sets(struct lbx_context *context)
 	for (; provider->name && context->n_sets < LBX_SETS_MAX; provider++) {
 		struct lbx_tensors **set = &context->sets[context->n_sets];
 		context->set_providers[context->n_sets] = provider;
-		if (take_kept(context->kept, provider, set) || provider->open(context, set))
+		bool kept = take_kept(context->kept, provider, set);
+		/* first, lest it be found out for nothing */
+		if (!kept && provider->is_costly && !date_kept(context))
+			return false;
+		if (kept || provider->open(context, set))
 			context->n_sets++;
 		else if (lbx_target_waits(context->target))
 			return false;
 	}
-	return date_kept(context);
+	return true;
 }
 
 /* What the providers have; that of one which cannot be read does not keep the others' from being seen. */
@@ -138,6 +145,7 @@ static bool find_sets(struct lbx_context *context)
 	if (!check_kept(context))
 		return false;
 	if (!open_sets(context)) {
+		keep_costly(context);
 		close_sets(context);
 		return false;
 	}

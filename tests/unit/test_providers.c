@@ -613,8 +613,15 @@ static void a_costly_set_is_kept(void **state)
 	s->context.kept = &kept;
 	assert_int_equal(opened_for_three(s), 3);
 	assert_int_equal(made_closed, made_opened);
-	/* the program stands still: one for all looks */
+	/* the program stands still: one for all looks, none before it is known that it does */
 	providers[0].is_costly = true;
+	at.waits = true;
+	int before = made_opened;
+	session_says(s, "list", "");
+	assert_true(s->failed);
+	session_forget(s);
+	at.waits = false;
+	assert_int_equal(made_opened, before);
 	assert_int_equal(opened_for_three(s), 1);
 	assert_int_equal(opened_for_three(s), 0);
 	assert_int_equal(made_closed, made_opened - 1);
