@@ -120,35 +120,6 @@ static void label(const struct lbx_parameters *p, size_t begin, size_t end, int 
 	snprintf(ret, size, low == high ? "%llu" : "%llu…%llu", low, high);
 }
 
-typedef void row_fn(void *context, int indent, const char *label, const struct sum *sum);
-
-/* One row for each value of component `level`; below it, `depth` times, those of the next that
- * differ. */
-static void walk_tree(const struct lbx_parameters *p, size_t begin, size_t end, int level, int indent, int depth,
-		      row_fn *fn, void *context)
-{
-	char text[LINE];
-
-	for (size_t i = begin, next; i < end; i = next) {
-		int inner = level + 1;
-		for (next = i + 1; next < end && same(p, i, next, level);)
-			next++;
-		struct sum sum = add_up(p, i, next);
-		size_t used;
-		label(p, i, next, level, text, sizeof text);
-		/* what is the same for all is part of the label */
-		while (component(p->list[i].key, inner) && same(p, i, next - 1, inner) &&
-		       (used = strlen(text)) < LINE / 2) {
-			snprintf(text + used, sizeof text - used, ".");
-			label(p, i, next, inner++, text + used + 1, sizeof text - used - 1);
-		}
-		fn(context, indent, text, &sum);
-		/* the keys of a group may end together: then names differ by numbers alone */
-		if (depth > 1 && !same(p, i, next - 1, inner))
-			walk_tree(p, i, next, inner, indent + 1, depth - 1, fn, context);
-	}
-}
-
 /* ---- the answer ---- */
 
 static const char *count_text(int64_t n, char ret[32])
@@ -168,9 +139,8 @@ struct rows {
 	int64_t limit, n, left_out; /* of the text; limit 0: none */
 };
 
-static void tell_row(void *context, int indent, const char *text, const struct sum *s)
+static void tell_row(struct rows *r, int indent, const char *text, const struct sum *s)
 {
-	struct rows *r = context;
 	char bytes[32], count[32];
 
 	LBX_KEY(r->out, NULL,
@@ -190,6 +160,33 @@ static void tell_row(void *context, int indent, const char *text, const struct s
 	lbx_printf(r->out, "\n");
 }
 
+/* One row for each value of component `level`; below it, `depth` times, those of the next that
+ * differ. */
+static void tell_tree(const struct lbx_parameters *p, size_t begin, size_t end, int level, int indent, int depth,
+		      struct rows *rows)
+{
+	char text[LINE];
+
+	for (size_t i = begin, next; i < end; i = next) {
+		int inner = level + 1;
+		for (next = i + 1; next < end && same(p, i, next, level);)
+			next++;
+		struct sum sum = add_up(p, i, next);
+		size_t used;
+		label(p, i, next, level, text, sizeof text);
+		/* what is the same for all is part of the label */
+		while (component(p->list[i].key, inner) && same(p, i, next - 1, inner) &&
+		       (used = strlen(text)) < LINE / 2) {
+			snprintf(text + used, sizeof text - used, ".");
+			label(p, i, next, inner++, text + used + 1, sizeof text - used - 1);
+		}
+		tell_row(rows, indent, text, &sum);
+		/* the keys of a group may end together: then names differ by numbers alone */
+		if (depth > 1 && !same(p, i, next - 1, inner))
+			tell_tree(p, i, next, inner, indent + 1, depth - 1, rows);
+	}
+}
+
 /* A dtype, or how words are packed. */
 static void kind_of(const struct lbx_parameter *x, char *ret, size_t size)
 {
@@ -200,7 +197,7 @@ static void kind_of(const struct lbx_parameter *x, char *ret, size_t size)
 			 x->overhead ? " (scales, biases)" : "");
 }
 
-static void walk_kinds(const struct lbx_parameters *p, row_fn *fn, void *context)
+static void tell_kinds(const struct lbx_parameters *p, struct rows *rows)
 {
 	struct {
 		char name[64];
@@ -225,7 +222,7 @@ static void walk_kinds(const struct lbx_parameters *p, row_fn *fn, void *context
 		kinds[k].sum.bytes = lbx_capped_sum(kinds[k].sum.bytes, p->list[i].bytes);
 	}
 	for (int k = 0; k < n; k++)
-		fn(context, 0, kinds[k].name, &kinds[k].sum);
+		tell_row(rows, 0, kinds[k].name, &kinds[k].sum);
 }
 
 static void tell_estimates(struct lbx_out *out, const struct lbx_parameters *p)
@@ -261,14 +258,14 @@ static void tell(struct lbx_out *out, const struct lbx_parameters *p, int64_t de
 		lbx_printf(out, "not counted again: %" PRIu64 " tied to these, or views of them\n", p->tied);
 	lbx_styled(out, LBX_TITLE, "by name\n");
 	lbx_begin_list(out, "names");
-	walk_tree(p, 0, p->n, 0, 0, (int)depth, tell_row, &rows);
+	tell_tree(p, 0, p->n, 0, 0, (int)depth, &rows);
 	lbx_end(out);
 	if (rows.left_out)
 		lbx_printf(out, "  … and %lld more (--limit 0 shows all)\n", (long long)rows.left_out);
 	rows.limit = 0;
 	lbx_styled(out, LBX_TITLE, "by dtype\n");
 	lbx_begin_list(out, "dtypes");
-	walk_kinds(p, tell_row, &rows);
+	tell_kinds(p, &rows);
 	lbx_end(out);
 	tell_estimates(out, p);
 	lbx_end(out);
