@@ -8,6 +8,7 @@
 
 uint64_t lb_grid_iq1[2048], lb_grid_iq2_xxs[256], lb_grid_iq2_xs[512], lb_grid_iq2_s[1024];
 uint32_t lb_grid_iq3_xxs[256], lb_grid_iq3_s[512];
+uint8_t lb_even_signs[128];
 
 static uint64_t spread(unsigned code, int elements, int bits, const uint8_t *levels)
 {
@@ -32,6 +33,8 @@ static void fill(void)
 	SPREAD(lb_grid_iq2_s, codes_IQ2_S, 8, 2, two)
 	SPREAD(lb_grid_iq3_xxs, codes_IQ3_XXS, 4, 3, three)
 	SPREAD(lb_grid_iq3_s, codes_IQ3_S, 4, 3, odd)
+	for (unsigned i = 0; i < sizeof lb_even_signs; i++)
+		lb_even_signs[i] = (uint8_t)(i | (unsigned)__builtin_parity(i) << 7);
 }
 
 void lb_grids(void)

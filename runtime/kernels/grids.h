@@ -9,6 +9,8 @@ extern uint64_t lb_grid_iq1[2048]; /* int8 */
 extern uint64_t lb_grid_iq2_xxs[256], lb_grid_iq2_xs[512], lb_grid_iq2_s[1024];
 extern uint32_t lb_grid_iq3_xxs[256], lb_grid_iq3_s[512];
 
+extern uint8_t lb_even_signs[128]; /* seven bits, and an eighth that makes the number of ones even */
+
 void lb_grids(void);
 
 #endif

@@ -19,16 +19,32 @@
  *	MXFP4  u8 e | 16 bytes                     e2m1 * 2^(e - 127)
  *	NVFP4  4 e4m3 without sign | 32 bytes      e2m1 * d, a d for each 16
  *
- * Where 16 bytes hold 32 nibbles, the low ones are elements 0 … 15. A NaN is a NaN; which one is not said. */
+ * Where 16 bytes hold 32 nibbles, the low ones are elements 0 … 15. A NaN is a NaN; which one is not said.
+ *
+ * Eight elements at a time are taken out of their bytes, in lanes of 32 bits. */
 #include "kernels/codes.h"
 #include "kernels/grids.h"
 #include "kernels/simd/tiles.h"
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#ifndef __clang__ /* all that takes or gives vectors is inlined: no call depends on how they are passed */
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
 
 #define INLINE static inline __attribute__((always_inline))
 typedef const uint8_t *restrict bytes;
 typedef float *restrict floats;
 
-enum { K = 256, SUB = 32 };
+enum { K = 256, LANES = 8 };
+typedef uint8_t eight_bytes __attribute__((vector_size(LANES)));
+typedef int32_t ints __attribute__((vector_size(LANES * 4)));
+typedef float reals __attribute__((vector_size(LANES * 4)));
+
+static const ints bit_of_lane = { 1, 2, 4, 8, 16, 32, 64, 128 };
+
+#define FOR_LANES(i, n) for (int i = 0; i < (n); i += LANES)
 
 INLINE float f32_at(bytes b)
 {
@@ -44,9 +60,69 @@ INLINE uint32_t u32_at(bytes b)
 	return u;
 }
 
+INLINE uint64_t u64_at(bytes b)
+{
+	uint64_t u;
+	memcpy(&u, b, sizeof u);
+	return u;
+}
+
 INLINE unsigned u16_at(bytes b)
 {
 	return (unsigned)(b[0] | b[1] << 8);
+}
+
+/* The bytes of a word, lowest first; and likewise, with their signs. */
+INLINE ints spread(uint64_t word)
+{
+#ifdef __AVX2__
+	return (ints)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)word));
+#else
+	eight_bytes b;
+	memcpy(&b, &word, sizeof b);
+	return __builtin_convertvector(b, ints);
+#endif
+}
+
+INLINE ints spread_signed(uint64_t word)
+{
+#ifdef __AVX2__
+	return (ints)_mm256_cvtepi8_epi32(_mm_cvtsi64_si128((int64_t)word));
+#else
+	return (spread(word) ^ 128) - 128;
+#endif
+}
+
+INLINE ints load(bytes b)
+{
+	return spread(u64_at(b));
+}
+
+INLINE reals real(ints x)
+{
+	return __builtin_convertvector(x, reals);
+}
+
+INLINE void store(floats to, reals x)
+{
+	memcpy(to, &x, sizeof x);
+}
+
+/* In each lane all bits, where the word has the lane's bit. */
+INLINE ints where(unsigned bits)
+{
+	return (((ints){ 0 } + (int32_t)bits) & bit_of_lane) != 0;
+}
+
+/* x, negative where the word has the lane's bit */
+INLINE reals with_signs(reals x, unsigned bits)
+{
+#ifdef __AVX512VL__
+	__m256i y = (__m256i)x;
+	return (reals)_mm256_mask_xor_epi32(y, (__mmask8)bits, y, _mm256_set1_epi32(INT32_MIN));
+#else
+	return (reals)((ints)x ^ (where(bits) & INT32_MIN));
+#endif
 }
 
 /* A decoder: `to`, of n blocks at b, of so many elements and bytes. */
@@ -59,229 +135,269 @@ INLINE unsigned u16_at(bytes b)
 	} \
 	INLINE void name##_block(bytes b, floats to)
 
-/* ---- 32 elements, and those without groups ---- */
+/* ---- one scale for all ---- */
 
 DECODER(q4_0, 32, 18)
 {
 	float d = lb_f16_at(b);
-	b += 2;
-	for (int i = 0; i < 16; i++) {
-		to[i] = (float)((b[i] & 15) - 8) * d;
-		to[i + 16] = (float)((b[i] >> 4) - 8) * d;
+	FOR_LANES(i, 16)
+	{
+		ints q = load(b + 2 + i);
+		store(to + i, real((q & 15) - 8) * d);
+		store(to + 16 + i, real((q >> 4) - 8) * d);
 	}
 }
 
 DECODER(q4_1, 32, 20)
 {
 	float d = lb_f16_at(b), m = lb_f16_at(b + 2);
-	b += 4;
-	for (int i = 0; i < 16; i++) {
-		to[i] = (float)(b[i] & 15) * d + m;
-		to[i + 16] = (float)(b[i] >> 4) * d + m;
+	FOR_LANES(i, 16)
+	{
+		ints q = load(b + 4 + i);
+		store(to + i, real(q & 15) * d + m);
+		store(to + 16 + i, real(q >> 4) * d + m);
 	}
-}
-
-/* The fifth bits, each in its own word. */
-INLINE void fifth_bits(uint32_t bits, int32_t *restrict to)
-{
-	for (int i = 0; i < 32; i++)
-		to[i] = bits & 1u << i ? 16 : 0;
 }
 
 DECODER(q5_0, 32, 22)
 {
 	float d = lb_f16_at(b);
-	int32_t high[32];
-	fifth_bits(u32_at(b + 2), high);
-	b += 6;
-	for (int i = 0; i < 16; i++) {
-		to[i] = (float)(((b[i] & 15) | high[i]) - 16) * d;
-		to[i + 16] = (float)(((b[i] >> 4) | high[i + 16]) - 16) * d;
+	FOR_LANES(i, 16)
+	{
+		ints q = load(b + 6 + i), low = where(b[2 + i / 8]) & 16, high = where(b[4 + i / 8]) & 16;
+		store(to + i, real(((q & 15) | low) - 16) * d);
+		store(to + 16 + i, real(((q >> 4) | high) - 16) * d);
 	}
 }
 
 DECODER(q5_1, 32, 24)
 {
 	float d = lb_f16_at(b), m = lb_f16_at(b + 2);
-	int32_t high[32];
-	fifth_bits(u32_at(b + 4), high);
-	b += 8;
-	for (int i = 0; i < 16; i++) {
-		to[i] = (float)((b[i] & 15) | high[i]) * d + m;
-		to[i + 16] = (float)((b[i] >> 4) | high[i + 16]) * d + m;
+	FOR_LANES(i, 16)
+	{
+		ints q = load(b + 8 + i), low = where(b[4 + i / 8]) & 16, high = where(b[6 + i / 8]) & 16;
+		store(to + i, real((q & 15) | low) * d + m);
+		store(to + 16 + i, real((q >> 4) | high) * d + m);
 	}
+}
+
+INLINE void signed_bytes(bytes b, int n, float d, floats to)
+{
+	FOR_LANES(i, n) store(to + i, real(spread_signed(u64_at(b + i))) * d);
 }
 
 DECODER(q8_0, 32, 34)
 {
-	float d = lb_f16_at(b);
-	b += 2;
-	for (int i = 0; i < 32; i++)
-		to[i] = (float)(int8_t)b[i] * d;
+	signed_bytes(b + 2, 32, lb_f16_at(b), to);
 }
 
 DECODER(q8_1, 32, 36)
 {
-	float d = lb_f16_at(b);
-	b += 4;
-	for (int i = 0; i < 32; i++)
-		to[i] = (float)(int8_t)b[i] * d;
+	signed_bytes(b + 4, 32, lb_f16_at(b), to);
 }
 
 DECODER(q8_k, K, 292)
 {
-	float d = f32_at(b);
-	b += 4;
-	for (int i = 0; i < K; i++)
-		to[i] = d * (float)(int8_t)b[i];
+	signed_bytes(b + 4, K, f32_at(b), to);
 }
 
 DECODER(q1_0, 128, 18)
 {
-	float d = lb_f16_at(b);
-	for (int k = 0; k < 128; k += 32) {
-		uint32_t bits = u32_at(b + 2 + k / 8);
-		for (int i = 0; i < 32; i++)
-			to[k + i] = bits & 1u << i ? d : -d;
-	}
+	reals minus_d = (reals){ 0 } - lb_f16_at(b);
+	FOR_LANES(i, 128) store(to + i, with_signs(minus_d, b[2 + i / 8]));
 }
 
 DECODER(q2_0, 64, 18)
 {
+	static const ints places = { 0, 2, 4, 6, 8, 10, 12, 14 };
 	float d = lb_f16_at(b);
-	for (int k = 0; k < 64; k += 16) {
-		uint32_t q = u32_at(b + 2 + k / 4);
-		for (int i = 0; i < 16; i++)
-			to[k + i] = (float)((int)(q >> 2 * i & 3) - 1) * d;
+	FOR_LANES(i, 64)
+	{
+		ints q = ((ints){ 0 } + (int32_t)u16_at(b + 2 + i / 4)) >> places & 3;
+		store(to + i, real(q - 1) * d);
+	}
+}
+
+/* n bytes of five ternary digits each: the first digits of all, then the second … */
+INLINE void ternary(bytes b, int n, float d, floats to)
+{
+	FOR_LANES(i, n)
+	{
+		ints rest = load(b + i);
+		for (int k = 0; k < 5; k++) {
+			ints next = rest + rest + rest;
+			store(to + k * n + i, real((next >> 8) - 1) * d);
+			rest = next & 255;
+		}
 	}
 }
 
 DECODER(tq1_0, K, 54)
 {
-	static const uint8_t power[5] = { 1, 3, 9, 27, 81 };
 	float d = lb_f16_at(b + 52);
-	/* the digits of 32 bytes in turn, then those of 16, then four of 4 */
-	for (int at = 0, width = 32; at < 52; at += width, width = at < 48 ? 16 : 4)
-		for (int k = 0; k < (width == 4 ? 4 : 5); k++)
-			for (int i = 0; i < width; i++)
-				*to++ = (float)(((uint8_t)(b[at + i] * power[k]) * 3 >> 8) - 1) * d;
+	ternary(b, 32, d, to);
+	ternary(b + 32, 16, d, to + 160);
+	for (int i = 0; i < 4; i++) /* and four bytes of four */
+		for (int k = 0, rest = b[48 + i]; k < 4; k++, rest = rest * 3 & 255)
+			to[240 + k * 4 + i] = (float)((rest * 3 >> 8) - 1) * d;
 }
 
 DECODER(tq2_0, K, 66)
 {
 	float d = lb_f16_at(b + 64);
-	for (int half = 0; half < 64; half += 32)
-		for (int k = 0; k < 8; k += 2)
-			for (int i = 0; i < 32; i++)
-				*to++ = (float)((b[half + i] >> k & 3) - 1) * d;
+	for (int half = 0; half < 2; half++, b += 32, to += 128)
+		FOR_LANES(i, 32)
+		{
+			ints q = load(b + i);
+			for (int k = 0; k < 4; k++)
+				store(to + k * 32 + i, real((q >> 2 * k & 3) - 1) * d);
+		}
 }
 
-/* ---- 256 elements in groups ---- */
+/* ---- a scale for each 16 or 32 ---- */
 
 DECODER(q2_k, K, 84)
 {
-	bytes scales = b, q = b + 16;
-	float d = lb_f16_at(b + 80), m = lb_f16_at(b + 82);
-	for (int k = 0; k < 16; k++, to += 16) {
-		/* two groups to a shift, four shifts to 32 bytes */
-		float step = d * (float)(scales[k] & 15), least = m * (float)(scales[k] >> 4);
-		bytes from = q + k / 8 * 32 + k % 2 * 16;
-		int shift = k / 2 % 4 * 2;
-		for (int i = 0; i < 16; i++)
-			to[i] = step * (float)(from[i] >> shift & 3) - least;
+	float d = lb_f16_at(b + 80), m = lb_f16_at(b + 82), step[16], least[16];
+	FOR_LANES(k, 16)
+	{
+		store(step + k, real(load(b + k) & 15) * d);
+		store(least + k, real(load(b + k) >> 4) * m);
 	}
+	b += 16;
+	for (int half = 0; half < 2; half++, b += 32, to += 128)
+		FOR_LANES(i, 32)
+		{
+			ints q = load(b + i);
+			for (int k = 0; k < 4; k++) {
+				int group = half * 8 + k * 2 + i / 16;
+				store(to + k * 32 + i, real(q >> 2 * k & 3) * step[group] - least[group]);
+			}
+		}
 }
 
-/* The k-th of sixteen scales: four bits, then two. */
-INLINE int q3_scale(bytes packed, int k)
+/* Sixteen scales: of each four bits in the first eight bytes, and two in the other four. */
+INLINE void q3_steps(bytes packed, float d, floats step)
 {
-	int low = k < 8 ? packed[k] & 15 : packed[k - 8] >> 4;
-	return (low | (packed[8 + k % 4] >> k / 4 * 2 & 3) << 4) - 32;
+	static const ints places = { 0, 0, 0, 0, 2, 2, 2, 2 };
+	ints low = load(packed), high = spread(u32_at(packed + 8) * 0x100000001u) >> places;
+	store(step, real(((low & 15) | (high << 4 & 48)) - 32) * d);
+	store(step + 8, real(((low >> 4) | (high & 48)) - 32) * d);
 }
 
 DECODER(q3_k, K, 110)
 {
-	bytes high = b, q = b + 32;
-	float d = lb_f16_at(b + 108);
-	for (int k = 0; k < 16; k++, to += 16) {
-		float step = d * (float)q3_scale(b + 96, k);
-		bytes from = q + k / 8 * 32 + k % 2 * 16, third = high + k % 2 * 16;
-		int shift = k / 2 % 4 * 2, bit = k / 2;
-		for (int i = 0; i < 16; i++)
-			to[i] = step * (float)((from[i] >> shift & 3) + (third[i] >> bit & 1) * 4 - 4);
+	float step[16];
+	q3_steps(b + 96, lb_f16_at(b + 108), step);
+	for (int half = 0; half < 2; half++, to += 128)
+		FOR_LANES(i, 32)
+		{
+			ints q = load(b + 32 + half * 32 + i), third = load(b + i) >> half * 4;
+			for (int k = 0; k < 4; k++) {
+				ints x = (q >> 2 * k & 3) + (third << 2 >> k & 4) - 4;
+				store(to + k * 32 + i, real(x) * step[half * 8 + k * 2 + i / 16]);
+			}
+		}
+}
+
+/* The steps and least values of Q4_K and Q5_K. */
+INLINE void steps_of(bytes b, float *restrict step, float *restrict least)
+{
+	float d = lb_f16_at(b), m = lb_f16_at(b + 2);
+	for (int k = 0; k < 8; k++) {
+		uint8_t scale, min;
+		lb_q4_k_scale_and_min(b + 4, k, &scale, &min);
+		step[k] = d * (float)scale;
+		least[k] = m * (float)min;
 	}
 }
 
 DECODER(q4_k, K, 144)
 {
-	float d = lb_f16_at(b), m = lb_f16_at(b + 2);
-	for (int k = 0; k < 8; k++, to += SUB) {
-		uint8_t scale, min;
-		lb_q4_k_scale_and_min(b + 4, k, &scale, &min);
-		float step = d * (float)scale, least = m * (float)min;
-		bytes q = b + 16 + k / 2 * 32;
-		int shift = k % 2 * 4;
-		for (int i = 0; i < SUB; i++)
-			to[i] = step * (float)(q[i] >> shift & 15) - least;
-	}
+	float step[8], least[8];
+	steps_of(b, step, least);
+	b += 16;
+	for (int k = 0; k < 8; k += 2, b += 32, to += 64)
+		FOR_LANES(i, 32)
+		{
+			ints q = load(b + i);
+			store(to + i, real(q & 15) * step[k] - least[k]);
+			store(to + 32 + i, real(q >> 4) * step[k + 1] - least[k + 1]);
+		}
 }
 
 DECODER(q5_k, K, 176)
 {
-	float d = lb_f16_at(b), m = lb_f16_at(b + 2);
-	bytes high = b + 16;
-	for (int k = 0; k < 8; k++, to += SUB) {
-		uint8_t scale, min;
-		lb_q4_k_scale_and_min(b + 4, k, &scale, &min);
-		float step = d * (float)scale, least = m * (float)min;
-		bytes q = b + 48 + k / 2 * 32;
-		int shift = k % 2 * 4;
-		for (int i = 0; i < SUB; i++)
-			to[i] = step * (float)((q[i] >> shift & 15) + (high[i] >> k & 1) * 16) - least;
-	}
+	float step[8], least[8];
+	steps_of(b, step, least);
+	for (int k = 0; k < 8; k += 2, to += 64)
+		FOR_LANES(i, 32)
+		{
+			ints q = load(b + 48 + k * 16 + i), high = load(b + 16 + i) >> k;
+			store(to + i, real((q & 15) | (high << 4 & 16)) * step[k] - least[k]);
+			store(to + 32 + i, real((q >> 4) | (high << 3 & 16)) * step[k + 1] - least[k + 1]);
+		}
 }
 
 DECODER(q6_k, K, 210)
 {
-	float d = lb_f16_at(b + 208);
-	for (int k = 0; k < 16; k++, to += 16) {
-		/* half of the block, and within it a quarter: two low nibbles, then two high ones */
-		int half = k / 8, quarter = k / 2 % 4;
-		float step = d * (float)(int8_t)b[192 + k];
-		bytes low = b + half * 64 + quarter % 2 * 32 + k % 2 * 16, high = b + 128 + half * 32 + k % 2 * 16;
-		int shift = quarter / 2 * 4;
-		for (int i = 0; i < 16; i++)
-			to[i] = step * (float)(((low[i] >> shift & 15) | (high[i] >> quarter * 2 & 3) << 4) - 32);
-	}
+	float step[16];
+	signed_bytes(b + 192, 16, lb_f16_at(b + 208), step);
+	for (int half = 0; half < 2; half++, to += 128)
+		FOR_LANES(i, 32)
+		{
+			const float *s = step + half * 8 + i / 16;
+			ints a = load(b + half * 64 + i), c = load(b + half * 64 + 32 + i);
+			ints high = load(b + 128 + half * 32 + i);
+			store(to + i, real(((a & 15) | (high << 4 & 48)) - 32) * s[0]);
+			store(to + 32 + i, real(((c & 15) | (high << 2 & 48)) - 32) * s[2]);
+			store(to + 64 + i, real(((a >> 4) | (high & 48)) - 32) * s[4]);
+			store(to + 96 + i, real(((c >> 4) | (high >> 2 & 48)) - 32) * s[6]);
+		}
 }
 
 /* ---- values that are looked up ---- */
-
-/* The values of 16 bytes' nibbles, times d. */
-INLINE void looked_up(const int8_t *table, bytes q, float d, floats low, floats high)
-{
-	for (int i = 0; i < 16; i++) {
-		low[i] = d * (float)table[q[i] & 15];
-		high[i] = d * (float)table[q[i] >> 4];
-	}
-}
 
 static const int8_t iq4[16] = { -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113 };
 /* doubled; ggml has no negative zero */
 static const int8_t e2m1[16] = { 0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12 };
 
+/* The values of eight bytes' nibbles, times d. */
+INLINE void look_up(const int8_t *table, bytes q, float d, floats low, floats high)
+{
+#ifdef __AVX2__
+	__m128i values = _mm_loadu_si128((const void *)table), nibble = _mm_set1_epi8(15);
+	__m128i x = _mm_loadl_epi64((const void *)q);
+	__m128i l = _mm_shuffle_epi8(values, _mm_and_si128(x, nibble));
+	__m128i h = _mm_shuffle_epi8(values, _mm_and_si128(_mm_srli_epi16(x, 4), nibble));
+	store(low, real((ints)_mm256_cvtepi8_epi32(l)) * d);
+	store(high, real((ints)_mm256_cvtepi8_epi32(h)) * d);
+#else
+	for (int i = 0; i < 8; i++) {
+		low[i] = d * (float)table[q[i] & 15];
+		high[i] = d * (float)table[q[i] >> 4];
+	}
+#endif
+}
+
+INLINE void look_up_all(const int8_t *table, bytes q, float d, floats to)
+{
+	look_up(table, q, d, to, to + 16);
+	look_up(table, q + 8, d, to + 8, to + 24);
+}
+
 DECODER(iq4_nl, 32, 18)
 {
-	looked_up(iq4, b + 2, lb_f16_at(b), to, to + 16);
+	look_up_all(iq4, b + 2, lb_f16_at(b), to);
 }
 
 DECODER(iq4_xs, K, 136)
 {
 	float d = lb_f16_at(b);
 	unsigned high = u16_at(b + 2);
-	for (int k = 0; k < 8; k++, to += SUB) {
+	for (int k = 0; k < 8; k++, to += 32) {
 		int scale = (b[4 + k / 2] >> k % 2 * 4 & 15) | (int)(high >> 2 * k & 3) << 4;
-		looked_up(iq4, b + 8 + k * 16, d * (float)(scale - 32), to, to + 16);
+		look_up_all(iq4, b + 8 + k * 16, d * (float)(scale - 32), to);
 	}
 }
 
@@ -289,7 +405,7 @@ DECODER(mxfp4, 32, 17)
 {
 	/* half of 2^(e - 127), for the doubled values */
 	float d = lb_bits_to_float(b[0] < 2 ? 0x00200000u << b[0] : (uint32_t)(b[0] - 1) << 23);
-	looked_up(e2m1, b + 1, d, to, to + 16);
+	look_up_all(e2m1, b + 1, d, to);
 }
 
 DECODER(nvfp4, 64, 36)
@@ -297,12 +413,7 @@ DECODER(nvfp4, 64, 36)
 	for (int k = 0; k < 4; k++, to += 16) {
 		/* e4m3 by its place in a float, half of it; its sign is not looked at, and 0x7f is 0 */
 		uint32_t code = b[k] == 0x7f ? 0 : b[k] & 0x7f;
-		float d = lb_bits_to_float(code << 20) * 0x1p119f;
-		bytes q = b + 4 + k * 8;
-		for (int i = 0; i < 8; i++) {
-			to[i] = d * (float)e2m1[q[i] & 15];
-			to[i + 8] = d * (float)e2m1[q[i] >> 4];
-		}
+		look_up(e2m1, b + 4 + k * 8, lb_bits_to_float(code << 20) * 0x1p119f, to, to + 8);
 	}
 }
 
@@ -311,17 +422,13 @@ DECODER(nvfp4, 64, 36)
 /* Eight magnitudes times d, negative where the signs have a bit. */
 INLINE void signed_group(uint64_t group, unsigned signs, float d, floats to)
 {
-	for (int i = 0; i < 8; i++) {
-		float x = d * (float)(uint8_t)(group >> 8 * i);
-		to[i] = signs & 1u << i ? -x : x;
-	}
+	store(to, with_signs(real(spread(group)) * d, signs));
 }
 
 /* Seven signs; the eighth makes their number even. */
 INLINE unsigned eight_signs(uint32_t seven)
 {
-	seven &= 127;
-	return seven | (unsigned)__builtin_parity(seven) << 7;
+	return lb_even_signs[seven & 127];
 }
 
 DECODER(iq2_xxs, K, 66)
@@ -336,31 +443,34 @@ DECODER(iq2_xxs, K, 66)
 	}
 }
 
-/* The scale of group i of each four, two to a byte. */
-INLINE float iq2_step(float d, int packed, int i)
+/* A scale of four bits, of two groups. */
+INLINE float iq2_step(float d, int scale)
 {
-	return d * (0.5f + (float)(packed >> i / 2 * 4 & 15)) * 0.25f;
+	return d * (0.5f + (float)(scale & 15)) * 0.25f;
 }
 
 DECODER(iq2_xs, K, 74)
 {
 	float d = lb_f16_at(b);
-	for (int k = 0; k < 8; k++)
-		for (int i = 0; i < 4; i++, to += 8) {
-			unsigned q = u16_at(b + 2 + k * 8 + i * 2);
-			signed_group(lb_grid_iq2_xs[q & 511], eight_signs(q >> 9), iq2_step(d, b[66 + k], i), to);
+	for (int k = 0; k < 16; k++) {
+		float step = iq2_step(d, b[66 + k / 2] >> k % 2 * 4);
+		for (int i = 0; i < 2; i++, to += 8) {
+			unsigned q = u16_at(b + 2 + k * 4 + i * 2);
+			signed_group(lb_grid_iq2_xs[q & 511], eight_signs(q >> 9), step, to);
 		}
+	}
 }
 
 DECODER(iq2_s, K, 82)
 {
 	float d = lb_f16_at(b);
 	bytes q = b + 2, signs = b + 34;
-	for (int k = 0; k < 8; k++)
-		for (int i = 0; i < 4; i++, to += 8) {
-			unsigned at = q[k * 4 + i] | (b[66 + k] << (8 - 2 * i) & 0x300);
-			signed_group(lb_grid_iq2_s[at], signs[k * 4 + i], iq2_step(d, b[74 + k], i), to);
-		}
+	for (int k = 0; k < 16; k++) {
+		float step = iq2_step(d, b[74 + k / 2] >> k % 2 * 4);
+		unsigned high = (unsigned)b[66 + k / 2] << 8 >> k % 2 * 4;
+		for (int i = 0; i < 2; i++, to += 8)
+			signed_group(lb_grid_iq2_s[q[k * 2 + i] | (high >> 2 * i & 0x300)], signs[k * 2 + i], step, to);
+	}
 }
 
 DECODER(iq3_xxs, K, 98)
@@ -394,11 +504,9 @@ DECODER(iq3_s, K, 110)
 }
 
 /* -1, 0 and 1, moved by an eighth. */
-INLINE void moved_group(uint64_t group, bool down, float d, floats to)
+INLINE void moved_group(uint64_t group, unsigned down, float d, floats to)
 {
-	float by = down ? -0.125f : 0.125f;
-	for (int i = 0; i < 8; i++)
-		to[i] = d * ((float)(int8_t)(group >> 8 * i) + by);
+	store(to, (real(spread_signed(group)) + lb_bits_to_float(0x3e000000u | down << 31)) * d);
 }
 
 DECODER(iq1_s, K, 50)
@@ -406,9 +514,9 @@ DECODER(iq1_s, K, 50)
 	float d = lb_f16_at(b);
 	for (int k = 0; k < 8; k++) {
 		unsigned high = u16_at(b + 34 + k * 2);
-		float step = d * (float)(2 * (high >> 12 & 7) + 1);
+		float step = d * (float)(int)(2 * (high >> 12 & 7) + 1);
 		for (int i = 0; i < 4; i++, to += 8)
-			moved_group(lb_grid_iq1[b[2 + k * 4 + i] | (high >> 3 * i & 7) << 8], high & 0x8000, step, to);
+			moved_group(lb_grid_iq1[b[2 + k * 4 + i] | (high >> 3 * i & 7) << 8], high >> 15, step, to);
 	}
 }
 
@@ -419,13 +527,12 @@ DECODER(iq1_m, K, 56)
 	unsigned bits = u16_at(scales) >> 12 | (u16_at(scales + 2) >> 8 & 0xf0) | (u16_at(scales + 4) >> 4 & 0xf00) |
 			(u16_at(scales + 6) & 0xf000);
 	float d = lb_f16_to_float((uint16_t)bits);
-	for (int k = 0; k < 8; k++)
-		for (int i = 0; i < 4; i++, to += 8) {
-			unsigned high = b[32 + k * 2 + i / 2] >> i % 2 * 4;
-			unsigned scale = u16_at(scales + k / 2 * 2) >> (k % 2 * 6 + i / 2 * 3) & 7;
-			moved_group(lb_grid_iq1[b[k * 4 + i] | (high & 7) << 8], high & 8, d * (float)(2 * scale + 1),
-				    to);
-		}
+	for (int k = 0; k < 16; k++, to += 16) { /* two groups with a scale */
+		unsigned high = b[32 + k], scale = u16_at(scales + k / 4 * 2) >> k % 4 * 3 & 7;
+		float step = d * (float)(int)(2 * scale + 1);
+		moved_group(lb_grid_iq1[b[k * 2] | (high & 7) << 8], high >> 3 & 1, step, to);
+		moved_group(lb_grid_iq1[b[k * 2 + 1] | (high >> 4 & 7) << 8], high >> 7, step, to + 8);
+	}
 }
 
 lb_block_fn *LB_ISA_NAME(lb_tile_blocks)(enum lb_encoding encoding)
