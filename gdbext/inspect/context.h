@@ -6,10 +6,9 @@
 #include <stdint.h>
 
 #include "inspect/answer.h"
+#include "inspect/providers.h"
 #include "table/table.h"
 #include "target/stacks.h"
-
-enum { LBX_SETS_MAX = 8 };
 
 /* What the user can set (`tensor set NAME VALUE`). */
 struct lbx_settings {
@@ -22,27 +21,6 @@ struct lbx_settings {
 
 struct lbx_memory_marks;
 struct lbx_context;
-struct lbx_provider;
-
-/* What a front end that lives on keeps of a program from one command to the next: sets of tensors that are costly to
- * find. All 0 at first.
- *
- * A kept set is used again when the program has stood still since it was found (lbx_target_moment), or when the set's
- * `valid` says that it is good all the same. Otherwise, and where this is not known and there is no `valid`, the
- * provider opens a new one. What a set remembers should be where its tensors are, not what they hold: the user may
- * write into a program that stands still. */
-struct lbx_kept {
-	struct lbx_target *target; /* whose they are */
-	bool is_dated;
-	uint64_t moment; /* when they were found */
-	int n;
-	struct lbx_kept_set {
-		const struct lbx_provider *provider;
-		struct lbx_tensors *tensors;
-	} sets[LBX_SETS_MAX];
-};
-/* Closes them. */
-void lbx_kept_close(struct lbx_kept *kept);
 
 struct lbx_symbol_space; /* inspect/symbols/symbol_names.h */
 
@@ -91,16 +69,5 @@ bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret);
 bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret);
 /* Forgets what these have found, but for what is kept. */
 void lbx_context_close(struct lbx_context *context);
-
-/* Where tensors come from. */
-struct lbx_provider {
-	const char *name;
-	/* Fails where the program has none of its tensors, or none that can be read, saying so. The context
-	 * closes what it gives. */
-	bool (*open)(struct lbx_context *context, struct lbx_tensors **ret);
-	bool is_costly; /* to open, as where memory is searched: what it gives is kept (struct lbx_kept) */
-};
-/* Ended by one without a name. */
-extern const struct lbx_provider lbx_providers[];
 
 #endif

@@ -1,0 +1,44 @@
+/* Where tensors come from, and what is kept of them between two commands. */
+#ifndef LBX_PROVIDERS_H
+#define LBX_PROVIDERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lbx_context; /* inspect/context.h */
+struct lbx_target;
+struct lbx_tensors;
+
+struct lbx_provider {
+	const char *name;
+	/* Fails where the program has none of its tensors, or none that can be read, saying so. The context
+	 * closes what it gives. */
+	bool (*open)(struct lbx_context *context, struct lbx_tensors **ret);
+	bool is_costly; /* to open, as where memory is searched: what it gives is kept (struct lbx_kept) */
+};
+/* Ended by one without a name. */
+extern const struct lbx_provider lbx_providers[];
+
+enum { LBX_SETS_MAX = 8 };
+
+/* What a front end that lives on keeps of a program from one command to the next: sets of tensors that are costly to
+ * find. All 0 at first.
+ *
+ * A kept set is used again when the program has stood still since it was found (lbx_target_moment), or when the set's
+ * `valid` says that it is good all the same. Otherwise, and where this is not known and there is no `valid`, the
+ * provider opens a new one. What a set remembers should be where its tensors are, not what they hold: the user may
+ * write into a program that stands still. */
+struct lbx_kept {
+	struct lbx_target *target; /* whose they are */
+	bool is_dated;
+	uint64_t moment; /* when they were found */
+	int n;
+	struct lbx_kept_set {
+		const struct lbx_provider *provider;
+		struct lbx_tensors *tensors;
+	} sets[LBX_SETS_MAX];
+};
+/* Closes them. */
+void lbx_kept_close(struct lbx_kept *kept);
+
+#endif

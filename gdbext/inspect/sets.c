@@ -1,0 +1,158 @@
+/* The sets of tensors that a context sees: one of each provider that has any, and all as one. Those that are costly to
+ * find are kept between commands (struct lbx_kept). */
+#include "base/error.h"
+#include "inspect/context.h"
+#include "tensors/axes.h"
+
+static void close_sets(struct lbx_context *context)
+{
+	for (int i = 0; i < context->n_sets; i++)
+		lbx_tensors_close(context->sets[i]);
+	context->n_sets = 0;
+}
+
+void lbx_kept_close(struct lbx_kept *kept)
+{
+	for (int i = 0; i < kept->n; i++)
+		lbx_tensors_close(kept->sets[i].tensors);
+	*kept = (struct lbx_kept){ .n = 0 };
+}
+
+/* When it is, for the sets that are found from here on. False: this is not known yet. */
+static bool date_kept(struct lbx_context *context)
+{
+	struct lbx_kept *kept = context->kept;
+
+	if (!kept)
+		return true;
+	kept->is_dated = lbx_target_moment(context->target, &kept->moment);
+	return kept->is_dated || !lbx_target_waits(context->target);
+}
+
+/* Drops those that are good no longer. False: it is not known yet which. */
+static bool check_kept(struct lbx_context *context)
+{
+	struct lbx_kept *kept = context->kept;
+	int n = 0;
+
+	if (!kept || kept->n == 0)
+		return true;
+	if (kept->target != context->target) {
+		lbx_kept_close(kept);
+		return true;
+	}
+	struct lbx_kept before = *kept;
+	if (!date_kept(context)) {
+		*kept = before;
+		return false;
+	}
+	bool stood = before.is_dated && kept->is_dated && before.moment == kept->moment;
+	bool valid[LBX_SETS_MAX];
+	for (int i = 0; i < kept->n; i++)
+		valid[i] = stood || lbx_tensors_valid(kept->sets[i].tensors);
+	if (!stood && lbx_target_waits(context->target)) {
+		*kept = before;
+		return false;
+	}
+	for (int i = 0; i < kept->n; i++) {
+		if (valid[i])
+			kept->sets[n++] = kept->sets[i];
+		else
+			lbx_tensors_close(kept->sets[i].tensors);
+	}
+	kept->n = n;
+	return true;
+}
+
+static bool take_kept(struct lbx_kept *kept, const struct lbx_provider *provider, struct lbx_tensors **ret)
+{
+	for (int i = 0; kept && i < kept->n; i++) {
+		if (kept->sets[i].provider != provider)
+			continue;
+		*ret = kept->sets[i].tensors;
+		kept->sets[i] = kept->sets[--kept->n];
+		return true;
+	}
+	return false;
+}
+
+/* Instead of closing them. */
+static void keep_costly(struct lbx_context *context)
+{
+	struct lbx_kept *kept = context->kept;
+	int n = 0;
+
+	for (int i = 0; kept && i < context->n_sets; i++) {
+		const struct lbx_provider *provider = context->set_providers[i];
+		if (provider->is_costly && kept->n < LBX_SETS_MAX) {
+			kept->target = context->target;
+			kept->sets[kept->n++] = (struct lbx_kept_set){ provider, context->sets[i] };
+		} else {
+			context->sets[n++] = context->sets[i];
+		}
+	}
+	context->n_sets = kept ? n : context->n_sets;
+}
+
+/* False: it has to be waited for. */
+static bool open_sets(struct lbx_context *context)
+{
+	const struct lbx_provider *provider = context->providers ? context->providers : lbx_providers;
+
+	for (; provider->name && context->n_sets < LBX_SETS_MAX; provider++) {
+		struct lbx_tensors **set = &context->sets[context->n_sets];
+		context->set_providers[context->n_sets] = provider;
+		bool kept = take_kept(context->kept, provider, set);
+		/* first, lest it be found out for nothing */
+		if (!kept && provider->is_costly && !date_kept(context))
+			return false;
+		if (kept || provider->open(context, set))
+			context->n_sets++;
+		else if (lbx_target_waits(context->target))
+			return false;
+	}
+	return true;
+}
+
+/* What the providers have; that of one which cannot be read does not keep the others' from being seen. */
+static bool find_sets(struct lbx_context *context)
+{
+	bool clean = lb_ok();
+
+	if (!check_kept(context))
+		return false;
+	if (!open_sets(context)) {
+		keep_costly(context);
+		close_sets(context);
+		return false;
+	}
+	if (context->n_sets && clean)
+		lb_clear_error();
+	for (int i = 0; i < context->n_sets; i++)
+		context->sets[i]->is_one_of_several = context->n_sets > 1;
+	return context->n_sets > 0;
+}
+
+bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret)
+{
+	if (!lbx_context_program(context))
+		return false;
+	if (!context->tensors && (context->n_sets || find_sets(context)))
+		context->tensors =
+		    context->n_sets == 1 ? context->sets[0] : lbx_tensors_union(context->sets, context->n_sets);
+	*ret = context->tensors;
+	return context->tensors != NULL;
+}
+
+void lbx_context_close(struct lbx_context *context)
+{
+	if (context->n_sets > 1)
+		lbx_tensors_close(context->tensors);
+	keep_costly(context);
+	close_sets(context);
+	lbx_table_destroy(context->table);
+	lbx_axes_destroy(context->axes);
+	context->axes = NULL;
+	context->tensors = NULL;
+	context->table = NULL;
+}
