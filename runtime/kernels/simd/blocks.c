@@ -29,9 +29,8 @@
 #include <immintrin.h>
 #endif
 
-#ifndef __clang__ /* all that takes or gives vectors is inlined: no call depends on how they are passed */
+/* what takes or gives vectors is inlined: no call depends on how they are passed */
 #pragma GCC diagnostic ignored "-Wpsabi"
-#endif
 
 #define INLINE static inline __attribute__((always_inline))
 typedef const uint8_t *restrict bytes;
