@@ -18,7 +18,7 @@
 #include "inspect/measure/isa.h"
 #include "inspect/measure/widen.h"
 
-enum { BLOCK = 4096, VECTOR = 8 };
+enum { BLOCK = 4096, LANES = 16 };
 
 struct extremes {
 	int64_t key_min, key_max; /* ordered bits, of what is not NaN */
@@ -29,14 +29,22 @@ struct moments {
 	double s, q; /* sums of x - k and of its square */
 };
 
-typedef double doubles __attribute__((vector_size(VECTOR * sizeof(double))));
-typedef float floats __attribute__((vector_size(VECTOR * sizeof(float))));
+typedef double doubles_4 __attribute__((vector_size(4 * sizeof(double))));
+typedef double doubles_8 __attribute__((vector_size(8 * sizeof(double))));
+typedef float floats_4 __attribute__((vector_size(4 * sizeof(float))));
+typedef float floats_8 __attribute__((vector_size(8 * sizeof(float))));
 
-/* a macro: vectors as arguments have no stable calling convention */
-#define ADD_UP(v) (((v)[0] + (v)[1]) + ((v)[2] + (v)[3]) + (((v)[4] + (v)[5]) + ((v)[6] + (v)[7])))
+INLINE double add_up(const double *lanes)
+{
+	double two[8];
 
-/* What differs between float and double: the bits' type, and how a vector is loaded. */
-#define KERNELS(T, value_t, bits_t, loaded_t, INF_BITS) \
+	for (int i = 0; i < 8; i++)
+		two[i] = lanes[i] + lanes[i + 8];
+	return ((two[0] + two[1]) + (two[2] + two[3])) + ((two[4] + two[5]) + (two[6] + two[7]));
+}
+
+/* What differs between float and double: the bits' type. */
+#define KERNELS(T, value_t, bits_t, INF_BITS) \
 	INLINE void extremes_##T(const value_t *x, int n, struct extremes *ret) \
 	{ \
 		const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
@@ -92,25 +100,33 @@ typedef float floats __attribute__((vector_size(VECTOR * sizeof(float))));
 			count += (bits_t)(a >= first) & (bits_t)(a < end); \
 		} \
 		return count; \
-	} \
-	INLINE struct moments moments_##T(const value_t *x, int n, double k) { \
-		doubles s0 = { 0 }, s1 = { 0 }, q0 = { 0 }, q1 = { 0 }, ks = k - s0; \
+	}
+KERNELS(f32, float, int32_t, 0x7f800000)
+KERNELS(f64, double, int64_t, 0x7ff0000000000000)
+
+/* Sums of x - k in sixteen lanes, of vectors of `width` doubles: of the registers' width, since wider ones live in
+ * memory. The lanes are added up in one order, whatever the width. */
+#define MOMENTS(name, value_t, loaded_t, doubles, width) \
+	INLINE struct moments name(const value_t *x, int n, double k) \
+	{ \
+		doubles s[LANES / width], q[LANES / width], ks = k - (doubles){ 0 }; \
+		double sums[LANES], squares[LANES]; \
 		int i = 0; \
-		for (; i + 2 * VECTOR <= n; i += 2 * VECTOR) { \
-			loaded_t a, b; \
+		memset(s, 0, sizeof s); \
+		memset(q, 0, sizeof q); \
+		for (; i + LANES <= n; i += LANES) { \
 			__builtin_prefetch(x + BLOCK + i); /* the next block: beyond a page nothing looks ahead */ \
-			memcpy(&a, x + i, sizeof a); \
-			memcpy(&b, x + i + VECTOR, sizeof b); \
-			doubles d0 = __builtin_convertvector(a, doubles) - ks; \
-			doubles d1 = __builtin_convertvector(b, doubles) - ks; \
-			s0 += d0; \
-			s1 += d1; \
-			q0 += d0 * d0; \
-			q1 += d1 * d1; \
+			for (int v = 0; v < LANES / width; v++) { \
+				loaded_t a; \
+				memcpy(&a, x + i + v * width, sizeof a); \
+				doubles d = __builtin_convertvector(a, doubles) - ks; \
+				s[v] += d; \
+				q[v] += d * d; \
+			} \
 		} \
-		s0 += s1; \
-		q0 += q1; \
-		struct moments m = { ADD_UP(s0), ADD_UP(q0) }; \
+		memcpy(sums, s, sizeof s); \
+		memcpy(squares, q, sizeof q); \
+		struct moments m = { add_up(sums), add_up(squares) }; \
 		for (; i < n; i++) { \
 			double d = (double)x[i] - k; \
 			m.s += d; \
@@ -118,8 +134,10 @@ typedef float floats __attribute__((vector_size(VECTOR * sizeof(float))));
 		} \
 		return m; \
 	}
-KERNELS(f32, float, int32_t, floats, 0x7f800000)
-KERNELS(f64, double, int64_t, doubles, 0x7ff0000000000000)
+MOMENTS(moments_f32_4, float, floats_4, doubles_4, 4)
+MOMENTS(moments_f64_4, double, doubles_4, doubles_4, 4)
+MOMENTS(moments_f32_8, float, floats_8, doubles_8, 8)
+MOMENTS(moments_f64_8, double, doubles_8, doubles_8, 8)
 
 INLINE void magnitudes(const float *from, int n, float *to)
 {
@@ -142,7 +160,7 @@ struct kernels {
 	void (*magnitudes)(const float *, int, float *);
 };
 
-#define LEVEL(isa, attribute) \
+#define LEVEL(isa, attribute, width) \
 	attribute static void extremes_f32_##isa(const float *x, int n, struct extremes *ret) \
 	{ \
 		extremes_f32(x, n, ret); \
@@ -171,11 +189,11 @@ struct kernels {
 	} \
 	attribute static struct moments moments_f32_##isa(const float *x, int n, double k) \
 	{ \
-		return moments_f32(x, n, k); \
+		return moments_f32_##width(x, n, k); \
 	} \
 	attribute static struct moments moments_f64_##isa(const double *x, int n, double k) \
 	{ \
-		return moments_f64(x, n, k); \
+		return moments_f64_##width(x, n, k); \
 	} \
 	attribute static void magnitudes_##isa(const float *x, int n, float *to) \
 	{ \
@@ -185,10 +203,10 @@ struct kernels {
 		extremes_f32_##isa, extremes_f64_##isa, mask_f32_##isa,    mask_f64_##isa,   between_f32_##isa, \
 		between_f64_##isa,  moments_f32_##isa,  moments_f64_##isa, magnitudes_##isa, \
 	};
-LEVEL(base, )
+LEVEL(base, , 4)
 #ifdef __x86_64__
-LEVEL(v3, LBX_ISA_V3)
-LEVEL(v4, LBX_ISA_V4)
+LEVEL(v3, LBX_ISA_V3, 4)
+LEVEL(v4, LBX_ISA_V4, 8)
 #endif
 
 void lbx_summary_init(struct lbx_summary *s, enum lb_dtype dtype)
