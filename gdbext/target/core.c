@@ -281,14 +281,25 @@ static bool lacks_headers(struct core *core)
 	return core->files != NULL;
 }
 
+static bool core_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n)
+{
+	const struct core *core = core_of(target);
+
+	if (!core->auxv)
+		return false;
+	*ret = lbx_auxv(core->auxv, core->auxv_size, AT_PHDR);
+	*ret_n = lbx_auxv(core->auxv, core->auxv_size, AT_PHNUM);
+	return true;
+}
+
 /* By the loader's list, or where that is gone, by what was mapped. */
 static bool core_find_root(struct lbx_target *target, uint64_t *ret)
 {
 	struct core *core = core_of(target);
 	struct lbx_module m;
+	uint64_t headers, n;
 
-	if (core->auxv && lbx_find_root_by_note(target, lbx_auxv(core->auxv, core->auxv_size, AT_PHDR),
-						lbx_auxv(core->auxv, core->auxv_size, AT_PHNUM), ret))
+	if (core_headers(target, &headers, &n) && lbx_find_root_by_note(target, headers, n, ret))
 		return true;
 	char why[LB_ERROR_MAX] = "";
 	snprintf(why, sizeof why, "%s", lb_error_message());
@@ -374,6 +385,7 @@ static const struct lbx_target_ops core_ops = {
 	.read = core_read,
 	.map = core_map,
 	.find_root = core_find_root,
+	.headers = core_headers,
 	.source_line = core_source_line,
 	.range = core_range,
 	.module = core_module,

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/mix.h"
 #include "target/auxv.h"
@@ -70,23 +71,30 @@ static struct lbx_target *process_direct(struct lbx_target *target)
 	return target;
 }
 
-static bool process_find_root(struct lbx_target *target, uint64_t *ret)
+static bool process_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n)
 {
-	struct process *p = process_of(target);
 	char path[64], vector[MAX_AUXV];
 
-	snprintf(path, sizeof path, "/proc/%d/auxv", (int)p->pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof path, "/proc/%d/auxv", (int)process_of(target)->pid);
+	lb_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, vector, sizeof vector);
-	if (fd >= 0)
-		close(fd);
 	if (n < 0)
-		return lb_fail("cannot read %s: %s%s", path, strerror(errno),
+		return false;
+	*ret = lbx_auxv(vector, (size_t)n, AT_PHDR);
+	*ret_n = lbx_auxv(vector, (size_t)n, AT_PHNUM);
+	return true;
+}
+
+static bool process_find_root(struct lbx_target *target, uint64_t *ret)
+{
+	uint64_t headers, n;
+
+	if (!process_headers(target, &headers, &n))
+		return lb_fail("cannot read /proc/%d/auxv: %s%s", (int)process_of(target)->pid, strerror(errno),
 			       errno == EACCES || errno == EPERM
 				   ? " (another user's process, or a protected one: root may look into it)"
 				   : "");
-	return lbx_find_root_by_note(target, lbx_auxv(vector, (size_t)n, AT_PHDR),
-				     lbx_auxv(vector, (size_t)n, AT_PHNUM), ret);
+	return lbx_find_root_by_note(target, headers, n, ret);
 }
 
 static bool process_source_line(struct lbx_target *target, uint64_t pc, struct lbx_source_line *ret)
@@ -195,6 +203,7 @@ static const struct lbx_target_ops process_ops = {
 	.read = process_read,
 	.direct = process_direct,
 	.find_root = process_find_root,
+	.headers = process_headers,
 	.source_line = process_source_line,
 	.range = process_range,
 	.pid = process_pid,

@@ -203,6 +203,11 @@ bool lbx_target_read_ahead(struct lbx_target *target, uint64_t address, uint64_t
 	return !target->ops->read_ahead || target->ops->read_ahead(target, address, n);
 }
 
+bool lbx_target_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n)
+{
+	return target->ops->headers && target->ops->headers(target, ret, ret_n);
+}
+
 bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size)
 {
 	return target->ops->notice && target->ops->notice(target, ret, size);

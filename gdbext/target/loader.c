@@ -1,0 +1,305 @@
+/* The main program's headers give its load bias and dynamic section; DT_DEBUG there leads to the loader's list of modules
+ * (struct r_debug, struct link_map), each with its dynamic section. A module's ELF header is not in that list: it is
+ * searched for backwards, page by page, from the dynamic section, starting at the module's load address, where it
+ * nearly always is. */
+#include "target/loader.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "lazybones.h"
+
+enum {
+	MAX_PHDRS = 256,
+	MAX_MODULES = 4096,
+	MAX_DYNAMIC = 4096,
+	PAGE = 4096,
+	MAX_PAGES_BACK = 1 << 14,
+	MAX_CHAIN = 4096
+};
+
+bool lbx_loader_peek(struct lbx_loader *loader, uint64_t address, void *to, size_t n, const char *what)
+{
+	if (lbx_target_try_read(loader->target, address, to, n))
+		return true;
+	if (!loader->unread) {
+		loader->unread = what;
+		loader->unread_at = address;
+	}
+	return false;
+}
+
+static const char headers_of[] = "the headers of a module";
+
+bool lbx_loader_header(struct lbx_loader *loader, const struct lbx_loaded *m, uint64_t i, Elf64_Phdr *ret)
+{
+	return i < m->n_headers && i < MAX_PHDRS &&
+	       lbx_loader_peek(loader, m->headers + i * sizeof *ret, ret, sizeof *ret, headers_of);
+}
+
+static void take_segment(struct lbx_loaded *m, const Elf64_Phdr *p)
+{
+	if (m->n_segments == LBX_SEGMENTS_MAX || p->p_memsz == 0 || p->p_memsz > INT64_MAX || p->p_filesz > p->p_memsz)
+		return;
+	m->segments[m->n_segments++] = (struct lbx_segment){ .start = m->bias + p->p_vaddr,
+							     .size = p->p_memsz,
+							     .from_file = p->p_filesz,
+							     .writable = p->p_flags & PF_W,
+							     .executable = p->p_flags & PF_X };
+}
+
+/* What the headers of a module say, of which bias and headers are known. */
+static void take_headers(struct lbx_loader *loader, struct lbx_loaded *m)
+{
+	Elf64_Phdr p;
+
+	for (uint64_t i = 0; lbx_loader_header(loader, m, i, &p); i++) {
+		if (p.p_type == PT_LOAD)
+			take_segment(m, &p);
+		if (p.p_type == PT_DYNAMIC && !m->dynamic)
+			m->dynamic = m->bias + p.p_vaddr;
+	}
+}
+
+void lbx_loader_begin(struct lbx_loader *loader, struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum)
+{
+	struct lbx_loaded *m = &loader->program;
+	Elf64_Phdr p;
+
+	*loader = (struct lbx_loader){ .target = target, .program = { .headers = at_phdr, .n_headers = at_phnum } };
+	for (uint64_t i = 0; lbx_loader_header(loader, m, i, &p); i++) {
+		if (p.p_type == PT_PHDR) {
+			m->bias = at_phdr - p.p_vaddr;
+			break;
+		}
+	}
+	take_headers(loader, m);
+}
+
+bool lbx_loader_open_list(struct lbx_loader *loader)
+{
+	struct {
+		uint64_t version, map;
+	} debug; /* struct r_debug's beginning */
+	Elf64_Dyn d = { .d_tag = DT_NULL };
+
+	for (uint64_t i = 0; loader->program.dynamic && i < MAX_DYNAMIC; i++) {
+		if (!lbx_target_read(loader->target, loader->program.dynamic + i * sizeof d, &d, sizeof d))
+			return false;
+		if (d.d_tag == DT_NULL || d.d_tag == DT_DEBUG)
+			break;
+	}
+	loader->libraries = d.d_tag == DT_DEBUG ? d.d_un.d_ptr : 0;
+	if (loader->libraries && lbx_loader_peek(loader, loader->libraries, &debug, sizeof debug, "the loader's data"))
+		loader->next = debug.map;
+	return true;
+}
+
+static bool is_elf(struct lbx_target *target, uint64_t base, Elf64_Ehdr *header)
+{
+	return lbx_target_try_read(target, base, header, sizeof *header) &&
+	       memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header->e_phentsize == sizeof(Elf64_Phdr);
+}
+
+/* Of the module loaded at `bias`, the address of its headers. */
+static bool find_headers(struct lbx_loader *loader, struct lbx_loaded *m)
+{
+	Elf64_Ehdr header;
+	uint64_t base = m->bias;
+
+	if (base == 0 || !is_elf(loader->target, base, &header)) {
+		base = m->dynamic & ~(uint64_t)(PAGE - 1);
+		int pages = 0;
+		while (!is_elf(loader->target, base, &header)) {
+			if (base < PAGE || pages++ == MAX_PAGES_BACK) {
+				lbx_loader_peek(loader, m->bias ? m->bias : m->dynamic, &header, sizeof header,
+						headers_of);
+				return false;
+			}
+			base -= PAGE;
+		}
+	}
+	m->headers = base + header.e_phoff;
+	m->n_headers = header.e_phnum;
+	return true;
+}
+
+bool lbx_loader_next(struct lbx_loader *loader, struct lbx_loaded *ret)
+{
+	struct {
+		uint64_t addr, name, ld, next, prev;
+	} link;
+
+	while (loader->next && loader->n++ < MAX_MODULES) {
+		if (!lbx_loader_peek(loader, loader->next, &link, sizeof link, "the loader's list of modules"))
+			break;
+		loader->next = link.next;
+		*ret = (struct lbx_loaded){ .bias = link.addr, .dynamic = link.ld, .name = link.name };
+		if (!link.ld || !find_headers(loader, ret))
+			continue;
+		take_headers(loader, ret);
+		return true;
+	}
+	loader->next = 0;
+	return false;
+}
+
+bool lbx_loader_at(struct lbx_loader *loader, uint64_t start, struct lbx_loaded *ret)
+{
+	uint64_t low = UINT64_MAX;
+	Elf64_Ehdr header;
+	Elf64_Phdr p;
+
+	if (!is_elf(loader->target, start, &header))
+		return false;
+	*ret = (struct lbx_loaded){ .headers = start + header.e_phoff, .n_headers = header.e_phnum };
+	for (uint64_t i = 0; lbx_loader_header(loader, ret, i, &p); i++)
+		if (p.p_type == PT_LOAD && (p.p_vaddr & -(uint64_t)PAGE) < low)
+			low = p.p_vaddr & -(uint64_t)PAGE;
+	if (low == UINT64_MAX)
+		return false;
+	ret->bias = start - low;
+	take_headers(loader, ret);
+	return true;
+}
+
+int lbx_loaded_modules(struct lbx_target *target, struct lbx_loaded *ret, int max)
+{
+	struct lbx_loader loader;
+	uint64_t headers, n;
+	bool clean = lb_ok();
+	int found = 0;
+
+	if (max < 1 || !lbx_target_headers(target, &headers, &n))
+		return 0;
+	lbx_loader_begin(&loader, target, headers, n);
+	if (loader.program.n_segments)
+		ret[found++] = loader.program;
+	if (lbx_loader_open_list(&loader)) {
+		while (found < max && lbx_loader_next(&loader, &ret[found]))
+			found += ret[found].headers != loader.program.headers; /* which is in it, too */
+	}
+	if (clean)
+		lb_clear_error();
+	return found;
+}
+
+const struct lbx_segment *lbx_loaded_segment_at(const struct lbx_loaded *m, uint64_t address)
+{
+	for (int i = 0; i < m->n_segments; i++)
+		if (address - m->segments[i].start < m->segments[i].size)
+			return &m->segments[i];
+	return NULL;
+}
+
+/* ---- symbols ---- */
+
+struct symbols {
+	uint64_t table, names, gnu_hash, hash;
+};
+
+/* glibc's loader makes addresses of the offsets in a dynamic section, others do not. */
+static uint64_t place_of(const struct lbx_loaded *m, uint64_t offset)
+{
+	return lbx_loaded_segment_at(m, offset) ? offset : m->bias + offset;
+}
+
+static bool find_symbols(struct lbx_target *target, const struct lbx_loaded *m, struct symbols *ret)
+{
+	Elf64_Dyn d;
+
+	*ret = (struct symbols){ 0 };
+	for (uint64_t i = 0; m->dynamic && i < MAX_DYNAMIC; i++) {
+		if (!lbx_target_try_read(target, m->dynamic + i * sizeof d, &d, sizeof d) || d.d_tag == DT_NULL)
+			break;
+		uint64_t *at = d.d_tag == DT_SYMTAB     ? &ret->table
+			       : d.d_tag == DT_STRTAB   ? &ret->names
+			       : d.d_tag == DT_GNU_HASH ? &ret->gnu_hash
+			       : d.d_tag == DT_HASH     ? &ret->hash
+							: NULL;
+		if (at)
+			*at = place_of(m, d.d_un.d_ptr);
+	}
+	return ret->table && ret->names && (ret->gnu_hash || ret->hash);
+}
+
+static bool is_symbol(struct lbx_target *target, const struct lbx_loaded *m, const struct symbols *s, uint32_t i,
+		      const char *name, uint64_t *ret)
+{
+	char found[256];
+	size_t n = strlen(name) + 1;
+	Elf64_Sym symbol;
+
+	if (n > sizeof found || !lbx_target_try_read(target, s->table + i * sizeof symbol, &symbol, sizeof symbol) ||
+	    symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE ||
+	    (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC && ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT) ||
+	    !lbx_target_try_read(target, s->names + symbol.st_name, found, n) || memcmp(found, name, n) != 0)
+		return false;
+	*ret = m->bias + symbol.st_value;
+	return lbx_loaded_segment_at(m, *ret) != NULL;
+}
+
+static bool find_by_gnu_hash(struct lbx_target *target, const struct lbx_loaded *m, const struct symbols *s,
+			     const char *name, uint64_t *ret)
+{
+	struct {
+		uint32_t n_buckets, first, n_words, shift;
+	} head;
+	uint64_t word;
+	uint32_t hash = 5381, i, entry;
+
+	for (const char *at = name; *at; at++)
+		hash = hash * 33 + (unsigned char)*at;
+	if (!lbx_target_try_read(target, s->gnu_hash, &head, sizeof head) || head.n_buckets == 0 || head.n_words == 0 ||
+	    head.shift > 31)
+		return false;
+	uint64_t words = s->gnu_hash + sizeof head, buckets = words + (uint64_t)head.n_words * sizeof word;
+	uint64_t chains = buckets + (uint64_t)head.n_buckets * sizeof i;
+	if (!lbx_target_try_read(target, words + hash / 64 % head.n_words * sizeof word, &word, sizeof word) ||
+	    !(word >> hash % 64 & word >> (hash >> head.shift) % 64 & 1) ||
+	    !lbx_target_try_read(target, buckets + (uint64_t)(hash % head.n_buckets) * sizeof i, &i, sizeof i) ||
+	    i < head.first)
+		return false;
+	for (int n = 0; n < MAX_CHAIN && i != UINT32_MAX; n++, i++) {
+		if (!lbx_target_try_read(target, chains + (uint64_t)(i - head.first) * sizeof entry, &entry,
+					 sizeof entry))
+			return false;
+		if ((entry | 1) == (hash | 1) && is_symbol(target, m, s, i, name, ret))
+			return true;
+		if (entry & 1)
+			break;
+	}
+	return false;
+}
+
+static bool find_by_hash(struct lbx_target *target, const struct lbx_loaded *m, const struct symbols *s,
+			 const char *name, uint64_t *ret)
+{
+	uint32_t head[2], hash = 0, i;
+
+	for (const char *at = name; *at; at++) {
+		hash = (hash << 4) + (unsigned char)*at;
+		hash = (hash ^ (hash >> 24 & 0xf0)) & 0x0fffffff;
+	}
+	if (!lbx_target_try_read(target, s->hash, head, sizeof head) || head[0] == 0)
+		return false;
+	uint64_t at = s->hash + sizeof head + (uint64_t)(hash % head[0]) * sizeof i;
+	for (int n = 0; n < MAX_CHAIN; n++) {
+		if (!lbx_target_try_read(target, at, &i, sizeof i) || i == 0 || i >= head[1])
+			return false;
+		if (is_symbol(target, m, s, i, name, ret))
+			return true;
+		at = s->hash + sizeof head + ((uint64_t)head[0] + i) * sizeof i;
+	}
+	return false;
+}
+
+bool lbx_loaded_symbol(struct lbx_target *target, const struct lbx_loaded *m, const char *name, uint64_t *ret)
+{
+	struct symbols s;
+
+	if (!find_symbols(target, m, &s))
+		return false;
+	return s.gnu_hash ? find_by_gnu_hash(target, m, &s, name, ret) : find_by_hash(target, m, &s, name, ret);
+}

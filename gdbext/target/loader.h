@@ -1,0 +1,62 @@
+/* The modules that a program has loaded, as its own loader lists them: for any target, of a static program (one module),
+ * stripped or not. Nothing but two numbers of the auxiliary vector is needed, and nothing that is read is trusted:
+ * counts are capped, the list may be a ring, and a module whose headers cannot be read is passed over. */
+#ifndef LBX_LOADER_H
+#define LBX_LOADER_H
+
+#include <elf.h>
+
+#include "target/target.h"
+
+enum { LBX_SEGMENTS_MAX = 16 };
+
+struct lbx_segment {
+	uint64_t start, size;
+	uint64_t from_file; /* bytes at its beginning that the file has; the others were 0 */
+	bool writable, executable;
+};
+
+struct lbx_loaded {
+	uint64_t bias; /* by which it lies beyond the addresses in its file */
+	uint64_t dynamic; /* address of its dynamic section; 0: it has none */
+	uint64_t headers; /* address of its program headers */
+	uint64_t n_headers;
+	uint64_t name; /* address of its path; 0: none is known */
+	int n_segments;
+	struct lbx_segment segments[LBX_SEGMENTS_MAX];
+};
+
+/* A walk over them. */
+struct lbx_loader {
+	struct lbx_target *target;
+	struct lbx_loaded program;
+	uint64_t libraries; /* address of the loader's struct r_debug; 0: there is none, or not yet */
+	uint64_t next; /* the next entry of its list */
+	int n;
+	/* the first memory that could not be read, and what it holds; NULL: all was read */
+	uint64_t unread_at;
+	const char *unread;
+};
+
+/* Begins with the program itself. Where its headers are is as AT_PHDR and AT_PHNUM say. */
+void lbx_loader_begin(struct lbx_loader *loader, struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum);
+/* Finds the loader's list, by the program's dynamic section; fails where that cannot be read. Without one there is
+ * no list, and no error. */
+bool lbx_loader_open_list(struct lbx_loader *loader);
+/* The next module of the list, of which the program is one. False, without error, after the last. */
+bool lbx_loader_next(struct lbx_loader *loader, struct lbx_loaded *ret);
+/* The module whose ELF header is at `start`; false, without error, if there is none. */
+bool lbx_loader_at(struct lbx_loader *loader, uint64_t start, struct lbx_loaded *ret);
+/* Its i-th program header. False after the last, and where it cannot be read. */
+bool lbx_loader_header(struct lbx_loader *loader, const struct lbx_loaded *m, uint64_t i, Elf64_Phdr *ret);
+/* Reads; what cannot be read is noted. */
+bool lbx_loader_peek(struct lbx_loader *loader, uint64_t address, void *to, size_t n, const char *what);
+
+/* All at once: the program first, then its libraries; at most `max`. 0: none could be read. */
+int lbx_loaded_modules(struct lbx_target *target, struct lbx_loaded *ret, int max);
+/* Which of the module's segments holds an address; NULL: none. */
+const struct lbx_segment *lbx_loaded_segment_at(const struct lbx_loaded *m, uint64_t address);
+/* The address of a function or variable that the module exports; false, without error, if it has none of that name. */
+bool lbx_loaded_symbol(struct lbx_target *target, const struct lbx_loaded *m, const char *name, uint64_t *ret);
+
+#endif

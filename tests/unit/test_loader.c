@@ -1,0 +1,203 @@
+/* The modules of this very process are those that its own loader tells of; damaged ones end no walk badly. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "lazybones.h"
+#include "target/loader.h"
+#include "target/process.h"
+
+enum { MAX = 256 };
+
+static struct lbx_loaded modules[MAX];
+
+static int count_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+	int *n = data;
+	bool found = false;
+
+	(void)size;
+	if (strstr(info->dlpi_name, "linux-vdso")) /* which the loader's list may not have */
+		return 0;
+	for (int i = 0; i < *n && !found; i++) {
+		const struct lbx_loaded *m = &modules[i];
+		found = m->bias == info->dlpi_addr && m->n_headers == info->dlpi_phnum;
+		for (int k = 0, segment = 0; found && k < info->dlpi_phnum; k++) {
+			const ElfW(Phdr) *p = &info->dlpi_phdr[k];
+			if (p->p_type != PT_LOAD)
+				continue;
+			assert_true(segment < m->n_segments);
+			assert_int_equal(m->segments[segment].start, info->dlpi_addr + p->p_vaddr);
+			assert_int_equal(m->segments[segment].size, p->p_memsz);
+			assert_int_equal(m->segments[segment].writable, (p->p_flags & PF_W) != 0);
+			segment++;
+		}
+	}
+	if (!found)
+		fail_msg("'%s' at 0x%llx was not found", info->dlpi_name, (unsigned long long)info->dlpi_addr);
+	return 0;
+}
+
+static void finds_the_modules_of_this_process(void **state)
+{
+	struct lbx_target *target;
+	uint64_t at;
+
+	(void)state;
+	assert_true(lbx_process_open(getpid(), &target));
+	int n = lbx_loaded_modules(target, modules, MAX);
+	assert_true(n >= 3); /* this program, libc, the loader */
+	assert_true(lb_ok());
+	dl_iterate_phdr(count_module, &n);
+	int have_puts = 0, have_message = 0;
+	void *puts_here = dlsym(RTLD_NEXT, "puts"), *open_here = dlsym(RTLD_NEXT, "cmocka_set_message_output");
+	for (int i = 0; i < n; i++) {
+		if (lbx_loaded_symbol(target, &modules[i], "puts", &at))
+			have_puts += at == (uintptr_t)puts_here;
+		if (lbx_loaded_symbol(target, &modules[i], "cmocka_set_message_output", &at))
+			have_message += at == (uintptr_t)open_here;
+		assert_false(lbx_loaded_symbol(target, &modules[i], "no_such_function_anywhere", &at));
+	}
+	assert_int_equal(have_puts, 1);
+	assert_int_equal(have_message, open_here ? 1 : 0);
+	assert_int_equal(lbx_loaded_modules(target, modules, 1), 1);
+	lbx_target_destroy(target);
+}
+
+/* ---- made by hand ---- */
+
+enum { AT = 0x10000, SIZE = 0x4000, DYNAMIC = 0x11000, DEBUG = 0x11800, LINK = 0x11900, TABLES = 0x12000 };
+
+static struct {
+	struct lbx_target target;
+	unsigned char bytes[SIZE];
+} made;
+
+static bool read_made(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	(void)target;
+	if (address < AT || n > SIZE || address - AT > SIZE - n)
+		return lb_fail("nothing at 0x%llx", (unsigned long long)address);
+	memcpy(to, made.bytes + (address - AT), n);
+	return true;
+}
+
+static uint64_t n_headers;
+
+static bool headers_made(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n)
+{
+	(void)target;
+	*ret = AT + sizeof(Elf64_Ehdr);
+	*ret_n = n_headers;
+	return true;
+}
+
+static void put(uint64_t address, const void *bytes, size_t n)
+{
+	memcpy(made.bytes + (address - AT), bytes, n);
+}
+
+static int set_up(void **state)
+{
+	static const struct lbx_target_ops ops = { .read = read_made, .headers = headers_made };
+	const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
+				    .e_phoff = sizeof header,
+				    .e_phnum = 3,
+				    .e_phentsize = sizeof(Elf64_Phdr) };
+	const Elf64_Phdr headers[] = {
+		{ .p_type = PT_PHDR, .p_vaddr = sizeof header },
+		{ .p_type = PT_LOAD, .p_memsz = SIZE, .p_filesz = SIZE, .p_flags = PF_R | PF_W },
+		{ .p_type = PT_DYNAMIC, .p_vaddr = DYNAMIC - AT },
+	};
+	/* offsets, as a loader leaves them that is not glibc's */
+	const Elf64_Dyn dynamic[] = {
+		{ .d_tag = DT_DEBUG, .d_un.d_ptr = DEBUG },
+		{ .d_tag = DT_SYMTAB, .d_un.d_ptr = TABLES - AT },
+		{ .d_tag = DT_STRTAB, .d_un.d_ptr = TABLES - AT + 256 },
+		{ .d_tag = DT_HASH, .d_un.d_ptr = TABLES - AT + 512 },
+		{ .d_tag = DT_NULL },
+	};
+	const Elf64_Sym symbols[] = {
+		{ 0 },
+		{ .st_name = 1, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = 1, .st_value = 0x40 },
+		{ .st_name = 5, .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), .st_shndx = SHN_UNDEF },
+	};
+	const uint32_t hash[] = { 1, 3, 2, 0, 0, 1 }; /* one bucket: 2, then 1 */
+	const uint64_t debug[] = { 1, LINK }, link[] = { AT, 0, DYNAMIC, LINK, 0 };
+
+	(void)state;
+	memset(&made, 0, sizeof made);
+	made.target = (struct lbx_target){ .ops = &ops };
+	n_headers = 3;
+	put(AT, &header, sizeof header);
+	put(AT + sizeof header, headers, sizeof headers);
+	put(DYNAMIC, dynamic, sizeof dynamic);
+	put(DEBUG, debug, sizeof debug);
+	put(LINK, link, sizeof link);
+	put(TABLES, symbols, sizeof symbols);
+	put(TABLES + 256, "\0one\0two", 9);
+	put(TABLES + 512, hash, sizeof hash);
+	return 0;
+}
+
+/* The list leads back to its beginning. */
+static void ends_in_a_ring(void **state)
+{
+	uint64_t at;
+
+	(void)state;
+	assert_int_equal(lbx_loaded_modules(&made.target, modules, MAX), 1);
+	assert_int_equal(modules[0].bias, AT);
+	assert_int_equal(modules[0].n_segments, 1);
+	assert_true(lbx_loaded_symbol(&made.target, &modules[0], "one", &at));
+	assert_int_equal(at, AT + 0x40);
+	assert_false(lbx_loaded_symbol(&made.target, &modules[0], "two", &at)); /* it needs that, and has it not */
+	assert_true(lb_ok());
+}
+
+/* Each byte of what the walk reads, by itself, may be anything: it ends, and reads nothing beyond. */
+static void survives_damage(void **state)
+{
+	static const uint64_t parts[][2] = {
+		{ AT, 240 }, { DYNAMIC, 80 }, { DEBUG, 16 }, { LINK, 40 }, { TABLES, 560 }
+	};
+	static const unsigned char values[] = { 0, 1, 0x7f, 0x80, 0xff };
+	uint64_t at;
+
+	for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
+		for (uint64_t i = 0; i < parts[part][1]; i++)
+			for (size_t v = 0; v < sizeof values; v++) {
+				set_up(state);
+				made.bytes[parts[part][0] - AT + i] = values[v];
+				int n = lbx_loaded_modules(&made.target, modules, MAX);
+				assert_in_range(n, 0, 2 + MAX);
+				for (int k = 0; k < n && k < 2; k++) {
+					assert_in_range(modules[k].n_segments, 0, LBX_SEGMENTS_MAX);
+					if (lbx_loaded_symbol(&made.target, &modules[k], "one", &at))
+						assert_non_null(lbx_loaded_segment_at(&modules[k], at));
+				}
+				assert_true(lb_ok());
+			}
+	n_headers = UINT64_MAX;
+	assert_in_range(lbx_loaded_modules(&made.target, modules, MAX), 0, 2);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_the_modules_of_this_process),
+		cmocka_unit_test_setup(ends_in_a_ring, set_up),
+		cmocka_unit_test_setup(survives_damage, set_up),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
