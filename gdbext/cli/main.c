@@ -135,7 +135,7 @@ static int answer(void *job)
 		lbx_complain(notice); /* beside JSON */
 	if (!done)
 		explain_limit(&r->limits);
-	lbx_abandon(out);
+	lbx_abandon(out, done ? NULL : lb_error_message());
 	bool wrong = !done && lb_error_cause() == LB_MISUSED;
 	lbx_stacks_destroy(context.stacks);
 	lbx_context_close(&context);

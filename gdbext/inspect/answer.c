@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/figures.h"
@@ -80,20 +81,22 @@ static void separate(struct lbx_out *out, struct lbx_open *in, const char *key, 
 
 void lbx_answer_add(struct lbx_out *out, const char *key, json_t *value)
 {
-	struct lbx_open *in = top(out);
-	bool done = value;
-
-	if (!value) {
+	if (!value)
 		out->is_short = true;
-	} else if (in->is_written) {
+	if (!value || out->too_deep || out->depth == 0) {
+		json_decref(value);
+		return;
+	}
+	struct lbx_open *in = top(out);
+	if (in->is_written) {
 		separate(out, in, key, in->is_list && json_is_object(value));
 		if (in->is_list)
 			in->has_lines = json_is_object(value);
 		lbx_json_write(out, value);
 	} else {
-		done = in->is_list ? json_array_append_new(in->value, value) == 0
-				   : json_object_set_new(in->value, key, value) == 0;
-		out->is_short |= !done;
+		int failed =
+		    in->is_list ? json_array_append_new(in->value, value) : json_object_set_new(in->value, key, value);
+		out->is_short |= failed != 0;
 	}
 }
 
@@ -172,7 +175,7 @@ static void end_written(struct lbx_out *out, const struct lbx_open *in)
 
 void lbx_end(struct lbx_out *out)
 {
-	if (!out->json)
+	if (!out->json || out->depth == 0)
 		return;
 	if (out->too_deep) {
 		out->too_deep--;
@@ -197,12 +200,17 @@ void lbx_end(struct lbx_out *out)
 	}
 }
 
-void lbx_abandon(struct lbx_out *out)
+bool lbx_abandon(struct lbx_out *out, const char *error)
 {
-	bool written = out->depth && out->open[0].is_written;
+	bool written = out->depth && out->open[0].is_written, told = false;
 
+	out->too_deep = 0;
 	while (out->depth > 0) {
 		struct lbx_open *in = top(out);
+		if (out->depth == 1 && written && !in->is_list && error) {
+			lbx_answer_add(out, "error", lbx_json_string(error));
+			told = true;
+		}
 		if (in->is_written)
 			put(out, in->is_list ? "]" : "}", 1);
 		json_decref(in->value);
@@ -210,8 +218,8 @@ void lbx_abandon(struct lbx_out *out)
 	}
 	if (written)
 		put(out, "\n", 1);
-	out->too_deep = 0;
 	out->is_short = false;
+	return told;
 }
 
 /* ---- text with keys ---- */
@@ -222,6 +230,7 @@ static void print_value(struct lbx_out *out, const struct lbx_keyed *v)
 
 	switch (v->kind) {
 	case LBX_IS_INT: snprintf(text, sizeof text, "%lld", (long long)v->n); break;
+	case LBX_IS_UINT: snprintf(text, sizeof text, "%llu", (unsigned long long)v->n); break;
 	case LBX_IS_COUNT: snprintf(text, sizeof text, "%lld %s%s", (long long)v->n, v->text, LB_S(v->n)); break;
 	case LBX_IS_SIZE: lbx_format_bytes(v->n, text, sizeof text); break;
 	case LBX_IS_HEX: snprintf(text, sizeof text, "0x%llx", (unsigned long long)v->n); break;
@@ -251,21 +260,22 @@ static void tell_value(struct lbx_out *out, const struct lbx_keyed *v)
 		print_value(out, v);
 }
 
-/* One of printf's directives, copied, with its type. */
+/* One of printf's directives, copied. */
 struct directive {
-	char text[16];
-	int stars, longs; /* 2: long long; size_t is a long */
-	char type;
+	char text[32];
+	int stars;
+	char length, type; /* length: 'l', 'L' (of a double), 'q' (long long), 'z', 'j', 't', or 0: int */
 };
 
 static const char *take(const char *from, struct directive *ret)
 {
-	size_t n = 0;
+	size_t n = 1;
 
 	*ret = (struct directive){ .text = "%" };
-	for (n = 1; n < sizeof ret->text - 1 && from[n] && strchr("-+ #0123456789.*lzh", from[n]); n++) {
+	for (; n < sizeof ret->text - 2 && from[n] && strchr("-+ #0123456789.*hlLqjzt", from[n]); n++) {
 		ret->stars += from[n] == '*';
-		ret->longs += from[n] == 'l' || from[n] == 'z';
+		if (strchr("lLjzt", from[n]))
+			ret->length = from[n] == 'l' && ret->length == 'l' ? 'q' : from[n];
 		ret->text[n] = from[n];
 	}
 	ret->type = ret->text[n] = from[n];
@@ -274,29 +284,50 @@ static const char *take(const char *from, struct directive *ret)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-/* Its argument, and those of its stars, taken from `args`. */
+/* Its argument, and those of its stars, taken from `args`: each has been checked against the whole format. */
 static void print_directive(struct lbx_out *out, const struct directive *d, va_list *args)
 {
 	int star[2] = { 0 };
 
 	for (int i = 0; i < d->stars && i < 2; i++)
 		star[i] = va_arg(*args, int);
-#define PRINT(value) \
-	(d->stars == 0   ? lbx_printf(out, d->text, value) \
-	 : d->stars == 1 ? lbx_printf(out, d->text, star[0], value) \
-			 : lbx_printf(out, d->text, star[0], star[1], value))
-	if (strchr("diuxc", d->type) && d->longs > 1)
-		PRINT(va_arg(*args, long long));
-	else if (strchr("diux", d->type) && d->longs)
-		PRINT(va_arg(*args, long));
-	else if (strchr("diuxc", d->type))
-		PRINT(va_arg(*args, int));
-	else if (strchr("gfe", d->type))
-		PRINT(va_arg(*args, double));
-	else if (d->type == 's')
-		PRINT(va_arg(*args, const char *));
-	else
-		lbx_printf(out, "%s", d->type == '%' ? "%" : d->text);
+#define PRINT(type) \
+	do { \
+		type value = va_arg(*args, type); \
+		if (d->stars == 0) \
+			lbx_printf(out, d->text, value); \
+		else if (d->stars == 1) \
+			lbx_printf(out, d->text, star[0], value); \
+		else \
+			lbx_printf(out, d->text, star[0], star[1], value); \
+	} while (0)
+	switch (d->type) {
+	case '%': lbx_printf(out, "%%"); return;
+	case 's': PRINT(const char *); return;
+	case 'p': PRINT(void *); return;
+	case 'a':
+	case 'A':
+	case 'e':
+	case 'E':
+	case 'f':
+	case 'F':
+	case 'g':
+	case 'G':
+		if (d->length == 'L')
+			PRINT(long double);
+		else
+			PRINT(double);
+		return;
+	default: break; /* c d i o u x X */
+	}
+	switch (d->length) {
+	case 'l': PRINT(long); return;
+	case 'q': PRINT(long long); return;
+	case 'j': PRINT(intmax_t); return;
+	case 't': PRINT(ptrdiff_t); return;
+	case 'z': PRINT(size_t); return;
+	default: PRINT(int); return; /* with h and hh, too */
+	}
 #undef PRINT
 }
 #pragma GCC diagnostic pop
@@ -355,18 +386,19 @@ json_t *lbx_json_list(const int64_t *values, int n)
 	return list;
 }
 
-/* jansson refuses what is not UTF-8; names come from anywhere. */
+/* jansson refuses what is not UTF-8; names come from anywhere. Bytes that are none become "?". */
 json_t *lbx_json_string(const char *text)
 {
-	json_t *s = json_string(text);
-	if (s)
-		return s;
-	char safe[512];
-	size_t i;
-	for (i = 0; text[i] && i < sizeof safe - 1; i++)
-		safe[i] = (unsigned char)text[i] < 0x80 ? text[i] : '?';
-	safe[i] = '\0';
-	return json_string(safe);
+	json_t *s = text ? json_string(text) : json_null();
+	lb_auto_free char *safe = s ? NULL : strdup(text);
+
+	for (char *at = safe; at && *at;) {
+		int n = lbx_printable(at);
+		if (n == 0 && (unsigned char)*at >= 0x80)
+			*at = '?';
+		at += n ? n : 1;
+	}
+	return safe ? json_string(safe) : s;
 }
 
 json_t *lbx_json_text(const char *text)

@@ -10,8 +10,9 @@
  *	lbx_end(out);
  *
  * prints "layer: 12 calls, 1.5 MiB", or {"name":"layer","calls":12,"nbytes":1572864,"id":3}. As JSON, everything
- * that out.h prints is left out; as text, keys are. So no inspection asks which of both is wanted, and neither can
- * say what the other does not know. gdb's ui-out is the model, its %pF included.
+ * that out.h prints is left out; as text, keys are. So the same calls give both, and what one of them tells is in
+ * sight where the other is written. `out->json` is for limits, tables and pictures, which a program does not want.
+ * gdb's ui-out is the model, its %pF included.
  *
  * A document is written when its outermost object or list ends, in one piece; long lists (lbx_begin_long) as they
  * come. */
@@ -28,17 +29,20 @@
  * next member: then the key is NULL. The key must live until the end. As text: nothing. */
 void lbx_begin(struct lbx_out *out, const char *key);
 void lbx_begin_list(struct lbx_out *out, const char *key);
-/* A list that may have millions of members: what is open is written, and each member when it comes. What is open
- * already must be objects' last field so far, or long lists. */
+/* A list that may have millions of members: what is open is written, and each member when it comes, as is what
+ * follows in the objects and lists around it. */
 void lbx_begin_long(struct lbx_out *out, const char *key);
 void lbx_end(struct lbx_out *out);
-/* A failure: what was begun is dropped; of what has been written already, brackets are closed. */
-void lbx_abandon(struct lbx_out *out);
+/* A failure: what was begun is dropped; where something has been written already, brackets are closed, and the
+ * document, if it is an object, says what failed: `error` (or NULL). True: it has said so. Front ends call it after
+ * each command; a command that fails may leave anything open. */
+bool lbx_abandon(struct lbx_out *out, const char *error);
 
 /* ---- keys without text ---- */
 
 /* A field of the object that is open; or, with key NULL, a member of the list. `value` is evaluated for JSON only,
  * and taken. */
+/* (The arguments of lbx_tell() are always evaluated.) */
 #define LBX_KEY(out, key, value) ((out)->json ? lbx_answer_add((out), (key), (value)) : (void)0)
 /* All fields of an object, which is taken. */
 #define LBX_KEYS(out, object) ((out)->json ? lbx_answer_merge((out), (object)) : (void)0)
@@ -51,7 +55,16 @@ void lbx_answer_merge(struct lbx_out *out, json_t *object);
 struct lbx_keyed {
 	const char *key;
 	enum lbx_style style;
-	enum { LBX_IS_INT, LBX_IS_COUNT, LBX_IS_SIZE, LBX_IS_HEX, LBX_IS_REAL, LBX_IS_TEXT, LBX_IS_LIST } kind;
+	enum {
+		LBX_IS_INT,
+		LBX_IS_UINT,
+		LBX_IS_COUNT,
+		LBX_IS_SIZE,
+		LBX_IS_HEX,
+		LBX_IS_REAL,
+		LBX_IS_TEXT,
+		LBX_IS_LIST
+	} kind;
 	int64_t n;           /* the number; of a list, how many */
 	double real;
 	const char *text;    /* the text; of a count, its noun; of a real number, how it is printed */
@@ -61,6 +74,8 @@ struct lbx_keyed {
 #define LBX_KEYED(...) ((const void *)&(const struct lbx_keyed){ __VA_ARGS__ })
 /* 12 */
 #define LBX_INT(k, v) LBX_KEYED(.key = (k), .kind = LBX_IS_INT, .n = (int64_t)(v))
+/* Of 64 bits without a sign: ids, numbers of evaluations. */
+#define LBX_UINT(k, v) LBX_KEYED(.key = (k), .kind = LBX_IS_UINT, .n = (int64_t)(v))
 /* 12 tensors, 1 tensor; JSON: 12 */
 #define LBX_COUNT(k, v, noun) LBX_KEYED(.key = (k), .kind = LBX_IS_COUNT, .n = (int64_t)(v), .text = (noun))
 /* 1.5 MiB; JSON: 1572864 */
@@ -76,7 +91,7 @@ struct lbx_keyed {
 #define LBX_LIST(k, v, count) LBX_KEYED(.key = (k), .kind = LBX_IS_LIST, .list = (v), .n = (count))
 
 /* As lbx_printf(), and each %pF is a struct lbx_keyed *: its text here, its key and value in the object that is
- * open. Of printf's directives: d i u x c s g f e and %, with l, ll or z, a width, a precision, or "*". */
+ * open. */
 void lbx_tell(struct lbx_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- values ---- */

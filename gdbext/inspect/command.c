@@ -42,6 +42,12 @@ bool lbx_command_open(struct lbx_context *context, const struct lbx_command *com
 	return !(command->needs & (LBX_NEEDS_TENSORS | LBX_NEEDS_RUNTIME)) || lbx_context_tensors(context, &tensors);
 }
 
+bool lbx_command_has_ended(struct lbx_context *context, const struct lbx_command *command)
+{
+	return lb_ok() && (context->out->depth == 0 || lbx_target_waits(context->target) ||
+			   lb_fail("%s: a defect: the answer as JSON was not ended", command->name));
+}
+
 bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args)
 {
 	const struct lbx_command *command = args->command;
@@ -57,7 +63,7 @@ bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args)
 	if ((command->needs & LBX_NEEDS_CORES) && !context->cores)
 		return lbx_misuse("%s needs core files: lazybones %s %s", command->name, command->name,
 				  command->arguments);
-	return command->run(context, args);
+	return command->run(context, args) && lbx_command_has_ended(context, command);
 }
 
 void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target)

@@ -62,6 +62,8 @@ const struct lbx_command *lbx_command_find(const struct lbx_command *const *tabl
 /* Opens what the command needs of a program: context->table, context->tensors. */
 bool lbx_command_open(struct lbx_context *context, const struct lbx_command *command);
 /* Checks what the command needs, and runs it. --json sets out->json. */
+/* Of one that has run: its answer, too, could be told. Fails where a command has forgotten to end it. */
+bool lbx_command_has_ended(struct lbx_context *context, const struct lbx_command *command);
 bool lbx_command_run(struct lbx_context *context, const struct lbx_args *args);
 /* Says in text, not in JSON, what must be known of the bytes that were read (lbx_target_notice). */
 void lbx_tell_notice(struct lbx_out *out, struct lbx_target *target);

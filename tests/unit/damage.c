@@ -116,6 +116,7 @@ static void run(struct lbx_context *context, const struct lbx_command *command, 
 	context->out->json = json;
 	struct lbx_args args;
 	bool done = lbx_args_parse_line(command, rest, &args) && lbx_command_run(context, &args);
+	lbx_abandon(context->out, done ? NULL : lb_error_message());
 	if (!done && lb_ok()) {
 		fprintf(stderr, "%s %s failed without saying why\n", command->name, rest);
 		abort();

@@ -95,6 +95,7 @@ const char *session_says(struct session *s, const char *command, const char *lin
 	struct lbx_args args;
 	s->failed = !lbx_args_parse_line(lbx_command_find(lbx_commands, command), line, &args) ||
 		    !lbx_command_run(&s->context, &args);
+	lbx_abandon(&s->out, NULL);
 	if (s->failed) {
 		snprintf(s->text, sizeof s->text, "%s", lb_error_message());
 		lb_clear_error();

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -160,7 +161,7 @@ static void abandoned(void **state)
 	lbx_begin(&out, NULL);
 	lbx_begin_list(&out, "rows");
 	LBX_KEY(&out, NULL, json_integer(1));
-	lbx_abandon(&out);
+	lbx_abandon(&out, "unused");
 	assert_string_equal(written, "");
 	lbx_begin(&out, NULL);
 	lbx_end(&out);
@@ -172,10 +173,10 @@ static void abandoned(void **state)
 	LBX_KEY(&out, NULL, json_integer(1));
 	lbx_begin(&out, NULL);
 	LBX_KEY(&out, "half", json_integer(1));
-	lbx_abandon(&out);
-	assert_string_equal(written, "{\"rows\":[1]}\n");
-	lbx_abandon(&out);
-	assert_string_equal(written, "{\"rows\":[1]}\n");
+	assert_true(lbx_abandon(&out, "no more"));
+	assert_string_equal(written, "{\"rows\":[1],\"error\":\"no more\"}\n");
+	assert_false(lbx_abandon(&out, "again"));
+	assert_string_equal(written, "{\"rows\":[1],\"error\":\"no more\"}\n");
 }
 
 /* Memory that is short: an error, and no document with holes. */
@@ -208,11 +209,61 @@ static void too_deep(void **state)
 	(void)state;
 	for (int i = 0; i < n; i++)
 		lbx_begin_list(&out, NULL);
+	LBX_KEY(&out, NULL, json_integer(1));
 	for (int i = 0; i < n; i++)
 		lbx_end(&out);
 	assert_int_equal(out.depth, 0);
 	assert_int_equal(strspn(written, "["), LBX_OPEN_MAX);
 	assert_int_equal(strlen(written), 2 * LBX_OPEN_MAX + 1);
+}
+
+/* Nothing is open: nothing happens. */
+static void outside(void **state)
+{
+	struct lbx_out out = begin(true);
+
+	(void)state;
+	LBX_KEY(&out, "a", json_integer(1));
+	lbx_tell(&out, "%pF", LBX_INT("b", 1));
+	lbx_end(&out);
+	assert_string_equal(written, "");
+	assert_int_equal(out.depth, 0);
+}
+
+/* Each of printf's directives takes its own argument. */
+static void directives(void **state)
+{
+	struct lbx_out out = begin(false);
+	char expected[256];
+	int x = 7;
+
+	(void)state;
+#define FORMAT "%hhd %hd %o %#X %+ld %lld %zu %jd %td %c %-5s|%*d|%.*s|%.3Lg %e %G %a %% %p %020llu|"
+#define VALUES \
+	(signed char)-3, (short)-4, 8u, 255u, -5L, 1LL << 40, (size_t)6, (intmax_t) - 7, (ptrdiff_t)8, 'c', "ab", 6, \
+	    12, 2, "xyz", 0.5L, 1.5, 2.5, 1.0, (void *)&x, 18446744073709551615ULL
+	lbx_tell(&out, FORMAT "%pF", VALUES, LBX_UINT("id", UINT64_MAX));
+	snprintf(expected, sizeof expected, FORMAT "18446744073709551615", VALUES);
+	assert_string_equal(written, expected);
+}
+
+/* Bytes that are no UTF-8 are replaced, each alone; what is long is whole. */
+static void strings(void **state)
+{
+	struct lbx_out out = begin(true);
+	char text[1200];
+
+	(void)state;
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	text[1] = '\377';
+	text[2] = '\303', text[3] = '\244';
+	json_t *s = lbx_json_string(text);
+	assert_int_equal(strlen(json_string_value(s)), sizeof text - 1);
+	assert_memory_equal(json_string_value(s), "x?\303\244xx", 6);
+	json_decref(s);
+	lbx_json_write(&out, lbx_json_string(NULL));
+	assert_string_equal(written, "null");
 }
 
 /* One document, one write, but for the newline: gdb's echo costs more than the text. */
@@ -230,7 +281,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both),       cmocka_unit_test(keys_are_lazy), cmocka_unit_test(json_holds_no_text),
 		cmocka_unit_test(long_lists), cmocka_unit_test(abandoned),     cmocka_unit_test(short_of_memory),
-		cmocka_unit_test(too_deep),   cmocka_unit_test(in_one_piece),
+		cmocka_unit_test(too_deep),   cmocka_unit_test(outside),       cmocka_unit_test(directives),
+		cmocka_unit_test(strings),    cmocka_unit_test(in_one_piece),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

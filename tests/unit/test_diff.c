@@ -397,6 +397,7 @@ static void commands(void **state)
 		s->image.maps = maps;
 		assert_non_null(strstr(session_says(s, "diff", "x x"), "elements are equal"));
 		assert_non_null(strstr(session_says(s, "diff", "x x --rtol -1"), "takes a number"));
+		assert_non_null(strstr(session_says(s, "diff", "x x --rtol inf --json"), "\"rtol\":\"Infinity\","));
 		assert_non_null(strstr(session_says(s, "diff", "x x --explain maybe"), "on or off"));
 		assert_non_null(strstr(session_says(s, "diff", "x nobody"), "no tensor 'nobody'"));
 		const char *text = session_says(s, "diff", "x[..., ::-1] x");

@@ -95,6 +95,8 @@ static void it_is_stopped_before_the_first_row(void **state)
 	assert_int_equal(many.written, 0);
 	assert_false(list(""));
 	assert_int_equal(access(many.path, F_OK), -1);
+	assert_false(list(" --json"));
+	assert_int_equal(access(many.path, F_OK), -1);
 }
 
 static void rows_that_are_gone_are_not_counted(void **state)

@@ -80,7 +80,7 @@ static void field(struct lbx_out *out, const char *name)
 
 static void row(struct lbx_out *out, const struct diff *d, const char *name, const char *value, int64_t at)
 {
-	char where[256], a[LBX_NUMBER_MAX], b[LBX_NUMBER_MAX];
+	char where[LBX_LIST_MAX], a[LBX_NUMBER_MAX], b[LBX_NUMBER_MAX];
 
 	place(d, at, where, sizeof where);
 	values(d, at, a, b);
@@ -206,7 +206,7 @@ static void print_explanations(struct lbx_out *out, const struct diff *d)
 static void print_groups(struct lbx_out *out, const struct diff *d)
 {
 	const struct lbx_groups *g = &d->groups;
-	char where[256];
+	char where[LBX_LIST_MAX];
 
 	field(out, "quantised");
 	lbx_printf(out, "relative error %.4g (by L2 norms)\n", g->relative);
@@ -267,11 +267,12 @@ static json_t *json_explanations(const struct lbx_explanations *e)
 
 	for (int i = 0; i < e->n; i++) {
 		const struct lbx_explanation *x = &e->list[i];
-		json_array_append_new(list, json_pack("{s:s,s:o,s:I,s:I,s:I,s:o,s:f,s:f}", "kind", x->kind, "text",
-						      lbx_json_string(x->text), "covered", (json_int_t)x->covered,
-						      "agree", (json_int_t)x->agree, "exact", (json_int_t)x->exact,
-						      "before", x->before < 0 ? json_null() : json_integer(x->before),
-						      "rtol", x->rtol, "atol", x->atol));
+		json_array_append_new(list,
+				      json_pack("{s:s,s:o,s:I,s:I,s:I,s:o,s:o,s:o}", "kind", x->kind, "text",
+						lbx_json_string(x->text), "covered", (json_int_t)x->covered, "agree",
+						(json_int_t)x->agree, "exact", (json_int_t)x->exact, "before",
+						x->before < 0 ? json_null() : json_integer(x->before), "rtol",
+						lbx_json_double(x->rtol), "atol", lbx_json_double(x->atol)));
 	}
 	return json_pack("{s:o,s:I,s:b,s:o}", "found", list, "tried", (json_int_t)e->tried, "out_of_time",
 			 e->out_of_time, "not_searched", e->why_not ? lbx_json_string(e->why_not) : json_null());
@@ -300,8 +301,9 @@ static void key_counts(struct lbx_out *out, const struct diff *d)
 	SET("nan_in_both", json_integer(c->nan_in_both));
 	SET("equal", json_boolean(c->different == 0));
 	SET("verdict", json_string(verdicts[verdict(d)]));
-	SET("allclose", json_pack("{s:b,s:I,s:f,s:f,s:o}", "close", c->far == 0, "beyond", (json_int_t)c->far, "rtol",
-				  c->tolerance.rtol, "atol", c->tolerance.atol, "first", json_place(d, c->first_far)));
+	SET("allclose", json_pack("{s:b,s:I,s:o,s:o,s:o}", "close", c->far == 0, "beyond", (json_int_t)c->far, "rtol",
+				  lbx_json_double(c->tolerance.rtol), "atol", lbx_json_double(c->tolerance.atol),
+				  "first", json_place(d, c->first_far)));
 	SET("first", json_place(d, c->first));
 	SET("max_error", numbers || !c->count ? lbx_json_double(c->max) : json_null());
 	SET("max_error_at", json_place(d, c->worst));

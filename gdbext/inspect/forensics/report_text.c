@@ -245,6 +245,8 @@ static void tell_events(struct lbx_context *context, const struct lbx_report *r)
 		title(context->out, "Last events");
 		if (lbx_events_tell(context, "events", EVENTS_SHOWN))
 			return;
+		if (lb_error_cause() == LB_INTERRUPTED)
+			return;
 		lbx_print_folded(context->out, "  none: ", lb_error_message());
 		lb_clear_error();
 	}

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/mix.h"
 
 enum { FIRST_SLOTS = 256 };
 
 static struct lbx_key_entry *slot_of(struct lbx_key_entry *slots, uint32_t n_slots, const struct lbx_tensors *of,
 				     uint64_t key)
 {
-	/* addresses of records lie some words apart, ids one: neither may crowd */
-	uint32_t i = (uint32_t)((key ^ key >> 4) * 0x9e3779b97f4a7c15ULL >> 40) & (n_slots - 1);
+	uint32_t i = (uint32_t)lb_mix(key + (uintptr_t)of) & (n_slots - 1);
 
 	while (slots[i].key && (slots[i].key != key || slots[i].of != of))
 		i = (i + 1) & (n_slots - 1);

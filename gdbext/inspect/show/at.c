@@ -179,7 +179,7 @@ static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, u
 	LBX_KEY(out, "address", lbx_json_address(address));
 	lbx_tell(out, "0x%" PRIx64 " is byte %pF of buffer ", address, LBX_INT("byte", byte));
 	lbx_begin(out, "buffer");
-	lbx_tell(out, "#%pF (%pF at %pF)%s%s\n", LBX_INT("id", b->id), LBX_SIZE("nbytes", b->nbytes),
+	lbx_tell(out, "#%pF (%pF at %pF)%s%s\n", LBX_UINT("id", b->id), LBX_SIZE("nbytes", b->nbytes),
 		 LBX_HEX("data", b->data), b->flags & LB_BUFFER_CACHED ? ", cached: free for reuse" : "",
 		 byte >= (uint64_t)b->nbytes ? ", beyond the bytes in use" : "");
 	lbx_end(out);

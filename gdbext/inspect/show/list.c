@@ -333,7 +333,8 @@ static void tell_totals(struct lbx_context *context, const struct list *list, si
 	LBX_KEY(out, "unreadable", json_integer((json_int_t)list->bad));
 	if (list->bad)
 		lbx_styled(out, LBX_WARNING, "%" PRIu64 " record%s of this %s could not be read or %s damaged\n",
-			   list->bad, LB_S(list->bad), lbx_target_kind(context->target), LB_PLURAL(list->bad, "is", "are"));
+			   list->bad, LB_S(list->bad), lbx_target_kind(context->target),
+			   LB_PLURAL(list->bad, "is", "are"));
 }
 
 /* The rows, as a table; or objects of a list, written as they are read. *written counts them. */
@@ -389,9 +390,9 @@ static bool list_rows(struct lbx_context *context, const struct list *list, size
 	to.width = ANY_WIDTH;
 	struct lbx_context inside = *context;
 	inside.out = &to;
-	bool ok = lbx_file_end(&file, tell_rows(&inside, list, shown, &written));
-	lbx_abandon(&to);
-	if (!ok) {
+	bool told = tell_rows(&inside, list, shown, &written);
+	lbx_abandon(&to, NULL); /* while the file is open */
+	if (!lbx_file_end(&file, told)) {
 		lb_fail_within("list");
 		return false;
 	}

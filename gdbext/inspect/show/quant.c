@@ -352,7 +352,7 @@ static void place(const struct quant *q, int64_t i, char *ret, size_t size)
 
 static size_t add_count(const struct quant *q, const char *what, int64_t n, int64_t first, char *ret, size_t size)
 {
-	char where[256];
+	char where[LBX_LIST_MAX];
 
 	if (n == 0)
 		return 0;

@@ -146,7 +146,7 @@ static void tell_now(const struct running *w, const struct lbx_thread *thread)
 	struct lbx_tensor t;
 	bool found = find_now(w, thread, &t);
 
-	LBX_KEY(out, "op", found ? json_string(t.op) : json_null());
+	LBX_KEY(out, "op", found ? lbx_json_string(t.op) : json_null());
 	LBX_KEY(out, "tensor", lbx_json_int_if(thread->tensor, (int64_t)thread->tensor));
 	if (found) {
 		lbx_describe(&t, text, sizeof text);

@@ -124,7 +124,7 @@ static void tell_extreme(struct lbx_out *out, const struct stats *s, bool is_max
 static void tell_special(struct lbx_out *out, const struct stats *s, int i)
 {
 	int64_t n = s->summary.special[i];
-	char where[256];
+	char where[LBX_LIST_MAX];
 
 	LBX_KEY(out, specials[i].key,
 		json_pack("{s:I,s:o}", "count", (json_int_t)n, "first", json_place(s, s->summary.first[i])));

@@ -214,7 +214,7 @@ static void tell_status(struct lbx_context *context, const struct lbx_root *root
 	LBX_KEY(out, "abi", json_pack("[i,i]", (int)root->major, (int)root->minor));
 	row(out, "target");
 	lbx_tell(out, "%pF, pid %pF", LBX_TEXT("target", lbx_target_kind(context->target)),
-		 LBX_INT("pid", pid_of(context, root)));
+		 LBX_UINT("pid", pid_of(context, root)));
 	LBX_KEY(out, "rank", lbx_json_int_if(root->rank >= 0, root->rank));
 	if (root->rank >= 0)
 		lbx_printf(out, ", rank %lld", (long long)root->rank);

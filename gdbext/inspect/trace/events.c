@@ -136,15 +136,16 @@ static json_t *json_event(struct lbx_context *context, const struct events *even
 {
 	const struct lb_flight_event *event = &events->flight.events[i];
 	const struct lbx_event_kind *kind = &events->flight.kinds[event->kind];
-	json_t *o = json_pack("{s:I,s:I,s:I,s:s}", "number", (json_int_t)event->number, "time_ns",
-			      (json_int_t)event->time_ns, "thread", (json_int_t)event->thread, "event", kind->name);
+	json_t *o =
+	    json_pack("{s:I,s:I,s:I,s:o}", "number", (json_int_t)event->number, "time_ns", (json_int_t)event->time_ns,
+		      "thread", (json_int_t)event->thread, "event", lbx_json_string(kind->name));
 	char text[512];
 
 	for (int k = 0; k < kind->n_args; k++) {
 		const char *name = kind->args[k];
 		json_t *value;
 		if (strcmp(name, "op") == 0) {
-			value = json_string(lbx_table_op_name(context->table, event->args[k]));
+			value = lbx_json_string(lbx_table_op_name(context->table, event->args[k]));
 		} else if (strcmp(name, "site") == 0) {
 			lbx_describe_pc(context->target, event->args[k], text, sizeof text);
 			value = lbx_json_string(text);

@@ -91,7 +91,8 @@ static bool run_row(struct lbx_context *context, const struct job *job)
 		return true;
 	bool parsed = lbx_args_parse_line(job->row, job->words, &args);
 	context->out->json = lbx_args_option(&args, "json") != NULL;
-	return parsed && meet_needs(context, job->row) && job->row->run(context, &args);
+	return parsed && meet_needs(context, job->row) && job->row->run(context, &args) &&
+	       lbx_command_has_ended(context, job->row);
 }
 
 static bool run(struct lbx_context *context, const struct job *job)
@@ -141,7 +142,8 @@ static void tell_end(struct lbx_context *context, const struct job *job, bool ok
 		tell_lack(context->out);
 	} else {
 		lb_fail_because(LB_INTERRUPTED, "interrupted"); /* unless there is an error already */
-		lbx_gdb_out_failure(context->out, job->line ? job->line->as : job->name);
+		if (!lbx_abandon(context->out, lb_error_message()))
+			lbx_gdb_out_failure(context->out, job->line ? job->line->as : job->name);
 	}
 	lbx_gdb_out_end();
 	if (lbx_symbol_file_take_changed())
@@ -175,9 +177,9 @@ void lbx_commands_run(const char *line)
 	lb_clear_error();
 	lbx_symbol_file_take_changed();
 	bool ok = run(&context, &job);
-	lbx_abandon(&out);
 	lbx_context_close(&context);
 	if (lbx_bridge_waits() && !lbx_bridge_interrupted()) {
+		lbx_abandon(&out, NULL);
 		lb_clear_error();
 		return;
 	}

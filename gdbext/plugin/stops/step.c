@@ -54,7 +54,7 @@ static const char *find_refusal(char *text, size_t size)
 static void tell_unlisted(struct lbx_out *out, bool matters)
 {
 	char text[LB_ERROR_MAX];
-	const char *why = matters || out->json ? find_refusal(text, sizeof text) : NULL;
+	const char *why = matters ? find_refusal(text, sizeof text) : NULL;
 
 	LBX_KEY(out, "unlisted", lbx_json_text(why));
 	if (!why)
