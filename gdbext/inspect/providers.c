@@ -1,5 +1,7 @@
 /* The list of providers, a row each. */
+#include "ggml/ggml.h"
 #include "inspect/context.h"
+#include "inspect/out.h"
 
 static bool open_runtime(struct lbx_context *context, struct lbx_tensors **ret)
 {
@@ -11,7 +13,18 @@ static bool open_runtime(struct lbx_context *context, struct lbx_tensors **ret)
 	return true;
 }
 
+static bool searching(void *out, int64_t done)
+{
+	return lbx_progress(out, "looking for ggml's tensors", done, 0);
+}
+
+static bool open_ggml(struct lbx_context *context, struct lbx_tensors **ret)
+{
+	return lbx_ggml_open(context->target, searching, context->out, ret);
+}
+
 const struct lbx_provider lbx_providers[] = {
 	{ .name = "lazybones", .open = open_runtime },
+	{ .name = "ggml", .open = open_ggml },
 	{ 0 },
 };

@@ -15,6 +15,7 @@ enum {
 	MAX_DYNAMIC = 4096,
 	PAGE = 4096,
 	MAX_PAGES_BACK = 1 << 14,
+	MAX_AT_ONCE = 32,
 	MAX_CHAIN = 4096
 };
 
@@ -51,14 +52,47 @@ static void take_segment(struct lbx_loaded *m, const Elf64_Phdr *p)
 /* What the headers of a module say, of which bias and headers are known. */
 static void take_headers(struct lbx_loader *loader, struct lbx_loaded *m)
 {
-	Elf64_Phdr p;
+	Elf64_Phdr all[MAX_AT_ONCE], p;
+	/* at once, where that goes: it is done for each module at each command */
+	bool have_all = m->n_headers <= MAX_AT_ONCE &&
+			lbx_target_try_read(loader->target, m->headers, all, (size_t)m->n_headers * sizeof *all);
 
-	for (uint64_t i = 0; lbx_loader_header(loader, m, i, &p); i++) {
+	for (uint64_t i = 0; have_all ? i < m->n_headers : lbx_loader_header(loader, m, i, &p); i++) {
+		if (have_all)
+			p = all[i];
 		if (p.p_type == PT_LOAD)
 			take_segment(m, &p);
 		if (p.p_type == PT_DYNAMIC && !m->dynamic)
 			m->dynamic = m->bias + p.p_vaddr;
 	}
+}
+
+/* A walk over a dynamic section, of which some entries are read at once where that goes. */
+struct dynamic {
+	struct lbx_target *target;
+	uint64_t at;
+	size_t i, n;
+	int walked;
+	Elf64_Dyn some[MAX_AT_ONCE];
+};
+
+/* False at the end; with an error where it cannot be read. */
+static bool next_dynamic(struct dynamic *d, Elf64_Dyn *ret)
+{
+	if (!d->at || d->walked++ >= MAX_DYNAMIC)
+		return false;
+	if (d->i == d->n) {
+		d->i = 0;
+		d->n = MAX_AT_ONCE;
+		if (!lbx_target_try_read(d->target, d->at, d->some, sizeof d->some)) {
+			d->n = 1;
+			if (!lbx_target_read(d->target, d->at, d->some, sizeof *d->some))
+				return false;
+		}
+		d->at += d->n * sizeof *d->some;
+	}
+	*ret = d->some[d->i++];
+	return ret->d_tag != DT_NULL;
 }
 
 void lbx_loader_begin(struct lbx_loader *loader, struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum)
@@ -81,15 +115,15 @@ bool lbx_loader_open_list(struct lbx_loader *loader)
 	struct {
 		uint64_t version, map;
 	} debug; /* struct r_debug's beginning */
-	Elf64_Dyn d = { .d_tag = DT_NULL };
+	struct dynamic walk = { .target = loader->target, .at = loader->program.dynamic };
+	bool clean = lb_ok();
+	Elf64_Dyn d;
 
-	for (uint64_t i = 0; loader->program.dynamic && i < MAX_DYNAMIC; i++) {
-		if (!lbx_target_read(loader->target, loader->program.dynamic + i * sizeof d, &d, sizeof d))
-			return false;
-		if (d.d_tag == DT_NULL || d.d_tag == DT_DEBUG)
-			break;
-	}
-	loader->libraries = d.d_tag == DT_DEBUG ? d.d_un.d_ptr : 0;
+	while (!loader->libraries && next_dynamic(&walk, &d))
+		if (d.d_tag == DT_DEBUG)
+			loader->libraries = d.d_un.d_ptr;
+	if (clean && !lb_ok())
+		return false;
 	if (loader->libraries && lbx_loader_peek(loader, loader->libraries, &debug, sizeof debug, "the loader's data"))
 		loader->next = debug.map;
 	return true;
@@ -207,12 +241,12 @@ static uint64_t place_of(const struct lbx_loaded *m, uint64_t offset)
 
 static bool find_symbols(struct lbx_target *target, const struct lbx_loaded *m, struct symbols *ret)
 {
+	struct dynamic walk = { .target = target, .at = m->dynamic };
+	bool clean = lb_ok();
 	Elf64_Dyn d;
 
 	*ret = (struct symbols){ 0 };
-	for (uint64_t i = 0; m->dynamic && i < MAX_DYNAMIC; i++) {
-		if (!lbx_target_try_read(target, m->dynamic + i * sizeof d, &d, sizeof d) || d.d_tag == DT_NULL)
-			break;
+	while (next_dynamic(&walk, &d)) {
 		uint64_t *at = d.d_tag == DT_SYMTAB     ? &ret->table
 			       : d.d_tag == DT_STRTAB   ? &ret->names
 			       : d.d_tag == DT_GNU_HASH ? &ret->gnu_hash
@@ -221,6 +255,8 @@ static bool find_symbols(struct lbx_target *target, const struct lbx_loaded *m, 
 		if (at)
 			*at = place_of(m, d.d_un.d_ptr);
 	}
+	if (clean)
+		lb_clear_error();
 	return ret->table && ret->names && (ret->gnu_hash || ret->hash);
 }
 

@@ -282,18 +282,6 @@ static bool auxv_value(const char *auxv, const char *name, uint64_t *ret)
 	return false;
 }
 
-static bool gdb_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n)
-{
-	enum lbx_liveness liveness = lbx_target_gdb_liveness();
-	struct lbx_target *other = liveness == LBX_CORE ? lbx_core_of_gdb() : gdb_direct(target);
-	const char *auxv;
-
-	if (other)
-		return lbx_target_headers(other, ret, ret_n);
-	return lbx_bridge_ask(&auxv, LBX_ANYWHERE, "info auxv") && auxv_value(auxv, "AT_PHDR", ret) &&
-	       auxv_value(auxv, "AT_PHNUM", ret_n);
-}
-
 static bool root_is_at(uint64_t address)
 {
 	uint64_t magic;
@@ -357,7 +345,6 @@ static const struct lbx_target_ops ops = {
 	.map = gdb_map,
 	.direct = gdb_direct,
 	.find_root = gdb_find_root,
-	.headers = gdb_headers,
 	.source_line = lbx_gdb_source_line,
 	.evaluate = lbx_gdb_evaluate,
 	.waits = gdb_waits,

@@ -56,6 +56,86 @@ blocks()
 	[ "$1" != $newest ] || same "$1: all that is recorded was decoded" "$(grep '^{' $golden)" "$found"
 }
 
+# core_of WHERE ARGUMENT…: a core of the program, which aborts, in $scratch/WHERE; false where the kernel writes none.
+core_of()
+{
+	local where=$scratch/$1
+	shift
+	mkdir -p "$where"
+	{ (cd "$where" && ulimit -c unlimited && exec timeout 120 "$program" "$@" abort >out); } 2>/dev/null
+	mv "$where"/core* "$where/dump" 2>/dev/null
+}
+
+tensors_of_graph='a float32 (3, 64) NONE
+ids int32 (2,) NONE
+part float32 (3, 8) VIEW
+result float32 (8, 3) CONT
+rows float32 (2, 64) GET_ROWS
+sum float32 (3, 16) ADD
+turned float32 (8, 3) TRANSPOSE
+w.f16 float16 (16, 64) NONE
+w.q4_0 q4_0 (16, 64) NONE
+w.q8_0 q8_0 (16, 64) NONE
+y.f16 float32 (3, 16) MUL_MAT
+y.q4_0 float32 (3, 16) MUL_MAT
+y.q8_0 float32 (3, 16) MUL_MAT'
+
+# In a list, what the program made and named; the oldest ggml has no bf16 in its graph.
+named()
+{
+	sed -n 's/^#[0-9]* *\([a-z][^ ]*\)  *\([a-z0-9_]*\)  *\(([^)]*)\)  *ready  *\([A-Z_]*\) .*/\1 \2 \3 \4/p' |
+		grep -v '^node_\|bf16 ' | sort
+}
+
+# What the program computed, from its memory: its result checks itself against what it must be (program.c).
+seen()
+{
+	same "$1, $2: its tensors" "$(sort <<<"$tensors_of_graph")" "$($3 list --limit 0 | named)"
+	same "$1, $2: a view reads as its copy" '  all 24 elements are equal' "$($3 diff turned result | sed -n 2p)"
+	same "$1, $2: blocks, and their rows" $'w.q8_0[0,:6]: q8_0 (6,)\n[-4.  -2.5 -1.   0.5  2.   3.5]' \
+		"$($3 print 'w.q8_0[0,:6]')"
+	same "$1, $2: the same of 4 bits" $'w.q4_0[15,-4:]: q4_0 (4,)\n[ 3.5 -3.  -1.5  0. ]' "$($3 print 'w.q4_0[15,-4:]')"
+	same "$1, $2: a node" 'rows: float32 (2, 64)' "$($3 print rows | head -1)"
+	same "$1, $2: it is rows of a" '  all 64 elements are equal' "$($3 diff 'rows[0]' 'a[2]' | sed -n 2p)"
+	same "$1, $2: where it comes from" 'part sum' \
+		"$($3 info turned | sed -n 's/^ *\(inputs *\)\{0,1\}\([a-z]*\) (#.*ready.*)$/\2/p' | xargs)"
+}
+
+# A core of it, and the process itself.
+tensors()
+{
+	local pid line
+	if ! core_of "$1" graph "$real/$1"; then
+		skip "$1: the kernel writes no core here"
+	else
+		seen "$1" 'a core' "$O/bin/lazybones core $scratch/$1/dump"
+	fi
+	coproc "$program" graph "$real/$1" 2>/dev/null
+	pid=$COPROC_PID
+	while read -r line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
+	seen "$1" 'the process' "$O/bin/lazybones pid $pid"
+	echo >&"${COPROC[1]}"
+	wait $pid
+}
+
+# Weights of a model, which the core has not: they are those of the file.
+weights()
+{
+	local kind name
+	for kind in F32 Q4_0; do
+		[ -f "$models/$kind.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
+		if ! core_of "$1-$kind" llama "$real/$1" "$models/$kind.gguf"; then
+			skip "$1: the kernel writes no core here"
+			return
+		fi
+		for name in blk.0.attn_q.weight blk.1.ffn_down.weight output_norm.weight; do
+			same "$1, $kind: $name" '  all ELEMENTS elements are equal' \
+				"$("$O/bin/lazybones" core "$scratch/$1-$kind/dump" diff $name "$models/$kind.gguf:$name" 2>&1 |
+					sed -n '2s/[0-9][0-9]*/ELEMENTS/p')"
+		done
+	done
+}
+
 newest=ggml-2026-09
 any=
 for guest_name in $guests; do
@@ -70,4 +150,6 @@ for guest_name in $any; do
 	graphs "$guest_name"
 	llamas "$guest_name"
 	blocks "$guest_name"
+	tensors "$guest_name"
+	weights "$guest_name"
 done

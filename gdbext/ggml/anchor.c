@@ -1,0 +1,265 @@
+/* In a module's data lie two tables: pointers to the names of all operations, "NONE", "DUP", "ADD" and so on; and the
+ * types' traits, one stride apart, each beginning with a pointer to its name: "f32", "f16", … No name of a symbol is
+ * needed to find them; where there are symbols they tell which module to look in. */
+#include "ggml/anchor.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/cleanup.h"
+
+enum {
+	PAGE = 4096,
+	PAGES = 16,
+	PIECE = 1 << 16,
+	DATA_MAX = 1 << 26,
+	WORD = 8,
+	STEP = 32, /* there have always been more operations than that */
+	STRIDE_MIN = 0x28,
+	STRIDE_MAX = 0x100,
+	GAP_MAX = 4, /* types that a build has left out, one after the other */
+	BLOCK_BYTES_MAX = 1 << 12
+};
+
+/* Pages of names, so that a table of them costs a few reads. */
+struct pages {
+	struct lbx_target *target;
+	struct {
+		uint64_t base; /* 1: none */
+		bool is_read;
+		char bytes[PAGE];
+	} slots[PAGES];
+};
+
+static bool byte_at(struct pages *p, uint64_t address, char *ret)
+{
+	uint64_t base = address & ~(uint64_t)(PAGE - 1);
+	size_t i = (size_t)(base / PAGE % PAGES);
+
+	if (p->slots[i].base != base) {
+		p->slots[i].base = base;
+		p->slots[i].is_read = lbx_target_try_read(p->target, base, p->slots[i].bytes, PAGE);
+	}
+	*ret = p->slots[i].is_read ? p->slots[i].bytes[address - base] : '\0';
+	return p->slots[i].is_read;
+}
+
+static bool is_text(struct pages *p, uint64_t address, const char *text)
+{
+	char c;
+
+	for (;; text++, address++)
+		if (!byte_at(p, address, &c) || c != *text)
+			return false;
+		else if (c == '\0')
+			return true;
+}
+
+/* A name of printable characters, of one at least; false where there is none that ends. */
+static bool take_text(struct pages *p, uint64_t address, char ret[LBX_GGML_TEXT])
+{
+	memset(ret, 0, LBX_GGML_TEXT);
+	for (int i = 0; i < LBX_GGML_TEXT; i++) {
+		if (!byte_at(p, address + (uint64_t)i, &ret[i]))
+			return false;
+		if (ret[i] == '\0')
+			return i > 0;
+		if (ret[i] < ' ' || ret[i] > '~')
+			return false;
+	}
+	return false;
+}
+
+/* A segment's data, as words. */
+struct data {
+	uint64_t *words;
+	size_t n;
+};
+
+static uint64_t word(const struct data *d, size_t i)
+{
+	return i < d->n ? d->words[i] : 0;
+}
+
+static bool is_op(const char *name)
+{
+	/* with which the names of unary operations begin, which may follow */
+	return name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0' && strcmp(name, "ABS") != 0;
+}
+
+static bool take_ops(struct pages *p, const struct data *d, size_t at, struct lbx_ggml_anchor *ret)
+{
+	if (!is_text(p, word(d, at), "NONE") || !is_text(p, word(d, at + 1), "DUP") ||
+	    !is_text(p, word(d, at + 2), "ADD"))
+		return false;
+	int n = 0;
+	while (n < LBX_GGML_OPS && take_text(p, word(d, at + (size_t)n), ret->ops[n]) && is_op(ret->ops[n]))
+		n++;
+	ret->n_ops = n;
+	return true;
+}
+
+/* One of the traits: a name, elements of a block, maybe a word about interleaving, bytes. `bytes_at` says which word. */
+static bool take_type(struct pages *p, const struct data *d, size_t at, size_t bytes_at, struct lbx_ggml_type *ret)
+{
+	*ret = (struct lbx_ggml_type){ .elements = (int64_t)(word(d, at + 1) & UINT32_MAX),
+				       .bytes = (int64_t)word(d, at + bytes_at) };
+	return ret->bytes >= 0 && ret->bytes <= BLOCK_BYTES_MAX && ret->elements <= LBX_BLOCK_MAX &&
+	       take_text(p, word(d, at), ret->name);
+}
+
+static bool take_types(struct pages *p, const struct data *d, size_t at, struct lbx_ggml_anchor *ret)
+{
+	struct lbx_ggml_type f16, type;
+	size_t stride, bytes_at, gap = 0;
+
+	bytes_at = word(d, at + 2) == sizeof(float) ? 2 : 3;
+	if (word(d, at + bytes_at) != sizeof(float) || (word(d, at + 1) & UINT32_MAX) != 1 ||
+	    !is_text(p, word(d, at), "f32"))
+		return false;
+	for (stride = STRIDE_MIN / WORD; stride <= STRIDE_MAX / WORD; stride++)
+		if (word(d, at + stride) && is_text(p, word(d, at + stride), "f16") &&
+		    is_text(p, word(d, at + 2 * stride), "q4_0"))
+			break;
+	if (stride > STRIDE_MAX / WORD || !take_type(p, d, at + stride, bytes_at, &f16) || f16.elements != 1 ||
+	    f16.bytes != 2)
+		return false;
+	memset(ret->types, 0, sizeof ret->types);
+	ret->n_types = 0;
+	for (size_t i = 0; i < LBX_GGML_TYPES && gap < GAP_MAX; i++) {
+		bool is_there = take_type(p, d, at + i * stride, bytes_at, &type);
+		if (!is_there && word(d, at + i * stride))
+			break;
+		gap = is_there ? 0 : gap + 1;
+		if (!is_there || type.elements == 0 || type.bytes == 0)
+			continue;
+		ret->types[i] = type;
+		ret->n_types = (int)i + 1;
+	}
+	return true;
+}
+
+/* What the file has of a segment; what cannot be read is 0. */
+static bool read_data(struct lbx_target *target, const struct lbx_segment *s, struct data *ret)
+{
+	size_t n = (size_t)(s->from_file < DATA_MAX ? s->from_file : DATA_MAX), skip = (size_t)(-s->start & (WORD - 1));
+
+	*ret = (struct data){ .words = NULL };
+	if (n < skip + WORD)
+		return false;
+	n = (n - skip) / WORD * WORD;
+	ret->words = calloc(n / WORD, WORD);
+	ret->n = ret->words ? n / WORD : 0;
+	for (size_t done = 0; done < n && ret->words; done += PIECE) {
+		size_t some = n - done < PIECE ? n - done : PIECE;
+		char *to = (char *)ret->words + done;
+		if (!lbx_target_try_read(target, s->start + skip + done, to, some))
+			memset(to, 0, some);
+	}
+	return ret->words != NULL;
+}
+
+/* Where a module's constants may be: in memory without code, if it keeps the two apart. */
+static bool may_be_text(const struct lbx_loaded *m, bool apart, uint64_t address)
+{
+	const struct lbx_segment *s = address ? lbx_loaded_segment_at(m, address) : NULL;
+
+	return s && !s->writable && !(apart && s->executable);
+}
+
+static bool keeps_code_apart(const struct lbx_loaded *m)
+{
+	int apart = 0;
+
+	for (int i = 0; i < m->n_segments; i++)
+		apart += !m->segments[i].executable && !m->segments[i].writable;
+	return apart > 0;
+}
+
+/* What most words are not is asked first: programs without ggml pay for this, too. Of a run as long as the table of
+ * operations one word lies at a multiple of STEP. */
+static void search_data(struct pages *p, const struct lbx_loaded *m, const struct data *d, struct lbx_ggml_anchor *ret)
+{
+	bool apart = keeps_code_apart(m);
+
+	for (size_t i = 0; i + 3 < d->n && !ret->n_types; i++)
+		if ((d->words[i + 1] & UINT32_MAX) == 1 &&
+		    (d->words[i + 2] == sizeof(float) || d->words[i + 3] == sizeof(float)) &&
+		    may_be_text(m, apart, d->words[i]))
+			take_types(p, d, i, ret);
+	for (size_t i = 0; i < d->n && !ret->n_ops; i += STEP)
+		for (size_t k = i + 1; k-- > 0 && k + STEP > i && may_be_text(m, apart, d->words[k]);)
+			if (take_ops(p, d, k, ret))
+				break;
+}
+
+static bool search_module(struct pages *p, const struct lbx_loaded *m, struct lbx_ggml_anchor *ret)
+{
+	struct data data;
+
+	*ret = (struct lbx_ggml_anchor){ .module = *m };
+	for (int i = 0; i < m->n_segments; i++) {
+		if (!m->segments[i].writable || !read_data(p->target, &m->segments[i], &data))
+			continue;
+		search_data(p, m, &data, ret);
+		free(data.words);
+	}
+	return ret->n_ops > 0 && ret->n_types > 0;
+}
+
+static bool exports(struct lbx_target *target, const struct lbx_loaded *m)
+{
+	uint64_t at;
+
+	return lbx_loaded_symbol(target, m, "ggml_type_name", &at) && lbx_loaded_symbol(target, m, "ggml_op_name", &at);
+}
+
+int lbx_ggml_find(struct lbx_target *target, const struct lbx_loaded *modules, int n, struct lbx_ggml_anchor *ret)
+{
+	lb_auto_free struct pages *pages = calloc(1, sizeof *pages);
+	lb_auto_free struct lbx_ggml_anchor *another = malloc(sizeof *another);
+	int found = 0;
+
+	if (!pages || !another)
+		return 0;
+	pages->target = target;
+	for (int i = 0; i < PAGES; i++)
+		pages->slots[i].base = 1;
+	for (int i = 0; i < n && found < 2; i++)
+		if ((target->liveness != LBX_REMOTE || exports(target, &modules[i])) &&
+		    search_module(pages, &modules[i], found ? another : ret))
+			found++;
+	return found;
+}
+
+/* Blocks of IQ types had other meanings in the weeks before a build had iq1_m. */
+static bool was_unsettled(const struct lbx_ggml_anchor *anchor, const char *name)
+{
+	for (int i = 0; i < anchor->n_types; i++)
+		if (strcmp(anchor->types[i].name, "iq1_m") == 0)
+			return false;
+	return strncasecmp(name, "iq", 2) == 0;
+}
+
+void lbx_ggml_encode(struct lbx_ggml_anchor *anchor)
+{
+	for (int i = 0; i < anchor->n_types; i++) {
+		struct lbx_ggml_type *type = &anchor->types[i];
+		const struct lbx_encoding *blocks = lbx_encoding_of_blocks(type->name);
+		enum lb_dtype dtype;
+
+		type->encoding = (struct lbx_encoding){
+			.name = type->name, .dtype = LB_F32, .elements = (int)type->elements, .bytes = (int)type->bytes
+		};
+		if (lbx_dtype_parse(type->name, &dtype)) {
+			type->is_known = type->elements == 1 && type->bytes == lbx_dtype_bytes(dtype);
+			if (type->is_known)
+				type->encoding = lbx_encoding_of_dtype(dtype);
+		} else if (blocks && blocks->elements == type->elements && blocks->bytes == type->bytes &&
+			   !was_unsettled(anchor, type->name)) {
+			type->is_known = true;
+			type->encoding = *blocks;
+		}
+	}
+}

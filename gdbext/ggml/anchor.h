@@ -1,0 +1,30 @@
+/* Whether ggml is in a program, and what its build has: its operations and types, by their own tables. */
+#ifndef LBX_GGML_ANCHOR_H
+#define LBX_GGML_ANCHOR_H
+
+#include "target/loader.h"
+#include "tensors/encoding.h"
+
+enum { LBX_GGML_OPS = 512, LBX_GGML_TYPES = 128, LBX_GGML_TEXT = 32 };
+
+struct lbx_ggml_type {
+	char name[LBX_GGML_TEXT]; /* "" where the build has left out a number */
+	int64_t elements, bytes;  /* of a block */
+	bool is_known; /* its elements can be decoded */
+	struct lbx_encoding encoding; /* its name is that of the type; without a decoder unless it is known */
+};
+
+struct lbx_ggml_anchor {
+	struct lbx_loaded module; /* which holds it */
+	int n_ops, n_types;
+	char ops[LBX_GGML_OPS][LBX_GGML_TEXT]; /* "NONE", "DUP", "ADD", … */
+	struct lbx_ggml_type types[LBX_GGML_TYPES];
+};
+
+/* How many of the modules hold a ggml: 0, 1, or 2 for more; *ret is the first, valid where it stands. A program in which
+ * none is exported is searched for the tables, unless that would be slow. Quiet. */
+int lbx_ggml_find(struct lbx_target *target, const struct lbx_loaded *modules, int n, struct lbx_ggml_anchor *ret);
+/* What the names say of how a type's elements are stored. */
+void lbx_ggml_encode(struct lbx_ggml_anchor *anchor);
+
+#endif

@@ -1,0 +1,16 @@
+/* What a function of one line does, by its code: x86-64 and aarch64. */
+#ifndef LBX_GGML_CODE_H
+#define LBX_GGML_CODE_H
+
+#include "target/target.h"
+
+/* return NUMBER; */
+bool lbx_code_number(struct lbx_target *target, uint64_t at, uint64_t *ret);
+/* return (char *)argument + OFFSET; */
+bool lbx_code_member(struct lbx_target *target, uint64_t at, uint64_t *ret);
+/* return *(void **)((char *)argument + OFFSET); */
+bool lbx_code_load(struct lbx_target *target, uint64_t at, uint64_t *ret);
+/* return "text"; its address. */
+bool lbx_code_address(struct lbx_target *target, uint64_t at, uint64_t *ret);
+
+#endif

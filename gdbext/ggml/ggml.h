@@ -1,0 +1,12 @@
+/* The tensors of ggml, as a provider: of a program that nobody has prepared. */
+#ifndef LBX_GGML_H
+#define LBX_GGML_H
+
+#include "tensors/tensors.h"
+
+/* Fails where the program has no ggml, or one that cannot be read, saying so. The set is closed by lbx_tensors_close().
+ * The search tells its progress in bytes; where that returns false it ends, and fails. */
+bool lbx_ggml_open(struct lbx_target *target, bool (*progress)(void *context, int64_t done), void *context,
+		   struct lbx_tensors **ret);
+
+#endif

@@ -1,0 +1,414 @@
+/* Tensors are numbered from 1 on, through all contexts in the order of their addresses, and in each as the program made
+ * them: numbers stay the same for as long as the program stands still. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ggml/contexts.h"
+#include "ggml/ggml.h"
+#include "ggml/places.h"
+#include "ggml/record.h"
+#include "ggml/reuse.h"
+#include "lazybones.h"
+#include "tensors/axes.h"
+
+enum { MAX_MODULES = 512 };
+
+struct by_address {
+	uint64_t address;
+	uint32_t ordinal;
+};
+
+struct ggml {
+	struct lbx_tensors tensors; /* first */
+	int n_modules;
+	struct lbx_loaded *modules;
+	struct lbx_ggml_anchor anchor;
+	struct lbx_ggml_layout layout;
+	struct lbx_ggml_contexts contexts;
+	struct lbx_ggml_places places;
+	struct by_address *sorted; /* all tensors */
+	int64_t *writers; /* by ordinal; see reuse.h */
+	uint32_t *users; /* by ordinal: tensors that share its memory */
+	uint64_t first_bad, last_bad;
+};
+
+static struct ggml *ggml_of(struct lbx_tensors *tensors)
+{
+	return (struct ggml *)tensors;
+}
+
+static struct lbx_target *target_of(struct ggml *g)
+{
+	struct lbx_target *direct = lbx_target_direct(g->tensors.target);
+
+	return direct ? direct : g->tensors.target;
+}
+
+/* ---- finding ---- */
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = ((const struct by_address *)a)->address, y = ((const struct by_address *)b)->address;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The last one that begins at or before an address; NULL: none does. */
+static const struct by_address *at_or_before(const struct ggml *g, uint64_t address)
+{
+	size_t low = 0, high = g->contexts.n_tensors;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (g->sorted[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &g->sorted[low - 1] : NULL;
+}
+
+/* The number of the tensor at an address; 0: there is none. */
+static uint64_t id_at(const struct ggml *g, uint64_t address)
+{
+	const struct by_address *at = at_or_before(g, address);
+
+	return at && at->address == address ? (uint64_t)at->ordinal + 1 : 0;
+}
+
+static bool sort(struct ggml *g)
+{
+	size_t n = g->contexts.n_tensors;
+
+	g->sorted = calloc(n, sizeof *g->sorted);
+	g->writers = calloc(n, sizeof *g->writers);
+	g->users = calloc(n, sizeof *g->users);
+	if (!g->sorted || !g->writers || !g->users)
+		return lb_fail("out of memory for %zu tensors of ggml", n);
+	for (size_t i = 0; i < n; i++)
+		g->sorted[i] = (struct by_address){ g->contexts.tensors[i], (uint32_t)i };
+	qsort(g->sorted, n, sizeof *g->sorted, compare_addresses);
+	return true;
+}
+
+static bool read_record(struct ggml *g, uint64_t address, struct lbx_ggml_record *ret)
+{
+	return lbx_ggml_record_read(target_of(g), &g->anchor, &g->layout, address, ret);
+}
+
+/* What a tensor lies in: itself, or what it is a view of. */
+static bool read_root(struct ggml *g, const struct lbx_ggml_record *r, struct lbx_ggml_record *ret)
+{
+	*ret = *r;
+	return !r->view_source || (id_at(g, r->view_source) && read_record(g, r->view_source, ret) &&
+				   !ret->view_source && (r->data == 0 || r->data == ret->data + r->view_offset));
+}
+
+static bool find_reuse(struct ggml *g)
+{
+	struct lbx_ggml_extent *extents = calloc(g->contexts.n_tensors, sizeof *extents);
+	struct lbx_ggml_record r, root;
+	size_t n = 0;
+
+	if (!extents)
+		return lb_fail("out of memory for %zu tensors of ggml", g->contexts.n_tensors);
+	for (size_t c = 0; c < g->contexts.n; c++) {
+		const struct lbx_ggml_context *context = &g->contexts.list[c];
+		for (size_t i = context->first; i < context->first + context->n; i++) {
+			g->writers[i] = LBX_GGML_KEPT;
+			if (!read_record(g, g->contexts.tensors[i], &r) || !read_root(g, &r, &root))
+				continue;
+			g->users[id_at(g, root.address) - 1]++;
+			if (r.data == 0 || r.reach == 0 || r.data > UINT64_MAX - (uint64_t)r.reach)
+				continue;
+			extents[n++] =
+			    (struct lbx_ggml_extent){ .start = r.data,
+						      .end = r.data + (uint64_t)r.reach,
+						      .ordinal = (uint32_t)i,
+						      .context = (uint32_t)c,
+						      .root = root.address,
+						      .writes = r.op != 0 && !lbx_ggml_is_view(&g->anchor, &r),
+						      .is_leaf = root.op == 0 };
+		}
+	}
+	lbx_ggml_find_reuse(extents, n, g->writers);
+	free(extents);
+	return true;
+}
+
+/* Whether all tensors are such as this layout has them, and nothing of it is left to chance. */
+static bool fits(struct ggml *g, const struct lbx_ggml_layout *layout)
+{
+	struct lbx_ggml_record r;
+	size_t telling = 0;
+	char byte;
+
+	for (size_t i = 0; i < g->contexts.n_tensors; i++) {
+		if (!lbx_ggml_record_read(target_of(g), &g->anchor, layout, g->contexts.tensors[i], &r) ||
+		    (r.data && !lbx_target_try_read(target_of(g), r.data, &byte, 1)))
+			return false;
+		telling += r.data && r.name[0];
+	}
+	return telling > 0;
+}
+
+static bool decide_layout(struct ggml *g)
+{
+	const struct lbx_ggml_layout *row;
+	struct lbx_ggml_layout layout;
+	int n = 0;
+
+	if (lbx_ggml_layout_by_code(target_of(g), &g->anchor.module, &g->layout))
+		return true;
+	for (size_t i = 0; (row = lbx_ggml_layout(i)); i++)
+		if (lbx_ggml_layout_of_size(row, g->contexts.smallest, &layout) && fits(g, &layout)) {
+			g->layout = layout;
+			n++;
+		}
+	return n == 1 || lb_fail("the program has ggml, in a version whose tensors cannot be read: %s",
+				 n ? "more than one of the known layouts fits them" : "no known layout fits them");
+}
+
+/* ---- decoding ---- */
+
+static enum lb_op_class class_of(const struct ggml *g, const struct lbx_ggml_record *r, uint32_t n_inputs)
+{
+	if (r->op == 0 && !r->view_source)
+		return LB_CLASS_LEAF;
+	if (lbx_ggml_is_view(&g->anchor, r))
+		return LB_CLASS_VIEW;
+	if (strcmp(g->anchor.ops[r->op], "MUL_MAT") == 0)
+		return LB_CLASS_MATMUL;
+	return n_inputs == 0   ? LB_CLASS_CREATE
+	       : n_inputs == 1 ? LB_CLASS_UNARY
+	       : n_inputs == 2 ? LB_CLASS_BINARY
+			       : LB_CLASS_TERNARY;
+}
+
+/* The address of input i: its sources, then what it is a view of if that is no source. 0: there are i. */
+static uint64_t input_at(const struct lbx_ggml_record *r, uint32_t i)
+{
+	bool is_source = false;
+
+	for (int k = 0; k < LBX_GGML_SOURCES; k++) {
+		if (r->sources[k] && i-- == 0)
+			return r->sources[k];
+		is_source = is_source || r->sources[k] == r->view_source;
+	}
+	return i == 0 && !is_source ? r->view_source : 0;
+}
+
+static uint32_t count_inputs(const struct lbx_ggml_record *r)
+{
+	uint32_t n = 0;
+
+	while (input_at(r, n))
+		n++;
+	return n;
+}
+
+/* Whether there is a value that can be read. */
+static void set_state(struct ggml *g, const struct lbx_ggml_record *root, uint64_t id, struct lbx_tensor *ret)
+{
+	const struct lbx_ggml_type *type = &g->anchor.types[root->type];
+	enum lbx_ggml_place place = LBX_GGML_HOST;
+	int64_t writer = g->writers[id - 1];
+	const char *name = NULL;
+
+	g->places.target = target_of(g);
+	if (root->buffer)
+		place = lbx_ggml_place(&g->places, root->buffer, &name);
+	ret->state = LBX_READY;
+	if (root->data == 0) {
+		ret->state = LBX_LAZY;
+	} else if (place == LBX_GGML_ELSEWHERE) {
+		ret->state = LBX_ON_DEVICE;
+		ret->place = name;
+	} else if (place == LBX_GGML_REORDERED || (root->extra && type->elements > 1)) {
+		ret->state = LBX_REPACKED;
+		ret->place = place == LBX_GGML_REORDERED ? name : NULL;
+	} else if (!type->is_known) {
+		ret->state = LBX_REPACKED;
+		ret->place = type->name;
+	} else if (writer != LBX_GGML_KEPT) {
+		ret->state = LBX_OVERWRITTEN;
+		ret->overwriter = writer >= 0 ? (uint64_t)writer + 1 : 0;
+	}
+}
+
+static bool set_axes(struct ggml *g, const struct lbx_ggml_record *r, struct lbx_tensor *ret)
+{
+	int64_t shape[LBX_GGML_AXES], strides[LBX_GGML_AXES];
+
+	for (int i = 0; i < r->rank; i++) {
+		shape[i] = r->ne[r->rank - 1 - i];
+		strides[i] = r->strides[r->rank - 1 - i];
+	}
+	return lbx_tensor_set_axes(&g->tensors.axes, ret, r->rank, shape, strides);
+}
+
+static bool decode(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
+{
+	struct lbx_ggml_record r, root;
+
+	if (!read_record(g, g->contexts.tensors[id - 1], &r) || !read_root(g, &r, &root))
+		return false;
+	const struct lbx_ggml_type *type = &g->anchor.types[r.type];
+	if (root.type != r.type || r.view_offset % (uint64_t)type->bytes ||
+	    r.view_offset > INT64_MAX / 2 / LBX_BLOCK_MAX)
+		return false;
+	*ret = (struct lbx_tensor){ .of = &g->tensors,
+				    .address = r.address,
+				    .id = id,
+				    .dtype = type->encoding.dtype,
+				    .op = g->anchor.ops[r.op],
+				    .layout_known = true,
+				    .offset = (int64_t)r.view_offset / type->bytes * type->elements,
+				    .size = r.size,
+				    .n_inputs = count_inputs(&r) };
+	if (type->elements > 1 || !type->is_known)
+		ret->encoding = &type->encoding;
+	ret->op_class = class_of(g, &r, ret->n_inputs);
+	strncpy(ret->name, r.name, LB_NAME_MAX);
+	set_state(g, &root, id, ret);
+	if (root.data) {
+		uint64_t root_id = id_at(g, root.address);
+		ret->data = root.data;
+		ret->buffer_id = root_id;
+		ret->buffer_bytes = ret->buffer_capacity = root.reach;
+		ret->buffer_refs = g->users[root_id - 1];
+	}
+	return set_axes(g, &r, ret) && (!root.data || lbx_tensor_in_bounds(ret));
+}
+
+/* ---- what a provider does ---- */
+
+static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
+{
+	struct ggml *g = ggml_of(tensors);
+
+	if (id == 0 || id > g->contexts.n_tensors)
+		return lb_fail("ggml has no tensor #%llu", (unsigned long long)id);
+	return decode(g, id, ret) || lb_fail("tensor #%llu of ggml, at 0x%llx, is damaged", (unsigned long long)id,
+					     (unsigned long long)g->contexts.tensors[id - 1]);
+}
+
+static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
+{
+	struct ggml *g = ggml_of(tensors);
+
+	if (*slot == 0)
+		g->first_bad = g->last_bad = 0;
+	while (*slot < g->contexts.n_tensors) {
+		bool clean = lb_ok();
+		if (decode(g, ++*slot, ret))
+			return LBX_NEXT_TENSOR;
+		if (clean)
+			lb_clear_error();
+		uint64_t at = g->contexts.tensors[*slot - 1];
+		g->first_bad = g->first_bad && g->first_bad < at ? g->first_bad : at;
+		g->last_bad = g->last_bad > at ? g->last_bad : at;
+		++*bad;
+	}
+	return LBX_NEXT_END;
+}
+
+static bool damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last)
+{
+	*ret_first = ggml_of(tensors)->first_bad;
+	*ret_last = ggml_of(tensors)->last_bad;
+	return *ret_first != 0;
+}
+
+static bool by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+{
+	uint64_t id = id_at(ggml_of(tensors), address);
+
+	return id ? by_id(tensors, id, ret)
+		  : lb_fail("0x%llx is not the address of a tensor of ggml", (unsigned long long)address);
+}
+
+static bool record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+{
+	struct ggml *g = ggml_of(tensors);
+	const struct by_address *at = at_or_before(g, address);
+
+	return at && address - at->address < g->layout.size && by_id(tensors, (uint64_t)at->ordinal + 1, ret);
+}
+
+static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i)
+{
+	struct ggml *g = ggml_of(tensors);
+	struct lbx_ggml_record r;
+
+	return read_record(g, t->address, &r) ? id_at(g, input_at(&r, i)) : 0;
+}
+
+static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
+{
+	uint64_t id = input_id(tensors, t, i);
+
+	return id ? by_id(tensors, id, ret)
+		  : lb_fail("input %u of #%llu is in none of ggml's contexts", i, (unsigned long long)t->id);
+}
+
+static void close_ggml(struct lbx_tensors *tensors)
+{
+	struct ggml *g = ggml_of(tensors);
+
+	lbx_ggml_contexts_free(&g->contexts);
+	free(g->modules);
+	free(g->sorted);
+	free(g->writers);
+	free(g->users);
+	free(g);
+}
+
+static bool find(struct ggml *g, bool (*progress)(void *context, int64_t done), void *context)
+{
+	struct lbx_target *target = target_of(g);
+
+	g->n_modules = lbx_loaded_modules(g->tensors.target, g->modules, MAX_MODULES);
+	int n = lbx_ggml_find(target, g->modules, g->n_modules, &g->anchor);
+	if (n == 0)
+		return lb_fail("no ggml in this program");
+	if (n > 1)
+		return lb_fail("the program has more than one ggml: whose tensors are whose is not known");
+	lbx_ggml_encode(&g->anchor);
+	if (!lbx_ggml_contexts_find(g->tensors.target, &g->anchor.module, progress, context, &g->contexts))
+		return false;
+	if (g->contexts.n_tensors == 0)
+		return lb_fail("the program has ggml, but no tensors of it");
+	g->places = (struct lbx_ggml_places){ .modules = g->modules, .n_modules = g->n_modules };
+	return decide_layout(g) && sort(g) && find_reuse(g);
+}
+
+bool lbx_ggml_open(struct lbx_target *target, bool (*progress)(void *context, int64_t done), void *context,
+		   struct lbx_tensors **ret)
+{
+	static const struct lbx_tensors_ops ops = {
+		.next = next,
+		.by_id = by_id,
+		.by_address = by_address,
+		.record_at = record_at,
+		.damage = damage,
+		.input = input,
+		.input_id = input_id,
+		.close = close_ggml,
+	};
+	struct ggml *g = calloc(1, sizeof *g);
+
+	if (!g)
+		return lb_fail("out of memory");
+	g->tensors = (struct lbx_tensors){ .ops = &ops, .target = target, .provider = "ggml" };
+	g->modules = calloc(MAX_MODULES, sizeof *g->modules);
+	if (!g->modules)
+		lb_fail("out of memory");
+	if (!g->modules || !find(g, progress, context)) {
+		close_ggml(&g->tensors);
+		return false;
+	}
+	*ret = &g->tensors;
+	return true;
+}

@@ -1,0 +1,114 @@
+#include "ggml/record.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+enum { FLAGS_END = 64, NB_MAX_BITS = 56 };
+
+static uint64_t field(const unsigned char *bytes, uint32_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + at, sizeof value);
+	return value;
+}
+
+static uint32_t half(const unsigned char *bytes, uint32_t at)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes + at, sizeof value);
+	return value;
+}
+
+static bool is_text(const char *name, size_t max)
+{
+	size_t n = strnlen(name, max);
+
+	for (size_t i = 0; i < n; i++)
+		if ((unsigned char)name[i] < ' ' || name[i] == 0x7f)
+			return false;
+	return n < max;
+}
+
+/* The axis that blocks lie along, whose neighbours are one block apart. */
+static int axis_of_blocks(const struct lbx_ggml_record *r, const struct lbx_ggml_type *type)
+{
+	for (int i = 0; i < LBX_GGML_AXES; i++)
+		if (r->nb[i] == (uint64_t)type->bytes && (i == 0 || r->ne[i] > 1))
+			return r->ne[i] % type->elements ? -1 : i;
+	return -1;
+}
+
+/* From bytes to elements of the encoding; fails where that does not come out even. */
+static bool measure(struct lbx_ggml_record *r, const struct lbx_ggml_type *type)
+{
+	int along = type->elements > 1 ? axis_of_blocks(r, type) : -1;
+	int64_t reach = type->bytes, some;
+
+	if (type->elements > 1 && along < 0)
+		return false;
+	r->size = 1;
+	for (int i = 0; i < LBX_GGML_AXES; i++) {
+		if (r->ne[i] < 0 || r->nb[i] >> NB_MAX_BITS || !lb_mul(r->size, r->ne[i], &r->size))
+			return false;
+		if (r->ne[i] > 1)
+			r->rank = i + 1;
+	}
+	if (r->rank == 0)
+		r->rank = 1;
+	for (int i = 0; i < LBX_GGML_AXES; i++) {
+		int64_t n = i == along ? r->ne[i] / type->elements : r->ne[i];
+		r->strides[i] = i == along ? 1 : (int64_t)r->nb[i] / type->bytes * type->elements;
+		if (r->ne[i] > 1 && r->nb[i] % (uint64_t)type->bytes)
+			return false;
+		if (r->size && (!lb_mul(n - 1, (int64_t)r->nb[i], &some) || !lb_sum_of(reach, some, &reach)))
+			return false;
+	}
+	r->reach = r->size ? reach : 0;
+	return r->reach <= INT64_MAX / 4 && r->size <= INT64_MAX / 4;
+}
+
+bool lbx_ggml_record_read(struct lbx_target *target, const struct lbx_ggml_anchor *anchor,
+			  const struct lbx_ggml_layout *layout, uint64_t address, struct lbx_ggml_record *ret)
+{
+	unsigned char bytes[LBX_GGML_RECORD_MAX];
+
+	*ret = (struct lbx_ggml_record){ .address = address };
+	if (layout->size > sizeof bytes || layout->name + layout->name_max > layout->size ||
+	    layout->extra + sizeof(uint64_t) > layout->size ||
+	    !lbx_target_try_read(target, address, bytes, layout->size))
+		return false;
+	ret->type = half(bytes, LBX_GGML_TYPE);
+	ret->op = half(bytes, LBX_GGML_OP);
+	ret->buffer = field(bytes, LBX_GGML_BUFFER);
+	ret->data = field(bytes, layout->data);
+	ret->extra = field(bytes, layout->extra);
+	ret->view_source = field(bytes, layout->view_source);
+	ret->view_offset = field(bytes, layout->view_offset);
+	for (uint32_t i = 0; i < LBX_GGML_AXES; i++) {
+		ret->ne[i] = (int64_t)field(bytes, LBX_GGML_NE + 8 * i);
+		ret->nb[i] = field(bytes, LBX_GGML_NB + 8 * i);
+	}
+	for (uint32_t i = 0; i < LBX_GGML_SOURCES; i++) {
+		ret->sources[i] = field(bytes, layout->sources + 8 * i);
+		if (ret->sources[i] % 8)
+			return false;
+	}
+	memcpy(ret->name, bytes + layout->name, layout->name_max);
+	return ret->type < (uint32_t)anchor->n_types && anchor->types[ret->type].bytes &&
+	       ret->op < (uint32_t)anchor->n_ops && half(bytes, LBX_GGML_FLAGS) < FLAGS_END &&
+	       ret->view_source % 8 == 0 && (ret->view_source || ret->view_offset == 0) &&
+	       is_text(ret->name, layout->name_max) && measure(ret, &anchor->types[ret->type]);
+}
+
+bool lbx_ggml_is_view(const struct lbx_ggml_anchor *anchor, const struct lbx_ggml_record *r)
+{
+	static const char *const names[] = { "NONE", "VIEW", "RESHAPE", "PERMUTE", "TRANSPOSE" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(anchor->ops[r->op], names[i]) == 0)
+			return r->view_source != 0;
+	return false;
+}

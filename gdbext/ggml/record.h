@@ -1,0 +1,28 @@
+/* One ggml_tensor, as it lies in memory, checked. */
+#ifndef LBX_GGML_RECORD_H
+#define LBX_GGML_RECORD_H
+
+#include "ggml/layout.h"
+
+struct lbx_ggml_record {
+	uint64_t address;
+	uint32_t type, op;
+	uint64_t buffer, data, extra;
+	int64_t ne[LBX_GGML_AXES]; /* elements, the innermost axis first */
+	uint64_t nb[LBX_GGML_AXES]; /* bytes between neighbours, or between blocks of the axis that they lie along */
+	uint64_t sources[LBX_GGML_SOURCES], view_source, view_offset;
+	char name[LBX_GGML_NAME_MAX];
+	/* what follows from these */
+	int rank; /* as ggml counts it */
+	int64_t size; /* elements */
+	int64_t reach; /* bytes from the first to the last one */
+	int64_t strides[LBX_GGML_AXES]; /* elements */
+};
+
+/* False, quietly, where it cannot be read, or is no tensor of that build. */
+bool lbx_ggml_record_read(struct lbx_target *target, const struct lbx_ggml_anchor *anchor,
+			  const struct lbx_ggml_layout *layout, uint64_t address, struct lbx_ggml_record *ret);
+/* Whether it is another view of what it is made of: its memory holds nothing that its operation has written. */
+bool lbx_ggml_is_view(const struct lbx_ggml_anchor *anchor, const struct lbx_ggml_record *r);
+
+#endif

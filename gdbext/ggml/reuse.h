@@ -1,0 +1,25 @@
+/* Which tensors' memory has been used again. ggml's allocator gives a node's memory to later ones as soon as nothing
+ * needs it, and some operations write into what they have read. */
+#ifndef LBX_GGML_REUSE_H
+#define LBX_GGML_REUSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct lbx_ggml_extent {
+	uint64_t start, end; /* addresses */
+	uint32_t ordinal;    /* unlike any other's; in a context those that were made later have higher ones */
+	uint32_t context;
+	uint64_t root; /* the tensor whose memory it is: of a view, what it is a view of */
+	bool writes;   /* its operation has written there */
+	bool is_leaf;  /* its root was not computed: it holds what was written last */
+};
+
+enum { LBX_GGML_KEPT = -1, LBX_GGML_UNKNOWN_WRITER = -2 };
+
+/* Reorders the extents. ret[ordinal] becomes the ordinal of the last one that wrote over it, or one of the above. Where
+ * too many overlap to look at them all, whatever was computed counts as written over. */
+void lbx_ggml_find_reuse(struct lbx_ggml_extent *extents, size_t n, int64_t *ret);
+
+#endif
