@@ -52,7 +52,7 @@ struct core {
 	struct timespec written;
 	uint64_t missing;         /* bytes that the file should have but ends before */
 	struct segment *segments; /* by address, none over another */
-	size_t n_segments;
+	size_t n_segments, n_parted; /* of these, those that reached into the next */
 	struct lbx_core_files *files;
 	const void *auxv;
 	size_t auxv_size;
@@ -264,8 +264,17 @@ static bool core_module(struct lbx_target *target, size_t i, struct lbx_module *
 
 bool lbx_core_warning(struct lbx_target *target, char *ret, size_t size)
 {
-	const struct lbx_core_modules *modules = modules_of(core_of(target));
-	return modules && lbx_core_modules_warning(modules, ret, size);
+	struct core *core = core_of(target);
+	const struct lbx_core_modules *modules = modules_of(core);
+
+	if (modules && lbx_core_modules_warning(modules, ret, size))
+		return true;
+	if (core->n_parted)
+		snprintf(ret, size,
+			 "segments of %s overlap (%zu times), so its headers are damaged: each is taken to end where "
+			 "the next one begins",
+			 core->path, core->n_parted);
+	return core->n_parted > 0;
 }
 
 /* Whether the kernel was asked to leave out the pages with the modules' headers. */
@@ -462,6 +471,7 @@ static void part_segments(struct core *core)
 	for (size_t i = 0; i + 1 < core->n_segments; i++) {
 		struct segment *s = &core->segments[i];
 		uint64_t room = s[1].address - s->address;
+		core->n_parted += s->size > room;
 		s->size = s->size < room ? s->size : room;
 		s->saved = s->saved < room ? s->saved : room;
 	}

@@ -242,6 +242,17 @@ static void segments_that_overlap(void **state)
 			free(f.bytes);
 		}
 	}
+	struct file whole = make_core(5);
+	char why[256];
+	assert_true(open_bytes(&whole, &target));
+	assert_false(lbx_core_warning(target, why, sizeof why));
+	lbx_target_destroy(target);
+	segment_of(&whole, 1)->p_memsz = 10 * STEP;
+	assert_true(open_bytes(&whole, &target));
+	assert_true(lbx_core_warning(target, why, sizeof why));
+	assert_non_null(strstr(why, " overlap (1 times), so its headers are damaged"));
+	lbx_target_destroy(target);
+	free(whole.bytes);
 	/* of two at one address, the one that holds more */
 	for (int empty = 1; empty < 3; empty++) {
 		struct file f = make_core(4);
@@ -450,16 +461,11 @@ static void cut_and_changed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_what_was_saved),
-		cmocka_unit_test(tells_what_can_be_written),
-		cmocka_unit_test(many_segments),
-		cmocka_unit_test(segments_that_overlap),
-		cmocka_unit_test(tells_the_death),
-		cmocka_unit_test(registers_of_every_machine),
-		cmocka_unit_test(other_machines),
-		cmocka_unit_test(no_cores),
-		cmocka_unit_test(tells_where_bytes_are),
-		cmocka_unit_test(cut_and_changed),
+		cmocka_unit_test(reads_what_was_saved),  cmocka_unit_test(tells_what_can_be_written),
+		cmocka_unit_test(many_segments),         cmocka_unit_test(segments_that_overlap),
+		cmocka_unit_test(tells_the_death),       cmocka_unit_test(registers_of_every_machine),
+		cmocka_unit_test(other_machines),        cmocka_unit_test(no_cores),
+		cmocka_unit_test(tells_where_bytes_are), cmocka_unit_test(cut_and_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,7 +142,7 @@ static bool collect_memory(struct lbx_context *context, struct lbx_report *ret)
 	if (!count(context, ret) || !lbx_snapshot_take(context, &ret->memory) ||
 	    !lbx_snapshot_describe(context, &ret->memory))
 		return false;
-	bool any = false;
+	bool any = ret->has_runtime;
 	for (size_t i = 0; i < ret->memory.n; i++)
 		any |= ret->memory.list[i].pc != 0;
 	if (!any)

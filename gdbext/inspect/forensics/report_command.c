@@ -34,9 +34,12 @@ static bool run_report(struct lbx_context *context, const struct lbx_args *args)
 	if (!lbx_args_int(args, "seconds", 1, 1 << 20, &seconds))
 		return false;
 	bool done = lbx_report_collect(context, (double)seconds, &report);
-	if (done && output)
-		done = write_page(context, &report, output);
-	else if (done)
+	if (done && output && (done = write_page(context, &report, output))) {
+		lbx_begin(context->out, NULL);
+		LBX_KEY(context->out, "file", lbx_json_string(output));
+		lbx_end(context->out);
+	}
+	if (done && !output)
 		lbx_report_tell(context, &report);
 	lbx_report_deinit(&report);
 	return done && lb_ok();

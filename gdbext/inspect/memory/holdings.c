@@ -234,7 +234,7 @@ bool lbx_snapshot_describe(struct lbx_context *context, struct lbx_snapshot *s)
 		if (i == 0 || h->pc != h[-1].pc)
 			lbx_describe_pc(context->target, h->pc, where, sizeof where);
 		free(h->site);
-		h->site = strdup(h->pc ? where : "");
+		h->site = strdup(h->pc ? where : h->dtype[0] ? "" : "(no tensor's)");
 		if (!h->site)
 			return lb_fail("out of memory for %zu places", s->n);
 		if (i % 256 == 255 && !lbx_progress(context->out, "naming places", (int64_t)i, (int64_t)s->n))

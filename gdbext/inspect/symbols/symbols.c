@@ -14,6 +14,7 @@
 #include "base/plural.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
+#include "inspect/file.h"
 #include "inspect/symbols/typed_variables.h"
 
 enum { LIMIT = 1 << 16, LIMIT_MAX = 128 << 20 };
@@ -129,6 +130,16 @@ static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *pat
 	lbx_end(out);
 }
 
+static bool write_file(const char *path, const void *bytes, size_t n)
+{
+	struct lbx_file file;
+
+	if (!lbx_file_begin(&file, path))
+		return false;
+	fwrite(bytes, 1, n, file.stream);
+	return lbx_file_end(&file, true);
+}
+
 static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned machine, const char *path)
 {
 	bool beside = typed->space->tensors.n > 0;
@@ -137,8 +148,7 @@ static bool make(struct lbx_context *context, struct lbx_typed *typed, unsigned 
 
 	if (!lbx_typed_variables(context, typed) || !lbx_dwarf_finish(typed->dwarf, machine, &object, &n))
 		return false;
-	if (path ? !lbx_write_private(path, object, n)
-		 : (typed->n || !beside) && !context->debugger->load(context, object, n))
+	if (path ? !write_file(path, object, n) : (typed->n || !beside) && !context->debugger->load(context, object, n))
 		return false;
 	tell(context->out, typed, path, n, beside);
 	lbx_set_int(context->out, "tensor_count", typed->n);

@@ -135,8 +135,6 @@ static void tell_lack(struct lbx_out *out)
 
 static void tell_end(struct lbx_context *context, const struct job *job, bool ok)
 {
-	static int failed = -1;
-
 	if (ok) {
 		lbx_tell_notice(context->out, context->target);
 		tell_lack(context->out);
@@ -148,9 +146,8 @@ static void tell_end(struct lbx_context *context, const struct job *job, bool ok
 	lbx_gdb_out_end();
 	if (lbx_symbol_file_take_changed())
 		lbx_bridge_script("_lb_look");
-	if (failed != !ok) /* the variable's value so far: a line less for gdb to read */
-		lbx_bridge_script("set $tensor_failed = %d", !ok);
-	failed = !ok;
+	/* each time: where the user interrupts gdb, it may not have read the last one */
+	lbx_bridge_script("set $tensor_failed = %d", !ok);
 }
 
 void lbx_commands_run(const char *line)

@@ -30,24 +30,47 @@ static void list_rows(struct lbx_out *out, const struct lbx_command *const *tabl
 
 		if (row->needs & LBX_GDB_LACKS)
 			continue;
+		lbx_begin(out, NULL);
+		LBX_KEY(out, "arguments", json_string(row->arguments));
 		lbx_wrap(out, 0, 4);
-		lbx_printf(out, "tensor %s%s%s -- %s\n", row->name, *row->arguments ? " " : "", row->arguments,
-			   row->summary);
+		lbx_tell(out, "tensor %pF%s%s -- %pF\n", LBX_TEXT("name", row->name), *row->arguments ? " " : "",
+			 row->arguments, LBX_TEXT("summary", row->summary));
+		lbx_end(out);
 	}
+}
+
+static void explain(struct lbx_out *out, const struct lbx_command *row)
+{
+	const int max = sizeof row->options / sizeof *row->options;
+
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:s,s:s,s:s,s:s?}", "name", row->name, "arguments", row->arguments, "summary",
+				row->summary, "help", row->help));
+	lbx_begin_list(out, "options");
+	for (int i = 0; i < max && row->options[i].name; i++)
+		LBX_KEY(out, NULL,
+			json_pack("{s:s,s:s?,s:s}", "name", row->options[i].name, "value", row->options[i].value,
+				  "help", row->options[i].help));
+	lbx_end(out);
+	lbx_command_help(out, row, "tensor ", "tensor ");
+	lbx_end(out);
 }
 
 static bool run_help(struct lbx_context *context, const struct lbx_args *args)
 {
 	const struct lbx_command *command;
 
-	for (const struct lbx_command *const *const *table = lbx_gdb_tables; *table && args->n == 0; table++)
-		list_rows(context->out, *table);
-	if (args->n == 0)
+	if (args->n == 0) {
+		lbx_begin_list(context->out, NULL);
+		for (const struct lbx_command *const *const *table = lbx_gdb_tables; *table; table++)
+			list_rows(context->out, *table);
+		lbx_end(context->out);
 		return true;
+	}
 	command = lbx_gdb_command(args->v[0]);
 	if (!command)
 		return lb_fail("help: there is no command 'tensor %s': `tensor help` lists them", args->v[0]);
-	lbx_command_help(context->out, command, "tensor ", "tensor ");
+	explain(context->out, command);
 	return true;
 }
 

@@ -6,13 +6,23 @@
 #include "plugin/command.h"
 #include "plugin/stops/switches.h"
 
-static void print_stacks(struct lbx_out *out, uint32_t depth)
+static void tell_stacks(struct lbx_out *out, const struct lbx_switch_place *place, uint32_t depth)
 {
-	if (depth)
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:i,s:b}", "stacks", (int)depth, "next_run", !place->running));
+	lbx_wrap(out, 0, 4);
+	if (place->running && depth)
 		lbx_printf(out, "Of each tensor made from now on, %u frame%s kept.\n", depth,
 			   LB_PLURAL(depth, " is", "s are"));
-	else
+	else if (place->running)
 		lbx_printf(out, "Of each tensor made from now on, the call site is kept.\n");
+	else if (place->process)
+		lbx_printf(out, "From the runtime's start on %u frames of each tensor's creation are kept.\n", depth);
+	else
+		lbx_printf(out,
+			   "The next `run`, `target remote` or `attach` keeps %u frames of each tensor's creation.\n",
+			   depth);
+	lbx_end(out);
 }
 
 /* The switch is a word in the program's memory; a program that is still to run gets it by its
@@ -28,7 +38,7 @@ static bool run_stacks(struct lbx_context *context, const struct lbx_args *args)
 		if (!place.running)
 			return lb_fail("stacks: no program with the runtime runs; `tensor stacks N` sets what the "
 				       "next one keeps");
-		print_stacks(context->out, place.root.want_stack);
+		tell_stacks(context->out, &place, place.root.want_stack);
 		return true;
 	}
 	unsigned long depth = strtoul(args->v[0], &end, 10);
@@ -37,16 +47,7 @@ static bool run_stacks(struct lbx_context *context, const struct lbx_args *args)
 	snprintf(number, sizeof number, "%lu", depth);
 	if (!lbx_switch_set(context, &place, LBX_SWITCH_STACKS, (uint32_t)depth, number))
 		return false;
-	lbx_wrap(context->out, 0, 4);
-	if (place.running)
-		print_stacks(context->out, (uint32_t)depth);
-	else
-		lbx_printf(
-		    context->out,
-		    place.process
-			? "From the runtime's start on %lu frames of each tensor's creation are kept.\n"
-			: "The next `run`, `target remote` or `attach` keeps %lu frames of each tensor's creation.\n",
-		    depth);
+	tell_stacks(context->out, &place, (uint32_t)depth);
 	return true;
 }
 

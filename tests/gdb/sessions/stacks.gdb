@@ -1,5 +1,7 @@
 tensor stacks
 tensor stacks 99
+tensor stacks 3 --json
+tensor help stacks --json
 tensor stacks x
 tensor stacks 4
 file subject
