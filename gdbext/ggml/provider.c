@@ -367,10 +367,9 @@ static void close_ggml(struct lbx_tensors *tensors)
 
 static bool find(struct ggml *g, bool (*progress)(void *context, int64_t done), void *context)
 {
-	struct lbx_target *target = target_of(g);
-
+	/* before all else: a debugger has to be asked how memory is best read, and there may be nothing to read it for */
 	g->n_modules = lbx_loaded_modules(g->tensors.target, g->modules, MAX_MODULES);
-	int n = lbx_ggml_find(target, g->modules, g->n_modules, &g->anchor);
+	int n = g->n_modules ? lbx_ggml_find(target_of(g), g->modules, g->n_modules, &g->anchor) : 0;
 	if (n == 0)
 		return lb_fail("no ggml in this program");
 	if (n > 1)
