@@ -1,0 +1,219 @@
+/* What ggml's tensors are told by, piece by piece: code of one line, layouts, records, memory used again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ggml/code.h"
+#include "ggml/record.h"
+#include "ggml/reuse.h"
+
+enum { AT = 0x10000, SIZE = 0x1000 };
+
+static struct {
+	struct lbx_target target;
+	unsigned machine;
+	unsigned char bytes[SIZE];
+} made;
+
+static bool read_made(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	(void)target;
+	if (address < AT || n > SIZE || address - AT > SIZE - n)
+		return lb_fail("nothing at 0x%llx", (unsigned long long)address);
+	memcpy(to, made.bytes + (address - AT), n);
+	return true;
+}
+
+static bool machine_made(struct lbx_target *target, unsigned *ret)
+{
+	(void)target;
+	*ret = made.machine;
+	return true;
+}
+
+static int set_up(void **state)
+{
+	static const struct lbx_target_ops ops = { .read = read_made, .machine = machine_made };
+
+	(void)state;
+	memset(&made, 0, sizeof made);
+	made.target = (struct lbx_target){ .ops = &ops };
+	made.machine = EM_X86_64;
+	return 0;
+}
+
+static void code(unsigned machine, const void *bytes, size_t n)
+{
+	memset(made.bytes, 0xcc, sizeof made.bytes);
+	memcpy(made.bytes, bytes, n);
+	made.machine = machine;
+}
+
+#define CODE(machine, bytes) code(machine, bytes, sizeof(bytes) - 1)
+
+static void reads_functions_of_one_line(void **state)
+{
+	uint64_t value;
+
+	(void)state;
+	CODE(EM_X86_64, "\xf3\x0f\x1e\xfa\xb8\x70\x01\x00\x00\xc3");
+	assert_true(lbx_code_number(&made.target, AT, &value));
+	assert_int_equal(value, 0x170);
+	assert_false(lbx_code_member(&made.target, AT, &value));
+	CODE(EM_X86_64, "\x48\x8d\x87\x00\x01\x00\x00\xc3");
+	assert_true(lbx_code_member(&made.target, AT, &value));
+	assert_int_equal(value, 0x100);
+	CODE(EM_X86_64, "\x48\x8b\x87\xf8\x00\x00\x00\xc3");
+	assert_true(lbx_code_load(&made.target, AT, &value));
+	assert_int_equal(value, 0xf8);
+	CODE(EM_X86_64, "\x48\x8b\x87\xf8\x00\x00\x00\x90"); /* it goes on */
+	assert_false(lbx_code_load(&made.target, AT, &value));
+	CODE(EM_X86_64, "\x48\x8d\x05\xf9\xff\xff\xff\xc3");
+	assert_true(lbx_code_address(&made.target, AT, &value));
+	assert_int_equal(value, AT);
+	CODE(EM_AARCH64, "\x00\x2e\x80\xd2\xc0\x03\x5f\xd6"); /* mov x0, #0x170 */
+	assert_true(lbx_code_number(&made.target, AT, &value));
+	assert_int_equal(value, 0x170);
+	CODE(EM_AARCH64, "\x5f\x24\x03\xd5\x00\x00\x04\x91\xc0\x03\x5f\xd6"); /* bti c; add x0, x0, #0x100 */
+	assert_true(lbx_code_member(&made.target, AT, &value));
+	assert_int_equal(value, 0x100);
+	CODE(EM_AARCH64, "\x00\x7c\x40\xf9\xc0\x03\x5f\xd6"); /* ldr x0, [x0, #0xf8] */
+	assert_true(lbx_code_load(&made.target, AT, &value));
+	assert_int_equal(value, 0xf8);
+	assert_false(lbx_code_load(&made.target, AT + SIZE, &value));
+	assert_false(lbx_code_load(&made.target, 1, &value));
+}
+
+/* ---- records ---- */
+
+static struct lbx_ggml_anchor anchor;
+
+static void put(uint32_t at, uint64_t value, size_t n)
+{
+	memcpy(made.bytes + at, &value, n);
+}
+
+static void put_tensor(const struct lbx_ggml_layout *l, uint32_t type, const int64_t *ne, const uint64_t *nb)
+{
+	memset(made.bytes, 0, sizeof made.bytes);
+	put(LBX_GGML_TYPE, type, 4);
+	for (uint32_t i = 0; i < LBX_GGML_AXES; i++) {
+		put(LBX_GGML_NE + 8 * i, (uint64_t)ne[i], 8);
+		put(LBX_GGML_NB + 8 * i, nb[i], 8);
+	}
+	put(l->data, 0x5000, 8);
+	memcpy(made.bytes + l->name, "w", 2);
+}
+
+static void make_anchor(void)
+{
+	memset(&anchor, 0, sizeof anchor);
+	anchor.n_types = 2;
+	anchor.types[0] = (struct lbx_ggml_type){ .name = "f32", .elements = 1, .bytes = 4 };
+	anchor.types[1] = (struct lbx_ggml_type){ .name = "q8_0", .elements = 32, .bytes = 34 };
+	anchor.n_ops = 2;
+	strcpy(anchor.ops[0], "NONE");
+	strcpy(anchor.ops[1], "DUP");
+	lbx_ggml_encode(&anchor);
+}
+
+static void reads_a_tensor_of_each_layout(void **state)
+{
+	const struct lbx_ggml_layout *row;
+	struct lbx_ggml_layout longer;
+	struct lbx_ggml_record r;
+
+	(void)state;
+	make_anchor();
+	assert_true(anchor.types[0].is_known && anchor.types[1].is_known);
+	for (size_t i = 0; (row = lbx_ggml_layout(i)); i++) {
+		put_tensor(row, 1, (int64_t[]){ 64, 3, 1, 1 }, (uint64_t[]){ 34, 68, 204, 204 });
+		assert_true(lbx_ggml_record_read(&made.target, &anchor, row, AT, &r));
+		assert_string_equal(r.name, "w");
+		assert_int_equal(r.rank, 2);
+		assert_int_equal(r.size, 192);
+		assert_int_equal(r.reach, 204);
+		assert_int_equal(r.strides[1], 64);
+		assert_int_equal(r.data, 0x5000);
+		assert_true(lbx_ggml_layout_of_size(row, row->size + 16, &longer));
+		assert_int_equal(longer.name_max, 80);
+		assert_int_equal(longer.extra, row->extra + 16);
+		assert_false(lbx_ggml_layout_of_size(row, 0, &longer));
+		assert_false(lbx_ggml_layout_of_size(row, UINT64_MAX, &longer));
+	}
+}
+
+static void refuses_what_is_no_tensor(void **state)
+{
+	const struct lbx_ggml_layout *l = lbx_ggml_layout(0);
+	const int64_t ne[] = { 64, 3, 1, 1 };
+	const uint64_t nb[] = { 34, 68, 204, 204 };
+	const struct {
+		uint32_t at;
+		uint64_t value;
+	} bad[] = {
+		{ LBX_GGML_TYPE, 2 },        { LBX_GGML_OP, 2 },
+		{ LBX_GGML_FLAGS, 64 },      { LBX_GGML_NE, 63 },
+		{ LBX_GGML_NE, UINT64_MAX }, { LBX_GGML_NE + 8, INT64_MAX },
+		{ LBX_GGML_NB, 33 },         { LBX_GGML_NB + 8, UINT64_MAX },
+		{ LBX_GGML_NB + 8, 69 },     { l->sources, 1 },
+		{ l->view_source, 4 },       { l->view_offset, 4 },
+		{ l->name, 0x0101 },
+	};
+	struct lbx_ggml_record r;
+
+	(void)state;
+	make_anchor();
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		put_tensor(l, 1, ne, nb);
+		assert_true(lbx_ggml_record_read(&made.target, &anchor, l, AT, &r));
+		put(bad[i].at, bad[i].value, bad[i].at == LBX_GGML_TYPE || bad[i].at == LBX_GGML_OP ? 4 : 8);
+		if (lbx_ggml_record_read(&made.target, &anchor, l, AT, &r))
+			fail_msg("%zu was taken", i);
+	}
+	assert_false(lbx_ggml_record_read(&made.target, &anchor, l, AT + SIZE - 8, &r));
+}
+
+/* ---- memory used again ---- */
+
+static void knows_what_wrote_last(void **state)
+{
+	struct lbx_ggml_extent e[] = {
+		{ .start = 0, .end = 64, .ordinal = 0, .root = 100, .writes = true },
+		{ .start = 32, .end = 96, .ordinal = 1, .root = 200, .writes = true },
+		{ .start = 96, .end = 128, .ordinal = 2, .root = 300, .writes = true },
+		/* a cache, written through a view of it */
+		{ .start = 200, .end = 300, .ordinal = 3, .root = 400, .is_leaf = true },
+		{ .start = 210, .end = 220, .ordinal = 4, .root = 400, .is_leaf = true, .writes = true },
+		/* of another context: which was first is not known */
+		{ .start = 96, .end = 100, .ordinal = 5, .context = 1, .root = 500, .writes = true },
+	};
+	int64_t writers[6];
+
+	(void)state;
+	lbx_ggml_find_reuse(e, 6, writers);
+	assert_int_equal(writers[0], 1);
+	assert_int_equal(writers[1], LBX_GGML_KEPT);
+	assert_int_equal(writers[2], LBX_GGML_UNKNOWN_WRITER);
+	assert_int_equal(writers[3], LBX_GGML_KEPT);
+	assert_int_equal(writers[4], LBX_GGML_KEPT);
+	assert_int_equal(writers[5], LBX_GGML_UNKNOWN_WRITER);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(reads_functions_of_one_line, set_up),
+		cmocka_unit_test_setup(reads_a_tensor_of_each_layout, set_up),
+		cmocka_unit_test_setup(refuses_what_is_no_tensor, set_up),
+		cmocka_unit_test(knows_what_wrote_last),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
