@@ -64,6 +64,9 @@ static void decode_blocks(const struct lbx_encoding *e, const void *blocks, int6
 	lb_kernel_decode(&exec, e->kernel, blocks, n * e->elements, to, LB_F32);
 }
 
+#define LB_BLOCK(ID, decoder, text, number, n, width) _Static_assert(n <= LBX_BLOCK_MAX, text);
+#include "kernels/blocks.def"
+#undef LB_BLOCK
 #define LB_BLOCK(ID, decoder, text, number, n, width) \
 	{ .name = text, .dtype = LB_F32, .elements = n, .bytes = width, .decode = decode_blocks, .kernel = LB_##ID },
 static const struct lbx_encoding rows[] = {

@@ -9,6 +9,9 @@
 #include "kernels/tile.h"
 
 enum { LARGEST_BLOCK = 256, GRAIN_BYTES = 1 << 16 };
+#define LB_BLOCK(encoding, decoder, name, number, elements, bytes) _Static_assert(elements <= LARGEST_BLOCK, name);
+#include "kernels/blocks.def"
+#undef LB_BLOCK
 
 const struct lb_block lb_blocks[LB_ENCODINGS] = {
 	[LB_LITTLE_ENDIAN] = { "little-endian", NULL, -1, 0, 0 },

@@ -48,7 +48,9 @@ llamas()
 blocks()
 {
 	local golden=tests/real/ggml/golden.inc found
-	found=$(run blocks "$real/$1" | grep -v ^status)
+	found=$(run blocks "$real/$1")
+	same "$1: blocks are decoded" 'status 0' "$(tail -1 <<<"$found")"
+	found=$(grep '^{' <<<"$found") || found='no line of blocks'
 	if [ -n "$record" ] && [ "$1" = "$newest" ]; then
 		{ sed '/^{/,$d' $golden && echo "$found"; } >"$scratch/golden" && cp "$scratch/golden" $golden
 	fi
