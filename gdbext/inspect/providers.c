@@ -1,4 +1,8 @@
 /* The list of providers, a row each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
 #include "ggml/ggml.h"
 #include "inspect/context.h"
 #include "inspect/out.h"
@@ -18,8 +22,14 @@ static bool searching(void *out, int64_t done)
 	return lbx_progress(out, "looking for ggml's tensors", done, 0);
 }
 
+/* Only where the user wants it: a node that ggml has not computed yet cannot be told from one that it has, so that of a
+ * program stopped within a graph an older value would be shown. */
 static bool open_ggml(struct lbx_context *context, struct lbx_tensors **ret)
 {
+	const char *wanted = getenv("LAZYBONES_GGML");
+
+	if (!wanted || strcmp(wanted, "1") != 0)
+		return lb_fail("tensors of ggml are not looked for: LAZYBONES_GGML=1 does it");
 	return lbx_ggml_open(context->target, searching, context->out, ret);
 }
 

@@ -1,4 +1,5 @@
 # ggml and llama.cpp of several years, with a program of ours (program.c): that they compute, and how they stop.
+export LAZYBONES_GGML=1
 guests='ggml-2024-02 ggml-2024-10 ggml-2024-12 ggml-2025-06 ggml-2026-09 ggml-static ggml-whisper'
 program=$real/ggml/program
 models=$real/ggml/models
