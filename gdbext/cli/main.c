@@ -111,7 +111,9 @@ static void explain_limit(const struct lbx_limits *limits)
 /* Of two cores, the one that cannot be read is named. */
 static bool open_pair(const struct lbx_request *r, struct lbx_context *context)
 {
-	if (lbx_command_open(context, r->command))
+	struct lbx_tensors *tensors;
+
+	if (lbx_context_tensors(context, &tensors))
 		return true;
 	lb_fail_within("%s", r->what);
 	return false;

@@ -4,8 +4,8 @@
 
 #include "tensors/tensors.h"
 
-/* Fails where the program has no ggml, or one that cannot be read, saying so. The set is closed by lbx_tensors_close().
- * The search tells its progress in bytes; where that returns false it ends, and fails. */
+/* False, without an error, where the program has no ggml; fails where it has one that cannot be read. The set is
+ * closed by lbx_tensors_close(). The search tells its progress in bytes; where that returns false it ends, and fails. */
 bool lbx_ggml_open(struct lbx_target *target, bool (*progress)(void *context, int64_t done), void *context,
 		   struct lbx_tensors **ret);
 

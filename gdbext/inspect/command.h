@@ -18,22 +18,24 @@ struct lbx_option {
 
 enum lbx_needs {
 	LBX_NEEDS_NOTHING = 0,
-	LBX_NEEDS_TENSORS = 1 << 0, /* a program with tensors, of whatever provider: context->tensors */
-	LBX_NEEDS_RUNTIME = 1 << 1, /* one with the runtime in it: context->table, too */
-	LBX_NEEDS_LIVE = 1 << 2,    /* a running one */
-	LBX_NEEDS_STACKS = 1 << 3,  /* context->stacks: a front end without them leaves the row out */
-	LBX_NEEDS_CORES = 1 << 4,   /* context->cores: likewise */
-	LBX_NEEDS_FRAMES = 1 << 5,  /* context->stacks, of the selected thread at least */
-	LBX_NEEDS_PROGRAM = LBX_NEEDS_TENSORS | LBX_NEEDS_RUNTIME | LBX_NEEDS_LIVE | LBX_NEEDS_STACKS |
-			    LBX_NEEDS_CORES | LBX_NEEDS_FRAMES,
+	LBX_NEEDS_VALUES = 1 << 0,  /* a program, whose tensors are looked for where an argument names one: T may
+				     * be memory (@ADDRESS…), of any program */
+	LBX_NEEDS_TENSORS = 1 << 1, /* a program with tensors, of whatever provider: context->tensors */
+	LBX_NEEDS_RUNTIME = 1 << 2, /* one with the runtime in it: context->table, too */
+	LBX_NEEDS_LIVE = 1 << 3,    /* a running one */
+	LBX_NEEDS_STACKS = 1 << 4,  /* context->stacks: a front end without them leaves the row out */
+	LBX_NEEDS_CORES = 1 << 5,   /* context->cores: likewise */
+	LBX_NEEDS_FRAMES = 1 << 6,  /* context->stacks, of the selected thread at least */
+	LBX_NEEDS_PROGRAM = LBX_NEEDS_VALUES | LBX_NEEDS_TENSORS | LBX_NEEDS_RUNTIME | LBX_NEEDS_LIVE |
+			    LBX_NEEDS_STACKS | LBX_NEEDS_CORES | LBX_NEEDS_FRAMES,
 	/* What a front end has to find out first, if it is one that must. */
-	LBX_NEEDS_KIND = 1 << 6,    /* target->liveness: whether the program is live, remote or dead */
-	LBX_NEEDS_CATCHES = 1 << 7, /* context->catches */
-	LBX_NEEDS_PIXELS = 1 << 8,  /* out->pixels */
+	LBX_NEEDS_KIND = 1 << 7,    /* target->liveness: whether the program is live, remote or dead */
+	LBX_NEEDS_CATCHES = 1 << 8, /* context->catches */
+	LBX_NEEDS_PIXELS = 1 << 9,  /* out->pixels */
 	/* What else it may want to know. */
-	LBX_GIVES_ADDRESSES = 1 << 9, /* of tensors, which the user may look at in memory next */
-	LBX_CALLS_PROGRAM = 1 << 10,  /* a function of it, where nothing is to stop */
-	LBX_SELECTS_FRAME = 1 << 11,  /* which may be in another language */
+	LBX_GIVES_ADDRESSES = 1 << 10, /* of tensors, which the user may look at in memory next */
+	LBX_CALLS_PROGRAM = 1 << 11,   /* a function of it, where nothing is to stop */
+	LBX_SELECTS_FRAME = 1 << 12,   /* which may be in another language */
 };
 
 struct lbx_command {

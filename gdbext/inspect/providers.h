@@ -11,8 +11,8 @@ struct lbx_tensors;
 
 struct lbx_provider {
 	const char *name;
-	/* Fails where the program has none of its tensors, or none that can be read, saying so. The context
-	 * closes what it gives. */
+	/* False, without an error, where the program has nothing of it; fails where its tensors cannot be read.
+	 * The context closes what it gives. */
 	bool (*open)(struct lbx_context *context, struct lbx_tensors **ret);
 	bool is_costly; /* to open, as where memory is searched: what it gives is kept (struct lbx_kept) */
 };

@@ -128,6 +128,8 @@ static bool find_sets(struct lbx_context *context)
 	}
 	if (context->n_sets && clean)
 		lb_clear_error();
+	if (context->n_sets == 0 && lb_ok())
+		return lb_fail("the program has no tensors that are known here");
 	for (int i = 0; i < context->n_sets; i++)
 		context->sets[i]->is_one_of_several = context->n_sets > 1;
 	return context->n_sets > 0;

@@ -557,6 +557,27 @@ static void a_report_needs_no_tensors(void **state)
 	is_silent_about(s, "status", "", "provider");
 }
 
+/* Memory is looked at in any program. */
+static void memory_needs_no_tensors(void **state)
+{
+	static const struct lbx_provider none[] = { { 0 } };
+	static const char *const commands[] = { "print", "stats", "image", "plot", "hist", "peek" };
+	struct session *s = *state;
+	char path[64];
+
+	s->context.providers = none;
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+		says(s, commands[i], "@0x200000:f32:2,2", "@0x200000: float32 (2, 2)");
+		says(s, commands[i], "x", "the program has no tensors that are known here");
+	}
+	says(s, "diff", "@0x200000:f32:4 @0x200000:f32:4", "all 4 elements are equal");
+	says(s, "diff", "@0x200000:f32:4 x", "the program has no tensors that are known here");
+	snprintf(path, sizeof path, "@0x200000:f32:4 /tmp/lazybones-memory-%d.npy", (int)getpid());
+	says(s, "save", path, "saved to ");
+	unlink(strchr(path, '/'));
+	says(s, "info", "@0x200000:f32:4", "the program has no tensors that are known here");
+}
+
 /* ---- sets that are kept ---- */
 
 /* What the target tells of when it is. */
@@ -885,6 +906,7 @@ int main(void)
 		SHARED(graphs_need_no_records),
 		SHARED(a_report_tells_what_it_knows),
 		SHARED(a_report_needs_no_tensors),
+		SHARED(memory_needs_no_tensors),
 		SHARED(a_page_tells_what_it_knows),
 		SHARED(memory_needs_no_records),
 	};

@@ -518,7 +518,7 @@ const struct lbx_command lbx_command_diff = {
 		"Example: diff q run2.core:q, diff q q.npy --rtol 1e-3, diff w model.gguf:blk.0.attn_q.weight",
 	.min_args = 2,
 	.max_args = 2,
-	.needs = LBX_NEEDS_TENSORS,
+	.needs = LBX_NEEDS_VALUES,
 	.options = {
 		{ "correct", "X", "errors below X count as none (default 1e-5)" },
 		{ "broken", "X", "errors beyond X, rtol and atol give the verdict `broken` (default 0.1)" },

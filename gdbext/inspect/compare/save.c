@@ -238,7 +238,7 @@ const struct lbx_command lbx_command_save = {
 		"Example: save q[0] q.npy, save latents run.safetensors:latents --force",
 	.min_args = 2,
 	.max_args = 2,
-	.needs = LBX_NEEDS_TENSORS,
+	.needs = LBX_NEEDS_VALUES,
 	.options = {
 		{ "force", NULL, "replace a file that exists" },
 	},

@@ -283,7 +283,7 @@ const struct lbx_command lbx_command_image = {
 		"Example: image latents[0, 2] --range=-3,3 --out latents.png",
 	.min_args = 1,
 	.max_args = 1,
-	.needs = LBX_NEEDS_TENSORS | LBX_NEEDS_PIXELS,
+	.needs = LBX_NEEDS_VALUES | LBX_NEEDS_PIXELS,
 	.options = {
 		{ "out", "FILE", "write a PNG file" },
 		{ "as", "HOW", "blocks, ascii, sixel or kitty (default: what the terminal announces)" },

@@ -243,7 +243,7 @@ const struct lbx_command lbx_command_plot = {
 		"Example: plot losses",
 	.min_args = 1,
 	.max_args = 1,
-	.needs = LBX_NEEDS_TENSORS,
+	.needs = LBX_NEEDS_VALUES,
 	.options = {
 		{ "width", "N", "columns to use (default: the terminal's)" },
 		{ "rows", "N", "lines to use (default 12)" },
@@ -348,7 +348,7 @@ const struct lbx_command lbx_command_hist = {
 		"Example: hist layers.0.weight --bins 40",
 	.min_args = 1,
 	.max_args = 1,
-	.needs = LBX_NEEDS_TENSORS,
+	.needs = LBX_NEEDS_VALUES,
 	.options = {
 		{ "bins", "N", "equal parts of the range (default 20)" },
 	},

@@ -50,7 +50,7 @@ const struct lbx_command lbx_command_peek = {
 		"Example: peek q[0, :, :4], peek loss --stats",
 	.min_args = 1,
 	.max_args = 1,
-	.needs = LBX_NEEDS_TENSORS,
+	.needs = LBX_NEEDS_VALUES,
 	.options = {
 		LBX_PRINT_OPTIONS,
 		LBX_STATS_OPTIONS,

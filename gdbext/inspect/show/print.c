@@ -68,7 +68,7 @@ const struct lbx_command lbx_command_print = {
 		"Example: print q[0, :, :4] --precision 3",
 	.min_args = 1,
 	.max_args = 1,
-	.needs = LBX_NEEDS_TENSORS,
+	.needs = LBX_NEEDS_VALUES,
 	.options = { LBX_PRINT_OPTIONS },
 	.run = run_print,
 };

@@ -315,7 +315,7 @@ const struct lbx_command lbx_command_stats = {
 		"Example: stats q[..., 0]",
 	.min_args = 1,
 	.max_args = 1,
-	.needs = LBX_NEEDS_TENSORS,
+	.needs = LBX_NEEDS_VALUES,
 	.options = {
 		{ "first", "N", "show the first N values (default 8)" },
 	},
