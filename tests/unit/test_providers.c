@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "inspect/measure/digest.h"
 #include "inspect/operand/select.h"
+#include "inspect/operand/value.h"
 #include "fake_stacks.h"
 #include "made.h"
 #include "says.h"
@@ -557,6 +559,26 @@ static void a_report_needs_no_tensors(void **state)
 	is_silent_about(s, "status", "", "provider");
 }
 
+/* What is kept of a value does not depend on how many axes it has. */
+static void many_axes_are_digested(void **state)
+{
+	char list[512], text[1024];
+	struct session *s = *state;
+	struct lbx_digest digests[2];
+
+	for (int many = 0; many < 2; many++) {
+		struct lbx_selection selection;
+		struct lbx_array array;
+		snprintf(text, sizeof text, "@0x200000:f32:%s", many ? list_of('(', 4, "1", "60)", list) : "240");
+		assert_true(lbx_select_values(&s->context, text, &selection));
+		assert_true(lbx_value_of(&s->context, &selection, &array));
+		assert_int_equal(array.rank, many ? 64 : 1);
+		assert_true(lbx_digest(&array, &s->out, &digests[many]));
+	}
+	assert_int_equal(digests[0].count, 240);
+	assert_true(lbx_digest_equal(&digests[0], &digests[1]));
+}
+
 /* Memory is looked at in any program. */
 static void memory_needs_no_tensors(void **state)
 {
@@ -907,6 +929,7 @@ int main(void)
 		SHARED(a_report_tells_what_it_knows),
 		SHARED(a_report_needs_no_tensors),
 		SHARED(memory_needs_no_tensors),
+		SHARED(many_axes_are_digested),
 		SHARED(a_page_tells_what_it_knows),
 		SHARED(memory_needs_no_records),
 	};

@@ -27,6 +27,8 @@ enum found { ABSENT, LAZY, UNREADABLE, VALUE };
 
 struct cell {
 	enum found found;
+	int rank;
+	int64_t *shape; /* of a value */
 	struct lbx_digest digest;
 };
 
@@ -77,10 +79,12 @@ static int by_rank(const void *a, const void *b)
 				  : (x->index > y->index) - (x->index < y->index);
 }
 
-static void row_destroy(struct row *row)
+static void row_destroy(struct row *row, size_t n)
 {
 	if (!row)
 		return;
+	for (size_t i = 0; row->cells && i < n; i++)
+		free(row->cells[i].shape);
 	free(row->name);
 	free(row->cells);
 	free(row);
@@ -101,7 +105,7 @@ static struct row *row_of(struct job *job, char *name, int64_t occurrence)
 		return NULL;
 	*row = (struct row){ strdup(name), occurrence, 0, 0, UINT64_MAX, calloc(job->n, sizeof *row->cells) };
 	if (!row->name || !row->cells || !tsearch(row, &job->tree, by_name)) {
-		row_destroy(row);
+		row_destroy(row, job->n);
 		return NULL;
 	}
 	return job->rows[job->n_rows++] = row;
@@ -132,8 +136,13 @@ static bool fill(struct job *job, struct lbx_context *context, const struct lbx_
 	}
 	cell->found = UNREADABLE;
 	if (lbx_sight_begin(context, &selection, &sight)) {
-		if (lbx_digest(&sight.array, context->out, &cell->digest))
+		size_t bytes = (size_t)sight.array.rank * sizeof *cell->shape;
+		cell->rank = sight.array.rank;
+		cell->shape = malloc(bytes + 1); /* a scalar's, too */
+		if (cell->shape && lbx_digest(&sight.array, context->out, &cell->digest)) {
+			memcpy(cell->shape, sight.array.shape, bytes);
 			cell->found = VALUE;
+		}
 		lbx_sight_end(&sight);
 	}
 	bool goes_on = lb_error_cause() != LB_INTERRUPTED;
@@ -181,7 +190,7 @@ static void forget(struct job *job, size_t index)
 			continue;
 		}
 		tdelete(row, &job->tree, by_name);
-		row_destroy(row);
+		row_destroy(row, job->n);
 	}
 	job->n_rows = n;
 }
@@ -230,6 +239,12 @@ static size_t count(const struct job *job, const struct row *row, enum found fou
 	return n;
 }
 
+static bool is_same(const struct cell *a, const struct cell *b)
+{
+	return lbx_digest_equal(&a->digest, &b->digest) && a->rank == b->rank &&
+	       memcmp(a->shape, b->shape, (size_t)a->rank * sizeof *a->shape) == 0;
+}
+
 static bool differs(const struct job *job, const struct row *row)
 {
 	const struct cell *first = NULL;
@@ -238,7 +253,7 @@ static bool differs(const struct job *job, const struct row *row)
 		const struct cell *cell = &row->cells[i];
 		if (cell->found != VALUE)
 			continue;
-		if (first && !lbx_digest_equal(&first->digest, &cell->digest))
+		if (first && !is_same(first, cell))
 			return true;
 		first = first ? first : cell;
 	}
@@ -274,7 +289,7 @@ static bool follows(const struct job *job, const struct row *row, size_t leader,
 {
 	const struct cell *a = &row->cells[job->members[leader].index];
 	const struct cell *b = &row->cells[job->members[i].index];
-	return a->found == VALUE && b->found == VALUE && lbx_digest_equal(&a->digest, &b->digest);
+	return a->found == VALUE && b->found == VALUE && is_same(a, b);
 }
 
 static bool leads(const struct job *job, const struct row *row, size_t i)
@@ -310,7 +325,8 @@ static void name_ranks(const struct job *job, const struct row *row, size_t lead
 
 static json_t *json_group(const struct job *job, const struct row *row, size_t leader)
 {
-	const struct lbx_digest *d = &row->cells[job->members[leader].index].digest;
+	const struct cell *cell = &row->cells[job->members[leader].index];
+	const struct lbx_digest *d = &cell->digest;
 	json_t *ranks = json_array();
 	char checksum[24];
 
@@ -319,7 +335,7 @@ static json_t *json_group(const struct job *job, const struct row *row, size_t l
 			json_array_append_new(ranks, json_integer(job->members[i].rank));
 	snprintf(checksum, sizeof checksum, "%016llx", (unsigned long long)d->checksum);
 	return json_pack("{s:o,s:s,s:o,s:s,s:o,s:o,s:o,s:o,s:I,s:I}", "ranks", ranks, "dtype", lbx_dtype_name(d->dtype),
-			 "shape", lbx_json_list(d->shape, d->rank), "checksum", checksum, "mean",
+			 "shape", lbx_json_list(cell->shape, cell->rank), "checksum", checksum, "mean",
 			 lbx_json_double(d->mean), "std", lbx_json_double(d->std), "min", lbx_json_double(d->min),
 			 "max", lbx_json_double(d->max), "nan", (json_int_t)d->nan, "inf", (json_int_t)d->inf);
 }
@@ -327,7 +343,7 @@ static json_t *json_group(const struct job *job, const struct row *row, size_t l
 static void tell_row(const struct job *job, const struct row *row)
 {
 	struct lbx_out *out = job->context->out;
-	char ranks[128], shape[TEXT];
+	char ranks[128], shape[LBX_LIST_MAX];
 
 	lbx_begin(out, NULL);
 	lbx_tell(out, "%pF", LBX_STYLED(LBX_NAME, "name", row->name));
@@ -339,10 +355,11 @@ static void tell_row(const struct job *job, const struct row *row)
 	for (size_t i = 0; i < job->n; i++) {
 		if (!leads(job, row, i))
 			continue;
-		const struct lbx_digest *d = &row->cells[job->members[i].index].digest;
+		const struct cell *cell = &row->cells[job->members[i].index];
+		const struct lbx_digest *d = &cell->digest;
 		LBX_KEY(out, NULL, json_group(job, row, i));
 		name_ranks(job, row, i, ranks, sizeof ranks);
-		lbx_format_list(d->shape, d->rank, shape, sizeof shape);
+		lbx_format_list(cell->shape, cell->rank, shape, sizeof shape);
 		lbx_printf(out, "  rank %s: %s %s, checksum %016llx, mean %.9g, std %.6g, min %.9g, max %.9g", ranks,
 			   lbx_dtype_name(d->dtype), shape, (unsigned long long)d->checksum, d->mean, d->std, d->min,
 			   d->max);
@@ -453,7 +470,7 @@ static bool run_ranks(struct lbx_context *context, const struct lbx_args *args)
 	bool done = job.members ? compare(&job, limit) : lb_fail("out of memory");
 	for (size_t i = 0; i < job.n_rows; i++) {
 		tdelete(job.rows[i], &job.tree, by_name);
-		row_destroy(job.rows[i]);
+		row_destroy(job.rows[i], job.n);
 	}
 	free(job.rows);
 	free(job.members);

@@ -8,8 +8,6 @@
 struct lbx_digest {
 	uint64_t checksum; /* of the elements in row-major order, however they are stored */
 	enum lb_dtype dtype;
-	int rank;
-	int64_t shape[LB_MAX_RANK];
 	/* as in struct lbx_summary; mean and std of the finite values */
 	int64_t count, nan, inf;
 	double min, max, mean, std;
@@ -17,6 +15,7 @@ struct lbx_digest {
 
 /* Reads the whole array once, in pieces. */
 bool lbx_digest(const struct lbx_array *array, struct lbx_out *out, struct lbx_digest *ret);
+/* Whether dtype and elements are the same; shapes are the caller's to compare. */
 bool lbx_digest_equal(const struct lbx_digest *a, const struct lbx_digest *b);
 
 #endif
