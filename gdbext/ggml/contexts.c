@@ -12,7 +12,8 @@
 enum {
 	WORD = 8,
 	PIECE = 1 << 20,
-	WINDOW = 1 << 12,
+	PAGE = 1 << 12,
+	WINDOW = PAGE,
 	MAX_CONTEXTS = 1 << 16,
 	MAX_TENSORS = 1 << 24,
 	MAX_OBJECTS = 1 << 24
@@ -31,10 +32,17 @@ struct object {
 	int32_t padding;
 };
 
+/* The objects of one that was taken. */
+struct extent {
+	uint64_t start, end;
+};
+
 struct search {
 	struct lbx_target *target; /* as directly as can be */
 	const struct lbx_loaded *module;
 	struct lbx_ggml_contexts *found;
+	struct extent *extents; /* of those found, by address */
+	size_t extents_room;
 	size_t objects; /* looked at, of whatever candidates */
 	/* memory around the last object */
 	uint64_t window_at;
@@ -67,37 +75,61 @@ static bool read_object(struct search *s, uint64_t at, struct object *ret)
 	return true;
 }
 
+/* What a walk along the objects came to. */
+enum walk { WALK_WHOLE, WALK_BROKEN, WALK_NOTHING, WALK_FAILED };
+
+/* Fails without memory, and where there are too many. */
 static bool add_tensor(struct lbx_ggml_contexts *c, uint64_t at, uint64_t size)
 {
 	if (c->n_tensors >= MAX_TENSORS || !lb_reserve(c->tensors, c->tensors_room, c->n_tensors + 1))
-		return false;
+		return lb_fail("%s for the tensors of ggml, of which there are more than %zu",
+			       c->n_tensors >= MAX_TENSORS ? "there are too many" : "out of memory", c->n_tensors);
 	c->tensors[c->n_tensors++] = at;
-	if (!c->smallest || size < c->smallest)
+	if (!c->smallest || size < c->smallest) {
 		c->smallest = size;
+		c->smallest_at = at;
+	}
 	return true;
 }
 
-/* Whether the objects are such as ggml leaves them; their tensors are added. */
-static bool walk_objects(struct search *s, const struct head *h)
+/* Whether one is such as ggml leaves it: it says where it is itself, and the next follows without a gap. */
+static bool is_sound(const struct head *h, uint64_t at, const struct object *o)
+{
+	return o->offset == at - h->mem_buffer + sizeof *o && o->type >= 0 && o->type <= 2 && o->size <= h->mem_size &&
+	       o->offset <= h->mem_size - o->size && !(o->type == 0 && (o->size % 16 || o->size == 0)) &&
+	       (o->next == 0 || (o->next == h->mem_buffer + o->offset + o->size && o->next <= h->objects_end));
+}
+
+static bool is_last(struct search *s, const struct head *h)
+{
+	struct object o;
+
+	return read_object(s, h->objects_end, &o) && is_sound(h, h->objects_end, &o) && o.next == 0;
+}
+
+/* Adds the objects' tensors, if all are sound. *ret is the last that is, or the first that is not. Of a context that is
+ * none, and has only what looks like one's fields, neither the first object nor the last is sound. */
+static enum walk walk_objects(struct search *s, const struct head *h, uint64_t *ret, uint64_t *ret_end)
 {
 	struct lbx_ggml_contexts *c = s->found;
 	size_t first = c->n_tensors;
-	uint64_t at = h->mem_buffer;
 	struct object o;
 
-	while (s->objects++ < MAX_OBJECTS && read_object(s, at, &o)) {
-		if (o.offset != at - h->mem_buffer + sizeof o || o.type < 0 || o.type > 2 || o.size > h->mem_size ||
-		    o.offset > h->mem_size - o.size)
-			return false;
-		if (o.type == 0 && (o.size % 16 || o.size == 0 || !add_tensor(c, at + sizeof o, o.size)))
-			return false;
+	for (*ret = h->mem_buffer; read_object(s, *ret, &o) && is_sound(h, *ret, &o); *ret = o.next) {
+		if (s->objects++ == MAX_OBJECTS) {
+			lb_fail("the program's memory has too many objects that may be ggml's: more than %d were "
+				"looked at",
+				MAX_OBJECTS);
+			return WALK_FAILED;
+		}
+		if (o.type == 0 && !add_tensor(c, *ret + sizeof o, o.size))
+			return WALK_FAILED;
+		*ret_end = h->mem_buffer + o.offset + o.size;
 		if (o.next == 0)
-			return at == h->objects_end && c->n_tensors - first == (size_t)h->n_objects;
-		if (o.next != h->mem_buffer + o.offset + o.size || o.next > h->objects_end)
-			return false;
-		at = o.next;
+			return *ret == h->objects_end && c->n_tensors - first == (size_t)h->n_objects ? WALK_WHOLE
+												      : WALK_BROKEN;
 	}
-	return false;
+	return *ret != h->mem_buffer || is_last(s, h) ? WALK_BROKEN : WALK_NOTHING;
 }
 
 /* Once contexts were kept in a list of ggml's own, each behind a byte which says that it is in use. */
@@ -109,34 +141,73 @@ static bool is_in_use(struct search *s, uint64_t address)
 	       (lbx_target_try_read(s->target, address - WORD, &used, sizeof used) && used == 1);
 }
 
-static bool is_new(const struct lbx_ggml_contexts *c, const struct head *h)
+/* How many of those found begin before an address. */
+static size_t before(const struct search *s, uint64_t address)
 {
-	for (size_t i = 0; i < c->n; i++)
-		if (h->mem_buffer - c->list[i].memory < c->list[i].size ||
-		    c->list[i].memory - h->mem_buffer < h->mem_size)
-			return false;
+	size_t low = 0, high = s->found->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->extents[middle].start < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool add_context(struct search *s, const struct lbx_ggml_context *context)
+{
+	struct lbx_ggml_contexts *c = s->found;
+	size_t at = before(s, context->memory);
+
+	if (c->n >= MAX_CONTEXTS || !lb_reserve(c->list, c->room, c->n + 1) ||
+	    !lb_reserve(s->extents, s->extents_room, c->n + 1))
+		return lb_fail("%s for the contexts of ggml, of which there are more than %zu",
+			       c->n >= MAX_CONTEXTS ? "there are too many" : "out of memory", c->n);
+	memmove(s->extents + at + 1, s->extents + at, (c->n - at) * sizeof *s->extents);
+	s->extents[at] = (struct extent){ context->memory, context->memory + context->used };
+	c->list[c->n++] = *context;
 	return true;
 }
 
-/* Fails only without memory. */
+static void add_broken(struct lbx_ggml_contexts *c, uint64_t at)
+{
+	if (c->n_broken && (at == c->first_broken || at == c->last_broken)) /* a copy of one that was seen */
+		return;
+	c->first_broken = c->n_broken && c->first_broken < at ? c->first_broken : at;
+	c->last_broken = c->last_broken > at ? c->last_broken : at;
+	c->n_broken++;
+}
+
+/* Fails without memory, and where there are too many. */
 static bool take(struct search *s, uint64_t address, const struct head *h)
 {
 	struct lbx_ggml_contexts *c = s->found;
-	size_t first = c->n_tensors;
-	uint64_t smallest = c->smallest;
+	size_t first = c->n_tensors, at = before(s, h->mem_buffer);
+	uint64_t smallest = c->smallest, smallest_at = c->smallest_at, where, end = 0;
 
-	if (c->n >= MAX_CONTEXTS || !is_new(c, h) || !is_in_use(s, address) || !walk_objects(s, h)) {
-		c->n_tensors = first;
-		c->smallest = smallest;
+	/* copies of one that was found may lie anywhere */
+	if ((at < c->n && s->extents[at].start == h->mem_buffer) || !is_in_use(s, address))
 		return true;
-	}
-	if (!lb_reserve(c->list, c->room, c->n + 1))
-		return lb_fail("out of memory for %zu contexts of ggml", c->n);
-	c->list[c->n++] = (struct lbx_ggml_context){ .address = address,
-						     .memory = h->mem_buffer,
-						     .size = h->mem_size,
-						     .first = first,
-						     .n = c->n_tensors - first };
+	enum walk walk = walk_objects(s, h, &where, &end);
+	if (walk == WALK_FAILED)
+		return false;
+	if (walk == WALK_WHOLE &&
+	    ((at > 0 && s->extents[at - 1].end > h->mem_buffer) || (at < c->n && s->extents[at].start < end)))
+		walk = WALK_BROKEN;
+	if (walk == WALK_WHOLE)
+		return add_context(s, &(struct lbx_ggml_context){ .address = address,
+								  .memory = h->mem_buffer,
+								  .size = h->mem_size,
+								  .used = end - h->mem_buffer,
+								  .first = first,
+								  .n = c->n_tensors - first });
+	if (walk == WALK_BROKEN)
+		add_broken(c, where);
+	c->n_tensors = first;
+	c->smallest = smallest;
+	c->smallest_at = smallest_at;
 	return true;
 }
 
@@ -157,41 +228,65 @@ static bool search_bytes(struct search *s, const char *bytes, size_t n, uint64_t
 	return true;
 }
 
+/* What can be read of a piece, the rest as zeros; false where that is nothing. */
+static bool read_piece(struct lbx_target *target, uint64_t address, char *to, size_t n)
+{
+	size_t half = n / 2 / PAGE * PAGE;
+	char byte;
+
+	if (lbx_target_try_read(target, address, to, n))
+		return true;
+	memset(to, 0, n);
+	/* nothing is where there is nothing at either end: memory of a device may be large */
+	if (half == 0 || (!lbx_target_try_read(target, address, &byte, 1) &&
+			  !lbx_target_try_read(target, address + n - 1, &byte, 1)))
+		return false;
+	bool first = read_piece(target, address, to, half);
+	return read_piece(target, address + half, to + half, n - half) || first;
+}
+
+/* *done counts bytes. */
+static bool search_range(struct search *s, const struct lbx_range *range, char *scratch,
+			 bool (*progress)(void *context, int64_t done), void *context, int64_t *done)
+{
+	for (uint64_t at = 0; at < range->size; at += PIECE) {
+		/* a context may lie across two pieces */
+		uint64_t left = range->size - at, most = PIECE + sizeof(struct head) - WORD;
+		size_t n = (size_t)(left < most ? left : most);
+		if (progress && !progress(context, *done))
+			return false;
+		const char *piece = lbx_target_map(s->target, range->start + at, n);
+		*done += (int64_t)(left < PIECE ? left : PIECE);
+		if (!piece && read_piece(s->target, range->start + at, scratch, n))
+			piece = scratch;
+		if (piece && !search_bytes(s, piece, n, range->start + at))
+			return false;
+	}
+	return true;
+}
+
 bool lbx_ggml_contexts_find(struct lbx_target *target, const struct lbx_loaded *module,
 			    bool (*progress)(void *context, int64_t done), void *context, struct lbx_ggml_contexts *ret)
 {
 	lb_auto_free char *scratch = malloc(PIECE + sizeof(struct head));
-	lb_auto_free struct search *s = calloc(1, sizeof *s);
 	struct lbx_target *direct = lbx_target_direct(target);
+	struct search s = { .target = direct ? direct : target, .module = module, .found = ret };
 	struct lbx_range range;
 	uint64_t from = 0;
-	int64_t bytes = 0;
+	int64_t done = 0;
+	bool whole = true;
 
 	*ret = (struct lbx_ggml_contexts){ .list = NULL };
-	if (!scratch || !s)
+	if (!scratch)
 		return lb_fail("out of memory");
-	s->target = direct ? direct : target;
-	s->module = module;
-	s->found = ret;
-	while (lbx_target_range(target, from, &range)) {
-		for (uint64_t done = 0; done < range.size; done += PIECE) {
-			/* a context may lie across two pieces */
-			uint64_t left = range.size - done, most = PIECE + sizeof(struct head) - WORD;
-			size_t n = (size_t)(left < most ? left : most);
-			const char *piece = lbx_target_map(s->target, range.start + done, n);
-			if (progress && !progress(context, bytes))
-				return false;
-			bytes += (int64_t)n;
-			if (!piece && !lbx_target_try_read(s->target, range.start + done, scratch, n))
-				continue;
-			if (!search_bytes(s, piece ? piece : scratch, n, range.start + done))
-				return false;
-		}
+	while (whole && lbx_target_range(target, from, &range)) {
+		whole = search_range(&s, &range, scratch, progress, context, &done);
 		from = range.start + range.size;
 		if (from == 0)
 			break;
 	}
-	return true;
+	free(s.extents);
+	return whole;
 }
 
 void lbx_ggml_contexts_free(struct lbx_ggml_contexts *contexts)

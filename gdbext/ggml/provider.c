@@ -13,6 +13,8 @@
 #include "tensors/axes.h"
 
 enum { MAX_MODULES = 512 };
+#define LOW_END (1ULL << 32)
+#define USER_END (1ULL << 56)
 
 struct by_address {
 	uint64_t address;
@@ -137,35 +139,60 @@ static bool find_reuse(struct ggml *g)
 	return true;
 }
 
-/* Whether all tensors are such as this layout has them, and nothing of it is left to chance. */
-static bool fits(struct ggml *g, const struct lbx_ggml_layout *layout)
+/* Whether data may be there: its bytes can be read, or, as a core may lack them, at least no program has its own code or
+ * text at so low an address. */
+static bool may_be_data(struct ggml *g, uint64_t address, bool *ret_readable)
 {
-	struct lbx_ggml_record r;
-	size_t telling = 0;
 	char byte;
 
-	for (size_t i = 0; i < g->contexts.n_tensors; i++) {
-		if (!lbx_ggml_record_read(target_of(g), &g->anchor, layout, g->contexts.tensors[i], &r) ||
-		    (r.data && !lbx_target_try_read(target_of(g), r.data, &byte, 1)))
-			return false;
-		telling += r.data && r.name[0];
-	}
-	return telling > 0;
+	*ret_readable = lbx_target_try_read(target_of(g), address, &byte, 1);
+	return *ret_readable || (address >= LOW_END && address < USER_END && address % sizeof(float) == 0);
 }
 
+/* Of how many tensors this layout may be, and, by what is not left to chance, is. */
+static size_t count_fits(struct ggml *g, const struct lbx_ggml_layout *layout, size_t *ret_telling)
+{
+	struct lbx_ggml_record r;
+	size_t n = 0;
+	bool readable = false;
+
+	*ret_telling = 0;
+	for (size_t i = 0; i < g->contexts.n_tensors; i++) {
+		if (!lbx_ggml_record_read(target_of(g), &g->anchor, layout, g->contexts.tensors[i], &r) ||
+		    (r.data && !may_be_data(g, r.data, &readable)))
+			continue;
+		n++;
+		*ret_telling += r.data && readable && r.name[0];
+	}
+	return n;
+}
+
+/* A row for names as long as these tensors have, whose size is that of an object, unless their data follows within it. */
+static bool adapt(struct ggml *g, const struct lbx_ggml_layout *row, struct lbx_ggml_layout *ret)
+{
+	uint64_t at = g->contexts.smallest_at, size = g->contexts.smallest, data;
+
+	if (lbx_target_try_read(target_of(g), at + row->data, &data, sizeof data) && data > at && data - at < size)
+		size = data - at;
+	return lbx_ggml_layout_of_size(row, size, ret);
+}
+
+/* What functions say must be so of most tensors, what nothing says of nearly all: some may be damaged. */
 static bool decide_layout(struct ggml *g)
 {
 	const struct lbx_ggml_layout *row;
 	struct lbx_ggml_layout layout;
+	size_t all = g->contexts.n_tensors, telling;
 	int n = 0;
 
 	if (lbx_ggml_layout_by_code(target_of(g), &g->anchor.module, &g->layout))
-		return true;
-	for (size_t i = 0; (row = lbx_ggml_layout(i)); i++)
-		if (lbx_ggml_layout_of_size(row, g->contexts.smallest, &layout) && fits(g, &layout)) {
-			g->layout = layout;
-			n++;
-		}
+		n = count_fits(g, &g->layout, &telling) > all / 2;
+	else
+		for (size_t i = 0; (row = lbx_ggml_layout(i)); i++)
+			if (adapt(g, row, &layout) && count_fits(g, &layout, &telling) >= all - all / 8 && telling) {
+				g->layout = layout;
+				n++;
+			}
 	return n == 1 || lb_fail("the program has ggml, in a version whose tensors cannot be read: %s",
 				 n ? "more than one of the known layouts fits them" : "no known layout fits them");
 }
@@ -255,8 +282,8 @@ static bool decode(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
 	if (!read_record(g, g->contexts.tensors[id - 1], &r) || !read_root(g, &r, &root))
 		return false;
 	const struct lbx_ggml_type *type = &g->anchor.types[r.type];
-	if (root.type != r.type || r.view_offset % (uint64_t)type->bytes ||
-	    r.view_offset > INT64_MAX / 2 / LBX_BLOCK_MAX)
+	if (!root.is_apart || root.data > UINT64_MAX - (uint64_t)root.reach || root.type != r.type ||
+	    r.view_offset % (uint64_t)type->bytes || r.view_offset > INT64_MAX / 2 / LBX_BLOCK_MAX)
 		return false;
 	*ret = (struct lbx_tensor){ .of = &g->tensors,
 				    .address = r.address,
@@ -298,8 +325,11 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 {
 	struct ggml *g = ggml_of(tensors);
 
-	if (*slot == 0)
-		g->first_bad = g->last_bad = 0;
+	if (*slot == 0) {
+		g->first_bad = g->contexts.first_broken;
+		g->last_bad = g->contexts.last_broken;
+		*bad += g->contexts.n_broken;
+	}
 	while (*slot < g->contexts.n_tensors) {
 		bool clean = lb_ok();
 		if (decode(g, ++*slot, ret))
@@ -378,7 +408,8 @@ static bool find(struct ggml *g, bool (*progress)(void *context, int64_t done), 
 	if (!lbx_ggml_contexts_find(g->tensors.target, &g->anchor.module, progress, context, &g->contexts))
 		return false;
 	if (g->contexts.n_tensors == 0)
-		return lb_fail("the program has ggml, but no tensors of it");
+		return lb_fail(g->contexts.n_broken ? "the program has ggml, but its contexts are damaged"
+						    : "the program has ggml, but no tensors of it");
 	g->places = (struct lbx_ggml_places){ .modules = g->modules, .n_modules = g->n_modules };
 	return decide_layout(g) && sort(g) && find_reuse(g);
 }

@@ -41,11 +41,34 @@ static int axis_of_blocks(const struct lbx_ggml_record *r, const struct lbx_ggml
 	return -1;
 }
 
+/* Along each axis, from the narrowest on, one step leads beyond all that lies before. Axes of one element have their
+ * bytes, too, as ggml makes them. */
+static bool lies_apart(const struct lbx_ggml_record *r, const int64_t *steps, int64_t bytes)
+{
+	int order[LBX_GGML_AXES];
+	uint64_t span = (uint64_t)bytes;
+
+	for (int i = 0; i < LBX_GGML_AXES; i++) {
+		int k = i;
+		for (; k > 0 && (r->nb[i] < r->nb[order[k - 1]] ||
+				 (r->nb[i] == r->nb[order[k - 1]] && steps[i] < steps[order[k - 1]]));
+		     k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	for (int i = 0; i < LBX_GGML_AXES; i++) {
+		if (r->nb[order[i]] < span)
+			return false;
+		span += (uint64_t)(steps[order[i]] - 1) * r->nb[order[i]];
+	}
+	return true;
+}
+
 /* From bytes to elements of the encoding; fails where that does not come out even. */
 static bool measure(struct lbx_ggml_record *r, const struct lbx_ggml_type *type)
 {
 	int along = type->elements > 1 ? axis_of_blocks(r, type) : -1;
-	int64_t reach = type->bytes, some;
+	int64_t reach = type->bytes, steps[LBX_GGML_AXES], some;
 
 	if (type->elements > 1 && along < 0)
 		return false;
@@ -59,14 +82,15 @@ static bool measure(struct lbx_ggml_record *r, const struct lbx_ggml_type *type)
 	if (r->rank == 0)
 		r->rank = 1;
 	for (int i = 0; i < LBX_GGML_AXES; i++) {
-		int64_t n = i == along ? r->ne[i] / type->elements : r->ne[i];
+		steps[i] = i == along ? r->ne[i] / type->elements : r->ne[i];
 		r->strides[i] = i == along ? 1 : (int64_t)r->nb[i] / type->bytes * type->elements;
 		if (r->ne[i] > 1 && r->nb[i] % (uint64_t)type->bytes)
 			return false;
-		if (r->size && (!lb_mul(n - 1, (int64_t)r->nb[i], &some) || !lb_sum_of(reach, some, &reach)))
+		if (r->size && (!lb_mul(steps[i] - 1, (int64_t)r->nb[i], &some) || !lb_sum_of(reach, some, &reach)))
 			return false;
 	}
 	r->reach = r->size ? reach : 0;
+	r->is_apart = r->size == 0 || lies_apart(r, steps, type->bytes);
 	return r->reach <= INT64_MAX / 4 && r->size <= INT64_MAX / 4;
 }
 

@@ -17,6 +17,7 @@ struct lbx_ggml_record {
 	int64_t size; /* elements */
 	int64_t reach; /* bytes from the first to the last one */
 	int64_t strides[LBX_GGML_AXES]; /* elements */
+	bool is_apart; /* none of its elements lies in another, as they may only in a view */
 };
 
 /* False, quietly, where it cannot be read, or is no tensor of that build. */

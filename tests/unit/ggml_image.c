@@ -1,0 +1,452 @@
+#include "ggml_image.h"
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum {
+	PAGE = 0x1000,
+	TEXTS = GGML_MODULE + 0x400,
+	SYMBOLS = GGML_MODULE + 0x1000,
+	SYMBOL_NAMES = SYMBOLS + 0x100,
+	HASH = SYMBOLS + 0x200,
+	DYNAMIC = GGML_TABLES + 0xc00,
+	BUFFER_TYPES = GGML_TABLES + 0xd00,
+	STRIDE = 0x38,
+	N_TYPES = 31,
+};
+
+static const struct {
+	const char *name;
+	uint32_t elements, bytes;
+} types[N_TYPES] = {
+	{ "f32", 1, 4 },
+	{ "f16", 1, 2 },
+	{ "q4_0", 32, 18 },
+	{ "q4_1", 32, 20 },
+	{ 0 },
+	{ 0 },
+	{ "q5_0", 32, 22 },
+	{ "q5_1", 32, 24 },
+	{ "q8_0", 32, 34 },
+	{ "q8_1", 32, 36 },
+	{ "q2_K", 256, 84 },
+	{ "q3_K", 256, 110 },
+	{ "q4_K", 256, 144 },
+	{ "q5_K", 256, 176 },
+	{ "q6_K", 256, 210 },
+	{ "q8_K", 256, 292 },
+	{ "iq2_xxs", 256, 66 },
+	{ "iq2_xs", 256, 74 },
+	{ "iq3_xxs", 256, 98 },
+	{ "iq1_s", 256, 50 },
+	{ "iq4_nl", 32, 18 },
+	{ "iq3_s", 256, 110 },
+	{ "iq2_s", 256, 82 },
+	{ "iq4_xs", 256, 136 },
+	{ "i8", 1, 1 },
+	{ "i16", 1, 2 },
+	{ "i32", 1, 4 },
+	{ "i64", 1, 8 },
+	{ "f64", 1, 8 },
+	{ "iq1_m", 256, 56 },
+	{ "bf16", 1, 2 },
+};
+
+void *ggml_image_at(struct ggml_image *image, uint64_t address, uint64_t n)
+{
+	for (int i = 0; i < GGML_REGIONS; i++) {
+		uint64_t at = address - image->regions[i].address;
+		if (at <= image->regions[i].size && n <= image->regions[i].size - at)
+			return image->regions[i].bytes + at;
+	}
+	return NULL;
+}
+
+void ggml_image_put(struct ggml_image *image, uint64_t address, uint64_t value, size_t width)
+{
+	void *to = ggml_image_at(image, address, width);
+
+	if (!to)
+		abort();
+	memcpy(to, &value, width);
+}
+
+uint64_t ggml_image_get(struct ggml_image *image, uint64_t address, size_t width)
+{
+	const void *from = ggml_image_at(image, address, width);
+	uint64_t value = 0;
+
+	if (!from)
+		abort();
+	memcpy(&value, from, width);
+	return value;
+}
+
+/* ---- as a target ---- */
+
+static struct ggml_image *image_of(struct lbx_target *target)
+{
+	return (struct ggml_image *)target;
+}
+
+static bool image_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	const void *from = ggml_image_at(image_of(target), address, n);
+
+	image_of(target)->reads++;
+	if (!from)
+		return lb_fail("no memory at 0x%llx", (unsigned long long)address);
+	memcpy(to, from, n);
+	return true;
+}
+
+static const void *image_map(struct lbx_target *target, uint64_t address, size_t n)
+{
+	return image_of(target)->maps ? ggml_image_at(image_of(target), address, n) : NULL;
+}
+
+static bool image_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n)
+{
+	(void)target;
+	*ret = GGML_MODULE + sizeof(Elf64_Ehdr);
+	*ret_n = 5;
+	return true;
+}
+
+static bool image_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
+{
+	struct ggml_image *image = image_of(target);
+
+	for (int i = 0; i < GGML_REGIONS; i++) {
+		uint64_t start = i ? image->regions[i].address : GGML_TABLES;
+		uint64_t end = image->regions[i].address + image->regions[i].size;
+		if (end <= from)
+			continue;
+		ret->start = start > from ? start : from;
+		ret->size = end - ret->start;
+		return true;
+	}
+	return false;
+}
+
+static bool image_machine(struct lbx_target *target, unsigned *ret)
+{
+	(void)target;
+	*ret = EM_X86_64;
+	return true;
+}
+
+static const struct lbx_target_ops ops = {
+	.read = image_read,
+	.map = image_map,
+	.headers = image_headers,
+	.range = image_range,
+	.machine = image_machine,
+};
+
+/* ---- the module ---- */
+
+static void copy(struct ggml_image *image, uint64_t address, const void *from, size_t n)
+{
+	void *to = ggml_image_at(image, address, n);
+
+	if (!to)
+		abort();
+	memcpy(to, from, n);
+}
+
+static uint64_t add_text(struct ggml_image *image, uint64_t *at, const char *text)
+{
+	uint64_t found = *at;
+
+	copy(image, found, text, strlen(text) + 1);
+	*at += strlen(text) + 1;
+	return found;
+}
+
+static void put_tables(struct ggml_image *image)
+{
+	static const char *const names[] = { "NONE", "DUP",  "ADD",       "MUL_MAT", "CPY",
+					     "CONT", "VIEW", "TRANSPOSE", "GET_ROWS" };
+	char name[16];
+	uint64_t texts = TEXTS;
+
+	for (int i = 0; i < GGML_N_OPS; i++) {
+		snprintf(name, sizeof name, "OP_%d", i);
+		ggml_image_put(image, GGML_TABLES + 8 * (uint64_t)i,
+			       add_text(image, &texts, i < (int)(sizeof names / sizeof *names) ? names[i] : name), 8);
+	}
+	for (int i = 0; i < N_TYPES; i++) {
+		uint64_t at = GGML_TRAITS + STRIDE * (uint64_t)i;
+		if (!types[i].name)
+			continue;
+		ggml_image_put(image, at, add_text(image, &texts, types[i].name), 8);
+		ggml_image_put(image, at + 8, types[i].elements, 8);
+		ggml_image_put(image, at + 24, types[i].bytes, 8);
+	}
+}
+
+static void put_headers(struct ggml_image *image)
+{
+	const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
+				    .e_phoff = sizeof header,
+				    .e_phnum = 5,
+				    .e_phentsize = sizeof(Elf64_Phdr) };
+	const Elf64_Phdr headers[] = {
+		{ .p_type = PT_PHDR, .p_vaddr = sizeof header },
+		{ .p_type = PT_LOAD, .p_memsz = 0x2000, .p_filesz = 0x2000, .p_flags = PF_R },
+		{ .p_type = PT_LOAD, .p_vaddr = 0x2000, .p_memsz = PAGE, .p_filesz = PAGE, .p_flags = PF_R | PF_X },
+		{ .p_type = PT_LOAD, .p_vaddr = 0x3000, .p_memsz = PAGE, .p_filesz = PAGE, .p_flags = PF_R | PF_W },
+		{ .p_type = PT_DYNAMIC, .p_vaddr = DYNAMIC - GGML_MODULE },
+	};
+
+	copy(image, GGML_MODULE, &header, sizeof header);
+	copy(image, GGML_MODULE + sizeof header, headers, sizeof headers);
+}
+
+/* return NUMBER, argument + OFFSET, *(argument + OFFSET) */
+static void put_code(struct ggml_image *image)
+{
+	static const unsigned char number[] = { 0xb8, 0, 0, 0, 0, 0xc3 },
+				   member[] = { 0x48, 0x8d, 0x87, 0, 0, 0, 0, 0xc3 },
+				   load[] = { 0x48, 0x8b, 0x87, 0, 0, 0, 0, 0xc3 },
+				   address[] = { 0x48, 0x8d, 0x05, 0, 0, 0, 0, 0xc3 };
+	static const char *const kinds[] = { "CPU", "CUDA0" };
+	const struct lbx_ggml_layout *l = &image->layout;
+	uint64_t texts = TEXTS + 0x800;
+
+	copy(image, GGML_CODE, number, sizeof number);
+	ggml_image_put(image, GGML_CODE + 1, l->size + GGML_OBJECT, 4);
+	copy(image, GGML_CODE + 16, member, sizeof member);
+	ggml_image_put(image, GGML_CODE + 19, l->name, 4);
+	copy(image, GGML_CODE + 32, load, sizeof load);
+	ggml_image_put(image, GGML_CODE + 35, l->data, 4);
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t at = GGML_CODE + 48 + 16 * i, text = add_text(image, &texts, kinds[i]);
+		copy(image, at, address, sizeof address);
+		ggml_image_put(image, at + 3, text - (at + 7), 4);
+		ggml_image_put(image, BUFFER_TYPES + 64 * i, at, 8);
+	}
+}
+
+static void put_symbols(struct ggml_image *image)
+{
+	static const struct {
+		const char *name;
+		uint64_t at;
+	} all[] = {
+		{ "ggml_tensor_overhead", GGML_CODE }, { "ggml_get_name", GGML_CODE + 16 },
+		{ "ggml_get_data", GGML_CODE + 32 },   { "ggml_type_name", GGML_CODE + 64 },
+		{ "ggml_op_name", GGML_CODE + 64 },
+	};
+	enum { N = sizeof all / sizeof *all };
+	const Elf64_Dyn dynamic[] = {
+		{ .d_tag = DT_SYMTAB, .d_un.d_ptr = SYMBOLS },
+		{ .d_tag = DT_STRTAB, .d_un.d_ptr = SYMBOL_NAMES },
+		{ .d_tag = DT_HASH, .d_un.d_ptr = HASH },
+		{ .d_tag = DT_NULL },
+	};
+	uint32_t hash[2 + 1 + N + 1] = { 1, N + 1, 1 }; /* one bucket, from 1 on */
+	uint64_t names = SYMBOL_NAMES + 1;
+
+	for (uint32_t i = 0; i < N; i++) {
+		Elf64_Sym symbol = { .st_name = (uint32_t)(names - SYMBOL_NAMES),
+				     .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+				     .st_shndx = 1,
+				     .st_value = all[i].at - GGML_MODULE };
+		add_text(image, &names, all[i].name);
+		copy(image, SYMBOLS + (i + 1) * sizeof symbol, &symbol, sizeof symbol);
+		hash[3 + 1 + i] = i + 1 < N ? i + 2 : 0;
+	}
+	copy(image, DYNAMIC, dynamic, sizeof dynamic);
+	copy(image, HASH, hash, sizeof hash);
+}
+
+static uint64_t add_buffer(struct ggml_image *image, unsigned kind)
+{
+	uint64_t at = image->heap;
+
+	for (unsigned i = 0; i < 11; i++)
+		ggml_image_put(image, at + 8 * i, GGML_CODE + 0x100 + 16 * i, 8);
+	ggml_image_put(image, at + 0x58, BUFFER_TYPES + 64 * kind, 8);
+	ggml_image_put(image, at + 0x60, GGML_DATA, 8);
+	ggml_image_put(image, at + 0x68, GGML_DATA_SIZE, 8);
+	image->heap += 0x80;
+	return at;
+}
+
+void ggml_image_create(struct ggml_image *image, size_t row, bool exports, uint64_t pool)
+{
+	const uint64_t sizes[] = { GGML_MODULE_SIZE, GGML_HEAP_SIZE, pool, GGML_DATA_SIZE };
+	const uint64_t starts[] = { GGML_MODULE, GGML_HEAP, GGML_POOL, GGML_DATA };
+
+	*image = (struct ggml_image){ .target = { .ops = &ops, .liveness = LBX_LIVE },
+				      .layout = *lbx_ggml_layout(row),
+				      .heap = GGML_HEAP,
+				      .pool = GGML_POOL,
+				      .data = GGML_DATA };
+	for (int i = 0; i < GGML_REGIONS; i++) {
+		image->regions[i].address = starts[i];
+		image->regions[i].size = sizes[i];
+		image->regions[i].bytes = calloc(1, sizes[i]);
+		if (!image->regions[i].bytes)
+			abort();
+	}
+	put_headers(image);
+	put_tables(image);
+	put_code(image);
+	if (exports)
+		put_symbols(image);
+	image->host = add_buffer(image, 0);
+	image->device = add_buffer(image, 1);
+}
+
+void ggml_image_destroy(struct ggml_image *image)
+{
+	for (int i = 0; i < GGML_REGIONS; i++)
+		free(image->regions[i].bytes);
+}
+
+/* ---- contexts ---- */
+
+uint64_t ggml_image_context(struct ggml_image *image, uint64_t size)
+{
+	uint64_t at = image->heap;
+
+	ggml_image_put(image, at, size, 8);
+	ggml_image_put(image, at + 8, image->pool, 8);
+	ggml_image_put(image, at + 0x11, 1, 1); /* allocates no data */
+	image->heap += 0x30;
+	image->context = at;
+	image->memory = image->pool;
+	image->limit = image->pool + size;
+	image->pool += size;
+	image->last = 0;
+	return at;
+}
+
+uint64_t ggml_image_object(struct ggml_image *image, int type, uint64_t size)
+{
+	uint64_t at = image->memory, offset;
+
+	if (image->last) {
+		at = image->last + GGML_OBJECT + ggml_image_get(image, image->last + 8, 8);
+		ggml_image_put(image, image->last + 16, at, 8);
+	} else {
+		ggml_image_put(image, image->context + 0x18, at, 8);
+	}
+	if (at + GGML_OBJECT + size > image->limit)
+		abort();
+	offset = at - image->memory + GGML_OBJECT;
+	ggml_image_put(image, at, offset, 8);
+	ggml_image_put(image, at + 8, size, 8);
+	ggml_image_put(image, at + 16, 0, 8);
+	ggml_image_put(image, at + 24, (uint64_t)type, 4);
+	ggml_image_put(image, image->context + 0x20, at, 8);
+	if (type == 0)
+		ggml_image_put(image, image->context + 0x14, ggml_image_get(image, image->context + 0x14, 4) + 1, 4);
+	image->last = at;
+	return at + GGML_OBJECT;
+}
+
+static uint64_t bytes_of(struct ggml_image *image, uint64_t tensor)
+{
+	return ggml_image_get(image, tensor + LBX_GGML_NB + 24, 8) *
+	       ggml_image_get(image, tensor + LBX_GGML_NE + 24, 8);
+}
+
+uint64_t ggml_image_tensor(struct ggml_image *image, const char *name, uint32_t type, const int64_t ne[LBX_GGML_AXES])
+{
+	uint64_t at = ggml_image_object(image, 0, image->layout.size), nb = types[type].bytes;
+
+	ggml_image_put(image, at + LBX_GGML_TYPE, type, 4);
+	for (uint32_t i = 0; i < LBX_GGML_AXES; i++) {
+		ggml_image_put(image, at + LBX_GGML_NE + 8 * i, (uint64_t)ne[i], 8);
+		ggml_image_put(image, at + LBX_GGML_NB + 8 * i, nb, 8);
+		nb *= (uint64_t)ne[i] / (i ? 1 : types[type].elements);
+	}
+	copy(image, at + image->layout.name, name, strlen(name) + 1);
+	return at;
+}
+
+void ggml_image_allocate(struct ggml_image *image, uint64_t tensor)
+{
+	ggml_image_put(image, tensor + LBX_GGML_BUFFER, image->host, 8);
+	ggml_image_put(image, tensor + image->layout.data, image->data, 8);
+	image->data += (bytes_of(image, tensor) + 31) / 32 * 32;
+}
+
+uint64_t ggml_image_node(struct ggml_image *image, const char *name, uint32_t op, const int64_t ne[LBX_GGML_AXES],
+			 uint64_t a, uint64_t b)
+{
+	uint64_t at = ggml_image_tensor(image, name, GGML_F32, ne);
+
+	ggml_image_put(image, at + LBX_GGML_OP, op, 4);
+	ggml_image_put(image, at + image->layout.sources, a, 8);
+	ggml_image_put(image, at + image->layout.sources + 8, b, 8);
+	return at;
+}
+
+uint64_t ggml_image_view(struct ggml_image *image, const char *name, uint64_t of, const int64_t ne[LBX_GGML_AXES],
+			 uint64_t offset)
+{
+	uint64_t at = ggml_image_node(image, name, GGML_VIEW, ne, of, 0);
+
+	ggml_image_put(image, at + LBX_GGML_BUFFER, ggml_image_get(image, of + LBX_GGML_BUFFER, 8), 8);
+	ggml_image_put(image, at + image->layout.view_source, of, 8);
+	ggml_image_put(image, at + image->layout.view_offset, offset, 8);
+	ggml_image_put(image, at + image->layout.data, ggml_image_get(image, of + image->layout.data, 8) + offset, 8);
+	return at;
+}
+
+#define NE(...) ((const int64_t[LBX_GGML_AXES]){ __VA_ARGS__ })
+
+static void add_nodes(struct ggml_image *image, uint64_t x, uint64_t w, uint64_t cache)
+{
+	uint64_t y = ggml_image_node(image, "y", GGML_MUL_MAT, NE(2, 4, 1, 1), w, x);
+	ggml_image_allocate(image, y);
+	uint64_t turned = ggml_image_view(image, "y (transposed)", y, NE(4, 2, 1, 1), 0);
+	ggml_image_put(image, turned + LBX_GGML_OP, GGML_TRANSPOSE, 4);
+	ggml_image_put(image, turned + LBX_GGML_NB, 8, 8);
+	ggml_image_put(image, turned + LBX_GGML_NB + 8, 4, 8);
+	ggml_image_object(image, 1, 0x40);
+	uint64_t z = ggml_image_node(image, "z", GGML_CONT, NE(4, 2, 1, 1), turned, 0);
+	ggml_image_allocate(image, z);
+	uint64_t slot = ggml_image_view(image, "cache (view)", cache, NE(8, 1, 1, 1), 32);
+	uint64_t written = ggml_image_view(image, "cache (copy of z)", cache, NE(8, 1, 1, 1), 32);
+	ggml_image_put(image, written + LBX_GGML_OP, GGML_CPY, 4);
+	ggml_image_put(image, written + image->layout.sources, z, 8);
+	ggml_image_put(image, written + image->layout.sources + 8, slot, 8);
+	/* in y's memory */
+	uint64_t sum = ggml_image_node(image, "sum", GGML_ADD, NE(4, 2, 1, 1), z, z);
+	ggml_image_put(image, sum + LBX_GGML_BUFFER, image->host, 8);
+	ggml_image_put(image, sum + image->layout.data, ggml_image_get(image, y + image->layout.data, 8), 8);
+	ggml_image_object(image, 2, 0x30);
+}
+
+void ggml_image_populate(struct ggml_image *image)
+{
+	ggml_image_context(image, 0xc00);
+	uint64_t w = ggml_image_tensor(image, "blk.0.weight", GGML_Q8_0, NE(64, 2, 1, 1));
+	ggml_image_allocate(image, w);
+	uint64_t w4 = ggml_image_tensor(image, "blk.1.weight", GGML_Q4_0, NE(32, 3, 1, 1));
+	ggml_image_allocate(image, w4);
+	uint64_t norm = ggml_image_tensor(image, "norm.weight", GGML_F16, NE(16, 1, 1, 1));
+	ggml_image_allocate(image, norm);
+	uint64_t far = ggml_image_tensor(image, "far.weight", GGML_F32, NE(8, 8, 1, 1));
+	ggml_image_allocate(image, far);
+	ggml_image_put(image, far + LBX_GGML_BUFFER, image->device, 8);
+	ggml_image_context(image, 0x400);
+	uint64_t cache = ggml_image_tensor(image, "cache_k_l0", GGML_F32, NE(8, 4, 1, 1));
+	ggml_image_allocate(image, cache);
+	ggml_image_context(image, 0x1800);
+	uint64_t x = ggml_image_tensor(image, "x", GGML_F32, NE(64, 4, 1, 1));
+	ggml_image_allocate(image, x);
+	ggml_image_tensor(image, "reserved", GGML_F32, NE(3, 3, 3, 3));
+	ggml_image_tensor(image, "empty", GGML_I32, NE(0, 4, 1, 1));
+	add_nodes(image, x, w, cache);
+}

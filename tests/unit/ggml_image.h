@@ -1,0 +1,76 @@
+/* The memory of a program with ggml, made by hand: a module with its tables, headers and functions of one line, contexts
+ * of all kinds, and what their tensors lead to. Tests and fuzzers damage it and see what the provider says. */
+#ifndef TESTS_GGML_IMAGE_H
+#define TESTS_GGML_IMAGE_H
+
+#include "ggml/layout.h"
+#include "target/target.h"
+
+enum {
+	GGML_MODULE = 0x400000,
+	GGML_CODE = GGML_MODULE + 0x2000,
+	GGML_TABLES = GGML_MODULE + 0x3000,
+	GGML_TRAITS = GGML_TABLES + 0x400,
+	GGML_HEAP = 0x10000000, /* contexts and buffers */
+	GGML_POOL = 0x20000000, /* what contexts have their objects in */
+	GGML_DATA = 0x30000000, /* what tensors hold */
+	GGML_MODULE_SIZE = 0x4000,
+	GGML_HEAP_SIZE = 0x800,
+	GGML_DATA_SIZE = 0x2000,
+	GGML_REGIONS = 4,
+	GGML_HEAD = 0x28, /* bytes of a context that matter */
+	GGML_OBJECT = 0x20,
+};
+enum { GGML_F32 = 0, GGML_F16 = 1, GGML_Q4_0 = 2, GGML_Q8_0 = 8, GGML_I32 = 26 };
+enum {
+	GGML_NONE,
+	GGML_DUP,
+	GGML_ADD,
+	GGML_MUL_MAT,
+	GGML_CPY,
+	GGML_CONT,
+	GGML_VIEW,
+	GGML_TRANSPOSE,
+	GGML_GET_ROWS,
+	GGML_N_OPS = 40
+};
+
+struct ggml_image {
+	struct lbx_target target; /* first */
+	struct {
+		uint64_t address, size;
+		unsigned char *bytes;
+	} regions[GGML_REGIONS]; /* the module, heap, pool, data */
+	struct lbx_ggml_layout layout; /* of its tensors */
+	bool maps; /* the target's map() works */
+	int64_t reads;
+	uint64_t heap, pool, data; /* where the next will be */
+	uint64_t context, last, memory, limit; /* the one that is being filled: its last object, and its memory */
+	uint64_t host, device; /* buffers */
+};
+
+/* Without tensors. `row` is that of its layout (lbx_ggml_layout()), `exports` whether it has symbols, `pool` bytes. */
+void ggml_image_create(struct ggml_image *image, size_t row, bool exports, uint64_t pool);
+void ggml_image_destroy(struct ggml_image *image);
+/* Bytes at an address, to change; NULL where there are none. */
+void *ggml_image_at(struct ggml_image *image, uint64_t address, uint64_t n);
+void ggml_image_put(struct ggml_image *image, uint64_t address, uint64_t value, size_t width);
+uint64_t ggml_image_get(struct ggml_image *image, uint64_t address, size_t width);
+
+/* Begins a context, whose memory is `size` bytes; what follows is added to it. */
+uint64_t ggml_image_context(struct ggml_image *image, uint64_t size);
+/* An object of any type; returns what follows it. */
+uint64_t ggml_image_object(struct ggml_image *image, int type, uint64_t size);
+/* A tensor as ggml_new_tensor() leaves it, without data, in a context that allocates none. */
+uint64_t ggml_image_tensor(struct ggml_image *image, const char *name, uint32_t type, const int64_t ne[LBX_GGML_AXES]);
+/* Bytes of its own, in a buffer of the host. */
+void ggml_image_allocate(struct ggml_image *image, uint64_t tensor);
+uint64_t ggml_image_node(struct ggml_image *image, const char *name, uint32_t op, const int64_t ne[LBX_GGML_AXES],
+			 uint64_t a, uint64_t b);
+/* Of the same elements, some bytes further. */
+uint64_t ggml_image_view(struct ggml_image *image, const char *name, uint64_t of, const int64_t ne[LBX_GGML_AXES],
+			 uint64_t offset);
+/* Weights, a cache, nodes, views, blocks, a graph, memory used again, a device, in several contexts: 14 tensors. */
+void ggml_image_populate(struct ggml_image *image);
+
+#endif
