@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "ggml/contexts.h"
 #include "ggml/ggml.h"
@@ -412,6 +413,15 @@ static bool find(struct ggml *g, bool (*progress)(void *context, int64_t done), 
 						    : "the program has ggml, but no tensors of it");
 	g->places = (struct lbx_ggml_places){ .modules = g->modules, .n_modules = g->n_modules };
 	return decide_layout(g) && sort(g) && find_reuse(g);
+}
+
+bool lbx_ggml_is_there(struct lbx_target *target)
+{
+	lb_auto_free struct lbx_loaded *modules = calloc(MAX_MODULES, sizeof *modules);
+	lb_auto_free struct lbx_ggml_anchor *anchor = malloc(sizeof *anchor);
+	int n = modules && anchor ? lbx_loaded_modules(target, modules, MAX_MODULES) : 0;
+
+	return n && lbx_ggml_find(target, modules, n, anchor);
 }
 
 bool lbx_ggml_open(struct lbx_target *target, bool (*progress)(void *context, int64_t done), void *context,

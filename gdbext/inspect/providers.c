@@ -21,19 +21,27 @@ static bool searching(void *out, int64_t done)
 	return lbx_progress(out, "looking for ggml's tensors", done, 0);
 }
 
+static bool is_wanted(void)
+{
+	const char *wanted = getenv("LAZYBONES_GGML");
+
+	return wanted && strcmp(wanted, "1") == 0;
+}
+
+static bool ggml_is_there(struct lbx_context *context)
+{
+	return is_wanted() && lbx_ggml_is_there(context->target);
+}
+
 /* Only where the user wants it: a node that ggml has not computed yet cannot be told from one that it has, so that of a
  * program stopped within a graph an older value would be shown. */
 static bool open_ggml(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	const char *wanted = getenv("LAZYBONES_GGML");
-
-	if (!wanted || strcmp(wanted, "1") != 0)
-		return false;
-	return lbx_ggml_open(context->target, searching, context->out, ret);
+	return is_wanted() && lbx_ggml_open(context->target, searching, context->out, ret);
 }
 
 const struct lbx_provider lbx_providers[] = {
 	{ .name = "lazybones", .open = open_runtime },
-	{ .name = "ggml", .open = open_ggml },
+	{ .name = "ggml", .is_there = ggml_is_there, .open = open_ggml, .is_costly = true },
 	{ 0 },
 };

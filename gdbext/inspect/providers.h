@@ -14,6 +14,9 @@ struct lbx_provider {
 	/* False, without an error, where the program has nothing of it; fails where its tensors cannot be read.
 	 * The context closes what it gives. */
 	bool (*open)(struct lbx_context *context, struct lbx_tensors **ret);
+	/* Whether the program's modules have anything of it, so that open() may find some: quiet, and by no more than
+	 * a look at them. For one that is costly; NULL: not known. */
+	bool (*is_there)(struct lbx_context *context);
 	bool is_costly; /* to open, as where memory is searched: what it gives is kept (struct lbx_kept) */
 };
 /* Ended by one without a name. */
@@ -22,7 +25,7 @@ extern const struct lbx_provider lbx_providers[];
 enum { LBX_SETS_MAX = 8 };
 
 /* What a front end that lives on keeps of a program from one command to the next: sets of tensors that are costly to
- * find. All 0 at first.
+ * find; and which providers have found nothing in its modules. All 0 at first.
  *
  * A kept set is used again when the program has stood still since it was found (lbx_target_moment), or when the set's
  * `valid` says that it is good all the same. Otherwise, and where this is not known and there is no `valid`, the
@@ -37,6 +40,11 @@ struct lbx_kept {
 		const struct lbx_provider *provider;
 		struct lbx_tensors *tensors;
 	} sets[LBX_SETS_MAX];
+	int n_absent;
+	struct lbx_kept_absence {
+		const struct lbx_provider *provider;
+		uint64_t modules; /* in which there was nothing (lbx_target_loaded) */
+	} absent[LBX_SETS_MAX];
 };
 /* Closes them. */
 void lbx_kept_close(struct lbx_kept *kept);

@@ -94,6 +94,55 @@ static void keep_costly(struct lbx_context *context)
 	context->n_sets = kept ? n : context->n_sets;
 }
 
+/* ---- providers that the program has nothing of ---- */
+
+static void note_absent(struct lbx_context *context, const struct lbx_provider *provider, uint64_t modules)
+{
+	struct lbx_kept *kept = context->kept;
+	int i = 0;
+
+	if (kept->target != context->target)
+		kept->n_absent = 0;
+	kept->target = context->target;
+	while (i < kept->n_absent && kept->absent[i].provider != provider)
+		i++;
+	if (i < LBX_SETS_MAX)
+		kept->absent[i] = (struct lbx_kept_absence){ provider, modules };
+	if (i == kept->n_absent && i < LBX_SETS_MAX)
+		kept->n_absent++;
+}
+
+static bool was_absent(const struct lbx_context *context, const struct lbx_provider *provider, uint64_t modules)
+{
+	const struct lbx_kept *kept = context->kept;
+
+	for (int i = 0; kept->target == context->target && i < kept->n_absent; i++)
+		if (kept->absent[i].provider == provider)
+			return kept->absent[i].modules == modules;
+	return false;
+}
+
+/* Whether a costly provider may have something, by what a front end that lives on remembers. */
+static bool may_be_there(struct lbx_context *context, const struct lbx_provider *provider)
+{
+	uint64_t modules;
+
+	if (!context->kept || !provider->is_there)
+		return true;
+	bool known = lbx_target_loaded(context->target, &modules);
+	if (!known && lbx_target_waits(context->target))
+		return false;
+	if (known && was_absent(context, provider, modules))
+		return false;
+	if (provider->is_there(context))
+		return true;
+	if (known && !lbx_target_waits(context->target))
+		note_absent(context, provider, modules);
+	return false;
+}
+
+/* ---- all of them ---- */
+
 /* False: it has to be waited for. */
 static bool open_sets(struct lbx_context *context)
 {
@@ -103,6 +152,11 @@ static bool open_sets(struct lbx_context *context)
 		struct lbx_tensors **set = &context->sets[context->n_sets];
 		context->set_providers[context->n_sets] = provider;
 		bool kept = take_kept(context->kept, provider, set);
+		if (!kept && provider->is_costly && !may_be_there(context, provider)) {
+			if (lbx_target_waits(context->target))
+				return false;
+			continue;
+		}
 		/* first, lest it be found out for nothing */
 		if (!kept && provider->is_costly && !date_kept(context))
 			return false;

@@ -4,9 +4,11 @@
  * nearly always is. */
 #include "target/loader.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/mix.h"
 #include "lazybones.h"
 
 enum {
@@ -225,6 +227,100 @@ const struct lbx_segment *lbx_loaded_segment_at(const struct lbx_loaded *m, uint
 		if (address - m->segments[i].start < m->segments[i].size)
 			return &m->segments[i];
 	return NULL;
+}
+
+/* ---- whether there are more of them ---- */
+
+struct link {
+	uint64_t addr, name, dynamic, next, prev; /* struct link_map */
+};
+
+/* Where the program's dynamic section has the address of the loader's data, be it there yet or not; 0: nowhere. */
+static uint64_t slot_of_debug(struct lbx_loader *loader)
+{
+	struct dynamic walk = { .target = loader->target, .at = loader->program.dynamic };
+	bool clean = lb_ok();
+	uint64_t slot = 0;
+	Elf64_Dyn d;
+
+	while (!slot && next_dynamic(&walk, &d))
+		if (d.d_tag == DT_DEBUG)
+			slot = walk.at - (walk.n - walk.i + 1) * sizeof d + offsetof(Elf64_Dyn, d_un);
+	if (clean)
+		lb_clear_error();
+	return slot;
+}
+
+static bool all_headers_can_be_read(struct lbx_loader *loader)
+{
+	struct lbx_loaded module;
+	bool clean = lb_ok(), opened = lbx_loader_open_list(loader);
+
+	if (clean)
+		lb_clear_error();
+	while (opened && lbx_loader_next(loader, &module))
+		;
+	return opened && !loader->unread;
+}
+
+bool lbx_loader_watch(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum, uint64_t at_random,
+		      struct lbx_loader_watch *ret)
+{
+	struct lbx_loader loader;
+
+	*ret = (struct lbx_loader_watch){ .random = at_random };
+	if (!at_random || !lbx_target_try_read(target, at_random, ret->drawn, sizeof ret->drawn))
+		return false;
+	lbx_loader_begin(&loader, target, at_phdr, at_phnum);
+	ret->slot = slot_of_debug(&loader);
+	return loader.program.n_segments > 0 && all_headers_can_be_read(&loader);
+}
+
+/* The loader's entry: it is the one that r_debug says where it was loaded. Without such a one the first is. */
+static uint64_t find_loader(struct lbx_target *target, uint64_t at)
+{
+	struct {
+		uint64_t version, map, brk, state, base;
+	} debug; /* struct r_debug */
+	struct link link;
+	int n = 0;
+
+	if (!at || !lbx_target_try_read(target, at, &debug, sizeof debug))
+		return 0;
+	for (at = debug.map; at && n++ < MAX_MODULES && lbx_target_try_read(target, at, &link, sizeof link);
+	     at = link.next)
+		if (debug.base && link.addr == debug.base)
+			return at;
+	return debug.map;
+}
+
+static uint64_t mix_in(uint64_t sum, uint64_t x)
+{
+	return lb_mix(sum + LB_MIX_STEP + lb_mix(x + LB_MIX_STEP));
+}
+
+bool lbx_loader_watched(struct lbx_target *target, struct lbx_loader_watch *watch, uint64_t *ret)
+{
+	unsigned char drawn[sizeof watch->drawn];
+	struct link link;
+	uint64_t half[2], debug;
+	int n = 0;
+
+	if (!watch->random || !lbx_target_try_read(target, watch->random, drawn, sizeof drawn) ||
+	    memcmp(drawn, watch->drawn, sizeof drawn) != 0)
+		return false;
+	memcpy(half, drawn, sizeof half);
+	*ret = mix_in(half[0], half[1]);
+	if (watch->slot && !watch->loader && lbx_target_try_read(target, watch->slot, &debug, sizeof debug))
+		watch->loader = find_loader(target, debug);
+	for (uint64_t at = watch->loader; at && n++ < MAX_MODULES; at = link.next) {
+		if (!lbx_target_try_read(target, at, &link, sizeof link))
+			return false;
+		*ret = mix_in(mix_in(mix_in(*ret, at), link.addr), link.dynamic);
+		if (n == 1) /* while a program is being started its libraries go before the loader */
+			*ret = mix_in(*ret, link.prev);
+	}
+	return true;
 }
 
 /* ---- symbols ---- */

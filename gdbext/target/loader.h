@@ -52,6 +52,24 @@ bool lbx_loader_header(struct lbx_loader *loader, const struct lbx_loaded *m, ui
 /* Reads; what cannot be read is noted. */
 bool lbx_loader_peek(struct lbx_loader *loader, uint64_t address, void *to, size_t n, const char *what);
 
+/* What shows, by two reads as a rule, whether a program may have loaded modules since its list was looked at. Those that
+ * it was started with never go, and the loader itself comes last among them; later ones come behind it. All 0: nothing
+ * is known yet. */
+struct lbx_loader_watch {
+	uint64_t random; /* the address of bytes that every start of a program draws anew (AT_RANDOM) */
+	unsigned char drawn[16];
+	uint64_t slot; /* of the program's dynamic section, for the address of the loader's data; 0: it is static */
+	uint64_t loader; /* the loader's own entry of the list, or its first one; 0: there is no list yet */
+};
+
+/* Where the headers and those bytes are is as AT_PHDR, AT_PHNUM and AT_RANDOM say. False, without error, where they
+ * cannot be read, or not the headers of all modules: another look may find more. */
+bool lbx_loader_watch(struct lbx_target *target, uint64_t at_phdr, uint64_t at_phnum, uint64_t at_random,
+		      struct lbx_loader_watch *ret);
+/* A number that is another one where modules may have come. False, without error: it is another program, or none was
+ * being watched. */
+bool lbx_loader_watched(struct lbx_target *target, struct lbx_loader_watch *watch, uint64_t *ret);
+
 /* All at once: the program first, then its libraries; at most `max`. 0: none could be read. */
 int lbx_loaded_modules(struct lbx_target *target, struct lbx_loaded *ret, int max);
 /* Which of the module's segments holds an address; NULL: none. */

@@ -203,6 +203,11 @@ bool lbx_target_read_ahead(struct lbx_target *target, uint64_t address, uint64_t
 	return !target->ops->read_ahead || target->ops->read_ahead(target, address, n);
 }
 
+bool lbx_target_loaded(struct lbx_target *target, uint64_t *ret)
+{
+	return target->ops->loaded && target->ops->loaded(target, ret);
+}
+
 bool lbx_target_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n)
 {
 	return target->ops->headers && target->ops->headers(target, ret, ret_n);

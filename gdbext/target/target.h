@@ -102,6 +102,10 @@ struct lbx_target_ops {
 	 * or is another program. Without an error: it runs, or this is not known. NULL: not known. May answer
 	 * "not yet", as above. */
 	bool (*moment)(struct lbx_target *target, uint64_t *ret);
+	/* A number that stays the same for as long as the program, and the modules that it has loaded, do: another
+	 * one where there may be more of them. For who asks at each command, so cheap. Quiet; false: not known. NULL:
+	 * likewise. May answer "not yet", as above. */
+	bool (*loaded)(struct lbx_target *target, uint64_t *ret);
 	/* The address of the program's own headers, and how many there are (AT_PHDR and AT_PHNUM of its auxiliary
 	 * vector). Quiet like source_line. NULL: not known. */
 	bool (*headers)(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n);
@@ -151,6 +155,7 @@ void lbx_build_id_text(const struct lbx_build_id *id, char ret[LBX_BUILD_ID_TEXT
 bool lbx_target_read_ahead(struct lbx_target *target, uint64_t address, uint64_t n);
 bool lbx_target_runs(struct lbx_target *target);
 bool lbx_target_moment(struct lbx_target *target, uint64_t *ret);
+bool lbx_target_loaded(struct lbx_target *target, uint64_t *ret);
 bool lbx_target_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n);
 bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size);
 void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */

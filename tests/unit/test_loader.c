@@ -10,6 +10,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -192,12 +193,158 @@ static void survives_damage(void **state)
 	assert_in_range(lbx_loaded_modules(&made.target, modules, MAX), 0, 2);
 }
 
+/* ---- whether there are more of them ---- */
+
+enum { DRAWN = 0x12800, LOADER = 0x11980, THIRD = 0x11a00, LOADER_AT = 0x13000 };
+
+static void put_link(uint64_t at, uint64_t bias, uint64_t next, uint64_t prev)
+{
+	const uint64_t link[] = { bias, 0, DYNAMIC, next, prev };
+
+	put(at, link, sizeof link);
+}
+
+static void put_number(uint64_t at, uint64_t number)
+{
+	put(at, &number, sizeof number);
+}
+
+/* The program, then the loader; a third module is ready. */
+static int set_up_list(void **state)
+{
+	const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
+				    .e_phoff = sizeof header,
+				    .e_phentsize = sizeof(Elf64_Phdr) };
+	const uint64_t debug[] = { 1, LINK, 0, 0, LOADER_AT };
+
+	set_up(state);
+	put(LOADER_AT, &header, sizeof header);
+	put(DEBUG, debug, sizeof debug);
+	put(DRAWN, "sixteen bytes", 14);
+	put_link(LINK, AT, LOADER, 0);
+	put_link(LOADER, LOADER_AT, 0, LINK);
+	put_link(THIRD, LOADER_AT, 0, LOADER);
+	return 0;
+}
+
+static bool begin_watch(struct lbx_loader_watch *ret)
+{
+	return lbx_loader_watch(&made.target, AT + sizeof(Elf64_Ehdr), 3, DRAWN, ret);
+}
+
+static uint64_t watched(struct lbx_loader_watch *watch)
+{
+	uint64_t once, twice;
+
+	assert_true(lbx_loader_watched(&made.target, watch, &once));
+	assert_true(lbx_loader_watched(&made.target, watch, &twice));
+	assert_int_equal(once, twice);
+	assert_true(lb_ok());
+	return once;
+}
+
+static void another_module_shows(void **state)
+{
+	struct lbx_loader_watch watch = { .random = 0 };
+	uint64_t unused;
+
+	(void)state;
+	assert_false(lbx_loader_watched(&made.target, &watch, &unused));
+	assert_true(begin_watch(&watch));
+	uint64_t alone = watched(&watch);
+	put_link(LOADER, LOADER_AT, THIRD, LINK);
+	uint64_t three = watched(&watch);
+	assert_int_not_equal(three, alone);
+	/* another one in its place */
+	put_link(THIRD, AT, 0, LOADER);
+	assert_int_not_equal(watched(&watch), three);
+	/* it goes */
+	put_link(LOADER, LOADER_AT, 0, LINK);
+	assert_int_equal(watched(&watch), alone);
+	/* one that the program needs comes before the loader, while it is started */
+	put_link(LOADER, LOADER_AT, 0, THIRD);
+	assert_int_not_equal(watched(&watch), alone);
+	/* the list cannot be read */
+	put_link(LOADER, LOADER_AT, AT - 64, LINK);
+	assert_false(lbx_loader_watched(&made.target, &watch, &unused));
+	/* a ring */
+	put_link(LOADER, LOADER_AT, LOADER, LINK);
+	watched(&watch);
+	/* another start */
+	put_link(LOADER, LOADER_AT, 0, LINK);
+	assert_int_equal(watched(&watch), alone);
+	made.bytes[DRAWN + 15 - AT]++;
+	assert_false(lbx_loader_watched(&made.target, &watch, &unused));
+	assert_true(lb_ok());
+}
+
+static void a_list_that_is_not_there_yet(void **state)
+{
+	struct lbx_loader_watch watch;
+
+	(void)state;
+	put_number(DYNAMIC + 8, 0);
+	assert_true(begin_watch(&watch));
+	uint64_t before = watched(&watch);
+	put_number(DYNAMIC + 8, DEBUG);
+	put_number(DEBUG + 8, 0);
+	assert_int_equal(watched(&watch), before);
+	put_number(DEBUG + 8, LINK);
+	uint64_t alone = watched(&watch);
+	assert_int_not_equal(alone, before);
+	put_link(LOADER, LOADER_AT, THIRD, LINK);
+	assert_int_not_equal(watched(&watch), alone);
+	/* a static program */
+	put_number(DYNAMIC, DT_NULL);
+	assert_true(begin_watch(&watch));
+	watched(&watch);
+}
+
+/* What cannot be read now may be later, as when a debugger is told where the files are. */
+static void what_cannot_be_read_is_not_watched(void **state)
+{
+	struct lbx_loader_watch watch;
+
+	(void)state;
+	put_link(LOADER, AT + SIZE, 0, LINK); /* its headers */
+	put_number(LOADER + 16, 64);
+	assert_false(begin_watch(&watch));
+	set_up_list(state);
+	put_number(DEBUG + 8, AT + SIZE);
+	assert_false(begin_watch(&watch));
+	set_up_list(state);
+	assert_false(lbx_loader_watch(&made.target, AT + SIZE, 3, DRAWN, &watch));
+	assert_false(lbx_loader_watch(&made.target, AT + sizeof(Elf64_Ehdr), 3, AT + SIZE, &watch));
+	assert_false(lbx_loader_watch(&made.target, AT + sizeof(Elf64_Ehdr), 3, 0, &watch));
+	assert_true(lb_ok());
+}
+
+static void this_process_is_watched(void **state)
+{
+	struct lbx_target *target;
+	struct lbx_loader_watch watch;
+	uint64_t once, twice;
+
+	(void)state;
+	assert_true(lbx_process_open(getpid(), &target));
+	assert_true(lbx_loader_watch(target, getauxval(AT_PHDR), getauxval(AT_PHNUM), getauxval(AT_RANDOM), &watch));
+	assert_true(lbx_loader_watched(target, &watch, &once));
+	assert_true(lbx_loader_watched(target, &watch, &twice));
+	assert_int_equal(once, twice);
+	assert_int_not_equal(watch.loader, 0);
+	lbx_target_destroy(target);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_the_modules_of_this_process),
 		cmocka_unit_test_setup(ends_in_a_ring, set_up),
 		cmocka_unit_test_setup(survives_damage, set_up),
+		cmocka_unit_test_setup(another_module_shows, set_up_list),
+		cmocka_unit_test_setup(a_list_that_is_not_there_yet, set_up_list),
+		cmocka_unit_test_setup(what_cannot_be_read_is_not_watched, set_up_list),
+		cmocka_unit_test(this_process_is_watched),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

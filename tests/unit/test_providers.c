@@ -705,6 +705,98 @@ static void a_costly_set_is_kept(void **state)
 	s->context.target->ops = other.ops;
 }
 
+/* What the target tells of its modules, and a provider sees in them. */
+static struct {
+	bool is_known, waits, has_made;
+	uint64_t number;
+	int looks;
+} modules;
+
+static bool tell_modules(struct lbx_target *target, uint64_t *ret)
+{
+	(void)target;
+	*ret = modules.number;
+	at.waits = modules.waits;
+	return modules.is_known && !modules.waits;
+}
+
+static bool made_is_there(struct lbx_context *context)
+{
+	(void)context;
+	modules.looks++;
+	return modules.has_made;
+}
+
+/* How often the modules are looked at for a few commands, each of which is a look of its own. */
+static int looked_for_three(struct session *s)
+{
+	int before = modules.looks;
+
+	for (int i = 0; i < 3; i++) {
+		session_says(s, "status", "");
+		session_forget(s);
+	}
+	return modules.looks - before;
+}
+
+/* Of a program that has nothing of a provider its modules are looked at once, until there are others. */
+static void what_is_not_there_is_not_looked_for(void **state)
+{
+	struct session *s = *state;
+	struct lbx_provider providers[] = { lbx_providers[0], made_provider(&made), { 0 } };
+	struct lbx_target other = *s->context.target;
+	struct lbx_target_ops ops = *other.ops;
+	struct lbx_kept kept = { .n = 0 };
+
+	ops.moment = tell_moment;
+	ops.waits = tell_wait;
+	ops.loaded = tell_modules;
+	s->context.target->ops = &ops;
+	s->context.providers = providers;
+	s->context.kept = &kept;
+	providers[1].is_costly = true;
+	providers[1].is_there = made_is_there;
+	at.is_known = true;
+	at.waits = modules.waits = modules.has_made = false;
+	modules.is_known = true;
+	modules.number = 1;
+	made_opened = made_closed = 0;
+	assert_int_equal(looked_for_three(s), 1);
+	assert_int_equal(looked_for_three(s), 0);
+	/* it is not known yet which modules there are: nothing is lost */
+	modules.waits = true;
+	assert_int_equal(looked_for_three(s), 0);
+	at.waits = modules.waits = false;
+	assert_int_equal(looked_for_three(s), 0);
+	/* others have come, and gone */
+	modules.number = 2;
+	assert_int_equal(looked_for_three(s), 1);
+	modules.number = 1;
+	assert_int_equal(looked_for_three(s), 1);
+	/* which there are is not known */
+	modules.is_known = false;
+	assert_int_equal(looked_for_three(s), 3);
+	modules.is_known = true;
+	assert_int_equal(looked_for_three(s), 0);
+	/* another program */
+	kept.target = &other;
+	assert_int_equal(looked_for_three(s), 1);
+	assert_int_equal(made_opened, 0);
+	/* it has come: one set for all looks */
+	modules.number = 3;
+	modules.has_made = true;
+	assert_int_equal(looked_for_three(s), 1);
+	assert_int_equal(looked_for_three(s), 0);
+	assert_int_equal(made_opened, 1);
+	/* who does not live on opens it at each look, which is a look at the modules, too */
+	lbx_kept_close(&kept);
+	s->context.kept = NULL;
+	assert_int_equal(looked_for_three(s), 0);
+	assert_int_equal(made_opened, 4);
+	assert_int_equal(made_closed, made_opened);
+	s->context.target->ops = other.ops;
+}
+
 /* ---- tensors that share their inputs ---- */
 
 /* x, with a NaN; then a chain, in which each is the sum of the one before and itself; and two that are inputs of
@@ -925,6 +1017,7 @@ int main(void)
 		ALONE(the_runtime_is_asked_for),
 		ALONE(a_provider_may_come_later),
 		ALONE(a_costly_set_is_kept),
+		BESIDE(what_is_not_there_is_not_looked_for),
 		SHARED(graphs_need_no_records),
 		SHARED(a_report_tells_what_it_knows),
 		SHARED(a_report_needs_no_tensors),

@@ -11,6 +11,7 @@
 #include "plugin/reads/lookup_gdb.h"
 #include "symtab.h"
 #include "target/core.h"
+#include "target/loader.h"
 #include "target/process.h"
 
 enum {
@@ -27,6 +28,7 @@ static struct {
 	struct lbx_target *core;    /* that the command has read from; or NULL */
 	uint64_t roots[MAX_ROOTS]; /* newest first */
 	int n_roots;
+	struct lbx_loader_watch watch; /* of the last program's modules */
 } gdb;
 
 void lbx_target_gdb_remember_root(uint64_t address)
@@ -282,6 +284,36 @@ static bool auxv_value(const char *auxv, const char *name, uint64_t *ret)
 	return false;
 }
 
+/* Quiet. What kind of program it is, is asked at once, and known then (liveness). */
+static bool ask_headers(const char **auxv, uint64_t *ret, uint64_t *ret_n)
+{
+	bool known = lbx_bridge_ask(auxv, LBX_ANYWHERE, "info auxv");
+
+	lbx_target_gdb_liveness();
+	return known && !lbx_bridge_waits() && auxv_value(*auxv, "AT_PHDR", ret) &&
+	       auxv_value(*auxv, "AT_PHNUM", ret_n);
+}
+
+static bool gdb_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n)
+{
+	const char *auxv;
+
+	(void)target;
+	return ask_headers(&auxv, ret, ret_n);
+}
+
+/* Without a question, but for the first time in a program. */
+static bool gdb_loaded(struct lbx_target *target, uint64_t *ret)
+{
+	uint64_t headers, n, random;
+	const char *auxv;
+
+	return lbx_loader_watched(target, &gdb.watch, ret) ||
+	       (ask_headers(&auxv, &headers, &n) && auxv_value(auxv, "AT_RANDOM", &random) &&
+		lbx_loader_watch(target, headers, n, random, &gdb.watch) &&
+		lbx_loader_watched(target, &gdb.watch, ret));
+}
+
 static bool root_is_at(uint64_t address)
 {
 	uint64_t magic;
@@ -345,6 +377,8 @@ static const struct lbx_target_ops ops = {
 	.map = gdb_map,
 	.direct = gdb_direct,
 	.find_root = gdb_find_root,
+	.headers = gdb_headers,
+	.loaded = gdb_loaded,
 	.source_line = lbx_gdb_source_line,
 	.evaluate = lbx_gdb_evaluate,
 	.waits = gdb_waits,
