@@ -41,7 +41,12 @@ static bool open_ggml(struct lbx_context *context, struct lbx_tensors **ret)
 }
 
 const struct lbx_provider lbx_providers[] = {
-	{ .name = "lazybones", .open = open_runtime },
-	{ .name = "ggml", .is_there = ggml_is_there, .open = open_ggml, .is_costly = true },
+	{ .name = "lazybones", .handle = "lb_tensor", .article = "an", .open = open_runtime },
+	{ .name = "ggml",
+	  .handle = "ggml_tensor",
+	  .article = "a",
+	  .is_there = ggml_is_there,
+	  .open = open_ggml,
+	  .is_costly = true },
 	{ 0 },
 };

@@ -11,6 +11,7 @@ struct lbx_tensors;
 
 struct lbx_provider {
 	const char *name;
+	const char *handle, *article; /* "lb_tensor", "an": the type of a record; a pointer to it is a T. NULL: none */
 	/* False, without an error, where the program has nothing of it; fails where its tensors cannot be read.
 	 * The context closes what it gives. */
 	bool (*open)(struct lbx_context *context, struct lbx_tensors **ret);

@@ -3,12 +3,13 @@
 #define LBX_TEXTS_H
 
 #define LBX_T_HELP \
-	"T is a name, #id, or an expression of the program that yields an lb_tensor *. Names\n" \
-	"come first: where a tensor is named x, write (x) for the variable."
+	"T is a name, #id, or an expression of the program that yields an lb_tensor * or a\n" \
+	"ggml_tensor *. Names come first: where a tensor is named x, write (x) for the\n" \
+	"variable."
 #define LBX_SLICE_HELP \
 	LBX_T_HELP \
-	" A slice is\nwritten as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1]. Memory that is no tensor's is\n" \
-	"written as @ADDRESS:DTYPE:SHAPE[:STRIDES], see `view`."
+	" A slice is written as in Python: x[0, :, 2:8:2], x[..., -1], x[::-1].\n" \
+	"Memory that is no tensor's is written as @ADDRESS:DTYPE:SHAPE[:STRIDES], see `view`."
 
 #define LBX_PRINT_OPTIONS \
 	{ "full", NULL, "all elements, however many" }, \

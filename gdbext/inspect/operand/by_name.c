@@ -115,7 +115,8 @@ static bool is_open(const char *text)
 	return depth > 0;
 }
 
-bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const char *null, bool quoted)
+bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const char *null, bool quoted,
+		      const char *handles)
 {
 	const char *blank = quoted || !strchr(text, ' ') ? "" : " (a name with blanks stands in quotes)";
 	char near[3 * (LB_NAME_MAX + 4)] = "";
@@ -136,8 +137,9 @@ bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const cha
 			       text);
 	if (!found->n_near && *text && text[strspn(text, "0123456789")] == '\0')
 		return lb_fail("no tensor '%s': did you mean #%s?", text, text);
-	return lb_fail(found->n_near ? "no tensor '%s': did you mean %s?"
-				     : "no tensor '%s'%s: not a name in the table (see `list`), not #id, and no "
-				       "expression that yields an lb_tensor *",
-		       text, found->n_near ? near : blank);
+	if (found->n_near)
+		return lb_fail("no tensor '%s': did you mean %s?", text, near);
+	return lb_fail("no tensor '%s'%s: not a name in the table (see `list`), not #id, and no expression that "
+		       "yields %s",
+		       text, blank, handles);
 }

@@ -25,6 +25,7 @@ bool lbx_find_named(struct lbx_tensors *tensors, char (*prefixes)[LBX_TEXT_MAX],
 /* Both fail, with what there is. `null`: the part of it that is an expression of value NULL; or NULL.
  * `quoted`: quotes stood around it. */
 bool lbx_fail_several(const char *name, const struct lbx_named *found);
-bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const char *null, bool quoted);
+bool lbx_fail_unnamed(const char *text, const struct lbx_named *found, const char *null, bool quoted,
+		      const char *handles);
 
 #endif

@@ -2,7 +2,7 @@
  * that somebody named "x[3]". The longest prefix wins, the rest is the slice; of one
  * prefix, the debugger's answer wins over a name, unless the prefix cannot be an
  * expression, or is the name of one tensor. 'x'[3] is a slice of what is named x.
- * An lvalue (type lb_tensor, not a pointer) is only believed without brackets: for a
+ * A record itself (type lb_tensor, not a pointer) is only believed without brackets: for a
  * pointer p the expression p[3] is the record three slots on, never meant. */
 #include "inspect/operand/select.h"
 
@@ -17,6 +17,7 @@
 #include "inspect/convenience.h"
 #include "inspect/operand/by_name.h"
 #include "inspect/operand/frames.h"
+#include "inspect/operand/handle.h"
 #include "inspect/operand/view.h"
 #include "inspect/tensor/name.h"
 
@@ -69,70 +70,66 @@ static bool looks_like_expression(const char *text)
 	return true;
 }
 
-enum handle { NO_HANDLE, POINTER, LVALUE, OTHER };
-
-static enum handle handle_type(const char *type)
+/* 0x7f00…: it costs the debugger no question, and not every front end has one. */
+static bool is_address(const char *text, uint64_t *ret)
 {
-	char plain[128];
-	size_t n = 0;
+	char *end;
 
-	for (const char *c = type; *c && n < sizeof plain - 1;) {
-		static const char *const words[] = { "const", "volatile", "struct", "restrict" };
-		size_t skipped = 0;
-		bool start = c == type || (!isalnum((unsigned char)c[-1]) && c[-1] != '_');
-		for (int i = 0; start && i < 4; i++) {
-			size_t length = strlen(words[i]);
-			if (strncmp(c, words[i], length) == 0 && !isalnum((unsigned char)c[length]) && c[length] != '_')
-				skipped = length;
-		}
-		if (skipped)
-			c += skipped;
-		else if (isspace((unsigned char)*c))
-			c++;
-		else
-			plain[n++] = *c++;
-	}
-	plain[n] = '\0';
-	if (strcmp(plain, "lb_tensor*") == 0 || strcmp(plain, "lb_tensor*&") == 0)
-		return POINTER;
-	if (strcmp(plain, "lb_tensor") == 0)
-		return LVALUE;
-	return OTHER;
+	if (strncmp(text, "0x", 2) != 0 || !isxdigit((unsigned char)text[2]))
+		return false;
+	errno = 0;
+	*ret = strtoull(text, &end, 16);
+	return !*end && !errno;
+}
+
+/* What cannot be evaluated, but is a variable whose value is known. */
+static bool by_variable(struct lbx_context *context, struct lbx_tensors *tensors, const char *text,
+			struct lbx_tensor *ret)
+{
+	uint64_t address;
+
+	return lbx_find_variable(context, text, &address) &&
+	       (lbx_tensors_by_address(tensors, address, ret) || (lb_clear_error(), false));
 }
 
 static bool by_expression(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, bool bracket,
 			  struct lbx_tensor *ret, const char **null)
 {
+	const struct lbx_provider *provider;
 	struct lbx_value value = { .bits = 0 };
 	bool clean = lb_ok();
 
-	if (!lbx_target_evaluate(context->target, text, &value)) {
-		if (handle_type(value.type) == POINTER) /* as of one that is optimized out */
+	if (!is_address(text, &value.bits) && !lbx_target_evaluate(context->target, text, &value)) {
+		/* as of one that is optimized out */
+		if (lbx_handle_of_type(context, value.type, &provider) == LBX_HANDLE)
 			return false;
 		if (clean)
 			lb_clear_error();
-		return lbx_find_variable(context, text, &value.bits) &&
-		       (lbx_tensors_by_address(tensors, value.bits, ret) || (lb_clear_error(), false));
+		return by_variable(context, tensors, text, ret);
 	}
-	enum handle handle = handle_type(value.type);
-	if (handle == POINTER && value.bits == 0)
+	enum lbx_handle handle = lbx_handle_of_type(context, value.type, &provider);
+	if (handle == LBX_HANDLE && value.bits == 0)
 		*null = text;
-	if (value.bits == 0 || (handle == LVALUE && bracket))
+	if (value.bits == 0 || (handle == LBX_HANDLE_RECORD && bracket))
 		return false;
-	if (lbx_tensors_by_address(tensors, value.bits, ret))
+	struct lbx_tensors *set = handle ? lbx_handle_tensors(context, provider) : tensors;
+	if (set ? lbx_tensors_by_address(set, value.bits, ret)
+		: lb_fail("'%s' is %s %s *, and the program's tensors of %s are not known", text, provider->article,
+			  provider->handle, provider->name))
 		return true;
 	/* a handle that is none deserves its message; anything else may be a name */
-	if (handle != POINTER && clean)
+	if (handle != LBX_HANDLE && clean)
 		lb_clear_error();
 	return false;
 }
 
 bool lbx_is_null_tensor(struct lbx_context *context, const char *text)
 {
+	const struct lbx_provider *provider;
 	struct lbx_value value;
 
 	return looks_like_expression(text) && lbx_target_evaluate(context->target, text, &value) &&
-	       handle_type(value.type) == POINTER && value.bits == 0;
+	       lbx_handle_of_type(context, value.type, &provider) == LBX_HANDLE && value.bits == 0;
 }
 
 /* Where the text is #12 or ggml#12: the #; the tensors it may mean. NULL: it is neither. */
@@ -197,6 +194,7 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 {
 	size_t lengths[MAX_BRACKETS + 1];
 	const char *null = NULL;
+	char handles[128];
 	int n = prefixes(text, lengths);
 
 	for (int i = 0; i < n; i++)
@@ -234,7 +232,8 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 			return true;
 		}
 	}
-	return lbx_fail_unnamed(names->prefixes[n - 1], &names->found[n - 1], null, quoted);
+	lbx_describe_handles(context, handles, sizeof handles);
+	return lbx_fail_unnamed(names->prefixes[n - 1], &names->found[n - 1], null, quoted, handles);
 }
 
 static bool select_text(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, bool quoted,

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/operand/address.h"
+#include "inspect/operand/handle.h"
 #include "tensors/axes.h"
 
 enum { TEXT_MAX = 1024 };
@@ -28,7 +29,7 @@ static bool find_address(struct lbx_context *context, const char *text, struct l
 		return errno == 0 || lb_fail("%s does not fit 64 bits", text);
 	if (!lbx_evaluate_address(context, text, ret))
 		return false;
-	return !strstr(ret->type, "lb_tensor") ||
+	return !lbx_type_is_of_handles(context, ret->type) ||
 	       lb_fail("%s is a tensor (%s), not memory: name it without @", text, ret->type);
 }
 

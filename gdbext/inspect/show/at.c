@@ -11,6 +11,7 @@
 #include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/address.h"
+#include "inspect/operand/handle.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 
@@ -161,10 +162,9 @@ static bool at_record(struct lbx_context *context, const struct lbx_tensor *t, u
 	LBX_KEYS(out, json_pack("{s:o,s:I,s:I}", "address", lbx_json_address(address), "record_of", (json_int_t)t->id,
 				"byte", (json_int_t)(address - t->address)));
 	lbx_printf(out, "0x%" PRIx64 " is ", address);
-	if (address == t->address)
-		lbx_printf(out, "the record (lb_tensor) of ");
-	else
-		lbx_printf(out, "byte %" PRIu64 " of the record (lb_tensor) of ", address - t->address);
+	if (address != t->address)
+		lbx_printf(out, "byte %" PRIu64 " of ", address - t->address);
+	lbx_printf(out, "the record (%s) of ", lbx_record_type(context, t));
 	lbx_styled(out, LBX_NAME, "%s\n", label);
 	lbx_end(out);
 	return lb_ok();
