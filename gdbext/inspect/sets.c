@@ -143,7 +143,7 @@ static bool may_be_there(struct lbx_context *context, const struct lbx_provider 
 
 /* ---- all of them ---- */
 
-/* False: it has to be waited for. */
+/* False: it has to be waited for. What is there already lets a command that waits ask what else it wants to know. */
 static bool open_sets(struct lbx_context *context)
 {
 	const struct lbx_provider *provider = context->providers ? context->providers : lbx_providers;
@@ -152,20 +152,15 @@ static bool open_sets(struct lbx_context *context)
 		struct lbx_tensors **set = &context->sets[context->n_sets];
 		context->set_providers[context->n_sets] = provider;
 		bool kept = take_kept(context->kept, provider, set);
-		if (!kept && provider->is_costly && !may_be_there(context, provider)) {
-			if (lbx_target_waits(context->target))
-				return false;
+		if (!kept && provider->is_costly && !may_be_there(context, provider))
 			continue;
-		}
 		/* first, lest it be found out for nothing */
 		if (!kept && provider->is_costly && !date_kept(context))
-			return false;
+			continue;
 		if (kept || provider->open(context, set))
 			context->n_sets++;
-		else if (lbx_target_waits(context->target))
-			return false;
 	}
-	return true;
+	return context->n_sets || !lbx_target_waits(context->target);
 }
 
 /* What the providers have; that of one which cannot be read does not keep the others' from being seen. */

@@ -962,38 +962,57 @@ static void memory_needs_no_records(void **state)
 #define ALONE(test) cmocka_unit_test_setup_teardown(test, begin_alone, session_stop)
 #define SHARED(test) cmocka_unit_test_setup_teardown(test, begin_shared, session_stop)
 
-/* What could not be asked yet is asked again, and nothing is there twice. */
+/* What could not be asked yet is asked again by the next look, and nothing is there twice. Until then a command
+ * sees what is there: so it asks what else it wants to know, together with what it waits for. */
+static bool is_late, is_waiting;
+
 static bool open_late(struct lbx_context *context, struct lbx_tensors **ret)
 {
 	(void)context, (void)ret;
-	return lb_fail("not yet");
+	is_waiting = is_waiting || is_late;
+	return is_late ? lb_fail("not yet") : made_provider(&made).open(context, ret);
 }
 
 static bool waits(struct lbx_target *target)
 {
 	(void)target;
-	return true;
+	return is_waiting;
 }
 
 static void a_provider_may_come_later(void **state)
 {
-	const struct lbx_provider late[] = { made_provider(&made), { .name = "late", .open = open_late }, { 0 } };
-	const struct lbx_provider now[] = { made_provider(&made), { 0 } };
+	const struct lbx_provider late[] = { { .name = "late", .open = open_late }, made_provider(&made), { 0 } };
 	struct session *s = *state;
 	struct lbx_target_ops ops = *s->context.target->ops;
 	const struct lbx_target_ops *before = s->context.target->ops;
+	const struct lbx_provider *alone[] = { late + 1, late };
+	struct lbx_provider last[3] = { { 0 } };
 	struct lbx_tensors *tensors;
 
 	ops.waits = waits;
 	s->context.target->ops = &ops;
-	s->context.providers = late;
+	for (int order = 0; order < 2; order++) { /* the one that waits comes first, and last */
+		for (int i = 0; i < 2; i++)
+			last[i] = order ? *alone[i] : late[i];
+		s->context.providers = last;
+		is_late = true, is_waiting = false;
+		assert_true(lbx_context_tensors(&s->context, &tensors));
+		assert_int_equal(s->context.n_sets, 1);
+		assert_true(lbx_target_waits(s->context.target));
+		session_forget(s);
+		is_late = is_waiting = false;
+		assert_true(lbx_context_tensors(&s->context, &tensors));
+		assert_int_equal(s->context.n_sets, 2);
+		session_forget(s);
+	}
+	/* there is nothing yet */
+	last[0] = (struct lbx_provider){ .name = "late", .open = open_late };
+	last[1] = (struct lbx_provider){ 0 };
+	is_late = true;
 	assert_false(lbx_context_tensors(&s->context, &tensors));
 	assert_int_equal(s->context.n_sets, 0);
 	lb_clear_error();
 	s->context.target->ops = before;
-	s->context.providers = now;
-	assert_true(lbx_context_tensors(&s->context, &tensors));
-	assert_int_equal(s->context.n_sets, 1);
 }
 
 int main(void)
