@@ -233,6 +233,50 @@ int lbx_ggml_find(struct lbx_target *target, const struct lbx_loaded *modules, i
 	return found;
 }
 
+bool lbx_ggml_has_op(const struct lbx_ggml_anchor *anchor, const char *name)
+{
+	for (int i = 0; i < anchor->n_ops; i++)
+		if (strcmp(anchor->ops[i], name) == 0)
+			return true;
+	return false;
+}
+
+static int take_names(struct pages *p, const struct data *d, size_t at, char (*ret)[LBX_GGML_TEXT])
+{
+	int n = 0;
+
+	while (n < LBX_GGML_KINDS && take_text(p, word(d, at + (size_t)n), ret[n]) &&
+	       ret[n][strspn(ret[n], "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")] == '\0')
+		n++;
+	return n;
+}
+
+int lbx_ggml_names(struct lbx_target *target, const struct lbx_ggml_anchor *anchor, const char *const first[3],
+		   char (*ret)[LBX_GGML_TEXT])
+{
+	lb_auto_free struct pages *p = calloc(1, sizeof *p);
+	const struct lbx_loaded *m = &anchor->module;
+	bool apart = keeps_code_apart(m);
+	struct data d;
+	int n = 0;
+
+	if (!p)
+		return 0;
+	p->target = target;
+	for (int i = 0; i < PAGES; i++)
+		p->slots[i].base = 1;
+	for (int i = 0; i < m->n_segments && n == 0; i++) {
+		if (!m->segments[i].writable || !read_data(target, &m->segments[i], &d))
+			continue;
+		for (size_t k = 0; k + 2 < d.n && n == 0; k++)
+			if (may_be_text(m, apart, d.words[k]) && is_text(p, d.words[k], first[0]) &&
+			    is_text(p, d.words[k + 1], first[1]) && is_text(p, d.words[k + 2], first[2]))
+				n = take_names(p, &d, k, ret);
+		free(d.words);
+	}
+	return n;
+}
+
 /* Blocks of IQ types had other meanings in the weeks before a build had iq1_m. */
 static bool was_unsettled(const struct lbx_ggml_anchor *anchor, const char *name)
 {

@@ -5,7 +5,7 @@
 #include "target/loader.h"
 #include "tensors/encoding.h"
 
-enum { LBX_GGML_OPS = 512, LBX_GGML_TYPES = 128, LBX_GGML_TEXT = 32 };
+enum { LBX_GGML_OPS = 512, LBX_GGML_KINDS = 64, LBX_GGML_TYPES = 128, LBX_GGML_TEXT = 32 };
 
 struct lbx_ggml_type {
 	char name[LBX_GGML_TEXT]; /* "" where the build has left out a number */
@@ -24,6 +24,12 @@ struct lbx_ggml_anchor {
 /* How many of the modules hold a ggml: 0, 1, or 2 for more; *ret is the first, valid where it stands. A program in which
  * none is exported is searched for the tables, unless that would be slow. Quiet. */
 int lbx_ggml_find(struct lbx_target *target, const struct lbx_loaded *modules, int n, struct lbx_ggml_anchor *ret);
+/* Whether the build has an operation of that name. */
+bool lbx_ggml_has_op(const struct lbx_ggml_anchor *anchor, const char *name);
+/* The build's table that begins with these three names, as those of unary operations do: returns how many there are,
+ * at most LBX_GGML_KINDS, or 0. */
+int lbx_ggml_names(struct lbx_target *target, const struct lbx_ggml_anchor *anchor, const char *const first[3],
+		   char (*ret)[LBX_GGML_TEXT]);
 /* What the names say of how a type's elements are stored. */
 void lbx_ggml_encode(struct lbx_ggml_anchor *anchor);
 

@@ -92,6 +92,14 @@ static bool add_tensor(struct lbx_ggml_contexts *c, uint64_t at, uint64_t size)
 	return true;
 }
 
+static bool add_graph(struct lbx_ggml_contexts *c, uint64_t at)
+{
+	if (!lb_reserve(c->graphs, c->graphs_room, c->n_graphs + 1))
+		return lb_fail("out of memory for the graphs of ggml, of which there are more than %zu", c->n_graphs);
+	c->graphs[c->n_graphs++] = (struct lbx_ggml_graph){ .address = at, .context = c->n };
+	return true;
+}
+
 /* Whether one is such as ggml leaves it: it says where it is itself, and the next follows without a gap. */
 static bool is_sound(const struct head *h, uint64_t at, const struct object *o)
 {
@@ -107,7 +115,7 @@ static bool is_last(struct search *s, const struct head *h)
 	return read_object(s, h->objects_end, &o) && is_sound(h, h->objects_end, &o) && o.next == 0;
 }
 
-/* Adds the objects' tensors, if all are sound. *ret is the last that is, or the first that is not. Of a context that is
+/* Adds the objects' tensors and graphs, if all are sound. *ret is the last that is, or the first that is not. Of a context that is
  * none, and has only what looks like one's fields, neither the first object nor the last is sound. */
 static enum walk walk_objects(struct search *s, const struct head *h, uint64_t *ret, uint64_t *ret_end)
 {
@@ -122,7 +130,8 @@ static enum walk walk_objects(struct search *s, const struct head *h, uint64_t *
 				MAX_OBJECTS);
 			return WALK_FAILED;
 		}
-		if (o.type == 0 && !add_tensor(c, *ret + sizeof o, o.size))
+		if ((o.type == 0 && !add_tensor(c, *ret + sizeof o, o.size)) ||
+		    (o.type == 1 && !add_graph(c, *ret + sizeof o)))
 			return WALK_FAILED;
 		*ret_end = h->mem_buffer + o.offset + o.size;
 		if (o.next == 0)
@@ -184,7 +193,7 @@ static void add_broken(struct lbx_ggml_contexts *c, uint64_t at)
 static bool take(struct search *s, uint64_t address, const struct head *h)
 {
 	struct lbx_ggml_contexts *c = s->found;
-	size_t first = c->n_tensors, at = before(s, h->mem_buffer);
+	size_t first = c->n_tensors, first_graph = c->n_graphs, at = before(s, h->mem_buffer);
 	uint64_t smallest = c->smallest, smallest_at = c->smallest_at, where, end = 0;
 
 	/* copies of one that was found may lie anywhere */
@@ -206,6 +215,7 @@ static bool take(struct search *s, uint64_t address, const struct head *h)
 	if (walk == WALK_BROKEN)
 		add_broken(c, where);
 	c->n_tensors = first;
+	c->n_graphs = first_graph;
 	c->smallest = smallest;
 	c->smallest_at = smallest_at;
 	return true;
@@ -293,5 +303,6 @@ void lbx_ggml_contexts_free(struct lbx_ggml_contexts *contexts)
 {
 	free(contexts->list);
 	free(contexts->tensors);
+	free(contexts->graphs);
 	*contexts = (struct lbx_ggml_contexts){ .list = NULL };
 }

@@ -11,11 +11,19 @@ struct lbx_ggml_context {
 	size_t first, n;       /* of its tensors, in `tensors` below */
 };
 
+/* A ggml_cgraph that a context holds. */
+struct lbx_ggml_graph {
+	uint64_t address;
+	size_t context;
+};
+
 struct lbx_ggml_contexts {
 	struct lbx_ggml_context *list;
 	size_t n, room;
 	uint64_t *tensors; /* addresses, in the order in which the program made them in each context */
 	size_t n_tensors, tensors_room;
+	struct lbx_ggml_graph *graphs;
+	size_t n_graphs, graphs_room;
 	uint64_t smallest, smallest_at; /* bytes of an object that is a tensor, and which is; 0 without one */
 	/* Contexts whose objects cannot be all that they were, or lie in another's: their tensors are not among these.
 	 * The addresses are of the objects where that shows. */

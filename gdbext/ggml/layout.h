@@ -4,9 +4,15 @@
 
 #include "ggml/anchor.h"
 
-enum { LBX_GGML_AXES = 4, LBX_GGML_SOURCES = 10, LBX_GGML_NAME_MAX = 256, LBX_GGML_RECORD_MAX = 0x300 };
+enum {
+	LBX_GGML_AXES = 4,
+	LBX_GGML_SOURCES = 10,
+	LBX_GGML_PARAMS = 16,
+	LBX_GGML_NAME_MAX = 256,
+	LBX_GGML_RECORD_MAX = 0x300
+};
 
-/* Offsets in bytes. Those of type, buffer, ne, nb, op and flags have always been the same. */
+/* Offsets in bytes. Those of type, buffer, ne, nb, op, its parameters and flags have always been the same. */
 struct lbx_ggml_layout {
 	const char *since; /* when ggml took it up */
 	uint32_t size;
@@ -19,6 +25,7 @@ enum {
 	LBX_GGML_NE = 0x10,
 	LBX_GGML_NB = 0x30,
 	LBX_GGML_OP = 0x50,
+	LBX_GGML_OP_PARAMS = 0x54,
 	LBX_GGML_FLAGS = 0x94
 };
 

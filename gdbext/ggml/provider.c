@@ -7,9 +7,12 @@
 #include "base/error.h"
 #include "ggml/contexts.h"
 #include "ggml/ggml.h"
+#include "ggml/order.h"
 #include "ggml/places.h"
+#include "ggml/recipe.h"
 #include "ggml/record.h"
 #include "ggml/reuse.h"
+#include "ggml/stores.h"
 #include "lazybones.h"
 #include "tensors/axes.h"
 
@@ -33,6 +36,9 @@ struct ggml {
 	struct by_address *sorted; /* all tensors */
 	int64_t *writers; /* by ordinal; see reuse.h */
 	uint32_t *users; /* by ordinal: tensors that share its memory */
+	uint32_t *order; /* by ordinal: of computing them; see order.h */
+	struct lbx_ggml_stores stores;
+	struct lbx_ggml_kinds kinds;
 	uint64_t first_bad, last_bad;
 };
 
@@ -108,36 +114,66 @@ static bool read_root(struct ggml *g, const struct lbx_ggml_record *r, struct lb
 				   !ret->view_source && (r->data == 0 || r->data == ret->data + r->view_offset));
 }
 
-static bool find_reuse(struct ggml *g)
+/* When what lies in a tensor's memory was computed. Inputs are there before all else. */
+static int64_t since(struct ggml *g, const struct lbx_ggml_context *context, const struct lbx_ggml_record *r,
+		     const uint32_t *order)
 {
-	struct lbx_ggml_extent *extents = calloc(g->contexts.n_tensors, sizeof *extents);
+	enum { FAR = 64 }; /* views of views */
+	struct lbx_ggml_record at = *r;
+
+	for (int i = 0; i < FAR && lbx_ggml_is_view(&g->anchor, &at); i++)
+		if (!read_record(g, at.sources[0] ? at.sources[0] : at.view_source, &at))
+			return -1;
+	uint64_t id = id_at(g, at.address);
+	return id && at.op != 0 && id > context->first && id <= context->first + context->n
+		   ? (int64_t)order[id - 1]
+		   : (int64_t)context->first - 1;
+}
+
+static size_t take_extents(struct ggml *g, size_t c, const uint32_t *order, struct lbx_ggml_extent *ret)
+{
+	const struct lbx_ggml_context *context = &g->contexts.list[c];
 	struct lbx_ggml_record r, root;
 	size_t n = 0;
 
-	if (!extents)
-		return lb_fail("out of memory for %zu tensors of ggml", g->contexts.n_tensors);
-	for (size_t c = 0; c < g->contexts.n; c++) {
-		const struct lbx_ggml_context *context = &g->contexts.list[c];
-		for (size_t i = context->first; i < context->first + context->n; i++) {
-			g->writers[i] = LBX_GGML_KEPT;
-			if (!read_record(g, g->contexts.tensors[i], &r) || !read_root(g, &r, &root))
-				continue;
-			g->users[id_at(g, root.address) - 1]++;
-			if (r.data == 0 || r.reach == 0 || r.data > UINT64_MAX - (uint64_t)r.reach)
-				continue;
-			extents[n++] =
-			    (struct lbx_ggml_extent){ .start = r.data,
-						      .end = r.data + (uint64_t)r.reach,
-						      .ordinal = (uint32_t)i,
-						      .context = (uint32_t)c,
-						      .root = root.address,
-						      .writes = r.op != 0 && !lbx_ggml_is_view(&g->anchor, &r),
-						      .is_leaf = root.op == 0 };
-		}
+	for (size_t i = context->first; i < context->first + context->n; i++) {
+		g->writers[i] = LBX_GGML_KEPT;
+		if (!read_record(g, g->contexts.tensors[i], &r) || !read_root(g, &r, &root))
+			continue;
+		g->users[id_at(g, root.address) - 1]++;
+		if (r.data == 0 || r.reach == 0 || r.data > UINT64_MAX - (uint64_t)r.reach)
+			continue;
+		ret[n++] = (struct lbx_ggml_extent){ .start = r.data,
+						     .end = r.data + (uint64_t)r.reach,
+						     .ordinal = (uint32_t)i,
+						     .context = (uint32_t)c,
+						     .order = order[i],
+						     .since = since(g, context, &r, order),
+						     .root = root.address,
+						     .writes = r.op != 0 && !lbx_ggml_is_view(&g->anchor, &r),
+						     .is_leaf = root.op == 0 };
 	}
-	lbx_ggml_find_reuse(extents, n, g->writers);
-	free(extents);
-	return true;
+	return n;
+}
+
+static uint64_t id_of(void *g, uint64_t address)
+{
+	return id_at(g, address);
+}
+
+static bool find_reuse(struct ggml *g)
+{
+	size_t all = g->contexts.n_tensors, n = 0;
+	lb_auto_free struct lbx_ggml_extent *extents = calloc(all, sizeof *extents);
+
+	g->order = calloc(all, sizeof *g->order);
+	if (!extents || !g->order)
+		return lb_fail("out of memory for %zu tensors of ggml", all);
+	if (!lbx_ggml_find_order(target_of(g), &g->contexts, id_of, g, g->order))
+		return false;
+	for (size_t c = 0; c < g->contexts.n; c++)
+		n += take_extents(g, c, g->order, extents + n);
+	return lbx_ggml_stores_take(extents, n, &g->stores) && lbx_ggml_find_reuse(extents, n, all, g->writers);
 }
 
 /* Whether data may be there: its bytes can be read, or, as a core may lack them, at least no program has its own code or
@@ -214,13 +250,14 @@ static enum lb_op_class class_of(const struct ggml *g, const struct lbx_ggml_rec
 			       : LB_CLASS_TERNARY;
 }
 
-/* The address of input i: its sources, then what it is a view of if that is no source. 0: there are i. */
+/* The address of input i: its sources, but for itself, as a cast has it; then what it is a view of if that is no source.
+ * 0: there are i. */
 static uint64_t input_at(const struct lbx_ggml_record *r, uint32_t i)
 {
 	bool is_source = false;
 
 	for (int k = 0; k < LBX_GGML_SOURCES; k++) {
-		if (r->sources[k] && i-- == 0)
+		if (r->sources[k] && r->sources[k] != r->address && i-- == 0)
 			return r->sources[k];
 		is_source = is_source || r->sources[k] == r->view_source;
 	}
@@ -384,6 +421,70 @@ static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint3
 		  : lb_fail("input %u of #%llu is in none of ggml's contexts", i, (unsigned long long)t->id);
 }
 
+/* ---- recipes ---- */
+
+/* Whether what node `id` reads of an input is what was there when it ran. Tensors that no operation computes, such as
+ * a cache, are written by nodes all the same: each counts as written by the ones that are in front of it. `again`:
+ * what the node itself writes comes out the same when it is done twice. */
+static bool input_is_as_it_was(struct ggml *g, uint64_t id, uint64_t input, bool again)
+{
+	struct lbx_ggml_record r, root, of;
+	struct lbx_tensor writer;
+	char text[LBX_ID_TEXT_MAX];
+
+	if (!read_record(g, g->contexts.tensors[input - 1], &r) || !read_root(g, &r, &root) || root.op != 0)
+		return true;
+	for (size_t i = 0; i < g->stores.n; i++) {
+		const struct lbx_ggml_extent *store = &g->stores.list[i];
+		if (store->root != root.address || store->end <= r.data || store->start >= r.data + (uint64_t)r.reach)
+			continue;
+		if (!decode(g, (uint64_t)store->ordinal + 1, &writer) || !read_record(g, writer.address, &of))
+			continue;
+		uint64_t from = of.sources[0];
+		if (from && id_at(g, from) && read_record(g, from, &of) && of.data == 0)
+			continue; /* of a graph that was never computed */
+		lbx_tensor_id_text(&writer, text);
+		bool ran = writer.state == LBX_READY || writer.state == LBX_OVERWRITTEN;
+		bool before = store->order < (int64_t)g->order[id - 1];
+		if ((before && ran) || (again && store->ordinal + 1 == id))
+			continue;
+		return lb_fail("it reads %s, %s %s: stop the program %s", *root.name ? root.name : "a tensor",
+			       ran ? "which has since been written by" : "which is still to be written by", text,
+			       ran ? "before that" : "after that");
+	}
+	return true;
+}
+
+static bool recipe(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_recipe *r, int *ret)
+{
+	struct ggml *g = ggml_of(tensors);
+	struct lbx_ggml_node n = {
+		.target = target_of(g), .anchor = &g->anchor, .kinds = &g->kinds, .tensor = t, .viewed = -1, .r = r
+	};
+	int next = 0;
+
+	if (!read_record(g, t->address, &n.record))
+		return lb_fail("tensor #%llu of ggml is damaged", (unsigned long long)t->id);
+	bool copies = strcmp(t->op, "CPY") == 0, sets = strncmp(t->op, "SET", 3) == 0,
+	     moves = lbx_ggml_is_view(&g->anchor, &n.record);
+	for (int i = 0; i < LBX_GGML_SOURCES; i++) {
+		uint64_t at = n.record.sources[i];
+		bool is_input = at && at != n.record.address;
+		n.sources[i] = is_input ? next++ : -1;
+		if (is_input && at == n.record.view_source)
+			n.viewed = n.sources[i];
+		if (is_input && id_at(g, at) && !moves && !(copies && i == 1) &&
+		    !input_is_as_it_was(g, t->id, id_at(g, at), sets))
+			return false;
+	}
+	if (n.viewed < 0 && n.record.view_source)
+		n.viewed = next++;
+	if ((uint32_t)next != t->n_inputs)
+		return lb_fail("tensor #%llu of ggml has changed", (unsigned long long)t->id);
+	*ret = lbx_ggml_recipe(&n);
+	return *ret != LBX_FAIL;
+}
+
 static void close_ggml(struct lbx_tensors *tensors)
 {
 	struct ggml *g = ggml_of(tensors);
@@ -393,6 +494,8 @@ static void close_ggml(struct lbx_tensors *tensors)
 	free(g->sorted);
 	free(g->writers);
 	free(g->users);
+	free(g->order);
+	free(g->stores.list);
 	free(g);
 }
 
@@ -435,12 +538,14 @@ bool lbx_ggml_open(struct lbx_target *target, bool (*progress)(void *context, in
 		.damage = damage,
 		.input = input,
 		.input_id = input_id,
+		.recipe = recipe,
 		.close = close_ggml,
 	};
 	struct ggml *g = calloc(1, sizeof *g);
 
 	if (!g)
 		return lb_fail("out of memory");
+	g->kinds.n_unary = g->kinds.n_gated = -1;
 	g->tensors = (struct lbx_tensors){ .ops = &ops, .target = target, .provider = "ggml" };
 	g->modules = calloc(MAX_MODULES, sizeof *g->modules);
 	if (!g->modules)

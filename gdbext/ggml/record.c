@@ -120,6 +120,8 @@ bool lbx_ggml_record_read(struct lbx_target *target, const struct lbx_ggml_ancho
 		if (ret->sources[i] % 8)
 			return false;
 	}
+	for (uint32_t i = 0; i < LBX_GGML_PARAMS; i++)
+		ret->params[i] = (int32_t)half(bytes, LBX_GGML_OP_PARAMS + 4 * i);
 	memcpy(ret->name, bytes + layout->name, layout->name_max);
 	return ret->type < (uint32_t)anchor->n_types && anchor->types[ret->type].bytes &&
 	       ret->op < (uint32_t)anchor->n_ops && half(bytes, LBX_GGML_FLAGS) < FLAGS_END &&

@@ -12,6 +12,7 @@ struct lbx_ggml_record {
 	uint64_t nb[LBX_GGML_AXES]; /* bytes between neighbours, or between blocks of the axis that they lie along */
 	uint64_t sources[LBX_GGML_SOURCES], view_source, view_offset;
 	char name[LBX_GGML_NAME_MAX];
+	int32_t params[LBX_GGML_PARAMS]; /* of its operation, which says what they are */
 	/* what follows from these */
 	int rank; /* as ggml counts it */
 	int64_t size; /* elements */

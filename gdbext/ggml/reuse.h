@@ -9,8 +9,10 @@
 
 struct lbx_ggml_extent {
 	uint64_t start, end; /* addresses */
-	uint32_t ordinal;    /* unlike any other's; in a context those that were made later have higher ones */
+	uint32_t ordinal;    /* unlike any other's */
 	uint32_t context;
+	int64_t order;       /* in a context those that are computed later have higher ones */
+	int64_t since;       /* when what lies there was computed: of a view, the order of what it is a view of */
 	uint64_t root; /* the tensor whose memory it is: of a view, what it is a view of */
 	bool writes;   /* its operation has written there */
 	bool is_leaf;  /* its root was not computed: it holds what was written last */
@@ -18,8 +20,8 @@ struct lbx_ggml_extent {
 
 enum { LBX_GGML_KEPT = -1, LBX_GGML_UNKNOWN_WRITER = -2 };
 
-/* Reorders the extents. ret[ordinal] becomes the ordinal of the last one that wrote over it, or one of the above. Where
- * too many overlap to look at them all, whatever was computed counts as written over. */
-void lbx_ggml_find_reuse(struct lbx_ggml_extent *extents, size_t n, int64_t *ret);
+/* Reorders the extents, whose ordinals are below `room`. ret[ordinal] becomes the ordinal of the last one that wrote over it, or one of the above. Where
+ * too many overlap to look at them all, whatever was computed counts as written over. Fails without memory. */
+bool lbx_ggml_find_reuse(struct lbx_ggml_extent *extents, size_t n, size_t room, int64_t *ret);
 
 #endif

@@ -6,6 +6,7 @@
 #include "tensors/tensor.h"
 
 struct lbx_program; /* tensors/program.h */
+struct lbx_recipe;  /* tensors/recipe.h */
 
 struct lbx_tensors {
 	const struct lbx_tensors_ops *ops;
@@ -34,6 +35,10 @@ struct lbx_tensors_ops {
 	uint64_t (*input_id)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i);
 	int (*stack)(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint64_t *pcs, int max);
 	bool (*program)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_program *ret);
+	/* How t is computed by the runtime's operations: adds to r, which has its inputs already (tensors/recipe.h);
+	 * *ret is the value. NULL: t->op and t->params are the runtime's. Fails, naming the operation, where there is
+	 * no recipe. */
+	bool (*recipe)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_recipe *r, int *ret);
 	void (*take_computed)(struct lbx_tensors *tensors, struct lbx_tensor *t);
 	/* Whether the set still is what a new one would be, though the program has run, or may have: cheaply, as by
 	 * a look at what it was found by. NULL: no. See struct lbx_kept (inspect/context.h). */

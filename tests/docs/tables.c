@@ -1,10 +1,11 @@
 /* Prints a generated part of a document from its source: `tables commands`, `cli`,
- * `probe-units`, `probe-reference`, `variables`. */
+ * `probe-units`, `probe-reference`, `recipes`, `variables`. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/verbs.h"
+#include "ggml/recipe.h"
 #include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "plugin/commands/commands.h"
@@ -19,8 +20,7 @@ static void print_cell(const char *text)
 }
 
 /* Those that need something of `without` are left out, and those that need nothing of `only`. */
-static void print_rows(const struct lbx_command *const *table, const char *prefix, unsigned without,
-		       unsigned only)
+static void print_rows(const struct lbx_command *const *table, const char *prefix, unsigned without, unsigned only)
 {
 	for (; *table; table++) {
 		const struct lbx_command *c = *table;
@@ -68,8 +68,7 @@ static const struct probe {
 } probes[] = {
 #define ROW(name, params, meaning, when, since, rate, recorded) \
 	{ #name, #params, meaning, when, since, rate, recorded },
-#define LB_PROBE(name, n, params, args, meaning, when, since, rate) \
-	ROW(name, params, meaning, when, since, rate, "")
+#define LB_PROBE(name, n, params, args, meaning, when, since, rate) ROW(name, params, meaning, when, since, rate, "")
 #define LB_EVENT(name, n, params, args, meaning, when, since, rate) \
 	ROW(name, params, meaning, when, since, rate, " The flight recorder keeps it.")
 #define LB_DETAIL(name, n, params, args, meaning, when, since, rate) \
@@ -86,6 +85,31 @@ static void print_variables(void)
 		printf("| `$%s` | %s | %s |\n", v->name, v->commands, v->meaning);
 }
 
+/* ggml's operations by how near they come. */
+static void print_recipes(void)
+{
+	static const struct {
+		const char *near, *means;
+	} rows[] = {
+		{ "COPY", "the same bits" },
+		{ "FLOAT", "within some units in the last place of what is added up" },
+		{ "HALF", "within some 2^-10: ggml looks values up in tables of float16, or adds them up so" },
+		{ "BLOCK", "within some 2^-6: ggml rounds the other side of a quantised matrix to 8 bits a value" },
+	};
+	const char *name, *near;
+
+	puts("| operations of ggml | beside what ggml computes |\n|---|---|");
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const char *comma = "| ";
+		for (size_t k = 0; (name = lbx_ggml_recipe_name(k, &near)); k++)
+			if (strcmp(near, rows[i].near) == 0) {
+				printf("%s`%s`", comma, name);
+				comma = ", ";
+			}
+		printf(" | %s |\n", rows[i].means);
+	}
+}
+
 /* What an argument is where its probe says no more of it. */
 static const struct unit {
 	const char *name, *is;
@@ -98,7 +122,8 @@ static const struct unit {
 	{ "address", "the address of a buffer's bytes" },
 	{ "nbytes", "bytes" },
 	{ "active", "bytes in use afterwards, the cache's not among them" },
-	{ "op", "an index into the runtime's operations; `op=` in strace's markers, and the tools of this folder, show the name" },
+	{ "op",
+	  "an index into the runtime's operations; `op=` in strace's markers, and the tools of this folder, show the name" },
 	{ "dtype", "an index: `enum lb_dtype` in lazybones.h" },
 	{ "stream", "the number of a stream" },
 	{ "ok", "1, or 0 when it failed" },
@@ -187,8 +212,8 @@ static bool print_probe_reference(void)
 
 	for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
 		const struct probe *p = &probes[i];
-		printf("### %s\n\nFires when %s. Since %s. How often: %s.%s\n\n", p->name, p->when,
-		       p->since, p->rate, p->recorded);
+		printf("### %s\n\nFires when %s. Since %s. How often: %s.%s\n\n", p->name, p->when, p->since, p->rate,
+		       p->recorded);
 		puts("| for tracers | argument | type | is |\n|---|---|---|---|");
 		int n = split_params(p->params, args);
 		if (!find_meanings(p->arguments, args, n)) {
@@ -211,13 +236,15 @@ int main(int argc, char **argv)
 		print_cli();
 	} else if (argc == 2 && strcmp(argv[1], "variables") == 0) {
 		print_variables();
+	} else if (argc == 2 && strcmp(argv[1], "recipes") == 0) {
+		print_recipes();
 	} else if (argc == 2 && strcmp(argv[1], "probe-units") == 0) {
 		print_units();
 	} else if (argc == 2 && strcmp(argv[1], "probe-reference") == 0) {
 		if (!print_probe_reference())
 			return 1;
 	} else {
-		fprintf(stderr, "usage: tables commands|cli|probe-units|probe-reference|variables\n");
+		fprintf(stderr, "usage: tables commands|cli|probe-units|probe-reference|recipes|variables\n");
 		return 1;
 	}
 	return 0;

@@ -194,11 +194,27 @@ static void knows_what_wrote_last(void **state)
 		{ .start = 210, .end = 220, .ordinal = 4, .root = 400, .is_leaf = true, .writes = true },
 		/* of another context: which was first is not known */
 		{ .start = 96, .end = 100, .ordinal = 5, .context = 1, .root = 500, .writes = true },
+		/* a view that was made after the memory of what it is of had been used again */
+		{ .start = 500, .end = 564, .ordinal = 6, .root = 600, .writes = true },
+		{ .start = 500, .end = 564, .ordinal = 7, .root = 700, .writes = true },
+		{ .start = 500, .end = 564, .ordinal = 8, .root = 600, .since = 6 },
+		/* made first, computed last */
+		{ .start = 600, .end = 664, .ordinal = 9, .root = 800, .writes = true, .order = 11, .since = 11 },
+		{ .start = 600, .end = 664, .ordinal = 10, .root = 900, .writes = true },
 	};
-	int64_t writers[6];
+	enum { N = sizeof e / sizeof *e };
+	int64_t writers[N];
 
 	(void)state;
-	lbx_ggml_find_reuse(e, 6, writers);
+	for (size_t i = 0; i < N; i++) {
+		e[i].order = e[i].order ? e[i].order : e[i].ordinal;
+		e[i].since = e[i].since ? e[i].since : e[i].order;
+	}
+	assert_true(lbx_ggml_find_reuse(e, N, N, writers));
+	assert_int_equal(writers[6], 7);
+	assert_int_equal(writers[8], 7);
+	assert_int_equal(writers[9], LBX_GGML_KEPT);
+	assert_int_equal(writers[10], 9);
 	assert_int_equal(writers[0], 1);
 	assert_int_equal(writers[1], LBX_GGML_KEPT);
 	assert_int_equal(writers[2], LBX_GGML_UNKNOWN_WRITER);

@@ -441,13 +441,15 @@ static void sources_lead_nowhere(void **state)
 		assert_non_null(strstr(lb_error_message(), "is in none of ggml's contexts"));
 		lb_clear_error();
 	}
-	/* of itself, and of each other */
+	/* of itself, as a cast is, which counts for nothing; and of each other */
 	ggml_image_put(&image, sum + image.layout.sources, sum, 8);
 	ggml_image_put(&image, z + image.layout.sources, sum, 8);
 	assert_true(look());
 	all_are_seen(N);
 	assert_true(named("sum", &t));
-	assert_true(lbx_tensor_input(&t, 0, &input));
+	assert_int_equal(t.n_inputs, 1);
+	assert_true(named("z", &input));
+	assert_true(lbx_tensor_input(&input, 0, &input));
 	assert_int_equal(input.id, t.id);
 }
 

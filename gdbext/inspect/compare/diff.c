@@ -475,6 +475,13 @@ static bool shape_of(struct lbx_context *context, const char *text, struct diff 
 /* Sides whose shapes do not go together are refused before the first, which may be a giant, is computed. */
 static bool take_sides(struct lbx_context *context, const struct lbx_args *args, struct diff *d)
 {
+	bool again = lbx_args_option(args, "again");
+
+	if (again == (args->n > 1))
+		return lbx_misuse(again ? "diff: with --again a tensor is compared with itself: name one alone"
+					: "diff: name the other side, or say --again");
+	if (again)
+		return lbx_operand_tensor(context, args->v[0], &d->a) && lbx_operand_again(context, args->v[0], &d->b);
 	if (!shape_of(context, args->v[0], d) || !lbx_operand_any(context, args->v[1], d->a.name, &d->b))
 		return false;
 	return compare_shapes(d) && lbx_operand_tensor(context, args->v[0], &d->a);
@@ -507,7 +514,7 @@ static bool run_diff(struct lbx_context *context, const struct lbx_args *args)
 
 const struct lbx_command lbx_command_diff = {
 	.name = "diff",
-	.arguments = "T[slice] OTHER",
+	.arguments = "T[slice] [OTHER]",
 	.summary = "compare a tensor with another, or with a file, and explain how they differ",
 	.help = "OTHER is T[slice], CORE:T[slice] or FILE[:NAME], of .npy, .npz, .safetensors or\n"
 		"GGUF. Shows the largest absolute and relative error, how many elements differ, the\n"
@@ -515,11 +522,13 @@ const struct lbx_command lbx_command_diff = {
 		"Then it searches for an explanation: axes, halves or channels in another order, a\n"
 		"strided view read raw, a factor, an offset, a shift, the rounding of a dtype, bytes.\n"
 		"Beside a quantised tensor it shows the error of each group. Lazy tensors are replayed.\n"
-		"Example: diff q run2.core:q, diff q q.npy --rtol 1e-3, diff w model.gguf:blk.0.attn_q.weight",
-	.min_args = 2,
+		"Example: diff q run2.core:q, diff q q.npy --rtol 1e-3, diff w model.gguf:blk.0.attn_q.weight,\n"
+		"diff ffn_norm-3 --again",
+	.min_args = 1,
 	.max_args = 2,
 	.needs = LBX_NEEDS_VALUES,
 	.options = {
+		{ "again", NULL, "instead of OTHER: T itself, computed again outside the program" },
 		{ "correct", "X", "errors below X count as none (default 1e-5)" },
 		{ "broken", "X", "errors beyond X, rtol and atol give the verdict `broken` (default 0.1)" },
 		{ "rtol", "X", "relative tolerance of numpy.allclose (default 1e-5)" },

@@ -25,6 +25,19 @@ struct walk {
 	uint64_t stack_room;
 };
 
+static bool has_recipes(const struct lbx_tensor *t)
+{
+	return t->of && t->of->ops->recipe;
+}
+
+/* Nothing can give its value again. */
+static bool is_gone(const struct lbx_tensor *t)
+{
+	bool never_computed = t->op_class == LB_CLASS_LEAF && t->state < LBX_READY && has_recipes(t);
+
+	return t->n_inputs == 0 && (t->state > LBX_READY || never_computed);
+}
+
 static bool check_tensor(const struct lbx_tensor *t)
 {
 	unsigned long long id = t->id;
@@ -34,7 +47,7 @@ static bool check_tensor(const struct lbx_tensor *t)
 		return lb_fail("tensor #%llu was being changed: its record cannot be trusted", id);
 	if (t->state != LBX_READY && t->state != LBX_FREED && (t->flags & LB_FLAG_DETACHED))
 		return lb_fail("tensor #%llu has neither a value nor inputs: its record is damaged", id);
-	if (t->state > LBX_READY && t->n_inputs == 0) { /* nothing can give its value again */
+	if (is_gone(t) && !has_recipes(t)) {
 		lbx_describe_state(t, why, sizeof why);
 		return lb_fail("tensor #%llu %s", id, why);
 	}
@@ -64,7 +77,8 @@ static bool push(struct walk *w, const struct lbx_tensor *t)
 		return lb_fail("out of memory for a graph of %u nodes", g->n);
 	struct lbx_graph_node *node = &g->nodes[g->n];
 	node->tensor = *t;
-	node->is_leaf = t->state == LBX_READY;
+	node->is_leaf = t->state == LBX_READY || is_gone(t);
+	node->constant = NULL;
 	node->first_input = g->n_inputs;
 	if (!node->is_leaf && !reserve_inputs(g, t->n_inputs))
 		return false;

@@ -7,7 +7,8 @@
 struct lbx_graph_node {
 	struct lbx_tensor tensor;
 	uint64_t first_input; /* into `inputs`: as many as the tensor has, none for a leaf */
-	bool is_leaf;         /* ready: its inputs are not part of the graph */
+	bool is_leaf;         /* ready, or gone for good: its inputs are not part of the graph */
+	const void *constant; /* of a leaf that is in no program's memory: its elements, row-major; or NULL */
 };
 
 struct lbx_graph {
@@ -19,7 +20,8 @@ struct lbx_graph {
 	uint32_t *inputs;             /* indices of nodes */
 };
 
-/* Walks at most max_nodes; cycles and inputs that are gone are errors. A t that says it is freed has
+/* Walks at most max_nodes; cycles and inputs that are gone are errors, but for those of providers with recipes,
+ * where they may not matter. A t that says it is freed has
  * inputs all the same: who wants a ready tensor computed again says so. */
 bool lbx_graph_collect(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes,
 		       struct lbx_graph *ret);

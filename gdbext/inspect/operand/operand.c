@@ -27,12 +27,12 @@ static int64_t group_of(const struct lbx_tensor *t)
 	return 0;
 }
 
-bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lbx_operand *ret)
+static bool of_tensor(struct lbx_context *context, const char *text, bool again, struct lbx_operand *ret)
 {
 	struct lbx_selection s;
 
 	memset(ret, 0, sizeof *ret);
-	if (!lbx_select_values(context, text, &s))
+	if (!lbx_select_values(context, text, &s) || (again && !lbx_select_again(&s)))
 		return false;
 	lbx_selection_label(&s, ret->label, sizeof ret->label);
 	memcpy(ret->name, s.tensor.name, sizeof ret->name);
@@ -45,6 +45,16 @@ bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lb
 	ret->was_lazy = true;
 	ret->array = ret->replayed.array;
 	return true;
+}
+
+bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lbx_operand *ret)
+{
+	return of_tensor(context, text, false, ret);
+}
+
+bool lbx_operand_again(struct lbx_context *context, const char *text, struct lbx_operand *ret)
+{
+	return of_tensor(context, text, true, ret);
 }
 
 static bool of_core(struct lbx_context *context, const char *path, const char *text, struct lbx_operand *ret)

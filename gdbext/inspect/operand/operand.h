@@ -20,6 +20,8 @@ struct lbx_operand {
 
 /* T[slice] in the context's program; a lazy tensor is replayed. */
 bool lbx_operand_tensor(struct lbx_context *context, const char *text, struct lbx_operand *ret);
+/* What it was computed from, computed again outside the program, though it may have a value. */
+bool lbx_operand_again(struct lbx_context *context, const char *text, struct lbx_operand *ret);
 /* FILE[:NAME], CORE:T[slice], or T[slice]; `like` names the array of a file that holds several. */
 bool lbx_operand_any(struct lbx_context *context, const char *text, const char *like, struct lbx_operand *ret);
 /* Where FILE ends in FILE:NAME; 0: nowhere. */

@@ -355,6 +355,19 @@ bool lbx_select(struct lbx_context *context, const char *text, struct lbx_select
 	return select_any(context, text, false, ret);
 }
 
+bool lbx_select_again(struct lbx_selection *s)
+{
+	char label[LBX_SELECTION_MAX];
+
+	if (s->tensor.state != LBX_READY)
+		return true;
+	lbx_selection_label(s, label, sizeof label);
+	if (s->tensor.n_inputs == 0 && s->tensor.op_class != LB_CLASS_CREATE)
+		return lb_fail("%s was not computed from anything: it can only be read", label);
+	s->tensor.state = LBX_FREED; /* whose inputs are looked at */
+	return true;
+}
+
 bool lbx_select_runtime_tensor(struct lbx_context *context, const char *text, struct lbx_tensor *ret)
 {
 	struct lbx_selection selection;

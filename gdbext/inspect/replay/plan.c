@@ -31,10 +31,11 @@ static bool plan_leaf(struct lbx_planner *p, uint32_t from)
 		lbx_wire_layout(node, &part);
 		return true;
 	}
-	if (!lbx_tensor_in_bounds(t) || !lbx_strided_reach(&part, &low, &high))
+	if ((!leaf->constant && !lbx_tensor_in_bounds(t)) || !lbx_strided_reach(&part, &low, &high))
 		return lbx_fail_bounds(t);
 	int64_t size = lbx_region_size(&d->region, t->rank);
-	data->gather = !d->as_it_is && !d->spans && high - low >= LBX_ANY_GAPS && (high - low) / LBX_GAPS >= size;
+	data->gather = !leaf->constant && !d->as_it_is && !d->spans && high - low >= LBX_ANY_GAPS &&
+		       (high - low) / LBX_GAPS >= size;
 	data->low = low;
 	data->nbytes = (uint64_t)((data->gather ? size : high - low + 1) * width);
 	lbx_strided_dense(part.rank, part.shape, &gathered);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/plural.h"
 #include "inspect/graph/graph.h"
+#include "inspect/replay/lower.h"
 #include "inspect/replay/plan.h"
 #include "inspect/replay/replayer.h"
 #include "inspect/tensor/describe.h"
@@ -60,6 +61,12 @@ static void lay_out(struct writer *w)
 static const struct lbx_tensor *tensor_of(const struct writer *w, uint32_t plan_node)
 {
 	return &w->graph->nodes[w->plan->from[plan_node]].tensor;
+}
+
+static bool copy_constant(const struct lbx_graph_node *leaf, const struct lbx_plan_data *data, char *to)
+{
+	memcpy(to, (const char *)leaf->constant + data->low * lbx_dtype_bytes(leaf->tensor.dtype), data->nbytes);
+	return true;
 }
 
 static bool read_span(struct writer *w, const struct lbx_tensor *t, const struct lbx_plan_data *data, char *to)
@@ -119,6 +126,8 @@ static bool write_data(struct writer *w, const struct lbx_plan_data *data)
 
 	if (data->is_program)
 		return write_program(w, t, node);
+	if (w->graph->nodes[w->plan->from[data->node]].constant)
+		return copy_constant(&w->graph->nodes[w->plan->from[data->node]], data, w->map + node->data_at);
 	if (data->gather)
 		return gather(w, t, &data->region, w->map + node->data_at);
 	return read_span(w, t, data, w->map + node->data_at);
@@ -331,13 +340,39 @@ bool lbx_can_replay(const struct lbx_tensor *t)
 						 (unsigned long long)t->id, t->rank, LB_MAX_RANK);
 }
 
-static bool collect(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes, struct lbx_graph *ret)
+/* What a program's tensor is computed from, and that in our operations, which is the same but where it was lowered. */
+struct sources {
+	struct lbx_graph graph;
+	bool is_lowered;
+	struct lbx_lowered lowered;
+};
+
+static void release(struct sources *s)
 {
-	if (!lbx_graph_collect(context, t, max_nodes, ret))
+	lbx_graph_deinit(&s->graph);
+	if (s->is_lowered)
+		lbx_lowered_deinit(&s->lowered);
+}
+
+static const struct lbx_graph *steps_of(const struct sources *s)
+{
+	return s->is_lowered ? &s->lowered.graph : &s->graph;
+}
+
+static bool collect(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes, struct sources *ret)
+{
+	*ret = (struct sources){ .is_lowered = false };
+	if (!lbx_graph_collect(context, t, max_nodes, &ret->graph))
 		return false;
-	for (uint32_t i = 0; i < ret->n; i++)
-		if (!lbx_can_replay(&ret->nodes[i].tensor)) {
-			lbx_graph_deinit(ret);
+	if (lbx_needs_lowering(t)) {
+		ret->is_lowered = lbx_lower(&ret->graph, MAX_NODES, &ret->lowered);
+		if (!ret->is_lowered)
+			release(ret);
+		return ret->is_lowered;
+	}
+	for (uint32_t i = 0; i < ret->graph.n; i++)
+		if (!lbx_can_replay(&ret->graph.nodes[i].tensor)) {
+			release(ret);
 			return false;
 		}
 	return true;
@@ -346,49 +381,76 @@ static bool collect(struct lbx_context *context, const struct lbx_tensor *t, uin
 bool lbx_replay(struct lbx_context *context, const struct lbx_tensor *t, const struct lbx_slice *slice,
 		struct lbx_replayed *ret)
 {
-	struct lbx_graph graph;
+	struct sources sources;
 	struct lbx_part part;
 	struct lbx_plan plan;
 	char why[256];
 
 	*ret = (struct lbx_replayed){ 0 };
-	if (t->state > LBX_READY) {
+	if (t->state > LBX_READY && (t->n_inputs == 0 || !lbx_needs_lowering(t))) {
 		lbx_describe_state(t, why, sizeof why);
 		return lb_fail("tensor #%llu %s", (unsigned long long)t->id, why);
 	}
-	if (!lbx_can_replay(t) || !part_of(t, slice, &part) || !collect(context, t, MAX_NODES, &graph))
+	if (!lbx_can_replay(t) || !part_of(t, slice, &part) || !collect(context, t, MAX_NODES, &sources))
 		return false;
-	ret->n_nodes = graph.n;
+	ret->n_nodes = sources.graph.n;
 	bool ok;
 	if (part.array.size == 0) {
 		ok = lbx_array_local("", 0, t->dtype, part.array.rank, part.array.shape, part.array.strides, 0,
 				     &ret->array);
 	} else {
-		ok = lbx_plan_region(&graph, &part.region, (uint64_t)context->settings->replay_memory, &plan);
+		const struct lbx_graph *graph = steps_of(&sources);
+		ok = lbx_plan_region(graph, &part.region, (uint64_t)context->settings->replay_memory, &plan);
 		if (ok) {
-			ok = run(context, &graph, &plan, &(struct answer){ .part = &part, .value = ret });
+			ok = run(context, graph, &plan, &(struct answer){ .part = &part, .value = ret });
 			lbx_plan_deinit(&plan);
 		}
 	}
-	lbx_graph_deinit(&graph);
+	ret->n_nodes = sources.graph.n;
+	release(&sources);
 	if (!ok)
 		lbx_replay_release(ret);
 	return ok;
 }
 
+/* From the nodes of the lowered graph to those of the program's; what was not needed there holds nothing. */
+static bool raise_ranges(const struct sources *s, struct lbx_ranges *ret)
+{
+	struct lbx_summary *raised = calloc(s->graph.n, sizeof *raised);
+
+	if (!raised)
+		return lb_fail("out of memory for %u summaries", s->graph.n);
+	for (uint32_t i = 0; i < s->graph.n; i++) {
+		lbx_summary_init(&raised[i], s->graph.nodes[i].tensor.dtype);
+		if (s->lowered.results[i] < s->lowered.graph.n)
+			raised[i] = ret->nodes[s->lowered.results[i]];
+	}
+	free(ret->nodes);
+	ret->nodes = raised;
+	return true;
+}
+
 bool lbx_replay_ranges(struct lbx_context *context, const struct lbx_tensor *t, uint32_t max_nodes,
 		       struct lbx_ranges *ret)
 {
+	struct sources sources;
 	struct lbx_plan plan;
 
 	*ret = (struct lbx_ranges){ .nodes = NULL };
-	if (!collect(context, t, max_nodes, &ret->graph))
+	if (!collect(context, t, max_nodes, &sources))
 		return false;
-	bool ok = lbx_plan_whole(&ret->graph, (uint64_t)context->settings->replay_memory, &plan);
+	const struct lbx_graph *graph = steps_of(&sources);
+	bool ok = lbx_plan_whole(graph, (uint64_t)context->settings->replay_memory, &plan);
 	if (ok) {
-		ok = run(context, &ret->graph, &plan, &(struct answer){ .ranges = ret });
+		ok = run(context, graph, &plan, &(struct answer){ .ranges = ret }) &&
+		     (!sources.is_lowered || raise_ranges(&sources, ret));
 		lbx_plan_deinit(&plan);
 	}
+	if (ok) {
+		ret->graph = sources.graph;
+		sources.graph = (struct lbx_graph){ 0 };
+	}
+	release(&sources);
 	if (!ok)
 		lbx_ranges_deinit(ret);
 	return ok;
@@ -406,10 +468,12 @@ bool lbx_replay_steps(struct lbx_context *context, const struct lbx_tensor *t, c
 {
 	struct lbx_tensor again = *t;
 	struct lbx_region element = { .first = { 0 } };
-	struct lbx_graph graph;
+	struct sources sources;
 	struct lbx_plan plan;
 
 	*ret = (struct lbx_steps){ .n = 0 };
+	if (lbx_needs_lowering(t))
+		return true; /* its one operation may be several of ours */
 	if (!lbx_can_replay(t))
 		return false;
 	again.state = LBX_FREED; /* so that its inputs are part of the graph */
@@ -417,14 +481,14 @@ bool lbx_replay_steps(struct lbx_context *context, const struct lbx_tensor *t, c
 		element.first[i] = at[i];
 		element.count[i] = element.step[i] = 1;
 	}
-	if (!collect(context, &again, max_nodes, &graph))
+	if (!collect(context, &again, max_nodes, &sources))
 		return false;
-	bool ok = lbx_plan_region(&graph, &element, (uint64_t)context->settings->replay_memory, &plan);
+	bool ok = lbx_plan_region(&sources.graph, &element, (uint64_t)context->settings->replay_memory, &plan);
 	if (ok) {
-		ok = run(context, &graph, &plan, &(struct answer){ .steps = ret });
+		ok = run(context, &sources.graph, &plan, &(struct answer){ .steps = ret });
 		lbx_plan_deinit(&plan);
 	}
-	lbx_graph_deinit(&graph);
+	release(&sources);
 	return ok;
 }
 

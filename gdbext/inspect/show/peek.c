@@ -30,8 +30,12 @@ static bool run_peek(struct lbx_context *context, const struct lbx_args *args)
 	struct lbx_selection s;
 	struct lbx_sight sight;
 
-	if (!lbx_select_values(context, args->v[0], &s) || !lbx_sight_begin(context, &s, &sight))
+	if (!lbx_select_values(context, args->v[0], &s))
 		return false;
+	enum lbx_state state = s.tensor.state;
+	if ((lbx_args_option(args, "again") && !lbx_select_again(&s)) || !lbx_sight_begin(context, &s, &sight))
+		return false;
+	s.tensor.state = state;
 	bool done = show(context, args, &s, &sight);
 	lbx_sight_end(&sight);
 	return done;
@@ -52,6 +56,7 @@ const struct lbx_command lbx_command_peek = {
 	.max_args = 1,
 	.needs = LBX_NEEDS_VALUES,
 	.options = {
+		{ "again", NULL, "compute it even where it has a value (`diff T --again` compares the two)" },
 		LBX_PRINT_OPTIONS,
 		LBX_STATS_OPTIONS,
 	},

@@ -3,6 +3,7 @@
  *
  *	program graph FOLDER [abort]           a graph on the CPU: some dtypes, blocks, views
  *	program llama FOLDER MODEL [abort]     two sequences through a GGUF file; prints the tokens of one
+ *	program operations FOLDER [abort]      operations on random inputs (operations.c)
  *	program blocks FOLDER                  ggml's formats of blocks, and digests of what random ones decode to
  *
  * It stops in rest(), having printed "resting", until it can read a line; or by abort(). FOLDER has the shared
@@ -20,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "operations.h"
 #include "stream.h"
 
 struct ggml_tensor;
@@ -82,7 +84,7 @@ enum { F32 = 0, F16 = 1, Q4_0 = 2, Q8_0 = 8, BF16 = 30, I32_ONCE = 21, I32 = 26 
 GGML_FUNCTIONS(DECLARE)
 LLAMA_FUNCTIONS(DECLARE)
 
-static void stop_if(bool failed, const char *what)
+void stop_if(bool failed, const char *what)
 {
 	if (!failed)
 		return;
@@ -90,7 +92,7 @@ static void stop_if(bool failed, const char *what)
 	exit(1);
 }
 
-static void *function(const char *name)
+void *function(const char *name)
 {
 	void *found = dlsym(RTLD_DEFAULT, name);
 
@@ -397,6 +399,10 @@ int main(int argc, char **argv)
 	open_libraries(argv[2]);
 	if (strcmp(argv[1], "graph") == 0)
 		return graph(argv[3]);
+	if (strcmp(argv[1], "operations") == 0) {
+		compute_operations();
+		return stop(argv[3]);
+	}
 	if (strcmp(argv[1], "blocks") == 0)
 		return digests();
 	stop_if(argc < 4, "which model?");

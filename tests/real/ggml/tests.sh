@@ -13,7 +13,7 @@ build_program()
 		awk '$1 == "U" && $2 ~ /^napi_/ && !seen[$2]++ { printf "int %s(void);\nint %s(void) { return 1; }\n", $2, $2 }' \
 			>"$scratch/napi.c"
 	$CC -std=gnu17 -g -O0 -fno-omit-frame-pointer -rdynamic -Wall -Wextra -Werror -o "$program" \
-		tests/real/ggml/program.c "$scratch/napi.c" -ldl
+		tests/real/ggml/program.c tests/real/ggml/operations.c "$scratch/napi.c" -ldl
 }
 
 # run ARGUMENT…: what the program prints, and its exit status
@@ -139,6 +139,36 @@ weights()
 	done
 }
 
+# json KEY: the number of that name, of the first line of a JSON answer
+json()
+{
+	sed -n "1s/.*\"$1\":\([^,}]*\).*/\1/p"
+}
+
+# What each operation has given, beside what it gives when it is computed again: the largest error, by the root of the
+# mean square. ggml's kernels differ from one processor to the next; NEAR of gdbext/ggml/recipes.def says by how much.
+operations()
+{
+	local look name error size far= n=0
+	if ! core_of "$1-operations" operations "$real/$1"; then
+		skip "$1: the kernel writes no core here"
+		return
+	fi
+	look="$O/bin/lazybones core $scratch/$1-operations/dump"
+	for name in $($look list --limit 0 --json | grep -o '"name":"\(copy\|float\|half\|block\)\.[^ "]*"' | cut -d'"' -f4); do
+		error=$($look diff "$name" --again --explain off --json)
+		size=$($look stats "$name" --json)
+		n=$((n + 1))
+		awk -v kind="${name%%.*}" -v error="$(json max_error <<<"$error")" -v nan="$(json nan_in_one <<<"$error")" \
+			-v l2="$(json l2 <<<"$size")" -v count="$(json count <<<"$error")" 'BEGIN {
+				near["copy"] = 0; near["float"] = 1e-5; near["half"] = 2 ^ -8; near["block"] = 2 ^ -5
+				size = l2 + 0 > 0 ? l2 / sqrt(count) : 1
+				exit !(error != "" && error != "null" && nan == "0" && error / size <= near[kind])
+			}' || far="$far $name: $($look diff "$name" --again --explain off 2>&1 | head -3 | tail -1)"
+	done
+	same "$1: each operation is computed again" "$(sed -n 's/ results$//p' "$scratch/$1-operations/out")" "$n$far"
+}
+
 newest=ggml-2026-09
 any=
 for guest_name in $guests; do
@@ -155,4 +185,5 @@ for guest_name in $any; do
 	blocks "$guest_name"
 	tensors "$guest_name"
 	weights "$guest_name"
+	operations "$guest_name"
 done

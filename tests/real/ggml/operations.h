@@ -1,0 +1,14 @@
+/* What the parts of the program share. */
+#ifndef OPERATIONS_H
+#define OPERATIONS_H
+
+#include <stdbool.h>
+
+void stop_if(bool failed, const char *what);
+/* Of the library; it must be there. */
+void *function(const char *name);
+
+/* Prints how many results there are. */
+void compute_operations(void);
+
+#endif
