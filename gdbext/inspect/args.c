@@ -355,6 +355,17 @@ const char *lbx_args_option(const struct lbx_args *args, const char *name)
 	return i < 0 ? NULL : args->options[i];
 }
 
+bool lbx_args_name_a_file(const struct lbx_args *args)
+{
+	const struct lbx_command *command = args->command;
+	const int max = sizeof command->options / sizeof *command->options;
+	bool named = strstr(command->arguments, "FILE") != NULL;
+
+	for (int i = 0; i < max && command->options[i].name && !named; i++)
+		named = args->options[i] && command->options[i].value && strcmp(command->options[i].value, "FILE") == 0;
+	return named;
+}
+
 bool lbx_args_whole(const struct lbx_args *args, const char *what, const char *text, int64_t min, int64_t max,
 		    int64_t *ret)
 {

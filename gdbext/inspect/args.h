@@ -40,6 +40,8 @@ bool lbx_args_parse_line(const struct lbx_command *command, const char *line, st
 
 /* An option's value, "" for one without value; NULL when it was not given. */
 const char *lbx_args_option(const struct lbx_args *args, const char *name);
+/* Whether a file may be written: FILE is among the command's arguments, or the value of an option that was given. */
+bool lbx_args_name_a_file(const struct lbx_args *args);
 /* A whole number within [min, max]; *ret keeps its value when the option was not given. */
 bool lbx_args_int(const struct lbx_args *args, const char *name, int64_t min, int64_t max, int64_t *ret);
 /* Likewise of an argument, which is called `what`. */

@@ -78,6 +78,20 @@ static bool prepare(struct lbx_context *context, const struct job *job, bool *re
 	return true;
 }
 
+/* Whether all is known of the program that a row which writes a file will ask first. Else it would write now, and find
+ * that file in its way when it runs again with gdb's answers. */
+static bool is_known(struct lbx_context *context, const struct lbx_command *row)
+{
+	struct lbx_tensors *tensors;
+	bool clean = lb_ok();
+
+	if (context->target && (row->needs & LBX_NEEDS_PROGRAM))
+		lbx_context_tensors(context, &tensors);
+	if (clean)
+		lb_clear_error(); /* there may be none, and memory be meant */
+	return !lbx_bridge_waits();
+}
+
 /* ---- running a line ---- */
 
 static bool run_row(struct lbx_context *context, const struct job *job)
@@ -91,8 +105,11 @@ static bool run_row(struct lbx_context *context, const struct job *job)
 		return true;
 	bool parsed = lbx_args_parse_line(job->row, job->words, &args);
 	context->out->json = lbx_args_option(&args, "json") != NULL;
-	return parsed && meet_needs(context, job->row) && job->row->run(context, &args) &&
-	       lbx_command_has_ended(context, job->row);
+	if (!parsed || !meet_needs(context, job->row))
+		return false;
+	if (lbx_args_name_a_file(&args) && !is_known(context, job->row))
+		return false;
+	return job->row->run(context, &args) && lbx_command_has_ended(context, job->row);
 }
 
 static bool run(struct lbx_context *context, const struct job *job)
