@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vector.h"
+#include "target/allocations.h"
 
 enum {
 	WORD = 8,
@@ -259,7 +260,8 @@ static bool read_piece(struct lbx_target *target, uint64_t address, char *to, si
 static bool search_range(struct search *s, const struct lbx_range *range, char *scratch,
 			 bool (*progress)(void *context, int64_t done), void *context, int64_t *done)
 {
-	for (uint64_t at = 0; at < range->size; at += PIECE) {
+	/* a context lies in ggml's own data, or is a small allocation */
+	for (uint64_t at = lbx_large_allocations(s->target, range); at < range->size; at += PIECE) {
 		/* a context may lie across two pieces */
 		uint64_t left = range->size - at, most = PIECE + sizeof(struct head) - WORD;
 		size_t n = (size_t)(left < most ? left : most);

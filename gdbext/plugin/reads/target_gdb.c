@@ -9,6 +9,7 @@
 #include "base/plural.h"
 #include "plugin/reads/core_gdb.h"
 #include "plugin/reads/lookup_gdb.h"
+#include "plugin/reads/moment_gdb.h"
 #include "symtab.h"
 #include "target/core.h"
 #include "target/loader.h"
@@ -225,11 +226,13 @@ static struct lbx_target *gdb_direct(struct lbx_target *target)
 	return gdb.process;
 }
 
-/* A core, or a process here. Behind gdbserver nobody tells. */
 static bool gdb_moment(struct lbx_target *target, uint64_t *ret)
 {
-	struct lbx_target *other = lbx_target_gdb_liveness() == LBX_CORE ? lbx_core_of_gdb() : gdb_direct(target);
+	enum lbx_liveness liveness = lbx_target_gdb_liveness();
+	struct lbx_target *other = liveness == LBX_CORE ? lbx_core_of_gdb() : gdb_direct(target);
 
+	if (liveness == LBX_REMOTE)
+		return lbx_moment_gdb_remote(ret);
 	return other && lbx_target_moment(other, ret);
 }
 

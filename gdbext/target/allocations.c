@@ -1,0 +1,45 @@
+/* glibc gives a large allocation pages of its own. They begin with its header: 0, then its size, whose lowest bits say
+ * so. What lies next to each other is one range to the system.
+ *
+ * A thread's stack ends in the library's record of the thread, which says where the stack is: its lowest address, below
+ * which there may be pages that nobody can read, and its size (struct pthread of glibc and of musl). */
+#include "target/allocations.h"
+
+#include <string.h>
+
+enum { PAGE = 4096, RECORD = 2 * PAGE, MAX_BLOCKS = 1 << 14, OF_ITS_OWN = 2, FLAGS = 7, GUARD_MAX = 1 << 20 };
+
+static uint64_t single_allocations(struct lbx_target *target, const struct lbx_range *range)
+{
+	uint64_t head[2], done = 0;
+
+	for (int i = 0; i < MAX_BLOCKS && done < range->size; i++) {
+		if (!lbx_target_try_read(target, range->start + done, head, sizeof head))
+			break;
+		uint64_t size = head[1] & ~(uint64_t)FLAGS;
+		if (head[0] != 0 || (head[1] & FLAGS) != OF_ITS_OWN || size == 0 || size % PAGE ||
+		    size > range->size - done)
+			break;
+		done += size;
+	}
+	return done;
+}
+
+static bool is_stack(struct lbx_target *target, const struct lbx_range *range)
+{
+	uint64_t words[RECORD / sizeof(uint64_t)], end = range->start + range->size;
+
+	if (range->size < sizeof words || !lbx_target_try_read(target, end - sizeof words, words, sizeof words))
+		return false;
+	for (size_t i = 0; i + 1 < sizeof words / sizeof *words; i++)
+		if (words[i] <= range->start && range->start - words[i] <= GUARD_MAX && words[i] + words[i + 1] == end)
+			return true;
+	return false;
+}
+
+uint64_t lbx_large_allocations(struct lbx_target *target, const struct lbx_range *range)
+{
+	uint64_t done = range->start % PAGE ? 0 : single_allocations(target, range);
+
+	return done == 0 && is_stack(target, range) ? range->size : done;
+}

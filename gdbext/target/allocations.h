@@ -1,0 +1,12 @@
+/* What a range of a program's memory was taken for, by what its C library has left in it: for who looks for something small
+ * that was allocated, and would search a program's data in vain. */
+#ifndef LBX_ALLOCATIONS_H
+#define LBX_ALLOCATIONS_H
+
+#include "target/target.h"
+
+/* The bytes at the beginning of a range, as lbx_target_range() gives it, that are a thread's stack, or each part of it a
+ * single allocation that has pages of its own (glibc: 128 KiB at least). 0: none, or not known. Quiet. */
+uint64_t lbx_large_allocations(struct lbx_target *target, const struct lbx_range *range);
+
+#endif
