@@ -140,8 +140,16 @@ static bool image_machine(struct lbx_target *target, unsigned *ret)
 	return true;
 }
 
+static bool image_find_root(struct lbx_target *target, uint64_t *ret)
+{
+	(void)target;
+	(void)ret;
+	return lb_fail("the program has no Lazybones runtime");
+}
+
 static const struct lbx_target_ops ops = {
 	.read = image_read,
+	.find_root = image_find_root,
 	.map = image_map,
 	.headers = image_headers,
 	.range = image_range,
