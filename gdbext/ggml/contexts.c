@@ -5,16 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vector.h"
 #include "target/allocations.h"
+#include "target/window.h"
 
 enum {
 	WORD = 8,
 	PIECE = 1 << 20,
 	PAGE = 1 << 12,
-	WINDOW = PAGE,
 	MAX_CONTEXTS = 1 << 16,
 	MAX_TENSORS = 1 << 24,
 	MAX_OBJECTS = 1 << 24
@@ -42,13 +41,11 @@ struct search {
 	struct lbx_target *target; /* as directly as can be */
 	const struct lbx_loaded *module;
 	struct lbx_ggml_contexts *found;
+	char *scratch; /* for a piece; NULL before it is needed */
 	struct extent *extents; /* of those found, by address */
 	size_t extents_room;
 	size_t objects; /* looked at, of whatever candidates */
-	/* memory around the last object */
-	uint64_t window_at;
-	size_t window_n;
-	unsigned char window[WINDOW];
+	struct lbx_window window; /* on objects */
 };
 
 static bool may_be_context(const struct head *h)
@@ -61,19 +58,7 @@ static bool may_be_context(const struct head *h)
 
 static bool read_object(struct search *s, uint64_t at, struct object *ret)
 {
-	if (at < s->window_at || at - s->window_at + sizeof *ret > s->window_n) {
-		s->window_at = at;
-		s->window_n = WINDOW;
-		if (!lbx_target_try_read(s->target, at, s->window, WINDOW)) {
-			s->window_n = sizeof *ret;
-			if (!lbx_target_try_read(s->target, at, s->window, sizeof *ret)) {
-				s->window_n = 0;
-				return false;
-			}
-		}
-	}
-	memcpy(ret, s->window + (at - s->window_at), sizeof *ret);
-	return true;
+	return lbx_target_try_read(&s->window.target, at, ret, sizeof *ret);
 }
 
 /* What a walk along the objects came to. */
@@ -257,8 +242,8 @@ static bool read_piece(struct lbx_target *target, uint64_t address, char *to, si
 }
 
 /* *done counts bytes. */
-static bool search_range(struct search *s, const struct lbx_range *range, char *scratch,
-			 bool (*progress)(void *context, int64_t done), void *context, int64_t *done)
+static bool search_range(struct search *s, const struct lbx_range *range, bool (*progress)(void *context, int64_t done),
+			 void *context, int64_t *done)
 {
 	/* a context lies in ggml's own data, or is a small allocation */
 	for (uint64_t at = lbx_large_allocations(s->target, range); at < range->size; at += PIECE) {
@@ -269,8 +254,10 @@ static bool search_range(struct search *s, const struct lbx_range *range, char *
 			return false;
 		const char *piece = lbx_target_map(s->target, range->start + at, n);
 		*done += (int64_t)(left < PIECE ? left : PIECE);
-		if (!piece && read_piece(s->target, range->start + at, scratch, n))
-			piece = scratch;
+		if (!piece && !s->scratch && !(s->scratch = malloc(PIECE + sizeof(struct head))))
+			return lb_fail("out of memory");
+		if (!piece && read_piece(s->target, range->start + at, s->scratch, n))
+			piece = s->scratch;
 		if (piece && !search_bytes(s, piece, n, range->start + at))
 			return false;
 	}
@@ -280,7 +267,6 @@ static bool search_range(struct search *s, const struct lbx_range *range, char *
 bool lbx_ggml_contexts_find(struct lbx_target *target, const struct lbx_loaded *module,
 			    bool (*progress)(void *context, int64_t done), void *context, struct lbx_ggml_contexts *ret)
 {
-	lb_auto_free char *scratch = malloc(PIECE + sizeof(struct head));
 	struct lbx_target *direct = lbx_target_direct(target);
 	struct search s = { .target = direct ? direct : target, .module = module, .found = ret };
 	struct lbx_range range;
@@ -288,15 +274,15 @@ bool lbx_ggml_contexts_find(struct lbx_target *target, const struct lbx_loaded *
 	int64_t done = 0;
 	bool whole = true;
 
+	lbx_window_init(&s.window, s.target);
 	*ret = (struct lbx_ggml_contexts){ .list = NULL };
-	if (!scratch)
-		return lb_fail("out of memory");
 	while (whole && lbx_target_range(target, from, &range)) {
-		whole = search_range(&s, &range, scratch, progress, context, &done);
+		whole = search_range(&s, &range, progress, context, &done);
 		from = range.start + range.size;
 		if (from == 0)
 			break;
 	}
+	free(s.scratch);
 	free(s.extents);
 	return whole;
 }

@@ -14,9 +14,10 @@
 #include "ggml/reuse.h"
 #include "ggml/stores.h"
 #include "lazybones.h"
+#include "target/window.h"
 #include "tensors/axes.h"
 
-enum { MAX_MODULES = 512 };
+enum { FEW_MODULES = 16, MAX_MODULES = 512 };
 #define LOW_END (1ULL << 32)
 #define USER_END (1ULL << 56)
 
@@ -40,6 +41,8 @@ struct ggml {
 	struct lbx_ggml_stores stores;
 	struct lbx_ggml_kinds kinds;
 	uint64_t first_bad, last_bad;
+	struct lbx_window window; /* on their records, for the walk that is under way */
+	uint64_t walked; /* where that one is: nobody else sees what may be older */
 };
 
 static struct ggml *ggml_of(struct lbx_tensors *tensors)
@@ -106,6 +109,12 @@ static bool read_record(struct ggml *g, uint64_t address, struct lbx_ggml_record
 	return lbx_ggml_record_read(target_of(g), &g->anchor, &g->layout, address, ret);
 }
 
+/* Of a walk over all of them, which begins a window. */
+static bool read_next(struct ggml *g, size_t i, struct lbx_ggml_record *ret)
+{
+	return lbx_ggml_record_read(&g->window.target, &g->anchor, &g->layout, g->contexts.tensors[i], ret);
+}
+
 /* What a tensor lies in: itself, or what it is a view of. */
 static bool read_root(struct ggml *g, const struct lbx_ggml_record *r, struct lbx_ggml_record *ret)
 {
@@ -138,7 +147,7 @@ static size_t take_extents(struct ggml *g, size_t c, const uint32_t *order, stru
 
 	for (size_t i = context->first; i < context->first + context->n; i++) {
 		g->writers[i] = LBX_GGML_KEPT;
-		if (!read_record(g, g->contexts.tensors[i], &r) || !read_root(g, &r, &root))
+		if (!read_next(g, i, &r) || !read_root(g, &r, &root))
 			continue;
 		g->users[id_at(g, root.address) - 1]++;
 		if (r.data == 0 || r.reach == 0 || r.data > UINT64_MAX - (uint64_t)r.reach)
@@ -171,35 +180,37 @@ static bool find_reuse(struct ggml *g)
 		return lb_fail("out of memory for %zu tensors of ggml", all);
 	if (!lbx_ggml_find_order(target_of(g), &g->contexts, id_of, g, g->order))
 		return false;
+	lbx_window_init(&g->window, target_of(g));
 	for (size_t c = 0; c < g->contexts.n; c++)
 		n += take_extents(g, c, g->order, extents + n);
-	return lbx_ggml_stores_take(extents, n, &g->stores) && lbx_ggml_find_reuse(extents, n, all, g->writers);
+	return lbx_ggml_stores_take(extents, n, &g->stores) && lbx_ggml_find_reuse(extents, n, g->writers);
 }
 
-/* Whether data may be there: its bytes can be read, or, as a core may lack them, at least no program has its own code or
- * text at so low an address. */
-static bool may_be_data(struct ggml *g, uint64_t address, bool *ret_readable)
+static bool is_readable(struct ggml *g, uint64_t address)
 {
 	char byte;
 
-	*ret_readable = lbx_target_try_read(target_of(g), address, &byte, 1);
-	return *ret_readable || (address >= LOW_END && address < USER_END && address % sizeof(float) == 0);
+	return lbx_target_try_read(target_of(g), address, &byte, 1);
 }
 
-/* Of how many tensors this layout may be, and, by what is not left to chance, is. */
-static size_t count_fits(struct ggml *g, const struct lbx_ggml_layout *layout, size_t *ret_telling)
+/* Of how many tensors this layout may be; *ret_telling: whether of one of them it is, by what is not left to chance.
+ * Data may be where there is none in a core: at least no text of four characters is such an address. What is likely is not
+ * read: weights may lie in a file that nobody has read yet. */
+static size_t count_fits(struct ggml *g, const struct lbx_ggml_layout *layout, bool *ret_telling)
 {
 	struct lbx_ggml_record r;
 	size_t n = 0;
-	bool readable = false;
 
-	*ret_telling = 0;
+	*ret_telling = false;
+	lbx_window_init(&g->window, target_of(g));
 	for (size_t i = 0; i < g->contexts.n_tensors; i++) {
-		if (!lbx_ggml_record_read(target_of(g), &g->anchor, layout, g->contexts.tensors[i], &r) ||
-		    (r.data && !may_be_data(g, r.data, &readable)))
+		if (!lbx_ggml_record_read(&g->window.target, &g->anchor, layout, g->contexts.tensors[i], &r))
+			continue;
+		bool is_likely = r.data >= LOW_END && r.data < USER_END && r.data % sizeof(float) == 0;
+		if (r.data && !is_likely && !is_readable(g, r.data))
 			continue;
 		n++;
-		*ret_telling += r.data && readable && r.name[0];
+		*ret_telling = *ret_telling || (r.data && r.name[0] && is_readable(g, r.data));
 	}
 	return n;
 }
@@ -219,7 +230,8 @@ static bool decide_layout(struct ggml *g)
 {
 	const struct lbx_ggml_layout *row;
 	struct lbx_ggml_layout layout;
-	size_t all = g->contexts.n_tensors, telling;
+	size_t all = g->contexts.n_tensors;
+	bool telling;
 	int n = 0;
 
 	if (lbx_ggml_layout_by_code(target_of(g), &g->anchor.module, &g->layout))
@@ -313,11 +325,11 @@ static bool set_axes(struct ggml *g, const struct lbx_ggml_record *r, struct lbx
 	return lbx_tensor_set_axes(&g->tensors.axes, ret, r->rank, shape, strides);
 }
 
-static bool decode(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
+static bool decode_record(struct ggml *g, uint64_t id, const struct lbx_ggml_record *from, struct lbx_tensor *ret)
 {
-	struct lbx_ggml_record r, root;
+	struct lbx_ggml_record r = *from, root;
 
-	if (!read_record(g, g->contexts.tensors[id - 1], &r) || !read_root(g, &r, &root))
+	if (!read_root(g, &r, &root))
 		return false;
 	const struct lbx_ggml_type *type = &g->anchor.types[r.type];
 	if (!root.is_apart || root.data > UINT64_MAX - (uint64_t)root.reach || root.type != r.type ||
@@ -347,6 +359,13 @@ static bool decode(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
 	return set_axes(g, &r, ret) && (!root.data || lbx_tensor_in_bounds(ret));
 }
 
+static bool decode(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
+{
+	struct lbx_ggml_record r;
+
+	return read_record(g, g->contexts.tensors[id - 1], &r) && decode_record(g, id, &r, ret);
+}
+
 /* ---- what a provider does ---- */
 
 static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
@@ -362,15 +381,21 @@ static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *r
 static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
 {
 	struct ggml *g = ggml_of(tensors);
+	struct lbx_ggml_record r;
 
 	if (*slot == 0) {
+		lbx_window_init(&g->window, target_of(g));
+		g->walked = 0;
 		g->first_bad = g->contexts.first_broken;
 		g->last_bad = g->contexts.last_broken;
 		*bad += g->contexts.n_broken;
 	}
 	while (*slot < g->contexts.n_tensors) {
 		bool clean = lb_ok();
-		if (decode(g, ++*slot, ret))
+		size_t i = (size_t)(*slot)++;
+		bool read = g->walked == i ? read_next(g, i, &r) : read_record(g, g->contexts.tensors[i], &r);
+		g->walked += g->walked == i;
+		if (read && decode_record(g, *slot, &r, ret))
 			return LBX_NEXT_TENSOR;
 		if (clean)
 			lb_clear_error();
@@ -499,10 +524,28 @@ static void close_ggml(struct lbx_tensors *tensors)
 	free(g);
 }
 
+/* NULL without memory. Few programs have many. */
+static struct lbx_loaded *read_modules(struct lbx_target *target, int *ret_n)
+{
+	struct lbx_loaded *modules = NULL, *more;
+	int max = FEW_MODULES;
+
+	for (*ret_n = 0; (more = realloc(modules, (size_t)max * sizeof *modules)); max *= 4) {
+		modules = more;
+		*ret_n = lbx_loaded_modules(target, modules, max);
+		if (*ret_n < max || max > MAX_MODULES)
+			return modules;
+	}
+	free(modules);
+	return NULL;
+}
+
 static bool find(struct ggml *g, bool (*progress)(void *context, int64_t done), void *context)
 {
 	/* before all else: a debugger has to be asked how memory is best read, and there may be nothing to read it for */
-	g->n_modules = lbx_loaded_modules(g->tensors.target, g->modules, MAX_MODULES);
+	g->modules = read_modules(g->tensors.target, &g->n_modules);
+	if (!g->modules)
+		return lb_fail("out of memory");
 	int n = g->n_modules ? lbx_ggml_find(target_of(g), g->modules, g->n_modules, &g->anchor) : 0;
 	if (n == 0)
 		return false;
@@ -520,11 +563,11 @@ static bool find(struct ggml *g, bool (*progress)(void *context, int64_t done), 
 
 bool lbx_ggml_is_there(struct lbx_target *target)
 {
-	lb_auto_free struct lbx_loaded *modules = calloc(MAX_MODULES, sizeof *modules);
 	lb_auto_free struct lbx_ggml_anchor *anchor = malloc(sizeof *anchor);
-	int n = modules && anchor ? lbx_loaded_modules(target, modules, MAX_MODULES) : 0;
+	int n;
+	lb_auto_free struct lbx_loaded *modules = read_modules(target, &n);
 
-	return n && lbx_ggml_find(target, modules, n, anchor);
+	return modules && anchor && n && lbx_ggml_find(target, modules, n, anchor);
 }
 
 bool lbx_ggml_open(struct lbx_target *target, bool (*progress)(void *context, int64_t done), void *context,
@@ -547,10 +590,7 @@ bool lbx_ggml_open(struct lbx_target *target, bool (*progress)(void *context, in
 		return lb_fail("out of memory");
 	g->kinds.n_unary = g->kinds.n_gated = -1;
 	g->tensors = (struct lbx_tensors){ .ops = &ops, .target = target, .provider = "ggml" };
-	g->modules = calloc(MAX_MODULES, sizeof *g->modules);
-	if (!g->modules)
-		lb_fail("out of memory");
-	if (!g->modules || !find(g, progress, context)) {
+	if (!find(g, progress, context)) {
 		close_ggml(&g->tensors);
 		return false;
 	}

@@ -20,8 +20,9 @@ struct lbx_ggml_extent {
 
 enum { LBX_GGML_KEPT = -1, LBX_GGML_UNKNOWN_WRITER = -2 };
 
-/* Reorders the extents, whose ordinals are below `room`. ret[ordinal] becomes the ordinal of the last one that wrote over it, or one of the above. Where
- * too many overlap to look at them all, whatever was computed counts as written over. Fails without memory. */
-bool lbx_ggml_find_reuse(struct lbx_ggml_extent *extents, size_t n, size_t room, int64_t *ret);
+/* Reorders the extents, in no more time than sorting takes. ret[ordinal] becomes the ordinal of the last one of its context
+ * that was computed since and wrote over it; where there is none, LBX_GGML_UNKNOWN_WRITER if one of another context
+ * writes there, of which it is not known when. Fails without memory. */
+bool lbx_ggml_find_reuse(struct lbx_ggml_extent *extents, size_t n, int64_t *ret);
 
 #endif

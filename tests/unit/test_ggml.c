@@ -210,7 +210,7 @@ static void knows_what_wrote_last(void **state)
 		e[i].order = e[i].order ? e[i].order : e[i].ordinal;
 		e[i].since = e[i].since ? e[i].since : e[i].order;
 	}
-	assert_true(lbx_ggml_find_reuse(e, N, N, writers));
+	assert_true(lbx_ggml_find_reuse(e, N, writers));
 	assert_int_equal(writers[6], 7);
 	assert_int_equal(writers[8], 7);
 	assert_int_equal(writers[9], LBX_GGML_KEPT);
@@ -223,6 +223,85 @@ static void knows_what_wrote_last(void **state)
 	assert_int_equal(writers[5], LBX_GGML_UNKNOWN_WRITER);
 }
 
+/* Each beside each: what a tree of many tells more quickly. */
+static int64_t writer_of(const struct lbx_ggml_extent *extents, size_t n, const struct lbx_ggml_extent *e)
+{
+	int64_t found = LBX_GGML_KEPT, order = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct lbx_ggml_extent *other = &extents[i];
+		if (!other->writes || (e->is_leaf && e->root == other->root) || e->start >= e->end ||
+		    other->start >= other->end || other->start >= e->end || e->start >= other->end)
+			continue;
+		if (other->context == e->context && other->order > e->since && (found < 0 || other->order > order)) {
+			found = other->ordinal;
+			order = other->order;
+		}
+		if (other->context != e->context && found == LBX_GGML_KEPT)
+			found = LBX_GGML_UNKNOWN_WRITER;
+	}
+	return found;
+}
+
+static void knows_it_of_any(void **state)
+{
+	enum { MOST = 40 };
+	uint64_t random = 1;
+
+	(void)state;
+	for (int round = 0; round < 4000; round++) {
+		struct lbx_ggml_extent e[MOST], copy[MOST];
+		int64_t writers[MOST];
+		uint32_t numbers[7];
+		size_t n = 1 + (size_t)round % MOST;
+		for (uint32_t i = 0; i < n; i++) {
+			for (int k = 0; k < 7; k++)
+				numbers[k] =
+				    (uint32_t)((random = random * 6364136223846793005u + 1442695040888963407u) >> 33);
+			uint64_t start = numbers[0] % (round % 3 ? 64 : 8);
+			e[i] = (struct lbx_ggml_extent){ .start = start,
+							 .end = start + numbers[1] % (round % 2 ? 4 : 40),
+							 .ordinal = i,
+							 .context = numbers[3] % (1 + (uint32_t)round % 4),
+							 .root = numbers[4] % 5,
+							 .writes = numbers[5] % 2,
+							 .is_leaf = numbers[6] % 2 };
+			/* made in this order, or in the other; a view may be of what was computed before */
+			e[i].order = round % 5 ? i : MOST - i;
+			e[i].since = e[i].writes || round % 7 ? e[i].order : numbers[2] % MOST;
+		}
+		memcpy(copy, e, sizeof e);
+		assert_true(lbx_ggml_find_reuse(e, n, writers));
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(writers[i], writer_of(copy, n, &copy[i]));
+	}
+}
+
+/* A hundred thousand, each within the one before, say nothing of one that lies apart. */
+static void deep_overlaps_are_looked_through(void **state)
+{
+	enum { DEEP = 100000 };
+	struct lbx_ggml_extent *e = calloc(DEEP + 1, sizeof *e);
+	int64_t *writers = calloc(DEEP + 1, sizeof *writers);
+
+	(void)state;
+	assert_true(e && writers);
+	for (uint32_t i = 0; i < DEEP; i++)
+		e[i] = (struct lbx_ggml_extent){
+			.start = i, .end = 2 * DEEP - i, .ordinal = i, .order = i, .since = i, .root = i, .writes = true
+		};
+	e[DEEP] = (struct lbx_ggml_extent){
+		.start = 4 * DEEP, .end = 5 * DEEP, .ordinal = DEEP, .order = DEEP, .since = DEEP, .root = DEEP
+	};
+	assert_true(lbx_ggml_find_reuse(e, DEEP + 1, writers));
+	for (int i = 0; i < DEEP - 1; i++)
+		assert_int_equal(writers[i], DEEP - 1);
+	assert_int_equal(writers[DEEP - 1], LBX_GGML_KEPT);
+	assert_int_equal(writers[DEEP], LBX_GGML_KEPT);
+	free(e);
+	free(writers);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -230,6 +309,8 @@ int main(void)
 		cmocka_unit_test_setup(reads_a_tensor_of_each_layout, set_up),
 		cmocka_unit_test_setup(refuses_what_is_no_tensor, set_up),
 		cmocka_unit_test(knows_what_wrote_last),
+		cmocka_unit_test(knows_it_of_any),
+		cmocka_unit_test(deep_overlaps_are_looked_through),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,21 @@
+/* A target whose memory is read more or less in order: many small reads become few large ones. What is held is as it was
+ * when it was read, so a window is for one walk. */
+#ifndef LBX_WINDOW_H
+#define LBX_WINDOW_H
+
+#include "target/target.h"
+
+enum { LBX_WINDOW = 1 << 15 };
+
+struct lbx_window {
+	struct lbx_target target; /* first; it can read, no more */
+	struct lbx_target *of;
+	uint64_t at, next; /* what is held; where a read in order would begin */
+	size_t n;
+	unsigned char bytes[LBX_WINDOW];
+};
+
+/* `of` must outlive it. There is nothing to free. */
+void lbx_window_init(struct lbx_window *window, struct lbx_target *of);
+
+#endif
