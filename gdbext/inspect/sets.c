@@ -1,6 +1,9 @@
 /* The sets of tensors that a context sees: one of each provider that has any, and all as one. Those that are costly to
  * find are kept between commands (struct lbx_kept). */
+#include <stdio.h>
+
 #include "base/error.h"
+#include "lazybones.h"
 #include "inspect/context.h"
 #include "tensors/axes.h"
 
@@ -143,10 +146,27 @@ static bool may_be_there(struct lbx_context *context, const struct lbx_provider 
 
 /* ---- all of them ---- */
 
-/* False: it has to be waited for. What is there already lets a command that waits ask what else it wants to know. */
+/* Why the providers that were asked had nothing: the last one's reason counts, since who says nothing has nothing to
+ * say, and the first one, the runtime, always says why. But an interruption counts most. */
+struct reason {
+	enum lb_cause cause;
+	char text[LB_ERROR_MAX];
+};
+
+static void take_reason(struct reason *ret)
+{
+	if (lb_ok() || ret->cause == LB_INTERRUPTED)
+		return;
+	ret->cause = lb_error_cause();
+	snprintf(ret->text, sizeof ret->text, "%s", lb_error_message());
+}
+
+/* False: it has to be waited for, or was interrupted. What is there already lets a command that waits ask what else it wants to know. */
 static bool open_sets(struct lbx_context *context)
 {
 	const struct lbx_provider *provider = context->providers ? context->providers : lbx_providers;
+	struct reason reason = { .text = "" };
+	bool clean = lb_ok();
 
 	for (; provider->name && context->n_sets < LBX_SETS_MAX; provider++) {
 		struct lbx_tensors **set = &context->sets[context->n_sets];
@@ -159,15 +179,20 @@ static bool open_sets(struct lbx_context *context)
 			continue;
 		if (kept || provider->open(context, set))
 			context->n_sets++;
+		if (!clean)
+			continue;
+		take_reason(&reason);
+		lb_clear_error();
 	}
-	return context->n_sets || !lbx_target_waits(context->target);
+	bool interrupted = reason.cause == LB_INTERRUPTED;
+	if (reason.text[0] && (context->n_sets == 0 || interrupted))
+		lb_fail_because(reason.cause, "%s", reason.text);
+	return !interrupted && (context->n_sets || !lbx_target_waits(context->target));
 }
 
 /* What the providers have; that of one which cannot be read does not keep the others' from being seen. */
 static bool find_sets(struct lbx_context *context)
 {
-	bool clean = lb_ok();
-
 	if (!check_kept(context))
 		return false;
 	if (!open_sets(context)) {
@@ -175,8 +200,6 @@ static bool find_sets(struct lbx_context *context)
 		close_sets(context);
 		return false;
 	}
-	if (context->n_sets && clean)
-		lb_clear_error();
 	if (context->n_sets == 0 && lb_ok())
 		return lb_fail("the program has no tensors that are known here");
 	for (int i = 0; i < context->n_sets; i++)

@@ -1015,6 +1015,52 @@ static void a_provider_may_come_later(void **state)
 	s->context.target->ops = before;
 }
 
+static bool open_damaged(struct lbx_context *context, struct lbx_tensors **ret)
+{
+	(void)context, (void)ret;
+	return lb_fail("its tensors are damaged");
+}
+
+static bool open_interrupted(struct lbx_context *context, struct lbx_tensors **ret)
+{
+	(void)context, (void)ret;
+	return lb_fail_because(LB_INTERRUPTED, "interrupted");
+}
+
+static bool open_nothing(struct lbx_context *context, struct lbx_tensors **ret)
+{
+	(void)context, (void)ret;
+	return false;
+}
+
+/* Of a program without the runtime the reason is that of whose tensors it has. Who is interrupted sees no part of what
+ * there is, as if it were all. */
+static void the_reason_is_told_that_counts(void **state)
+{
+	const struct lbx_provider runtime = lbx_providers[0], damaged = { .name = "damaged", .open = open_damaged },
+				  nothing = { .name = "nothing", .open = open_nothing },
+				  interrupted = { .name = "interrupted", .open = open_interrupted };
+	struct session *s = *state;
+	const struct {
+		struct lbx_provider providers[4];
+		const char *says;
+	} cases[] = {
+		{ { runtime }, "no symbol table at" },
+		{ { runtime, nothing }, "no symbol table at" },
+		{ { runtime, damaged, nothing }, "its tensors are damaged" },
+		{ { runtime, damaged, made_provider(&made) }, "9 tensors: " },
+		{ { runtime, interrupted, damaged }, "interrupted" },
+		{ { made_provider(&made), interrupted }, "interrupted" },
+		{ { made_provider(&made), damaged }, "9 tensors: " },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		s->context.providers = cases[i].providers;
+		says(s, "list", "", cases[i].says);
+		session_forget(s);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -1035,6 +1081,7 @@ int main(void)
 		cmocka_unit_test(axes_have_limits),
 		ALONE(the_runtime_is_asked_for),
 		ALONE(a_provider_may_come_later),
+		ALONE(the_reason_is_told_that_counts),
 		ALONE(a_costly_set_is_kept),
 		BESIDE(what_is_not_there_is_not_looked_for),
 		SHARED(graphs_need_no_records),
