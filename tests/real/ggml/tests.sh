@@ -169,6 +169,8 @@ operations()
 	same "$1: each operation is computed again" "$(sed -n 's/ results$//p' "$scratch/$1-operations/out")" "$n$far"
 }
 
+. tests/real/ggml/gdb.sh
+
 newest=ggml-2026-09
 any=
 for guest_name in $guests; do
@@ -186,4 +188,5 @@ for guest_name in $any; do
 	tensors "$guest_name"
 	weights "$guest_name"
 	operations "$guest_name"
+	in_gdb "$guest_name"
 done
