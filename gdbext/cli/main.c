@@ -125,7 +125,9 @@ static int answer(void *job)
 	const struct lbx_request *r = &((struct job *)job)->request;
 	struct lbx_out *out = ((struct job *)job)->out;
 	struct lbx_settings settings = lbx_default_settings;
-	struct lbx_context context = { .out = out, .settings = &settings, .cores = r->cores };
+	struct lbx_context context = {
+		.out = out, .settings = &settings, .cores = r->cores, .stacks_of_core = lbx_stacks_of_core
+	};
 
 	out->json = r->json;
 	bool done = (r->cores || open_target(r, &context)) && (!r->is_pair || open_pair(r, &context)) &&

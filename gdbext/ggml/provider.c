@@ -12,6 +12,7 @@
 #include "ggml/recipe.h"
 #include "ggml/record.h"
 #include "ggml/reuse.h"
+#include "ggml/running.h"
 #include "ggml/stores.h"
 #include "lazybones.h"
 #include "target/window.h"
@@ -40,6 +41,9 @@ struct ggml {
 	uint32_t *order; /* by ordinal: of computing them; see order.h */
 	struct lbx_ggml_stores stores;
 	struct lbx_ggml_kinds kinds;
+	bool *is_written; /* by ordinal: of leaves, whether nodes write into them */
+	struct lbx_stacks *stacks; /* NULL: not known */
+	struct lbx_ggml_running running;
 	uint64_t first_bad, last_bad;
 	struct lbx_window window; /* on their records, for the walk that is under way */
 	uint64_t walked; /* where that one is: nobody else sees what may be older */
@@ -96,7 +100,8 @@ static bool sort(struct ggml *g)
 	g->sorted = calloc(n, sizeof *g->sorted);
 	g->writers = calloc(n, sizeof *g->writers);
 	g->users = calloc(n, sizeof *g->users);
-	if (!g->sorted || !g->writers || !g->users)
+	g->is_written = calloc(n, sizeof *g->is_written);
+	if (!g->sorted || !g->writers || !g->users || !g->is_written)
 		return lb_fail("out of memory for %zu tensors of ggml", n);
 	for (size_t i = 0; i < n; i++)
 		g->sorted[i] = (struct by_address){ g->contexts.tensors[i], (uint32_t)i };
@@ -121,6 +126,11 @@ static bool read_root(struct ggml *g, const struct lbx_ggml_record *r, struct lb
 	*ret = *r;
 	return !r->view_source || (id_at(g, r->view_source) && read_record(g, r->view_source, ret) &&
 				   !ret->view_source && (r->data == 0 || r->data == ret->data + r->view_offset));
+}
+
+static bool writes(const struct ggml *g, const struct lbx_ggml_record *r)
+{
+	return r->op != 0 && !lbx_ggml_is_view(&g->anchor, r);
 }
 
 /* When what lies in a tensor's memory was computed. Inputs are there before all else. */
@@ -149,7 +159,9 @@ static size_t take_extents(struct ggml *g, size_t c, const uint32_t *order, stru
 		g->writers[i] = LBX_GGML_KEPT;
 		if (!read_next(g, i, &r) || !read_root(g, &r, &root))
 			continue;
-		g->users[id_at(g, root.address) - 1]++;
+		uint64_t root_id = id_at(g, root.address);
+		g->users[root_id - 1]++;
+		g->is_written[root_id - 1] |= writes(g, &r);
 		if (r.data == 0 || r.reach == 0 || r.data > UINT64_MAX - (uint64_t)r.reach)
 			continue;
 		ret[n++] = (struct lbx_ggml_extent){ .start = r.data,
@@ -159,7 +171,7 @@ static size_t take_extents(struct ggml *g, size_t c, const uint32_t *order, stru
 						     .order = order[i],
 						     .since = since(g, context, &r, order),
 						     .root = root.address,
-						     .writes = r.op != 0 && !lbx_ggml_is_view(&g->anchor, &r),
+						     .writes = writes(g, &r),
 						     .is_leaf = root.op == 0 };
 	}
 	return n;
@@ -285,12 +297,44 @@ static uint32_t count_inputs(const struct lbx_ggml_record *r)
 	return n;
 }
 
+/* Whether an operation has to give it its value, be it through another tensor's memory: not a leaf, nor a view of one
+ * that no node writes into. */
+static bool is_computed(const struct ggml *g, const struct lbx_ggml_record *r, const struct lbx_ggml_record *root)
+{
+	uint64_t root_id = id_at(g, root->address);
+
+	if (writes(g, r) || root->op != 0)
+		return true;
+	return r->address != root->address && (root_id == 0 || g->is_written[root_id - 1]);
+}
+
+static void set_overwritten(const struct ggml *g, uint64_t id, struct lbx_tensor *ret)
+{
+	int64_t writer = g->writers[id - 1];
+
+	ret->state = LBX_OVERWRITTEN;
+	ret->overwriter = writer >= 0 ? (uint64_t)writer + 1 : 0;
+}
+
+/* Of a node whose memory can be read. */
+static void set_node_state(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
+{
+	if (g->running.doing == LBX_GGML_UNSURE) {
+		ret->state = LBX_UNSURE;
+		ret->place = g->running.why;
+	} else if (g->writers[id - 1] != LBX_GGML_KEPT) {
+		set_overwritten(g, id, ret);
+	} else {
+		ret->is_unproven = true;
+	}
+}
+
 /* Whether there is a value that can be read. */
-static void set_state(struct ggml *g, const struct lbx_ggml_record *root, uint64_t id, struct lbx_tensor *ret)
+static void set_state(struct ggml *g, const struct lbx_ggml_record *r, const struct lbx_ggml_record *root, uint64_t id,
+		      struct lbx_tensor *ret)
 {
 	const struct lbx_ggml_type *type = &g->anchor.types[root->type];
 	enum lbx_ggml_place place = LBX_GGML_HOST;
-	int64_t writer = g->writers[id - 1];
 	const char *name = NULL;
 
 	g->places.target = target_of(g);
@@ -308,9 +352,10 @@ static void set_state(struct ggml *g, const struct lbx_ggml_record *root, uint64
 	} else if (!type->is_known) {
 		ret->state = LBX_REPACKED;
 		ret->place = type->name;
-	} else if (writer != LBX_GGML_KEPT) {
-		ret->state = LBX_OVERWRITTEN;
-		ret->overwriter = writer >= 0 ? (uint64_t)writer + 1 : 0;
+	} else if (is_computed(g, r, root)) {
+		set_node_state(g, id, ret);
+	} else if (g->writers[id - 1] != LBX_GGML_KEPT) {
+		set_overwritten(g, id, ret);
 	}
 }
 
@@ -348,7 +393,7 @@ static bool decode_record(struct ggml *g, uint64_t id, const struct lbx_ggml_rec
 		ret->encoding = &type->encoding;
 	ret->op_class = class_of(g, &r, ret->n_inputs);
 	strncpy(ret->name, r.name, LB_NAME_MAX);
-	set_state(g, &root, id, ret);
+	set_state(g, &r, &root, id, ret);
 	if (root.data) {
 		uint64_t root_id = id_at(g, root.address);
 		ret->data = root.data;
@@ -519,6 +564,7 @@ static void close_ggml(struct lbx_tensors *tensors)
 	free(g->sorted);
 	free(g->writers);
 	free(g->users);
+	free(g->is_written);
 	free(g->order);
 	free(g->stores.list);
 	free(g);
@@ -551,6 +597,9 @@ static bool find(struct ggml *g, bool (*progress)(void *context, int64_t done), 
 		return false;
 	if (n > 1)
 		return lb_fail("the program has more than one ggml: whose tensors are whose is not known");
+	/* what follows is of one moment: the program stands still */
+	if (!lbx_ggml_running_find(g->tensors.target, g->stacks, g->modules, g->n_modules, &g->anchor, &g->running))
+		return false;
 	lbx_ggml_encode(&g->anchor);
 	if (!lbx_ggml_contexts_find(g->tensors.target, &g->anchor.module, progress, context, &g->contexts))
 		return false;
@@ -570,8 +619,8 @@ bool lbx_ggml_is_there(struct lbx_target *target)
 	return modules && anchor && n && lbx_ggml_find(target, modules, n, anchor);
 }
 
-bool lbx_ggml_open(struct lbx_target *target, bool (*progress)(void *context, int64_t done), void *context,
-		   struct lbx_tensors **ret)
+bool lbx_ggml_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (*progress)(void *context, int64_t done),
+		   void *context, struct lbx_tensors **ret)
 {
 	static const struct lbx_tensors_ops ops = {
 		.next = next,
@@ -590,6 +639,7 @@ bool lbx_ggml_open(struct lbx_target *target, bool (*progress)(void *context, in
 		return lb_fail("out of memory");
 	g->kinds.n_unary = g->kinds.n_gated = -1;
 	g->tensors = (struct lbx_tensors){ .ops = &ops, .target = target, .provider = "ggml" };
+	g->stacks = stacks;
 	if (!find(g, progress, context)) {
 		close_ggml(&g->tensors);
 		return false;

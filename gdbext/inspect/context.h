@@ -52,6 +52,7 @@ struct lbx_context {
 	struct lbx_axes *axes;     /* of views (inspect/operand/view.h) that have many; or NULL */
 	struct lbx_table *table;   /* the runtime's; by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
+	bool (*stacks_of_core)(struct lbx_target *core, struct lbx_stacks **ret); /* of another program; or NULL */
 	const char *const *cores;  /* paths, NULL at the end; likewise */
 	struct lbx_memory_marks *marks;   /* inspect/memory/memory.h; NULL: this front end does not live on */
 	const struct lbx_debugger *debugger; /* likewise */
@@ -67,6 +68,9 @@ bool lbx_context_program(const struct lbx_context *context);
 bool lbx_context_tensors(struct lbx_context *context, struct lbx_tensors **ret);
 /* The runtime's table, opened at the first call; fails when there is no program or no runtime. */
 bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret);
+/* Another program, a core, seen with the settings of one that is looked at, and told in the same place. */
+bool lbx_context_open_core(const struct lbx_context *context, const char *path, struct lbx_context *ret);
+void lbx_context_close_core(struct lbx_context *core); /* one that was not opened is fine */
 /* Forgets what these have found, but for what is kept. */
 void lbx_context_close(struct lbx_context *context);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ggml/ggml.h"
+#include "ggml/running.h"
 #include "inspect/context.h"
 #include "inspect/out.h"
 
@@ -21,23 +22,25 @@ static bool searching(void *out, int64_t done)
 	return lbx_progress(out, "looking for ggml's tensors", done, 0);
 }
 
-static bool is_wanted(void)
+/* In gdb only where the user wants it: there it is not known what all threads do, and so whoever wants it answers for it
+ * that none computes. */
+static bool is_wanted(const struct lbx_context *context)
 {
 	const char *wanted = getenv("LAZYBONES_GGML");
 
-	return wanted && strcmp(wanted, "1") == 0;
+	return !context->debugger || (wanted && strcmp(wanted, "1") == 0);
 }
 
 static bool ggml_is_there(struct lbx_context *context)
 {
-	return is_wanted() && lbx_ggml_is_there(context->target);
+	return is_wanted(context) && lbx_ggml_is_there(context->target);
 }
 
-/* Only where the user wants it: a node that ggml has not computed yet cannot be told from one that it has, so that of a
- * program stopped within a graph an older value would be shown. */
 static bool open_ggml(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	return is_wanted() && lbx_ggml_open(context->target, searching, context->out, ret);
+	return is_wanted(context) &&
+	       lbx_ggml_open(context->target, context->debugger ? &lbx_ggml_at_rest : context->stacks, searching,
+			     context->out, ret);
 }
 
 const struct lbx_provider lbx_providers[] = {

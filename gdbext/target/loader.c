@@ -323,36 +323,42 @@ bool lbx_loader_watched(struct lbx_target *target, struct lbx_loader_watch *watc
 	return true;
 }
 
-/* ---- symbols ---- */
-
-struct symbols {
-	uint64_t table, names, gnu_hash, hash;
-};
-
 /* glibc's loader makes addresses of the offsets in a dynamic section, others do not. */
 static uint64_t place_of(const struct lbx_loaded *m, uint64_t offset)
 {
 	return lbx_loaded_segment_at(m, offset) ? offset : m->bias + offset;
 }
 
-static bool find_symbols(struct lbx_target *target, const struct lbx_loaded *m, struct symbols *ret)
+void lbx_loaded_dynamic(struct lbx_target *target, const struct lbx_loaded *m, const int64_t *tags, int n,
+			uint64_t *ret)
 {
 	struct dynamic walk = { .target = target, .at = m->dynamic };
 	bool clean = lb_ok();
 	Elf64_Dyn d;
 
-	*ret = (struct symbols){ 0 };
-	while (next_dynamic(&walk, &d)) {
-		uint64_t *at = d.d_tag == DT_SYMTAB     ? &ret->table
-			       : d.d_tag == DT_STRTAB   ? &ret->names
-			       : d.d_tag == DT_GNU_HASH ? &ret->gnu_hash
-			       : d.d_tag == DT_HASH     ? &ret->hash
-							: NULL;
-		if (at)
-			*at = place_of(m, d.d_un.d_ptr);
-	}
+	for (int i = 0; i < n; i++)
+		ret[i] = 0;
+	while (next_dynamic(&walk, &d))
+		for (int i = 0; i < n; i++)
+			if (d.d_tag == tags[i])
+				ret[i] = place_of(m, d.d_un.d_ptr);
 	if (clean)
 		lb_clear_error();
+}
+
+/* ---- symbols ---- */
+
+struct symbols {
+	uint64_t table, names, gnu_hash, hash;
+};
+
+static bool find_symbols(struct lbx_target *target, const struct lbx_loaded *m, struct symbols *ret)
+{
+	static const int64_t tags[] = { DT_SYMTAB, DT_STRTAB, DT_GNU_HASH, DT_HASH };
+	uint64_t at[4];
+
+	lbx_loaded_dynamic(target, m, tags, 4, at);
+	*ret = (struct symbols){ at[0], at[1], at[2], at[3] };
 	return ret->table && ret->names && (ret->gnu_hash || ret->hash);
 }
 

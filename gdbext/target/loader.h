@@ -74,6 +74,9 @@ bool lbx_loader_watched(struct lbx_target *target, struct lbx_loader_watch *watc
 int lbx_loaded_modules(struct lbx_target *target, struct lbx_loaded *ret, int max);
 /* Which of the module's segments holds an address; NULL: none. */
 const struct lbx_segment *lbx_loaded_segment_at(const struct lbx_loaded *m, uint64_t address);
+/* The addresses that the entries of its dynamic section with these tags (DT_SYMTAB, …) tell; 0: there is none. */
+void lbx_loaded_dynamic(struct lbx_target *target, const struct lbx_loaded *m, const int64_t *tags, int n,
+			uint64_t *ret);
 /* The address of a function or variable that the module exports; false, without error, if it has none of that name. */
 bool lbx_loaded_symbol(struct lbx_target *target, const struct lbx_loaded *m, const char *name, uint64_t *ret);
 

@@ -321,6 +321,7 @@ static void destroy(struct lbx_stacks *stacks)
 }
 
 static const struct lbx_stacks_ops ops = {
+	.all_threads = true,
 	.threads = threads,
 	.death = death,
 	.walk = walk,

@@ -47,6 +47,7 @@ struct lbx_stacks {
 };
 
 struct lbx_stacks_ops {
+	bool all_threads; /* threads() tells them all, and walk() goes through any of them */
 	/* Stores the numbers of at most max threads, the selected (or dead) one first; returns
 	 * how many there are, or -1. */
 	int (*threads)(struct lbx_stacks *stacks, uint64_t *tids, int max);

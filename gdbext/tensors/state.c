@@ -4,15 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tensors/tensor.h"
+#include "tensors/tensors.h"
 
 static const char *const names[LBX_STATES] = {
-	"freed", "lazy", "evaluating", "ready", "overwritten", "on device", "repacked", "not saved", "damaged",
+	"freed",    "lazy",      "evaluating", "ready",   "overwritten", "on device",
+	"repacked", "not saved", "unsure",     "damaged", "in memory",
 };
 
 const char *lbx_state_name(enum lbx_state state)
 {
 	return (unsigned)state < LBX_STATES ? names[state] : "?";
+}
+
+enum lbx_state lbx_told_state(const struct lbx_tensor *t)
+{
+	return t->state == LBX_READY && t->is_unproven ? LBX_IN_MEMORY : t->state;
 }
 
 bool lbx_state_parse(const char *text, enum lbx_state *ret)
@@ -37,6 +43,7 @@ void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size)
 	ret[0] = '\0';
 	switch (t->state) {
 	case LBX_READY:
+	case LBX_IN_MEMORY:
 	case LBX_STATES: break;
 	case LBX_FREED: snprintf(ret, size, "has been freed"); break;
 	case LBX_LAZY:
@@ -54,6 +61,16 @@ void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size)
 		snprintf(ret, size, "is stored %s%s, an order that is not known", *place ? "as " : "repacked", place);
 		break;
 	case LBX_NOT_SAVED: snprintf(ret, size, "is not in the core: it was not saved"); break;
+	case LBX_UNSURE: snprintf(ret, size, "may not have been computed yet%s%s", *place ? ": " : "", place); break;
 	case LBX_DAMAGED: snprintf(ret, size, "is damaged"); break;
 	}
+}
+
+bool lbx_value_note(const struct lbx_tensor *t, char ret[LBX_NOTE_MAX])
+{
+	if (lbx_told_state(t) != LBX_IN_MEMORY)
+		return false;
+	snprintf(ret, LBX_NOTE_MAX, "as it lies in memory: %s keeps no mark of what it has computed",
+		 t->of ? t->of->provider : "the program");
+	return true;
 }

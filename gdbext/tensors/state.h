@@ -18,11 +18,15 @@ enum lbx_state {
 	LBX_ON_DEVICE,   /* in memory that is not the program's: t->place */
 	LBX_REPACKED,    /* in an order that is the runtime's secret: t->place */
 	LBX_NOT_SAVED,   /* the core has not its bytes */
+	LBX_UNSURE,      /* it may not have been computed yet: t->place says who is at work */
 	LBX_DAMAGED,
+	LBX_IN_MEMORY, /* no tensor's state, but how one is told that is ready and t->is_unproven: lbx_told_state() */
 	LBX_STATES
 };
 
 const char *lbx_state_name(enum lbx_state state);
+/* The state by which a tensor is listed, counted and chosen. */
+enum lbx_state lbx_told_state(const struct lbx_tensor *t);
 /* False, without error, for another text. */
 bool lbx_state_parse(const char *text, enum lbx_state *ret);
 /* Whether an evaluation will give it its value. */
@@ -30,5 +34,8 @@ bool lbx_tensor_is_pending(const struct lbx_tensor *t);
 /* Why there is no value, to follow what the tensor is called: "is lazy: it has no value yet"; "" of one that
  * is ready. */
 void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size);
+enum { LBX_NOTE_MAX = 96 };
+/* What is to be known of a value that is there, "as it lies in memory: …"; false: nothing. */
+bool lbx_value_note(const struct lbx_tensor *t, char ret[LBX_NOTE_MAX]);
 
 #endif

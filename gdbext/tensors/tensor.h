@@ -24,6 +24,7 @@ struct lbx_tensor {
 	enum lbx_state state;
 	uint64_t overwriter; /* id; see state.h */
 	const char *place;   /* likewise; or NULL */
+	bool is_unproven; /* it is ready as far as can be seen: its runtime keeps no mark of what it has computed */
 	bool held;        /* an evaluation that is under way still holds the value for its consumers */
 	enum lb_dtype dtype; /* of its elements, decoded */
 	const struct lbx_encoding *encoding; /* how they are stored; NULL: as its dtype is. Valid while its set is */

@@ -458,3 +458,23 @@ void ggml_image_populate(struct ggml_image *image)
 	ggml_image_tensor(image, "empty", GGML_I32, NE(0, 4, 1, 1));
 	add_nodes(image, x, w, cache);
 }
+
+/* ---- its threads ---- */
+
+static int one_thread(struct lbx_stacks *stacks, uint64_t *tids, int max)
+{
+	(void)stacks;
+	tids[0] = 1;
+	return max > 0 ? 1 : -1;
+}
+
+static bool walk_nowhere(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret)
+{
+	(void)stacks, (void)tid, (void)max, (void)tail;
+	*ret = (struct lbx_stack){ .n = 1, .frames = calloc(1, sizeof *ret->frames) };
+	return ret->frames != NULL;
+}
+
+static const struct lbx_stacks_ops resting = { .all_threads = true, .threads = one_thread, .walk = walk_nowhere };
+
+struct lbx_stacks ggml_image_rests = { &resting };

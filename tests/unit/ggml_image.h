@@ -3,6 +3,7 @@
 #ifndef TESTS_GGML_IMAGE_H
 #define TESTS_GGML_IMAGE_H
 
+#include "target/stacks.h"
 #include "ggml/layout.h"
 #include "target/target.h"
 
@@ -72,5 +73,8 @@ uint64_t ggml_image_view(struct ggml_image *image, const char *name, uint64_t of
 			 uint64_t offset);
 /* Weights, a cache, nodes, views, blocks, a graph, memory used again, a device, in several contexts: 14 tensors. */
 void ggml_image_populate(struct ggml_image *image);
+
+/* The stacks of one thread, which is nowhere in ggml. */
+extern struct lbx_stacks ggml_image_rests;
 
 #endif

@@ -50,7 +50,7 @@ static bool look(void)
 	lbx_tensors_close(set);
 	set = NULL;
 	lb_clear_error();
-	return lbx_ggml_open(&image.target, NULL, NULL, &set);
+	return lbx_ggml_open(&image.target, &ggml_image_rests, NULL, NULL, &set);
 }
 
 /* How many tensors there are, and how many that are damaged. Whatever is said of one must be so. */
@@ -309,7 +309,7 @@ static void work_is_bounded(void **state)
 		memcpy(ggml_image_at(&many, at, 0x30), ggml_image_at(&many, head, 0x30), 0x30);
 		ggml_image_put(&many, at + 0x14, 1, 4);
 	}
-	assert_false(lbx_ggml_open(&many.target, NULL, NULL, &found));
+	assert_false(lbx_ggml_open(&many.target, &ggml_image_rests, NULL, NULL, &found));
 	assert_non_null(strstr(lb_error_message(), "too many"));
 	ggml_image_destroy(&many);
 }
@@ -324,7 +324,7 @@ static bool stop_at_once(void *context, int64_t done)
 static void a_search_can_be_stopped(void **state)
 {
 	(void)state;
-	assert_false(lbx_ggml_open(&image.target, stop_at_once, NULL, &set));
+	assert_false(lbx_ggml_open(&image.target, &ggml_image_rests, stop_at_once, NULL, &set));
 	assert_string_equal(lb_error_message(), "interrupted");
 }
 

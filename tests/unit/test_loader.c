@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "lazybones.h"
+#include "target/exports.h"
 #include "target/loader.h"
 #include "target/process.h"
 
@@ -72,6 +73,49 @@ static void finds_the_modules_of_this_process(void **state)
 	assert_int_equal(have_puts, 1);
 	assert_int_equal(have_message, open_here ? 1 : 0);
 	assert_int_equal(lbx_loaded_modules(target, modules, 1), 1);
+	lbx_target_destroy(target);
+}
+
+/* Each exported function is found by its address, from its first byte to its last; and this program takes
+ * what it calls from others. */
+static void names_the_functions_that_modules_give(void **state)
+{
+	struct lbx_target *target;
+	struct lbx_exports exports;
+	char name[LBX_EXPORT_NAME], other[LBX_EXPORT_NAME];
+	bool takes_dlsym = false;
+	int named = 0;
+
+	(void)state;
+	assert_true(lbx_process_open(getpid(), &target));
+	int n = lbx_loaded_modules(target, modules, MAX);
+	for (int i = 0; i < n; i++) {
+		if (!lbx_exports_open(target, &modules[i], &exports))
+			continue;
+		for (size_t k = 0; k < exports.n; k++) {
+			const struct lbx_export *e = &exports.list[k];
+			uint64_t at;
+			assert_true(k == 0 || e->start >= exports.list[k - 1].start);
+			if ((k > 0 && exports.list[k - 1].start + exports.list[k - 1].size > e->start) ||
+			    (k + 1 < exports.n && exports.list[k + 1].start < e->start + e->size))
+				continue; /* it has several names */
+			assert_true(lbx_exports_function(&exports, e->start, name));
+			assert_true(lbx_exports_function(&exports, e->start + e->size - 1, other));
+			assert_string_equal(name, other);
+			if (lbx_loaded_symbol(target, &modules[i], name, &at) && at == e->start)
+				named++;
+		}
+		for (size_t k = 0; i == 0 && k < exports.n_imports; k++)
+			takes_dlsym |= lbx_exports_import(&exports, k, name) && strcmp(name, "dlsym") == 0;
+		assert_false(lbx_exports_import(&exports, exports.n_imports, name));
+		assert_false(lbx_exports_function(&exports, 1, name));
+		lbx_exports_neighbours(&exports, UINT64_MAX, name, other);
+		assert_string_equal(other, "");
+		lbx_exports_close(&exports);
+	}
+	assert_true(named > 1000); /* libc alone has more */
+	assert_true(takes_dlsym);
+	assert_true(lb_ok());
 	lbx_target_destroy(target);
 }
 
@@ -339,6 +383,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_the_modules_of_this_process),
+		cmocka_unit_test(names_the_functions_that_modules_give),
 		cmocka_unit_test_setup(ends_in_a_ring, set_up),
 		cmocka_unit_test_setup(survives_damage, set_up),
 		cmocka_unit_test_setup(another_module_shows, set_up_list),

@@ -1,6 +1,6 @@
 /* Tensors of another provider than the runtime, alone and beside it: what the inspections assume of a set of
  * tensors. This one is made up: its tensors have no records, up to ten inputs, up to 64 axes, and values that are
- * overwritten, on a device, repacked or not saved. */
+ * overwritten, on a device, repacked, not saved, or of which it is not known whether they are there. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include "says.h"
 #include "tensors/axes.h"
 
-enum { TENSORS = 9, SUM = 7, DEEP = 9, INPUTS = 10 };
+enum { TENSORS = 11, UNPROVEN = 11, SUM = 7, DEEP = 9, INPUTS = 10 };
 
 static const struct {
 	const char *name;
@@ -37,6 +37,8 @@ static const struct {
 	{ "sum", LBX_LAZY, 0, NULL },
 	{ "broken", LBX_DAMAGED, 0, NULL },
 	{ "deep", LBX_READY, 0, NULL },
+	{ "doubtful", LBX_UNSURE, 0, "thread 7 is in decode" },
+	{ "unmarked", LBX_READY, 0, NULL },
 };
 
 /* Tensor number i, from 1: 2 x 3 floats at the beginning of x's elements, `deep` with 62 axes of size 1 between
@@ -49,6 +51,7 @@ static void make_tensor(uint64_t i, struct lbx_tensor *ret)
 		.state = rows[i - 1].state,
 		.overwriter = rows[i - 1].overwriter,
 		.place = rows[i - 1].place,
+		.is_unproven = i == UNPROVEN,
 		.dtype = LB_F32,
 		.op = i == SUM ? "sum_of_ten" : "weight",
 		.op_class = i == SUM ? LB_CLASS_REDUCE : LB_CLASS_LEAF,
@@ -116,7 +119,7 @@ static void both_are_listed(void **state)
 	says(s, "list", "", "#1   lazybones  x ");
 	says(s, "list", "", "#1   made       weight ");
 	says(s, "list", "--provider made",
-	     "9 tensors: 2 ready (48 B), 1 lazy, 2 overwritten, 1 on device, 1 repacked, ");
+	     "11 tensors: 2 ready (48 B), 1 lazy, 2 overwritten, 1 on device, 1 repacked, ");
 	is_silent_about(s, "list", "--provider made", "layer.0");
 	is_silent_about(s, "list", "--provider lazybones", "weight");
 	says(s, "list", "--state overwritten", "2 tensors of ");
@@ -135,7 +138,7 @@ static void numbers_say_whose(void **state)
 	says(s, "print", "lazybones#1[0, 0, :2]", "[0.   0.25]\n");
 	says(s, "print", "made#1[1]", "[0.75 1.   1.25]\n");
 	says(s, "print", "#1", "#1 is the number of several tensors: say which: lazybones#1, made#1");
-	says(s, "print", "made#10", "there is no made-up tensor #10");
+	says(s, "print", "made#12", "there is no made-up tensor #12");
 	says(s, "print", "made#x", "'made#x' is not a tensor: # is followed by its number, as in #12");
 	says(s, "print", "weight", "[[0.   0.25 0.5 ]\n");
 	says(s, "diff", "weight x[0, 0, :3]", "(2, 3)");
@@ -168,6 +171,30 @@ static void what_is_not_there_says_why(void **state)
 	says(s, "print", "packed", "packed is stored as q4_0_8x8, an order that is not known");
 	says(s, "print", "unsaved", "unsaved is not in the core: it was not saved");
 	says(s, "print", "broken", "broken is damaged");
+	says(s, "print", "doubtful", "doubtful may not have been computed yet: thread 7 is in decode");
+	says(s, "stats", "doubtful", "doubtful may not have been computed yet: thread 7 is in decode");
+	says(s, "info", "doubtful", "doubtful: float32 (2, 3), unsure");
+	says(s, "info", "doubtful", "none: it may not have been computed yet: thread 7 is in decode");
+	says(s, "diff", "doubtful weight", "may not have been computed yet: thread 7 is in decode");
+	says(s, "diff", "weight doubtful", "may not have been computed yet: thread 7 is in decode");
+}
+
+static void what_is_unproven_says_so(void **state)
+{
+	static const char note[] = "unmarked: float32 (2, 3), as it lies in memory: made keeps no mark of what it";
+	struct session *s = *state;
+
+	says(s, "print", "unmarked", note);
+	says(s, "stats", "unmarked", note);
+	says(s, "plot", "unmarked", note);
+	says(s, "info", "unmarked", "unmarked: float32 (2, 3), in memory");
+	says(s, "list", "--state 'in memory'", "1 tensor of 11: 0 ready (0 B), 0 lazy, 1 in memory");
+	says(s, "list", "--state unsure", "1 tensor of 11: 0 ready (0 B), 0 lazy, 1 unsure");
+	is_silent_about(s, "list", "--state ready", "unmarked");
+	says(s, "diff", "unmarked weight", "all 6 elements are equal");
+	says(s, "print", "unmarked --json", "\"state\":\"in memory\"");
+	says(s, "print", "unmarked --json", "\"unproven\":true");
+	is_silent_about(s, "print", "weight --json", "unproven");
 	says(s, "peek", "far", "is on CUDA 1: its value is not in the program's memory");
 	says(s, "diff", "weight gone", "has been overwritten by #1");
 	says(s, "save", "packed /tmp/never.npy", "is stored as q4_0_8x8");
@@ -190,7 +217,7 @@ static void only_lazy_ones_are_counted_so(void **state)
 	struct session *s = *state;
 
 	says(s, "graph", "sum", "\n7 tensors: 1 ready, 1 not yet computed, 5 without a value; depth 1\n");
-	says(s, "list", "", "1 damaged (24 B once evaluated)\n");
+	says(s, "list", "", "1 damaged, 1 in memory (24 B once evaluated)\n");
 	says(s, "memory", "", "(not known): 1 buffer, 1 lazy that would take 24 B\n");
 	says(s, "info", "far", "value       none: it is on CUDA 1: its value is not in the program's memory\n");
 	says(s, "info", "gone", "value       none: it has been overwritten by #1\n");
@@ -248,7 +275,7 @@ static void every_inspection_answers(void **state)
 	says(s, "print", "weight", "[[0.   0.25 0.5 ]");
 	says(s, "stats", "weight", "1.25");
 	says(s, "model", "", "weight");
-	says(s, "list", "", "9 tensors: 2 ready (48 B)");
+	says(s, "list", "", "11 tensors: 2 ready (48 B)");
 }
 
 /* "(2, 1, 1, …": 64 axes, of which the first and the last are given. */
@@ -440,7 +467,7 @@ static void alone_its_numbers_are_enough(void **state)
 	says(s, "status", "", "runtime    not found: ");
 	says(s, "status", "", "\nprovider   made: 1 lazy, 2 ready, 2 overwritten, 1 on device, ");
 	s->out.width = 200;
-	says(s, "status", "", "9 named; 1 buffer of 24 B\n");
+	says(s, "status", "", "11 named; 1 buffer of 24 B\n");
 	says(s, "status", "--json", "\"buffers\":1,\"nbytes\":24,");
 	is_silent_about(s, "info", "weight", "record at");
 	says(s, "status", "--json", "\"providers\":[{\"provider\":\"made\",\"tensors\":{\"lazy\":1,\"ready\":2,");
@@ -627,7 +654,7 @@ static int opened_for_three(struct session *s)
 	int before = made_opened;
 
 	for (int i = 0; i < 3; i++) {
-		says(s, "list", "", "9 tensors: ");
+		says(s, "list", "", "11 tensors: ");
 		says(s, "print", "deep", "1.25");
 		session_forget(s);
 	}
@@ -1048,10 +1075,10 @@ static void the_reason_is_told_that_counts(void **state)
 		{ { runtime }, "no symbol table at" },
 		{ { runtime, nothing }, "no symbol table at" },
 		{ { runtime, damaged, nothing }, "its tensors are damaged" },
-		{ { runtime, damaged, made_provider(&made) }, "9 tensors: " },
+		{ { runtime, damaged, made_provider(&made) }, "11 tensors: " },
 		{ { runtime, interrupted, damaged }, "interrupted" },
 		{ { made_provider(&made), interrupted }, "interrupted" },
-		{ { made_provider(&made), damaged }, "9 tensors: " },
+		{ { made_provider(&made), damaged }, "11 tensors: " },
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -1070,6 +1097,7 @@ int main(void)
 		BESIDE(what_is_not_there_says_why),
 		BESIDE(the_runtime_s_tensors_are_asked_for),
 		ALONE(what_is_not_there_says_why),
+		ALONE(what_is_unproven_says_so),
 		ALONE(ten_inputs_are_seen),
 		ALONE(only_lazy_ones_are_counted_so),
 		ALONE(every_inspection_answers),

@@ -19,7 +19,6 @@
 #include "inspect/operand/value.h"
 #include "inspect/tensor/format.h"
 #include "inspect/tensor/name.h"
-#include "target/core.h"
 
 enum { MAX_CORES = 65536, TEXT = 512 };
 
@@ -197,9 +196,9 @@ static void forget(struct job *job, size_t index)
 
 static void read_core(struct job *job, struct member *member)
 {
-	struct lbx_context context = { .out = job->context->out, .settings = job->context->settings };
+	struct lbx_context context;
 
-	member->opened = lbx_core_open(member->path, NULL, &context.target);
+	member->opened = lbx_context_open_core(job->context, member->path, &context);
 	if (!member->opened || !read_tensors(job, &context, member)) {
 		snprintf(member->error, sizeof member->error, "%s", lb_error_message());
 		lb_clear_error();
@@ -208,8 +207,7 @@ static void read_core(struct job *job, struct member *member)
 	} else {
 		job->n_read++;
 	}
-	lbx_context_close(&context);
-	lbx_target_destroy(context.target);
+	lbx_context_close_core(&context);
 }
 
 static bool sort_members(struct job *job)

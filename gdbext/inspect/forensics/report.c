@@ -59,7 +59,7 @@ static bool count(struct lbx_context *context, struct lbx_report *ret)
 	enum lbx_next next;
 
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &ret->unreadable)) == LBX_NEXT_TENSOR) {
-		ret->by_state[t.state]++;
+		ret->by_state[lbx_told_state(&t)]++;
 		if (++seen % 8192 == 0 && !lbx_progress(context->out, "counting", (int64_t)seen, 0))
 			return false;
 	}

@@ -110,7 +110,8 @@ static bool describe_tensor(const struct lbx_tensor *t, struct lbx_holding *ret)
 	*ret = (struct lbx_holding){ .pc = t->site, .stream = t->stream, .name = group_of(t->name) };
 	snprintf(ret->dtype, sizeof ret->dtype, "%s", lbx_tensor_dtype_name(t));
 	snprintf(ret->state, sizeof ret->state, "%s",
-		 t->state == LBX_READY && t->buffer_flags & LB_BUFFER_FOREIGN ? "foreign" : lbx_state_name(t->state));
+		 t->state == LBX_READY && t->buffer_flags & LB_BUFFER_FOREIGN ? "foreign"
+									      : lbx_state_name(lbx_told_state(t)));
 	return ret->name != NULL;
 }
 

@@ -18,7 +18,6 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "io/mapping.h"
-#include "target/core.h"
 
 enum { DEFAULT_LIMIT = 12, LARGEST = 5, TEXT = 4096 };
 
@@ -97,8 +96,8 @@ static bool set_mark(struct lbx_context *context, const char *name, struct lbx_s
 
 static bool of_core(struct lbx_context *context, const char *path, struct lbx_snapshot *ret)
 {
-	struct lbx_context other = { .out = context->out, .settings = context->settings };
-	bool opened = lbx_core_open(path, NULL, &other.target), ok = opened && lbx_snapshot_take(&other, ret);
+	struct lbx_context other;
+	bool opened = lbx_context_open_core(context, path, &other), ok = opened && lbx_snapshot_take(&other, ret);
 
 	if (ok && !lbx_snapshot_describe(&other, ret)) {
 		lbx_snapshot_deinit(ret);
@@ -112,8 +111,7 @@ static bool of_core(struct lbx_context *context, const char *path, struct lbx_sn
 	} else if (!ok) {
 		lb_fail_within("%s", path);
 	}
-	lbx_context_close(&other);
-	lbx_target_destroy(other.target);
+	lbx_context_close_core(&other);
 	return ok;
 }
 

@@ -45,7 +45,7 @@ static void add_same(struct lbx_named *found, const struct lbx_tensor *t)
 		return;
 	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	int n = snprintf(other, sizeof other, "%s#%llu %s %s", used ? ", " : "", (unsigned long long)t->id, shape,
-			 lbx_state_name(t->state));
+			 lbx_state_name(lbx_told_state(t)));
 	if (used + (size_t)n >= sizeof found->others)
 		return;
 	strcpy(found->others + used, other);

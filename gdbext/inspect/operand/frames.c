@@ -343,7 +343,7 @@ static json_t *json_held(const struct lbx_held *held)
 		      "argument", held->pointer.is_argument, "value", lbx_json_address(held->pointer.value), "is",
 		      p->kind == LBX_PLACE_RECORD ? "tensor" : "pointer into tensor", "id", (json_int_t)t->id, "name",
 		      t->name[0] ? lbx_json_string(t->name) : json_null(), "dtype", lbx_tensor_dtype_name(t), "shape",
-		      lbx_json_list(lbx_shape(t), t->rank), "state", lbx_state_name(t->state));
+		      lbx_json_list(lbx_shape(t), t->rank), "state", lbx_state_name(lbx_told_state(t)));
 
 	if (p->kind == LBX_PLACE_DATA) {
 		json_object_set_new(o, "byte", json_integer((json_int_t)p->distance));

@@ -11,7 +11,6 @@
 #include "inspect/operand/select.h"
 #include "inspect/tensor/name.h"
 #include "kernels/kernels.h"
-#include "target/core.h"
 
 enum { PATH = 4096 };
 
@@ -59,19 +58,17 @@ bool lbx_operand_again(struct lbx_context *context, const char *text, struct lbx
 
 static bool of_core(struct lbx_context *context, const char *path, const char *text, struct lbx_operand *ret)
 {
-	struct lbx_context other = { .out = context->out, .settings = context->settings };
+	struct lbx_context other;
 
-	if (!lbx_core_open(path, NULL, &other.target))
+	if (!lbx_context_open_core(context, path, &other))
 		return false;
 	if (!lbx_operand_tensor(&other, text, ret)) {
 		lb_fail_within("%s", path);
-		lbx_context_close(&other);
-		lbx_target_destroy(other.target);
+		lbx_context_close_core(&other);
 		return false;
 	}
 	snprintf(ret->label, sizeof ret->label, "%s:%s", path, text);
 	ret->context = other;
-	ret->own_target = other.target;
 	return true;
 }
 
@@ -192,10 +189,8 @@ void lbx_operand_release(struct lbx_operand *operand)
 {
 	lbx_replay_release(&operand->replayed);
 	lbx_array_file_close(&operand->file);
-	if (operand->own_target) {
-		lbx_tell_notice(operand->context.out, operand->own_target);
-		lbx_context_close(&operand->context);
-		lbx_target_destroy(operand->own_target);
-		operand->own_target = NULL;
+	if (operand->context.target) {
+		lbx_tell_notice(operand->context.out, operand->context.target);
+		lbx_context_close_core(&operand->context);
 	}
 }

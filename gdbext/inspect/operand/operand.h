@@ -12,8 +12,7 @@ struct lbx_operand {
 	char name[LB_NAME_MAX + 1];   /* of a tensor, without its slice */
 	bool was_lazy;                /* the value is a replay's */
 	int64_t group;                /* elements that were quantised together; 0: none were */
-	struct lbx_context context;   /* where a tensor of another program was found */
-	struct lbx_target *own_target; /* to be closed with it; or NULL */
+	struct lbx_context context;   /* where a tensor of another program was found; else without a target */
 	struct lbx_replayed replayed;
 	struct lbx_array_file file;
 };

@@ -36,6 +36,8 @@ bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *s,
 	bool ready = s->tensor.state == LBX_READY;
 	bool ok = ready ? lbx_array_of_tensor(context->target, &s->tensor, &ret->array)
 			: lbx_replay(context, &s->tensor, &s->slice, &ret->replayed);
+	if (ok && ready)
+		lbx_value_note(&s->tensor, ret->note);
 	if (ok && !ready) {
 		ret->array = ret->replayed.array;
 		snprintf(ret->note, sizeof ret->note, "replayed outside the program (%u node%s)", ret->replayed.n_nodes,
@@ -93,11 +95,15 @@ void lbx_tell_part(struct lbx_out *out, enum lb_dtype dtype)
 void lbx_tell_selection(struct lbx_out *out, const struct lbx_selection *s, const struct lbx_array *array,
 			const char *note)
 {
+	char own[LBX_NOTE_MAX];
+
 	LBX_KEYS(out, lbx_json_tensor(&s->tensor));
 	if (s->slice.n) {
 		LBX_KEY(out, "slice", lbx_json_string(s->slice_text));
 		LBX_KEY(out, "slice_shape", lbx_json_list(array->shape, array->rank));
 	}
+	if (!note && lbx_value_note(&s->tensor, own))
+		note = own;
 	if (note)
 		LBX_KEY(out, "note", lbx_json_string(note));
 	lbx_print_heading(out, s, array);

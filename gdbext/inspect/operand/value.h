@@ -13,7 +13,7 @@ bool lbx_value_of(struct lbx_context *context, const struct lbx_selection *selec
 struct lbx_sight {
 	struct lbx_array array; /* valid until lbx_sight_end() */
 	struct lbx_replayed replayed;
-	char note[96];
+	char note[LBX_NOTE_MAX];
 };
 bool lbx_sight_begin(struct lbx_context *context, const struct lbx_selection *selection, struct lbx_sight *ret);
 void lbx_sight_end(struct lbx_sight *sight);

@@ -272,7 +272,7 @@ static void tell_heading(struct lbx_out *out, const struct lbx_tensor *t)
 	else
 		lbx_styled(out, LBX_NAME, "#%" PRIu64, t->id);
 	lbx_printf(out, ": %s %s, ", lbx_tensor_dtype_name(t), shape);
-	lbx_styled(out, t->state == LBX_READY ? LBX_PLAIN : LBX_TITLE, "%s", lbx_state_name(t->state));
+	lbx_styled(out, t->state == LBX_READY ? LBX_PLAIN : LBX_TITLE, "%s", lbx_state_name(lbx_told_state(t)));
 	lbx_printf(out, "\n");
 	field(out, "id");
 	lbx_printf(out, "#%" PRIu64, t->id);

@@ -82,7 +82,7 @@ static bool parse(const struct lbx_args *args, struct list *list)
 		enum lbx_state parsed;
 		if (!lbx_state_parse(state, &parsed) || parsed == LBX_FREED)
 			return lbx_misuse("list: no state '%s': there are lazy, evaluating, ready, overwritten, "
-					  "on device, repacked, not saved and damaged",
+					  "in memory, unsure, on device, repacked, not saved and damaged",
 					  state);
 		list->state = (int)parsed;
 	}
@@ -104,7 +104,7 @@ static bool matches(struct list *list, const struct lbx_tensor *t)
 	bool encoded = list->encoding && t->encoding && strcasecmp(t->encoding->name, list->encoding) == 0;
 
 	list->has_encoding |= encoded;
-	return (list->state < 0 || t->state == (enum lbx_state)list->state) &&
+	return (list->state < 0 || lbx_told_state(t) == (enum lbx_state)list->state) &&
 	       (list->dtype < 0 || (t->dtype == (enum lb_dtype)list->dtype && !t->encoding)) &&
 	       (!list->encoding || encoded) && (!list->glob || lbx_name_matches(list->glob, t->name));
 }
@@ -138,19 +138,19 @@ static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t
 	/* large things first */
 	row->key = list->sort == BY_SIZE    ? -t->size
 		   : list->sort == BY_BYTES ? -bytes
-		   : list->sort == BY_STATE ? (int64_t)t->state
+		   : list->sort == BY_STATE ? (int64_t)lbx_told_state(t)
 		   : list->sort == BY_DTYPE ? dtype_key(t)
 					    : 0;
 	if (list->sort == BY_NAME && !(row->name = strdup(t->name)))
 		return lb_fail("out of memory for a list of %zu tensors", list->n);
-	list->by_state[t->state]++;
+	list->by_state[lbx_told_state(t)]++;
 	bool counts =
 	    t->state == LBX_READY ? t->buffer_id != 0 : lbx_tensor_is_pending(t) && t->op_class != LB_CLASS_VIEW;
 	if (t->buffer_id && t->buffer_refs != 1 && !lbx_key_map_at(&list->buffers, t->of, t->buffer_id, &counts))
 		return false;
-	if (counts && t->state == LBX_READY)
+	if (counts && lbx_told_state(t) == LBX_READY)
 		list->ready_bytes = capped_sum(list->ready_bytes, t->buffer_bytes);
-	else if (counts)
+	else if (counts && lbx_tensor_is_pending(t))
 		list->lazy_bytes = capped_sum(list->lazy_bytes, bytes);
 	return true;
 }
@@ -216,7 +216,7 @@ static void cells(const struct lbx_tensor *t, char ret[COLUMNS][CELL])
 	snprintf(ret[NAME], CELL, "%s", t->name);
 	snprintf(ret[DTYPE], CELL, "%s", lbx_tensor_dtype_name(t));
 	lbx_format_list(lbx_shape(t), t->rank, ret[SHAPE], CELL);
-	snprintf(ret[STATE], CELL, "%s%s", lbx_state_name(t->state), t->torn ? ", torn" : "");
+	snprintf(ret[STATE], CELL, "%s%s", lbx_state_name(lbx_told_state(t)), t->torn ? ", torn" : "");
 	snprintf(ret[OP], CELL, "%s", t->op);
 	lbx_format_bytes(lbx_tensor_nbytes(t), ret[BYTES], CELL);
 }
@@ -450,7 +450,7 @@ const struct lbx_command lbx_command_list = {
 	.max_args = 1,
 	.needs = LBX_NEEDS_TENSORS | LBX_GIVES_ADDRESSES,
 	.options = {
-		{ "state", "STATE", "only those in a state: lazy, evaluating, ready, freed, not saved, …" },
+		{ "state", "STATE", "only those in a state: lazy, evaluating, ready, overwritten, unsure, …" },
 		{ "dtype", "DTYPE", "only those of a dtype: float32, f32, int8, …" },
 		{ "provider", "NAME", "only those of a provider, where a program has several: lazybones, …" },
 		{ "sort", "KEY", "by id (default), name, size, bytes, state or dtype" },

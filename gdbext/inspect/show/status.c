@@ -29,7 +29,7 @@ static bool count(struct lbx_context *context, struct lbx_tensors *tensors, stru
 
 	*ret = (struct counts){ .bad = 0 };
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &ret->bad)) == LBX_NEXT_TENSOR) {
-		ret->by_state[t.state]++;
+		ret->by_state[lbx_told_state(&t)]++;
 		ret->named += t.name[0] != '\0';
 		ret->watched += (t.watch & ((UINT32_C(1) << LB_WATCH_NAMED) - 1)) != 0;
 		if (++n % 8192 == 0 && !lbx_progress(context->out, "counting", (int64_t)n, 0))

@@ -41,7 +41,7 @@ static void print_tensor(struct tree *tree, const struct lbx_tensor *t)
 	lbx_printf(out, "#%" PRIu64 " ", t->id);
 	lbx_styled(out, LBX_TITLE, "%s", t->op);
 	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
-	lbx_printf(out, " %s %s %s", lbx_tensor_dtype_name(t), shape, lbx_state_name(t->state));
+	lbx_printf(out, " %s %s %s", lbx_tensor_dtype_name(t), shape, lbx_state_name(lbx_told_state(t)));
 	if (t->site) {
 		lbx_describe_pc(t->of->target, t->site, pc, sizeof pc);
 		lbx_printf(out, "  ");

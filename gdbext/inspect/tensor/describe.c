@@ -71,7 +71,7 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 	json_object_set_new(o, "offset", known ? json_integer(t->offset) : json_null());
 	json_object_set_new(o, "contiguous", known ? json_boolean(contiguity == LBX_ROW_CONTIGUOUS) : json_null());
 	json_object_set_new(o, "layout", known ? json_string(lbx_contiguity_name(contiguity)) : json_null());
-	json_object_set_new(o, "state", json_string(lbx_state_name(t->state)));
+	json_object_set_new(o, "state", json_string(lbx_state_name(lbx_told_state(t))));
 	json_object_set_new(o, "op", lbx_json_string(t->op));
 	if (t->op_class == LB_CLASS_FUSED)
 		json_object_set_new(o, "computes", lbx_json_string(lbx_expression(t, expression)));
@@ -83,6 +83,8 @@ json_t *lbx_json_tensor(const struct lbx_tensor *t)
 	json_object_set_new(o, "provider", t->of ? json_string(t->of->provider) : json_null());
 	if (t->torn)
 		json_object_set_new(o, "torn", json_true());
+	if (t->is_unproven)
+		json_object_set_new(o, "unproven", json_true());
 	return o;
 }
 
@@ -94,10 +96,10 @@ void lbx_describe(const struct lbx_tensor *t, char *ret, size_t size)
 	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
 	if (t->name[0])
 		snprintf(ret, size, "%s (%s, %s %s, %s)", t->name, number, lbx_tensor_dtype_name(t), shape,
-			 lbx_state_name(t->state));
+			 lbx_state_name(lbx_told_state(t)));
 	else
 		snprintf(ret, size, "%s (%s %s, %s)", number, lbx_tensor_dtype_name(t), shape,
-			 lbx_state_name(t->state));
+			 lbx_state_name(lbx_told_state(t)));
 }
 
 void lbx_describe_pc(struct lbx_target *target, uint64_t pc, char *ret, size_t size)

@@ -1,6 +1,7 @@
 # ggml inside gdb: the same commands, in each way that gdb can look at a program, with one answer (gdb.out). GDB is the
 # gdb to test.
 gdb=${GDB:-gdb}
+export LAZYBONES_GGML=1
 expected=tests/real/ggml/gdb.out
 
 # run_gdb OPTION…: at most ten minutes, which only a hang takes; nothing to read

@@ -1,15 +1,17 @@
 /* A program that nobody prepared for being looked at: it computes with ggml and llama.cpp as their packages have them,
  * without debug information, checks what came out, and stops.
  *
- *	program graph FOLDER [abort]           a graph on the CPU: some dtypes, blocks, views
- *	program llama FOLDER MODEL [abort]     two sequences through a GGUF file; prints the tokens of one
- *	program operations FOLDER [abort]      operations on random inputs (operations.c)
+ *	program graph FOLDER [HOW]             a graph on the CPU: some dtypes, blocks, views
+ *	program llama FOLDER MODEL [HOW]       two sequences through a GGUF file; prints the tokens of one
+ *	program operations FOLDER [HOW]        operations on random inputs (operations.c)
  *	program blocks FOLDER                  ggml's formats of blocks, and digests of what random ones decode to
  *
- * It stops in rest(), having printed "resting", until it can read a line; or by abort(). FOLDER has the shared
- * libraries, or one add-on of node with everything in it. The prototypes are declared here; what changed between
- * versions is passed as what did not change: parameters by value are copied from the stack by as many bytes as the
- * library knows, so larger ones will do. */
+ * It stops in rest(), having printed "resting", until it can read a line. HOW says otherwise: "abort" ends it by
+ * abort(). Of a graph "pool" leaves threads that wait for more; "within" rests in the middle of a second run with other
+ * inputs, "within-abort" and "worker-abort" end it there, in the thread that computes it or in one that helps. Of a
+ * model "crash" ends it in llama_decode(). FOLDER has the shared libraries, or one add-on of node with everything in it.
+ * The prototypes are declared here; what changed between versions is passed as what did not change: parameters by value
+ * are copied from the stack by as many bytes as the library knows, so larger ones will do. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <glob.h>
@@ -39,6 +41,7 @@ struct any_params {
 	union {
 		char bytes[1024];
 		uint32_t words[4];
+		void *pointers[4];
 	};
 };
 struct llama_batch {
@@ -51,6 +54,8 @@ struct llama_batch {
 	int8_t *logits;
 	char more[64];
 };
+
+typedef void custom_fn(struct ggml_tensor *to, const struct ggml_tensor *from, int thread, int n, void *how);
 
 enum { F32 = 0, F16 = 1, Q4_0 = 2, Q8_0 = 8, BF16 = 30, I32_ONCE = 21, I32 = 26 };
 
@@ -70,6 +75,11 @@ enum { F32 = 0, F16 = 1, Q4_0 = 2, Q8_0 = 8, BF16 = 30, I32_ONCE = 21, I32 = 26 
 	X(struct ggml_tensor *, ggml_cont, (struct ggml_context *, struct ggml_tensor *)) \
 	X(struct ggml_cgraph *, ggml_new_graph, (struct ggml_context *)) \
 	X(void, ggml_build_forward_expand, (struct ggml_cgraph *, struct ggml_tensor *)) \
+	X(struct ggml_tensor *, ggml_map_custom1, \
+	  (struct ggml_context *, struct ggml_tensor *, custom_fn *, int, void *)) \
+	X(size_t, ggml_nbytes, (const struct ggml_tensor *)) \
+	X(struct any_params, ggml_graph_plan, (const struct ggml_cgraph *, int, void *)) \
+	X(int, ggml_graph_compute, (struct ggml_cgraph *, struct any_params *)) \
 	X(int, ggml_graph_compute_with_ctx, (struct ggml_context *, struct ggml_cgraph *, int))
 #define LLAMA_FUNCTIONS(X) \
 	X(void, llama_backend_init, (bool)) \
@@ -137,10 +147,15 @@ __attribute__((noinline)) void rest(void)
 	getchar();
 }
 
+static bool is(const char *how, const char *text)
+{
+	return how && strcmp(how, text) == 0;
+}
+
 static int stop(const char *how)
 {
 	fflush(stdout);
-	if (how && strcmp(how, "abort") == 0)
+	if (is(how, "abort"))
 		abort();
 	rest();
 	return 0;
@@ -203,6 +218,39 @@ static void put_weights(int type, void *data)
 		}
 }
 
+static bool is_second; /* the graph is computed again */
+
+/* A node in the middle, the same as the one before. */
+static void pass_on(struct ggml_tensor *to, const struct ggml_tensor *from, int thread, int n, void *how)
+{
+	(void)n;
+	if (thread == 0)
+		memcpy(ggml_get_data(to), ggml_get_data(from), ggml_nbytes(from));
+	if (is_second && thread == 0 && is(how, "within"))
+		rest();
+	if (is_second && thread == (is(how, "worker-abort") ? 1 : 0) && !is(how, "within"))
+		abort();
+}
+
+/* By threads that stay, where this ggml has such. */
+static int compute_in_pool(struct ggml_context *c, struct ggml_cgraph *g)
+{
+	struct any_params (*get_params)(int) = NULL;
+	void *(*make)(struct any_params *) = NULL, *pool = NULL;
+
+	*(void **)&get_params = dlsym(RTLD_DEFAULT, "ggml_threadpool_params_default");
+	*(void **)&make = dlsym(RTLD_DEFAULT, "ggml_threadpool_new");
+	if (get_params && make) {
+		struct any_params of_pool = get_params(2);
+		pool = make(&of_pool);
+	}
+	struct any_params plan = ggml_graph_plan(g, 2, pool);
+	/* the size of its memory, and where that is */
+	struct ggml_tensor *work = ggml_new_tensor_2d(c, F32, (int64_t)(size_t)plan.pointers[0] / 4 + 64, 1);
+	plan.pointers[1] = ggml_get_data(ggml_set_name(work, "work"));
+	return ggml_graph_compute(g, &plan);
+}
+
 static int graph(const char *how)
 {
 	static const struct {
@@ -230,6 +278,8 @@ static int graph(const char *how)
 		step += kinds[i].step;
 	}
 	ggml_set_name(sum, "sum");
+	if (how && (strstr(how, "within") || strstr(how, "worker")))
+		sum = ggml_set_name(ggml_map_custom1(c, sum, pass_on, -1 /* all threads */, (void *)how), "passed");
 	struct ggml_tensor *part = ggml_view_2d(c, sum, PART, COLUMNS, ROWS * sizeof(float), FIRST * sizeof(float));
 	struct ggml_tensor *turned = ggml_transpose(c, ggml_set_name(part, "part"));
 	struct ggml_tensor *result = ggml_set_name(ggml_cont(c, ggml_set_name(turned, "turned")), "result");
@@ -237,7 +287,8 @@ static int graph(const char *how)
 	struct ggml_cgraph *g = ggml_new_graph(c);
 	ggml_build_forward_expand(g, result);
 	ggml_build_forward_expand(g, rows);
-	stop_if(ggml_graph_compute_with_ctx(c, g, 2) != 0, "ggml could not compute the graph");
+	stop_if((is(how, "pool") ? compute_in_pool(c, g) : ggml_graph_compute_with_ctx(c, g, 2)) != 0,
+		"ggml could not compute the graph");
 	for (int row = 0; row < PART; row++)
 		for (int column = 0; column < COLUMNS; column++) {
 			int dot = 0;
@@ -248,6 +299,13 @@ static int graph(const char *how)
 		}
 	stop_if(memcmp(ggml_get_data(rows), data + 2 * K, K * sizeof *data) != 0, "the rows are wrong");
 	puts("computed");
+	fflush(stdout);
+	if (how && (strstr(how, "within") || strstr(how, "worker"))) {
+		for (int i = 0; i < COLUMNS * K; i++)
+			data[i] = -data[i];
+		is_second = true;
+		stop_if(ggml_graph_compute_with_ctx(c, g, 2) != 0, "ggml could not compute the graph again");
+	}
 	return stop(how);
 }
 
@@ -306,6 +364,11 @@ static int llama(const char *path, const char *how)
 		token = likeliest(llama_get_logits_ith(context, 0));
 	}
 	puts("");
+	fflush(stdout);
+	if (is(how, "crash")) {
+		batch.token = (int32_t *)8;
+		llama_decode(context, batch);
+	}
 	return stop(how);
 }
 

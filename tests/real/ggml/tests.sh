@@ -1,5 +1,4 @@
 # ggml and llama.cpp of several years, with a program of ours (program.c): that they compute, and how they stop.
-export LAZYBONES_GGML=1
 guests='ggml-2024-02 ggml-2024-10 ggml-2024-12 ggml-2025-06 ggml-2026-09 ggml-static ggml-whisper'
 program=$real/ggml/program
 models=$real/ggml/models
@@ -59,35 +58,35 @@ blocks()
 	[ "$1" != $newest ] || same "$1: all that is recorded was decoded" "$(grep '^{' $golden)" "$found"
 }
 
-# core_of WHERE ARGUMENT…: a core of the program, which aborts, in $scratch/WHERE; false where the kernel writes none.
+# core_of WHERE ARGUMENT…: a core of the program, which these have dump one, in $scratch/WHERE; false where the kernel writes none.
 core_of()
 {
 	local where=$scratch/$1
 	shift
 	mkdir -p "$where"
-	{ (cd "$where" && ulimit -c unlimited && exec timeout 120 "$program" "$@" abort >out); } 2>/dev/null
+	{ (cd "$where" && ulimit -c unlimited && exec timeout 120 "$program" "$@" >out </dev/null); } 2>/dev/null
 	mv "$where"/core* "$where/dump" 2>/dev/null
 }
 
-tensors_of_graph='a float32 (3, 64) NONE
-ids int32 (2,) NONE
-part float32 (3, 8) VIEW
-result float32 (8, 3) CONT
-rows float32 (2, 64) GET_ROWS
-sum float32 (3, 16) ADD
-turned float32 (8, 3) TRANSPOSE
-w.f16 float16 (16, 64) NONE
-w.q4_0 q4_0 (16, 64) NONE
-w.q8_0 q8_0 (16, 64) NONE
-y.f16 float32 (3, 16) MUL_MAT
-y.q4_0 float32 (3, 16) MUL_MAT
-y.q8_0 float32 (3, 16) MUL_MAT'
+tensors_of_graph='a float32 (3, 64) ready NONE
+ids int32 (2,) ready NONE
+part float32 (3, 8) in memory VIEW
+result float32 (8, 3) in memory CONT
+rows float32 (2, 64) in memory GET_ROWS
+sum float32 (3, 16) in memory ADD
+turned float32 (8, 3) in memory TRANSPOSE
+w.f16 float16 (16, 64) ready NONE
+w.q4_0 q4_0 (16, 64) ready NONE
+w.q8_0 q8_0 (16, 64) ready NONE
+y.f16 float32 (3, 16) in memory MUL_MAT
+y.q4_0 float32 (3, 16) in memory MUL_MAT
+y.q8_0 float32 (3, 16) in memory MUL_MAT'
 
 # In a list, what the program made and named; the oldest ggml has no bf16 in its graph.
 named()
 {
-	sed -n 's/^#[0-9]* *\([a-z][^ ]*\)  *\([a-z0-9_]*\)  *\(([^)]*)\)  *ready  *\([A-Z_]*\) .*/\1 \2 \3 \4/p' |
-		grep -v '^node_\|bf16 ' | sort
+	sed -n 's/^#[0-9]* *\([a-z][^ ]*\)  *\([a-z0-9_]*\)  *\(([^)]*)\)  *\([a-z ]*[a-z]\)  *\([A-Z_0-9]*\) .*/\1 \2 \3 \4 \5/p' |
+		grep -v '^node_\|bf16 \|^work ' | sort
 }
 
 # What the program computed, from its memory: its result checks itself against what it must be (program.c).
@@ -98,27 +97,96 @@ seen()
 	same "$1, $2: blocks, and their rows" $'w.q8_0[0,:6]: q8_0 (6,)\n[-4.  -2.5 -1.   0.5  2.   3.5]' \
 		"$($3 print 'w.q8_0[0,:6]')"
 	same "$1, $2: the same of 4 bits" $'w.q4_0[15,-4:]: q4_0 (4,)\n[ 3.5 -3.  -1.5  0. ]' "$($3 print 'w.q4_0[15,-4:]')"
-	same "$1, $2: a node" 'rows: float32 (2, 64)' "$($3 print rows | head -1)"
+	same "$1, $2: a node" \
+		'rows: float32 (2, 64), as it lies in memory: ggml keeps no mark of what it has computed' \
+		"$($3 print rows | head -1)"
 	same "$1, $2: it is rows of a" '  all 64 elements are equal' "$($3 diff 'rows[0]' 'a[2]' | sed -n 2p)"
 	same "$1, $2: where it comes from" 'part sum' \
-		"$($3 info turned | sed -n 's/^ *\(inputs *\)\{0,1\}\([a-z]*\) (#.*ready.*)$/\2/p' | xargs)"
+		"$($3 info turned | sed -n 's/^ *\(inputs *\)\{0,1\}\([a-z]*\) (#.*in memory)$/\2/p' | xargs)"
+}
+
+# A process of the program, whose commands are in $process; until released.
+process_of()
+{
+	local line
+	coproc "$program" "$@" 2>/dev/null
+	pid=$COPROC_PID
+	process="$O/bin/lazybones pid $pid"
+	while read -r line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
+}
+
+released()
+{
+	eval "exec ${COPROC[1]}>&-"
+	wait $pid
 }
 
 # A core of it, and the process itself.
 tensors()
 {
-	local pid line
-	if ! core_of "$1" graph "$real/$1"; then
+	if ! core_of "$1" graph "$real/$1" abort; then
 		skip "$1: the kernel writes no core here"
 	else
 		seen "$1" 'a core' "$O/bin/lazybones core $scratch/$1/dump"
 	fi
-	coproc "$program" graph "$real/$1" 2>/dev/null
-	pid=$COPROC_PID
-	while read -r line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
-	seen "$1" 'the process' "$O/bin/lazybones pid $pid"
-	echo >&"${COPROC[1]}"
-	wait $pid
+	process_of graph "$real/$1"
+	seen "$1" 'the process' "$process"
+	released
+}
+
+# Threads that wait for a graph compute none.
+waiting()
+{
+	process_of graph "$real/$1" pool
+	same "$1, threads that wait: its tensors" "$(sort <<<"$tensors_of_graph")" "$($process list --limit 0 | named)"
+	released
+}
+
+# The numbers of threads, and which of the libraries it is.
+anonymous()
+{
+	sed 's/thread [0-9]*/thread N/; s/(.*\.\(so\|node\))/(LIBRARY)/'
+}
+
+# Within a graph, which is computed for the second time.
+within()
+{
+	local why='thread N is in ggml_graph_compute_with_ctx (LIBRARY)'
+	same "$1, $2: no node is shown" "$(sort <<<"$tensors_of_graph" | sed 's/in memory/unsure/')" \
+		"$($3 list --limit 0 | named | grep -v ^passed)"
+	same "$1, $2: nor printed" "lazybones: rows may not have been computed yet: $why" "$($3 print rows 2>&1 | anonymous)"
+	same "$1, $2: nor measured" "lazybones: rows may not have been computed yet: $why" "$($3 stats rows 2>&1 | anonymous)"
+	same "$1, $2: a comparison computes it anew" '  all 64 elements are equal' "$($3 diff 'rows[0]' 'a[2]' | sed -n 2p)"
+	same "$1, $2: a leaf is" $'a[0,:2]: float32 (2,)\n[-127.   43.]' "$($3 print 'a[0,:2]')"
+}
+
+computing()
+{
+	local how
+	for how in within-abort worker-abort; do
+		if core_of "$1-$how" graph "$real/$1" $how; then
+			within "$1" "a core, $how" "$O/bin/lazybones core $scratch/$1-$how/dump"
+		elif [ $how = within-abort ]; then
+			skip "$1: the kernel writes no core here"
+		fi
+	done
+	process_of graph "$real/$1" within
+	within "$1" 'a process within a graph' "$process"
+	released
+}
+
+# Within llama, which fails: nodes are of an earlier graph, if it has not let go of them.
+decoding()
+{
+	local process number
+	[ -f "$models/F32.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
+	core_of "$1-decode" llama "$real/$1" "$models/F32.gguf" crash || return 0
+	process="$O/bin/lazybones core $scratch/$1-decode/dump"
+	same "$1, in llama_decode: no node is shown" '' "$($process list --state 'in memory' 2>&1 | grep '^#')"
+	number=$($process list ffn_norm-1 --state unsure | sed -n '2s/^\(#[0-9]*\).*/\1/p')
+	[[ $1 == ggml-2024-* ]] && [ -z "$number" ] ||
+		same "$1, in llama_decode: why" "thread N is in llama_decode (LIBRARY)" \
+			"$($process print "$number" 2>&1 | sed 's/.*computed yet: //' | anonymous)"
 }
 
 # Weights of a model, which the core has not: they are those of the file.
@@ -127,7 +195,7 @@ weights()
 	local kind name
 	for kind in F32 Q4_0; do
 		[ -f "$models/$kind.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
-		if ! core_of "$1-$kind" llama "$real/$1" "$models/$kind.gguf"; then
+		if ! core_of "$1-$kind" llama "$real/$1" "$models/$kind.gguf" abort; then
 			skip "$1: the kernel writes no core here"
 			return
 		fi
@@ -150,7 +218,7 @@ json()
 operations()
 {
 	local look name error size far= n=0
-	if ! core_of "$1-operations" operations "$real/$1"; then
+	if ! core_of "$1-operations" operations "$real/$1" abort; then
 		skip "$1: the kernel writes no core here"
 		return
 	fi
@@ -186,6 +254,9 @@ for guest_name in $any; do
 	llamas "$guest_name"
 	blocks "$guest_name"
 	tensors "$guest_name"
+	waiting "$guest_name"
+	computing "$guest_name"
+	decoding "$guest_name"
 	weights "$guest_name"
 	operations "$guest_name"
 	in_gdb "$guest_name"

@@ -1,0 +1,28 @@
+/* What a program's threads do with ggml, as they stand: whether some of its nodes may not have been computed yet. */
+#ifndef LBX_GGML_RUNNING_H
+#define LBX_GGML_RUNNING_H
+
+#include "ggml/anchor.h"
+#include "target/stacks.h"
+
+enum lbx_ggml_doing {
+	LBX_GGML_RESTS, /* no thread is within ggml, or a library that makes graphs of it */
+	LBX_GGML_UNSURE /* one is, or may be: `why` */
+};
+
+enum { LBX_GGML_WHY = 256 };
+
+struct lbx_ggml_running {
+	enum lbx_ggml_doing doing;
+	char why[LBX_GGML_WHY]; /* "thread 4711 is in llama_decode (libllama.so)" */
+};
+
+/* In place of a program's stacks, for who says that no thread of it is within ggml. */
+extern struct lbx_stacks lbx_ggml_at_rest;
+
+/* Of the threads in `stacks`, NULL where they are not known. A process stands still from here on. False: it is not
+ * known yet (target/target.h), or, with an error, there is no memory. */
+bool lbx_ggml_running_find(struct lbx_target *target, struct lbx_stacks *stacks, const struct lbx_loaded *modules,
+			   int n_modules, const struct lbx_ggml_anchor *anchor, struct lbx_ggml_running *ret);
+
+#endif
