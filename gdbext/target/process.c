@@ -16,6 +16,7 @@
 #include "target/auxv.h"
 #include "target/hold.h"
 #include "target/lines.h"
+#include "target/ranges.h"
 
 enum { PAGE = 4096, MAX_AUXV = 4096 };
 
@@ -23,6 +24,7 @@ struct process {
 	struct lbx_target target;
 	pid_t pid;
 	int memory; /* /proc/PID/mem, for where process_vm_readv is forbidden; or -1 */
+	struct lbx_ranges ranges;
 	struct lbx_lines *lines;
 	struct lbx_hold *hold; /* or NULL: it runs */
 };
@@ -106,28 +108,11 @@ static bool process_source_line(struct lbx_target *target, uint64_t pc, struct l
 	return lbx_lines_find(p->lines, pc, 0, ret);
 }
 
-/* "55d0-55e0 rw-p …" */
 static bool process_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
 {
 	struct process *p = process_of(target);
-	char path[64], line[512];
-	unsigned long long start, end;
-	char mode[8];
-	bool found = false;
 
-	snprintf(path, sizeof path, "/proc/%d/maps", (int)p->pid);
-	FILE *maps = fopen(path, "re");
-	while (maps && !found && fgets(line, sizeof line, maps)) {
-		if (sscanf(line, "%llx-%llx %7s", &start, &end, mode) != 3 || mode[0] != 'r' || mode[1] != 'w' ||
-		    end <= from)
-			continue;
-		ret->start = start > from ? start : from;
-		ret->size = end - ret->start;
-		found = true;
-	}
-	if (maps)
-		fclose(maps);
-	return found;
+	return lbx_ranges_next(&p->ranges, p->pid, from, ret);
 }
 
 static bool process_pid(struct lbx_target *target, uint64_t *ret)
@@ -193,6 +178,7 @@ static void process_destroy(struct lbx_target *target)
 	struct process *p = process_of(target);
 
 	lbx_hold_end(p->hold);
+	lbx_ranges_close(&p->ranges);
 	lbx_lines_destroy(p->lines);
 	if (p->memory >= 0)
 		close(p->memory);

@@ -1,4 +1,4 @@
-/* Whether a process has run, told from outside (lbx_target_moment). */
+/* What is told of a process from outside: whether it has run (lbx_target_moment), what it may write. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,11 +139,59 @@ static void so_is_one_that_is_held(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+/* Of a gigabyte for each byte that was written to, only what lies around these; of a file's pages all. */
+static void untouched_memory_is_left_out(void **state)
+{
+	enum { TOUCHED = 3 };
+	const size_t gib = (size_t)1 << 30, size = 64 * gib;
+	const uint64_t places[TOUCHED] = { 5 * gib + 4321, 5 * gib + 987654, 63 * gib };
+	struct lbx_target *target;
+	struct lbx_range range;
+	uint64_t seen = 0, seen_of_file = 0;
+	int found = 0;
+	char *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	FILE *f = tmpfile();
+
+	(void)state;
+	assert_true(at != MAP_FAILED && f);
+	assert_int_equal(ftruncate(fileno(f), 1 << 20), 0);
+	char *of_file = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE, fileno(f), 0);
+	assert_true(of_file != MAP_FAILED);
+	for (int i = 0; i < TOUCHED; i++)
+		at[places[i]] = 1;
+	assert_true(lbx_process_open(getpid(), &target));
+	for (uint64_t from = 0; lbx_target_range(target, from, &range); from = range.start + range.size) {
+		assert_true(range.size > 0 && range.start >= from);
+		for (int i = 0; i < TOUCHED; i++)
+			found += (uintptr_t)at + places[i] - range.start < range.size;
+		if (range.start - (uintptr_t)at < size)
+			seen += range.size;
+		uint64_t start = (uintptr_t)of_file, end = start + (1 << 20);
+		if (range.start < end && start < range.start + range.size)
+			seen_of_file += (range.start + range.size < end ? range.start + range.size : end) -
+					(range.start > start ? range.start : start);
+	}
+	assert_int_equal(found, TOUCHED);
+	assert_true(seen < gib);
+	assert_int_equal(seen_of_file, 1 << 20);
+	/* a walk may begin anywhere, and again */
+	assert_true(lbx_target_range(target, (uintptr_t)at + places[2], &range));
+	assert_int_equal(range.start, (uintptr_t)at + places[2]);
+	assert_true(lbx_target_range(target, (uintptr_t)at + places[0], &range));
+	assert_int_equal(range.start, (uintptr_t)at + places[0]);
+	assert_false(lbx_target_range(target, UINT64_MAX - 1, &range));
+	lbx_target_destroy(target);
+	munmap(of_file, 1 << 20);
+	munmap(at, size);
+	fclose(f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_that_stands_still_is_known),
 		cmocka_unit_test(so_is_one_that_is_held),
+		cmocka_unit_test(untouched_memory_is_left_out),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
