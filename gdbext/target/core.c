@@ -30,7 +30,7 @@
 #include "target/order.h"
 #include "target/unpack.h"
 
-enum { MAX_THREADS = 65536 };
+enum { MAX_THREADS = 65536, GAP = 1 << 18 };
 
 struct segment {
 	uint64_t address, size; /* in memory; the address first: order.h */
@@ -341,17 +341,41 @@ static bool core_source_line(struct lbx_target *target, uint64_t pc, struct lbx_
 	return lbx_lines_find(lbx_core_lines(target), pc, 0, ret);
 }
 
+/* Where a run of the file's bytes, at or after `at` and before `end`, begins and ends that is no hole; false: none does. A
+ * hole reads as zeros: the program had not touched the pages. Those of up to GAP bytes are no end. */
+static bool find_data(const struct core *core, uint64_t at, uint64_t end, uint64_t *ret_start, uint64_t *ret_end)
+{
+	off_t start = lseek(core->fd, (off_t)at, SEEK_DATA), stop = start, more = start;
+
+	if (start < 0) { /* ENXIO: there is only a hole */
+		*ret_start = at;
+		*ret_end = end;
+		return errno != ENXIO;
+	}
+	while (more >= 0 && more - stop <= GAP && (uint64_t)more < end) {
+		stop = lseek(core->fd, more, SEEK_HOLE);
+		more = stop < 0 ? -1 : lseek(core->fd, stop, SEEK_DATA);
+	}
+	*ret_start = (uint64_t)start;
+	*ret_end = stop < 0 || (uint64_t)stop > end ? end : (uint64_t)stop;
+	return (uint64_t)start < end;
+}
+
 /* Only what was saved: the rest cannot be searched. */
 static bool core_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
 {
 	const struct core *core = core_of(target);
+	uint64_t start, end;
 
 	for (size_t i = 0; i < core->n_segments; i++) {
 		const struct segment *s = &core->segments[i];
 		if (!s->writable || s->saved == 0 || s->address + (s->saved - 1) < from)
 			continue;
-		ret->start = s->address > from ? s->address : from;
-		ret->size = s->address + s->saved - ret->start;
+		uint64_t at = s->address > from ? s->address : from, offset = (uint64_t)(s->bytes - core->bytes);
+		if (!find_data(core, offset + (at - s->address), offset + s->saved, &start, &end))
+			continue;
+		ret->start = s->address + (start - offset);
+		ret->size = end - start;
 		return true;
 	}
 	return false;

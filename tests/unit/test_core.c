@@ -178,6 +178,46 @@ static void reads_what_was_saved(void **state)
 	free(f.bytes);
 }
 
+/* A gigabyte, of which the program had touched little: the file has a hole for the rest. */
+static void passes_over_holes(void **state)
+{
+	enum { PAGE = 4096 };
+	const uint64_t size = 1 << 30, places[] = { size / 2 + 5 * PAGE, size / 2 + 7 * PAGE, size - PAGE };
+	struct lbx_target *target;
+	struct file f = make_core(1);
+	struct lbx_range range;
+	uint64_t seen = 0;
+	Elf64_Phdr p;
+	char path[64], *at = (char *)f.bytes + sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) + sizeof p;
+	int fd = memfd_create("core", 0), found = 0, ranges = 0;
+
+	(void)state;
+	memcpy(&p, at, sizeof p);
+	p.p_offset = PAGE * ((f.n + PAGE - 1) / PAGE);
+	p.p_filesz = p.p_memsz = size;
+	memcpy(at, &p, sizeof p);
+	assert_int_equal(write(fd, f.bytes, f.n), f.n);
+	assert_int_equal(ftruncate(fd, (off_t)(p.p_offset + size)), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pwrite(fd, "x", 1, (off_t)(p.p_offset + places[i])), 1);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	assert_true(lbx_core_open(path, NULL, &target));
+	for (uint64_t from = 0; lbx_target_range(target, from, &range); from = range.start + range.size) {
+		assert_true(range.size > 0 && range.start >= from);
+		for (int i = 0; i < 3; i++)
+			found += BASE + places[i] - range.start < range.size;
+		seen += range.size;
+		ranges++;
+	}
+	assert_true(lb_ok());
+	assert_int_equal(found, 3);
+	assert_int_equal(ranges, 2);
+	assert_true(seen < size / 16);
+	lbx_target_destroy(target);
+	close(fd);
+	free(f.bytes);
+}
+
 static void tells_what_can_be_written(void **state)
 {
 	struct lbx_target *target;
@@ -461,11 +501,17 @@ static void cut_and_changed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_what_was_saved),  cmocka_unit_test(tells_what_can_be_written),
-		cmocka_unit_test(many_segments),         cmocka_unit_test(segments_that_overlap),
-		cmocka_unit_test(tells_the_death),       cmocka_unit_test(registers_of_every_machine),
-		cmocka_unit_test(other_machines),        cmocka_unit_test(no_cores),
-		cmocka_unit_test(tells_where_bytes_are), cmocka_unit_test(cut_and_changed),
+		cmocka_unit_test(reads_what_was_saved),
+		cmocka_unit_test(tells_what_can_be_written),
+		cmocka_unit_test(passes_over_holes),
+		cmocka_unit_test(many_segments),
+		cmocka_unit_test(segments_that_overlap),
+		cmocka_unit_test(tells_the_death),
+		cmocka_unit_test(registers_of_every_machine),
+		cmocka_unit_test(other_machines),
+		cmocka_unit_test(no_cores),
+		cmocka_unit_test(tells_where_bytes_are),
+		cmocka_unit_test(cut_and_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
