@@ -2,8 +2,8 @@
  * (tests/unit/ggml_image.c), one inspection looks at it, and all tensors are walked over.
  *
  * The first byte of an input chooses the inspection, the second text or JSON, whether memory can be mapped, the layout of
- * tensors, and whether functions tell it; then come changes of 12 bytes. Programs are made once, and each run undoes its
- * changes. */
+ * tensors, whether functions tell it, and whether the threads are known to rest; then come changes of 12 bytes. Programs
+ * are made once, and each run undoes its changes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #include "stand_alone.h"
 
 enum { HEAD = 2, CHANGES = 32, ROWS = 3, POOL = 0x2800 };
-enum { JSON = 1, MAPS = 2, EXPORTS = 4, FIRST_ROW = 8 };
+enum { JSON = 1, MAPS = 2, EXPORTS = 4, RESTS = 8, FIRST_ROW = 16 };
 
 struct change {
 	uint32_t where;
@@ -119,10 +119,10 @@ static void walk(struct lbx_tensors *tensors)
 
 static bool open_ggml(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	return lbx_ggml_open(context->target, NULL, NULL, ret);
+	return lbx_ggml_open(context->target, context->stacks, NULL, NULL, ret);
 }
 
-static void look(struct ggml_image *image, unsigned which, bool json, bool whole)
+static void look(struct ggml_image *image, unsigned which, unsigned flags, bool whole)
 {
 	static const struct {
 		const char *name, *rest;
@@ -150,13 +150,19 @@ static void look(struct ggml_image *image, unsigned which, bool json, bool whole
 		{ "origin", "sum" },
 		{ "quant", "#1" },
 		{ "report", "--seconds 1" },
+		{ "peek", "sum" },
+		{ "peek", "z" },
 	};
 	static const struct lbx_provider providers[] = { { .name = "ggml", .open = open_ggml }, { 0 } };
 	struct lbx_settings settings = lbx_default_settings;
 	size_t sum = 0;
-	struct lbx_out out = { .width = 80, .json = json, .context = &sum, .write = swallow };
+	struct lbx_out out = { .width = 80, .json = flags & JSON, .context = &sum, .write = swallow };
 	struct lbx_context context = {
-		.out = &out, .settings = &settings, .target = &image->target, .providers = providers
+		.out = &out,
+		.settings = &settings,
+		.target = &image->target,
+		.stacks = flags & RESTS ? &ggml_image_rests : NULL,
+		.providers = providers,
 	};
 	struct lbx_tensors *tensors;
 	struct lbx_args args;
@@ -190,7 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(changes, data + HEAD, n * CHANGE);
 	for (size_t i = 0; i < n; i++)
 		swap(image, &changes[i]);
-	look(image, data[0], data[1] & JSON, n == 0);
+	look(image, data[0], data[1], n == 0);
 	while (n > 0)
 		swap(image, &changes[--n]);
 	return 0;

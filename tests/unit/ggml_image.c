@@ -475,6 +475,32 @@ static bool walk_nowhere(struct lbx_stacks *stacks, uint64_t tid, int max, int t
 	return ret->frames != NULL;
 }
 
-static const struct lbx_stacks_ops resting = { .all_threads = true, .threads = one_thread, .walk = walk_nowhere };
+static bool lives(struct lbx_stacks *stacks, struct lbx_death *ret)
+{
+	(void)stacks;
+	*ret = (struct lbx_death){ .pid = 0 };
+	return false;
+}
+
+static bool no_line(struct lbx_stacks *stacks, const struct lbx_frame *frame, struct lbx_source_line *ret)
+{
+	(void)stacks, (void)frame, (void)ret;
+	return false;
+}
+
+static bool no_pointers(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
+{
+	(void)stacks, (void)frame, (void)fn, (void)context;
+	return true;
+}
+
+static const struct lbx_stacks_ops resting = {
+	.all_threads = true,
+	.threads = one_thread,
+	.death = lives,
+	.walk = walk_nowhere,
+	.line = no_line,
+	.pointers = no_pointers,
+};
 
 struct lbx_stacks ggml_image_rests = { &resting };
