@@ -9,6 +9,7 @@
 #include "ggml/ggml.h"
 #include "ggml/order.h"
 #include "ggml/places.h"
+#include "ggml/progress.h"
 #include "ggml/recipe.h"
 #include "ggml/record.h"
 #include "ggml/reuse.h"
@@ -44,6 +45,7 @@ struct ggml {
 	bool *is_written; /* by ordinal: of leaves, whether nodes write into them */
 	struct lbx_stacks *stacks; /* NULL: not known */
 	struct lbx_ggml_running running;
+	struct lbx_ggml_progress progress;
 	uint64_t first_bad, last_bad;
 	struct lbx_window window; /* on their records, for the walk that is under way */
 	uint64_t walked; /* where that one is: nobody else sees what may be older */
@@ -195,7 +197,16 @@ static bool find_reuse(struct ggml *g)
 	lbx_window_init(&g->window, target_of(g));
 	for (size_t c = 0; c < g->contexts.n; c++)
 		n += take_extents(g, c, g->order, extents + n);
-	return lbx_ggml_stores_take(extents, n, &g->stores) && lbx_ggml_find_reuse(extents, n, g->writers);
+	const struct lbx_ggml_program program = { .target = target_of(g),
+						  .anchor = &g->anchor,
+						  .contexts = &g->contexts,
+						  .id_at = id_of,
+						  .context = g,
+						  .extents = extents,
+						  .n_extents = n };
+	return lbx_ggml_stores_take(extents, n, &g->stores) &&
+	       lbx_ggml_progress_find(&program, &g->running, &g->progress) &&
+	       lbx_ggml_find_reuse(extents, n, g->writers);
 }
 
 static bool is_readable(struct ggml *g, uint64_t address)
@@ -308,25 +319,49 @@ static bool is_computed(const struct ggml *g, const struct lbx_ggml_record *r, c
 	return r->address != root->address && (root_id == 0 || g->is_written[root_id - 1]);
 }
 
-static void set_overwritten(const struct ggml *g, uint64_t id, struct lbx_tensor *ret)
+static void set_overwritten(int64_t writer, struct lbx_tensor *ret)
 {
-	int64_t writer = g->writers[id - 1];
-
 	ret->state = LBX_OVERWRITTEN;
 	ret->overwriter = writer >= 0 ? (uint64_t)writer + 1 : 0;
+}
+
+static void set_unsure(struct ggml *g, struct lbx_tensor *ret)
+{
+	ret->state = LBX_UNSURE;
+	ret->place = g->running.why;
+}
+
+/* Of a node of the graph that is being computed. */
+static void set_state_in_graph(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
+{
+	const struct lbx_ggml_progress *p = &g->progress;
+	int64_t at = p->at[id - 1], writer = p->writers[id - 1];
+
+	if (at >= p->place) {
+		ret->state = at == p->place ? LBX_EVALUATING : LBX_LAZY;
+	} else if (writer == LBX_GGML_UNKNOWN_WRITER || (writer >= 0 && p->at[writer] >= p->place)) {
+		set_unsure(g, ret);
+	} else if (writer >= 0) {
+		set_overwritten(writer, ret);
+	} else {
+		ret->is_unproven = at < p->first;
+	}
 }
 
 /* Of a node whose memory can be read. */
 static void set_node_state(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
 {
-	if (g->running.doing == LBX_GGML_UNSURE) {
-		ret->state = LBX_UNSURE;
-		ret->place = g->running.why;
-	} else if (g->writers[id - 1] != LBX_GGML_KEPT) {
-		set_overwritten(g, id, ret);
-	} else {
+	const struct lbx_ggml_progress *p = &g->progress;
+
+	if (p->at && p->at[id - 1] >= 0)
+		set_state_in_graph(g, id, ret);
+	else if (g->running.doing != LBX_GGML_RESTS &&
+		 (!p->at || p->at[id - 1] == LBX_GGML_LEFT_OUT || p->touched[id - 1] != LBX_GGML_KEPT))
+		set_unsure(g, ret);
+	else if (g->writers[id - 1] != LBX_GGML_KEPT)
+		set_overwritten(g->writers[id - 1], ret);
+	else
 		ret->is_unproven = true;
-	}
 }
 
 /* Whether there is a value that can be read. */
@@ -355,7 +390,7 @@ static void set_state(struct ggml *g, const struct lbx_ggml_record *r, const str
 	} else if (is_computed(g, r, root)) {
 		set_node_state(g, id, ret);
 	} else if (g->writers[id - 1] != LBX_GGML_KEPT) {
-		set_overwritten(g, id, ret);
+		set_overwritten(g->writers[id - 1], ret);
 	}
 }
 
@@ -567,6 +602,8 @@ static void close_ggml(struct lbx_tensors *tensors)
 	free(g->is_written);
 	free(g->order);
 	free(g->stores.list);
+	lbx_ggml_running_free(&g->running);
+	lbx_ggml_progress_free(&g->progress);
 	free(g);
 }
 

@@ -18,7 +18,7 @@
 #include "target/exports.h"
 #include "target/printable.h"
 
-enum { MAX_THREADS = 4096, MODULE_NAME = 64, FUNCTION_NAME = 96 };
+enum { MAX_THREADS = 4096, MODULE_NAME = 64, FUNCTION_NAME = 96, FRAME_MAX = 1 << 16 };
 
 enum role {
 	OTHER, /* it does nothing with ggml, or is the program */
@@ -164,8 +164,6 @@ static bool may_begin_worker(const struct search *s, const struct lbx_frame *fra
 	return is_of_ggml(before) && is_of_ggml(after);
 }
 
-/* ---- threads ---- */
-
 static bool is_unsure(struct search *s)
 {
 	s->ret->doing = LBX_GGML_UNSURE;
@@ -188,22 +186,71 @@ static bool is_within(struct search *s, uint64_t tid, const struct place *place)
 	return is_unsure(s);
 }
 
-/* Of a stack, the outermost frame that counts, one with a name before one without; and what is known of all. */
+/* The words of a frame: its registers as far as they are known, and its part of the stack, which begins where that of the
+ * frame within it ends. */
+static bool take_words(struct search *s, const struct lbx_stack *stack, int i, uint64_t **words, size_t *n)
+{
+	const struct lbx_registers *r = &stack->frames[i].registers;
+	uint64_t start = 0, end = stack->frames[i].cfa, *more;
+	int within = i - 1;
+
+	while (within >= 0 && stack->frames[within].is_inlined)
+		within--;
+	if (within >= 0)
+		start = stack->frames[within].cfa;
+	else if (!lbx_stack_pointer(r, &start))
+		start = 0;
+	size_t slots = start && end > start && end - start <= FRAME_MAX ? (size_t)(end - start) / sizeof *more : 0;
+	more = realloc(*words, (*n + LBX_REGISTERS + slots) * sizeof *more);
+	if (!more)
+		return lb_fail("out of memory");
+	*words = more;
+	for (int k = 0; k < LBX_REGISTERS; k++)
+		if (r->known >> k & 1)
+			more[(*n)++] = r->r[k];
+	if (slots && lbx_target_try_read(s->target, start, more + *n, slots * sizeof *more))
+		*n += slots;
+	return true;
+}
+
+/* Of a stack: the outermost frame that counts, one with a name before one without; and what is known of all. */
 struct seen {
 	struct place outermost;
 	bool is_worker; /* it begins in ggml, and has not called for a graph to be computed */
+	bool computes; /* it has */
 	bool is_unnamed; /* some of the program's frames have no name, where that would have to tell */
+	int forward, loop; /* the frame of the function for a node's operation, and that which has called it; or -1 */
+	char function[LBX_GGML_FUNCTION];
 };
+
+/* From the outermost frame on: what is not the function for an operation, nor leads to that, may be the loop. */
+static void look_at_forward(const struct lbx_stack *stack, int i, const struct place *place, struct seen *ret)
+{
+	static const char forward[] = "ggml_compute_forward";
+	size_t n = sizeof forward - 1;
+
+	if (ret->forward >= 0 || stack->frames[i].is_inlined)
+		return;
+	if (strncmp(place->name, forward, n) == 0 && place->name[n] == '_') {
+		ret->forward = i;
+		snprintf(ret->function, sizeof ret->function, "%.*s", LBX_GGML_FUNCTION - 1, place->name + n + 1);
+	} else if (strncmp(place->name, forward, n) != 0 &&
+		   strcmp(place->name, "ggml_cpu_extra_compute_forward") != 0) {
+		ret->loop = i;
+	}
+}
 
 static void look_at_stack(struct search *s, const struct lbx_stack *stack, struct seen *ret)
 {
 	bool is_of_program = false;
 	struct place place;
 
-	*ret = (struct seen){ .outermost.module = -1 };
+	*ret = (struct seen){ .outermost.module = -1, .forward = -1, .loop = -1 };
 	for (int i = stack->n - 1; i >= 0; i--) {
 		look_at_frame(s, &stack->frames[i], &place);
 		ret->is_unnamed |= place.role == WITHIN && !place.name[0];
+		if (place.role == OWNER || place.role == WITHIN)
+			look_at_forward(stack, i, &place, ret);
 		if (place.role == OTHER || (place.role == WITHIN && !is_of_library(place.name))) {
 			is_of_program |= place.module == 0;
 			continue;
@@ -213,15 +260,62 @@ static void look_at_stack(struct search *s, const struct lbx_stack *stack, struc
 		if (ret->outermost.module < 0 || (!ret->outermost.is_exported && place.is_exported))
 			ret->outermost = place;
 		ret->is_worker = ret->is_worker && !computes(place.name);
+		ret->computes |= computes(place.name);
 	}
 }
 
-/* True: it settles what there is to know. */
+static bool add_teller(struct search *s, const struct lbx_stack *stack, const struct seen *seen)
+{
+	struct lbx_ggml_running *r = s->ret;
+	struct lbx_ggml_teller t = { .n_own = 0 }, *more;
+
+	more = realloc(r->tellers, (size_t)(r->n_tellers + 1) * sizeof *more);
+	if (!more)
+		return lb_fail("out of memory");
+	r->tellers = more;
+	memcpy(t.function, seen->function, sizeof t.function);
+	bool ok = take_words(s, stack, seen->loop, &t.own, &t.n_own);
+	for (int i = seen->forward; ok && i < seen->loop; i++)
+		ok = take_words(s, stack, i, &t.inner, &t.n_inner);
+	r->tellers[r->n_tellers++] = t;
+	return ok;
+}
+
+/* ---- threads ---- */
+
+/* False only without memory. */
+static bool judge(struct search *s, uint64_t tid, const struct lbx_stack *stack)
+{
+	bool is_whole = stack->n > 0 && !stack->cut && !stack->damaged && !stack->left_out && !stack->end[0];
+	char *why = s->ret->why;
+	struct seen seen;
+
+	look_at_stack(s, stack, &seen);
+	if (seen.forward >= 0 && seen.loop > seen.forward && !add_teller(s, stack, &seen))
+		return false;
+	if (seen.outermost.module >= 0 && !seen.is_worker) {
+		bool is_first = s->ret->doing == LBX_GGML_RESTS;
+		if (is_first)
+			is_within(s, tid, &seen.outermost);
+		s->ret->doing = is_first && seen.computes ? LBX_GGML_COMPUTES : LBX_GGML_UNSURE;
+	} else if (!is_whole) {
+		snprintf(why, LBX_GGML_WHY, "where thread %llu comes from is not known%s%.120s",
+			 (unsigned long long)tid, stack->end[0] ? ": " : "", stack->end);
+		is_unsure(s);
+	} else if (seen.is_unnamed) {
+		snprintf(
+		    why, LBX_GGML_WHY,
+		    "ggml is part of the program, whose functions have no names: what thread %llu does is not known",
+		    (unsigned long long)tid);
+		is_unsure(s);
+	}
+	return true;
+}
+
 static bool look_at_thread(struct search *s, uint64_t tid)
 {
 	struct lbx_stack stack;
-	struct seen seen;
-	bool clean = lb_ok(), settled = false;
+	bool clean = lb_ok();
 
 	if (!s->stacks->ops->walk(s->stacks, tid, LBX_FRAMES_MAX, 0, &stack)) {
 		snprintf(s->ret->why, sizeof s->ret->why, "the stack of thread %llu cannot be read: %.120s",
@@ -230,22 +324,9 @@ static bool look_at_thread(struct search *s, uint64_t tid)
 			lb_clear_error();
 		return is_unsure(s);
 	}
-	look_at_stack(s, &stack, &seen);
-	if (seen.outermost.module >= 0 && !seen.is_worker) {
-		settled = is_within(s, tid, &seen.outermost);
-	} else if (stack.n == 0 || stack.cut || stack.damaged || stack.left_out || stack.end[0]) {
-		snprintf(s->ret->why, sizeof s->ret->why, "where thread %llu comes from is not known%s%.120s",
-			 (unsigned long long)tid, stack.end[0] ? ": " : "", stack.end);
-		settled = is_unsure(s);
-	} else if (seen.is_unnamed) {
-		snprintf(
-		    s->ret->why, sizeof s->ret->why,
-		    "ggml is part of the program, whose functions have no names: what thread %llu does is not known",
-		    (unsigned long long)tid);
-		settled = is_unsure(s);
-	}
+	bool ok = judge(s, tid, &stack);
 	lbx_stack_release(&stack);
-	return settled;
+	return ok;
 }
 
 static bool look_at_threads(struct search *s)
@@ -265,9 +346,9 @@ static bool look_at_threads(struct search *s)
 			lb_clear_error();
 		return is_unsure(s);
 	}
-	for (int i = 0; i < n; i++)
-		if (look_at_thread(s, tids[i]))
-			break;
+	for (int i = 0; i < n && s->ret->doing != LBX_GGML_UNSURE; i++)
+		if (!look_at_thread(s, tids[i]))
+			return false;
 	return !lbx_target_waits(s->target);
 }
 
@@ -296,4 +377,15 @@ bool lbx_ggml_running_find(struct lbx_target *target, struct lbx_stacks *stacks,
 	free(s.roles);
 	free(s.exports);
 	return ok;
+}
+
+void lbx_ggml_running_free(struct lbx_ggml_running *running)
+{
+	for (int i = 0; i < running->n_tellers; i++) {
+		free(running->tellers[i].own);
+		free(running->tellers[i].inner);
+	}
+	free(running->tellers);
+	running->tellers = NULL;
+	running->n_tellers = 0;
 }

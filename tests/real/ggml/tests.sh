@@ -175,6 +175,31 @@ computing()
 	released
 }
 
+# Within an operation in the middle of a graph, which is computed for the second time: what lies behind it is of the first.
+amidst()
+{
+	same "$1, $2: what has been computed is known" \
+		"$(sort <<<"$tensors_of_graph" | sed '/^\(part\|result\|turned\) /s/in memory/lazy/
+			/^rows /s/in memory/evaluating/; s/in memory/ready/')" "$($3 list --limit 0 | named)"
+	same "$1, $2: a node in front" $'y.q8_0[0,:3]: float32 (3,)\n[ 598.  755. -560.]' "$($3 print 'y.q8_0[0,:3]')"
+	same "$1, $2: the node" 'rows: float32 (2, 64), evaluating: it has no value yet' "$($3 print rows | head -1)"
+	same "$1, $2: a node behind" 'result: float32 (8, 3), lazy: it has no value yet' "$($3 print result | head -1)"
+	same "$1, $2: a view behind, of one in front" 'turned: float32 (8, 3), lazy: it has no value yet' \
+		"$($3 print turned | head -1)"
+}
+
+failing()
+{
+	if core_of "$1-op" graph "$real/$1" op-abort; then
+		amidst "$1" 'a core, an operation fails' "$O/bin/lazybones core $scratch/$1-op/dump"
+	else
+		skip "$1: the kernel writes no core here"
+	fi
+	process_of graph "$real/$1" op
+	amidst "$1" 'a process whose operation fails' "$process"
+	released
+}
+
 # Within llama, which fails: nodes are of an earlier graph, if it has not let go of them.
 decoding()
 {
@@ -256,6 +281,7 @@ for guest_name in $any; do
 	tensors "$guest_name"
 	waiting "$guest_name"
 	computing "$guest_name"
+	failing "$guest_name"
 	decoding "$guest_name"
 	weights "$guest_name"
 	operations "$guest_name"

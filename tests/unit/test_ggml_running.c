@@ -1,0 +1,275 @@
+/* What threads do with ggml, and how far a graph has been computed, by stacks and memory made by hand. The program is a
+ * static one: its functions are known by their names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ggml/ggml.h"
+#include "ggml_image.h"
+#include "tensors/tensors.h"
+
+enum { NODES = 5, FRAMES = 6, THREADS = 2, GRAPH = 3, INDEX = 12, NODE = 13 /* registers */ };
+
+#define NE(...) ((const int64_t[LBX_GGML_AXES]){ __VA_ARGS__ })
+
+static struct ggml_image image;
+static struct lbx_tensors *set;
+static uint64_t x, nodes[NODES], graph;
+
+/* What a thread's stack holds, the innermost frame first; NULL ends it. */
+static struct thread {
+	const char *functions[FRAMES];
+	uint64_t registers[FRAMES][LBX_REGISTERS];
+	const char *end;
+	bool cut;
+} threads[THREADS];
+static int n_threads;
+
+static int tell_threads(struct lbx_stacks *stacks, uint64_t *tids, int max)
+{
+	(void)stacks;
+	for (int i = 0; i < n_threads && i < max; i++)
+		tids[i] = 100 + (uint64_t)i;
+	return n_threads;
+}
+
+static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret)
+{
+	const struct thread *t = &threads[tid - 100];
+
+	(void)stacks, (void)max, (void)tail;
+	*ret = (struct lbx_stack){ .cut = t->cut, .frames = calloc(FRAMES, sizeof *ret->frames) };
+	strcpy(ret->end, t->end ? t->end : "");
+	for (int i = 0; i < FRAMES && t->functions[i]; i++) {
+		struct lbx_frame *f = &ret->frames[ret->n++];
+		bool is_ggml = strncmp(t->functions[i], "ggml_", 5) == 0 ||
+			       strncmp(t->functions[i], "llama_", 6) == 0 || strcmp(t->functions[i], "main") == 0;
+		*f = (struct lbx_frame){ .level = (int)(tid - 100) * FRAMES + i,
+					 .pc = is_ggml ? GGML_CODE + 8 : 1,
+					 .registers = { .machine = lbx_machine(EM_X86_64), .known = UINT16_MAX } };
+		memcpy(f->registers.r, t->registers[i], sizeof f->registers.r);
+	}
+	return true;
+}
+
+static bool line(struct lbx_stacks *stacks, const struct lbx_frame *frame, struct lbx_source_line *ret)
+{
+	(void)stacks;
+	*ret = (struct lbx_source_line){ .line = 0 };
+	strcpy(ret->function, threads[frame->level / FRAMES].functions[frame->level % FRAMES]);
+	return true;
+}
+
+static const struct lbx_stacks_ops ops = { .all_threads = true, .threads = tell_threads, .walk = walk, .line = line };
+static struct lbx_stacks stacks = { &ops };
+
+/* x, then ADD, MUL_MAT, CPY, ADD, CONT: the fourth node has the memory of the first. */
+static int start(void **state)
+{
+	static const uint32_t op[NODES] = { GGML_ADD, GGML_MUL_MAT, GGML_CPY, GGML_ADD, GGML_CONT };
+
+	(void)state;
+	ggml_image_create(&image, 0, false, 0x1800);
+	ggml_image_context(&image, 0x1400);
+	x = ggml_image_tensor(&image, "x", GGML_F32, NE(4, 4, 1, 1));
+	ggml_image_allocate(&image, x);
+	for (int i = 0; i < NODES; i++) {
+		char name[3] = { 'n', (char)('0' + i) };
+		nodes[i] = ggml_image_node(&image, name, op[i], NE(4, 4, 1, 1), i ? nodes[i - 1] : x, x);
+		ggml_image_allocate(&image, nodes[i]);
+	}
+	uint64_t data = image.layout.data;
+	ggml_image_put(&image, nodes[3] + data, ggml_image_get(&image, nodes[0] + data, 8), 8);
+	graph = ggml_image_object(&image, 1, 0x100);
+	ggml_image_put(&image, graph, NODES, 4);
+	ggml_image_put(&image, graph + 4, NODES, 4);
+	ggml_image_put(&image, graph + 0x10, graph + 0x40, 8);
+	for (uint64_t i = 0; i < NODES; i++)
+		ggml_image_put(&image, graph + 0x40 + 8 * i, nodes[i], 8);
+	memset(threads, 0, sizeof threads);
+	n_threads = 1;
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	lbx_tensors_close(set);
+	set = NULL;
+	lb_clear_error();
+	ggml_image_destroy(&image);
+	return 0;
+}
+
+static void call(int thread, const char *const *functions)
+{
+	for (int i = 0; i < FRAMES; i++)
+		threads[thread].functions[i] = *functions ? *functions++ : NULL;
+}
+
+#define CALL(thread, ...) call(thread, (const char *const[]){ __VA_ARGS__, NULL })
+
+/* Thread `i` computes the node at a place. */
+static void compute(int thread, const char *function, uint64_t at)
+{
+	CALL(thread, "kernel", function, "ggml_graph_compute_thread", "ggml_graph_compute", "main");
+	threads[thread].registers[1][NODE] = nodes[at];
+	threads[thread].registers[2][GRAPH] = graph;
+	threads[thread].registers[2][INDEX] = at;
+}
+
+static void states_are(const char *expected)
+{
+	struct lbx_tensor t;
+	char found[256] = "";
+	uint64_t slot = 0, bad = 0;
+
+	lbx_tensors_close(set);
+	set = NULL;
+	if (!lbx_ggml_open(&image.target, &stacks, NULL, NULL, &set))
+		fail_msg("%s", lb_error_message());
+	while (lbx_tensors_next(set, &slot, &t, &bad) == LBX_NEXT_TENSOR)
+		sprintf(found + strlen(found), "%s%s", *found ? ", " : "", lbx_state_name(lbx_told_state(&t)));
+	assert_string_equal(found, expected);
+	assert_int_equal(bad, 0);
+	assert_true(lb_ok());
+}
+
+static void reason_is(const char *expected)
+{
+	struct lbx_tensor t;
+	char why[256];
+
+	states_are("ready, unsure, unsure, unsure, unsure, unsure");
+	assert_true(lbx_tensors_by_id(set, 2, &t));
+	lbx_describe_state(&t, why, sizeof why);
+	assert_string_equal(why, expected);
+}
+
+static void at_rest_nodes_are_as_they_lie(void **state)
+{
+	(void)state;
+	CALL(0, "wait", "main");
+	states_are("ready, overwritten, in memory, in memory, in memory, in memory");
+}
+
+static void within_a_library_nothing_is_sure(void **state)
+{
+	(void)state;
+	CALL(0, "wait", "llama_decode", "main");
+	reason_is("may not have been computed yet: thread 100 is in llama_decode");
+	CALL(0, "wait", "main");
+	threads[0].end = "no rules";
+	reason_is("may not have been computed yet: where thread 100 comes from is not known: no rules");
+	threads[0].end = NULL;
+	threads[0].cut = true;
+	reason_is("may not have been computed yet: where thread 100 comes from is not known");
+	n_threads = 0;
+	reason_is("may not have been computed yet: what the program's threads do is not known");
+}
+
+static void nodes_before_the_place_are_computed(void **state)
+{
+	(void)state;
+	compute(0, "ggml_compute_forward_add", 0);
+	states_are("ready, evaluating, lazy, lazy, lazy, lazy");
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	/* the fourth may be computed together with this one */
+	states_are("ready, unsure, evaluating, lazy, lazy, lazy");
+	compute(0, "ggml_compute_forward_cont", 4);
+	states_are("ready, overwritten, ready, ready, ready, evaluating");
+	compute(0, "ggml_compute_forward_dup", 4); /* by which it is done */
+	states_are("ready, overwritten, ready, ready, ready, evaluating");
+}
+
+static void the_place_needs_witnesses(void **state)
+{
+	static const char nothing[] = "ready, unsure, unsure, unsure, unsure, unsure";
+
+	(void)state;
+	compute(0, "ggml_compute_forward_add", 1); /* another operation */
+	states_are(nothing);
+	compute(0, "ggml_compute_forward_mul", 1); /* whose name begins like that */
+	states_are(nothing);
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	threads[0].registers[1][NODE] = 0;
+	states_are(nothing);
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	threads[0].registers[2][INDEX] = 3;
+	states_are(nothing);
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	threads[0].registers[2][GRAPH] = 0;
+	states_are(nothing);
+	compute(0, "ggml_compute_forward_add", 0); /* two nodes may be meant */
+	threads[0].registers[2][INDEX - 1] = 3;
+	threads[0].registers[1][NODE - 1] = nodes[3];
+	states_are(nothing);
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	ggml_image_put(&image, graph + 0x40 + 8, x + 8, 8); /* no tensor */
+	states_are(nothing);
+}
+
+/* The graph may be found by what leads to it; one that begins within another is a part of it. */
+static void a_part_of_a_graph_leads_to_the_whole(void **state)
+{
+	uint64_t part = GGML_DATA + GGML_DATA_SIZE - 0x100, holder = part + 0x28;
+
+	(void)state;
+	compute(0, "ggml_compute_forward_cont", 1);
+	threads[0].registers[1][NODE] = nodes[4];
+	threads[0].registers[2][GRAPH] = holder;
+	ggml_image_put(&image, holder, part, 8);
+	ggml_image_put(&image, part, 0, 4);
+	ggml_image_put(&image, part + 4, 2, 4);
+	ggml_image_put(&image, part + 8, 0, 8);
+	ggml_image_put(&image, part + 0x10, graph + 0x40 + 3 * 8, 8);
+	/* those in front of the part may be of an earlier time */
+	states_are("ready, overwritten, in memory, in memory, ready, evaluating");
+}
+
+static void threads_must_agree(void **state)
+{
+	(void)state;
+	n_threads = 2;
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	CALL(1, "wait", "main");
+	states_are("ready, unsure, evaluating, lazy, lazy, lazy");
+	compute(1, "ggml_compute_forward_mul_mat", 1); /* it has called for a graph, too */
+	states_are("ready, unsure, unsure, unsure, unsure, unsure");
+	compute(1, "ggml_compute_forward_cont", 4);
+	states_are("ready, unsure, unsure, unsure, unsure, unsure");
+	CALL(1, "wait", "llama_decode", "main");
+	states_are("ready, unsure, unsure, unsure, unsure, unsure");
+}
+
+/* A newer build marks what is to be computed. */
+static void nodes_without_the_mark_are_left_out(void **state)
+{
+	(void)state;
+	for (int i = 0; i < NODES; i++)
+		if (i != 2)
+			ggml_image_put(&image, nodes[i] + LBX_GGML_FLAGS, 0x10, 4);
+	compute(0, "ggml_compute_forward_cont", 4);
+	states_are("ready, overwritten, ready, unsure, ready, evaluating");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(at_rest_nodes_are_as_they_lie, start, stop),
+		cmocka_unit_test_setup_teardown(within_a_library_nothing_is_sure, start, stop),
+		cmocka_unit_test_setup_teardown(nodes_before_the_place_are_computed, start, stop),
+		cmocka_unit_test_setup_teardown(the_place_needs_witnesses, start, stop),
+		cmocka_unit_test_setup_teardown(a_part_of_a_graph_leads_to_the_whole, start, stop),
+		cmocka_unit_test_setup_teardown(threads_must_agree, start, stop),
+		cmocka_unit_test_setup_teardown(nodes_without_the_mark_are_left_out, start, stop),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
