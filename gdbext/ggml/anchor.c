@@ -73,8 +73,9 @@ static bool take_text(struct pages *p, uint64_t address, char ret[LBX_GGML_TEXT]
 
 /* A segment's data, as words. */
 struct data {
-	uint64_t *words;
+	const uint64_t *words;
 	size_t n;
+	uint64_t *copy; /* that they are in; NULL: they lie in place */
 };
 
 static uint64_t word(const struct data *d, size_t i)
@@ -140,7 +141,8 @@ static bool take_types(struct pages *p, const struct data *d, size_t at, struct 
 	return true;
 }
 
-/* What the file has of a segment; what cannot be read is 0. */
+/* What the file has of a segment; what cannot be read is 0. False: there is none, or no memory. To be released with
+ * free(ret->copy). */
 static bool read_data(struct lbx_target *target, const struct lbx_segment *s, struct data *ret)
 {
 	size_t n = (size_t)(s->from_file < DATA_MAX ? s->from_file : DATA_MAX), skip = (size_t)(-s->start & (WORD - 1));
@@ -149,15 +151,18 @@ static bool read_data(struct lbx_target *target, const struct lbx_segment *s, st
 	if (n < skip + WORD)
 		return false;
 	n = (n - skip) / WORD * WORD;
-	ret->words = calloc(n / WORD, WORD);
-	ret->n = ret->words ? n / WORD : 0;
-	for (size_t done = 0; done < n && ret->words; done += PIECE) {
+	ret->n = n / WORD;
+	ret->words = lbx_target_map(target, s->start + skip, n);
+	if (ret->words && (uintptr_t)ret->words % WORD == 0)
+		return true;
+	ret->words = ret->copy = calloc(n / WORD, WORD);
+	for (size_t done = 0; done < n && ret->copy; done += PIECE) {
 		size_t some = n - done < PIECE ? n - done : PIECE;
-		char *to = (char *)ret->words + done;
+		char *to = (char *)ret->copy + done;
 		if (!lbx_target_try_read(target, s->start + skip + done, to, some))
 			memset(to, 0, some);
 	}
-	return ret->words != NULL;
+	return ret->copy != NULL;
 }
 
 /* Where a module's constants may be: in memory without code, if it keeps the two apart. */
@@ -177,17 +182,20 @@ static bool keeps_code_apart(const struct lbx_loaded *m)
 	return apart > 0;
 }
 
-/* What most words are not is asked first: programs without ggml pay for this, too. Of a run as long as the table of
- * operations one word lies at a multiple of STEP. */
+/* What most words are not is asked first: programs without ggml pay for this, too. The first type's bytes are the third or
+ * the fourth word of its traits. Of a run as long as the table of operations one word lies at a multiple of STEP. */
 static void search_data(struct pages *p, const struct lbx_loaded *m, const struct data *d, struct lbx_ggml_anchor *ret)
 {
 	bool apart = keeps_code_apart(m);
 
-	for (size_t i = 0; i + 3 < d->n && !ret->n_types; i++)
-		if ((d->words[i + 1] & UINT32_MAX) == 1 &&
-		    (d->words[i + 2] == sizeof(float) || d->words[i + 3] == sizeof(float)) &&
-		    may_be_text(m, apart, d->words[i]))
-			take_types(p, d, i, ret);
+	for (size_t i = 0; i < d->n && !ret->n_types; i++) {
+		while (i < d->n && d->words[i] != sizeof(float))
+			i++;
+		for (size_t back = 3; back >= 2 && !ret->n_types; back--)
+			if (i < d->n && i >= back && (d->words[i - back + 1] & UINT32_MAX) == 1 &&
+			    may_be_text(m, apart, d->words[i - back]))
+				take_types(p, d, i - back, ret);
+	}
 	for (size_t i = 0; i < d->n && !ret->n_ops; i += STEP)
 		for (size_t k = i + 1; k-- > 0 && k + STEP > i && may_be_text(m, apart, d->words[k]);)
 			if (take_ops(p, d, k, ret))
@@ -198,12 +206,13 @@ static bool search_module(struct pages *p, const struct lbx_loaded *m, struct lb
 {
 	struct data data;
 
-	*ret = (struct lbx_ggml_anchor){ .module = *m };
+	ret->module = *m;
+	ret->n_ops = ret->n_types = 0;
 	for (int i = 0; i < m->n_segments; i++) {
 		if (!m->segments[i].writable || !read_data(p->target, &m->segments[i], &data))
 			continue;
 		search_data(p, m, &data, ret);
-		free(data.words);
+		free(data.copy);
 	}
 	return ret->n_ops > 0 && ret->n_types > 0;
 }
@@ -272,7 +281,7 @@ int lbx_ggml_names(struct lbx_target *target, const struct lbx_ggml_anchor *anch
 			if (may_be_text(m, apart, d.words[k]) && is_text(p, d.words[k], first[0]) &&
 			    is_text(p, d.words[k + 1], first[1]) && is_text(p, d.words[k + 2], first[2]))
 				n = take_names(p, &d, k, ret);
-		free(d.words);
+		free(d.copy);
 	}
 	return n;
 }
