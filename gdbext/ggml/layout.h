@@ -28,6 +28,7 @@ enum {
 	LBX_GGML_OP_PARAMS = 0x54,
 	LBX_GGML_FLAGS = 0x94
 };
+enum { LBX_GGML_FLAG_INPUT = 1 };
 
 /* The i-th one, newest first, for names of 64 bytes; NULL: there are i. */
 const struct lbx_ggml_layout *lbx_ggml_layout(size_t i);

@@ -1,12 +1,13 @@
 /* A buffer begins with functions of its own; behind them, at a place that changes with the version, it leads to its
- * type, whose first function gives the type's name: by the code of that function it is known. */
+ * type, whose first function gives the type's name: by the code of that function it is known. Behind that come, in all
+ * versions, a pointer, the size, and what the buffer is used for (struct ggml_backend_buffer). */
 #include "ggml/places.h"
 
 #include <string.h>
 
 #include "ggml/code.h"
 
-enum { WORDS = 16 };
+enum { WORDS = 16, SIZE = 2, USAGE = 3 /* words behind the type */ };
 
 static bool is_code(const struct lbx_ggml_places *p, uint64_t address)
 {
@@ -18,25 +19,41 @@ static bool is_code(const struct lbx_ggml_places *p, uint64_t address)
 	return false;
 }
 
-static bool name_of(const struct lbx_ggml_places *p, uint64_t buffer, char ret[LBX_GGML_PLACE_NAME])
+static void measure(const struct lbx_ggml_places *p, uint64_t type_at, struct lbx_ggml_buffer *ret)
+{
+	uint32_t usage;
+
+	if (!lbx_target_try_read(p->target, type_at + SIZE * sizeof(uint64_t), &ret->size, sizeof ret->size) ||
+	    ret->size > INT64_MAX)
+		ret->size = 0;
+	if (p->tells_usage &&
+	    lbx_target_try_read(p->target, type_at + USAGE * sizeof(uint64_t), &usage, sizeof usage) &&
+	    usage < LBX_GGML_USAGE_UNKNOWN)
+		ret->usage = (int)usage;
+}
+
+static bool read_type(const struct lbx_ggml_places *p, struct lbx_ggml_buffer *ret)
 {
 	uint64_t words[WORDS], function, text;
 
 	for (size_t i = 0; i < WORDS; i++) {
-		if (!lbx_target_try_read(p->target, buffer + i * sizeof *words, &words[i], sizeof *words))
+		if (!lbx_target_try_read(p->target, ret->address + i * sizeof *words, &words[i], sizeof *words))
 			return false;
 		if (words[i] == 0 || words[i] % sizeof *words || is_code(p, words[i]) ||
 		    !lbx_target_try_read(p->target, words[i], &function, sizeof function) || !is_code(p, function))
 			continue;
 		/* the first that leads to functions */
 		if (!lbx_code_address(p->target, function, &text) ||
-		    !lbx_target_try_read(p->target, text, ret, LBX_GGML_PLACE_NAME))
+		    !lbx_target_try_read(p->target, text, ret->name, sizeof ret->name))
 			return false;
-		size_t n = strnlen(ret, LBX_GGML_PLACE_NAME);
+		size_t n = strnlen(ret->name, sizeof ret->name);
 		for (size_t k = 0; k < n; k++)
-			if (ret[k] < ' ' || ret[k] > '~')
+			if (ret->name[k] < ' ' || ret->name[k] > '~')
 				return false;
-		return n > 0 && n < LBX_GGML_PLACE_NAME;
+		if (n == 0 || n == sizeof ret->name)
+			return false;
+		measure(p, ret->address + i * sizeof *words, ret);
+		return true;
 	}
 	return false;
 }
@@ -50,29 +67,36 @@ static bool ends_with(const char *name, const char *end)
 
 static enum lbx_ggml_place place_by_name(const char *name)
 {
-	if (strcmp(name, "CPU") == 0 || strcmp(name, "CPU_Mapped") == 0 || ends_with(name, "_Host"))
+	static const char *const plain[] = { "CPU", "CPU_Mapped", "CPU_HBM" };
+
+	for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+		if (strcmp(name, plain[i]) == 0)
+			return LBX_GGML_HOST;
+	if (ends_with(name, "_Host"))
 		return LBX_GGML_HOST;
 	return strncmp(name, "CPU_", 4) == 0 || strncmp(name, "AMX", 3) == 0 ? LBX_GGML_REORDERED : LBX_GGML_ELSEWHERE;
 }
 
-enum lbx_ggml_place lbx_ggml_place(struct lbx_ggml_places *p, uint64_t buffer, const char **ret_name)
+const struct lbx_ggml_buffer *lbx_ggml_buffer(struct lbx_ggml_places *p, uint64_t address)
 {
+	static const struct lbx_ggml_buffer one_too_many = { .place = LBX_GGML_ELSEWHERE,
+							     .usage = LBX_GGML_USAGE_UNKNOWN };
 	int i;
 
-	*ret_name = NULL;
-	for (i = 0; i < p->n && p->list[i].buffer != buffer; i++)
+	for (i = 0; i < p->n && p->list[i].address != address; i++)
 		;
 	if (i == LBX_GGML_PLACES)
-		return LBX_GGML_ELSEWHERE;
-	struct lbx_ggml_place_of *at = &p->list[i];
+		return &one_too_many;
+	struct lbx_ggml_buffer *at = &p->list[i];
 	if (i == p->n) {
-		*at = (struct lbx_ggml_place_of){ .buffer = buffer, .place = LBX_GGML_ELSEWHERE };
-		if (name_of(p, buffer, at->name))
+		*at = (struct lbx_ggml_buffer){ .address = address,
+						.place = LBX_GGML_ELSEWHERE,
+						.usage = LBX_GGML_USAGE_UNKNOWN };
+		if (read_type(p, at))
 			at->place = place_by_name(at->name);
 		else
 			at->name[0] = '\0';
 		p->n++;
 	}
-	*ret_name = at->name[0] ? at->name : NULL;
-	return at->place;
+	return at;
 }

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "ggml/contexts.h"
+#include "ggml/facts.h"
 #include "ggml/ggml.h"
 #include "ggml/order.h"
 #include "ggml/places.h"
@@ -46,6 +47,8 @@ struct ggml {
 	struct lbx_stacks *stacks; /* NULL: not known */
 	struct lbx_ggml_running running;
 	struct lbx_ggml_progress progress;
+	bool is_by_code; /* how the layout was decided */
+	bool marks_inputs;
 	uint64_t first_bad, last_bad;
 	struct lbx_window window; /* on their records, for the walk that is under way */
 	uint64_t walked; /* where that one is: nobody else sees what may be older */
@@ -257,7 +260,8 @@ static bool decide_layout(struct ggml *g)
 	bool telling;
 	int n = 0;
 
-	if (lbx_ggml_layout_by_code(target_of(g), &g->anchor.module, &g->layout))
+	g->is_by_code = lbx_ggml_layout_by_code(target_of(g), &g->anchor.module, &g->layout);
+	if (g->is_by_code)
 		n = count_fits(g, &g->layout, &telling) > all / 2;
 	else
 		for (size_t i = 0; (row = lbx_ggml_layout(i)); i++)
@@ -364,20 +368,41 @@ static void set_node_state(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
 		ret->is_unproven = true;
 }
 
+static const struct lbx_ggml_buffer *buffer_of(struct ggml *g, const struct lbx_ggml_record *root)
+{
+	g->places.target = target_of(g);
+	return root->buffer ? lbx_ggml_buffer(&g->places, root->buffer) : NULL;
+}
+
+/* What it is for: that of what it lies in. */
+static enum lbx_usage usage_of(const struct ggml *g, const struct lbx_ggml_record *root,
+			       const struct lbx_ggml_buffer *buffer)
+{
+	int usage = buffer ? buffer->usage : LBX_GGML_USAGE_UNKNOWN;
+
+	if (root->op != 0)
+		return LBX_USAGE_COMPUTE;
+	if (usage == LBX_GGML_WEIGHTS)
+		return LBX_USAGE_WEIGHTS;
+	if (usage == LBX_GGML_COMPUTE || (g->marks_inputs && root->flags & LBX_GGML_FLAG_INPUT))
+		return LBX_USAGE_INPUTS;
+	return g->is_written[id_at(g, root->address) - 1] ? LBX_USAGE_STATE : LBX_USAGE_UNKNOWN;
+}
+
 /* Whether there is a value that can be read. */
 static void set_state(struct ggml *g, const struct lbx_ggml_record *r, const struct lbx_ggml_record *root, uint64_t id,
 		      struct lbx_tensor *ret)
 {
 	const struct lbx_ggml_type *type = &g->anchor.types[root->type];
-	enum lbx_ggml_place place = LBX_GGML_HOST;
-	const char *name = NULL;
+	const struct lbx_ggml_buffer *buffer = buffer_of(g, root);
+	enum lbx_ggml_place place = buffer ? buffer->place : LBX_GGML_HOST;
+	const char *name = buffer && buffer->name[0] ? buffer->name : NULL;
 
-	g->places.target = target_of(g);
-	if (root->buffer)
-		place = lbx_ggml_place(&g->places, root->buffer, &name);
+	ret->usage = usage_of(g, root, buffer);
+	ret->memory = name;
 	ret->state = LBX_READY;
 	if (root->data == 0) {
-		ret->state = LBX_LAZY;
+		ret->state = LBX_UNALLOCATED;
 	} else if (place == LBX_GGML_ELSEWHERE) {
 		ret->state = LBX_ON_DEVICE;
 		ret->place = name;
@@ -590,6 +615,17 @@ static bool recipe(struct lbx_tensors *tensors, const struct lbx_tensor *t, stru
 	return *ret != LBX_FAIL;
 }
 
+static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context)
+{
+	struct ggml *g = ggml_of(tensors);
+	struct lbx_ggml_record r, root;
+
+	if (!t)
+		lbx_ggml_tell_set(&g->anchor, &g->layout, g->is_by_code, &g->contexts, &g->places, fn, context);
+	else if (read_record(g, t->address, &r) && read_root(g, &r, &root))
+		lbx_ggml_tell_record(&r, buffer_of(g, &root), fn, context);
+}
+
 static void close_ggml(struct lbx_tensors *tensors)
 {
 	struct ggml *g = ggml_of(tensors);
@@ -605,6 +641,13 @@ static void close_ggml(struct lbx_tensors *tensors)
 	lbx_ggml_running_free(&g->running);
 	lbx_ggml_progress_free(&g->progress);
 	free(g);
+}
+
+static bool exports(struct ggml *g, const char *name)
+{
+	uint64_t at;
+
+	return lbx_loaded_symbol(target_of(g), &g->anchor.module, name, &at);
 }
 
 /* NULL without memory. Few programs have many. */
@@ -643,7 +686,10 @@ static bool find(struct ggml *g, bool (*progress)(void *context, int64_t done), 
 	if (g->contexts.n_tensors == 0)
 		return lb_fail(g->contexts.n_broken ? "the program has ggml, but its contexts are damaged"
 						    : "the program has ggml, but no tensors of it");
-	g->places = (struct lbx_ggml_places){ .modules = g->modules, .n_modules = g->n_modules };
+	g->places = (struct lbx_ggml_places){ .modules = g->modules,
+					      .n_modules = g->n_modules,
+					      .tells_usage = exports(g, "ggml_backend_buffer_set_usage") };
+	g->marks_inputs = exports(g, "ggml_set_input");
 	return decide_layout(g) && sort(g) && find_reuse(g);
 }
 
@@ -668,6 +714,7 @@ bool lbx_ggml_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (*
 		.input = input,
 		.input_id = input_id,
 		.recipe = recipe,
+		.facts = facts,
 		.close = close_ggml,
 	};
 	struct ggml *g = calloc(1, sizeof *g);

@@ -106,6 +106,7 @@ bool lbx_ggml_record_read(struct lbx_target *target, const struct lbx_ggml_ancho
 		return false;
 	ret->type = half(bytes, LBX_GGML_TYPE);
 	ret->op = half(bytes, LBX_GGML_OP);
+	ret->flags = half(bytes, LBX_GGML_FLAGS);
 	ret->buffer = field(bytes, LBX_GGML_BUFFER);
 	ret->data = field(bytes, layout->data);
 	ret->extra = field(bytes, layout->extra);
@@ -124,9 +125,9 @@ bool lbx_ggml_record_read(struct lbx_target *target, const struct lbx_ggml_ancho
 		ret->params[i] = (int32_t)half(bytes, LBX_GGML_OP_PARAMS + 4 * i);
 	memcpy(ret->name, bytes + layout->name, layout->name_max);
 	return ret->type < (uint32_t)anchor->n_types && anchor->types[ret->type].bytes &&
-	       ret->op < (uint32_t)anchor->n_ops && half(bytes, LBX_GGML_FLAGS) < FLAGS_END &&
-	       ret->view_source % 8 == 0 && (ret->view_source || ret->view_offset == 0) &&
-	       is_text(ret->name, layout->name_max) && measure(ret, &anchor->types[ret->type]);
+	       ret->op < (uint32_t)anchor->n_ops && ret->flags < FLAGS_END && ret->view_source % 8 == 0 &&
+	       (ret->view_source || ret->view_offset == 0) && is_text(ret->name, layout->name_max) &&
+	       measure(ret, &anchor->types[ret->type]);
 }
 
 bool lbx_ggml_is_view(const struct lbx_ggml_anchor *anchor, const struct lbx_ggml_record *r)

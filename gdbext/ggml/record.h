@@ -6,7 +6,7 @@
 
 struct lbx_ggml_record {
 	uint64_t address;
-	uint32_t type, op;
+	uint32_t type, op, flags;
 	uint64_t buffer, data, extra;
 	int64_t ne[LBX_GGML_AXES]; /* elements, the innermost axis first */
 	uint64_t nb[LBX_GGML_AXES]; /* bytes between neighbours, or between blocks of the axis that they lie along */

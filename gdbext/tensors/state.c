@@ -8,7 +8,7 @@
 
 static const char *const names[LBX_STATES] = {
 	"freed",    "lazy",      "evaluating", "ready",   "overwritten", "on device",
-	"repacked", "not saved", "unsure",     "damaged", "in memory",
+	"repacked", "not saved", "unsure",     "damaged", "unallocated", "in memory",
 };
 
 const char *lbx_state_name(enum lbx_state state)
@@ -19,6 +19,13 @@ const char *lbx_state_name(enum lbx_state state)
 enum lbx_state lbx_told_state(const struct lbx_tensor *t)
 {
 	return t->state == LBX_READY && t->is_unproven ? LBX_IN_MEMORY : t->state;
+}
+
+const char *lbx_usage_name(enum lbx_usage usage)
+{
+	static const char *const usages[LBX_USAGES] = { "", "weights", "compute", "state", "inputs" };
+
+	return (unsigned)usage < LBX_USAGES ? usages[usage] : "";
 }
 
 bool lbx_state_parse(const char *text, enum lbx_state *ret)
@@ -33,7 +40,7 @@ bool lbx_state_parse(const char *text, enum lbx_state *ret)
 
 bool lbx_tensor_is_pending(const struct lbx_tensor *t)
 {
-	return t->state == LBX_LAZY || t->state == LBX_EVALUATING;
+	return t->state == LBX_LAZY || t->state == LBX_EVALUATING || t->state == LBX_UNALLOCATED;
 }
 
 void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size)
@@ -62,6 +69,9 @@ void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size)
 		break;
 	case LBX_NOT_SAVED: snprintf(ret, size, "is not in the core: it was not saved"); break;
 	case LBX_UNSURE: snprintf(ret, size, "may not have been computed yet%s%s", *place ? ": " : "", place); break;
+	case LBX_UNALLOCATED:
+		snprintf(ret, size, "is unallocated: its graph was only built, or measured, and it has no memory yet");
+		break;
 	case LBX_DAMAGED: snprintf(ret, size, "is damaged"); break;
 	}
 }

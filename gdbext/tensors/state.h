@@ -20,9 +20,22 @@ enum lbx_state {
 	LBX_NOT_SAVED,   /* the core has not its bytes */
 	LBX_UNSURE,      /* it may not have been computed yet: t->place says who is at work */
 	LBX_DAMAGED,
+	LBX_UNALLOCATED, /* lazy, without memory: its graph was only built, or measured */
 	LBX_IN_MEMORY, /* no tensor's state, but how one is told that is ready and t->is_unproven: lbx_told_state() */
 	LBX_STATES
 };
+
+/* What a tensor is for. */
+enum lbx_usage {
+	LBX_USAGE_UNKNOWN,
+	LBX_USAGE_WEIGHTS,
+	LBX_USAGE_COMPUTE, /* what is computed from others */
+	LBX_USAGE_STATE,   /* kept from one computation to the next, and written by them: a KV cache */
+	LBX_USAGE_INPUTS,  /* what a computation is given */
+	LBX_USAGES
+};
+/* "weights"; "" of the unknown one. */
+const char *lbx_usage_name(enum lbx_usage usage);
 
 const char *lbx_state_name(enum lbx_state state);
 /* The state by which a tensor is listed, counted and chosen. */

@@ -25,6 +25,9 @@ struct lbx_tensor {
 	uint64_t overwriter; /* id; see state.h */
 	const char *place;   /* likewise; or NULL */
 	bool is_unproven; /* it is ready as far as can be seen: its runtime keeps no mark of what it has computed */
+	enum lbx_usage usage;
+	const char
+	    *memory;  /* what its runtime calls the kind of memory that it is in; or NULL. Valid while its set is */
 	bool held;        /* an evaluation that is under way still holds the value for its consumers */
 	enum lb_dtype dtype; /* of its elements, decoded */
 	const struct lbx_encoding *encoding; /* how they are stored; NULL: as its dtype is. Valid while its set is */

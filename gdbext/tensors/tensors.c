@@ -34,6 +34,12 @@ bool lbx_tensors_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct
 	return tensors->ops->next_buffer && tensors->ops->next_buffer(tensors, slot, ret);
 }
 
+void lbx_tensors_facts(struct lbx_tensors *of, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context)
+{
+	if (of && of->ops->facts)
+		of->ops->facts(of, t, fn, context);
+}
+
 struct lbx_key lbx_tensor_key(const struct lbx_tensor *t)
 {
 	return (struct lbx_key){ t->of, t->address, t->id };

@@ -24,6 +24,9 @@ enum lbx_next { LBX_NEXT_TENSOR, LBX_NEXT_END, LBX_NEXT_ERROR };
 enum { LBX_SLOT_BITS = 56 };
 #define LBX_SLOTS_MAX (1ULL << LBX_SLOT_BITS)
 
+/* What a provider knows beyond what all have, for who knows its runtime: "ne", "[256, 4, 1, 1]". */
+typedef void lbx_fact_fn(void *context, const char *name, const char *text);
+
 struct lbx_tensors_ops {
 	enum lbx_next (*next)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad);
 	bool (*by_id)(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
@@ -40,6 +43,8 @@ struct lbx_tensors_ops {
 	 * no recipe. */
 	bool (*recipe)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_recipe *r, int *ret);
 	void (*take_computed)(struct lbx_tensors *tensors, struct lbx_tensor *t);
+	/* Of a tensor, or, where t is NULL, of the set. */
+	void (*facts)(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context);
 	/* Whether the set still is what a new one would be, though the program has run, or may have: cheaply, as by
 	 * a look at what it was found by. NULL: no. See struct lbx_kept (inspect/context.h). */
 	bool (*valid)(struct lbx_tensors *tensors);
@@ -74,6 +79,9 @@ bool lbx_tensors_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64
 bool lbx_tensors_valid(struct lbx_tensors *tensors);
 /* Its tensors are good no longer. NULL is fine. */
 void lbx_tensors_close(struct lbx_tensors *tensors);
+
+/* Of t, of which `of` is the set; or, where t is NULL, of the set. */
+void lbx_tensors_facts(struct lbx_tensors *of, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context);
 
 /* "#12", or, of one of several sets, "ggml#12". */
 enum { LBX_ID_TEXT_MAX = 64 };

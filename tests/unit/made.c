@@ -44,6 +44,13 @@ static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint3
 	return i < t->n_inputs ? by_id(tensors, now->input(t, i), ret) : lb_fail("no input %u", i);
 }
 
+static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context)
+{
+	(void)tensors, (void)t;
+	for (int i = 0; now->facts && now->facts[i][0]; i++)
+		fn(context, now->facts[i][0], now->facts[i][1]);
+}
+
 static bool valid(struct lbx_tensors *tensors)
 {
 	(void)tensors;
@@ -65,6 +72,7 @@ static bool open_made(struct lbx_context *context, struct lbx_tensors **ret)
 		.input = input,
 		.input_id = input_id,
 		.valid = valid,
+		.facts = facts,
 		.close = close_made,
 	};
 

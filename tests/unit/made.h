@@ -13,6 +13,7 @@ struct made {
 	void (*buffer)(uint64_t id, struct lbx_buffer *ret);
 	/* The number of input i, below t->n_inputs. */
 	uint64_t (*input)(const struct lbx_tensor *t, uint32_t i);
+	const char *const (*facts)[2]; /* names and texts, of each tensor and of the set, ended by NULL; or NULL */
 	bool valid; /* what is found stays good when the program runs */
 };
 

@@ -128,7 +128,7 @@ static void each_layout_is_read(void **state)
 				assert_int_equal(t.state, LBX_ON_DEVICE);
 				assert_string_equal(t.place, "CUDA0");
 				assert_true(named("reserved", &t));
-				assert_int_equal(t.state, LBX_LAZY);
+				assert_int_equal(t.state, LBX_UNALLOCATED);
 				assert_true(named("y", &t));
 				assert_int_equal(t.state, LBX_OVERWRITTEN);
 				assert_true(named("sum", &t));

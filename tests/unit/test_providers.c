@@ -218,7 +218,7 @@ static void only_lazy_ones_are_counted_so(void **state)
 
 	says(s, "graph", "sum", "\n7 tensors: 1 ready, 1 not yet computed, 5 without a value; depth 1\n");
 	says(s, "list", "", "1 damaged, 1 in memory (24 B once evaluated)\n");
-	says(s, "memory", "", "(not known): 1 buffer, 1 lazy that would take 24 B\n");
+	says(s, "memory", "--by site", "(not known): 1 buffer, 1 lazy that would take 24 B\n");
 	says(s, "info", "far", "value       none: it is on CUDA 1: its value is not in the program's memory\n");
 	says(s, "info", "gone", "value       none: it has been overwritten by #1\n");
 	says(s, "info", "sum", "value       none yet: peek would replay 1 operation");

@@ -12,6 +12,8 @@ static struct lbx_holding_group row_of(const struct lbx_holding *h, enum lbx_by 
 					      : by == LBX_BY_DTYPE ? h->dtype
 					      : by == LBX_BY_NAME  ? h->name
 					      : by == LBX_BY_STATE ? h->state
+					      : by == LBX_BY_USAGE ? h->usage
+					      : by == LBX_BY_KIND  ? h->kind
 								   : NULL };
 
 	g.pc = by == LBX_BY_SITE ? h->pc : by == LBX_BY_STREAM ? h->stream : 0;

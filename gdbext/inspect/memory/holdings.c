@@ -58,6 +58,10 @@ static int compare(const struct lbx_holding *a, const struct lbx_holding *b)
 		by = strcmp(a->dtype, b->dtype);
 	if (by == 0)
 		by = strcmp(a->state, b->state);
+	if (by == 0)
+		by = strcmp(a->usage, b->usage);
+	if (by == 0)
+		by = strcmp(a->kind, b->kind);
 	return by ? by : (a->stream > b->stream) - (a->stream < b->stream);
 }
 
@@ -112,6 +116,8 @@ static bool describe_tensor(const struct lbx_tensor *t, struct lbx_holding *ret)
 	snprintf(ret->state, sizeof ret->state, "%s",
 		 t->state == LBX_READY && t->buffer_flags & LB_BUFFER_FOREIGN ? "foreign"
 									      : lbx_state_name(lbx_told_state(t)));
+	snprintf(ret->usage, sizeof ret->usage, "%s", lbx_usage_name(t->usage));
+	snprintf(ret->kind, sizeof ret->kind, "%s", t->memory ? t->memory : "");
 	return ret->name != NULL;
 }
 
@@ -162,6 +168,8 @@ static bool walk_tensors(struct lbx_context *context, struct lbx_tensors *tensor
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &ret->unreadable)) == LBX_NEXT_TENSOR) {
 		if (++n % 8192 == 0 && !lbx_progress(context->out, "adding up", (int64_t)n, 0))
 			return false;
+		if (t.state == LBX_OVERWRITTEN || t.state == LBX_UNALLOCATED)
+			continue; /* what it lay in is another's now, or it has never had any */
 		if (t.buffer_id) {
 			if (!own(owners, &t))
 				return false;
@@ -268,12 +276,13 @@ json_t *lbx_snapshot_json(const struct lbx_snapshot *s)
 #undef X
 	for (size_t i = 0; i < s->n; i++) {
 		const struct lbx_holding *h = &s->list[i];
-		json_array_append_new(list, json_pack("{s:o,s:o,s:s,s:I,s:s,s:I,s:I,s:I,s:I}", "site",
+		json_array_append_new(list, json_pack("{s:o,s:o,s:s,s:I,s:s,s:s,s:o,s:I,s:I,s:I,s:I}", "site",
 						      lbx_json_string(h->site ? h->site : ""), "name",
 						      lbx_json_string(h->name), "dtype", h->dtype, "stream",
-						      (json_int_t)h->stream, "state", h->state, "bytes",
-						      (json_int_t)h->bytes, "buffers", (json_int_t)h->buffers, "lazy",
-						      (json_int_t)h->lazy, "lazy_bytes", (json_int_t)h->lazy_bytes));
+						      (json_int_t)h->stream, "state", h->state, "usage", h->usage,
+						      "kind", lbx_json_string(h->kind), "bytes", (json_int_t)h->bytes,
+						      "buffers", (json_int_t)h->buffers, "lazy", (json_int_t)h->lazy,
+						      "lazy_bytes", (json_int_t)h->lazy_bytes));
 	}
 	return json_pack("{s:s,s:o,s:o}", "format", magic, "counters", counters, "holdings", list);
 }
@@ -287,12 +296,12 @@ static void take_text(char *to, size_t size, const char *text)
 static bool parse_holding(json_t *o, struct lbx_snapshot *ret)
 {
 	struct lbx_holding h = { .name = NULL };
-	const char *site, *name, *dtype, *state;
+	const char *site, *name, *dtype, *state, *usage = "", *kind = "";
 	json_int_t stream, bytes, buffers, lazy, lazy_bytes;
 
-	if (json_unpack(o, "{s:s,s:s,s:s,s:I,s:s,s:I,s:I,s:I,s:I}", "site", &site, "name", &name, "dtype", &dtype,
-			"stream", &stream, "state", &state, "bytes", &bytes, "buffers", &buffers, "lazy", &lazy,
-			"lazy_bytes", &lazy_bytes) != 0 ||
+	if (json_unpack(o, "{s:s,s:s,s:s,s:I,s:s,s?s,s?s,s:I,s:I,s:I,s:I}", "site", &site, "name", &name, "dtype",
+			&dtype, "stream", &stream, "state", &state, "usage", &usage, "kind", &kind, "bytes", &bytes,
+			"buffers", &buffers, "lazy", &lazy, "lazy_bytes", &lazy_bytes) != 0 ||
 	    bytes < 0 || buffers < 0 || lazy < 0 || lazy_bytes < 0)
 		return lb_fail("holding %zu makes no sense", ret->n);
 	h = (struct lbx_holding){ .site = strdup(site),
@@ -304,6 +313,8 @@ static bool parse_holding(json_t *o, struct lbx_snapshot *ret)
 				  .lazy_bytes = lazy_bytes };
 	take_text(h.dtype, sizeof h.dtype, dtype);
 	take_text(h.state, sizeof h.state, state);
+	take_text(h.usage, sizeof h.usage, usage);
+	take_text(h.kind, sizeof h.kind, kind);
 	if (!h.site || !h.name) {
 		free(h.site);
 		free(h.name);

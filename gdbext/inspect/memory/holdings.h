@@ -5,7 +5,7 @@
 
 #include "inspect/command.h"
 
-enum lbx_by { LBX_BY_SITE, LBX_BY_DTYPE, LBX_BY_NAME, LBX_BY_STREAM, LBX_BY_STATE, LBX_BYS };
+enum lbx_by { LBX_BY_SITE, LBX_BY_DTYPE, LBX_BY_NAME, LBX_BY_STREAM, LBX_BY_STATE, LBX_BY_USAGE, LBX_BY_KIND, LBX_BYS };
 
 /* Everything that has all of these in common. A buffer's are those of the tensor that owns it: one
  * that is no view, or the oldest. */
@@ -17,6 +17,8 @@ struct lbx_holding {
 	uint32_t stream;
 	char state[12];    /* "ready", "lazy", "evaluating"; "foreign" (mapped files, the program's own),
 			      "cached", "unowned" (no tensor's, e.g. of an evaluation) */
+	char usage[12];    /* "weights"; "" if not known */
+	char kind[32];     /* of memory, as its runtime calls it: "CPU_Mapped"; "" if not known */
 	int64_t bytes;     /* of the buffers */
 	int64_t buffers;
 	int64_t lazy, lazy_bytes; /* tensors without a value; bytes that those take that are no views */

@@ -21,7 +21,7 @@
 
 enum { DEFAULT_LIMIT = 12, LARGEST = 5, TEXT = 4096 };
 
-static const char *const keys[LBX_BYS] = { "site", "dtype", "name", "stream", "state" };
+static const char *const keys[LBX_BYS] = { "site", "dtype", "name", "stream", "state", "usage", "kind" };
 
 struct request {
 	enum lbx_by by;
@@ -160,9 +160,9 @@ void lbx_describe_group(struct lbx_context *context, const struct lbx_holding_gr
 		snprintf(ret, size, "%s", g->key);
 	else
 		snprintf(ret, size,
-			 by == LBX_BY_NAME   ? "(no name)"
-			 : by == LBX_BY_SITE ? "(not known)"
-					     : "(no tensor's)");
+			 by == LBX_BY_NAME                          ? "(no name)"
+			 : by == LBX_BY_DTYPE || by == LBX_BY_STATE ? "(no tensor's)"
+								    : "(not known)");
 }
 
 static const char *change_text(int64_t bytes, char ret[33])
@@ -381,7 +381,8 @@ static bool parse(const struct lbx_args *args, struct request *ret)
 			by = NULL;
 		}
 	if (by)
-		return lbx_misuse("memory: cannot group by '%s': expected site, dtype, name, stream or state", by);
+		return lbx_misuse(
+		    "memory: cannot group by '%s': expected site, dtype, name, stream, state, usage or kind", by);
 	return lbx_args_int(args, "limit", 0, INT64_MAX, &ret->limit);
 }
 
@@ -393,6 +394,8 @@ static bool run_memory(struct lbx_context *context, const struct lbx_args *args)
 
 	if (!parse(args, &r) || !lbx_snapshot_take(context, &s))
 		return false;
+	if (!context->table && !lbx_args_option(args, "by"))
+		r.by = LBX_BY_NAME; /* nobody else knows sites */
 	int64_t active = (int64_t)s.counters.active_bytes;
 	bool ok = !(path || args->n || r.since) || is_counted(&s);
 	if (ok && path)
@@ -423,7 +426,7 @@ const struct lbx_command lbx_command_memory = {
 	.max_args = 2,
 	.needs = LBX_NEEDS_TENSORS,
 	.options = {
-		{ "by", "KEY", "site (default), dtype, name (its first part), stream or state" },
+		{ "by", "KEY", "site (of a runtime's tensors the default), dtype, name (its first part), stream, state, usage (weights, compute, …) or kind (of memory)" },
 		{ "since", "POINT", "compare with a mark, a file of --save, or a core" },
 		{ "save", "FILE", "write what --since compares with" },
 		{ "limit", "N", "show N groups at most (default 12); 0: all" },

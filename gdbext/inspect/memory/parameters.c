@@ -102,6 +102,7 @@ static bool add(struct lbx_parameters *p, const struct lbx_tensor *t)
 				   .id = t->id,
 				   .dtype = t->dtype,
 				   .encoding = t->encoding,
+				   .is_said = t->usage == LBX_USAGE_WEIGHTS,
 				   .rank = t->rank,
 				   .last = t->rank ? lbx_shape(t)[t->rank - 1] : 1,
 				   .count = t->size,
@@ -149,6 +150,22 @@ static void drop(struct lbx_parameter *x)
 {
 	free(x->name);
 	free(x->key);
+}
+
+/* Where a runtime says which are weights, no others are. */
+static void drop_others(struct lbx_parameters *p)
+{
+	size_t n = 0, said = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		said += p->list[i].is_said;
+	for (size_t i = 0; said && i < p->n; i++) {
+		if (p->list[i].is_said)
+			p->list[n++] = p->list[i];
+		else
+			drop(&p->list[i]);
+	}
+	p->n = said ? n : p->n;
 }
 
 /* The same bytes under two names count once; a part of them too. */
@@ -208,6 +225,12 @@ static void apply_uses(struct walk *w)
 	}
 }
 
+/* By what its runtime says that it is for, where it does. */
+static bool is_no_parameter(const struct lbx_tensor *t)
+{
+	return t->usage == LBX_USAGE_COMPUTE || t->usage == LBX_USAGE_STATE || t->usage == LBX_USAGE_INPUTS;
+}
+
 static bool walk(struct lbx_context *context, struct walk *w)
 {
 	struct lbx_tensor t;
@@ -220,6 +243,8 @@ static bool walk(struct lbx_context *context, struct walk *w)
 		if (t.op_class == LB_CLASS_QUANT && !add_use(w, &t))
 			return false;
 		if (t.state != LBX_READY || t.torn)
+			continue;
+		if (is_no_parameter(&t))
 			continue;
 		if (!t.name[0])
 			w->p->unnamed += t.op_class != LB_CLASS_VIEW;
@@ -236,6 +261,7 @@ bool lbx_parameters_find(struct lbx_context *context, const char *glob, struct l
 	*ret = (struct lbx_parameters){ .n = 0 };
 	bool ok = walk(context, &w);
 	if (ok) {
+		drop_others(ret);
 		drop_tied(ret);
 		apply_uses(&w);
 		if (ret->n)

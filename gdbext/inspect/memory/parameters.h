@@ -12,6 +12,7 @@ struct lbx_parameter {
 	const struct lbx_encoding *encoding; /* NULL: as the dtype is */
 	int mode, bits;    /* of packed words: an enum lb_quant_mode; bits 0: plain values */
 	bool overhead;     /* scales or biases of packed words: bytes, but no parameters */
+	bool is_said;      /* its runtime says that it is a weight */
 	int rank;
 	int64_t last;      /* values along the last axis */
 	int64_t count;     /* parameters: values, of packed words what they hold */

@@ -34,11 +34,18 @@ static int distance(const char *a, const char *b, int most)
 	return row[m];
 }
 
+/* What is unallocated is not meant where another has the name. */
 static void add_same(struct lbx_named *found, const struct lbx_tensor *t)
 {
 	char shape[LBX_LIST_MAX], other[LBX_LIST_MAX + 64];
-	size_t used = strlen(found->others);
 
+	if (found->count && t->state == LBX_UNALLOCATED && found->first.state != LBX_UNALLOCATED)
+		return;
+	if (found->count && t->state != LBX_UNALLOCATED && found->first.state == LBX_UNALLOCATED) {
+		found->count = found->n_others = 0;
+		found->others[0] = '\0';
+	}
+	size_t used = strlen(found->others);
 	if (found->count++ == 0)
 		found->first = *t;
 	if (found->count > SHOWN)

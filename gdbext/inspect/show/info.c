@@ -285,6 +285,45 @@ static void tell_heading(struct lbx_out *out, const struct lbx_tensor *t)
 	lbx_printf(out, "%lld element%s, %s\n", (long long)t->size, LB_S(t->size), bytes);
 }
 
+static void tell_fact(void *context, const char *name, const char *text)
+{
+	struct lbx_out *out = context;
+
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:s,s:o}", "name", name, "text", lbx_json_string(text)));
+	lbx_end(out);
+	field(out, name);
+	lbx_printf(out, "%s\n", text);
+}
+
+/* What those who know its runtime ask for, and what it is for. */
+static void tell_facts(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	LBX_KEY(out, "usage", lbx_json_text(lbx_usage_name(t->usage)));
+	LBX_KEY(out, "memory", lbx_json_text(t->memory));
+	if (t->usage) {
+		field(out, "usage");
+		lbx_printf(out, "%s\n", lbx_usage_name(t->usage));
+	}
+	lbx_begin_list(out, "facts");
+	lbx_tensors_facts(t->of, t, tell_fact, out);
+	lbx_end(out);
+}
+
+/* Only a runtime that counts them has any. */
+static void tell_references(struct lbx_out *out, const struct lbx_tensor *t)
+{
+	LBX_KEY(out, "references", json_integer(t->refs));
+	LBX_KEY(out, "scope_references", json_integer(t->scope_refs));
+	if (t->refs == 0 && t->scope_refs == 0)
+		return;
+	field(out, "references");
+	lbx_printf(out, "%u", t->refs);
+	if (t->scope_refs)
+		lbx_printf(out, ", %u more of scopes", t->scope_refs);
+	lbx_printf(out, "\n");
+}
+
 static void tell(struct lbx_out *out, const struct lbx_tensor *t)
 {
 	lbx_begin(out, NULL);
@@ -298,12 +337,8 @@ static void tell(struct lbx_out *out, const struct lbx_tensor *t)
 	print_inputs(out, t);
 	tell_stream(out, t);
 	tell_pending(out, t);
-	field(out, "references");
-	lbx_tell(out, "%pF", LBX_INT("references", t->refs));
-	LBX_KEY(out, "scope_references", json_integer(t->scope_refs));
-	if (t->scope_refs)
-		lbx_printf(out, ", %u more of scopes", t->scope_refs);
-	lbx_printf(out, "\n");
+	tell_references(out, t);
+	tell_facts(out, t);
 	tell_stack(out, t);
 	print_warnings(out, t);
 	lbx_end(out);

@@ -144,8 +144,9 @@ static bool add_row(struct list *list, uint64_t slot, const struct lbx_tensor *t
 	if (list->sort == BY_NAME && !(row->name = strdup(t->name)))
 		return lb_fail("out of memory for a list of %zu tensors", list->n);
 	list->by_state[lbx_told_state(t)]++;
-	bool counts =
-	    t->state == LBX_READY ? t->buffer_id != 0 : lbx_tensor_is_pending(t) && t->op_class != LB_CLASS_VIEW;
+	bool counts = t->state == LBX_READY
+			  ? t->buffer_id != 0
+			  : lbx_tensor_is_pending(t) && t->state != LBX_UNALLOCATED && t->op_class != LB_CLASS_VIEW;
 	if (t->buffer_id && t->buffer_refs != 1 && !lbx_key_map_at(&list->buffers, t->of, t->buffer_id, &counts))
 		return false;
 	if (counts && lbx_told_state(t) == LBX_READY)

@@ -238,7 +238,19 @@ static void tell_catches(struct lbx_context *context)
 		context->catches(context->out);
 }
 
-static void tell_set(struct lbx_out *out, const struct lbx_tensors *set, const struct counts *c)
+static void tell_fact(void *context, const char *name, const char *text)
+{
+	struct lbx_out *out = context;
+
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:s,s:o}", "name", name, "text", lbx_json_string(text)));
+	lbx_end(out);
+	row(out, "");
+	lbx_wrap(out, 11, 13);
+	lbx_printf(out, "%s %s\n", name, text);
+}
+
+static void tell_set(struct lbx_out *out, struct lbx_tensors *set, const struct counts *c)
 {
 	const char *sign = ":";
 
@@ -254,9 +266,16 @@ static void tell_set(struct lbx_out *out, const struct lbx_tensors *set, const s
 		sign = ",";
 	}
 	lbx_end(out);
-	lbx_tell(out, "; %pF named; %pF of %pF\n", LBX_INT("named", c->named),
-		 LBX_COUNT("buffers", c->buffers, "buffer"), LBX_SIZE("nbytes", c->bytes));
+	lbx_tell(out, "; %pF named", LBX_INT("named", c->named));
+	if (c->buffers)
+		lbx_tell(out, "; %pF of %pF", LBX_COUNT("buffers", c->buffers, "buffer"), LBX_SIZE("nbytes", c->bytes));
+	else
+		LBX_KEYS(out, json_pack("{s:i,s:i}", "buffers", 0, "nbytes", 0));
+	lbx_printf(out, "\n");
 	LBX_KEY(out, "unreadable", json_integer((json_int_t)c->bad));
+	lbx_begin_list(out, "facts");
+	lbx_tensors_facts(set, NULL, tell_fact, out);
+	lbx_end(out);
 	lbx_end(out);
 }
 

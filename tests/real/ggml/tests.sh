@@ -101,6 +101,11 @@ seen()
 		'rows: float32 (2, 64), as it lies in memory: ggml keeps no mark of what it has computed' \
 		"$($3 print rows | head -1)"
 	same "$1, $2: it is rows of a" '  all 64 elements are equal' "$($3 diff 'rows[0]' 'a[2]' | sed -n 2p)"
+	same "$1, $2: as ggml's own people know it" $'ne          [3, 8, 1, 1]\nnb          [4, 12, 96, 96]' \
+		"$($3 info result | sed -n 's/^  \(n[eb] .*\)/\1/p')"
+	same "$1, $2: what it is for" $'compute\n' "$($3 info result | sed -n 's/^  usage  *//p')"$'\n'
+	same "$1, $2: how its layout was decided" 'as the code of its functions says' \
+		"$($3 status | sed -n 's/^ *layout that of 20[0-9-]* and later, //p')"
 	same "$1, $2: where it comes from" 'part sum' \
 		"$($3 info turned | sed -n 's/^ *\(inputs *\)\{0,1\}\([a-z]*\) (#.*in memory)$/\2/p' | xargs)"
 }
@@ -224,6 +229,8 @@ weights()
 			skip "$1: the kernel writes no core here"
 			return
 		fi
+		same "$1, $kind: its parameters" '1.378 M parameters in 21 tensors' \
+			"$("$O/bin/lazybones" core "$scratch/$1-$kind/dump" model 2>&1 | sed -n '1s/,[^,]*$//p')"
 		for name in blk.0.attn_q.weight blk.1.ffn_down.weight output_norm.weight; do
 			same "$1, $kind: $name" '  all ELEMENTS elements are equal' \
 				"$("$O/bin/lazybones" core "$scratch/$1-$kind/dump" diff $name "$models/$kind.gguf:$name" 2>&1 |
