@@ -17,7 +17,7 @@
 #include "inspect/tensor/describe.h"
 #include "tensors/program.h"
 
-enum { MAX_NODES = 1 << 20, READ_PIECE = 16 << 20 };
+enum { MAX_NODES = 1 << 20, MAX_STEPS = 1 << 18, READ_PIECE = 16 << 20 };
 
 /* What is asked for of a tensor. */
 struct lbx_part {
@@ -365,7 +365,7 @@ static bool collect(struct lbx_context *context, const struct lbx_tensor *t, uin
 	if (!lbx_graph_collect(context, t, max_nodes, &ret->graph))
 		return false;
 	if (lbx_needs_lowering(t)) {
-		ret->is_lowered = lbx_lower(&ret->graph, MAX_NODES, &ret->lowered);
+		ret->is_lowered = lbx_lower(&ret->graph, MAX_STEPS, &ret->lowered);
 		if (!ret->is_lowered)
 			release(ret);
 		return ret->is_lowered;

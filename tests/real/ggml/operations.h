@@ -11,4 +11,7 @@ void *function(const char *name);
 /* Prints how many results there are. */
 void compute_operations(void);
 
+/* trace.c */
+void write_trace(void);
+
 #endif

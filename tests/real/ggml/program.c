@@ -156,6 +156,7 @@ static bool is(const char *how, const char *text)
 static int stop(const char *how)
 {
 	fflush(stdout);
+	write_trace();
 	if (is(how, "abort"))
 		abort();
 	rest();

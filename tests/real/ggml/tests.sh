@@ -12,7 +12,7 @@ build_program()
 		awk '$1 == "U" && $2 ~ /^napi_/ && !seen[$2]++ { printf "int %s(void);\nint %s(void) { return 1; }\n", $2, $2 }' \
 			>"$scratch/napi.c"
 	$CC -std=gnu17 -g -O0 -fno-omit-frame-pointer -rdynamic -Wall -Wextra -Werror -o "$program" \
-		tests/real/ggml/program.c tests/real/ggml/operations.c "$scratch/napi.c" -ldl
+		tests/real/ggml/program.c tests/real/ggml/operations.c tests/real/ggml/trace.c "$scratch/napi.c" -ldl
 }
 
 # run ARGUMENT…: what the program prints, and its exit status
@@ -269,6 +269,39 @@ operations()
 	same "$1: each operation is computed again" "$(sed -n 's/ results$//p' "$scratch/$1-operations/out")" "$n$far"
 }
 
+# What the nodes of a model's last graph held when they had been computed (trace.c), beside what is computed again of
+# those that were overwritten. An input may be, too; then it is named.
+traces()
+{
+	local kind=F32 look folder=$scratch/$1-trace id at value size n=0 far= gone=0
+	[ -f "$models/$kind.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
+	mkdir -p "$folder"
+	if ! TRACE=$folder core_of "$1-nodes" llama "$real/$1" "$models/$kind.gguf"; then
+		skip "$1: the kernel writes no core here"
+		return
+	fi
+	look="$O/bin/lazybones core $scratch/$1-nodes/dump"
+	while read -r id at; do
+		[ -f "$folder/$at.npy" ] || continue
+		value=$($look diff "#$id" "$folder/$at.npy" --explain off --json 2>/dev/null)
+		case $value in
+		*'"error":"it needs '*', which has been overwritten by '*) gone=$((gone + 1)); continue ;;
+		esac
+		size=$($look peek "#$id" --stats --json 2>/dev/null)
+		n=$((n + 1))
+		awk -v error="$(json max_error <<<"$value")" -v nan="$(json nan_in_one <<<"$value")" \
+			-v l2="$(json l2 <<<"$size")" -v count="$(json count <<<"$value")" \
+			'BEGIN { exit !(error != "" && nan == "0" && error / (l2 / sqrt(count)) <= 2 ^ -8) }' ||
+			far="$far #$id: $($look diff "#$id" "$folder/$at.npy" --explain off 2>&1 | head -3 | tail -1)"
+	done < <($look list --limit 0 --json | grep -o '"id":[0-9]*\|"state":"[a-z]*"\|"record":"[0-9a-fx]*"' |
+		awk -F'[:"]+' '$2 == "id" { id = $3 } $2 == "state" { state = $3 } $2 == "record" && state == "overwritten" { print id, $3 }')
+	if [ $((n + gone)) -eq 0 ]; then
+		skip "$1: it keeps no graph"
+		return
+	fi
+	same "$1: nodes that were overwritten are computed again" 'some, none far' "$([ $n -ge 10 ] && echo some || echo $n), ${far:-none far}"
+}
+
 . tests/real/ggml/gdb.sh
 
 newest=ggml-2026-09
@@ -293,4 +326,5 @@ for guest_name in $any; do
 	weights "$guest_name"
 	operations "$guest_name"
 	in_gdb "$guest_name"
+	traces "$guest_name"
 done
