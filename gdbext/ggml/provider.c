@@ -578,9 +578,11 @@ static bool input_is_as_it_was(struct ggml *g, uint64_t id, uint64_t input, bool
 		bool before = store->order < (int64_t)g->order[id - 1];
 		if ((before && ran) || (again && store->ordinal + 1 == id))
 			continue;
-		return lb_fail("it reads %s, %s %s: stop the program %s", *root.name ? root.name : "a tensor",
-			       ran ? "which has since been written by" : "which is still to be written by", text,
-			       ran ? "before that" : "after that");
+		const char *how = ran                          ? "which has since been written by"
+				  : writer.state == LBX_UNSURE ? "which may still have to be written by"
+							       : "which is still to be written by";
+		return lb_fail("it reads %s, %s %s: stop the program %s", *root.name ? root.name : "a tensor", how,
+			       text, ran ? "before that" : "after that");
 	}
 	return true;
 }

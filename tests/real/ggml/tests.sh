@@ -276,7 +276,7 @@ traces()
 	local kind=F32 look folder=$scratch/$1-trace id at value size n=0 far= gone=0
 	[ -f "$models/$kind.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
 	mkdir -p "$folder"
-	if ! TRACE=$folder core_of "$1-nodes" llama "$real/$1" "$models/$kind.gguf"; then
+	if ! TRACE=$folder core_of "$1-nodes" llama "$real/$1" "$models/$kind.gguf" abort; then
 		skip "$1: the kernel writes no core here"
 		return
 	fi
