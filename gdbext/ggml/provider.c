@@ -553,10 +553,10 @@ static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint3
 
 /* ---- recipes ---- */
 
-/* Whether what node `id` reads of an input is what was there when it ran. Tensors that no operation computes, such as
- * a cache, are written by nodes all the same: each counts as written by the ones that are in front of it. `again`:
- * what the node itself writes comes out the same when it is done twice. */
-static bool input_is_as_it_was(struct ggml *g, uint64_t id, uint64_t input, bool again)
+/* Whether what node `id` reads of an input, or looks at as a view, is what was there when it ran. Tensors that no
+ * operation computes, such as a cache, are written by nodes all the same: each counts as written by the ones that are in
+ * front of it. `again`: what the node itself writes comes out the same when it is done twice. */
+static bool is_as_it_was(struct ggml *g, uint64_t id, uint64_t input, bool again)
 {
 	struct lbx_ggml_record r, root, of;
 	struct lbx_tensor writer;
@@ -599,6 +599,8 @@ static bool recipe(struct lbx_tensors *tensors, const struct lbx_tensor *t, stru
 		return lb_fail("tensor #%llu of ggml is damaged", (unsigned long long)t->id);
 	bool copies = strcmp(t->op, "CPY") == 0, sets = strncmp(t->op, "SET", 3) == 0,
 	     moves = lbx_ggml_is_view(&g->anchor, &n.record);
+	if (moves && !is_as_it_was(g, t->id, t->id, false))
+		return false;
 	for (int i = 0; i < LBX_GGML_SOURCES; i++) {
 		uint64_t at = n.record.sources[i];
 		bool is_input = at && at != n.record.address;
@@ -606,7 +608,7 @@ static bool recipe(struct lbx_tensors *tensors, const struct lbx_tensor *t, stru
 		if (is_input && at == n.record.view_source)
 			n.viewed = n.sources[i];
 		if (is_input && id_at(g, at) && !moves && !(copies && i == 1) &&
-		    !input_is_as_it_was(g, t->id, id_at(g, at), sets))
+		    !is_as_it_was(g, t->id, id_at(g, at), sets))
 			return false;
 	}
 	if (n.viewed < 0 && n.record.view_source)

@@ -285,7 +285,7 @@ traces()
 		[ -f "$folder/$at.npy" ] || continue
 		value=$($look diff "#$id" "$folder/$at.npy" --explain off --json 2>/dev/null)
 		case $value in
-		*'"error":"it needs '*', which has been overwritten by '*) gone=$((gone + 1)); continue ;;
+		*'"error":"it '*', which has '*' by '*) gone=$((gone + 1)); continue ;;
 		esac
 		size=$($look peek "#$id" --stats --json 2>/dev/null)
 		n=$((n + 1))
@@ -293,7 +293,7 @@ traces()
 			-v l2="$(json l2 <<<"$size")" -v count="$(json count <<<"$value")" \
 			'BEGIN { exit !(error != "" && nan == "0" && error / (l2 / sqrt(count)) <= 2 ^ -8) }' ||
 			far="$far #$id: $($look diff "#$id" "$folder/$at.npy" --explain off 2>&1 | head -3 | tail -1)"
-	done < <($look list --limit 0 --json | grep -o '"id":[0-9]*\|"state":"[a-z]*"\|"record":"[0-9a-fx]*"' |
+	done < <($look list --limit 0 --json | grep -o '"id":[0-9]*\|"state":"[a-z ]*"\|"record":"[0-9a-fx]*"' |
 		awk -F'[:"]+' '$2 == "id" { id = $3 } $2 == "state" { state = $3 } $2 == "record" && state == "overwritten" { print id, $3 }')
 	if [ $((n + gone)) -eq 0 ]; then
 		skip "$1: it keeps no graph"
