@@ -297,7 +297,7 @@ void ggml_image_create(struct ggml_image *image, size_t row, bool exports, uint6
 				      .heap = GGML_HEAP,
 				      .pool = GGML_POOL,
 				      .data = GGML_DATA };
-	for (int i = 0; i < GGML_REGIONS; i++) {
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		image->regions[i].address = starts[i];
 		image->regions[i].size = sizes[i];
 		image->regions[i].bytes = calloc(1, sizes[i]);
@@ -317,6 +317,31 @@ void ggml_image_destroy(struct ggml_image *image)
 {
 	for (int i = 0; i < GGML_REGIONS; i++)
 		free(image->regions[i].bytes);
+}
+
+void ggml_image_load_second(struct ggml_image *image)
+{
+	const Elf64_Dyn dynamic[] = { { .d_tag = DT_DEBUG, .d_un.d_ptr = image->heap }, { .d_tag = DT_NULL } };
+	const uint64_t by = GGML_SECOND - GGML_MODULE, first = image->heap + 0x10, second = first + 0x28;
+	const uint64_t debug[] = { 1, first }, links[2][5] = { { GGML_MODULE, 0, DYNAMIC, second, 0 },
+							       { GGML_SECOND, 0, DYNAMIC + by, 0, first } };
+	uint64_t word;
+
+	copy(image, DYNAMIC, dynamic, sizeof dynamic);
+	copy(image, image->heap, debug, sizeof debug);
+	copy(image, first, links, sizeof links);
+	image->heap += 0x10 + sizeof links;
+	image->regions[GGML_REGIONS - 1].address = GGML_SECOND;
+	image->regions[GGML_REGIONS - 1].size = GGML_MODULE_SIZE;
+	image->regions[GGML_REGIONS - 1].bytes = malloc(GGML_MODULE_SIZE);
+	if (!image->regions[GGML_REGIONS - 1].bytes)
+		abort();
+	copy(image, GGML_SECOND, ggml_image_at(image, GGML_MODULE, GGML_MODULE_SIZE), GGML_MODULE_SIZE);
+	for (uint64_t at = GGML_TABLES + by; at < GGML_SECOND + GGML_MODULE_SIZE; at += 8) {
+		word = ggml_image_get(image, at, 8);
+		if (word - GGML_MODULE < GGML_MODULE_SIZE)
+			ggml_image_put(image, at, word + by, 8);
+	}
 }
 
 /* ---- contexts ---- */

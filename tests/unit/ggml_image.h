@@ -18,7 +18,8 @@ enum {
 	GGML_MODULE_SIZE = 0x4000,
 	GGML_HEAP_SIZE = 0x800,
 	GGML_DATA_SIZE = 0x2000,
-	GGML_REGIONS = 4,
+	GGML_SECOND = 0x600000, /* another module */
+	GGML_REGIONS = 5,
 	GGML_HEAD = 0x28, /* bytes of a context that matter */
 	GGML_OBJECT = 0x20,
 };
@@ -41,7 +42,7 @@ struct ggml_image {
 	struct {
 		uint64_t address, size;
 		unsigned char *bytes;
-	} regions[GGML_REGIONS]; /* the module, heap, pool, data */
+	} regions[GGML_REGIONS]; /* the module, heap, pool, data, maybe another module */
 	struct lbx_ggml_layout layout; /* of its tensors */
 	bool maps; /* the target's map() works */
 	int64_t reads;
@@ -73,6 +74,8 @@ uint64_t ggml_image_view(struct ggml_image *image, const char *name, uint64_t of
 			 uint64_t offset);
 /* Weights, a cache, nodes, views, blocks, a graph, memory used again, a device, in several contexts: 14 tensors. */
 void ggml_image_populate(struct ggml_image *image);
+/* The program has loaded another module, which is the same. It must not export anything. */
+void ggml_image_load_second(struct ggml_image *image);
 
 /* The stacks of one thread, which is nowhere in ggml. */
 extern struct lbx_stacks ggml_image_rests;

@@ -580,6 +580,20 @@ static void data_may_follow_its_tensor(void **state)
 
 /* ---- tables ---- */
 
+static void of_two_none_is_chosen(void **state)
+{
+	(void)state;
+	ggml_image_create(&image, 0, false, POOL);
+	ggml_image_populate(&image);
+	ggml_image_load_second(&image);
+	assert_false(look());
+	assert_non_null(strstr(lb_error_message(), "more than one ggml"));
+	/* the other one has lost its tables */
+	memset(ggml_image_at(&image, GGML_SECOND + 0x3000, 0xb00), 0, 0xb00);
+	assert_true(look());
+	all_are_seen(N);
+}
+
 static void tables_are_nearly_right(void **state)
 {
 	struct lbx_tensor t;
@@ -662,6 +676,7 @@ int main(void)
 		ALONE(a_layout_is_told_by_most),
 		ALONE(no_layout_is_guessed),
 		ALONE(data_may_follow_its_tensor),
+		ALONE(of_two_none_is_chosen),
 		TEST(tables_are_nearly_right),
 		TEST(each_byte_of_the_module_may_be_damaged),
 	};
