@@ -480,8 +480,12 @@ static bool take_sides(struct lbx_context *context, const struct lbx_args *args,
 	if (again == (args->n > 1))
 		return lbx_misuse(again ? "diff: with --again a tensor is compared with itself: name one alone"
 					: "diff: name the other side, or say --again");
+	if (again && !lbx_operand_tensor(context, args->v[0], &d->a))
+		return false;
+	if (again && d->a.was_lazy)
+		return lb_fail("%s has no value that could be compared; `peek` computes it", d->a.label);
 	if (again)
-		return lbx_operand_tensor(context, args->v[0], &d->a) && lbx_operand_again(context, args->v[0], &d->b);
+		return lbx_operand_again(context, args->v[0], &d->b);
 	if (!shape_of(context, args->v[0], d) || !lbx_operand_any(context, args->v[1], d->a.name, &d->b))
 		return false;
 	return compare_shapes(d) && lbx_operand_tensor(context, args->v[0], &d->a);
