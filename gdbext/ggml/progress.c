@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "ggml/layout.h"
 
-enum { MAX_NODES = 1 << 24, MAX_HEADS = 256, LED = 16, TOGETHER = 8, TO_COMPUTE = 0x10 };
+enum { MAX_NODES = 1 << 24, MAX_HEADS = 256, LED = 16, TOGETHER = 2, TO_COMPUTE = 0x10 };
 
 struct head {
 	int32_t size, n_nodes, n_leafs, more;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "ggml/contexts.h"
 #include "ggml/facts.h"
+#include "ggml/fused.h"
 #include "ggml/ggml.h"
 #include "ggml/order.h"
 #include "ggml/places.h"
@@ -43,6 +44,7 @@ struct ggml {
 	uint32_t *order; /* by ordinal: of computing them; see order.h */
 	struct lbx_ggml_stores stores;
 	struct lbx_ggml_kinds kinds;
+	bool *is_fused; /* by ordinal; see fused.h */
 	bool *is_written; /* by ordinal: of leaves, whether nodes write into them */
 	struct lbx_stacks *stacks; /* NULL: not known */
 	struct lbx_ggml_running running;
@@ -106,7 +108,8 @@ static bool sort(struct ggml *g)
 	g->writers = calloc(n, sizeof *g->writers);
 	g->users = calloc(n, sizeof *g->users);
 	g->is_written = calloc(n, sizeof *g->is_written);
-	if (!g->sorted || !g->writers || !g->users || !g->is_written)
+	g->is_fused = calloc(n, sizeof *g->is_fused);
+	if (!g->sorted || !g->writers || !g->users || !g->is_written || !g->is_fused)
 		return lb_fail("out of memory for %zu tensors of ggml", n);
 	for (size_t i = 0; i < n; i++)
 		g->sorted[i] = (struct by_address){ g->contexts.tensors[i], (uint32_t)i };
@@ -209,6 +212,7 @@ static bool find_reuse(struct ggml *g)
 						  .n_extents = n };
 	return lbx_ggml_stores_take(extents, n, &g->stores) &&
 	       lbx_ggml_progress_find(&program, &g->running, &g->progress) &&
+	       lbx_ggml_find_fused(&program, &g->layout, g->modules, g->n_modules, g->is_fused) &&
 	       lbx_ggml_find_reuse(extents, n, g->writers);
 }
 
@@ -355,6 +359,8 @@ static void set_state_in_graph(struct ggml *g, uint64_t id, struct lbx_tensor *r
 /* Of a node whose memory can be read. */
 static void set_node_state(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
 {
+	static const char fused[] =
+	    "ggml computes it as one with the next node, if it can, and leaves it without a value";
 	const struct lbx_ggml_progress *p = &g->progress;
 
 	if (p->at && p->at[id - 1] >= 0)
@@ -366,6 +372,11 @@ static void set_node_state(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
 		set_overwritten(g->writers[id - 1], ret);
 	else
 		ret->is_unproven = true;
+	if (ret->state == LBX_READY && g->is_fused[id - 1]) {
+		ret->state = LBX_UNSURE;
+		ret->is_unproven = false;
+		ret->place = fused;
+	}
 }
 
 static const struct lbx_ggml_buffer *buffer_of(struct ggml *g, const struct lbx_ggml_record *root)
@@ -640,6 +651,7 @@ static void close_ggml(struct lbx_tensors *tensors)
 	free(g->writers);
 	free(g->users);
 	free(g->is_written);
+	free(g->is_fused);
 	free(g->order);
 	free(g->stores.list);
 	lbx_ggml_running_free(&g->running);
