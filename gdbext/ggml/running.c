@@ -352,8 +352,6 @@ static bool look_at_threads(struct search *s)
 	return !lbx_target_waits(s->target);
 }
 
-struct lbx_stacks lbx_ggml_at_rest;
-
 bool lbx_ggml_running_find(struct lbx_target *target, struct lbx_stacks *stacks, const struct lbx_loaded *modules,
 			   int n_modules, const struct lbx_ggml_anchor *anchor, struct lbx_ggml_running *ret)
 {
@@ -362,8 +360,6 @@ bool lbx_ggml_running_find(struct lbx_target *target, struct lbx_stacks *stacks,
 	};
 
 	*ret = (struct lbx_ggml_running){ .doing = LBX_GGML_RESTS };
-	if (stacks == &lbx_ggml_at_rest)
-		return true;
 	if (!stacks || !stacks->ops->all_threads) {
 		snprintf(ret->why, sizeof ret->why, "what the program's threads do is not known here");
 		return is_unsure(&s);

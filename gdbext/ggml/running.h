@@ -30,9 +30,6 @@ struct lbx_ggml_running {
 	struct lbx_ggml_teller *tellers;
 };
 
-/* In place of a program's stacks, for who says that no thread of it is within ggml. */
-extern struct lbx_stacks lbx_ggml_at_rest;
-
 /* Of the threads in `stacks`, NULL where they are not known. A process stands still from here on. False: it is not
  * known yet (target/target.h), or, with an error, there is no memory. */
 bool lbx_ggml_running_find(struct lbx_target *target, struct lbx_stacks *stacks, const struct lbx_loaded *modules,

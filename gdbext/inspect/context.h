@@ -53,6 +53,7 @@ struct lbx_context {
 	struct lbx_table *table;   /* the runtime's; by lbx_context_table() */
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
 	bool (*stacks_of_core)(struct lbx_target *core, struct lbx_stacks **ret); /* of another program; or NULL */
+	struct lbx_stacks *all_stacks; /* of all threads, where `stacks` has the selected one's alone; else NULL */
 	const char *const *cores;  /* paths, NULL at the end; likewise */
 	struct lbx_memory_marks *marks;   /* inspect/memory/memory.h; NULL: this front end does not live on */
 	const struct lbx_debugger *debugger; /* likewise */

@@ -1,9 +1,5 @@
 /* The list of providers, a row each. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "ggml/ggml.h"
-#include "ggml/running.h"
 #include "inspect/context.h"
 #include "inspect/out.h"
 
@@ -22,25 +18,17 @@ static bool searching(void *out, int64_t done)
 	return lbx_progress(out, "looking for ggml's tensors", done, 0);
 }
 
-/* In gdb only where the user wants it: there it is not known what all threads do, and so whoever wants it answers for it
- * that none computes. */
-static bool is_wanted(const struct lbx_context *context)
-{
-	const char *wanted = getenv("LAZYBONES_GGML");
-
-	return !context->debugger || (wanted && strcmp(wanted, "1") == 0);
-}
-
 static bool ggml_is_there(struct lbx_context *context)
 {
-	return is_wanted(context) && lbx_ggml_is_there(context->target);
+	return lbx_ggml_is_there(context->target);
 }
 
+/* What all threads do tells what has been computed. */
 static bool open_ggml(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	return is_wanted(context) &&
-	       lbx_ggml_open(context->target, context->debugger ? &lbx_ggml_at_rest : context->stacks, searching,
-			     context->out, ret);
+	struct lbx_stacks *stacks = context->all_stacks ? context->all_stacks : context->stacks;
+
+	return lbx_ggml_open(context->target, stacks, searching, context->out, ret);
 }
 
 const struct lbx_provider lbx_providers[] = {

@@ -175,6 +175,7 @@ void lbx_commands_run(const char *line)
 	struct lbx_context context = {
 		.target = read ? lbx_target_gdb(read) : NULL,
 		.stacks = read ? lbx_stacks_gdb() : NULL,
+		.all_stacks = read ? lbx_stacks_gdb_all() : NULL,
 		.out = &out,
 		.prefix = "tensor ",
 		.words = job.words,

@@ -29,20 +29,27 @@ static struct gdb_stacks {
 	struct lbx_source_line lines[MAX_FRAMES]; /* of these levels */
 } gdb;
 
+/* "[Current thread is 1 (Thread 0x7ff… (LWP 4711))]", "(process 4711)", "(Thread 1.4711)"; 0: it has none. */
+static uint64_t number_of_thread(const char *text)
+{
+	const char *number;
+
+	if ((number = strstr(text, "LWP ")))
+		number += 4;
+	else if ((number = strstr(text, "process ")))
+		number += 8;
+	else if ((number = strstr(text, "(Thread ")) && (number = strchr(number, '.')))
+		number++;
+	return number ? strtoull(number, NULL, 10) : 0;
+}
+
 static bool ask_thread(uint64_t *ret)
 {
-	const char *answer, *number;
+	const char *answer;
 
 	if (!lbx_bridge_ask(&answer, LBX_IN_FRAME, "thread"))
 		return false;
-	/* "[Current thread is 1 (Thread 0x7ff… (LWP 4711))]", "(process 4711)", "(Thread 1.4711)" */
-	if ((number = strstr(answer, "LWP ")))
-		number += 4;
-	else if ((number = strstr(answer, "process ")))
-		number += 8;
-	else if ((number = strstr(answer, "(Thread ")) && (number = strchr(number, '.')))
-		number++;
-	*ret = number ? strtoull(number, NULL, 10) : 0;
+	*ret = number_of_thread(answer);
 	return true;
 }
 
@@ -269,4 +276,141 @@ struct lbx_stacks *lbx_stacks_gdb(void)
 {
 	gdb.stacks.ops = &ops;
 	return &gdb.stacks;
+}
+
+/* ---- of all threads ---- */
+
+/* What gdb has told of the thread that was walked last: the line of its frame 0, and those after it. */
+static struct all_stacks {
+	struct lbx_stacks stacks;
+	const char *frames;
+} all;
+
+/* One question for all of them. A thread that runs has an error in the place of its frames. */
+static bool ask_all(const char **ret)
+{
+	return lbx_bridge_ask(ret, LBX_ANYWHERE,
+			      PLAINLY
+			      "with backtrace limit unlimited -- thread apply all -c -- bt -frame-arguments none "
+			      "-frame-info location-and-address -- %#x",
+			      (unsigned)LBX_FRAMES_MAX);
+}
+
+/* "Thread 2 (Thread 0x7ff… (LWP 4712) "name"):", then its frames: the next such line at or after `at`, or NULL. */
+static const char *find_thread(const char *at, uint64_t *ret)
+{
+	char line[256];
+
+	for (; *at; at += *at == '\n') {
+		size_t n = strcspn(at, "\n");
+		snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1), at);
+		if (strncmp(line, "Thread ", 7) == 0 && n > 2 && strncmp(at + n - 2, "):", 2) == 0) {
+			*ret = number_of_thread(line);
+			return at;
+		}
+		at += n;
+	}
+	return NULL;
+}
+
+static const char *next_line(const char *at)
+{
+	at += strcspn(at, "\n");
+	return at + (*at == '\n');
+}
+
+static int threads_of_all(struct lbx_stacks *stacks, uint64_t *tids, int max)
+{
+	const char *at;
+	int n = 0;
+
+	(void)stacks;
+	if (!ask_all(&at))
+		return -1;
+	for (uint64_t tid; (at = find_thread(at, &tid)); at = next_line(at), n++)
+		if (n < max)
+			tids[n] = tid;
+	return n;
+}
+
+/* What is said behind the last frame: "(More stack frames follow...)", "Backtrace stopped: …", an error. */
+static void take_end(const char *line, struct lbx_stack *ret)
+{
+	size_t n = strcspn(line, "\n");
+
+	if (strncmp(line, "(More stack frames follow", 25) == 0)
+		ret->cut = true;
+	else if (n && !ret->end[0])
+		snprintf(ret->end, sizeof ret->end, "%.*s", (int)(n < sizeof ret->end ? n : sizeof ret->end - 1), line);
+}
+
+static bool walk_of_all(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret)
+{
+	struct lbx_source_line unused;
+	const char *at, *end;
+	uint64_t found = 0, next;
+
+	(void)stacks;
+	(void)tail;
+	memset(ret, 0, sizeof *ret);
+	if (!ask_all(&at))
+		return false;
+	while ((at = find_thread(at, &found)) && found != tid)
+		at = next_line(at);
+	if (!at)
+		return lb_fail("gdb knows no thread %llu", (unsigned long long)tid);
+	max = max < LBX_FRAMES_MAX ? max : LBX_FRAMES_MAX;
+	ret->frames = calloc((size_t)max + 1, sizeof *ret->frames);
+	if (!ret->frames)
+		return lb_fail("out of memory");
+	all.frames = at = next_line(at);
+	end = find_thread(at, &next);
+	for (; *at && at != end; at = next_line(at)) {
+		if (ret->n == max)
+			ret->cut = true;
+		else if (parse_frame(at, &ret->frames[ret->n], &unused))
+			ret->n++;
+		else if (*at != '#') /* "#4  <signal handler called>" */
+			take_end(at, ret);
+	}
+	return true;
+}
+
+static bool line_of_all(struct lbx_stacks *stacks, const struct lbx_frame *frame, struct lbx_source_line *ret)
+{
+	struct lbx_frame found;
+
+	(void)stacks;
+	for (const char *at = all.frames; at && *at == '#'; at = next_line(at))
+		if (parse_frame(at, &found, ret) && found.level == frame->level) {
+			if (strcmp(ret->function, "??") == 0)
+				ret->function[0] = '\0';
+			return ret->function[0] || ret->file[0];
+		}
+	memset(ret, 0, sizeof *ret);
+	return false;
+}
+
+/* Of variables nothing is known. */
+static bool pointers_of_all(struct lbx_stacks *stacks, const struct lbx_frame *frame, lbx_pointer_fn *fn, void *context)
+{
+	(void)stacks, (void)frame, (void)fn, (void)context;
+	return false;
+}
+
+static const struct lbx_stacks_ops ops_of_all = {
+	.all_threads = true,
+	.threads = threads_of_all,
+	.death = death,
+	.walk = walk_of_all,
+	.line = line_of_all,
+	.pointers = pointers_of_all,
+	.destroy = destroy,
+};
+
+struct lbx_stacks *lbx_stacks_gdb_all(void)
+{
+	all.stacks.ops = &ops_of_all;
+	all.frames = NULL;
+	return &all.stacks;
 }

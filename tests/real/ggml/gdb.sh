@@ -1,7 +1,6 @@
 # ggml inside gdb: the same commands, in each way that gdb can look at a program, with one answer (gdb.out). GDB is the
 # gdb to test.
 gdb=${GDB:-gdb}
-export LAZYBONES_GGML=1
 expected=tests/real/ggml/gdb.out
 
 # run_gdb OPTION…: at most ten minutes, which only a hang takes; nothing to read
@@ -122,6 +121,28 @@ loaded_in_gdb()
 		"$(answers <"$scratch/loaded")"
 }
 
+# In the middle of a graph nodes are not shown, whatever thread is selected: gdb is asked for the stacks of all.
+computing_in_gdb()
+{
+	local way start told='sed s/[0-9][0-9]*/N/g'
+	printf '%s\n' 'echo begin\n' "pipe tensor print sum | $told" 'tensor print a[0,:2]' 'thread 1' \
+		"pipe tensor print result | $told" 'echo end\n' >"$scratch/look.gdb"
+	for way in started gdbserver; do
+		start=(-ex "run graph $real/$1 within" -ex 'thread 3') # the second's, which came and went, too
+		if [ $way = gdbserver ]; then
+			command -v gdbserver >/dev/null || continue
+			start=(-ex 'set sysroot /' -ex "target remote | gdbserver --once - $program graph $real/$1 within 2>/dev/null" \
+				-ex continue -ex 'thread 2')
+		fi
+		same "$1, in gdb, $way: what is being computed is not shown" \
+			"$(printf '%s\n' 'sum may not have been computed yet: thread N is in ggml_graph_compute_with_ctx' \
+				'a[0,:2]: float32 (2,)' '[-127.   43.]' \
+				'result may not have been computed yet: thread N is in ggml_graph_compute_with_ctx')" \
+			"$(run_gdb "$program" -ex 'break rest' "${start[@]}" -x "$scratch/look.gdb" -ex kill | sed '1,/^begin$/d; /^end$/,$d' |
+				sed -n 's/^tensor print: //; s/ (libggml.*//; /^[a-z[]/{/^\[Switching/!p}')"
+	done
+}
+
 # No debug information: T is the address of a record, which a register has when a node is computed.
 stripped_in_gdb()
 {
@@ -206,6 +227,7 @@ in_gdb()
 		graph_in_gdb "$1"
 		kept_in_gdb "$1"
 		loaded_in_gdb "$1"
+		computing_in_gdb "$1"
 		stripped_in_gdb "$1"
 		weights_in_gdb "$1"
 		interrupted_in_gdb "$1" ;;
