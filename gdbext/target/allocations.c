@@ -2,12 +2,12 @@
  * so. What lies next to each other is one range to the system.
  *
  * A thread's stack ends in the library's record of the thread, which says where the stack is: its lowest address, below
- * which there may be pages that nobody can read, and its size (struct pthread of glibc and of musl). */
+ * which there may be pages that nobody can read or has touched, and its size (struct pthread of glibc and of musl). */
 #include "target/allocations.h"
 
 #include <string.h>
 
-enum { PAGE = 4096, RECORD = 2 * PAGE, MAX_BLOCKS = 1 << 14, OF_ITS_OWN = 2, FLAGS = 7, GUARD_MAX = 1 << 20 };
+enum { PAGE = 4096, RECORD = 2 * PAGE, MAX_BLOCKS = 1 << 14, OF_ITS_OWN = 2, FLAGS = 7, STACK_MAX = 1 << 30 };
 
 static uint64_t single_allocations(struct lbx_target *target, const struct lbx_range *range)
 {
@@ -32,7 +32,8 @@ static bool is_stack(struct lbx_target *target, const struct lbx_range *range)
 	if (range->size < sizeof words || !lbx_target_try_read(target, end - sizeof words, words, sizeof words))
 		return false;
 	for (size_t i = 0; i + 1 < sizeof words / sizeof *words; i++)
-		if (words[i] <= range->start && range->start - words[i] <= GUARD_MAX && words[i] + words[i + 1] == end)
+		if (words[i] && words[i] % PAGE == 0 && words[i] <= range->start && words[i + 1] <= STACK_MAX &&
+		    words[i] + words[i + 1] == end)
 			return true;
 	return false;
 }

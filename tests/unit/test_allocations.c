@@ -99,7 +99,11 @@ static void stacks_of_threads(void **state)
 	put(record, AT - PAGE);
 	put(record + 8, SIZE);
 	assert_int_equal(large(AT, SIZE), 0);
-	/* no guard is as large */
+	/* no stack begins at 0 */
+	put(record, 0);
+	put(record + 8, AT + SIZE);
+	assert_int_equal(large(AT, SIZE), 0);
+	/* nor is any as large */
 	put(record, AT - ((uint64_t)1 << 30));
 	put(record + 8, SIZE + ((uint64_t)1 << 30));
 	assert_int_equal(large(AT, SIZE), 0);
