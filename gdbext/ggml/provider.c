@@ -379,6 +379,21 @@ static void set_node_state(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
 	}
 }
 
+/* Of a leaf whose memory can be read, such as an input: it is set before a graph is computed, whose nodes may write over it
+ * when it has been used. */
+static void set_leaf_state(struct ggml *g, uint64_t id, struct lbx_tensor *ret)
+{
+	const struct lbx_ggml_progress *p = &g->progress;
+	int64_t last = g->writers[id - 1], by_now = p->at ? p->writers[id - 1] : LBX_GGML_KEPT;
+
+	if (last == LBX_GGML_KEPT)
+		return;
+	if (g->running.doing == LBX_GGML_RESTS || (by_now >= 0 && p->at[by_now] < p->place))
+		set_overwritten(g->running.doing == LBX_GGML_RESTS ? last : by_now, ret);
+	else if (!p->at || by_now != LBX_GGML_KEPT || last < 0 || p->at[last] < 0)
+		set_unsure(g, ret);
+}
+
 static const struct lbx_ggml_buffer *buffer_of(struct ggml *g, const struct lbx_ggml_record *root)
 {
 	g->places.target = target_of(g);
@@ -425,8 +440,8 @@ static void set_state(struct ggml *g, const struct lbx_ggml_record *r, const str
 		ret->place = type->name;
 	} else if (is_computed(g, r, root)) {
 		set_node_state(g, id, ret);
-	} else if (g->writers[id - 1] != LBX_GGML_KEPT) {
-		set_overwritten(g->writers[id - 1], ret);
+	} else {
+		set_leaf_state(g, id, ret);
 	}
 }
 

@@ -189,6 +189,25 @@ static void nodes_before_the_place_are_computed(void **state)
 	states_are("ready, overwritten, ready, ready, ready, evaluating");
 }
 
+/* The last node has the memory of what the first ones read. */
+static void inputs_are_there_until_they_are_written_over(void **state)
+{
+	uint64_t data = image.layout.data;
+
+	(void)state;
+	ggml_image_put(&image, x + data, ggml_image_get(&image, nodes[4] + data, 8), 8);
+	CALL(0, "wait", "main");
+	states_are("overwritten, overwritten, in memory, in memory, in memory, in memory");
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	states_are("ready, unsure, evaluating, lazy, lazy, lazy");
+	compute(0, "ggml_compute_forward_dup", 2); /* the last may be computed together with this one */
+	states_are("unsure, unsure, ready, evaluating, lazy, lazy");
+	compute(0, "ggml_compute_forward_cont", 4);
+	states_are("unsure, overwritten, ready, ready, ready, evaluating");
+	CALL(0, "wait", "llama_decode", "main");
+	states_are("unsure, unsure, unsure, unsure, unsure, unsure");
+}
+
 static void the_place_needs_witnesses(void **state)
 {
 	static const char nothing[] = "ready, unsure, unsure, unsure, unsure, unsure";
@@ -266,6 +285,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(at_rest_nodes_are_as_they_lie, start, stop),
 		cmocka_unit_test_setup_teardown(within_a_library_nothing_is_sure, start, stop),
 		cmocka_unit_test_setup_teardown(nodes_before_the_place_are_computed, start, stop),
+		cmocka_unit_test_setup_teardown(inputs_are_there_until_they_are_written_over, start, stop),
 		cmocka_unit_test_setup_teardown(the_place_needs_witnesses, start, stop),
 		cmocka_unit_test_setup_teardown(a_part_of_a_graph_leads_to_the_whole, start, stop),
 		cmocka_unit_test_setup_teardown(threads_must_agree, start, stop),

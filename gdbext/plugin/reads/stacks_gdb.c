@@ -12,7 +12,7 @@
 #include "plugin/bridge/bridge.h"
 #include "plugin/reads/variables.h"
 
-enum { MAX_FRAMES = 64, MAX_POINTEES = 64 };
+enum { MAX_FRAMES = 64, MAX_POINTEES = 64, REGISTER_FRAMES = 8 };
 
 /* As few surprises as possible, whatever the user has set. */
 #define PLAINLY \
@@ -296,6 +296,91 @@ static bool ask_all(const char **ret)
 			      (unsigned)LBX_FRAMES_MAX);
 }
 
+static const char *next_line(const char *at)
+{
+	at += strcspn(at, "\n");
+	return at + (*at == '\n');
+}
+
+/* By their DWARF numbers, as struct lbx_machine has them. */
+#if defined __x86_64__
+#define REGISTERS "rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15"
+#elif defined __aarch64__
+#define REGISTERS \
+	"x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15 x16 x17 x18 x19 x20 x21 x22 x23 x24 x25 " \
+	"x26 x27 x28 x29 x30 sp"
+#else
+#define REGISTERS ""
+#endif
+
+/* Those of their innermost frames, each behind the frame's own line. */
+static bool ask_registers(const char **ret)
+{
+	return lbx_bridge_ask(ret, LBX_ANYWHERE,
+			      PLAINLY "thread apply all -c -- with print frame-arguments none -- "
+				      "with print frame-info location-and-address -- "
+				      "frame apply %d -c -- info registers " REGISTERS,
+			      REGISTER_FRAMES);
+}
+
+/* "rbx            0x7fff…            1407…": the register's DWARF number, or -1. */
+static int parse_register(const char *line, uint64_t *ret)
+{
+	size_t n = strcspn(line, " \n");
+	int i = 0;
+
+	for (const char *name = REGISTERS; *name; name += strspn(name, " "), i++) {
+		size_t length = strcspn(name, " ");
+		const char *value = line + n + strspn(line + n, " ");
+		if (length == n && strncmp(name, line, n) == 0 && strncmp(value, "0x", 2) == 0) {
+			*ret = strtoull(value, NULL, 16);
+			return i;
+		}
+		name += length;
+	}
+	return -1;
+}
+
+/* Of a frame that has called another one only those are right which the other had to preserve. */
+static void take_register(const char *line, struct lbx_frame *frame)
+{
+	struct lbx_registers *r = &frame->registers;
+	const struct lbx_machine *machine = lbx_machine(LBX_MACHINE);
+	uint64_t value;
+	int i = machine ? parse_register(line, &value) : -1;
+
+	if (i < 0 || i >= machine->n ||
+	    (frame->level > 0 && i != machine->stack_pointer && !(machine->preserved >> i & 1)))
+		return;
+	r->machine = machine;
+	r->pc = frame->pc;
+	r->known |= 1U << i;
+	r->r[i] = value;
+}
+
+/* The stack pointer before a call is what it is in the frame that has called. */
+static void take_registers(const char *at, const char *end, struct lbx_stack *stack)
+{
+	struct lbx_frame found, *frame = NULL;
+	struct lbx_source_line unused;
+
+	for (; *at && at != end; at = next_line(at)) {
+		if (*at != '#') {
+			if (frame)
+				take_register(at, frame);
+			continue;
+		}
+		frame = NULL;
+		for (int i = 0; parse_frame(at, &found, &unused) && i < stack->n && !frame; i++)
+			if (stack->frames[i].level == found.level && stack->frames[i].pc == found.pc)
+				frame = &stack->frames[i];
+	}
+	for (int i = 0; i + 1 < stack->n; i++)
+		if (stack->frames[i + 1].level != stack->frames[i].level + 1 ||
+		    !lbx_stack_pointer(&stack->frames[i + 1].registers, &stack->frames[i].cfa))
+			stack->frames[i].cfa = 0;
+}
+
 /* "Thread 2 (Thread 0x7ff… (LWP 4712) "name"):", then its frames: the next such line at or after `at`, or NULL. */
 static const char *find_thread(const char *at, uint64_t *ret)
 {
@@ -313,19 +398,23 @@ static const char *find_thread(const char *at, uint64_t *ret)
 	return NULL;
 }
 
-static const char *next_line(const char *at)
+static const char *find_that(const char *at, uint64_t tid)
 {
-	at += strcspn(at, "\n");
-	return at + (*at == '\n');
+	uint64_t found;
+
+	while ((at = find_thread(at, &found)) && found != tid)
+		at = next_line(at);
+	return at;
 }
 
 static int threads_of_all(struct lbx_stacks *stacks, uint64_t *tids, int max)
 {
-	const char *at;
+	const char *at, *registers;
 	int n = 0;
 
 	(void)stacks;
-	if (!ask_all(&at))
+	bool known = ask_all(&at);
+	if (!ask_registers(&registers) || !known)
 		return -1;
 	for (uint64_t tid; (at = find_thread(at, &tid)); at = next_line(at), n++)
 		if (n < max)
@@ -347,16 +436,16 @@ static void take_end(const char *line, struct lbx_stack *ret)
 static bool walk_of_all(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, struct lbx_stack *ret)
 {
 	struct lbx_source_line unused;
-	const char *at, *end;
-	uint64_t found = 0, next;
+	const char *at, *end, *registers;
+	uint64_t next;
 
 	(void)stacks;
 	(void)tail;
 	memset(ret, 0, sizeof *ret);
-	if (!ask_all(&at))
+	bool known = ask_all(&at);
+	if (!ask_registers(&registers) || !known)
 		return false;
-	while ((at = find_thread(at, &found)) && found != tid)
-		at = next_line(at);
+	at = find_that(at, tid);
 	if (!at)
 		return lb_fail("gdb knows no thread %llu", (unsigned long long)tid);
 	max = max < LBX_FRAMES_MAX ? max : LBX_FRAMES_MAX;
@@ -373,6 +462,8 @@ static bool walk_of_all(struct lbx_stacks *stacks, uint64_t tid, int max, int ta
 		else if (*at != '#') /* "#4  <signal handler called>" */
 			take_end(at, ret);
 	}
+	if ((registers = find_that(registers, tid)))
+		take_registers(next_line(registers), find_thread(next_line(registers), &next), ret);
 	return true;
 }
 
