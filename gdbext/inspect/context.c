@@ -1,7 +1,6 @@
 #include "inspect/context.h"
 
 #include "base/error.h"
-#include "target/core.h"
 
 const struct lbx_settings lbx_default_settings = {
 	.edge_items = 3,
@@ -23,23 +22,4 @@ bool lbx_context_table(struct lbx_context *context, struct lbx_table **ret)
 		return false;
 	*ret = context->table;
 	return true;
-}
-
-bool lbx_context_open_core(const struct lbx_context *context, const char *path, struct lbx_context *ret)
-{
-	*ret = (struct lbx_context){ .out = context->out, .settings = context->settings };
-	if (lbx_core_open(path, NULL, &ret->target) &&
-	    (!context->stacks_of_core || context->stacks_of_core(ret->target, &ret->stacks)))
-		return true;
-	lbx_context_close_core(ret);
-	return false;
-}
-
-void lbx_context_close_core(struct lbx_context *core)
-{
-	lbx_context_close(core);
-	lbx_stacks_destroy(core->stacks);
-	lbx_target_destroy(core->target);
-	core->stacks = NULL;
-	core->target = NULL;
 }
