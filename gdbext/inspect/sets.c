@@ -161,7 +161,8 @@ static void take_reason(struct reason *ret)
 	snprintf(ret->text, sizeof ret->text, "%s", lb_error_message());
 }
 
-/* False: it has to be waited for, or was interrupted. What is there already lets a command that waits ask what else it wants to know. */
+/* False: it has to be waited for, or was interrupted. What is there already lets a command that waits ask what else it
+ * wants to know. */
 static bool open_sets(struct lbx_context *context)
 {
 	const struct lbx_provider *provider = context->providers ? context->providers : lbx_providers;
@@ -182,6 +183,10 @@ static bool open_sets(struct lbx_context *context)
 		if (!clean)
 			continue;
 		take_reason(&reason);
+		lb_clear_error();
+		/* what cannot be read because of it may quietly seem not to be there */
+		if (!lbx_target_waits(context->target) && !lbx_progress(context->out, "looking for tensors", 0, 0))
+			take_reason(&reason);
 		lb_clear_error();
 	}
 	bool interrupted = reason.cause == LB_INTERRUPTED;

@@ -15,6 +15,7 @@
 #include "plugin/stops/catch.h"
 #include "plugin/symbols/address_names.h"
 #include "plugin/symbols/symbol_file.h"
+#include "target/cut.h"
 
 /* These live as long as gdb. */
 static struct lbx_settings settings;
@@ -198,6 +199,8 @@ void lbx_commands_run(const char *line)
 		lb_clear_error();
 		return;
 	}
+	if (lbx_bridge_waits() && !lbx_cut_seen())
+		lb_clear_error(); /* interrupted: what it has asked for might have made it another */
 	if (!job.row || !(job.row->needs & LBX_CALLS_PROGRAM))
 		lbx_breakpoints_resume();
 	if (!ok || !job.line || !job.line->is_quiet)

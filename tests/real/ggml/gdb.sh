@@ -192,7 +192,7 @@ interrupted_in_gdb()
 	[ -f "$model" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
 	command -v gdbserver >/dev/null || return 0
 	mkfifo "$scratch/interrupted"
-	timeout -k 5 300 "$gdb" -nx -q -iex 'set debuginfod enabled off' -iex 'set confirm off' -iex 'set sysroot /' \
+	timeout -k 5 300 "$gdb" -nx -q -iex 'set debuginfod enabled off' -iex 'set confirm off' -iex 'set width 0' -iex 'set sysroot /' \
 		-iex "source $O/lazybones.gdb" "$program" <"$scratch/interrupted" >"$log" 2>&1 &
 	session=$!
 	exec 9>"$scratch/interrupted"
@@ -201,7 +201,7 @@ interrupted_in_gdb()
 		'echo end\n' >&9
 	grep -q -m 1 'begin$' <(tail -n +1 -f --pid=$session "$log")
 	pid=$(pgrep -P $session)
-	ticks=$(($(cpu_ticks "$pid") + 40))
+	ticks=$(($(cpu_ticks "$pid") + 10))
 	until [ "$(cpu_ticks "$pid")" -ge $ticks ]; do :; done
 	kill -INT "$pid"
 	grep -q -m 1 'end$' <(tail -n +1 -f --pid=$session "$log")
