@@ -125,6 +125,12 @@ static bool was_absent(const struct lbx_context *context, const struct lbx_provi
 	return false;
 }
 
+/* What cannot be read because of it may quietly seem not to be there. */
+static bool is_interrupted(struct lbx_context *context)
+{
+	return !lbx_target_waits(context->target) && !lbx_progress(context->out, "looking for tensors", 0, 0);
+}
+
 /* Whether a costly provider may have something, by what a front end that lives on remembers. */
 static bool may_be_there(struct lbx_context *context, const struct lbx_provider *provider)
 {
@@ -139,7 +145,7 @@ static bool may_be_there(struct lbx_context *context, const struct lbx_provider 
 		return false;
 	if (provider->is_there(context))
 		return true;
-	if (known && !lbx_target_waits(context->target))
+	if (known && !lbx_target_waits(context->target) && !is_interrupted(context))
 		note_absent(context, provider, modules);
 	return false;
 }
@@ -173,19 +179,15 @@ static bool open_sets(struct lbx_context *context)
 		struct lbx_tensors **set = &context->sets[context->n_sets];
 		context->set_providers[context->n_sets] = provider;
 		bool kept = take_kept(context->kept, provider, set);
-		if (!kept && provider->is_costly && !may_be_there(context, provider))
-			continue;
-		/* first, lest it be found out for nothing */
-		if (!kept && provider->is_costly && !date_kept(context))
-			continue;
-		if (kept || provider->open(context, set))
+		/* the date first, lest it be found out for nothing */
+		bool looks = kept || !provider->is_costly || (may_be_there(context, provider) && date_kept(context));
+		if (looks && (kept || provider->open(context, set)))
 			context->n_sets++;
 		if (!clean)
 			continue;
 		take_reason(&reason);
 		lb_clear_error();
-		/* what cannot be read because of it may quietly seem not to be there */
-		if (!lbx_target_waits(context->target) && !lbx_progress(context->out, "looking for tensors", 0, 0))
+		if (is_interrupted(context))
 			take_reason(&reason);
 		lb_clear_error();
 	}

@@ -766,6 +766,12 @@ static int looked_for_three(struct session *s)
 	return modules.looks - before;
 }
 
+static bool stop_at_once(struct lbx_out *out, const char *what, int64_t done, int64_t total)
+{
+	(void)out, (void)what, (void)done, (void)total;
+	return false;
+}
+
 /* Of a program that has nothing of a provider its modules are looked at once, until there are others. */
 static void what_is_not_there_is_not_looked_for(void **state)
 {
@@ -809,6 +815,15 @@ static void what_is_not_there_is_not_looked_for(void **state)
 	kept.target = &other;
 	assert_int_equal(looked_for_three(s), 1);
 	assert_int_equal(made_opened, 0);
+	/* the user interrupts: what was not seen may be there */
+	modules.number = 3;
+	s->out.progress = stop_at_once;
+	says(s, "list", "", "interrupted");
+	session_forget(s);
+	s->out.progress = NULL;
+	assert_int_equal(looked_for_three(s), 1);
+	modules.number = 1;
+	assert_int_equal(looked_for_three(s), 1);
 	/* it has come: one set for all looks */
 	modules.number = 3;
 	modules.has_made = true;
