@@ -49,6 +49,10 @@ int lbx_printable(const char *text)
 static void replace(char *text, bool lines)
 {
 	while (*text) {
+		if (*text >= ' ' && *text < 0x7f) { /* most are, and are seen at once */
+			text++;
+			continue;
+		}
 		int n = lines && (*text == '\n' || *text == '\t') ? 1 : lbx_printable(text);
 		if (n == 0)
 			*text = '?';

@@ -40,10 +40,11 @@ const char *lbx_tensor_dtype_name(const struct lbx_tensor *t)
 
 int64_t lbx_tensor_nbytes(const struct lbx_tensor *t)
 {
-	struct lbx_encoding e = lbx_tensor_encoding(t);
 	int64_t n;
+	bool fits =
+	    t->encoding ? lbx_encoding_bytes(t->encoding, t->size, &n) : lb_mul(t->size, lbx_dtype_bytes(t->dtype), &n);
 
-	return lbx_encoding_bytes(&e, t->size, &n) ? n : INT64_MAX;
+	return fits ? n : INT64_MAX;
 }
 
 /* The lowest and the highest element that a tensor with elements reaches. */
