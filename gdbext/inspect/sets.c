@@ -187,9 +187,11 @@ static bool open_sets(struct lbx_context *context)
 			continue;
 		take_reason(&reason);
 		lb_clear_error();
-		if (is_interrupted(context))
+		if (is_interrupted(context)) {
 			take_reason(&reason);
-		lb_clear_error();
+			lb_clear_error();
+			break;
+		}
 	}
 	bool interrupted = reason.cause == LB_INTERRUPTED;
 	if (reason.text[0] && (context->n_sets == 0 || interrupted))
