@@ -37,11 +37,15 @@ static bool byte_at(struct pages *p, uint64_t address, char *ret)
 	uint64_t base = address & ~(uint64_t)(PAGE - 1);
 	size_t i = (size_t)(base / PAGE % PAGES);
 
+	*ret = '\0';
+	if (base == 0) /* no program has memory there, and a table often ends in NULL */
+		return false;
 	if (p->slots[i].base != base) {
 		p->slots[i].base = base;
 		p->slots[i].is_read = lbx_target_try_read(p->target, base, p->slots[i].bytes, PAGE);
 	}
-	*ret = p->slots[i].is_read ? p->slots[i].bytes[address - base] : '\0';
+	if (p->slots[i].is_read)
+		*ret = p->slots[i].bytes[address - base];
 	return p->slots[i].is_read;
 }
 
