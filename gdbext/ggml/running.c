@@ -5,7 +5,10 @@
  * ggml's workers have nothing but ggml's frames. They compute for a thread that waits for them in ggml, so they
  * need not be looked at.
  *
- * Where ggml is part of the program itself, its frames are told by their functions' names. */
+ * Where ggml is part of the program itself, its frames are told by their functions' names.
+ *
+ * An add-on, or a server in one library, has ggml among code of its own. There who waits for work to come is not within
+ * ggml, unless a function of ggml's, or of a library with it, has called that: those are exported, and so have names. */
 #include "ggml/running.h"
 
 #include <stdio.h>
@@ -213,11 +216,51 @@ static bool take_words(struct search *s, const struct lbx_stack *stack, int i, u
 	return true;
 }
 
+/* Whether the innermost frames, before those in modules that have to do with ggml, wait for something to come: another
+ * thread's work, a request, a moment. A lock, or a barrier, is none of these. */
+static bool waits(struct search *s, const struct lbx_stack *stack)
+{
+	static const char *const calls[] = {
+		"pthread_cond_wait",
+		"pthread_cond_timedwait",
+		"pthread_cond_clockwait",
+		"sem_wait",
+		"sem_timedwait",
+		"sem_clockwait",
+		"pthread_join",
+		"poll",
+		"ppoll",
+		"select",
+		"pselect",
+		"epoll_wait",
+		"epoll_pwait",
+		"accept",
+		"accept4",
+		"nanosleep",
+		"clock_nanosleep",
+	};
+	struct lbx_source_line line;
+
+	for (int i = 0; i < stack->n; i++) {
+		int module = module_at(s, code_of(&stack->frames[i]));
+		if (module >= 0 && s->roles[module] != OTHER)
+			return false;
+		if (!s->stacks->ops->line(s->stacks, &stack->frames[i], &line))
+			continue;
+		const char *name = line.function + strspn(line.function, "_");
+		for (size_t k = 0; k < sizeof calls / sizeof *calls; k++)
+			if (strcmp(name, calls[k]) == 0)
+				return true;
+	}
+	return false;
+}
+
 /* Of a stack: the outermost frame that counts, one with a name before one without; and what is known of all. */
 struct seen {
 	struct place outermost;
 	bool is_worker; /* it begins in ggml, and has not called for a graph to be computed */
 	bool computes; /* it has */
+	bool is_of_library; /* a frame is of ggml, or of a library that uses it, or may be */
 	bool is_unnamed; /* some of the program's frames have no name, where that would have to tell */
 	int forward, loop; /* the frame of the function for a node's operation, and that which has called it; or -1 */
 	char function[LBX_GGML_FUNCTION];
@@ -240,6 +283,14 @@ static void look_at_forward(const struct lbx_stack *stack, int i, const struct p
 	}
 }
 
+/* Whether what computes a graph is exported by a module, and so has a name on each stack that leads through it. */
+static bool exports_calls(const struct search *s, int module)
+{
+	uint64_t at;
+
+	return lbx_loaded_symbol(s->target, &s->modules[module], "ggml_graph_compute", &at);
+}
+
 static void look_at_stack(struct search *s, const struct lbx_stack *stack, struct seen *ret)
 {
 	bool is_of_program = false;
@@ -259,6 +310,8 @@ static void look_at_stack(struct search *s, const struct lbx_stack *stack, struc
 			ret->is_worker = !is_of_program && may_begin_worker(s, &stack->frames[i], &place);
 		if (ret->outermost.module < 0 || (!ret->outermost.is_exported && place.is_exported))
 			ret->outermost = place;
+		ret->is_of_library = ret->is_of_library || place.role == USER || is_of_library(place.name) ||
+				     !exports_calls(s, place.module);
 		ret->is_worker = ret->is_worker && !computes(place.name);
 		ret->computes |= computes(place.name);
 	}
@@ -293,7 +346,8 @@ static bool judge(struct search *s, uint64_t tid, const struct lbx_stack *stack)
 	look_at_stack(s, stack, &seen);
 	if (seen.forward >= 0 && seen.loop > seen.forward && !add_teller(s, stack, &seen))
 		return false;
-	if (seen.outermost.module >= 0 && !seen.is_worker) {
+	bool counts = seen.outermost.module >= 0 && !seen.is_worker;
+	if (counts && (seen.is_of_library || !is_whole || !waits(s, stack))) {
 		bool is_first = s->ret->doing == LBX_GGML_RESTS;
 		if (is_first)
 			is_within(s, tid, &seen.outermost);

@@ -303,6 +303,7 @@ traces()
 }
 
 . tests/real/ggml/gdb.sh
+. tests/real/ggml/hosts.sh
 
 newest=ggml-2026-09
 any=
@@ -328,3 +329,5 @@ for guest_name in $any; do
 	in_gdb "$guest_name"
 	traces "$guest_name"
 done
+fetched ggml-static && [ -f "$models/Q8_0.gguf" ] && within_node ggml-static
+fetched ggml-python && [ -f "$models/Q8_0.gguf" ] && within_python ggml-python
