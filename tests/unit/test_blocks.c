@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,7 @@
 
 #include "../real/ggml/stream.h"
 #include "base/error.h"
+#include "kernels/anatomy.h"
 #include "kernels/grids.h"
 #include "kernels/kernels.h"
 #include "kernels/tile.h"
@@ -116,6 +119,84 @@ static void readers_know_them_all(void **state)
 	assert_null(lbx_encoding_of_blocks("little-endian"));
 }
 
+/* ---- what blocks are made of ---- */
+
+/* Scales, minimums and codes of random blocks together are the elements, but for how products are rounded. */
+static void parts_are_those(const struct golden *g, enum lb_encoding encoding, const uint8_t *block)
+{
+	const struct lb_block_form *form = lb_block_form(encoding);
+	float values[LBX_BLOCK_MAX];
+	struct lb_block_scales s;
+	int16_t codes[LBX_BLOCK_MAX];
+
+	lb_tiles()->blocks(encoding)(1, block, values);
+	lb_block_scales(encoding, block, &s);
+	lb_block_codes(encoding, block, &s, codes);
+	for (int i = 0; i < g->elements && isfinite(s.scale) && isfinite(s.minimum); i++) {
+		int group = i / (g->elements / form->groups);
+		double product = (double)codes[i] / form->unit * s.scale * s.scales[group];
+		double minimum = (double)s.minimum * s.minimums[group];
+		double near = (fabs(product) + fabs(minimum)) * 0x1p-22 + FLT_MIN;
+		if (isfinite(values[i]) && !(fabs(product + minimum - values[i]) <= near))
+			fail_msg("%s, element %d: %g is not %d/%d * %g * %g + %g * %g", g->name, i, values[i], codes[i],
+				 form->unit, s.scale, s.scales[group], s.minimum, s.minimums[group]);
+	}
+}
+
+static void blocks_are_taken_apart(void **state)
+{
+	(void)state;
+	lb_grids();
+	for (int i = 0; i < GOLDEN; i++) {
+		enum lb_encoding encoding = encoding_of(golden[i].name);
+		uint8_t block[STREAM_BLOCK_MAX];
+		uint64_t stream = 0;
+		assert_non_null(lb_block_form(encoding));
+		assert_int_equal(golden[i].elements % lb_block_form(encoding)->groups, 0);
+		for (int n = 0; n < STREAM_BLOCKS / 4; n++) {
+			stream_take(&stream, golden[i].number, block, (size_t)golden[i].bytes);
+			parts_are_those(&golden[i], encoding, block);
+		}
+	}
+	assert_non_null(lb_block_form(LB_Q8_1));
+	assert_null(lb_block_form(LB_LITTLE_ENDIAN));
+	assert_null(lb_block_form(LB_ENCODINGS));
+}
+
+/* ggml's make_qkx2_quants packs scales and minimums of 6 bits so. */
+static void parts_of_a_q4_k_block_are_its_bytes(void **state)
+{
+	uint8_t block[144] = { 0x00, 0x34 /* 0.25 */, 0x00, 0x40 /* 2 */ };
+	struct lb_block_scales s;
+	int16_t codes[256];
+
+	(void)state;
+	for (int k = 0; k < 4; k++) {
+		int scale = 40 + k, minimum = 20 + k; /* of group k; and 4 + k */
+		block[4 + k] = (uint8_t)((k + 1) | (scale >> 4) << 6);
+		block[8 + k] = (uint8_t)((63 - k) | (minimum >> 4) << 6);
+		block[12 + k] = (uint8_t)((scale & 15) | (minimum & 15) << 4);
+	}
+	for (int i = 0; i < 128; i++)
+		block[16 + i] = (uint8_t)(i % 16 | (15 - i % 16) << 4);
+	lb_block_scales(LB_Q4_K, block, &s);
+	assert_true(s.scale == 0.25f && s.minimum == 2);
+	for (int k = 0; k < 4; k++) {
+		assert_true(s.scales[k] == k + 1 && s.scales[4 + k] == 40 + k);
+		assert_true(s.minimums[k] == k - 63 && s.minimums[4 + k] == -20 - k);
+	}
+	lb_block_codes(LB_Q4_K, block, &s, codes);
+	for (int i = 0; i < 256; i++)
+		assert_int_equal(codes[i], i / 32 % 2 ? 15 - i % 16 : i % 16);
+	/* nothing can be said of codes that a scale of 0 makes nothing of */
+	block[4] &= 0xc0;
+	lb_block_scales(LB_Q4_K, block, &s);
+	assert_true(s.scales[0] == 0 && s.scales[1] == 2);
+	lb_block_codes(LB_Q4_K, block, &s, codes);
+	assert_int_equal(codes[5], 0);
+	assert_int_equal(codes[37], 10);
+}
+
 /* ---- a GGUF file ---- */
 
 static void put(FILE *f, const void *bytes, size_t n)
@@ -206,6 +287,8 @@ int main(void)
 		cmocka_unit_test(each_is_decoded_as_ggml_does),
 		cmocka_unit_test(what_ggml_only_multiplies_is_decoded),
 		cmocka_unit_test(readers_know_them_all),
+		cmocka_unit_test(blocks_are_taken_apart),
+		cmocka_unit_test(parts_of_a_q4_k_block_are_its_bytes),
 		cmocka_unit_test(files_of_every_format_are_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -318,6 +318,48 @@ static void large_ones_are_summed_up(void **state)
 	says(s, "print", "large[2, -1:]", text);
 }
 
+/* Scales and codes of blocks, and where they are, however they are permuted. */
+static void quant_takes_blocks_apart(void **state)
+{
+	static const char each[] = "[12,12,12,12,12,12,12,12,12,12,12,12,12,12,12,12]";
+	struct session *s = *state;
+
+	says(s, "quant", "w4",
+	     "): q4_0\n"
+	     "  blocks         of 32 elements in 18 bytes\n"
+	     "  values         (3, 64), in 108 B: 4.5 bits each\n"
+	     "  scales         from 0.5 to 3, median 1.75\n"
+	     "  codes          4 bits: 16 different, from -8 (6.25%) to 7 (6.25%)\n"
+	     "  histogram            -8 #");
+	says(s, "quant", "w4 --json", each);
+	says(s, "quant", "w4t", "  scales         from 0.5 to 3, median 1.75\n");
+	says(s, "quant", "w4t --json", each);
+	says(s, "quant", "w8", "from 5.9605e-08 to 0.25, median 0.125, 1 denormal (first at\n                 [1, 0])\n");
+	says(s, "quant", "w8", "8 bits: 32 different, from -128 (3.12%) to 120 (3.12%)\n");
+	says(s, "quant", "large", "  codes          4 bits: 16 different, from -8 (6.25%) to 7 (6.25%)\n");
+	says(s, "quant", "short", "is corrupt");
+	says(s, "quant", "w4[0, :3]", "w4[0, :3]: q4_0 (3,), dequantised from q4_0\n[-4.  -3.5 -3. ]\n");
+	says(s, "quant", "w8 --values --json", "\"values\":[[32.0,30.0,28.0");
+	says(s, "quant", "w4 --scales w8", "quant: --scales is not for q4_0, whose blocks have their scales within");
+}
+
+/* What no quantisation makes: named, with its place. */
+static void quant_tells_odd_scales(void **state)
+{
+	static const uint16_t odd[] = { 0x7e00, 0x7c00, 0x0000, 0x7bff };
+	struct session *s = *state;
+
+	for (int i = 0; i < 4; i++)
+		memcpy(image_at(&s->image, AT + (uint64_t)i * 18, 2), &odd[i], 2);
+	says(s, "quant", "w4",
+	     "  scales         from 0 to inf, median 3, 1 zero (first at [1, 0]), 1 NaN (first\n"
+	     "                 at [0, 0]), 1 Inf (first at [0, 32]), 2 beyond 64 times the\n"
+	     "                 median (first at [0, 32])\n");
+	says(s, "quant", "w4",
+	     "  - 2 of the scales are no finite numbers: all elements of such a block are NaN\n    or Inf\n");
+	says(s, "quant", "w4t", "1 Inf (first at [32, 0])");
+}
+
 /* Memory that is no tensor's, in blocks. */
 static void blocks_are_viewed(void **state)
 {
@@ -368,7 +410,7 @@ static void all_is_said(void **state)
 	says(s, "model", "", "q4_0");
 	says(s, "model", "", "qint8");
 	says(s, "memory", "--by dtype", "q8_0");
-	says(s, "quant", "w4", "packed words are uint32, not q4_0");
+	says(s, "quant", "w4", "of 32 elements in 18 bytes");
 	says(s, "diff", "w4 w4", "w4 (q4_0) and w4 (q4_0)");
 	says(s, "diff", "w4t w4 --explain on", "transpose");
 }
@@ -426,7 +468,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		BOTH(slices_cut_blocks),        BOTH(eight_bits_are_decoded),   BOTH(integers_are_scaled),
-		BOTH(large_ones_are_summed_up), BOTH(blocks_are_viewed),        BOTH(all_is_said),
+		BOTH(large_ones_are_summed_up), BOTH(quant_takes_blocks_apart), BOTH(quant_tells_odd_scales),
+		BOTH(blocks_are_viewed),        BOTH(all_is_said),
 		BOTH(decoded_values_are_saved), BOTH(every_inspection_answers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

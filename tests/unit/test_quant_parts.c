@@ -151,7 +151,7 @@ static void scales_are_looked_at(void **state)
 		text = quant("fp4");
 		holds(text, ": mxfp4, 4 bits, groups of 32; found by name");
 		holds(text, "  scales     from 0.5 to 1024, median 1, 1 NaN (first at [0, 2]), 1 beyond 64 ");
-		holds(quant("fp4 --json"), "\"zero\":0,\"nan\":1,\"inf\":0,\"outliers\":1}");
+		holds(quant("fp4 --json"), "\"zero\":0,\"denormal\":0,\"nan\":1,\"inf\":0,\"outliers\":1}");
 	}
 }
 

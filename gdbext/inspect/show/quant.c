@@ -14,16 +14,14 @@
 #include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
-#include "inspect/measure/quantile.h"
-#include "inspect/measure/summary.h"
 #include "inspect/operand/value.h"
+#include "inspect/show/quant_blocks.h"
+#include "inspect/show/quant_figure.h"
 #include "inspect/show/quant_parts.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "inspect/texts.h"
 #include "kernels/codes.h"
-
-enum { PIECE = 4096, LABEL = LBX_DESCRIPTION_MAX, OUTLIER = 64 };
 
 const struct lbx_quant_mode lbx_quant_modes[LBX_QUANT_MODES] = {
 	[LB_QUANT_AFFINE] = { "affine", 4, 64, 2, true },
@@ -36,10 +34,7 @@ struct quant {
 	struct lbx_quant_parts p;
 	struct lbx_findings problems;
 	int64_t columns;           /* values along the last axis; 0: not known */
-	bool has_scales;           /* what follows was looked at */
-	struct lbx_summary scales; /* of the scales as numbers */
-	double median;
-	int64_t outliers, first_outlier;
+	struct lbx_quant_figure scales; /* as numbers */
 };
 
 /* ---- the format ---- */
@@ -177,8 +172,7 @@ static bool check(struct quant *q)
 struct scan {
 	struct quant *q;
 	enum lb_dtype dtype;
-	struct lbx_sample sample;
-	bool count_outliers;
+	bool again; /* for what is compared with all */
 };
 
 static float scale_value(const struct quant *q, const void *element, enum lb_dtype dtype)
@@ -193,18 +187,12 @@ static float scale_value(const struct quant *q, const void *element, enum lb_dty
 static bool add_scales(void *context, const void *elements, int64_t n, int64_t first)
 {
 	struct scan *s = context;
-	float values[PIECE];
+	float values[LBX_QUANT_PIECE];
 
-	for (int64_t i = 0; i < n; i++) {
+	for (int64_t i = 0; i < n; i++)
 		values[i] = scale_value(s->q, (const char *)elements + i * lbx_dtype_bytes(s->dtype), s->dtype);
-		if (s->count_outliers && fabs(values[i]) > OUTLIER * s->q->median && s->q->outliers++ == 0)
-			s->q->first_outlier = first + i;
-		values[i] = fabsf(values[i]);
-	}
-	if (s->count_outliers)
-		return true;
-	lbx_summary_add(&s->q->scales, values, n, first);
-	lbx_sample_add(&s->sample, values, n, first);
+	(s->again ? lbx_quant_figure_compare(&s->q->scales, values, n, first)
+		  : lbx_quant_figure_add(&s->q->scales, values, n, first));
 	return true;
 }
 
@@ -219,18 +207,12 @@ static bool look_at_scales(struct lbx_context *context, struct quant *q)
 		return true;
 	if (!lbx_sight_begin(context, &s, &sight))
 		return false;
-	lbx_summary_init(&q->scales, LB_F32);
-	bool ok = lbx_sample_init(&scan.sample, LB_F32, sight.array.size) &&
-		  lbx_array_walk(&sight.array, context->out, "looking at scales", PIECE, add_scales, &scan) &&
-		  lbx_sample_sort(&scan.sample);
-	if (ok && scan.sample.n) {
-		q->median = lbx_sample_quantile(&scan.sample, 0.5);
-		scan.count_outliers = q->median > 0;
-		ok = !scan.count_outliers ||
-		     lbx_array_walk(&sight.array, context->out, "looking at scales", PIECE, add_scales, &scan);
-	}
-	q->has_scales = ok && q->scales.count > 0;
-	lbx_sample_deinit(&scan.sample);
+	bool ok = lbx_quant_figure_init(&q->scales, scan.dtype, sight.array.size) &&
+		  lbx_array_walk(&sight.array, context->out, "looking at scales", LBX_QUANT_PIECE, add_scales, &scan) &&
+		  lbx_quant_figure_settle(&q->scales, &scan.again);
+	if (ok && scan.again)
+		ok = lbx_array_walk(&sight.array, context->out, "looking at scales", LBX_QUANT_PIECE, add_scales,
+				    &scan);
 	lbx_sight_end(&sight);
 	return ok;
 }
@@ -341,61 +323,13 @@ static void values_shape(const struct quant *q, int64_t shape[LBX_RANK_MAX])
 		shape[w->rank - 1] = q->columns;
 }
 
-static void place(const struct quant *q, int64_t i, char *ret, size_t size)
+static void place(const void *context, int64_t i, char *ret, size_t size)
 {
-	const struct lbx_tensor *t = &q->p.parts[LBX_QUANT_SCALES];
+	const struct lbx_tensor *t = &((const struct quant *)context)->p.parts[LBX_QUANT_SCALES];
 	int64_t at[LBX_RANK_MAX];
 
 	lbx_coordinates(t->rank, lbx_shape(t), i, at);
 	lbx_format_place(at, t->rank, ret, size);
-}
-
-static size_t add_count(const struct quant *q, const char *what, int64_t n, int64_t first, char *ret, size_t size)
-{
-	char where[LBX_LIST_MAX];
-
-	if (n == 0)
-		return 0;
-	place(q, first, where, sizeof where);
-	return (size_t)snprintf(ret, size, ", %lld %s (first at %s)", (long long)n, what, where);
-}
-
-static json_t *json_scales(const struct quant *q)
-{
-	const struct lbx_summary *s = &q->scales;
-
-	if (!q->has_scales)
-		return json_null();
-	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I}", "min", s->argmin < 0 ? json_null() : lbx_json_double(s->min),
-			 "max", s->argmax < 0 ? json_null() : lbx_json_double(s->max), "median",
-			 lbx_json_double(q->median), "zero", (json_int_t)s->special[LBX_ZERO], "nan",
-			 (json_int_t)s->special[LBX_NAN], "inf", (json_int_t)s->special[LBX_POSITIVE_INF], "outliers",
-			 (json_int_t)q->outliers);
-}
-
-static void tell_scales(struct lbx_out *out, const struct quant *q)
-{
-	const struct lbx_summary *s = &q->scales;
-	const struct {
-		const char *what;
-		int64_t n, first;
-	} counts[] = {
-		{ "zero", s->special[LBX_ZERO], s->first[LBX_ZERO] },
-		{ "NaN", s->special[LBX_NAN], s->first[LBX_NAN] },
-		{ "Inf", s->special[LBX_POSITIVE_INF], s->first[LBX_POSITIVE_INF] },
-		{ "beyond 64 times the median", q->outliers, q->first_outlier },
-	};
-	char text[2048] = "no numbers";
-
-	LBX_KEY(out, "scale_values", json_scales(q));
-	if (!q->has_scales)
-		return;
-	if (s->argmin >= 0)
-		snprintf(text, sizeof text, "from %.5g to %.5g, median %.5g", s->min, s->max, q->median);
-	size_t used = strlen(text);
-	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-		used += add_count(q, counts[i].what, counts[i].n, counts[i].first, text + used, sizeof text - used);
-	lbx_print_folded(out, "  scales     ", text);
 }
 
 /* What the quantised words stand for. */
@@ -444,7 +378,7 @@ static void tell(struct lbx_out *out, const struct quant *q)
 		lbx_printf(out, "  %-10s %s\n", lbx_quant_part_names[i], label);
 	}
 	tell_values(out, q);
-	tell_scales(out, q);
+	lbx_quant_figure_tell(out, "  scales     ", "scale_values", &q->scales, place, q);
 	lbx_findings_tell(out, "problems", &q->problems);
 	lbx_end(out);
 }
@@ -488,14 +422,40 @@ static bool parse(struct lbx_context *context, const struct lbx_args *args, stru
 	return !mode || lbx_misuse("quant: no mode '%s': there are affine, mxfp4, mxfp8 and nvfp4", mode);
 }
 
+/* Blocks have all within. */
+static bool run_blocks(struct lbx_context *context, const struct lbx_args *args, const struct lbx_selection *s,
+		       const struct lbx_format_options *options)
+{
+	static const char *const of_others[] = { "scales", "biases", "global", "mode", "bits", "group" };
+	struct lbx_sight sight;
+	char note[LBX_NOTE_MAX + 64];
+
+	for (size_t i = 0; i < sizeof of_others / sizeof *of_others; i++)
+		if (lbx_args_option(args, of_others[i]))
+			return lbx_misuse("quant: --%s is not for %s, whose blocks have their scales within",
+					  of_others[i], s->tensor.encoding->name);
+	if (!s->slice.n && !lbx_args_option(args, "values"))
+		return lbx_quant_tell_blocks(context, s);
+	if (!lbx_sight_begin(context, s, &sight))
+		return false;
+	snprintf(note, sizeof note, "dequantised from %s%s%s", s->tensor.encoding->name, sight.note[0] ? ", " : "",
+		 sight.note);
+	bool ok = lbx_print_value(context, s, &sight.array, options, note);
+	lbx_sight_end(&sight);
+	return ok;
+}
+
 static bool run_quant(struct lbx_context *context, const struct lbx_args *args)
 {
 	struct lbx_format_options options;
 	struct lbx_selection s;
 	struct quant q = { .columns = 0 };
 
-	if (!lbx_print_options(context, args, &options) || !lbx_select(context, args->v[0], &s) ||
-	    !lbx_quant_find(context, &s.tensor, &q.p) || !parse(context, args, &q.p) || !complete(&q))
+	if (!lbx_print_options(context, args, &options) || !lbx_select(context, args->v[0], &s))
+		return false;
+	if (lbx_quant_is_blocks(&s.tensor))
+		return run_blocks(context, args, &s, &options);
+	if (!lbx_quant_find(context, &s.tensor, &q.p) || !parse(context, args, &q.p) || !complete(&q))
 		return false;
 	bool ok = check(&q);
 	if (ok && (s.slice.n || lbx_args_option(args, "values"))) {
@@ -504,6 +464,7 @@ static bool run_quant(struct lbx_context *context, const struct lbx_args *args)
 		tell(context->out, &q);
 		lbx_set_int(context->out, "tensor_count", q.problems.n);
 	}
+	lbx_quant_figure_deinit(&q.scales);
 	lbx_findings_deinit(&q.problems);
 	return ok && lb_ok();
 }
@@ -516,7 +477,8 @@ const struct lbx_command lbx_command_quant = {
 		"the lb_quantize() that made it, or by name (layers.0.wq.scales beside\n"
 		"layers.0.wq.weight); or you name them. What is missing or has the wrong shape is\n"
 		"named, with the shape that would be right. With a slice, or --values, the values are\n"
-		"computed outside the program.\n"
+		"computed outside the program. Of a format of ggml's blocks, such as q4_K, which have\n"
+		"their scales within, it shows those and how often each code occurs.\n"
 		LBX_T_HELP "\n"
 		"Example: quant wq, quant wq[0, :8], quant wq --scales s --biases b --bits 4 --group 64",
 	.min_args = 1,

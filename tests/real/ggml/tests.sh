@@ -239,6 +239,21 @@ weights()
 	done
 }
 
+# A weight of a real model: what its file says in bits, and what make_llama.py quantises so that each code occurs.
+quants()
+{
+	local kind said
+	for kind in 'Q4_0 q4_0 4.5 16' 'Q4_K q4_K 4.5 16'; do
+		set -- "$1" $kind
+		[ -f "$models/$2.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
+		[ -f "$scratch/$1-$2/dump" ] || core_of "$1-$2" llama "$real/$1" "$models/$2.gguf" abort || return 0
+		said=$("$O/bin/lazybones" core "$scratch/$1-$2/dump" quant blk.0.attn_q.weight 2>&1)
+		same "$1, $2: how it is quantised" "$3, $4 bits each, $5 different" \
+			"$(sed -n '1s/.*ready): //p; s/^  values .*: \(.* bits each\)/\1/p; s/.*: \([0-9]* different\),.*/\1/p' <<<"$said" |
+				paste -sd, | sed 's/,/, /g')"
+	done
+}
+
 # json KEY: the number of that name, of the first line of a JSON answer
 json()
 {
@@ -325,6 +340,7 @@ for guest_name in $any; do
 	failing "$guest_name"
 	decoding "$guest_name"
 	weights "$guest_name"
+	quants "$guest_name"
 	operations "$guest_name"
 	in_gdb "$guest_name"
 	traces "$guest_name"
