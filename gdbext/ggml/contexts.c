@@ -7,17 +7,10 @@
 
 #include "base/error.h"
 #include "base/vector.h"
-#include "target/allocations.h"
+#include "target/search.h"
 #include "target/window.h"
 
-enum {
-	WORD = 8,
-	PIECE = 1 << 20,
-	PAGE = 1 << 12,
-	MAX_CONTEXTS = 1 << 16,
-	MAX_TENSORS = 1 << 24,
-	MAX_OBJECTS = 1 << 24
-};
+enum { WORD = 8, MAX_CONTEXTS = 1 << 16, MAX_TENSORS = 1 << 24, MAX_OBJECTS = 1 << 24 };
 
 struct head {
 	uint64_t mem_size, mem_buffer;
@@ -41,7 +34,6 @@ struct search {
 	struct lbx_target *target; /* as directly as can be */
 	const struct lbx_loaded *module;
 	struct lbx_ggml_contexts *found;
-	char *scratch; /* for a piece; NULL before it is needed */
 	struct extent *extents; /* of those found, by address */
 	size_t extents_room;
 	size_t objects; /* looked at, of whatever candidates */
@@ -207,8 +199,9 @@ static bool take(struct search *s, uint64_t address, const struct head *h)
 	return true;
 }
 
-static bool search_bytes(struct search *s, const char *bytes, size_t n, uint64_t address)
+static bool look(void *context, const char *bytes, size_t n, uint64_t address)
 {
+	struct search *s = context;
 	struct head h;
 
 	for (size_t at = (size_t)(-address & (WORD - 1)); at + sizeof h <= n; at += WORD) {
@@ -224,65 +217,21 @@ static bool search_bytes(struct search *s, const char *bytes, size_t n, uint64_t
 	return true;
 }
 
-/* What can be read of a piece, the rest as zeros; false where that is nothing. */
-static bool read_piece(struct lbx_target *target, uint64_t address, char *to, size_t n)
-{
-	size_t half = n / 2 / PAGE * PAGE;
-	char byte;
-
-	if (lbx_target_try_read(target, address, to, n))
-		return true;
-	memset(to, 0, n);
-	/* nothing is where there is nothing at either end: memory of a device may be large */
-	if (half == 0 || (!lbx_target_try_read(target, address, &byte, 1) &&
-			  !lbx_target_try_read(target, address + n - 1, &byte, 1)))
-		return false;
-	bool first = read_piece(target, address, to, half);
-	return read_piece(target, address + half, to + half, n - half) || first;
-}
-
-/* *done counts bytes. */
-static bool search_range(struct search *s, const struct lbx_range *range, bool (*progress)(void *context, int64_t done),
-			 void *context, int64_t *done)
-{
-	/* a context lies in ggml's own data, or is a small allocation */
-	for (uint64_t at = lbx_large_allocations(s->target, range); at < range->size; at += PIECE) {
-		/* a context may lie across two pieces */
-		uint64_t left = range->size - at, most = PIECE + sizeof(struct head) - WORD;
-		size_t n = (size_t)(left < most ? left : most);
-		if (progress && !progress(context, *done))
-			return false;
-		const char *piece = lbx_target_map(s->target, range->start + at, n);
-		*done += (int64_t)(left < PIECE ? left : PIECE);
-		if (!piece && !s->scratch && !(s->scratch = malloc(PIECE + sizeof(struct head))))
-			return lb_fail("out of memory");
-		if (!piece && read_piece(s->target, range->start + at, s->scratch, n))
-			piece = s->scratch;
-		if (piece && !search_bytes(s, piece, n, range->start + at))
-			return false;
-	}
-	return true;
-}
-
 bool lbx_ggml_contexts_find(struct lbx_target *target, const struct lbx_loaded *module,
 			    bool (*progress)(void *context, int64_t done), void *context, struct lbx_ggml_contexts *ret)
 {
 	struct lbx_target *direct = lbx_target_direct(target);
 	struct search s = { .target = direct ? direct : target, .module = module, .found = ret };
-	struct lbx_range range;
-	uint64_t from = 0;
-	int64_t done = 0;
-	bool whole = true;
 
 	lbx_window_init(&s.window, s.target);
 	*ret = (struct lbx_ggml_contexts){ .list = NULL };
-	while (whole && lbx_target_range(target, from, &range)) {
-		whole = search_range(&s, &range, progress, context, &done);
-		from = range.start + range.size;
-		if (from == 0)
-			break;
-	}
-	free(s.scratch);
+	/* a context lies in ggml's own data, or is a small allocation */
+	const struct lbx_search search = { .bytes = sizeof(struct head),
+					   .look = look,
+					   .context = &s,
+					   .progress = progress,
+					   .progress_context = context };
+	bool whole = lbx_search(target, &search);
 	free(s.extents);
 	return whole;
 }

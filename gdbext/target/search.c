@@ -1,0 +1,73 @@
+#include "target/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "target/allocations.h"
+
+enum { PIECE = 1 << 20, PAGE = 1 << 12 };
+
+struct run {
+	const struct lbx_search *search;
+	struct lbx_target *target; /* as directly as can be */
+	char *scratch;             /* for a piece; NULL before it is needed */
+	int64_t done;              /* bytes */
+};
+
+/* What can be read of a piece, the rest as zeros; false where that is nothing. */
+static bool read_piece(struct lbx_target *target, uint64_t address, char *to, size_t n)
+{
+	size_t half = n / 2 / PAGE * PAGE;
+	char byte;
+
+	if (lbx_target_try_read(target, address, to, n))
+		return true;
+	memset(to, 0, n);
+	/* nothing is where there is nothing at either end: memory of a device may be large */
+	if (half == 0 || (!lbx_target_try_read(target, address, &byte, 1) &&
+			  !lbx_target_try_read(target, address + n - 1, &byte, 1)))
+		return false;
+	bool first = read_piece(target, address, to, half);
+	return read_piece(target, address + half, to + half, n - half) || first;
+}
+
+static bool search_range(struct run *r, const struct lbx_range *range)
+{
+	const struct lbx_search *search = r->search;
+	size_t most = PIECE + search->bytes - 1;
+
+	for (uint64_t at = lbx_large_allocations(r->target, range); at < range->size; at += PIECE) {
+		uint64_t left = range->size - at, address = range->start + at;
+		size_t n = (size_t)(left < most ? left : most);
+		if (search->progress && !search->progress(search->progress_context, r->done))
+			return false;
+		const char *piece = lbx_target_map(r->target, address, n);
+		r->done += (int64_t)(left < PIECE ? left : PIECE);
+		if (!piece && !r->scratch && !(r->scratch = malloc(most)))
+			return lb_fail("out of memory");
+		if (!piece && read_piece(r->target, address, r->scratch, n))
+			piece = r->scratch;
+		if (piece && !search->look(search->context, piece, n, address))
+			return false;
+	}
+	return true;
+}
+
+bool lbx_search(struct lbx_target *target, const struct lbx_search *search)
+{
+	struct lbx_target *direct = lbx_target_direct(target);
+	struct run r = { .search = search, .target = direct ? direct : target };
+	struct lbx_range range;
+	uint64_t from = 0;
+	bool whole = true;
+
+	while (whole && lbx_target_range(target, from, &range)) {
+		whole = search_range(&r, &range);
+		from = range.start + range.size;
+		if (from == 0)
+			break;
+	}
+	free(r.scratch);
+	return whole;
+}
