@@ -17,6 +17,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "ggml/harmless.h"
 #include "target/demangle.h"
 #include "target/exports.h"
 #include "target/printable.h"
@@ -150,6 +151,14 @@ static bool computes(const char *name)
 	       strcmp(name, "ggml_graph_compute_with_ctx") == 0;
 }
 
+/* Whether a frame may compute a node, or lead to that: functions within a library are what those do that it exports. */
+static bool may_compute(const struct place *place)
+{
+	bool is_called = place->is_exported || place->role == WITHIN;
+
+	return is_called && is_of_library(place->name) && !lbx_ggml_is_harmless(place->name);
+}
+
 static bool is_of_ggml(const char *name)
 {
 	return strncmp(name, "ggml_", 5) == 0;
@@ -261,6 +270,7 @@ struct seen {
 	bool is_worker; /* it begins in ggml, and has not called for a graph to be computed */
 	bool computes; /* it has */
 	bool is_of_library; /* a frame is of ggml, or of a library that uses it, or may be */
+	bool is_harmless; /* all functions of libraries on it that are called by name leave graphs alone */
 	bool is_unnamed; /* some of the program's frames have no name, where that would have to tell */
 	int forward, loop; /* the frame of the function for a node's operation, and that which has called it; or -1 */
 	char function[LBX_GGML_FUNCTION];
@@ -296,7 +306,7 @@ static void look_at_stack(struct search *s, const struct lbx_stack *stack, struc
 	bool is_of_program = false;
 	struct place place;
 
-	*ret = (struct seen){ .outermost.module = -1, .forward = -1, .loop = -1 };
+	*ret = (struct seen){ .outermost.module = -1, .is_harmless = true, .forward = -1, .loop = -1 };
 	for (int i = stack->n - 1; i >= 0; i--) {
 		look_at_frame(s, &stack->frames[i], &place);
 		ret->is_unnamed |= place.role == WITHIN && !place.name[0];
@@ -314,7 +324,9 @@ static void look_at_stack(struct search *s, const struct lbx_stack *stack, struc
 				     !exports_calls(s, place.module);
 		ret->is_worker = ret->is_worker && !computes(place.name);
 		ret->computes |= computes(place.name);
+		ret->is_harmless &= !may_compute(&place);
 	}
+	ret->is_harmless &= lbx_ggml_is_harmless(ret->outermost.name);
 }
 
 static bool add_teller(struct search *s, const struct lbx_stack *stack, const struct seen *seen)
@@ -347,7 +359,8 @@ static bool judge(struct search *s, uint64_t tid, const struct lbx_stack *stack)
 	if (seen.forward >= 0 && seen.loop > seen.forward && !add_teller(s, stack, &seen))
 		return false;
 	bool counts = seen.outermost.module >= 0 && !seen.is_worker;
-	if (counts && (seen.is_of_library || !is_whole || !waits(s, stack))) {
+	bool is_at_rest = is_whole && (seen.is_harmless || (!seen.is_of_library && waits(s, stack)));
+	if (counts && !is_at_rest) {
 		bool is_first = s->ret->doing == LBX_GGML_RESTS;
 		if (is_first)
 			is_within(s, tid, &seen.outermost);

@@ -50,7 +50,8 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, str
 	for (int i = 0; i < FRAMES && t->functions[i]; i++) {
 		struct lbx_frame *f = &ret->frames[ret->n++];
 		bool is_ggml = strncmp(t->functions[i], "ggml_", 5) == 0 ||
-			       strncmp(t->functions[i], "llama_", 6) == 0 || strcmp(t->functions[i], "main") == 0;
+			       strncmp(t->functions[i], "llama_", 6) == 0 ||
+			       strncmp(t->functions[i], "whisper_", 8) == 0 || strcmp(t->functions[i], "main") == 0;
 		*f = (struct lbx_frame){ .level = (int)(tid - 100) * FRAMES + i,
 					 .pc = is_ggml ? GGML_CODE + 8 : 1,
 					 .registers = { .machine = lbx_machine(EM_X86_64), .known = UINT16_MAX } };
@@ -175,6 +176,40 @@ static void within_a_library_nothing_is_sure(void **state)
 	reason_is("may not have been computed yet: what the program's threads do is not known");
 }
 
+/* Functions of the libraries that neither build nor compute a graph, whatever they call. */
+static void who_only_reads_leaves_nodes_alone(void **state)
+{
+	static const char at_rest[] = "ready, overwritten, in memory, in memory, in memory, in memory",
+			  unsure[] = "ready, unsure, unsure, unsure, unsure, unsure";
+
+	(void)state;
+	CALL(0, "wait", "llama_sampler_sample", "main");
+	states_are(at_rest);
+	CALL(0, "wait", "ggml_time_us", "llama_get_logits_ith", "llama_sampler_sample", "main");
+	states_are(at_rest);
+	CALL(0, "wait", "whisper_full_get_segment_text", "main");
+	states_are(at_rest);
+	threads[0].cut = true; /* who has called it may compute */
+	states_are(unsure);
+	threads[0].cut = false;
+	CALL(0, "wait", "ggml_backend_sched_synchronize", "llama_get_logits_ith", "main"); /* a device is waited for */
+	states_are(unsure);
+	CALL(0, "wait", "llama_decode", "main", "llama_sampler_sample", "main"); /* a sampler of the program's */
+	states_are(unsure);
+	CALL(0, "wait", "llama_sampler_free", "llama_decode", "main");
+	states_are(unsure);
+	CALL(0, "wait", "llama_set_sampler", "main");
+	states_are(unsure);
+	CALL(0, "wait", "llama_get_logits_of", "main"); /* nobody knows that */
+	states_are(unsure);
+	CALL(0, "wait", "whisper_full", "main");
+	states_are(unsure);
+	CALL(0, "wait", "llama_sampler_sample", "main");
+	n_threads = 2;
+	compute(1, "ggml_compute_forward_mul_mat", 1);
+	states_are("ready, unsure, evaluating, lazy, lazy, lazy");
+}
+
 static void nodes_before_the_place_are_computed(void **state)
 {
 	(void)state;
@@ -284,6 +319,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(at_rest_nodes_are_as_they_lie, start, stop),
 		cmocka_unit_test_setup_teardown(within_a_library_nothing_is_sure, start, stop),
+		cmocka_unit_test_setup_teardown(who_only_reads_leaves_nodes_alone, start, stop),
 		cmocka_unit_test_setup_teardown(nodes_before_the_place_are_computed, start, stop),
 		cmocka_unit_test_setup_teardown(inputs_are_there_until_they_are_written_over, start, stop),
 		cmocka_unit_test_setup_teardown(the_place_needs_witnesses, start, stop),

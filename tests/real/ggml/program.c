@@ -10,7 +10,7 @@
  * abort(). Of a graph "pool" leaves threads that wait for more; "within" rests in the middle of a second run with other
  * inputs, "within-abort" and "worker-abort" end it there, in the thread that computes it or in one that helps; in "op"
  * and "op-abort" the operation itself fails in the middle, by a signal: the one rests then. Of a
- * model "crash" ends it in llama_decode(). FOLDER has the shared libraries, or one add-on of node with everything in it.
+ * model "crash" ends it in llama_decode(), "reading" in a function that only reads. FOLDER has the shared libraries, or one add-on of node with everything in it.
  * The prototypes are declared here; what changed between versions is passed as what did not change: parameters by value
  * are copied from the stack by as many bytes as the library knows, so larger ones will do. */
 #define _GNU_SOURCE
@@ -396,6 +396,8 @@ static int llama(const char *path, const char *how)
 		batch.token = (int32_t *)8;
 		llama_decode(context, batch);
 	}
+	if (is(how, "reading"))
+		llama_get_logits_ith(NULL, 0);
 	return stop(how);
 }
 

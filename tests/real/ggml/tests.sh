@@ -219,6 +219,20 @@ decoding()
 			"$($process print "$number" 2>&1 | sed 's/.*computed yet: //' | anonymous)"
 }
 
+# Within a function of llama's that only reads: nodes are as they were when llama_decode had returned.
+reading()
+{
+	local process
+	[ -f "$models/F32.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
+	core_of "$1-reading" llama "$real/$1" "$models/F32.gguf" reading || return 0
+	process="$O/bin/lazybones core $scratch/$1-reading/dump"
+	same "$1, in llama_get_logits_ith: the thread is there" 'in llama_get_logits_ith' \
+		"$($process threads --bare 2>&1 | grep -o -m 1 'in llama_get_logits_ith')"
+	same "$1, in llama_get_logits_ith: no node is unsure" '' "$($process list --state unsure 2>&1 | grep '^#')"
+	[[ $1 == ggml-2024-* ]] || same "$1, in llama_get_logits_ith: the graph's result" 'in memory' \
+		"$($process list result_output --state 'in memory' | sed -n '2s/.*\(in memory\).*/\1/p')"
+}
+
 # Weights of a model, which the core has not: they are those of the file.
 weights()
 {
@@ -339,6 +353,7 @@ for guest_name in $any; do
 	computing "$guest_name"
 	failing "$guest_name"
 	decoding "$guest_name"
+	reading "$guest_name"
 	weights "$guest_name"
 	quants "$guest_name"
 	operations "$guest_name"
