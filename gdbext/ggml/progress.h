@@ -2,20 +2,7 @@
 #ifndef LBX_GGML_PROGRESS_H
 #define LBX_GGML_PROGRESS_H
 
-#include "ggml/contexts.h"
-#include "ggml/reuse.h"
-#include "ggml/running.h"
-
-/* What it is found by. `id_at` gives the number of the tensor at an address, its ordinal and one; 0: there is none. */
-struct lbx_ggml_program {
-	struct lbx_target *target;
-	const struct lbx_ggml_anchor *anchor;
-	const struct lbx_ggml_contexts *contexts;
-	uint64_t (*id_at)(void *context, uint64_t address);
-	void *context;
-	const struct lbx_ggml_extent *extents; /* of all tensors that have memory */
-	size_t n_extents;
-};
+#include "ggml/spot.h"
 
 enum {
 	LBX_GGML_ELSEWHERE_IN = -1 /* in another graph, or in none */,
@@ -32,7 +19,7 @@ struct lbx_ggml_progress {
 
 /* False only without memory. */
 bool lbx_ggml_progress_find(const struct lbx_ggml_program *program, const struct lbx_ggml_running *running,
-			    struct lbx_ggml_progress *ret);
+			    const struct lbx_ggml_spots *spots, struct lbx_ggml_progress *ret);
 void lbx_ggml_progress_free(struct lbx_ggml_progress *progress);
 /* Whether the node at a place may have written by now. Some operations are computed together with those behind them. */
 bool lbx_ggml_may_have_written(const struct lbx_ggml_progress *progress, int64_t at);

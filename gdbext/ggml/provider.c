@@ -123,6 +123,7 @@ static void close_ggml(struct lbx_tensors *tensors)
 	free(g->order);
 	free(g->stores.list);
 	lbx_ggml_running_free(&g->running);
+	lbx_ggml_spots_free(&g->spots);
 	lbx_ggml_progress_free(&g->progress);
 	free(g);
 }

@@ -37,6 +37,7 @@ struct lbx_ggml_set {
 	bool *is_written; /* by ordinal: of leaves, whether nodes write into them */
 	struct lbx_stacks *stacks; /* NULL: not known */
 	struct lbx_ggml_running running;
+	struct lbx_ggml_spots spots;
 	struct lbx_ggml_progress progress;
 	bool is_by_code; /* how the layout was decided */
 	bool marks_inputs;

@@ -1,0 +1,214 @@
+/* A thread computes by `for (i …) { node = graph->nodes[i]; ggml_compute_forward(params, node); barrier }`, and so does
+ * each that helps it. In the frame of that loop are i and the graph, or what leads to it; in the frame of the function
+ * for the node's operation, which it has called, is the node. So (graph, i) is known where nodes[i] is in that frame, and
+ * the operation is that of the function, by its name; if exactly one such pair is there. */
+#include "ggml/spot.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ggml/layout.h"
+
+enum { MAX_NODES = 1 << 24, LED = 16 };
+
+struct head {
+	int32_t size, n_nodes, n_leafs, more;
+	uint64_t nodes;
+};
+
+struct search {
+	const struct lbx_ggml_program *of;
+	struct lbx_ggml_spots *ret;
+};
+
+static uint64_t id_at(const struct lbx_ggml_program *of, uint64_t address)
+{
+	return of->id_at(of->context, address);
+}
+
+static bool read_head(struct lbx_target *target, uint64_t at, struct head *ret)
+{
+	return at % sizeof(uint64_t) == 0 && lbx_target_try_read(target, at, ret, sizeof *ret) && ret->n_nodes > 0 &&
+	       ret->n_nodes <= MAX_NODES && (ret->size == 0 || ret->size >= ret->n_nodes) && ret->n_leafs >= 0 &&
+	       ret->nodes && ret->nodes % sizeof(uint64_t) == 0;
+}
+
+/* NULL: they cannot be read, or are not all known. */
+static uint64_t *read_nodes(const struct lbx_ggml_program *of, const struct head *head)
+{
+	size_t n = (size_t)head->n_nodes;
+	uint64_t last;
+
+	if (!lbx_target_try_read(of->target, head->nodes + (n - 1) * sizeof last, &last, sizeof last) ||
+	    !id_at(of, last))
+		return NULL;
+	uint64_t *nodes = malloc(n * sizeof *nodes);
+	bool known = nodes && lbx_target_try_read(of->target, head->nodes, nodes, n * sizeof *nodes);
+	for (size_t i = 0; known && i < n; i++)
+		known = id_at(of, nodes[i]) != 0;
+	if (known)
+		return nodes;
+	free(nodes);
+	return NULL;
+}
+
+static void add_graph(const struct search *s, uint64_t at)
+{
+	struct lbx_ggml_spots *ret = s->ret;
+	struct head head;
+
+	if (ret->n_arrays == LBX_GGML_ARRAYS || !read_head(s->of->target, at, &head))
+		return;
+	for (int i = 0; i < ret->n_arrays; i++)
+		if (ret->arrays[i].at == head.nodes && ret->arrays[i].n == (uint64_t)head.n_nodes)
+			return;
+	uint64_t *nodes = read_nodes(s->of, &head);
+	if (nodes)
+		ret->arrays[ret->n_arrays++] =
+		    (struct lbx_ggml_array){ head.nodes, (uint64_t)head.n_nodes, nodes };
+}
+
+/* Graphs that a frame's words lead to, at once or by what they lead to. */
+static void find_graphs(const struct search *s, const struct lbx_ggml_teller *t)
+{
+	uint64_t led[LED];
+
+	for (size_t i = 0; i < t->n_own; i++) {
+		if (t->own[i] == 0 || t->own[i] % sizeof *led)
+			continue;
+		add_graph(s, t->own[i]);
+		if (lbx_target_try_read(s->of->target, t->own[i], led, sizeof led))
+			for (int k = 0; k < LED; k++)
+				if (led[k])
+					add_graph(s, led[k]);
+	}
+}
+
+/* ---- operations ---- */
+
+/* How long the name of an operation is with which the function's begins; 0: it does not. */
+static size_t begins_with(const char *function, const char *op)
+{
+	size_t n = strlen(op);
+
+	for (size_t i = 0; i < n; i++)
+		if (function[i] != tolower((unsigned char)op[i]))
+			return 0;
+	return function[n] == '\0' || function[n] == '_' || function[n] == '.' ? n : 0;
+}
+
+/* Whether "mul_mat" is the function for a node: of the operations with which its name begins, the longest. */
+static bool is_for(const struct search *s, const char *function, uint64_t node)
+{
+	const struct lbx_ggml_anchor *anchor = s->of->anchor;
+	uint32_t op;
+	size_t best = 0;
+
+	if (!lbx_target_try_read(s->of->target, node + LBX_GGML_OP, &op, sizeof op) || op >= (uint32_t)anchor->n_ops)
+		return false;
+	for (int i = 0; i < anchor->n_ops; i++) {
+		size_t n = begins_with(function, anchor->ops[i]);
+		best = n > best ? n : best;
+	}
+	/* which CPY and CONT go on to */
+	if (strncmp(function, "dup", 3) == 0 &&
+	    (strcmp(anchor->ops[op], "CPY") == 0 || strcmp(anchor->ops[op], "CONT") == 0))
+		return true;
+	return best > 0 && begins_with(function, anchor->ops[op]) == best;
+}
+
+/* ---- places ---- */
+
+static bool holds(const uint64_t *words, size_t n, uint64_t word)
+{
+	for (size_t i = 0; i < n; i++)
+		if (words[i] == word)
+			return true;
+	return false;
+}
+
+static void find_slot(const struct search *s, const struct lbx_ggml_teller *t, struct lbx_ggml_spot *ret)
+{
+	uint64_t found = 0;
+
+	for (size_t i = 0; i < 2 * t->n_own; i++) {
+		uint32_t index = (uint32_t)(t->own[i / 2] >> (i % 2 ? 32 : 0));
+		for (int k = 0; k < s->ret->n_arrays; k++) {
+			const struct lbx_ggml_array *a = &s->ret->arrays[k];
+			uint64_t slot = a->at + (uint64_t)index * sizeof slot;
+			if (index >= a->n || slot == found || !holds(t->inner, t->n_inner, a->nodes[index]) ||
+			    !is_for(s, t->function, a->nodes[index]))
+				continue;
+			ret->is_several = found != 0;
+			if (found)
+				return;
+			found = slot;
+		}
+	}
+	ret->slot = found;
+}
+
+static bool is_in(const struct head *head, uint64_t slot)
+{
+	return slot >= head->nodes && slot - head->nodes < (uint64_t)head->n_nodes * sizeof slot;
+}
+
+bool lbx_ggml_whole_graph(const struct lbx_ggml_program *of, uint64_t slot, struct lbx_ggml_array *ret)
+{
+	struct head head, best = { .n_nodes = 0 };
+
+	for (size_t i = 0; i < of->contexts->n_graphs; i++)
+		if (read_head(of->target, of->contexts->graphs[i].address, &head) && is_in(&head, slot) &&
+		    head.n_nodes > best.n_nodes)
+			best = head;
+	uint64_t *nodes = best.n_nodes ? read_nodes(of, &best) : NULL;
+	*ret = (struct lbx_ggml_array){ best.nodes, (uint64_t)best.n_nodes, nodes };
+	return nodes;
+}
+
+/* Its place in the whole graph. */
+static void place(const struct search *s, struct lbx_ggml_spot *ret)
+{
+	struct lbx_ggml_array whole;
+	uint64_t node;
+
+	ret->place = -1;
+	if (ret->slot && lbx_target_try_read(s->of->target, ret->slot, &node, sizeof node))
+		ret->id = id_at(s->of, node);
+	if (!ret->slot || !lbx_ggml_whole_graph(s->of, ret->slot, &whole))
+		return;
+	ret->place = (int64_t)((ret->slot - whole.at) / sizeof ret->slot);
+	ret->n = (int64_t)whole.n;
+	ret->last = id_at(s->of, whole.nodes[whole.n - 1]);
+	free(whole.nodes);
+}
+
+bool lbx_ggml_spots_find(const struct lbx_ggml_program *program, const struct lbx_ggml_running *running,
+			 struct lbx_ggml_spots *ret)
+{
+	const struct search s = { program, ret };
+
+	ret->n_arrays = 0;
+	ret->n = running->n_tellers;
+	ret->list = calloc((size_t)ret->n + 1, sizeof *ret->list);
+	if (!ret->list)
+		return lb_fail("out of memory for %d threads", ret->n);
+	for (int i = 0; i < ret->n; i++)
+		find_graphs(&s, &running->tellers[i]);
+	for (int i = 0; i < ret->n; i++) {
+		find_slot(&s, &running->tellers[i], &ret->list[i]);
+		place(&s, &ret->list[i]);
+	}
+	return true;
+}
+
+void lbx_ggml_spots_free(struct lbx_ggml_spots *spots)
+{
+	for (int i = 0; i < spots->n_arrays; i++)
+		free(spots->arrays[i].nodes);
+	free(spots->list);
+	spots->list = NULL;
+	spots->n = spots->n_arrays = 0;
+}
