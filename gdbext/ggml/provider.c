@@ -7,6 +7,7 @@
 #include "ggml/ggml.h"
 #include "ggml/inputs.h"
 #include "ggml/recipe.h"
+#include "ggml/work.h"
 
 static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
 {
@@ -141,6 +142,7 @@ bool lbx_ggml_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (*
 		.input_id = input_id,
 		.recipe = recipe,
 		.facts = facts,
+		.work = lbx_ggml_work,
 		.close = close_ggml,
 	};
 	struct lbx_ggml_set *g = calloc(1, sizeof *g);

@@ -2,16 +2,13 @@
 #ifndef LBX_GGML_RUNNING_H
 #define LBX_GGML_RUNNING_H
 
-#include "ggml/anchor.h"
-#include "target/stacks.h"
+#include "ggml/seen.h"
 
 enum lbx_ggml_doing {
 	LBX_GGML_RESTS, /* no thread is within ggml, or a library that makes graphs of it */
 	LBX_GGML_COMPUTES, /* one has called for a graph to be computed, and no other is: `why`, `tellers` */
 	LBX_GGML_UNSURE /* what they do with it is not known, or more than that: `why` */
 };
-
-enum { LBX_GGML_FUNCTION = 64 };
 
 /* A thread that computes a node: what may tell which. */
 struct lbx_ggml_teller {
@@ -21,13 +18,30 @@ struct lbx_ggml_teller {
 	uint64_t *inner; /* of the function's own frame */
 };
 
-enum { LBX_GGML_WHY = 256 };
+enum { LBX_GGML_WHY = 256, LBX_GGML_MESSAGE = 512 };
+
+/* A thread that is within ggml, or a library that makes graphs of it; or of which that is not known. */
+struct lbx_ggml_thread {
+	uint64_t tid;
+	bool is_worker; /* it helps one that has called for a graph to be computed */
+	bool computes;  /* it has */
+	bool is_idle;   /* a worker without a graph */
+	bool waits;     /* for the others that compute its graph */
+	int teller;     /* its own; -1: it is in no function for a node's operation */
+	char function[LBX_GGML_LOCATION]; /* the innermost of theirs that has a name, or that for the operation; or "" */
+	char call[LBX_GGML_LOCATION]; /* "llama_decode (libllama.so)": the outermost, with its library; "" of a worker */
+	uint64_t caller; /* the return address of that call; 0: not known */
+	char message[LBX_GGML_MESSAGE]; /* with which ggml has given up; or "" */
+	char why[LBX_GGML_WHY]; /* its stack does not tell what it does: why; else "" */
+};
 
 struct lbx_ggml_running {
 	enum lbx_ggml_doing doing;
 	char why[LBX_GGML_WHY]; /* "thread 4711 is in llama_decode (libllama.so)" */
 	int n_tellers;
 	struct lbx_ggml_teller *tellers;
+	int n_threads;
+	struct lbx_ggml_thread *threads;
 };
 
 /* Of the threads in `stacks`, NULL where they are not known. A process stands still from here on. False: it is not

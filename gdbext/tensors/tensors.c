@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "tensors/axes.h"
+#include "tensors/work.h"
 
 enum lbx_next lbx_tensors_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
 {
@@ -38,6 +39,11 @@ void lbx_tensors_facts(struct lbx_tensors *of, const struct lbx_tensor *t, lbx_f
 {
 	if (of && of->ops->facts)
 		of->ops->facts(of, t, fn, context);
+}
+
+bool lbx_tensors_work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret)
+{
+	return tensors->ops->work && tensors->ops->work(tensors, slot, ret);
 }
 
 struct lbx_key lbx_tensor_key(const struct lbx_tensor *t)

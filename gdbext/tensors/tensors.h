@@ -6,6 +6,7 @@
 #include "tensors/tensor.h"
 
 struct lbx_program; /* tensors/program.h */
+struct lbx_work;    /* tensors/work.h */
 struct lbx_recipe;  /* tensors/recipe.h */
 
 struct lbx_tensors {
@@ -45,6 +46,7 @@ struct lbx_tensors_ops {
 	void (*take_computed)(struct lbx_tensors *tensors, struct lbx_tensor *t);
 	/* Of a tensor, or, where t is NULL, of the set. */
 	void (*facts)(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context);
+	bool (*work)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret);
 	/* Whether the set still is what a new one would be, though the program has run, or may have: cheaply, as by
 	 * a look at what it was found by. NULL: no. See struct lbx_kept (inspect/context.h). */
 	bool (*valid)(struct lbx_tensors *tensors);

@@ -1,0 +1,68 @@
+#include "ggml/work.h"
+
+#include <stdio.h>
+
+/* The thread that a worker helps, where only one has called for a graph. */
+static uint64_t caller_of(const struct lbx_ggml_running *running)
+{
+	uint64_t found = 0;
+
+	for (int i = 0; i < running->n_threads; i++) {
+		if (!running->threads[i].computes)
+			continue;
+		if (found)
+			return 0;
+		found = running->threads[i].tid;
+	}
+	return found;
+}
+
+static void tell_node(const struct lbx_ggml_set *g, const struct lbx_ggml_thread *t, struct lbx_work *ret)
+{
+	const struct lbx_ggml_spot *spot = &g->spots.list[t->teller];
+
+	ret->doing = LBX_COMPUTES;
+	if (!spot->slot || !spot->id) {
+		snprintf(ret->why, sizeof ret->why, "%s",
+			 spot->is_several ? "more than one node may be meant by what lies on its stack"
+					  : "what lies on its stack leads to no node of that operation");
+		return;
+	}
+	ret->id = spot->id;
+	ret->result = spot->last;
+	if (spot->n == 0)
+		return;
+	ret->number = spot->place + 1;
+	ret->count = spot->n;
+}
+
+/* Without a function for an operation on its stack. */
+static void tell_rest(const struct lbx_ggml_thread *t, struct lbx_work *ret)
+{
+	ret->doing = t->is_idle ? LBX_IS_IDLE : t->waits ? LBX_WAITS : LBX_IS_WITHIN;
+	if (t->why[0])
+		snprintf(ret->why, sizeof ret->why, "%s", t->why);
+	else if (ret->doing == LBX_IS_WITHIN && (t->computes || t->is_worker))
+		snprintf(ret->why, sizeof ret->why, "%s",
+			 "it is between two nodes, or its functions have no names: no operation's is on its stack");
+}
+
+bool lbx_ggml_work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret)
+{
+	struct lbx_ggml_set *g = lbx_ggml_set_of(tensors);
+
+	if (*slot >= (uint64_t)g->running.n_threads)
+		return false;
+	const struct lbx_ggml_thread *t = &g->running.threads[(*slot)++];
+	*ret = (struct lbx_work){ .of = tensors, .thread = t->tid, .caller = t->caller };
+	snprintf(ret->function, sizeof ret->function, "%s", t->function);
+	snprintf(ret->call, sizeof ret->call, "%s", t->call);
+	snprintf(ret->message, sizeof ret->message, "%s", t->message);
+	if (t->is_worker)
+		ret->helps = caller_of(&g->running);
+	if (t->teller >= 0)
+		tell_node(g, t, ret);
+	else
+		tell_rest(t, ret);
+	return true;
+}
