@@ -50,3 +50,38 @@ void lbx_ggml_tell_set(const struct lbx_ggml_anchor *anchor, const struct lbx_gg
 		fn(context, "buffer", text);
 	}
 }
+
+/* The object that begins last in front of an address: *ret, if it is a graph. */
+static bool in_graph(const struct lbx_ggml_contexts *contexts, const struct lbx_ggml_context *c, uint64_t address,
+		     uint64_t *ret)
+{
+	uint64_t tensor = 0;
+
+	*ret = 0;
+	for (size_t i = 0; i < contexts->n_graphs; i++) {
+		uint64_t at = contexts->graphs[i].address;
+		if (at - c->memory < c->used && at <= address && at > *ret)
+			*ret = at;
+	}
+	for (size_t i = c->first; i < c->first + c->n; i++)
+		if (contexts->tensors[i] <= address && contexts->tensors[i] > tensor)
+			tensor = contexts->tensors[i];
+	return *ret > tensor;
+}
+
+bool lbx_ggml_tell_place(const struct lbx_ggml_contexts *contexts, uint64_t address, char *ret, size_t size)
+{
+	uint64_t graph;
+
+	for (size_t i = 0; i < contexts->n; i++) {
+		const struct lbx_ggml_context *c = &contexts->list[i];
+		if (address < c->memory || address - c->memory >= c->used)
+			continue;
+		if (in_graph(contexts, c, address, &graph))
+			snprintf(ret, size, "in the ggml_cgraph at 0x%" PRIx64, graph);
+		else
+			snprintf(ret, size, "in the memory of the ggml_context at 0x%" PRIx64, c->address);
+		return true;
+	}
+	return false;
+}

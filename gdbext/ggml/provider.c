@@ -110,6 +110,11 @@ static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_f
 		lbx_ggml_tell_record(&r, lbx_ggml_set_buffer(g, &root), fn, context);
 }
 
+static bool part_at(struct lbx_tensors *tensors, uint64_t address, char *ret, size_t size)
+{
+	return lbx_ggml_tell_place(&lbx_ggml_set_of(tensors)->contexts, address, ret, size);
+}
+
 static void close_ggml(struct lbx_tensors *tensors)
 {
 	struct lbx_ggml_set *g = lbx_ggml_set_of(tensors);
@@ -143,6 +148,7 @@ bool lbx_ggml_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (*
 		.recipe = recipe,
 		.facts = facts,
 		.work = lbx_ggml_work,
+		.part_at = part_at,
 		.close = close_ggml,
 	};
 	struct lbx_ggml_set *g = calloc(1, sizeof *g);

@@ -10,6 +10,7 @@ struct lbx_search {
 	 * cannot be read of them is 0. False ends the search. */
 	bool (*look)(void *context, const char *bytes, size_t n, uint64_t address);
 	void *context;
+	bool is_thorough; /* what lbx_search() passes over is gone through, too */
 	bool (*progress)(void *context, int64_t done); /* of so many bytes; false ends the search; or NULL */
 	void *progress_context;
 };

@@ -46,6 +46,11 @@ bool lbx_tensors_work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_wo
 	return tensors->ops->work && tensors->ops->work(tensors, slot, ret);
 }
 
+bool lbx_tensors_part_at(struct lbx_tensors *of, uint64_t address, char *ret, size_t size)
+{
+	return of->ops->part_at && of->ops->part_at(of, address, ret, size);
+}
+
 struct lbx_key lbx_tensor_key(const struct lbx_tensor *t)
 {
 	return (struct lbx_key){ t->of, t->address, t->id };

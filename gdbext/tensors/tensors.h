@@ -47,6 +47,9 @@ struct lbx_tensors_ops {
 	/* Of a tensor, or, where t is NULL, of the set. */
 	void (*facts)(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context);
 	bool (*work)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret);
+	/* What of its runtime's own holds an address: "the graph at 0x…"; false, without an error: nothing that is known.
+	 * Not for the records of tensors. */
+	bool (*part_at)(struct lbx_tensors *tensors, uint64_t address, char *ret, size_t size);
 	/* Whether the set still is what a new one would be, though the program has run, or may have: cheaply, as by
 	 * a look at what it was found by. NULL: no. See struct lbx_kept (inspect/context.h). */
 	bool (*valid)(struct lbx_tensors *tensors);
@@ -84,6 +87,9 @@ void lbx_tensors_close(struct lbx_tensors *tensors);
 
 /* Of t, of which `of` is the set; or, where t is NULL, of the set. */
 void lbx_tensors_facts(struct lbx_tensors *of, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context);
+
+/* As `part_at`; not for a union. */
+bool lbx_tensors_part_at(struct lbx_tensors *of, uint64_t address, char *ret, size_t size);
 
 /* "#12", or, of one of several sets, "ggml#12". */
 enum { LBX_ID_TEXT_MAX = 64 };

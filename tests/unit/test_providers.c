@@ -123,6 +123,9 @@ static void both_are_listed(void **state)
 	is_silent_about(s, "list", "--provider made", "layer.0");
 	is_silent_about(s, "list", "--provider lazybones", "weight");
 	says(s, "list", "--state overwritten", "2 tensors of ");
+	says(s, "owner", "weight", "  buffer     #1, 24 B at 0x200000: bytes 0 to 24\n  shared with ");
+	says(s, "owner", "weight", "  input of   sum (");
+	says(s, "owner", "weight --json", "\"input_of\":[");
 	says(s, "list", "--provider ours", "no tensors of a provider 'ours'; it has those of lazybones, made");
 	says(s, "list", "--json --provider made", "\"provider\":\"made\"");
 	says(s, "info", "x --json", "\"provider\":\"lazybones\"");
@@ -993,6 +996,10 @@ static void memory_needs_no_records(void **state)
 
 	says(s, "at", "0x208008", "s1 (#1, float32 (2, 3), ready): element [0, 2]");
 	says(s, "owner", "0x208008", "s1");
+	says(s, "owner", "s1", "  pointers   not looked for: its records have no addresses\n");
+	says(s, "owner", "s1[0]", "'s1[0]' is a slice; a whole tensor is needed");
+	says(s, "owner", "#99", "#99");
+	says(s, "owner", "nobody", "'nobody' is not an address");
 	says(s, "quant", "q", "  scales     q.scales (#46, float32 (1, 1), ready)");
 	says(s, "quant", "q[0, :5]", "[10.  10.5 11.  11.5 12. ]\n");
 	says(s, "quant", "r", "r (#48, uint32\n    (1, 1, 1, ");

@@ -1,16 +1,21 @@
-/* Whose memory a wild pointer leads to: what `at` knows exactly, else a near miss of a buffer, the
+/* Who holds a tensor; or whose memory a wild pointer leads to: what `at` knows exactly, else a near miss of a buffer, the
  * frame of a thread's stack, code, or nothing. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "inspect/command.h"
 #include "inspect/forensics/death.h"
+#include "inspect/forensics/owners.h"
 #include "inspect/operand/address.h"
 #include "inspect/operand/frames.h"
+#include "inspect/operand/select.h"
+#include "inspect/texts.h"
 
-enum { TEXT = 1024, MAX_FRAMES = 256 };
+enum { TEXT = 1024, MAX_FRAMES = 256, DEFAULT_SHOWN = 50 };
 
 static bool in_thread(struct lbx_context *context, uint64_t tid, uint64_t address, char *ret, size_t size)
 {
@@ -84,15 +89,38 @@ static bool in_table(struct lbx_context *context, uint64_t address, char *ret, s
 	return true;
 }
 
-static bool run_owner(struct lbx_context *context, const struct lbx_args *args)
+/* Whether it is one: 0x7ff…, or 12. */
+static bool is_number(const char *text)
+{
+	char *end;
+
+	strtoull(text, &end, 0);
+	return isdigit((unsigned char)*text) && !*end;
+}
+
+/* T, where it is one; *ret: it is. */
+static bool select_tensor(struct lbx_context *context, const char *text, struct lbx_selection *selection, bool *ret)
+{
+	bool clean = lb_ok();
+
+	*ret = !is_number(text) && lbx_select(context, text, selection);
+	if (*ret && selection->slice_text[0])
+		return lb_fail("'%s' is a slice; a whole tensor is needed", text);
+	if (*ret || strchr(text, '#') || lbx_target_waits(context->target))
+		return lb_ok();
+	if (clean)
+		lb_clear_error();
+	return true;
+}
+
+static bool tell_address(struct lbx_context *context, const struct lbx_args *args, uint64_t address)
 {
 	struct lbx_places *places;
 	struct lbx_place place;
 	char text[TEXT];
-	uint64_t address;
 	char byte;
 
-	if (!lbx_parse_address(context, args->v[0], &address) || !lbx_places_create(context, &places))
+	if (!lbx_places_create(context, &places))
 		return false;
 	lbx_places_find(places, address, &place);
 	bool exact = place.kind != LBX_PLACE_NOTHING;
@@ -113,13 +141,33 @@ static bool run_owner(struct lbx_context *context, const struct lbx_args *args)
 	return lb_ok();
 }
 
+static bool run_owner(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct lbx_selection selection;
+	int64_t limit = DEFAULT_SHOWN;
+	uint64_t address;
+	bool is_tensor;
+
+	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &limit) ||
+	    !select_tensor(context, args->v[0], &selection, &is_tensor))
+		return false;
+	if (is_tensor)
+		return lbx_tell_owners(context, &selection.tensor, limit);
+	return lbx_parse_address(context, args->v[0], &address) && tell_address(context, args, address);
+}
+
 const struct lbx_command lbx_command_owner = {
 	.name = "owner",
-	.arguments = "ADDRESS",
-	.summary = "tell whose memory a wild pointer leads to",
-	.help = "As `at`, and also near misses: how far an address lies past the end of a buffer or\n"
-		"before its beginning; which frame's stack, or whose code, it is.\n"
-		"Example: owner 0x7ffff7a31040",
+	.arguments = "T|ADDRESS",
+	.summary = "tell who holds a tensor, or whose memory a wild pointer leads to",
+	.help = "Of a tensor: its buffer, the tensors that share it or have it for an input, the\n"
+		"variables of the threads' frames that lead to it, and all pointers to it in the\n"
+		"program's memory. A pointer may be stale: freed memory keeps what it held. Through\n"
+		"gdbserver, large allocations and threads' stacks are not searched for them.\n"
+		"Of an address: as `at`, and also near misses: how far it lies past the end of a\n"
+		"buffer or before its beginning; which frame's stack, or whose code, it is.\n"
+		LBX_T_HELP "\n"
+		"Example: owner q, owner 0x7ffff7a31040",
 	.min_args = 1,
 	.max_args = 1,
 	.needs = LBX_NEEDS_TENSORS,

@@ -15,7 +15,8 @@ run_gdb()
 answers()
 {
 	sed -n '/^begin$/,/^end$/p' | sed -e "s#$scratch#SCRATCH#" -e 's/, as it lies in memory.*//; s/, \(ready\|in memory\))$/)/
-		s/#[0-9][0-9]*/#N/g; s/0x[0-9a-f][0-9a-f]*/ADDRESS/g; s/program\.c:[0-9]*/program.c:LINE/'
+		s/#[0-9][0-9]*/#N/g; s/0x[0-9a-f][0-9a-f]*/ADDRESS/g
+		s/of thread [0-9]*/of thread N/; s/program\.c:[0-9]*/program.c:LINE/'
 }
 
 # By names, by variables of the program, whose type is struct ggml_tensor *, and by the address of a record.
@@ -35,6 +36,8 @@ commands_of_graph()
 		tensor save (result) $scratch/result.npy --force
 		pipe tensor diff result $scratch/result.npy | tail -1
 		tensor locals
+		pipe tensor owner a | sed -n '/^  \(input\|variables\) /,/^  pointers /p' | sed '\$d' | grep -v bf16
+		pipe tensor owner (a) | grep -c '^  variables  a, in frame '
 		pipe tensor info rows | sed -n 's/.*record at \\(0x[0-9a-f]*\\).*/tensor print \\1[0,:3]/p' >$scratch/by_address.gdb
 		source $scratch/by_address.gdb
 		pipe tensor graph sum --history | grep -c 'w\\.q'

@@ -106,6 +106,9 @@ seen()
 	same "$1, $2: what it is for" $'compute\n' "$($3 info result | sed -n 's/^  usage  *//p')"$'\n'
 	same "$1, $2: how its layout was decided" 'as the code of its functions says' \
 		"$($3 status | sed -n 's/^ *layout that of 20[0-9-]* and later, //p')"
+	same "$1, $2: who has it for an input" 'rows y.f16 y.q4_0 y.q8_0' \
+		"$($3 owner a | sed -n 's/^ .* \([a-z0-9_.]*\) (#.*in memory)$/\1/p' | grep -v bf16 | sort | xargs)"
+	same "$1, $2: its graph points to it" yes "$($3 owner a | grep -q ' in the ggml_cgraph at 0x' && echo yes)"
 	same "$1, $2: where it comes from" 'part sum' \
 		"$($3 info turned | sed -n 's/^ *\(inputs *\)\{0,1\}\([a-z]*\) (#.*in memory)$/\2/p' | xargs)"
 }
