@@ -1,4 +1,5 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "ggml/decode.h"
@@ -110,6 +111,33 @@ static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_f
 		lbx_ggml_tell_record(&r, lbx_ggml_set_buffer(g, &root), fn, context);
 }
 
+/* What an operation has computed gives way to another one's result, as do inputs that lie where results do, and no word
+ * says so. */
+static bool words(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_words *ret)
+{
+	struct lbx_ggml_set *g = lbx_ggml_set_of(tensors);
+	struct lbx_ggml_record r, root;
+	uint64_t name;
+
+	if (!lbx_ggml_set_read(g, t->address, &r) || !lbx_ggml_set_root(g, &r, &root) || root.op != 0 || !root.data ||
+	    (r.op != 0 && !lbx_ggml_is_view(&g->anchor, &r)))
+		return false;
+	const struct lbx_ggml_buffer *buffer = lbx_ggml_set_buffer(g, &root);
+	if ((buffer && buffer->usage == LBX_GGML_COMPUTE) || g->writers[t->id - 1] != LBX_GGML_KEPT)
+		return false;
+	memcpy(&name, r.name, sizeof name);
+	*ret = (struct lbx_words){
+		.conditions = {
+			{ { root.address + g->layout.data, sizeof root.data }, root.data },
+			{ { r.address + g->layout.data, sizeof r.data }, r.data },
+			{ { r.address + g->layout.name, sizeof name }, name },
+		},
+		.record = { root.address, 0 },
+		.data = { g->layout.data, sizeof root.data },
+	};
+	return true;
+}
+
 static bool part_at(struct lbx_tensors *tensors, uint64_t address, char *ret, size_t size)
 {
 	return lbx_ggml_tell_place(&lbx_ggml_set_of(tensors)->contexts, address, ret, size);
@@ -148,6 +176,7 @@ bool lbx_ggml_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (*
 		.recipe = recipe,
 		.facts = facts,
 		.work = lbx_ggml_work,
+		.words = words,
 		.part_at = part_at,
 		.close = close_ggml,
 	};

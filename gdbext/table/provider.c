@@ -16,6 +16,7 @@ static const struct lbx_tensors_ops ops = {
 	.stack = lbx_table_stack,
 	.program = lbx_table_program,
 	.take_computed = lbx_table_take_computed,
+	.words = lbx_table_words,
 };
 
 bool lbx_table_create(struct lbx_target *target, struct lbx_table **ret)

@@ -492,22 +492,26 @@ int lbx_table_op_number(const struct lbx_table *table, const char *name)
 	return -1;
 }
 
-bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct lbx_words *ret)
+bool lbx_table_words(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_words *ret)
 {
-	const struct lbx_layout *tensors = &slab_of(table)->layout;
-	const struct lbx_column *id = column_of(tensors, offsetof(struct lbx_tensor_record, id));
-	const struct lbx_column *state = column_of(tensors, offsetof(struct lbx_tensor_record, state));
-	const struct lbx_column *buffer = column_of(tensors, offsetof(struct lbx_tensor_record, buffer));
+	struct lbx_table *table = table_of(tensors);
+	const struct lbx_layout *records = &slab_of(table)->layout;
+	const struct lbx_column *id = column_of(records, offsetof(struct lbx_tensor_record, id));
+	const struct lbx_column *state = column_of(records, offsetof(struct lbx_tensor_record, state));
+	const struct lbx_column *buffer = column_of(records, offsetof(struct lbx_tensor_record, buffer));
 	const struct lbx_column *data =
 	    column_of(&table->slabs[LB_KIND_BUFFER].layout, offsetof(struct lbx_buffer_record, data));
+	const struct lbx_root_fields *f = &table->fields;
 
-	if (!id || !state || !buffer || !data || !table->fields.pid.bytes)
+	if (!id || !state || !buffer || !data || !f->pid.bytes)
 		return false;
 	*ret = (struct lbx_words){
-		.pid = { table->address + table->fields.pid.offset, table->fields.pid.bytes },
-		.id = { t->address + id->from, id->from_width },
-		.state = { t->address + state->from, state->from_width },
-		.buffer = { t->address + buffer->from, buffer->from_width },
+		.conditions = {
+			{ { table->address + f->pid.offset, f->pid.bytes }, lbx_root_integer(table, f->pid) },
+			{ { t->address + id->from, id->from_width }, t->id },
+			{ { t->address + state->from, state->from_width }, LB_STATE_READY },
+		},
+		.record = { t->address + buffer->from, buffer->from_width },
 		.data = { data->from, data->from_width },
 	};
 	return true;

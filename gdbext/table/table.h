@@ -50,17 +50,6 @@ struct lbx_tensor_offsets {
 struct lbx_tensor_offsets lbx_table_offsets(struct lbx_table *table);
 /* The program's number of an op, -1 if it has none of the name. */
 int lbx_table_op_number(const struct lbx_table *table, const char *name);
-/* Where the program keeps what leads to a tensor's elements, for who reads it later; `data` is
- * within the record that `buffer` points to; `pid` is the
- * root's. False, without error, when it lacks one of them. */
-struct lbx_words {
-	struct lbx_word {
-		uint64_t at;
-		unsigned bytes; /* 1, 2, 4 or 8 */
-	} pid, id, state, buffer, data;
-};
-bool lbx_table_words(struct lbx_table *table, const struct lbx_tensor *t, struct lbx_words *ret);
-
 struct lbx_thread {
 	uint64_t tid, eval, tensor, at_once, done, total, started_ns, waits_for;
 	uint64_t site; /* of the call that evaluates, or did last */

@@ -46,6 +46,11 @@ bool lbx_tensors_work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_wo
 	return tensors->ops->work && tensors->ops->work(tensors, slot, ret);
 }
 
+bool lbx_tensor_words(const struct lbx_tensor *t, struct lbx_words *ret)
+{
+	return t->of && t->of->ops->words && t->of->ops->words(t->of, t, ret);
+}
+
 bool lbx_tensors_part_at(struct lbx_tensors *of, uint64_t address, char *ret, size_t size)
 {
 	return of->ops->part_at && of->ops->part_at(of, address, ret, size);

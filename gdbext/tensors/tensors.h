@@ -28,6 +28,22 @@ enum { LBX_SLOT_BITS = 56 };
 /* What a provider knows beyond what all have, for who knows its runtime: "ne", "[256, 4, 1, 1]". */
 typedef void lbx_fact_fn(void *context, const char *name, const char *text);
 
+/* Where the program keeps what leads to a tensor's elements, for who reads it later. */
+struct lbx_word {
+	uint64_t at;
+	unsigned bytes; /* 1, 2, 4 or 8 */
+};
+enum { LBX_CONDITIONS = 3 };
+struct lbx_words {
+	/* As long as all of these hold, the buffer begins at the address that is `data`, which is within the record
+	 * that `record` points to, or, where that has 0 bytes, that lies at `record.at`. */
+	struct lbx_condition {
+		struct lbx_word word;
+		uint64_t value;
+	} conditions[LBX_CONDITIONS];
+	struct lbx_word record, data; /* data.at: bytes from the record's beginning */
+};
+
 struct lbx_tensors_ops {
 	enum lbx_next (*next)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad);
 	bool (*by_id)(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
@@ -47,6 +63,8 @@ struct lbx_tensors_ops {
 	/* Of a tensor, or, where t is NULL, of the set. */
 	void (*facts)(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context);
 	bool (*work)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret);
+	/* False, without an error: its elements may come and go without any word that tells so. */
+	bool (*words)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_words *ret);
 	/* What of its runtime's own holds an address: "the graph at 0x…"; false, without an error: nothing that is known.
 	 * Not for the records of tensors. */
 	bool (*part_at)(struct lbx_tensors *tensors, uint64_t address, char *ret, size_t size);
@@ -88,6 +106,8 @@ void lbx_tensors_close(struct lbx_tensors *tensors);
 /* Of t, of which `of` is the set; or, where t is NULL, of the set. */
 void lbx_tensors_facts(struct lbx_tensors *of, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context);
 
+/* As `words`, of t's own set. */
+bool lbx_tensor_words(const struct lbx_tensor *t, struct lbx_words *ret);
 /* As `part_at`; not for a union. */
 bool lbx_tensors_part_at(struct lbx_tensors *of, uint64_t address, char *ret, size_t size);
 

@@ -138,6 +138,54 @@ static void each_layout_is_read(void **state)
 	ggml_image_create(&image, 0, true, POOL);
 }
 
+/* What the words say of where elements are; 0: nothing, or no longer. */
+static uint64_t led_to(const struct lbx_words *w)
+{
+	for (int i = 0; i < LBX_CONDITIONS; i++)
+		if (ggml_image_get(&image, w->conditions[i].word.at, w->conditions[i].word.bytes) !=
+		    w->conditions[i].value)
+			return 0;
+	assert_int_equal(w->record.bytes, 0);
+	return ggml_image_get(&image, w->record.at + w->data.at, w->data.bytes);
+}
+
+/* A debugger finds weights and caches by itself, for as long as they are where they were; results it would find
+ * overwritten. */
+static void kept_elements_are_led_to(void **state)
+{
+	static const char *const kept[] = { "blk.0.weight", "norm.weight", "cache_k_l0", "cache (view)", "x" };
+	static const char *const others[] = { "y", "y (transposed)", "z", "cache (copy of z)", "sum", "reserved" };
+	struct lbx_words words;
+	struct lbx_tensor t;
+
+	(void)state;
+	assert_true(look());
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		assert_true(named(others[i], &t));
+		if (lbx_tensor_words(&t, &words))
+			fail_msg("%s: it may be overwritten", others[i]);
+	}
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+		assert_true(named(kept[i], &t));
+		assert_true(lbx_tensor_words(&t, &words));
+		assert_int_equal(led_to(&words), t.data);
+		char *name = ggml_image_at(&image, t.address + image.layout.name, 8);
+		*name ^= 1;
+		assert_int_equal(led_to(&words), 0);
+		*name ^= 1;
+		uint64_t data = ggml_image_get(&image, t.address + image.layout.data, 8);
+		ggml_image_put(&image, t.address + image.layout.data, data + 64, 8);
+		assert_int_equal(led_to(&words), 0);
+		ggml_image_put(&image, t.address + image.layout.data, data, 8);
+	}
+	/* as an input that gives way to a result */
+	uint64_t data = address_of("x"), sum = address_of("sum");
+	data = ggml_image_get(&image, data + image.layout.data, 8);
+	ggml_image_put(&image, sum + image.layout.data, data, 8);
+	assert_true(look() && named("x", &t));
+	assert_false(lbx_tensor_words(&t, &words));
+}
+
 /* ---- contexts ---- */
 
 static const uint64_t values[] = { 0,
@@ -658,6 +706,7 @@ int main(void)
 #define ALONE(name) cmocka_unit_test_teardown(name, stop)
 	static const struct CMUnitTest tests[] = {
 		ALONE(each_layout_is_read),
+		TEST(kept_elements_are_led_to),
 		TEST(each_field_of_a_context_may_be_damaged),
 		TEST(each_field_of_an_object_may_be_damaged),
 		TEST(a_context_of_all_memory_hides_no_other),

@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 
-enum { UNIT = 1, NUMBER, ARRAY, AXIS, VARIABLE }; /* abbreviations */
+enum { UNIT = 1, NUMBER, ARRAY, AXIS, VARIABLE, NAME }; /* abbreviations */
 enum { HEADER = 11 /* bytes of a unit's */, PLACE_MAX = 128, SECTIONS = 5 };
 static const uint64_t no_code = 0x8000000000000000ULL;
 
@@ -73,6 +73,15 @@ static const unsigned char abbreviations[] = {
 	DW_FORM_ref4,
 	DW_AT_location,
 	DW_FORM_exprloc,
+	0,
+	0,
+	NAME,
+	DW_TAG_typedef,
+	false,
+	DW_AT_name,
+	DW_FORM_strp,
+	DW_AT_type,
+	DW_FORM_ref4,
 	0,
 	0,
 	0,
@@ -190,6 +199,16 @@ uint32_t lbx_dwarf_number(struct lbx_dwarf *d, const char *name, enum lbx_dwarf_
 	return type;
 }
 
+uint32_t lbx_dwarf_name(struct lbx_dwarf *d, const char *name, uint32_t of)
+{
+	uint32_t type = (uint32_t)d->info.n;
+
+	put_int(&d->info, NAME, 1);
+	put_string(d, name);
+	put_int(&d->info, of, 4);
+	return type;
+}
+
 uint32_t lbx_dwarf_array(struct lbx_dwarf *d, uint32_t element, int rank, const int64_t *shape)
 {
 	uint32_t type = (uint32_t)d->info.n;
@@ -227,8 +246,8 @@ static void add_uleb(struct expression *e, unsigned op, uint64_t operand)
 /* Pushes whether the integer has another value. */
 static void add_differs(struct expression *e, const struct lbx_condition *c)
 {
-	add(e, DW_OP_addr, c->integer.at, 8);
-	add(e, DW_OP_deref_size, c->integer.bytes, 1);
+	add(e, DW_OP_addr, c->word.at, 8);
+	add(e, DW_OP_deref_size, c->word.bytes, 1);
 	add(e, DW_OP_const8u, c->value, 8);
 	add(e, DW_OP_ne, 0, 0);
 }
@@ -236,14 +255,15 @@ static void add_differs(struct expression *e, const struct lbx_condition *c)
 /* if (one differs | another differs …) nothing; else record->data + offset */
 static void by_record(const struct lbx_place *place, struct expression *e)
 {
-	const struct lbx_by_record *r = &place->by_record;
+	const struct lbx_words *r = &place->by_record.words;
 	struct expression value = { .n = 0 }, nothing = { .n = 0 };
 
 	add(&value, DW_OP_addr, r->record.at, 8);
-	add(&value, DW_OP_deref_size, r->record.bytes, 1);
+	if (r->record.bytes)
+		add(&value, DW_OP_deref_size, r->record.bytes, 1);
 	add_uleb(&value, DW_OP_plus_uconst, r->data.at);
 	add(&value, DW_OP_deref_size, r->data.bytes, 1);
-	add_uleb(&value, DW_OP_plus_uconst, r->offset);
+	add_uleb(&value, DW_OP_plus_uconst, place->by_record.offset);
 	add_uleb(&nothing, DW_OP_piece, place->nbytes);
 	add(&value, DW_OP_skip, nothing.n, 2);
 	for (int i = 0; i < LBX_CONDITIONS; i++) {

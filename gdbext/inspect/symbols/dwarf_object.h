@@ -7,17 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tensors/tensors.h"
+
 struct lbx_dwarf;
 
 enum lbx_dwarf_encoding { LBX_BOOLEAN, LBX_SIGNED, LBX_UNSIGNED, LBX_FLOAT, LBX_COMPLEX };
-
-/* An integer in the program's memory. */
-struct lbx_integer {
-	uint64_t at;
-	unsigned bytes; /* 1, 2, 4 or 8 */
-};
-
-enum { LBX_CONDITIONS = 3 };
 
 /* Where a variable's bytes are. */
 struct lbx_place {
@@ -27,14 +21,10 @@ struct lbx_place {
 		LBX_COPIED,  /* in the object itself */
 	} kind;
 	uint64_t nbytes;
-	/* As long as all `conditions` hold, the value begins `offset` bytes after the address that
-	 * `data` holds, which is within the record that `record` points to; else there is none. */
+	/* As long as their conditions hold, the value begins `offset` bytes into the buffer that these words lead to;
+	 * else there is none. */
 	struct lbx_by_record {
-		struct lbx_condition {
-			struct lbx_integer integer;
-			uint64_t value;
-		} conditions[LBX_CONDITIONS];
-		struct lbx_integer record, data;
+		struct lbx_words words;
 		uint64_t offset;
 	} by_record;
 	const void *bytes; /* nbytes, until the variable has been added */
@@ -46,6 +36,8 @@ struct lbx_dwarf *lbx_dwarf_create(const char *unit);
 void lbx_dwarf_destroy(struct lbx_dwarf *dwarf); /* NULL is fine */
 /* A type is a number, never 0. */
 uint32_t lbx_dwarf_number(struct lbx_dwarf *dwarf, const char *name, enum lbx_dwarf_encoding encoding, unsigned bytes);
+/* Another name of a type. */
+uint32_t lbx_dwarf_name(struct lbx_dwarf *dwarf, const char *name, uint32_t type);
 uint32_t lbx_dwarf_array(struct lbx_dwarf *dwarf, uint32_t element, int rank, const int64_t *shape);
 /* A variable that no function owns and that other units do not see: a name of the program's own
  * goes before it. */

@@ -17,7 +17,7 @@
 #include "inspect/file.h"
 #include "inspect/symbols/typed_variables.h"
 
-enum { LIMIT = 1 << 16, LIMIT_MAX = 128 << 20 };
+enum { LIMIT = 1 << 16, LIMIT_MAX = 128 << 20, EXAMPLE = 80 };
 
 enum automatic { AS_IT_WAS, ON, OFF };
 
@@ -80,9 +80,17 @@ static void tell_too_large(struct lbx_out *out, const struct lbx_typed *t)
 		line(out, 4, "  %" PRId64 " <optimized out>: copies take at most %d bytes together", n, LBX_COPIES_MAX);
 }
 
+/* "q, …" */
+static const char *example(const struct lbx_typed *t, enum lbx_outcome outcome, char ret[EXAMPLE])
+{
+	snprintf(ret, EXAMPLE, "%s%s", t->examples[outcome], t->counts[outcome] > 1 ? ", …" : "");
+	return ret;
+}
+
 static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 {
 	const int64_t *counts = t->counts;
+	char text[EXAMPLE];
 
 	if (counts[LBX_IN_PLACE])
 		line(out, 4, "  %" PRId64 " in the program's memory", counts[LBX_IN_PLACE]);
@@ -92,9 +100,16 @@ static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 	if (counts[LBX_REPLAYED])
 		line(out, 4, "  %" PRId64 " lazy, computed outside the program", counts[LBX_REPLAYED]);
 	if (counts[LBX_COPY])
-		line(out, 4, "  %" PRId64 " %s as of now: elements of a view lie apart (%s%s)", counts[LBX_COPY],
-		     LB_PLURAL(counts[LBX_COPY], "copy", "copies"), t->a_copy, counts[LBX_COPY] > 1 ? ", …" : "");
-	if (t->limit > LIMIT && (counts[LBX_COPY] || counts[LBX_REPLAYED]))
+		line(out, 4, "  %" PRId64 " %s as of now: elements of a view lie apart (%s)", counts[LBX_COPY],
+		     LB_PLURAL(counts[LBX_COPY], "copy", "copies"), example(t, LBX_COPY, text));
+	if (counts[LBX_COPY_OF_RESULT])
+		line(out, 4, "  %" PRId64 " %s as of now: %s memory may be used again (%s)", counts[LBX_COPY_OF_RESULT],
+		     LB_PLURAL(counts[LBX_COPY_OF_RESULT], "copy", "copies"),
+		     LB_PLURAL(counts[LBX_COPY_OF_RESULT], "its", "their"), example(t, LBX_COPY_OF_RESULT, text));
+	if (counts[LBX_WITHOUT_VALUE])
+		line(out, 4, "  %" PRId64 " <optimized out>: without a value, which `info` explains (%s)",
+		     counts[LBX_WITHOUT_VALUE], example(t, LBX_WITHOUT_VALUE, text));
+	if (t->limit > LIMIT && (counts[LBX_COPY] || counts[LBX_COPY_OF_RESULT] || counts[LBX_REPLAYED]))
 		line(out, 4, "  gdb shows a value of more than %d bytes only after `set max-value-size unlimited`",
 		     LIMIT);
 	if (counts[LBX_TOO_LARGE])
@@ -111,7 +126,16 @@ static void tell_lines(struct lbx_out *out, const struct lbx_typed *t)
 
 static void tell(struct lbx_out *out, const struct lbx_typed *t, const char *path, size_t bytes, bool beside)
 {
-	static const char *const names[] = { "in_place", "lazy", "replayed", "copied", "too_large", "damaged" };
+	static const char *const names[] = {
+		[LBX_IN_PLACE] = "in_place",
+		[LBX_STAYS_LAZY] = "lazy",
+		[LBX_REPLAYED] = "replayed",
+		[LBX_COPY] = "copied",
+		[LBX_COPY_OF_RESULT] = "copied_results",
+		[LBX_TOO_LARGE] = "too_large",
+		[LBX_WITHOUT_VALUE] = "without_value",
+		[LBX_UNREADABLE] = "damaged",
+	};
 
 	lbx_begin(out, NULL);
 	LBX_KEY(out, "variables", json_integer(t->n));
@@ -188,7 +212,7 @@ static bool run_symbols(struct lbx_context *context, const struct lbx_args *args
 	bool remove = lbx_args_option(args, "remove"), known = true;
 	enum automatic automatic;
 	struct lbx_symbol_space none = { .names = { 0 } };
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 	unsigned machine = 0;
 
 	if (!lbx_args_int(args, "limit", 0, LIMIT_MAX, &typed.limit) ||
@@ -201,7 +225,7 @@ static bool run_symbols(struct lbx_context *context, const struct lbx_args *args
 		return lbx_misuse("symbols: --remove removes all variables; it combines only with --auto off");
 	/* what is to be asked of a debugger comes before what changes anything */
 	bool makes = !remove && automatic != OFF && !(automatic == ON && !context->target);
-	if (makes && (!lbx_context_table(context, &table) || !lbx_target_machine(context->target, &machine)))
+	if (makes && (!lbx_context_tensors(context, &tensors) || !lbx_target_machine(context->target, &machine)))
 		known = false;
 	if (!path && (makes || remove) && !context->debugger->ready(context, &typed.space))
 		known = false;
@@ -226,9 +250,10 @@ const struct lbx_command lbx_command_symbols = {
 	.help = "gdb's own commands know them then: print latents[0][3]@4, ptype, display, watch,\n"
 		"completion, an IDE's variables; pointers into them show <tensor latents+64>.\n"
 		"A lazy tensor is <optimized out> until the program has computed it. Views whose\n"
-		"elements lie apart are copies, as of now. blk.0.w is 'blk.0.w' and blk_0_w; of\n"
-		"several tensors with one name the newest has it, the others are NAME_ID. Where the\n"
-		"program has a variable of that name, tensor::NAME is the tensor.\n"
+		"elements lie apart are copies, as of now, and so are ggml's results, whose memory is\n"
+		"used again. Blocks, as of q4_K, are bytes with that name. blk.0.w is 'blk.0.w' and\n"
+		"blk_0_w; of several tensors with one name the newest has it, the others are NAME_ID.\n"
+		"Where the program has a variable of that name, tensor::NAME is the tensor.\n"
 		"Run it again to see newer tensors; displays then have new numbers.\n"
 		"Example: symbols 'layers.*' --auto on\n"
 		"A gdb without this plugin takes the file of `lazybones core CORE symbols --out FILE`\n"

@@ -16,10 +16,17 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/name.h"
 
+/* Of elements; or of blocks, of so many bytes each. */
 struct type {
-	enum lb_dtype dtype;
+	uint32_t element;
 	int rank;
-	int64_t shape[LB_MAX_RANK];
+	int64_t shape[LBX_RANK_MAX];
+	uint32_t number;
+};
+
+/* A format of blocks. */
+struct format {
+	char name[32];
 	uint32_t number;
 };
 
@@ -27,13 +34,14 @@ struct maker {
 	struct lbx_context *context;
 	struct lbx_tensors *tensors;
 	struct lbx_typed *typed;
-	uint64_t pid;
 	struct lbx_symbol *symbols;
 	size_t n, room;
 	uint32_t numbers[LB_DTYPES]; /* types of elements; 0: not made yet */
 	struct lbx_key_map known; /* hash of a type -> index below */
 	struct type *types;
 	size_t n_types, types_room;
+	struct format *formats;
+	size_t n_formats, formats_room;
 	int64_t copied_bytes;
 };
 
@@ -41,17 +49,33 @@ struct maker {
 
 enum way { BY_RECORD, BY_COPY, BY_NEITHER };
 
+/* As C lays out arrays: of elements, or of whole blocks. */
+static bool is_in_rows(const struct lbx_tensor *t)
+{
+	int elements = lbx_tensor_encoding(t).elements;
+
+	return t->layout_known && lbx_tensor_contiguity(t) == LBX_ROW_CONTIGUOUS && t->offset % elements == 0 &&
+	       (elements == 1 || (t->rank && lbx_shape(t)[t->rank - 1] % elements == 0));
+}
+
 static enum way way_of(const struct lbx_typed *typed, const struct lbx_tensor *t)
 {
 	bool ready = t->state == LBX_READY;
+	struct lbx_words words;
 
 	if (t->size == 0)
 		return BY_NEITHER;
 	if (!ready && typed->peek)
 		return BY_COPY;
-	if (t->layout_known && lbx_tensor_contiguity(t) == LBX_ROW_CONTIGUOUS)
+	if ((ready || lbx_tensor_is_pending(t)) && is_in_rows(t) && lbx_tensor_words(t, &words))
 		return BY_RECORD;
 	return ready ? BY_COPY : BY_NEITHER;
+}
+
+/* Unlike that of another provider's with the same number, and even. */
+static uint64_t key_of(const struct lbx_tensor *t)
+{
+	return (uint64_t)(unsigned char)t->of->provider[0] << 56 ^ t->id << 1;
 }
 
 static bool add_symbol(struct maker *m, uint64_t slot, const struct lbx_tensor *t)
@@ -75,9 +99,10 @@ static bool collect(struct maker *m)
 	while ((next = lbx_tensors_next(m->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (++seen % 8192 == 0 && !lbx_progress(m->context->out, "reading tensors", (int64_t)seen, 0))
 			return false;
-		if (!t.name[0] || (glob && !lbx_name_matches(glob, t.name)))
+		/* of a graph that was only measured, the one that has memory is meant */
+		if (!t.name[0] || t.state == LBX_UNALLOCATED || (glob && !lbx_name_matches(glob, t.name)))
 			continue;
-		uint64_t key = t.id << 1 | (way_of(m->typed, &t) == BY_COPY);
+		uint64_t key = key_of(&t) | (way_of(m->typed, &t) == BY_COPY);
 		if (!lbx_key_map_at(&m->typed->space->tensors, NULL, key, &is_new) ||
 		    (is_new && !add_symbol(m, slot - 1, &t)))
 			return false;
@@ -108,64 +133,84 @@ static uint32_t number_of(struct maker *m, enum lb_dtype dtype)
 	return m->numbers[dtype];
 }
 
-static bool same_type(const struct type *a, const struct lbx_tensor *t)
+/* Of its elements, or, where `blocks` is set, of its blocks: bytes that have the format's name. */
+static bool element_of(struct maker *m, const struct lbx_tensor *t, bool blocks, uint32_t *ret)
 {
-	return a->dtype == t->dtype && a->rank == t->rank &&
-	       memcmp(a->shape, lbx_shape(t), (size_t)t->rank * sizeof *a->shape) == 0;
+	const struct lbx_encoding *e = t->encoding;
+	const int64_t bytes = e ? e->bytes : 0;
+
+	*ret = number_of(m, t->dtype);
+	if (!e || !blocks)
+		return true;
+	for (size_t i = 0; i < m->n_formats; i++)
+		if (strcmp(m->formats[i].name, e->name) == 0) {
+			*ret = m->formats[i].number;
+			return true;
+		}
+	if (!lb_reserve(m->formats, m->formats_room, m->n_formats + 1))
+		return lb_fail("out of memory for %zu types", m->n_formats);
+	*ret = lbx_dwarf_name(m->typed->dwarf, e->name,
+			      lbx_dwarf_array(m->typed->dwarf, number_of(m, LB_U8), 1, &bytes));
+	struct format *f = &m->formats[m->n_formats++];
+	*f = (struct format){ .number = *ret };
+	snprintf(f->name, sizeof f->name, "%s", e->name);
+	return true;
 }
 
-static bool add_type(struct maker *m, const struct lbx_tensor *t, uint32_t number)
+static bool same_type(const struct type *a, uint32_t element, int rank, const int64_t *shape)
+{
+	return a->element == element && a->rank == rank &&
+	       memcmp(a->shape, shape, (size_t)rank * sizeof *a->shape) == 0;
+}
+
+static bool add_type(struct maker *m, uint32_t element, int rank, const int64_t *shape, uint32_t number)
 {
 	if (!lb_reserve(m->types, m->types_room, m->n_types + 1))
 		return lb_fail("out of memory for %zu types", m->n_types);
 	struct type *type = &m->types[m->n_types++];
-	*type = (struct type){ .dtype = t->dtype, .rank = t->rank, .number = number };
-	memcpy(type->shape, lbx_shape(t), (size_t)t->rank * sizeof *type->shape);
+	*type = (struct type){ .element = element, .rank = rank, .number = number };
+	memcpy(type->shape, shape, (size_t)rank * sizeof *shape);
 	return true;
 }
 
-static bool type_of(struct maker *m, const struct lbx_tensor *t, uint32_t *ret)
+static bool type_of(struct maker *m, const struct lbx_tensor *t, bool blocks, uint32_t *ret)
 {
-	uint64_t hash = (uint64_t)t->dtype + 1;
+	int64_t shape[LBX_RANK_MAX];
+	uint32_t element;
 	bool is_new;
 
-	*ret = number_of(m, t->dtype);
+	if (!element_of(m, t, blocks, &element))
+		return false;
+	*ret = element;
 	if (t->rank == 0)
 		return true;
+	memcpy(shape, lbx_shape(t), (size_t)t->rank * sizeof *shape);
+	if (blocks)
+		shape[t->rank - 1] /= lbx_tensor_encoding(t).elements;
+	uint64_t hash = element;
 	for (int i = 0; i < t->rank; i++)
-		hash = (hash ^ (uint64_t)lbx_shape(t)[i]) * 0x9e3779b97f4a7c15ULL;
+		hash = (hash ^ (uint64_t)shape[i]) * 0x9e3779b97f4a7c15ULL;
 	struct lbx_key_entry *entry = lbx_key_map_at(&m->known, NULL, hash ? hash : 1, &is_new);
 	if (!entry)
 		return false;
-	if (!is_new && same_type(&m->types[entry->value], t)) {
+	if (!is_new && same_type(&m->types[entry->value], element, t->rank, shape)) {
 		*ret = m->types[entry->value].number;
 		return true;
 	}
-	*ret = lbx_dwarf_array(m->typed->dwarf, *ret, t->rank, lbx_shape(t));
+	*ret = lbx_dwarf_array(m->typed->dwarf, element, t->rank, shape);
 	entry->value = (uint32_t)m->n_types;
-	return add_type(m, t, *ret);
+	return add_type(m, element, t->rank, shape, *ret);
 }
 
 /* ---- places ---- */
 
-static bool by_record(struct maker *m, const struct lbx_tensor *t, struct lbx_place *ret)
+static bool by_record(const struct lbx_tensor *t, struct lbx_place *ret)
 {
-	struct lbx_words words;
+	struct lbx_encoding e = lbx_tensor_encoding(t);
 
-	if (!lbx_table_words(m->context->table, t, &words))
-		return false;
 	ret->kind = LBX_BY_RECORD;
-	ret->by_record = (struct lbx_by_record){
-		.conditions = {
-			{ { words.pid.at, words.pid.bytes }, m->pid },
-			{ { words.id.at, words.id.bytes }, t->id },
-			{ { words.state.at, words.state.bytes }, LB_STATE_READY },
-		},
-		.record = { words.buffer.at, words.buffer.bytes },
-		.data = { words.data.at, words.data.bytes },
-		.offset = (uint64_t)t->offset * (uint64_t)lbx_dtype_bytes(t->dtype),
-	};
-	return true;
+	ret->by_record.offset = (uint64_t)lbx_encoding_at(&e, t->offset);
+	return lbx_tensor_words(t, &ret->by_record.words);
 }
 
 /* An array's elements as a place; *own is the caller's to free. */
@@ -212,8 +257,18 @@ static bool copy_value(struct maker *m, const struct lbx_tensor *t, void **own, 
 	    ready ? lbx_array_of_tensor(m->context->target, t, &array) : lbx_replay(m->context, t, NULL, &replayed);
 	ok = ok && copy(m, ready ? &array : &replayed.array, own, ret);
 	lbx_replay_release(&replayed);
-	*outcome = !ok ? LBX_UNREADABLE : ready ? LBX_COPY : LBX_REPLAYED;
+	*outcome = !ok ? LBX_UNREADABLE : !ready ? LBX_REPLAYED : is_in_rows(t) ? LBX_COPY_OF_RESULT : LBX_COPY;
 	return ok || recover(m);
+}
+
+/* A copy is decoded. */
+static int64_t nbytes_of(const struct lbx_tensor *t, enum way way)
+{
+	int64_t nbytes;
+
+	if (way != BY_COPY || !t->encoding)
+		return lbx_tensor_nbytes(t);
+	return lb_mul(t->size, lbx_dtype_bytes(t->dtype), &nbytes) ? nbytes : INT64_MAX;
 }
 
 static bool place_of(struct maker *m, const struct lbx_tensor *t, void **own, struct lbx_place *ret,
@@ -222,13 +277,13 @@ static bool place_of(struct maker *m, const struct lbx_tensor *t, void **own, st
 	bool ready = t->state == LBX_READY;
 	enum way way = way_of(m->typed, t);
 
-	*ret = (struct lbx_place){ .kind = LBX_NOWHERE, .nbytes = (uint64_t)lbx_tensor_nbytes(t) };
-	*outcome = ready ? LBX_IN_PLACE : LBX_STAYS_LAZY;
+	*ret = (struct lbx_place){ .kind = LBX_NOWHERE, .nbytes = (uint64_t)nbytes_of(t, way) };
+	*outcome = ready ? LBX_IN_PLACE : lbx_tensor_is_pending(t) ? LBX_STAYS_LAZY : LBX_WITHOUT_VALUE;
 	if (t->torn || (ready && !lbx_tensor_in_bounds(t)) || t->offset < 0)
 		*outcome = LBX_UNREADABLE;
 	else if (way == BY_COPY)
 		return copy_value(m, t, own, ret, outcome);
-	else if (way == BY_RECORD && !by_record(m, t, ret))
+	else if (way == BY_RECORD && !by_record(t, ret))
 		*outcome = LBX_UNREADABLE;
 	if (*outcome != LBX_IN_PLACE || lbx_target_saved(m->context->target, lbx_tensor_data(t), ret->nbytes))
 		return true;
@@ -264,12 +319,14 @@ static bool add_variable(struct maker *m, const struct lbx_symbol *s)
 
 	if (lbx_tensors_next(m->tensors, &slot, &t, &bad) != LBX_NEXT_TENSOR || t.id != s->id)
 		return lb_ok(); /* it is gone */
-	if (lbx_tensor_nbytes(&t) == INT64_MAX) {
+	enum way way = way_of(typed, &t);
+	if (nbytes_of(&t, way) == INT64_MAX) {
 		typed->counts[LBX_TOO_LARGE]++;
 		typed->wanted = INT64_MAX;
 		return true;
 	}
-	bool ok = type_of(m, &t, &type) && place_of(m, &t, &own, &place, &outcome);
+	bool blocks = t.encoding && way != BY_COPY && is_in_rows(&t);
+	bool ok = type_of(m, &t, blocks, &type) && place_of(m, &t, &own, &place, &outcome);
 	if (ok && s->plain && !lbx_symbol_hides_file(s->name))
 		lbx_dwarf_variable(typed->dwarf, s->name, type, &place);
 	if (ok && s->c_name)
@@ -277,8 +334,8 @@ static bool add_variable(struct maker *m, const struct lbx_symbol *s)
 	if (!ok)
 		return false;
 	note_names(typed, s);
-	if (outcome == LBX_COPY && !typed->counts[LBX_COPY])
-		snprintf(typed->a_copy, sizeof typed->a_copy, "%s", t.name);
+	if (!typed->counts[outcome])
+		snprintf(typed->examples[outcome], sizeof *typed->examples, "%s", t.name);
 	typed->counts[outcome]++;
 	typed->n++;
 	return true;
@@ -299,16 +356,15 @@ static bool make(struct maker *m)
 
 bool lbx_typed_variables(struct lbx_context *context, struct lbx_typed *ret)
 {
-	struct lbx_table *table;
-	struct lbx_root root;
+	struct lbx_tensors *tensors;
 
 	*ret = (struct lbx_typed){ .glob = ret->glob, .peek = ret->peek, .limit = ret->limit, .space = ret->space };
-	if (!lbx_context_table(context, &table) || !lbx_table_root(table, &root))
+	if (!lbx_context_tensors(context, &tensors))
 		return false;
 	ret->dwarf = lbx_dwarf_create(LBX_TYPED_UNIT);
 	if (!ret->dwarf)
 		return false;
-	struct maker m = { .context = context, .tensors = lbx_table_tensors(table), .typed = ret, .pid = root.pid };
+	struct maker m = { .context = context, .tensors = tensors, .typed = ret };
 	bool ok = make(&m);
 	for (size_t i = 0; i < m.n; i++) {
 		free(m.symbols[i].name);
@@ -316,6 +372,7 @@ bool lbx_typed_variables(struct lbx_context *context, struct lbx_typed *ret)
 	}
 	free(m.symbols);
 	free(m.types);
+	free(m.formats);
 	lbx_key_map_deinit(&m.known);
 	return ok;
 }

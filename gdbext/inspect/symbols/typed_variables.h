@@ -9,7 +9,17 @@
 /* The unit that the variables are of: gdb knows each as tensor::NAME. */
 #define LBX_TYPED_UNIT "tensor"
 
-enum lbx_outcome { LBX_IN_PLACE, LBX_STAYS_LAZY, LBX_REPLAYED, LBX_COPY, LBX_TOO_LARGE, LBX_UNREADABLE, LBX_OUTCOMES };
+enum lbx_outcome {
+	LBX_IN_PLACE,
+	LBX_STAYS_LAZY,
+	LBX_REPLAYED,
+	LBX_COPY,           /* of a view whose elements lie apart */
+	LBX_COPY_OF_RESULT, /* of what may give way to something else, without a word */
+	LBX_TOO_LARGE,
+	LBX_WITHOUT_VALUE,  /* overwritten, on a device, … */
+	LBX_UNREADABLE,
+	LBX_OUTCOMES
+};
 
 /* bytes that are copied together */
 enum { LBX_COPIES_MAX = 256 << 20 };
@@ -23,7 +33,7 @@ struct lbx_typed {
 	/* what became of the tensors that have a name */
 	int64_t n, counts[LBX_OUTCOMES], respelt, repeated;
 	/* examples */
-	char a_copy[64], a_respelt[2][64], a_repeated[2][64];
+	char examples[LBX_OUTCOMES][64], a_respelt[2][64], a_repeated[2][64];
 	char failure[256]; /* of the first replay that failed; or "" */
 	struct lbx_dwarf *dwarf;
 };

@@ -9,7 +9,7 @@ struct lbx_census {
 	uint64_t root, pid, created, freed, ops;
 };
 
-/* All 0 when the root cannot be read. */
+/* All 0 when the root cannot be read; the table may be NULL. */
 void lbx_census_take(struct lbx_census *ret, struct lbx_table *table);
 /* False also when the root cannot be read. */
 bool lbx_census_changed(const struct lbx_census *census, struct lbx_table *table);

@@ -44,6 +44,7 @@ static struct {
 	struct lbx_symbol_space space; /* of the loaded ones, under MI */
 	char words[LBX_LINE_MAX]; /* of the command that has loaded them, to be repeated */
 	struct lbx_census census;
+	bool is_counted; /* the census is of all of them: the runtime's are the only ones */
 	bool automatic;
 } file = { .oldest = 1, .first = 1 };
 
@@ -199,7 +200,8 @@ static bool load(struct lbx_context *context, const void *object, size_t n)
 	lbx_hooks_define();
 	note_words(context);
 	lbx_census_take(&file.census, context->table);
-	if (lbx_address_names_are_stale(context->table))
+	file.is_counted = context->table && context->n_sets == 1;
+	if (context->table && lbx_address_names_are_stale(context->table))
 		lbx_symbol_file_reload_names();
 	return true;
 }
@@ -365,14 +367,15 @@ static bool load_again(struct lbx_context *context)
 
 bool lbx_symbol_file_refresh(struct lbx_context *context)
 {
-	struct lbx_table *table;
+	struct lbx_tensors *tensors;
 
 	if (!file.automatic || !context->target)
 		return true;
-	if (!lbx_context_table(context, &table)) {
+	if (!lbx_context_tensors(context, &tensors)) {
 		if (!lbx_bridge_waits())
-			lb_clear_error(); /* the runtime is not there yet */
+			lb_clear_error(); /* they are not there yet */
 		return true;
 	}
-	return !lbx_census_changed(&file.census, table) || load_again(context);
+	bool is_counted = file.is_counted && context->table && context->n_sets == 1;
+	return (is_counted && !lbx_census_changed(&file.census, context->table)) || load_again(context);
 }

@@ -43,6 +43,15 @@ commands_of_graph()
 		pipe tensor graph sum --history | grep -c 'w\\.q'
 		pipe tensor list --limit 0 | grep -c '^#.*w\\.q'
 		pipe tensor at (long)sum | sed 's/(#.*//'
+		pipe tensor symbols | sed -n 's/.*[0-9] in the program/in the program/p; s/.*optimized out.*/none of these/p; s/ [0-9]* copies as of now/ copies/p'
+		whatis tensor::ids
+		print tensor::ids
+		whatis 'w.q4_0'
+		ptype 'w.q4_0'
+		print/d w_q4_0[0][0][0]@2
+		print tensor::turned[3][1] == tensor::result[3][1] && tensor::turned[3][1] != 0
+		print tensor::a[0][1]
+		pipe tensor symbols --remove | cat
 		up-silently
 		tensor print rows[0,:3]
 		tensor print (rows)
