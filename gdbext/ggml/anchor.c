@@ -134,7 +134,9 @@ static bool take_types(struct pages *p, const struct data *d, size_t at, struct 
 	ret->n_types = 0;
 	for (size_t i = 0; i < LBX_GGML_TYPES && gap < GAP_MAX; i++) {
 		bool is_there = take_type(p, d, at + i * stride, bytes_at, &type);
-		if (!is_there && word(d, at + i * stride))
+		/* in place of a name that is no more, there is an explanation, of any length */
+		bool is_removed = type.elements == 0 && type.bytes == 0;
+		if (!is_there && !is_removed && word(d, at + i * stride))
 			break;
 		gap = is_there ? 0 : gap + 1;
 		if (!is_there || type.elements == 0 || type.bytes == 0)
