@@ -156,6 +156,7 @@ static void close_ggml(struct lbx_tensors *tensors)
 	free(g->is_fused);
 	free(g->order);
 	free(g->stores.list);
+	lbx_ggml_repacks_free(&g->repacks);
 	lbx_ggml_running_free(&g->running);
 	lbx_ggml_spots_free(&g->spots);
 	lbx_ggml_progress_free(&g->progress);

@@ -9,6 +9,7 @@
 #include "ggml/places.h"
 #include "ggml/progress.h"
 #include "ggml/record.h"
+#include "ggml/repacked.h"
 #include "ggml/running.h"
 #include "ggml/stores.h"
 #include "target/window.h"
@@ -27,6 +28,7 @@ struct lbx_ggml_set {
 	struct lbx_ggml_layout layout;
 	struct lbx_ggml_contexts contexts;
 	struct lbx_ggml_places places;
+	struct lbx_ggml_repacks repacks;
 	struct lbx_ggml_by_address *sorted; /* all tensors */
 	int64_t *writers; /* by ordinal; see reuse.h */
 	uint32_t *users; /* by ordinal: tensors that share its memory */

@@ -101,24 +101,26 @@ void lbx_ggml_set_state(struct lbx_ggml_set *g, const struct lbx_ggml_record *r,
 	const struct lbx_ggml_buffer *buffer = lbx_ggml_set_buffer(g, root);
 	enum lbx_ggml_place place = buffer ? buffer->place : LBX_GGML_HOST;
 	const char *name = buffer && buffer->name[0] ? buffer->name : NULL;
+	const struct lbx_ggml_repacked *order = NULL;
 
 	ret->usage = usage_of(g, root, buffer);
 	ret->memory = name;
 	ret->state = LBX_READY;
+	if (root->data && place != LBX_GGML_ELSEWHERE)
+		order = lbx_ggml_repacked(&g->repacks, lbx_ggml_set_target(g), &g->anchor, root, buffer);
 	if (root->data == 0) {
 		ret->state = LBX_UNALLOCATED;
 	} else if (place == LBX_GGML_ELSEWHERE) {
 		ret->state = LBX_ON_DEVICE;
 		ret->place = name;
-	} else if (place == LBX_GGML_REORDERED || (root->extra && type->elements > 1)) {
+	} else if (order && !lbx_ggml_repacked_reads(order, type, r, root)) {
 		ret->state = LBX_REPACKED;
-		ret->place = place == LBX_GGML_REORDERED ? name : NULL;
-	} else if (!type->is_known) {
-		ret->state = LBX_REPACKED;
-		ret->place = type->name;
+		ret->place = order->text[0] ? order->text : NULL;
 	} else if (is_computed(g, r, root)) {
 		set_node_state(g, id, ret);
 	} else {
 		set_leaf_state(g, id, ret);
 	}
+	if (order && ret->state != LBX_REPACKED)
+		ret->encoding = &order->elements;
 }

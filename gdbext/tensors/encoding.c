@@ -102,55 +102,151 @@ bool lbx_is_encoding(const char *text)
 	return lbx_dtype_parse(text, &dtype) || lbx_encoding_of_blocks(text);
 }
 
-bool lbx_encoding_bytes(const struct lbx_encoding *e, int64_t n, int64_t *ret)
-{
-	return n >= 0 && lb_mul(n / e->elements + (n % e->elements != 0), e->bytes, ret);
-}
-
-int64_t lbx_encoding_at(const struct lbx_encoding *e, int64_t element)
-{
-	return element / e->elements * e->bytes;
-}
-
 static int64_t smaller(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
 
-static void decode_run(const struct lbx_encoding *e, const char *blocks, const struct lbx_run *run, float *to)
+/* ---- where elements lie ---- */
+
+int64_t lbx_encoding_period(const struct lbx_encoding *e)
 {
+	return e->interleave ? e->interleave->rows * e->row_blocks * e->elements : e->elements;
+}
+
+bool lbx_encoding_bytes(const struct lbx_encoding *e, int64_t n, int64_t *ret)
+{
+	int64_t period = lbx_encoding_period(e);
+
+	return n >= 0 && lb_mul(n / period + (n % period != 0), period / e->elements * e->bytes, ret);
+}
+
+/* The unit that an element's block is in, counted through the buffer, and the block's row in it. */
+static int64_t unit_of(const struct lbx_encoding *e, int64_t element, int *ret_row)
+{
+	int64_t block = element / e->elements, row = block / e->row_blocks, rows = e->interleave->rows;
+
+	*ret_row = (int)(row % rows);
+	return row / rows * e->row_blocks + block % e->row_blocks;
+}
+
+int64_t lbx_encoding_at(const struct lbx_encoding *e, int64_t element)
+{
+	int row;
+
+	if (e->interleave)
+		return unit_of(e, element, &row) * e->interleave->rows * e->bytes;
+	return element / e->elements * e->bytes;
+}
+
+int64_t lbx_encoding_holds(const struct lbx_encoding *e, int64_t byte, int64_t *ret)
+{
+	int64_t rows = e->interleave ? e->interleave->rows : 1, unit = byte / (rows * e->bytes);
+
+	*ret = byte % (rows * e->bytes);
+	if (e->interleave)
+		unit = unit / e->row_blocks * rows * e->row_blocks + unit % e->row_blocks;
+	return unit * e->elements;
+}
+
+int64_t lbx_encoding_span(const struct lbx_encoding *e, int64_t first, int64_t last, int64_t *ret_at)
+{
+	int64_t unit = e->interleave ? (int64_t)e->interleave->rows * e->bytes : e->bytes;
+	int64_t row = e->row_blocks * e->elements, period = lbx_encoding_period(e);
+
+	/* of several rows, the units of all their groups */
+	if (e->interleave && first / row != last / row) {
+		first = first / period * period;
+		last = last / period * period + period - 1;
+	}
+	*ret_at = lbx_encoding_at(e, first);
+	return lbx_encoding_at(e, last) - *ret_at + unit;
+}
+
+int64_t lbx_encoding_window(const struct lbx_encoding *e, int64_t element, int64_t bytes, int64_t *ret_first)
+{
+	int64_t period = lbx_encoding_period(e), of_period = period / e->elements * e->bytes;
+
+	if (of_period <= bytes) {
+		int64_t n = bytes / of_period * period;
+		*ret_first = element / n * n;
+		return n;
+	}
+	/* a part of a row */
+	int64_t row = e->row_blocks * e->elements, within = element % row;
+	int64_t n = bytes / ((int64_t)e->interleave->rows * e->bytes) * e->elements;
+	*ret_first = element - within % n;
+	return smaller(n, row - within / n * n);
+}
+
+/* ---- decoding ---- */
+
+enum { AT_ONCE = 16, INTERLEAVED_MAX = 256 /* bytes of a block */ };
+
+/* Blocks from the one that begins with an element on, next to each other: *n of them at most, which becomes how many. */
+static const char *blocks_from(const struct lbx_encoding *e, const char *bytes, int64_t at, int64_t element, int64_t *n,
+			       char *own)
+{
+	int row;
+
+	if (!e->interleave)
+		return bytes + lbx_encoding_at(e, element) - at;
+	const char *unit = bytes + lbx_encoding_at(e, element) - at;
+	int64_t rest = e->row_blocks - element / e->elements % e->row_blocks;
+	*n = smaller(smaller(*n, rest), AT_ONCE);
+	unit_of(e, element, &row);
+	for (int64_t i = 0; i < *n; i++)
+		lbx_interleave_undo(e->interleave, unit + i * e->interleave->rows * e->bytes, row, own + i * e->bytes);
+	return own;
+}
+
+static void decode_whole(const struct lbx_encoding *e, const char *blocks, int64_t n, char *to)
+{
+	if (e->decode)
+		e->decode(e, blocks, n, (float *)(void *)to);
+	else /* bytes */
+		memcpy(to, blocks, (size_t)(n * e->bytes));
+}
+
+static void decode_run(const struct lbx_encoding *e, const char *bytes, int64_t at, const struct lbx_run *run, char *to)
+{
+	char own[AT_ONCE * INTERLEAVED_MAX];
 	float values[LBX_BLOCK_MAX];
+	int64_t width = lbx_dtype_bytes(e->dtype);
 
 	for (int64_t i = 0, n; i < run->n; i += n) {
-		int64_t element = run->first + i * run->stride, within = element % e->elements;
-		const char *block = blocks + lbx_encoding_at(e, element);
-		if (run->stride == 1 && within == 0 && run->n - i >= e->elements) {
-			n = (run->n - i) / e->elements * e->elements;
-			e->decode(e, block, n / e->elements, to + i);
+		int64_t element = run->first + i * run->stride, within = element % e->elements, blocks = 1;
+		bool whole = run->stride == 1 && within == 0 && run->n - i >= e->elements;
+		if (whole)
+			blocks = (run->n - i) / e->elements;
+		const char *from = blocks_from(e, bytes, at, element - within, &blocks, own);
+		if (whole) {
+			n = blocks * e->elements;
+			decode_whole(e, from, blocks, to + i * width);
 			continue;
 		}
-		e->decode(e, block, 1, values);
+		decode_whole(e, from, 1, (char *)values);
 		n = run->stride == 1 ? smaller(run->n - i, e->elements - within) : 1;
-		memcpy(to + i, values + within, (size_t)n * sizeof *values);
+		memcpy(to + i * width, (char *)values + within * width, (size_t)(n * width));
 	}
 }
 
 /* As PyTorch dequantises: the integers' difference is exact, then floats are multiplied. */
-static void scale_run(const struct lbx_encoding *e, const char *stored, const struct lbx_run *run, float *to)
+static void scale_run(const struct lbx_encoding *e, const char *bytes, int64_t at, const struct lbx_run *run, float *to)
 {
 	for (int64_t i = 0; i < run->n; i++) {
-		int64_t q = lbx_element_int(stored + (run->first + i * run->stride) * e->bytes, e->stored);
-		int64_t at = e->axis < 0 ? 0 : run->at + i * run->step;
+		int64_t q = lbx_element_int(bytes + ((run->first + i * run->stride) * e->bytes - at), e->stored);
+		int64_t k = e->axis < 0 ? 0 : run->at + i * run->step;
 		int64_t from_zero =
-		    (int64_t)((uint64_t)q - (uint64_t)e->zeros[at]); /* what wraps makes no sense anyway */
-		to[i] = (float)e->scales[at] * (float)from_zero;
+		    (int64_t)((uint64_t)q - (uint64_t)e->zeros[k]); /* what wraps makes no sense anyway */
+		to[i] = (float)e->scales[k] * (float)from_zero;
 	}
 }
 
-void lbx_decode(const struct lbx_encoding *e, const void *blocks, const struct lbx_run *run, void *to)
+void lbx_decode(const struct lbx_encoding *e, const void *bytes, int64_t at, const struct lbx_run *run, void *to)
 {
 	if (e->n_scales)
-		scale_run(e, blocks, run, to);
+		scale_run(e, bytes, at, run, to);
 	else
-		decode_run(e, blocks, run, to);
+		decode_run(e, bytes, at, run, to);
 }

@@ -3,7 +3,8 @@
  * elements, and what they decode to.
  *
  * A buffer is a row of blocks. Strides and offsets count elements in that order, whatever the encoding, so a slice
- * may begin or end within a block: whole blocks are decoded, then cut. */
+ * may begin or end within a block: whole blocks are decoded, then cut. Where blocks of several rows are interleaved
+ * (interleave.h), elements are counted as if they were not. */
 #ifndef LBX_ENCODING_H
 #define LBX_ENCODING_H
 
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "symtab.h"
+#include "tensors/interleave.h"
 
 int64_t lbx_dtype_bytes(enum lb_dtype dtype);
 const char *lbx_dtype_name(enum lb_dtype dtype);
@@ -29,10 +31,14 @@ struct lbx_encoding {
 	/* n whole blocks; NULL: there are none */
 	void (*decode)(const struct lbx_encoding *encoding, const void *blocks, int64_t n, float *to);
 	enum lb_encoding kernel; /* for decode(): whose blocks they are (kernels/decode.c) */
+	/* blocks of several rows that are interleaved; NULL: they are not */
+	const struct lbx_interleave *interleave;
+	int64_t row_blocks; /* of a row */
+	const struct lbx_encoding *as_bytes; /* then: the blocks themselves, as uint8, as they would lie without that */
 	/* quantised integers; 0 scales: it is none */
 	enum lb_dtype stored;
-	int axis;            /* along which each index has its scale; -1: there is one for all */
-	int64_t n_scales;    /* 1, or as many as the axis has elements */
+	int axis; /* along which each index has its scale; -1: there is one for all */
+	int64_t n_scales; /* 1, or as many as the axis has elements */
 	const double *scales;
 	const int64_t *zeros; /* as many */
 };
@@ -48,18 +54,28 @@ const char *lbx_blocks_name(size_t i);
 /* Whether the text is the name of a dtype, or of a format of blocks. */
 bool lbx_is_encoding(const char *text);
 
+/* How many elements lie together, apart from others: those of a block, or of a group of rows that are interleaved. */
+int64_t lbx_encoding_period(const struct lbx_encoding *encoding);
 /* The bytes of the blocks that hold elements 0 … n-1; false if they do not fit 64 bits. */
 bool lbx_encoding_bytes(const struct lbx_encoding *encoding, int64_t n, int64_t *ret);
-/* Where the block begins that an element is in: bytes. */
+/* Where the block begins that an element is in, or the unit: bytes. */
 int64_t lbx_encoding_at(const struct lbx_encoding *encoding, int64_t element);
+/* The first element of the block, or of the unit, that holds a byte; *ret: that byte of it. */
+int64_t lbx_encoding_holds(const struct lbx_encoding *encoding, int64_t byte, int64_t *ret);
+/* The bytes that hold the blocks of the elements `first` … `last`: where they begin; returns how many there are. */
+int64_t lbx_encoding_span(const struct lbx_encoding *encoding, int64_t first, int64_t last, int64_t *ret_at);
+/* Elements from *ret_first on, of which `element` is one, whose span has at most `bytes`, which are some thousand;
+ * returns how many. Not for plain ones. */
+int64_t lbx_encoding_window(const struct lbx_encoding *encoding, int64_t element, int64_t bytes, int64_t *ret_first);
 
 /* n elements, `stride` apart from element `first` on; the first has the scale of index `at` along the encoding's
  * axis, and each one after it that of the index `step` further. */
 struct lbx_run {
 	int64_t first, stride, n, at, step;
 };
-/* To dense elements of the encoding's dtype, out of blocks of which the first is that of element 0. Not for
- * plain ones, which are there already. */
-void lbx_decode(const struct lbx_encoding *encoding, const void *blocks, const struct lbx_run *run, void *to);
+/* To dense elements of the encoding's dtype, out of the bytes of its buffer from `at` on, which hold all of their
+ * blocks. Not for plain ones, which are there already. */
+void lbx_decode(const struct lbx_encoding *encoding, const void *bytes, int64_t at, const struct lbx_run *run,
+		void *to);
 
 #endif

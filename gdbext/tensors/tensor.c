@@ -75,13 +75,13 @@ bool lbx_tensor_in_bounds(const struct lbx_tensor *t)
 bool lbx_tensor_range(const struct lbx_tensor *t, uint64_t *ret_begin, uint64_t *ret_end)
 {
 	struct lbx_encoding e = lbx_tensor_encoding(t);
-	int64_t low, high, end;
+	int64_t low, high, at;
 
 	*ret_begin = *ret_end = 0;
-	if (t->size == 0 || !lbx_tensor_in_bounds(t) || !reach_of(t, &low, &high) ||
-	    !lbx_encoding_bytes(&e, high + 1, &end))
+	if (t->size == 0 || !lbx_tensor_in_bounds(t) || !reach_of(t, &low, &high))
 		return false;
-	*ret_begin = t->data + (uint64_t)lbx_encoding_at(&e, low);
-	*ret_end = t->data + (uint64_t)end;
+	int64_t bytes = lbx_encoding_span(&e, low, high, &at);
+	*ret_begin = t->data + (uint64_t)at;
+	*ret_end = *ret_begin + (uint64_t)bytes;
 	return true;
 }

@@ -13,10 +13,10 @@ enum {
 	SYMBOLS = GGML_MODULE + 0x1000,
 	SYMBOL_NAMES = SYMBOLS + 0x100,
 	HASH = SYMBOLS + 0x200,
-	DYNAMIC = GGML_TABLES + 0xc00,
+	DYNAMIC = GGML_TABLES + 0xe00,
 	BUFFER_TYPES = GGML_TABLES + 0xd00,
 	STRIDE = 0x38,
-	N_TYPES = 31,
+	N_TYPES = 40,
 };
 
 static const struct {
@@ -54,6 +54,15 @@ static const struct {
 	{ "f64", 1, 8 },
 	{ "iq1_m", 256, 56 },
 	{ "bf16", 1, 2 },
+	{ "TYPE_Q4_0_4_4 REMOVED, use Q4_0 with runtime repacking", 0, 0 },
+	{ "TYPE_Q4_0_4_8 REMOVED, use Q4_0 with runtime repacking", 0, 0 },
+	{ "q4_0_8x8", 32, 18 }, /* as a build had it that took it for a type */
+	{ "tq1_0", 256, 54 },
+	{ "tq2_0", 256, 66 },
+	{ "TYPE_IQ4_NL_4_4 REMOVED, use IQ4_NL with runtime repacking", 0, 0 },
+	{ "TYPE_IQ4_NL_4_8 REMOVED, use IQ4_NL with runtime repacking", 0, 0 },
+	{ "TYPE_IQ4_NL_8_8 REMOVED, use IQ4_NL with runtime repacking", 0, 0 },
+	{ "mxfp4", 32, 17 },
 };
 
 void *ggml_image_at(struct ggml_image *image, uint64_t address, uint64_t n)
@@ -223,7 +232,7 @@ static void put_code(struct ggml_image *image)
 				   member[] = { 0x48, 0x8d, 0x87, 0, 0, 0, 0, 0xc3 },
 				   load[] = { 0x48, 0x8b, 0x87, 0, 0, 0, 0, 0xc3 },
 				   address[] = { 0x48, 0x8d, 0x05, 0, 0, 0, 0, 0xc3 };
-	static const char *const kinds[] = { "CPU", "CUDA0" };
+	static const char *const kinds[] = { "CPU", "CUDA0", "CPU_REPACK" };
 	const struct lbx_ggml_layout *l = &image->layout;
 	uint64_t texts = TEXTS + 0x800;
 
@@ -233,7 +242,7 @@ static void put_code(struct ggml_image *image)
 	ggml_image_put(image, GGML_CODE + 19, l->name, 4);
 	copy(image, GGML_CODE + 32, load, sizeof load);
 	ggml_image_put(image, GGML_CODE + 35, l->data, 4);
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < 3; i++) {
 		uint64_t at = GGML_CODE + 48 + 16 * i, text = add_text(image, &texts, kinds[i]);
 		copy(image, at, address, sizeof address);
 		ggml_image_put(image, at + 3, text - (at + 7), 4);
@@ -274,6 +283,8 @@ static void put_symbols(struct ggml_image *image)
 	copy(image, HASH, hash, sizeof hash);
 }
 
+enum { HOST, DEVICE, REPACKING };
+
 static uint64_t add_buffer(struct ggml_image *image, unsigned kind)
 {
 	uint64_t at = image->heap;
@@ -309,8 +320,27 @@ void ggml_image_create(struct ggml_image *image, size_t row, bool exports, uint6
 	put_code(image);
 	if (exports)
 		put_symbols(image);
-	image->host = add_buffer(image, 0);
-	image->device = add_buffer(image, 1);
+	image->host = add_buffer(image, HOST);
+	image->device = add_buffer(image, DEVICE);
+}
+
+uint64_t ggml_image_repacking(struct ggml_image *image)
+{
+	return add_buffer(image, REPACKING);
+}
+
+/* The object, its functions, what stands in front of them, the name. */
+uint64_t ggml_image_object_of_class(struct ggml_image *image, const char *name)
+{
+	uint64_t at = image->heap, text = at + 0x30;
+
+	ggml_image_put(image, at, at + 0x10, 8);
+	ggml_image_put(image, at + 8, at + 0x20, 8);
+	ggml_image_put(image, at + 0x10, GGML_CODE, 8);
+	ggml_image_put(image, at + 0x28, text, 8);
+	add_text(image, &text, name);
+	image->heap = (text + 15) / 16 * 16;
+	return at;
 }
 
 void ggml_image_destroy(struct ggml_image *image)

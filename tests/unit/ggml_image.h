@@ -23,7 +23,16 @@ enum {
 	GGML_HEAD = 0x28, /* bytes of a context that matter */
 	GGML_OBJECT = 0x20,
 };
-enum { GGML_F32 = 0, GGML_F16 = 1, GGML_Q4_0 = 2, GGML_Q8_0 = 8, GGML_I32 = 26 };
+enum {
+	GGML_F32 = 0,
+	GGML_F16 = 1,
+	GGML_Q4_0 = 2,
+	GGML_Q8_0 = 8,
+	GGML_Q4_K = 12,
+	GGML_I32 = 26,
+	GGML_Q4_0_8X8 = 33,
+	GGML_MXFP4 = 39
+};
 enum {
 	GGML_NONE,
 	GGML_DUP,
@@ -63,6 +72,10 @@ uint64_t ggml_image_get(struct ggml_image *image, uint64_t address, size_t width
 uint64_t ggml_image_context(struct ggml_image *image, uint64_t size);
 /* An object of any type; returns what follows it. */
 uint64_t ggml_image_object(struct ggml_image *image, int type, uint64_t size);
+/* A buffer of a kind that repacks weights. */
+uint64_t ggml_image_repacking(struct ggml_image *image);
+/* An object of a C++ class, whose functions begin with its first word: the name of the class is mangled. */
+uint64_t ggml_image_object_of_class(struct ggml_image *image, const char *name);
 /* A tensor as ggml_new_tensor() leaves it, without data, in a context that allocates none. */
 uint64_t ggml_image_tensor(struct ggml_image *image, const char *name, uint32_t type, const int64_t ne[LBX_GGML_AXES]);
 /* Bytes of its own, in a buffer of the host. */

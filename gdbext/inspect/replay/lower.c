@@ -120,6 +120,7 @@ static bool add_blocks(struct lowering *l, const struct lbx_tensor *t, int rank,
 	if (!leaf)
 		return false;
 	set_layout(&leaf->tensor, rank, bytes, apart, offset / e->elements * e->bytes);
+	leaf->tensor.encoding = e->as_bytes;
 	struct lbx_graph_node *decoded = add_node(l, t, LB_F32);
 	if (!decoded)
 		return false;

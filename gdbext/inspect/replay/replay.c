@@ -84,6 +84,20 @@ static bool read_span(struct writer *w, const struct lbx_tensor *t, const struct
 	return true;
 }
 
+/* Bytes of blocks that lie interleaved. */
+static bool put_in_order(struct writer *w, const struct lbx_tensor *t, const struct lbx_plan_data *data, char *to)
+{
+	struct lbx_array a;
+
+	if (!lbx_array_of_tensor(w->context->target, t, &a))
+		return false;
+	a.rank = 1;
+	a.shape[0] = a.size = (int64_t)data->nbytes;
+	a.strides[0] = 1;
+	a.offset = data->low;
+	return lbx_array_gather(&a, w->context->out, "reading tensors", to);
+}
+
 static bool gather(struct writer *w, const struct lbx_tensor *t, const struct lbx_region *region, char *to)
 {
 	struct lbx_array a;
@@ -130,7 +144,8 @@ static bool write_data(struct writer *w, const struct lbx_plan_data *data)
 		return copy_constant(&w->graph->nodes[w->plan->from[data->node]], data, w->map + node->data_at);
 	if (data->gather)
 		return gather(w, t, &data->region, w->map + node->data_at);
-	return read_span(w, t, data, w->map + node->data_at);
+	return t->encoding ? put_in_order(w, t, data, w->map + node->data_at)
+			   : read_span(w, t, data, w->map + node->data_at);
 }
 
 static bool write_graph(struct writer *w)

@@ -82,17 +82,16 @@ static bool coordinates(const struct lbx_tensor *t, int64_t distance, int64_t *r
 
 struct place {
 	bool element;
-	int64_t at[LBX_RANK_MAX], byte; /* of the element, or of the block that begins with it */
+	int64_t at[LBX_RANK_MAX], byte; /* of the element, or of the block or blocks that begin with it */
 };
 
 static struct place find_place(const struct lbx_tensor *t, uint64_t address)
 {
 	struct lbx_encoding e = lbx_tensor_encoding(t);
-	uint64_t bytes = (uint64_t)e.bytes, distance = address - t->data;
-	struct place p = { .byte = (int64_t)(distance % bytes) };
+	struct place p = { .element = false };
+	int64_t element = lbx_encoding_holds(&e, (int64_t)(address - t->data), &p.byte);
 
-	p.element = t->state == LBX_READY && t->size > 0 && lbx_tensor_in_bounds(t) &&
-		    coordinates(t, (int64_t)(distance / bytes) * e.elements, p.at);
+	p.element = t->state == LBX_READY && t->size > 0 && lbx_tensor_in_bounds(t) && coordinates(t, element, p.at);
 	return p;
 }
 
@@ -113,7 +112,10 @@ static void tell_place(struct lbx_out *out, const struct lbx_tensor *t, const st
 	}
 	lbx_format_place(p->at, t->rank, place, sizeof place);
 	lbx_printf(out, ": element %s", place);
-	if (t->encoding && t->encoding->elements > 1)
+	if (t->encoding && t->encoding->interleave)
+		lbx_printf(out, " and those after it in its block of %d, and in those of %d rows behind, interleaved",
+			   t->encoding->elements, t->encoding->interleave->rows - 1);
+	else if (t->encoding && t->encoding->elements > 1)
 		lbx_printf(out, " and those after it in its block of %d", t->encoding->elements);
 	if (p->byte)
 		lbx_printf(out, ", byte %lld of it", (long long)p->byte);

@@ -197,6 +197,15 @@ static void tell_computed(struct lbx_out *out, const struct lbx_tensor *t)
 			   LB_S(t->computed), why_dropped(t));
 }
 
+static void print_blocks(struct lbx_out *out, const struct lbx_encoding *e)
+{
+	lbx_printf(out, "blocks of %d elements in %d bytes: %.3g bits each", e->elements, e->bytes,
+		   8.0 * e->bytes / e->elements);
+	if (e->interleave)
+		lbx_printf(out, "; those of %d rows are interleaved (%s)", e->interleave->rows, e->interleave->name);
+	lbx_printf(out, "\n");
+}
+
 /* How it is stored, where its dtype does not say that. */
 static void print_encoding(struct lbx_out *out, const struct lbx_encoding *e)
 {
@@ -204,8 +213,7 @@ static void print_encoding(struct lbx_out *out, const struct lbx_encoding *e)
 		return;
 	field(out, "encoding");
 	if (!e->n_scales)
-		lbx_printf(out, "blocks of %d elements in %d bytes: %.3g bits each\n", e->elements, e->bytes,
-			   8.0 * e->bytes / e->elements);
+		print_blocks(out, e);
 	else if (e->axis < 0)
 		lbx_printf(out, "%s; a value is (q - %lld) * %.9g\n", lbx_dtype_name(e->stored), (long long)e->zeros[0],
 			   e->scales[0]);

@@ -81,7 +81,7 @@ static bool take_bytes(struct blocks *b, const struct lbx_array *a)
 
 	b->bytes = *a;
 	b->bytes.dtype = LB_U8;
-	b->bytes.encoding = NULL;
+	b->bytes.encoding = e->as_bytes;
 	ok = ok && whole(a->offset, e, &b->bytes.offset);
 	for (int i = 0; i < a->rank && ok; i++) {
 		int to = i == axis ? a->rank - 1 : n++;

@@ -166,30 +166,40 @@ static int64_t scale_at(const struct lbx_array *a, const int64_t *coordinates)
 	return a->scaled.first + (a->scaled.axis < 0 ? 0 : coordinates[a->scaled.axis] * a->scaled.step);
 }
 
+/* How many of a run's elements lie in so few blocks that these can be read at once. */
+static int64_t fit(const struct lbx_encoding *e, const struct lbx_run *run)
+{
+	int64_t step = run->stride < 0 ? -run->stride : run->stride, first;
+	int64_t n = lbx_encoding_window(e, run->first, SCRATCH, &first);
+	int64_t ahead = run->stride < 0 ? run->first - first : first + n - 1 - run->first;
+
+	return step == 0 || ahead / step >= run->n ? run->n : ahead / step + 1;
+}
+
 /* Whole blocks are read, as many at once as there is room for. */
 static bool read_encoded(const struct lbx_array *a, struct lbx_run run, char *to)
 {
 	const struct lbx_encoding *e = a->encoding;
-	int64_t width = lbx_dtype_bytes(a->dtype), step = run.stride < 0 ? -run.stride : run.stride;
-	int64_t most = (SCRATCH / e->bytes - 1) * e->elements; /* elements that surely lie in the blocks */
-	int64_t fit = step == 0 ? run.n : step >= most ? 1 : (most - 1) / step + 1;
+	int64_t width = lbx_dtype_bytes(a->dtype), at;
 	char scratch[SCRATCH];
 
-	for (int64_t done = 0; done < run.n;) {
-		int64_t m = run.n - done < fit ? run.n - done : fit;
-		int64_t first = run.first + done * run.stride, last = first + (m - 1) * run.stride;
-		int64_t from = lbx_encoding_at(e, first < last ? first : last);
-		int64_t bytes = lbx_encoding_at(e, first < last ? last : first) - from + e->bytes;
-		const char *blocks = scratch;
-		if (a->local)
-			blocks = a->local + from;
-		else if (!lbx_target_read(a->target, a->low + (uint64_t)from, scratch, (size_t)bytes))
+	if (a->local) {
+		lbx_decode(e, a->local, 0, &run, to);
+		return true;
+	}
+	for (int64_t left = run.n; left > 0;) {
+		run.n = left;
+		run.n = fit(e, &run);
+		int64_t last = run.first + (run.n - 1) * run.stride;
+		int64_t bytes =
+		    lbx_encoding_span(e, run.first < last ? run.first : last, run.first < last ? last : run.first, &at);
+		if (!lbx_target_read(a->target, a->low + (uint64_t)at, scratch, (size_t)bytes))
 			return false;
-		lbx_decode(e, blocks,
-			   &(struct lbx_run){ first - from / e->bytes * e->elements, run.stride, m,
-					      run.at + done * run.step, run.step },
-			   to + done * width);
-		done += m;
+		lbx_decode(e, scratch, at, &run, to);
+		to += run.n * width;
+		left -= run.n;
+		run.first = last + run.stride;
+		run.at += run.n * run.step;
 	}
 	return true;
 }
@@ -353,7 +363,8 @@ bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what,
 		int64_t reach = (a->shape[i] - 1) * a->strides[i];
 		*(reach < 0 ? &low : &high) += reach;
 	}
-	int64_t from = lbx_encoding_at(&e, low), bytes = lbx_encoding_at(&e, high) - from + e.bytes;
+	int64_t period = lbx_encoding_period(&e), from, start = low / period * period;
+	int64_t bytes = lbx_encoding_span(&e, start, high, &from);
 	if (bytes > max_span || (high - low) / 16 > a->size)
 		return true;
 	char *span = malloc((size_t)bytes);
@@ -370,7 +381,7 @@ bool lbx_array_fetch(struct lbx_array *a, struct lbx_out *out, const char *what,
 	}
 	a->low += (uint64_t)from;
 	a->high = a->low + (uint64_t)bytes;
-	a->offset -= low / e.elements * e.elements;
+	a->offset -= start;
 	a->local = *own = span;
 	a->shared = true;
 	return true;

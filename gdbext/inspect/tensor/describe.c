@@ -43,7 +43,8 @@ static json_t *inputs(const struct lbx_tensor *t)
 static json_t *encoding(const struct lbx_encoding *e)
 {
 	if (!e->n_scales)
-		return json_pack("{s:i,s:i}", "block_elements", e->elements, "block_bytes", e->bytes);
+		return json_pack("{s:i,s:i,s:s*}", "block_elements", e->elements, "block_bytes", e->bytes,
+				 "interleaved", e->interleave ? e->interleave->name : NULL);
 	json_t *o = json_pack("{s:s}", "stored", lbx_dtype_name(e->stored));
 	if (e->axis < 0) {
 		json_object_set_new(o, "scale", lbx_json_double(e->scales[0]));

@@ -11,6 +11,9 @@ void *function(const char *name);
 /* Prints how many results there are. */
 void compute_operations(void);
 
+/* repacked.c; prints the types whose blocks were put into another order. */
+void compute_repacked(void);
+
 /* trace.c */
 void write_trace(void);
 

@@ -5,12 +5,15 @@
  *	program llama FOLDER MODEL [HOW]       two sequences through a GGUF file; prints the tokens of one
  *	program operations FOLDER [HOW]        operations on random inputs (operations.c)
  *	program blocks FOLDER                  ggml's formats of blocks, and digests of what random ones decode to
+ *	program repacked FOLDER [HOW]          weights that the CPU's back end puts into another order (repacked.c)
  *
  * It stops in rest(), having printed "resting", until it can read a line. HOW says otherwise: "abort" ends it by
  * abort(). Of a graph "pool" leaves threads that wait for more; "within" rests in the middle of a second run with other
  * inputs, "within-abort" and "worker-abort" end it there, in the thread that computes it or in one that helps; in "op"
  * and "op-abort" the operation itself fails in the middle, by a signal: the one rests then. Of a
- * model "crash" ends it in llama_decode(), "reading" in a function that only reads. FOLDER has the shared libraries, or one add-on of node with everything in it.
+ * model "crash" ends it in llama_decode(), "reading" in a function that only reads. Of several libraries for the CPU
+ * that of GGML_CPU in the environment is taken, "haswell", else the one for every processor. FOLDER has the shared
+ * libraries, or one add-on of node with everything in it.
  * The prototypes are declared here; what changed between versions is passed as what did not change: parameters by value
  * are copied from the stack by as many bytes as the library knows, so larger ones will do. */
 #define _GNU_SOURCE
@@ -111,14 +114,27 @@ void *function(const char *name)
 	return found;
 }
 
-/* A library comes after those that it needs; one for every processor is enough. */
+/* What was made for a processor that this one is not says so. */
+static void open_library(const char *path)
+{
+	void *library = dlopen(path, RTLD_LAZY | RTLD_GLOBAL);
+	int (*score)(void) = NULL;
+
+	stop_if(!library, library ? "" : dlerror());
+	*(void **)&score = dlsym(library, "ggml_backend_score");
+	stop_if(score && score() == 0, "this processor cannot run that library");
+}
+
+/* A library comes after those that it needs. */
 static void open_libraries(const char *folder)
 {
-	static const char *const names[] = { "libggml-base.so", "libggml-cpu.so", "libggml-cpu-x64.so", "libggml.so",
-					     "libggml.*.so",    "libllama.so",    "libllama.*.so",      "*.node" };
+	char cpu[64];
+	const char *const names[] = { "libggml-base.so", "libggml-cpu.so", cpu,		    "libggml.so",
+				      "libggml.*.so",	 "libllama.so",	   "libllama.*.so", "*.node" };
 	void (*load_all)(const char *) = NULL;
 	int opened = 0;
 
+	snprintf(cpu, sizeof cpu, "libggml-cpu-%s.so", getenv("GGML_CPU") ? getenv("GGML_CPU") : "x64");
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		char pattern[4096];
 		glob_t found;
@@ -127,8 +143,7 @@ static void open_libraries(const char *folder)
 			continue;
 		if (!strstr(names[i], "node") || opened == 0) {
 			opened++;
-			if (!dlopen(found.gl_pathv[0], RTLD_LAZY | RTLD_GLOBAL))
-				stop_if(true, dlerror());
+			open_library(found.gl_pathv[0]);
 		}
 		globfree(&found);
 	}
@@ -493,6 +508,10 @@ int main(int argc, char **argv)
 		return graph(argv[3]);
 	if (strcmp(argv[1], "operations") == 0) {
 		compute_operations();
+		return stop(argv[3]);
+	}
+	if (strcmp(argv[1], "repacked") == 0) {
+		compute_repacked();
 		return stop(argv[3]);
 	}
 	if (strcmp(argv[1], "blocks") == 0)

@@ -12,7 +12,7 @@ build_program()
 		awk '$1 == "U" && $2 ~ /^napi_/ && !seen[$2]++ { printf "int %s(void);\nint %s(void) { return 1; }\n", $2, $2 }' \
 			>"$scratch/napi.c"
 	$CC -std=gnu17 -g -O0 -fno-omit-frame-pointer -rdynamic -Wall -Wextra -Werror -o "$program" \
-		tests/real/ggml/program.c tests/real/ggml/operations.c tests/real/ggml/trace.c "$scratch/napi.c" -ldl
+		tests/real/ggml/{program,operations,repacked,trace}.c "$scratch/napi.c" -ldl
 }
 
 # run ARGUMENT…: what the program prints, and its exit status
@@ -277,26 +277,34 @@ json()
 	sed -n "1s/.*\"$1\":\([^,}]*\).*/\1/p"
 }
 
-# What each operation has given, beside what it gives when it is computed again: the largest error, by the root of the
-# mean square. ggml's kernels differ from one processor to the next; NEAR of gdbext/ggml/recipes.def says by how much.
+# near NAME: whether what an operation has given is what it gives when it is computed again: by the largest error over the
+# root of the mean square. ggml's kernels differ from one processor to the next; the kind, with which the name begins, says
+# by how much (NEAR of gdbext/ggml/recipes.def). Says what is too far.
+near()
+{
+	local error size
+	error=$($look diff "$1" --again --explain off --json)
+	size=$($look stats "$1" --json)
+	awk -v kind="${1%%.*}" -v error="$(json max_error <<<"$error")" -v nan="$(json nan_in_one <<<"$error")" \
+		-v l2="$(json l2 <<<"$size")" -v count="$(json count <<<"$error")" 'BEGIN {
+			near["copy"] = 0; near["float"] = 1e-5; near["half"] = 2 ^ -8; near["block"] = 2 ^ -5
+			size = l2 + 0 > 0 ? l2 / sqrt(count) : 1
+			exit !(error != "" && error != "null" && nan == "0" && error / size <= near[kind])
+		}' || echo " $1: $($look diff "$1" --again --explain off 2>&1 | head -3 | tail -1)"
+}
+
+# What each operation has given, beside what it gives when it is computed again.
 operations()
 {
-	local look name error size far= n=0
+	local look name far= n=0
 	if ! core_of "$1-operations" operations "$real/$1" abort; then
 		skip "$1: the kernel writes no core here"
 		return
 	fi
 	look="$O/bin/lazybones core $scratch/$1-operations/dump"
 	for name in $($look list --limit 0 --json | grep -o '"name":"\(copy\|float\|half\|block\)\.[^ "]*"' | cut -d'"' -f4); do
-		error=$($look diff "$name" --again --explain off --json)
-		size=$($look stats "$name" --json)
 		n=$((n + 1))
-		awk -v kind="${name%%.*}" -v error="$(json max_error <<<"$error")" -v nan="$(json nan_in_one <<<"$error")" \
-			-v l2="$(json l2 <<<"$size")" -v count="$(json count <<<"$error")" 'BEGIN {
-				near["copy"] = 0; near["float"] = 1e-5; near["half"] = 2 ^ -8; near["block"] = 2 ^ -5
-				size = l2 + 0 > 0 ? l2 / sqrt(count) : 1
-				exit !(error != "" && error != "null" && nan == "0" && error / size <= near[kind])
-			}' || far="$far $name: $($look diff "$name" --again --explain off 2>&1 | head -3 | tail -1)"
+		far=$far$(near "$name")
 	done
 	same "$1: each operation is computed again" "$(sed -n 's/ results$//p' "$scratch/$1-operations/out")" "$n$far"
 }
@@ -334,6 +342,44 @@ traces()
 	same "$1: nodes that were overwritten are computed again" 'some, none far' "$([ $n -ge 10 ] && echo some || echo $n), ${far:-none far}"
 }
 
+# Weights that the back end for a newer processor has put into another order: they are what they were (repacked.c), and
+# so are those of a model.
+repacked()
+{
+	local cpu=$2 look type kind name different= far= shown= found=
+	[ -f "$real/$1/libggml-cpu-$cpu.so" ] || return 0
+	if ! GGML_CPU=$cpu core_of "$1-$cpu" repacked "$real/$1" abort; then
+		skip "$1: this processor is no $cpu, or the kernel writes no core here"
+		return
+	fi
+	look="$O/bin/lazybones core $scratch/$1-$cpu/dump"
+	for type in $(cat "$scratch/$1-$cpu/out"); do
+		found="$found$type "
+		[[ $($look diff "repacked.$type" "plain.$type" 2>&1) == *'elements are equal'* ]] || different="$different $type"
+		far=$far$(near "block.$type")
+	done
+	same "$1, $cpu: blocks are interleaved" yes "$([[ $found == *'q4_0 q4_0.experts '* ]] && echo yes || echo "only $found")"
+	same "$1, $cpu: they are what they were" '' "$different"
+	same "$1, $cpu: products of them are computed again" '' "$far"
+	for name in $($look list 'left.*' --limit 0 --json | grep -o '"name":"[^"]*' | cut -d'"' -f4); do
+		$look print "$name" 2>&1 | grep -q 'is stored as CPU_REPACK, an order that is not known' || shown="$shown $name"
+	done
+	same "$1, $cpu: others are refused" '' "$shown"
+	for kind in Q4_0 Q4_K; do
+		[ -f "$models/$kind.gguf" ] || continue
+		GGML_CPU=$cpu core_of "$1-$cpu-$kind" llama "$real/$1" "$models/$kind.gguf" abort || continue
+		look="$O/bin/lazybones core $scratch/$1-$cpu-$kind/dump"
+		different= found=0
+		for name in $($look list '*.weight' --limit 0 --json 2>/dev/null | grep -o '"name":"[^"]*' | cut -d'"' -f4); do
+			$look info "$name" 2>&1 | grep -q 'are interleaved' && found=$((found + 1))
+			[[ $($look diff "$name" "$models/$kind.gguf:$name" 2>&1) == *'elements are equal'* ]] ||
+				different="$different $name"
+		done
+		same "$1, $cpu, $kind: weights of a model" '15 are interleaved, and none differs' \
+			"$found are interleaved, and ${different:-none differs}"
+	done
+}
+
 . tests/real/ggml/gdb.sh
 . tests/real/ggml/hosts.sh
 
@@ -360,6 +406,8 @@ for guest_name in $any; do
 	weights "$guest_name"
 	quants "$guest_name"
 	operations "$guest_name"
+	repacked "$guest_name" haswell
+	repacked "$guest_name" icelake
 	in_gdb "$guest_name"
 	traces "$guest_name"
 done
