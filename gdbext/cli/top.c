@@ -1,4 +1,5 @@
-/* lazybones top: a live screen of a running program. */
+/* lazybones top: a live screen of a running program: what its runtime counts, or, of one that counts nothing, what its
+ * tensors hold. Those are found while the program stands still, in a target of that moment. */
 #define _GNU_SOURCE
 
 #include <locale.h>
@@ -19,10 +20,12 @@
 #include "cli/timed.h"
 #include "cli/verbs.h"
 #include "inspect/trace/top.h"
+#include "inspect/trace/top_memory.h"
 #include "target/ascii.h"
 #include "target/columns.h"
 #include "target/printable.h"
 #include "target/process.h"
+#include "target/stacks.h"
 
 enum { POLL_MS = 5 };
 
@@ -31,7 +34,8 @@ struct view {
 	bool once;
 	struct lbx_context context;
 	struct lbx_timed timed;
-	struct lbx_top *top;
+	struct lbx_top *top;           /* one of these */
+	struct lbx_top_memory *memory;
 };
 
 static volatile sig_atomic_t stopped;
@@ -63,6 +67,42 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+static bool find_tensors(struct view *view)
+{
+	struct lbx_settings settings = lbx_default_settings;
+	struct lbx_context still = { .out = view->context.out, .settings = &settings };
+	bool ok = lbx_process_open((pid_t)view->pid, &still.target) && lbx_process_hold(still.target) &&
+		  lbx_stacks_of_process(still.target, &still.stacks) && lbx_top_memory_find(view->memory, &still);
+
+	lbx_context_close(&still);
+	lbx_stacks_destroy(still.stacks);
+	lbx_target_destroy(still.target);
+	return ok;
+}
+
+static bool poll_once(struct view *view)
+{
+	if (view->memory)
+		return true;
+	lbx_timed_ask(&view->context, &view->timed);
+	return lbx_top_poll(view->top);
+}
+
+static bool look(struct view *view)
+{
+	if (!view->memory)
+		return lbx_top_look(view->top);
+	return (!lbx_top_memory_is_old(view->memory) || find_tensors(view)) && lbx_top_memory_look(view->memory);
+}
+
+static void show(struct view *view, int lines)
+{
+	if (view->memory)
+		lbx_top_memory_show(view->memory, view->context.out, lines);
+	else
+		lbx_top_show(view->top, lines);
+}
+
 /* Until the next look; false when the user has had enough, or with an error when the program is
  * gone. */
 static bool wait_for_next(struct view *view, bool (*wants_end)(struct view *))
@@ -70,11 +110,10 @@ static bool wait_for_next(struct view *view, bool (*wants_end)(struct view *))
 	int64_t end = now_ms() + view->interval;
 
 	while (!stopped && !wants_end(view)) {
-		lbx_timed_ask(&view->context, &view->timed);
-		if (!lbx_top_poll(view->top))
+		if (!poll_once(view))
 			return false;
 		if (now_ms() >= end)
-			return lbx_top_look(view->top);
+			return look(view);
 		poll(NULL, 0, POLL_MS);
 	}
 	return false;
@@ -130,7 +169,7 @@ static void draw(struct view *view)
 	erase();
 	move(0, 0);
 	view->context.out->width = COLS;
-	lbx_top_show(view->top, LINES - 1);
+	show(view, LINES - 1);
 	mvaddnstr(LINES - 1, 0, "q ends", COLS - 1);
 	refresh();
 }
@@ -178,14 +217,28 @@ static bool run_screen(struct view *view)
 }
 #endif
 
+/* The first look. */
+static bool begin(struct view *view)
+{
+	struct lbx_table *table;
+
+	if (lbx_context_table(&view->context, &table))
+		return lbx_top_create(&view->context, &view->top);
+	lb_clear_error();
+	view->memory = lbx_top_memory_create(view->context.target);
+	if (!view->memory)
+		return lb_fail("out of memory");
+	return look(view);
+}
+
 static bool run(struct view *view)
 {
-	if (!lbx_process_open((pid_t)view->pid, &view->context.target) || !lbx_top_create(&view->context, &view->top))
+	if (!lbx_process_open((pid_t)view->pid, &view->context.target) || !begin(view))
 		return false;
 	if (!view->once && !view->context.out->json)
 		return run_screen(view);
 	if (wait_for_next(view, never))
-		lbx_top_show(view->top, 48);
+		show(view, 48);
 	return lb_ok();
 }
 
@@ -206,6 +259,7 @@ static int run_top(struct lbx_out *out, struct lbx_argv words)
 	if (status != LBX_EXIT_DONE)
 		lbx_tell_error(out->json);
 	lbx_top_destroy(view.top);
+	lbx_top_memory_destroy(view.memory);
 	lbx_context_close(&view.context);
 	lbx_target_destroy(view.context.target);
 	return status;
@@ -222,6 +276,9 @@ const struct lbx_verb lbx_verb_top = {
 			"behind it: the operations and the call sites that take most time, the places\n"
 			"that made the tensors with the most memory. q ends it. The program runs on; its events\n"
 			"carry the time while it is watched, and some seconds longer.\n"
+			"Of a program with ggml, which counts nothing: its memory, and that of its tensors by\n"
+			"what they are for, and how much of it is in memory now. It stands still for the\n"
+			"moment in which its tensors are found, at most a twentieth of the time.\n"
 			"\n"
 			"Example: lazybones top 4711",
 		.options = {

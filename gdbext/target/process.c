@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/mix.h"
 #include "target/auxv.h"
+#include "target/footprint.h"
 #include "target/hold.h"
 #include "target/lines.h"
 #include "target/ranges.h"
@@ -173,6 +174,16 @@ static bool process_moment(struct lbx_target *target, uint64_t *ret)
 	return threads && stands;
 }
 
+static bool process_footprint(struct lbx_target *target, struct lbx_footprint *ret)
+{
+	return lbx_process_footprint(process_of(target)->pid, ret);
+}
+
+static bool process_resident(struct lbx_target *target, uint64_t address, uint64_t n, uint64_t *ret)
+{
+	return lbx_process_resident(process_of(target)->pid, address, n, ret);
+}
+
 static void process_destroy(struct lbx_target *target)
 {
 	struct process *p = process_of(target);
@@ -195,6 +206,8 @@ static const struct lbx_target_ops process_ops = {
 	.pid = process_pid,
 	.runs = process_runs,
 	.moment = process_moment,
+	.footprint = process_footprint,
+	.resident = process_resident,
 	.destroy = process_destroy,
 };
 

@@ -208,6 +208,16 @@ bool lbx_target_loaded(struct lbx_target *target, uint64_t *ret)
 	return target->ops->loaded && target->ops->loaded(target, ret);
 }
 
+bool lbx_target_footprint(struct lbx_target *target, struct lbx_footprint *ret)
+{
+	return target->ops->footprint && target->ops->footprint(target, ret);
+}
+
+bool lbx_target_resident(struct lbx_target *target, uint64_t address, uint64_t n, uint64_t *ret)
+{
+	return target->ops->resident && target->ops->resident(target, address, n, ret);
+}
+
 bool lbx_target_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n)
 {
 	return target->ops->headers && target->ops->headers(target, ret, ret_n);

@@ -32,6 +32,16 @@ struct lbx_range {
 	uint64_t start, size;
 };
 
+/* Bytes, and time. */
+struct lbx_footprint {
+	uint64_t resident;     /* in memory; shared ones, too */
+	uint64_t proportional; /* where each shared one counts for its share */
+	uint64_t own;          /* nobody else's */
+	uint64_t swapped;
+	uint64_t cpu_ns; /* that its threads have run, together */
+	unsigned threads;
+};
+
 struct lbx_build_id {
 	unsigned n; /* 0: none, or not known */
 	uint8_t bytes[64];
@@ -109,6 +119,10 @@ struct lbx_target_ops {
 	/* The address of the program's own headers, and how many there are (AT_PHDR and AT_PHNUM of its auxiliary
 	 * vector). Quiet like source_line. NULL: not known. */
 	bool (*headers)(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n);
+	/* What the system says that the program takes; and how many of these bytes are in memory. Quiet like
+	 * source_line; NULL: not known. */
+	bool (*footprint)(struct lbx_target *target, struct lbx_footprint *ret);
+	bool (*resident)(struct lbx_target *target, uint64_t address, uint64_t n, uint64_t *ret);
 	/* A sentence about what was read since the last call, for who sees it; false: there is none. */
 	bool (*notice)(struct lbx_target *target, char *ret, size_t size);
 	void (*destroy)(struct lbx_target *target);
@@ -157,6 +171,8 @@ bool lbx_target_runs(struct lbx_target *target);
 bool lbx_target_moment(struct lbx_target *target, uint64_t *ret);
 bool lbx_target_loaded(struct lbx_target *target, uint64_t *ret);
 bool lbx_target_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n);
+bool lbx_target_footprint(struct lbx_target *target, struct lbx_footprint *ret);
+bool lbx_target_resident(struct lbx_target *target, uint64_t address, uint64_t n, uint64_t *ret);
 bool lbx_target_notice(struct lbx_target *target, char *ret, size_t size);
 void lbx_target_destroy(struct lbx_target *target); /* NULL is fine */
 

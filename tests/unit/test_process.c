@@ -186,12 +186,54 @@ static void untouched_memory_is_left_out(void **state)
 	fclose(f);
 }
 
+/* Of pages that were touched, and of parts of them; and of the process as a whole. */
+static void what_is_in_memory_is_counted(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, 8 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct lbx_footprint f, later;
+	struct lbx_target *target;
+	uint64_t start = (uintptr_t)at, n;
+
+	(void)state;
+	assert_true(at != MAP_FAILED);
+	/* not more at once than what was written to, and not away again */
+	assert_int_equal(madvise(at, 8 * page, MADV_NOHUGEPAGE), 0);
+	at[1 * page] = at[2 * page] = at[6 * page] = 1;
+	if (mlock(at + page, 2 * page) != 0 || mlock(at + 6 * page, page) != 0)
+		skip();
+	assert_true(lbx_process_open(getpid(), &target));
+	assert_true(lbx_target_resident(target, start, 8 * page, &n));
+	assert_int_equal(n, 3 * page);
+	assert_true(lbx_target_resident(target, start + page + 10, 20, &n));
+	assert_int_equal(n, 20);
+	assert_true(lbx_target_resident(target, start + page - 10, 20, &n));
+	assert_int_equal(n, 10);
+	assert_true(lbx_target_resident(target, start + 2 * page + 1, 5 * page, &n));
+	assert_int_equal(n, 2 * page - 1);
+	assert_true(lbx_target_resident(target, start, 0, &n));
+	assert_int_equal(n, 0);
+	assert_false(lbx_target_resident(target, UINT64_MAX - 10, 20, &n));
+	assert_true(lbx_target_footprint(target, &f));
+	assert_true(f.threads >= 1 && f.own > 3 * page);
+	assert_true(f.resident >= f.proportional && f.proportional >= f.own);
+	munmap(at, 8 * page);
+	/* written to, whatever else has gone meanwhile */
+	at = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	assert_true(at != MAP_FAILED);
+	assert_true(lbx_target_footprint(target, &later));
+	assert_true(later.own + later.swapped > f.own + (32 << 20) && later.cpu_ns >= f.cpu_ns);
+	munmap(at, 64 << 20);
+	lbx_target_destroy(target);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_process_that_stands_still_is_known),
 		cmocka_unit_test(so_is_one_that_is_held),
 		cmocka_unit_test(untouched_memory_is_left_out),
+		cmocka_unit_test(what_is_in_memory_is_counted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "inspect/convenience.h"
 #include "inspect/findings.h"
 #include "inspect/memory/holders.h"
+#include "inspect/memory/resident.h"
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 #include "io/mapping.h"
@@ -322,12 +323,31 @@ static void tell_since(struct lbx_out *out, const struct lbx_snapshot *s, const 
 		   (long long)more, LB_S(more));
 }
 
+/* Beside what the process takes as a whole. */
+static void tell_resident(struct lbx_context *context, const struct lbx_resident *r)
+{
+	struct lbx_out *out = context->out;
+	struct lbx_footprint f;
+
+	if (!r->tensors || !lbx_target_footprint(context->target, &f))
+		return;
+	lbx_styled(out, LBX_TITLE, "of the process\n");
+	lbx_begin(out, "process");
+	lbx_wrap(out, 0, 4);
+	lbx_tell(out, "  %pF resident, %pF of it its own; %pF proportional; %pF swapped out\n",
+		 LBX_SIZE("resident", f.resident), LBX_SIZE("own", f.own), LBX_SIZE("proportional", f.proportional),
+		 LBX_SIZE("swapped", f.swapped));
+	lbx_resident_tell(out, r, LBX_RESIDENT_ROWS);
+	lbx_end(out);
+}
+
 /* ---- the command ---- */
 
 static bool tell(struct lbx_context *context, struct lbx_snapshot *s, const struct lbx_snapshot *before,
 		 const struct request *r)
 {
 	lb_auto_free struct lbx_holder *holders = calloc(LBX_HOLDERS_MAX, sizeof *holders);
+	struct lbx_resident resident = { .n = 0 };
 	struct lbx_holding_groups groups;
 	int n = 0;
 
@@ -336,15 +356,20 @@ static bool tell(struct lbx_context *context, struct lbx_snapshot *s, const stru
 	bool ok = lbx_holding_groups_make(s, before, r->by, &groups);
 	if (ok && !before)
 		ok = lbx_holders_find(context, LARGEST, holders, &n);
+	/* a runtime that counts has told already what it holds */
+	if (ok && !before && !context->table && (ok = lbx_resident_take(context, &resident)))
+		lbx_resident_look(&resident, context->target);
 	if (ok) {
 		lbx_begin(context->out, NULL);
 		if (before)
 			tell_since(context->out, s, before, r->since);
 		tell_counters(context->out, s);
 		tell_groups(context, &groups, r);
+		tell_resident(context, &resident);
 		tell_largest(context, holders, n);
 		lbx_end(context->out);
 	}
+	lbx_resident_deinit(&resident);
 	lbx_holding_groups_deinit(&groups);
 	return ok && lb_ok();
 }
@@ -422,6 +447,8 @@ const struct lbx_command lbx_command_memory = {
 		"the largest buffers, with the tensors over them and what needs these. --save keeps\n"
 		"this moment in a file, and in gdb `mark NAME` under a name; --since compares with it,\n"
 		"or with an older core, even of another run, by what buffers have in common.\n"
+		"Of a running process whose runtime counts nothing, as ggml: what the process takes,\n"
+		"and how much of the tensors' memory is in memory now.\n"
 		"Example: memory --by name, memory --save before, memory --since before",
 	.max_args = 2,
 	.needs = LBX_NEEDS_TENSORS,

@@ -271,6 +271,25 @@ quants()
 	done
 }
 
+# A server that waits, seen beside its own memory: the weights of its file, each page of which it has used, its cache, and
+# where it computes. Rates are not told, for ggml counts nothing.
+watching()
+{
+	local said
+	[ -f "$models/Q4_K.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
+	process_of llama "$real/$1" "$models/Q4_K.gguf"
+	said=$("$O/bin/lazybones" top $pid --once --interval 100)
+	same "$1: top knows whose tensors they are" "lazybones top   process $pid   ggml   over" \
+		"$(sed -n '1s/ over .*/ over/p' <<<"$said")"
+	same "$1: top tells its cache" 1 "$(grep -c '^ *512 KiB  *[0-9.]* KiB  *[0-9]*  \(state\|of unknown use\), CPU' <<<"$said")"
+	same "$1: all weights that it has used are in memory" '761 KiB 761 KiB 21 weights' \
+		"$(sed -n 's/,.*//; s/  */ /g; s/^ //; /21 weights$/p' <<<"$said")"
+	same "$1: memory says so, too" 1 "$("$O/bin/lazybones" pid $pid memory | grep -c '^ *761 KiB  *761 KiB  *21  weights')"
+	released
+	same "$1: top of a process that has ended" "lazybones: there is no process $pid" \
+		"$("$O/bin/lazybones" top $pid --once 2>&1)"
+}
+
 # json KEY: the number of that name, of the first line of a JSON answer
 json()
 {
@@ -405,6 +424,7 @@ for guest_name in $any; do
 	reading "$guest_name"
 	weights "$guest_name"
 	quants "$guest_name"
+	watching "$guest_name"
 	operations "$guest_name"
 	repacked "$guest_name" haswell
 	repacked "$guest_name" icelake

@@ -1,0 +1,213 @@
+#include "inspect/trace/top_memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/plural.h"
+#include "inspect/memory/resident.h"
+#include "inspect/tensor/format.h"
+
+enum { PART = 20 /* of the time goes into finding tensors */, HEAD = 9, FIELD = 11, NAMES = 64, BUFFERS = 12, TEXT = 160 };
+
+struct lbx_top_memory {
+	struct lbx_target *running;
+	uint64_t pid;
+	char provider[NAMES];
+	struct lbx_resident resident;
+	int n_buffers; /* at most BUFFERS are told */
+	char buffers[BUFFERS][TEXT]; /* that its tensors lie in, as their runtime has them */
+	uint64_t found_ns, took_ns; /* when the tensors were, and how long that took */
+	struct sample {
+		uint64_t ns;
+		struct lbx_footprint footprint;
+	} before, now;
+	bool has_footprint;
+};
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct lbx_top_memory *lbx_top_memory_create(struct lbx_target *running)
+{
+	struct lbx_top_memory *top = calloc(1, sizeof *top);
+
+	if (!top)
+		return NULL;
+	top->running = running;
+	if (running->ops->pid)
+		running->ops->pid(running, &top->pid);
+	return top;
+}
+
+void lbx_top_memory_destroy(struct lbx_top_memory *top)
+{
+	if (!top)
+		return;
+	lbx_resident_deinit(&top->resident);
+	free(top);
+}
+
+bool lbx_top_memory_is_old(const struct lbx_top_memory *top)
+{
+	return top->found_ns == 0 || now() - top->found_ns >= top->took_ns * PART;
+}
+
+static void take_names(struct lbx_top_memory *top, const struct lbx_context *context)
+{
+	size_t used = 0;
+
+	for (int i = 0; i < context->n_sets && used < sizeof top->provider; i++)
+		used += (size_t)snprintf(top->provider + used, sizeof top->provider - used, "%s%s", i ? ", " : "",
+					 context->sets[i]->provider);
+}
+
+static void take_buffer(void *context, const char *name, const char *text)
+{
+	struct lbx_top_memory *top = context;
+
+	if (strcmp(name, "buffer") != 0)
+		return;
+	if (top->n_buffers < BUFFERS)
+		snprintf(top->buffers[top->n_buffers], TEXT, "%s", text);
+	top->n_buffers++;
+}
+
+bool lbx_top_memory_find(struct lbx_top_memory *top, struct lbx_context *still)
+{
+	struct lbx_resident found;
+	uint64_t begin = now();
+
+	if (!lbx_resident_take(still, &found))
+		return false;
+	lbx_resident_deinit(&top->resident);
+	top->resident = found;
+	take_names(top, still);
+	top->n_buffers = 0;
+	for (int i = 0; i < still->n_sets; i++)
+		lbx_tensors_facts(still->sets[i], NULL, take_buffer, top);
+	top->found_ns = now();
+	top->took_ns = top->found_ns - begin;
+	return true;
+}
+
+bool lbx_top_memory_look(struct lbx_top_memory *top)
+{
+	char byte;
+
+	top->before = top->now;
+	top->now.ns = now();
+	top->has_footprint = lbx_target_footprint(top->running, &top->now.footprint);
+	lbx_resident_look(&top->resident, top->running);
+	/* of a process that has ended the system tells nothing more */
+	return top->has_footprint || top->resident.n_ranges == 0 ||
+	       lbx_target_try_read(top->running, top->resident.ranges[0].start, &byte, 1) ||
+	       lb_fail("process %llu has ended", (unsigned long long)top->pid);
+}
+
+static double seconds(const struct lbx_top_memory *top)
+{
+	return (double)(top->now.ns - top->before.ns) / 1e9;
+}
+
+/* Processors that it keeps busy; where there was a look before. */
+static double busy(const struct lbx_top_memory *top)
+{
+	return (double)(top->now.footprint.cpu_ns - top->before.footprint.cpu_ns) / 1e9 / seconds(top);
+}
+
+static void tell_process(struct lbx_out *out, const struct lbx_top_memory *top)
+{
+	const struct lbx_footprint *f = &top->now.footprint;
+
+	if (!top->has_footprint) {
+		LBX_KEY(out, "process", json_null());
+		return;
+	}
+	lbx_begin(out, "process");
+	lbx_field(out, "process", FIELD);
+	lbx_tell(out, "%pF resident, %pF of it its own; %pF proportional; %pF swapped out\n",
+		 LBX_SIZE("resident", f->resident), LBX_SIZE("own", f->own), LBX_SIZE("proportional", f->proportional),
+		 LBX_SIZE("swapped", f->swapped));
+	lbx_field(out, "threads", FIELD);
+	lbx_tell(out, "%pF", LBX_INT("threads", f->threads));
+	LBX_KEY(out, "busy", top->before.ns ? json_real(busy(top)) : json_null());
+	if (top->before.ns)
+		lbx_printf(out, ", %.0f %% of a processor", 100 * busy(top));
+	lbx_printf(out, "\n");
+	lbx_end(out);
+}
+
+static void tell_tensors(struct lbx_out *out, const struct lbx_top_memory *top)
+{
+	const struct lbx_resident *r = &top->resident;
+	double age = (double)(top->now.ns - top->found_ns) / 1e9;
+	const char *between = ": ";
+
+	lbx_field(out, "tensors", FIELD);
+	lbx_begin(out, "tensors");
+	lbx_tell(out, "%pF", LBX_INT("count", r->tensors));
+	lbx_begin(out, "states");
+	for (int i = 0; i < LBX_STATES; i++) {
+		if (r->states[i] == 0)
+			continue;
+		lbx_printf(out, "%s", between);
+		lbx_tell(out, "%pF %s", LBX_INT(lbx_state_name(i), r->states[i]), lbx_state_name(i));
+		between = ", ";
+	}
+	lbx_end(out);
+	LBX_KEY(out, "seconds_ago", json_real(age > 0 ? age : 0));
+	if (age >= 1)
+		lbx_printf(out, "; %.0f s ago", age);
+	lbx_printf(out, "\n");
+	LBX_KEY(out, "unreadable", json_integer((json_int_t)r->unreadable));
+	if (r->unreadable) {
+		lbx_field(out, "", FIELD);
+		lbx_styled(out, LBX_WARNING, "%llu record%s unreadable or damaged: not counted\n",
+			   (unsigned long long)r->unreadable, LB_S(r->unreadable));
+	}
+	lbx_end(out);
+}
+
+static void tell_buffers(struct lbx_out *out, const struct lbx_top_memory *top)
+{
+	lbx_begin_list(out, "buffers");
+	for (int i = 0; i < top->n_buffers && i < BUFFERS; i++) {
+		LBX_KEY(out, NULL, lbx_json_string(top->buffers[i]));
+		lbx_field(out, i ? "" : "buffers", FIELD);
+		lbx_printf(out, "%s\n", top->buffers[i]);
+	}
+	lbx_end(out);
+	if (top->n_buffers > BUFFERS) {
+		lbx_field(out, "", FIELD);
+		lbx_printf(out, "… %d more\n", top->n_buffers - BUFFERS);
+	}
+}
+
+void lbx_top_memory_show(struct lbx_top_memory *top, struct lbx_out *out, int lines)
+{
+	bool whole = out->whole_lines;
+
+	out->whole_lines = false; /* a screen has no room for longer ones */
+	lbx_begin(out, NULL);
+	lbx_tell(out, "lazybones top   process %pF   %pF", LBX_UINT("pid", top->pid), LBX_TEXT("provider", top->provider));
+	LBX_KEY(out, "seconds", top->before.ns ? json_real(seconds(top)) : json_null());
+	if (top->before.ns)
+		lbx_printf(out, "   over %.1f s", seconds(top));
+	lbx_printf(out, "\n");
+	tell_process(out, top);
+	tell_tensors(out, top);
+	lbx_printf(out, "\n");
+	lbx_resident_tell(out, &top->resident, lines > HEAD ? lines - HEAD : 0);
+	lbx_printf(out, "\n");
+	tell_buffers(out, top);
+	lbx_end(out);
+	out->whole_lines = whole;
+}
