@@ -106,6 +106,60 @@ bool lbx_code_load(struct lbx_target *target, uint64_t at, uint64_t *ret)
 	return displaced(&c, 0x8b, ret);
 }
 
+/* mov %rsi or %rdx, OFFSET(%rdi); moves on behind it. */
+static bool take_store(struct code *c, unsigned char operands, uint64_t *ret)
+{
+	if (starts(c, c->at, (unsigned char[]){ 0x48, 0x89, operands | 0x80 }, 3) && c->at + 7 <= c->n) {
+		*ret = word_of(c, c->at + 3);
+		c->at += 7;
+		return *ret < 1U << 31;
+	}
+	if (!starts(c, c->at, (unsigned char[]){ 0x48, 0x89, operands | 0x40 }, 3) || c->at + 4 > c->n)
+		return false;
+	*ret = c->bytes[c->at + 3];
+	c->at += 4;
+	return *ret < 0x80;
+}
+
+/* str x1 or x2, [x0, #offset] */
+static bool take_store_of(struct code *c, uint32_t from, uint64_t *ret)
+{
+	uint32_t word = word_of(c, c->at);
+
+	*ret = (word >> 10 & 0xfff) * 8;
+	c->at += 4;
+	return (word & 0xffc003ff) == (0xf9000000 | from);
+}
+
+static bool is_stored(struct code *c, uint64_t *ret_first, uint64_t *ret_second)
+{
+	if (c->machine == EM_AARCH64) {
+		uint32_t word = word_of(c, c->at);
+		if ((word & 0xff00001f) == 0xb4000000) /* cbz x0 */
+			word = word_of(c, c->at += 4);
+		if ((word & 0xffc07fff) == 0xa9000801) { /* stp x1, x2, [x0, #offset] */
+			*ret_first = (word >> 15 & 0x3f) * 8;
+			*ret_second = *ret_first + 8;
+			return !(word >> 21 & 1) && returns(c, c->at + 4);
+		}
+		return take_store_of(c, 1, ret_first) && take_store_of(c, 2, ret_second) && returns(c, c->at);
+	}
+	bool pushes = starts(c, c->at, "\x50", 1); /* push %rax */
+	c->at += pushes;
+	if (starts(c, c->at, "\x48\x85\xff\x74", 4)) /* test %rdi, %rdi; je */
+		c->at += 5;
+	if (!take_store(c, 0x37, ret_first) || !take_store(c, 0x17, ret_second))
+		return false;
+	return returns(c, c->at + (pushes && starts(c, c->at, "\x58", 1)));
+}
+
+bool lbx_code_stores(struct lbx_target *target, uint64_t at, uint64_t *ret_first, uint64_t *ret_second)
+{
+	struct code c;
+
+	return read_code(target, at, &c) && is_stored(&c, ret_first, ret_second);
+}
+
 bool lbx_code_address(struct lbx_target *target, uint64_t at, uint64_t *ret)
 {
 	struct code c;

@@ -33,6 +33,7 @@ struct extent {
 struct search {
 	struct lbx_target *target; /* as directly as can be */
 	const struct lbx_loaded *module;
+	uint64_t node; /* that is being computed, or 0 */
 	struct lbx_ggml_contexts *found;
 	struct extent *extents; /* of those found, by address */
 	size_t extents_room;
@@ -175,7 +176,8 @@ static bool take(struct search *s, uint64_t address, const struct head *h)
 	uint64_t smallest = c->smallest, smallest_at = c->smallest_at, where, end = 0;
 
 	/* copies of one that was found may lie anywhere */
-	if ((at < c->n && s->extents[at].start == h->mem_buffer) || !is_in_use(s, address))
+	if ((at < c->n && s->extents[at].start == h->mem_buffer) ||
+	    (!is_in_use(s, address) && (s->node == 0 || s->node - h->mem_buffer >= h->mem_size)))
 		return true;
 	enum walk walk = walk_objects(s, h, &where, &end);
 	if (walk == WALK_FAILED)
@@ -217,11 +219,11 @@ static bool look(void *context, const char *bytes, size_t n, uint64_t address)
 	return true;
 }
 
-bool lbx_ggml_contexts_find(struct lbx_target *target, const struct lbx_loaded *module,
+bool lbx_ggml_contexts_find(struct lbx_target *target, const struct lbx_loaded *module, uint64_t node,
 			    bool (*progress)(void *context, int64_t done), void *context, struct lbx_ggml_contexts *ret)
 {
 	struct lbx_target *direct = lbx_target_direct(target);
-	struct search s = { .target = direct ? direct : target, .module = module, .found = ret };
+	struct search s = { .target = direct ? direct : target, .module = module, .node = node, .found = ret };
 
 	lbx_window_init(&s.window, s.target);
 	*ret = (struct lbx_ggml_contexts){ .list = NULL };

@@ -9,7 +9,6 @@
 #include "ggml/order.h"
 #include "ggml/reuse.h"
 
-enum { FEW_MODULES = 16, MAX_MODULES = 512 };
 #define LOW_END (1ULL << 32)
 #define USER_END (1ULL << 56)
 
@@ -187,26 +186,10 @@ static bool exports(struct lbx_ggml_set *g, const char *name)
 	return lbx_loaded_symbol(lbx_ggml_set_target(g), &g->anchor.module, name, &at);
 }
 
-/* NULL without memory. Few programs have many. */
-static struct lbx_loaded *read_modules(struct lbx_target *target, int *ret_n)
-{
-	struct lbx_loaded *modules = NULL, *more;
-	int max = FEW_MODULES;
-
-	for (*ret_n = 0; (more = realloc(modules, (size_t)max * sizeof *modules)); max *= 4) {
-		modules = more;
-		*ret_n = lbx_loaded_modules(target, modules, max);
-		if (*ret_n < max || max > MAX_MODULES)
-			return modules;
-	}
-	free(modules);
-	return NULL;
-}
-
 bool lbx_ggml_set_find(struct lbx_ggml_set *g, bool (*progress)(void *context, int64_t done), void *context)
 {
 	/* before all else: a debugger has to be asked how memory is best read, and there may be nothing to read it for */
-	g->modules = read_modules(g->tensors.target, &g->n_modules);
+	g->modules = lbx_loaded_all(g->tensors.target, &g->n_modules);
 	if (!g->modules)
 		return lb_fail("out of memory");
 	int n = g->n_modules ? lbx_ggml_find(lbx_ggml_set_target(g), g->modules, g->n_modules, &g->anchor) : 0;
@@ -218,7 +201,8 @@ bool lbx_ggml_set_find(struct lbx_ggml_set *g, bool (*progress)(void *context, i
 	if (!lbx_ggml_running_find(g->tensors.target, g->stacks, g->modules, g->n_modules, &g->anchor, &g->running))
 		return false;
 	lbx_ggml_encode(&g->anchor);
-	if (!lbx_ggml_contexts_find(g->tensors.target, &g->anchor.module, progress, context, &g->contexts))
+	if (!lbx_ggml_contexts_find(g->tensors.target, &g->anchor.module, g->running.asked.node, progress, context,
+				    &g->contexts))
 		return false;
 	if (g->contexts.n_tensors == 0)
 		return lb_fail(g->contexts.n_broken ? "the program has ggml, but its contexts are damaged"
@@ -234,7 +218,7 @@ bool lbx_ggml_is_there(struct lbx_target *target)
 {
 	lb_auto_free struct lbx_ggml_anchor *anchor = malloc(sizeof *anchor);
 	int n;
-	lb_auto_free struct lbx_loaded *modules = read_modules(target, &n);
+	lb_auto_free struct lbx_loaded *modules = lbx_loaded_all(target, &n);
 
 	return modules && anchor && n && lbx_ggml_find(target, modules, n, anchor);
 }

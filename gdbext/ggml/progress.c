@@ -67,7 +67,7 @@ static bool take_places(const struct lbx_ggml_program *of, const struct lbx_ggml
 
 bool lbx_ggml_may_have_written(const struct lbx_ggml_progress *progress, int64_t at)
 {
-	return at >= 0 && at <= progress->place + TOGETHER;
+	return at >= 0 && (progress->is_between ? at < progress->place : at <= progress->place + TOGETHER);
 }
 
 static bool find_writers(const struct lbx_ggml_program *of, struct lbx_ggml_progress *ret)
@@ -94,17 +94,23 @@ static bool find_writers(const struct lbx_ggml_program *of, struct lbx_ggml_prog
 }
 
 bool lbx_ggml_progress_find(const struct lbx_ggml_program *program, const struct lbx_ggml_running *running,
-			    const struct lbx_ggml_spots *spots, struct lbx_ggml_progress *ret)
+			    struct lbx_ggml_spots *spots, struct lbx_ggml_progress *ret)
 {
 	size_t n = program->contexts->n_tensors + 1;
 	struct lbx_ggml_array whole;
 
 	*ret = (struct lbx_ggml_progress){ .at = NULL };
-	uint64_t slot = running->doing == LBX_GGML_COMPUTES ? agreed_slot(spots) : 0;
+	const struct lbx_ggml_asked *asked = &running->asked;
+	uint64_t slot = 0;
+	if (running->doing == LBX_GGML_COMPUTES && (spots->n == 0 || !asked->node))
+		slot = asked->node ? lbx_ggml_asked_slot(program, asked->node, spots) : agreed_slot(spots);
 	if (!slot || !lbx_ggml_whole_graph(program, slot, &whole))
 		return true;
 	ret->place = (int64_t)((slot - whole.at) / sizeof slot);
-	ret->first = find_first(spots, slot, &whole);
+	ret->first = asked->node ? 0 : find_first(spots, slot, &whole);
+	ret->is_between = asked->node;
+	ret->is_asked = asked->node && !asked->is_done;
+	ret->place += ret->is_between && !ret->is_asked;
 	ret->at = malloc(n * sizeof *ret->at);
 	ret->writers = malloc(n * sizeof *ret->writers);
 	ret->touched = malloc(n * sizeof *ret->touched);

@@ -2,6 +2,7 @@
 #ifndef LBX_GGML_RUNNING_H
 #define LBX_GGML_RUNNING_H
 
+#include "ggml/asked.h"
 #include "ggml/seen.h"
 
 enum lbx_ggml_doing {
@@ -42,6 +43,7 @@ struct lbx_ggml_running {
 	struct lbx_ggml_teller *tellers;
 	int n_threads;
 	struct lbx_ggml_thread *threads;
+	struct lbx_ggml_asked asked;
 };
 
 /* Of the threads in `stacks`, NULL where they are not known. A process stands still from here on. False: it is not

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "ggml/layout.h"
 
@@ -166,6 +167,56 @@ bool lbx_ggml_whole_graph(const struct lbx_ggml_program *of, uint64_t slot, stru
 	uint64_t *nodes = best.n_nodes ? read_nodes(of, &best) : NULL;
 	*ret = (struct lbx_ggml_array){ best.nodes, (uint64_t)best.n_nodes, nodes };
 	return nodes;
+}
+
+/* ---- between two nodes ---- */
+
+/* Where a node is in an array of them; n: nowhere, or twice. */
+static uint64_t index_in(const struct lbx_ggml_array *a, uint64_t node)
+{
+	uint64_t found = a->n;
+
+	for (uint64_t i = 0; i < a->n; i++)
+		if (a->nodes[i] == node) {
+			if (found < a->n)
+				return a->n;
+			found = i;
+		}
+	return found;
+}
+
+/* Whether all that comes before `n` in one array does so before `m` in another, too. */
+static bool comes_before(const struct lbx_ggml_program *of, const struct lbx_ggml_array *a, uint64_t n,
+			 const struct lbx_ggml_array *b, uint64_t m)
+{
+	lb_auto_free bool *is_before = calloc(of->contexts->n_tensors + 1, sizeof *is_before);
+
+	for (uint64_t i = 0; is_before && i < m; i++)
+		is_before[id_at(of, b->nodes[i])] = true;
+	for (uint64_t i = 0; is_before && i < n; i++)
+		if (!is_before[id_at(of, a->nodes[i])])
+			return false;
+	return is_before != NULL;
+}
+
+/* Of the graphs that have the node the smallest: all others must tell the same of what comes before it. */
+uint64_t lbx_ggml_asked_slot(const struct lbx_ggml_program *program, uint64_t node, struct lbx_ggml_spots *spots)
+{
+	const struct search s = { program, spots };
+	const struct lbx_ggml_array *best = NULL;
+
+	for (size_t i = 0; i < program->contexts->n_graphs; i++)
+		add_graph(&s, program->contexts->graphs[i].address);
+	for (int i = 0; i < spots->n_arrays; i++)
+		if (index_in(&spots->arrays[i], node) < spots->arrays[i].n && (!best || spots->arrays[i].n < best->n))
+			best = &spots->arrays[i];
+	for (int i = 0; best && i < spots->n_arrays; i++) {
+		const struct lbx_ggml_array *a = &spots->arrays[i];
+		uint64_t at = index_in(a, node);
+		if (a != best && at < a->n && !comes_before(program, best, index_in(best, node), a, at))
+			return 0;
+	}
+	return best ? best->at + index_in(best, node) * sizeof best->at : 0;
 }
 
 /* Its place in the whole graph. */

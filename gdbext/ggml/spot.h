@@ -44,6 +44,9 @@ struct lbx_ggml_spots {
 bool lbx_ggml_spots_find(const struct lbx_ggml_program *program, const struct lbx_ggml_running *running,
 			 struct lbx_ggml_spots *ret);
 void lbx_ggml_spots_free(struct lbx_ggml_spots *spots);
+/* Where a node is, between which and the next nothing is computed (asked.h); 0: that is not known. Adds the graphs of the
+ * contexts to the arrays. */
+uint64_t lbx_ggml_asked_slot(const struct lbx_ggml_program *program, uint64_t node, struct lbx_ggml_spots *spots);
 /* The graph of a context that holds the slot: a part of it may be computed by a graph of its own, which leads into it.
  * False: there is none, or its nodes are not all known. They are to be freed. */
 bool lbx_ggml_whole_graph(const struct lbx_ggml_program *program, uint64_t slot, struct lbx_ggml_array *ret);

@@ -31,7 +31,7 @@ static void set_state_in_graph(struct lbx_ggml_set *g, uint64_t id, struct lbx_t
 	int64_t at = p->at[id - 1], writer = p->writers[id - 1];
 
 	if (at >= p->place) {
-		ret->state = at == p->place ? LBX_EVALUATING : LBX_LAZY;
+		ret->state = at == p->place && (!p->is_between || p->is_asked) ? LBX_EVALUATING : LBX_LAZY;
 	} else if (writer == LBX_GGML_UNKNOWN_WRITER || (writer >= 0 && p->at[writer] >= p->place)) {
 		set_unsure(g, ret);
 	} else if (writer >= 0) {
@@ -57,7 +57,8 @@ static void set_node_state(struct lbx_ggml_set *g, uint64_t id, struct lbx_tenso
 		set_overwritten(g->writers[id - 1], ret);
 	else
 		ret->is_unproven = true;
-	if (ret->state == LBX_READY && g->is_fused[id - 1]) {
+	bool alone = p->at && p->is_between && p->at[id - 1] >= 0;
+	if (ret->state == LBX_READY && g->is_fused[id - 1] && !alone) {
 		ret->state = LBX_UNSURE;
 		ret->is_unproven = false;
 		ret->place = fused;

@@ -5,6 +5,7 @@
 #include "target/loader.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -219,6 +220,22 @@ int lbx_loaded_modules(struct lbx_target *target, struct lbx_loaded *ret, int ma
 	if (clean)
 		lb_clear_error();
 	return found;
+}
+
+struct lbx_loaded *lbx_loaded_all(struct lbx_target *target, int *ret_n)
+{
+	enum { FEW = 16, MANY = 512 };
+	struct lbx_loaded *modules = NULL, *more;
+	int max = FEW;
+
+	for (*ret_n = 0; (more = realloc(modules, (size_t)max * sizeof *modules)); max *= 4) {
+		modules = more;
+		*ret_n = lbx_loaded_modules(target, modules, max);
+		if (*ret_n < max || max > MANY)
+			return modules;
+	}
+	free(modules);
+	return NULL;
 }
 
 const struct lbx_segment *lbx_loaded_segment_at(const struct lbx_loaded *m, uint64_t address)

@@ -72,6 +72,8 @@ bool lbx_loader_watched(struct lbx_target *target, struct lbx_loader_watch *watc
 
 /* All at once: the program first, then its libraries; at most `max`. 0: none could be read. */
 int lbx_loaded_modules(struct lbx_target *target, struct lbx_loaded *ret, int max);
+/* As many as there are, to be freed; NULL without memory. */
+struct lbx_loaded *lbx_loaded_all(struct lbx_target *target, int *ret_n);
 /* Which of the module's segments holds an address; NULL: none. */
 const struct lbx_segment *lbx_loaded_segment_at(const struct lbx_loaded *m, uint64_t address);
 /* The addresses that the entries of its dynamic section with these tags (DT_SYMTAB, …) tell; 0: there is none. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ggml/callback.h"
 #include "ggml/code.h"
 #include "ggml/record.h"
 #include "ggml/reuse.h"
@@ -89,6 +90,60 @@ static void reads_functions_of_one_line(void **state)
 	assert_int_equal(value, 0xf8);
 	assert_false(lbx_code_load(&made.target, AT + SIZE, &value));
 	assert_false(lbx_code_load(&made.target, 1, &value));
+}
+
+/* The function that fills a scheduler's slot, as compilers have made it over the years. */
+static void reads_what_stores_its_arguments(void **state)
+{
+	uint64_t first, second;
+
+	(void)state;
+	CODE(EM_X86_64, "\xf3\x0f\x1e\xfa\x48\x89\xb7\x20\xea\x17\x00\x48\x89\x97\x28\xea\x17\x00\xc3");
+	assert_true(lbx_code_stores(&made.target, AT, &first, &second));
+	assert_int_equal(first, 0x17ea20);
+	assert_int_equal(second, 0x17ea28);
+	CODE(EM_X86_64, "\x50\x48\x85\xff\x74\x10\x48\x89\xb7\xf0\x03\x00\x00\x48\x89\x97\xf8\x03\x00\x00\x58\xc3");
+	assert_true(lbx_code_stores(&made.target, AT, &first, &second));
+	assert_int_equal(first, 0x3f0);
+	assert_int_equal(second, 0x3f8);
+	CODE(EM_X86_64, "\x48\x89\x77\x08\x48\x89\x57\x10\xc3");
+	assert_true(lbx_code_stores(&made.target, AT, &first, &second));
+	assert_int_equal(first, 8);
+	assert_int_equal(second, 0x10);
+	CODE(EM_X86_64, "\x48\x89\x77\xf8\x48\x89\x57\x10\xc3"); /* in front of it */
+	assert_false(lbx_code_stores(&made.target, AT, &first, &second));
+	CODE(EM_X86_64, "\x48\x89\x77\x08\x48\x89\x57\x10\x90"); /* it goes on */
+	assert_false(lbx_code_stores(&made.target, AT, &first, &second));
+	CODE(EM_X86_64, "\x48\x89\x57\x08\x48\x89\x77\x10\xc3"); /* the other way round */
+	assert_false(lbx_code_stores(&made.target, AT, &first, &second));
+	CODE(EM_AARCH64, "\x01\xf8\x01\xf9\x02\xfc\x01\xf9\xc0\x03\x5f\xd6"); /* str x1, [x0, #0x3f0] … */
+	assert_true(lbx_code_stores(&made.target, AT, &first, &second));
+	assert_int_equal(first, 0x3f0);
+	assert_int_equal(second, 0x3f8);
+	CODE(EM_AARCH64, "\x60\x00\x00\xb4\x01\x08\x10\xa9\xc0\x03\x5f\xd6"); /* cbz x0; stp x1, x2, [x0, #0x100] */
+	assert_true(lbx_code_stores(&made.target, AT, &first, &second));
+	assert_int_equal(first, 0x100);
+	assert_int_equal(second, 0x108);
+	CODE(EM_AARCH64, "\x02\xf8\x01\xf9\x01\xfc\x01\xf9\xc0\x03\x5f\xd6");
+	assert_false(lbx_code_stores(&made.target, AT, &first, &second));
+	assert_false(lbx_code_stores(&made.target, AT + SIZE, &first, &second));
+}
+
+static void knows_code_that_returns_true(void **state)
+{
+	(void)state;
+	CODE(EM_X86_64, "\xb8\x01\x00\x00\x00\xc3");
+	assert_true(lbx_ggml_returns_true(&made.target, EM_X86_64, AT));
+	assert_false(lbx_ggml_returns_true(&made.target, EM_AARCH64, AT));
+	CODE(EM_X86_64, "\xcc\x01\x00\x00\x00\xc3"); /* a debugger's breakpoint */
+	assert_true(lbx_ggml_returns_true(&made.target, EM_X86_64, AT));
+	CODE(EM_X86_64, "\xb8\x00\x00\x00\x00\xc3");
+	assert_false(lbx_ggml_returns_true(&made.target, EM_X86_64, AT));
+	CODE(EM_AARCH64, "\x20\x00\x80\x52\xc0\x03\x5f\xd6");
+	assert_true(lbx_ggml_returns_true(&made.target, EM_AARCH64, AT));
+	CODE(EM_AARCH64, "\x00\x00\x20\xd4\xc0\x03\x5f\xd6");
+	assert_true(lbx_ggml_returns_true(&made.target, EM_AARCH64, AT));
+	assert_false(lbx_ggml_returns_true(&made.target, EM_X86_64, AT + SIZE));
 }
 
 /* ---- records ---- */
@@ -305,6 +360,8 @@ static void deep_overlaps_are_looked_through(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(reads_what_stores_its_arguments, set_up),
+		cmocka_unit_test_setup(knows_code_that_returns_true, set_up),
 		cmocka_unit_test_setup(reads_functions_of_one_line, set_up),
 		cmocka_unit_test_setup(reads_a_tensor_of_each_layout, set_up),
 		cmocka_unit_test_setup(refuses_what_is_no_tensor, set_up),

@@ -314,9 +314,78 @@ static void nodes_without_the_mark_are_left_out(void **state)
 	states_are("ready, overwritten, ready, unsure, ready, evaluating");
 }
 
+/* The scheduler has called code that returns true, with its mark. */
+static void stand_between(uint64_t at, bool is_done)
+{
+	enum { RDX = 1, RSI = 4, RDI = 5 };
+
+	CALL(0, "ggml_true", "ggml_backend_sched_graph_compute_async", "main");
+	memcpy(ggml_image_at(&image, GGML_CODE + 8, 6), "\xb8\x01\x00\x00\x00\xc3", 6);
+	threads[0].registers[0][RDI] = nodes[at];
+	threads[0].registers[0][RSI] = !is_done;
+	threads[0].registers[0][RDX] = GGML_CODE + 8 + 1;
+}
+
+static void between_two_nodes_the_place_is_known(void **state)
+{
+	(void)state;
+	stand_between(0, false);
+	states_are("ready, evaluating, lazy, lazy, lazy, lazy");
+	stand_between(1, false);
+	states_are("ready, ready, evaluating, lazy, lazy, lazy");
+	stand_between(1, true);
+	states_are("ready, ready, ready, lazy, lazy, lazy");
+	stand_between(3, true);
+	states_are("ready, overwritten, ready, ready, ready, lazy");
+	stand_between(4, true);
+	states_are("ready, overwritten, ready, ready, ready, ready");
+	*(char *)ggml_image_at(&image, GGML_CODE + 8, 1) = '\xcc'; /* a breakpoint */
+	states_are("ready, overwritten, ready, ready, ready, ready");
+}
+
+/* The fourth node comes first in another graph that has it, too, so it is not known which are computed; a larger one with
+ * the same order tells nothing else. */
+static void graphs_that_have_the_node_must_agree(void **state)
+{
+	static const int order[] = { 3, 0, 1, 2, 4 };
+	uint64_t other;
+
+	(void)state;
+	other = ggml_image_object(&image, 1, 0x100);
+	ggml_image_put(&image, other, NODES + 1, 4);
+	ggml_image_put(&image, other + 4, NODES + 1, 4);
+	ggml_image_put(&image, other + 0x10, other + 0x40, 8);
+	for (uint64_t i = 0; i <= NODES; i++)
+		ggml_image_put(&image, other + 0x40 + 8 * i, i ? nodes[i - 1] : x, 8);
+	stand_between(3, true);
+	states_are("ready, overwritten, ready, ready, ready, lazy");
+	for (uint64_t i = 0; i < NODES; i++)
+		ggml_image_put(&image, other + 0x48 + 8 * i, nodes[order[i]], 8);
+	states_are("ready, unsure, unsure, unsure, unsure, unsure");
+}
+
+static void a_call_without_the_mark_tells_nothing(void **state)
+{
+	static const char nothing[] = "ready, unsure, unsure, unsure, unsure, unsure";
+
+	(void)state;
+	stand_between(1, true);
+	threads[0].registers[0][1]++;
+	states_are(nothing);
+	stand_between(1, true);
+	*(char *)ggml_image_at(&image, GGML_CODE + 9, 1) = 0; /* it returns false */
+	states_are(nothing);
+	stand_between(1, true);
+	threads[0].registers[0][5] = x + 8; /* no node */
+	states_are(nothing);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(between_two_nodes_the_place_is_known, start, stop),
+		cmocka_unit_test_setup_teardown(graphs_that_have_the_node_must_agree, start, stop),
+		cmocka_unit_test_setup_teardown(a_call_without_the_mark_tells_nothing, start, stop),
 		cmocka_unit_test_setup_teardown(at_rest_nodes_are_as_they_lie, start, stop),
 		cmocka_unit_test_setup_teardown(within_a_library_nothing_is_sure, start, stop),
 		cmocka_unit_test_setup_teardown(who_only_reads_leaves_nodes_alone, start, stop),

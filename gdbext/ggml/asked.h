@@ -1,0 +1,16 @@
+/* A thread that stands between two nodes: ggml's scheduler has called code that a debugger has put into its slot
+ * (callback.h). Nothing is computed then. That shows by the code, the mark beside it, and no memory of who did it. */
+#ifndef LBX_GGML_ASKED_H
+#define LBX_GGML_ASKED_H
+
+#include "target/stacks.h"
+
+struct lbx_ggml_asked {
+	uint64_t node; /* address of its record; 0: no thread stands so */
+	bool is_done; /* its value is complete; else it comes next */
+};
+
+/* Of a thread, by its innermost frame; leaves *ret as it is where that stands elsewhere. */
+void lbx_ggml_asked_take(struct lbx_target *target, const struct lbx_frame *innermost, struct lbx_ggml_asked *ret);
+
+#endif
