@@ -14,9 +14,10 @@
  * A command's row stands at the foot of its function's file, in whatever room; commands.def lists those that only gdb
  * has.
  *
- * In stops/: breakpoints, probes and evaluation know nothing of each other or of what is above them. catch_kinds says
+ * In stops/: breakpoints, probes, evaluation and caller know nothing of each other or of what is above them. catch_kinds says
  * what can be caught; catch_words, catch_forms and catch_watch take a catch from the user's words, to text and
- * gdb's conditions, and to the words that make the runtime look. catch holds those that are set; catch_stop tells
+ * gdb's conditions, and to the words that make the runtime look; nodes makes ggml's nodes stop, and node_look sees what a
+ * catch wants there. catch holds those that are set; catch_stop tells
  * of a stop, and break sets them by op. switches and step are beside it. program, on top, gives a program that
  * comes what catches and switches want of it, and takes it back. */
 #include <gdb/jit-reader.h>

@@ -96,7 +96,30 @@ bool lbx_bridge_waits(void)
 	return false;
 }
 
+bool lbx_nodes_find(struct lbx_context *context, enum lbx_nodes *ret)
+{
+	(void)context;
+	*ret = LBX_NODES_NONE;
+	return true;
+}
+
+bool lbx_nodes_are_armed(void)
+{
+	return false;
+}
+
 /* The rest is not called, or does nothing. */
+void lbx_catch_forget_nodes(void)
+{
+}
+
+bool lbx_catches_want_nodes(const struct lbx_catch *list, int n)
+{
+	(void)list;
+	(void)n;
+	return false;
+}
+
 void lbx_hooks_define(void)
 {
 }
@@ -140,6 +163,15 @@ bool lbx_watch_is_passed(const struct lbx_watch_place *place, uint64_t limit)
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 UNUSED(enum lbx_liveness, lbx_target_gdb_liveness, (void))
 UNUSED(void, lbx_breakpoint_add_fault, (void))
+UNUSED(const char *, lbx_nodes_why, (void))
+UNUSED(bool, lbx_nodes_check, (const struct lbx_catch *c))
+UNUSED(bool, lbx_catch_add_node, (struct lbx_catch * c))
+UNUSED(void, lbx_nodes_remove, (int catch))
+UNUSED(void, lbx_nodes_need, (void))
+UNUSED(bool, lbx_nodes_release, (struct lbx_context * context))
+UNUSED(bool, lbx_nodes_tidy, (struct lbx_context * context))
+
+
 UNUSED(void, lbx_breakpoint_delete, (int key))
 UNUSED(void, lbx_breakpoint_release_start, (enum lbx_start_for who))
 UNUSED(int, lbx_breakpoint_number, (int key))

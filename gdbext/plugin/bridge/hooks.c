@@ -8,11 +8,12 @@
 /* Typed at the prompt, `attach` returns before the process has stopped, and gdb 13 runs no hookpost-attach
  * then, later ones run it too early: there it is the hook-stop that arms. In a script it is the former. */
 static const char *const hooks[][2] = {
-	{ "hook-detach", "_tensor" LBX_LEAVE },
-	{ "hook-disconnect", "_tensor" LBX_LEAVE },
-	{ "hook-quit", "_tensor" LBX_LEAVE },
+	{ "hook-detach", "_lb_leave detach" },
+	{ "hook-disconnect", "_lb_leave detach" },
+	{ "hook-quit", "_lb_leave quit" },
 	{ "hook-run", "_tensor" LBX_BEGIN },
 	{ "hook-start", "_tensor" LBX_BEGIN },
+	{ "hook-starti", "_tensor" LBX_BEGIN },
 	{ "hook-attach", "_lb_attach" },
 	{ "hookpost-attach", "_lb_attached" },
 	{ "hookpost-delete", "_tensor" LBX_DELETED },

@@ -15,19 +15,20 @@ static bool run_hit(struct lbx_context *context, const char *words)
 		return lbx_program_attach(context);
 	if (strncmp(words, "start", 5) == 0)
 		return lbx_program_start(context);
+	if (strcmp(words, "made") == 0)
+		return lbx_program_scheduler(context);
 	return lbx_catch_hit(context, words);
 }
 
 static bool run_leave(struct lbx_context *context, const char *words)
 {
-	(void)words;
-	return lbx_program_leave(context);
+	return lbx_program_leave(context, strcmp(words, "quit") == 0);
 }
 
 static bool run_begin(struct lbx_context *context, const char *words)
 {
 	(void)words;
-	return lbx_step_begin() && lbx_symbol_file_begin(context);
+	return lbx_step_begin() && lbx_program_begin() && lbx_symbol_file_begin(context);
 }
 
 static bool run_deleted(struct lbx_context *context, const char *words)

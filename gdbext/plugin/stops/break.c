@@ -7,22 +7,19 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/op.h"
 #include "plugin/bridge/bridge.h"
 #include "plugin/command.h"
 #include "plugin/stops/catch_words.h"
 
+/* Of the runtime's, or as ggml spells its own: whether there is such a one shows in the program. */
 static bool parse_op(const char *op, struct lbx_catch *ret)
 {
 	if (!op)
 		return true;
-	for (int i = 0; i < LB_OPS; i++) {
-		if (strcmp(lb_ops[i].name, op) != 0)
-			continue;
-		snprintf(ret->op, sizeof ret->op, "%s", op);
-		return true;
-	}
-	return lb_fail("break: there is no op '%s'", op);
+	if (!lbx_catch_is_op(op))
+		return lb_fail("break: there is no op '%s'", op);
+	snprintf(ret->op, sizeof ret->op, "%s", op);
+	return true;
 }
 
 static bool is_when(const char *word)
@@ -76,6 +73,7 @@ const struct lbx_command lbx_gdb_command_break = {
 		"set\nbefore `run`, and lasts from run to run. `tensor status` lists it, `tensor uncatch` or "
 		"`delete`\nends it. Until then the runtime fuses and compiles nothing, and gdb looks at\n"
 		"each op: some 0.2 ms. Before or after alone means any tensor; 'after' in quotes is a name.\n"
+		"It stops at ggml's nodes, too, whose operations are in capitals: --op MUL_MAT.\n"
 		"Example: break 'layers.*' after --op matmul",
 	.options = {
 		{ "nan", NULL, "after it, if the result holds NaN or Inf" },

@@ -7,6 +7,7 @@
 #include "plugin/stops/breakpoints.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "plugin/bridge/front_end.h"
 #include "plugin/bridge/lines.h"
 
-enum { MOST = LBX_BREAKPOINTS_NUMBERED + 3 };
+enum { MOST = 2 * LBX_BREAKPOINTS_NUMBERED + 6 };
 
 struct breakpoint {
 	int key, number; /* number: gdb's, 0 until it has told it */
@@ -80,7 +81,15 @@ static struct breakpoint *recognise(const char *text, size_t n)
 	if (!at)
 		return NULL;
 	at += sizeof hit - 1;
-	return find(strncmp(at, "start", 5) == 0 ? LBX_BREAKPOINT_START : atoi(at));
+	if (strncmp(at, "start", 5) == 0)
+		return find(LBX_BREAKPOINT_START);
+	if (strncmp(at, "made", 4) == 0)
+		return find(LBX_BREAKPOINT_SCHEDULER);
+	if (strncmp(at, "scheduler ", 10) == 0)
+		return find(LBX_BREAKPOINT_ENTRY - atoi(at + 10));
+	if (strncmp(at, "node ", 5) == 0)
+		return find(LBX_BREAKPOINT_NODES + atoi(at + 5));
+	return find(atoi(at));
 }
 
 /* One of `info breakpoints`. */
@@ -156,6 +165,26 @@ void lbx_breakpoint_add_fault(void)
 			  "frame\nend\nend",
 			  silent());
 	lbx_breakpoint_note(LBX_BREAKPOINT_FAULT);
+}
+
+void lbx_breakpoint_add_code(int key, uint64_t at, const char *words, const char *first, const char *second,
+			     const char *condition)
+{
+	lbx_bridge_script("with language c -- _lb_quiet break *0x%" PRIx64 "\nset $_lb_catch = $bpnum\ncommands\n"
+			  "%sselect-frame 0\neval \"_tensor" LBX_HIT " %s 0x%%lx%s\", %s%s%s\n"
+			  "if $_lb_go\ncontinue\nend\nend\n"
+			  "with language c -- condition $_lb_catch %s",
+			  at, silent(), words, second ? " 0x%lx" : "", first, second ? ", " : "",
+			  second ? second : "", condition);
+	lbx_breakpoint_note(key);
+}
+
+void lbx_breakpoint_need_scheduler(void)
+{
+	if (find(LBX_BREAKPOINT_SCHEDULER))
+		return;
+	lbx_bridge_script("_lb_break_scheduler\ncommands\n%s_tensor" LBX_HIT " made\ncontinue\nend", silent());
+	lbx_breakpoint_note(LBX_BREAKPOINT_SCHEDULER);
 }
 
 /* What the plugin deletes it deletes as `delete breakpoints`: `delete` has a hook, which calls the plugin. */

@@ -4,12 +4,16 @@
 #define LBX_PLUGIN_BREAKPOINTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What a breakpoint is known by here: a number from 1 on, which the caller gives; or, of those that there are once: */
 enum {
 	LBX_BREAKPOINT_START = 0,  /* at the runtime's first probe: a program is told there what is wanted of it */
 	LBX_BREAKPOINT_FAULT = -1, /* at the signal that a guard raises (symtab.h) */
 	LBX_BREAKPOINT_STEP = -2,  /* at the next evaluation: of the file that `step in` sources (step.c) */
+	LBX_BREAKPOINT_SCHEDULER = -3, /* where ggml makes a scheduler: the program is looked at there */
+	LBX_BREAKPOINT_ENTRY = -4, /* and less: where such a one computes (nodes.c) */
+	LBX_BREAKPOINT_NODES = 1 << 24, /* and a number from 1 on: at ggml's nodes */
 };
 enum { LBX_BREAKPOINTS_NUMBERED = 64, LBX_PROBE_ARGS = 6 }; /* at most */
 
@@ -26,6 +30,11 @@ int lbx_breakpoint_number(int key);
 void lbx_breakpoint_add(int key, const char *probe, int n_args);
 /* Sends LBX_HIT with "fault" and the address. */
 void lbx_breakpoint_add_fault(void);
+/* At an address of this process: it sends LBX_HIT with a word or two, and with what these registers hold, if any. */
+void lbx_breakpoint_add_code(int key, uint64_t at, const char *words, const char *first, const char *second,
+			     const char *condition);
+/* By the function's name, pending until there is one: sends LBX_HIT with "made". */
+void lbx_breakpoint_need_scheduler(void);
 /* Notes one that a script makes by itself. */
 void lbx_breakpoint_note(int key);
 void lbx_breakpoint_delete(int key);

@@ -18,6 +18,8 @@
  * `finish` under way, and take the stop from the user's own breakpoint there. The result is a bit of
  * the tensor's record; it is in the condition.
  *
+ * At ggml's nodes a catch has another breakpoint (catch_nodes.c, nodes.c).
+ *
  * Nothing is done before all that can fail has been found out. What fails in gdb's script, since gdb
  * could not set a breakpoint, is noticed by lbx_catch_refresh(): a catch without breakpoint is none. */
 #ifndef _GNU_SOURCE
@@ -39,6 +41,7 @@
 #include "plugin/reads/target_gdb.h"
 #include "plugin/stops/breakpoints.h"
 #include "plugin/stops/catch_forms.h"
+#include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/catch_words.h"
 #include "plugin/stops/probes.h"
 
@@ -48,12 +51,21 @@ static struct {
 	struct lbx_catch v[MAX_CATCHES];
 	int last;
 	bool vanished; /* some, which the program still has words for */
+	int orphans[MAX_CATCHES]; /* their numbers: they may have another breakpoint */
+	int n_orphans;
 } catches;
 
-/* All that have no probe have one breakpoint in common. */
+/* All that have no probe have one breakpoint in common. A tensor of ggml's has none at a probe. */
 static int key_of(const struct lbx_catch *c)
 {
-	return c->kind->probe ? c->number : LBX_BREAKPOINT_FAULT;
+	return !c->kind->probe ? LBX_BREAKPOINT_FAULT : c->record ? LBX_BREAKPOINT_NODES + c->number : c->number;
+}
+
+static bool exists(const struct lbx_catch *c)
+{
+	return lbx_breakpoint_exists(key_of(c)) &&
+	       (!c->has_nodes || (lbx_breakpoint_exists(LBX_BREAKPOINT_NODES + c->number) &&
+				  lbx_breakpoint_exists(LBX_BREAKPOINT_ENTRY)));
 }
 
 const struct lbx_catch *lbx_catch_numbered(int number)
@@ -78,19 +90,30 @@ bool lbx_catch_refresh(void)
 	if (!lbx_breakpoints_refresh())
 		return false;
 	for (int i = 0; i < MAX_CATCHES; i++) {
-		if (!catches.v[i].number || lbx_breakpoint_exists(key_of(&catches.v[i])))
+		if (!catches.v[i].number || exists(&catches.v[i]))
 			continue;
+		if (catches.n_orphans < MAX_CATCHES)
+			catches.orphans[catches.n_orphans++] = catches.v[i].number;
 		catches.v[i].number = 0;
 		catches.vanished = true;
 	}
 	return true;
 }
 
+struct lbx_catch *lbx_catches(int *ret_n)
+{
+	*ret_n = MAX_CATCHES;
+	return catches.v;
+}
+
 void lbx_catch_suspend(void)
 {
-	for (int i = 0; i < MAX_CATCHES; i++)
-		if (catches.v[i].number)
-			lbx_breakpoint_suspend(key_of(&catches.v[i]));
+	for (int i = 0; i < MAX_CATCHES; i++) {
+		if (!catches.v[i].number)
+			continue;
+		lbx_breakpoint_suspend(key_of(&catches.v[i]));
+		lbx_breakpoint_suspend(LBX_BREAKPOINT_NODES + catches.v[i].number);
+	}
 }
 
 /* ---- making them ---- */
@@ -99,7 +122,7 @@ void lbx_catch_suspend(void)
 static bool condition_of(const struct lbx_catch *c, const struct lbx_watch_place *place, struct text *ret)
 {
 	*ret = (struct text){ 0 };
-	if (c->kind->probe && place->found)
+	if (c->kind->probe && !c->record && place->found)
 		lbx_catch_condition(c, place->table, ret);
 	if (!ret->failed)
 		return true;
@@ -167,9 +190,10 @@ static void add_shortcoming(const struct lbx_catch *c, const struct lbx_watch_pl
 				 "not at all");
 }
 
-/* `inlined`: another catch makes the runtime run compiled functions operation by operation. */
+/* `inlined`: another catch makes the runtime run compiled functions operation by operation. `were_armed`: ggml's nodes
+ * were caught before. */
 static void tell_set(struct lbx_context *context, const struct lbx_catch *c, const struct lbx_watch_place *place,
-		     bool inlined)
+		     bool inlined, bool were_armed)
 {
 	struct lbx_out *out = context->out;
 	struct text text = { 0 }, note = { 0 };
@@ -181,7 +205,10 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 		text_printf(&note, "in use already: %s; it stops at the next growth", bytes);
 	}
 	add_shortcoming(c, place, &note);
-	if (context->target && !place->found && lbx_probes_lack_runtime())
+	if (c->has_nodes)
+		text_printf(&note, "%s%s", note.n ? "; " : "",
+			    were_armed ? "" : "of ggml's nodes, it holds from the next graph on that is computed");
+	else if (context->target && !place->found && lbx_probes_lack_runtime())
 		text_printf(&note, "the program has no runtime now: this waits for one to be loaded");
 
 	lbx_begin(out, NULL);
@@ -233,37 +260,72 @@ static bool inlines(const struct lbx_catch *new, const struct lbx_catch *list, c
 	       ((new->kind->watch & by_op) || new->kind->takes == LBX_TAKES_FUNCTION);
 }
 
+/* What a program has that the catch is to stop at: a runtime, ggml. Fails if it has no more than a ggml that cannot be
+ * stopped so, or that has not what it is of. */
+static bool check_places(const struct lbx_catch *c, const struct lbx_watch_place *place, enum lbx_nodes there)
+{
+	if (place->found || there == LBX_NODES_NONE)
+		return true;
+	if (there == LBX_NODES_REFUSED)
+		return lb_fail("the program's nodes of ggml cannot be stopped at: %s", lbx_nodes_why());
+	return lbx_nodes_check(c);
+}
+
+/* Makes the breakpoints of one that is among the catches now. */
+static bool add_breakpoints(struct lbx_catch *c, const struct lbx_watch_place *place, bool nodes)
+{
+	struct text condition;
+
+	if (!condition_of(c, place, &condition))
+		return false;
+	if (nodes && !lbx_catch_add_node(c)) {
+		text_free(&condition);
+		return false;
+	}
+	if (!c->kind->probe)
+		lbx_breakpoint_add_fault();
+	else if (!c->record)
+		lbx_breakpoint_add(c->number, c->kind->probe, c->kind->n_args);
+	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
+	put_condition("$_lb_catch", &condition);
+	return true;
+}
+
 bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 {
 	struct lbx_catch new = *wanted, list[MAX_CATCHES];
 	struct lbx_watch_place place;
+	enum lbx_nodes there;
 	struct lbx_watch want;
-	struct text condition;
 
 	if (context->target)
 		lbx_probes_lack_runtime(); /* asked in time */
 	if (!may_run(context) || !lbx_catch_refresh() || !lbx_hooks_ask() || !lbx_watch_find(context, &place) ||
+	    !lbx_nodes_find(context, &there) || !check_places(&new, &place, there) ||
 	    (place.found && new.kind->probe && !lbx_probes_exist()))
 		return false;
 	new.number = catches.last + 1;
 	memcpy(list, catches.v, sizeof list);
 	if (!choose_pattern(&new) || !take_place(&new, list))
 		return false;
+	bool nodes = there == LBX_NODES_THERE && lbx_catches_want_nodes(&new, 1) && lbx_nodes_check(&new), armed = lbx_nodes_are_armed();
+	lb_clear_error();
 	want = lbx_watch_wanted(list, MAX_CATCHES);
-	if (!lbx_watch_check(&place, &want) || !condition_of(&new, &place, &condition))
+	if (!lbx_watch_check(&place, &want))
 		return false;
-	if (new.kind->probe)
-		lbx_breakpoint_add(new.number, new.kind->probe, new.kind->n_args);
-	else
-		lbx_breakpoint_add_fault();
-	lbx_breakpoint_need_start(LBX_START_FOR_CATCHES);
+	if (!context->target)
+		lbx_catch_forget_nodes(); /* of a process that has ended */
+	memcpy(list, catches.v, sizeof list);
+	if (!add_breakpoints(&new, &place, nodes) || !take_place(&new, list))
+		return false;
+	if (lbx_catches_want_nodes(&new, 1) && (nodes || (there == LBX_NODES_NONE && !place.found)))
+		lbx_nodes_need();
 	memcpy(catches.v, list, sizeof list);
 	catches.last = new.number;
-	put_condition("$_lb_catch", &condition);
 	if (!lbx_watch_write(context, &place, &want))
 		return false;
 	lbx_hooks_define();
-	tell_set(context, &new, &place, inlines(&new, list, &want));
+	tell_set(context, &new, &place, inlines(&new, list, &want), armed);
 	return true;
 }
 
@@ -283,9 +345,15 @@ static void tell_removed(struct lbx_out *out, const struct lbx_catch *removed, i
 	lbx_end(out);
 }
 
-/* The breakpoints that several catches have in common. */
+/* The breakpoints that several catches have in common, and of those that the user has deleted what is left. */
 static void release_shared(struct lbx_context *context)
 {
+	for (int i = 0; i < catches.n_orphans; i++) {
+		lbx_breakpoint_delete(catches.orphans[i]);
+		lbx_nodes_remove(catches.orphans[i]);
+	}
+	catches.n_orphans = 0;
+
 	if (!is_set(true) && lbx_breakpoint_exists(LBX_BREAKPOINT_FAULT) && !lbx_watch_has_closed_guards(context))
 		lbx_breakpoint_delete(LBX_BREAKPOINT_FAULT);
 	if (!is_set(false))
@@ -326,13 +394,16 @@ static bool run_uncatch(struct lbx_context *context, const struct lbx_args *args
 		}
 	}
 	want = lbx_watch_wanted(left, MAX_CATCHES);
-	if (!lbx_watch_find(context, &place) || !lbx_watch_write(context, &place, &want))
+	if (!lbx_watch_find(context, &place) || (!lbx_catches_want_nodes(left, MAX_CATCHES) && !lbx_nodes_release(context)) ||
+	    !lbx_watch_write(context, &place, &want))
 		return false;
 	memcpy(catches.v, left, sizeof left);
 	tell_removed(context->out, removed, n);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		if (removed[i].kind->probe)
 			lbx_breakpoint_delete(removed[i].number);
+		lbx_nodes_remove(removed[i].number);
+	}
 	release_shared(context);
 	return true;
 }
@@ -343,12 +414,13 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 	struct lbx_watch want;
 
 	*changed = false;
-	if (!lbx_catch_refresh())
+	if (!lbx_catch_refresh() || (!lbx_catches_want_nodes(catches.v, MAX_CATCHES) && !lbx_nodes_tidy(context)))
 		return false;
 	if (!catches.vanished)
 		return true;
 	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
-	if (!lbx_watch_find(context, &place) || !lbx_watch_write(context, &place, &want))
+	if (!lbx_watch_find(context, &place) || (!lbx_catches_want_nodes(catches.v, MAX_CATCHES) && !lbx_nodes_release(context)) ||
+	    !lbx_watch_write(context, &place, &want))
 		return false;
 	catches.vanished = false;
 	*changed = true;
@@ -458,7 +530,9 @@ const struct lbx_command lbx_gdb_command_catch = {
 		"`access` makes the pointers of views lead to copies of their storage that cannot be\n"
 		"touched (guard pages), up to 1 GiB and 63 tensors at a time. That costs a copy for\n"
 		"each pointer taken, and a system call that is given the pointer fails (EFAULT).\n"
-		"`nan`, `range` and `eval` keep the runtime from fusing operations.\n"
+		"`nan`, `range` and `eval` keep the runtime from fusing operations. They, and breaks, stop\n"
+		"at the nodes of ggml, too, in a program that is as it was built; there `nan` without T is\n"
+		"of what no earlier node has spoilt.\n"
 		"Example: catch range 'blk.0.scores' -1e4 1e4",
 	.run = run_catch,
 };

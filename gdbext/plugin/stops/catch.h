@@ -22,6 +22,8 @@ bool lbx_catch_arm(struct lbx_context *context, const struct lbx_watch_place *pl
 /* After lbx_catch_refresh(): disables the breakpoints, until lbx_breakpoints_resume(). */
 void lbx_catch_suspend(void);
 
+/* Their places, *ret_n in all; those with number 0 are free. */
+struct lbx_catch *lbx_catches(int *ret_n);
 /* NULL when there is none. */
 const struct lbx_catch *lbx_catch_numbered(int number);
 /* The one that wants to stop at accesses to a tensor's guard. */

@@ -13,6 +13,8 @@ static void describe_tensor(const struct lbx_catch *c, const char *any, struct t
 
 	if (c->id)
 		text_printf(ret, " %s#%" PRIu64, of, c->id);
+	else if (c->record)
+		text_printf(ret, " %sthe tensor at 0x%" PRIx64, of, c->record);
 	else
 		text_printf(ret, " %s%s%s", of,
 			    !c->is_glob         ? ""
@@ -48,7 +50,7 @@ void lbx_catch_keys(const struct lbx_catch *c, struct lbx_out *out)
 {
 	char id[32];
 
-	snprintf(id, sizeof id, "#%" PRIu64, c->id);
+	snprintf(id, sizeof id, c->record ? "0x%" PRIx64 : "#%" PRIu64, c->record ? c->record : c->id);
 	LBX_KEY(out, "catch", json_integer(c->number));
 	LBX_KEY(out, "event", json_string(c->kind->name));
 	switch (c->kind->takes) {
@@ -56,7 +58,9 @@ void lbx_catch_keys(const struct lbx_catch *c, struct lbx_out *out)
 		LBX_KEY(out, "low", lbx_json_double(c->low));
 		LBX_KEY(out, "high", lbx_json_double(c->high));
 		__attribute__((fallthrough));
-	case LBX_TAKES_TENSOR: LBX_KEY(out, "tensor", c->id ? json_string(id) : lbx_json_text(c->name)); break;
+	case LBX_TAKES_TENSOR:
+		LBX_KEY(out, "tensor", c->id || c->record ? json_string(id) : lbx_json_text(c->name));
+		break;
 	case LBX_TAKES_FUNCTION: LBX_KEY(out, "function", lbx_json_text(c->name)); break;
 	case LBX_TAKES_BYTES:
 	case LBX_TAKES_COUNT: LBX_KEY(out, "limit", json_integer((json_int_t)c->limit));
@@ -67,23 +71,22 @@ void lbx_catch_keys(const struct lbx_catch *c, struct lbx_out *out)
 		LBX_KEY(out, "once", json_true());
 }
 
-/* True when the text at the address that `pointer` stands for is this; reads no byte beyond it. */
-static void text_condition(struct text *text, const char *pointer, const char *name)
+/* True when the text at the address that `pointer` stands for begins with these n bytes; reads no byte beyond them. */
+static void bytes_condition(struct text *text, const char *pointer, const char *bytes, size_t n)
 {
-	size_t n = strlen(name) + 1;
 	const struct {
 		size_t bytes;
 		const char *type;
 	} steps[] = { { 8, "unsigned long" }, { 4, "unsigned int" }, { 2, "unsigned short" }, { 1, "unsigned char" } };
 	size_t at = 0;
 
-	text_printf(text, "%s != 0", pointer);
 	for (size_t i = 0; i < 4; i++) {
 		for (; n - at >= steps[i].bytes; at += steps[i].bytes) {
 			uint64_t value = 0;
 
-			memcpy(&value, name + at, steps[i].bytes);
-			text_printf(text, " && {%s}(%s + 0x%zx) == 0x%" PRIx64, steps[i].type, pointer, at, value);
+			memcpy(&value, bytes + at, steps[i].bytes);
+			text_printf(text, "%s{%s}(%s + 0x%zx) == 0x%" PRIx64, at ? " && " : "", steps[i].type, pointer,
+				    at, value);
 		}
 	}
 }
@@ -120,7 +123,8 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 		if (c->kind->takes != LBX_TAKES_FUNCTION)
 			snprintf(name, sizeof name, "{unsigned long}($_probe_arg1 + 0x%" PRIx64 ")", at.name);
 		add_and(ret);
-		text_condition(ret, name, c->name);
+		text_printf(ret, "%s != 0 && ", name);
+		bytes_condition(ret, name, c->name, strlen(c->name) + 1);
 	}
 	if (c->op[0]) { /* -1, of a program without such an op, is no byte */
 		add_and(ret);
@@ -130,4 +134,64 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 			text_printf(ret, "{unsigned char}($_probe_arg1 + 0x%" PRIx64 ")", at.op);
 		text_printf(ret, " == (int)0x%x", (unsigned)lbx_table_op_number(table, c->op));
 	}
+}
+
+/* ---- at ggml's nodes ---- */
+
+size_t lbx_glob_prefix(const char *glob, bool *ret_whole)
+{
+	size_t n = strcspn(glob, "*?[\\");
+
+	*ret_whole = glob[n] == '*' && !glob[n + 1];
+	return n;
+}
+
+static void name_condition(const struct lbx_catch *c, const char *node, const struct lbx_ggml_layout *layout,
+			   struct text *ret)
+{
+	char name[80];
+	bool whole;
+	size_t n = c->is_glob ? lbx_glob_prefix(c->name, &whole) : strlen(c->name) + 1;
+
+	snprintf(name, sizeof name, "(%s + 0x%x)", node, layout->name);
+	if (n > layout->name_max) {
+		text_printf(ret, " && 0"); /* longer than any name */
+	} else if (n) {
+		text_printf(ret, " && ");
+		bytes_condition(ret, name, c->name, n);
+	}
+}
+
+/* Another view of what is there already gives no value. */
+static void value_condition(const char *node, const struct lbx_ggml_anchor *anchor, struct text *ret)
+{
+	static const char *const views[] = { "NONE", "RESHAPE", "VIEW", "PERMUTE", "TRANSPOSE" };
+
+	for (int i = 0; i < anchor->n_ops; i++)
+		for (size_t k = 0; k < sizeof views / sizeof *views; k++)
+			if (strcmp(anchor->ops[i], views[k]) == 0)
+				text_printf(ret, " && {unsigned int}(%s + 0x%x) != 0x%x", node, LBX_GGML_OP,
+					    (unsigned)i);
+}
+
+void lbx_catch_node_condition(const struct lbx_catch *c, const struct lbx_ggml_callback *callback,
+			      const struct lbx_ggml_anchor *anchor, struct text *ret)
+{
+	bool arm = callback->machine == EM_AARCH64;
+	const char *node = arm ? "$x0" : "$rdi";
+
+	text_printf(ret, "%s == 0x%" PRIx64 " && (unsigned char)%s %s 0", arm ? "$x2" : "$rdx",
+		    lbx_ggml_mark(callback->code), arm ? "$x1" : "$rsi",
+		    c->kind->node == LBX_BEFORE_NODE ? "!=" : "==");
+	if (c->record)
+		text_printf(ret, " && %s == 0x%" PRIx64, node, c->record);
+	if (c->op[0])
+		for (int i = 0; i < anchor->n_ops; i++)
+			if (strcmp(anchor->ops[i], c->op) == 0)
+				text_printf(ret, " && {unsigned int}(%s + 0x%x) == 0x%x", node, LBX_GGML_OP,
+					    (unsigned)i);
+	if (c->name[0])
+		name_condition(c, node, &callback->layout, ret);
+	if (c->kind->looks)
+		value_condition(node, anchor, ret);
 }

@@ -130,19 +130,20 @@ static void add_place(struct lbx_context *context, uint64_t site, struct text *r
 static void tell_inputs(struct lbx_context *context, const struct lbx_catch_stop *stop, struct text *ret)
 {
 	enum { INPUTS_SHOWN = 8 };
-	struct lbx_tensors *tensors = lbx_table_tensors(context->table);
 	const struct lbx_tensor *t = stop->tensor;
 	struct lbx_tensor input;
 	char described[LB_NAME_MAX + 320];
 	uint64_t op = stop->args[stop->catch->kind->op];
 
+	if (t && !t->id) /* of no set */
+		return;
 	if (t && strcmp(t->op, "fused") == 0 && context->table) {
 		text_printf(ret, " It is %s, one of the operations of a fused tensor",
 			    lbx_table_op_name(context->table, op));
 		add_place(context, stop->args[stop->catch->kind->made], ret);
 		text_printf(ret, ".");
 	}
-	for (uint32_t i = 0; t && tensors && i < t->n_inputs && i < INPUTS_SHOWN; i++) {
+	for (uint32_t i = 0; t && i < t->n_inputs && i < INPUTS_SHOWN; i++) {
 		if (!lbx_tensor_input(t, i, &input))
 			continue;
 		lbx_tensor_take_computed(&input);
@@ -213,6 +214,8 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .id = 0,
 	    .site = LBX_NO_ARG,
 	    .watch = LB_WATCH_NAN,
+	    .node = LBX_AFTER_NODE,
+	    .looks = true,
 	    .what = "a result holds NaN or Inf",
 	    .detail = tell_nan,
 	    .advice = "`tensor origin %s` tells which operation made the first, `tensor print %s` its values",
@@ -226,6 +229,8 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .id = 0,
 	    .site = LBX_NO_ARG,
 	    .watch = LB_WATCH_RANGE,
+	    .node = LBX_AFTER_NODE,
+	    .looks = true,
 	    .what = "a result has values outside the range",
 	    .detail = tell_range,
 	    .advice = "`tensor graph %s` shows what it was computed from, `tensor peek %s` its values",
@@ -251,6 +256,7 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .id = 0,
 	    .site = LBX_NO_ARG,
 	    .watch = LB_WATCH_EVAL,
+	    .node = LBX_AFTER_NODE,
 	    .what = "a tensor has just been computed",
 	    .advice = "`tensor print %s`",
 	},
@@ -266,11 +272,13 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .made = 5,
 	    .watch = LB_WATCH_EVAL | LB_WATCH_CALLS,
 	    .computes = true,
+	    .node = LBX_BEFORE_NODE,
 	    .what = "an operation is about to run",
 	    .detail = tell_inputs,
 	    .advice =
 		"`tensor where` tells how far the evaluation is, `tensor step out` and then `tensor step in` step through "
 		"the next one",
+	    .node_advice = "`tensor where` tells how far the graph is, `tensor break 'NAME' after` stops when it has its value",
 	},
 	{
 	    .name = "after",
@@ -283,6 +291,7 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .op = 3,
 	    .watch = LB_WATCH_EVAL | LB_WATCH_CALLS,
 	    .computes = true,
+	    .node = LBX_AFTER_NODE,
 	    .what = "an operation has run",
 	    .detail = tell_value,
 	    .advice = "`tensor graph %s` shows what it was computed from",

@@ -9,6 +9,8 @@
 #include "inspect/convenience.h"
 #include "inspect/tensor/format.h"
 #include "plugin/bridge/bridge.h"
+#include "plugin/stops/caller.h"
+#include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/evaluation.h"
 
 enum { MAX_FRAMES = 48 };
@@ -27,8 +29,10 @@ static void describe_tensor(struct lbx_context *context, const struct lbx_tensor
 	char list[LBX_LIST_MAX];
 
 	lbx_format_list(lbx_shape(t), t->rank, list, sizeof list);
-	text_printf(ret, "tensor #%" PRIu64 "%s%s: %s %s", t->id, t->name[0] ? " " : "", t->name,
-		    lbx_tensor_dtype_name(t), list);
+	text_printf(ret, "tensor");
+	if (t->id)
+		text_printf(ret, " #%" PRIu64, t->id);
+	text_printf(ret, "%s%s: %s %s", t->name[0] ? " " : "", t->name, lbx_tensor_dtype_name(t), list);
 	if (t->layout_known && lbx_tensor_contiguity(t) != LBX_ROW_CONTIGUOUS) {
 		lbx_format_list(lbx_strides(t), t->rank, list, sizeof list);
 		text_printf(ret, ", strides %s", list);
@@ -44,9 +48,14 @@ static void describe_tensor(struct lbx_context *context, const struct lbx_tensor
 
 static void describe_advice(const struct lbx_catch_stop *stop, struct text *ret)
 {
-	const char *at = stop->catch->kind->advice, *gap;
+	const struct lbx_catch_kind *kind = stop->catch->kind;
+	const char *at = stop->is_node && kind->node_advice ? kind->node_advice : kind->advice, *gap;
 	char id[32] = "T";
 
+	if (stop->tensor && !stop->tensor->id) {
+		text_printf(ret, "the program has given up the context that it is in: its record is at 0x%" PRIx64, stop->args[0]);
+		return;
+	}
 	if (stop->tensor)
 		snprintf(id, sizeof id, "#%" PRIu64, stop->tensor->id);
 	text_printf(ret, "try: ");
@@ -113,24 +122,41 @@ static uint64_t find_site(struct lbx_context *context, const struct lbx_catch_st
 	return context->stacks && lbx_evaluation_now(context, &thread) && thread.eval ? thread.site : 0;
 }
 
+/* The stop's tensor: the runtime's, by its id, or ggml's, by its record. */
+static bool find_tensor(struct lbx_context *context, const struct lbx_catch_stop *stop, struct lbx_tensor *ret)
+{
+	struct lbx_tensors *tensors;
+	struct lbx_table *table;
+
+	if (stop->is_node) {
+		bool found = lbx_context_tensors(context, &tensors) &&
+			     lbx_tensors_by_address(tensors, stop->args[0], ret);
+		if (found || lbx_bridge_waits())
+			return found;
+		lb_clear_error();
+		return lbx_node_tensor(context, stop->args[0], ret);
+	}
+	if (stop->catch->kind->id == LBX_NO_ARG || !lbx_context_table(context, &table) ||
+	    !lbx_tensors_by_id(lbx_table_tensors(table), stop->args[stop->catch->kind->id], ret))
+		return false;
+	lbx_tensor_take_computed(ret);
+	return true;
+}
+
 /* Looks up the stop's tensor; its arguments are known. May ask (lbx_bridge_waits). */
 static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 {
 	const struct lbx_catch_kind *kind = stop->catch->kind;
 	struct text head = { 0 }, tensor = { 0 }, advice = { 0 };
-	struct lbx_table *table;
 	struct lbx_tensor t;
-	uint64_t site = find_site(context, stop);
+	uint64_t site = stop->is_node ? 0 : find_site(context, stop);
 	int level = -1;
 
-	if (kind->id != LBX_NO_ARG && lbx_context_table(context, &table)) {
-		struct lbx_tensors *tensors = lbx_table_tensors(table);
-
-		if (lbx_tensors_by_id(tensors, stop->args[kind->id], &t)) {
-			lbx_tensor_take_computed(&t);
-			stop->tensor = &t;
-		}
-	}
+	if (find_tensor(context, stop, &t))
+		stop->tensor = &t;
+	/* whatever other threads do */
+	if (stop->is_node && stop->tensor && kind->node == LBX_AFTER_NODE && t.state == LBX_UNSURE)
+		t.state = LBX_READY;
 	if (!site && stop->tensor && kind->takes == LBX_TAKES_BYTES)
 		site = t.site; /* outside an evaluation it is the tensor's own call */
 	text_printf(&head, "Catch %d (%s): %s.", stop->catch->number, kind->name, kind->what);
@@ -141,6 +167,8 @@ static void tell(struct lbx_context *context, struct lbx_catch_stop *stop)
 	describe_advice(stop, &advice);
 	if (site)
 		level = find_level(context, site, kind->probe != NULL);
+	if (stop->is_node)
+		level = lbx_caller_level(context, lbx_nodes_callback()->entries[0]);
 	if (level < 0 && !kind->probe)
 		level = 0;
 	if (!lbx_bridge_waits() && !head.failed && !tensor.failed && !advice.failed) {
@@ -184,12 +212,46 @@ static const struct lbx_catch *find_guard(struct lbx_context *context, uint64_t 
 	return lbx_catch_of_guard(guard.id, t.name);
 }
 
+/* At a node: CATCH NODE ASK. It goes on only if no catch wants to stop there, since that ends the other ones' commands. */
+static bool hit_node(struct lbx_context *context, const char *words)
+{
+	char *at;
+	const struct lbx_catch *hit = lbx_catch_numbered((int)strtol(words, &at, 10));
+	struct lbx_catch_stop stop = { 0 };
+	struct lbx_node node = { .address = strtoull(at, &at, 16) };
+	bool stops = false, another = false;
+
+	node.is_done = (strtoull(at, NULL, 16) & 0xff) == 0;
+	lbx_bridge_script("set $_lb_go = 0");
+	if (!hit || !lbx_nodes_are_armed())
+		return lb_fail("a breakpoint of a catch that is off: delete it");
+	if (!lbx_catches_look(context, hit->number, &node, &stop, &stops, &another))
+		return false;
+	if (stops) {
+		stop.is_node = true;
+		tell(context, &stop);
+		if (hit->once && !lbx_bridge_waits())
+			lbx_bridge_then("uncatch %d", hit->number);
+	} else if (!another) {
+		lbx_bridge_script("set $_lb_go = 1");
+	}
+	if (!lbx_bridge_waits())
+		lbx_node_look_end();
+	return true;
+}
+
 bool lbx_catch_hit(struct lbx_context *context, const char *words)
 {
 	struct lbx_catch_stop stop = { 0 };
 	uint64_t fault = 0;
 	char *at;
 
+	if (strncmp(words, "node ", 5) == 0)
+		return hit_node(context, words + 5);
+	if (strncmp(words, "scheduler ", 10) == 0) {
+		strtol(words + 10, &at, 10);
+		return lbx_nodes_tell_left(context, strtoull(at, NULL, 16));
+	}
 	if (strncmp(words, "fault ", 6) == 0) {
 		lbx_bridge_script("set $_lb_go = 0");
 		fault = strtoull(words + 6, NULL, 16);

@@ -32,7 +32,7 @@ static int find_named(struct lbx_context *context, const char *name, bool is_glo
 	return n;
 }
 
-/* What may be a name without quotes: "layers[0].weight" */
+/* What may be a name without quotes: "layers[0].weight", "ffn_norm-3" */
 static bool is_name(const char *text)
 {
 	const unsigned char *c = (const unsigned char *)text;
@@ -44,7 +44,7 @@ static bool is_name(const char *text)
 			c += 1 + strspn((const char *)c + 1, "0123456789");
 			if (*c != ']' || c[-1] == '[')
 				return false;
-		} else if (!isalnum(*c) && !strchr("_.:/", *c) && *c < 0x80) {
+		} else if (!isalnum(*c) && !strchr("_.:/-", *c) && *c < 0x80) {
 			return false;
 		}
 	}
@@ -93,6 +93,21 @@ static bool is_slice(struct lbx_context *context, const char *t)
 	return found;
 }
 
+/* One of ggml's, by its number or by an expression. Its record holds for as long as the program keeps it; a name holds
+ * for each of the name. */
+static bool parse_record(struct lbx_context *context, const char *t, struct lbx_catch *ret)
+{
+	struct lbx_selection selection;
+	bool found = context->target && lbx_select(context, t, &selection) && !selection.slice_text[0] &&
+		     strcmp(selection.tensor.of->provider, "ggml") == 0 && strcmp(t, selection.tensor.name) != 0;
+
+	if (!lbx_bridge_waits())
+		lb_clear_error();
+	if (found)
+		ret->record = selection.tensor.address;
+	return found;
+}
+
 bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct lbx_catch *ret)
 {
 	char name[LBX_LINE_MAX];
@@ -101,6 +116,10 @@ bool lbx_catch_parse_tensor(struct lbx_context *context, const char *t, struct l
 
 	if (strcmp(name, "*") == 0) /* any, which the empty name is */
 		return true;
+	if (!quoted && parse_record(context, t, ret))
+		return true;
+	if (lbx_bridge_waits())
+		return false;
 	if (*t == '#')
 		return parse_id(t, ret);
 	if (parse_expression(context, t, ret))
@@ -150,20 +169,29 @@ static bool parse_glob(const char *t, struct lbx_catch *ret)
 	return true;
 }
 
+static bool is_runtime_op(const char *name)
+{
+	for (int i = 0; i < LB_OPS; i++)
+		if (strcmp(lb_ops[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+bool lbx_catch_is_op(const char *name)
+{
+	return is_runtime_op(name) ||
+	       (isupper((unsigned char)*name) && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")]);
+}
+
 /* A name to come may be an op's. */
 static void parse_op(struct lbx_context *context, struct lbx_catch *ret)
 {
 	struct lbx_tensor t;
 
-	if (context->table && find_named(context, ret->name, false, 1, &t))
+	if (!is_runtime_op(ret->name) || (context->table && find_named(context, ret->name, false, 1, &t)))
 		return;
-	for (int i = 0; i < LB_OPS; i++) {
-		if (strcmp(lb_ops[i].name, ret->name) != 0)
-			continue;
-		snprintf(ret->op, sizeof ret->op, "%s", ret->name);
-		ret->name[0] = '\0';
-		return;
-	}
+	snprintf(ret->op, sizeof ret->op, "%s", ret->name);
+	ret->name[0] = '\0';
 }
 
 bool lbx_catch_parse_target(struct lbx_context *context, const char *t, struct lbx_catch *ret)

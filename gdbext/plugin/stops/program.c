@@ -2,20 +2,27 @@
  * the end of its input, or by a signal, runs no hook. */
 #include "plugin/stops/program.h"
 
+#include <string.h>
+
 #include "plugin/bridge/bridge.h"
 #include "plugin/stops/catch.h"
+#include "plugin/stops/catch_nodes.h"
 #include "plugin/stops/switches.h"
 
 static bool arm(struct lbx_context *context, bool *found)
 {
 	struct lbx_watch_place place;
+	enum lbx_nodes there;
+	bool nodes;
 
-	if (!lbx_catch_refresh() || !lbx_watch_find(context, &place))
+	/* all that may have to be asked before anything is done */
+	if (!lbx_catch_refresh() || !lbx_watch_find(context, &place) || !lbx_nodes_find(context, &there))
 		return false;
-	*found = place.found;
+	*found = place.found || there != LBX_NODES_NONE;
 	if (context->target && !place.found && lbx_switches_wait())
 		lbx_breakpoint_need_start(LBX_START_FOR_SWITCHES);
-	return lbx_catch_arm(context, &place) && (!place.found || lbx_switches_put_wishes(context, &place.root));
+	return lbx_catch_arm(context, &place) && (!place.found || lbx_switches_put_wishes(context, &place.root)) &&
+	       lbx_catch_arm_nodes(context, &nodes);
 }
 
 bool lbx_program_start(struct lbx_context *context)
@@ -34,11 +41,31 @@ bool lbx_program_attach(struct lbx_context *context)
 	return ok;
 }
 
-bool lbx_program_leave(struct lbx_context *context)
+bool lbx_program_scheduler(struct lbx_context *context)
+{
+	bool nodes;
+
+	return lbx_catch_refresh() && lbx_catch_arm_nodes(context, &nodes);
+}
+
+bool lbx_program_begin(void)
+{
+	if (!lbx_catch_refresh())
+		return false;
+	lbx_catch_forget_nodes();
+	return true;
+}
+
+bool lbx_program_leave(struct lbx_context *context, bool is_quitting)
 {
 	struct lbx_watch_place place;
+	const char *program = "";
 
-	if (!lbx_watch_find(context, &place))
+	/* it kills what it has started itself: no need for that to run on */
+	if (is_quitting && context->target)
+		lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program");
+	bool is_child = strstr(program, "image of child");
+	if (!lbx_watch_find(context, &place) || !lbx_catch_refresh() || !lbx_catch_leave_nodes(context, !is_child))
 		return false;
 	return !place.found || (lbx_switches_take_back(context, &place.root) && lbx_watch_take_back(context, &place));
 }

@@ -8,7 +8,12 @@
 bool lbx_program_start(struct lbx_context *context);
 /* gdb has attached: what was set before reaches the process, now or, while it has no runtime, later. */
 bool lbx_program_attach(struct lbx_context *context);
-/* gdb is about to leave it. */
-bool lbx_program_leave(struct lbx_context *context);
+/* It makes a scheduler of ggml's. */
+bool lbx_program_scheduler(struct lbx_context *context);
+/* gdb is about to begin with another process. False while the answer is awaited. */
+bool lbx_program_begin(void);
+/* gdb is about to leave it; quitting: or to kill it. $_lb_graph is set to 1 where it has to run on first, until a
+ * breakpoint; then this is to be called again. */
+bool lbx_program_leave(struct lbx_context *context, bool is_quitting);
 
 #endif

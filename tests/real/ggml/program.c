@@ -11,9 +11,11 @@
  * abort(). Of a graph "pool" leaves threads that wait for more; "within" rests in the middle of a second run with other
  * inputs, "within-abort" and "worker-abort" end it there, in the thread that computes it or in one that helps; in "op"
  * and "op-abort" the operation itself fails in the middle, by a signal: the one rests then. Of a
- * model "crash" ends it in llama_decode(), "reading" in a function that only reads. Of several libraries for the CPU
- * that of GGML_CPU in the environment is taken, "haswell", else the one for every processor. FOLDER has the shared
- * libraries, or one add-on of node with everything in it.
+ * model "crash" ends it in llama_decode(), "reading" in a function that only reads; "paused" rests before it decodes, too,
+ * and "two" decodes with two contexts. Of several libraries for the CPU that of GGML_CPU in the environment is taken,
+ * "haswell", else the one for every processor. FOLDER has the shared libraries, or one add-on of node with everything in
+ * it.
+ * With ONE_THREAD in the environment a model is computed by one.
  * The prototypes are declared here; what changed between versions is passed as what did not change: parameters by value
  * are copied from the stack by as many bytes as the library knows, so larger ones will do. */
 #define _GNU_SOURCE
@@ -387,12 +389,20 @@ static int llama(const char *path, const char *how)
 	stop_if(!model, "llama could not read the model");
 	struct llama_context *context = llama_new_context_with_model(model, of_context);
 	stop_if(!context, "llama could not make a context");
+	void (*set_threads)(struct llama_context *, uint32_t, uint32_t) = NULL;
+	*(void **)&set_threads = dlsym(RTLD_DEFAULT, "llama_set_n_threads");
+	if (getenv("ONE_THREAD") && set_threads)
+		set_threads(context, 1, 1);
+	struct llama_context *second = is(how, "two") ? llama_new_context_with_model(model, of_context) : NULL;
 	struct llama_batch batch = llama_batch_init(64, 0, 1);
 
+	if (is(how, "paused"))
+		rest();
 	for (int i = 0; i < PROMPT; i++)
 		add_token(&batch, prompt[i], i, 0);
 	for (int i = 0; i < PROMPT / 2; i++)
 		add_token(&batch, prompt[PROMPT - 1 - i], i, 1);
+	stop_if(second && llama_decode(second, batch) != 0, "llama could not decode with another context");
 	stop_if(llama_decode(context, batch) != 0, "llama could not decode");
 	int token = likeliest(llama_get_logits_ith(context, PROMPT - 1));
 	for (int i = 0; i < GREEDY; i++) {

@@ -400,6 +400,7 @@ repacked()
 }
 
 . tests/real/ggml/gdb.sh
+. tests/real/ggml/stops.sh
 . tests/real/ggml/hosts.sh
 
 newest=ggml-2026-09
@@ -429,6 +430,7 @@ for guest_name in $any; do
 	repacked "$guest_name" haswell
 	repacked "$guest_name" icelake
 	in_gdb "$guest_name"
+	stops_in_gdb "$guest_name"
 	traces "$guest_name"
 done
 fetched ggml-static && [ -f "$models/Q8_0.gguf" ] && within_node ggml-static

@@ -1,0 +1,191 @@
+# Stops at ggml's nodes, in a program that nobody has prepared: tensor catch and break (gdb.sh has the rest of gdb).
+
+# What a stop says, without numbers; and lines of ours, which begin with "- ".
+stops_said()
+{
+	grep -o '^Catch [0-9]* ([a-z]*): [^.]*\.\|^  tensor .*made by [A-Z_]*\|^- .*\|^tensor [a-z]*: .*\|^Catch [0-9]* is off\|^The nodes of ggml.*\|^#[0-9]* .* in llama (\|^  verdict .*' |
+		sed 's/tensor #[0-9]*/tensor/; s/^#.* in llama (.*/in llama/; s/0x[0-9a-f][0-9a-f]*/ADDRESS/g; s/([0-9]*, /(N, /'
+}
+
+# What has a value now, and what has none yet, among the nodes behind and in front.
+states_now='pipe tensor list --limit 0 | sed -n "s/^#[0-9]*  *\(ffn_inp-1\|ffn_norm-1\|ffn_up-1\|l_out-1\) .*  \(ready\|evaluating\|lazy\) .*/- \1 \2/p"'
+
+# stop_llama MODEL HOW OPTION…: what is said of the program under gdb
+stop_llama()
+{
+	local model=$1 how=$2
+	shift 2
+	ONE_THREAD=1 run_gdb "$@" -x "$scratch/look.gdb" --args "$program" llama "$real/$stopped" "$models/$model.gguf" $how | stops_said
+}
+
+# By name and by operation, before it runs and when it has; before `run`, and in each run.
+named_stops()
+{
+	stopped=$1
+	printf '%s\n' 'tensor break ffn_norm-1' "tensor break 'ffn_u*-[0-9]' after --op MUL_MAT" 'tensor break nosuch after' run \
+		"$states_now" 'continue' 'tensor uncatch 1' 'continue' "$states_now" 'eval "tensor break #%d after", $tensor_id' 'tensor status' 'tensor uncatch' 'kill' \
+		"tensor break 'ffn_norm-1' after --once" run "$states_now" 'tensor diff ffn_norm-1 --again' 'continue' >"$scratch/look.gdb"
+	same "$1, in gdb: it stops at nodes by name and by operation" "$(cat <<-'END'
+		Catch 2 (after): an operation has run.
+		  tensor ffn_up-0: float32 (N, 512), made by MUL_MAT
+		in llama
+		- ffn_inp-1 lazy
+		- ffn_norm-1 lazy
+		- ffn_up-1 lazy
+		- l_out-1 lazy
+		Catch 1 (before): an operation is about to run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		Catch 1 is off
+		Catch 2 (after): an operation has run.
+		  tensor ffn_up-1: float32 (N, 512), made by MUL_MAT
+		in llama
+		- ffn_inp-1 ready
+		- ffn_norm-1 ready
+		- ffn_up-1 ready
+		- l_out-1 lazy
+		Catch 4 is off
+		Catch 2 is off
+		Catch 3 is off
+		Catch 5 (after): an operation has run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		Catch 5 is off
+		- ffn_inp-1 ready
+		- ffn_norm-1 ready
+		- ffn_up-1 lazy
+		- l_out-1 lazy
+		  verdict        correct
+	END
+	)" "$(stop_llama F32 '')"
+}
+
+# A weight that is NaN: the first stop is at the node that it spoils, in each graph; nothing in front of it, nothing behind.
+nan_stops()
+{
+	stopped=$1
+	python3 tests/real/ggml/poison.py "$models/F32.gguf" blk.1.ffn_norm.weight "$scratch/NaN.gguf" || return
+	ln -sf "$scratch/NaN.gguf" "$models/NaN.gguf"
+	printf '%s\n' 'tensor catch nan' "tensor catch range 'result_norm' -1e4 1e4" run 'echo - $tensor_size\n' continue \
+		'tensor uncatch 1' "tensor catch nan 'l_out-1'" continue 'tensor uncatch' continue >"$scratch/look.gdb"
+	same "$1, in gdb: it stops at the node where NaN comes up" "$(cat <<-'END'
+		Catch 1 (nan): a result holds NaN or Inf.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		- $tensor_size
+		Catch 1 (nan): a result holds NaN or Inf.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		Catch 1 is off
+		Catch 3 (nan): a result holds NaN or Inf.
+		  tensor l_out-1: float32 (N, 256), made by ADD
+		in llama
+		Catch 3 is off
+		Catch 2 is off
+	END
+	)" "$(stop_llama NaN '')"
+	rm -f "$models/NaN.gguf"
+}
+
+# paused HOW SCRIPT…: what is said, attached to a program that has its model, and may decode when gdb is attached; and in
+# $scratch/paused.out what the program itself prints.
+paused()
+{
+	local line how=$1
+	shift
+	rm -f "$scratch/paused.in"
+	mkfifo "$scratch/paused.in"
+	: >"$scratch/paused.out"
+	exec 8<>"$scratch/paused.in"
+	ONE_THREAD=1 "$program" llama "$real/$stopped" "$models/F32.gguf" "$how" <&8 >"$scratch/paused.out" 2>/dev/null 8>&- &
+	session=$!
+	grep -q -m 1 resting <(tail -n +1 -f --pid=$session "$scratch/paused.out")
+	printf '%s\n' "$@" >"$scratch/look.gdb"
+	run_gdb -p $session -x "$scratch/look.gdb" | stops_said
+	echo >&8
+	echo >&8
+	wait $session
+	echo "status $?" >>"$scratch/paused.out"
+	exec 8>&-
+}
+
+# Set in a process that gdb has attached to. It leaves in the middle of a graph: the slot is empty then, and what the
+# program computes is what it always does.
+attached_stops()
+{
+	local until_rests='shell grep -q -m 1 "^resting" <(tail -n +2 -f '$scratch'/paused.out)'
+	stopped=$1
+	printf '%s\n' 'set $found = 0' 'set $i = 0' 'while $i < 32' 'if $_lb_s[$i] != 0' 'set $found = $_lb_s[$i]' 'end' \
+		'set $i = $i + 1' 'end' >"$scratch/scheduler.gdb"
+	same "$1, in gdb: it stops in a process that runs, which gdb leaves as it was" "$(cat <<-'END'
+		tensor catch: misuse is of Lazybones' own runtime; of ggml's nodes nan, range, eval and breaks can be caught
+		tensor break: the program's ggml has no operation NOTHING
+		Catch 1 (after): an operation has run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		- written:1
+		- written:0
+		- the next:0
+	END
+	)" "$(paused paused 'tensor catch misuse' 'tensor break --op NOTHING' "tensor break 'ffn_norm-1' after" \
+		"shell echo >$scratch/paused.in" continue "source $scratch/scheduler.gdb" 'frame 0' 'set $code = (unsigned long)$pc' \
+		'find /g /1 $found, +0x400, $code' 'set $slot = $_' \
+		'echo - written:' 'output *(unsigned long *)$slot == $code' 'echo \n' \
+		"pipe info inferiors | sed -n 's/.*process \\([0-9]*\\).*/attach \\1/p' >$scratch/again.gdb" detach "$until_rests" \
+		"source $scratch/again.gdb" 'echo - written:' 'output *(unsigned long *)$slot != 0' 'echo \n' \
+		'echo - the next:' 'output *(unsigned long *)($slot + 8) != 0' 'echo \n' 'tensor uncatch' detach |
+			grep -v 'is off')"
+	same "$1, in gdb: the program goes on as if gdb had not been there" \
+		"$(printf '%s\n' resting "$(cat "$models/F32.greedy")" resting 'status 0')" "$(cat "$scratch/paused.out")"
+}
+
+# Through gdbserver, set before it is connected to.
+remote_stops()
+{
+	stopped=$1
+	command -v gdbserver >/dev/null || return
+	printf '%s\n' 'set sysroot /' "tensor break 'ffn_norm-1' after --once" \
+		"target remote | ONE_THREAD=1 gdbserver --once - $program llama $real/$1 $models/F32.gguf 2>/dev/null" continue "$states_now" \
+		kill >"$scratch/look.gdb"
+	same "$1, in gdb: it stops through gdbserver" "$(cat <<-'END'
+		Catch 1 (after): an operation has run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		Catch 1 is off
+		- ffn_inp-1 ready
+		- ffn_norm-1 ready
+		- ffn_up-1 lazy
+		- l_out-1 lazy
+	END
+	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said)"
+}
+
+# Each of the schedulers of a program with two contexts, of which the first has two graphs to compute; one that has a callback of its own keeps it.
+other_schedulers()
+{
+	stopped=$1
+	printf '%s\n' "tensor break 'result_norm' after" run continue continue 'set $n = 0' 'set $i = 0' 'while $i < 32' \
+		'set $n = $n + ($_lb_s[$i] != 0)' 'set $i = $i + 1' 'end' 'printf "- schedulers %d\n", $n' 'tensor uncatch' continue >"$scratch/look.gdb"
+	same "$1, in gdb: it stops in each of two contexts" "$(printf '%s\n' 'in llama' 'in llama' 'in llama' '- schedulers 2')" \
+		"$(stop_llama F32 two | grep 'in llama\|^-')"
+	printf '%s\n' "set environment TRACE $scratch" "tensor break 'result_norm' after" run >"$scratch/look.gdb"
+	same "$1, in gdb: a callback of the program's own is left alone" \
+		"The nodes of ggml's scheduler at ADDRESS are not caught: it has a callback of the program's own, ADDRESS (take in section .text of $program)." \
+		"$(stop_llama F32 '' | uniq)"
+}
+
+# stops_in_gdb BUILD
+stops_in_gdb()
+{
+	command -v "$gdb" >/dev/null && [ -f "$O/lazybones.gdb" ] || return 0
+	[ -f "$models/F32.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
+	case $1 in
+	ggml-2024-10 | ggml-2025-06 | ggml-static) named_stops "$1" ;;
+	"$newest")
+		named_stops "$1"
+		nan_stops "$1"
+		attached_stops "$1"
+		remote_stops "$1"
+		other_schedulers "$1" ;;
+	esac
+}
