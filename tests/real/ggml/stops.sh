@@ -129,7 +129,7 @@ attached_stops()
 	END
 	)" "$(paused paused 'tensor catch misuse' 'tensor break --op NOTHING' "tensor break 'ffn_norm-1' after" \
 		"shell echo >$scratch/paused.in" continue "source $scratch/scheduler.gdb" 'frame 0' 'set $code = (unsigned long)$pc' \
-		'find /g /1 $found, +0x400, $code' 'set $slot = $_' \
+		'find /g /1 $found, +0x600, $code' 'set $slot = $_' \
 		'echo - written:' 'output *(unsigned long *)$slot == $code' 'echo \n' \
 		"pipe info inferiors | sed -n 's/.*process \\([0-9]*\\).*/attach \\1/p' >$scratch/again.gdb" detach "$until_rests" \
 		"source $scratch/again.gdb" 'echo - written:' 'output *(unsigned long *)$slot != 0' 'echo \n' \
@@ -174,6 +174,23 @@ other_schedulers()
 		"$(stop_llama F32 '' | uniq)"
 }
 
+# A core that gdb makes there tells the same, without gdb.
+cored_stops()
+{
+	stopped=$1
+	printf '%s\n' "tensor break 'ffn_norm-1'" run "generate-core-file $scratch/stopped.gcore" kill >"$scratch/look.gdb"
+	stop_llama F32 '' >/dev/null
+	same "$1: a core of a stop tells how far the graph is" "$(cat <<-'END'
+		ffn_inp-1 ready
+		ffn_norm-1 evaluating
+		ffn_up-1 lazy
+		l_out-1 lazy
+	END
+	)" "$("$O/bin/lazybones" core "$scratch/stopped.gcore" list --limit 0 |
+		sed -n 's/^#[0-9]*  *\(ffn_inp-1\|ffn_norm-1\|ffn_up-1\|l_out-1\) .*  \(ready\|evaluating\|lazy\) .*/\1 \2/p')"
+	rm -f "$scratch/stopped.gcore"
+}
+
 # stops_in_gdb BUILD
 stops_in_gdb()
 {
@@ -186,6 +203,7 @@ stops_in_gdb()
 		nan_stops "$1"
 		attached_stops "$1"
 		remote_stops "$1"
+		cored_stops "$1"
 		other_schedulers "$1" ;;
 	esac
 }
