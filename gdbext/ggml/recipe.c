@@ -10,7 +10,6 @@ static const struct {
 } recipes[] = {
 #define RECIPE(name, function, near) { #name, #near, lbx_ggml_recipe_##function },
 #include "ggml/recipes.def"
-#undef RECIPE
 };
 
 enum { RECIPES = sizeof recipes / sizeof *recipes };
@@ -19,6 +18,20 @@ const char *lbx_ggml_recipe_name(size_t i, const char **ret_near)
 {
 	*ret_near = i < RECIPES ? recipes[i].near : NULL;
 	return i < RECIPES ? recipes[i].name : NULL;
+}
+
+const char *lbx_ggml_no_recipe_name(size_t i, const char **ret_why)
+{
+	static const struct {
+		const char *name, *why;
+	} without[] = {
+#define NO_RECIPE(name, why) { #name, #why },
+#include "ggml/recipes.def"
+	};
+	bool is_one = i < sizeof without / sizeof *without;
+
+	*ret_why = is_one ? without[i].why : NULL;
+	return is_one ? without[i].name : NULL;
 }
 
 /* As the tensor has it: its dtype, and without the axes that its rank leaves out. */

@@ -9,6 +9,8 @@
 int lbx_ggml_recipe(struct lbx_ggml_node *n);
 /* The name of the i-th operation that has a recipe, and how near it comes to what ggml computes; NULL: there are i. */
 const char *lbx_ggml_recipe_name(size_t i, const char **ret_near);
+/* Likewise of those that are known to have none, and why: "OWN", "TRAINING", "RARE". */
+const char *lbx_ggml_no_recipe_name(size_t i, const char **ret_why);
 
 /* ---- what recipes share ---- */
 
@@ -31,6 +33,5 @@ int lbx_ggml_windowed(struct lbx_ggml_node *n, int x, const struct lbx_ggml_wind
 
 #define RECIPE(name, function, ...) int lbx_ggml_recipe_##function(struct lbx_ggml_node *n);
 #include "ggml/recipes.def"
-#undef RECIPE
 
 #endif

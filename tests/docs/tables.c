@@ -96,7 +96,14 @@ static void print_recipes(void)
 		{ "HALF", "within some 2^-10: ggml looks values up in tables of float16, or adds them up so" },
 		{ "BLOCK", "within some 2^-6: ggml rounds the other side of a quantised matrix to 8 bits a value" },
 	};
-	const char *name, *near;
+	static const struct {
+		const char *why, *means;
+	} without[] = {
+		{ "OWN", "not computed again: the program brings the function along" },
+		{ "TRAINING", "not computed again: they are of training" },
+		{ "RARE", "not computed again: no graph of llama, gemma, qwen, bert or whisper has them" },
+	};
+	const char *name, *near, *why;
 
 	puts("| operations of ggml | beside what ggml computes |\n|---|---|");
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -107,6 +114,15 @@ static void print_recipes(void)
 				comma = ", ";
 			}
 		printf(" | %s |\n", rows[i].means);
+	}
+	for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
+		const char *comma = "| ";
+		for (size_t k = 0; (name = lbx_ggml_no_recipe_name(k, &why)); k++)
+			if (strcmp(why, without[i].why) == 0) {
+				printf("%s`%s`", comma, name);
+				comma = ", ";
+			}
+		printf(" | %s |\n", without[i].means);
 	}
 }
 

@@ -130,6 +130,31 @@ static int hard_sigmoid(struct lbx_ggml_node *n, int x)
 	return clamp(n, times(n, plus(n, x, 3), 1.0 / 6), 0, 1);
 }
 
+/* Halves away from 0. */
+static int round_away(struct lbx_ggml_node *n, int x)
+{
+	int size = unary(n, LB_OP_ABS, x), below = unary(n, LB_OP_FLOOR, size);
+	int is_below = lbx_step_with(n->r, LB_OP_LESS, lbx_step_binary(n->r, LB_OP_SUBTRACT, size, below), 0.5);
+	int rounded = lbx_step_where(n->r, is_below, below, plus(n, below, 1));
+
+	return if_above(n, x, 0, rounded, unary(n, LB_OP_NEGATIVE, rounded));
+}
+
+/* Parameters from the second on: two factors, that of x, and what a small x is at most. */
+static int xielu(struct lbx_ggml_node *n, int x)
+{
+	float eps = lbx_ggml_float(n, 4);
+	int linear = times(n, x, lbx_ggml_float(n, 3));
+	int least = lbx_step_where(n->r, lbx_step_with(n->r, LB_OP_LESS, x, eps), x, number(n, eps));
+	/* exp(x) - 1 of a small x is not to be lost */
+	int curve = plus(n, unary(n, LB_OP_EXP, lbx_step_cast(n->r, least, LB_F64)), -1);
+	int below = times(n, lbx_step_binary(n->r, LB_OP_SUBTRACT, lbx_step_cast(n->r, curve, LB_F32), x),
+			  lbx_ggml_float(n, 1));
+
+	return lbx_step_binary(n->r, LB_OP_ADD,
+			       if_above(n, x, 0, times(n, product(n, x, x), lbx_ggml_float(n, 2)), below), linear);
+}
+
 int lbx_ggml_unary(struct lbx_ggml_node *n, const char *kind, int x)
 {
 	static const struct {
@@ -170,6 +195,10 @@ int lbx_ggml_unary(struct lbx_ggml_node *n, const char *kind, int x)
 		return if_above(n, x, 20, x, lbx_step_binary(n->r, LB_OP_LOGADDEXP, x, zero));
 	if (strcmp(kind, "TRUNC") == 0)
 		return if_above(n, x, 0, unary(n, LB_OP_FLOOR, x), unary(n, LB_OP_CEIL, x));
+	if (strcmp(kind, "ROUND") == 0)
+		return round_away(n, x);
+	if (strcmp(kind, "XIELU") == 0)
+		return xielu(n, x);
 	return lbx_ggml_no_recipe(n, kind);
 }
 

@@ -111,6 +111,41 @@ int lbx_ggml_recipe_conv_2d_dw(struct lbx_ggml_node *n)
 	return lbx_step_reshape(n->r, x, LBX_GGML_AXES, n->shape);
 }
 
+/* Each element of x, by a kernel for each of its channels, is added up where the kernel then lies. */
+static int transposed(struct lbx_ggml_node *n, int axes)
+{
+	int kernel = lbx_ggml_source_float(n, 0), x = lbx_ggml_source_float(n, 1);
+	int64_t stride = lbx_ggml_int(n, 0), columns = lbx_ggml_ne(n, x, 0),
+		rows = axes == 2 ? lbx_ggml_ne(n, x, 1) : 1;
+	int64_t across = lbx_ggml_ne(n, kernel, 0), down = axes == 2 ? lbx_ggml_ne(n, kernel, 1) : 1;
+	int64_t channels = lbx_ggml_ne(n, x, axes), results = lbx_ggml_ne(n, kernel, axes);
+	int64_t width = n->shape[3], height = axes == 2 ? n->shape[2] : 1;
+
+	if (x == LBX_FAIL || kernel == LBX_FAIL)
+		return LBX_FAIL;
+	if (stride < 1 || stride > INT32_MAX || columns < 1 || rows < 1 || n->shape[0] != 1 ||
+	    (axes == 1 && n->shape[1] != 1) || width != (columns - 1) * stride + across ||
+	    (axes == 2 && height != (rows - 1) * stride + down))
+		return lbx_ggml_no_recipe(n, "such sizes");
+	x = lbx_step_reshape(n->r, x, 2, (int64_t[]){ channels, rows * columns });
+	kernel = lbx_step_reshape(n->r, kernel, 2, (int64_t[]){ channels, results * down * across });
+	x = lbx_step_matmul(n->r, lbx_step_permute(n->r, x, (int[]){ 1, 0 }), kernel);
+	x = lbx_step_reshape(n->r, x, 5, (int64_t[]){ rows, columns, results, down, across });
+	int zero = lbx_step_spread(n->r, lbx_step_number(n->r, LB_F32, 0), LBX_GGML_AXES, n->shape);
+	const int64_t strides[] = { stride * width, stride, height * width, width, 1 };
+	return lbx_step_strided_add(n->r, lbx_step_dense(n->r, zero), x, strides, 0);
+}
+
+int lbx_ggml_recipe_conv_transpose_1d(struct lbx_ggml_node *n)
+{
+	return transposed(n, 1);
+}
+
+int lbx_ggml_recipe_conv_transpose_2d(struct lbx_ggml_node *n)
+{
+	return transposed(n, 2);
+}
+
 /* Along a row: windows of a causal convolution, each channel with its own kernel. */
 int lbx_ggml_recipe_ssm_conv(struct lbx_ggml_node *n)
 {

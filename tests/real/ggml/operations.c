@@ -133,6 +133,7 @@ static void elements(void)
 		     { "copy.floor", "ggml_floor" },
 		     { "copy.ceil", "ggml_ceil" },
 		     { "copy.trunc", "ggml_trunc" },
+		     { "copy.round", "ggml_round" },
 		     { "half.reglu", "ggml_reglu" },
 		     { "half.geglu", "ggml_geglu" },
 		     { "half.swiglu", "ggml_swiglu" },
@@ -159,6 +160,7 @@ static void elements(void)
 	CALL("float.scale_bias", ggml_scale_bias, (C *, T *, float, float), a, 0.37F, -1.5F);
 	CALL("copy.clamp", ggml_clamp, (C *, T *, float, float), ((T * (*)(C *, T *)) function("ggml_dup"))(c, a),
 	     -0.5F, 1.25F);
+	CALL("float.xielu", ggml_xielu, (C *, T *, float, float, float, float), a, 0.3F, 0.7F, 0.5F, -1e-6F);
 	CALL("float.leaky_relu", ggml_leaky_relu, (C *, T *, float, bool), a, 0.1F, false);
 	CALL("half.swiglu_split", ggml_swiglu_split, (C *, T *, T *), a, floats(32, 6, 4, 2));
 	CALL("half.swiglu_oai", ggml_swiglu_oai, (C *, T *, T *, float, float), a, floats(32, 6, 4, 2), 1.702F, 1.0F);
@@ -291,6 +293,95 @@ static void images(void)
 		CALL("float.upscale.bilinear", ggml_upscale, (C *, T *, int, int), image, 3, 1);
 }
 
+/* Lower triangular, with a diagonal that is not small. */
+static T *triangle(int64_t size, int64_t batch)
+{
+	T *t = floats(size, size, batch, 1);
+	float *x = data_of(t);
+
+	for (int64_t i = 0; i < size * size * batch; i++)
+		x[i] = i % size > i / size % size ? 0 : i % size == i / size % size ? 2 + fabsf(x[i]) : x[i] / 8;
+	return t;
+}
+
+static void matrices(void)
+{
+	T *square = floats(9, 9, 3, 2);
+
+	CALL("copy.diag", ggml_diag, (C *, T *), floats(7, 1, 3, 2));
+	CALL("copy.tri.upper_diagonal", ggml_tri, (C *, T *, int), square, 0);
+	CALL("copy.tri.upper", ggml_tri, (C *, T *, int), square, 1);
+	CALL("copy.tri.lower_diagonal", ggml_tri, (C *, T *, int), square, 2);
+	CALL("copy.tri.lower", ggml_tri, (C *, T *, int), square, 3);
+	CALL("copy.count_equal", ggml_count_equal, (C *, T *, T *), integers(20, 3, 3), integers(20, 3, 3));
+	CALL("copy.pad_reflect", ggml_pad_reflect_1d, (C *, T *, int, int), floats(11, 3, 2, 2), 4, 6);
+	CALL("float.solve_tri", ggml_solve_tri, (C *, T *, T *, bool, bool, bool), triangle(16, 3), floats(5, 16, 3, 1),
+	     true, true, false);
+	CALL("float.add_rel_pos", ggml_add_rel_pos, (C *, T *, T *, T *), floats(16, 16, 6, 1), floats(4, 4, 4, 6),
+	     floats(4, 4, 4, 6));
+	CALL("half.conv_transpose_1d", ggml_conv_transpose_1d, (C *, T *, T *, int, int, int),
+	     random_of(F16, 5, 4, 6, 1, -2), floats(9, 6, 1, 1), 2, 0, 1);
+	CALL("float.conv_transpose_1d", ggml_conv_transpose_1d, (C *, T *, T *, int, int, int), floats(5, 4, 6, 1),
+	     floats(9, 6, 1, 1), 3, 0, 1);
+	CALL("half.conv_transpose_2d", ggml_conv_transpose_2d_p0, (C *, T *, T *, int), random_of(F16, 3, 2, 4, 6, -2),
+	     floats(7, 5, 6, 1), 2);
+}
+
+/* Between 0 and 1. */
+static T *shares(int64_t a, int64_t b, int64_t c_, int64_t d)
+{
+	T *t = floats(a, b, c_, d);
+	float *x = data_of(t);
+
+	for (int64_t i = 0; i < a * b * c_ * d; i++)
+		x[i] = fabsf(x[i]) / 2;
+	return t;
+}
+
+static T *below_zero(int64_t a, int64_t b, int64_t c_, int64_t d)
+{
+	T *t = floats(a, b, c_, d);
+	float *x = data_of(t);
+
+	for (int64_t i = 0; i < a * b * c_ * d; i++)
+		x[i] = -fabsf(x[i]);
+	return t;
+}
+
+static void recurrent(void)
+{
+	enum { SIZE = 32, HEADS = 3, TOKENS = 10, SEQUENCES = 2, OF_ALL = SIZE * SIZE * HEADS };
+	/* k and v, or what else, a head of each token */
+#define EACH floats(SIZE, HEADS, TOKENS, 1)
+	T *state = floats(OF_ALL, SEQUENCES, 1, 1);
+
+	if (optional("ggml_gated_linear_attn")) /* before that axes had another order */
+		CALL("float.wkv6", ggml_rwkv_wkv6, (C *, T *, T *, T *, T *, T *, T *), EACH, EACH, EACH,
+	     floats(SIZE, HEADS, 1, 1), shares(SIZE, HEADS, TOKENS, 1), state);
+	CALL("float.wkv7", ggml_rwkv_wkv7, (C *, T *, T *, T *, T *, T *, T *, T *), EACH,
+	     shares(SIZE, HEADS, TOKENS, 1), shares(SIZE, HEADS, TOKENS, 1), EACH, shares(SIZE, HEADS, TOKENS, 1),
+	     below_zero(SIZE, HEADS, TOKENS, 1), state);
+	CALL("float.gated_linear_attn", ggml_gated_linear_attn, (C *, T *, T *, T *, T *, T *, float), EACH, EACH, EACH,
+	     shares(SIZE, HEADS, TOKENS, 1), state, 0.125F);
+#undef EACH
+	for (int each = 0; each < 2; each++)
+		CALL(each ? "float.gated_delta_net.each" : "float.gated_delta_net", ggml_gated_delta_net,
+		     (C *, T *, T *, T *, T *, T *, T *, int64_t), shares(SIZE, 2, TOKENS, 1), shares(SIZE, 2, TOKENS, 1),
+		     floats(SIZE, 4, TOKENS, SEQUENCES), below_zero(each ? SIZE : 1, 4, TOKENS, SEQUENCES),
+		     shares(1, 4, TOKENS, SEQUENCES), floats(SIZE, SIZE, 4, SEQUENCES), 1);
+	if (optional("ggml_gated_delta_net")) /* who has it has heads, too */
+		for (int each = 0; each < 2; each++)
+			CALL(each ? "float.ssm_scan.each" : "float.ssm_scan", ggml_ssm_scan,
+			     (C *, T *, T *, T *, T *, T *, T *, T *, int64_t), floats(16, 8, 4, 3),
+			     floats(8, 4, TOKENS, SEQUENCES), floats(4, TOKENS, SEQUENCES, 1),
+			     below_zero(each ? 16 : 1, 4, 1, 1), floats(16, 2, TOKENS, SEQUENCES),
+			     floats(16, 2, TOKENS, SEQUENCES), integers(SEQUENCES, 1, 3), 1);
+	else if (optional("ggml_timestep_embedding"))
+		CALL("float.ssm_scan", ggml_ssm_scan, (C *, T *, T *, T *, T *, T *, T *), floats(16, 8, SEQUENCES, 1),
+		     floats(8, TOKENS, SEQUENCES, 1), floats(8, TOKENS, SEQUENCES, 1), below_zero(16, 8, 1, 1),
+		     floats(16, TOKENS, SEQUENCES, 1), floats(16, TOKENS, SEQUENCES, 1));
+}
+
 static void products(void)
 {
 	static const struct {
@@ -394,6 +485,8 @@ void compute_operations(void)
 	softmaxes();
 	moves();
 	images();
+	matrices();
+	recurrent();
 	products();
 	attention();
 	ropes();

@@ -5,6 +5,7 @@
  *	program llama FOLDER MODEL [HOW]       two sequences through a GGUF file; prints the tokens of one
  *	program operations FOLDER [HOW]        operations on random inputs (operations.c)
  *	program blocks FOLDER                  ggml's formats of blocks, and digests of what random ones decode to
+ *	program names FOLDER N                 ggml's names of its first N operations
  *	program repacked FOLDER [HOW]          weights that the CPU's back end puts into another order (repacked.c)
  *
  * It stops in rest(), having printed "resting", until it can read a line. HOW says otherwise: "abort" ends it by
@@ -519,6 +520,11 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "operations") == 0) {
 		compute_operations();
 		return stop(argv[3]);
+	}
+	if (strcmp(argv[1], "names") == 0) {
+		for (int i = 0; argv[3] && i < atoi(argv[3]); i++)
+			puts(((const char *(*)(int))function("ggml_op_name"))(i));
+		return 0;
 	}
 	if (strcmp(argv[1], "repacked") == 0) {
 		compute_repacked();

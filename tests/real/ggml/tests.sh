@@ -315,7 +315,7 @@ near()
 # What each operation has given, beside what it gives when it is computed again.
 operations()
 {
-	local look name far= n=0
+	local look name far= unknown= n=0
 	if ! core_of "$1-operations" operations "$real/$1" abort; then
 		skip "$1: the kernel writes no core here"
 		return
@@ -325,6 +325,10 @@ operations()
 		n=$((n + 1))
 		far=$far$(near "$name")
 	done
+	for name in $(run names "$real/$1" "$($look status | sed -n 's/^ *operations \([0-9]*\),.*/\1/p')"); do
+		grep -q "RECIPE($name, " gdbext/ggml/recipes.def || unknown="$unknown $name"
+	done
+	same "$1: each operation has a recipe, or is known to have none" ' status 0' "$unknown"
 	same "$1: each operation is computed again" "$(sed -n 's/ results$//p' "$scratch/$1-operations/out")" "$n$far"
 }
 
