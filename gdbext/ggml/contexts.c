@@ -33,7 +33,6 @@ struct extent {
 struct search {
 	struct lbx_target *target; /* as directly as can be */
 	const struct lbx_loaded *module;
-	uint64_t node; /* that is being computed, or 0 */
 	struct lbx_ggml_contexts *found;
 	struct extent *extents; /* of those found, by address */
 	size_t extents_room;
@@ -80,11 +79,16 @@ static bool add_graph(struct lbx_ggml_contexts *c, uint64_t at)
 }
 
 /* Whether one is such as ggml leaves it: it says where it is itself, and the next follows without a gap. */
-static bool is_sound(const struct head *h, uint64_t at, const struct object *o)
+static bool is_sound_within(const struct head *h, uint64_t at, const struct object *o)
 {
 	return o->offset == at - h->mem_buffer + sizeof *o && o->type >= 0 && o->type <= 2 && o->size <= h->mem_size &&
 	       o->offset <= h->mem_size - o->size && !(o->type == 0 && (o->size % 16 || o->size == 0)) &&
-	       (o->next == 0 || (o->next == h->mem_buffer + o->offset + o->size && o->next <= h->objects_end));
+	       (o->next == 0 || o->next == h->mem_buffer + o->offset + o->size);
+}
+
+static bool is_sound(const struct head *h, uint64_t at, const struct object *o)
+{
+	return is_sound_within(h, at, o) && o->next <= h->objects_end;
 }
 
 static bool is_last(struct search *s, const struct head *h)
@@ -176,8 +180,7 @@ static bool take(struct search *s, uint64_t address, const struct head *h)
 	uint64_t smallest = c->smallest, smallest_at = c->smallest_at, where, end = 0;
 
 	/* copies of one that was found may lie anywhere */
-	if ((at < c->n && s->extents[at].start == h->mem_buffer) ||
-	    (!is_in_use(s, address) && (s->node == 0 || s->node - h->mem_buffer >= h->mem_size)))
+	if ((at < c->n && s->extents[at].start == h->mem_buffer) || !is_in_use(s, address))
 		return true;
 	enum walk walk = walk_objects(s, h, &where, &end);
 	if (walk == WALK_FAILED)
@@ -219,11 +222,32 @@ static bool look(void *context, const char *bytes, size_t n, uint64_t address)
 	return true;
 }
 
-bool lbx_ggml_contexts_find(struct lbx_target *target, const struct lbx_loaded *module, uint64_t node,
+/* The context in whose memory a tensor is that has been let go of: until the end of 2024 llama.cpp did that before it had a
+ * graph computed. An object says where the memory begins, and there the list of them does. */
+static bool take_lent(struct search *s, uint64_t node)
+{
+	struct head h = { .mem_size = INT64_MAX / 2 };
+	struct object o;
+	uint64_t at = node - sizeof o;
+
+	if (node < sizeof o || !read_object(s, at, &o) || o.type != 0 || o.offset > at)
+		return true;
+	h.mem_buffer = h.objects_begin = at + sizeof o - o.offset;
+	for (at = h.mem_buffer; read_object(s, at, &o) && is_sound_within(&h, at, &o) && s->objects++ < MAX_OBJECTS;
+	     at = o.next) {
+		h.n_objects += o.type == 0;
+		h.objects_end = at;
+		if (o.next == 0)
+			h.mem_size = at - h.mem_buffer + sizeof o + o.size;
+	}
+	return !may_be_context(&h) || take(s, 0, &h);
+}
+
+bool lbx_ggml_contexts_find(struct lbx_target *target, const struct lbx_loaded *module, const uint64_t *nodes, int n,
 			    bool (*progress)(void *context, int64_t done), void *context, struct lbx_ggml_contexts *ret)
 {
 	struct lbx_target *direct = lbx_target_direct(target);
-	struct search s = { .target = direct ? direct : target, .module = module, .node = node, .found = ret };
+	struct search s = { .target = direct ? direct : target, .module = module, .found = ret };
 
 	lbx_window_init(&s.window, s.target);
 	*ret = (struct lbx_ggml_contexts){ .list = NULL };
@@ -234,6 +258,8 @@ bool lbx_ggml_contexts_find(struct lbx_target *target, const struct lbx_loaded *
 					   .progress = progress,
 					   .progress_context = context };
 	bool whole = lbx_search(target, &search);
+	for (int i = 0; whole && i < n; i++)
+		whole = take_lent(&s, nodes[i]);
 	free(s.extents);
 	return whole;
 }

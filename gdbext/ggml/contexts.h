@@ -31,12 +31,13 @@ struct lbx_ggml_contexts {
 	uint64_t first_broken, last_broken;
 };
 
-/* `node` is one that is being computed, or 0: the context that holds it counts, also where the program has given
- * it up. In one pass, which tells its progress in bytes after each piece; where that returns false the search ends, and
- * fails. It fails, too, where there is more than it can take, so that nothing is missing unsaid. `module` is ggml's
- * own, whose data has contexts that may be out of use. What is found is to be freed, also after a failure. */
-bool lbx_ggml_contexts_find(struct lbx_target *target, const struct lbx_loaded *module,
-			    uint64_t node, bool (*progress)(void *context, int64_t done), void *context,
+/* `nodes` are n tensors that threads compute now: the contexts in whose memory they are may be let go of already, as long
+ * as nobody else uses that. In one pass, which tells its progress in bytes after each piece; where that returns false the
+ * search ends, and fails. It fails, too, where there is more than it can take, so that nothing is missing unsaid.
+ * `module` is ggml's own, whose data has contexts that may be out of use. What is found is to be freed, also after a
+ * failure. */
+bool lbx_ggml_contexts_find(struct lbx_target *target, const struct lbx_loaded *module, const uint64_t *nodes, int n,
+			    bool (*progress)(void *context, int64_t done), void *context,
 			    struct lbx_ggml_contexts *ret);
 void lbx_ggml_contexts_free(struct lbx_ggml_contexts *contexts);
 

@@ -9,6 +9,7 @@
 #include "ggml/order.h"
 #include "ggml/reuse.h"
 
+enum { MAX_USED = 64 };
 #define LOW_END (1ULL << 32)
 #define USER_END (1ULL << 56)
 
@@ -106,6 +107,7 @@ static bool find_reuse(struct lbx_ggml_set *g)
 						  .contexts = &g->contexts,
 						  .id_at = id_of,
 						  .context = g,
+						  .layout = &g->layout,
 						  .extents = extents,
 						  .n_extents = n };
 	return lbx_ggml_stores_take(extents, n, &g->stores) &&
@@ -188,6 +190,8 @@ static bool exports(struct lbx_ggml_set *g, const char *name)
 
 bool lbx_ggml_set_find(struct lbx_ggml_set *g, bool (*progress)(void *context, int64_t done), void *context)
 {
+	uint64_t used[MAX_USED];
+
 	/* before all else: a debugger has to be asked how memory is best read, and there may be nothing to read it for */
 	g->modules = lbx_loaded_all(g->tensors.target, &g->n_modules);
 	if (!g->modules)
@@ -201,8 +205,10 @@ bool lbx_ggml_set_find(struct lbx_ggml_set *g, bool (*progress)(void *context, i
 	if (!lbx_ggml_running_find(g->tensors.target, g->stacks, g->modules, g->n_modules, &g->anchor, &g->running))
 		return false;
 	lbx_ggml_encode(&g->anchor);
-	if (!lbx_ggml_contexts_find(g->tensors.target, &g->anchor.module, g->running.asked.node, progress, context,
-				    &g->contexts))
+	used[0] = g->running.asked.node;
+	int n_used = lbx_ggml_nodes_in_use(lbx_ggml_set_target(g), &g->anchor, &g->running, used + 1, MAX_USED - 1);
+	if (n_used < 0 || !lbx_ggml_contexts_find(g->tensors.target, &g->anchor.module, used, n_used + 1, progress,
+						  context, &g->contexts))
 		return false;
 	if (g->contexts.n_tensors == 0)
 		return lb_fail(g->contexts.n_broken ? "the program has ggml, but its contexts are damaged"

@@ -1,5 +1,5 @@
-/* From 2025 on ggml_abort() puts its message together in a variable of its own: "FILE:LINE: " and what it was given. Older
- * ones print it piece by piece, and nothing is left of it. */
+/* From the middle of 2025 on ggml_abort() puts its message together in a variable of its own: "FILE:LINE: " and what it
+ * was given. Older ones print it piece by piece, and nothing is left of it. */
 #include "ggml/message.h"
 
 #include <ctype.h>

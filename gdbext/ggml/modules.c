@@ -95,7 +95,8 @@ void lbx_ggml_locate(const struct lbx_ggml_modules *m, const struct lbx_frame *f
 {
 	struct lbx_source_line line;
 
-	*ret = (struct lbx_ggml_location){ .module = lbx_ggml_module_at(m, lbx_ggml_code_of(frame)), .role = LBX_GGML_ROLE_OTHER };
+	*ret = (struct lbx_ggml_location){ .module = lbx_ggml_module_at(m, lbx_ggml_code_of(frame)),
+					   .role = LBX_GGML_ROLE_OTHER };
 	if (ret->module < 0 || m->roles[ret->module] == LBX_GGML_ROLE_OTHER)
 		return;
 	ret->role = m->roles[ret->module];
@@ -119,7 +120,8 @@ static bool is_of_ggml(const char *name)
 	return strncmp(name, "ggml_", 5) == 0;
 }
 
-bool lbx_ggml_may_begin_worker(const struct lbx_ggml_modules *m, const struct lbx_frame *frame, const struct lbx_ggml_location *place)
+bool lbx_ggml_may_begin_worker(const struct lbx_ggml_modules *m, const struct lbx_frame *frame,
+			       const struct lbx_ggml_location *place)
 {
 	char before[LBX_EXPORT_NAME], after[LBX_EXPORT_NAME];
 
@@ -129,7 +131,8 @@ bool lbx_ggml_may_begin_worker(const struct lbx_ggml_modules *m, const struct lb
 	return is_of_ggml(before) && is_of_ggml(after);
 }
 
-void lbx_ggml_describe_location(const struct lbx_ggml_modules *m, const struct lbx_ggml_location *place, char ret[LBX_GGML_LOCATION])
+void lbx_ggml_describe_location(const struct lbx_ggml_modules *m, const struct lbx_ggml_location *place,
+				char ret[LBX_GGML_LOCATION])
 {
 	char name[FUNCTION_NAME], module[MODULE_NAME];
 

@@ -83,6 +83,18 @@ static bool take_words(struct search *s, const struct lbx_stack *stack, int i, u
 	return true;
 }
 
+static bool take_registers(const struct lbx_stack *stack, int n, struct lbx_ggml_teller *ret)
+{
+	ret->registers = calloc((size_t)n * LBX_REGISTERS + 1, sizeof *ret->registers);
+	if (!ret->registers)
+		return lb_fail("out of memory");
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < LBX_REGISTERS; k++)
+			if (stack->frames[i].registers.known >> k & 1)
+				ret->registers[ret->n_registers++] = stack->frames[i].registers.r[k];
+	return true;
+}
+
 static bool add_teller(struct search *s, const struct lbx_stack *stack, const struct lbx_ggml_seen *seen)
 {
 	struct lbx_ggml_running *r = s->ret;
@@ -96,6 +108,7 @@ static bool add_teller(struct search *s, const struct lbx_stack *stack, const st
 	bool ok = take_words(s, stack, seen->loop, &t.own, &t.n_own);
 	for (int i = seen->forward; ok && i < seen->loop; i++)
 		ok = take_words(s, stack, i, &t.inner, &t.n_inner);
+	ok = ok && take_registers(stack, seen->loop, &t);
 	r->tellers[r->n_tellers++] = t;
 	return ok;
 }
@@ -176,8 +189,7 @@ static bool judge(struct search *s, uint64_t tid, const struct lbx_stack *stack)
 		return false;
 	if (counts && !(is_whole && (seen.is_harmless || waits_for_work))) {
 		if (r->doing == LBX_GGML_RESTS)
-			tell_why(s, "thread %llu is in %s", (unsigned long long)tid,
-				 r->threads[r->n_threads - 1].call);
+			tell_why(s, "thread %llu is in %s", (unsigned long long)tid, r->threads[r->n_threads - 1].call);
 		r->doing = r->doing == LBX_GGML_RESTS && seen.computes ? LBX_GGML_COMPUTES : LBX_GGML_UNSURE;
 		return true;
 	}
@@ -259,6 +271,7 @@ void lbx_ggml_running_free(struct lbx_ggml_running *running)
 	for (int i = 0; i < running->n_tellers; i++) {
 		free(running->tellers[i].own);
 		free(running->tellers[i].inner);
+		free(running->tellers[i].registers);
 	}
 	free(running->tellers);
 	free(running->threads);

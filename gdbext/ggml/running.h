@@ -17,6 +17,8 @@ struct lbx_ggml_teller {
 	size_t n_own, n_inner;
 	uint64_t *own; /* the words of the frame that has called it: registers, and what lies on the stack */
 	uint64_t *inner; /* of the function's own frame */
+	size_t n_registers;
+	uint64_t *registers; /* of that, and of those within it */
 };
 
 enum { LBX_GGML_WHY = 256, LBX_GGML_MESSAGE = 512 };

@@ -58,7 +58,8 @@ static bool may_compute(const struct lbx_ggml_location *place)
 }
 
 /* From the outermost frame on: what is not the function for an operation, nor leads to that, may be the loop. */
-static void look_at_forward(const struct lbx_stack *stack, int i, const struct lbx_ggml_location *place, struct lbx_ggml_seen *ret)
+static void look_at_forward(const struct lbx_stack *stack, int i, const struct lbx_ggml_location *place,
+			    struct lbx_ggml_seen *ret)
 {
 	static const char forward[] = "ggml_compute_forward";
 	size_t n = sizeof forward - 1;
@@ -81,6 +82,7 @@ static void look_inside(const struct lbx_ggml_location *place, bool is_inlined, 
 		return;
 	ret->innermost = *place;
 	ret->is_at_barrier |= strncmp(place->name, "ggml_barrier", 12) == 0;
+	ret->is_in_loop |= strncmp(place->name, "ggml_graph_compute_thread", 25) == 0;
 	if (strcmp(place->name, "ggml_abort") == 0 && ret->gives_up < 0)
 		ret->gives_up = i;
 }
@@ -91,17 +93,18 @@ void lbx_ggml_look_at_stack(const struct lbx_ggml_modules *m, const struct lbx_s
 	struct lbx_ggml_location place;
 
 	*ret = (struct lbx_ggml_seen){ .outermost.module = -1,
-			      .is_harmless = true,
-			      .forward = -1,
-			      .loop = -1,
-			      .innermost.module = -1,
-			      .gives_up = -1 };
+				       .is_harmless = true,
+				       .forward = -1,
+				       .loop = -1,
+				       .innermost.module = -1,
+				       .gives_up = -1 };
 	for (int i = stack->n - 1; i >= 0; i--) {
 		lbx_ggml_locate(m, &stack->frames[i], &place);
 		ret->is_unnamed |= place.role == LBX_GGML_ROLE_WITHIN && !place.name[0];
 		if (place.role == LBX_GGML_ROLE_OWNER || place.role == LBX_GGML_ROLE_WITHIN)
 			look_at_forward(stack, i, &place, ret);
-		if (place.role == LBX_GGML_ROLE_OTHER || (place.role == LBX_GGML_ROLE_WITHIN && !lbx_ggml_is_of_library(place.name))) {
+		if (place.role == LBX_GGML_ROLE_OTHER ||
+		    (place.role == LBX_GGML_ROLE_WITHIN && !lbx_ggml_is_of_library(place.name))) {
 			is_of_program |= place.module == 0;
 			continue;
 		}
@@ -112,12 +115,13 @@ void lbx_ggml_look_at_stack(const struct lbx_ggml_modules *m, const struct lbx_s
 		look_inside(&place, stack->frames[i].is_inlined, i, ret);
 		if (ret->outermost.module < 0 || (!ret->outermost.is_exported && place.is_exported))
 			ret->outermost = place;
-		ret->is_of_library = ret->is_of_library || place.role == LBX_GGML_ROLE_USER || lbx_ggml_is_of_library(place.name) ||
-				     !lbx_ggml_exports_calls(m, place.module);
+		ret->is_of_library = ret->is_of_library || place.role == LBX_GGML_ROLE_USER ||
+				     lbx_ggml_is_of_library(place.name) || !lbx_ggml_exports_calls(m, place.module);
 		ret->is_worker = ret->is_worker && !computes(place.name);
 		ret->computes |= computes(place.name);
 		ret->is_harmless &= !may_compute(&place);
 	}
 	ret->is_harmless &= lbx_ggml_is_harmless(ret->outermost.name);
-	ret->is_idle = ret->is_worker && ret->n == 1 && ret->forward < 0;
+	ret->is_at_barrier |= ret->is_worker && ret->n == 1 && ret->is_in_loop; /* as it once was */
+	ret->is_idle = ret->is_worker && ret->n == 1 && ret->forward < 0 && !ret->is_in_loop;
 }

@@ -18,6 +18,7 @@ struct lbx_ggml_seen {
 	int forward, loop; /* the frame of the function for a node's operation, and that which has called it; or -1 */
 	char function[LBX_GGML_FUNCTION];
 	struct lbx_ggml_location innermost; /* that has a name */
+	bool is_in_loop; /* over a graph's nodes, as its name says */
 	bool is_at_barrier; /* it waits for the others of its graph */
 	bool is_idle; /* it waits for a graph, or for other work */
 	int gives_up; /* the frame in which ggml says why, and ends the program; or -1 */

@@ -1,7 +1,9 @@
 /* A thread computes by `for (i …) { node = graph->nodes[i]; ggml_compute_forward(params, node); barrier }`, and so does
  * each that helps it. In the frame of that loop are i and the graph, or what leads to it; in the frame of the function
  * for the node's operation, which it has called, is the node. So (graph, i) is known where nodes[i] is in that frame, and
- * the operation is that of the function, by its name; if exactly one such pair is there. */
+ * the operation is that of the function, by its name; if exactly one such pair is there. A function that has read all that
+ * it needs of the node may forget it. Then there must be only one pair at all that has the operation, and registers must
+ * lead into the memory of all that such a node reads and writes. */
 #include "ggml/spot.h"
 
 #include <ctype.h>
@@ -67,8 +69,7 @@ static void add_graph(const struct search *s, uint64_t at)
 			return;
 	uint64_t *nodes = read_nodes(s->of, &head);
 	if (nodes)
-		ret->arrays[ret->n_arrays++] =
-		    (struct lbx_ggml_array){ head.nodes, (uint64_t)head.n_nodes, nodes };
+		ret->arrays[ret->n_arrays++] = (struct lbx_ggml_array){ head.nodes, (uint64_t)head.n_nodes, nodes };
 }
 
 /* Graphs that a frame's words lead to, at once or by what they lead to. */
@@ -130,25 +131,96 @@ static bool holds(const uint64_t *words, size_t n, uint64_t word)
 	return false;
 }
 
+/* The next pair of a graph and an index that the loop's frame holds, and whose operation is the function's; at or after
+ * *i, which moves past it. 0: there is none. */
+static uint64_t next_candidate(const struct search *s, const struct lbx_ggml_teller *t, size_t *i, uint64_t *ret_node)
+{
+	size_t n_arrays = (size_t)s->ret->n_arrays;
+
+	for (; *i < 2 * t->n_own * n_arrays; ++*i) {
+		size_t half = *i / n_arrays;
+		const struct lbx_ggml_array *a = &s->ret->arrays[*i % n_arrays];
+		uint32_t index = (uint32_t)(t->own[half / 2] >> (half % 2 ? 32 : 0));
+		if (index >= a->n || !is_for(s, t->function, a->nodes[index]))
+			continue;
+		++*i;
+		*ret_node = a->nodes[index];
+		return a->at + (uint64_t)index * sizeof(uint64_t);
+	}
+	return 0;
+}
+
+/* By the node in the function's own frame. */
+static void find_by_node(const struct search *s, const struct lbx_ggml_teller *t, struct lbx_ggml_spot *ret)
+{
+	uint64_t slot, node;
+
+	for (size_t i = 0; (slot = next_candidate(s, t, &i, &node));) {
+		if (slot == ret->slot || !holds(t->inner, t->n_inner, node))
+			continue;
+		ret->is_several = ret->slot != 0;
+		ret->slot = ret->is_several ? 0 : slot;
+		if (ret->is_several)
+			return;
+	}
+}
+
+/* Whether a register leads into a tensor's memory. */
+static bool is_led_to(const struct search *s, const struct lbx_ggml_teller *t, uint64_t tensor)
+{
+	uint64_t id = id_at(s->of, tensor);
+
+	for (size_t i = 0; id && i < s->of->n_extents; i++) {
+		const struct lbx_ggml_extent *e = &s->of->extents[i];
+		for (size_t k = 0; e->ordinal + 1 == id && k < t->n_registers; k++)
+			if (t->registers[k] >= e->start && t->registers[k] < e->end)
+				return true;
+	}
+	return false;
+}
+
+/* Whether registers lead to all that the node reads, and to what it writes: that is the next node, where they are computed as
+ * one. */
+static bool is_at_work_on(const struct search *s, const struct lbx_ggml_teller *t, uint64_t node, uint64_t next)
+{
+	uint64_t sources[LBX_GGML_SOURCES];
+	int n = 0;
+
+	if (!s->of->layout ||
+	    !lbx_target_try_read(s->of->target, node + s->of->layout->sources, sources, sizeof sources))
+		return false;
+	for (int i = 0; i < LBX_GGML_SOURCES; i++) {
+		n += sources[i] != 0;
+		if (sources[i] && !is_led_to(s, t, sources[i]))
+			return false;
+	}
+	return n && (is_led_to(s, t, node) || (strstr(t->function, "_fused") && next && is_led_to(s, t, next)));
+}
+
+/* Where no frame holds the node any more, as its fields have been read: the one pair that there is, if registers bear it
+ * out. */
+static void find_by_data(const struct search *s, const struct lbx_ggml_teller *t, struct lbx_ggml_spot *ret)
+{
+	uint64_t only = 0, its_node = 0, slot, node, next;
+
+	for (size_t i = 0; (slot = next_candidate(s, t, &i, &node));) {
+		ret->is_several |= only && slot != only;
+		only = slot;
+		its_node = node;
+	}
+	if (!only || ret->is_several)
+		return;
+	if (!lbx_target_try_read(s->of->target, only + sizeof next, &next, sizeof next))
+		next = 0;
+	if (is_at_work_on(s, t, its_node, next))
+		ret->slot = only;
+}
+
 static void find_slot(const struct search *s, const struct lbx_ggml_teller *t, struct lbx_ggml_spot *ret)
 {
-	uint64_t found = 0;
-
-	for (size_t i = 0; i < 2 * t->n_own; i++) {
-		uint32_t index = (uint32_t)(t->own[i / 2] >> (i % 2 ? 32 : 0));
-		for (int k = 0; k < s->ret->n_arrays; k++) {
-			const struct lbx_ggml_array *a = &s->ret->arrays[k];
-			uint64_t slot = a->at + (uint64_t)index * sizeof slot;
-			if (index >= a->n || slot == found || !holds(t->inner, t->n_inner, a->nodes[index]) ||
-			    !is_for(s, t->function, a->nodes[index]))
-				continue;
-			ret->is_several = found != 0;
-			if (found)
-				return;
-			found = slot;
-		}
-	}
-	ret->slot = found;
+	find_by_node(s, t, ret);
+	if (!ret->slot && !ret->is_several)
+		find_by_data(s, t, ret);
 }
 
 static bool is_in(const struct head *head, uint64_t slot)
@@ -262,4 +334,39 @@ void lbx_ggml_spots_free(struct lbx_ggml_spots *spots)
 	free(spots->list);
 	spots->list = NULL;
 	spots->n = spots->n_arrays = 0;
+}
+
+/* 1: what lies there may be a node. */
+static uint64_t may_be_node(void *context, uint64_t address)
+{
+	const struct lbx_ggml_program *of = context;
+	uint32_t type, op;
+
+	return address % sizeof(uint64_t) == 0 &&
+	       lbx_target_try_read(of->target, address + LBX_GGML_TYPE, &type, sizeof type) &&
+	       lbx_target_try_read(of->target, address + LBX_GGML_OP, &op, sizeof op) &&
+	       type < (uint32_t)of->anchor->n_types && op < (uint32_t)of->anchor->n_ops && op != 0;
+}
+
+int lbx_ggml_nodes_in_use(struct lbx_target *target, const struct lbx_ggml_anchor *anchor,
+			  const struct lbx_ggml_running *running, uint64_t *ret, int max)
+{
+	const struct lbx_ggml_contexts none = { .n = 0 };
+	struct lbx_ggml_program program = {
+		.target = target, .anchor = anchor, .contexts = &none, .id_at = may_be_node, .context = &program
+	};
+	lb_auto_free struct lbx_ggml_spots *spots = calloc(1, sizeof *spots);
+	const struct search s = { &program, spots };
+	int n = 0;
+
+	if (!spots)
+		return lb_fail("out of memory for %d threads", running->n_tellers), -1;
+	for (int i = 0; i < running->n_tellers && n < max; i++) {
+		size_t at = 0;
+		find_graphs(&s, &running->tellers[i]);
+		while (n < max && next_candidate(&s, &running->tellers[i], &at, &ret[n]))
+			n++;
+	}
+	lbx_ggml_spots_free(spots);
+	return n;
 }

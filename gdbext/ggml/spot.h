@@ -3,6 +3,7 @@
 #define LBX_GGML_SPOT_H
 
 #include "ggml/contexts.h"
+#include "ggml/layout.h"
 #include "ggml/reuse.h"
 #include "ggml/running.h"
 
@@ -13,6 +14,7 @@ struct lbx_ggml_program {
 	const struct lbx_ggml_contexts *contexts;
 	uint64_t (*id_at)(void *context, uint64_t address);
 	void *context;
+	const struct lbx_ggml_layout *layout;
 	const struct lbx_ggml_extent *extents; /* of all tensors that have memory */
 	size_t n_extents;
 };
@@ -40,6 +42,10 @@ struct lbx_ggml_spots {
 	struct lbx_ggml_array arrays[LBX_GGML_ARRAYS];
 };
 
+/* Nodes that threads may compute, as far as that shows before tensors are known: their addresses, at most `max`. Returns
+ * how many; -1 without memory. */
+int lbx_ggml_nodes_in_use(struct lbx_target *target, const struct lbx_ggml_anchor *anchor,
+			  const struct lbx_ggml_running *running, uint64_t *ret, int max);
 /* Of all tellers. To be freed, also after a failure, which is only one of memory. */
 bool lbx_ggml_spots_find(const struct lbx_ggml_program *program, const struct lbx_ggml_running *running,
 			 struct lbx_ggml_spots *ret);

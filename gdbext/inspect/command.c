@@ -15,8 +15,7 @@ const struct lbx_command *lbx_command_find(const struct lbx_command *const *tabl
 	return NULL;
 }
 
-/* What only the runtime has; other tensors that are there are named, lest they seem not to be seen. */
-static bool open_runtime(struct lbx_context *context, const struct lbx_command *command)
+bool lbx_command_open_runtime(struct lbx_context *context, const struct lbx_command *command)
 {
 	struct lbx_tensors *tensors;
 	struct lbx_table *table;
@@ -37,7 +36,7 @@ bool lbx_command_open(struct lbx_context *context, const struct lbx_command *com
 {
 	struct lbx_tensors *tensors;
 
-	if ((command->needs & LBX_NEEDS_RUNTIME) && !open_runtime(context, command))
+	if ((command->needs & LBX_NEEDS_RUNTIME) && !lbx_command_open_runtime(context, command))
 		return false;
 	return !(command->needs & (LBX_NEEDS_TENSORS | LBX_NEEDS_RUNTIME)) || lbx_context_tensors(context, &tensors);
 }

@@ -63,6 +63,8 @@ extern const struct lbx_command *const lbx_commands[];
 const struct lbx_command *lbx_command_find(const struct lbx_command *const *table, const char *name);
 /* Opens what the command needs of a program: context->table, context->tensors. */
 bool lbx_command_open(struct lbx_context *context, const struct lbx_command *command);
+/* context->table, of what only the runtime has; other tensors that are there are named, lest they seem not to be seen. */
+bool lbx_command_open_runtime(struct lbx_context *context, const struct lbx_command *command);
 /* Checks what the command needs, and runs it. --json sets out->json. */
 /* Of one that has run: its answer, too, could be told. Fails where a command has forgotten to end it. */
 bool lbx_command_has_ended(struct lbx_context *context, const struct lbx_command *command);

@@ -300,7 +300,7 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, stru
 		}
 		if (!put(list, &frame))
 			return true;
-		bool signal = unw_is_signal_frame(cursor) > 0;
+		bool of_handler = unw_is_signal_frame(cursor) > 0;
 		int stepped = unw_step(cursor);
 		if (stepped == 0)
 			return true;
@@ -308,7 +308,9 @@ static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, stru
 			snprintf(ret->end, sizeof ret->end, "cannot find the caller: %s", unw_strerror(stepped));
 			return false;
 		}
-		/* a signal handler's caller was interrupted anywhere, with all its registers saved */
+		/* A signal handler's caller was interrupted anywhere, with all its registers saved. On x86-64 libunwind says
+		 * it of that frame, elsewhere of the one before. */
+		bool signal = machine->elf == EM_X86_64 ? unw_is_signal_frame(cursor) > 0 : of_handler;
 		after_call = !signal;
 		known = signal ? w->registers.known : known & machine->preserved;
 	}

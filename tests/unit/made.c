@@ -63,9 +63,17 @@ static void close_made(struct lbx_tensors *tensors)
 	made_closed++;
 }
 
+static bool work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret)
+{
+	if (!now->work((*slot)++, ret))
+		return false;
+	ret->of = tensors;
+	return true;
+}
+
 static bool open_made(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	static const struct lbx_tensors_ops ops = {
+	static struct lbx_tensors_ops ops = {
 		.next = next,
 		.by_id = by_id,
 		.next_buffer = next_buffer,
@@ -76,6 +84,7 @@ static bool open_made(struct lbx_context *context, struct lbx_tensors **ret)
 		.close = close_made,
 	};
 
+	ops.work = now->work ? work : NULL;
 	made_set = (struct lbx_tensors){ .ops = &ops, .target = context->target, .provider = "made" };
 	made_opened++;
 	*ret = &made_set;

@@ -4,6 +4,7 @@
 #define TESTS_MADE_H
 
 #include "session.h"
+#include "tensors/work.h"
 
 struct made {
 	uint64_t n, n_buffers;
@@ -14,6 +15,8 @@ struct made {
 	/* The number of input i, below t->n_inputs. */
 	uint64_t (*input)(const struct lbx_tensor *t, uint32_t i);
 	const char *const (*facts)[2]; /* names and texts, of each tensor and of the set, ended by NULL; or NULL */
+	/* What the threads do, from slot 0 on; NULL: that is not told. */
+	bool (*work)(uint64_t slot, struct lbx_work *ret);
 	bool valid; /* what is found stays good when the program runs */
 };
 

@@ -14,6 +14,7 @@
 #include "ggml/ggml.h"
 #include "ggml_image.h"
 #include "tensors/tensors.h"
+#include "tensors/work.h"
 
 enum { NODES = 5, FRAMES = 6, THREADS = 2, GRAPH = 3, INDEX = 12, NODE = 13 /* registers */ };
 
@@ -152,6 +153,35 @@ static void reason_is(const char *expected)
 	assert_true(lbx_tensors_by_id(set, 2, &t));
 	lbx_describe_state(&t, why, sizeof why);
 	assert_string_equal(why, expected);
+}
+
+/* What threads do: who, what, the node and its place, what has been called by whom. */
+static void works_are(const char *expected)
+{
+	static const char *const doing[] = { "computes", "waits", "within", "idle" };
+	char found[1024] = "";
+	struct lbx_work w;
+	uint64_t slot = 0;
+
+	lbx_tensors_close(set);
+	set = NULL;
+	if (!lbx_ggml_open(&image.target, &stacks, NULL, NULL, &set))
+		fail_msg("%s", lb_error_message());
+	while (lbx_tensors_work(set, &slot, &w)) {
+		char *to = found + strlen(found);
+		to += sprintf(to, "%s%llu %s %s", *found ? "; " : "", (unsigned long long)w.thread, doing[w.doing],
+			      w.function);
+		if (w.id)
+			to += sprintf(to, " #%llu %lld/%lld of #%llu", (unsigned long long)w.id, (long long)w.number,
+				      (long long)w.count, (unsigned long long)w.result);
+		if (w.call[0])
+			to += sprintf(to, " in %s from 0x%llx", w.call, (unsigned long long)w.caller);
+		if (w.helps)
+			to += sprintf(to, " for %llu", (unsigned long long)w.helps);
+		if (w.why[0])
+			to += sprintf(to, " (%s)", w.why);
+	}
+	assert_string_equal(found, expected);
 }
 
 static void at_rest_nodes_are_as_they_lie(void **state)
@@ -303,6 +333,86 @@ static void threads_must_agree(void **state)
 	states_are("ready, unsure, unsure, unsure, unsure, unsure");
 }
 
+#define CALLER "0x402008" /* of every function of the image's */
+
+static void each_thread_tells_what_it_does(void **state)
+{
+	(void)state;
+	CALL(0, "wait", "main");
+	works_are("");
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	works_are("100 computes ggml_compute_forward_mul_mat #3 2/5 of #6 in ggml_graph_compute from " CALLER);
+	n_threads = 2;
+	CALL(1, "ggml_barrier", "ggml_graph_compute_thread", "ggml_graph_compute", "llama_decode", "main");
+	/* two have called for graphs: neither knows where the other is */
+	works_are("100 computes ggml_compute_forward_mul_mat #3 2/5 of #6 in ggml_graph_compute from " CALLER
+		  "; 101 waits ggml_barrier in llama_decode from " CALLER);
+	compute(1, "ggml_compute_forward_cont", 4);
+	works_are("100 computes ggml_compute_forward_mul_mat #3 2/5 of #6 in ggml_graph_compute from " CALLER
+		  "; 101 computes ggml_compute_forward_cont #6 5/5 of #6 in ggml_graph_compute from " CALLER);
+	n_threads = 1;
+	CALL(0, "wait", "llama_decode", "main");
+	works_are("100 within llama_decode in llama_decode from " CALLER);
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	threads[0].registers[1][NODE] = 0;
+	works_are("100 computes ggml_compute_forward_mul_mat in ggml_graph_compute from " CALLER
+		  " (what lies on its stack leads to no node of that operation)");
+	compute(0, "ggml_compute_forward_add", 0);
+	threads[0].registers[2][INDEX - 1] = 3;
+	threads[0].registers[1][NODE - 1] = nodes[3];
+	works_are("100 computes ggml_compute_forward_add in ggml_graph_compute from " CALLER
+		  " (more than one node may be meant by what lies on its stack)");
+	CALL(0, "wait", "main");
+	threads[0].end = "no rules";
+	works_are("100 within  (where thread 100 comes from is not known: no rules)");
+}
+
+/* A function may have forgotten the node, and hold only where its data are. */
+static void data_lead_to_a_node(void **state)
+{
+	uint64_t data = image.layout.data, *r = threads[0].registers[1];
+
+	(void)state;
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	r[NODE] = ggml_image_get(&image, nodes[1] + data, 8) + 8;
+	works_are("100 computes ggml_compute_forward_mul_mat in ggml_graph_compute from " CALLER
+		  " (what lies on its stack leads to no node of that operation)");
+	r[NODE + 1] = ggml_image_get(&image, nodes[0] + data, 8);
+	r[NODE + 2] = ggml_image_get(&image, x + data, 8) + 4;
+	works_are("100 computes ggml_compute_forward_mul_mat #3 2/5 of #6 in ggml_graph_compute from " CALLER);
+	threads[0].registers[0][NODE] = r[NODE]; /* or a function within it does */
+	r[NODE] = 0;
+	works_are("100 computes ggml_compute_forward_mul_mat #3 2/5 of #6 in ggml_graph_compute from " CALLER);
+	/* of two that have the operation it is not enough; 0 is always an index */
+	compute(0, "ggml_compute_forward_add", 3);
+	r[NODE] = ggml_image_get(&image, nodes[3] + data, 8);
+	r[NODE + 1] = ggml_image_get(&image, nodes[2] + data, 8);
+	r[NODE + 2] = ggml_image_get(&image, x + data, 8);
+	works_are("100 computes ggml_compute_forward_add in ggml_graph_compute from " CALLER
+		  " (more than one node may be meant by what lies on its stack)");
+}
+
+/* llama.cpp once let go of a graph's context before it computed the graph. */
+static void a_context_that_is_let_go_is_found_by_its_graph(void **state)
+{
+	uint64_t context = image.context, unused = 0;
+	struct lbx_tensor t;
+
+	(void)state;
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	ggml_image_put(&image, context + 8, 0, 8); /* where its memory is */
+	states_are("ready, unsure, evaluating, lazy, lazy, lazy");
+	assert_int_equal(lbx_tensors_next(set, &unused, &t, &unused), LBX_NEXT_TENSOR);
+	CALL(0, "wait", "main"); /* nobody uses it any more */
+	lbx_tensors_close(set);
+	set = NULL;
+	assert_false(lbx_ggml_open(&image.target, &stacks, NULL, NULL, &set));
+	lb_clear_error();
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	ggml_image_put(&image, x - GGML_OBJECT + 16, x + 0x1000, 8); /* somebody else does */
+	assert_false(lbx_ggml_open(&image.target, &stacks, NULL, NULL, &set));
+}
+
 /* A newer build marks what is to be computed. */
 static void nodes_without_the_mark_are_left_out(void **state)
 {
@@ -394,6 +504,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_place_needs_witnesses, start, stop),
 		cmocka_unit_test_setup_teardown(a_part_of_a_graph_leads_to_the_whole, start, stop),
 		cmocka_unit_test_setup_teardown(threads_must_agree, start, stop),
+		cmocka_unit_test_setup_teardown(each_thread_tells_what_it_does, start, stop),
+		cmocka_unit_test_setup_teardown(data_lead_to_a_node, start, stop),
+		cmocka_unit_test_setup_teardown(a_context_that_is_let_go_is_found_by_its_graph, start, stop),
 		cmocka_unit_test_setup_teardown(nodes_without_the_mark_are_left_out, start, stop),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,6 +156,7 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 	if (places && ret->death.has_address)
 		lbx_describe_address(places, ret->death.address, LBX_NEAR_FAULT, ret->fault, sizeof ret->fault);
 	return (!ret->has_runtime || settle(ret, LBX_SECTION_FLIGHTS, collect_flights(context, ret))) &&
+	       settle(ret, LBX_SECTION_FLIGHTS, lbx_works_collect(context, &ret->works)) &&
 	       settle(ret, LBX_SECTION_MEMORY, collect_memory(context, ret)) &&
 	       settle(ret, LBX_SECTION_VALUES, lbx_find_nonfinite(context, seconds / 2, &ret->bad, &ret->nonfinite)) &&
 	       settle(ret, LBX_SECTION_SUSPICIONS, suspect_pointers(ret) && suspect_counters(ret)) &&
@@ -187,9 +188,8 @@ static void find_program(struct lbx_context *context, struct lbx_report *ret)
 void lbx_describe_unknown(const struct lbx_report *r, char *ret, size_t size)
 {
 	snprintf(ret, size,
-		 "only a runtime of Lazybones tells what was in flight, the last events and how much memory was in "
-		 "use: %s",
-		 r->why);
+		 "only a runtime of Lazybones tells %sthe last events and how much memory was in use: %s",
+		 r->works.is_told ? "" : "what was in flight, ", r->why);
 }
 
 bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret)
@@ -211,6 +211,7 @@ void lbx_report_deinit(struct lbx_report *report)
 		lbx_thread_view_release(&report->threads[i]);
 	free(report->threads);
 	free(report->flights);
+	lbx_works_free(&report->works);
 	lbx_findings_deinit(&report->bad);
 	lbx_findings_deinit(&report->suspicions);
 	lbx_holding_groups_deinit(&report->groups);

@@ -7,6 +7,7 @@
 #include "inspect/measure/nonfinite.h"
 #include "inspect/memory/memory.h"
 #include "inspect/operand/frames.h"
+#include "inspect/show/work.h"
 
 /* Sections that cannot always be made, as in a core that is cut. */
 enum lbx_section {
@@ -33,6 +34,7 @@ struct lbx_report {
 	uint64_t bad_first, bad_last; /* addresses of such records; 0: not known */
 	int n_flights;          /* threads that evaluate, by the table */
 	struct lbx_thread *flights;
+	struct lbx_works works; /* what threads do with tensors of other providers */
 	struct lbx_nonfinite nonfinite;
 	struct lbx_findings bad;
 	struct lbx_snapshot memory;

@@ -317,6 +317,20 @@ static void print_graph(struct lbx_context *context, struct lbx_out *page, const
 	}
 }
 
+static void print_works(struct lbx_out *page, const struct lbx_works *works)
+{
+	char line[2048];
+
+	for (int i = 0; i < works->n; i++) {
+		lbx_printf(page, "<li>");
+		for (int k = 0; lbx_describe_work(&works->list[i], k, line, sizeof line); k++) {
+			lbx_printf(page, k ? "<br>" : "");
+			lbx_escape(page, line + strspn(line, " "));
+		}
+		lbx_printf(page, "</li>\n");
+	}
+}
+
 static void print_flights(struct lbx_context *context, struct lbx_out *page, const struct lbx_report *r)
 {
 	char text[1024];
@@ -324,13 +338,14 @@ static void print_flights(struct lbx_context *context, struct lbx_out *page, con
 	lbx_printf(page, "<h2>In flight</h2>\n");
 	print_missing(page, r->missing[LBX_SECTION_FLIGHTS]);
 	lbx_printf(page, "<ul>\n");
+	print_works(page, &r->works);
 	for (int i = 0; i < r->n_flights; i++) {
 		lbx_describe_run(context, &r->flights[i], text, sizeof text);
 		lbx_printf(page, "<li>thread %" PRIu64 ", ", r->flights[i].tid);
 		lbx_escape(page, text);
 		lbx_printf(page, "</li>\n");
 	}
-	lbx_printf(page, r->n_flights ? "</ul>\n" : "<li>no thread was evaluating</li></ul>\n");
+	lbx_printf(page, r->n_flights + r->works.n ? "</ul>\n" : "<li>no thread was evaluating</li></ul>\n");
 }
 
 static void print_unknown(struct lbx_out *page, const struct lbx_report *r)
@@ -426,7 +441,7 @@ bool lbx_report_page(struct lbx_context *context, const struct lbx_report *r, st
 		lbx_printf(page, "</body>\n</html>\n");
 		return true;
 	}
-	if (r->has_runtime)
+	if (r->has_runtime || r->works.is_told)
 		print_flights(context, page, r);
 	lbx_printf(page, "<h2>NaN and Inf</h2>\n");
 	print_missing(page, r->missing[LBX_SECTION_VALUES]);

@@ -128,7 +128,6 @@ static void tell_flights(struct lbx_context *context, const struct lbx_report *r
 		LBX_KEY(out, "in_flight", json_null());
 		return;
 	}
-	title(out, "In flight");
 	lbx_begin_list(out, "in_flight");
 	for (int i = 0; i < r->n_flights; i++) {
 		const struct lbx_thread *f = &r->flights[i];
@@ -143,6 +142,14 @@ static void tell_flights(struct lbx_context *context, const struct lbx_report *r
 	lbx_end(out);
 	if (!print_missing(out, r, LBX_SECTION_FLIGHTS) && r->n_flights == 0)
 		lbx_printf(out, "  no thread was evaluating\n");
+}
+
+/* Of other providers. */
+static void tell_works(struct lbx_context *context, const struct lbx_report *r)
+{
+	lbx_begin_list(context->out, "work");
+	lbx_tell_works(context, &r->works, 2);
+	lbx_end(context->out);
 }
 
 static void tell_values(struct lbx_out *out, const struct lbx_report *r)
@@ -281,7 +288,10 @@ static void tell_tensors(struct lbx_context *context, const struct lbx_report *r
 {
 	struct lbx_out *out = context->out;
 
+	if (r->has_runtime || r->works.is_told)
+		title(out, "In flight");
 	tell_flights(context, r);
+	tell_works(context, r);
 	tell_values(out, r);
 	tell_memory(context, r);
 	tell_events(context, r);

@@ -1,4 +1,4 @@
-/* What each thread and stream evaluates now.
+/* What each thread and stream evaluates now, and what threads do with the tensors of others (work.h).
  *
  * The runtime keeps a record a thread of what it evaluates, whether in step mode or not; so a core
  * has it, too. A thread's clock was read when its evaluation began. What time it is now is known for
@@ -15,6 +15,7 @@
 #include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/graph/listings.h"
+#include "inspect/show/work.h"
 #include "inspect/tensor/describe.h"
 #include "table/flight.h"
 
@@ -22,12 +23,13 @@ enum { THREADS_MOST = 4096, STREAMS_MOST = 64, LABEL = LBX_DESCRIPTION_MAX };
 
 struct running {
 	struct lbx_context *context;
-	struct lbx_table *table;
+	struct lbx_table *table; /* NULL: the program has not the runtime */
+	struct lbx_works works;
 	int n_threads, n_streams;
 	struct lbx_thread *threads;
 	struct lbx_stream streams[STREAMS_MOST];
 	uint64_t now_ns; /* 0: not known */
-	bool at_least;   /* it is later than that */
+	bool at_least; /* it is later than that */
 };
 
 static void find_time(struct running *w)
@@ -176,7 +178,8 @@ static void tell_thread(const struct running *w, const struct lbx_thread *thread
 	lbx_begin(out, NULL);
 	lbx_wrap(out, 0, 4);
 	lbx_styled(out, LBX_TITLE, "thread %" PRIu64, thread->tid);
-	LBX_KEY(out, "thread", json_integer((json_int_t)thread->tid));
+	LBX_KEYS(out, json_pack("{s:s,s:I}", "provider", lbx_table_tensors(w->table)->provider, "thread",
+				(json_int_t)thread->tid));
 	LBX_KEY(out, "stream", stream ? json_integer((json_int_t)stream->id) : json_null());
 	if (stream) {
 		stream_name(stream, text, sizeof text);
@@ -226,7 +229,7 @@ static void tell_stream(const struct running *w, const struct lbx_stream *s)
 static void tell(const struct running *w)
 {
 	struct lbx_out *out = w->context->out;
-	int busy = 0;
+	int busy = w->works.n;
 
 	lbx_begin(out, NULL);
 	lbx_begin_list(out, "threads");
@@ -236,35 +239,46 @@ static void tell(const struct running *w)
 		busy++;
 		tell_thread(w, &w->threads[i]);
 	}
+	if (w->table && busy == w->works.n)
+		lbx_printf(out, "No thread is evaluating; %d %s evaluated before.\n", w->n_threads,
+			   LB_PLURAL(w->n_threads, "has", "have"));
+	lbx_tell_works(w->context, &w->works, 0);
 	lbx_end(out);
+	LBX_KEY(out, "idle", json_integer(w->works.n_idle));
 	lbx_begin_list(out, "streams");
 	for (int i = 0; i < w->n_streams; i++)
 		tell_stream(w, &w->streams[i]);
 	lbx_end(out);
-	if (busy == 0)
-		lbx_printf(out, "No thread is evaluating; %d %s evaluated before.\n", w->n_threads,
-			   LB_PLURAL(w->n_threads, "has", "have"));
 	lbx_set_int(out, "tensor_count", busy);
 	lbx_end(out);
 }
 
-static bool run_where(struct lbx_context *context, const struct lbx_args *args)
+static void take_runtime(struct running *w)
 {
-	struct running w = { .context = context };
 	uint64_t thread = 0, stream = 0; /* slots */
 
+	while (w->n_threads < THREADS_MOST && lbx_table_thread(w->table, &thread, &w->threads[w->n_threads]))
+		w->n_threads++;
+	while (w->n_streams < STREAMS_MOST && lbx_table_stream(w->table, &stream, &w->streams[w->n_streams]))
+		w->n_streams++;
+	find_time(w);
+}
+
+static bool run_where(struct lbx_context *context, const struct lbx_args *args)
+{
+	struct running w = { .context = context, .table = context->table };
+
 	(void)args;
-	if (!lbx_context_table(context, &w.table))
-		return false;
 	w.threads = malloc(THREADS_MOST * sizeof *w.threads);
 	if (!w.threads)
 		return lb_fail("out of memory");
-	while (w.n_threads < THREADS_MOST && lbx_table_thread(w.table, &thread, &w.threads[w.n_threads]))
-		w.n_threads++;
-	while (w.n_streams < STREAMS_MOST && lbx_table_stream(w.table, &stream, &w.streams[w.n_streams]))
-		w.n_streams++;
-	find_time(&w);
-	tell(&w);
+	if (w.table)
+		take_runtime(&w);
+	/* where no set tells, the runtime is missed */
+	if (lbx_works_collect(context, &w.works) &&
+	    (w.works.is_told || lbx_command_open_runtime(context, &lbx_command_where)))
+		tell(&w);
+	lbx_works_free(&w.works);
 	free(w.threads);
 	return lb_ok();
 }
@@ -275,8 +289,9 @@ const struct lbx_command lbx_command_where = {
 	.summary = "tell what each thread and stream evaluates now",
 	.help = "Shows the evaluation and its graph, the op that runs, how many of how many are done,\n"
 		"the time since it began, the call that asked for it, and what it waits for. Works in\n"
-		"step mode or not, in a running program and in a core.\n"
+		"step mode or not, in a running program and in a core. Of ggml: the node that each\n"
+		"thread computes, its place in the graph, its inputs, and what the program has called.\n"
 		"Example: where --json",
-	.needs = LBX_NEEDS_RUNTIME | LBX_NEEDS_KIND,
+	.needs = LBX_NEEDS_TENSORS | LBX_NEEDS_KIND,
 	.run = run_where,
 };

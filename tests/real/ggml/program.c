@@ -13,10 +13,10 @@
  * inputs, "within-abort" and "worker-abort" end it there, in the thread that computes it or in one that helps; in "op"
  * and "op-abort" the operation itself fails in the middle, by a signal: the one rests then. Of a
  * model "crash" ends it in llama_decode(), "reading" in a function that only reads; "paused" rests before it decodes, too,
- * and "two" decodes with two contexts. Of several libraries for the CPU that of GGML_CPU in the environment is taken,
- * "haswell", else the one for every processor. FOLDER has the shared libraries, or one add-on of node with everything in
- * it.
- * With ONE_THREAD in the environment a model is computed by one.
+ * and "two" decodes with two contexts; with "unmapped" the second half of its weights cannot be read any more, with
+ * "unmapped-rest" it rests there. Of several libraries for the CPU that of GGML_CPU in the environment is taken,
+ * "haswell", else the one for every processor; THREADS there is how many compute a model. FOLDER has the shared libraries,
+ * or one add-on of node with everything in it.
  * The prototypes are declared here; what changed between versions is passed as what did not change: parameters by value
  * are copied from the stack by as many bytes as the library knows, so larger ones will do. */
 #define _GNU_SOURCE
@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "operations.h"
@@ -378,6 +379,25 @@ static int likeliest(const float *logits)
 	return best;
 }
 
+/* Who reads the second half of the file's mapping gets a signal. */
+static void unmap_half(const char *path)
+{
+	char line[4600], name[4400], *real = realpath(path, NULL);
+	unsigned long long start, end, size = 0;
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	stop_if(!real || !maps, "no list of mappings");
+	while (fgets(line, sizeof line, maps)) {
+		if (sscanf(line, "%llx-%llx %*s %*s %*s %*s %4399s", &start, &end, name) != 3 || strcmp(name, real) != 0)
+			continue;
+		size = (end - start) / 2 & ~4095ULL;
+		stop_if(mprotect((char *)(uintptr_t)start + size, end - start - size, PROT_NONE) != 0, "mprotect");
+	}
+	fclose(maps);
+	free(real);
+	stop_if(size == 0, "the model is not mapped");
+}
+
 static int llama(const char *path, const char *how)
 {
 	static const int prompt[PROMPT] = { 1, 77, 300, 12, 5, 350, 351, 200, 40 };
@@ -390,10 +410,10 @@ static int llama(const char *path, const char *how)
 	stop_if(!model, "llama could not read the model");
 	struct llama_context *context = llama_new_context_with_model(model, of_context);
 	stop_if(!context, "llama could not make a context");
-	void (*set_threads)(struct llama_context *, uint32_t, uint32_t) = NULL;
+	void (*set_threads)(struct llama_context *, int32_t, int32_t) = NULL;
 	*(void **)&set_threads = dlsym(RTLD_DEFAULT, "llama_set_n_threads");
-	if (getenv("ONE_THREAD") && set_threads)
-		set_threads(context, 1, 1);
+	if (getenv("THREADS") && set_threads)
+		set_threads(context, atoi(getenv("THREADS")), atoi(getenv("THREADS")));
 	struct llama_context *second = is(how, "two") ? llama_new_context_with_model(model, of_context) : NULL;
 	struct llama_batch batch = llama_batch_init(64, 0, 1);
 
@@ -420,6 +440,15 @@ static int llama(const char *path, const char *how)
 	fflush(stdout);
 	if (is(how, "crash")) {
 		batch.token = (int32_t *)8;
+		llama_decode(context, batch);
+	}
+	if (is(how, "unmapped") || is(how, "unmapped-rest")) {
+		if (is(how, "unmapped-rest"))
+			signal(SIGSEGV, rest_in_signal);
+		unmap_half(path);
+		batch.n_tokens = 0;
+		add_token(&batch, token, PROMPT + GREEDY - 1, 0);
+		add_token(&batch, token, PROMPT / 2 + GREEDY - 1, 1);
 		llama_decode(context, batch);
 	}
 	if (is(how, "reading"))

@@ -15,7 +15,7 @@ stop_llama()
 {
 	local model=$1 how=$2
 	shift 2
-	ONE_THREAD=1 run_gdb "$@" -x "$scratch/look.gdb" --args "$program" llama "$real/$stopped" "$models/$model.gguf" $how | stops_said
+	THREADS=1 run_gdb "$@" -x "$scratch/look.gdb" --args "$program" llama "$real/$stopped" "$models/$model.gguf" $how | stops_said
 }
 
 # By name and by operation, before it runs and when it has; before `run`, and in each run.
@@ -97,7 +97,7 @@ paused()
 	mkfifo "$scratch/paused.in"
 	: >"$scratch/paused.out"
 	exec 8<>"$scratch/paused.in"
-	ONE_THREAD=1 "$program" llama "$real/$stopped" "$models/F32.gguf" "$how" <&8 >"$scratch/paused.out" 2>/dev/null 8>&- &
+	THREADS=1 "$program" llama "$real/$stopped" "$models/F32.gguf" "$how" <&8 >"$scratch/paused.out" 2>/dev/null 8>&- &
 	session=$!
 	grep -q -m 1 resting <(tail -n +1 -f --pid=$session "$scratch/paused.out")
 	printf '%s\n' "$@" >"$scratch/look.gdb"
@@ -145,7 +145,7 @@ remote_stops()
 	stopped=$1
 	command -v gdbserver >/dev/null || return
 	printf '%s\n' 'set sysroot /' "tensor break 'ffn_norm-1' after --once" \
-		"target remote | ONE_THREAD=1 gdbserver --once - $program llama $real/$1 $models/F32.gguf 2>/dev/null" continue "$states_now" \
+		"target remote | THREADS=1 gdbserver --once - $program llama $real/$1 $models/F32.gguf 2>/dev/null" continue "$states_now" \
 		kill >"$scratch/look.gdb"
 	same "$1, in gdb: it stops through gdbserver" "$(cat <<-'END'
 		Catch 1 (after): an operation has run.

@@ -194,12 +194,28 @@ amidst()
 	same "$1, $2: a node behind" 'result: float32 (8, 3), lazy: it has no value yet' "$($3 print result | head -1)"
 	same "$1, $2: a view behind, of one in front" 'turned: float32 (8, 3), lazy: it has no value yet' \
 		"$($3 print turned | head -1)"
+	same "$1, $2: where it is" $'computes GET_ROWS of rows\ninput a\ninput ids\nits graph ends with result
+in ggml_graph_compute_with_ctx (LIBRARY), called by graph' "$(where_is "$3" | grep -v 'gave up')"
+}
+
+# What threads compute, without numbers, and once where several do; one may be between two nodes.
+where_is()
+{
+	$1 where 2>&1 | anonymous | sed 's/, for thread N$//; s/ (#.*//; s/\(, called by [a-z]*\) at .*/\1/; s/^ *//' |
+		grep -v '^computes no tensor' | grep '^computes\|^input\|^its graph\|^in \|^gave up' | awk '!seen[$0]++'
 }
 
 failing()
 {
 	if core_of "$1-op" graph "$real/$1" op-abort; then
 		amidst "$1" 'a core, an operation fails' "$O/bin/lazybones core $scratch/$1-op/dump"
+		case $1 in
+		*-2024-* | *-2025-06) ;; # it is a signal, or was printed piece by piece
+		*) same "$1, an assertion: what it said" 'gave up: OPS: GGML_ASSERT(i01 >= 0 && i01 < ne01) failed' \
+			"$(where_is "$O/bin/lazybones core $scratch/$1-op/dump" | sed -n 's/\(gave up: \).*ops.cpp:[0-9]*:/\1OPS:/p')" ;;
+		esac
+		same "$1, a report: what ran" 'computes GET_ROWS of rows' "$("$O/bin/lazybones" report "$scratch/$1-op/dump" 2>&1 |
+			sed -n '/^In flight$/,/^NaN/s/^ *\(computes GET_ROWS of rows\) .*/\1/p')"
 	else
 		skip "$1: the kernel writes no core here"
 	fi
@@ -220,6 +236,36 @@ decoding()
 	[[ $1 == ggml-2024-* ]] && [ -z "$number" ] ||
 		same "$1, in llama_decode: why" "thread N is in llama_decode (LIBRARY)" \
 			"$($process print "$number" 2>&1 | sed 's/.*computed yet: //' | anonymous)"
+}
+
+# Half of the weights cannot be read: the first node that does ends it, whatever the number of threads. Newer builds compute
+# it together with the one behind it.
+unreadable()
+{
+	local threads node=$'computes MUL of attn_norm-0\ninput norm-0\ninput blk.0.attn_norm.weight' process
+	[ -f "$models/F32.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
+	case $1 in
+	ggml-2026-09 | ggml-static) node=$'computes RMS_NORM of norm-0\ninput embd' ;;
+	esac
+	node=$node$'\nits graph ends with result_output\nin llama_decode (LIBRARY), called by llama'
+	for threads in 1 2 4 7; do
+		THREADS=$threads core_of "$1-unreadable" llama "$real/$1" "$models/F32.gguf" unmapped || return 0
+		process="$O/bin/lazybones core $scratch/$1-unreadable/dump"
+		same "$1, $threads threads: where llama_decode is" "$node" "$(where_is "$process" | sort_call)"
+		same "$1, $threads threads: one node is evaluating" 1 "$($process list --state evaluating --limit 0 | grep -c '^#')"
+	done
+	THREADS=2 process_of llama "$real/$1" "$models/F32.gguf" unmapped-rest
+	same "$1, a process: where llama_decode is" "$node" "$(where_is "$process" | sort_call)"
+	released
+}
+
+# The thread that has called may be another one, and stand before who computes, or behind.
+sort_call()
+{
+	local told
+	told=$(cat)
+	grep -v '^in ' <<<"$told"
+	grep '^in ' <<<"$told"
 }
 
 # Within a function of llama's that only reads: nodes are as they were when llama_decode had returned.
@@ -427,6 +473,7 @@ for guest_name in $any; do
 	failing "$guest_name"
 	decoding "$guest_name"
 	reading "$guest_name"
+	unreadable "$guest_name"
 	weights "$guest_name"
 	quants "$guest_name"
 	watching "$guest_name"
