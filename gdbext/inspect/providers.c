@@ -2,6 +2,7 @@
 #include "ggml/ggml.h"
 #include "inspect/context.h"
 #include "inspect/out.h"
+#include "torch/torch.h"
 
 static bool open_runtime(struct lbx_context *context, struct lbx_tensors **ret)
 {
@@ -13,9 +14,14 @@ static bool open_runtime(struct lbx_context *context, struct lbx_tensors **ret)
 	return true;
 }
 
-static bool searching(void *out, int64_t done)
+static bool searching_ggml(void *out, int64_t done)
 {
 	return lbx_progress(out, "looking for ggml's tensors", done, 0);
+}
+
+static bool searching_torch(void *out, int64_t done)
+{
+	return lbx_progress(out, "looking for PyTorch's tensors", done, 0);
 }
 
 static bool ggml_is_there(struct lbx_context *context)
@@ -28,7 +34,17 @@ static bool open_ggml(struct lbx_context *context, struct lbx_tensors **ret)
 {
 	struct lbx_stacks *stacks = context->all_stacks ? context->all_stacks : context->stacks;
 
-	return lbx_ggml_open(context->target, stacks, searching, context->out, ret);
+	return lbx_ggml_open(context->target, stacks, searching_ggml, context->out, ret);
+}
+
+static bool torch_is_there(struct lbx_context *context)
+{
+	return lbx_torch_is_there(context->target);
+}
+
+static bool open_torch(struct lbx_context *context, struct lbx_tensors **ret)
+{
+	return lbx_torch_open(context->target, searching_torch, context->out, ret);
 }
 
 const struct lbx_provider lbx_providers[] = {
@@ -38,6 +54,12 @@ const struct lbx_provider lbx_providers[] = {
 	  .article = "a",
 	  .is_there = ggml_is_there,
 	  .open = open_ggml,
+	  .is_costly = true },
+	{ .name = "torch",
+	  .handle = "c10::TensorImpl",
+	  .article = "a",
+	  .is_there = torch_is_there,
+	  .open = open_torch,
 	  .is_costly = true },
 	{ 0 },
 };

@@ -13,6 +13,7 @@
 #include "lazybones.h"
 
 enum {
+	PATH_LENGTH = 4096,
 	MAX_PHDRS = 256,
 	MAX_MODULES = 4096,
 	MAX_DYNAMIC = 4096,
@@ -236,6 +237,33 @@ struct lbx_loaded *lbx_loaded_all(struct lbx_target *target, int *ret_n)
 	}
 	free(modules);
 	return NULL;
+}
+
+bool lbx_loaded_named(struct lbx_target *target, const char *begins)
+{
+	struct {
+		uint64_t addr, name, ld, next, prev;
+	} link;
+	struct lbx_loader loader;
+	uint64_t headers, n;
+	bool clean = lb_ok(), found = false;
+	char path[PATH_LENGTH];
+
+	if (!lbx_target_headers(target, &headers, &n))
+		return false;
+	lbx_loader_begin(&loader, target, headers, n);
+	if (lbx_loader_open_list(&loader))
+		for (uint64_t at = loader.next; at && !found && loader.n++ < MAX_MODULES; at = link.next) {
+			if (!lbx_target_try_read(target, at, &link, sizeof link))
+				break;
+			if (!link.name || !lbx_target_read_string(target, link.name, path, sizeof path))
+				continue;
+			const char *slash = strrchr(path, '/');
+			found = strncmp(slash ? slash + 1 : path, begins, strlen(begins)) == 0;
+		}
+	if (clean)
+		lb_clear_error();
+	return found;
 }
 
 const struct lbx_segment *lbx_loaded_segment_at(const struct lbx_loaded *m, uint64_t address)

@@ -74,6 +74,8 @@ bool lbx_loader_watched(struct lbx_target *target, struct lbx_loader_watch *watc
 int lbx_loaded_modules(struct lbx_target *target, struct lbx_loaded *ret, int max);
 /* As many as there are, to be freed; NULL without memory. */
 struct lbx_loaded *lbx_loaded_all(struct lbx_target *target, int *ret_n);
+/* Whether there is one whose file's name begins so, as in "libc10.so": by their names alone, which is cheap. */
+bool lbx_loaded_named(struct lbx_target *target, const char *begins);
 /* Which of the module's segments holds an address; NULL: none. */
 const struct lbx_segment *lbx_loaded_segment_at(const struct lbx_loaded *m, uint64_t address);
 /* The addresses that the entries of its dynamic section with these tags (DT_SYMTAB, …) tell; 0: there is none. */

@@ -7,8 +7,8 @@
 #include "tensors/tensors.h"
 
 static const char *const names[LBX_STATES] = {
-	"freed",    "lazy",      "evaluating", "ready",   "overwritten", "on device",
-	"repacked", "not saved", "unsure",     "damaged", "unallocated", "in memory",
+	"freed",     "lazy",   "evaluating", "ready",       "overwritten", "on device", "repacked",
+	"not saved", "unsure", "damaged",    "unallocated", "opaque",      "in memory",
 };
 
 const char *lbx_state_name(enum lbx_state state)
@@ -72,6 +72,7 @@ void lbx_describe_state(const struct lbx_tensor *t, char *ret, size_t size)
 	case LBX_UNALLOCATED:
 		snprintf(ret, size, "is unallocated: its graph was only built, or measured, and it has no memory yet");
 		break;
+	case LBX_OPAQUE: snprintf(ret, size, "cannot be shown: %s", place); break;
 	case LBX_DAMAGED: snprintf(ret, size, "is damaged"); break;
 	}
 }

@@ -21,6 +21,7 @@ enum lbx_state {
 	LBX_UNSURE,      /* it may not have been computed yet: t->place says who is at work */
 	LBX_DAMAGED,
 	LBX_UNALLOCATED, /* lazy, without memory: its graph was only built, or measured */
+	LBX_OPAQUE, /* it cannot be shown: t->place says why */
 	LBX_IN_MEMORY, /* no tensor's state, but how one is told that is ready and t->is_unproven: lbx_told_state() */
 	LBX_STATES
 };

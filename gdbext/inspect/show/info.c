@@ -153,8 +153,9 @@ static void print_warnings(struct lbx_out *out, const struct lbx_tensor *t)
 	if (t->state == LBX_READY && !lbx_tensor_in_bounds(t))
 		warn(out, "corrupt: its shape, strides and offset reach out of its buffer");
 	else if (lbx_tensor_contiguity(t) != LBX_ROW_CONTIGUOUS)
-		warn(out, "lb_raw_data does not see these elements in this order: "
-			  "use the strides, lb_data, or lb_contiguous");
+		warn(out, t->of && t->of->strided
+			      ? t->of->strided
+			      : "its memory does not hold these elements in this order: mind the strides");
 }
 
 static void tell_stream(struct lbx_out *out, const struct lbx_tensor *t)
@@ -228,6 +229,8 @@ static void tell_op(struct lbx_out *out, const struct lbx_tensor *t)
 
 	LBX_KEYS(out, json_pack("{s:I,s:I,s:b}", "evaluation", (json_int_t)(t->eval & LB_TRACE ? 0 : t->eval),
 				"eval_ns", (json_int_t)t->eval_ns, "weak", !!(t->flags & LB_FLAG_WEAK)));
+	if (!t->op[0]) /* who made it is not known */
+		return;
 	field(out, "op");
 	lbx_printf(out, "%s", t->op);
 	if (t->eval && t->state == LBX_LAZY)

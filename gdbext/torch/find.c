@@ -1,0 +1,169 @@
+#include "torch/find.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/vector.h"
+#include "target/search.h"
+#include "torch/torch.h"
+
+enum { MAX_OBJECTS = 1 << 24, SAMPLE = 2000, WORD = 8 };
+
+static bool add(uint64_t **list, size_t *room, size_t *n, uint64_t address)
+{
+	if (*n >= MAX_OBJECTS || !lb_reserve(*list, *room, *n + 1))
+		return lb_fail("%s for the tensors of PyTorch, of which there are more than %zu",
+			       *n >= MAX_OBJECTS ? "there are too many" : "out of memory", *n);
+	(*list)[(*n)++] = address;
+	return true;
+}
+
+static bool look(void *context, const char *bytes, size_t n, uint64_t address)
+{
+	struct lbx_torch_set *s = context;
+	uint64_t word;
+
+	for (size_t at = (size_t)(-address & (WORD - 1)); at + WORD <= n; at += WORD) {
+		memcpy(&word, bytes + at, sizeof word);
+		if (!lbx_torch_may_be_class(&s->classes, word))
+			continue;
+		const struct lbx_torch_class *class = lbx_torch_class_at(&s->classes, word);
+		if (!class || class->kind == LBX_TORCH_UNDEFINED)
+			continue;
+		bool is_storage = class->kind == LBX_TORCH_STORAGE;
+		if (!(is_storage ? add(&s->storages, &s->storages_room, &s->n_storages, address + at)
+				 : add(&s->objects, &s->room, &s->n, address + at)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the layout ---- */
+
+/* The references of an object that was freed are 0, whatever the layout. */
+static bool is_freed(struct lbx_target *target, uint64_t address)
+{
+	uint32_t references;
+
+	return !lbx_target_try_read(target, address + 8, &references, sizeof references) || references == 0;
+}
+
+/* Whether a tensor's elements lie in its storage. */
+static bool fits_storage(const struct lbx_torch_record *r, const struct lbx_torch_storage *s)
+{
+	int64_t last = r->offset, step, bytes;
+	struct lbx_torch_dtype dtype;
+
+	lbx_torch_dtype(r->dtype, &dtype);
+	for (int i = 0; i < r->rank; i++)
+		if (r->strides[i] < 0 || !lb_mul(r->strides[i], r->sizes[i] ? r->sizes[i] - 1 : 0, &step) ||
+		    step > INT64_MAX - last || (last += step) < 0)
+			return false;
+	return r->size == 0 || (lb_mul(last + 1, dtype.encoding.bytes, &bytes) && (uint64_t)bytes <= s->bytes);
+}
+
+/* What a layout makes of an object: nothing, a tensor, or one that tells: by a storage that holds its elements. */
+enum fit { NO_FIT, FITS, TELLS };
+
+static enum fit fit(struct lbx_torch_set *s, const struct lbx_torch_layout *layout, uint64_t address)
+{
+	struct lbx_target *target = lbx_torch_set_target(s);
+	struct lbx_torch_record r;
+	struct lbx_torch_storage storage;
+
+	if (!lbx_torch_record_read(target, &s->classes, layout, address, &r))
+		return NO_FIT;
+	if (!r.storage)
+		return FITS;
+	if (!lbx_torch_storage_read(target, &s->classes, layout, r.storage, &storage) ||
+	    storage.device.type != r.device.type || !fits_storage(&r, &storage))
+		return NO_FIT;
+	return r.size > 1 && storage.data ? TELLS : FITS;
+}
+
+/* Of some of the objects, spread over all. */
+static bool is_layout(struct lbx_torch_set *s, const struct lbx_torch_layout *layout)
+{
+	size_t step = s->n / SAMPLE + 1, n = 0, n_fits = 0;
+	bool tells = false;
+
+	for (size_t i = 0; i < s->n; i += step) {
+		if (is_freed(lbx_torch_set_target(s), s->objects[i]))
+			continue;
+		enum fit how = fit(s, layout, s->objects[i]);
+		n++;
+		n_fits += how != NO_FIT;
+		tells |= how == TELLS;
+	}
+	return tells && n_fits >= n - n / 20;
+}
+
+static bool decide_layout(struct lbx_torch_set *s)
+{
+	const struct lbx_torch_layout *row;
+	struct lbx_torch_layout guess;
+	int n = 0;
+
+	for (int i = 0; lbx_torch_layout_guess(i, &guess); i++) {
+		if (!is_layout(s, &guess))
+			continue;
+		n++;
+		s->layout = guess;
+	}
+	for (int i = 0; n == 1 && (row = lbx_torch_layout(i)); i++)
+		if (row->storage == s->layout.storage && row->rank == s->layout.rank && row->device == s->layout.device)
+			s->layout.since = row->since;
+	return n == 1 || lb_fail("the program has PyTorch, in a version whose tensors cannot be read: %s",
+				 n ? "more than one layout fits them" : "no layout fits 95% of them");
+}
+
+/* Those that are tensors: whose objects were freed, or are being made, are none. */
+static void keep_tensors(struct lbx_torch_set *s)
+{
+	size_t n = 0;
+
+	lbx_window_init(&s->window, lbx_torch_set_target(s));
+	for (size_t i = 0; i < s->n; i++) {
+		struct lbx_torch_record r;
+		uint64_t at = s->objects[i];
+		if (lbx_torch_record_read(&s->window.target, &s->classes, &s->layout, at, &r)) {
+			s->objects[n++] = at;
+		} else if (!is_freed(&s->window.target, at)) {
+			s->first_bad = s->n_other++ ? s->first_bad : at;
+			s->last_bad = at;
+		}
+	}
+	s->n = n;
+}
+
+/* ---- all of it ---- */
+
+bool lbx_torch_is_there(struct lbx_target *target)
+{
+	struct lbx_target *direct = lbx_target_direct(target);
+
+	return lbx_loaded_named(direct ? direct : target, "libc10.so");
+}
+
+bool lbx_torch_set_find(struct lbx_torch_set *s, bool (*progress)(void *context, int64_t done), void *context)
+{
+	if (!lbx_torch_is_there(s->tensors.target))
+		return false;
+	s->modules = lbx_loaded_all(s->tensors.target, &s->n_modules);
+	if (!s->modules)
+		return lb_fail("out of memory");
+	if (!lbx_torch_classes_find(lbx_torch_set_target(s), s->modules, s->n_modules, &s->classes))
+		return false;
+	const struct lbx_search search = {
+		.bytes = WORD, .look = look, .context = s, .progress = progress, .progress_context = context
+	};
+	if (!lbx_search(s->tensors.target, &search))
+		return false;
+	if (s->n == 0)
+		return lb_fail("the program has PyTorch, but no tensors of it");
+	if (!decide_layout(s))
+		return false;
+	keep_tensors(s);
+	return true;
+}

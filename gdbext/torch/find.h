@@ -1,0 +1,11 @@
+/* How the tensors of PyTorch are found: the classes' virtual tables, all objects that lead to one, and the layout that fits
+ * them. */
+#ifndef LBX_TORCH_FIND_H
+#define LBX_TORCH_FIND_H
+
+#include "torch/set.h"
+
+/* Fills a set that has a target. As lbx_torch_open() has it. */
+bool lbx_torch_set_find(struct lbx_torch_set *s, bool (*progress)(void *context, int64_t done), void *context);
+
+#endif

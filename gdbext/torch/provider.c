@@ -1,0 +1,156 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "torch/decode.h"
+#include "torch/facts.h"
+#include "torch/find.h"
+#include "torch/torch.h"
+
+static bool read_at(struct lbx_torch_set *s, uint64_t address, struct lbx_torch_record *ret)
+{
+	return lbx_torch_record_read(lbx_torch_set_target(s), &s->classes, &s->layout, address, ret);
+}
+
+/* The number of the tensor at an address; 0: there is none. *ret_before: of the last one that is not behind it. */
+static uint64_t id_at(const struct lbx_torch_set *s, uint64_t address, uint64_t *ret_before)
+{
+	size_t n = lbx_torch_count(s->objects, s->n, address);
+
+	*ret_before = n;
+	return n && s->objects[n - 1] == address ? n : 0;
+}
+
+static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
+{
+	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
+	struct lbx_torch_record r;
+
+	if (id == 0 || id > s->n)
+		return lb_fail("PyTorch has no tensor #%" PRIu64, id);
+	return (read_at(s, s->objects[id - 1], &r) && lbx_torch_decode(s, id, &r, ret)) ||
+	       lb_fail("tensor #%" PRIu64 " of PyTorch, at 0x%" PRIx64 ", has been freed, or is damaged", id,
+		       s->objects[id - 1]);
+}
+
+static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
+{
+	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
+	struct lbx_torch_record r;
+
+	if (*slot == 0) {
+		lbx_window_init(&s->window, lbx_torch_set_target(s));
+		s->walked = 0;
+		*bad += s->n_other;
+	}
+	while (*slot < s->n) {
+		bool clean = lb_ok();
+		uint64_t at = s->objects[(*slot)++];
+		bool is_read = s->walked == *slot - 1
+				   ? lbx_torch_record_read(&s->window.target, &s->classes, &s->layout, at, &r)
+				   : read_at(s, at, &r);
+		s->walked += s->walked == *slot - 1;
+		if (is_read && lbx_torch_decode(s, *slot, &r, ret))
+			return LBX_NEXT_TENSOR;
+		if (clean)
+			lb_clear_error();
+		++*bad;
+	}
+	return LBX_NEXT_END;
+}
+
+static bool damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last)
+{
+	*ret_first = lbx_torch_set_of(tensors)->first_bad;
+	*ret_last = lbx_torch_set_of(tensors)->last_bad;
+	return *ret_first != 0;
+}
+
+static bool by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+{
+	uint64_t before, id = id_at(lbx_torch_set_of(tensors), address, &before);
+
+	return id ? by_id(tensors, id, ret)
+		  : lb_fail("0x%" PRIx64 " is not the address of a tensor of PyTorch", address);
+}
+
+static bool record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+{
+	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
+	uint64_t before;
+
+	id_at(s, address, &before);
+	return before && address - s->objects[before - 1] < s->layout.rank + LBX_TORCH_TENSOR_END &&
+	       by_id(tensors, before, ret);
+}
+
+/* They have none that are known. */
+static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i)
+{
+	(void)tensors, (void)t, (void)i;
+	return 0;
+}
+
+static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
+{
+	(void)tensors, (void)ret;
+	return lb_fail("what #%" PRIu64 " was computed from is not known: it has no input %u", t->id, i);
+}
+
+static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context)
+{
+	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
+	struct lbx_torch_record r;
+
+	if (!t)
+		lbx_torch_tell_set(s, fn, context);
+	else if (read_at(s, t->address, &r))
+		lbx_torch_tell_record(s, &r, fn, context);
+}
+
+static void close_torch(struct lbx_tensors *tensors)
+{
+	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
+
+	lbx_torch_quantizers_free(&s->quantizers);
+	free(s->modules);
+	free(s->objects);
+	free(s->storages);
+	free(s);
+}
+
+bool lbx_torch_open(struct lbx_target *target, bool (*progress)(void *context, int64_t done), void *context,
+		    struct lbx_tensors **ret)
+{
+	static const struct lbx_tensors_ops ops = {
+		.next = next,
+		.by_id = by_id,
+		.by_address = by_address,
+		.record_at = record_at,
+		.damage = damage,
+		.input = input,
+		.input_id = input_id,
+		.facts = facts,
+		.close = close_torch,
+	};
+	struct lbx_torch_set *s = calloc(1, sizeof *s);
+
+	if (!s)
+		return lb_fail("out of memory");
+	s->tensors = (struct lbx_tensors){
+		.ops = &ops,
+		.target = target,
+		.provider = "torch",
+		.strided =
+		    "what data_ptr() gives does not hold these elements in this order: use the strides, or contiguous()"
+	};
+	for (unsigned i = 0; i < LBX_TORCH_DTYPES; i++)
+		lbx_torch_dtype(i, &s->dtypes[i]);
+	if (!lbx_torch_set_find(s, progress, context)) {
+		close_torch(&s->tensors);
+		return false;
+	}
+	*ret = &s->tensors;
+	return true;
+}

@@ -1,0 +1,14 @@
+/* The tensors of PyTorch, as a provider: of a program that nobody has prepared, in C++ or in Python. */
+#ifndef LBX_TORCH_H
+#define LBX_TORCH_H
+
+#include "tensors/tensors.h"
+
+/* Whether one of the program's modules is PyTorch's, as far as that shows; quiet. */
+bool lbx_torch_is_there(struct lbx_target *target);
+/* False, without an error, where the program has no PyTorch; fails where it has one that cannot be read. The set is
+ * closed by lbx_tensors_close(). The search tells its progress in bytes; where that returns false it ends, and fails. */
+bool lbx_torch_open(struct lbx_target *target, bool (*progress)(void *context, int64_t done), void *context,
+		    struct lbx_tensors **ret);
+
+#endif

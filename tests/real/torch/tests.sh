@@ -1,0 +1,73 @@
+# PyTorch in Python processes that only have it installed: each that is found here.
+
+# The pythons that have PyTorch, each once by its version; $TORCH_PYTHON names more.
+pythons()
+{
+	local python version seen=
+	for python in $TORCH_PYTHON python3 /usr/bin/python3; do
+		version=$("$python" -W ignore -c 'import torch; print(torch.__version__)' 2>/dev/null) || continue
+		[[ " $seen " == *" $version "* ]] && continue
+		seen="$seen $version"
+		echo "$python $version"
+	done
+}
+
+# torch_process PYTHON: one that rests; its commands are in $process, what it knows in $truth; until torch_released.
+torch_process()
+{
+	local line
+	truth=$scratch/truth
+	coproc "$1" -W ignore tests/real/torch/program.py "$truth" 2>/dev/null
+	pid=$COPROC_PID
+	process="$O/bin/lazybones pid $pid"
+	while read -r -t 120 line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
+	[ "$line" = resting ]
+}
+
+torch_released()
+{
+	eval "exec ${COPROC[1]}>&-"
+	wait $pid
+}
+
+# torch_lines COMMAND: of a list, what the truth has, too
+torch_lines()
+{
+	$1 list --limit 0 | sed -n 's/^#[0-9]* *\([a-z][a-z0-9_]*\)  *\(([^)]*)\)  *\(ready\|opaque\) .*/\1 \2 \3/p' | sort
+}
+
+# torch_seen WHAT COMMAND STEP: every tensor that Python knows is listed, with each STEPth one's values; the others are the
+# library's own, and few
+torch_seen()
+{
+	local more
+	same "$1: every tensor that Python knows is listed" '' \
+		"$(comm -23 <(sed -n 's/^tensor //p' "$truth" | sort) <(torch_lines "$2"))"
+	more=$(comm -13 <(sed -n 's/^tensor //p' "$truth" | sort) <(torch_lines "$2") | wc -l)
+	same "$1: none that was freed" few "$([ "$more" -le 12 ] && echo few || echo "$more more")"
+	same "$1: their values" "$((($(grep -c ^sum "$truth") + $3 - 1) / $3)) are the same" "$(python3 tests/real/torch/check.py "$truth" $3 $2)"
+}
+
+torch_version()
+{
+	local what="torch $2" id
+	torch_process "$1" || { skip "$what does not run here"; torch_released; return; }
+	same "$what: how its layout was decided" 'as no other fits' "$($process status | sed -n 's/^ *layout .*, //p')"
+	torch_seen "$what, the process" "$process" 1
+	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then
+		torch_seen "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid" 7
+		rm -f "$scratch/torch.$pid"
+	else
+		skip "$what: gcore writes no core here"
+	fi
+	id=$($process list --limit 0 | sed -n 's/^\(#[0-9]*\)  *quint8 .*/\1/p')
+	same "$what, gdb: a quantised one" "$id: quint8 (3,)"$'\n[1. 2. 3.]' \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex "tensor print $id" 2>/dev/null | grep -A1 "^$id: ")"
+	torch_released
+}
+
+found=$(pythons)
+[ -n "$found" ] || skip 'torch: no python here has PyTorch (apt-get install python3-torch)'
+while read -r python version; do
+	[ -z "$python" ] || torch_version "$python" "$version"
+done <<<"$found"
