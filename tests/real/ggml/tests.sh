@@ -327,7 +327,7 @@ watching()
 	said=$("$O/bin/lazybones" top $pid --once --interval 100)
 	same "$1: top knows whose tensors they are" "lazybones top   process $pid   ggml   over" \
 		"$(sed -n '1s/ over .*/ over/p' <<<"$said")"
-	same "$1: top tells its cache" 1 "$(grep -c '^ *512 KiB  *[0-9.]* KiB  *[0-9]*  \(state\|of unknown use\), CPU' <<<"$said")"
+	same "$1: top tells its cache" 1 "$(grep -c '^ *[0-9.]* [KM]iB  *[0-9.]* [KM]iB  *[0-9]*  \(state\|of unknown use\), CPU' <<<"$said")"
 	same "$1: all weights that it has used are in memory" '761 KiB 761 KiB 21 weights' \
 		"$(sed -n 's/,.*//; s/  */ /g; s/^ //; /21 weights$/p' <<<"$said")"
 	same "$1: memory says so, too" 1 "$("$O/bin/lazybones" pid $pid memory | grep -c '^ *761 KiB  *761 KiB  *21  weights')"
