@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
 
 enum {
 	PAGE = 4096,
@@ -19,7 +20,11 @@ enum {
 	STRIDE_MIN = 0x28,
 	STRIDE_MAX = 0x100,
 	GAP_MAX = 4, /* types that a build has left out, one after the other */
-	BLOCK_BYTES_MAX = 1 << 12
+	BLOCK_BYTES_MAX = 1 << 12,
+	/* the smallest builds have twice that in code and constants, and twice that in tables */
+	CODE_MIN = 1 << 18,
+	TABLES_MIN = 3 << 10,
+	PATH = 512
 };
 
 /* Pages of names, so that a table of them costs a few reads. */
@@ -161,7 +166,7 @@ static bool read_data(struct lbx_target *target, const struct lbx_segment *s, st
 	ret->words = lbx_target_map(target, s->start + skip, n);
 	if (ret->words && (uintptr_t)ret->words % WORD == 0)
 		return true;
-	ret->words = ret->copy = calloc(n / WORD, WORD);
+	ret->words = ret->copy = malloc(n);
 	for (size_t done = 0; done < n && ret->copy; done += PIECE) {
 		size_t some = n - done < PIECE ? n - done : PIECE;
 		char *to = (char *)ret->copy + done;
@@ -230,9 +235,45 @@ static bool exports(struct lbx_target *target, const struct lbx_loaded *m)
 	return lbx_loaded_symbol(target, m, "ggml_type_name", &at) && lbx_loaded_symbol(target, m, "ggml_op_name", &at);
 }
 
+/* What many programs have loaded, and what is known to have no ggml within. */
+static bool is_well_known(struct lbx_target *target, const struct lbx_loaded *m)
+{
+	static const char *const names[] = { "libc.so.", "libc.musl-", "ld-linux", "libstdc++.so.", "liblazybones.so." };
+	char path[PATH], *name;
+
+	if (!m->name || !lbx_target_read_string(target, m->name, path, sizeof path)) {
+		lb_clear_error();
+		return false;
+	}
+	name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* By no more than its headers and its name: whether ggml may be in a module. */
+static bool may_have(struct lbx_target *target, const struct lbx_loaded *m)
+{
+	uint64_t constant = 0, data = 0;
+
+	for (int i = 0; i < m->n_segments; i++)
+		*(m->segments[i].writable ? &data : &constant) += m->segments[i].from_file;
+	return constant >= CODE_MIN && data >= TABLES_MIN && !is_well_known(target, m) &&
+	       (target->liveness != LBX_REMOTE || exports(target, m));
+}
+
+bool lbx_ggml_may_be(struct lbx_target *target, const struct lbx_loaded *modules, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (may_have(target, &modules[i]))
+			return true;
+	return false;
+}
+
 int lbx_ggml_find(struct lbx_target *target, const struct lbx_loaded *modules, int n, struct lbx_ggml_anchor *ret)
 {
-	lb_auto_free struct pages *pages = calloc(1, sizeof *pages);
+	lb_auto_free struct pages *pages = malloc(sizeof *pages);
 	lb_auto_free struct lbx_ggml_anchor *another = malloc(sizeof *another);
 	int found = 0;
 
@@ -242,7 +283,7 @@ int lbx_ggml_find(struct lbx_target *target, const struct lbx_loaded *modules, i
 	for (int i = 0; i < PAGES; i++)
 		pages->slots[i].base = 1;
 	for (int i = 0; i < n && found < 2; i++)
-		if ((target->liveness != LBX_REMOTE || exports(target, &modules[i])) &&
+		if (may_have(target, &modules[i]) &&
 		    search_module(pages, &modules[i], found ? another : ret))
 			found++;
 	return found;

@@ -21,6 +21,8 @@ struct lbx_ggml_anchor {
 	struct lbx_ggml_type types[LBX_GGML_TYPES];
 };
 
+/* Whether any of the modules may hold a ggml, by no more than their headers and names: programs without one pay for it. */
+bool lbx_ggml_may_be(struct lbx_target *target, const struct lbx_loaded *modules, int n);
 /* How many of the modules hold a ggml: 0, 1, or 2 for more; *ret is the first, valid where it stands. A program in which
  * none is exported is searched for the tables, unless that would be slow. Quiet. */
 int lbx_ggml_find(struct lbx_target *target, const struct lbx_loaded *modules, int n, struct lbx_ggml_anchor *ret);

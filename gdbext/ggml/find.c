@@ -192,10 +192,6 @@ bool lbx_ggml_set_find(struct lbx_ggml_set *g, bool (*progress)(void *context, i
 {
 	uint64_t used[MAX_USED];
 
-	/* before all else: a debugger has to be asked how memory is best read, and there may be nothing to read it for */
-	g->modules = lbx_loaded_all(g->tensors.target, &g->n_modules);
-	if (!g->modules)
-		return lb_fail("out of memory");
 	int n = g->n_modules ? lbx_ggml_find(lbx_ggml_set_target(g), g->modules, g->n_modules, &g->anchor) : 0;
 	if (n == 0)
 		return false;
@@ -226,5 +222,5 @@ bool lbx_ggml_is_there(struct lbx_target *target)
 	int n;
 	lb_auto_free struct lbx_loaded *modules = lbx_loaded_all(target, &n);
 
-	return modules && anchor && n && lbx_ggml_find(target, modules, n, anchor);
+	return modules && anchor && lbx_ggml_may_be(target, modules, n) && lbx_ggml_find(target, modules, n, anchor);
 }

@@ -5,7 +5,7 @@
 
 #include "ggml/set.h"
 
-/* Fills a set that has a target, and stacks where they are known. As lbx_ggml_open() has it. */
+/* Fills a set that has a target, its modules, and stacks where they are known. As lbx_ggml_open() has it. */
 bool lbx_ggml_set_find(struct lbx_ggml_set *g, bool (*progress)(void *context, int64_t done), void *context);
 
 #endif

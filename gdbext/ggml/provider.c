@@ -181,10 +181,19 @@ bool lbx_ggml_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (*
 		.part_at = part_at,
 		.close = close_ggml,
 	};
-	struct lbx_ggml_set *g = calloc(1, sizeof *g);
+	int n_modules;
+	/* before all else: a debugger has to be asked how memory is best read, and there may be nothing to read it for */
+	struct lbx_loaded *modules = lbx_loaded_all(target, &n_modules);
+	bool may_be = modules && lbx_ggml_may_be(target, modules, n_modules);
+	struct lbx_ggml_set *g = may_be ? calloc(1, sizeof *g) : NULL;
 
-	if (!g)
-		return lb_fail("out of memory");
+	if (!g) {
+		bool had_modules = modules;
+		free(modules);
+		return had_modules && !may_be ? false : lb_fail("out of memory");
+	}
+	g->modules = modules;
+	g->n_modules = n_modules;
 	g->kinds.n_unary = g->kinds.n_gated = -1;
 	g->tensors = (struct lbx_tensors){ .ops = &ops, .target = target, .provider = "ggml" };
 	g->stacks = stacks;

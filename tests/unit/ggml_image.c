@@ -122,7 +122,7 @@ static bool image_headers(struct lbx_target *target, uint64_t *ret, uint64_t *re
 {
 	(void)target;
 	*ret = GGML_MODULE + sizeof(Elf64_Ehdr);
-	*ret_n = 5;
+	*ret_n = 6;
 	return true;
 }
 
@@ -211,7 +211,7 @@ static void put_headers(struct ggml_image *image)
 {
 	const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
 				    .e_phoff = sizeof header,
-				    .e_phnum = 5,
+				    .e_phnum = 6,
 				    .e_phentsize = sizeof(Elf64_Phdr) };
 	const Elf64_Phdr headers[] = {
 		{ .p_type = PT_PHDR, .p_vaddr = sizeof header },
@@ -219,6 +219,8 @@ static void put_headers(struct ggml_image *image)
 		{ .p_type = PT_LOAD, .p_vaddr = 0x2000, .p_memsz = PAGE, .p_filesz = PAGE, .p_flags = PF_R | PF_X },
 		{ .p_type = PT_LOAD, .p_vaddr = 0x3000, .p_memsz = PAGE, .p_filesz = PAGE, .p_flags = PF_R | PF_W },
 		{ .p_type = PT_DYNAMIC, .p_vaddr = DYNAMIC - GGML_MODULE },
+		/* as large as ggml's code, which nobody reads here */
+		{ .p_type = PT_LOAD, .p_vaddr = 0x10000, .p_memsz = 0x40000, .p_filesz = 0x40000, .p_flags = PF_R | PF_X },
 	};
 
 	copy(image, GGML_MODULE, &header, sizeof header);
