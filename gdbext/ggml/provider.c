@@ -7,6 +7,7 @@
 #include "ggml/find.h"
 #include "ggml/ggml.h"
 #include "ggml/inputs.h"
+#include "ggml/parts.h"
 #include "ggml/recipe.h"
 #include "ggml/work.h"
 
@@ -175,6 +176,7 @@ bool lbx_ggml_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (*
 		.input = input,
 		.input_id = input_id,
 		.recipe = recipe,
+		.part = lbx_ggml_part,
 		.facts = facts,
 		.work = lbx_ggml_work,
 		.words = words,

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "tensors/axes.h"
+#include "tensors/part.h"
 #include "tensors/work.h"
 
 enum lbx_next lbx_tensors_next(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_tensor *ret, uint64_t *bad)
@@ -39,6 +40,11 @@ void lbx_tensors_facts(struct lbx_tensors *of, const struct lbx_tensor *t, lbx_f
 {
 	if (of && of->ops->facts)
 		of->ops->facts(of, t, fn, context);
+}
+
+bool lbx_tensor_part(const struct lbx_tensor *t, const int64_t *at, uint32_t i, struct lbx_part *ret)
+{
+	return t->of && t->of->ops->part && t->of->ops->part(t->of, t, at, i, ret);
 }
 
 bool lbx_tensors_work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work *ret)

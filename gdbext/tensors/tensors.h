@@ -7,6 +7,7 @@
 
 struct lbx_program; /* tensors/program.h */
 struct lbx_work;    /* tensors/work.h */
+struct lbx_part;    /* tensors/part.h */
 struct lbx_recipe;  /* tensors/recipe.h */
 
 struct lbx_tensors {
@@ -61,6 +62,9 @@ struct lbx_tensors_ops {
 	 * *ret is the value. NULL: t->op and t->params are the runtime's. Fails, naming the operation, where there is
 	 * no recipe. */
 	bool (*recipe)(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_recipe *r, int *ret);
+	/* See part.h. NULL: its operations are the runtime's. */
+	bool (*part)(struct lbx_tensors *tensors, const struct lbx_tensor *t, const int64_t *at, uint32_t i,
+		     struct lbx_part *ret);
 	void (*take_computed)(struct lbx_tensors *tensors, struct lbx_tensor *t);
 	/* Of a tensor, or, where t is NULL, of the set. */
 	void (*facts)(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context);

@@ -978,7 +978,7 @@ static void graphs_need_no_records(void **state)
 	says(s, "graph", "s41 --json", "{\"root\":41,\"tensors\":[{\"id\":41,");
 	says(s, "graph", "s41 --json", "],\"cut\":false}\n");
 	says(s, "graph", "s41 --json", "\"record\":null,\"provider\":\"made\"},{\"id\":1,\"name\":\"s1\",");
-	says(s, "origin", "s41", "NaN: it was in the data, in an unknown place\n");
+	says(s, "origin", "s41", "NaN: it was in the data\n");
 }
 
 /* Numbers of buffers are of a provider, as those of tensors. */

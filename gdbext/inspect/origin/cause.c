@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* The largest finite value. */
 static double largest(enum lb_dtype dtype)
@@ -13,9 +14,20 @@ static double largest(enum lb_dtype dtype)
 				  : 0x1.fffffep127;
 }
 
+/* Names of others for operations that are the same. */
+static const char *const also[][2] = {
+	{ "sub", "subtract" },     { "mul", "multiply" },    { "div", "divide" },   { "mul_mat", "matmul" },
+	{ "soft_max", "softmax" }, { "norm", "layer_norm" }, { "sum_rows", "sum" },
+};
+
 static bool is(const struct lbx_cause *c, const char *op)
 {
-	return strcmp(c->op, op) == 0;
+	if (strcasecmp(c->op, op) == 0)
+		return true;
+	for (size_t i = 0; i < sizeof also / sizeof *also; i++)
+		if (strcmp(op, also[i][1]) == 0 && strcasecmp(c->op, also[i][0]) == 0)
+			return true;
+	return false;
 }
 
 static bool among(const struct lbx_cause *c, const char *const *ops)

@@ -20,6 +20,7 @@
 #include "inspect/origin/look.h"
 #include "inspect/replay/sources.h"
 #include "inspect/tensor/array.h"
+#include "tensors/part.h"
 
 enum { MAX_INPUTS = 1 << 16 };
 
@@ -107,6 +108,26 @@ static bool look_around(struct lbx_search *s, const struct lbx_tensor *t, struct
 	return true;
 }
 
+/* What the tensor's own set says, whose operations are not the runtime's. */
+static void ask_set(const struct lbx_origin_link *link, struct around *a)
+{
+	const struct lbx_tensor *t = &link->tensor;
+	struct lbx_part part;
+
+	for (uint32_t i = 0; i < t->n_inputs; i++) {
+		struct lbx_source *to = &a->sources[i];
+		if (!lbx_tensor_part(t, link->at, i, &part))
+			continue;
+		to->nothing = part.nothing;
+		to->exact = part.exact;
+		if (part.nothing)
+			continue;
+		memcpy(to->region.first, part.first, sizeof part.first);
+		memcpy(to->region.count, part.count, sizeof part.count);
+		memcpy(to->region.step, part.step, sizeof part.step);
+	}
+}
+
 /* Which elements are needed, after a look at the one that chooses. */
 static bool find_sources(struct lbx_search *s, const struct lbx_origin_link *link, struct around *a)
 {
@@ -117,6 +138,7 @@ static bool find_sources(struct lbx_search *s, const struct lbx_origin_link *lin
 	bool known, ok;
 
 	lbx_sources_of(&a->graph, 0, a->op, link->at, NULL, a->sources);
+	ask_set(link, a);
 	if (chooser < 0 || (uint32_t)chooser >= t->n_inputs || !a->sources[chooser].exact)
 		return true;
 	const struct lbx_region *region = &a->sources[chooser].region;
@@ -326,6 +348,52 @@ static int element_of(struct lbx_origin *o, int number, enum lbx_special kind)
 	return -1;
 }
 
+struct operand {
+	uint64_t element;
+	size_t size;
+};
+
+static bool take_first(void *to, const void *elements, int64_t n, int64_t first)
+{
+	struct operand *operand = to;
+
+	if (n > 0 && first == 0)
+		memcpy(&operand->element, elements, operand->size);
+	return true;
+}
+
+/* Of an operation that the replay does not know by itself: the elements that gave the result's, where each input gives
+ * one. */
+static bool set_elements(struct lbx_search *s, struct lbx_origin *o)
+{
+	const struct lbx_tensor *t = &o->path[o->n - 1].tensor;
+
+	if (o->n_inputs == 0 || o->n_inputs > 3 || o->more_inputs || only_moves(t))
+		return true;
+	for (int i = 0; i < o->n_inputs; i++) {
+		const struct lbx_origin_link *input = &o->inputs[i];
+		struct operand operand = { .size = (size_t)lbx_dtype_bytes(input->tensor.dtype) };
+		if (!input->recorded || !input->part_known || !input->exact || input->part.count != 1 ||
+		    operand.size > sizeof operand.element)
+			return true;
+		if (!lbx_walk_part(s, &input->tensor, &input->region, take_first, &operand)) {
+			bool stopped = lb_error_cause() == LB_INTERRUPTED;
+			if (!stopped)
+				lb_clear_error();
+			return !stopped;
+		}
+		o->operands[i] = operand.element;
+		o->operand_dtypes[i] = input->tensor.dtype;
+	}
+	o->has_step = true;
+	o->step = 0;
+	o->n_steps = 1;
+	o->op = t->op;
+	o->dtype = t->dtype;
+	o->n_operands = o->n_inputs;
+	return true;
+}
+
 /* Computes the element of the path's last tensor again. *ret_next is the input that it leads to; or
  * -1: then it was made by a step, if o->has_step. */
 static bool step_inside(struct lbx_search *s, struct lbx_origin *o, struct lbx_inside *in, int *ret_next)
@@ -336,7 +404,7 @@ static bool step_inside(struct lbx_search *s, struct lbx_origin *o, struct lbx_i
 	if (!lbx_look_inside(s, &o->path[o->n - 1], &known, in))
 		return false;
 	if (!known)
-		return true;
+		return set_elements(s, o);
 	o->finite_again = !lbx_result_is_bad(in, o->nan);
 	int reg = o->finite_again ? in->last : lbx_maker(in, in->last, o->nan);
 	if (reg >= in->first)

@@ -192,12 +192,23 @@ static json_t *json_link(const struct lbx_origin_link *link)
 	return o;
 }
 
+/* Of blocks along the last axis: which one holds the element. */
+static bool block_of(const struct lbx_origin_link *link, int64_t *ret)
+{
+	const struct lbx_tensor *t = &link->tensor;
+
+	if (!t->encoding || t->encoding->elements < 2 || t->rank < 1)
+		return false;
+	*ret = link->at[t->rank - 1] / t->encoding->elements;
+	return true;
+}
+
 static json_t *json_origin(struct lbx_context *context, const struct lbx_origin *o)
 {
 	static const char *const ends[] = { "made", "given", "gone", "unsure", "limit" };
 	const struct lbx_origin_link *end = last(o);
 	json_t *list = json_array(), *way = json_array(), *result;
-	int64_t first[LBX_RANK_MAX];
+	int64_t first[LBX_RANK_MAX], block;
 	char where[512], text[TEXT];
 
 	first_place(end, first);
@@ -208,8 +219,11 @@ static json_t *json_origin(struct lbx_context *context, const struct lbx_origin 
 		json_array_append_new(way, json_integer((json_int_t)o->path[i].id));
 	result = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "of", o->nan ? "NaN" : "Inf", "end", ends[o->end],
 			   "op", o->has_step ? o->op : end->tensor.op, "at", lbx_json_list(end->at, end->tensor.rank),
-			   "first", lbx_json_list(first, end->tensor.rank), "where", lbx_json_string(where), "tensor",
-			   json_link(end), "way", way, "inputs", list);
+			   "first", lbx_json_list(first, end->tensor.rank), "where",
+			   end->tensor.site ? lbx_json_string(where) : json_null(), "tensor", json_link(end), "way",
+			   way, "inputs", list);
+	if (block_of(end, &block))
+		json_object_set_new(result, "block", json_integer(block));
 	if (o->finite_again) {
 		json_object_set_new(result, "finite_again", json_true());
 	} else if (o->has_step) {
@@ -230,6 +244,7 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 	const struct lbx_origin_link *end = last(o);
 	const struct lbx_tensor *t = &end->tensor;
 	char label[LABEL], place[256], where[512], text[TEXT];
+	int64_t block;
 
 	lbx_describe(t, label, sizeof label);
 	place_text(end, place, sizeof place);
@@ -248,10 +263,16 @@ static void print_origin(struct lbx_context *context, const struct lbx_origin *o
 		break;
 	case LBX_END_LIMIT: lbx_printf(out, "the search ended at its limit (--limit), at %s", t->op); break;
 	}
-	lbx_printf(out, ", in ");
-	lbx_styled(out, LBX_FILE, "%s\n", where);
+	if (t->site) {
+		lbx_printf(out, ", in ");
+		lbx_styled(out, LBX_FILE, "%s", where);
+	}
+	lbx_printf(out, "\n");
 	lbx_wrap(out, 0, 4);
-	lbx_printf(out, "  %s, %s %s\n", label, is_first(end) ? "first at" : "at", place);
+	lbx_printf(out, "  %s, %s %s", label, is_first(end) ? "first at" : "at", place);
+	if (block_of(end, &block))
+		lbx_printf(out, ", in block %" PRId64 " of its row", block);
+	lbx_printf(out, "\n");
 	print_way(out, o);
 	print_step(context, o);
 	print_inputs(out, o);

@@ -4,6 +4,7 @@
  *	program graph FOLDER [HOW]             a graph on the CPU: some dtypes, blocks, views
  *	program llama FOLDER MODEL [HOW]       two sequences through a GGUF file; prints the tokens of one
  *	program operations FOLDER [HOW]        operations on random inputs (operations.c)
+ *	program nan FOLDER [HOW]               a logarithm of what is negative, and 0 / 0, each among what is not
  *	program blocks FOLDER                  ggml's formats of blocks, and digests of what random ones decode to
  *	program names FOLDER N                 ggml's names of its first N operations
  *	program repacked FOLDER [HOW]          weights that the CPU's back end puts into another order (repacked.c)
@@ -355,6 +356,39 @@ static int graph(const char *how)
 	return stop(how);
 }
 
+/* ---- NaN ---- */
+
+static int make_nan(const char *how)
+{
+	typedef struct ggml_tensor *unary(struct ggml_context *, struct ggml_tensor *);
+	typedef struct ggml_tensor *binary(struct ggml_context *, struct ggml_tensor *, struct ggml_tensor *);
+	unary *log = NULL, *sqrt = NULL;
+	binary *div = NULL;
+	*(void **)&log = function("ggml_log");
+	*(void **)&sqrt = function("ggml_sqrt");
+	*(void **)&div = function("ggml_div");
+	struct ggml_context *c = ggml_init((struct ggml_init_params){ 1 << 22, NULL, false });
+	struct ggml_tensor *x = ggml_set_name(ggml_new_tensor_2d(c, F32, 8, 3), "x");
+	struct ggml_tensor *y = ggml_set_name(ggml_new_tensor_2d(c, F32, 8, 3), "y");
+	float *at_x = ggml_get_data(x), *at_y = ggml_get_data(y);
+	for (int i = 0; i < 24; i++) {
+		at_x[i] = (float)(i + 1);
+		at_y[i] = (float)(i + 2);
+	}
+	at_x[13] = -2;
+	at_x[20] = at_y[20] = 0;
+	struct ggml_tensor *logs = ggml_set_name(log(c, x), "logs");
+	struct ggml_tensor *ratios = ggml_set_name(div(c, x, y), "ratios");
+	struct ggml_tensor *moved = ggml_set_name(ggml_cont(c, ggml_transpose(c, logs)), "moved");
+	struct ggml_tensor *result = ggml_set_name(ggml_add(c, moved, moved), "result");
+	struct ggml_tensor *roots = ggml_set_name(sqrt(c, ratios), "roots");
+	struct ggml_cgraph *g = ggml_new_graph(c);
+	ggml_build_forward_expand(g, result);
+	ggml_build_forward_expand(g, roots);
+	stop_if(ggml_graph_compute_with_ctx(c, g, 1) != 0, "ggml could not compute the graph");
+	return stop(how);
+}
+
 /* ---- a model ---- */
 
 enum { VOCABULARY = 384, PROMPT = 9, GREEDY = 12 };
@@ -559,6 +593,8 @@ int main(int argc, char **argv)
 		compute_repacked();
 		return stop(argv[3]);
 	}
+	if (strcmp(argv[1], "nan") == 0)
+		return make_nan(argv[3]);
 	if (strcmp(argv[1], "blocks") == 0)
 		return digests();
 	stop_if(argc < 4, "which model?");

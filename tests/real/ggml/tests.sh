@@ -238,6 +238,42 @@ decoding()
 			"$($process print "$number" 2>&1 | sed 's/.*computed yet: //' | anonymous)"
 }
 
+# What an origin ends with: how, where, and of what. Numbers of tensors differ.
+origin_of()
+{
+	$1 origin "$2" 2>&1 | sed -n '/^NaN/,$p' | sed 's/#[0-9][0-9]*, //; s/, \(ready\|in memory\|overwritten\))/)/' |
+		grep -v '^  by way of\|^The core'
+}
+
+# From a NaN in the logits to the weight's element, at rest, by nodes that have been overwritten; and to an operation that made
+# one. A model has a NaN in a norm's weights, or as the step of a block.
+origins()
+{
+	local kind case
+	core_of "$1-nan" nan "$real/$1" abort || return 0
+	process="$O/bin/lazybones core $scratch/$1-nan/dump"
+	same "$1, a NaN: a logarithm made it" "NaN: LOG made it
+  logs (float32 (3, 8)), first at [1, 5]
+  the first is LOG(-2.0), in float32
+  its input:
+    x (float32 (3, 8))  from -2 to 24
+  why: log of a negative number; clip it first" "$(origin_of "$process" result)"
+	same "$1, a NaN: a division made it" $'NaN: DIV made it\n  ratios (float32 (3, 8)), first at [2, 4]
+  the first is DIV(0.0, 0.0), in float32' "$(origin_of "$process" ratios | head -3)"
+	[[ $1 != *-2024-* ]] && [ -f "$models/F32.gguf" ] &&
+		nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
+	for case in "F32 blk.1.ffn_norm.weight $((37 * 4)) 0000c07f float32 (256,)), first at [37]" \
+		"Q8_0 blk.1.ffn_down.weight $(((5 * 16 + 3) * 34)) 007e q8_0 (256, 512)), first at [5, 96], in block 3 of its row" \
+		"Q4_0 blk.1.ffn_down.weight $(((5 * 16 + 3) * 18)) 007e q4_0 (256, 512)), first at [5, 96], in block 3 of its row"; do
+		set -- "$1" $case
+		kind=$2
+		python3 tests/real/ggml/poison.py "$models/$kind.gguf" "$scratch/nan-$kind.gguf" "$3" "$4" "$5" || return 1
+		THREADS=1 core_of "$1-nan-$kind" llama "$real/$1" "$scratch/nan-$kind.gguf" abort
+		same "$1, a NaN in $kind: it was in a weight" "NaN: it was in the data
+  $3 (${case#* * * * }" "$(origin_of "$O/bin/lazybones core $scratch/$1-nan-$kind/dump" result_output)"
+	done
+}
+
 # Half of the weights cannot be read: the first node that does ends it, whatever the number of threads. Newer builds compute
 # it together with the one behind it.
 unreadable()
@@ -474,6 +510,7 @@ for guest_name in $any; do
 	decoding "$guest_name"
 	reading "$guest_name"
 	unreadable "$guest_name"
+	origins "$guest_name"
 	weights "$guest_name"
 	quants "$guest_name"
 	watching "$guest_name"
