@@ -19,6 +19,9 @@ struct lbx_ggml_callback {
 	int n_entries;
 	uint64_t entries[LBX_GGML_ENTRIES]; /* of the functions that compute; the scheduler is their first argument */
 	struct lbx_ggml_layout layout; /* of the nodes */
+	/* What each thread calls with each node, scheduler or not: the first argument leads to its number, the second is
+	 * the node. 0: none is exported, as in builds before 2025. */
+	uint64_t forward;
 };
 
 /* What is put beside an address that returns true: no other call of it has that. */

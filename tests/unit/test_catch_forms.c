@@ -84,12 +84,25 @@ static void records_operations_and_values(void **state)
 		     "int}($rdi + 0x50) != 0x3");
 }
 
+static void without_a_scheduler_the_first_thread_tells(void **state)
+{
+	const struct lbx_catch c = { .kind = &before, .name = "w", .op = "ADD" };
+	struct text found = { 0 };
+
+	(void)state;
+	lbx_catch_forward_condition(&c, &callback, &anchor, &found);
+	assert_string_equal(found.bytes, "{int}$rdi == 0 && {unsigned int}($rsi + 0x50) == 0x1 && {unsigned short}(($rsi + 0x100) + "
+					 "0x0) == 0x77");
+	text_free(&found);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_is_compared_in_memory),
 		cmocka_unit_test(a_glob_is_compared_as_far_as_it_goes),
 		cmocka_unit_test(records_operations_and_values),
+		cmocka_unit_test(without_a_scheduler_the_first_thread_tells),
 	};
 	return cmocka_run_group_tests_name("catch_forms", tests, set_up, NULL);
 }

@@ -17,18 +17,23 @@ static bool run_hit(struct lbx_context *context, const char *words)
 		return lbx_program_start(context);
 	if (strcmp(words, "made") == 0)
 		return lbx_program_scheduler(context);
+	if (strcmp(words, "builds") == 0)
+		return lbx_program_builds(context);
+	if (strcmp(words, "computes") == 0)
+		return lbx_program_computes(context);
 	return lbx_catch_hit(context, words);
 }
 
 static bool run_leave(struct lbx_context *context, const char *words)
 {
-	return lbx_program_leave(context, strcmp(words, "quit") == 0);
+	return lbx_program_leave(context, words);
 }
 
 static bool run_begin(struct lbx_context *context, const char *words)
 {
 	(void)words;
-	return lbx_step_begin() && lbx_program_begin() && lbx_symbol_file_begin(context);
+	/* all that has to be asked before anything is done */
+	return lbx_catch_refresh() && lbx_symbol_file_begin(context) && lbx_step_begin() && lbx_program_begin();
 }
 
 static bool run_deleted(struct lbx_context *context, const char *words)

@@ -16,7 +16,15 @@
 #include "plugin/bridge/front_end.h"
 #include "plugin/bridge/lines.h"
 
-enum { MOST = 2 * LBX_BREAKPOINTS_NUMBERED + 6 };
+enum { MOST = 3 * LBX_BREAKPOINTS_NUMBERED + 8 };
+
+/* Of ggml's, by key from LBX_BREAKPOINT_SCHEDULER down. */
+static const struct {
+	const char *name, *word;
+} functions[] = { { "ggml_backend_sched_new", "made" },
+		  { "ggml_build_forward_expand", "builds" },
+		  { "ggml_graph_compute", "computes" } };
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
 struct breakpoint {
 	int key, number; /* number: gdb's, 0 until it has told it */
@@ -83,8 +91,11 @@ static struct breakpoint *recognise(const char *text, size_t n)
 	at += sizeof hit - 1;
 	if (strncmp(at, "start", 5) == 0)
 		return find(LBX_BREAKPOINT_START);
-	if (strncmp(at, "made", 4) == 0)
-		return find(LBX_BREAKPOINT_SCHEDULER);
+	for (int i = 0; i < FUNCTIONS; i++)
+		if (strncmp(at, functions[i].word, strlen(functions[i].word)) == 0)
+			return find(LBX_BREAKPOINT_SCHEDULER - i);
+	if (strncmp(at, "node ", 5) == 0 && contains(text, n, " 0x1\n"))
+		return find(LBX_BREAKPOINT_FORWARD + atoi(at + 5));
 	if (strncmp(at, "scheduler ", 10) == 0)
 		return find(LBX_BREAKPOINT_ENTRY - atoi(at + 10));
 	if (strncmp(at, "node ", 5) == 0)
@@ -179,12 +190,15 @@ void lbx_breakpoint_add_code(int key, uint64_t at, const char *words, const char
 	lbx_breakpoint_note(key);
 }
 
-void lbx_breakpoint_need_scheduler(void)
+void lbx_breakpoint_need(int key)
 {
-	if (find(LBX_BREAKPOINT_SCHEDULER))
+	const char *function = functions[LBX_BREAKPOINT_SCHEDULER - key].name;
+
+	if (find(key))
 		return;
-	lbx_bridge_script("_lb_break_scheduler\ncommands\n%s_tensor" LBX_HIT " made\ncontinue\nend", silent());
-	lbx_breakpoint_note(LBX_BREAKPOINT_SCHEDULER);
+	lbx_bridge_script("_lb_break_function %s\ncommands\n%s_tensor" LBX_HIT " %s\ncontinue\nend", function, silent(),
+			  functions[LBX_BREAKPOINT_SCHEDULER - key].word);
+	lbx_breakpoint_note(key);
 }
 
 /* What the plugin deletes it deletes as `delete breakpoints`: `delete` has a hook, which calls the plugin. */

@@ -12,8 +12,11 @@ enum {
 	LBX_BREAKPOINT_FAULT = -1, /* at the signal that a guard raises (symtab.h) */
 	LBX_BREAKPOINT_STEP = -2,  /* at the next evaluation: of the file that `step in` sources (step.c) */
 	LBX_BREAKPOINT_SCHEDULER = -3, /* where ggml makes a scheduler: the program is looked at there */
-	LBX_BREAKPOINT_ENTRY = -4, /* and less: where such a one computes (nodes.c) */
+	LBX_BREAKPOINT_BUILD = -4, /* where a graph is built: a program without a scheduler does so first */
+	LBX_BREAKPOINT_COMPUTE = -5, /* where a graph is computed, with a scheduler or without */
+	LBX_BREAKPOINT_ENTRY = -6, /* and less: where a scheduler computes (nodes.c) */
 	LBX_BREAKPOINT_NODES = 1 << 24, /* and a number from 1 on: at ggml's nodes */
+	LBX_BREAKPOINT_FORWARD = 1 << 25, /* likewise, where a thread comes to them */
 };
 enum { LBX_BREAKPOINTS_NUMBERED = 64, LBX_PROBE_ARGS = 6 }; /* at most */
 
@@ -33,8 +36,8 @@ void lbx_breakpoint_add_fault(void);
 /* At an address of this process: it sends LBX_HIT with a word or two, and with what these registers hold, if any. */
 void lbx_breakpoint_add_code(int key, uint64_t at, const char *words, const char *first, const char *second,
 			     const char *condition);
-/* By the function's name, pending until there is one: sends LBX_HIT with "made". */
-void lbx_breakpoint_need_scheduler(void);
+/* By the name of a function of ggml's, pending until there is one: sends LBX_HIT with "made", "builds" or "computes". */
+void lbx_breakpoint_need(int key);
 /* Notes one that a script makes by itself. */
 void lbx_breakpoint_note(int key);
 void lbx_breakpoint_delete(int key);

@@ -113,6 +113,7 @@ void lbx_catch_suspend(void)
 			continue;
 		lbx_breakpoint_suspend(key_of(&catches.v[i]));
 		lbx_breakpoint_suspend(LBX_BREAKPOINT_NODES + catches.v[i].number);
+		lbx_breakpoint_suspend(LBX_BREAKPOINT_FORWARD + catches.v[i].number);
 	}
 }
 
@@ -205,10 +206,9 @@ static void tell_set(struct lbx_context *context, const struct lbx_catch *c, con
 		text_printf(&note, "in use already: %s; it stops at the next growth", bytes);
 	}
 	add_shortcoming(c, place, &note);
-	if (c->has_nodes)
-		text_printf(&note, "%s%s", note.n ? "; " : "",
-			    were_armed ? "" : "of ggml's nodes, it holds from the next graph on that is computed");
-	else if (context->target && !place->found && lbx_probes_lack_runtime())
+	if (c->has_nodes && !were_armed)
+		text_printf(&note, "%sof ggml's nodes, it holds from the next graph on", note.n ? "; " : "");
+	if (!c->has_nodes && !c->has_forward && context->target && !place->found && lbx_probes_lack_runtime())
 		text_printf(&note, "the program has no runtime now: this waits for one to be loaded");
 
 	lbx_begin(out, NULL);
@@ -308,7 +308,8 @@ bool lbx_catch_set(struct lbx_context *context, const struct lbx_catch *wanted)
 	memcpy(list, catches.v, sizeof list);
 	if (!choose_pattern(&new) || !take_place(&new, list))
 		return false;
-	bool nodes = there == LBX_NODES_THERE && lbx_catches_want_nodes(&new, 1) && lbx_nodes_check(&new), armed = lbx_nodes_are_armed();
+	bool nodes = there == LBX_NODES_THERE && lbx_catches_want_nodes(&new, 1) && lbx_nodes_check(&new);
+	bool armed = lbx_nodes_are_armed();
 	lb_clear_error();
 	want = lbx_watch_wanted(list, MAX_CATCHES);
 	if (!lbx_watch_check(&place, &want))
@@ -394,7 +395,8 @@ static bool run_uncatch(struct lbx_context *context, const struct lbx_args *args
 		}
 	}
 	want = lbx_watch_wanted(left, MAX_CATCHES);
-	if (!lbx_watch_find(context, &place) || (!lbx_catches_want_nodes(left, MAX_CATCHES) && !lbx_nodes_release(context)) ||
+	if (!lbx_watch_find(context, &place) ||
+	    (!lbx_catches_want_nodes(left, MAX_CATCHES) && !lbx_nodes_release(context)) ||
 	    !lbx_watch_write(context, &place, &want))
 		return false;
 	memcpy(catches.v, left, sizeof left);
@@ -419,7 +421,8 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 	if (!catches.vanished)
 		return true;
 	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
-	if (!lbx_watch_find(context, &place) || (!lbx_catches_want_nodes(catches.v, MAX_CATCHES) && !lbx_nodes_release(context)) ||
+	if (!lbx_watch_find(context, &place) ||
+	    (!lbx_catches_want_nodes(catches.v, MAX_CATCHES) && !lbx_nodes_release(context)) ||
 	    !lbx_watch_write(context, &place, &want))
 		return false;
 	catches.vanished = false;

@@ -174,15 +174,10 @@ static void value_condition(const char *node, const struct lbx_ggml_anchor *anch
 					    (unsigned)i);
 }
 
-void lbx_catch_node_condition(const struct lbx_catch *c, const struct lbx_ggml_callback *callback,
-			      const struct lbx_ggml_anchor *anchor, struct text *ret)
+/* Which node it is of. */
+static void which_condition(const struct lbx_catch *c, const char *node, const struct lbx_ggml_callback *callback,
+			    const struct lbx_ggml_anchor *anchor, struct text *ret)
 {
-	bool arm = callback->machine == EM_AARCH64;
-	const char *node = arm ? "$x0" : "$rdi";
-
-	text_printf(ret, "%s == 0x%" PRIx64 " && (unsigned char)%s %s 0", arm ? "$x2" : "$rdx",
-		    lbx_ggml_mark(callback->code), arm ? "$x1" : "$rsi",
-		    c->kind->node == LBX_BEFORE_NODE ? "!=" : "==");
 	if (c->record)
 		text_printf(ret, " && %s == 0x%" PRIx64, node, c->record);
 	if (c->op[0])
@@ -192,6 +187,27 @@ void lbx_catch_node_condition(const struct lbx_catch *c, const struct lbx_ggml_c
 					    (unsigned)i);
 	if (c->name[0])
 		name_condition(c, node, &callback->layout, ret);
+}
+
+void lbx_catch_node_condition(const struct lbx_catch *c, const struct lbx_ggml_callback *callback,
+			      const struct lbx_ggml_anchor *anchor, struct text *ret)
+{
+	bool arm = callback->machine == EM_AARCH64;
+	const char *node = arm ? "$x0" : "$rdi";
+
+	text_printf(ret, "%s == 0x%" PRIx64 " && (unsigned char)%s %s 0", arm ? "$x2" : "$rdx",
+		    lbx_ggml_mark(callback->code), arm ? "$x1" : "$rsi",
+		    c->kind->node == LBX_BEFORE_NODE ? "!=" : "==");
+	which_condition(c, node, callback, anchor, ret);
 	if (c->kind->looks)
 		value_condition(node, anchor, ret);
+}
+
+void lbx_catch_forward_condition(const struct lbx_catch *c, const struct lbx_ggml_callback *callback,
+				 const struct lbx_ggml_anchor *anchor, struct text *ret)
+{
+	bool arm = callback->machine == EM_AARCH64;
+
+	text_printf(ret, "{int}%s == 0", arm ? "$x0" : "$rdi"); /* the first thread */
+	which_condition(c, arm ? "$x1" : "$rsi", callback, anchor, ret);
 }

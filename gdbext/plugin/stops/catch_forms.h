@@ -14,6 +14,9 @@ void lbx_catch_condition(const struct lbx_catch *c, struct lbx_table *table, str
 /* The same at ggml's nodes. Of a kind that looks at the value, and of most globs, it says only where to look. */
 void lbx_catch_node_condition(const struct lbx_catch *c, const struct lbx_ggml_callback *callback,
 			      const struct lbx_ggml_anchor *anchor, struct text *ret);
+/* Likewise, before a node, where a thread comes to it without a scheduler. */
+void lbx_catch_forward_condition(const struct lbx_catch *c, const struct lbx_ggml_callback *callback,
+				 const struct lbx_ggml_anchor *anchor, struct text *ret);
 /* What a glob begins with, as it stands in names; *ret_whole: any name that does matches. */
 size_t lbx_glob_prefix(const char *glob, bool *ret_whole);
 

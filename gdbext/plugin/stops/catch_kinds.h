@@ -25,6 +25,7 @@ struct lbx_catch {
 	char op[24];                /* only tensors that this op makes; "" for any */
 	bool once;                  /* it goes with its first stop */
 	bool has_nodes;             /* it has a breakpoint at ggml's nodes, too */
+	bool has_forward;           /* likewise, where threads come to them */
 	bool is_blind;              /* the user was told of a value there that cannot be looked at */
 	uint64_t limit;
 	double low, high;

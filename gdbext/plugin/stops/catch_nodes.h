@@ -11,8 +11,10 @@ bool lbx_catch_add_node(struct lbx_catch *c);
 
 /* In a program that has ggml, or that gdb is in now: makes it stop at its nodes. *ret: it has such. */
 bool lbx_catch_arm_nodes(struct lbx_context *context, bool *ret);
+/* A program computes a graph without a scheduler: what can be caught there is, of the rest it says so. */
+bool lbx_catch_arm_forward(struct lbx_context *context);
 /* gdb is about to leave it: the program is as it was, or will be (lbx_nodes_leave). */
-bool lbx_catch_leave_nodes(struct lbx_context *context, bool may_run);
+bool lbx_catch_leave_nodes(struct lbx_context *context, enum lbx_leaving how);
 /* gdb is about to begin with another process, or finds itself in one. */
 void lbx_catch_forget_nodes(void);
 /* At a node: whether that catch wants to stop (node_look.h), and if not, whether another does. False as lbx_node_look(). */

@@ -223,7 +223,7 @@ static bool hit_node(struct lbx_context *context, const char *words)
 
 	node.is_done = (strtoull(at, NULL, 16) & 0xff) == 0;
 	lbx_bridge_script("set $_lb_go = 0");
-	if (!hit || !lbx_nodes_are_armed())
+	if (!hit || !(hit->has_nodes || hit->has_forward))
 		return lb_fail("a breakpoint of a catch that is off: delete it");
 	if (!lbx_catches_look(context, hit->number, &node, &stop, &stops, &another))
 		return false;

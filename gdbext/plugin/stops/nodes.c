@@ -10,6 +10,11 @@
  * What was written is in gdb's own variables: the schedulers in the array $_lb_s, what stood beside their slots in
  * $_lb_d, and in $_lb_t those that were left alone. It is put back where it still stands. A scheduler that has a callback of its own keeps it.
  *
+ * A program that computes without a scheduler calls no callback. Newer builds export what each thread calls with each
+ * node: before a node they can be stopped there. When its value is complete does not show, so other catches are refused.
+ * Which of the two a program does shows when it computes its first graph: a breakpoint there is set when it builds one,
+ * since before that there may be many libraries with such a function, which come and go.
+ *
  * All are at addresses of this process, and go with it: gdb could not insert them into the next. There a breakpoint on
  * the function that makes a scheduler, by its name, says when they can be set. */
 #include "plugin/stops/nodes.h"
@@ -27,6 +32,8 @@ enum { SCHEDULERS = 32 };
 
 static struct {
 	bool is_known, is_armed;
+	bool is_given_up; /* in this process */
+	bool is_forward; /* it computes without a scheduler */
 	bool ends; /* no catch wants them, but a graph is being computed */
 	enum lbx_nodes there;
 	struct lbx_ggml_callback callback;
@@ -86,6 +93,12 @@ bool lbx_nodes_check(const struct lbx_catch *c)
 		return lb_fail("%s is of Lazybones' own runtime; of ggml's nodes nan, range, eval and breaks can be "
 			       "caught",
 			       c->kind->name);
+	if (nodes.is_forward && c->kind->node != LBX_BEFORE_NODE)
+		return lb_fail("the program computes without ggml's scheduler, and when a value is complete shows only by "
+			       "that: `tensor break T` stops before a node");
+	if (nodes.is_forward && !nodes.callback.forward)
+		return lb_fail("the program computes without ggml's scheduler, and its ggml does not export "
+			       "ggml_cpu_extra_compute_forward");
 	return !c->op[0] || lbx_ggml_has_op(&nodes.anchor, c->op) ||
 	       lb_fail("the program's ggml has no operation %s", c->op);
 }
@@ -131,7 +144,7 @@ static void add_writing(struct text *text, const char *s)
 	const struct words w = words_of(s);
 	uint64_t code = nodes.callback.code;
 
-	text_printf(text, "(%s == 0 && ", w.slot);
+	text_printf(text, "($_lb_uses = 1, %s == 0 && ", w.slot);
 	add_index(text, s);
 	text_printf(text,
 		    ") ? ($_lb_s[$_lb_i] = %s, $_lb_d[$_lb_i] = %s, %s = 0x%" PRIx64 ", %s = 0x%" PRIx64
@@ -170,6 +183,23 @@ static void add_entries(void (*add)(struct text *text, const char *scheduler))
 	text_free(&condition);
 }
 
+/* The condition of one that is not pending, which gdb 13 would disable for it. */
+static void let_pass(int key, const char *unless)
+{
+	char number[16] = "$bpnum";
+
+	if (lbx_breakpoint_number(key))
+		snprintf(number, sizeof number, "%d", lbx_breakpoint_number(key));
+	lbx_bridge_script("with language c -- condition %s %s == 0", number, unless);
+}
+
+/* One that exists, and has been refreshed. */
+static void enable(int key, bool is_on)
+{
+	if (lbx_breakpoint_number(key))
+		lbx_bridge_script("%s %d", is_on ? "enable" : "disable", lbx_breakpoint_number(key));
+}
+
 /* Of words, which gdb has once there is a process. */
 static void make_arrays(void)
 {
@@ -193,11 +223,13 @@ static void arm(void)
 		return;
 	nodes.is_armed = nodes.is_known = true;
 	make_arrays();
-	lbx_bridge_script("set $_lb_nodes = 1");
+	lbx_bridge_script("set $_lb_nodes = 1, $_lb_uses = 0");
 	add_entries(add_writing);
-	if (lbx_breakpoint_exists(LBX_BREAKPOINT_SCHEDULER))
-		lbx_bridge_script("with language c -- condition %d $_lb_nodes == 0",
-				  lbx_breakpoint_number(LBX_BREAKPOINT_SCHEDULER));
+	if (lbx_breakpoint_number(LBX_BREAKPOINT_SCHEDULER))
+		let_pass(LBX_BREAKPOINT_SCHEDULER, "$_lb_nodes");
+	if (lbx_breakpoint_number(LBX_BREAKPOINT_COMPUTE))
+		let_pass(LBX_BREAKPOINT_COMPUTE, "$_lb_uses");
+	enable(LBX_BREAKPOINT_BUILD, false);
 }
 
 void lbx_nodes_add(const struct lbx_catch *c, const struct text *condition)
@@ -210,18 +242,52 @@ void lbx_nodes_add(const struct lbx_catch *c, const struct text *condition)
 				second_argument(), condition->bytes);
 }
 
+void lbx_nodes_add_forward(const struct lbx_catch *c, const struct text *condition)
+{
+	char word[32];
+
+	snprintf(word, sizeof word, "node %d", c->number);
+	lbx_breakpoint_add_code(LBX_BREAKPOINT_FORWARD + c->number, nodes.callback.forward, word, second_argument(), "0x1",
+				condition->bytes);
+}
+
 void lbx_nodes_remove(int catch)
 {
 	lbx_breakpoint_delete(LBX_BREAKPOINT_NODES + catch);
+	lbx_breakpoint_delete(LBX_BREAKPOINT_FORWARD + catch);
 }
 
 void lbx_nodes_need(void)
 {
-	if (lbx_breakpoint_exists(LBX_BREAKPOINT_SCHEDULER))
-		return;
-	lbx_breakpoint_need_scheduler();
-	if (nodes.is_armed) /* not pending, which gdb 13 would disable for its condition */
-		lbx_bridge_script("with language c -- condition $bpnum $_lb_nodes == 0");
+	bool is_new = !lbx_breakpoint_exists(LBX_BREAKPOINT_SCHEDULER);
+
+	lbx_breakpoint_need(LBX_BREAKPOINT_SCHEDULER);
+	if (is_new && nodes.is_armed)
+		let_pass(LBX_BREAKPOINT_SCHEDULER, "$_lb_nodes");
+	if (!nodes.is_armed) {
+		lbx_breakpoint_need(LBX_BREAKPOINT_BUILD);
+	} else if (!nodes.is_forward && !lbx_breakpoint_exists(LBX_BREAKPOINT_COMPUTE)) {
+		lbx_breakpoint_need(LBX_BREAKPOINT_COMPUTE);
+		let_pass(LBX_BREAKPOINT_COMPUTE, "$_lb_uses");
+	}
+}
+
+void lbx_nodes_build(void)
+{
+	enable(LBX_BREAKPOINT_BUILD, false);
+	if (!nodes.is_armed)
+		lbx_breakpoint_need(LBX_BREAKPOINT_COMPUTE);
+}
+
+bool lbx_nodes_are_forward(void)
+{
+	return nodes.is_forward;
+}
+
+void lbx_nodes_have_computed(void)
+{
+	nodes.is_forward = nodes.is_known = true;
+	enable(LBX_BREAKPOINT_COMPUTE, false);
 }
 
 bool lbx_nodes_tell_left(struct lbx_context *context, uint64_t scheduler)
@@ -298,7 +364,8 @@ static void forget(void)
 {
 	delete_entries();
 	lbx_bridge_script("set $_lb_nodes = 0");
-	nodes.is_armed = nodes.is_known = false;
+	nodes.is_armed = false;
+	nodes.is_known = nodes.is_forward;
 }
 
 /* Puts back what can be now. *ret: a graph is being computed; *ret_end: where that call returns to, 0 if not known.
@@ -329,7 +396,17 @@ bool lbx_nodes_release(struct lbx_context *context)
 	if (nodes.is_armed && !within)
 		forget();
 	lbx_breakpoint_delete(LBX_BREAKPOINT_SCHEDULER);
+	lbx_breakpoint_delete(LBX_BREAKPOINT_BUILD);
+	lbx_breakpoint_delete(LBX_BREAKPOINT_COMPUTE);
 	return true;
+}
+
+void lbx_nodes_ask_no_more(void)
+{
+	nodes.is_given_up = true;
+	lbx_bridge_script("set $_lb_nodes = 1");
+	if (lbx_breakpoint_number(LBX_BREAKPOINT_SCHEDULER))
+		let_pass(LBX_BREAKPOINT_SCHEDULER, "$_lb_nodes");
 }
 
 bool lbx_nodes_tidy(struct lbx_context *context)
@@ -337,23 +414,25 @@ bool lbx_nodes_tidy(struct lbx_context *context)
 	return !nodes.ends || lbx_nodes_release(context);
 }
 
-bool lbx_nodes_leave(struct lbx_context *context, bool may_run)
+bool lbx_nodes_leave(struct lbx_context *context, enum lbx_leaving how)
 {
 	bool within;
 	uint64_t end;
 
 	if (!put_back_now(context, &within, &end))
 		return false;
-	if (within && may_run && end) {
+	if (within && how == LBX_LEAVES && end) {
 		delete_entries();
 		lbx_bridge_script("with language c -- _lb_quiet tbreak *0x%" PRIx64 "\ncommands\nsilent\nend\n"
 				  "set $_lb_graph = 1",
 				  end);
 		return true;
 	}
-	if (within && may_run)
-		lbx_printf(context->out, "ggml's scheduler keeps its callback, which lets each node pass: a graph is "
+	if (within && how != LBX_KILLS) {
+		lbx_wrap(context->out, 0, 2);
+		lbx_printf(context->out, "ggml's scheduler keeps the callback, which lets each node pass: a graph is still "
 					 "being computed.\n");
+	}
 	if (nodes.is_armed)
 		forget();
 	return true;
@@ -363,5 +442,9 @@ void lbx_nodes_forget(void)
 {
 	if (nodes.is_armed)
 		forget();
-	nodes.is_known = false;
+	else if (nodes.is_given_up)
+		lbx_bridge_script("set $_lb_nodes = 0");
+	lbx_breakpoint_delete(LBX_BREAKPOINT_COMPUTE);
+	enable(LBX_BREAKPOINT_BUILD, true);
+	nodes.is_known = nodes.is_given_up = nodes.is_forward = false;
 }

@@ -27,9 +27,16 @@ bool lbx_nodes_are_here(struct lbx_context *context);
 bool lbx_nodes_check(const struct lbx_catch *c);
 /* These add to the response what makes it stop for a catch, and no longer. */
 void lbx_nodes_add(const struct lbx_catch *c, const struct text *condition);
+/* Likewise, without a scheduler, before a node: where a thread comes to it. */
+void lbx_nodes_add_forward(const struct lbx_catch *c, const struct text *condition);
 void lbx_nodes_remove(int catch);
-/* Of a program that comes: it is looked at when it makes a scheduler. */
+/* Of a program that comes: it is looked at when it makes a scheduler, or computes a graph without one. */
 void lbx_nodes_need(void);
+/* It builds a graph: it may be going to compute that without a scheduler. */
+void lbx_nodes_build(void);
+/* It is about to compute a graph, and no scheduler does. */
+void lbx_nodes_have_computed(void);
+bool lbx_nodes_are_forward(void);
 
 /* A scheduler was left alone: says why, and lets the program go on. */
 bool lbx_nodes_tell_left(struct lbx_context *context, uint64_t scheduler);
@@ -38,9 +45,17 @@ bool lbx_nodes_tell_left(struct lbx_context *context, uint64_t scheduler);
 bool lbx_nodes_release(struct lbx_context *context);
 /* What could not be undone then, if there is anything. Likewise. */
 bool lbx_nodes_tidy(struct lbx_context *context);
+enum lbx_leaving {
+	LBX_LEAVES,
+	LBX_LEAVES_NOW, /* the program has run on, and has perhaps not come far enough */
+	LBX_KILLS /* or nearly: nobody needs to undo anything */
+};
 /* gdb is about to leave the program: what was written is as it was. While a graph is being computed the program has to
- * run on, if it may: then the response makes it, and this is to be called once more. Likewise. */
-bool lbx_nodes_leave(struct lbx_context *context, bool may_run);
+ * run on: then the response sets a breakpoint where it ends, and $_lb_graph to 1, and this is to be called once more.
+ * Likewise. */
+bool lbx_nodes_leave(struct lbx_context *context, enum lbx_leaving how);
+/* The program's ggml cannot be stopped: it is not to be asked again. */
+void lbx_nodes_ask_no_more(void);
 /* It is about to begin with another process, or finds itself in one: what it knew is of none. */
 void lbx_nodes_forget(void);
 

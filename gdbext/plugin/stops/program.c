@@ -48,6 +48,20 @@ bool lbx_program_scheduler(struct lbx_context *context)
 	return lbx_catch_refresh() && lbx_catch_arm_nodes(context, &nodes);
 }
 
+bool lbx_program_builds(struct lbx_context *context)
+{
+	(void)context;
+	if (!lbx_catch_refresh())
+		return false;
+	lbx_nodes_build();
+	return true;
+}
+
+bool lbx_program_computes(struct lbx_context *context)
+{
+	return lbx_catch_refresh() && lbx_catch_arm_forward(context);
+}
+
 bool lbx_program_begin(void)
 {
 	if (!lbx_catch_refresh())
@@ -56,16 +70,18 @@ bool lbx_program_begin(void)
 	return true;
 }
 
-bool lbx_program_leave(struct lbx_context *context, bool is_quitting)
+bool lbx_program_leave(struct lbx_context *context, const char *how)
 {
 	struct lbx_watch_place place;
 	const char *program = "";
 
 	/* it kills what it has started itself: no need for that to run on */
-	if (is_quitting && context->target)
+	if (strcmp(how, "quit") == 0 && context->target)
 		lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program");
-	bool is_child = strstr(program, "image of child");
-	if (!lbx_watch_find(context, &place) || !lbx_catch_refresh() || !lbx_catch_leave_nodes(context, !is_child))
+	enum lbx_leaving leaving = strstr(program, "image of child") ? LBX_KILLS
+				   : strcmp(how, "again") == 0	     ? LBX_LEAVES_NOW
+								     : LBX_LEAVES;
+	if (!lbx_watch_find(context, &place) || !lbx_catch_refresh() || !lbx_catch_leave_nodes(context, leaving))
 		return false;
 	return !place.found || (lbx_switches_take_back(context, &place.root) && lbx_watch_take_back(context, &place));
 }

@@ -10,10 +10,13 @@ bool lbx_program_start(struct lbx_context *context);
 bool lbx_program_attach(struct lbx_context *context);
 /* It makes a scheduler of ggml's. */
 bool lbx_program_scheduler(struct lbx_context *context);
+/* It builds a graph of ggml's, and computes one, without a scheduler so far. */
+bool lbx_program_builds(struct lbx_context *context);
+bool lbx_program_computes(struct lbx_context *context);
 /* gdb is about to begin with another process. False while the answer is awaited. */
 bool lbx_program_begin(void);
-/* gdb is about to leave it; quitting: or to kill it. $_lb_graph is set to 1 where it has to run on first, until a
- * breakpoint; then this is to be called again. */
-bool lbx_program_leave(struct lbx_context *context, bool is_quitting);
+/* gdb is about to leave it; how: "quit", and perhaps to kill it. $_lb_graph is set to 1 where it has to run on first, until
+ * a breakpoint; then this is to be called with "again". */
+bool lbx_program_leave(struct lbx_context *context, const char *how);
 
 #endif

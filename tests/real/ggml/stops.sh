@@ -3,7 +3,7 @@
 # What a stop says, without numbers; and lines of ours, which begin with "- ".
 stops_said()
 {
-	grep -o '^Catch [0-9]* ([a-z]*): [^.]*\.\|^  tensor .*made by [A-Z_]*\|^- .*\|^tensor [a-z]*: .*\|^Catch [0-9]* is off\|^The nodes of ggml.*\|^#[0-9]* .* in llama (\|^  verdict .*' |
+	grep -o '^Catch [0-9]* ([a-z]*): [^.]*\.\|^  tensor .*made by [A-Z_]*\|^- .*\|^tensor [a-z]*: .*\|^Catch [0-9]* is off\|^The nodes of ggml.*\|^Catch [0-9]* does not .*\|^computed\|^#[0-9]* .* in llama (\|^  verdict .*' |
 		sed 's/tensor #[0-9]*/tensor/; s/^#.* in llama (.*/in llama/; s/0x[0-9a-f][0-9a-f]*/ADDRESS/g; s/([0-9]*, /(N, /'
 }
 
@@ -191,6 +191,34 @@ cored_stops()
 	rm -f "$scratch/stopped.gcore"
 }
 
+# Without a scheduler: before nodes; what cannot be is refused.
+forward_stops()
+{
+	local refused="the program computes without ggml's scheduler, and when a value is complete shows only by that: \`tensor break T\` stops before a node"
+	printf '%s\n' "tensor break 'y.q*'" 'tensor break --op GET_ROWS' 'tensor catch nan' "run graph $real/$1" continue continue \
+		"tensor break 'sum' after" "tensor uncatch 1" continue >"$scratch/look.gdb"
+	same "$1, in gdb: it stops without a scheduler" "$(cat <<-END
+		Catch 3 does not stop at ggml's nodes: $refused.
+		Catch 1 (before): an operation is about to run.
+		  tensor y.q8_0: float32 (N, 16), made by MUL_MAT
+		Catch 1 (before): an operation is about to run.
+		  tensor y.q4_0: float32 (N, 16), made by MUL_MAT
+		Catch 2 (before): an operation is about to run.
+		  tensor rows: float32 (N, 64), made by GET_ROWS
+		tensor break: $refused
+		Catch 1 is off
+		computed
+	END
+	)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said)"
+	printf '%s\n' "tensor break 'y.q*'" "run graph $real/ggml-2024-10" >"$scratch/look.gdb"
+	[ ! -d "$real/ggml-2024-10" ] ||
+		same 'ggml-2024-10, in gdb: without a scheduler it cannot stop' "$(cat <<-'END'
+			Catch 1 does not stop at ggml's nodes: the program computes without ggml's scheduler, and its ggml does not export ggml_cpu_extra_compute_forward.
+			computed
+		END
+		)" "$(run_gdb "$program" -x "$scratch/look.gdb" | stops_said)"
+}
+
 # stops_in_gdb BUILD
 stops_in_gdb()
 {
@@ -204,6 +232,7 @@ stops_in_gdb()
 		attached_stops "$1"
 		remote_stops "$1"
 		cored_stops "$1"
+		forward_stops "$1"
 		other_schedulers "$1" ;;
 	esac
 }
