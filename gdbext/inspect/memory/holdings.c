@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/vector.h"
 #include "inspect/graph/key_map.h"
+#include "inspect/memory/spans.h"
 #include "inspect/tensor/describe.h"
 #include "target/printable.h"
 
@@ -19,6 +21,7 @@ enum { MERGE_FROM = 4096 };
 struct owner {
 	uint64_t tensor;
 	int worth; /* as an owner: a name says most, then who is no view */
+	struct lbx_span span;
 	struct lbx_holding holding;
 };
 
@@ -154,7 +157,28 @@ static bool own(struct owners *owners, const struct lbx_tensor *t)
 	bool ok = describe_tensor(t, &o->holding);
 	o->holding.buffers = 1;
 	o->holding.bytes = bytes_of(t->buffer_capacity, t->buffer_bytes);
+	o->span = (struct lbx_span){ .start = t->data,
+				     .end = t->data + (uint64_t)o->holding.bytes,
+				     .is_sure = t->state == LBX_READY,
+				     .number = entry->value };
 	return ok;
+}
+
+/* Of the memory that may be several owners', each byte counts once. */
+static bool share_out(struct owners *owners)
+{
+	lb_auto_free struct lbx_span *spans = calloc((size_t)owners->n + 1, sizeof *spans);
+
+	if (!spans)
+		return lb_fail("out of memory for %u buffers", owners->n);
+	for (uint32_t i = 0; i < owners->n; i++)
+		spans[i] = owners->list[i].span;
+	if (!lbx_spans_share_out(spans, owners->n))
+		return false;
+	for (uint32_t i = 0; i < owners->n; i++)
+		if (!spans[i].is_sure && spans[i].start)
+			owners->list[spans[i].number].holding.bytes = spans[i].bytes;
+	return true;
 }
 
 static bool walk_tensors(struct lbx_context *context, struct lbx_tensors *tensors, struct owners *owners,
@@ -218,7 +242,8 @@ bool lbx_snapshot_take(struct lbx_context *context, struct lbx_snapshot *ret)
 		return false;
 	ret->counters = root.counters;
 	memcpy(ret->uncounted, root.uncounted, sizeof ret->uncounted);
-	bool ok = walk_tensors(context, tensors, &owners, ret) && walk_buffers(context, &owners, ret);
+	bool ok =
+	    walk_tensors(context, tensors, &owners, ret) && share_out(&owners) && walk_buffers(context, &owners, ret);
 	for (uint32_t i = 0; i < owners.n; i++) {
 		if (ok)
 			ok = add(ret, &owners.list[i].holding);
