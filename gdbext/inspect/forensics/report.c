@@ -10,6 +10,7 @@
 #include "inspect/file.h"
 #include "inspect/forensics/death.h"
 #include "inspect/tensor/describe.h"
+#include "inspect/tensor/format.h"
 
 enum { MAX_THREADS = 64, MAX_FRAMES = 64, MAX_FLIGHTS = 256 };
 
@@ -147,7 +148,44 @@ static bool collect_memory(struct lbx_context *context, struct lbx_report *ret)
 		any |= ret->memory.list[i].pc != 0;
 	if (!any)
 		ret->by = LBX_BY_NAME;
-	return lbx_holding_groups_make(&ret->memory, NULL, ret->by, &ret->groups);
+	return lbx_holding_groups_make(&ret->memory, NULL, ret->by, &ret->groups) &&
+	       lbx_holding_groups_make(&ret->memory, NULL, LBX_BY_USAGE, &ret->usage);
+}
+
+bool lbx_describe_usage(const struct lbx_report *r, char *ret, size_t size)
+{
+	char bytes[32];
+	bool any = false;
+	int n = 0;
+
+	*ret = '\0';
+	for (size_t i = 0; i < r->usage.n && (size_t)n < size; i++) {
+		const struct lbx_holding_group *g = &r->usage.list[i];
+		if (!g->bytes)
+			continue;
+		any |= g->key && *g->key;
+		lbx_format_bytes(g->bytes, bytes, sizeof bytes);
+		n += snprintf(ret + n, size - (size_t)n, "%s%s %s", n ? ", " : "", bytes,
+			      g->key && *g->key ? g->key : "of unknown use");
+	}
+	return any;
+}
+
+/* Of a set that does not tell its buffers: which tensor's elements the fault's address is among. */
+static void describe_fault(struct lbx_context *context, struct lbx_report *ret)
+{
+	uint64_t address = ret->death.address, begin, end, slot = 0, bad = 0;
+	struct lbx_tensor t;
+	char label[LBX_DESCRIPTION_MAX];
+
+	while (!ret->fault[0] && lbx_tensors_next(context->tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
+		if (t.op_class == LB_CLASS_VIEW || !t.data || t.state != LBX_READY ||
+		    !lbx_tensor_range(&t, &begin, &end) || address < begin || address >= end)
+			continue;
+		lbx_describe(&t, label, sizeof label);
+		snprintf(ret->fault, sizeof ret->fault, "0x%" PRIx64 " is byte %" PRIu64 " of the elements of %s",
+			 address, address - begin, label);
+	}
 }
 
 static bool collect_tensors(struct lbx_context *context, struct lbx_places *places, double seconds,
@@ -155,6 +193,8 @@ static bool collect_tensors(struct lbx_context *context, struct lbx_places *plac
 {
 	if (places && ret->death.has_address)
 		lbx_describe_address(places, ret->death.address, LBX_NEAR_FAULT, ret->fault, sizeof ret->fault);
+	if (ret->death.has_address && !ret->fault[0])
+		describe_fault(context, ret);
 	return (!ret->has_runtime || settle(ret, LBX_SECTION_FLIGHTS, collect_flights(context, ret))) &&
 	       settle(ret, LBX_SECTION_FLIGHTS, lbx_works_collect(context, &ret->works)) &&
 	       settle(ret, LBX_SECTION_MEMORY, collect_memory(context, ret)) &&
@@ -187,8 +227,7 @@ static void find_program(struct lbx_context *context, struct lbx_report *ret)
 
 void lbx_describe_unknown(const struct lbx_report *r, char *ret, size_t size)
 {
-	snprintf(ret, size,
-		 "only a runtime of Lazybones tells %sthe last events and how much memory was in use: %s",
+	snprintf(ret, size, "only a runtime of Lazybones tells %sthe last events and how much memory was in use: %s",
 		 r->works.is_told ? "" : "what was in flight, ", r->why);
 }
 
@@ -215,5 +254,6 @@ void lbx_report_deinit(struct lbx_report *report)
 	lbx_findings_deinit(&report->bad);
 	lbx_findings_deinit(&report->suspicions);
 	lbx_holding_groups_deinit(&report->groups);
+	lbx_holding_groups_deinit(&report->usage);
 	lbx_snapshot_deinit(&report->memory);
 }

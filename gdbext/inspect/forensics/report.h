@@ -40,12 +40,15 @@ struct lbx_report {
 	struct lbx_snapshot memory;
 	enum lbx_by by;         /* LBX_BY_SITE; or LBX_BY_NAME, where nobody knows what made them */
 	struct lbx_holding_groups groups;
+	struct lbx_holding_groups usage; /* by what it is for; none where nobody tells */
 	struct lbx_suspect suspect;
 	struct lbx_findings suspicions;
 };
 
 /* "The table of tensors is damaged, or …: 14 records from 0x… to 0x…"; false: it is not. */
 bool lbx_describe_damage(const struct lbx_report *report, char *ret, size_t size);
+/* "5.3 MiB weights, 512 KiB state"; false: nobody tells what memory is for. */
+bool lbx_describe_usage(const struct lbx_report *report, char *ret, size_t size);
 /* What only the runtime would have told, and why it does not; to be said where has_runtime is false. */
 void lbx_describe_unknown(const struct lbx_report *report, char *ret, size_t size);
 bool lbx_report_collect(struct lbx_context *context, double seconds, struct lbx_report *ret);

@@ -373,6 +373,8 @@ static void print_memory(struct lbx_context *context, struct lbx_out *page, cons
 		lbx_printf(page, "%s in use, peak %s; ", bytes, peak);
 	lbx_printf(page, "%" PRIu64 " tensor%s ready, %" PRIu64 " lazy</p>\n<table>\n", r->by_state[LBX_READY],
 		   LB_S(r->by_state[LBX_READY]), r->by_state[LBX_LAZY]);
+	if (lbx_describe_usage(r, where, sizeof where))
+		lbx_printf(page, "<caption>%s</caption>\n", where);
 	for (size_t i = 0; i < r->groups.n && i < SITES && r->groups.list[i].bytes; i++) {
 		const struct lbx_holding_group *s = &r->groups.list[i];
 		if (r->by == LBX_BY_SITE && s->pc == 0)

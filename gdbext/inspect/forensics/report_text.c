@@ -199,12 +199,17 @@ static json_t *json_memory(struct lbx_context *context, const struct lbx_report 
 		json_object_set_new(site, "lazy", json_integer((json_int_t)s->lazy));
 		json_array_append_new(sites, site);
 	}
+	json_t *usage = json_object();
+	for (size_t i = 0; i < r->usage.n; i++)
+		if (r->usage.list[i].key && *r->usage.list[i].key)
+			json_object_set_new(usage, r->usage.list[i].key,
+					    json_integer((json_int_t)r->usage.list[i].bytes));
 	bool counted = !r->root.uncounted[0];
-	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:o}", "active", json_count(counted, c->active_bytes), "peak",
-			 json_count(counted, c->peak_bytes), "cache", json_count(counted, c->cache_bytes), "ready",
-			 (json_int_t)r->by_state[LBX_READY], "lazy", (json_int_t)r->by_state[LBX_LAZY], "evaluating",
-			 (json_int_t)r->by_state[LBX_EVALUATING], "unreadable", (json_int_t)r->unreadable,
-			 r->by == LBX_BY_SITE ? "sites" : "names", sites);
+	return json_pack("{s:o,s:o,s:o,s:I,s:I,s:I,s:I,s:o,s:o}", "active", json_count(counted, c->active_bytes),
+			 "peak", json_count(counted, c->peak_bytes), "cache", json_count(counted, c->cache_bytes),
+			 "ready", (json_int_t)r->by_state[LBX_READY], "lazy", (json_int_t)r->by_state[LBX_LAZY],
+			 "evaluating", (json_int_t)r->by_state[LBX_EVALUATING], "unreadable", (json_int_t)r->unreadable,
+			 r->by == LBX_BY_SITE ? "sites" : "names", sites, "usage", usage);
 }
 
 static void tell_memory(struct lbx_context *context, const struct lbx_report *r)
@@ -233,6 +238,8 @@ static void tell_memory(struct lbx_context *context, const struct lbx_report *r)
 		if (i == LBX_EVALUATING ? r->has_runtime : r->by_state[i] && i != LBX_READY && i != LBX_LAZY)
 			lbx_printf(out, ", %" PRIu64 " %s", r->by_state[i], lbx_state_name((enum lbx_state)i));
 	lbx_printf(out, "\n");
+	if (lbx_describe_usage(r, where, sizeof where))
+		lbx_print_folded(out, "  ", where);
 	for (size_t i = 0; i < r->groups.n && i < SITES_SHOWN && r->groups.list[i].bytes; i++) {
 		const struct lbx_holding_group *s = &r->groups.list[i];
 		if (r->by == LBX_BY_SITE && s->pc == 0)

@@ -113,7 +113,8 @@ static bool tell(struct lbx_context *context, const struct lbx_tensor *t, const 
 {
 	int64_t nan = m->special[LBX_NAN], at[LBX_ARRAY_RANK], first = INT64_MAX;
 	int64_t inf = m->special[LBX_POSITIVE_INF] + m->special[LBX_NEGATIVE_INF];
-	char label[LABEL], site[512], place[LBX_LIST_MAX];
+	char label[LABEL], site[512] = "", place[LBX_LIST_MAX];
+	bool is_made = t->op_class != LB_CLASS_LEAF || t->site;
 
 	for (int i = LBX_NAN; i <= LBX_NEGATIVE_INF; i++)
 		if (m->special[i] && m->first[i] < first)
@@ -121,12 +122,12 @@ static bool tell(struct lbx_context *context, const struct lbx_tensor *t, const 
 	lbx_array_coordinates(array, first, at);
 	lbx_format_place(at, array->rank, place, sizeof place);
 	lbx_describe(t, label, sizeof label);
-	lbx_describe_pc(context->target, t->site, site, sizeof site);
+	if (t->site)
+		lbx_describe_pc(context->target, t->site, site, sizeof site);
 	bool added = lbx_findings_add(findings, nan ? "nan" : "inf", t->id, lbx_tensor_data(t),
-				      "%s holds %lld NaN and %lld Inf among %lld value%s, the first at %s; made "
-				      "by %s in %s",
+				      "%s holds %lld NaN and %lld Inf among %lld value%s, the first at %s%s%s%s%s",
 				      label, (long long)nan, (long long)inf, (long long)m->count, LB_S(m->count), place,
-				      t->op, site);
+				      is_made ? "; made by " : "", is_made ? t->op : "", t->site ? " in " : "", site);
 	if (added)
 		findings->list[findings->n - 1].key = lbx_tensor_key(t);
 	return added;

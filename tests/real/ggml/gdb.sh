@@ -155,6 +155,25 @@ computing_in_gdb()
 	done
 }
 
+# Within llama_decode, at a function for an operation.
+where_in_gdb()
+{
+	local way start
+	[ -f "$models/F32.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
+	echo "pipe tensor where | sed 's/ (#.*//; s/([^)]*), called/(LIBRARY), called/; s/ at .*//' | grep '^ '" >"$scratch/look.gdb"
+	for way in started gdbserver; do
+		start=(-iex 'set breakpoint pending on' -ex 'break ggml_compute_forward_rope' -ex "run llama $real/$1 $models/F32.gguf")
+		if [ $way = gdbserver ]; then
+			command -v gdbserver >/dev/null || continue
+			start=(-ex 'set sysroot /' -ex "target remote | THREADS=1 gdbserver --once - $program llama $real/$1 $models/F32.gguf 2>/dev/null" \
+				-ex 'set breakpoint pending on' -ex 'break ggml_compute_forward_rope' -ex continue)
+		fi
+		same "$1, in gdb, $way: where llama_decode is" $'    computes ROPE of Qcur-0\n      input Qcur-0
+      input inp_pos\n      its graph ends with result_output\n    in llama_decode (LIBRARY), called by llama' \
+			"$(THREADS=1 run_gdb "$program" "${start[@]}" -x "$scratch/look.gdb" -ex kill | grep '^    ')"
+	done
+}
+
 # No debug information: T is the address of a record, which a register has when a node is computed.
 stripped_in_gdb()
 {
@@ -240,6 +259,7 @@ in_gdb()
 		kept_in_gdb "$1"
 		loaded_in_gdb "$1"
 		computing_in_gdb "$1"
+		where_in_gdb "$1"
 		stripped_in_gdb "$1"
 		weights_in_gdb "$1"
 		interrupted_in_gdb "$1" ;;

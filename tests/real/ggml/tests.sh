@@ -290,6 +290,11 @@ unreadable()
 		same "$1, $threads threads: where llama_decode is" "$node" "$(where_is "$process" | sort_call)"
 		same "$1, $threads threads: one node is evaluating" 1 "$($process list --state evaluating --limit 0 | grep -c '^#')"
 	done
+	same "$1, a report: what the fault is in" 'byte 0 of the elements of blk.0.attn_norm.weight' \
+		"$("$O/bin/lazybones" report "$scratch/$1-unreadable/dump" 2>&1 | sed -n '2s/.* is \(byte.*\) (#.*/\1/p')"
+	[ "$1" = ggml-2024-02 ] || same "$1, a report: what memory is for" 'weights, state, compute, inputs' \
+		"$("$O/bin/lazybones" report "$scratch/$1-unreadable/dump" 2>&1 |
+			sed -n '/^Memory/,/buffer/s/^  [0-9.]* [KM]iB weights,/weights,/p' | sed 's/ [0-9.]* [KM]*i*B / /g')"
 	THREADS=2 process_of llama "$real/$1" "$models/F32.gguf" unmapped-rest
 	same "$1, a process: where llama_decode is" "$node" "$(where_is "$process" | sort_call)"
 	released
