@@ -17,7 +17,8 @@ static bool take_arguments(const struct lbx_registers *r, uint64_t ret[3])
 	return numbers;
 }
 
-void lbx_ggml_asked_take(struct lbx_target *target, const struct lbx_frame *innermost, struct lbx_ggml_asked *ret)
+void lbx_ggml_asked_take(struct lbx_target *target, uint64_t thread, const struct lbx_frame *innermost,
+			 struct lbx_ggml_asked *ret)
 {
 	const struct lbx_registers *r = &innermost->registers;
 	uint64_t arguments[3];
@@ -27,4 +28,5 @@ void lbx_ggml_asked_take(struct lbx_target *target, const struct lbx_frame *inne
 		return;
 	ret->node = arguments[0];
 	ret->is_done = (arguments[1] & 0xff) == 0;
+	ret->thread = thread;
 }

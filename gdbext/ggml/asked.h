@@ -8,9 +8,11 @@
 struct lbx_ggml_asked {
 	uint64_t node; /* address of its record; 0: no thread stands so */
 	bool is_done; /* its value is complete; else it comes next */
+	uint64_t thread;
 };
 
 /* Of a thread, by its innermost frame; leaves *ret as it is where that stands elsewhere. */
-void lbx_ggml_asked_take(struct lbx_target *target, const struct lbx_frame *innermost, struct lbx_ggml_asked *ret);
+void lbx_ggml_asked_take(struct lbx_target *target, uint64_t thread, const struct lbx_frame *innermost,
+			 struct lbx_ggml_asked *ret);
 
 #endif

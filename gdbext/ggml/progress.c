@@ -108,6 +108,7 @@ bool lbx_ggml_progress_find(const struct lbx_ggml_program *program, const struct
 		return true;
 	ret->place = (int64_t)((slot - whole.at) / sizeof slot);
 	ret->first = asked->node ? 0 : find_first(spots, slot, &whole);
+	ret->n = (int64_t)whole.n;
 	ret->is_between = asked->node;
 	ret->is_asked = asked->node && !asked->is_done;
 	ret->place += ret->is_between && !ret->is_asked;

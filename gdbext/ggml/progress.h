@@ -12,6 +12,7 @@ enum {
 /* By ordinal; NULL throughout where it is not known. */
 struct lbx_ggml_progress {
 	int64_t first, place; /* of the node that is being computed: from the first on those before it have been */
+	int64_t n; /* nodes of the graph */
 	bool is_between; /* none is: those from `place` on have not begun, and what has been computed was so one by one */
 	bool is_asked; /* `place` comes next, and a debugger was told so */
 	int64_t *at;   /* the place of a node in the graph, or one of the above */

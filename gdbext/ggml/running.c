@@ -180,7 +180,7 @@ static bool judge(struct search *s, uint64_t tid, const struct lbx_stack *stack)
 	struct lbx_ggml_seen seen;
 
 	if (stack->n > 0)
-		lbx_ggml_asked_take(s->modules.target, &stack->frames[0], &r->asked);
+		lbx_ggml_asked_take(s->modules.target, tid, &stack->frames[0], &r->asked);
 	lbx_ggml_look_at_stack(&s->modules, stack, &seen);
 	bool is_within = seen.outermost.module >= 0, counts = is_within && !seen.is_worker;
 	bool waits_for_work = counts && !seen.is_of_library && lbx_ggml_waits_for_work(&s->modules, stack);

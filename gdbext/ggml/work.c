@@ -36,6 +36,25 @@ static void tell_node(const struct lbx_ggml_set *g, const struct lbx_ggml_thread
 	ret->count = spot->n;
 }
 
+/* Of the thread that stands in front of a node, or behind it. */
+static bool tell_asked(const struct lbx_ggml_set *g, struct lbx_work *ret)
+{
+	const struct lbx_ggml_asked *asked = &g->running.asked;
+	const struct lbx_ggml_progress *p = &g->progress;
+	uint64_t id = asked->node ? lbx_ggml_set_id(g, asked->node) : 0;
+
+	if (!id || asked->thread != ret->thread)
+		return false;
+	ret->function[0] = '\0'; /* it is in some function that gives true */
+	ret->doing = asked->is_done ? LBX_HAS_COMPUTED : LBX_COMES_TO;
+	ret->id = id;
+	if (p->at && p->at[id - 1] >= 0) {
+		ret->number = p->at[id - 1] + 1;
+		ret->count = p->n;
+	}
+	return true;
+}
+
 /* Without a function for an operation on its stack. */
 static void tell_rest(const struct lbx_ggml_thread *t, struct lbx_work *ret)
 {
@@ -62,7 +81,7 @@ bool lbx_ggml_work(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_work 
 		ret->helps = caller_of(&g->running);
 	if (t->teller >= 0)
 		tell_node(g, t, ret);
-	else
+	else if (!tell_asked(g, ret))
 		tell_rest(t, ret);
 	return true;
 }

@@ -11,7 +11,9 @@ enum lbx_doing {
 	LBX_COMPUTES, /* a tensor: `id` */
 	LBX_WAITS,    /* for other threads, which compute */
 	LBX_IS_WITHIN, /* its runtime, and computes no tensor now */
-	LBX_IS_IDLE   /* it is one of its runtime's own, and has nothing to do */
+	LBX_IS_IDLE,  /* it is one of its runtime's own, and has nothing to do */
+	LBX_COMES_TO, /* a tensor, as above: it has not begun */
+	LBX_HAS_COMPUTED /* one, and has not begun another */
 };
 
 enum { LBX_WORK_TEXT = 192, LBX_WORK_WHY = 256, LBX_WORK_MESSAGE = 512 };

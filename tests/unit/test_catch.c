@@ -169,7 +169,7 @@ UNUSED(bool, lbx_catch_add_node, (struct lbx_catch * c))
 UNUSED(void, lbx_nodes_remove, (int catch))
 UNUSED(void, lbx_nodes_need, (void))
 UNUSED(bool, lbx_nodes_release, (struct lbx_context * context))
-UNUSED(bool, lbx_nodes_tidy, (struct lbx_context * context))
+UNUSED(bool, lbx_nodes_tidy, (struct lbx_context * context, bool *ret))
 
 
 UNUSED(void, lbx_breakpoint_delete, (int key))

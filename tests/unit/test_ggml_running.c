@@ -158,7 +158,7 @@ static void reason_is(const char *expected)
 /* What threads do: who, what, the node and its place, what has been called by whom. */
 static void works_are(const char *expected)
 {
-	static const char *const doing[] = { "computes", "waits", "within", "idle" };
+	static const char *const doing[] = { "computes", "waits", "within", "idle", "comes to", "has computed" };
 	char found[1024] = "";
 	struct lbx_work w;
 	uint64_t slot = 0;
@@ -443,8 +443,10 @@ static void between_two_nodes_the_place_is_known(void **state)
 	states_are("ready, evaluating, lazy, lazy, lazy, lazy");
 	stand_between(1, false);
 	states_are("ready, ready, evaluating, lazy, lazy, lazy");
+	works_are("100 comes to  #3 2/5 of #0 in ggml_backend_sched_graph_compute_async from 0x402008");
 	stand_between(1, true);
 	states_are("ready, ready, ready, lazy, lazy, lazy");
+	works_are("100 has computed  #3 2/5 of #0 in ggml_backend_sched_graph_compute_async from 0x402008");
 	stand_between(3, true);
 	states_are("ready, overwritten, ready, ready, ready, lazy");
 	stand_between(4, true);

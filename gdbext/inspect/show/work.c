@@ -87,7 +87,11 @@ static void describe_doing(const struct lbx_work *w, char *ret, size_t size)
 		snprintf(helps, sizeof helps, ", for thread %" PRIu64, w->helps);
 	if (find(w, w->id, &t)) {
 		lbx_describe(&t, text, sizeof text);
-		snprintf(ret, size, "    computes %s of %s%s", t.op, text, helps);
+		snprintf(ret, size, "    %s %s of %s%s",
+			 w->doing == LBX_COMES_TO       ? "is about to compute"
+			 : w->doing == LBX_HAS_COMPUTED ? "has computed"
+							: "computes",
+			 t.op, text, helps);
 	} else if (w->doing == LBX_COMPUTES) {
 		snprintf(ret, size, "    computes a tensor%s; which one is not certain: %s", helps, w->why);
 	} else if (w->doing == LBX_WAITS) {
@@ -170,7 +174,7 @@ static json_t *inputs_of(const struct lbx_tensor *t)
 static json_t *json_work(const struct lbx_work *w)
 {
 	static const char *const doing[] = {
-		[LBX_COMPUTES] = "computes", [LBX_WAITS] = "waits", [LBX_IS_WITHIN] = "within", [LBX_IS_IDLE] = "idle"
+		[LBX_COMPUTES] = "computes", [LBX_COMES_TO] = "comes to", [LBX_HAS_COMPUTED] = "has computed", [LBX_WAITS] = "waits", [LBX_IS_WITHIN] = "within", [LBX_IS_IDLE] = "idle"
 	};
 	struct lbx_tensor t;
 	bool found = find(w, w->id, &t);

@@ -416,9 +416,9 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 	struct lbx_watch want;
 
 	*changed = false;
-	if (!lbx_catch_refresh() || (!lbx_catches_want_nodes(catches.v, MAX_CATCHES) && !lbx_nodes_tidy(context)))
+	if (!lbx_catch_refresh() || (!lbx_catches_want_nodes(catches.v, MAX_CATCHES) && !lbx_nodes_tidy(context, changed)))
 		return false;
-	if (!catches.vanished)
+	if (!catches.vanished || *changed)
 		return true;
 	want = lbx_watch_wanted(catches.v, MAX_CATCHES);
 	if (!lbx_watch_find(context, &place) ||

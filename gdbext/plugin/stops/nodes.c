@@ -409,9 +409,17 @@ void lbx_nodes_ask_no_more(void)
 		let_pass(LBX_BREAKPOINT_SCHEDULER, "$_lb_nodes");
 }
 
-bool lbx_nodes_tidy(struct lbx_context *context)
+bool lbx_nodes_tidy(struct lbx_context *context, bool *ret)
 {
-	return !nodes.ends || lbx_nodes_release(context);
+	bool ends = nodes.ends;
+
+	*ret = false;
+	if (!ends)
+		return true;
+	if (!lbx_nodes_release(context))
+		return false;
+	*ret = !nodes.ends;
+	return true;
 }
 
 bool lbx_nodes_leave(struct lbx_context *context, enum lbx_leaving how)

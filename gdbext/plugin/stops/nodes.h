@@ -43,8 +43,8 @@ bool lbx_nodes_tell_left(struct lbx_context *context, uint64_t scheduler);
 
 /* No catch wants them any more. False while the answer is awaited. */
 bool lbx_nodes_release(struct lbx_context *context);
-/* What could not be undone then, if there is anything. Likewise. */
-bool lbx_nodes_tidy(struct lbx_context *context);
+/* What could not be undone then, if there is anything, and can now; *ret: it is. Likewise. */
+bool lbx_nodes_tidy(struct lbx_context *context, bool *ret);
 enum lbx_leaving {
 	LBX_LEAVES,
 	LBX_LEAVES_NOW, /* the program has run on, and has perhaps not come far enough */

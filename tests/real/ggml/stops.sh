@@ -178,8 +178,9 @@ other_schedulers()
 cored_stops()
 {
 	stopped=$1
-	printf '%s\n' "tensor break 'ffn_norm-1'" run "generate-core-file $scratch/stopped.gcore" kill >"$scratch/look.gdb"
+	printf '%s\n' "tensor break 'ffn_norm-1'" run "pipe tensor where | sed -n '2s/(.*//p' >$scratch/where" "generate-core-file $scratch/stopped.gcore" kill >"$scratch/look.gdb"
 	stop_llama F32 '' >/dev/null
+	same "$1, in gdb: where tells the node that comes next" '    is about to compute MUL of ffn_norm-1 ' "$(cat "$scratch/where")"
 	same "$1: a core of a stop tells how far the graph is" "$(cat <<-'END'
 		ffn_inp-1 ready
 		ffn_norm-1 evaluating
@@ -189,6 +190,29 @@ cored_stops()
 	)" "$("$O/bin/lazybones" core "$scratch/stopped.gcore" list --limit 0 |
 		sed -n 's/^#[0-9]*  *\(ffn_inp-1\|ffn_norm-1\|ffn_up-1\|l_out-1\) .*  \(ready\|evaluating\|lazy\) .*/\1 \2/p')"
 	rm -f "$scratch/stopped.gcore"
+}
+
+# What is not meant ends no `next`; and nothing is left of a catch that went in the middle of a graph.
+quiet_stops()
+{
+	local line
+	stopped=$1
+	line=$(grep -n '^	stop_if(llama_decode(context, batch) != 0' tests/real/ggml/program.c | head -1 | cut -d: -f1)
+	printf '%s\n' "tensor break 'nosuch' after" "tensor break 'ffn_x*'" "tbreak program.c:$line" run next \
+		"pipe frame | sed -n 's/.*program.c:/- line /p'" "tensor break 'result_norm'" continue 'tensor uncatch' \
+		'tbreak rest' continue 'tensor catch misuse' 'pipe tensor status | cat >/dev/null' 'pipe info breakpoints | sed "s/^/- /"' continue >"$scratch/look.gdb"
+	same "$1, in gdb: what is not meant goes by" "$(cat <<-END
+		- line $((line + 1))
+		Catch 3 (before): an operation is about to run.
+		  tensor result_norm: float32 (N, 256), made by MUL
+		in llama
+		Catch 1 is off
+		Catch 2 is off
+		Catch 3 is off
+		tensor catch: misuse is of Lazybones' own runtime; of ggml's nodes nan, range, eval and breaks can be caught
+		- No breakpoints or watchpoints.
+	END
+	)" "$(stop_llama F32 '')"
 }
 
 # Without a scheduler: before nodes; what cannot be is refused.
@@ -225,7 +249,7 @@ stops_in_gdb()
 	command -v "$gdb" >/dev/null && [ -f "$O/lazybones.gdb" ] || return 0
 	[ -f "$models/F32.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
 	case $1 in
-	ggml-2024-10 | ggml-2025-06 | ggml-static) named_stops "$1" ;;
+	ggml-2024-02 | ggml-2024-10 | ggml-2024-12 | ggml-2025-06 | ggml-static) named_stops "$1" ;;
 	"$newest")
 		named_stops "$1"
 		nan_stops "$1"
@@ -233,6 +257,7 @@ stops_in_gdb()
 		remote_stops "$1"
 		cored_stops "$1"
 		forward_stops "$1"
+		quiet_stops "$1"
 		other_schedulers "$1" ;;
 	esac
 }
