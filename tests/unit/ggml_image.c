@@ -187,8 +187,8 @@ static uint64_t add_text(struct ggml_image *image, uint64_t *at, const char *tex
 
 static void put_tables(struct ggml_image *image)
 {
-	static const char *const names[] = { "NONE", "DUP",  "ADD",       "MUL_MAT", "CPY",
-					     "CONT", "VIEW", "TRANSPOSE", "GET_ROWS" };
+	static const char *const names[] = { "NONE", "DUP",       "ADD",      "MUL_MAT",  "CPY", "CONT",
+					     "VIEW", "TRANSPOSE", "GET_ROWS", "RMS_NORM", "MUL" };
 	char name[16];
 	uint64_t texts = TEXTS;
 
@@ -220,7 +220,11 @@ static void put_headers(struct ggml_image *image)
 		{ .p_type = PT_LOAD, .p_vaddr = 0x3000, .p_memsz = PAGE, .p_filesz = PAGE, .p_flags = PF_R | PF_W },
 		{ .p_type = PT_DYNAMIC, .p_vaddr = DYNAMIC - GGML_MODULE },
 		/* as large as ggml's code, which nobody reads here */
-		{ .p_type = PT_LOAD, .p_vaddr = 0x10000, .p_memsz = 0x40000, .p_filesz = 0x40000, .p_flags = PF_R | PF_X },
+		{ .p_type = PT_LOAD,
+		  .p_vaddr = 0x10000,
+		  .p_memsz = 0x40000,
+		  .p_filesz = 0x40000,
+		  .p_flags = PF_R | PF_X },
 	};
 
 	copy(image, GGML_MODULE, &header, sizeof header);

@@ -181,6 +181,10 @@ static void rows(void)
 	CALL("copy.argsort.falling", ggml_argsort, (C *, T *, int), floats(48, 6, 1, 1), 1);
 	CALL("copy.top_k", ggml_top_k, (C *, T *, int), floats(48, 6, 1, 1), 5);
 	CALL("float.norm", ggml_norm, (C *, T *, float), a, 1e-5F);
+	/* as one, in newer builds, which then leave the first without a value */
+	T *norm = ((T * (*)(C *, T *, float)) function("ggml_rms_norm"))(c, a, 1e-5F);
+	((T * (*)(T *, const char *)) function("ggml_set_name"))(norm, "norm.before");
+	CALL("float.norm.weighted", ggml_mul, (C *, T *, T *), norm, floats(48, 1, 1, 1));
 	CALL("float.rms_norm", ggml_rms_norm, (C *, T *, float), a, 1e-5F);
 	CALL("float.l2_norm", ggml_l2_norm, (C *, T *, float), a, 1e-5F);
 	CALL("float.group_norm", ggml_group_norm, (C *, T *, int, float), image, 4, 1e-6F);
