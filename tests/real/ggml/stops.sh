@@ -200,7 +200,7 @@ quiet_stops()
 	line=$(grep -n '^	stop_if(llama_decode(context, batch) != 0' tests/real/ggml/program.c | head -1 | cut -d: -f1)
 	printf '%s\n' "tensor break 'nosuch' after" "tensor break 'ffn_x*'" "tbreak program.c:$line" run next \
 		"pipe frame | sed -n 's/.*program.c:/- line /p'" "tensor break 'result_norm'" continue 'tensor uncatch' \
-		'tbreak rest' continue 'tensor catch misuse' 'pipe tensor status | cat >/dev/null' 'pipe info breakpoints | sed "s/^/- /"' continue >"$scratch/look.gdb"
+		'tbreak rest' continue 'tensor catch misuse' 'pipe tensor status | cat >/dev/null' 'pipe info breakpoints | sed "s/^/- /; s/No breakpoints.*/No breakpoints/"' continue >"$scratch/look.gdb"
 	same "$1, in gdb: what is not meant goes by" "$(cat <<-END
 		- line $((line + 1))
 		Catch 3 (before): an operation is about to run.
@@ -210,7 +210,7 @@ quiet_stops()
 		Catch 2 is off
 		Catch 3 is off
 		tensor catch: misuse is of Lazybones' own runtime; of ggml's nodes nan, range, eval and breaks can be caught
-		- No breakpoints or watchpoints.
+		- No breakpoints
 	END
 	)" "$(stop_llama F32 '')"
 }
