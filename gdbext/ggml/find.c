@@ -188,10 +188,31 @@ static bool exports(struct lbx_ggml_set *g, const char *name)
 	return lbx_loaded_symbol(lbx_ggml_set_target(g), &g->anchor.module, name, &at);
 }
 
+/* What a debugger has to be asked is asked at once, before anything is read that would be read again when it has answered:
+ * through a connection that takes long. */
+static bool ask_first(struct lbx_ggml_set *g)
+{
+	struct lbx_target *target = g->tensors.target;
+	struct lbx_range range;
+	bool clean = lb_ok();
+	uint64_t tid;
+
+	if (target->liveness != LBX_REMOTE)
+		return true;
+	lbx_target_range(target, 0, &range);
+	if (g->stacks && g->stacks->ops->all_threads)
+		g->stacks->ops->threads(g->stacks, &tid, 1);
+	if (clean)
+		lb_clear_error();
+	return !lbx_target_waits(target);
+}
+
 bool lbx_ggml_set_find(struct lbx_ggml_set *g, bool (*progress)(void *context, int64_t done), void *context)
 {
 	uint64_t used[MAX_USED];
 
+	if (!ask_first(g))
+		return false;
 	int n = g->n_modules ? lbx_ggml_find(lbx_ggml_set_target(g), g->modules, g->n_modules, &g->anchor) : 0;
 	if (n == 0)
 		return false;

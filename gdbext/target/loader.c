@@ -38,8 +38,18 @@ static const char headers_of[] = "the headers of a module";
 
 bool lbx_loader_header(struct lbx_loader *loader, const struct lbx_loaded *m, uint64_t i, Elf64_Phdr *ret)
 {
-	return i < m->n_headers && i < MAX_PHDRS &&
-	       lbx_loader_peek(loader, m->headers + i * sizeof *ret, ret, sizeof *ret, headers_of);
+	uint64_t n = m->n_headers < LBX_LOADER_HEADERS ? m->n_headers : LBX_LOADER_HEADERS;
+
+	if (i >= m->n_headers || i >= MAX_PHDRS)
+		return false;
+	if (i == 0) {
+		loader->table_at = m->headers;
+		loader->n_table = lbx_target_try_read(loader->target, m->headers, loader->table, (size_t)n * sizeof *ret) ? n : 0;
+	}
+	if (loader->table_at != m->headers || i >= loader->n_table)
+		return lbx_loader_peek(loader, m->headers + i * sizeof *ret, ret, sizeof *ret, headers_of);
+	*ret = loader->table[i];
+	return true;
 }
 
 static void take_segment(struct lbx_loaded *m, const Elf64_Phdr *p)
@@ -56,14 +66,9 @@ static void take_segment(struct lbx_loaded *m, const Elf64_Phdr *p)
 /* What the headers of a module say, of which bias and headers are known. */
 static void take_headers(struct lbx_loader *loader, struct lbx_loaded *m)
 {
-	Elf64_Phdr all[MAX_AT_ONCE], p;
-	/* at once, where that goes: it is done for each module at each command */
-	bool have_all = m->n_headers <= MAX_AT_ONCE &&
-			lbx_target_try_read(loader->target, m->headers, all, (size_t)m->n_headers * sizeof *all);
+	Elf64_Phdr p;
 
-	for (uint64_t i = 0; have_all ? i < m->n_headers : lbx_loader_header(loader, m, i, &p); i++) {
-		if (have_all)
-			p = all[i];
+	for (uint64_t i = 0; lbx_loader_header(loader, m, i, &p); i++) {
 		if (p.p_type == PT_LOAD)
 			take_segment(m, &p);
 		if (p.p_type == PT_DYNAMIC && !m->dynamic)

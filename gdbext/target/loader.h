@@ -8,7 +8,7 @@
 
 #include "target/target.h"
 
-enum { LBX_SEGMENTS_MAX = 16 };
+enum { LBX_SEGMENTS_MAX = 16, LBX_LOADER_HEADERS = 32 };
 
 struct lbx_segment {
 	uint64_t start, size;
@@ -33,6 +33,10 @@ struct lbx_loader {
 	uint64_t libraries; /* address of the loader's struct r_debug; 0: there is none, or not yet */
 	uint64_t next; /* the next entry of its list */
 	int n;
+	/* the headers that were read last: those of one module, at once where that goes */
+	uint64_t table_at;
+	uint64_t n_table;
+	Elf64_Phdr table[LBX_LOADER_HEADERS];
 	/* the first memory that could not be read, and what it holds; NULL: all was read */
 	uint64_t unread_at;
 	const char *unread;
