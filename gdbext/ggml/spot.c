@@ -131,6 +131,11 @@ static bool holds(const uint64_t *words, size_t n, uint64_t word)
 	return false;
 }
 
+static uint32_t half_at(const struct lbx_ggml_teller *t, size_t half)
+{
+	return (uint32_t)(t->own[half / 2] >> (half % 2 ? 32 : 0));
+}
+
 /* The next pair of a graph and an index that the loop's frame holds, and whose operation is the function's; at or after
  * *i, which moves past it. 0: there is none. */
 static uint64_t next_candidate(const struct search *s, const struct lbx_ggml_teller *t, size_t *i, uint64_t *ret_node)
@@ -140,8 +145,9 @@ static uint64_t next_candidate(const struct search *s, const struct lbx_ggml_tel
 	for (; *i < 2 * t->n_own * n_arrays; ++*i) {
 		size_t half = *i / n_arrays;
 		const struct lbx_ggml_array *a = &s->ret->arrays[*i % n_arrays];
-		uint32_t index = (uint32_t)(t->own[half / 2] >> (half % 2 ? 32 : 0));
-		if (index >= a->n || !is_for(s, t->function, a->nodes[index]))
+		uint32_t index = half_at(t, half);
+		bool again = half > 0 && index == half_at(t, half - 1); /* most of a stack is 0 */
+		if (again || index >= a->n || !is_for(s, t->function, a->nodes[index]))
 			continue;
 		++*i;
 		*ret_node = a->nodes[index];

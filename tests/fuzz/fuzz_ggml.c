@@ -12,6 +12,7 @@
 #include "ggml/ggml.h"
 #include "inspect/command.h"
 #include "stand_alone.h"
+#include "tensors/part.h"
 
 enum { HEAD = 2, CHANGES = 32, ROWS = 3, POOL = 0x2800 };
 enum { JSON = 1, MAPS = 2, EXPORTS = 4, RESTS = 8, FIRST_ROW = 16 };
@@ -106,6 +107,28 @@ static void check(struct lbx_tensors *tensors, const struct lbx_tensor *t)
 	must(lbx_tensors_by_address(tensors, t->address, &other) && other.id == t->id);
 }
 
+/* What an element is made of lies within the inputs. */
+static void check_parts(const struct lbx_tensor *t)
+{
+	int64_t at[2][LBX_GGML_AXES] = { { 0 } };
+	struct lbx_tensor input;
+	struct lbx_part part;
+
+	for (int i = 0; i < t->rank; i++)
+		at[1][i] = lbx_shape(t)[i] - 1;
+	for (uint32_t i = 0; t->size > 0 && i < 2 * t->n_inputs; i++) {
+		if (!lbx_tensor_part(t, at[i % 2], i / 2, &part) || part.nothing ||
+		    !lbx_tensor_input(t, i / 2, &input))
+			continue;
+		for (int k = 0; k < input.rank; k++) {
+			int64_t last = (part.count[k] - 1) * part.step[k];
+			must(part.first[k] >= 0 && part.count[k] > 0 && part.step[k] > 0 &&
+			     part.first[k] + last < lbx_shape(&input)[k]);
+		}
+	}
+	lb_clear_error();
+}
+
 static void walk(struct lbx_tensors *tensors)
 {
 	uint64_t slot = 0, bad = 0, first, last;
@@ -113,7 +136,7 @@ static void walk(struct lbx_tensors *tensors)
 	enum lbx_next next;
 
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR)
-		check(tensors, &t);
+		check(tensors, &t), check_parts(&t);
 	must(next == LBX_NEXT_END && slot < POOL && (bad > 0) == lbx_tensors_damage(tensors, &first, &last));
 }
 

@@ -172,6 +172,10 @@ where_in_gdb()
       input inp_pos\n      its graph ends with result_output\n    in llama_decode (LIBRARY), called by llama' \
 			"$(THREADS=1 run_gdb "$program" "${start[@]}" -x "$scratch/look.gdb" -ex kill | grep '^    ')"
 	done
+	same "$1, in gdb: where a catch has stopped it" $'    has computed MUL_MAT of Qcur-0\n      input blk.0.attn_q.weight
+      input attn_norm-0\n    in llama_decode (LIBRARY), called by llama' \
+		"$(THREADS=1 run_gdb -ex "tensor break Qcur-0 after" -ex run -x "$scratch/look.gdb" -ex kill \
+			--args "$program" llama "$real/$1" "$models/F32.gguf" | grep '^    ')"
 }
 
 # No debug information: T is the address of a record, which a register has when a node is computed.
