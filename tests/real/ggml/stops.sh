@@ -64,7 +64,7 @@ named_stops()
 nan_stops()
 {
 	stopped=$1
-	python3 tests/real/ggml/poison.py "$models/F32.gguf" blk.1.ffn_norm.weight "$scratch/NaN.gguf" || return
+	python3 tests/real/ggml/poison.py "$models/F32.gguf" "$scratch/NaN.gguf" blk.1.ffn_norm.weight 8 0000c07f
 	ln -sf "$scratch/NaN.gguf" "$models/NaN.gguf"
 	printf '%s\n' 'tensor catch nan' "tensor catch range 'result_norm' -1e4 1e4" run 'echo - $tensor_size\n' continue \
 		'tensor uncatch 1' "tensor catch nan 'l_out-1'" continue 'tensor uncatch' continue >"$scratch/look.gdb"
@@ -85,6 +85,14 @@ nan_stops()
 	END
 	)" "$(stop_llama NaN '')"
 	rm -f "$models/NaN.gguf"
+}
+
+# Where all is sound, masks and what is made from them are no reason to stop.
+sound_stops()
+{
+	stopped=$1
+	printf '%s\n' 'tensor catch nan' run 'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	same "$1, in gdb: it stops nowhere where no NaN comes up" '- ended 0' "$(stop_llama F32 '')"
 }
 
 # paused HOW SCRIPT…: what is said, attached to a program that has its model, and may decode when gdb is attached; and in
@@ -249,10 +257,13 @@ stops_in_gdb()
 	command -v "$gdb" >/dev/null && [ -f "$O/lazybones.gdb" ] || return 0
 	[ -f "$models/F32.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
 	case $1 in
-	ggml-2024-02 | ggml-2024-10 | ggml-2024-12 | ggml-2025-06 | ggml-static) named_stops "$1" ;;
+	ggml-2024-02 | ggml-2024-10 | ggml-2024-12 | ggml-2025-06 | ggml-static)
+		named_stops "$1"
+		sound_stops "$1" ;;
 	"$newest")
 		named_stops "$1"
 		nan_stops "$1"
+		sound_stops "$1"
 		attached_stops "$1"
 		remote_stops "$1"
 		cored_stops "$1"
