@@ -2,6 +2,8 @@
 guests='ggml-2024-02 ggml-2024-10 ggml-2024-12 ggml-2025-06 ggml-2026-09 ggml-static ggml-whisper'
 program=$real/ggml/program
 models=$real/ggml/models
+# ggml's threads spin while they wait, and there may be fewer processors: one, but where threads are the point.
+export THREADS=${THREADS:-1}
 
 # An add-on wants node's functions when it is loaded, although nothing calls them here.
 build_program()
@@ -41,6 +43,8 @@ llamas()
 			same "$1: $kind is decoded" "$(cat "$models/$kind.greedy")"$'\nresting\nstatus 0' \
 				"$(run llama "$real/$1" "$models/$kind.gguf")"
 		done
+		same "$1: by two threads" "$(cat "$models/F32.greedy")"$'\nresting\nstatus 0' \
+			"$(THREADS=2 run llama "$real/$1" "$models/F32.gguf")"
 	fi
 }
 
@@ -522,27 +526,51 @@ if [ -n "$any" ]; then
 	python3 tests/examples/make_llama.py "$models" >/dev/null 2>&1
 	build_program || same 'the program is built' 0 "$?"
 fi
+
+# guest NAME: all that is tried with one
+guest()
+{
+	graphs "$1"
+	llamas "$1"
+	blocks "$1"
+	tensors "$1"
+	waiting "$1"
+	computing "$1"
+	failing "$1"
+	decoding "$1"
+	reading "$1"
+	unreadable "$1"
+	origins "$1"
+	weights "$1"
+	quants "$1"
+	watching "$1"
+	operations "$1"
+	repacked "$1" haswell
+	repacked "$1" icelake
+	in_gdb "$1"
+	stops_in_gdb "$1"
+	traces "$1"
+	case $1 in
+	ggml-static) [ ! -f "$models/Q8_0.gguf" ] || within_node "$1" ;;
+	esac
+}
+
+# As many at a time as there are processors, each with a scratch folder and counts of its own.
 for guest_name in $any; do
-	graphs "$guest_name"
-	llamas "$guest_name"
-	blocks "$guest_name"
-	tensors "$guest_name"
-	waiting "$guest_name"
-	computing "$guest_name"
-	failing "$guest_name"
-	decoding "$guest_name"
-	reading "$guest_name"
-	unreadable "$guest_name"
-	origins "$guest_name"
-	weights "$guest_name"
-	quants "$guest_name"
-	watching "$guest_name"
-	operations "$guest_name"
-	repacked "$guest_name" haswell
-	repacked "$guest_name" icelake
-	in_gdb "$guest_name"
-	stops_in_gdb "$guest_name"
-	traces "$guest_name"
+	while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
+		wait -n
+	done
+	mkdir "$scratch/$guest_name.alone"
+	(
+		scratch=$scratch/$guest_name.alone passed=0 failed=0 skipped=0
+		guest "$guest_name"
+		echo "$passed $failed $skipped" >"$scratch/counts"
+	) >"$scratch/$guest_name.out" 2>&1 &
 done
-fetched ggml-static && [ -f "$models/Q8_0.gguf" ] && within_node ggml-static
+wait
+for guest_name in $any; do
+	cat "$scratch/$guest_name.out"
+	read -r p f s <"$scratch/$guest_name.alone/counts" || { echo "FAILED: $guest_name: it did not come to its end"; p=0 f=1 s=0; }
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+done
 fetched ggml-python && [ -f "$models/Q8_0.gguf" ] && within_python ggml-python
