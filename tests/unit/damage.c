@@ -267,6 +267,7 @@ static const struct {
 	{ "events", "err* --last 1" },
 	{ "owner", "0x1ffff0" },
 	{ "owner", "0x200010" },
+	{ "owner", "x" },
 	{ "suspect", "--seconds 1 --all" },
 	{ "freed", "" },
 	{ "freed", "#3" },

@@ -340,6 +340,7 @@ static void quant_takes_blocks_apart(void **state)
 	says(s, "quant", "short", "is corrupt");
 	says(s, "quant", "w4[0, :3]", "w4[0, :3]: q4_0 (3,), dequantised from q4_0\n[-4.  -3.5 -3. ]\n");
 	says(s, "quant", "w8 --values --json", "\"values\":[[32.0,30.0,28.0");
+	says(s, "quant", "qt", "'qt' is qint8, whose scales lie elsewhere: `info` tells what is known of them");
 	says(s, "quant", "w4 --scales w8", "quant: --scales is not for q4_0, whose blocks have their scales within");
 }
 

@@ -455,6 +455,9 @@ static bool run_quant(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	if (lbx_quant_is_blocks(&s.tensor))
 		return run_blocks(context, args, &s, &options);
+	if (s.tensor.encoding)
+		return lb_fail("'%s' is %s, whose scales %s: `info` tells what is known of them", args->v[0],
+			       s.tensor.encoding->name, s.tensor.encoding->n_scales ? "lie elsewhere" : "are not known");
 	if (!lbx_quant_find(context, &s.tensor, &q.p) || !parse(context, args, &q.p) || !complete(&q))
 		return false;
 	bool ok = check(&q);
