@@ -223,6 +223,27 @@ quiet_stops()
 	)" "$(stop_llama F32 '')"
 }
 
+# One that looks and finds nothing takes no stop from another, whichever comes first; and all may be deleted there.
+several_stops()
+{
+	stopped=$1
+	printf '%s\n' 'tensor catch range * -1e9 1e9' "tensor break 'ffn_norm-1' after" 'tensor catch range * -1e9 1e9' run \
+		'tensor uncatch 1' "tensor break 'l_o*-1' after" continue delete 'pipe tensor status | grep -c ^catch | sed "s/^/- /"' continue \
+		'printf "- ended %d\n", $_exitcode' >"$scratch/look.gdb"
+	same "$1, in gdb: several catches at a node" "$(cat <<-'END'
+		Catch 2 (after): an operation has run.
+		  tensor ffn_norm-1: float32 (N, 256), made by MUL
+		in llama
+		Catch 1 is off
+		Catch 4 (after): an operation has run.
+		  tensor l_out-1: float32 (N, 256), made by ADD
+		in llama
+		- 0
+		- ended 0
+	END
+	)" "$(stop_llama F32 '')"
+}
+
 # Without a scheduler: before nodes; what cannot be is refused.
 forward_stops()
 {
@@ -269,6 +290,7 @@ stops_in_gdb()
 		cored_stops "$1"
 		forward_stops "$1"
 		quiet_stops "$1"
+		several_stops "$1"
 		other_schedulers "$1" ;;
 	esac
 }
