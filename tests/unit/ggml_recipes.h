@@ -48,6 +48,10 @@ void want(double value);
 /* Whether the node holds what is wanted, of which there is none afterwards: the largest error, by the root of the mean
  * square. */
 void holds(const struct node *n, double error);
+/* What a leaf had is gone: another node has its memory, or it lies where nothing can be read; its name is "gone". */
+void lose(int leaf, bool is_overwritten);
+/* It cannot be computed; the sentence says this. */
+void is_refused(const struct node *n, const char *says);
 /* It has no recipe, and the sentence says so of this. */
 void is_without(const struct node *n, const char *what);
 /* Whether a case has computed that operation. */

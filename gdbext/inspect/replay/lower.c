@@ -242,6 +242,14 @@ static bool add_steps(struct lowering *l, const struct lbx_graph_node *node, str
 
 /* ---- the whole ---- */
 
+/* What would help. */
+static const char *advice(enum lbx_state state)
+{
+	return state == LBX_OVERWRITTEN ? ": stop the program before that, or node by node"
+	       : state == LBX_UNSURE    ? ": let that end, and look again"
+					: "";
+}
+
 static bool lower_leaf(struct lowering *l, const struct lbx_tensor *t, uint32_t *ret)
 {
 	char why[256], name[256];
@@ -249,8 +257,7 @@ static bool lower_leaf(struct lowering *l, const struct lbx_tensor *t, uint32_t 
 	if (t->state != LBX_READY) {
 		lbx_describe(t, name, sizeof name);
 		lbx_describe_state(t, why, sizeof why);
-		return lb_fail("it needs %s, which %s%s", name, why,
-			       t->state == LBX_OVERWRITTEN ? ": stop the program before that, or node by node" : "");
+		return lb_fail("it needs %s, which %s%s", name, why, advice(t->state));
 	}
 	if (t->rank > LB_MAX_RANK)
 		return lb_fail("tensor #%llu has %d axes: a replay takes at most %d", (unsigned long long)t->id,

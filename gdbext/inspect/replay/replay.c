@@ -150,6 +150,7 @@ static bool write_data(struct writer *w, const struct lbx_plan_data *data)
 
 static bool write_graph(struct writer *w)
 {
+	char number[LBX_ID_TEXT_MAX];
 	const struct lbx_plan *plan = w->plan;
 	struct lbx_wire_header *header = (struct lbx_wire_header *)w->map;
 
@@ -157,8 +158,13 @@ static bool write_graph(struct writer *w)
 	if (plan->n_inputs)
 		memcpy(w->map + indices_at(plan), plan->inputs, plan->n_inputs * sizeof *plan->inputs);
 	for (uint32_t i = 0; i < plan->n_data; i++)
-		if (!write_data(w, &plan->data[i]))
+		if (!write_data(w, &plan->data[i])) {
+			const struct lbx_tensor *t = tensor_of(w, plan->data[i].node);
+			lbx_tensor_id_text(t, number);
+			if (lb_error_cause() != LB_INTERRUPTED)
+				lb_fail_within("it needs %s%s%s", t->name, *t->name ? ", " : "", number);
 			return false;
+		}
 	header->n_nodes = plan->n;
 	header->n_inputs = plan->n_inputs;
 	header->nbytes = w->total;
