@@ -229,6 +229,9 @@ static bool run_symbols(struct lbx_context *context, const struct lbx_args *args
 		known = false;
 	if (!path && (makes || remove) && !context->debugger->ready(context, &typed.space))
 		known = false;
+	/* there may be more tensors than are known yet */
+	if (makes && known && lbx_target_waits(context->target))
+		known = false;
 	if (((automatic || remove) && !context->debugger->at_stops(context, automatic == ON)) || !known)
 		return false;
 	if (!makes)
