@@ -14,7 +14,7 @@
 #include "stand_alone.h"
 #include "tensors/part.h"
 
-enum { HEAD = 2, CHANGES = 32, ROWS = 3, POOL = 0x2800 };
+enum { HEAD = 2, CHANGES = 32, ROWS = 3, POOL = 0x2c00 };
 enum { JSON = 1, MAPS = 2, EXPORTS = 4, RESTS = 8, FIRST_ROW = 16 };
 
 struct change {
@@ -27,11 +27,11 @@ enum { CHANGE = sizeof(struct change) };
 static const struct {
 	uint64_t address, size;
 } parts[] = {
-	{ GGML_POOL, 0x2800 },
-	{ GGML_POOL, 0x2800 },
-	{ GGML_POOL, 0x2800 },
+	{ GGML_POOL, POOL },
+	{ GGML_POOL, POOL },
+	{ GGML_POOL, POOL },
 	{ GGML_HEAP, 0x200 },
-	{ GGML_HEAP, 0x200 },
+	{ GGML_HEAP, 0x400 },
 	{ GGML_TABLES, 0xb00 },
 	{ GGML_TABLES + 0xc00, 0x180 },
 	{ GGML_CODE, 0x80 },
@@ -54,6 +54,22 @@ static void swap(struct ggml_image *image, struct change *change)
 	memcpy(change->bytes, &before, sizeof before);
 }
 
+/* Weights whose blocks are interleaved, as the name of a class says. */
+static void add_repacked(struct ggml_image *image)
+{
+	static const int64_t ne[LBX_GGML_AXES] = { 64, 8, 1, 1 };
+	uint64_t buffer = ggml_image_repacking(image),
+		 class_object =
+		     ggml_image_object_of_class(image,
+						"N4ggml3cpu6repack13tensor_traitsI10block_q4_0Ll8ELl8EL9ggml_type8EEE");
+
+	ggml_image_context(image, 0x400);
+	uint64_t w = ggml_image_tensor(image, "repacked.weight", GGML_Q4_0, ne);
+	ggml_image_allocate(image, w);
+	ggml_image_put(image, w + LBX_GGML_BUFFER, buffer, 8);
+	ggml_image_put(image, w + image->layout.extra, class_object, 8);
+}
+
 static struct ggml_image *image_of(unsigned flags)
 {
 	static struct ggml_image images[2][ROWS];
@@ -63,6 +79,7 @@ static struct ggml_image *image_of(unsigned flags)
 	if (!image->target.ops) {
 		ggml_image_create(image, row, flags & EXPORTS, POOL);
 		ggml_image_populate(image);
+		add_repacked(image);
 	}
 	image->maps = flags & MAPS;
 	return image;
@@ -117,8 +134,7 @@ static void check_parts(const struct lbx_tensor *t)
 	for (int i = 0; i < t->rank; i++)
 		at[1][i] = lbx_shape(t)[i] - 1;
 	for (uint32_t i = 0; t->size > 0 && i < 2 * t->n_inputs; i++) {
-		if (!lbx_tensor_part(t, at[i % 2], i / 2, &part) || part.nothing ||
-		    !lbx_tensor_input(t, i / 2, &input))
+		if (!lbx_tensor_part(t, at[i % 2], i / 2, &part) || part.nothing || !lbx_tensor_input(t, i / 2, &input))
 			continue;
 		for (int k = 0; k < input.rank; k++) {
 			int64_t last = (part.count[k] - 1) * part.step[k];
@@ -175,6 +191,9 @@ static void look(struct ggml_image *image, unsigned which, unsigned flags, bool 
 		{ "report", "--seconds 1" },
 		{ "peek", "sum" },
 		{ "peek", "z" },
+		{ "print", "repacked.weight[3:5, :40]" },
+		{ "stats", "repacked.weight" },
+		{ "quant", "repacked.weight" },
 	};
 	static const struct lbx_provider providers[] = { { .name = "ggml", .open = open_ggml }, { 0 } };
 	struct lbx_settings settings = lbx_default_settings;

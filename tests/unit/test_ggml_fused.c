@@ -46,7 +46,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	(void)state;
 	lbx_tensors_close(set);
@@ -93,7 +93,7 @@ static void as_a_node_of_its_own(const char *why)
 
 	if (lbx_told_state(&t) != LBX_IN_MEMORY)
 		fail_msg("%s: %s", why, lbx_state_name(lbx_told_state(&t)));
-	stop(NULL);
+	finish(NULL);
 	start(NULL);
 }
 
@@ -147,10 +147,10 @@ static void a_graph_may_be_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(it_is_unsure, start, stop),
-		cmocka_unit_test_setup_teardown(it_may_be_sure, start, stop),
-		cmocka_unit_test_setup_teardown(the_other_source_may_be_it, start, stop),
-		cmocka_unit_test_setup_teardown(a_graph_may_be_damaged, start, stop),
+		cmocka_unit_test_setup_teardown(it_is_unsure, start, finish),
+		cmocka_unit_test_setup_teardown(it_may_be_sure, start, finish),
+		cmocka_unit_test_setup_teardown(the_other_source_may_be_it, start, finish),
+		cmocka_unit_test_setup_teardown(a_graph_may_be_damaged, start, finish),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int finish(void **state)
 {
 	(void)state;
 	lbx_tensors_close(set);
@@ -273,13 +273,13 @@ static void later_types_are_seen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_known_order_is_read, start, stop),
-		cmocka_unit_test_setup_teardown(an_order_is_a_type, start, stop),
-		cmocka_unit_test_setup_teardown(views_are_of_groups, start, stop),
-		cmocka_unit_test_setup_teardown(others_are_refused, start, stop),
-		cmocka_unit_test_setup_teardown(other_shapes_are_refused, start, stop),
-		cmocka_unit_test_setup_teardown(what_tells_it_may_be_damaged, start, stop),
-		cmocka_unit_test_setup_teardown(later_types_are_seen, start, stop),
+		cmocka_unit_test_setup_teardown(a_known_order_is_read, start, finish),
+		cmocka_unit_test_setup_teardown(an_order_is_a_type, start, finish),
+		cmocka_unit_test_setup_teardown(views_are_of_groups, start, finish),
+		cmocka_unit_test_setup_teardown(others_are_refused, start, finish),
+		cmocka_unit_test_setup_teardown(other_shapes_are_refused, start, finish),
+		cmocka_unit_test_setup_teardown(what_tells_it_may_be_damaged, start, finish),
+		cmocka_unit_test_setup_teardown(later_types_are_seen, start, finish),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
