@@ -1,6 +1,7 @@
 #include "ggml/work.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* The thread that a worker helps, where only one has called for a graph. */
 static uint64_t caller_of(const struct lbx_ggml_running *running)
@@ -20,6 +21,7 @@ static uint64_t caller_of(const struct lbx_ggml_running *running)
 static void tell_node(const struct lbx_ggml_set *g, const struct lbx_ggml_thread *t, struct lbx_work *ret)
 {
 	const struct lbx_ggml_spot *spot = &g->spots.list[t->teller];
+	uint64_t next;
 
 	ret->doing = LBX_COMPUTES;
 	if (!spot->slot || !spot->id) {
@@ -30,6 +32,9 @@ static void tell_node(const struct lbx_ggml_set *g, const struct lbx_ggml_thread
 	}
 	ret->id = spot->id;
 	ret->result = spot->last;
+	if (strstr(t->function, "_fused") &&
+	    lbx_target_try_read(lbx_ggml_set_target(g), spot->slot + sizeof next, &next, sizeof next))
+		ret->with = lbx_ggml_set_id(g, next);
 	if (spot->n == 0)
 		return;
 	ret->number = spot->place + 1;

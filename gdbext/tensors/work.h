@@ -25,6 +25,7 @@ struct lbx_work {
 	enum lbx_doing doing;
 	char function[LBX_WORK_TEXT]; /* its runtime's, that runs: "ggml_compute_forward_mul_mat" */
 	uint64_t id; /* of the tensor that it computes; 0: it is not known which: `why` */
+	uint64_t with; /* of that which is computed as one with it; or 0 */
 	int64_t number, count; /* of that tensor among those of its graph, from 1 on, and of them; 0: not known */
 	uint64_t result; /* id of the graph's last one; 0: not known */
 	char call[LBX_WORK_TEXT]; /* what the program has called, with its library: "llama_decode (libllama.so)" */

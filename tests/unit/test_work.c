@@ -59,6 +59,7 @@ static const struct lbx_work works[] = {
 	  .doing = LBX_COMPUTES,
 	  .function = "forward_add",
 	  .id = 3,
+	  .with = 1,
 	  .number = 31,
 	  .count = 68,
 	  .result = 2,
@@ -97,6 +98,7 @@ static const char told[] = "thread 11: forward_add, node 31 of 68\n"
 			   "    computes ADD of sum (#3, float32 (6,), evaluating)\n"
 			   "      input weight (#1, float32 (6,), ready)\n"
 			   "      input x (#2, float32 (6,), ready)\n"
+			   "      as one with NONE of weight (#1, float32 (6,), ready)\n"
 			   "      its graph ends with x (#2, float32 (6,), ready)\n"
 			   "    gave up: made.c:12: ASSERT(n > 0) failed\n"
 			   "    in decode (libmade.so), called by 0x4711\n"
@@ -124,12 +126,12 @@ static void programs_are_told_it_too(void **state)
 
 	says(s, "where", "--json",
 	     "{\"provider\":\"made\",\"thread\":11,\"doing\":\"computes\",\"function\":\"forward_add\","
-	     "\"op\":\"ADD\",\"tensor\":3,\"name\":\"sum\",\"inputs\":[1,2],\"node\":31,\"nodes\":68,\"result\":2,"
+	     "\"op\":\"ADD\",\"tensor\":3,\"name\":\"sum\",\"inputs\":[1,2],\"with\":1,\"node\":31,\"nodes\":68,\"result\":2,"
 	     "\"call\":\"decode (libmade.so)\",\"caller\":\"0x4711\",\"helps\":null,"
 	     "\"message\":\"made.c:12: ASSERT(n > 0) failed\",\"why\":null}");
 	says(s, "where", "--json",
 	     "\"thread\":12,\"doing\":\"computes\",\"function\":\"forward_mul\",\"op\":null,\"tensor\":null,"
-	     "\"name\":null,\"inputs\":null,\"node\":null,\"nodes\":null,\"result\":null,\"call\":null,"
+	     "\"name\":null,\"inputs\":null,\"with\":null,\"node\":null,\"nodes\":null,\"result\":null,\"call\":null,"
 	     "\"caller\":null,\"helps\":11,\"message\":null,\"why\":\"two may be meant\"}");
 	says(s, "where", "--json", "\"thread\":13,\"doing\":\"waits\",");
 	says(s, "where", "--json", "\"thread\":15,\"doing\":\"within\",");

@@ -142,6 +142,11 @@ bool lbx_describe_work(const struct lbx_work *w, int i, char *ret, size_t size)
 	if (inputs > i)
 		return true;
 	i -= inputs;
+	if (find(w, w->with, &result) && i-- == 0) {
+		lbx_describe(&result, text, sizeof text);
+		snprintf(ret, size, "      as one with %s of %s", result.op, text);
+		return true;
+	}
 	if (w->result != w->id && find(w, w->result, &result) && i-- == 0) {
 		lbx_describe(&result, text, sizeof text);
 		snprintf(ret, size, "      its graph ends with %s", text);
@@ -174,20 +179,21 @@ static json_t *inputs_of(const struct lbx_tensor *t)
 static json_t *json_work(const struct lbx_work *w)
 {
 	static const char *const doing[] = {
-		[LBX_COMPUTES] = "computes", [LBX_COMES_TO] = "comes to", [LBX_HAS_COMPUTED] = "has computed", [LBX_WAITS] = "waits", [LBX_IS_WITHIN] = "within", [LBX_IS_IDLE] = "idle"
+		[LBX_COMPUTES] = "computes", [LBX_COMES_TO] = "comes to", [LBX_HAS_COMPUTED] = "has computed",
+		[LBX_WAITS] = "waits",       [LBX_IS_WITHIN] = "within",  [LBX_IS_IDLE] = "idle"
 	};
 	struct lbx_tensor t;
 	bool found = find(w, w->id, &t);
 
-	return json_pack("{s:s,s:I,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "provider",
+	return json_pack("{s:s,s:I,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "provider",
 			 w->of->provider, "thread", (json_int_t)w->thread, "doing", doing[w->doing], "function",
 			 lbx_json_text(w->function), "op", found ? lbx_json_string(t.op) : json_null(), "tensor",
 			 lbx_json_int_if(found, (int64_t)w->id), "name", lbx_json_text(found ? t.name : ""), "inputs",
-			 found ? inputs_of(&t) : json_null(), "node", lbx_json_int_if(w->number, w->number), "nodes",
-			 lbx_json_int_if(w->number, w->count), "result", lbx_json_int_if(w->result, (int64_t)w->result),
-			 "call", lbx_json_text(w->call), "caller", lbx_json_address(w->caller), "helps",
-			 lbx_json_int_if(w->helps, (int64_t)w->helps), "message", lbx_json_text(w->message), "why",
-			 lbx_json_text(w->why));
+			 found ? inputs_of(&t) : json_null(), "with", lbx_json_int_if(w->with, (int64_t)w->with),
+			 "node", lbx_json_int_if(w->number, w->number), "nodes", lbx_json_int_if(w->number, w->count),
+			 "result", lbx_json_int_if(w->result, (int64_t)w->result), "call", lbx_json_text(w->call),
+			 "caller", lbx_json_address(w->caller), "helps", lbx_json_int_if(w->helps, (int64_t)w->helps),
+			 "message", lbx_json_text(w->message), "why", lbx_json_text(w->why));
 }
 
 static void tell_work(struct lbx_out *out, const struct lbx_work *w, int indent)

@@ -206,7 +206,7 @@ in ggml_graph_compute_with_ctx (LIBRARY), called by graph' "$(where_is "$3" | gr
 where_is()
 {
 	$1 where 2>&1 | anonymous | sed 's/, for thread N$//; s/ (#.*//; s/\(, called by [a-z]*\) at .*/\1/; s/^ *//' |
-		grep -v '^computes no tensor' | grep '^computes\|^input\|^its graph\|^in \|^gave up' | awk '!seen[$0]++'
+		grep -v '^computes no tensor' | grep '^computes\|^input\|^as one\|^its graph\|^in \|^gave up' | awk '!seen[$0]++'
 }
 
 failing()
@@ -285,7 +285,7 @@ unreadable()
 	local threads node=$'computes MUL of attn_norm-0\ninput norm-0\ninput blk.0.attn_norm.weight' process
 	[ -f "$models/F32.gguf" ] && nm -D --defined-only "$real/$1"/* 2>/dev/null | grep -q ' llama_decode$' || return 0
 	case $1 in
-	ggml-2026-09 | ggml-static) node=$'computes RMS_NORM of norm-0\ninput embd' ;;
+	ggml-2026-09 | ggml-static) node=$'computes RMS_NORM of norm-0\ninput embd\nas one with MUL of attn_norm-0' ;;
 	esac
 	node=$node$'\nits graph ends with result_output\nin llama_decode (LIBRARY), called by llama'
 	for threads in 1 2 4 7; do
