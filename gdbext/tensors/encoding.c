@@ -181,7 +181,7 @@ int64_t lbx_encoding_window(const struct lbx_encoding *e, int64_t element, int64
 
 /* ---- decoding ---- */
 
-enum { AT_ONCE = 16, INTERLEAVED_MAX = 256 /* bytes of a block */ };
+enum { AT_ONCE = 64, INTERLEAVED_MAX = 256 /* bytes of a block */ };
 
 /* Blocks from the one that begins with an element on, next to each other: *n of them at most, which becomes how many. */
 static const char *blocks_from(const struct lbx_encoding *e, const char *bytes, int64_t at, int64_t element, int64_t *n,
@@ -195,8 +195,7 @@ static const char *blocks_from(const struct lbx_encoding *e, const char *bytes, 
 	int64_t rest = e->row_blocks - element / e->elements % e->row_blocks;
 	*n = smaller(smaller(*n, rest), AT_ONCE);
 	unit_of(e, element, &row);
-	for (int64_t i = 0; i < *n; i++)
-		lbx_interleave_undo(e->interleave, unit + i * e->interleave->rows * e->bytes, row, own + i * e->bytes);
+	lbx_interleave_undo(e->interleave, unit, e->bytes, row, *n, own);
 	return own;
 }
 

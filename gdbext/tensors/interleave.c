@@ -89,33 +89,46 @@ static void undo_packed(const uint8_t *from, int row, uint8_t *to)
 	pack(scales, minima, to);
 }
 
-static void undo_field(const struct lbx_interleave *x, const struct field *f, const uint8_t *from, int row, uint8_t *to)
-{
-	int n = f->at_once == QUANTS ? x->at_once : f->at_once;
-
-	if (n == PACKED) {
-		undo_packed(from, row, to);
-		return;
+/* A field of n blocks: some bytes of every `rows` times as many, each step a load, a flip and a store. */
+#define TAKE(type) \
+	for (int64_t i = 0; i < n; i++, from += rows * bytes, to += bytes) { \
+		for (int at = 0; at < f->bytes; at += (int)sizeof(type)) { \
+			type some; \
+			memcpy(&some, from + at * rows, sizeof some); \
+			some ^= (type)flip; \
+			memcpy(to + at, &some, sizeof some); \
+		} \
 	}
-	from += row * n;
-	for (int at = 0; at < f->bytes; at += n)
-		switch (n) { /* each copy is one instruction */
-		case 8: memcpy(to + at, from + at * x->rows, 8); break;
-		case 4: memcpy(to + at, from + at * x->rows, 4); break;
-		case 2: memcpy(to + at, from + at * x->rows, 2); break;
-		default: to[at] = from[at * x->rows]; break;
-		}
-	for (int i = 0; f->flip && i < f->bytes; i++)
-		to[i] ^= f->flip;
-}
 
-void lbx_interleave_undo(const struct lbx_interleave *interleave, const void *unit, int row, void *block)
+static void undo_field(const struct field *f, int at_once, int rows, int bytes, int64_t n, const uint8_t *from,
+		       uint8_t *to)
+{
+	const uint64_t flip = f->flip * 0x0101010101010101U;
+
+	switch (at_once) {
+	case 8: TAKE(uint64_t) break;
+	case 4: TAKE(uint32_t) break;
+	case 2: TAKE(uint16_t) break;
+	default: TAKE(uint8_t) break;
+	}
+}
+#undef TAKE
+
+void lbx_interleave_undo(const struct lbx_interleave *interleave, const void *units, int bytes, int row, int64_t n,
+			 void *blocks)
 {
 	const struct field *fields = layouts[interleave->layout];
-	const uint8_t *from = unit;
+	const uint8_t *from = units;
+	int rows = interleave->rows;
 
-	for (int i = 0; i < FIELDS && fields[i].bytes; i++) {
-		undo_field(interleave, &fields[i], from, row, (uint8_t *)block + fields[i].at);
-		from += fields[i].bytes * interleave->rows;
+	for (const struct field *f = fields; f < fields + FIELDS && f->bytes; f++) {
+		int at_once = f->at_once == QUANTS ? interleave->at_once : f->at_once;
+		uint8_t *to = (uint8_t *)blocks + f->at;
+		if (at_once == PACKED)
+			for (int64_t i = 0; i < n; i++)
+				undo_packed(from + i * rows * bytes, row, to + i * bytes);
+		else
+			undo_field(f, at_once, rows, bytes, n, from + row * at_once, to);
+		from += f->bytes * rows;
 	}
 }

@@ -21,7 +21,8 @@ struct lbx_interleave {
 const struct lbx_interleave *lbx_interleave_named(const char *name);
 /* The i-th of all; NULL: there are i. */
 const struct lbx_interleave *lbx_interleave_each(size_t i);
-/* Takes the block of a row out of a unit, as it was before: all of its bytes. */
-void lbx_interleave_undo(const struct lbx_interleave *interleave, const void *unit, int row, void *block);
+/* Takes the blocks of a row, of so many bytes each, out of n units, as they were before. */
+void lbx_interleave_undo(const struct lbx_interleave *interleave, const void *units, int bytes, int row, int64_t n,
+			 void *blocks);
 
 #endif

@@ -268,7 +268,8 @@ static void each_block_is_as_it_was(void **state)
 			for (int64_t i = 0; i < FEW * how->rows; i++) {
 				int64_t x = i % FEW, row = i / FEW, bytes = m.plain.bytes;
 				memset(block, 0, sizeof block);
-				lbx_interleave_undo(how, m.woven + (g * FEW + x) * bytes * how->rows, (int)row, block);
+				lbx_interleave_undo(how, m.woven + (g * FEW + x) * bytes * how->rows, (int)bytes,
+						    (int)row, 1, block);
 				if (memcmp(block, m.blocks + ((g * how->rows + row) * FEW + x) * bytes,
 					   (size_t)bytes) != 0)
 					fail_msg("%s: block %lld of row %lld is another", how->name, (long long)x,
