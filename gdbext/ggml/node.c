@@ -37,9 +37,9 @@ int lbx_ggml_source_float(struct lbx_ggml_node *n, int source)
 	return lbx_step_cast(n->r, lbx_ggml_source(n, source), LB_F32);
 }
 
-int lbx_ggml_repeat(struct lbx_ggml_node *n, int value, const int64_t *shape)
+int lbx_ggml_repeat(struct lbx_ggml_node *n, int value, const int64_t *to)
 {
-	int64_t apart[2 * LBX_GGML_AXES];
+	int64_t apart[2 * LBX_GGML_AXES], shape[LBX_GGML_AXES];
 	bool tiles = false;
 
 	if (value == LBX_FAIL)
@@ -47,6 +47,7 @@ int lbx_ggml_repeat(struct lbx_ggml_node *n, int value, const int64_t *shape)
 	struct lbx_step s = *lbx_step(n->r, value);
 	if (s.rank != LBX_GGML_AXES)
 		return lbx_ggml_no_recipe(n, "such axes");
+	__builtin_memcpy(shape, to, sizeof shape); /* it may be that of a step, which moves */
 	for (int i = 0; i < LBX_GGML_AXES; i++) {
 		if (s.shape[i] == 0 || shape[i] % s.shape[i])
 			return lbx_ggml_no_recipe(n, "shapes that do not repeat");

@@ -44,14 +44,16 @@ static struct lbx_step *add(struct lbx_recipe *r, int op, enum lb_dtype dtype, i
 		lb_fail("the shapes of its inputs do not go together: its record is damaged");
 		return NULL;
 	}
+	int64_t own[LB_MAX_RANK] = { 0 }; /* it may be that of a step, which moves */
+	for (int i = 0; i < rank; i++)
+		own[i] = shape[i];
 	if (r->n >= LBX_RECIPE_STEPS || !lb_reserve(r->steps, r->room, r->n + 1)) {
 		lb_fail("its recipe has too many steps");
 		return NULL;
 	}
 	struct lbx_step *s = &r->steps[r->n++];
 	*s = (struct lbx_step){ .op = op, .dtype = dtype, .rank = rank, .first_input = (uint32_t)r->n_inputs };
-	for (int i = 0; i < rank; i++)
-		s->shape[i] = shape[i];
+	memcpy(s->shape, own, sizeof own);
 	set_dense(s);
 	return s;
 }

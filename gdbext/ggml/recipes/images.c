@@ -197,8 +197,9 @@ int lbx_ggml_recipe_pool(struct lbx_ggml_node *n)
 	if (kind == MEAN && axes == 2) {
 		pooled = lbx_step_with(n->r, LB_OP_DIVIDE, pooled, (double)(w[0].k * w[1].k));
 	} else if (kind == MEAN) {
-		int one = lbx_step_dense(n->r, lbx_step_spread(n->r, lbx_step_number(n->r, LB_F32, 1), LBX_GGML_AXES,
-							       lbx_step(n->r, x)->shape));
+		const struct lbx_step like = *lbx_step(n->r, x);
+		int one = lbx_step_number(n->r, LB_F32, 1);
+		one = lbx_step_dense(n->r, lbx_step_spread(n->r, one, LBX_GGML_AXES, like.shape));
 		int count = fold_windows(n, one, w, axes, LB_OP_SUM, 0);
 		pooled = lbx_step_binary(n->r, LB_OP_DIVIDE, pooled, lbx_step_with(n->r, LB_OP_MAXIMUM, count, 1));
 	}

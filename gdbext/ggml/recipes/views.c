@@ -233,8 +233,9 @@ int lbx_ggml_recipe_set(struct lbx_ggml_node *n)
 
 	if (x == LBX_FAIL || part == LBX_FAIL || n->tensor->dtype != LB_F32)
 		return x == LBX_FAIL || part == LBX_FAIL ? LBX_FAIL : lbx_ggml_no_recipe(n, "such a dtype");
-	int ones = lbx_step_dense(n->r, lbx_step_spread(n->r, lbx_step_number(n->r, LB_F32, 1), LBX_GGML_AXES,
-							lbx_step(n->r, part)->shape));
+	const struct lbx_step like = *lbx_step(n->r, part);
+	int ones = lbx_step_number(n->r, LB_F32, 1);
+	ones = lbx_step_dense(n->r, lbx_step_spread(n->r, ones, LBX_GGML_AXES, like.shape));
 	int there = lbx_step_with(n->r, LB_OP_GREATER, into(n, zero, ones), 0);
 	return lbx_step_where(n->r, there, into(n, zero, part), x);
 }

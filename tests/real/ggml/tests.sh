@@ -492,6 +492,8 @@ repacked()
 	done
 	same "$1, $cpu: blocks are interleaved" yes "$([[ $found == *'q4_0 q4_0.experts '* ]] && echo yes || echo "only $found")"
 	same "$1, $cpu: they are what they were" '' "$different"
+	same "$1, $cpu: how they lie is told" '; those of 8 rows are interleaved (q4_0_8x8)' \
+		"$($look info repacked.q4_0 | sed -n 's/^  encoding .* bits each//p')"
 	same "$1, $cpu: products of them are computed again" '' "$far"
 	for name in $($look list 'left.*' --limit 0 --json | grep -o '"name":"[^"]*' | cut -d'"' -f4); do
 		$look print "$name" 2>&1 | grep -q 'is stored as CPU_REPACK, an order that is not known' || shown="$shown $name"
