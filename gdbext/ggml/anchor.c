@@ -238,7 +238,8 @@ static bool exports(struct lbx_target *target, const struct lbx_loaded *m)
 /* What many programs have loaded, and what is known to have no ggml within. */
 static bool is_well_known(struct lbx_target *target, const struct lbx_loaded *m)
 {
-	static const char *const names[] = { "libc.so.", "libc.musl-", "ld-linux", "libstdc++.so.", "liblazybones.so." };
+	static const char *const names[] = { "libc.so.", "libc.musl-", "ld-linux", "libstdc++.so.",
+					     "liblazybones.so." };
 	char path[PATH], *name;
 
 	if (!m->name || !lbx_target_read_string(target, m->name, path, sizeof path)) {
@@ -283,8 +284,7 @@ int lbx_ggml_find(struct lbx_target *target, const struct lbx_loaded *modules, i
 	for (int i = 0; i < PAGES; i++)
 		pages->slots[i].base = 1;
 	for (int i = 0; i < n && found < 2; i++)
-		if (may_have(target, &modules[i]) &&
-		    search_module(pages, &modules[i], found ? another : ret))
+		if (may_have(target, &modules[i]) && search_module(pages, &modules[i], found ? another : ret))
 			found++;
 	return found;
 }

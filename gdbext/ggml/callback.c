@@ -54,8 +54,12 @@ static bool begins_function(const struct machine *m, const char *code, size_t at
 	static const struct {
 		const char *bytes;
 		size_t n;
-	} before[] = { { "\xc3", 1 },	     { "\xcc", 1 },		 { "\x90", 1 },
-		       { "\x0f\x1f\x00", 3 }, { "\x0f\x1f\x40\x00", 4 }, { "\x0f\x1f\x44\x00\x00", 5 },
+	} before[] = { { "\xc3", 1 },
+		       { "\xcc", 1 },
+		       { "\x90", 1 },
+		       { "\x0f\x1f\x00", 3 },
+		       { "\x0f\x1f\x40\x00", 4 },
+		       { "\x0f\x1f\x44\x00\x00", 5 },
 		       { "\x0f\x1f\x80\x00\x00\x00\x00", 7 },
 		       { "\x0f\x1f\x84\x00\x00\x00\x00\x00", 8 } };
 
@@ -102,8 +106,7 @@ static bool search(struct lbx_target *target, const struct machine *m, const str
 	for (int i = -1; i < n; i++) {
 		const struct lbx_loaded *module = i < 0 ? first : &modules[i];
 		for (int k = 0; k < module->n_segments; k++)
-			if (module->segments[k].executable &&
-			    search_segment(target, m, &module->segments[k], ret))
+			if (module->segments[k].executable && search_segment(target, m, &module->segments[k], ret))
 				return true;
 	}
 	return false;
@@ -169,7 +172,7 @@ bool lbx_ggml_callback_find(struct lbx_target *target, struct lbx_ggml_callback 
 			    struct lbx_ggml_anchor *ret_anchor)
 {
 	struct lbx_target *direct;
-		int n;
+	int n;
 	lb_auto_free struct lbx_loaded *modules = lbx_loaded_all(target, &n);
 
 	if (!modules)

@@ -110,8 +110,7 @@ static bool find_reuse(struct lbx_ggml_set *g)
 						  .layout = &g->layout,
 						  .extents = extents,
 						  .n_extents = n };
-	return lbx_ggml_stores_take(extents, n, &g->stores) &&
-	       lbx_ggml_spots_find(&program, &g->running, &g->spots) &&
+	return lbx_ggml_stores_take(extents, n, &g->stores) && lbx_ggml_spots_find(&program, &g->running, &g->spots) &&
 	       lbx_ggml_progress_find(&program, &g->running, &g->spots, &g->progress) &&
 	       lbx_ggml_find_fused(&program, &g->layout, g->modules, g->n_modules, g->is_fused) &&
 	       lbx_ggml_find_reuse(extents, n, g->writers);

@@ -13,9 +13,10 @@ enum {
 struct lbx_ggml_progress {
 	int64_t first, place; /* of the node that is being computed: from the first on those before it have been */
 	int64_t n; /* nodes of the graph */
-	bool is_between; /* none is: those from `place` on have not begun, and what has been computed was so one by one */
+	bool
+	    is_between; /* none is: those from `place` on have not begun, and what has been computed was so one by one */
 	bool is_asked; /* `place` comes next, and a debugger was told so */
-	int64_t *at;   /* the place of a node in the graph, or one of the above */
+	int64_t *at; /* the place of a node in the graph, or one of the above */
 	int64_t *writers; /* as reuse.h has it, of a node that has been computed: by those that may have been since */
 	int64_t *touched; /* of others: by any of the graph */
 };

@@ -31,8 +31,10 @@ struct lbx_ggml_thread {
 	bool is_idle;   /* a worker without a graph */
 	bool waits;     /* for the others that compute its graph */
 	int teller;     /* its own; -1: it is in no function for a node's operation */
-	char function[LBX_GGML_LOCATION]; /* the innermost of theirs that has a name, or that for the operation; or "" */
-	char call[LBX_GGML_LOCATION]; /* "llama_decode (libllama.so)": the outermost, with its library; "" of a worker */
+	char
+	    function[LBX_GGML_LOCATION]; /* the innermost of theirs that has a name, or that for the operation; or "" */
+	char
+	    call[LBX_GGML_LOCATION]; /* "llama_decode (libllama.so)": the outermost, with its library; "" of a worker */
 	uint64_t caller; /* the return address of that call; 0: not known */
 	char message[LBX_GGML_MESSAGE]; /* with which ggml has given up; or "" */
 	char why[LBX_GGML_WHY]; /* its stack does not tell what it does: why; else "" */

@@ -26,9 +26,8 @@ static void take_line(const char *line, struct lbx_footprint *ret)
 		const char *name;
 		uint64_t *sum;
 	} fields[] = {
-		{ "Rss:", &ret->resident },         { "Pss:", &ret->proportional },
-		{ "Private_Clean:", &ret->own },    { "Private_Dirty:", &ret->own },
-		{ "Swap:", &ret->swapped },
+		{ "Rss:", &ret->resident },      { "Pss:", &ret->proportional }, { "Private_Clean:", &ret->own },
+		{ "Private_Dirty:", &ret->own }, { "Swap:", &ret->swapped },
 	};
 	unsigned long long kib;
 	char name[64];

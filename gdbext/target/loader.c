@@ -44,7 +44,8 @@ bool lbx_loader_header(struct lbx_loader *loader, const struct lbx_loaded *m, ui
 		return false;
 	if (i == 0) {
 		loader->table_at = m->headers;
-		loader->n_table = lbx_target_try_read(loader->target, m->headers, loader->table, (size_t)n * sizeof *ret) ? n : 0;
+		loader->n_table =
+		    lbx_target_try_read(loader->target, m->headers, loader->table, (size_t)n * sizeof *ret) ? n : 0;
 	}
 	if (loader->table_at != m->headers || i >= loader->n_table)
 		return lbx_loader_peek(loader, m->headers + i * sizeof *ret, ret, sizeof *ret, headers_of);

@@ -37,7 +37,8 @@ static bool search_range(struct run *r, const struct lbx_range *range)
 	const struct lbx_search *search = r->search;
 	size_t most = PIECE + search->bytes - 1;
 
-	for (uint64_t at = search->is_thorough ? 0 : lbx_large_allocations(r->target, range); at < range->size; at += PIECE) {
+	for (uint64_t at = search->is_thorough ? 0 : lbx_large_allocations(r->target, range); at < range->size;
+	     at += PIECE) {
 		uint64_t left = range->size - at, address = range->start + at;
 		size_t n = (size_t)(left < most ? left : most);
 		if (search->progress && !search->progress(search->progress_context, r->done))

@@ -34,7 +34,12 @@ static const struct lb_block_form forms[LB_ENCODINGS] = {
 	[LB_TQ2_0] = { F16(64), NO_MINIMUM, ALONE, .codes = "2 bits" },
 	[LB_IQ4_NL] = { F16(0), NO_MINIMUM, ALONE, .codes = "4 bits, each for one of 16 values" },
 	[LB_MXFP4] = { .scale = LB_SCALE_E8M0, NO_MINIMUM, .groups = 1, .unit = 2, .codes = "e2m1" },
-	[LB_NVFP4] = { .scale = LB_SCALE_NONE, NO_MINIMUM, GROUPS(4, 8, 0), .unit = 2, .codes = "e2m1", .base = 1,
+	[LB_NVFP4] = { .scale = LB_SCALE_NONE,
+		       NO_MINIMUM,
+		       GROUPS(4, 8, 0),
+		       .unit = 2,
+		       .codes = "e2m1",
+		       .base = 1,
 		       .ranges = { { 4, 36, 0x22, 0 } } },
 	[LB_Q2_K] = { F16(80), .minimum_at = 82, GROUPS(16, 4, 4), .unit = 1, .codes = "2 bits", .base = 1,
 		      .ranges = { { 16, 80, 0x55, 0 } } },
@@ -58,10 +63,16 @@ static const struct lb_block_form forms[LB_ENCODINGS] = {
 			 .base = 4, .ranges = { { 2, 66, 0, 0 }, { 66, 98, 0, 0xf0000000f0000000 } } },
 	[LB_IQ3_S] = { F16(0), NO_MINIMUM, GROUPS(8, 4, 0), .unit = 1, .codes = "of a grid of 512 groups, and signs",
 		       .base = 1, .ranges = { { 2, 106, 0, 0 } } },
-	[LB_IQ1_S] = { F16(0), NO_MINIMUM, GROUPS(8, 3, 0), .unit = 8, .codes = "of a grid of 2048 groups, moved by 1/8",
-		       .base = -0.875f, .ranges = { { 2, 34, 0, 0 }, { 34, 50, 0, 0x7000700070007000 } } },
-	[LB_IQ1_M] = { .scale = LB_SCALE_F16_QUARTERS, .scale_at = 48, NO_MINIMUM, GROUPS(16, 3, 0), .unit = 8,
+	[LB_IQ1_S] = { F16(0), NO_MINIMUM, GROUPS(8, 3, 0), .unit = 8,
 		       .codes = "of a grid of 2048 groups, moved by 1/8", .base = -0.875f,
+		       .ranges = { { 2, 34, 0, 0 }, { 34, 50, 0, 0x7000700070007000 } } },
+	[LB_IQ1_M] = { .scale = LB_SCALE_F16_QUARTERS,
+		       .scale_at = 48,
+		       NO_MINIMUM,
+		       GROUPS(16, 3, 0),
+		       .unit = 8,
+		       .codes = "of a grid of 2048 groups, moved by 1/8",
+		       .base = -0.875f,
 		       .ranges = { { 0, 48, 0, 0 } } },
 };
 
@@ -81,8 +92,8 @@ static float own_scale(const struct lb_block_form *form, const uint8_t *block)
 	case LB_SCALE_NONE: break;
 	case LB_SCALE_F16: return lb_f16_at(at);
 	case LB_SCALE_F16_QUARTERS:
-		return lb_f16_to_float(
-		    (uint16_t)(at[1] >> 4 | (at[3] & 0xf0) | (at[5] & 0xf0) << 4 | (at[7] & 0xf0) << 8));
+		return lb_f16_to_float((uint16_t)(at[1] >> 4 | (at[3] & 0xf0) | (at[5] & 0xf0) << 4 |
+						  (at[7] & 0xf0) << 8));
 	case LB_SCALE_F32: memcpy(&value, at, sizeof value); break;
 	case LB_SCALE_E8M0: return lb_e8m0_to_float(*at);
 	}

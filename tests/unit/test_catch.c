@@ -171,7 +171,6 @@ UNUSED(void, lbx_nodes_need, (void))
 UNUSED(bool, lbx_nodes_release, (struct lbx_context * context))
 UNUSED(bool, lbx_nodes_tidy, (struct lbx_context * context, bool *ret))
 
-
 UNUSED(void, lbx_breakpoint_delete, (int key))
 UNUSED(void, lbx_breakpoint_release_start, (enum lbx_start_for who))
 UNUSED(int, lbx_breakpoint_number, (int key))

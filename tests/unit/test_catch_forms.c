@@ -42,9 +42,10 @@ static void a_name_is_compared_in_memory(void **state)
 	(void)state;
 	is_condition((struct lbx_catch){ .kind = &before }, "$rdx == 0x1001 && (unsigned char)$rsi != 0");
 	is_condition((struct lbx_catch){ .kind = &after }, "$rdx == 0x1001 && (unsigned char)$rsi == 0");
-	is_condition((struct lbx_catch){ .kind = &after, .name = "ab" },
-		     "$rdx == 0x1001 && (unsigned char)$rsi == 0 && {unsigned short}(($rdi + 0x100) + 0x0) == 0x6261 && "
-		     "{unsigned char}(($rdi + 0x100) + 0x2) == 0x0");
+	is_condition(
+	    (struct lbx_catch){ .kind = &after, .name = "ab" },
+	    "$rdx == 0x1001 && (unsigned char)$rsi == 0 && {unsigned short}(($rdi + 0x100) + 0x0) == 0x6261 && "
+	    "{unsigned char}(($rdi + 0x100) + 0x2) == 0x0");
 	is_condition((struct lbx_catch){ .kind = &after, .name = "Qcur-12" },
 		     "$rdx == 0x1001 && (unsigned char)$rsi == 0 && {unsigned long}(($rdi + 0x100) + 0x0) == "
 		     "0x32312d72756351");
@@ -76,8 +77,9 @@ static void a_glob_is_compared_as_far_as_it_goes(void **state)
 static void records_operations_and_values(void **state)
 {
 	(void)state;
-	is_condition((struct lbx_catch){ .kind = &after, .record = 0x5000, .op = "MUL_MAT" },
-		     "$rdx == 0x1001 && (unsigned char)$rsi == 0 && $rdi == 0x5000 && {unsigned int}($rdi + 0x50) == 0x2");
+	is_condition(
+	    (struct lbx_catch){ .kind = &after, .record = 0x5000, .op = "MUL_MAT" },
+	    "$rdx == 0x1001 && (unsigned char)$rsi == 0 && $rdi == 0x5000 && {unsigned int}($rdi + 0x50) == 0x2");
 	/* a view gives no value of its own */
 	is_condition((struct lbx_catch){ .kind = &nan_kind },
 		     "$rdx == 0x1001 && (unsigned char)$rsi == 0 && {unsigned int}($rdi + 0x50) != 0x0 && {unsigned "
@@ -91,8 +93,9 @@ static void without_a_scheduler_the_first_thread_tells(void **state)
 
 	(void)state;
 	lbx_catch_forward_condition(&c, &callback, &anchor, &found);
-	assert_string_equal(found.bytes, "{int}$rdi == 0 && {unsigned int}($rsi + 0x50) == 0x1 && {unsigned short}(($rsi + 0x100) + "
-					 "0x0) == 0x77");
+	assert_string_equal(found.bytes,
+			    "{int}$rdi == 0 && {unsigned int}($rsi + 0x50) == 0x1 && {unsigned short}(($rsi + 0x100) + "
+			    "0x0) == 0x77");
 	text_free(&found);
 }
 

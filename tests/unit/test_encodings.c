@@ -334,7 +334,8 @@ static void quant_takes_blocks_apart(void **state)
 	says(s, "quant", "w4 --json", each);
 	says(s, "quant", "w4t", "  scales         from 0.5 to 3, median 1.75\n");
 	says(s, "quant", "w4t --json", each);
-	says(s, "quant", "w8", "from 5.9605e-08 to 0.25, median 0.125, 1 denormal (first at\n                 [1, 0])\n");
+	says(s, "quant", "w8",
+	     "from 5.9605e-08 to 0.25, median 0.125, 1 denormal (first at\n                 [1, 0])\n");
 	says(s, "quant", "w8", "8 bits: 32 different, from -128 (3.12%) to 120 (3.12%)\n");
 	says(s, "quant", "large", "  codes          4 bits: 16 different, from -8 (6.25%) to 7 (6.25%)\n");
 	says(s, "quant", "short", "is corrupt");
@@ -468,8 +469,9 @@ static void every_inspection_answers(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		BOTH(slices_cut_blocks),        BOTH(eight_bits_are_decoded),   BOTH(integers_are_scaled),
-		BOTH(large_ones_are_summed_up), BOTH(quant_takes_blocks_apart), BOTH(quant_tells_odd_scales),
+		BOTH(slices_cut_blocks),        BOTH(eight_bits_are_decoded),
+		BOTH(integers_are_scaled),      BOTH(large_ones_are_summed_up),
+		BOTH(quant_takes_blocks_apart), BOTH(quant_tells_odd_scales),
 		BOTH(blocks_are_viewed),        BOTH(all_is_said),
 		BOTH(decoded_values_are_saved), BOTH(every_inspection_answers),
 	};

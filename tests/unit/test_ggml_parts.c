@@ -122,7 +122,8 @@ static void copies_are_made_in_their_order(void **state)
 
 static void views_are_made_where_they_lie(void **state)
 {
-	uint64_t x = tensor("x", GGML_F32, NE(4, 3, 1, 1)), view = ggml_image_view(&image, "view", x, NE(2, 1, 1, 1), 24);
+	uint64_t x = tensor("x", GGML_F32, NE(4, 3, 1, 1)),
+		 view = ggml_image_view(&image, "view", x, NE(2, 1, 1, 1), 24);
 
 	(void)state;
 	part_is(view, AT(1), 0, "1 3");

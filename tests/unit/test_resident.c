@@ -41,7 +41,9 @@ static void make_tensor(uint64_t i, struct lbx_tensor *ret)
 	const struct row *r = &rows[i - 1];
 
 	*ret = (struct lbx_tensor){
-		.state = r->at == 0 ? LBX_UNALLOCATED : r->device ? LBX_ON_DEVICE : LBX_READY,
+		.state = r->at == 0  ? LBX_UNALLOCATED
+			 : r->device ? LBX_ON_DEVICE
+				     : LBX_READY,
 		.place = r->device,
 		.usage = r->usage,
 		.memory = r->memory,
@@ -107,12 +109,9 @@ static void memory_counts_once(void **state)
 		bool is_elsewhere;
 		int64_t tensors, bytes, resident;
 	} expected[] = {
-		{ LBX_USAGE_WEIGHTS, "Mapped", false, 2, 96, 96 },
-		{ LBX_USAGE_WEIGHTS, "CPU", false, 1, 16, 0 },
-		{ LBX_USAGE_WEIGHTS, "GPU0", true, 1, 256, -1 },
-		{ LBX_USAGE_STATE, "CPU", false, 1, 128, -1 },
-		{ LBX_USAGE_INPUTS, "CPU", false, 1, 16, 16 },
-		{ LBX_USAGE_COMPUTE, "CPU", false, 3, 64 + 40, 64 },
+		{ LBX_USAGE_WEIGHTS, "Mapped", false, 2, 96, 96 }, { LBX_USAGE_WEIGHTS, "CPU", false, 1, 16, 0 },
+		{ LBX_USAGE_WEIGHTS, "GPU0", true, 1, 256, -1 },   { LBX_USAGE_STATE, "CPU", false, 1, 128, -1 },
+		{ LBX_USAGE_INPUTS, "CPU", false, 1, 16, 16 },     { LBX_USAGE_COMPUTE, "CPU", false, 3, 64 + 40, 64 },
 	};
 	struct session *s = *state;
 	struct lbx_resident r;
@@ -150,8 +149,9 @@ static void memory_tells_what_is_resident(void **state)
 	     "     128 B          ?        1  state, CPU\n"
 	     "     104 B       64 B        3  compute, CPU\n"
 	     "      16 B       16 B        1  inputs, CPU\n");
-	says(s, "memory", "--json", "{\"usage\":\"state\",\"kind\":\"CPU\",\"on_device\":false,\"tensors\":1,"
-				    "\"bytes\":128,\"resident\":null}");
+	says(s, "memory", "--json",
+	     "{\"usage\":\"state\",\"kind\":\"CPU\",\"on_device\":false,\"tensors\":1,"
+	     "\"bytes\":128,\"resident\":null}");
 }
 
 int main(void)

@@ -14,14 +14,7 @@
 #include "inspect/tensor/describe.h"
 #include "target/search.h"
 
-enum {
-	WORD = 8,
-	MAX_FRAMES = 256,
-	MAX_POINTERS = 1 << 16,
-	OFTEN = 1 << 13,
-	LABEL = LBX_DESCRIPTION_MAX,
-	FIELD = 13
-};
+enum { WORD = 8, MAX_FRAMES = 256, MAX_POINTERS = 1 << 16, OFTEN = 1 << 13, LABEL = LBX_DESCRIPTION_MAX, FIELD = 13 };
 struct owners {
 	struct lbx_context *context;
 	const struct lbx_tensor *tensor;
@@ -315,7 +308,8 @@ static const char *why_no_pointers(const struct owners *o)
 
 	if (o->tensor->address == 0)
 		return "its records have no addresses";
-	return lbx_target_range(o->context->target, 0, &range) ? NULL : "which memory the program may write is not known";
+	return lbx_target_range(o->context->target, 0, &range) ? NULL
+							       : "which memory the program may write is not known";
 }
 
 static bool tell(struct owners *o)

@@ -134,8 +134,8 @@ bool lbx_resident_take(struct lbx_context *context, struct lbx_resident *ret)
 	*ret = (struct lbx_resident){ .n = 0 };
 	bool ok = lbx_context_tensors(context, &tensors);
 	while (ok && (next = lbx_tensors_next(tensors, &slot, &t, &ret->unreadable)) == LBX_NEXT_TENSOR)
-		ok = take_tensor(&k, &t) && (ret->tensors % OFTEN || lbx_progress(context->out, "adding up memory",
-										  ret->tensors, 0));
+		ok = take_tensor(&k, &t) &&
+		     (ret->tensors % OFTEN || lbx_progress(context->out, "adding up memory", ret->tensors, 0));
 	ok = ok && next == LBX_NEXT_END && take_apart(&k);
 	free(k.list);
 	if (!ok)
@@ -174,8 +174,8 @@ static void tell_row(struct lbx_out *out, const struct lbx_resident_row *row, bo
 
 	LBX_KEY(out, NULL,
 		json_pack("{s:o,s:o,s:b,s:I,s:I,s:o}", "usage", lbx_json_text(lbx_usage_name(row->usage)), "kind",
-			  lbx_json_text(row->kind), "on_device", row->is_elsewhere, "tensors",
-			  (json_int_t)row->tensors, "bytes", (json_int_t)row->bytes, "resident",
+			  lbx_json_text(row->kind), "on_device", row->is_elsewhere, "tensors", (json_int_t)row->tensors,
+			  "bytes", (json_int_t)row->bytes, "resident",
 			  lbx_json_int_if(row->resident >= 0, row->resident)));
 	if (!is_shown)
 		return;

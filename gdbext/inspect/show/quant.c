@@ -211,8 +211,8 @@ static bool look_at_scales(struct lbx_context *context, struct quant *q)
 		  lbx_array_walk(&sight.array, context->out, "looking at scales", LBX_QUANT_PIECE, add_scales, &scan) &&
 		  lbx_quant_figure_settle(&q->scales, &scan.again);
 	if (ok && scan.again)
-		ok = lbx_array_walk(&sight.array, context->out, "looking at scales", LBX_QUANT_PIECE, add_scales,
-				    &scan);
+		ok =
+		    lbx_array_walk(&sight.array, context->out, "looking at scales", LBX_QUANT_PIECE, add_scales, &scan);
 	lbx_sight_end(&sight);
 	return ok;
 }
@@ -457,7 +457,8 @@ static bool run_quant(struct lbx_context *context, const struct lbx_args *args)
 		return run_blocks(context, args, &s, &options);
 	if (s.tensor.encoding)
 		return lb_fail("'%s' is %s, whose scales %s: `info` tells what is known of them", args->v[0],
-			       s.tensor.encoding->name, s.tensor.encoding->n_scales ? "lie elsewhere" : "are not known");
+			       s.tensor.encoding->name,
+			       s.tensor.encoding->n_scales ? "lie elsewhere" : "are not known");
 	if (!lbx_quant_find(context, &s.tensor, &q.p) || !parse(context, args, &q.p) || !complete(&q))
 		return false;
 	bool ok = check(&q);

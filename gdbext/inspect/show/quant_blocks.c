@@ -19,7 +19,7 @@
 enum {
 	BLOCKS = LBX_QUANT_PIECE / LB_BLOCK_GROUPS, /* looked at together */
 	CODED_MAX = 1 << 16,                        /* blocks whose codes are counted */
-	CODES = 256,                                /* of a sample: -128 … 127 in units */
+	CODES = 256,				/* of a sample: -128 … 127 in units */
 	BINS = 16,
 	FIELD = 17
 };
@@ -243,7 +243,8 @@ static bool look_at_piece(void *context, const void *bytes, int64_t n, int64_t f
 
 static bool walk(struct blocks *b, struct lbx_out *out)
 {
-	return lbx_array_walk(&b->bytes, out, "looking at scales", (int64_t)BLOCKS * b->encoding->bytes, look_at_piece, b);
+	return lbx_array_walk(&b->bytes, out, "looking at scales", (int64_t)BLOCKS * b->encoding->bytes, look_at_piece,
+			      b);
 }
 
 static bool look(struct blocks *b, struct lbx_out *out)
@@ -287,7 +288,7 @@ static void bar(struct lbx_out *out, const struct blocks *b, const char *name, d
 	static const char bars[] = "############################################################";
 	int room = out->width - 40, length;
 
-	room = room < 10 ? 10 : room > (int)sizeof bars - 1 ? (int)sizeof bars - 1 : room;
+	room = room<10 ? 10 : room>(int) sizeof bars - 1 ? (int)sizeof bars - 1 : room;
 	length = (int)((double)n / (double)most * room + 0.5);
 	length += length == 0 && n;
 	lbx_field(out, name, FIELD);
@@ -361,8 +362,8 @@ static void tell_format(struct lbx_out *out, const struct blocks *b)
 	LBX_KEY(out, "groups", json_integer(b->form->groups));
 	lbx_printf(out, "\n");
 	lbx_field(out, "values", FIELD);
-	lbx_tell(out, "%pF, in %pF: %pF bits each\n", LBX_LIST("shape", lbx_shape(t), t->rank), LBX_SIZE("nbytes", nbytes),
-		 LBX_REAL("bits", "%g", 8.0 * e->bytes / e->elements));
+	lbx_tell(out, "%pF, in %pF: %pF bits each\n", LBX_LIST("shape", lbx_shape(t), t->rank),
+		 LBX_SIZE("nbytes", nbytes), LBX_REAL("bits", "%g", 8.0 * e->bytes / e->elements));
 }
 
 /* "of 6 bits, from 1 to 63 …" needs the width of what is stored; products have none. */
@@ -401,10 +402,11 @@ static bool find_problems(const struct blocks *b, struct lbx_findings *ret)
 		int64_t n = s->special[LBX_NAN] + s->special[LBX_POSITIVE_INF];
 		bool is_product = i <= MINIMUMS && b->form->groups > 1 && b->form->scale != LB_SCALE_NONE;
 		if (b->has[i] && n && !is_product)
-			ok = lbx_findings_add(ret, figures[i].key, b->tensor->id, 0,
-					      "%lld of the %s %s no finite number%s: all elements of such a %s are NaN or Inf",
-					      (long long)n, figures[i].title, LB_PLURAL(n, "is", "are"), LB_S(n),
-					      per_block(b, i) == 1 ? "block" : "group");
+			ok = lbx_findings_add(
+			    ret, figures[i].key, b->tensor->id, 0,
+			    "%lld of the %s %s no finite number%s: all elements of such a %s are NaN or Inf",
+			    (long long)n, figures[i].title, LB_PLURAL(n, "is", "are"), LB_S(n),
+			    per_block(b, i) == 1 ? "block" : "group");
 	}
 	return ok;
 }

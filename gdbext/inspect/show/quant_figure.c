@@ -13,7 +13,9 @@ enum { OUTLIER = 64, TEXT = 8192 };
 bool lbx_quant_figure_init(struct lbx_quant_figure *f, enum lb_dtype dtype, int64_t n)
 {
 	*f = (struct lbx_quant_figure){
-		.normal = dtype == LB_F16 ? 0x1p-14f : dtype == LB_F32 || dtype == LB_BF16 ? FLT_MIN : 0,
+		.normal = dtype == LB_F16                       ? 0x1p-14f
+			  : dtype == LB_F32 || dtype == LB_BF16 ? FLT_MIN
+								: 0,
 	};
 	lbx_summary_init(&f->summary, LB_F32);
 	return lbx_sample_init(&f->sample, LB_F32, n);

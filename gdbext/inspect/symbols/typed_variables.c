@@ -149,8 +149,8 @@ static bool element_of(struct maker *m, const struct lbx_tensor *t, bool blocks,
 		}
 	if (!lb_reserve(m->formats, m->formats_room, m->n_formats + 1))
 		return lb_fail("out of memory for %zu types", m->n_formats);
-	*ret = lbx_dwarf_name(m->typed->dwarf, e->name,
-			      lbx_dwarf_array(m->typed->dwarf, number_of(m, LB_U8), 1, &bytes));
+	*ret =
+	    lbx_dwarf_name(m->typed->dwarf, e->name, lbx_dwarf_array(m->typed->dwarf, number_of(m, LB_U8), 1, &bytes));
 	struct format *f = &m->formats[m->n_formats++];
 	*f = (struct format){ .number = *ret };
 	snprintf(f->name, sizeof f->name, "%s", e->name);

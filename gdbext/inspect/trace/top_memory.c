@@ -10,7 +10,14 @@
 #include "inspect/memory/resident.h"
 #include "inspect/tensor/format.h"
 
-enum { PART = 20 /* of the time goes into finding tensors */, HEAD = 9, FIELD = 11, NAMES = 64, BUFFERS = 12, TEXT = 160 };
+enum {
+	PART = 20 /* of the time goes into finding tensors */,
+	HEAD = 9,
+	FIELD = 11,
+	NAMES = 64,
+	BUFFERS = 12,
+	TEXT = 160
+};
 
 struct lbx_top_memory {
 	struct lbx_target *running;
@@ -197,7 +204,8 @@ void lbx_top_memory_show(struct lbx_top_memory *top, struct lbx_out *out, int li
 
 	out->whole_lines = false; /* a screen has no room for longer ones */
 	lbx_begin(out, NULL);
-	lbx_tell(out, "lazybones top   process %pF   %pF", LBX_UINT("pid", top->pid), LBX_TEXT("provider", top->provider));
+	lbx_tell(out, "lazybones top   process %pF   %pF", LBX_UINT("pid", top->pid),
+		 LBX_TEXT("provider", top->provider));
 	LBX_KEY(out, "seconds", top->before.ns ? json_real(seconds(top)) : json_null());
 	if (top->before.ns)
 		lbx_printf(out, "   over %.1f s", seconds(top));

@@ -185,8 +185,8 @@ void lbx_breakpoint_add_code(int key, uint64_t at, const char *words, const char
 			  "%sselect-frame 0\neval \"_tensor" LBX_HIT " %s 0x%%lx%s\", %s%s%s\n"
 			  "if $_lb_go\ncontinue\nend\nend\n"
 			  "with language c -- condition $_lb_catch %s",
-			  at, silent(), words, second ? " 0x%lx" : "", first, second ? ", " : "",
-			  second ? second : "", condition);
+			  at, silent(), words, second ? " 0x%lx" : "", first, second ? ", " : "", second ? second : "",
+			  condition);
 	lbx_breakpoint_note(key);
 }
 

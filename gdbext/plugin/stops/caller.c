@@ -129,8 +129,7 @@ static bool look_at_threads(struct lbx_stacks *stacks, const struct graph_search
 	return !lbx_bridge_waits();
 }
 
-bool lbx_graph_call(struct lbx_context *context, const struct lbx_ggml_callback *callback, bool *ret,
-		    uint64_t *ret_end)
+bool lbx_graph_call(struct lbx_context *context, const struct lbx_ggml_callback *callback, bool *ret, uint64_t *ret_end)
 {
 	struct lbx_stacks *stacks = context->all_stacks ? context->all_stacks : context->stacks;
 	struct graph_search s = { .n_modules = 0 };

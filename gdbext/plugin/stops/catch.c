@@ -416,7 +416,8 @@ bool lbx_catch_deleted(struct lbx_context *context, bool *changed)
 	struct lbx_watch want;
 
 	*changed = false;
-	if (!lbx_catch_refresh() || (!lbx_catches_want_nodes(catches.v, MAX_CATCHES) && !lbx_nodes_tidy(context, changed)))
+	if (!lbx_catch_refresh() ||
+	    (!lbx_catches_want_nodes(catches.v, MAX_CATCHES) && !lbx_nodes_tidy(context, changed)))
 		return false;
 	if (!catches.vanished || *changed)
 		return true;

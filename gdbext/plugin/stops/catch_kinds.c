@@ -278,7 +278,8 @@ const struct lbx_catch_kind lbx_catch_kinds[] = {
 	    .advice =
 		"`tensor where` tells how far the evaluation is, `tensor step out` and then `tensor step in` step through "
 		"the next one",
-	    .node_advice = "`tensor where` tells how far the graph is, `tensor break 'NAME' after` stops when it has its value",
+	    .node_advice =
+		"`tensor where` tells how far the graph is, `tensor break 'NAME' after` stops when it has its value",
 	},
 	{
 	    .name = "after",

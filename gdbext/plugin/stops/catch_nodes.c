@@ -17,8 +17,8 @@ bool lbx_catch_add_node(struct lbx_catch *c)
 	bool forward = lbx_nodes_are_forward();
 	struct text condition = { 0 };
 
-	(forward ? lbx_catch_forward_condition
-		 : lbx_catch_node_condition)(c, lbx_nodes_callback(), lbx_nodes_anchor(), &condition);
+	(forward ? lbx_catch_forward_condition : lbx_catch_node_condition)(c, lbx_nodes_callback(), lbx_nodes_anchor(),
+									   &condition);
 	if (condition.failed) {
 		text_free(&condition);
 		return lb_fail("out of memory");
@@ -129,8 +129,8 @@ bool lbx_catches_look(struct lbx_context *context, int number, const struct lbx_
 		if (catches[i].number == number && !lbx_node_look(context, &catches[i], node, ret_stop, ret))
 			return false;
 	for (int i = 0; i < n && !*ret && !*ret_another; i++)
-		if ((catches[i].has_nodes || catches[i].has_forward) && catches[i].number && catches[i].number != number &&
-		    !lbx_node_look(context, &catches[i], node, &other, ret_another))
+		if ((catches[i].has_nodes || catches[i].has_forward) && catches[i].number &&
+		    catches[i].number != number && !lbx_node_look(context, &catches[i], node, &other, ret_another))
 			return false;
 	return true;
 }

@@ -53,7 +53,8 @@ static void describe_advice(const struct lbx_catch_stop *stop, struct text *ret)
 	char id[32] = "T";
 
 	if (stop->tensor && !stop->tensor->id) {
-		text_printf(ret, "the program has given up the context that it is in: its record is at 0x%" PRIx64, stop->args[0]);
+		text_printf(ret, "the program has given up the context that it is in: its record is at 0x%" PRIx64,
+			    stop->args[0]);
 		return;
 	}
 	if (stop->tensor)
@@ -129,8 +130,8 @@ static bool find_tensor(struct lbx_context *context, const struct lbx_catch_stop
 	struct lbx_table *table;
 
 	if (stop->is_node) {
-		bool found = lbx_context_tensors(context, &tensors) &&
-			     lbx_tensors_by_address(tensors, stop->args[0], ret);
+		bool found =
+		    lbx_context_tensors(context, &tensors) && lbx_tensors_by_address(tensors, stop->args[0], ret);
 		if (found || lbx_bridge_waits())
 			return found;
 		lb_clear_error();

@@ -234,7 +234,7 @@ static void tell_blind(struct lbx_context *context, struct lbx_catch *c, const s
 }
 
 bool lbx_node_look(struct lbx_context *context, struct lbx_catch *c, const struct lbx_node *node,
-	      struct lbx_catch_stop *ret_stop, bool *ret)
+		   struct lbx_catch_stop *ret_stop, bool *ret)
 {
 	struct lbx_ggml_record r;
 	struct lbx_array array;

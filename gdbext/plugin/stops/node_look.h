@@ -14,7 +14,7 @@ struct lbx_node {
 /* *ret: it is to stop there; what it saw is among the arguments of ret_stop, as the runtime's probe would give it. False
  * where it was interrupted, or gdb has still to answer. */
 bool lbx_node_look(struct lbx_context *context, struct lbx_catch *c, const struct lbx_node *node,
-	      struct lbx_catch_stop *ret_stop, bool *ret);
+		   struct lbx_catch_stop *ret_stop, bool *ret);
 /* The node as its record has it, of no set and without a number: that is there where the program has given up the context that
  * holds it. Its strings live as long as the process is known. */
 bool lbx_node_tensor(struct lbx_context *context, uint64_t address, struct lbx_tensor *ret);

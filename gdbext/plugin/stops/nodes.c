@@ -83,8 +83,7 @@ bool lbx_nodes_are_armed(void)
 
 bool lbx_nodes_are_here(struct lbx_context *context)
 {
-	return context->target &&
-	       lbx_ggml_returns_true(context->target, nodes.callback.machine, nodes.callback.code);
+	return context->target && lbx_ggml_returns_true(context->target, nodes.callback.machine, nodes.callback.code);
 }
 
 bool lbx_nodes_check(const struct lbx_catch *c)
@@ -94,8 +93,9 @@ bool lbx_nodes_check(const struct lbx_catch *c)
 			       "caught",
 			       c->kind->name);
 	if (nodes.is_forward && c->kind->node != LBX_BEFORE_NODE)
-		return lb_fail("the program computes without ggml's scheduler, and when a value is complete shows only by "
-			       "that: `tensor break T` stops before a node");
+		return lb_fail(
+		    "the program computes without ggml's scheduler, and when a value is complete shows only by "
+		    "that: `tensor break T` stops before a node");
 	if (nodes.is_forward && !nodes.callback.forward)
 		return lb_fail("the program computes without ggml's scheduler, and its ggml does not export "
 			       "ggml_cpu_extra_compute_forward");
@@ -119,10 +119,11 @@ static const char *second_argument(void)
 /* The index of the scheduler `s` in gdb's arrays: by its address, or the next one; false where both are taken. */
 static void add_index(struct text *text, const char *s)
 {
-	text_printf(text,
-		    "($_lb_i = %s / 0x40 %% %#x, $_lb_s[$_lb_i] == 0 || $_lb_s[$_lb_i] == %s || ($_lb_i = ($_lb_i + 1) %% "
-		    "%#x, $_lb_s[$_lb_i] == 0 || $_lb_s[$_lb_i] == %s))",
-		    s, SCHEDULERS, s, SCHEDULERS, s);
+	text_printf(
+	    text,
+	    "($_lb_i = %s / 0x40 %% %#x, $_lb_s[$_lb_i] == 0 || $_lb_s[$_lb_i] == %s || ($_lb_i = ($_lb_i + 1) %% "
+	    "%#x, $_lb_s[$_lb_i] == 0 || $_lb_s[$_lb_i] == %s))",
+	    s, SCHEDULERS, s, SCHEDULERS, s);
 }
 
 struct words {
@@ -247,8 +248,8 @@ void lbx_nodes_add_forward(const struct lbx_catch *c, const struct text *conditi
 	char word[32];
 
 	snprintf(word, sizeof word, "node %d", c->number);
-	lbx_breakpoint_add_code(LBX_BREAKPOINT_FORWARD + c->number, nodes.callback.forward, word, second_argument(), "0x1",
-				condition->bytes);
+	lbx_breakpoint_add_code(LBX_BREAKPOINT_FORWARD + c->number, nodes.callback.forward, word, second_argument(),
+				"0x1", condition->bytes);
 }
 
 void lbx_nodes_remove(int catch)
@@ -303,7 +304,8 @@ bool lbx_nodes_tell_left(struct lbx_context *context, uint64_t scheduler)
 	lbx_wrap(context->out, 0, 2);
 	if (callback)
 		lbx_printf(context->out,
-			   "The nodes of ggml's scheduler at 0x%" PRIx64 " are not caught: it has a callback of the program's "
+			   "The nodes of ggml's scheduler at 0x%" PRIx64
+			   " are not caught: it has a callback of the program's "
 			   "own, 0x%" PRIx64 " (%.*s).\n",
 			   scheduler, callback, (int)strcspn(symbol, "\n"), symbol);
 	else
@@ -438,8 +440,9 @@ bool lbx_nodes_leave(struct lbx_context *context, enum lbx_leaving how)
 	}
 	if (within && how != LBX_KILLS) {
 		lbx_wrap(context->out, 0, 2);
-		lbx_printf(context->out, "ggml's scheduler keeps the callback, which lets each node pass: a graph is still "
-					 "being computed.\n");
+		lbx_printf(context->out,
+			   "ggml's scheduler keeps the callback, which lets each node pass: a graph is still "
+			   "being computed.\n");
 	}
 	if (nodes.is_armed)
 		forget();

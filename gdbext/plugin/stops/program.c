@@ -79,7 +79,7 @@ bool lbx_program_leave(struct lbx_context *context, const char *how)
 	if (strcmp(how, "quit") == 0 && context->target)
 		lbx_bridge_ask(&program, LBX_WITHOUT_FRAME, "info program");
 	enum lbx_leaving leaving = strstr(program, "image of child") ? LBX_KILLS
-				   : strcmp(how, "again") == 0	     ? LBX_LEAVES_NOW
+				   : strcmp(how, "again") == 0       ? LBX_LEAVES_NOW
 								     : LBX_LEAVES;
 	if (!lbx_watch_find(context, &place) || !lbx_catch_refresh() || !lbx_catch_leave_nodes(context, leaving))
 		return false;
