@@ -35,7 +35,7 @@ static int start_empty(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int tear_down(void **state)
 {
 	(void)state;
 	lbx_tensors_close(set);
@@ -701,9 +701,9 @@ static void each_byte_of_the_module_may_be_damaged(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
-#define OF_NONE(name) cmocka_unit_test_setup_teardown(name, start_empty, stop)
-#define ALONE(name) cmocka_unit_test_teardown(name, stop)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, tear_down)
+#define OF_NONE(name) cmocka_unit_test_setup_teardown(name, start_empty, tear_down)
+#define ALONE(name) cmocka_unit_test_teardown(name, tear_down)
 	static const struct CMUnitTest tests[] = {
 		ALONE(each_layout_is_read),
 		TEST(kept_elements_are_led_to),

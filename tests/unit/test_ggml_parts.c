@@ -27,7 +27,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int tear_down(void **state)
 {
 	(void)state;
 	lbx_tensors_close(set);
@@ -163,12 +163,12 @@ static void what_does_not_fit_is_not_known(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_sum_is_made_at_the_same_place, start, stop),
-		cmocka_unit_test_setup_teardown(a_product_is_made_of_two_rows, start, stop),
-		cmocka_unit_test_setup_teardown(copies_are_made_in_their_order, start, stop),
-		cmocka_unit_test_setup_teardown(views_are_made_where_they_lie, start, stop),
-		cmocka_unit_test_setup_teardown(a_row_is_the_one_that_its_index_says, start, stop),
-		cmocka_unit_test_setup_teardown(what_does_not_fit_is_not_known, start, stop),
+		cmocka_unit_test_setup_teardown(a_sum_is_made_at_the_same_place, start, tear_down),
+		cmocka_unit_test_setup_teardown(a_product_is_made_of_two_rows, start, tear_down),
+		cmocka_unit_test_setup_teardown(copies_are_made_in_their_order, start, tear_down),
+		cmocka_unit_test_setup_teardown(views_are_made_where_they_lie, start, tear_down),
+		cmocka_unit_test_setup_teardown(a_row_is_the_one_that_its_index_says, start, tear_down),
+		cmocka_unit_test_setup_teardown(what_does_not_fit_is_not_known, start, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int tear_down(void **state)
 {
 	(void)state;
 	lbx_tensors_close(set);
@@ -495,21 +495,21 @@ static void a_call_without_the_mark_tells_nothing(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(between_two_nodes_the_place_is_known, start, stop),
-		cmocka_unit_test_setup_teardown(graphs_that_have_the_node_must_agree, start, stop),
-		cmocka_unit_test_setup_teardown(a_call_without_the_mark_tells_nothing, start, stop),
-		cmocka_unit_test_setup_teardown(at_rest_nodes_are_as_they_lie, start, stop),
-		cmocka_unit_test_setup_teardown(within_a_library_nothing_is_sure, start, stop),
-		cmocka_unit_test_setup_teardown(who_only_reads_leaves_nodes_alone, start, stop),
-		cmocka_unit_test_setup_teardown(nodes_before_the_place_are_computed, start, stop),
-		cmocka_unit_test_setup_teardown(inputs_are_there_until_they_are_written_over, start, stop),
-		cmocka_unit_test_setup_teardown(the_place_needs_witnesses, start, stop),
-		cmocka_unit_test_setup_teardown(a_part_of_a_graph_leads_to_the_whole, start, stop),
-		cmocka_unit_test_setup_teardown(threads_must_agree, start, stop),
-		cmocka_unit_test_setup_teardown(each_thread_tells_what_it_does, start, stop),
-		cmocka_unit_test_setup_teardown(data_lead_to_a_node, start, stop),
-		cmocka_unit_test_setup_teardown(a_context_that_is_let_go_is_found_by_its_graph, start, stop),
-		cmocka_unit_test_setup_teardown(nodes_without_the_mark_are_left_out, start, stop),
+		cmocka_unit_test_setup_teardown(between_two_nodes_the_place_is_known, start, tear_down),
+		cmocka_unit_test_setup_teardown(graphs_that_have_the_node_must_agree, start, tear_down),
+		cmocka_unit_test_setup_teardown(a_call_without_the_mark_tells_nothing, start, tear_down),
+		cmocka_unit_test_setup_teardown(at_rest_nodes_are_as_they_lie, start, tear_down),
+		cmocka_unit_test_setup_teardown(within_a_library_nothing_is_sure, start, tear_down),
+		cmocka_unit_test_setup_teardown(who_only_reads_leaves_nodes_alone, start, tear_down),
+		cmocka_unit_test_setup_teardown(nodes_before_the_place_are_computed, start, tear_down),
+		cmocka_unit_test_setup_teardown(inputs_are_there_until_they_are_written_over, start, tear_down),
+		cmocka_unit_test_setup_teardown(the_place_needs_witnesses, start, tear_down),
+		cmocka_unit_test_setup_teardown(a_part_of_a_graph_leads_to_the_whole, start, tear_down),
+		cmocka_unit_test_setup_teardown(threads_must_agree, start, tear_down),
+		cmocka_unit_test_setup_teardown(each_thread_tells_what_it_does, start, tear_down),
+		cmocka_unit_test_setup_teardown(data_lead_to_a_node, start, tear_down),
+		cmocka_unit_test_setup_teardown(a_context_that_is_let_go_is_found_by_its_graph, start, tear_down),
+		cmocka_unit_test_setup_teardown(nodes_without_the_mark_are_left_out, start, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@
 enum {
 	BLOCKS = LBX_QUANT_PIECE / LB_BLOCK_GROUPS, /* looked at together */
 	CODED_MAX = 1 << 16,                        /* blocks whose codes are counted */
-	CODES = 256,				/* of a sample: -128 … 127 in units */
+	CODES = 256, /* of a sample: from -128 to 127 units */
 	BINS = 16,
 	FIELD = 17
 };
