@@ -56,6 +56,8 @@ static void set_state(struct lbx_torch_set *s, const struct lbx_torch_record *r,
 		ret->place = ret->memory;
 	} else if (!storage || (storage->data == 0 && r->size)) {
 		set_opaque(ret, "its storage has no memory");
+	} else if (!lbx_torch_is_plain(r->keys, s->view_key)) {
+		set_opaque(ret, "its elements stand for others: it is a lazy conjugate or negative, all 0, or wrapped");
 	} else if (!dtype->is_known) {
 		set_opaque(ret, "elements of its dtype are not decoded");
 	} else if (dtype->is_quantized) {

@@ -121,7 +121,7 @@ static bool decide_layout(struct lbx_torch_set *s)
 /* Those that are tensors: whose objects were freed, or are being made, are none. */
 static void keep_tensors(struct lbx_torch_set *s)
 {
-	size_t n = 0;
+	size_t n = 0, votes[LBX_TORCH_KEYS_BITS] = { 0 };
 
 	lbx_window_init(&s->window, lbx_torch_set_target(s));
 	for (size_t i = 0; i < s->n; i++) {
@@ -129,12 +129,16 @@ static void keep_tensors(struct lbx_torch_set *s)
 		uint64_t at = s->objects[i];
 		if (lbx_torch_record_read(&s->window.target, &s->classes, &s->layout, at, &r)) {
 			s->objects[n++] = at;
+			votes[lbx_torch_view_key(r.keys)]++;
 		} else if (!is_freed(&s->window.target, at)) {
 			s->first_bad = s->n_other++ ? s->first_bad : at;
 			s->last_bad = at;
 		}
 	}
 	s->n = n;
+	for (int i = 1; i < LBX_TORCH_KEYS_BITS; i++)
+		if (votes[i] && (!s->view_key || votes[i] > votes[s->view_key]))
+			s->view_key = i;
 }
 
 /* ---- all of it ---- */

@@ -101,6 +101,7 @@ bool lbx_torch_record_read(struct lbx_target *target, const struct lbx_torch_cla
 	ret->pyobj = word_at(bytes, layout->rank + LBX_TORCH_PYOBJ) & ~(uint64_t)1;
 	ret->offset = (int64_t)word_at(bytes, layout->rank + LBX_TORCH_OFFSET);
 	ret->size = (int64_t)word_at(bytes, layout->rank + LBX_TORCH_NUMEL);
+	ret->keys = word_at(bytes, layout->rank + LBX_TORCH_KEYS);
 	memcpy(&dtype, bytes + layout->rank + LBX_TORCH_DTYPE, sizeof dtype);
 	ret->dtype = dtype;
 	return is_pointer(ret->storage) && is_pointer(ret->autograd) && is_pointer(ret->version_counter) &&

@@ -29,6 +29,7 @@ struct lbx_torch_record {
 	int64_t offset, size; /* elements */
 	unsigned dtype;
 	struct lbx_torch_device device;
+	uint64_t keys; /* of dispatch: what the tensor goes through before its elements are looked at */
 };
 
 /* False, quietly, where it cannot be read, has been freed, or cannot be one with that layout. */

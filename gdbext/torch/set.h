@@ -6,6 +6,7 @@
 #include "target/window.h"
 #include "tensors/tensors.h"
 #include "torch/dtypes.h"
+#include "torch/keys.h"
 #include "torch/quantizers.h"
 #include "torch/record.h"
 
@@ -22,6 +23,7 @@ struct lbx_torch_set {
 	size_t n_storages, storages_room;
 	size_t n_other; /* that have the class of a tensor, and are none with that layout */
 	uint64_t first_bad, last_bad;
+	int view_key; /* keys.h */
 	struct lbx_torch_quantizers quantizers;
 	char devices[64][16]; /* names of those that were asked for */
 	int n_devices;

@@ -20,7 +20,7 @@ torch_like()
 torch_seen()
 {
 	check "$1: how it was decided" 'no other fits' core "$2" status
-	check "$1: what there is" 'torch: 205 ready, 1 on device, 3 opaque; 0 named' core "$2" status
+	check "$1: what there is" 'torch: 206 ready, 1 on device, 4 opaque; 0 named' core "$2" status
 	check "$1: damaged ones are told" '7 records of this core file could not be read or are damaged' core "$2" list
 	check "$1: a view" ' [17. 19.]]' core "$2" print '#202'
 	check "$1: axes that lie outside" '#203: float32 (1, 2, 1, 3, 1, 4)' core "$2" print '#203'
@@ -30,5 +30,7 @@ torch_seen()
 	check "$1: quantised ones" '[0.  0.5 1. ]' core "$2" print '#207'
 	check "$1: one of another class" '#208 cannot be shown: at::SparseTensorImpl' core "$2" print '#208'
 	check "$1: of the program's own class" '#209 cannot be shown: MaskedTensor' core "$2" print '#209'
+	check "$1: a lazy negative" '#210 cannot be shown: its elements stand for others' core "$2" print '#210'
+	check "$1: without autograd" '[0. 1. 2. 3. 4. 5.]' core "$2" print '#211'
 	check "$1: memory counts a storage once" ' 115 B' core "$2" memory
 }

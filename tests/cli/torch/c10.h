@@ -53,7 +53,11 @@ struct TensorImpl : intrusive_ptr_target {
 	Device device;
 	bool has_device = true;
 #endif
-	uint64_t keys = 0;
+#if LAYOUT == 113
+	uint64_t keys = 0x12800004001;
+#else
+	uint64_t keys = 0x9400010001;
+#endif
 	TensorImpl();
 	~TensorImpl() override;
 };

@@ -99,6 +99,12 @@ int main()
 	quantized->quantizer = quantizer;
 	make<at::SparseTensorImpl>(6, { 5, 5 });
 	make<MaskedTensor>(6, { 6 })->storage = all;
+	auto *negative = make<c10::TensorImpl>(6, { 6 });
+	negative->storage = all;
+	negative->keys |= UINT64_C(1) << (LAYOUT == 113 ? 33 : 32);
+	auto *inference = make<c10::TensorImpl>(6, { 6 });
+	inference->storage = all;
+	inference->keys &= LAYOUT == 113 ? 0x10000004001 : 0x8000010001;
 	damaged(all);
 	abort();
 }

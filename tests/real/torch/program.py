@@ -36,7 +36,11 @@ opaque = [
     torch.empty(3, 4, device="meta"),
     torch.eye(3).to_sparse(),
     torch.tensor([1 + 2j], dtype=torch.complex128),
+    torch.tensor([1 + 2j, 3 - 4j]).conj(),
+    torch.tensor([1 + 2j, 3 - 4j]).conj().imag,
 ]
+with torch.inference_mode():
+    kept.append(torch.arange(4.0))
 for i in range(1000):  # freed again
     torch.ones(3) + i
 
