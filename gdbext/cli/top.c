@@ -221,9 +221,12 @@ static bool run_screen(struct view *view)
 static bool begin(struct view *view)
 {
 	struct lbx_table *table;
+	uint64_t headers, n;
 
 	if (lbx_context_table(&view->context, &table))
 		return lbx_top_create(&view->context, &view->top);
+	if (!lbx_target_headers(view->context.target, &headers, &n)) /* nobody may look into it */
+		return false;
 	lb_clear_error();
 	view->memory = lbx_top_memory_create(view->context.target);
 	if (!view->memory)

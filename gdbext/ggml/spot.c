@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "ggml/layout.h"
 
-enum { MAX_NODES = 1 << 24, LED = 16 };
+enum { MAX_NODES = 1 << 18, LED = 16 };
 
 struct head {
 	int32_t size, n_nodes, n_leafs, more;

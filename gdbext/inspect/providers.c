@@ -44,7 +44,9 @@ static bool torch_is_there(struct lbx_context *context)
 
 static bool open_torch(struct lbx_context *context, struct lbx_tensors **ret)
 {
-	return lbx_torch_open(context->target, searching_torch, context->out, ret);
+	struct lbx_stacks *stacks = context->all_stacks ? context->all_stacks : context->stacks;
+
+	return lbx_torch_open(context->target, stacks, searching_torch, context->out, ret);
 }
 
 const struct lbx_provider lbx_providers[] = {

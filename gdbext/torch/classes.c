@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/error.h"
 #include "target/demangle.h"
 
-enum { DATA_MAX = 1 << 28, PIECE = 1 << 20, TYPES = 256, MANGLED = 128, WORD = 8, BASES_MAX = 16 };
+enum { DATA_MAX = 1 << 28, PIECE = 1 << 20, TYPES = 256, MANGLED = 128, WORD = 8, BASES_MAX = 16, ROUNDS = 16 };
+#define ALL_DATA_MAX (1LL << 30)
 
 /* type_info, of the class itself, and which of the two bases it leads to. */
 struct type {
@@ -24,6 +26,7 @@ struct search {
 	int n_modules;
 	struct type types[TYPES];
 	int n_types;
+	int64_t left; /* bytes that may still be looked at */
 	uint64_t *words; /* a piece */
 	struct lbx_torch_classes *ret;
 };
@@ -71,9 +74,11 @@ static bool name_of_type(struct search *s, uint64_t at, char ret[LBX_TORCH_CLASS
 	if (!lbx_target_try_read(s->target, at + WORD, &name, sizeof name) || !name ||
 	    !lbx_target_try_read(s->target, name, mangled + 2, 1))
 		return false;
-	bool is_local = mangled[2] == '*';
-	if (!lbx_target_read_string(s->target, name + is_local, mangled + 2, sizeof mangled - 2) ||
-	    strlen(mangled) >= sizeof mangled - 1 || !strchr("N123456789S", mangled[2]) ||
+	bool is_local = mangled[2] == '*', clean = lb_ok();
+	bool is_read = lbx_target_read_string(s->target, name + is_local, mangled + 2, sizeof mangled - 2);
+	if (clean)
+		lb_clear_error();
+	if (!is_read || strlen(mangled) >= sizeof mangled - 1 || !strchr("N123456789S", mangled[2]) ||
 	    mangled[strspn(mangled, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")])
 		return false;
 	/* a name within a namespace is demangled as a variable's would be */
@@ -95,6 +100,8 @@ static void for_data(struct search *s,
 			uint64_t end = segment->start + segment->from_file;
 			for (uint64_t at = (segment->start + WORD - 1) & ~(uint64_t)(WORD - 1); at + OVERLAP < end;
 			     at += PIECE) {
+				if ((s->left -= PIECE) < 0)
+					return;
 				size_t n = (size_t)(end - at < PIECE + OVERLAP ? end - at : PIECE + OVERLAP) / WORD;
 				if (lbx_target_try_read(s->target, at, s->words, n * WORD))
 					look(s, s->words, n, at);
@@ -199,10 +206,12 @@ bool lbx_torch_classes_find(struct lbx_target *target, const struct lbx_loaded *
 	s->ret = ret;
 	bool found = find_bases(s);
 	/* what is derived from what was derived, until nothing is new */
-	for (int before = -1; found && before != s->n_types;) {
+	s->left = ROUNDS * ALL_DATA_MAX;
+	for (int before = -1, i = 0; found && before != s->n_types && i < ROUNDS; i++) {
 		before = s->n_types;
 		for_data(s, look_for_types);
 	}
+	s->left = ALL_DATA_MAX;
 	if (found)
 		for_data(s, look_for_vtables);
 	free(s->words);

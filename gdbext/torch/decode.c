@@ -70,6 +70,14 @@ static void set_state(struct lbx_torch_set *s, const struct lbx_torch_record *r,
 	}
 }
 
+/* The number of a storage; of one that the search has not seen, its address, which none of the others has. */
+static uint64_t storage_id(const struct lbx_torch_set *s, uint64_t address)
+{
+	size_t n = lbx_torch_count(s->storages, s->n_storages, address);
+
+	return n && s->storages[n - 1] == address ? n : address;
+}
+
 bool lbx_torch_decode(struct lbx_torch_set *s, uint64_t id, const struct lbx_torch_record *r, struct lbx_tensor *ret)
 {
 	const struct lbx_torch_dtype *dtype = &s->dtypes[r->dtype];
@@ -93,7 +101,7 @@ bool lbx_torch_decode(struct lbx_torch_set *s, uint64_t id, const struct lbx_tor
 	set_state(s, r, dtype, has_storage ? &storage : NULL, ret);
 	if (has_storage && storage.device.type != META) {
 		ret->data = ret->state == LBX_READY ? storage.data : 0;
-		ret->buffer_id = lbx_torch_count(s->storages, s->n_storages, storage.address);
+		ret->buffer_id = storage_id(s, storage.address);
 		ret->buffer_bytes = ret->buffer_capacity = (int64_t)storage.bytes;
 		ret->buffer_refs = (uint32_t)storage.references;
 	}

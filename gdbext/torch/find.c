@@ -8,7 +8,7 @@
 #include "target/search.h"
 #include "torch/torch.h"
 
-enum { MAX_OBJECTS = 1 << 24, SAMPLE = 2000, WORD = 8 };
+enum { MAX_OBJECTS = 1 << 24, SAMPLE = 2000, WORD = 8, COUNT_MAX = 1 << 30 };
 
 static bool add(uint64_t **list, size_t *room, size_t *n, uint64_t address)
 {
@@ -41,12 +41,21 @@ static bool look(void *context, const char *bytes, size_t n, uint64_t address)
 
 /* ---- the layout ---- */
 
-/* The references of an object that was freed are 0, whatever the layout. */
-static bool is_freed(struct lbx_target *target, uint64_t address)
+static bool is_count(uint64_t n)
 {
-	uint32_t references;
+	return n > 0 && n < COUNT_MAX;
+}
 
-	return !lbx_target_try_read(target, address + 8, &references, sizeof references) || references == 0;
+/* Whether an object is there: of one that was freed, whatever the layout, the references are 0; and a word on a stack may
+ * be such an address, too. */
+static bool is_counted(struct lbx_target *target, uint64_t address)
+{
+	uint64_t counts[2];
+
+	if (!lbx_target_try_read(target, address + 8, counts, sizeof counts))
+		return false;
+	return (is_count(counts[0]) && is_count(counts[1])) ||
+	       (is_count(counts[0] & UINT32_MAX) && is_count(counts[0] >> 32 & INT32_MAX));
 }
 
 /* Whether a tensor's elements lie in its storage. */
@@ -89,7 +98,7 @@ static bool is_layout(struct lbx_torch_set *s, const struct lbx_torch_layout *la
 	bool tells = false;
 
 	for (size_t i = 0; i < s->n; i += step) {
-		if (is_freed(lbx_torch_set_target(s), s->objects[i]))
+		if (!is_counted(lbx_torch_set_target(s), s->objects[i]))
 			continue;
 		enum fit how = fit(s, layout, s->objects[i]);
 		n++;
@@ -130,7 +139,7 @@ static void keep_tensors(struct lbx_torch_set *s)
 		if (lbx_torch_record_read(&s->window.target, &s->classes, &s->layout, at, &r)) {
 			s->objects[n++] = at;
 			votes[lbx_torch_view_key(r.keys)]++;
-		} else if (!is_freed(&s->window.target, at)) {
+		} else if (is_counted(&s->window.target, at)) {
 			s->first_bad = s->n_other++ ? s->first_bad : at;
 			s->last_bad = at;
 		}

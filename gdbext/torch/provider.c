@@ -120,8 +120,8 @@ static void close_torch(struct lbx_tensors *tensors)
 	free(s);
 }
 
-bool lbx_torch_open(struct lbx_target *target, bool (*progress)(void *context, int64_t done), void *context,
-		    struct lbx_tensors **ret)
+bool lbx_torch_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (*progress)(void *context, int64_t done),
+		    void *context, struct lbx_tensors **ret)
 {
 	static const struct lbx_tensors_ops ops = {
 		.next = next,
@@ -135,9 +135,15 @@ bool lbx_torch_open(struct lbx_target *target, bool (*progress)(void *context, i
 		.close = close_torch,
 	};
 	struct lbx_torch_set *s = calloc(1, sizeof *s);
+	uint64_t tid;
 
 	if (!s)
 		return lb_fail("out of memory");
+	if (stacks && lbx_target_runs(target) && lbx_torch_is_there(target) &&
+	    stacks->ops->threads(stacks, &tid, 1) < 0) {
+		free(s);
+		return false;
+	}
 	s->tensors = (struct lbx_tensors){
 		.ops = &ops,
 		.target = target,

@@ -8,7 +8,8 @@
 
 /* Of a quantizer: the dtype, then what scales: both at::QScheme-specific. Offsets in bytes, from the end of the counts. */
 enum { SCALAR_TYPE = 0, SCALE = 8, ZERO = 16, SCALES_MAX = 1 << 20 };
-enum { FLOAT64 = 7, FLOAT32 = 6, INT64 = 4 };
+enum { FLOAT64 = 7, INT64 = 4 };
+enum { QUANTIZERS_MAX = 1 << 14, ALL_SCALES_MAX = 1 << 24 };
 
 struct reader {
 	struct lbx_target *target;
@@ -140,7 +141,11 @@ const struct lbx_encoding *lbx_torch_quantizer(struct lbx_torch_quantizers *quan
 		return NULL;
 	for (size_t i = 0; i < quantizers->n; i++)
 		if (quantizers->list[i]->address == address)
-			return &quantizers->list[i]->encoding;
+			return quantizers->list[i]->encoding.stored == dtype->encoding.stored
+				   ? &quantizers->list[i]->encoding
+				   : NULL;
+	if (quantizers->n == QUANTIZERS_MAX || quantizers->n_scales > ALL_SCALES_MAX)
+		return NULL;
 	struct lbx_torch_quantizer *q = read_quantizer(&reader, dtype, address, r);
 	if (!q)
 		return NULL;
@@ -148,6 +153,7 @@ const struct lbx_encoding *lbx_torch_quantizer(struct lbx_torch_quantizers *quan
 		release(q);
 		return NULL;
 	}
+	quantizers->n_scales += q->encoding.n_scales;
 	quantizers->list[quantizers->n++] = q;
 	return &q->encoding;
 }

@@ -14,6 +14,7 @@ struct lbx_torch_quantizers {
 		int64_t *zeros;
 	} **list; /* each stays where it is: tensors lead to its encoding */
 	size_t n, room;
+	int64_t n_scales; /* of all */
 };
 
 /* The encoding of a quantised tensor's elements; NULL, quietly: it is not known. It lives as long as the quantizers. */

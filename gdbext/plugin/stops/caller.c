@@ -92,11 +92,13 @@ static bool is_entry(const struct graph_search *s, const struct lbx_frame *frame
 	       strncmp(name, "ggml_backend_sched_graph_compute", 32) == 0;
 }
 
-/* A worker begins in ggml: what has called it is the system's beginning of a thread, a frame or two. */
+/* A worker begins in ggml: what has called it is the system's beginning of a thread, a frame or two. Of a stack that cannot
+ * be followed to its beginning nobody knows what lies beyond. */
 static void look_at_stack(const struct graph_search *s, const struct lbx_stack *stack, bool *ret, uint64_t *ret_end)
 {
 	enum { BEGINNING = 2 };
 	int outermost = -1, entry = -1;
+	bool is_whole = stack->n > 0 && !stack->cut && !stack->damaged && !stack->left_out && !stack->end[0];
 
 	for (int i = 0; i < stack->n; i++) {
 		if (module_at(s->modules, s->n_modules, stack->frames[i].pc - stack->frames[i].after_call) != s->own)
@@ -104,7 +106,7 @@ static void look_at_stack(const struct graph_search *s, const struct lbx_stack *
 		outermost = i;
 		entry = is_entry(s, &stack->frames[i]) ? i : entry;
 	}
-	if (outermost < 0 || (entry < 0 && stack->n - 1 - outermost <= BEGINNING && !stack->cut))
+	if (is_whole && (outermost < 0 || (entry < 0 && stack->n - 1 - outermost <= BEGINNING)))
 		return;
 	*ret = true;
 	if (entry >= 0 && entry + 1 < stack->n)
@@ -119,7 +121,7 @@ static bool look_at_threads(struct lbx_stacks *stacks, const struct graph_search
 
 	*ret = n < 0 || n > MAX_THREADS; /* nobody knows */
 	for (int i = 0; i < n && i < MAX_THREADS; i++) {
-		if (!stacks->ops->walk(stacks, tids[i], MAX_FRAMES, 0, &stack)) {
+		if (!stacks->ops->walk(stacks, tids[i], LBX_FRAMES_MAX, 0, &stack)) {
 			*ret = true;
 			continue;
 		}

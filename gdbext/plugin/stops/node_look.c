@@ -7,15 +7,23 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "ggml/places.h"
 #include "ggml/record.h"
 #include "inspect/measure/digest.h"
 #include "inspect/tensor/name.h"
 #include "plugin/bridge/bridge.h"
 
 enum { REMEMBERED = 1 << 12 };
+
+/* Where the program's tensors lie. */
+static struct {
+	struct lbx_loaded *modules;
+	struct lbx_ggml_places places;
+} memory;
 
 static struct {
 	uint64_t list[REMEMBERED];
@@ -29,6 +37,8 @@ void lbx_node_look_forget(void)
 {
 	tainted.n = 0;
 	tainted.seen = 0;
+	free(memory.modules);
+	memory.modules = NULL;
 }
 
 static int find_tainted(uint64_t record)
@@ -97,6 +107,29 @@ bool lbx_node_tensor(struct lbx_context *context, uint64_t address, struct lbx_t
 	return true;
 }
 
+/* Whether its memory is the program's, in the order that the record tells. */
+static bool lies_in_order(struct lbx_context *context, const struct lbx_ggml_record *r)
+{
+	int n;
+
+	if (!r->buffer)
+		return true;
+	if (!memory.modules) {
+		memory.modules = lbx_loaded_all(context->target, &n);
+		if (!memory.modules || n == 0) { /* or gdb has still to answer */
+			free(memory.modules);
+			memory.modules = NULL;
+			return lb_fail("the program's modules cannot be read");
+		}
+		memory.places = (struct lbx_ggml_places){ .modules = memory.modules, .n_modules = n };
+	}
+	memory.places.target = context->target;
+	const struct lbx_ggml_buffer *buffer = lbx_ggml_buffer(&memory.places, r->buffer);
+	return buffer->place == LBX_GGML_HOST ||
+	       lb_fail("%s", buffer->place == LBX_GGML_REORDERED ? "its elements lie in an order of the backend's own"
+								 : "it is in a device's memory");
+}
+
 /* False, with an error, where the elements cannot be read. */
 static bool measure(struct lbx_context *context, const struct lbx_ggml_record *r, struct lbx_array *array,
 		    struct lbx_digest *ret)
@@ -109,6 +142,8 @@ static bool measure(struct lbx_context *context, const struct lbx_ggml_record *r
 		return true;
 	if (!type->is_known)
 		return lb_fail("elements of %s are not known here", type->name);
+	if (!lies_in_order(context, r))
+		return false;
 	take_record(r, &t);
 	if (!r->data || !lbx_array_of_tensor(context->target, &t, array))
 		return lb_fail("it has no memory");

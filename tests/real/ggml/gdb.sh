@@ -231,7 +231,7 @@ interrupted_in_gdb()
 		-iex "source $O/lazybones.gdb" "$program" <"$scratch/interrupted" >"$log" 2>&1 &
 	session=$!
 	exec 9>"$scratch/interrupted"
-	printf '%s\n' "target remote | env MALLOC_MMAP_MAX_=0 gdbserver --once - $program llama $real/$1 $model 2>/dev/null" \
+	printf '%s\n' "target remote | env MALLOC_MMAP_MAX_=0 MALLOC_TOP_PAD_=33554432 gdbserver --once - $program llama $real/$1 $model 2>/dev/null" \
 		'break rest' continue 'echo begin\n' 'tensor list --limit 1' 'echo between\n' 'tensor list --limit 1 output.weight' \
 		'echo end\n' >&9
 	grep -q -m 1 'begin$' <(tail -n +1 -f --pid=$session "$log")
