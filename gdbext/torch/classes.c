@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/error.h"
+#include "lazybones.h"
 #include "target/demangle.h"
 
 enum { DATA_MAX = 1 << 28, PIECE = 1 << 20, TYPES = 256, MANGLED = 128, WORD = 8, BASES_MAX = 16, ROUNDS = 16 };
