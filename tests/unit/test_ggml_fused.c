@@ -58,7 +58,7 @@ static int finish(void **state)
 
 static struct lbx_tensor look(int i)
 {
-	struct lbx_tensor t;
+	struct lbx_tensor t = { .id = 0 };
 
 	lbx_tensors_close(set);
 	set = NULL;
