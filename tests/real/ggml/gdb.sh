@@ -245,8 +245,10 @@ interrupted_in_gdb()
 	wait $session
 	rm -f "$scratch/interrupted"
 	same "$1, in gdb: Ctrl-C ends a search" 'begin tensor list: interrupted between output.weight end' \
-		"$(sed 's/^(gdb) //g; s/^.*(gdb) //' "$log" | grep -o '^begin$\|^between$\|^end$\|^tensor list: .*\|^#.*output\.weight' |
-			sed 's/^#[0-9]* *//; s/^\(tensor list: \).*: interrupted$/\1interrupted/' | xargs)"
+		"$(sed 's/^(gdb) //g; s/^.*(gdb) //' "$log" | # gdb takes some of them itself, and says Quit
+			grep -o '^begin$\|^between$\|^end$\|^Quit$\|^tensor list: .*\|^#.*output\.weight' |
+			sed 's/^#[0-9]* *//; s/^\(tensor list: \).*: interrupted$/\1interrupted/; s/^Quit$/tensor list: interrupted/' |
+			xargs)"
 }
 
 cpu_ticks() { awk '{ print $14 + $15 }' "/proc/$1/stat" 2>/dev/null || echo 1000000; }
