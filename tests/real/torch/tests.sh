@@ -4,7 +4,7 @@
 pythons()
 {
 	local python version seen=
-	for python in $TORCH_PYTHON python3 /usr/bin/python3; do
+	for python in $TORCH_PYTHON "$real/torch-2.13/bin/python" python3 /usr/bin/python3; do
 		version=$("$python" -W ignore -c 'import torch; print(torch.__version__)' 2>/dev/null) || continue
 		[[ " $seen " == *" $version "* ]] && continue
 		seen="$seen $version"
@@ -67,7 +67,7 @@ torch_version()
 }
 
 found=$(pythons)
-[ -n "$found" ] || skip 'torch: no python here has PyTorch (apt-get install python3-torch)'
+[ -n "$found" ] || skip 'torch: no python here has PyTorch (tests/deps torch, tests/deps real)'
 while read -r python version; do
 	[ -z "$python" ] || torch_version "$python" "$version"
 done <<<"$found"
