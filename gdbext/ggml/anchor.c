@@ -24,7 +24,7 @@ enum {
 	/* the smallest builds have twice that in code and constants, and twice that in tables */
 	CODE_MIN = 1 << 18,
 	TABLES_MIN = 3 << 10,
-	PATH = 512
+	FILE_NAME = 64
 };
 
 /* Pages of names, so that a table of them costs a few reads. */
@@ -240,13 +240,10 @@ static bool is_well_known(struct lbx_target *target, const struct lbx_loaded *m)
 {
 	static const char *const names[] = { "libc.so.", "libc.musl-", "ld-linux", "libstdc++.so.",
 					     "liblazybones.so." };
-	char path[PATH], *name;
+	char name[FILE_NAME];
 
-	if (!m->name || !lbx_target_read_string(target, m->name, path, sizeof path)) {
-		lb_clear_error();
+	if (!lbx_loaded_file(target, m->name, name, sizeof name))
 		return false;
-	}
-	name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0)
 			return true;

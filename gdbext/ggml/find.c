@@ -99,7 +99,7 @@ static bool find_reuse(struct lbx_ggml_set *g)
 		return lb_fail("out of memory for %zu tensors of ggml", all);
 	if (!lbx_ggml_find_order(lbx_ggml_set_target(g), &g->contexts, id_of, g, g->order))
 		return false;
-	lbx_window_init(&g->window, lbx_ggml_set_target(g));
+	lbx_walk_begin(&g->walk, lbx_ggml_set_target(g));
 	for (size_t c = 0; c < g->contexts.n; c++)
 		n += take_extents(g, c, g->order, extents + n);
 	const struct lbx_ggml_program program = { .target = lbx_ggml_set_target(g),
@@ -132,9 +132,10 @@ static size_t count_fits(struct lbx_ggml_set *g, const struct lbx_ggml_layout *l
 	size_t n = 0;
 
 	*ret_telling = false;
-	lbx_window_init(&g->window, lbx_ggml_set_target(g));
+	lbx_walk_begin(&g->walk, lbx_ggml_set_target(g));
 	for (size_t i = 0; i < g->contexts.n_tensors; i++) {
-		if (!lbx_ggml_record_read(&g->window.target, &g->anchor, layout, g->contexts.tensors[i], &r))
+		if (!lbx_ggml_record_read(lbx_walk_target(&g->walk, lbx_ggml_set_target(g), i), &g->anchor, layout,
+					  g->contexts.tensors[i], &r))
 			continue;
 		bool is_likely = r.data >= LOW_END && r.data < USER_END && r.data % sizeof(float) == 0;
 		if (r.data && !is_likely && !is_readable(g, r.data))

@@ -68,39 +68,16 @@ void lbx_ggml_modules_close(struct lbx_ggml_modules *modules)
 	*modules = (struct lbx_ggml_modules){ .n = 0 };
 }
 
-int lbx_ggml_module_at(const struct lbx_ggml_modules *m, uint64_t pc)
-{
-	for (int i = 0; i < m->n; i++)
-		if (lbx_loaded_segment_at(&m->list[i], pc))
-			return i;
-	return -1;
-}
-
-/* "libllama.so"; "" where it has no name. */
-static void name_of_module(const struct lbx_ggml_modules *m, int i, char ret[MODULE_NAME])
-{
-	char path[4096];
-	bool clean = lb_ok();
-
-	ret[0] = '\0';
-	if (m->list[i].name && lbx_target_read_string(m->target, m->list[i].name, path, sizeof path)) {
-		const char *slash = strrchr(path, '/');
-		snprintf(ret, MODULE_NAME, "%s", slash ? slash + 1 : path);
-	}
-	if (clean)
-		lb_clear_error();
-}
-
 void lbx_ggml_locate(const struct lbx_ggml_modules *m, const struct lbx_frame *frame, struct lbx_ggml_location *ret)
 {
 	struct lbx_source_line line;
 
-	*ret = (struct lbx_ggml_location){ .module = lbx_ggml_module_at(m, lbx_ggml_code_of(frame)),
+	*ret = (struct lbx_ggml_location){ .module = lbx_loaded_at(m->list, m->n, lbx_frame_code(frame)),
 					   .role = LBX_GGML_ROLE_OTHER };
 	if (ret->module < 0 || m->roles[ret->module] == LBX_GGML_ROLE_OTHER)
 		return;
 	ret->role = m->roles[ret->module];
-	ret->is_exported = lbx_exports_function(&m->exports[ret->module], lbx_ggml_code_of(frame), ret->name);
+	ret->is_exported = lbx_exports_function(&m->exports[ret->module], lbx_frame_code(frame), ret->name);
 	if (!ret->is_exported && m->stacks->ops->line(m->stacks, frame, &line))
 		snprintf(ret->name, sizeof ret->name, "%s", line.function);
 }
@@ -127,7 +104,7 @@ bool lbx_ggml_may_begin_worker(const struct lbx_ggml_modules *m, const struct lb
 
 	if (place->role == LBX_GGML_ROLE_USER || place->is_exported)
 		return false;
-	lbx_exports_neighbours(&m->exports[place->module], lbx_ggml_code_of(frame), before, after);
+	lbx_exports_neighbours(&m->exports[place->module], lbx_frame_code(frame), before, after);
 	return is_of_ggml(before) && is_of_ggml(after);
 }
 
@@ -137,7 +114,7 @@ void lbx_ggml_describe_location(const struct lbx_ggml_modules *m, const struct l
 	char name[FUNCTION_NAME], module[MODULE_NAME];
 
 	lbx_demangle(place->name, name, sizeof name);
-	name_of_module(m, place->module, module);
+	lbx_loaded_file(m->target, m->list[place->module].name, module, sizeof module);
 	snprintf(ret, LBX_GGML_LOCATION, "%s%s%s%s",
 		 name[0]     ? name
 		 : module[0] ? module

@@ -36,12 +36,6 @@ enum { LBX_GGML_LOCATION = 192 };
 bool lbx_ggml_modules_open(struct lbx_target *target, struct lbx_stacks *stacks, const struct lbx_loaded *list, int n,
 			   const struct lbx_ggml_anchor *anchor, struct lbx_ggml_modules *ret);
 void lbx_ggml_modules_close(struct lbx_ggml_modules *modules);
-/* -1: none. */
-int lbx_ggml_module_at(const struct lbx_ggml_modules *m, uint64_t pc);
-static inline uint64_t lbx_ggml_code_of(const struct lbx_frame *frame)
-{
-	return frame->pc - frame->after_call;
-}
 void lbx_ggml_locate(const struct lbx_ggml_modules *m, const struct lbx_frame *frame, struct lbx_ggml_location *ret);
 /* "llama_decode (libllama.so)", printable. */
 void lbx_ggml_describe_location(const struct lbx_ggml_modules *m, const struct lbx_ggml_location *place,

@@ -9,16 +9,6 @@
 
 enum { WORDS = 16, SIZE = 2, USAGE = 3 /* words behind the type */ };
 
-static bool is_code(const struct lbx_ggml_places *p, uint64_t address)
-{
-	for (int i = 0; i < p->n_modules; i++) {
-		const struct lbx_segment *s = lbx_loaded_segment_at(&p->modules[i], address);
-		if (s)
-			return s->executable;
-	}
-	return false;
-}
-
 static void measure(const struct lbx_ggml_places *p, uint64_t type_at, struct lbx_ggml_buffer *ret)
 {
 	uint32_t usage;
@@ -39,8 +29,10 @@ static bool read_type(const struct lbx_ggml_places *p, struct lbx_ggml_buffer *r
 	for (size_t i = 0; i < WORDS; i++) {
 		if (!lbx_target_try_read(p->target, ret->address + i * sizeof *words, &words[i], sizeof *words))
 			return false;
-		if (words[i] == 0 || words[i] % sizeof *words || is_code(p, words[i]) ||
-		    !lbx_target_try_read(p->target, words[i], &function, sizeof function) || !is_code(p, function))
+		if (words[i] == 0 || words[i] % sizeof *words ||
+		    lbx_loaded_is_code(p->modules, p->n_modules, words[i]) ||
+		    !lbx_target_try_read(p->target, words[i], &function, sizeof function) ||
+		    !lbx_loaded_is_code(p->modules, p->n_modules, function))
 			continue;
 		/* the first that leads to functions */
 		if (!lbx_code_address(p->target, function, &text) ||

@@ -28,8 +28,7 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 	struct lbx_ggml_record r;
 
 	if (*slot == 0) {
-		lbx_window_init(&g->window, lbx_ggml_set_target(g));
-		g->walked = 0;
+		lbx_walk_begin(&g->walk, lbx_ggml_set_target(g));
 		g->first_bad = g->contexts.first_broken;
 		g->last_bad = g->contexts.last_broken;
 		*bad += g->contexts.n_broken;
@@ -37,10 +36,7 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 	while (*slot < g->contexts.n_tensors) {
 		bool clean = lb_ok();
 		size_t i = (size_t)(*slot)++;
-		bool read = g->walked == i ? lbx_ggml_set_read_next(g, i, &r)
-					   : lbx_ggml_set_read(g, g->contexts.tensors[i], &r);
-		g->walked += g->walked == i;
-		if (read && lbx_ggml_decode_record(g, *slot, &r, ret))
+		if (lbx_ggml_set_read_next(g, i, &r) && lbx_ggml_decode_record(g, *slot, &r, ret))
 			return LBX_NEXT_TENSOR;
 		if (clean)
 			lb_clear_error();

@@ -29,7 +29,7 @@ bool lbx_ggml_waits_for_work(const struct lbx_ggml_modules *m, const struct lbx_
 	struct lbx_source_line line;
 
 	for (int i = 0; i < stack->n; i++) {
-		int module = lbx_ggml_module_at(m, lbx_ggml_code_of(&stack->frames[i]));
+		int module = lbx_loaded_at(m->list, m->n, lbx_frame_code(&stack->frames[i]));
 		if (module >= 0 && m->roles[module] != LBX_GGML_ROLE_OTHER)
 			return false;
 		if (!m->stacks->ops->line(m->stacks, &stack->frames[i], &line))

@@ -35,7 +35,8 @@ bool lbx_ggml_set_read(struct lbx_ggml_set *g, uint64_t address, struct lbx_ggml
 
 bool lbx_ggml_set_read_next(struct lbx_ggml_set *g, size_t i, struct lbx_ggml_record *ret)
 {
-	return lbx_ggml_record_read(&g->window.target, &g->anchor, &g->layout, g->contexts.tensors[i], ret);
+	return lbx_ggml_record_read(lbx_walk_target(&g->walk, lbx_ggml_set_target(g), i), &g->anchor, &g->layout,
+				    g->contexts.tensors[i], ret);
 }
 
 bool lbx_ggml_set_root(struct lbx_ggml_set *g, const struct lbx_ggml_record *r, struct lbx_ggml_record *ret)

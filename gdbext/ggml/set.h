@@ -44,8 +44,7 @@ struct lbx_ggml_set {
 	bool is_by_code; /* how the layout was decided */
 	bool marks_inputs;
 	uint64_t first_bad, last_bad;
-	struct lbx_window window; /* on their records, for the walk that is under way */
-	uint64_t walked; /* where that one is: nobody else sees what may be older */
+	struct lbx_walk walk; /* over their records */
 };
 
 static inline struct lbx_ggml_set *lbx_ggml_set_of(struct lbx_tensors *tensors)
@@ -60,7 +59,7 @@ const struct lbx_ggml_by_address *lbx_ggml_set_before(const struct lbx_ggml_set 
 uint64_t lbx_ggml_set_id(const struct lbx_ggml_set *g, uint64_t address);
 
 bool lbx_ggml_set_read(struct lbx_ggml_set *g, uint64_t address, struct lbx_ggml_record *ret);
-/* The one of that ordinal, of a walk over all of them, which begins a window. */
+/* The one of that ordinal, of a walk over all of them. */
 bool lbx_ggml_set_read_next(struct lbx_ggml_set *g, size_t i, struct lbx_ggml_record *ret);
 /* What a tensor lies in: itself, or what it is a view of. */
 bool lbx_ggml_set_root(struct lbx_ggml_set *g, const struct lbx_ggml_record *r, struct lbx_ggml_record *ret);

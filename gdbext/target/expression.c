@@ -363,7 +363,7 @@ static bool find_local(struct reader *r, const char *name, struct object *ret)
 	Dwarf_Die die;
 	bool done = false;
 
-	if (!lbx_functions_at(lbx_lines_dwfl(r->variables->lines), frame->pc - frame->after_call, &f))
+	if (!lbx_functions_at(lbx_lines_dwfl(r->variables->lines), lbx_frame_code(frame), &f))
 		return false;
 	scope.bias = f.bias;
 	scope.pc = f.pc;

@@ -5,6 +5,7 @@
 #include "target/loader.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 
 enum {
 	PATH_LENGTH = 4096,
+	FILE_LENGTH = 256,
 	MAX_PHDRS = 256,
 	MAX_MODULES = 4096,
 	MAX_DYNAMIC = 4096,
@@ -169,23 +171,33 @@ static bool find_headers(struct lbx_loader *loader, struct lbx_loaded *m)
 	return true;
 }
 
+struct link {
+	uint64_t addr, name, dynamic, next, prev; /* struct link_map */
+};
+
+/* The next entry of the list, be it a module that can be read or not. */
+static bool next_link(struct lbx_loader *loader, struct link *ret)
+{
+	if (!loader->next || loader->n++ >= MAX_MODULES ||
+	    !lbx_loader_peek(loader, loader->next, ret, sizeof *ret, "the loader's list of modules")) {
+		loader->next = 0;
+		return false;
+	}
+	loader->next = ret->next;
+	return true;
+}
+
 bool lbx_loader_next(struct lbx_loader *loader, struct lbx_loaded *ret)
 {
-	struct {
-		uint64_t addr, name, ld, next, prev;
-	} link;
+	struct link link;
 
-	while (loader->next && loader->n++ < MAX_MODULES) {
-		if (!lbx_loader_peek(loader, loader->next, &link, sizeof link, "the loader's list of modules"))
-			break;
-		loader->next = link.next;
-		*ret = (struct lbx_loaded){ .bias = link.addr, .dynamic = link.ld, .name = link.name };
-		if (!link.ld || !find_headers(loader, ret))
+	while (next_link(loader, &link)) {
+		*ret = (struct lbx_loaded){ .bias = link.addr, .dynamic = link.dynamic, .name = link.name };
+		if (!link.dynamic || !find_headers(loader, ret))
 			continue;
 		take_headers(loader, ret);
 		return true;
 	}
-	loader->next = 0;
 	return false;
 }
 
@@ -245,31 +257,52 @@ struct lbx_loaded *lbx_loaded_all(struct lbx_target *target, int *ret_n)
 	return NULL;
 }
 
+bool lbx_loaded_file(struct lbx_target *target, uint64_t name, char *ret, size_t size)
+{
+	bool clean = lb_ok(), is_read;
+	char path[PATH_LENGTH];
+
+	is_read = name && lbx_target_read_string(target, name, path, sizeof path);
+	if (clean)
+		lb_clear_error();
+	const char *slash = is_read ? strrchr(path, '/') : NULL;
+	snprintf(ret, size, "%s", slash ? slash + 1 : is_read ? path : "");
+	return ret[0] != '\0';
+}
+
 bool lbx_loaded_named(struct lbx_target *target, const char *begins)
 {
-	struct {
-		uint64_t addr, name, ld, next, prev;
-	} link;
 	struct lbx_loader loader;
+	struct link link;
 	uint64_t headers, n;
 	bool clean = lb_ok(), found = false;
-	char path[PATH_LENGTH];
+	char file[FILE_LENGTH];
 
 	if (!lbx_target_headers(target, &headers, &n))
 		return false;
 	lbx_loader_begin(&loader, target, headers, n);
 	if (lbx_loader_open_list(&loader))
-		for (uint64_t at = loader.next; at && !found && loader.n++ < MAX_MODULES; at = link.next) {
-			if (!lbx_target_try_read(target, at, &link, sizeof link))
-				break;
-			if (!link.name || !lbx_target_read_string(target, link.name, path, sizeof path))
-				continue;
-			const char *slash = strrchr(path, '/');
-			found = strncmp(slash ? slash + 1 : path, begins, strlen(begins)) == 0;
-		}
+		while (!found && next_link(&loader, &link))
+			found = lbx_loaded_file(target, link.name, file, sizeof file) &&
+				strncmp(file, begins, strlen(begins)) == 0;
 	if (clean)
 		lb_clear_error();
 	return found;
+}
+
+int lbx_loaded_at(const struct lbx_loaded *modules, int n, uint64_t address)
+{
+	for (int i = 0; i < n; i++)
+		if (lbx_loaded_segment_at(&modules[i], address))
+			return i;
+	return -1;
+}
+
+bool lbx_loaded_is_code(const struct lbx_loaded *modules, int n, uint64_t address)
+{
+	int i = lbx_loaded_at(modules, n, address);
+
+	return i >= 0 && lbx_loaded_segment_at(&modules[i], address)->executable;
 }
 
 const struct lbx_segment *lbx_loaded_segment_at(const struct lbx_loaded *m, uint64_t address)
@@ -281,10 +314,6 @@ const struct lbx_segment *lbx_loaded_segment_at(const struct lbx_loaded *m, uint
 }
 
 /* ---- whether there are more of them ---- */
-
-struct link {
-	uint64_t addr, name, dynamic, next, prev; /* struct link_map */
-};
 
 /* Where the program's dynamic section has the address of the loader's data, be it there yet or not; 0: nowhere. */
 static uint64_t slot_of_debug(struct lbx_loader *loader)

@@ -80,6 +80,12 @@ int lbx_loaded_modules(struct lbx_target *target, struct lbx_loaded *ret, int ma
 struct lbx_loaded *lbx_loaded_all(struct lbx_target *target, int *ret_n);
 /* Whether there is one whose file's name begins so, as in "libc10.so": by their names alone, which is cheap. */
 bool lbx_loaded_named(struct lbx_target *target, const char *begins);
+/* The last part of the path at the address `name`, as in "libc10.so"; "", and false, without error: none is known. */
+bool lbx_loaded_file(struct lbx_target *target, uint64_t name, char *ret, size_t size);
+/* Which of n modules holds an address; -1: none. */
+int lbx_loaded_at(const struct lbx_loaded *modules, int n, uint64_t address);
+/* Whether what lies there is one's code. */
+bool lbx_loaded_is_code(const struct lbx_loaded *modules, int n, uint64_t address);
 /* Which of the module's segments holds an address; NULL: none. */
 const struct lbx_segment *lbx_loaded_segment_at(const struct lbx_loaded *m, uint64_t address);
 /* The addresses that the entries of its dynamic section with these tags (DT_SYMTAB, …) tell; 0: there is none. */

@@ -90,7 +90,7 @@ static bool step_by_frame_pointer(struct stacks *s, struct lbx_frame *frame, str
 	const struct lbx_machine *machine = frame->registers.machine;
 	uint64_t fp, sp, saved[2];
 
-	if (!machine || lbx_lines_known(s->lines, frame->pc - frame->after_call) ||
+	if (!machine || lbx_lines_known(s->lines, lbx_frame_code(frame)) ||
 	    !(frame->registers.known >> machine->frame_pointer & 1) || !lbx_stack_pointer(&frame->registers, &sp))
 		return false;
 	fp = frame->registers.r[machine->frame_pointer];
@@ -123,7 +123,7 @@ static bool is_beginning(struct stacks *s, const struct lbx_frame *frame, uint64
 static void explain_end(struct stacks *s, bool whole, struct lbx_stack *stack)
 {
 	const struct lbx_frame *last = &stack->frames[stack->n - 1];
-	uint64_t pc = last->pc - last->after_call, sp, word;
+	uint64_t pc = lbx_frame_code(last), sp, word;
 	bool truncated = s->target->is_truncated;
 	char why[sizeof stack->end - 64];
 	struct lbx_module m;
@@ -173,7 +173,7 @@ static void unwind_modules(struct stacks *s, const struct lbx_registers *registe
 	/* without rules the way on is a guess, and one to where no code is, a wrong one */
 	while (ret->n > 1 && ret->left_out == 0 && !ret->cut &&
 	       !lbx_lines_known(s->lines, ret->frames[ret->n - 1].pc) &&
-	       !lbx_unwind_has_rules(s->lines, ret->frames[ret->n - 2].pc - ret->frames[ret->n - 2].after_call))
+	       !lbx_unwind_has_rules(s->lines, lbx_frame_code(&ret->frames[ret->n - 2])))
 		ret->n--;
 	if (ret->n < max && ret->left_out == 0)
 		explain_end(s, whole, ret);
@@ -214,7 +214,7 @@ static bool expand(struct stacks *s, struct lbx_stack *stack)
 
 	for (int i = 0; frames && i < stack->n; i++) {
 		const struct lbx_frame *f = &stack->frames[i];
-		int inlined = lbx_lines_inlined(s->lines, f->pc - f->after_call);
+		int inlined = lbx_lines_inlined(s->lines, lbx_frame_code(f));
 		if (i == stack->gap)
 			gap = n;
 		if (!lb_reserve(frames, room, n + inlined + (stack->n - i))) {
@@ -278,7 +278,7 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, str
 static bool line(struct lbx_stacks *stacks, const struct lbx_frame *frame, struct lbx_source_line *ret)
 {
 	memset(ret, 0, sizeof *ret);
-	if (!lbx_lines_find(stacks_of(stacks)->lines, frame->pc - frame->after_call, frame->depth, ret))
+	if (!lbx_lines_find(stacks_of(stacks)->lines, lbx_frame_code(frame), frame->depth, ret))
 		return false;
 	lbx_make_printable(ret->function);
 	lbx_make_printable(ret->file);
@@ -301,7 +301,7 @@ static bool evaluate(struct lbx_stacks *stacks, const char *expression, uint64_t
 	uint64_t tid;
 
 	if (threads(stacks, &tid, 1) > 0 && walk(stacks, tid, LBX_FRAMES_MAX, 0, &stack) && stack.n)
-		variables.near = stack.frames[0].pc - stack.frames[0].after_call;
+		variables.near = lbx_frame_code(&stack.frames[0]);
 	for (int i = 0; i < stack.n && found == LBX_NO_VARIABLE; i++) {
 		variables.frame = &stack.frames[i];
 		found = lbx_expression_value(&variables, expression, ret);

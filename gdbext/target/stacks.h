@@ -21,6 +21,12 @@ struct lbx_frame {
 	uint64_t cfa;    /* the stack pointer before the call that made the frame; 0: not known */
 };
 
+/* An address within the instruction that the frame stands at, or that made the call. */
+static inline uint64_t lbx_frame_code(const struct lbx_frame *frame)
+{
+	return frame->pc - frame->after_call;
+}
+
 struct lbx_stack {
 	int n;
 	struct lbx_frame *frames; /* the innermost first */

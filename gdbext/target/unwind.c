@@ -231,7 +231,7 @@ static bool put(struct list *list, const struct lbx_frame *frame)
 	}
 	struct lbx_frame *to = place(list, list->total);
 	if (list->total >= (uint64_t)list->max)
-		leave_out(list, to->pc - to->after_call);
+		leave_out(list, lbx_frame_code(to));
 	*to = *frame;
 	list->total++;
 	return true;
@@ -270,8 +270,8 @@ static bool is_wild(struct list *list, const struct lbx_frame *frame)
 {
 	const struct lbx_frame *callee = list->total ? place(list, list->total - 1) : NULL;
 
-	return callee && !lbx_lines_known(list->lines, frame->pc - frame->after_call) &&
-	       !lbx_unwind_has_rules(list->lines, callee->pc - callee->after_call);
+	return callee && !lbx_lines_known(list->lines, lbx_frame_code(frame)) &&
+	       !lbx_unwind_has_rules(list->lines, lbx_frame_code(callee));
 }
 
 static bool step_all(struct walk *w, unw_cursor_t *cursor, bool after_call, struct list *list)

@@ -269,7 +269,7 @@ bool lbx_variables(struct lbx_target *target, struct lbx_lines *lines, const str
 	struct search s = { .scope = { .target = target, .frame = frame }, .fn = fn, .context = context };
 	struct lbx_functions f;
 
-	if (!lbx_functions_at(lbx_lines_dwfl(lines), frame->pc - frame->after_call, &f))
+	if (!lbx_functions_at(lbx_lines_dwfl(lines), lbx_frame_code(frame), &f))
 		return true;
 	s.scope.bias = f.bias;
 	s.scope.pc = f.pc;

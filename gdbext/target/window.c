@@ -44,3 +44,17 @@ void lbx_window_init(struct lbx_window *window, struct lbx_target *of)
 	window->at = window->next = 0;
 	window->n = 0;
 }
+
+void lbx_walk_begin(struct lbx_walk *walk, struct lbx_target *of)
+{
+	lbx_window_init(&walk->window, of);
+	walk->next = 0;
+}
+
+struct lbx_target *lbx_walk_target(struct lbx_walk *walk, struct lbx_target *of, uint64_t i)
+{
+	if (walk->next != i || !walk->window.of)
+		return of;
+	walk->next++;
+	return &walk->window.target;
+}

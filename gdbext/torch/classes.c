@@ -157,22 +157,12 @@ static void add_class(struct search *s, uint64_t vtable, const struct type *type
 	c->filter |= 1ULL << (vtable >> 3 & 63);
 }
 
-static bool is_code(const struct search *s, uint64_t address)
-{
-	for (int i = 0; i < s->n_modules; i++) {
-		const struct lbx_segment *segment = lbx_loaded_segment_at(&s->modules[i], address);
-		if (segment)
-			return segment->executable;
-	}
-	return false;
-}
-
 /* How far it is from the whole object, which is 0; the type_info; and the functions, where objects lead to. */
 static void look_for_vtables(struct search *s, const uint64_t *words, size_t n, uint64_t address)
 {
 	for (size_t i = 1; i + 1 < n; i++) {
 		const struct type *type = words[i] && words[i - 1] == 0 ? type_at(s, words[i]) : NULL;
-		if (type && is_code(s, words[i + 1]))
+		if (type && lbx_loaded_is_code(s->modules, s->n_modules, words[i + 1]))
 			add_class(s, address + (i + 1) * WORD, type);
 	}
 }

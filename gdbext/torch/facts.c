@@ -9,15 +9,15 @@ enum { TEXT = 256 };
 
 void lbx_torch_tell_record(struct lbx_torch_set *s, const struct lbx_torch_record *r, lbx_fact_fn *fn, void *context)
 {
-	uint32_t counts = s->layout.counts == 4 ? 0x10 : 0x18, version;
+	uint32_t version;
 	char text[TEXT];
 
 	fn(context, "class", r->class->name);
 	snprintf(text, sizeof text, "%s", lbx_torch_device(s, &r->device));
 	fn(context, "device", text);
 	fn(context, "Python", r->pyobj ? "has an object of it" : "has none of it");
-	if (r->version_counter &&
-	    lbx_target_try_read(lbx_torch_set_target(s), r->version_counter + counts, &version, sizeof version)) {
+	if (r->version_counter && lbx_target_try_read(lbx_torch_set_target(s), r->version_counter + s->layout.behind,
+						      &version, sizeof version)) {
 		snprintf(text, sizeof text, "%" PRIu32, version);
 		fn(context, "version", text);
 	}

@@ -121,7 +121,7 @@ static bool decide_layout(struct lbx_torch_set *s)
 		s->layout = guess;
 	}
 	for (int i = 0; n == 1 && (row = lbx_torch_layout(i)); i++)
-		if (row->storage == s->layout.storage && row->rank == s->layout.rank && row->device == s->layout.device)
+		if (row->behind == s->layout.behind && row->rank == s->layout.rank && row->device == s->layout.device)
 			s->layout.since = row->since;
 	return n == 1 || lb_fail("the program has PyTorch, in a version whose tensors cannot be read: %s",
 				 n ? "more than one layout fits them" : "no layout fits 95% of them");
@@ -132,14 +132,15 @@ static void keep_tensors(struct lbx_torch_set *s)
 {
 	size_t n = 0, votes[LBX_TORCH_KEYS_BITS] = { 0 };
 
-	lbx_window_init(&s->window, lbx_torch_set_target(s));
+	lbx_walk_begin(&s->walk, lbx_torch_set_target(s));
 	for (size_t i = 0; i < s->n; i++) {
 		struct lbx_torch_record r;
 		uint64_t at = s->objects[i];
-		if (lbx_torch_record_read(&s->window.target, &s->classes, &s->layout, at, &r)) {
+		struct lbx_target *target = lbx_walk_target(&s->walk, lbx_torch_set_target(s), i);
+		if (lbx_torch_record_read(target, &s->classes, &s->layout, at, &r)) {
 			s->objects[n++] = at;
 			votes[lbx_torch_view_key(r.keys)]++;
-		} else if (is_counted(&s->window.target, at)) {
+		} else if (is_counted(target, at)) {
 			s->first_bad = s->n_other++ ? s->first_bad : at;
 			s->last_bad = at;
 		}
@@ -161,8 +162,6 @@ bool lbx_torch_is_there(struct lbx_target *target)
 
 bool lbx_torch_set_find(struct lbx_torch_set *s, bool (*progress)(void *context, int64_t done), void *context)
 {
-	if (!lbx_torch_is_there(s->tensors.target))
-		return false;
 	s->modules = lbx_loaded_all(s->tensors.target, &s->n_modules);
 	if (!s->modules)
 		return lb_fail("out of memory");

@@ -5,7 +5,7 @@
 
 #include "torch/set.h"
 
-/* Fills a set that has a target. As lbx_torch_open() has it. */
+/* Fills a set that has a target, of a program that has PyTorch. As lbx_torch_open() has it. */
 bool lbx_torch_set_find(struct lbx_torch_set *s, bool (*progress)(void *context, int64_t done), void *context);
 
 #endif

@@ -8,15 +8,15 @@
 
 struct lbx_torch_layout {
 	const char *since; /* PyTorch's version; NULL: it is no known one's */
-	uint32_t counts;  /* of a tensor: 8: references, weak ones, 8 bytes each; 4: 4 bytes each */
-	uint32_t storage; /* of a tensor: its storage; behind it what autograd and others know, and its version */
-	uint32_t rank;    /* of a tensor: the number of its axes; behind it sizes, strides, offset, elements, dtype */
+	uint32_t behind; /* of what is counted: where its own fields begin, behind the counts (below) */
+	uint32_t rank;   /* of a tensor: the number of its axes; behind it sizes, strides, offset, elements, dtype */
 	uint32_t device; /* of a tensor, from `rank` on: it is optional, and a byte behind it, or in front, says so */
-	uint32_t data; /* of a storage: its memory; behind it the device, and how many bytes */
 };
 
-/* Of a tensor, in bytes: from `storage` on, from `rank` on. */
-enum { LBX_TORCH_AUTOGRAD = 0x08, LBX_TORCH_EXTRA = 0x10, LBX_TORCH_VERSION = 0x18 };
+/* `behind`: references and weak ones have 4 bytes each, or 8. */
+enum { LBX_TORCH_COUNTS = 0x08, LBX_TORCH_BEHIND_SHORT = 0x10, LBX_TORCH_BEHIND_LONG = 0x18 };
+/* Of a tensor, in bytes: from `behind` on, from `rank` on. */
+enum { LBX_TORCH_STORAGE_AT = 0x00, LBX_TORCH_AUTOGRAD = 0x08, LBX_TORCH_VERSION = 0x18 };
 enum {
 	LBX_TORCH_PYOBJ = -8,
 	LBX_TORCH_SIZES = 0x08,
@@ -32,8 +32,8 @@ enum {
 	LBX_TORCH_DEVICE_BEHIND = 0x6b /* c10::optional */
 };
 enum { LBX_TORCH_INLINE_AXES = 5 };
-/* Of a storage, from `data` on. */
-enum { LBX_TORCH_STORAGE_DEVICE = 0x18, LBX_TORCH_STORAGE_BYTES = 0x20 };
+/* Of a storage, from `behind` on. */
+enum { LBX_TORCH_STORAGE_DATA = 0x00, LBX_TORCH_STORAGE_DEVICE = 0x18, LBX_TORCH_STORAGE_BYTES = 0x20 };
 
 /* The i-th one that is known, newest first; NULL: there are i. */
 const struct lbx_torch_layout *lbx_torch_layout(int i);

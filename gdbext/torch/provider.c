@@ -40,18 +40,15 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 	struct lbx_torch_record r;
 
 	if (*slot == 0) {
-		lbx_window_init(&s->window, lbx_torch_set_target(s));
-		s->walked = 0;
+		lbx_walk_begin(&s->walk, lbx_torch_set_target(s));
 		*bad += s->n_other;
 	}
 	while (*slot < s->n) {
 		bool clean = lb_ok();
+		struct lbx_target *target = lbx_walk_target(&s->walk, lbx_torch_set_target(s), *slot);
 		uint64_t at = s->objects[(*slot)++];
-		bool is_read = s->walked == *slot - 1
-				   ? lbx_torch_record_read(&s->window.target, &s->classes, &s->layout, at, &r)
-				   : read_at(s, at, &r);
-		s->walked += s->walked == *slot - 1;
-		if (is_read && lbx_torch_decode(s, *slot, &r, ret))
+		if (lbx_torch_record_read(target, &s->classes, &s->layout, at, &r) &&
+		    lbx_torch_decode(s, *slot, &r, ret))
 			return LBX_NEXT_TENSOR;
 		if (clean)
 			lb_clear_error();
@@ -134,16 +131,14 @@ bool lbx_torch_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (
 		.facts = facts,
 		.close = close_torch,
 	};
-	struct lbx_torch_set *s = calloc(1, sizeof *s);
+	struct lbx_torch_set *s;
 	uint64_t tid;
 
-	if (!s)
-		return lb_fail("out of memory");
-	if (stacks && lbx_target_runs(target) && lbx_torch_is_there(target) &&
-	    stacks->ops->threads(stacks, &tid, 1) < 0) {
-		free(s);
+	if (!lbx_torch_is_there(target) ||
+	    (stacks && lbx_target_runs(target) && stacks->ops->threads(stacks, &tid, 1) < 0))
 		return false;
-	}
+	if (!(s = calloc(1, sizeof *s)))
+		return lb_fail("out of memory");
 	s->tensors = (struct lbx_tensors){
 		.ops = &ops,
 		.target = target,

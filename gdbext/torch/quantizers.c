@@ -17,11 +17,6 @@ struct reader {
 	const struct lbx_torch_layout *layout;
 };
 
-static uint32_t behind_counts(const struct lbx_torch_layout *layout)
-{
-	return layout->counts == 4 ? 0x10 : 0x18;
-}
-
 static bool read_word(const struct reader *reader, uint64_t at, uint64_t *ret)
 {
 	return lbx_target_try_read(reader->target, at, ret, sizeof *ret);
@@ -107,7 +102,7 @@ static struct lbx_torch_quantizer *make(const struct lbx_torch_dtype *dtype, uin
 static struct lbx_torch_quantizer *read_quantizer(const struct reader *reader, const struct lbx_torch_dtype *dtype,
 						  uint64_t address, const struct lbx_torch_record *r)
 {
-	uint64_t at = address + behind_counts(reader->layout);
+	uint64_t at = address + reader->layout->behind;
 	struct lbx_torch_quantizer *q = NULL;
 	unsigned char type;
 

@@ -36,19 +36,13 @@ static bool has_device(const unsigned char *bytes, const struct lbx_torch_layout
 
 /* Of the objects that c10::intrusive_ptr counts. In newer versions both counts are in one word; its highest bit says that
  * Python holds the object. */
-static bool take_counts(const unsigned char *bytes, const struct lbx_torch_layout *layout, uint64_t *ret,
-			bool *ret_python)
+static bool take_counts(const unsigned char *bytes, const struct lbx_torch_layout *layout, uint64_t *ret)
 {
-	uint64_t counts = word_at(bytes, 8), weak = counts >> 32 & 0x7fffffff;
+	bool is_short = layout->behind == LBX_TORCH_BEHIND_SHORT;
+	uint64_t counts = word_at(bytes, LBX_TORCH_COUNTS);
+	uint64_t weak = is_short ? counts >> 32 & INT32_MAX : word_at(bytes, LBX_TORCH_COUNTS + sizeof counts);
 
-	*ret = counts;
-	*ret_python = false;
-	if (layout->counts == 4) {
-		*ret = counts & UINT32_MAX;
-		*ret_python = counts >> 63;
-	} else {
-		weak = word_at(bytes, 16);
-	}
+	*ret = is_short ? counts & UINT32_MAX : counts;
 	return *ret > 0 && *ret < COUNT_MAX && weak > 0 && weak < COUNT_MAX;
 }
 
@@ -92,12 +86,12 @@ bool lbx_torch_record_read(struct lbx_target *target, const struct lbx_torch_cla
 	ret->class = lbx_torch_class_at(classes, word_at(bytes, 0));
 	uint64_t rank = word_at(bytes, layout->rank);
 	if (!ret->class || ret->class->kind == LBX_TORCH_STORAGE || ret->class->kind == LBX_TORCH_UNDEFINED ||
-	    rank > LBX_TORCH_AXES || !take_counts(bytes, layout, &ret->references, &ret->is_held_by_python))
+	    rank > LBX_TORCH_AXES || !take_counts(bytes, layout, &ret->references))
 		return false;
 	ret->rank = (int)rank;
-	ret->storage = word_at(bytes, layout->storage);
-	ret->autograd = word_at(bytes, layout->storage + LBX_TORCH_AUTOGRAD);
-	ret->version_counter = word_at(bytes, layout->storage + LBX_TORCH_VERSION);
+	ret->storage = word_at(bytes, layout->behind + LBX_TORCH_STORAGE_AT);
+	ret->autograd = word_at(bytes, layout->behind + LBX_TORCH_AUTOGRAD);
+	ret->version_counter = word_at(bytes, layout->behind + LBX_TORCH_VERSION);
 	ret->pyobj = word_at(bytes, layout->rank + LBX_TORCH_PYOBJ) & ~(uint64_t)1;
 	ret->offset = (int64_t)word_at(bytes, layout->rank + LBX_TORCH_OFFSET);
 	ret->size = (int64_t)word_at(bytes, layout->rank + LBX_TORCH_NUMEL);
@@ -115,15 +109,14 @@ bool lbx_torch_storage_read(struct lbx_target *target, const struct lbx_torch_cl
 {
 	unsigned char bytes[STORAGE_MAX];
 	const struct lbx_torch_class *class;
-	bool held;
 
 	*ret = (struct lbx_torch_storage){ .address = address };
 	if (!lbx_target_try_read(target, address, bytes, sizeof bytes))
 		return false;
 	class = lbx_torch_class_at(classes, word_at(bytes, 0));
-	ret->data = word_at(bytes, layout->data);
-	ret->bytes = word_at(bytes, layout->data + LBX_TORCH_STORAGE_BYTES);
-	return class && class->kind == LBX_TORCH_STORAGE && take_counts(bytes, layout, &ret->references, &held) &&
-	       take_device(bytes + layout->data + LBX_TORCH_STORAGE_DEVICE, &ret->device) &&
+	ret->data = word_at(bytes, layout->behind + LBX_TORCH_STORAGE_DATA);
+	ret->bytes = word_at(bytes, layout->behind + LBX_TORCH_STORAGE_BYTES);
+	return class && class->kind == LBX_TORCH_STORAGE && take_counts(bytes, layout, &ret->references) &&
+	       take_device(bytes + layout->behind + LBX_TORCH_STORAGE_DEVICE, &ret->device) &&
 	       ret->bytes <= INT64_MAX / 2;
 }

@@ -22,7 +22,6 @@ struct lbx_torch_record {
 	uint64_t address;
 	const struct lbx_torch_class *class;
 	uint64_t references;
-	bool is_held_by_python; /* as far as the counts tell */
 	uint64_t storage, autograd, version_counter, pyobj; /* addresses; 0: none */
 	int rank;
 	int64_t sizes[LBX_TORCH_AXES], strides[LBX_TORCH_AXES]; /* elements */

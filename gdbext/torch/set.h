@@ -27,8 +27,7 @@ struct lbx_torch_set {
 	struct lbx_torch_quantizers quantizers;
 	char devices[64][16]; /* names of those that were asked for */
 	int n_devices;
-	struct lbx_window window; /* for the walk that is under way */
-	uint64_t walked; /* where that one is */
+	struct lbx_walk walk; /* over their records */
 };
 
 static inline struct lbx_torch_set *lbx_torch_set_of(struct lbx_tensors *tensors)

@@ -101,12 +101,31 @@ static void nothing_is_read_ahead_where_it_must_not_be(void **state)
 	assert_int_equal(made.bytes, made.reads * STEP);
 }
 
+static void a_walk_is_of_who_goes_on_with_it(void **state)
+{
+	static struct lbx_walk walk;
+
+	(void)state;
+	assert_ptr_equal(lbx_walk_target(&walk, &made.target, 0), &made.target); /* nobody has begun */
+	lbx_walk_begin(&walk, &made.target);
+	assert_ptr_equal(lbx_walk_target(&walk, &made.target, 0), &walk.window.target);
+	assert_ptr_equal(lbx_walk_target(&walk, &made.target, 1), &walk.window.target);
+	/* somebody else has not come as far, or further, and does not move it */
+	assert_ptr_equal(lbx_walk_target(&walk, &made.target, 1), &made.target);
+	assert_ptr_equal(lbx_walk_target(&walk, &made.target, 3), &made.target);
+	assert_ptr_equal(lbx_walk_target(&walk, &made.target, 2), &walk.window.target);
+	lbx_walk_begin(&walk, &made.target);
+	assert_ptr_equal(lbx_walk_target(&walk, &made.target, 3), &made.target);
+	assert_ptr_equal(lbx_walk_target(&walk, &made.target, 0), &walk.window.target);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(reads_in_order_are_few, set_up),
 		cmocka_unit_test_setup(reads_out_of_order_are_exact, set_up),
 		cmocka_unit_test_setup(nothing_is_read_ahead_where_it_must_not_be, set_up),
+		cmocka_unit_test_setup(a_walk_is_of_who_goes_on_with_it, set_up),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void find_run(struct lbx_context *context, uint64_t tid, struct lbx_threa
 
 static void find_module(struct lbx_context *context, struct lbx_frame_view *view)
 {
-	uint64_t pc = view->frame.pc - view->frame.after_call;
+	uint64_t pc = lbx_frame_code(&view->frame);
 	struct lbx_module m;
 
 	if (view->line.function[0] || !lbx_target_module_at(context->target, pc, &m))
@@ -99,7 +99,7 @@ static void look_at_frame(struct lbx_context *context, struct lbx_places *places
 			  const struct lbx_module *runtime, struct lbx_frame_view *view)
 {
 	const struct lbx_stacks_ops *ops = context->stacks->ops;
-	uint64_t pc = view->frame.pc - view->frame.after_call;
+	uint64_t pc = lbx_frame_code(&view->frame);
 
 	if (!ops->line(context->stacks, &view->frame, &view->line) && context->table)
 		lbx_graph_line(context->table, pc, &view->line);

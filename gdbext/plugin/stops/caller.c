@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "ggml/modules.h"
 #include "plugin/bridge/bridge.h"
 #include "target/exports.h"
 #include "target/loader.h"
@@ -25,29 +26,17 @@ static bool is_built_on_ggml(struct lbx_target *target, const struct lbx_loaded 
 	return found;
 }
 
-static int module_at(const struct lbx_loaded *modules, int n, uint64_t pc)
-{
-	for (int i = 0; i < n; i++)
-		if (lbx_loaded_segment_at(&modules[i], pc))
-			return i;
-	return -1;
-}
-
 /* Where ggml is part of the program itself, its functions have its names. */
 static bool is_of_ggml(struct lbx_context *context, const struct lbx_loaded *modules, int n, uint64_t code,
 		       const struct lbx_frame *frame, const struct lbx_source_line *line)
 {
-	static const char *const begins[] = { "ggml_", "llama_", "llm_", "whisper_", "mtmd_", "clip_" };
-	int module = module_at(modules, n, frame->pc - frame->after_call);
+	int module = lbx_loaded_at(modules, n, lbx_frame_code(frame));
 
 	if (module < 0)
 		return false;
 	if (module > 0)
-		return module == module_at(modules, n, code) || is_built_on_ggml(context->target, &modules[module]);
-	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
-		if (strncmp(line->function, begins[i], strlen(begins[i])) == 0)
-			return true;
-	return module_at(modules, n, code) == 0 && !line->function[0];
+		return module == lbx_loaded_at(modules, n, code) || is_built_on_ggml(context->target, &modules[module]);
+	return lbx_ggml_is_of_library(line->function) || (lbx_loaded_at(modules, n, code) == 0 && !line->function[0]);
 }
 
 int lbx_caller_level(struct lbx_context *context, uint64_t code)
@@ -88,7 +77,7 @@ static bool is_entry(const struct graph_search *s, const struct lbx_frame *frame
 {
 	char name[LBX_EXPORT_NAME];
 
-	return lbx_exports_function(&s->exports, frame->pc - frame->after_call, name) &&
+	return lbx_exports_function(&s->exports, lbx_frame_code(frame), name) &&
 	       strncmp(name, "ggml_backend_sched_graph_compute", 32) == 0;
 }
 
@@ -101,7 +90,7 @@ static void look_at_stack(const struct graph_search *s, const struct lbx_stack *
 	bool is_whole = stack->n > 0 && !stack->cut && !stack->damaged && !stack->left_out && !stack->end[0];
 
 	for (int i = 0; i < stack->n; i++) {
-		if (module_at(s->modules, s->n_modules, stack->frames[i].pc - stack->frames[i].after_call) != s->own)
+		if (lbx_loaded_at(s->modules, s->n_modules, lbx_frame_code(&stack->frames[i])) != s->own)
 			continue;
 		outermost = i;
 		entry = is_entry(s, &stack->frames[i]) ? i : entry;
@@ -140,7 +129,7 @@ bool lbx_graph_call(struct lbx_context *context, const struct lbx_ggml_callback 
 	*ret = true;
 	*ret_end = 0;
 	s.modules = modules;
-	s.own = modules ? module_at(modules, s.n_modules, callback->entries[0]) : -1;
+	s.own = modules ? lbx_loaded_at(modules, s.n_modules, callback->entries[0]) : -1;
 	if (s.own < 0 || !stacks)
 		return !lbx_bridge_waits();
 	if (!lbx_exports_open(context->target, &modules[s.own], &s.exports))
