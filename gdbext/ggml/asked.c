@@ -24,7 +24,7 @@ void lbx_ggml_asked_take(struct lbx_target *target, uint64_t thread, const struc
 	uint64_t arguments[3];
 
 	if (!take_arguments(r, arguments) || arguments[2] != lbx_ggml_mark(innermost->pc) ||
-	    !lbx_ggml_returns_true(target, r->machine->elf, innermost->pc))
+	    !lbx_true_code_at(target, r->machine->elf, innermost->pc))
 		return;
 	ret->node = arguments[0];
 	ret->is_done = (arguments[1] & 0xff) == 0;

@@ -9,13 +9,14 @@
 #define LBX_GGML_CALLBACK_H
 
 #include "ggml/layout.h"
+#include "ggml/true_code.h"
 
 enum { LBX_GGML_ENTRIES = 2 };
 
 struct lbx_ggml_callback {
 	unsigned machine; /* EM_X86_64 or EM_AARCH64 */
 	uint64_t slot, data; /* of a scheduler: offsets of the callback, and of what it is given */
-	uint64_t code; /* address of code that returns true */
+	struct lbx_true_code code; /* what is put there */
 	int n_entries;
 	uint64_t entries[LBX_GGML_ENTRIES]; /* of the functions that compute; the scheduler is their first argument */
 	struct lbx_ggml_layout layout; /* of the nodes */
@@ -30,8 +31,6 @@ static inline uint64_t lbx_ggml_mark(uint64_t code)
 	return code + 1;
 }
 
-/* Whether the code at an address does nothing but return true. A debugger may have a breakpoint there. */
-bool lbx_ggml_returns_true(struct lbx_target *target, unsigned machine, uint64_t at);
 /* False without an error where the program has no ggml, or not yet; with one that says what is missing where it cannot be
  * stopped so. *ret_anchor has the operations and types of its ggml. */
 bool lbx_ggml_callback_find(struct lbx_target *target, struct lbx_ggml_callback *ret,

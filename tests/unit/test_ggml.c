@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ggml/callback.h"
 #include "ggml/code.h"
 #include "ggml/record.h"
 #include "ggml/reuse.h"
@@ -127,23 +126,6 @@ static void reads_what_stores_its_arguments(void **state)
 	CODE(EM_AARCH64, "\x02\xf8\x01\xf9\x01\xfc\x01\xf9\xc0\x03\x5f\xd6");
 	assert_false(lbx_code_stores(&made.target, AT, &first, &second));
 	assert_false(lbx_code_stores(&made.target, AT + SIZE, &first, &second));
-}
-
-static void knows_code_that_returns_true(void **state)
-{
-	(void)state;
-	CODE(EM_X86_64, "\xb8\x01\x00\x00\x00\xc3");
-	assert_true(lbx_ggml_returns_true(&made.target, EM_X86_64, AT));
-	assert_false(lbx_ggml_returns_true(&made.target, EM_AARCH64, AT));
-	CODE(EM_X86_64, "\xcc\x01\x00\x00\x00\xc3"); /* a debugger's breakpoint */
-	assert_true(lbx_ggml_returns_true(&made.target, EM_X86_64, AT));
-	CODE(EM_X86_64, "\xb8\x00\x00\x00\x00\xc3");
-	assert_false(lbx_ggml_returns_true(&made.target, EM_X86_64, AT));
-	CODE(EM_AARCH64, "\x20\x00\x80\x52\xc0\x03\x5f\xd6");
-	assert_true(lbx_ggml_returns_true(&made.target, EM_AARCH64, AT));
-	CODE(EM_AARCH64, "\x00\x00\x20\xd4\xc0\x03\x5f\xd6");
-	assert_true(lbx_ggml_returns_true(&made.target, EM_AARCH64, AT));
-	assert_false(lbx_ggml_returns_true(&made.target, EM_X86_64, AT + SIZE));
 }
 
 /* ---- records ---- */
@@ -361,7 +343,6 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(reads_what_stores_its_arguments, set_up),
-		cmocka_unit_test_setup(knows_code_that_returns_true, set_up),
 		cmocka_unit_test_setup(reads_functions_of_one_line, set_up),
 		cmocka_unit_test_setup(reads_a_tensor_of_each_layout, set_up),
 		cmocka_unit_test_setup(refuses_what_is_no_tensor, set_up),

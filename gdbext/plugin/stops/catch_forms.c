@@ -196,7 +196,7 @@ void lbx_catch_node_condition(const struct lbx_catch *c, const struct lbx_ggml_c
 	const char *node = arm ? "$x0" : "$rdi";
 
 	text_printf(ret, "%s == 0x%" PRIx64 " && (unsigned char)%s %s 0", arm ? "$x2" : "$rdx",
-		    lbx_ggml_mark(callback->code), arm ? "$x1" : "$rsi",
+		    lbx_ggml_mark(callback->code.start), arm ? "$x1" : "$rsi",
 		    c->kind->node == LBX_BEFORE_NODE ? "!=" : "==");
 	which_condition(c, node, callback, anchor, ret);
 	if (c->kind->looks)

@@ -83,7 +83,7 @@ bool lbx_nodes_are_armed(void)
 
 bool lbx_nodes_are_here(struct lbx_context *context)
 {
-	return context->target && lbx_ggml_returns_true(context->target, nodes.callback.machine, nodes.callback.code);
+	return context->target && lbx_true_code_at(context->target, nodes.callback.machine, nodes.callback.code.start);
 }
 
 bool lbx_nodes_check(const struct lbx_catch *c)
@@ -143,7 +143,7 @@ static struct words words_of(const char *s)
 static void add_writing(struct text *text, const char *s)
 {
 	const struct words w = words_of(s);
-	uint64_t code = nodes.callback.code;
+	uint64_t code = nodes.callback.code.start;
 
 	text_printf(text, "($_lb_uses = 1, %s == 0 && ", w.slot);
 	add_index(text, s);
@@ -158,7 +158,7 @@ static void add_putting_back(struct text *text, const char *s)
 {
 	const struct words w = words_of(s);
 
-	text_printf(text, "(%s == 0x%" PRIx64 " && ", w.slot, nodes.callback.code);
+	text_printf(text, "(%s == 0x%" PRIx64 " && ", w.slot, nodes.callback.code.start);
 	add_index(text, s);
 	text_printf(text, ") ? (%s = $_lb_d[$_lb_i], %s = 0, 0) : 0", w.data, w.slot);
 }
@@ -239,7 +239,7 @@ void lbx_nodes_add(const struct lbx_catch *c, const struct text *condition)
 
 	arm();
 	snprintf(word, sizeof word, "node %d", c->number);
-	lbx_breakpoint_add_code(LBX_BREAKPOINT_NODES + c->number, nodes.callback.code, word, first_argument(),
+	lbx_breakpoint_add_code(LBX_BREAKPOINT_NODES + c->number, nodes.callback.code.start, word, first_argument(),
 				second_argument(), condition->bytes);
 }
 
@@ -331,8 +331,8 @@ static bool put_back(struct lbx_target *target, uint64_t scheduler, uint64_t dat
 	uint64_t now, beside;
 
 	if (!scheduler || !lbx_target_try_read(target, scheduler + c->slot, &now, sizeof now) ||
-	    !lbx_target_try_read(target, scheduler + c->data, &beside, sizeof beside) || now != c->code ||
-	    beside != lbx_ggml_mark(c->code))
+	    !lbx_target_try_read(target, scheduler + c->data, &beside, sizeof beside) || now != c->code.start ||
+	    beside != lbx_ggml_mark(c->code.start))
 		return true;
 	return write(target, scheduler + c->slot, 0) && write(target, scheduler + c->data, data);
 }
