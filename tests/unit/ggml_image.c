@@ -472,8 +472,6 @@ uint64_t ggml_image_view(struct ggml_image *image, const char *name, uint64_t of
 	return at;
 }
 
-#define NE(...) ((const int64_t[LBX_GGML_AXES]){ __VA_ARGS__ })
-
 static void add_nodes(struct ggml_image *image, uint64_t x, uint64_t w, uint64_t cache)
 {
 	uint64_t y = ggml_image_node(image, "y", GGML_MUL_MAT, NE(2, 4, 1, 1), w, x);

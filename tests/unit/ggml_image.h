@@ -48,6 +48,9 @@ enum {
 	GGML_N_OPS = 40
 };
 
+/* ggml's sizes, as arguments below want them. */
+#define NE(...) ((const int64_t[LBX_GGML_AXES]){ __VA_ARGS__ })
+
 struct ggml_image {
 	struct lbx_target target; /* first */
 	struct {

@@ -8,16 +8,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ggml/ggml.h"
-#include "ggml_image.h"
-#include "tensors/tensors.h"
+#include "ggml_seen.h"
 
 enum { NODES = 3, TO_COMPUTE = 0x10 };
 
-#define NE(...) ((const int64_t[LBX_GGML_AXES]){ __VA_ARGS__ })
-
-static struct ggml_image image;
-static struct lbx_tensors *set;
 static uint64_t nodes[NODES], graph, listed;
 
 /* x, then a norm of it, that by x, and a sum of that. */
@@ -26,33 +20,15 @@ static int start(void **state)
 	static const uint32_t op[NODES] = { GGML_RMS_NORM, GGML_MUL, GGML_ADD };
 
 	(void)state;
-	ggml_image_create(&image, 0, true, 0x1800);
-	ggml_image_context(&image, 0x1400);
-	uint64_t x = ggml_image_tensor(&image, "x", GGML_F32, NE(4, 4, 1, 1));
-	ggml_image_allocate(&image, x);
+	ggml_begin(true, 0x1800, 0x1400);
+	uint64_t x = ggml_tensor("x", GGML_F32, NE(4, 4, 1, 1));
 	for (int i = 0; i < NODES; i++) {
 		static const char *const names[] = { "norm", "weighted", "sum" };
-		nodes[i] = ggml_image_node(&image, names[i], op[i], NE(4, 4, 1, 1), i ? nodes[i - 1] : x, i ? x : 0);
-		ggml_image_allocate(&image, nodes[i]);
+		nodes[i] = ggml_node(names[i], op[i], NE(4, 4, 1, 1), i ? nodes[i - 1] : x, i ? x : 0);
 		ggml_image_put(&image, nodes[i] + LBX_GGML_FLAGS, TO_COMPUTE, 4);
 	}
-	graph = ggml_image_object(&image, 1, 0x100);
-	listed = graph + 0x40;
-	ggml_image_put(&image, graph, NODES, 4);
-	ggml_image_put(&image, graph + 4, NODES, 4);
-	ggml_image_put(&image, graph + 0x10, listed, 8);
-	for (uint64_t i = 0; i < NODES; i++)
-		ggml_image_put(&image, listed + 8 * i, nodes[i], 8);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	(void)state;
-	lbx_tensors_close(set);
-	set = NULL;
-	lb_clear_error();
-	ggml_image_destroy(&image);
+	graph = ggml_graph(nodes, NODES);
+	listed = graph + GGML_LISTED;
 	return 0;
 }
 
@@ -60,10 +36,8 @@ static struct lbx_tensor look(int i)
 {
 	struct lbx_tensor t = { .id = 0 };
 
-	lbx_tensors_close(set);
-	set = NULL;
-	if (!lbx_ggml_open(&image.target, &ggml_image_rests, NULL, NULL, &set) ||
-	    !lbx_tensors_by_address(set, nodes[i], &t))
+	ggml_see(&ggml_image_rests);
+	if (!lbx_tensors_by_address(set, nodes[i], &t))
 		fail_msg("%s", lb_error_message());
 	return t;
 }
@@ -93,7 +67,7 @@ static void as_a_node_of_its_own(const char *why)
 
 	if (lbx_told_state(&t) != LBX_IN_MEMORY)
 		fail_msg("%s: %s", why, lbx_state_name(lbx_told_state(&t)));
-	finish(NULL);
+	ggml_finish(NULL);
 	start(NULL);
 }
 
@@ -147,10 +121,10 @@ static void a_graph_may_be_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(it_is_unsure, start, finish),
-		cmocka_unit_test_setup_teardown(it_may_be_sure, start, finish),
-		cmocka_unit_test_setup_teardown(the_other_source_may_be_it, start, finish),
-		cmocka_unit_test_setup_teardown(a_graph_may_be_damaged, start, finish),
+		cmocka_unit_test_setup_teardown(it_is_unsure, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(it_may_be_sure, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(the_other_source_may_be_it, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(a_graph_may_be_damaged, start, ggml_finish),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,14 +11,9 @@
 #include "base/error.h"
 #include "ggml/contexts.h"
 #include "ggml/ggml.h"
-#include "ggml_image.h"
+#include "ggml_seen.h"
 
 enum { POOL = 0x2800, N = 14 };
-
-#define NE(...) ((const int64_t[LBX_GGML_AXES]){ __VA_ARGS__ })
-
-static struct ggml_image image;
-static struct lbx_tensors *set;
 
 static int start(void **state)
 {
@@ -35,22 +30,9 @@ static int start_empty(void **state)
 	return 0;
 }
 
-static int tear_down(void **state)
-{
-	(void)state;
-	lbx_tensors_close(set);
-	set = NULL;
-	lb_clear_error();
-	ggml_image_destroy(&image);
-	return 0;
-}
-
 static bool look(void)
 {
-	lbx_tensors_close(set);
-	set = NULL;
-	lb_clear_error();
-	return lbx_ggml_open(&image.target, &ggml_image_rests, NULL, NULL, &set);
+	return ggml_look(&ggml_image_rests);
 }
 
 /* How many tensors there are, and how many that are damaged. Whatever is said of one must be so. */
@@ -89,22 +71,12 @@ static void all_are_seen(int expected)
 	assert_int_equal(bad, 0);
 }
 
-static bool named(const char *name, struct lbx_tensor *ret)
-{
-	uint64_t slot = 0, bad = 0;
-
-	while (lbx_tensors_next(set, &slot, ret, &bad) == LBX_NEXT_TENSOR)
-		if (strcmp(ret->name, name) == 0)
-			return true;
-	return false;
-}
-
 static uint64_t address_of(const char *name)
 {
 	struct lbx_tensor t;
 
 	assert_true(look());
-	assert_true(named(name, &t));
+	assert_true(ggml_named(name, &t));
 	return t.address;
 }
 
@@ -124,14 +96,14 @@ static void each_layout_is_read(void **state)
 				if (!look())
 					fail_msg("row %zu, %d: %s", row, exports, lb_error_message());
 				all_are_seen(N);
-				assert_true(named("far.weight", &t));
+				assert_true(ggml_named("far.weight", &t));
 				assert_int_equal(t.state, LBX_ON_DEVICE);
 				assert_string_equal(t.place, "CUDA0");
-				assert_true(named("reserved", &t));
+				assert_true(ggml_named("reserved", &t));
 				assert_int_equal(t.state, LBX_UNALLOCATED);
-				assert_true(named("y", &t));
+				assert_true(ggml_named("y", &t));
 				assert_int_equal(t.state, LBX_OVERWRITTEN);
-				assert_true(named("sum", &t));
+				assert_true(ggml_named("sum", &t));
 				assert_int_equal(t.n_inputs, 2);
 				ggml_image_destroy(&image);
 			}
@@ -161,12 +133,12 @@ static void kept_elements_are_led_to(void **state)
 	(void)state;
 	assert_true(look());
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-		assert_true(named(others[i], &t));
+		assert_true(ggml_named(others[i], &t));
 		if (lbx_tensor_words(&t, &words))
 			fail_msg("%s: it may be overwritten", others[i]);
 	}
 	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-		assert_true(named(kept[i], &t));
+		assert_true(ggml_named(kept[i], &t));
 		assert_true(lbx_tensor_words(&t, &words));
 		assert_int_equal(led_to(&words), t.data);
 		char *name = ggml_image_at(&image, t.address + image.layout.name, 8);
@@ -182,7 +154,7 @@ static void kept_elements_are_led_to(void **state)
 	uint64_t data = address_of("x"), sum = address_of("sum");
 	data = ggml_image_get(&image, data + image.layout.data, 8);
 	ggml_image_put(&image, sum + image.layout.data, data, 8);
-	assert_true(look() && named("x", &t));
+	assert_true(look() && ggml_named("x", &t));
 	assert_false(lbx_tensor_words(&t, &words));
 }
 
@@ -236,8 +208,8 @@ static void others_are_seen(bool opened)
 
 	assert_true(opened);
 	walk(&bad);
-	assert_true(named("blk.0.weight", &t) && named("norm.weight", &t));
-	assert_true(named("cache_k_l0", &t));
+	assert_true(ggml_named("blk.0.weight", &t) && ggml_named("norm.weight", &t));
+	assert_true(ggml_named("cache_k_l0", &t));
 }
 
 /* What is lost is told, too. */
@@ -397,7 +369,7 @@ static void others_are_read(bool opened)
 	assert_true(opened);
 	n = walk(&bad);
 	assert_int_equal(n + bad, N);
-	assert_true(named("norm.weight", &t) && named("reserved", &t) && named("empty", &t));
+	assert_true(ggml_named("norm.weight", &t) && ggml_named("reserved", &t) && ggml_named("empty", &t));
 }
 
 static void each_field_of_a_tensor_may_be_damaged(void **state)
@@ -426,7 +398,7 @@ static bool is_damaged(const char *name)
 	int bad;
 
 	assert_true(look());
-	if (walk(&bad) + bad != N || named(name, &t) || bad == 0)
+	if (walk(&bad) + bad != N || ggml_named(name, &t) || bad == 0)
 		return false;
 	assert_true(lbx_tensors_damage(set, &first, &last));
 	assert_true(first && last >= first);
@@ -481,7 +453,7 @@ static void sources_lead_nowhere(void **state)
 	ggml_image_put(&image, sum + image.layout.sources + 8, z + 16, 8);
 	assert_true(look());
 	all_are_seen(N);
-	assert_true(named("sum", &t));
+	assert_true(ggml_named("sum", &t));
 	assert_int_equal(t.n_inputs, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_int_equal(lbx_tensor_input_id(&t, i), 0);
@@ -494,9 +466,9 @@ static void sources_lead_nowhere(void **state)
 	ggml_image_put(&image, z + image.layout.sources, sum, 8);
 	assert_true(look());
 	all_are_seen(N);
-	assert_true(named("sum", &t));
+	assert_true(ggml_named("sum", &t));
 	assert_int_equal(t.n_inputs, 1);
-	assert_true(named("z", &input));
+	assert_true(ggml_named("z", &input));
 	assert_true(lbx_tensor_input(&input, 0, &input));
 	assert_int_equal(input.id, t.id);
 }
@@ -618,7 +590,7 @@ static void data_may_follow_its_tensor(void **state)
 			}
 			assert_true(look());
 			all_are_seen(2);
-			assert_true(named("b", &t));
+			assert_true(ggml_named("b", &t));
 			assert_true(lbx_tensors_record_at(set, t.address + size - 1, &t));
 			assert_false(lbx_tensors_record_at(set, t.address + size, &t));
 			ggml_image_destroy(&image);
@@ -663,7 +635,7 @@ static void tables_are_nearly_right(void **state)
 		ggml_image_put(&image, at, i < 2 ? 0 : UINT64_MAX, 8);
 		assert_true(look());
 		assert_true(walk(&bad) < N && bad > 0);
-		assert_false(named("blk.0.weight", &t));
+		assert_false(ggml_named("blk.0.weight", &t));
 		ggml_image_put(&image, at, before, 8);
 	}
 	/* other blocks than ours of that name: seen, and not decoded */
@@ -701,9 +673,9 @@ static void each_byte_of_the_module_may_be_damaged(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, tear_down)
-#define OF_NONE(name) cmocka_unit_test_setup_teardown(name, start_empty, tear_down)
-#define ALONE(name) cmocka_unit_test_teardown(name, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, ggml_finish)
+#define OF_NONE(name) cmocka_unit_test_setup_teardown(name, start_empty, ggml_finish)
+#define ALONE(name) cmocka_unit_test_teardown(name, ggml_finish)
 	static const struct CMUnitTest tests[] = {
 		ALONE(each_layout_is_read),
 		TEST(kept_elements_are_led_to),

@@ -9,48 +9,16 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ggml/ggml.h"
-#include "ggml_image.h"
+#include "ggml_seen.h"
 #include "tensors/part.h"
 
-#define NE(...) ((const int64_t[LBX_GGML_AXES]){ __VA_ARGS__ })
 #define AT(...) ((const int64_t[LBX_GGML_AXES]){ __VA_ARGS__ })
-
-static struct ggml_image image;
-static struct lbx_tensors *set;
 
 static int start(void **state)
 {
 	(void)state;
-	ggml_image_create(&image, 0, false, 0x1800);
-	ggml_image_context(&image, 0x1800);
+	ggml_begin(false, 0x1800, 0x1800);
 	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	lbx_tensors_close(set);
-	set = NULL;
-	lb_clear_error();
-	ggml_image_destroy(&image);
-	return 0;
-}
-
-static uint64_t tensor(const char *name, uint32_t type, const int64_t ne[LBX_GGML_AXES])
-{
-	uint64_t at = ggml_image_tensor(&image, name, type, ne);
-
-	ggml_image_allocate(&image, at);
-	return at;
-}
-
-static uint64_t node(const char *name, uint32_t op, const int64_t ne[LBX_GGML_AXES], uint64_t a, uint64_t b)
-{
-	uint64_t at = ggml_image_node(&image, name, op, ne, a, b);
-
-	ggml_image_allocate(&image, at);
-	return at;
 }
 
 /* "0+3:2 4" is 0, 2, 4 along the first axis and 4 along the second; "some of" what is not exact. */
@@ -60,8 +28,8 @@ static void part_is(uint64_t node, const int64_t *at, uint32_t input, const char
 	struct lbx_part part;
 	char found[128] = "";
 
-	if (!set && !lbx_ggml_open(&image.target, &ggml_image_rests, NULL, NULL, &set))
-		fail_msg("%s", lb_error_message());
+	if (!set)
+		ggml_see(&ggml_image_rests);
 	assert_true(lbx_tensors_by_address(set, node, &t));
 	if (!lbx_tensor_part(&t, at, input, &part)) {
 		strcpy(found, "not known");
@@ -87,8 +55,8 @@ static void part_is(uint64_t node, const int64_t *at, uint32_t input, const char
 
 static void a_sum_is_made_at_the_same_place(void **state)
 {
-	uint64_t x = tensor("x", GGML_F32, NE(4, 3, 2, 1)), row = tensor("row", GGML_F32, NE(4, 1, 1, 1));
-	uint64_t sum = node("sum", GGML_ADD, NE(4, 3, 2, 1), x, row);
+	uint64_t x = ggml_tensor("x", GGML_F32, NE(4, 3, 2, 1)), row = ggml_tensor("row", GGML_F32, NE(4, 1, 1, 1));
+	uint64_t sum = ggml_node("sum", GGML_ADD, NE(4, 3, 2, 1), x, row);
 
 	(void)state;
 	part_is(sum, AT(1, 2, 3), 0, "1 2 3");
@@ -99,8 +67,8 @@ static void a_sum_is_made_at_the_same_place(void **state)
 /* Two matrices of b's share one of a's. */
 static void a_product_is_made_of_two_rows(void **state)
 {
-	uint64_t w = tensor("w", GGML_Q8_0, NE(64, 5, 2, 1)), x = tensor("x", GGML_F32, NE(64, 3, 4, 1));
-	uint64_t y = node("y", GGML_MUL_MAT, NE(5, 3, 4, 1), w, x);
+	uint64_t w = ggml_tensor("w", GGML_Q8_0, NE(64, 5, 2, 1)), x = ggml_tensor("x", GGML_F32, NE(64, 3, 4, 1));
+	uint64_t y = ggml_node("y", GGML_MUL_MAT, NE(5, 3, 4, 1), w, x);
 
 	(void)state;
 	part_is(y, AT(3, 2, 4), 0, "1 4 0+64");
@@ -110,9 +78,9 @@ static void a_product_is_made_of_two_rows(void **state)
 
 static void copies_are_made_in_their_order(void **state)
 {
-	uint64_t x = tensor("x", GGML_F32, NE(4, 3, 1, 1)), to = tensor("to", GGML_F32, NE(6, 2, 1, 1));
-	uint64_t copy = node("copy", GGML_CPY, NE(6, 2, 1, 1), x, to);
-	uint64_t dense = node("dense", GGML_CONT, NE(4, 3, 1, 1), x, 0);
+	uint64_t x = ggml_tensor("x", GGML_F32, NE(4, 3, 1, 1)), to = ggml_tensor("to", GGML_F32, NE(6, 2, 1, 1));
+	uint64_t copy = ggml_node("copy", GGML_CPY, NE(6, 2, 1, 1), x, to);
+	uint64_t dense = ggml_node("dense", GGML_CONT, NE(4, 3, 1, 1), x, 0);
 
 	(void)state;
 	part_is(copy, AT(1, 3), 0, "2 1"); /* the tenth */
@@ -122,7 +90,7 @@ static void copies_are_made_in_their_order(void **state)
 
 static void views_are_made_where_they_lie(void **state)
 {
-	uint64_t x = tensor("x", GGML_F32, NE(4, 3, 1, 1)),
+	uint64_t x = ggml_tensor("x", GGML_F32, NE(4, 3, 1, 1)),
 		 view = ggml_image_view(&image, "view", x, NE(2, 1, 1, 1), 24);
 
 	(void)state;
@@ -133,8 +101,8 @@ static void views_are_made_where_they_lie(void **state)
 /* The index is looked up; where it leads nowhere, all may be meant. */
 static void a_row_is_the_one_that_its_index_says(void **state)
 {
-	uint64_t x = tensor("x", GGML_F32, NE(4, 3, 1, 1)), ids = tensor("ids", GGML_I32, NE(2, 1, 1, 1));
-	uint64_t rows = node("rows", GGML_GET_ROWS, NE(4, 2, 1, 1), x, ids), data;
+	uint64_t x = ggml_tensor("x", GGML_F32, NE(4, 3, 1, 1)), ids = ggml_tensor("ids", GGML_I32, NE(2, 1, 1, 1));
+	uint64_t rows = ggml_node("rows", GGML_GET_ROWS, NE(4, 2, 1, 1), x, ids), data;
 
 	(void)state;
 	data = ggml_image_get(&image, ids + image.layout.data, 8);
@@ -152,7 +120,7 @@ static void a_row_is_the_one_that_its_index_says(void **state)
 /* Sizes that do not fit each other lead to no place outside. */
 static void what_does_not_fit_is_not_known(void **state)
 {
-	uint64_t x = tensor("x", GGML_F32, NE(4, 2, 1, 1)), y = node("y", GGML_MUL_MAT, NE(9, 9, 1, 1), x, x);
+	uint64_t x = ggml_tensor("x", GGML_F32, NE(4, 2, 1, 1)), y = ggml_node("y", GGML_MUL_MAT, NE(9, 9, 1, 1), x, x);
 
 	(void)state;
 	part_is(y, AT(8, 8), 0, "not known");
@@ -163,12 +131,12 @@ static void what_does_not_fit_is_not_known(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_sum_is_made_at_the_same_place, start, tear_down),
-		cmocka_unit_test_setup_teardown(a_product_is_made_of_two_rows, start, tear_down),
-		cmocka_unit_test_setup_teardown(copies_are_made_in_their_order, start, tear_down),
-		cmocka_unit_test_setup_teardown(views_are_made_where_they_lie, start, tear_down),
-		cmocka_unit_test_setup_teardown(a_row_is_the_one_that_its_index_says, start, tear_down),
-		cmocka_unit_test_setup_teardown(what_does_not_fit_is_not_known, start, tear_down),
+		cmocka_unit_test_setup_teardown(a_sum_is_made_at_the_same_place, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(a_product_is_made_of_two_rows, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(copies_are_made_in_their_order, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(views_are_made_where_they_lie, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(a_row_is_the_one_that_its_index_says, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(what_does_not_fit_is_not_known, start, ggml_finish),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,34 +10,19 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ggml/ggml.h"
-#include "ggml_image.h"
+#include "ggml_seen.h"
 #include "inspect/tensor/array.h"
 
-#define NE(...) ((const int64_t[LBX_GGML_AXES]){ __VA_ARGS__ })
 #define CLASS(of) "N4ggml3cpu6repack13tensor_traitsI" of "L9ggml_type8EEE"
 
 static const char of_q4_0[] = CLASS("10block_q4_0Ll8ELl8E");
-static struct ggml_image image;
-static struct lbx_tensors *set;
 
 enum { COLUMNS = 96, ROWS = 16 };
 
 static int start(void **state)
 {
 	(void)state;
-	ggml_image_create(&image, 0, true, 0x2800);
-	ggml_image_context(&image, 0x2000);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	(void)state;
-	lbx_tensors_close(set);
-	set = NULL;
-	lb_clear_error();
-	ggml_image_destroy(&image);
+	ggml_begin(true, 0x2800, 0x2000);
 	return 0;
 }
 
@@ -45,9 +30,8 @@ static int finish(void **state)
 static uint64_t weights(const char *name, uint32_t type, const int64_t ne[LBX_GGML_AXES], uint64_t buffer,
 			uint64_t extra)
 {
-	uint64_t at = ggml_image_tensor(&image, name, type, ne);
+	uint64_t at = ggml_tensor(name, type, ne);
 
-	ggml_image_allocate(&image, at);
 	ggml_image_put(&image, at + LBX_GGML_BUFFER, buffer, 8);
 	ggml_image_put(&image, at + image.layout.extra, extra, 8);
 	return at;
@@ -55,17 +39,11 @@ static uint64_t weights(const char *name, uint32_t type, const int64_t ne[LBX_GG
 
 static struct lbx_tensor named(const char *name)
 {
-	uint64_t slot = 0, bad = 0;
-	struct lbx_tensor t;
+	struct lbx_tensor t = { .id = 0 };
 
-	lbx_tensors_close(set);
-	set = NULL;
-	if (!lbx_ggml_open(&image.target, &ggml_image_rests, NULL, NULL, &set))
-		fail_msg("%s", lb_error_message());
-	while (lbx_tensors_next(set, &slot, &t, &bad) == LBX_NEXT_TENSOR)
-		if (strcmp(t.name, name) == 0)
-			return t;
-	fail_msg("%s is not there, %d are damaged", name, (int)bad);
+	ggml_see(&ggml_image_rests);
+	if (!ggml_named(name, &t))
+		fail_msg("%s is not there, or is damaged", name);
 	return t;
 }
 
@@ -273,13 +251,13 @@ static void later_types_are_seen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_known_order_is_read, start, finish),
-		cmocka_unit_test_setup_teardown(an_order_is_a_type, start, finish),
-		cmocka_unit_test_setup_teardown(views_are_of_groups, start, finish),
-		cmocka_unit_test_setup_teardown(others_are_refused, start, finish),
-		cmocka_unit_test_setup_teardown(other_shapes_are_refused, start, finish),
-		cmocka_unit_test_setup_teardown(what_tells_it_may_be_damaged, start, finish),
-		cmocka_unit_test_setup_teardown(later_types_are_seen, start, finish),
+		cmocka_unit_test_setup_teardown(a_known_order_is_read, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(an_order_is_a_type, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(views_are_of_groups, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(others_are_refused, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(other_shapes_are_refused, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(what_tells_it_may_be_damaged, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(later_types_are_seen, start, ggml_finish),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,17 +11,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ggml/ggml.h"
-#include "ggml_image.h"
-#include "tensors/tensors.h"
+#include "ggml_seen.h"
 #include "tensors/work.h"
 
 enum { NODES = 5, FRAMES = 6, THREADS = 2, GRAPH = 3, INDEX = 12, NODE = 13 /* registers */ };
 
-#define NE(...) ((const int64_t[LBX_GGML_AXES]){ __VA_ARGS__ })
-
-static struct ggml_image image;
-static struct lbx_tensors *set;
 static uint64_t x, nodes[NODES], graph;
 
 /* What a thread's stack holds, the innermost frame first; NULL ends it. */
@@ -78,35 +72,17 @@ static int start(void **state)
 	static const uint32_t op[NODES] = { GGML_ADD, GGML_MUL_MAT, GGML_CPY, GGML_ADD, GGML_CONT };
 
 	(void)state;
-	ggml_image_create(&image, 0, false, 0x1800);
-	ggml_image_context(&image, 0x1400);
-	x = ggml_image_tensor(&image, "x", GGML_F32, NE(4, 4, 1, 1));
-	ggml_image_allocate(&image, x);
+	ggml_begin(false, 0x1800, 0x1400);
+	x = ggml_tensor("x", GGML_F32, NE(4, 4, 1, 1));
 	for (int i = 0; i < NODES; i++) {
 		char name[3] = { 'n', (char)('0' + i) };
-		nodes[i] = ggml_image_node(&image, name, op[i], NE(4, 4, 1, 1), i ? nodes[i - 1] : x, x);
-		ggml_image_allocate(&image, nodes[i]);
+		nodes[i] = ggml_node(name, op[i], NE(4, 4, 1, 1), i ? nodes[i - 1] : x, x);
 	}
 	uint64_t data = image.layout.data;
 	ggml_image_put(&image, nodes[3] + data, ggml_image_get(&image, nodes[0] + data, 8), 8);
-	graph = ggml_image_object(&image, 1, 0x100);
-	ggml_image_put(&image, graph, NODES, 4);
-	ggml_image_put(&image, graph + 4, NODES, 4);
-	ggml_image_put(&image, graph + 0x10, graph + 0x40, 8);
-	for (uint64_t i = 0; i < NODES; i++)
-		ggml_image_put(&image, graph + 0x40 + 8 * i, nodes[i], 8);
+	graph = ggml_graph(nodes, NODES);
 	memset(threads, 0, sizeof threads);
 	n_threads = 1;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	lbx_tensors_close(set);
-	set = NULL;
-	lb_clear_error();
-	ggml_image_destroy(&image);
 	return 0;
 }
 
@@ -133,10 +109,7 @@ static void states_are(const char *expected)
 	char found[256] = "";
 	uint64_t slot = 0, bad = 0;
 
-	lbx_tensors_close(set);
-	set = NULL;
-	if (!lbx_ggml_open(&image.target, &stacks, NULL, NULL, &set))
-		fail_msg("%s", lb_error_message());
+	ggml_see(&stacks);
 	while (lbx_tensors_next(set, &slot, &t, &bad) == LBX_NEXT_TENSOR)
 		sprintf(found + strlen(found), "%s%s", *found ? ", " : "", lbx_state_name(lbx_told_state(&t)));
 	assert_string_equal(found, expected);
@@ -163,10 +136,7 @@ static void works_are(const char *expected)
 	struct lbx_work w;
 	uint64_t slot = 0;
 
-	lbx_tensors_close(set);
-	set = NULL;
-	if (!lbx_ggml_open(&image.target, &stacks, NULL, NULL, &set))
-		fail_msg("%s", lb_error_message());
+	ggml_see(&stacks);
 	while (lbx_tensors_work(set, &slot, &w)) {
 		char *to = found + strlen(found);
 		to += sprintf(to, "%s%llu %s %s", *found ? "; " : "", (unsigned long long)w.thread, doing[w.doing],
@@ -404,13 +374,10 @@ static void a_context_that_is_let_go_is_found_by_its_graph(void **state)
 	states_are("ready, unsure, evaluating, lazy, lazy, lazy");
 	assert_int_equal(lbx_tensors_next(set, &unused, &t, &unused), LBX_NEXT_TENSOR);
 	CALL(0, "wait", "main"); /* nobody uses it any more */
-	lbx_tensors_close(set);
-	set = NULL;
-	assert_false(lbx_ggml_open(&image.target, &stacks, NULL, NULL, &set));
-	lb_clear_error();
+	assert_false(ggml_look(&stacks));
 	compute(0, "ggml_compute_forward_mul_mat", 1);
 	ggml_image_put(&image, x - GGML_OBJECT + 16, x + 0x1000, 8); /* somebody else does */
-	assert_false(lbx_ggml_open(&image.target, &stacks, NULL, NULL, &set));
+	assert_false(ggml_look(&stacks));
 }
 
 /* A newer build marks what is to be computed. */
@@ -495,21 +462,21 @@ static void a_call_without_the_mark_tells_nothing(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(between_two_nodes_the_place_is_known, start, tear_down),
-		cmocka_unit_test_setup_teardown(graphs_that_have_the_node_must_agree, start, tear_down),
-		cmocka_unit_test_setup_teardown(a_call_without_the_mark_tells_nothing, start, tear_down),
-		cmocka_unit_test_setup_teardown(at_rest_nodes_are_as_they_lie, start, tear_down),
-		cmocka_unit_test_setup_teardown(within_a_library_nothing_is_sure, start, tear_down),
-		cmocka_unit_test_setup_teardown(who_only_reads_leaves_nodes_alone, start, tear_down),
-		cmocka_unit_test_setup_teardown(nodes_before_the_place_are_computed, start, tear_down),
-		cmocka_unit_test_setup_teardown(inputs_are_there_until_they_are_written_over, start, tear_down),
-		cmocka_unit_test_setup_teardown(the_place_needs_witnesses, start, tear_down),
-		cmocka_unit_test_setup_teardown(a_part_of_a_graph_leads_to_the_whole, start, tear_down),
-		cmocka_unit_test_setup_teardown(threads_must_agree, start, tear_down),
-		cmocka_unit_test_setup_teardown(each_thread_tells_what_it_does, start, tear_down),
-		cmocka_unit_test_setup_teardown(data_lead_to_a_node, start, tear_down),
-		cmocka_unit_test_setup_teardown(a_context_that_is_let_go_is_found_by_its_graph, start, tear_down),
-		cmocka_unit_test_setup_teardown(nodes_without_the_mark_are_left_out, start, tear_down),
+		cmocka_unit_test_setup_teardown(between_two_nodes_the_place_is_known, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(graphs_that_have_the_node_must_agree, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(a_call_without_the_mark_tells_nothing, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(at_rest_nodes_are_as_they_lie, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(within_a_library_nothing_is_sure, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(who_only_reads_leaves_nodes_alone, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(nodes_before_the_place_are_computed, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(inputs_are_there_until_they_are_written_over, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(the_place_needs_witnesses, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(a_part_of_a_graph_leads_to_the_whole, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(threads_must_agree, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(each_thread_tells_what_it_does, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(data_lead_to_a_node, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(a_context_that_is_let_go_is_found_by_its_graph, start, ggml_finish),
+		cmocka_unit_test_setup_teardown(nodes_without_the_mark_are_left_out, start, ggml_finish),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
