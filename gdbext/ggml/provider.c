@@ -48,6 +48,29 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 	return LBX_NEXT_END;
 }
 
+/* Memory that a tensor has a value in, or is about to: not what another one uses now, nor a device's. */
+static bool next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret)
+{
+	struct lbx_tensor t;
+	uint64_t bad = 0;
+
+	while (next(tensors, slot, &t, &bad) == LBX_NEXT_TENSOR) {
+		bool is_its_own = t.data && t.buffer_id == t.id && t.state != LBX_OVERWRITTEN && t.state != LBX_LAZY;
+		if (!is_its_own || t.state == LBX_ON_DEVICE || t.buffer_bytes == 0)
+			continue;
+		*ret = (struct lbx_buffer){ .of = tensors,
+					    .address = t.address,
+					    .id = t.id,
+					    .data = t.data,
+					    .tensor = t.id,
+					    .nbytes = t.buffer_bytes,
+					    .capacity = t.buffer_capacity,
+					    .refs = t.buffer_refs };
+		return true;
+	}
+	return false;
+}
+
 static bool damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last)
 {
 	*ret_first = lbx_ggml_set_of(tensors)->first_bad;
@@ -168,6 +191,7 @@ bool lbx_ggml_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (*
 		.by_id = by_id,
 		.by_address = by_address,
 		.record_at = record_at,
+		.next_buffer = next_buffer,
 		.damage = damage,
 		.input = input,
 		.input_id = input_id,

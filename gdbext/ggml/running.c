@@ -23,11 +23,12 @@
 #include "target/demangle.h"
 #include "target/printable.h"
 
-enum { MAX_THREADS = 4096, FRAME_MAX = 1 << 16 };
+enum { MAX_THREADS = 4096, FRAME_MAX = 1 << 16, WORDS_MAX = 1 << 23 /* of all threads: those of a real one are few */ };
 
 struct search {
 	struct lbx_ggml_modules modules;
 	struct lbx_ggml_running *ret;
+	size_t n_words; /* that tellers hold */
 };
 
 __attribute__((format(printf, 2, 3))) static void tell_why(struct search *s, const char *format, ...)
@@ -64,6 +65,15 @@ static size_t measure_frame(const struct lbx_stack *stack, int i, uint64_t *ret_
 	return *ret_start && end > *ret_start && end - *ret_start <= FRAME_MAX ? (size_t)(end - *ret_start) : 0;
 }
 
+/* Of more than there may be none are taken: what runs is not told by a part of them. */
+static bool has_room(struct search *s, size_t n)
+{
+	if (n <= WORDS_MAX - s->n_words)
+		return true;
+	be_unsure(s, "the frames of ggml's functions hold more than can be looked at");
+	return false;
+}
+
 /* The words of a frame: its registers as far as they are known, and its part of the stack. */
 static bool take_words(struct search *s, const struct lbx_stack *stack, int i, uint64_t **words, size_t *n)
 {
@@ -71,6 +81,9 @@ static bool take_words(struct search *s, const struct lbx_stack *stack, int i, u
 	uint64_t start, *more;
 	size_t slots = measure_frame(stack, i, &start) / sizeof *more;
 
+	if (!has_room(s, LBX_REGISTERS + slots))
+		return true;
+	size_t before = *n;
 	more = realloc(*words, (*n + LBX_REGISTERS + slots) * sizeof *more);
 	if (!more)
 		return lb_fail("out of memory");
@@ -80,11 +93,14 @@ static bool take_words(struct search *s, const struct lbx_stack *stack, int i, u
 			more[(*n)++] = r->r[k];
 	if (slots && lbx_target_try_read(s->modules.target, start, more + *n, slots * sizeof *more))
 		*n += slots;
+	s->n_words += *n - before;
 	return true;
 }
 
-static bool take_registers(const struct lbx_stack *stack, int n, struct lbx_ggml_teller *ret)
+static bool take_registers(struct search *s, const struct lbx_stack *stack, int n, struct lbx_ggml_teller *ret)
 {
+	if (!has_room(s, (size_t)n * LBX_REGISTERS))
+		return true;
 	ret->registers = calloc((size_t)n * LBX_REGISTERS + 1, sizeof *ret->registers);
 	if (!ret->registers)
 		return lb_fail("out of memory");
@@ -92,6 +108,7 @@ static bool take_registers(const struct lbx_stack *stack, int n, struct lbx_ggml
 		for (int k = 0; k < LBX_REGISTERS; k++)
 			if (stack->frames[i].registers.known >> k & 1)
 				ret->registers[ret->n_registers++] = stack->frames[i].registers.r[k];
+	s->n_words += ret->n_registers;
 	return true;
 }
 
@@ -108,7 +125,7 @@ static bool add_teller(struct search *s, const struct lbx_stack *stack, const st
 	bool ok = take_words(s, stack, seen->loop, &t.own, &t.n_own);
 	for (int i = seen->forward; ok && i < seen->loop; i++)
 		ok = take_words(s, stack, i, &t.inner, &t.n_inner);
-	ok = ok && take_registers(stack, seen->loop, &t);
+	ok = ok && take_registers(s, stack, seen->loop, &t);
 	r->tellers[r->n_tellers++] = t;
 	return ok;
 }

@@ -61,6 +61,11 @@ static bool reach_of(const struct lbx_tensor *t, int64_t *ret_low, int64_t *ret_
 	return low >= 0 && high < INT64_MAX;
 }
 
+bool lbx_tensor_lies_there(const struct lbx_tensor *t)
+{
+	return t->state == LBX_READY || t->state == LBX_UNSURE || t->state == LBX_EVALUATING;
+}
+
 bool lbx_tensor_in_bounds(const struct lbx_tensor *t)
 {
 	struct lbx_encoding e = lbx_tensor_encoding(t);

@@ -86,6 +86,9 @@ bool lbx_tensor_range(const struct lbx_tensor *t, uint64_t *ret_begin, uint64_t 
 /* Whether every element that shape, strides and offset reach lies inside the buffer. */
 bool lbx_tensor_in_bounds(const struct lbx_tensor *t);
 
+/* Whether its memory holds its elements where its layout says, though they may not have been computed. */
+bool lbx_tensor_lies_there(const struct lbx_tensor *t);
+
 /* Memory that tensors share. */
 struct lbx_buffer {
 	struct lbx_tensors *of; /* whose it is */

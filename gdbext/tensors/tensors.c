@@ -73,11 +73,9 @@ bool lbx_tensor_by_key(const struct lbx_key *key, struct lbx_tensor *ret)
 			    : lbx_tensors_by_id(key->of, key->id, ret);
 }
 
-bool lbx_tensors_buffer_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_buffer *ret)
+bool lbx_tensors_next_buffer_at(struct lbx_tensors *tensors, uint64_t *slot, uint64_t address, struct lbx_buffer *ret)
 {
-	uint64_t slot = 0;
-
-	while (lbx_tensors_next_buffer(tensors, &slot, ret))
+	while (lbx_tensors_next_buffer(tensors, slot, ret))
 		if (address >= ret->data && address - ret->data < (uint64_t)ret->capacity)
 			return true;
 	return false;

@@ -100,8 +100,8 @@ struct lbx_key lbx_tensor_key(const struct lbx_tensor *t);
 bool lbx_tensor_by_key(const struct lbx_key *key, struct lbx_tensor *ret);
 /* The next buffer in use or cached at or after *slot, which moves past it; false at the end. */
 bool lbx_tensors_next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret);
-/* The buffer that holds an address: by walking the buffers. False without error if none. */
-bool lbx_tensors_buffer_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_buffer *ret);
+/* The next one of them that holds an address. Where memory is given out again and again, there may be several. */
+bool lbx_tensors_next_buffer_at(struct lbx_tensors *tensors, uint64_t *slot, uint64_t address, struct lbx_buffer *ret);
 /* The addresses of the first and the last record that a walk over the tensors (`next`, since it began)
  * could not read, or found damaged; false: there is none, or where it is is not known. */
 bool lbx_tensors_damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last);

@@ -13,6 +13,11 @@ static const char *const devices[] = {
 
 enum { CPU = 0, META = 14 };
 
+bool lbx_torch_is_host(const struct lbx_torch_device *device)
+{
+	return device->type == CPU;
+}
+
 const char *lbx_torch_device(struct lbx_torch_set *s, const struct lbx_torch_device *device)
 {
 	char name[sizeof s->devices[0]];
@@ -51,7 +56,7 @@ static void set_state(struct lbx_torch_set *s, const struct lbx_torch_record *r,
 		set_opaque(ret, r->class->name);
 	} else if (device->type == META) {
 		set_opaque(ret, "it is on the meta device, and has no value");
-	} else if (device->type != CPU) {
+	} else if (!lbx_torch_is_host(device)) {
 		ret->state = LBX_ON_DEVICE;
 		ret->place = ret->memory;
 	} else if (!storage || (storage->data == 0 && r->size)) {

@@ -57,6 +57,29 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 	return LBX_NEXT_END;
 }
 
+/* The storages whose memory is the program's. */
+static bool next_buffer(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret)
+{
+	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
+	struct lbx_torch_storage storage;
+
+	while (*slot < s->n_storages) {
+		uint64_t at = s->storages[(*slot)++];
+		if (!lbx_torch_storage_read(lbx_torch_set_target(s), &s->classes, &s->layout, at, &storage) ||
+		    !lbx_torch_is_host(&storage.device) || storage.data == 0 || storage.bytes == 0)
+			continue;
+		*ret = (struct lbx_buffer){ .of = tensors,
+					    .address = at,
+					    .id = *slot,
+					    .data = storage.data,
+					    .nbytes = (int64_t)storage.bytes,
+					    .capacity = (int64_t)storage.bytes,
+					    .refs = (uint32_t)storage.references };
+		return true;
+	}
+	return false;
+}
+
 static bool damage(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last)
 {
 	*ret_first = lbx_torch_set_of(tensors)->first_bad;
@@ -125,6 +148,7 @@ bool lbx_torch_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (
 		.by_id = by_id,
 		.by_address = by_address,
 		.record_at = record_at,
+		.next_buffer = next_buffer,
 		.damage = damage,
 		.input = input,
 		.input_id = input_id,

@@ -19,6 +19,7 @@ torch_like()
 
 torch_seen()
 {
+	local at
 	check "$1: how it was decided" 'no other fits' core "$2" status
 	check "$1: what there is" 'torch: 206 ready, 1 on device, 4 opaque; 0 named' core "$2" status
 	check "$1: damaged ones are told" '7 records of this core file could not be read or are damaged' core "$2" list
@@ -32,5 +33,9 @@ torch_seen()
 	check "$1: of the program's own class" '#209 cannot be shown: MaskedTensor' core "$2" print '#209'
 	check "$1: a lazy negative" '#210 cannot be shown: its elements stand for others' core "$2" print '#210'
 	check "$1: without autograd" '[0. 1. 2. 3. 4. 5.]' core "$2" print '#211'
+	at=$("$O/bin/lazybones" core "$2" info '#202' | sed -n 's/^  data  *//p')
+	check "$1: an address within a storage" '#202 (float32' core "$2" at "$at"
+	check "$1: its elements" ': element [0, ' core "$2" at "$at"
+	check "$1: whose memory it is" '#202 (float32' core "$2" owner "$at"
 	check "$1: memory counts a storage once" ' 115 B' core "$2" memory
 }

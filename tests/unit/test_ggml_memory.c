@@ -158,6 +158,50 @@ static void kept_elements_are_led_to(void **state)
 	assert_false(lbx_tensor_words(&t, &words));
 }
 
+/* ---- buffers ---- */
+
+/* The one that an address leads to, if it is the only one. */
+static uint64_t tensor_at(uint64_t address)
+{
+	struct lbx_buffer b, other;
+	uint64_t slot = 0;
+
+	if (!lbx_tensors_next_buffer_at(set, &slot, address, &b))
+		return 0;
+	assert_false(lbx_tensors_next_buffer_at(set, &slot, address, &other));
+	assert_true(b.of == set && b.id == b.tensor);
+	return b.tensor;
+}
+
+/* Memory leads to the tensor that has its value there, not to one that had, nor to one in another memory. */
+static void addresses_lead_to_tensors(void **state)
+{
+	static const char *const of_their_own[] = { "blk.0.weight", "norm.weight", "cache_k_l0", "x", "z", "sum" };
+	static const char *const of_others[] = { "far.weight", "reserved", "empty" };
+	struct lbx_tensor t, view;
+	struct lbx_buffer b;
+	uint64_t slot = 0;
+	int n = 0;
+
+	(void)state;
+	assert_true(look());
+	for (size_t i = 0; i < sizeof of_their_own / sizeof *of_their_own; i++) {
+		assert_true(ggml_named(of_their_own[i], &t));
+		assert_int_equal(tensor_at(t.data), t.id);
+		assert_int_equal(tensor_at(t.data + (uint64_t)t.buffer_bytes - 1), t.id);
+	}
+	assert_true(ggml_named("cache_k_l0", &t) && ggml_named("cache (view)", &view));
+	assert_int_equal(view.buffer_id, t.id);
+	for (size_t i = 0; i < sizeof of_others / sizeof *of_others; i++) {
+		assert_true(ggml_named(of_others[i], &t));
+		assert_false(t.data && tensor_at(t.data));
+	}
+	while (lbx_tensors_next_buffer(set, &slot, &b))
+		n++;
+	assert_int_equal(n, 7); /* and blk.1.weight's; y's is the sum's now */
+	assert_int_equal(tensor_at(GGML_POOL), 0);
+}
+
 /* ---- contexts ---- */
 
 static const uint64_t values[] = { 0,
@@ -679,6 +723,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		ALONE(each_layout_is_read),
 		TEST(kept_elements_are_led_to),
+		TEST(addresses_lead_to_tensors),
 		TEST(each_field_of_a_context_may_be_damaged),
 		TEST(each_field_of_an_object_may_be_damaged),
 		TEST(a_context_of_all_memory_hides_no_other),

@@ -14,6 +14,7 @@
 #include "ggml_seen.h"
 #include "tensors/work.h"
 
+enum { POOL = 0x1800, FRAME_BYTES = 1 << 16 };
 enum { NODES = 5, FRAMES = 6, THREADS = 2, GRAPH = 3, INDEX = 12, NODE = 13 /* registers */ };
 
 static uint64_t x, nodes[NODES], graph;
@@ -24,6 +25,7 @@ static struct thread {
 	uint64_t registers[FRAMES][LBX_REGISTERS];
 	const char *end;
 	bool cut;
+	int deep; /* frames, two times as many, between the second and the third, of which every other one is large */
 } threads[THREADS];
 static int n_threads;
 
@@ -40,9 +42,14 @@ static bool walk(struct lbx_stacks *stacks, uint64_t tid, int max, int tail, str
 	const struct thread *t = &threads[tid - 100];
 
 	(void)stacks, (void)max, (void)tail;
-	*ret = (struct lbx_stack){ .cut = t->cut, .frames = calloc(FRAMES, sizeof *ret->frames) };
+	*ret =
+	    (struct lbx_stack){ .cut = t->cut, .frames = calloc((size_t)(FRAMES + 2 * t->deep), sizeof *ret->frames) };
 	strcpy(ret->end, t->end ? t->end : "");
 	for (int i = 0; i < FRAMES && t->functions[i]; i++) {
+		for (int k = 0; i == 2 && k < 2 * t->deep; k++) {
+			ret->frames[ret->n] = ret->frames[0];
+			ret->frames[ret->n++].cfa = GGML_POOL + POOL + (k % 2 ? FRAME_BYTES : 0);
+		}
 		struct lbx_frame *f = &ret->frames[ret->n++];
 		bool is_ggml = strncmp(t->functions[i], "ggml_", 5) == 0 ||
 			       strncmp(t->functions[i], "llama_", 6) == 0 ||
@@ -67,12 +74,11 @@ static const struct lbx_stacks_ops ops = { .all_threads = true, .threads = tell_
 static struct lbx_stacks stacks = { &ops };
 
 /* x, then ADD, MUL_MAT, CPY, ADD, CONT: the fourth node has the memory of the first. */
-static int start(void **state)
+static void make(uint64_t pool)
 {
 	static const uint32_t op[NODES] = { GGML_ADD, GGML_MUL_MAT, GGML_CPY, GGML_ADD, GGML_CONT };
 
-	(void)state;
-	ggml_begin(false, 0x1800, 0x1400);
+	ggml_begin(false, pool, 0x1400);
 	x = ggml_tensor("x", GGML_F32, NE(4, 4, 1, 1));
 	for (int i = 0; i < NODES; i++) {
 		char name[3] = { 'n', (char)('0' + i) };
@@ -83,6 +89,12 @@ static int start(void **state)
 	graph = ggml_graph(nodes, NODES);
 	memset(threads, 0, sizeof threads);
 	n_threads = 1;
+}
+
+static int start(void **state)
+{
+	(void)state;
+	make(POOL);
 	return 0;
 }
 
@@ -403,6 +415,19 @@ static void stand_between(uint64_t at, bool is_done)
 	threads[0].registers[0][RDX] = GGML_CODE + 8 + 1;
 }
 
+/* Frames are looked at as far as those of any program that runs; one that somebody has made has room for more. */
+static void large_frames_are_not_held(void **state)
+{
+	(void)state;
+	ggml_finish(NULL);
+	make(POOL + FRAME_BYTES);
+	compute(0, "ggml_compute_forward_mul_mat", 1);
+	threads[0].deep = 100;
+	states_are("ready, unsure, evaluating, lazy, lazy, lazy");
+	threads[0].deep = 1100;
+	reason_is("may not have been computed yet: the frames of ggml's functions hold more than can be looked at");
+}
+
 static void between_two_nodes_the_place_is_known(void **state)
 {
 	(void)state;
@@ -462,6 +487,7 @@ static void a_call_without_the_mark_tells_nothing(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(large_frames_are_not_held, start, ggml_finish),
 		cmocka_unit_test_setup_teardown(between_two_nodes_the_place_is_known, start, ggml_finish),
 		cmocka_unit_test_setup_teardown(graphs_that_have_the_node_must_agree, start, ggml_finish),
 		cmocka_unit_test_setup_teardown(a_call_without_the_mark_tells_nothing, start, ggml_finish),

@@ -306,7 +306,7 @@ static void damaged_buffers(void **state)
 	assert_false(lbx_tensors_by_id(f.tensors, 1, &t));
 	assert_non_null(strstr(lb_error_message(), "is damaged: -5 bytes"));
 	lb_clear_error();
-	assert_false(lbx_tensors_buffer_at(f.tensors, IMAGE_DATA, &b));
+	assert_false(lbx_tensors_next_buffer_at(f.tensors, &(uint64_t){ 0 }, IMAGE_DATA, &b));
 	assert_true(lb_ok());
 	r->nbytes[0] = INT64_MAX;
 	r->data[0] = UINT64_MAX - 100;
@@ -741,7 +741,7 @@ static void lost_tiers_are_skipped(void **state)
 		slot = 0;
 		while (lbx_table_graph(f.table, &slot, &graph))
 			;
-		assert_false(lbx_tensors_buffer_at(f.tensors, 0x10, &buffer));
+		assert_false(lbx_tensors_next_buffer_at(f.tensors, &(uint64_t){ 0 }, 0x10, &buffer));
 		assert_true(f.image.reads < 4096 * LB_TIERS * 3);
 		finish(&f);
 	}

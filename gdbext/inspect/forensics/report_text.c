@@ -159,8 +159,8 @@ static void tell_values(struct lbx_out *out, const struct lbx_report *r)
 	lbx_begin(out, "nonfinite");
 	title(out, "NaN and Inf");
 	lbx_findings_tell(out, "findings", &r->bad);
-	LBX_KEYS(out, json_pack("{s:I,s:I}", "searched", (json_int_t)r->nonfinite.searched, "skipped",
-				(json_int_t)r->nonfinite.skipped));
+	LBX_KEYS(out, json_pack("{s:I,s:I,s:I}", "searched", (json_int_t)r->nonfinite.searched, "skipped",
+				(json_int_t)r->nonfinite.skipped, "masked", (json_int_t)r->nonfinite.masked));
 	lbx_end(out);
 	LBX_KEY(out, "damage",
 		json_pack("{s:I,s:o,s:o}", "records", (json_int_t)r->unreadable, "first",
@@ -173,6 +173,9 @@ static void tell_values(struct lbx_out *out, const struct lbx_report *r)
 		   r->bad.n ? "" : "none: ", r->nonfinite.searched, bytes);
 	if (r->nonfinite.skipped)
 		lbx_printf(out, ", %" PRIu64 " not: unreadable, or no time left", r->nonfinite.skipped);
+	if (r->nonfinite.masked)
+		lbx_printf(out, "; -Inf that was put there, as into a mask, does not count: %s%s", r->nonfinite.mask,
+			   r->nonfinite.masked > 1 ? ", and what has it from there" : "");
 	lbx_printf(out, "\n");
 }
 

@@ -188,9 +188,8 @@ static void describe_remedy(const struct lbx_tensor *t, char *ret, size_t size)
 		shape[i] = lbx_shape(t)[order[i]];
 		inverse[order[i]] = i;
 		if (shape[i] > 1 && lbx_strides(t)[order[i]] != dense) {
-			snprintf(ret, size,
-				 "it is not a permutation of a contiguous array: use "
-				 "lb_data(), or lb_contiguous() first");
+			snprintf(ret, size, "it is not a permutation of a contiguous array: %s",
+				 t->of && t->of->strided ? t->of->strided : "use lb_data(), or lb_contiguous() first");
 			return;
 		}
 		dense *= shape[i];

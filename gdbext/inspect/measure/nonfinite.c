@@ -13,7 +13,7 @@
 #include "inspect/tensor/describe.h"
 #include "inspect/tensor/format.h"
 
-enum { PIECE = 1 << 16, LABEL = LBX_DESCRIPTION_MAX };
+enum { PIECE = 1 << 16, LABEL = LBX_DESCRIPTION_MAX, MAX_INPUTS = 64, MAX_MASKS = 1 << 10 };
 
 struct entry {
 	struct lbx_key key;
@@ -31,6 +31,14 @@ struct scan {
 	struct lbx_summary summary;
 	double end;
 	bool late;
+	size_t n_masks, masks_room;
+	struct mask *masks;
+};
+
+/* Memory that -Inf was put into. */
+struct mask {
+	const struct lbx_tensors *of;
+	uint64_t buffer;
 };
 
 static double now(void)
@@ -133,6 +141,45 @@ static bool tell(struct lbx_context *context, const struct lbx_tensor *t, const 
 	return added;
 }
 
+static bool has_mask(const struct scan *s, const struct lbx_tensor *t)
+{
+	for (size_t i = 0; i < s->n_masks; i++)
+		if (s->masks[i].of == t->of && s->masks[i].buffer == t->buffer_id)
+			return true;
+	return false;
+}
+
+/* Whether it is an input, or made of one that is a mask. */
+static bool is_masked(const struct scan *s, const struct lbx_tensor *t)
+{
+	struct lbx_tensor input;
+	bool found = false;
+
+	if (t->op_class == LB_CLASS_LEAF)
+		return t->usage != LBX_USAGE_WEIGHTS && t->usage != LBX_USAGE_STATE;
+	for (uint32_t i = 0; i < t->n_inputs && i < MAX_INPUTS && !found; i++) {
+		bool clean = lb_ok();
+		found = lbx_tensor_input(t, i, &input) && has_mask(s, &input);
+		if (clean)
+			lb_clear_error();
+	}
+	return found;
+}
+
+/* True, and it is counted, if -Inf is all that is odd in it, and was put there. */
+static bool take_mask(struct scan *s, const struct lbx_tensor *t, struct lbx_nonfinite *ret)
+{
+	const struct lbx_summary *m = &s->summary;
+
+	if (m->special[LBX_NAN] || m->special[LBX_POSITIVE_INF] || !m->special[LBX_NEGATIVE_INF] || !is_masked(s, t) ||
+	    s->n_masks >= MAX_MASKS || !lb_reserve(s->masks, s->masks_room, s->n_masks + 1))
+		return false;
+	s->masks[s->n_masks++] = (struct mask){ t->of, t->buffer_id };
+	if (ret->masked++ == 0)
+		lbx_describe(t, ret->mask, sizeof ret->mask);
+	return true;
+}
+
 /* False with an error, or when there is no time left. */
 static bool look(struct lbx_context *context, struct scan *scan, const struct lbx_tensor *t,
 		 struct lbx_findings *findings, struct lbx_nonfinite *ret)
@@ -150,7 +197,7 @@ static bool look(struct lbx_context *context, struct scan *scan, const struct lb
 	}
 	ret->searched++;
 	ret->bytes += (uint64_t)lbx_tensor_nbytes(t);
-	if (scan->summary.finite == scan->summary.count)
+	if (scan->summary.finite == scan->summary.count || take_mask(scan, t, ret))
 		return true;
 	if (ret->first == 0)
 		ret->first = t->id;
@@ -182,6 +229,7 @@ bool lbx_find_nonfinite(struct lbx_context *context, double seconds, struct lbx_
 		if (scan.late || findings->capped)
 			ret->skipped += entries.n - i - findings->capped;
 	}
+	free(scan.masks);
 	free(entries.list);
 	if (scan.late)
 		lb_clear_error();

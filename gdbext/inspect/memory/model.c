@@ -283,8 +283,9 @@ static bool run_model(struct lbx_context *context, const struct lbx_args *args)
 	    !lbx_parameters_find(context, args->n ? args->v[0] : NULL, &p))
 		return false;
 	int64_t limit = (int64_t)root.counters.memory_limit;
-	bool ok = p.n > 0 || (args->n ? lb_fail("no ready tensor's name matches %s", args->v[0])
-				      : lb_fail("no ready tensor has a name: lb_named() gives one"));
+	bool ok = p.n > 0 ||
+		  (args->n ? lb_fail("no ready tensor's name matches %s", args->v[0])
+			   : lb_fail("no ready tensor has a name%s", context->table ? ": lb_named() gives one" : ""));
 	if (ok)
 		tell(context->out, &p, depth, limit, max_rows);
 	lbx_set_int(context->out, "tensor_count", (int64_t)p.n);

@@ -16,7 +16,8 @@ struct use {
 
 struct lbx_places {
 	struct lbx_tensors *tensors;
-	struct lbx_buffer *buffers; /* by address; overlapping ones only in damaged programs */
+	struct lbx_buffer *buffers; /* by address; they may overlap, where memory is given out again and again */
+	size_t *furthest;           /* of each, which ends last of it and those before it */
 	size_t n_buffers, buffers_room;
 	struct use *uses;           /* by address of the buffer, then as tensors are told apart */
 	size_t n_uses, uses_room;
@@ -38,6 +39,25 @@ static int by_use(const void *a, const void *b)
 	return x->tensor.id < y->tensor.id ? -1 : x->tensor.id > y->tensor.id;
 }
 
+static uint64_t end_of(const struct lbx_buffer *b)
+{
+	return b->data + (uint64_t)(b->capacity > 0 ? b->capacity : 0);
+}
+
+static bool sort_buffers(struct lbx_places *p)
+{
+	p->furthest = calloc(p->n_buffers + 1, sizeof *p->furthest);
+	if (!p->furthest)
+		return lb_fail("out of memory for an index of %zu buffers", p->n_buffers);
+	if (p->n_buffers)
+		qsort(p->buffers, p->n_buffers, sizeof *p->buffers, by_data);
+	for (size_t i = 1; i < p->n_buffers; i++) {
+		size_t before = p->furthest[i - 1];
+		p->furthest[i] = end_of(&p->buffers[before]) > end_of(&p->buffers[i]) ? before : i;
+	}
+	return true;
+}
+
 static bool collect(struct lbx_context *context, struct lbx_places *p)
 {
 	struct lbx_buffer buffer;
@@ -55,7 +75,7 @@ static bool collect(struct lbx_context *context, struct lbx_places *p)
 	}
 	slot = 0;
 	while ((next = lbx_tensors_next(p->tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
-		if (t.data == 0 || t.state != LBX_READY)
+		if (t.data == 0 || !lbx_tensor_lies_there(&t))
 			continue;
 		if (!lb_reserve(p->uses, p->uses_room, p->n_uses + 1))
 			return lb_fail("out of memory for an index of %zu tensors", p->n_uses);
@@ -63,8 +83,8 @@ static bool collect(struct lbx_context *context, struct lbx_places *p)
 		if (p->n_uses % 8192 == 0 && !lbx_progress(context->out, "indexing tensors", (int64_t)p->n_uses, 0))
 			return false;
 	}
-	if (p->n_buffers)
-		qsort(p->buffers, p->n_buffers, sizeof *p->buffers, by_data);
+	if (!sort_buffers(p))
+		return false;
 	if (p->n_uses)
 		qsort(p->uses, p->n_uses, sizeof *p->uses, by_use);
 	return next == LBX_NEXT_END;
@@ -89,6 +109,7 @@ void lbx_places_destroy(struct lbx_places *places)
 	if (!places)
 		return;
 	free(places->buffers);
+	free(places->furthest);
 	free(places->uses);
 	free(places);
 }
@@ -114,7 +135,7 @@ bool lbx_places_before(const struct lbx_places *places, uint64_t address, struct
 
 	if (n == 0)
 		return false;
-	*ret = places->buffers[n - 1];
+	*ret = places->buffers[places->furthest[n - 1]];
 	return true;
 }
 
@@ -153,9 +174,29 @@ static int score(const struct lbx_tensor *t, uint64_t address)
 	return 4 * (lbx_tensor_data(t) == address) + 2 * !(t->flags & LB_FLAG_UNASKED) + (t->name[0] != '\0');
 }
 
-void lbx_places_find(struct lbx_places *places, uint64_t address, struct lbx_place *ret)
+/* Takes the best tensor over a buffer, if it is better than that of another one. */
+static void look_at(struct lbx_places *places, const struct lbx_buffer *buffer, uint64_t address, int *best,
+		    struct lbx_place *ret)
 {
 	struct lbx_tensor t;
+
+	if (ret->kind == LBX_PLACE_NOTHING) {
+		ret->kind = LBX_PLACE_BUFFER;
+		ret->buffer = *buffer;
+	}
+	for (size_t i = 0; i < MAX_CANDIDATES && lbx_places_tensor(places, buffer, &i, &t);) {
+		if (t.size == 0 || !lbx_tensor_in_bounds(&t) || score(&t, address) <= *best)
+			continue;
+		*best = score(&t, address);
+		ret->kind = LBX_PLACE_DATA;
+		ret->buffer = *buffer;
+		ret->tensor = t;
+		ret->is_start = lbx_tensor_data(&t) == address;
+	}
+}
+
+void lbx_places_find(struct lbx_places *places, uint64_t address, struct lbx_place *ret)
+{
 	int best = -1;
 
 	*ret = (struct lbx_place){ .kind = LBX_PLACE_NOTHING };
@@ -165,17 +206,12 @@ void lbx_places_find(struct lbx_places *places, uint64_t address, struct lbx_pla
 		return;
 	}
 	lb_clear_error();
-	if (!lbx_places_before(places, address, &ret->buffer) ||
-	    address - ret->buffer.data >= (uint64_t)ret->buffer.capacity)
-		return;
-	ret->kind = LBX_PLACE_BUFFER;
-	ret->distance = address - ret->buffer.data;
-	for (size_t i = 0; i < MAX_CANDIDATES && lbx_places_tensor(places, &ret->buffer, &i, &t);) {
-		if (t.size == 0 || !lbx_tensor_in_bounds(&t) || score(&t, address) <= best)
-			continue;
-		best = score(&t, address);
-		ret->kind = LBX_PLACE_DATA;
-		ret->tensor = t;
-		ret->is_start = lbx_tensor_data(&t) == address;
+	size_t last = count_up_to(places, address);
+	for (size_t i = last; i > 0 && last - i < MAX_CANDIDATES; i--) {
+		if (end_of(&places->buffers[places->furthest[i - 1]]) <= address)
+			break;
+		if (end_of(&places->buffers[i - 1]) > address)
+			look_at(places, &places->buffers[i - 1], address, &best, ret);
 	}
+	ret->distance = ret->kind == LBX_PLACE_NOTHING ? 0 : address - ret->buffer.data;
 }

@@ -81,6 +81,7 @@ static bool coordinates(const struct lbx_tensor *t, int64_t distance, int64_t *r
 }
 
 struct place {
+	bool is_known; /* where its elements lie, though there may be none here */
 	bool element;
 	int64_t at[LBX_RANK_MAX], byte; /* of the element, or of the block or blocks that begin with it */
 };
@@ -88,10 +89,12 @@ struct place {
 static struct place find_place(const struct lbx_tensor *t, uint64_t address)
 {
 	struct lbx_encoding e = lbx_tensor_encoding(t);
-	struct place p = { .element = false };
+	struct place p = { .is_known = t->data && lbx_tensor_lies_there(t) };
 	int64_t element = lbx_encoding_holds(&e, (int64_t)(address - t->data), &p.byte);
 
-	p.element = t->state == LBX_READY && t->size > 0 && lbx_tensor_in_bounds(t) && coordinates(t, element, p.at);
+	p.element = p.is_known && t->size > 0 && lbx_tensor_in_bounds(t) && coordinates(t, element, p.at);
+	if (!p.is_known)
+		p.byte = 0;
 	return p;
 }
 
@@ -107,7 +110,7 @@ static void tell_place(struct lbx_out *out, const struct lbx_tensor *t, const st
 	lbx_printf(out, "  ");
 	lbx_styled(out, LBX_NAME, "%s", label);
 	if (!p->element) {
-		lbx_printf(out, ": no element of this view\n");
+		lbx_printf(out, p->is_known ? ": no element of this view\n" : ", of which elements are not told\n");
 		return;
 	}
 	lbx_format_place(p->at, t->rank, place, sizeof place);
@@ -134,7 +137,7 @@ static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
 		if (++seen % 8192 == 0 && !lbx_progress(context->out, "searching", (int64_t)seen, 0))
 			return false;
-		if (t.data != b->data || t.buffer_id != b->id)
+		if (t.of != b->of || t.buffer_id != b->id || (t.data && t.data != b->data))
 			continue;
 		if (shown == limit && limit) {
 			more++;
@@ -172,13 +175,15 @@ static bool at_record(struct lbx_context *context, const struct lbx_tensor *t, u
 	return lb_ok();
 }
 
-static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address, int64_t limit)
+/* Of the second and further ones, `is_first` is false. */
+static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address, int64_t limit,
+		      bool is_first)
 {
 	struct lbx_out *out = context->out;
 	uint64_t byte = address - b->data;
 
-	lbx_begin(out, NULL);
-	LBX_KEY(out, "address", lbx_json_address(address));
+	if (is_first)
+		LBX_KEY(out, "address", lbx_json_address(address));
 	lbx_tell(out, "0x%" PRIx64 " is byte %pF of buffer ", address, LBX_INT("byte", byte));
 	lbx_begin(out, "buffer");
 	lbx_tell(out, "#%pF (%pF at %pF)%s%s\n", LBX_UINT("id", b->id), LBX_SIZE("nbytes", b->nbytes),
@@ -189,6 +194,31 @@ static bool at_buffer(struct lbx_context *context, const struct lbx_buffer *b, u
 	if (!walk(context, b, address, limit))
 		return false;
 	lbx_end(out);
+	return lb_ok();
+}
+
+/* Memory that is given out again and again may be several buffers'. */
+static bool at_buffers(struct lbx_context *context, uint64_t address, int64_t limit)
+{
+	struct lbx_out *out = context->out;
+	struct lbx_buffer b;
+	uint64_t slot = 0;
+
+	if (!lbx_tensors_next_buffer_at(context->tensors, &slot, address, &b))
+		return lb_fail("0x%" PRIx64 " belongs to no tensor", address);
+	lbx_begin(out, NULL);
+	if (!at_buffer(context, &b, address, limit, true))
+		return false;
+	lbx_begin_list(out, "others");
+	for (int64_t n = 1; lbx_tensors_next_buffer_at(context->tensors, &slot, address, &b); n++) {
+		if (limit && n >= limit)
+			break;
+		lbx_begin(out, NULL);
+		if (!at_buffer(context, &b, address, limit, false))
+			return false;
+		lbx_end(out);
+	}
+	lbx_end(out);
 	lbx_end(out);
 	return lb_ok();
 }
@@ -198,7 +228,6 @@ static bool run_at(struct lbx_context *context, const struct lbx_args *args)
 	int64_t limit = DEFAULT_SHOWN;
 	struct lbx_tensors *tensors;
 	struct lbx_tensor t;
-	struct lbx_buffer b;
 	uint64_t address;
 
 	if (!lbx_args_int(args, "limit", 0, INT64_MAX, &limit) || !lbx_context_tensors(context, &tensors) ||
@@ -206,11 +235,7 @@ static bool run_at(struct lbx_context *context, const struct lbx_args *args)
 		return false;
 	if (lbx_tensors_record_at(tensors, address, &t))
 		return at_record(context, &t, address);
-	if (!lb_ok())
-		return false;
-	if (!lbx_tensors_buffer_at(tensors, address, &b))
-		return lb_fail("0x%" PRIx64 " belongs to no tensor", address);
-	return at_buffer(context, &b, address, limit);
+	return lb_ok() && at_buffers(context, address, limit);
 }
 
 const struct lbx_command lbx_command_at = {

@@ -96,6 +96,7 @@ named()
 # What the program computed, from its memory: its result checks itself against what it must be (program.c).
 seen()
 {
+	local at
 	same "$1, $2: its tensors" "$(sort <<<"$tensors_of_graph")" "$($3 list --limit 0 | named)"
 	same "$1, $2: a view reads as its copy" '  all 24 elements are equal' "$($3 diff turned result | sed -n 2p)"
 	same "$1, $2: blocks, and their rows" $'w.q8_0[0,:6]: q8_0 (6,)\n[-4.  -2.5 -1.   0.5  2.   3.5]' \
@@ -110,6 +111,9 @@ seen()
 	same "$1, $2: what it is for" $'compute\n' "$($3 info result | sed -n 's/^  usage  *//p')"$'\n'
 	same "$1, $2: how its layout was decided" 'as the code of its functions says' \
 		"$($3 status | sed -n 's/^ *layout that of 20[0-9-]* and later, //p')"
+	at=$($3 info a | sed -n 's/^  data  *//p')
+	same "$1, $2: whose an address is" '  a (float32 (3, 64), ready): element [0, 2], byte 1 of it' \
+		"$($3 at $((at + 9)) | sed -n 's/ (#[0-9]*, / (/; 2p')"
 	same "$1, $2: who has it for an input" 'rows y.f16 y.q4_0 y.q8_0' \
 		"$($3 owner a | sed -n 's/^ .* \([a-z0-9_.]*\) (#.*in memory)$/\1/p' | grep -v bf16 | sort | xargs)"
 	same "$1, $2: its graph points to it" yes "$($3 owner a | grep -q ' in the ggml_cgraph at 0x' && echo yes)"

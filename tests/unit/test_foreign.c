@@ -1,0 +1,160 @@
+/* What is said of tensors that the runtime knows nothing of: of masks, of memory that several use, one after the other, and
+ * of those without names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fake_stacks.h"
+#include "made.h"
+#include "says.h"
+
+enum { MASK = 1, COPY, SCORES, WORSE, WEIGHT, SUM, TENSORS = SUM, N = 4, BYTES = 16, APART = 0x40 };
+
+static const struct {
+	const char *name;
+	enum lb_op_class class;
+	uint64_t input;
+	enum lbx_usage usage;
+	float holds[N];
+} rows[TENSORS + 1] = {
+	[MASK] = { "mask", LB_CLASS_LEAF, 0, LBX_USAGE_INPUTS, { 0, -INFINITY, -INFINITY, 0 } },
+	[COPY] = { "copy of the mask", LB_CLASS_UNARY, MASK, LBX_USAGE_COMPUTE, { 0, -INFINITY, -INFINITY, 0 } },
+	[SCORES] = { "logarithm", LB_CLASS_UNARY, WEIGHT, LBX_USAGE_COMPUTE, { 1, 2, -INFINITY, 4 } },
+	[WORSE] = { "worse", LB_CLASS_LEAF, 0, LBX_USAGE_INPUTS, { 1, INFINITY, -INFINITY, 4 } },
+	[WEIGHT] = { "weight", LB_CLASS_LEAF, 0, LBX_USAGE_WEIGHTS, { 1, 2, -INFINITY, 4 } },
+	[SUM] = { "sum with NaN", LB_CLASS_UNARY, COPY, LBX_USAGE_COMPUTE, { 1, NAN, -INFINITY, 4 } },
+};
+
+static void make_tensor(uint64_t i, struct lbx_tensor *ret)
+{
+	*ret = (struct lbx_tensor){ .state = LBX_READY,
+				    .dtype = LB_F32,
+				    .op = "made",
+				    .op_class = rows[i].class,
+				    .usage = rows[i].usage,
+				    .rank = 1,
+				    .layout_known = true,
+				    .axes.few = { { N }, { 1 } },
+				    .size = N,
+				    .n_inputs = rows[i].input != 0,
+				    .buffer_id = i,
+				    .data = IMAGE_DATA + APART * i,
+				    .buffer_bytes = BYTES };
+	snprintf(ret->name, sizeof ret->name, "%s", rows[i].name);
+}
+
+static uint64_t input_of(const struct lbx_tensor *t, uint32_t i)
+{
+	return i == 0 ? rows[t->id].input : 0;
+}
+
+static const struct made masks = { .n = TENSORS, .tensor = make_tensor, .input = input_of };
+
+static int begin_masks(void **state)
+{
+	struct session *s = session_create(false);
+
+	for (uint64_t i = 1; i <= TENSORS; i++)
+		memcpy(image_at(&s->image, IMAGE_DATA + APART * i, BYTES), rows[i].holds, BYTES);
+	made_alone(s, &masks);
+	*state = s;
+	return 0;
+}
+
+/* What -Inf was put into is no sign of an error. */
+static void masks_are_told_apart(void **state)
+{
+	struct session *s = *state;
+	struct fake_stacks stacks = fake_stacks(&s->image);
+
+	s->context.stacks = &stacks.base;
+	says(s, "report", "", "  - logarithm (#3, float32 (4,), ready) holds 0 NaN and 1 Inf among 4 values");
+	says(s, "report", "", "  - worse (#4, float32 (4,), ready) holds 0 NaN and 2 Inf");
+	says(s, "report", "", "  - weight (#5, float32 (4,), ready) holds 0 NaN and 1 Inf");
+	says(s, "report", "", "  - sum with NaN (#6, float32 (4,), ready) holds 1 NaN and 1 Inf");
+	is_silent_about(s, "report", "", "mask (#1, float32 (4,), ready) holds");
+	is_silent_about(s, "report", "", "mask (#2, float32 (4,), ready) holds");
+	says(s, "report", "",
+	     "  6 floating tensors looked at (96 B); -Inf that was put there, as into a mask,\n"
+	     "    does not count: mask (#1, float32 (4,), ready), and what has it from there\n");
+	says(s, "report", "--json", "\"masked\":2");
+	s->context.stacks = NULL;
+}
+
+/* ---- memory of several ---- */
+
+enum { LARGE = 1, WITHIN, NAMELESS = WITHIN };
+
+static void make_overlapping(uint64_t i, struct lbx_tensor *ret)
+{
+	make_tensor(WEIGHT, ret);
+	ret->state = i == LARGE ? LBX_UNSURE : LBX_READY;
+	ret->place = "thread 7 runs";
+	ret->buffer_id = i;
+	ret->data = IMAGE_DATA + (i == LARGE ? 0 : 8);
+	ret->size = ret->axes.few.shape[0] = i == LARGE ? 16 : 2;
+	ret->buffer_bytes = 4 * ret->size;
+	ret->name[0] = '\0';
+}
+
+static void make_buffer(uint64_t i, struct lbx_buffer *ret)
+{
+	struct lbx_tensor t;
+
+	make_overlapping(i, &t);
+	*ret = (struct lbx_buffer){ .data = t.data, .nbytes = t.buffer_bytes, .capacity = t.buffer_bytes };
+}
+
+static const struct made overlapping = {
+	.n = NAMELESS, .n_buffers = NAMELESS, .tensor = make_overlapping, .buffer = make_buffer, .input = input_of
+};
+
+static int begin_overlapping(void **state)
+{
+	*state = session_create(false);
+	made_alone(*state, &overlapping);
+	return 0;
+}
+
+static void all_that_may_be_there_are_told(void **state)
+{
+	struct session *s = *state;
+
+	says(s, "at", "0x20000c",
+	     "0x20000c is byte 12 of buffer #1 (64 B at 0x200000)\n"
+	     "  #1 (float32 (16,), unsure): element [3]\n"
+	     "0x20000c is byte 4 of buffer #2 (8 B at 0x200008)\n"
+	     "  #2 (float32 (2,), ready): element [1]\n");
+	says(s, "at", "0x20000c --json", "\"others\":[{\"byte\":4,\"buffer\":{\"id\":2,");
+	says(s, "at", "0x20000c --limit 1", "buffer #1");
+	is_silent_about(s, "at", "0x20000c --limit 1", "buffer #2");
+	says(s, "at", "0x200010", "  #1 (float32 (16,), unsure): element [4]\n");
+	is_silent_about(s, "at", "0x200010", "#2");
+	/* behind the one that begins last */
+	says(s, "owner", "0x200020", "0x200020 is byte 32 of buffer #1");
+	says(s, "owner", "0x200048", "0x200048 is 8 bytes past the end of buffer #");
+}
+
+static void nobody_is_told_to_call_what_is_not_there(void **state)
+{
+	struct session *s = *state;
+
+	assert_string_equal(session_says(s, "model", ""), "no ready tensor has a name");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(masks_are_told_apart, begin_masks, session_stop),
+		cmocka_unit_test_setup_teardown(all_that_may_be_there_are_told, begin_overlapping, session_stop),
+		cmocka_unit_test_setup_teardown(nobody_is_told_to_call_what_is_not_there, begin_overlapping,
+						session_stop),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
