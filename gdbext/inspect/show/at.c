@@ -125,13 +125,13 @@ static void tell_place(struct lbx_out *out, const struct lbx_tensor *t, const st
 	lbx_printf(out, "\n");
 }
 
-/* The tensors over a buffer. */
-static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address, int64_t limit)
+/* Those that have an element there, or those that have none. */
+static bool walk_some(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address, int64_t limit,
+		      bool with_element, int64_t *n)
 {
 	struct lbx_tensors *tensors = context->tensors;
 	struct lbx_tensor t;
 	uint64_t slot = 0, bad = 0, seen = 0;
-	int64_t shown = 0, more = 0;
 	enum lbx_next next;
 
 	while ((next = lbx_tensors_next(tensors, &slot, &t, &bad)) == LBX_NEXT_TENSOR) {
@@ -139,21 +139,30 @@ static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64
 			return false;
 		if (t.of != b->of || t.buffer_id != b->id || (t.data && t.data != b->data))
 			continue;
-		if (shown == limit && limit) {
-			more++;
-			continue;
-		}
 		struct place p = find_place(&t, address);
-		if (shown++ == 0)
+		if (p.element != with_element)
+			continue;
+		if (++*n == 1)
 			lbx_set_tensor(context->out, &t);
-		tell_place(context->out, &t, &p);
+		if (*n <= limit || !limit)
+			tell_place(context->out, &t, &p);
 	}
-	if (more)
-		lbx_printf(context->out, "  … %lld more (--limit 0 shows all)\n", (long long)more);
-	if (shown == 0)
-		lbx_printf(context->out, "  no tensor uses it\n");
-	lbx_set_int(context->out, "tensor_count", shown + more);
 	return next == LBX_NEXT_END;
+}
+
+/* The tensors over a buffer. */
+static bool walk(struct lbx_context *context, const struct lbx_buffer *b, uint64_t address, int64_t limit)
+{
+	int64_t n = 0;
+
+	if (!walk_some(context, b, address, limit, true, &n) || !walk_some(context, b, address, limit, false, &n))
+		return false;
+	if (limit && n > limit)
+		lbx_printf(context->out, "  … %lld more (--limit 0 shows all)\n", (long long)(n - limit));
+	if (n == 0)
+		lbx_printf(context->out, "  no tensor uses it\n");
+	lbx_set_int(context->out, "tensor_count", n);
+	return true;
 }
 
 static bool at_record(struct lbx_context *context, const struct lbx_tensor *t, uint64_t address)
