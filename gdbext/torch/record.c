@@ -118,5 +118,5 @@ bool lbx_torch_storage_read(struct lbx_target *target, const struct lbx_torch_cl
 	ret->bytes = word_at(bytes, layout->behind + LBX_TORCH_STORAGE_BYTES);
 	return class && class->kind == LBX_TORCH_STORAGE && take_counts(bytes, layout, &ret->references) &&
 	       take_device(bytes + layout->behind + LBX_TORCH_STORAGE_DEVICE, &ret->device) &&
-	       ret->bytes <= INT64_MAX / 2;
+	       ret->bytes <= INT64_MAX / 2 && ret->data <= UINT64_MAX - ret->bytes;
 }

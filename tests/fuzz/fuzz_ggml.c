@@ -81,7 +81,7 @@ static struct ggml_image *image_of(unsigned flags)
 		ggml_image_populate(image);
 		add_repacked(image);
 	}
-	image->maps = flags & MAPS;
+	image->regions.maps = flags & MAPS;
 	return image;
 }
 

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
-
 enum {
 	PAGE = 0x1000,
 	TEXTS = GGML_MODULE + 0x400,
@@ -67,122 +65,29 @@ static const struct {
 
 void *ggml_image_at(struct ggml_image *image, uint64_t address, uint64_t n)
 {
-	for (int i = 0; i < GGML_REGIONS; i++) {
-		uint64_t at = address - image->regions[i].address;
-		if (at <= image->regions[i].size && n <= image->regions[i].size - at)
-			return image->regions[i].bytes + at;
-	}
-	return NULL;
+	return regions_at(&image->regions, address, n);
 }
 
 void ggml_image_put(struct ggml_image *image, uint64_t address, uint64_t value, size_t width)
 {
-	void *to = ggml_image_at(image, address, width);
-
-	if (!to)
-		abort();
-	memcpy(to, &value, width);
+	regions_put(&image->regions, address, value, width);
 }
 
 uint64_t ggml_image_get(struct ggml_image *image, uint64_t address, size_t width)
 {
-	const void *from = ggml_image_at(image, address, width);
-	uint64_t value = 0;
-
-	if (!from)
-		abort();
-	memcpy(&value, from, width);
-	return value;
+	return regions_get(&image->regions, address, width);
 }
-
-/* ---- as a target ---- */
-
-static struct ggml_image *image_of(struct lbx_target *target)
-{
-	return (struct ggml_image *)target;
-}
-
-static bool image_read(struct lbx_target *target, uint64_t address, void *to, size_t n)
-{
-	const void *from = ggml_image_at(image_of(target), address, n);
-
-	image_of(target)->reads++;
-	if (!from)
-		return lb_fail("no memory at 0x%llx", (unsigned long long)address);
-	memcpy(to, from, n);
-	return true;
-}
-
-static const void *image_map(struct lbx_target *target, uint64_t address, size_t n)
-{
-	return image_of(target)->maps ? ggml_image_at(image_of(target), address, n) : NULL;
-}
-
-static bool image_headers(struct lbx_target *target, uint64_t *ret, uint64_t *ret_n)
-{
-	(void)target;
-	*ret = GGML_MODULE + sizeof(Elf64_Ehdr);
-	*ret_n = 6;
-	return true;
-}
-
-static bool image_range(struct lbx_target *target, uint64_t from, struct lbx_range *ret)
-{
-	struct ggml_image *image = image_of(target);
-
-	for (int i = 0; i < GGML_REGIONS; i++) {
-		uint64_t start = i ? image->regions[i].address : GGML_TABLES;
-		uint64_t end = image->regions[i].address + image->regions[i].size;
-		if (end <= from)
-			continue;
-		ret->start = start > from ? start : from;
-		ret->size = end - ret->start;
-		return true;
-	}
-	return false;
-}
-
-static bool image_machine(struct lbx_target *target, unsigned *ret)
-{
-	(void)target;
-	*ret = EM_X86_64;
-	return true;
-}
-
-static bool image_find_root(struct lbx_target *target, uint64_t *ret)
-{
-	(void)target;
-	(void)ret;
-	return lb_fail("the program has no Lazybones runtime");
-}
-
-static const struct lbx_target_ops ops = {
-	.read = image_read,
-	.find_root = image_find_root,
-	.map = image_map,
-	.headers = image_headers,
-	.range = image_range,
-	.machine = image_machine,
-};
 
 /* ---- the module ---- */
 
 static void copy(struct ggml_image *image, uint64_t address, const void *from, size_t n)
 {
-	void *to = ggml_image_at(image, address, n);
-
-	if (!to)
-		abort();
-	memcpy(to, from, n);
+	regions_copy(&image->regions, address, from, n);
 }
 
 static uint64_t add_text(struct ggml_image *image, uint64_t *at, const char *text)
 {
-	uint64_t found = *at;
-
-	copy(image, found, text, strlen(text) + 1);
-	*at += strlen(text) + 1;
-	return found;
+	return regions_text(&image->regions, at, text);
 }
 
 static void put_tables(struct ggml_image *image)
@@ -306,21 +211,14 @@ static uint64_t add_buffer(struct ggml_image *image, unsigned kind)
 
 void ggml_image_create(struct ggml_image *image, size_t row, bool exports, uint64_t pool)
 {
-	const uint64_t sizes[] = { GGML_MODULE_SIZE, GGML_HEAP_SIZE, pool, GGML_DATA_SIZE };
-	const uint64_t starts[] = { GGML_MODULE, GGML_HEAP, GGML_POOL, GGML_DATA };
-
-	*image = (struct ggml_image){ .target = { .ops = &ops, .liveness = LBX_LIVE },
-				      .layout = *lbx_ggml_layout(row),
-				      .heap = GGML_HEAP,
-				      .pool = GGML_POOL,
-				      .data = GGML_DATA };
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-		image->regions[i].address = starts[i];
-		image->regions[i].size = sizes[i];
-		image->regions[i].bytes = calloc(1, sizes[i]);
-		if (!image->regions[i].bytes)
-			abort();
-	}
+	*image = (struct ggml_image){
+		.layout = *lbx_ggml_layout(row), .heap = GGML_HEAP, .pool = GGML_POOL, .data = GGML_DATA
+	};
+	regions_create(&image->regions, GGML_MODULE + sizeof(Elf64_Ehdr), 6);
+	regions_add(&image->regions, GGML_MODULE, GGML_MODULE_SIZE, GGML_TABLES - GGML_MODULE);
+	regions_add(&image->regions, GGML_HEAP, GGML_HEAP_SIZE, 0);
+	regions_add(&image->regions, GGML_POOL, pool, 0);
+	regions_add(&image->regions, GGML_DATA, GGML_DATA_SIZE, 0);
 	put_headers(image);
 	put_tables(image);
 	put_code(image);
@@ -351,8 +249,7 @@ uint64_t ggml_image_object_of_class(struct ggml_image *image, const char *name)
 
 void ggml_image_destroy(struct ggml_image *image)
 {
-	for (int i = 0; i < GGML_REGIONS; i++)
-		free(image->regions[i].bytes);
+	regions_destroy(&image->regions);
 }
 
 void ggml_image_load_second(struct ggml_image *image)
@@ -367,11 +264,7 @@ void ggml_image_load_second(struct ggml_image *image)
 	copy(image, image->heap, debug, sizeof debug);
 	copy(image, first, links, sizeof links);
 	image->heap += 0x10 + sizeof links;
-	image->regions[GGML_REGIONS - 1].address = GGML_SECOND;
-	image->regions[GGML_REGIONS - 1].size = GGML_MODULE_SIZE;
-	image->regions[GGML_REGIONS - 1].bytes = malloc(GGML_MODULE_SIZE);
-	if (!image->regions[GGML_REGIONS - 1].bytes)
-		abort();
+	regions_add(&image->regions, GGML_SECOND, GGML_MODULE_SIZE, 0);
 	copy(image, GGML_SECOND, ggml_image_at(image, GGML_MODULE, GGML_MODULE_SIZE), GGML_MODULE_SIZE);
 	for (uint64_t at = GGML_TABLES + by; at < GGML_SECOND + GGML_MODULE_SIZE; at += 8) {
 		word = ggml_image_get(image, at, 8);

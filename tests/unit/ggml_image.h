@@ -5,7 +5,7 @@
 
 #include "target/stacks.h"
 #include "ggml/layout.h"
-#include "target/target.h"
+#include "regions.h"
 
 enum {
 	GGML_MODULE = 0x400000,
@@ -19,7 +19,6 @@ enum {
 	GGML_HEAP_SIZE = 0x800,
 	GGML_DATA_SIZE = 0x2000,
 	GGML_SECOND = 0x600000, /* another module */
-	GGML_REGIONS = 5,
 	GGML_HEAD = 0x28, /* bytes of a context that matter */
 	GGML_OBJECT = 0x20,
 };
@@ -52,14 +51,11 @@ enum {
 #define NE(...) ((const int64_t[LBX_GGML_AXES]){ __VA_ARGS__ })
 
 struct ggml_image {
-	struct lbx_target target; /* first */
-	struct {
-		uint64_t address, size;
-		unsigned char *bytes;
-	} regions[GGML_REGIONS]; /* the module, heap, pool, data, maybe another module */
+	union {
+		struct lbx_target target;
+		struct regions regions; /* the module, heap, pool, data, maybe another module */
+	};
 	struct lbx_ggml_layout layout; /* of its tensors */
-	bool maps; /* the target's map() works */
-	int64_t reads;
 	uint64_t heap, pool, data; /* where the next will be */
 	uint64_t context, last, memory, limit; /* the one that is being filled: its last object, and its memory */
 	uint64_t host, device; /* buffers */

@@ -92,7 +92,7 @@ static void each_layout_is_read(void **state)
 			for (int maps = 0; maps < 2; maps++) {
 				ggml_image_create(&image, row, exports, POOL);
 				ggml_image_populate(&image);
-				image.maps = maps;
+				image.regions.maps = maps;
 				if (!look())
 					fail_msg("row %zu, %d: %s", row, exports, lb_error_message());
 				all_are_seen(N);
@@ -703,7 +703,7 @@ static void each_byte_of_the_module_may_be_damaged(void **state)
 	int bad;
 
 	(void)state;
-	image.maps = true;
+	image.regions.maps = true;
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		for (uint64_t at = parts[i][0]; at < parts[i][0] + parts[i][1]; at++)
 			for (size_t v = 0; v < sizeof bytes; v++) {

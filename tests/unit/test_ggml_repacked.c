@@ -101,7 +101,7 @@ static void a_known_order_is_read(void **state)
 
 	(void)state;
 	fill(w);
-	for (image.maps = false;; image.maps = true) {
+	for (image.regions.maps = false;; image.regions.maps = true) {
 		t = named("w");
 		assert_string_equal(t.encoding->name, "q4_0");
 		assert_string_equal(t.encoding->interleave->name, "q4_0_8x8");
@@ -109,7 +109,7 @@ static void a_known_order_is_read(void **state)
 		is_read(&t, 0);
 		assert_true(lbx_tensor_range(&t, &begin, &end));
 		assert_int_equal(end - begin, COLUMNS * ROWS / 32 * 18);
-		if (image.maps)
+		if (image.regions.maps)
 			break;
 	}
 }

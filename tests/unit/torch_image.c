@@ -1,0 +1,287 @@
+#include "torch_image.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PAGE = 0x1000,
+	DYNAMIC = TORCH_PROGRAM + 0x200,
+	DEBUG = TORCH_PROGRAM + 0x240,
+	LINKS = TORCH_PROGRAM + 0x260,
+	PATH = TORCH_PROGRAM + 0x300,
+	N_HEADERS = 5,
+	NAMES = TORCH_MODULE + 0x200,
+	SYMBOLS = TORCH_MODULE + 0xc00,
+	SYMBOL_NAMES = SYMBOLS + 0x80,
+	HASH = SYMBOLS + 0x100,
+	LIBRARY_DYNAMIC = TORCH_MODULE + 0x180,
+	WORD = 8
+};
+
+static void put(struct torch_image *image, uint64_t address, uint64_t value)
+{
+	regions_put(&image->regions, address, value, WORD);
+}
+
+/* ---- modules ---- */
+
+/* Bytes that may be read, that may be run, that may be written. */
+static void put_headers(struct torch_image *image, uint64_t at, uint64_t size, uint64_t dynamic, uint64_t code,
+			uint64_t data)
+{
+	const Elf64_Ehdr header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64 },
+				    .e_phoff = sizeof header,
+				    .e_phnum = N_HEADERS,
+				    .e_phentsize = sizeof(Elf64_Phdr) };
+	const Elf64_Phdr headers[N_HEADERS] = {
+		{ .p_type = PT_PHDR, .p_vaddr = sizeof header },
+		{ .p_type = PT_LOAD, .p_memsz = code, .p_filesz = code, .p_flags = PF_R },
+		{ .p_type = PT_LOAD,
+		  .p_vaddr = code,
+		  .p_memsz = data - code,
+		  .p_filesz = data - code,
+		  .p_flags = PF_R | PF_X },
+		{ .p_type = PT_LOAD,
+		  .p_vaddr = data,
+		  .p_memsz = size - data,
+		  .p_filesz = size - data,
+		  .p_flags = PF_R | PF_W },
+		{ .p_type = PT_DYNAMIC, .p_vaddr = dynamic },
+	};
+
+	regions_copy(&image->regions, at, &header, sizeof header);
+	regions_copy(&image->regions, at + sizeof header, headers, sizeof headers);
+}
+
+static void put_modules(struct torch_image *image)
+{
+	const Elf64_Dyn dynamic[] = { { .d_tag = DT_DEBUG, .d_un.d_ptr = DEBUG }, { .d_tag = DT_NULL } };
+	const uint64_t debug[] = { 1, LINKS }, links[2][5] = { { TORCH_PROGRAM, 0, DYNAMIC, LINKS + 0x28, 0 },
+							       { TORCH_MODULE, PATH, LIBRARY_DYNAMIC, 0, LINKS } };
+	uint64_t path = PATH;
+
+	put_headers(image, TORCH_PROGRAM, TORCH_PROGRAM_SIZE, DYNAMIC - TORCH_PROGRAM, TORCH_PROGRAM_SIZE,
+		    TORCH_PROGRAM_SIZE);
+	put_headers(image, TORCH_MODULE, TORCH_MODULE_SIZE, LIBRARY_DYNAMIC - TORCH_MODULE, TORCH_CODE - TORCH_MODULE,
+		    TORCH_CLASSES - TORCH_MODULE);
+	regions_copy(&image->regions, DYNAMIC, dynamic, sizeof dynamic);
+	regions_copy(&image->regions, DEBUG, debug, sizeof debug);
+	regions_copy(&image->regions, LINKS, links, sizeof links);
+	regions_text(&image->regions, &path, "/usr/lib/libc10.so");
+}
+
+static void put_symbols(struct torch_image *image)
+{
+	enum { N = 2 };
+	static const char *const names[N] = { "_ZTIN3c1010TensorImplE", "_ZTIN3c1011StorageImplE" };
+	const uint64_t at[N] = { image->tensor.type, image->storage.type };
+	const Elf64_Dyn dynamic[] = {
+		{ .d_tag = DT_SYMTAB, .d_un.d_ptr = SYMBOLS },
+		{ .d_tag = DT_STRTAB, .d_un.d_ptr = SYMBOL_NAMES },
+		{ .d_tag = DT_HASH, .d_un.d_ptr = HASH },
+		{ .d_tag = DT_NULL },
+	};
+	const uint32_t hash[2 + 1 + N + 1] = { 1, N + 1, 1, 0, 2, 0 }; /* one bucket, from 1 on */
+	uint64_t text = SYMBOL_NAMES + 1;
+
+	for (uint32_t i = 0; i < N; i++) {
+		const Elf64_Sym symbol = { .st_name = (uint32_t)(text - SYMBOL_NAMES),
+					   .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT),
+					   .st_shndx = 1,
+					   .st_value = at[i] - TORCH_MODULE };
+		regions_text(&image->regions, &text, names[i]);
+		regions_copy(&image->regions, SYMBOLS + (i + 1) * sizeof symbol, &symbol, sizeof symbol);
+	}
+	regions_copy(&image->regions, LIBRARY_DYNAMIC, dynamic, sizeof dynamic);
+	regions_copy(&image->regions, HASH, hash, sizeof hash);
+}
+
+/* Its type_info: what tells type_infos apart, the name, the base; then how far the whole object is, the type_info, the
+ * functions. */
+struct torch_class torch_image_class(struct torch_image *image, const char *name, const struct torch_class *base, int n,
+				     const uint64_t *functions)
+{
+	struct torch_class class = { .type = image->classes, .vtable = image->classes + 5 * WORD };
+
+	put(image, class.type, TORCH_CODE);
+	put(image, class.type + WORD, regions_text(&image->regions, &image->names, name));
+	put(image, class.type + 2 * WORD, base ? base->type : 0);
+	put(image, class.vtable - WORD, class.type);
+	for (int i = 0; i < n; i++)
+		put(image, class.vtable + WORD * (uint64_t)i, functions[i]);
+	image->classes = class.vtable + WORD * (uint64_t)n;
+	return class;
+}
+
+static void put_classes(struct torch_image *image)
+{
+	const uint64_t functions[2] = { TORCH_CODE, TORCH_CODE };
+
+	image->tensor = torch_image_class(image, "N3c1010TensorImplE", NULL, 2, functions);
+	image->storage = torch_image_class(image, "N3c1011StorageImplE", NULL, 2, functions);
+	image->undefined = torch_image_class(image, "N3c1019UndefinedTensorImplE", &image->tensor, 2, functions);
+	image->quantized = torch_image_class(image, "N2at11QTensorImplE", &image->tensor, 2, functions);
+	image->sparse = torch_image_class(image, "N2at16SparseTensorImplE", &image->tensor, 2, functions);
+	image->quantizer = torch_image_class(image, "N2at9QuantizerE", NULL, 2, functions);
+}
+
+void torch_image_create(struct torch_image *image, int row)
+{
+	*image = (struct torch_image){ .layout = *lbx_torch_layout(row),
+				       .heap = TORCH_HEAP,
+				       .data = TORCH_DATA,
+				       .classes = TORCH_CLASSES,
+				       .names = NAMES };
+	regions_create(&image->regions, TORCH_PROGRAM + sizeof(Elf64_Ehdr), N_HEADERS);
+	regions_add(&image->regions, TORCH_PROGRAM, TORCH_PROGRAM_SIZE, TORCH_PROGRAM_SIZE);
+	regions_add(&image->regions, TORCH_MODULE, TORCH_MODULE_SIZE, TORCH_CLASSES - TORCH_MODULE);
+	regions_add(&image->regions, TORCH_HEAP, TORCH_HEAP_SIZE, 0);
+	regions_add(&image->regions, TORCH_DATA, TORCH_DATA_SIZE, 0);
+	put_modules(image);
+	put_classes(image);
+	put_symbols(image);
+}
+
+void torch_image_destroy(struct torch_image *image)
+{
+	regions_destroy(&image->regions);
+}
+
+/* ---- objects ---- */
+
+uint64_t torch_image_object(struct torch_image *image, const struct torch_class *class, uint64_t bytes)
+{
+	uint64_t at = image->heap;
+	bool is_short = image->layout.behind == LBX_TORCH_BEHIND_SHORT;
+
+	put(image, at, class->vtable);
+	put(image, at + LBX_TORCH_COUNTS, is_short ? 1ULL << 32 | 1 : 1);
+	if (!is_short)
+		put(image, at + LBX_TORCH_COUNTS + WORD, 1);
+	image->heap += (bytes + 15) / 16 * 16;
+	return at;
+}
+
+uint64_t torch_image_storage(struct torch_image *image, uint64_t bytes)
+{
+	uint64_t at = torch_image_object(image, &image->storage, 0x60), from = at + image->layout.behind;
+
+	put(image, from + LBX_TORCH_STORAGE_DATA, image->data);
+	put(image, from + LBX_TORCH_STORAGE_DEVICE, 0xff00);
+	put(image, from + LBX_TORCH_STORAGE_BYTES, bytes);
+	image->data += (bytes + 15) / 16 * 16;
+	return at;
+}
+
+void torch_image_set(struct torch_image *image, uint64_t tensor, int field, uint64_t value, size_t width)
+{
+	regions_put(&image->regions, tensor + image->layout.rank + (uint64_t)(int64_t)field, value, width);
+}
+
+static void set_axes(struct torch_image *image, uint64_t tensor, int rank, const int64_t *sizes)
+{
+	int64_t axes[2 * 64], n = 1;
+	uint64_t bytes = WORD * (uint64_t)rank;
+
+	for (int i = rank; i-- > 0; n *= sizes[i]) {
+		axes[i] = sizes[i];
+		axes[rank + i] = n;
+	}
+	torch_image_set(image, tensor, LBX_TORCH_NUMEL, (uint64_t)n, WORD);
+	torch_image_set(image, tensor, 0, (uint64_t)rank, WORD);
+	if (rank > LBX_TORCH_INLINE_AXES) {
+		torch_image_set(image, tensor, LBX_TORCH_SIZES, image->heap, WORD);
+		regions_copy(&image->regions, image->heap, axes, 2 * bytes);
+		image->heap += 2 * bytes;
+		return;
+	}
+	for (int i = 0; i < rank; i++) {
+		torch_image_set(image, tensor, LBX_TORCH_SIZES + WORD * i, (uint64_t)axes[i], WORD);
+		torch_image_set(image, tensor, LBX_TORCH_STRIDES + WORD * i, (uint64_t)axes[rank + i], WORD);
+	}
+}
+
+uint64_t torch_image_tensor(struct torch_image *image, const struct torch_class *class, unsigned dtype, int rank,
+			    const int64_t *sizes, uint64_t storage)
+{
+	uint64_t at = torch_image_object(image, class, image->layout.rank + LBX_TORCH_TENSOR_END + 0x20);
+	bool is_behind = image->layout.device == LBX_TORCH_DEVICE_BEHIND;
+
+	put(image, at + image->layout.behind + LBX_TORCH_STORAGE_AT, storage);
+	torch_image_set(image, at, LBX_TORCH_DTYPE, dtype, 2);
+	torch_image_set(image, at, LBX_TORCH_DEVICE, is_behind ? 0xff0001 : 0x01ff00, 3);
+	torch_image_set(image, at, LBX_TORCH_KEYS, is_behind ? 0x12800004001 : 0x9400010001, WORD);
+	set_axes(image, at, rank, sizes);
+	return at;
+}
+
+/* ---- some of all kinds ---- */
+
+static void set_device(struct torch_image *image, uint64_t tensor, uint64_t storage, unsigned device)
+{
+	torch_image_set(image, tensor, (int)image->layout.device, device, 2);
+	regions_put(&image->regions, storage + image->layout.behind + LBX_TORCH_STORAGE_DEVICE, device, 2);
+}
+
+/* One scale, or a tensor of them, with as many zero points, for the first axis. */
+static uint64_t add_quantizer(struct torch_image *image, unsigned dtype, uint64_t scales, uint64_t zeros)
+{
+	static const double half = 0.5;
+	uint64_t at = torch_image_object(image, &image->quantizer, 0x40), behind = at + image->layout.behind;
+
+	put(image, behind, dtype);
+	if (scales)
+		put(image, behind + WORD, scales);
+	else
+		regions_copy(&image->regions, behind + WORD, &half, sizeof half);
+	put(image, behind + 2 * WORD, scales ? zeros : 3);
+	return at;
+}
+
+static void add_quantized(struct torch_image *image)
+{
+	static const int64_t matrix[] = { 2, 3 }, rows[] = { 2 };
+	static const double scales[] = { 0.5, 0.25 };
+	static const int64_t zeros[] = { 1, -1 };
+	uint64_t at =
+	    torch_image_tensor(image, &image->quantized, TORCH_QUINT8, 2, matrix, torch_image_storage(image, 6));
+	torch_image_set(image, at, LBX_TORCH_TENSOR_END, add_quantizer(image, TORCH_QUINT8, 0, 0), WORD);
+	uint64_t many = image->data;
+	uint64_t s = torch_image_tensor(image, &image->tensor, TORCH_F64, 1, rows, torch_image_storage(image, 16));
+	regions_copy(&image->regions, many, scales, sizeof scales);
+	many = image->data;
+	uint64_t z = torch_image_tensor(image, &image->tensor, TORCH_I64, 1, rows, torch_image_storage(image, 16));
+	regions_copy(&image->regions, many, zeros, sizeof zeros);
+	at = torch_image_tensor(image, &image->quantized, TORCH_QINT8, 2, matrix, torch_image_storage(image, 6));
+	torch_image_set(image, at, LBX_TORCH_TENSOR_END, add_quantizer(image, TORCH_QINT8, s, z), WORD);
+}
+
+void torch_image_populate(struct torch_image *image)
+{
+	static const int64_t sizes[] = { 2, 3, 4 }, part[] = { 3, 2 }, six[] = { 1, 2, 1, 3, 1, 4 }, none[] = { 0, 3 },
+			     few[] = { 5 };
+	uint64_t floats = image->data, all = torch_image_storage(image, 96);
+
+	for (int i = 0; i < 24; i++) {
+		float value = (float)i;
+		regions_copy(&image->regions, floats + 4 * (uint64_t)i, &value, sizeof value);
+	}
+	torch_image_tensor(image, &image->tensor, TORCH_F32, 3, sizes, all);
+	uint64_t view = torch_image_tensor(image, &image->tensor, TORCH_F32, 2, part, all);
+	torch_image_set(image, view, LBX_TORCH_STRIDES, 8, WORD);
+	torch_image_set(image, view, LBX_TORCH_STRIDES + WORD, 2, WORD);
+	torch_image_set(image, view, LBX_TORCH_OFFSET, 1, WORD);
+	torch_image_tensor(image, &image->tensor, TORCH_F32, 6, six, all);
+	torch_image_tensor(image, &image->tensor, TORCH_F32, 0, NULL, all);
+	torch_image_tensor(image, &image->tensor, TORCH_I32, 2, none, torch_image_storage(image, 0));
+	uint64_t there = torch_image_storage(image, 10);
+	set_device(image, torch_image_tensor(image, &image->tensor, TORCH_BF16, 1, few, there), there, 0x0201);
+	uint64_t meta = torch_image_storage(image, 20);
+	set_device(image, torch_image_tensor(image, &image->tensor, TORCH_F32, 1, few, meta), meta, 0xff0e);
+	torch_image_tensor(image, &image->sparse, TORCH_F32, 1, few, 0);
+	add_quantized(image);
+	uint64_t freed = torch_image_tensor(image, &image->tensor, TORCH_F32, 1, few, all);
+	put(image, freed + LBX_TORCH_COUNTS, 0);
+	torch_image_object(image, &image->undefined, image->layout.rank + LBX_TORCH_TENSOR_END);
+}

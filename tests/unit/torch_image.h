@@ -1,0 +1,65 @@
+/* The memory of a program with PyTorch, made by hand: a program, a libc10.so with its classes, and tensors of all kinds.
+ * Tests and fuzzers damage it and see what the provider says. */
+#ifndef TESTS_TORCH_IMAGE_H
+#define TESTS_TORCH_IMAGE_H
+
+#include "regions.h"
+#include "torch/layout.h"
+
+enum {
+	TORCH_PROGRAM = 0x400000,
+	TORCH_PROGRAM_SIZE = 0x400,
+	TORCH_MODULE = 0x600000, /* libc10.so */
+	TORCH_CODE = TORCH_MODULE + 0x1000,
+	TORCH_CLASSES = TORCH_MODULE + 0x2000,
+	TORCH_MODULE_SIZE = 0x3000,
+	TORCH_HEAP = 0x10000000, /* objects */
+	TORCH_HEAP_SIZE = 0x3000,
+	TORCH_DATA = 0x30000000, /* what tensors hold */
+	TORCH_DATA_SIZE = 0x1000,
+};
+enum {
+	TORCH_U8 = 0,
+	TORCH_I32 = 3,
+	TORCH_I64 = 4,
+	TORCH_F32 = 6,
+	TORCH_F64 = 7,
+	TORCH_QINT8 = 12,
+	TORCH_QUINT8 = 13,
+	TORCH_BF16 = 15
+};
+
+struct torch_class {
+	uint64_t type, vtable;
+};
+
+struct torch_image {
+	union {
+		struct lbx_target target;
+		struct regions regions; /* the program, libc10.so, heap, data */
+	};
+	struct lbx_torch_layout layout;
+	uint64_t heap, data, classes, names; /* where the next will be */
+	struct torch_class tensor, storage, undefined, quantized, sparse, quantizer;
+};
+
+/* With classes, without tensors. `row` is that of its layout (lbx_torch_layout()). */
+void torch_image_create(struct torch_image *image, int row);
+void torch_image_destroy(struct torch_image *image);
+/* A class by its mangled name, which may be derived from one that is there; NULL: it is not. Its n functions lie at the
+ * addresses. */
+struct torch_class torch_image_class(struct torch_image *image, const char *name, const struct torch_class *base, int n,
+				     const uint64_t *functions);
+/* An object that is counted, of so many bytes, which are 0 behind the counts. */
+uint64_t torch_image_object(struct torch_image *image, const struct torch_class *class, uint64_t bytes);
+uint64_t torch_image_storage(struct torch_image *image, uint64_t bytes);
+/* Contiguous; storage 0: it has none. */
+uint64_t torch_image_tensor(struct torch_image *image, const struct torch_class *class, unsigned dtype, int rank,
+			    const int64_t *sizes, uint64_t storage);
+/* Fields of a tensor, wherever its layout has them: counted from `rank` on. */
+void torch_image_set(struct torch_image *image, uint64_t tensor, int field, uint64_t value, size_t width);
+/* A matrix and views of it, many axes, an empty one, meta, a device, quantised by one scale and by several, sparse,
+ * one that was freed: 12 that live. */
+void torch_image_populate(struct torch_image *image);
+
+#endif
