@@ -2,7 +2,7 @@
 #ifndef LBX_TABLE_INTERNAL_H
 #define LBX_TABLE_INTERNAL_H
 
-#include "table/cache.h"
+#include "target/cache.h"
 #include "table/slab.h"
 #include "table/table.h"
 

@@ -26,6 +26,11 @@ bool lbx_tensors_by_address(struct lbx_tensors *tensors, uint64_t address, struc
 		   : lb_fail("0x%" PRIx64 " is not the address of a tensor of %s", address, tensors->provider);
 }
 
+bool lbx_tensors_by_path(struct lbx_tensors *tensors, const char *text, struct lbx_tensor *ret)
+{
+	return tensors->ops->by_path && tensors->ops->by_path(tensors, text, ret);
+}
+
 bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
 {
 	return tensors->ops->record_at && tensors->ops->record_at(tensors, address, ret);
@@ -241,6 +246,17 @@ static bool record_at_in_several(struct lbx_tensors *tensors, uint64_t address, 
 	return false;
 }
 
+static bool by_path_in_several(struct lbx_tensors *tensors, const char *text, struct lbx_tensor *ret)
+{
+	struct several *s = several_of(tensors);
+	bool clean = lb_ok();
+
+	for (int i = 0; i < s->n && lb_ok() == clean; i++)
+		if (lbx_tensors_by_path(s->sets[i], text, ret))
+			return true;
+	return false;
+}
+
 static bool damage_of_several(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last)
 {
 	struct several *s = several_of(tensors);
@@ -269,6 +285,7 @@ struct lbx_tensors *lbx_tensors_union(struct lbx_tensors *const *sets, int n)
 		.next = next_of_several,
 		.by_id = by_id_in_several,
 		.by_address = by_address_in_several,
+		.by_path = by_path_in_several,
 		.record_at = record_at_in_several,
 		.next_buffer = next_buffer_of_several,
 		.damage = damage_of_several,

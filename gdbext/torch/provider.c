@@ -22,6 +22,14 @@ static uint64_t id_at(const struct lbx_torch_set *s, uint64_t address, uint64_t 
 	return n && s->objects[n - 1] == address ? n : 0;
 }
 
+static bool decode(struct lbx_torch_set *s, uint64_t id, const struct lbx_torch_record *r, struct lbx_tensor *ret)
+{
+	if (!lbx_torch_decode(s, id, r, ret))
+		return false;
+	lbx_torch_name(s, r->pyobj, ret->name);
+	return true;
+}
+
 static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret)
 {
 	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
@@ -29,7 +37,7 @@ static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *r
 
 	if (id == 0 || id > s->n)
 		return lb_fail("PyTorch has no tensor #%" PRIu64, id);
-	return (read_at(s, s->objects[id - 1], &r) && lbx_torch_decode(s, id, &r, ret)) ||
+	return (read_at(s, s->objects[id - 1], &r) && decode(s, id, &r, ret)) ||
 	       lb_fail("tensor #%" PRIu64 " of PyTorch, at 0x%" PRIx64 ", has been freed, or is damaged", id,
 		       s->objects[id - 1]);
 }
@@ -47,8 +55,7 @@ static enum lbx_next next(struct lbx_tensors *tensors, uint64_t *slot, struct lb
 		bool clean = lb_ok();
 		struct lbx_target *target = lbx_walk_target(&s->walk, lbx_torch_set_target(s), *slot);
 		uint64_t at = s->objects[(*slot)++];
-		if (lbx_torch_record_read(target, &s->classes, &s->layout, at, &r) &&
-		    lbx_torch_decode(s, *slot, &r, ret))
+		if (lbx_torch_record_read(target, &s->classes, &s->layout, at, &r) && decode(s, *slot, &r, ret))
 			return LBX_NEXT_TENSOR;
 		if (clean)
 			lb_clear_error();
@@ -123,16 +130,27 @@ static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_f
 	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
 	struct lbx_torch_record r;
 
-	if (!t)
+	if (!t) {
 		lbx_torch_tell_set(s, fn, context);
-	else if (read_at(s, t->address, &r))
+		lbx_torch_tell_names(s, fn, context);
+	} else if (read_at(s, t->address, &r)) {
+		lbx_torch_tell_paths(s, r.pyobj, fn, context);
 		lbx_torch_tell_record(s, &r, fn, context);
+	}
+}
+
+static bool by_path(struct lbx_tensors *tensors, const char *text, struct lbx_tensor *ret)
+{
+	uint64_t id = lbx_torch_named(lbx_torch_set_of(tensors), text);
+
+	return id && by_id(tensors, id, ret);
 }
 
 static void close_torch(struct lbx_tensors *tensors)
 {
 	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
 
+	lbx_torch_names_free(&s->names);
 	lbx_torch_quantizers_free(&s->quantizers);
 	free(s->modules);
 	free(s->objects);
@@ -152,6 +170,7 @@ bool lbx_torch_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (
 		.damage = damage,
 		.input = input,
 		.input_id = input_id,
+		.by_path = by_path,
 		.facts = facts,
 		.close = close_torch,
 	};
@@ -172,7 +191,7 @@ bool lbx_torch_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (
 	};
 	for (unsigned i = 0; i < LBX_TORCH_DTYPES; i++)
 		lbx_torch_dtype(i, &s->dtypes[i]);
-	if (!lbx_torch_set_find(s, progress, context)) {
+	if (!lbx_torch_set_find(s, progress, context) || !lbx_torch_names_find(s)) {
 		close_torch(&s->tensors);
 		return false;
 	}

@@ -7,6 +7,7 @@
 #include "tensors/tensors.h"
 #include "torch/dtypes.h"
 #include "torch/keys.h"
+#include "torch/names.h"
 #include "torch/quantizers.h"
 #include "torch/record.h"
 
@@ -25,6 +26,7 @@ struct lbx_torch_set {
 	uint64_t first_bad, last_bad;
 	int view_key; /* keys.h */
 	struct lbx_torch_quantizers quantizers;
+	struct lbx_torch_names names;
 	char devices[64][16]; /* names of those that were asked for */
 	int n_devices;
 	struct lbx_walk walk; /* over their records */

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "table/cache.h"
+#include "target/cache.h"
 #include "target/core_files.h"
 #include "target/target.h"
 

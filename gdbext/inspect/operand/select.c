@@ -187,8 +187,8 @@ struct names {
 	struct lbx_named found[MAX_BRACKETS + 1];
 };
 
-/* A name that one tensor has comes first: it costs the debugger no question, and a debugger
- * takes long to find out that there is no variable of a name. `(x)` is never a name. */
+/* A name that one tensor has comes first, and what the program's own language, as Python, has under it: that costs the
+ * debugger no question, and a debugger takes long to find out that there is no variable of a name. `(x)` is never a name. */
 static bool search(struct lbx_context *context, struct lbx_tensors *tensors, const char *text, bool quoted,
 		   struct names *names, size_t *used, struct lbx_tensor *ret)
 {
@@ -207,6 +207,10 @@ static bool search(struct lbx_context *context, struct lbx_tensors *tensors, con
 			*ret = names->found[i].first;
 			return true;
 		}
+		if (lbx_tensors_by_path(tensors, names->prefixes[i], ret))
+			return true;
+		if (!lb_ok())
+			return false;
 	}
 	for (int i = 0; i < n; i++) {
 		const char *prefix = names->prefixes[i];

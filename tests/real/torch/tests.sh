@@ -12,12 +12,12 @@ pythons()
 	done
 }
 
-# torch_process PYTHON: one that rests; its commands are in $process, what it knows in $truth; until torch_released.
+# torch_process PYTHON PROGRAM: one that rests; its commands are in $process, what it knows in $truth; until torch_released.
 torch_process()
 {
 	local line
 	truth=$scratch/truth
-	coproc "$1" -W ignore tests/real/torch/program.py "$truth" 2>/dev/null
+	coproc "$1" -W ignore tests/real/torch/$2 "$truth" 2>/dev/null
 	pid=$COPROC_PID
 	process="$O/bin/lazybones pid $pid"
 	while read -r -t 120 line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
@@ -26,14 +26,17 @@ torch_process()
 
 torch_released()
 {
-	eval "exec ${COPROC[1]}>&-"
+	[ -z "${COPROC[1]:-}" ] || eval "exec ${COPROC[1]}>&-"
 	wait $pid
 }
 
 # torch_lines COMMAND: of a list, what the truth has, too
 torch_lines()
 {
-	$1 list --limit 0 | sed -n 's/^#[0-9]* *\([a-z][a-z0-9_]*\)  *\(([^)]*)\)  *\(ready\|opaque\) .*/\1 \2 \3/p' | sort
+	$1 list --limit 0 --json | python3 -c '
+import json, sys
+for t in json.load(sys.stdin)["tensors"]:
+    print(t["dtype"], str(tuple(t["shape"])), t["state"])' | sort
 }
 
 # torch_seen WHAT COMMAND STEP: every tensor that Python knows is listed, with each STEPth one's values; the others are the
@@ -48,10 +51,33 @@ torch_seen()
 	same "$1: their values" "$((($(grep -c ^sum "$truth") + $3 - 1) / $3)) are the same" "$(python3 tests/real/torch/check.py "$truth" $3 $2)"
 }
 
+# torch_named WHAT COMMAND: what the program's variables lead to is named by them
+torch_named()
+{
+	same "$1: names, and paths as Python writes them" \
+		"$(grep -c ^name "$truth") names and $(grep -c ^path "$truth") paths are right" \
+		"$(python3 tests/real/torch/names_check.py "$truth" $2)"
+}
+
+torch_names()
+{
+	local what="torch $2, names"
+	torch_process "$1" names.py || { skip "$what: it does not run here"; torch_released; return; }
+	torch_named "$what" "$process"
+	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then
+		torch_named "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
+		rm -f "$scratch/torch.$pid"
+	fi
+	same "$what, gdb: as Python writes them" "model.layers.1.scale: float32 (8,)"$'\n''cache[3][1]: float32 (4,)' \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor print self.layers[1].scale' \
+			-ex 'tensor print cache[-1][1]' 2>/dev/null | grep '^[a-z].*: float32')"
+	torch_released
+}
+
 torch_version()
 {
-	local what="torch $2" id
-	torch_process "$1" || { skip "$what does not run here"; torch_released; return; }
+	local what="torch $2"
+	torch_process "$1" program.py || { skip "$what does not run here"; torch_released; return; }
 	same "$what: how its layout was decided" 'as no other fits' "$($process status | sed -n 's/^ *layout .*, //p')"
 	torch_seen "$what, the process" "$process" 1
 	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then
@@ -60,14 +86,15 @@ torch_version()
 	else
 		skip "$what: gcore writes no core here"
 	fi
-	id=$($process list --limit 0 | sed -n 's/^\(#[0-9]*\)  *quint8 .*/\1/p')
-	same "$what, gdb: a quantised one" "$id: quint8 (3,)"$'\n[1. 2. 3.]' \
-		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex "tensor print $id" 2>/dev/null | grep -A1 "^$id: ")"
+	same "$what, gdb: a quantised one" $'quantised[0]: quint8 (3,)\n[1. 2. 3.]' \
+		"$(gdb -q -batch -nx -x "$O/lazybones.gdb" -p $pid -ex 'tensor print quantised[0]' 2>/dev/null | grep -A1 '^quantised')"
 	torch_released
 }
 
 found=$(pythons)
 [ -n "$found" ] || skip 'torch: no python here has PyTorch (tests/deps torch, tests/deps real)'
 while read -r python version; do
-	[ -z "$python" ] || torch_version "$python" "$version"
+	[ -n "$python" ] || continue
+	torch_version "$python" "$version"
+	torch_names "$python" "$version"
 done <<<"$found"

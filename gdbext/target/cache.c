@@ -1,4 +1,4 @@
-#include "table/cache.h"
+#include "target/cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +43,14 @@ void lbx_cache_clear(struct lbx_cache *cache)
 {
 	for (int i = 0; i < LINES; i++)
 		cache->lines[i].tag = 0;
+}
+
+void lbx_cache_use(struct lbx_cache *cache, struct lbx_target *target)
+{
+	for (int i = 0; cache->target != target && i < LINES; i++)
+		if (cache->lines[i].bytes != cache->lines[i].own)
+			cache->lines[i].tag = 0;
+	cache->target = target;
 }
 
 /* The line that holds an address, filled; NULL, without error, if it cannot be read. */

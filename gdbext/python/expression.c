@@ -1,0 +1,235 @@
+#include "python/expression.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "python/dict.h"
+#include "python/frames.h"
+
+enum { NAME = 256, MAX_STEPS = 64, NESTED = 2 };
+
+/* Where names are looked up: in a function's variables, and its module's. */
+struct scope {
+	struct lbx_python *py;
+	const struct lbx_py_rules *rules;
+	const struct lbx_py_frame *frame; /* NULL: in __main__ */
+	uint64_t globals;
+	int nested;
+};
+
+static uint64_t evaluate(const struct scope *scope, const char *text, const char *end);
+
+static bool is_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c & 0x80;
+}
+
+/* ---- names ---- */
+
+static uint64_t find_in(struct lbx_python *py, uint64_t object, const char *name)
+{
+	struct lbx_py_dict dict;
+
+	return lbx_py_dict_open(py, object, &dict) ? lbx_py_dict_find(py, &dict, name) : 0;
+}
+
+static uint64_t find_name(const struct scope *s, const char *name)
+{
+	uint64_t key, value;
+	char text[NAME];
+	int i = 0;
+
+	if (!s->frame)
+		return find_in(s->py, s->globals, name);
+	while (lbx_py_local_next(s->py, s->frame, &i, &key, &value))
+		if (lbx_py_text(s->py, key, text, sizeof text) && strcmp(text, name) == 0)
+			return value;
+	value = find_in(s->py, s->frame->locals, name);
+	return value ? value : find_in(s->py, s->frame->globals, name);
+}
+
+/* ---- steps ---- */
+
+static uint64_t find_member(const struct scope *s, uint64_t object, const char *name)
+{
+	uint64_t found = 0;
+
+	for (const char *const *elided = s->rules->elided; *elided && !found; elided++) {
+		uint64_t members = lbx_py_attribute(s->py, object, *elided);
+		found = members ? find_in(s->py, members, name) : 0;
+	}
+	return found;
+}
+
+static int64_t count_members(const struct scope *s, uint64_t object)
+{
+	uint64_t key, value;
+	struct lbx_py_dict dict;
+	int64_t n = 0;
+
+	for (const char *const *elided = s->rules->elided; *elided; elided++) {
+		uint64_t members = lbx_py_attribute(s->py, object, *elided);
+		bool is_open = members && lbx_py_dict_open(s->py, members, &dict);
+		for (int64_t i = 0; is_open && lbx_py_dict_next(s->py, &dict, &i, &key, &value);)
+			n++;
+	}
+	return n;
+}
+
+static uint64_t find_attribute(const struct scope *s, uint64_t object, const char *name)
+{
+	uint64_t found = lbx_py_attribute(s->py, object, name);
+
+	return found ? found : find_member(s, object, name);
+}
+
+/* Of a list or tuple, where it may count from the end; of a dict; of an instance whose members have numbers for names. */
+static uint64_t find_index(const struct scope *s, uint64_t object, int64_t index)
+{
+	struct lbx_py_dict dict;
+	char name[24];
+	uint64_t at;
+	int64_t n;
+
+	if (lbx_py_items(s->py, object, &at, &n)) {
+		index += index < 0 ? n : 0;
+		return index >= 0 && index < n ? lbx_py_word(s->py, at + (uint64_t)index * sizeof at) : 0;
+	}
+	if (lbx_py_dict_open(s->py, object, &dict))
+		return lbx_py_dict_find_int(s->py, &dict, index);
+	index += index < 0 ? count_members(s, object) : 0;
+	snprintf(name, sizeof name, "%lld", (long long)index);
+	return find_member(s, object, name);
+}
+
+static uint64_t find_object(const struct scope *s, uint64_t object, uint64_t key)
+{
+	struct lbx_py_dict dict;
+	uint64_t at, value;
+	int64_t i = 0;
+
+	if (!key || !lbx_py_dict_open(s->py, object, &dict))
+		return 0;
+	while (lbx_py_dict_next(s->py, &dict, &i, &at, &value))
+		if (at == key)
+			return value;
+	return 0;
+}
+
+/* What stands between brackets: a str, an index, or an expression whose object is a key. */
+static uint64_t find_key(const struct scope *s, uint64_t object, const char *text, const char *end)
+{
+	char key[NAME], *stop;
+	size_t n = (size_t)(end - text);
+
+	if (n >= 2 && (*text == '\'' || *text == '"') && end[-1] == *text && n - 2 < sizeof key) {
+		snprintf(key, sizeof key, "%.*s", (int)n - 2, text + 1);
+		return find_in(s->py, object, key);
+	}
+	errno = 0;
+	long long index = strtoll(text, &stop, 10);
+	if (stop == end && n > 0 && !errno)
+		return find_index(s, object, index);
+	struct scope within = *s;
+	return within.nested++ < NESTED ? find_object(s, object, evaluate(&within, text, end)) : 0;
+}
+
+/* The bracket that closes the one that the text begins with; NULL: none does. */
+static const char *closing(const char *text, const char *end)
+{
+	char quote = '\0';
+	int depth = 0;
+
+	for (const char *c = text; c < end; c++) {
+		if (quote) {
+			quote = *c == quote ? '\0' : quote;
+		} else if (*c == '\'' || *c == '"') {
+			quote = *c;
+		} else {
+			depth += *c == '[' ? 1 : *c == ']' ? -1 : 0;
+			if (depth == 0)
+				return c;
+		}
+	}
+	return NULL;
+}
+
+/* 0: it leads nowhere, or is no such expression. */
+static uint64_t evaluate(const struct scope *s, const char *text, const char *end)
+{
+	uint64_t object = 0;
+
+	for (int i = 0; text < end && i < MAX_STEPS && (i == 0 || object); i++) {
+		char name[NAME];
+		const char *from = text + (i > 0), *to = from;
+		if (i > 0 && *text == '[') {
+			to = closing(text, end);
+			object = to ? find_key(s, object, from, to) : 0;
+			text = to ? to + 1 : end;
+			continue;
+		}
+		while (to < end && is_name(*to))
+			to++;
+		if ((i > 0 && *text != '.') || to == from || (size_t)(to - from) >= sizeof name)
+			return 0;
+		snprintf(name, sizeof name, "%.*s", (int)(to - from), from);
+		object = i > 0 ? find_attribute(s, object, name) : find_name(s, name);
+		text = to;
+	}
+	return text == end ? object : 0;
+}
+
+/* ---- all threads ---- */
+
+static uint64_t evaluate_in(const struct scope *s, const char *expression)
+{
+	uint64_t object = evaluate(s, expression, expression + strlen(expression));
+
+	return object && s->rules->is_wanted(s->rules->context, object) ? object : 0;
+}
+
+static int add(struct lbx_py_found ret[LBX_PY_FOUND], int n, uint64_t object, uint64_t tid, const char *function)
+{
+	for (int i = 0; i < n; i++)
+		if (ret[i].object == object)
+			return n;
+	if (n == LBX_PY_FOUND)
+		return n;
+	ret[n] = (struct lbx_py_found){ .object = object, .tid = tid };
+	snprintf(ret[n].function, sizeof ret[n].function, "%s", function);
+	return n + 1;
+}
+
+int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
+		    struct lbx_py_found ret[LBX_PY_FOUND])
+{
+	struct scope scope = { .py = py, .rules = rules };
+	struct lbx_py_thread thread;
+	struct lbx_py_frame frame;
+	uint64_t object;
+	int n = 0;
+
+	if (!is_name(*expression) || isdigit((unsigned char)*expression))
+		return 0;
+	for (int i = 0; lbx_py_thread(py, i, &thread); i++) {
+		bool more = lbx_py_frame_first(py, &thread, &frame);
+		for (int k = 0; more && k < LBX_PY_FRAMES; k++) {
+			scope.frame = &frame;
+			object = evaluate_in(&scope, expression);
+			if (object) {
+				n = add(ret, n, object, thread.tid, frame.function);
+				break;
+			}
+			struct lbx_py_frame caller;
+			more = lbx_py_frame_next(py, &frame, &caller);
+			frame = caller;
+		}
+	}
+	scope.frame = NULL;
+	scope.globals = lbx_py_globals(py, lbx_py_interpreter(py, 0), "__main__");
+	object = n ? 0 : evaluate_in(&scope, expression);
+	return object ? add(ret, n, object, 0, "") : n;
+}

@@ -1,0 +1,20 @@
+/* Expressions as Python has them, of names, attributes, indices and keys: `self.layers[3].weight`, `batch["x"]`. Nothing is
+ * called: attributes are those that lie in the instance. */
+#ifndef LBX_PYTHON_EXPRESSION_H
+#define LBX_PYTHON_EXPRESSION_H
+
+#include "python/walk.h"
+
+enum { LBX_PY_FOUND = 8 };
+
+struct lbx_py_found {
+	uint64_t object, tid; /* of the thread in whose frame the name is a variable; 0: it is of __main__ */
+	char function[96];
+};
+
+/* The wanted objects that it leads to: in each thread by the innermost frame where it leads to one; if there is none, by
+ * the variables of __main__. Returns how many of them are different. */
+int lbx_py_evaluate(struct lbx_python *py, const struct lbx_py_rules *rules, const char *expression,
+		    struct lbx_py_found ret[LBX_PY_FOUND]);
+
+#endif

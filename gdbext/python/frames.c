@@ -1,0 +1,108 @@
+#include "python/frames.h"
+
+enum { MAX_VARIABLES = 1 << 16, MAX_CODE = 1 << 26 };
+enum { OWNED_BY_C = 3 /* from here on: no function's frame, but one of the interpreter's own */ };
+enum { KIND_CELL = 0x40, KIND_FREE = 0x80 };
+
+bool lbx_py_thread(const struct lbx_python *py, int i, struct lbx_py_thread *ret)
+{
+	uint64_t interpreter;
+
+	for (int k = 0, n = 0; n < LBX_PY_THREADS && (interpreter = lbx_py_interpreter(py, k)); k++) {
+		uint64_t at = lbx_py_word(py, interpreter + py->layout.threads);
+		for (; at && n < LBX_PY_THREADS; n++, at = lbx_py_word(py, at + py->layout.next_thread)) {
+			if (n < i)
+				continue;
+			*ret = (struct lbx_py_thread){ at, interpreter, lbx_py_word(py, at + py->layout.native_id) };
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- frames ---- */
+
+/* What a word of a frame that holds an object is the address of; small ints are there themselves, not as objects. */
+static uint64_t referred(const struct lbx_python *py, uint64_t word)
+{
+	return word & 1 && word & 2 && py->layout.reference != UINT64_MAX ? 0 : word & py->layout.reference;
+}
+
+/* False: it is none of a function, class or module; where it came from is in *ret all the same. */
+static bool read_frame(struct lbx_python *py, uint64_t at, struct lbx_py_frame *ret)
+{
+	const struct lbx_py_layout *l = &py->layout;
+	const struct lbx_py_type *type;
+	uint8_t owner = 0;
+
+	*ret = (struct lbx_py_frame){ .address = at, .previous = lbx_py_word(py, at + l->previous) };
+	ret->code = referred(py, lbx_py_word(py, at + l->code));
+	if (!lbx_py_read(py, at + l->owner, &owner, sizeof owner) || owner >= OWNED_BY_C ||
+	    !(type = lbx_py_type_of(py, ret->code)) || type->kind != LBX_PY_PLAIN ||
+	    !lbx_py_text(py, lbx_py_word(py, ret->code + l->qualified_name), ret->function, sizeof ret->function))
+		return false;
+	ret->globals = lbx_py_word(py, at + l->globals);
+	ret->locals = lbx_py_word(py, at + l->locals);
+	lbx_py_text(py, lbx_py_word(py, ret->code + l->file), ret->file, sizeof ret->file);
+	uint64_t instruction = lbx_py_word(py, at + LBX_PY_FRAME_INSTRUCTION);
+	if (instruction - (ret->code + l->instructions) < MAX_CODE)
+		ret->line = lbx_py_line(py, ret->code, instruction - (ret->code + l->instructions));
+	return true;
+}
+
+/* The first one from an address on that is a function's. */
+static bool frame_from(struct lbx_python *py, uint64_t at, struct lbx_py_frame *ret)
+{
+	for (int i = 0; at && i < LBX_PY_FRAMES; i++) {
+		if (read_frame(py, at, ret))
+			return true;
+		at = ret->previous;
+	}
+	return false;
+}
+
+bool lbx_py_frame_first(struct lbx_python *py, const struct lbx_py_thread *thread, struct lbx_py_frame *ret)
+{
+	uint64_t at = lbx_py_word(py, thread->address + py->layout.current_frame);
+
+	if (at && py->layout.frame_of_c != LBX_PY_NO_FIELD)
+		at = lbx_py_word(py, at + py->layout.frame_of_c);
+	return frame_from(py, at, ret);
+}
+
+bool lbx_py_frame_next(struct lbx_python *py, const struct lbx_py_frame *frame, struct lbx_py_frame *ret)
+{
+	return frame_from(py, frame->previous, ret);
+}
+
+/* ---- variables ---- */
+
+/* A variable that functions within use, too, lies in a cell, once that has been made. */
+static uint64_t held_by(struct lbx_python *py, uint64_t object, uint8_t kind)
+{
+	const struct lbx_py_type *type = object && kind & (KIND_CELL | KIND_FREE) ? lbx_py_type_of(py, object) : NULL;
+
+	return type && type->kind == LBX_PY_CELL ? lbx_py_word(py, object + LBX_PY_CELL_VALUE) : object;
+}
+
+bool lbx_py_local_next(struct lbx_python *py, const struct lbx_py_frame *frame, int *i, uint64_t *ret_name,
+		       uint64_t *ret_value)
+{
+	uint64_t names, kinds = lbx_py_word(py, frame->code + py->layout.kinds);
+	int64_t n;
+
+	if (!lbx_py_items(py, lbx_py_word(py, frame->code + py->layout.names), &names, &n) || n > MAX_VARIABLES)
+		return false;
+	for (uint8_t kind; *i < n;) {
+		uint64_t k = (uint64_t)(*i)++;
+		*ret_name = lbx_py_word(py, names + k * sizeof names);
+		if (!lbx_py_read(py, kinds + LBX_PY_BYTES + k, &kind, sizeof kind))
+			return false;
+		*ret_value =
+		    held_by(py, referred(py, lbx_py_word(py, frame->address + py->layout.variables + k * sizeof names)),
+			    kind);
+		if (*ret_name && *ret_value)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,39 @@
+/* What the threads of a Python program are executing: functions, lines, variables. */
+#ifndef LBX_PYTHON_FRAMES_H
+#define LBX_PYTHON_FRAMES_H
+
+#include "python/python.h"
+
+enum { LBX_PY_THREADS = 1024, LBX_PY_FRAMES = 2048 /* of a thread */, LBX_PY_FILE = 256, LBX_PY_QUALIFIED = 128 };
+
+struct lbx_py_thread {
+	uint64_t address; /* of its PyThreadState */
+	uint64_t interpreter;
+	uint64_t tid; /* the system's number of it; 0: it has not said yet */
+};
+
+/* The i-th thread of all interpreters, from 0 on; false: there are no more. */
+bool lbx_py_thread(const struct lbx_python *py, int i, struct lbx_py_thread *ret);
+
+struct lbx_py_frame {
+	uint64_t address, code;
+	uint64_t globals; /* a dict */
+	uint64_t
+	    locals; /* likewise, of a frame that is no function's: a module's, whose globals they are, a class'; or 0 */
+	uint64_t previous; /* the caller's; 0: none */
+	char function[LBX_PY_QUALIFIED], file[LBX_PY_FILE]; /* "Linear.forward" */
+	int line; /* 0: not known */
+};
+
+/* The thread's innermost frame; the frame that called it. False at the end, and where it cannot be one. */
+bool lbx_py_frame_first(struct lbx_python *py, const struct lbx_py_thread *thread, struct lbx_py_frame *ret);
+bool lbx_py_frame_next(struct lbx_python *py, const struct lbx_py_frame *frame, struct lbx_py_frame *ret);
+/* The next variable of a function at or after *i, which moves past it, and the object that it has: those without one are
+ * passed over. *ret_name is a str. */
+bool lbx_py_local_next(struct lbx_python *py, const struct lbx_py_frame *frame, int *i, uint64_t *ret_name,
+		       uint64_t *ret_value);
+
+/* The line of an instruction, by a code object's table of locations; `at`: bytes from the first instruction. 0: not known. */
+int lbx_py_line(struct lbx_python *py, uint64_t code, uint64_t at);
+
+#endif

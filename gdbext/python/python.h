@@ -1,0 +1,44 @@
+/* The interpreter of a program that runs Python, its objects read as they lie in memory: nothing is called in the program.
+ * What is read is never trusted: an object is one if its type is a type, numbers are checked against what is there, and
+ * who walks has a limit. */
+#ifndef LBX_PYTHON_H
+#define LBX_PYTHON_H
+
+#include "python/layout.h"
+#include "python/object.h"
+#include "target/loader.h"
+
+struct lbx_cache;
+
+struct lbx_python {
+	struct lbx_target *target;
+	struct lbx_cache *cache; /* the program stands still */
+	struct lbx_py_layout layout;
+	char version[16]; /* "3.11.2" */
+	uint64_t runtime; /* address of _PyRuntime */
+	uint64_t type_type; /* of the type of types */
+	struct lbx_py_types types;
+};
+
+/* The interpreter that one of the modules is; NULL, without an error, where none is; with one, where it is not known, or is
+ * not as it should be. The target must outlive it, and stand still. */
+struct lbx_python *lbx_python_open(struct lbx_target *target, const struct lbx_loaded *modules, int n);
+void lbx_python_close(struct lbx_python *py); /* NULL is fine */
+/* The program may have changed: what was read is read again. */
+void lbx_python_refresh(struct lbx_python *py);
+/* It is read by another target from here on. */
+void lbx_python_use(struct lbx_python *py, struct lbx_target *target);
+
+/* Quietly: false where the bytes cannot be read. */
+bool lbx_py_read(const struct lbx_python *py, uint64_t address, void *to, size_t n);
+/* The word at an address; 0: it cannot be read. */
+uint64_t lbx_py_word(const struct lbx_python *py, uint64_t address);
+
+/* The i-th interpreter, from 0 on; 0: there are no more. */
+uint64_t lbx_py_interpreter(const struct lbx_python *py, int i);
+/* An interpreter's sys.modules. */
+uint64_t lbx_py_modules(const struct lbx_python *py, uint64_t interpreter);
+/* The dict of a module's variables; 0: there is no module of that name. */
+uint64_t lbx_py_globals(struct lbx_python *py, uint64_t interpreter, const char *name);
+
+#endif

@@ -1,0 +1,171 @@
+#include "torch/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/vector.h"
+#include "python/expression.h"
+#include "torch/set.h"
+
+/* Python's object of a tensor leads to it, in 1.13 one word later. */
+enum { TENSOR = 0x10, TENSOR_LATER = 0x18, MAX_TOLD = 16, FUNCTION = 96, TEXT = 1024 };
+
+static int by_object(const void *a, const void *b)
+{
+	const struct lbx_torch_held *left = a, *right = b;
+
+	return left->object < right->object ? -1 : left->object > right->object;
+}
+
+static const struct lbx_torch_held *held_at(const struct lbx_torch_names *names, uint64_t object)
+{
+	const struct lbx_torch_held key = { .object = object };
+
+	return names->n ? bsearch(&key, names->held, names->n, sizeof key, by_object) : NULL;
+}
+
+static bool is_wanted(void *context, uint64_t object)
+{
+	return held_at(context, object) != NULL;
+}
+
+static bool leads_to(const struct lbx_python *py, uint64_t object, uint64_t tensor)
+{
+	return lbx_py_word(py, object + TENSOR) == tensor || lbx_py_word(py, object + TENSOR_LATER) == tensor;
+}
+
+static bool find_held(struct lbx_torch_set *s, struct lbx_torch_names *names)
+{
+	lbx_walk_begin(&s->walk, lbx_torch_set_target(s));
+	for (size_t i = 0; i < s->n; i++) {
+		struct lbx_target *target = lbx_walk_target(&s->walk, lbx_torch_set_target(s), i);
+		struct lbx_torch_record r;
+		if (!lbx_torch_record_read(target, &s->classes, &s->layout, s->objects[i], &r) || !r.pyobj ||
+		    !leads_to(names->python, r.pyobj, r.address))
+			continue;
+		if (!lb_reserve(names->held, names->room, names->n + 1))
+			return lb_fail("out of memory for the names of tensors");
+		names->held[names->n++] = (struct lbx_torch_held){ r.pyobj, i + 1 };
+	}
+	qsort(names->held, names->n, sizeof *names->held, by_object);
+	return true;
+}
+
+bool lbx_torch_names_find(struct lbx_torch_set *s)
+{
+	struct lbx_torch_names *names = &s->names;
+	bool clean = lb_ok();
+
+	names->rules = (struct lbx_py_rules){ .is_wanted = is_wanted,
+					      .elided = { "_parameters", "_buffers", "_modules" },
+					      .context = names };
+	names->python = lbx_python_open(lbx_torch_set_target(s), s->modules, s->n_modules);
+	if (!names->python) {
+		if (!lb_ok())
+			snprintf(names->why, sizeof names->why, "without names, as %s", lb_error_message());
+		if (clean)
+			lb_clear_error();
+		return true;
+	}
+	return find_held(s, names) && (names->n == 0 || lbx_py_walk_start(names->python, &names->rules, &names->walk));
+}
+
+void lbx_torch_names_free(struct lbx_torch_names *names)
+{
+	lbx_py_walk_end(&names->walk);
+	lbx_python_close(names->python);
+	free(names->held);
+}
+
+/* The set may outlive the target by which it was found. */
+static struct lbx_torch_names *names_of(struct lbx_torch_set *s)
+{
+	if (s->names.python)
+		lbx_python_use(s->names.python, lbx_torch_set_target(s));
+	return &s->names;
+}
+
+void lbx_torch_name(struct lbx_torch_set *s, uint64_t pyobj, char ret[LB_NAME_MAX + 1])
+{
+	const struct lbx_torch_names *names = names_of(s);
+	uint32_t node = pyobj ? lbx_py_walk_find(&names->walk, pyobj) : UINT32_MAX;
+	char path[LBX_PY_PATH];
+
+	ret[0] = '\0';
+	if (node != UINT32_MAX && lbx_py_path(&names->walk, node, path) && strlen(path) <= LB_NAME_MAX)
+		strcpy(ret, path);
+}
+
+/* ---- expressions ---- */
+
+static uint64_t fail_several(const struct lbx_torch_names *names, const char *expression,
+			     const struct lbx_py_found *found, int n)
+{
+	char which[TEXT] = "";
+
+	for (int i = 0; i < n; i++) {
+		size_t used = strlen(which);
+		snprintf(which + used, sizeof which - used, "%s#%" PRIu64 " in %s (thread %" PRIu64 ")", i ? ", " : "",
+			 held_at(names, found[i].object)->id, found[i].function, found[i].tid);
+	}
+	lb_fail("'%s' is another tensor in each of several threads: %s; say which by #id", expression, which);
+	return 0;
+}
+
+uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression)
+{
+	struct lbx_torch_names *names = names_of(s);
+	struct lbx_py_found found[LBX_PY_FOUND];
+
+	if (!names->python || names->n == 0)
+		return 0;
+	lbx_python_refresh(names->python);
+	int n = lbx_py_evaluate(names->python, &names->rules, expression, found);
+	if (n > 1)
+		return fail_several(names, expression, found, n);
+	return n ? held_at(names, found[0].object)->id : 0;
+}
+
+/* ---- what is told ---- */
+
+void lbx_torch_tell_paths(struct lbx_torch_set *s, uint64_t pyobj, lbx_fact_fn *fn, void *context)
+{
+	const struct lbx_torch_names *names = names_of(s);
+	uint32_t node = pyobj ? lbx_py_walk_find(&names->walk, pyobj) : UINT32_MAX;
+	char path[LBX_PY_PATH], function[FUNCTION], text[LBX_PY_PATH + FUNCTION + 8], first[sizeof text];
+
+	first[0] = '\0';
+	for (int n = 0; node != UINT32_MAX && n < MAX_TOLD; node = names->walk.nodes[node].next) {
+		if (!lbx_py_path(&names->walk, node, path))
+			continue;
+		bool is_local = lbx_py_path_function(&names->walk, node, function, sizeof function);
+		snprintf(text, sizeof text, "%s%s%s", path, is_local ? ", in " : "", is_local ? function : "");
+		if (n > 0 && strcmp(text, first) == 0)
+			continue;
+		if (n++ == 0)
+			strcpy(first, text);
+		fn(context, n == 1 ? "path" : "also", text);
+	}
+}
+
+void lbx_torch_tell_names(struct lbx_torch_set *s, lbx_fact_fn *fn, void *context)
+{
+	const struct lbx_torch_names *names = names_of(s);
+	char text[TEXT];
+	size_t n = 0;
+
+	if (!names->python) {
+		if (names->why[0])
+			fn(context, "Python", names->why);
+		return;
+	}
+	for (size_t i = 0; i < names->n; i++)
+		n += lbx_py_walk_find(&names->walk, names->held[i].object) != UINT32_MAX;
+	snprintf(text, sizeof text, "%s; it holds %zu tensor%s, and variables lead to %zu%s", names->python->version,
+		 names->n, names->n == 1 ? "" : "s", n,
+		 names->walk.is_cut ? ", perhaps more: not all was looked at" : "");
+	fn(context, "Python", text);
+}

@@ -1,0 +1,127 @@
+"""python3 names.py TRUTH: a model, its optimiser, tensors in dicts and lists, and functions that hold some while they wait. It
+writes into the file TRUTH by which paths they are reached, says `resting`, and waits until its input ends."""
+
+import sys
+import threading
+
+import torch
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+truth = open(sys.argv[1], "w")
+waits = False
+
+
+def write(kind, path, tensor):
+    """name: what it is called; path: another way to it."""
+    print(kind, tensor.data_ptr(), path, sep="\t", file=truth)
+
+
+class Block(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc1 = torch.nn.Linear(width, 2 * width)
+        self.fc2 = torch.nn.Linear(2 * width, width)
+        self.register_buffer("scale", torch.ones(width))
+
+    def forward(self, x):
+        hidden = self.fc1(x)
+        if waits:
+            write("name", "hidden", hidden)
+            write("path", "self.fc1.weight", self.fc1.weight)
+            rest(lambda: hidden)
+        return self.fc2(hidden.relu()) * self.scale
+
+
+class Net(torch.nn.Module):
+    def __init__(self, width, depth):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Block(width) for _ in range(depth)])
+        self.heads = torch.nn.ParameterList([torch.nn.Parameter(torch.randn(width)) for _ in range(2)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + layer(x)
+        return x * self.heads[0] + self.heads[1]
+
+
+class Trainer:
+    def __init__(self, model):
+        self.parts = (model, [torch.full((5,), 3.0)])
+        self.trainer = self
+
+
+def rest(look):
+    taken = look()
+    write("path", "taken", taken)
+    ready.wait()
+    truth.close()
+    print("resting", flush=True)
+    sys.stdin.read()
+
+
+def work(number):
+    """A thread of its own."""
+    mine = torch.full((number,), float(number))
+    write("path", f"threads[{number - 2}].result[0]", mine)
+    threading.current_thread().result = [mine]
+    ready.wait()
+    done.wait()
+
+
+model = Net(8, 3)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+batch = {"input_ids": torch.arange(12) + 0, 7: torch.ones(3), "it's": torch.zeros(2), ("a", 1): torch.ones(1)}
+batch["größe"] = torch.ones(6)
+cache = [[torch.ones(i + 1) * j for j in range(2)] for i in range(4)]
+trainer = Trainer(model)
+for turn in range(3):
+    loss = model(torch.randn(5, 8)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+many = {str(i): i for i in range(5000)}
+many["last"] = torch.ones(9)
+shared = type("Shared", (), {})
+first, second = shared(), shared()
+first.a, first.b, second.b = 1, torch.ones(10), torch.ones(11)
+second.__dict__["c"] = torch.ones(12)
+
+for name, tensor in list(model.named_parameters()) + list(model.named_buffers()):
+    write("name", "model." + name, tensor)
+    for key, state in optimizer.state.get(tensor, {}).items():
+        if isinstance(state, torch.Tensor):
+            write("name", f"optimizer.state[model.{name}]['{key}']", state)
+del name, tensor, key, state
+write("path", "model.layers[1].fc1.weight", model.layers[1].fc1.weight)
+write("path", "trainer.parts[0].layers[-1].fc2.bias", model.layers[2].fc2.bias)
+write("path", "optimizer.param_groups[0]['params'][0]", next(model.parameters()))
+write("path", 'batch["input_ids"]', batch["input_ids"])
+write("path", 'cache[-1][1]', cache[3][1])
+for key in ("input_ids", 7, "größe"):
+    write("name", f"batch[{key!r}]", batch[key])
+write("name", 'batch["it\'s"]', batch["it's"])
+for i in range(4):
+    for j in range(2):
+        write("name", f"cache[{i}][{j}]", cache[i][j])
+write("name", "trainer.parts[1][0]", trainer.parts[1][0])
+write("name", "loss", loss)
+write("name", "many['last']", many["last"])
+write("name", "first.b", first.b)
+write("name", "second.b", second.b)
+write("name", "second.c", second.c)
+
+ready, done = threading.Barrier(3), threading.Event()
+threads = [threading.Thread(target=work, args=(number,), daemon=True) for number in (2, 3)]
+for thread in threads:
+    thread.start()
+waits = True
+
+
+def train():
+    held = torch.full((13,), 2.0)
+    write("name", "held", held)
+    model(torch.randn(5, 8))
+
+
+train()
