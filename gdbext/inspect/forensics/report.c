@@ -171,30 +171,11 @@ bool lbx_describe_usage(const struct lbx_report *r, char *ret, size_t size)
 	return any;
 }
 
-/* Of a set that does not tell its buffers: which tensor's elements the fault's address is among. */
-static void describe_fault(struct lbx_context *context, struct lbx_report *ret)
-{
-	uint64_t address = ret->death.address, begin, end, slot = 0, bad = 0;
-	struct lbx_tensor t;
-	char label[LBX_DESCRIPTION_MAX];
-
-	while (!ret->fault[0] && lbx_tensors_next(context->tensors, &slot, &t, &bad) == LBX_NEXT_TENSOR) {
-		if (t.op_class == LB_CLASS_VIEW || !t.data || t.state != LBX_READY ||
-		    !lbx_tensor_range(&t, &begin, &end) || address < begin || address >= end)
-			continue;
-		lbx_describe(&t, label, sizeof label);
-		snprintf(ret->fault, sizeof ret->fault, "0x%" PRIx64 " is byte %" PRIu64 " of the elements of %s",
-			 address, address - begin, label);
-	}
-}
-
 static bool collect_tensors(struct lbx_context *context, struct lbx_places *places, double seconds,
 			    struct lbx_report *ret)
 {
 	if (places && ret->death.has_address)
 		lbx_describe_address(places, ret->death.address, LBX_NEAR_FAULT, ret->fault, sizeof ret->fault);
-	if (ret->death.has_address && !ret->fault[0])
-		describe_fault(context, ret);
 	return (!ret->has_runtime || settle(ret, LBX_SECTION_FLIGHTS, collect_flights(context, ret))) &&
 	       settle(ret, LBX_SECTION_FLIGHTS, lbx_works_collect(context, &ret->works)) &&
 	       settle(ret, LBX_SECTION_MEMORY, collect_memory(context, ret)) &&

@@ -137,6 +137,28 @@ released()
 	wait $pid
 }
 
+# compared WHAT COMMAND A B: whether all elements are equal, in either order
+compared()
+{
+	same "$1" '  all 1024 elements are equal' "$($2 diff "$3" "$4" 2>&1 | sed -n 2p)"
+}
+
+# A tensor of blocks beside the same one in a file, in another core, and in a core of our own runtime.
+compared_with_others()
+{
+	local dump=$scratch/$1/dump npy=$scratch/$1/w.npy
+	local seen="$O/bin/lazybones core $dump"
+	$seen save w.q8_0 "$npy" >/dev/null 2>&1
+	compared "$1: a file of ours" "$seen" w.q8_0 "$npy"
+	compared "$1: another core" "$seen" w.q8_0 "$dump:w.q8_0"
+	$CC -std=gnu17 -Wall -Wextra -Werror -Iruntime -o "$scratch/ours" tests/real/ggml/ours.c -L"$O/lib" -llazybones \
+		-Wl,-rpath,"$(realpath "$O/lib")" && mkdir -p "$scratch/ours.d"
+	{ (cd "$scratch/ours.d" && ulimit -c unlimited && exec "$scratch/ours" "$npy"); } 2>/dev/null
+	mv "$scratch"/ours.d/core* "$scratch/ours.core"
+	compared "$1: a core of ours" "$seen" w.q8_0 "$scratch/ours.core:ours"
+	compared "$1: ours, with its core" "$O/bin/lazybones core $scratch/ours.core" ours "$dump:w.q8_0"
+}
+
 # A core of it, and the process itself.
 tensors()
 {
@@ -144,6 +166,7 @@ tensors()
 		skip "$1: the kernel writes no core here"
 	else
 		seen "$1" 'a core' "$O/bin/lazybones core $scratch/$1/dump"
+		[ "$1" != $newest ] || compared_with_others "$1"
 	fi
 	process_of graph "$real/$1"
 	seen "$1" 'the process' "$process"
@@ -298,7 +321,7 @@ unreadable()
 		same "$1, $threads threads: where llama_decode is" "$node" "$(where_is "$process" | sort_call)"
 		same "$1, $threads threads: one node is evaluating" 1 "$($process list --state evaluating --limit 0 | grep -c '^#')"
 	done
-	same "$1, a report: what the fault is in" 'byte 0 of the elements of blk.0.attn_norm.weight' \
+	same "$1, a report: what the fault is in" 'byte 0 of the buffer of blk.0.attn_norm.weight' \
 		"$("$O/bin/lazybones" report "$scratch/$1-unreadable/dump" 2>&1 | sed -n '2s/.* is \(byte.*\) (#.*/\1/p')"
 	[ "$1" = ggml-2024-02 ] || same "$1, a report: what memory is for" 'weights, state, compute, inputs' \
 		"$("$O/bin/lazybones" report "$scratch/$1-unreadable/dump" 2>&1 |

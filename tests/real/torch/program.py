@@ -1,5 +1,5 @@
-"""python3 program.py TRUTH: tensors of all kinds, in a process that only has PyTorch. It writes what it knows of each into
-the file TRUTH, says `resting`, and waits until its input ends."""
+"""python3 program.py TRUTH [NPY]: tensors of all kinds, one of them that of an .npy file, in a process that only has PyTorch.
+It writes what it knows of each into the file TRUTH, says `resting`, and waits until its input ends."""
 
 import gc
 import sys
@@ -39,6 +39,10 @@ opaque = [
     torch.tensor([1 + 2j, 3 - 4j]).conj(),
     torch.tensor([1 + 2j, 3 - 4j]).conj().imag,
 ]
+if len(sys.argv) > 2:
+    import numpy
+
+    kept.append(torch.from_numpy(numpy.load(sys.argv[2])))
 with torch.inference_mode():
     kept.append(torch.arange(4.0))
 for i in range(1000):  # freed again

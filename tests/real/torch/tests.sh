@@ -17,7 +17,7 @@ torch_process()
 {
 	local line
 	truth=$scratch/truth
-	coproc "$1" -W ignore tests/real/torch/$2 "$truth" 2>/dev/null
+	coproc "$1" -W ignore tests/real/torch/$2 "$truth" $given 2>/dev/null
 	pid=$COPROC_PID
 	process="$O/bin/lazybones pid $pid"
 	while read -r -t 120 line <&"${COPROC[0]}" && [ "$line" != resting ]; do :; done
@@ -74,6 +74,31 @@ torch_names()
 	torch_released
 }
 
+# A tensor of ggml's in blocks, to compare: *given is a file with its elements, $ggml a core that has it; or neither.
+torch_given()
+{
+	local program=$real/ggml/program folder
+	given= ggml=$scratch/ggml.core
+	folder=$(ls -d "$real"/ggml-20* 2>/dev/null | tail -1)
+	[ -x "$program" ] && [ -n "$folder" ] || { skip "a tensor of ggml's: tests/real/run ggml makes the program"; return; }
+	mkdir -p "$scratch/ggml.d"
+	{ (cd "$scratch/ggml.d" && ulimit -c unlimited && exec timeout 120 "$program" graph "$folder" abort); } \
+		>/dev/null 2>&1 </dev/null
+	mv "$scratch"/ggml.d/core* "$ggml" 2>/dev/null || { skip 'the kernel writes no core here'; return; }
+	"$O/bin/lazybones" core "$ggml" save w.q8_0 "$scratch/given.npy" >/dev/null 2>&1 && given=$scratch/given.npy
+}
+
+# torch_compared WHAT CORE: of the two, in either order
+torch_compared()
+{
+	local id
+	id=$("$O/bin/lazybones" core "$2" list --limit 0 | sed -n 's/^\(#[0-9]*\) .*float32  *(16, 64) .*/\1/p')
+	same "$1: a tensor of ggml's" '  all 1024 elements are equal' \
+		"$("$O/bin/lazybones" core "$ggml" diff w.q8_0 "$2:$id" | sed -n 2p)"
+	same "$1: beside one of ggml's" '  all 1024 elements are equal' \
+		"$("$O/bin/lazybones" core "$2" diff "$id" "$ggml:w.q8_0" | sed -n 2p)"
+}
+
 torch_version()
 {
 	local what="torch $2"
@@ -82,6 +107,7 @@ torch_version()
 	torch_seen "$what, the process" "$process" 1
 	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then
 		torch_seen "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid" 7
+		[ -z "$given" ] || torch_compared "$what" "$scratch/torch.$pid"
 		rm -f "$scratch/torch.$pid"
 	else
 		skip "$what: gcore writes no core here"
@@ -91,6 +117,7 @@ torch_version()
 	torch_released
 }
 
+torch_given
 found=$(pythons)
 [ -n "$found" ] || skip 'torch: no python here has PyTorch (tests/deps torch, tests/deps real)'
 while read -r python version; do
