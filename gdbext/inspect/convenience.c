@@ -25,6 +25,7 @@ const struct lbx_convenience lbx_conveniences[] = {
 	{ "tensor_inf_count", VALUES, "how many Inf, of either sign" },
 	{ "tensor_zero_count", VALUES, "how many zeros" },
 	{ "tensor_diff_count", "`diff`", "how many elements differ" },
+	{ "tensor_diff_count", "`weights`", "how many of those that are in both are not equal" },
 	{ "tensor_diff_max", "`diff`", "the largest absolute error; NaN if nowhere both have numbers" },
 	{ "tensor_graph_equal", "`diff-graph`", "1 if the graphs are equal, else 0" },
 	{ "tensor_origin", "`origin`", "the id of the tensor that was the first with NaN or Inf; 0: none" },

@@ -44,12 +44,25 @@ static const struct lb_entry *choose(const lb_file *file, const struct lbx_wire_
 	return NULL;
 }
 
+/* Plain elements, or blocks: whoever asks can decode those, too. */
 static bool lies_as_it_is(const lb_file *file, const struct lb_entry *entry)
 {
 	const struct lb_array *a = &entry->array;
 
 	return file->format != &lb_format_npz && !entry->unknown &&
-	       (a->encoding == LB_LITTLE_ENDIAN || (a->encoding == LB_BIG_ENDIAN && lb_dtypes[a->dtype].bytes == 1));
+	       (a->encoding != LB_BIG_ENDIAN || lb_dtypes[a->dtype].bytes == 1);
+}
+
+static struct lbx_wire_place place_of(const struct lb_array *a)
+{
+	return (struct lbx_wire_place){ .dtype = (uint8_t)a->dtype,
+					.encoding =
+					    a->encoding == LB_BIG_ENDIAN ? LB_LITTLE_ENDIAN : (uint8_t)a->encoding,
+					.rank = (uint8_t)a->rank,
+					.fortran = a->fortran,
+					.in_place = 1,
+					.at = a->at,
+					.nbytes = a->nbytes };
 }
 
 static void describe(struct lbx_wire_file *to, const lb_file *file, const struct lb_entry *entry)
@@ -61,13 +74,8 @@ static void describe(struct lbx_wire_file *to, const lb_file *file, const struct
 
 static bool point_at(struct lbx_wire_file *to, const struct lb_array *a)
 {
-	to->in_place = 1;
-	to->dtype = (uint8_t)a->dtype;
-	to->rank = (uint8_t)a->rank;
-	to->fortran = a->fortran;
+	to->place = place_of(a);
 	memcpy(to->shape, a->shape, (size_t)a->rank * sizeof *to->shape);
-	to->at = a->at;
-	to->nbytes = a->nbytes;
 	return true;
 }
 
@@ -76,8 +84,8 @@ _Static_assert((int)LB_NPY_AXES <= (int)LBX_WIRE_AXES, "what a file may have, an
 /* Its elements lie in one row, whatever its axes. */
 static bool point_at_more_axes(struct lbx_wire_file *to, const struct lb_npy_shape *shape)
 {
-	to->rank = (uint8_t)shape->rank;
-	to->fortran = shape->fortran;
+	to->place.rank = (uint8_t)shape->rank;
+	to->place.fortran = shape->fortran;
 	memcpy(to->shape, shape->sizes, (size_t)shape->rank * sizeof *to->shape);
 	return true;
 }
@@ -88,11 +96,46 @@ static bool give(struct lbx_wire_file *to, lb_file *file, const struct lb_entry 
 	if (lies_as_it_is(file, entry))
 		return point_at(to, &entry->array);
 	lb_tensor *x = file->shape ? lb_file_get_in_place(file, entry, false, NULL) : lb_file_get(file, entry->name);
-	if (!x || !lb_eval(x) || !lbx_append_result(x, sizeof *to, &to->at, &to->nbytes))
+	if (!x || !lb_eval(x) || !lbx_append_result(x, sizeof *to, &to->place.at, &to->place.nbytes))
 		return false;
-	to->dtype = (uint8_t)lb_dtype_of(x);
-	to->rank = (uint8_t)lb_rank(x);
+	to->place.dtype = (uint8_t)lb_dtype_of(x);
+	to->place.rank = (uint8_t)lb_rank(x);
 	memcpy(to->shape, lb_shape(x), (size_t)lb_rank(x) * sizeof *to->shape);
+	return true;
+}
+
+/* An array whose axes are elsewhere is asked for by its name. */
+static void enter(struct lbx_wire_entry *to, const lb_file *file, const struct lb_entry *entry)
+{
+	const struct lb_array *a = &entry->array;
+
+	snprintf(to->type, sizeof to->type, "%.15s", entry->type);
+	if (file->shape || !lies_as_it_is(file, entry))
+		return;
+	to->place = place_of(a);
+	memcpy(to->shape, a->shape, (size_t)a->rank * sizeof *to->shape);
+}
+
+static bool list(struct lbx_wire_file *to, const lb_file *file)
+{
+	size_t n = (size_t)file->n, entries = n * sizeof(struct lbx_wire_entry), names = 0;
+
+	for (size_t i = 0; i < n; i++)
+		names += strlen(file->entries[i].name) + 1;
+	if (n > UINT32_MAX)
+		return lb_fail("%s holds %zu arrays, more than can be listed", file->mapping->path, n);
+	char *room = lbx_append_room(sizeof *to, entries + names, &to->place.at, &to->place.nbytes);
+	if (!room)
+		return false;
+	to->n = (uint32_t)n;
+	for (size_t i = 0, at = entries; i < n; i++) {
+		struct lbx_wire_entry entry = { .name_at = to->place.at + at };
+		size_t length = strlen(file->entries[i].name) + 1;
+		enter(&entry, file, &file->entries[i]);
+		memcpy(room + i * sizeof entry, &entry, sizeof entry);
+		memcpy(room + at, file->entries[i].name, length);
+		at += length;
+	}
 	return true;
 }
 
@@ -109,7 +152,7 @@ bool lbx_answer_file(struct lbx_wire_file *request)
 	request->name[sizeof request->name - 1] = '\0';
 	request->like[sizeof request->like - 1] = '\0';
 	lb_file *file = lb_open(request->path);
-	bool done = file && answer(request, file);
+	bool done = file && (request->lists ? list(request, file) : answer(request, file));
 	lb_file_close(file);
 	return done;
 }

@@ -18,7 +18,7 @@
 #define LBX_WIRE_FILE_MAGIC 0x656c6966706572bcULL
 
 enum {
-	LBX_WIRE_VERSION = 6,
+	LBX_WIRE_VERSION = 7,
 	LBX_WIRE_FD = 3,
 	LBX_WIRE_ALIGN = 64,
 	LBX_WIRE_NODES = 1 << 24, /* at most */
@@ -76,8 +76,15 @@ struct lbx_wire_step {
 	uint64_t result, operands[3];
 };
 
+/* Where elements are: in the file, or in the answer. */
+struct lbx_wire_place {
+	uint8_t dtype, encoding /* enum lb_encoding */, rank, fortran, in_place, pad[3];
+	uint64_t at, nbytes;
+};
+
 /* Instead of a graph: which array of which file is wanted, and the answer. Its elements lie in the
- * file itself, or decoded and row-major behind this. */
+ * file itself, or decoded and row-major behind this. Or what arrays there are: then their entries are behind this, and
+ * behind those their names. */
 struct lbx_wire_file {
 	uint64_t magic;
 	uint32_t version, status;
@@ -85,12 +92,22 @@ struct lbx_wire_file {
 	char path[4096];
 	char name[512]; /* "": the only one, or the one named `like`; afterwards which it was */
 	char like[512];
+	uint8_t lists; /* what arrays there are is asked */
 	/* written by the replay */
-	uint8_t dtype, rank, fortran, in_place, is_only, pad[3];
-	uint32_t group, pad2; /* elements of a quantised block; 0: not quantised */
+	uint8_t is_only, pad[2];
+	uint32_t group, n,
+	    pad2; /* elements of a quantised block, 0: not quantised; entries, where they were asked for */
+	struct lbx_wire_place place;
 	int64_t shape[LBX_WIRE_AXES];
-	uint64_t at, nbytes;
 	char error[512];
+};
+
+/* One of the arrays of a file. What is not in place has to be asked for before more is known of it than its name. */
+struct lbx_wire_entry {
+	uint64_t name_at; /* of the shared memory file; it ends with '\0' */
+	char type[16];    /* as the file has it: "BF16"; or "" */
+	struct lbx_wire_place place;
+	int64_t shape[LB_MAX_RANK];
 };
 
 #endif

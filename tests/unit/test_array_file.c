@@ -72,6 +72,32 @@ static void same_elements(const struct lbx_array *a, const char *path, const cha
 	free(wanted);
 }
 
+/* Found among all arrays of its file, it is the same. */
+static void same_of_list(const struct lbx_array_file *file, const char *path, const char *expected, const char *what)
+{
+	struct lbx_array_list all;
+	struct lbx_array_file got;
+	struct lbx_array seen;
+	size_t i = 0;
+
+	assert_true(lbx_array_list_open(&context, path, &all));
+	while (i < all.n && strcmp(lbx_array_list_name(&all, i), file->name) != 0)
+		i++;
+	if (i == all.n || !lbx_array_list_get(&all, i, &got))
+		fail_msg("%s: %s", what, lb_ok() ? "it is not listed" : lb_error_message());
+	assert_int_equal(got.array.rank, file->array.rank);
+	assert_memory_equal(got.array.shape, file->array.shape, (size_t)got.array.rank * sizeof *got.array.shape);
+	assert_int_equal(got.group, file->group);
+	same_elements(&got.array, expected, what);
+	if (lbx_array_list_describe(&all, i, &seen)) {
+		assert_int_equal(seen.rank, file->array.rank);
+		assert_memory_equal(seen.shape, file->array.shape, (size_t)seen.rank * sizeof *seen.shape);
+		assert_string_equal(lbx_array_dtype_name(&seen), lbx_array_dtype_name(&file->array));
+	}
+	lbx_array_file_close(&got);
+	lbx_array_list_close(&all);
+}
+
 static void good_files(void **state)
 {
 	char line[1024], shape[256];
@@ -96,6 +122,7 @@ static void good_files(void **state)
 			sprintf(shape + strlen(shape), "%s%lld", i ? "," : "", (long long)file.array.shape[i]);
 		assert_string_equal(shape, sizes);
 		same_elements(&file.array, in(folder, expected), line);
+		same_of_list(&file, in(folder, name), in(folder, expected), line);
 		lbx_array_file_close(&file);
 		n++;
 	}
@@ -111,6 +138,7 @@ static void bad_files(void **state)
 
 	(void)state;
 	while (fgets(line, sizeof line, bad)) {
+		struct lbx_array_list all;
 		struct lbx_array_file file;
 		line[strcspn(line, "|\n")] = '\0';
 		/* some hold one array that is good, or several */
@@ -119,6 +147,11 @@ static void bad_files(void **state)
 		else
 			assert_true(strlen(lb_error_message()) > 10);
 		n += !lb_ok();
+		lb_clear_error();
+		if (lbx_array_list_open(&context, in(folder, line), &all))
+			lbx_array_list_close(&all);
+		else
+			assert_true(strlen(lb_error_message()) > 10);
 		lb_clear_error();
 	}
 	fclose(bad);

@@ -280,7 +280,7 @@ static bool run_model(struct lbx_context *context, const struct lbx_args *args)
 	if (!lbx_args_int(args, "depth", 1, MAX_DEPTH, &depth) ||
 	    !lbx_args_int(args, "limit", 0, INT64_MAX, &max_rows) ||
 	    (context->table && !lbx_table_root(context->table, &root)) ||
-	    !lbx_parameters_find(context, args->n ? args->v[0] : NULL, &p))
+	    !lbx_parameters_find(context, args->n ? args->v[0] : NULL, LBX_TIED_ONCE, &p))
 		return false;
 	int64_t limit = (int64_t)root.counters.memory_limit;
 	bool ok = p.n > 0 ||

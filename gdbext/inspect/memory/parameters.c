@@ -254,7 +254,7 @@ static bool walk(struct lbx_context *context, struct walk *w)
 	return next == LBX_NEXT_END;
 }
 
-bool lbx_parameters_find(struct lbx_context *context, const char *glob, struct lbx_parameters *ret)
+bool lbx_parameters_find(struct lbx_context *context, const char *glob, enum lbx_tied tied, struct lbx_parameters *ret)
 {
 	struct walk w = { .tensors = context->tensors, .glob = glob, .p = ret };
 
@@ -262,7 +262,8 @@ bool lbx_parameters_find(struct lbx_context *context, const char *glob, struct l
 	bool ok = walk(context, &w);
 	if (ok) {
 		drop_others(ret);
-		drop_tied(ret);
+		if (tied == LBX_TIED_ONCE)
+			drop_tied(ret);
 		apply_uses(&w);
 		if (ret->n)
 			qsort(ret->list, ret->n, sizeof *ret->list, by_key);

@@ -1,4 +1,4 @@
-/* A model's parameters, as far as names tell: ready tensors with a name, each value once. */
+/* A model's parameters, as far as names tell: ready tensors with a name. */
 #ifndef LBX_PARAMETERS_H
 #define LBX_PARAMETERS_H
 
@@ -27,7 +27,9 @@ struct lbx_parameters {
 	uint64_t unnamed;  /* left out: ready tensors without a name, that are no views */
 };
 
-bool lbx_parameters_find(struct lbx_context *context, const char *glob, struct lbx_parameters *ret);
+/* Of those whose name matches, if `glob` is given: each value once, or under each of its names. */
+enum lbx_tied { LBX_TIED_ONCE, LBX_TIED_EACH };
+bool lbx_parameters_find(struct lbx_context *context, const char *glob, enum lbx_tied tied, struct lbx_parameters *ret);
 void lbx_parameters_deinit(struct lbx_parameters *parameters);
 
 #endif

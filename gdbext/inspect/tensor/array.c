@@ -104,8 +104,8 @@ bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t, 
 	return true;
 }
 
-bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int rank, const int64_t *shape,
-		     const int64_t *strides, int64_t offset, struct lbx_array *ret)
+static bool over(const void *data, int64_t nbytes, enum lb_dtype dtype, const struct lbx_encoding *encoding, int rank,
+		 const int64_t *shape, const int64_t *strides, int64_t offset, struct lbx_array *ret)
 {
 	memset(ret, 0, sizeof *ret);
 	if (rank < 0 || rank > LBX_ARRAY_RANK || nbytes < 0)
@@ -115,11 +115,25 @@ bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int 
 	ret->low = (uint64_t)(uintptr_t)data;
 	ret->high = ret->low + (uint64_t)nbytes;
 	ret->dtype = dtype;
+	ret->encoding = encoding;
+	ret->scaled.axis = -1;
 	ret->rank = rank;
 	memcpy(ret->shape, shape, (size_t)rank * sizeof *shape);
 	memcpy(ret->strides, strides, (size_t)rank * sizeof *strides);
 	ret->offset = offset;
 	return finish(ret) || lb_fail("the array reaches out of its %lld byte%s", (long long)nbytes, LB_S(nbytes));
+}
+
+bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int rank, const int64_t *shape,
+		     const int64_t *strides, int64_t offset, struct lbx_array *ret)
+{
+	return over(data, nbytes, dtype, NULL, rank, shape, strides, offset, ret);
+}
+
+bool lbx_array_encoded(const void *data, int64_t nbytes, const struct lbx_encoding *encoding, int rank,
+		       const int64_t *shape, const int64_t *strides, int64_t offset, struct lbx_array *ret)
+{
+	return over(data, nbytes, encoding->dtype, encoding, rank, shape, strides, offset, ret);
 }
 
 int64_t lbx_array_at(const struct lbx_array *a, const int64_t *coordinates)

@@ -34,6 +34,11 @@ bool lbx_array_of_tensor(struct lbx_target *target, const struct lbx_tensor *t, 
 bool lbx_array_local(const void *data, int64_t nbytes, enum lb_dtype dtype, int rank, const int64_t *shape,
 		     const int64_t *strides, int64_t offset, struct lbx_array *ret);
 
+/* Likewise over elements that are stored so, in a row of blocks that strides and offset count through. `encoding` must
+ * outlive it. */
+bool lbx_array_encoded(const void *data, int64_t nbytes, const struct lbx_encoding *encoding, int rank,
+		       const int64_t *shape, const int64_t *strides, int64_t offset, struct lbx_array *ret);
+
 /* What the dtype is called: "float32", or the name of the encoding. */
 const char *lbx_array_dtype_name(const struct lbx_array *a);
 /* Elements from `low` to the element with these coordinates. */

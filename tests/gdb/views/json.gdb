@@ -2,3 +2,4 @@ tensor info row --json
 tensor list q --json
 tensor print row --json
 tensor print nothing --json
+tensor weights /nonexistent/q.npy --json

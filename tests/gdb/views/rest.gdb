@@ -5,4 +5,5 @@ tensor help hist
 tensor help nothing
 tensor quant q
 tensor save q /nonexistent/q.npy
+tensor weights /nonexistent/q.npy
 tensor diff-graph 1 2
