@@ -92,8 +92,27 @@ static uint64_t add_text(struct ggml_image *image, uint64_t *at, const char *tex
 
 static void put_tables(struct ggml_image *image)
 {
-	static const char *const names[] = { "NONE", "DUP",       "ADD",      "MUL_MAT",  "CPY", "CONT",
-					     "VIEW", "TRANSPOSE", "GET_ROWS", "RMS_NORM", "MUL" };
+	static const char *const names[] = { "NONE",
+					     "DUP",
+					     "ADD",
+					     "MUL_MAT",
+					     "CPY",
+					     "CONT",
+					     "VIEW",
+					     "TRANSPOSE",
+					     "GET_ROWS",
+					     "RMS_NORM",
+					     "MUL",
+					     "CONCAT",
+					     "SET_ROWS",
+					     "MUL_MAT_ID",
+					     "IM2COL",
+					     "SSM_CONV",
+					     "SSM_SCAN",
+					     "RWKV_WKV6",
+					     "RWKV_WKV7",
+					     "GATED_LINEAR_ATTN",
+					     "GATED_DELTA_NET" };
 	char name[16];
 	uint64_t texts = TEXTS;
 

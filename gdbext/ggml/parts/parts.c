@@ -1,43 +1,21 @@
-/* ggml counts axes from the innermost one, and so do the indices here until the end. What has no row is not known: then
- * all of an input may be meant. */
+/* What has no row here is not known: then all of an input may be meant. */
 #include "ggml/parts.h"
 
 #include <string.h>
 
 #include "ggml/decode.h"
 #include "ggml/inputs.h"
+#include "ggml/parts/element.h"
 
-struct element {
-	struct lbx_ggml_set *g;
-	const struct lbx_ggml_record *t, *x; /* the node, and its source */
-	int source;
-	int64_t at[LBX_GGML_AXES];
-	struct lbx_part *ret;
-};
-
-static void one_at(const struct element *e, int d, int64_t at)
-{
-	e->ret->first[d] = at;
-	e->ret->count[d] = e->ret->step[d] = 1;
-}
-
-static void all_of(const struct element *e, int d)
-{
-	e->ret->first[d] = 0;
-	e->ret->count[d] = e->x->ne[d];
-	e->ret->step[d] = 1;
-}
-
-/* The same place; again and again, where the source is smaller. */
-static bool same_place(struct element *e)
+bool lbx_ggml_part_same(struct lbx_ggml_element *e)
 {
 	for (int d = 0; d < LBX_GGML_AXES; d++)
-		one_at(e, d, e->at[d] % e->x->ne[d]);
+		lbx_ggml_one_at(e, d, e->at[d] % e->x->ne[d]);
 	return true;
 }
 
 /* The same, in the order of their elements. */
-static bool same_number(struct element *e)
+static bool same_number(struct lbx_ggml_element *e)
 {
 	int64_t number = 0;
 
@@ -46,83 +24,73 @@ static bool same_number(struct element *e)
 	for (int d = LBX_GGML_AXES; d-- > 0;)
 		number = number * e->t->ne[d] + e->at[d];
 	for (int d = 0; d < LBX_GGML_AXES; number /= e->x->ne[d], d++)
-		one_at(e, d, number % e->x->ne[d]);
+		lbx_ggml_one_at(e, d, number % e->x->ne[d]);
 	return true;
 }
 
-static bool copied(struct element *e)
+static bool copied(struct lbx_ggml_element *e)
 {
 	e->ret->nothing = e->source > 0; /* where to */
 	return e->ret->nothing || same_number(e);
 }
 
-/* All of the same row; other sources at the same place. */
-static bool row(struct element *e)
+/* Two sources, one behind the other along the axis in which they differ from the node. */
+static bool joined(struct lbx_ggml_element *e)
 {
-	same_place(e);
+	struct lbx_ggml_record first;
+	int axis = 0;
+
+	if (e->source > 1 || !lbx_ggml_set_read(e->g, e->t->sources[0], &first))
+		return false;
+	while (axis + 1 < LBX_GGML_AXES && first.ne[axis] == e->t->ne[axis])
+		axis++;
+	lbx_ggml_part_same(e);
+	int64_t at = e->at[axis] - (e->source ? first.ne[axis] : 0);
+	lbx_ggml_one_at(e, axis, at);
+	e->ret->nothing = at < 0 || at >= e->x->ne[axis];
+	return true;
+}
+
+/* All of the same row; other sources at the same place. */
+static bool row(struct lbx_ggml_element *e)
+{
+	lbx_ggml_part_same(e);
 	if (e->source == 0)
-		all_of(e, 0);
+		lbx_ggml_all_of(e, 0);
 	return e->source < 2;
 }
 
-static bool product(struct element *e)
+static bool product(struct lbx_ggml_element *e)
 {
-	same_place(e);
-	all_of(e, 0);
+	lbx_ggml_part_same(e);
+	lbx_ggml_all_of(e, 0);
 	if (e->source == 1) {
-		one_at(e, 1, e->at[1]);
+		lbx_ggml_one_at(e, 1, e->at[1]);
 		return true;
 	}
-	one_at(e, 1, e->at[0]);
+	lbx_ggml_one_at(e, 1, e->at[0]);
 	for (int d = 2; d < LBX_GGML_AXES; d++) {
 		int64_t times = e->t->ne[d] / e->x->ne[d];
-		one_at(e, d, times > 0 ? e->at[d] / times : 0);
+		lbx_ggml_one_at(e, d, times > 0 ? e->at[d] / times : 0);
 	}
 	return e->source == 0;
 }
 
-/* The index is read where it lies, if that is what it was. */
-static bool row_of_index(struct element *e)
-{
-	struct lbx_tensor indices;
-	struct lbx_ggml_record r;
-	uint64_t id = lbx_ggml_set_id(e->g, e->t->sources[1]);
-	int32_t index;
-
-	if (e->source == 1) {
-		for (int d = 0; d < LBX_GGML_AXES; d++)
-			one_at(e, d, d + 1 < LBX_GGML_AXES ? e->at[d + 1] % e->x->ne[d] : 0);
-		return true;
-	}
-	if (!id || !lbx_ggml_set_read(e->g, e->t->sources[1], &r) || !lbx_ggml_decode(e->g, id, &indices) ||
-	    indices.state != LBX_READY || indices.encoding || indices.dtype != LB_I32)
-		return false;
-	uint64_t place =
-	    r.data + (uint64_t)e->at[1] * r.nb[0] + (uint64_t)e->at[2] * r.nb[1] + (uint64_t)e->at[3] * r.nb[2];
-	if (e->at[1] >= r.ne[0] || e->at[2] >= r.ne[1] || e->at[3] >= r.ne[2] ||
-	    !lbx_target_try_read(lbx_ggml_set_target(e->g), place, &index, sizeof index) || index < 0 ||
-	    index >= e->x->ne[1])
-		return false;
-	same_place(e);
-	one_at(e, 1, index);
-	return true;
-}
-
 /* Pairs of a row turn; which is the other one depends on the mode. */
-static bool turned(struct element *e)
+static bool turned(struct lbx_ggml_element *e)
 {
-	same_place(e);
+	lbx_ggml_part_same(e);
 	e->ret->nothing = e->source == 1; /* places in the text */
 	if (e->source == 0)
-		all_of(e, 0);
+		lbx_ggml_all_of(e, 0);
 	e->ret->exact = false;
 	return e->source < 2;
 }
 
 /* Halves of a row, or two sources: what is gated, and the gate. */
-static bool gated(struct element *e)
+static bool gated(struct lbx_ggml_element *e)
 {
-	same_place(e);
+	lbx_ggml_part_same(e);
 	if (e->t->sources[1])
 		return true;
 	if (e->x->ne[0] != 2 * e->t->ne[0])
@@ -134,32 +102,32 @@ static bool gated(struct element *e)
 }
 
 /* Queries, keys, values, and a mask, which leaves some out. */
-static bool attended(struct element *e)
+static bool attended(struct lbx_ggml_element *e)
 {
-	same_place(e);
+	lbx_ggml_part_same(e);
 	e->ret->exact = e->source == 0;
 	if (e->source > 3 || (e->source < 3 && e->x->ne[2] == 0))
 		return false;
 	if (e->source == 0) { /* its result has heads inside */
-		all_of(e, 0);
-		one_at(e, 1, e->at[2] % e->x->ne[1]);
-		one_at(e, 2, e->at[1] % e->x->ne[2]);
+		lbx_ggml_all_of(e, 0);
+		lbx_ggml_one_at(e, 1, e->at[2] % e->x->ne[1]);
+		lbx_ggml_one_at(e, 2, e->at[1] % e->x->ne[2]);
 	} else if (e->source < 3) {
 		int64_t times = e->t->ne[1] / e->x->ne[2];
-		all_of(e, 1);
-		one_at(e, 2, times > 0 ? e->at[1] / times % e->x->ne[2] : 0);
+		lbx_ggml_all_of(e, 1);
+		lbx_ggml_one_at(e, 2, times > 0 ? e->at[1] / times % e->x->ne[2] : 0);
 		if (e->source == 1)
-			all_of(e, 0);
+			lbx_ggml_all_of(e, 0);
 	} else {
-		all_of(e, 0);
-		one_at(e, 1, e->at[2] % e->x->ne[1]);
-		one_at(e, 2, e->at[1] % e->x->ne[2]);
+		lbx_ggml_all_of(e, 0);
+		lbx_ggml_one_at(e, 1, e->at[2] % e->x->ne[1]);
+		lbx_ggml_one_at(e, 2, e->at[1] % e->x->ne[2]);
 	}
 	return true;
 }
 
 /* By where it lies. */
-static bool same_address(struct element *e)
+static bool same_address(struct lbx_ggml_element *e)
 {
 	uint64_t place = e->t->data, axes = 0;
 
@@ -180,7 +148,7 @@ static bool same_address(struct element *e)
 		uint64_t at = e->x->nb[widest] && e->x->ne[widest] > 1 ? place / e->x->nb[widest] : 0;
 		if (at >= (uint64_t)e->x->ne[widest])
 			return false;
-		one_at(e, widest, (int64_t)at);
+		lbx_ggml_one_at(e, widest, (int64_t)at);
 		place -= at * e->x->nb[widest];
 	}
 	return place == 0;
@@ -188,23 +156,23 @@ static bool same_address(struct element *e)
 
 static const struct {
 	const char *op;
-	bool (*part)(struct element *e);
+	lbx_ggml_part_fn *part;
 } kinds[] = {
-	{ "ADD", same_place },
-	{ "ADD1", same_place },
-	{ "SUB", same_place },
-	{ "MUL", same_place },
-	{ "DIV", same_place },
-	{ "SCALE", same_place },
-	{ "SQR", same_place },
-	{ "SQRT", same_place },
-	{ "LOG", same_place },
-	{ "SIN", same_place },
-	{ "COS", same_place },
-	{ "UNARY", same_place },
-	{ "CLAMP", same_place },
-	{ "REPEAT", same_place },
-	{ "LEAKY_RELU", same_place },
+	{ "ADD", lbx_ggml_part_same },
+	{ "ADD1", lbx_ggml_part_same },
+	{ "SUB", lbx_ggml_part_same },
+	{ "MUL", lbx_ggml_part_same },
+	{ "DIV", lbx_ggml_part_same },
+	{ "SCALE", lbx_ggml_part_same },
+	{ "SQR", lbx_ggml_part_same },
+	{ "SQRT", lbx_ggml_part_same },
+	{ "LOG", lbx_ggml_part_same },
+	{ "SIN", lbx_ggml_part_same },
+	{ "COS", lbx_ggml_part_same },
+	{ "UNARY", lbx_ggml_part_same },
+	{ "CLAMP", lbx_ggml_part_same },
+	{ "REPEAT", lbx_ggml_part_same },
+	{ "LEAKY_RELU", lbx_ggml_part_same },
 	{ "GLU", gated },
 	{ "DUP", copied },
 	{ "CPY", copied },
@@ -216,7 +184,17 @@ static const struct {
 	{ "SUM_ROWS", row },
 	{ "MEAN", row },
 	{ "MUL_MAT", product },
-	{ "GET_ROWS", row_of_index },
+	{ "CONCAT", joined },
+	{ "GET_ROWS", lbx_ggml_part_get_rows },
+	{ "SET_ROWS", lbx_ggml_part_set_rows },
+	{ "MUL_MAT_ID", lbx_ggml_part_mul_mat_id },
+	{ "IM2COL", lbx_ggml_part_im2col },
+	{ "SSM_CONV", lbx_ggml_part_ssm_conv },
+	{ "SSM_SCAN", lbx_ggml_part_ssm_scan },
+	{ "RWKV_WKV6", lbx_ggml_part_wkv6 },
+	{ "RWKV_WKV7", lbx_ggml_part_wkv7 },
+	{ "GATED_LINEAR_ATTN", lbx_ggml_part_linear_attn },
+	{ "GATED_DELTA_NET", lbx_ggml_part_delta_net },
 	{ "ROPE", turned },
 	{ "FLASH_ATTN_EXT", attended },
 	{ "RESHAPE", same_address },
@@ -225,22 +203,22 @@ static const struct {
 	{ "TRANSPOSE", same_address },
 };
 
-/* Which source an input is; -1: the one that it is a view of, and no source. */
+/* Which source an input is. */
 static int source_of(const struct lbx_ggml_record *r, uint32_t i)
 {
 	for (int k = 0; k < LBX_GGML_SOURCES; k++)
 		if (r->sources[k] && r->sources[k] != r->address && i-- == 0)
 			return k;
-	return -1;
+	return LBX_GGML_VIEWED;
 }
 
 /* From the innermost axis first to the outermost. */
-static bool turn_around(const struct element *e, int rank)
+static bool turn_around(const struct lbx_ggml_element *e, int rank)
 {
 	struct lbx_part from = *e->ret;
 
 	for (int d = 0; d < LBX_GGML_AXES; d++) {
-		if (!from.nothing && d >= rank && from.first[d] != 0)
+		if (!from.nothing && (from.first[d] < 0 || from.count[d] < 1 || (d >= rank && from.first[d] != 0)))
 			return false;
 		if (!from.nothing && from.first[d] + (from.count[d] - 1) * from.step[d] >= e->x->ne[d])
 			return false;
@@ -262,14 +240,16 @@ bool lbx_ggml_part(struct lbx_tensors *tensors, const struct lbx_tensor *t, cons
 	if (!lbx_ggml_set_read(g, t->address, &r) || r.rank != t->rank)
 		return false;
 	int source = source_of(&r, i);
-	if (source < 0 || !lbx_ggml_set_read(g, r.sources[source], &x) || x.size == 0)
+	uint64_t at_source = source == LBX_GGML_VIEWED ? lbx_ggml_input_at(&r, i) : r.sources[source];
+	if (!at_source || !lbx_ggml_set_read(g, at_source, &x) || x.size == 0)
 		return false;
 	*ret = (struct lbx_part){ .exact = true };
-	struct element e = { .g = g, .t = &r, .x = &x, .source = source, .ret = ret };
+	struct lbx_ggml_element e = { .g = g, .t = &r, .x = &x, .source = source, .ret = ret };
 	for (int d = 0; d < t->rank; d++)
 		e.at[d] = at[t->rank - 1 - d];
 	for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-		if (strcmp(kinds[k].op, t->op) == 0)
+		if (strcmp(kinds[k].op, t->op) == 0 &&
+		    (source != LBX_GGML_VIEWED || kinds[k].part == lbx_ggml_part_set_rows))
 			return kinds[k].part(&e) && turn_around(&e, x.rank);
 	return false;
 }
