@@ -16,7 +16,7 @@ enum {
 	PIECE = 1 << 16,
 	DATA_MAX = 1 << 26,
 	WORD = 8,
-	STEP = 32, /* there have always been more operations than that */
+	STEP = 64, /* there have always been more operations than that */
 	STRIDE_MIN = 0x28,
 	STRIDE_MAX = 0x100,
 	GAP_MAX = 4, /* types that a build has left out, one after the other */
@@ -193,9 +193,20 @@ static bool keeps_code_apart(const struct lbx_loaded *m)
 	return apart > 0;
 }
 
-/* What most words are not is asked first: programs without ggml pay for this, too. The first type's bytes are the third or
- * the fourth word of its traits. Of a run as long as the table of operations one word lies at a multiple of STEP. */
-static void search_data(struct pages *p, const struct lbx_loaded *m, const struct data *d, struct lbx_ggml_anchor *ret)
+/* Of a run as long as the table of operations one word lies at a multiple of STEP. Programs without ggml pay for this,
+ * too: so it is what is looked for first. */
+static void search_ops(struct pages *p, const struct lbx_loaded *m, const struct data *d, struct lbx_ggml_anchor *ret)
+{
+	bool apart = keeps_code_apart(m);
+
+	for (size_t i = 0; i < d->n && !ret->n_ops; i += STEP)
+		for (size_t k = i + 1; k-- > 0 && k + STEP > i && may_be_text(m, apart, d->words[k]);)
+			if (take_ops(p, d, k, ret))
+				break;
+}
+
+/* What most words are not is asked first. The first type's bytes are the third or the fourth word of its traits. */
+static void search_types(struct pages *p, const struct lbx_loaded *m, const struct data *d, struct lbx_ggml_anchor *ret)
 {
 	bool apart = keeps_code_apart(m);
 
@@ -207,24 +218,29 @@ static void search_data(struct pages *p, const struct lbx_loaded *m, const struc
 			    may_be_text(m, apart, d->words[i - back]))
 				take_types(p, d, i - back, ret);
 	}
-	for (size_t i = 0; i < d->n && !ret->n_ops; i += STEP)
-		for (size_t k = i + 1; k-- > 0 && k + STEP > i && may_be_text(m, apart, d->words[k]);)
-			if (take_ops(p, d, k, ret))
-				break;
+}
+
+static void search_all(struct pages *p, const struct lbx_loaded *m, struct lbx_ggml_anchor *ret,
+		       void (*search)(struct pages *p, const struct lbx_loaded *m, const struct data *d,
+				      struct lbx_ggml_anchor *ret))
+{
+	struct data data;
+
+	for (int i = 0; i < m->n_segments; i++) {
+		if (!m->segments[i].writable || !read_data(p->target, &m->segments[i], &data))
+			continue;
+		search(p, m, &data, ret);
+		free(data.copy);
+	}
 }
 
 static bool search_module(struct pages *p, const struct lbx_loaded *m, struct lbx_ggml_anchor *ret)
 {
-	struct data data;
-
 	ret->module = *m;
 	ret->n_ops = ret->n_types = 0;
-	for (int i = 0; i < m->n_segments; i++) {
-		if (!m->segments[i].writable || !read_data(p->target, &m->segments[i], &data))
-			continue;
-		search_data(p, m, &data, ret);
-		free(data.copy);
-	}
+	search_all(p, m, ret, search_ops);
+	if (ret->n_ops)
+		search_all(p, m, ret, search_types);
 	return ret->n_ops > 0 && ret->n_types > 0;
 }
 

@@ -190,9 +190,8 @@ static bool exports(struct lbx_ggml_set *g, const char *name)
 
 /* What a debugger has to be asked is asked at once, before anything is read that would be read again when it has answered:
  * through a connection that takes long. */
-static bool ask_first(struct lbx_ggml_set *g)
+static bool ask_first(struct lbx_target *target, struct lbx_stacks *stacks)
 {
-	struct lbx_target *target = g->tensors.target;
 	struct lbx_range range;
 	bool clean = lb_ok();
 	uint64_t tid;
@@ -200,24 +199,28 @@ static bool ask_first(struct lbx_ggml_set *g)
 	if (target->liveness != LBX_REMOTE)
 		return true;
 	lbx_target_range(target, 0, &range);
-	if (g->stacks && g->stacks->ops->all_threads)
-		g->stacks->ops->threads(g->stacks, &tid, 1);
+	if (stacks && stacks->ops->all_threads)
+		stacks->ops->threads(stacks, &tid, 1);
 	if (clean)
 		lb_clear_error();
 	return !lbx_target_waits(target);
+}
+
+bool lbx_ggml_find_anchor(struct lbx_target *target, struct lbx_stacks *stacks, const struct lbx_loaded *modules,
+			  int n_modules, struct lbx_ggml_anchor *ret)
+{
+	struct lbx_target *direct = lbx_target_direct(target);
+
+	if (!ask_first(target, stacks))
+		return false;
+	int n = n_modules ? lbx_ggml_find(direct ? direct : target, modules, n_modules, ret) : 0;
+	return n > 1 ? lb_fail("the program has more than one ggml: whose tensors are whose is not known") : n == 1;
 }
 
 bool lbx_ggml_set_find(struct lbx_ggml_set *g, bool (*progress)(void *context, int64_t done), void *context)
 {
 	uint64_t used[MAX_USED];
 
-	if (!ask_first(g))
-		return false;
-	int n = g->n_modules ? lbx_ggml_find(lbx_ggml_set_target(g), g->modules, g->n_modules, &g->anchor) : 0;
-	if (n == 0)
-		return false;
-	if (n > 1)
-		return lb_fail("the program has more than one ggml: whose tensors are whose is not known");
 	/* what follows is of one moment: the program stands still */
 	if (!lbx_ggml_running_find(g->tensors.target, g->stacks, g->modules, g->n_modules, &g->anchor, &g->running))
 		return false;

@@ -5,7 +5,10 @@
 
 #include "ggml/set.h"
 
-/* Fills a set that has a target, its modules, and stacks where they are known. As lbx_ggml_open() has it. */
+/* Finds the one ggml of a program. False, without an error, where there is none. */
+bool lbx_ggml_find_anchor(struct lbx_target *target, struct lbx_stacks *stacks, const struct lbx_loaded *modules,
+			  int n_modules, struct lbx_ggml_anchor *ret);
+/* Fills a set that has a target, its modules and anchor, and stacks where they are known. As lbx_ggml_open() has it. */
 bool lbx_ggml_set_find(struct lbx_ggml_set *g, bool (*progress)(void *context, int64_t done), void *context);
 
 #endif

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "ggml/decode.h"
 #include "ggml/facts.h"
@@ -207,13 +208,17 @@ bool lbx_ggml_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (*
 	/* before all else: a debugger has to be asked how memory is best read, and there may be nothing to read it for */
 	struct lbx_loaded *modules = lbx_loaded_all(target, &n_modules);
 	bool may_be = modules && lbx_ggml_may_be(target, modules, n_modules);
-	struct lbx_ggml_set *g = may_be ? calloc(1, sizeof *g) : NULL;
+	/* large, and so it is not cleared for programs without ggml */
+	lb_auto_free struct lbx_ggml_anchor *anchor = may_be ? malloc(sizeof *anchor) : NULL;
+	bool is_there = anchor && lbx_ggml_find_anchor(target, stacks, modules, n_modules, anchor);
+	struct lbx_ggml_set *g = is_there ? calloc(1, sizeof *g) : NULL;
 
 	if (!g) {
-		bool had_modules = modules;
+		bool lacks_memory = !modules || (may_be && !anchor) || is_there;
 		free(modules);
-		return had_modules && !may_be ? false : lb_fail("out of memory");
+		return lacks_memory ? lb_fail("out of memory") : false;
 	}
+	g->anchor = *anchor;
 	g->modules = modules;
 	g->n_modules = n_modules;
 	g->kinds.n_unary = g->kinds.n_gated = -1;

@@ -162,11 +162,15 @@ static bool core_saved(struct lbx_target *target, uint64_t address, uint64_t n)
 	return true;
 }
 
+/* Segments that follow each other in memory mostly do so in the file, too: what the loader has made read-only, and what
+ * follows it, is of one segment in the program. */
 static const void *core_map(struct lbx_target *target, uint64_t address, size_t n)
 {
-	uint64_t got;
+	uint64_t got, more;
 	const char *bytes = bytes_at(core_of(target), address, &got);
 
+	while (bytes && got < n && saved_at(core_of(target), address + got, &more) == bytes + got)
+		got += more;
 	if (!bytes || got < n)
 		return NULL;
 	tell(core_of(target), address);

@@ -178,6 +178,33 @@ static void reads_what_was_saved(void **state)
 	free(f.bytes);
 }
 
+/* What the loader makes read-only is a segment of its own in a core: both lie there as one. */
+static void maps_neighbours_as_one(void **state)
+{
+	struct lbx_target *target;
+	struct file f = make_core(3);
+	uint64_t values[3];
+
+	(void)state;
+	for (uint64_t i = 0; i < 2; i++)
+		for (size_t at = 0; at + sizeof(Elf64_Phdr) <= f.n; at += 8) {
+			Elf64_Phdr *p = (Elf64_Phdr *)(void *)(f.bytes + at);
+			if (p->p_type != PT_LOAD || p->p_vaddr != BASE + i * STEP || p->p_memsz != STEP)
+				continue;
+			p->p_vaddr = BASE + i * 8;
+			p->p_memsz = 8;
+		}
+	assert_true(open_bytes(&f, &target));
+	const void *bytes = lbx_target_map(target, BASE, 16);
+	assert_non_null(bytes);
+	assert_true(lbx_target_read(target, BASE, values, 16));
+	assert_memory_equal(bytes, values, 16);
+	assert_null(lbx_target_map(target, BASE, 17));
+	assert_null(lbx_target_map(target, BASE + 8, 9));
+	lbx_target_destroy(target);
+	free(f.bytes);
+}
+
 /* A gigabyte, of which the program had touched little: the file has a hole for the rest. */
 static void passes_over_holes(void **state)
 {
@@ -501,17 +528,12 @@ static void cut_and_changed(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_what_was_saved),
-		cmocka_unit_test(tells_what_can_be_written),
-		cmocka_unit_test(passes_over_holes),
-		cmocka_unit_test(many_segments),
-		cmocka_unit_test(segments_that_overlap),
-		cmocka_unit_test(tells_the_death),
-		cmocka_unit_test(registers_of_every_machine),
-		cmocka_unit_test(other_machines),
-		cmocka_unit_test(no_cores),
-		cmocka_unit_test(tells_where_bytes_are),
-		cmocka_unit_test(cut_and_changed),
+		cmocka_unit_test(reads_what_was_saved),   cmocka_unit_test(tells_what_can_be_written),
+		cmocka_unit_test(maps_neighbours_as_one), cmocka_unit_test(passes_over_holes),
+		cmocka_unit_test(many_segments),          cmocka_unit_test(segments_that_overlap),
+		cmocka_unit_test(tells_the_death),        cmocka_unit_test(registers_of_every_machine),
+		cmocka_unit_test(other_machines),         cmocka_unit_test(no_cores),
+		cmocka_unit_test(tells_where_bytes_are),  cmocka_unit_test(cut_and_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
