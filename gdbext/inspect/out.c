@@ -128,6 +128,16 @@ void lbx_wrap(struct lbx_out *out, int column, int hang)
 		out->wrap = (struct lbx_wrap){ .column = column, .hang = hang < most ? hang : most };
 }
 
+/* As much of a text's end as fits. */
+static const char *end_of(const char *text, int room)
+{
+	while (*text && lbx_columns(text) > room)
+		do
+			text++;
+		while ((*text & 0xc0) == 0x80); /* within a character of UTF-8 */
+	return text;
+}
+
 static void print_shortened(struct lbx_out *out, enum lbx_style style, const char *text, int room)
 {
 	int used;
@@ -137,8 +147,10 @@ static void print_shortened(struct lbx_out *out, enum lbx_style style, const cha
 		lbx_styled(out, style, "%s", text);
 		return;
 	}
-	bytes = lbx_columns_fit(text, room - 1, &used);
-	lbx_styled(out, style, "%.*s…", (int)bytes, text);
+	const char *end = style == LBX_NAME ? end_of(text, (room - 1) / 2) : "";
+	bytes = lbx_columns_fit(text, room - 1 - lbx_columns(end), &used);
+	lbx_styled(out, style, "%.*s…%s", (int)bytes, text, end);
+	used += lbx_columns(end);
 	lbx_printf(out, "%*s", room - 1 - used, ""); /* where a wide character would not fit */
 }
 

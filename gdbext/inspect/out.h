@@ -65,7 +65,8 @@ void lbx_styled(struct lbx_out *out, enum lbx_style style, const char *format, .
 void lbx_wrap(struct lbx_out *out, int column, int hang);
 #define LBX_STAY "\037" /* while it is wrapped: a blank at which it is not */
 /* Text in a column of a table: `width` columns, of which blanks follow it, or stand before it when width
- * is negative. What is longer is shortened, with "…" (at least 1 column). */
+ * is negative. What is longer is shortened, with "…" (at least 1 column): at its end, names (LBX_NAME) in the
+ * middle, since their ends tell them apart. */
 void lbx_cell(struct lbx_out *out, enum lbx_style style, int width, const char *text);
 /* "  name        ", `width` columns in all, and what follows is wrapped behind them. */
 void lbx_field(struct lbx_out *out, const char *name, int width);

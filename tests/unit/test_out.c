@@ -134,6 +134,13 @@ static void cells_are_padded_by_columns(void **state)
 	lbx_cell(&out, LBX_PLAIN, 3, "ba\314\210cd");
 	assert_string_equal(written, "\346\227\245… ba\314\210…");
 	begin(80);
+	lbx_cell(&out, LBX_NAME, 9, "layers.0.weight"); /* what tells names apart stays */
+	lbx_cell(&out, LBX_NAME, 9, "layers.10");
+	lbx_cell(&out, LBX_NAME, 2, "layers");
+	lbx_cell(&out, LBX_NAME, 1, "layers");
+	lbx_cell(&out, LBX_NAME, 6, "x\346\227\245\346\234\254yz");
+	assert_string_equal(written, "laye…ightlayers.10l……x\346\227\245…yz");
+	begin(80);
 	out.width = 8;
 	lbx_wrap(&out, 0, 1);
 	lbx_printf(&out, "\346\227\245\346\234\254 \346\227\245 a\n");

@@ -182,6 +182,9 @@ static void the_same_memory_has_two_names(void **state)
 		const char *text = weights("%s", save("tied.safetensors", "embedding", a, NULL));
 		holds(text, "1 more shares memory with these\n");
 		lacks(text, "not in the checkpoint");
+		text = weights("%s --names emb*", save("both.safetensors", "embedding", a, "head", a, NULL));
+		holds(text, "  head  float32 (4, 4): its values are those of embedding\n");
+		holds(text, "1 of 1 parameter is in ");
 	}
 }
 

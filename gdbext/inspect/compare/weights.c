@@ -21,10 +21,10 @@ struct weights {
 	struct lbx_parameters parameters;
 	struct lbx_checkpoint checkpoint;
 	struct lbx_pairing pairing;
-	size_t n, counts[LBX_JUDGEMENTS], n_missing, n_unexpected, n_tied, n_renamed;
+	size_t n, counts[LBX_JUDGEMENTS], n_missing, n_unexpected, n_tied;
 	struct lbx_judged *judged;
-	/* by the array: the parameter that has its values, under another name, counted from 1 on; by the parameter: the
-	 * array */
+	/* by the array that no parameter has by its name: the one that has its values, counted from 1 on; by such a
+	 * parameter, if it has no array of its own: that array */
 	size_t *renamed, *named;
 	bool *is_tied; /* by the parameter, which has no array: another one that has the same memory has one */
 	int64_t limit;
@@ -82,23 +82,35 @@ static void find_tied(struct weights *w)
 	}
 }
 
+/* Who has the values of an array that nobody has by its name: of those without an array of their own, or of the others, as
+ * where a checkpoint has both names of one memory. */
+static bool find_owner(struct weights *w, size_t array, bool has_own, size_t *tries)
+{
+	for (size_t p = 0; p < w->parameters.n && !w->renamed[array] && *tries < TRIES; p++) {
+		bool has = w->named[p] || w->pairing.array_of[p];
+		if (has != has_own)
+			continue;
+		++*tries;
+		if (lbx_is_same(w->context, &w->parameters.list[p], &w->checkpoint, &w->checkpoint.list[array])) {
+			w->renamed[array] = p + 1;
+			w->named[p] = has ? w->named[p] : array + 1;
+		}
+		if (!lb_ok())
+			return false;
+	}
+	return true;
+}
+
 static bool find_renamed(struct weights *w)
 {
 	size_t tries = 0;
 
 	for (size_t i = 0; i < w->checkpoint.n; i++) {
-		w->n_missing += !w->pairing.is_met[i];
-		for (size_t p = 0; p < w->parameters.n && !w->pairing.is_met[i] && !w->renamed[i]; p++) {
-			if (w->named[p] || w->pairing.array_of[p] || tries++ == TRIES)
-				continue;
-			if (lbx_is_same(w->context, &w->parameters.list[p], &w->checkpoint, &w->checkpoint.list[i])) {
-				w->renamed[i] = p + 1;
-				w->named[p] = i + 1;
-				w->n_renamed++;
-			}
-			if (!lb_ok())
-				return false;
-		}
+		if (w->pairing.is_met[i])
+			continue;
+		w->n_missing++;
+		if (!find_owner(w, i, false, &tries) || !find_owner(w, i, true, &tries))
+			return false;
 	}
 	return true;
 }

@@ -371,6 +371,9 @@ weights()
 				"$("$O/bin/lazybones" core "$scratch/$1-$kind/dump" diff $name "$models/$kind.gguf:$name" 2>&1 |
 					sed -n '2s/[0-9][0-9]*/ELEMENTS/p')"
 		done
+		same "$1, $kind: all weights" '21 of 21 parameters are in FILE by name: 21 equal' \
+			"$("$O/bin/lazybones" core "$scratch/$1-$kind/dump" weights "$models/$kind.gguf" 2>&1 |
+				sed -n '1s/ in [^ ]* / in FILE /p')"
 	done
 }
 
