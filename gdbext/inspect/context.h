@@ -7,6 +7,7 @@
 
 #include "inspect/answer.h"
 #include "inspect/providers.h"
+#include "python/python.h"
 #include "table/table.h"
 #include "target/stacks.h"
 
@@ -54,6 +55,9 @@ struct lbx_context {
 	struct lbx_stacks *stacks; /* NULL: this front end does not provide them */
 	bool (*stacks_of_core)(struct lbx_target *core, struct lbx_stacks **ret); /* of another program; or NULL */
 	struct lbx_stacks *all_stacks; /* of all threads, where `stacks` has the selected one's alone; else NULL */
+	struct lbx_python *python; /* by lbx_context_python() (inspect/operand/python_stack.h) */
+	bool looked_for_python;
+	char no_python[256]; /* why it is not known, or "" */
 	const char *const *cores;  /* paths, NULL at the end; likewise */
 	struct lbx_memory_marks *marks;   /* inspect/memory/memory.h; NULL: this front end does not live on */
 	const struct lbx_debugger *debugger; /* likewise */

@@ -235,6 +235,10 @@ void lbx_context_close(struct lbx_context *context)
 	close_sets(context);
 	lbx_table_destroy(context->table);
 	lbx_axes_destroy(context->axes);
+	lbx_python_close(context->python);
+	context->python = NULL;
+	context->looked_for_python = false;
+	context->no_python[0] = '\0';
 	context->axes = NULL;
 	context->tensors = NULL;
 	context->table = NULL;

@@ -24,6 +24,13 @@ static void add(struct text *t, const char *before, const char *what, const char
 		t->n += (size_t)n;
 }
 
+void lbx_py_key_text(const char *key, char *ret, size_t size)
+{
+	const char *quote = strchr(key, '\'') ? "\"" : "'";
+
+	snprintf(ret, size, "[%s%s%s]", quote, key, quote);
+}
+
 static void add_node(struct text *t, uint32_t node, int nested);
 
 /* A str, an int, or one that a path leads to; others by their type and address. */
@@ -35,10 +42,10 @@ static void add_key(struct text *t, uint64_t key, int nested)
 	int64_t number;
 
 	if (lbx_py_text(py, key, text, sizeof text)) {
-		const char *quote = strchr(text, '\'') ? "\"" : "'";
+		char quoted[KEY + 4];
 		t->is_cut |= strlen(text) >= sizeof text - 4;
-		add(t, "[", quote, "");
-		add(t, text, quote, "]");
+		lbx_py_key_text(text, quoted, sizeof quoted);
+		add(t, quoted, "", "");
 		return;
 	}
 	uint32_t node = nested < NESTED ? lbx_py_walk_find(t->walk, key) : UINT32_MAX;
@@ -94,7 +101,7 @@ bool lbx_py_path(const struct lbx_py_walk *walk, uint32_t node, char ret[LBX_PY_
 
 	ret[0] = '\0';
 	add_node(&t, node, 0);
-	return !t.is_cut;
+	return !t.is_cut && ret[0];
 }
 
 bool lbx_py_path_function(const struct lbx_py_walk *walk, uint32_t node, char *ret, size_t size)

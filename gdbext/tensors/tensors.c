@@ -31,6 +31,11 @@ bool lbx_tensors_by_path(struct lbx_tensors *tensors, const char *text, struct l
 	return tensors->ops->by_path && tensors->ops->by_path(tensors, text, ret);
 }
 
+bool lbx_tensors_by_object(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret)
+{
+	return tensors->ops->by_object && tensors->ops->by_object(tensors, object, ret);
+}
+
 bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
 {
 	return tensors->ops->record_at && tensors->ops->record_at(tensors, address, ret);
@@ -233,17 +238,27 @@ static bool by_address_in_several(struct lbx_tensors *tensors, uint64_t address,
 	return find_in_several(tensors, address, ret, lbx_tensors_by_address);
 }
 
-static bool record_at_in_several(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+/* An error is of the one whose it is. */
+static bool first_that_has(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret,
+			   bool (*find)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret))
 {
 	struct several *s = several_of(tensors);
-
 	bool clean = lb_ok();
 
-	/* an error is of the one whose record it is */
 	for (int i = 0; i < s->n && lb_ok() == clean; i++)
-		if (lbx_tensors_record_at(s->sets[i], address, ret))
+		if (find(s->sets[i], address, ret))
 			return true;
 	return false;
+}
+
+static bool record_at_in_several(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret)
+{
+	return first_that_has(tensors, address, ret, lbx_tensors_record_at);
+}
+
+static bool by_object_in_several(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret)
+{
+	return first_that_has(tensors, object, ret, lbx_tensors_by_object);
 }
 
 static bool by_path_in_several(struct lbx_tensors *tensors, const char *text, struct lbx_tensor *ret)
@@ -286,6 +301,7 @@ struct lbx_tensors *lbx_tensors_union(struct lbx_tensors *const *sets, int n)
 		.by_id = by_id_in_several,
 		.by_address = by_address_in_several,
 		.by_path = by_path_in_several,
+		.by_object = by_object_in_several,
 		.record_at = record_at_in_several,
 		.next_buffer = next_buffer_of_several,
 		.damage = damage_of_several,

@@ -54,6 +54,8 @@ struct lbx_tensors_ops {
 	/* What the program's own language calls a tensor, as Python does: `self.layers[3].weight`. False, without an
 	 * error: nothing of the set's. */
 	bool (*by_path)(struct lbx_tensors *tensors, const char *text, struct lbx_tensor *ret);
+	/* The tensor that an object of the program's language is, as a PyObject. Likewise. */
+	bool (*by_object)(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret);
 	bool (*record_at)(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
 	bool (*next_buffer)(struct lbx_tensors *tensors, uint64_t *slot, struct lbx_buffer *ret);
 	bool (*damage)(struct lbx_tensors *tensors, uint64_t *ret_first, uint64_t *ret_last);
@@ -90,8 +92,9 @@ enum lbx_next lbx_tensors_next(struct lbx_tensors *tensors, uint64_t *slot, stru
 bool lbx_tensors_by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *ret);
 /* By handle: fails, saying which, for an address outside the records, between records, of a freed tensor. */
 bool lbx_tensors_by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);
-/* As `by_path`; of a union, by the first set that has it. */
+/* As `by_path` and `by_object`; of a union, by the first set that has it. */
 bool lbx_tensors_by_path(struct lbx_tensors *tensors, const char *text, struct lbx_tensor *ret);
+bool lbx_tensors_by_object(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret);
 /* The tensor whose record holds an address. False without error when no record does; with one when that
  * tensor is freed or damaged. */
 bool lbx_tensors_record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_tensor *ret);

@@ -129,6 +129,13 @@ uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression)
 	return n ? held_at(names, found[0].object)->id : 0;
 }
 
+uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object)
+{
+	const struct lbx_torch_held *held = held_at(&s->names, object);
+
+	return held ? held->id : 0;
+}
+
 /* ---- what is told ---- */
 
 void lbx_torch_tell_paths(struct lbx_torch_set *s, uint64_t pyobj, lbx_fact_fn *fn, void *context)

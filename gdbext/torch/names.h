@@ -26,6 +26,8 @@ void lbx_torch_names_free(struct lbx_torch_names *names);
 void lbx_torch_name(struct lbx_torch_set *s, uint64_t pyobj, char ret[LB_NAME_MAX + 1]);
 /* The number of the tensor that an expression of Python's leads to; 0: of none. Fails where threads have several. */
 uint64_t lbx_torch_named(struct lbx_torch_set *s, const char *expression);
+/* Likewise of one of Python's objects. */
+uint64_t lbx_torch_held_by(const struct lbx_torch_set *s, uint64_t object);
 /* All paths to it. */
 void lbx_torch_tell_paths(struct lbx_torch_set *s, uint64_t pyobj, lbx_fact_fn *fn, void *context);
 void lbx_torch_tell_names(struct lbx_torch_set *s, lbx_fact_fn *fn, void *context);

@@ -146,6 +146,13 @@ static bool by_path(struct lbx_tensors *tensors, const char *text, struct lbx_te
 	return id && by_id(tensors, id, ret);
 }
 
+static bool by_object(struct lbx_tensors *tensors, uint64_t object, struct lbx_tensor *ret)
+{
+	uint64_t id = lbx_torch_held_by(lbx_torch_set_of(tensors), object);
+
+	return id && by_id(tensors, id, ret);
+}
+
 static void close_torch(struct lbx_tensors *tensors)
 {
 	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
@@ -171,6 +178,7 @@ bool lbx_torch_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (
 		.input = input,
 		.input_id = input_id,
 		.by_path = by_path,
+		.by_object = by_object,
 		.facts = facts,
 		.close = close_torch,
 	};

@@ -8,6 +8,7 @@
 #include "inspect/command.h"
 #include "inspect/convenience.h"
 #include "inspect/operand/frames.h"
+#include "inspect/operand/python_stack.h"
 
 enum { DEFAULT_FRAMES = 64 };
 
@@ -109,6 +110,10 @@ static bool tell_frames(struct lbx_context *context, const struct lbx_thread_vie
 
 	lbx_begin(out, NULL);
 	LBX_KEYS(out, json_pack("{s:I,s:I}", "thread", (json_int_t)view->tid, "left_out", (json_int_t)view->left_out));
+	if (number < 0) {
+		const struct lbx_python_ask ask = { .max = LBX_FRAMES_MAX, .only_with_tensors = true, .all = all };
+		shown = lbx_tell_python(context, view->tid, &ask);
+	}
 	lbx_begin_list(out, "frames");
 	for (int i = 0; i < view->n; i++) {
 		const struct lbx_frame_view *frame = &view->frames[i];

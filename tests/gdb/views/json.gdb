@@ -3,3 +3,4 @@ tensor list q --json
 tensor print row --json
 tensor print nothing --json
 tensor weights /nonexistent/q.npy --json
+tensor bt --json

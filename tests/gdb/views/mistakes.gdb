@@ -25,3 +25,4 @@ tensor print 'q
 tensor events 5
 tensor peek la co
 tensor peek 'la co'
+tensor bt

@@ -16,8 +16,12 @@ for tensor in tensors:
     if tensor["data"]:
         names.setdefault(int(tensor["data"], 0), []).append(tensor["name"])
 right = {"name": 0, "path": 0}
+calls = []
 with open(sys.argv[1]) as truth:
     for line in truth:
+        if line.startswith("frame"):
+            calls.append(line.rstrip("\n").split("\t")[1])
+            continue
         kind, data, path = line.rstrip("\n").split("\t")
         if kind == "name":
             is_right = path in names.get(int(data), [])
@@ -29,4 +33,10 @@ with open(sys.argv[1]) as truth:
         right[kind] += is_right
         if not is_right:
             print(f"{path} is at {int(data):#x}, but: {said}")
+stacks = [
+    ["{function} at {file}:{line}".format(**frame) for frame in thread["python"]]
+    for thread in json.loads(ask("bt").stdout)["threads"]
+]
+if calls not in [stack[1:] for stack in stacks]:
+    print("no thread's stack is", calls, "but", stacks)
 print(f"{right['name']} names and {right['path']} paths are right")

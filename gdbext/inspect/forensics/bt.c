@@ -1,0 +1,69 @@
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "inspect/operand/python_stack.h"
+#include "python/frames.h"
+
+enum { DEFAULT_FRAMES = 256 };
+
+static bool tell_thread(struct lbx_context *context, uint64_t tid, const struct lbx_python_ask *ask)
+{
+	struct lbx_out *out = context->out;
+
+	lbx_begin(out, NULL);
+	LBX_KEY(out, "thread", json_integer((json_int_t)tid));
+	lbx_styled(out, LBX_TITLE, "thread %" PRIu64 "\n", tid);
+	int n = lbx_tell_python(context, tid, ask);
+	if (n == 0)
+		lbx_printf(out, "  no function of Python\n");
+	lbx_end(out);
+	return lb_ok();
+}
+
+/* In a debugger, of the thread that is selected; else of all that run Python. */
+static bool run_bt(struct lbx_context *context, const struct lbx_args *args)
+{
+	int64_t max = DEFAULT_FRAMES, only = 0;
+	struct lbx_py_thread thread;
+	uint64_t selected;
+	const char *why;
+	bool ok = true;
+
+	if (!lbx_args_int(args, "frames", 1, LBX_PY_FRAMES, &max) || !lbx_args_int(args, "thread", 1, INT32_MAX, &only))
+		return false;
+	/* a process stands still from here on */
+	if (context->stacks->ops->threads(context->stacks, &selected, 1) < 1)
+		return lb_ok() ? lb_fail("no thread of this program is known") : false;
+	struct lbx_python *py = lbx_context_python(context, &why);
+	if (!py)
+		return why ? lb_fail("the program's Python cannot be read: %s", why)
+			   : lb_fail("the program runs no Python");
+	const struct lbx_python_ask ask = { .max = (int)max, .all = lbx_args_option(args, "all") != NULL };
+	if (!only && !context->stacks->ops->all_threads)
+		only = (int64_t)selected;
+	lbx_begin(context->out, NULL);
+	lbx_begin_list(context->out, "threads");
+	if (only)
+		ok = tell_thread(context, (uint64_t)only, &ask);
+	for (int i = 0; ok && !only && lbx_py_thread(py, i, &thread); i++)
+		ok = tell_thread(context, thread.tid, &ask);
+	lbx_end(context->out);
+	lbx_end(context->out);
+	return ok;
+}
+
+const struct lbx_command lbx_command_bt = {
+	.name = "bt",
+	.arguments = "",
+	.summary = "show what the program executes in Python, and its tensors",
+	.help = "Function, file and line of each call, and the variables that are tensors, or lists,\n"
+		"tuples or dicts of some. In gdb of the selected thread, else of all.\n"
+		"Example: bt --frames 8",
+	.needs = LBX_NEEDS_FRAMES,
+	.options = {
+		{ "thread", "TID", "of this thread" },
+		{ "frames", "N", "at most N frames of each (default 256)" },
+		{ "all", NULL, "each tensor, where a frame holds many" },
+	},
+	.run = run_bt,
+};

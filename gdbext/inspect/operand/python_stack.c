@@ -1,0 +1,217 @@
+#include "inspect/operand/python_stack.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/plural.h"
+#include "inspect/tensor/describe.h"
+#include "python/dict.h"
+#include "python/frames.h"
+#include "python/walk.h"
+#include "target/loader.h"
+
+enum { SHOWN = 4, NAME = 160, MOST = 64 /* variables, and items of one, that are looked at */, LOOKED = 4096 };
+
+struct teller {
+	struct lbx_context *context;
+	struct lbx_python *py;
+	struct lbx_tensors *tensors; /* NULL: none are known */
+	const struct lbx_python_ask *ask;
+	int n, left; /* frames that were told; objects that may still be looked at */
+	int n_held;
+	struct held {
+		char name[NAME];
+		struct lbx_tensor tensor;
+	} held[MOST];
+};
+
+struct lbx_python *lbx_context_python(struct lbx_context *context, const char **ret_why)
+{
+	struct lbx_target *direct = lbx_target_direct(context->target);
+	struct lbx_target *target = direct ? direct : context->target;
+	bool clean = lb_ok();
+	int n;
+
+	if (!context->looked_for_python) {
+		struct lbx_loaded *modules = lbx_loaded_all(context->target, &n);
+		context->looked_for_python = true;
+		context->python = modules ? lbx_python_open(target, modules, n) : NULL;
+		free(modules);
+		if (!context->python && clean && !lb_ok())
+			snprintf(context->no_python, sizeof context->no_python, "%s", lb_error_message());
+		if (clean)
+			lb_clear_error();
+	}
+	*ret_why = context->no_python[0] ? context->no_python : NULL;
+	return context->python;
+}
+
+/* ---- the tensors of a frame ---- */
+
+static bool hold(struct teller *t, const char *name, uint64_t object)
+{
+	struct lbx_tensor tensor;
+	bool clean = lb_ok();
+
+	if (t->n_held == MOST || --t->left < 0)
+		return false;
+	if (t->tensors && lbx_tensors_by_object(t->tensors, object, &tensor)) {
+		snprintf(t->held[t->n_held].name, NAME, "%s", name);
+		t->held[t->n_held++].tensor = tensor;
+		return true;
+	}
+	if (clean)
+		lb_clear_error();
+	return false;
+}
+
+/* What a variable holds, and what is in it, if it is a list, tuple or dict. */
+static void hold_variable(struct teller *t, const char *name, uint64_t object)
+{
+	uint64_t at, key, value;
+	struct lbx_py_dict dict;
+	char text[NAME], quoted[NAME + 4], item[3 * NAME];
+	int64_t n, i = 0;
+
+	if (hold(t, name, object))
+		return;
+	if (lbx_py_items(t->py, object, &at, &n)) {
+		for (; i < n && i < MOST && t->left > 0; i++) {
+			snprintf(item, sizeof item, "%s[%" PRId64 "]", name, i);
+			hold(t, item, lbx_py_word(t->py, at + (uint64_t)i * sizeof at));
+		}
+	} else if (lbx_py_dict_open(t->py, object, &dict)) {
+		while (i < MOST && t->left > 0 && lbx_py_dict_next(t->py, &dict, &i, &key, &value)) {
+			if (!lbx_py_text(t->py, key, text, sizeof text))
+				continue;
+			lbx_py_key_text(text, quoted, sizeof quoted);
+			snprintf(item, sizeof item, "%s%s", name, quoted);
+			hold(t, item, value);
+		}
+	}
+}
+
+static void hold_all(struct teller *t, const struct lbx_py_frame *frame)
+{
+	struct lbx_py_dict dict;
+	uint64_t name, value;
+	char text[NAME];
+	int64_t k = 0;
+	int i = 0;
+
+	t->n_held = 0;
+	t->left = LOOKED;
+	while (t->left > 0 && lbx_py_local_next(t->py, frame, &i, &name, &value))
+		if (lbx_py_text(t->py, name, text, sizeof text))
+			hold_variable(t, text, value);
+	if (!lbx_py_dict_open(t->py, frame->locals, &dict))
+		return;
+	while (t->left > 0 && lbx_py_dict_next(t->py, &dict, &k, &name, &value))
+		if (lbx_py_text(t->py, name, text, sizeof text))
+			hold_variable(t, text, value);
+}
+
+/* ---- what is told ---- */
+
+static json_t *json_held(const struct held *held)
+{
+	json_t *o = lbx_json_tensor(&held->tensor);
+
+	json_object_set_new(o, "variable", lbx_json_string(held->name));
+	return o;
+}
+
+static void tell_held(struct teller *t)
+{
+	struct lbx_out *out = t->context->out;
+	int shown = t->ask->all || t->n_held <= SHOWN ? t->n_held : SHOWN;
+	char text[LBX_DESCRIPTION_MAX];
+
+	lbx_begin_list(out, "tensors");
+	for (int i = 0; i < t->n_held; i++) {
+		LBX_KEY(out, NULL, json_held(&t->held[i]));
+		if (i >= shown)
+			continue;
+		lbx_describe(&t->held[i].tensor, text, sizeof text);
+		lbx_wrap(out, 0, 11);
+		lbx_printf(out, "       ");
+		lbx_styled(out, LBX_NAME, "%s = %s\n", t->held[i].name, text);
+	}
+	lbx_end(out);
+	if (shown < t->n_held)
+		lbx_printf(out, "       … %d more (`%sbt --all`)\n", t->n_held - shown,
+			   t->context->prefix ? t->context->prefix : "");
+}
+
+static void tell_frame(struct teller *t, const struct lbx_py_frame *frame, int number)
+{
+	struct lbx_out *out = t->context->out;
+
+	hold_all(t, frame);
+	if (t->ask->only_with_tensors && t->n_held == 0)
+		return;
+	lbx_begin(out, NULL);
+	LBX_KEYS(out, json_pack("{s:i,s:o,s:o,s:o}", "frame", number, "function", lbx_json_text(frame->function),
+				"file", lbx_json_text(frame->file), "line", lbx_json_int_if(frame->line, frame->line)));
+	if (t->n == 0)
+		lbx_printf(out, "  in Python %s\n", t->py->version);
+	lbx_wrap(out, 0, 7);
+	lbx_printf(out, "  #%-3d ", number);
+	lbx_printf(out, "%s at ", frame->function);
+	lbx_styled(out, LBX_FILE, "%s", frame->file);
+	if (frame->line)
+		lbx_printf(out, ":%d", frame->line);
+	lbx_printf(out, "\n");
+	tell_held(t);
+	lbx_end(out);
+	t->n++;
+}
+
+static void tell_frames(struct teller *t, const struct lbx_py_thread *thread)
+{
+	struct lbx_out *out = t->context->out;
+	struct lbx_py_frame frame, caller;
+	int number = 0;
+
+	for (bool more = lbx_py_frame_first(t->py, thread, &frame); more && number < LBX_PY_FRAMES; number++) {
+		if (t->n == t->ask->max) {
+			lbx_printf(out, "  … and more: the first %d\n", t->n);
+			return;
+		}
+		tell_frame(t, &frame, number);
+		more = lbx_py_frame_next(t->py, &frame, &caller);
+		frame = caller;
+	}
+}
+
+int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_python_ask *ask)
+{
+	struct lbx_py_thread thread;
+	bool clean = lb_ok();
+	struct teller *t;
+	const char *why;
+	int n = 0;
+
+	struct lbx_python *py = lbx_context_python(context, &why);
+	if (!py || !(t = calloc(1, sizeof *t)))
+		return 0;
+	t->context = context;
+	t->py = py;
+	t->ask = ask;
+	if (!lbx_context_tensors(context, &t->tensors)) {
+		t->tensors = NULL;
+		if (clean)
+			lb_clear_error();
+	}
+	lbx_begin_list(context->out, "python");
+	for (int i = 0; lbx_py_thread(py, i, &thread); i++)
+		if (thread.tid == tid)
+			tell_frames(t, &thread);
+	lbx_end(context->out);
+	n = t->n;
+	free(t);
+	return n;
+}

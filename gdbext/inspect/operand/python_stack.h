@@ -1,0 +1,22 @@
+/* What a program's threads execute in Python: functions, lines, and the tensors that their variables hold. Shared by `bt`,
+ * `threads`, `frame` and `report`. */
+#ifndef LBX_PYTHON_STACK_H
+#define LBX_PYTHON_STACK_H
+
+#include "inspect/command.h"
+
+enum { LBX_PYTHON_FRAMES = 64 /* that are told of a thread, where no other number is given */ };
+
+struct lbx_python_ask {
+	int max; /* frames that are told */
+	bool only_with_tensors;
+	bool all; /* each tensor, where a frame has many */
+};
+
+/* The interpreter of the program; NULL: it has none, or one that is not known: *ret_why, in words that live as long as the
+ * context; or NULL. */
+struct lbx_python *lbx_context_python(struct lbx_context *context, const char **ret_why);
+/* The list "python" of a thread's frames, the innermost first. Returns how many were told. */
+int lbx_tell_python(struct lbx_context *context, uint64_t tid, const struct lbx_python_ask *ask);
+
+#endif

@@ -1,0 +1,441 @@
+/* The objects, frames and variables of Python programs, as these know them themselves: of each Python that is here; and what
+ * becomes of it when their memory lies. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mix.h"
+#include "lazybones.h"
+#include "python/expression.h"
+#include "python/frames.h"
+#include "target/process.h"
+
+enum { MAX_PYTHONS = 32, TEXT = 512, FRAMES = 32, RUNS = 60 };
+
+/* Its lines count from 1. */
+static const char program[] =
+    "import sys, threading\n"
+    "class Point:\n"
+    "    def __init__(self, x, name):\n"
+    "        self.x = x\n"
+    "        self.name = name\n"
+    "class Slim:\n"
+    "    __slots__ = ('x',)\n"
+    "class Words(dict): pass\n"
+    "class Name(str): pass\n"
+    "number, negative, big, zero = 7, -12345678901, (1 << 62) + 5, 0\n"
+    "huge = 1 << 70\n"
+    "wide, wider, widest = 'gr\\xf6\\xdfe', '\\u03bb\\u2192', '\\U0001f4a4z'\n"
+    "point, late = Point(1, 'one'), Point(2, 'two')\n"
+    "late.__dict__['more'] = 'added'\n"
+    "many = Point(3, 'three')\n"
+    "for i in range(40): setattr(many, 'a%d' % i, 'n%d' % i)\n"
+    "words = Words(a='b')\n"
+    "words.more = 'attribute'\n"
+    "keys = {'s': 'str', 5: 'int', -1: 'negative', (1, 2): 'tuple', 'gone': 1, \"it's\": 'quoted'}\n"
+    "del keys['gone']\n"
+    "table = {i: str(i) for i in range(3000)}\n"
+    "nested = [('a', 'b'), ['c', {'d': ['e']}], Name('derived')]\n"
+    "cycle = {'end': 'here'}\n"
+    "cycle['again'] = cycle\n"
+    "ring = [cycle]\n"
+    "ring.append(ring)\n"
+    "module = threading\n"
+    "def outer(given):\n"
+    "    shared = 'in a cell'\n"
+    "    unset = 1\n"
+    "    del unset\n"
+    "    def inner(own):\n"
+    "        mine = own + given\n"
+    "        look = shared\n"
+    "        return (look,\n"
+    "                sys.stdin.read())\n"
+    "    return inner('own ')\n"
+    "class Worker:\n"
+    "    def run(self):\n"
+    "        name = 'worker'\n"
+    "        done.wait()\n"
+    "done = threading.Event()\n"
+    "def stack(f): return [f.f_code.co_name, f.f_back.f_code.co_name, f.f_back.f_back.f_code.co_name]\n"
+    "def watch(main):\n"
+    "    while True:\n"
+    "        now = sys._current_frames()\n"
+    "        lines = [now[t].f_lineno for t in (main, worker.ident) if t in now]\n"
+    "        if lines[:1] == [36] and stack(now[worker.ident]) == ['wait', 'wait', 'run']: break\n"
+    "    print('ready', flush=True)\n"
+    "    done.wait()\n"
+    "worker = threading.Thread(target=Worker().run, daemon=True)\n"
+    "worker.start()\n"
+    "threading.Thread(target=watch, args=(threading.get_ident(),), daemon=True).start()\n"
+    "outer('given')\n";
+
+static char *pythons[MAX_PYTHONS];
+static int n_pythons;
+
+static struct {
+	pid_t pid;
+	int input;
+	struct lbx_target *target;
+	struct lbx_loaded *modules;
+	int n_modules;
+} process;
+
+static void add_python(const char *path)
+{
+	char version[TEXT] = "", command[TEXT];
+	snprintf(command, sizeof command,
+		 "%s -c 'import sys; print(sys.version_info >= (3, 11) and sys.implementation.name == \"cpython\", "
+		 "sys.version)' 2>/dev/null",
+		 path);
+	FILE *answer = popen(command, "r");
+	bool is_known = answer && fgets(version, sizeof version, answer) && strncmp(version, "True", 4) == 0;
+	if (answer)
+		pclose(answer);
+	if (is_known && n_pythons < MAX_PYTHONS)
+		pythons[n_pythons++] = strdup(path);
+}
+
+static void find_pythons(void)
+{
+	char pattern[TEXT];
+	glob_t found;
+
+	add_python("/usr/bin/python3");
+	snprintf(pattern, sizeof pattern, "%s/.pyenv/versions/*/bin/python3", getenv("HOME") ? getenv("HOME") : "");
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		add_python(found.gl_pathv[i]);
+	globfree(&found);
+}
+
+static void start(const char *python)
+{
+	int in[2], out[2];
+	char line[16] = "";
+
+	assert_true(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+	process.pid = fork();
+	if (process.pid == 0) {
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		execl(python, python, "-c", program, (char *)NULL);
+		_exit(1);
+	}
+	close(in[0]);
+	close(out[1]);
+	process.input = in[1];
+	for (size_t n = 0; n < 6;) {
+		ssize_t more = read(out[0], line + n, 6 - n);
+		if (more <= 0)
+			fail_msg("%s did not run", python);
+		n += (size_t)more;
+	}
+	close(out[0]);
+	assert_true(lbx_process_open(process.pid, &process.target));
+	assert_non_null(lbx_process_hold(process.target));
+	process.modules = lbx_loaded_all(process.target, &process.n_modules);
+	assert_non_null(process.modules);
+}
+
+static void stop(void)
+{
+	free(process.modules);
+	lbx_target_destroy(process.target);
+	close(process.input);
+	kill(process.pid, SIGKILL);
+	waitpid(process.pid, NULL, 0);
+}
+
+static struct lbx_python *open_python(struct lbx_target *target)
+{
+	return lbx_python_open(target, process.modules, process.n_modules);
+}
+
+static bool any(void *context, uint64_t object)
+{
+	(void)context;
+	return object != 0;
+}
+
+static const struct lbx_py_rules anything = { .is_wanted = any };
+
+/* ---- values ---- */
+
+/* What the expression is: a str as it is, an int in decimal, else its type. */
+static const char *value(struct lbx_python *py, const char *expression, char ret[TEXT])
+{
+	struct lbx_py_found found[LBX_PY_FOUND];
+	int64_t number;
+
+	if (lbx_py_evaluate(py, &anything, expression, found) == 0)
+		return "nothing";
+	if (lbx_py_int(py, found[0].object, &number))
+		snprintf(ret, TEXT, "%lld", (long long)number);
+	else if (!lbx_py_text(py, found[0].object, ret, TEXT))
+		snprintf(ret, TEXT, "<%s>", lbx_py_type_of(py, found[0].object)->name);
+	return ret;
+}
+
+static void values_are_as_python_has_them(struct lbx_python *py)
+{
+	static const char *const cases[][2] = {
+		{ "number", "7" },
+		{ "negative", "-12345678901" },
+		{ "zero", "0" },
+		{ "huge", "<int>" },
+		{ "wide", "gr\303\266\303\237e" },
+		{ "wider", "\316\273\342\206\222" },
+		{ "widest", "\360\237\222\244z" },
+		{ "point.x", "1" },
+		{ "point.name", "one" },
+		{ "point.nothing", "nothing" },
+		{ "late.x", "2" },
+		{ "late.more", "added" },
+		{ "many.a0", "n0" },
+		{ "many.a39", "n39" },
+		{ "many.name", "three" },
+		{ "words['a']", "b" },
+		{ "words.more", "attribute" },
+		{ "keys['s']", "str" },
+		{ "keys[\"s\"]", "str" },
+		{ "keys[\"it's\"]", "quoted" },
+		{ "keys[5]", "int" },
+		{ "keys[-1]", "negative" },
+		{ "keys['gone']", "nothing" },
+		{ "table[2999]", "2999" },
+		{ "table[3000]", "nothing" },
+		{ "nested[0][1]", "b" },
+		{ "nested[-2][1]['d'][0]", "e" },
+		{ "nested[2]", "derived" },
+		{ "nested[3]", "nothing" },
+		{ "cycle['again']['again']['end']", "here" },
+		{ "ring[1][1][0]['end']", "here" },
+		{ "module._counter", "<method-wrapper>" },
+		{ "keys[nested[0]]", "nothing" },
+		{ "keys[", "nothing" },
+		{ "keys['s'", "nothing" },
+		{ "keys.", "nothing" },
+		{ "", "nothing" },
+		{ "7", "nothing" },
+		/* of functions that run */
+		{ "mine", "own given" },
+		{ "own", "own " },
+		{ "given", "given" },
+		{ "shared", "in a cell" },
+		{ "name", "worker" },
+		{ "unset", "nothing" },
+	};
+	char text[TEXT];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		if (strcmp(value(py, cases[i][0], text), cases[i][1]) != 0 && strncmp(cases[i][0], "module.", 7) != 0)
+			fail_msg("%s: %s is %s, not %s", py->version, cases[i][0], value(py, cases[i][0], text),
+				 cases[i][1]);
+	if (strcmp(value(py, "module._active", text), "<dict>") != 0)
+		fail_msg("%s: a module's variable is %s", py->version, text);
+	if (strcmp(value(py, "big", text), "4611686018427387909") != 0 && strcmp(text, "<int>") != 0)
+		fail_msg("%s: an int of 63 bits is %s", py->version, text);
+}
+
+/* ---- frames ---- */
+
+/* "inner:36 outer:37 <module>:54" */
+static void describe(struct lbx_python *py, const struct lbx_py_thread *thread, char ret[TEXT])
+{
+	struct lbx_py_frame frame, caller;
+	int n = 0;
+
+	ret[0] = '\0';
+	for (bool more = lbx_py_frame_first(py, thread, &frame); more && n < FRAMES; n++) {
+		size_t used = strlen(ret);
+		snprintf(ret + used, TEXT - used, "%s%s:%d", n ? " " : "", frame.function, frame.line);
+		more = lbx_py_frame_next(py, &frame, &caller);
+		frame = caller;
+	}
+}
+
+static void frames_are_as_python_has_them(struct lbx_python *py)
+{
+	struct lbx_py_thread thread;
+	char text[TEXT];
+	int n = 0, n_workers = 0;
+
+	for (; lbx_py_thread(py, n, &thread); n++) {
+		describe(py, &thread, text);
+		if (thread.tid == (uint64_t)process.pid)
+			assert_string_equal(text, "outer.<locals>.inner:36 outer:37 <module>:54");
+		else if (!strstr(text, "watch:") && !strstr(text, " Worker.run:41 Thread.run:"))
+			fail_msg("%s: a thread is in %s", py->version, text);
+		n_workers += strstr(text, " Worker.run:41 Thread.run:") != NULL;
+	}
+	assert_int_equal(n, 3);
+	assert_int_equal(n_workers, 1);
+}
+
+/* ---- the walk ---- */
+
+struct wanted {
+	uint64_t object;
+};
+
+static bool is_that(void *context, uint64_t object)
+{
+	return ((struct wanted *)context)->object == object;
+}
+
+/* The first two paths to what an expression leads to. */
+static void paths_lead_to(struct lbx_python *py, const char *expression, const char *first, const char *second)
+{
+	struct lbx_py_found found[LBX_PY_FOUND];
+	struct lbx_py_walk walk;
+	char path[LBX_PY_PATH];
+
+	assert_int_equal(lbx_py_evaluate(py, &anything, expression, found), 1);
+	struct wanted wanted = { found[0].object };
+	const struct lbx_py_rules rules = { .is_wanted = is_that,
+					    .context = &wanted,
+					    .elided = { "__dict__", "hidden" } };
+	assert_true(lbx_py_walk_start(py, &rules, &walk));
+	assert_false(walk.is_cut);
+	uint32_t node = lbx_py_walk_find(&walk, wanted.object);
+	assert_true(node != UINT32_MAX && lbx_py_path(&walk, node, path));
+	assert_string_equal(path, first);
+	if (second) {
+		node = walk.nodes[node].next;
+		assert_true(node != UINT32_MAX && lbx_py_path(&walk, node, path));
+		assert_string_equal(path, second);
+	}
+	lbx_py_walk_end(&walk);
+}
+
+static void each_python(void **state)
+{
+	(void)state;
+	if (n_pythons == 0) {
+		print_message("no Python of 3.11 or later is here\n");
+		skip();
+	}
+	for (int i = 0; i < n_pythons; i++) {
+		start(pythons[i]);
+		struct lbx_python *py = open_python(process.target);
+		if (!py)
+			fail_msg("%s: %s", pythons[i], lb_error_message());
+		values_are_as_python_has_them(py);
+		frames_are_as_python_has_them(py);
+		paths_lead_to(py, "nested[1][1]['d'][0]", "nested[1][1]['d'][0]", NULL);
+		paths_lead_to(py, "cycle", "cycle", "ring[0]");
+		paths_lead_to(py, "mine", "mine", NULL);
+		assert_true(lb_ok());
+		lbx_python_close(py);
+		stop();
+	}
+}
+
+/* ---- memory that lies ---- */
+
+struct liar {
+	struct lbx_target target; /* first */
+	uint64_t seed, n, rate; /* one in `rate` words of a page is another one */
+};
+
+static bool read_lies(struct lbx_target *target, uint64_t address, void *to, size_t n)
+{
+	struct liar *liar = (struct liar *)target;
+	static const uint64_t lies[] = { 0, 1, UINT64_MAX, INT64_MAX, 1ULL << 40, 0x30, 0x1000, 255 };
+
+	if (!lbx_target_read(process.target, address, to, n))
+		return false;
+	for (size_t i = (size_t)(-address & 7); i + 8 <= n; i += 8) {
+		uint64_t dice = lb_mix((address + i) ^ liar->seed), word;
+		if (dice % liar->rate)
+			continue;
+		memcpy(&word, (char *)to + i, sizeof word);
+		dice /= liar->rate;
+		word = dice & 1 ? lies[dice >> 8 & 7] : dice & 2 ? word ^ (1ULL << (dice >> 8 & 63)) : word + 16;
+		memcpy((char *)to + i, &word, sizeof word);
+		liar->n++;
+	}
+	return true;
+}
+
+static bool one_in_64(void *context, uint64_t object)
+{
+	(void)context;
+	return lb_mix(object) % 64 == 0;
+}
+
+/* Whatever is read, it ends, and what is found has a path. */
+static void survive(struct lbx_python *py)
+{
+	const struct lbx_py_rules rules = { .is_wanted = one_in_64, .elided = { "name", "__dict__", "_target" } };
+	struct lbx_py_found found[LBX_PY_FOUND];
+	struct lbx_py_thread thread;
+	struct lbx_py_walk walk;
+	char text[TEXT], path[LBX_PY_PATH];
+
+	for (int i = 0; lbx_py_thread(py, i, &thread); i++)
+		describe(py, &thread, text);
+	lbx_py_evaluate(py, &rules, "ring[1][1][0]['again']['end']", found);
+	assert_true(lbx_py_walk_start(py, &rules, &walk));
+	for (size_t i = 0; i < walk.n; i += 1 + walk.n / 2000)
+		if (lbx_py_path(&walk, (uint32_t)i, path))
+			assert_true(path[0] != '\0');
+	lbx_py_walk_end(&walk);
+	assert_true(lb_ok());
+}
+
+static void lies_are_survived(void **state)
+{
+	static const struct lbx_target_ops ops = { .read = read_lies };
+	struct liar liar = { .target = { .ops = &ops } };
+	int n_opened = 0;
+
+	(void)state;
+	if (n_pythons == 0)
+		skip();
+	for (int i = 0; i < n_pythons; i++) {
+		start(pythons[i]);
+		for (int run = 0; run < RUNS; run++) {
+			struct lbx_python *py = open_python(process.target);
+			liar.seed = lb_mix((uint64_t)run + 1);
+			liar.rate = run % 3 == 0 ? 20 : run % 3 == 1 ? 300 : 5000;
+			liar.n = 0;
+			assert_non_null(py);
+			lbx_python_refresh(py);
+			lbx_python_use(py, &liar.target);
+			survive(py);
+			lbx_python_close(py);
+			assert_true(liar.n > 0);
+			/* found among lies, or refused with a sentence */
+			py = open_python(&liar.target);
+			n_opened += py != NULL;
+			assert_true(py || !lb_ok() || process.n_modules > 0);
+			lbx_python_close(py);
+			lb_clear_error();
+		}
+		stop();
+	}
+	assert_true(n_opened > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(each_python), cmocka_unit_test(lies_are_survived) };
+
+	find_pythons();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
