@@ -17,6 +17,7 @@ struct lbx_tensors {
 	struct lbx_axes *axes; /* of its tensors that have many (axes.h); or NULL */
 	const char
 	    *strided; /* what is said of tensors whose elements do not lie in their order; NULL: a general sentence */
+	bool keeps_graph; /* what a tensor was computed from stays known while it has its value */
 	bool is_one_of_several; /* that are seen at once: a number alone does not say whose it is */
 };
 

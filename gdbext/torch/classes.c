@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "lazybones.h"
-#include "target/demangle.h"
 
-enum { DATA_MAX = 1 << 28, PIECE = 1 << 20, TYPES = 256, MANGLED = 128, WORD = 8, BASES_MAX = 16, ROUNDS = 16 };
+enum { DATA_MAX = 1 << 28, PIECE = 1 << 20, TYPES = 256, WORD = 8, BASES_MAX = 16, ROUNDS = 16 };
 #define ALL_DATA_MAX (1LL << 30)
 
 /* type_info, of the class itself, and which of the two bases it leads to. */
@@ -65,27 +63,6 @@ static void add_type(struct search *s, uint64_t at, bool is_storage)
 		s->types[s->n_types++] = (struct type){ at, is_storage };
 }
 
-/* The name that a type_info has, demangled; false: it is none. */
-static bool name_of_type(struct search *s, uint64_t at, char ret[LBX_TORCH_CLASS_NAME])
-{
-	char mangled[MANGLED] = "_Z";
-	uint64_t name;
-
-	if (!lbx_target_try_read(s->target, at + WORD, &name, sizeof name) || !name ||
-	    !lbx_target_try_read(s->target, name, mangled + 2, 1))
-		return false;
-	bool is_local = mangled[2] == '*', clean = lb_ok();
-	bool is_read = lbx_target_read_string(s->target, name + is_local, mangled + 2, sizeof mangled - 2);
-	if (clean)
-		lb_clear_error();
-	if (!is_read || strlen(mangled) >= sizeof mangled - 1 || !strchr("N123456789S", mangled[2]) ||
-	    mangled[strspn(mangled, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")])
-		return false;
-	/* a name within a namespace is demangled as a variable's would be */
-	lbx_demangle(mangled, ret, LBX_TORCH_CLASS_NAME);
-	return ret[0] != '\0';
-}
-
 /* Calls `look` with each piece of data of each module. */
 static void for_data(struct search *s,
 		     void (*look)(struct search *s, const uint64_t *words, size_t n, uint64_t address))
@@ -113,7 +90,7 @@ static void for_data(struct search *s,
  * first base. */
 static void look_for_types(struct search *s, const uint64_t *words, size_t n, uint64_t address)
 {
-	char name[LBX_TORCH_CLASS_NAME];
+	char name[LBX_TORCH_TYPE_NAME];
 
 	for (size_t i = 2; i < n; i++) {
 		const struct type *base = words[i] ? type_at(s, words[i]) : NULL;
@@ -122,7 +99,7 @@ static void look_for_types(struct search *s, const uint64_t *words, size_t n, ui
 		bool is_first_of_several = i >= 3 && words[i - 1] >> 32 >= 1 && words[i - 1] >> 32 <= BASES_MAX &&
 					   (words[i - 1] & UINT32_MAX) < 4;
 		uint64_t at = address + (i - (is_first_of_several ? 3 : 2)) * WORD;
-		if (name_of_type(s, at, name))
+		if (lbx_torch_type_name(s->target, at, name))
 			add_type(s, at, base->is_storage);
 	}
 }
@@ -149,7 +126,7 @@ static void add_class(struct search *s, uint64_t vtable, const struct type *type
 	while (at < c->n && c->list[at].vtable < vtable)
 		at++;
 	if (c->n == LBX_TORCH_CLASSES || (at < c->n && c->list[at].vtable == vtable) ||
-	    !name_of_type(s, type->at, new.name))
+	    !lbx_torch_type_name(s->target, type->at, new.name))
 		return;
 	new.kind = kind_of(new.name, type->is_storage);
 	memmove(&c->list[at + 1], &c->list[at], (size_t)(c->n++ - at) * sizeof new);

@@ -4,8 +4,9 @@
 #define LBX_TORCH_CLASSES_H
 
 #include "target/loader.h"
+#include "torch/types.h"
 
-enum { LBX_TORCH_CLASSES = 128, LBX_TORCH_CLASS_NAME = 96 };
+enum { LBX_TORCH_CLASSES = 128 };
 
 enum lbx_torch_kind {
 	LBX_TORCH_DENSE, /* c10::TensorImpl itself */
@@ -18,7 +19,7 @@ enum lbx_torch_kind {
 struct lbx_torch_class {
 	uint64_t vtable; /* as objects have it in their first word */
 	enum lbx_torch_kind kind;
-	char name[LBX_TORCH_CLASS_NAME]; /* "at::SparseTensorImpl" */
+	char name[LBX_TORCH_TYPE_NAME]; /* "at::SparseTensorImpl" */
 };
 
 struct lbx_torch_classes {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tensors/axes.h"
+#include "torch/history.h"
 
 /* As c10/core/DeviceType.h numbers them. */
 static const char *const devices[] = {
@@ -104,6 +105,7 @@ bool lbx_torch_decode(struct lbx_torch_set *s, uint64_t id, const struct lbx_tor
 				    .size = r->size,
 				    .refs = (uint32_t)r->references };
 	set_state(s, r, dtype, has_storage ? &storage : NULL, ret);
+	lbx_torch_history_decode(s, r, ret);
 	if (has_storage && storage.device.type != META) {
 		ret->data = ret->state == LBX_READY ? storage.data : 0;
 		ret->buffer_id = storage_id(s, storage.address);

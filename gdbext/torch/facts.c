@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "torch/decode.h"
+#include "torch/history.h"
 
 enum { TEXT = 256 };
 
@@ -21,6 +22,7 @@ void lbx_torch_tell_record(struct lbx_torch_set *s, const struct lbx_torch_recor
 		snprintf(text, sizeof text, "%" PRIu32, version);
 		fn(context, "version", text);
 	}
+	lbx_torch_history_tell(s, r, fn, context);
 }
 
 void lbx_torch_tell_set(struct lbx_torch_set *s, lbx_fact_fn *fn, void *context)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/vector.h"
 #include "target/search.h"
+#include "torch/history.h"
 #include "torch/torch.h"
 
 enum { MAX_OBJECTS = 1 << 24, SAMPLE = 2000, WORD = 8, COUNT_MAX = 1 << 30 };
@@ -177,5 +178,5 @@ bool lbx_torch_set_find(struct lbx_torch_set *s, bool (*progress)(void *context,
 	if (!decide_layout(s))
 		return false;
 	keep_tensors(s);
-	return true;
+	return lbx_torch_history_find(s);
 }

@@ -6,6 +6,7 @@
 #include "torch/decode.h"
 #include "torch/facts.h"
 #include "torch/find.h"
+#include "torch/history.h"
 #include "torch/torch.h"
 
 static bool read_at(struct lbx_torch_set *s, uint64_t address, struct lbx_torch_record *ret)
@@ -35,6 +36,8 @@ static bool by_id(struct lbx_tensors *tensors, uint64_t id, struct lbx_tensor *r
 	struct lbx_torch_set *s = lbx_torch_set_of(tensors);
 	struct lbx_torch_record r;
 
+	if (lbx_torch_history_by_id(s, id, ret))
+		return true;
 	if (id == 0 || id > s->n)
 		return lb_fail("PyTorch has no tensor #%" PRIu64, id);
 	return (read_at(s, s->objects[id - 1], &r) && decode(s, id, &r, ret)) ||
@@ -98,6 +101,8 @@ static bool by_address(struct lbx_tensors *tensors, uint64_t address, struct lbx
 {
 	uint64_t before, id = id_at(lbx_torch_set_of(tensors), address, &before);
 
+	if (lbx_torch_history_at(lbx_torch_set_of(tensors), address, ret))
+		return true;
 	return id ? by_id(tensors, id, ret)
 		  : lb_fail("0x%" PRIx64 " is not the address of a tensor of PyTorch", address);
 }
@@ -112,17 +117,29 @@ static bool record_at(struct lbx_tensors *tensors, uint64_t address, struct lbx_
 	       by_id(tensors, before, ret);
 }
 
-/* They have none that are known. */
 static uint64_t input_id(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i)
 {
-	(void)tensors, (void)t, (void)i;
-	return 0;
+	uint64_t address = lbx_torch_history_input(lbx_torch_set_of(tensors), t, i);
+	struct lbx_tensor input;
+	bool clean = lb_ok(), found = address && by_address(tensors, address, &input);
+
+	if (clean)
+		lb_clear_error();
+	return found ? input.id : 0;
 }
 
 static bool input(struct lbx_tensors *tensors, const struct lbx_tensor *t, uint32_t i, struct lbx_tensor *ret)
 {
-	(void)tensors, (void)ret;
-	return lb_fail("what #%" PRIu64 " was computed from is not known: it has no input %u", t->id, i);
+	uint64_t address = lbx_torch_history_input(lbx_torch_set_of(tensors), t, i);
+
+	return address ? by_address(tensors, address, ret)
+		       : lb_fail("what #%" PRIu64 " was computed from is not known: it has no input %u", t->id, i);
+}
+
+static bool recipe(struct lbx_tensors *tensors, const struct lbx_tensor *t, struct lbx_recipe *r, int *ret)
+{
+	(void)tensors, (void)r, (void)ret;
+	return lb_fail("how PyTorch computes #%" PRIu64 " (%s) is not known here", t->id, t->op);
 }
 
 static void facts(struct lbx_tensors *tensors, const struct lbx_tensor *t, lbx_fact_fn *fn, void *context)
@@ -159,6 +176,7 @@ static void close_torch(struct lbx_tensors *tensors)
 
 	lbx_torch_names_free(&s->names);
 	lbx_torch_quantizers_free(&s->quantizers);
+	lbx_torch_graph_free(&s->graph);
 	free(s->modules);
 	free(s->objects);
 	free(s->storages);
@@ -179,6 +197,7 @@ bool lbx_torch_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (
 		.input_id = input_id,
 		.by_path = by_path,
 		.by_object = by_object,
+		.recipe = recipe,
 		.facts = facts,
 		.close = close_torch,
 	};
@@ -194,6 +213,7 @@ bool lbx_torch_open(struct lbx_target *target, struct lbx_stacks *stacks, bool (
 		.ops = &ops,
 		.target = target,
 		.provider = "torch",
+		.keeps_graph = true,
 		.strided =
 		    "what data_ptr() gives does not hold these elements in this order: use the strides, or contiguous()"
 	};

@@ -5,7 +5,9 @@
 
 #include "target/window.h"
 #include "tensors/tensors.h"
+#include "torch/autograd.h"
 #include "torch/dtypes.h"
+#include "torch/graph.h"
 #include "torch/keys.h"
 #include "torch/names.h"
 #include "torch/quantizers.h"
@@ -25,6 +27,8 @@ struct lbx_torch_set {
 	size_t n_other; /* that have the class of a tensor, and are none with that layout */
 	uint64_t first_bad, last_bad;
 	int view_key; /* keys.h */
+	struct lbx_torch_autograd_layout autograd;
+	struct lbx_torch_graph graph;
 	struct lbx_torch_quantizers quantizers;
 	struct lbx_torch_names names;
 	char devices[64][16]; /* names of those that were asked for */

@@ -25,7 +25,7 @@ static const struct {
 	uint64_t address, size;
 } parts[] = {
 	{ TORCH_HEAP, TORCH_HEAP_SIZE },       { TORCH_HEAP, TORCH_HEAP_SIZE }, { TORCH_HEAP, TORCH_HEAP_SIZE },
-	{ TORCH_HEAP, TORCH_HEAP_SIZE },       { TORCH_CLASSES, 0x300 },        { TORCH_MODULE, TORCH_MODULE_SIZE },
+	{ TORCH_HEAP, TORCH_HEAP_SIZE },       { TORCH_CLASSES, 0x500 },        { TORCH_MODULE, TORCH_MODULE_SIZE },
 	{ TORCH_PROGRAM, TORCH_PROGRAM_SIZE }, { TORCH_DATA, 0x100 },
 };
 
@@ -49,6 +49,7 @@ static struct torch_image *image_of(unsigned flags)
 	if (!images[row].target.ops) {
 		torch_image_create(&images[row], row);
 		torch_image_populate(&images[row]);
+		torch_image_learn(&images[row]);
 	}
 	images[row].regions.maps = flags & MAPS;
 	return &images[row];
@@ -84,6 +85,12 @@ static void check(struct lbx_tensors *tensors, const struct lbx_tensor *t)
 		else
 			must(!lb_ok());
 	lb_clear_error();
+	for (uint32_t i = 0; i < t->n_inputs && i < 64; i++)
+		if (lbx_tensor_input(t, i, &other))
+			must(other.id == lbx_tensor_input_id(t, i));
+		else
+			must(!lb_ok());
+	lb_clear_error();
 	must(t->data + (uint64_t)t->buffer_bytes >= t->data);
 	if (lbx_tensor_range(t, &begin, &end)) {
 		must(begin >= t->data && end > begin && end - t->data <= (uint64_t)t->buffer_bytes);
@@ -114,29 +121,16 @@ static void look(struct torch_image *image, unsigned which, unsigned flags, bool
 	static const struct {
 		const char *name, *rest;
 	} lines[] = {
-		{ "list", "" },
-		{ "list", "--sort bytes" },
-		{ "print", "#1" },
-		{ "print", "#2[1:]" },
-		{ "print", "#3" },
-		{ "print", "#9" },
-		{ "print", "#12[1]" },
-		{ "info", "#1" },
-		{ "info", "#6" },
-		{ "info", "#9" },
-		{ "info", "#12" },
-		{ "stats", "#2" },
-		{ "stats", "#12" },
-		{ "quant", "#9" },
-		{ "diff", "#2 #12" },
-		{ "hist", "#1" },
-		{ "memory", "" },
-		{ "memory", "--by dtype" },
-		{ "status", "" },
-		{ "at", "0x30000010" },
-		{ "owner", "0x30000010" },
-		{ "graph", "#1" },
-		{ "report", "--seconds 1" },
+		{ "list", "" },        { "list", "--sort bytes" }, { "print", "#1" },
+		{ "print", "#2[1:]" }, { "print", "#3" },          { "print", "#9" },
+		{ "print", "#12[1]" }, { "info", "#1" },           { "info", "#6" },
+		{ "info", "#9" },      { "info", "#12" },          { "stats", "#2" },
+		{ "stats", "#12" },    { "quant", "#9" },          { "diff", "#2 #12" },
+		{ "hist", "#1" },      { "memory", "" },           { "memory", "--by dtype" },
+		{ "status", "" },      { "at", "0x30000010" },     { "owner", "0x30000010" },
+		{ "graph", "#1" },     { "graph", "#14" },         { "graph", "#14 --depth 50 --limit 1000" },
+		{ "info", "#14" },     { "info", "#13" },          { "info", "#16" },
+		{ "peek", "#16" },     { "origin", "#14" },        { "report", "--seconds 1" },
 	};
 	static const struct lbx_provider providers[] = { { .name = "torch", .open = open_torch }, { 0 } };
 	struct lbx_settings settings = lbx_default_settings;
@@ -222,7 +216,7 @@ static size_t fuzz_make(uint64_t *random, uint8_t input[FUZZ_INPUT])
 		else if (value / 4 % 4 == 0) /* of the heap */
 			value = TORCH_HEAP + (value >> 8) % TORCH_HEAP_SIZE / 16 * 16;
 		else if (value / 4 % 4 == 1)
-			value = TORCH_CLASSES + (value >> 8) % 0x300 / 8 * 8;
+			value = TORCH_CLASSES + (value >> 8) % 0x500 / 8 * 8;
 		memcpy(change.bytes, &value, sizeof value);
 		memcpy(input + HEAD + i * CHANGE, &change, CHANGE);
 	}

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #include "torch/torch.h"
 #include "torch_image.h"
 
-enum { ROWS = 3, N = 12 };
+enum { ROWS = 3, N = 14, W = 13, Y = 14, GONE = 16 };
 
 static struct torch_image image;
 static struct lbx_tensors *set;
@@ -24,6 +25,7 @@ static int start(void **state)
 	(void)state;
 	torch_image_create(&image, row);
 	torch_image_populate(&image);
+	torch_image_learn(&image);
 	return 0;
 }
 
@@ -152,6 +154,92 @@ static void no_word_leads_astray(void **state)
 		}
 }
 
+static struct lbx_tensor input(const struct lbx_tensor *t, uint32_t i)
+{
+	struct lbx_tensor ret;
+
+	if (!lbx_tensor_input(t, i, &ret))
+		fail_msg("%s", lb_error_message());
+	return ret;
+}
+
+/* y = w * … + w: the product is gone, but for its node. */
+static void autograds_graph_is_followed(void **state)
+{
+	struct lbx_tensor y = tensor(Y), product, w;
+
+	(void)state;
+	assert_string_equal(y.op, "AddBackward0");
+	assert_int_equal(y.n_inputs, 2);
+	product = input(&y, 0);
+	assert_string_equal(product.op, "MulBackward0");
+	assert_int_equal(product.id, GONE);
+	assert_int_equal(product.state, LBX_FREED);
+	assert_string_equal(lbx_tensor_dtype_name(&product), "float32");
+	assert_int_equal(product.rank, 2);
+	assert_int_equal(lbx_shape(&product)[0], 3);
+	w = input(&product, 0);
+	assert_int_equal(w.id, W);
+	assert_int_equal(w.n_inputs, 0);
+	assert_int_equal(input(&y, 1).id, W);
+	assert_false(lbx_tensor_input(&y, 2, &w));
+}
+
+static void keep_fact(void *context, const char *name, const char *text)
+{
+	char *to = context;
+	size_t n = strlen(to);
+
+	snprintf(to + n, 1024 - n, "%s: %s\n", name, text);
+}
+
+static const char *facts_of(uint64_t id)
+{
+	static char text[1024];
+	struct lbx_tensor t = tensor(id);
+
+	text[0] = '\0';
+	lbx_tensors_facts(set, &t, keep_fact, text);
+	return text;
+}
+
+static void what_autograd_knows_is_told(void **state)
+{
+	const char *of_w = facts_of(W);
+
+	(void)state;
+	assert_non_null(strstr(of_w, "requires_grad: True\ngrad: #14\n"));
+	const char *of_y = facts_of(Y);
+	assert_non_null(strstr(of_y, "requires_grad: True\ngrad: None\n"));
+	assert_non_null(strstr(of_y, "graph: 3 nodes, 1 of them"));
+	assert_non_null(strstr(of_y, "keeps: 1 tensor for the way back: #13\n"));
+	assert_non_null(strstr(facts_of(1), "requires_grad: False\n"));
+}
+
+/* That computed y. */
+static uint64_t autograd_node(void)
+{
+	uint64_t meta = regions_get(&image.regions, tensor(Y).address + image.layout.behind + LBX_TORCH_AUTOGRAD, 8);
+
+	return regions_get(&image.regions, meta + TORCH_FUNCTION, 8);
+}
+
+/* Code that nobody has seen yet tells nothing; nor do nodes whose edges lead elsewhere. */
+static void what_is_not_certain_is_not_told(void **state)
+{
+	(void)state;
+	regions_put(&image.regions, TORCH_CODE + 0x82, 0x57, 1);
+	assert_true(look());
+	assert_int_equal(tensor(Y).n_inputs, 0);
+	assert_null(strstr(facts_of(W), "grad"));
+	regions_put(&image.regions, TORCH_CODE + 0x82, 0x47, 1);
+	uint64_t vector = regions_get(&image.regions, autograd_node() + TORCH_EDGES, 8);
+	regions_put(&image.regions, vector + 0x20, TORCH_DATA, 8);
+	assert_true(look());
+	assert_int_equal(tensor(Y).n_inputs, 0);
+	assert_non_null(strstr(facts_of(W), "requires_grad: True"));
+}
+
 static bool stop_at_once(void *context, int64_t done)
 {
 	(void)context, (void)done;
@@ -179,9 +267,16 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, start, tear_down)
 	const struct CMUnitTest tests[] = {
-		CASE(each_layout_is_found), CASE(values_are_read),      CASE(quantised_ones_are_scaled),
-		CASE(states_are_told),      CASE(no_word_leads_astray), CASE(a_search_can_be_stopped),
+		CASE(each_layout_is_found),
+		CASE(values_are_read),
+		CASE(quantised_ones_are_scaled),
+		CASE(states_are_told),
+		CASE(no_word_leads_astray),
+		CASE(a_search_can_be_stopped),
 		CASE(a_tensor_goes),
+		CASE(autograds_graph_is_followed),
+		CASE(what_autograd_knows_is_told),
+		CASE(what_is_not_certain_is_not_told),
 	};
 	int failed = 0;
 

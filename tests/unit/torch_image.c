@@ -285,3 +285,82 @@ void torch_image_populate(struct torch_image *image)
 	put(image, freed + LBX_TORCH_COUNTS, 0);
 	torch_image_object(image, &image->undefined, image->layout.rank + LBX_TORCH_TENSOR_END);
 }
+
+/* ---- autograd ---- */
+
+/* The accessors of requires_grad and of the gradient, as gcc compiles them. */
+static void put_accessors(struct torch_image *image)
+{
+	static const unsigned char requires[] = { 0x0f, 0xb6, 0x87, 0x80, 0,    0,    0,    0x84, 0xc0, 0x75,
+						  0x08, 0x48, 0x83, 0x7f, 0x30, 0x00, 0x0f, 0x95, 0xc0, 0xc3 },
+				   gradient[] = { 0x48, 0x8d, 0x47, 0x28, 0xc3 };
+
+	regions_copy(&image->regions, TORCH_CODE + 0x40, requires, sizeof requires);
+	regions_copy(&image->regions, TORCH_CODE + 0x80, gradient, sizeof gradient);
+}
+
+static uint64_t add_meta(struct torch_image *image, uint64_t tensor, uint64_t gradient, uint64_t function,
+			 bool requires)
+{
+	const uint64_t functions[4] = { TORCH_CODE, TORCH_CODE + 0x40, TORCH_CODE + 0x80, TORCH_CODE + 0x80 };
+
+	if (!image->meta.vtable) {
+		put_accessors(image);
+		image->meta = torch_image_class(image, "N5torch8autograd12AutogradMetaE", NULL, 4, functions);
+	}
+	uint64_t at = image->heap;
+	put(image, at, image->meta.vtable);
+	put(image, at + TORCH_GRADIENT, gradient);
+	put(image, at + TORCH_FUNCTION, function);
+	put(image, at + TORCH_REQUIRES, requires);
+	put(image, tensor + image->layout.behind + LBX_TORCH_AUTOGRAD, at);
+	image->heap += 0x90;
+	return at;
+}
+
+/* With n edges, a result that is a matrix, and a tensor that it keeps: 0: none. */
+static uint64_t add_node(struct torch_image *image, const struct torch_class *class, const uint64_t *to, int n,
+			 uint64_t keeps)
+{
+	uint64_t edges = image->heap, at = edges + TORCH_EDGE * (uint64_t)n + 16, result = at + TORCH_OUTPUTS + 16;
+
+	put(image, at - WORD, TORCH_NODE | 1); /* as malloc() would have it */
+	put(image, at - WORD + TORCH_NODE, 0x21);
+	put(image, at, class->vtable);
+	for (int i = 0; i < n; i++)
+		put(image, edges + TORCH_EDGE * (uint64_t)i, to[i]);
+	if (n) {
+		put(image, at + TORCH_EDGES, edges);
+		put(image, at + TORCH_EDGES + WORD, edges + TORCH_EDGE * (uint64_t)n);
+		put(image, at + TORCH_EDGES + 2 * WORD, edges + TORCH_EDGE * (uint64_t)n);
+	}
+	put(image, at + TORCH_OUTPUTS, result);
+	put(image, at + TORCH_OUTPUTS + WORD, 2ULL << 32 | 1);
+	put(image, result, (uint64_t)TORCH_F32 << 16 | 0xff00);
+	put(image, result + WORD, result + 3 * WORD);
+	put(image, result + 2 * WORD, 5ULL << 32 | 2);
+	put(image, result + 3 * WORD, 3);
+	put(image, result + 4 * WORD, 2);
+	put(image, result + 9 * WORD, keeps);
+	image->heap = (at + TORCH_NODE + 15) / 16 * 16;
+	return at;
+}
+
+void torch_image_learn(struct torch_image *image)
+{
+	static const int64_t sizes[] = { 3, 2 };
+	uint64_t code = TORCH_CODE, w, y, node[3], meta;
+	struct torch_class base = torch_image_class(image, "N5torch8autograd4NodeE", NULL, 1, &code),
+			   add = torch_image_class(image, "N5torch8autograd9generated12AddBackward0E", &base, 1, &code),
+			   mul = torch_image_class(image, "N5torch8autograd9generated12MulBackward0E", &base, 1, &code),
+			   accumulate = torch_image_class(image, "N5torch8autograd14AccumulateGradE", &base, 1, &code);
+
+	w = torch_image_tensor(image, &image->tensor, TORCH_F32, 2, sizes, torch_image_storage(image, 24));
+	y = torch_image_tensor(image, &image->tensor, TORCH_F32, 2, sizes, torch_image_storage(image, 24));
+	node[0] = add_node(image, &accumulate, NULL, 0, w);
+	node[1] = add_node(image, &mul, node, 1, w);
+	node[2] = add_node(image, &add, (const uint64_t[]){ node[1], 0, node[0] }, 3, 0);
+	meta = add_meta(image, w, y, 0, true);
+	put(image, meta + TORCH_FUNCTION + WORD, node[0]);
+	add_meta(image, y, 0, node[2], false);
+}

@@ -14,7 +14,7 @@ enum {
 	TORCH_CLASSES = TORCH_MODULE + 0x2000,
 	TORCH_MODULE_SIZE = 0x3000,
 	TORCH_HEAP = 0x10000000, /* objects */
-	TORCH_HEAP_SIZE = 0x3000,
+	TORCH_HEAP_SIZE = 0x4000,
 	TORCH_DATA = 0x30000000, /* what tensors hold */
 	TORCH_DATA_SIZE = 0x1000,
 };
@@ -29,6 +29,17 @@ enum {
 	TORCH_BF16 = 15
 };
 
+/* Of what autograd knows of a tensor, and of its nodes. */
+enum {
+	TORCH_GRADIENT = 0x28,
+	TORCH_FUNCTION = 0x30,
+	TORCH_REQUIRES = 0x80,
+	TORCH_EDGES = 0x58,
+	TORCH_EDGE = 0x10,
+	TORCH_OUTPUTS = 0xb0,
+	TORCH_NODE = 0x160
+};
+
 struct torch_class {
 	uint64_t type, vtable;
 };
@@ -40,7 +51,7 @@ struct torch_image {
 	};
 	struct lbx_torch_layout layout;
 	uint64_t heap, data, classes, names; /* where the next will be */
-	struct torch_class tensor, storage, undefined, quantized, sparse, quantizer;
+	struct torch_class tensor, storage, undefined, quantized, sparse, quantizer, meta;
 };
 
 /* With classes, without tensors. `row` is that of its layout (lbx_torch_layout()). */
@@ -61,5 +72,8 @@ void torch_image_set(struct torch_image *image, uint64_t tensor, int field, uint
 /* A matrix and views of it, many axes, an empty one, meta, a device, quantised by one scale and by several, sparse,
  * one that was freed: 12 that live. */
 void torch_image_populate(struct torch_image *image);
+/* And autograd's graph: a leaf w that has a gradient, and y, computed as w * … + w: two more, and a result that nobody
+ * keeps. */
+void torch_image_learn(struct torch_image *image);
 
 #endif

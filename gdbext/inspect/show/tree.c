@@ -39,9 +39,9 @@ static void print_tensor(struct tree *tree, const struct lbx_tensor *t)
 	if (t->name[0])
 		lbx_styled(out, LBX_NAME, "%s ", t->name);
 	lbx_printf(out, "#%" PRIu64 " ", t->id);
-	lbx_styled(out, LBX_TITLE, "%s", t->op);
+	lbx_styled(out, LBX_TITLE, "%s%s", t->op, t->op[0] ? " " : "");
 	lbx_format_list(lbx_shape(t), t->rank, shape, sizeof shape);
-	lbx_printf(out, " %s %s %s", lbx_tensor_dtype_name(t), shape, lbx_state_name(lbx_told_state(t)));
+	lbx_printf(out, "%s %s %s", lbx_tensor_dtype_name(t), shape, lbx_state_name(lbx_told_state(t)));
 	if (t->site) {
 		lbx_describe_pc(t->of->target, t->site, pc, sizeof pc);
 		lbx_printf(out, "  ");
@@ -131,7 +131,7 @@ static bool print_subtree(struct tree *tree, const struct lbx_tensor *t, int dep
 	tree->lazy += lbx_tensor_is_pending(t);
 	tree->without += !ready && !lbx_tensor_is_pending(t);
 	print_tensor(tree, t);
-	bool inner = t->n_inputs && (!ready || tree->history);
+	bool inner = t->n_inputs && (!ready || tree->history || t->of->keeps_graph);
 	if (inner && depth == tree->depth) {
 		lbx_styled(out, LBX_DIM, "  …");
 		tree->cut = true;

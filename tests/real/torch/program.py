@@ -43,6 +43,11 @@ if len(sys.argv) > 2:
     import numpy
 
     kept.append(torch.from_numpy(numpy.load(sys.argv[2])))
+# a graph that nobody walked back yet: its results, of which some are kept
+hidden_layer = net[0](torch.ones(5, 8))
+kept += [hidden_layer, net[2](net[1](hidden_layer))]
+halves = torch.split(kept[-1], 2, dim=1)
+graph = (halves[0] * halves[1]).pow(2).mean()
 with torch.inference_mode():
     kept.append(torch.arange(4.0))
 for i in range(1000):  # freed again
@@ -61,6 +66,15 @@ def values(tensor):
     return tensor.detach().dequantize() if tensor.is_quantized else tensor.detach()
 
 
+def walk(function, found):
+    """All nodes that one leads to, each once."""
+    if function is not None and function not in found:
+        found.append(function)
+        for following, _ in function.next_functions:
+            walk(following, found)
+    return found
+
+
 with open(sys.argv[1], "w") as truth:
     hidden = {id(tensor) for tensor in opaque}
     for tensor in gc.get_objects():
@@ -71,5 +85,12 @@ with open(sys.argv[1], "w") as truth:
         if tensor.numel() and not tensor.is_complex():
             flat = values(tensor).to(torch.float64).flatten()
             print("sum", tensor.data_ptr(), tensor.numel(), repr(flat.sum().item()), repr(flat.max().item()), file=truth)
+    for tensor in list(net.parameters()) + kept + [graph]:
+        grad = tensor.grad.data_ptr() if tensor.is_leaf and tensor.grad is not None else 0
+        print("autograd", tensor.data_ptr(), tensor.numel(), tensor.dim(), tensor.requires_grad, grad, file=truth)
+    print("graph", graph.data_ptr(), file=truth)
+    for function in walk(graph.grad_fn, []):
+        leaf = function.variable.data_ptr() if hasattr(function, "variable") else 0
+        print("node", function.name(), leaf, file=truth)
 print("resting", flush=True)
 sys.stdin.read()

@@ -102,15 +102,24 @@ torch_compared()
 		"$("$O/bin/lazybones" core "$2" diff "$id" "$ggml:w.q8_0" | sed -n 2p)"
 }
 
+# torch_autograd WHAT COMMAND: what wants a gradient, which it has, and the graph of one, as Python knows them
+torch_autograd()
+{
+	same "$1: autograd" "$(grep -c '^autograd [1-9]' "$truth") tensors and $(grep -c ^node "$truth") nodes" \
+		"$(python3 tests/real/torch/autograd.py "$truth" $2)"
+}
+
 torch_version()
 {
 	local what="torch $2"
 	torch_process "$1" program.py || { skip "$what does not run here"; torch_released; return; }
 	same "$what: how its layout was decided" 'as no other fits' "$($process status | sed -n 's/^ *layout .*, //p')"
 	torch_seen "$what, the process" "$process" 1
+	torch_autograd "$what, the process" "$process"
 	if gcore -o "$scratch/torch" $pid >/dev/null 2>&1; then
 		torch_seen "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid" 7
 		[ -z "$given" ] || torch_compared "$what" "$scratch/torch.$pid"
+		torch_autograd "$what, a core" "$O/bin/lazybones core $scratch/torch.$pid"
 		rm -f "$scratch/torch.$pid"
 	else
 		skip "$what: gcore writes no core here"

@@ -1,0 +1,279 @@
+#include "torch/history.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/plural.h"
+#include "base/vector.h"
+#include "tensors/axes.h"
+
+enum { LAYOUT_TRIES = 16, LEAF_WORDS = 96, WORD = 8, TEXT = 256 };
+
+/* A tensor that nothing computed, and what may be the node that adds to its gradient. */
+struct leaf {
+	uint64_t tensor, nodes[2];
+};
+
+struct finder {
+	struct lbx_torch_set *s;
+	struct lbx_torch_computed *computed;
+	size_t n, room;
+	struct leaf *leaves;
+	size_t n_leaves, leaves_room;
+	int tries;
+};
+
+static bool add_computed(struct finder *f, const struct lbx_torch_record *r, uint64_t node)
+{
+	if (!lb_reserve(f->computed, f->room, f->n + 1))
+		return false;
+	struct lbx_torch_computed *c = &f->computed[f->n++];
+	*c = (struct lbx_torch_computed){ .tensor = r->address, .node = node, .rank = -1 };
+	if (r->rank > LBX_TORCH_FEW_AXES)
+		return true;
+	c->rank = r->rank;
+	memcpy(c->sizes, r->sizes, (size_t)r->rank * sizeof *c->sizes);
+	return true;
+}
+
+static bool look_at(struct finder *f, struct lbx_target *target, const struct lbx_torch_record *r)
+{
+	struct lbx_torch_set *s = f->s;
+	struct lbx_torch_autograd a;
+
+	if (!r->autograd)
+		return true;
+	if (!s->autograd.function && f->tries++ < LAYOUT_TRIES)
+		lbx_torch_autograd_layout(target, s->modules, s->n_modules, r->autograd, &s->autograd);
+	if (!lbx_torch_autograd_read(target, &s->autograd, r->autograd, &a))
+		return true;
+	if (a.function)
+		return add_computed(f, r, a.function);
+	if (!lb_reserve(f->leaves, f->leaves_room, f->n_leaves + 1))
+		return false;
+	f->leaves[f->n_leaves++] = (struct leaf){ r->address, { a.accumulator[0], a.accumulator[1] } };
+	return true;
+}
+
+/* Both know each other: the tensor's pointer alone may be to memory that has been used again. */
+static void join(struct lbx_torch_set *s, const struct leaf *leaf)
+{
+	uint64_t words[LEAF_WORDS];
+
+	for (int i = 0; i < 2; i++) {
+		struct lbx_torch_node *node = lbx_torch_node_at(&s->graph, leaf->nodes[i]);
+		if (!node || strcmp(node->op, "AccumulateGrad") != 0)
+			continue;
+		for (int k = 0; k < LEAF_WORDS; k++)
+			if (!lbx_target_try_read(lbx_torch_set_target(s), node->address + WORD * (uint64_t)k, &words[k],
+						 WORD))
+				break;
+			else if (words[k] == leaf->tensor)
+				node->leaf = leaf->tensor;
+	}
+}
+
+bool lbx_torch_history_find(struct lbx_torch_set *s)
+{
+	struct finder f = { .s = s };
+	struct lbx_torch_record r;
+	bool ok = true;
+
+	lbx_walk_begin(&s->walk, lbx_torch_set_target(s));
+	for (size_t i = 0; i < s->n && ok; i++) {
+		struct lbx_target *target = lbx_walk_target(&s->walk, lbx_torch_set_target(s), i);
+		if (lbx_torch_record_read(target, &s->classes, &s->layout, s->objects[i], &r))
+			ok = look_at(&f, lbx_torch_set_target(s), &r) || lb_fail("out of memory");
+	}
+	ok = ok && lbx_torch_graph_find(&s->graph, lbx_torch_set_target(s), f.computed, f.n);
+	for (size_t i = 0; i < f.n_leaves && ok; i++)
+		join(s, &f.leaves[i]);
+	free(f.computed);
+	free(f.leaves);
+	return ok;
+}
+
+/* ---- as tensors ---- */
+
+static const struct lbx_torch_node *node_of(struct lbx_torch_set *s, const struct lbx_torch_record *r)
+{
+	struct lbx_torch_autograd a;
+
+	return r->autograd && lbx_torch_autograd_read(lbx_torch_set_target(s), &s->autograd, r->autograd, &a)
+		   ? lbx_torch_node_at(&s->graph, a.function)
+		   : NULL;
+}
+
+void lbx_torch_history_decode(struct lbx_torch_set *s, const struct lbx_torch_record *r, struct lbx_tensor *ret)
+{
+	const struct lbx_torch_node *node = s->graph.n ? node_of(s, r) : NULL;
+
+	if (!node)
+		return;
+	ret->op = node->op;
+	ret->op_class = LB_CLASS_KERNEL;
+	ret->n_inputs = node->n_edges;
+}
+
+bool lbx_torch_history_at(struct lbx_torch_set *s, uint64_t address, struct lbx_tensor *ret)
+{
+	static const struct lbx_encoding unknown = { .name = "?", .dtype = LB_F32, .elements = 1, .bytes = 1 };
+	const struct lbx_torch_node *node = lbx_torch_node_at(&s->graph, address);
+	struct lbx_torch_result r;
+
+	if (!node)
+		return false;
+	*ret = (struct lbx_tensor){ .of = &s->tensors,
+				    .address = address,
+				    .id = s->n + 1 + (uint64_t)(node - s->graph.nodes),
+				    .state = LBX_FREED,
+				    .dtype = LB_F32,
+				    .encoding = &unknown,
+				    .op = node->op,
+				    .op_class = LB_CLASS_KERNEL,
+				    .n_inputs = node->n_edges };
+	if (!lbx_torch_node_result(&s->graph.kinds, lbx_torch_set_target(s), address, &r) ||
+	    !lbx_torch_dtype_name(r.dtype))
+		return true;
+	int64_t strides[LBX_TORCH_AXES] = { 0 };
+	ret->size = 1;
+	for (int i = 0; i < r.rank; i++)
+		if (!lb_mul(ret->size, r.sizes[i], &ret->size)) {
+			ret->size = 0;
+			return true;
+		}
+	ret->dtype = s->dtypes[r.dtype].encoding.dtype;
+	ret->encoding = s->dtypes[r.dtype].is_plain ? NULL : &s->dtypes[r.dtype].encoding;
+	return lbx_tensor_set_axes(&s->tensors.axes, ret, r.rank, r.sizes, strides);
+}
+
+bool lbx_torch_history_by_id(struct lbx_torch_set *s, uint64_t id, struct lbx_tensor *ret)
+{
+	return id > s->n && id - s->n <= s->graph.n &&
+	       lbx_torch_history_at(s, s->graph.nodes[id - s->n - 1].address, ret);
+}
+
+/* The tensor that a node's only result is in: where there are several results, which of them it is is not known. */
+static uint64_t result_of(struct lbx_torch_set *s, const struct lbx_torch_node *node)
+{
+	struct lbx_torch_result r;
+
+	if (node->leaf)
+		return node->leaf;
+	return node->tensor && node->tensor != LBX_TORCH_SEVERAL &&
+		       lbx_torch_node_result(&s->graph.kinds, lbx_torch_set_target(s), node->address, &r)
+		   ? node->tensor
+		   : node->address;
+}
+
+uint64_t lbx_torch_history_input(struct lbx_torch_set *s, const struct lbx_tensor *t, uint32_t i)
+{
+	const struct lbx_torch_node *node = lbx_torch_node_at(&s->graph, t->address), *from;
+	struct lbx_torch_record r;
+
+	if (!node && lbx_torch_record_read(lbx_torch_set_target(s), &s->classes, &s->layout, t->address, &r))
+		node = node_of(s, &r);
+	if (!node || i >= node->n_edges)
+		return 0;
+	from = lbx_torch_node_at(&s->graph, s->graph.edges[node->first_edge + i].node);
+	return from ? result_of(s, from) : 0;
+}
+
+/* ---- facts ---- */
+
+/* A graph from one node on: how large it is, and the tensors it keeps. */
+struct reach {
+	struct lbx_torch_set *s;
+	bool *seen, *kept; /* by node; by tensor */
+	uint64_t *queue, n;
+	uint64_t n_leaves, n_kept, shown;
+	int64_t bytes;
+	char list[TEXT];
+};
+
+static size_t index_of(const struct lbx_torch_set *s, uint64_t address)
+{
+	size_t n = lbx_torch_count(s->objects, s->n, address);
+
+	return n && s->objects[n - 1] == address ? n : 0;
+}
+
+static void keep(struct reach *reach, uint64_t address)
+{
+	struct lbx_torch_set *s = reach->s;
+	size_t i = index_of(s, address), length = strlen(reach->list);
+	struct lbx_torch_record r;
+
+	if (!i || reach->kept[i - 1] ||
+	    !lbx_torch_record_read(lbx_torch_set_target(s), &s->classes, &s->layout, address, &r))
+		return;
+	reach->kept[i - 1] = true;
+	reach->n_kept++;
+	if (sizeof reach->list - length > 32 && ++reach->shown)
+		snprintf(reach->list + length, sizeof reach->list - length, "%s#%zu", length ? ", " : "", i);
+}
+
+static void visit(struct reach *reach, const struct lbx_torch_node *node)
+{
+	struct lbx_torch_graph *graph = &reach->s->graph;
+	uint64_t words[LBX_TORCH_NODE_WORDS];
+
+	reach->n_leaves += node->leaf != 0;
+	size_t n =
+	    node->leaf ? 0 : lbx_torch_node_words(&graph->kinds, lbx_torch_set_target(reach->s), node->address, words);
+	for (size_t i = 0; i < n; i++)
+		keep(reach, words[i]);
+	for (uint32_t i = 0; i < node->n_edges; i++) {
+		const struct lbx_torch_node *next = lbx_torch_node_at(graph, graph->edges[node->first_edge + i].node);
+		if (next && !reach->seen[next - graph->nodes]) {
+			reach->seen[next - graph->nodes] = true;
+			reach->queue[reach->n++] = (uint64_t)(next - graph->nodes);
+		}
+	}
+}
+
+static void tell_reach(struct lbx_torch_set *s, const struct lbx_torch_node *node, lbx_fact_fn *fn, void *context)
+{
+	struct reach reach = { .s = s };
+	lb_auto_free bool *seen = reach.seen = calloc(s->graph.n, 1);
+	lb_auto_free bool *kept = reach.kept = calloc(s->n, 1);
+	lb_auto_free uint64_t *queue = reach.queue = calloc(s->graph.n, sizeof *queue);
+	char text[2 * TEXT];
+
+	if (!seen || !kept || !queue)
+		return;
+	seen[node - s->graph.nodes] = true;
+	queue[reach.n++] = (uint64_t)(node - s->graph.nodes);
+	for (uint64_t i = 0; i < reach.n; i++)
+		visit(&reach, &s->graph.nodes[queue[i]]);
+	snprintf(text, sizeof text, "%" PRIu64 " node%s, %" PRIu64 " of them of parameters or other leaves", reach.n,
+		 LB_S(reach.n), reach.n_leaves);
+	fn(context, "graph", text);
+	if (!reach.n_kept)
+		return;
+	snprintf(text, sizeof text, "%" PRIu64 " tensor%s for the way back: %s%s", reach.n_kept, LB_S(reach.n_kept),
+		 reach.list, reach.shown < reach.n_kept ? ", …" : "");
+	fn(context, "keeps", text);
+}
+
+void lbx_torch_history_tell(struct lbx_torch_set *s, const struct lbx_torch_record *r, lbx_fact_fn *fn, void *context)
+{
+	struct lbx_torch_autograd a;
+	char text[TEXT];
+
+	if (!r->autograd)
+		fn(context, "requires_grad", "False");
+	if (!lbx_torch_autograd_read(lbx_torch_set_target(s), &s->autograd, r->autograd, &a))
+		return;
+	size_t gradient = index_of(s, a.gradient);
+	fn(context, "requires_grad", a.requires || a.function ? "True" : "False");
+	snprintf(text, sizeof text, "#%zu", gradient);
+	fn(context, "grad", gradient ? text : "None");
+	const struct lbx_torch_node *node = lbx_torch_node_at(&s->graph, a.function);
+	if (node)
+		tell_reach(s, node, fn, context);
+}
