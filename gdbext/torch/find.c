@@ -9,7 +9,7 @@
 #include "torch/history.h"
 #include "torch/torch.h"
 
-enum { MAX_OBJECTS = 1 << 24, SAMPLE = 2000, WORD = 8, COUNT_MAX = 1 << 30 };
+enum { MAX_OBJECTS = 1 << 24, SAMPLE = 500, WORD = 8, COUNT_MAX = 1 << 30 };
 
 static bool add(uint64_t **list, size_t *room, size_t *n, uint64_t address)
 {
@@ -161,7 +161,7 @@ bool lbx_torch_is_there(struct lbx_target *target)
 	return lbx_loaded_named(direct ? direct : target, "libc10.so");
 }
 
-bool lbx_torch_set_find(struct lbx_torch_set *s, bool (*progress)(void *context, int64_t done), void *context)
+bool lbx_torch_set_search(struct lbx_torch_set *s, bool (*progress)(void *context, int64_t done), void *context)
 {
 	s->modules = lbx_loaded_all(s->tensors.target, &s->n_modules);
 	if (!s->modules)
@@ -171,10 +171,12 @@ bool lbx_torch_set_find(struct lbx_torch_set *s, bool (*progress)(void *context,
 	const struct lbx_search search = {
 		.bytes = WORD, .look = look, .context = s, .progress = progress, .progress_context = context
 	};
-	if (!lbx_search(s->tensors.target, &search))
-		return false;
-	if (s->n == 0)
-		return lb_fail("the program has PyTorch, but no tensors of it");
+	return lbx_search(s->tensors.target, &search) &&
+	       (s->n || lb_fail("the program has PyTorch, but no tensors of it"));
+}
+
+bool lbx_torch_set_take(struct lbx_torch_set *s)
+{
 	if (!decide_layout(s))
 		return false;
 	keep_tensors(s);

@@ -5,7 +5,9 @@
 
 #include "torch/set.h"
 
-/* Fills a set that has a target, of a program that has PyTorch. As lbx_torch_open() has it. */
-bool lbx_torch_set_find(struct lbx_torch_set *s, bool (*progress)(void *context, int64_t done), void *context);
+/* Fills a set that has a target with what may be tensors, also while the program runs. As lbx_torch_open() has it. */
+bool lbx_torch_set_search(struct lbx_torch_set *s, bool (*progress)(void *context, int64_t done), void *context);
+/* Keeps those that are tensors, as they are now, with what they were computed by: the program stands still. */
+bool lbx_torch_set_take(struct lbx_torch_set *s);
 
 #endif
