@@ -79,12 +79,36 @@ static void *repacking(void)
 	void **(*list)(void *) = NULL;
 
 	device = ggml_backend_dev_by_type(CPU);
-	*(void **)&list = ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(device),
-							    "ggml_backend_dev_get_extra_bufts");
+	*(void **)&list =
+	    ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(device), "ggml_backend_dev_get_extra_bufts");
 	for (void **all = list ? list(device) : NULL; all && *all; all++)
 		if (strcmp(ggml_backend_buft_name(*all), "CPU_REPACK") == 0)
 			return *all;
 	return NULL;
+}
+
+static T *allocated(int type, int experts)
+{
+	T *w = ggml_new_tensor_3d(apart, type, COLUMNS, ROWS, experts);
+	void *buffer = ggml_backend_buft_alloc_buffer(kind, ggml_nbytes(w) + PLACE);
+	uintptr_t base = (uintptr_t)ggml_backend_buffer_get_base(buffer);
+
+	ggml_backend_buffer_set_usage(buffer, 1 /* weights */);
+	ggml_backend_tensor_alloc(buffer, w, (void *)((base + PLACE - 1) / PLACE * PLACE));
+	return w;
+}
+
+/* Random blocks, as they were; `named` gives it the type's name. */
+static T *plain_blocks(int type, int named, int experts)
+{
+	T *plain = name(ggml_new_tensor_3d(c, type, COLUMNS, ROWS, experts), "plain", named, experts);
+	float *from = malloc((size_t)(experts * ROWS * COLUMNS) * sizeof *from);
+
+	stop_if(!from, "no memory");
+	fill(from, experts * ROWS * COLUMNS);
+	ggml_quantize_chunk(type, from, ggml_get_data(plain), 0, (int64_t)experts * ROWS, COLUMNS, NULL);
+	free(from);
+	return plain;
 }
 
 static T *product(T *w, int experts)
@@ -94,26 +118,44 @@ static T *product(T *w, int experts)
 
 static bool add(int type, int experts)
 {
-	T *w = ggml_new_tensor_3d(apart, type, COLUMNS, ROWS, experts);
-	size_t n = ggml_nbytes(w);
-	void *buffer = ggml_backend_buft_alloc_buffer(kind, n + PLACE);
-	uintptr_t base = (uintptr_t)ggml_backend_buffer_get_base(buffer);
+	T *w = allocated(type, experts), *y = product(w, experts);
 
-	ggml_backend_buffer_set_usage(buffer, 1 /* weights */);
-	ggml_backend_tensor_alloc(buffer, w, (void *)((base + PLACE - 1) / PLACE * PLACE));
-	T *y = product(w, experts);
 	if (!ggml_backend_dev_supports_op(device, y)) {
 		name(w, "left", type, experts);
 		return false;
 	}
-	T *plain = name(ggml_new_tensor_3d(c, type, COLUMNS, ROWS, experts), "plain", type, experts);
-	float *from = malloc((size_t)(experts * ROWS * COLUMNS) * sizeof *from);
-	stop_if(!from, "no memory");
-	fill(from, experts * ROWS * COLUMNS);
-	ggml_quantize_chunk(type, from, ggml_get_data(plain), 0, (int64_t)experts * ROWS, COLUMNS, NULL);
-	free(from);
-	ggml_backend_tensor_set(name(w, "repacked", type, experts), ggml_get_data(plain), 0, n);
+	T *plain = plain_blocks(type, type, experts);
+	ggml_backend_tensor_set(name(w, "repacked", type, experts), ggml_get_data(plain), 0, ggml_nbytes(w));
 	ggml_build_forward_expand(graph, name(y, "block", type, experts));
+	return true;
+}
+
+/* In 2024-12 blocks were interleaved on ARM alone. The function that does it is there anywhere, and so it is called here, as
+ * a buffer does: with the number of a type, which `extra` keeps. */
+static bool repack_by_hand(void)
+{
+	static const struct {
+		int type, as;
+	} types[] = { { 2, 31 }, { 2, 32 }, { 2, 33 }, { 20, 36 } };
+	enum { EXTRA = 0x140 };
+	void *(*buffer_type)(void) = NULL;
+	int (*repack)(T *, int, const void *, size_t) = NULL;
+
+	*(void **)&buffer_type = dlsym(RTLD_DEFAULT, "ggml_backend_cpu_aarch64_buffer_type");
+	*(void **)&repack = dlsym(RTLD_DEFAULT, "ggml_aarch64_repack_tensor");
+	if (!buffer_type || !repack)
+		return false;
+	kind = buffer_type();
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		T *w = name(allocated(types[i].type, 1), "repacked", types[i].as, 1);
+		T *plain = plain_blocks(types[i].type, types[i].as, 1);
+		intptr_t as = types[i].as;
+		memcpy((char *)w + EXTRA, &as, sizeof as);
+		if (repack(w, types[i].as, ggml_get_data(plain), ggml_nbytes(w)) == 0)
+			printf("%s ", ggml_type_name(types[i].as));
+	}
+	puts("");
+	fflush(stdout);
 	return true;
 }
 
@@ -122,16 +164,17 @@ void compute_repacked(void)
 	static const struct {
 		int number;
 		const char *name;
-	} types[] = { { 2, "q4_0" },  { 3, "q4_1" },  { 6, "q5_0" },  { 8, "q8_0" },	{ 10, "q2_K" },
-		      { 11, "q3_K" }, { 12, "q4_K" }, { 13, "q5_K" }, { 14, "q6_K" },	{ 20, "iq4_nl" },
-		      { 39, "mxfp4" } };
+	} types[] = { { 2, "q4_0" },  { 3, "q4_1" },  { 6, "q5_0" },  { 8, "q8_0" },    { 10, "q2_K" }, { 11, "q3_K" },
+		      { 12, "q4_K" }, { 13, "q5_K" }, { 14, "q6_K" }, { 20, "iq4_nl" }, { 39, "mxfp4" } };
 
 #define FIND(type, name, arguments) name = (type(*) arguments)function(#name);
 	FUNCTIONS(FIND)
 	kind = repacking();
-	stop_if(!kind, "nothing is repacked");
 	c = ggml_init((struct ggml_init_params){ 1 << 24, NULL, false });
 	apart = ggml_init((struct ggml_init_params){ 1 << 20, NULL, true });
+	if (!kind && repack_by_hand())
+		return;
+	stop_if(!kind, "nothing is repacked");
 	graph = ggml_new_graph(c);
 	/* by one matrix: with more, 2025-06 leaves those behind the first undone */
 	x = ggml_new_tensor_3d(c, F32, COLUMNS, TOKENS, 1);
