@@ -1,10 +1,10 @@
 /* A program with tensors as ggml has them, made by hand: that many bytes of weights, and as many tensors of them in
  * contexts. It exports nothing, so that its layout is told by the tensors.
  *
- *	ggml BYTES TENSORS allocated|pages|mapped FILE
+ *	ggml BYTES TENSORS allocated|pages|interleaved|mapped FILE
  *
- * The weights are one allocation of the C library, or pages that the system gave, or a mapping of FILE, which may be
- * sparse, that cannot be written to. It prints "ready", and rests until its input ends. */
+ * The weights are one allocation of the C library, or pages that the system gave, or such pages with blocks of 8 rows
+ * interleaved, or a mapping of FILE, which may be sparse, that cannot be written to. It prints "ready", and rests until its input ends. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdbool.h>
@@ -63,12 +63,14 @@ struct slot {
 /* What finds them looks for these tables, and for names that cannot be written to. */
 #define OPS_OF(x) "OP_" x "0", "OP_" x "1", "OP_" x "2", "OP_" x "3", "OP_" x "4", "OP_" x "5", "OP_" x "6", "OP_" x "7"
 __attribute__((used)) static const char *ops[] = {
-	"NONE", "DUP", "ADD", OPS_OF("1"), OPS_OF("2"), OPS_OF("3"), OPS_OF("4"), OPS_OF("5"), OPS_OF("6"), OPS_OF("7"),
+	"NONE",      "DUP",       "ADD",       OPS_OF("1"), OPS_OF("2"), OPS_OF("3"),
+	OPS_OF("4"), OPS_OF("5"), OPS_OF("6"), OPS_OF("7"), OPS_OF("8"),
 };
 __attribute__((used)) static struct traits types[] = {
 	{ .name = "f32", .elements = 1, .bytes = 4 },
 	{ .name = "f16", .elements = 1, .bytes = 2 },
 	{ .name = "q4_0", .elements = 32, .bytes = 18, .is_quantized = true },
+	{ .name = "q4_0_8x8", .elements = 32, .bytes = 18, .is_quantized = true },
 };
 /* A module without as much code and constants as ggml has, and as many tables, is not looked at. */
 __attribute__((used)) static const char code[1 << 18] = { 1 };
@@ -107,6 +109,27 @@ static void make_random(uint64_t *to, size_t n)
 	}
 }
 
+/* Rows of blocks, of which eight are interleaved. */
+static void make_rows(struct tensor *t, size_t bytes)
+{
+	enum { TYPE = 3, COLUMNS = 4096 };
+	size_t row = COLUMNS / 32 * 18, rows = bytes / row / 8 * 8;
+
+	t->type = TYPE;
+	t->ne[0] = COLUMNS;
+	t->ne[1] = (int64_t)rows;
+	t->nb[0] = 18;
+	t->nb[1] = row;
+	t->nb[2] = t->nb[3] = row * rows;
+}
+
+/* Each second byte is the upper half of an f16 between 2^-7 and 2^-2: scales as weights have them. */
+static void make_scales(unsigned char *to, size_t n)
+{
+	for (size_t i = 1; i < n; i += 2)
+		to[i] = (unsigned char)(0x20 + to[i] % 20);
+}
+
 /* As ggml_new_tensor_1d() in a context that allocates nothing. */
 static void add(struct context *c, struct slot *slot, int number, char *data, int64_t floats)
 {
@@ -133,10 +156,12 @@ int main(int argc, char **argv)
 	int n = argc > 3 ? atoi(argv[2]) : 0;
 
 	if (n < 1 || bytes / (size_t)n < sizeof(float) || (argc != 4 && !file))
-		return fprintf(stderr, "usage: %s BYTES TENSORS allocated|pages|mapped FILE\n", argv[0]), 2;
+		return fprintf(stderr, "usage: %s BYTES TENSORS allocated|pages|interleaved|mapped FILE\n", argv[0]), 2;
 	char *weights = file ? memory(bytes, file) : bytes_of(argv[3], bytes);
 	if (!file)
 		make_random((uint64_t *)(void *)weights, bytes / sizeof(uint64_t));
+	if (strcmp(argv[3], "interleaved") == 0)
+		make_scales((unsigned char *)weights, bytes);
 	size_t each = bytes / (size_t)n / 32 * 32;
 	for (int i = 0; i < n; i += PER_CONTEXT) {
 		size_t size = sizeof(struct slot) * PER_CONTEXT;
@@ -147,6 +172,8 @@ int main(int argc, char **argv)
 		*c = (struct context){ .mem_size = size, .mem_buffer = slots, .owned = true, .no_alloc = true };
 		for (int k = 0; k < PER_CONTEXT && i + k < n; k++)
 			add(c, &slots[k], i + k, weights + each * (size_t)(i + k), (int64_t)(each / sizeof(float)));
+		for (int k = 0; strcmp(argv[3], "interleaved") == 0 && k < PER_CONTEXT && i + k < n; k++)
+			make_rows(&slots[k].tensor, each);
 	}
 	puts("ready");
 	fflush(stdout);

@@ -54,7 +54,7 @@ enum {
 	GGML_RWKV_WKV7,
 	GGML_GATED_LINEAR_ATTN,
 	GGML_GATED_DELTA_NET,
-	GGML_N_OPS = 40
+	GGML_N_OPS = 72 /* as in 2023-12 */
 };
 
 /* ggml's sizes, as arguments below want them. */

@@ -1,10 +1,10 @@
 /* How it stays at memory speed: elements are taken in blocks that fit the first-level cache,
  * each read a few times by simple loops that compilers vectorise.
  *
- *   - A first loop over a block's bits finds the smallest and largest magnitude and value.
+ *   - A first loop over a block's bits counts zeros, and finds the smallest and largest magnitude and value.
  *     IEEE 754 orders numbers as sign-magnitude integers, so integer minima do it, which
  *     unlike those of floats need no care for NaN.
- *   - Only when these extremes say that a block holds NaN, Inf, zeros, denormals or huge
+ *   - Only when these extremes say that a block holds NaN, Inf, denormals or huge
  *     values, further loops count them; their first index is searched for once.
  *   - Sums are of distances from the block's first value, in double, and blocks are merged
  *     by Chan's formula: a large mean does not swallow a small deviation.
@@ -22,7 +22,8 @@ enum { BLOCK = 4096, LANES = 16 };
 
 struct extremes {
 	int64_t key_min, key_max; /* ordered bits, of what is not NaN */
-	int64_t abs_min, abs_max; /* bits without the sign */
+	int64_t abs_min, abs_max; /* bits without the sign, the smallest of what is not zero */
+	int64_t zeros;
 };
 
 struct moments {
@@ -43,44 +44,52 @@ INLINE double add_up(const double *lanes)
 	return ((two[0] + two[1]) + (two[2] + two[3])) + ((two[4] + two[5]) + (two[6] + two[7]));
 }
 
-/* What differs between float and double: the bits' type. */
+/* What differs between float and double: the bits' type. Conditions are bits, all or none: compilers make vectors of those. */
 #define KERNELS(T, value_t, bits_t, INF_BITS) \
 	INLINE void extremes_##T(const value_t *x, int n, struct extremes *ret) \
 	{ \
 		const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
-		bits_t low = magnitude, high = -magnitude - 1, least = magnitude, most = 0; \
+		const int sign = sizeof(bits_t) * 8 - 1; \
+		bits_t low = magnitude, high = -magnitude - 1, least = magnitude, most = 0, zeros = 0; \
 		for (int i = 0; i < n; i++) { \
 			bits_t b; \
 			memcpy(&b, &x[i], sizeof b); \
 			bits_t a = b & magnitude; \
-			bits_t key = b ^ ((b >> (sizeof b * 8 - 1)) & magnitude); \
-			least = a < least ? a : least; \
+			bits_t key = b ^ ((b >> sign) & magnitude); \
+			bits_t is_zero = (a - 1) >> sign; \
+			bits_t other = a | (is_zero & magnitude); \
+			zeros -= is_zero; \
+			least = other < least ? other : least; \
 			most = a > most ? a : most; \
 			low = key < low ? key : low; \
 			high = key > high ? key : high; \
 		} \
-		*ret = (struct extremes){ low, high, least, most }; \
+		*ret = (struct extremes){ low, high, least, most, zeros }; \
 	} \
-/* Replaces what is not finite by k, so that the sums need not look; NaN leaves the keys. */ \
-	INLINE void mask_##T(const value_t *x, int n, value_t k, value_t *to, struct extremes *e, int64_t counts[3]) \
+	/* Replaces what is not finite by k, so that the sums need not look; NaN leaves the keys. */ \
+	INLINE void mask_##T(const value_t *restrict x, int n, value_t k, value_t *restrict to, struct extremes *e, \
+			     int64_t counts[3]) \
 	{ \
 		const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
 		const bits_t inf = (bits_t)INF_BITS; \
-		bits_t low = magnitude, high = -magnitude - 1, nan = 0, above = 0, below = 0; \
+		const int sign = sizeof(bits_t) * 8 - 1; \
+		bits_t low = magnitude, high = -magnitude - 1, nan = 0, above = 0, below = 0, instead; \
+		memcpy(&instead, &k, sizeof k); \
 		for (int i = 0; i < n; i++) { \
 			bits_t b; \
 			memcpy(&b, &x[i], sizeof b); \
 			bits_t a = b & magnitude; \
-			bits_t key = b ^ ((b >> (sizeof b * 8 - 1)) & magnitude); \
-			bits_t is_nan = a > inf; \
-			nan += is_nan; \
-			above += b == inf; \
-			below += a == inf && b < 0; \
-			bits_t key_low = is_nan ? magnitude : key; \
-			bits_t key_high = is_nan ? -magnitude - 1 : key; \
+			bits_t key = b ^ ((b >> sign) & magnitude); \
+			bits_t is_nan = (inf - a) >> sign, is_not = (inf - 1 - a) >> sign; \
+			bits_t key_low = (key & ~is_nan) | (magnitude & is_nan); \
+			bits_t key_high = (key & ~is_nan) | ((-magnitude - 1) & is_nan); \
+			nan -= is_nan; \
+			above += (bits_t)(b == inf); \
+			below += (bits_t)(b == (inf | (-magnitude - 1))); \
 			low = key_low < low ? key_low : low; \
 			high = key_high > high ? key_high : high; \
-			to[i] = a >= inf ? k : x[i]; \
+			b = (b & ~is_not) | (instead & is_not); \
+			memcpy(&to[i], &b, sizeof b); \
 		} \
 		e->key_min = low; \
 		e->key_max = high; \
@@ -88,7 +97,7 @@ INLINE double add_up(const double *lanes)
 		counts[1] = above; \
 		counts[2] = below; \
 	} \
-/* How many magnitudes lie in [from, to). */ \
+	/* How many magnitudes lie in [from, to). */ \
 	INLINE int64_t between_##T(const value_t *x, int n, int64_t from, int64_t to) \
 	{ \
 		const bits_t magnitude = (bits_t)((sizeof(bits_t) == 4 ? INT32_MAX : INT64_MAX)); \
@@ -306,8 +315,8 @@ struct limits {
 				count(s, LBX_NEGATIVE_INF, counts[2], \
 				      first + find_value_##T(x, n, (value_t) - INFINITY)); \
 		} \
-		if (e.abs_min == 0) \
-			special_##T(s, kernels, x, n, first, LBX_ZERO, 0, 1); \
+		if (e.zeros) \
+			count(s, LBX_ZERO, e.zeros, s->first[LBX_ZERO] < 0 ? first + find_##T(x, n, 0, 1) : 0); \
 		if (e.abs_min < limits->normal) \
 			special_##T(s, kernels, x, n, first, LBX_DENORMAL, 1, limits->normal); \
 		if (e.abs_max >= limits->over) \
@@ -323,7 +332,7 @@ struct limits {
 				s->argmax = first + find_value_##T(x, n, high); \
 			} \
 		} \
-        /* what is masked adds nothing to either sum */ \
+		/* what is masked adds nothing to either sum */ \
 		struct moments m = kernels->moments_##T(finite, n, k); \
 		long double sum = m.s, squares = m.q; \
 		if (!isfinite(m.s) || !isfinite(m.q)) { /* of numbers near the limits of double */ \
