@@ -12,9 +12,11 @@ static const struct lbx_catch_kind before = { .name = "before", .node = LBX_BEFO
 static const struct lbx_catch_kind after = { .name = "after", .node = LBX_AFTER_NODE };
 static const struct lbx_catch_kind nan_kind = { .name = "nan", .node = LBX_AFTER_NODE, .looks = true };
 static struct lbx_ggml_anchor anchor;
-static const struct lbx_ggml_callback callback = {
-	.machine = EM_X86_64, .slot = 0x3f0, .data = 0x3f8, .code = { 0x1000, 0x1005 }, .layout = { .name = 0x100, .name_max = 64 }
-};
+static const struct lbx_ggml_callback callback = { .machine = EM_X86_64,
+						   .slot = 0x3f0,
+						   .data = 0x3f8,
+						   .code = { 0x1000, 0x1005 },
+						   .layout = { .name = 0x100, .name_max = 64 } };
 
 static void is_condition(struct lbx_catch c, const char *expected)
 {

@@ -131,7 +131,8 @@ static bool walk(struct walk *w, const struct lbx_tensor *t)
 		put_node(w, &next.tensor);
 		if (i % 4096 == 4095 && !lbx_progress(w->context->out, "reading the graph", i, 0))
 			return false;
-		if (next.tensor.state == LBX_READY && !w->how->history && !(next.tensor.of && next.tensor.of->keeps_graph))
+		if (next.tensor.state == LBX_READY && !w->how->history &&
+		    !(next.tensor.of && next.tensor.of->keeps_graph))
 			continue;
 		if (next.depth == w->how->depth)
 			w->cut |= next.tensor.n_inputs != 0;
